@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Metrics: what can be shown, and the language in which the user picks them (behaviour.md 4). */
+#ifndef HELIO_ANALYSIS_METRIC_H
+#define HELIO_ANALYSIS_METRIC_H
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum metric_unit { UNIT_SECONDS, UNIT_COUNT, UNIT_BYTES, UNIT_ADDRESS, UNIT_TEXT };
+
+/* One row of the catalogue: "totalcpu", "Total CPU Time". */
+struct metric {
+	const char *command; /* the word in a metric specification */
+	const char *title;   /* "Total CPU Time" */
+	const char *aliases; /* older words for it, space-separated, or NULL */
+	enum metric_unit unit;
+	bool is_static;	     /* size, address, name: no flavour */
+	uint32_t states;     /* clock metrics: bit set of enum format_state that it adds up */
+	/* the engine's own fields may follow */
+};
+
+enum metric_flavor { FLAVOR_STATIC, FLAVOR_EXCLUSIVE, FLAVOR_INCLUSIVE, FLAVOR_ATTRIBUTED };
+
+enum metric_visibility {
+	VISIBLE_TIME = 1,    /* . */
+	VISIBLE_PERCENT = 2, /* % */
+	VISIBLE_VALUE = 4,   /* + */
+	VISIBLE_HIDDEN = 8,  /* ! : kept, not shown */
+};
+
+/* One column that the user asked for. */
+struct metric_choice {
+	const struct metric *metric;
+	enum metric_flavor flavor;
+	unsigned visibility; /* enum metric_visibility bits */
+};
+
+struct metric_list {
+	struct metric_choice *items;
+	size_t count;
+	size_t capacity;
+};
+
+/* The catalogue: all metrics that the given data kinds support, in its order. NULL after the last. */
+const struct metric *metric_catalogue(size_t index);
+
+struct session;
+
+/*
+ * Reads "e.user:i%total:name" (behaviour.md 4.2).  On an error the list stays
+ * as it is and diags says which part is wrong and why.
+ */
+enum status metric_list_parse(const struct session *session, const char *spec,
+			      struct metric_list *list, struct diag_list *diags);
+/* One metric for `sort`, with an optional leading '-'. */
+enum status metric_sort_parse(const struct session *session, const char *spec,
+			      struct metric_choice *choice, bool *reverse, struct diag_list *diags);
+/* "e.%totalcpu:i.%totalcpu:name"; "e.%totalcpu" for one: the caller's to free. */
+char *metric_list_text(const struct metric_list *list);
+char *metric_choice_text(const struct metric_choice *choice);
+/* "Exclusive Total CPU Time": the caller's to free. */
+char *metric_choice_title(const struct metric_choice *choice);
+void metric_list_copy(struct metric_list *to, const struct metric_list *from);
+
+#endif

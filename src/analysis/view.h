@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Views: (session, query) -> table.  A table holds names and numbers in base
+ * units (seconds, bytes, counts) and nothing about how they look; print,
+ * serve and export render the same table.
+ */
+#ifndef HELIO_ANALYSIS_VIEW_H
+#define HELIO_ANALYSIS_VIEW_H
+
+#include "analysis/metric.h"
+#include "base/arena.h"
+#include "base/status.h"
+#include "object/object.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The experiments that are looked at together, with everything computed so far. */
+struct session;
+
+/*
+ * Opens a session over one or more experiments.  A directory that is no
+ * experiment is reported in diags and left out; damage in an experiment is
+ * reported as a warning and the rest is used.  STATUS_NOTFOUND: not one of
+ * them could be opened.
+ */
+enum status session_open(char *const *paths, size_t count, struct session **out, struct diag_list *diags);
+void session_free(struct session *session);
+
+/* What a view is asked for.  Lists belong to the caller. */
+struct query {
+	struct metric_list metrics; /* functions, calltree, …: flavours as the view can use them */
+	struct metric_choice sort;
+	bool sort_reverse;
+	uint32_t limit; /* rows with <Total>; 0: all */
+	enum name_style name_style;
+	bool name_soname; /* "f [libc.so.6]" */
+};
+
+/* Sets the defaults of behaviour.md 4.3: e.%totalcpu:i.%totalcpu:name, sorted by e.totalcpu. */
+void query_init(struct query *query, const struct session *session);
+void query_fini(struct query *query);
+
+struct column {
+	struct metric_choice choice; /* the flavour is the one that this view shows */
+};
+
+enum row_mark {
+	ROW_PLAIN,
+	ROW_CENTER, /* the function of a callers-callees block */
+	ROW_CALLER,
+	ROW_CALLEE,
+};
+
+struct row {
+	const char *name;
+	const char *object; /* path of the load object, or NULL */
+	uint32_t id;	 /* function id, or node id in a call tree */
+	uint32_t parent; /* call tree: row's parent id */
+	uint32_t depth;	 /* call tree: 0 for <Total> */
+	uint32_t block;	 /* callers-callees: rows with one number belong together */
+	enum row_mark mark;
+	bool last_child; /* call tree: no sibling follows */
+};
+
+/*
+ * values[row * column_count + column]; base[column] is what 100 % means, or,
+ * for the blocks of callers-callees, block_base[block * column_count + column].
+ */
+struct table {
+	const char *title;
+	struct column *columns;
+	size_t column_count;
+	struct row *rows;
+	size_t row_count;
+	double *values;
+	double *base;
+	double *block_base; /* NULL: base holds everywhere */
+	struct metric_choice sort;
+	struct arena arena; /* owns all of the above */
+};
+
+void table_fini(struct table *table);
+
+/* The function list, <Total> first. */
+void view_functions(struct session *session, const struct query *query, struct table *table);
+/* One block per function, callers above, callees below; flavour attributed, the centre's values exclusive. */
+void view_callers_callees(struct session *session, const struct query *query, struct table *table);
+/* The block of one function. */
+void view_callers_callees_of(struct session *session, const struct query *query, uint32_t function,
+			     struct table *table);
+/* Rows in display order, a child after its parent, siblings by the sort metric. */
+void view_call_tree(struct session *session, const struct query *query, struct table *table);
+/* Load objects with exclusive and inclusive metrics. */
+void view_objects(struct session *session, const struct query *query, struct table *table);
+/* One row per thread: name "Process 1, Thread 2 (tid 123)", exclusive metrics. */
+void view_threads(struct session *session, const struct query *query, struct table *table);
+
+/* Functions that a name means: exact name in any style, else a unique prefix of words. */
+struct function_match {
+	uint32_t function;
+	const char *name;   /* long */
+	const char *object; /* load object path */
+	uint64_t address;
+};
+/* The caller frees *out. Count 0: none. */
+size_t session_find_functions(struct session *session, const char *name, struct function_match **out);
+
+/* Everything `fsingle` and `fsummary` print of one function. Strings live as long as the session. */
+struct function_summary {
+	const char *name;
+	const char *mangled;
+	const char *aliases; /* or NULL */
+	const char *load_object;
+	const char *source_file; /* or NULL */
+	const char *object_file; /* or NULL */
+	uint64_t size;
+	uint64_t address;
+	uint32_t segment; /* number of the load object, for SEGMENT:0xADDR */
+};
+void session_function_summary(struct session *session, uint32_t function,
+			      struct function_summary *summary);
+/* Exclusive and inclusive value of a metric for a function, and the totals. */
+void session_function_values(struct session *session, uint32_t function,
+			     const struct metric *metric, double *exclusive, double *inclusive,
+			     double *total);
+
+/* Facts about the experiments for header, overview, statistics, experiment_list, objects. */
+struct attribute {
+	const char *name;
+	const char *value;
+};
+struct log_event {
+	uint64_t time_ns;
+	const char *kind;
+	struct attribute *attributes;
+	size_t attribute_count;
+};
+struct usage {
+	uint64_t time_ns;
+	uint32_t kind; /* enum format_sample_kind */
+	char label[33];
+	uint64_t user_ns, system_ns, minor_faults, major_faults, voluntary_switches,
+		involuntary_switches, input_blocks, output_blocks, read_bytes, write_bytes,
+		read_calls, write_calls, rss_bytes, max_rss_bytes, threads, run_delay_ns;
+};
+struct load_object_info {
+	uint32_t number;
+	const char *name; /* base name */
+	const char *path;
+	const char *provenance; /* see object_provenance */
+};
+/* One process: a founder or a descendant. All strings live as long as the session. */
+struct process_info {
+	uint32_t id;		  /* from 1, in the order of experiment_list */
+	uint32_t founder;	  /* id of the founder's process_info; its own id for a founder */
+	const char *path;	  /* the experiment directory */
+	const char *name;	  /* its base name; for descendants FOUNDER/_f1.er */
+	const char *lineage;	  /* "" for a founder */
+	const char *notes;	  /* or NULL */
+	const char *target;	  /* the program's base name */
+	char *const *arguments;	  /* the command, NULL-terminated; or NULL */
+	int64_t pid, ppid, pgrp, sid;
+	const char *cwd, *executable, *hostname, *os, *arch, *producer, *version;
+	const char *engine, *engine_reason;
+	uint64_t pages, page_size, cpus, clock_mhz;
+	struct attribute *settings; /* as in log.xml, founder's */
+	size_t setting_count;
+	int64_t wall_start_ns; /* CLOCK_REALTIME of time 0 */
+	uint64_t start_ns;     /* this process image's begin and end, since time 0 */
+	uint64_t end_ns;       /* last known moment when it did not end in order */
+	bool ended;
+	bool has_status;
+	int exit_status, exit_signal;
+	uint32_t thread_count;
+	uint64_t event_count, dropped;
+	struct log_event *events;
+	size_t event_count_log;
+	struct usage *samples;
+	size_t sample_count;
+	double state_seconds[10]; /* by enum format_state */
+};
+size_t session_process_count(const struct session *session);
+const struct process_info *session_process(const struct session *session, size_t index);
+size_t session_load_object_count(const struct session *session);
+void session_load_object(const struct session *session, size_t index, struct load_object_info *info);
+/* Warnings that concern the numbers of every view: damage, drops, a process still running. */
+const struct diag_list *session_warnings(const struct session *session);
+
+#endif

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory, messages and strings for the tools: small, boring, never failing. */
+#include "base/arena.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "base/strbuf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ARENA_CHUNK_SIZE = 64 * 1024 };
+
+struct arena_chunk {
+	struct arena_chunk *older;
+	_Alignas(16) char data[];
+};
+
+static _Noreturn void out_of_memory(size_t size)
+{
+	fprintf(stderr, "helio: out of memory (%zu bytes wanted)\n", size);
+	exit(1);
+}
+
+void *xmalloc(size_t size)
+{
+	void *memory = malloc(size ? size : 1);
+
+	if (!memory)
+		out_of_memory(size);
+	return memory;
+}
+
+void *xcalloc(size_t count, size_t size)
+{
+	void *memory = calloc(count ? count : 1, size ? size : 1);
+
+	if (!memory)
+		out_of_memory(count * size);
+	return memory;
+}
+
+void *xrealloc(void *old, size_t size)
+{
+	void *memory = realloc(old, size ? size : 1);
+
+	if (!memory)
+		out_of_memory(size);
+	return memory;
+}
+
+char *xstrndup(const char *text, size_t length)
+{
+	char *copy = xmalloc(length + 1);
+
+	memcpy(copy, text, length);
+	copy[length] = '\0';
+	return copy;
+}
+
+char *xstrdup(const char *text)
+{
+	return xstrndup(text, strlen(text));
+}
+
+static char *format_text(const char *format, va_list args)
+{
+	char *text;
+
+	if (vasprintf(&text, format, args) < 0)
+		out_of_memory(0);
+	return text;
+}
+
+char *xasprintf(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	char *text = format_text(format, args);
+	va_end(args);
+	return text;
+}
+
+void *vec_grow(void **items, size_t *count, size_t *capacity, size_t size)
+{
+	if (*count == *capacity) {
+		*capacity = *capacity ? *capacity * 2 : 8;
+		*items = xrealloc(*items, *capacity * size);
+	}
+	return memset((char *)*items + (*count)++ * size, 0, size);
+}
+
+void *arena_alloc(struct arena *arena, size_t size)
+{
+	size = (size + 15) & ~(size_t)15;
+	if (size > arena->left) {
+		size_t room = size > ARENA_CHUNK_SIZE / 4 ? size : ARENA_CHUNK_SIZE;
+		struct arena_chunk *chunk = xcalloc(1, sizeof(*chunk) + room);
+
+		chunk->older = arena->chunks;
+		arena->chunks = chunk;
+		if (room == size) /* a large piece gets its own chunk; keep filling the last one */
+			return chunk->data;
+		arena->next = chunk->data;
+		arena->left = room;
+	}
+	void *memory = arena->next;
+
+	arena->next += size;
+	arena->left -= size;
+	return memory;
+}
+
+char *arena_strndup(struct arena *arena, const char *text, size_t length)
+{
+	char *copy = arena_alloc(arena, length + 1);
+
+	memcpy(copy, text, length);
+	return copy;
+}
+
+char *arena_strdup(struct arena *arena, const char *text)
+{
+	return arena_strndup(arena, text, strlen(text));
+}
+
+char *arena_printf(struct arena *arena, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	char *text = format_text(format, args);
+	va_end(args);
+	char *copy = arena_strdup(arena, text);
+	free(text);
+	return copy;
+}
+
+void arena_fini(struct arena *arena)
+{
+	for (struct arena_chunk *chunk = arena->chunks, *older; chunk; chunk = older) {
+		older = chunk->older;
+		free(chunk);
+	}
+	*arena = (struct arena){0};
+}
+
+static void diag_push(struct diag_list *list, enum diag_level level, char *text)
+{
+	struct diag *diag = vec_push(list);
+
+	diag->level = level;
+	diag->text = text;
+}
+
+void diag_add(struct diag_list *list, enum diag_level level, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	char *text = format_text(format, args);
+	va_end(args);
+	diag_push(list, level, text);
+}
+
+void diag_add_once(struct diag_list *list, enum diag_level level, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	char *text = format_text(format, args);
+	va_end(args);
+	for (size_t i = 0; i < list->count; i++) {
+		if (!strcmp(list->items[i].text, text)) {
+			free(text);
+			return;
+		}
+	}
+	diag_push(list, level, text);
+}
+
+void diag_fini(struct diag_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		free(list->items[i].text);
+	vec_fini(list);
+}
+
+void strbuf_add(struct strbuf *buf, const void *data, size_t length)
+{
+	if (buf->length + length + 1 > buf->capacity) {
+		buf->capacity = (buf->length + length + 1) * 2;
+		buf->text = xrealloc(buf->text, buf->capacity);
+	}
+	memcpy(buf->text + buf->length, data, length);
+	buf->length += length;
+	buf->text[buf->length] = '\0';
+}
+
+void strbuf_puts(struct strbuf *buf, const char *text)
+{
+	strbuf_add(buf, text, strlen(text));
+}
+
+void strbuf_putc(struct strbuf *buf, char c)
+{
+	strbuf_add(buf, &c, 1);
+}
+
+void strbuf_printf(struct strbuf *buf, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	char *text = format_text(format, args);
+	va_end(args);
+	strbuf_puts(buf, text);
+	free(text);
+}
+
+void strbuf_clear(struct strbuf *buf)
+{
+	buf->length = 0;
+	if (buf->text)
+		buf->text[0] = '\0';
+}
+
+char *strbuf_steal(struct strbuf *buf)
+{
+	char *text = buf->text ? buf->text : xstrdup("");
+
+	*buf = (struct strbuf){0};
+	return text;
+}
+
+void strbuf_fini(struct strbuf *buf)
+{
+	free(buf->text);
+	*buf = (struct strbuf){0};
+}

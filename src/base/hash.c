@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/hash.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct hash_slot {
+	uint64_t key;
+	uint32_t value; /* HASH_NONE: free */
+};
+
+uint64_t hash_bytes(const void *data, size_t size)
+{
+	const unsigned char *byte = data;
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ byte[i]) * 0x100000001b3u;
+	return hash_u64(hash);
+}
+
+static struct hash_slot *find_slot(const struct hash_map *map, uint64_t key)
+{
+	size_t i = hash_u64(key) & map->mask;
+
+	while (map->slots[i].value != HASH_NONE && map->slots[i].key != key)
+		i = (i + 1) & map->mask;
+	return &map->slots[i];
+}
+
+static void grow(struct hash_map *map)
+{
+	struct hash_map old = *map;
+	size_t size = old.slots ? (old.mask + 1) * 2 : 64;
+
+	map->slots = xmalloc(size * sizeof(*map->slots));
+	map->mask = size - 1;
+	memset(map->slots, 0xff, size * sizeof(*map->slots));
+	for (size_t i = 0; old.slots && i <= old.mask; i++)
+		if (old.slots[i].value != HASH_NONE)
+			*find_slot(map, old.slots[i].key) = old.slots[i];
+	free(old.slots);
+}
+
+uint32_t hash_map_get(const struct hash_map *map, uint64_t key)
+{
+	return map->slots ? find_slot(map, key)->value : HASH_NONE;
+}
+
+uint32_t hash_map_put(struct hash_map *map, uint64_t key, uint32_t value)
+{
+	if (!map->slots || map->count * 2 > map->mask)
+		grow(map);
+	struct hash_slot *slot = find_slot(map, key);
+
+	if (slot->value == HASH_NONE) {
+		slot->key = key;
+		slot->value = value;
+		map->count++;
+	}
+	return slot->value;
+}
+
+void hash_map_fini(struct hash_map *map)
+{
+	free(map->slots);
+	*map = (struct hash_map){0};
+}
+
+/* Two strings with one hash: step to the next key, as in open addressing. */
+uint32_t string_table_find(const struct string_table *table, const char *text)
+{
+	uint64_t key = hash_bytes(text, strlen(text));
+
+	for (;; key++) {
+		uint32_t id = hash_map_get(&table->by_hash, key);
+
+		if (id == HASH_NONE || !strcmp(table->items[id], text))
+			return id;
+	}
+}
+
+uint32_t string_table_add(struct string_table *table, const char *text)
+{
+	uint64_t key = hash_bytes(text, strlen(text));
+	uint32_t fresh = (uint32_t)table->count;
+
+	for (;; key++) {
+		uint32_t id = hash_map_put(&table->by_hash, key, fresh);
+
+		if (id == fresh)
+			break;
+		if (!strcmp(table->items[id], text))
+			return id;
+	}
+	*vec_push(table) = xstrdup(text);
+	return fresh;
+}
+
+void string_table_fini(struct string_table *table)
+{
+	for (size_t i = 0; i < table->count; i++)
+		free(table->items[i]);
+	vec_fini(table);
+	hash_map_fini(&table->by_hash);
+}

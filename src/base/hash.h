@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Hash map from a 64-bit key, or from a string, to a 32-bit id: the two
+ * look-ups that tables of ids need.  Open addressing; nothing is removed.
+ */
+#ifndef HELIO_BASE_HASH_H
+#define HELIO_BASE_HASH_H
+
+#include <stdint.h>
+#include <stddef.h>
+
+#define HASH_NONE UINT32_MAX /* no such key; never a value */
+
+/* Zero-initialised is empty. */
+struct hash_map {
+	struct hash_slot *slots;
+	size_t mask;
+	size_t count;
+};
+
+/* Mixes all bits of a key (the finaliser of splitmix64). */
+static inline uint64_t hash_u64(uint64_t key)
+{
+	key ^= key >> 30;
+	key *= 0xbf58476d1ce4e5b9u;
+	key ^= key >> 27;
+	key *= 0x94d049bb133111ebu;
+	return key ^ key >> 31;
+}
+
+/* FNV-1a with a final mix. */
+uint64_t hash_bytes(const void *data, size_t size);
+
+/* The value of the key, or HASH_NONE. */
+uint32_t hash_map_get(const struct hash_map *map, uint64_t key);
+/* Returns the value already there, or stores and returns the given one. */
+uint32_t hash_map_put(struct hash_map *map, uint64_t key, uint32_t value);
+void hash_map_fini(struct hash_map *map);
+
+/* String table: equal strings get equal ids, 0, 1, 2, … The table keeps copies. */
+struct string_table {
+	struct hash_map by_hash;
+	char **items;
+	size_t count;
+	size_t capacity;
+};
+
+uint32_t string_table_add(struct string_table *table, const char *text);
+/* The id of the text, or HASH_NONE. */
+uint32_t string_table_find(const struct string_table *table, const char *text);
+static inline const char *string_table_text(const struct string_table *table, uint32_t id)
+{
+	return table->items[id];
+}
+void string_table_fini(struct string_table *table);
+
+#endif

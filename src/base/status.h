@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a function can answer besides its result: a status code, and a
+ * diagnostic for people.  Library code never prints; it fills a diag.
+ */
+#ifndef HELIO_BASE_STATUS_H
+#define HELIO_BASE_STATUS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum status {
+	STATUS_OK = 0,
+	STATUS_NOMEM,	 /* memory ran out */
+	STATUS_IO,	 /* the system refused: see the text */
+	STATUS_NOTFOUND, /* the thing asked for does not exist */
+	STATUS_INVALID,	 /* the argument makes no sense */
+	STATUS_DAMAGED,	 /* the data breaks its own format */
+	STATUS_AMBIGUOUS, /* several things fit */
+};
+
+enum diag_level { DIAG_NOTE, DIAG_WARNING, DIAG_ERROR };
+
+/* One message: a sentence without a trailing full stop or newline. */
+struct diag {
+	enum diag_level level;
+	char *text; /* owned by the list */
+};
+
+/* Messages in the order in which they arose. Zero-initialised is empty. */
+struct diag_list {
+	struct diag *items;
+	size_t count;
+	size_t capacity;
+};
+
+/* Appends a formatted message. Out of memory is ignored: a lost message must not become a crash. */
+void diag_add(struct diag_list *list, enum diag_level level, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* As diag_add, but only once for the same text. */
+void diag_add_once(struct diag_list *list, enum diag_level level, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+void diag_fini(struct diag_list *list);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The experiment on disk, defined once for the writer inside the program and
+ * for every reader.  docs/format.md is the same in prose.
+ *
+ * An experiment is a directory NAME.er:
+ *   log.xml   what was recorded, where, and what happened
+ *   map.xml   load objects with the times at which they were there
+ *   overview  process-wide usage at sample points: fixed records
+ *   profile   clock profile events: blocks of records
+ *   stacks    the tree of call stacks: blocks of nodes
+ *   _LINEAGE.er/  the same files for each descendant process
+ *
+ * All numbers are little-endian.  Times count from the start of the founder
+ * experiment (CLOCK_MONOTONIC), in all files and all descendants.
+ */
+#ifndef HELIO_FORMAT_FORMAT_H
+#define HELIO_FORMAT_FORMAT_H
+
+#include <stdint.h>
+
+#define FORMAT_VERSION 1
+#define FORMAT_VERSION_TEXT "1.0" /* the version attribute in log.xml */
+
+#define FORMAT_FILE_LOG "log.xml"
+#define FORMAT_FILE_MAP "map.xml"
+#define FORMAT_FILE_OVERVIEW "overview"
+#define FORMAT_FILE_PROFILE "profile"
+#define FORMAT_FILE_STACKS "stacks"
+#define FORMAT_FILE_NOTES "notes"
+#define FORMAT_DIR_ARCHIVES "archives"
+
+/* The first bytes of overview, profile and stacks. */
+#define FORMAT_FILE_MAGIC "HELIO\r\n\032" /* 8 bytes, without the NUL */
+
+struct format_file_header {
+	char magic[8];
+	uint32_t version;
+	uint32_t header_size; /* the first block or record begins here; a multiple of 8 */
+	char kind[16];	      /* the file's name, NUL-padded */
+	/* then text that describes the records, NUL-padded to header_size */
+};
+
+#define FORMAT_BLOCK_MAGIC 0x4b4c4248u /* "HBLK" */
+
+/*
+ * While the program runs, blocks lie at multiples of FORMAT_BLOCK_ALIGN and are
+ * longer than what is used; afterwards `helio collect` packs them.  A reader
+ * that finds no block where one should be looks at the next such multiple.
+ */
+#define FORMAT_BLOCK_ALIGN 4096u
+
+enum format_encoding {
+	FORMAT_EVENTS = 1,	/* profile: see enum format_tag */
+	FORMAT_NODES_RAW = 2,	/* stacks: struct format_node each */
+	FORMAT_NODES_PACKED = 3, /* stacks: varints, see docs/format.md */
+};
+
+struct format_block_header {
+	uint32_t magic;
+	uint32_t size;	    /* the whole block, this header included; a multiple of 8 */
+	uint32_t used;	    /* bytes that are valid after this header; grows while recording */
+	uint32_t first;	    /* profile: the thread number in force; stacks: the first node's id */
+	uint64_t base_time; /* profile: time in force, µs; stacks: 0 */
+	uint32_t dropped;   /* events that this writer had to drop while it used this block */
+	uint16_t encoding;  /* enum format_encoding */
+	uint16_t epoch;	    /* packed nodes: the epoch of all nodes of the block */
+	uint32_t count;	    /* packed nodes: how many; otherwise 0 */
+	uint32_t reserved;
+};
+
+_Static_assert(sizeof(struct format_file_header) == 32, "on disk");
+_Static_assert(sizeof(struct format_block_header) == 40, "on disk");
+
+/*
+ * stacks: node 0 is the root and is not stored.  A node's parent has a smaller
+ * id.  pc is an address to look up: the interrupted instruction itself, or
+ * for a caller the last byte of its call instruction (return address - 1).
+ * The same (parent, pc) may occur twice; readers merge.
+ */
+struct format_node {
+	uint32_t parent;
+	uint32_t epoch; /* the address space in force, see map.xml */
+	uint64_t pc;	/* 0: this slot is not in use */
+};
+
+/* Addresses that no code has: stand-ins for what could not be recorded. */
+enum format_pseudo_pc {
+	FORMAT_PC_TRUNCATED = 1,     /* outer frames left out: <Truncated-stack> */
+	FORMAT_PC_UNWIND_FAILED = 2, /* the unwinder stopped here: <Stack-unwind-failed> */
+	FORMAT_PC_UNKNOWN = 3,	     /* an address of 0 was called: <Unknown> */
+	FORMAT_PC_NO_STACK = 4,	     /* time whose stack was not recorded: <no call stack recorded> */
+	FORMAT_PC_LIMIT = 16,
+};
+
+/*
+ * profile: records of one tag byte and varints.  A record with bit 7 clear is
+ * an event: `weight` µs of the thread in a state, spent up to the time in force.
+ */
+enum format_tag {
+	FORMAT_TAG_STATE_MASK = 0x0f,  /* enum format_state */
+	FORMAT_TAG_SAME_STACK = 0x10,  /* no stack field: the block's previous event's */
+	FORMAT_TAG_SAME_TIME = 0x20,   /* no dt field: 0 */
+	FORMAT_TAG_WEIGHT_IS_DT = 0x40, /* no weight field: equal to dt */
+	FORMAT_TAG_CONTROL = 0x80,
+	/* event: [dt varint µs] [weight varint µs] [stack zigzag: id - previous event's id in this block, at first 0] */
+
+	FORMAT_TAG_THREAD = 0x80,     /* thread varint, tid varint, time varint µs: a thread begins here */
+	FORMAT_TAG_THREAD_END = 0x81, /* dt varint: the thread in force ends */
+	FORMAT_TAG_PAUSE = 0x82,      /* dt varint: recording stops for this thread */
+	FORMAT_TAG_RESUME = 0x83,     /* dt varint: … and goes on; the time between is not recorded */
+	FORMAT_TAG_CPU = 0x84,	      /* cpu varint: processor of the events that follow in this block */
+};
+
+/* The seeds' microstates (Solaris LMS_*), as far as Linux can tell them apart. */
+#define FORMAT_STATES(X)                                                                           \
+	X(0, USER, "user")                                                                         \
+	X(1, SYSTEM, "system")                                                                     \
+	X(2, TRAP, "trap")                                                                         \
+	X(3, TEXT_FAULT, "textpfault")                                                             \
+	X(4, DATA_FAULT, "datapfault")                                                             \
+	X(5, KERNEL_FAULT, "kernelpfault")                                                         \
+	X(6, USER_LOCK, "lock")                                                                    \
+	X(7, SLEEP, "sleep")                                                                       \
+	X(8, WAIT_CPU, "wait")                                                                     \
+	X(9, STOPPED, "stop")
+
+enum format_state {
+#define X(number, name, text) FORMAT_STATE_##name = number,
+	FORMAT_STATES(X)
+#undef X
+	FORMAT_STATE_COUNT,
+};
+
+/* overview: one per sample point, appended with one write each. Times in ns, sizes in bytes. */
+enum format_sample_kind {
+	FORMAT_SAMPLE_START = 0, /* the process (image) begins */
+	FORMAT_SAMPLE_PERIODIC = 1,
+	FORMAT_SAMPLE_END = 2,	/* … ends */
+	FORMAT_SAMPLE_MANUAL = 3, /* by the API or a signal */
+};
+
+/* Process-wide usage since the process began (not since the start of the image). */
+#define FORMAT_USAGE_FIELDS(X)                                                                     \
+	X(user_ns)                                                                                 \
+	X(system_ns)                                                                               \
+	X(minor_faults)                                                                            \
+	X(major_faults)                                                                            \
+	X(voluntary_switches)                                                                      \
+	X(involuntary_switches)                                                                    \
+	X(input_blocks)                                                                            \
+	X(output_blocks)                                                                           \
+	X(read_bytes)                                                                              \
+	X(write_bytes)                                                                             \
+	X(read_calls)                                                                              \
+	X(write_calls)                                                                             \
+	X(rss_bytes)                                                                               \
+	X(max_rss_bytes)                                                                           \
+	X(threads)                                                                                 \
+	X(run_delay_ns)
+
+struct format_sample {
+	uint64_t time_ns;
+	uint32_t kind;
+	uint32_t reserved;
+	char label[32]; /* NUL-padded */
+#define X(name) uint64_t name;
+	FORMAT_USAGE_FIELDS(X)
+#undef X
+};
+
+_Static_assert(sizeof(struct format_node) == 16, "on disk");
+_Static_assert(sizeof(struct format_sample) == 176, "on disk");
+
+#endif

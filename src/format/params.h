@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How `helio collect` tells the collector what to do: environment variables,
+ * because they reach every descendant through exec.
+ *
+ * HELIO_COLLECTOR_PARAMS is a data descriptor in the seeds' manner, KEY:VALUE;…
+ *   p  clock interval, µs; 0: no clock profiling
+ *   e  engine, "perf" or "monitor"
+ *   s  start of the experiment, CLOCK_MONOTONIC ns
+ *   F  follow descendants, "on" or "off"
+ *   t  recording window START-END, ms from the start; END 0: no end
+ *   n  deepest call stack to keep, frames; 0: the default
+ */
+#ifndef HELIO_FORMAT_PARAMS_H
+#define HELIO_FORMAT_PARAMS_H
+
+#define PARAMS_ENV "HELIO_COLLECTOR_PARAMS"
+#define PARAMS_ENV_EXPERIMENT "HELIO_COLLECTOR_EXPERIMENT" /* absolute path of the founder */
+#define PARAMS_ENV_LINEAGE "HELIO_COLLECTOR_LINEAGE" /* this process image: "" or "_f1_x1" … */
+#define PARAMS_ENV_FOLLOW "HELIO_COLLECTOR_FOLLOW"   /* -F =REGEX: an ERE, else unset */
+#define PARAMS_ENV_LIBRARY "HELIO_COLLECTOR_LIBRARY" /* absolute path of the collector */
+
+#define PARAMS_LIBRARY_NAME "libhelio-collector.so"
+
+#endif
