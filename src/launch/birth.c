@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names count up: test.3.er is followed by test.4.er even where test.1.er is
+ * free, so that the highest number is the latest run.
+ */
+#include "launch/birth.h"
+
+#include "base/memory.h"
+#include "format/format.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char default_stem[] = "test";
+enum { NUMBER_MAX = 999999999 };
+
+/* A name taken apart: FOLDER/STEM.NUMBER.er */
+struct name {
+	const char *base; /* after the last slash */
+	size_t stem;	  /* length of the stem in base; 0: this name has no number */
+	unsigned long number;
+};
+
+/* Reads ".NUMBER.er" at the end of a base name. */
+static bool read_number(const char *base, size_t *stem, unsigned long *number)
+{
+	size_t length = strlen(base);
+
+	if (length < strlen("x.1.er") || strcmp(base + length - 3, ".er"))
+		return false;
+	size_t at = length - 3;
+
+	while (at > 0 && isdigit((unsigned char)base[at - 1]))
+		at--;
+	if (at == length - 3 || at < 2 || base[at - 1] != '.' || length - 3 - at > 9)
+		return false;
+	*stem = at - 1;
+	*number = strtoul(base + at, NULL, 10);
+	return true;
+}
+
+static struct name take_apart(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	struct name name = {.base = slash ? slash + 1 : path};
+
+	if (!read_number(name.base, &name.stem, &name.number))
+		name.stem = 0;
+	return name;
+}
+
+static bool exists(const char *path)
+{
+	struct stat st;
+
+	return !lstat(path, &st);
+}
+
+/* The highest number in use with this stem in the folder; 0: none. */
+static unsigned long highest(const char *folder, const char *stem, size_t length)
+{
+	unsigned long most = 0;
+	DIR *dir = opendir(folder);
+
+	for (struct dirent *entry; dir && (entry = readdir(dir));) {
+		size_t other;
+		unsigned long number;
+
+		if (read_number(entry->d_name, &other, &number) && other == length &&
+		    !strncmp(entry->d_name, stem, length) && number > most)
+			most = number;
+	}
+	if (dir)
+		closedir(dir);
+	return most;
+}
+
+/* The name after all those in use, or NULL when there is none. */
+static char *next_name(const char *path)
+{
+	struct name name = take_apart(path);
+	char *folder =
+		name.base > path ? xstrndup(path, (size_t)(name.base - path)) : xstrdup("./");
+	unsigned long most = highest(folder, name.base, name.stem);
+	char *next = NULL;
+
+	if (name.stem && most < NUMBER_MAX)
+		next = xasprintf("%.*s%.*s.%lu.er", (int)(name.base - path), path, (int)name.stem,
+				 name.base, most + 1);
+	free(folder);
+	return next;
+}
+
+static char *asked_name(const char *output)
+{
+	size_t length = strlen(output);
+
+	while (length > 1 && output[length - 1] == '/')
+		length--;
+	return xstrndup(output, length);
+}
+
+enum status birth_name(const struct options *options, char **name, struct diag_list *diags)
+{
+	char *asked;
+
+	if (!options->output) {
+		asked = xasprintf("%s.1.er", default_stem);
+		*name = next_name(asked);
+		free(asked);
+		if (*name)
+			return STATUS_OK;
+		diag_add(diags, DIAG_ERROR, "The numbers for %s.N.er are used up: name one with -o",
+			 default_stem);
+		return STATUS_INVALID;
+	}
+	asked = asked_name(options->output);
+	*name = asked;
+	if (options->overwrite || !exists(asked))
+		return STATUS_OK;
+	*name = next_name(asked);
+	if (*name)
+		diag_add(diags, DIAG_WARNING, "name %s is in use; changed to %s", asked, *name);
+	else
+		diag_add(diags, DIAG_ERROR,
+			 "name %s is in use and cannot be updated: choose another, or say -O to "
+			 "replace it",
+			 asked);
+	free(asked);
+	return *name ? STATUS_OK : STATUS_INVALID;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *walk)
+{
+	return type == FTW_DP || type == FTW_DNR ? rmdir(path) : unlink(path);
+}
+
+bool birth_remove(const char *name)
+{
+	return !nftw(name, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* Only what has a log, or nothing at all, is taken for an experiment: -O must not eat a home. */
+static bool is_experiment(const char *path)
+{
+	struct stat st;
+
+	if (lstat(path, &st) || !S_ISDIR(st.st_mode))
+		return false;
+	char *log = xasprintf("%s/" FORMAT_FILE_LOG, path);
+	bool is = exists(log);
+
+	free(log);
+	if (is)
+		return true;
+	DIR *dir = opendir(path);
+	int entries = 0;
+
+	while (dir && readdir(dir))
+		entries++;
+	if (dir)
+		closedir(dir);
+	return dir && entries <= 2; /* . and .. */
+}
+
+static enum status make_room(const char *path, struct diag_list *diags)
+{
+	if (!exists(path))
+		return STATUS_OK;
+	if (!is_experiment(path)) {
+		diag_add(diags, DIAG_ERROR,
+			 "Cannot remove experiment %s: it is something else; move it away yourself",
+			 path);
+		return STATUS_INVALID;
+	}
+	if (birth_remove(path))
+		return STATUS_OK;
+	diag_add(diags, DIAG_ERROR, "Cannot remove experiment %s: %s", path, strerror(errno));
+	return STATUS_IO;
+}
+
+enum status birth_create(const struct options *options, char **name, struct diag_list *diags)
+{
+	if (options->overwrite) {
+		enum status status = make_room(*name, diags);
+
+		if (status != STATUS_OK)
+			return status;
+	}
+	for (int tries = 0; mkdir(*name, 0755); tries++) {
+		int error = errno;
+		char *next = error == EEXIST && tries < 1000 ? next_name(*name) : NULL;
+
+		if (!next) {
+			diag_add(diags, DIAG_ERROR,
+				 "Cannot create experiment %s: %s; name another place with -o",
+				 *name, strerror(error));
+			return STATUS_IO;
+		}
+		free(*name);
+		*name = next;
+	}
+	return STATUS_OK;
+}
+
+static bool write_file(const char *name, const char *file, const struct strbuf *text)
+{
+	char *path = xasprintf("%s/%s", name, file);
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	size_t done = 0;
+
+	free(path);
+	while (fd >= 0 && done < text->length) {
+		ssize_t size = write(fd, text->text + done, text->length - done);
+
+		if (size < 0)
+			break;
+		done += (size_t)size;
+	}
+	int error = errno;
+
+	if (fd >= 0)
+		close(fd);
+	errno = error;
+	return fd >= 0 && done == text->length;
+}
+
+enum status birth_write(const char *name, const struct birth_log *log, struct diag_list *diags)
+{
+	struct strbuf text = {0};
+
+	birth_add_log(&text, log);
+	bool ok = write_file(name, FORMAT_FILE_LOG, &text);
+
+	if (ok && log->options->comment_count) {
+		strbuf_clear(&text);
+		for (unsigned i = 0; i < log->options->comment_count; i++)
+			strbuf_printf(&text, "%s\n", log->options->comments[i]);
+		ok = write_file(name, FORMAT_FILE_NOTES, &text);
+	}
+	strbuf_fini(&text);
+	if (ok)
+		return STATUS_OK;
+	diag_add(diags, DIAG_ERROR,
+		 "Cannot write into experiment %s: %s; name another place with -o", name,
+		 strerror(errno));
+	return STATUS_IO;
+}

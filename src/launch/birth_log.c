@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The beginning of log.xml: what is known before the program runs. */
+#include "base/memory.h"
+#include "format/format.h"
+#include "launch/birth.h"
+#include "launch/xml.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+static unsigned read_clock_mhz(void)
+{
+	FILE *file = fopen("/proc/cpuinfo", "re");
+	char line[256];
+	double mhz = 0;
+
+	while (file && mhz == 0 && fgets(line, sizeof(line), file))
+		if (!strncmp(line, "cpu MHz", strlen("cpu MHz"))) {
+			const char *colon = strchr(line, ':');
+
+			mhz = colon ? strtod(colon + 1, NULL) : 0;
+		}
+	if (file)
+		fclose(file);
+	return mhz > 0 && mhz < 1e6 ? (unsigned)mhz : 0;
+}
+
+void birth_read_system(struct birth_system *system)
+{
+	struct utsname name = {0};
+
+	uname(&name);
+	*system = (struct birth_system){
+		.page_size = (uint64_t)sysconf(_SC_PAGESIZE),
+		.pages = (uint64_t)sysconf(_SC_PHYS_PAGES),
+		.cpus = (unsigned)sysconf(_SC_NPROCESSORS_ONLN),
+		.clock_mhz = read_clock_mhz(),
+	};
+	snprintf(system->hostname, sizeof(system->hostname), "%s", name.nodename);
+	snprintf(system->os, sizeof(system->os), "%s %s", name.sysname, name.release);
+	snprintf(system->arch, sizeof(system->arch), "%s", name.machine);
+}
+
+/* Quotes a word where a shell would not take it as it is. */
+static void add_word(struct strbuf *out, const char *word)
+{
+	bool plain = *word;
+
+	for (const char *at = word; *at && plain; at++)
+		plain = isalnum((unsigned char)*at) || strchr("_-+=./:,@%^", *at);
+	if (plain) {
+		strbuf_puts(out, word);
+		return;
+	}
+	strbuf_putc(out, '\'');
+	for (; *word; word++) {
+		if (*word == '\'')
+			strbuf_puts(out, "'\\''");
+		else
+			strbuf_putc(out, *word);
+	}
+	strbuf_putc(out, '\'');
+}
+
+void birth_add_words(struct strbuf *out, char **words)
+{
+	for (char **word = words; *word; word++) {
+		if (word > words)
+			strbuf_putc(out, ' ');
+		add_word(out, *word);
+	}
+}
+
+static void add_setting(struct strbuf *out, const char *name, const char *value)
+{
+	strbuf_puts(out, "<setting");
+	xml_add_attribute(out, "name", name);
+	xml_add_attribute(out, "value", value);
+	strbuf_puts(out, "/>\n");
+}
+
+static void add_number_setting(struct strbuf *out, const char *name, uint64_t value)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%" PRIu64, value);
+	add_setting(out, name, text);
+}
+
+static void add_settings(struct strbuf *out, const struct birth_log *log)
+{
+	const struct options *options = log->options;
+	struct strbuf text = {0};
+
+	add_number_setting(out, "clock", options->clock_us);
+	add_number_setting(out, "sample", options->sample_s);
+	options_follow_text(options, &text);
+	add_setting(out, "follow", text.text);
+	if (options->window) {
+		char window[64];
+
+		snprintf(window, sizeof(window), "%" PRIu64 "-%" PRIu64, options->window_start_ms,
+			 options->window_end_ms);
+		add_setting(out, "window", window);
+	}
+	if (options->depth)
+		add_number_setting(out, "depth", options->depth);
+	add_setting(out, "engine", options_engine_name(options->engine));
+	if (*log->engine_reason)
+		add_setting(out, "engine_reason", log->engine_reason);
+	strbuf_clear(&text);
+	strbuf_puts(&text, "helio collect ");
+	birth_add_words(&text, log->words + 1);
+	add_setting(out, "command", text.text);
+	strbuf_fini(&text);
+}
+
+static void add_system(struct strbuf *out, const struct birth_system *system)
+{
+	strbuf_puts(out, "<system");
+	xml_add_attribute(out, "hostname", system->hostname);
+	xml_add_attribute(out, "os", system->os);
+	xml_add_attribute(out, "arch", system->arch);
+	xml_add_number(out, "pagesize", system->page_size);
+	xml_add_number(out, "pages", system->pages);
+	xml_add_number(out, "cpus", system->cpus);
+	xml_add_number(out, "clock_mhz", system->clock_mhz);
+	strbuf_puts(out, "/>\n");
+}
+
+void birth_add_log(struct strbuf *out, const struct birth_log *log)
+{
+	strbuf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<experiment");
+	xml_add_attribute(out, "version", FORMAT_VERSION_TEXT);
+	xml_add_attribute(out, "producer", "heliometer " HELIO_VERSION);
+	xml_add_number(out, "mono_ns", log->mono_ns);
+	xml_add_number(out, "wall_ns", log->wall_ns);
+	strbuf_puts(out, ">\n");
+	add_system(out, log->system);
+	add_settings(out, log);
+	for (char **argument = log->argv; *argument; argument++) {
+		strbuf_puts(out, "<argument");
+		xml_add_attribute(out, "text", *argument);
+		strbuf_puts(out, "/>\n");
+	}
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch/environment.h"
+
+#include "format/params.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PRELOAD "LD_PRELOAD"
+
+/* Whatever the surrounding environment says to a collector is not for this program. */
+static const char *const ours[] = {PARAMS_ENV,	      PARAMS_ENV_EXPERIMENT, PARAMS_ENV_LINEAGE,
+				   PARAMS_ENV_FOLLOW, PARAMS_ENV_LIBRARY,    PRELOAD};
+
+const char *environment_find_library(struct arena *arena, struct diag_list *diags)
+{
+	char self[PATH_MAX];
+	ssize_t size = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	self[size > 0 ? size : 0] = '\0';
+	char *slash = strrchr(self, '/');
+
+	if (slash)
+		*slash = '\0';
+	const char *places[] = {
+		arena_printf(arena, "%s/" PARAMS_LIBRARY_NAME, self),
+		arena_printf(arena, "%s/../lib/heliometer/" PARAMS_LIBRARY_NAME, self),
+#ifdef HELIO_LIBDIR
+		HELIO_LIBDIR "/" PARAMS_LIBRARY_NAME,
+#endif
+	};
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		char real[PATH_MAX];
+
+		if (access(places[i], R_OK) || !realpath(places[i], real))
+			continue;
+		if (!strpbrk(real, " :"))
+			return arena_strdup(arena, real);
+		diag_add(
+			diags, DIAG_ERROR,
+			"The dynamic linker cannot preload %s, as a space or colon separates names "
+			"there: install Heliometer in a folder without",
+			real);
+		return NULL;
+	}
+	diag_add(diags, DIAG_ERROR,
+		 "The collector library " PARAMS_LIBRARY_NAME " is neither in %s nor in "
+		 "%s/../lib/heliometer: install Heliometer again",
+		 self, self);
+	return NULL;
+}
+
+char *environment_params(struct arena *arena, const struct options *options, const char *engine,
+			 uint64_t start_ns)
+{
+	char *text = arena_printf(arena, "p:%" PRIu32 ";e:%s;F:%s;", options->clock_us, engine,
+				  options->follow ? "on" : "off");
+
+	if (start_ns)
+		text = arena_printf(arena, "%ss:%" PRIu64 ";", text, start_ns);
+	if (options->window)
+		text = arena_printf(arena, "%st:%" PRIu64 "-%" PRIu64 ";", text,
+				    options->window_start_ms, options->window_end_ms);
+	if (options->depth)
+		text = arena_printf(arena, "%sn:%" PRIu32 ";", text, options->depth);
+	return text;
+}
+
+/* The value of the variable if `entry` is NAME=value, else NULL. */
+static const char *value_of(const char *entry, const char *name)
+{
+	size_t length = strlen(name);
+
+	return !strncmp(entry, name, length) && entry[length] == '=' ? entry + length + 1 : NULL;
+}
+
+static bool is_ours(const char *entry)
+{
+	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+		if (value_of(entry, ours[i]))
+			return true;
+	return false;
+}
+
+/* Our library and then the user's list, without our library where it is in there already. */
+static char *preload(struct arena *arena, const char *library, const char *theirs)
+{
+	char *list = arena_printf(arena, PRELOAD "=%s", library);
+
+	while (theirs && *theirs) {
+		size_t length = strcspn(theirs, " :");
+
+		if (length && (length != strlen(library) || strncmp(theirs, library, length)))
+			list = arena_printf(arena, "%s:%.*s", list, (int)length, theirs);
+		theirs += length + (theirs[length] != '\0');
+	}
+	return list;
+}
+
+char **environment_build(struct arena *arena, char **old, const struct environment_request *request)
+{
+	const char *theirs = NULL;
+	size_t count = 0;
+
+	while (old[count])
+		count++;
+	char **list = arena_array(arena, char *, count + sizeof(ours) / sizeof(ours[0]) + 1);
+	char **next = list;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *value = value_of(old[i], PRELOAD);
+
+		if (value)
+			theirs = value;
+		if (!is_ours(old[i]))
+			*next++ = old[i];
+	}
+	*next++ = preload(arena, request->library, theirs);
+	*next++ = arena_printf(arena, PARAMS_ENV "=%s", request->params);
+	*next++ = arena_printf(arena, PARAMS_ENV_EXPERIMENT "=%s", request->experiment);
+	*next++ = arena_strdup(arena, PARAMS_ENV_LINEAGE "=");
+	*next++ = arena_printf(arena, PARAMS_ENV_LIBRARY "=%s", request->library);
+	if (request->follow_regex)
+		*next++ = arena_printf(arena, PARAMS_ENV_FOLLOW "=%s", request->follow_regex);
+	return list;
+}

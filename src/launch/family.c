@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A member's process is known from the <process> line of its log.  A process
+ * id alone does not prove that the process is still the same: one that began
+ * after the member's recording did has only inherited the number.
+ */
+#include "launch/family.h"
+
+#include "launch/proc.h"
+#include "launch/xml.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A descendant's log has no arguments before its <process> line, so that it comes early. */
+enum { LOG_HEAD = 16384, START_ROUNDING_NS = 20000000 };
+
+int family_open_file(const struct family *family, const struct member *member, const char *file,
+		     int flags)
+{
+	char path[512];
+
+	int length = snprintf(path, sizeof(path), "%s%s%s", member->name, *member->name ? "/" : "",
+			      file);
+
+	if (length >= (int)sizeof(path)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	return openat(family->folder, path, flags | O_CLOEXEC, 0644);
+}
+
+static void read_process(struct family *family, struct member *member)
+{
+	char text[LOG_HEAD + 1];
+	uint64_t pid;
+	int fd = family_open_file(family, member, FORMAT_FILE_LOG, O_RDONLY);
+
+	if (fd < 0)
+		return;
+	ssize_t size = pread(fd, text, LOG_HEAD, 0);
+
+	close(fd);
+	text[size > 0 ? size : 0] = '\0';
+	const char *line = strstr(text, "\n<process ");
+
+	/* Without its end the line is not written yet, or cut off by the buffer. */
+	if (line && strchr(line + 1, '\n') && xml_read_number(line + 1, "pid", &pid)) {
+		member->pid = (pid_t)pid;
+		xml_read_number(line + 1, "tstamp", &member->tstamp_ns);
+	}
+}
+
+bool family_open(struct family *family, const char *path, pid_t pid, uint64_t mono_ns)
+{
+	*family = (struct family){.mono_ns = mono_ns};
+	family->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (family->folder < 0)
+		return false;
+	string_table_add(&family->names, "");
+	*vec_push(&family->members) = (struct member){.name = xstrdup(""), .pid = pid};
+	return true;
+}
+
+/* Opens the directory anew: a descriptor has one position, and each scan begins at the start. */
+static void add_new_members(struct family *family)
+{
+	int fd = openat(family->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+
+	for (struct dirent *entry; dir && (entry = readdir(dir));) {
+		size_t length = strlen(entry->d_name);
+
+		if (*entry->d_name != '_' || length < 5 ||
+		    strcmp(entry->d_name + length - 3, ".er"))
+			continue;
+		if (string_table_add(&family->names, entry->d_name) == family->members.count)
+			vec_push(&family->members)->name = xstrdup(entry->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
+}
+
+/* What CLOCK_BOOTTIME, which process start times are in, is ahead of CLOCK_MONOTONIC. */
+static uint64_t boot_offset_ns(void)
+{
+	struct timespec boot;
+	struct timespec mono;
+
+	clock_gettime(CLOCK_MONOTONIC, &mono);
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	return (uint64_t)(boot.tv_sec - mono.tv_sec) * 1000000000u + (uint64_t)boot.tv_nsec -
+	       (uint64_t)mono.tv_nsec;
+}
+
+static bool is_running(const struct family *family, const struct member *member)
+{
+	struct proc_stat stat;
+
+	if (!*member->name) /* our child: its number is its own until it is reaped */
+		return !family->founder_reaped;
+	if (!proc_read_stat(member->pid, &stat) || stat.state == 'Z' || stat.state == 'X')
+		return false;
+	uint64_t began = family->mono_ns + member->tstamp_ns;
+
+	return stat.start_ns <= began + boot_offset_ns() + START_ROUNDING_NS;
+}
+
+/* Of several members in one process only the last to begin still runs there. */
+static void end_replaced(struct family *family)
+{
+	struct hash_map slots = {0}; /* pid → index in latest */
+	VEC(struct member *) latest = {0};
+
+	for (size_t i = 0; i < family->members.count; i++) {
+		struct member *member = &family->members.items[i];
+
+		if (!member->pid || member->ended)
+			continue;
+		uint32_t slot = hash_map_put(&slots, (uint64_t)member->pid, (uint32_t)latest.count);
+
+		if (slot == latest.count) {
+			*vec_push(&latest) = member;
+			continue;
+		}
+		struct member *other = latest.items[slot];
+		bool later = member->tstamp_ns >= other->tstamp_ns;
+
+		(later ? other : member)->ended = true;
+		if (later)
+			latest.items[slot] = member;
+	}
+	vec_fini(&latest);
+	hash_map_fini(&slots);
+}
+
+void family_scan(struct family *family)
+{
+	add_new_members(family);
+	for (size_t i = 0; i < family->members.count; i++)
+		if (!family->members.items[i].pid)
+			read_process(family, &family->members.items[i]);
+	end_replaced(family);
+	for (size_t i = 0; i < family->members.count; i++) {
+		struct member *member = &family->members.items[i];
+
+		if (member->pid && !member->ended && !is_running(family, member))
+			member->ended = true;
+	}
+}
+
+void family_close(struct family *family)
+{
+	for (size_t i = 0; i < family->members.count; i++)
+		free(family->members.items[i].name);
+	vec_fini(&family->members);
+	string_table_fini(&family->names);
+	close(family->folder);
+	*family = (struct family){.folder = -1};
+}

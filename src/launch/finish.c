@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch/finish.h"
+
+#include "launch/pack.h"
+#include "launch/xml.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char closing_tag[] = "</experiment>";
+
+/* Reads the last bytes of a file into text; returns how many. */
+static size_t read_tail(int fd, char *text, size_t room)
+{
+	off_t size = lseek(fd, 0, SEEK_END);
+	off_t from = size > (off_t)room - 1 ? size - (off_t)room + 1 : 0;
+	ssize_t got = size > 0 ? pread(fd, text, room - 1, from) : 0;
+
+	text[got > 0 ? got : 0] = '\0';
+	return got > 0 ? (size_t)got : 0;
+}
+
+void finish_log(const struct family *family, int wait_status, uint64_t tstamp_ns,
+		struct diag_list *diags)
+{
+	char tail[64];
+	struct strbuf text = {0};
+	int fd = family_open_file(family, &family->members.items[0], FORMAT_FILE_LOG,
+				  O_RDWR | O_APPEND);
+
+	if (fd < 0) { /* the program may remove what it likes */
+		diag_add(diags, DIAG_WARNING, "The experiment's log cannot be closed: %s",
+			 strerror(errno));
+		return;
+	}
+	size_t length = read_tail(fd, tail, sizeof(tail));
+
+	if (!strstr(tail, closing_tag)) {
+		if (length && tail[length - 1] != '\n') /* the writer was killed inside a line */
+			strbuf_putc(&text, '\n');
+		strbuf_puts(&text, "<event kind=\"exit\"");
+		xml_add_number(&text, "tstamp", tstamp_ns);
+		xml_add_number(&text, "status",
+			       WIFEXITED(wait_status) ? (uint64_t)WEXITSTATUS(wait_status) : 0);
+		xml_add_number(&text, "signal",
+			       WIFSIGNALED(wait_status) ? (uint64_t)WTERMSIG(wait_status) : 0);
+		strbuf_printf(&text, "/>\n%s\n", closing_tag);
+		if (write(fd, text.text, text.length) < 0)
+			diag_add(diags, DIAG_WARNING, "The experiment's log cannot be closed: %s",
+				 strerror(errno));
+	}
+	strbuf_fini(&text);
+	close(fd);
+}
+
+/* The whole log, NUL-terminated, or NULL; the caller frees it. */
+static char *read_log(const struct family *family, const struct member *member)
+{
+	struct stat st;
+	int fd = family_open_file(family, member, FORMAT_FILE_LOG, O_RDONLY);
+	char *text = NULL;
+
+	if (fd < 0)
+		return NULL;
+	if (!fstat(fd, &st)) {
+		text = xmalloc((size_t)st.st_size + 1);
+		ssize_t size = pread(fd, text, (size_t)st.st_size, 0);
+
+		text[size > 0 ? size : 0] = '\0';
+	}
+	close(fd);
+	return text;
+}
+
+static void read_counters(const struct family *family, const struct member *member,
+			  struct finish_summary *summary)
+{
+	char *text = read_log(family, member);
+	const char *line = text;
+
+	if (text && !*member->name)
+		summary->recorded = strstr(text, "\n<collector ");
+	while (line && (line = strstr(line, "\n<event kind=\"counters\""))) {
+		uint64_t value;
+
+		line++;
+		if (xml_read_number(line, "events", &value)) {
+			summary->events += value;
+			summary->counted = true;
+		}
+		if (xml_read_number(line, "dropped", &value))
+			summary->dropped += value;
+	}
+	free(text);
+}
+
+static uint64_t file_size(const struct family *family, const struct member *member,
+			  const char *file)
+{
+	char path[512];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/%s", *member->name ? member->name : ".", file);
+	return fstatat(family->folder, path, &st, 0) ? 0 : (uint64_t)st.st_size;
+}
+
+static void pack_member(struct family *family, struct member *member,
+			struct finish_summary *summary, struct diag_list *diags)
+{
+	static const struct {
+		const char *file;
+		enum pack_result (*pack)(int, const char *, uint64_t *, uint64_t *);
+	} jobs[] = {{FORMAT_FILE_PROFILE, pack_profile}, {FORMAT_FILE_STACKS, pack_stacks}};
+	uint64_t before = 0;
+
+	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
+		char path[512];
+
+		snprintf(path, sizeof(path), "%s/%s", *member->name ? member->name : ".",
+			 jobs[i].file);
+		enum pack_result result =
+			jobs[i].pack(family->folder, path, &before, &summary->bytes);
+
+		if (result == PACK_DAMAGED)
+			diag_add(diags, DIAG_WARNING,
+				 "%s is damaged and was left as it is; helio print reads what it "
+				 "can",
+				 path);
+		else if (result == PACK_FAILED)
+			diag_add_once(diags, DIAG_WARNING,
+				      "The experiment stays larger than need be: %s",
+				      strerror(errno));
+	}
+	summary->bytes += file_size(family, member, FORMAT_FILE_LOG) +
+			  file_size(family, member, FORMAT_FILE_MAP) +
+			  file_size(family, member, FORMAT_FILE_OVERVIEW);
+	summary->experiments++;
+	read_counters(family, member, summary);
+}
+
+void finish_pack(struct family *family, struct finish_summary *summary, struct diag_list *diags)
+{
+	*summary = (struct finish_summary){0};
+	family_scan(family);
+	for (size_t i = 0; i < family->members.count; i++) {
+		struct member *member = &family->members.items[i];
+
+		if (member->ended)
+			pack_member(family, member, summary, diags);
+		else
+			summary->running++;
+	}
+}

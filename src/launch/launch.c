@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The order of a run: understand the command line; look at the program, the
+ * library and the kernel; only when nothing stands against it make the
+ * experiment and start the program; wait; close and pack.  Everything that a
+ * refusal could be about comes before anything is created.
+ */
+#include "launch/launch.h"
+
+#include "launch/environment.h"
+#include "launch/probe.h"
+#include "launch/run.h"
+#include "launch/samples.h"
+#include "launch/show.h"
+#include "launch/target.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+struct launch {
+	struct arena arena;
+	struct options options;
+	struct target target;
+	struct diag_list diags;
+	struct birth_system system;
+	char **words;
+	const char *library;
+	const char *engine;
+	struct strbuf engine_reason;
+	char *name; /* the experiment's */
+	char *path; /* its absolute path, once it exists */
+	uint64_t mono_ns;
+	struct run_result result;
+	struct family family;
+	bool family_open;
+};
+
+/* auto takes perf where it works, and otherwise remembers why not. */
+static enum status choose_engine(struct launch *launch)
+{
+	enum options_engine asked = launch->options.engine;
+
+	launch->engine = "monitor";
+	if (!launch->options.clock_us)
+		launch->engine = "none";
+	if (!launch->options.clock_us || asked == OPTIONS_ENGINE_MONITOR)
+		return STATUS_OK;
+	if (probe_perf(&launch->engine_reason)) {
+		launch->engine = "perf";
+		return STATUS_OK;
+	}
+	if (asked == OPTIONS_ENGINE_AUTO)
+		return STATUS_OK;
+	diag_add(&launch->diags, DIAG_ERROR,
+		 "The perf engine cannot be used: %s; --engine monitor works without it",
+		 launch->engine_reason.text);
+	return STATUS_INVALID;
+}
+
+static const char *engine_reason(const struct launch *launch)
+{
+	return launch->engine_reason.length ? launch->engine_reason.text : "";
+}
+
+/* Everything that can be known before anything is created; 0 or an exit code. */
+static int prepare(struct launch *launch)
+{
+	if (target_find(&launch->target, launch->options.target, &launch->diags) != STATUS_OK)
+		return launch->target.exit_code;
+	launch->library = environment_find_library(&launch->arena, &launch->diags);
+	if (!launch->library || choose_engine(launch) != STATUS_OK)
+		return LAUNCH_EXIT_FAILED;
+	birth_read_system(&launch->system);
+	if (birth_name(&launch->options, &launch->name, &launch->diags) != STATUS_OK)
+		return LAUNCH_EXIT_USAGE;
+	if (!launch->options.clock_us)
+		diag_add(&launch->diags, DIAG_WARNING,
+			 "No function level data requested; only statistics will be collected");
+	return 0;
+}
+
+static void show_run(FILE *file, const struct launch *launch, const char *params)
+{
+	struct show_run run = {
+		.options = &launch->options,
+		.system = &launch->system,
+		.name = launch->name,
+		.engine = launch->engine,
+		.engine_reason = engine_reason(launch),
+		.params = params,
+		.argv = launch->target.argv,
+	};
+
+	show_parameters(file, &run);
+	if (launch->options.dry_run)
+		show_dry_end(file, &run);
+}
+
+/* Makes the experiment with all that the launcher writes into it. */
+static enum status create(struct launch *launch)
+{
+	struct timespec wall;
+
+	enum status status = birth_create(&launch->options, &launch->name, &launch->diags);
+
+	if (status != STATUS_OK)
+		return status;
+	launch->mono_ns = run_now_ns();
+	clock_gettime(CLOCK_REALTIME, &wall);
+	struct birth_log log = {
+		.options = &launch->options,
+		.system = &launch->system,
+		.engine_reason = engine_reason(launch),
+		.words = launch->words,
+		.argv = launch->target.argv,
+		.mono_ns = launch->mono_ns,
+		.wall_ns = (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec,
+	};
+
+	status = birth_write(launch->name, &log, &launch->diags);
+	launch->path = realpath(launch->name, NULL);
+	if (status == STATUS_OK && !launch->path) {
+		diag_add(&launch->diags, DIAG_ERROR, "Experiment %s cannot be found again: %s",
+			 launch->name, strerror(errno));
+		status = STATUS_IO;
+	}
+	if (status != STATUS_OK)
+		birth_remove(launch->name);
+	return status;
+}
+
+static bool in_window(const struct options *options, uint64_t time_ns)
+{
+	uint64_t ms = time_ns / 1000000;
+
+	return !options->window || (ms >= options->window_start_ms &&
+				    (!options->window_end_ms || ms < options->window_end_ms));
+}
+
+static void on_tick(void *context, pid_t pid)
+{
+	struct launch *launch = context;
+	uint64_t time_ns = run_now_ns() - launch->mono_ns;
+
+	if (!launch->family_open)
+		launch->family_open =
+			family_open(&launch->family, launch->path, pid, launch->mono_ns);
+	if (launch->family_open && in_window(&launch->options, time_ns))
+		samples_take(&launch->family, time_ns);
+}
+
+/* Runs the program; 0, or an exit code if it did not run. */
+static int run(struct launch *launch, char **environment)
+{
+	struct environment_request variables = {
+		.library = launch->library,
+		.experiment = launch->path,
+		.params = environment_params(&launch->arena, &launch->options, launch->engine,
+					     launch->mono_ns),
+		.follow_regex = launch->options.follow_regex,
+	};
+	struct run_request request = {
+		.path = launch->target.path,
+		.argv = launch->target.argv,
+		.environment = environment_build(&launch->arena, environment, &variables),
+		.announce = launch->options.quiet ? NULL : launch->name,
+		.tick_s = launch->options.sample_s,
+		.tick = on_tick,
+		.context = launch,
+	};
+	int error = 0;
+
+	if (run_program(&request, &launch->result, &launch->diags) != STATUS_OK)
+		return LAUNCH_EXIT_FAILED;
+	error = launch->result.exec_errno;
+	if (!error)
+		return 0;
+	diag_add(&launch->diags, DIAG_ERROR, "exec of %s failed: %s", launch->target.path,
+		 strerror(error));
+	return error == ENOENT || error == ENOTDIR ? LAUNCH_EXIT_NOT_FOUND
+						   : LAUNCH_EXIT_NOT_RUNNABLE;
+}
+
+static int exit_code(int wait_status)
+{
+	return WIFSIGNALED(wait_status) ? LAUNCH_EXIT_SIGNAL + WTERMSIG(wait_status)
+					: WEXITSTATUS(wait_status);
+}
+
+/* Closes and packs the experiment of a program that ran. */
+static void finish(struct launch *launch)
+{
+	struct finish_summary summary;
+	uint64_t duration_ns = launch->result.end_ns - launch->mono_ns;
+
+	if (!launch->family_open)
+		launch->family_open = family_open(&launch->family, launch->path, launch->result.pid,
+						  launch->mono_ns);
+	if (!launch->family_open) {
+		diag_add(&launch->diags, DIAG_WARNING, "Experiment %s is not there any more: %s",
+			 launch->name, strerror(errno));
+		return;
+	}
+	launch->family.founder_reaped = true;
+	finish_log(&launch->family, launch->result.wait_status, duration_ns, &launch->diags);
+	finish_pack(&launch->family, &summary, &launch->diags);
+	if (!summary.recorded)
+		diag_add(&launch->diags, DIAG_WARNING,
+			 "The collector did not start inside the program: nothing was recorded for "
+			 "it (does something take LD_PRELOAD out of its environment?)");
+	show_diags(stderr, &launch->diags);
+	if (!launch->options.quiet)
+		show_summary(stderr, launch->name, (double)duration_ns / 1e9, &summary);
+}
+
+static int collect(struct launch *launch, char **environment)
+{
+	int code = prepare(launch);
+
+	if (code)
+		return code;
+	char *params = environment_params(&launch->arena, &launch->options, launch->engine, 0);
+
+	show_diags(stderr, &launch->diags);
+	if (launch->options.dry_run) {
+		if (launch->options.verbose)
+			show_version(stdout);
+		show_run(stdout, launch, params);
+		return fflush(stdout) ? LAUNCH_EXIT_FAILED : 0;
+	}
+	if (launch->options.verbose) {
+		show_version(stderr);
+		show_run(stderr, launch, params);
+	}
+	if (create(launch) != STATUS_OK)
+		return LAUNCH_EXIT_FAILED;
+	code = run(launch, environment);
+	if (code) {
+		birth_remove(launch->path);
+		return code;
+	}
+	finish(launch);
+	return exit_code(launch->result.wait_status);
+}
+
+static void launch_fini(struct launch *launch)
+{
+	if (launch->family_open)
+		family_close(&launch->family);
+	free(launch->name);
+	free(launch->path);
+	strbuf_fini(&launch->engine_reason);
+	target_fini(&launch->target);
+	diag_fini(&launch->diags);
+	arena_fini(&launch->arena);
+}
+
+int launch_collect(int argc, char **argv)
+{
+	struct launch launch = {.words = argv};
+	int code = LAUNCH_EXIT_USAGE;
+
+	if (options_parse(&launch.options, argv, &launch.diags) != STATUS_OK) {
+		show_diags(stderr, &launch.diags);
+		fputs("Run \"helio collect --help\" for a usage message.\n", stderr);
+	} else if (launch.options.action == OPTIONS_HELP) {
+		show_usage(stdout);
+		code = 0;
+	} else if (launch.options.action == OPTIONS_VERSION) {
+		show_version(stdout);
+		code = 0;
+	} else {
+		code = collect(&launch, environ);
+	}
+	show_diags(stderr, &launch.diags);
+	launch_fini(&launch);
+	return code;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `helio collect`: runs a program with the collector inside and keeps house
+ * around it.  The collector itself is a library that the program loads; the
+ * two talk through the environment (format/params.h) and the files of the
+ * experiment (docs/format.md) and in no other way.
+ */
+#ifndef HELIO_LAUNCH_LAUNCH_H
+#define HELIO_LAUNCH_LAUNCH_H
+
+/* Exit codes besides the program's own; those above 1 as env(1) has them. */
+enum launch_exit {
+	LAUNCH_EXIT_USAGE = 1,		/* the command line makes no sense */
+	LAUNCH_EXIT_FAILED = 125,	/* helio itself failed before the program ran */
+	LAUNCH_EXIT_NOT_RUNNABLE = 126, /* the program is there, but cannot be run or measured */
+	LAUNCH_EXIT_NOT_FOUND = 127,	/* no such program */
+	LAUNCH_EXIT_SIGNAL = 128,	/* + the signal that killed the program */
+};
+
+/*
+ * argv[0] is the subcommand's name; options begin at argv[1].  Prints its
+ * messages to stderr and returns the exit status for main().
+ */
+int launch_collect(int argc, char **argv);
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How numbers, times and windows are written on the command line.  strtod
+ * reads the number, but only after a look at its first character: it would
+ * also take signs, "inf", "nan" and hexadecimal.
+ */
+#include "launch/options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct unit {
+	const char *suffix;
+	double scale;
+};
+
+/* Reads a decimal number that ends at one of the stop characters or at the end of text. */
+static bool read_number(const char **text, double *value)
+{
+	const char *at = *text;
+	bool digits = false;
+
+	for (; isdigit((unsigned char)*at); at++)
+		digits = true;
+	if (*at == '.')
+		for (at++; isdigit((unsigned char)*at); at++)
+			digits = true;
+	if (!digits || at - *text > 20)
+		return false;
+	*value = strtod(*text, NULL);
+	*text = at;
+	return true;
+}
+
+/* Reads one of the suffixes up to `end`; the first unit's is the empty one. */
+static bool read_unit(const char *text, const char *end, const struct unit *units, double *value)
+{
+	for (; units->suffix; units++) {
+		if (strlen(units->suffix) == (size_t)(end - text) &&
+		    !strncmp(units->suffix, text, (size_t)(end - text))) {
+			*value *= units->scale;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool clock_word(const char *text, uint32_t *us)
+{
+	static const struct {
+		const char *word;
+		uint32_t us;
+	} words[] = {
+		{"off", 0},
+		{"on", OPTIONS_CLOCK_ON_US},
+		{"lo", OPTIONS_CLOCK_LOW_US},
+		{"low", OPTIONS_CLOCK_LOW_US},
+		{"hi", OPTIONS_CLOCK_HIGH_US},
+		{"high", OPTIONS_CLOCK_HIGH_US},
+		{"h", OPTIONS_CLOCK_HIGH_US},
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (!strcmp(text, words[i].word)) {
+			*us = words[i].us;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void warn_clock(struct diag_list *diags, double asked_us, const char *what, uint32_t us)
+{
+	diag_add(diags, DIAG_WARNING,
+		 "Clock profiling at %.4g millisec. interval is not supported on this system; "
+		 "%s %.3f millisec. used",
+		 asked_us / 1000, what, us / 1000.0);
+}
+
+bool options_read_clock(const char *text, uint32_t *us, struct diag_list *diags)
+{
+	static const struct unit units[] = {{"", 1e3}, {"m", 1e3}, {"ms", 1e3}, {"u", 1},
+					    {"us", 1}, {"s", 1e6}, {NULL, 0}};
+	double value;
+
+	if (clock_word(text, us))
+		return true;
+	if (!read_number(&text, &value) || !read_unit(text, text + strlen(text), units, &value) ||
+	    !(value > 0))
+		return false;
+	if (value < OPTIONS_CLOCK_MIN_US) {
+		*us = OPTIONS_CLOCK_MIN_US;
+		warn_clock(diags, value, "minimum", *us);
+	} else if (value > OPTIONS_CLOCK_MAX_US) {
+		*us = OPTIONS_CLOCK_MAX_US;
+		warn_clock(diags, value, "maximum", *us);
+	} else {
+		/* The small term keeps 0.997 ms, which no double is exactly, at 997 µs. */
+		*us = (uint32_t)(value + 1e-6);
+		if (value - *us > 1e-6)
+			warn_clock(diags, value, "rounded down to", *us);
+	}
+	return true;
+}
+
+/* Reads a time that ends at `end`, in ms; nothing at all is 0. */
+static bool read_window_time(const char *text, const char *end, uint64_t *ms)
+{
+	static const struct unit units[] = {
+		{"", 1e3}, {"s", 1e3}, {"m", 60e3}, {"ms", 1}, {NULL, 0}};
+	double value = 0;
+
+	if (text < end) {
+		const char *at = text;
+
+		if (!read_number(&at, &value) || !read_unit(at, end, units, &value) || value > 1e15)
+			return false;
+	}
+	*ms = (uint64_t)(value + 0.5);
+	return true;
+}
+
+enum options_window_result options_read_window(const char *text, uint64_t *start_ms,
+					       uint64_t *end_ms)
+{
+	const char *end = text + strlen(text);
+	const char *dash = strchr(text, '-');
+
+	*start_ms = 0;
+	if (!*text || !strcmp(text, "-"))
+		return OPTIONS_WINDOW_JUNK;
+	if (dash && !read_window_time(text, dash, start_ms))
+		return OPTIONS_WINDOW_JUNK;
+	if (!read_window_time(dash ? dash + 1 : text, end, end_ms))
+		return OPTIONS_WINDOW_JUNK;
+	if (*end_ms && *start_ms >= *end_ms)
+		return OPTIONS_WINDOW_BACKWARDS;
+	return OPTIONS_WINDOW_OK;
+}
+
+bool options_read_count(const char *text, uint32_t max, uint32_t *value)
+{
+	uint64_t number = 0;
+
+	if (!*text)
+		return false;
+	for (; *text; text++) {
+		if (!isdigit((unsigned char)*text))
+			return false;
+		number = number * 10 + (uint64_t)(*text - '0');
+		if (number > max)
+			return false;
+	}
+	*value = (uint32_t)number;
+	return number > 0;
+}

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One table drives parsing, the usage text and the answers to options that
+ * belong to the family of collect commands but are not here yet.  A short
+ * option is a word of its own, as in collect(1): `-pon` is no option.
+ */
+#include "launch/options.h"
+
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+struct parser {
+	struct options *options;
+	struct diag_list *diags;
+	uint64_t seen; /* a bit for each row of the table */
+};
+
+enum { ONCE = 1 }; /* a second one is an error */
+
+struct option {
+	char letter;	      /* 0: none */
+	const char *name;     /* the long form; NULL: none */
+	const char *argument; /* what follows, for people; NULL: nothing follows */
+	unsigned flags;
+	bool (*take)(struct parser *parser, const char *argument); /* NULL: not available yet */
+	const char *help;
+};
+
+static bool refuse(struct parser *parser, const char *what, const char *argument)
+{
+	diag_add(parser->diags, DIAG_ERROR, "%s '%s'", what, argument);
+	return false;
+}
+
+static bool take_clock(struct parser *parser, const char *argument)
+{
+	if (*argument == '+') {
+		diag_add(parser->diags, DIAG_WARNING,
+			 "clock-based memoryspace and dataspace profiling is no longer supported");
+		argument++;
+	}
+	return options_read_clock(argument, &parser->options->clock_us, parser->diags) ||
+	       refuse(parser, "Unrecognized clock-profiling interval", argument);
+}
+
+static bool take_sample(struct parser *parser, const char *argument)
+{
+	uint32_t *period = &parser->options->sample_s;
+
+	if (!strcmp(argument, "on"))
+		*period = 1;
+	else if (!strcmp(argument, "off"))
+		*period = 0;
+	else if (!options_read_count(argument, 86400 * 365, period))
+		return refuse(parser, "Unrecognized sample period", argument);
+	return true;
+}
+
+static bool take_follow(struct parser *parser, const char *argument)
+{
+	struct options *options = parser->options;
+
+	if (*argument == '=') {
+		regex_t regex;
+
+		if (regcomp(&regex, argument + 1, REG_EXTENDED | REG_NOSUB))
+			return refuse(parser, "Unrecognized follow-mode parameter", argument);
+		regfree(&regex);
+		options->follow_regex = argument + 1;
+		options->follow = true;
+	} else if (!*argument || !strcmp(argument, "on") || !strcmp(argument, "all")) {
+		options->follow = true;
+	} else if (!strcmp(argument, "off")) {
+		options->follow = false;
+	} else {
+		return refuse(parser, "Unrecognized follow-mode parameter", argument);
+	}
+	return true;
+}
+
+static bool take_name(struct parser *parser, const char *argument, bool overwrite)
+{
+	size_t length = strlen(argument);
+
+	if (parser->options->output) {
+		diag_add(parser->diags, DIAG_ERROR, "Only one -o or -O argument may be used");
+		return false;
+	}
+	while (length > 1 && argument[length - 1] == '/')
+		length--;
+	if (length < 4 || strncmp(argument + length - 3, ".er", 3) || argument[length - 4] == '/') {
+		diag_add(parser->diags, DIAG_ERROR, "Experiment name '%s' must end in '.er'",
+			 argument);
+		return false;
+	}
+	parser->options->output = argument;
+	parser->options->overwrite = overwrite;
+	return true;
+}
+
+static bool take_output(struct parser *parser, const char *argument)
+{
+	return take_name(parser, argument, false);
+}
+
+static bool take_overwrite(struct parser *parser, const char *argument)
+{
+	return take_name(parser, argument, true);
+}
+
+static bool take_comment(struct parser *parser, const char *argument)
+{
+	struct options *options = parser->options;
+
+	if (options->comment_count == OPTIONS_COMMENTS_MAX) {
+		diag_add(parser->diags, DIAG_ERROR, "No more than %d comments may be specified",
+			 OPTIONS_COMMENTS_MAX);
+		return false;
+	}
+	options->comments[options->comment_count++] = argument;
+	return true;
+}
+
+static bool take_window(struct parser *parser, const char *argument)
+{
+	struct options *options = parser->options;
+
+	switch (options_read_window(argument, &options->window_start_ms, &options->window_end_ms)) {
+	case OPTIONS_WINDOW_OK:
+		options->window = options->window_start_ms || options->window_end_ms;
+		return true;
+	case OPTIONS_WINDOW_BACKWARDS:
+		diag_add(parser->diags, DIAG_ERROR,
+			 "Invalid time parameter '%s': start time must be earlier than end time",
+			 argument);
+		return false;
+	default:
+		return refuse(parser, "Unrecognized time parameter", argument);
+	}
+}
+
+static bool take_engine(struct parser *parser, const char *argument)
+{
+	for (int engine = OPTIONS_ENGINE_AUTO; engine <= OPTIONS_ENGINE_MONITOR; engine++) {
+		if (!strcmp(argument, options_engine_name(engine))) {
+			parser->options->engine = engine;
+			return true;
+		}
+	}
+	return refuse(parser, "The engine must be auto, perf or monitor, not", argument);
+}
+
+static bool take_depth(struct parser *parser, const char *argument)
+{
+	return options_read_count(argument, 1u << 20, &parser->options->depth) ||
+	       refuse(parser, "Unrecognized call stack depth", argument);
+}
+
+static bool take_dry_run(struct parser *parser, const char *argument)
+{
+	parser->options->dry_run = true;
+	return true;
+}
+
+static bool take_verbose(struct parser *parser, const char *argument)
+{
+	parser->options->verbose = true;
+	return true;
+}
+
+static bool take_quiet(struct parser *parser, const char *argument)
+{
+	parser->options->quiet = true;
+	return true;
+}
+
+static bool take_version(struct parser *parser, const char *argument)
+{
+	parser->options->action = OPTIONS_VERSION;
+	return true;
+}
+
+static bool take_help(struct parser *parser, const char *argument)
+{
+	parser->options->action = OPTIONS_HELP;
+	return true;
+}
+
+static const struct option table[] = {
+	{'p', "clock", "off|lo|hi|on|N[m|u]", ONCE, take_clock,
+	 "clock profiling: on is every 10.007 ms of a thread's time, hi 0.997, lo 100.003; "
+	 "N counts ms, or with u µs (default: on)"},
+	{'S', "sample", "off|on|N", ONCE, take_sample,
+	 "process-wide usage every N seconds (default: on, 1)"},
+	{'F', "follow", "on|off|=REGEX", ONCE, take_follow,
+	 "follow descendant processes, or those whose program's name matches (default: on)"},
+	{'o', "output", "NAME.er", 0, take_output,
+	 "the experiment to make; a name with a number that is in use is counted up"},
+	{'O', "overwrite", "NAME.er", 0, take_overwrite, "as -o, and remove what is there"},
+	{'C', "comment", "TEXT", 0, take_comment, "a line of notes in the experiment; up to 10"},
+	{'t', "duration", "TIME|START-END", ONCE, take_window,
+	 "record only in this time, in s, or with m minutes; the program goes on"},
+	{0, "engine", "auto|perf|monitor", ONCE, take_engine,
+	 "how to measure (default: auto, perf where the kernel allows it)"},
+	{0, "depth", "FRAMES", ONCE, take_depth, "the deepest call stack to keep"},
+	{'n', "dry-run", NULL, 0, take_dry_run, "show what would be done; run and create nothing"},
+	{'v', "verbose", NULL, 0, take_verbose, "show the version and the parameters"},
+	{'q', "quiet", NULL, 0, take_quiet, "only errors and warnings"},
+	{'V', "version", NULL, 0, take_version, "show the version"},
+	{0, "help", NULL, 0, take_help, "show this text"},
+	/* In the family's other members; an old command line that switches one off still works. */
+	{'h', NULL, "COUNTERS", 0, NULL, "hardware counters"},
+	{'s', NULL, "THRESHOLD", 0, NULL, "synchronization tracing"},
+	{'H', NULL, "on|off", 0, NULL, "heap tracing"},
+	{'i', NULL, "on|off", 0, NULL, "I/O tracing"},
+	{'M', NULL, "VERSION", 0, NULL, "MPI programs"},
+	{'m', NULL, "on|off", 0, NULL, "MPI tracing"},
+	{'c', NULL, "on|static|off", 0, NULL, "instruction counts"},
+	{'I', NULL, "DIR", 0, NULL, "instruction counts"},
+	{'N', NULL, "LIBRARY", 0, NULL, "instruction counts"},
+	{'r', NULL, "on|off", 0, NULL, "data race and deadlock detection"},
+	{'j', NULL, "on|off|JDK", 0, NULL, "Java profiling"},
+	{'J', NULL, "ARGUMENTS", 0, NULL, "Java profiling"},
+	{'l', NULL, "SIGNAL", 0, NULL, "sample points by a signal"},
+	{'y', NULL, "SIGNAL[,r]", 0, NULL, "pausing and resuming by a signal"},
+	{'x', NULL, NULL, 0, NULL, "stopping the program for a debugger"},
+	{'P', NULL, "PID", 0, NULL, "attaching to a running process"},
+	{'d', NULL, "DIR", 0, NULL, "a directory for experiments"},
+	{'g', NULL, "GROUP.erg", 0, NULL, "experiment groups"},
+	{'A', NULL, "on|off|copy", 0, NULL, "archiving of load objects"},
+	{'a', NULL, "MODE", 0, NULL, "archiving of load objects and sources"},
+	{'L', NULL, "MB", 0, NULL, "a limit on the experiment's size"},
+	{'R', NULL, NULL, 0, NULL, "the release notes"},
+};
+
+const char *options_engine_name(enum options_engine engine)
+{
+	static const char *const names[] = {"auto", "perf", "monitor"};
+
+	return names[engine];
+}
+
+void options_follow_text(const struct options *options, struct strbuf *out)
+{
+	if (options->follow_regex)
+		strbuf_printf(out, "=%s", options->follow_regex);
+	else
+		strbuf_puts(out, options->follow ? "on" : "off");
+}
+
+/* `*inline_argument`: what follows the sign in --name=argument, or NULL. */
+static const struct option *find(const char *word, const char **inline_argument)
+{
+	*inline_argument = NULL;
+	if (!word[1])
+		return NULL;
+	if (word[1] != '-') {
+		for (size_t i = 0; i < COUNT(table) && !word[2]; i++)
+			if (table[i].letter == word[1])
+				return &table[i];
+		return NULL;
+	}
+	const char *name = word + 2;
+	size_t length = strcspn(name, "=");
+
+	for (size_t i = 0; i < COUNT(table); i++) {
+		if (!table[i].name || strlen(table[i].name) != length ||
+		    strncmp(table[i].name, name, length))
+			continue;
+		if (name[length])
+			*inline_argument = name + length + 1;
+		return &table[i];
+	}
+	return NULL;
+}
+
+/* The only long option that begins like the word, for a hint. */
+static const struct option *guess(const char *word)
+{
+	const struct option *only = NULL;
+
+	for (size_t i = 0; i < COUNT(table) && word[1] == '-' && word[2]; i++) {
+		size_t same = 0;
+
+		while (table[i].name && table[i].name[same] &&
+		       table[i].name[same] == word[2 + same])
+			same++;
+		if (same < 2)
+			continue;
+		if (only)
+			return NULL;
+		only = &table[i];
+	}
+	return only;
+}
+
+static void unknown(struct parser *parser, const char *word)
+{
+	const struct option *near = guess(word);
+
+	if (near)
+		diag_add(parser->diags, DIAG_ERROR,
+			 "unrecognized argument '%s': did you mean --%s?", word, near->name);
+	else if (word[1] && word[1] != '-' && word[2])
+		diag_add(parser->diags, DIAG_ERROR,
+			 "unrecognized argument '%s': an option's argument is a word of its own, "
+			 "'-%c %s'",
+			 word, word[1], word + 2);
+	else
+		diag_add(parser->diags, DIAG_ERROR, "unrecognized argument '%s'", word);
+}
+
+/* An option of the family that asks for nothing which is not there anyway. */
+static bool asks_nothing(const struct option *option, const char *argument)
+{
+	if (option->letter == 'L')
+		return !strcmp(argument, "unlimited") || !strcmp(argument, "none");
+	return !strcmp(argument, "off");
+}
+
+static bool take_later(struct parser *parser, const struct option *option, const char *argument)
+{
+	if (argument && asks_nothing(option, argument))
+		return true;
+	diag_add(parser->diags, DIAG_ERROR,
+		 "-%c (%s) is known but not available yet in this version; leave it out to "
+		 "collect clock profiles",
+		 option->letter, option->help);
+	return false;
+}
+
+static bool take(struct parser *parser, const struct option *option, const char *word,
+		 const char *argument)
+{
+	uint64_t bit = 1ull << (option - table);
+
+	if (!option->take)
+		return take_later(parser, option, argument);
+	if (option->argument && !argument) {
+		diag_add(parser->diags, DIAG_ERROR, "%s requires an argument: %s", word,
+			 option->argument);
+		return false;
+	}
+	if (!option->argument && argument) {
+		diag_add(parser->diags, DIAG_ERROR, "--%s takes no argument", option->name);
+		return false;
+	}
+	if (option->flags & ONCE && parser->seen & bit) {
+		if (option->letter)
+			diag_add(parser->diags, DIAG_ERROR, "Only one -%c argument may be used",
+				 option->letter);
+		else
+			diag_add(parser->diags, DIAG_ERROR, "Only one --%s argument may be used",
+				 option->name);
+		return false;
+	}
+	parser->seen |= bit;
+	return option->take(parser, argument);
+}
+
+/* The collect commands' environment variables for the stack depth; an option wins. */
+static void depth_from_environment(struct options *options)
+{
+	static const char *const names[] = {"GPROFNG_MAX_CALL_STACK_DEPTH",
+					    "SP_COLLECTOR_STACKBUFSZ"};
+
+	for (size_t i = 0; i < COUNT(names) && !options->depth; i++) {
+		const char *text = getenv(names[i]);
+
+		if (text && !options_read_count(text, 1u << 20, &options->depth))
+			options->depth = 0;
+	}
+}
+
+enum status options_parse(struct options *options, char **argv, struct diag_list *diags)
+{
+	struct parser parser = {.options = options, .diags = diags};
+	char **word = argv + 1;
+
+	_Static_assert(COUNT(table) <= 64, "a bit for each in parser.seen");
+	*options = (struct options){.clock_us = OPTIONS_CLOCK_ON_US, .sample_s = 1, .follow = true};
+	if (!*word)
+		options->action = OPTIONS_HELP;
+	for (; *word && **word == '-'; word++) {
+		const char *argument;
+
+		if (!strcmp(*word, "--")) {
+			word++;
+			break;
+		}
+		const struct option *option = find(*word, &argument);
+
+		if (!option) {
+			unknown(&parser, *word);
+			return STATUS_INVALID;
+		}
+		const char *name = *word;
+
+		if (option->argument && !argument && word[1])
+			argument = *++word;
+		if (!take(&parser, option, name, argument))
+			return STATUS_INVALID;
+		if (options->action != OPTIONS_RUN)
+			return STATUS_OK;
+	}
+	options->target = word;
+	depth_from_environment(options);
+	if (options->action == OPTIONS_RUN && !*word) {
+		diag_add(diags, DIAG_ERROR,
+			 "no target given: name the program to measure after the options");
+		return STATUS_INVALID;
+	}
+	return STATUS_OK;
+}
+
+/* Breaks the text at spaces so that it fills columns 30 to 100. */
+static void add_wrapped(struct strbuf *out, const char *text)
+{
+	enum { INDENT = 30, WIDTH = 70 };
+
+	while (strlen(text) > WIDTH) {
+		size_t length = WIDTH;
+
+		while (length > 1 && text[length] != ' ')
+			length--;
+		strbuf_add(out, text, length);
+		strbuf_printf(out, "\n%*s", INDENT, "");
+		text += length + 1;
+	}
+	strbuf_puts(out, text);
+	strbuf_putc(out, '\n');
+}
+
+static void usage_row(const struct option *option, struct strbuf *out)
+{
+	struct strbuf left = {0};
+
+	if (option->letter)
+		strbuf_printf(&left, "  -%c, --%s", option->letter, option->name);
+	else
+		strbuf_printf(&left, "      --%s", option->name);
+	if (option->argument)
+		strbuf_printf(&left, " %s", option->argument);
+	if (left.length < 29)
+		strbuf_printf(out, "%-30s", left.text);
+	else
+		strbuf_printf(out, "%s\n%30s", left.text, "");
+	add_wrapped(out, option->help);
+	strbuf_fini(&left);
+}
+
+void options_usage(struct strbuf *out)
+{
+	strbuf_puts(out,
+		    "Usage: helio collect [OPTIONS] PROGRAM [ARGUMENTS]\n"
+		    "\n"
+		    "Runs the program and records where its time goes, in an experiment directory\n"
+		    "(test.1.er, test.2.er, ...) to be read with `helio print`.\n"
+		    "\n"
+		    "Options (each short one is a word of its own; -- ends them):\n");
+	for (size_t i = 0; i < COUNT(table); i++)
+		if (table[i].take)
+			usage_row(&table[i], out);
+	strbuf_printf(
+		out, "\nClock profiling intervals from %.3f to %.0f millisec. are possible here.\n",
+		OPTIONS_CLOCK_MIN_US / 1000.0, OPTIONS_CLOCK_MAX_US / 1000.0);
+	strbuf_puts(
+		out,
+		"\nThe exit status is the program's own (128 + signal if one killed it); 1: the\n"
+		"command line is wrong; 125, 126, 127: the program could not be started.\n"
+		"\nExample: helio collect -p hi -o sort.1.er sort big.txt\n");
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line of `helio collect`, understood; meanings as in the Sun Studio collect(1). */
+#ifndef HELIO_LAUNCH_OPTIONS_H
+#define HELIO_LAUNCH_OPTIONS_H
+
+#include "base/status.h"
+#include "base/strbuf.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The clock intervals with names; odd, so as not to beat with the system's tick. */
+enum {
+	OPTIONS_CLOCK_ON_US = 10007,
+	OPTIONS_CLOCK_HIGH_US = 997,
+	OPTIONS_CLOCK_LOW_US = 100003,
+	OPTIONS_CLOCK_MIN_US = 100,
+	OPTIONS_CLOCK_MAX_US = 1000000,
+	OPTIONS_COMMENTS_MAX = 10,
+};
+
+enum options_engine { OPTIONS_ENGINE_AUTO, OPTIONS_ENGINE_PERF, OPTIONS_ENGINE_MONITOR };
+
+enum options_action {
+	OPTIONS_RUN,
+	OPTIONS_HELP, /* asked for, or no argument at all */
+	OPTIONS_VERSION,
+};
+
+struct options {
+	enum options_action action;
+	uint32_t clock_us; /* 0: no clock profiling */
+	uint32_t sample_s; /* 0: no periodic sample points */
+	bool follow;
+	const char *follow_regex; /* -F =REGEX without the sign, else NULL */
+	const char *output;	  /* NULL: test.N.er */
+	bool overwrite;		  /* -O */
+	const char *comments[OPTIONS_COMMENTS_MAX];
+	unsigned comment_count;
+	bool window; /* -t was given */
+	uint64_t window_start_ms;
+	uint64_t window_end_ms; /* 0: no end */
+	bool dry_run;
+	bool verbose;
+	bool quiet;
+	enum options_engine engine;
+	uint32_t depth; /* deepest call stack, frames; 0: the collector's default */
+	char **target;	/* the program and its arguments, in argv; *target NULL: none */
+};
+
+/*
+ * Fills options from argv[1]….  STATUS_INVALID: errors say why; warnings may
+ * be there in either case.  All pointers point into argv.
+ */
+enum status options_parse(struct options *options, char **argv, struct diag_list *diags);
+
+const char *options_engine_name(enum options_engine engine);
+
+/* Appends the -F setting as the log has it: on, off or =REGEX. */
+void options_follow_text(const struct options *options, struct strbuf *out);
+
+/* Appends the usage text with a line for each option. */
+void options_usage(struct strbuf *out);
+
+/* The arguments' grammar; each returns false for what it cannot read. */
+
+/* off, on, lo, hi or a time: "1.5", "1.5m", "1ms" in ms, "500u", "500us" in µs, "1s" → µs,
+ * within the limits and whole; warns where the time had to be changed. */
+bool options_read_clock(const char *text, uint32_t *us, struct diag_list *diags);
+/* DURATION, START-END, -END or START-, each number with m (minutes), s or ms; 0: no limit. */
+enum options_window_result {
+	OPTIONS_WINDOW_OK,
+	OPTIONS_WINDOW_JUNK,
+	OPTIONS_WINDOW_BACKWARDS, /* the start is not before the end */
+};
+enum options_window_result options_read_window(const char *text, uint64_t *start_ms,
+					       uint64_t *end_ms);
+/* A whole number 1..max in decimal digits. */
+bool options_read_count(const char *text, uint32_t max, uint32_t *value);
+
+#endif

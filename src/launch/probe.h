@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether the kernel lets us measure with perf events, found out by trying. */
+#ifndef HELIO_LAUNCH_PROBE_H
+#define HELIO_LAUNCH_PROBE_H
+
+#include "base/strbuf.h"
+
+#include <stdbool.h>
+
+/*
+ * True if clock and context-switch events can be opened as the collector
+ * opens them and their SIGTRAPs arrive; else `reason` says why not and what
+ * would help.  Tries in a child of its own: signals and events stay there.
+ */
+bool probe_perf(struct strbuf *reason);
+
+#endif

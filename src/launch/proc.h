@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What /proc tells about another process. */
+#ifndef HELIO_LAUNCH_PROC_H
+#define HELIO_LAUNCH_PROC_H
+
+#include "format/format.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* From /proc/PID/stat; times in ns. */
+struct proc_stat {
+	char state; /* R S D Z T … as ps shows it */
+	uint64_t user_ns;
+	uint64_t system_ns;
+	uint64_t minor_faults;
+	uint64_t major_faults;
+	uint64_t threads;
+	uint64_t start_ns; /* CLOCK_BOOTTIME, rounded down to a tick (10 ms) */
+};
+
+/* False if there is no such process. */
+bool proc_read_stat(pid_t pid, struct proc_stat *stat);
+
+/*
+ * Fills the usage fields of a sample; what cannot be read keeps its value.
+ * Switches and run delay are summed over the living threads of a process with
+ * at most PROC_THREADS_MAX of them, which makes them lower bounds.
+ * False if the process is gone or only waits for its parent.
+ */
+enum { PROC_THREADS_MAX = 64 };
+bool proc_read_usage(pid_t pid, struct format_sample *sample);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs the program and waits for it, being as little in the way as a shell. */
+#ifndef HELIO_LAUNCH_RUN_H
+#define HELIO_LAUNCH_RUN_H
+
+#include "base/status.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct run_request {
+	const char *path; /* for execve */
+	char **argv;
+	char **environment;
+	const char *announce; /* the experiment, named on stderr before the program runs; NULL:
+				 silence */
+	unsigned tick_s;      /* call tick every so many seconds; 0: never */
+	void (*tick)(void *context, pid_t pid);
+	void *context;
+};
+
+struct run_result {
+	pid_t pid;
+	int wait_status; /* as waitpid gives it */
+	int exec_errno;	 /* why the program could not be executed; 0: it ran */
+	uint64_t end_ns; /* CLOCK_MONOTONIC when its end was seen */
+};
+
+/* STATUS_IO: no process could be made; the error is in diags. */
+enum status run_program(const struct run_request *request, struct run_result *result,
+			struct diag_list *diags);
+
+/* CLOCK_MONOTONIC now. */
+uint64_t run_now_ns(void);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The process writes its first and last sample point itself; those in between
+ * are appended here, one write each.  Two writers count with different means,
+ * and threads that end take their counts out of /proc/PID/task: a counter
+ * therefore never goes below that of the record before.
+ */
+#include "launch/samples.h"
+
+#include "launch/proc.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Reads the last record; false if the overview is not begun or the process has written its end. */
+static bool read_last(int fd, struct format_sample *last)
+{
+	struct format_file_header header;
+	struct stat st;
+
+	if (fstat(fd, &st) || pread(fd, &header, sizeof(header), 0) != sizeof(header) ||
+	    memcmp(header.magic, FORMAT_FILE_MAGIC, sizeof(header.magic)) ||
+	    st.st_size < (off_t)header.header_size)
+		return false;
+	off_t records = (st.st_size - (off_t)header.header_size) / (off_t)sizeof(*last);
+	off_t at = (off_t)header.header_size + (records - 1) * (off_t)sizeof(*last);
+
+	if (!records) {
+		*last = (struct format_sample){0};
+		return true;
+	}
+	return pread(fd, last, sizeof(*last), at) == sizeof(*last) &&
+	       last->kind != FORMAT_SAMPLE_END;
+}
+
+/* Sizes and the number of threads may fall; everything else only counts up. */
+static void keep_rising(struct format_sample *sample, const struct format_sample *last)
+{
+	uint64_t rss = sample->rss_bytes;
+	uint64_t threads = sample->threads;
+
+#define X(field)                                                                                   \
+	if (sample->field < last->field)                                                           \
+		sample->field = last->field;
+	FORMAT_USAGE_FIELDS(X)
+#undef X
+	sample->rss_bytes = rss;
+	sample->threads = threads;
+}
+
+/* A disk that fills up in the middle of a record must not leave the later ones out of place. */
+static void append(int fd, const struct format_sample *sample)
+{
+	off_t before = lseek(fd, 0, SEEK_END);
+	ssize_t size = write(fd, sample, sizeof(*sample));
+
+	if (size > 0 && size < (ssize_t)sizeof(*sample) &&
+	    lseek(fd, 0, SEEK_END) == before + size && ftruncate(fd, before))
+		return;
+}
+
+static void take_one(struct family *family, struct member *member, uint64_t time_ns)
+{
+	struct format_sample last;
+	int fd = family_open_file(family, member, FORMAT_FILE_OVERVIEW, O_RDWR | O_APPEND);
+
+	if (fd < 0)
+		return;
+	if (read_last(fd, &last)) {
+		struct format_sample sample = last; /* what cannot be read stays */
+
+		sample.time_ns = time_ns;
+		sample.kind = FORMAT_SAMPLE_PERIODIC;
+		memset(sample.label, 0, sizeof(sample.label));
+		if (!proc_read_usage(member->pid, &sample)) {
+			member->ended = true;
+		} else {
+			keep_rising(&sample, &last);
+			append(fd, &sample);
+		}
+	}
+	close(fd);
+}
+
+void samples_take(struct family *family, uint64_t time_ns)
+{
+	family_scan(family);
+	for (size_t i = 0; i < family->members.count; i++) {
+		struct member *member = &family->members.items[i];
+
+		if (member->pid && !member->ended)
+			take_one(family, member, time_ns);
+	}
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Periodic sample points, taken from outside, so that the program is not woken for them. */
+#ifndef HELIO_LAUNCH_SAMPLES_H
+#define HELIO_LAUNCH_SAMPLES_H
+
+#include "launch/family.h"
+
+/*
+ * Appends one periodic sample to the overview of every member that runs.
+ * time_ns counts from the founder's start.
+ */
+void samples_take(struct family *family, uint64_t time_ns);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch/show.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const char program_name[] = "helio collect";
+
+static void show_clock(FILE *file, const struct show_run *run)
+{
+	if (!run->options->clock_us) {
+		fputs("\tclock profiling disabled\n", file);
+		return;
+	}
+	fprintf(file, "\tclock profiling enabled, %.3f millisec.\n",
+		run->options->clock_us / 1000.0);
+	fprintf(file, "\tengine: %s", run->engine);
+	if (*run->engine_reason)
+		fprintf(file, " (no perf events: %s)", run->engine_reason);
+	putc('\n', file);
+}
+
+static void show_follow(FILE *file, const struct options *options)
+{
+	if (options->follow_regex)
+		fprintf(file,
+			"\texperiments will be recorded for descendant processes that match "
+			"pattern '=%s'\n",
+			options->follow_regex);
+	else
+		fprintf(file, "\tdescendant processes will %sbe followed\n",
+			options->follow ? "" : "not ");
+}
+
+void show_parameters(FILE *file, const struct show_run *run)
+{
+	const struct options *options = run->options;
+	const struct birth_system *system = run->system;
+
+	fprintf(file,
+		"Collection parameters:\n"
+		"    experiment enabled\n"
+		"\ttarget = %s\n"
+		"\texpt_name = %s\n",
+		run->argv[0], run->name);
+	show_clock(file, run);
+	show_follow(file, options);
+	if (options->sample_s)
+		fprintf(file, "\tperiodic sampling, %" PRIu32 " secs.\n", options->sample_s);
+	else
+		fputs("\tno periodic sampling\n", file);
+	if (options->window && options->window_end_ms)
+		fprintf(file, "\trecording from %.3f to %.3f secs.\n",
+			(double)options->window_start_ms / 1000,
+			(double)options->window_end_ms / 1000);
+	else if (options->window)
+		fprintf(file, "\trecording from %.3f secs.\n",
+			(double)options->window_start_ms / 1000);
+	fprintf(file,
+		"\tno experiment size limit set\n"
+		"\texperiment archiving: -a off\n"
+		"\tdata descriptor: \"%s\"\n"
+		"\t\thost: `%s', ncpus = %u, clock frequency %u MHz.\n"
+		"\t\tmemory:  %" PRIu64 " pages @ %" PRIu64 " bytes = %" PRIu64 " MB.\n",
+		run->params, system->hostname, system->cpus, system->clock_mhz, system->pages,
+		system->page_size, system->pages * system->page_size >> 20);
+}
+
+void show_dry_end(FILE *file, const struct show_run *run)
+{
+	struct strbuf words = {0};
+
+	birth_add_words(&words, run->argv);
+	fprintf(file,
+		"Creating experiment directory %s (Process ID: %d) ...\n"
+		"Exec argv[] = %s\n",
+		run->name, (int)getpid(), words.text);
+	strbuf_fini(&words);
+}
+
+void show_version(FILE *file)
+{
+	fputs("helio collect (Heliometer) " HELIO_VERSION "\n", file);
+}
+
+void show_usage(FILE *file)
+{
+	struct strbuf text = {0};
+
+	options_usage(&text);
+	fputs(text.text, file);
+	strbuf_fini(&text);
+}
+
+static void show_size(FILE *file, uint64_t bytes)
+{
+	if (bytes < 10000)
+		fprintf(file, "%" PRIu64 " bytes", bytes);
+	else if (bytes < 10000000)
+		fprintf(file, "%.1f KB", (double)bytes / 1e3);
+	else
+		fprintf(file, "%.1f MB", (double)bytes / 1e6);
+}
+
+void show_summary(FILE *file, const char *name, double seconds,
+		  const struct finish_summary *summary)
+{
+	fprintf(file, "%s: %s: %.3f s, ", program_name, name, seconds);
+	if (summary->counted)
+		fprintf(file, "%" PRIu64 " events, ", summary->events);
+	if (summary->dropped)
+		fprintf(file, "%" PRIu64 " dropped, ", summary->dropped);
+	if (summary->experiments > 1)
+		fprintf(file, "%u processes, ", summary->experiments);
+	show_size(file, summary->bytes);
+	if (summary->running)
+		fprintf(file, ", %u still running", summary->running);
+	fprintf(file, "; next: helio print -functions -calltree %s\n", name);
+}
+
+void show_diags(FILE *file, struct diag_list *diags)
+{
+	static const char *const levels[] = {
+		[DIAG_NOTE] = "", [DIAG_WARNING] = "Warning: ", [DIAG_ERROR] = ""};
+
+	for (size_t i = 0; i < diags->count; i++)
+		fprintf(file, "%s: %s%s\n", program_name, levels[diags->items[i].level],
+			diags->items[i].text);
+	diag_fini(diags);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `helio collect` says to people, apart from errors. */
+#ifndef HELIO_LAUNCH_SHOW_H
+#define HELIO_LAUNCH_SHOW_H
+
+#include "launch/birth.h"
+#include "launch/finish.h"
+
+#include <stdio.h>
+
+/* What the parameters' text is made of. */
+struct show_run {
+	const struct options *options;
+	const struct birth_system *system;
+	const char *name;   /* of the experiment */
+	const char *engine; /* the one chosen: perf, monitor, none */
+	const char *engine_reason;
+	const char *params; /* the data descriptor */
+	char **argv;	    /* the program and its arguments */
+};
+
+/* "Collection parameters:" and what follows, in the seeds' shape. */
+void show_parameters(FILE *file, const struct show_run *run);
+/* What a dry run says besides: the directory that would be made, and the program. */
+void show_dry_end(FILE *file, const struct show_run *run);
+void show_version(FILE *file);
+void show_usage(FILE *file);
+/* The last line of a run: what came out, and what to type next. */
+void show_summary(FILE *file, const char *name, double seconds,
+		  const struct finish_summary *summary);
+/* Prints and empties the list. */
+void show_diags(FILE *file, struct diag_list *diags);
+
+#endif
