@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The binary files of an experiment: their header, and the blocks of profile
+ * and stacks (docs/format.md), whatever state they are in.
+ *
+ * A file is read with pread through one window, not mapped: a file that shrinks
+ * while it is read (a running experiment is packed, a disk fills) must not
+ * become a SIGBUS, and the window costs one copy at memory speed.
+ */
+#ifndef HELIO_EXPERIMENT_BLOCK_H
+#define HELIO_EXPERIMENT_BLOCK_H
+
+#include "base/status.h"
+#include "format/format.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Where messages go and how they name the experiment ("test.1.er/_f1.er"). */
+struct read_context {
+	const char *directory; /* path of the experiment directory */
+	const char *name;      /* for messages */
+	struct diag_list *diags;
+};
+
+struct block_file {
+	int fd;
+	uint64_t size;	 /* at the time of opening; what is appended later is not read */
+	uint64_t offset; /* the next block is looked for here */
+	unsigned encodings; /* bit set of 1 << enum format_encoding that this file may hold */
+	/* what went wrong so far */
+	uint64_t skipped; /* bytes that were neither zero nor part of a block */
+	size_t cut;	  /* blocks that end beyond the end of the file */
+	uint64_t dropped; /* sum of the blocks' drop counts */
+	/* window of the file in memory */
+	uint8_t *window;
+	uint64_t window_start;
+	size_t window_length;
+	size_t window_capacity;
+};
+
+struct block {
+	struct format_block_header header;
+	const uint8_t *data; /* valid until the next call */
+	size_t used;	     /* bytes of data that are there; less than header.used in a cut block */
+};
+
+enum file_state { FILE_USABLE, FILE_MISSING, FILE_UNUSABLE };
+
+/*
+ * Opens DIRECTORY/NAME and checks its header.  FILE_MISSING is not reported:
+ * whether that is a fault depends on the file.  FILE_UNUSABLE is in the diags.
+ */
+enum file_state block_file_open(struct block_file *file, const struct read_context *context,
+				const char *name, unsigned encodings);
+void block_file_close(struct block_file *file);
+
+/* The next block, or false at the end. Damage is skipped and counted. */
+bool block_file_next(struct block_file *file, struct block *block);
+
+/* At most `length` bytes from `offset`; *available says how many. Valid until the next call. */
+const uint8_t *block_file_fetch(struct block_file *file, uint64_t offset, size_t length,
+				size_t *available);
+
+#endif

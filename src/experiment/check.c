@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What can be known about the completeness of an experiment only from several
+ * of its files: the collector's counts of itself, the sample points and the
+ * events have to tell the same story.
+ */
+#include "experiment/experiment.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum {
+	/* below this a difference is the grain of the kernel's accounting, not a loss */
+	CPU_GRAIN_NS = 10000000,
+	LIFE_GRAIN_US = 5000,
+	RECORDED_GRAIN_NS = 1000000,
+};
+
+static double recorded_cpu_ns(const struct process *process)
+{
+	double us = 0;
+
+	for (size_t i = 0; i < process->profile.threads.count; i++) {
+		const uint64_t *state = process->profile.threads.items[i].state_us;
+
+		us += (double)state[FORMAT_STATE_USER] + (double)state[FORMAT_STATE_SYSTEM] +
+		      (double)state[FORMAT_STATE_TRAP];
+	}
+	return us * 1000;
+}
+
+static void check_end(const struct process *process, struct diag_list *warnings)
+{
+	const struct experiment_log *log = &process->log;
+
+	if (!log->present)
+		return;
+	if (!log->ended)
+		diag_add(warnings, DIAG_WARNING,
+			 "%s: the process still runs or was killed before it could close its experiment; its last moments may be missing",
+			 process->name);
+	else if (log->exit_signal)
+		diag_add(warnings, DIAG_WARNING,
+			 "%s: the process was killed by signal %d; its last moments may be missing",
+			 process->name, log->exit_signal);
+	if (log->closed && process->map.present && !process->map.closed)
+		diag_add(warnings, DIAG_WARNING,
+			 "%s: map.xml has no end: load objects may be missing, their functions show as <Unknown>",
+			 process->name);
+}
+
+static void check_counts(const struct process *process, struct diag_list *warnings)
+{
+	const struct log_counters *counters = &process->log.counters;
+	uint64_t events = process->profile.event_count;
+	uint64_t dropped = counters->dropped > process->profile.dropped ? counters->dropped
+									: process->profile.dropped;
+
+	if (dropped)
+		diag_add(warnings, DIAG_WARNING,
+			 "%s: %" PRIu64 " events were dropped while recording, beside the %" PRIu64
+			 " that were kept; a longer interval (-p) makes this less likely",
+			 process->name, dropped, events);
+	if (counters->has_events && counters->events > events)
+		diag_add(warnings, DIAG_WARNING,
+			 "%s: %" PRIu64 " of the %" PRIu64
+			 " recorded events are missing from the experiment",
+			 process->name, counters->events - events, counters->events);
+	if (counters->unwind_failed * 100 > events)
+		diag_add(warnings, DIAG_WARNING,
+			 "%s: %" PRIu64
+			 " call stacks could not be followed to their beginning; inclusive times of outer functions are too small",
+			 process->name, counters->unwind_failed);
+	if (counters->truncated * 100 > events)
+		diag_add(warnings, DIAG_WARNING,
+			 "%s: %" PRIu64
+			 " call stacks were deeper than the limit; inclusive times of outer functions are too small",
+			 process->name, counters->truncated);
+}
+
+/* CPU time of the process before this image: exec keeps the clock running. */
+static double cpu_before_ns(const struct process *process)
+{
+	const struct experiment_overview *overview = &process->overview;
+
+	if (!overview->count || overview->items[0].kind != FORMAT_SAMPLE_START)
+		return 0;
+	return (double)overview->items[0].user_ns + (double)overview->items[0].system_ns;
+}
+
+static bool knows_cpu_before(const struct process *process)
+{
+	const char *last = strrchr(process->lineage, '_');
+
+	return !last || last[1] == 'f' || cpu_before_ns(process) > 0;
+}
+
+static void check_cpu(const struct process *process, struct diag_list *warnings)
+{
+	const struct log_counters *counters = &process->log.counters;
+	double recorded = recorded_cpu_ns(process);
+	double used = (double)counters->cpu_ns - cpu_before_ns(process);
+	double counted = (double)counters->cpu_recorded_ns;
+
+	if (counters->has_cpu && process->profile.present && knows_cpu_before(process) &&
+	    recorded < used * 0.99 && used - recorded > CPU_GRAIN_NS)
+		diag_add(warnings, DIAG_WARNING,
+			 "%s: the events hold %.3f s of CPU time, the process used %.3f s: %.1f %% are not accounted for",
+			 process->name, recorded / 1e9, used / 1e9,
+			 100 * (used - recorded) / used);
+	if (counters->has_recorded && fabs(recorded - counted) > counted * 0.005 &&
+	    fabs(recorded - counted) > RECORDED_GRAIN_NS)
+		diag_add(warnings, DIAG_WARNING,
+			 "%s: the events hold %.3f s of CPU time, but %.3f s were recorded: the profile is not what was written",
+			 process->name, recorded / 1e9, counted / 1e9);
+}
+
+/* The weights of a thread add up to its life. */
+static void check_lives(const struct process *process, struct diag_list *warnings)
+{
+	double life = 0, recorded = 0, difference = 0;
+	size_t wrong = 0;
+
+	for (size_t i = 0; i < process->profile.threads.count; i++) {
+		const struct profile_thread *thread = &process->profile.threads.items[i];
+		double own = 0;
+		double span = (double)thread->end_us - (double)thread->begin_us -
+			      (double)thread->paused_us;
+
+		if (!thread->began)
+			continue;
+		for (size_t state = 0; state < FORMAT_STATE_COUNT; state++)
+			own += (double)thread->state_us[state];
+		if (thread->paused)
+			span -= (double)thread->end_us - (double)thread->pause_begin_us;
+		life += span;
+		recorded += own;
+		difference += fabs(span - own);
+		wrong += fabs(span - own) > span * 0.01 && fabs(span - own) > LIFE_GRAIN_US;
+	}
+	if (wrong && difference > life * 0.01)
+		diag_add(warnings, DIAG_WARNING,
+			 "%s: %zu threads lived for %.3f s but their events hold %.3f s (%.1f %% off, %zu threads wrong)",
+			 process->name, process->profile.threads.count, life / 1e6, recorded / 1e6,
+			 100 * difference / life, wrong);
+}
+
+void experiment_check(const struct experiment *experiment, struct diag_list *warnings)
+{
+	for (size_t i = 0; i < experiment->processes.count; i++) {
+		const struct process *process = &experiment->processes.items[i];
+
+		check_end(process, warnings);
+		check_counts(process, warnings);
+		check_cpu(process, warnings);
+		check_lives(process, warnings);
+	}
+}

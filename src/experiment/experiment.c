@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "experiment/experiment.h"
+
+#include "base/memory.h"
+#include "base/strbuf.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { NOTES_SIZE_MAX = 1 << 20 };
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t length = strlen(text), tail = strlen(end);
+
+	return length >= tail && !strcmp(text + length - tail, end);
+}
+
+/* "_f1_x1.er" */
+static bool is_descendant_name(const char *name)
+{
+	return name[0] == '_' && strlen(name) > strlen("_.er") && ends_with(name, ".er");
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Whether DIRECTORY/profile or DIRECTORY/stacks is one of our files. */
+static bool has_our_files(const char *directory)
+{
+	static const char *const names[] = {FORMAT_FILE_PROFILE, FORMAT_FILE_STACKS};
+	bool found = false;
+
+	for (size_t i = 0; i < 2 && !found; i++) {
+		char *path = xasprintf("%s/%s", directory, names[i]);
+		char magic[sizeof(FORMAT_FILE_MAGIC) - 1];
+		int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+		free(path);
+		found = fd >= 0 && read(fd, magic, sizeof(magic)) == (ssize_t)sizeof(magic) &&
+			!memcmp(magic, FORMAT_FILE_MAGIC, sizeof(magic));
+		if (fd >= 0)
+			close(fd);
+	}
+	return found;
+}
+
+/* Whether the directory of a process is ours to read; if not, `diags` says why. */
+static enum status check_origin(const struct process *process, struct diag_list *diags,
+				enum diag_level level)
+{
+	switch (experiment_log_origin(&process->log)) {
+	case LOG_OURS:
+		return STATUS_OK;
+	case LOG_FOREIGN:
+		diag_add(diags, level,
+			 "%s is an experiment of gprofng or Oracle Developer Studio (format %s), which helio cannot read; use `gprofng display text` for it",
+			 process->name, process->log.version);
+		return STATUS_INVALID;
+	case LOG_NEWER:
+		diag_add(diags, level,
+			 "%s was recorded by a newer version (experiment format %s, this program reads %s); update helio to read it",
+			 process->name, process->log.version, FORMAT_VERSION_TEXT);
+		return STATUS_INVALID;
+	case LOG_UNKNOWN:
+		break;
+	}
+	if (has_our_files(process->path))
+		return STATUS_OK;
+	diag_add(diags, level, "%s is not an experiment: %s", process->name,
+		 process->log.present ? "its log.xml does not name a known format"
+				      : "it has no log.xml");
+	return STATUS_INVALID;
+}
+
+/* Files whose absence is always a loss; of profile the settings decide. */
+static void report_missing(const struct process *process, const char *clock,
+			   struct diag_list *diags)
+{
+	const struct {
+		bool present;
+		const char *text;
+	} files[] = {
+		{process->log.present, "log.xml is missing: facts about the process are not known"},
+		{process->map.present,
+		 "map.xml is missing: no address can be named, all functions show as <Unknown>"},
+		{process->overview.present, "overview is missing: there are no sample points"},
+		{process->profile.present || (clock && !strcmp(clock, "0")),
+		 "profile is missing: the time of this process is not counted"},
+		{process->stacks.present || !process->profile.event_count,
+		 "stacks is missing: all time shows as <Unknown>"},
+	};
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (!files[i].present)
+			diag_add(diags, DIAG_WARNING, "%s: %s", process->name, files[i].text);
+}
+
+/* Reads all files of a process; the order matters for one that still runs. */
+static enum status read_process(struct experiment *experiment, struct process *process,
+				struct diag_list *errors, enum diag_level level,
+				struct diag_list *warnings)
+{
+	struct read_context context = {process->path, process->name, warnings};
+
+	experiment_log_read(&process->log, &experiment->arena, &context);
+
+	enum status status = check_origin(process, errors, level);
+
+	if (status)
+		return status;
+	experiment_overview_read(&process->overview, &context);
+	/* events first, then the stacks and the maps that they refer to */
+	experiment_profile_read(&process->profile, &context);
+	experiment_stacks_read(&process->stacks, &context);
+	experiment_profile_bind(&process->profile, &process->stacks, &context);
+	experiment_map_read(&process->map, &experiment->arena, &context);
+
+	const struct process *founder = &experiment->processes.items[0];
+
+	report_missing(process, experiment_log_setting(&founder->log, "clock"), warnings);
+	return STATUS_OK;
+}
+
+static void free_process(struct process *process)
+{
+	experiment_log_fini(&process->log);
+	experiment_map_fini(&process->map);
+	experiment_overview_fini(&process->overview);
+	experiment_profile_fini(&process->profile);
+	experiment_stacks_fini(&process->stacks);
+}
+
+static int compare_lineages(const void *a, const void *b)
+{
+	return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The lineages of the descendants' directories, sorted. */
+static void list_descendants(struct experiment *experiment, struct diag_list *warnings,
+			     char ***lineages, size_t *count)
+{
+	VEC(char *) found = {0};
+	DIR *directory = opendir(experiment->path);
+
+	if (!directory) {
+		diag_add(warnings, DIAG_WARNING,
+			 "%s cannot be listed (%s); descendant processes are left out",
+			 experiment->name, strerror(errno));
+	} else {
+		for (struct dirent *entry; (entry = readdir(directory));)
+			if (is_descendant_name(entry->d_name))
+				*vec_push(&found) =
+					arena_strndup(&experiment->arena, entry->d_name,
+						      strlen(entry->d_name) - strlen(".er"));
+		closedir(directory);
+	}
+	if (found.count)
+		qsort(found.items, found.count, sizeof(*found.items), compare_lineages);
+	*lineages = found.items;
+	*count = found.count;
+}
+
+static void read_descendants(struct experiment *experiment, struct diag_list *warnings)
+{
+	char **lineages;
+	size_t count;
+
+	list_descendants(experiment, warnings, &lineages, &count);
+	for (size_t i = 0; i < count; i++) {
+		struct process *process = vec_push(&experiment->processes);
+
+		process->path = arena_printf(&experiment->arena, "%s/%s.er", experiment->path,
+					     lineages[i]);
+		process->name = arena_printf(&experiment->arena, "%s/%s.er", experiment->name,
+					     lineages[i]);
+		process->lineage = lineages[i];
+		if (read_process(experiment, process, warnings, DIAG_WARNING, warnings)) {
+			free_process(process);
+			experiment->processes.count--;
+		}
+	}
+	free(lineages);
+}
+
+static void read_notes(struct experiment *experiment)
+{
+	char *path = xasprintf("%s/%s", experiment->path, FORMAT_FILE_NOTES);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat info;
+
+	free(path);
+	if (fd < 0)
+		return;
+	if (!fstat(fd, &info) && S_ISREG(info.st_mode) && info.st_size > 0) {
+		size_t size = info.st_size < NOTES_SIZE_MAX ? (size_t)info.st_size : NOTES_SIZE_MAX;
+		char *text = arena_alloc(&experiment->arena, size + 1);
+		ssize_t got = read(fd, text, size);
+
+		experiment->notes = got > 0 ? text : NULL;
+	}
+	close(fd);
+}
+
+/* Sets path and name; a path that shows no name (".") is resolved first. */
+static void name_experiment(struct experiment *experiment, const char *path)
+{
+	size_t length = strlen(path);
+
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+
+	char *plain = arena_strndup(&experiment->arena, path, length);
+	const char *base = base_name(plain);
+
+	if (!strcmp(base, ".") || !strcmp(base, "..")) {
+		char *real = realpath(plain, NULL);
+
+		if (real)
+			plain = arena_strdup(&experiment->arena, real);
+		free(real);
+	}
+	experiment->path = plain;
+	experiment->name = base_name(plain);
+}
+
+/* The founder, or the one descendant that the path names. */
+static void add_first_process(struct experiment *experiment)
+{
+	struct process *process = vec_push(&experiment->processes);
+
+	process->path = experiment->path;
+	process->lineage = "";
+	if (is_descendant_name(experiment->name)) {
+		process->lineage = arena_strndup(&experiment->arena, experiment->name,
+						 strlen(experiment->name) - strlen(".er"));
+		if (experiment->name > experiment->path + 1) {
+			const char *start = experiment->name - 1;
+
+			while (start > experiment->path && start[-1] != '/')
+				start--;
+			experiment->name = start;
+		}
+	}
+	process->name = experiment->name;
+}
+
+enum status experiment_open(const char *path, struct experiment **out, struct diag_list *errors,
+			    struct diag_list *warnings)
+{
+	struct stat info;
+
+	*out = NULL;
+	if (stat(path, &info)) {
+		diag_add(errors, DIAG_ERROR, "%s: %s", path,
+			 errno == ENOENT ? "no such experiment" : strerror(errno));
+		return STATUS_NOTFOUND;
+	}
+	if (!S_ISDIR(info.st_mode)) {
+		diag_add(errors, DIAG_ERROR, "%s is not an experiment: it is not a directory", path);
+		return STATUS_INVALID;
+	}
+
+	struct experiment *experiment = xcalloc(1, sizeof(*experiment));
+
+	name_experiment(experiment, path);
+	add_first_process(experiment);
+
+	enum status status = read_process(experiment, &experiment->processes.items[0], errors,
+					  DIAG_ERROR, warnings);
+
+	if (status) {
+		experiment_free(experiment);
+		return status;
+	}
+	read_notes(experiment);
+	if (!experiment->processes.items[0].lineage[0])
+		read_descendants(experiment, warnings);
+	experiment_check(experiment, warnings);
+	*out = experiment;
+	return STATUS_OK;
+}
+
+void experiment_free(struct experiment *experiment)
+{
+	if (!experiment)
+		return;
+	for (size_t i = 0; i < experiment->processes.count; i++)
+		free_process(&experiment->processes.items[i]);
+	vec_fini(&experiment->processes);
+	arena_fini(&experiment->arena);
+	free(experiment);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An experiment in memory: the founder's process and all its descendants, each
+ * with its files as tables.  Nothing here knows metrics or function names.
+ */
+#ifndef HELIO_EXPERIMENT_EXPERIMENT_H
+#define HELIO_EXPERIMENT_EXPERIMENT_H
+
+#include "experiment/log.h"
+#include "experiment/map.h"
+#include "experiment/overview.h"
+#include "experiment/profile.h"
+#include "experiment/stacks.h"
+
+/* One process image. Strings live in the experiment's arena. */
+struct process {
+	const char *path;
+	const char *name;    /* "test.1.er", "test.1.er/_f1.er" */
+	const char *lineage; /* "" for the founder */
+	struct experiment_log log;
+	struct experiment_map map;
+	struct experiment_overview overview;
+	struct experiment_profile profile;
+	struct stack_tree stacks;
+};
+
+struct experiment {
+	struct arena arena;
+	const char *path;
+	const char *name;
+	const char *notes; /* or NULL */
+	VEC(struct process) processes; /* the founder, then by lineage: _f1, _f1_x1, _f2, _f10 */
+};
+
+/*
+ * Opens PATH with all descendants.  What can be read is read; doubts about the
+ * result go to `warnings`.  On failure the reason is in `errors`:
+ * STATUS_NOTFOUND (no such directory), STATUS_INVALID (no experiment, or one of
+ * another tool or a newer version).
+ */
+enum status experiment_open(const char *path, struct experiment **out, struct diag_list *errors,
+			    struct diag_list *warnings);
+void experiment_free(struct experiment *experiment);
+
+/* Doubts that need several files at once: counters against events, lives against weights, ends. */
+void experiment_check(const struct experiment *experiment, struct diag_list *warnings);
+
+#endif

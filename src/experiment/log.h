@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* log.xml: what was recorded, where, and what happened. */
+#ifndef HELIO_EXPERIMENT_LOG_H
+#define HELIO_EXPERIMENT_LOG_H
+
+#include "base/arena.h"
+#include "base/memory.h"
+#include "experiment/block.h"
+
+struct attribute {
+	const char *name;
+	const char *value;
+};
+
+struct log_event {
+	uint64_t time_ns;
+	const char *kind;
+	struct attribute *attributes;
+	size_t attribute_count;
+};
+
+/* What the collector counted about itself; see docs/format.md. */
+struct log_counters {
+	bool present;
+	bool has_events, has_cpu, has_recorded;
+	uint64_t events, dropped, unwind_failed, truncated, cpu_ns, cpu_recorded_ns;
+};
+
+struct experiment_log {
+	bool present;
+	bool closed; /* the closing tag is there */
+	bool damaged;
+	/* strings are NULL and numbers 0 where the log does not say */
+	const char *version, *producer;
+	uint64_t mono_ns, wall_ns;
+	const char *hostname, *os, *arch;
+	uint64_t page_size, pages, cpus, clock_mhz;
+	bool has_process; /* the process element is there */
+	int64_t pid, ppid, pgrp, sid;
+	const char *cwd, *executable, *lineage;
+	uint64_t start_ns;
+	const char *engine, *engine_reason;
+	VEC(struct attribute) settings;
+	VEC(char *) arguments; /* with a NULL after the last, unless empty */
+	VEC(struct log_event) events;
+	/* from the events */
+	bool ended;	/* by exit, or by becoming another program */
+	bool has_status;
+	int exit_status, exit_signal;
+	uint64_t last_ns; /* the latest time in the log */
+	struct log_counters counters;
+};
+
+/* Whose format a log.xml is. */
+enum log_origin { LOG_OURS, LOG_NEWER, LOG_FOREIGN, LOG_UNKNOWN };
+
+/* Reads log.xml; a missing file leaves `present` false and is not reported. Strings lie in the arena. */
+void experiment_log_read(struct experiment_log *log, struct arena *arena,
+			 const struct read_context *context);
+void experiment_log_fini(struct experiment_log *log);
+enum log_origin experiment_log_origin(const struct experiment_log *log);
+/* The value of a setting, or NULL. */
+const char *experiment_log_setting(const struct experiment_log *log, const char *name);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* map.xml: which load object was where, and in which epochs. */
+#ifndef HELIO_EXPERIMENT_MAP_H
+#define HELIO_EXPERIMENT_MAP_H
+
+#include "base/arena.h"
+#include "base/memory.h"
+#include "experiment/block.h"
+
+struct map_file {
+	const char *path;     /* "[vdso]" for the vDSO */
+	const char *build_id; /* "" where it has none */
+	uint64_t mtime, file_size;
+};
+
+struct map_segment {
+	uint64_t start, end; /* [start, end) */
+	uint64_t bias;	     /* ELF address = pc - bias */
+	uint64_t reach;	     /* the largest `end` of this and all segments before it */
+	uint32_t first_epoch;
+	uint32_t last_epoch; /* holds for nodes of [first_epoch, last_epoch] */
+	uint32_t file;
+	uint32_t order; /* the later of two equal ones wins */
+};
+
+struct experiment_map {
+	bool present, closed, damaged;
+	VEC(struct map_file) files;
+	VEC(struct map_segment) segments; /* sorted by start */
+};
+
+#define MAP_NONE UINT32_MAX
+
+/* Reads map.xml; a missing file leaves `present` false and is not reported. */
+void experiment_map_read(struct experiment_map *map, struct arena *arena,
+			 const struct read_context *context);
+void experiment_map_fini(struct experiment_map *map);
+
+/*
+ * The segment that held a pc in an epoch, or MAP_NONE.  Of the segments that
+ * cover the pc and had begun by then the one of the highest epoch counts.  An
+ * unmapped segment stays known in its last epoch, because nodes made before
+ * the unmapping carry that epoch too.
+ */
+uint32_t experiment_map_find(const struct experiment_map *map, uint64_t pc, uint32_t epoch);
+
+#endif

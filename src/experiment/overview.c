@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "experiment/overview.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAMPLES_MAX = 1 << 22 }; /* 48 days of one per second; more is damage */
+
+static void add_sample(struct experiment_overview *overview, const struct format_sample *sample)
+{
+	struct usage *usage = vec_push(overview);
+
+	usage->time_ns = sample->time_ns;
+	usage->kind = sample->kind;
+	memcpy(usage->label, sample->label, sizeof(sample->label));
+#define X(name) usage->name = sample->name;
+	FORMAT_USAGE_FIELDS(X)
+#undef X
+}
+
+static bool plausible(const struct experiment_overview *overview,
+		      const struct format_sample *sample)
+{
+	return sample->kind <= FORMAT_SAMPLE_MANUAL &&
+	       (!overview->count ||
+		sample->time_ns >= overview->items[overview->count - 1].time_ns);
+}
+
+void experiment_overview_read(struct experiment_overview *overview,
+			      const struct read_context *context)
+{
+	static const struct format_sample zero;
+	struct block_file file;
+	struct format_sample sample;
+	size_t bad = 0, available;
+	enum file_state state = block_file_open(&file, context, FORMAT_FILE_OVERVIEW, 0);
+
+	*overview = (struct experiment_overview){.present = state != FILE_MISSING};
+	if (state != FILE_USABLE)
+		return;
+	for (size_t i = 0; file.offset < file.size && i < SAMPLES_MAX; i++) {
+		const uint8_t *data =
+			block_file_fetch(&file, file.offset, sizeof(sample), &available);
+
+		if (available < sizeof(sample)) {
+			bad++;
+			break;
+		}
+		memcpy(&sample, data, sizeof(sample));
+		file.offset += sizeof(sample);
+		if (!memcmp(&sample, &zero, sizeof(sample)))
+			continue;
+		if (plausible(overview, &sample))
+			add_sample(overview, &sample);
+		else
+			bad++;
+	}
+	if (bad)
+		diag_add(context->diags, DIAG_WARNING,
+			 "%s: overview is damaged: %zu sample points could not be read; usage figures may be incomplete",
+			 context->name, bad);
+	block_file_close(&file);
+}
+
+void experiment_overview_fini(struct experiment_overview *overview)
+{
+	vec_fini(overview);
+}

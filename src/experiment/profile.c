@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The hot loop of the analyzer: one pass over the bytes of a profile, a few ns
+ * per event.  The state that every event touches (time, previous stack, where
+ * the next row goes) is kept in one small struct; per-thread sums are collected
+ * per segment.
+ */
+#include "experiment/profile.h"
+
+#include "experiment/stacks.h"
+#include "format/varint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	SLAB_ROWS = 1 << 18,
+	ROW_BYTES = 3 * sizeof(uint32_t) + sizeof(uint16_t) + sizeof(uint8_t),
+	NO_STACK_ID = UINT32_MAX, /* what an impossible id is kept as */
+};
+
+#define TIME_MAX_US (1ull << 53) /* 285 years; later is damage */
+
+struct profile_reader {
+	struct experiment_profile *profile;
+	uint32_t slab_rows;
+	struct profile_slab *slab;	 /* the newest */
+	struct profile_segment *segment; /* the newest; NULL: the next event begins one */
+	/* the block in hand */
+	uint32_t thread; /* index */
+	uint64_t time;
+	uint64_t stack; /* id of the previous event */
+	uint16_t cpu;
+	uint64_t state_us[FORMAT_STATE_COUNT]; /* of the segment */
+	uint64_t segment_events;
+	/* doubts */
+	uint64_t lost_bytes;
+	uint64_t backward;
+	uint64_t overlong; /* events that are longer than their thread's life so far */
+	uint64_t nameless; /* events of no thread */
+};
+
+static struct profile_thread *thread_of(struct profile_reader *reader)
+{
+	return &reader->profile->threads.items[reader->thread];
+}
+
+static uint32_t find_thread(struct experiment_profile *profile, uint64_t number)
+{
+	uint32_t fresh = (uint32_t)profile->threads.count;
+	uint32_t index = hash_map_put(&profile->thread_ids, number, fresh);
+
+	if (index == fresh)
+		vec_push(&profile->threads)->number = number;
+	return index;
+}
+
+/* Ends the run of rows that share thread and base time. */
+static void close_segment(struct profile_reader *reader)
+{
+	if (!reader->segment)
+		return;
+
+	struct profile_thread *thread = thread_of(reader);
+
+	for (size_t i = 0; i < FORMAT_STATE_COUNT; i++)
+		thread->state_us[i] += reader->state_us[i];
+	thread->event_count += reader->segment_events;
+	if (!thread->number)
+		reader->nameless += reader->segment_events;
+	reader->profile->event_count += reader->segment_events;
+	memset(reader->state_us, 0, sizeof(reader->state_us));
+	reader->segment_events = 0;
+	reader->segment = NULL;
+}
+
+static void new_slab(struct profile_reader *reader)
+{
+	size_t rows = reader->slab_rows;
+	struct profile_slab *slab = vec_push(&reader->profile->slabs);
+
+	slab->memory = xmalloc(rows * ROW_BYTES);
+	slab->time = slab->memory;
+	slab->stack = slab->time + rows;
+	slab->weight = slab->stack + rows;
+	slab->cpu = (uint16_t *)(slab->weight + rows);
+	slab->state = (uint8_t *)(slab->cpu + rows);
+	reader->slab = slab;
+}
+
+static void open_segment(struct profile_reader *reader)
+{
+	close_segment(reader);
+	if (!reader->slab || reader->slab->count == reader->slab_rows)
+		new_slab(reader);
+	reader->segment = vec_push(&reader->profile->segments);
+	reader->segment->slab = (uint32_t)reader->profile->slabs.count - 1;
+	reader->segment->first = reader->slab->count;
+	reader->segment->thread = reader->thread;
+	reader->segment->base_us = reader->time;
+}
+
+static void add_row(struct profile_reader *reader, unsigned state, uint32_t weight)
+{
+	if (!reader->segment || reader->slab->count == reader->slab_rows ||
+	    reader->time - reader->segment->base_us > UINT32_MAX)
+		open_segment(reader);
+
+	struct profile_slab *slab = reader->slab;
+	uint32_t row = slab->count++;
+
+	slab->time[row] = (uint32_t)(reader->time - reader->segment->base_us);
+	slab->stack[row] =
+		reader->stack < NO_STACK_ID ? (uint32_t)reader->stack : (uint32_t)NO_STACK_ID;
+	slab->weight[row] = weight;
+	slab->cpu[row] = reader->cpu;
+	slab->state[row] = (uint8_t)state;
+	reader->segment->count++;
+	reader->state_us[state] += weight;
+}
+
+/* An event of more than 71 minutes: as many rows as it takes. */
+static void add_long_event(struct profile_reader *reader, unsigned state, uint64_t weight)
+{
+	for (; weight > UINT32_MAX; weight -= UINT32_MAX)
+		add_row(reader, state, UINT32_MAX);
+	add_row(reader, state, (uint32_t)weight);
+}
+
+/* The fields after an event's tag; NULL: damaged or cut off, and nothing was added. */
+static inline const uint8_t *read_event(struct profile_reader *reader, unsigned tag,
+					const uint8_t *in, const uint8_t *end)
+{
+	uint64_t dt = 0, weight, step;
+	unsigned state = tag & FORMAT_TAG_STATE_MASK;
+
+	if (state >= FORMAT_STATE_COUNT)
+		return NULL;
+	if (!(tag & FORMAT_TAG_SAME_TIME) && !(in = varint_get(in, end, &dt)))
+		return NULL;
+	weight = dt;
+	if (!(tag & FORMAT_TAG_WEIGHT_IS_DT) && !(in = varint_get(in, end, &weight)))
+		return NULL;
+	if (!(tag & FORMAT_TAG_SAME_STACK)) {
+		if (!(in = varint_get(in, end, &step)))
+			return NULL;
+		reader->stack += (uint64_t)zigzag_decode(step);
+	}
+	if (dt > TIME_MAX_US || weight > TIME_MAX_US || reader->time + dt > TIME_MAX_US)
+		return NULL;
+	reader->time += dt;
+	if (weight <= UINT32_MAX)
+		add_row(reader, state, (uint32_t)weight);
+	else
+		add_long_event(reader, state, weight);
+	reader->segment_events++;
+	reader->overlong += weight > reader->time - thread_of(reader)->begin_us;
+	return in;
+}
+
+/* The thread in force has lived until now. */
+static void note_time(struct profile_reader *reader)
+{
+	if (!reader->profile->threads.count)
+		return;
+
+	struct profile_thread *thread = thread_of(reader);
+
+	if (reader->time > thread->end_us)
+		thread->end_us = reader->time;
+	if (reader->time > reader->profile->last_us)
+		reader->profile->last_us = reader->time;
+}
+
+static void set_thread(struct profile_reader *reader, uint64_t number, uint64_t time)
+{
+	close_segment(reader);
+	note_time(reader);
+	reader->thread = find_thread(reader->profile, number);
+	reader->time = time;
+
+	struct profile_thread *thread = thread_of(reader);
+
+	reader->backward += time < thread->end_us;
+	if (!thread->began && !thread->event_count && !thread->end_us)
+		thread->begin_us = time;
+	note_time(reader);
+}
+
+static const uint8_t *read_thread(struct profile_reader *reader, const uint8_t *in,
+				  const uint8_t *end)
+{
+	uint64_t number, tid, time;
+
+	in = varint_get(in, end, &number);
+	in = in ? varint_get(in, end, &tid) : NULL;
+	in = in ? varint_get(in, end, &time) : NULL;
+	if (!in || time > TIME_MAX_US)
+		return NULL;
+	set_thread(reader, number, time);
+	thread_of(reader)->tid = tid;
+	thread_of(reader)->began = true;
+	return in;
+}
+
+static void pause_or_resume(struct profile_thread *thread, bool pause, uint64_t time)
+{
+	if (pause && !thread->paused)
+		thread->pause_begin_us = time;
+	else if (!pause && thread->paused && time > thread->pause_begin_us)
+		thread->paused_us += time - thread->pause_begin_us;
+	thread->paused = pause;
+}
+
+static const uint8_t *read_control(struct profile_reader *reader, unsigned tag, const uint8_t *in,
+				   const uint8_t *end)
+{
+	uint64_t value;
+
+	if (tag == FORMAT_TAG_THREAD)
+		return read_thread(reader, in, end);
+	if (tag > FORMAT_TAG_CPU || !(in = varint_get(in, end, &value)))
+		return NULL;
+	if (tag == FORMAT_TAG_CPU) {
+		reader->cpu = value < PROFILE_NO_CPU ? (uint16_t)value : PROFILE_NO_CPU;
+		return in;
+	}
+	if (value > TIME_MAX_US || reader->time + value > TIME_MAX_US)
+		return NULL;
+	reader->time += value;
+	note_time(reader);
+	if (tag == FORMAT_TAG_THREAD_END)
+		thread_of(reader)->ended = true;
+	else
+		pause_or_resume(thread_of(reader), tag == FORMAT_TAG_PAUSE, reader->time);
+	return in;
+}
+
+static void read_block(struct profile_reader *reader, const struct block *block)
+{
+	const uint8_t *in = block->data, *end = in + block->used;
+
+	reader->stack = 0;
+	reader->cpu = PROFILE_NO_CPU;
+	if (block->header.base_time > TIME_MAX_US) {
+		reader->lost_bytes += block->used;
+		return;
+	}
+	/* a block that begins with a thread record sets its own thread */
+	if (in < end && *in != FORMAT_TAG_THREAD)
+		set_thread(reader, block->header.first, block->header.base_time);
+	while (in < end) {
+		unsigned tag = *in;
+		const uint8_t *next = tag & FORMAT_TAG_CONTROL
+					      ? read_control(reader, tag, in + 1, end)
+					      : read_event(reader, tag, in + 1, end);
+
+		if (!next) {
+			reader->lost_bytes += (uint64_t)(end - in);
+			break;
+		}
+		in = next;
+	}
+	close_segment(reader);
+	note_time(reader);
+}
+
+static void report(const struct profile_reader *reader, const struct block_file *file,
+		   const struct read_context *context)
+{
+	unsigned long long bytes = reader->lost_bytes + file->skipped;
+
+	reader->profile->damaged = bytes || file->cut || reader->backward || reader->overlong;
+	if (bytes || file->cut)
+		diag_add(context->diags, DIAG_WARNING,
+			 "%s: profile is %s: %llu of its bytes could not be read; the time they held is missing",
+			 context->name, file->cut ? "cut off" : "damaged", bytes);
+	if (reader->backward)
+		diag_add(context->diags, DIAG_WARNING,
+			 "%s: profile: the time of a thread goes backwards in %llu places; times are doubtful",
+			 context->name, (unsigned long long)reader->backward);
+	if (reader->overlong)
+		diag_add(context->diags, DIAG_WARNING,
+			 "%s: profile: %llu events are longer than the life of their thread; times are doubtful",
+			 context->name, (unsigned long long)reader->overlong);
+	if (reader->nameless)
+		diag_add(context->diags, DIAG_WARNING,
+			 "%s: profile: %llu events belong to no thread; they are listed under thread 0",
+			 context->name, (unsigned long long)reader->nameless);
+}
+
+void experiment_profile_read(struct experiment_profile *profile, const struct read_context *context)
+{
+	struct profile_reader reader = {.profile = profile};
+	struct block_file file;
+	struct block block;
+	enum file_state state =
+		block_file_open(&file, context, FORMAT_FILE_PROFILE, 1u << FORMAT_EVENTS);
+
+	*profile = (struct experiment_profile){.present = state != FILE_MISSING,
+					       .damaged = state == FILE_UNUSABLE};
+	if (state != FILE_USABLE)
+		return;
+	/* an event takes a byte at least, so small files need small slabs */
+	reader.slab_rows = file.size < SLAB_ROWS ? (uint32_t)file.size : SLAB_ROWS;
+	while (block_file_next(&file, &block))
+		read_block(&reader, &block);
+	profile->dropped = file.dropped;
+	report(&reader, &file, context);
+	block_file_close(&file);
+}
+
+void experiment_profile_fini(struct experiment_profile *profile)
+{
+	for (size_t i = 0; i < profile->slabs.count; i++)
+		free(profile->slabs.items[i].memory);
+	vec_fini(&profile->slabs);
+	vec_fini(&profile->segments);
+	vec_fini(&profile->threads);
+	hash_map_fini(&profile->thread_ids);
+	*profile = (struct experiment_profile){0};
+}
+
+void experiment_profile_bind(struct experiment_profile *profile, const struct stack_tree *stacks,
+			     const struct read_context *context)
+{
+	uint64_t missing = 0;
+
+	for (size_t i = 0; i < profile->slabs.count; i++) {
+		uint32_t *stack = profile->slabs.items[i].stack;
+
+		for (uint32_t row = 0; row < profile->slabs.items[i].count; row++) {
+			uint32_t node = stack[row];
+
+			if (node)
+				node = node < stacks->id_count ? stacks->by_id[node]
+							       : STACK_NO_NODE;
+			missing += node == STACK_NO_NODE;
+			stack[row] = node == STACK_NO_NODE ? STACK_UNKNOWN : node;
+		}
+	}
+	if (missing)
+		diag_add(context->diags, DIAG_WARNING,
+			 "%s: the call stacks of %llu of %llu events are missing%s; their time shows as <Unknown>",
+			 context->name, (unsigned long long)missing,
+			 (unsigned long long)profile->event_count,
+			 stacks->present ? "" : " because there is no file stacks");
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * profile: clock profile events as columns.
+ *
+ * Rows lie in slabs in the order of the file, 15 bytes each.  What is the same
+ * for a run of rows (thread, the base of their times) stands once in a
+ * segment.  An event heavier than a row can hold becomes several rows of the
+ * same time, stack and state, so event_count may be less than the row count.
+ */
+#ifndef HELIO_EXPERIMENT_PROFILE_H
+#define HELIO_EXPERIMENT_PROFILE_H
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "experiment/block.h"
+
+struct stack_tree;
+
+#define PROFILE_NO_CPU UINT16_MAX
+
+struct profile_slab {
+	uint32_t *time;	  /* µs after the segment's base */
+	uint32_t *stack;  /* node of the stack tree; an id of the file until profile_bind */
+	uint32_t *weight; /* µs */
+	uint16_t *cpu;	  /* or PROFILE_NO_CPU */
+	uint8_t *state;	  /* enum format_state */
+	uint32_t count;
+	void *memory;
+};
+
+struct profile_segment {
+	uint32_t slab;
+	uint32_t first, count; /* rows of the slab */
+	uint32_t thread;       /* index into threads */
+	uint64_t base_us;
+};
+
+struct profile_thread {
+	uint64_t number; /* as recorded, from 1; 0: events without a thread */
+	uint64_t tid;
+	uint64_t begin_us, end_us; /* end: the latest time seen while it has not ended */
+	uint64_t paused_us;
+	uint64_t pause_begin_us;
+	bool began, ended, paused;
+	uint64_t event_count;
+	uint64_t state_us[FORMAT_STATE_COUNT];
+};
+
+struct experiment_profile {
+	bool present;
+	VEC(struct profile_slab) slabs;
+	VEC(struct profile_segment) segments;
+	VEC(struct profile_thread) threads;
+	struct hash_map thread_ids; /* number → index into threads */
+	uint64_t event_count;
+	uint64_t dropped;
+	uint64_t last_us; /* the latest time of an event */
+	bool damaged;
+};
+
+/* Reads profile; a missing file leaves `present` false and is not reported. */
+void experiment_profile_read(struct experiment_profile *profile, const struct read_context *context);
+void experiment_profile_fini(struct experiment_profile *profile);
+
+/*
+ * Turns the stack ids of all rows into nodes.  Separate from reading, because in a
+ * growing experiment the stacks have to be read after the events that refer to them.
+ */
+void experiment_profile_bind(struct experiment_profile *profile, const struct stack_tree *stacks,
+			     const struct read_context *context);
+
+#endif

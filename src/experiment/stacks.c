@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Blocks may come in any order of their ids, so nodes are first put where their
+ * id says, and then merged in the order of ids, parents first.
+ */
+#include "experiment/stacks.h"
+
+#include "base/hash.h"
+#include "format/varint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	/*
+	 * An id costs at least a byte of the file unless packing left out whole
+	 * unused blocks; ids far beyond that are damage, and must not make us
+	 * reserve memory for them.
+	 */
+	IDS_PER_BYTE = 64,
+	IDS_ALWAYS_ALLOWED = 1 << 22,
+};
+
+struct stacks_reader {
+	struct stack_tree *tree;
+	uint64_t id_limit;
+	uint32_t *parents;   /* by id */
+	uint32_t *locations; /* by id; STACK_NO_LOCATION: no such node */
+	size_t id_count, id_capacity;
+	struct hash_map epoch_ids; /* epoch → index into pcs */
+	VEC(struct hash_map) pcs;  /* per epoch: pc → location */
+	VEC(uint32_t) recent;	   /* locations of the block's new pcs */
+	uint64_t lost_nodes;	   /* announced or begun, but not readable */
+	uint64_t bad_ids;
+	uint64_t bad_parents;
+};
+
+static uint32_t intern_location(struct stacks_reader *reader, uint64_t pc, uint32_t epoch)
+{
+	struct stack_tree *tree = reader->tree;
+	uint32_t fresh = (uint32_t)tree->locations.count;
+
+	if (pc < FORMAT_PC_LIMIT)
+		epoch = 0;
+
+	uint32_t index = hash_map_put(&reader->epoch_ids, epoch, (uint32_t)reader->pcs.count);
+
+	if (index == reader->pcs.count)
+		vec_push(&reader->pcs);
+
+	uint32_t location = hash_map_put(&reader->pcs.items[index], pc, fresh);
+
+	if (location == fresh)
+		*vec_push(&tree->locations) = (struct stack_location){.pc = pc, .epoch = epoch};
+	return location;
+}
+
+static bool reserve_id(struct stacks_reader *reader, uint64_t id)
+{
+	if (id == 0 || id >= reader->id_limit)
+		return false;
+	if (id >= reader->id_capacity) {
+		size_t capacity = (size_t)(id + 1) * 3 / 2 + 1024;
+
+		reader->parents = xrealloc(reader->parents, capacity * sizeof(uint32_t));
+		reader->locations = xrealloc(reader->locations, capacity * sizeof(uint32_t));
+		reader->id_capacity = capacity;
+	}
+	while (reader->id_count <= id)
+		reader->locations[reader->id_count++] = STACK_NO_LOCATION;
+	return true;
+}
+
+static void put_node(struct stacks_reader *reader, uint64_t id, uint64_t parent, uint32_t location)
+{
+	if (!reserve_id(reader, id)) {
+		reader->bad_ids++;
+		return;
+	}
+	if (reader->locations[id] != STACK_NO_LOCATION &&
+	    (reader->locations[id] != location || reader->parents[id] != parent)) {
+		reader->bad_ids++;
+		return;
+	}
+	reader->parents[id] = parent < id ? (uint32_t)parent : UINT32_MAX;
+	reader->locations[id] = location;
+}
+
+static void read_raw(struct stacks_reader *reader, const struct block *block)
+{
+	size_t count = block->used / sizeof(struct format_node);
+
+	for (size_t i = 0; i < count; i++) {
+		struct format_node node;
+
+		memcpy(&node, block->data + i * sizeof(node), sizeof(node));
+		if (node.pc)
+			put_node(reader, (uint64_t)block->header.first + i, node.parent,
+				 intern_location(reader, node.pc, node.epoch));
+	}
+	reader->lost_nodes += block->header.used / sizeof(struct format_node) - count;
+}
+
+static void read_packed(struct stacks_reader *reader, const struct block *block)
+{
+	const uint8_t *in = block->data, *end = in + block->used;
+	uint64_t pc = 0, step, back, delta;
+	uint32_t i;
+
+	reader->recent.count = 0;
+	for (i = 0; i < block->header.count; i++) {
+		uint64_t id = (uint64_t)block->header.first + i;
+		uint32_t location;
+
+		in = varint_get(in, end, &step);
+		if (in && !step)
+			continue;
+		in = in ? varint_get(in, end, &back) : NULL;
+		if (in && !back) {
+			in = varint_get(in, end, &delta);
+			if (!in)
+				break;
+			pc += (uint64_t)zigzag_decode(delta);
+			location = intern_location(reader, pc, block->header.epoch);
+			*vec_push(&reader->recent) = location;
+		} else if (in && back <= reader->recent.count) {
+			location = reader->recent.items[reader->recent.count - back];
+		} else {
+			break;
+		}
+		put_node(reader, id, step <= id ? id - step : UINT64_MAX, location);
+	}
+	reader->lost_nodes += block->header.count - i;
+}
+
+static uint32_t add_node(struct stack_tree *tree, struct hash_map *known, uint32_t parent,
+			 uint32_t location)
+{
+	uint32_t fresh = (uint32_t)tree->nodes.count;
+	uint32_t node = hash_map_put(known, (uint64_t)parent << 32 | location, fresh);
+
+	if (node == fresh)
+		*vec_push(&tree->nodes) =
+			(struct stack_node){.parent = parent, .location = location};
+	return node;
+}
+
+/* Turns reader->locations into by_id while it merges equal nodes. */
+static void merge_nodes(struct stacks_reader *reader)
+{
+	struct stack_tree *tree = reader->tree;
+	struct hash_map known = {0};
+	uint32_t unknown = intern_location(reader, FORMAT_PC_UNKNOWN, 0);
+
+	vec_push(&tree->nodes)->location = STACK_NO_LOCATION;
+	add_node(tree, &known, STACK_ROOT, unknown);
+	for (size_t id = 1; id < reader->id_count; id++) {
+		uint32_t location = reader->locations[id], parent = reader->parents[id];
+
+		if (location == STACK_NO_LOCATION)
+			continue;
+		if (parent != 0) {
+			parent = parent < id ? reader->locations[parent] : STACK_NO_NODE;
+			if (parent == STACK_NO_NODE) {
+				parent = STACK_UNKNOWN;
+				reader->bad_parents++;
+			}
+		}
+		reader->locations[id] = add_node(tree, &known, parent, location);
+	}
+	hash_map_fini(&known);
+	tree->by_id = reader->locations;
+	tree->id_count = reader->id_count;
+}
+
+static void report(struct stacks_reader *reader, const struct block_file *file,
+		   const struct read_context *context)
+{
+	uint64_t nodes = reader->lost_nodes + reader->bad_ids;
+
+	reader->tree->damaged = nodes || file->skipped || file->cut || reader->bad_parents;
+	if (nodes || file->skipped || file->cut)
+		diag_add(context->diags, DIAG_WARNING,
+			 "%s: stacks is %s: %llu call stack nodes and %llu other bytes could not be read; time whose stack is missing shows as <Unknown>",
+			 context->name, file->cut ? "cut off" : "damaged",
+			 (unsigned long long)nodes, (unsigned long long)file->skipped);
+	if (reader->bad_parents)
+		diag_add(context->diags, DIAG_WARNING,
+			 "%s: stacks: the callers of %llu call stack nodes are missing; those stacks begin at <Unknown>",
+			 context->name, (unsigned long long)reader->bad_parents);
+}
+
+static void read_blocks(struct stacks_reader *reader, struct block_file *file)
+{
+	struct block block;
+
+	reader->id_limit = file->size > UINT32_MAX / IDS_PER_BYTE ? UINT32_MAX
+								  : file->size * IDS_PER_BYTE;
+	if (reader->id_limit < IDS_ALWAYS_ALLOWED)
+		reader->id_limit = IDS_ALWAYS_ALLOWED;
+	while (block_file_next(file, &block)) {
+		if (block.header.encoding == FORMAT_NODES_RAW)
+			read_raw(reader, &block);
+		else
+			read_packed(reader, &block);
+	}
+}
+
+void experiment_stacks_read(struct stack_tree *tree, const struct read_context *context)
+{
+	struct stacks_reader reader = {.tree = tree};
+	struct block_file file;
+
+	*tree = (struct stack_tree){0};
+
+	enum file_state state = block_file_open(&file, context, FORMAT_FILE_STACKS,
+						1u << FORMAT_NODES_RAW | 1u << FORMAT_NODES_PACKED);
+
+	tree->present = state != FILE_MISSING;
+	if (state == FILE_USABLE)
+		read_blocks(&reader, &file);
+	merge_nodes(&reader);
+	if (state == FILE_USABLE) {
+		report(&reader, &file, context);
+		block_file_close(&file);
+	}
+	free(reader.parents);
+	vec_fini(&reader.recent);
+	for (size_t i = 0; i < reader.pcs.count; i++)
+		hash_map_fini(&reader.pcs.items[i]);
+	vec_fini(&reader.pcs);
+	hash_map_fini(&reader.epoch_ids);
+}
+
+void experiment_stacks_fini(struct stack_tree *tree)
+{
+	vec_fini(&tree->nodes);
+	vec_fini(&tree->locations);
+	free(tree->by_id);
+	*tree = (struct stack_tree){0};
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stacks: the call stacks as one tree of (parent, location).
+ *
+ * Equal nodes of the file become one; a parent's number is always smaller than
+ * its children's, so one pass in either direction visits parents first or last.
+ */
+#ifndef HELIO_EXPERIMENT_STACKS_H
+#define HELIO_EXPERIMENT_STACKS_H
+
+#include "base/memory.h"
+#include "experiment/block.h"
+
+#define STACK_NO_NODE UINT32_MAX
+#define STACK_NO_LOCATION UINT32_MAX
+
+/* An address at a time; see docs/format.md on epochs. pc < FORMAT_PC_LIMIT: a stand-in. */
+struct stack_location {
+	uint64_t pc;
+	uint32_t epoch;
+};
+
+struct stack_node {
+	uint32_t parent; /* smaller than the node itself */
+	uint32_t location;
+};
+
+struct stack_tree {
+	bool present;
+	bool damaged;
+	/* 0 is the root, which has no location; 1 is <Unknown>, for what is missing */
+	VEC(struct stack_node) nodes;
+	VEC(struct stack_location) locations; /* distinct */
+	uint32_t *by_id; /* id in the file → node, STACK_NO_NODE */
+	size_t id_count;
+};
+
+#define STACK_ROOT 0u
+#define STACK_UNKNOWN 1u
+
+/*
+ * Reads stacks; a missing file leaves `present` false, is not reported, and
+ * still gives a tree of the root and <Unknown>.
+ */
+void experiment_stacks_read(struct stack_tree *tree, const struct read_context *context);
+void experiment_stacks_fini(struct stack_tree *tree);
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "experiment/xml.h"
+
+#include "base/memory.h"
+#include "base/strbuf.h"
+
+#include <errno.h>
+#include <expat.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { XML_SIZE_MAX = 256 << 20 };
+
+struct line_parser {
+	XML_Parser parser;
+	xml_element_fn *element;
+	void *data;
+	size_t elements; /* of this line */
+	bool text;	 /* this line has text outside of elements */
+	bool bytes;	 /* attribute values are to be turned back into the bytes of the file */
+};
+
+const char *xml_attribute(const char **attributes, const char *name)
+{
+	for (; attributes[0]; attributes += 2)
+		if (!strcmp(attributes[0], name))
+			return attributes[1];
+	return NULL;
+}
+
+bool xml_number(const char **attributes, const char *name, uint64_t *value)
+{
+	const char *text = xml_attribute(attributes, name);
+	char *end;
+
+	if (!text || !(*text >= '0' && *text <= '9'))
+		return false;
+	errno = 0;
+
+	unsigned long long number = strtoull(text, &end, text[1] == 'x' ? 16 : 10);
+
+	if (errno || *end)
+		return false;
+	*value = number;
+	return true;
+}
+
+/* UTF-8 of U+0000–U+00FF back into one byte each, in place. */
+static void latin1_bytes(char *text)
+{
+	unsigned char *out = (unsigned char *)text;
+
+	for (const unsigned char *in = out; *in; in++) {
+		if ((in[0] == 0xc2 || in[0] == 0xc3) && in[1]) {
+			*out++ = (unsigned char)(in[0] << 6 | (in[1] & 0x3f));
+			in++;
+		} else {
+			*out++ = *in;
+		}
+	}
+	*out = '\0';
+}
+
+static void XMLCALL on_element(void *data, const XML_Char *name, const XML_Char **attributes)
+{
+	struct line_parser *line = data;
+	const char *copies[64];
+	size_t count = 0;
+
+	if (!strcmp(name, "line"))
+		return;
+	line->elements++;
+	if (!line->bytes) {
+		line->element(line->data, name, attributes);
+		return;
+	}
+	for (; attributes[count] && count < 62; count += 2) {
+		char *copy = xstrdup(attributes[count + 1]);
+
+		latin1_bytes(copy);
+		copies[count] = attributes[count];
+		copies[count + 1] = copy;
+	}
+	copies[count] = NULL;
+	line->element(line->data, name, copies);
+	for (size_t i = 0; i < count; i += 2)
+		free((char *)copies[i + 1]);
+}
+
+static void XMLCALL on_text(void *data, const XML_Char *text, int length)
+{
+	struct line_parser *line = data;
+
+	for (int i = 0; i < length; i++)
+		line->text |= !strchr(" \t\r\n", text[i]);
+}
+
+/* Parses a line inside a made-up root, which a start tag alone cannot upset. */
+static bool parse_as(struct line_parser *line, const char *encoding, const char *text, size_t length)
+{
+	XML_ParserReset(line->parser, encoding);
+	XML_SetUserData(line->parser, line);
+	XML_SetElementHandler(line->parser, on_element, NULL);
+	XML_SetCharacterDataHandler(line->parser, on_text);
+	line->elements = 0;
+	line->text = false;
+	return XML_Parse(line->parser, "<line>", 6, 0) == XML_STATUS_OK &&
+	       XML_Parse(line->parser, text, (int)length, 0) == XML_STATUS_OK &&
+	       XML_Parse(line->parser, "\n", 1, 0) == XML_STATUS_OK;
+}
+
+static bool has_high_byte(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if ((unsigned char)text[i] >= 0x80)
+			return true;
+	return false;
+}
+
+/*
+ * Returns whether the line is in order.  File names need not be UTF-8: a line
+ * that fails is read again byte by byte.
+ */
+static bool parse_line(struct line_parser *line, const char *text, size_t length)
+{
+	line->bytes = false;
+	if (!parse_as(line, "UTF-8", text, length) && !line->elements &&
+	    has_high_byte(text, length)) {
+		line->bytes = true;
+		if (!parse_as(line, "ISO-8859-1", text, length))
+			return false;
+		return line->elements && !line->text;
+	}
+	return line->elements && !line->text &&
+	       XML_GetErrorCode(line->parser) == XML_ERROR_NONE;
+}
+
+static char *read_file(const struct read_context *context, const char *name, size_t *length,
+		       bool *too_large)
+{
+	char *path = xasprintf("%s/%s", context->directory, name);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int error = errno;
+	struct stat info;
+	char *text = NULL;
+
+	free(path);
+	if (fd < 0 || fstat(fd, &info) || !S_ISREG(info.st_mode)) {
+		if (fd >= 0 || error != ENOENT)
+			diag_add(context->diags, DIAG_WARNING, "%s: %s cannot be read (%s)",
+				 context->name, name,
+				 fd < 0 ? strerror(error) : "not a regular file");
+		goto out;
+	}
+	*too_large = info.st_size > XML_SIZE_MAX;
+
+	size_t size = *too_large ? XML_SIZE_MAX : (size_t)info.st_size;
+
+	text = xmalloc(size + 1);
+	*length = 0;
+	while (*length < size) {
+		ssize_t got = pread(fd, text + *length, size - *length, (off_t)*length);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			break;
+		*length += (size_t)got;
+	}
+	text[*length] = '\0';
+out:
+	if (fd >= 0)
+		close(fd);
+	return text;
+}
+
+/* One line without its end: a declaration, the closing tag, or an element. */
+static bool handle_line(struct line_parser *line, const char *text, size_t length,
+			struct xml_result *result)
+{
+	while (length && strchr(" \t\r", *text))
+		text++, length--;
+	while (length && strchr(" \t\r", text[length - 1]))
+		length--;
+	if (!length || (length > 1 && text[0] == '<' && (text[1] == '?' || text[1] == '!')))
+		return true;
+	if (length > 1 && text[0] == '<' && text[1] == '/') {
+		result->closed |= text[length - 1] == '>';
+		return text[length - 1] == '>';
+	}
+	return parse_line(line, text, length);
+}
+
+void xml_read(const struct read_context *context, const char *file_name, xml_element_fn *element,
+	      void *data, struct xml_result *result)
+{
+	struct line_parser line = {.element = element, .data = data};
+	size_t length = 0, number = 1;
+
+	*result = (struct xml_result){0};
+
+	char *text = read_file(context, file_name, &length, &result->too_large);
+
+	if (!text)
+		return;
+	result->present = length > 0;
+	line.parser = XML_ParserCreate("UTF-8");
+	if (!line.parser)
+		goto out;
+	/* a zero byte ends a line too: it is what is left of a write that never happened */
+	for (size_t i = 0, start = 0; i <= length; i++) {
+		if (text[i] != '\n' && text[i] != '\0')
+			continue;
+		if (!handle_line(&line, text + start, i - start, result)) {
+			if (!result->damaged_lines++)
+				result->first_damaged = number;
+		}
+		number += text[i] == '\n';
+		start = i + 1;
+	}
+	XML_ParserFree(line.parser);
+out:
+	free(text);
+}
