@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inside view of the module snapshot. */
+#ifndef HELIO_COLLECTOR_UNWIND_MODULES_H
+#define HELIO_COLLECTOR_UNWIND_MODULES_H
+
+#include "collector/unwind/unwind.h"
+
+#include <stdatomic.h>
+
+/* The snapshot in force, or NULL. */
+const struct unwind_modules *modules_get(void);
+
+/* The segment of a snapshot that holds `pc`, or NULL. */
+const struct unwind_module *modules_find(const struct unwind_modules *modules, uint64_t pc);
+
+/* Before reading memory of a module; false: someone is about to unmap, do not. */
+bool modules_enter(void);
+void modules_leave(void);
+
+#endif

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the rule cache cannot answer: code met for the first time, and frames
+ * whose CFI hangs on registers other than sp and bp.
+ *
+ * For the latter all registers are needed.  They are known where the program was
+ * interrupted, and are carried outwards from there, frame by frame, through the
+ * frames that the walk has already passed: their sp, bp and pc are known, only
+ * the registers that they saved have to be read.  The set stays in the scratch
+ * area, so a stack with several such frames costs each step once.
+ */
+#include "collector/unwind/slow.h"
+
+#include "collector/unwind/expression.h"
+#include "collector/unwind/modules.h"
+#include "collector/unwind/rule.h"
+#include "collector/unwind/x86_64.h"
+
+/* The row for a pc, into the scratch area. The caller is a reader of modules. */
+static enum cfi_answer find_row(struct walk *walk, uint64_t pc)
+{
+	struct walk_scratch *scratch = walk_scratch(walk);
+	const struct unwind_module *module = modules_find(walk->modules, pc);
+
+	return module ? cfi_find(module, pc, scratch->states, &scratch->result) : CFI_NONE;
+}
+
+bool slow_row(struct walk *walk)
+{
+	return find_row(walk, walk->pc) == CFI_FOUND;
+}
+
+uint64_t slow_rule(struct walk *walk)
+{
+	struct walk_scratch *scratch = walk_scratch(walk);
+	enum cfi_answer answer;
+	uint64_t rule;
+
+	if (!modules_enter())
+		return RULE_ABSENT;
+	walk->memory->counts.misses++;
+	answer = find_row(walk, walk->pc);
+	if (answer == CFI_FOUND)
+		rule = rule_from_row(&scratch->result, walk->pc);
+	else if (answer == CFI_BAD)
+		rule = RULE_BAD;
+	else
+		rule = arch_rule_from_code(modules_find(walk->modules, walk->pc), walk->pc);
+	modules_leave();
+	if (!rule)
+		rule = RULE_NO_CFI;
+	rule_cache_insert(walk->pc, walk->tag, rule);
+	return rule;
+}
+
+/* The registers at the last point where all are known: the leaf, or a signal's ucontext. */
+static void full_begin(struct walk *walk)
+{
+	struct unwind_regs *full = &walk_scratch(walk)->full;
+	unsigned int i;
+
+	if (walk->signals && (!walk->full || walk->full_index < walk->signal_index)) {
+		walk->full_index = walk->signal_index;
+		full->known = 0;
+		for (i = 0; i < UNWIND_REGS; i++) {
+			if (walk_load(walk, walk->signal_context + arch_context_offset[i],
+				      &full->reg[i]))
+				full->known |= 1u << i;
+		}
+	} else if (!walk->full) {
+		walk->full_index = 0;
+		*full = *walk->regs;
+	}
+	walk->full = true;
+}
+
+/* What a column makes of a register. */
+static bool column_value(struct walk *walk, const struct unwind_regs *regs, uint64_t pc,
+			 unsigned int reg, uint64_t cfa, uint64_t *value)
+{
+	const struct cfi_result *result = &walk_scratch(walk)->result;
+	const struct expression expression = {
+		.module = result->module, .pc = pc, .walk = walk, .regs = regs};
+	uint32_t column = result->row.column[reg];
+	struct expression_value number = {.constant = cfa};
+	int64_t operand = cfi_value(column);
+
+	switch (cfi_kind(column)) {
+	case CFI_OFFSET:
+		return walk_load(walk, cfa + (uint64_t)operand, value);
+	case CFI_VALUE_OFFSET:
+		*value = cfa + (uint64_t)operand;
+		return true;
+	case CFI_REGISTER:
+		if (operand >= UNWIND_REGS || !(regs->known >> operand & 1))
+			return false;
+		*value = regs->reg[operand];
+		return true;
+	case CFI_EXPRESSION:
+		return expression_evaluate(&expression, operand, true, &number) &&
+		       walk_load(walk, number.constant, value);
+	case CFI_VALUE_EXPRESSION:
+		*value = 0;
+		if (!expression_evaluate(&expression, operand, true, &number))
+			return false;
+		*value = number.constant;
+		return true;
+	case CFI_UNDEFINED:
+		return false;
+	default:
+		*value = regs->reg[reg];
+		return reg != ARCH_PC && regs->known >> reg & 1 &&
+		       (ARCH_PRESERVED >> reg & 1 || result->signal);
+	}
+}
+
+/* The registers of the caller but sp and pc, through the row in the scratch area. */
+static void full_apply(struct walk *walk, uint64_t pc, uint64_t cfa)
+{
+	struct walk_scratch *scratch = walk_scratch(walk);
+	unsigned int i;
+
+	scratch->next.known = 0;
+	for (i = 0; i < UNWIND_REGS; i++) {
+		if (column_value(walk, &scratch->full, pc, i, cfa, &scratch->next.reg[i]))
+			scratch->next.known |= 1u << i;
+	}
+}
+
+/* Writes what the walk knows of a frame into the registers. */
+static void full_set(struct unwind_regs *regs, const struct unwind_frame *frame)
+{
+	regs->reg[ARCH_SP] = frame->sp;
+	regs->reg[ARCH_BP] = frame->bp;
+	regs->reg[ARCH_PC] = frame->pc;
+	regs->known |= 1u << ARCH_SP | 1u << ARCH_PC;
+	if (frame->bp == WALK_BP_UNKNOWN)
+		regs->known &= ~(1u << ARCH_BP);
+	else
+		regs->known |= 1u << ARCH_BP;
+}
+
+/* Carries the registers to the state's frame; the caller is a reader of modules. */
+static void full_reach(struct walk *walk)
+{
+	struct walk_scratch *scratch = walk_scratch(walk);
+
+	full_begin(walk);
+	while (walk->full_index + 1 < walk->fresh_count) {
+		const struct unwind_frame *frame = &walk->fresh[walk->full_index];
+
+		if (find_row(walk, frame[0].pc) == CFI_FOUND) {
+			full_apply(walk, frame[0].pc, frame[1].sp);
+			scratch->full = scratch->next;
+		} else {
+			scratch->full.known = 0;
+		}
+		full_set(&scratch->full, &frame[1]);
+		walk->full_index++;
+	}
+}
+
+bool slow_register(struct walk *walk, unsigned int reg, uint64_t *value)
+{
+	const struct unwind_regs *full = &walk_scratch(walk)->full;
+
+	walk->memory->counts.slow++;
+	if (!modules_enter())
+		return false;
+	full_reach(walk);
+	modules_leave();
+	*value = full->reg[reg];
+	return full->known >> reg & 1;
+}
+
+static bool full_cfa(struct walk *walk, uint64_t *cfa)
+{
+	const struct walk_scratch *scratch = walk_scratch(walk);
+	const struct cfi_row *row = &scratch->result.row;
+	const struct expression expression = {.module = scratch->result.module,
+					      .pc = walk->pc,
+					      .walk = walk,
+					      .regs = &scratch->full};
+	struct expression_value value;
+
+	if (row->cfa_register == CFI_CFA_EXPRESSION) {
+		if (!expression_evaluate(&expression, row->cfa_offset, false, &value) ||
+		    value.base != EXPRESSION_NUMBER)
+			return false;
+		*cfa = value.constant;
+		return true;
+	}
+	if (row->cfa_register >= CFI_COLUMNS || !(scratch->full.known >> row->cfa_register & 1))
+		return false;
+	*cfa = scratch->full.reg[row->cfa_register] + (uint64_t)row->cfa_offset;
+	return true;
+}
+
+static enum step full_step(struct walk *walk)
+{
+	struct walk_scratch *scratch = walk_scratch(walk);
+	const struct unwind_regs *next = &scratch->next;
+	uint64_t cfa, sp, bp;
+	bool signal;
+
+	full_reach(walk);
+	if (find_row(walk, walk->pc) != CFI_FOUND)
+		return walk_fail(walk, UNWIND_REASON_BAD_CFI);
+	if (!full_cfa(walk, &cfa))
+		return walk_fail(walk, UNWIND_REASON_REGISTER);
+	full_apply(walk, walk->pc, cfa);
+	if (!(next->known >> ARCH_PC & 1))
+		return walk_fail(walk, UNWIND_REASON_UNREADABLE);
+	signal = scratch->result.signal;
+	sp = cfa;
+	if (cfi_kind(scratch->result.row.column[ARCH_SP]) > CFI_SAME && next->known >> ARCH_SP & 1)
+		sp = next->reg[ARCH_SP];
+	bp = next->known >> ARCH_BP & 1 ? next->reg[ARCH_BP] : WALK_BP_UNKNOWN;
+	if ((sp <= walk->sp && !signal) || sp >> WALK_ADDRESS_BITS)
+		return walk_fail(walk, UNWIND_REASON_BAD_STACK);
+	if (walk_return(walk, next->reg[ARCH_PC], sp, bp, RULE_FRAME_OPAQUE) == STEP_END)
+		return STEP_END;
+	if (signal) {
+		walk->pc++;
+		walk->exact_index = walk->fresh_count;
+	}
+	/* The caller's registers are at hand: keep them. */
+	scratch->full = scratch->next;
+	scratch->full.reg[ARCH_SP] = sp;
+	scratch->full.known |= 1u << ARCH_SP;
+	walk->full_index++;
+	return STEP_ON;
+}
+
+enum step slow_step(struct walk *walk)
+{
+	enum step step;
+
+	walk->memory->counts.slow++;
+	if (!modules_enter())
+		return walk_fail(walk, UNWIND_REASON_HELD);
+	step = full_step(walk);
+	modules_leave();
+	return step;
+}

@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The walk from leaf to root, the reuse of the remembered stack, and the
+ * interning of what is new.
+ *
+ * The memory holds two arrays of frames: the remembered stack, root first,
+ * behind a sentinel that no state equals, and the fresh frames, leaf first.
+ */
+#include "collector/unwind/unwind.h"
+
+#include "collector/unwind/modules.h"
+#include "collector/unwind/rule.h"
+#include "collector/unwind/slow.h"
+#include "collector/unwind/x86_64.h"
+#include "format/format.h"
+
+/* How a walk ends, besides enum step. */
+enum outcome {
+	OUTCOME_ROOT,
+	OUTCOME_FAILED,
+	OUTCOME_LIMIT,	/* `fresh` is full */
+	OUTCOME_REUSED, /* the rest is frames[1 .. cursor] */
+	OUTCOME_GO_ON,
+};
+
+enum {
+	SIGNALS_REWIND =
+		4, /* signal frames after which all remembered frames are candidates again */
+};
+
+static uint64_t skip_low, skip_high;
+
+void unwind_skip(uint64_t low, uint64_t high)
+{
+	skip_low = low;
+	skip_high = high;
+}
+
+static uint32_t clamp_limit(uint32_t limit)
+{
+	if (!limit)
+		return UNWIND_DEPTH_DEFAULT;
+	return limit < UNWIND_DEPTH_MIN ? UNWIND_DEPTH_MIN : limit;
+}
+
+size_t unwind_memory_size(uint32_t limit)
+{
+	return sizeof(struct unwind_memory) +
+	       (1 + 2 * (size_t)clamp_limit(limit)) * sizeof(struct unwind_frame);
+}
+
+void unwind_memory_init(struct unwind_memory *memory, uint32_t limit)
+{
+	memory->limit = clamp_limit(limit);
+	memory->depth = 0;
+	memory->frames[0] = (struct unwind_frame){.sp = UINT64_MAX};
+}
+
+void unwind_memory_reset(struct unwind_memory *memory)
+{
+	memory->depth = 0;
+}
+
+void walk_bound(struct walk *walk, uint64_t sp)
+{
+	uint64_t low = walk->stack->low, high = walk->stack->high;
+
+	if (sp - low < high - low && sp - low > ARCH_RED_ZONE)
+		low = sp - ARCH_RED_ZONE;
+	/* An empty range becomes one that holds no word: low is beyond all addresses. */
+	walk->low = high - low >= 8 ? low : UINT64_MAX;
+	walk->span = high - low >= 8 ? high - low - 8 : 0;
+}
+
+/* Reads a chunk around `address`, in one call as much as there is. */
+static bool load_chunk(struct walk *walk, uint64_t address)
+{
+	struct unwind_memory *memory = walk->memory;
+	const struct unwind_stack *stack = walk->stack;
+
+	memory->chunk_address = address;
+	memory->chunk_size = stack->read_slow(address, memory->chunk, UNWIND_CHUNK, stack->arg);
+	if (memory->chunk_size < 8)
+		memory->chunk_size = stack->read_slow(address, memory->chunk, 8, stack->arg);
+	if (memory->chunk_size > UNWIND_CHUNK)
+		memory->chunk_size = 0;
+	return memory->chunk_size >= 8;
+}
+
+bool walk_load_slow(struct walk *walk, uint64_t address, uint64_t *value)
+{
+	struct unwind_memory *memory = walk->memory;
+
+	if (address >> WALK_ADDRESS_BITS || !walk->stack->read_slow)
+		return false;
+	if ((address < memory->chunk_address || memory->chunk_size < 8 ||
+	     address - memory->chunk_address > memory->chunk_size - 8) &&
+	    !load_chunk(walk, address))
+		return false;
+	__builtin_memcpy(value, (const char *)memory->chunk + (address - memory->chunk_address), 8);
+	return true;
+}
+
+/* The caller of a frame at whose end the CFA and bp's slot are known. */
+static enum step step_to(struct walk *walk, uint64_t cfa, uint64_t bp_at, int64_t bp_offset,
+			 int32_t bp_slot)
+{
+	uint64_t address;
+	uint64_t bp = walk->bp;
+
+	if (cfa - ARCH_RETURN_SIZE < walk->sp)
+		return walk_fail(walk, UNWIND_REASON_BAD_STACK);
+	if (!walk_load(walk, cfa - ARCH_RETURN_SIZE, &address) ||
+	    (bp_offset != RULE_BP_SAME && !walk_load(walk, bp_at, &bp)))
+		return walk_fail(walk, UNWIND_REASON_UNREADABLE);
+	return walk_return(walk, address, cfa, bp, bp_slot);
+}
+
+static enum step step_bp(struct walk *walk, uint64_t rule)
+{
+	const struct cfi_result *result = &walk_scratch(walk)->result;
+	int32_t slot = (int32_t)rule_bp(rule);
+	uint64_t cfa;
+
+	if (walk->bp == WALK_BP_UNKNOWN) {
+		bool found = false;
+
+		if (!modules_enter())
+			return walk_fail(walk, UNWIND_REASON_HELD);
+		if (slow_row(walk))
+			found = arch_search_bp(walk, result->function, rule_cfa(rule));
+		modules_leave();
+		if (!found)
+			return walk_fail(walk, UNWIND_REASON_REGISTER);
+		slot = RULE_FRAME_OPAQUE;
+	}
+	cfa = walk->bp + (uint64_t)rule_cfa(rule);
+	return step_to(walk, cfa, cfa + (uint64_t)rule_bp(rule), rule_bp(rule), slot);
+}
+
+static enum step step_register(struct walk *walk, uint64_t rule)
+{
+	uint64_t cfa;
+
+	if (!slow_register(walk, rule_register(rule), &cfa))
+		return walk_fail(walk, UNWIND_REASON_REGISTER);
+	cfa += (uint64_t)rule_cfa(rule);
+	return step_to(walk, cfa, cfa + (uint64_t)rule_bp(rule), rule_bp(rule), RULE_FRAME_OPAQUE);
+}
+
+static enum step step_deref_bp(struct walk *walk, uint64_t rule)
+{
+	uint64_t cfa;
+
+	if (walk->bp == WALK_BP_UNKNOWN)
+		return walk_fail(walk, UNWIND_REASON_REGISTER);
+	if (!walk_load(walk, walk->bp + (uint64_t)rule_cfa(rule), &cfa))
+		return walk_fail(walk, UNWIND_REASON_UNREADABLE);
+	return step_to(walk, cfa, walk->bp + (uint64_t)rule_bp(rule), 0, RULE_FRAME_OPAQUE);
+}
+
+/* Out of a signal handler: everything is in the ucontext at sp, and sp may go anywhere. */
+static enum step step_signal(struct walk *walk)
+{
+	uint64_t context = walk->sp;
+
+	if (!walk_load(walk, context + ARCH_CONTEXT_PC, &walk->pc) ||
+	    !walk_load(walk, context + ARCH_CONTEXT_SP, &walk->sp) ||
+	    !walk_load(walk, context + ARCH_CONTEXT_BP, &walk->bp))
+		return walk_fail(walk, UNWIND_REASON_UNREADABLE);
+	if (walk->sp >> WALK_ADDRESS_BITS)
+		return walk_fail(walk, UNWIND_REASON_BAD_STACK);
+	walk_bound(walk, walk->sp);
+	walk->bp_slot = RULE_FRAME_OPAQUE;
+	walk->exact_index = walk->fresh_count;
+	walk->signal_index = walk->fresh_count;
+	walk->signal_context = context;
+	walk->signals++;
+	if (walk->signals <= SIGNALS_REWIND)
+		walk->cursor = walk->memory->depth;
+	return STEP_ON;
+}
+
+/* Any step that the loop of walk_run does not do itself. */
+static __attribute__((noinline)) enum step step_any(struct walk *walk, uint64_t rule)
+{
+	uint64_t cfa;
+
+	if (!rule)
+		rule = slow_rule(walk);
+	switch (rule_kind(rule)) {
+	case RULE_SP:
+		cfa = walk->sp + (uint64_t)rule_cfa(rule);
+		return step_to(walk, cfa, cfa + (uint64_t)rule_bp(rule), rule_bp(rule),
+			       (int32_t)rule_bp(rule));
+	case RULE_BP:
+		return step_bp(walk, rule);
+	case RULE_REGISTER:
+		return step_register(walk, rule);
+	case RULE_DEREF_BP:
+		return step_deref_bp(walk, rule);
+	case RULE_SIGNAL:
+		return step_signal(walk);
+	case RULE_STOP:
+		return STEP_END;
+	case RULE_NO_CFI:
+		return arch_fallback(walk);
+	case RULE_SLOW:
+		return slow_step(walk);
+	case RULE_BAD:
+		return walk_fail(walk, UNWIND_REASON_BAD_CFI);
+	default:
+		return walk_fail(walk, UNWIND_REASON_HELD);
+	}
+}
+
+static bool append(struct walk *walk)
+{
+	if (walk->fresh_count == walk->memory->limit)
+		return false;
+	walk->fresh[walk->fresh_count++] = (struct unwind_frame){
+		.sp = walk->sp, .pc = walk->pc, .bp = walk->bp, .bp_slot = walk->bp_slot};
+	return true;
+}
+
+/*
+ * How far outwards the remembered stack still stands, seen from a frame that
+ * is as it was: the index of the outermost frame that still follows.
+ */
+static uint32_t verify(const struct walk *walk, uint32_t index)
+{
+	const struct unwind_frame *frame = &walk->memory->frames[index];
+
+	for (; index > 1; index--) {
+		uint64_t return_at, bp_at, expected;
+
+		frame--;
+		return_at = frame->sp - ARCH_RETURN_SIZE;
+		bp_at = frame->sp + (uint64_t)(int64_t)frame->bp_slot;
+		if (frame->bp_slot == RULE_FRAME_OPAQUE || return_at - walk->low > walk->span ||
+		    bp_at - walk->low > walk->span)
+			break;
+		expected = frame->bp_slot == RULE_BP_SAME ? frame->pc + 1 : frame->bp;
+		if (*(const word64 *)return_at != frame->pc + 1 ||
+		    *(const word64 *)bp_at != expected)
+			break;
+	}
+	return index;
+}
+
+/*
+ * The state equals the remembered frame at `cursor`.  Either everything outside
+ * it still stands, and its node is good; or the frames that stand become fresh
+ * ones, because their nodes hang below what has changed, and the walk goes on
+ * from the last of them.
+ */
+static enum outcome reuse(struct walk *walk)
+{
+	struct unwind_memory *memory = walk->memory;
+	uint32_t index = walk->cursor;
+	uint32_t last = verify(walk, index);
+	uint32_t total = walk->fresh_count - 1 + index;
+
+	/* A truncated stack of which only little is left could show more by now. */
+	if (last == 1 && total <= memory->limit &&
+	    (memory->end != UNWIND_TRUNCATED || total >= memory->limit / 4)) {
+		walk->fresh_count--;
+		return OUTCOME_REUSED;
+	}
+	while (index > last) {
+		const struct unwind_frame *frame = &memory->frames[--index];
+
+		walk->sp = frame->sp;
+		walk->pc = frame->pc;
+		walk->bp = frame->bp;
+		walk->bp_slot = frame->bp_slot;
+		if (!append(walk))
+			return OUTCOME_LIMIT;
+	}
+	walk->cursor = last - 1;
+	return OUTCOME_GO_ON;
+}
+
+/* The walk: a step per turn; `pc`, `sp` and `bp` are the state, in registers. */
+static enum outcome walk_run(struct walk *walk)
+{
+	const struct unwind_frame *frames = walk->memory->frames;
+	const struct unwind_frame *old = &frames[walk->cursor];
+	struct unwind_frame *next = walk->fresh + walk->fresh_count;
+	const struct unwind_frame *limit = walk->fresh + walk->memory->limit;
+	const uint64_t tag = walk->tag;
+	uint64_t low = walk->low, span = walk->span;
+	uint64_t pc = walk->pc, sp = walk->sp, bp = walk->bp;
+
+	for (;;) {
+		uint64_t rule, cfa, return_at, bp_at, address, saved;
+		enum rule_kind kind;
+		int64_t slot;
+
+		while (old->sp < sp)
+			old--;
+		if (__builtin_expect(old->sp == sp && old->pc == pc && old->bp == bp, 0)) {
+			enum outcome outcome;
+
+			walk->fresh_count = (uint32_t)(next - walk->fresh);
+			walk->cursor = (uint32_t)(old - frames);
+			outcome = reuse(walk);
+			if (outcome != OUTCOME_GO_ON)
+				return outcome;
+			old = &frames[walk->cursor];
+			next = walk->fresh + walk->fresh_count;
+			pc = next[-1].pc;
+			sp = next[-1].sp;
+			bp = next[-1].bp;
+		}
+		rule = rule_cache_find(pc, tag);
+		kind = rule_kind(rule);
+		slot = rule_bp(rule);
+		cfa = (kind == RULE_BP ? bp : sp) + (uint64_t)rule_cfa(rule);
+		return_at = cfa - ARCH_RETURN_SIZE;
+		bp_at = cfa + (uint64_t)slot;
+		if (__builtin_expect((kind == RULE_SP || kind == RULE_BP) && return_at >= sp &&
+					     return_at - low <= span && bp_at - low <= span,
+				     1)) {
+			address = *(const word64 *)return_at;
+			saved = *(const word64 *)bp_at;
+			if (!address) {
+				walk->fresh_count = (uint32_t)(next - walk->fresh);
+				return OUTCOME_ROOT;
+			}
+			pc = address - 1;
+			sp = cfa;
+			bp = slot == RULE_BP_SAME ? bp : saved;
+		} else {
+			enum step step;
+
+			walk->fresh_count = (uint32_t)(next - walk->fresh);
+			walk->cursor = (uint32_t)(old - frames);
+			walk->pc = pc;
+			walk->sp = sp;
+			walk->bp = bp;
+			step = step_any(walk, rule);
+			if (step != STEP_ON)
+				return step == STEP_END ? OUTCOME_ROOT : OUTCOME_FAILED;
+			old = &frames[walk->cursor];
+			pc = walk->pc;
+			sp = walk->sp;
+			bp = walk->bp;
+			slot = walk->bp_slot;
+			low = walk->low;
+			span = walk->span;
+		}
+		if (next == limit) {
+			walk->fresh_count = (uint32_t)(next - walk->fresh);
+			return OUTCOME_LIMIT;
+		}
+		next->sp = sp;
+		next->pc = pc;
+		next->bp = bp;
+		next->bp_slot = (int32_t)slot;
+		next++;
+	}
+}
+
+/*
+ * Leaves out outer frames of a stack that is too deep.  The cut is made where
+ * the stack addresses of two neighbours, in the outer half of what there is,
+ * differ in the highest bit: the same place for all stacks that differ by some
+ * frames at the leaf, so that they share their nodes and can be reused.
+ */
+static void cut(struct walk *walk)
+{
+	const struct unwind_frame *fresh = walk->fresh;
+	uint32_t i, best = walk->fresh_count / 2;
+	uint64_t widest = 0;
+
+	for (i = best; i < walk->fresh_count; i++) {
+		uint64_t difference = fresh[i - 1].sp ^ fresh[i].sp;
+
+		if (difference > widest) {
+			widest = difference;
+			best = i;
+		}
+	}
+	walk->fresh_count = best;
+}
+
+/* Interns the fresh frames from the outermost inwards, and remembers them. */
+static uint32_t remember(struct walk *walk, uint32_t parent, unwind_intern *intern, void *arg)
+{
+	struct unwind_memory *memory = walk->memory;
+	struct unwind_frame *frame = &memory->frames[memory->depth];
+	uint32_t i;
+
+	for (i = walk->fresh_count; i-- > 0;) {
+		uint64_t pc = walk->fresh[i].pc;
+
+		if (pc - skip_low >= skip_high - skip_low) {
+			parent = intern(parent, pc < FORMAT_PC_LIMIT ? FORMAT_PC_UNKNOWN : pc, arg);
+			if (!parent) {
+				memory->depth = 0;
+				return 0;
+			}
+		}
+		*++frame = walk->fresh[i];
+		frame->node = parent;
+	}
+	memory->depth = (uint32_t)(frame - memory->frames);
+	return parent;
+}
+
+/* A stack that is not a continuation of the remembered one begins, at the root or its marker. */
+static uint32_t begin(struct walk *walk, enum outcome outcome, unwind_intern *intern, void *arg)
+{
+	struct unwind_memory *memory = walk->memory;
+
+	memory->depth = 0;
+	switch (outcome) {
+	case OUTCOME_LIMIT:
+		cut(walk);
+		memory->end = UNWIND_TRUNCATED;
+		return intern(0, FORMAT_PC_TRUNCATED, arg);
+	case OUTCOME_FAILED:
+		memory->end = UNWIND_FAILED;
+		return intern(0, FORMAT_PC_UNWIND_FAILED, arg);
+	default:
+		memory->end = UNWIND_COMPLETE;
+		return 0;
+	}
+}
+
+/* Whether the snapshot is the one that the memory is about; else the memory is emptied. */
+static void check_generation(struct walk *walk)
+{
+	struct unwind_memory *memory = walk->memory;
+	uint32_t generation = walk->modules ? walk->modules->generation : 0;
+
+	walk->tag = rule_tag(generation);
+	if (memory->generation == generation)
+		return;
+	memory->generation = generation;
+	memory->depth = 0;
+}
+
+uint32_t unwind_stack_node(struct unwind_memory *memory, const struct unwind_regs *regs,
+			   const struct unwind_stack *stack, unwind_intern *intern, void *arg,
+			   enum unwind_end *end)
+{
+	const uint32_t needed = 1u << ARCH_PC | 1u << ARCH_SP;
+	struct walk walk = {.memory = memory,
+			    .modules = modules_get(),
+			    .regs = regs,
+			    .stack = stack,
+			    .pc = regs->reg[ARCH_PC],
+			    .sp = regs->reg[ARCH_SP],
+			    .bp = regs->reg[ARCH_BP],
+			    .bp_slot = RULE_FRAME_OPAQUE,
+			    .fresh = memory->frames + 1 + memory->limit};
+	enum outcome outcome = OUTCOME_FAILED;
+	uint32_t node;
+
+	walk_bound(&walk, walk.sp);
+	if (!(regs->known >> ARCH_BP & 1))
+		walk.bp = WALK_BP_UNKNOWN;
+	check_generation(&walk);
+	memory->chunk_size = 0;
+	walk.cursor = memory->depth;
+	append(&walk);
+	if ((regs->known & needed) == needed && !(walk.sp >> WALK_ADDRESS_BITS))
+		outcome = walk_run(&walk);
+	else
+		memory->reason = UNWIND_REASON_REGISTER;
+	memory->counts.stacks++;
+	memory->counts.frames += walk.fresh_count;
+	if (outcome == OUTCOME_REUSED) {
+		memory->counts.reused += walk.cursor;
+		memory->depth = walk.cursor;
+		node = remember(&walk, memory->frames[walk.cursor].node, intern, arg);
+	} else {
+		node = begin(&walk, outcome, intern, arg);
+		node = node || outcome == OUTCOME_ROOT ? remember(&walk, node, intern, arg) : 0;
+	}
+	if (memory->end == UNWIND_FAILED)
+		memory->counts.reasons[memory->reason]++;
+	*end = memory->end;
+	return node;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One unwinding in progress.
+ *
+ * The state is what the way outwards depends on: the pc to look up, the stack
+ * pointer and bp.  Other registers matter to one frame in thousands; they are
+ * found again from the last known set when such a frame comes up (slow.c).
+ * Frames are collected leaf first in `fresh`, the upper half of the memory.
+ */
+#ifndef HELIO_COLLECTOR_UNWIND_WALK_H
+#define HELIO_COLLECTOR_UNWIND_WALK_H
+
+#include "collector/unwind/unwind.h"
+#include "collector/unwind/word.h"
+
+/* The value of bp when it is not known: no address, so that using it fails. */
+#define WALK_BP_UNKNOWN (UINT64_C(1) << 63)
+
+enum { WALK_ADDRESS_BITS = 47 }; /* of an address of the program */
+
+enum step {
+	STEP_ON,   /* the state is that of the caller */
+	STEP_END,  /* this was the outermost frame */
+	STEP_FAIL, /* see memory->reason */
+};
+
+struct walk {
+	struct unwind_memory *memory;
+	const struct unwind_modules *modules;
+	const struct unwind_regs *regs;
+	const struct unwind_stack *stack;
+	uint64_t low; /* words at [low, low + span] are read directly */
+	uint64_t span;
+	uint64_t tag; /* of the module generation */
+	uint64_t pc;  /* the state */
+	uint64_t sp;
+	uint64_t bp;
+	int32_t bp_slot; /* how the state came about, for struct unwind_frame */
+	struct unwind_frame *fresh;
+	uint32_t fresh_count;	 /* the last one is the state */
+	uint32_t exact_index;	 /* the fresh frame whose pc is an interrupted one, not a return
+				    address - 1 */
+	uint32_t cursor;	 /* remembered frames at and above it may still match */
+	uint32_t signals;	 /* signal frames crossed by their rule */
+	uint32_t signal_index;	 /* the fresh frame that the last one of them interrupted */
+	uint64_t signal_context; /* the address of its ucontext */
+	uint32_t full_index;	 /* the fresh frame whose registers are in scratch.full */
+	bool full;		 /* there are such */
+};
+
+/*
+ * Sets what is read directly for a walk whose frames lie above `sp`: from there to
+ * the end of the stack's known range, or the whole range if sp is not in it.
+ */
+void walk_bound(struct walk *walk, uint64_t sp);
+
+bool walk_load_slow(struct walk *walk, uint64_t address, uint64_t *value);
+
+/* The 8 bytes at a stack address; false: not readable. */
+static inline bool walk_load(struct walk *walk, uint64_t address, uint64_t *value)
+{
+	if (__builtin_expect(address - walk->low <= walk->span, 1)) {
+		*value = *(const word64 *)address;
+		return true;
+	}
+	return walk_load_slow(walk, address, value);
+}
+
+static inline enum step walk_fail(struct walk *walk, enum unwind_reason reason)
+{
+	walk->memory->reason = reason;
+	return STEP_FAIL;
+}
+
+/* The state becomes that of a caller whose return address was read. */
+static inline enum step walk_return(struct walk *walk, uint64_t address, uint64_t cfa, uint64_t bp,
+				    int32_t bp_slot)
+{
+	if (!address)
+		return STEP_END;
+	walk->pc = address - 1;
+	walk->sp = cfa;
+	walk->bp = bp;
+	walk->bp_slot = bp_slot;
+	return STEP_ON;
+}
+
+/* Whether the state's frame was interrupted, rather than in a call. */
+static inline bool walk_is_exact(const struct walk *walk)
+{
+	return walk->fresh_count - 1 == walk->exact_index;
+}
+
+#endif
