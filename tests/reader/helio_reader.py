@@ -1,0 +1,383 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""
+A second reader of experiments, written from docs/format.md alone and sharing
+nothing with the project: the totals that it computes are the ones that
+`helio print` has to show.  It is slow and simple on purpose.
+
+    helio_reader.py test.1.er      prints JSON
+
+As a module: read_family(path) -> {lineage: process}, see read_process().
+"""
+import json
+import os
+import re
+import struct
+import sys
+import xml.etree.ElementTree as ElementTree
+
+STATES = ('user', 'system', 'trap', 'textpfault', 'datapfault', 'kernelpfault', 'lock', 'sleep', 'wait', 'stop')
+BLOCK_MAGIC = 0x4b4c4248
+BLOCK = struct.Struct('<IIIIQIHHII')
+SAMPLE = struct.Struct('<QII32s16Q')
+SAMPLE_FIELDS = ('user_ns', 'system_ns', 'minor_faults', 'major_faults', 'voluntary_switches', 'involuntary_switches',
+                 'input_blocks', 'output_blocks', 'read_bytes', 'write_bytes', 'read_calls', 'write_calls', 'rss_bytes',
+                 'max_rss_bytes', 'threads', 'run_delay_ns')
+EVENTS, RAW_NODES, PACKED_NODES = 1, 2, 3
+PSEUDO = {1: '<Truncated-stack>', 2: '<Stack-unwind-failed>', 3: '<Unknown>', 4: '<no call stack recorded>'}
+
+
+class Damaged(Exception):
+    pass
+
+
+class Cursor:
+    """Varints out of a stretch of bytes."""
+
+    def __init__(self, data):
+        self.data = data
+        self.at = 0
+
+    def more(self):
+        return self.at < len(self.data)
+
+    def byte(self):
+        if self.at >= len(self.data):
+            raise Damaged('record cut off')
+        self.at += 1
+        return self.data[self.at - 1]
+
+    def varint(self):
+        value = shift = 0
+        while True:
+            byte = self.byte()
+            value |= (byte & 0x7f) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+            if shift > 63:
+                raise Damaged('varint too long')
+
+    def zigzag(self):
+        value = self.varint()
+        return value >> 1 ^ -(value & 1)
+
+
+def read_header(data, kind):
+    """Checks the header of a binary file; returns where its content begins."""
+    if len(data) < 32 or data[:8] != b'HELIO\r\n\x1a':
+        raise Damaged(f'{kind}: not a Heliometer file')
+    version, size = struct.unpack_from('<II', data, 8)
+    if version != 1:
+        raise Damaged(f'{kind}: version {version}')
+    if data[16:32].rstrip(b'\0').decode() != kind:
+        raise Damaged(f'{kind}: holds another kind of data')
+    return size
+
+
+def blocks(data, kind):
+    """(encoding, first, base_time, dropped, epoch, count, payload) of every block in the file's order."""
+    at = read_header(data, kind)
+    while at + BLOCK.size <= len(data):
+        magic, size, used, first, base, dropped, encoding, epoch, count, _ = BLOCK.unpack_from(data, at)
+        if magic != BLOCK_MAGIC or size < BLOCK.size:
+            at = (at // 4096 + 1) * 4096
+            continue
+        used = min(used, size - BLOCK.size)
+        begin = at + BLOCK.size
+        yield encoding, first, base, dropped, epoch, count, data[begin:begin + used]
+        at += size
+
+
+class Thread:
+    def __init__(self, number):
+        self.number = number
+        self.tid = None
+        self.begin = None
+        self.end = None       # None: no end was recorded
+        self.last = 0         # the latest time in force
+        self.states = [0] * len(STATES)
+        self.events = 0
+        self.pauses = []      # (time, +1 pause / -1 resume)
+
+    def paused(self):
+        total = 0
+        since = None
+        for time, kind in sorted(self.pauses):
+            if kind > 0 and since is None:
+                since = time
+            elif kind < 0 and since is not None:
+                total += time - since
+                since = None
+        if since is not None:
+            total += (self.end if self.end is not None else self.last) - since
+        return total
+
+    def life(self):
+        if self.begin is None:
+            return None
+        return (self.end if self.end is not None else self.last) - self.begin - self.paused()
+
+
+class Profile:
+    def __init__(self):
+        self.threads = {}
+        self.stacks = {}      # stack id -> [µs by state]
+        self.dropped = 0
+        self.events = 0
+        self.warnings = []
+
+    def thread(self, number):
+        if number not in self.threads:
+            self.threads[number] = Thread(number)
+        return self.threads[number]
+
+    def block(self, number, time, payload):
+        cursor = Cursor(payload)
+        thread = self.thread(number) if number else None
+        stack = 0
+        while cursor.more():
+            tag = cursor.byte()
+            if tag == 0x84:
+                cursor.varint()
+                continue
+            if tag == 0x80:
+                thread = self.thread(cursor.varint())
+                thread.tid = cursor.varint()
+                time = cursor.varint()
+                thread.begin = time if thread.begin is None else min(thread.begin, time)
+                thread.last = max(thread.last, time)
+                continue
+            if thread is None:
+                raise Damaged('an event of no thread')
+            if tag >= 0x80:
+                time += cursor.varint()
+                self.control(thread, tag, time)
+                continue
+            dt = 0 if tag & 0x20 else cursor.varint()
+            weight = dt if tag & 0x40 else cursor.varint()
+            if not tag & 0x10:
+                stack += cursor.zigzag()
+            time += dt
+            self.event(thread, tag & 15, time, weight, stack)
+
+    def control(self, thread, tag, time):
+        thread.last = max(thread.last, time)
+        if tag == 0x81:
+            thread.end = time if thread.end is None else max(thread.end, time)
+        elif tag in (0x82, 0x83):
+            thread.pauses.append((time, 1 if tag == 0x82 else -1))
+        else:
+            raise Damaged(f'unknown record {tag:#x}')
+
+    def event(self, thread, state, time, weight, stack):
+        if state >= len(STATES):
+            raise Damaged(f'unknown state {state}')
+        thread.last = max(thread.last, time)
+        thread.states[state] += weight
+        thread.events += 1
+        self.events += 1
+        self.stacks.setdefault(stack, [0] * len(STATES))[state] += weight
+
+
+def read_profile(data):
+    profile = Profile()
+    for encoding, first, base, dropped, _, _, payload in blocks(data, 'profile'):
+        profile.dropped += dropped
+        if encoding != EVENTS:
+            profile.warnings.append(f'profile: encoding {encoding}')
+            continue
+        try:
+            profile.block(first, base, payload)
+        except Damaged as damage:
+            profile.warnings.append(f'profile: {damage}')
+    return profile
+
+
+def packed_nodes(first, epoch, count, payload):
+    cursor = Cursor(payload)
+    latest = []
+    new = 0
+    for number in range(first, first + count):
+        distance = cursor.varint()
+        if distance == 0:
+            continue
+        back = cursor.varint()
+        if back == 0:
+            new += cursor.zigzag()
+            pc = new & 0xffffffffffffffff
+            latest.append(pc)
+        else:
+            pc = latest[-back]
+        yield number, (number - distance, epoch, pc)
+
+
+def raw_nodes(first, payload):
+    for slot in range(len(payload) // 16):
+        parent, epoch, pc = struct.unpack_from('<IIQ', payload, slot * 16)
+        if pc:
+            yield first + slot, (parent, epoch, pc)
+
+
+def read_stacks(data):
+    """{id: (parent, epoch, pc)}"""
+    nodes = {}
+    warnings = []
+    for encoding, first, _, _, epoch, count, payload in blocks(data, 'stacks'):
+        try:
+            if encoding == RAW_NODES:
+                nodes.update(raw_nodes(first, payload))
+            elif encoding == PACKED_NODES:
+                for number, node in packed_nodes(first, epoch, count, payload):
+                    nodes[number] = node
+            else:
+                warnings.append(f'stacks: encoding {encoding}')
+        except (Damaged, IndexError) as damage:
+            warnings.append(f'stacks: {damage}')
+    return nodes, warnings
+
+
+def frames(nodes, stack):
+    """The (epoch, pc) of a stack, innermost first."""
+    while stack:
+        parent, epoch, pc = nodes[stack]
+        yield epoch, pc
+        if parent >= stack:
+            raise Damaged(f'node {stack} has parent {parent}')
+        stack = parent
+
+
+def read_samples(data):
+    at = read_header(data, 'overview')
+    samples = []
+    while at + SAMPLE.size <= len(data):
+        time, kind, _, label, *values = SAMPLE.unpack_from(data, at)
+        samples.append({'time_ns': time, 'kind': kind, 'label': label.rstrip(b'\0').decode(errors='replace'),
+                        **dict(zip(SAMPLE_FIELDS, values))})
+        at += SAMPLE.size
+    return samples
+
+
+def read_xml(path, closing):
+    """The root element; a missing closing tag or a last line cut off is what a kill leaves behind."""
+    with open(path, encoding='utf-8', errors='replace') as file:
+        text = file.read()
+    if closing not in text:
+        text = text[:text.rfind('\n') + 1] + closing
+    return ElementTree.fromstring(text.encode())
+
+
+def read_optional(directory, name):
+    path = os.path.join(directory, name)
+    if not os.path.exists(path):
+        return None
+    with open(path, 'rb') as file:
+        return file.read()
+
+
+def maps_of(directory):
+    path = os.path.join(directory, 'map.xml')
+    if not os.path.exists(path):
+        return []
+    result = []
+    for event in read_xml(path, '</maps>').iter('event'):
+        entry = dict(event.attrib)
+        for key in ('vaddr', 'size', 'foffset', 'bias'):
+            if key in entry:
+                entry[key] = int(entry[key], 16)
+        entry['epoch'] = int(entry.get('epoch', '0'))
+        result.append(entry)
+    return result
+
+
+def covers(entry, pc):
+    return entry['vaddr'] <= pc < entry['vaddr'] + entry.get('size', 1)
+
+
+def find_object(maps, epoch, pc):
+    """The map event in force for a node, or None: the last one up to its epoch that covers the address."""
+    found = None
+    for entry in maps:
+        if entry.get('kind') == 'map' and entry['epoch'] <= epoch and covers(entry, pc):
+            if found is None or entry['epoch'] >= found['epoch']:
+                found = entry
+    return found
+
+
+def summarize(profile, nodes):
+    depths = {}
+    ends = {}
+    for stack, by_state in profile.stacks.items():
+        try:
+            path = list(frames(nodes, stack))
+        except (Damaged, KeyError) as damage:
+            profile.warnings.append(f'stack {stack}: {damage}')
+            continue
+        for _, pc in path:
+            if pc in PSEUDO:
+                ends[PSEUDO[pc]] = ends.get(PSEUDO[pc], 0) + sum(by_state)
+        depths[len(path)] = depths.get(len(path), 0) + sum(by_state)
+    return depths, ends
+
+
+def read_process(directory):
+    """Everything about one process image; seconds where the file has µs."""
+    log = read_xml(os.path.join(directory, 'log.xml'), '</experiment>')
+    profile = read_profile(read_optional(directory, 'profile') or b'') if \
+        read_optional(directory, 'profile') else Profile()
+    nodes, warnings = read_stacks(read_optional(directory, 'stacks')) if \
+        read_optional(directory, 'stacks') else ({}, [])
+    profile.warnings += warnings
+    depths, ends = summarize(profile, nodes)
+    totals = [sum(t.states[s] for t in profile.threads.values()) / 1e6 for s in range(len(STATES))]
+    size = sum(os.path.getsize(os.path.join(directory, name)) for name in ('profile', 'stacks')
+               if os.path.exists(os.path.join(directory, name)))
+    samples = read_optional(directory, 'overview')
+    return {
+        'directory': directory,
+        'process': dict(next(iter(log.iter('process')), ElementTree.Element('x')).attrib),
+        'collector': dict(next(iter(log.iter('collector')), ElementTree.Element('x')).attrib),
+        'settings': {e.get('name'): e.get('value') for e in log.iter('setting')},
+        'arguments': [e.get('text') for e in log.iter('argument')],
+        'log_events': [dict(e.attrib) for e in log.iter('event')],
+        'states': dict(zip(STATES, totals)),
+        'cpu': sum(totals[:3]),
+        'total': sum(totals),
+        'events': profile.events,
+        'dropped': profile.dropped,
+        'bytes': size,
+        'threads': [{'number': t.number, 'tid': t.tid, 'begin': None if t.begin is None else t.begin / 1e6,
+                     'life': None if t.life() is None else t.life() / 1e6, 'ended': t.end is not None,
+                     'events': t.events, 'sum': sum(t.states) / 1e6,
+                     'states': {s: v / 1e6 for s, v in zip(STATES, t.states) if v}}
+                    for t in sorted(profile.threads.values(), key=lambda t: t.number)],
+        'nodes': len(nodes),
+        'deepest': max(depths, default=0),
+        'depths': {depth: time / 1e6 for depth, time in sorted(depths.items())},
+        'unrecorded': {name: time / 1e6 for name, time in ends.items()},
+        'samples': read_samples(samples) if samples else [],
+        'maps': maps_of(directory),
+        'warnings': profile.warnings,
+    }
+
+
+def read_family(path):
+    """{lineage: process} of a founder and its descendants; the founder's lineage is ''."""
+    family = {'': read_process(path)}
+    for name in sorted(os.listdir(path)):
+        if re.fullmatch(r'(_[fxc]\d+)+\.er', name) and os.path.exists(os.path.join(path, name, 'log.xml')):
+            family[name[:-3]] = read_process(os.path.join(path, name))
+    return family
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit('usage: helio_reader.py EXPERIMENT.er')
+    try:
+        json.dump(read_family(sys.argv[1]), sys.stdout, indent=1)
+    except (Damaged, OSError, ElementTree.ParseError) as problem:
+        sys.exit(f'helio_reader.py: {problem}')
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The second reader against experiments whose totals are known by construction."""
+import os
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import helio_reader  # noqa: E402
+import make_golden  # noqa: E402
+
+
+class Golden(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.path = make_golden.make(cls.folder.name)
+        cls.family = helio_reader.read_family(cls.path)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_totals(self):
+        for lineage, expected in make_golden.EXPECTED.items():
+            process = self.family[lineage]
+            for state, seconds in process['states'].items():
+                self.assertAlmostEqual(seconds, expected['states'].get(state, 0), 9, f'{lineage} {state}')
+            for key in ('dropped', 'events', 'deepest', 'nodes', 'unrecorded'):
+                self.assertEqual(process[key], expected[key], f'{lineage} {key}')
+            self.assertEqual(process['warnings'], [])
+
+    def test_threads_add_up(self):
+        for lineage, expected in make_golden.EXPECTED.items():
+            threads = self.family[lineage]['threads']
+            for thread, life in zip(threads, expected['lives'], strict=True):
+                self.assertAlmostEqual(thread['life'], life, 9)
+                self.assertAlmostEqual(thread['sum'], life, 9)
+
+    def test_epochs(self):
+        maps = self.family['']['maps']
+        self.assertEqual(helio_reader.find_object(maps, 0, 0x700100)['name'], '/lib/first.so')
+        self.assertEqual(helio_reader.find_object(maps, 1, 0x700100)['name'], '/lib/second.so')
+        self.assertEqual(helio_reader.find_object(maps, 1, 0x401100)['name'], '/tmp/golden')
+        self.assertIsNone(helio_reader.find_object(maps, 1, 0x900000))
+
+    def test_log(self):
+        self.assertEqual(self.family['']['arguments'], ['./golden', 'a & b'])
+        self.assertEqual(self.family['']['log_events'][0]['lineage'], '_f1')
+        self.assertEqual(self.family['_f1']['process']['pid'], '13')
+
+    def test_cut_anywhere(self):
+        """Whatever is left of a file is read as far as it goes."""
+        for name in ('profile', 'stacks'):
+            path = os.path.join(self.path, name)
+            with open(path, 'rb') as file:
+                data = file.read()
+            read = helio_reader.read_profile if name == 'profile' else helio_reader.read_stacks
+            for length in range(128, len(data)):
+                read(data[:length])
+
+
+if __name__ == '__main__':
+    unittest.main()

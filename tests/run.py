@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""
+Runs every test: those of meson (units, reader, checks), then the system
+tests. The last line is `N passed, N failed, N skipped`.
+
+    run.py --build DIR [--list] [PATTERN...]     names that contain a pattern
+"""
+import argparse
+import importlib
+import json
+import os
+import pathlib
+import queue
+import re
+import subprocess
+import sys
+import threading
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE / 'system'))
+import harness  # noqa: E402
+
+MESON_RESULT = {'OK': 'ok', 'EXPECTEDFAIL': 'ok', 'SKIP': 'SKIP'}
+
+
+class Tally:
+    def __init__(self):
+        self.counts = {'ok': 0, 'FAIL': 0, 'SKIP': 0}
+        self.lock = threading.Lock()
+        self.failures = []
+
+    def add(self, verdict, name, reason='', count=1):
+        with self.lock:
+            self.counts[verdict] += count
+            line = f'{verdict} {name}' + (f': {reason}' if reason else '')
+            if verdict == 'FAIL':
+                self.failures.append(line)
+            print(line, flush=True)
+
+    def finish(self):
+        if self.failures:
+            print('\nFailed:')
+            for line in self.failures:
+                print('  ' + line)
+        print('{ok} passed, {FAIL} failed, {SKIP} skipped'.format(**self.counts))
+        return 1 if self.counts['FAIL'] or not self.counts['ok'] else 0
+
+
+def meson_names(build):
+    listing = subprocess.run(['meson', 'introspect', '--tests', build], capture_output=True, text=True, check=True)
+    return [(entry['suite'][0].split(':')[-1], entry['name']) for entry in json.loads(listing.stdout)]
+
+
+def report_meson(entry, name, tally):
+    """cmocka says `[       OK ] case` for each of a program's cases: count those."""
+    output = entry.get('stdout', '') + entry.get('stderr', '')
+    cases = max(1, len(re.findall(r'^\[       OK \]', output, re.M)))
+    skipped = len(re.findall(r'^\[  SKIPPED \] (?!\d)', output, re.M))
+    verdict = MESON_RESULT.get(entry['result'], 'FAIL')
+    if verdict == 'FAIL':
+        tally.add('FAIL', name, f'{entry["result"]}, see below')
+        print(output[-6000:])
+        return
+    tally.add(verdict, name, f'{cases} cases' if cases > 1 else '' if verdict == 'ok' else 'the test says so', cases)
+    if skipped:
+        tally.add('SKIP', name, f'{skipped} cases', skipped)
+
+
+def run_meson(build, patterns, tally):
+    chosen = [(suite, name) for suite, name in meson_names(build) if wanted(f'{suite}/{name}', patterns)]
+    if not chosen:
+        return
+    subprocess.run(['meson', 'test', '-C', build, '--no-rebuild', '--quiet'] + [name for _, name in chosen],
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    suites = {name: suite for suite, name in chosen}
+    seen = set()
+    with open(os.path.join(build, 'meson-logs', 'testlog.json'), encoding='utf-8') as log:
+        for line in log:
+            entry = json.loads(line)
+            name = entry['name'].split(' / ')[-1]
+            seen.add(name)
+            report_meson(entry, f'{suites.get(name, "unit")}/{name}', tally)
+    for name in set(suites) - seen:
+        tally.add('FAIL', f'{suites[name]}/{name}', 'did not run')
+
+
+def wanted(name, patterns):
+    return not patterns or any(pattern in name for pattern in patterns)
+
+
+def run_one(test, build, tally):
+    begin = time.monotonic()
+    verdict, reason = test.run(build)
+    elapsed = time.monotonic() - begin
+    tally.add(verdict, f'system/{test.name}', f'{reason.strip()} ({elapsed:.1f} s)'.strip())
+
+
+def run_beside(tests, build, tally, workers):
+    waiting = queue.SimpleQueue()
+    for test in tests:
+        waiting.put(test)
+
+    def work():
+        while True:
+            try:
+                test = waiting.get_nowait()
+            except queue.Empty:
+                return
+            run_one(test, build, tally)
+
+    threads = [threading.Thread(target=work) for _ in range(workers)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def system_tests(patterns):
+    for path in sorted((HERE / 'system').glob('test_*.py')):
+        importlib.import_module(path.stem)
+    return [test for test in harness.TESTS if wanted(f'system/{test.name}', patterns)]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--build', required=True)
+    parser.add_argument('--list', action='store_true')
+    parser.add_argument('patterns', nargs='*')
+    options = parser.parse_args()
+    tests = system_tests(options.patterns)
+    if options.list:
+        print('\n'.join([f'{suite}/{name}' for suite, name in meson_names(options.build)]
+                        + [f'system/{test.name}' for test in tests]))
+        return 0
+    tally = Tally()
+    run_meson(options.build, options.patterns, tally)
+    if tests and not os.path.exists(os.path.join(options.build, 'helio')):
+        tally.add('FAIL', 'system', f'{options.build}/helio was not built', len(tests))
+        return tally.finish()
+    workers = max(1, min(4, os.cpu_count() or 1))
+    run_beside([test for test in tests if not test.alone], options.build, tally, workers)
+    run_beside([test for test in tests if test.alone], options.build, tally, 1)
+    return tally.finish()
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The program does not notice: output, status, signals, descriptors."""
+import os
+import signal
+import subprocess
+import time
+
+from harness import test
+
+
+@test(engines=True)
+def status_and_streams(t, engine):
+    text = 'some input\nwith lines\n'
+    for status in (0, 3, 255):
+        result = t.collect(t.target('exitcode'), status, engine=engine, status=status, stdin=text)
+        t.check(result.out.endswith(text), f'stdout: {result.out!r}')
+        t.check('this goes to stderr\n' in result.err, f'stderr: {result.err!r}')
+    for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGSEGV):
+        result = t.collect(t.target('exitcode'), -number, engine=engine, status=128 + number, stdin=text)
+        exits = [e for e in t.read(result.experiment)['']['log_events'] if e['kind'] == 'exit' and 'signal' in e]
+        t.equal(exits[-1]['signal'], str(int(number)), 'signal in the log')
+
+
+@test(engines=True)
+def signals(t, engine):
+    """Handlers for everything, all signals blocked: the program's view is its own, and its time is recorded."""
+    bare = t.run(t.target('sigblock')).truth()
+    result = t.collect(t.target('sigblock'), engine=engine)
+    truth = result.truth()
+    for key in ('handler_wrong', 'mask_missing', 'sigprof', 'sigtrap', 'sigusr1', 'foreign'):
+        t.equal(truth.get(key), bare[key], key)
+    t.ratio(t.read(result.experiment)['']['cpu'], truth['cpu'], 0.98, 1.02, 'cpu')
+
+
+@test(engines=True)
+def descriptors(t, engine):
+    """The lowest descriptors are free, and closing them all changes nothing."""
+    script = ('import os\nprint(os.open("/dev/null", 0))\nos.closerange(3, 4096)\n'
+              's = 0\nfor i in range(3000000): s += i\nprint(s)')
+    result = t.collect(t.need('python3'), '-S', '-c', script, engine=engine)
+    t.equal(result.out.split()[-2:], ['3', '4499998500000'], 'output')
+    t.check(t.read(result.experiment)['']['cpu'] > 0.05, 'no CPU recorded after the descriptors were closed')
+
+
+@test(engines=True)
+def killed_while_running(t, engine):
+    """What was recorded before a kill -9 of everything is there."""
+    experiment = t.directory / 'killed.er'
+    process = subprocess.Popen([str(t.helio), 'collect', '--engine', engine, '-o', str(experiment), t.target('flat'), '20s'],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    time.sleep(3)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    cpu = t.read(experiment)['']['cpu']
+    t.check(2.0 < cpu < 3.1, f'{cpu} s of about 2.9 are left')
+    listing = t.print(experiment, '-metrics', 'e.totalcpu:name', '-functions')[-1]
+    total = [row for row in listing['rows'] if row['name'] == '<Total>'][0]
+    t.near(total['e.totalcpu'], cpu, 'CPU by print', 1e-6, 1e-6)
+    t.check(listing['warnings'], 'no warning about an experiment that was not closed')
+
+
+@test
+def cannot_start(t):
+    script = t.directory / 'notexec'
+    script.write_text('hello')
+    for words, status in ((['/nonexistent/program'], 127), ([str(script)], 126), (['no-such-program-anywhere'], 127),
+                          ([str(t.directory)], 126)):
+        result = t.collect(*words, status=status)
+        t.check(result.err.strip(), f'no message for {words}')
+        t.check(not result.experiment.exists(), f'an experiment is left of {words}')
+    result = t.run(t.helio, 'collect', '-p', 'bogus', t.target('empty'))
+    t.equal(result.status, 125, 'status of a wrong option')
+
+
+@test
+def script_with_interpreter(t):
+    script = t.directory / 'script'
+    script.write_text('#!/bin/sh\necho from the script $1\n')
+    script.chmod(0o755)
+    result = t.collect(script, 'word')
+    t.check('from the script word' in result.out, f'output: {result.out!r}')
