@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A data file of the experiment that many threads fill at once.
+ *
+ * The file grows in arenas: stretches that are set aside on disk (fallocate,
+ * so that a full disk is an error code and not a SIGBUS) and mapped shared.
+ * Blocks are cut from the current arena with one atomic addition.  Whatever
+ * was written is in the page cache: it survives the death of the process, and
+ * no file descriptor stays open.  Everything here may be called in a handler.
+ */
+#ifndef HELIO_COLLECTOR_BLOCKFILE_H
+#define HELIO_COLLECTOR_BLOCKFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct blockfile_arena {
+	_Atomic uint32_t state; /* enum in blockfile.c */
+	uint8_t *base;
+	uint64_t offset; /* in the file */
+	uint64_t size;
+	_Atomic uint64_t used; /* may run past size: then the arena is full */
+};
+
+/* Arenas double from 64 KiB up to 4 MiB: some 16 GiB for a process. */
+enum { BLOCKFILE_ARENAS = 4096 };
+
+struct blockfile {
+	char path[4096];
+	_Atomic uint32_t current; /* index of the arena in use */
+	_Atomic uint32_t failed;  /* errno of the first failure to grow, for the log */
+	struct blockfile_arena arena[BLOCKFILE_ARENAS];
+};
+
+/* Creates the file with its header. Returns 0 or a negative errno. */
+int blockfile_create(struct blockfile *file, const char *directory, const char *name,
+		     const char *description);
+
+/*
+ * A zeroed block of at least `size` bytes (a multiple of FORMAT_BLOCK_ALIGN)
+ * at such a multiple in the file, or NULL: the disk is full, or every other
+ * thread wanted one in this very moment.
+ */
+void *blockfile_take(struct blockfile *file, size_t size);
+
+/*
+ * Cuts the unused rest of the last arena off the file; no block can be had
+ * afterwards.  Only while no other thread can be taking one.
+ */
+void blockfile_trim(struct blockfile *file);
+
+/* Forgets the file and unmaps it: in the child of a fork. */
+void blockfile_abandon(struct blockfile *file);
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the parts of the collector share: the recording of this process, and
+ * the state of each of its threads.
+ *
+ * Laws of this room: code that a handler can reach takes no lock, allocates
+ * nothing but by mmap, calls no libc function but clock_gettime, and uses at
+ * most 1 KiB of stack.  Loss is counted, never silent.
+ */
+#ifndef HELIO_COLLECTOR_CORE_H
+#define HELIO_COLLECTOR_CORE_H
+
+#include "collector/core/blockfile.h"
+#include "collector/unwind/unwind.h"
+#include "format/format.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define COLLECTOR_EXPORT __attribute__((visibility("default")))
+
+enum { LINEAGE_MAX = 512, PATH_MAX_HERE = 4096 };
+
+/* Where a thread's profile records go: the free part of its block. */
+struct lane {
+	struct format_block_header *block;
+	uint8_t *next, *end;
+	uint64_t time_us; /* in force */
+	uint32_t stack;	  /* of the previous event */
+	uint32_t cpu;	  /* + 1; 0: not yet said in this block */
+};
+
+/* Usage of one thread, read at one moment. */
+struct clock_reading {
+	uint64_t now_ns; /* CLOCK_MONOTONIC */
+	uint64_t cpu_ns; /* CPU time of the thread */
+	uint64_t system_us;
+	uint64_t minor_faults, major_faults;
+	uint64_t voluntary_switches;
+};
+
+/* Time of one thread that was accounted for, and what waits for a call stack. */
+struct clock_account {
+	struct clock_reading last;
+	uint64_t delay_ns;	   /* run-queue delay accounted so far */
+	int64_t cpu_pending_ns;	   /* used since the last clock tick */
+	int64_t blocked_pending_ns; /* waited since the last wait that was sampled */
+	int64_t queued_pending_ns; /* runnable but not running */
+	uint64_t system_done_us;   /* system time attributed so far */
+	uint64_t tick_faults;	   /* minor + major faults at the last clock tick */
+	uint64_t remote_slices;	   /* monitor engine: schedstat at the last look */
+	uint32_t remote_stack;	   /* monitor engine: stack of the wait that goes on */
+	uint32_t remote_state;
+};
+
+/* One live thread. Lives in its own mapping, which the next thread takes over. */
+struct thread {
+	uint32_t index;		/* in the table of all states */
+	uint32_t next_free;	/* index + 1 of the next free one */
+	_Atomic int32_t tid;	/* 0: free */
+	_Atomic uint32_t busy;	/* taken by whoever writes: the handler, the monitor, the exit */
+	uint32_t number;	/* from 1, within the process */
+	bool mask_trap, mask_prof; /* the program believes that it blocks these */
+	uint32_t vfork_index;	/* of the vfork under way */
+	uint64_t stack_low, stack_high; /* readable without care; 0: unknown */
+	void *(*start_routine)(void *);
+	void *start_argument;
+	struct lane lane;
+	struct clock_account clock;
+	uint32_t last_stack;  /* of the last event */
+	uint32_t start_stack; /* the start routine: for time that no event saw */
+	uint32_t goodbyes;    /* rounds of thread-specific destructors seen */
+	struct unwind_memory *unwind; /* behind this struct, in the same mapping */
+};
+
+enum engine { ENGINE_NONE, ENGINE_PERF, ENGINE_MONITOR };
+
+/* The recording of this process. */
+struct collector {
+	_Atomic bool recording;
+	_Atomic bool finished;
+	_Atomic int32_t pid; /* whose recording this is; another: a child that shares our memory */
+	enum engine engine;
+	bool follow;
+	uint64_t start_ns;    /* CLOCK_MONOTONIC at time 0 of the family */
+	uint64_t begin_ns;    /* … at the begin of this process image's recording */
+	uint64_t window_start_ns, window_end_ns; /* CLOCK_MONOTONIC; end 0: none */
+	uint64_t interval_ns;
+	uint32_t depth;
+	char founder[PATH_MAX_HERE];   /* the founder's directory */
+	char directory[PATH_MAX_HERE]; /* this process image's */
+	char lineage[LINEAGE_MAX];
+	char library[PATH_MAX_HERE];
+	char *lineage_slot; /* in the environment: the name for the next combination child */
+	size_t lineage_slot_size;
+	uint64_t text_low, text_high; /* our own code */
+	uint64_t main_stack_low, main_stack_high;
+	uint64_t default_stack_size;
+
+	_Atomic uint32_t forks, execs, combos;
+	_Atomic uint32_t threads; /* numbers given out */
+	_Atomic uint32_t births;  /* threads created that have not begun */
+	_Atomic uint64_t events, dropped, unwind_failed, truncated;
+	_Atomic uint64_t cpu_recorded_ns;
+	_Atomic uint64_t dead_cpu_ns; /* CPU time of threads that ended */
+	uint64_t cpu_before_ns;	      /* process CPU time before the recording began */
+
+	struct blockfile profile, stacks;
+};
+
+extern struct collector collector;
+
+/* start.c */
+/* The end of the process: accounts for all threads, writes the end sample. Once. */
+void collector_finish(void);
+/* Before exec, which ends this image with all its threads; and when it failed after all. */
+void collector_suspend(void);
+void collector_resume(void);
+/* Begins a new recording in the child of a fork. */
+void collector_restart_after_fork(void);
+/* True in the process whose recording this is, false in a child of vfork. */
+bool collector_is_ours(void);
+
+/* thread.c */
+/* The calling thread's state, made on the first call; NULL: no memory. Safe in a handler. */
+struct thread *thread_current(void);
+/* As thread_current, but never makes one. */
+struct thread *thread_current_if_known(void);
+/* A state for a thread about to be created, and the way back if it is not. */
+struct thread *thread_new(void);
+void thread_release(struct thread *thread);
+/* Makes the state the calling thread's: its begin is accounted from `birth_ns`. */
+void thread_adopt(struct thread *thread, uint64_t birth_ns);
+
+/* The calling thread is about to end: takes its state away; nothing is recorded of it any more. */
+void thread_end(void);
+/* Calls visit for every live thread. */
+void thread_for_each(void (*visit)(struct thread *thread, void *arg), void *arg);
+/* In the child of a fork: no thread is known any more, lanes are empty. */
+void thread_forget_all(void);
+/* What the program believes of its signal mask goes on in the calling thread. */
+void thread_inherit_masks(const struct thread *from);
+bool thread_try_lock(struct thread *thread);
+/* For normal context: gives way until the handler or the monitor is done. */
+void thread_lock(struct thread *thread);
+void thread_unlock(struct thread *thread);
+
+/* writer.c: the caller holds the thread's lock */
+void writer_thread_begin(struct thread *thread, uint64_t time_ns);
+void writer_thread_end(struct thread *thread, uint64_t time_ns);
+/* `weight_us` in a state, up to now. */
+void writer_event(struct thread *thread, uint64_t time_ns, enum format_state state,
+		  uint64_t weight_us, uint32_t stack);
+int writer_open(void);
+
+/* stacktable.c */
+int stacktable_open(void);
+void stacktable_abandon(void);
+/* The node of (parent, pc), or the node of FORMAT_PC_NO_STACK when there is no room. */
+uint32_t stacktable_intern(uint32_t parent, uint64_t pc, void *unused);
+void stacktable_next_epoch(void);
+uint32_t stacktable_epoch(void);
+
+/* modules.c */
+/* Looks at the loaded objects and records what is new or gone. Not in a handler. */
+void modules_update(void);
+/* In a handler: the object that holds a pc which no snapshot knows. True: it is known now. */
+bool modules_learn(uint64_t pc);
+/* Writes all of them into a new experiment's map.xml. */
+int modules_open(void);
+
+/* log.c */
+struct text;
+int log_open(void);
+/* Appends a whole line. */
+void log_append(const char *file, struct text *line);
+/* Begins `<event kind="…" tstamp="…"`; log_event_end closes and appends it. */
+void log_event_begin(struct text *line, const char *kind);
+void log_event_end(struct text *line);
+void log_warning(const char *message, int error);
+
+/* sample.c */
+void sample_write(enum format_sample_kind kind, const char *label);
+int sample_open(void);
+
+/* stack.c: call stacks as nodes; the caller holds the thread's lock */
+/* Of the registers at an interruption of the calling thread. */
+uint32_t stack_of_context(struct thread *thread, const struct unwind_regs *regs);
+/* Of the caller, our own frames left out. */
+uint32_t stack_of_caller(struct thread *thread);
+/* Of another thread, blocked in a system call. */
+uint32_t stack_of_blocked(struct thread *thread, uint64_t pc, uint64_t sp);
+
+/* sources/clock.c: CLOCK_MONOTONIC, and the calling thread's CPU time */
+uint64_t clock_now_ns(void);
+uint64_t clock_own_cpu_ns(void);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * log.xml and map.xml: whole lines, each appended with one write to a file that
+ * is opened for it, so that no descriptor stays open in the program.
+ */
+#include "collector/core/core.h"
+#include "collector/core/sys.h"
+#include "collector/core/text.h"
+
+#include <unistd.h>
+
+static int open_for_append(const char *file, int flags)
+{
+	char path_room[PATH_MAX_HERE];
+	struct text path = TEXT_ON(path_room);
+
+	text_puts(&path, collector.directory);
+	text_putc(&path, '/');
+	text_puts(&path, file);
+	return sys_open(path_room, O_WRONLY | O_APPEND | flags, 0644);
+}
+
+void log_append(const char *file, struct text *line)
+{
+	int fd = open_for_append(file, O_CREAT);
+
+	if (fd < 0)
+		return;
+	sys_write(fd, line->buffer, line->length);
+	sys_close(fd);
+}
+
+void log_event_begin(struct text *line, const char *kind)
+{
+	text_puts(line, "<event");
+	text_attribute(line, "kind", kind);
+	text_attribute_decimal(line, "tstamp", (int64_t)(clock_now_ns() - collector.start_ns));
+}
+
+void log_event_end(struct text *line)
+{
+	text_puts(line, "/>\n");
+	log_append(FORMAT_FILE_LOG, line);
+}
+
+void log_warning(const char *message, int error)
+{
+	char room[512];
+	struct text line = TEXT_ON(room);
+
+	log_event_begin(&line, "warning");
+	text_attribute(&line, "text", message);
+	if (error)
+		text_attribute_decimal(&line, "errno", error);
+	log_event_end(&line);
+}
+
+/* A descendant's log begins with what the launcher wrote into the founder's. */
+static void begin_descendant(void)
+{
+	char room[512];
+	struct text line = TEXT_ON(room);
+
+	text_puts(&line, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<experiment");
+	text_attribute(&line, "version", FORMAT_VERSION_TEXT);
+	text_attribute(&line, "producer", "heliometer " HELIO_VERSION);
+	text_attribute_decimal(&line, "mono_ns", (int64_t)collector.start_ns);
+	text_puts(&line, ">\n");
+	log_append(FORMAT_FILE_LOG, &line);
+}
+
+static void put_process(struct text *line)
+{
+	char cwd[PATH_MAX_HERE], exe[PATH_MAX_HERE];
+	long cwd_size = sys_call(SYS_getcwd, cwd, sizeof(cwd), 0, 0);
+	long exe_size = sys_readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+
+	if (cwd_size <= 0)
+		cwd[0] = '\0';
+	exe[exe_size > 0 ? exe_size : 0] = '\0';
+	text_puts(line, "<process");
+	text_attribute_decimal(line, "pid", sys_getpid());
+	text_attribute_decimal(line, "ppid", sys_call(SYS_getppid, 0, 0, 0, 0));
+	text_attribute_decimal(line, "pgrp", sys_call(SYS_getpgid, 0, 0, 0, 0));
+	text_attribute_decimal(line, "sid", sys_call(SYS_getsid, 0, 0, 0, 0));
+	text_attribute_decimal(line, "uid", sys_call(SYS_getuid, 0, 0, 0, 0));
+	text_attribute(line, "cwd", cwd);
+	text_attribute(line, "exe", exe);
+	text_attribute_decimal(line, "wordsize", 8 * (int64_t)sizeof(void *));
+	text_attribute(line, "lineage", collector.lineage);
+	text_attribute_decimal(line, "tstamp", (int64_t)(collector.begin_ns - collector.start_ns));
+	text_puts(line, "/>\n");
+}
+
+int log_open(void)
+{
+	static char room[4 * PATH_MAX_HERE]; /* too large for the stack of a small thread that forks */
+	struct text line = TEXT_ON(room);
+
+	if (collector.lineage[0])
+		begin_descendant();
+	int fd = open_for_append(FORMAT_FILE_LOG, 0);
+	if (fd < 0)
+		return fd;
+	sys_close(fd);
+	put_process(&line);
+	log_append(FORMAT_FILE_LOG, &line);
+	return 0;
+}

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Load objects: what the unwinder needs of them, and what map.xml says.
+ *
+ * The list is a snapshot that handlers read without care.  It is looked at again
+ * where the program is in our hands anyway (a thread begins, dlclose, the end);
+ * dlopen is not wrapped, because it looks up its caller.  A handler that meets
+ * code which it does not know asks _dl_find_object, which is made for signal
+ * handlers, and notes the object at once.
+ */
+#include "collector/core/core.h"
+#include "collector/core/sys.h"
+#include "collector/core/text.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+enum {
+	MODULES_MAX = 8192, /* executable segments, over the whole life of the process */
+	SNAPSHOTS = 64,	    /* old ones are used again after this many changes */
+	BUILD_ID_MAX = 32,
+	NAME_MAX_HERE = 1024,
+};
+
+/* One executable segment, loaded now or earlier. */
+struct segment {
+	struct unwind_module module;
+	uint64_t file_offset;
+	uint32_t flags;	 /* PF_* */
+	uint32_t epoch;
+	bool loaded;
+	bool seen; /* in the scan under way */
+	uint8_t build_id[BUILD_ID_MAX];
+	uint32_t build_id_size;
+	uint64_t name_hash;
+};
+
+static struct segment *segments; /* MODULES_MAX, mapped */
+static uint32_t segment_count;
+static _Atomic unsigned changing;
+static struct unwind_modules *snapshots[SNAPSHOTS];
+static uint32_t snapshot_sizes[SNAPSHOTS], snapshot_next;
+
+/* Weak: glibc has it since 2.35. */
+extern int _dl_find_object(void *pc, struct dl_find_object *result) __attribute__((weak));
+
+static uint64_t hash_name(const char *name)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	while (*name)
+		hash = (hash ^ (unsigned char)*name++) * 0x100000001b3u;
+	return hash;
+}
+
+static void read_build_id(struct segment *segment, const uint8_t *note, uint64_t size)
+{
+	const uint8_t *end = note + size;
+
+	while (end - note >= (long)sizeof(ElfW(Nhdr))) {
+		const ElfW(Nhdr) *header = (const ElfW(Nhdr) *)note;
+		const uint8_t *name = note + sizeof(*header);
+		const uint8_t *data = name + ((header->n_namesz + 3) & ~3u);
+
+		if (header->n_type == NT_GNU_BUILD_ID && header->n_namesz == 4 && name[0] == 'G' &&
+		    header->n_descsz <= BUILD_ID_MAX) {
+			segment->build_id_size = header->n_descsz;
+			for (uint32_t i = 0; i < header->n_descsz; i++)
+				segment->build_id[i] = data[i];
+			return;
+		}
+		note = data + ((header->n_descsz + 3) & ~3u);
+	}
+}
+
+/* Fills in what the program headers tell of the object that `phdr` describes. */
+static void read_headers(struct segment *segment, uint64_t bias, const ElfW(Phdr) *phdr, int count)
+{
+	struct unwind_module *module = &segment->module;
+
+	for (int i = 0; i < count; i++) {
+		uint64_t start = bias + phdr[i].p_vaddr;
+
+		if (phdr[i].p_type == PT_NOTE && !segment->build_id_size)
+			read_build_id(segment, (const uint8_t *)start, phdr[i].p_filesz);
+		if (phdr[i].p_type == PT_GNU_EH_FRAME) {
+			module->eh_frame_hdr = (const uint8_t *)start;
+			module->eh_frame_hdr_size = phdr[i].p_memsz;
+		}
+	}
+	/* CFI is read within the segment that holds it. */
+	for (int i = 0; i < count; i++) {
+		uint64_t start = bias + phdr[i].p_vaddr;
+		uint64_t at = (uint64_t)module->eh_frame_hdr;
+
+		if (phdr[i].p_type == PT_LOAD && at >= start && at < start + phdr[i].p_filesz) {
+			module->map_start = start;
+			module->map_end = start + phdr[i].p_filesz;
+		}
+	}
+}
+
+static void put_file_facts(struct text *line, const char *name)
+{
+	struct stat status;
+
+	if (name[0] != '/' || sys_call(SYS_newfstatat, AT_FDCWD, name, &status, 0))
+		return;
+	text_attribute_decimal(line, "mtime", status.st_mtim.tv_sec);
+	text_attribute_decimal(line, "filesize", status.st_size);
+}
+
+static void log_map(const struct segment *segment, const char *name, uint64_t tstamp)
+{
+	char room[2048], id_room[2 * BUILD_ID_MAX + 1];
+	struct text line = TEXT_ON(room);
+	struct text id = TEXT_ON(id_room);
+	char modes[] = {segment->flags & PF_R ? 'r' : '-', segment->flags & PF_W ? 'w' : '-',
+			segment->flags & PF_X ? 'x' : '-', '\0'};
+
+	text_puts(&line, "<event kind=\"map\"");
+	text_attribute_decimal(&line, "tstamp", (int64_t)tstamp);
+	text_attribute_decimal(&line, "epoch", segment->epoch);
+	text_attribute_hex(&line, "vaddr", segment->module.start);
+	text_attribute_hex(&line, "size", segment->module.end - segment->module.start);
+	text_attribute_hex(&line, "foffset", segment->file_offset);
+	text_attribute_hex(&line, "bias", segment->module.bias);
+	text_attribute(&line, "modes", modes);
+	text_attribute(&line, "name", name);
+	if (segment->build_id_size) {
+		text_bytes_hex(&id, segment->build_id, segment->build_id_size);
+		text_attribute(&line, "buildid", id_room);
+	}
+	put_file_facts(&line, name);
+	text_puts(&line, "/>\n");
+	if (!line.full)
+		log_append(FORMAT_FILE_MAP, &line);
+}
+
+static void log_unmap(const struct segment *segment)
+{
+	char room[160];
+	struct text line = TEXT_ON(room);
+
+	text_puts(&line, "<event kind=\"unmap\"");
+	text_attribute_decimal(&line, "tstamp", (int64_t)(clock_now_ns() - collector.start_ns));
+	text_attribute_decimal(&line, "epoch", stacktable_epoch());
+	text_attribute_hex(&line, "vaddr", segment->module.start);
+	text_puts(&line, "/>\n");
+	log_append(FORMAT_FILE_MAP, &line);
+}
+
+/* Names are kept once, one after the other, in a mapping that only grows at its end. */
+static char *names;
+static size_t names_used;
+enum { NAMES_ROOM = 1 << 22 };
+static uint32_t *name_offsets; /* of each segment */
+
+static const char *name_of(const struct segment *segment)
+{
+	return names + name_offsets[segment - segments];
+}
+
+static void keep_name(uint32_t index, const char *name)
+{
+	size_t length = text_length(name);
+
+	if (index && text_equal(names + name_offsets[index - 1], name)) {
+		name_offsets[index] = name_offsets[index - 1];
+		return;
+	}
+	if (names_used + length + 1 > NAMES_ROOM)
+		length = 0;
+	name_offsets[index] = (uint32_t)names_used;
+	for (size_t i = 0; i < length; i++)
+		names[names_used++] = name[i];
+	names[names_used++] = '\0';
+}
+
+static bool overlap(const struct segment *a, const struct segment *b)
+{
+	return a->module.start < b->module.end && b->module.start < a->module.end;
+}
+
+/* Code of another file had been here: stacks from before must not be read with the new file. */
+static bool takes_old_place(const struct segment *fresh)
+{
+	for (uint32_t i = 0; i < segment_count; i++)
+		if (!segments[i].loaded && overlap(&segments[i], fresh) &&
+		    segments[i].name_hash != fresh->name_hash)
+			return true;
+	return false;
+}
+
+static struct segment *find_loaded(uint64_t start, uint64_t end, uint64_t name_hash)
+{
+	for (uint32_t i = 0; i < segment_count; i++) {
+		struct segment *segment = &segments[i];
+
+		if (segment->loaded && segment->module.start == start &&
+		    segment->module.end == end && segment->name_hash == name_hash)
+			return segment;
+	}
+	return NULL;
+}
+
+/* Notes one executable segment; true if it is new. */
+static bool note_segment(const char *name, uint64_t bias, const ElfW(Phdr) *phdr, int count,
+			 const ElfW(Phdr) *load)
+{
+	struct segment fresh = {.file_offset = load->p_offset,
+				.flags = load->p_flags,
+				.loaded = true,
+				.seen = true,
+				.name_hash = hash_name(name)};
+
+	fresh.module.start = bias + load->p_vaddr;
+	fresh.module.end = fresh.module.start + load->p_memsz;
+	fresh.module.bias = bias;
+	struct segment *known = find_loaded(fresh.module.start, fresh.module.end, fresh.name_hash);
+	if (known) {
+		known->seen = true;
+		return false;
+	}
+	if (segment_count == MODULES_MAX)
+		return false;
+	read_headers(&fresh, bias, phdr, count);
+	if (takes_old_place(&fresh))
+		stacktable_next_epoch();
+	fresh.epoch = stacktable_epoch();
+	keep_name(segment_count, name);
+	segments[segment_count] = fresh;
+	log_map(&segments[segment_count], name, clock_now_ns() - collector.start_ns);
+	segment_count++;
+	return true;
+}
+
+static const char *object_name(const char *name, char *room, size_t size)
+{
+	if (text_starts(name, "linux-vdso") || text_starts(name, "linux-gate"))
+		return "[vdso]";
+	if (name[0])
+		return name;
+	long length = sys_readlink("/proc/self/exe", room, size - 1);
+	room[length > 0 ? length : 0] = '\0';
+	return room;
+}
+
+static bool note_object(const char *name, uint64_t bias, const ElfW(Phdr) *phdr, int count)
+{
+	char room[NAME_MAX_HERE];
+	bool changed = false;
+
+	name = object_name(name, room, sizeof(room));
+	for (int i = 0; i < count; i++)
+		if (phdr[i].p_type == PT_LOAD && phdr[i].p_flags & PF_X)
+			changed |= note_segment(name, bias, phdr, count, &phdr[i]);
+	return changed;
+}
+
+/* Room for a snapshot of all loaded segments: one that nobody can still be reading. */
+static struct unwind_modules *snapshot_room(uint32_t count)
+{
+	uint32_t index = snapshot_next++ % SNAPSHOTS;
+	size_t size = sizeof(struct unwind_modules) + (count + 32) * sizeof(struct unwind_module);
+
+	if (!snapshots[index] || snapshot_sizes[index] < count) {
+		if (snapshots[index])
+			sys_munmap(snapshots[index],
+				   sizeof(struct unwind_modules) +
+					   (snapshot_sizes[index] + 32) *
+						   sizeof(struct unwind_module));
+		snapshots[index] = sys_mmap(size, PROT_READ | PROT_WRITE,
+					    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		snapshot_sizes[index] = count;
+	}
+	return snapshots[index];
+}
+
+static void publish(void)
+{
+	struct unwind_modules *list = snapshot_room(segment_count);
+
+	if (!list)
+		return;
+	list->count = 0;
+	for (uint32_t i = 0; i < segment_count; i++) {
+		if (!segments[i].loaded)
+			continue;
+		uint32_t at = list->count++;
+
+		for (; at && list->items[at - 1].start > segments[i].module.start; at--)
+			list->items[at] = list->items[at - 1];
+		list->items[at] = segments[i].module;
+	}
+	unwind_modules_publish(list);
+}
+
+static int visit(struct dl_phdr_info *info, size_t size, void *changed)
+{
+	(void)size;
+	if (note_object(info->dlpi_name, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum))
+		*(bool *)changed = true;
+	return 0;
+}
+
+static bool drop_unseen(void)
+{
+	bool changed = false;
+
+	for (uint32_t i = 0; i < segment_count; i++) {
+		struct segment *segment = &segments[i];
+
+		if (segment->loaded && !segment->seen) {
+			segment->loaded = false;
+			log_unmap(segment);
+			changed = true;
+		}
+		segment->seen = false;
+	}
+	return changed;
+}
+
+void modules_update(void)
+{
+	bool changed = false;
+
+	/* One at a time; whoever comes second finds his objects in the first one's scan, or in the next. */
+	if (!segments || atomic_exchange(&changing, 1))
+		return;
+	dl_iterate_phdr(visit, &changed);
+	changed |= drop_unseen();
+	if (changed)
+		publish();
+	atomic_store(&changing, 0);
+}
+
+bool modules_learn(uint64_t pc)
+{
+	struct dl_find_object found;
+	bool changed = false;
+
+	if (!_dl_find_object || _dl_find_object((void *)pc, &found) ||
+	    atomic_exchange(&changing, 1))
+		return false;
+	const ElfW(Ehdr) *elf = found.dlfo_map_start;
+
+	if (elf->e_ident[0] == 0x7f && elf->e_ident[1] == 'E' && elf->e_phoff &&
+	    elf->e_phentsize == sizeof(ElfW(Phdr)))
+		changed = note_object(found.dlfo_link_map->l_name, found.dlfo_link_map->l_addr,
+				      (const ElfW(Phdr) *)((const char *)elf + elf->e_phoff),
+				      elf->e_phnum);
+	if (changed)
+		publish();
+	atomic_store(&changing, 0);
+	return changed;
+}
+
+static void *map_zeroed(size_t size)
+{
+	return sys_mmap(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+int modules_open(void)
+{
+	char room[128];
+	struct text line = TEXT_ON(room);
+
+	text_puts(&line, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<maps>\n");
+	log_append(FORMAT_FILE_MAP, &line);
+	if (!segments) {
+		segments = map_zeroed(MODULES_MAX * sizeof(*segments));
+		name_offsets = map_zeroed(MODULES_MAX * sizeof(*name_offsets));
+		names = map_zeroed(NAMES_ROOM);
+		if (!segments || !name_offsets || !names)
+			return -ENOMEM;
+		return 0;
+	}
+	atomic_store(&changing, 0); /* another thread of the parent may have held it */
+	for (uint32_t i = 0; i < segment_count; i++)
+		if (segments[i].loaded)
+			log_map(&segments[i], name_of(&segments[i]), 0);
+	return 0;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sample points taken inside the process: at its begin, its end, and where the program asks. */
+#include "collector/core/core.h"
+#include "collector/core/sys.h"
+#include "collector/core/text.h"
+
+#include <sys/resource.h>
+
+static const char overview_description[] =
+	"records of 176 bytes: u64 time-ns, u32 kind (0 start 1 periodic 2 end 3 manual), u32 0, "
+	"32 bytes label, then u64 each:"
+#define X(name) " " #name
+	FORMAT_USAGE_FIELDS(X)
+#undef X
+	"\n";
+
+enum { OVERVIEW_HEADER = 1024 };
+
+static void path_of(struct text *path)
+{
+	text_puts(path, collector.directory);
+	text_puts(path, "/" FORMAT_FILE_OVERVIEW);
+}
+
+int sample_open(void)
+{
+	union {
+		struct format_file_header header;
+		char bytes[OVERVIEW_HEADER];
+	} page = {.header = {.magic = FORMAT_FILE_MAGIC,
+			     .version = FORMAT_VERSION,
+			     .header_size = OVERVIEW_HEADER,
+			     .kind = FORMAT_FILE_OVERVIEW}};
+	struct text body = {.buffer = page.bytes + sizeof(page.header),
+			    .size = sizeof(page.bytes) - sizeof(page.header)};
+	char path_room[PATH_MAX_HERE];
+	struct text path = TEXT_ON(path_room);
+
+	text_puts(&body, overview_description);
+	path_of(&path);
+	int fd = sys_open(path_room, O_WRONLY | O_CREAT | O_EXCL, 0644);
+	if (fd < 0)
+		return fd;
+	long written = sys_write(fd, page.bytes, sizeof(page.bytes));
+	sys_close(fd);
+	return written == (long)sizeof(page.bytes) ? 0 : -ENOSPC;
+}
+
+static uint64_t ns_of(const struct timeval *time)
+{
+	return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_usec * 1000u;
+}
+
+static long read_proc(const char *path, char *to, size_t size)
+{
+	int fd = sys_open(path, O_RDONLY, 0);
+
+	if (fd < 0)
+		return 0;
+	long got = sys_read(fd, to, size - 1);
+	sys_close(fd);
+	to[got > 0 ? got : 0] = '\0';
+	return got;
+}
+
+/* "rchar: N\nwchar: N\nsyscr: N\nsyscw: N\n…" */
+static void read_io(struct format_sample *sample)
+{
+	uint64_t *fields[] = {&sample->read_bytes, &sample->write_bytes, &sample->read_calls,
+			      &sample->write_calls};
+	char room[256];
+	const char *at = room;
+
+	if (read_proc("/proc/self/io", room, sizeof(room)) <= 0)
+		return;
+	for (int i = 0; i < 4; i++) {
+		while (*at && (*at < '0' || *at > '9'))
+			at++;
+		*fields[i] = text_number(at, &at);
+	}
+}
+
+static void read_rss(struct format_sample *sample)
+{
+	char room[128];
+	const char *at;
+
+	if (read_proc("/proc/self/statm", room, sizeof(room)) <= 0)
+		return;
+	text_number(room, &at);
+	if (*at == ' ')
+		sample->rss_bytes = text_number(at + 1, &at) * 4096;
+}
+
+static void count_thread(struct thread *thread, void *arg)
+{
+	(void)thread;
+	++*(uint64_t *)arg;
+}
+
+void sample_write(enum format_sample_kind kind, const char *label)
+{
+	struct format_sample sample = {.kind = kind};
+	struct text name = TEXT_ON(sample.label);
+	struct rusage usage = {0};
+	char path_room[PATH_MAX_HERE];
+	struct text path = TEXT_ON(path_room);
+
+	sample.time_ns = clock_now_ns() - collector.start_ns;
+	text_puts(&name, label);
+	sys_call(SYS_getrusage, RUSAGE_SELF, &usage, 0, 0);
+	sample.user_ns = ns_of(&usage.ru_utime);
+	sample.system_ns = ns_of(&usage.ru_stime);
+	sample.minor_faults = (uint64_t)usage.ru_minflt;
+	sample.major_faults = (uint64_t)usage.ru_majflt;
+	sample.voluntary_switches = (uint64_t)usage.ru_nvcsw;
+	sample.involuntary_switches = (uint64_t)usage.ru_nivcsw;
+	sample.input_blocks = (uint64_t)usage.ru_inblock;
+	sample.output_blocks = (uint64_t)usage.ru_oublock;
+	sample.max_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
+	read_io(&sample);
+	read_rss(&sample);
+	thread_for_each(count_thread, &sample.threads);
+	path_of(&path);
+	int fd = sys_open(path_room, O_WRONLY | O_APPEND, 0);
+	if (fd < 0)
+		return;
+	sys_write(fd, &sample, sizeof(sample));
+	sys_close(fd);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From registers to a stack node: what the unwinder needs to know of this process. */
+#include "collector/core/core.h"
+#include "collector/core/sys.h"
+
+enum { REG_SP = 7, REG_BP = 6, REG_PC = 16 }; /* DWARF numbers of x86-64 */
+
+/* Memory that may be gone: a thread that ends, a coroutine's stack, a wild pointer. */
+static size_t read_carefully(uint64_t address, void *to, size_t size, void *unused)
+{
+	struct {
+		void *base;
+		size_t size;
+	} local = {to, size}, remote = {(void *)address, size};
+	long got = sys_call6(SYS_process_vm_readv, sys_getpid(), SYS_ARG(&local), 1,
+			     SYS_ARG(&remote), 1, 0);
+
+	(void)unused;
+	return got > 0 ? (size_t)got : 0;
+}
+
+/* On its own stack all from the stack pointer up may be read at once. */
+static struct unwind_stack bounds(const struct thread *thread, uint64_t sp)
+{
+	struct unwind_stack stack = {.read_slow = read_carefully};
+
+	if (sp >= thread->stack_low && sp < thread->stack_high) {
+		stack.low = sp;
+		stack.high = thread->stack_high;
+	}
+	return stack;
+}
+
+static uint32_t unwind(struct thread *thread, const struct unwind_regs *regs,
+		       const struct unwind_stack *stack)
+{
+	struct unwind_memory *memory = thread->unwind;
+	enum unwind_end end;
+	uint32_t node = unwind_stack_node(memory, regs, stack, stacktable_intern, NULL, &end);
+
+	/* Code loaded since the last look at the modules: learn it and try again. */
+	if (end == UNWIND_FAILED && memory->reason == UNWIND_REASON_NO_CODE && memory->depth &&
+	    modules_learn(memory->frames[0].pc))
+		node = unwind_stack_node(memory, regs, stack, stacktable_intern, NULL, &end);
+	if (end == UNWIND_FAILED)
+		atomic_fetch_add_explicit(&collector.unwind_failed, 1, memory_order_relaxed);
+	if (end == UNWIND_TRUNCATED)
+		atomic_fetch_add_explicit(&collector.truncated, 1, memory_order_relaxed);
+	return node;
+}
+
+uint32_t stack_of_context(struct thread *thread, const struct unwind_regs *regs)
+{
+	struct unwind_stack stack = bounds(thread, regs->reg[REG_SP]);
+
+	return unwind(thread, regs, &stack);
+}
+
+uint32_t stack_of_blocked(struct thread *thread, uint64_t pc, uint64_t sp)
+{
+	struct unwind_stack stack = {.read_slow = read_carefully};
+	struct unwind_regs regs;
+
+	unwind_regs_from_syscall(&regs, pc, sp);
+	return unwind(thread, &regs, &stack);
+}
+
+__attribute__((noinline)) uint32_t stack_of_caller(struct thread *thread)
+{
+	struct unwind_regs regs = {.known = 1u << 3 | 1u << REG_BP | 1u << REG_SP | 0xfu << 12 |
+					    1u << REG_PC};
+
+	__asm__ volatile("lea 0(%%rip), %0" : "=r"(regs.reg[REG_PC]));
+	__asm__ volatile("mov %%rsp, %0" : "=m"(regs.reg[REG_SP]));
+	__asm__ volatile("mov %%rbp, %0" : "=m"(regs.reg[REG_BP]));
+	__asm__ volatile("mov %%rbx, %0" : "=m"(regs.reg[3]));
+	__asm__ volatile("mov %%r12, %0" : "=m"(regs.reg[12]));
+	__asm__ volatile("mov %%r13, %0" : "=m"(regs.reg[13]));
+	__asm__ volatile("mov %%r14, %0" : "=m"(regs.reg[14]));
+	__asm__ volatile("mov %%r15, %0" : "=m"(regs.reg[15]));
+	return stack_of_context(thread, &regs);
+}

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The begin and the end of a recording in this process image.
+ *
+ * The constructor reads what `helio collect` left in the environment, makes the
+ * experiment of a descendant (the founder's exists), and starts an engine.
+ * Whatever goes wrong ends in a program that runs as if we were not there.
+ */
+#include "collector/core/core.h"
+#include "collector/core/sys.h"
+#include "collector/core/text.h"
+#include "collector/sources/clock.h"
+#include "collector/wrap/next.h"
+#include "format/params.h"
+
+#include <elf.h>
+#include <link.h>
+#include <regex.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/resource.h>
+#include <time.h>
+
+struct collector collector;
+
+bool collector_is_ours(void)
+{
+	return sys_getpid() == atomic_load_explicit(&collector.pid, memory_order_relaxed);
+}
+
+/* ---- what to record ---- */
+
+static void copy(char *to, size_t size, const char *from)
+{
+	struct text text = {.buffer = to, .size = size};
+
+	to[0] = '\0';
+	text_puts(&text, from);
+}
+
+static void read_window(const char *value)
+{
+	const char *end;
+	uint64_t from_ms = text_number(value, &end);
+	uint64_t to_ms = *end == '-' ? text_number(end + 1, NULL) : 0;
+
+	collector.window_start_ns = collector.start_ns + from_ms * 1000000u;
+	collector.window_end_ns = to_ms ? collector.start_ns + to_ms * 1000000u : 0;
+}
+
+/* KEY:VALUE;… (format/params.h); `s` comes before `t`. */
+static void read_params(const char *params)
+{
+	while (*params) {
+		char key = params[0];
+		const char *value = params[1] == ':' ? params + 2 : "";
+
+		if (key == 'p')
+			collector.interval_ns = text_number(value, NULL) * 1000u;
+		else if (key == 's')
+			collector.start_ns = text_number(value, NULL);
+		else if (key == 'e')
+			collector.engine = text_starts(value, "perf") ? ENGINE_PERF : ENGINE_MONITOR;
+		else if (key == 'F')
+			collector.follow = text_starts(value, "on");
+		else if (key == 't')
+			read_window(value);
+		else if (key == 'n')
+			collector.depth = (uint32_t)text_number(value, NULL);
+		while (*params && *params != ';')
+			params++;
+		if (*params)
+			params++;
+	}
+}
+
+/* -F =REGEX: by the program's base name or its lineage; the founder is always recorded. */
+static bool wanted(const char *pattern)
+{
+	char exe[PATH_MAX_HERE];
+	long length = sys_readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	const char *base = exe;
+	regex_t regex;
+
+	exe[length > 0 ? length : 0] = '\0';
+	for (const char *at = exe; *at; at++)
+		if (*at == '/')
+			base = at + 1;
+	if (regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB))
+		return true;
+	bool match = !regexec(&regex, base, 0, NULL, 0) ||
+		     !regexec(&regex, collector.lineage, 0, NULL, 0);
+	regfree(&regex);
+	return match;
+}
+
+static void read_lineage(char *slot)
+{
+	struct text lineage = TEXT_ON(collector.lineage);
+
+	collector.lineage_slot = slot;
+	collector.lineage_slot_size = text_length(slot) + 1;
+	for (const char *at = slot; *at && *at != ' '; at++)
+		text_putc(&lineage, *at);
+	/* A slot as short as its name has no room for the next one. */
+	if (collector.lineage_slot_size < lineage.length + 16)
+		collector.lineage_slot = NULL;
+}
+
+static bool read_environment(void)
+{
+	const char *params = getenv(PARAMS_ENV);
+	const char *founder = getenv(PARAMS_ENV_EXPERIMENT);
+	const char *library = getenv(PARAMS_ENV_LIBRARY);
+	const char *pattern = getenv(PARAMS_ENV_FOLLOW);
+	char *lineage = getenv(PARAMS_ENV_LINEAGE);
+
+	if (!params || !founder || !library || !lineage)
+		return false;
+	read_params(params);
+	copy(collector.founder, sizeof(collector.founder), founder);
+	copy(collector.library, sizeof(collector.library), library);
+	read_lineage(lineage);
+	if (!collector.lineage[0])
+		return true;
+	return collector.follow && (!pattern || wanted(pattern));
+}
+
+/* ---- the experiment of this process image ---- */
+
+/* The last number of a lineage, one up: a name that was taken by an unseen sibling. */
+static void bump_lineage(void)
+{
+	size_t length = text_length(collector.lineage);
+	struct text number;
+
+	while (length && collector.lineage[length - 1] >= '0' && collector.lineage[length - 1] <= '9')
+		length--;
+	uint64_t next = text_number(collector.lineage + length, NULL) + 1;
+
+	number = (struct text){.buffer = collector.lineage + length,
+			       .size = sizeof(collector.lineage) - length};
+	text_decimal(&number, (int64_t)next);
+}
+
+static int make_directory(void)
+{
+	enum { TRIES = 10000 };
+	int result = 0;
+
+	for (int i = 0; i < TRIES; i++) {
+		struct text path = TEXT_ON(collector.directory);
+
+		text_puts(&path, collector.founder);
+		if (!collector.lineage[0])
+			return 0;
+		text_putc(&path, '/');
+		text_puts(&path, collector.lineage);
+		text_puts(&path, ".er");
+		if (path.full)
+			return -ENAMETOOLONG;
+		result = sys_mkdir(collector.directory, 0755);
+		if (result != -EEXIST)
+			return result;
+		bump_lineage();
+	}
+	return result;
+}
+
+static uint64_t process_cpu_ns(void)
+{
+	struct timespec cpu = {0};
+
+	sys_call(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, &cpu, 0, 0);
+	return (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
+}
+
+static void log_engine(enum engine asked, const char *reason)
+{
+	static const char *const names[] = {"none", "perf", "monitor"};
+	char room[PATH_MAX_HERE + 512];
+	struct text line = TEXT_ON(room);
+
+	text_puts(&line, "<collector");
+	text_attribute(&line, "engine", names[collector.engine]);
+	text_attribute(&line, "reason", collector.engine == asked ? "" : reason);
+	text_attribute(&line, "library", collector.library);
+	text_puts(&line, "/>\n");
+	log_append(FORMAT_FILE_LOG, &line);
+}
+
+static void start_engine(void)
+{
+	enum engine asked = collector.engine;
+	char reason[128] = "";
+
+	if (!collector.interval_ns)
+		collector.engine = ENGINE_NONE;
+	if (collector.engine == ENGINE_PERF && !perf_engine_start(reason, sizeof(reason)))
+		collector.engine = ENGINE_MONITOR;
+	if (collector.engine == ENGINE_MONITOR && !monitor_engine_start())
+		collector.engine = ENGINE_NONE;
+	log_engine(asked, reason);
+}
+
+/* Makes the files and begins; used at the start of an image and in the child of a fork. */
+static bool begin_recording(void)
+{
+	collector.begin_ns = clock_now_ns();
+	collector.cpu_before_ns = process_cpu_ns();
+	atomic_store(&collector.pid, sys_getpid());
+	int result = make_directory();
+	if (!result)
+		result = log_open();
+	if (!result)
+		result = modules_open();
+	if (!result)
+		result = sample_open();
+	if (!result)
+		result = writer_open();
+	if (!result)
+		result = stacktable_open();
+	if (result) {
+		log_warning("the experiment could not be begun; this process is not recorded", -result);
+		return false;
+	}
+	return true;
+}
+
+/* The calling thread's accounting begins now. */
+static void begin_own_thread(uint64_t stack_low, uint64_t stack_high)
+{
+	struct thread *thread = thread_new();
+
+	if (!thread)
+		return;
+	thread->stack_low = stack_low;
+	thread->stack_high = stack_high;
+	clock_begin(thread);
+	thread_adopt(thread, thread->clock.last.now_ns);
+	thread->last_stack = thread->start_stack = stacktable_intern(0, FORMAT_PC_NO_STACK, NULL);
+}
+
+static int find_own_text(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	uint64_t here = (uint64_t)find_own_text;
+
+	(void)size;
+	(void)unused;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+		uint64_t start = info->dlpi_addr + segment->p_vaddr;
+
+		if (segment->p_type == PT_LOAD && here >= start && here < start + segment->p_memsz) {
+			collector.text_low = start;
+			collector.text_high = start + segment->p_memsz;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static void find_main_stack(void)
+{
+	enum { LARGEST = 1 << 30, SLACK = 64 * 1024 };
+	struct rlimit limit = {.rlim_cur = 8 << 20};
+	pthread_attr_t attributes;
+	size_t size = 0;
+
+	sys_call(SYS_prlimit64, 0, RLIMIT_STACK, 0, &limit);
+	if (limit.rlim_cur > LARGEST)
+		limit.rlim_cur = LARGEST;
+	/* The kernel puts the program's name above everything that a frame can hold. */
+	collector.main_stack_high = getauxval(AT_EXECFN) & ~(uint64_t)7;
+	collector.main_stack_low = collector.main_stack_high - limit.rlim_cur + SLACK;
+	if (!pthread_attr_init(&attributes)) {
+		pthread_attr_getstacksize(&attributes, &size);
+		pthread_attr_destroy(&attributes);
+	}
+	collector.default_stack_size = size;
+}
+
+__attribute__((constructor)) static void start(void)
+{
+	next_resolve();
+	if (!read_environment())
+		return;
+	find_main_stack();
+	dl_iterate_phdr(find_own_text, NULL);
+	unwind_skip(collector.text_low, collector.text_high);
+	if (!begin_recording())
+		return;
+	modules_update();
+	begin_own_thread(collector.main_stack_low, collector.main_stack_high);
+	sample_write(FORMAT_SAMPLE_START, "start");
+	atomic_store(&collector.recording, true);
+	process_install();
+	start_engine();
+}
+
+/* ---- the end ---- */
+
+static void settle(struct thread *thread, void *own_stack)
+{
+	thread_lock(thread);
+	if (thread == thread_current_if_known())
+		clock_settle(thread, *(uint32_t *)own_stack);
+	else
+		clock_settle_other(thread);
+	thread_unlock(thread);
+}
+
+static void settle_all(void)
+{
+	struct thread *thread = thread_current();
+	uint32_t stack = thread ? stack_of_caller(thread) : 0;
+
+	if (collector.engine != ENGINE_NONE)
+		thread_for_each(settle, &stack);
+}
+
+static void log_counters(void)
+{
+	char room[512];
+	struct text line = TEXT_ON(room);
+
+	log_event_begin(&line, "counters");
+	text_attribute_decimal(&line, "events", (int64_t)atomic_load(&collector.events));
+	text_attribute_decimal(&line, "dropped", (int64_t)atomic_load(&collector.dropped));
+	text_attribute_decimal(&line, "unwind_failed", (int64_t)atomic_load(&collector.unwind_failed));
+	text_attribute_decimal(&line, "truncated", (int64_t)atomic_load(&collector.truncated));
+	text_attribute_decimal(&line, "cpu_ns", (int64_t)(process_cpu_ns() - collector.cpu_before_ns));
+	text_attribute_decimal(&line, "cpu_recorded_ns",
+			       (int64_t)atomic_load(&collector.cpu_recorded_ns));
+	log_event_end(&line);
+}
+
+static void log_failures(void)
+{
+	uint32_t profile = atomic_load(&collector.profile.failed);
+	uint32_t stacks = atomic_load(&collector.stacks.failed);
+
+	if (profile || stacks)
+		log_warning("the experiment could not grow; events were dropped",
+			    (int)(profile ? profile : stacks));
+}
+
+/* What the end of an image and an exec have in common. */
+static void close_books(enum format_sample_kind kind, const char *label)
+{
+	modules_update();
+	settle_all();
+	sample_write(kind, label);
+	log_failures();
+	log_counters();
+}
+
+void collector_finish(void)
+{
+	char room[160];
+	struct text line = TEXT_ON(room);
+
+	if (atomic_exchange(&collector.finished, true))
+		return;
+	close_books(FORMAT_SAMPLE_END, "end");
+	log_event_begin(&line, "exit");
+	log_event_end(&line);
+	if (collector.lineage[0]) {
+		line.length = 0;
+		text_puts(&line, "</experiment>\n");
+		log_append(FORMAT_FILE_LOG, &line);
+	}
+}
+
+__attribute__((destructor)) static void end(void)
+{
+	if (atomic_load(&collector.recording) && collector_is_ours())
+		collector_finish();
+}
+
+void collector_suspend(void)
+{
+	close_books(FORMAT_SAMPLE_END, "exec");
+	if (collector.engine == ENGINE_PERF)
+		perf_engine_pause();
+	if (collector.engine == ENGINE_MONITOR)
+		monitor_engine_pause();
+	signal_show_real();
+}
+
+void collector_resume(void)
+{
+	signal_hide_again();
+	if (collector.engine == ENGINE_PERF)
+		perf_engine_resume();
+	if (collector.engine == ENGINE_MONITOR)
+		monitor_engine_resume();
+}
+
+static void reset_counts(void)
+{
+	atomic_store(&collector.forks, 0);
+	atomic_store(&collector.execs, 0);
+	atomic_store(&collector.combos, 0);
+	atomic_store(&collector.births, 0);
+	atomic_store(&collector.finished, false);
+	atomic_store(&collector.events, 0);
+	atomic_store(&collector.dropped, 0);
+	atomic_store(&collector.unwind_failed, 0);
+	atomic_store(&collector.truncated, 0);
+	atomic_store(&collector.cpu_recorded_ns, 0);
+}
+
+void collector_restart_after_fork(void)
+{
+	const struct thread *thread = thread_current_if_known();
+	struct thread before = thread ? *thread : (struct thread){0};
+
+	atomic_store(&collector.recording, false);
+	perf_engine_forget();
+	monitor_engine_forget();
+	unwind_after_fork();
+	blockfile_abandon(&collector.profile);
+	stacktable_abandon();
+	thread_forget_all();
+	reset_counts();
+	if (!collector.follow)
+		return;
+	if (!begin_recording())
+		return;
+	begin_own_thread(before.stack_low, before.stack_high);
+	thread_inherit_masks(&before);
+	sample_write(FORMAT_SAMPLE_START, "fork");
+	atomic_store(&collector.recording, true);
+	start_engine();
+}

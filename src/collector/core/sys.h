@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * System calls, made directly.
+ *
+ * The collector may run in a signal handler, in a child of vfork, or before
+ * the C library is ready.  Going around libc means: errno is untouched, no
+ * cancellation point, no lock, and none of our own wrappers is entered.
+ * Results are the kernel's: negative errno on failure.
+ */
+#ifndef HELIO_COLLECTOR_SYS_H
+#define HELIO_COLLECTOR_SYS_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+
+#if defined(__x86_64__)
+static inline long sys_call6(long number, long a, long b, long c, long d, long e, long f)
+{
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	long result;
+
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return result;
+}
+#else
+#error "the collector knows the system calls of x86-64 only"
+#endif
+
+#define SYS_ARG(x) ((long)(x))
+#define sys_call(number, a, b, c, d)                                                               \
+	sys_call6((number), SYS_ARG(a), SYS_ARG(b), SYS_ARG(c), SYS_ARG(d), 0, 0)
+
+static inline int sys_open(const char *path, int flags, int mode)
+{
+	return (int)sys_call(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, mode);
+}
+
+static inline int sys_openat(int dir, const char *path, int flags)
+{
+	return (int)sys_call(SYS_openat, dir, path, flags | O_CLOEXEC, 0);
+}
+
+static inline int sys_close(int fd)
+{
+	return (int)sys_call(SYS_close, fd, 0, 0, 0);
+}
+
+static inline long sys_read(int fd, void *to, size_t size)
+{
+	return sys_call(SYS_read, fd, to, size, 0);
+}
+
+static inline long sys_pread(int fd, void *to, size_t size, uint64_t offset)
+{
+	return sys_call(SYS_pread64, fd, to, size, offset);
+}
+
+static inline long sys_write(int fd, const void *from, size_t size)
+{
+	return sys_call(SYS_write, fd, from, size, 0);
+}
+
+static inline long sys_pwrite(int fd, const void *from, size_t size, uint64_t offset)
+{
+	return sys_call(SYS_pwrite64, fd, from, size, offset);
+}
+
+static inline int sys_mkdir(const char *path, int mode)
+{
+	return (int)sys_call(SYS_mkdir, path, mode, 0, 0);
+}
+
+static inline long sys_readlink(const char *path, char *to, size_t size)
+{
+	return sys_call(SYS_readlink, path, to, size, 0);
+}
+
+static inline int sys_fallocate(int fd, uint64_t offset, uint64_t size)
+{
+	return (int)sys_call(SYS_fallocate, fd, 0, offset, size);
+}
+
+static inline int sys_truncate(const char *path, uint64_t size)
+{
+	return (int)sys_call(SYS_truncate, path, size, 0, 0);
+}
+
+static inline void *sys_mmap(size_t size, int protection, int flags, int fd, uint64_t offset)
+{
+	long result = sys_call6(SYS_mmap, 0, SYS_ARG(size), protection, flags, fd, SYS_ARG(offset));
+
+	return result < 0 && result > -4096 ? NULL : (void *)result;
+}
+
+static inline int sys_munmap(void *start, size_t size)
+{
+	return (int)sys_call(SYS_munmap, start, size, 0, 0);
+}
+
+static inline int sys_ioctl(int fd, unsigned long request, unsigned long argument)
+{
+	return (int)sys_call(SYS_ioctl, fd, request, argument, 0);
+}
+
+static inline int sys_getpid(void)
+{
+	return (int)sys_call(SYS_getpid, 0, 0, 0, 0);
+}
+
+static inline int sys_gettid(void)
+{
+	return (int)sys_call(SYS_gettid, 0, 0, 0, 0);
+}
+
+#endif

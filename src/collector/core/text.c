@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/core/text.h"
+
+void text_putc(struct text *text, char c)
+{
+	if (text->length + 1 >= text->size) {
+		text->full = true;
+		return;
+	}
+	text->buffer[text->length++] = c;
+	text->buffer[text->length] = '\0';
+}
+
+void text_puts(struct text *text, const char *string)
+{
+	while (*string)
+		text_putc(text, *string++);
+}
+
+void text_decimal(struct text *text, int64_t value)
+{
+	char digits[20];
+	int count = 0;
+	uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+
+	if (value < 0)
+		text_putc(text, '-');
+	do
+		digits[count++] = (char)('0' + rest % 10);
+	while (rest /= 10);
+	while (count)
+		text_putc(text, digits[--count]);
+}
+
+void text_hex(struct text *text, uint64_t value)
+{
+	int shift = 60;
+
+	text_puts(text, "0x");
+	while (shift && !(value >> shift & 15))
+		shift -= 4;
+	for (; shift >= 0; shift -= 4)
+		text_putc(text, "0123456789abcdef"[value >> shift & 15]);
+}
+
+void text_bytes_hex(struct text *text, const uint8_t *bytes, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		text_putc(text, "0123456789abcdef"[bytes[i] >> 4]);
+		text_putc(text, "0123456789abcdef"[bytes[i] & 15]);
+	}
+}
+
+static void put_escaped(struct text *text, char c)
+{
+	switch (c) {
+	case '&':
+		text_puts(text, "&amp;");
+		break;
+	case '<':
+		text_puts(text, "&lt;");
+		break;
+	case '"':
+		text_puts(text, "&quot;");
+		break;
+	case '\n':
+		text_puts(text, "&#10;");
+		break;
+	default:
+		text_putc(text, (unsigned char)c < ' ' && c != '\t' ? '?' : c);
+	}
+}
+
+void text_attribute(struct text *text, const char *name, const char *value)
+{
+	text_putc(text, ' ');
+	text_puts(text, name);
+	text_puts(text, "=\"");
+	while (*value)
+		put_escaped(text, *value++);
+	text_putc(text, '"');
+}
+
+void text_attribute_decimal(struct text *text, const char *name, int64_t value)
+{
+	char digits[24];
+	struct text number = TEXT_ON(digits);
+
+	text_decimal(&number, value);
+	text_attribute(text, name, digits);
+}
+
+void text_attribute_hex(struct text *text, const char *name, uint64_t value)
+{
+	char digits[24];
+	struct text number = TEXT_ON(digits);
+
+	text_hex(&number, value);
+	text_attribute(text, name, digits);
+}
+
+size_t text_length(const char *string)
+{
+	size_t length = 0;
+
+	while (string[length])
+		length++;
+	return length;
+}
+
+bool text_equal(const char *a, const char *b)
+{
+	while (*a && *a == *b)
+		a++, b++;
+	return *a == *b;
+}
+
+bool text_starts(const char *string, const char *prefix)
+{
+	while (*prefix && *string == *prefix)
+		string++, prefix++;
+	return !*prefix;
+}
+
+uint64_t text_number(const char *string, const char **end)
+{
+	uint64_t value = 0;
+
+	while (*string >= '0' && *string <= '9')
+		value = value * 10 + (uint64_t)(*string++ - '0');
+	if (end)
+		*end = string;
+	return value;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The states of threads.
+ *
+ * A thread finds its state through eight bytes of static TLS.  pthread_create
+ * is wrapped, so most threads get their state before they run; any other (a
+ * raw clone) gets it with its first event, in the handler.  States are mapped
+ * one by one, listed in a table that only grows, and taken over by later
+ * threads.
+ */
+#include "collector/core/core.h"
+#include "collector/core/sys.h"
+
+#include <sched.h>
+#include <sys/mman.h>
+
+enum { THREADS_MAX = 1 << 16 };
+
+static __thread struct thread *self __attribute__((tls_model("initial-exec")));
+
+/* In `self` once the thread has said goodbye: late events of it are not recorded. */
+static struct thread gone;
+
+static _Atomic(struct thread *) registry[THREADS_MAX];
+static _Atomic uint32_t registry_count;
+/* Head of the free list: index in the registry + 1, and a tag against ABA in the upper half. */
+static _Atomic uint64_t free_head;
+
+bool thread_try_lock(struct thread *thread)
+{
+	return !atomic_exchange_explicit(&thread->busy, 1, memory_order_acquire);
+}
+
+void thread_lock(struct thread *thread)
+{
+	while (!thread_try_lock(thread))
+		sys_call(SYS_sched_yield, 0, 0, 0, 0);
+}
+
+void thread_unlock(struct thread *thread)
+{
+	atomic_store_explicit(&thread->busy, 0, memory_order_release);
+}
+
+static struct thread *take_free(void)
+{
+	uint64_t head = atomic_load_explicit(&free_head, memory_order_acquire);
+
+	while ((uint32_t)head) {
+		struct thread *thread = registry[(uint32_t)head - 1];
+		uint64_t next = (uint64_t)((head >> 32) + 1) << 32 | thread->next_free;
+
+		if (atomic_compare_exchange_weak(&free_head, &head, next))
+			return thread;
+	}
+	return NULL;
+}
+
+static struct thread *map_new(void)
+{
+	uint32_t index = atomic_fetch_add(&registry_count, 1);
+
+	if (index >= THREADS_MAX) {
+		atomic_store(&registry_count, THREADS_MAX);
+		return NULL;
+	}
+	struct thread *thread =
+		sys_mmap(sizeof(*thread) + unwind_memory_size(collector.depth),
+			 PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (thread) {
+		thread->index = index;
+		thread->unwind = (struct unwind_memory *)(thread + 1);
+		unwind_memory_init(thread->unwind, collector.depth);
+		atomic_store_explicit(&registry[index], thread, memory_order_release);
+	}
+	return thread;
+}
+
+/* All but the lane, which the next thread continues, and the memory-hungry unwinder state. */
+static void reset(struct thread *thread)
+{
+	thread->mask_trap = thread->mask_prof = false;
+	thread->vfork_index = 0;
+	thread->stack_low = thread->stack_high = 0;
+	thread->start_routine = NULL;
+	thread->start_argument = NULL;
+	thread->clock = (struct clock_account){0};
+	thread->last_stack = thread->start_stack = 0;
+	thread->goodbyes = 0;
+	unwind_memory_reset(thread->unwind);
+}
+
+struct thread *thread_new(void)
+{
+	struct thread *thread = take_free();
+
+	if (!thread)
+		thread = map_new();
+	if (!thread)
+		return NULL;
+	reset(thread);
+	thread->number = atomic_fetch_add(&collector.threads, 1) + 1;
+	return thread;
+}
+
+void thread_release(struct thread *thread)
+{
+	uint64_t head = atomic_load(&free_head);
+
+	atomic_store(&thread->tid, 0);
+	do
+		thread->next_free = (uint32_t)head;
+	while (!atomic_compare_exchange_weak(
+		&free_head, &head, (uint64_t)((head >> 32) + 1) << 32 | (thread->index + 1)));
+}
+
+void thread_adopt(struct thread *thread, uint64_t birth_ns)
+{
+	atomic_store(&thread->tid, sys_gettid());
+	thread->clock.last.now_ns = birth_ns;
+	writer_thread_begin(thread, birth_ns);
+	/* A handler sees the state only when it is whole. */
+	atomic_signal_fence(memory_order_release);
+	self = thread;
+}
+
+struct thread *thread_current_if_known(void)
+{
+	return self == &gone ? NULL : self;
+}
+
+struct thread *thread_current(void)
+{
+	if (self)
+		return thread_current_if_known();
+	/* A thread that pthread_create makes gets the state prepared for it in a moment. */
+	if (atomic_load(&collector.births))
+		return NULL;
+	struct thread *thread = thread_new();
+
+	if (thread)
+		thread_adopt(thread, clock_now_ns() - clock_own_cpu_ns());
+	return thread;
+}
+
+void thread_end(void)
+{
+	struct thread *thread = thread_current_if_known();
+
+	if (!thread)
+		return;
+	self = &gone;
+	/* A handler that interrupts us now sees `gone`; the monitor must be done with it. */
+	thread_lock(thread);
+	thread_release(thread);
+	thread_unlock(thread);
+}
+
+void thread_for_each(void (*visit)(struct thread *thread, void *arg), void *arg)
+{
+	uint32_t count = atomic_load(&registry_count);
+
+	for (uint32_t i = 0; i < count && i < THREADS_MAX; i++) {
+		struct thread *thread = atomic_load_explicit(&registry[i], memory_order_acquire);
+
+		if (thread && atomic_load(&thread->tid))
+			visit(thread, arg);
+	}
+}
+
+void thread_forget_all(void)
+{
+	uint32_t count = atomic_load(&registry_count);
+
+	self = NULL;
+	atomic_store(&free_head, 0);
+	atomic_store(&collector.threads, 0);
+	for (uint32_t i = 0; i < count && i < THREADS_MAX; i++) {
+		struct thread *thread = registry[i];
+
+		if (!thread)
+			continue;
+		thread->lane = (struct lane){0};
+		atomic_store(&thread->busy, 0);
+		thread_release(thread);
+	}
+}
+
+void thread_inherit_masks(const struct thread *from)
+{
+	if (!self || self == &gone)
+		return;
+	self->mask_trap = from->mask_trap;
+	self->mask_prof = from->mask_prof;
+}

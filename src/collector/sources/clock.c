@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/sources/clock.h"
+
+#include "collector/core/sys.h"
+#include "collector/core/text.h"
+
+#include <linux/futex.h>
+#include <sys/resource.h>
+#include <time.h>
+
+enum { NS_PER_US = 1000 };
+
+/* Below this a gap between wall and CPU time is not worth a look at the run-queue delay. */
+enum { DELAY_WORTH_NS = 50 * 1000 };
+
+/* DWARF register numbers of x86-64. */
+enum { REG_AX = 0, REG_DX = 1, REG_CX = 2, REG_SI = 4, REG_DI = 5, REG_SP = 7, REG_PC = 16 };
+
+static uint64_t ns_of(const struct timespec *time)
+{
+	return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_nsec;
+}
+
+uint64_t clock_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now); /* the vDSO: no system call */
+	return ns_of(&now);
+}
+
+uint64_t clock_own_cpu_ns(void)
+{
+	struct timespec cpu = {0};
+
+	sys_call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &cpu, 0, 0);
+	return ns_of(&cpu);
+}
+
+void clock_read(struct clock_reading *reading)
+{
+	struct rusage usage = {0};
+
+	/* CPU before wall, so that their difference is not negative. */
+	reading->cpu_ns = clock_own_cpu_ns();
+	reading->now_ns = clock_now_ns();
+	sys_call(SYS_getrusage, RUSAGE_THREAD, &usage, 0, 0);
+	reading->system_us = (uint64_t)usage.ru_stime.tv_sec * 1000000u + (uint64_t)usage.ru_stime.tv_usec;
+	reading->minor_faults = (uint64_t)usage.ru_minflt;
+	reading->major_faults = (uint64_t)usage.ru_majflt;
+	reading->voluntary_switches = (uint64_t)usage.ru_nvcsw;
+}
+
+/* ---- /proc ---- */
+
+/* "CPU_NS DELAY_NS SLICES" */
+static bool parse_schedstat(const char *text, struct clock_remote *remote)
+{
+	const char *end;
+
+	remote->cpu_ns = text_number(text, &end);
+	if (*end != ' ')
+		return false;
+	remote->delay_ns = text_number(end + 1, &end);
+	if (*end != ' ')
+		return false;
+	remote->slices = text_number(end + 1, &end);
+	return true;
+}
+
+static bool read_task_file(int dir, int tid, const char *name, char *to, size_t size)
+{
+	char path_room[48];
+	struct text path = TEXT_ON(path_room);
+
+	text_decimal(&path, tid);
+	text_putc(&path, '/');
+	text_puts(&path, name);
+	int fd = sys_openat(dir, path_room, O_RDONLY);
+	if (fd < 0)
+		return false;
+	long got = sys_read(fd, to, size - 1);
+	sys_close(fd);
+	to[got > 0 ? got : 0] = '\0';
+	return got > 0;
+}
+
+static uint64_t parse_hex(const char *text, const char **end)
+{
+	uint64_t value = 0;
+
+	if (text[0] == '0' && text[1] == 'x')
+		text += 2;
+	for (;; text++) {
+		int digit = *text >= '0' && *text <= '9'   ? *text - '0'
+			    : *text >= 'a' && *text <= 'f' ? *text - 'a' + 10
+							   : -1;
+		if (digit < 0)
+			break;
+		value = value << 4 | (uint64_t)digit;
+	}
+	*end = text;
+	return value;
+}
+
+/* "running", "-1 SP PC" or "NR A0 … A5 SP PC" (proc(5)) */
+static void parse_syscall(const char *text, struct clock_remote *remote)
+{
+	bool outside = text[0] == '-';
+	const char *end = text;
+
+	remote->blocked = false;
+	remote->call = -1;
+	if (!outside && (text[0] < '0' || text[0] > '9'))
+		return;
+	if (outside)
+		end += 2;
+	else
+		remote->call = (long)text_number(text, &end);
+	for (int i = 0; !outside && i < 6; i++) {
+		if (*end != ' ')
+			return;
+		parse_hex(end + 1, &end);
+	}
+	if (*end != ' ')
+		return;
+	remote->sp = parse_hex(end + 1, &end);
+	if (*end != ' ')
+		return;
+	remote->pc = parse_hex(end + 1, &end);
+	remote->blocked = true;
+}
+
+bool clock_look(int dir, int tid, bool with_call, struct clock_remote *remote)
+{
+	char line[256];
+
+	if (!read_task_file(dir, tid, "schedstat", line, sizeof(line)) ||
+	    !parse_schedstat(line, remote))
+		return false;
+	remote->blocked = false;
+	if (with_call && read_task_file(dir, tid, "syscall", line, sizeof(line)))
+		parse_syscall(line, remote);
+	return true;
+}
+
+/* The calling thread's run-queue delay; 0 where /proc does not tell. */
+static uint64_t own_delay_ns(void)
+{
+	char line[96];
+	struct clock_remote remote = {0};
+	int fd = sys_open("/proc/thread-self/schedstat", O_RDONLY, 0);
+
+	if (fd < 0)
+		return 0;
+	long got = sys_read(fd, line, sizeof(line) - 1);
+	sys_close(fd);
+	line[got > 0 ? got : 0] = '\0';
+	return parse_schedstat(line, &remote) ? remote.delay_ns : 0;
+}
+
+/* ---- accounting ---- */
+
+/* Splits a gap between wall and CPU time into queued and blocked. `delay_ns`: 0 if not read. */
+static void account_gap(struct clock_account *clock, int64_t gap, bool voluntary, uint64_t delay_ns)
+{
+	int64_t queued = gap;
+
+	if (voluntary) {
+		queued = delay_ns > clock->delay_ns ? (int64_t)(delay_ns - clock->delay_ns) : 0;
+		if (queued > gap)
+			queued = gap;
+	}
+	clock->queued_pending_ns += queued;
+	clock->blocked_pending_ns += gap - queued;
+	/* A preemption's delay is taken as read: a later look must not count it again. */
+	clock->delay_ns = delay_ns ? delay_ns : clock->delay_ns + (uint64_t)queued;
+}
+
+/* Adds what passed since the last reading to what is pending. */
+static void account(struct clock_account *clock, const struct clock_reading *reading)
+{
+	int64_t cpu = (int64_t)(reading->cpu_ns - clock->last.cpu_ns);
+	int64_t gap = (int64_t)(reading->now_ns - clock->last.now_ns) - cpu;
+	bool voluntary = reading->voluntary_switches != clock->last.voluntary_switches;
+
+	clock->cpu_pending_ns += cpu;
+	if (gap <= 0) /* clock granularity: later gaps make up for it */
+		clock->queued_pending_ns += gap;
+	else
+		account_gap(clock, gap, voluntary,
+			    voluntary && gap > DELAY_WORTH_NS ? own_delay_ns() : 0);
+	clock->last = *reading;
+}
+
+/* Writes whole microseconds of what is pending and keeps the rest. */
+static void emit(struct thread *thread, enum format_state state, int64_t *pending_ns, uint32_t stack)
+{
+	int64_t us = *pending_ns / NS_PER_US;
+
+	if (us <= 0)
+		return;
+	writer_event(thread, thread->clock.last.now_ns, state, (uint64_t)us, stack);
+	*pending_ns -= us * NS_PER_US;
+	thread->last_stack = stack;
+	if (state == FORMAT_STATE_USER || state == FORMAT_STATE_SYSTEM)
+		atomic_fetch_add_explicit(&collector.cpu_recorded_ns, (uint64_t)us * NS_PER_US,
+					  memory_order_relaxed);
+}
+
+/* ---- what the thread was doing ---- */
+
+static bool bytes_are_syscall(uint64_t pc)
+{
+	const uint8_t *code = (const uint8_t *)pc;
+
+	return code[0] == 0x0f && code[1] == 0x05;
+}
+
+/*
+ * Address of the system-call instruction that the thread is in or just left, or
+ * 0.  The kernel leaves the return address in rcx; a call that will be
+ * restarted has its pc set back onto the instruction.
+ */
+static uint64_t syscall_site(const struct unwind_regs *regs)
+{
+	uint64_t pc = regs->reg[REG_PC];
+	uint64_t after = regs->reg[REG_CX];
+
+	if (after == pc && (pc & 0xfff) >= 2 && bytes_are_syscall(pc - 2))
+		return pc - 2;
+	if (after == pc + 2 && (pc & 0xfff) <= 0xffe && bytes_are_syscall(pc))
+		return pc;
+	return 0;
+}
+
+/* True for the operations of futex(2) that wait. */
+static bool futex_waits(uint64_t operation)
+{
+	switch (operation & (uint64_t)FUTEX_CMD_MASK) {
+	case FUTEX_WAIT:
+	case FUTEX_WAIT_BITSET:
+	case FUTEX_LOCK_PI:
+	case FUTEX_LOCK_PI2:
+	case FUTEX_WAIT_REQUEUE_PI:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/*
+ * Is the system call at `site` a futex wait?  Its number is gone from rax, so
+ * look for the `mov $number,%eax` in front of it; in syscall(3), which takes
+ * the number as an argument, judge by the arguments that are left.
+ */
+static bool site_is_futex(uint64_t site, const struct unwind_regs *regs)
+{
+	enum { FAR = 40 };
+	const uint8_t *code = (const uint8_t *)site;
+	uint64_t room = site & 0xfff;
+
+	for (uint64_t back = 3; back <= FAR && back <= room; back++) {
+		const uint8_t *at = code - back;
+
+		if (back >= 5 && at[0] == 0xb8 && at[3] == 0 && at[4] == 0)
+			return at[1] == (SYS_futex & 0xff) && at[2] == SYS_futex >> 8;
+		if (at[0] == 0x48 && at[1] == 0x89 && at[2] == 0xf8) /* mov %rdi,%rax */
+			return !(regs->reg[REG_DI] & 3) && regs->reg[REG_DI] > 4096 &&
+			       regs->reg[REG_SI] < 1024 && futex_waits(regs->reg[REG_SI]);
+	}
+	return false;
+}
+
+static enum format_state wait_state(const struct clock_account *clock, const struct unwind_regs *regs,
+				    uint64_t faults_before)
+{
+	uint64_t site = syscall_site(regs);
+
+	if (site)
+		return site_is_futex(site, regs) ? FORMAT_STATE_USER_LOCK : FORMAT_STATE_SLEEP;
+	if (clock->last.minor_faults + clock->last.major_faults != faults_before)
+		return FORMAT_STATE_DATA_FAULT;
+	return FORMAT_STATE_STOPPED; /* gave up the processor in user mode: SIGSTOP, ptrace */
+}
+
+/*
+ * User or system?  The tick is delivered on the way back to user mode, so a
+ * thread that was in a system call stands right behind its instruction.  A tick
+ * within a page fault stands on an ordinary instruction: if there were faults,
+ * the kernel's own count of the thread's system time decides.
+ */
+static enum format_state cpu_state(struct clock_account *clock, const struct unwind_regs *regs)
+{
+	uint64_t faults = clock->last.minor_faults + clock->last.major_faults;
+	bool faulted = faults != clock->tick_faults;
+	int64_t system_open_us = (int64_t)(clock->last.system_us - clock->system_done_us);
+	int64_t weight_us = clock->cpu_pending_ns / NS_PER_US;
+	bool system = syscall_site(regs) || (faulted && system_open_us * 2 > weight_us);
+
+	clock->tick_faults = faults;
+	if (system)
+		clock->system_done_us += (uint64_t)(weight_us > 0 ? weight_us : 0);
+	return system ? FORMAT_STATE_SYSTEM : FORMAT_STATE_USER;
+}
+
+static void emit_cpu(struct thread *thread, const struct unwind_regs *regs, uint32_t stack)
+{
+	enum format_state state = cpu_state(&thread->clock, regs);
+
+	emit(thread, state, &thread->clock.cpu_pending_ns, stack);
+}
+
+/* False when the moment lies outside the window of -t; then time passes unrecorded. */
+static bool in_window(struct thread *thread, const struct clock_reading *reading)
+{
+	if (reading->now_ns < collector.window_start_ns ||
+	    (collector.window_end_ns && reading->now_ns > collector.window_end_ns)) {
+		thread->clock.last = *reading;
+		return false;
+	}
+	return true;
+}
+
+void clock_tick(struct thread *thread, const struct unwind_regs *regs)
+{
+	struct clock_reading reading;
+
+	clock_read(&reading);
+	if (!in_window(thread, &reading))
+		return;
+	account(&thread->clock, &reading);
+	uint32_t stack = stack_of_context(thread, regs);
+
+	emit_cpu(thread, regs, stack);
+	/* A preemption has no better stack than this; small noise waits until it is worth a record. */
+	if (thread->clock.queued_pending_ns > DELAY_WORTH_NS)
+		emit(thread, FORMAT_STATE_WAIT_CPU, &thread->clock.queued_pending_ns, stack);
+}
+
+void clock_switched_in(struct thread *thread, const struct unwind_regs *regs)
+{
+	struct clock_reading reading;
+	uint64_t faults = thread->clock.last.minor_faults + thread->clock.last.major_faults;
+
+	clock_read(&reading);
+	if (!in_window(thread, &reading))
+		return;
+	account(&thread->clock, &reading);
+	uint32_t stack = stack_of_context(thread, regs);
+
+	emit(thread, FORMAT_STATE_WAIT_CPU, &thread->clock.queued_pending_ns, stack);
+	emit(thread, wait_state(&thread->clock, regs, faults), &thread->clock.blocked_pending_ns,
+	     stack);
+	/* One signal can stand for two events of the same system call: the tick is in it. */
+	if (thread->clock.cpu_pending_ns >= (int64_t)collector.interval_ns)
+		emit_cpu(thread, regs, stack);
+}
+
+void clock_begin(struct thread *thread)
+{
+	struct clock_account *clock = &thread->clock;
+	uint64_t birth_ns = clock->last.now_ns;
+
+	clock_read(&clock->last);
+	clock->system_done_us = clock->last.system_us;
+	clock->tick_faults = clock->last.minor_faults + clock->last.major_faults;
+	if (!birth_ns)
+		return;
+	clock->last.now_ns = birth_ns;
+	clock->last.cpu_ns = 0;
+}
+
+void clock_settle(struct thread *thread, uint32_t stack)
+{
+	struct clock_reading reading;
+	struct clock_account *clock = &thread->clock;
+	uint64_t faults = clock->last.minor_faults + clock->last.major_faults;
+
+	clock_read(&reading);
+	if (!in_window(thread, &reading))
+		return;
+	account(clock, &reading);
+	bool system = (int64_t)(reading.system_us - clock->system_done_us) * 2 >
+		      clock->cpu_pending_ns / NS_PER_US;
+
+	emit(thread, system ? FORMAT_STATE_SYSTEM : FORMAT_STATE_USER, &clock->cpu_pending_ns, stack);
+	emit(thread, FORMAT_STATE_WAIT_CPU, &clock->queued_pending_ns, stack);
+	emit(thread,
+	     reading.minor_faults + reading.major_faults != faults ? FORMAT_STATE_DATA_FAULT
+								    : FORMAT_STATE_SLEEP,
+	     &clock->blocked_pending_ns, stack);
+}
+
+/* ---- from outside the thread ---- */
+
+/* CPU clock of another thread of this process (the kernel's encoding of a thread clock id). */
+static uint64_t other_cpu_ns(int tid)
+{
+	struct timespec cpu = {0};
+
+	sys_call(SYS_clock_gettime, ((long)~tid << 3) | 6, &cpu, 0, 0);
+	return ns_of(&cpu);
+}
+
+static void account_remote(struct clock_account *clock, uint64_t now_ns, uint64_t cpu_ns,
+			   uint64_t delay_ns)
+{
+	int64_t cpu = (int64_t)(cpu_ns - clock->last.cpu_ns);
+	int64_t gap = (int64_t)(now_ns - clock->last.now_ns) - cpu;
+
+	clock->cpu_pending_ns += cpu;
+	if (gap <= 0)
+		clock->queued_pending_ns += gap;
+	else
+		account_gap(clock, gap, true, delay_ns);
+	clock->last.now_ns = now_ns;
+	clock->last.cpu_ns = cpu_ns;
+}
+
+void clock_remote_wait(struct thread *thread, const struct clock_remote *remote, uint64_t now_ns)
+{
+	struct clock_account *clock = &thread->clock;
+
+	account_remote(clock, now_ns, remote->cpu_ns, remote->delay_ns);
+	if (clock->remote_slices != remote->slices || !clock->remote_stack) {
+		clock->remote_slices = remote->slices;
+		clock->remote_stack = stack_of_blocked(thread, remote->pc, remote->sp);
+		clock->remote_state = remote->call == SYS_futex ? FORMAT_STATE_USER_LOCK
+				      : remote->call < 0	 ? FORMAT_STATE_DATA_FAULT
+								 : FORMAT_STATE_SLEEP;
+	}
+	emit(thread, FORMAT_STATE_WAIT_CPU, &clock->queued_pending_ns, clock->remote_stack);
+	emit(thread, clock->remote_state, &clock->blocked_pending_ns, clock->remote_stack);
+}
+
+void clock_settle_other(struct thread *thread)
+{
+	struct clock_account *clock = &thread->clock;
+	struct clock_remote remote = {0};
+	int dir = sys_open("/proc/self/task", O_RDONLY | O_DIRECTORY, 0);
+	bool seen = dir >= 0 && clock_look(dir, thread->tid, true, &remote);
+	uint64_t now_ns = clock_now_ns();
+
+	if (dir >= 0)
+		sys_close(dir);
+	if (collector.window_end_ns && now_ns > collector.window_end_ns)
+		return;
+	remote.cpu_ns = other_cpu_ns(thread->tid);
+	if (remote.cpu_ns < clock->last.cpu_ns) /* it is gone */
+		return;
+	if (seen && remote.blocked) {
+		clock_remote_wait(thread, &remote, now_ns);
+	} else {
+		account_remote(clock, now_ns, remote.cpu_ns, seen ? remote.delay_ns : 0);
+		emit(thread, FORMAT_STATE_WAIT_CPU, &clock->queued_pending_ns, thread->last_stack);
+		emit(thread, FORMAT_STATE_SLEEP, &clock->blocked_pending_ns, thread->last_stack);
+	}
+	emit(thread, FORMAT_STATE_USER, &clock->cpu_pending_ns, thread->last_stack);
+}

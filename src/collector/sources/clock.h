@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Clock profiling: where the time of each thread goes.
+ *
+ * Time is never counted in ticks.  Each event reads the thread's clocks and
+ * accounts for all that passed since the thread's previous event: CPU time, time on
+ * a run queue, time blocked.  An event only decides which call stack and which
+ * state gets what is pending.  So the sum over states is the thread's life
+ * time, whatever the events' rate, and a lost event loses no time.
+ */
+#ifndef HELIO_COLLECTOR_CLOCK_H
+#define HELIO_COLLECTOR_CLOCK_H
+
+#include "collector/core/core.h"
+
+/* Reads the calling thread's clocks. */
+void clock_read(struct clock_reading *reading);
+
+/* The accounting of the calling thread begins: now for main and after a fork, else at its birth. */
+void clock_begin(struct thread *thread);
+
+/* A tick of the thread's CPU clock: the pending CPU time belongs to these registers' stack. */
+void clock_tick(struct thread *thread, const struct unwind_regs *regs);
+
+/* The thread runs again after a wait: the pending wait belongs to these registers' stack. */
+void clock_switched_in(struct thread *thread, const struct unwind_regs *regs);
+
+/* Accounts for everything up to now with the given stack; for the calling thread. */
+void clock_settle(struct thread *thread, uint32_t stack);
+
+/* The same for another thread, found blocked or running from outside (thread lock held). */
+void clock_settle_other(struct thread *thread);
+
+/*
+ * How the thread stands in the kernel, read from /proc while it does not run.
+ * `dir` is an open /proc/self/task.
+ */
+struct clock_remote {
+	bool blocked;		/* in a system call, `pc` and `sp` are valid */
+	uint64_t pc, sp;
+	long call;		/* its number; -1: blocked outside a system call */
+	uint64_t cpu_ns, delay_ns, slices;
+};
+bool clock_look(int dir, int tid, bool with_call, struct clock_remote *remote);
+
+/* The wait of a blocked thread, as seen by clock_look, goes on with this stack. */
+void clock_remote_wait(struct thread *thread, const struct clock_remote *remote, uint64_t now_ns);
+
+/* The engines. */
+bool perf_engine_start(char *reason, size_t size);
+void perf_engine_pause(void);  /* before exec: no event may be pending */
+void perf_engine_resume(void); /* … when the exec failed */
+void perf_engine_forget(void); /* in the child of a fork */
+bool monitor_engine_start(void);
+void monitor_engine_pause(void);
+void monitor_engine_resume(void);
+void monitor_engine_forget(void);
+
+/* The signals that the engines use: the program must not block or take them. */
+enum { CLOCK_SIGNAL_PERF = SIGTRAP, CLOCK_SIGNAL_MONITOR = SIGPROF };
+
+#endif

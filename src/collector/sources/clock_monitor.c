@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The monitor engine: for where perf events are not to be had.
+ *
+ * A raw thread wakes up every interval and looks at each thread in
+ * /proc/self/task.  One that runs gets a signal and samples itself; one that is
+ * blocked is sampled from here, by reading its stack with process_vm_readv:
+ * its system call is not disturbed.  The wake-ups jitter by an eighth, so that
+ * they do not fall into step with the program.
+ */
+#include "collector/core/rawthread.h"
+#include "collector/core/sys.h"
+#include "collector/core/text.h"
+#include "collector/sources/clock.h"
+#include "collector/wrap/next.h"
+
+#include <sys/mman.h>
+#include <time.h>
+
+enum { MONITOR_STACK = 64 * 1024 };
+
+/* A wait that goes on is written down this often, so that a kill loses no more. */
+enum { WAIT_FLUSH_NS = 100 * 1000 * 1000 };
+
+/* si_value of our own SIGPROF: tells it from the program's. */
+#define MONITOR_COOKIE 0x48454c494fu
+
+static _Atomic unsigned running;
+static _Atomic unsigned sending; /* a signal is on its way out */
+static _Atomic bool paused;
+static char *stack;
+
+struct tick {
+	int dir; /* /proc/self/task */
+	uint64_t now_ns;
+};
+
+static void sample_running(const struct unwind_regs *regs)
+{
+	struct thread *thread = thread_current();
+
+	if (!thread || !thread_try_lock(thread))
+		return;
+	clock_tick(thread, regs);
+	thread->clock.remote_stack = 0;
+	thread_unlock(thread);
+}
+
+static void on_prof(int signal, siginfo_t *info, void *context)
+{
+	struct unwind_regs regs;
+
+	if (info->si_code != SI_QUEUE || (uint64_t)info->si_value.sival_ptr != MONITOR_COOKIE) {
+		signal_forward(signal, info, context);
+		return;
+	}
+	if (!atomic_load_explicit(&collector.recording, memory_order_relaxed))
+		return;
+	unwind_regs_from_context(&regs, context);
+	sample_running(&regs);
+}
+
+static void send_tick(int tid)
+{
+	siginfo_t info = {.si_signo = CLOCK_SIGNAL_MONITOR, .si_code = SI_QUEUE};
+
+	info.si_value.sival_ptr = (void *)MONITOR_COOKIE;
+	atomic_store(&sending, 1);
+	if (!atomic_load(&paused))
+		sys_call(SYS_rt_tgsigqueueinfo, atomic_load(&collector.pid), tid,
+			 CLOCK_SIGNAL_MONITOR, &info);
+	atomic_store(&sending, 0);
+}
+
+/* Nothing ran since the last look, and it is too early to write the wait down again. */
+static bool still_waiting(const struct thread *thread, const struct clock_remote *remote,
+			  uint64_t now_ns)
+{
+	return thread->clock.remote_stack && remote->slices == thread->clock.remote_slices &&
+	       now_ns - thread->clock.last.now_ns < WAIT_FLUSH_NS;
+}
+
+static void look_at(struct thread *thread, void *arg)
+{
+	const struct tick *tick = arg;
+	int tid = atomic_load(&thread->tid);
+	struct clock_remote remote;
+
+	if (!clock_look(tick->dir, tid, true, &remote))
+		return;
+	if (!remote.blocked) {
+		send_tick(tid);
+		return;
+	}
+	if (still_waiting(thread, &remote, tick->now_ns) || !thread_try_lock(thread))
+		return;
+	if (atomic_load(&thread->tid) == tid && remote.cpu_ns >= thread->clock.last.cpu_ns)
+		clock_remote_wait(thread, &remote, clock_now_ns());
+	thread_unlock(thread);
+}
+
+static void sleep_until(uint64_t *next_ns)
+{
+	uint64_t now_ns = clock_now_ns();
+	uint64_t jitter = (now_ns * 0x9e3779b97f4a7c15u >> 40) % (collector.interval_ns / 4 + 1);
+
+	*next_ns += collector.interval_ns - collector.interval_ns / 8 + jitter;
+	if (*next_ns < now_ns) /* late: do not try to catch up */
+		*next_ns = now_ns;
+	struct timespec until = {.tv_sec = (time_t)(*next_ns / 1000000000u),
+				 .tv_nsec = (long)(*next_ns % 1000000000u)};
+	sys_call(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, &until, 0);
+}
+
+static void monitor(void)
+{
+	struct tick tick;
+	uint64_t next_ns = clock_now_ns();
+
+	/* The descriptor table is a copy: holding the program's pipes open would change it. */
+	sys_call(SYS_close_range, 0, ~0u, 0, 0);
+	tick.dir = sys_open("/proc/self/task", O_RDONLY | O_DIRECTORY, 0);
+	while (atomic_load(&running) && tick.dir >= 0) {
+		sleep_until(&next_ns);
+		tick.now_ns = clock_now_ns();
+		if (!atomic_load(&paused) && atomic_load(&collector.recording))
+			thread_for_each(look_at, &tick);
+	}
+	rawthread_exit(&running);
+}
+
+bool monitor_engine_start(void)
+{
+	if (!signal_take(CLOCK_SIGNAL_MONITOR, on_prof))
+		return false;
+	if (!stack)
+		stack = sys_mmap(MONITOR_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+				 -1, 0);
+	if (!stack)
+		return false;
+	atomic_store(&paused, false);
+	atomic_store(&running, 1);
+	return rawthread_start(monitor, stack, MONITOR_STACK, true) > 0;
+}
+
+void monitor_engine_pause(void)
+{
+	atomic_store(&paused, true);
+	/* A signal sent is delivered before the system call that waits here returns. */
+	while (atomic_load(&sending))
+		sys_call(SYS_sched_yield, 0, 0, 0, 0);
+	sys_call(SYS_sched_yield, 0, 0, 0, 0);
+}
+
+void monitor_engine_resume(void)
+{
+	atomic_store(&paused, false);
+}
+
+void monitor_engine_forget(void)
+{
+	atomic_store(&running, 0);
+	atomic_store(&sending, 0);
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The perf engine: two software events of the kernel with `sigtrap`, opened
+ * once in the first thread and inherited by all later threads.
+ *
+ *   tick    task clock, every interval of CPU time, in user and kernel mode
+ *   switch  context switches, each: delivered when the thread runs again
+ *
+ * SIGTRAP is raised on the way back to user mode: no system call ever sees
+ * a pending signal, so nothing returns EINTR or a short count.  One tick event
+ * and not two (user, kernel): each costs a timer interrupt, and two that expire
+ * together leave one signal and a wrong state; cpu_state() tells the modes apart.
+ *
+ * A switch event costs some 6 us.  When they come too often the event is
+ * disabled for a moment; the waits of that time stay pending and go to the next
+ * sampled one, so the totals hold.  A passing raw thread enables it again.
+ */
+#include "collector/core/rawthread.h"
+#include "collector/core/sys.h"
+#include "collector/core/text.h"
+#include "collector/sources/clock.h"
+#include "collector/wrap/next.h"
+
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+enum { TRAP_PERF_CODE = 6 };	   /* si_code TRAP_PERF: newer than Debian 12's headers */
+enum { SIGINFO_PERF_DATA = 24 };   /* offset of si_perf_data */
+
+/* si_perf_data of our events: tells them from the program's own. */
+#define EVENT_COOKIE 0x48454c494f000000u
+enum { EVENT_TICK = 1, EVENT_SWITCH = 2 };
+
+/* Switch events: 2,500 a second in the long run (some 1.5 % of a processor), 250 at once. */
+enum {
+	SWITCH_COST_NS = 400 * 1000,
+	SWITCH_BURST_NS = 250 * SWITCH_COST_NS,
+	SWITCH_PAUSE_NS = 20 * 1000 * 1000,
+};
+
+static int tick_fd = -1, switch_fd = -1;
+static _Atomic uint64_t switches_paid_until_ns;
+static _Atomic unsigned switches_off;
+static _Atomic bool paused;
+static char rearm_stack[4096] __attribute__((aligned(16)));
+
+static void rearm(void)
+{
+	const struct timespec pause = {.tv_nsec = SWITCH_PAUSE_NS};
+
+	sys_call(SYS_nanosleep, &pause, 0, 0, 0);
+	if (!atomic_load(&paused))
+		sys_ioctl(switch_fd, PERF_EVENT_IOC_ENABLE, 0);
+	rawthread_exit(&switches_off);
+}
+
+static void throttle_switches(uint64_t now_ns)
+{
+	uint64_t paid = atomic_load_explicit(&switches_paid_until_ns, memory_order_relaxed);
+	unsigned expected = 0;
+
+	paid = (paid > now_ns ? paid : now_ns) + SWITCH_COST_NS;
+	atomic_store_explicit(&switches_paid_until_ns, paid, memory_order_relaxed);
+	if (paid < now_ns + SWITCH_BURST_NS ||
+	    !atomic_compare_exchange_strong(&switches_off, &expected, 1))
+		return;
+	sys_ioctl(switch_fd, PERF_EVENT_IOC_DISABLE, 0);
+	if (rawthread_start(rearm, rearm_stack, sizeof(rearm_stack), false) < 0) {
+		sys_ioctl(switch_fd, PERF_EVENT_IOC_ENABLE, 0);
+		atomic_store(&switches_off, 0);
+	}
+}
+
+static void handle(uint64_t event, const void *context)
+{
+	struct thread *thread = thread_current();
+	struct unwind_regs regs;
+
+	if (!thread || !thread_try_lock(thread))
+		return; /* the time stays pending */
+	unwind_regs_from_context(&regs, context);
+	if (event == EVENT_TICK)
+		clock_tick(thread, &regs);
+	else
+		clock_switched_in(thread, &regs);
+	thread_unlock(thread);
+	if (event == EVENT_SWITCH)
+		throttle_switches(thread->clock.last.now_ns);
+}
+
+static void on_trap(int signal, siginfo_t *info, void *context)
+{
+	uint64_t data;
+
+	memcpy(&data, (const char *)info + SIGINFO_PERF_DATA, sizeof(data));
+	if (info->si_code == TRAP_PERF_CODE && (data & ~(uint64_t)0xff) == EVENT_COOKIE) {
+		if (atomic_load_explicit(&collector.recording, memory_order_relaxed))
+			handle(data & 0xff, context);
+		return;
+	}
+	signal_forward(signal, info, context);
+}
+
+static int open_event(uint64_t config, uint64_t period, uint64_t event)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = config,
+		.sample_period = period,
+		.inherit = 1,
+		.inherit_thread = 1,
+		.sigtrap = 1,
+		.remove_on_exec = 1,
+		.sig_data = EVENT_COOKIE | event,
+	};
+
+	return (int)sys_call6(SYS_perf_event_open, SYS_ARG(&attr), 0, -1, -1,
+			      PERF_FLAG_FD_CLOEXEC, 0);
+}
+
+/* Out of the way of programs that expect low numbers to be free. */
+static int move_high(int fd)
+{
+	struct rlimit limit = {.rlim_cur = 1024};
+
+	sys_call(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, &limit);
+	long floor = limit.rlim_cur > 1016 ? 1000 : (long)limit.rlim_cur - 16;
+	int high = (int)sys_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, floor > 3 ? floor : 3, 0);
+
+	if (high < 0)
+		return fd;
+	sys_close(fd);
+	return high;
+}
+
+bool perf_engine_start(char *reason, size_t size)
+{
+	struct text why = {.buffer = reason, .size = size};
+
+	atomic_store(&switches_off, 0);
+	atomic_store(&paused, false);
+	if (!signal_take(CLOCK_SIGNAL_PERF, on_trap)) {
+		text_puts(&why, "SIGTRAP cannot be handled");
+		return false;
+	}
+	switch_fd = open_event(PERF_COUNT_SW_CONTEXT_SWITCHES, 1, EVENT_SWITCH);
+	tick_fd = open_event(PERF_COUNT_SW_TASK_CLOCK, collector.interval_ns, EVENT_TICK);
+	if (switch_fd < 0 || tick_fd < 0) {
+		text_puts(&why, "perf_event_open: errno ");
+		text_decimal(&why, tick_fd < 0 ? -tick_fd : -switch_fd);
+		perf_engine_forget();
+		return false;
+	}
+	switch_fd = move_high(switch_fd);
+	tick_fd = move_high(tick_fd);
+	return true;
+}
+
+void perf_engine_pause(void)
+{
+	atomic_store(&paused, true);
+	sys_ioctl(switch_fd, PERF_EVENT_IOC_DISABLE, 0);
+	sys_ioctl(tick_fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+void perf_engine_resume(void)
+{
+	atomic_store(&paused, false);
+	sys_ioctl(switch_fd, PERF_EVENT_IOC_ENABLE, 0);
+	sys_ioctl(tick_fd, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+void perf_engine_forget(void)
+{
+	if (switch_fd >= 0)
+		sys_close(switch_fd);
+	if (tick_fd >= 0)
+		sys_close(tick_fd);
+	switch_fd = tick_fd = -1;
+}

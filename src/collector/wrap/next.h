@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The functions behind our wrappers: the next definition in the program's
+ * search order, so that other preloaded libraries keep working.
+ */
+#ifndef HELIO_COLLECTOR_NEXT_H
+#define HELIO_COLLECTOR_NEXT_H
+
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <threads.h>
+
+#define NEXT_FUNCTIONS(X)                                                                          \
+	X(int, sigaction, (int, const struct sigaction *, struct sigaction *))                     \
+	X(__sighandler_t, signal, (int, __sighandler_t))                                           \
+	X(__sighandler_t, bsd_signal, (int, __sighandler_t))                                       \
+	X(__sighandler_t, sysv_signal, (int, __sighandler_t))                                      \
+	X(__sighandler_t, sigset, (int, __sighandler_t))                                           \
+	X(int, sigprocmask, (int, const sigset_t *, sigset_t *))                                   \
+	X(int, pthread_sigmask, (int, const sigset_t *, sigset_t *))                               \
+	X(int, pthread_create, (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))   \
+	X(int, thrd_create, (thrd_t *, thrd_start_t, void *))                                      \
+	X(int, dlclose, (void *))                                                                  \
+	X(int, vfork, (void))                                                                      \
+	X(int, execve, (const char *, char *const[], char *const[]))                               \
+	X(int, execvpe, (const char *, char *const[], char *const[]))                              \
+	X(int, fexecve, (int, char *const[], char *const[]))                                       \
+	X(int, execveat, (int, const char *, char *const[], char *const[], int))                   \
+	X(int, posix_spawn,                                                                        \
+	  (pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,   \
+	   char *const[], char *const[]))                                                          \
+	X(int, posix_spawnp,                                                                       \
+	  (pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,   \
+	   char *const[], char *const[]))                                                          \
+	X(int, system, (const char *))                                                             \
+	X(FILE *, popen, (const char *, const char *))                                             \
+	X(void, _exit, (int))                                                                      \
+	X(void, _Exit, (int))                                                                      \
+	X(void, quick_exit, (int))
+
+struct next_functions {
+#define X(result, name, arguments) result(*name) arguments;
+	NEXT_FUNCTIONS(X)
+#undef X
+};
+
+extern struct next_functions next_functions;
+
+/* Looks all of them up. Done by the constructor; a wrapper that is called earlier does it itself. */
+void next_resolve(void);
+
+#define NEXT(name) (*(next_functions.name ? 0 : (next_resolve(), 0), &next_functions.name))
+
+/* signal.c */
+typedef void signal_handler(int signal, siginfo_t *info, void *context);
+
+/* Takes a signal for us. What the program does to it from now on only seems to happen. */
+bool signal_take(int signal, signal_handler *handler);
+/* A signal that was not ours: does what the program's own action says. Called in our handler. */
+void signal_forward(int signal, siginfo_t *info, void *context);
+/* Before exec: the next image inherits what the program set, and afterwards ours again. */
+void signal_show_real(void);
+void signal_hide_again(void);
+
+/* process.c */
+void process_install(void);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pthread_create and thrd_create: each thread gets its state before it runs,
+ * begins its accounting with its birth, and settles it when it ends, however
+ * short it lives and however it ends (return, pthread_exit, cancellation): a
+ * destructor of thread-specific data, which puts itself back until the last
+ * round, runs after all the program's own.
+ */
+#include "collector/core/core.h"
+#include "collector/core/sys.h"
+#include "collector/sources/clock.h"
+#include "collector/wrap/next.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+static pthread_key_t end_key;
+static pthread_once_t end_key_once = PTHREAD_ONCE_INIT;
+
+/* A thread that is about to vanish: the rest of its time belongs to its start routine. */
+static void say_goodbye(struct thread *thread)
+{
+	if (!collector_is_ours() || thread_current_if_known() != thread)
+		return;
+	thread_lock(thread);
+	clock_settle(thread, thread->start_stack);
+	writer_thread_end(thread, thread->clock.last.now_ns);
+	thread_unlock(thread);
+	thread_end();
+}
+
+static void on_thread_data(void *value)
+{
+	struct thread *thread = value;
+
+	if (++thread->goodbyes < PTHREAD_DESTRUCTOR_ITERATIONS)
+		pthread_setspecific(end_key, thread);
+	else
+		say_goodbye(thread);
+}
+
+static void make_end_key(void)
+{
+	pthread_key_create(&end_key, on_thread_data);
+}
+
+/* The stack holds our frames' callers up to the thread's descriptor at its top (glibc puts it there). */
+static void set_stack_bounds(struct thread *thread, uint64_t size)
+{
+	enum { SLACK = 64 * 1024 }; /* guard page, static TLS, descriptor */
+	uint64_t top = (uint64_t)__builtin_thread_pointer();
+
+	if (size <= 2 * SLACK || (uint64_t)__builtin_frame_address(0) > top)
+		return;
+	thread->stack_high = top;
+	thread->stack_low = top - (size - SLACK);
+}
+
+static void begin(struct thread *thread)
+{
+	atomic_fetch_sub(&collector.births, 1);
+	if (!atomic_load(&collector.recording) || thread_current_if_known()) {
+		thread_release(thread);
+		return;
+	}
+	thread_adopt(thread, thread->clock.last.now_ns);
+	clock_begin(thread);
+	thread->start_stack = stacktable_intern(stack_of_caller(thread),
+						(uint64_t)thread->start_routine, NULL);
+	thread->last_stack = thread->start_stack;
+	pthread_once(&end_key_once, make_end_key);
+	pthread_setspecific(end_key, thread);
+}
+
+static void *trampoline(void *argument)
+{
+	struct thread *thread = argument;
+	void *(*routine)(void *) = thread->start_routine;
+	void *routine_argument = thread->start_argument;
+
+	set_stack_bounds(thread, thread->stack_high);
+	begin(thread);
+	return routine(routine_argument);
+}
+
+/* A state for a thread that is to run `routine`, or NULL when it should run unseen. */
+static struct thread *prepare(const pthread_attr_t *attributes, void *(*routine)(void *),
+			      void *argument)
+{
+	struct thread *creator = thread_current_if_known();
+	struct thread *thread = NULL;
+	size_t size = collector.default_stack_size;
+
+	if (atomic_load(&collector.recording) && collector_is_ours())
+		thread = thread_new();
+	if (!thread)
+		return NULL;
+	atomic_fetch_add(&collector.births, 1);
+	if (attributes)
+		pthread_attr_getstacksize(attributes, &size);
+	thread->start_routine = routine;
+	thread->start_argument = argument;
+	thread->stack_high = size; /* until the thread knows where its stack is */
+	thread->clock.last.now_ns = clock_now_ns();
+	if (creator) {
+		thread->mask_trap = creator->mask_trap;
+		thread->mask_prof = creator->mask_prof;
+	}
+	return thread;
+}
+
+static void not_created(struct thread *thread)
+{
+	atomic_fetch_sub(&collector.births, 1);
+	thread_release(thread);
+}
+
+COLLECTOR_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes,
+				    void *(*routine)(void *), void *argument)
+{
+	struct thread *thread = prepare(attributes, routine, argument);
+
+	if (!thread)
+		return NEXT(pthread_create)(id, attributes, routine, argument);
+	int result = NEXT(pthread_create)(id, attributes, trampoline, thread);
+	if (result)
+		not_created(thread);
+	return result;
+}
+
+static int c11_trampoline(void *argument)
+{
+	return (int)(intptr_t)trampoline(argument);
+}
+
+COLLECTOR_EXPORT int thrd_create(thrd_t *id, thrd_start_t routine, void *argument)
+{
+	/* The two kinds of routine differ only in the width of the result, which stays in its register. */
+	struct thread *thread = prepare(NULL, (void *(*)(void *))(void *)routine, argument);
+
+	if (!thread)
+		return NEXT(thrd_create)(id, routine, argument);
+	int result = NEXT(thrd_create)(id, c11_trampoline, thread);
+	if (result != thrd_success)
+		not_created(thread);
+	return result;
+}
