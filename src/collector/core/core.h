@@ -55,6 +55,12 @@ struct clock_account {
 	uint32_t remote_state;
 };
 
+/* Open /proc files of a thread: descriptors of the monitor, which has a table of its own. */
+struct clock_files {
+	int32_t tid; /* 0: none are open */
+	int32_t schedstat, syscall;
+};
+
 /* One live thread. Lives in its own mapping, which the next thread takes over. */
 struct thread {
 	uint32_t index;		/* in the table of all states */
@@ -69,6 +75,7 @@ struct thread {
 	void *start_argument;
 	struct lane lane;
 	struct clock_account clock;
+	struct clock_files files; /* the monitor's: outlive the thread until it looks again */
 	uint32_t last_stack;  /* of the last event */
 	uint32_t start_stack; /* the start routine: for time that no event saw */
 	uint32_t goodbyes;    /* rounds of thread-specific destructors seen */
@@ -138,6 +145,7 @@ void thread_adopt(struct thread *thread, uint64_t birth_ns);
 void thread_end(void);
 /* Calls visit for every live thread. */
 void thread_for_each(void (*visit)(struct thread *thread, void *arg), void *arg);
+uint32_t thread_count(void);
 /* In the child of a fork: no thread is known any more, lanes are empty. */
 void thread_forget_all(void);
 /* What the program believes of its signal mask goes on in the calling thread. */

@@ -92,12 +92,6 @@ static void read_rss(struct format_sample *sample)
 		sample->rss_bytes = text_number(at + 1, &at) * 4096;
 }
 
-static void count_thread(struct thread *thread, void *arg)
-{
-	(void)thread;
-	++*(uint64_t *)arg;
-}
-
 void sample_write(enum format_sample_kind kind, const char *label)
 {
 	struct format_sample sample = {.kind = kind};
@@ -120,7 +114,7 @@ void sample_write(enum format_sample_kind kind, const char *label)
 	sample.max_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
 	read_io(&sample);
 	read_rss(&sample);
-	thread_for_each(count_thread, &sample.threads);
+	sample.threads = thread_count();
 	path_of(&path);
 	int fd = sys_open(path_room, O_WRONLY | O_APPEND, 0);
 	if (fd < 0)

@@ -291,8 +291,9 @@ __attribute__((constructor)) static void start(void)
 	if (!begin_recording())
 		return;
 	modules_update();
-	begin_own_thread(collector.main_stack_low, collector.main_stack_high);
 	sample_write(FORMAT_SAMPLE_START, "start");
+	/* Last: what we did so far is not the program's time. */
+	begin_own_thread(collector.main_stack_low, collector.main_stack_high);
 	atomic_store(&collector.recording, true);
 	process_install();
 	start_engine();
@@ -324,12 +325,14 @@ static void log_counters(void)
 	char room[512];
 	struct text line = TEXT_ON(room);
 
+	uint64_t cpu_ns = process_cpu_ns() - collector.cpu_before_ns - monitor_engine_cpu_ns();
+
 	log_event_begin(&line, "counters");
 	text_attribute_decimal(&line, "events", (int64_t)atomic_load(&collector.events));
 	text_attribute_decimal(&line, "dropped", (int64_t)atomic_load(&collector.dropped));
 	text_attribute_decimal(&line, "unwind_failed", (int64_t)atomic_load(&collector.unwind_failed));
 	text_attribute_decimal(&line, "truncated", (int64_t)atomic_load(&collector.truncated));
-	text_attribute_decimal(&line, "cpu_ns", (int64_t)(process_cpu_ns() - collector.cpu_before_ns));
+	text_attribute_decimal(&line, "cpu_ns", (int64_t)cpu_ns);
 	text_attribute_decimal(&line, "cpu_recorded_ns",
 			       (int64_t)atomic_load(&collector.cpu_recorded_ns));
 	log_event_end(&line);
@@ -353,6 +356,10 @@ static void close_books(enum format_sample_kind kind, const char *label)
 	sample_write(kind, label);
 	log_failures();
 	log_counters();
+	if (thread_count() == 1) { /* nobody else can be cutting blocks */
+		blockfile_trim(&collector.profile);
+		blockfile_trim(&collector.stacks);
+	}
 }
 
 void collector_finish(void)
@@ -428,9 +435,9 @@ void collector_restart_after_fork(void)
 		return;
 	if (!begin_recording())
 		return;
+	sample_write(FORMAT_SAMPLE_START, "fork");
 	begin_own_thread(before.stack_low, before.stack_high);
 	thread_inherit_masks(&before);
-	sample_write(FORMAT_SAMPLE_START, "fork");
 	atomic_store(&collector.recording, true);
 	start_engine();
 }

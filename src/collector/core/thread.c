@@ -168,6 +168,20 @@ void thread_for_each(void (*visit)(struct thread *thread, void *arg), void *arg)
 	}
 }
 
+static void count_one(struct thread *thread, void *count)
+{
+	(void)thread;
+	++*(uint32_t *)count;
+}
+
+uint32_t thread_count(void)
+{
+	uint32_t count = 0;
+
+	thread_for_each(count_one, &count);
+	return count;
+}
+
 void thread_forget_all(void)
 {
 	uint32_t count = atomic_load(&registry_count);

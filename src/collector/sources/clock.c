@@ -68,7 +68,7 @@ static bool parse_schedstat(const char *text, struct clock_remote *remote)
 	return true;
 }
 
-static bool read_task_file(int dir, int tid, const char *name, char *to, size_t size)
+static int open_task_file(int dir, int tid, const char *name)
 {
 	char path_room[48];
 	struct text path = TEXT_ON(path_room);
@@ -76,11 +76,13 @@ static bool read_task_file(int dir, int tid, const char *name, char *to, size_t 
 	text_decimal(&path, tid);
 	text_putc(&path, '/');
 	text_puts(&path, name);
-	int fd = sys_openat(dir, path_room, O_RDONLY);
-	if (fd < 0)
-		return false;
-	long got = sys_read(fd, to, size - 1);
-	sys_close(fd);
+	return sys_openat(dir, path_room, O_RDONLY);
+}
+
+static bool read_again(int fd, char *to, size_t size)
+{
+	long got = fd >= 0 ? sys_pread(fd, to, size - 1, 0) : 0;
+
 	to[got > 0 ? got : 0] = '\0';
 	return got > 0;
 }
@@ -131,15 +133,32 @@ static void parse_syscall(const char *text, struct clock_remote *remote)
 	remote->blocked = true;
 }
 
-bool clock_look(int dir, int tid, bool with_call, struct clock_remote *remote)
+void clock_files_open(struct clock_files *files, int dir, int tid)
+{
+	files->tid = tid;
+	files->schedstat = open_task_file(dir, tid, "schedstat");
+	files->syscall = open_task_file(dir, tid, "syscall");
+}
+
+void clock_files_close(struct clock_files *files)
+{
+	if (!files->tid)
+		return;
+	if (files->schedstat >= 0)
+		sys_close(files->schedstat);
+	if (files->syscall >= 0)
+		sys_close(files->syscall);
+	files->tid = 0;
+}
+
+bool clock_look(const struct clock_files *files, struct clock_remote *remote)
 {
 	char line[256];
 
-	if (!read_task_file(dir, tid, "schedstat", line, sizeof(line)) ||
-	    !parse_schedstat(line, remote))
+	if (!read_again(files->schedstat, line, sizeof(line)) || !parse_schedstat(line, remote))
 		return false;
 	remote->blocked = false;
-	if (with_call && read_task_file(dir, tid, "syscall", line, sizeof(line)))
+	if (read_again(files->syscall, line, sizeof(line)))
 		parse_syscall(line, remote);
 	return true;
 }
@@ -153,10 +172,10 @@ static uint64_t own_delay_ns(void)
 
 	if (fd < 0)
 		return 0;
-	long got = sys_read(fd, line, sizeof(line) - 1);
+	bool got = read_again(fd, line, sizeof(line)) && parse_schedstat(line, &remote);
+
 	sys_close(fd);
-	line[got > 0 ? got : 0] = '\0';
-	return parse_schedstat(line, &remote) ? remote.delay_ns : 0;
+	return got ? remote.delay_ns : 0;
 }
 
 /* ---- accounting ---- */
@@ -285,18 +304,22 @@ static enum format_state wait_state(const struct clock_account *clock, const str
 }
 
 /*
- * User or system?  The tick is delivered on the way back to user mode, so a
- * thread that was in a system call stands right behind its instruction.  A tick
- * within a page fault stands on an ordinary instruction: if there were faults,
- * the kernel's own count of the thread's system time decides.
+ * User or system?  With the perf engine a tick is delivered on the way back to
+ * user mode, so a thread that was in a system call stands right behind its
+ * instruction.  A tick within a page fault stands on an ordinary one: if there
+ * were faults, the kernel's own count of the thread's system time decides.
+ * The monitor's signal may come long after its moment: there the count must agree always.
  */
 static enum format_state cpu_state(struct clock_account *clock, const struct unwind_regs *regs)
 {
 	uint64_t faults = clock->last.minor_faults + clock->last.major_faults;
 	bool faulted = faults != clock->tick_faults;
-	int64_t system_open_us = (int64_t)(clock->last.system_us - clock->system_done_us);
+	bool called = syscall_site(regs);
+	int64_t open_us = (int64_t)(clock->last.system_us - clock->system_done_us);
 	int64_t weight_us = clock->cpu_pending_ns / NS_PER_US;
-	bool system = syscall_site(regs) || (faulted && system_open_us * 2 > weight_us);
+	bool counted = open_us * 2 > weight_us;
+	bool system = collector.engine == ENGINE_PERF ? called || (faulted && counted)
+						      : (called || faulted) && counted;
 
 	clock->tick_faults = faults;
 	if (system)
@@ -309,6 +332,16 @@ static void emit_cpu(struct thread *thread, const struct unwind_regs *regs, uint
 	enum format_state state = cpu_state(&thread->clock, regs);
 
 	emit(thread, state, &thread->clock.cpu_pending_ns, stack);
+}
+
+/* Monitor engine: a wait that was seen from outside has ended; its last stretch has its stack. */
+static void emit_remembered_wait(struct thread *thread)
+{
+	struct clock_account *clock = &thread->clock;
+
+	if (clock->remote_stack)
+		emit(thread, clock->remote_state, &clock->blocked_pending_ns, clock->remote_stack);
+	clock->remote_stack = 0;
 }
 
 /* False when the moment lies outside the window of -t; then time passes unrecorded. */
@@ -330,6 +363,7 @@ void clock_tick(struct thread *thread, const struct unwind_regs *regs)
 	if (!in_window(thread, &reading))
 		return;
 	account(&thread->clock, &reading);
+	emit_remembered_wait(thread);
 	uint32_t stack = stack_of_context(thread, regs);
 
 	emit_cpu(thread, regs, stack);
@@ -375,27 +409,24 @@ void clock_settle(struct thread *thread, uint32_t stack)
 {
 	struct clock_reading reading;
 	struct clock_account *clock = &thread->clock;
-	uint64_t faults = clock->last.minor_faults + clock->last.major_faults;
 
 	clock_read(&reading);
 	if (!in_window(thread, &reading))
 		return;
 	account(clock, &reading);
+	emit_remembered_wait(thread);
 	bool system = (int64_t)(reading.system_us - clock->system_done_us) * 2 >
 		      clock->cpu_pending_ns / NS_PER_US;
 
 	emit(thread, system ? FORMAT_STATE_SYSTEM : FORMAT_STATE_USER, &clock->cpu_pending_ns, stack);
 	emit(thread, FORMAT_STATE_WAIT_CPU, &clock->queued_pending_ns, stack);
-	emit(thread,
-	     reading.minor_faults + reading.major_faults != faults ? FORMAT_STATE_DATA_FAULT
-								    : FORMAT_STATE_SLEEP,
-	     &clock->blocked_pending_ns, stack);
+	emit(thread, FORMAT_STATE_SLEEP, &clock->blocked_pending_ns, stack);
 }
 
 /* ---- from outside the thread ---- */
 
 /* CPU clock of another thread of this process (the kernel's encoding of a thread clock id). */
-static uint64_t other_cpu_ns(int tid)
+uint64_t clock_other_cpu_ns(int tid)
 {
 	struct timespec cpu = {0};
 
@@ -438,15 +469,19 @@ void clock_settle_other(struct thread *thread)
 {
 	struct clock_account *clock = &thread->clock;
 	struct clock_remote remote = {0};
+	struct clock_files files;
 	int dir = sys_open("/proc/self/task", O_RDONLY | O_DIRECTORY, 0);
-	bool seen = dir >= 0 && clock_look(dir, thread->tid, true, &remote);
+
+	clock_files_open(&files, dir, thread->tid);
+	bool seen = clock_look(&files, &remote);
 	uint64_t now_ns = clock_now_ns();
 
+	clock_files_close(&files);
 	if (dir >= 0)
 		sys_close(dir);
 	if (collector.window_end_ns && now_ns > collector.window_end_ns)
 		return;
-	remote.cpu_ns = other_cpu_ns(thread->tid);
+	remote.cpu_ns = clock_other_cpu_ns(thread->tid);
 	if (remote.cpu_ns < clock->last.cpu_ns) /* it is gone */
 		return;
 	if (seen && remote.blocked) {

@@ -31,17 +31,20 @@ void clock_settle(struct thread *thread, uint32_t stack);
 /* The same for another thread, found blocked or running from outside (thread lock held). */
 void clock_settle_other(struct thread *thread);
 
-/*
- * How the thread stands in the kernel, read from /proc while it does not run.
- * `dir` is an open /proc/self/task.
- */
+/* How a thread stands in the kernel, read from /proc from outside. */
 struct clock_remote {
 	bool blocked;		/* in a system call, `pc` and `sp` are valid */
 	uint64_t pc, sp;
 	long call;		/* its number; -1: blocked outside a system call */
 	uint64_t cpu_ns, delay_ns, slices;
 };
-bool clock_look(int dir, int tid, bool with_call, struct clock_remote *remote);
+/* `dir` is an open /proc/self/task. What cannot be opened is as if it said nothing. */
+void clock_files_open(struct clock_files *files, int dir, int tid);
+void clock_files_close(struct clock_files *files);
+bool clock_look(const struct clock_files *files, struct clock_remote *remote);
+
+/* CPU clock of any thread of this process, up to this moment. */
+uint64_t clock_other_cpu_ns(int tid);
 
 /* The wait of a blocked thread, as seen by clock_look, goes on with this stack. */
 void clock_remote_wait(struct thread *thread, const struct clock_remote *remote, uint64_t now_ns);
@@ -52,6 +55,8 @@ void perf_engine_pause(void);  /* before exec: no event may be pending */
 void perf_engine_resume(void); /* … when the exec failed */
 void perf_engine_forget(void); /* in the child of a fork */
 bool monitor_engine_start(void);
+/* What the monitor itself used, which the program's CPU time contains. */
+uint64_t monitor_engine_cpu_ns(void);
 void monitor_engine_pause(void);
 void monitor_engine_resume(void);
 void monitor_engine_forget(void);

@@ -29,6 +29,7 @@ static _Atomic unsigned running;
 static _Atomic unsigned sending; /* a signal is on its way out */
 static _Atomic bool paused;
 static char *stack;
+static int monitor_tid;
 
 struct tick {
 	int dir; /* /proc/self/task */
@@ -42,7 +43,6 @@ static void sample_running(const struct unwind_regs *regs)
 	if (!thread || !thread_try_lock(thread))
 		return;
 	clock_tick(thread, regs);
-	thread->clock.remote_stack = 0;
 	thread_unlock(thread);
 }
 
@@ -80,23 +80,48 @@ static bool still_waiting(const struct thread *thread, const struct clock_remote
 	       now_ns - thread->clock.last.now_ns < WAIT_FLUSH_NS;
 }
 
+/*
+ * On a processor in this very moment?  Only then does a signal find it where it
+ * spends its time; a thread that is runnable but waits would take it where it
+ * was preempted, later.  The CPU clock of a thread that runs advances between two looks.
+ */
+static bool on_processor(int tid)
+{
+	uint64_t before = clock_other_cpu_ns(tid);
+
+	return clock_other_cpu_ns(tid) != before;
+}
+
+static void sample_blocked(struct thread *thread, int tid, const struct clock_remote *remote)
+{
+	if (!thread_try_lock(thread))
+		return;
+	if (atomic_load(&thread->tid) == tid && remote->cpu_ns >= thread->clock.last.cpu_ns)
+		clock_remote_wait(thread, remote, clock_now_ns());
+	thread_unlock(thread);
+}
+
 static void look_at(struct thread *thread, void *arg)
 {
 	const struct tick *tick = arg;
 	int tid = atomic_load(&thread->tid);
 	struct clock_remote remote;
 
-	if (!clock_look(tick->dir, tid, true, &remote))
-		return;
-	if (!remote.blocked) {
-		send_tick(tid);
-		return;
+	if (thread->files.tid != tid) {
+		clock_files_close(&thread->files);
+		/* Most short threads never need to be looked at. */
+		if (tick->now_ns - thread->clock.last.now_ns < collector.interval_ns)
+			return;
+		clock_files_open(&thread->files, tick->dir, tid);
 	}
-	if (still_waiting(thread, &remote, tick->now_ns) || !thread_try_lock(thread))
+	if (!clock_look(&thread->files, &remote))
 		return;
-	if (atomic_load(&thread->tid) == tid && remote.cpu_ns >= thread->clock.last.cpu_ns)
-		clock_remote_wait(thread, &remote, clock_now_ns());
-	thread_unlock(thread);
+	if (remote.blocked) {
+		if (!still_waiting(thread, &remote, tick->now_ns))
+			sample_blocked(thread, tid, &remote);
+	} else if (on_processor(tid)) {
+		send_tick(tid);
+	}
 }
 
 static void sleep_until(uint64_t *next_ns)
@@ -140,7 +165,13 @@ bool monitor_engine_start(void)
 		return false;
 	atomic_store(&paused, false);
 	atomic_store(&running, 1);
-	return rawthread_start(monitor, stack, MONITOR_STACK, true) > 0;
+	monitor_tid = rawthread_start(monitor, stack, MONITOR_STACK, true);
+	return monitor_tid > 0;
+}
+
+uint64_t monitor_engine_cpu_ns(void)
+{
+	return monitor_tid > 0 ? clock_other_cpu_ns(monitor_tid) : 0;
 }
 
 void monitor_engine_pause(void)
@@ -157,8 +188,16 @@ void monitor_engine_resume(void)
 	atomic_store(&paused, false);
 }
 
+static void forget_files(struct thread *thread, void *unused)
+{
+	(void)unused;
+	thread->files.tid = 0; /* the descriptors were the monitor's, which is not here */
+}
+
 void monitor_engine_forget(void)
 {
+	thread_for_each(forget_files, NULL);
+	monitor_tid = 0;
 	atomic_store(&running, 0);
 	atomic_store(&sending, 0);
 }
