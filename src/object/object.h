@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Load objects: the names of the functions in an ELF file, from .symtab,
- * .dynsym, .gnu_debugdata and separate debug files.
+ * .dynsym, the PLT's relocations, .gnu_debugdata and separate debug files.
  *
- * An object is opened once and read once: all symbols go into one sorted
- * array, so that a look-up is a binary search.
+ * Opening finds the file and checks that it is the measured one.  The symbols
+ * are read, once and with one walk, at the first question about functions:
+ * an object of which no address is looked up costs next to nothing.  What has
+ * been read is kept in memory of our own; the files may change afterwards.
+ *
+ * Debug files are looked for below /usr/lib/debug, or below the directories in
+ * the environment variable HELIO_DEBUG_ROOT (separated by colons), if it is set.
  */
 #ifndef HELIO_OBJECT_OBJECT_H
 #define HELIO_OBJECT_OBJECT_H
@@ -17,10 +22,10 @@ struct object;
 
 /* What an experiment knows of a load object; strings may be NULL where unknown. */
 struct object_request {
-	const char *path;     /* as mapped by the program; "[vdso]" for the vDSO */
+	const char *path;	  /* as mapped by the program; "[vdso]" for the vDSO */
 	const char *archive_path; /* a copy kept in the experiment, tried first */
-	const char *build_id; /* hex; a file with another one is not used, with a warning */
-	uint64_t mtime;	      /* s; a file that differs here and has no build-id gives a warning */
+	const char *build_id;	  /* hex; a file with another one is not used, with a warning */
+	uint64_t mtime; /* s; a file that differs here and has no build-id gives a warning */
 	uint64_t file_size;
 };
 
@@ -28,30 +33,41 @@ struct object_request {
 struct object_function {
 	uint64_t address;
 	uint64_t size;
-	const char *mangled; /* the alphabetically last of the symbols at this address */
-	const char *alias_list; /* all of them, space-separated, when there are several; else NULL */
+	const char *mangled;	/* the alphabetically last of the symbols at this address */
+	const char *alias_list; /* all of them, space-separated, when there are several; else NULL
+				 */
 };
 
 /*
- * Opens the object and reads its symbols.  Where the file is missing or is
- * not the one that was measured, *out is still an object, one without
- * functions, and the reason is in diags.  Never fails otherwise.
+ * Opens the object.  Where the file is missing or is not the one that was
+ * measured, *out is still an object, one without functions, and the reason is
+ * in diags.  Never fails otherwise.
  */
-void object_open(const struct object_request *request, struct object **out, struct diag_list *diags);
+void object_open(const struct object_request *request, struct object **out,
+		 struct diag_list *diags);
 void object_free(struct object *object);
 
 /*
  * The function that holds an address, as an index for object_function(), or
- * OBJECT_NO_FUNCTION.  Stripped code between known functions belongs to a
- * function <static>@0xADDR made up for that stretch (behaviour.md 6.11).
+ * OBJECT_NO_FUNCTION.  Of functions that overlap it is the one that begins
+ * last.  Code that no symbol covers belongs to a function made up for it,
+ * <static>@0xADDR (<lib.so>) (behaviour.md 6.11): one for each entry of
+ * .eh_frame_hdr between two known functions, else one for the whole stretch.
+ * Made-up functions come into being when they are asked for.
  */
 #define OBJECT_NO_FUNCTION UINT32_MAX
 uint32_t object_function_at(struct object *object, uint64_t address);
+/* Valid as long as the object; the index must have been returned or be below the count. */
 const struct object_function *object_function(const struct object *object, uint32_t index);
-uint32_t object_function_count(const struct object *object);
+/* Known functions, sorted by address, then the made-up ones so far. Reads the symbols. */
+uint32_t object_function_count(struct object *object);
 
-/* Which file the names come from: "found", "found as PATH", "not found", for `objects` and headers. */
+/* Which file this is: "found", "found as PATH", "not found", for `objects` and headers. */
 const char *object_provenance(const struct object *object);
+/* The separate debug file whose names are used, or NULL. Reads the symbols. */
+const char *object_debug_file(struct object *object);
+/* Messages that arose while the symbols were read; moves them to diags. */
+void object_take_diags(struct object *object, struct diag_list *diags);
 
 enum name_style { NAME_LONG, NAME_SHORT, NAME_MANGLED };
 

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An object's life: opened (its file is mapped and known to be the right one),
+ * read (all symbols in our own memory, the files closed again), asked.
+ */
+#include "object/object.h"
+
+#include "base/hash.h"
+#include "object/code_map.h"
+#include "object/debug_file.h"
+
+#include <errno.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#define VDSO_NAME "[vdso]"
+
+struct object {
+	char *path;
+	char *build_id;	      /* of the measured file, or NULL */
+	struct elf_file file; /* elf NULL: none, or already read */
+	char *provenance;
+	char *debug_path;
+	bool has_been_read;
+	struct diag_list diags;
+
+	struct arena arena; /* names, functions */
+	struct code_ranges ranges;
+	struct symbol_list symbols;
+	struct address_list entries;
+	struct code_map map;
+	struct object_function *functions;
+	uint32_t function_count;
+	VEC(struct object_function *) made_up;
+};
+
+/* Why a file cannot be used; the last reason is what people get to see. */
+struct refusal {
+	enum status status; /* STATUS_OK: it is another file */
+	int error;
+	char *build_id; /* its build-id, if it is another file */
+};
+
+static bool is_measured_file(const struct elf_file *file, const char *build_id)
+{
+	return !build_id || (file->build_id && !strcmp(file->build_id, build_id));
+}
+
+/* Opens the file if it is the measured one. */
+static bool open_measured(const char *path, const char *build_id, struct elf_file *file,
+			  struct refusal *refusal)
+{
+	refusal->status = elf_file_open(path, file);
+	if (refusal->status) {
+		refusal->error = errno;
+		return false;
+	}
+	if (is_measured_file(file, build_id))
+		return true;
+	free(refusal->build_id);
+	refusal->build_id = xstrdup(file->build_id ? file->build_id : "none");
+	elf_file_close(file);
+	return false;
+}
+
+/*
+ * The vDSO of this process: the measured program's, if the kernel is the same.
+ * Its last part are the section headers, which gives its size.
+ */
+static bool open_own_vdso(const char *build_id, struct elf_file *file)
+{
+	const uint8_t *vdso = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
+	ElfW(Ehdr) header;
+
+	if (!vdso)
+		return false;
+	memcpy(&header, vdso, sizeof(header));
+
+	size_t size = header.e_shoff + (size_t)header.e_shnum * header.e_shentsize;
+	uint8_t *copy = xmalloc(size);
+
+	memcpy(copy, vdso, size);
+	if (elf_file_from_memory(copy, size, file))
+		return false;
+	if (is_measured_file(file, build_id))
+		return true;
+	elf_file_close(file);
+	return false;
+}
+
+static void report_refusal(const struct object *object, const struct refusal *refusal,
+			   struct diag_list *diags)
+{
+	const char *path = object->path;
+
+	if (!strcmp(path, VDSO_NAME))
+		diag_add_once(
+			diags, DIAG_WARNING,
+			"the vDSO's functions have no names: the experiment has no copy of it "
+			"and this machine's kernel has another one");
+	else if (refusal->status == STATUS_IO)
+		diag_add_once(diags, DIAG_WARNING,
+			      "%s: %s; its functions have no names, put the measured file back or "
+			      "print the experiment where it was collected",
+			      path, strerror(refusal->error));
+	else if (refusal->status)
+		diag_add_once(
+			diags, DIAG_WARNING,
+			"%s is not an ELF file, or a damaged one; its functions have no names, "
+			"put the measured file back",
+			path);
+	else
+		diag_add_once(diags, DIAG_WARNING,
+			      "%s is not the file that was measured (its build-id is %s, the "
+			      "measured one's %s); its functions have no names, put the measured "
+			      "file back, install its debug symbols, or collect again",
+			      path, refusal->build_id, object->build_id);
+}
+
+/* Without a build-id all that can tell an old file from a new one are its date and size. */
+static void check_date(const struct object_request *request, const struct elf_file *file,
+		       struct diag_list *diags)
+{
+	if (request->build_id || !file->path)
+		return;
+	if ((request->mtime && request->mtime != file->mtime) ||
+	    (request->file_size && request->file_size != file->size))
+		diag_add_once(diags, DIAG_WARNING,
+			      "%s was changed after it was measured: function names may be wrong, "
+			      "put the measured file back or collect again",
+			      file->path);
+}
+
+static bool find_file(struct object *object, const struct object_request *request,
+		      struct diag_list *diags)
+{
+	struct refusal refusal = {.status = STATUS_IO, .error = ENOENT};
+	struct elf_file *file = &object->file;
+	const char *build_id = object->build_id;
+	bool is_vdso = !strcmp(object->path, VDSO_NAME);
+	bool found = false;
+
+	/* A copy that the experiment keeps has another date: only its build-id counts. */
+	if (request->archive_path)
+		found = open_measured(request->archive_path, build_id, file, &refusal);
+	if (!found && is_vdso) {
+		found = open_own_vdso(build_id, file);
+	} else if (!found) {
+		found = open_measured(object->path, build_id, file, &refusal);
+		if (found)
+			check_date(request, file, diags);
+	}
+	/* A debug file knows the addresses of the functions, too. */
+	if (!found && build_id)
+		found = debug_file_by_build_id(build_id, file);
+	if (!found)
+		report_refusal(object, &refusal, diags);
+	free(refusal.build_id);
+	return found;
+}
+
+void object_open(const struct object_request *request, struct object **out, struct diag_list *diags)
+{
+	struct object *object = xcalloc(1, sizeof(*object));
+
+	object->path = xstrdup(request->path ? request->path : "");
+	if (request->build_id && request->build_id[0])
+		object->build_id = xstrdup(request->build_id);
+
+	if (!find_file(object, request, diags))
+		object->provenance = xstrdup("not found");
+	else if (!object->file.path || !strcmp(object->file.path, object->path))
+		object->provenance = xstrdup("found");
+	else
+		object->provenance = xasprintf("found as %s", object->file.path);
+	*out = object;
+}
+
+/* Symbols from elsewhere, for an object from which some or all were stripped. */
+static void read_stripped_symbols(struct object *object)
+{
+	struct elf_file debug;
+
+	if (debug_file_find(&object->file, &debug, &object->diags)) {
+		object->debug_path = xstrdup(debug.path);
+	} else if (!debug_file_embedded(&object->file, &debug)) {
+		return;
+	}
+	symbols_read(&debug, SHT_SYMTAB, &object->ranges, &object->symbols, &object->arena);
+	elf_file_close(&debug);
+}
+
+static bool is_stripped(const struct elf_file *file)
+{
+	GElf_Shdr header;
+
+	return !elf_file_section(file, SHT_SYMTAB, NULL, &header) ||
+	       elf_file_section(file, SHT_PROGBITS, ".gnu_debuglink", &header) ||
+	       elf_file_section(file, SHT_PROGBITS, ".gnu_debugdata", &header);
+}
+
+static void copy_functions(struct object *object)
+{
+	const struct symbol_list *symbols = &object->symbols;
+
+	object->function_count = (uint32_t)symbols->count;
+	object->functions = arena_array(&object->arena, struct object_function, symbols->count);
+	for (size_t i = 0; i < symbols->count; i++) {
+		const struct symbol *symbol = &symbols->items[i];
+
+		object->functions[i] = (struct object_function){symbol->address, symbol->size,
+								symbol->name, symbol->alias_list};
+	}
+}
+
+/* Reads all symbols, once, and lets go of the file. */
+static void read_symbols(struct object *object)
+{
+	struct elf_file *file = &object->file;
+
+	if (object->has_been_read)
+		return;
+	object->has_been_read = true;
+	if (!file->elf)
+		return;
+	code_ranges_read(file, &object->ranges);
+	symbols_read(file, SHT_SYMTAB, &object->ranges, &object->symbols, &object->arena);
+	symbols_read(file, SHT_DYNSYM, &object->ranges, &object->symbols, &object->arena);
+	if (is_stripped(file))
+		read_stripped_symbols(object);
+	symbols_merge(&object->symbols, &object->arena);
+	plt_read(file, &object->symbols, &object->arena);
+	entries_read(file, &object->entries);
+	symbols_extend(&object->symbols, &object->ranges, &object->entries);
+	code_map_build(&object->map, &object->ranges, &object->symbols, &object->entries);
+	copy_functions(object);
+
+	vec_fini(&object->ranges);
+	vec_fini(&object->symbols);
+	vec_fini(&object->entries);
+	elf_file_close(file);
+}
+
+void object_free(struct object *object)
+{
+	if (!object)
+		return;
+	elf_file_close(&object->file);
+	vec_fini(&object->map);
+	vec_fini(&object->made_up);
+	arena_fini(&object->arena);
+	diag_fini(&object->diags);
+	free(object->path);
+	free(object->build_id);
+	free(object->provenance);
+	free(object->debug_path);
+	free(object);
+}
+
+/* A function for a stretch of code that has no symbol; its span knows it from now on. */
+static uint32_t make_up_function(struct object *object, struct span *span)
+{
+	struct object_function *function = arena_new(&object->arena, struct object_function);
+	const char *slash = strrchr(object->path, '/');
+
+	function->address = span->start;
+	function->size = span[1].start - span->start;
+	function->mangled = arena_printf(&object->arena, "<static>@0x%lx (<%s>)", span->start,
+					 slash ? slash + 1 : object->path);
+	span->function = object->function_count + (uint32_t)object->made_up.count;
+	*vec_push(&object->made_up) = function;
+	return span->function;
+}
+
+uint32_t object_function_at(struct object *object, uint64_t address)
+{
+	read_symbols(object);
+
+	struct span *span = code_map_find(&object->map, address);
+
+	if (!span || span->function == SPAN_OUTSIDE)
+		return OBJECT_NO_FUNCTION;
+	return span->function == SPAN_STRIPPED ? make_up_function(object, span) : span->function;
+}
+
+const struct object_function *object_function(const struct object *object, uint32_t index)
+{
+	if (index < object->function_count)
+		return &object->functions[index];
+	return object->made_up.items[index - object->function_count];
+}
+
+uint32_t object_function_count(struct object *object)
+{
+	read_symbols(object);
+	return object->function_count + (uint32_t)object->made_up.count;
+}
+
+const char *object_provenance(const struct object *object)
+{
+	return object->provenance;
+}
+
+const char *object_debug_file(struct object *object)
+{
+	read_symbols(object);
+	return object->debug_path;
+}
+
+void object_take_diags(struct object *object, struct diag_list *diags)
+{
+	for (size_t i = 0; i < object->diags.count; i++)
+		diag_add_once(diags, object->diags.items[i].level, "%s",
+			      object->diags.items[i].text);
+	diag_fini(&object->diags);
+}

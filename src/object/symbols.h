@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From symbol tables to functions: one list of symbols, collected from several
+ * files, sorted, with one entry left for each address.
+ */
+#ifndef HELIO_OBJECT_SYMBOLS_H
+#define HELIO_OBJECT_SYMBOLS_H
+
+#include "base/arena.h"
+#include "base/memory.h"
+#include "object/elf_file.h"
+
+/* Disjoint stretches of code, sorted: the executable sections, each for itself. */
+struct code_range {
+	uint64_t start, end;
+};
+struct code_ranges {
+	struct code_range *items;
+	size_t count, capacity;
+};
+
+/* Executable sections; where there are no section headers, executable segments. */
+void code_ranges_read(const struct elf_file *file, struct code_ranges *ranges);
+/* The range that holds the address, or NULL. */
+const struct code_range *code_ranges_find(const struct code_ranges *ranges, uint64_t address);
+
+/* Of several symbols at one address, the later kind names the function. */
+enum symbol_kind {
+	SYMBOL_LABEL,	 /* STT_NOTYPE */
+	SYMBOL_PLT,	 /* named by us after what it jumps to */
+	SYMBOL_FUNCTION, /* STT_FUNC, STT_GNU_IFUNC */
+};
+
+struct symbol {
+	uint64_t address;
+	uint64_t size;
+	const char *name;
+	const char *alias_list; /* as in struct object_function */
+	enum symbol_kind kind;
+};
+struct symbol_list {
+	struct symbol *items;
+	size_t count, capacity;
+	size_t text_size; /* of the string tables behind the names */
+};
+
+/* Addresses, sorted. */
+struct address_list {
+	uint64_t *items;
+	size_t count, capacity;
+};
+
+/*
+ * Adds the symbols of the file's first table of that type (SHT_SYMTAB,
+ * SHT_DYNSYM) that lie in the ranges; the arena keeps their names.  Left out:
+ * .L… labels and mapping symbols ($x, $d).  Symbol versions are cut off.
+ */
+void symbols_read(const struct elf_file *file, uint32_t table_type,
+		  const struct code_ranges *ranges, struct symbol_list *symbols,
+		  struct arena *arena);
+
+/*
+ * Sorts by address and leaves one symbol per address: the alphabetically last
+ * name, functions before labels; the greatest size among symbols of its kind.
+ */
+void symbols_merge(struct symbol_list *symbols, struct arena *arena);
+/* The symbol at exactly this address in a merged list, or NULL. */
+const struct symbol *symbols_find(const struct symbol_list *symbols, uint64_t address);
+
+/*
+ * Gives every symbol of a merged list a size: one without reaches up to the
+ * next symbol, the next known entry point, or the end of the range or of the
+ * function around it.  Sizeless labels inside a function are removed.
+ */
+void symbols_extend(struct symbol_list *symbols, const struct code_ranges *ranges,
+		    const struct address_list *entries);
+
+/*
+ * Adds a symbol NAME@plt for every PLT slot that can be named, and merges.
+ * The list must be merged: it names what indirect functions resolve to.
+ */
+void plt_read(const struct elf_file *file, struct symbol_list *symbols, struct arena *arena);
+
+/* Where functions begin according to .eh_frame_hdr; empty if there is none. */
+void entries_read(const struct elf_file *file, struct address_list *entries);
+
+#endif
