@@ -21,15 +21,19 @@
 /* A descendant's log has no arguments before its <process> line, so that it comes early. */
 enum { LOG_HEAD = 16384, START_ROUNDING_NS = 20000000 };
 
+bool family_file_path(const struct member *member, const char *file, char *path, size_t size)
+{
+	int length = snprintf(path, size, "%s%s%s", member->name, *member->name ? "/" : "", file);
+
+	return length > 0 && length < (int)size;
+}
+
 int family_open_file(const struct family *family, const struct member *member, const char *file,
 		     int flags)
 {
 	char path[512];
 
-	int length = snprintf(path, sizeof(path), "%s%s%s", member->name, *member->name ? "/" : "",
-			      file);
-
-	if (length >= (int)sizeof(path)) {
+	if (!family_file_path(member, file, path, sizeof(path))) {
 		errno = ENAMETOOLONG;
 		return -1;
 	}

@@ -38,6 +38,8 @@ bool family_open(struct family *family, const char *path, pid_t pid, uint64_t mo
 void family_scan(struct family *family);
 void family_close(struct family *family);
 
+/* A member's file, relative to family->folder; false if the name is too long. */
+bool family_file_path(const struct member *member, const char *file, char *path, size_t size);
 /* Opens a member's file, or returns -1; flags as open(2) has them. */
 int family_open_file(const struct family *family, const struct member *member, const char *file,
 		     int flags);

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -107,7 +106,7 @@ static uint64_t file_size(const struct family *family, const struct member *memb
 	char path[512];
 	struct stat st;
 
-	snprintf(path, sizeof(path), "%s/%s", *member->name ? member->name : ".", file);
+	family_file_path(member, file, path, sizeof(path));
 	return fstatat(family->folder, path, &st, 0) ? 0 : (uint64_t)st.st_size;
 }
 
@@ -123,8 +122,7 @@ static void pack_member(struct family *family, struct member *member,
 	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
 		char path[512];
 
-		snprintf(path, sizeof(path), "%s/%s", *member->name ? member->name : ".",
-			 jobs[i].file);
+		family_file_path(member, jobs[i].file, path, sizeof(path));
 		enum pack_result result =
 			jobs[i].pack(family->folder, path, &before, &summary->bytes);
 

@@ -45,8 +45,6 @@ static enum status choose_engine(struct launch *launch)
 	enum options_engine asked = launch->options.engine;
 
 	launch->engine = "monitor";
-	if (!launch->options.clock_us)
-		launch->engine = "none";
 	if (!launch->options.clock_us || asked == OPTIONS_ENGINE_MONITOR)
 		return STATUS_OK;
 	if (probe_perf(&launch->engine_reason)) {

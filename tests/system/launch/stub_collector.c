@@ -90,6 +90,8 @@ static void write_stacks(void)
 
 		put(fd, HEADER_SIZE + sizeof(block) + i * sizeof(node), &node, sizeof(node));
 	}
+	if (ftruncate(fd, HEADER_SIZE + 2 * BLOCK_SIZE))
+		abort();
 	close(fd);
 }
 

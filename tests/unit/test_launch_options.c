@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Command lines and what they mean; the expected texts are those of the collect commands. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "launch/environment.h"
+#include "launch/options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct options options;
+static char said[4096];
+
+/* Splits the line at spaces, parses it, and keeps the messages in `said`. */
+static enum status parse(const char *line)
+{
+	static char copy[1024];
+	static char *argv[64];
+	struct diag_list diags = {0};
+	char *rest = copy;
+	size_t count = 1;
+
+	strncpy(copy, line, sizeof(copy) - 1);
+	argv[0] = (char *)"collect";
+	for (char *word; (word = strsep(&rest, " ")) && *line;)
+		argv[count++] = strcmp(word, "''") ? word : word + 2;
+	argv[count] = NULL;
+	enum status status = options_parse(&options, argv, &diags);
+
+	said[0] = '\0';
+	for (size_t i = 0; i < diags.count; i++) {
+		strncat(said, diags.items[i].text, sizeof(said) - strlen(said) - 2);
+		strncat(said, "\n", 2);
+	}
+	diag_fini(&diags);
+	return status;
+}
+
+static void accept(const char *line)
+{
+	if (parse(line) != STATUS_OK)
+		fail_msg("'%s' is refused: %s", line, said);
+}
+
+static void refuse(const char *line, const char *text)
+{
+	if (parse(line) == STATUS_OK)
+		fail_msg("'%s' is accepted", line);
+	if (strncmp(said, text, strlen(text)))
+		fail_msg("'%s' says '%s', not '%s'", line, said, text);
+}
+
+static void test_defaults(void **state)
+{
+	accept("prog -p off");
+	assert_int_equal(options.action, OPTIONS_RUN);
+	assert_int_equal(options.clock_us, 10007);
+	assert_int_equal(options.sample_s, 1);
+	assert_true(options.follow);
+	assert_null(options.follow_regex);
+	assert_null(options.output);
+	assert_false(options.window);
+	assert_int_equal(options.engine, OPTIONS_ENGINE_AUTO);
+	assert_string_equal(options.target[0], "prog");
+	assert_string_equal(options.target[1], "-p");
+	assert_string_equal(options.target[2], "off");
+	assert_null(options.target[3]);
+}
+
+static void test_clock(void **state)
+{
+	static const struct {
+		const char *line;
+		uint32_t us;
+		const char *said;
+	} cases[] = {
+		{"-p on x", 10007, ""},
+		{"-p off x", 0, ""},
+		{"-p lo x", 100003, ""},
+		{"-p low x", 100003, ""},
+		{"-p hi x", 997, ""},
+		{"-p high x", 997, ""},
+		{"-p h x", 997, ""},
+		{"-p 20 x", 20000, ""},
+		{"-p 1.5m x", 1500, ""},
+		{"-p 0.997 x", 997, ""},
+		{"-p 500u x", 500, ""},
+		{"-p 100u x", 100, ""},
+		{"-p 1000 x", 1000000, ""},
+		{"--clock 1ms x", 1000, ""},
+		{"--clock=500us x", 500, ""},
+		{"--clock 1s x", 1000000, ""},
+		{"-p 99u x", 100,
+		 "Clock profiling at 0.099 millisec. interval is not supported on this system; "
+		 "minimum 0.100 millisec. used\n"},
+		{"-p 5000 x", 1000000,
+		 "Clock profiling at 5000 millisec. interval is not supported on this system; "
+		 "maximum 1000.000 millisec. used\n"},
+		{"-p 150.5u x", 150,
+		 "Clock profiling at 0.1505 millisec. interval is not supported on this system; "
+		 "rounded down to 0.150 millisec. used\n"},
+		{"-p +on x", 10007,
+		 "clock-based memoryspace and dataspace profiling is no longer supported\n"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		accept(cases[i].line);
+		assert_int_equal(options.clock_us, cases[i].us);
+		assert_string_equal(said, cases[i].said);
+	}
+	static const char *const junk[] = {"-p foo x", "-p 0 x",   "-p -1 x",	 "-p 0x10 x",
+					   "-p inf x", "-p nan x", "-p 5k x",	 "-p 1e3 x",
+					   "-p '' x",  "-p . x",   "-p 1.5.2 x", "-p High x"};
+
+	for (size_t i = 0; i < sizeof(junk) / sizeof(junk[0]); i++)
+		refuse(junk[i], "Unrecognized clock-profiling interval '");
+}
+
+static void test_sample(void **state)
+{
+	accept("-S on x");
+	assert_int_equal(options.sample_s, 1);
+	accept("-S off x");
+	assert_int_equal(options.sample_s, 0);
+	accept("--sample 30 x");
+	assert_int_equal(options.sample_s, 30);
+	refuse("-S 0 x", "Unrecognized sample period '0'\n");
+	refuse("-S 1.5 x", "Unrecognized sample period '1.5'\n");
+	refuse("-S -1 x", "Unrecognized sample period '-1'\n");
+	refuse("-S foo x", "Unrecognized sample period 'foo'\n");
+}
+
+static void test_follow(void **state)
+{
+	accept("-F off x");
+	assert_false(options.follow);
+	accept("-F all x");
+	assert_true(options.follow);
+	accept("-F '' x");
+	assert_true(options.follow);
+	accept("--follow =(cc1|as) x");
+	assert_true(options.follow);
+	assert_string_equal(options.follow_regex, "(cc1|as)");
+	refuse("-F =( x", "Unrecognized follow-mode parameter '=('\n");
+	refuse("-F foo x", "Unrecognized follow-mode parameter 'foo'\n");
+}
+
+static void test_window(void **state)
+{
+	static const struct {
+		const char *line;
+		uint64_t start;
+		uint64_t end;
+	} cases[] = {
+		{"-t 10 x", 0, 10000},	      {"-t 10s x", 0, 10000},	     {"-t 5m x", 0, 300000},
+		{"-t 2-3 x", 2000, 3000},     {"-t 1m-90s x", 60000, 90000}, {"-t -7 x", 0, 7000},
+		{"--duration 7- x", 7000, 0}, {"--duration 0.25 x", 0, 250}, {"-t 300ms x", 0, 300},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		accept(cases[i].line);
+		assert_true(options.window);
+		assert_int_equal(options.window_start_ms, cases[i].start);
+		assert_int_equal(options.window_end_ms, cases[i].end);
+	}
+	accept("-t 0 x");
+	assert_false(options.window);
+	refuse("-t 5-3 x",
+	       "Invalid time parameter '5-3': start time must be earlier than end time\n");
+	refuse("-t 5-5 x",
+	       "Invalid time parameter '5-5': start time must be earlier than end time\n");
+	refuse("-t foo x", "Unrecognized time parameter 'foo'\n");
+	refuse("-t 5-8x x", "Unrecognized time parameter '5-8x'\n");
+	refuse("-t - x", "Unrecognized time parameter '-'\n");
+	refuse("-t '' x", "Unrecognized time parameter ''\n");
+}
+
+static void test_output(void **state)
+{
+	accept("-o dir/a.er x");
+	assert_string_equal(options.output, "dir/a.er");
+	assert_false(options.overwrite);
+	accept("--overwrite a.er/ x");
+	assert_true(options.overwrite);
+	refuse("-o foo x", "Experiment name 'foo' must end in '.er'\n");
+	refuse("-O foo.erg x", "Experiment name 'foo.erg' must end in '.er'\n");
+	refuse("-o .er x", "Experiment name '.er' must end in '.er'\n");
+	refuse("-o d/.er x", "Experiment name 'd/.er' must end in '.er'\n");
+	refuse("-o a.er -O b.er x", "Only one -o or -O argument may be used\n");
+	refuse("-o a.er -o b.er x", "Only one -o or -O argument may be used\n");
+}
+
+static void test_comments(void **state)
+{
+	accept("-C a --comment b x");
+	assert_int_equal(options.comment_count, 2);
+	assert_string_equal(options.comments[1], "b");
+	accept("-C 1 -C 2 -C 3 -C 4 -C 5 -C 6 -C 7 -C 8 -C 9 -C 10 x");
+	refuse("-C 1 -C 2 -C 3 -C 4 -C 5 -C 6 -C 7 -C 8 -C 9 -C 10 -C 11 x",
+	       "No more than 10 comments may be specified\n");
+}
+
+static void test_only_one(void **state)
+{
+	refuse("-p on -p on x", "Only one -p argument may be used\n");
+	refuse("-p on --clock on x", "Only one -p argument may be used\n");
+	refuse("-S on -S on x", "Only one -S argument may be used\n");
+	refuse("-F on -F on x", "Only one -F argument may be used\n");
+	refuse("-t 1 -t 1 x", "Only one -t argument may be used\n");
+	refuse("--engine perf --engine perf x", "Only one --engine argument may be used\n");
+	accept("-n -n -v -v -q -q x");
+	assert_true(options.dry_run && options.verbose && options.quiet);
+}
+
+static void test_words(void **state)
+{
+	refuse("-pon x", "unrecognized argument '-pon': an option's argument is a word of its own, "
+			 "'-p on'\n");
+	refuse("-z x", "unrecognized argument '-z'\n");
+	refuse("- x", "unrecognized argument '-'\n");
+	refuse("--clok 1ms x", "unrecognized argument '--clok': did you mean --clock?\n");
+	refuse("--xyz x", "unrecognized argument '--xyz'\n");
+	refuse("--p on x", "unrecognized argument '--p'\n");
+	refuse("-p", "-p requires an argument: off|lo|hi|on|N[m|u]\n");
+	refuse("--output", "--output requires an argument: NAME.er\n");
+	refuse("--verbose=on x", "--verbose takes no argument\n");
+	refuse("-n", "no target given");
+	refuse("-p on --", "no target given");
+	accept("-p on -- -n x");
+	assert_string_equal(options.target[0], "-n");
+	accept("--engine monitor --depth 64 x");
+	assert_int_equal(options.engine, OPTIONS_ENGINE_MONITOR);
+	assert_int_equal(options.depth, 64);
+	refuse("--engine fast x", "The engine must be auto, perf or monitor, not 'fast'\n");
+	refuse("--depth 0 x", "Unrecognized call stack depth '0'\n");
+}
+
+static void test_actions(void **state)
+{
+	accept("");
+	assert_int_equal(options.action, OPTIONS_HELP);
+	accept("--help");
+	assert_int_equal(options.action, OPTIONS_HELP);
+	accept("-V");
+	assert_int_equal(options.action, OPTIONS_VERSION);
+	accept("--version -z");
+	assert_int_equal(options.action, OPTIONS_VERSION);
+}
+
+static void test_later_options(void **state)
+{
+	static const char letters[] = "hsHiMmcINrjJlyxPdgAaLR";
+	char line[] = "-? on x";
+
+	for (const char *letter = letters; *letter; letter++) {
+		line[1] = *letter;
+		char text[] = "-? (";
+
+		text[1] = *letter;
+		refuse(line, text);
+		assert_non_null(strstr(said, "is known but not available yet in this version"));
+	}
+	refuse("-h", "-h (hardware counters) is known but not available yet");
+	/* An old command line that switches off what is not there. */
+	accept("-h off -H off -s off -j off -a off -L unlimited -p hi x");
+	assert_int_equal(options.clock_us, 997);
+}
+
+static void test_usage_names_all(void **state)
+{
+	static const char *const names[] = {"-p, --clock",
+					    "-S, --sample",
+					    "-F, --follow",
+					    "-o, --output",
+					    "-O, --overwrite",
+					    "-C, --comment",
+					    "-t, --duration",
+					    "--engine",
+					    "-n, --dry-run",
+					    "-v, --verbose",
+					    "-V, --version",
+					    "--help",
+					    "from 0.100 to 1000 millisec."};
+	struct strbuf text = {0};
+
+	options_usage(&text);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		assert_non_null(strstr(text.text, names[i]));
+	assert_null(strstr(text.text, "(null)"));
+	strbuf_fini(&text);
+}
+
+static void test_depth_from_environment(void **state)
+{
+	setenv("SP_COLLECTOR_STACKBUFSZ", "77", 1);
+	accept("x");
+	assert_int_equal(options.depth, 77);
+	accept("--depth 5 x");
+	assert_int_equal(options.depth, 5);
+	setenv("SP_COLLECTOR_STACKBUFSZ", "many", 1);
+	accept("x");
+	assert_int_equal(options.depth, 0);
+	unsetenv("SP_COLLECTOR_STACKBUFSZ");
+}
+
+static void test_params(void **state)
+{
+	struct arena arena = {0};
+
+	accept("-p 1 -F off -t 2-3 --depth 9 x");
+	assert_string_equal(environment_params(&arena, &options, "perf", 123),
+			    "p:1000;e:perf;F:off;s:123;t:2000-3000;n:9;");
+	accept("-p off x");
+	assert_string_equal(environment_params(&arena, &options, "monitor", 0),
+			    "p:0;e:monitor;F:on;");
+	arena_fini(&arena);
+}
+
+static void test_environment(void **state)
+{
+	struct arena arena = {0};
+	char *old[] = {(char *)"A=1",
+		       (char *)"LD_PRELOAD=/x.so /lib/c.so:/y.so",
+		       (char *)"HELIO_COLLECTOR_FOLLOW=old",
+		       (char *)"HELIO_COLLECTOR_PARAMS=old",
+		       (char *)"B=",
+		       NULL};
+	struct environment_request request = {
+		.library = "/lib/c.so", .experiment = "/e/test.1.er", .params = "p:1;"};
+	static const char *const expected[] = {"A=1",
+					       "B=",
+					       "LD_PRELOAD=/lib/c.so:/x.so:/y.so",
+					       "HELIO_COLLECTOR_PARAMS=p:1;",
+					       "HELIO_COLLECTOR_EXPERIMENT=/e/test.1.er",
+					       "HELIO_COLLECTOR_LINEAGE=",
+					       "HELIO_COLLECTOR_LIBRARY=/lib/c.so"};
+	const size_t count = sizeof(expected) / sizeof(expected[0]);
+	char **list = environment_build(&arena, old, &request);
+
+	for (size_t i = 0; i < count; i++)
+		assert_string_equal(list[i], expected[i]);
+	assert_null(list[count]);
+	request.follow_regex = "a|b";
+	assert_string_equal(environment_build(&arena, old, &request)[count],
+			    "HELIO_COLLECTOR_FOLLOW=a|b");
+	arena_fini(&arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_clock),
+		cmocka_unit_test(test_sample),
+		cmocka_unit_test(test_follow),
+		cmocka_unit_test(test_window),
+		cmocka_unit_test(test_output),
+		cmocka_unit_test(test_comments),
+		cmocka_unit_test(test_only_one),
+		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_actions),
+		cmocka_unit_test(test_later_options),
+		cmocka_unit_test(test_usage_names_all),
+		cmocka_unit_test(test_depth_from_environment),
+		cmocka_unit_test(test_params),
+		cmocka_unit_test(test_environment),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
