@@ -17,9 +17,11 @@ struct metric {
 	const char *title;   /* "Total CPU Time" */
 	const char *aliases; /* older words for it, space-separated, or NULL */
 	enum metric_unit unit;
-	bool is_static;	     /* size, address, name: no flavour */
-	uint32_t states;     /* clock metrics: bit set of enum format_state that it adds up */
-	/* the engine's own fields may follow */
+	bool is_static;		 /* size, address, name: no flavour */
+	uint32_t states;	 /* clock metrics: bit set of enum format_state that it adds up */
+	const char *description; /* one sentence for help and metric_list */
+	bool first_thread;	 /* counts only the first thread of each process */
+	bool if_data;		 /* available only where the experiments hold some of it */
 };
 
 enum metric_flavor { FLAVOR_STATIC, FLAVOR_EXCLUSIVE, FLAVOR_INCLUSIVE, FLAVOR_ATTRIBUTED };
@@ -44,18 +46,29 @@ struct metric_list {
 	size_t capacity;
 };
 
-/* The catalogue: all metrics that the given data kinds support, in its order. NULL after the last. */
+/* The catalogue: all metrics that exist, in its order; NULL after the last. */
 const struct metric *metric_catalogue(size_t index);
+/* The metric of that name or alias, letters' case aside; NULL: none. */
+const struct metric *metric_find(const char *name);
 
 struct session;
 
+/* Whether the session's experiments hold the data for a metric: what `metric_list` shows and `any`
+ * means. */
+bool metric_available(const struct session *session, const struct metric *metric);
+
 /*
  * Reads "e.user:i%total:name" (behaviour.md 4.2).  On an error the list stays
- * as it is and diags says which part is wrong and why.
+ * as it is and diags says which part is wrong and why.  `any` stands for all
+ * available metrics with a flavour, `default` for query_init's list; a list
+ * without `name` gets it at its end.  What is written for one metric and one
+ * flavour in several places is one choice, at the first place.
+ *
+ * A metric of time is shown as time for `+` too, any other as value for `.`.
  */
 enum status metric_list_parse(const struct session *session, const char *spec,
 			      struct metric_list *list, struct diag_list *diags);
-/* One metric for `sort`, with an optional leading '-'. */
+/* One metric for `sort`, with an optional leading '-'; of a list the first with data counts. */
 enum status metric_sort_parse(const struct session *session, const char *spec,
 			      struct metric_choice *choice, bool *reverse, struct diag_list *diags);
 /* "e.%totalcpu:i.%totalcpu:name"; "e.%totalcpu" for one: the caller's to free. */

@@ -10,6 +10,8 @@
 #include "analysis/metric.h"
 #include "base/arena.h"
 #include "base/status.h"
+#include "experiment/log.h"
+#include "experiment/overview.h"
 #include "object/object.h"
 
 #include <stdbool.h>
@@ -24,7 +26,8 @@ struct session;
  * reported as a warning and the rest is used.  STATUS_NOTFOUND: not one of
  * them could be opened.
  */
-enum status session_open(char *const *paths, size_t count, struct session **out, struct diag_list *diags);
+enum status session_open(char *const *paths, size_t count, struct session **out,
+			 struct diag_list *diags);
 void session_free(struct session *session);
 
 /* What a view is asked for.  Lists belong to the caller. */
@@ -55,15 +58,30 @@ enum row_mark {
 struct row {
 	const char *name;
 	const char *object; /* path of the load object, or NULL */
-	uint32_t id;	 /* function id, or node id in a call tree */
-	uint32_t parent; /* call tree: row's parent id */
+	/*
+	 * The function's id; in a call tree the node's; of threads, load objects and
+	 * their <Total> a number from 0 in the order of the session
+	 */
+	uint32_t id;
+	uint32_t parent; /* call tree: id of the parent's row; 0 for <Total>, which is 0 itself */
 	uint32_t depth;	 /* call tree: 0 for <Total> */
 	uint32_t block;	 /* callers-callees: rows with one number belong together */
 	enum row_mark mark;
 	bool last_child; /* call tree: no sibling follows */
 };
 
+/* Ids of the functions that stand for something else than code. */
+enum {
+	FUNCTION_TOTAL,
+	FUNCTION_UNKNOWN,	/* <Unknown> */
+	FUNCTION_TRUNCATED,	/* <Truncated-stack> */
+	FUNCTION_UNWIND_FAILED, /* <Stack-unwind-failed> */
+	FUNCTION_NO_STACK,	/* <no call stack recorded> */
+	FUNCTION_FIRST_REAL,
+};
+
 /*
+ * Hidden metrics have no column; the name has one, without values.
  * values[row * column_count + column]; base[column] is what 100 % means, or,
  * for the blocks of callers-callees, block_base[block * column_count + column].
  */
@@ -84,19 +102,29 @@ void table_fini(struct table *table);
 
 /* The function list, <Total> first. */
 void view_functions(struct session *session, const struct query *query, struct table *table);
-/* One block per function, callers above, callees below; flavour attributed, the centre's values exclusive. */
+/*
+ * One block per function, callers above, callees below; flavour attributed, the
+ * centre's values exclusive.  With recursion an event counts for the innermost
+ * occurrence of the function on its stack, so that for every function the
+ * callers' values and the centre's with the callees' both add up to the
+ * inclusive metric.  The block of <Total> has callees only.  A limit is one of blocks.
+ */
 void view_callers_callees(struct session *session, const struct query *query, struct table *table);
 /* The block of one function. */
 void view_callers_callees_of(struct session *session, const struct query *query, uint32_t function,
 			     struct table *table);
 /* Rows in display order, a child after its parent, siblings by the sort metric. */
 void view_call_tree(struct session *session, const struct query *query, struct table *table);
-/* Load objects with exclusive and inclusive metrics. */
+/* Load objects with exclusive and inclusive metrics; <Unknown> holds what belongs to none. */
 void view_objects(struct session *session, const struct query *query, struct table *table);
 /* One row per thread: name "Process 1, Thread 2 (tid 123)", exclusive metrics. */
 void view_threads(struct session *session, const struct query *query, struct table *table);
 
-/* Functions that a name means: exact name in any style, else a unique prefix of words. */
+/*
+ * Functions that a name means: all that have it as long, short or mangled name
+ * or as an alias, with or without " [object]".  If there are none, those whose long name
+ * goes on after it where a word ends: "f" for "f(int)" and "f.part.0".
+ */
 struct function_match {
 	uint32_t function;
 	const char *name;   /* long */
@@ -104,9 +132,11 @@ struct function_match {
 	uint64_t address;
 };
 /* The caller frees *out. Count 0: none. */
-size_t session_find_functions(struct session *session, const char *name, struct function_match **out);
+size_t session_find_functions(struct session *session, const char *name,
+			      struct function_match **out);
 
-/* Everything `fsingle` and `fsummary` print of one function. Strings live as long as the session. */
+/* Everything `fsingle` and `fsummary` print of one function. Strings live as long as the session.
+ */
 struct function_summary {
 	const char *name;
 	const char *mangled;
@@ -125,25 +155,11 @@ void session_function_values(struct session *session, uint32_t function,
 			     const struct metric *metric, double *exclusive, double *inclusive,
 			     double *total);
 
-/* Facts about the experiments for header, overview, statistics, experiment_list, objects. */
-struct attribute {
-	const char *name;
-	const char *value;
-};
-struct log_event {
-	uint64_t time_ns;
-	const char *kind;
-	struct attribute *attributes;
-	size_t attribute_count;
-};
-struct usage {
-	uint64_t time_ns;
-	uint32_t kind; /* enum format_sample_kind */
-	char label[33];
-	uint64_t user_ns, system_ns, minor_faults, major_faults, voluntary_switches,
-		involuntary_switches, input_blocks, output_blocks, read_bytes, write_bytes,
-		read_calls, write_calls, rss_bytes, max_rss_bytes, threads, run_delay_ns;
-};
+/*
+ * Facts about the experiments for header, overview, statistics,
+ * experiment_list, objects; struct attribute, log_event and usage are those of
+ * the experiment's files (experiment/log.h, experiment/overview.h).
+ */
 struct load_object_info {
 	uint32_t number;
 	const char *name; /* base name */
@@ -152,14 +168,14 @@ struct load_object_info {
 };
 /* One process: a founder or a descendant. All strings live as long as the session. */
 struct process_info {
-	uint32_t id;		  /* from 1, in the order of experiment_list */
-	uint32_t founder;	  /* id of the founder's process_info; its own id for a founder */
-	const char *path;	  /* the experiment directory */
-	const char *name;	  /* its base name; for descendants FOUNDER/_f1.er */
-	const char *lineage;	  /* "" for a founder */
-	const char *notes;	  /* or NULL */
-	const char *target;	  /* the program's base name */
-	char *const *arguments;	  /* the command, NULL-terminated; or NULL */
+	uint32_t id;		/* from 1, in the order of experiment_list */
+	uint32_t founder;	/* id of the founder's process_info; its own id for a founder */
+	const char *path;	/* the experiment directory */
+	const char *name;	/* its base name; for descendants FOUNDER/_f1.er */
+	const char *lineage;	/* "" for a founder */
+	const char *notes;	/* or NULL */
+	const char *target;	/* the program's base name */
+	char *const *arguments; /* the command, NULL-terminated; or NULL */
 	int64_t pid, ppid, pgrp, sid;
 	const char *cwd, *executable, *hostname, *os, *arch, *producer, *version;
 	const char *engine, *engine_reason;
@@ -183,7 +199,8 @@ struct process_info {
 size_t session_process_count(const struct session *session);
 const struct process_info *session_process(const struct session *session, size_t index);
 size_t session_load_object_count(const struct session *session);
-void session_load_object(const struct session *session, size_t index, struct load_object_info *info);
+void session_load_object(const struct session *session, size_t index,
+			 struct load_object_info *info);
 /* Warnings that concern the numbers of every view: damage, drops, a process still running. */
 const struct diag_list *session_warnings(const struct session *session);
 

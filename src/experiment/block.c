@@ -28,14 +28,16 @@ static void check_header(struct block_file *file, const struct read_context *con
 			 const char *name, const struct format_file_header *header)
 {
 	uint32_t size = header->header_size;
-	bool size_ok = size >= sizeof(*header) && size <= HEADER_SIZE_MAX && size % BLOCK_GRAIN == 0;
+	bool size_ok =
+		size >= sizeof(*header) && size <= HEADER_SIZE_MAX && size % BLOCK_GRAIN == 0;
 	char kind[sizeof(header->kind) + 1] = {0};
 
 	memcpy(kind, header->kind, sizeof(header->kind));
 	file->offset = size_ok ? size : sizeof(*header);
 	if (!size_ok || strcmp(kind, name))
 		diag_add(context->diags, DIAG_WARNING,
-			 "%s: the header of %s is damaged; what follows it is read as far as possible",
+			 "%s: the header of %s is damaged; what follows it is read as far as "
+			 "possible",
 			 context->name, name);
 }
 
@@ -62,7 +64,8 @@ static bool read_header(struct block_file *file, const struct read_context *cont
 	}
 	if (header.version != FORMAT_VERSION) {
 		diag_add(context->diags, DIAG_WARNING,
-			 "%s: %s has format version %u, this program reads version %u; it is left out",
+			 "%s: %s has format version %u, this program reads version %u; it is left "
+			 "out",
 			 context->name, name, header.version, FORMAT_VERSION);
 		return false;
 	}
@@ -120,9 +123,9 @@ static void fill_window(struct block_file *file, uint64_t offset, size_t length)
 	file->window_start = offset;
 	file->window_length = 0;
 	while (file->window_length < wanted) {
-		ssize_t got = pread(file->fd, file->window + file->window_length,
-				    wanted - file->window_length,
-				    (off_t)(offset + file->window_length));
+		ssize_t got =
+			pread(file->fd, file->window + file->window_length,
+			      wanted - file->window_length, (off_t)(offset + file->window_length));
 
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -166,7 +169,8 @@ static bool header_plausible(const struct block_file *file, const uint8_t *data)
 	       (file->encodings >> header.encoding & 1);
 }
 
-/* Looks for a header in the window; returns how far the file is passed over, *found if one is there. */
+/* Looks for a header in the window; returns how far the file is passed over, *found if one is
+ * there. */
 static size_t scan(struct block_file *file, const uint8_t *data, size_t length, bool *found)
 {
 	size_t i;

@@ -26,8 +26,8 @@ struct read_context {
 
 struct block_file {
 	int fd;
-	uint64_t size;	 /* at the time of opening; what is appended later is not read */
-	uint64_t offset; /* the next block is looked for here */
+	uint64_t size;	    /* at the time of opening; what is appended later is not read */
+	uint64_t offset;    /* the next block is looked for here */
 	unsigned encodings; /* bit set of 1 << enum format_encoding that this file may hold */
 	/* what went wrong so far */
 	uint64_t skipped; /* bytes that were neither zero nor part of a block */
@@ -43,7 +43,7 @@ struct block_file {
 struct block {
 	struct format_block_header header;
 	const uint8_t *data; /* valid until the next call */
-	size_t used;	     /* bytes of data that are there; less than header.used in a cut block */
+	size_t used; /* bytes of data that are there; less than header.used in a cut block */
 };
 
 enum file_state { FILE_USABLE, FILE_MISSING, FILE_UNUSABLE };

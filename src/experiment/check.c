@@ -38,7 +38,8 @@ static void check_end(const struct process *process, struct diag_list *warnings)
 		return;
 	if (!log->ended)
 		diag_add(warnings, DIAG_WARNING,
-			 "%s: the process still runs or was killed before it could close its experiment; its last moments may be missing",
+			 "%s: the process still runs or was killed before it could close its "
+			 "experiment; its last moments may be missing",
 			 process->name);
 	else if (log->exit_signal)
 		diag_add(warnings, DIAG_WARNING,
@@ -46,7 +47,8 @@ static void check_end(const struct process *process, struct diag_list *warnings)
 			 process->name, log->exit_signal);
 	if (log->closed && process->map.present && !process->map.closed)
 		diag_add(warnings, DIAG_WARNING,
-			 "%s: map.xml has no end: load objects may be missing, their functions show as <Unknown>",
+			 "%s: map.xml has no end: load objects may be missing, their functions "
+			 "show as <Unknown>",
 			 process->name);
 }
 
@@ -69,13 +71,13 @@ static void check_counts(const struct process *process, struct diag_list *warnin
 			 process->name, counters->events - events, counters->events);
 	if (counters->unwind_failed * 100 > events)
 		diag_add(warnings, DIAG_WARNING,
-			 "%s: %" PRIu64
-			 " call stacks could not be followed to their beginning; inclusive times of outer functions are too small",
+			 "%s: %" PRIu64 " call stacks could not be followed to their beginning; "
+					"inclusive times of outer functions are too small",
 			 process->name, counters->unwind_failed);
 	if (counters->truncated * 100 > events)
 		diag_add(warnings, DIAG_WARNING,
-			 "%s: %" PRIu64
-			 " call stacks were deeper than the limit; inclusive times of outer functions are too small",
+			 "%s: %" PRIu64 " call stacks were deeper than the limit; inclusive times "
+					"of outer functions are too small",
 			 process->name, counters->truncated);
 }
 
@@ -106,13 +108,14 @@ static void check_cpu(const struct process *process, struct diag_list *warnings)
 	if (counters->has_cpu && process->profile.present && knows_cpu_before(process) &&
 	    recorded < used * 0.99 && used - recorded > CPU_GRAIN_NS)
 		diag_add(warnings, DIAG_WARNING,
-			 "%s: the events hold %.3f s of CPU time, the process used %.3f s: %.1f %% are not accounted for",
-			 process->name, recorded / 1e9, used / 1e9,
-			 100 * (used - recorded) / used);
+			 "%s: the events hold %.3f s of CPU time, the process used %.3f s: %.1f %% "
+			 "are not accounted for",
+			 process->name, recorded / 1e9, used / 1e9, 100 * (used - recorded) / used);
 	if (counters->has_recorded && fabs(recorded - counted) > counted * 0.005 &&
 	    fabs(recorded - counted) > RECORDED_GRAIN_NS)
 		diag_add(warnings, DIAG_WARNING,
-			 "%s: the events hold %.3f s of CPU time, but %.3f s were recorded: the profile is not what was written",
+			 "%s: the events hold %.3f s of CPU time, but %.3f s were recorded: the "
+			 "profile is not what was written",
 			 process->name, recorded / 1e9, counted / 1e9);
 }
 
@@ -141,7 +144,8 @@ static void check_lives(const struct process *process, struct diag_list *warning
 	}
 	if (wrong && difference > life * 0.01)
 		diag_add(warnings, DIAG_WARNING,
-			 "%s: %zu threads lived for %.3f s but their events hold %.3f s (%.1f %% off, %zu threads wrong)",
+			 "%s: %zu threads lived for %.3f s but their events hold %.3f s (%.1f %% "
+			 "off, %zu threads wrong)",
 			 process->name, process->profile.threads.count, life / 1e6, recorded / 1e6,
 			 100 * difference / life, wrong);
 }

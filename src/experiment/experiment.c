@@ -64,12 +64,14 @@ static enum status check_origin(const struct process *process, struct diag_list 
 		return STATUS_OK;
 	case LOG_FOREIGN:
 		diag_add(diags, level,
-			 "%s is an experiment of gprofng or Oracle Developer Studio (format %s), which helio cannot read; use `gprofng display text` for it",
+			 "%s is an experiment of gprofng or Oracle Developer Studio (format %s), "
+			 "which helio cannot read; use `gprofng display text` for it",
 			 process->name, process->log.version);
 		return STATUS_INVALID;
 	case LOG_NEWER:
 		diag_add(diags, level,
-			 "%s was recorded by a newer version (experiment format %s, this program reads %s); update helio to read it",
+			 "%s was recorded by a newer version (experiment format %s, this program "
+			 "reads %s); update helio to read it",
 			 process->name, process->log.version, FORMAT_VERSION_TEXT);
 		return STATUS_INVALID;
 	case LOG_UNKNOWN:
@@ -180,10 +182,10 @@ static void read_descendants(struct experiment *experiment, struct diag_list *wa
 	for (size_t i = 0; i < count; i++) {
 		struct process *process = vec_push(&experiment->processes);
 
-		process->path = arena_printf(&experiment->arena, "%s/%s.er", experiment->path,
-					     lineages[i]);
-		process->name = arena_printf(&experiment->arena, "%s/%s.er", experiment->name,
-					     lineages[i]);
+		process->path =
+			arena_printf(&experiment->arena, "%s/%s.er", experiment->path, lineages[i]);
+		process->name =
+			arena_printf(&experiment->arena, "%s/%s.er", experiment->name, lineages[i]);
 		process->lineage = lineages[i];
 		if (read_process(experiment, process, warnings, DIAG_WARNING, warnings)) {
 			free_process(process);
@@ -267,7 +269,8 @@ enum status experiment_open(const char *path, struct experiment **out, struct di
 		return STATUS_NOTFOUND;
 	}
 	if (!S_ISDIR(info.st_mode)) {
-		diag_add(errors, DIAG_ERROR, "%s is not an experiment: it is not a directory", path);
+		diag_add(errors, DIAG_ERROR, "%s is not an experiment: it is not a directory",
+			 path);
 		return STATUS_INVALID;
 	}
 

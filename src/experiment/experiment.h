@@ -28,7 +28,7 @@ struct experiment {
 	struct arena arena;
 	const char *path;
 	const char *name;
-	const char *notes; /* or NULL */
+	const char *notes;	       /* or NULL */
 	VEC(struct process) processes; /* the founder, then by lineage: _f1, _f1_x1, _f2, _f10 */
 };
 

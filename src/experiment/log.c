@@ -192,7 +192,8 @@ void experiment_log_read(struct experiment_log *log, struct arena *arena,
 	log->damaged = result.damaged_lines || result.too_large;
 	if (result.damaged_lines)
 		diag_add(context->diags, DIAG_WARNING,
-			 "%s: log.xml is damaged: %zu of its lines could not be read, the first is line %zu; facts about the run may be missing",
+			 "%s: log.xml is damaged: %zu of its lines could not be read, the first is "
+			 "line %zu; facts about the run may be missing",
 			 context->name, result.damaged_lines, result.first_damaged);
 	if (result.too_large)
 		diag_add(context->diags, DIAG_WARNING,

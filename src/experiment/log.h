@@ -44,7 +44,7 @@ struct experiment_log {
 	VEC(char *) arguments; /* with a NULL after the last, unless empty */
 	VEC(struct log_event) events;
 	/* from the events */
-	bool ended;	/* by exit, or by becoming another program */
+	bool ended; /* by exit, or by becoming another program */
 	bool has_status;
 	int exit_status, exit_signal;
 	uint64_t last_ns; /* the latest time in the log */
@@ -54,7 +54,8 @@ struct experiment_log {
 /* Whose format a log.xml is. */
 enum log_origin { LOG_OURS, LOG_NEWER, LOG_FOREIGN, LOG_UNKNOWN };
 
-/* Reads log.xml; a missing file leaves `present` false and is not reported. Strings lie in the arena. */
+/* Reads log.xml; a missing file leaves `present` false and is not reported. Strings lie in the
+ * arena. */
 void experiment_log_read(struct experiment_log *log, struct arena *arena,
 			 const struct read_context *context);
 void experiment_log_fini(struct experiment_log *log);

@@ -140,7 +140,8 @@ void experiment_map_read(struct experiment_map *map, struct arena *arena,
 	sort_segments(map);
 	if (map->damaged)
 		diag_add(context->diags, DIAG_WARNING,
-			 "%s: map.xml is damaged: %zu of its events could not be read; functions of some load objects may show as <Unknown>",
+			 "%s: map.xml is damaged: %zu of its events could not be read; functions "
+			 "of some load objects may show as <Unknown>",
 			 context->name, result.damaged_lines + reader.bad_events);
 }
 

@@ -59,7 +59,8 @@ void experiment_overview_read(struct experiment_overview *overview,
 	}
 	if (bad)
 		diag_add(context->diags, DIAG_WARNING,
-			 "%s: overview is damaged: %zu sample points could not be read; usage figures may be incomplete",
+			 "%s: overview is damaged: %zu sample points could not be read; usage "
+			 "figures may be incomplete",
 			 context->name, bad);
 	block_file_close(&file);
 }

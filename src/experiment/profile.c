@@ -273,19 +273,23 @@ static void report(const struct profile_reader *reader, const struct block_file 
 	reader->profile->damaged = bytes || file->cut || reader->backward || reader->overlong;
 	if (bytes || file->cut)
 		diag_add(context->diags, DIAG_WARNING,
-			 "%s: profile is %s: %llu of its bytes could not be read; the time they held is missing",
+			 "%s: profile is %s: %llu of its bytes could not be read; the time they "
+			 "held is missing",
 			 context->name, file->cut ? "cut off" : "damaged", bytes);
 	if (reader->backward)
 		diag_add(context->diags, DIAG_WARNING,
-			 "%s: profile: the time of a thread goes backwards in %llu places; times are doubtful",
+			 "%s: profile: the time of a thread goes backwards in %llu places; times "
+			 "are doubtful",
 			 context->name, (unsigned long long)reader->backward);
 	if (reader->overlong)
 		diag_add(context->diags, DIAG_WARNING,
-			 "%s: profile: %llu events are longer than the life of their thread; times are doubtful",
+			 "%s: profile: %llu events are longer than the life of their thread; times "
+			 "are doubtful",
 			 context->name, (unsigned long long)reader->overlong);
 	if (reader->nameless)
 		diag_add(context->diags, DIAG_WARNING,
-			 "%s: profile: %llu events belong to no thread; they are listed under thread 0",
+			 "%s: profile: %llu events belong to no thread; they are listed under "
+			 "thread 0",
 			 context->name, (unsigned long long)reader->nameless);
 }
 
@@ -341,7 +345,8 @@ void experiment_profile_bind(struct experiment_profile *profile, const struct st
 	}
 	if (missing)
 		diag_add(context->diags, DIAG_WARNING,
-			 "%s: the call stacks of %llu of %llu events are missing%s; their time shows as <Unknown>",
+			 "%s: the call stacks of %llu of %llu events are missing%s; their time "
+			 "shows as <Unknown>",
 			 context->name, (unsigned long long)missing,
 			 (unsigned long long)profile->event_count,
 			 stacks->present ? "" : " because there is no file stacks");

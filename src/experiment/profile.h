@@ -59,7 +59,8 @@ struct experiment_profile {
 };
 
 /* Reads profile; a missing file leaves `present` false and is not reported. */
-void experiment_profile_read(struct experiment_profile *profile, const struct read_context *context);
+void experiment_profile_read(struct experiment_profile *profile,
+			     const struct read_context *context);
 void experiment_profile_fini(struct experiment_profile *profile);
 
 /*

@@ -181,12 +181,14 @@ static void report(struct stacks_reader *reader, const struct block_file *file,
 	reader->tree->damaged = nodes || file->skipped || file->cut || reader->bad_parents;
 	if (nodes || file->skipped || file->cut)
 		diag_add(context->diags, DIAG_WARNING,
-			 "%s: stacks is %s: %llu call stack nodes and %llu other bytes could not be read; time whose stack is missing shows as <Unknown>",
+			 "%s: stacks is %s: %llu call stack nodes and %llu other bytes could not "
+			 "be read; time whose stack is missing shows as <Unknown>",
 			 context->name, file->cut ? "cut off" : "damaged",
 			 (unsigned long long)nodes, (unsigned long long)file->skipped);
 	if (reader->bad_parents)
 		diag_add(context->diags, DIAG_WARNING,
-			 "%s: stacks: the callers of %llu call stack nodes are missing; those stacks begin at <Unknown>",
+			 "%s: stacks: the callers of %llu call stack nodes are missing; those "
+			 "stacks begin at <Unknown>",
 			 context->name, (unsigned long long)reader->bad_parents);
 }
 
@@ -194,8 +196,8 @@ static void read_blocks(struct stacks_reader *reader, struct block_file *file)
 {
 	struct block block;
 
-	reader->id_limit = file->size > UINT32_MAX / IDS_PER_BYTE ? UINT32_MAX
-								  : file->size * IDS_PER_BYTE;
+	reader->id_limit =
+		file->size > UINT32_MAX / IDS_PER_BYTE ? UINT32_MAX : file->size * IDS_PER_BYTE;
 	if (reader->id_limit < IDS_ALWAYS_ALLOWED)
 		reader->id_limit = IDS_ALWAYS_ALLOWED;
 	while (block_file_next(file, &block)) {

@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "experiment/block.h"
 
-#define STACK_NO_NODE UINT32_MAX
+#define STACK_NO_NODE	  UINT32_MAX
 #define STACK_NO_LOCATION UINT32_MAX
 
 /* An address at a time; see docs/format.md on epochs. pc < FORMAT_PC_LIMIT: a stand-in. */
@@ -31,11 +31,11 @@ struct stack_tree {
 	/* 0 is the root, which has no location; 1 is <Unknown>, for what is missing */
 	VEC(struct stack_node) nodes;
 	VEC(struct stack_location) locations; /* distinct */
-	uint32_t *by_id; /* id in the file → node, STACK_NO_NODE */
+	uint32_t *by_id;		      /* id in the file → node, STACK_NO_NODE */
 	size_t id_count;
 };
 
-#define STACK_ROOT 0u
+#define STACK_ROOT    0u
 #define STACK_UNKNOWN 1u
 
 /*

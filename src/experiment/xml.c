@@ -99,7 +99,8 @@ static void XMLCALL on_text(void *data, const XML_Char *text, int length)
 }
 
 /* Parses a line inside a made-up root, which a start tag alone cannot upset. */
-static bool parse_as(struct line_parser *line, const char *encoding, const char *text, size_t length)
+static bool parse_as(struct line_parser *line, const char *encoding, const char *text,
+		     size_t length)
 {
 	XML_ParserReset(line->parser, encoding);
 	XML_SetUserData(line->parser, line);
@@ -134,8 +135,7 @@ static bool parse_line(struct line_parser *line, const char *text, size_t length
 			return false;
 		return line->elements && !line->text;
 	}
-	return line->elements && !line->text &&
-	       XML_GetErrorCode(line->parser) == XML_ERROR_NONE;
+	return line->elements && !line->text && XML_GetErrorCode(line->parser) == XML_ERROR_NONE;
 }
 
 static char *read_file(const struct read_context *context, const char *name, size_t *length,

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The language of metric specifications (behaviour.md 4.2):
+ *
+ *   list   = item { ":" item }
+ *   item   = "default" | [ flavours ] visibilities name | name
+ *   flavours = letters of "eiad", visibilities = characters of ".%+!"
+ *
+ * Flavour letters are only flavours when a visibility follows them, otherwise
+ * they begin a name ("address", "data").
+ */
+#include "analysis/session.h"
+#include "base/strbuf.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Names that stand for whole kinds of data which no experiment holds yet. */
+static const char *const empty_groups[] = {"hwc", "bit"};
+
+struct item {
+	char flavours[8]; /* in the order written, each once */
+	unsigned visibility;
+	const char *name;
+};
+
+static enum status no_data(struct diag_list *diags, const char *text)
+{
+	diag_add(diags, DIAG_ERROR, "No data recorded to support metric specification: %s", text);
+	return STATUS_INVALID;
+}
+
+static enum status invalid(struct diag_list *diags, const char *text, const char *why)
+{
+	diag_add(diags, DIAG_ERROR, "Invalid metric specification: %s (%s)", text, why);
+	return STATUS_INVALID;
+}
+
+static unsigned visibility_bit(char c)
+{
+	switch (c) {
+	case '.':
+		return VISIBLE_TIME;
+	case '%':
+		return VISIBLE_PERCENT;
+	case '+':
+		return VISIBLE_VALUE;
+	default:
+		return VISIBLE_HIDDEN;
+	}
+}
+
+static void split_item(const char *text, struct item *item)
+{
+	size_t flavours = strspn(text, "eiad");
+	size_t visible = strspn(text + flavours, ".%+!");
+	size_t count = 0;
+
+	*item = (struct item){.name = text};
+	if (!visible)
+		return;
+	for (size_t i = 0; i < flavours; i++)
+		if (!strchr(item->flavours, text[i]))
+			item->flavours[count++] = text[i];
+	for (size_t i = 0; i < visible; i++)
+		item->visibility |= visibility_bit(text[flavours + i]);
+	item->name = text + flavours + visible;
+}
+
+/* What the characters mean for the metric's unit. */
+static unsigned fit_visibility(const struct metric *metric, unsigned visibility)
+{
+	unsigned shown = VISIBLE_TIME | VISIBLE_VALUE;
+	unsigned natural = metric->unit == UNIT_SECONDS ? VISIBLE_TIME : VISIBLE_VALUE;
+	unsigned result = visibility & (VISIBLE_PERCENT | VISIBLE_HIDDEN);
+
+	if (metric->is_static)
+		return visibility & VISIBLE_HIDDEN ? natural | VISIBLE_HIDDEN : natural;
+	if (visibility & shown || !(visibility & VISIBLE_PERCENT))
+		result |= natural;
+	return result;
+}
+
+/* Adds a choice, or its visibility to an equal one that is there. */
+static void add_choice(struct metric_list *list, const struct metric *metric,
+		       enum metric_flavor flavor, unsigned visibility)
+{
+	visibility = fit_visibility(metric, visibility);
+	for (size_t i = 0; i < list->count; i++) {
+		struct metric_choice *old = &list->items[i];
+
+		if (old->metric != metric || old->flavor != flavor)
+			continue;
+		if ((old->visibility ^ visibility) & VISIBLE_HIDDEN) {
+			/* hidden in one place, shown in the other: shown */
+			if (old->visibility & VISIBLE_HIDDEN)
+				old->visibility = visibility;
+		} else {
+			old->visibility |= visibility;
+		}
+		return;
+	}
+	*vec_push(list) = (struct metric_choice){metric, flavor, visibility};
+}
+
+static enum metric_flavor flavor_of(char letter)
+{
+	return letter == 'e'   ? FLAVOR_EXCLUSIVE
+	       : letter == 'i' ? FLAVOR_INCLUSIVE
+			       : FLAVOR_ATTRIBUTED;
+}
+
+static void add_flavours(struct metric_list *list, const struct item *item,
+			 const struct metric *metric)
+{
+	for (const char *letter = item->flavours; *letter; letter++)
+		add_choice(list, metric, flavor_of(*letter), item->visibility);
+}
+
+static enum status add_any(const struct session *session, const struct item *item, const char *text,
+			   struct metric_list *list, struct diag_list *diags)
+{
+	size_t before = list->count;
+	const struct metric *metric;
+
+	for (size_t i = 0; (metric = metric_catalogue(i)); i++)
+		if (!metric->is_static && metric_available(session, metric))
+			add_flavours(list, item, metric);
+	return list->count == before && !session->has_clock_data ? no_data(diags, text) : STATUS_OK;
+}
+
+static enum status add_dynamic(const struct session *session, const struct item *item,
+			       const char *text, struct metric_list *list, struct diag_list *diags)
+{
+	const struct metric *metric = metric_find(item->name);
+	bool any = !strcasecmp(item->name, "any");
+
+	if (!item->flavours[0] && (any || (metric && metric_available(session, metric)))) {
+		char *why = xasprintf(
+			"it has no flavour; write e.%s for exclusive or i.%s for inclusive values",
+			item->name, item->name);
+		enum status status = invalid(diags, text, why);
+
+		free(why);
+		return status;
+	}
+	/* data-derived metrics need hardware counters with memory addresses */
+	if (strchr(item->flavours, 'd'))
+		return no_data(diags, text);
+	if (any)
+		return add_any(session, item, text, list, diags);
+	if (!metric || (!session->has_clock_data))
+		return no_data(diags, text);
+	add_flavours(list, item, metric);
+	return STATUS_OK;
+}
+
+static enum status add_item(const struct session *session, const char *text,
+			    struct metric_list *list, struct diag_list *diags)
+{
+	struct item item;
+
+	if (!strcasecmp(text, "default")) {
+		session_default_metrics(session, list);
+		return STATUS_OK;
+	}
+	split_item(text, &item);
+	for (size_t i = 0; i < sizeof(empty_groups) / sizeof(empty_groups[0]); i++)
+		if (!strcasecmp(item.name, empty_groups[i]))
+			return no_data(diags, text);
+
+	const struct metric *metric = metric_find(item.name);
+
+	if (!metric || !metric->is_static)
+		return add_dynamic(session, &item, text, list, diags);
+	if (item.flavours[0])
+		return invalid(diags, text, "this metric has no flavours; write it without them");
+	add_choice(list, metric, FLAVOR_STATIC, item.visibility);
+	return STATUS_OK;
+}
+
+/* Adds all items of a specification to an empty list. */
+static enum status add_items(const struct session *session, const char *spec,
+			     struct metric_list *list, struct diag_list *diags)
+{
+	char *copy = xstrdup(spec), *rest = copy, *text;
+	enum status status = STATUS_OK;
+
+	while (!status && (text = strtok_r(rest, ": \t", &rest)))
+		status = add_item(session, text, list, diags);
+	free(copy);
+	if (!status && !list->count)
+		status = invalid(diags, spec, "it names no metric");
+	return status;
+}
+
+enum status metric_list_parse(const struct session *session, const char *spec,
+			      struct metric_list *list, struct diag_list *diags)
+{
+	struct metric_list fresh = {0};
+	enum status status = add_items(session, spec, &fresh, diags);
+
+	if (status) {
+		vec_fini(&fresh);
+		return status;
+	}
+
+	const struct metric *name = metric_find("name");
+	bool named = false;
+
+	for (size_t i = 0; i < fresh.count; i++)
+		named |= fresh.items[i].metric == name;
+	if (!named)
+		add_choice(&fresh, name, FLAVOR_STATIC, 0);
+	vec_fini(list);
+	*list = fresh;
+	return STATUS_OK;
+}
+
+/* The first item of a list that can be used; if there is none, why the first one cannot. */
+static enum status first_usable(const struct session *session, const char *spec,
+				struct metric_list *list, struct diag_list *diags)
+{
+	char *copy = xstrdup(spec), *rest = copy, *text;
+	struct diag_list doubts = {0};
+	enum status status = STATUS_OK;
+
+	while (!list->count && (text = strtok_r(rest, ": \t", &rest))) {
+		enum status one = add_item(session, text, list, &doubts);
+
+		status = status ? status : one;
+	}
+	if (list->count)
+		status = STATUS_OK;
+	else if (doubts.count)
+		diag_add(diags, DIAG_ERROR, "%s", doubts.items[0].text);
+	else
+		status = invalid(diags, spec, "it names no metric");
+	diag_fini(&doubts);
+	free(copy);
+	return status;
+}
+
+enum status metric_sort_parse(const struct session *session, const char *spec,
+			      struct metric_choice *choice, bool *reverse, struct diag_list *diags)
+{
+	struct metric_list list = {0};
+	bool minus = *spec == '-';
+	enum status status = first_usable(session, spec + minus, &list, diags);
+
+	if (!status) {
+		*choice = list.items[0];
+		*reverse = minus;
+	}
+	vec_fini(&list);
+	return status;
+}
+
+void session_default_metrics(const struct session *session, struct metric_list *list)
+{
+	const struct metric *cpu = metric_find("totalcpu");
+
+	if (session->has_clock_data) {
+		add_choice(list, cpu, FLAVOR_EXCLUSIVE, VISIBLE_TIME | VISIBLE_PERCENT);
+		add_choice(list, cpu, FLAVOR_INCLUSIVE, VISIBLE_TIME | VISIBLE_PERCENT);
+	}
+	add_choice(list, metric_find("name"), FLAVOR_STATIC, 0);
+}

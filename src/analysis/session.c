@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A session from its opening to its end: experiments in, facts about processes out. */
+#include "analysis/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* The thread whose number is the process's; without one, the one of the smallest number. */
+static uint32_t first_thread(const struct process *process)
+{
+	const struct experiment_profile *profile = &process->profile;
+	uint32_t first = NODE_NONE;
+
+	for (uint32_t i = 0; i < profile->threads.count; i++) {
+		const struct profile_thread *thread = &profile->threads.items[i];
+
+		if (process->log.pid > 0 && thread->tid == (uint64_t)process->log.pid)
+			return i;
+		if (first == NODE_NONE || thread->number < profile->threads.items[first].number)
+			first = i;
+	}
+	return first;
+}
+
+static void add_threads(struct session *session, const struct process *process, uint32_t first)
+{
+	for (uint32_t i = 0; i < process->profile.threads.count; i++) {
+		const struct profile_thread *thread = &process->profile.threads.items[i];
+		struct session_thread *row = vec_push(&session->threads);
+
+		row->process = (uint32_t)session->processes.count - 1;
+		row->number = thread->number;
+		row->tid = thread->tid;
+		row->first = i == first;
+		memcpy(row->state_us, thread->state_us, sizeof(row->state_us));
+	}
+}
+
+static uint64_t latest_ns(const struct process *process)
+{
+	uint64_t latest = process->log.last_ns;
+	const struct experiment_overview *overview = &process->overview;
+
+	if (process->profile.last_us * 1000 > latest)
+		latest = process->profile.last_us * 1000;
+	if (overview->count && overview->items[overview->count - 1].time_ns > latest)
+		latest = overview->items[overview->count - 1].time_ns;
+	return latest;
+}
+
+/* The moment of the last event of a kind, or 0. */
+static uint64_t event_time(const struct experiment_log *log, const char *kind)
+{
+	uint64_t time = 0;
+
+	for (size_t i = 0; i < log->events.count; i++)
+		if (!strcmp(log->events.items[i].kind, kind))
+			time = log->events.items[i].time_ns;
+	return time;
+}
+
+/* Own facts of the process, from its log. */
+static void fill_from_log(struct process_info *info, const struct experiment_log *log)
+{
+	info->pid = log->pid;
+	info->ppid = log->ppid;
+	info->pgrp = log->pgrp;
+	info->sid = log->sid;
+	info->cwd = log->cwd;
+	info->executable = log->executable;
+	info->producer = log->producer;
+	info->version = log->version;
+	info->engine = log->engine;
+	info->engine_reason = log->engine_reason;
+	info->ended = log->ended;
+	info->has_status = log->has_status;
+	info->exit_status = log->exit_status;
+	info->exit_signal = log->exit_signal;
+	info->start_ns = log->start_ns;
+	info->events = log->events.items;
+	info->event_count_log = log->events.count;
+}
+
+/* Facts that only the founder's log has. */
+static void fill_from_founder(struct process_info *info, const struct experiment_log *founder)
+{
+	info->hostname = founder->hostname;
+	info->os = founder->os;
+	info->arch = founder->arch;
+	info->pages = founder->pages;
+	info->page_size = founder->page_size;
+	info->cpus = founder->cpus;
+	info->clock_mhz = founder->clock_mhz;
+	info->settings = founder->settings.items;
+	info->setting_count = founder->settings.count;
+	info->wall_start_ns = (int64_t)founder->wall_ns;
+}
+
+static const char *target_name(const struct process *process)
+{
+	if (process->log.executable)
+		return base_name(process->log.executable);
+	return process->log.arguments.count ? base_name(process->log.arguments.items[0])
+					    : "(unknown)";
+}
+
+static void add_process(struct session *session, const struct experiment *experiment,
+			const struct process *process, uint32_t founder)
+{
+	struct process_info *info = vec_push(&session->processes);
+	const struct experiment_profile *profile = &process->profile;
+	uint64_t dropped = process->log.counters.dropped;
+
+	info->id = (uint32_t)session->processes.count;
+	info->founder = founder;
+	info->path = process->path;
+	info->name = process->name;
+	info->lineage = process->lineage;
+	info->notes = process == &experiment->processes.items[0] ? experiment->notes : NULL;
+	info->target = target_name(process);
+	info->arguments = process->log.arguments.count ? process->log.arguments.items : NULL;
+	fill_from_log(info, &process->log);
+	fill_from_founder(info, &experiment->processes.items[0].log);
+	info->end_ns = process->log.ended ? event_time(&process->log, "exit") : 0;
+	if (!info->end_ns && process->log.ended)
+		info->end_ns = event_time(&process->log, "exec");
+	if (!info->end_ns)
+		info->end_ns = latest_ns(process);
+	info->thread_count = (uint32_t)profile->threads.count;
+	info->event_count = profile->event_count;
+	info->dropped = profile->dropped > dropped ? profile->dropped : dropped;
+	info->samples = process->overview.items;
+	info->sample_count = process->overview.count;
+	for (size_t i = 0; i < profile->threads.count; i++)
+		for (size_t state = 0; state < FORMAT_STATE_COUNT; state++)
+			info->state_seconds[state] +=
+				(double)profile->threads.items[i].state_us[state] / 1e6;
+}
+
+static void add_experiment(struct session *session, struct experiment *experiment)
+{
+	uint32_t founder = (uint32_t)session->processes.count + 1;
+	const char *clock = experiment_log_setting(&experiment->processes.items[0].log, "clock");
+
+	session->has_clock_data |= !clock || strcmp(clock, "0") != 0;
+	for (size_t i = 0; i < experiment->processes.count; i++) {
+		const struct process *process = &experiment->processes.items[i];
+		uint32_t first = first_thread(process);
+
+		session->has_clock_data |= process->profile.event_count > 0;
+		add_process(session, experiment, process, founder);
+		add_threads(session, process, first);
+
+		uint32_t *functions = symbols_resolve(session, experiment, process);
+
+		tree_add_process(session, process, functions, first);
+		free(functions);
+	}
+}
+
+enum status session_open(char *const *paths, size_t count, struct session **out,
+			 struct diag_list *diags)
+{
+	struct session *session = xcalloc(1, sizeof(*session));
+
+	symbols_init(session);
+	tree_init(session);
+	for (size_t i = 0; i < count; i++) {
+		struct experiment *experiment;
+
+		if (experiment_open(paths[i], &experiment, diags, &session->warnings))
+			continue;
+		*vec_push(&session->experiments) = experiment;
+		add_experiment(session, experiment);
+	}
+	if (!session->experiments.count) {
+		session_free(session);
+		*out = NULL;
+		return STATUS_NOTFOUND;
+	}
+	*out = session;
+	return STATUS_OK;
+}
+
+void session_free(struct session *session)
+{
+	if (!session)
+		return;
+	tree_fini(session);
+	symbols_fini(session);
+	for (size_t i = 0; i < session->experiments.count; i++)
+		experiment_free(session->experiments.items[i]);
+	vec_fini(&session->experiments);
+	vec_fini(&session->processes);
+	vec_fini(&session->threads);
+	vec_fini(&session->sums);
+	diag_fini(&session->warnings);
+	arena_fini(&session->arena);
+	free(session);
+}
+
+void query_init(struct query *query, const struct session *session)
+{
+	*query = (struct query){0};
+	session_default_metrics(session, &query->metrics);
+	query->sort = query->metrics.items[0];
+}
+
+void query_fini(struct query *query)
+{
+	vec_fini(&query->metrics);
+}
+
+size_t session_process_count(const struct session *session)
+{
+	return session->processes.count;
+}
+
+const struct process_info *session_process(const struct session *session, size_t index)
+{
+	return &session->processes.items[index];
+}
+
+const struct diag_list *session_warnings(const struct session *session)
+{
+	return &session->warnings;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The engine's state: what views are computed from.  Private to this room.
+ *
+ *   load objects and functions   one table for all processes
+ *   call tree                    one function-level tree for all processes
+ *   weights                      per tree node and state, µs
+ *
+ * Tables hold u32 ids into each other.  The tree and the tables depend on the
+ * experiments only, the weights also on which events are counted.
+ */
+#ifndef HELIO_ANALYSIS_SESSION_H
+#define HELIO_ANALYSIS_SESSION_H
+
+#include "analysis/view.h"
+#include "base/hash.h"
+#include "experiment/experiment.h"
+
+/* Weights by state, and one more: all states of the first thread of each process. */
+enum { WEIGHT_FIRST_THREAD = FORMAT_STATE_COUNT, WEIGHT_COUNT };
+
+#define OBJECT_UNKNOWN 0u /* the load object of what belongs to none */
+#define NODE_NONE      UINT32_MAX
+#define NODE_ROOT      0u
+
+enum { NAME_STYLES = 3 };
+
+struct load_object {
+	const char *path;
+	const char *name; /* base name */
+	struct object *object;
+	uint32_t rest_function; /* stands for addresses in no function; NODE_NONE: none so far */
+};
+
+struct function {
+	uint32_t object; /* index of the load object */
+	uint64_t address, size;
+	const char *mangled;
+	const char *aliases;	  /* or NULL */
+	char *names[NAME_STYLES]; /* by enum name_style; NULL: not asked for yet */
+};
+
+struct tree_node {
+	uint32_t parent; /* smaller than the node itself */
+	uint32_t function;
+};
+
+struct call_tree {
+	VEC(struct tree_node) nodes; /* 0 is the root, <Total> */
+	struct hash_map known;	     /* parent << 32 | function → node */
+	/* computed together when first needed, see tree.c */
+	uint32_t *order; /* nodes, each directly followed by its subtree */
+	uint32_t *same;	 /* nearest ancestor of the same function, or NODE_NONE */
+	uint32_t *via;	 /* child of same[n] on the way to n, or NODE_NONE */
+};
+
+/* Sums per function of one metric, µs. */
+struct function_sums {
+	const struct metric *metric;
+	uint64_t total;
+	uint64_t *exclusive, *inclusive;
+};
+
+/* A thread as a row. */
+struct session_thread {
+	uint32_t process;
+	uint64_t number, tid;
+	bool first; /* the first thread of its process */
+	uint64_t state_us[FORMAT_STATE_COUNT];
+};
+
+struct session {
+	struct arena arena;
+	VEC(struct experiment *) experiments;
+	VEC(struct process_info) processes;
+	VEC(struct load_object) objects;
+	struct string_table object_keys; /* path and build-id → object index */
+	VEC(struct function) functions;
+	struct hash_map function_ids; /* object << 32 | symbol → function */
+	struct call_tree tree;
+	uint64_t *weights[WEIGHT_COUNT]; /* by tree node; NULL: all 0 */
+	VEC(struct session_thread) threads;
+	VEC(struct function_sums *) sums;
+	struct diag_list warnings;
+	bool has_clock_data;
+	uint32_t states_seen; /* bit set of enum format_state */
+};
+
+/* session.c */
+void session_default_metrics(const struct session *session, struct metric_list *list);
+
+/* symbols.c: load objects, functions and their names */
+void symbols_init(struct session *session);
+void symbols_fini(struct session *session);
+/* The function of every location of a process's stacks; the caller frees the array. */
+uint32_t *symbols_resolve(struct session *session, const struct experiment *experiment,
+			  const struct process *process);
+/* Lives as long as the session. */
+const char *symbols_name(struct session *session, uint32_t function, enum name_style style);
+
+/* tree.c: the call tree and what follows from it */
+void tree_init(struct session *session);
+void tree_fini(struct session *session);
+/* Adds a process's stacks to the tree and its events to the weights. */
+void tree_add_process(struct session *session, const struct process *process,
+		      const uint32_t *functions, uint32_t first_thread);
+/* Fills order, same and via. */
+void tree_link(struct session *session);
+/*
+ * For every node whether no ancestor belongs to the same group; group[function].
+ * The caller frees the array.
+ */
+bool *tree_first_of_group(struct session *session, const uint32_t *group, uint32_t group_count);
+
+/* metric_values.c */
+/* The metric's weight of every node itself, µs; the caller frees the array. */
+uint64_t *values_self(const struct session *session, const struct metric *metric);
+/* Turns weights of nodes into weights of their subtrees. */
+void values_accumulate(const struct session *session, uint64_t *values);
+/* Per function, computed once. */
+const struct function_sums *values_of_functions(struct session *session,
+						const struct metric *metric);
+/* A static metric's value. */
+double values_static(const struct session *session, uint32_t function, const struct metric *metric);
+/* All clock weight, whatever the state: tells what has been seen at all. */
+extern const struct metric values_any;
+
+/* table.c: what all views do with their rows */
+enum column_rule {
+	COLUMNS_AS_ASKED,   /* exclusive and inclusive */
+	COLUMNS_ATTRIBUTED, /* one attributed column per metric */
+	COLUMNS_EXCLUSIVE,  /* one exclusive column per metric, no static but the name */
+	COLUMNS_NO_STATIC,  /* exclusive and inclusive, no static but the name */
+};
+void table_init(struct table *table, const struct query *query, enum column_rule rule);
+void table_set_rows(struct table *table, size_t count);
+/* The flavour that the sort metric has in such a view. */
+enum metric_flavor table_sort_flavor(const struct query *query, enum column_rule rule);
+
+/* One thing to be ordered; `index` breaks ties. */
+struct sort_key {
+	double value;
+	const char *text; /* when sorting by name */
+	uint32_t index;
+};
+void table_sort(struct sort_key *keys, size_t count, const struct query *query);
+/*
+ * The functions that any event touched, without <Total>, in the order of the
+ * query; `sort` is its metric with a flavour that functions have.  The caller
+ * frees the array.
+ */
+struct sort_key *functions_ordered(struct session *session, const struct query *query,
+				   const struct metric_choice *sort, size_t *count);
+/* "name", or "name [object]" where the query asks for it. */
+const char *table_function_name(struct session *session, const struct query *query,
+				struct table *table, uint32_t function);
+
+#endif

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Addresses to functions.  A function is (load object, symbol), a load object
+ * is (path, build-id), so the same function in several processes is one.
+ * Every distinct location of a process is looked up once.
+ */
+#include "analysis/session.h"
+
+#include "base/strbuf.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static uint32_t add_function(struct session *session, uint32_t object, const char *mangled)
+{
+	struct function *function = vec_push(&session->functions);
+
+	function->object = object;
+	function->mangled = mangled;
+	return (uint32_t)session->functions.count - 1;
+}
+
+static uint32_t add_made_up(struct session *session, uint32_t object, const char *name)
+{
+	uint32_t id = add_function(session, object, name);
+
+	for (size_t style = 0; style < NAME_STYLES; style++)
+		session->functions.items[id].names[style] = xstrdup(name);
+	return id;
+}
+
+void symbols_init(struct session *session)
+{
+	static const char *const names[FUNCTION_FIRST_REAL] = {
+		[FUNCTION_TOTAL] = "<Total>",
+		[FUNCTION_UNKNOWN] = "<Unknown>",
+		[FUNCTION_TRUNCATED] = "<Truncated-stack>",
+		[FUNCTION_UNWIND_FAILED] = "<Stack-unwind-failed>",
+		[FUNCTION_NO_STACK] = "<no call stack recorded>",
+	};
+	struct load_object *unknown = vec_push(&session->objects);
+
+	string_table_add(&session->object_keys, "");
+	unknown->path = unknown->name = "<Unknown>";
+	unknown->rest_function = FUNCTION_UNKNOWN;
+	for (size_t i = 0; i < FUNCTION_FIRST_REAL; i++)
+		add_made_up(session, OBJECT_UNKNOWN, names[i]);
+}
+
+void symbols_fini(struct session *session)
+{
+	for (size_t i = 0; i < session->functions.count; i++)
+		for (size_t style = 0; style < NAME_STYLES; style++)
+			free(session->functions.items[i].names[style]);
+	vec_fini(&session->functions);
+	hash_map_fini(&session->function_ids);
+	for (size_t i = 0; i < session->objects.count; i++)
+		if (session->objects.items[i].object)
+			object_free(session->objects.items[i].object);
+	vec_fini(&session->objects);
+	string_table_fini(&session->object_keys);
+}
+
+/* The copy of a load object that the experiment keeps, or NULL: ARCHIVES/NAME or
+ * ARCHIVES/NAME.BUILDID. */
+static const char *find_archive(struct session *session, const struct experiment *experiment,
+				const struct map_file *file)
+{
+	const char *name = base_name(file->path);
+	const char *copies[] = {
+		arena_printf(&session->arena, "%s/%s/%s.%s", experiment->path, FORMAT_DIR_ARCHIVES,
+			     name, file->build_id),
+		arena_printf(&session->arena, "%s/%s/%s", experiment->path, FORMAT_DIR_ARCHIVES,
+			     name),
+	};
+
+	for (size_t i = 0; i < 2; i++)
+		if (!access(copies[i], R_OK))
+			return copies[i];
+	return NULL;
+}
+
+static uint32_t intern_object(struct session *session, const struct experiment *experiment,
+			      const struct map_file *file)
+{
+	char *key = file->build_id[0] ? xasprintf("%s\n%s", file->path, file->build_id)
+				      : xasprintf("%s\n\n%llu\n%llu", file->path,
+						  (unsigned long long)file->mtime,
+						  (unsigned long long)file->file_size);
+	uint32_t id = string_table_add(&session->object_keys, key);
+
+	free(key);
+	if (id < session->objects.count)
+		return id;
+
+	struct load_object *object = vec_push(&session->objects);
+	struct object_request request = {
+		.path = file->path,
+		.archive_path = find_archive(session, experiment, file),
+		.build_id = file->build_id[0] ? file->build_id : NULL,
+		.mtime = file->mtime,
+		.file_size = file->file_size,
+	};
+
+	object->path = arena_strdup(&session->arena, file->path);
+	object->name = base_name(object->path);
+	object->rest_function = NODE_NONE;
+	object_open(&request, &object->object, &session->warnings);
+	return id;
+}
+
+/* The stand-in for addresses of an object that are in none of its functions. */
+static uint32_t rest_function(struct session *session, uint32_t object_id)
+{
+	struct load_object *object = &session->objects.items[object_id];
+
+	if (object->rest_function == NODE_NONE) {
+		const char *what = object_function_count(object->object) ? "outside all functions"
+									 : "no functions found";
+		char *name = arena_printf(&session->arena, "<%s> -- %s", object->name, what);
+
+		object->rest_function = add_made_up(session, object_id, name);
+	}
+	return object->rest_function;
+}
+
+static uint32_t function_at(struct session *session, uint32_t object_id, uint64_t address)
+{
+	struct object *object = session->objects.items[object_id].object;
+	uint32_t symbol = object_function_at(object, address);
+
+	if (symbol == OBJECT_NO_FUNCTION)
+		return rest_function(session, object_id);
+
+	uint32_t fresh = (uint32_t)session->functions.count;
+	uint32_t id =
+		hash_map_put(&session->function_ids, (uint64_t)object_id << 32 | symbol, fresh);
+
+	if (id == fresh) {
+		const struct object_function *known = object_function(object, symbol);
+
+		add_function(session, object_id, known->mangled);
+		session->functions.items[id].address = known->address;
+		session->functions.items[id].size = known->size;
+		session->functions.items[id].aliases = known->alias_list;
+	}
+	return id;
+}
+
+static uint32_t pseudo_function(uint64_t pc)
+{
+	switch (pc) {
+	case FORMAT_PC_TRUNCATED:
+		return FUNCTION_TRUNCATED;
+	case FORMAT_PC_UNWIND_FAILED:
+		return FUNCTION_UNWIND_FAILED;
+	case FORMAT_PC_NO_STACK:
+		return FUNCTION_NO_STACK;
+	default:
+		return FUNCTION_UNKNOWN;
+	}
+}
+
+uint32_t *symbols_resolve(struct session *session, const struct experiment *experiment,
+			  const struct process *process)
+{
+	const struct experiment_map *map = &process->map;
+	size_t count = process->stacks.locations.count;
+	uint32_t *functions = xmalloc(count * sizeof(*functions));
+	uint32_t *objects = xmalloc(map->files.count * sizeof(*objects));
+
+	for (size_t i = 0; i < map->files.count; i++)
+		objects[i] = intern_object(session, experiment, &map->files.items[i]);
+	for (size_t i = 0; i < count; i++) {
+		const struct stack_location *location = &process->stacks.locations.items[i];
+
+		if (location->pc < FORMAT_PC_LIMIT) {
+			functions[i] = pseudo_function(location->pc);
+			continue;
+		}
+
+		uint32_t segment = experiment_map_find(map, location->pc, location->epoch);
+
+		functions[i] =
+			segment == MAP_NONE
+				? (uint32_t)FUNCTION_UNKNOWN
+				: function_at(session, objects[map->segments.items[segment].file],
+					      location->pc - map->segments.items[segment].bias);
+	}
+	free(objects);
+	return functions;
+}
+
+const char *symbols_name(struct session *session, uint32_t function, enum name_style style)
+{
+	struct function *entry = &session->functions.items[function];
+
+	if (!entry->names[style])
+		entry->names[style] = object_demangle(entry->mangled, style);
+	return entry->names[style];
+}
+
+static void add_match(struct session *session, uint32_t function, struct function_match **out,
+		      size_t *count)
+{
+	const struct function *entry = &session->functions.items[function];
+
+	*out = xrealloc(*out, (*count + 1) * sizeof(**out));
+	(*out)[(*count)++] = (struct function_match){
+		.function = function,
+		.name = symbols_name(session, function, NAME_LONG),
+		.object = session->objects.items[entry->object].path,
+		.address = entry->address,
+	};
+}
+
+/* Whether a space-separated list has the word. */
+static bool list_has(const char *list, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (const char *hit = list; hit && length && (hit = strstr(hit, word)); hit += length)
+		if ((hit == list || hit[-1] == ' ') && (!hit[length] || hit[length] == ' '))
+			return true;
+	return false;
+}
+
+static bool matches_exactly(struct session *session, uint32_t function, const char *name)
+{
+	for (unsigned style = 0; style < NAME_STYLES; style++)
+		if (!strcmp(symbols_name(session, function, (enum name_style)style), name))
+			return true;
+	return list_has(session->functions.items[function].aliases, name);
+}
+
+/* "f" begins "f(int)", "f<int>()" and "f.part.0", but not "fork". */
+static bool matches_words(struct session *session, uint32_t function, const char *name)
+{
+	const char *full = symbols_name(session, function, NAME_LONG);
+	size_t length = strlen(name);
+
+	return length && !strncmp(full, name, length) && strchr("(<[.@ ", full[length]);
+}
+
+static size_t find_named(struct session *session, const char *name, const char *object,
+			 bool (*matches)(struct session *, uint32_t, const char *),
+			 struct function_match **out)
+{
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < session->functions.count; i++) {
+		const char *own = session->objects.items[session->functions.items[i].object].name;
+
+		if ((!object || !strcmp(object, own)) && matches(session, i, name))
+			add_match(session, i, out, &count);
+	}
+	return count;
+}
+
+/* Splits "f [libc.so.6]"; returns the object's name or NULL. */
+static const char *split_soname(char *name)
+{
+	size_t length = strlen(name);
+	char *bracket = length > 3 && name[length - 1] == ']' ? strrchr(name, '[') : NULL;
+
+	if (!bracket || bracket == name || bracket[-1] != ' ')
+		return NULL;
+	name[length - 1] = '\0';
+	bracket[-1] = '\0';
+	return bracket + 1;
+}
+
+size_t session_find_functions(struct session *session, const char *name,
+			      struct function_match **out)
+{
+	size_t count;
+
+	*out = NULL;
+	count = find_named(session, name, NULL, matches_exactly, out);
+	if (count)
+		return count;
+
+	char *copy = xstrdup(name);
+	const char *object = split_soname(copy);
+
+	if (object)
+		count = find_named(session, copy, object, matches_exactly, out);
+	if (!count)
+		count = find_named(session, copy, object, matches_words, out);
+	free(copy);
+	return count;
+}
+
+void session_function_summary(struct session *session, uint32_t function,
+			      struct function_summary *summary)
+{
+	const struct function *entry = &session->functions.items[function];
+	const struct load_object *object = &session->objects.items[entry->object];
+
+	*summary = (struct function_summary){
+		.name = symbols_name(session, function, NAME_LONG),
+		.mangled = entry->mangled,
+		.aliases = entry->aliases,
+		.load_object = object->path,
+		.size = entry->size,
+		.address = entry->address,
+		.segment = entry->object,
+	};
+}
+
+size_t session_load_object_count(const struct session *session)
+{
+	return session->objects.count - 1;
+}
+
+void session_load_object(const struct session *session, size_t index, struct load_object_info *info)
+{
+	const struct load_object *object = &session->objects.items[index + 1];
+
+	*info = (struct load_object_info){
+		.number = (uint32_t)index + 1,
+		.name = object->name,
+		.path = object->path,
+		.provenance = object_provenance(object->object),
+	};
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The call tree with attributed metrics.  Nodes are sorted once, all together,
+ * by (parent, value): siblings then lie side by side in display order, and the
+ * walk needs no list per node.
+ */
+#include "analysis/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct tree_view {
+	struct session *session;
+	const struct query *query;
+	struct table *table;
+	uint64_t *any;	   /* subtree weight in all states */
+	uint64_t **values; /* by column; NULL: static */
+	uint32_t *start;   /* first child of a node in `keys` */
+	struct sort_key *keys;
+};
+
+static double key_value(struct tree_view *view, const uint64_t *sort, uint32_t node)
+{
+	if (sort)
+		return (double)sort[node];
+	return values_static(view->session, view->session->tree.nodes.items[node].function,
+			     view->query->sort.metric);
+}
+
+/* Groups the nodes by parent (counting sort), then sorts each group. */
+static void order_children(struct tree_view *view, const uint64_t *sort)
+{
+	const struct call_tree *tree = &view->session->tree;
+	size_t count = tree->nodes.count;
+	bool by_name = view->query->sort.metric->unit == UNIT_TEXT;
+	uint32_t *next = xcalloc(count + 1, sizeof(*next));
+
+	view->start = xcalloc(count + 1, sizeof(*view->start));
+	view->keys = xmalloc(count * sizeof(*view->keys));
+	for (size_t i = 1; i < count; i++)
+		if (view->any[i])
+			view->start[tree->nodes.items[i].parent + 1]++;
+	for (size_t i = 0; i < count; i++)
+		view->start[i + 1] += view->start[i];
+	memcpy(next, view->start, (count + 1) * sizeof(*next));
+	for (uint32_t i = 1; i < count; i++) {
+		if (!view->any[i])
+			continue;
+
+		struct sort_key *key = &view->keys[next[tree->nodes.items[i].parent]++];
+
+		*key = (struct sort_key){.index = i};
+		if (by_name)
+			key->text = symbols_name(view->session, tree->nodes.items[i].function,
+						 view->query->name_style);
+		else
+			key->value = key_value(view, sort, i);
+	}
+	for (size_t i = 0; i < count; i++)
+		table_sort(view->keys + view->start[i], view->start[i + 1] - view->start[i],
+			   view->query);
+	free(next);
+}
+
+static void fill_row(struct tree_view *view, size_t index, uint32_t node, uint32_t depth, bool last)
+{
+	struct table *table = view->table;
+	struct row *row = &table->rows[index];
+	const struct tree_node *entry = &view->session->tree.nodes.items[node];
+	uint32_t object = view->session->functions.items[entry->function].object;
+
+	row->name = table_function_name(view->session, view->query, table, entry->function);
+	row->object = object == OBJECT_UNKNOWN ? NULL : view->session->objects.items[object].path;
+	row->id = node;
+	row->parent = entry->parent;
+	row->depth = depth;
+	row->last_child = last;
+	for (size_t column = 0; column < table->column_count; column++)
+		table->values[index * table->column_count + column] =
+			view->values[column] ? (double)view->values[column][node] / 1e6
+					     : values_static(view->session, entry->function,
+							     table->columns[column].choice.metric);
+}
+
+/* Depth first; start[node] serves as the position of the next child to show. */
+static void fill_rows(struct tree_view *view)
+{
+	const struct call_tree *tree = &view->session->tree;
+	struct table *table = view->table;
+	uint32_t *end = xmalloc(tree->nodes.count * sizeof(*end));
+	uint32_t node = NODE_ROOT, depth = 0;
+
+	memcpy(end, view->start + 1, tree->nodes.count * sizeof(*end));
+	fill_row(view, 0, NODE_ROOT, 0, true);
+	for (size_t index = 1; index < table->row_count;) {
+		if (view->start[node] == end[node]) {
+			node = tree->nodes.items[node].parent;
+			depth--;
+			continue;
+		}
+
+		uint32_t position = view->start[node]++;
+
+		depth++;
+		fill_row(view, index++, view->keys[position].index, depth,
+			 position + 1 == end[node]);
+		node = view->keys[position].index;
+	}
+	free(end);
+}
+
+static uint64_t *subtree_values(struct session *session, const struct metric *metric)
+{
+	uint64_t *values = values_self(session, metric);
+
+	values_accumulate(session, values);
+	return values;
+}
+
+void view_call_tree(struct session *session, const struct query *query, struct table *table)
+{
+	struct tree_view view = {.session = session, .query = query, .table = table};
+	uint64_t *sort =
+		query->sort.metric->is_static ? NULL : subtree_values(session, query->sort.metric);
+	size_t rows = 1;
+
+	table_init(table, query, COLUMNS_ATTRIBUTED);
+	table->title = "Functions Call Tree";
+	view.any = subtree_values(session, &values_any);
+	for (size_t i = 1; i < session->tree.nodes.count; i++)
+		rows += view.any[i] > 0;
+	order_children(&view, sort);
+	view.values = xcalloc(table->column_count, sizeof(*view.values));
+	for (size_t i = 0; i < table->column_count; i++)
+		if (!table->columns[i].choice.metric->is_static)
+			view.values[i] = subtree_values(session, table->columns[i].choice.metric);
+	table_set_rows(table, query->limit && rows > query->limit ? query->limit : rows);
+	fill_rows(&view);
+	for (size_t i = 0; i < table->column_count; i++) {
+		table->base[i] = table->values[i];
+		free(view.values[i]);
+	}
+	free(view.values);
+	free(view.any);
+	free(view.start);
+	free(view.keys);
+	free(sort);
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Short lists whose values are sums: load objects and threads. */
+#include "analysis/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A list before it is sorted: row 0 is <Total>. */
+struct plain_rows {
+	size_t count;
+	const char **names;
+	const char **objects;
+	double *values; /* by row and column */
+	double *sort;	/* by row */
+	bool *empty;	/* to be left out */
+};
+
+static void rows_init(struct plain_rows *rows, struct table *table, size_t count)
+{
+	rows->count = count;
+	rows->names = arena_array(&table->arena, const char *, count);
+	rows->objects = arena_array(&table->arena, const char *, count);
+	rows->values = arena_array(&table->arena, double, count * table->column_count);
+	rows->sort = arena_array(&table->arena, double, count);
+	rows->empty = arena_array(&table->arena, bool, count);
+	rows->names[0] = "<Total>";
+}
+
+/* Sorts, and moves what is to be shown into the table. */
+static void rows_finish(struct plain_rows *rows, const struct query *query, struct table *table)
+{
+	size_t columns = table->column_count, shown = 0;
+	struct sort_key *keys = xmalloc(rows->count * sizeof(*keys));
+
+	for (uint32_t i = 1; i < rows->count; i++)
+		if (!rows->empty[i])
+			keys[shown++] = (struct sort_key){rows->sort[i], rows->names[i], i};
+	table_sort(keys, shown, query);
+	shown++;
+	table_set_rows(table, query->limit && shown > query->limit ? query->limit : shown);
+	for (size_t i = 0; i < table->row_count; i++) {
+		uint32_t from = i ? keys[i - 1].index : 0;
+
+		table->rows[i].name = rows->names[from];
+		table->rows[i].object = rows->objects[from];
+		table->rows[i].id = from;
+		memcpy(&table->values[i * columns], &rows->values[from * columns],
+		       columns * sizeof(double));
+	}
+	memcpy(table->base, rows->values, columns * sizeof(double));
+	free(keys);
+}
+
+/* Exclusive and inclusive µs of every load object. */
+struct object_sums {
+	uint64_t total;
+	uint64_t *exclusive, *inclusive;
+};
+
+static void sum_objects(const struct session *session, const struct metric *metric,
+			const uint32_t *object_of, const bool *first, struct object_sums *sums)
+{
+	const struct tree_node *nodes = session->tree.nodes.items;
+	uint64_t *values = values_self(session, metric);
+
+	memset(sums->exclusive, 0, session->objects.count * sizeof(uint64_t));
+	memset(sums->inclusive, 0, session->objects.count * sizeof(uint64_t));
+	for (size_t i = 1; i < session->tree.nodes.count; i++)
+		sums->exclusive[object_of[nodes[i].function]] += values[i];
+	values_accumulate(session, values);
+	for (size_t i = 1; i < session->tree.nodes.count; i++)
+		if (first[i])
+			sums->inclusive[object_of[nodes[i].function]] += values[i];
+	sums->total = values[NODE_ROOT];
+	free(values);
+}
+
+static void take_objects(const struct session *session, const struct object_sums *sums,
+			 enum metric_flavor flavor, double *out, size_t stride)
+{
+	const uint64_t *values = flavor == FLAVOR_INCLUSIVE ? sums->inclusive : sums->exclusive;
+
+	out[0] = (double)sums->total / 1e6;
+	for (size_t i = 0; i < session->objects.count; i++)
+		out[(i + 1) * stride] = (double)values[i] / 1e6;
+}
+
+static void fill_objects(struct session *session, struct table *table, struct plain_rows *rows,
+			 const uint32_t *object_of, const bool *first)
+{
+	struct object_sums sums = {
+		.exclusive = xcalloc(session->objects.count, sizeof(uint64_t)),
+		.inclusive = xcalloc(session->objects.count, sizeof(uint64_t)),
+	};
+
+	for (size_t i = 0; i < table->column_count; i++) {
+		const struct metric_choice *choice = &table->columns[i].choice;
+
+		if (choice->metric->is_static)
+			continue;
+		sum_objects(session, choice->metric, object_of, first, &sums);
+		take_objects(session, &sums, choice->flavor, rows->values + i, table->column_count);
+	}
+	if (!table->sort.metric->is_static) {
+		sum_objects(session, table->sort.metric, object_of, first, &sums);
+		take_objects(session, &sums, table->sort.flavor, rows->sort, 1);
+	}
+	sum_objects(session, &values_any, object_of, first, &sums);
+	for (size_t i = 0; i < session->objects.count; i++) {
+		rows->names[i + 1] = session->objects.items[i].name;
+		rows->objects[i + 1] = i == OBJECT_UNKNOWN ? NULL : session->objects.items[i].path;
+		rows->empty[i + 1] = !sums.inclusive[i];
+	}
+	free(sums.exclusive);
+	free(sums.inclusive);
+}
+
+void view_objects(struct session *session, const struct query *query, struct table *table)
+{
+	uint32_t *object_of = xmalloc(session->functions.count * sizeof(*object_of));
+	struct plain_rows rows;
+
+	for (size_t i = 0; i < session->functions.count; i++)
+		object_of[i] = session->functions.items[i].object;
+	/* the root is no load object's: it must not hide the first <Unknown> */
+	object_of[FUNCTION_TOTAL] = (uint32_t)session->objects.count;
+
+	bool *first = tree_first_of_group(session, object_of, (uint32_t)session->objects.count + 1);
+
+	table_init(table, query, COLUMNS_NO_STATIC);
+	table->title = "Load Objects";
+	rows_init(&rows, table, session->objects.count + 1);
+	fill_objects(session, table, &rows, object_of, first);
+	rows_finish(&rows, query, table);
+	free(first);
+	free(object_of);
+}
+
+static double thread_seconds(const struct session_thread *thread, const struct metric *metric)
+{
+	uint64_t sum = 0;
+
+	if (metric->first_thread && !thread->first)
+		return 0;
+	for (size_t state = 0; state < FORMAT_STATE_COUNT; state++)
+		if (metric->states >> state & 1)
+			sum += thread->state_us[state];
+	return (double)sum / 1e6;
+}
+
+static double total_seconds(struct session *session, const struct metric *metric)
+{
+	double exclusive, inclusive, total;
+
+	session_function_values(session, FUNCTION_TOTAL, metric, &exclusive, &inclusive, &total);
+	return total;
+}
+
+static double thread_or_total(struct session *session, size_t row, const struct metric *metric)
+{
+	if (metric->is_static)
+		return 0;
+	return row ? thread_seconds(&session->threads.items[row - 1], metric)
+		   : total_seconds(session, metric);
+}
+
+void view_threads(struct session *session, const struct query *query, struct table *table)
+{
+	struct plain_rows rows;
+
+	table_init(table, query, COLUMNS_EXCLUSIVE);
+	table->title = "Threads";
+	rows_init(&rows, table, session->threads.count + 1);
+	for (size_t i = 0; i < rows.count; i++) {
+		for (size_t column = 0; column < table->column_count; column++)
+			rows.values[i * table->column_count + column] =
+				thread_or_total(session, i, table->columns[column].choice.metric);
+		rows.sort[i] = thread_or_total(session, i, table->sort.metric);
+		if (!i)
+			continue;
+
+		const struct session_thread *thread = &session->threads.items[i - 1];
+
+		rows.names[i] = arena_printf(
+			&table->arena, "Process %u, Thread %llu (tid %llu)", thread->process + 1,
+			(unsigned long long)thread->number, (unsigned long long)thread->tid);
+	}
+	rows_finish(&rows, query, table);
+}
