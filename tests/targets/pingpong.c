@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two threads on one processor hand a byte to and fro through two pipes: two
- * context switches per round and nothing else.  Runs for 2 s (or "Ns"), or
- * for so many rounds.
+ * context switches per round and, before each, so many steps of work as the
+ * second argument says.  Runs for 2 s (or "Ns"), or for so many rounds.
  */
 #include "target.h"
 
@@ -10,14 +10,18 @@
 #include <sched.h>
 
 static int there[2], back[2];
+static long steps;
+static uint64_t work[2] = {1, 1}; /* each thread's own */
 
 static void *echo(void *argument)
 {
 	char byte;
 
-	while (read(there[0], &byte, 1) == 1)
+	while (read(there[0], &byte, 1) == 1) {
+		work[1] = churn(work[1], steps);
 		if (write(back[1], &byte, 1) != 1)
 			break;
+	}
 	return argument;
 }
 
@@ -25,6 +29,7 @@ static NOINLINE int bounce(void)
 {
 	char byte = 'x';
 
+	work[0] = churn(work[0], steps);
 	return write(there[1], &byte, 1) == 1 && read(back[0], &byte, 1) == 1;
 }
 
@@ -37,6 +42,7 @@ int main(int argc, char **argv)
 	pthread_t thread;
 	long rounds = 0;
 
+	steps = argc > 2 ? strtol(argv[2], NULL, 10) : 0;
 	CPU_ZERO(&one);
 	CPU_SET(sched_getcpu(), &one);
 	sched_setaffinity(0, sizeof(one), &one);

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading and printing: time and memory per event for experiments of all sizes, and `perf report` beside them."""
+import os
+import re
+import subprocess
+import time
+
+import common
+
+
+def measured(words, **more):
+    """(seconds, peak MB) of a command, by wait4."""
+    begin = time.monotonic()
+    child = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **more)
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode:
+        raise RuntimeError(f'{words}: status {child.returncode}')
+    return time.monotonic() - begin, usage.ru_maxrss / 1024
+
+
+def drop_caches():
+    """Makes the next read a cold one, where we may."""
+    os.sync()
+    try:
+        with open('/proc/sys/vm/drop_caches', 'w', encoding='ascii') as file:
+            file.write('1')
+        return True
+    except OSError:
+        return False
+
+
+def analysis(bench, _names):
+    """The sizes double as a test that the cost is linear: seconds per million events stay the same."""
+    generator = bench.build / 'bench' / 'helio-generate'
+    if not generator.exists():
+        print('analysis: no helio-generate in the build folder')
+        return
+    rows = []
+    for events in (100_000, 1_000_000) if bench.quick else (100_000, 1_000_000, 10_000_000, 100_000_000):
+        out = bench.fresh('.er')
+        subprocess.run([generator, '-e', str(events), str(out)], check=True, stdout=subprocess.DEVNULL)
+        row = [f'{events:,}']
+        for command in ('-functions', '-calltree'):
+            cold = drop_caches()
+            first, memory = measured([bench.helio, 'print', command, out])
+            again, _ = measured([bench.helio, 'print', command, out])
+            row += [f'{first:.3f}' if cold else '-', f'{again:.3f}', f'{again / events * 1e6:.3f}', f'{memory:.0f}']
+        rows.append(row)
+        common.remove(out)
+    common.table('Analysis: helio print -functions and -calltree (10 million: at most 1 s cold, 500 MB; call tree 2 s)',
+                 ['events', 'functions cold, s', 'warm, s', 's per million', 'MB', 'calltree cold, s', 'warm, s', 's per million', 'MB'], rows)
+    perf_report(bench)
+
+
+def perf_report(bench):
+    if not common.available('perf 997'):
+        return
+    seconds = 2 if bench.quick else 10
+    program = common.Program('deep', [bench.target('deep'), f'{seconds}s', '20'])
+    rows = []
+    _, out = bench.run('perf 9999', program, keep=True)
+    listing = subprocess.run(['perf', 'report', '-i', str(out), '--stdio', '-g', 'none', '--sort', 'comm'], capture_output=True, text=True).stdout
+    samples = re.search(r'^# Samples: ([0-9.]+)([KM]?)', listing, re.M)
+    count = float(samples.group(1)) * {'': 1, 'K': 1e3, 'M': 1e6}[samples.group(2)] if samples else float('nan')
+    for name, words in (('flat', ['--no-children', '-g', 'none']), ('call graph', ['-g'])):
+        elapsed, memory = measured(['perf', 'report', '-i', str(out), '--stdio', *words])
+        rows.append([name, f'{count:.0f}', f'{elapsed:.3f}', f'{elapsed / count * 1e6:.3f}', f'{memory:.0f}'])
+    common.remove(out)
+    common.table('perf report --stdio, for comparison', ['listing', 'samples', 's', 's per million', 'MB'], rows)
+
+
+def unwind(bench, _names):
+    """The unwinder by itself: a C program that prints its own ratios."""
+    program = bench.build / 'bench' / 'unwind'
+    if not program.exists():
+        print('unwind: no unwind in the build folder')
+        return
+    print('\n## Unwinding\n', flush=True)
+    subprocess.run([program], check=False)

@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""./dev bench [--quick] [BENCHMARK...] [PROGRAM...]: see bench/README.md."""
+import argparse
+import os
+import platform
+import sys
+
+sys.dont_write_bytecode = True
+import analysis  # noqa: E402
+import common  # noqa: E402
+import overhead  # noqa: E402
+import profiles  # noqa: E402
+
+BENCHMARKS = {
+    'completeness': profiles.completeness,
+    'accuracy': profiles.accuracy,
+    'overhead': overhead.overhead,
+    'switches': overhead.switches,
+    'startup': overhead.startup,
+    'size': profiles.size,
+    'unwind': analysis.unwind,
+    'analysis': analysis.analysis,
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(prog='./dev bench')
+    parser.add_argument('--build', default='build', help=argparse.SUPPRESS)
+    parser.add_argument('--quick', action='store_true', help='shorter runs, fewer of them: to see whether it works')
+    parser.add_argument('names', nargs='*', help='benchmarks (' + ', '.join(BENCHMARKS) + ') and programs; default: all')
+    options = parser.parse_args()
+    chosen = [name for name in options.names if name in BENCHMARKS] or list(BENCHMARKS)
+    narrowed = [name for name in options.names if name not in BENCHMARKS]
+    bench = common.Bench(options.build, options.quick)
+    print(f'Linux {platform.release()}, {os.cpu_count()} processors{", quick" if options.quick else ""}')
+    try:
+        for name in chosen:
+            BENCHMARKS[name](bench, narrowed)
+    finally:
+        bench.close()
+    return 0
+
+
+sys.exit(main())
