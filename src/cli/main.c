@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One binary, `helio SUBCOMMAND`.  Called by a name of the old tools (through
+ * a link named collect or er_print) it is that subcommand, and takes the
+ * command line unchanged.
+ */
+#include "base/memory.h"
+#include "base/suggest.h"
+#include "launch/launch.h"
+#include "print/print.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXIT_USAGE = 2 };
+
+struct subcommand {
+	const char *name;
+	const char *old_name; /* as argv[0], or NULL */
+	const char *help;
+	int (*run)(int argc, char **argv);
+};
+
+static int run_help(int argc, char **argv);
+static int run_version(int argc, char **argv);
+
+static const struct subcommand subcommands[] = {
+	{"collect", "collect", "run a program and record where its time goes", launch_collect},
+	{"print", "er_print", "print what was recorded", print_main},
+	{"help", NULL, "show help, of a subcommand where one is named", run_help},
+	{"version", NULL, "show the version", run_version},
+};
+
+enum { SUBCOMMAND_COUNT = sizeof(subcommands) / sizeof(subcommands[0]) };
+
+static const struct subcommand *find_subcommand(const char *word)
+{
+	for (int i = 0; i < SUBCOMMAND_COUNT; i++)
+		if (!strcmp(subcommands[i].name, word))
+			return &subcommands[i];
+	return NULL;
+}
+
+static void put_help(FILE *file)
+{
+	fprintf(file, "Usage: helio SUBCOMMAND [ARGUMENT]...\n"
+		      "Find out where a program's time goes.\n\n");
+	for (int i = 0; i < SUBCOMMAND_COUNT; i++)
+		fprintf(file, "  %-10s%s\n", subcommands[i].name, subcommands[i].help);
+	fprintf(file, "\n"
+		      "  helio collect PROGRAM [ARGUMENT]...      makes test.1.er\n"
+		      "  helio print -functions test.1.er         prints its function list\n"
+		      "  helio help SUBCOMMAND                    says more\n");
+}
+
+static int unknown(const char *word)
+{
+	const char *names[SUBCOMMAND_COUNT];
+
+	for (int i = 0; i < SUBCOMMAND_COUNT; i++)
+		names[i] = subcommands[i].name;
+	const char *closest = suggest_closest(word, names, SUBCOMMAND_COUNT);
+
+	fprintf(stderr, "helio: there is no subcommand `%s'", word);
+	if (closest)
+		fprintf(stderr, "; did you mean `%s'?", closest);
+	fprintf(stderr, "\nTry `helio help'.\n");
+	return EXIT_USAGE;
+}
+
+static int run_version(int argc, char **argv)
+{
+	printf("heliometer %s\n", HELIO_VERSION);
+	return 0;
+}
+
+static int run_help(int argc, char **argv)
+{
+	if (argc < 2) {
+		put_help(stdout);
+		return 0;
+	}
+	const struct subcommand *subcommand = find_subcommand(argv[1]);
+
+	if (!subcommand)
+		return unknown(argv[1]);
+	if (subcommand->run == run_help || subcommand->run == run_version) {
+		put_help(stdout);
+		return 0;
+	}
+	char option[] = "--help";
+	char *arguments[] = {argv[1], option, NULL};
+
+	return subcommand->run(2, arguments);
+}
+
+/* A full stdout must not pass for success. */
+static int finish(int status)
+{
+	if ((fflush(stdout) || ferror(stdout)) && !status) {
+		perror("helio: standard output");
+		return 1;
+	}
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	const char *slash = argc ? strrchr(argv[0], '/') : NULL;
+	const char *name = slash ? slash + 1 : argc ? argv[0] : "helio";
+
+	for (int i = 0; i < SUBCOMMAND_COUNT; i++)
+		if (subcommands[i].old_name && !strcmp(name, subcommands[i].old_name))
+			return finish(subcommands[i].run(argc, argv));
+	if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+		return finish(run_help(argc > 1 ? argc - 1 : 1, argv + (argc > 1)));
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
+		return finish(run_version(1, argv));
+	if (argv[1][0] == '-') {
+		fprintf(stderr,
+			"helio: unknown option `%s'; options follow the subcommand\n"
+			"Try `helio help'.\n",
+			argv[1]);
+		return EXIT_USAGE;
+	}
+	const struct subcommand *subcommand = find_subcommand(argv[1]);
+
+	return finish(subcommand ? subcommand->run(argc - 1, argv + 1) : unknown(argv[1]));
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A dash word is a command and takes the words behind it; all other words are
+ * experiments.  The whole line is checked before anything is opened: a slip at
+ * its end must not cost the time of what stands before it.
+ */
+#include "print/arguments.h"
+
+#include "base/memory.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+static const char group_magic[] = "#analyzer experiment group";
+
+static bool ends_with(const char *word, const char *ending)
+{
+	size_t length = strlen(word), wanted = strlen(ending);
+
+	while (length && word[length - 1] == '/')
+		length--;
+	return length >= wanted && !strncmp(word + length - wanted, ending, wanted);
+}
+
+/* Only the words behind a command that may go without an argument are asked this. */
+static bool is_experiment(const char *word)
+{
+	struct stat status;
+
+	if (ends_with(word, ".er") || ends_with(word, ".erg"))
+		return true;
+	return strchr(word, '/') && !stat(word, &status) && S_ISDIR(status.st_mode);
+}
+
+static bool is_number(const char *word)
+{
+	if (!strcasecmp(word, "all"))
+		return true;
+	return *word && word[strspn(word, "0123456789")] == '\0';
+}
+
+static bool takes(const struct planned *planned, const char *word)
+{
+	const struct command *command = planned->command;
+
+	if (planned->count < command->min_arguments)
+		/* A sort metric may begin with a dash, and "-" is standard output. */
+		return word[0] != '-' || !word[1] || command->run == command_sort;
+	if (planned->count >= command->max_arguments || word[0] == '-')
+		return false;
+	if (command->optional == ARGUMENT_NUMBER)
+		return is_number(word);
+	return !is_experiment(word);
+}
+
+static enum status parse_command(struct arguments *arguments, const char *word, char **rest,
+				 struct diag_list *diags)
+{
+	struct planned planned = {.arguments = rest};
+	const char *name = word + strspn(word, "-");
+
+	enum status status = command_find(name, word, &planned.command, diags);
+
+	if (status != STATUS_OK)
+		return status;
+	const struct command *command = planned.command;
+
+	if (!command->run) {
+		diag_add(diags, DIAG_ERROR, "%s is not available yet: this version has no %s", word,
+			 command->help);
+		return STATUS_INVALID;
+	}
+	while (*rest && takes(&planned, *rest)) {
+		planned.count++;
+		rest++;
+	}
+	if (planned.count < command->min_arguments) {
+		diag_add(diags, DIAG_ERROR, "%s needs an argument: -%s %s", word, command->name,
+			 command->arguments);
+		return STATUS_INVALID;
+	}
+	*vec_push(&arguments->plan) = planned;
+	return STATUS_OK;
+}
+
+static enum status parse_color(struct arguments *arguments, const char *when,
+			       struct diag_list *diags)
+{
+	static const char *const words[] = {"auto", "always", "never"};
+
+	for (int i = 0; i < 3; i++) {
+		if (!strcmp(when, words[i])) {
+			arguments->color = (enum color_choice)i;
+			return STATUS_OK;
+		}
+	}
+	diag_add(diags, DIAG_ERROR, "--color takes auto, always or never, not `%s'", when);
+	return STATUS_INVALID;
+}
+
+/* One of our own options; STATUS_NOTFOUND: the word is none. */
+static enum status parse_option(struct arguments *arguments, const char *word,
+				struct diag_list *diags)
+{
+	if (!strncmp(word, "--color=", 8))
+		return parse_color(arguments, word + 8, diags);
+	if (!strcmp(word, "--no-pager"))
+		arguments->no_pager = true;
+	else if (!strcmp(word, "--help") || !strcmp(word, "-h"))
+		arguments->help = true;
+	else if (!strcmp(word, "--version") || !strcmp(word, "-V"))
+		arguments->version = true;
+	else
+		return STATUS_NOTFOUND;
+	return STATUS_OK;
+}
+
+enum status arguments_parse(int argc, char **argv, struct arguments *arguments,
+			    struct diag_list *diags)
+{
+	bool words_only = false;
+
+	*arguments = (struct arguments){0};
+	for (char **word = argv + 1; word < argv + argc; word++) {
+		if (words_only || word[0][0] != '-') {
+			experiment_paths_add(&arguments->experiments, *word);
+			continue;
+		}
+		if (!strcmp(*word, "--")) {
+			words_only = true;
+			continue;
+		}
+		if (!strcmp(*word, "-")) {
+			*vec_push(&arguments->plan) = (struct planned){0};
+			continue;
+		}
+		enum status status = parse_option(arguments, *word, diags);
+
+		if (status == STATUS_NOTFOUND) {
+			status = parse_command(arguments, *word, word + 1, diags);
+			if (status == STATUS_OK)
+				word += arguments->plan.items[arguments->plan.count - 1].count;
+		}
+		if (status != STATUS_OK)
+			return STATUS_INVALID;
+	}
+	return STATUS_OK;
+}
+
+void arguments_fini(struct arguments *arguments)
+{
+	for (size_t i = 0; i < arguments->experiments.count; i++)
+		free(arguments->experiments.items[i]);
+	vec_fini(&arguments->experiments);
+	vec_fini(&arguments->plan);
+}
+
+static void read_group(struct experiment_paths *paths, FILE *file, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	int directory = slash ? (int)(slash - path) + 1 : 0;
+	char *line = NULL;
+	size_t capacity = 0;
+
+	while (getline(&line, &capacity, file) >= 0) {
+		size_t length = strlen(line);
+
+		while (length && isspace((unsigned char)line[length - 1]))
+			line[--length] = '\0';
+		if (!length || line[0] == '#')
+			continue;
+		*vec_push(paths) =
+			line[0] == '/' ? xstrdup(line) : xasprintf("%.*s%s", directory, path, line);
+	}
+	free(line);
+}
+
+void experiment_paths_add(struct experiment_paths *paths, const char *path)
+{
+	char begin[sizeof(group_magic)] = "";
+	struct stat status;
+	FILE *file = !stat(path, &status) && S_ISREG(status.st_mode) ? fopen(path, "re") : NULL;
+
+	if (file && fgets(begin, sizeof(begin), file) && !strcmp(begin, group_magic))
+		read_group(paths, file, path);
+	else
+		*vec_push(paths) = xstrdup(path);
+	if (file)
+		fclose(file);
+}

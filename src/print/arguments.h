@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line of `helio print`: options, commands with a dash, experiments. */
+#ifndef HELIO_PRINT_ARGUMENTS_H
+#define HELIO_PRINT_ARGUMENTS_H
+
+#include "print/command.h"
+#include "print/output.h"
+
+/* A command to run; arguments point into argv. command NULL: read commands from stdin ("-"). */
+struct planned {
+	const struct command *command;
+	char **arguments;
+	size_t count;
+};
+
+struct plan {
+	struct planned *items;
+	size_t count;
+	size_t capacity;
+};
+
+struct experiment_paths {
+	char **items;
+	size_t count;
+	size_t capacity;
+};
+
+struct arguments {
+	struct plan plan;
+	struct experiment_paths experiments; /* owned */
+	enum color_choice color;
+	bool no_pager;
+	bool help;
+	bool version;
+};
+
+/*
+ * STATUS_INVALID: the command line makes no sense; diags says why.  Nothing
+ * has been opened then.
+ */
+enum status arguments_parse(int argc, char **argv, struct arguments *arguments,
+			    struct diag_list *diags);
+void arguments_fini(struct arguments *arguments);
+
+/*
+ * Adds an experiment, or all experiments of a group file (its first line is
+ * "#analyzer experiment group"); names in it are relative to the file.
+ */
+void experiment_paths_add(struct experiment_paths *paths, const char *path);
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of commands (behaviour.md 5.2) and how a command is found by its word. */
+#ifndef HELIO_PRINT_COMMAND_H
+#define HELIO_PRINT_COMMAND_H
+
+#include "print/context.h"
+
+/* Which words of a command line an argument that may be missing takes (script lines take any). */
+enum argument_kind {
+	ARGUMENT_ANY,	 /* one that begins with no dash and is no experiment */
+	ARGUMENT_NUMBER, /* a number, or "all" */
+};
+
+enum command_group {
+	GROUP_FUNCTIONS,
+	GROUP_CALLS,
+	GROUP_LISTS,
+	GROUP_METRICS,
+	GROUP_OUTPUT,
+	GROUP_OTHER,
+	GROUP_COUNT,
+};
+
+struct command {
+	const char *name;
+	const char *aliases; /* space-separated, or NULL */
+	unsigned min_arguments, max_arguments;
+	enum argument_kind optional; /* kind of the arguments beyond min_arguments */
+	enum command_group group;
+	const char *arguments; /* for help: "NAME [N]" */
+	const char *help;
+	/* False after print_error(). NULL: known, but not available; `help` says what is missing.
+	 */
+	bool (*run)(struct print *print, char **arguments, size_t count);
+	bool no_session; /* needs no experiment */
+};
+
+/* All commands, those not available at the end. NULL after the last. */
+const struct command *command_at(size_t index);
+const char *command_group_title(enum command_group group);
+
+/*
+ * A command by its name, an alias or a unique beginning of one, without regard
+ * to case.  STATUS_AMBIGUOUS: diags names the candidates; STATUS_NOTFOUND:
+ * diags says so and may suggest one.  `shown` is how the word is quoted.
+ */
+enum status command_find(const char *word, const char *shown, const struct command **out,
+			 struct diag_list *diags);
+
+/* Checks what the command needs and runs it. False: it failed, and has said so. */
+bool command_run(struct print *print, const struct command *command, char **arguments,
+		 size_t count);
+
+/* The functions of the table, by file. command_views.c: */
+bool command_functions(struct print *print, char **arguments, size_t count);
+bool command_callers_callees(struct print *print, char **arguments, size_t count);
+bool command_csingle(struct print *print, char **arguments, size_t count);
+bool command_calltree(struct print *print, char **arguments, size_t count);
+bool command_threads(struct print *print, char **arguments, size_t count);
+/* command_summary.c: */
+bool command_fsummary(struct print *print, char **arguments, size_t count);
+bool command_fsingle(struct print *print, char **arguments, size_t count);
+/* The function that NAME [N] means, asking a person where it must. False after print_error(). */
+bool command_choose_function(struct print *print, const char *command, char **arguments,
+			     size_t count, uint32_t *function);
+/* command_metrics.c: */
+bool command_metrics(struct print *print, char **arguments, size_t count);
+bool command_sort(struct print *print, char **arguments, size_t count);
+bool command_metric_list(struct print *print, char **arguments, size_t count);
+bool command_cmetric_list(struct print *print, char **arguments, size_t count);
+/* command_settings.c: */
+bool command_limit(struct print *print, char **arguments, size_t count);
+bool command_name(struct print *print, char **arguments, size_t count);
+bool command_viewmode(struct print *print, char **arguments, size_t count);
+/* "text", "json" or one character; false: none of them. Says nothing. */
+bool command_set_mode(struct print *print, const char *word);
+bool command_printmode(struct print *print, char **arguments, size_t count);
+bool command_outfile(struct print *print, char **arguments, size_t count);
+bool command_appendfile(struct print *print, char **arguments, size_t count);
+/* command_lists.c: */
+bool command_experiment_list(struct print *print, char **arguments, size_t count);
+bool command_thread_list(struct print *print, char **arguments, size_t count);
+bool command_objects(struct print *print, char **arguments, size_t count);
+/* command_header.c: */
+bool command_header(struct print *print, char **arguments, size_t count);
+/* command_overview.c: */
+bool command_overview(struct print *print, char **arguments, size_t count);
+/* command_statistics.c: */
+bool command_statistics(struct print *print, char **arguments, size_t count);
+bool command_sample_detail(struct print *print, char **arguments, size_t count);
+/* command_help.c: */
+bool command_help(struct print *print, char **arguments, size_t count);
+bool command_version(struct print *print, char **arguments, size_t count);
+bool command_quit(struct print *print, char **arguments, size_t count);
+/* script.c: */
+bool command_script(struct print *print, char **arguments, size_t count);
+
+/*
+ * Which processes an [ID|all] argument means: no argument and "all": every one.
+ * Ids as in experiment_list. False after print_error().
+ */
+bool command_select_processes(struct print *print, char **arguments, size_t count, size_t *first,
+			      size_t *end);
+
+#endif

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * header: how an experiment came to be, in the shape of behaviour.md 5.3.
+ * Only what is recorded is printed; a line without a source is left out.
+ */
+#include "base/memory.h"
+#include "base/strbuf.h"
+#include "print/command.h"
+#include "print/json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { NS_PER_S = 1000000000, HEADER_RULE = 68 };
+
+static const char *find_attribute(const struct attribute *attributes, size_t count,
+				  const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(attributes[i].name, name))
+			return attributes[i].value;
+	return NULL;
+}
+
+static const char *event_text(const struct log_event *event, const char *name)
+{
+	return find_attribute(event->attributes, event->attribute_count, name);
+}
+
+/* "3.272886815" */
+static char *seconds_text(uint64_t ns)
+{
+	return xasprintf("%" PRIu64 ".%09" PRIu64, ns / NS_PER_S, ns % NS_PER_S);
+}
+
+/* The command as one could type it; the caller's to free. */
+static char *command_text(char *const *arguments)
+{
+	struct strbuf text = {0};
+
+	for (; arguments && *arguments; arguments++) {
+		const char *word = *arguments;
+		bool plain = *word && !word[strcspn(word, " \t\n\"'\\$`*?[]{}();&|<>~#!")];
+
+		if (text.length)
+			strbuf_putc(&text, ' ');
+		if (!plain)
+			strbuf_putc(&text, '\'');
+		for (; *word; word++) {
+			if (*word == '\'')
+				strbuf_puts(&text, "'\\''");
+			else
+				strbuf_putc(&text, *word);
+		}
+		if (!plain)
+			strbuf_putc(&text, '\'');
+	}
+	return strbuf_steal(&text);
+}
+
+static void put_notes(FILE *file, const char *notes)
+{
+	if (!notes || !*notes)
+		return;
+	fprintf(file, "Notes:\n%s%s", notes, notes[strlen(notes) - 1] == '\n' ? "" : "\n");
+	for (int i = 0; i < HEADER_RULE; i++)
+		fputc('=', file);
+	fputc('\n', file);
+}
+
+/* The collector's own messages; the count of them. */
+static size_t put_messages(FILE *file, const struct process_info *process, const char *kind,
+			   const char *prefix)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < process->event_count_log; i++) {
+		const char *text = event_text(&process->events[i], "text");
+
+		if (strcmp(process->events[i].kind, kind))
+			continue;
+		fprintf(file, "*** Collector %s: %s\n", prefix, text ? text : "");
+		count++;
+	}
+	return count;
+}
+
+static void put_target(FILE *file, const struct process_info *process)
+{
+	char *command = command_text(process->arguments);
+	const char *arch = process->arch ? process->arch : "";
+	bool wide = !strcmp(arch, "x86_64") || !strcmp(arch, "aarch64");
+
+	fputc('\n', file);
+	if (*command)
+		fprintf(file, "Target command%s: '%s'\n", wide ? " (64-bit)" : "", command);
+	else if (process->executable)
+		fprintf(file, "Target%s: '%s'\n", wide ? " (64-bit)" : "", process->executable);
+	fprintf(file,
+		"Process pid %" PRId64 ", ppid %" PRId64 ", pgrp %" PRId64 ", sid %" PRId64 "\n",
+		process->pid, process->ppid, process->pgrp, process->sid);
+	if (process->cwd)
+		fprintf(file, "Current working directory: %s\n", process->cwd);
+	free(command);
+}
+
+static void put_machine(FILE *file, const struct process_info *process)
+{
+	if (process->producer)
+		fprintf(file, "Collector version: `%s'; experiment version %s\n", process->producer,
+			process->version ? process->version : "(unknown)");
+	if (process->hostname)
+		fprintf(file, "Host `%s', OS `%s', page size %" PRIu64 ", architecture `%s'\n",
+			process->hostname, process->os ? process->os : "(unknown)",
+			process->page_size, process->arch ? process->arch : "(unknown)");
+	if (process->cpus && process->clock_mhz)
+		fprintf(file, "  %" PRIu64 " CPUs, clock speed %" PRIu64 " MHz.\n", process->cpus,
+			process->clock_mhz);
+	else if (process->cpus)
+		fprintf(file, "  %" PRIu64 " CPUs.\n", process->cpus);
+	if (process->pages && process->page_size)
+		fprintf(file, "  Memory: %" PRIu64 " pages @ %" PRIu64 " = %" PRIu64 " MB.\n",
+			process->pages, process->page_size,
+			process->pages / 1024 * process->page_size / 1024);
+}
+
+static void put_clock(FILE *file, const struct process_info *process, const char *clock)
+{
+	if (!clock || !strcmp(clock, "0")) {
+		fprintf(file, "  Clock-profiling is off.\n");
+		return;
+	}
+	fprintf(file, "  Clock-profiling, interval = %s microsecs.\n", clock);
+	if (process->engine && *process->engine)
+		fprintf(file, "  Clock-profiling engine: %s%s%s%s\n", process->engine,
+			process->engine_reason && *process->engine_reason ? " (" : "",
+			process->engine_reason ? process->engine_reason : "",
+			process->engine_reason && *process->engine_reason ? ")" : "");
+}
+
+static void put_parameters(FILE *file, const struct process_info *process)
+{
+	size_t count = process->setting_count;
+	const char *sample = find_attribute(process->settings, count, "sample");
+	const char *follow = find_attribute(process->settings, count, "follow");
+	const char *window = find_attribute(process->settings, count, "window");
+
+	fprintf(file, "Data collection parameters:\n");
+	put_clock(file, process, find_attribute(process->settings, count, "clock"));
+	if (sample && strcmp(sample, "0") && strcmp(sample, "off"))
+		fprintf(file, "  Periodic sampling, %s secs.\n", sample);
+	if (follow && !strcmp(follow, "on"))
+		fprintf(file, "  Follow descendant processes from: fork|exec|combo\n");
+	else if (follow && *follow == '=')
+		fprintf(file, "  Follow descendant processes that match: %s\n", follow + 1);
+	else if (follow)
+		fprintf(file, "  Descendant processes are not followed.\n");
+	if (window && *window)
+		fprintf(file, "  Recording window: %s millisecs.\n", window);
+	fprintf(file, "  Recorded: %" PRIu64 " profile events, %" PRIu64 " dropped\n",
+		process->event_count, process->dropped);
+}
+
+static void put_life_event(FILE *file, const struct log_event *event)
+{
+	const char *lineage = event_text(event, "lineage");
+	const char *name = event_text(event, "name");
+	const char *pid = event_text(event, "pid");
+	const char *number = event_text(event, "errno");
+	char *time = seconds_text(event->time_ns);
+
+	if (!strcmp(event->kind, "fork") || !strcmp(event->kind, "spawn") ||
+	    !strcmp(event->kind, "exec"))
+		fprintf(file, "  Starting %s %s, exp %s.er%s%s%s%s\n", event->kind, time,
+			lineage ? lineage : "?", pid ? ", pid " : "", pid ? pid : "",
+			name ? ", program " : "", name ? name : "");
+	else if (!strcmp(event->kind, "exec_failed"))
+		fprintf(file, "  Failed exec %s: %s\n", time,
+			number ? strerror(atoi(number)) : "reason unknown");
+	else if (!strcmp(event->kind, "pause") || !strcmp(event->kind, "resume"))
+		fprintf(file, "  Data collection %sd %s\n", event->kind, time);
+	free(time);
+}
+
+static void put_life(FILE *file, const struct process_info *process)
+{
+	time_t start = (time_t)((process->wall_start_ns + (int64_t)process->start_ns) / NS_PER_S);
+	struct tm local;
+	char text[64] = "";
+	char *end = seconds_text(process->end_ns);
+	char *duration = seconds_text(process->end_ns - process->start_ns);
+
+	if (localtime_r(&start, &local))
+		strftime(text, sizeof(text), "%a %b %e %H:%M:%S %Y", &local);
+	fprintf(file, "\nExperiment started %s\n\n", text);
+	for (size_t i = 0; i < process->event_count_log; i++)
+		put_life_event(file, &process->events[i]);
+	if (process->ended)
+		fprintf(file, "Experiment Ended: %s\n", end);
+	else
+		fprintf(file, "Experiment has no orderly end; last known moment: %s\n", end);
+	fprintf(file, "Data Collection Duration: %s\n", duration);
+	if (process->has_status && process->exit_signal)
+		fprintf(file, "Target was killed by signal %d (%s)\n", process->exit_signal,
+			strsignal(process->exit_signal));
+	else if (process->has_status)
+		fprintf(file, "Target exit status: %d\n", process->exit_status);
+	free(duration);
+	free(end);
+}
+
+static void print_header(struct print *print, const struct process_info *process)
+{
+	FILE *file = print->output.file;
+
+	output_style(&print->output, STYLE_TITLE);
+	fprintf(file, "Experiment: %s\n", process->name);
+	output_style(&print->output, STYLE_PLAIN);
+	put_notes(file, process->notes);
+	if (!put_messages(file, process, "error", "Error"))
+		fprintf(file, "No errors\n");
+	if (!put_messages(file, process, "warning", "Warning"))
+		fprintf(file, "No warnings\n");
+	put_target(file, process);
+	put_machine(file, process);
+	put_parameters(file, process);
+	put_life(file, process);
+	fputc('\n', file);
+}
+
+static json_t *json_attributes(const struct attribute *attributes, size_t count)
+{
+	json_t *object = json_object();
+
+	for (size_t i = 0; i < count; i++)
+		json_object_set_new(object, attributes[i].name, json_text(attributes[i].value));
+	return object;
+}
+
+static json_t *json_events(const struct process_info *process)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < process->event_count_log; i++) {
+		const struct log_event *event = &process->events[i];
+
+		json_array_append_new(
+			list,
+			json_pack("{s:o, s:f, s:o}", "kind", json_text(event->kind), "time_s",
+				  (double)event->time_ns / NS_PER_S, "attributes",
+				  json_attributes(event->attributes, event->attribute_count)));
+	}
+	return list;
+}
+
+static json_t *json_arguments(char *const *arguments)
+{
+	json_t *list = json_array();
+
+	for (; arguments && *arguments; arguments++)
+		json_array_append_new(list, json_text(*arguments));
+	return list;
+}
+
+/* A number that is not recorded is 0 in the engine's struct and null here. */
+static json_t *known(uint64_t number)
+{
+	return number ? json_integer((json_int_t)number) : json_null();
+}
+
+static json_t *json_header(const struct process_info *process)
+{
+	json_t *row = json_object();
+
+	json_object_set_new(row, "id", json_integer(process->id));
+	json_object_set_new(row, "founder", json_integer(process->founder));
+	json_object_set_new(row, "name", json_text(process->name));
+	json_object_set_new(row, "path", json_text(process->path));
+	json_object_set_new(row, "notes", json_text(process->notes));
+	json_object_set_new(row, "target", json_text(process->target));
+	json_object_set_new(row, "arguments", json_arguments(process->arguments));
+	json_object_set_new(row, "executable", json_text(process->executable));
+	json_object_set_new(row, "cwd", json_text(process->cwd));
+	json_object_set_new(row, "pid", json_integer(process->pid));
+	json_object_set_new(row, "ppid", json_integer(process->ppid));
+	json_object_set_new(row, "pgrp", json_integer(process->pgrp));
+	json_object_set_new(row, "sid", json_integer(process->sid));
+	json_object_set_new(row, "producer", json_text(process->producer));
+	json_object_set_new(row, "version", json_text(process->version));
+	json_object_set_new(row, "hostname", json_text(process->hostname));
+	json_object_set_new(row, "os", json_text(process->os));
+	json_object_set_new(row, "arch", json_text(process->arch));
+	json_object_set_new(row, "cpus", known(process->cpus));
+	json_object_set_new(row, "clock_mhz", known(process->clock_mhz));
+	json_object_set_new(row, "page_size", known(process->page_size));
+	json_object_set_new(row, "pages", known(process->pages));
+	json_object_set_new(row, "engine", json_text(process->engine));
+	json_object_set_new(row, "engine_reason", json_text(process->engine_reason));
+	json_object_set_new(row, "settings",
+			    json_attributes(process->settings, process->setting_count));
+	json_object_set_new(row, "wall_start_ns", json_integer(process->wall_start_ns));
+	json_object_set_new(row, "start_s", json_real((double)process->start_ns / NS_PER_S));
+	json_object_set_new(row, "end_s", json_real((double)process->end_ns / NS_PER_S));
+	json_object_set_new(row, "ended", json_boolean(process->ended));
+	json_object_set_new(row, "exit_status",
+			    process->has_status && !process->exit_signal
+				    ? json_integer(process->exit_status)
+				    : json_null());
+	json_object_set_new(row, "exit_signal",
+			    process->has_status && process->exit_signal
+				    ? json_integer(process->exit_signal)
+				    : json_null());
+	json_object_set_new(row, "threads", json_integer(process->thread_count));
+	json_object_set_new(row, "profile_events", json_integer((json_int_t)process->event_count));
+	json_object_set_new(row, "dropped", json_integer((json_int_t)process->dropped));
+	json_object_set_new(row, "events", json_events(process));
+	return row;
+}
+
+bool command_header(struct print *print, char **arguments, size_t count)
+{
+	struct json_report report;
+	size_t first, end;
+
+	if (!command_select_processes(print, arguments, count, &first, &end))
+		return false;
+	if (print->mode == MODE_JSON)
+		json_report_begin(&report, print, "header", NULL, NULL);
+	for (size_t i = first; i < end; i++) {
+		const struct process_info *process = session_process(print->session, i);
+
+		if (print->mode == MODE_JSON)
+			json_report_row(&report, json_header(process));
+		else
+			print_header(print, process);
+	}
+	if (print->mode == MODE_JSON)
+		json_report_end(&report);
+	return true;
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Choosing metrics.  In JSON an object is printed only when nothing is set:
+ * `-printmode json -metrics e.user:name -functions` is one object.
+ */
+#include "base/memory.h"
+#include "print/command.h"
+#include "print/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void print_current(struct print *print)
+{
+	FILE *file = print->output.file;
+	char *metrics = metric_list_text(&print->query.metrics);
+	char *sort = metric_choice_text(&print->query.sort);
+	char *title = metric_choice_title(&print->query.sort);
+
+	fprintf(file, "Current metrics: %s\n", metrics);
+	fprintf(file, "Current Sort Metric: %s ( %s%s )\n", title,
+		print->query.sort_reverse ? "-" : "", sort);
+	free(title);
+	free(sort);
+	free(metrics);
+}
+
+static void add_metric_row(struct json_report *report, const struct metric *metric,
+			   enum metric_flavor flavor, const struct metric_list *current)
+{
+	json_t *row = json_metric(metric, flavor);
+	bool shown = false;
+
+	for (size_t i = 0; i < current->count; i++) {
+		const struct metric_choice *choice = &current->items[i];
+
+		shown |= choice->metric == metric && choice->flavor == flavor &&
+			 !(choice->visibility & VISIBLE_HIDDEN);
+	}
+	json_object_set_new(row, "current", json_boolean(shown));
+	json_report_row(report, row);
+}
+
+/* The current metrics, then as rows: all flavours of all metrics, or those of the list. */
+static void json_metrics(struct print *print, const char *command, const struct metric_list *list,
+			 const struct metric_choice *sort, bool all)
+{
+	struct json_report report;
+	json_t *metrics = json_array();
+	char *key = json_metric_key(sort->metric, sort->flavor);
+	char *text = metric_list_text(list);
+	json_t *extra = json_pack("{s:s, s:b, s:s}", "sort", key, "reverse",
+				  print->query.sort_reverse, "specification", text);
+
+	for (size_t i = 0; i < list->count; i++)
+		if (!(list->items[i].visibility & VISIBLE_HIDDEN))
+			json_array_append_new(
+				metrics, json_metric(list->items[i].metric, list->items[i].flavor));
+	json_report_begin(&report, print, command, metrics, extra);
+	const struct metric *metric;
+
+	for (size_t i = 0; all && (metric = metric_catalogue(i)); i++) {
+		if (metric->is_static) {
+			add_metric_row(&report, metric, FLAVOR_STATIC, list);
+			continue;
+		}
+		add_metric_row(&report, metric, FLAVOR_EXCLUSIVE, list);
+		add_metric_row(&report, metric, FLAVOR_INCLUSIVE, list);
+	}
+	json_report_end(&report);
+	free(text);
+	free(key);
+}
+
+/* Tables can be sorted only by what they show: where that is gone, by the first number left. */
+static void repair_sort(struct query *query)
+{
+	const struct metric_choice *fallback = NULL;
+
+	for (size_t i = 0; i < query->metrics.count; i++) {
+		const struct metric_choice *choice = &query->metrics.items[i];
+
+		if (choice->metric == query->sort.metric && choice->flavor == query->sort.flavor) {
+			query->sort = *choice;
+			return;
+		}
+		if (!fallback ||
+		    (fallback->flavor == FLAVOR_STATIC &&
+		     (choice->flavor != FLAVOR_STATIC || choice->metric->unit == UNIT_TEXT)))
+			fallback = choice;
+	}
+	if (fallback) {
+		query->sort = *fallback;
+		query->sort_reverse = false;
+	}
+}
+
+bool command_metrics(struct print *print, char **arguments, size_t count)
+{
+	struct diag_list diags = {0};
+
+	if (!count && print->mode == MODE_JSON) {
+		json_metrics(print, "metrics", &print->query.metrics, &print->query.sort, false);
+		return true;
+	}
+	if (count) {
+		enum status status = metric_list_parse(print->session, arguments[0],
+						       &print->query.metrics, &diags);
+		bool ok = print_diags(print, &diags);
+
+		if (status != STATUS_OK)
+			return ok ? print_error(print, "Invalid metric specification: %s",
+						arguments[0])
+				  : false;
+		repair_sort(&print->query);
+	}
+	if (print->mode != MODE_JSON)
+		print_current(print);
+	return true;
+}
+
+bool command_sort(struct print *print, char **arguments, size_t count)
+{
+	struct diag_list diags = {0};
+	enum status status = metric_sort_parse(print->session, arguments[0], &print->query.sort,
+					       &print->query.sort_reverse, &diags);
+	bool ok = print_diags(print, &diags);
+
+	if (status != STATUS_OK)
+		return ok ? print_error(print, "Invalid sort specification: %s", arguments[0])
+			  : false;
+	if (print->mode != MODE_JSON) {
+		char *sort = metric_choice_text(&print->query.sort);
+		char *title = metric_choice_title(&print->query.sort);
+
+		fprintf(print->output.file, "Current Sort Metric: %s ( %s%s )\n", title,
+			print->query.sort_reverse ? "-" : "", sort);
+		free(title);
+		free(sort);
+	}
+	return true;
+}
+
+static void print_available(struct print *print, const struct metric *metric,
+			    enum metric_flavor flavor, bool measure, int *width)
+{
+	static const unsigned visibility[] = {
+		[UNIT_SECONDS] = VISIBLE_TIME | VISIBLE_PERCENT,
+		[UNIT_COUNT] = VISIBLE_VALUE,
+		[UNIT_BYTES] = VISIBLE_VALUE,
+		[UNIT_ADDRESS] = VISIBLE_VALUE,
+		[UNIT_TEXT] = VISIBLE_VALUE,
+	};
+	const struct metric_choice choice = {
+		.metric = metric,
+		.flavor = flavor,
+		.visibility = visibility[metric->unit],
+	};
+	char *title = metric_choice_title(&choice);
+	char *text =
+		flavor == FLAVOR_STATIC ? xstrdup(metric->command) : metric_choice_text(&choice);
+	int length = (int)strlen(title);
+
+	if (!measure)
+		fprintf(print->output.file, "%*s: %s\n", *width, title, text);
+	else if (length > *width)
+		*width = length;
+	free(text);
+	free(title);
+}
+
+static void each_available(struct print *print, bool measure, int *width)
+{
+	const struct metric *metric;
+
+	for (size_t i = 0; (metric = metric_catalogue(i)); i++) {
+		if (metric->is_static) {
+			print_available(print, metric, FLAVOR_STATIC, measure, width);
+			continue;
+		}
+		print_available(print, metric, FLAVOR_EXCLUSIVE, measure, width);
+		print_available(print, metric, FLAVOR_INCLUSIVE, measure, width);
+	}
+}
+
+bool command_metric_list(struct print *print, char **arguments, size_t count)
+{
+	int width = 0;
+
+	if (print->mode == MODE_JSON) {
+		json_metrics(print, "metric_list", &print->query.metrics, &print->query.sort, true);
+		return true;
+	}
+	print_current(print);
+	fprintf(print->output.file, "Available metrics:\n");
+	each_available(print, true, &width);
+	each_available(print, false, &width);
+	fputc('\n', print->output.file);
+	return true;
+}
+
+/* The attributed form of each metric in the list, once. */
+static void attributed_list(const struct metric_list *from, struct metric_list *to)
+{
+	for (size_t i = 0; i < from->count; i++) {
+		struct metric_choice choice = from->items[i];
+		bool known = false;
+
+		if (choice.flavor != FLAVOR_STATIC)
+			choice.flavor = FLAVOR_ATTRIBUTED;
+		for (size_t k = 0; k < to->count; k++) {
+			known |= to->items[k].metric == choice.metric;
+			if (to->items[k].metric == choice.metric)
+				to->items[k].visibility |= choice.visibility;
+		}
+		if (!known)
+			*vec_push(to) = choice;
+	}
+}
+
+bool command_cmetric_list(struct print *print, char **arguments, size_t count)
+{
+	struct metric_list list = {0};
+	struct metric_choice sort = print->query.sort;
+
+	attributed_list(&print->query.metrics, &list);
+	if (sort.flavor != FLAVOR_STATIC)
+		sort.flavor = FLAVOR_ATTRIBUTED;
+	if (print->mode == MODE_JSON) {
+		json_metrics(print, "cmetric_list", &list, &sort, false);
+	} else {
+		char *text = metric_list_text(&list);
+		char *sort_text = metric_choice_text(&sort);
+		char *title = metric_choice_title(&sort);
+
+		fprintf(print->output.file,
+			"Current caller-callee metrics: %s\n"
+			"Current caller-callee sort Metric: %s ( %s%s )\n",
+			text, title, print->query.sort_reverse ? "-" : "", sort_text);
+		free(title);
+		free(sort_text);
+		free(text);
+	}
+	vec_fini(&list);
+	return true;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* overview: the experiments, and the total of every metric with what is selected and what is hot.
+ */
+#include "print/command.h"
+#include "print/json.h"
+#include "print/number.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { HOT_SHARE = 10 }; /* percent of all the threads' time that makes a metric hot */
+
+static bool is_founder(const struct process_info *process)
+{
+	return process->founder == process->id;
+}
+
+static double duration(const struct process_info *process)
+{
+	return process->end_ns > process->start_ns
+		       ? (double)(process->end_ns - process->start_ns) / 1e9
+		       : 0;
+}
+
+static bool is_selected(const struct query *query, const struct metric *metric)
+{
+	for (size_t i = 0; i < query->metrics.count; i++)
+		if (query->metrics.items[i].metric == metric &&
+		    !(query->metrics.items[i].visibility & VISIBLE_HIDDEN))
+			return true;
+	return false;
+}
+
+/* The id of <Total>, which every function list begins with; totals can be asked of it. */
+static uint32_t total_function(struct print *print)
+{
+	struct query query = print->query;
+	struct table table;
+
+	query.limit = 1;
+	view_functions(print->session, &query, &table);
+	uint32_t id = table.row_count ? table.rows[0].id : 0;
+
+	table_fini(&table);
+	return id;
+}
+
+static double metric_total(struct print *print, uint32_t function, const struct metric *metric)
+{
+	double exclusive, inclusive, total;
+
+	session_function_values(print->session, function, metric, &exclusive, &inclusive, &total);
+	return total;
+}
+
+static void put_experiment(struct print *print, const struct process_info *process)
+{
+	FILE *file = print->output.file;
+	time_t start = (time_t)((process->wall_start_ns + (int64_t)process->start_ns) / 1000000000);
+	struct tm local;
+	char text[64] = "";
+
+	if (localtime_r(&start, &local))
+		strftime(text, sizeof(text), "%a %b %e %H:%M:%S %Y", &local);
+	fprintf(file, "Experiment      :%s\n", process->name);
+	fprintf(file, "  Target        : '");
+	if (!process->arguments || !process->arguments[0])
+		fprintf(file, "%s", process->target ? process->target : "");
+	for (char *const *word = process->arguments; word && *word; word++)
+		fprintf(file, "%s%s", word == process->arguments ? "" : " ", *word);
+	fprintf(file, "'\n");
+	if (process->hostname)
+		fprintf(file, "  Host          : %s (%s, %s)\n", process->hostname,
+			process->arch ? process->arch : "", process->os ? process->os : "");
+	fprintf(file, "  Start Time    : %s\n", text);
+	fprintf(file, "  Duration      : %.3f Seconds\n", duration(process));
+}
+
+static double whole_duration(const struct session *session)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < session_process_count(session); i++)
+		if (is_founder(session_process(session, i)))
+			sum += duration(session_process(session, i));
+	return sum;
+}
+
+/* Every thread's every moment is in one state: their sum is the time of all threads. */
+static double thread_seconds(const struct session *session)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < session_process_count(session); i++)
+		for (int state = 0; state < 10; state++)
+			sum += session_process(session, i)->state_seconds[state];
+	return sum;
+}
+
+static void put_metrics(struct print *print)
+{
+	FILE *file = print->output.file;
+	uint32_t function = total_function(print);
+	double whole = thread_seconds(print->session);
+	const struct metric *metric;
+
+	fprintf(file, "\nMetrics:\n\n  Experiment Duration (Seconds): [%.3f]\n",
+		whole_duration(print->session));
+	fprintf(file, "  Clock Profiling\n");
+	for (size_t i = 0; (metric = metric_catalogue(i)); i++) {
+		char number[NUMBER_SIZE];
+
+		if (metric->is_static || metric->unit != UNIT_SECONDS)
+			continue;
+		double total = metric_total(print, function, metric);
+		bool hot = number_share(total, whole) >= HOT_SHARE;
+
+		number_value(number, metric->unit, total);
+		number[strcspn(number, " ")] = '\0';
+		fprintf(file, "    [%c]%s - %s (Seconds): [%s%s]\n",
+			is_selected(&print->query, metric) ? 'X' : ' ', metric->title,
+			metric->command, hot ? "*" : "", number);
+	}
+	fprintf(file,
+		"\nNotes: '*' indicates hot metrics, '[X]' indicates currently enabled metrics.\n"
+		"       The metrics command can be used to change selections. The metric_list "
+		"command lists all available metrics.\n");
+}
+
+static void json_overview(struct print *print)
+{
+	struct json_report report;
+	json_t *processes = json_array();
+	uint32_t function = total_function(print);
+	const struct metric *metric;
+
+	for (size_t i = 0; i < session_process_count(print->session); i++) {
+		const struct process_info *process = session_process(print->session, i);
+
+		json_array_append_new(processes,
+				      json_pack("{s:i, s:o, s:o, s:f}", "id", (int)process->id,
+						"name", json_text(process->name), "target",
+						json_text(process->target), "duration_s",
+						duration(process)));
+	}
+	json_report_begin(&report, print, "overview", NULL,
+			  json_pack("{s:o, s:f}", "processes", processes, "duration_s",
+				    whole_duration(print->session)));
+	for (size_t i = 0; (metric = metric_catalogue(i)); i++) {
+		if (metric->is_static)
+			continue;
+		double total = metric_total(print, function, metric);
+
+		json_report_row(&report, json_pack("{s:s, s:s, s:s, s:b, s:o}", "name",
+						   metric->command, "title", metric->title, "unit",
+						   number_unit_name(metric->unit), "current",
+						   is_selected(&print->query, metric), "total",
+						   json_number(metric->unit, total)));
+	}
+	json_report_end(&report);
+}
+
+bool command_overview(struct print *print, char **arguments, size_t count)
+{
+	if (print->mode == MODE_JSON) {
+		json_overview(print);
+		return true;
+	}
+	fprintf(print->output.file, "Experiment(s):\n\n");
+	for (size_t i = 0; i < session_process_count(print->session); i++)
+		if (is_founder(session_process(print->session, i)))
+			put_experiment(print, session_process(print->session, i));
+	put_metrics(print);
+	return true;
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fsummary and fsingle: every metric of a function, then what it is, one
+ * "label: value" per line, in the order of behaviour.md 5.3.
+ */
+#include "base/memory.h"
+#include "print/command.h"
+#include "print/json.h"
+#include "print/number.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct labels {
+	int label; /* width of the widest label */
+	int value; /* width of the widest number */
+};
+
+static char *metric_label(const struct metric *metric, enum metric_flavor flavor)
+{
+	const struct metric_choice choice = {.metric = metric, .flavor = flavor};
+
+	return metric_choice_title(&choice);
+}
+
+static struct labels measure(struct print *print, uint32_t function)
+{
+	struct labels widths = {.label = (int)strlen("Mangled Name"), .value = 5};
+	const struct metric *metric;
+
+	for (size_t i = 0; (metric = metric_catalogue(i)); i++) {
+		char number[NUMBER_SIZE];
+		double exclusive, inclusive, total;
+
+		if (metric->is_static)
+			continue;
+		session_function_values(print->session, function, metric, &exclusive, &inclusive,
+					&total);
+		char *label = metric_label(metric, FLAVOR_EXCLUSIVE);
+		int length = (int)strlen(label);
+		int width = (int)number_value(number, metric->unit, total);
+
+		widths.label = length > widths.label ? length : widths.label;
+		widths.value = width > widths.value ? width : widths.value;
+		free(label);
+	}
+	return widths;
+}
+
+static void put_metric(struct print *print, const struct metric *metric, enum metric_flavor flavor,
+		       const struct labels *widths, double value, double total)
+{
+	char text[2 * NUMBER_SIZE], number[NUMBER_SIZE], whole[NUMBER_SIZE];
+	char *label = metric_label(metric, flavor);
+	size_t length = number_value(number, metric->unit, value);
+
+	number_summary(whole, metric->unit, value, total);
+	snprintf(text, sizeof(text), "%*s%s", widths->value - (int)length, "", whole);
+	fprintf(print->output.file, "\t%*s: %s\n", widths->label, label, text);
+	free(label);
+}
+
+static void put_text(struct print *print, const struct labels *widths, const char *label,
+		     const char *text)
+{
+	fprintf(print->output.file, "\t%*s:%s%s\n", widths->label, label, text && *text ? " " : "",
+		text ? text : "");
+}
+
+static void print_summary(struct print *print, const char *name, uint32_t function,
+			  const struct labels *widths)
+{
+	struct function_summary summary;
+	char number[NUMBER_SIZE];
+	const struct metric *metric;
+
+	session_function_summary(print->session, function, &summary);
+	fprintf(print->output.file, "%s\n", name);
+	for (size_t i = 0; (metric = metric_catalogue(i)); i++) {
+		double exclusive, inclusive, total;
+
+		if (metric->is_static)
+			continue;
+		session_function_values(print->session, function, metric, &exclusive, &inclusive,
+					&total);
+		put_metric(print, metric, FLAVOR_EXCLUSIVE, widths, exclusive, total);
+		put_metric(print, metric, FLAVOR_INCLUSIVE, widths, inclusive, total);
+	}
+	fprintf(print->output.file, "\t%*s: %*" PRIu64 "\n", widths->label, "Size", widths->value,
+		summary.size);
+	number_address(number, summary.segment, (double)summary.address);
+	put_text(print, widths, "PC Address", number);
+	put_text(print, widths, "Source File",
+		 summary.source_file ? summary.source_file : "(unknown)");
+	put_text(print, widths, "Object File",
+		 summary.object_file ? summary.object_file : "(unknown)");
+	put_text(print, widths, "Load Object",
+		 summary.load_object ? summary.load_object : "(unknown)");
+	put_text(print, widths, "Mangled Name", summary.mangled);
+	put_text(print, widths, "Aliases", summary.aliases);
+}
+
+static json_t *summary_metrics(void)
+{
+	json_t *metrics = json_array();
+	const struct metric *metric;
+
+	for (size_t i = 0; (metric = metric_catalogue(i)); i++) {
+		if (metric->is_static)
+			continue;
+		json_array_append_new(metrics, json_metric(metric, FLAVOR_EXCLUSIVE));
+		json_array_append_new(metrics, json_metric(metric, FLAVOR_INCLUSIVE));
+	}
+	return metrics;
+}
+
+static void set_number(json_t *row, const struct metric *metric, enum metric_flavor flavor,
+		       double value)
+{
+	char *key = json_metric_key(metric, flavor);
+
+	json_object_set_new(row, key, json_number(metric->unit, value));
+	free(key);
+}
+
+static void json_summary(struct print *print, struct json_report *report, const char *name,
+			 uint32_t function)
+{
+	struct function_summary summary;
+	const struct metric *metric;
+	json_t *row = json_object();
+
+	session_function_summary(print->session, function, &summary);
+	json_object_set_new(row, "name", json_text(name));
+	for (size_t i = 0; (metric = metric_catalogue(i)); i++) {
+		double exclusive, inclusive, total;
+
+		if (metric->is_static)
+			continue;
+		session_function_values(print->session, function, metric, &exclusive, &inclusive,
+					&total);
+		set_number(row, metric, FLAVOR_EXCLUSIVE, exclusive);
+		set_number(row, metric, FLAVOR_INCLUSIVE, inclusive);
+	}
+	json_object_set_new(row, "size", json_integer((json_int_t)summary.size));
+	json_object_set_new(row, "segment", json_integer(summary.segment));
+	json_object_set_new(row, "address", json_integer((json_int_t)summary.address));
+	json_object_set_new(row, "source_file", json_text(summary.source_file));
+	json_object_set_new(row, "object_file", json_text(summary.object_file));
+	json_object_set_new(row, "object", json_text(summary.load_object));
+	json_object_set_new(row, "mangled_name", json_text(summary.mangled));
+	json_object_set_new(row, "aliases", json_text(summary.aliases));
+	json_report_row(report, row);
+}
+
+bool command_fsummary(struct print *print, char **arguments, size_t count)
+{
+	struct table table;
+
+	view_functions(print->session, &print->query, &table);
+	if (print->mode == MODE_JSON) {
+		struct json_report report;
+
+		json_report_begin(&report, print, "fsummary", summary_metrics(), NULL);
+		for (size_t i = 0; i < table.row_count; i++)
+			json_summary(print, &report, table.rows[i].name, table.rows[i].id);
+		json_report_end(&report);
+	} else {
+		struct labels widths = {0};
+		char *title = metric_choice_title(&print->query.sort);
+
+		fprintf(print->output.file, "Functions sorted by metric: %s\n\n", title);
+		free(title);
+		for (size_t i = 0; i < table.row_count; i++) {
+			if (!i)
+				widths = measure(print, table.rows[i].id);
+			print_summary(print, table.rows[i].name, table.rows[i].id, &widths);
+			fputc('\n', print->output.file);
+		}
+	}
+	table_fini(&table);
+	return true;
+}
+
+bool command_fsingle(struct print *print, char **arguments, size_t count)
+{
+	uint32_t function;
+
+	if (!command_choose_function(print, "fsingle", arguments, count, &function))
+		return false;
+	struct function_summary summary;
+
+	session_function_summary(print->session, function, &summary);
+	if (print->mode == MODE_JSON) {
+		struct json_report report;
+
+		json_report_begin(&report, print, "fsingle", summary_metrics(), NULL);
+		json_summary(print, &report, summary.name, function);
+		json_report_end(&report);
+	} else {
+		struct labels widths = measure(print, function);
+
+		print_summary(print, summary.name, function, &widths);
+		fputc('\n', print->output.file);
+	}
+	return true;
+}
+
+static void list_choices(FILE *file, const struct function_match *matches, size_t count)
+{
+	fprintf(file, "Available name list:\n");
+	for (size_t i = 0; i < count; i++)
+		fprintf(file, "%3zu) %s  %s  0x%08" PRIx64 "\n", i + 1, matches[i].name,
+			matches[i].object ? matches[i].object : "", matches[i].address);
+}
+
+/* Asks on the terminal. 0: the person has thought better of it. */
+static size_t ask_choice(size_t count)
+{
+	char line[64];
+
+	for (;;) {
+		fprintf(stderr, "Enter selection (1-%zu, 0 cancels): ", count);
+		if (!fgets(line, sizeof(line), stdin))
+			return 0;
+		char *rest;
+		unsigned long number = strtoul(line, &rest, 10);
+
+		if (rest != line && strspn(rest, " \t\r\n") == strlen(rest) && number <= count)
+			return number;
+	}
+}
+
+bool command_choose_function(struct print *print, const char *command, char **arguments,
+			     size_t count, uint32_t *function)
+{
+	struct function_match *matches;
+	size_t found = session_find_functions(print->session, arguments[0], &matches);
+	size_t choice = found == 1 ? 1 : 0;
+	bool ok = true;
+
+	if (!found) {
+		free(matches);
+		return print_error(print, "No function with given name `%s' found", arguments[0]);
+	}
+	if (count > 1) {
+		char *rest;
+
+		choice = strtoul(arguments[1], &rest, 10);
+		if (*rest || choice < 1 || choice > found) {
+			list_choices(stderr, matches, found);
+			ok = print_error(print, "%s: there is no number %s for `%s'", command,
+					 arguments[1], arguments[0]);
+		}
+	} else if (found > 1) {
+		list_choices(stderr, matches, found);
+		choice = print->ask ? ask_choice(found) : 0;
+		if (!choice && print->ask)
+			ok = false;
+		else if (!choice)
+			ok = print_error(print,
+					 "%zu functions have the name `%s': add a number from the "
+					 "list, as in: %s %s 1",
+					 found, arguments[0], command, arguments[0]);
+	}
+	if (ok)
+		*function = matches[choice - 1].function;
+	free(matches);
+	return ok;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What TAB offers.  Function names are taken from the function list itself,
+ * so that what is offered is what the commands will find.
+ */
+#include "base/memory.h"
+#include "print/command.h"
+#include "print/script.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+size_t complete_word_start(const char *line, size_t cursor)
+{
+	size_t start = 0;
+	char quote = '\0';
+
+	for (size_t i = 0; i < cursor; i++) {
+		if (quote) {
+			quote = line[i] == quote ? '\0' : quote;
+		} else if (line[i] == '"' || line[i] == '\'') {
+			quote = line[i];
+		} else if (line[i] == ' ' || line[i] == '\t') {
+			start = i + 1;
+		}
+	}
+	return start;
+}
+
+/* Names with blanks go in quotes, and match what is typed with or without one. */
+static void offer(struct completions *completions, const char *word, const char *name)
+{
+	bool quoted = name[strcspn(name, " \t'\"")];
+	size_t skip = word[0] == '"' || word[0] == '\'';
+
+	if (strncasecmp(name, word + skip, strlen(word + skip)) || !*name)
+		return;
+	char *item = quoted || skip ? xasprintf("\"%s\"", name) : xstrdup(name);
+
+	for (size_t i = 0; i < completions->count; i++) {
+		if (!strcmp(completions->items[i], item)) {
+			free(item);
+			return;
+		}
+	}
+	*vec_push(completions) = item;
+}
+
+static void offer_commands(struct completions *completions, const char *word)
+{
+	const struct command *command;
+
+	for (size_t i = 0; (command = command_at(i)); i++)
+		if (command->run)
+			offer(completions, word, command->name);
+}
+
+static void offer_functions(struct print *print, struct completions *completions, const char *word)
+{
+	struct query query = print->query;
+	struct table table;
+
+	if (!print->session)
+		return;
+	query.limit = 0;
+	view_functions(print->session, &query, &table);
+	for (size_t i = 0; i < table.row_count; i++)
+		offer(completions, word, table.rows[i].name);
+	table_fini(&table);
+}
+
+/* Completes the last metric of "e.user:i.tot". */
+static void offer_metrics(struct completions *completions, const char *word)
+{
+	const char *colon = strrchr(word, ':');
+	size_t head = colon ? (size_t)(colon - word) + 1 : 0;
+	const char *name = word + head + strcspn(word + head, ".%+!");
+	const struct metric *metric;
+
+	if (*name)
+		name += strspn(name, ".%+!");
+	else
+		name = word + head;
+	for (size_t i = 0; (metric = metric_catalogue(i)); i++) {
+		char *text = xasprintf("%.*s%s", (int)(name - word), word, metric->command);
+
+		offer(completions, word, text);
+		free(text);
+	}
+}
+
+static void offer_words(struct completions *completions, const char *word,
+			const char *const *choices)
+{
+	for (; *choices; choices++)
+		offer(completions, word, *choices);
+}
+
+static void offer_arguments(struct print *print, struct completions *completions,
+			    const char *command_word, const char *word)
+{
+	static const char *const modes[] = {"text", "json", NULL};
+	static const char *const views[] = {"user", "expert", "machine", NULL};
+	static const char *const styles[] = {"long", "short", "mangled", NULL};
+	struct diag_list diags = {0};
+	const struct command *command;
+
+	if (command_find(command_word, command_word, &command, &diags) == STATUS_OK) {
+		if (command->run == command_fsingle || command->run == command_csingle)
+			offer_functions(print, completions, word);
+		else if (command->run == command_metrics || command->run == command_sort)
+			offer_metrics(completions, word);
+		else if (command->run == command_printmode)
+			offer_words(completions, word, modes);
+		else if (command->run == command_viewmode)
+			offer_words(completions, word, views);
+		else if (command->run == command_name)
+			offer_words(completions, word, styles);
+		else if (command->run == command_help)
+			offer_commands(completions, word);
+	}
+	diag_fini(&diags);
+}
+
+void complete_line(struct print *print, const char *line, size_t cursor,
+		   struct completions *completions)
+{
+	size_t start = complete_word_start(line, cursor);
+	size_t indent = strspn(line, " \t");
+	char *word = xstrndup(line + start, cursor - start);
+
+	if (start <= indent) {
+		offer_commands(completions, word);
+	} else {
+		char *command = xstrndup(line + indent, strcspn(line + indent, " \t"));
+
+		offer_arguments(print, completions, command, word);
+		free(command);
+	}
+	free(word);
+}
+
+void completions_fini(struct completions *completions)
+{
+	for (size_t i = 0; i < completions->count; i++)
+		free(completions->items[i]);
+	vec_fini(completions);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages: what is said about the data, never mixed with it. */
+#include "print/context.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Data that was printed before stays before the message when both go to one terminal. */
+static void say(struct print *print, const char *color, const char *prefix, const char *text)
+{
+	bool colored = print->output.error_color && *prefix;
+
+	if (print->output.file == stdout)
+		fflush(stdout);
+	fprintf(stderr, "%s%s%s", colored ? color : "", prefix, colored ? "\033[0m" : "");
+	if (*prefix && print->script_name)
+		fprintf(stderr, "%s, line %u: ", print->script_name, print->script_line);
+	fprintf(stderr, "%s\n", text);
+}
+
+static void say_format(struct print *print, const char *color, const char *prefix,
+		       const char *format, va_list args)
+{
+	char *text;
+
+	if (vasprintf(&text, format, args) < 0)
+		return;
+	say(print, color, prefix, text);
+	free(text);
+}
+
+bool print_error(struct print *print, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say_format(print, "\033[1;31m", "Error: ", format, args);
+	va_end(args);
+	print->failed = true;
+	return false;
+}
+
+void print_warning(struct print *print, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say_format(print, "\033[1;33m", "Warning: ", format, args);
+	va_end(args);
+}
+
+void print_note(struct print *print, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say_format(print, "", "", format, args);
+	va_end(args);
+}
+
+bool print_diags(struct print *print, struct diag_list *diags)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < diags->count; i++) {
+		const char *text = diags->items[i].text;
+
+		switch (diags->items[i].level) {
+		case DIAG_ERROR:
+			ok = print_error(print, "%s", text);
+			break;
+		case DIAG_WARNING:
+			print_warning(print, "%s", text);
+			break;
+		case DIAG_NOTE:
+			print_note(print, "%s", text);
+			break;
+		}
+	}
+	diag_fini(diags);
+	return ok;
+}

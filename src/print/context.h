@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The state that the commands of one `helio print` share: what is looked at,
+ * how it is to look, and where it goes.  Data goes to the output, everything
+ * that is said about it goes to stderr.
+ */
+#ifndef HELIO_PRINT_CONTEXT_H
+#define HELIO_PRINT_CONTEXT_H
+
+#include "analysis/view.h"
+#include "print/output.h"
+
+enum print_mode { MODE_TEXT, MODE_JSON, MODE_DELIMITED };
+
+enum view_mode { VIEW_USER, VIEW_EXPERT, VIEW_MACHINE };
+
+struct print {
+	const char *program;	 /* "helio print" or "er_print": begins the messages */
+	struct session *session; /* NULL: no experiment is open */
+	struct query query;
+	enum print_mode mode;
+	char delimiter;
+	enum view_mode view_mode;
+	struct output output;
+	struct diag_list warnings; /* of opening the experiments */
+	bool ask;		   /* a person sits at stdin: questions may be asked */
+	bool failed;		   /* a command has failed */
+	bool quit;		   /* no further command is wanted */
+	const char *script_name;   /* of the script that is running, or NULL: goes into messages */
+	unsigned script_line;
+	unsigned script_depth;
+	int exit_status; /* what a script that could not be read asks for, else 0 */
+};
+
+/* "Error: TEXT" on stderr; the process will exit with a failure. Always returns false. */
+bool print_error(struct print *print, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void print_warning(struct print *print, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* A plain line on stderr: the echo of a setting. */
+void print_note(struct print *print, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Prints and empties the list; true when it held no error. */
+bool print_diags(struct print *print, struct diag_list *diags);
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "print/json.h"
+
+#include "base/memory.h"
+#include "base/strbuf.h"
+#include "print/layout.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The length of the UTF-8 character that text begins with, or 0 when it is none. */
+static size_t utf8_length(const unsigned char *text)
+{
+	static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
+	size_t length = *text < 0x80 ? 1 : *text >= 0xf0 ? 4 : *text >= 0xe0 ? 3 : 2;
+	unsigned code = length == 1 ? *text : *text & (0xff >> (length + 1));
+
+	if ((*text >= 0x80 && *text < 0xc2) || *text > 0xf4)
+		return 0;
+	for (size_t i = 1; i < length; i++) {
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+		code = code << 6 | (text[i] & 0x3f);
+	}
+	if (code < least[length] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
+		return 0;
+	return length;
+}
+
+json_t *json_text(const char *text)
+{
+	struct strbuf clean = {0};
+
+	if (!text)
+		return json_null();
+	json_t *string = json_string(text);
+
+	if (string)
+		return string;
+	while (*text) {
+		size_t length = utf8_length((const unsigned char *)text);
+
+		if (length)
+			strbuf_add(&clean, text, length);
+		else
+			strbuf_puts(&clean, "\xef\xbf\xbd");
+		text += length ? length : 1;
+	}
+	string = json_string(clean.text ? clean.text : "");
+	strbuf_fini(&clean);
+	return string;
+}
+
+json_t *json_number(enum metric_unit unit, double value)
+{
+	if (!isfinite(value))
+		return json_null();
+	return unit == UNIT_SECONDS ? json_real(value) : json_integer((json_int_t)value);
+}
+
+char *json_metric_key(const struct metric *metric, enum metric_flavor flavor)
+{
+	static const char letters[] = " eia";
+
+	if (flavor == FLAVOR_STATIC)
+		return xstrdup(metric->command);
+	return xasprintf("%c.%s", letters[flavor], metric->command);
+}
+
+json_t *json_metric(const struct metric *metric, enum metric_flavor flavor)
+{
+	const char *prefix = layout_flavor_long(flavor);
+	char *key = json_metric_key(metric, flavor);
+	char *title = xasprintf("%s%s%s", prefix, *prefix ? " " : "", metric->title);
+	json_t *object = json_pack("{s:s, s:s, s:s}", "name", key, "title", title, "unit",
+				   number_unit_name(metric->unit));
+
+	free(title);
+	free(key);
+	return object;
+}
+
+static void put_value(struct print *print, const json_t *value)
+{
+	json_dumpf(value, print->output.file, JSON_COMPACT | JSON_ENCODE_ANY);
+}
+
+static json_t *experiments(const struct print *print)
+{
+	json_t *list = json_array();
+	size_t count = print->session ? session_process_count(print->session) : 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct process_info *process = session_process(print->session, i);
+
+		if (process->founder == process->id)
+			json_array_append_new(list, json_text(process->path));
+	}
+	return list;
+}
+
+static void add_warnings(json_t *list, const struct diag_list *diags)
+{
+	for (size_t i = 0; i < diags->count; i++) {
+		json_t *text = json_text(diags->items[i].text);
+		bool known = false;
+
+		for (size_t k = 0; k < json_array_size(list); k++)
+			known |= json_equal(json_array_get(list, k), text);
+		if (known)
+			json_decref(text);
+		else
+			json_array_append_new(list, text);
+	}
+}
+
+static json_t *warnings(const struct print *print)
+{
+	json_t *list = json_array();
+
+	add_warnings(list, &print->warnings);
+	if (print->session)
+		add_warnings(list, session_warnings(print->session));
+	return list;
+}
+
+static void put_member(struct print *print, const char *key, json_t *value)
+{
+	fprintf(print->output.file, "\"%s\":", key);
+	put_value(print, value);
+	fputc(',', print->output.file);
+	json_decref(value);
+}
+
+void json_report_begin(struct json_report *report, struct print *print, const char *command,
+		       json_t *metrics, json_t *extra)
+{
+	const char *key;
+	json_t *value;
+
+	*report = (struct json_report){.print = print};
+	fputc('{', print->output.file);
+	put_member(print, "command", json_text(command));
+	put_member(print, "experiments", experiments(print));
+	json_object_foreach(extra, key, value) put_member(print, key, json_incref(value));
+	json_decref(extra);
+	put_member(print, "metrics", metrics ? metrics : json_array());
+	fputs("\"rows\":[", print->output.file);
+}
+
+void json_report_row(struct json_report *report, json_t *row)
+{
+	if (report->row_count++)
+		fputc(',', report->print->output.file);
+	put_value(report->print, row);
+	json_decref(row);
+}
+
+void json_report_end(struct json_report *report)
+{
+	struct print *print = report->print;
+
+	fputs("],\"warnings\":", print->output.file);
+	json_t *list = warnings(print);
+
+	put_value(print, list);
+	json_decref(list);
+	fputs("}\n", print->output.file);
+}

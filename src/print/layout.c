@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Widths are found before anything is printed: the widest value of a column
+ * is that of its greatest number, so one scan per column suffices, and only
+ * addresses have to be written out to be measured.
+ */
+#include "print/layout.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t larger(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
+const char *layout_flavor_short(enum metric_flavor flavor)
+{
+	static const char *const texts[] = {"", "Excl.", "Incl.", "Attr."};
+
+	return texts[flavor];
+}
+
+const char *layout_flavor_long(enum metric_flavor flavor)
+{
+	static const char *const texts[] = {"", "Exclusive", "Inclusive", "Attributed"};
+
+	return texts[flavor];
+}
+
+double layout_base(const struct table *table, size_t row, size_t column)
+{
+	if (table->block_base)
+		return table->block_base[table->rows[row].block * table->column_count + column];
+	return table->base ? table->base[column] : 0;
+}
+
+size_t layout_field_text(char text[NUMBER_SIZE], const struct table *table, size_t row,
+			 const struct field *field, const struct segment_map *segments)
+{
+	double value = table->values[row * table->column_count + field->column];
+	const char *object = table->rows[row].object;
+
+	switch (field->kind) {
+	case FIELD_PERCENT:
+		return number_percent(text, value, layout_base(table, row, field->column));
+	case FIELD_ADDRESS:
+		return number_address(
+			text, segments && object ? segments->find(segments, object) : 0, value);
+	case FIELD_NAME:
+		text[0] = '\0';
+		return 0;
+	case FIELD_VALUE:
+		break;
+	}
+	return number_value(text, table->columns[field->column].choice.metric->unit, value);
+}
+
+/* Characters, not bytes: names may be UTF-8. */
+static size_t text_width(const char *text)
+{
+	size_t width = 0;
+
+	for (; *text; text++)
+		width += (*text & 0xc0) != 0x80;
+	return width;
+}
+
+static size_t name_width(const struct table *table)
+{
+	size_t width = 0;
+
+	for (size_t row = 0; row < table->row_count; row++)
+		width = larger(width, text_width(table->rows[row].name));
+	return width;
+}
+
+/* The row whose number is the widest: the greatest, or the smallest when it is negative. */
+static size_t field_width(const struct table *table, const struct field *field,
+			  const struct segment_map *segments)
+{
+	char text[NUMBER_SIZE];
+	size_t width = 0, extreme[2] = {0, 0};
+	double most = -INFINITY, least = INFINITY;
+
+	for (size_t row = 0; row < table->row_count; row++) {
+		double value = table->values[row * table->column_count + field->column];
+
+		if (field->kind == FIELD_ADDRESS) {
+			width = larger(width, layout_field_text(text, table, row, field, segments));
+			continue;
+		}
+		if (field->kind == FIELD_PERCENT)
+			value = number_share(value, layout_base(table, row, field->column));
+		if (value > most) {
+			most = value;
+			extreme[0] = row;
+		}
+		if (value < least) {
+			least = value;
+			extreme[1] = row;
+		}
+	}
+	for (size_t i = 0; table->row_count && i < 2; i++)
+		width = larger(width, layout_field_text(text, table, extreme[i], field, segments));
+	return width;
+}
+
+/* Puts words on lines of at most `width`; false when they do not fit. */
+static bool fill_lines(char lines[LAYOUT_HEADER_LINES][LAYOUT_LINE_SIZE], const char *title,
+		       const char *unit, size_t line_count, size_t width)
+{
+	size_t line = 0, used = 0;
+
+	for (size_t i = 0; i < LAYOUT_HEADER_LINES; i++)
+		lines[i][0] = '\0';
+	while (*title) {
+		size_t word = strcspn(title, " ");
+		size_t wanted = used + (used > 0) + word;
+		/* The last line also has to hold the unit. */
+		size_t room = line + 1 == line_count && *unit ? width - strlen(unit) - 1 : width;
+
+		if (room > width || wanted > room) {
+			if (!used || ++line == line_count)
+				return false;
+			used = 0;
+			continue;
+		}
+		snprintf(lines[line] + used, LAYOUT_LINE_SIZE - used, "%s%.*s", used ? " " : "",
+			 (int)word, title);
+		used = wanted;
+		title += word + strspn(title + word, " ");
+	}
+	return true;
+}
+
+size_t layout_split_header(char lines[LAYOUT_HEADER_LINES][LAYOUT_LINE_SIZE], const char *title,
+			   const char *unit, bool unit_apart, size_t width)
+{
+	size_t value_width = width;
+	size_t line_count = unit_apart ? LAYOUT_HEADER_LINES - 1 : LAYOUT_HEADER_LINES;
+	char *last = lines[LAYOUT_HEADER_LINES - 1];
+
+	width = larger(width, strlen(unit));
+	while (width < LAYOUT_LINE_SIZE - 1 &&
+	       !fill_lines(lines, title, unit_apart ? "" : unit, line_count, width))
+		width++;
+	size_t used = strlen(last);
+
+	if (used && *unit)
+		snprintf(last + used, LAYOUT_LINE_SIZE - used, " %s", unit);
+	else if (*unit)
+		snprintf(last, LAYOUT_LINE_SIZE, "%*s", (int)value_width, unit);
+	return width;
+}
+
+/* "Excl. Total CPU": times lose the word that "sec." says already. */
+static char *header_title(const struct metric_choice *choice)
+{
+	const struct metric *metric = choice->metric;
+	const char *flavor = layout_flavor_short(choice->flavor);
+	size_t length = strlen(metric->title);
+
+	if (metric->unit == UNIT_ADDRESS)
+		return xstrdup("PC Addr.");
+	if (metric->unit == UNIT_SECONDS && length > 5 &&
+	    !strcmp(metric->title + length - 5, " Time"))
+		length -= 5;
+	return xasprintf("%s%s%.*s", flavor, *flavor ? " " : "", (int)length, metric->title);
+}
+
+static struct field *add_field(struct layout *layout, enum field_kind kind, size_t column)
+{
+	struct field *field = &layout->fields[layout->field_count++];
+
+	field->kind = kind;
+	field->column = column;
+	return field;
+}
+
+static struct layout_column *add_column(struct layout *layout)
+{
+	struct layout_column *column = &layout->columns[layout->column_count++];
+
+	column->first_field = layout->field_count;
+	return column;
+}
+
+static void add_name(struct layout *layout, const struct table *table, size_t index)
+{
+	struct layout_column *column = add_column(layout);
+
+	add_field(layout, FIELD_NAME, index)->width = 0;
+	column->field_count = 1;
+	snprintf(column->header[0], LAYOUT_LINE_SIZE, "Name");
+}
+
+static void add_numbers(struct layout *layout, const struct table *table, size_t index,
+			const struct segment_map *segments)
+{
+	const struct metric_choice *choice = &table->columns[index].choice;
+	enum metric_unit unit = choice->metric->unit;
+	bool is_time = unit == UNIT_SECONDS;
+	bool percent = choice->visibility & VISIBLE_PERCENT && choice->flavor != FLAVOR_STATIC;
+	bool value = !percent || choice->visibility & (VISIBLE_TIME | VISIBLE_VALUE);
+	struct layout_column *column = add_column(layout);
+	struct field *fields = &layout->fields[layout->field_count];
+	char unit_text[2 * NUMBER_SIZE] = "";
+	char *title = header_title(choice);
+
+	if (value)
+		add_field(layout, unit == UNIT_ADDRESS ? FIELD_ADDRESS : FIELD_VALUE, index);
+	if (percent)
+		add_field(layout, FIELD_PERCENT, index);
+	column->field_count = (size_t)value + percent;
+	for (size_t i = 0; i < column->field_count; i++) {
+		size_t width = field_width(table, &fields[i], segments);
+
+		if (fields[i].kind == FIELD_VALUE && is_time)
+			width = larger(width, strlen("sec."));
+		fields[i].width = width;
+		column->width += width + (i > 0);
+	}
+	if (value && percent)
+		snprintf(unit_text, sizeof(unit_text), "%*s %*s", (int)fields[0].width,
+			 is_time ? "sec." : "#", (int)fields[1].width, "%");
+	else if (is_time || percent)
+		snprintf(unit_text, sizeof(unit_text), "%s", percent ? "%" : "sec.");
+	column->width =
+		layout_split_header(column->header, title, unit_text, percent, column->width);
+	free(title);
+}
+
+void layout_init(struct layout *layout, const struct table *table,
+		 const struct segment_map *segments, bool name_last)
+{
+	bool named = false;
+	size_t name_column = 0;
+
+	*layout = (struct layout){
+		.fields = xcalloc(2 * table->column_count + 1, sizeof(*layout->fields)),
+		.columns = xcalloc(table->column_count + 1, sizeof(*layout->columns)),
+	};
+	for (size_t i = 0; i < table->column_count; i++) {
+		const struct metric_choice *choice = &table->columns[i].choice;
+
+		if (choice->visibility & VISIBLE_HIDDEN)
+			continue;
+		if (choice->metric->unit == UNIT_TEXT) {
+			name_column = i;
+			if (named || name_last)
+				continue;
+			named = true;
+			add_name(layout, table, i);
+		} else {
+			add_numbers(layout, table, i, segments);
+		}
+	}
+	if (!named)
+		add_name(layout, table, name_column);
+	for (size_t i = 0; i + 1 < layout->column_count; i++) {
+		struct layout_column *column = &layout->columns[i];
+		struct field *field = &layout->fields[column->first_field];
+
+		if (field->kind == FIELD_NAME) {
+			field->width = name_width(table);
+			column->width = larger(field->width, strlen("Name"));
+		}
+	}
+}
+
+void layout_fini(struct layout *layout)
+{
+	free(layout->fields);
+	free(layout->columns);
+	*layout = (struct layout){0};
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `helio print`: opens the experiments and runs the commands from left to
+ * right.  The first printmode of the line is in force from the beginning, as
+ * in the old tools, so that `-functions -printmode json` prints JSON.
+ */
+#include "print/print.h"
+
+#include "print/arguments.h"
+#include "print/script.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void put_usage(FILE *file, const char *program)
+{
+	fprintf(file,
+		"Usage: %s [OPTION]... [-COMMAND [ARGUMENT]...]... EXPERIMENT...\n"
+		"Print what experiments hold.\n"
+		"\n"
+		"  %s -functions test.1.er             the functions, most expensive first\n"
+		"  %s -limit 20 -functions -calltree test.1.er\n"
+		"  %s -metrics e.user:i.user:name -sort i.user -functions test.1.er\n"
+		"  %s -printmode json -functions test.1.er\n"
+		"  %s test.1.er                        read commands from standard input\n"
+		"\n"
+		"Commands run from left to right; -help lists them all. Most used: functions\n"
+		"callers-callees calltree fsingle csingle metrics sort limit header overview.\n"
+		"\n"
+		"  -                   read commands from standard input (also without any "
+		"command)\n"
+		"  -script FILE        read commands from a file\n"
+		"      --color=WHEN    auto (default), always, never\n"
+		"      --no-pager      do not start $PAGER on a terminal\n"
+		"  -h, --help          this help\n"
+		"  -V, --version       the version\n"
+		"\n"
+		"Exit status: 0 ok, 1 a command failed or no experiment could be read,\n"
+		"2 wrong command line, 3 a script could not be read.\n",
+		program, program, program, program, program, program);
+}
+
+static const struct planned *first_of(const struct plan *plan,
+				      bool (*run)(struct print *, char **, size_t))
+{
+	for (size_t i = 0; i < plan->count; i++)
+		if (plan->items[i].command && plan->items[i].command->run == run)
+			return &plan->items[i];
+	return NULL;
+}
+
+/* Only commands such as `version` and `help` can do without an experiment. */
+static bool needs_session(const struct plan *plan)
+{
+	return !first_of(plan, command_help) && !first_of(plan, command_version);
+}
+
+/* Messages of opening: warnings wait for the JSON objects in JSON mode, else they are printed now.
+ */
+static void report_opening(struct print *print, struct diag_list *diags)
+{
+	for (size_t i = 0; i < diags->count; i++) {
+		const struct diag *diag = &diags->items[i];
+
+		if (diag->level == DIAG_ERROR)
+			print_error(print, "%s", diag->text);
+		else if (print->mode == MODE_JSON)
+			diag_add_once(&print->warnings, diag->level, "%s", diag->text);
+		else
+			print_warning(print, "%s", diag->text);
+	}
+	if (print->session && print->mode != MODE_JSON) {
+		const struct diag_list *lasting = session_warnings(print->session);
+
+		for (size_t i = 0; i < lasting->count; i++) {
+			bool known = false;
+
+			for (size_t k = 0; k < diags->count; k++)
+				known |= !strcmp(diags->items[k].text, lasting->items[i].text);
+			if (!known)
+				print_warning(print, "%s", lasting->items[i].text);
+		}
+	}
+	diag_fini(diags);
+}
+
+static bool open_experiments(struct print *print, const struct experiment_paths *paths)
+{
+	struct diag_list diags = {0};
+
+	if (!paths->count) {
+		fprintf(stderr,
+			"%s: Missing experiment directory: name one, as in `%s -functions "
+			"test.1.er' (--help shows more)\n",
+			print->program, print->program);
+		return false;
+	}
+	enum status status = session_open(paths->items, paths->count, &print->session, &diags);
+
+	if (status != STATUS_OK)
+		print->session = NULL;
+	report_opening(print, &diags);
+	if (!print->session) {
+		fprintf(stderr, "%s: No valid experiments loaded; exiting\n", print->program);
+		return false;
+	}
+	query_init(&print->query, print->session);
+	return true;
+}
+
+static void run_plan(struct print *print, const struct plan *plan, bool no_pager)
+{
+	if (!plan->count) {
+		script_run_interactive(print);
+		return;
+	}
+	bool interactive = false;
+
+	for (size_t i = 0; i < plan->count; i++)
+		interactive |= !plan->items[i].command;
+	if (!interactive && !no_pager)
+		output_start_pager(&print->output);
+	for (size_t i = 0; i < plan->count && !print->quit; i++) {
+		const struct planned *planned = &plan->items[i];
+
+		if (planned->command)
+			command_run(print, planned->command, planned->arguments, planned->count);
+		else
+			script_run_interactive(print);
+	}
+}
+
+static int run(struct print *print, struct arguments *arguments)
+{
+	const struct planned *mode = first_of(&arguments->plan, command_printmode);
+	bool opened;
+
+	if (mode && mode->count)
+		command_set_mode(print, mode->arguments[0]);
+	opened = (arguments->experiments.count || needs_session(&arguments->plan)) &&
+		 open_experiments(print, &arguments->experiments);
+	if (!opened && needs_session(&arguments->plan))
+		return PRINT_EXIT_FAILED;
+	run_plan(print, &arguments->plan, arguments->no_pager);
+	if (!output_fini(&print->output))
+		print_error(print, "Cannot write the output: %s", strerror(errno));
+	if (print->session) {
+		query_fini(&print->query);
+		session_free(print->session);
+	}
+	diag_fini(&print->warnings);
+	if (print->exit_status)
+		return print->exit_status;
+	return print->failed ? PRINT_EXIT_FAILED : PRINT_EXIT_OK;
+}
+
+int print_main(int argc, char **argv)
+{
+	const char *name = argc ? strrchr(argv[0], '/') : NULL;
+	struct print print = {.program = "helio print"};
+	struct arguments arguments;
+	struct diag_list diags = {0};
+	int status;
+
+	if (argc && !strcmp(name ? name + 1 : argv[0], "er_print"))
+		print.program = "er_print";
+	enum status parsed = arguments_parse(argc, argv, &arguments, &diags);
+
+	output_init(&print.output, arguments.color);
+	print_diags(&print, &diags);
+	if (parsed != STATUS_OK) {
+		fprintf(stderr, "Try `%s --help'.\n", print.program);
+		status = PRINT_EXIT_USAGE;
+	} else if (arguments.help) {
+		put_usage(stdout, print.program);
+		status = PRINT_EXIT_OK;
+	} else if (arguments.version) {
+		status = command_version(&print, NULL, 0) ? PRINT_EXIT_OK : PRINT_EXIT_FAILED;
+	} else {
+		status = run(&print, &arguments);
+	}
+	arguments_fini(&arguments);
+	return status;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `helio print`: the command language of er_print (behaviour.md 5) over the views of the engine. */
+#ifndef HELIO_PRINT_PRINT_H
+#define HELIO_PRINT_PRINT_H
+
+enum print_exit {
+	PRINT_EXIT_OK = 0,
+	PRINT_EXIT_FAILED = 1, /* a command failed, or no experiment could be read */
+	PRINT_EXIT_USAGE = 2,  /* the command line makes no sense */
+	PRINT_EXIT_SCRIPT = 3, /* the script could not be read */
+};
+
+/* argv[0] is "print", or "er_print" when called by the old name. Returns an exit status. */
+int print_main(int argc, char **argv);
+
+#endif

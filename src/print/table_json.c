@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tables as JSON: names and numbers as the engine has them, in base units and
+ * unrounded.  A metric is one member of a row however often it is shown
+ * (e.%totalcpu is one number); hidden metrics are left out.
+ */
+#include "base/memory.h"
+#include "print/json.h"
+#include "print/table.h"
+
+#include <stdlib.h>
+
+struct member {
+	char *key;
+	size_t column;
+	enum metric_unit unit;
+};
+
+struct members {
+	struct member *items;
+	size_t count;
+	size_t capacity;
+};
+
+static bool is_shown(const struct table *table, size_t column)
+{
+	const struct metric_choice *choice = &table->columns[column].choice;
+
+	if (choice->visibility & VISIBLE_HIDDEN)
+		return false;
+	for (size_t i = 0; i < column; i++) {
+		const struct metric_choice *other = &table->columns[i].choice;
+
+		if (other->metric == choice->metric && other->flavor == choice->flavor &&
+		    !(other->visibility & VISIBLE_HIDDEN))
+			return false;
+	}
+	return true;
+}
+
+static json_t *find_members(struct members *members, const struct table *table)
+{
+	json_t *metrics = json_array();
+
+	for (size_t i = 0; i < table->column_count; i++) {
+		const struct metric_choice *choice = &table->columns[i].choice;
+
+		if (!is_shown(table, i))
+			continue;
+		json_array_append_new(metrics, json_metric(choice->metric, choice->flavor));
+		if (choice->metric->unit == UNIT_TEXT) /* every row has its name */
+			continue;
+		struct member *member = vec_push(members);
+
+		member->key = json_metric_key(choice->metric, choice->flavor);
+		member->column = i;
+		member->unit = choice->metric->unit;
+	}
+	return metrics;
+}
+
+static void add_place(json_t *object, const struct row *row, enum table_shape shape)
+{
+	static const char *const roles[] = {
+		[ROW_PLAIN] = "function",
+		[ROW_CENTER] = "center",
+		[ROW_CALLER] = "caller",
+		[ROW_CALLEE] = "callee",
+	};
+
+	if (shape == SHAPE_TREE) {
+		json_object_set_new(object, "id", json_integer(row->id));
+		json_object_set_new(object, "parent",
+				    row->depth ? json_integer(row->parent) : json_null());
+		json_object_set_new(object, "depth", json_integer(row->depth));
+	} else if (shape != SHAPE_LIST) {
+		json_object_set_new(object, "block", json_integer(row->block));
+		json_object_set_new(object, "role", json_string(roles[row->mark]));
+	}
+}
+
+void table_print_json(struct print *print, const struct table *table, enum table_shape shape,
+		      const char *command)
+{
+	struct members members = {0};
+	struct json_report report;
+	json_t *extra = json_object();
+
+	if (table->sort.metric) {
+		char *key = json_metric_key(table->sort.metric, table->sort.flavor);
+
+		json_object_set_new(extra, "sort", json_text(key));
+		free(key);
+	}
+	json_t *metrics = find_members(&members, table);
+
+	json_report_begin(&report, print, command, metrics, extra);
+	for (size_t i = 0; i < table->row_count; i++) {
+		const struct row *row = &table->rows[i];
+		json_t *object = json_object();
+
+		add_place(object, row, shape);
+		json_object_set_new(object, "name", json_text(row->name));
+		json_object_set_new(object, "object", json_text(row->object));
+		for (size_t k = 0; k < members.count; k++) {
+			const struct member *member = &members.items[k];
+			double value = table->values[i * table->column_count + member->column];
+
+			json_object_set_new(object, member->key, json_number(member->unit, value));
+		}
+		json_report_row(&report, object);
+	}
+	json_report_end(&report);
+	for (size_t i = 0; i < members.count; i++)
+		free(members.items[i].key);
+	vec_fini(&members);
+}
