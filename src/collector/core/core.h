@@ -59,6 +59,7 @@ struct clock_account {
 struct clock_files {
 	int32_t tid; /* 0: none are open */
 	int32_t schedstat, syscall;
+	uint64_t seen_ns, seen_cpu_ns; /* the last look at a thread that was not blocked */
 };
 
 /* One live thread. Lives in its own mapping, which the next thread takes over. */

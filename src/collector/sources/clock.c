@@ -135,7 +135,7 @@ static void parse_syscall(const char *text, struct clock_remote *remote)
 
 void clock_files_open(struct clock_files *files, int dir, int tid)
 {
-	files->tid = tid;
+	*files = (struct clock_files){.tid = tid};
 	files->schedstat = open_task_file(dir, tid, "schedstat");
 	files->syscall = open_task_file(dir, tid, "syscall");
 }

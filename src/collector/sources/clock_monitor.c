@@ -81,15 +81,26 @@ static bool still_waiting(const struct thread *thread, const struct clock_remote
 }
 
 /*
- * On a processor in this very moment?  Only then does a signal find it where it
- * spends its time; a thread that is runnable but waits would take it where it
- * was preempted, later.  The CPU clock of a thread that runs advances between two looks.
+ * Does a signal now find the thread where it spends its time?  It does on a
+ * processor: then its CPU clock advances between two looks.  It does when we
+ * have just pushed it off one, by waking up: then it ran for most of the time
+ * since the last tick.  A thread that has long been waiting for its turn would
+ * take the signal where it was preempted, which is at the end of a system call far more often
+ * than its time is spent there; its CPU time stays pending until a better tick,
+ * or until too much is.
  */
-static bool on_processor(int tid)
+static bool worth_a_signal(struct thread *thread, int tid, uint64_t now_ns)
 {
-	uint64_t before = clock_other_cpu_ns(tid);
+	enum { PATIENCE = 4 }; /* intervals of pending CPU time */
+	struct clock_files *files = &thread->files;
+	uint64_t cpu_ns = clock_other_cpu_ns(tid);
+	bool most = (cpu_ns - files->seen_cpu_ns) * 2 > now_ns - files->seen_ns;
+	bool advances = clock_other_cpu_ns(tid) != cpu_ns;
 
-	return clock_other_cpu_ns(tid) != before;
+	files->seen_cpu_ns = cpu_ns;
+	files->seen_ns = now_ns;
+	return advances || most ||
+	       cpu_ns - thread->clock.last.cpu_ns > PATIENCE * collector.interval_ns;
 }
 
 static void sample_blocked(struct thread *thread, int tid, const struct clock_remote *remote)
@@ -119,7 +130,7 @@ static void look_at(struct thread *thread, void *arg)
 	if (remote.blocked) {
 		if (!still_waiting(thread, &remote, tick->now_ns))
 			sample_blocked(thread, tid, &remote);
-	} else if (on_processor(tid)) {
+	} else if (worth_a_signal(thread, tid, tick->now_ns)) {
 		send_tick(tid);
 	}
 }

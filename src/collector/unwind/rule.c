@@ -2,9 +2,9 @@
 /* The rule cache: 1 MiB of zero pages, touched where code addresses fall. */
 #include "collector/unwind/rule.h"
 
-_Static_assert(sizeof(struct rule_entry) * RULE_CACHE_WAYS == 32, "rule_cache_set shifts by 5");
+_Static_assert(sizeof(struct rule_entry) == 16, "rule_cache_place counts in words");
 
-_Alignas(64) struct rule_entry rule_cache[RULE_CACHE_SETS][RULE_CACHE_WAYS];
+_Alignas(64) struct rule_entry rule_cache[RULE_CACHE_ENTRIES];
 
 static void store(struct rule_entry *entry, uint64_t check, uint64_t rule)
 {
@@ -12,11 +12,12 @@ static void store(struct rule_entry *entry, uint64_t check, uint64_t rule)
 	atomic_store_explicit(&entry->rule, rule, memory_order_relaxed);
 }
 
-void rule_cache_insert(uint64_t pc, uint64_t tag, uint64_t rule)
+void rule_cache_insert(uint64_t next, uint64_t tag, uint64_t rule)
 {
-	struct rule_entry *set = rule_cache_set(pc);
+	struct rule_entry *entry = rule_cache_place(next);
 
-	store(&set[1], atomic_load_explicit(&set[0].check, memory_order_relaxed),
-	      atomic_load_explicit(&set[0].rule, memory_order_relaxed));
-	store(&set[0], pc ^ tag ^ rule, rule);
+	store(rule_cache_neighbour(entry),
+	      atomic_load_explicit(&entry->check, memory_order_relaxed),
+	      atomic_load_explicit(&entry->rule, memory_order_relaxed));
+	store(entry, next ^ tag ^ rule, rule);
 }

@@ -10,8 +10,8 @@
  *
  * Cache entries are {key ^ rule, rule}: an entry torn between two writers does
  * not match any key.  The key mixes in the module generation, which makes all
- * older entries vanish.  Two ways per set; a newcomer pushes the first way into
- * the second.
+ * older entries vanish.  A rule has two places; a newcomer pushes what is in its
+ * first place into that one's neighbour.
  */
 #ifndef HELIO_COLLECTOR_UNWIND_RULE_H
 #define HELIO_COLLECTOR_UNWIND_RULE_H
@@ -74,14 +74,15 @@ static inline int64_t rule_bp(uint64_t rule)
 	return ((int64_t)(rule << 24) >> 48) * 8;
 }
 
-enum { RULE_CACHE_SETS = 1 << 15, RULE_CACHE_WAYS = 2 };
+enum { RULE_CACHE_ENTRIES = 1 << 16 };
 
 struct rule_entry {
 	_Atomic uint64_t check; /* key ^ rule */
 	_Atomic uint64_t rule;
 };
 
-extern struct rule_entry rule_cache[RULE_CACHE_SETS][RULE_CACHE_WAYS];
+/* Also named hidden here: then the address is an immediate, not a load from the GOT. */
+extern __attribute__((visibility("hidden"))) struct rule_entry rule_cache[RULE_CACHE_ENTRIES];
 
 /* The part of the key that makes rules of other generations strangers. */
 static inline uint64_t rule_tag(uint32_t generation)
@@ -89,30 +90,43 @@ static inline uint64_t rule_tag(uint32_t generation)
 	return generation * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* The set of a code address: its low 15 bits xor the next ones, without a multiplication. */
-static inline struct rule_entry *rule_cache_set(uint64_t pc)
+/*
+ * The first place of the rule for the code before `next`: bits 1 to 16, which
+ * one masking gives, scaled by 8 in the load.  A hash that mixed in more bits
+ * would be no better, as call sites are spread well enough, but would lengthen
+ * the critical path.  The second place is the neighbour in the same cache line.
+ */
+static inline struct rule_entry *rule_cache_place(uint64_t next)
 {
-	uint64_t offset = (pc << 5 ^ pc >> 12) & ((uint64_t)(RULE_CACHE_SETS - 1) << 5);
-
-	return (struct rule_entry *)((char *)rule_cache + offset);
+	return (struct rule_entry *)((uint64_t *)rule_cache +
+				     (next & (RULE_CACHE_ENTRIES - 1) * 2));
 }
 
-/* The rule for code address `pc`, or 0. Order is not needed: an entry proves itself. */
-static inline uint64_t rule_cache_find(uint64_t pc, uint64_t tag)
+static inline struct rule_entry *rule_cache_neighbour(struct rule_entry *entry)
 {
-	const struct rule_entry *set = rule_cache_set(pc);
-	uint64_t key = pc ^ tag;
-	uint64_t rule = atomic_load_explicit(&set[0].rule, memory_order_relaxed);
+	return (struct rule_entry *)((uintptr_t)entry ^ sizeof(*entry));
+}
 
-	if (__builtin_expect(
-		    (atomic_load_explicit(&set[0].check, memory_order_relaxed) ^ rule) == key, 1))
+/*
+ * The rule for code address next - 1, or 0: a return address as it is found
+ * needs no arithmetic.  Order is not needed: an entry proves itself.
+ */
+static inline uint64_t rule_cache_find(uint64_t next, uint64_t tag)
+{
+	struct rule_entry *entry = rule_cache_place(next);
+	uint64_t rule = atomic_load_explicit(&entry->rule, memory_order_relaxed);
+
+	if (__builtin_expect((atomic_load_explicit(&entry->check, memory_order_relaxed) ^ rule) ==
+				     (next ^ tag),
+			     1))
 		return rule;
-	rule = atomic_load_explicit(&set[1].rule, memory_order_relaxed);
-	if ((atomic_load_explicit(&set[1].check, memory_order_relaxed) ^ rule) == key)
+	entry = rule_cache_neighbour(entry);
+	rule = atomic_load_explicit(&entry->rule, memory_order_relaxed);
+	if ((atomic_load_explicit(&entry->check, memory_order_relaxed) ^ rule) == (next ^ tag))
 		return rule;
 	return 0;
 }
 
-void rule_cache_insert(uint64_t pc, uint64_t tag, uint64_t rule);
+void rule_cache_insert(uint64_t next, uint64_t tag, uint64_t rule);
 
 #endif

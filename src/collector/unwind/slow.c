@@ -49,7 +49,7 @@ uint64_t slow_rule(struct walk *walk)
 	modules_leave();
 	if (!rule)
 		rule = RULE_NO_CFI;
-	rule_cache_insert(walk->pc, walk->tag, rule);
+	rule_cache_insert(walk->pc + 1, walk->tag, rule);
 	return rule;
 }
 
@@ -201,7 +201,7 @@ static enum step full_step(struct walk *walk)
 	struct walk_scratch *scratch = walk_scratch(walk);
 	const struct unwind_regs *next = &scratch->next;
 	uint64_t cfa, sp, bp;
-	bool signal;
+	bool signal, moved;
 
 	full_reach(walk);
 	if (find_row(walk, walk->pc) != CFI_FOUND)
@@ -213,10 +213,16 @@ static enum step full_step(struct walk *walk)
 		return walk_fail(walk, UNWIND_REASON_UNREADABLE);
 	signal = scratch->result.signal;
 	sp = cfa;
-	if (cfi_kind(scratch->result.row.column[ARCH_SP]) > CFI_SAME && next->known >> ARCH_SP & 1)
+	moved = cfi_kind(scratch->result.row.column[ARCH_SP]) > CFI_SAME;
+	if (moved && next->known >> ARCH_SP & 1)
 		sp = next->reg[ARCH_SP];
 	bp = next->known >> ARCH_BP & 1 ? next->reg[ARCH_BP] : WALK_BP_UNKNOWN;
-	if ((sp <= walk->sp && !signal) || sp >> WALK_ADDRESS_BITS)
+	/*
+	 * Where the interrupted instruction belongs to a jump to another context
+	 * (setcontext, the end of a throw), the stack pointer may stay or go anywhere.
+	 */
+	if ((sp < walk->sp + !walk_is_exact(walk) && !signal && !(moved && walk_is_exact(walk))) ||
+	    sp >> WALK_ADDRESS_BITS)
 		return walk_fail(walk, UNWIND_REASON_BAD_STACK);
 	if (walk_return(walk, next->reg[ARCH_PC], sp, bp, RULE_FRAME_OPAQUE) == STEP_END)
 		return STEP_END;

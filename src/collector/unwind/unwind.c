@@ -281,84 +281,92 @@ static enum outcome reuse(struct walk *walk)
 	return OUTCOME_GO_ON;
 }
 
-/* The walk: a step per turn; `pc`, `sp` and `bp` are the state, in registers. */
+/*
+ * The walk, a step per turn.  The state is in registers, in the form that makes
+ * the way from one return address to the next short: `next` is pc + 1, `at` the
+ * place below sp, where `next` was read.
+ */
 static enum outcome walk_run(struct walk *walk)
 {
 	const struct unwind_frame *frames = walk->memory->frames;
 	const struct unwind_frame *old = &frames[walk->cursor];
-	struct unwind_frame *next = walk->fresh + walk->fresh_count;
+	struct unwind_frame *top = walk->fresh + walk->fresh_count;
 	const struct unwind_frame *limit = walk->fresh + walk->memory->limit;
 	const uint64_t tag = walk->tag;
 	uint64_t low = walk->low, span = walk->span;
-	uint64_t pc = walk->pc, sp = walk->sp, bp = walk->bp;
+	uint64_t next = walk->pc + 1, at = walk->sp - ARCH_RETURN_SIZE, bp = walk->bp;
 
 	for (;;) {
-		uint64_t rule, cfa, return_at, bp_at, address, saved;
+		uint64_t rule, to, bp_at, saved;
 		enum rule_kind kind;
 		int64_t slot;
 
-		while (old->sp < sp)
+		while (old->sp < at + ARCH_RETURN_SIZE)
 			old--;
-		if (__builtin_expect(old->sp == sp && old->pc == pc && old->bp == bp, 0)) {
+		if (__builtin_expect(old->sp == at + ARCH_RETURN_SIZE && old->pc == next - 1 &&
+					     old->bp == bp,
+				     0)) {
 			enum outcome outcome;
 
-			walk->fresh_count = (uint32_t)(next - walk->fresh);
+			walk->fresh_count = (uint32_t)(top - walk->fresh);
 			walk->cursor = (uint32_t)(old - frames);
 			outcome = reuse(walk);
 			if (outcome != OUTCOME_GO_ON)
 				return outcome;
 			old = &frames[walk->cursor];
-			next = walk->fresh + walk->fresh_count;
-			pc = next[-1].pc;
-			sp = next[-1].sp;
-			bp = next[-1].bp;
+			top = walk->fresh + walk->fresh_count;
+			next = top[-1].pc + 1;
+			at = top[-1].sp - ARCH_RETURN_SIZE;
+			bp = top[-1].bp;
 		}
-		rule = rule_cache_find(pc, tag);
+		rule = rule_cache_find(next, tag);
 		kind = rule_kind(rule);
 		slot = rule_bp(rule);
-		cfa = (kind == RULE_BP ? bp : sp) + (uint64_t)rule_cfa(rule);
-		return_at = cfa - ARCH_RETURN_SIZE;
-		bp_at = cfa + (uint64_t)slot;
-		if (__builtin_expect((kind == RULE_SP || kind == RULE_BP) && return_at >= sp &&
-					     return_at - low <= span && bp_at - low <= span,
+		to = at;
+		if (__builtin_expect(kind == RULE_BP, 0))
+			to = bp - ARCH_RETURN_SIZE;
+		to += (uint64_t)rule_cfa(rule);
+		bp_at = to + ARCH_RETURN_SIZE + (uint64_t)slot;
+		/* An absent rule is all zero, and does not get beyond `at`. */
+		if (__builtin_expect(kind <= RULE_BP && to > at && to - low <= span &&
+					     bp_at - low <= span,
 				     1)) {
-			address = *(const word64 *)return_at;
 			saved = *(const word64 *)bp_at;
-			if (!address) {
-				walk->fresh_count = (uint32_t)(next - walk->fresh);
+			next = *(const word64 *)to;
+			at = to;
+			bp = slot == RULE_BP_SAME ? bp : saved;
+			if (!next) {
+				walk->fresh_count = (uint32_t)(top - walk->fresh);
 				return OUTCOME_ROOT;
 			}
-			pc = address - 1;
-			sp = cfa;
-			bp = slot == RULE_BP_SAME ? bp : saved;
 		} else {
 			enum step step;
 
-			walk->fresh_count = (uint32_t)(next - walk->fresh);
+			walk->fresh_count = (uint32_t)(top - walk->fresh);
 			walk->cursor = (uint32_t)(old - frames);
-			walk->pc = pc;
-			walk->sp = sp;
+			walk->pc = next - 1;
+			walk->sp = at + ARCH_RETURN_SIZE;
 			walk->bp = bp;
 			step = step_any(walk, rule);
 			if (step != STEP_ON)
 				return step == STEP_END ? OUTCOME_ROOT : OUTCOME_FAILED;
 			old = &frames[walk->cursor];
-			pc = walk->pc;
-			sp = walk->sp;
+			next = walk->pc + 1;
+			at = walk->sp - ARCH_RETURN_SIZE;
 			bp = walk->bp;
 			slot = walk->bp_slot;
 			low = walk->low;
 			span = walk->span;
 		}
-		if (next == limit) {
-			walk->fresh_count = (uint32_t)(next - walk->fresh);
+		if (top == limit) {
+			walk->fresh_count = (uint32_t)(top - walk->fresh);
 			return OUTCOME_LIMIT;
 		}
-		next->sp = sp;
-		next->pc = pc;
-		next->bp = bp;
-		next->bp_slot = (int32_t)slot;
-		next++;
+		top->sp = at + ARCH_RETURN_SIZE;
+		top->pc = next - 1;
+		top->bp = bp;
+		top->bp_slot = (int32_t)slot;
+		top++;
 	}
 }
 
@@ -389,23 +397,28 @@ static void cut(struct walk *walk)
 static uint32_t remember(struct walk *walk, uint32_t parent, unwind_intern *intern, void *arg)
 {
 	struct unwind_memory *memory = walk->memory;
-	struct unwind_frame *frame = &memory->frames[memory->depth];
-	uint32_t i;
+	struct unwind_frame *to = &memory->frames[memory->depth];
+	const struct unwind_frame *from = walk->fresh + walk->fresh_count;
+	const uint64_t low = skip_low, size = skip_high - skip_low;
 
-	for (i = walk->fresh_count; i-- > 0;) {
-		uint64_t pc = walk->fresh[i].pc;
+	while (from-- != walk->fresh) {
+		uint64_t pc = from->pc;
 
-		if (pc - skip_low >= skip_high - skip_low) {
+		if (pc - low >= size) {
 			parent = intern(parent, pc < FORMAT_PC_LIMIT ? FORMAT_PC_UNKNOWN : pc, arg);
 			if (!parent) {
 				memory->depth = 0;
 				return 0;
 			}
 		}
-		*++frame = walk->fresh[i];
-		frame->node = parent;
+		to++;
+		to->sp = from->sp;
+		to->pc = pc;
+		to->bp = from->bp;
+		to->node = parent;
+		to->bp_slot = from->bp_slot;
 	}
-	memory->depth = (uint32_t)(frame - memory->frames);
+	memory->depth = (uint32_t)(to - memory->frames);
 	return parent;
 }
 
@@ -442,30 +455,40 @@ static void check_generation(struct walk *walk)
 	memory->depth = 0;
 }
 
+/* Field by field: most of them are not needed at first, and clearing all would show. */
+static inline void start(struct walk *walk, struct unwind_memory *memory,
+			 const struct unwind_regs *regs, const struct unwind_stack *stack)
+{
+	walk->memory = memory;
+	walk->modules = modules_get();
+	walk->regs = regs;
+	walk->stack = stack;
+	walk->pc = regs->reg[ARCH_PC];
+	walk->sp = regs->reg[ARCH_SP];
+	walk->bp = regs->known >> ARCH_BP & 1 ? regs->reg[ARCH_BP] : WALK_BP_UNKNOWN;
+	walk->bp_slot = RULE_FRAME_OPAQUE;
+	walk->fresh = memory->frames + 1 + memory->limit;
+	walk->fresh_count = 0;
+	walk->exact_index = 0;
+	walk->signals = 0;
+	walk->full = false;
+	walk_bound(walk, walk->sp);
+	check_generation(walk);
+	memory->chunk_size = 0;
+	walk->cursor = memory->depth;
+	append(walk);
+}
+
 uint32_t unwind_stack_node(struct unwind_memory *memory, const struct unwind_regs *regs,
 			   const struct unwind_stack *stack, unwind_intern *intern, void *arg,
 			   enum unwind_end *end)
 {
 	const uint32_t needed = 1u << ARCH_PC | 1u << ARCH_SP;
-	struct walk walk = {.memory = memory,
-			    .modules = modules_get(),
-			    .regs = regs,
-			    .stack = stack,
-			    .pc = regs->reg[ARCH_PC],
-			    .sp = regs->reg[ARCH_SP],
-			    .bp = regs->reg[ARCH_BP],
-			    .bp_slot = RULE_FRAME_OPAQUE,
-			    .fresh = memory->frames + 1 + memory->limit};
+	struct walk walk;
 	enum outcome outcome = OUTCOME_FAILED;
 	uint32_t node;
 
-	walk_bound(&walk, walk.sp);
-	if (!(regs->known >> ARCH_BP & 1))
-		walk.bp = WALK_BP_UNKNOWN;
-	check_generation(&walk);
-	memory->chunk_size = 0;
-	walk.cursor = memory->depth;
-	append(&walk);
+	start(&walk, memory, regs, stack);
 	if ((regs->known & needed) == needed && !(walk.sp >> WALK_ADDRESS_BITS))
 		outcome = walk_run(&walk);
 	else
