@@ -165,6 +165,23 @@ static void add_experiment(struct session *session, struct experiment *experimen
 	}
 }
 
+/* Time without a load object is normal for code made at run time; that map.xml lacks lines looks
+ * the same. */
+static void check_unknown(struct session *session)
+{
+	const struct function_sums *any = values_of_functions(session, &values_any);
+	double share =
+		any->total ? 100.0 * (double)any->exclusive[FUNCTION_UNKNOWN] / (double)any->total
+			   : 0;
+
+	if (share >= 1)
+		diag_add(&session->warnings, DIAG_WARNING,
+			 "%.1f %% of the time is at addresses outside all recorded load objects: "
+			 "code made at run time, or call stacks or load objects that are missing; "
+			 "it shows as <Unknown>",
+			 share);
+}
+
 enum status session_open(char *const *paths, size_t count, struct session **out,
 			 struct diag_list *diags)
 {
@@ -185,6 +202,7 @@ enum status session_open(char *const *paths, size_t count, struct session **out,
 		*out = NULL;
 		return STATUS_NOTFOUND;
 	}
+	check_unknown(session);
 	*out = session;
 	return STATUS_OK;
 }

@@ -45,11 +45,6 @@ static void check_end(const struct process *process, struct diag_list *warnings)
 		diag_add(warnings, DIAG_WARNING,
 			 "%s: the process was killed by signal %d; its last moments may be missing",
 			 process->name, log->exit_signal);
-	if (log->closed && process->map.present && !process->map.closed)
-		diag_add(warnings, DIAG_WARNING,
-			 "%s: map.xml has no end: load objects may be missing, their functions "
-			 "show as <Unknown>",
-			 process->name);
 }
 
 static void check_counts(const struct process *process, struct diag_list *warnings)
@@ -72,40 +67,33 @@ static void check_counts(const struct process *process, struct diag_list *warnin
 	if (counters->unwind_failed * 100 > events)
 		diag_add(warnings, DIAG_WARNING,
 			 "%s: %" PRIu64 " call stacks could not be followed to their beginning; "
-					"inclusive times of outer functions are too small",
+			 "inclusive times of outer functions are too small",
 			 process->name, counters->unwind_failed);
 	if (counters->truncated * 100 > events)
 		diag_add(warnings, DIAG_WARNING,
 			 "%s: %" PRIu64 " call stacks were deeper than the limit; inclusive times "
-					"of outer functions are too small",
+			 "of outer functions are too small",
 			 process->name, counters->truncated);
 }
 
-/* CPU time of the process before this image: exec keeps the clock running. */
-static double cpu_before_ns(const struct process *process)
+/* Whether some CPU time is left out on purpose. */
+static bool has_pauses(const struct process *process)
 {
-	const struct experiment_overview *overview = &process->overview;
-
-	if (!overview->count || overview->items[0].kind != FORMAT_SAMPLE_START)
-		return 0;
-	return (double)overview->items[0].user_ns + (double)overview->items[0].system_ns;
-}
-
-static bool knows_cpu_before(const struct process *process)
-{
-	const char *last = strrchr(process->lineage, '_');
-
-	return !last || last[1] == 'f' || cpu_before_ns(process) > 0;
+	for (size_t i = 0; i < process->profile.threads.count; i++)
+		if (process->profile.threads.items[i].paused_us ||
+		    process->profile.threads.items[i].paused)
+			return true;
+	return false;
 }
 
 static void check_cpu(const struct process *process, struct diag_list *warnings)
 {
 	const struct log_counters *counters = &process->log.counters;
 	double recorded = recorded_cpu_ns(process);
-	double used = (double)counters->cpu_ns - cpu_before_ns(process);
+	double used = (double)counters->cpu_ns;
 	double counted = (double)counters->cpu_recorded_ns;
 
-	if (counters->has_cpu && process->profile.present && knows_cpu_before(process) &&
+	if (counters->has_cpu && process->profile.present && !has_pauses(process) &&
 	    recorded < used * 0.99 && used - recorded > CPU_GRAIN_NS)
 		diag_add(warnings, DIAG_WARNING,
 			 "%s: the events hold %.3f s of CPU time, the process used %.3f s: %.1f %% "

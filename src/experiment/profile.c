@@ -17,6 +17,7 @@ enum {
 	SLAB_ROWS = 1 << 18,
 	ROW_BYTES = 3 * sizeof(uint32_t) + sizeof(uint16_t) + sizeof(uint8_t),
 	NO_STACK_ID = UINT32_MAX, /* what an impossible id is kept as */
+	LIFE_GRAIN_US = 1000,	  /* the two clocks of an event may disagree by so much */
 };
 
 #define TIME_MAX_US (1ull << 53) /* 285 years; later is damage */
@@ -154,7 +155,7 @@ static inline const uint8_t *read_event(struct profile_reader *reader, unsigned 
 	else
 		add_long_event(reader, state, weight);
 	reader->segment_events++;
-	reader->overlong += weight > reader->time - thread_of(reader)->begin_us;
+	reader->overlong += weight > reader->time - thread_of(reader)->begin_us + LIFE_GRAIN_US;
 	return in;
 }
 
