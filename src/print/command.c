@@ -59,7 +59,7 @@ static const struct command commands[] = {
 	 "the current and all available metrics", command_metric_list, false},
 	{"cmetric_list", "gmetric_list", 0, 0, ARGUMENT_ANY, GROUP_METRICS, "",
 	 "the metrics of callers-callees and calltree", command_cmetric_list, false},
-	{"limit", NULL, 0, 1, ARGUMENT_NUMBER, GROUP_OUTPUT, "[N]",
+	{"limit", NULL, 0, 1, ARGUMENT_ANY, GROUP_OUTPUT, "[N]",
 	 "print at most N rows, <Total> included; 0 for all", command_limit, true},
 	{"name", NULL, 0, 1, ARGUMENT_ANY, GROUP_OUTPUT, "[long|short|mangled[:soname|:nosoname]]",
 	 "how to write function names", command_name, true},
@@ -246,18 +246,17 @@ enum status command_find(const char *word, const char *shown, const struct comma
 bool command_run(struct print *print, const struct command *command, char **arguments, size_t count)
 {
 	if (!command->run)
-		return print_error(print, "%s is not available yet: this version has no %s",
-				   command->name, command->help);
+		return say_error(print, "%s is not available yet: this version has no %s",
+				 command->name, command->help);
 	if (count < command->min_arguments)
-		return print_error(print, "%s needs an argument: %s %s", command->name,
-				   command->name, command->arguments);
+		return say_error(print, "%s needs an argument: %s %s", command->name, command->name,
+				 command->arguments);
 	if (count > command->max_arguments) {
-		print_warning(print, "extra arguments to the %s command are ignored",
-			      command->name);
+		say_warning(print, "extra arguments to the %s command are ignored", command->name);
 		count = command->max_arguments;
 	}
 	if (!print->session && !command->no_session)
-		return print_error(print, "%s: no experiment is open", command->name);
+		return say_error(print, "%s: no experiment is open", command->name);
 	return command->run(print, arguments, count);
 }
 
@@ -274,10 +273,10 @@ bool command_select_processes(struct print *print, char **arguments, size_t coun
 	unsigned long id = strtoul(arguments[0], &rest, 10);
 
 	if (*rest || id < 1 || id > total)
-		return print_error(print,
-				   "No experiment has the id %s: ids go from 1 to %zu, see "
-				   "experiment_list",
-				   arguments[0], total);
+		return say_error(print,
+				 "No experiment has the id %s: ids go from 1 to %zu, see "
+				 "experiment_list",
+				 arguments[0], total);
 	*first = id - 1;
 	*end = id;
 	return true;

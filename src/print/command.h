@@ -29,7 +29,7 @@ struct command {
 	enum command_group group;
 	const char *arguments; /* for help: "NAME [N]" */
 	const char *help;
-	/* False after print_error(). NULL: known, but not available; `help` says what is missing.
+	/* False after say_error(). NULL: known, but not available; `help` says what is missing.
 	 */
 	bool (*run)(struct print *print, char **arguments, size_t count);
 	bool no_session; /* needs no experiment */
@@ -60,7 +60,7 @@ bool command_threads(struct print *print, char **arguments, size_t count);
 /* command_summary.c: */
 bool command_fsummary(struct print *print, char **arguments, size_t count);
 bool command_fsingle(struct print *print, char **arguments, size_t count);
-/* The function that NAME [N] means, asking a person where it must. False after print_error(). */
+/* The function that NAME [N] means, asking a person where it must. False after say_error(). */
 bool command_choose_function(struct print *print, const char *command, char **arguments,
 			     size_t count, uint32_t *function);
 /* command_metrics.c: */
@@ -97,7 +97,7 @@ bool command_script(struct print *print, char **arguments, size_t count);
 
 /*
  * Which processes an [ID|all] argument means: no argument and "all": every one.
- * Ids as in experiment_list. False after print_error().
+ * Ids as in experiment_list. False after say_error().
  */
 bool command_select_processes(struct print *print, char **arguments, size_t count, size_t *first,
 			      size_t *end);

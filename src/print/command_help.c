@@ -72,7 +72,7 @@ bool command_help(struct print *print, char **arguments, size_t count)
 		struct diag_list diags = {0};
 		enum status status = command_find(arguments[0], arguments[0], &command, &diags);
 
-		print_diags(print, &diags);
+		say_diags(print, &diags);
 		if (status != STATUS_OK)
 			return false;
 		if (!command->run)

@@ -60,6 +60,8 @@ static void json_metrics(struct print *print, const char *command, const struct 
 	const struct metric *metric;
 
 	for (size_t i = 0; all && (metric = metric_catalogue(i)); i++) {
+		if (!metric_available(print->session, metric))
+			continue;
 		if (metric->is_static) {
 			add_metric_row(&report, metric, FLAVOR_STATIC, list);
 			continue;
@@ -106,11 +108,11 @@ bool command_metrics(struct print *print, char **arguments, size_t count)
 	if (count) {
 		enum status status = metric_list_parse(print->session, arguments[0],
 						       &print->query.metrics, &diags);
-		bool ok = print_diags(print, &diags);
+		bool ok = say_diags(print, &diags);
 
 		if (status != STATUS_OK)
-			return ok ? print_error(print, "Invalid metric specification: %s",
-						arguments[0])
+			return ok ? say_error(print, "Invalid metric specification: %s",
+					      arguments[0])
 				  : false;
 		repair_sort(&print->query);
 	}
@@ -124,10 +126,10 @@ bool command_sort(struct print *print, char **arguments, size_t count)
 	struct diag_list diags = {0};
 	enum status status = metric_sort_parse(print->session, arguments[0], &print->query.sort,
 					       &print->query.sort_reverse, &diags);
-	bool ok = print_diags(print, &diags);
+	bool ok = say_diags(print, &diags);
 
 	if (status != STATUS_OK)
-		return ok ? print_error(print, "Invalid sort specification: %s", arguments[0])
+		return ok ? say_error(print, "Invalid sort specification: %s", arguments[0])
 			  : false;
 	if (print->mode != MODE_JSON) {
 		char *sort = metric_choice_text(&print->query.sort);
@@ -174,6 +176,8 @@ static void each_available(struct print *print, bool measure, int *width)
 	const struct metric *metric;
 
 	for (size_t i = 0; (metric = metric_catalogue(i)); i++) {
+		if (!metric_available(print->session, metric))
+			continue;
 		if (metric->is_static) {
 			print_available(print, metric, FLAVOR_STATIC, measure, width);
 			continue;

@@ -34,25 +34,11 @@ static bool is_selected(const struct query *query, const struct metric *metric)
 	return false;
 }
 
-/* The id of <Total>, which every function list begins with; totals can be asked of it. */
-static uint32_t total_function(struct print *print)
-{
-	struct query query = print->query;
-	struct table table;
-
-	query.limit = 1;
-	view_functions(print->session, &query, &table);
-	uint32_t id = table.row_count ? table.rows[0].id : 0;
-
-	table_fini(&table);
-	return id;
-}
-
-static double metric_total(struct print *print, uint32_t function, const struct metric *metric)
+static double metric_total(struct session *session, const struct metric *metric)
 {
 	double exclusive, inclusive, total;
 
-	session_function_values(print->session, function, metric, &exclusive, &inclusive, &total);
+	session_function_values(session, FUNCTION_TOTAL, metric, &exclusive, &inclusive, &total);
 	return total;
 }
 
@@ -103,7 +89,6 @@ static double thread_seconds(const struct session *session)
 static void put_metrics(struct print *print)
 {
 	FILE *file = print->output.file;
-	uint32_t function = total_function(print);
 	double whole = thread_seconds(print->session);
 	const struct metric *metric;
 
@@ -113,9 +98,9 @@ static void put_metrics(struct print *print)
 	for (size_t i = 0; (metric = metric_catalogue(i)); i++) {
 		char number[NUMBER_SIZE];
 
-		if (metric->is_static || metric->unit != UNIT_SECONDS)
+		if (metric->unit != UNIT_SECONDS || !metric_available(print->session, metric))
 			continue;
-		double total = metric_total(print, function, metric);
+		double total = metric_total(print->session, metric);
 		bool hot = number_share(total, whole) >= HOT_SHARE;
 
 		number_value(number, metric->unit, total);
@@ -134,7 +119,6 @@ static void json_overview(struct print *print)
 {
 	struct json_report report;
 	json_t *processes = json_array();
-	uint32_t function = total_function(print);
 	const struct metric *metric;
 
 	for (size_t i = 0; i < session_process_count(print->session); i++) {
@@ -150,9 +134,9 @@ static void json_overview(struct print *print)
 			  json_pack("{s:o, s:f}", "processes", processes, "duration_s",
 				    whole_duration(print->session)));
 	for (size_t i = 0; (metric = metric_catalogue(i)); i++) {
-		if (metric->is_static)
+		if (metric->is_static || !metric_available(print->session, metric))
 			continue;
-		double total = metric_total(print, function, metric);
+		double total = metric_total(print->session, metric);
 
 		json_report_row(&report, json_pack("{s:s, s:s, s:s, s:b, s:o}", "name",
 						   metric->command, "title", metric->title, "unit",

@@ -20,13 +20,13 @@ bool command_limit(struct print *print, char **arguments, size_t count)
 
 		if (*rest || rest == arguments[0] || arguments[0][0] == '-' || errno ||
 		    limit > UINT32_MAX)
-			return print_error(print,
-					   "Invalid number entered: %s (limit takes a number of "
-					   "rows, 0 for all)",
-					   arguments[0]);
+			return say_error(print,
+					 "Invalid number entered: %s (limit takes a number of "
+					 "rows, 0 for all)",
+					 arguments[0]);
 		print->query.limit = (uint32_t)limit;
 	}
-	print_note(print, "Print limit set to %u", print->query.limit);
+	say_note(print, "Print limit set to %u", print->query.limit);
 	return true;
 }
 
@@ -53,16 +53,16 @@ bool command_name(struct print *print, char **arguments, size_t count)
 		size_t soname = *ending ? find_word(ending + 1, strlen(ending + 1), endings, 2) : 1;
 
 		if (style == 3 || soname == 2)
-			return print_error(print,
-					   "Invalid argument to command: %s (name takes long, "
-					   "short or mangled, then :soname or :nosoname)",
-					   arguments[0]);
+			return say_error(print,
+					 "Invalid argument to command: %s (name takes long, "
+					 "short or mangled, then :soname or :nosoname)",
+					 arguments[0]);
 		print->query.name_style = (enum name_style)style;
 		if (*ending)
 			print->query.name_soname = !soname;
 	}
-	print_note(print, "Name format set to %s%s", styles[print->query.name_style],
-		   print->query.name_soname ? ":soname" : "");
+	say_note(print, "Name format set to %s%s", styles[print->query.name_style],
+		 print->query.name_soname ? ":soname" : "");
 	return true;
 }
 
@@ -74,13 +74,13 @@ bool command_viewmode(struct print *print, char **arguments, size_t count)
 		size_t mode = find_word(arguments[0], strlen(arguments[0]), modes, 3);
 
 		if (mode == 3)
-			return print_error(print,
-					   "Invalid argument to command: %s (viewmode takes user, "
-					   "expert or machine)",
-					   arguments[0]);
+			return say_error(print,
+					 "Invalid argument to command: %s (viewmode takes user, "
+					 "expert or machine)",
+					 arguments[0]);
 		print->view_mode = (enum view_mode)mode;
 	}
-	print_note(print, "Viewmode set to %s", modes[print->view_mode]);
+	say_note(print, "Viewmode set to %s", modes[print->view_mode]);
 	return true;
 }
 
@@ -101,17 +101,17 @@ bool command_set_mode(struct print *print, const char *word)
 bool command_printmode(struct print *print, char **arguments, size_t count)
 {
 	if (count && !strcasecmp(arguments[0], "html"))
-		return print_error(print, "printmode html is not available yet");
+		return say_error(print, "printmode html is not available yet");
 	if (count && !command_set_mode(print, arguments[0]))
-		return print_error(print,
-				   "The argument to 'printmode' must be 'text' or 'json' or a "
-				   "single-character delimiter, not '%s'",
-				   arguments[0]);
+		return say_error(print,
+				 "The argument to 'printmode' must be 'text' or 'json' or a "
+				 "single-character delimiter, not '%s'",
+				 arguments[0]);
 	if (print->mode == MODE_DELIMITED)
-		print_note(print, "printmode is set to `%c'", print->delimiter);
+		say_note(print, "printmode is set to `%c'", print->delimiter);
 	else
-		print_note(print, "printmode is set to %s",
-			   print->mode == MODE_TEXT ? "text" : "json");
+		say_note(print, "printmode is set to %s",
+			 print->mode == MODE_TEXT ? "text" : "json");
 	return true;
 }
 
@@ -119,7 +119,7 @@ static bool redirect(struct print *print, const char *name, bool append)
 {
 	if (output_redirect(&print->output, name, append))
 		return true;
-	return print_error(print, "Unable to open file: %s: %s", name, strerror(errno));
+	return say_error(print, "Unable to open file: %s: %s", name, strerror(errno));
 }
 
 bool command_outfile(struct print *print, char **arguments, size_t count)

@@ -17,6 +17,12 @@ struct labels {
 	int value; /* width of the widest number */
 };
 
+/* Address, size and name have lines of their own. */
+static bool has_numbers(const struct session *session, const struct metric *metric)
+{
+	return !metric->is_static && metric_available(session, metric);
+}
+
 static char *metric_label(const struct metric *metric, enum metric_flavor flavor)
 {
 	const struct metric_choice choice = {.metric = metric, .flavor = flavor};
@@ -33,7 +39,7 @@ static struct labels measure(struct print *print, uint32_t function)
 		char number[NUMBER_SIZE];
 		double exclusive, inclusive, total;
 
-		if (metric->is_static)
+		if (!has_numbers(print->session, metric))
 			continue;
 		session_function_values(print->session, function, metric, &exclusive, &inclusive,
 					&total);
@@ -76,11 +82,13 @@ static void print_summary(struct print *print, const char *name, uint32_t functi
 	const struct metric *metric;
 
 	session_function_summary(print->session, function, &summary);
+	bool mangled = summary.mangled && strcmp(summary.mangled, summary.name);
+
 	fprintf(print->output.file, "%s\n", name);
 	for (size_t i = 0; (metric = metric_catalogue(i)); i++) {
 		double exclusive, inclusive, total;
 
-		if (metric->is_static)
+		if (!has_numbers(print->session, metric))
 			continue;
 		session_function_values(print->session, function, metric, &exclusive, &inclusive,
 					&total);
@@ -97,17 +105,17 @@ static void print_summary(struct print *print, const char *name, uint32_t functi
 		 summary.object_file ? summary.object_file : "(unknown)");
 	put_text(print, widths, "Load Object",
 		 summary.load_object ? summary.load_object : "(unknown)");
-	put_text(print, widths, "Mangled Name", summary.mangled);
+	put_text(print, widths, "Mangled Name", mangled ? summary.mangled : NULL);
 	put_text(print, widths, "Aliases", summary.aliases);
 }
 
-static json_t *summary_metrics(void)
+static json_t *summary_metrics(const struct print *print)
 {
 	json_t *metrics = json_array();
 	const struct metric *metric;
 
 	for (size_t i = 0; (metric = metric_catalogue(i)); i++) {
-		if (metric->is_static)
+		if (!has_numbers(print->session, metric))
 			continue;
 		json_array_append_new(metrics, json_metric(metric, FLAVOR_EXCLUSIVE));
 		json_array_append_new(metrics, json_metric(metric, FLAVOR_INCLUSIVE));
@@ -136,7 +144,7 @@ static void json_summary(struct print *print, struct json_report *report, const 
 	for (size_t i = 0; (metric = metric_catalogue(i)); i++) {
 		double exclusive, inclusive, total;
 
-		if (metric->is_static)
+		if (!has_numbers(print->session, metric))
 			continue;
 		session_function_values(print->session, function, metric, &exclusive, &inclusive,
 					&total);
@@ -162,7 +170,7 @@ bool command_fsummary(struct print *print, char **arguments, size_t count)
 	if (print->mode == MODE_JSON) {
 		struct json_report report;
 
-		json_report_begin(&report, print, "fsummary", summary_metrics(), NULL);
+		json_report_begin(&report, print, "fsummary", summary_metrics(print), NULL);
 		for (size_t i = 0; i < table.row_count; i++)
 			json_summary(print, &report, table.rows[i].name, table.rows[i].id);
 		json_report_end(&report);
@@ -195,7 +203,7 @@ bool command_fsingle(struct print *print, char **arguments, size_t count)
 	if (print->mode == MODE_JSON) {
 		struct json_report report;
 
-		json_report_begin(&report, print, "fsingle", summary_metrics(), NULL);
+		json_report_begin(&report, print, "fsingle", summary_metrics(print), NULL);
 		json_summary(print, &report, summary.name, function);
 		json_report_end(&report);
 	} else {
@@ -242,7 +250,7 @@ bool command_choose_function(struct print *print, const char *command, char **ar
 
 	if (!found) {
 		free(matches);
-		return print_error(print, "No function with given name `%s' found", arguments[0]);
+		return say_error(print, "No function with given name `%s' found", arguments[0]);
 	}
 	if (count > 1) {
 		char *rest;
@@ -250,8 +258,8 @@ bool command_choose_function(struct print *print, const char *command, char **ar
 		choice = strtoul(arguments[1], &rest, 10);
 		if (*rest || choice < 1 || choice > found) {
 			list_choices(stderr, matches, found);
-			ok = print_error(print, "%s: there is no number %s for `%s'", command,
-					 arguments[1], arguments[0]);
+			ok = say_error(print, "%s: there is no number %s for `%s'", command,
+				       arguments[1], arguments[0]);
 		}
 	} else if (found > 1) {
 		list_choices(stderr, matches, found);
@@ -259,10 +267,10 @@ bool command_choose_function(struct print *print, const char *command, char **ar
 		if (!choice && print->ask)
 			ok = false;
 		else if (!choice)
-			ok = print_error(print,
-					 "%zu functions have the name `%s': add a number from the "
-					 "list, as in: %s %s 1",
-					 found, arguments[0], command, arguments[0]);
+			ok = say_error(print,
+				       "%zu functions have the name `%s': add a number from the "
+				       "list, as in: %s %s 1",
+				       found, arguments[0], command, arguments[0]);
 	}
 	if (ok)
 		*function = matches[choice - 1].function;

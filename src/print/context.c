@@ -30,7 +30,7 @@ static void say_format(struct print *print, const char *color, const char *prefi
 	free(text);
 }
 
-bool print_error(struct print *print, const char *format, ...)
+bool say_error(struct print *print, const char *format, ...)
 {
 	va_list args;
 
@@ -41,7 +41,7 @@ bool print_error(struct print *print, const char *format, ...)
 	return false;
 }
 
-void print_warning(struct print *print, const char *format, ...)
+void say_warning(struct print *print, const char *format, ...)
 {
 	va_list args;
 
@@ -50,7 +50,7 @@ void print_warning(struct print *print, const char *format, ...)
 	va_end(args);
 }
 
-void print_note(struct print *print, const char *format, ...)
+void say_note(struct print *print, const char *format, ...)
 {
 	va_list args;
 
@@ -59,7 +59,7 @@ void print_note(struct print *print, const char *format, ...)
 	va_end(args);
 }
 
-bool print_diags(struct print *print, struct diag_list *diags)
+bool say_diags(struct print *print, struct diag_list *diags)
 {
 	bool ok = true;
 
@@ -68,13 +68,13 @@ bool print_diags(struct print *print, struct diag_list *diags)
 
 		switch (diags->items[i].level) {
 		case DIAG_ERROR:
-			ok = print_error(print, "%s", text);
+			ok = say_error(print, "%s", text);
 			break;
 		case DIAG_WARNING:
-			print_warning(print, "%s", text);
+			say_warning(print, "%s", text);
 			break;
 		case DIAG_NOTE:
-			print_note(print, "%s", text);
+			say_note(print, "%s", text);
 			break;
 		}
 	}

@@ -33,13 +33,12 @@ struct print {
 };
 
 /* "Error: TEXT" on stderr; the process will exit with a failure. Always returns false. */
-bool print_error(struct print *print, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-void print_warning(struct print *print, const char *format, ...)
+bool say_error(struct print *print, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void say_warning(struct print *print, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* A plain line on stderr: the echo of a setting. */
-void print_note(struct print *print, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void say_note(struct print *print, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Prints and empties the list; true when it held no error. */
-bool print_diags(struct print *print, struct diag_list *diags);
+bool say_diags(struct print *print, struct diag_list *diags);
 
 #endif

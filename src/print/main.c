@@ -65,11 +65,11 @@ static void report_opening(struct print *print, struct diag_list *diags)
 		const struct diag *diag = &diags->items[i];
 
 		if (diag->level == DIAG_ERROR)
-			print_error(print, "%s", diag->text);
+			say_error(print, "%s", diag->text);
 		else if (print->mode == MODE_JSON)
 			diag_add_once(&print->warnings, diag->level, "%s", diag->text);
 		else
-			print_warning(print, "%s", diag->text);
+			say_warning(print, "%s", diag->text);
 	}
 	if (print->session && print->mode != MODE_JSON) {
 		const struct diag_list *lasting = session_warnings(print->session);
@@ -80,7 +80,7 @@ static void report_opening(struct print *print, struct diag_list *diags)
 			for (size_t k = 0; k < diags->count; k++)
 				known |= !strcmp(diags->items[k].text, lasting->items[i].text);
 			if (!known)
-				print_warning(print, "%s", lasting->items[i].text);
+				say_warning(print, "%s", lasting->items[i].text);
 		}
 	}
 	diag_fini(diags);
@@ -145,7 +145,7 @@ static int run(struct print *print, struct arguments *arguments)
 		return PRINT_EXIT_FAILED;
 	run_plan(print, &arguments->plan, arguments->no_pager);
 	if (!output_fini(&print->output))
-		print_error(print, "Cannot write the output: %s", strerror(errno));
+		say_error(print, "Cannot write the output: %s", strerror(errno));
 	if (print->session) {
 		query_fini(&print->query);
 		session_free(print->session);
@@ -169,7 +169,7 @@ int print_main(int argc, char **argv)
 	enum status parsed = arguments_parse(argc, argv, &arguments, &diags);
 
 	output_init(&print.output, arguments.color);
-	print_diags(&print, &diags);
+	say_diags(&print, &diags);
 	if (parsed != STATUS_OK) {
 		fprintf(stderr, "Try `%s --help'.\n", print.program);
 		status = PRINT_EXIT_USAGE;

@@ -66,11 +66,11 @@ static bool run_words(struct print *print, struct words *words)
 	const struct command *command = NULL;
 	enum status status = command_find(words->items[0], words->items[0], &command, &diags);
 
-	print_diags(print, &diags);
+	say_diags(print, &diags);
 	if (status != STATUS_OK)
 		return false;
 	if (words->cut)
-		print_warning(print, "only the first %d arguments are used", SCRIPT_WORDS - 1);
+		say_warning(print, "only the first %d arguments are used", SCRIPT_WORDS - 1);
 	return command_run(print, command, words->items + 1, words->count - 1);
 }
 
@@ -83,12 +83,12 @@ bool script_run_line(struct print *print, const char *line)
 	if (*line == '#') {
 		size_t length = strcspn(line, "\r\n");
 
-		print_note(print, "%.*s", (int)length, line);
+		say_note(print, "%.*s", (int)length, line);
 		return true;
 	}
 	if (words_split(line, &words) != STATUS_OK)
-		ok = print_error(print, "A quotation mark is not closed: %.*s",
-				 (int)strcspn(line, "\r\n"), line);
+		ok = say_error(print, "A quotation mark is not closed: %.*s",
+			       (int)strcspn(line, "\r\n"), line);
 	else if (words.count)
 		ok = run_words(print, &words);
 	words_fini(&words);
@@ -118,15 +118,14 @@ bool command_script(struct print *print, char **arguments, size_t count)
 	bool from_stdin = !strcmp(arguments[0], "-");
 
 	if (print->script_depth == SCRIPT_DEPTH)
-		return print_error(print, "Scripts call each other more than %d deep",
-				   SCRIPT_DEPTH);
+		return say_error(print, "Scripts call each other more than %d deep", SCRIPT_DEPTH);
 	FILE *file = from_stdin ? stdin : fopen(arguments[0], "re");
 
 	if (!file) {
 		print->exit_status = PRINT_EXIT_SCRIPT;
 		print->quit = !print->ask;
-		return print_error(print, "Script file cannot be opened: %s: %s", arguments[0],
-				   strerror(errno));
+		return say_error(print, "Script file cannot be opened: %s: %s", arguments[0],
+				 strerror(errno));
 	}
 	print->script_depth++;
 	script_run_file(print, file, arguments[0]);

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How words become commands, on the command line and in scripts (behaviour.md 5.1, 5.2). */
+#include "print/arguments.h"
+#include "print/json.h"
+#include "print/script.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+/* after the headers that it needs */
+#include <cmocka.h>
+
+static const char *find(const char *word)
+{
+	struct diag_list diags = {0};
+	const struct command *command = NULL;
+	enum status status = command_find(word, word, &command, &diags);
+
+	diag_fini(&diags);
+	return status == STATUS_OK	    ? command->name
+	       : status == STATUS_AMBIGUOUS ? "ambiguous"
+					    : "none";
+}
+
+static void words_find_commands(void **state)
+{
+	assert_string_equal(find("functions"), "functions");
+	assert_string_equal(find("func"), "functions");
+	assert_string_equal(find("FUNC"), "functions");
+	assert_string_equal(find("gprof"), "callers-callees");
+	assert_string_equal(find("ctr"), "calltree");
+	assert_string_equal(find("exp_list"), "experiment_list");
+	assert_string_equal(find("exp"), "experiment_list"); /* both spellings are one command */
+	assert_string_equal(find("exit"), "quit");
+	/* A whole word wins over longer ones. */
+	assert_string_equal(find("objects"), "objects");
+	assert_string_equal(find("heap"), "heap");
+	assert_string_equal(find("f"), "ambiguous");
+	assert_string_equal(find("metric"), "ambiguous");
+	assert_string_equal(find("functionsx"), "none");
+	assert_string_equal(find(""), "none");
+}
+
+static void messages(void **state)
+{
+	struct diag_list diags = {0};
+	const struct command *command;
+
+	command_find("functoins", "-functoins", &command, &diags);
+	command_find("fs", "-fs", &command, &diags);
+	assert_int_equal(diags.count, 2);
+	assert_string_equal(diags.items[0].text,
+			    "Invalid command: -functoins (did you mean functions?)");
+	assert_string_equal(diags.items[1].text, "Ambiguous command: -fs (fsummary, fsingle)");
+	diag_fini(&diags);
+}
+
+static const char *const issue_commands[] = {
+	"functions", "fsummary", "fsingle",	"callers-callees", "csingle",	  "calltree",
+	"metrics",   "sort",	 "metric_list", "limit",	   "name",	  "header",
+	"objects",   "overview", "statistics",	"experiment_list", "thread_list", "printmode",
+	"outfile",   "version",	 "help",
+};
+
+static void promised_commands_run(void **state)
+{
+	for (size_t i = 0; i < sizeof(issue_commands) / sizeof(*issue_commands); i++) {
+		struct diag_list diags = {0};
+		const struct command *command = NULL;
+
+		assert_int_equal(command_find(issue_commands[i], "", &command, &diags), STATUS_OK);
+		assert_non_null(command->run);
+		assert_true(*command->help);
+		diag_fini(&diags);
+	}
+}
+
+static void split(const char *line, size_t count, const char *const *expected)
+{
+	struct words words;
+
+	assert_int_equal(words_split(line, &words), STATUS_OK);
+	assert_int_equal(words.count, count);
+	for (size_t i = 0; i < count; i++)
+		assert_string_equal(words.items[i], expected[i]);
+	words_fini(&words);
+}
+
+static void lines_are_split(void **state)
+{
+	struct words words;
+
+	split("", 0, NULL);
+	split(" \t\r\n", 0, NULL);
+	split("functions\n", 1, (const char *[]){"functions"});
+	split(" fsingle \"f(int, char)\" 2", 3, (const char *[]){"fsingle", "f(int, char)", "2"});
+	split("a 'b \"c\"' \"d\\\"e\"", 3, (const char *[]){"a", "b \"c\"", "d\"e"});
+	split("x \"\"", 2, (const char *[]){"x", ""});
+	split("a\"b c\"d", 1, (const char *[]){"ab cd"});
+	assert_int_equal(words_split("fsingle \"f", &words), STATUS_INVALID);
+	words_fini(&words);
+	assert_int_equal(
+		words_split("c 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21", &words),
+		STATUS_OK);
+	assert_int_equal(words.count, 21);
+	assert_true(words.cut);
+	words_fini(&words);
+}
+
+/* "command:arguments command:arguments | experiments", or "error" */
+static void parsed(const char *expected, int argc, char **argv)
+{
+	struct arguments arguments;
+	struct diag_list diags = {0};
+	char text[512] = "";
+	size_t used = 0;
+
+	if (arguments_parse(argc, argv, &arguments, &diags) != STATUS_OK) {
+		assert_true(diags.count > 0);
+		snprintf(text, sizeof(text), "error");
+	} else {
+		for (size_t i = 0; i < arguments.plan.count; i++) {
+			const struct planned *planned = &arguments.plan.items[i];
+
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s",
+						 planned->command ? planned->command->name : "-");
+			for (size_t k = 0; k < planned->count; k++)
+				used += (size_t)snprintf(text + used, sizeof(text) - used, ":%s",
+							 planned->arguments[k]);
+			used += (size_t)snprintf(text + used, sizeof(text) - used, " ");
+		}
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "|");
+		for (size_t i = 0; i < arguments.experiments.count; i++)
+			used += (size_t)snprintf(text + used, sizeof(text) - used, " %s",
+						 arguments.experiments.items[i]);
+	}
+	assert_string_equal(text, expected);
+	arguments_fini(&arguments);
+	diag_fini(&diags);
+}
+
+#define PARSED(expected, ...)                                                                      \
+	parsed(expected, (int)(sizeof((char *[]){"print", __VA_ARGS__}) / sizeof(char *)),         \
+	       (char *[]){"print", __VA_ARGS__, NULL})
+
+static void command_lines(void **state)
+{
+	PARSED("functions calltree | a.er", "-functions", "-calltree", "a.er");
+	PARSED("functions | a.er b.er", "a.er", "--functions", "b.er");
+	PARSED("limit:10 functions | a.er", "-limit", "10", "-func", "a.er");
+	PARSED("fsingle:main | a.er", "-fsingle", "main", "a.er");
+	PARSED("fsingle:main:2 | a.er", "-fsingle", "main", "2", "a.er");
+	PARSED("header | a.er", "-header", "a.er");
+	PARSED("header:all | a.er", "-header", "all", "a.er");
+	PARSED("metrics functions | a.er", "-metrics", "-functions", "a.er");
+	PARSED("metrics | a.er", "-metrics", "a.er");
+	PARSED("metrics:e.user:name | a.er", "-metrics", "e.user:name", "a.er");
+	PARSED("sort:-e.user functions | a.er", "-sort", "-e.user", "-functions", "a.er");
+	PARSED("outfile:- functions | a.er", "-outfile", "-", "-functions", "a.er");
+	PARSED("printmode:, functions | a.er", "-printmode", ",", "-functions", "a.er");
+	PARSED("- | a.er", "-", "a.er");
+	PARSED("| -odd.er", "--", "-odd.er");
+	PARSED("error", "-f", "a.er");
+	PARSED("error", "-nonsense", "a.er");
+	PARSED("error", "-leaks", "a.er");
+	PARSED("error", "-fsingle", "-functions", "a.er");
+	PARSED("error", "-sort");
+	PARSED("error", "--color=blue", "a.er");
+}
+
+static void word_starts(void **state)
+{
+	assert_int_equal(complete_word_start("", 0), 0);
+	assert_int_equal(complete_word_start("func", 4), 0);
+	assert_int_equal(complete_word_start("fsingle ma", 10), 8);
+	assert_int_equal(complete_word_start("fsingle \"f(int, c", 17), 8);
+}
+
+static void completion(void **state)
+{
+	struct print print = {.program = "helio print"};
+	struct completions completions = {0};
+
+	complete_line(&print, "calle", 5, &completions);
+	assert_int_equal(completions.count, 1);
+	assert_string_equal(completions.items[0], "callers-callees");
+	completions_fini(&completions);
+	complete_line(&print, "printmode ", 10, &completions);
+	assert_int_equal(completions.count, 2);
+	completions_fini(&completions);
+	complete_line(&print, "metrics e.user:i.totalc", 23, &completions);
+	assert_int_equal(completions.count, 1);
+	assert_string_equal(completions.items[0], "e.user:i.totalcpu");
+	completions_fini(&completions);
+	/* What is not available is not offered. */
+	complete_line(&print, "leak", 4, &completions);
+	assert_int_equal(completions.count, 0);
+	completions_fini(&completions);
+}
+
+static void expect_text(const char *text, const char *expected)
+{
+	json_t *value = json_text(text);
+
+	assert_non_null(value);
+	assert_string_equal(json_string_value(value), expected);
+	json_decref(value);
+}
+
+/* Symbols are bytes; JSON is UTF-8. Overlong forms and surrogates are no UTF-8 (RFC 3629). */
+static void json_strings(void **state)
+{
+	expect_text("main", "main");
+	expect_text("na\xc3\xafve", "na\xc3\xafve");
+	expect_text("a\xff"
+		    "b",
+		    "a\xef\xbf\xbd"
+		    "b");
+	expect_text("\xc0\x80", "\xef\xbf\xbd\xef\xbf\xbd");
+	expect_text("\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+	expect_text("x\xe2\x82", "x\xef\xbf\xbd\xef\xbf\xbd");
+	assert_true(json_is_null(json_text(NULL)));
+	assert_true(json_is_null(json_number(UNIT_SECONDS, 0.0 / 0.0)));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(words_find_commands),
+		cmocka_unit_test(messages),
+		cmocka_unit_test(promised_commands_run),
+		cmocka_unit_test(lines_are_split),
+		cmocka_unit_test(command_lines),
+		cmocka_unit_test(word_starts),
+		cmocka_unit_test(completion),
+		cmocka_unit_test(json_strings),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
