@@ -202,6 +202,7 @@ enum status session_open(char *const *paths, size_t count, struct session **out,
 		*out = NULL;
 		return STATUS_NOTFOUND;
 	}
+	symbols_report(session);
 	check_unknown(session);
 	*out = session;
 	return STATUS_OK;

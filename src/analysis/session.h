@@ -29,7 +29,9 @@ struct load_object {
 	const char *path;
 	const char *name; /* base name */
 	struct object *object;
-	uint32_t rest_function; /* stands for addresses in no function; NODE_NONE: none so far */
+	uint32_t rest_function;	 /* stands for addresses in no function; NODE_NONE: none so far */
+	bool used;		 /* an address of it has been looked up */
+	struct diag_list doubts; /* matter only if it is used */
 };
 
 struct function {
@@ -95,6 +97,8 @@ void symbols_fini(struct session *session);
 /* The function of every location of a process's stacks; the caller frees the array. */
 uint32_t *symbols_resolve(struct session *session, const struct experiment *experiment,
 			  const struct process *process);
+/* Passes on what is doubtful about the load objects that functions come from. */
+void symbols_report(struct session *session);
 /* Lives as long as the session. */
 const char *symbols_name(struct session *session, uint32_t function, enum name_style style);
 

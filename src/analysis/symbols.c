@@ -62,9 +62,11 @@ void symbols_fini(struct session *session)
 			free(session->functions.items[i].names[style]);
 	vec_fini(&session->functions);
 	hash_map_fini(&session->function_ids);
-	for (size_t i = 0; i < session->objects.count; i++)
+	for (size_t i = 0; i < session->objects.count; i++) {
 		if (session->objects.items[i].object)
 			object_free(session->objects.items[i].object);
+		diag_fini(&session->objects.items[i].doubts);
+	}
 	vec_fini(&session->objects);
 	string_table_fini(&session->object_keys);
 }
@@ -113,7 +115,7 @@ static uint32_t intern_object(struct session *session, const struct experiment *
 	object->path = arena_strdup(&session->arena, file->path);
 	object->name = base_name(object->path);
 	object->rest_function = NODE_NONE;
-	object_open(&request, &object->object, &session->warnings);
+	object_open(&request, &object->object, &object->doubts);
 	return id;
 }
 
@@ -136,6 +138,8 @@ static uint32_t function_at(struct session *session, uint32_t object_id, uint64_
 {
 	struct object *object = session->objects.items[object_id].object;
 	uint32_t symbol = object_function_at(object, address);
+
+	session->objects.items[object_id].used = true;
 
 	if (symbol == OBJECT_NO_FUNCTION)
 		return rest_function(session, object_id);
@@ -197,6 +201,20 @@ uint32_t *symbols_resolve(struct session *session, const struct experiment *expe
 	}
 	free(objects);
 	return functions;
+}
+
+void symbols_report(struct session *session)
+{
+	for (size_t i = 0; i < session->objects.count; i++) {
+		struct load_object *object = &session->objects.items[i];
+
+		if (!object->used)
+			continue;
+		object_take_diags(object->object, &object->doubts);
+		for (size_t doubt = 0; doubt < object->doubts.count; doubt++)
+			diag_add_once(&session->warnings, object->doubts.items[doubt].level, "%s",
+				      object->doubts.items[doubt].text);
+	}
 }
 
 const char *symbols_name(struct session *session, uint32_t function, enum name_style style)

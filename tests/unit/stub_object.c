@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Load objects for the engine's tests: PATH "/lib/NAME" has 16 functions of 256
+ * bytes, "NAME_0" … "NAME_15", from address 0; a path with "missing" has none.
+ * As mangled name they have "_ZNAME_0", as long name "NAME_0(int)".
+ */
+#include "base/memory.h"
+#include "object/object.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FUNCTIONS = 16, FUNCTION_SIZE = 256 };
+
+struct object {
+	char *name;
+	struct object_function functions[FUNCTIONS];
+	uint32_t count;
+};
+
+void object_open(const struct object_request *request, struct object **out, struct diag_list *diags)
+{
+	struct object *object = xcalloc(1, sizeof(*object));
+	const char *slash = strrchr(request->path, '/');
+
+	object->name = xstrdup(slash ? slash + 1 : request->path);
+	if (strstr(request->path, "missing"))
+		diag_add(diags, DIAG_WARNING, "%s: not found", request->path);
+	else
+		object->count = FUNCTIONS;
+	for (uint32_t i = 0; i < object->count; i++) {
+		object->functions[i].address = i * FUNCTION_SIZE;
+		object->functions[i].size = FUNCTION_SIZE;
+		object->functions[i].mangled = xasprintf("_Z%s_%u", object->name, i);
+		object->functions[i].alias_list = i == 1 ? "another_name third_name" : NULL;
+	}
+	*out = object;
+}
+
+void object_free(struct object *object)
+{
+	for (uint32_t i = 0; i < object->count; i++)
+		free((char *)object->functions[i].mangled);
+	free(object->name);
+	free(object);
+}
+
+uint32_t object_function_at(struct object *object, uint64_t address)
+{
+	return address / FUNCTION_SIZE < object->count ? (uint32_t)(address / FUNCTION_SIZE)
+						       : OBJECT_NO_FUNCTION;
+}
+
+const struct object_function *object_function(const struct object *object, uint32_t index)
+{
+	return &object->functions[index];
+}
+
+uint32_t object_function_count(struct object *object)
+{
+	return object->count;
+}
+
+const char *object_provenance(const struct object *object)
+{
+	return object->count ? "found" : "not found";
+}
+
+const char *object_debug_file(struct object *object)
+{
+	(void)object;
+	return NULL;
+}
+
+void object_take_diags(struct object *object, struct diag_list *diags)
+{
+	(void)object;
+	(void)diags;
+}
+
+char *object_demangle(const char *mangled, enum name_style style)
+{
+	if (style == NAME_MANGLED || strncmp(mangled, "_Z", 2))
+		return xstrdup(mangled);
+	return style == NAME_SHORT ? xstrdup(mangled + 2) : xasprintf("%s(int)", mangled + 2);
+}
