@@ -47,15 +47,19 @@ static const char stacks_description[] =
 	"encoding 3: varint id - parent (0: unused), varint r: 0 new pc as zigzag delta to the last "
 	"new one, else r-th latest new pc\n";
 
-static bool add_segment(uint32_t index)
+/*
+ * The segment, made if it is not there.  Two threads may make it at once: the
+ * later one's block stays in the file, empty.
+ */
+static struct format_node *segment_at(uint32_t index)
 {
-	struct format_block_header *block;
+	struct format_node *segment = atomic_load_explicit(&segments[index], memory_order_acquire);
 
-	if (index >= SEGMENTS_MAX || atomic_load(&segments[index]))
-		return index < SEGMENTS_MAX;
-	block = blockfile_take(&collector.stacks, SEGMENT_BLOCK);
+	if (segment)
+		return segment;
+	struct format_block_header *block = blockfile_take(&collector.stacks, SEGMENT_BLOCK);
 	if (!block)
-		return false;
+		return NULL;
 	*block = (struct format_block_header){
 		.magic = FORMAT_BLOCK_MAGIC,
 		.size = SEGMENT_BLOCK,
@@ -63,9 +67,11 @@ static bool add_segment(uint32_t index)
 		.first = index << SEGMENT_SHIFT,
 		.encoding = FORMAT_NODES_RAW,
 	};
-	atomic_store_explicit(&segments[index], (struct format_node *)(block + 1),
-			      memory_order_release);
-	return true;
+	if (atomic_compare_exchange_strong(&segments[index], &segment,
+					   (struct format_node *)(block + 1)))
+		return (struct format_node *)(block + 1);
+	block->used = 0;
+	return segment;
 }
 
 /* The next table; NULL while another thread makes it, or when there can be none. */
@@ -96,7 +102,7 @@ int stacktable_open(void)
 	if (result)
 		return result;
 	atomic_store(&next_id, 1);
-	if (!add_segment(0) || (!atomic_load(&table_count) && !grow(0)))
+	if (!segment_at(0) || (!atomic_load(&table_count) && !grow(0)))
 		return -ENOMEM;
 	no_stack_node = stacktable_intern(0, FORMAT_PC_NO_STACK, NULL);
 	return 0;
@@ -151,15 +157,10 @@ static uint32_t new_node(uint32_t parent, uint64_t pc, uint32_t in_epoch)
 		atomic_store(&next_id, SEGMENTS_MAX << SEGMENT_SHIFT);
 		return 0;
 	}
-	if ((id & (SEGMENT_NODES - 1)) == SEGMENT_NODES / 2)
-		add_segment(index + 1);
-	struct format_node *segment = atomic_load_explicit(&segments[index], memory_order_acquire);
-	if (!segment) {
-		/* Only the first of a segment tries again, so that no two make it. */
-		if ((id & (SEGMENT_NODES - 1)) != 0 || !add_segment(index))
-			return 0;
-		segment = atomic_load(&segments[index]);
-	}
+	struct format_node *segment = segment_at(index);
+
+	if (!segment)
+		return 0;
 	struct format_node *node = &segment[id & (SEGMENT_NODES - 1)];
 	node->parent = parent;
 	node->epoch = in_epoch;

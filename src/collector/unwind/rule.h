@@ -38,9 +38,16 @@ enum {
 	RULE_REGISTER_SHIFT = 4,
 	RULE_BP_SHIFT = 24,
 	RULE_CFA_SHIFT = 40,
-	RULE_BP_SAME = -8,     /* as a bp offset: bp keeps its value */
-	RULE_FRAME_OPAQUE = 0, /* as a bp offset in struct unwind_frame: not to be verified */
+	RULE_BP_SAME = -8, /* as a bp offset: bp keeps its value */
 };
+
+/*
+ * bp_slot of struct unwind_frame says how the walk came to the frame: the place
+ * from its sp where bp was read, a multiple of 8; with FRAME_BY_BP added if
+ * the CFA hung on the callee's bp.  FRAME_OPAQUE: in a way that cannot be
+ * verified afterwards with a load and a compare.
+ */
+enum { FRAME_OPAQUE = 0, FRAME_BY_BP = 1 };
 
 static inline uint64_t rule_make(enum rule_kind kind, unsigned int reg, int64_t cfa, int64_t bp)
 {

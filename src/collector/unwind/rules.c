@@ -35,7 +35,7 @@ static uint64_t rule_signal(const struct expression *expression, const struct cf
 
 static uint64_t rule_register_offset(uint32_t reg, int64_t cfa, int64_t bp)
 {
-	if (!rule_fits(cfa, bp) || bp == RULE_FRAME_OPAQUE)
+	if (!rule_fits(cfa, bp) || bp == FRAME_OPAQUE)
 		return rule_slow;
 	if (reg == ARCH_SP)
 		return rule_make(RULE_SP, 0, cfa, bp);

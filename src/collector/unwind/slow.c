@@ -224,7 +224,7 @@ static enum step full_step(struct walk *walk)
 	if ((sp < walk->sp + !walk_is_exact(walk) && !signal && !(moved && walk_is_exact(walk))) ||
 	    sp >> WALK_ADDRESS_BITS)
 		return walk_fail(walk, UNWIND_REASON_BAD_STACK);
-	if (walk_return(walk, next->reg[ARCH_PC], sp, bp, RULE_FRAME_OPAQUE) == STEP_END)
+	if (walk_return(walk, next->reg[ARCH_PC], sp, bp, FRAME_OPAQUE) == STEP_END)
 		return STEP_END;
 	if (signal) {
 		walk->pc++;

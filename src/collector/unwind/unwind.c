@@ -119,7 +119,7 @@ static enum step step_to(struct walk *walk, uint64_t cfa, uint64_t bp_at, int64_
 static enum step step_bp(struct walk *walk, uint64_t rule)
 {
 	const struct cfi_result *result = &walk_scratch(walk)->result;
-	int32_t slot = (int32_t)rule_bp(rule);
+	int32_t slot = (int32_t)rule_bp(rule) + FRAME_BY_BP;
 	uint64_t cfa;
 
 	if (walk->bp == WALK_BP_UNKNOWN) {
@@ -132,7 +132,7 @@ static enum step step_bp(struct walk *walk, uint64_t rule)
 		modules_leave();
 		if (!found)
 			return walk_fail(walk, UNWIND_REASON_REGISTER);
-		slot = RULE_FRAME_OPAQUE;
+		slot = FRAME_OPAQUE;
 	}
 	cfa = walk->bp + (uint64_t)rule_cfa(rule);
 	return step_to(walk, cfa, cfa + (uint64_t)rule_bp(rule), rule_bp(rule), slot);
@@ -145,7 +145,7 @@ static enum step step_register(struct walk *walk, uint64_t rule)
 	if (!slow_register(walk, rule_register(rule), &cfa))
 		return walk_fail(walk, UNWIND_REASON_REGISTER);
 	cfa += (uint64_t)rule_cfa(rule);
-	return step_to(walk, cfa, cfa + (uint64_t)rule_bp(rule), rule_bp(rule), RULE_FRAME_OPAQUE);
+	return step_to(walk, cfa, cfa + (uint64_t)rule_bp(rule), rule_bp(rule), FRAME_OPAQUE);
 }
 
 static enum step step_deref_bp(struct walk *walk, uint64_t rule)
@@ -156,7 +156,7 @@ static enum step step_deref_bp(struct walk *walk, uint64_t rule)
 		return walk_fail(walk, UNWIND_REASON_REGISTER);
 	if (!walk_load(walk, walk->bp + (uint64_t)rule_cfa(rule), &cfa))
 		return walk_fail(walk, UNWIND_REASON_UNREADABLE);
-	return step_to(walk, cfa, walk->bp + (uint64_t)rule_bp(rule), 0, RULE_FRAME_OPAQUE);
+	return step_to(walk, cfa, walk->bp + (uint64_t)rule_bp(rule), 0, FRAME_OPAQUE);
 }
 
 /* Out of a signal handler: everything is in the ucontext at sp, and sp may go anywhere. */
@@ -171,7 +171,7 @@ static enum step step_signal(struct walk *walk)
 	if (walk->sp >> WALK_ADDRESS_BITS)
 		return walk_fail(walk, UNWIND_REASON_BAD_STACK);
 	walk_bound(walk, walk->sp);
-	walk->bp_slot = RULE_FRAME_OPAQUE;
+	walk->bp_slot = FRAME_OPAQUE;
 	walk->exact_index = walk->fresh_count;
 	walk->signal_index = walk->fresh_count;
 	walk->signal_context = context;
@@ -233,19 +233,46 @@ static uint32_t verify(const struct walk *walk, uint32_t index)
 
 	for (; index > 1; index--) {
 		uint64_t return_at, bp_at, expected;
+		int32_t slot;
 
 		frame--;
+		slot = frame->bp_slot & ~FRAME_BY_BP;
 		return_at = frame->sp - ARCH_RETURN_SIZE;
-		bp_at = frame->sp + (uint64_t)(int64_t)frame->bp_slot;
-		if (frame->bp_slot == RULE_FRAME_OPAQUE || return_at - walk->low > walk->span ||
+		bp_at = frame->sp + (uint64_t)(int64_t)slot;
+		if (slot == FRAME_OPAQUE || return_at - walk->low > walk->span ||
 		    bp_at - walk->low > walk->span)
 			break;
-		expected = frame->bp_slot == RULE_BP_SAME ? frame->pc + 1 : frame->bp;
+		expected = slot == RULE_BP_SAME ? frame->pc + 1 : frame->bp;
 		if (*(const word64 *)return_at != frame->pc + 1 ||
 		    *(const word64 *)bp_at != expected)
 			break;
 	}
 	return index;
+}
+
+/*
+ * The state equals the remembered frame at `cursor` but for bp.  That does not
+ * matter if the frames outside it leave bp alone until one of them restores it:
+ * then the remembered ones get the new value.  Many a function keeps a variable
+ * in bp that its callees do not touch.  If it does matter, the cursor moves to the
+ * frame where it does.
+ */
+static bool adopt_bp(struct walk *walk, uint64_t bp)
+{
+	struct unwind_frame *frames = walk->memory->frames;
+	uint32_t index = walk->cursor, i;
+
+	for (; index > 1 && frames[index - 1].bp_slot == RULE_BP_SAME; index--)
+		;
+	/* frames[index] is the last with this bp; from there it is restored, or never used. */
+	if (index > 1 && (frames[index - 1].bp_slot & FRAME_BY_BP ||
+			  frames[index - 1].bp_slot == FRAME_OPAQUE)) {
+		walk->cursor = index - 1;
+		return false;
+	}
+	for (i = index; i <= walk->cursor; i++)
+		frames[i].bp = bp;
+	return true;
 }
 
 /*
@@ -300,17 +327,17 @@ static enum outcome walk_run(struct walk *walk)
 		uint64_t rule, to, bp_at, saved;
 		enum rule_kind kind;
 		int64_t slot;
+		int32_t flag = 0;
 
 		while (old->sp < at + ARCH_RETURN_SIZE)
 			old--;
-		if (__builtin_expect(old->sp == at + ARCH_RETURN_SIZE && old->pc == next - 1 &&
-					     old->bp == bp,
-				     0)) {
-			enum outcome outcome;
+		if (__builtin_expect(old->sp == at + ARCH_RETURN_SIZE && old->pc == next - 1, 0)) {
+			enum outcome outcome = OUTCOME_GO_ON;
 
 			walk->fresh_count = (uint32_t)(top - walk->fresh);
 			walk->cursor = (uint32_t)(old - frames);
-			outcome = reuse(walk);
+			if (old->bp == bp || adopt_bp(walk, bp))
+				outcome = reuse(walk);
 			if (outcome != OUTCOME_GO_ON)
 				return outcome;
 			old = &frames[walk->cursor];
@@ -323,8 +350,10 @@ static enum outcome walk_run(struct walk *walk)
 		kind = rule_kind(rule);
 		slot = rule_bp(rule);
 		to = at;
-		if (__builtin_expect(kind == RULE_BP, 0))
+		if (__builtin_expect(kind == RULE_BP, 0)) {
 			to = bp - ARCH_RETURN_SIZE;
+			flag = FRAME_BY_BP;
+		}
 		to += (uint64_t)rule_cfa(rule);
 		bp_at = to + ARCH_RETURN_SIZE + (uint64_t)slot;
 		/* An absent rule is all zero, and does not get beyond `at`. */
@@ -355,6 +384,7 @@ static enum outcome walk_run(struct walk *walk)
 			at = walk->sp - ARCH_RETURN_SIZE;
 			bp = walk->bp;
 			slot = walk->bp_slot;
+			flag = 0;
 			low = walk->low;
 			span = walk->span;
 		}
@@ -365,7 +395,7 @@ static enum outcome walk_run(struct walk *walk)
 		top->sp = at + ARCH_RETURN_SIZE;
 		top->pc = next - 1;
 		top->bp = bp;
-		top->bp_slot = (int32_t)slot;
+		top->bp_slot = (int32_t)slot + flag;
 		top++;
 	}
 }
@@ -466,7 +496,7 @@ static inline void start(struct walk *walk, struct unwind_memory *memory,
 	walk->pc = regs->reg[ARCH_PC];
 	walk->sp = regs->reg[ARCH_SP];
 	walk->bp = regs->known >> ARCH_BP & 1 ? regs->reg[ARCH_BP] : WALK_BP_UNKNOWN;
-	walk->bp_slot = RULE_FRAME_OPAQUE;
+	walk->bp_slot = FRAME_OPAQUE;
 	walk->fresh = memory->frames + 1 + memory->limit;
 	walk->fresh_count = 0;
 	walk->exact_index = 0;

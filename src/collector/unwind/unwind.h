@@ -136,7 +136,7 @@ struct unwind_frame {
 	uint64_t pc; /* the pc to look up */
 	uint64_t bp;
 	uint32_t node;
-	int32_t bp_slot; /* where bp was read, from sp; see frame.h */
+	int32_t bp_slot; /* where bp was read, from sp; see rule.h */
 };
 
 /* What the unwinder counts about itself; plain adds, by one thread at a time. */

@@ -200,7 +200,7 @@ static enum step step_by_target(struct walk *walk)
 		if (call_before(walk, address, &target) == CALL_DIRECT && target <= walk->pc &&
 		    walk->pc - target < FUNCTION_SPAN)
 			return walk_return(walk, address, walk->sp + 8 * i + 8, walk->bp,
-					   RULE_FRAME_OPAQUE);
+					   FRAME_OPAQUE);
 	}
 	return STEP_FAIL;
 }
@@ -213,7 +213,7 @@ static enum step step_by_top(struct walk *walk)
 	if (!walk_load(walk, walk->sp, &address) ||
 	    call_before(walk, address, &target) == CALL_NONE)
 		return STEP_FAIL;
-	return walk_return(walk, address, walk->sp + 8, walk->bp, RULE_FRAME_OPAQUE);
+	return walk_return(walk, address, walk->sp + 8, walk->bp, FRAME_OPAQUE);
 }
 
 static enum step step_by_frame_pointer(struct walk *walk, const struct unwind_module *module)
@@ -227,7 +227,7 @@ static enum step step_by_frame_pointer(struct walk *walk, const struct unwind_mo
 	if (call_before(walk, address, &target) == CALL_NONE &&
 	    (module || modules_find(walk->modules, address - 1)))
 		return STEP_FAIL;
-	return walk_return(walk, address, walk->bp + 16, saved, -16);
+	return walk_return(walk, address, walk->bp + 16, saved, -16 + FRAME_BY_BP);
 }
 
 enum step arch_fallback(struct walk *walk)
