@@ -141,14 +141,19 @@ bool debug_file_find(const struct elf_file *object, struct elf_file *out, struct
 	if (!object->path || !read_link(object, &debug_link))
 		return false;
 
-	/* Packages name debug files after the real directory: /usr/lib, not /lib. */
+	/*
+	 * Packages name debug files after the real directory: /usr/lib, not /lib.
+	 * The other spelling is tried without a word: it may be the same file.
+	 */
 	char *real_path = realpath(object->path, NULL);
 	char *directory = directory_of(object->path);
-	char *real_directory = real_path ? directory_of(real_path) : NULL;
-	bool found = find_linked(object, directory, &debug_link, out, diags);
+	char *real_directory = directory_of(real_path ? real_path : object->path);
+	struct diag_list unheard = {0};
+	bool found = find_linked(object, real_directory, &debug_link, out, diags);
 
-	if (!found && real_directory && strcmp(real_directory, directory) != 0)
-		found = find_linked(object, real_directory, &debug_link, out, diags);
+	if (!found && strcmp(real_directory, directory) != 0)
+		found = find_linked(object, directory, &debug_link, out, &unheard);
+	diag_fini(&unheard);
 	free(real_directory);
 	free(directory);
 	free(real_path);

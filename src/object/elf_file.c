@@ -122,7 +122,10 @@ static char *find_build_id(const struct elf_file *file)
 	return id;
 }
 
-/* Whether the section headers, which linkers put last, are all inside the file. */
+/*
+ * Whether the section headers, which linkers put last, are all inside the
+ * file.  libelf quietly makes do with those that are.
+ */
 static bool is_complete(const struct elf_file *file)
 {
 	GElf_Ehdr header;
@@ -132,6 +135,8 @@ static bool is_complete(const struct elf_file *file)
 		return false;
 	if (!header.e_shoff)
 		return true;
+	if (header.e_shnum) /* else there are so many that the first section tells */
+		count = header.e_shnum;
 	return elf_file_bytes(file, header.e_shoff, (uint64_t)count * header.e_shentsize).data;
 }
 

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Damaged and hostile files: whatever is in them, opening and asking ends, and
+ * a function that is answered holds the address asked for.
+ */
+#include "test_object_support.h"
+
+#include <sys/stat.h>
+
+struct image {
+	unsigned char *data;
+	size_t size;
+};
+
+static struct image load(const char *path)
+{
+	struct stat info;
+	FILE *file = fopen(path, "rb");
+	struct image image;
+
+	assert_non_null(file);
+	assert_int_equal(fstat(fileno(file), &info), 0);
+	image.size = (size_t)info.st_size;
+	image.data = xmalloc(image.size);
+	assert_int_equal(fread(image.data, 1, image.size, file), image.size);
+	fclose(file);
+	return image;
+}
+
+static void save(const char *path, const void *data, size_t size)
+{
+	FILE *file = fopen(path, "wb");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(data, 1, size, file), size);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* Asks everything that can be asked; true if the file was accepted. */
+static bool exercise(const char *path)
+{
+	struct object_request request = {.path = path};
+	struct diag_list diags = {0};
+	struct object *object;
+
+	object_open(&request, &object, &diags);
+	bool found = !strcmp(object_provenance(object), "found");
+
+	assert_int_equal(found, diags.count == 0);
+	for (uint64_t address = 0; address < 0x5000; address += 0x7b)
+		name_at(object, address);
+	for (uint32_t i = 0; i < object_function_count(object) && i < 1000; i++)
+		assert_non_null(object_function(object, i)->mangled);
+	object_take_diags(object, &diags);
+	diag_fini(&diags);
+	object_free(object);
+	return found;
+}
+
+/* A small shared object with everything in it that is read. */
+static void build_target(void)
+{
+	write_file("t.c", "#include <stdlib.h>\n"
+			  "static __attribute__((noinline)) int hidden(int x)\n"
+			  "{ return x * atoi(\"7\"); }\n"
+			  "int shown(int x) { return hidden(x) + abs(atoi(\"1\")); }\n"
+			  "int alias(int) __attribute__((alias(\"shown\")));\n");
+	run("gcc -g -O1 -fPIC -shared -Wl,--build-id=sha1 -o t.so t.c");
+	run("objcopy --only-keep-debug t.so t.debug && strip -g t.so -o mini && xz -k -f mini");
+	run("objcopy --add-gnu-debuglink=t.debug --add-section .gnu_debugdata=mini.xz t.so");
+}
+
+static void test_truncated(void **state)
+{
+	static const char *const paths[] = {"t.so", "/usr/bin/sqlite3"};
+
+	(void)state;
+	build_target();
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+		if (!exists(paths[i]))
+			continue;
+		struct image image = load(paths[i]);
+
+		for (size_t size = 0; size < image.size; size += 512) {
+			save("cut", image.data, size);
+			assert_false(exercise("cut"));
+		}
+		save("cut", image.data, image.size);
+		assert_true(exercise("cut"));
+		free(image.data);
+	}
+}
+
+/* Bytes changed at random, mostly in headers and tables. */
+static void test_changed_bytes(void **state)
+{
+	uint64_t random = 42;
+
+	(void)state;
+	build_target();
+	struct image image = load("t.so");
+	unsigned char *copy = xmalloc(image.size);
+
+	for (unsigned round = 0; round < 1500; round++) {
+		memcpy(copy, image.data, image.size);
+		for (unsigned i = 0; i < 1 + round % 8; i++) {
+			random = random * 6364136223846793005u + 1442695040888963407u;
+
+			/* The section headers are at the end, the ELF header at the beginning. */
+			size_t window = round % 3 ? 3000 : image.size;
+			size_t at = (random >> 33) % window;
+			size_t place = round % 3 == 1 ? image.size - 1 - at : at;
+
+			copy[place] = random >> 62 ? (unsigned char)(random >> 24) : 0xff;
+		}
+		save("changed", copy, image.size);
+		exercise("changed");
+	}
+	free(copy);
+	free(image.data);
+}
+
+static void test_no_elf(void **state)
+{
+	(void)state;
+	write_file("text", "#!/bin/sh\necho this is a script, long enough to hold an ELF header\n");
+	assert_false(exercise("text"));
+	write_file("empty", "");
+	assert_false(exercise("empty"));
+	assert_false(exercise("/"));
+	assert_false(exercise("/dev/zero"));
+	assert_false(exercise(""));
+	assert_int_equal(mkfifo("pipe", 0600), 0);
+	assert_false(exercise("pipe"));
+	run("ar rc archive.a text");
+	assert_false(exercise("archive.a"));
+}
+
+/* Symbols with absurd addresses and sizes beside one that is right. */
+static void test_absurd_symbols(void **state)
+{
+	(void)state;
+	write_file("absurd.s",
+		   ".text\n.globl good\n.type good, @function\ngood: .skip 32\n.size good, 32\n"
+		   ".globl huge\n.type huge, @function\nhuge: .skip 16\n"
+		   ".size huge, 0x7fffffffffffffff\n"
+		   ".globl negative\n.type negative, @function\nnegative: .skip 16\n"
+		   ".size negative, -1\n"
+		   ".globl far\n.type far, @function\n.set far, 0x7ffffffffffffff0\n");
+	run("gcc -nostdlib -shared -o absurd.so absurd.s");
+
+	struct object *object = open_object("absurd.so");
+	uint64_t good = address_of("absurd.so", "good");
+
+	assert_string_equal(name_at(object, good + 31), "good");
+	assert_string_equal(name_at(object, good + 32), "huge");
+	assert_string_equal(name_at(object, good + 48), "negative");
+	assert_string_equal(name_at(object, good + 63), "negative");
+	assert_string_equal(name_at(object, good + 64), "none");
+	assert_string_equal(name_at(object, 0x7ffffffffffffff0), "none");
+	object_free(object);
+}
+
+/* 100,000 symbols at one address: listed as far as is useful, in no time. */
+static void test_many_aliases(void **state)
+{
+	(void)state;
+	write_file("many.s", ".text\n.globl f0\n.type f0, @function\nf0: .skip 16\n.size f0, 16\n"
+			     ".altmacro\n.macro alias n\n.globl f\\n\n.type f\\n, @function\n"
+			     ".set f\\n, f0\n.endm\n"
+			     ".set i, 1\n.rept 100000\nalias %i\n.set i, i + 1\n.endr\n");
+	run("gcc -nostdlib -shared -o many.so many.s");
+
+	struct object *object = open_object("many.so");
+	const struct object_function *function = function_at(object, address_of("many.so", "f0"));
+
+	assert_string_equal(function->mangled, "f99999");
+	assert_non_null(function->alias_list);
+	object_free(object);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_truncated),    cmocka_unit_test(test_changed_bytes),
+		cmocka_unit_test(test_no_elf),	     cmocka_unit_test(test_absurd_symbols),
+		cmocka_unit_test(test_many_aliases),
+	};
+
+	return cmocka_run_group_tests(tests, enter_directory, leave_directory);
+}
