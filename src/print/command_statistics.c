@@ -73,10 +73,12 @@ static void put_share(FILE *file, const char *label, double value, double whole)
 {
 	char text[NUMBER_SIZE];
 
-	if (whole > 0)
+	if (whole > 0) {
 		number_summary(text, UNIT_SECONDS, value, whole);
-	else
+	} else {
 		number_value(text, UNIT_SECONDS, value);
+		text[strcspn(text, " ")] = '\0';
+	}
 	fprintf(file, "%*s: %s\n", LABEL_WIDTH, label, text);
 }
 

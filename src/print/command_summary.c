@@ -104,7 +104,9 @@ static void print_summary(struct print *print, const char *name, uint32_t functi
 	put_text(print, widths, "Object File",
 		 summary.object_file ? summary.object_file : "(unknown)");
 	put_text(print, widths, "Load Object",
-		 summary.load_object ? summary.load_object : "(unknown)");
+		 function == FUNCTION_TOTAL ? name
+		 : summary.load_object	    ? summary.load_object
+					    : "(unknown)");
 	put_text(print, widths, "Mangled Name", mangled ? summary.mangled : NULL);
 	put_text(print, widths, "Aliases", summary.aliases);
 }

@@ -1,0 +1,373 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+`helio print` from outside: JSON against its schema, values against the
+construction of the golden experiment, the command line, scripts, the prompt.
+"""
+import collections
+import json
+import os
+import pathlib
+import pty
+import select
+import sys
+import time
+
+from harness import ROOT, Skip, test
+
+sys.path.insert(0, str(ROOT / 'tests' / 'golden'))
+import make_experiment  # noqa: E402
+
+LISTINGS = ('-functions', '-fsummary', '-callers-callees', '-calltree', '-threads', '-metrics', '-metric_list',
+            '-cmetric_list', '-header', '-objects', '-overview', '-statistics', '-sample_detail', '-experiment_list',
+            '-thread_list', '-version', '-help')
+# The symbol that stands for an address that several share is the last in the alphabet.
+SHOWN = {'G': 'also_G', make_experiment.RUN: 'app::Worker::run(int)'}
+CPU = ('user', 'system')
+SECONDS = make_experiment.UNIT / 1e6
+
+
+def golden(t):
+    return make_experiment.make(str(t.directory))
+
+
+def printed(t, *words, status=0, **more):
+    result = t.run(t.helio, 'print', *words, **more)
+    t.equal(result.status, status, f'status of {words}: {result.err}')
+    return result
+
+
+def objects(t, *words):
+    return [json.loads(line) for line in printed(t, '-printmode', 'json', *words).out.splitlines()]
+
+
+def events():
+    """(stack of shown names, with the two functions named helper told apart, state, seconds)"""
+    for _, _, _, _, thread in make_experiment.THREADS:
+        for stack, state, units in thread:
+            yield tuple(SHOWN.get(name, name) for name in stack), state, units * SECONDS
+
+
+def same(t, actual, expected, what):
+    t.equal(set(actual), set(expected), what)
+    for key, value in expected.items():
+        t.near(actual[key], value, f'{what} of {key}', absolute=1e-9)
+
+
+def keyed(rows, value):
+    """helper2 is the one at the higher address: the rows of one name in order of address."""
+    counts = collections.Counter()
+    result = {}
+    for row in sorted(rows, key=lambda row: row.get('address', 0)):
+        counts[row['name']] += 1
+        result[row['name'] + ('' if counts[row['name']] == 1 else str(counts[row['name']]))] = row[value]
+    return result
+
+
+# JSON
+
+def validator():
+    try:
+        import jsonschema
+    except ImportError:
+        raise Skip('python3-jsonschema is not installed')
+    schema = json.loads((ROOT / 'docs/json-schema/helio-print.schema.json').read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+def validate(t, experiment, *more):
+    check = validator()
+    listed = objects(t, *LISTINGS, *more, experiment)
+    t.equal(len(listed), len(LISTINGS) + len([word for word in more if word[0] == '-']), 'number of objects')
+    for value in listed:
+        problems = [f'{problem.json_path}: {problem.message[:200]}' for problem in check.iter_errors(value)]
+        t.check(not problems, f'{value["command"]}: {problems[:3]}')
+    return listed
+
+
+@test
+def json_of_golden(t):
+    listed = validate(t, golden(t), '-fsingle', 'main', '-csingle', 'C')
+    t.check(all(any('_f1.er' in text for text in value['warnings']) for value in listed), 'the child has no end: a warning')
+
+
+@test
+def json_of_program(t):
+    run = t.collect(t.target('phases'), '0.05')
+    validate(t, run.experiment)
+
+
+@test
+def json_schema_is_strict(t):
+    """The schema must refuse what is wrong, or the tests above say nothing."""
+    check = validator()
+    good = objects(t, '-functions', golden(t))[0]
+    t.check(check.is_valid(good), 'the output itself')
+    for change in ({'command': 'nothing'}, {'rows': [{}]}, {'metrics': [{'name': 'e.user'}]}, {'warnings': [1]}, {'more': 1},
+                   {'rows': [dict(good['rows'][0], **{'e.totalcpu': '1.0'})]}, {'rows': [dict(good['rows'][0], depth=1)]}):
+        t.check(not check.is_valid({**good, **change}), f'accepts {change}')
+
+
+@test
+def json_names_are_utf8(t):
+    """Any bytes may stand in a path."""
+    make_experiment.make(str(t.directory))
+    odd = os.fsencode(t.directory) + b'/odd-\xff.er'
+    os.rename(t.directory / 'golden.1.er', odd)
+    result = t.run(t.helio, 'print', '-printmode', 'json', '-experiment_list', os.fsdecode(odd))
+    t.check('odd-\ufffd.er' in json.loads(result.out)['rows'][0]['name'], result.out[:300])
+
+
+# Values
+
+@test
+def values_functions(t):
+    exclusive, inclusive = collections.Counter(), collections.Counter()
+    for stack, state, seconds in events():
+        if state in CPU:
+            exclusive[stack[-1]] += seconds
+            for name in set(stack):
+                inclusive[name] += seconds
+        for name in stack:
+            exclusive[name] += 0
+            inclusive[name] += 0
+    exclusive['<Total>'] = inclusive['<Total>'] = sum(s for _, state, s in events() if state in CPU)
+    rows = objects(t, '-metrics', 'e.totalcpu:i.totalcpu:address:name', '-functions', golden(t))[0]['rows']
+    t.equal(rows[0]['name'], '<Total>', 'first row')
+    same(t, keyed(rows, 'e.totalcpu'), exclusive, 'exclusive')
+    same(t, keyed(rows, 'i.totalcpu'), inclusive, 'inclusive')
+    sizes = {SHOWN.get(name, name): size for name, _, size, _ in make_experiment.SYMBOLS}
+    rows = objects(t, '-metrics', 'e.user:size:name', '-functions', t.directory / 'golden.1.er')[0]['rows']
+    for row in rows[1:]:
+        t.equal(row['size'], sizes[row['name']], f'size of {row["name"]}')
+
+
+@test
+def values_equation(t):
+    """callers' attributed = inclusive = exclusive + callees' attributed, for every function and metric."""
+    experiment = golden(t)
+    names = [metric['name'][2:] for metric in objects(t, '-metric_list', experiment)[0]['rows']
+             if metric['name'].startswith('e.')]
+    for name in names:
+        metrics = f'e.{name}:i.{name}:address:name'
+        functions, blocks = objects(t, '-metrics', metrics, '-functions', '-callers-callees', experiment)
+        by_place = {(row['name'], row['address']): row for row in functions['rows']}
+        parts = collections.defaultdict(lambda: collections.defaultdict(float))
+        for row in blocks['rows']:
+            if row['role'] == 'center':
+                parts[row['block']]['function'] = (row['name'], row['address'])
+            parts[row['block']][row['role']] += row[f'a.{name}']
+        t.equal(len(parts), len(by_place), 'blocks')
+        for part in parts.values():
+            row = by_place[part['function']]
+            t.near(part['center'] + part['callee'], row[f'i.{name}'], f'callees of {row["name"]}', absolute=1e-9)
+            if row['name'] != '<Total>':  # which is no function: it has no callers and does nothing itself
+                t.near(part['center'], row[f'e.{name}'], f'exclusive {name} of {row["name"]}', absolute=1e-9)
+                t.near(part['caller'], row[f'i.{name}'], f'callers of {row["name"]}', absolute=1e-9)
+
+
+@test
+def values_call_tree(t):
+    expected = collections.Counter()
+    for stack, state, seconds in events():
+        for depth in range(len(stack) + 1):
+            expected[tuple(name.rstrip('2') for name in stack[:depth])] += seconds if state == 'user' else 0
+    rows = objects(t, '-metrics', 'e.user:name', '-calltree', golden(t))[0]['rows']
+    paths, actual = {}, collections.Counter()
+    for row in rows:
+        above = paths[row['parent']] if row['parent'] is not None else None
+        paths[row['id']] = above + (row['name'],) if above is not None else ()
+        t.equal(row['depth'], len(paths[row['id']]), f'depth of {row["name"]}')
+        actual[paths[row['id']]] += row['a.user']
+    same(t, actual, expected, 'attributed')
+
+
+@test
+def values_statistics(t):
+    states = collections.Counter()
+    for lineage, _, _, _, thread in make_experiment.THREADS:
+        for _, state, units in thread:
+            states[lineage, state] += units * SECONDS
+    for row, lineage in zip(objects(t, '-statistics', golden(t))[0]['rows'], ('', '_f1')):
+        for state, seconds in row['state_seconds'].items():
+            t.near(seconds, states[lineage, state], f'{lineage} {state}', absolute=1e-9)
+
+
+# The command line, scripts, output
+
+@test
+def exit_statuses(t):
+    experiment = golden(t)
+    for status, words in ((0, ('-functions', experiment)), (0, ('--version',)), (0, ('--help',)), (0, ('-help',)),
+                          (1, ()), (1, ('-functions',)), (1, ('-functions', 'none.er')), (1, ('-fsingle', 'nobody', experiment)),
+                          (1, ('-metrics', 'e.bogus', experiment)), (2, ('-f', experiment)), (2, ('-nonsense', experiment)),
+                          (2, ('-leaks', experiment)), (2, ('-fsingle',)), (2, ('--color=blue', experiment)),
+                          (3, ('-script', 'none', experiment))):
+        printed(t, *words, status=status)
+    # One good experiment is enough; the other is named on stderr.
+    result = printed(t, '-functions', experiment, 'none.er', status=1)
+    t.check('<Total>' in result.out and 'none.er' in result.err, 'goes on with the good one')
+
+
+@test
+def messages(t):
+    experiment = golden(t)
+    for text, words in (('Ambiguous command: -f', ('-f', experiment)), ('did you mean functions', ('-functoins', experiment)),
+                        ('Invalid command: -zzz', ('-zzz', experiment)), ('heap tracing data', ('-leaks', experiment)),
+                        ('Missing experiment directory', ('-functions',)),
+                        ('No valid experiments loaded; exiting', ('-functions', 'none.er')),
+                        ('No data recorded to support metric specification: e.bogus', ('-metrics', 'e.bogus', experiment))):
+        result = t.run(t.helio, 'print', *words)
+        t.check(text in result.err, f'{words}: {result.err}')
+        t.check(text not in result.out, f'{words}: messages are not data')
+
+
+@test
+def scripts(t):
+    experiment = golden(t)
+    script = t.directory / 'script'
+    script.write_text('# a comment\n\n  limit 2\nfunctions too many\nfsingle "app::Worker::run(int)"\nnonsense\n'
+                      f'outfile {t.directory}/out\nfunctions\nappendfile "{t.directory}/out"\ncalltree\noutfile -\n'
+                      'name short\nquit\nfunctions\n')
+    result = printed(t, '-script', script, experiment, status=1)
+    t.equal(result.out.count('Functions sorted'), 1, 'function lists on stdout')
+    t.check('app::Worker::run(int)\n' in result.out, 'the quoted name')
+    t.check('# a comment' in result.err, 'comments are echoed to stderr')
+    t.check(f'{script}, line 6: Invalid command: nonsense' in result.err, result.err)
+    t.check('line 4: extra arguments' in result.err, result.err)
+    written = (t.directory / 'out').read_text()
+    t.check('Functions sorted' in written and 'Functions Call Tree' in written, 'outfile, then appendfile')
+    # The same from a pipe, without a prompt.
+    result = printed(t, '-', experiment, stdin='limit 2\nfunctions\n')
+    t.equal(result.out.splitlines()[0], 'Functions sorted by metric: Exclusive Total CPU Time', 'first line')
+    t.equal(printed(t, experiment, stdin='functions\n').out.count('<Total>'), 1, 'without any command')
+
+
+@test
+def first_printmode_holds(t):
+    lines = printed(t, '-functions', '-printmode', 'json', '-calltree', golden(t)).out.splitlines()
+    t.equal([json.loads(line)['command'] for line in lines], ['functions', 'calltree'], 'both are JSON')
+
+
+@test
+def group_files(t):
+    golden(t)
+    (t.directory / 'all.erg').write_text('#analyzer experiment group\n# comment\ngolden.1.er\n')
+    t.equal(len(objects(t, '-experiment_list', 'all.erg')[0]['rows']), 2, 'processes')
+
+
+@test
+def full_disk(t):
+    experiment = golden(t)
+    if not os.path.exists('/dev/full'):
+        raise Skip('no /dev/full')
+    result = t.run('sh', '-c', f'"$0" print -functions {experiment} >/dev/full', t.helio)
+    t.equal(result.status, 1, 'status')
+    t.check('No space left' in result.err, result.err)
+
+
+@test
+def closed_pipe(t):
+    experiment = golden(t)
+    result = t.run('sh', '-c', f'"$0" print -fsummary {experiment} 2>/dev/null | head -n 1', t.helio)
+    t.equal(result.out, 'Functions sorted by metric: Exclusive Total CPU Time\n', 'head')
+
+
+# A terminal
+
+def terminal(t, words, steps=(), env=None):
+    """Runs helio on a pseudo-terminal. steps: (text to wait for, what to type then). Returns what it wrote."""
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.chdir(t.directory)
+        os.execve(t.helio, ['helio', *map(str, words)],
+                  {**os.environ, 'TERM': 'xterm', 'HOME': str(t.directory), 'XDG_STATE_HOME': '', 'PAGER': 'cat', **(env or {})})
+    seen, begin, steps = b'', 0, list(steps)
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        if steps and steps[0][0].encode() in seen[begin:]:
+            begin = len(seen)
+            os.write(fd, steps.pop(0)[1].encode())
+        if not select.select([fd], [], [], 0.05)[0]:
+            continue
+        try:
+            data = os.read(fd, 65536)
+        except OSError:
+            break
+        if not data:
+            break
+        seen += data
+    else:
+        os.kill(pid, 9)
+    os.close(fd)
+    os.waitpid(pid, 0)
+    t.check(not steps, f'waited for {steps[:1]} in vain: {seen[-300:]!r}')
+    return seen.decode(errors='replace')
+
+
+@test
+def prompt(t):
+    experiment = golden(t)
+    prompt_text = '(helio) '
+    text = terminal(t, ['print', experiment],
+                    ((prompt_text, 'limit 3\n'), (prompt_text, 'callt\t\n'), (prompt_text, 'fsingle mai\t\n'),
+                     (prompt_text, 'fsingle helper\n'), ('Enter selection', '2\n'), (prompt_text, 'quit\n')))
+    t.check('Functions Call Tree' in text, 'a completed command')
+    t.check('PC Address: 1:0x00001040' in text, 'a completed function name')
+    t.check('PC Address: 1:0x00001300' in text, 'the chosen helper')
+    history = t.directory / '.local/state/helio/print_history'
+    t.check('limit' in history.read_text(), 'history')
+    other = t.directory / 'state'
+    terminal(t, ['print', experiment], ((prompt_text, 'limit 4\n'), (prompt_text, 'exit\n')), {'XDG_STATE_HOME': str(other)})
+    t.check((other / 'helio/print_history').exists(), 'XDG_STATE_HOME')
+
+
+@test
+def colours(t):
+    experiment = golden(t)
+    words = ['print', '-functions', experiment]
+    t.check('\033[' in terminal(t, words), 'on a terminal')
+    t.check('\033[' not in terminal(t, words, env={'NO_COLOR': '1'}), 'NO_COLOR')
+    t.check('\033[' not in terminal(t, ['print', '--color=never', '-functions', experiment]), '--color=never')
+    t.check('\033[' not in printed(t, '-functions', experiment).out, 'in a pipe')
+    t.check('\033[' in printed(t, '--color=always', '-functions', experiment).out, '--color=always')
+
+
+@test
+def pager(t):
+    experiment = golden(t)
+    words = ['print', '-functions', experiment]
+    env = {'PAGER': 'sed s/^/paged:/'}
+    t.check('paged:' in terminal(t, words, env=env), 'on a terminal')
+    t.check('paged:' not in terminal(t, ['print', '--no-pager', '-functions', experiment], env=env), '--no-pager')
+    t.check('paged:' not in printed(t, '-functions', experiment, env=env).out, 'in a pipe')
+
+
+# One binary
+
+@test
+def subcommands(t):
+    helped = t.run(t.helio)
+    t.equal((helped.status, 'collect' in helped.out and 'print' in helped.out), (0, True), 'helio alone')
+    t.equal(t.run(t.helio, 'help').out, helped.out, 'helio help')
+    t.equal(t.run(t.helio, '--help').out, helped.out, 'helio --help')
+    t.check('-functions' in t.run(t.helio, 'help', 'print').out, 'helio help print')
+    t.check(t.run(t.helio, 'help', 'collect').out, 'helio help collect')
+    for word in ('--version', '-V', 'version'):
+        t.check(t.run(t.helio, word).out.startswith('heliometer '), word)
+    for words, text in ((('pritn',), 'did you mean `print'), (('nonsense',), 'no subcommand'), (('--odd',), 'unknown option'),
+                        (('help', 'colect'), 'did you mean `collect')):
+        result = t.run(t.helio, *words)
+        t.equal((result.status, text in result.err, result.out), (2, True, ''), f'{words}: {result.err}')
+
+
+@test
+def old_names(t):
+    experiment = golden(t)
+    for name in ('er_print', 'collect'):
+        os.symlink(t.helio, t.directory / name)
+    er_print = t.directory / 'er_print'
+    t.equal(t.run(er_print, '-functions', experiment).out, printed(t, '-functions', experiment).out, 'er_print')
+    result = t.run(t.directory / 'collect', '-o', 'old.1.er', '/bin/true')
+    t.equal(result.status, 0, f'collect: {result.err}')
+    t.check((pathlib.Path(t.directory) / 'old.1.er').is_dir(), 'the experiment')
