@@ -2,11 +2,13 @@
 #include "unwind_support.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -54,10 +56,46 @@ uint32_t support_path(uint32_t node, uint64_t *pcs, uint32_t capacity)
 	return count;
 }
 
+/* The symbols of the program itself, static ones too. */
+static const char *program_symbol(uint64_t pc)
+{
+	static const char *image;
+	const ElfW(Ehdr) * header;
+	const ElfW(Shdr) * sections, *table;
+	const ElfW(Sym) * symbol, *end;
+	struct link_map *program = _r_debug.r_map;
+	struct stat status;
+	int fd;
+
+	if (!image) {
+		fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+		fstat(fd, &status);
+		image = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		close(fd);
+	}
+	header = (const ElfW(Ehdr) *)image;
+	sections = (const ElfW(Shdr) *)(image + header->e_shoff);
+	for (table = sections; table < sections + header->e_shnum; table++) {
+		if (table->sh_type != SHT_SYMTAB)
+			continue;
+		symbol = (const ElfW(Sym) *)(image + table->sh_offset);
+		end = symbol + table->sh_size / sizeof(*symbol);
+		for (; symbol < end; symbol++) {
+			if (ELF64_ST_TYPE(symbol->st_info) == STT_FUNC &&
+			    pc - program->l_addr - symbol->st_value < symbol->st_size)
+				return image + sections[table->sh_link].sh_offset + symbol->st_name;
+		}
+	}
+	return NULL;
+}
+
 const char *support_name(uint64_t pc)
 {
+	const char *name = program_symbol(pc);
 	Dl_info info;
 
+	if (name)
+		return name;
 	if (!dladdr((void *)pc, &info) || !info.dli_sname)
 		return "?";
 	return info.dli_sname;

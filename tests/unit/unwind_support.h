@@ -32,10 +32,10 @@ uint32_t support_node_count(void);
 /* The path of a node, leaf first; returns its length. */
 uint32_t support_path(uint32_t node, uint64_t *pcs, uint32_t capacity);
 
-/* Whether `pc` lies in the function that dladdr names `name`. */
+/* Whether `pc` lies in the function `name`. */
 bool support_is_in(uint64_t pc, const char *name);
 
-/* The name that dladdr gives, or "?". */
+/* The name by the program's symbol table or a library's dynamic one, or "?". */
 const char *support_name(uint64_t pc);
 
 #endif

@@ -39,8 +39,8 @@ static uint32_t unwind(struct thread *thread, const struct unwind_regs *regs,
 	uint32_t node = unwind_stack_node(memory, regs, stack, stacktable_intern, NULL, &end);
 
 	/* Code loaded since the last look at the modules: learn it and try again. */
-	if (end == UNWIND_FAILED && memory->reason == UNWIND_REASON_NO_CODE && memory->depth &&
-	    modules_learn(memory->frames[0].pc))
+	if (end == UNWIND_FAILED && memory->reason == UNWIND_REASON_NO_CODE &&
+	    modules_learn(unwind_outermost_pc(memory)))
 		node = unwind_stack_node(memory, regs, stack, stacktable_intern, NULL, &end);
 	if (end == UNWIND_FAILED)
 		atomic_fetch_add_explicit(&collector.unwind_failed, 1, memory_order_relaxed);

@@ -196,6 +196,12 @@ static bool full_cfa(struct walk *walk, uint64_t *cfa)
 	return true;
 }
 
+bool slow_entered_by_return(struct walk *walk)
+{
+	return !walk_is_exact(walk) && find_row(walk, walk->pc + 1) == CFI_FOUND &&
+	       walk_scratch(walk)->result.function == walk->pc + 1;
+}
+
 static enum step full_step(struct walk *walk)
 {
 	struct walk_scratch *scratch = walk_scratch(walk);
@@ -207,7 +213,8 @@ static enum step full_step(struct walk *walk)
 	if (find_row(walk, walk->pc) != CFI_FOUND)
 		return walk_fail(walk, UNWIND_REASON_BAD_CFI);
 	if (!full_cfa(walk, &cfa))
-		return walk_fail(walk, UNWIND_REASON_REGISTER);
+		return slow_entered_by_return(walk) ? STEP_END
+						    : walk_fail(walk, UNWIND_REASON_REGISTER);
 	full_apply(walk, walk->pc, cfa);
 	if (!(next->known >> ARCH_PC & 1))
 		return walk_fail(walk, UNWIND_REASON_UNREADABLE);

@@ -31,6 +31,14 @@ uint64_t slow_rule(struct walk *walk);
 /* The row for the state's pc, into the scratch area. The caller is a reader of modules. */
 bool slow_row(struct walk *walk);
 
+/*
+ * Whether the return address is a function's first instruction.  No call leads
+ * to that but one that never returns; what else does is a first frame that
+ * makecontext and its like have made up, and the code before it means nothing.
+ * The caller is a reader of modules.
+ */
+bool slow_entered_by_return(struct walk *walk);
+
 /* The step out of the state's frame with all registers. */
 enum step slow_step(struct walk *walk);
 

@@ -309,94 +309,109 @@ static enum outcome reuse(struct walk *walk)
 }
 
 /*
- * The walk, a step per turn.  The state is in registers, in the form that makes
- * the way from one return address to the next short: `next` is pc + 1, `at` the
- * place below sp, where `next` was read.
+ * The walk's state in registers, in the form that makes the way from one return
+ * address to the next short: `next` is pc + 1, `at` the place below sp, where
+ * `next` was read.
  */
+struct run {
+	uint64_t next, at, bp, low, span;
+	struct unwind_frame *top;	/* behind the last fresh frame */
+	const struct unwind_frame *old; /* remembered frames beyond it cannot match */
+};
+
+static inline void run_enter(struct run *run, const struct walk *walk)
+{
+	run->next = walk->pc + 1;
+	run->at = walk->sp - ARCH_RETURN_SIZE;
+	run->bp = walk->bp;
+	run->low = walk->low;
+	run->span = walk->span;
+	run->top = walk->fresh + walk->fresh_count;
+	run->old = walk->memory->frames + walk->cursor;
+}
+
+static inline void run_leave(const struct run *run, struct walk *walk)
+{
+	walk->pc = run->next - 1;
+	walk->sp = run->at + ARCH_RETURN_SIZE;
+	walk->bp = run->bp;
+	walk->fresh_count = (uint32_t)(run->top - walk->fresh);
+	walk->cursor = (uint32_t)(run->old - walk->memory->frames);
+}
+
+/* A step by the two rules that nearly all frames have; false: it takes more. */
+static inline __attribute__((always_inline)) bool run_step(struct run *run, uint64_t rule,
+							   int32_t *bp_slot)
+{
+	enum rule_kind kind = rule_kind(rule);
+	int64_t slot = rule_bp(rule);
+	uint64_t to = run->at, bp_at, saved;
+	int32_t flag = 0;
+
+	if (__builtin_expect(kind == RULE_BP, 0)) {
+		to = run->bp - ARCH_RETURN_SIZE;
+		flag = FRAME_BY_BP;
+	}
+	to += (uint64_t)rule_cfa(rule);
+	bp_at = to + ARCH_RETURN_SIZE + (uint64_t)slot;
+	/* An absent rule is all zero, and does not get beyond `at`. */
+	if (__builtin_expect(kind > RULE_BP || to <= run->at || to - run->low > run->span ||
+				     bp_at - run->low > run->span,
+			     0))
+		return false;
+	saved = *(const word64 *)bp_at;
+	run->next = *(const word64 *)to;
+	run->at = to;
+	run->bp = slot == RULE_BP_SAME ? run->bp : saved;
+	*bp_slot = (int32_t)slot + flag;
+	return true;
+}
+
 static enum outcome walk_run(struct walk *walk)
 {
-	const struct unwind_frame *frames = walk->memory->frames;
-	const struct unwind_frame *old = &frames[walk->cursor];
-	struct unwind_frame *top = walk->fresh + walk->fresh_count;
 	const struct unwind_frame *limit = walk->fresh + walk->memory->limit;
-	const uint64_t tag = walk->tag;
-	uint64_t low = walk->low, span = walk->span;
-	uint64_t next = walk->pc + 1, at = walk->sp - ARCH_RETURN_SIZE, bp = walk->bp;
+	struct run run;
 
+	run_enter(&run, walk);
 	for (;;) {
-		uint64_t rule, to, bp_at, saved;
-		enum rule_kind kind;
-		int64_t slot;
-		int32_t flag = 0;
+		uint64_t sp = run.at + ARCH_RETURN_SIZE;
+		uint64_t rule;
+		int32_t slot;
 
-		while (old->sp < at + ARCH_RETURN_SIZE)
-			old--;
-		if (__builtin_expect(old->sp == at + ARCH_RETURN_SIZE && old->pc == next - 1, 0)) {
+		while (run.old->sp < sp)
+			run.old--;
+		if (__builtin_expect(run.old->sp == sp && run.old->pc == run.next - 1, 0)) {
 			enum outcome outcome = OUTCOME_GO_ON;
 
-			walk->fresh_count = (uint32_t)(top - walk->fresh);
-			walk->cursor = (uint32_t)(old - frames);
-			if (old->bp == bp || adopt_bp(walk, bp))
+			run_leave(&run, walk);
+			if (run.old->bp == run.bp || adopt_bp(walk, run.bp))
 				outcome = reuse(walk);
 			if (outcome != OUTCOME_GO_ON)
 				return outcome;
-			old = &frames[walk->cursor];
-			top = walk->fresh + walk->fresh_count;
-			next = top[-1].pc + 1;
-			at = top[-1].sp - ARCH_RETURN_SIZE;
-			bp = top[-1].bp;
+			run_enter(&run, walk);
 		}
-		rule = rule_cache_find(next, tag);
-		kind = rule_kind(rule);
-		slot = rule_bp(rule);
-		to = at;
-		if (__builtin_expect(kind == RULE_BP, 0)) {
-			to = bp - ARCH_RETURN_SIZE;
-			flag = FRAME_BY_BP;
-		}
-		to += (uint64_t)rule_cfa(rule);
-		bp_at = to + ARCH_RETURN_SIZE + (uint64_t)slot;
-		/* An absent rule is all zero, and does not get beyond `at`. */
-		if (__builtin_expect(kind <= RULE_BP && to > at && to - low <= span &&
-					     bp_at - low <= span,
-				     1)) {
-			saved = *(const word64 *)bp_at;
-			next = *(const word64 *)to;
-			at = to;
-			bp = slot == RULE_BP_SAME ? bp : saved;
-			if (!next) {
-				walk->fresh_count = (uint32_t)(top - walk->fresh);
-				return OUTCOME_ROOT;
-			}
-		} else {
+		rule = rule_cache_find(run.next, walk->tag);
+		if (!run_step(&run, rule, &slot)) {
 			enum step step;
 
-			walk->fresh_count = (uint32_t)(top - walk->fresh);
-			walk->cursor = (uint32_t)(old - frames);
-			walk->pc = next - 1;
-			walk->sp = at + ARCH_RETURN_SIZE;
-			walk->bp = bp;
+			run_leave(&run, walk);
 			step = step_any(walk, rule);
 			if (step != STEP_ON)
 				return step == STEP_END ? OUTCOME_ROOT : OUTCOME_FAILED;
-			old = &frames[walk->cursor];
-			next = walk->pc + 1;
-			at = walk->sp - ARCH_RETURN_SIZE;
-			bp = walk->bp;
+			run_enter(&run, walk);
 			slot = walk->bp_slot;
-			flag = 0;
-			low = walk->low;
-			span = walk->span;
+		} else if (!run.next) {
+			run_leave(&run, walk);
+			return OUTCOME_ROOT;
 		}
-		if (top == limit) {
-			walk->fresh_count = (uint32_t)(top - walk->fresh);
+		if (run.top == limit) {
+			run_leave(&run, walk);
 			return OUTCOME_LIMIT;
 		}
-		top->sp = at + ARCH_RETURN_SIZE;
-		top->pc = next - 1;
-		top->bp = bp;
-		top->bp_slot = (int32_t)slot + flag;
-		top++;
+		*run.top++ = (struct unwind_frame){.sp = run.at + ARCH_RETURN_SIZE,
+						   .pc = run.next - 1,
+						   .bp = run.bp,
+						   .bp_slot = slot};
 	}
 }
 
@@ -509,6 +524,11 @@ static inline void start(struct walk *walk, struct unwind_memory *memory,
 	append(walk);
 }
 
+uint64_t unwind_outermost_pc(const struct unwind_memory *memory)
+{
+	return memory->depth ? memory->frames[1].pc : 0;
+}
+
 uint32_t unwind_stack_node(struct unwind_memory *memory, const struct unwind_regs *regs,
 			   const struct unwind_stack *stack, unwind_intern *intern, void *arg,
 			   enum unwind_end *end)
@@ -533,8 +553,12 @@ uint32_t unwind_stack_node(struct unwind_memory *memory, const struct unwind_reg
 		node = begin(&walk, outcome, intern, arg);
 		node = node || outcome == OUTCOME_ROOT ? remember(&walk, node, intern, arg) : 0;
 	}
-	if (memory->end == UNWIND_FAILED)
+	if (memory->end == UNWIND_FAILED) {
 		memory->counts.reasons[memory->reason]++;
+		/* What failed for want of access or time may succeed next time. */
+		if (memory->reason > UNWIND_REASON_BAD_CFI)
+			memory->depth = 0;
+	}
 	*end = memory->end;
 	return node;
 }

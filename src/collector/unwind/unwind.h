@@ -113,9 +113,10 @@ enum unwind_end {
 /* Why the last UNWIND_FAILED was one. */
 enum unwind_reason {
 	UNWIND_REASON_NONE,
-	UNWIND_REASON_NO_CODE,	  /* a pc outside all modules, and no frame pointer */
-	UNWIND_REASON_NO_CFI,	  /* code without CFI, and no frame pointer */
-	UNWIND_REASON_BAD_CFI,	  /* CFI that makes no sense or is out of bounds */
+	UNWIND_REASON_NO_CODE, /* a pc outside all modules, and no frame pointer */
+	UNWIND_REASON_NO_CFI,  /* code without CFI, and no frame pointer */
+	UNWIND_REASON_BAD_CFI, /* CFI that makes no sense or is out of bounds */
+	/* From here on: perhaps not the next time. */
 	UNWIND_REASON_BAD_STACK,  /* the stack pointer did not grow */
 	UNWIND_REASON_UNREADABLE, /* a stack slot could not be read */
 	UNWIND_REASON_REGISTER,	  /* a register that is needed is not known */
@@ -165,6 +166,7 @@ struct unwind_memory {
 	uint64_t chunk_size;
 	uint64_t chunk[UNWIND_CHUNK / 8];
 	uint64_t scratch[UNWIND_SCRATCH_WORDS];
+	/* [0] is a sentinel, the root's frame is [1], the leaf's [depth]. */
 	struct unwind_frame frames[];
 };
 
@@ -174,6 +176,9 @@ void unwind_memory_init(struct unwind_memory *memory, uint32_t limit);
 
 /* Forgets the last stack: after anything that makes its node ids invalid (a new epoch, a fork). */
 void unwind_memory_reset(struct unwind_memory *memory);
+
+/* The pc at which the last stack ended, if it is remembered; else 0. */
+uint64_t unwind_outermost_pc(const struct unwind_memory *memory);
 
 /*
  * Unwinds from `regs` and returns the stack node of the leaf; 0 when interning

@@ -13,6 +13,7 @@
 
 #include "collector/unwind/modules.h"
 #include "collector/unwind/rule.h"
+#include "collector/unwind/slow.h"
 #include "collector/unwind/word.h"
 
 enum {
@@ -246,12 +247,12 @@ enum step arch_fallback(struct walk *walk)
 		step = step_by_frame_pointer(walk, module);
 	if (step == STEP_FAIL && exact)
 		step = step_by_top(walk);
+	/* The psABI, 3.4.1: the outermost frame has bp = 0. */
+	if (step == STEP_FAIL && !exact && module && (!walk->bp || slow_entered_by_return(walk)))
+		step = STEP_END;
 	modules_leave();
 	if (step != STEP_FAIL)
 		return step;
-	/* The psABI, 3.4.1: the outermost frame has bp = 0. */
-	if (!exact && module && !walk->bp)
-		return STEP_END;
 	return walk_fail(walk, module ? UNWIND_REASON_NO_CFI : UNWIND_REASON_NO_CODE);
 }
 
