@@ -8,15 +8,14 @@ from harness import test
 LOW, HIGH = 0.99, 1.01
 
 
-def complete(t, engine, name, *arguments, wall=True):
+def complete(t, engine, name, *arguments, low=LOW):
     result = t.collect(t.target(name), *arguments, engine=engine)
     truth = result.truth()
     process = t.read(result.experiment)['']
     t.equal(process['dropped'], 0, 'dropped')
     t.equal(process['collector']['engine'], engine, 'engine')
-    t.ratio(process['cpu'], truth['cpu'], LOW, HIGH, 'cpu')
-    if wall:
-        t.ratio(process['threads'][0]['sum'], truth['wall'], LOW, HIGH, 'wall')
+    t.ratio(process['cpu'], truth['cpu'], low, HIGH, 'cpu')
+    t.ratio(process['threads'][0]['sum'], truth['wall'], LOW, HIGH, 'wall')
     return result, truth, process
 
 
@@ -48,8 +47,12 @@ def eight_threads(t, engine):
 
 @test(alone=True, engines=True)
 def short_threads(t, engine):
-    """2000 threads, each much shorter than an interval, use 3 s."""
-    _, truth, process = complete(t, engine, 'shortthreads', '2000')
+    """
+    2000 threads, each much shorter than an interval, use 3 s. What the kernel
+    does before a thread's first instruction and after its last, about 20 µs of
+    its 1.5 ms, belongs to the process and to no thread's profile.
+    """
+    _, truth, process = complete(t, engine, 'shortthreads', '2000', low=0.98)
     t.equal(len(process['threads']), 2001, 'threads')
     own = sum(thread['states'].get(s, 0) for thread in process['threads'][1:] for s in ('user', 'system', 'trap'))
     t.ratio(own, truth['threads.cpu'], 0.99, 1.03, 'threads.cpu')  # starting and ending is theirs too
@@ -57,7 +60,11 @@ def short_threads(t, engine):
 
 @test(alone=True, engines=True)
 def waiting_and_faulting(t, engine):
-    complete(t, engine, 'phases', '0.3')
+    """
+    One second of CPU in 3.3 s: the monitor's own thread, at most 0.5 % of the
+    time that passes, counts in getrusage for up to 2 % of the program's CPU.
+    """
+    complete(t, engine, 'phases', '0.3', low=0.99 if engine == 'perf' else 0.98)
 
 
 @test(alone=True, engines=True)
@@ -76,8 +83,11 @@ def switching(t, engine):
 
 @test(alone=True, engines=True)
 def intervals(t, engine):
-    """From 100 µs to 1 s the totals are the same: they do not depend on counting ticks."""
+    """
+    From 100 µs to 1 s the totals are the same: they do not depend on counting
+    ticks. Against the thread's own clock: at 100 µs the monitor's thread uses CPU too.
+    """
     for interval in ('100u', '1m', '100m', '1000m'):
         result = t.collect(t.target('flat'), '3s', engine=engine, options=('-p', interval))
         process = t.read(result.experiment)['']
-        t.ratio(process['cpu'], result.truth()['cpu'], LOW, HIGH, interval)
+        t.ratio(process['cpu'], result.truth()['thread_cpu'], LOW, HIGH, interval)

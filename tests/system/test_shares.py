@@ -19,7 +19,7 @@ def compare(t, engine, options):
     rows = t.functions(result.experiment, 'e.totalcpu', 'i.totalcpu')
     values = {name: rows[name]['e.totalcpu'] for name in 'abcd'}
     total = sum(values.values())
-    t.ratio(total, truth['cpu'], 0.95, 1.01, 'a+b+c+d')
+    t.ratio(total, truth['thread_cpu'], 0.95, 1.01, 'a+b+c+d')
     interval = int(t.read(result.experiment)['']['settings']['clock']) / 1e6
     count = total / interval
     distance = sum(count * (values[n] / total - truth[f'{n}.share']) ** 2 / truth[f'{n}.share'] for n in 'abcd')

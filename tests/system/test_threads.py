@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every thread's states add up to its life."""
+"""Every thread's states add up to its life: to its own end, or to that of its process."""
 from harness import test
 
 
 def adds_up(t, result):
     for lineage, process in t.read(result.experiment).items():
+        ends = [int(e['tstamp']) / 1e9 for e in process['log_events'] if e['kind'] in ('exit', 'exec')]
+        tids = [thread['tid'] for thread in process['threads']]
+        t.equal(len(set(tids)), len(tids), f'{lineage or "founder"}: threads that have one record')
         for thread in process['threads']:
-            t.check(thread['ended'], f'{lineage} thread {thread["number"]} has no end')
-            t.near(thread['sum'], thread['life'], f'{lineage} thread {thread["number"]}', 0.01, 0.0001)
+            what = f'{lineage or "founder"} thread {thread["number"]}'
+            t.check(thread['begin'] is not None, f'{what} has no beginning')
+            life = thread['life'] if thread['ended'] else ends[0] - thread['begin']
+            t.near(thread['sum'], life, what, 0.01, 0.001)
 
 
 @test(engines=True)
@@ -36,4 +41,4 @@ def of_descendants(t, engine):
 def listed_by_print(t, engine):
     result = t.collect(t.target('threads8'), '0.1s', engine=engine)
     listing = t.print(result.experiment, '-metrics', 'e.total:name', '-thread_list')[-1]
-    t.equal(len([row for row in listing['rows'] if row.get('name') != '<Total>']), 9, 'rows of thread_list')
+    t.equal(listing['rows'][0]['total'], 9, 'threads by thread_list')

@@ -38,7 +38,7 @@ static NOINLINE void phase_spin(void)
 	double end = cpu_now() + duration;
 
 	while (cpu_now() < end)
-		sink += churn(sink | 1, 10000);
+		sink += churn(sink | 1, 200000);
 }
 
 static NOINLINE void phase_nanosleep(void)

@@ -84,7 +84,10 @@ static inline double timeval_seconds(struct timeval time)
 	return time.tv_sec + time.tv_usec / 1e6;
 }
 
-/* The process's own view of what it used: the last thing a target prints. */
+/*
+ * The process's own view of what it used, and the calling thread's: the last
+ * thing a target prints.  A profiler's own thread counts for the process.
+ */
 static inline void print_usage(double wall_start)
 {
 	struct rusage usage;
@@ -94,6 +97,7 @@ static inline void print_usage(double wall_start)
 	printf("user %.6f\n", timeval_seconds(usage.ru_utime));
 	printf("system %.6f\n", timeval_seconds(usage.ru_stime));
 	printf("cpu %.6f\n", timeval_seconds(usage.ru_utime) + timeval_seconds(usage.ru_stime));
+	printf("thread_cpu %.6f\n", cpu_now());
 	printf("maxrss_kb %ld\n", usage.ru_maxrss);
 	fflush(stdout);
 }
