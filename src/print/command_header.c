@@ -179,7 +179,7 @@ static void put_life_event(FILE *file, const struct log_event *event)
 			name ? ", program " : "", name ? name : "");
 	else if (!strcmp(event->kind, "exec_failed"))
 		fprintf(file, "  Failed exec %s: %s\n", time,
-			number ? strerror(atoi(number)) : "reason unknown");
+			number ? strerror((int)strtol(number, NULL, 10)) : "reason unknown");
 	else if (!strcmp(event->kind, "pause") || !strcmp(event->kind, "resume"))
 		fprintf(file, "  Data collection %sd %s\n", event->kind, time);
 	free(time);

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+# bash completion of helio
+
+_helio_experiments() {
+	compopt -o filenames 2>/dev/null
+	local name
+	while IFS= read -r name; do
+		case $name in
+		*.er | *.erg) COMPREPLY+=("$name") ;;
+		*) [[ -d $name ]] && COMPREPLY+=("$name") ;;
+		esac
+	done < <(compgen -f -- "$1")
+}
+
+_helio_words() {
+	mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W "$1" -- "$2")
+}
+
+_helio_files() {
+	compopt -o filenames 2>/dev/null
+	mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen "$1" -- "$2")
+}
+
+_helio_print() {
+	local cur=$1 prev=$2
+	local commands='-functions -fsummary -fsingle -callers-callees -csingle -calltree -experiment_list -thread_list
+		-threads -objects -header -overview -statistics -sample_detail -metrics -sort -metric_list -cmetric_list -limit
+		-name -viewmode -printmode -outfile -appendfile -script -version -help -quit'
+	case $prev in
+	-printmode) _helio_words 'text json' "$cur" ;;
+	-viewmode) _helio_words 'user expert machine' "$cur" ;;
+	-name) _helio_words 'long short mangled long:soname short:soname mangled:soname' "$cur" ;;
+	-metrics | -sort) _helio_words 'e.%totalcpu:i.%totalcpu:name e.user:i.user:name e.totalcpu i.totalcpu default any' "$cur" ;;
+	-script | -outfile | -appendfile)
+		_helio_files -f "$cur"
+		return
+		;;
+	-header | -statistics | -sample_detail) _helio_words 'all' "$cur" ;;
+	-fsingle | -csingle | -limit) return ;;
+	esac
+	if [[ $cur == -* ]]; then
+		_helio_words "$commands --color=auto --color=always --color=never --no-pager --help --version" "$cur"
+	else
+		_helio_experiments "$cur"
+	fi
+}
+
+# The program to measure and its arguments are completed as a command of their own.
+_helio_collect() {
+	local cur=$1 prev=$2 first=$3 index
+	for ((index = first; index < COMP_CWORD; index++)); do
+		case ${COMP_WORDS[index]} in
+		-p | -S | -F | -o | -O | -C | -t | --clock | --sample | --follow | --output | --overwrite | --comment | \
+			--duration | --engine | --depth) ((index++)) ;;
+		-*) ;;
+		*)
+			if declare -F _command_offset >/dev/null; then
+				_command_offset "$index"
+			else
+				_helio_files -f "$cur"
+			fi
+			return
+			;;
+		esac
+	done
+	case $prev in
+	-p | --clock) _helio_words 'on off hi lo' "$cur" ;;
+	-S | --sample | -F | --follow) _helio_words 'on off' "$cur" ;;
+	--engine) _helio_words 'auto perf monitor' "$cur" ;;
+	-o | -O | --output | --overwrite) _helio_experiments "$cur" ;;
+	-C | -t | --comment | --duration | --depth) ;;
+	*)
+		if [[ $cur == -* ]]; then
+			_helio_words '-p -S -F -o -O -C -t -n -v -q -V --clock --sample --follow --output --overwrite --comment
+				--duration --engine --depth --dry-run --verbose --quiet --version --help' "$cur"
+		else
+			_helio_files -c "$cur"
+			[[ $cur == */* ]] && _helio_files -f "$cur"
+		fi
+		;;
+	esac
+}
+
+_helio() {
+	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+	COMPREPLY=()
+	if ((COMP_CWORD == 1)); then
+		_helio_words 'collect print help version --help --version' "$cur"
+		return
+	fi
+	case ${COMP_WORDS[1]} in
+	collect) _helio_collect "$cur" "$prev" 2 ;;
+	print) _helio_print "$cur" "$prev" ;;
+	help) ((COMP_CWORD == 2)) && _helio_words 'collect print help version' "$cur" ;;
+	esac
+}
+
+complete -F _helio helio
