@@ -8,6 +8,7 @@
  */
 #include "base/memory.h"
 #include "base/strbuf.h"
+#include "format/checksum.h"
 #include "format/format.h"
 #include "format/varint.h"
 
@@ -238,6 +239,7 @@ static void write_block(FILE *file, struct format_block_header *header, const ui
 
 	header->magic = FORMAT_BLOCK_MAGIC;
 	header->size = (uint32_t)sizeof(*header) + header->used + padding;
+	header->checksum = format_checksum(header, data);
 	fwrite(header, sizeof(*header), 1, file);
 	fwrite(data, header->used, 1, file);
 	fwrite(zeros, padding, 1, file);

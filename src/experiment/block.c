@@ -9,6 +9,7 @@
 #include "experiment/block.h"
 
 #include "base/memory.h"
+#include "format/checksum.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -244,5 +245,7 @@ bool block_file_next(struct block_file *file, struct block *block)
 	block->data = data + sizeof(block->header);
 	block->used = available - sizeof(block->header);
 	file->offset += block->header.size;
+	file->corrupt += block->header.checksum && available == length &&
+			 block->header.checksum != format_checksum(&block->header, block->data);
 	return true;
 }

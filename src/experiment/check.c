@@ -15,6 +15,7 @@ enum {
 	CPU_GRAIN_NS = 10000000,
 	LIFE_GRAIN_US = 5000,
 	RECORDED_GRAIN_NS = 1000000,
+	END_GRAIN_NS = 100000000, /* other threads may record on while the last one says exit */
 };
 
 static double recorded_cpu_ns(const struct process *process)
@@ -45,6 +46,18 @@ static void check_end(const struct process *process, struct diag_list *warnings)
 		diag_add(warnings, DIAG_WARNING,
 			 "%s: the process was killed by signal %d; its last moments may be missing",
 			 process->name, log->exit_signal);
+}
+
+/* Events after the process ended cannot be. */
+static void check_times(const struct process *process, struct diag_list *warnings)
+{
+	uint64_t last_ns = process->profile.last_us * 1000;
+
+	if (process->log.ended && last_ns > process->log.last_ns + END_GRAIN_NS)
+		diag_add(warnings, DIAG_WARNING,
+			 "%s: there are events up to %.3f s, but the process ended at %.3f s; "
+			 "times are doubtful",
+			 process->name, (double)last_ns / 1e9, (double)process->log.last_ns / 1e9);
 }
 
 static void check_counts(const struct process *process, struct diag_list *warnings)
@@ -144,6 +157,7 @@ void experiment_check(const struct experiment *experiment, struct diag_list *war
 		const struct process *process = &experiment->processes.items[i];
 
 		check_end(process, warnings);
+		check_times(process, warnings);
 		check_counts(process, warnings);
 		check_cpu(process, warnings);
 		check_lives(process, warnings);

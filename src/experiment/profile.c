@@ -271,12 +271,18 @@ static void report(const struct profile_reader *reader, const struct block_file 
 {
 	unsigned long long bytes = reader->lost_bytes + file->skipped;
 
-	reader->profile->damaged = bytes || file->cut || reader->backward || reader->overlong;
+	reader->profile->damaged =
+		bytes || file->corrupt || file->cut || reader->backward || reader->overlong;
 	if (bytes || file->cut)
 		diag_add(context->diags, DIAG_WARNING,
 			 "%s: profile is %s: %llu of its bytes could not be read; the time they "
 			 "held is missing",
 			 context->name, file->cut ? "cut off" : "damaged", bytes);
+	if (file->corrupt)
+		diag_add(context->diags, DIAG_WARNING,
+			 "%s: profile is damaged: %zu blocks are not what was written; their times "
+			 "and call stacks are doubtful",
+			 context->name, file->corrupt);
 	if (reader->backward)
 		diag_add(context->diags, DIAG_WARNING,
 			 "%s: profile: the time of a thread goes backwards in %llu places; times "

@@ -178,13 +178,19 @@ static void report(struct stacks_reader *reader, const struct block_file *file,
 {
 	uint64_t nodes = reader->lost_nodes + reader->bad_ids;
 
-	reader->tree->damaged = nodes || file->skipped || file->cut || reader->bad_parents;
+	reader->tree->damaged =
+		nodes || file->corrupt || file->skipped || file->cut || reader->bad_parents;
 	if (nodes || file->skipped || file->cut)
 		diag_add(context->diags, DIAG_WARNING,
 			 "%s: stacks is %s: %llu call stack nodes and %llu other bytes could not "
 			 "be read; time whose stack is missing shows as <Unknown>",
 			 context->name, file->cut ? "cut off" : "damaged",
 			 (unsigned long long)nodes, (unsigned long long)file->skipped);
+	if (file->corrupt)
+		diag_add(context->diags, DIAG_WARNING,
+			 "%s: stacks is damaged: %zu blocks are not what was written; call stacks "
+			 "are doubtful",
+			 context->name, file->corrupt);
 	if (reader->bad_parents)
 		diag_add(context->diags, DIAG_WARNING,
 			 "%s: stacks: the callers of %llu call stack nodes are missing; those "

@@ -66,7 +66,7 @@ struct format_block_header {
 	uint16_t encoding;  /* enum format_encoding */
 	uint16_t epoch;	    /* packed nodes: the epoch of all nodes of the block */
 	uint32_t count;	    /* packed nodes: how many; otherwise 0 */
-	uint32_t reserved;
+	uint32_t checksum;  /* format/checksum.h; 0: none, as while recording */
 };
 
 _Static_assert(sizeof(struct format_file_header) == 32, "on disk");

@@ -16,6 +16,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "format/checksum.h"
 #include "format/format.h"
 #include "format/varint.h"
 
@@ -107,6 +108,7 @@ static void out_block(struct output *out, struct format_block_header header, con
 	size_t whole = round_up(header.used);
 
 	header.size = (uint32_t)(sizeof(header) + whole);
+	header.checksum = format_checksum(&header, payload);
 	out_add(out, &header, sizeof(header));
 	out_add(out, payload, header.used);
 	out_add(out, zeros, whole - header.used);
