@@ -18,9 +18,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * libiberty refuses names of more than 1024 bytes unless told not to limit its
+ * recursion; at the limit set here it was seen to need less than 2 MB of stack.
+ */
 enum {
-	MANGLED_LIMIT = 64 * 1024,
+	MANGLED_LIMIT = 8000,
+	RECURSION_LIMITED = 1000,
 	TEXT_LIMIT = 1024 * 1024,
+	D_TEXT_LIMIT = 64 * 1024 * 1024, /* of an estimate that is far too high */
 };
 
 struct output {
@@ -39,6 +45,13 @@ static void append(const char *piece, size_t length, void *opaque)
 
 typedef int demangler(const char *mangled, int options, demangle_callbackref callback,
 		      void *opaque);
+
+static int options_for(const char *mangled)
+{
+	int options = DMGL_ANSI | DMGL_AUTO;
+
+	return strlen(mangled) > RECURSION_LIMITED ? options | DMGL_NO_RECURSE_LIMIT : options;
+}
 
 /* The output is the caller's variable, so that longjmp leaves its value alone. */
 static bool attempt(demangler *demangle, const char *mangled, int options, struct output *output)
@@ -66,10 +79,12 @@ static char *run(demangler *demangle, const char *mangled, int options)
  */
 static char *short_cxx_name(const char *mangled)
 {
-	char *name = run(cplus_demangle_v3_callback, mangled, DMGL_ANSI | DMGL_AUTO);
-	char *full = name && strchr(mangled, '.') ? run(cplus_demangle_v3_callback, mangled,
-							DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO)
-						  : NULL;
+	const int options = options_for(mangled);
+	char *name = run(cplus_demangle_v3_callback, mangled, options);
+	char *full = NULL;
+
+	if (name && strchr(mangled, '.'))
+		full = run(cplus_demangle_v3_callback, mangled, options | DMGL_PARAMS);
 	char *clone = full ? strstr(full, " [clone ") : NULL;
 
 	if (clone) {
@@ -80,6 +95,39 @@ static char *short_cxx_name(const char *mangled)
 	}
 	free(full);
 	return name;
+}
+
+/*
+ * An upper bound for the length of a D name; the demangler for D has no callback
+ * that could stop it.  Names grow by back references, Q and a number in base 26
+ * whose last digit is a small letter: to an identifier, or to a type, which
+ * repeats at most everything from there to here.
+ */
+static bool d_name_fits(const char *mangled)
+{
+	size_t length = strlen(mangled);
+	uint64_t *size_up_to = xcalloc(length + 1, sizeof(*size_up_to));
+	uint64_t size = 0;
+
+	for (size_t at = 0; at < length && size < D_TEXT_LIMIT; at++) {
+		size_t digit = at + 1, distance = 0;
+
+		size_up_to[at] = size++;
+		if (mangled[at] != 'Q')
+			continue;
+		for (; mangled[digit] >= 'A' && mangled[digit] <= 'Z' && distance < length; digit++)
+			distance = distance * 26 + (size_t)(mangled[digit] - 'A');
+		if (mangled[digit] < 'a' || mangled[digit] > 'z')
+			continue;
+		distance = distance * 26 + (size_t)(mangled[digit] - 'a');
+		if (distance > at)
+			continue;
+		char target = mangled[at - distance];
+
+		size += target >= '0' && target <= '9' ? length : size - size_up_to[at - distance];
+	}
+	free(size_up_to);
+	return size < D_TEXT_LIMIT;
 }
 
 /* Cuts the parameters, but not the arguments of a template: f!(int)(char) -> f!(int). */
@@ -101,8 +149,10 @@ static void cut_d_parameters(char *name)
 
 static char *d_name(const char *mangled, enum name_style style)
 {
-	char *name = dlang_demangle(mangled, DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO);
+	char *name = NULL;
 
+	if (d_name_fits(mangled))
+		name = dlang_demangle(mangled, DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO);
 	if (name && style == NAME_SHORT)
 		cut_d_parameters(name);
 	return name;
@@ -110,15 +160,15 @@ static char *d_name(const char *mangled, enum name_style style)
 
 static char *demangle_symbol(const char *mangled, enum name_style style)
 {
-	const int options = DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO;
-	char *name;
-
 	/* All of them begin with an underscore; most symbols are C and do not. */
 	if (mangled[0] != '_' || strnlen(mangled, MANGLED_LIMIT) == MANGLED_LIMIT)
 		return NULL;
 	if (mangled[1] == 'D')
 		return d_name(mangled, style);
-	name = run(rust_demangle_callback, mangled, options);
+
+	const int options = options_for(mangled) | DMGL_PARAMS;
+	char *name = run(rust_demangle_callback, mangled, options);
+
 	if (!name && style == NAME_SHORT)
 		name = short_cxx_name(mangled);
 	else if (!name)

@@ -46,6 +46,7 @@ static const struct {
 	/* D */
 	{"_D3foo3barFiZv", "foo.bar(int)", "foo.bar"},
 	{"_D8demangle4testFaZv", "demangle.test(char)", "demangle.test"},
+	{"_D4test3fooFS4test3BarQkZv", "test.foo(test.Bar, test.Bar)", "test.foo"},
 	{"_Dmain", "D main", "D main"},
 	{"<static>@0x1000 (<lib.so>)", "<static>@0x1000 (<lib.so>)", "<static>@0x1000 (<lib.so>)"},
 };
@@ -95,6 +96,26 @@ static void test_libstdcxx(void **state)
 	check_against_filter("c++filt -i -p", NAME_SHORT);
 }
 
+/* Templates make names of some KB; libiberty by itself stops at 1 KB. */
+static void test_long_name(void **state)
+{
+	struct strbuf mangled = {0}, expected = {0};
+
+	(void)state;
+	strbuf_puts(&mangled, "_ZN");
+	for (int i = 0; i < 1000; i++) {
+		strbuf_puts(&mangled, "5space");
+		strbuf_puts(&expected, "space::");
+	}
+	strbuf_puts(&mangled, "1fEi");
+	strbuf_puts(&expected, "f");
+	expect(mangled.text, NAME_SHORT, expected.text);
+	strbuf_puts(&expected, "(int)");
+	expect(mangled.text, NAME_LONG, expected.text);
+	strbuf_fini(&mangled);
+	strbuf_fini(&expected);
+}
+
 /* Each parameter is twice as long as the one before: 2^60 characters if it were written out. */
 static void test_explosion(void **state)
 {
@@ -105,6 +126,14 @@ static void test_explosion(void **state)
 	strbuf_puts(&text, "_Z1f1pIiiE");
 	for (int i = 0; i < 36; i++)
 		strbuf_printf(&text, "S_IS%c_S%c_E", digits[i], digits[i]);
+	expect(text.text, NAME_LONG, text.text);
+	strbuf_fini(&text);
+
+	/* D: a function type of two that are the type before it, 40 times. */
+	strbuf_puts(&text, "_D1fFPFiiZv");
+	for (int i = 0, back = 8; i < 40; i++, back = 10)
+		strbuf_printf(&text, "PFQ%cQ%cZv", 'a' + back, 'a' + back + 2);
+	strbuf_puts(&text, "Zv");
 	expect(text.text, NAME_LONG, text.text);
 	strbuf_fini(&text);
 
@@ -122,6 +151,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_libstdcxx),
+		cmocka_unit_test(test_long_name),
 		cmocka_unit_test(test_explosion),
 	};
 
