@@ -75,17 +75,32 @@ def read_header(data, kind):
     return size
 
 
-def blocks(data, kind):
+def checksum(head, payload):
+    """Of a block: the header with its last field 0, then the used bytes, in words of 64 bits."""
+    data = head[:36] + bytes(4) + payload
+    data += bytes(-len(data) % 8)
+    value = 0xcbf29ce484222325
+    for word in struct.unpack(f'<{len(data) // 8}Q', data):
+        value = (value ^ word) * 0x100000001b3 & 0xffffffffffffffff
+    return (value >> 32 ^ value & 0xffffffff) or 1
+
+
+def blocks(data, kind, warnings):
     """(encoding, first, base_time, dropped, epoch, count, payload) of every block in the file's order."""
     at = read_header(data, kind)
     while at + BLOCK.size <= len(data):
-        magic, size, used, first, base, dropped, encoding, epoch, count, _ = BLOCK.unpack_from(data, at)
+        magic, size, used, first, base, dropped, encoding, epoch, count, expected = BLOCK.unpack_from(data, at)
         if magic != BLOCK_MAGIC or size < BLOCK.size:
             at = (at // 4096 + 1) * 4096
             continue
         used = min(used, size - BLOCK.size)
         begin = at + BLOCK.size
-        yield encoding, first, base, dropped, epoch, count, data[begin:begin + used]
+        payload = data[begin:begin + used]
+        if len(payload) < used:
+            warnings.append(f'{kind}: a block is cut off')
+        elif expected and checksum(data[at:begin], payload) != expected:
+            warnings.append(f'{kind}: a block has a wrong checksum')
+        yield encoding, first, base, dropped, epoch, count, payload
         at += size
 
 
@@ -182,7 +197,7 @@ class Profile:
 
 def read_profile(data):
     profile = Profile()
-    for encoding, first, base, dropped, _, _, payload in blocks(data, 'profile'):
+    for encoding, first, base, dropped, _, _, payload in blocks(data, 'profile', profile.warnings):
         profile.dropped += dropped
         if encoding != EVENTS:
             profile.warnings.append(f'profile: encoding {encoding}')
@@ -223,7 +238,7 @@ def read_stacks(data):
     """{id: (parent, epoch, pc)}"""
     nodes = {}
     warnings = []
-    for encoding, first, _, _, epoch, count, payload in blocks(data, 'stacks'):
+    for encoding, first, _, _, epoch, count, payload in blocks(data, 'stacks', warnings):
         try:
             if encoding == RAW_NODES:
                 nodes.update(raw_nodes(first, payload))

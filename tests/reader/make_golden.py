@@ -4,11 +4,14 @@
 Writes small experiments whose totals are known by construction, from
 docs/format.md alone: to test the second reader with, and the first one.
 
-    make_golden.py DIRECTORY       writes golden.1.er there
+    make_golden.py DIRECTORY           writes golden.1.er there
+    make_golden.py --corpus DIRECTORY  its files as seeds for tests/fuzz/fuzz_experiment.c
 """
+import functools
 import os
 import struct
 import sys
+import tempfile
 
 STATE = {name: number for number, name in enumerate(
     ('user', 'system', 'trap', 'textpfault', 'datapfault', 'kernelpfault', 'lock', 'sleep', 'wait', 'stop'))}
@@ -32,11 +35,20 @@ def file_header(kind, size=64):
     return (b'HELIO\r\n\x1a' + struct.pack('<II', 1, size) + kind.encode().ljust(16, b'\0') + text).ljust(size, b'\0')
 
 
+def checksum(data):
+    def step(value, word):
+        return (value ^ word) * 0x100000001b3 % 2 ** 64
+    data += bytes(-len(data) % 8)
+    value = functools.reduce(step, (word for word, in struct.iter_unpack('<Q', data)), 0xcbf29ce484222325)
+    return (value >> 32) ^ (value % 2 ** 32) or 1
+
+
 def block(payload, encoding, first, base=0, dropped=0, epoch=0, count=0, size=None):
-    """size: longer than what is used, as while recording; the rest is zero."""
+    """size: longer than what is used, as while recording: the rest is zero and there is no checksum."""
     full = size or (40 + len(payload) + 7) // 8 * 8
-    head = struct.pack('<IIIIQIHHII', 0x4b4c4248, full, len(payload), first, base, dropped, encoding, epoch, count, 0)
-    return (head + payload).ljust(full, b'\0')
+    head = struct.pack('<IIIIQIHHI', 0x4b4c4248, full, len(payload), first, base, dropped, encoding, epoch, count)
+    total = 0 if size else checksum(head + bytes(4) + payload)
+    return (head + struct.pack('<I', total) + payload).ljust(full, b'\0')
 
 
 class Events:
@@ -204,7 +216,22 @@ def make(parent):
     return path
 
 
+def corpus(directory):
+    """One file per file of both processes; the first byte says which file the rest is."""
+    os.makedirs(directory, exist_ok=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        path = make(scratch)
+        for process in (path, os.path.join(path, '_f1.er')):
+            for number, name in enumerate(('profile', 'stacks', 'overview', 'log.xml', 'map.xml')):
+                if os.path.exists(os.path.join(process, name)):
+                    with open(os.path.join(process, name), 'rb') as file:
+                        write(directory, f'{os.path.basename(process)}-{name}', bytes([number]) + file.read())
+
+
 if __name__ == '__main__':
-    if len(sys.argv) != 2:
-        sys.exit('usage: make_golden.py DIRECTORY')
-    print(make(sys.argv[1]))
+    if len(sys.argv) == 3 and sys.argv[1] == '--corpus':
+        corpus(sys.argv[2])
+    elif len(sys.argv) == 2:
+        print(make(sys.argv[1]))
+    else:
+        sys.exit('usage: make_golden.py [--corpus] DIRECTORY')

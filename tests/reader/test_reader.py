@@ -50,6 +50,14 @@ class Golden(unittest.TestCase):
         self.assertEqual(self.family['']['log_events'][0]['lineage'], '_f1')
         self.assertEqual(self.family['_f1']['process']['pid'], '13')
 
+    def test_damage_is_noticed(self):
+        """A byte changed in a packed block does not pass for data."""
+        path = os.path.join(self.path, 'profile')
+        with open(path, 'rb') as file:
+            data = bytearray(file.read())
+        data[96 + 40 + 9] ^= 4
+        self.assertTrue(any('checksum' in warning for warning in helio_reader.read_profile(bytes(data)).warnings))
+
     def test_cut_anywhere(self):
         """Whatever is left of a file is read as far as it goes."""
         for name in ('profile', 'stacks'):

@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""
+make_corpus.py DIRECTORY ELF...: seeds for the fuzz targets, one folder each.
+Made from golden experiments and from programs just built, so that nothing
+binary is kept in the source.
+"""
+import os
+import pathlib
+import struct
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'reader'))
+import make_golden  # noqa: E402
+
+NAMES = ('main', '_ZN3app6Worker3runEi', '_ZNSt6vectorIiSaIiEE9push_backERKi', '_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc',
+         '_RNvCs1234_7mycrate3foo', '_ZN4core3fmt9Formatter3pad17h0123456789abcdefE', '_D3std5stdio7writelnFAyaZv', '_Z', 'f.part.0', 'g@@V1')
+
+
+def sections(elf):
+    """{name: (address, offset, size)} of a little-endian ELF64 file."""
+    table, = struct.unpack_from('<Q', elf, 0x28)
+    size, count, names = struct.unpack_from('<HHH', elf, 0x3a)
+    headers = [struct.unpack_from('<IIQQQQ', elf, table + i * size) for i in range(count)]
+    strings = headers[names][4]
+    return {elf[strings + h[0]:elf.index(b'\0', strings + h[0])].decode(): (h[3], h[4], h[5]) for h in headers}
+
+
+def frame_information(elf):
+    """.eh_frame_hdr with the .eh_frame that follows it: all offsets in them are relative."""
+    known = sections(elf)
+    _, begin, _ = known['.eh_frame_hdr']
+    _, offset, size = known['.eh_frame']
+    return elf[begin:offset + size] if begin < offset < begin + (1 << 20) else b''
+
+
+def folder(directory, name):
+    path = pathlib.Path(directory) / name
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def main():
+    directory, *programs = sys.argv[1:]
+    make_golden.corpus(str(folder(directory, 'experiment')))
+    for number, name in enumerate(NAMES):
+        (folder(directory, 'demangle') / str(number)).write_bytes(name.encode())
+    for program in programs:
+        data = pathlib.Path(program).read_bytes()
+        name = os.path.basename(program)
+        (folder(directory, 'object') / name).write_bytes(data)
+        (folder(directory, 'cfi') / name).write_bytes(frame_information(data))
+    pathlib.Path(directory.rstrip('/') + '-made').write_text('')
+
+
+main()
