@@ -107,9 +107,10 @@ bool command_printmode(struct print *print, char **arguments, size_t count)
 				 "The argument to 'printmode' must be 'text' or 'json' or a "
 				 "single-character delimiter, not '%s'",
 				 arguments[0]);
+	/* Readers of JSON often look at stderr for trouble only. */
 	if (print->mode == MODE_DELIMITED)
 		say_note(print, "printmode is set to `%c'", print->delimiter);
-	else
+	else if (print->mode == MODE_TEXT || !count)
 		say_note(print, "printmode is set to %s",
 			 print->mode == MODE_TEXT ? "text" : "json");
 	return true;
