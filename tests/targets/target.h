@@ -20,7 +20,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifdef __clang__
+#define NOINLINE __attribute__((noinline, unused))
+#else
 #define NOINLINE __attribute__((noinline, noclone, unused))
+#endif
 
 static inline double clock_seconds(clockid_t clock)
 {
