@@ -30,25 +30,52 @@ bool slow_row(struct walk *walk)
 	return find_row(walk, walk->pc) == CFI_FOUND;
 }
 
+static uint64_t read_rule(struct walk *walk, uint64_t pc)
+{
+	enum cfi_answer answer = find_row(walk, pc);
+	uint64_t rule;
+
+	if (answer == CFI_FOUND)
+		return rule_from_row(&walk_scratch(walk)->result, pc);
+	if (answer == CFI_BAD)
+		return RULE_BAD;
+	rule = arch_rule_from_code(modules_find(walk->modules, pc), pc);
+	return rule ? rule : RULE_NO_CFI;
+}
+
+/*
+ * Where the stack says "return here" but no call leads there, the runtime of a
+ * language has put the address of a landing pad: what is before it belongs to
+ * other code, often the end of the function.  Then the rule is that of the address
+ * itself, if there is a difference; 0 if not.
+ */
+static uint64_t landing_rule(struct walk *walk, uint64_t rule)
+{
+	uint64_t address = walk->pc + 1;
+	uint64_t other;
+
+	if (walk_is_exact(walk) || arch_is_after_call(walk->modules, address))
+		return 0;
+	other = read_rule(walk, address);
+	if (other == rule || rule_kind(other) > RULE_DEREF_BP ||
+	    walk_scratch(walk)->result.function == address)
+		return 0;
+	return other;
+}
+
 uint64_t slow_rule(struct walk *walk)
 {
-	struct walk_scratch *scratch = walk_scratch(walk);
-	enum cfi_answer answer;
-	uint64_t rule;
+	uint64_t rule, other;
 
 	if (!modules_enter())
 		return RULE_ABSENT;
 	walk->memory->counts.misses++;
-	answer = find_row(walk, walk->pc);
-	if (answer == CFI_FOUND)
-		rule = rule_from_row(&scratch->result, walk->pc);
-	else if (answer == CFI_BAD)
-		rule = RULE_BAD;
-	else
-		rule = arch_rule_from_code(modules_find(walk->modules, walk->pc), walk->pc);
+	rule = read_rule(walk, walk->pc);
+	other = landing_rule(walk, rule);
 	modules_leave();
-	if (!rule)
-		rule = RULE_NO_CFI;
+	/* Not into the cache, where it would also hold for the instruction before. */
+	if (other)
+		return other;
 	rule_cache_insert(walk->pc + 1, walk->tag, rule);
 	return rule;
 }

@@ -291,7 +291,9 @@ static enum outcome reuse(struct walk *walk)
 	/* A truncated stack of which only little is left could show more by now. */
 	if (last == 1 && total <= memory->limit &&
 	    (memory->end != UNWIND_TRUNCATED || total >= memory->limit / 4)) {
+		/* Its callee may be another one now, or another place in the same. */
 		walk->fresh_count--;
+		memory->frames[index].bp_slot = walk->fresh[walk->fresh_count].bp_slot;
 		return OUTCOME_REUSED;
 	}
 	while (index > last) {

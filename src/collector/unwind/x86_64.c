@@ -164,30 +164,41 @@ static bool is_indirect(const uint8_t *call, unsigned int size)
 	return length == size;
 }
 
-/* The call instruction before a return address. */
-static enum call call_before(const struct walk *walk, uint64_t address, uint64_t *target)
+/* The kind of call instruction before an address. */
+static enum call call_form(const struct unwind_modules *modules, uint64_t address)
 {
-	const struct unwind_module *module = modules_find(walk->modules, address - 1);
+	const struct unwind_module *module = modules_find(modules, address - 1);
 	const uint8_t *end = (const uint8_t *)address;
 	unsigned int size;
 
-	*target = 0;
 	if (!module || address - module->start < 8)
 		return CALL_NONE;
-	if (end[-5] == 0xe8) {
-		*target = follow_plt(walk, relative(address));
-		if (*target)
-			return CALL_DIRECT;
-	}
-	if (end[-6] == 0xff && end[-5] == 0x15) {
-		*target = read_word(walk, relative(address));
-		return *target ? CALL_DIRECT : CALL_INDIRECT;
-	}
+	if (end[-5] == 0xe8 && modules_find(modules, relative(address)))
+		return CALL_DIRECT;
 	for (size = 2; size <= 7; size++) {
 		if (is_indirect(end - size, size))
 			return CALL_INDIRECT;
 	}
 	return CALL_NONE;
+}
+
+bool arch_is_after_call(const struct unwind_modules *modules, uint64_t address)
+{
+	return call_form(modules, address) != CALL_NONE;
+}
+
+/* The call before an address, and where it went if that can be told, else 0. */
+static enum call call_before(const struct walk *walk, uint64_t address, uint64_t *target)
+{
+	const uint8_t *end = (const uint8_t *)address;
+	enum call call = call_form(walk->modules, address);
+
+	*target = 0;
+	if (call == CALL_DIRECT)
+		*target = follow_plt(walk, relative(address));
+	else if (call == CALL_INDIRECT && end[-6] == 0xff && end[-5] == 0x15)
+		*target = read_word(walk, relative(address));
+	return call;
 }
 
 /* A return address near the top of the stack whose call went to the code around the pc. */
@@ -198,8 +209,8 @@ static enum step step_by_target(struct walk *walk)
 	for (i = 0; i < TOP_WORDS; i++) {
 		if (!walk_load(walk, walk->sp + 8 * i, &address))
 			break;
-		if (call_before(walk, address, &target) == CALL_DIRECT && target <= walk->pc &&
-		    walk->pc - target < FUNCTION_SPAN)
+		if (call_before(walk, address, &target) != CALL_NONE && target &&
+		    target <= walk->pc && walk->pc - target < FUNCTION_SPAN)
 			return walk_return(walk, address, walk->sp + 8 * i + 8, walk->bp,
 					   FRAME_OPAQUE);
 	}
@@ -209,23 +220,22 @@ static enum step step_by_target(struct walk *walk)
 /* The pc is where something called: the return address is on top. */
 static enum step step_by_top(struct walk *walk)
 {
-	uint64_t address, target;
+	uint64_t address;
 
-	if (!walk_load(walk, walk->sp, &address) ||
-	    call_before(walk, address, &target) == CALL_NONE)
+	if (!walk_load(walk, walk->sp, &address) || call_form(walk->modules, address) == CALL_NONE)
 		return STEP_FAIL;
 	return walk_return(walk, address, walk->sp + 8, walk->bp, FRAME_OPAQUE);
 }
 
 static enum step step_by_frame_pointer(struct walk *walk, const struct unwind_module *module)
 {
-	uint64_t saved, address, target;
+	uint64_t saved, address;
 
 	if (walk->bp & 7 || walk->bp < walk->sp || !walk_load(walk, walk->bp, &saved) ||
 	    !walk_load(walk, walk->bp + 8, &address))
 		return STEP_FAIL;
 	/* JIT code may call JIT code: there is nothing to check it against. */
-	if (call_before(walk, address, &target) == CALL_NONE &&
+	if (call_form(walk->modules, address) == CALL_NONE &&
 	    (module || modules_find(walk->modules, address - 1)))
 		return STEP_FAIL;
 	return walk_return(walk, address, walk->bp + 16, saved, -16 + FRAME_BY_BP);
@@ -267,12 +277,12 @@ bool arch_search_bp(struct walk *walk, uint64_t function, int64_t offset)
 			break;
 		call = call_before(walk, address, &target);
 		bp = walk->sp + 8 * i + 8 - (uint64_t)offset;
-		if (call == CALL_DIRECT && target == function) {
+		if (call != CALL_NONE && target == function) {
 			walk->bp = bp;
 			return true;
 		}
 		/* Through a pointer: believed if a frame pointer chain goes on from there. */
-		if (call == CALL_INDIRECT && weak == WALK_BP_UNKNOWN && bp >= walk->sp &&
+		if (call != CALL_NONE && !target && weak == WALK_BP_UNKNOWN && bp >= walk->sp &&
 		    walk_load(walk, bp, &saved) && saved > bp && saved - bp < 1 << 20)
 			weak = bp;
 	}
