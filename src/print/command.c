@@ -17,7 +17,7 @@
 
 #define NOT_YET(name_, aliases_, missing)                                                          \
 	{                                                                                          \
-		.name = name_, .aliases = aliases_, .max_arguments = 20, .help = missing,          \
+		.name = (name_), .aliases = (aliases_), .max_arguments = 20, .help = (missing),    \
 		.no_session = true                                                                 \
 	}
 
@@ -179,7 +179,7 @@ enum fit { FIT_NONE, FIT_PREFIX, FIT_EXACT };
 
 static enum fit name_fits(const char *name, size_t name_length, const char *word, size_t length)
 {
-	if (length > name_length || strncasecmp(name, word, length))
+	if (length > name_length || strncasecmp(name, word, length) != 0)
 		return FIT_NONE;
 	return length == name_length ? FIT_EXACT : FIT_PREFIX;
 }

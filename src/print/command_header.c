@@ -80,7 +80,7 @@ static size_t put_messages(FILE *file, const struct process_info *process, const
 	for (size_t i = 0; i < process->event_count_log; i++) {
 		const char *text = event_text(&process->events[i], "text");
 
-		if (strcmp(process->events[i].kind, kind))
+		if (strcmp(process->events[i].kind, kind) != 0)
 			continue;
 		fprintf(file, "*** Collector %s: %s\n", prefix, text ? text : "");
 		count++;
@@ -150,7 +150,7 @@ static void put_parameters(FILE *file, const struct process_info *process)
 
 	fprintf(file, "Data collection parameters:\n");
 	put_clock(file, process, find_attribute(process->settings, count, "clock"));
-	if (sample && strcmp(sample, "0") && strcmp(sample, "off"))
+	if (sample && strcmp(sample, "0") != 0 && strcmp(sample, "off") != 0)
 		fprintf(file, "  Periodic sampling, %s secs.\n", sample);
 	if (follow && !strcmp(follow, "on"))
 		fprintf(file, "  Follow descendant processes from: fork|exec|combo\n");

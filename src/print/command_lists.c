@@ -108,7 +108,7 @@ bool command_thread_list(struct print *print, char **arguments, size_t count)
 
 static bool is_doubtful(const struct load_object_info *info)
 {
-	return info->provenance && strcmp(info->provenance, "found");
+	return info->provenance && strcmp(info->provenance, "found") != 0;
 }
 
 bool command_objects(struct print *print, char **arguments, size_t count)

@@ -20,19 +20,19 @@ enum { LABEL_WIDTH = 50, STATE_COUNT = 10 };
 
 /* The states in the order of the listing, by enum format_state. */
 static const struct {
-	unsigned state;
 	const char *label;
 	const char *key;
+	unsigned state;
 	bool optional; /* left out at 0: not every kernel or engine can tell it apart */
 } states[] = {
-	{2, "Trap CPU", "trap", true},
-	{6, "User Lock", "lock", false},
-	{4, "Data Page Fault", "datapfault", false},
-	{3, "Text Page Fault", "textpfault", true},
-	{5, "Kernel Page Fault", "kernelpfault", true},
-	{9, "Stopped", "stop", false},
-	{8, "Wait CPU", "wait", false},
-	{7, "Sleep", "sleep", false},
+	{"Trap CPU", "trap", 2, true},
+	{"User Lock", "lock", 6, false},
+	{"Data Page Fault", "datapfault", 4, false},
+	{"Text Page Fault", "textpfault", 3, true},
+	{"Kernel Page Fault", "kernelpfault", 5, true},
+	{"Stopped", "stop", 9, false},
+	{"Wait CPU", "wait", 8, false},
+	{"Sleep", "sleep", 7, false},
 };
 
 enum { LISTED_STATES = sizeof(states) / sizeof(states[0]) };
@@ -41,7 +41,7 @@ struct interval {
 	const char *start_label, *end_label;
 	uint64_t start_ns, end_ns;
 	const struct usage *from, *to; /* NULL: no sample points */
-	const double *state_seconds;   /* NULL: not known for this interval */
+	const double *state_seconds;   /* all 0: not known for this interval */
 };
 
 static double seconds(uint64_t ns)
@@ -59,7 +59,7 @@ static double thread_time(const struct interval *interval)
 {
 	double sum = 0;
 
-	for (int i = 0; interval->state_seconds && i < STATE_COUNT; i++)
+	for (int i = 0; i < STATE_COUNT; i++)
 		sum += interval->state_seconds[i];
 	return sum;
 }
@@ -184,6 +184,7 @@ static struct interval whole_run(const struct process_info *process)
 
 static struct interval one_sample(const struct process_info *process, size_t index)
 {
+	static const double unknown[STATE_COUNT];
 	const struct usage *from = &process->samples[index], *to = from + 1;
 
 	return (struct interval){
@@ -193,6 +194,7 @@ static struct interval one_sample(const struct process_info *process, size_t ind
 		.end_ns = to->time_ns,
 		.from = from,
 		.to = to,
+		.state_seconds = unknown,
 	};
 }
 

@@ -82,7 +82,7 @@ static void print_summary(struct print *print, const char *name, uint32_t functi
 	const struct metric *metric;
 
 	session_function_summary(print->session, function, &summary);
-	bool mangled = summary.mangled && strcmp(summary.mangled, summary.name);
+	bool mangled = summary.mangled && strcmp(summary.mangled, summary.name) != 0;
 
 	fprintf(print->output.file, "%s\n", name);
 	for (size_t i = 0; (metric = metric_catalogue(i)); i++) {
@@ -195,7 +195,7 @@ bool command_fsummary(struct print *print, char **arguments, size_t count)
 
 bool command_fsingle(struct print *print, char **arguments, size_t count)
 {
-	uint32_t function;
+	uint32_t function = FUNCTION_TOTAL;
 
 	if (!command_choose_function(print, "fsingle", arguments, count, &function))
 		return false;

@@ -71,7 +71,7 @@ bool command_callers_callees(struct print *print, char **arguments, size_t count
 bool command_csingle(struct print *print, char **arguments, size_t count)
 {
 	struct table table;
-	uint32_t function;
+	uint32_t function = FUNCTION_TOTAL;
 
 	if (!command_choose_function(print, "csingle", arguments, count, &function))
 		return false;

@@ -34,7 +34,7 @@ static void offer(struct completions *completions, const char *word, const char 
 	bool quoted = name[strcspn(name, " \t'\"")];
 	size_t skip = word[0] == '"' || word[0] == '\'';
 
-	if (strncasecmp(name, word + skip, strlen(word + skip)) || !*name)
+	if (strncasecmp(name, word + skip, strlen(word + skip)) != 0 || !*name)
 		return;
 	char *item = quoted || skip ? xasprintf("\"%s\"", name) : xstrdup(name);
 

@@ -19,8 +19,9 @@ static void say(struct print *print, const char *color, const char *prefix, cons
 	fprintf(stderr, "%s\n", text);
 }
 
-static void say_format(struct print *print, const char *color, const char *prefix,
-		       const char *format, va_list args)
+__attribute__((format(printf, 4, 0))) static void say_format(struct print *print, const char *color,
+							     const char *prefix, const char *format,
+							     va_list args)
 {
 	char *text;
 

@@ -72,7 +72,7 @@ static void put_header(struct delimited *out, const struct table *table,
 
 			if (line == 2)
 				put_unit(out, table, field);
-			else if (field->kind == FIELD_NAME)
+			else if (field->kind == FIELD_NAME || !choice)
 				put_field(out, "", line ? "" : "Name");
 			else if (choice->flavor != FLAVOR_STATIC)
 				put_field(out, "",
