@@ -123,7 +123,7 @@ char **environment_build(struct arena *arena, char **old, const struct environme
 	*next++ = preload(arena, request->library, theirs);
 	*next++ = arena_printf(arena, PARAMS_ENV "=%s", request->params);
 	*next++ = arena_printf(arena, PARAMS_ENV_EXPERIMENT "=%s", request->experiment);
-	*next++ = arena_strdup(arena, PARAMS_ENV_LINEAGE "=");
+	*next++ = arena_printf(arena, PARAMS_ENV_LINEAGE "=%*s", PARAMS_LINEAGE_ROOM, "");
 	*next++ = arena_printf(arena, PARAMS_ENV_LIBRARY "=%s", request->library);
 	if (request->follow_regex)
 		*next++ = arena_printf(arena, PARAMS_ENV_FOLLOW "=%s", request->follow_regex);

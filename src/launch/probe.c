@@ -121,6 +121,23 @@ static bool ask_child(struct answer *answer)
 	return told;
 }
 
+/*
+ * Under strace or gdb each signal stops the program and so switches its
+ * context, which raises the next signal: the program would stand still.
+ */
+static bool being_traced(void)
+{
+	char line[256];
+	int tracer = 0;
+	FILE *file = fopen("/proc/self/status", "re");
+
+	while (file && !tracer && fgets(line, sizeof(line), file))
+		sscanf(line, "TracerPid: %d", &tracer);
+	if (file)
+		fclose(file);
+	return tracer != 0;
+}
+
 static int paranoid_level(void)
 {
 	int level = -2;
@@ -178,6 +195,11 @@ bool probe_perf(struct strbuf *reason)
 {
 	struct answer answer = {0};
 
+	if (being_traced()) {
+		strbuf_puts(reason, "a debugger or tracer is attached, which each perf event would "
+				    "stop: perf works without it");
+		return false;
+	}
 	if (!ask_child(&answer)) {
 		strbuf_printf(reason, "no process could be made to try perf events: %s",
 			      strerror(errno));

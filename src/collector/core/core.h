@@ -13,6 +13,7 @@
 #include "collector/core/blockfile.h"
 #include "collector/unwind/unwind.h"
 #include "format/format.h"
+#include "format/params.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -21,7 +22,7 @@
 
 #define COLLECTOR_EXPORT __attribute__((visibility("default")))
 
-enum { LINEAGE_MAX = 512, PATH_MAX_HERE = 4096 };
+enum { PATH_MAX_HERE = 4096 };
 
 /* Where a thread's profile records go: the free part of its block. */
 struct lane {
@@ -99,7 +100,7 @@ struct collector {
 	uint32_t depth;
 	char founder[PATH_MAX_HERE];   /* the founder's directory */
 	char directory[PATH_MAX_HERE]; /* this process image's */
-	char lineage[LINEAGE_MAX];
+	char lineage[PARAMS_LINEAGE_ROOM];
 	char library[PATH_MAX_HERE];
 	char *lineage_slot; /* in the environment: the name for the next combination child */
 	size_t lineage_slot_size;
@@ -179,6 +180,8 @@ void modules_update(void);
 bool modules_learn(uint64_t pc);
 /* Writes all of them into a new experiment's map.xml. */
 int modules_open(void);
+/* Keeps a copy of the vDSO at `address` (0: none) in the experiment. Not in a handler. */
+void modules_archive_vdso(uint64_t address);
 
 /* log.c */
 struct text;

@@ -359,6 +359,35 @@ bool modules_learn(uint64_t pc)
 	return changed;
 }
 
+/*
+ * The vDSO lies in no file: the founder keeps a copy, so that another machine,
+ * or another kernel tomorrow, can name its functions.
+ */
+void modules_archive_vdso(uint64_t address)
+{
+	const ElfW(Ehdr) *elf = (const ElfW(Ehdr) *)address;
+	char room[PATH_MAX_HERE], id_room[2 * BUILD_ID_MAX + 1] = "";
+	struct text path = TEXT_ON(room);
+	struct text id = TEXT_ON(id_room);
+
+	for (uint32_t i = 0; address && i < segment_count; i++)
+		if (segments[i].module.bias == address)
+			text_bytes_hex(&id, segments[i].build_id, segments[i].build_id_size);
+	if (!id.length)
+		return;
+	text_puts(&path, collector.directory);
+	text_puts(&path, "/" FORMAT_DIR_ARCHIVES);
+	sys_mkdir(room, 0755);
+	text_puts(&path, "/[vdso].");
+	text_puts(&path, id_room);
+	int fd = sys_open(room, O_WRONLY | O_CREAT | O_EXCL, 0644);
+	if (fd < 0)
+		return;
+	/* The section headers are the last thing in the image. */
+	sys_write(fd, elf, elf->e_shoff + (uint64_t)elf->e_shnum * elf->e_shentsize);
+	sys_close(fd);
+}
+
 static void *map_zeroed(size_t size)
 {
 	return sys_mmap(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -203,28 +203,41 @@ static void start_engine(void)
 	log_engine(asked, reason);
 }
 
-/* Makes the files and begins; used at the start of an image and in the child of a fork. */
+/*
+ * Makes the directory and claims it with its first file.  A founder whose
+ * directory is claimed is none: a child that lost its name on the way.
+ */
+static int claim_directory(void)
+{
+	int result = make_directory();
+
+	if (!result)
+		result = sample_open();
+	if (result != -EEXIST || collector.lineage[0])
+		return result;
+	copy(collector.lineage, sizeof(collector.lineage), "_c1");
+	result = make_directory();
+	return result ? result : sample_open();
+}
+
+/* Makes the files; used at the start of an image and in the child of a fork. */
 static bool begin_recording(void)
 {
 	collector.begin_ns = clock_now_ns();
-	collector.cpu_before_ns = process_cpu_ns();
 	atomic_store(&collector.pid, sys_getpid());
-	int result = make_directory();
-	if (!result)
-		result = log_open();
+	int result = claim_directory();
+	if (result)
+		return false;
+	result = log_open();
 	if (!result)
 		result = modules_open();
-	if (!result)
-		result = sample_open();
 	if (!result)
 		result = writer_open();
 	if (!result)
 		result = stacktable_open();
-	if (result) {
+	if (result)
 		log_warning("the experiment could not be begun; this process is not recorded", -result);
-		return false;
-	}
-	return true;
+	return !result;
 }
 
 /* The calling thread's accounting begins now. */
@@ -236,6 +249,7 @@ static void begin_own_thread(uint64_t stack_low, uint64_t stack_high)
 		return;
 	thread->stack_low = stack_low;
 	thread->stack_high = stack_high;
+	collector.cpu_before_ns = process_cpu_ns();
 	clock_begin(thread);
 	thread_adopt(thread, thread->clock.last.now_ns);
 	thread->last_stack = thread->start_stack = stacktable_intern(0, FORMAT_PC_NO_STACK, NULL);
@@ -291,6 +305,8 @@ __attribute__((constructor)) static void start(void)
 	if (!begin_recording())
 		return;
 	modules_update();
+	if (!collector.lineage[0])
+		modules_archive_vdso(getauxval(AT_SYSINFO_EHDR));
 	sample_write(FORMAT_SAMPLE_START, "start");
 	/* Last: what we did so far is not the program's time. */
 	begin_own_thread(collector.main_stack_low, collector.main_stack_high);

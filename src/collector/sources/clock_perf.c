@@ -136,12 +136,36 @@ static int move_high(int fd)
 	return high;
 }
 
+/*
+ * Under ptrace every signal stops the thread, which is a context switch, which
+ * raises the next signal: the program would stand still.
+ */
+static bool being_traced(void)
+{
+	static const char label[] = "TracerPid:\t";
+	char room[1024];
+	int fd = sys_open("/proc/self/status", O_RDONLY, 0);
+	long got = fd < 0 ? 0 : sys_read(fd, room, sizeof(room) - 1);
+
+	if (fd >= 0)
+		sys_close(fd);
+	room[got > 0 ? got : 0] = '\0';
+	for (const char *at = room; *at; at++)
+		if (text_starts(at, label))
+			return at[sizeof(label) - 1] != '0';
+	return false;
+}
+
 bool perf_engine_start(char *reason, size_t size)
 {
 	struct text why = {.buffer = reason, .size = size};
 
 	atomic_store(&switches_off, 0);
 	atomic_store(&paused, false);
+	if (being_traced()) {
+		text_puts(&why, "a debugger or tracer is attached");
+		return false;
+	}
 	if (!signal_take(CLOCK_SIGNAL_PERF, on_trap)) {
 		text_puts(&why, "SIGTRAP cannot be handled");
 		return false;

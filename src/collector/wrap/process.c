@@ -23,7 +23,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { WORDS_ON_STACK = 512, PRELOAD_ROOM = 2048, LINEAGE_ROOM = LINEAGE_MAX + 64 };
+enum {
+	WORDS_ON_STACK = 512,
+	PRELOAD_ROOM = 2048,
+	LINEAGE_ROOM = sizeof(PARAMS_ENV_LINEAGE "=") + PARAMS_LINEAGE_ROOM,
+};
 
 extern char **environ;
 
