@@ -142,28 +142,51 @@ def values_functions(t):
         t.equal(row['size'], sizes[row['name']], f'size of {row["name"]}')
 
 
-@test
-def values_equation(t):
-    """callers' attributed = inclusive = exclusive + callees' attributed, for every function and metric."""
-    experiment = golden(t)
-    names = [metric['name'][2:] for metric in objects(t, '-metric_list', experiment)[0]['rows']
-             if metric['name'].startswith('e.')]
+def equation(t, experiment, names):
+    """callers' attributed = inclusive = exclusive + callees' attributed, for every function."""
     for name in names:
         metrics = f'e.{name}:i.{name}:address:name'
         functions, blocks = objects(t, '-metrics', metrics, '-functions', '-callers-callees', experiment)
-        by_place = {(row['name'], row['address']): row for row in functions['rows']}
+        by_place = {(row['name'], row['object'], row['address']): row for row in functions['rows']}
+        t.equal(len(by_place), len(functions['rows']), 'functions, each once')
         parts = collections.defaultdict(lambda: collections.defaultdict(float))
         for row in blocks['rows']:
             if row['role'] == 'center':
-                parts[row['block']]['function'] = (row['name'], row['address'])
+                parts[row['block']]['function'] = (row['name'], row['object'], row['address'])
             parts[row['block']][row['role']] += row[f'a.{name}']
         t.equal(len(parts), len(by_place), 'blocks')
         for part in parts.values():
             row = by_place[part['function']]
-            t.near(part['center'] + part['callee'], row[f'i.{name}'], f'callees of {row["name"]}', absolute=1e-9)
+            t.near(part['center'] + part['callee'], row[f'i.{name}'], f'{name}: callees of {row["name"]}', absolute=1e-7)
             if row['name'] != '<Total>':  # which is no function: it has no callers and does nothing itself
-                t.near(part['center'], row[f'e.{name}'], f'exclusive {name} of {row["name"]}', absolute=1e-9)
-                t.near(part['caller'], row[f'i.{name}'], f'callers of {row["name"]}', absolute=1e-9)
+                t.near(part['center'], row[f'e.{name}'], f'{name}: {row["name"]} itself', absolute=1e-7)
+                t.near(part['caller'], row[f'i.{name}'], f'{name}: callers of {row["name"]}', absolute=1e-7)
+
+
+@test
+def equation_of_golden(t):
+    experiment = golden(t)
+    names = [metric['name'][2:] for metric in objects(t, '-metric_list', experiment)[0]['rows']
+             if metric['name'].startswith('e.')]
+    t.check(len(names) > 5, 'the metrics')
+    equation(t, experiment, names)
+
+
+@test
+def equation_of_programs(t):
+    for target, argument in (('recurse', '0.3s'), ('phases', '0.05')):
+        equation(t, t.collect(t.target(target), argument).experiment, ('total', 'totalcpu'))
+
+
+@test
+def equation_of_generated(t):
+    generate = t.build / 'bench' / 'helio-generate'
+    if not generate.exists():
+        raise Skip('helio-generate was not built')
+    experiment = t.directory / 'made.1.er'
+    result = t.run(generate, '-e', '30000', '-s', '5000', '-d', '2', experiment)
+    t.equal(result.status, 0, result.err)
+    equation(t, experiment, ('total', 'user', 'sleep'))
 
 
 @test
