@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any bytes as .eh_frame_hdr and .eh_frame of a mapped module: what is asked of
- * them stays inside them and comes to an end. Compiled with the unwinder's
- * sources, because in the collector they carry no sanitizer.
+ * them stays inside them and comes to an end, and stacks unwound by them are the
+ * same with and without the memory of the stack before.  Compiled with the
+ * unwinder's sources, because in the collector they carry no sanitizer.
  */
 #include "collector/unwind/cfi.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -30,6 +33,95 @@ static void ask(const struct unwind_module *module, uint64_t pc)
 		cfi_expression(module, result.row.cfa_offset, &reader);
 }
 
+enum { CODE = 16 << 20, WORDS = 1024, LIMIT = 64 };
+
+/* Nodes are numbered by a mix of parent and pc: equal stacks, equal numbers. */
+static uint32_t intern(uint32_t parent, uint64_t pc, void *arg)
+{
+	uint64_t mixed = (parent + UINT64_C(0x9e3779b97f4a7c15)) * (pc | 1);
+
+	return (uint32_t)(mixed >> 32) | 1;
+}
+
+/* A stack of words that point to code and into the stack, in turn. */
+static void fill(uint64_t *words, uint64_t code, uint64_t seed)
+{
+	for (int i = 0; i < WORDS; i++) {
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		words[i] = i & 1 ? code + (seed >> 44) : (uint64_t)&words[i] + (seed >> 58) * 8;
+	}
+}
+
+/* Unwinds twice with a memory, and once without: all the same. */
+static void unwind(const uint64_t *words, uint64_t pc)
+{
+	static struct unwind_memory *memory, *empty;
+	struct unwind_stack stack = {.low = (uint64_t)words, .high = (uint64_t)(words + WORDS)};
+	struct unwind_regs regs = {.known = (1u << UNWIND_REGS) - 1};
+	enum unwind_end first_end, end;
+	uint32_t first;
+
+	if (!memory) {
+		memory = calloc(1, unwind_memory_size(LIMIT));
+		empty = calloc(1, unwind_memory_size(LIMIT));
+		unwind_memory_init(memory, LIMIT);
+		unwind_memory_init(empty, LIMIT);
+	}
+	for (int i = 0; i < UNWIND_REGS; i++)
+		regs.reg[i] = (uint64_t)(words + 64 + i * 2);
+	regs.reg[7] = (uint64_t)(words + 16);
+	regs.reg[UNWIND_REGS - 1] = pc;
+	unwind_memory_reset(empty);
+	first = unwind_stack_node(empty, &regs, &stack, intern, NULL, &first_end);
+	for (int turn = 0; turn < 2; turn++) {
+		/* A cut depends on where the one before was. */
+		if (unwind_stack_node(memory, &regs, &stack, intern, NULL, &end) != first &&
+		    end != UNWIND_TRUNCATED)
+			abort();
+		if (memory->depth > LIMIT)
+			abort();
+	}
+}
+
+/* The bytes at the end of a module full of zeros, an inaccessible page behind them. */
+static void unwind_all(const uint8_t *data, size_t size)
+{
+	static uint8_t *room;
+	static uint64_t words[WORDS];
+	static struct unwind_modules *modules;
+	struct unwind_module *module;
+	uint8_t *header;
+
+	if (!room) {
+		room = mmap(NULL, CODE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		mprotect(room + CODE - 4096, 4096, PROT_NONE);
+		modules = calloc(1, sizeof(*modules) + sizeof(*module));
+		modules->count = 1;
+	}
+	if (size > 1 << 20)
+		return;
+	header = room + CODE - 4096 - size;
+	memcpy(header, data, size);
+	module = modules->items;
+	*module = (struct unwind_module){.start = (uint64_t)room,
+					 .end = (uint64_t)(room + CODE - 4096),
+					 .eh_frame_hdr = header,
+					 .eh_frame_hdr_size = size,
+					 .map_start = (uint64_t)header,
+					 .map_end = (uint64_t)header + size};
+	unwind_modules_publish(modules);
+	for (size_t at = TABLE; at + ENTRY <= size && at < TABLE + ENTRIES * ENTRY; at += ENTRY) {
+		int32_t location;
+
+		memcpy(&location, header + at, sizeof(location));
+		fill(words, (uint64_t)header + (uint64_t)(int64_t)location - (1 << 19), at);
+		unwind(words, (uint64_t)header + (uint64_t)(int64_t)location);
+		unwind(words, (uint64_t)header + (uint64_t)(int64_t)location + 21);
+	}
+	memset(header, 0, size);
+	unwind_modules_publish(NULL);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint64_t start = (uint64_t)data;
@@ -50,5 +142,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		ask(&module, start + (uint64_t)(int64_t)location + 21);
 	}
 	ask(&module, start);
+	unwind_all(data, size);
 	return 0;
 }

@@ -20,7 +20,7 @@ enum {
 struct search_entry {
 	int32_t start; /* both relative to .eh_frame_hdr */
 	int32_t fde;
-};
+} __attribute__((packed, may_alias));
 
 uint64_t cfi_uleb(struct cfi_reader *reader)
 {
