@@ -78,10 +78,9 @@ static const char *find_archive(struct session *session, const struct experiment
 {
 	const char *name = base_name(file->path);
 	const char *copies[] = {
-		arena_printf(&session->arena, "%s/%s/%s.%s", experiment->path, FORMAT_DIR_ARCHIVES,
-			     name, file->build_id),
-		arena_printf(&session->arena, "%s/%s/%s", experiment->path, FORMAT_DIR_ARCHIVES,
-			     name),
+		arena_printf(&session->arena, "%s/%s.%s", experiment->archives, name,
+			     file->build_id),
+		arena_printf(&session->arena, "%s/%s", experiment->archives, name),
 	};
 
 	for (size_t i = 0; i < 2; i++)

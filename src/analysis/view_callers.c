@@ -189,7 +189,7 @@ static void fill_row(struct callers_view *view, size_t index, uint32_t block, ui
 
 static size_t fill_block(struct callers_view *view, size_t index, uint32_t block, uint32_t function)
 {
-	const uint32_t *start = &view->start[function * 2];
+	const uint32_t *start = &view->start[(size_t)function * 2];
 	struct table *table = view->table;
 
 	for (uint32_t i = start[0]; i < start[2]; i++) {
@@ -205,7 +205,7 @@ static size_t fill_block(struct callers_view *view, size_t index, uint32_t block
 		const struct metric *metric = table->columns[i].choice.metric;
 
 		if (!metric->is_static)
-			table->block_base[block * table->column_count + i] =
+			table->block_base[(size_t)block * table->column_count + i] =
 				(double)values_of_functions(view->session, metric)
 					->inclusive[function] /
 				1e6;

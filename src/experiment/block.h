@@ -32,7 +32,8 @@ struct block_file {
 	/* what went wrong so far */
 	uint64_t skipped; /* bytes that were neither zero nor part of a block */
 	size_t cut;	  /* blocks that end beyond the end of the file */
-	size_t corrupt;	  /* whole blocks whose checksum is wrong; their data is delivered all the same */
+	size_t corrupt;	  /* whole blocks whose checksum is wrong; their data is delivered all the
+			     same */
 	uint64_t dropped; /* sum of the blocks' drop counts */
 	/* window of the file in memory */
 	uint8_t *window;

@@ -243,6 +243,9 @@ static void add_first_process(struct experiment *experiment)
 
 	process->path = experiment->path;
 	process->lineage = "";
+	experiment->archives = arena_printf(&experiment->arena, "%s/%s%s", experiment->path,
+					    is_descendant_name(experiment->name) ? "../" : "",
+					    FORMAT_DIR_ARCHIVES);
 	if (is_descendant_name(experiment->name)) {
 		process->lineage = arena_strndup(&experiment->arena, experiment->name,
 						 strlen(experiment->name) - strlen(".er"));

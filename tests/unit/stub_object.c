@@ -16,6 +16,7 @@ struct object {
 	char *name;
 	struct object_function functions[FUNCTIONS];
 	uint32_t count;
+	bool archived;
 };
 
 void object_open(const struct object_request *request, struct object **out, struct diag_list *diags)
@@ -23,6 +24,7 @@ void object_open(const struct object_request *request, struct object **out, stru
 	struct object *object = xcalloc(1, sizeof(*object));
 	const char *slash = strrchr(request->path, '/');
 
+	object->archived = request->archive_path != NULL;
 	object->name = xstrdup(slash ? slash + 1 : request->path);
 	if (strstr(request->path, "missing"))
 		diag_add(diags, DIAG_WARNING, "%s: not found", request->path);
@@ -63,6 +65,8 @@ uint32_t object_function_count(struct object *object)
 
 const char *object_provenance(const struct object *object)
 {
+	if (object->archived)
+		return "found in the archive";
 	return object->count ? "found" : "not found";
 }
 

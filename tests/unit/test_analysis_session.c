@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 
@@ -252,6 +253,35 @@ static void test_unused_objects_are_no_doubt(void **state)
 	assert_string_equal(info.path, "/lib/missing.so");
 	assert_string_equal(info.provenance, "not found");
 	session_free(session);
+}
+
+/* A copy in the founder's archives is what the object room is told to read first. */
+static void test_archives(void **state)
+{
+	static const struct node nodes[] = {{0, PC(1), 100}};
+	static const char map[] = MAP_START MAP_AT("0x10000", "[vdso]") MAP_END;
+	char *path = make_experiment("v.er"), *child = make_descendant(path, "_f1");
+	struct diag_list diags = {0};
+	struct load_object_info info;
+	struct session *session;
+	char *archives = NULL;
+
+	(void)state;
+	write_process(path, LOG_START LOG_SYSTEM LOG_PROCESS LOG_END, map, nodes, 1);
+	write_process(child, LOG_START LOG_END, map, nodes, 1);
+	assert_true(asprintf(&archives, "%s/archives", path) > 0);
+	assert_int_equal(mkdir(archives, 0777), 0);
+	write_text(archives, "[vdso].01", "");
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(session_open(i ? &child : &path, 1, &session, &diags), STATUS_OK);
+		session_load_object(session, 0, &info);
+		assert_string_equal(info.provenance, "found in the archive");
+		session_free(session);
+	}
+	remove_experiment(path);
+	free(archives);
+	free(child);
+	free(path);
 }
 
 /* The same object elsewhere in another process; one of the same path with another build-id. */
@@ -511,6 +541,7 @@ int main(void)
 		cmocka_unit_test(test_the_manuals_recursion),
 		cmocka_unit_test(test_stand_ins),
 		cmocka_unit_test(test_unused_objects_are_no_doubt),
+		cmocka_unit_test(test_archives),
 		cmocka_unit_test(test_functions_are_unified),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_order),
