@@ -28,7 +28,8 @@ struct experiment {
 	struct arena arena;
 	const char *path;
 	const char *name;
-	const char *notes;	       /* or NULL */
+	const char *archives; /* directory of kept load objects, whether it exists or not */
+	const char *notes;    /* or NULL */
 	VEC(struct process) processes; /* the founder, then by lineage: _f1, _f1_x1, _f2, _f10 */
 };
 
