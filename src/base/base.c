@@ -64,7 +64,7 @@ char *xstrdup(const char *text)
 	return xstrndup(text, strlen(text));
 }
 
-static char *format_text(const char *format, va_list args)
+static char *__attribute__((format(printf, 1, 0))) format_text(const char *format, va_list args)
 {
 	char *text;
 

@@ -23,7 +23,7 @@
  * it in place, since the C library hands the environment on out of its sight.
  */
 #define PARAMS_LINEAGE_ROOM 512
-#define PARAMS_ENV_FOLLOW "HELIO_COLLECTOR_FOLLOW"   /* -F =REGEX: an ERE, else unset */
+#define PARAMS_ENV_FOLLOW "HELIO_COLLECTOR_FOLLOW"   /* -F =REGEX: an ERE with its anchors, else unset */
 #define PARAMS_ENV_LIBRARY "HELIO_COLLECTOR_LIBRARY" /* absolute path of the collector */
 
 #define PARAMS_LIBRARY_NAME "libhelio-collector.so"

@@ -126,6 +126,6 @@ char **environment_build(struct arena *arena, char **old, const struct environme
 	*next++ = arena_printf(arena, PARAMS_ENV_LINEAGE "=%*s", PARAMS_LINEAGE_ROOM, "");
 	*next++ = arena_printf(arena, PARAMS_ENV_LIBRARY "=%s", request->library);
 	if (request->follow_regex)
-		*next++ = arena_printf(arena, PARAMS_ENV_FOLLOW "=%s", request->follow_regex);
+		*next++ = arena_printf(arena, PARAMS_ENV_FOLLOW "=^(%s)$", request->follow_regex);
 	return list;
 }

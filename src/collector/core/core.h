@@ -52,6 +52,7 @@ struct clock_account {
 	uint64_t system_done_us;   /* system time attributed so far */
 	uint64_t tick_faults;	   /* minor + major faults at the last clock tick */
 	uint64_t remote_slices;	   /* monitor engine: schedstat at the last look */
+	bool paused;		   /* outside the window of -t */
 	uint32_t remote_stack;	   /* monitor engine: stack of the wait that goes on */
 	uint32_t remote_state;
 };
@@ -89,6 +90,7 @@ enum engine { ENGINE_NONE, ENGINE_PERF, ENGINE_MONITOR };
 /* The recording of this process. */
 struct collector {
 	_Atomic bool recording;
+	bool tracking; /* descendants get their names, also where this process is not recorded */
 	_Atomic bool finished;
 	_Atomic int32_t pid; /* whose recording this is; another: a child that shares our memory */
 	enum engine engine;
@@ -160,6 +162,9 @@ void thread_unlock(struct thread *thread);
 /* writer.c: the caller holds the thread's lock */
 void writer_thread_begin(struct thread *thread, uint64_t time_ns);
 void writer_thread_end(struct thread *thread, uint64_t time_ns);
+/* Recording stops or goes on for the thread, by the window of -t. */
+void writer_thread_pause(struct thread *thread, uint64_t time_ns);
+void writer_thread_resume(struct thread *thread, uint64_t time_ns);
 /* `weight_us` in a state, up to now. */
 void writer_event(struct thread *thread, uint64_t time_ns, enum format_state state,
 		  uint64_t weight_us, uint32_t stack);

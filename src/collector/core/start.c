@@ -121,6 +121,7 @@ static bool read_environment(void)
 	copy(collector.founder, sizeof(collector.founder), founder);
 	copy(collector.library, sizeof(collector.library), library);
 	read_lineage(lineage);
+	collector.tracking = true;
 	if (!collector.lineage[0])
 		return true;
 	return collector.follow && (!pattern || wanted(pattern));
@@ -297,7 +298,12 @@ static void find_main_stack(void)
 __attribute__((constructor)) static void start(void)
 {
 	next_resolve();
-	if (!read_environment())
+	bool record = read_environment();
+
+	atomic_store(&collector.pid, sys_getpid());
+	if (collector.tracking)
+		process_install();
+	if (!record)
 		return;
 	find_main_stack();
 	dl_iterate_phdr(find_own_text, NULL);
@@ -311,7 +317,6 @@ __attribute__((constructor)) static void start(void)
 	/* Last: what we did so far is not the program's time. */
 	begin_own_thread(collector.main_stack_low, collector.main_stack_high);
 	atomic_store(&collector.recording, true);
-	process_install();
 	start_engine();
 }
 
@@ -348,7 +353,10 @@ static void log_counters(void)
 	text_attribute_decimal(&line, "dropped", (int64_t)atomic_load(&collector.dropped));
 	text_attribute_decimal(&line, "unwind_failed", (int64_t)atomic_load(&collector.unwind_failed));
 	text_attribute_decimal(&line, "truncated", (int64_t)atomic_load(&collector.truncated));
-	text_attribute_decimal(&line, "cpu_ns", (int64_t)cpu_ns);
+	/* A check on completeness: only where all of the time was to be recorded. */
+	if (collector.engine != ENGINE_NONE && !collector.window_end_ns &&
+	    collector.window_start_ns <= collector.start_ns)
+		text_attribute_decimal(&line, "cpu_ns", (int64_t)cpu_ns);
 	text_attribute_decimal(&line, "cpu_recorded_ns",
 			       (int64_t)atomic_load(&collector.cpu_recorded_ns));
 	log_event_end(&line);
@@ -439,17 +447,19 @@ void collector_restart_after_fork(void)
 	const struct thread *thread = thread_current_if_known();
 	struct thread before = thread ? *thread : (struct thread){0};
 
-	atomic_store(&collector.recording, false);
+	reset_counts();
+	if (!atomic_exchange(&collector.recording, false))
+		return;
 	perf_engine_forget();
 	monitor_engine_forget();
 	unwind_after_fork();
 	blockfile_abandon(&collector.profile);
 	stacktable_abandon();
 	thread_forget_all();
-	reset_counts();
-	if (!collector.follow)
-		return;
-	if (!begin_recording())
+	const char *pattern = getenv(PARAMS_ENV_FOLLOW);
+
+	atomic_store(&collector.pid, sys_getpid());
+	if (!collector.follow || (pattern && !wanted(pattern)) || !begin_recording())
 		return;
 	sample_write(FORMAT_SAMPLE_START, "fork");
 	begin_own_thread(before.stack_low, before.stack_high);

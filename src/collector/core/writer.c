@@ -106,15 +106,30 @@ void writer_thread_begin(struct thread *thread, uint64_t time_ns)
 	lane_commit(&thread->lane, out);
 }
 
-void writer_thread_end(struct thread *thread, uint64_t time_ns)
+static void put_moment(struct thread *thread, enum format_tag tag, uint64_t time_ns)
 {
 	uint8_t *out = lane_reserve(thread);
 	uint64_t dt = lane_advance(&thread->lane, time_ns);
 
 	if (!out)
 		return;
-	*out++ = FORMAT_TAG_THREAD_END;
+	*out++ = (uint8_t)tag;
 	lane_commit(&thread->lane, varint_put(out, dt));
+}
+
+void writer_thread_end(struct thread *thread, uint64_t time_ns)
+{
+	put_moment(thread, FORMAT_TAG_THREAD_END, time_ns);
+}
+
+void writer_thread_pause(struct thread *thread, uint64_t time_ns)
+{
+	put_moment(thread, FORMAT_TAG_PAUSE, time_ns);
+}
+
+void writer_thread_resume(struct thread *thread, uint64_t time_ns)
+{
+	put_moment(thread, FORMAT_TAG_RESUME, time_ns);
 }
 
 static uint8_t *put_cpu(struct lane *lane, uint8_t *out)

@@ -344,13 +344,62 @@ static void emit_remembered_wait(struct thread *thread)
 	clock->remote_stack = 0;
 }
 
-/* False when the moment lies outside the window of -t; then time passes unrecorded. */
-static bool in_window(struct thread *thread, const struct clock_reading *reading)
+/* What is pending, for want of a better stack and state, goes to the given ones. */
+static void emit_rest(struct thread *thread, enum format_state cpu_state, uint32_t stack)
 {
+	emit(thread, cpu_state, &thread->clock.cpu_pending_ns, stack);
+	emit(thread, FORMAT_STATE_WAIT_CPU, &thread->clock.queued_pending_ns, stack);
+	emit(thread, FORMAT_STATE_SLEEP, &thread->clock.blocked_pending_ns, stack);
+}
+
+/* Moves the accounting on to `reading` with nothing of it recorded. */
+static void skip_to(struct thread *thread, const struct clock_reading *reading)
+{
+	if (!thread->clock.paused) {
+		emit_rest(thread, FORMAT_STATE_USER, thread->last_stack);
+		writer_thread_pause(thread, thread->clock.last.now_ns);
+	}
+	thread->clock.paused = true;
+	thread->clock.last = *reading;
+}
+
+/* The window begins between the last reading and this one: only what came after its start counts. */
+static void enter_window(struct thread *thread, const struct clock_reading *reading)
+{
+	struct clock_reading *last = &thread->clock.last;
+	uint64_t inside_ns = reading->now_ns - collector.window_start_ns;
+
+	last->now_ns = collector.window_start_ns;
+	if (reading->cpu_ns - last->cpu_ns > inside_ns)
+		last->cpu_ns = reading->cpu_ns - inside_ns;
+	thread->clock.paused = false;
+	writer_thread_resume(thread, last->now_ns);
+}
+
+/*
+ * Cuts a reading to the window of -t.  False when nothing of the time since the
+ * last one lies in it.
+ */
+static bool in_window(struct thread *thread, struct clock_reading *reading)
+{
+	struct clock_reading *last = &thread->clock.last;
+
 	if (reading->now_ns < collector.window_start_ns ||
-	    (collector.window_end_ns && reading->now_ns > collector.window_end_ns)) {
-		thread->clock.last = *reading;
+	    (collector.window_end_ns && last->now_ns >= collector.window_end_ns)) {
+		skip_to(thread, reading);
 		return false;
+	}
+	if (last->now_ns < collector.window_start_ns) {
+		if (!thread->clock.paused)
+			writer_thread_pause(thread, last->now_ns);
+		enter_window(thread, reading);
+	}
+	if (collector.window_end_ns && reading->now_ns > collector.window_end_ns) {
+		uint64_t inside_ns = collector.window_end_ns - last->now_ns;
+
+		reading->now_ns = collector.window_end_ns;
+		if (reading->cpu_ns - last->cpu_ns > inside_ns)
+			reading->cpu_ns = last->cpu_ns + inside_ns;
 	}
 	return true;
 }
@@ -418,9 +467,7 @@ void clock_settle(struct thread *thread, uint32_t stack)
 	bool system = (int64_t)(reading.system_us - clock->system_done_us) * 2 >
 		      clock->cpu_pending_ns / NS_PER_US;
 
-	emit(thread, system ? FORMAT_STATE_SYSTEM : FORMAT_STATE_USER, &clock->cpu_pending_ns, stack);
-	emit(thread, FORMAT_STATE_WAIT_CPU, &clock->queued_pending_ns, stack);
-	emit(thread, FORMAT_STATE_SLEEP, &clock->blocked_pending_ns, stack);
+	emit_rest(thread, system ? FORMAT_STATE_SYSTEM : FORMAT_STATE_USER, stack);
 }
 
 /* ---- from outside the thread ---- */
@@ -449,11 +496,28 @@ static void account_remote(struct clock_account *clock, uint64_t now_ns, uint64_
 	clock->last.cpu_ns = cpu_ns;
 }
 
+/* in_window for what was read from outside. */
+static bool remote_in_window(struct thread *thread, uint64_t *now_ns, uint64_t *cpu_ns)
+{
+	struct clock_reading reading = thread->clock.last;
+
+	reading.now_ns = *now_ns;
+	reading.cpu_ns = *cpu_ns;
+	bool inside = in_window(thread, &reading);
+
+	*now_ns = reading.now_ns;
+	*cpu_ns = reading.cpu_ns;
+	return inside;
+}
+
 void clock_remote_wait(struct thread *thread, const struct clock_remote *remote, uint64_t now_ns)
 {
 	struct clock_account *clock = &thread->clock;
+	uint64_t cpu_ns = remote->cpu_ns;
 
-	account_remote(clock, now_ns, remote->cpu_ns, remote->delay_ns);
+	if (!remote_in_window(thread, &now_ns, &cpu_ns))
+		return;
+	account_remote(clock, now_ns, cpu_ns, remote->delay_ns);
 	if (clock->remote_slices != remote->slices || !clock->remote_stack) {
 		clock->remote_slices = remote->slices;
 		clock->remote_stack = stack_of_blocked(thread, remote->pc, remote->sp);
@@ -479,17 +543,14 @@ void clock_settle_other(struct thread *thread)
 	clock_files_close(&files);
 	if (dir >= 0)
 		sys_close(dir);
-	if (collector.window_end_ns && now_ns > collector.window_end_ns)
-		return;
 	remote.cpu_ns = clock_other_cpu_ns(thread->tid);
 	if (remote.cpu_ns < clock->last.cpu_ns) /* it is gone */
 		return;
-	if (seen && remote.blocked) {
+	if (!remote_in_window(thread, &now_ns, &remote.cpu_ns))
+		return;
+	if (seen && remote.blocked)
 		clock_remote_wait(thread, &remote, now_ns);
-	} else {
+	else
 		account_remote(clock, now_ns, remote.cpu_ns, seen ? remote.delay_ns : 0);
-		emit(thread, FORMAT_STATE_WAIT_CPU, &clock->queued_pending_ns, thread->last_stack);
-		emit(thread, FORMAT_STATE_SLEEP, &clock->blocked_pending_ns, thread->last_stack);
-	}
-	emit(thread, FORMAT_STATE_USER, &clock->cpu_pending_ns, thread->last_stack);
+	emit_rest(thread, FORMAT_STATE_USER, thread->last_stack);
 }

@@ -58,6 +58,8 @@ static void log_descendant(const char *kind, const char *lineage, const char *na
 	char room[LINEAGE_ROOM + 1024];
 	struct text line = TEXT_ON(room);
 
+	if (!atomic_load(&collector.recording))
+		return;
 	log_event_begin(&line, kind);
 	text_attribute(&line, "lineage", lineage);
 	if (name)
@@ -67,7 +69,7 @@ static void log_descendant(const char *kind, const char *lineage, const char *na
 
 static bool following(void)
 {
-	return atomic_load(&collector.recording) && collector.follow;
+	return collector.tracking && collector.follow;
 }
 
 /* ---- the environment of a new program ---- */
@@ -229,20 +231,25 @@ static int exec_program(const struct exec_call *call, char *const env[])
 	char name_room[LINEAGE_ROOM];
 	struct text name = TEXT_ON(name_room);
 
-	if (!atomic_load(&collector.recording) || !collector.follow)
+	if (!following())
 		return call_exec(call, env);
 	if (!collector_is_ours())
 		return exec_after_vfork(call, env);
 	lineage_of(&name, 'x', atomic_fetch_add(&collector.execs, 1) + 1);
 	char **words = environment_make(&environment, env, name_room);
 
+	bool recording = atomic_load(&collector.recording);
+
 	log_descendant("exec", name_room, call->path ? call->path : "");
-	collector_suspend();
+	if (recording)
+		collector_suspend();
 	int result = call_exec(call, words ? words : env);
 	int error = errno;
 
-	collector_resume();
-	log_exec_failure(error);
+	if (recording) {
+		collector_resume();
+		log_exec_failure(error);
+	}
 	environment_drop(&environment);
 	errno = error;
 	return result;
@@ -438,7 +445,7 @@ static __thread uint32_t fork_index __attribute__((tls_model("initial-exec")));
 
 static void before_fork(void)
 {
-	if (!collector_is_ours() || !atomic_load(&collector.recording))
+	if (!collector_is_ours() || !collector.tracking)
 		return;
 	fork_index = atomic_fetch_add(&collector.forks, 1) + 1;
 	if (collector.engine == ENGINE_MONITOR)
@@ -450,7 +457,7 @@ static void after_fork_in_parent(void)
 	char name_room[LINEAGE_ROOM];
 	struct text name = TEXT_ON(name_room);
 
-	if (!collector_is_ours() || !atomic_load(&collector.recording))
+	if (!collector_is_ours() || !collector.tracking)
 		return;
 	if (collector.engine == ENGINE_MONITOR)
 		monitor_engine_resume();
@@ -464,7 +471,7 @@ static void after_fork_in_child(void)
 	struct text name = TEXT_ON(name_room);
 	struct text lineage = TEXT_ON(collector.lineage);
 
-	if (!atomic_load(&collector.recording))
+	if (!collector.tracking)
 		return;
 	lineage_of(&name, 'f', fork_index);
 	text_puts(&lineage, name_room);
@@ -481,7 +488,7 @@ __attribute__((used)) static void before_vfork(void)
 
 	if (!following() || !collector_is_ours())
 		return;
-	thread = thread_current();
+	thread = atomic_load(&collector.recording) ? thread_current() : NULL;
 	uint32_t index = atomic_fetch_add(&collector.forks, 1) + 1;
 	if (thread)
 		thread->vfork_index = index;
