@@ -112,7 +112,11 @@ static void on_exit_event(struct experiment_log *log, const char **attributes)
 	uint64_t status = 0, number = 0;
 
 	log->ended = true;
-	if (!xml_number(attributes, "status", &status) & !xml_number(attributes, "signal", &number))
+
+	bool has_status = xml_number(attributes, "status", &status);
+	bool has_signal = xml_number(attributes, "signal", &number);
+
+	if (!has_status && !has_signal)
 		return;
 	log->has_status = true;
 	log->exit_status = (int)status;
