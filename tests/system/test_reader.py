@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`helio print` against the independent reader, on golden experiments and on real ones."""
+import json
+
 import helio_reader
 import make_golden
 from harness import test
@@ -30,6 +32,25 @@ def golden(t):
     listing = t.print(path, '-metrics', 'e.total:name', '-functions')[-1]
     t.check(any('drop' in warning.lower() for warning in listing['warnings']),
             f'3 events were dropped, but the warnings are {listing["warnings"]}')
+
+
+@test
+def generated(t):
+    """Experiments by bench/generate.c, which says what it wrote: the second reader must find exactly that, print too."""
+    generator = t.build / 'bench' / 'helio-generate'
+    path = t.directory / 'generated.er'
+    truth = t.directory / 'truth.json'
+    t.run(generator, '-e', '30000', '-t', '3', '-d', '2', '-T', truth, path)
+    family = t.read(path)
+    for process in json.loads(truth.read_text())['processes']:
+        read = family[process['lineage']]
+        t.equal(read['events'], process['events'], f'events of {process["lineage"]}')
+        threads = {thread['number']: thread for thread in read['threads']}
+        for thread in process['threads']:
+            for state in METRICS:
+                t.equal(round(threads[thread['number']]['states'].get(state, 0) * 1e6), thread[state],
+                        f'{process["lineage"]} thread {thread["number"]} {state}')
+    compare(t, path)
 
 
 @test
