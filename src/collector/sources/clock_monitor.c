@@ -34,7 +34,11 @@ static int monitor_tid;
 struct tick {
 	int dir; /* /proc/self/task */
 	uint64_t now_ns;
+	uint32_t known; /* threads looked at */
 };
+
+/* Threads that nobody announced (a raw clone) are searched for this often. */
+enum { SEARCH_NS = 100 * 1000 * 1000 };
 
 static void sample_running(const struct unwind_regs *regs)
 {
@@ -112,12 +116,25 @@ static void sample_blocked(struct thread *thread, int tid, const struct clock_re
 	thread_unlock(thread);
 }
 
+/* A thread that left without a word: its state is free again. */
+static void bury(struct thread *thread, int tid)
+{
+	if (!thread_try_lock(thread))
+		return;
+	if (atomic_load(&thread->tid) == tid) {
+		writer_thread_end(thread, thread->clock.last.now_ns);
+		thread_release(thread);
+	}
+	thread_unlock(thread);
+}
+
 static void look_at(struct thread *thread, void *arg)
 {
-	const struct tick *tick = arg;
+	struct tick *tick = arg;
 	int tid = atomic_load(&thread->tid);
 	struct clock_remote remote;
 
+	tick->known++;
 	if (thread->files.tid != tid) {
 		clock_files_close(&thread->files);
 		/* Most short threads never need to be looked at. */
@@ -125,13 +142,67 @@ static void look_at(struct thread *thread, void *arg)
 			return;
 		clock_files_open(&thread->files, tick->dir, tid);
 	}
-	if (!clock_look(&thread->files, &remote))
+	if (!clock_look(&thread->files, &remote)) {
+		if (sys_call(SYS_tgkill, atomic_load(&collector.pid), tid, 0, 0) == -ESRCH)
+			bury(thread, tid);
 		return;
+	}
 	if (remote.blocked) {
 		if (!still_waiting(thread, &remote, tick->now_ns))
 			sample_blocked(thread, tid, &remote);
 	} else if (worth_a_signal(thread, tid, tick->now_ns)) {
 		send_tick(tid);
+	}
+}
+
+static void find_tid(struct thread *thread, void *tid)
+{
+	if (atomic_load(&thread->tid) == *(int *)tid)
+		*(int *)tid = 0;
+}
+
+struct directory_entry { /* getdents64(2) */
+	uint64_t inode;
+	int64_t offset;
+	uint16_t size;
+	uint8_t type;
+	char name[];
+};
+
+/* A signal makes an unknown thread introduce itself: its handler asks for a state. */
+static void greet(const struct directory_entry *entry)
+{
+	int tid = (int)text_number(entry->name, NULL);
+	int unknown = tid;
+
+	thread_for_each(find_tid, &unknown);
+	if (unknown && unknown != sys_gettid())
+		send_tick(tid);
+}
+
+/* Asks every thread of the process who is in no state; only if there are more than we know. */
+static void search(const struct tick *tick)
+{
+	char room[4096] __attribute__((aligned(8)));
+	uint32_t count = 0;
+	long got;
+
+	for (int pass = 0; pass < 2; pass++) {
+		sys_call(SYS_lseek, tick->dir, 0, 0, 0);
+		while ((got = sys_call(SYS_getdents64, tick->dir, room, sizeof(room), 0)) > 0) {
+			for (long at = 0; at < got;) {
+				struct directory_entry *entry = (void *)(room + at);
+
+				at += entry->size;
+				if (entry->name[0] == '.')
+					continue;
+				count++;
+				if (pass)
+					greet(entry);
+			}
+		}
+		if (count <= tick->known + 1) /* and the monitor */
+			return;
 	}
 }
 
@@ -151,7 +222,7 @@ static void sleep_until(uint64_t *next_ns)
 static void monitor(void)
 {
 	struct tick tick;
-	uint64_t next_ns = clock_now_ns();
+	uint64_t next_ns = clock_now_ns(), searched_ns = 0;
 
 	/* The descriptor table is a copy: holding the program's pipes open would change it. */
 	sys_call(SYS_close_range, 0, ~0u, 0, 0);
@@ -159,8 +230,14 @@ static void monitor(void)
 	while (atomic_load(&running) && tick.dir >= 0) {
 		sleep_until(&next_ns);
 		tick.now_ns = clock_now_ns();
-		if (!atomic_load(&paused) && atomic_load(&collector.recording))
-			thread_for_each(look_at, &tick);
+		if (atomic_load(&paused) || !atomic_load(&collector.recording))
+			continue;
+		tick.known = 0;
+		thread_for_each(look_at, &tick);
+		if (tick.now_ns - searched_ns > SEARCH_NS) {
+			search(&tick);
+			searched_ns = tick.now_ns;
+		}
 	}
 	rawthread_exit(&running);
 }
