@@ -99,7 +99,7 @@ static int chain(int depth);
 #define FUNCTION(n)                                                                                \
 	static __attribute__((noinline, optimize("omit-frame-pointer"))) int f##n(int depth)       \
 	{                                                                                          \
-		volatile char room[8 + 16 * ((n) % 5)];                                                  \
+		volatile char room[8 + 16 * ((n) % 5)];                                            \
                                                                                                    \
 		room[0] = (char)depth;                                                             \
 		return chain(depth - 1) + room[0] + (n);                                           \
@@ -159,9 +159,10 @@ static double measure_first(bool known)
 	for (i = 0; i < count; i++) {
 		uint32_t at = (uint32_t)(i * UINT64_C(2654435761) % count);
 		uint64_t start = (uint64_t)module->eh_frame_hdr + (uint64_t)(int64_t)table[2 * at];
+		const uint8_t *fde = module->eh_frame_hdr + table[2 * at + 1];
 
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
-		regs.reg[16] = start + (seed >> 58);
+		regs.reg[16] = start + (seed >> 32) % *(const uint32_t *)(fde + 12);
 		regs.reg[7] = (uint64_t)words + 64;
 		regs.reg[6] = (uint64_t)words + 128;
 		memory->depth = 0;

@@ -463,6 +463,7 @@ void asm_leaf(void);
 void asm_pushed(void);
 void asm_caller(void (*function)(int));
 void asm_end(void);
+void asm_lost(void);
 __asm__(".text\n"
 	".globl asm_leaf\n.type asm_leaf,@function\n"
 	"asm_leaf: nop\n int3\n ret\n.size asm_leaf, .-asm_leaf\n"
@@ -473,7 +474,11 @@ __asm__(".text\n"
 	"asm_caller: push %rbp\n mov %rsp,%rbp\n push %rbx\n push %rbx\n mov %rdi,%rax\n"
 	" mov $2,%edi\n call *%rax\n pop %rbx\n pop %rbx\n pop %rbp\n ret\n"
 	".size asm_caller, .-asm_caller\n"
-	".globl asm_end\nasm_end: nop\n");
+	".globl asm_end\nasm_end: nop\n"
+	".globl asm_lost\n.type asm_lost,@function\n"
+	"asm_lost: push %rbp\n mov %rsp,%r11\n xor %eax,%eax\n mov $64,%ecx\n sub $512,%rsp\n"
+	" mov %rsp,%rdi\n rep stosq\n xor %ebp,%ebp\n int3\n mov %r11,%rsp\n pop %rbp\n ret\n"
+	".size asm_lost, .-asm_lost\n");
 
 static FRAME void call_recurse(int depth)
 {
@@ -506,15 +511,35 @@ static FRAME void test_no_cfi(void **state)
 	expect_complete("_start");
 }
 
-static FRAME void test_no_code(void **state)
+/* Without any CFI of the program, its instructions say as much. */
+static FRAME void test_no_program_cfi(void **state)
 {
+	int which;
+
 	support_publish_without_cfi("");
 	recurse(2);
+	expect(0, "recurse", "recurse", "recurse", "test_no_program_cfi", NULL);
+	expect_complete("_start");
+	check_chain(60);
+	expect_complete("_start");
+	for (which = 0; which < 3; which++) {
+		call_assembly(which);
+		assert_true(find("call_assembly") > 0);
+		expect_complete("_start");
+	}
+	with_frame_pointer(100);
 	support_publish();
-	/* This program has neither frame pointers nor, now, CFI. */
+	expect(0, "with_alloca", "with_realigned_stack", "with_frame_pointer", NULL);
+}
+
+/* Nothing tells how this one's frame is to be left. */
+static FRAME void test_lost(void **state)
+{
+	asm_lost();
 	assert_int_equal(end, UNWIND_FAILED);
-	assert_int_equal(pcs[count - 1], FORMAT_PC_UNWIND_FAILED);
-	assert_string_equal(support_name(pcs[0]), "recurse");
+	assert_int_equal(count, 2);
+	assert_int_equal(pcs[1], FORMAT_PC_UNWIND_FAILED);
+	assert_string_equal(support_name(pcs[0]), "asm_lost");
 	assert_int_equal(memory->reason, UNWIND_REASON_NO_CFI);
 }
 
@@ -621,7 +646,8 @@ int main(void)
 		cmocka_unit_test(test_coroutine),
 		cmocka_unit_test(test_null_call),
 		cmocka_unit_test(test_no_cfi),
-		cmocka_unit_test(test_no_code),
+		cmocka_unit_test(test_no_program_cfi),
+		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_publish_forgets),
 		cmocka_unit_test(test_hold),
 		cmocka_unit_test(test_skip),

@@ -4,7 +4,7 @@
 
 #include "collector/unwind/x86_64.h"
 
-enum { EXPRESSION_DEPTH = 12, EXPRESSION_STEPS = 200 };
+enum { EXPRESSION_DEPTH = 8, EXPRESSION_STEPS = 200 };
 
 enum {
 	OP_ADDR = 0x03,

@@ -14,6 +14,7 @@
 #include "collector/unwind/expression.h"
 #include "collector/unwind/modules.h"
 #include "collector/unwind/rule.h"
+#include "collector/unwind/scan.h"
 #include "collector/unwind/x86_64.h"
 
 /* The row for a pc, into the scratch area. The caller is a reader of modules. */
@@ -30,16 +31,39 @@ bool slow_row(struct walk *walk)
 	return find_row(walk, walk->pc) == CFI_FOUND;
 }
 
-static uint64_t read_rule(struct walk *walk, uint64_t pc)
+/* A rule read off the instructions at `at`, if what it leads to now is behind a call; else 0. */
+static uint64_t checked_scan(struct walk *walk, const struct unwind_module *module, uint64_t at)
+{
+	uint64_t rule = scan_rule(module, at, walk_scratch(walk)->paths);
+	uint64_t cfa, address;
+
+	if (!rule)
+		return 0;
+	cfa = (rule_kind(rule) == RULE_BP ? walk->bp : walk->sp) + (uint64_t)rule_cfa(rule);
+	if (!walk_load(walk, cfa - ARCH_RETURN_SIZE, &address) ||
+	    !arch_is_after_call(walk->modules, address))
+		return 0;
+	return rule;
+}
+
+/* The rule by the address `pc` to look up, which belongs to the instruction at `at` or before it.
+ */
+static uint64_t read_rule(struct walk *walk, uint64_t pc, uint64_t at)
 {
 	enum cfi_answer answer = find_row(walk, pc);
+	const struct unwind_module *module;
 	uint64_t rule;
 
 	if (answer == CFI_FOUND)
 		return rule_from_row(&walk_scratch(walk)->result, pc);
 	if (answer == CFI_BAD)
 		return RULE_BAD;
-	rule = arch_rule_from_code(modules_find(walk->modules, pc), pc);
+	module = modules_find(walk->modules, pc);
+	if (!module)
+		return RULE_NO_CFI;
+	rule = arch_rule_from_code(module, pc);
+	if (!rule)
+		rule = checked_scan(walk, module, at);
 	return rule ? rule : RULE_NO_CFI;
 }
 
@@ -56,7 +80,7 @@ static uint64_t landing_rule(struct walk *walk, uint64_t rule)
 
 	if (walk_is_exact(walk) || arch_is_after_call(walk->modules, address))
 		return 0;
-	other = read_rule(walk, address);
+	other = read_rule(walk, address, address);
 	if (other == rule || rule_kind(other) > RULE_DEREF_BP ||
 	    walk_scratch(walk)->result.function == address)
 		return 0;
@@ -70,7 +94,7 @@ uint64_t slow_rule(struct walk *walk)
 	if (!modules_enter())
 		return RULE_ABSENT;
 	walk->memory->counts.misses++;
-	rule = read_rule(walk, walk->pc);
+	rule = read_rule(walk, walk->pc, walk->pc + !walk_is_exact(walk));
 	other = landing_rule(walk, rule);
 	modules_leave();
 	/* Not into the cache, where it would also hold for the instruction before. */

@@ -4,11 +4,15 @@
 #define HELIO_COLLECTOR_UNWIND_SLOW_H
 
 #include "collector/unwind/cfi.h"
+#include "collector/unwind/scan.h"
 #include "collector/unwind/walk.h"
 
 /* The working room in struct unwind_memory. */
 struct walk_scratch {
-	struct cfi_row states[CFI_STATES];
+	union {
+		struct cfi_row states[CFI_STATES];
+		struct scan_path paths[SCAN_PATHS];
+	};
 	struct cfi_result result;
 	struct unwind_regs full; /* the registers of fresh frame full_index */
 	struct unwind_regs next;
