@@ -76,10 +76,12 @@ timer_t start_timer()
 	return timer;
 }
 
+constexpr unsigned enough = 1500;
+
 /* Runs `work` again and again until enough samples were taken. */
-void sample_while(const std::function<void()> &work)
+void sample_while(unsigned incomplete_allowed, const std::function<void()> &work)
 {
-	unsigned last = samples + 1500;
+	unsigned last = samples + enough;
 	uint64_t pcs[limit];
 	timer_t timer = start_timer();
 
@@ -87,14 +89,14 @@ void sample_while(const std::function<void()> &work)
 	while (samples < last)
 		work();
 	timer_delete(timer);
-	if (incomplete) {
+	if (incomplete > incomplete_allowed) {
 		uint32_t count = support_path(bad_node, pcs, limit);
 
 		for (uint32_t i = 0; i < count; i++)
 			print_message("  %#lx %s\n", pcs[i], support_name(pcs[i]));
 	}
 	assert_int_equal(different, 0);
-	assert_int_equal(incomplete, 0);
+	assert_in_range(incomplete, 0, incomplete_allowed);
 }
 
 struct guard {
@@ -118,7 +120,8 @@ void test_exceptions(void **)
 {
 	int count = 0;
 
-	sample_while([&] {
+	/* For some instructions libgcc replaces its own return address by another frame's. */
+	sample_while(enough / 200, [&] {
 		try {
 			throw_deep(20, &count);
 		} catch (const std::runtime_error &) {
@@ -136,7 +139,7 @@ void test_containers(void **)
 	for (int i = 0; i < 2000; i++)
 		words.push_back(std::to_string(i * 7919 % 10007) +
 				" a rather long word for a string");
-	sample_while([&] {
+	sample_while(0, [&] {
 		std::vector<std::string> sorted = words;
 
 		std::sort(sorted.begin(), sorted.end(),
@@ -164,7 +167,7 @@ void test_recursion(void **)
 {
 	volatile int n = 0;
 
-	sample_while([&] {
+	sample_while(0, [&] {
 		n = (n + 37) % 400;
 		deep(n, n + 16);
 	});
@@ -175,7 +178,7 @@ void test_stdio(void **)
 	char text[200];
 	FILE *file = fopen("/dev/null", "w");
 
-	sample_while([&] {
+	sample_while(0, [&] {
 		for (int i = 0; i < 50; i++) {
 			snprintf(text, sizeof(text), "%d %g %s", i, i / 3.0, "text");
 			fprintf(file, "%s\n", text);
