@@ -97,7 +97,7 @@ static void handler(int number, siginfo_t *info, void *context)
 static int chain(int depth);
 
 #define FUNCTION(n)                                                                                \
-	static __attribute__((noinline, optimize("omit-frame-pointer"))) int f##n(int depth)       \
+	static __attribute__((noinline)) int f##n(int depth)                                       \
 	{                                                                                          \
 		volatile char room[8 + 16 * ((n) % 5)];                                            \
                                                                                                    \

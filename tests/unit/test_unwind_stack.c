@@ -24,7 +24,14 @@
 #include "format/format.h"
 #include "unwind_support.h"
 
-#define FRAME __attribute__((noinline, noclone, optimize("no-optimize-sibling-calls")))
+/* Each call is a frame of its own; compiled with -fno-optimize-sibling-calls. */
+#ifdef __clang__
+#define FRAME	      __attribute__((noinline))
+#define FRAME_POINTER __attribute__((noinline, optnone))
+#else
+#define FRAME	      __attribute__((noinline, noclone))
+#define FRAME_POINTER __attribute__((noinline, optimize("O0")))
+#endif
 
 enum { CAPACITY = 2048, LIMIT = 512 };
 
@@ -282,7 +289,7 @@ static FRAME int with_realigned_stack(int size)
 	return with_alloca(size) + room[0] + aligned[0];
 }
 
-static __attribute__((noinline, optimize("O0"))) int with_frame_pointer(int size)
+static FRAME_POINTER int with_frame_pointer(int size)
 {
 	int result = with_realigned_stack(size);
 

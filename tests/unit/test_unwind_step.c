@@ -26,7 +26,14 @@
 #include "format/format.h"
 #include "unwind_support.h"
 
-#define FRAME __attribute__((noinline, noclone, optimize("no-optimize-sibling-calls")))
+/* Each call is a frame of its own; compiled with -fno-optimize-sibling-calls. */
+#ifdef __clang__
+#define FRAME	      __attribute__((noinline))
+#define FRAME_POINTER __attribute__((noinline, optnone))
+#else
+#define FRAME	      __attribute__((noinline, noclone))
+#define FRAME_POINTER __attribute__((noinline, optimize("O0")))
+#endif
 
 enum { CAPACITY = 256, STEPS = 200000 };
 
@@ -62,7 +69,7 @@ static FRAME int realigned(int n)
 	return many_registers(n, aligned[0], room[0], 4);
 }
 
-static __attribute__((noinline, optimize("O0"))) int frame_pointer(int n)
+static FRAME_POINTER int frame_pointer(int n)
 {
 	int array[16];
 
