@@ -51,7 +51,7 @@ def sqlite3(t, engine):
 
 @test(alone=True, engines=True)
 def python3(t, engine):
-    rows = measured(t, engine, '/usr/bin/python3', '-S', '-c', PYTHON, expect=('_PyEval_EvalFrameDefault', 'Py_BytesMain'))
+    rows = measured(t, engine, t.need('/usr/bin/python3'), '-S', '-c', PYTHON, expect=('_PyEval_EvalFrameDefault', 'Py_BytesMain'))
     t.check(rows['_PyEval_EvalFrameDefault']['i.totalcpu'] > 0.7 * rows['<Total>']['i.totalcpu'], 'the interpreter loop')
 
 

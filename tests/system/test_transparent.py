@@ -37,7 +37,7 @@ def descriptors(t, engine):
     """The lowest descriptors are free, and closing them all changes nothing."""
     script = ('import os\nprint(os.open("/dev/null", 0))\nos.closerange(3, 4096)\n'
               's = 0\nfor i in range(3000000): s += i\nprint(s)')
-    result = t.collect(t.need('python3'), '-S', '-c', script, engine=engine)
+    result = t.collect(t.need('/usr/bin/python3'), '-S', '-c', script, engine=engine)
     t.equal(result.out.split()[-2:], ['3', '4499998500000'], 'output')
     t.check(t.read(result.experiment)['']['cpu'] > 0.05, 'no CPU recorded after the descriptors were closed')
 
