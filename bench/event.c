@@ -14,7 +14,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -90,7 +89,7 @@ static __attribute__((noinline)) int descend(int depth)
 
 static void begin(char *directory)
 {
-	strcpy(collector.directory, directory);
+	snprintf(collector.directory, sizeof(collector.directory), "%s", directory);
 	collector.depth = UNWIND_DEPTH_DEFAULT;
 	collector.engine = ENGINE_PERF;
 	collector.start_ns = clock_now_ns();

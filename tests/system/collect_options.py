@@ -432,7 +432,7 @@ class Surroundings(Case):
         self.assertEqual(env['LD_PRELOAD'], f'{library}:libm.so.6')
         self.assertEqual(env['KEEP'], 'this')
         self.assertEqual(env['HELIO_COLLECTOR_EXPERIMENT'], str(self.dir.resolve() / 'test.1.er'))
-        self.assertEqual(env['HELIO_COLLECTOR_LINEAGE'], '')
+        self.assertEqual(env['HELIO_COLLECTOR_LINEAGE'].strip(), '')
         self.assertEqual(env['HELIO_COLLECTOR_LIBRARY'], library)
         self.assertEqual(env['HELIO_COLLECTOR_FOLLOW'], 'x')
         params = dict(p.split(':', 1) for p in env['HELIO_COLLECTOR_PARAMS'].rstrip(';').split(';'))

@@ -32,13 +32,14 @@ def of_phases(t, engine):
     t.near(cpu, truth['fsync.cpu'], 'fsync cpu', 0.15, 0.02)
     t.near(value('fsync', 'total'), truth['fsync.wall'], 'fsync total', 0.02, slack)
     t.equal(truth['interrupted'], 0, 'calls ended by EINTR')
-    t.equal(truth['readzero.partial'], 0, 'short reads')
+    if engine == 'perf':  # the monitor's signal ends a read of /dev/zero early, as any signal does
+        t.equal(truth['readzero.partial'], 0, 'short reads')
 
 
-@test(alone=True, engines=True)
-def stopped(t, engine):
-    """By its own raise() and by another process while it computes."""
-    result = t.collect(t.target('stopper'), '0.5', engine=engine)
+@test(alone=True)
+def stopped(t):
+    """By its own raise() and by another process while it computes. A stop stops the monitor too: perf only."""
+    result = t.collect(t.target('stopper'), '0.5', engine='perf')
     truth = result.truth()
     rows = t.functions(result.experiment, 'i.stop', 'i.total')
     t.near(rows['stop_self']['i.stop'], truth['stopped_self'], 'stopped by itself', 0.05, 0.03)

@@ -42,3 +42,10 @@ def listed_by_print(t, engine):
     result = t.collect(t.target('threads8'), '0.1s', engine=engine)
     listing = t.print(result.experiment, '-metrics', 'e.total:name', '-thread_list')[-1]
     t.equal(listing['rows'][0]['total'], 9, 'threads by thread_list')
+
+
+@test(engines=True)
+def made_by_clone_alone(t, engine):
+    result = t.collect(t.target('rawclone'), '700000', engine=engine)
+    rows = {row['name']: row for row in t.print(result.experiment, '-metrics', 'e.totalcpu:name', '-functions')[-1]['rows']}
+    t.near(rows['burn']['e.totalcpu'], result.truth()['raw.cpu'], 'CPU of the raw thread', 0.05, 0.02)

@@ -9,6 +9,7 @@
 
 #include "launch/environment.h"
 #include "launch/options.h"
+#include "format/params.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -342,12 +343,15 @@ static void test_environment(void **state)
 	const size_t count = sizeof(expected) / sizeof(expected[0]);
 	char **list = environment_build(&arena, old, &request);
 
-	for (size_t i = 0; i < count; i++)
-		assert_string_equal(list[i], expected[i]);
+	for (size_t i = 0; i < count; i++) {
+		if (strstr(expected[i], "LINEAGE=")) /* padded: the collector writes over the blanks */
+			assert_int_equal(strlen(list[i]), strlen(expected[i]) + PARAMS_LINEAGE_ROOM);
+		assert_memory_equal(list[i], expected[i], strlen(expected[i]));
+	}
 	assert_null(list[count]);
 	request.follow_regex = "a|b";
 	assert_string_equal(environment_build(&arena, old, &request)[count],
-			    "HELIO_COLLECTOR_FOLLOW=a|b");
+			    "HELIO_COLLECTOR_FOLLOW=^(a|b)$");
 	arena_fini(&arena);
 }
 

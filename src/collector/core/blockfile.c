@@ -16,11 +16,23 @@ enum {
 	ARENA_LARGEST = 4 * 1024 * 1024,
 };
 
+enum { ARENAS_DOUBLING = 7 }; /* 64 KiB << 6 = 4 MiB */
+
+/* Arenas one may look ahead for one that no other thread is making at this moment. */
+enum { LOOK_AHEAD = 16 };
+
 static uint64_t arena_size(uint32_t index)
 {
-	uint64_t size = index < 7 ? (uint64_t)ARENA_FIRST << index : ARENA_LARGEST;
+	return index < ARENAS_DOUBLING ? (uint64_t)ARENA_FIRST << index : ARENA_LARGEST;
+}
 
-	return size < ARENA_LARGEST ? size : ARENA_LARGEST;
+/* An arena's place depends on nothing but its number: arenas can be made in any order. */
+static uint64_t arena_offset(uint32_t index)
+{
+	uint32_t doubling = index < ARENAS_DOUBLING ? index : ARENAS_DOUBLING;
+
+	return ARENA_FIRST * (((uint64_t)1 << doubling) - 1) +
+	       (uint64_t)(index - doubling) * ARENA_LARGEST;
 }
 
 /* Growing a file past RLIMIT_FSIZE raises SIGXFSZ, which would kill the program. */
@@ -74,13 +86,13 @@ static void prepare_arena(struct blockfile *file, uint32_t index)
 {
 	uint32_t expected = ARENA_EMPTY;
 
-	if (index >= BLOCKFILE_ARENAS)
+	if (index >= BLOCKFILE_ARENAS || atomic_load(&file->arena[index].state) != ARENA_EMPTY)
 		return;
 	struct blockfile_arena *arena = &file->arena[index];
 	if (!atomic_compare_exchange_strong(&arena->state, &expected, ARENA_CLAIMED))
 		return;
 	arena->size = arena_size(index);
-	arena->offset = index ? arena[-1].offset + arena[-1].size : 0;
+	arena->offset = arena_offset(index);
 	atomic_store_explicit(&arena->used, index ? 0 : FORMAT_BLOCK_ALIGN, memory_order_relaxed);
 	int result = map_arena(file, arena);
 	if (result)
@@ -120,48 +132,63 @@ int blockfile_create(struct blockfile *file, const char *directory, const char *
 	return atomic_load(&file->arena[0].state) == ARENA_READY ? 0 : -(int)file->failed;
 }
 
+static uint32_t state_of(struct blockfile *file, uint32_t index)
+{
+	return atomic_load_explicit(&file->arena[index].state, memory_order_acquire);
+}
+
+static void *take_from(struct blockfile *file, uint32_t index, size_t size)
+{
+	struct blockfile_arena *arena = &file->arena[index];
+	uint64_t start = atomic_fetch_add(&arena->used, size);
+
+	if (start + size > arena->size)
+		return NULL;
+	if (start + size > arena->size / 2)
+		prepare_arena(file, index + 1);
+	return arena->base + start;
+}
+
 void *blockfile_take(struct blockfile *file, size_t size)
 {
-	for (int tries = 0; tries < 3; tries++) {
-		uint32_t index = atomic_load_explicit(&file->current, memory_order_acquire);
-		struct blockfile_arena *arena = &file->arena[index];
+	uint32_t first = atomic_load_explicit(&file->current, memory_order_acquire);
 
-		if (atomic_load_explicit(&arena->state, memory_order_acquire) == ARENA_READY) {
-			uint64_t start = atomic_fetch_add(&arena->used, size);
+	for (uint32_t index = first; index < first + LOOK_AHEAD && index < BLOCKFILE_ARENAS; index++) {
+		void *block = NULL;
 
-			if (start + size <= arena->size) {
-				if (start + size > arena->size / 2)
-					prepare_arena(file, index + 1);
-				return arena->base + start;
-			}
-		}
-		prepare_arena(file, index + 1);
-		if (index + 1 >= BLOCKFILE_ARENAS ||
-		    atomic_load_explicit(&file->arena[index + 1].state, memory_order_acquire) !=
-			    ARENA_READY)
+		prepare_arena(file, index);
+		if (state_of(file, index) == ARENA_FAILED)
 			return NULL;
-		atomic_compare_exchange_strong(&file->current, &index, index + 1);
+		if (state_of(file, index) != ARENA_READY)
+			continue; /* another thread is making it: go past it */
+		block = take_from(file, index, size);
+		if (block)
+			return block;
+		/* Full; but current must not pass an arena that is still being made. */
+		uint32_t expected = index;
+		atomic_compare_exchange_strong(&file->current, &expected, index + 1);
 	}
 	return NULL;
 }
 
 void blockfile_trim(struct blockfile *file)
 {
-	uint32_t index = atomic_load(&file->current);
-	struct blockfile_arena *arena = &file->arena[index];
+	uint64_t end = 0;
 
-	if (atomic_load(&arena->state) != ARENA_READY)
-		return;
-	/* From now on nothing may be cut from what is no longer there. */
-	uint64_t used = atomic_fetch_add(&arena->used, arena->size);
-	uint32_t expected = ARENA_EMPTY;
+	for (uint32_t i = 0; i < BLOCKFILE_ARENAS; i++) {
+		struct blockfile_arena *arena = &file->arena[i];
 
-	if (used > arena->size)
-		used = arena->size;
-	if (index + 1 < BLOCKFILE_ARENAS &&
-	    !atomic_compare_exchange_strong(&file->arena[index + 1].state, &expected, ARENA_FAILED))
-		atomic_store(&file->arena[index + 1].state, ARENA_FAILED);
-	sys_truncate(file->path, arena->offset + used);
+		if (atomic_exchange(&arena->state, ARENA_FAILED) != ARENA_READY) {
+			if (i >= atomic_load(&file->current) + 1)
+				break;
+			continue;
+		}
+		uint64_t used = atomic_load(&arena->used);
+
+		if (used)
+			end = arena->offset + (used < arena->size ? used : arena->size);
+	}
+	sys_truncate(file->path, end);
 }
 
 void blockfile_abandon(struct blockfile *file)

@@ -28,7 +28,7 @@ enum { BLOCKFILE_ARENAS = 4096 };
 
 struct blockfile {
 	char path[4096];
-	_Atomic uint32_t current; /* index of the arena in use */
+	_Atomic uint32_t current; /* all arenas before this one are full */
 	_Atomic uint32_t failed;  /* errno of the first failure to grow, for the log */
 	struct blockfile_arena arena[BLOCKFILE_ARENAS];
 };
@@ -39,8 +39,8 @@ int blockfile_create(struct blockfile *file, const char *directory, const char *
 
 /*
  * A zeroed block of at least `size` bytes (a multiple of FORMAT_BLOCK_ALIGN)
- * at such a multiple in the file, or NULL: the disk is full, or every other
- * thread wanted one in this very moment.
+ * at such a multiple in the file, or NULL: the disk is full, or there are too
+ * many threads in this very moment.
  */
 void *blockfile_take(struct blockfile *file, size_t size);
 

@@ -62,6 +62,7 @@ struct clock_files {
 	int32_t tid; /* 0: none are open */
 	int32_t schedstat, syscall;
 	uint64_t seen_ns, seen_cpu_ns; /* the last look at a thread that was not blocked */
+	uint64_t waiting_ns; /* the last look at which the known wait went on */
 };
 
 /* One live thread. Lives in its own mapping, which the next thread takes over. */
@@ -195,6 +196,7 @@ int log_open(void);
 void log_append(const char *file, struct text *line);
 /* Begins `<event kind="…" tstamp="…"`; log_event_end closes and appends it. */
 void log_event_begin(struct text *line, const char *kind);
+void log_event_begin_at(struct text *line, const char *kind, uint64_t time_ns);
 void log_event_end(struct text *line);
 void log_warning(const char *message, int error);
 

@@ -30,11 +30,16 @@ void log_append(const char *file, struct text *line)
 	sys_close(fd);
 }
 
-void log_event_begin(struct text *line, const char *kind)
+void log_event_begin_at(struct text *line, const char *kind, uint64_t time_ns)
 {
 	text_puts(line, "<event");
 	text_attribute(line, "kind", kind);
-	text_attribute_decimal(line, "tstamp", (int64_t)(clock_now_ns() - collector.start_ns));
+	text_attribute_decimal(line, "tstamp", (int64_t)(time_ns - collector.start_ns));
+}
+
+void log_event_begin(struct text *line, const char *kind)
+{
+	log_event_begin_at(line, kind, clock_now_ns());
 }
 
 void log_event_end(struct text *line)

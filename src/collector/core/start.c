@@ -346,7 +346,8 @@ static void log_counters(void)
 	char room[512];
 	struct text line = TEXT_ON(room);
 
-	uint64_t cpu_ns = process_cpu_ns() - collector.cpu_before_ns - monitor_engine_cpu_ns();
+	uint64_t monitor_ns = monitor_engine_cpu_ns();
+	uint64_t cpu_ns = process_cpu_ns() - collector.cpu_before_ns - monitor_ns;
 
 	log_event_begin(&line, "counters");
 	text_attribute_decimal(&line, "events", (int64_t)atomic_load(&collector.events));
@@ -357,6 +358,8 @@ static void log_counters(void)
 	if (collector.engine != ENGINE_NONE && !collector.window_end_ns &&
 	    collector.window_start_ns <= collector.start_ns)
 		text_attribute_decimal(&line, "cpu_ns", (int64_t)cpu_ns);
+	if (collector.engine == ENGINE_MONITOR)
+		text_attribute_decimal(&line, "monitor_cpu_ns", (int64_t)monitor_ns);
 	text_attribute_decimal(&line, "cpu_recorded_ns",
 			       (int64_t)atomic_load(&collector.cpu_recorded_ns));
 	log_event_end(&line);
@@ -372,11 +375,13 @@ static void log_failures(void)
 			    (int)(profile ? profile : stacks));
 }
 
-/* What the end of an image and an exec have in common. */
-static void close_books(enum format_sample_kind kind, const char *label)
+/* What the end of an image and an exec have in common. Returns the moment up to which time is accounted for. */
+static uint64_t close_books(enum format_sample_kind kind, const char *label)
 {
 	modules_update();
 	settle_all();
+	uint64_t settled_ns = clock_now_ns();
+
 	sample_write(kind, label);
 	log_failures();
 	log_counters();
@@ -384,6 +389,7 @@ static void close_books(enum format_sample_kind kind, const char *label)
 		blockfile_trim(&collector.profile);
 		blockfile_trim(&collector.stacks);
 	}
+	return settled_ns;
 }
 
 void collector_finish(void)
@@ -393,8 +399,9 @@ void collector_finish(void)
 
 	if (atomic_exchange(&collector.finished, true))
 		return;
-	close_books(FORMAT_SAMPLE_END, "end");
-	log_event_begin(&line, "exit");
+	uint64_t settled_ns = close_books(FORMAT_SAMPLE_END, "end");
+
+	log_event_begin_at(&line, "exit", settled_ns);
 	log_event_end(&line);
 	if (collector.lineage[0]) {
 		line.length = 0;

@@ -163,6 +163,23 @@ bool clock_look(const struct clock_files *files, struct clock_remote *remote)
 	return true;
 }
 
+/* The state letter follows the program's name, which may hold anything but ends with the last ')'. */
+void clock_look_stopped(int dir, int tid, struct clock_remote *remote)
+{
+	char line[512];
+	const char *end = NULL;
+	int fd = open_task_file(dir, tid, "stat");
+
+	if (!read_again(fd, line, sizeof(line)))
+		line[0] = '\0';
+	if (fd >= 0)
+		sys_close(fd);
+	for (const char *at = line; *at; at++)
+		if (*at == ')')
+			end = at;
+	remote->stopped = end && end[1] == ' ' && (end[2] == 'T' || end[2] == 't');
+}
+
 /* The calling thread's run-queue delay; 0 where /proc does not tell. */
 static uint64_t own_delay_ns(void)
 {
@@ -269,11 +286,11 @@ static bool futex_waits(uint64_t operation)
 }
 
 /*
- * Is the system call at `site` a futex wait?  Its number is gone from rax, so
- * look for the `mov $number,%eax` in front of it; in syscall(3), which takes
- * the number as an argument, judge by the arguments that are left.
+ * The number of the system call at `site`, or -1.  It is gone from rax, so look
+ * for the `mov $number,%eax` in front of it; in syscall(3), which takes the
+ * number as an argument, only a futex can be told, by the arguments that are left.
  */
-static bool site_is_futex(uint64_t site, const struct unwind_regs *regs)
+static long call_at(uint64_t site, const struct unwind_regs *regs)
 {
 	enum { FAR = 40 };
 	const uint8_t *code = (const uint8_t *)site;
@@ -283,12 +300,30 @@ static bool site_is_futex(uint64_t site, const struct unwind_regs *regs)
 		const uint8_t *at = code - back;
 
 		if (back >= 5 && at[0] == 0xb8 && at[3] == 0 && at[4] == 0)
-			return at[1] == (SYS_futex & 0xff) && at[2] == SYS_futex >> 8;
-		if (at[0] == 0x48 && at[1] == 0x89 && at[2] == 0xf8) /* mov %rdi,%rax */
-			return !(regs->reg[REG_DI] & 3) && regs->reg[REG_DI] > 4096 &&
-			       regs->reg[REG_SI] < 1024 && futex_waits(regs->reg[REG_SI]);
+			return at[1] | at[2] << 8;
+		if (at[0] == 0x48 && at[1] == 0x89 && at[2] == 0xf8) { /* mov %rdi,%rax */
+			bool futex = !(regs->reg[REG_DI] & 3) && regs->reg[REG_DI] > 4096 &&
+				     regs->reg[REG_SI] < 1024 && futex_waits(regs->reg[REG_SI]);
+
+			return futex ? SYS_futex : -1;
+		}
 	}
-	return false;
+	return -1;
+}
+
+/* What a thread waits for in a system call. Calls that send signals do not wait: it was stopped. */
+static enum format_state call_state(long call)
+{
+	switch (call) {
+	case SYS_futex:
+		return FORMAT_STATE_USER_LOCK;
+	case SYS_kill:
+	case SYS_tkill:
+	case SYS_tgkill:
+		return FORMAT_STATE_STOPPED;
+	default:
+		return FORMAT_STATE_SLEEP;
+	}
 }
 
 static enum format_state wait_state(const struct clock_account *clock, const struct unwind_regs *regs,
@@ -297,7 +332,7 @@ static enum format_state wait_state(const struct clock_account *clock, const str
 	uint64_t site = syscall_site(regs);
 
 	if (site)
-		return site_is_futex(site, regs) ? FORMAT_STATE_USER_LOCK : FORMAT_STATE_SLEEP;
+		return call_state(call_at(site, regs));
 	if (clock->last.minor_faults + clock->last.major_faults != faults_before)
 		return FORMAT_STATE_DATA_FAULT;
 	return FORMAT_STATE_STOPPED; /* gave up the processor in user mode: SIGSTOP, ptrace */
@@ -521,11 +556,23 @@ void clock_remote_wait(struct thread *thread, const struct clock_remote *remote,
 	if (clock->remote_slices != remote->slices || !clock->remote_stack) {
 		clock->remote_slices = remote->slices;
 		clock->remote_stack = stack_of_blocked(thread, remote->pc, remote->sp);
-		clock->remote_state = remote->call == SYS_futex ? FORMAT_STATE_USER_LOCK
-				      : remote->call < 0	 ? FORMAT_STATE_DATA_FAULT
-								 : FORMAT_STATE_SLEEP;
+		clock->remote_state = remote->stopped	 ? FORMAT_STATE_STOPPED
+				      : remote->call < 0 ? FORMAT_STATE_DATA_FAULT
+							 : call_state(remote->call);
 	}
 	emit(thread, FORMAT_STATE_WAIT_CPU, &clock->queued_pending_ns, clock->remote_stack);
+	emit(thread, clock->remote_state, &clock->blocked_pending_ns, clock->remote_stack);
+}
+
+void clock_remote_until(struct thread *thread, uint64_t now_ns)
+{
+	struct clock_account *clock = &thread->clock;
+	uint64_t cpu_ns = clock->last.cpu_ns;
+
+	if (!clock->remote_stack || now_ns <= clock->last.now_ns ||
+	    !remote_in_window(thread, &now_ns, &cpu_ns))
+		return;
+	account_remote(clock, now_ns, cpu_ns, clock->delay_ns);
 	emit(thread, clock->remote_state, &clock->blocked_pending_ns, clock->remote_stack);
 }
 

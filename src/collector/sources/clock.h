@@ -36,6 +36,7 @@ struct clock_remote {
 	bool blocked;		/* in a system call, `pc` and `sp` are valid */
 	uint64_t pc, sp;
 	long call;		/* its number; -1: blocked outside a system call */
+	bool stopped;		/* by a signal or a debugger; see clock_look_stopped */
 	uint64_t cpu_ns, delay_ns, slices;
 };
 /* `dir` is an open /proc/self/task. What cannot be opened is as if it said nothing. */
@@ -45,6 +46,12 @@ bool clock_look(const struct clock_files *files, struct clock_remote *remote);
 
 /* CPU clock of any thread of this process, up to this moment. */
 uint64_t clock_other_cpu_ns(int tid);
+
+/* Fills in `stopped`: one more file, so only for a wait that is new. */
+void clock_look_stopped(int dir, int tid, struct clock_remote *remote);
+
+/* The wait that was seen before went on until `now_ns` at least. */
+void clock_remote_until(struct thread *thread, uint64_t now_ns);
 
 /* The wait of a blocked thread, as seen by clock_look, goes on with this stack. */
 void clock_remote_wait(struct thread *thread, const struct clock_remote *remote, uint64_t now_ns);

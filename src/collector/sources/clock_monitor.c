@@ -76,12 +76,10 @@ static void send_tick(int tid)
 	atomic_store(&sending, 0);
 }
 
-/* Nothing ran since the last look, and it is too early to write the wait down again. */
-static bool still_waiting(const struct thread *thread, const struct clock_remote *remote,
-			  uint64_t now_ns)
+/* Nothing ran since the last look: the wait that we know goes on. */
+static bool still_waiting(const struct thread *thread, const struct clock_remote *remote)
 {
-	return thread->clock.remote_stack && remote->slices == thread->clock.remote_slices &&
-	       now_ns - thread->clock.last.now_ns < WAIT_FLUSH_NS;
+	return thread->clock.remote_stack && remote->slices == thread->clock.remote_slices;
 }
 
 /*
@@ -107,12 +105,26 @@ static bool worth_a_signal(struct thread *thread, int tid, uint64_t now_ns)
 	       cpu_ns - thread->clock.last.cpu_ns > PATIENCE * collector.interval_ns;
 }
 
-static void sample_blocked(struct thread *thread, int tid, const struct clock_remote *remote)
+static void sample_blocked(struct thread *thread, const struct tick *tick, int tid,
+			   struct clock_remote *remote)
 {
+	if (remote->slices != thread->clock.remote_slices)
+		clock_look_stopped(tick->dir, tid, remote);
 	if (!thread_try_lock(thread))
 		return;
 	if (atomic_load(&thread->tid) == tid && remote->cpu_ns >= thread->clock.last.cpu_ns)
 		clock_remote_wait(thread, remote, clock_now_ns());
+	thread_unlock(thread);
+}
+
+/* The known wait has ended since the last look: up to then its time has its stack. */
+static void end_wait(struct thread *thread, int tid)
+{
+	if (!thread_try_lock(thread))
+		return;
+	if (atomic_load(&thread->tid) == tid)
+		clock_remote_until(thread, thread->files.waiting_ns);
+	thread->files.waiting_ns = 0;
 	thread_unlock(thread);
 }
 
@@ -147,12 +159,17 @@ static void look_at(struct thread *thread, void *arg)
 			bury(thread, tid);
 		return;
 	}
-	if (remote.blocked) {
-		if (!still_waiting(thread, &remote, tick->now_ns))
-			sample_blocked(thread, tid, &remote);
-	} else if (worth_a_signal(thread, tid, tick->now_ns)) {
-		send_tick(tid);
+	if (still_waiting(thread, &remote)) {
+		thread->files.waiting_ns = tick->now_ns;
+		if (tick->now_ns - thread->clock.last.now_ns < WAIT_FLUSH_NS)
+			return;
+	} else if (thread->files.waiting_ns) {
+		end_wait(thread, tid);
 	}
+	if (remote.blocked)
+		sample_blocked(thread, tick, tid, &remote);
+	else if (worth_a_signal(thread, tid, tick->now_ns))
+		send_tick(tid);
 }
 
 static void find_tid(struct thread *thread, void *tid)

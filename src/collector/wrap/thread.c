@@ -58,12 +58,15 @@ static void set_stack_bounds(struct thread *thread, uint64_t size)
 
 static void begin(struct thread *thread)
 {
-	atomic_fetch_sub(&collector.births, 1);
-	if (!atomic_load(&collector.recording) || thread_current_if_known()) {
+	bool wanted = atomic_load(&collector.recording) && !thread_current_if_known();
+
+	if (wanted)
+		thread_adopt(thread, thread->clock.last.now_ns);
+	else
 		thread_release(thread);
+	atomic_fetch_sub(&collector.births, 1); /* not before: an event would make a second state */
+	if (!wanted)
 		return;
-	}
-	thread_adopt(thread, thread->clock.last.now_ns);
 	clock_begin(thread);
 	thread->start_stack = stacktable_intern(stack_of_caller(thread),
 						(uint64_t)thread->start_routine, NULL);
