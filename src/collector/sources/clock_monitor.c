@@ -85,7 +85,7 @@ static bool still_waiting(const struct thread *thread, const struct clock_remote
 /*
  * Does a signal now find the thread where it spends its time?  It does on a
  * processor: then its CPU clock advances between two looks.  It does when we
- * have just pushed it off one, by waking up: then it ran for most of the time
+ * have just pushed it off one, by waking up: then it ran for nearly all of the time
  * since the last tick.  A thread that has long been waiting for its turn would
  * take the signal where it was preempted, which is at the end of a system call far more often
  * than its time is spent there; its CPU time stays pending until a better tick,
@@ -93,15 +93,15 @@ static bool still_waiting(const struct thread *thread, const struct clock_remote
  */
 static bool worth_a_signal(struct thread *thread, int tid, uint64_t now_ns)
 {
-	enum { PATIENCE = 4 }; /* intervals of pending CPU time */
+	enum { PATIENCE = 8 }; /* intervals of pending CPU time */
 	struct clock_files *files = &thread->files;
 	uint64_t cpu_ns = clock_other_cpu_ns(tid);
-	bool most = (cpu_ns - files->seen_cpu_ns) * 2 > now_ns - files->seen_ns;
+	bool nearly_all = (cpu_ns - files->seen_cpu_ns) * 10 > (now_ns - files->seen_ns) * 9;
 	bool advances = clock_other_cpu_ns(tid) != cpu_ns;
 
 	files->seen_cpu_ns = cpu_ns;
 	files->seen_ns = now_ns;
-	return advances || most ||
+	return advances || nearly_all ||
 	       cpu_ns - thread->clock.last.cpu_ns > PATIENCE * collector.interval_ns;
 }
 
