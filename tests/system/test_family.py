@@ -41,7 +41,7 @@ def printed_together(t, engine):
     t.near(rows['<Total>']['e.totalcpu'], sum(p['cpu'] for p in family.values()), 'total CPU', 1e-6, 1e-6)
     truth = result.truth()
     burnt = sum(truth[f'{name}.cpu'] for name in LINEAGES)
-    t.ratio(rows['burn']['i.totalcpu'], burnt, 0.93, 1.01, 'burn')
+    t.ratio(rows['burn']['i.totalcpu'], burnt, 0.88, 1.01, 'burn')  # an interval at the end may go to exit
     listed = [row for row in t.print(result.experiment, '-experiment_list')[-1]['rows']]
     t.equal(len(listed), len(family), 'rows of experiment_list')
 
