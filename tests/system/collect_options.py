@@ -434,7 +434,7 @@ class Surroundings(Case):
         self.assertEqual(env['HELIO_COLLECTOR_EXPERIMENT'], str(self.dir.resolve() / 'test.1.er'))
         self.assertEqual(env['HELIO_COLLECTOR_LINEAGE'].strip(), '')
         self.assertEqual(env['HELIO_COLLECTOR_LIBRARY'], library)
-        self.assertEqual(env['HELIO_COLLECTOR_FOLLOW'], 'x')
+        self.assertEqual(env['HELIO_COLLECTOR_FOLLOW'], '^(x)$')
         params = dict(p.split(':', 1) for p in env['HELIO_COLLECTOR_PARAMS'].rstrip(';').split(';'))
         self.assertEqual((params['p'], params['F'], params['s']), ('100003', 'on', self.log().get('mono_ns')))
         self.assertIn(params['e'], ('perf', 'monitor'))

@@ -124,12 +124,13 @@ static void write_log(const char *lineage)
 static __attribute__((constructor)) void begin(void)
 {
 	const char *founder = getenv(PARAMS_ENV_EXPERIMENT);
-	const char *lineage = getenv(PARAMS_ENV_LINEAGE);
+	char *lineage = getenv(PARAMS_ENV_LINEAGE);
 	const char *params = getenv(PARAMS_ENV);
 	const char *start = params ? strstr(params, ";s:") : NULL;
 
 	if (!founder || !lineage || !start)
 		return;
+	lineage = strndup(lineage, strcspn(lineage, " ")); /* padded with blanks */
 	start_ns = strtoull(start + 3, NULL, 10);
 	snprintf(folder, sizeof(folder), "%s%s%s%s", founder, *lineage ? "/" : "", lineage,
 		 *lineage ? ".er" : "");
