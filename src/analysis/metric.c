@@ -59,7 +59,8 @@ static const struct metric catalogue[] = {
 	 .title = "Data Page Fault Time",
 	 .aliases = "data",
 	 .states = STATE(DATA_FAULT),
-	 .description = "time in page faults on data"},
+	 .description =
+		 "time blocked in page faults, on data or code: Linux does not tell them apart"},
 	{.command = "kernelpfault",
 	 .title = "Kernel Page Fault Time",
 	 .states = STATE(KERNEL_FAULT),
