@@ -72,9 +72,14 @@ def perf_report(bench):
 
 def unwind(bench, _names):
     """The unwinder by itself: a C program that prints its own ratios."""
-    program = bench.build / 'bench' / 'unwind'
-    if not program.exists():
-        print('unwind: no unwind in the build folder')
-        return
-    print('\n## Unwinding\n', flush=True)
-    subprocess.run([program], check=False)
+    run_program(bench, 'unwind', 'Unwinding')
+
+
+def event(bench, _names):
+    """What the collector adds to an event: likewise."""
+    run_program(bench, 'event', 'One event, beside the kernel\'s part of it')
+
+
+def run_program(bench, name, title):
+    print(f'\n## {title}\n', flush=True)
+    subprocess.run([bench.build / 'bench' / name], check=False)

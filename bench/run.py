@@ -20,6 +20,7 @@ BENCHMARKS = {
     'startup': overhead.startup,
     'size': profiles.size,
     'unwind': analysis.unwind,
+    'event': analysis.event,
     'analysis': analysis.analysis,
 }
 
