@@ -3,6 +3,9 @@
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
 
+/* One dlopen may bring several objects onto one stack. */
+enum { LEARN_MAX = 8 };
+
 enum { REG_SP = 7, REG_BP = 6, REG_PC = 16 }; /* DWARF numbers of x86-64 */
 
 /* Memory that may be gone: a thread that ends, a coroutine's stack, a wild pointer. */
@@ -39,8 +42,10 @@ static uint32_t unwind(struct thread *thread, const struct unwind_regs *regs,
 	uint32_t node = unwind_stack_node(memory, regs, stack, stacktable_intern, NULL, &end);
 
 	/* Code loaded since the last look at the modules: learn it and try again. */
-	if (end == UNWIND_FAILED && memory->reason == UNWIND_REASON_NO_CODE &&
-	    modules_learn(unwind_outermost_pc(memory)))
+	for (int tries = 0; tries < LEARN_MAX && end == UNWIND_FAILED &&
+			    memory->reason == UNWIND_REASON_NO_CODE &&
+			    modules_learn(unwind_outermost_pc(memory));
+	     tries++)
 		node = unwind_stack_node(memory, regs, stack, stacktable_intern, NULL, &end);
 	if (end == UNWIND_FAILED)
 		atomic_fetch_add_explicit(&collector.unwind_failed, 1, memory_order_relaxed);
