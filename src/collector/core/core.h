@@ -79,8 +79,9 @@ struct thread {
 	void *start_argument;
 	struct lane lane;
 	struct clock_account clock;
+	int32_t timer; /* the monitor's CPU timer of this thread + 1; 0: none */
 	struct clock_files files; /* the monitor's: outlive the thread until it looks again */
-	uint32_t last_stack;  /* of the last event */
+	uint32_t cpu_stack;   /* where it last spent CPU time; 0: no event has seen it */
 	uint32_t start_stack; /* the start routine: for time that no event saw */
 	uint32_t goodbyes;    /* rounds of thread-specific destructors seen */
 	struct unwind_memory *unwind; /* behind this struct, in the same mapping */
@@ -127,8 +128,9 @@ extern struct collector collector;
 /* start.c */
 /* The end of the process: accounts for all threads, writes the end sample. Once. */
 void collector_finish(void);
-/* Before exec, which ends this image with all its threads; and when it failed after all. */
-void collector_suspend(void);
+/* Before exec, which ends this image with all its threads: returns up to when they are accounted for. */
+uint64_t collector_suspend(void);
+/* When the exec failed after all. */
 void collector_resume(void);
 /* Begins a new recording in the child of a fork. */
 void collector_restart_after_fork(void);

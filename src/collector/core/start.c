@@ -253,7 +253,6 @@ static void begin_own_thread(uint64_t stack_low, uint64_t stack_high)
 	collector.cpu_before_ns = process_cpu_ns();
 	clock_begin(thread);
 	thread_adopt(thread, thread->clock.last.now_ns);
-	thread->last_stack = thread->start_stack = stacktable_intern(0, FORMAT_PC_NO_STACK, NULL);
 }
 
 static int find_own_text(struct dl_phdr_info *info, size_t size, void *unused)
@@ -416,14 +415,16 @@ __attribute__((destructor)) static void end(void)
 		collector_finish();
 }
 
-void collector_suspend(void)
+uint64_t collector_suspend(void)
 {
-	close_books(FORMAT_SAMPLE_END, "exec");
+	uint64_t settled_ns = close_books(FORMAT_SAMPLE_END, "exec");
+
 	if (collector.engine == ENGINE_PERF)
 		perf_engine_pause();
 	if (collector.engine == ENGINE_MONITOR)
 		monitor_engine_pause();
 	signal_show_real();
+	return settled_ns;
 }
 
 void collector_resume(void)

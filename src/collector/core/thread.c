@@ -10,6 +10,7 @@
  */
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
+#include "collector/sources/clock.h"
 
 #include <sched.h>
 #include <sys/mman.h>
@@ -85,7 +86,8 @@ static void reset(struct thread *thread)
 	thread->start_routine = NULL;
 	thread->start_argument = NULL;
 	thread->clock = (struct clock_account){0};
-	thread->last_stack = thread->start_stack = 0;
+	thread->timer = 0;
+	thread->cpu_stack = thread->start_stack = 0;
 	thread->goodbyes = 0;
 	unwind_memory_reset(thread->unwind);
 }
@@ -122,6 +124,7 @@ void thread_adopt(struct thread *thread, uint64_t birth_ns)
 	/* A handler sees the state only when it is whole. */
 	atomic_signal_fence(memory_order_release);
 	self = thread;
+	monitor_engine_arm(thread);
 }
 
 struct thread *thread_current_if_known(void)
@@ -152,6 +155,7 @@ void thread_end(void)
 	self = &gone;
 	/* A handler that interrupts us now sees `gone`; the monitor must be done with it. */
 	thread_lock(thread);
+	monitor_engine_disarm(thread);
 	thread_release(thread);
 	thread_unlock(thread);
 }

@@ -238,10 +238,11 @@ static void emit(struct thread *thread, enum format_state state, int64_t *pendin
 		return;
 	writer_event(thread, thread->clock.last.now_ns, state, (uint64_t)us, stack);
 	*pending_ns -= us * NS_PER_US;
-	thread->last_stack = stack;
-	if (state == FORMAT_STATE_USER || state == FORMAT_STATE_SYSTEM)
-		atomic_fetch_add_explicit(&collector.cpu_recorded_ns, (uint64_t)us * NS_PER_US,
-					  memory_order_relaxed);
+	if (state != FORMAT_STATE_USER && state != FORMAT_STATE_SYSTEM)
+		return;
+	thread->cpu_stack = stack;
+	atomic_fetch_add_explicit(&collector.cpu_recorded_ns, (uint64_t)us * NS_PER_US,
+				  memory_order_relaxed);
 }
 
 /* ---- what the thread was doing ---- */
@@ -343,18 +344,19 @@ static enum format_state wait_state(const struct clock_account *clock, const str
  * user mode, so a thread that was in a system call stands right behind its
  * instruction.  A tick within a page fault stands on an ordinary one: if there
  * were faults, the kernel's own count of the thread's system time decides.
- * The monitor's signal may come long after its moment: there the count must agree always.
+ * A signal that the monitor sends may come long after its moment: there the count must agree always.
  */
-static enum format_state cpu_state(struct clock_account *clock, const struct unwind_regs *regs)
+static enum format_state cpu_state(struct thread *thread, const struct unwind_regs *regs)
 {
+	struct clock_account *clock = &thread->clock;
 	uint64_t faults = clock->last.minor_faults + clock->last.major_faults;
 	bool faulted = faults != clock->tick_faults;
 	bool called = syscall_site(regs);
 	int64_t open_us = (int64_t)(clock->last.system_us - clock->system_done_us);
 	int64_t weight_us = clock->cpu_pending_ns / NS_PER_US;
 	bool counted = open_us * 2 > weight_us;
-	bool system = collector.engine == ENGINE_PERF ? called || (faulted && counted)
-						      : (called || faulted) && counted;
+	bool exact = collector.engine == ENGINE_PERF || thread->timer;
+	bool system = exact ? called || (faulted && counted) : (called || faulted) && counted;
 
 	clock->tick_faults = faults;
 	if (system)
@@ -364,7 +366,7 @@ static enum format_state cpu_state(struct clock_account *clock, const struct unw
 
 static void emit_cpu(struct thread *thread, const struct unwind_regs *regs, uint32_t stack)
 {
-	enum format_state state = cpu_state(&thread->clock, regs);
+	enum format_state state = cpu_state(thread, regs);
 
 	emit(thread, state, &thread->clock.cpu_pending_ns, stack);
 }
@@ -379,10 +381,19 @@ static void emit_remembered_wait(struct thread *thread)
 	clock->remote_stack = 0;
 }
 
-/* What is pending, for want of a better stack and state, goes to the given ones. */
+/*
+ * Writes all that is pending, for want of an event.  Most of the CPU time was
+ * spent where the thread last spent some; `stack` is for the rest, and for a
+ * thread that no event has seen: 0 if there is none better than its start.
+ */
 static void emit_rest(struct thread *thread, enum format_state cpu_state, uint32_t stack)
 {
-	emit(thread, cpu_state, &thread->clock.cpu_pending_ns, stack);
+	if (!stack)
+		stack = thread->start_stack;
+	if (!stack)
+		stack = stacktable_intern(0, FORMAT_PC_NO_STACK, NULL);
+	emit(thread, cpu_state, &thread->clock.cpu_pending_ns,
+	     thread->cpu_stack ? thread->cpu_stack : stack);
 	emit(thread, FORMAT_STATE_WAIT_CPU, &thread->clock.queued_pending_ns, stack);
 	emit(thread, FORMAT_STATE_SLEEP, &thread->clock.blocked_pending_ns, stack);
 }
@@ -391,7 +402,7 @@ static void emit_rest(struct thread *thread, enum format_state cpu_state, uint32
 static void skip_to(struct thread *thread, const struct clock_reading *reading)
 {
 	if (!thread->clock.paused) {
-		emit_rest(thread, FORMAT_STATE_USER, thread->last_stack);
+		emit_rest(thread, FORMAT_STATE_USER, 0);
 		writer_thread_pause(thread, thread->clock.last.now_ns);
 	}
 	thread->clock.paused = true;
@@ -439,9 +450,25 @@ static bool in_window(struct thread *thread, struct clock_reading *reading)
 	return true;
 }
 
+/*
+ * One signal can stand for a tick and a switch that met in one system call, and
+ * then the switch's own never comes.  As long as each switch is signalled, a
+ * wait that is still pending at a tick was in the call that the tick stands in.
+ */
+static void emit_met_wait(struct thread *thread, const struct unwind_regs *regs, uint64_t faults,
+			  uint32_t stack)
+{
+	struct clock_account *clock = &thread->clock;
+
+	if (clock->blocked_pending_ns > DELAY_WORTH_NS && perf_engine_sees_switches() &&
+	    syscall_site(regs))
+		emit(thread, wait_state(clock, regs, faults), &clock->blocked_pending_ns, stack);
+}
+
 void clock_tick(struct thread *thread, const struct unwind_regs *regs)
 {
 	struct clock_reading reading;
+	uint64_t faults = thread->clock.last.minor_faults + thread->clock.last.major_faults;
 
 	clock_read(&reading);
 	if (!in_window(thread, &reading))
@@ -451,6 +478,7 @@ void clock_tick(struct thread *thread, const struct unwind_regs *regs)
 	uint32_t stack = stack_of_context(thread, regs);
 
 	emit_cpu(thread, regs, stack);
+	emit_met_wait(thread, regs, faults, stack);
 	/* A preemption has no better stack than this; small noise waits until it is worth a record. */
 	if (thread->clock.queued_pending_ns > DELAY_WORTH_NS)
 		emit(thread, FORMAT_STATE_WAIT_CPU, &thread->clock.queued_pending_ns, stack);
@@ -470,7 +498,7 @@ void clock_switched_in(struct thread *thread, const struct unwind_regs *regs)
 	emit(thread, FORMAT_STATE_WAIT_CPU, &thread->clock.queued_pending_ns, stack);
 	emit(thread, wait_state(&thread->clock, regs, faults), &thread->clock.blocked_pending_ns,
 	     stack);
-	/* One signal can stand for two events of the same system call: the tick is in it. */
+	/* Likewise, the other way round: the tick is in this signal. */
 	if (thread->clock.cpu_pending_ns >= (int64_t)collector.interval_ns)
 		emit_cpu(thread, regs, stack);
 }
@@ -599,5 +627,5 @@ void clock_settle_other(struct thread *thread)
 		clock_remote_wait(thread, &remote, now_ns);
 	else
 		account_remote(clock, now_ns, remote.cpu_ns, seen ? remote.delay_ns : 0);
-	emit_rest(thread, FORMAT_STATE_USER, thread->last_stack);
+	emit_rest(thread, FORMAT_STATE_USER, 0);
 }

@@ -25,7 +25,7 @@ void clock_tick(struct thread *thread, const struct unwind_regs *regs);
 /* The thread runs again after a wait: the pending wait belongs to these registers' stack. */
 void clock_switched_in(struct thread *thread, const struct unwind_regs *regs);
 
-/* Accounts for everything up to now with the given stack; for the calling thread. */
+/* Accounts for everything up to now; `stack` is where the thread is. For the calling thread. */
 void clock_settle(struct thread *thread, uint32_t stack);
 
 /* The same for another thread, found blocked or running from outside (thread lock held). */
@@ -58,10 +58,16 @@ void clock_remote_wait(struct thread *thread, const struct clock_remote *remote,
 
 /* The engines. */
 bool perf_engine_start(char *reason, size_t size);
+/* Every context switch is being signalled now. */
+bool perf_engine_sees_switches(void);
 void perf_engine_pause(void);  /* before exec: no event may be pending */
 void perf_engine_resume(void); /* … when the exec failed */
 void perf_engine_forget(void); /* in the child of a fork */
 bool monitor_engine_start(void);
+/* The CPU timer of the calling thread, where the monitor engine is at work and uses timers. */
+void monitor_engine_arm(struct thread *thread);
+/* … and of any thread. */
+void monitor_engine_disarm(struct thread *thread);
 /* What the monitor itself used, which the program's CPU time contains. */
 uint64_t monitor_engine_cpu_ns(void);
 void monitor_engine_pause(void);

@@ -3,10 +3,14 @@
  * The monitor engine: for where perf events are not to be had.
  *
  * A raw thread wakes up every interval and looks at each thread in
- * /proc/self/task.  One that runs gets a signal and samples itself; one that is
- * blocked is sampled from here, by reading its stack with process_vm_readv:
- * its system call is not disturbed.  The wake-ups jitter by an eighth, so that
- * they do not fall into step with the program.
+ * /proc/self/task.  One that is blocked is sampled from here, by reading its
+ * stack with process_vm_readv: its system call is not disturbed.  The wake-ups
+ * jitter by an eighth, so that they do not fall into step with the program.
+ *
+ * CPU time is sampled by a timer on each thread's CPU clock: it expires in the
+ * timer interrupt, at the very instruction.  Its grain is the kernel's tick, so
+ * for shorter intervals the monitor signals the threads that run; that signal takes
+ * some microseconds to arrive and finds system calls more often than it should.
  */
 #include "collector/core/rawthread.h"
 #include "collector/core/sys.h"
@@ -18,6 +22,9 @@
 #include <time.h>
 
 enum { MONITOR_STACK = 64 * 1024 };
+
+/* The kernel's tick is 4 ms or less (CONFIG_HZ of 250 and more). */
+enum { TIMER_INTERVAL_NS = 4 * 1000 * 1000 };
 
 /* A wait that goes on is written down this often, so that a kill loses no more. */
 enum { WAIT_FLUSH_NS = 100 * 1000 * 1000 };
@@ -54,7 +61,9 @@ static void on_prof(int signal, siginfo_t *info, void *context)
 {
 	struct unwind_regs regs;
 
-	if (info->si_code != SI_QUEUE || (uint64_t)info->si_value.sival_ptr != MONITOR_COOKIE) {
+	bool ours = info->si_code == SI_QUEUE || info->si_code == SI_TIMER;
+
+	if (!ours || (uint64_t)info->si_value.sival_ptr != MONITOR_COOKIE) {
 		signal_forward(signal, info, context);
 		return;
 	}
@@ -62,6 +71,37 @@ static void on_prof(int signal, siginfo_t *info, void *context)
 		return;
 	unwind_regs_from_context(&regs, context);
 	sample_running(&regs);
+}
+
+static bool uses_timers(void)
+{
+	return collector.interval_ns >= TIMER_INTERVAL_NS;
+}
+
+void monitor_engine_arm(struct thread *thread)
+{
+	struct sigevent event = {.sigev_signo = CLOCK_SIGNAL_MONITOR, .sigev_notify = SIGEV_THREAD_ID};
+	struct itimerspec every = {.it_interval = {0}, .it_value = {0}};
+	int timer;
+
+	if (!atomic_load(&running) || !uses_timers() || thread->timer)
+		return;
+	event.sigev_value.sival_ptr = (void *)MONITOR_COOKIE;
+	event._sigev_un._tid = atomic_load(&thread->tid); /* sigev_notify_thread_id, which glibc does not name */
+	every.it_interval.tv_nsec = (long)(collector.interval_ns % 1000000000u);
+	every.it_interval.tv_sec = (time_t)(collector.interval_ns / 1000000000u);
+	every.it_value = every.it_interval;
+	if (sys_call(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &timer, 0))
+		return;
+	sys_call(SYS_timer_settime, timer, 0, &every, 0);
+	thread->timer = timer + 1;
+}
+
+void monitor_engine_disarm(struct thread *thread)
+{
+	if (thread->timer)
+		sys_call(SYS_timer_delete, thread->timer - 1, 0, 0, 0);
+	thread->timer = 0;
 }
 
 static void send_tick(int tid)
@@ -135,6 +175,7 @@ static void bury(struct thread *thread, int tid)
 		return;
 	if (atomic_load(&thread->tid) == tid) {
 		writer_thread_end(thread, thread->clock.last.now_ns);
+		monitor_engine_disarm(thread);
 		thread_release(thread);
 	}
 	thread_unlock(thread);
@@ -168,7 +209,7 @@ static void look_at(struct thread *thread, void *arg)
 	}
 	if (remote.blocked)
 		sample_blocked(thread, tick, tid, &remote);
-	else if (worth_a_signal(thread, tid, tick->now_ns))
+	else if (!thread->timer && worth_a_signal(thread, tid, tick->now_ns))
 		send_tick(tid);
 }
 
@@ -271,6 +312,8 @@ bool monitor_engine_start(void)
 	atomic_store(&paused, false);
 	atomic_store(&running, 1);
 	monitor_tid = rawthread_start(monitor, stack, MONITOR_STACK, true);
+	if (monitor_tid > 0 && thread_current_if_known())
+		monitor_engine_arm(thread_current_if_known());
 	return monitor_tid > 0;
 }
 
@@ -282,6 +325,8 @@ uint64_t monitor_engine_cpu_ns(void)
 void monitor_engine_pause(void)
 {
 	atomic_store(&paused, true);
+	if (thread_current_if_known())
+		monitor_engine_disarm(thread_current_if_known());
 	/* A signal sent is delivered before the system call that waits here returns. */
 	while (atomic_load(&sending))
 		sys_call(SYS_sched_yield, 0, 0, 0, 0);
@@ -291,6 +336,8 @@ void monitor_engine_pause(void)
 void monitor_engine_resume(void)
 {
 	atomic_store(&paused, false);
+	if (thread_current_if_known())
+		monitor_engine_arm(thread_current_if_known());
 }
 
 static void forget_files(struct thread *thread, void *unused)

@@ -183,6 +183,11 @@ bool perf_engine_start(char *reason, size_t size)
 	return true;
 }
 
+bool perf_engine_sees_switches(void)
+{
+	return switch_fd >= 0 && !atomic_load_explicit(&switches_off, memory_order_relaxed);
+}
+
 void perf_engine_pause(void)
 {
 	atomic_store(&paused, true);

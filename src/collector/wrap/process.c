@@ -53,14 +53,14 @@ static void announce_combo(uint32_t index)
 		text_putc(&name, ' ');
 }
 
-static void log_descendant(const char *kind, const char *lineage, const char *name)
+static void log_descendant(uint64_t time_ns, const char *kind, const char *lineage, const char *name)
 {
 	char room[LINEAGE_ROOM + 1024];
 	struct text line = TEXT_ON(room);
 
 	if (!atomic_load(&collector.recording))
 		return;
-	log_event_begin(&line, kind);
+	log_event_begin_at(&line, kind, time_ns);
 	text_attribute(&line, "lineage", lineage);
 	if (name)
 		text_attribute(&line, "name", name);
@@ -239,10 +239,9 @@ static int exec_program(const struct exec_call *call, char *const env[])
 	char **words = environment_make(&environment, env, name_room);
 
 	bool recording = atomic_load(&collector.recording);
+	uint64_t now_ns = recording ? collector_suspend() : 0;
 
-	log_descendant("exec", name_room, call->path ? call->path : "");
-	if (recording)
-		collector_suspend();
+	log_descendant(now_ns, "exec", name_room, call->path ? call->path : "");
 	int result = call_exec(call, words ? words : env);
 	int error = errno;
 
@@ -389,7 +388,7 @@ static int spawn(spawn_function *next, pid_t *pid, const char *path,
 	lineage_of(&name, 'c', atomic_fetch_add(&collector.combos, 1) + 1);
 	char **words = environment_make(&environment, env, name_room);
 
-	log_descendant("spawn", name_room, path);
+	log_descendant(clock_now_ns(), "spawn", name_room, path);
 	int result = next(pid, path, actions, attributes, argv, words ? words : env);
 	environment_drop(&environment);
 	return result;
@@ -423,7 +422,7 @@ static void before_shell(const char *command)
 
 	lineage_of(&name, 'c', index);
 	announce_combo(index);
-	log_descendant("spawn", name_room, command ? command : "");
+	log_descendant(clock_now_ns(), "spawn", name_room, command ? command : "");
 }
 
 COLLECTOR_EXPORT int system(const char *command)
@@ -462,7 +461,7 @@ static void after_fork_in_parent(void)
 	if (collector.engine == ENGINE_MONITOR)
 		monitor_engine_resume();
 	lineage_of(&name, 'f', fork_index);
-	log_descendant("fork", name_room, NULL);
+	log_descendant(clock_now_ns(), "fork", name_room, NULL);
 }
 
 static void after_fork_in_child(void)
@@ -493,7 +492,7 @@ __attribute__((used)) static void before_vfork(void)
 	if (thread)
 		thread->vfork_index = index;
 	lineage_of(&name, 'f', index);
-	log_descendant("fork", name_room, NULL);
+	log_descendant(clock_now_ns(), "fork", name_room, NULL);
 }
 
 __attribute__((used)) static int (*next_vfork(void))(void)

@@ -70,7 +70,6 @@ static void begin(struct thread *thread)
 	clock_begin(thread);
 	thread->start_stack = stacktable_intern(stack_of_caller(thread),
 						(uint64_t)thread->start_routine, NULL);
-	thread->last_stack = thread->start_stack;
 	pthread_once(&end_key_once, make_end_key);
 	pthread_setspecific(end_key, thread);
 }
