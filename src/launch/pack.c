@@ -151,6 +151,12 @@ static bool is_zero(const uint8_t *data, size_t size)
 	return true;
 }
 
+/* A block that was packed before gets a new checksum, which must not hide that it is damaged. */
+static bool checksum_holds(const struct format_block_header *block)
+{
+	return !block->checksum || block->checksum == format_checksum(block, block + 1);
+}
+
 /* Lists the blocks in use; false if the file breaks the format. */
 static bool find_pieces(const struct input *in, struct pieces *pieces)
 {
@@ -167,7 +173,7 @@ static bool find_pieces(const struct input *in, struct pieces *pieces)
 			continue;
 		}
 		if (block->size < sizeof(*block) || block->size % 8 || block->size > left ||
-		    block->used > block->size - sizeof(*block))
+		    block->used > block->size - sizeof(*block) || !checksum_holds(block))
 			return false;
 		if (block->used || block->dropped) {
 			struct piece *piece = vec_push(pieces);

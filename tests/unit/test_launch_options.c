@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
+#include "format/params.h"
 #include "launch/environment.h"
 #include "launch/options.h"
-#include "format/params.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -344,8 +344,10 @@ static void test_environment(void **state)
 	char **list = environment_build(&arena, old, &request);
 
 	for (size_t i = 0; i < count; i++) {
-		if (strstr(expected[i], "LINEAGE=")) /* padded: the collector writes over the blanks */
-			assert_int_equal(strlen(list[i]), strlen(expected[i]) + PARAMS_LINEAGE_ROOM);
+		if (strstr(expected[i],
+			   "LINEAGE=")) /* padded: the collector writes over the blanks */
+			assert_int_equal(strlen(list[i]),
+					 strlen(expected[i]) + PARAMS_LINEAGE_ROOM);
 		assert_memory_equal(list[i], expected[i], strlen(expected[i]));
 	}
 	assert_null(list[count]);

@@ -151,6 +151,17 @@ static void test_packing_twice_changes_nothing(void **state)
 	assert_untouched();
 }
 
+static void test_packed_damage_is_seen(void **state)
+{
+	begin("profile", 4096);
+	memcpy(add_block(8192, 6, FORMAT_EVENTS, 1) + 1, "abcdef", 6);
+	assert_int_equal(pack(pack_profile), PACK_DONE);
+	memcpy(&in, &out, sizeof(in));
+	in.data[40 + 40 + 2] ^= 4; /* in the payload: c becomes g */
+	assert_int_equal(pack(pack_profile), PACK_DAMAGED);
+	assert_untouched();
+}
+
 static void test_stacks_bytes(void **state)
 {
 	static const struct format_node nodes[] = {
@@ -345,6 +356,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_profile_loses_gaps),
 		cmocka_unit_test(test_packing_twice_changes_nothing),
+		cmocka_unit_test(test_packed_damage_is_seen),
 		cmocka_unit_test(test_stacks_bytes),
 		cmocka_unit_test(test_stacks_survive),
 		cmocka_unit_test(test_joins_blocks_of_one_epoch),
