@@ -6,7 +6,10 @@
  */
 #include "launch/options.h"
 
+#include "base/suggest.h"
+
 #include <regex.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -277,33 +280,29 @@ static const struct option *find(const char *word, const char **inline_argument)
 	return NULL;
 }
 
-/* The only long option that begins like the word, for a hint. */
-static const struct option *guess(const char *word)
+/* The long option that was probably meant by a word like --clok; NULL: none is near. */
+static const char *guess(const char *word)
 {
-	const struct option *only = NULL;
+	const char *names[COUNT(table)];
+	char name[64];
+	size_t count = 0;
 
-	for (size_t i = 0; i < COUNT(table) && word[1] == '-' && word[2]; i++) {
-		size_t same = 0;
-
-		while (table[i].name && table[i].name[same] &&
-		       table[i].name[same] == word[2 + same])
-			same++;
-		if (same < 2)
-			continue;
-		if (only)
-			return NULL;
-		only = &table[i];
-	}
-	return only;
+	if (word[1] != '-')
+		return NULL;
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="), word + 2);
+	for (size_t i = 0; i < COUNT(table); i++)
+		if (table[i].name)
+			names[count++] = table[i].name;
+	return suggest_closest(name, names, count);
 }
 
 static void unknown(struct parser *parser, const char *word)
 {
-	const struct option *near = guess(word);
+	const char *near = guess(word);
 
 	if (near)
 		diag_add(parser->diags, DIAG_ERROR,
-			 "unrecognized argument '%s': did you mean --%s?", word, near->name);
+			 "unrecognized argument '%s': did you mean --%s?", word, near);
 	else if (word[1] && word[1] != '-' && word[2])
 		diag_add(parser->diags, DIAG_ERROR,
 			 "unrecognized argument '%s': an option's argument is a word of its own, "

@@ -225,6 +225,8 @@ static void test_words(void **state)
 	refuse("-z x", "unrecognized argument '-z'\n");
 	refuse("- x", "unrecognized argument '-'\n");
 	refuse("--clok 1ms x", "unrecognized argument '--clok': did you mean --clock?\n");
+	refuse("--oupput=a.er x",
+	       "unrecognized argument '--oupput=a.er': did you mean --output?\n");
 	refuse("--xyz x", "unrecognized argument '--xyz'\n");
 	refuse("--p on x", "unrecognized argument '--p'\n");
 	refuse("-p", "-p requires an argument: off|lo|hi|on|N[m|u]\n");

@@ -374,12 +374,17 @@ static void log_failures(void)
 			    (int)(profile ? profile : stacks));
 }
 
-/* What the end of an image and an exec have in common. Returns the moment up to which time is accounted for. */
+/*
+ * What the end of an image and an exec have in common.  Returns the moment up to
+ * which time is accounted for; what we do after it is not the program's time.
+ */
 static uint64_t close_books(enum format_sample_kind kind, const char *label)
 {
 	modules_update();
 	settle_all();
 	uint64_t settled_ns = clock_now_ns();
+
+	atomic_store(&collector.recording, false);
 
 	sample_write(kind, label);
 	log_failures();
@@ -429,6 +434,7 @@ uint64_t collector_suspend(void)
 
 void collector_resume(void)
 {
+	atomic_store(&collector.recording, true);
 	signal_hide_again();
 	if (collector.engine == ENGINE_PERF)
 		perf_engine_resume();

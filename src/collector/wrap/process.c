@@ -53,12 +53,18 @@ static void announce_combo(uint32_t index)
 		text_putc(&name, ' ');
 }
 
+/* The time of a log event; 0 where this process is not recorded and has no log. */
+static uint64_t log_time_ns(void)
+{
+	return atomic_load(&collector.recording) ? clock_now_ns() : 0;
+}
+
 static void log_descendant(uint64_t time_ns, const char *kind, const char *lineage, const char *name)
 {
 	char room[LINEAGE_ROOM + 1024];
 	struct text line = TEXT_ON(room);
 
-	if (!atomic_load(&collector.recording))
+	if (!time_ns)
 		return;
 	log_event_begin_at(&line, kind, time_ns);
 	text_attribute(&line, "lineage", lineage);
@@ -388,7 +394,7 @@ static int spawn(spawn_function *next, pid_t *pid, const char *path,
 	lineage_of(&name, 'c', atomic_fetch_add(&collector.combos, 1) + 1);
 	char **words = environment_make(&environment, env, name_room);
 
-	log_descendant(clock_now_ns(), "spawn", name_room, path);
+	log_descendant(log_time_ns(), "spawn", name_room, path);
 	int result = next(pid, path, actions, attributes, argv, words ? words : env);
 	environment_drop(&environment);
 	return result;
@@ -422,7 +428,7 @@ static void before_shell(const char *command)
 
 	lineage_of(&name, 'c', index);
 	announce_combo(index);
-	log_descendant(clock_now_ns(), "spawn", name_room, command ? command : "");
+	log_descendant(log_time_ns(), "spawn", name_room, command ? command : "");
 }
 
 COLLECTOR_EXPORT int system(const char *command)
@@ -461,7 +467,7 @@ static void after_fork_in_parent(void)
 	if (collector.engine == ENGINE_MONITOR)
 		monitor_engine_resume();
 	lineage_of(&name, 'f', fork_index);
-	log_descendant(clock_now_ns(), "fork", name_room, NULL);
+	log_descendant(log_time_ns(), "fork", name_room, NULL);
 }
 
 static void after_fork_in_child(void)
@@ -492,7 +498,7 @@ __attribute__((used)) static void before_vfork(void)
 	if (thread)
 		thread->vfork_index = index;
 	lineage_of(&name, 'f', index);
-	log_descendant(clock_now_ns(), "fork", name_room, NULL);
+	log_descendant(log_time_ns(), "fork", name_room, NULL);
 }
 
 __attribute__((used)) static int (*next_vfork(void))(void)
