@@ -112,8 +112,8 @@ int main(void)
 		return 1;
 	begin(directory);
 	sigaction(SIGUSR1, &action, NULL);
-	printf("ns per event\n%-10s %9s %9s %9s %12s %10s\n", "depth", "reused", "anew", "of it: clocks",
-	       "backtrace()", "ratio");
+	printf("ns per event\n%-10s %9s %9s %9s %12s %10s\n", "depth", "reused", "anew",
+	       "of it: clocks", "backtrace()", "ratio");
 	for (size_t i = 0; i < sizeof(depths) / sizeof(depths[0]); i++) {
 		depth_now = depths[i];
 		descend(depths[i]);

@@ -16,7 +16,8 @@ struct arena {
 	char *next;
 };
 
-/* Returns zeroed memory, or aborts with a message: an analyzer without memory has nothing to say. */
+/* Returns zeroed memory, or aborts with a message: an analyzer without memory has nothing to say.
+ */
 void *arena_alloc(struct arena *arena, size_t size);
 char *arena_strdup(struct arena *arena, const char *text);
 char *arena_strndup(struct arena *arena, const char *text, size_t length);
@@ -24,7 +25,7 @@ char *arena_printf(struct arena *arena, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void arena_fini(struct arena *arena);
 
-#define arena_new(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
+#define arena_new(arena, type)		((type *)arena_alloc((arena), sizeof(type)))
 #define arena_array(arena, type, count) ((type *)arena_alloc((arena), (count) * sizeof(type)))
 
 #endif

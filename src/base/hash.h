@@ -6,8 +6,8 @@
 #ifndef HELIO_BASE_HASH_H
 #define HELIO_BASE_HASH_H
 
-#include <stdint.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define HASH_NONE UINT32_MAX /* no such key; never a value */
 

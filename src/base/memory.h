@@ -30,8 +30,7 @@ char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 #define vec_push(vec)                                                                              \
 	((__typeof__((vec)->items))vec_grow((void **)&(vec)->items, &(vec)->count,                 \
 					    &(vec)->capacity, sizeof(*(vec)->items)))
-#define vec_fini(vec)                                                                              \
-	(free((vec)->items), (vec)->items = NULL, (vec)->count = (vec)->capacity = 0)
+#define vec_fini(vec) (free((vec)->items), (vec)->items = NULL, (vec)->count = (vec)->capacity = 0)
 
 void *vec_grow(void **items, size_t *count, size_t *capacity, size_t size);
 

@@ -11,11 +11,11 @@
 
 enum status {
 	STATUS_OK = 0,
-	STATUS_NOMEM,	 /* memory ran out */
-	STATUS_IO,	 /* the system refused: see the text */
-	STATUS_NOTFOUND, /* the thing asked for does not exist */
-	STATUS_INVALID,	 /* the argument makes no sense */
-	STATUS_DAMAGED,	 /* the data breaks its own format */
+	STATUS_NOMEM,	  /* memory ran out */
+	STATUS_IO,	  /* the system refused: see the text */
+	STATUS_NOTFOUND,  /* the thing asked for does not exist */
+	STATUS_INVALID,	  /* the argument makes no sense */
+	STATUS_DAMAGED,	  /* the data breaks its own format */
 	STATUS_AMBIGUOUS, /* several things fit */
 };
 

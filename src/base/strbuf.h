@@ -14,7 +14,8 @@ struct strbuf {
 void strbuf_add(struct strbuf *buf, const void *data, size_t length);
 void strbuf_puts(struct strbuf *buf, const char *text);
 void strbuf_putc(struct strbuf *buf, char c);
-void strbuf_printf(struct strbuf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void strbuf_printf(struct strbuf *buf, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 void strbuf_clear(struct strbuf *buf);
 /* The text as the caller's to free; the buffer is empty afterwards. Never NULL. */
 char *strbuf_steal(struct strbuf *buf);

@@ -19,16 +19,16 @@
 
 #include <stdint.h>
 
-#define FORMAT_VERSION 1
+#define FORMAT_VERSION	    1
 #define FORMAT_VERSION_TEXT "1.0" /* the version attribute in log.xml */
 
-#define FORMAT_FILE_LOG "log.xml"
-#define FORMAT_FILE_MAP "map.xml"
+#define FORMAT_FILE_LOG	     "log.xml"
+#define FORMAT_FILE_MAP	     "map.xml"
 #define FORMAT_FILE_OVERVIEW "overview"
-#define FORMAT_FILE_PROFILE "profile"
-#define FORMAT_FILE_STACKS "stacks"
-#define FORMAT_FILE_NOTES "notes"
-#define FORMAT_DIR_ARCHIVES "archives"
+#define FORMAT_FILE_PROFILE  "profile"
+#define FORMAT_FILE_STACKS   "stacks"
+#define FORMAT_FILE_NOTES    "notes"
+#define FORMAT_DIR_ARCHIVES  "archives"
 
 /* The first bytes of overview, profile and stacks. */
 #define FORMAT_FILE_MAGIC "HELIO\r\n\032" /* 8 bytes, without the NUL */
@@ -38,7 +38,7 @@ struct format_file_header {
 	uint32_t version;
 	uint32_t header_size; /* the first block or record begins here; a multiple of 8 */
 	char kind[16];	      /* the file's name, NUL-padded */
-	/* then text that describes the records, NUL-padded to header_size */
+			      /* then text that describes the records, NUL-padded to header_size */
 };
 
 #define FORMAT_BLOCK_MAGIC 0x4b4c4248u /* "HBLK" */
@@ -51,8 +51,8 @@ struct format_file_header {
 #define FORMAT_BLOCK_ALIGN 4096u
 
 enum format_encoding {
-	FORMAT_EVENTS = 1,	/* profile: see enum format_tag */
-	FORMAT_NODES_RAW = 2,	/* stacks: struct format_node each */
+	FORMAT_EVENTS = 1,	 /* profile: see enum format_tag */
+	FORMAT_NODES_RAW = 2,	 /* stacks: struct format_node each */
 	FORMAT_NODES_PACKED = 3, /* stacks: varints, see docs/format.md */
 };
 
@@ -89,7 +89,7 @@ enum format_pseudo_pc {
 	FORMAT_PC_TRUNCATED = 1,     /* outer frames left out: <Truncated-stack> */
 	FORMAT_PC_UNWIND_FAILED = 2, /* the unwinder stopped here: <Stack-unwind-failed> */
 	FORMAT_PC_UNKNOWN = 3,	     /* an address of 0 was called: <Unknown> */
-	FORMAT_PC_NO_STACK = 4,	     /* time whose stack was not recorded: <no call stack recorded> */
+	FORMAT_PC_NO_STACK = 4, /* time whose stack was not recorded: <no call stack recorded> */
 	FORMAT_PC_LIMIT = 16,
 };
 
@@ -98,18 +98,20 @@ enum format_pseudo_pc {
  * an event: `weight` µs of the thread in a state, spent up to the time in force.
  */
 enum format_tag {
-	FORMAT_TAG_STATE_MASK = 0x0f,  /* enum format_state */
-	FORMAT_TAG_SAME_STACK = 0x10,  /* no stack field: the block's previous event's */
-	FORMAT_TAG_SAME_TIME = 0x20,   /* no dt field: 0 */
+	FORMAT_TAG_STATE_MASK = 0x0f,	/* enum format_state */
+	FORMAT_TAG_SAME_STACK = 0x10,	/* no stack field: the block's previous event's */
+	FORMAT_TAG_SAME_TIME = 0x20,	/* no dt field: 0 */
 	FORMAT_TAG_WEIGHT_IS_DT = 0x40, /* no weight field: equal to dt */
 	FORMAT_TAG_CONTROL = 0x80,
-	/* event: [dt varint µs] [weight varint µs] [stack zigzag: id - previous event's id in this block, at first 0] */
+	/* event: [dt varint µs] [weight varint µs] [stack zigzag: id - previous event's id in this
+	   block, at first 0] */
 
-	FORMAT_TAG_THREAD = 0x80,     /* thread varint, tid varint, time varint µs: a thread begins here */
+	FORMAT_TAG_THREAD =
+		0x80, /* thread varint, tid varint, time varint µs: a thread begins here */
 	FORMAT_TAG_THREAD_END = 0x81, /* dt varint: the thread in force ends */
 	FORMAT_TAG_PAUSE = 0x82,      /* dt varint: recording stops for this thread */
-	FORMAT_TAG_RESUME = 0x83,     /* dt varint: … and goes on; the time between is not recorded */
-	FORMAT_TAG_CPU = 0x84,	      /* cpu varint: processor of the events that follow in this block */
+	FORMAT_TAG_RESUME = 0x83, /* dt varint: … and goes on; the time between is not recorded */
+	FORMAT_TAG_CPU = 0x84, /* cpu varint: processor of the events that follow in this block */
 };
 
 /* The seeds' microstates (Solaris LMS_*), as far as Linux can tell them apart. */
@@ -129,14 +131,14 @@ enum format_state {
 #define X(number, name, text) FORMAT_STATE_##name = number,
 	FORMAT_STATES(X)
 #undef X
-	FORMAT_STATE_COUNT,
+		FORMAT_STATE_COUNT,
 };
 
 /* overview: one per sample point, appended with one write each. Times in ns, sizes in bytes. */
 enum format_sample_kind {
 	FORMAT_SAMPLE_START = 0, /* the process (image) begins */
 	FORMAT_SAMPLE_PERIODIC = 1,
-	FORMAT_SAMPLE_END = 2,	/* … ends */
+	FORMAT_SAMPLE_END = 2,	  /* … ends */
 	FORMAT_SAMPLE_MANUAL = 3, /* by the API or a signal */
 };
 

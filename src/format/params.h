@@ -14,16 +14,17 @@
 #ifndef HELIO_FORMAT_PARAMS_H
 #define HELIO_FORMAT_PARAMS_H
 
-#define PARAMS_ENV "HELIO_COLLECTOR_PARAMS"
+#define PARAMS_ENV	      "HELIO_COLLECTOR_PARAMS"
 #define PARAMS_ENV_EXPERIMENT "HELIO_COLLECTOR_EXPERIMENT" /* absolute path of the founder */
-#define PARAMS_ENV_LINEAGE "HELIO_COLLECTOR_LINEAGE" /* this process image: "" or "_f1_x1" … */
+#define PARAMS_ENV_LINEAGE    "HELIO_COLLECTOR_LINEAGE" /* this process image: "" or "_f1_x1" … */
 /*
  * The value of PARAMS_ENV_LINEAGE is padded with blanks to this length: the
  * collector writes the name of the next combination child (system, popen) over
  * it in place, since the C library hands the environment on out of its sight.
  */
 #define PARAMS_LINEAGE_ROOM 512
-#define PARAMS_ENV_FOLLOW "HELIO_COLLECTOR_FOLLOW"   /* -F =REGEX: an ERE with its anchors, else unset */
+#define PARAMS_ENV_FOLLOW                                                                          \
+	"HELIO_COLLECTOR_FOLLOW" /* -F =REGEX: an ERE with its anchors, else unset */
 #define PARAMS_ENV_LIBRARY "HELIO_COLLECTOR_LIBRARY" /* absolute path of the collector */
 
 #define PARAMS_LIBRARY_NAME "libhelio-collector.so"

@@ -62,7 +62,8 @@ static uint8_t *read_file(const char *name, size_t *size)
 
 /* Calls visit for each block, skipping to the next boundary where there is none. */
 static void for_each_block(const uint8_t *data, size_t size,
-			   void (*visit)(const struct format_block_header *, const uint8_t *, void *),
+			   void (*visit)(const struct format_block_header *, const uint8_t *,
+					 void *),
 			   void *arg)
 {
 	struct format_file_header header;
@@ -90,7 +91,8 @@ struct nodes {
 	uint32_t count;
 };
 
-static void collect_nodes(const struct format_block_header *block, const uint8_t *payload, void *arg)
+static void collect_nodes(const struct format_block_header *block, const uint8_t *payload,
+			  void *arg)
 {
 	struct nodes *nodes = arg;
 

@@ -153,7 +153,8 @@ void *blockfile_take(struct blockfile *file, size_t size)
 {
 	uint32_t first = atomic_load_explicit(&file->current, memory_order_acquire);
 
-	for (uint32_t index = first; index < first + LOOK_AHEAD && index < BLOCKFILE_ARENAS; index++) {
+	for (uint32_t index = first; index < first + LOOK_AHEAD && index < BLOCKFILE_ARENAS;
+	     index++) {
 		void *block = NULL;
 
 		prepare_arena(file, index);

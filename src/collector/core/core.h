@@ -45,15 +45,15 @@ struct clock_reading {
 /* Time of one thread that was accounted for, and what waits for a call stack. */
 struct clock_account {
 	struct clock_reading last;
-	uint64_t delay_ns;	   /* run-queue delay accounted so far */
-	int64_t cpu_pending_ns;	   /* used since the last clock tick */
+	uint64_t delay_ns;	    /* run-queue delay accounted so far */
+	int64_t cpu_pending_ns;	    /* used since the last clock tick */
 	int64_t blocked_pending_ns; /* waited since the last wait that was sampled */
-	int64_t queued_pending_ns; /* runnable but not running */
-	uint64_t system_done_us;   /* system time attributed so far */
-	uint64_t tick_faults;	   /* minor + major faults at the last clock tick */
-	uint64_t remote_slices;	   /* monitor engine: schedstat at the last look */
-	bool paused;		   /* outside the window of -t */
-	uint32_t remote_stack;	   /* monitor engine: stack of the wait that goes on */
+	int64_t queued_pending_ns;  /* runnable but not running */
+	uint64_t system_done_us;    /* system time attributed so far */
+	uint64_t tick_faults;	    /* minor + major faults at the last clock tick */
+	uint64_t remote_slices;	    /* monitor engine: schedstat at the last look */
+	bool paused;		    /* outside the window of -t */
+	uint32_t remote_stack;	    /* monitor engine: stack of the wait that goes on */
 	uint32_t remote_state;
 };
 
@@ -62,28 +62,28 @@ struct clock_files {
 	int32_t tid; /* 0: none are open */
 	int32_t schedstat, syscall;
 	uint64_t seen_ns, seen_cpu_ns; /* the last look at a thread that was not blocked */
-	uint64_t waiting_ns; /* the last look at which the known wait went on */
+	uint64_t waiting_ns;	       /* the last look at which the known wait went on */
 };
 
 /* One live thread. Lives in its own mapping, which the next thread takes over. */
 struct thread {
-	uint32_t index;		/* in the table of all states */
-	uint32_t next_free;	/* index + 1 of the next free one */
-	_Atomic int32_t tid;	/* 0: free */
-	_Atomic uint32_t busy;	/* taken by whoever writes: the handler, the monitor, the exit */
-	uint32_t number;	/* from 1, within the process */
+	uint32_t index;		   /* in the table of all states */
+	uint32_t next_free;	   /* index + 1 of the next free one */
+	_Atomic int32_t tid;	   /* 0: free */
+	_Atomic uint32_t busy;	   /* taken by whoever writes: the handler, the monitor, the exit */
+	uint32_t number;	   /* from 1, within the process */
 	bool mask_trap, mask_prof; /* the program believes that it blocks these */
-	uint32_t vfork_index;	/* of the vfork under way */
+	uint32_t vfork_index;	   /* of the vfork under way */
 	uint64_t stack_low, stack_high; /* readable without care; 0: unknown */
 	void *(*start_routine)(void *);
 	void *start_argument;
 	struct lane lane;
 	struct clock_account clock;
-	int32_t timer; /* the monitor's CPU timer of this thread + 1; 0: none */
-	struct clock_files files; /* the monitor's: outlive the thread until it looks again */
-	uint32_t cpu_stack;   /* where it last spent CPU time; 0: no event has seen it */
-	uint32_t start_stack; /* the start routine: for time that no event saw */
-	uint32_t goodbyes;    /* rounds of thread-specific destructors seen */
+	int32_t timer;		      /* the monitor's CPU timer of this thread + 1; 0: none */
+	struct clock_files files;     /* the monitor's: outlive the thread until it looks again */
+	uint32_t cpu_stack;	      /* where it last spent CPU time; 0: no event has seen it */
+	uint32_t start_stack;	      /* the start routine: for time that no event saw */
+	uint32_t goodbyes;	      /* rounds of thread-specific destructors seen */
 	struct unwind_memory *unwind; /* behind this struct, in the same mapping */
 };
 
@@ -97,8 +97,8 @@ struct collector {
 	_Atomic int32_t pid; /* whose recording this is; another: a child that shares our memory */
 	enum engine engine;
 	bool follow;
-	uint64_t start_ns;    /* CLOCK_MONOTONIC at time 0 of the family */
-	uint64_t begin_ns;    /* … at the begin of this process image's recording */
+	uint64_t start_ns; /* CLOCK_MONOTONIC at time 0 of the family */
+	uint64_t begin_ns; /* … at the begin of this process image's recording */
 	uint64_t window_start_ns, window_end_ns; /* CLOCK_MONOTONIC; end 0: none */
 	uint64_t interval_ns;
 	uint32_t depth;
@@ -128,7 +128,8 @@ extern struct collector collector;
 /* start.c */
 /* The end of the process: accounts for all threads, writes the end sample. Once. */
 void collector_finish(void);
-/* Before exec, which ends this image with all its threads: returns up to when they are accounted for. */
+/* Before exec, which ends this image with all its threads: returns up to when they are accounted
+ * for. */
 uint64_t collector_suspend(void);
 /* When the exec failed after all. */
 void collector_resume(void);

@@ -99,7 +99,8 @@ static void put_process(struct text *line)
 
 int log_open(void)
 {
-	static char room[4 * PATH_MAX_HERE]; /* too large for the stack of a small thread that forks */
+	static char
+		room[4 * PATH_MAX_HERE]; /* too large for the stack of a small thread that forks */
 	struct text line = TEXT_ON(room);
 
 	if (collector.lineage[0])

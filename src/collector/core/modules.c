@@ -29,7 +29,7 @@ enum {
 struct segment {
 	struct unwind_module module;
 	uint64_t file_offset;
-	uint32_t flags;	 /* PF_* */
+	uint32_t flags; /* PF_* */
 	uint32_t epoch;
 	bool loaded;
 	bool seen; /* in the scan under way */
@@ -77,7 +77,7 @@ static void read_build_id(struct segment *segment, const uint8_t *note, uint64_t
 }
 
 /* Fills in what the program headers tell of the object that `phdr` describes. */
-static void read_headers(struct segment *segment, uint64_t bias, const ElfW(Phdr) *phdr, int count)
+static void read_headers(struct segment *segment, uint64_t bias, const ElfW(Phdr) * phdr, int count)
 {
 	struct unwind_module *module = &segment->module;
 
@@ -208,8 +208,8 @@ static struct segment *find_loaded(uint64_t start, uint64_t end, uint64_t name_h
 }
 
 /* Notes one executable segment; true if it is new. */
-static bool note_segment(const char *name, uint64_t bias, const ElfW(Phdr) *phdr, int count,
-			 const ElfW(Phdr) *load)
+static bool note_segment(const char *name, uint64_t bias, const ElfW(Phdr) * phdr, int count,
+			 const ElfW(Phdr) * load)
 {
 	struct segment fresh = {.file_offset = load->p_offset,
 				.flags = load->p_flags,
@@ -249,7 +249,7 @@ static const char *object_name(const char *name, char *room, size_t size)
 	return room;
 }
 
-static bool note_object(const char *name, uint64_t bias, const ElfW(Phdr) *phdr, int count)
+static bool note_object(const char *name, uint64_t bias, const ElfW(Phdr) * phdr, int count)
 {
 	char room[NAME_MAX_HERE];
 	bool changed = false;
@@ -269,12 +269,11 @@ static struct unwind_modules *snapshot_room(uint32_t count)
 
 	if (!snapshots[index] || snapshot_sizes[index] < count) {
 		if (snapshots[index])
-			sys_munmap(snapshots[index],
-				   sizeof(struct unwind_modules) +
-					   (snapshot_sizes[index] + 32) *
-						   sizeof(struct unwind_module));
-		snapshots[index] = sys_mmap(size, PROT_READ | PROT_WRITE,
-					    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			sys_munmap(snapshots[index], sizeof(struct unwind_modules) +
+							     (snapshot_sizes[index] + 32) *
+								     sizeof(struct unwind_module));
+		snapshots[index] =
+			sys_mmap(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		snapshot_sizes[index] = count;
 	}
 	return snapshots[index];
@@ -328,7 +327,8 @@ void modules_update(void)
 {
 	bool changed = false;
 
-	/* One at a time; whoever comes second finds his objects in the first one's scan, or in the next. */
+	/* One at a time; whoever comes second finds his objects in the first one's scan, or in the
+	 * next. */
 	if (!segments || atomic_exchange(&changing, 1))
 		return;
 	dl_iterate_phdr(visit, &changed);

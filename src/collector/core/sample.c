@@ -12,7 +12,7 @@ static const char overview_description[] =
 #define X(name) " " #name
 	FORMAT_USAGE_FIELDS(X)
 #undef X
-	"\n";
+		"\n";
 
 enum { OVERVIEW_HEADER = 1024 };
 

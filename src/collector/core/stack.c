@@ -42,9 +42,9 @@ static uint32_t unwind(struct thread *thread, const struct unwind_regs *regs,
 	uint32_t node = unwind_stack_node(memory, regs, stack, stacktable_intern, NULL, &end);
 
 	/* Code loaded since the last look at the modules: learn it and try again. */
-	for (int tries = 0; tries < LEARN_MAX && end == UNWIND_FAILED &&
-			    memory->reason == UNWIND_REASON_NO_CODE &&
-			    modules_learn(unwind_outermost_pc(memory));
+	for (int tries = 0;
+	     tries < LEARN_MAX && end == UNWIND_FAILED && memory->reason == UNWIND_REASON_NO_CODE &&
+	     modules_learn(unwind_outermost_pc(memory));
 	     tries++)
 		node = unwind_stack_node(memory, regs, stack, stacktable_intern, NULL, &end);
 	if (end == UNWIND_FAILED)

@@ -15,7 +15,7 @@
 enum {
 	SEGMENT_SHIFT = 10,
 	SEGMENT_NODES = 1 << SEGMENT_SHIFT,
-	SEGMENT_BLOCK = 20480, /* header and nodes, rounded up to FORMAT_BLOCK_ALIGN */
+	SEGMENT_BLOCK = 20480,	/* header and nodes, rounded up to FORMAT_BLOCK_ALIGN */
 	SEGMENTS_MAX = 1 << 14, /* 16 million stacks */
 	TABLES_MAX = 4,
 	TABLE_FIRST_SHIFT = 16,
@@ -41,11 +41,11 @@ static _Atomic uint32_t next_id;
 static _Atomic uint32_t epoch;
 static uint32_t no_stack_node;
 
-static const char stacks_description[] =
-	"blocks of call stack nodes; id 0 is the root\n"
-	"encoding 2: parent u32, epoch u32, pc u64 (0: unused)\n"
-	"encoding 3: varint id - parent (0: unused), varint r: 0 new pc as zigzag delta to the last "
-	"new one, else r-th latest new pc\n";
+static const char stacks_description[] = "blocks of call stack nodes; id 0 is the root\n"
+					 "encoding 2: parent u32, epoch u32, pc u64 (0: unused)\n"
+					 "encoding 3: varint id - parent (0: unused), varint r: 0 "
+					 "new pc as zigzag delta to the last "
+					 "new one, else r-th latest new pc\n";
 
 /*
  * The segment, made if it is not there.  Two threads may make it at once: the
@@ -220,8 +220,7 @@ uint32_t stacktable_intern(uint32_t parent, uint64_t pc, void *unused)
 		return no_stack_node;
 	uint64_t expected = 0;
 	if (free) /* losing the race leaves a second node for this stack: readers merge */
-		atomic_compare_exchange_strong_explicit(free, &expected,
-							(hash >> 32 << 32) | id,
+		atomic_compare_exchange_strong_explicit(free, &expected, (hash >> 32 << 32) | id,
 							memory_order_release, memory_order_relaxed);
 	return id;
 }

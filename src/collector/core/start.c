@@ -60,7 +60,8 @@ static void read_params(const char *params)
 		else if (key == 's')
 			collector.start_ns = text_number(value, NULL);
 		else if (key == 'e')
-			collector.engine = text_starts(value, "perf") ? ENGINE_PERF : ENGINE_MONITOR;
+			collector.engine =
+				text_starts(value, "perf") ? ENGINE_PERF : ENGINE_MONITOR;
 		else if (key == 'F')
 			collector.follow = text_starts(value, "on");
 		else if (key == 't')
@@ -135,7 +136,8 @@ static void bump_lineage(void)
 	size_t length = text_length(collector.lineage);
 	struct text number;
 
-	while (length && collector.lineage[length - 1] >= '0' && collector.lineage[length - 1] <= '9')
+	while (length && collector.lineage[length - 1] >= '0' &&
+	       collector.lineage[length - 1] <= '9')
 		length--;
 	uint64_t next = text_number(collector.lineage + length, NULL) + 1;
 
@@ -237,7 +239,8 @@ static bool begin_recording(void)
 	if (!result)
 		result = stacktable_open();
 	if (result)
-		log_warning("the experiment could not be begun; this process is not recorded", -result);
+		log_warning("the experiment could not be begun; this process is not recorded",
+			    -result);
 	return !result;
 }
 
@@ -265,7 +268,8 @@ static int find_own_text(struct dl_phdr_info *info, size_t size, void *unused)
 		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
 		uint64_t start = info->dlpi_addr + segment->p_vaddr;
 
-		if (segment->p_type == PT_LOAD && here >= start && here < start + segment->p_memsz) {
+		if (segment->p_type == PT_LOAD && here >= start &&
+		    here < start + segment->p_memsz) {
 			collector.text_low = start;
 			collector.text_high = start + segment->p_memsz;
 			return 1;
@@ -351,7 +355,8 @@ static void log_counters(void)
 	log_event_begin(&line, "counters");
 	text_attribute_decimal(&line, "events", (int64_t)atomic_load(&collector.events));
 	text_attribute_decimal(&line, "dropped", (int64_t)atomic_load(&collector.dropped));
-	text_attribute_decimal(&line, "unwind_failed", (int64_t)atomic_load(&collector.unwind_failed));
+	text_attribute_decimal(&line, "unwind_failed",
+			       (int64_t)atomic_load(&collector.unwind_failed));
 	text_attribute_decimal(&line, "truncated", (int64_t)atomic_load(&collector.truncated));
 	/* A check on completeness: only where all of the time was to be recorded. */
 	if (collector.engine != ENGINE_NONE && !collector.window_end_ns &&

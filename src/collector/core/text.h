@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A buffer of the caller's. What does not fit is left out and `full` is set; always NUL-terminated. */
+/* A buffer of the caller's. What does not fit is left out and `full` is set; always NUL-terminated.
+ */
 struct text {
 	char *buffer;
 	size_t size;

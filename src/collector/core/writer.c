@@ -23,7 +23,8 @@ static const char profile_description[] =
 	"[stack zigzag delta unless 0x10: same]\n"
 	"states: 0 user 1 system 2 trap 3 text-fault 4 data-fault 5 kernel-fault 6 lock 7 sleep "
 	"8 wait-cpu 9 stopped\n"
-	"0x80 thread: number tid time-us   0x81 thread end: dt   0x82 pause: dt   0x83 resume: dt   "
+	"0x80 thread: number tid time-us   0x81 thread end: dt   0x82 pause: dt   0x83 resume: dt  "
+	" "
 	"0x84 cpu: number\n";
 
 int writer_open(void)

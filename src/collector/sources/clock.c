@@ -45,7 +45,8 @@ void clock_read(struct clock_reading *reading)
 	reading->cpu_ns = clock_own_cpu_ns();
 	reading->now_ns = clock_now_ns();
 	sys_call(SYS_getrusage, RUSAGE_THREAD, &usage, 0, 0);
-	reading->system_us = (uint64_t)usage.ru_stime.tv_sec * 1000000u + (uint64_t)usage.ru_stime.tv_usec;
+	reading->system_us =
+		(uint64_t)usage.ru_stime.tv_sec * 1000000u + (uint64_t)usage.ru_stime.tv_usec;
 	reading->minor_faults = (uint64_t)usage.ru_minflt;
 	reading->major_faults = (uint64_t)usage.ru_majflt;
 	reading->voluntary_switches = (uint64_t)usage.ru_nvcsw;
@@ -163,7 +164,8 @@ bool clock_look(const struct clock_files *files, struct clock_remote *remote)
 	return true;
 }
 
-/* The state letter follows the program's name, which may hold anything but ends with the last ')'. */
+/* The state letter follows the program's name, which may hold anything but ends with the last ')'.
+ */
 void clock_look_stopped(int dir, int tid, struct clock_remote *remote)
 {
 	char line[512];
@@ -230,7 +232,8 @@ static void account(struct clock_account *clock, const struct clock_reading *rea
 }
 
 /* Writes whole microseconds of what is pending and keeps the rest. */
-static void emit(struct thread *thread, enum format_state state, int64_t *pending_ns, uint32_t stack)
+static void emit(struct thread *thread, enum format_state state, int64_t *pending_ns,
+		 uint32_t stack)
 {
 	int64_t us = *pending_ns / NS_PER_US;
 
@@ -327,8 +330,8 @@ static enum format_state call_state(long call)
 	}
 }
 
-static enum format_state wait_state(const struct clock_account *clock, const struct unwind_regs *regs,
-				    uint64_t faults_before)
+static enum format_state wait_state(const struct clock_account *clock,
+				    const struct unwind_regs *regs, uint64_t faults_before)
 {
 	uint64_t site = syscall_site(regs);
 
@@ -344,7 +347,8 @@ static enum format_state wait_state(const struct clock_account *clock, const str
  * user mode, so a thread that was in a system call stands right behind its
  * instruction.  A tick within a page fault stands on an ordinary one: if there
  * were faults, the kernel's own count of the thread's system time decides.
- * A signal that the monitor sends may come long after its moment: there the count must agree always.
+ * A signal that the monitor sends may come long after its moment: there the count must agree
+ * always.
  */
 static enum format_state cpu_state(struct thread *thread, const struct unwind_regs *regs)
 {
@@ -409,7 +413,8 @@ static void skip_to(struct thread *thread, const struct clock_reading *reading)
 	thread->clock.last = *reading;
 }
 
-/* The window begins between the last reading and this one: only what came after its start counts. */
+/* The window begins between the last reading and this one: only what came after its start counts.
+ */
 static void enter_window(struct thread *thread, const struct clock_reading *reading)
 {
 	struct clock_reading *last = &thread->clock.last;
@@ -479,7 +484,8 @@ void clock_tick(struct thread *thread, const struct unwind_regs *regs)
 
 	emit_cpu(thread, regs, stack);
 	emit_met_wait(thread, regs, faults, stack);
-	/* A preemption has no better stack than this; small noise waits until it is worth a record. */
+	/* A preemption has no better stack than this; small noise waits until it is worth a record.
+	 */
 	if (thread->clock.queued_pending_ns > DELAY_WORTH_NS)
 		emit(thread, FORMAT_STATE_WAIT_CPU, &thread->clock.queued_pending_ns, stack);
 }

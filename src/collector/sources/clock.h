@@ -33,10 +33,10 @@ void clock_settle_other(struct thread *thread);
 
 /* How a thread stands in the kernel, read from /proc from outside. */
 struct clock_remote {
-	bool blocked;		/* in a system call, `pc` and `sp` are valid */
+	bool blocked; /* in a system call, `pc` and `sp` are valid */
 	uint64_t pc, sp;
-	long call;		/* its number; -1: blocked outside a system call */
-	bool stopped;		/* by a signal or a debugger; see clock_look_stopped */
+	long call;    /* its number; -1: blocked outside a system call */
+	bool stopped; /* by a signal or a debugger; see clock_look_stopped */
 	uint64_t cpu_ns, delay_ns, slices;
 };
 /* `dir` is an open /proc/self/task. What cannot be opened is as if it said nothing. */

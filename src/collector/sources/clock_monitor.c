@@ -80,14 +80,16 @@ static bool uses_timers(void)
 
 void monitor_engine_arm(struct thread *thread)
 {
-	struct sigevent event = {.sigev_signo = CLOCK_SIGNAL_MONITOR, .sigev_notify = SIGEV_THREAD_ID};
+	struct sigevent event = {.sigev_signo = CLOCK_SIGNAL_MONITOR,
+				 .sigev_notify = SIGEV_THREAD_ID};
 	struct itimerspec every = {.it_interval = {0}, .it_value = {0}};
 	int timer;
 
 	if (!atomic_load(&running) || !uses_timers() || thread->timer)
 		return;
 	event.sigev_value.sival_ptr = (void *)MONITOR_COOKIE;
-	event._sigev_un._tid = atomic_load(&thread->tid); /* sigev_notify_thread_id, which glibc does not name */
+	event._sigev_un._tid =
+		atomic_load(&thread->tid); /* sigev_notify_thread_id, which glibc does not name */
 	every.it_interval.tv_nsec = (long)(collector.interval_ns % 1000000000u);
 	every.it_interval.tv_sec = (time_t)(collector.interval_ns / 1000000000u);
 	every.it_value = every.it_interval;

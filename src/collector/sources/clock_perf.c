@@ -26,8 +26,8 @@
 #include <sys/resource.h>
 #include <time.h>
 
-enum { TRAP_PERF_CODE = 6 };	   /* si_code TRAP_PERF: newer than Debian 12's headers */
-enum { SIGINFO_PERF_DATA = 24 };   /* offset of si_perf_data */
+enum { TRAP_PERF_CODE = 6 };	 /* si_code TRAP_PERF: newer than Debian 12's headers */
+enum { SIGINFO_PERF_DATA = 24 }; /* offset of si_perf_data */
 
 /* si_perf_data of our events: tells them from the program's own. */
 #define EVENT_COOKIE 0x48454c494f000000u
@@ -117,8 +117,8 @@ static int open_event(uint64_t config, uint64_t period, uint64_t event)
 		.sig_data = EVENT_COOKIE | event,
 	};
 
-	return (int)sys_call6(SYS_perf_event_open, SYS_ARG(&attr), 0, -1, -1,
-			      PERF_FLAG_FD_CLOEXEC, 0);
+	return (int)sys_call6(SYS_perf_event_open, SYS_ARG(&attr), 0, -1, -1, PERF_FLAG_FD_CLOEXEC,
+			      0);
 }
 
 /* Out of the way of programs that expect low numbers to be free. */

@@ -49,7 +49,8 @@ struct next_functions {
 
 extern struct next_functions next_functions;
 
-/* Looks all of them up. Done by the constructor; a wrapper that is called earlier does it itself. */
+/* Looks all of them up. Done by the constructor; a wrapper that is called earlier does it itself.
+ */
 void next_resolve(void);
 
 #define NEXT(name) (*(next_functions.name ? 0 : (next_resolve(), 0), &next_functions.name))

@@ -59,7 +59,8 @@ static uint64_t log_time_ns(void)
 	return atomic_load(&collector.recording) ? clock_now_ns() : 0;
 }
 
-static void log_descendant(uint64_t time_ns, const char *kind, const char *lineage, const char *name)
+static void log_descendant(uint64_t time_ns, const char *kind, const char *lineage,
+			   const char *name)
 {
 	char room[LINEAGE_ROOM + 1024];
 	struct text line = TEXT_ON(room);
@@ -149,8 +150,8 @@ static char **environment_make(struct environment *to, char *const env[], const 
 	to->mapped = 0;
 	if (count + 8 > WORDS_ON_STACK) {
 		to->mapped = (count + 8) * sizeof(char *);
-		to->words = sys_mmap(to->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-				     -1, 0);
+		to->words = sys_mmap(to->mapped, PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (!to->words)
 			return NULL;
 	}
@@ -272,7 +273,8 @@ COLLECTOR_EXPORT int execv(const char *path, char *const argv[])
 
 COLLECTOR_EXPORT int execvpe(const char *file, char *const argv[], char *const env[])
 {
-	return exec_program(&(struct exec_call){.kind = EXEC_SEARCH, .path = file, .argv = argv}, env);
+	return exec_program(&(struct exec_call){.kind = EXEC_SEARCH, .path = file, .argv = argv},
+			    env);
 }
 
 COLLECTOR_EXPORT int execvp(const char *file, char *const argv[])
@@ -285,14 +287,13 @@ COLLECTOR_EXPORT int fexecve(int fd, char *const argv[], char *const env[])
 	return exec_program(&(struct exec_call){.kind = EXEC_FD, .fd = fd, .argv = argv}, env);
 }
 
-COLLECTOR_EXPORT int execveat(int dir, const char *path, char *const argv[], char *const env[], int flags)
+COLLECTOR_EXPORT int execveat(int dir, const char *path, char *const argv[], char *const env[],
+			      int flags)
 {
-	return exec_program(&(struct exec_call){.kind = EXEC_AT,
-						.fd = dir,
-						.path = path,
-						.flags = flags,
-						.argv = argv},
-			    env);
+	return exec_program(
+		&(struct exec_call){
+			.kind = EXEC_AT, .fd = dir, .path = path, .flags = flags, .argv = argv},
+		env);
 }
 
 /* The argument lists of execl, execlp and execle: `first` and what follows up to NULL. */
@@ -315,8 +316,8 @@ static bool words_collect(struct words *to, const char *first, va_list rest, cha
 	to->mapped = 0;
 	if (count + 1 > WORDS_ON_STACK) {
 		to->mapped = (count + 1) * sizeof(char *);
-		to->words = sys_mmap(to->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-				     -1, 0);
+		to->words = sys_mmap(to->mapped, PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (!to->words)
 			return false;
 	}
@@ -454,7 +455,8 @@ static void before_fork(void)
 		return;
 	fork_index = atomic_fetch_add(&collector.forks, 1) + 1;
 	if (collector.engine == ENGINE_MONITOR)
-		monitor_engine_pause(); /* a fast tick could keep a large fork from ever completing */
+		monitor_engine_pause(); /* a fast tick could keep a large fork from ever completing
+					 */
 }
 
 static void after_fork_in_parent(void)

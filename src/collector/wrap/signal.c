@@ -80,7 +80,8 @@ void signal_hide_again(void)
 	NEXT(pthread_sigmask)(SIG_UNBLOCK, &set, NULL);
 }
 
-COLLECTOR_EXPORT int sigaction(int signal, const struct sigaction *new_action, struct sigaction *old)
+COLLECTOR_EXPORT int sigaction(int signal, const struct sigaction *new_action,
+			       struct sigaction *old)
 {
 	if (!taken || signal != taken || !collector_is_ours())
 		return NEXT(sigaction)(signal, new_action, old);

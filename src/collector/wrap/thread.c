@@ -44,7 +44,8 @@ static void make_end_key(void)
 	pthread_key_create(&end_key, on_thread_data);
 }
 
-/* The stack holds our frames' callers up to the thread's descriptor at its top (glibc puts it there). */
+/* The stack holds our frames' callers up to the thread's descriptor at its top (glibc puts it
+ * there). */
 static void set_stack_bounds(struct thread *thread, uint64_t size)
 {
 	enum { SLACK = 64 * 1024 }; /* guard page, static TLS, descriptor */
@@ -68,8 +69,8 @@ static void begin(struct thread *thread)
 	if (!wanted)
 		return;
 	clock_begin(thread);
-	thread->start_stack = stacktable_intern(stack_of_caller(thread),
-						(uint64_t)thread->start_routine, NULL);
+	thread->start_stack =
+		stacktable_intern(stack_of_caller(thread), (uint64_t)thread->start_routine, NULL);
 	pthread_once(&end_key_once, make_end_key);
 	pthread_setspecific(end_key, thread);
 }
@@ -137,7 +138,8 @@ static int c11_trampoline(void *argument)
 
 COLLECTOR_EXPORT int thrd_create(thrd_t *id, thrd_start_t routine, void *argument)
 {
-	/* The two kinds of routine differ only in the width of the result, which stays in its register. */
+	/* The two kinds of routine differ only in the width of the result, which stays in its
+	 * register. */
 	struct thread *thread = prepare(NULL, (void *(*)(void *))(void *)routine, argument);
 
 	if (!thread)
