@@ -7,6 +7,7 @@
  */
 #include "launch/launch.h"
 
+#include "format/params.h"
 #include "launch/environment.h"
 #include "launch/probe.h"
 #include "launch/run.h"
@@ -209,7 +210,10 @@ static void finish(struct launch *launch)
 	if (!summary.recorded)
 		diag_add(&launch->diags, DIAG_WARNING,
 			 "The collector did not start inside the program: nothing was recorded for "
-			 "it (does something take LD_PRELOAD out of its environment?)");
+			 "it (%s)",
+			 getenv(PARAMS_ENV_EXPERIMENT)
+				 ? "this command is being collected itself, and the program with it"
+				 : "does something take LD_PRELOAD out of its environment?");
 	show_diags(stderr, &launch->diags);
 	if (!launch->options.quiet)
 		show_summary(stderr, launch->name, (double)duration_ns / 1e9, &summary);

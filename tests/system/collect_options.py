@@ -477,6 +477,9 @@ class Surroundings(Case):
         self.write('bin/libhelio-collector.so', 'not a library')
         result = self.good('sh', '-c', 'exit 5', driver=driver, status=5)
         self.assertIn('The collector did not start inside the program', result.stderr)
+        self.assertIn('take LD_PRELOAD out of its environment?', result.stderr)
+        result = self.good('true', driver=driver, env={'HELIO_COLLECTOR_EXPERIMENT': '/tmp/test.1.er'})
+        self.assertIn('this command is being collected itself', result.stderr)
 
 
 class Engines(Case):
