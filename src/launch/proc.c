@@ -79,7 +79,6 @@ static bool find_field(const char *text, const char *name, uint64_t *value)
 static void read_io(pid_t pid, struct format_sample *sample)
 {
 	char text[TEXT_SIZE];
-	uint64_t bytes;
 
 	if (!read_text(pid, 0, "io", text)) /* not ours to see when the process changed its user */
 		return;
@@ -87,10 +86,6 @@ static void read_io(pid_t pid, struct format_sample *sample)
 	find_field(text, "wchar", &sample->write_bytes);
 	find_field(text, "syscr", &sample->read_calls);
 	find_field(text, "syscw", &sample->write_calls);
-	if (find_field(text, "read_bytes", &bytes))
-		sample->input_blocks = bytes / 512; /* as getrusage counts them */
-	if (find_field(text, "write_bytes", &bytes))
-		sample->output_blocks = bytes / 512;
 }
 
 static void read_memory(pid_t pid, struct format_sample *sample)
@@ -106,39 +101,50 @@ static void read_memory(pid_t pid, struct format_sample *sample)
 		sample->max_rss_bytes = value * 1024;
 }
 
-static void read_threads(pid_t pid, struct format_sample *sample)
+static void add_thread(pid_t pid, pid_t task, struct format_sample *sum)
 {
 	char text[TEXT_SIZE];
+	uint64_t value;
+	unsigned long long waited;
+
+	read_text(pid, task, "status", text);
+	if (find_field(text, "voluntary_ctxt_switches", &value))
+		sum->voluntary_switches += value;
+	if (find_field(text, "nonvoluntary_ctxt_switches", &value))
+		sum->involuntary_switches += value;
+	if (read_text(pid, task, "schedstat", text) && sscanf(text, "%*u %llu", &waited) == 1)
+		sum->run_delay_ns += waited;
+	/* Of a thread, as for getrusage; the process's own file has its children's blocks as well.
+	 */
+	read_text(pid, task, "io", text);
+	if (find_field(text, "read_bytes", &value))
+		sum->input_blocks += value / 512;
+	if (find_field(text, "write_bytes", &value))
+		sum->output_blocks += value / 512;
+}
+
+static void read_threads(pid_t pid, struct format_sample *sample)
+{
 	char path[32];
-	uint64_t voluntary = 0;
-	uint64_t involuntary = 0;
-	uint64_t delay = 0;
+	struct format_sample sum = {0};
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	DIR *dir = opendir(path);
 
 	for (struct dirent *entry; dir && (entry = readdir(dir));) {
 		pid_t task = (pid_t)strtol(entry->d_name, NULL, 10);
-		uint64_t value;
-		unsigned long long waited;
 
-		if (task <= 0)
-			continue;
-		read_text(pid, task, "status", text);
-		if (find_field(text, "voluntary_ctxt_switches", &value))
-			voluntary += value;
-		if (find_field(text, "nonvoluntary_ctxt_switches", &value))
-			involuntary += value;
-		if (read_text(pid, task, "schedstat", text) &&
-		    sscanf(text, "%*u %llu", &waited) == 1)
-			delay += waited;
+		if (task > 0)
+			add_thread(pid, task, &sum);
 	}
 	if (!dir)
 		return;
 	closedir(dir);
-	sample->voluntary_switches = voluntary;
-	sample->involuntary_switches = involuntary;
-	sample->run_delay_ns = delay;
+	sample->voluntary_switches = sum.voluntary_switches;
+	sample->involuntary_switches = sum.involuntary_switches;
+	sample->run_delay_ns = sum.run_delay_ns;
+	sample->input_blocks = sum.input_blocks;
+	sample->output_blocks = sum.output_blocks;
 }
 
 bool proc_read_usage(pid_t pid, struct format_sample *sample)

@@ -25,7 +25,7 @@ bool proc_read_stat(pid_t pid, struct proc_stat *stat);
 
 /*
  * Fills the usage fields of a sample; what cannot be read keeps its value.
- * Switches and run delay are summed over the living threads of a process with
+ * Switches, run delay and blocks are summed over the living threads of a process with
  * at most PROC_THREADS_MAX of them, which makes them lower bounds.
  * False if the process is gone or only waits for its parent.
  */

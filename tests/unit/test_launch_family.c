@@ -153,6 +153,11 @@ static void test_usage(void **state)
 	struct format_sample sample = {.read_bytes = 7};
 	struct rusage usage;
 
+	if (!fork()) { /* what a child writes is not ours */
+		write_log("_f1.er", "some text for the disk\n");
+		_exit(0);
+	}
+	wait(NULL);
 	assert_true(proc_read_usage(getpid(), &sample));
 	getrusage(RUSAGE_SELF, &usage);
 	assert_int_equal(sample.threads, 1);
@@ -163,6 +168,8 @@ static void test_usage(void **state)
 					1000u);
 	assert_in_range(sample.voluntary_switches, 0, usage.ru_nvcsw);
 	assert_in_range(sample.involuntary_switches, 0, usage.ru_nivcsw);
+	assert_in_range(sample.input_blocks, 0, usage.ru_inblock);
+	assert_in_range(sample.output_blocks, 0, usage.ru_oublock);
 	assert_in_range(sample.rss_bytes, 1, sample.max_rss_bytes);
 	assert_true(sample.read_calls > 0);
 	/* a process that is gone */
