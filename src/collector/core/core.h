@@ -67,13 +67,14 @@ struct clock_files {
 
 /* One live thread. Lives in its own mapping, which the next thread takes over. */
 struct thread {
-	uint32_t index;		   /* in the table of all states */
-	uint32_t next_free;	   /* index + 1 of the next free one */
-	_Atomic int32_t tid;	   /* 0: free */
-	_Atomic uint32_t busy;	   /* taken by whoever writes: the handler, the monitor, the exit */
-	uint32_t number;	   /* from 1, within the process */
-	bool mask_trap, mask_prof; /* the program believes that it blocks these */
-	uint32_t vfork_index;	   /* of the vfork under way */
+	uint32_t index;	       /* in the table of all states */
+	uint32_t next_free;    /* index + 1 of the next free one */
+	_Atomic int32_t tid;   /* 0: free */
+	_Atomic uint32_t busy; /* taken by whoever writes: the handler, the monitor, the exit */
+	uint32_t number;       /* from 1, within the process */
+	uint32_t
+		blocked; /* of our signals, those that the program believes it blocks: a bit each */
+	uint32_t vfork_index;		/* of the vfork under way */
 	uint64_t stack_low, stack_high; /* readable without care; 0: unknown */
 	void *(*start_routine)(void *);
 	void *start_argument;

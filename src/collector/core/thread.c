@@ -80,7 +80,7 @@ static struct thread *map_new(void)
 /* All but the lane, which the next thread continues, and the memory-hungry unwinder state. */
 static void reset(struct thread *thread)
 {
-	thread->mask_trap = thread->mask_prof = false;
+	thread->blocked = 0;
 	thread->vfork_index = 0;
 	thread->stack_low = thread->stack_high = 0;
 	thread->start_routine = NULL;
@@ -208,6 +208,5 @@ void thread_inherit_masks(const struct thread *from)
 {
 	if (!self || self == &gone)
 		return;
-	self->mask_trap = from->mask_trap;
-	self->mask_prof = from->mask_prof;
+	self->blocked = from->blocked;
 }

@@ -541,12 +541,17 @@ void clock_settle(struct thread *thread, uint32_t stack)
 
 /* ---- from outside the thread ---- */
 
-/* CPU clock of another thread of this process (the kernel's encoding of a thread clock id). */
+/* The kernel's encoding of a thread's CPU clock. */
+long clock_cpu_id(int tid)
+{
+	return ((long)~tid << 3) | 6;
+}
+
 uint64_t clock_other_cpu_ns(int tid)
 {
 	struct timespec cpu = {0};
 
-	sys_call(SYS_clock_gettime, ((long)~tid << 3) | 6, &cpu, 0, 0);
+	sys_call(SYS_clock_gettime, clock_cpu_id(tid), &cpu, 0, 0);
 	return ns_of(&cpu);
 }
 

@@ -44,7 +44,8 @@ void clock_files_open(struct clock_files *files, int dir, int tid);
 void clock_files_close(struct clock_files *files);
 bool clock_look(const struct clock_files *files, struct clock_remote *remote);
 
-/* CPU clock of any thread of this process, up to this moment. */
+/* The clock id of a thread's CPU time, and that time up to this moment. */
+long clock_cpu_id(int tid);
 uint64_t clock_other_cpu_ns(int tid);
 
 /* Fills in `stopped`: one more file, so only for a wait that is new. */
@@ -64,9 +65,12 @@ void perf_engine_pause(void);  /* before exec: no event may be pending */
 void perf_engine_resume(void); /* … when the exec failed */
 void perf_engine_forget(void); /* in the child of a fork */
 bool monitor_engine_start(void);
-/* The CPU timer of the calling thread, where the monitor engine is at work and uses timers. */
+/* Starts in a handler, in the place of the perf engine, for all threads. */
+bool monitor_engine_take_over(void);
+/* At this interval it works with timers only. */
+bool monitor_engine_is_cheap(void);
+/* The CPU timer of a thread, where the monitor engine is at work and uses timers. */
 void monitor_engine_arm(struct thread *thread);
-/* … and of any thread. */
 void monitor_engine_disarm(struct thread *thread);
 /* What the monitor itself used, which the program's CPU time contains. */
 uint64_t monitor_engine_cpu_ns(void);

@@ -73,7 +73,7 @@ static void on_prof(int signal, siginfo_t *info, void *context)
 	sample_running(&regs);
 }
 
-static bool uses_timers(void)
+bool monitor_engine_is_cheap(void)
 {
 	return collector.interval_ns >= TIMER_INTERVAL_NS;
 }
@@ -85,7 +85,7 @@ void monitor_engine_arm(struct thread *thread)
 	struct itimerspec every = {.it_interval = {0}, .it_value = {0}};
 	int timer;
 
-	if (!atomic_load(&running) || !uses_timers() || thread->timer)
+	if (!atomic_load(&running) || !monitor_engine_is_cheap() || thread->timer)
 		return;
 	event.sigev_value.sival_ptr = (void *)MONITOR_COOKIE;
 	event._sigev_un._tid =
@@ -93,7 +93,7 @@ void monitor_engine_arm(struct thread *thread)
 	every.it_interval.tv_nsec = (long)(collector.interval_ns % 1000000000u);
 	every.it_interval.tv_sec = (time_t)(collector.interval_ns / 1000000000u);
 	every.it_value = every.it_interval;
-	if (sys_call(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &timer, 0))
+	if (sys_call(SYS_timer_create, clock_cpu_id(thread->tid), &event, &timer, 0))
 		return;
 	sys_call(SYS_timer_settime, timer, 0, &every, 0);
 	thread->timer = timer + 1;
@@ -317,6 +317,23 @@ bool monitor_engine_start(void)
 	if (monitor_tid > 0 && thread_current_if_known())
 		monitor_engine_arm(thread_current_if_known());
 	return monitor_tid > 0;
+}
+
+static void arm(struct thread *thread, void *unused)
+{
+	(void)unused;
+	monitor_engine_arm(thread);
+}
+
+bool monitor_engine_take_over(void)
+{
+	collector.engine = ENGINE_MONITOR;
+	if (!monitor_engine_start()) {
+		collector.engine = ENGINE_PERF;
+		return false;
+	}
+	thread_for_each(arm, NULL);
+	return true;
 }
 
 uint64_t monitor_engine_cpu_ns(void)

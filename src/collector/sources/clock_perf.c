@@ -14,6 +14,10 @@
  * A switch event costs some 6 us.  When they come too often the event is
  * disabled for a moment; the waits of that time stay pending and go to the next
  * sampled one, so the totals hold.  A passing raw thread enables it again.
+ *
+ * A process that has perf events at all, even disabled ones, pays some 0.4 us
+ * for each context switch.  One that keeps switching tens of thousands of times
+ * a second is handed over to the monitor engine, which costs nothing there.
  */
 #include "collector/core/rawthread.h"
 #include "collector/core/sys.h"
@@ -40,9 +44,15 @@ enum {
 	SWITCH_PAUSE_NS = 20 * 1000 * 1000,
 };
 
+/* So many windows in a row at more than so many switches a second: too much for perf events. */
+enum { HEAVY_WINDOWS = 10, HEAVY_SWITCHES = 20 * 1000 };
+
 static int tick_fd = -1, switch_fd = -1;
 static _Atomic uint64_t switches_paid_until_ns;
 static _Atomic unsigned switches_off;
+static _Atomic uint32_t switches_seen; /* in the window that is open */
+static _Atomic uint64_t window_start_ns;
+static _Atomic uint32_t heavy_windows;
 static _Atomic bool paused;
 static char rearm_stack[4096] __attribute__((aligned(16)));
 
@@ -51,9 +61,30 @@ static void rearm(void)
 	const struct timespec pause = {.tv_nsec = SWITCH_PAUSE_NS};
 
 	sys_call(SYS_nanosleep, &pause, 0, 0, 0);
+	atomic_store(&switches_seen, 0); /* without stragglers of the last window */
 	if (!atomic_load(&paused))
 		sys_ioctl(switch_fd, PERF_EVENT_IOC_ENABLE, 0);
 	rawthread_exit(&switches_off);
+}
+
+/* At the end of a window: has it been too much for too long? */
+static bool too_many_switches(uint64_t now_ns)
+{
+	uint64_t seen = atomic_exchange(&switches_seen, 0);
+	uint64_t length_ns = now_ns - atomic_load(&window_start_ns);
+	bool heavy = seen * 1000000000u > length_ns * (uint64_t)HEAVY_SWITCHES;
+
+	atomic_store(&heavy_windows, heavy ? atomic_load(&heavy_windows) + 1 : 0);
+	return atomic_load(&heavy_windows) > HEAVY_WINDOWS;
+}
+
+/* The monitor takes over for good; SIGTRAPs that are under way still find our handler. */
+static void hand_over(void)
+{
+	if (!monitor_engine_take_over())
+		return;
+	perf_engine_forget();
+	log_warning("too many context switches for perf events: the monitor engine goes on", 0);
 }
 
 static void throttle_switches(uint64_t now_ns)
@@ -61,11 +92,18 @@ static void throttle_switches(uint64_t now_ns)
 	uint64_t paid = atomic_load_explicit(&switches_paid_until_ns, memory_order_relaxed);
 	unsigned expected = 0;
 
+	if (!atomic_fetch_add_explicit(&switches_seen, 1, memory_order_relaxed))
+		atomic_store_explicit(&window_start_ns, now_ns, memory_order_relaxed);
+
 	paid = (paid > now_ns ? paid : now_ns) + SWITCH_COST_NS;
 	atomic_store_explicit(&switches_paid_until_ns, paid, memory_order_relaxed);
 	if (paid < now_ns + SWITCH_BURST_NS ||
 	    !atomic_compare_exchange_strong(&switches_off, &expected, 1))
 		return;
+	if (too_many_switches(now_ns) && monitor_engine_is_cheap()) {
+		hand_over();
+		return;
+	}
 	sys_ioctl(switch_fd, PERF_EVENT_IOC_DISABLE, 0);
 	if (rawthread_start(rearm, rearm_stack, sizeof(rearm_stack), false) < 0) {
 		sys_ioctl(switch_fd, PERF_EVENT_IOC_ENABLE, 0);
@@ -161,6 +199,8 @@ bool perf_engine_start(char *reason, size_t size)
 	struct text why = {.buffer = reason, .size = size};
 
 	atomic_store(&switches_off, 0);
+	atomic_store(&switches_seen, 0);
+	atomic_store(&heavy_windows, 0);
 	atomic_store(&paused, false);
 	if (being_traced()) {
 		text_puts(&why, "a debugger or tracer is attached");

@@ -2,10 +2,11 @@
 /*
  * The program and our signals.
  *
- * The signal of the engine in use belongs to us.  The program may still set an
- * action for it or block it: we remember what it set, show it when asked, and
- * forward foreign signals to it; in the kernel our handler stays and the signal
- * stays open.
+ * The engines' signals belong to us.  The program may still set an action for
+ * one or block it: we remember what it set, show it when asked, and forward
+ * foreign signals to it; in the kernel our handler stays and the signals stay
+ * open.  Masks are kept open for both from the start, because an engine may
+ * give way to the other while the program runs.
  */
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
@@ -13,95 +14,121 @@
 
 #include <string.h>
 
-static int taken; /* the signal that is ours; 0: none */
-static struct sigaction program_action;
-static struct sigaction our_action;
+enum { SIGNALS = 2 };
 
-bool signal_take(int signal, signal_handler *handler)
+static struct ours {
+	const int number;
+	bool taken;
+	struct sigaction program; /* what the program set */
+	struct sigaction action;  /* ours */
+} signals[SIGNALS] = {{.number = SIGTRAP}, {.number = SIGPROF}};
+
+/* The entry of a signal that we handle in this process, or NULL. */
+static struct ours *taken_signal(int number)
 {
-	our_action = (struct sigaction){.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
-	our_action.sa_sigaction = handler;
-	/* No handler of the program may run on top of ours. */
-	memset(&our_action.sa_mask, 0xff, sizeof(our_action.sa_mask));
-	if (taken == signal)
+	for (int i = 0; i < SIGNALS; i++)
+		if (signals[i].number == number && signals[i].taken && collector_is_ours())
+			return &signals[i];
+	return NULL;
+}
+
+static void open_mask(int number)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, number);
+	NEXT(pthread_sigmask)(SIG_UNBLOCK, &set, NULL);
+}
+
+bool signal_take(int number, signal_handler *handler)
+{
+	struct ours *ours = &signals[number == SIGTRAP ? 0 : 1];
+
+	if (ours->taken)
 		return true;
-	if (NEXT(sigaction)(signal, &our_action, &program_action))
+	ours->action = (struct sigaction){.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+	ours->action.sa_sigaction = handler;
+	/* No handler of the program may run on top of ours. */
+	memset(&ours->action.sa_mask, 0xff, sizeof(ours->action.sa_mask));
+	if (NEXT(sigaction)(number, &ours->action, &ours->program))
 		return false;
-	taken = signal;
-
-	sigset_t ours;
-
-	sigemptyset(&ours);
-	sigaddset(&ours, signal);
-	NEXT(pthread_sigmask)(SIG_UNBLOCK, &ours, NULL);
+	ours->taken = true;
+	open_mask(number);
 	return true;
 }
 
-void signal_forward(int signal, siginfo_t *info, void *context)
+void signal_forward(int number, siginfo_t *info, void *context)
 {
-	if (program_action.sa_flags & SA_SIGINFO) {
-		program_action.sa_sigaction(signal, info, context);
-	} else if (program_action.sa_handler == SIG_DFL) {
+	const struct sigaction *program = &signals[number == SIGTRAP ? 0 : 1].program;
+
+	if (program->sa_flags & SA_SIGINFO) {
+		program->sa_sigaction(number, info, context);
+	} else if (program->sa_handler == SIG_DFL) {
 		/* As if we were not here: both signals kill by default. */
 		struct sigaction by_default = {.sa_handler = SIG_DFL};
 
-		NEXT(sigaction)(signal, &by_default, NULL);
-		sys_call(SYS_tgkill, sys_getpid(), sys_gettid(), signal, 0);
-	} else if (program_action.sa_handler != SIG_IGN) {
-		program_action.sa_handler(signal);
+		NEXT(sigaction)(number, &by_default, NULL);
+		sys_call(SYS_tgkill, sys_getpid(), sys_gettid(), number, 0);
+	} else if (program->sa_handler != SIG_IGN) {
+		program->sa_handler(number);
 	}
 }
 
 void signal_show_real(void)
 {
 	struct thread *thread = thread_current_if_known();
-	bool blocked = thread && (taken == SIGTRAP ? thread->mask_trap : thread->mask_prof);
-	sigset_t set;
+	sigset_t blocked;
 
-	if (!taken)
-		return;
-	if (!(program_action.sa_flags & SA_SIGINFO) && program_action.sa_handler == SIG_IGN)
-		NEXT(sigaction)(taken, &program_action, NULL);
-	sigemptyset(&set);
-	sigaddset(&set, taken);
-	if (blocked)
-		NEXT(pthread_sigmask)(SIG_BLOCK, &set, NULL);
+	sigemptyset(&blocked);
+	for (int i = 0; i < SIGNALS; i++) {
+		const struct ours *ours = &signals[i];
+		bool ignored = !(ours->program.sa_flags & SA_SIGINFO) &&
+			       ours->program.sa_handler == SIG_IGN;
+
+		if (ours->taken && ignored)
+			NEXT(sigaction)(ours->number, &ours->program, NULL);
+		if (thread && thread->blocked & 1u << i)
+			sigaddset(&blocked, ours->number);
+	}
+	NEXT(pthread_sigmask)(SIG_BLOCK, &blocked, NULL);
 }
 
 void signal_hide_again(void)
 {
-	sigset_t set;
-
-	if (!taken)
-		return;
-	sigemptyset(&set);
-	sigaddset(&set, taken);
-	NEXT(sigaction)(taken, &our_action, NULL);
-	NEXT(pthread_sigmask)(SIG_UNBLOCK, &set, NULL);
+	for (int i = 0; i < SIGNALS; i++) {
+		if (signals[i].taken)
+			NEXT(sigaction)(signals[i].number, &signals[i].action, NULL);
+		open_mask(signals[i].number);
+	}
 }
 
-COLLECTOR_EXPORT int sigaction(int signal, const struct sigaction *new_action,
+COLLECTOR_EXPORT int sigaction(int number, const struct sigaction *new_action,
 			       struct sigaction *old)
 {
-	if (!taken || signal != taken || !collector_is_ours())
-		return NEXT(sigaction)(signal, new_action, old);
-	struct sigaction before = program_action;
+	struct ours *ours = taken_signal(number);
+
+	if (!ours)
+		return NEXT(sigaction)(number, new_action, old);
+	struct sigaction before = ours->program;
 
 	if (new_action)
-		program_action = *new_action;
+		ours->program = *new_action;
 	if (old)
 		*old = before;
 	return 0;
 }
 
-static __sighandler_t set_handler(int signal, __sighandler_t handler, int flags,
+static __sighandler_t set_handler(int number, __sighandler_t handler, int flags,
 				  __sighandler_t (*next)(int, __sighandler_t))
 {
-	if (!taken || signal != taken || !collector_is_ours())
-		return next(signal, handler);
-	__sighandler_t before = program_action.sa_handler;
+	struct ours *ours = taken_signal(number);
 
-	program_action = (struct sigaction){.sa_handler = handler, .sa_flags = flags};
+	if (!ours)
+		return next(number, handler);
+	__sighandler_t before = ours->program.sa_handler;
+
+	ours->program = (struct sigaction){.sa_handler = handler, .sa_flags = flags};
 	return before;
 }
 
@@ -128,38 +155,43 @@ COLLECTOR_EXPORT __sighandler_t sigset(int number, __sighandler_t handler)
 	return set_handler(number, handler, 0, NEXT(sigset));
 }
 
-/* What the thread believes about our signal; NULL where nothing is to be hidden. */
-static bool *belief(void)
+/* Takes our signals out of a set that is about to be blocked; what the program believes is kept. */
+static void believe(struct thread *thread, int how, const sigset_t *set)
 {
-	struct thread *thread = taken && collector_is_ours() ? thread_current() : NULL;
+	for (int i = 0; i < SIGNALS; i++) {
+		bool named = sigismember(set, signals[i].number) == 1;
 
-	return !thread ? NULL : taken == SIGTRAP ? &thread->mask_trap : &thread->mask_prof;
+		if (how == SIG_SETMASK ? !named : named && how == SIG_UNBLOCK)
+			thread->blocked &= ~(1u << i);
+		else if (named)
+			thread->blocked |= 1u << i;
+	}
 }
 
 static int change_mask(int how, const sigset_t *set, sigset_t *old,
 		       int (*next)(int, const sigset_t *, sigset_t *))
 {
-	bool *blocked = belief();
-	bool before = blocked && *blocked;
+	bool hide = atomic_load(&collector.recording) && collector_is_ours();
+	struct thread *thread = hide ? thread_current() : NULL;
 	sigset_t real;
 
-	if (set && blocked) {
-		bool named = sigismember(set, taken) == 1;
+	if (!thread)
+		return next(how, set, old);
+	uint32_t before = thread->blocked;
 
+	if (set) {
 		real = *set;
-		sigdelset(&real, taken);
-		if (how == SIG_SETMASK)
-			*blocked = named;
-		else if (named)
-			*blocked = how == SIG_BLOCK;
-		if (how != SIG_UNBLOCK)
-			set = &real;
+		for (int i = 0; i < SIGNALS && how != SIG_UNBLOCK; i++)
+			sigdelset(&real, signals[i].number);
+		believe(thread, how, set);
+		set = &real;
 	}
 	int result = next(how, set, old);
-	if (result && blocked)
-		*blocked = before;
-	if (!result && old && before)
-		sigaddset(old, taken);
+	if (result)
+		thread->blocked = before;
+	for (int i = 0; !result && old && i < SIGNALS; i++)
+		if (before & 1u << i)
+			sigaddset(old, signals[i].number);
 	return result;
 }
 

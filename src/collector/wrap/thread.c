@@ -105,10 +105,8 @@ static struct thread *prepare(const pthread_attr_t *attributes, void *(*routine)
 	thread->start_argument = argument;
 	thread->stack_high = size; /* until the thread knows where its stack is */
 	thread->clock.last.now_ns = clock_now_ns();
-	if (creator) {
-		thread->mask_trap = creator->mask_trap;
-		thread->mask_prof = creator->mask_prof;
-	}
+	if (creator)
+		thread->blocked = creator->blocked;
 	return thread;
 }
 
