@@ -27,11 +27,11 @@ def of_phases(t, engine):
     t.near(value('readzero', 'system'), truth['readzero.cpu'], 'readzero system', 0.03, slack)
     faulting = value('pagefault', 'user') + value('pagefault', 'system')
     t.near(faulting, truth['pagefault.cpu'], 'pagefault cpu', 0.03, slack)
-    t.near(value('pagefault', 'total'), truth['pagefault.wall'], 'pagefault total', 0.03, slack)
+    t.near(value('pagefault', 'total'), truth['pagefault.wall'], 'pagefault total', 0.03, 0.03)  # fsync's switches are throttled: a wait may come late
     t.check(value('pagefault', 'user') < 0.5 * faulting, 'page faults are shown as user CPU')
     cpu = value('fsync', 'user') + value('fsync', 'system')
     t.near(cpu, truth['fsync.cpu'], 'fsync cpu', 0.15, 0.02)
-    t.near(value('fsync', 'total'), truth['fsync.wall'], 'fsync total', 0.02, slack)
+    t.near(value('fsync', 'total'), truth['fsync.wall'], 'fsync total', 0.02, 0.03)
     t.equal(truth['interrupted'], 0, 'calls ended by EINTR')
     if engine == 'perf':  # the monitor's signal ends a read of /dev/zero early, as any signal does
         t.equal(truth['readzero.partial'], 0, 'short reads')
