@@ -12,11 +12,11 @@
 enum { ARENA_EMPTY, ARENA_CLAIMED, ARENA_READY, ARENA_FAILED };
 
 enum {
-	ARENA_FIRST = 64 * 1024,
+	ARENA_FIRST = 32 * 1024,
 	ARENA_LARGEST = 4 * 1024 * 1024,
 };
 
-enum { ARENAS_DOUBLING = 7 }; /* 64 KiB << 6 = 4 MiB */
+enum { ARENAS_DOUBLING = 7 }; /* 32 KiB << 7 = 4 MiB */
 
 /* Arenas one may look ahead for one that no other thread is making at this moment. */
 enum { LOOK_AHEAD = 16 };
@@ -170,26 +170,6 @@ void *blockfile_take(struct blockfile *file, size_t size)
 		atomic_compare_exchange_strong(&file->current, &expected, index + 1);
 	}
 	return NULL;
-}
-
-void blockfile_trim(struct blockfile *file)
-{
-	uint64_t end = 0;
-
-	for (uint32_t i = 0; i < BLOCKFILE_ARENAS; i++) {
-		struct blockfile_arena *arena = &file->arena[i];
-
-		if (atomic_exchange(&arena->state, ARENA_FAILED) != ARENA_READY) {
-			if (i >= atomic_load(&file->current) + 1)
-				break;
-			continue;
-		}
-		uint64_t used = atomic_load(&arena->used);
-
-		if (used)
-			end = arena->offset + (used < arena->size ? used : arena->size);
-	}
-	sys_truncate(file->path, end);
 }
 
 void blockfile_abandon(struct blockfile *file)

@@ -23,7 +23,7 @@ struct blockfile_arena {
 	_Atomic uint64_t used; /* may run past size: then the arena is full */
 };
 
-/* Arenas double from 64 KiB up to 4 MiB: some 16 GiB for a process. */
+/* Arenas double from 32 KiB up to 4 MiB: little for a short process, some 16 GiB for a long one. */
 enum { BLOCKFILE_ARENAS = 4096 };
 
 struct blockfile {
@@ -43,12 +43,6 @@ int blockfile_create(struct blockfile *file, const char *directory, const char *
  * many threads in this very moment.
  */
 void *blockfile_take(struct blockfile *file, size_t size);
-
-/*
- * Cuts the unused rest of the last arena off the file; no block can be had
- * afterwards.  Only while no other thread can be taking one.
- */
-void blockfile_trim(struct blockfile *file);
 
 /* Forgets the file and unmaps it: in the child of a fork. */
 void blockfile_abandon(struct blockfile *file);

@@ -394,10 +394,6 @@ static uint64_t close_books(enum format_sample_kind kind, const char *label)
 	sample_write(kind, label);
 	log_failures();
 	log_counters();
-	if (thread_count() == 1) { /* nobody else can be cutting blocks */
-		blockfile_trim(&collector.profile);
-		blockfile_trim(&collector.stacks);
-	}
 	return settled_ns;
 }
 
