@@ -50,9 +50,10 @@ static void branch(struct scan *scan, uint64_t to)
 {
 	if (scan->waiting_count == SCAN_PATHS)
 		return;
-	scan->waiting[scan->waiting_count] = scan->path;
-	scan->waiting[scan->waiting_count].pc = to;
-	scan->waiting_count++;
+	struct scan_path *path = &scan->waiting[scan->waiting_count++];
+
+	*path = scan->path;
+	path->pc = to;
 }
 
 static void pop_bp(struct scan_path *path)
@@ -285,11 +286,14 @@ static uint64_t rule_of_path(const struct scan_path *path)
 
 uint64_t scan_rule(const struct unwind_module *module, uint64_t pc, struct scan_path *paths)
 {
-	struct scan scan = {.module = module, .waiting = paths};
+	struct scan scan = {
+		.module = module,
+		.path = {.pc = pc, .sp.base = SCAN_SP, .bp.base = SCAN_BP},
+		.waiting = paths,
+	};
 	struct decoded insn;
 	unsigned int left;
 
-	scan.path = (struct scan_path){.pc = pc, .sp.base = SCAN_SP, .bp.base = SCAN_BP};
 	for (left = SCAN_INSTRUCTIONS; left; left--) {
 		enum outcome outcome = OUTCOME_LOST;
 
