@@ -93,7 +93,8 @@ enum engine { ENGINE_NONE, ENGINE_PERF, ENGINE_MONITOR };
 /* The recording of this process. */
 struct collector {
 	_Atomic bool recording;
-	bool tracking; /* descendants get their names, also where this process is not recorded */
+	bool terminated; /* by the API: no resume */
+	bool tracking;	 /* descendants get their names, also where this process is not recorded */
 	_Atomic bool finished;
 	_Atomic int32_t pid; /* whose recording this is; another: a child that shares our memory */
 	enum engine engine;
@@ -129,11 +130,13 @@ extern struct collector collector;
 /* start.c */
 /* The end of the process: accounts for all threads, writes the end sample. Once. */
 void collector_finish(void);
+/* Accounts for the time of all threads up to now. */
+void collector_settle_all(void);
 /* Before exec, which ends this image with all its threads: returns up to when they are accounted
  * for. */
 uint64_t collector_suspend(void);
 /* When the exec failed after all. */
-void collector_resume(void);
+void collector_go_on(void);
 /* Begins a new recording in the child of a fork. */
 void collector_restart_after_fork(void);
 /* True in the process whose recording this is, false in a child of vfork. */

@@ -335,7 +335,7 @@ static void settle(struct thread *thread, void *own_stack)
 	thread_unlock(thread);
 }
 
-static void settle_all(void)
+void collector_settle_all(void)
 {
 	struct thread *thread = thread_current();
 	uint32_t stack = thread ? stack_of_caller(thread) : 0;
@@ -386,7 +386,7 @@ static void log_failures(void)
 static uint64_t close_books(enum format_sample_kind kind, const char *label)
 {
 	modules_update();
-	settle_all();
+	collector_settle_all();
 	uint64_t settled_ns = clock_now_ns();
 
 	atomic_store(&collector.recording, false);
@@ -433,7 +433,7 @@ uint64_t collector_suspend(void)
 	return settled_ns;
 }
 
-void collector_resume(void)
+void collector_go_on(void)
 {
 	atomic_store(&collector.recording, true);
 	signal_hide_again();

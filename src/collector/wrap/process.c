@@ -253,7 +253,7 @@ static int exec_program(const struct exec_call *call, char *const env[])
 	int error = errno;
 
 	if (recording) {
-		collector_resume();
+		collector_go_on();
 		log_exec_failure(error);
 	}
 	environment_drop(&environment);

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Speaks to the collector: 0.5 s seen, 0.5 s while paused, 0.3 s seen, 0.3 s after the end. */
+#include "target.h"
+
+#include <heliometer/collectorAPI.h>
+
+static volatile unsigned long sink;
+
+static NOINLINE void seen(double seconds)
+{
+	for (double end = cpu_now() + seconds; cpu_now() < end;)
+		for (int i = 0; i < 100000; i++)
+			sink = sink * 3 + 1;
+}
+
+static NOINLINE void hidden(double seconds)
+{
+	for (double end = cpu_now() + seconds; cpu_now() < end;)
+		for (int i = 0; i < 100000; i++)
+			sink = sink * 5 + 1;
+}
+
+int main(void)
+{
+	seen(0.5);
+	collector_sample("middle");
+	collector_pause();
+	hidden(0.5);
+	collector_resume();
+	seen(0.3);
+	collector_terminate_expt();
+	hidden(0.3);
+	printf("cpu %.6f\n", cpu_now());
+	return 0;
+}
