@@ -315,7 +315,7 @@ static long call_at(uint64_t site, const struct unwind_regs *regs)
 	return -1;
 }
 
-/* What a thread waits for in a system call. Calls that send signals do not wait: it was stopped. */
+/* What a thread waits for in a system call. After calls that cannot wait, it was stopped. */
 static enum format_state call_state(long call)
 {
 	switch (call) {
@@ -324,6 +324,12 @@ static enum format_state call_state(long call)
 	case SYS_kill:
 	case SYS_tkill:
 	case SYS_tgkill:
+	case SYS_clock_gettime:
+	case SYS_getrusage:
+	case SYS_getpid:
+	case SYS_gettid:
+	case SYS_getppid:
+	case SYS_rt_sigprocmask:
 		return FORMAT_STATE_STOPPED;
 	default:
 		return FORMAT_STATE_SLEEP;
