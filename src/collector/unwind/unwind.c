@@ -356,9 +356,12 @@ static inline __attribute__((always_inline)) bool run_step(struct run *run, uint
 	}
 	to += (uint64_t)rule_cfa(rule);
 	bp_at = to + ARCH_RETURN_SIZE + (uint64_t)slot;
-	/* An absent rule is all zero, and does not get beyond `at`. */
-	if (__builtin_expect(kind > RULE_BP || to <= run->at || to - run->low > run->span ||
-				     bp_at - run->low > run->span,
+	/*
+	 * A caller's frame is at least the return address further out, as in step_to; an
+	 * absent rule is all zero, and does not get beyond `at`.
+	 */
+	if (__builtin_expect(kind > RULE_BP || to < run->at + ARCH_RETURN_SIZE ||
+				     to - run->low > run->span || bp_at - run->low > run->span,
 			     0))
 		return false;
 	saved = *(const word64 *)bp_at;
