@@ -40,20 +40,23 @@ struct clock_reading {
 	uint64_t system_us;
 	uint64_t minor_faults, major_faults;
 	uint64_t voluntary_switches;
+	uint64_t usage_ns; /* now_ns of the reading that the four above are of */
 };
 
 /* Time of one thread that was accounted for, and what waits for a call stack. */
 struct clock_account {
 	struct clock_reading last;
-	uint64_t delay_ns;	    /* run-queue delay accounted so far */
-	int64_t cpu_pending_ns;	    /* used since the last clock tick */
-	int64_t blocked_pending_ns; /* waited since the last wait that was sampled */
-	int64_t queued_pending_ns;  /* runnable but not running */
-	uint64_t system_done_us;    /* system time attributed so far */
-	uint64_t tick_faults;	    /* minor + major faults at the last clock tick */
-	uint64_t remote_slices;	    /* monitor engine: schedstat at the last look */
-	bool paused;		    /* outside the window of -t */
-	uint32_t remote_stack;	    /* monitor engine: stack of the wait that goes on */
+	uint64_t delay_ns;		   /* run-queue delay accounted so far */
+	int64_t cpu_pending_ns;		   /* used since the last clock tick */
+	int64_t blocked_pending_ns;	   /* waited since the last wait that was sampled */
+	int64_t queued_pending_ns;	   /* runnable but not running */
+	uint64_t system_done_us;	   /* system time attributed so far */
+	uint64_t tick_faults;		   /* minor + major faults at the last clock tick */
+	uint64_t remote_slices;		   /* monitor engine: schedstat at the last look */
+	uint64_t minor_since, major_since; /* faults between the last two readings */
+	bool faulted;			   /* there were faults before the last look at the usage */
+	bool paused;			   /* outside the window of -t */
+	uint32_t remote_stack;		   /* monitor engine: stack of the wait that goes on */
 	uint32_t remote_state;
 };
 

@@ -13,6 +13,8 @@ enum { NS_PER_US = 1000 };
 /* Below this a gap between wall and CPU time is not worth a look at the run-queue delay. */
 enum { DELAY_WORTH_NS = 50 * 1000 };
 
+enum { USAGE_EVERY_NS = 4 * 1000 * 1000, MINOR_FAULT_MAX_NS = 20 * 1000 * 1000 };
+
 /* DWARF register numbers of x86-64. */
 enum { REG_AX = 0, REG_DX = 1, REG_CX = 2, REG_SI = 4, REG_DI = 5, REG_SP = 7, REG_PC = 16 };
 
@@ -37,19 +39,44 @@ uint64_t clock_own_cpu_ns(void)
 	return ns_of(&cpu);
 }
 
-void clock_read(struct clock_reading *reading)
+static void read_clocks(struct clock_reading *reading)
 {
-	struct rusage usage = {0};
-
 	/* CPU before wall, so that their difference is not negative. */
 	reading->cpu_ns = clock_own_cpu_ns();
 	reading->now_ns = clock_now_ns();
+}
+
+static void read_usage(struct clock_reading *reading)
+{
+	struct rusage usage = {0};
+
 	sys_call(SYS_getrusage, RUSAGE_THREAD, &usage, 0, 0);
 	reading->system_us =
 		(uint64_t)usage.ru_stime.tv_sec * 1000000u + (uint64_t)usage.ru_stime.tv_usec;
 	reading->minor_faults = (uint64_t)usage.ru_minflt;
 	reading->major_faults = (uint64_t)usage.ru_majflt;
 	reading->voluntary_switches = (uint64_t)usage.ru_nvcsw;
+	reading->usage_ns = reading->now_ns;
+}
+
+void clock_read(struct clock_reading *reading)
+{
+	read_clocks(reading);
+	read_usage(reading);
+}
+
+/*
+ * At a tick, for less: a kernel counts system time at its own ticks of 1 to 10 ms, so
+ * that asking more often tells nothing, unless the thread has waited.
+ */
+static void read_at_tick(const struct clock_reading *last, struct clock_reading *reading)
+{
+	*reading = *last;
+	read_clocks(reading);
+	int64_t gap = (int64_t)(reading->now_ns - last->now_ns - (reading->cpu_ns - last->cpu_ns));
+
+	if (gap > DELAY_WORTH_NS || reading->now_ns - reading->usage_ns >= USAGE_EVERY_NS)
+		read_usage(reading);
 }
 
 /* ---- /proc ---- */
@@ -223,6 +250,8 @@ static void account(struct clock_account *clock, const struct clock_reading *rea
 	bool voluntary = reading->voluntary_switches != clock->last.voluntary_switches;
 
 	clock->cpu_pending_ns += cpu;
+	clock->minor_since = reading->minor_faults - clock->last.minor_faults;
+	clock->major_since = reading->major_faults - clock->last.major_faults;
 	if (gap <= 0) /* clock granularity: later gaps make up for it */
 		clock->queued_pending_ns += gap;
 	else
@@ -336,16 +365,22 @@ static enum format_state call_state(long call)
 	}
 }
 
+/*
+ * A wait outside system calls: for a page, or stopped (SIGSTOP, ptrace).  A fault that
+ * reads nothing from a device waits for a lock of the kernel at most, and not long.
+ */
 static enum format_state wait_state(const struct clock_account *clock,
-				    const struct unwind_regs *regs, uint64_t faults_before)
+				    const struct unwind_regs *regs)
 {
 	uint64_t site = syscall_site(regs);
 
 	if (site)
 		return call_state(call_at(site, regs));
-	if (clock->last.minor_faults + clock->last.major_faults != faults_before)
+	if (clock->major_since)
 		return FORMAT_STATE_DATA_FAULT;
-	return FORMAT_STATE_STOPPED; /* gave up the processor in user mode: SIGSTOP, ptrace */
+	if (clock->minor_since && clock->blocked_pending_ns < MINOR_FAULT_MAX_NS)
+		return FORMAT_STATE_DATA_FAULT;
+	return FORMAT_STATE_STOPPED;
 }
 
 /*
@@ -360,7 +395,8 @@ static enum format_state cpu_state(struct thread *thread, const struct unwind_re
 {
 	struct clock_account *clock = &thread->clock;
 	uint64_t faults = clock->last.minor_faults + clock->last.major_faults;
-	bool faulted = faults != clock->tick_faults;
+	bool looked = clock->last.usage_ns == clock->last.now_ns;
+	bool faulted = looked ? faults != clock->tick_faults : clock->faulted;
 	bool called = syscall_site(regs);
 	int64_t open_us = (int64_t)(clock->last.system_us - clock->system_done_us);
 	int64_t weight_us = clock->cpu_pending_ns / NS_PER_US;
@@ -369,6 +405,7 @@ static enum format_state cpu_state(struct thread *thread, const struct unwind_re
 	bool system = exact ? called || (faulted && counted) : (called || faulted) && counted;
 
 	clock->tick_faults = faults;
+	clock->faulted = faulted;
 	if (system)
 		clock->system_done_us += (uint64_t)(weight_us > 0 ? weight_us : 0);
 	return system ? FORMAT_STATE_SYSTEM : FORMAT_STATE_USER;
@@ -466,22 +503,20 @@ static bool in_window(struct thread *thread, struct clock_reading *reading)
  * then the switch's own never comes.  As long as each switch is signalled, a
  * wait that is still pending at a tick was in the call that the tick stands in.
  */
-static void emit_met_wait(struct thread *thread, const struct unwind_regs *regs, uint64_t faults,
-			  uint32_t stack)
+static void emit_met_wait(struct thread *thread, const struct unwind_regs *regs, uint32_t stack)
 {
 	struct clock_account *clock = &thread->clock;
 
 	if (clock->blocked_pending_ns > DELAY_WORTH_NS && perf_engine_sees_switches() &&
 	    syscall_site(regs))
-		emit(thread, wait_state(clock, regs, faults), &clock->blocked_pending_ns, stack);
+		emit(thread, wait_state(clock, regs), &clock->blocked_pending_ns, stack);
 }
 
 void clock_tick(struct thread *thread, const struct unwind_regs *regs)
 {
 	struct clock_reading reading;
-	uint64_t faults = thread->clock.last.minor_faults + thread->clock.last.major_faults;
 
-	clock_read(&reading);
+	read_at_tick(&thread->clock.last, &reading);
 	if (!in_window(thread, &reading))
 		return;
 	account(&thread->clock, &reading);
@@ -489,7 +524,7 @@ void clock_tick(struct thread *thread, const struct unwind_regs *regs)
 	uint32_t stack = stack_of_context(thread, regs);
 
 	emit_cpu(thread, regs, stack);
-	emit_met_wait(thread, regs, faults, stack);
+	emit_met_wait(thread, regs, stack);
 	/* A preemption has no better stack than this; small noise waits until it is worth a record.
 	 */
 	if (thread->clock.queued_pending_ns > DELAY_WORTH_NS)
@@ -499,7 +534,6 @@ void clock_tick(struct thread *thread, const struct unwind_regs *regs)
 void clock_switched_in(struct thread *thread, const struct unwind_regs *regs)
 {
 	struct clock_reading reading;
-	uint64_t faults = thread->clock.last.minor_faults + thread->clock.last.major_faults;
 
 	clock_read(&reading);
 	if (!in_window(thread, &reading))
@@ -508,8 +542,7 @@ void clock_switched_in(struct thread *thread, const struct unwind_regs *regs)
 	uint32_t stack = stack_of_context(thread, regs);
 
 	emit(thread, FORMAT_STATE_WAIT_CPU, &thread->clock.queued_pending_ns, stack);
-	emit(thread, wait_state(&thread->clock, regs, faults), &thread->clock.blocked_pending_ns,
-	     stack);
+	emit(thread, wait_state(&thread->clock, regs), &thread->clock.blocked_pending_ns, stack);
 	/* Likewise, the other way round: the tick is in this signal. */
 	if (thread->clock.cpu_pending_ns >= (int64_t)collector.interval_ns)
 		emit_cpu(thread, regs, stack);
