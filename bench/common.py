@@ -53,6 +53,8 @@ class Bench:
         if tool == 'gprofng':
             out = self.fresh('.er')
             return ['gprofng', 'collect', 'app', '-p', how or 'on', '-O', str(out)], out
+        if tool == 'sigtrap':
+            return ['env', f'LD_PRELOAD={self.build}/bench/sigtrap.so', f'HELIO_SIGTRAP_NS={how}'], None
         raise ValueError(variant)
 
     def run(self, variant, program, engine=None, keep=False):
@@ -69,6 +71,13 @@ class Bench:
             remove(out)
             out = None
         return values, out
+
+    def works(self, variant):
+        """Whether this machine lets the variant record at all."""
+        try:
+            return available(variant) and bool(self.run(variant, Program('empty', [self.target('empty')])))
+        except RuntimeError:
+            return False
 
 
 class Program:
