@@ -22,35 +22,37 @@ struct search_entry {
 	int32_t fde;
 } __attribute__((packed, may_alias));
 
-uint64_t cfi_uleb(struct cfi_reader *reader)
+/* The bits of a LEB128 number: how many there were, and the last byte with the sign. */
+static uint64_t leb128(struct cfi_reader *reader, unsigned int *bits, uint64_t *last)
 {
 	uint64_t value = 0;
-	unsigned int shift = 0;
-	uint64_t byte;
 
+	*bits = 0;
 	do {
-		byte = cfi_fixed(reader, 1);
-		if (shift < 64)
-			value |= (byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80);
+		*last = cfi_fixed(reader, 1);
+		if (*bits < 64)
+			value |= (*last & 0x7f) << *bits;
+		*bits += 7;
+	} while (*last & 0x80);
 	return value;
+}
+
+uint64_t cfi_uleb(struct cfi_reader *reader)
+{
+	unsigned int bits;
+	uint64_t last;
+
+	return leb128(reader, &bits, &last);
 }
 
 int64_t cfi_sleb(struct cfi_reader *reader)
 {
-	uint64_t value = 0;
-	unsigned int shift = 0;
-	uint64_t byte;
+	unsigned int bits;
+	uint64_t last;
+	uint64_t value = leb128(reader, &bits, &last);
 
-	do {
-		byte = cfi_fixed(reader, 1);
-		if (shift < 64)
-			value |= (byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80);
-	if (shift < 64 && byte & 0x40)
-		value |= ~UINT64_C(0) << shift;
+	if (bits < 64 && last & 0x40)
+		value |= ~UINT64_C(0) << bits;
 	return (int64_t)value;
 }
 
