@@ -99,6 +99,7 @@ struct collector {
 	bool terminated; /* by the API: no resume */
 	bool tracking;	 /* descendants get their names, also where this process is not recorded */
 	_Atomic bool finished;
+	_Atomic bool silent; /* no system call of ours any more */
 	_Atomic int32_t pid; /* whose recording this is; another: a child that shares our memory */
 	enum engine engine;
 	bool follow;
@@ -135,6 +136,8 @@ extern struct collector collector;
 void collector_finish(void);
 /* Accounts for the time of all threads up to now. */
 void collector_settle_all(void);
+/* Ends the recording for good, and all that we do in this process and its descendants. */
+void collector_fall_silent(const char *reason);
 /* Before exec, which ends this image with all its threads: returns up to when they are accounted
  * for. */
 uint64_t collector_suspend(void);

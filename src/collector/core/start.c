@@ -25,7 +25,8 @@ struct collector collector;
 
 bool collector_is_ours(void)
 {
-	return sys_getpid() == atomic_load_explicit(&collector.pid, memory_order_relaxed);
+	return !atomic_load_explicit(&collector.silent, memory_order_relaxed) &&
+	       sys_getpid() == atomic_load_explicit(&collector.pid, memory_order_relaxed);
 }
 
 /* ---- what to record ---- */
@@ -116,7 +117,7 @@ static bool read_environment(void)
 	const char *pattern = getenv(PARAMS_ENV_FOLLOW);
 	char *lineage = getenv(PARAMS_ENV_LINEAGE);
 
-	if (!params || !founder || !library || !lineage)
+	if (!params || !*params || !founder || !library || !lineage)
 		return false;
 	read_params(params);
 	copy(collector.founder, sizeof(collector.founder), founder);
@@ -303,9 +304,10 @@ __attribute__((constructor)) static void start(void)
 	next_resolve();
 	bool record = read_environment();
 
+	if (!collector.tracking)
+		return;
 	atomic_store(&collector.pid, sys_getpid());
-	if (collector.tracking)
-		process_install();
+	process_install();
 	if (!record)
 		return;
 	find_main_stack();
@@ -413,6 +415,25 @@ void collector_finish(void)
 		text_puts(&line, "</experiment>\n");
 		log_append(FORMAT_FILE_LOG, &line);
 	}
+}
+
+void collector_fall_silent(const char *reason)
+{
+	if (!atomic_load(&collector.recording) || !collector_is_ours())
+		return;
+	log_warning(reason, 0);
+	collector_finish();
+	perf_engine_pause();
+	perf_engine_forget();
+	monitor_engine_stop();
+	signal_show_real();
+	/* Programs that this one starts inherit the restriction: they find us switched off. */
+	char *params = getenv(PARAMS_ENV);
+
+	if (params)
+		*params = '\0';
+	collector.tracking = false;
+	atomic_store(&collector.silent, true);
 }
 
 __attribute__((destructor)) static void end(void)

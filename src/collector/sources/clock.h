@@ -74,6 +74,8 @@ void monitor_engine_arm(struct thread *thread);
 void monitor_engine_disarm(struct thread *thread);
 /* What the monitor itself used, which the program's CPU time contains. */
 uint64_t monitor_engine_cpu_ns(void);
+/* Ends it: when this returns, its thread and its timers are gone. */
+void monitor_engine_stop(void);
 void monitor_engine_pause(void);
 void monitor_engine_resume(void);
 void monitor_engine_forget(void);

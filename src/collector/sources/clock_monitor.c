@@ -18,6 +18,7 @@
 #include "collector/sources/clock.h"
 #include "collector/wrap/next.h"
 
+#include <linux/futex.h>
 #include <sys/mman.h>
 #include <time.h>
 
@@ -33,7 +34,8 @@ enum { WAIT_FLUSH_NS = 100 * 1000 * 1000 };
 #define MONITOR_COOKIE 0x48454c494fu
 
 static _Atomic unsigned running;
-static _Atomic unsigned sending; /* a signal is on its way out */
+static _Atomic uint32_t stopping; /* a futex that the monitor sleeps on */
+static _Atomic unsigned sending;  /* a signal is on its way out */
 static _Atomic bool paused;
 static char *stack;
 static int monitor_tid;
@@ -276,7 +278,8 @@ static void sleep_until(uint64_t *next_ns)
 		*next_ns = now_ns;
 	struct timespec until = {.tv_sec = (time_t)(*next_ns / 1000000000u),
 				 .tv_nsec = (long)(*next_ns % 1000000000u)};
-	sys_call(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, &until, 0);
+	sys_call6(SYS_futex, SYS_ARG(&stopping), FUTEX_WAIT_BITSET_PRIVATE, 0, SYS_ARG(&until), 0,
+		  FUTEX_BITSET_MATCH_ANY);
 }
 
 static void monitor(void)
@@ -287,7 +290,7 @@ static void monitor(void)
 	/* The descriptor table is a copy: holding the program's pipes open would change it. */
 	sys_call(SYS_close_range, 0, ~0u, 0, 0);
 	tick.dir = sys_open("/proc/self/task", O_RDONLY | O_DIRECTORY, 0);
-	while (atomic_load(&running) && tick.dir >= 0) {
+	while (!atomic_load(&stopping) && tick.dir >= 0) {
 		sleep_until(&next_ns);
 		tick.now_ns = clock_now_ns();
 		if (atomic_load(&paused) || !atomic_load(&collector.recording))
@@ -312,6 +315,7 @@ bool monitor_engine_start(void)
 	if (!stack)
 		return false;
 	atomic_store(&paused, false);
+	atomic_store(&stopping, 0);
 	atomic_store(&running, 1);
 	monitor_tid = rawthread_start(monitor, stack, MONITOR_STACK, true);
 	if (monitor_tid > 0 && thread_current_if_known())
@@ -357,6 +361,25 @@ void monitor_engine_resume(void)
 	atomic_store(&paused, false);
 	if (thread_current_if_known())
 		monitor_engine_arm(thread_current_if_known());
+}
+
+static void disarm(struct thread *thread, void *unused)
+{
+	(void)unused;
+	monitor_engine_disarm(thread);
+}
+
+void monitor_engine_stop(void)
+{
+	monitor_engine_pause();
+	thread_for_each(disarm, NULL);
+	if (monitor_tid <= 0)
+		return;
+	atomic_store(&stopping, 1);
+	sys_call(SYS_futex, &stopping, FUTEX_WAKE_PRIVATE, 1, 0);
+	while (sys_call(SYS_tgkill, atomic_load(&collector.pid), monitor_tid, 0, 0) != -ESRCH)
+		sys_call(SYS_sched_yield, 0, 0, 0, 0);
+	monitor_tid = 0;
 }
 
 static void forget_files(struct thread *thread, void *unused)

@@ -24,6 +24,8 @@
 	X(int, pthread_create, (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))   \
 	X(int, thrd_create, (thrd_t *, thrd_start_t, void *))                                      \
 	X(int, dlclose, (void *))                                                                  \
+	X(int, prctl, (int, long, long, long, long))                                               \
+	X(long, syscall, (long, long, long, long, long, long, long))                               \
 	X(int, vfork, (void))                                                                      \
 	X(int, execve, (const char *, char *const[], char *const[]))                               \
 	X(int, execvpe, (const char *, char *const[], char *const[]))                              \
