@@ -7,7 +7,9 @@
 #include "analysis/session.h"
 
 #include "base/strbuf.h"
+#include "format/archive.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -71,22 +73,19 @@ void symbols_fini(struct session *session)
 	string_table_fini(&session->object_keys);
 }
 
-/* The copy of a load object that the experiment keeps, or NULL: ARCHIVES/NAME or
- * ARCHIVES/NAME.BUILDID. */
+/* The copy of a load object that the experiment keeps, or NULL. */
 static const char *find_archive(struct session *session, const struct experiment *experiment,
 				const struct map_file *file)
 {
-	const char *name = base_name(file->path);
-	const char *copies[] = {
-		arena_printf(&session->arena, "%s/%s.%s", experiment->archives, name,
-			     file->build_id),
-		arena_printf(&session->arena, "%s/%s", experiment->archives, name),
-	};
+	char name[NAME_MAX + 1];
 
-	for (size_t i = 0; i < 2; i++)
-		if (!access(copies[i], R_OK))
-			return copies[i];
-	return NULL;
+	if (!format_archive_name(name, sizeof(name), file->path, file->build_id, file->mtime,
+				 file->file_size))
+		return NULL;
+
+	const char *copy = arena_printf(&session->arena, "%s/%s", experiment->archives, name);
+
+	return access(copy, R_OK) ? NULL : copy;
 }
 
 static uint32_t intern_object(struct session *session, const struct experiment *experiment,

@@ -108,19 +108,15 @@ static void report_missing(const struct process *process, const char *clock,
 			diag_add(diags, DIAG_WARNING, "%s: %s", process->name, files[i].text);
 }
 
-/* Reads all files of a process; the order matters for one that still runs. */
-static enum status read_process(struct experiment *experiment, struct process *process,
-				struct diag_list *errors, enum diag_level level,
-				struct diag_list *warnings)
+/* What is read of each process. */
+enum extent { EXTENT_LOGS, EXTENT_ALL };
+
+/* Everything but the log; the order matters for a process that still runs. */
+static void read_data(struct experiment *experiment, struct process *process,
+		      struct diag_list *warnings)
 {
 	struct read_context context = {process->path, process->name, warnings};
 
-	experiment_log_read(&process->log, &experiment->arena, &context);
-
-	enum status status = check_origin(process, errors, level);
-
-	if (status)
-		return status;
 	experiment_overview_read(&process->overview, &context);
 	/* events first, then the stacks and the maps that they refer to */
 	experiment_profile_read(&process->profile, &context);
@@ -131,7 +127,21 @@ static enum status read_process(struct experiment *experiment, struct process *p
 	const struct process *founder = &experiment->processes.items[0];
 
 	report_missing(process, experiment_log_setting(&founder->log, "clock"), warnings);
-	return STATUS_OK;
+}
+
+static enum status read_process(struct experiment *experiment, struct process *process,
+				enum extent extent, struct diag_list *errors, enum diag_level level,
+				struct diag_list *warnings)
+{
+	struct read_context context = {process->path, process->name, warnings};
+
+	experiment_log_read(&process->log, &experiment->arena, &context);
+
+	enum status status = check_origin(process, errors, level);
+
+	if (!status && extent == EXTENT_ALL)
+		read_data(experiment, process, warnings);
+	return status;
 }
 
 static void free_process(struct process *process)
@@ -173,7 +183,8 @@ static void list_descendants(struct experiment *experiment, struct diag_list *wa
 	*count = found.count;
 }
 
-static void read_descendants(struct experiment *experiment, struct diag_list *warnings)
+static void read_descendants(struct experiment *experiment, enum extent extent,
+			     struct diag_list *warnings)
 {
 	char **lineages;
 	size_t count;
@@ -187,7 +198,7 @@ static void read_descendants(struct experiment *experiment, struct diag_list *wa
 		process->name =
 			arena_printf(&experiment->arena, "%s/%s.er", experiment->name, lineages[i]);
 		process->lineage = lineages[i];
-		if (read_process(experiment, process, warnings, DIAG_WARNING, warnings)) {
+		if (read_process(experiment, process, extent, warnings, DIAG_WARNING, warnings)) {
 			free_process(process);
 			experiment->processes.count--;
 		}
@@ -260,8 +271,8 @@ static void add_first_process(struct experiment *experiment)
 	process->name = experiment->name;
 }
 
-enum status experiment_open(const char *path, struct experiment **out, struct diag_list *errors,
-			    struct diag_list *warnings)
+static enum status open_extent(const char *path, enum extent extent, struct experiment **out,
+			       struct diag_list *errors, struct diag_list *warnings)
 {
 	struct stat info;
 
@@ -282,8 +293,8 @@ enum status experiment_open(const char *path, struct experiment **out, struct di
 	name_experiment(experiment, path);
 	add_first_process(experiment);
 
-	enum status status = read_process(experiment, &experiment->processes.items[0], errors,
-					  DIAG_ERROR, warnings);
+	enum status status = read_process(experiment, &experiment->processes.items[0], extent,
+					  errors, DIAG_ERROR, warnings);
 
 	if (status) {
 		experiment_free(experiment);
@@ -291,10 +302,25 @@ enum status experiment_open(const char *path, struct experiment **out, struct di
 	}
 	read_notes(experiment);
 	if (!experiment->processes.items[0].lineage[0])
-		read_descendants(experiment, warnings);
-	experiment_check(experiment, warnings);
+		read_descendants(experiment, extent, warnings);
 	*out = experiment;
 	return STATUS_OK;
+}
+
+enum status experiment_open(const char *path, struct experiment **out, struct diag_list *errors,
+			    struct diag_list *warnings)
+{
+	enum status status = open_extent(path, EXTENT_ALL, out, errors, warnings);
+
+	if (!status)
+		experiment_check(*out, warnings);
+	return status;
+}
+
+enum status experiment_open_logs(const char *path, struct experiment **out,
+				 struct diag_list *errors, struct diag_list *warnings)
+{
+	return open_extent(path, EXTENT_LOGS, out, errors, warnings);
 }
 
 void experiment_free(struct experiment *experiment)

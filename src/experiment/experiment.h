@@ -41,6 +41,13 @@ struct experiment {
  */
 enum status experiment_open(const char *path, struct experiment **out, struct diag_list *errors,
 			    struct diag_list *warnings);
+/*
+ * As experiment_open, but only log.xml of each process is read: who they are
+ * and what became of them.  The callers that need more read it themselves into
+ * the fields of struct process.
+ */
+enum status experiment_open_logs(const char *path, struct experiment **out,
+				 struct diag_list *errors, struct diag_list *warnings);
 void experiment_free(struct experiment *experiment);
 
 /* Doubts that need several files at once: counters against events, lives against weights, ends. */

@@ -132,7 +132,8 @@ static char *directory_of(const char *path)
 	return slash ? xstrndup(path, (size_t)(slash - path)) : xstrdup(".");
 }
 
-bool debug_file_find(const struct elf_file *object, struct elf_file *out, struct diag_list *diags)
+bool debug_file_find(const struct elf_file *object, const char *path, struct elf_file *out,
+		     struct diag_list *diags)
 {
 	struct debug_link debug_link;
 
@@ -145,9 +146,9 @@ bool debug_file_find(const struct elf_file *object, struct elf_file *out, struct
 	 * Packages name debug files after the real directory: /usr/lib, not /lib.
 	 * The other spelling is tried without a word: it may be the same file.
 	 */
-	char *real_path = realpath(object->path, NULL);
-	char *directory = directory_of(object->path);
-	char *real_directory = directory_of(real_path ? real_path : object->path);
+	char *real_path = realpath(path, NULL);
+	char *directory = directory_of(path);
+	char *real_directory = directory_of(real_path ? real_path : path);
 	struct diag_list unheard = {0};
 	bool found = find_linked(object, real_directory, &debug_link, out, diags);
 

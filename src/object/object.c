@@ -19,6 +19,7 @@
 
 struct object {
 	char *path;
+	char *archived_debug; /* where a debug file would be kept, or NULL */
 	char *build_id;	      /* of the measured file, or NULL */
 	struct elf_file file; /* elf NULL: none, or already read */
 	char *provenance;
@@ -168,6 +169,9 @@ void object_open(const struct object_request *request, struct object **out, stru
 	object->path = xstrdup(request->path ? request->path : "");
 	if (request->build_id && request->build_id[0])
 		object->build_id = xstrdup(request->build_id);
+	if (request->archive_path)
+		object->archived_debug =
+			xasprintf("%s" OBJECT_ARCHIVED_DEBUG, request->archive_path);
 
 	if (!find_file(object, request, diags))
 		object->provenance = xstrdup("not found");
@@ -178,12 +182,23 @@ void object_open(const struct object_request *request, struct object **out, stru
 	*out = object;
 }
 
+static bool open_archived_debug(const struct object *object, struct elf_file *debug)
+{
+	struct refusal refusal = {0};
+	bool found = object->archived_debug &&
+		     open_measured(object->archived_debug, object->build_id, debug, &refusal);
+
+	free(refusal.build_id);
+	return found;
+}
+
 /* Symbols from elsewhere, for an object from which some or all were stripped. */
 static void read_stripped_symbols(struct object *object)
 {
 	struct elf_file debug;
 
-	if (debug_file_find(&object->file, &debug, &object->diags)) {
+	if (open_archived_debug(object, &debug) ||
+	    debug_file_find(&object->file, object->path, &debug, &object->diags)) {
 		object->debug_path = xstrdup(debug.path);
 	} else if (!debug_file_embedded(&object->file, &debug)) {
 		return;
@@ -253,6 +268,7 @@ void object_free(struct object *object)
 	arena_fini(&object->arena);
 	diag_fini(&object->diags);
 	free(object->path);
+	free(object->archived_debug);
 	free(object->build_id);
 	free(object->provenance);
 	free(object->debug_path);

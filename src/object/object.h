@@ -20,12 +20,16 @@
 
 struct object;
 
+/* Added to the name of a copy in an experiment: its separate debug file. */
+#define OBJECT_ARCHIVED_DEBUG ".debug"
+
 /* What an experiment knows of a load object; strings may be NULL where unknown. */
 struct object_request {
-	const char *path;	  /* as mapped by the program; "[vdso]" for the vDSO */
-	const char *archive_path; /* a copy kept in the experiment, tried first */
-	const char *build_id;	  /* hex; a file with another one is not used, with a warning */
-	uint64_t mtime; /* s; a file that differs here and has no build-id gives a warning */
+	const char *path; /* as mapped by the program; "[vdso]" for the vDSO */
+	/* a copy kept in the experiment, tried first; its debug file is beside it */
+	const char *archive_path;
+	const char *build_id; /* hex; a file with another one is not used, with a warning */
+	uint64_t mtime;	      /* s; a file that differs here and has no build-id gives a warning */
 	uint64_t file_size;
 };
 

@@ -8,14 +8,11 @@
 
 #include "base/memory.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-
-static const char group_magic[] = "#analyzer experiment group";
 
 static bool ends_with(const char *word, const char *ending)
 {
@@ -153,42 +150,6 @@ enum status arguments_parse(int argc, char **argv, struct arguments *arguments,
 
 void arguments_fini(struct arguments *arguments)
 {
-	for (size_t i = 0; i < arguments->experiments.count; i++)
-		free(arguments->experiments.items[i]);
-	vec_fini(&arguments->experiments);
+	experiment_paths_fini(&arguments->experiments);
 	vec_fini(&arguments->plan);
-}
-
-static void read_group(struct experiment_paths *paths, FILE *file, const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	int directory = slash ? (int)(slash - path) + 1 : 0;
-	char *line = NULL;
-	size_t capacity = 0;
-
-	while (getline(&line, &capacity, file) >= 0) {
-		size_t length = strlen(line);
-
-		while (length && isspace((unsigned char)line[length - 1]))
-			line[--length] = '\0';
-		if (!length || line[0] == '#')
-			continue;
-		*vec_push(paths) =
-			line[0] == '/' ? xstrdup(line) : xasprintf("%.*s%s", directory, path, line);
-	}
-	free(line);
-}
-
-void experiment_paths_add(struct experiment_paths *paths, const char *path)
-{
-	char begin[sizeof(group_magic)] = "";
-	struct stat status;
-	FILE *file = !stat(path, &status) && S_ISREG(status.st_mode) ? fopen(path, "re") : NULL;
-
-	if (file && fgets(begin, sizeof(begin), file) && !strcmp(begin, group_magic))
-		read_group(paths, file, path);
-	else
-		*vec_push(paths) = xstrdup(path);
-	if (file)
-		fclose(file);
 }

@@ -3,6 +3,7 @@
 #ifndef HELIO_PRINT_ARGUMENTS_H
 #define HELIO_PRINT_ARGUMENTS_H
 
+#include "experiment/group.h"
 #include "print/command.h"
 #include "print/output.h"
 
@@ -15,12 +16,6 @@ struct planned {
 
 struct plan {
 	struct planned *items;
-	size_t count;
-	size_t capacity;
-};
-
-struct experiment_paths {
-	char **items;
 	size_t count;
 	size_t capacity;
 };
@@ -41,11 +36,5 @@ struct arguments {
 enum status arguments_parse(int argc, char **argv, struct arguments *arguments,
 			    struct diag_list *diags);
 void arguments_fini(struct arguments *arguments);
-
-/*
- * Adds an experiment, or all experiments of a group file (its first line is
- * "#analyzer experiment group"); names in it are relative to the file.
- */
-void experiment_paths_add(struct experiment_paths *paths, const char *path);
 
 #endif

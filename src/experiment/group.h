@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names of experiments as people give them: directories, and group files
+ * (NAME.erg), whose first line is "#analyzer experiment group", then one name per
+ * line, relative to the file; other lines with # are comments.
+ */
+#ifndef HELIO_EXPERIMENT_GROUP_H
+#define HELIO_EXPERIMENT_GROUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define GROUP_MAGIC "#analyzer experiment group"
+
+/* Zero-initialised is empty. */
+struct experiment_paths {
+	char **items;
+	size_t count;
+	size_t capacity;
+};
+
+bool experiment_is_group(const char *path);
+/* Adds an experiment, or all experiments of a group file. */
+void experiment_paths_add(struct experiment_paths *paths, const char *path);
+void experiment_paths_fini(struct experiment_paths *paths);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The names under which an experiment keeps copies in archives/.  Two files of
+ * one name get two copies, because what makes them different is in the name.
+ */
+#ifndef HELIO_FORMAT_ARCHIVE_H
+#define HELIO_FORMAT_ARCHIVE_H
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FORMAT_ARCHIVE_SOURCES	"sources" /* in archives/: sources under their absolute paths */
+#define FORMAT_FILE_ARCHIVE_LOG "archive.log"
+
+/*
+ * A load object's: NAME.BUILDID, or NAME.MTIME-SIZE (s and bytes, decimal)
+ * where it has no build-id ("" or NULL).  False: it does not fit.
+ */
+static inline bool format_archive_name(char *name, size_t room, const char *path,
+				       const char *build_id, uint64_t mtime, uint64_t size)
+{
+	const char *slash = strrchr(path, '/');
+	const char *base = slash && slash[1] ? slash + 1 : path;
+	int length = build_id && *build_id
+			     ? snprintf(name, room, "%s.%s", base, build_id)
+			     : snprintf(name, room, "%s.%" PRIu64 "-%" PRIu64, base, mtime, size);
+
+	return length > 0 && (size_t)length < room;
+}
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is done with experiments as a whole: keeping what they refer to beside
+ * them, copying, moving, removing, listing and checking them.  Each main takes
+ * argv[0] = the name by which it was called, prints its messages to stderr and
+ * returns the exit status.
+ */
+#ifndef HELIO_MANAGE_MANAGE_H
+#define HELIO_MANAGE_MANAGE_H
+
+#include "base/status.h"
+
+#include <stdint.h>
+
+/* Which load objects an experiment keeps a copy of. */
+enum manage_objects {
+	MANAGE_OBJECTS_NONE,
+	MANAGE_OBJECTS_OWN,  /* those that no package manager keeps: outside /usr, /lib, … */
+	MANAGE_OBJECTS_USED, /* those of which a call stack holds an address */
+	MANAGE_OBJECTS_ALL,
+};
+
+/* … and which source files. */
+enum manage_sources { MANAGE_SOURCES_NONE, MANAGE_SOURCES_USED, MANAGE_SOURCES_ALL };
+
+struct manage_archive_request {
+	enum manage_objects objects;
+	enum manage_sources sources;
+	const char *source_regex; /* only sources whose path matches this ERE, or NULL */
+	const char *directory;	  /* keep the copies here and links in the experiment, or NULL */
+	const char *command;	  /* for archive.log */
+	bool founder_only;	  /* leave the descendants' load objects out */
+	bool rewrite;		  /* also what is there already */
+	uint64_t size_limit;	  /* leave out files larger than this, bytes; 0: none */
+};
+
+/*
+ * Sets what a word of `-a MODE` stands for, without regard to case: off, own,
+ * usedldobjects, ldobjects (on), usedsrc, src (all).  False: no such word.
+ */
+bool manage_archive_mode(const char *word, struct manage_archive_request *request);
+/*
+ * The same for `helio collect -A`, where words stand for less: on = own files
+ * up to 64 MB, copy = usedldobjects, src = usedsrc.
+ */
+bool manage_archive_collect_mode(const char *word, struct manage_archive_request *request);
+
+/*
+ * Copies into PATH/archives what is asked for and is here as it was measured,
+ * and notes each copy in PATH/archive.log.  What cannot be had is a warning, an
+ * experiment that cannot be read or written an error.
+ */
+enum status manage_archive(const char *path, const struct manage_archive_request *request,
+			   struct diag_list *diags);
+
+int manage_archive_main(int argc, char **argv); /* helio archive, er_archive */
+int manage_copy_main(int argc, char **argv);	/* helio cp, er_cp */
+int manage_move_main(int argc, char **argv);	/* helio mv, er_mv */
+int manage_remove_main(int argc, char **argv);	/* helio rm, er_rm */
+int manage_list_main(int argc, char **argv);	/* helio ls */
+int manage_info_main(int argc, char **argv);	/* helio info */
+int manage_check_main(int argc, char **argv);	/* helio check */
+
+#endif
