@@ -9,6 +9,7 @@
  *   overview  process-wide usage at sample points: fixed records
  *   profile   clock profile events: blocks of records
  *   stacks    the tree of call stacks: blocks of nodes
+ *   dyntext   code that the program made and announced: records
  *   _LINEAGE.er/  the same files for each descendant process
  *
  * All numbers are little-endian.  Times count from the start of the founder
@@ -27,10 +28,11 @@
 #define FORMAT_FILE_OVERVIEW "overview"
 #define FORMAT_FILE_PROFILE  "profile"
 #define FORMAT_FILE_STACKS   "stacks"
+#define FORMAT_FILE_DYNTEXT  "dyntext"
 #define FORMAT_FILE_NOTES    "notes"
 #define FORMAT_DIR_ARCHIVES  "archives"
 
-/* The first bytes of overview, profile and stacks. */
+/* The first bytes of overview, profile, stacks and dyntext. */
 #define FORMAT_FILE_MAGIC "HELIO\r\n\032" /* 8 bytes, without the NUL */
 
 struct format_file_header {
@@ -171,6 +173,28 @@ struct format_sample {
 #undef X
 };
 
+/*
+ * dyntext: the line table and the code of each function that map.xml says was
+ * loaded, where its `text` attribute points to; appended with one write each.
+ */
+#define FORMAT_TEXT_MAGIC 0x54584448u /* "HDXT" */
+
+struct format_text {
+	uint32_t magic;
+	uint32_t line_count;
+	uint64_t size; /* the whole record, this header included; a multiple of 8 */
+	uint64_t address;
+	uint64_t code_size;
+	/* then line_count times struct format_line, code_size bytes of code, and zeros up to size */
+};
+
+/* From this byte of the code on, it comes from this line. */
+struct format_line {
+	uint32_t offset;
+	uint32_t line;
+};
+
+_Static_assert(sizeof(struct format_text) == 32, "on disk");
 _Static_assert(sizeof(struct format_node) == 16, "on disk");
 _Static_assert(sizeof(struct format_sample) == 176, "on disk");
 

@@ -2,7 +2,11 @@
 /* Speaks to the collector: 0.5 s seen, 0.5 s while paused, 0.3 s seen, 0.3 s after the end. */
 #include "target.h"
 
+#ifdef API_WEAK
+#include <heliometer/libcollector.h>
+#else
 #include <heliometer/collectorAPI.h>
+#endif
 
 static volatile unsigned long sink;
 

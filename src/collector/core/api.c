@@ -1,20 +1,54 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functions of collectorAPI.h.  A pause is a window that ends now, resuming
- * one that begins now: the accounting knows windows already (-t).
+ * The functions of collectorAPI.h.  A pause ends a window, resuming begins one:
+ * the accounting cuts the time of each thread to its windows.
+ *
+ * The program may define functions of these names itself (libcollectorAPI linked
+ * statically): so the code is in static functions, and the names are aliases.
  */
+#include "format/api.h"
 #include "collector/core/core.h"
+#include "collector/core/sys.h"
 #include "collector/core/text.h"
 
-COLLECTOR_EXPORT void collector_sample(const char *name);
-COLLECTOR_EXPORT void collector_pause(void);
-COLLECTOR_EXPORT void collector_resume(void);
-COLLECTOR_EXPORT void collector_terminate_expt(void);
+#include <pthread.h>
+
+enum { TRIES_MAX = 100000 };
 
 static bool active(void)
 {
-	return atomic_load(&collector.recording) && collector_is_ours();
+	return atomic_load(&collector.recording) && collector_is_ours() && !collector.terminated;
 }
+
+/* The process in which a thread is in here: the child of a fork does not wait for its parent's. */
+static _Atomic int32_t busy_pid;
+
+/*
+ * One call at a time.  False when recording is not active, or in a signal
+ * handler that interrupted a call, which would wait for itself.
+ */
+static bool enter(void)
+{
+	int32_t own = sys_getpid();
+
+	if (!active())
+		return false;
+	for (int tries = 0; tries < TRIES_MAX; tries++) {
+		int32_t other = atomic_load_explicit(&busy_pid, memory_order_relaxed);
+
+		if (other != own && atomic_compare_exchange_strong(&busy_pid, &other, own))
+			return true;
+		sys_call(SYS_sched_yield, 0, 0, 0, 0);
+	}
+	return false;
+}
+
+static void leave(void)
+{
+	atomic_store_explicit(&busy_pid, 0, memory_order_release);
+}
+
+/* ---- the whole process ---- */
 
 static void note(const char *kind, const char *label)
 {
@@ -27,7 +61,7 @@ static void note(const char *kind, const char *label)
 	sample_write(FORMAT_SAMPLE_MANUAL, label);
 }
 
-void collector_sample(const char *name)
+static void api_sample(const char *name)
 {
 	if (active())
 		sample_write(FORMAT_SAMPLE_MANUAL, name ? name : "");
@@ -35,31 +69,164 @@ void collector_sample(const char *name)
 
 static void stop(const char *label)
 {
-	if (!active() || collector.window_end_ns)
+	if (collector.open.end_ns)
 		return;
+	collector.partial = true;
 	collector_settle_all();
-	collector.window_end_ns = clock_now_ns();
+	collector.open.end_ns = clock_now_ns();
 	note("pause", label);
 }
 
-void collector_pause(void)
+static void api_pause(void)
 {
-	stop("collector_pause(API)");
-}
-
-void collector_resume(void)
-{
-	if (!active() || !collector.window_end_ns || collector.terminated)
+	if (!enter())
 		return;
-	note("resume", "collector_resume");
-	collector.window_start_ns = clock_now_ns();
-	collector.window_end_ns = 0;
+	stop("collector_pause(API)");
+	leave();
 }
 
-void collector_terminate_expt(void)
+static void api_resume(void)
 {
-	if (!active())
+	if (!enter())
+		return;
+	if (collector.open.end_ns) {
+		note("resume", "collector_resume");
+		collector_settle_all();
+		collector.open.start_ns = clock_now_ns();
+		collector.open.end_ns = 0;
+	}
+	leave();
+}
+
+static void api_terminate_expt(void)
+{
+	if (!enter())
 		return;
 	stop("collector_close_experiment");
 	collector.terminated = true;
+	leave();
 }
+
+/* ---- one thread ---- */
+
+struct thread_search {
+	int32_t tid;
+	struct thread *found;
+};
+
+static void match_tid(struct thread *thread, void *search)
+{
+	if (thread->tid == ((struct thread_search *)search)->tid)
+		((struct thread_search *)search)->found = thread;
+}
+
+/* The clock id of a thread's CPU time holds the kernel's number of the thread. */
+static struct thread *find_thread(pthread_t id)
+{
+	struct thread_search search = {0};
+	clockid_t clock;
+
+	if (pthread_getcpuclockid(id, &clock))
+		return NULL;
+	search.tid = ~(clock >> 3);
+	/* A new thread is known once it runs. */
+	for (int tries = 0; tries < TRIES_MAX; tries++) {
+		thread_for_each(match_tid, &search);
+		if (search.found || !atomic_load(&collector.births))
+			break;
+		sys_call(SYS_sched_yield, 0, 0, 0, 0);
+	}
+	return search.found;
+}
+
+static void note_thread(const char *kind, const struct thread *thread)
+{
+	char room[160];
+	struct text line = TEXT_ON(room);
+
+	log_event_begin(&line, kind);
+	text_attribute_decimal(&line, "thread", thread->number);
+	log_event_end(&line);
+}
+
+static void api_thread_pause(pthread_t id)
+{
+	struct thread *thread;
+
+	if (!enter())
+		return;
+	thread = find_thread(id);
+	if (thread && !thread->open.end_ns) {
+		collector.partial = true;
+		collector_settle_thread(thread);
+		thread->open.end_ns = clock_now_ns();
+		note_thread("thread_pause", thread);
+	}
+	leave();
+}
+
+static void api_thread_resume(pthread_t id)
+{
+	struct thread *thread;
+
+	if (!enter())
+		return;
+	thread = find_thread(id);
+	if (thread && thread->open.end_ns) {
+		note_thread("thread_resume", thread);
+		collector_settle_thread(thread);
+		thread->open.start_ns = clock_now_ns();
+		thread->open.end_ns = 0;
+	}
+	leave();
+}
+
+/* ---- functions made at run time ---- */
+
+_Static_assert(sizeof(Lineno) == sizeof(struct format_line), "a table is written as it is");
+
+static const char *or_empty(const char *text)
+{
+	return text ? text : "";
+}
+
+static void api_func_load(const char *name, const char *alias, const char *sourcename, void *vaddr,
+			  int size, int lntsize, Lineno *lntable)
+{
+	struct dynamic_function function = {
+		.name = or_empty(name),
+		.alias = or_empty(alias),
+		.source = or_empty(sourcename),
+		.start = (uint64_t)vaddr,
+		.size = size > 0 ? (uint64_t)size : 0,
+		.lines = (const struct format_line *)lntable,
+		.line_count = lntable && lntsize > 0 ? (uint32_t)lntsize : 0,
+	};
+
+	if (!function.size || !enter())
+		return;
+	dynamic_load(&function);
+	leave();
+}
+
+static void api_func_unload(void *vaddr)
+{
+	if (!enter())
+		return;
+	dynamic_unload((uint64_t)vaddr);
+	leave();
+}
+
+/* ---- the names ---- */
+
+#define X(name, parameters, arguments)                                                             \
+	extern __typeof__(api_##name) collector_##name __attribute__((alias("api_" #name)))        \
+	COLLECTOR_EXPORT;
+FORMAT_API_FUNCTIONS(X)
+#undef X
+
+COLLECTOR_EXPORT const struct format_api helio_collector_api_1 = {
+#define X(name, parameters, arguments) .name = api_##name,
+	FORMAT_API_FUNCTIONS(X)
+#undef X
+};

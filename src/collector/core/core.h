@@ -56,6 +56,7 @@ struct clock_account {
 	uint64_t minor_since, major_since; /* faults between the last two readings */
 	bool faulted;			   /* there were faults before the last look at the usage */
 	bool paused;			   /* outside the window of -t */
+	uint64_t recorded_ns;		   /* the recording clock at the last reading */
 	uint32_t remote_stack;		   /* monitor engine: stack of the wait that goes on */
 	uint32_t remote_state;
 };
@@ -66,6 +67,11 @@ struct clock_files {
 	int32_t schedstat, syscall;
 	uint64_t seen_ns, seen_cpu_ns; /* the last look at a thread that was not blocked */
 	uint64_t waiting_ns;	       /* the last look at which the known wait went on */
+};
+
+/* When recording is switched on, on CLOCK_MONOTONIC; end 0: for good. */
+struct window {
+	uint64_t start_ns, end_ns;
 };
 
 /* One live thread. Lives in its own mapping, which the next thread takes over. */
@@ -83,12 +89,14 @@ struct thread {
 	void *start_argument;
 	struct lane lane;
 	struct clock_account clock;
-	int32_t timer;		      /* the monitor's CPU timer of this thread + 1; 0: none */
-	struct clock_files files;     /* the monitor's: outlive the thread until it looks again */
-	uint32_t cpu_stack;	      /* where it last spent CPU time; 0: no event has seen it */
-	uint32_t start_stack;	      /* the start routine: for time that no event saw */
-	uint32_t goodbyes;	      /* rounds of thread-specific destructors seen */
-	struct unwind_memory *unwind; /* behind this struct, in the same mapping */
+	struct window open;	       /* of collector_thread_pause; written under the lock */
+	int32_t timer;		       /* the monitor's CPU timer of this thread + 1; 0: none */
+	_Atomic uint64_t signalled_ns; /* when the monitor's signal under way was sent; 0: none */
+	struct clock_files files;      /* the monitor's: outlive the thread until it looks again */
+	uint32_t cpu_stack;	       /* where it last spent CPU time; 0: no event has seen it */
+	uint32_t start_stack;	       /* the start routine: for time that no event saw */
+	uint32_t goodbyes;	       /* rounds of thread-specific destructors seen */
+	struct unwind_memory *unwind;  /* behind this struct, in the same mapping */
 };
 
 enum engine { ENGINE_NONE, ENGINE_PERF, ENGINE_MONITOR };
@@ -96,8 +104,10 @@ enum engine { ENGINE_NONE, ENGINE_PERF, ENGINE_MONITOR };
 /* The recording of this process. */
 struct collector {
 	_Atomic bool recording;
-	bool terminated; /* by the API: no resume */
-	bool tracking;	 /* descendants get their names, also where this process is not recorded */
+	bool terminated;    /* by the API: no resume */
+	struct window open; /* of collector_pause */
+	bool partial;	    /* not all of the time was to be recorded */
+	bool tracking; /* descendants get their names, also where this process is not recorded */
 	_Atomic bool finished;
 	_Atomic bool silent; /* no system call of ours any more */
 	_Atomic int32_t pid; /* whose recording this is; another: a child that shares our memory */
@@ -136,6 +146,7 @@ extern struct collector collector;
 void collector_finish(void);
 /* Accounts for the time of all threads up to now. */
 void collector_settle_all(void);
+void collector_settle_thread(struct thread *thread);
 /* Ends the recording for good, and all that we do in this process and its descendants. */
 void collector_fall_silent(const char *reason);
 /* Before exec, which ends this image with all its threads: returns up to when they are accounted
@@ -199,12 +210,33 @@ void modules_update(void);
 bool modules_learn(uint64_t pc);
 /* Writes all of them into a new experiment's map.xml. */
 int modules_open(void);
+/* Whether an object's code is or ever was within [start, end). */
+bool modules_were_at(uint64_t start, uint64_t end);
+/* Other code is at known addresses from now on. Not in a handler. */
+void modules_next_epoch(void);
 /* Keeps a copy of the vDSO at `address` (0: none) in the experiment. Not in a handler. */
 void modules_archive_vdso(uint64_t address);
+
+/* dynamic.c: functions that the program made and announced; one caller at a time */
+struct dynamic_function {
+	const char *name, *alias, *source; /* "": not given */
+	uint64_t start, size;
+	const struct format_line *lines;
+	uint32_t line_count;
+};
+void dynamic_load(const struct dynamic_function *function);
+void dynamic_unload(uint64_t start);
+/* In the child of a fork: what the parent had announced holds here too. */
+void dynamic_inherit(void);
 
 /* log.c */
 struct text;
 int log_open(void);
+/* Creates a binary file of the experiment with its header. 0 or negative errno. */
+enum { LOG_HEADER = 1024 };
+int log_create(const char *file, const char *description);
+/* Opens a file of the experiment to read and append to; a descriptor or negative errno. */
+int log_open_file(const char *file, int flags);
 /* Appends a whole line. */
 void log_append(const char *file, struct text *line);
 /* Begins `<event kind="…" tstamp="…"`; log_event_end closes and appends it. */

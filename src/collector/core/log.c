@@ -9,7 +9,7 @@
 
 #include <unistd.h>
 
-static int open_for_append(const char *file, int flags)
+int log_open_file(const char *file, int flags)
 {
 	char path_room[PATH_MAX_HERE];
 	struct text path = TEXT_ON(path_room);
@@ -17,12 +17,34 @@ static int open_for_append(const char *file, int flags)
 	text_puts(&path, collector.directory);
 	text_putc(&path, '/');
 	text_puts(&path, file);
-	return sys_open(path_room, O_WRONLY | O_APPEND | flags, 0644);
+	return sys_open(path_room, O_RDWR | O_APPEND | flags, 0644);
+}
+
+int log_create(const char *file, const char *description)
+{
+	union {
+		struct format_file_header header;
+		char bytes[LOG_HEADER];
+	} page = {.header = {.magic = FORMAT_FILE_MAGIC,
+			     .version = FORMAT_VERSION,
+			     .header_size = LOG_HEADER}};
+	struct text kind = TEXT_ON(page.header.kind);
+	struct text body = {.buffer = page.bytes + sizeof(page.header),
+			    .size = sizeof(page.bytes) - sizeof(page.header)};
+
+	text_puts(&kind, file);
+	text_puts(&body, description);
+	int fd = log_open_file(file, O_CREAT | O_EXCL);
+	if (fd < 0)
+		return fd;
+	long written = sys_write(fd, page.bytes, sizeof(page.bytes));
+	sys_close(fd);
+	return written == (long)sizeof(page.bytes) ? 0 : -ENOSPC;
 }
 
 void log_append(const char *file, struct text *line)
 {
-	int fd = open_for_append(file, O_CREAT);
+	int fd = log_open_file(file, O_CREAT);
 
 	if (fd < 0)
 		return;
@@ -105,7 +127,7 @@ int log_open(void)
 
 	if (collector.lineage[0])
 		begin_descendant();
-	int fd = open_for_append(FORMAT_FILE_LOG, 0);
+	int fd = log_open_file(FORMAT_FILE_LOG, 0);
 	if (fd < 0)
 		return fd;
 	sys_close(fd);

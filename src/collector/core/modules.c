@@ -338,6 +338,23 @@ void modules_update(void)
 	atomic_store(&changing, 0);
 }
 
+bool modules_were_at(uint64_t start, uint64_t end)
+{
+	for (uint32_t i = 0; i < segment_count; i++)
+		if (segments[i].module.start < end && start < segments[i].module.end)
+			return true;
+	return false;
+}
+
+void modules_next_epoch(void)
+{
+	while (atomic_exchange(&changing, 1))
+		sys_call(SYS_sched_yield, 0, 0, 0, 0);
+	stacktable_next_epoch();
+	publish(); /* what threads remember of their stacks is of the old epoch */
+	atomic_store(&changing, 0);
+}
+
 bool modules_learn(uint64_t pc)
 {
 	struct dl_find_object found;

@@ -15,36 +15,9 @@ static const char overview_description[] =
 #undef X
 		"\n";
 
-enum { OVERVIEW_HEADER = 1024 };
-
-static void path_of(struct text *path)
-{
-	text_puts(path, collector.directory);
-	text_puts(path, "/" FORMAT_FILE_OVERVIEW);
-}
-
 int sample_open(void)
 {
-	union {
-		struct format_file_header header;
-		char bytes[OVERVIEW_HEADER];
-	} page = {.header = {.magic = FORMAT_FILE_MAGIC,
-			     .version = FORMAT_VERSION,
-			     .header_size = OVERVIEW_HEADER,
-			     .kind = FORMAT_FILE_OVERVIEW}};
-	struct text body = {.buffer = page.bytes + sizeof(page.header),
-			    .size = sizeof(page.bytes) - sizeof(page.header)};
-	char path_room[PATH_MAX_HERE];
-	struct text path = TEXT_ON(path_room);
-
-	text_puts(&body, overview_description);
-	path_of(&path);
-	int fd = sys_open(path_room, O_WRONLY | O_CREAT | O_EXCL, 0644);
-	if (fd < 0)
-		return fd;
-	long written = sys_write(fd, page.bytes, sizeof(page.bytes));
-	sys_close(fd);
-	return written == (long)sizeof(page.bytes) ? 0 : -ENOSPC;
+	return log_create(FORMAT_FILE_OVERVIEW, overview_description);
 }
 
 static uint64_t ns_of(const struct timeval *time)
@@ -104,7 +77,7 @@ static void keep_growing(struct format_sample *sample, int fd)
 	struct format_sample last;
 	uint64_t size = (uint64_t)sys_call(SYS_lseek, fd, 0, SEEK_END, 0);
 
-	if (size < OVERVIEW_HEADER + sizeof(last) ||
+	if (size < LOG_HEADER + sizeof(last) ||
 	    sys_pread(fd, &last, sizeof(last), size - sizeof(last)) != (long)sizeof(last))
 		return;
 	if (last.max_rss_bytes > sample->max_rss_bytes)
@@ -118,8 +91,6 @@ void sample_write(enum format_sample_kind kind, const char *label)
 	struct format_sample sample = {.kind = kind};
 	struct text name = TEXT_ON(sample.label);
 	struct rusage usage = {0};
-	char path_room[PATH_MAX_HERE];
-	struct text path = TEXT_ON(path_room);
 
 	sample.time_ns = clock_now_ns() - collector.start_ns;
 	text_puts(&name, label);
@@ -139,8 +110,7 @@ void sample_write(enum format_sample_kind kind, const char *label)
 	if (!sample.threads)
 		sample.threads = 1; /* the first sample is taken before the first thread is known */
 	thread_for_each(add_delay, &sample.run_delay_ns);
-	path_of(&path);
-	int fd = sys_open(path_room, O_RDWR | O_APPEND, 0);
+	int fd = log_open_file(FORMAT_FILE_OVERVIEW, 0);
 	if (fd < 0)
 		return;
 	keep_growing(&sample, fd);

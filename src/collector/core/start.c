@@ -6,6 +6,7 @@
  * experiment of a descendant (the founder's exists), and starts an engine.
  * Whatever goes wrong ends in a program that runs as if we were not there.
  */
+#include "collector/core/control.h"
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
@@ -69,6 +70,8 @@ static void read_params(const char *params)
 			read_window(value);
 		else if (key == 'n')
 			collector.depth = (uint32_t)text_number(value, NULL);
+		else
+			control_read_param(key, value);
 		while (*params && *params != ';')
 			params++;
 		if (*params)
@@ -242,6 +245,8 @@ static bool begin_recording(void)
 	if (result)
 		log_warning("the experiment could not be begun; this process is not recorded",
 			    -result);
+	else
+		control_open();
 	return !result;
 }
 
@@ -322,6 +327,7 @@ __attribute__((constructor)) static void start(void)
 	/* Last: what we did so far is not the program's time. */
 	begin_own_thread(collector.main_stack_low, collector.main_stack_high);
 	atomic_store(&collector.recording, true);
+	control_take_signals();
 	start_engine();
 }
 
@@ -329,6 +335,8 @@ __attribute__((constructor)) static void start(void)
 
 static void settle(struct thread *thread, void *own_stack)
 {
+	if (collector.engine == ENGINE_NONE)
+		return;
 	thread_lock(thread);
 	if (thread == thread_current_if_known())
 		clock_settle(thread, *(uint32_t *)own_stack);
@@ -337,13 +345,25 @@ static void settle(struct thread *thread, void *own_stack)
 	thread_unlock(thread);
 }
 
-void collector_settle_all(void)
+static uint32_t own_stack(void)
 {
 	struct thread *thread = thread_current();
-	uint32_t stack = thread ? stack_of_caller(thread) : 0;
 
-	if (collector.engine != ENGINE_NONE)
-		thread_for_each(settle, &stack);
+	return thread ? stack_of_caller(thread) : 0;
+}
+
+void collector_settle_all(void)
+{
+	uint32_t stack = own_stack();
+
+	thread_for_each(settle, &stack);
+}
+
+void collector_settle_thread(struct thread *thread)
+{
+	uint32_t stack = own_stack();
+
+	settle(thread, &stack);
 }
 
 static void log_counters(void)
@@ -361,7 +381,8 @@ static void log_counters(void)
 			       (int64_t)atomic_load(&collector.unwind_failed));
 	text_attribute_decimal(&line, "truncated", (int64_t)atomic_load(&collector.truncated));
 	/* A check on completeness: only where all of the time was to be recorded. */
-	if (collector.engine != ENGINE_NONE && !collector.window_end_ns &&
+	if (collector.engine != ENGINE_NONE && !collector.partial && control_always_ran() &&
+	    !collector.window_end_ns &&
 	    collector.window_start_ns <= collector.start_ns)
 		text_attribute_decimal(&line, "cpu_ns", (int64_t)cpu_ns);
 	if (collector.engine == ENGINE_MONITOR)
@@ -393,6 +414,7 @@ static uint64_t close_books(enum format_sample_kind kind, const char *label)
 
 	atomic_store(&collector.recording, false);
 
+	control_write_notes();
 	sample_write(kind, label);
 	log_failures();
 	log_counters();
@@ -489,6 +511,7 @@ void collector_restart_after_fork(void)
 	perf_engine_forget();
 	monitor_engine_forget();
 	unwind_after_fork();
+	control_forget();
 	blockfile_abandon(&collector.profile);
 	stacktable_abandon();
 	thread_forget_all();
@@ -497,6 +520,7 @@ void collector_restart_after_fork(void)
 	atomic_store(&collector.pid, sys_getpid());
 	if (!collector.follow || (pattern && !wanted(pattern)) || !begin_recording())
 		return;
+	dynamic_inherit();
 	sample_write(FORMAT_SAMPLE_START, "fork");
 	begin_own_thread(before.stack_low, before.stack_high);
 	thread_inherit_masks(&before);

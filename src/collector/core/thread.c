@@ -9,6 +9,7 @@
  * threads.
  */
 #include "collector/core/core.h"
+#include "collector/core/control.h"
 #include "collector/core/sys.h"
 #include "collector/sources/clock.h"
 
@@ -86,7 +87,9 @@ static void reset(struct thread *thread)
 	thread->start_routine = NULL;
 	thread->start_argument = NULL;
 	thread->clock = (struct clock_account){0};
+	thread->open = (struct window){0};
 	thread->timer = 0;
+	atomic_store_explicit(&thread->signalled_ns, 0, memory_order_relaxed);
 	thread->cpu_stack = thread->start_stack = 0;
 	thread->goodbyes = 0;
 	unwind_memory_reset(thread->unwind);
@@ -120,6 +123,7 @@ void thread_adopt(struct thread *thread, uint64_t birth_ns)
 {
 	atomic_store(&thread->tid, sys_gettid());
 	thread->clock.last.now_ns = birth_ns;
+	thread->clock.recorded_ns = control_recorded_ns(birth_ns, &(bool){0});
 	writer_thread_begin(thread, birth_ns);
 	/* A handler sees the state only when it is whole. */
 	atomic_signal_fence(memory_order_release);

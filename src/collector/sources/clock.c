@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/sources/clock.h"
 
+#include "collector/core/call.h"
+#include "collector/core/control.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
 
-#include <linux/futex.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -16,7 +17,7 @@ enum { DELAY_WORTH_NS = 50 * 1000 };
 enum { USAGE_EVERY_NS = 4 * 1000 * 1000, MINOR_FAULT_MAX_NS = 20 * 1000 * 1000 };
 
 /* DWARF register numbers of x86-64. */
-enum { REG_AX = 0, REG_DX = 1, REG_CX = 2, REG_SI = 4, REG_DI = 5, REG_SP = 7, REG_PC = 16 };
+enum { REG_CX = 2, REG_SI = 4, REG_DI = 5, REG_PC = 16 };
 
 static uint64_t ns_of(const struct timespec *time)
 {
@@ -279,69 +280,9 @@ static void emit(struct thread *thread, enum format_state state, int64_t *pendin
 
 /* ---- what the thread was doing ---- */
 
-static bool bytes_are_syscall(uint64_t pc)
-{
-	const uint8_t *code = (const uint8_t *)pc;
-
-	return code[0] == 0x0f && code[1] == 0x05;
-}
-
-/*
- * Address of the system-call instruction that the thread is in or just left, or
- * 0.  The kernel leaves the return address in rcx; a call that will be
- * restarted has its pc set back onto the instruction.
- */
 static uint64_t syscall_site(const struct unwind_regs *regs)
 {
-	uint64_t pc = regs->reg[REG_PC];
-	uint64_t after = regs->reg[REG_CX];
-
-	if (after == pc && (pc & 0xfff) >= 2 && bytes_are_syscall(pc - 2))
-		return pc - 2;
-	if (after == pc + 2 && (pc & 0xfff) <= 0xffe && bytes_are_syscall(pc))
-		return pc;
-	return 0;
-}
-
-/* True for the operations of futex(2) that wait. */
-static bool futex_waits(uint64_t operation)
-{
-	switch (operation & (uint64_t)FUTEX_CMD_MASK) {
-	case FUTEX_WAIT:
-	case FUTEX_WAIT_BITSET:
-	case FUTEX_LOCK_PI:
-	case FUTEX_LOCK_PI2:
-	case FUTEX_WAIT_REQUEUE_PI:
-		return true;
-	default:
-		return false;
-	}
-}
-
-/*
- * The number of the system call at `site`, or -1.  It is gone from rax, so look
- * for the `mov $number,%eax` in front of it; in syscall(3), which takes the
- * number as an argument, only a futex can be told, by the arguments that are left.
- */
-static long call_at(uint64_t site, const struct unwind_regs *regs)
-{
-	enum { FAR = 40 };
-	const uint8_t *code = (const uint8_t *)site;
-	uint64_t room = site & 0xfff;
-
-	for (uint64_t back = 3; back <= FAR && back <= room; back++) {
-		const uint8_t *at = code - back;
-
-		if (back >= 5 && at[0] == 0xb8 && at[3] == 0 && at[4] == 0)
-			return at[1] | at[2] << 8;
-		if (at[0] == 0x48 && at[1] == 0x89 && at[2] == 0xf8) { /* mov %rdi,%rax */
-			bool futex = !(regs->reg[REG_DI] & 3) && regs->reg[REG_DI] > 4096 &&
-				     regs->reg[REG_SI] < 1024 && futex_waits(regs->reg[REG_SI]);
-
-			return futex ? SYS_futex : -1;
-		}
-	}
-	return -1;
+	return call_site(regs->reg[REG_PC], regs->reg[REG_CX]);
 }
 
 /* What a thread waits for in a system call. After calls that cannot wait, it was stopped. */
@@ -375,7 +316,7 @@ static enum format_state wait_state(const struct clock_account *clock,
 	uint64_t site = syscall_site(regs);
 
 	if (site)
-		return call_state(call_at(site, regs));
+		return call_state(call_number(site, regs->reg[REG_DI], regs->reg[REG_SI]));
 	if (clock->major_since)
 		return FORMAT_STATE_DATA_FAULT;
 	if (clock->minor_since && clock->blocked_pending_ns < MINOR_FAULT_MAX_NS)
@@ -454,48 +395,105 @@ static void skip_to(struct thread *thread, const struct clock_reading *reading)
 	}
 	thread->clock.paused = true;
 	thread->clock.last = *reading;
+	thread->clock.recorded_ns = control_recorded_ns(reading->now_ns, &(bool){0});
+	thread->clock.system_done_us = reading->system_us;
+}
+
+static void narrow(struct window *window, const struct window *by)
+{
+	if (by->start_ns > window->start_ns)
+		window->start_ns = by->start_ns;
+	if (by->end_ns && (!window->end_ns || by->end_ns < window->end_ns))
+		window->end_ns = by->end_ns;
+}
+
+/* What -t, collector_pause() and collector_thread_pause() together leave to record. */
+static struct window window_of(const struct thread *thread)
+{
+	struct window window = {collector.window_start_ns, collector.window_end_ns};
+
+	narrow(&window, &collector.open);
+	narrow(&window, &thread->open);
+	return window;
 }
 
 /* The window begins between the last reading and this one: only what came after its start counts.
  */
-static void enter_window(struct thread *thread, const struct clock_reading *reading)
+static void enter_window(struct thread *thread, const struct clock_reading *reading,
+			 uint64_t start_ns)
 {
 	struct clock_reading *last = &thread->clock.last;
-	uint64_t inside_ns = reading->now_ns - collector.window_start_ns;
+	uint64_t inside_ns = reading->now_ns - start_ns;
 
-	last->now_ns = collector.window_start_ns;
+	last->now_ns = start_ns;
 	if (reading->cpu_ns - last->cpu_ns > inside_ns)
 		last->cpu_ns = reading->cpu_ns - inside_ns;
 	thread->clock.paused = false;
 	writer_thread_resume(thread, last->now_ns);
 }
 
+/* What is recorded ends `inside_ns` after the last reading. */
+static void cut_end(const struct clock_reading *last, struct clock_reading *reading,
+		    uint64_t inside_ns)
+{
+	reading->now_ns = last->now_ns + inside_ns;
+	if (reading->cpu_ns - last->cpu_ns > inside_ns)
+		reading->cpu_ns = last->cpu_ns + inside_ns;
+}
+
 /*
- * Cuts a reading to the window of -t.  False when nothing of the time since the
+ * Leaves out what passed since the last reading while the recording clock stood.  Of pauses
+ * that are over only the sum is known: they are taken to have begun at the last reading.
+ * False when nothing was recorded since.
+ */
+static bool cut_pauses(struct thread *thread, struct clock_reading *reading)
+{
+	struct clock_account *clock = &thread->clock;
+	bool stands;
+	uint64_t recorded_ns = control_recorded_ns(reading->now_ns, &stands);
+	int64_t gap = (int64_t)(reading->now_ns - clock->last.now_ns);
+	int64_t inside = (int64_t)(recorded_ns - clock->recorded_ns);
+
+	if (inside > gap)
+		inside = gap;
+	if (stands && inside <= 0) {
+		skip_to(thread, reading);
+		return false;
+	}
+	clock->recorded_ns = recorded_ns;
+	if (inside < gap && !stands) {
+		if (!clock->paused)
+			writer_thread_pause(thread, clock->last.now_ns);
+		enter_window(thread, reading, reading->now_ns - (uint64_t)(inside > 0 ? inside : 0));
+	} else if (stands) {
+		if (clock->paused)
+			enter_window(thread, reading, clock->last.now_ns);
+		cut_end(&clock->last, reading, (uint64_t)inside);
+	}
+	return true;
+}
+
+/*
+ * Cuts a reading to the thread's window.  False when nothing of the time since the
  * last one lies in it.
  */
 static bool in_window(struct thread *thread, struct clock_reading *reading)
 {
 	struct clock_reading *last = &thread->clock.last;
+	struct window window = window_of(thread);
 
-	if (reading->now_ns < collector.window_start_ns ||
-	    (collector.window_end_ns && last->now_ns >= collector.window_end_ns)) {
+	if (reading->now_ns < window.start_ns || (window.end_ns && last->now_ns >= window.end_ns)) {
 		skip_to(thread, reading);
 		return false;
 	}
-	if (last->now_ns < collector.window_start_ns) {
+	if (last->now_ns < window.start_ns) {
 		if (!thread->clock.paused)
 			writer_thread_pause(thread, last->now_ns);
-		enter_window(thread, reading);
+		enter_window(thread, reading, window.start_ns);
 	}
-	if (collector.window_end_ns && reading->now_ns > collector.window_end_ns) {
-		uint64_t inside_ns = collector.window_end_ns - last->now_ns;
-
-		reading->now_ns = collector.window_end_ns;
-		if (reading->cpu_ns - last->cpu_ns > inside_ns)
-			reading->cpu_ns = last->cpu_ns + inside_ns;
-	}
-	return true;
+	if (window.end_ns && reading->now_ns > window.end_ns)
+		cut_end(last, reading, window.end_ns - last->now_ns);
+	return cut_pauses(thread, reading);
 }
 
 /*

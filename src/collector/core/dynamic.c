@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Functions that the program made and announced: a line in map.xml and a copy
+ * of their code in dyntext.
+ *
+ * Stacks are read by (address, epoch).  So where other code has been in this
+ * epoch a new one begins; the table of places knows.  Places do not overlap: a new one
+ * takes the place of what it covers.  What is left of an old one needs
+ * no memory, because after the first overlap its epoch is over.
+ */
+#include "collector/core/core.h"
+#include "collector/core/sys.h"
+#include "collector/core/text.h"
+
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { LAST_EPOCH_OPEN = UINT32_MAX };
+
+struct place {
+	uint64_t start, end;
+	uint32_t last_epoch; /* LAST_EPOCH_OPEN while it is announced */
+};
+
+static struct place *places; /* sorted, mapped */
+static size_t place_count, place_room;
+static uint64_t events; /* in map.xml, the inherited ones included */
+
+static bool dyntext_failed;
+
+static const char dyntext_description[] =
+	"records: u32 magic 0x54584448, u32 lines, u64 size of the record, u64 address, u64 size "
+	"of the code;\nthen per line u32 offset, u32 line; then the code, and zeros up to a "
+	"multiple of 8\n";
+
+/* ---- the table of places ---- */
+
+/* The first place that ends beyond the address. */
+static size_t find_place(uint64_t address)
+{
+	size_t low = 0, high = place_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (places[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool make_room(void)
+{
+	enum { ROOM_FIRST = 4096 / sizeof(struct place) };
+	size_t room = place_room ? 2 * place_room : ROOM_FIRST;
+
+	if (place_count < place_room)
+		return true;
+	struct place *larger = sys_mmap(room * sizeof(*places), PROT_READ | PROT_WRITE,
+					MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (!larger)
+		return false;
+	if (places) {
+		__builtin_memcpy(larger, places, place_count * sizeof(*places));
+		sys_munmap(places, place_room * sizeof(*places));
+	}
+	places = larger;
+	place_room = room;
+	return true;
+}
+
+/* Puts a place where [from, to) of the table has been; there is room. */
+static void put_place(size_t from, size_t to, const struct place *place)
+{
+	__builtin_memmove(&places[from + 1], &places[to], (place_count - to) * sizeof(*places));
+	places[from] = *place;
+	place_count = place_count - (to - from) + 1;
+}
+
+/* ---- map.xml ---- */
+
+/* Names come from the program: no line is longer than three of this length, escaped. */
+enum { NAME_MAX_HERE = 4095, LINE_ROOM = 3 * 6 * NAME_MAX_HERE + 1024 };
+
+static void put_name(struct text *line, const char *attribute, const char *value)
+{
+	static char room[NAME_MAX_HERE + 1];
+	struct text cut = TEXT_ON(room);
+
+	if (!*value)
+		return;
+	text_puts(&cut, value);
+	text_attribute(line, attribute, room);
+}
+
+static void begin_event(struct text *line, const char *kind)
+{
+	text_puts(line, "<event");
+	text_attribute(line, "kind", kind);
+	text_attribute_decimal(line, "tstamp", (int64_t)(clock_now_ns() - collector.start_ns));
+	text_attribute_decimal(line, "epoch", stacktable_epoch());
+}
+
+static void end_event(struct text *line)
+{
+	text_puts(line, "/>\n");
+	log_append(FORMAT_FILE_MAP, line);
+	events++;
+}
+
+static void log_load(const struct dynamic_function *function, uint64_t text)
+{
+	static char room[LINE_ROOM];
+	struct text line = TEXT_ON(room);
+
+	begin_event(&line, "load");
+	text_attribute_hex(&line, "vaddr", function->start);
+	text_attribute_hex(&line, "size", function->size);
+	put_name(&line, "name", function->name);
+	put_name(&line, "alias", function->alias);
+	put_name(&line, "source", function->source);
+	if (text)
+		text_attribute_decimal(&line, "text", (int64_t)text);
+	end_event(&line);
+}
+
+static void log_unload(uint64_t start)
+{
+	char room[160];
+	struct text line = TEXT_ON(room);
+
+	begin_event(&line, "unload");
+	text_attribute_hex(&line, "vaddr", start);
+	end_event(&line);
+}
+
+void dynamic_inherit(void)
+{
+	char room[160];
+	struct text line = TEXT_ON(room);
+	uint64_t before = events;
+
+	dyntext_failed = false;
+	events = 0;
+	if (!place_count)
+		return;
+	begin_event(&line, "inherit");
+	text_attribute_decimal(&line, "events", (int64_t)before);
+	end_event(&line);
+}
+
+/* ---- dyntext ---- */
+
+static int open_dyntext(void)
+{
+	int fd = log_open_file(FORMAT_FILE_DYNTEXT, 0);
+
+	if (fd != -ENOENT || log_create(FORMAT_FILE_DYNTEXT, dyntext_description))
+		return fd;
+	return log_open_file(FORMAT_FILE_DYNTEXT, 0);
+}
+
+/*
+ * Appends the record; returns where it is, or 0.  The kernel reads the code, so
+ * that an address which is none is an error code and not a fault.
+ */
+static uint64_t write_text(int fd, const struct dynamic_function *function)
+{
+	static const uint8_t zeros[8];
+	size_t table_size = function->line_count * sizeof(struct format_line);
+	size_t size = sizeof(struct format_text) + table_size + function->size;
+	size_t padding = -size & 7;
+	struct format_text header = {
+		.magic = FORMAT_TEXT_MAGIC,
+		.line_count = function->line_count,
+		.size = size + padding,
+		.address = function->start,
+		.code_size = function->size,
+	};
+	struct iovec parts[] = {
+		{&header, sizeof(header)},
+		{(void *)function->lines, table_size},
+		{(void *)function->start, function->size},
+		{(void *)zeros, padding},
+	};
+	long offset = sys_call(SYS_lseek, fd, 0, SEEK_END, 0);
+
+	if (offset <= 0)
+		return 0;
+	if (sys_call(SYS_writev, fd, parts, 4, 0) == (long)header.size)
+		return (uint64_t)offset;
+	/* A part of a record would hide those that follow. */
+	sys_call(SYS_ftruncate, fd, offset, 0, 0);
+	return 0;
+}
+
+static uint64_t keep_text(const struct dynamic_function *function)
+{
+	int fd = open_dyntext();
+	uint64_t offset = fd >= 0 ? write_text(fd, function) : 0;
+
+	if (fd >= 0)
+		sys_close(fd);
+	if (!offset && !dyntext_failed)
+		log_warning("the code of a function made at run time could not be kept", 0);
+	dyntext_failed |= !offset;
+	return offset;
+}
+
+/* ---- what the program announces ---- */
+
+/* Withdraws what is announced in a place; true if it was within this epoch. */
+static bool close_place(struct place *place)
+{
+	uint32_t epoch = stacktable_epoch();
+
+	if (place->last_epoch == LAST_EPOCH_OPEN) {
+		log_unload(place->start);
+		place->last_epoch = epoch;
+	}
+	return place->last_epoch == epoch;
+}
+
+void dynamic_load(const struct dynamic_function *function)
+{
+	struct place place = {function->start, function->start + function->size, LAST_EPOCH_OPEN};
+	bool other_code = modules_were_at(place.start, place.end);
+	size_t from = find_place(place.start), to = from;
+
+	if (place.end < place.start || !make_room())
+		return;
+	for (; to < place_count && places[to].start < place.end; to++)
+		other_code |= close_place(&places[to]);
+	if (other_code)
+		modules_next_epoch();
+	put_place(from, to, &place);
+	log_load(function, keep_text(function));
+}
+
+void dynamic_unload(uint64_t start)
+{
+	size_t at = find_place(start);
+
+	if (at < place_count && places[at].start == start &&
+	    places[at].last_epoch == LAST_EPOCH_OPEN)
+		close_place(&places[at]);
+}
