@@ -7,6 +7,7 @@
  * merge: so nothing here needs a lock, a retry, or more than one CAS.
  * A table that fills up is joined by a larger one; looking up asks both.
  */
+#include "collector/core/control.h"
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
 
@@ -57,7 +58,7 @@ static struct format_node *segment_at(uint32_t index)
 
 	if (segment)
 		return segment;
-	struct format_block_header *block = blockfile_take(&collector.stacks, SEGMENT_BLOCK);
+	struct format_block_header *block = control_take_block(&collector.stacks, SEGMENT_BLOCK);
 	if (!block)
 		return NULL;
 	*block = (struct format_block_header){

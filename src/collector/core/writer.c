@@ -7,6 +7,7 @@
  * A lane outlives its thread: the next thread that takes the state over goes
  * on in the same block.  A thousand short threads cost a few blocks.
  */
+#include "collector/core/control.h"
 #include "collector/core/core.h"
 #include "format/varint.h"
 
@@ -41,7 +42,7 @@ static uint64_t time_to_us(uint64_t time_ns)
 static bool lane_next_block(struct thread *thread)
 {
 	struct lane *lane = &thread->lane;
-	struct format_block_header *block = blockfile_take(&collector.profile, PROFILE_BLOCK);
+	struct format_block_header *block = control_take_block(&collector.profile, PROFILE_BLOCK);
 
 	if (!block)
 		return false;

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who may pause, resume and end the recording, besides the program itself: a signal of the
+ * user's choice (-y), the limit on the experiment's size (-L), `helio ctl` from outside.  All
+ * of them only set the recording clock (format/control.h), which the accounting reads.
+ *
+ * What is to be written about it (-l: a sample point; a line in the log) needs more stack
+ * and time than a handler has: it is noted in a ring, and a raw thread that lives as long
+ * as there are notes writes it down.  Whoever ends the recording writes what is left.
+ */
+#include "collector/core/control.h"
+
+#include "collector/core/core.h"
+#include "collector/core/rawthread.h"
+#include "collector/core/sys.h"
+#include "collector/core/text.h"
+#include "collector/wrap/next.h"
+#include "format/control.h"
+
+enum note_kind { NOTE_SAMPLE, NOTE_PAUSE, NOTE_RESUME, NOTE_LIMIT };
+
+struct note {
+	_Atomic uint64_t time_ns; /* CLOCK_MONOTONIC; 0: not filled in yet */
+	enum note_kind kind;
+};
+
+enum { NOTES = 64, WRITER_STACK = 32 * 1024 };
+
+static uint64_t elsewhere; /* the clock of a process without files */
+static uint64_t *clock_word = &elsewhere;
+
+static int sample_signal, pause_signal; /* 0: none */
+static bool begin_paused;
+static uint64_t size_limit; /* bytes; 0: none */
+static _Atomic uint64_t size_taken;
+
+static struct note notes[NOTES];
+static _Atomic uint32_t notes_put, notes_got;
+static _Atomic unsigned writing;
+static char writer_stack[WRITER_STACK] __attribute__((aligned(16)));
+
+/* ---- what is asked for ---- */
+
+void control_read_param(char key, const char *value)
+{
+	const char *end;
+
+	if (key == 'g') {
+		sample_signal = (int)text_number(value, NULL);
+	} else if (key == 'd') {
+		pause_signal = (int)text_number(value, &end);
+		begin_paused = *end == 'p';
+	} else if (key == 'L') {
+		size_limit = text_number(value, NULL) << 20;
+	}
+}
+
+/* ---- the recording clock ---- */
+
+static uint64_t since_start(uint64_t now_ns)
+{
+	return now_ns > collector.start_ns ? now_ns - collector.start_ns : 0;
+}
+
+uint64_t control_recorded_ns(uint64_t now_ns, bool *stands)
+{
+	uint64_t word = __atomic_load_n(clock_word, __ATOMIC_ACQUIRE);
+
+	*stands = word & CONTROL_STANDS;
+	return control_clock(word, since_start(now_ns));
+}
+
+bool control_always_ran(void)
+{
+	return !__atomic_load_n(clock_word, __ATOMIC_ACQUIRE);
+}
+
+/* A new process is paused where its founder is, which stands for the whole family. */
+static uint64_t founder_word(void)
+{
+	char room[PATH_MAX_HERE];
+	struct text path = TEXT_ON(room);
+	uint64_t word;
+
+	text_puts(&path, collector.founder);
+	text_puts(&path, "/" FORMAT_FILE_PROFILE);
+	int fd = sys_open(room, O_RDONLY, 0);
+	if (fd < 0)
+		return 0;
+	long got = sys_pread(fd, &word, sizeof(word), CONTROL_OFFSET);
+	sys_close(fd);
+	return got == (long)sizeof(word) ? word : 0;
+}
+
+void control_open(void)
+{
+	uint64_t now_ns = since_start(clock_now_ns());
+	uint64_t asked = collector.lineage[0] ? founder_word() : begin_paused ? CONTROL_STANDS : 0;
+
+	clock_word = (uint64_t *)(void *)(collector.profile.arena[0].base + CONTROL_OFFSET);
+	if (asked & CONTROL_STANDS)
+		control_stop(clock_word, now_ns, asked & CONTROL_FINAL);
+}
+
+void control_forget(void)
+{
+	clock_word = &elsewhere;
+	atomic_store(&size_taken, 0);
+	atomic_store(&notes_got, atomic_load(&notes_put));
+	atomic_store(&writing, 0);
+}
+
+/* ---- what is written about it ---- */
+
+static void write_note(const struct note *note)
+{
+	static const struct {
+		const char *event, *text;
+	} lines[] = {
+		[NOTE_PAUSE] = {"pause", "signal"},
+		[NOTE_RESUME] = {"resume", "signal"},
+		[NOTE_LIMIT] = {"warning",
+				"the experiment has reached its size limit: recording stops"},
+	};
+	char room[256];
+	struct text line = TEXT_ON(room);
+
+	if (note->kind != NOTE_SAMPLE) {
+		log_event_begin_at(&line, lines[note->kind].event, note->time_ns);
+		text_attribute(&line, "text", lines[note->kind].text);
+		log_event_end(&line);
+	}
+	sample_write(FORMAT_SAMPLE_MANUAL, note->kind == NOTE_LIMIT ? "size limit" : "signal");
+}
+
+void control_write_notes(void)
+{
+	uint32_t got = atomic_load(&notes_got);
+
+	while (got != atomic_load(&notes_put)) {
+		struct note note = {.kind = notes[got % NOTES].kind};
+
+		note.time_ns = atomic_load(&notes[got % NOTES].time_ns);
+		if (!note.time_ns) /* its handler is about to fill it in, and then to ask again */
+			return;
+		if (!atomic_compare_exchange_strong(&notes_got, &got, got + 1))
+			continue;
+		atomic_store(&notes[got++ % NOTES].time_ns, 0);
+		write_note(&note);
+	}
+}
+
+static void write_and_end(void)
+{
+	control_write_notes();
+	rawthread_exit(&writing);
+}
+
+/* In a handler. With the ring full the oldest notes are enough. */
+static void put_note(enum note_kind kind, uint64_t now_ns)
+{
+	uint32_t put = atomic_load(&notes_put);
+
+	do
+		if (put - atomic_load(&notes_got) >= NOTES)
+			return;
+	while (!atomic_compare_exchange_weak(&notes_put, &put, put + 1));
+	notes[put % NOTES].kind = kind;
+	atomic_store(&notes[put % NOTES].time_ns, now_ns);
+	if (!atomic_exchange(&writing, 1) &&
+	    rawthread_start(write_and_end, writer_stack, sizeof(writer_stack), false) < 0)
+		atomic_store(&writing, 0);
+}
+
+/* ---- who asks ---- */
+
+static void toggle(uint64_t now_ns)
+{
+	if (control_stop(clock_word, since_start(now_ns), 0))
+		put_note(NOTE_PAUSE, now_ns);
+	else if (control_go_on(clock_word, since_start(now_ns)))
+		put_note(NOTE_RESUME, now_ns);
+}
+
+static void on_signal(int signal, siginfo_t *info, void *context)
+{
+	if (atomic_load(&collector.recording) && collector_is_ours()) {
+		if (signal == sample_signal)
+			put_note(NOTE_SAMPLE, clock_now_ns());
+		else
+			toggle(clock_now_ns());
+	}
+	signal_forward(signal, info, context);
+}
+
+void control_take_signals(void)
+{
+	if (sample_signal)
+		signal_take(sample_signal, on_signal);
+	if (pause_signal)
+		signal_take(pause_signal, on_signal);
+}
+
+void *control_take_block(struct blockfile *file, size_t size)
+{
+	uint64_t taken = atomic_fetch_add(&size_taken, size) + size;
+	uint64_t now_ns;
+
+	if (size_limit && taken > size_limit) {
+		now_ns = clock_now_ns();
+		if (control_stop(clock_word, since_start(now_ns), CONTROL_FINAL))
+			put_note(NOTE_LIMIT, now_ns);
+	}
+	return blockfile_take(file, size);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Control of the recording from outside the program: signals, the size limit, `helio ctl`. */
+#ifndef HELIO_COLLECTOR_CONTROL_H
+#define HELIO_COLLECTOR_CONTROL_H
+
+#include "collector/core/blockfile.h"
+
+/* Takes note of g, d or L of format/params.h; other keys are nothing to it. */
+void control_read_param(char key, const char *value);
+/* Once the file `profile` is there: the recording clock lies in it from now on. */
+void control_open(void);
+/* In the child of a fork, before its parent's files are unmapped. */
+void control_forget(void);
+/* Makes the signals of -l and -y ours. */
+void control_take_signals(void);
+/* Writes what handlers have noted and nobody has written. Not in a handler. */
+void control_write_notes(void);
+
+/* The rest may be called in a handler. */
+
+/* The recording clock at `now_ns` (CLOCK_MONOTONIC), and whether it stands. */
+uint64_t control_recorded_ns(uint64_t now_ns, bool *stands);
+/* There never was a pause. */
+bool control_always_ran(void);
+/* A block of a data file, which counts for -L: the one beyond the limit ends the recording. */
+void *control_take_block(struct blockfile *file, size_t size);
+
+#endif
