@@ -2,53 +2,22 @@
 #include "print/json.h"
 
 #include "base/memory.h"
-#include "base/strbuf.h"
+
+#include "base/utf8.h"
 #include "print/layout.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The length of the UTF-8 character that text begins with, or 0 when it is none. */
-static size_t utf8_length(const unsigned char *text)
-{
-	static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
-	size_t length = *text < 0x80 ? 1 : *text >= 0xf0 ? 4 : *text >= 0xe0 ? 3 : 2;
-	unsigned code = length == 1 ? *text : *text & (0xff >> (length + 1));
-
-	if ((*text >= 0x80 && *text < 0xc2) || *text > 0xf4)
-		return 0;
-	for (size_t i = 1; i < length; i++) {
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-		code = code << 6 | (text[i] & 0x3f);
-	}
-	if (code < least[length] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
-		return 0;
-	return length;
-}
-
 json_t *json_text(const char *text)
 {
-	struct strbuf clean = {0};
-
 	if (!text)
 		return json_null();
-	json_t *string = json_string(text);
+	char *clean = utf8_clean(text);
+	json_t *string = json_string(clean);
 
-	if (string)
-		return string;
-	while (*text) {
-		size_t length = utf8_length((const unsigned char *)text);
-
-		if (length)
-			strbuf_add(&clean, text, length);
-		else
-			strbuf_puts(&clean, "\xef\xbf\xbd");
-		text += length ? length : 1;
-	}
-	string = json_string(clean.text ? clean.text : "");
-	strbuf_fini(&clean);
+	free(clean);
 	return string;
 }
 

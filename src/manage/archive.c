@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Keeping the files that an experiment refers to.  Which ones is known from
+ * map.xml and stacks alone, so that a large profile costs nothing here.
+ *
+ * A copy has in its name what tells it from other files of that name, so one
+ * that is there already is the right one, and several processes, experiments
+ * with a common archive, and two runs of this program can share a directory.
+ */
+#include "manage/archive.h"
+
+#include "base/memory.h"
+#include "experiment/experiment.h"
+#include "format/archive.h"
+#include "format/params.h"
+#include "manage/tree.h"
+#include "object/debug_file.h"
+#include "object/object.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { COLLECT_SIZE_LIMIT = 64 << 20 };
+
+struct mode {
+	const char *word;
+	enum manage_objects objects;
+	enum manage_sources sources;
+};
+
+static bool set_mode(const struct mode *modes, const char *word,
+		     struct manage_archive_request *request)
+{
+	for (; modes->word; modes++)
+		if (!strcasecmp(modes->word, word)) {
+			request->objects = modes->objects;
+			request->sources = modes->sources;
+			return true;
+		}
+	return false;
+}
+
+bool manage_archive_mode(const char *word, struct manage_archive_request *request)
+{
+	static const struct mode modes[] = {
+		{"off", MANAGE_OBJECTS_NONE, MANAGE_SOURCES_NONE},
+		{"own", MANAGE_OBJECTS_OWN, MANAGE_SOURCES_NONE},
+		{"usedldobjects", MANAGE_OBJECTS_USED, MANAGE_SOURCES_NONE},
+		{"on", MANAGE_OBJECTS_ALL, MANAGE_SOURCES_NONE},
+		{"ldobjects", MANAGE_OBJECTS_ALL, MANAGE_SOURCES_NONE},
+		{"usedsrc", MANAGE_OBJECTS_USED, MANAGE_SOURCES_USED},
+		{"src", MANAGE_OBJECTS_ALL, MANAGE_SOURCES_ALL},
+		{"all", MANAGE_OBJECTS_ALL, MANAGE_SOURCES_ALL},
+		{NULL},
+	};
+
+	return set_mode(modes, word, request);
+}
+
+bool manage_archive_collect_mode(const char *word, struct manage_archive_request *request)
+{
+	static const struct mode modes[] = {
+		{"off", MANAGE_OBJECTS_NONE, MANAGE_SOURCES_NONE},
+		{"on", MANAGE_OBJECTS_OWN, MANAGE_SOURCES_NONE},
+		{"copy", MANAGE_OBJECTS_USED, MANAGE_SOURCES_NONE},
+		{"src", MANAGE_OBJECTS_USED, MANAGE_SOURCES_USED},
+		{NULL},
+	};
+
+	if (!set_mode(modes, word, request))
+		return false;
+	request->size_limit = request->objects == MANAGE_OBJECTS_OWN ? COLLECT_SIZE_LIMIT : 0;
+	return true;
+}
+
+/* Directories whose files a package manager keeps, and whose debug files it offers. */
+static bool is_system_file(const char *path)
+{
+	static const char *const roots[] = {"/usr/",	   "/lib/",	 "/lib32/",  "/lib64/",
+					    "/bin/",	   "/sbin/",	 "/libx32/", "/snap/",
+					    "/nix/store/", "/gnu/store/"};
+
+	if (!strncmp(path, "/usr/local/", strlen("/usr/local/")))
+		return false;
+	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
+		if (!strncmp(path, roots[i], strlen(roots[i])))
+			return true;
+	return false;
+}
+
+static bool is_wanted(const struct archiver *archiver, const struct load_file *file)
+{
+	const char *slash = strrchr(file->map->path, '/');
+
+	if (!slash) /* [vdso]: the collector keeps it */
+		return false;
+	switch (archiver->request->objects) {
+	case MANAGE_OBJECTS_OWN:
+		return !is_system_file(file->map->path) && strcmp(slash + 1, PARAMS_LIBRARY_NAME);
+	case MANAGE_OBJECTS_USED:
+		return file->used;
+	case MANAGE_OBJECTS_ALL:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static struct load_file *intern_file(struct archiver *archiver, const struct map_file *map)
+{
+	char *key = xasprintf("%s\n%s\n%" PRIu64 "\n%" PRIu64, map->path, map->build_id, map->mtime,
+			      map->file_size);
+	uint32_t id = string_table_add(&archiver->keys, key);
+
+	free(key);
+	if (id == archiver->files.count)
+		vec_push(&archiver->files)->map = map;
+	return &archiver->files.items[id];
+}
+
+static void note_uses(struct archiver *archiver, const struct process *process)
+{
+	const struct stack_tree *stacks = &process->stacks;
+
+	for (size_t i = 0; i < stacks->locations.count; i++) {
+		const struct stack_location *location = &stacks->locations.items[i];
+		uint32_t found = experiment_map_find(&process->map, location->pc, location->epoch);
+
+		if (found == MAP_NONE)
+			continue;
+		const struct map_segment *segment = &process->map.segments.items[found];
+		struct load_file *file =
+			intern_file(archiver, &process->map.files.items[segment->file]);
+
+		file->used = true;
+		if (archiver->request->sources == MANAGE_SOURCES_USED)
+			*vec_push(&file->addresses) = location->pc - segment->bias;
+	}
+}
+
+static void gather(struct archiver *archiver, struct process *process)
+{
+	struct read_context context = {process->path, process->name, archiver->diags};
+	bool needs_uses = archiver->request->objects == MANAGE_OBJECTS_USED ||
+			  archiver->request->sources == MANAGE_SOURCES_USED;
+
+	experiment_map_read(&process->map, &archiver->experiment->arena, &context);
+	for (size_t i = 0; i < process->map.files.count; i++)
+		intern_file(archiver, &process->map.files.items[i]);
+	if (!needs_uses)
+		return;
+	experiment_stacks_read(&process->stacks, &context);
+	note_uses(archiver, process);
+	experiment_stacks_fini(&process->stacks);
+}
+
+static bool exists(const char *path)
+{
+	struct stat info;
+
+	return !stat(path, &info);
+}
+
+/* With a common archive the experiment gets a link to what lies there. */
+static bool link_to_common(const struct archiver *archiver, const char *name)
+{
+	char *target = xasprintf("%s/%s", archiver->store, name);
+	char *place = xasprintf("%s/%s", archiver->experiment->archives, name);
+	bool ok = exists(place);
+
+	if (!ok) {
+		unlink(place); /* a link to what is gone */
+		ok = !symlink(target, place);
+	}
+	free(target);
+	free(place);
+	return ok;
+}
+
+bool archive_copy(struct archiver *archiver, const char *from, const char *name)
+{
+	char *to = xasprintf("%s/%s", archiver->store, name);
+	bool there = exists(to) && !archiver->request->rewrite;
+	bool ok = there || tree_copy_file(from, to);
+
+	if (ok && archiver->request->directory)
+		ok = link_to_common(archiver, name);
+	if (!ok)
+		diag_add(archiver->diags, DIAG_WARNING, "%s cannot be copied to %s: %s", from, to,
+			 strerror(errno));
+	else if (!there)
+		strbuf_printf(&archiver->log, "Copying '%s' to '%s'\n", from, to);
+	free(to);
+	return ok;
+}
+
+/* Whether the file is the measured one; if not, says so. */
+static bool is_measured(struct archiver *archiver, const struct map_file *map,
+			const struct elf_file *file)
+{
+	if (map->build_id[0] ? file->build_id && !strcmp(file->build_id, map->build_id)
+			     : (!map->mtime || map->mtime == file->mtime) &&
+				       (!map->file_size || map->file_size == file->size))
+		return true;
+	diag_add(archiver->diags, DIAG_WARNING,
+		 "%s was changed after it was measured and is not archived; put the measured file "
+		 "back and archive again",
+		 map->path);
+	return false;
+}
+
+static bool open_measured(struct archiver *archiver, const struct map_file *map,
+			  struct elf_file *file)
+{
+	enum status status = elf_file_open(map->path, file);
+
+	if (status) {
+		diag_add(archiver->diags, DIAG_WARNING, "%s is not archived: %s", map->path,
+			 status == STATUS_IO ? strerror(errno)
+					     : "not an ELF file, or a damaged one");
+		return false;
+	}
+	if (is_measured(archiver, map, file))
+		return true;
+	elf_file_close(file);
+	return false;
+}
+
+static bool is_too_large(struct archiver *archiver, const struct elf_file *file)
+{
+	uint64_t limit = archiver->request->size_limit;
+
+	if (!limit || file->size <= limit)
+		return false;
+	diag_add(archiver->diags, DIAG_NOTE,
+		 "%s has %zu MB and is not archived by itself; `helio archive' does it", file->path,
+		 file->size >> 20);
+	return true;
+}
+
+static void archive_file(struct archiver *archiver, struct load_file *load)
+{
+	const struct map_file *map = load->map;
+	char name[NAME_MAX - 32]; /* with room for the endings of debug and half-written files */
+	char *debug_name;
+	struct elf_file file, debug;
+
+	if (!format_archive_name(name, sizeof(name), map->path, map->build_id, map->mtime,
+				 map->file_size)) {
+		diag_add(archiver->diags, DIAG_WARNING, "%s is not archived: its name is too long",
+			 map->path);
+		return;
+	}
+	if (!open_measured(archiver, map, &file))
+		return;
+	bool has_debug = debug_file_find(&file, map->path, &debug, archiver->diags);
+
+	debug_name = xasprintf("%s" OBJECT_ARCHIVED_DEBUG, name);
+	if (!is_too_large(archiver, &file) && archive_copy(archiver, map->path, name) &&
+	    has_debug && !is_too_large(archiver, &debug))
+		archive_copy(archiver, debug.path, debug_name);
+	if (archiver->request->sources != MANAGE_SOURCES_NONE)
+		archive_find_sources(archiver, load, has_debug ? debug.path : map->path);
+	free(debug_name);
+	if (has_debug)
+		elf_file_close(&debug);
+	elf_file_close(&file);
+}
+
+/* Makes archives/ and the directory that the copies go to. */
+static bool open_store(struct archiver *archiver)
+{
+	const char *directory = archiver->request->directory;
+	const char *archives = archiver->experiment->archives;
+	bool ok =
+		tree_make_directories(archives) && (!directory || tree_make_directories(directory));
+
+	archiver->store = ok ? realpath(directory ? directory : archives, NULL) : NULL;
+	if (!archiver->store)
+		diag_add(archiver->diags, DIAG_ERROR, "%s: %s", directory ? directory : archives,
+			 strerror(errno));
+	return archiver->store;
+}
+
+/* What was done, to the end of archive.log beside archives/. */
+static void write_log(struct archiver *archiver, size_t first_diag)
+{
+	char *path = xasprintf("%s/../" FORMAT_FILE_ARCHIVE_LOG, archiver->experiment->archives);
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	struct strbuf *log = &archiver->log;
+
+	for (size_t i = first_diag; i < archiver->diags->count; i++)
+		strbuf_printf(log, "%s\n", archiver->diags->items[i].text);
+	if (fd < 0 || write(fd, log->text, log->length) != (ssize_t)log->length)
+		diag_add(archiver->diags, DIAG_WARNING, "%s cannot be written: %s", path,
+			 strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	free(path);
+}
+
+static void begin_log(struct archiver *archiver)
+{
+	time_t now = time(NULL);
+	struct tm broken;
+	char text[64] = "";
+
+	if (localtime_r(&now, &broken))
+		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S %z", &broken);
+	strbuf_printf(&archiver->log, "# %s: %s\n", text,
+		      archiver->request->command ? archiver->request->command : "");
+}
+
+static void archiver_fini(struct archiver *archiver)
+{
+	for (size_t i = 0; i < archiver->files.count; i++)
+		vec_fini(&archiver->files.items[i].addresses);
+	vec_fini(&archiver->files);
+	string_table_fini(&archiver->keys);
+	string_table_fini(&archiver->sources);
+	strbuf_fini(&archiver->log);
+	free(archiver->store);
+	experiment_free(archiver->experiment);
+}
+
+static void run(struct archiver *archiver)
+{
+	size_t first_diag = archiver->diags->count;
+	size_t count = archiver->request->founder_only ? 1 : archiver->experiment->processes.count;
+
+	begin_log(archiver);
+	for (size_t i = 0; i < count; i++)
+		gather(archiver, &archiver->experiment->processes.items[i]);
+	for (size_t i = 0; i < archiver->files.count; i++)
+		if (is_wanted(archiver, &archiver->files.items[i]))
+			archive_file(archiver, &archiver->files.items[i]);
+	archive_copy_sources(archiver);
+	write_log(archiver, first_diag);
+}
+
+enum status manage_archive(const char *path, const struct manage_archive_request *request,
+			   struct diag_list *diags)
+{
+	struct archiver archiver = {.request = request, .diags = diags};
+	struct diag_list unheard = {0};
+	enum status status = experiment_open_logs(path, &archiver.experiment, diags, &unheard);
+
+	diag_fini(&unheard); /* doubts about the logs: they are for those who read them */
+	if (status)
+		return status;
+	if (request->objects != MANAGE_OBJECTS_NONE || request->sources != MANAGE_SOURCES_NONE) {
+		if (open_store(&archiver))
+			run(&archiver);
+		else
+			status = STATUS_IO;
+	}
+	archiver_fini(&archiver);
+	return status;
+}

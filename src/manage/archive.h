@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of archiving share. */
+#ifndef HELIO_MANAGE_ARCHIVE_H
+#define HELIO_MANAGE_ARCHIVE_H
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/strbuf.h"
+#include "experiment/map.h"
+#include "manage/manage.h"
+
+/* A load object of some process of the family. */
+struct load_file {
+	const struct map_file *map;
+	bool used;		 /* a call stack holds an address of it */
+	VEC(uint64_t) addresses; /* those, as ELF addresses, where used sources are asked for */
+};
+
+struct archiver {
+	const struct manage_archive_request *request;
+	struct experiment *experiment;
+	struct diag_list *diags;
+	char *store; /* absolute path of the directory that the copies go to */
+	struct strbuf log;
+	struct string_table keys; /* of files */
+	VEC(struct load_file) files;
+	struct string_table sources; /* absolute paths */
+};
+
+/* Copies a file into the store under that name, unless it is there; false: it could not be. */
+bool archive_copy(struct archiver *archiver, const char *from, const char *name);
+
+/* Adds the sources of a load object; path: the file that has its line tables. */
+void archive_find_sources(struct archiver *archiver, struct load_file *load, const char *path);
+/* Copies all that were found and match the regular expression. */
+void archive_copy_sources(struct archiver *archiver);
+
+#endif

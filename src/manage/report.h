@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the commands of this room have in common towards people. */
+#ifndef HELIO_MANAGE_REPORT_H
+#define HELIO_MANAGE_REPORT_H
+
+#include "base/status.h"
+
+#include <jansson.h>
+#include <stdint.h>
+
+enum { MANAGE_EXIT_OK, MANAGE_EXIT_FAILED, MANAGE_EXIT_USAGE };
+
+/*
+ * How this command calls itself: er_cp as it is, any other name behind
+ * "helio ".  Also becomes argv[0], for the messages of getopt.
+ */
+const char *report_program(char **argv);
+/* "Try `helio cp --help'." on stderr, behind a message; returns MANAGE_EXIT_USAGE. */
+int report_usage_error(const char *program, const char *message);
+int report_version(const char *program);
+/* Prints the messages to stderr and empties the list; returns how many were errors. */
+size_t report_diags(const char *program, struct diag_list *diags);
+
+enum { REPORT_TEXT_SIZE = 32 };
+/* "812 bytes", "34.9 KB", "1.2 MB", "3.4 GB". */
+void report_bytes(char text[REPORT_TEXT_SIZE], uint64_t bytes);
+/* "2026-03-01 14:02:11", local time; "-" for 0. */
+void report_date(char text[REPORT_TEXT_SIZE], uint64_t wall_ns);
+
+/* Text as a JSON string, bytes that are no UTF-8 as U+FFFD; NULL as null. */
+json_t *report_json_text(const char *text);
+/* "2026-03-01T14:02:11.123Z", null for 0. */
+json_t *report_json_date(uint64_t wall_ns);
+/* Prints a value on stdout, indented, and releases it. */
+void report_json(json_t *value);
+
+#endif

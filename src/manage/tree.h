@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files and directories as wholes. Functions that fail leave the reason in errno. */
+#ifndef HELIO_MANAGE_TREE_H
+#define HELIO_MANAGE_TREE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Copies a regular file with its mode and times.  The copy gets its name when
+ * it is complete; what had the name before is replaced.  Holes stay holes.
+ */
+bool tree_copy_file(const char *from, const char *to);
+/* Copies a directory with all that is in it; nothing may be at `to`. Symbolic links stay links. */
+bool tree_copy(const char *from, const char *to);
+/* Whether a copy holds the same files with the same content; errno 0: it does not. */
+bool tree_same(const char *from, const char *copy);
+bool tree_remove(const char *path);
+/* Gives a file or directory another name; EEXIST if it is taken, EXDEV: another file system. */
+bool tree_rename(const char *from, const char *to);
+/* Makes a directory and those above it. */
+bool tree_make_directories(const char *path);
+/* The sizes of all files added up. */
+uint64_t tree_bytes(const char *path);
+
+#endif
