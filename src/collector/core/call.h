@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* System calls, as the registers of an interrupted thread show them. */
+#ifndef HELIO_COLLECTOR_CALL_H
+#define HELIO_COLLECTOR_CALL_H
+
+#include <stdint.h>
+
+/*
+ * Address of the system-call instruction that a thread is in or just left, or
+ * 0.  The kernel leaves the return address in rcx (`after`); a call that will be
+ * restarted has its pc set back onto the instruction.
+ */
+uint64_t call_site(uint64_t pc, uint64_t after);
+
+/*
+ * The number of the system call at `site`, or -1.  It is gone from rax, so look
+ * for the instruction that put it there; in syscall(3), which takes the number as an
+ * argument, only a futex can be told, by the first two arguments (rdi, rsi).
+ */
+long call_number(uint64_t site, uint64_t first, uint64_t second);
+
+#endif
