@@ -23,11 +23,11 @@
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
 #include "collector/sources/clock.h"
+#include "collector/wrap/descriptor.h"
 #include "collector/wrap/next.h"
 
 #include <linux/perf_event.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 
 enum { TRAP_PERF_CODE = 6 };	 /* si_code TRAP_PERF: newer than Debian 12's headers */
@@ -47,7 +47,7 @@ enum {
 /* So many windows in a row at more than so many switches a second: too much for perf events. */
 enum { HEAVY_WINDOWS = 10, HEAVY_SWITCHES = 20 * 1000 };
 
-static int tick_fd = -1, switch_fd = -1;
+static _Atomic int tick_fd = DESCRIPTOR_NONE, switch_fd = DESCRIPTOR_NONE;
 static _Atomic uint64_t switches_paid_until_ns;
 static _Atomic unsigned switches_off;
 static _Atomic uint32_t switches_seen; /* in the window that is open */
@@ -141,7 +141,8 @@ static void on_trap(int signal, siginfo_t *info, void *context)
 	signal_forward(signal, info, context);
 }
 
-static int open_event(uint64_t config, uint64_t period, uint64_t event)
+/* 0, or a negative errno. */
+static int open_event(_Atomic int *owner, uint64_t config, uint64_t period, uint64_t event)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -155,23 +156,12 @@ static int open_event(uint64_t config, uint64_t period, uint64_t event)
 		.sig_data = EVENT_COOKIE | event,
 	};
 
-	return (int)sys_call6(SYS_perf_event_open, SYS_ARG(&attr), 0, -1, -1, PERF_FLAG_FD_CLOEXEC,
-			      0);
-}
+	int fd = (int)sys_call6(SYS_perf_event_open, SYS_ARG(&attr), 0, -1, -1,
+				PERF_FLAG_FD_CLOEXEC, 0);
 
-/* Out of the way of programs that expect low numbers to be free. */
-static int move_high(int fd)
-{
-	struct rlimit limit = {.rlim_cur = 1024};
-
-	sys_call(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, &limit);
-	long floor = limit.rlim_cur > 1016 ? 1000 : (long)limit.rlim_cur - 16;
-	int high = (int)sys_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, floor > 3 ? floor : 3, 0);
-
-	if (high < 0)
+	if (fd < 0)
 		return fd;
-	sys_close(fd);
-	return high;
+	return descriptor_hold(fd, owner) ? 0 : -EMFILE;
 }
 
 /*
@@ -210,17 +200,16 @@ bool perf_engine_start(char *reason, size_t size)
 		text_puts(&why, "SIGTRAP cannot be handled");
 		return false;
 	}
-	switch_fd = open_event(PERF_COUNT_SW_CONTEXT_SWITCHES, 1, EVENT_SWITCH);
-	tick_fd = open_event(PERF_COUNT_SW_TASK_CLOCK, collector.interval_ns, EVENT_TICK);
-	if (switch_fd < 0 || tick_fd < 0) {
+	int result = open_event(&switch_fd, PERF_COUNT_SW_CONTEXT_SWITCHES, 1, EVENT_SWITCH);
+	if (!result)
+		result = open_event(&tick_fd, PERF_COUNT_SW_TASK_CLOCK, collector.interval_ns,
+				    EVENT_TICK);
+	if (result) {
 		text_puts(&why, "perf_event_open: errno ");
-		text_decimal(&why, tick_fd < 0 ? -tick_fd : -switch_fd);
+		text_decimal(&why, -result);
 		perf_engine_forget();
-		return false;
 	}
-	switch_fd = move_high(switch_fd);
-	tick_fd = move_high(tick_fd);
-	return true;
+	return !result;
 }
 
 bool perf_engine_sees_switches(void)
@@ -244,9 +233,6 @@ void perf_engine_resume(void)
 
 void perf_engine_forget(void)
 {
-	if (switch_fd >= 0)
-		sys_close(switch_fd);
-	if (tick_fd >= 0)
-		sys_close(tick_fd);
-	switch_fd = tick_fd = -1;
+	descriptor_drop(&switch_fd);
+	descriptor_drop(&tick_fd);
 }

@@ -26,6 +26,10 @@
 	X(int, dlclose, (void *))                                                                  \
 	X(int, prctl, (int, long, long, long, long))                                               \
 	X(long, syscall, (long, long, long, long, long, long, long))                               \
+	X(int, close, (int))                                                                       \
+	X(void, closefrom, (int))                                                                  \
+	X(int, dup2, (int, int))                                                                   \
+	X(int, dup3, (int, int, int))                                                              \
 	X(int, vfork, (void))                                                                      \
 	X(int, execve, (const char *, char *const[], char *const[]))                               \
 	X(int, execvpe, (const char *, char *const[], char *const[]))                              \
@@ -67,6 +71,9 @@ void signal_forward(int signal, siginfo_t *info, void *context);
 /* Before exec: the next image inherits what the program set, and afterwards ours again. */
 void signal_show_real(void);
 void signal_hide_again(void);
+
+/* seccomp.c: a call that may restrict the program. */
+void seccomp_before_syscall(long number, long a, long b, long c);
 
 /* process.c */
 void process_install(void);

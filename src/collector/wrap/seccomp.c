@@ -3,9 +3,6 @@
  * seccomp: from the moment that the program restricts itself, a system call of
  * ours could be its death.  So the recording ends just before, with a word in the
  * log, and whatever is left of us makes no system call any more.
- *
- * syscall(3) is wrapped for this alone.  Every other call goes on as it came, by a
- * jump: what a child of a raw clone finds on its stack is what it expects.
  */
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
@@ -14,10 +11,8 @@
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 
-/* Defined under the names of variadic functions, whose arguments are in the same places. */
+/* Defined under the name of a variadic function, whose arguments are in the same places. */
 COLLECTOR_EXPORT int wrapped_prctl(int option, long a, long b, long c, long d) __asm__("prctl");
-COLLECTOR_EXPORT long wrapped_syscall(long number, long a, long b, long c, long d, long e,
-				      long f) __asm__("syscall");
 
 /* A filter at NULL is none: programs ask what the kernel knows by trying to set it. */
 static void before_restriction(bool strict, bool filter, long program)
@@ -46,11 +41,10 @@ int wrapped_prctl(int option, long a, long b, long c, long d)
 	return NEXT(prctl)(option, a, b, c, d);
 }
 
-long wrapped_syscall(long number, long a, long b, long c, long d, long e, long f)
+void seccomp_before_syscall(long number, long a, long b, long c)
 {
 	if (number == SYS_seccomp)
 		before_seccomp(a, c);
 	else if (number == SYS_prctl)
 		before_prctl(a, b, c);
-	return NEXT(syscall)(number, a, b, c, d, e, f);
 }

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Descriptors of ours that outlive a call: the events of the perf engine.
+ *
+ * They lie above RLIMIT_NOFILE, where the program can open nothing, closes nothing in a loop,
+ * and misses nothing when its table is full: the limit is raised for the moment in which they
+ * are moved there.  Where that is forbidden they lie below it.
+ *
+ * What can still meet them is wrapped: close says EBADF, as it would without us; close_range
+ * and closefrom go around them; dup2 and dup3 onto one find it moved away.  A listing of
+ * /proc/self/fd shows them.
+ */
+#include "collector/wrap/descriptor.h"
+
+#include "collector/core/core.h"
+#include "collector/core/sys.h"
+#include "collector/wrap/next.h"
+
+#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum {
+	HELD_MAX = 4,
+	ROOM = 16, /* numbers that we may need above the limit */
+	LIMIT_LARGE =
+		4096, /* above such a limit the table would grow too much: each fork copies it */
+	LIMIT_SMALL = 64,   /* below such a limit the program would miss what we take */
+	USUAL_PLACE = 1000, /* under a large limit, or one that cannot be raised */
+};
+
+/* Whose descriptors they are; NULL: a free entry. */
+static _Atomic(_Atomic int *) held[HELD_MAX];
+
+/* ---- a place for them ---- */
+
+static int set_limit(const struct rlimit *limit)
+{
+	return (int)sys_call(SYS_prlimit64, 0, RLIMIT_NOFILE, limit, 0);
+}
+
+/* A copy of `fd` at a number that is not below `lowest`, or a negative errno. */
+static int copy_to(int fd, uint64_t lowest)
+{
+	return (int)sys_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, lowest, 0);
+}
+
+static int copy_above(int fd, const struct rlimit *limit)
+{
+	struct rlimit raised = *limit;
+
+	raised.rlim_cur += ROOM;
+	if (raised.rlim_max < raised.rlim_cur)
+		raised.rlim_max = raised.rlim_cur;
+	int result = set_limit(&raised);
+	if (result)
+		return result;
+	int copy = copy_to(fd, limit->rlim_cur);
+
+	set_limit(limit);
+	return copy;
+}
+
+static int copy_high(int fd)
+{
+	struct rlimit limit = {0};
+	int copy = -EMFILE;
+
+	sys_call(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, &limit);
+	if (limit.rlim_cur <= LIMIT_LARGE)
+		copy = copy_above(fd, &limit);
+	if (copy < 0 && limit.rlim_cur >= LIMIT_SMALL)
+		copy = copy_to(fd, limit.rlim_cur > USUAL_PLACE + ROOM ? USUAL_PLACE
+								       : limit.rlim_cur - ROOM);
+	return copy;
+}
+
+bool descriptor_hold(int fd, _Atomic int *owner)
+{
+	int copy = copy_high(fd);
+
+	sys_close(fd);
+	if (copy < 0)
+		return false;
+	for (int i = 0; i < HELD_MAX; i++) {
+		_Atomic int *expected = NULL;
+
+		if (!atomic_compare_exchange_strong(&held[i], &expected, owner))
+			continue;
+		atomic_store(owner, copy);
+		return true;
+	}
+	sys_close(copy);
+	return false;
+}
+
+void descriptor_drop(_Atomic int *owner)
+{
+	for (int i = 0; i < HELD_MAX; i++) {
+		_Atomic int *expected = owner;
+
+		atomic_compare_exchange_strong(&held[i], &expected, NULL);
+	}
+	int fd = atomic_exchange(owner, DESCRIPTOR_NONE);
+
+	if (fd >= 0)
+		sys_close(fd);
+}
+
+/* ---- what the program does to descriptors ---- */
+
+/* The owner of a descriptor of ours, or NULL. In a child of vfork the table is the child's own. */
+static _Atomic int *owner_of(int fd)
+{
+	for (int i = 0; i < HELD_MAX; i++) {
+		_Atomic int *owner = atomic_load_explicit(&held[i], memory_order_relaxed);
+
+		if (owner && fd >= 0 && atomic_load_explicit(owner, memory_order_relaxed) == fd)
+			return collector_is_ours() ? owner : NULL;
+	}
+	return NULL;
+}
+
+/* The lowest number of ours in [first, last], or -1. */
+static int lowest_held(unsigned first, unsigned last)
+{
+	int lowest = DESCRIPTOR_NONE;
+
+	for (int i = 0; i < HELD_MAX; i++) {
+		_Atomic int *owner = atomic_load_explicit(&held[i], memory_order_relaxed);
+		int fd =
+			owner ? atomic_load_explicit(owner, memory_order_relaxed) : DESCRIPTOR_NONE;
+
+		if (fd >= 0 && (unsigned)fd >= first && (unsigned)fd <= last &&
+		    (lowest < 0 || fd < lowest))
+			lowest = fd;
+	}
+	return lowest;
+}
+
+/* The program is about to put something at this number. */
+static void make_way(int fd)
+{
+	_Atomic int *owner = owner_of(fd);
+
+	if (!owner)
+		return;
+	int copy = copy_to(fd, (uint64_t)fd + 1);
+
+	if (copy < 0)
+		copy = copy_high(fd);
+	if (copy < 0) {
+		descriptor_drop(owner);
+		log_warning("the program took the place of our events, and there is no other: the "
+			    "recording has gaps",
+			    -copy);
+		return;
+	}
+	atomic_store(owner, copy);
+	sys_close(fd);
+}
+
+bool descriptor_is_hidden(int fd)
+{
+	return owner_of(fd);
+}
+
+static int fail(int error)
+{
+	errno = error;
+	return -1;
+}
+
+static int close_numbers(unsigned first, unsigned last, int flags)
+{
+	long result = sys_call(SYS_close_range, first, last, flags, 0);
+
+	return result ? fail((int)-result) : 0;
+}
+
+/* All of [first, last] but what is ours. */
+static int close_around(unsigned first, unsigned last)
+{
+	int ours;
+
+	while ((ours = lowest_held(first, last)) >= 0) {
+		if ((unsigned)ours > first && close_numbers(first, (unsigned)ours - 1, 0))
+			return -1;
+		if ((unsigned)ours == last)
+			return 0;
+		first = (unsigned)ours + 1;
+	}
+	return close_numbers(first, last, 0);
+}
+
+COLLECTOR_EXPORT int close(int fd)
+{
+	return owner_of(fd) ? fail(EBADF) : NEXT(close)(fd);
+}
+
+/* Ours are closed by an exec anyway, so CLOSE_RANGE_CLOEXEC may have them. */
+COLLECTOR_EXPORT int close_range(unsigned first, unsigned last, int flags)
+{
+	if (flags & ~(int)CLOSE_RANGE_UNSHARE || lowest_held(first, last) < 0 ||
+	    !collector_is_ours())
+		return close_numbers(first, last, flags);
+	if (flags) {
+		long result = sys_call(SYS_unshare, CLONE_FILES, 0, 0, 0);
+
+		if (result)
+			return fail((int)-result);
+	}
+	return close_around(first, last);
+}
+
+COLLECTOR_EXPORT void closefrom(int lowest)
+{
+	unsigned first = lowest > 0 ? (unsigned)lowest : 0;
+
+	bool around = lowest_held(first, ~0u) >= 0 && collector_is_ours();
+
+	if (!around || close_around(first, ~0u))
+		NEXT(closefrom)(lowest);
+}
+
+COLLECTOR_EXPORT int dup2(int fd, int to)
+{
+	if (owner_of(fd))
+		return fail(EBADF);
+	make_way(to);
+	return NEXT(dup2)(fd, to);
+}
+
+COLLECTOR_EXPORT int dup3(int fd, int to, int flags)
+{
+	if (owner_of(fd))
+		return fail(EBADF);
+	make_way(to);
+	return NEXT(dup3)(fd, to, flags);
+}
