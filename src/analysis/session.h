@@ -27,8 +27,8 @@ enum { NAME_STYLES = 3 };
 
 struct load_object {
 	const char *path;
-	const char *name; /* base name */
-	struct object *object;
+	const char *name;	 /* base name */
+	struct object *object;	 /* NULL: <Unknown>, DYNAMIC_FUNCTIONS */
 	uint32_t rest_function;	 /* stands for addresses in no function; NODE_NONE: none so far */
 	bool used;		 /* an address of it has been looked up */
 	struct diag_list doubts; /* matter only if it is used */
@@ -39,6 +39,7 @@ struct function {
 	uint64_t address, size;
 	const char *mangled;
 	const char *aliases;	  /* or NULL */
+	const char *source;	  /* where known without debug information, or NULL */
 	char *names[NAME_STYLES]; /* by enum name_style; NULL: not asked for yet */
 };
 
@@ -78,7 +79,8 @@ struct session {
 	VEC(struct load_object) objects;
 	struct string_table object_keys; /* path and build-id → object index */
 	VEC(struct function) functions;
-	struct hash_map function_ids; /* object << 32 | symbol → function */
+	struct string_table dynamic_keys; /* name and source of an announced function → number */
+	struct hash_map function_ids;	  /* object << 32 | symbol (or that number) → function */
 	struct call_tree tree;
 	uint64_t *weights[WEIGHT_COUNT]; /* by tree node; NULL: all 0 */
 	VEC(struct session_thread) threads;

@@ -71,6 +71,7 @@ void symbols_fini(struct session *session)
 	}
 	vec_fini(&session->objects);
 	string_table_fini(&session->object_keys);
+	string_table_fini(&session->dynamic_keys);
 }
 
 /* The copy of a load object that the experiment keeps, or NULL. */
@@ -114,6 +115,20 @@ static uint32_t intern_object(struct session *session, const struct experiment *
 	object->name = base_name(object->path);
 	object->rest_function = NODE_NONE;
 	object_open(&request, &object->object, &object->doubts);
+	return id;
+}
+
+/* The load object of functions that programs made at run time; it has no file. */
+static uint32_t dynamic_object(struct session *session)
+{
+	uint32_t id = string_table_add(&session->object_keys, MAP_DYNAMIC_FUNCTIONS);
+
+	if (id == session->objects.count) {
+		struct load_object *object = vec_push(&session->objects);
+
+		object->path = object->name = MAP_DYNAMIC_FUNCTIONS;
+		object->rest_function = NODE_NONE;
+	}
 	return id;
 }
 
@@ -171,6 +186,47 @@ static uint32_t pseudo_function(uint64_t pc)
 	}
 }
 
+/*
+ * A function that the program announced.  What has one name and comes from one
+ * source is one function, wherever and however often it was loaded.
+ */
+static uint32_t dynamic_function(struct session *session, const struct map_function *known)
+{
+	uint32_t fresh = (uint32_t)session->functions.count;
+	char *key = xasprintf("%s\n%s", known->name, known->source);
+	uint32_t object = dynamic_object(session);
+	uint32_t number = string_table_add(&session->dynamic_keys, key);
+	uint32_t id = hash_map_put(&session->function_ids, (uint64_t)object << 32 | number, fresh);
+
+	free(key);
+	if (id == fresh) {
+		add_function(session, object, known->name[0] ? known->name : "<Unknown>");
+
+		struct function *function = &session->functions.items[id];
+
+		function->address = known->address;
+		function->size = known->size;
+		function->aliases = known->alias[0] ? known->alias : NULL;
+		function->source = known->source[0] ? known->source : NULL;
+	}
+	return id;
+}
+
+static uint32_t resolve(struct session *session, const struct experiment_map *map,
+			const uint32_t *objects, const struct stack_location *location)
+{
+	uint32_t found = experiment_map_find(map, location->pc, location->epoch);
+
+	if (found == MAP_NONE)
+		return FUNCTION_UNKNOWN;
+
+	const struct map_segment *segment = &map->segments.items[found];
+
+	if (segment->function != MAP_NONE)
+		return dynamic_function(session, &map->functions.items[segment->function]);
+	return function_at(session, objects[segment->file], location->pc - segment->bias);
+}
+
 uint32_t *symbols_resolve(struct session *session, const struct experiment *experiment,
 			  const struct process *process)
 {
@@ -184,18 +240,9 @@ uint32_t *symbols_resolve(struct session *session, const struct experiment *expe
 	for (size_t i = 0; i < count; i++) {
 		const struct stack_location *location = &process->stacks.locations.items[i];
 
-		if (location->pc < FORMAT_PC_LIMIT) {
-			functions[i] = pseudo_function(location->pc);
-			continue;
-		}
-
-		uint32_t segment = experiment_map_find(map, location->pc, location->epoch);
-
-		functions[i] =
-			segment == MAP_NONE
-				? (uint32_t)FUNCTION_UNKNOWN
-				: function_at(session, objects[map->segments.items[segment].file],
-					      location->pc - map->segments.items[segment].bias);
+		functions[i] = location->pc < FORMAT_PC_LIMIT
+				       ? pseudo_function(location->pc)
+				       : resolve(session, map, objects, location);
 	}
 	free(objects);
 	return functions;
@@ -326,6 +373,7 @@ void session_function_summary(struct session *session, uint32_t function,
 		.mangled = entry->mangled,
 		.aliases = entry->aliases,
 		.load_object = object->path,
+		.source_file = entry->source,
 		.size = entry->size,
 		.address = entry->address,
 		.segment = entry->object,
@@ -345,6 +393,7 @@ void session_load_object(const struct session *session, size_t index, struct loa
 		.number = (uint32_t)index + 1,
 		.name = object->name,
 		.path = object->path,
-		.provenance = object_provenance(object->object),
+		.provenance =
+			object->object ? object_provenance(object->object) : "made at run time",
 	};
 }

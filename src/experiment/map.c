@@ -13,6 +13,10 @@
 struct map_reader {
 	struct experiment_map *map;
 	struct arena *arena;
+	struct read_context context;
+	bool inheriting; /* this is the map.xml of an ancestor */
+	bool has_inherited;
+	uint64_t events_left;	  /* of the functions in it */
 	struct string_table keys; /* of a file: everything that makes it another one */
 	size_t bad_events;
 };
@@ -43,29 +47,71 @@ static uint32_t intern_file(struct map_reader *reader, const char **attributes, 
 	return id;
 }
 
-static bool add_segment(struct map_reader *reader, const char **attributes)
+/* A new segment where the event says, or NULL. */
+static struct map_segment *place_segment(struct map_reader *reader, const char **attributes)
 {
 	struct experiment_map *map = reader->map;
-	const char *path = xml_attribute(attributes, "name");
-	uint64_t start, size, bias, epoch = 0;
+	uint64_t start, size, epoch = 0;
 
-	if (!path || !xml_number(attributes, "vaddr", &start) ||
-	    !xml_number(attributes, "size", &size) || !xml_number(attributes, "bias", &bias))
-		return false;
+	if (!xml_number(attributes, "vaddr", &start) || !xml_number(attributes, "size", &size))
+		return NULL;
 	xml_number(attributes, "epoch", &epoch);
 	if (size > SEGMENT_SIZE_MAX || start + size < start || epoch > UINT32_MAX)
-		return false;
+		return NULL;
 
-	uint32_t file = intern_file(reader, attributes, path);
 	struct map_segment *segment = vec_push(&map->segments);
 
 	segment->start = start;
 	segment->end = start + size;
-	segment->bias = bias;
 	segment->first_epoch = (uint32_t)epoch;
 	segment->last_epoch = UINT32_MAX;
-	segment->file = file;
+	segment->file = MAP_NONE;
+	segment->function = MAP_NONE;
 	segment->order = (uint32_t)map->segments.count;
+	return segment;
+}
+
+static bool add_segment(struct map_reader *reader, const char **attributes)
+{
+	const char *path = xml_attribute(attributes, "name");
+	uint64_t bias;
+	struct map_segment *segment;
+
+	if (!path || !xml_number(attributes, "bias", &bias))
+		return false;
+	segment = place_segment(reader, attributes);
+	if (!segment)
+		return false;
+	segment->bias = bias;
+	segment->file = intern_file(reader, attributes, path);
+	return true;
+}
+
+static const char *text_of(struct map_reader *reader, const char **attributes, const char *name)
+{
+	const char *text = xml_attribute(attributes, name);
+
+	return text ? arena_strdup(reader->arena, text) : "";
+}
+
+static bool add_function(struct map_reader *reader, const char **attributes)
+{
+	struct experiment_map *map = reader->map;
+	struct map_segment *segment = place_segment(reader, attributes);
+
+	if (!segment)
+		return false;
+	segment->function = (uint32_t)map->functions.count;
+
+	struct map_function *function = vec_push(&map->functions);
+
+	function->name = text_of(reader, attributes, "name");
+	function->alias = text_of(reader, attributes, "alias");
+	function->source = text_of(reader, attributes, "source");
+	function->address = segment->start;
+	function->size = segment->end - segment->start;
+	function->directory = reader->context.directory;
+	xml_number(attributes, "text", &function->text);
 	return true;
 }
 
@@ -81,7 +127,7 @@ static bool end_segment(struct map_reader *reader, const char **attributes)
 	for (size_t i = map->segments.count; i--;) {
 		struct map_segment *segment = &map->segments.items[i];
 
-		if (segment->start != start)
+		if (segment->start != start || segment->file == MAP_NONE)
 			continue;
 		if (epoch > segment->first_epoch && epoch < segment->last_epoch)
 			segment->last_epoch = (uint32_t)epoch;
@@ -90,16 +136,94 @@ static bool end_segment(struct map_reader *reader, const char **attributes)
 	return true;
 }
 
+/* The function that was loaded there last is withdrawn: stacks of this epoch may still show it. */
+static bool end_function(struct map_reader *reader, const char **attributes)
+{
+	struct experiment_map *map = reader->map;
+	uint64_t start, epoch = 0;
+
+	if (!xml_number(attributes, "vaddr", &start))
+		return false;
+	xml_number(attributes, "epoch", &epoch);
+	for (size_t i = map->segments.count; i--;) {
+		struct map_segment *segment = &map->segments.items[i];
+
+		if (segment->start != start || segment->function == MAP_NONE)
+			continue;
+		if (epoch >= segment->first_epoch && epoch < segment->last_epoch)
+			segment->last_epoch = (uint32_t)epoch;
+		break;
+	}
+	return true;
+}
+
+/* The directory of the process that forked this one; NULL: this is the founder. */
+static char *parent_directory(const char *directory)
+{
+	const char *name = strrchr(directory, '/');
+	const char *last = strrchr(directory, '_');
+
+	name = name ? name + 1 : directory;
+	if (*name != '_' || !last || last < name)
+		return NULL;
+	if (last > name)
+		return xasprintf("%.*s.er", (int)(last - directory), directory);
+	return name == directory ? xstrdup(".")
+				 : xstrndup(directory, (size_t)(name - 1 - directory));
+}
+
+static void on_map_element(void *data, const char *element, const char **attributes);
+
+/* What the parent had announced up to the fork: the first of its events say it. */
+static bool inherit_functions(struct map_reader *reader, const char **attributes)
+{
+	struct map_reader parent = *reader;
+	struct xml_result result;
+	char *directory =
+		reader->has_inherited ? NULL : parent_directory(reader->context.directory);
+
+	if (!directory || !xml_number(attributes, "events", &parent.events_left)) {
+		free(directory);
+		return false;
+	}
+	parent.inheriting = true;
+	parent.context.directory = arena_strdup(reader->arena, directory);
+	xml_read(&parent.context, FORMAT_FILE_MAP, on_map_element, &parent, &result);
+	free(directory);
+	reader->bad_events = parent.bad_events;
+	reader->has_inherited = true;
+	return result.present;
+}
+
+/* What an event does, by its kind: a load object's, or a function's. */
+static const struct event_kind {
+	const char *name;
+	bool (*apply)(struct map_reader *reader, const char **attributes);
+	bool of_function;
+} event_kinds[] = {
+	{"map", add_segment, false},	      {"unmap", end_segment, false},
+	{"load", add_function, true},	      {"unload", end_function, true},
+	{"inherit", inherit_functions, true},
+};
+
 static void on_map_element(void *data, const char *element, const char **attributes)
 {
 	struct map_reader *reader = data;
-	const char *kind = xml_attribute(attributes, "kind");
+	const char *name = xml_attribute(attributes, "kind");
 
-	if (strcmp(element, "event") || !kind)
+	if (strcmp(element, "event") || !name)
 		return;
-	if ((!strcmp(kind, "map") && !add_segment(reader, attributes)) ||
-	    (!strcmp(kind, "unmap") && !end_segment(reader, attributes)))
-		reader->bad_events++;
+	for (size_t i = 0; i < sizeof(event_kinds) / sizeof(event_kinds[0]); i++) {
+		const struct event_kind *kind = &event_kinds[i];
+
+		if (strcmp(kind->name, name))
+			continue;
+		if (reader->inheriting && (!kind->of_function || !reader->events_left))
+			return;
+		reader->events_left -= reader->inheriting;
+		if (!kind->apply(reader, attributes))
+			reader->bad_events++;
+	}
 }
 
 static int compare_segments(const void *a, const void *b)
@@ -128,7 +252,7 @@ static void sort_segments(struct experiment_map *map)
 void experiment_map_read(struct experiment_map *map, struct arena *arena,
 			 const struct read_context *context)
 {
-	struct map_reader reader = {.map = map, .arena = arena};
+	struct map_reader reader = {.map = map, .arena = arena, .context = *context};
 	struct xml_result result;
 
 	*map = (struct experiment_map){0};
@@ -148,6 +272,7 @@ void experiment_map_read(struct experiment_map *map, struct arena *arena,
 void experiment_map_fini(struct experiment_map *map)
 {
 	vec_fini(&map->files);
+	vec_fini(&map->functions);
 	vec_fini(&map->segments);
 	*map = (struct experiment_map){0};
 }

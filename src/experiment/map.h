@@ -13,23 +13,38 @@ struct map_file {
 	uint64_t mtime, file_size;
 };
 
+/* A function that the program made at run time and announced. */
+struct map_function {
+	const char *name;
+	const char *alias, *source; /* "" where it has none */
+	uint64_t address, size;
+	/* its code and line table are there in this process's dyntext; 0: nowhere */
+	const char *directory;
+	uint64_t text;
+};
+
+/* Code of a load object or of one function; the other one is MAP_NONE. */
 struct map_segment {
 	uint64_t start, end; /* [start, end) */
 	uint64_t bias;	     /* ELF address = pc - bias */
 	uint64_t reach;	     /* the largest `end` of this and all segments before it */
 	uint32_t first_epoch;
 	uint32_t last_epoch; /* holds for nodes of [first_epoch, last_epoch] */
-	uint32_t file;
+	uint32_t file, function;
 	uint32_t order; /* the later of two equal ones wins */
 };
 
 struct experiment_map {
 	bool present, closed, damaged;
 	VEC(struct map_file) files;
+	VEC(struct map_function) functions;
 	VEC(struct map_segment) segments; /* sorted by start */
 };
 
 #define MAP_NONE UINT32_MAX
+
+/* The load object in which functions made at run time are shown. */
+#define MAP_DYNAMIC_FUNCTIONS "DYNAMIC_FUNCTIONS"
 
 /* Reads map.xml; a missing file leaves `present` false and is not reported. */
 void experiment_map_read(struct experiment_map *map, struct arena *arena,
