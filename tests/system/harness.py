@@ -26,6 +26,7 @@ sys.path.insert(0, str(HERE.parent / 'reader'))
 import helio_reader  # noqa: E402
 
 ENGINES = ('perf', 'monitor')
+INTERVALS = ('100u', '1', '10')  # of clock profiling: the shortest, a usual one, the default
 TESTS = []
 
 
@@ -149,6 +150,17 @@ class Case:
         if status is not None and result.status != status:
             raise Failure(f'helio collect {words[0]}: status {result.status}, not {status}: {result.err.strip()[-400:]}')
         return result
+
+    def like_bare(self, engine, *words, intervals=INTERVALS, options=(), **more):
+        """The program as it is, then recorded at each interval: same status, same output. Yields (result, family)."""
+        bare = self.run(*words, **more)
+        for interval in intervals:
+            result = self.collect(*words, engine=engine, options=('-p', interval, *options), status=None, **more)
+            what = f'{pathlib.Path(str(words[0])).name} at {interval}'
+            self.equal(result.status, bare.status, f'{what}: status')
+            self.equal(result.out, bare.out, f'{what}: output')
+            self.print(result.experiment, '-functions')
+            yield result, self.read(result.experiment)
 
     def print(self, experiment, *commands):
         """helio print with JSON: one object per command."""

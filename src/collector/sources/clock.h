@@ -80,7 +80,11 @@ void monitor_engine_pause(void);
 void monitor_engine_resume(void);
 void monitor_engine_forget(void);
 
-/* The signals that the engines use: the program must not block or take them. */
-enum { CLOCK_SIGNAL_PERF = SIGTRAP, CLOCK_SIGNAL_MONITOR = SIGPROF };
+/*
+ * The signals that the engines use: the program must not block or take them.  The
+ * monitor's is a real-time signal, because a SIGPROF that the program sends would get lost
+ * in one of ours that is pending.  Not the last one: that is taken oftener.
+ */
+enum { CLOCK_SIGNAL_PERF = SIGTRAP, CLOCK_SIGNAL_MONITOR = __SIGRTMAX - 1 };
 
 #endif

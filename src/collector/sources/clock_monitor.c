@@ -30,7 +30,7 @@ enum { TIMER_INTERVAL_NS = 4 * 1000 * 1000 };
 /* A wait that goes on is written down this often, so that a kill loses no more. */
 enum { WAIT_FLUSH_NS = 100 * 1000 * 1000 };
 
-/* si_value of our own SIGPROF: tells it from the program's. */
+/* si_value of our own signals: tells them from the program's. */
 #define MONITOR_COOKIE 0x48454c494fu
 
 static _Atomic unsigned running;
@@ -53,13 +53,16 @@ static void sample_running(const struct unwind_regs *regs)
 {
 	struct thread *thread = thread_current();
 
-	if (!thread || !thread_try_lock(thread))
+	if (!thread)
+		return;
+	atomic_store_explicit(&thread->signalled_ns, 0, memory_order_relaxed);
+	if (!thread_try_lock(thread))
 		return;
 	clock_tick(thread, regs);
 	thread_unlock(thread);
 }
 
-static void on_prof(int signal, siginfo_t *info, void *context)
+static void on_signal(int signal, siginfo_t *info, void *context)
 {
 	struct unwind_regs regs;
 
@@ -149,6 +152,18 @@ static bool worth_a_signal(struct thread *thread, int tid, uint64_t now_ns)
 	       cpu_ns - thread->clock.last.cpu_ns > PATIENCE * collector.interval_ns;
 }
 
+/* Real-time signals queue up: one at a time, unless it got lost. Else notes a new one. */
+static bool is_under_way(struct thread *thread, uint64_t now_ns)
+{
+	enum { LOST_NS = 100 * 1000 * 1000 };
+	uint64_t sent_ns = atomic_load_explicit(&thread->signalled_ns, memory_order_relaxed);
+
+	if (sent_ns && now_ns - sent_ns < LOST_NS)
+		return true;
+	atomic_store_explicit(&thread->signalled_ns, now_ns, memory_order_relaxed);
+	return false;
+}
+
 static void sample_blocked(struct thread *thread, const struct tick *tick, int tid,
 			   struct clock_remote *remote)
 {
@@ -213,7 +228,8 @@ static void look_at(struct thread *thread, void *arg)
 	}
 	if (remote.blocked)
 		sample_blocked(thread, tick, tid, &remote);
-	else if (!thread->timer && worth_a_signal(thread, tid, tick->now_ns))
+	else if (!thread->timer && worth_a_signal(thread, tid, tick->now_ns) &&
+		 !is_under_way(thread, tick->now_ns))
 		send_tick(tid);
 }
 
@@ -307,7 +323,7 @@ static void monitor(void)
 
 bool monitor_engine_start(void)
 {
-	if (!signal_take(CLOCK_SIGNAL_MONITOR, on_prof))
+	if (!signal_take(CLOCK_SIGNAL_MONITOR, on_signal))
 		return false;
 	if (!stack)
 		stack = sys_mmap(MONITOR_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,

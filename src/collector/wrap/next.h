@@ -19,6 +19,8 @@
 	X(__sighandler_t, bsd_signal, (int, __sighandler_t))                                       \
 	X(__sighandler_t, sysv_signal, (int, __sighandler_t))                                      \
 	X(__sighandler_t, sigset, (int, __sighandler_t))                                           \
+	X(int, siginterrupt, (int, int))                                                           \
+	X(int, signalfd, (int, const sigset_t *, int))                                             \
 	X(int, sigprocmask, (int, const sigset_t *, sigset_t *))                                   \
 	X(int, pthread_sigmask, (int, const sigset_t *, sigset_t *))                               \
 	X(int, pthread_create, (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))   \

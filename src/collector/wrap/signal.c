@@ -10,9 +10,12 @@
  */
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
+#include "collector/sources/clock.h"
 #include "collector/wrap/next.h"
 
 #include <string.h>
+#include <sys/signalfd.h>
+#include <ucontext.h>
 
 enum { SIGNALS = 2 };
 
@@ -21,7 +24,12 @@ static struct ours {
 	bool taken;
 	struct sigaction program; /* what the program set */
 	struct sigaction action;  /* ours */
-} signals[SIGNALS] = {{.number = SIGTRAP}, {.number = SIGPROF}};
+} signals[SIGNALS] = {{.number = CLOCK_SIGNAL_PERF}, {.number = CLOCK_SIGNAL_MONITOR}};
+
+static struct ours *signal_entry(int number)
+{
+	return &signals[number == CLOCK_SIGNAL_PERF ? 0 : 1];
+}
 
 /* The entry of a signal that we handle in this process, or NULL. */
 static struct ours *taken_signal(int number)
@@ -43,7 +51,7 @@ static void open_mask(int number)
 
 bool signal_take(int number, signal_handler *handler)
 {
-	struct ours *ours = &signals[number == SIGTRAP ? 0 : 1];
+	struct ours *ours = signal_entry(number);
 
 	if (ours->taken)
 		return true;
@@ -58,21 +66,37 @@ bool signal_take(int number, signal_handler *handler)
 	return true;
 }
 
+/* The mask that the kernel would set for the program's handler, with our signals open. */
+static void mask_for_handler(const struct sigaction *program, const ucontext_t *context)
+{
+	sigset_t mask;
+
+	sigorset(&mask, &context->uc_sigmask, &program->sa_mask);
+	for (int i = 0; i < SIGNALS; i++)
+		sigdelset(&mask, signals[i].number);
+	NEXT(pthread_sigmask)(SIG_SETMASK, &mask, NULL);
+}
+
 void signal_forward(int number, siginfo_t *info, void *context)
 {
-	const struct sigaction *program = &signals[number == SIGTRAP ? 0 : 1].program;
+	struct sigaction *kept = &signal_entry(number)->program;
+	struct sigaction program = *kept;
 
-	if (program->sa_flags & SA_SIGINFO) {
-		program->sa_sigaction(number, info, context);
-	} else if (program->sa_handler == SIG_DFL) {
+	if (program.sa_handler == SIG_IGN)
+		return;
+	if (program.sa_handler == SIG_DFL) {
 		/* As if we were not here: both signals kill by default. */
-		struct sigaction by_default = {.sa_handler = SIG_DFL};
-
-		NEXT(sigaction)(number, &by_default, NULL);
+		NEXT(sigaction)(number, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
 		sys_call(SYS_tgkill, sys_getpid(), sys_gettid(), number, 0);
-	} else if (program->sa_handler != SIG_IGN) {
-		program->sa_handler(number);
+		return;
 	}
+	if ((uint32_t)program.sa_flags & SA_RESETHAND)
+		kept->sa_handler = SIG_DFL;
+	mask_for_handler(&program, context);
+	if (program.sa_flags & SA_SIGINFO)
+		program.sa_sigaction(number, info, context);
+	else
+		program.sa_handler(number);
 }
 
 void signal_show_real(void)
@@ -83,8 +107,7 @@ void signal_show_real(void)
 	sigemptyset(&blocked);
 	for (int i = 0; i < SIGNALS; i++) {
 		const struct ours *ours = &signals[i];
-		bool ignored = !(ours->program.sa_flags & SA_SIGINFO) &&
-			       ours->program.sa_handler == SIG_IGN;
+		bool ignored = ours->program.sa_handler == SIG_IGN;
 
 		if (ours->taken && ignored)
 			NEXT(sigaction)(ours->number, &ours->program, NULL);
@@ -203,4 +226,82 @@ COLLECTOR_EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 COLLECTOR_EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
 	return change_mask(how, set, old, NEXT(pthread_sigmask));
+}
+
+/* ---- older calls, which libc makes of the ones above out of our sight ---- */
+
+static int change_one(int how, int number)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	return sigaddset(&set, number) ? -1 : sigprocmask(how, &set, NULL);
+}
+
+COLLECTOR_EXPORT int sighold(int number)
+{
+	return change_one(SIG_BLOCK, number);
+}
+
+COLLECTOR_EXPORT int sigrelse(int number)
+{
+	return change_one(SIG_UNBLOCK, number);
+}
+
+COLLECTOR_EXPORT int sigignore(int number)
+{
+	return sigaction(number, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
+}
+
+COLLECTOR_EXPORT int siginterrupt(int number, int interrupt)
+{
+	struct ours *ours = taken_signal(number);
+
+	if (!ours)
+		return NEXT(siginterrupt)(number, interrupt);
+	ours->program.sa_flags &= ~SA_RESTART;
+	if (!interrupt)
+		ours->program.sa_flags |= SA_RESTART;
+	return 0;
+}
+
+/* The 32 lower signals as a word. */
+static int change_low(int how, int mask)
+{
+	sigset_t set, old;
+	int before = 0;
+
+	sigemptyset(&set);
+	for (int number = 1; number <= 32; number++)
+		if ((unsigned int)mask >> (number - 1) & 1)
+			sigaddset(&set, number);
+	sigprocmask(how, &set, &old);
+	for (int number = 1; number <= 32; number++)
+		before |= (int)((unsigned int)(sigismember(&old, number) == 1) << (number - 1));
+	return before;
+}
+
+/* No longer in the headers, or with a warning. */
+int sigblock(int mask);
+int sigsetmask(int mask);
+
+COLLECTOR_EXPORT int sigblock(int mask)
+{
+	return change_low(SIG_BLOCK, mask);
+}
+
+COLLECTOR_EXPORT int sigsetmask(int mask)
+{
+	return change_low(SIG_SETMASK, mask);
+}
+
+/* A descriptor that reads all signals must not get ours. */
+COLLECTOR_EXPORT int signalfd(int fd, const sigset_t *mask, int flags)
+{
+	sigset_t theirs = *mask;
+
+	for (int i = 0; i < SIGNALS; i++)
+		if (taken_signal(signals[i].number))
+			sigdelset(&theirs, signals[i].number);
+	return NEXT(signalfd)(fd, &theirs, flags);
 }
