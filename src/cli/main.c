@@ -6,7 +6,8 @@
  */
 #include "base/memory.h"
 #include "base/suggest.h"
-#include "launch/launch.h"
+#include "cli/collect.h"
+#include "manage/manage.h"
 #include "print/print.h"
 
 #include <stdio.h>
@@ -26,8 +27,10 @@ static int run_help(int argc, char **argv);
 static int run_version(int argc, char **argv);
 
 static const struct subcommand subcommands[] = {
-	{"collect", "collect", "run a program and record where its time goes", launch_collect},
+	{"collect", "collect", "run a program and record where its time goes", collect_main},
 	{"print", "er_print", "print what was recorded", print_main},
+	{"archive", "er_archive", "keep the files that an experiment refers to",
+	 manage_archive_main},
 	{"help", NULL, "show help, of a subcommand where one is named", run_help},
 	{"version", NULL, "show the version", run_version},
 };
@@ -112,7 +115,9 @@ int main(int argc, char **argv)
 
 	for (int i = 0; i < SUBCOMMAND_COUNT; i++)
 		if (subcommands[i].old_name && !strcmp(name, subcommands[i].old_name))
-			return finish(subcommands[i].run(argc, argv));
+			return finish(subcommands[i].run == collect_main
+					      ? collect_main_old(argc, argv)
+					      : subcommands[i].run(argc, argv));
 	if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
 		return finish(run_help(argc > 1 ? argc - 1 : 1, argv + (argc > 1)));
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))

@@ -7,10 +7,12 @@
 #ifndef HELIO_EXPERIMENT_GROUP_H
 #define HELIO_EXPERIMENT_GROUP_H
 
+#include "format/format.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
-#define GROUP_MAGIC "#analyzer experiment group"
+#define GROUP_MAGIC FORMAT_GROUP_MAGIC
 
 /* Zero-initialised is empty. */
 struct experiment_paths {

@@ -32,6 +32,9 @@
 #define FORMAT_FILE_NOTES    "notes"
 #define FORMAT_DIR_ARCHIVES  "archives"
 
+/* The first line of a group file (NAME.erg), whose other lines name experiments. */
+#define FORMAT_GROUP_MAGIC "#analyzer experiment group"
+
 /* The first bytes of overview, profile, stacks and dyntext. */
 #define FORMAT_FILE_MAGIC "HELIO\r\n\032" /* 8 bytes, without the NUL */
 
@@ -185,7 +188,8 @@ struct format_text {
 	uint64_t size; /* the whole record, this header included; a multiple of 8 */
 	uint64_t address;
 	uint64_t code_size;
-	/* then line_count times struct format_line, code_size bytes of code, and zeros up to size */
+	/* then line_count times struct format_line, code_size bytes of code, and zeros up to size
+	 */
 };
 
 /* From this byte of the code on, it comes from this line. */

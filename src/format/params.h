@@ -9,6 +9,9 @@
  *   s  start of the experiment, CLOCK_MONOTONIC ns
  *   F  follow descendants, "on" or "off"
  *   t  recording window START-END, ms from the start; END 0: no end
+ *   g  number of the signal that takes a sample point
+ *   d  number of the signal that pauses and resumes, and p if the recording begins paused
+ *   L  limit on the data of one process, MB (2^20 bytes)
  *   n  deepest call stack to keep, frames; 0: the default
  */
 #ifndef HELIO_FORMAT_PARAMS_H

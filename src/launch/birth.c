@@ -99,13 +99,29 @@ static char *next_name(const char *path)
 	return next;
 }
 
-static char *asked_name(const char *output)
+/* A relative name is one in the directory of -d. */
+char *birth_place(const struct options *options, const char *name)
 {
-	size_t length = strlen(output);
+	size_t length = strlen(name);
 
-	while (length > 1 && output[length - 1] == '/')
+	while (length > 1 && name[length - 1] == '/')
 		length--;
-	return xstrndup(output, length);
+	if (!options->directory || *name == '/')
+		return xstrndup(name, length);
+	return xasprintf("%s/%.*s", options->directory, (int)length, name);
+}
+
+/* STEM.1.er: the group's base name, or test. */
+static char *default_name(const struct options *options)
+{
+	const char *slash = options->group ? strrchr(options->group, '/') : NULL;
+	const char *stem = slash ? slash + 1 : options->group ? options->group : default_stem;
+	size_t length = strlen(stem) - (options->group ? strlen(".erg") : 0);
+	char *name = xasprintf("%.*s.1.er", (int)length, stem);
+	char *place = birth_place(options, name);
+
+	free(name);
+	return place;
 }
 
 enum status birth_name(const struct options *options, char **name, struct diag_list *diags)
@@ -113,16 +129,19 @@ enum status birth_name(const struct options *options, char **name, struct diag_l
 	char *asked;
 
 	if (!options->output) {
-		asked = xasprintf("%s.1.er", default_stem);
+		asked = default_name(options);
 		*name = next_name(asked);
+		if (!*name)
+			diag_add(diags, DIAG_ERROR,
+				 "The numbers after %s are used up: name an experiment with -o",
+				 asked);
 		free(asked);
-		if (*name)
-			return STATUS_OK;
-		diag_add(diags, DIAG_ERROR, "The numbers for %s.N.er are used up: name one with -o",
-			 default_stem);
-		return STATUS_INVALID;
+		return *name ? STATUS_OK : STATUS_INVALID;
 	}
-	asked = asked_name(options->output);
+	if (options->directory && *options->output == '/')
+		diag_add(diags, DIAG_WARNING, "-d %s does not count for the absolute name %s",
+			 options->directory, options->output);
+	asked = birth_place(options, options->output);
 	*name = asked;
 	if (options->overwrite || !exists(asked))
 		return STATUS_OK;

@@ -32,6 +32,9 @@ struct birth_log {
 	uint64_t wall_ns;
 };
 
+/* The path of what the user calls `name`, in the directory of -d if it is relative; to be freed. */
+char *birth_place(const struct options *options, const char *name);
+
 /*
  * The experiment's name: test.N.er, or the one asked for, with its number
  * raised where it is in use (a warning says so).  Creates nothing.  The name

@@ -92,6 +92,16 @@ static void add_number_setting(struct strbuf *out, const char *name, uint64_t va
 	add_setting(out, name, text);
 }
 
+static void add_signal_setting(struct strbuf *out, const char *name, int number)
+{
+	char text[OPTIONS_SIGNAL_ROOM];
+
+	if (!number)
+		return;
+	options_signal_name(number, text);
+	add_setting(out, name, text);
+}
+
 static void add_settings(struct strbuf *out, const struct birth_log *log)
 {
 	const struct options *options = log->options;
@@ -108,6 +118,11 @@ static void add_settings(struct strbuf *out, const struct birth_log *log)
 			 options->window_end_ms);
 		add_setting(out, "window", window);
 	}
+	add_signal_setting(out, "sample_signal", options->sample_signal);
+	add_signal_setting(out, "pause_signal", options->pause_signal);
+	if (options->size_limit_mb)
+		add_number_setting(out, "size_limit", options->size_limit_mb);
+	add_setting(out, "archive", options->archive);
 	if (options->depth)
 		add_number_setting(out, "depth", options->depth);
 	add_setting(out, "engine", options_engine_name(options->engine));

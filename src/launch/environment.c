@@ -66,6 +66,13 @@ char *environment_params(struct arena *arena, const struct options *options, con
 	if (options->window)
 		text = arena_printf(arena, "%st:%" PRIu64 "-%" PRIu64 ";", text,
 				    options->window_start_ms, options->window_end_ms);
+	if (options->sample_signal)
+		text = arena_printf(arena, "%sg:%d;", text, options->sample_signal);
+	if (options->pause_signal)
+		text = arena_printf(arena, "%sd:%d%s;", text, options->pause_signal,
+				    options->begin_paused ? "p" : "");
+	if (options->size_limit_mb)
+		text = arena_printf(arena, "%sL:%" PRIu32 ";", text, options->size_limit_mb);
 	if (options->depth)
 		text = arena_printf(arena, "%sn:%" PRIu32 ";", text, options->depth);
 	return text;

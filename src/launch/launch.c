@@ -9,6 +9,7 @@
 
 #include "format/params.h"
 #include "launch/environment.h"
+#include "launch/group.h"
 #include "launch/probe.h"
 #include "launch/run.h"
 #include "launch/samples.h"
@@ -32,8 +33,12 @@ struct launch {
 	const char *library;
 	const char *engine;
 	struct strbuf engine_reason;
-	char *name; /* the experiment's */
-	char *path; /* its absolute path, once it exists */
+	char *name;  /* the experiment's */
+	char *path;  /* its absolute path, once it exists */
+	char *group; /* NULL: none */
+	const char *params;
+	bool old_name;
+	bool recorded; /* the program ran, and the experiment is whole */
 	uint64_t mono_ns;
 	struct run_result result;
 	struct family family;
@@ -76,23 +81,33 @@ static int prepare(struct launch *launch)
 	birth_read_system(&launch->system);
 	if (birth_name(&launch->options, &launch->name, &launch->diags) != STATUS_OK)
 		return LAUNCH_EXIT_USAGE;
+	if (launch->options.group) {
+		launch->group = birth_place(&launch->options, launch->options.group);
+		if (group_check(launch->group, &launch->diags) != STATUS_OK)
+			return LAUNCH_EXIT_USAGE;
+	}
 	if (!launch->options.clock_us)
 		diag_add(&launch->diags, DIAG_WARNING,
 			 "No function level data requested; only statistics will be collected");
 	return 0;
 }
 
-static void show_run(FILE *file, const struct launch *launch, const char *params)
+static struct show_run shown(const struct launch *launch)
 {
-	struct show_run run = {
+	return (struct show_run){
 		.options = &launch->options,
 		.system = &launch->system,
 		.name = launch->name,
 		.engine = launch->engine,
 		.engine_reason = engine_reason(launch),
-		.params = params,
+		.params = launch->params,
 		.argv = launch->target.argv,
 	};
+}
+
+static void show_run(FILE *file, const struct launch *launch)
+{
+	struct show_run run = shown(launch);
 
 	show_parameters(file, &run);
 	if (launch->options.dry_run)
@@ -140,6 +155,23 @@ static bool in_window(const struct options *options, uint64_t time_ns)
 				    (!options->window_end_ms || ms < options->window_end_ms));
 }
 
+static void announce(void *context, pid_t pid)
+{
+	const struct launch *launch = context;
+	struct show_run run = shown(launch);
+
+	if (!launch->options.quiet)
+		show_start(STDERR_FILENO, &run, pid, launch->old_name);
+}
+
+static void on_start(void *context, pid_t pid)
+{
+	struct launch *launch = context;
+
+	if (launch->group)
+		group_add(launch->group, launch->path, &launch->diags);
+}
+
 static void on_tick(void *context, pid_t pid)
 {
 	struct launch *launch = context;
@@ -166,7 +198,8 @@ static int run(struct launch *launch, char **environment)
 		.path = launch->target.path,
 		.argv = launch->target.argv,
 		.environment = environment_build(&launch->arena, environment, &variables),
-		.announce = launch->options.quiet ? NULL : launch->name,
+		.announce = announce,
+		.started = on_start,
 		.tick_s = launch->options.sample_s,
 		.tick = on_tick,
 		.context = launch,
@@ -214,6 +247,7 @@ static void finish(struct launch *launch)
 			 getenv(PARAMS_ENV_EXPERIMENT)
 				 ? "this command is being collected itself, and the program with it"
 				 : "does something take LD_PRELOAD out of its environment?");
+	launch->recorded = summary.recorded;
 	show_diags(stderr, &launch->diags);
 	if (!launch->options.quiet)
 		show_summary(stderr, launch->name, (double)duration_ns / 1e9, &summary);
@@ -225,18 +259,17 @@ static int collect(struct launch *launch, char **environment)
 
 	if (code)
 		return code;
-	char *params = environment_params(&launch->arena, &launch->options, launch->engine, 0);
-
+	launch->params = environment_params(&launch->arena, &launch->options, launch->engine, 0);
 	show_diags(stderr, &launch->diags);
 	if (launch->options.dry_run) {
 		if (launch->options.verbose)
 			show_version(stdout);
-		show_run(stdout, launch, params);
+		show_run(stdout, launch);
 		return fflush(stdout) ? LAUNCH_EXIT_FAILED : 0;
 	}
 	if (launch->options.verbose) {
 		show_version(stderr);
-		show_run(stderr, launch, params);
+		show_run(stderr, launch);
 	}
 	if (create(launch) != STATUS_OK)
 		return LAUNCH_EXIT_FAILED;
@@ -255,15 +288,16 @@ static void launch_fini(struct launch *launch)
 		family_close(&launch->family);
 	free(launch->name);
 	free(launch->path);
+	free(launch->group);
 	strbuf_fini(&launch->engine_reason);
 	target_fini(&launch->target);
 	diag_fini(&launch->diags);
 	arena_fini(&launch->arena);
 }
 
-int launch_collect(int argc, char **argv)
+int launch_collect(char **argv, struct launch_call *call)
 {
-	struct launch launch = {.words = argv};
+	struct launch launch = {.words = argv, .old_name = call->old_name};
 	int code = LAUNCH_EXIT_USAGE;
 
 	if (options_parse(&launch.options, argv, &launch.diags) != STATUS_OK) {
@@ -279,6 +313,12 @@ int launch_collect(int argc, char **argv)
 		code = collect(&launch, environ);
 	}
 	show_diags(stderr, &launch.diags);
+	call->experiment = launch.recorded ? launch.path : NULL;
+	if (launch.recorded)
+		launch.path = NULL;
+	call->archive = launch.options.archive;
+	call->archive_newer = launch.options.archive_newer;
+	call->quiet = launch.options.quiet;
 	launch_fini(&launch);
 	return code;
 }

@@ -8,6 +8,8 @@
 #ifndef HELIO_LAUNCH_LAUNCH_H
 #define HELIO_LAUNCH_LAUNCH_H
 
+#include <stdbool.h>
+
 /* Exit codes besides the program's own; those above 1 as env(1) has them. */
 enum launch_exit {
 	LAUNCH_EXIT_USAGE = 1,		/* the command line makes no sense */
@@ -17,10 +19,19 @@ enum launch_exit {
 	LAUNCH_EXIT_SIGNAL = 128,	/* + the signal that killed the program */
 };
 
+struct launch_call {
+	bool old_name; /* in: called as collect(1), and says what that says */
+	/* out: */
+	char *experiment;    /* the one that was made, to be freed; or NULL */
+	const char *archive; /* what to keep in it: a word of -A, or where archive_newer, of -a */
+	bool archive_newer;
+	bool quiet;
+};
+
 /*
  * argv[0] is the subcommand's name; options begin at argv[1].  Prints its
  * messages to stderr and returns the exit status for main().
  */
-int launch_collect(int argc, char **argv);
+int launch_collect(char **argv, struct launch_call *call);
 
 #endif

@@ -8,8 +8,11 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct unit {
 	const char *suffix;
@@ -155,4 +158,53 @@ bool options_read_count(const char *text, uint32_t max, uint32_t *value)
 	}
 	*value = (uint32_t)number;
 	return number > 0;
+}
+
+/* Signals that cannot be handled, that say what a program just did wrong, or that are ours. */
+static bool is_usable(int number)
+{
+	static const int others[] = {SIGKILL, SIGSTOP, SIGILL, SIGFPE, SIGSEGV,
+				     SIGBUS,  SIGTRAP, SIGSYS, SIGPROF};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (number == others[i])
+			return false;
+	/* Below SIGRTMIN are two of libc's; the second from above is the collector's. */
+	return number > 0 && number <= SIGRTMAX && number != SIGRTMAX - 1 &&
+	       (number < __SIGRTMIN || number >= SIGRTMIN);
+}
+
+void options_signal_name(int number, char name[OPTIONS_SIGNAL_ROOM])
+{
+	const char *known = sigabbrev_np(number);
+
+	if (known)
+		snprintf(name, OPTIONS_SIGNAL_ROOM, "%s", known);
+	else
+		snprintf(name, OPTIONS_SIGNAL_ROOM, "RTMIN+%d", number - SIGRTMIN);
+}
+
+bool options_read_signal(const char *text, size_t length, int *number)
+{
+	char name[OPTIONS_SIGNAL_ROOM];
+	char asked[OPTIONS_SIGNAL_ROOM] = "";
+
+	if (length > 3 && !strncasecmp(text, "SIG", 3)) {
+		text += 3;
+		length -= 3;
+	}
+	uint32_t value = 0;
+
+	if (length < sizeof(asked))
+		memcpy(asked, text, length);
+	if (!options_read_count(asked, (uint32_t)SIGRTMAX, &value))
+		value = 0;
+	for (int i = 1; i <= SIGRTMAX; i++) {
+		options_signal_name(i, name);
+		if (is_usable(i) && (!strcasecmp(name, asked) || value == (uint32_t)i)) {
+			*number = i;
+			return true;
+		}
+	}
+	return false;
 }

@@ -8,10 +8,14 @@
 
 #include "base/suggest.h"
 
+#include <errno.h>
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -145,6 +149,93 @@ static bool take_window(struct parser *parser, const char *argument)
 	}
 }
 
+static bool take_sample_signal(struct parser *parser, const char *argument)
+{
+	return options_read_signal(argument, strlen(argument), &parser->options->sample_signal) ||
+	       refuse(parser, "Invalid sample signal", argument);
+}
+
+/* SIGNAL[,r]: without r the recording begins paused. */
+static bool take_pause_signal(struct parser *parser, const char *argument)
+{
+	size_t length = strcspn(argument, ",");
+	const char *rest = argument + length;
+
+	if ((*rest && strcmp(rest, ",r") != 0) ||
+	    !options_read_signal(argument, length, &parser->options->pause_signal))
+		return refuse(parser, "Invalid delay signal", argument);
+	parser->options->begin_paused = !*rest;
+	return true;
+}
+
+static bool take_size_limit(struct parser *parser, const char *argument)
+{
+	if (!strcmp(argument, "unlimited") || !strcmp(argument, "none"))
+		return true;
+	return options_read_count(argument, 1u << 30, &parser->options->size_limit_mb) ||
+	       refuse(parser, "Unrecognized experiment size limit", argument);
+}
+
+static bool take_directory(struct parser *parser, const char *argument)
+{
+	struct stat st;
+
+	if (!stat(argument, &st) && !S_ISDIR(st.st_mode))
+		errno = ENOTDIR;
+	else if (!access(argument, W_OK | X_OK)) {
+		parser->options->directory = argument;
+		return true;
+	}
+	diag_add(parser->diags, DIAG_ERROR,
+		 "Can't set directory '%s': %s; it must be there and writable", argument,
+		 strerror(errno));
+	return false;
+}
+
+static bool take_group(struct parser *parser, const char *argument)
+{
+	size_t length = strlen(argument);
+
+	if (length < 5 || strcmp(argument + length - 4, ".erg") != 0 || argument[length - 5] == '/')
+		return refuse(parser, "An experiment group's name must end in '.erg', not",
+			      argument);
+	parser->options->group = argument;
+	return true;
+}
+
+/* The words of the older tool, and of the newer one (-a), which are told apart later. */
+static bool take_archive_word(struct parser *parser, const char *argument, bool newer)
+{
+	static const char *const words[2][8] = {
+		{"on", "off", "copy", "src"},
+		{"on", "off", "ldobjects", "src", "usedldobjects", "usedsrc", "all"},
+	};
+	struct options *options = parser->options;
+
+	if (options->archive) {
+		diag_add(parser->diags, DIAG_ERROR, "Only one -A or -a argument may be used");
+		return false;
+	}
+	for (const char *const *word = words[newer]; *word; word++) {
+		if (!strcasecmp(*word, argument)) {
+			options->archive = *word;
+			options->archive_newer = newer;
+			return true;
+		}
+	}
+	return refuse(parser, "Unrecognized archive-mode parameter", argument);
+}
+
+static bool take_archive(struct parser *parser, const char *argument)
+{
+	return take_archive_word(parser, argument, false);
+}
+
+static bool take_archive_newer(struct parser *parser, const char *argument)
+{
+	return take_archive_word(parser, argument, true);
+}
+
 static bool take_engine(struct parser *parser, const char *argument)
 {
 	for (int engine = OPTIONS_ENGINE_AUTO; engine <= OPTIONS_ENGINE_MONITOR; engine++) {
@@ -206,6 +297,20 @@ static const struct option table[] = {
 	{'C', "comment", "TEXT", 0, take_comment, "a line of notes in the experiment; up to 10"},
 	{'t', "duration", "TIME|START-END", ONCE, take_window,
 	 "record only in this time, in s, or with m minutes; the program goes on"},
+	{'l', "sample-signal", "SIGNAL", ONCE, take_sample_signal,
+	 "a sample point whenever the program gets this signal"},
+	{'y', "pause-signal", "SIGNAL[,r]", ONCE, take_pause_signal,
+	 "begin paused, resume and pause whenever the program gets this signal; with ,r begin "
+	 "recording"},
+	{'L', "size-limit", "MB|unlimited", ONCE, take_size_limit,
+	 "record no more than this for each process (default: unlimited)"},
+	{'d', "directory", "DIR", ONCE, take_directory, "where to make the experiment"},
+	{'g', "group", "NAME.erg", ONCE, take_group,
+	 "add the experiment to this group, whose name it gets (NAME.1.er)"},
+	{'A', "archive", "on|off|copy|src", 0, take_archive,
+	 "keep in the experiment the program's own files, none, all load objects, or sources too "
+	 "(default: on)"},
+	{'a', NULL, "MODE", 0, take_archive_newer, NULL},
 	{0, "engine", "auto|perf|monitor", ONCE, take_engine,
 	 "how to measure (default: auto, perf where the kernel allows it)"},
 	{0, "depth", "FRAMES", ONCE, take_depth, "the deepest call stack to keep"},
@@ -227,15 +332,8 @@ static const struct option table[] = {
 	{'r', NULL, "on|off", 0, NULL, "data race and deadlock detection"},
 	{'j', NULL, "on|off|JDK", 0, NULL, "Java profiling"},
 	{'J', NULL, "ARGUMENTS", 0, NULL, "Java profiling"},
-	{'l', NULL, "SIGNAL", 0, NULL, "sample points by a signal"},
-	{'y', NULL, "SIGNAL[,r]", 0, NULL, "pausing and resuming by a signal"},
 	{'x', NULL, NULL, 0, NULL, "stopping the program for a debugger"},
 	{'P', NULL, "PID", 0, NULL, "attaching to a running process"},
-	{'d', NULL, "DIR", 0, NULL, "a directory for experiments"},
-	{'g', NULL, "GROUP.erg", 0, NULL, "experiment groups"},
-	{'A', NULL, "on|off|copy", 0, NULL, "archiving of load objects"},
-	{'a', NULL, "MODE", 0, NULL, "archiving of load objects and sources"},
-	{'L', NULL, "MB", 0, NULL, "a limit on the experiment's size"},
 	{'R', NULL, NULL, 0, NULL, "the release notes"},
 };
 
@@ -315,8 +413,6 @@ static void unknown(struct parser *parser, const char *word)
 /* An option of the family that asks for nothing which is not there anyway. */
 static bool asks_nothing(const struct option *option, const char *argument)
 {
-	if (option->letter == 'L')
-		return !strcmp(argument, "unlimited") || !strcmp(argument, "none");
 	return !strcmp(argument, "off");
 }
 
@@ -407,6 +503,16 @@ enum status options_parse(struct options *options, char **argv, struct diag_list
 	}
 	options->target = word;
 	depth_from_environment(options);
+	if (!options->archive)
+		options->archive = "on";
+	if (options->pause_signal && options->pause_signal == options->sample_signal) {
+		char name[OPTIONS_SIGNAL_ROOM];
+
+		options_signal_name(options->pause_signal, name);
+		diag_add(diags, DIAG_ERROR,
+			 "Invalid delay signal '%s': it is the sample signal (-l) as well", name);
+		return STATUS_INVALID;
+	}
 	if (options->action == OPTIONS_RUN && !*word) {
 		diag_add(diags, DIAG_ERROR,
 			 "no target given: name the program to measure after the options");
@@ -461,7 +567,7 @@ void options_usage(struct strbuf *out)
 		    "\n"
 		    "Options (each short one is a word of its own; -- ends them):\n");
 	for (size_t i = 0; i < COUNT(table); i++)
-		if (table[i].take)
+		if (table[i].take && table[i].help)
 			usage_row(&table[i], out);
 	strbuf_printf(
 		out, "\nClock profiling intervals from %.3f to %.0f millisec. are possible here.\n",

@@ -37,6 +37,13 @@ struct options {
 	bool overwrite;		  /* -O */
 	const char *comments[OPTIONS_COMMENTS_MAX];
 	unsigned comment_count;
+	int sample_signal, pause_signal; /* 0: none */
+	bool begin_paused;		 /* -y without r */
+	uint32_t size_limit_mb;		 /* 0: none */
+	const char *directory;		 /* for experiments and groups; NULL: this one */
+	const char *group;		 /* NULL: none */
+	const char *archive;		 /* a word of -A, or where archive_newer, of -a */
+	bool archive_newer;
 	bool window; /* -t was given */
 	uint64_t window_start_ms;
 	uint64_t window_end_ms; /* 0: no end */
@@ -75,6 +82,14 @@ enum options_window_result {
 };
 enum options_window_result options_read_window(const char *text, uint64_t *start_ms,
 					       uint64_t *end_ms);
+/*
+ * A signal's name, with or without SIG, or number; one that a program can handle and that
+ * neither libc nor the collector uses.
+ */
+bool options_read_signal(const char *text, size_t length, int *number);
+/* USR1, RTMIN+3 */
+enum { OPTIONS_SIGNAL_ROOM = 16 };
+void options_signal_name(int number, char name[OPTIONS_SIGNAL_ROOM]);
 /* A whole number 1..max in decimal digits. */
 bool options_read_count(const char *text, uint32_t max, uint32_t *value);
 

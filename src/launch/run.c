@@ -54,9 +54,7 @@ static _Noreturn void become_program(const struct runner *runner, int error_fd)
 {
 	const struct run_request *request = runner->request;
 
-	if (request->announce)
-		dprintf(STDERR_FILENO, "Creating experiment directory %s (Process ID: %d) ...\n",
-			request->announce, (int)getpid());
+	request->announce(request->context, getpid());
 	sigaction(SIGCHLD, &runner->old_child_action, NULL);
 	sigprocmask(SIG_SETMASK, &runner->old_mask, NULL);
 	execve(request->path, request->argv, request->environment);
@@ -229,6 +227,8 @@ enum status run_program(const struct run_request *request, struct run_result *re
 		close(runner.signal_fd);
 		return STATUS_IO;
 	}
+	if (!error)
+		request->started(request->context, runner.pid);
 	open_timer(&runner);
 	wait_for_end(&runner);
 	*result = (struct run_result){.pid = runner.pid,

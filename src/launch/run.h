@@ -12,9 +12,11 @@ struct run_request {
 	const char *path; /* for execve */
 	char **argv;
 	char **environment;
-	const char *announce; /* the experiment, named on stderr before the program runs; NULL:
-				 silence */
-	unsigned tick_s;      /* call tick every so many seconds; 0: never */
+	/* In the program's process, just before it runs. */
+	void (*announce)(void *context, pid_t pid);
+	/* Here, when it has begun to run. */
+	void (*started)(void *context, pid_t pid);
+	unsigned tick_s; /* call tick every so many seconds; 0: never */
 	void (*tick)(void *context, pid_t pid);
 	void *context;
 };

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static const char program_name[] = "helio collect";
@@ -33,6 +34,28 @@ static void show_follow(FILE *file, const struct options *options)
 			options->follow ? "" : "not ");
 }
 
+static void show_control(FILE *file, const struct options *options)
+{
+	char name[OPTIONS_SIGNAL_ROOM];
+
+	if (options->sample_signal) {
+		options_signal_name(options->sample_signal, name);
+		fprintf(file, "\tsample signal = %s (%d)\n", name, options->sample_signal);
+	}
+	if (options->pause_signal) {
+		options_signal_name(options->pause_signal, name);
+		fprintf(file, "\tpause-resume signal = %s (%d), recording begins %s\n", name,
+			options->pause_signal, options->begin_paused ? "paused" : "at once");
+	}
+	if (options->size_limit_mb)
+		fprintf(file, "\texperiment size limit set to %" PRIu32 " MB\n",
+			options->size_limit_mb);
+	else
+		fputs("\tno experiment size limit set\n", file);
+	fprintf(file, "\texperiment archiving: -%c %s\n", options->archive_newer ? 'a' : 'A',
+		options->archive);
+}
+
 void show_parameters(FILE *file, const struct show_run *run)
 {
 	const struct options *options = run->options;
@@ -57,14 +80,29 @@ void show_parameters(FILE *file, const struct show_run *run)
 	else if (options->window)
 		fprintf(file, "\trecording from %.3f secs.\n",
 			(double)options->window_start_ms / 1000);
+	show_control(file, options);
 	fprintf(file,
-		"\tno experiment size limit set\n"
-		"\texperiment archiving: -a off\n"
 		"\tdata descriptor: \"%s\"\n"
 		"\t\thost: `%s', ncpus = %u, clock frequency %u MHz.\n"
 		"\t\tmemory:  %" PRIu64 " pages @ %" PRIu64 " bytes = %" PRIu64 " MB.\n",
 		run->params, system->hostname, system->cpus, system->clock_mhz, system->pages,
 		system->page_size, system->pages * system->page_size >> 20);
+}
+
+void show_start(int fd, const struct show_run *run, pid_t pid, bool old_name)
+{
+	const char *slash = strrchr(run->argv[0], '/');
+	const char *program = slash ? slash + 1 : run->argv[0];
+
+	if (old_name)
+		dprintf(fd, "Creating experiment directory %s (Process ID: %d) ...\n", run->name,
+			(int)pid);
+	else if (!run->options->clock_us)
+		dprintf(fd, "%s: %s: recording %s (pid %d), statistics only\n", program_name,
+			run->name, program, (int)pid);
+	else
+		dprintf(fd, "%s: %s: recording %s (pid %d), engine %s, %g ms\n", program_name,
+			run->name, program, (int)pid, run->engine, run->options->clock_us / 1000.0);
 }
 
 void show_dry_end(FILE *file, const struct show_run *run)

@@ -7,6 +7,7 @@
 #include "launch/finish.h"
 
 #include <stdio.h>
+#include <sys/types.h>
 
 /* What the parameters' text is made of. */
 struct show_run {
@@ -25,6 +26,11 @@ void show_parameters(FILE *file, const struct show_run *run);
 void show_dry_end(FILE *file, const struct show_run *run);
 void show_version(FILE *file);
 void show_usage(FILE *file);
+/*
+ * One line when the program is about to run, written with one call; for the old name of the
+ * command the line that the old command shows.
+ */
+void show_start(int fd, const struct show_run *run, pid_t pid, bool old_name);
 /* The last line of a run: what came out, and what to type next. */
 void show_summary(FILE *file, const char *name, double seconds,
 		  const struct finish_summary *summary);

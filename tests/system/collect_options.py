@@ -101,7 +101,7 @@ class Texts(Case):
             r'Collection parameters:', r'    experiment enabled', r'\ttarget = true', r'\texpt_name = x.er',
             r'\tclock profiling enabled, 0\.500 millisec\.', r'\tengine: (perf|monitor \(no perf events: .*\))',
             r'\tdescendant processes will be followed', r'\tperiodic sampling, 1 secs\.',
-            r'\tno experiment size limit set', r'\texperiment archiving: -a off',
+            r'\tno experiment size limit set', r'\texperiment archiving: -A on',
             r'\tdata descriptor: "p:500;e:(perf|monitor);F:on;"',
             r"\t\thost: `%s', ncpus = \d+, clock frequency \d+ MHz\." % re.escape(os.uname().nodename),
             r'\t\tmemory:  %d pages @ %d bytes = \d+ MB\.' % (os.sysconf('SC_PHYS_PAGES'), os.sysconf('SC_PAGESIZE')),
@@ -123,11 +123,16 @@ class Texts(Case):
         result = self.good('sh', '-c', 'echo out; echo err >&2')
         self.assertEqual(result.stdout, 'out\n')
         lines = result.stderr.splitlines()
-        self.assertRegex(lines[0], r'^Creating experiment directory test\.1\.er \(Process ID: \d+\) \.\.\.$')
+        self.assertRegex(lines[0], r'^helio collect: test\.1\.er: recording sh \(pid \d+\), engine (perf|monitor), 10\.007 ms$')
         self.assertEqual(lines[1], 'err')
         self.assertRegex(lines[2], r'^helio collect: test\.1\.er: [\d.]+ s, 21 events, [\d.]+ (bytes|KB); '
                                    r'next: helio print -functions -calltree test\.1\.er$')
         self.assertEqual(len(lines), 3)
+
+    def test_old_name(self):
+        lines = self.good('true', env={'DRIVER_OLD_NAME': '1'}).stderr.splitlines()
+        self.assertRegex(lines[0], r'^Creating experiment directory test\.1\.er \(Process ID: \d+\) \.\.\.$')
+        self.assertEqual(len(lines), 2)
 
     def test_quiet(self):
         result = self.good('-q', 'sh', '-c', 'echo err >&2')

@@ -11,6 +11,8 @@
 #include "launch/environment.h"
 #include "launch/options.h"
 
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -181,6 +183,85 @@ static void test_window(void **state)
 	refuse("-t '' x", "Unrecognized time parameter ''\n");
 }
 
+static void test_signals(void **state)
+{
+	static const struct {
+		const char *line;
+		int sample, pause;
+		bool paused;
+	} cases[] = {
+		{"-l USR1 x", SIGUSR1, 0, false},
+		{"-l SIGUSR1 x", SIGUSR1, 0, false},
+		{"-l sigusr2 x", SIGUSR2, 0, false},
+		{"-l 12 x", SIGUSR2, 0, false},
+		{"-y USR2 x", 0, SIGUSR2, true},
+		{"-y USR2,r x", 0, SIGUSR2, false},
+		{"-l INT -y 10 x", SIGINT, SIGUSR1, true},
+		{"--sample-signal RTMIN+0 x", 34, 0, false},
+		{"--pause-signal=SIGRTMIN+5,r x", 0, 39, false},
+	};
+	static const char *const junk[] = {"KILL", "SIGKILL", "9",  "STOP",   "SEGV", "TRAP",
+					   "PROF", "0",	      "65", "-1",     "32",   "63",
+					   "foo",  "SIG",     "''", "USR1,r", "10x"};
+	char line[64];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		accept(cases[i].line);
+		assert_int_equal(options.sample_signal, cases[i].sample);
+		assert_int_equal(options.pause_signal, cases[i].pause);
+		assert_int_equal(options.begin_paused, cases[i].paused);
+	}
+	for (size_t i = 0; i < sizeof(junk) / sizeof(junk[0]); i++) {
+		snprintf(line, sizeof(line), "-l %s x", junk[i]);
+		refuse(line, "Invalid sample signal '");
+	}
+	refuse("-y KILL x", "Invalid delay signal 'KILL'\n");
+	refuse("-y USR1, x", "Invalid delay signal 'USR1,'\n");
+	refuse("-y USR1,p x", "Invalid delay signal 'USR1,p'\n");
+	refuse("-l USR1 -y 10 x",
+	       "Invalid delay signal 'USR1': it is the sample signal (-l) as well\n");
+	refuse("-l USR1 -l USR2 x", "Only one -l argument may be used\n");
+}
+
+static void test_size_limit(void **state)
+{
+	accept("-L 20 x");
+	assert_int_equal(options.size_limit_mb, 20);
+	accept("--size-limit unlimited x");
+	assert_int_equal(options.size_limit_mb, 0);
+	accept("-L none x");
+	refuse("-L 0 x", "Unrecognized experiment size limit '0'\n");
+	refuse("-L -5 x", "Unrecognized experiment size limit '-5'\n");
+	refuse("-L 1.5 x", "Unrecognized experiment size limit '1.5'\n");
+}
+
+static void test_places(void **state)
+{
+	accept("-d /tmp -g runs.erg x");
+	assert_string_equal(options.directory, "/tmp");
+	assert_string_equal(options.group, "runs.erg");
+	refuse("-d /nosuch x", "Can't set directory '/nosuch': No such file or directory");
+	refuse("-d /dev/null x", "Can't set directory '/dev/null': Not a directory");
+	refuse("-g runs.er x", "An experiment group's name must end in '.erg', not 'runs.er'\n");
+	refuse("-g .erg x", "An experiment group's name must end in '.erg', not '.erg'\n");
+	refuse("-g d/.erg x", "An experiment group's name must end in '.erg', not 'd/.erg'\n");
+}
+
+static void test_archive(void **state)
+{
+	accept("x");
+	assert_string_equal(options.archive, "on");
+	assert_false(options.archive_newer);
+	accept("-A copy x");
+	assert_string_equal(options.archive, "copy");
+	accept("-a USEDsrc x");
+	assert_string_equal(options.archive, "usedsrc");
+	assert_true(options.archive_newer);
+	refuse("-A ldobjects x", "Unrecognized archive-mode parameter 'ldobjects'\n");
+	refuse("-a copy x", "Unrecognized archive-mode parameter 'copy'\n");
+	refuse("-A on -a on x", "Only one -A or -a argument may be used\n");
+}
+
 static void test_output(void **state)
 {
 	accept("-o dir/a.er x");
@@ -228,7 +309,7 @@ static void test_words(void **state)
 	refuse("--oupput=a.er x",
 	       "unrecognized argument '--oupput=a.er': did you mean --output?\n");
 	refuse("--xyz x", "unrecognized argument '--xyz'\n");
-	refuse("--p on x", "unrecognized argument '--p'\n");
+	refuse("--p on x", "unrecognized argument '--p': did you mean --pause-signal?\n");
 	refuse("-p", "-p requires an argument: off|lo|hi|on|N[m|u]\n");
 	refuse("--output", "--output requires an argument: NAME.er\n");
 	refuse("--verbose=on x", "--verbose takes no argument\n");
@@ -257,7 +338,7 @@ static void test_actions(void **state)
 
 static void test_later_options(void **state)
 {
-	static const char letters[] = "hsHiMmcINrjJlyxPdgAaLR";
+	static const char letters[] = "hsHiMmcINrjJxPR";
 	char line[] = "-? on x";
 
 	for (const char *letter = letters; *letter; letter++) {
@@ -270,7 +351,7 @@ static void test_later_options(void **state)
 	}
 	refuse("-h", "-h (hardware counters) is known but not available yet");
 	/* An old command line that switches off what is not there. */
-	accept("-h off -H off -s off -j off -a off -L unlimited -p hi x");
+	accept("-h off -H off -s off -j off -p hi x");
 	assert_int_equal(options.clock_us, 997);
 }
 
@@ -318,6 +399,9 @@ static void test_params(void **state)
 	accept("-p 1 -F off -t 2-3 --depth 9 x");
 	assert_string_equal(environment_params(&arena, &options, "perf", 123),
 			    "p:1000;e:perf;F:off;s:123;t:2000-3000;n:9;");
+	accept("-l USR1 -y USR2 -L 7 x");
+	assert_string_equal(environment_params(&arena, &options, "perf", 0),
+			    "p:10007;e:perf;F:on;g:10;d:12p;L:7;");
 	accept("-p off x");
 	assert_string_equal(environment_params(&arena, &options, "monitor", 0),
 			    "p:0;e:monitor;F:on;");
@@ -367,6 +451,10 @@ int main(void)
 		cmocka_unit_test(test_sample),
 		cmocka_unit_test(test_follow),
 		cmocka_unit_test(test_window),
+		cmocka_unit_test(test_signals),
+		cmocka_unit_test(test_size_limit),
+		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_archive),
 		cmocka_unit_test(test_output),
 		cmocka_unit_test(test_comments),
 		cmocka_unit_test(test_only_one),

@@ -7,6 +7,10 @@
  * foreign signals to it; in the kernel our handler stays and the signals stay
  * open.  Masks are kept open for both from the start, because an engine may
  * give way to the other while the program runs.
+ *
+ * The signals of `helio collect -l` and -y are taken in the same way, but they are the
+ * program's too: what it blocks is blocked, and its own handler runs after ours.  Without
+ * one nothing happens, where by default they would kill.
  */
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
@@ -17,18 +21,28 @@
 #include <sys/signalfd.h>
 #include <ucontext.h>
 
-enum { SIGNALS = 2 };
+enum { ENGINE_SIGNALS = 2, SIGNALS = 4 };
 
 static struct ours {
-	const int number;
+	int number; /* 0: this entry is free */
 	bool taken;
 	struct sigaction program; /* what the program set */
 	struct sigaction action;  /* ours */
 } signals[SIGNALS] = {{.number = CLOCK_SIGNAL_PERF}, {.number = CLOCK_SIGNAL_MONITOR}};
 
+/* The entry of a signal, or a free one. The user's choice leaves room for two. */
 static struct ours *signal_entry(int number)
 {
-	return &signals[number == CLOCK_SIGNAL_PERF ? 0 : 1];
+	int i = 0;
+
+	while (i < SIGNALS - 1 && signals[i].number && signals[i].number != number)
+		i++;
+	return &signals[i];
+}
+
+static bool is_engine_signal(const struct ours *ours)
+{
+	return ours < signals + ENGINE_SIGNALS;
 }
 
 /* The entry of a signal that we handle in this process, or NULL. */
@@ -61,8 +75,10 @@ bool signal_take(int number, signal_handler *handler)
 	memset(&ours->action.sa_mask, 0xff, sizeof(ours->action.sa_mask));
 	if (NEXT(sigaction)(number, &ours->action, &ours->program))
 		return false;
+	ours->number = number;
 	ours->taken = true;
-	open_mask(number);
+	if (is_engine_signal(ours))
+		open_mask(number);
 	return true;
 }
 
@@ -72,17 +88,19 @@ static void mask_for_handler(const struct sigaction *program, const ucontext_t *
 	sigset_t mask;
 
 	sigorset(&mask, &context->uc_sigmask, &program->sa_mask);
-	for (int i = 0; i < SIGNALS; i++)
+	for (int i = 0; i < ENGINE_SIGNALS; i++)
 		sigdelset(&mask, signals[i].number);
 	NEXT(pthread_sigmask)(SIG_SETMASK, &mask, NULL);
 }
 
 void signal_forward(int number, siginfo_t *info, void *context)
 {
-	struct sigaction *kept = &signal_entry(number)->program;
-	struct sigaction program = *kept;
+	struct ours *ours = signal_entry(number);
+	struct sigaction program = ours->program;
 
 	if (program.sa_handler == SIG_IGN)
+		return;
+	if (program.sa_handler == SIG_DFL && !is_engine_signal(ours))
 		return;
 	if (program.sa_handler == SIG_DFL) {
 		/* As if we were not here: both signals kill by default. */
@@ -91,7 +109,7 @@ void signal_forward(int number, siginfo_t *info, void *context)
 		return;
 	}
 	if ((uint32_t)program.sa_flags & SA_RESETHAND)
-		kept->sa_handler = SIG_DFL;
+		ours->program.sa_handler = SIG_DFL;
 	mask_for_handler(&program, context);
 	if (program.sa_flags & SA_SIGINFO)
 		program.sa_sigaction(number, info, context);
@@ -122,7 +140,8 @@ void signal_hide_again(void)
 	for (int i = 0; i < SIGNALS; i++) {
 		if (signals[i].taken)
 			NEXT(sigaction)(signals[i].number, &signals[i].action, NULL);
-		open_mask(signals[i].number);
+		if (is_engine_signal(&signals[i]))
+			open_mask(signals[i].number);
 	}
 }
 
@@ -181,7 +200,7 @@ COLLECTOR_EXPORT __sighandler_t sigset(int number, __sighandler_t handler)
 /* Takes our signals out of a set that is about to be blocked; what the program believes is kept. */
 static void believe(struct thread *thread, int how, const sigset_t *set)
 {
-	for (int i = 0; i < SIGNALS; i++) {
+	for (int i = 0; i < ENGINE_SIGNALS; i++) {
 		bool named = sigismember(set, signals[i].number) == 1;
 
 		if (how == SIG_SETMASK ? !named : named && how == SIG_UNBLOCK)
@@ -204,7 +223,7 @@ static int change_mask(int how, const sigset_t *set, sigset_t *old,
 
 	if (set) {
 		real = *set;
-		for (int i = 0; i < SIGNALS && how != SIG_UNBLOCK; i++)
+		for (int i = 0; i < ENGINE_SIGNALS && how != SIG_UNBLOCK; i++)
 			sigdelset(&real, signals[i].number);
 		believe(thread, how, set);
 		set = &real;
@@ -212,7 +231,7 @@ static int change_mask(int how, const sigset_t *set, sigset_t *old,
 	int result = next(how, set, old);
 	if (result)
 		thread->blocked = before;
-	for (int i = 0; !result && old && i < SIGNALS; i++)
+	for (int i = 0; !result && old && i < ENGINE_SIGNALS; i++)
 		if (before & 1u << i)
 			sigaddset(old, signals[i].number);
 	return result;
@@ -300,7 +319,7 @@ COLLECTOR_EXPORT int signalfd(int fd, const sigset_t *mask, int flags)
 {
 	sigset_t theirs = *mask;
 
-	for (int i = 0; i < SIGNALS; i++)
+	for (int i = 0; i < ENGINE_SIGNALS; i++)
 		if (taken_signal(signals[i].number))
 			sigdelset(&theirs, signals[i].number);
 	return NEXT(signalfd)(fd, &theirs, flags);

@@ -2,7 +2,13 @@
 /* `helio collect` alone, so that its tests need nothing but the launch room. */
 #include "launch/launch.h"
 
+#include <stdlib.h>
+
 int main(int argc, char **argv)
 {
-	return launch_collect(argc, argv);
+	struct launch_call call = {.old_name = getenv("DRIVER_OLD_NAME")};
+	int status = launch_collect(argv, &call);
+
+	free(call.experiment);
+	return status;
 }

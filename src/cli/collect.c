@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `helio collect`: the run itself is launch's, what is kept with the experiment afterwards
+ * manage's. */
+#include "cli/collect.h"
+
+#include "launch/launch.h"
+#include "launch/show.h"
+#include "manage/manage.h"
+
+#include <stdlib.h>
+
+static void archive(const struct launch_call *call)
+{
+	struct manage_archive_request request = {.command = "helio collect"};
+	struct diag_list diags = {0};
+	bool known = call->archive_newer ? manage_archive_mode(call->archive, &request)
+					 : manage_archive_collect_mode(call->archive, &request);
+
+	if (known)
+		manage_archive(call->experiment, &request, &diags);
+	show_diags(stderr, &diags);
+}
+
+static int run(char **argv, bool old_name)
+{
+	struct launch_call call = {.old_name = old_name};
+	int status = launch_collect(argv, &call);
+
+	if (call.experiment)
+		archive(&call);
+	free(call.experiment);
+	return status;
+}
+
+int collect_main(int argc, char **argv)
+{
+	return run(argv, false);
+}
+
+int collect_main_old(int argc, char **argv)
+{
+	return run(argv, true);
+}
