@@ -164,6 +164,26 @@ static void put_parameters(FILE *file, const struct process_info *process)
 		process->event_count, process->dropped);
 }
 
+/* Who paused, resumed or ended the recording, and for which thread if not for all. */
+static void put_control_event(FILE *file, const struct log_event *event, const char *time)
+{
+	static const struct {
+		const char *kind, *text;
+	} names[] = {{"pause", "Pause"},
+		     {"resume", "Resume"},
+		     {"thread_pause", "Pause"},
+		     {"thread_resume", "Resume"},
+		     {"close", "Experiment closed"}};
+	const char *who = event_text(event, "text");
+	const char *thread = event_text(event, "thread");
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(event->kind, names[i].kind))
+			fprintf(file, "  %s%s%s%s%s%s: %s\n", names[i].text, who ? " (" : "",
+				who ? who : "", who ? ")" : "", thread ? ", thread " : "",
+				thread ? thread : "", time);
+}
+
 static void put_life_event(FILE *file, const struct log_event *event)
 {
 	const char *lineage = event_text(event, "lineage");
@@ -180,8 +200,8 @@ static void put_life_event(FILE *file, const struct log_event *event)
 	else if (!strcmp(event->kind, "exec_failed"))
 		fprintf(file, "  Failed exec %s: %s\n", time,
 			number ? strerror((int)strtol(number, NULL, 10)) : "reason unknown");
-	else if (!strcmp(event->kind, "pause") || !strcmp(event->kind, "resume"))
-		fprintf(file, "  Data collection %sd %s\n", event->kind, time);
+	else
+		put_control_event(file, event, time);
 	free(time);
 }
 

@@ -17,7 +17,7 @@ enum { TRIES_MAX = 100000 };
 
 static bool active(void)
 {
-	return atomic_load(&collector.recording) && collector_is_ours() && !collector.terminated;
+	return atomic_load(&collector.recording) && collector_is_ours();
 }
 
 /* The process in which a thread is in here: the child of a fork does not wait for its parent's. */
@@ -50,13 +50,15 @@ static void leave(void)
 
 /* ---- the whole process ---- */
 
-static void note(const char *kind, const char *label)
+/* `who` is for the header, the label for the sample point. */
+static void note(const char *kind, const char *who, const char *label)
 {
 	char room[160];
 	struct text line = TEXT_ON(room);
 
 	log_event_begin(&line, kind);
-	text_attribute(&line, "text", label);
+	if (who)
+		text_attribute(&line, "text", who);
 	log_event_end(&line);
 	sample_write(FORMAT_SAMPLE_MANUAL, label);
 }
@@ -67,21 +69,16 @@ static void api_sample(const char *name)
 		sample_write(FORMAT_SAMPLE_MANUAL, name ? name : "");
 }
 
-static void stop(const char *label)
-{
-	if (collector.open.end_ns)
-		return;
-	collector.partial = true;
-	collector_settle_all();
-	collector.open.end_ns = clock_now_ns();
-	note("pause", label);
-}
-
 static void api_pause(void)
 {
 	if (!enter())
 		return;
-	stop("collector_pause(API)");
+	if (!collector.open.end_ns) {
+		collector.partial = true;
+		collector_settle_all();
+		collector.open.end_ns = clock_now_ns();
+		note("pause", "API", "collector_pause(API)");
+	}
 	leave();
 }
 
@@ -90,7 +87,7 @@ static void api_resume(void)
 	if (!enter())
 		return;
 	if (collector.open.end_ns) {
-		note("resume", "collector_resume");
+		note("resume", NULL, "collector_resume");
 		collector_settle_all();
 		collector.open.start_ns = clock_now_ns();
 		collector.open.end_ns = 0;
@@ -102,8 +99,8 @@ static void api_terminate_expt(void)
 {
 	if (!enter())
 		return;
-	stop("collector_close_experiment");
-	collector.terminated = true;
+	note("close", "API", "collector_close_experiment");
+	collector_terminate();
 	leave();
 }
 

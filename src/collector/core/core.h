@@ -104,7 +104,6 @@ enum engine { ENGINE_NONE, ENGINE_PERF, ENGINE_MONITOR };
 /* The recording of this process. */
 struct collector {
 	_Atomic bool recording;
-	bool terminated;    /* by the API: no resume */
 	struct window open; /* of collector_pause */
 	bool partial;	    /* not all of the time was to be recorded */
 	bool tracking; /* descendants get their names, also where this process is not recorded */
@@ -147,6 +146,8 @@ void collector_finish(void);
 /* Accounts for the time of all threads up to now. */
 void collector_settle_all(void);
 void collector_settle_thread(struct thread *thread);
+/* Ends the recording of this process for good; the program goes on. */
+void collector_terminate(void);
 /* Ends the recording for good, and all that we do in this process and its descendants. */
 void collector_fall_silent(const char *reason);
 /* Before exec, which ends this image with all its threads: returns up to when they are accounted

@@ -439,15 +439,20 @@ void collector_finish(void)
 	}
 }
 
+void collector_terminate(void)
+{
+	collector_finish();
+	perf_engine_pause();
+	perf_engine_forget();
+	monitor_engine_stop();
+}
+
 void collector_fall_silent(const char *reason)
 {
 	if (!atomic_load(&collector.recording) || !collector_is_ours())
 		return;
 	log_warning(reason, 0);
-	collector_finish();
-	perf_engine_pause();
-	perf_engine_forget();
-	monitor_engine_stop();
+	collector_terminate();
 	signal_show_real();
 	/* Programs that this one starts inherit the restriction: they find us switched off. */
 	char *params = getenv(PARAMS_ENV);
