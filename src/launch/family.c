@@ -15,11 +15,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-/* A descendant's log has no arguments before its <process> line, so that it comes early. */
-enum { LOG_HEAD = 16384, START_ROUNDING_NS = 20000000 };
+enum { START_ROUNDING_NS = 20000000 };
 
 bool family_file_path(const struct member *member, const char *file, char *path, size_t size)
 {
@@ -40,30 +40,41 @@ int family_open_file(const struct family *family, const struct member *member, c
 	return openat(family->folder, path, flags | O_CLOEXEC, 0644);
 }
 
-static void read_process(struct family *family, struct member *member)
+char *family_read_log(const struct family *family, const struct member *member)
 {
-	char text[LOG_HEAD + 1];
-	uint64_t pid;
+	struct stat st;
 	int fd = family_open_file(family, member, FORMAT_FILE_LOG, O_RDONLY);
+	char *text = NULL;
 
 	if (fd < 0)
-		return;
-	ssize_t size = pread(fd, text, LOG_HEAD, 0);
+		return NULL;
+	if (!fstat(fd, &st)) {
+		text = xmalloc((size_t)st.st_size + 1);
+		ssize_t size = pread(fd, text, (size_t)st.st_size, 0);
 
+		text[size > 0 ? size : 0] = '\0';
+	}
 	close(fd);
-	text[size > 0 ? size : 0] = '\0';
-	const char *line = strstr(text, "\n<process ");
+	return text;
+}
 
-	/* Without its end the line is not written yet, or cut off by the buffer. */
+static void read_process(struct family *family, struct member *member)
+{
+	uint64_t pid;
+	char *text = family_read_log(family, member);
+	const char *line = text ? strstr(text, "\n<process ") : NULL;
+
+	/* Without its end the line is not written yet. */
 	if (line && strchr(line + 1, '\n') && xml_read_number(line + 1, "pid", &pid)) {
 		member->pid = (pid_t)pid;
 		xml_read_number(line + 1, "tstamp", &member->tstamp_ns);
 	}
+	free(text);
 }
 
 bool family_open(struct family *family, const char *path, pid_t pid, uint64_t mono_ns)
 {
-	*family = (struct family){.mono_ns = mono_ns};
+	*family = (struct family){.mono_ns = mono_ns, .founder_is_child = pid};
 	family->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (family->folder < 0)
 		return false;
@@ -109,7 +120,7 @@ static bool is_running(const struct family *family, const struct member *member)
 {
 	struct proc_stat stat;
 
-	if (!*member->name) /* our child: its number is its own until it is reaped */
+	if (!*member->name && family->founder_is_child)
 		return !family->founder_reaped;
 	if (!proc_read_stat(member->pid, &stat) || stat.state == 'Z' || stat.state == 'X')
 		return false;

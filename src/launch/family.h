@@ -26,10 +26,11 @@ struct family {
 	uint64_t mono_ns; /* CLOCK_MONOTONIC at time 0 */
 	VEC(struct member) members;
 	struct string_table names;
-	bool founder_reaped; /* set by the owner when the founder's process id is free again */
+	bool founder_is_child; /* of ours: its process id is its own until it is reaped */
+	bool founder_reaped;   /* set by the owner when the founder's process id is free again */
 };
 
-/* pid: the founder's process. False if the directory cannot be opened. */
+/* pid: the founder's process, a child of ours; 0: ask the log. False if the directory cannot be opened. */
 bool family_open(struct family *family, const char *path, pid_t pid, uint64_t mono_ns);
 /*
  * Finds new members, and which members have ended: their process is gone, or
@@ -40,6 +41,8 @@ void family_close(struct family *family);
 
 /* A member's file, relative to family->folder; false if the name is too long. */
 bool family_file_path(const struct member *member, const char *file, char *path, size_t size);
+/* A member's whole log, NUL-terminated, or NULL; to be freed. */
+char *family_read_log(const struct family *family, const struct member *member);
 /* Opens a member's file, or returns -1; flags as open(2) has them. */
 int family_open_file(const struct family *family, const struct member *member, const char *file,
 		     int flags);

@@ -59,29 +59,10 @@ void finish_log(const struct family *family, int wait_status, uint64_t tstamp_ns
 	close(fd);
 }
 
-/* The whole log, NUL-terminated, or NULL; the caller frees it. */
-static char *read_log(const struct family *family, const struct member *member)
-{
-	struct stat st;
-	int fd = family_open_file(family, member, FORMAT_FILE_LOG, O_RDONLY);
-	char *text = NULL;
-
-	if (fd < 0)
-		return NULL;
-	if (!fstat(fd, &st)) {
-		text = xmalloc((size_t)st.st_size + 1);
-		ssize_t size = pread(fd, text, (size_t)st.st_size, 0);
-
-		text[size > 0 ? size : 0] = '\0';
-	}
-	close(fd);
-	return text;
-}
-
 static void read_counters(const struct family *family, const struct member *member,
 			  struct finish_summary *summary)
 {
-	char *text = read_log(family, member);
+	char *text = family_read_log(family, member);
 	const char *line = text;
 
 	if (text && !*member->name)

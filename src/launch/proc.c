@@ -15,10 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TEXT_SIZE = 4096 };
-
-/* Reads a small file of a process; task 0 is the process itself. "" if it cannot be read. */
-static bool read_text(pid_t pid, pid_t task, const char *file, char text[TEXT_SIZE])
+bool proc_read_text(pid_t pid, pid_t task, const char *file, char text[PROC_TEXT])
 {
 	char path[80];
 
@@ -27,7 +24,7 @@ static bool read_text(pid_t pid, pid_t task, const char *file, char text[TEXT_SI
 	else
 		snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t size = fd >= 0 ? read(fd, text, TEXT_SIZE - 1) : -1;
+	ssize_t size = fd >= 0 ? read(fd, text, PROC_TEXT - 1) : -1;
 
 	if (fd >= 0)
 		close(fd);
@@ -37,11 +34,11 @@ static bool read_text(pid_t pid, pid_t task, const char *file, char text[TEXT_SI
 
 bool proc_read_stat(pid_t pid, struct proc_stat *stat)
 {
-	char text[TEXT_SIZE];
+	char text[PROC_TEXT];
 	unsigned long long minor, major, user, system, threads, start;
 	uint64_t tick_ns = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK);
 
-	if (!read_text(pid, 0, "stat", text))
+	if (!proc_read_text(pid, 0, "stat", text))
 		return false;
 	/* The program's name, in parentheses, may hold anything. */
 	const char *after = strrchr(text, ')');
@@ -78,9 +75,10 @@ static bool find_field(const char *text, const char *name, uint64_t *value)
 
 static void read_io(pid_t pid, struct format_sample *sample)
 {
-	char text[TEXT_SIZE];
+	char text[PROC_TEXT];
 
-	if (!read_text(pid, 0, "io", text)) /* not ours to see when the process changed its user */
+	if (!proc_read_text(pid, 0, "io",
+			    text)) /* not ours to see when the process changed its user */
 		return;
 	find_field(text, "rchar", &sample->read_bytes);
 	find_field(text, "wchar", &sample->write_bytes);
@@ -90,10 +88,10 @@ static void read_io(pid_t pid, struct format_sample *sample)
 
 static void read_memory(pid_t pid, struct format_sample *sample)
 {
-	char text[TEXT_SIZE];
+	char text[PROC_TEXT];
 	uint64_t value;
 
-	if (!read_text(pid, 0, "status", text))
+	if (!proc_read_text(pid, 0, "status", text))
 		return;
 	if (find_field(text, "VmRSS", &value))
 		sample->rss_bytes = value * 1024;
@@ -103,20 +101,20 @@ static void read_memory(pid_t pid, struct format_sample *sample)
 
 static void add_thread(pid_t pid, pid_t task, struct format_sample *sum)
 {
-	char text[TEXT_SIZE];
+	char text[PROC_TEXT];
 	uint64_t value;
 	unsigned long long waited;
 
-	read_text(pid, task, "status", text);
+	proc_read_text(pid, task, "status", text);
 	if (find_field(text, "voluntary_ctxt_switches", &value))
 		sum->voluntary_switches += value;
 	if (find_field(text, "nonvoluntary_ctxt_switches", &value))
 		sum->involuntary_switches += value;
-	if (read_text(pid, task, "schedstat", text) && sscanf(text, "%*u %llu", &waited) == 1)
+	if (proc_read_text(pid, task, "schedstat", text) && sscanf(text, "%*u %llu", &waited) == 1)
 		sum->run_delay_ns += waited;
 	/* Of a thread, as for getrusage; the process's own file has its children's blocks as well.
 	 */
-	read_text(pid, task, "io", text);
+	proc_read_text(pid, task, "io", text);
 	if (find_field(text, "read_bytes", &value))
 		sum->input_blocks += value / 512;
 	if (find_field(text, "write_bytes", &value))

@@ -9,6 +9,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+enum { PROC_TEXT = 4096 };
+
+/*
+ * Reads a small file of a process, or with `task` of one of its threads; what
+ * does not fit is left out.  False, and "", if it cannot be read.
+ */
+bool proc_read_text(pid_t pid, pid_t task, const char *file, char text[PROC_TEXT]);
+
 /* From /proc/PID/stat; times in ns. */
 struct proc_stat {
 	char state; /* R S D Z T … as ps shows it */

@@ -62,27 +62,32 @@ static void append(int fd, const struct format_sample *sample)
 		return;
 }
 
-static void take_one(struct family *family, struct member *member, uint64_t time_ns)
+bool samples_take_one(struct family *family, struct member *member, uint64_t time_ns,
+		      enum format_sample_kind kind, const char *label)
 {
 	struct format_sample last;
+	bool taken = false;
 	int fd = family_open_file(family, member, FORMAT_FILE_OVERVIEW, O_RDWR | O_APPEND);
 
 	if (fd < 0)
-		return;
+		return false;
 	if (read_last(fd, &last)) {
 		struct format_sample sample = last; /* what cannot be read stays */
 
 		sample.time_ns = time_ns;
-		sample.kind = FORMAT_SAMPLE_PERIODIC;
+		sample.kind = kind;
 		memset(sample.label, 0, sizeof(sample.label));
-		if (!proc_read_usage(member->pid, &sample)) {
-			member->ended = true;
-		} else {
+		memcpy(sample.label, label, strnlen(label, sizeof(sample.label) - 1));
+		taken = proc_read_usage(member->pid, &sample);
+		if (taken) {
 			keep_rising(&sample, &last);
 			append(fd, &sample);
+		} else {
+			member->ended = true;
 		}
 	}
 	close(fd);
+	return taken;
 }
 
 void samples_take(struct family *family, uint64_t time_ns)
@@ -92,6 +97,6 @@ void samples_take(struct family *family, uint64_t time_ns)
 		struct member *member = &family->members.items[i];
 
 		if (member->pid && !member->ended)
-			take_one(family, member, time_ns);
+			samples_take_one(family, member, time_ns, FORMAT_SAMPLE_PERIODIC, "");
 	}
 }

@@ -157,13 +157,18 @@ void show_summary(FILE *file, const char *name, double seconds,
 	fprintf(file, "; next: helio print -functions -calltree %s\n", name);
 }
 
-void show_diags(FILE *file, struct diag_list *diags)
+void show_messages(FILE *file, const char *program, struct diag_list *diags)
 {
 	static const char *const levels[] = {
 		[DIAG_NOTE] = "", [DIAG_WARNING] = "Warning: ", [DIAG_ERROR] = ""};
 
 	for (size_t i = 0; i < diags->count; i++)
-		fprintf(file, "%s: %s%s\n", program_name, levels[diags->items[i].level],
+		fprintf(file, "%s: %s%s\n", program, levels[diags->items[i].level],
 			diags->items[i].text);
 	diag_fini(diags);
+}
+
+void show_diags(FILE *file, struct diag_list *diags)
+{
+	show_messages(file, program_name, diags);
 }

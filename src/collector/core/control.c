@@ -80,6 +80,7 @@ static uint64_t founder_word(void)
 {
 	char room[PATH_MAX_HERE];
 	struct text path = TEXT_ON(room);
+	struct format_file_header header;
 	uint64_t word;
 
 	text_puts(&path, collector.founder);
@@ -87,9 +88,11 @@ static uint64_t founder_word(void)
 	int fd = sys_open(room, O_RDONLY, 0);
 	if (fd < 0)
 		return 0;
-	long got = sys_pread(fd, &word, sizeof(word), CONTROL_OFFSET);
+	bool got = sys_read(fd, &header, sizeof(header)) == (long)sizeof(header) &&
+		   header.header_size == FORMAT_BLOCK_ALIGN && /* else it is packed by now */
+		   sys_pread(fd, &word, sizeof(word), CONTROL_OFFSET) == (long)sizeof(word);
 	sys_close(fd);
-	return got == (long)sizeof(word) ? word : 0;
+	return got ? word : 0;
 }
 
 void control_open(void)

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Nothing is sent to the recorded processes.  Each has the recording clock of its experiment
+ * mapped (format/control.h), so that writing one word of the file pauses it from that moment
+ * on, whatever it is doing and whatever signals it blocks.  Sample points are taken from
+ * outside, like the periodic ones.  Whoever may write the experiment may control it.
+ *
+ * The founder stands for the family: later descendants begin in its state.
+ */
+#include "launch/control.h"
+
+#include "base/memory.h"
+#include "format/control.h"
+#include "launch/family.h"
+#include "launch/proc.h"
+#include "launch/run.h"
+#include "launch/samples.h"
+#include "launch/show.h"
+#include "launch/xml.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct control;
+
+struct action {
+	const char *name;
+	const char *did;   /* what is said of processes to which it was done */
+	const char *idle;  /* … and of those to which it need not be done */
+	const char *event; /* in the log, NULL: none */
+	/* False: there was nothing to do. */
+	bool (*run)(struct control *control, struct member *member, uint64_t *word);
+};
+
+struct control {
+	const struct action *action;
+	const char *label;
+	char *founder;	  /* path */
+	const char *only; /* the member asked for, NULL: all */
+	struct family family;
+	uint64_t now_ns; /* since the founder's start */
+	unsigned running, done, idle;
+	struct diag_list diags;
+};
+
+/* ---- the actions ---- */
+
+static bool do_pause(struct control *control, struct member *member, uint64_t *word)
+{
+	return control_stop(word, control->now_ns, 0);
+}
+
+static bool do_resume(struct control *control, struct member *member, uint64_t *word)
+{
+	return control_go_on(word, control->now_ns);
+}
+
+static bool do_stop(struct control *control, struct member *member, uint64_t *word)
+{
+	return control_stop(word, control->now_ns, CONTROL_FINAL);
+}
+
+static bool do_sample(struct control *control, struct member *member, uint64_t *word)
+{
+	return samples_take_one(&control->family, member, control->now_ns, FORMAT_SAMPLE_MANUAL,
+				control->label);
+}
+
+static const char *state_of(uint64_t word)
+{
+	if (word & CONTROL_FINAL)
+		return "stopped";
+	return word & CONTROL_STANDS ? "paused" : "recording";
+}
+
+static bool do_status(struct control *control, struct member *member, uint64_t *word)
+{
+	char program[PROC_TEXT];
+	int lineage = (int)strlen(member->name) - (*member->name ? (int)strlen(".er") : 0);
+
+	if (!control->done)
+		printf("%8s  %-9s  %-12s  %s\n", "PID", "STATE", "LINEAGE", "PROGRAM");
+	proc_read_text(member->pid, 0, "comm", program);
+	printf("%8d  %-9s  %-12.*s  %s", (int)member->pid, state_of(*word), lineage ? lineage : 7,
+	       lineage ? member->name : "founder", program);
+	return true;
+}
+
+static const struct action actions[] = {
+	{"pause", "paused", "not recording", "pause", do_pause},
+	{"resume", "resumed", "not paused", "resume", do_resume},
+	{"sample", "sampled", "not to be sampled", NULL, do_sample},
+	{"stop", "stopped for good", "stopped before", "pause", do_stop},
+	{"status", NULL, NULL, NULL, do_status},
+};
+
+/* ---- one process ---- */
+
+/* The page of the profile with the recording clock in it; NULL: there is none. */
+static void *map_clock(struct control *control, const struct member *member)
+{
+	struct format_file_header header;
+	void *page = MAP_FAILED;
+	int fd = family_open_file(&control->family, member, FORMAT_FILE_PROFILE, O_RDWR);
+
+	if (fd < 0) {
+		diag_add_once(&control->diags, DIAG_ERROR,
+			      errno == EACCES || errno == EPERM || errno == EROFS
+				      ? "%s cannot be written (%s): only who records it and root "
+					"can control it"
+				      : "%s cannot be controlled: %s",
+			      control->founder, strerror(errno));
+		return NULL;
+	}
+	/* A packed file, whose header is shorter, belongs to a process that has ended. */
+	if (pread(fd, &header, sizeof(header), 0) == sizeof(header) &&
+	    header.header_size == FORMAT_BLOCK_ALIGN)
+		page = mmap(NULL, FORMAT_BLOCK_ALIGN, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	return page == MAP_FAILED ? NULL : page;
+}
+
+static void log_action(struct control *control, const struct member *member)
+{
+	struct strbuf line = {0};
+	int fd = family_open_file(&control->family, member, FORMAT_FILE_LOG, O_WRONLY | O_APPEND);
+
+	if (fd < 0)
+		return;
+	strbuf_puts(&line, "<event");
+	xml_add_attribute(&line, "kind", control->action->event);
+	xml_add_number(&line, "tstamp", control->now_ns);
+	strbuf_printf(&line, " text=\"helio ctl %s\"/>\n", control->action->name);
+	if (write(fd, line.text, line.length) < 0)
+		diag_add_once(&control->diags, DIAG_WARNING, "The log cannot be written: %s",
+			      strerror(errno));
+	strbuf_fini(&line);
+	close(fd);
+}
+
+static void act_on(struct control *control, struct member *member)
+{
+	void *page = map_clock(control, member);
+	uint64_t *word = page ? (uint64_t *)(void *)((char *)page + CONTROL_OFFSET) : NULL;
+
+	if (!page)
+		return;
+	if (!control->action->run(control, member, word)) {
+		control->idle++;
+	} else {
+		control->done++;
+		if (control->action->event)
+			log_action(control, member);
+	}
+	munmap(page, FORMAT_BLOCK_ALIGN);
+}
+
+/* Later descendants of a founder that is gone begin in its state all the same. */
+static void act_on_founder(struct control *control)
+{
+	void *page = map_clock(control, &control->family.members.items[0]);
+
+	if (!page)
+		return;
+	control->action->run(control, NULL, (uint64_t *)(void *)((char *)page + CONTROL_OFFSET));
+	munmap(page, FORMAT_BLOCK_ALIGN);
+}
+
+/* ---- the experiment ---- */
+
+/* NAME.er/_LINEAGE.er is one process of NAME.er. */
+static void take_apart(struct control *control, const char *path)
+{
+	size_t length = strlen(path);
+
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	control->founder = xstrndup(path, length);
+	char *slash = strrchr(control->founder, '/');
+
+	if (!slash || slash[1] != '_')
+		return;
+	*slash = '\0';
+	char *log = xasprintf("%s/" FORMAT_FILE_LOG, control->founder);
+
+	if (access(log, F_OK))
+		*slash = '/';
+	else
+		control->only = slash + 1;
+	free(log);
+}
+
+static bool open_experiment(struct control *control)
+{
+	uint64_t mono_ns;
+	char *text;
+	const char *head;
+	bool known = family_open(&control->family, control->founder, 0, 0);
+
+	text = known ? family_read_log(&control->family, &control->family.members.items[0]) : NULL;
+	head = text ? strstr(text, "<experiment ") : NULL;
+	if (head && xml_read_number(head, "mono_ns", &mono_ns))
+		control->family.mono_ns = mono_ns;
+	else
+		diag_add(&control->diags, DIAG_ERROR, "%s is not an experiment: %s",
+			 control->founder, text ? "its log has no beginning" : strerror(errno));
+	free(text);
+	if (!head)
+		return false;
+	control->now_ns = run_now_ns() - control->family.mono_ns;
+	family_scan(&control->family);
+	return true;
+}
+
+static void act(struct control *control)
+{
+	struct member *founder = &control->family.members.items[0];
+
+	for (size_t i = 0; i < control->family.members.count; i++) {
+		struct member *member = &control->family.members.items[i];
+
+		if (member->ended || !member->pid ||
+		    (control->only && strcmp(control->only, member->name) != 0))
+			continue;
+		control->running++;
+		act_on(control, member);
+	}
+	if (control->running && founder->ended && !control->only && control->action->event)
+		act_on_founder(control);
+	if (!control->running)
+		diag_add(&control->diags, DIAG_ERROR,
+			 "%s%s%s is not being recorded any more: its process%s ended",
+			 control->founder, control->only ? "/" : "",
+			 control->only ? control->only : "", control->only ? " has" : "es have");
+}
+
+static void report(const struct control *control)
+{
+	const struct action *action = control->action;
+
+	if (!action->did)
+		return;
+	if (control->done)
+		printf("helio ctl: %s: %u process%s %s\n", control->founder, control->done,
+		       control->done == 1 ? "" : "es", action->did);
+	if (control->idle)
+		printf("helio ctl: %s: %u process%s %s\n", control->founder, control->idle,
+		       control->idle == 1 ? "" : "es", action->idle);
+}
+
+/* ---- the command line ---- */
+
+static const char usage[] = "Usage: helio ctl pause|resume|stop|status EXPERIMENT\n"
+			    "       helio ctl sample [LABEL] EXPERIMENT\n"
+			    "\n"
+			    "Controls a recording in progress, of all its processes or, for\n"
+			    "EXPERIMENT/_LINEAGE.er, of one.\n"
+			    "\n"
+			    "  pause     record nothing until it is resumed\n"
+			    "  resume    record again\n"
+			    "  stop      record nothing any more; the programs go on\n"
+			    "  sample    take a sample point, with a label if one is given\n"
+			    "  status    show the processes that are recorded\n";
+
+static const struct action *find_action(const char *word)
+{
+	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
+		if (!strcmp(word, actions[i].name))
+			return &actions[i];
+	return NULL;
+}
+
+int control_main(int argc, char **argv)
+{
+	struct control control = {.label = ""};
+	int status = CONTROL_EXIT_FAILED;
+
+	if (argc == 2 && !strcmp(argv[1], "--help")) {
+		fputs(usage, stdout);
+		return CONTROL_EXIT_OK;
+	}
+	control.action = argc > 2 ? find_action(argv[1]) : NULL;
+	bool labelled = argc == 4 && control.action && control.action->run == do_sample;
+
+	if (!control.action || (argc != 3 && !labelled)) {
+		fputs(usage, stderr);
+		return CONTROL_EXIT_USAGE;
+	}
+	if (labelled)
+		control.label = argv[2];
+	take_apart(&control, argv[argc - 1]);
+	if (open_experiment(&control)) {
+		act(&control);
+		report(&control);
+		if (control.done || control.idle)
+			status = CONTROL_EXIT_OK;
+	}
+	show_messages(stderr, "helio ctl", &control.diags);
+	if (control.family.members.count)
+		family_close(&control.family);
+	free(control.founder);
+	return status;
+}
