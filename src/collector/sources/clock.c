@@ -464,7 +464,8 @@ static bool cut_pauses(struct thread *thread, struct clock_reading *reading)
 	if (inside < gap && !stands) {
 		if (!clock->paused)
 			writer_thread_pause(thread, clock->last.now_ns);
-		enter_window(thread, reading, reading->now_ns - (uint64_t)(inside > 0 ? inside : 0));
+		enter_window(thread, reading,
+			     reading->now_ns - (uint64_t)(inside > 0 ? inside : 0));
 	} else if (stands) {
 		if (clock->paused)
 			enter_window(thread, reading, clock->last.now_ns);
