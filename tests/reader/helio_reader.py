@@ -19,6 +19,8 @@ import xml.etree.ElementTree as ElementTree
 STATES = ('user', 'system', 'trap', 'textpfault', 'datapfault', 'kernelpfault', 'lock', 'sleep', 'wait', 'stop')
 BLOCK_MAGIC = 0x4b4c4248
 BLOCK = struct.Struct('<IIIIQIHHII')
+TEXT_MAGIC = 0x54584448
+TEXT = struct.Struct('<IIQQQ')
 SAMPLE = struct.Struct('<QII32s16Q')
 SAMPLE_FIELDS = ('user_ns', 'system_ns', 'minor_faults', 'major_faults', 'voluntary_switches', 'involuntary_switches',
                  'input_blocks', 'output_blocks', 'read_bytes', 'write_bytes', 'read_calls', 'write_calls', 'rss_bytes',
@@ -273,6 +275,31 @@ def read_samples(data):
     return samples
 
 
+def read_functions(directory, maps):
+    """What was announced: the code and line table of each `load` event, out of dyntext."""
+    data = read_optional(directory, 'dyntext')
+    if data:
+        read_header(data, 'dyntext')
+    functions = []
+    for entry in maps:
+        if entry.get('kind') != 'load':
+            continue
+        function = {'name': entry.get('name', ''), 'alias': entry.get('alias', ''), 'source': entry.get('source', ''),
+                    'address': entry['vaddr'], 'size': entry['size'], 'epoch': entry['epoch'], 'code': None, 'lines': []}
+        if 'text' in entry:
+            at = int(entry['text'])
+            magic, count, size, address, code_size = TEXT.unpack_from(data, at)
+            if magic != TEXT_MAGIC or address != entry['vaddr'] or size % 8 or \
+                    not 0 <= size - TEXT.size - 8 * count - code_size < 8:
+                raise Damaged(f'dyntext: no record of {function["name"]} at {at}')
+            lines = at + TEXT.size
+            code = lines + 8 * count
+            function['lines'] = [struct.unpack_from('<II', data, lines + 8 * i) for i in range(count)]
+            function['code'] = data[code:code + code_size]
+        functions.append(function)
+    return functions
+
+
 def read_xml(path, closing):
     """The root element; a missing closing tag or a last line cut off is what a kill leaves behind."""
     with open(path, encoding='utf-8', errors='replace') as file:
@@ -310,10 +337,10 @@ def covers(entry, pc):
 
 
 def find_object(maps, epoch, pc):
-    """The map event in force for a node, or None: the last one up to its epoch that covers the address."""
+    """The map or load event in force for a node, or None: the last one up to its epoch that covers the address."""
     found = None
     for entry in maps:
-        if entry.get('kind') == 'map' and entry['epoch'] <= epoch and covers(entry, pc):
+        if entry.get('kind') in ('map', 'load') and entry['epoch'] <= epoch and covers(entry, pc):
             if found is None or entry['epoch'] >= found['epoch']:
                 found = entry
     return found
@@ -348,6 +375,7 @@ def read_process(directory):
     size = sum(os.path.getsize(os.path.join(directory, name)) for name in ('profile', 'stacks')
                if os.path.exists(os.path.join(directory, name)))
     samples = read_optional(directory, 'overview')
+    maps = maps_of(directory)
     return {
         'directory': directory,
         'process': dict(next(iter(log.iter('process')), ElementTree.Element('x')).attrib),
@@ -371,7 +399,8 @@ def read_process(directory):
         'depths': {depth: time / 1e6 for depth, time in sorted(depths.items())},
         'unrecorded': {name: time / 1e6 for name, time in ends.items()},
         'samples': read_samples(samples) if samples else [],
-        'maps': maps_of(directory),
+        'maps': maps,
+        'functions': read_functions(directory, maps),
         'warnings': profile.warnings,
     }
 
@@ -389,7 +418,7 @@ def main():
     if len(sys.argv) != 2:
         sys.exit('usage: helio_reader.py EXPERIMENT.er')
     try:
-        json.dump(read_family(sys.argv[1]), sys.stdout, indent=1)
+        json.dump(read_family(sys.argv[1]), sys.stdout, indent=1, default=bytes.hex)
     except (Damaged, OSError, ElementTree.ParseError) as problem:
         sys.exit(f'helio_reader.py: {problem}')
 

@@ -1,15 +1,168 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program says to the collector through collectorAPI.h."""
-from harness import test
+"""What a program says to the collector through collectorAPI.h, in each language and each way of linking."""
+from harness import ROOT, test
+
+LABELS = ('middle', 'collector_pause(API)', 'collector_resume', 'collector_close_experiment')
+
+
+def labels(t, result):
+    return [sample['label'] for sample in t.read(result.experiment)['']['samples'] if sample['kind'] == 3]
+
+
+def life(t, result):
+    """[(kind, text, thread)] of the pauses in the log."""
+    return [(event['kind'], event.get('text'), event.get('thread'))
+            for event in t.read(result.experiment)['']['log_events']
+            if event['kind'] in ('pause', 'resume', 'thread_pause', 'thread_resume', 'close')]
+
+
+def check_api(t, result):
+    rows = t.functions(result.experiment, 'i.totalcpu')
+    t.near(rows['<Total>']['i.totalcpu'], 0.4, 'recorded CPU', 0.0, 0.02)
+    hidden = rows['hidden']['i.totalcpu'] if 'hidden' in rows else 0
+    t.check(hidden < 0.02, f'{hidden} s of what was not to be recorded')
+    seen = labels(t, result)
+    t.equal([label for label in seen if label in LABELS], list(LABELS), 'sample points')
+    t.check('too late' not in seen, 'a sample point after the experiment was closed')
+    t.equal(life(t, result), [('pause', 'API', None), ('resume', None, None), ('close', 'API', None)], 'log')
 
 
 @test(engines=True)
 def paused_and_resumed(t, engine):
     result = t.collect(t.target('api'), engine=engine)
+    check_api(t, result)
+    header = t.run(t.helio, 'print', '-header', result.experiment).out
+    pause, resume, close = (float(line.split(': ')[1]) for line in header.splitlines()
+                            if line.startswith(('  Pause (API): ', '  Resume: ', '  Experiment closed (API): ')))
+    t.check(resume - pause > 0.25 and close - resume > 0.15, f'pause at {pause}, resume at {resume}, end at {close}')
+
+
+@test
+def linked_statically(t):
+    check_api(t, t.collect(t.target('api_static')))
+
+
+@test
+def not_linked_at_all(t):
+    check_api(t, t.collect(t.target('api_weak')))
+
+
+@test
+def alone(t):
+    """Without a collector all calls do nothing."""
+    for name in ('api', 'api_static', 'api_weak', 'api_threads', 'api_functions', 'api_cxx', 'api_fortran'):
+        result = t.run(t.target(name))
+        t.equal((result.status, result.err), (0, ''), f'{name} by itself')
+
+
+@test
+def within_a_window(t):
+    """A pause and the window of -t: what both leave is recorded."""
+    check_api(t, t.collect(t.target('api'), options=('-t', '60')))
+    result = t.collect(t.target('api'), options=('-t', '0.1'))
+    recorded = t.functions(result.experiment, 'i.totalcpu')['<Total>']['i.totalcpu']
+    t.check(0 < recorded < 0.11, f'{recorded} s in a window of 0.1 s')
+
+
+@test
+def in_cxx(t):
+    t.check('from C++' in labels(t, t.collect(t.target('api_cxx'))), 'no sample point of the C++ program')
+
+
+@test
+def in_fortran(t):
+    result = t.collect(t.target('api_fortran'))
+    t.equal(labels(t, result),
+            ['padded label', 'collector_pause(API)', 'collector_resume', 'collector_close_experiment'], 'sample points')
     rows = t.functions(result.experiment, 'i.totalcpu')
-    t.near(rows['<Total>']['i.totalcpu'], 0.8, 'recorded CPU', 0.0, 0.02)
-    hidden = rows['hidden']['i.totalcpu'] if 'hidden' in rows else 0
-    t.check(hidden < 0.02, f'{hidden} s of what was not to be recorded')
-    overview = (result.experiment / 'overview').read_bytes()
-    for label in (b'middle', b'collector_pause(API)', b'collector_resume', b'collector_close_experiment'):
-        t.check(label in overview, f'no sample point {label}')
+    t.near(rows['seen_']['i.totalcpu'], 0.4, 'seen', 0.0, 0.03)
+    t.check(rows.get('hidden_', {}).get('i.totalcpu', 0) < 0.02, 'the pause was recorded')
+
+
+@test
+def in_fixed_form_fortran(t):
+    source = t.directory / 'fixed.f'
+    source.write_text("      program fixed\n      include 'libfcollector.h'\n      call collector_sample('fixed')\n      end\n")
+    include = ROOT / 'include' / 'heliometer'
+    result = t.run(t.need('gfortran'), '-fsyntax-only', f'-I{include}', source)
+    t.equal((result.status, result.err), (0, ''), 'gfortran')
+
+
+@test(alone=True, engines=True)
+def single_threads(t, engine):
+    """Phase n is n tenths of a second of CPU time in each thread."""
+    result = t.collect(t.target('api_threads'), engine=engine, options=('-p', 'hi'))
+    rows = t.functions(result.experiment, 'e.totalcpu', 'i.totalcpu')
+    for phase in range(1, 5):
+        recorded = 0 if phase in (2, 4) else phase / 10
+        for thread, expected in ('free', phase / 10), ('held', recorded):
+            t.near(rows.get(f'{thread}_{phase}', {}).get('i.totalcpu', 0), expected, f'{thread} in phase {phase}', 0.02, 0.01)
+    t.check(rows.get('unborn_work', {}).get('i.totalcpu', 0) < 0.01, 'the thread paused at its birth was recorded')
+    numbers = [thread for kind, _, thread in life(t, result) if kind.startswith('thread_')]
+    t.equal(len(set(numbers)), 2, f'paused threads {numbers}')
+    t.equal([kind for kind, _, thread in life(t, result) if thread == numbers[1]],
+            ['thread_pause', 'thread_resume', 'thread_pause'], 'the held thread in the log')
+    lost = [warning for line in t.print(result.experiment, '-functions') for warning in line['warnings']]
+    t.check(not any('CPU' in str(warning) for warning in lost), f'a pause is taken for a loss: {lost}')
+
+
+# Functions made at run time
+
+NAMES = ('one', 'two', 'three', 'four', 'five', 'caller')
+
+
+@test(alone=True, engines=True)
+def made_functions(t, engine):
+    """Their times by their own clocks; two's place is four's later, and the child has one of its parent's."""
+    result = t.collect(t.target('api_functions'), engine=engine, options=('-p', 'hi', '-F', 'on'))
+    truth = result.truth()
+    rows = t.functions(result.experiment, 'e.totalcpu', 'i.totalcpu')
+    for name in ('one', 'two', 'three', 'four', 'five'):
+        expected = truth.get(name, 0) + truth.get(f'child.{name}', 0)
+        t.near(rows[name]['e.totalcpu'], expected, name, 0.1, 0.006)
+    t.near(rows['<Unknown>']['e.totalcpu'], truth['secret'], 'what was not announced', 0.1, 0.006)
+    t.near(rows['caller']['i.totalcpu'], truth['caller'], 'caller', 0.1, 0.006)
+    t.near(rows['main']['i.totalcpu'], rows['<Total>']['i.totalcpu'], 'below main', 0.02, 0.004)
+
+
+@test
+def as_much_as_was_told(t):
+    experiment = t.collect(t.target('api_functions'), options=('-p', 'hi', '-F', 'on')).experiment
+    summary = {row['name']: row for row in t.print(experiment, '-fsummary')[-1]['rows']}
+    for name in NAMES:
+        t.equal(summary[name]['object'], 'DYNAMIC_FUNCTIONS', f'load object of {name}')
+    t.equal([summary[name]['source_file'] for name in NAMES], [None, 'two.src', 'three.src', None, None, None], 'sources')
+    t.equal(summary['caller']['aliases'], 'alias_of_caller', 'alias')
+    t.equal(summary['caller']['size'], 8, 'size')
+
+
+@test
+def kept_code(t):
+    """The bytes of the code, as the target states them."""
+    result = t.collect(t.target('api_functions'), options=('-F', 'on'))
+    address = int(next(line for line in result.out.splitlines() if line.startswith('address')).split()[1], 16)
+    loop = bytes.fromhex('554889e5486bc00348ffc048ffcf75f45dc3')
+    expected = {'one': (0, loop, []), 'two': (1, loop, []), 'three': (2, loop, [(0, 10), (4, 11), (16, 12)]),
+                'caller': (4, bytes.fromhex('554889e5ffd65dc3'), []), 'four': (1, loop, [])}
+    family = t.read(result.experiment)
+    found = {f['name']: (f['address'], f['code'], f['lines']) for f in family['']['functions']}
+    t.equal(found, {name: (address + 64 * slot, code, lines) for name, (slot, code, lines) in expected.items()}, 'founder')
+    t.equal([f['name'] for f in family['_f1']['functions']], ['five'], 'announced in the child')
+
+
+@test
+def installed(t):
+    """A program compiled with what `install` installs, through pkg-config, shared and static."""
+    root = t.directory / 'root'
+    t.equal(t.run(t.need('meson'), 'install', '-C', t.build, '--destdir', root, '--no-rebuild', '--quiet').status, 0, 'install')
+    folder = next(root.rglob('collectorAPI.pc')).parent
+    flags = t.run(t.need('pkg-config'), '--cflags', '--libs', 'collectorAPI',
+                  env={'PKG_CONFIG_PATH': str(folder), 'PKG_CONFIG_SYSROOT_DIR': str(root)})
+    t.equal(flags.status, 0, f'pkg-config: {flags.err}')
+    (t.directory / 'p.c').write_text('#include <collectorAPI.h>\nint main(void) { collector_sample("installed"); return 0; }\n')
+    library = folder.parent
+    for name, extra in ('shared', (f'-Wl,-rpath,{library}',)), ('static', ('-static',)):
+        built = t.run(t.need('gcc'), '-o', name, 'p.c', *flags.out.split(), *extra)
+        t.equal((built.status, built.err), (0, ''), f'gcc, {name}')
+        t.equal(t.run(t.directory / name).status, 0, f'{name} by itself')
+    t.check('installed' in labels(t, t.collect(t.directory / 'shared')), 'no sample point of the installed kind')

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Speaks to the collector: 0.5 s seen, 0.5 s while paused, 0.3 s seen, 0.3 s after the end. */
+/* Speaks to the collector: 0.25 s seen, 0.25 s while paused, 0.15 s seen, 0.15 s after the end. */
 #include "target.h"
 
 #ifdef API_WEAK
@@ -26,14 +26,15 @@ static NOINLINE void hidden(double seconds)
 
 int main(void)
 {
-	seen(0.5);
+	seen(0.25);
 	collector_sample("middle");
 	collector_pause();
-	hidden(0.5);
+	hidden(0.25);
 	collector_resume();
-	seen(0.3);
+	seen(0.15);
 	collector_terminate_expt();
-	hidden(0.3);
+	collector_sample("too late");
+	hidden(0.15);
 	printf("cpu %.6f\n", cpu_now());
 	return 0;
 }
