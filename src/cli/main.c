@@ -7,6 +7,9 @@
 #include "base/memory.h"
 #include "base/suggest.h"
 #include "cli/collect.h"
+#include "launch/attach.h"
+#include "launch/control.h"
+#include "launch/doctor.h"
 #include "manage/manage.h"
 #include "print/print.h"
 
@@ -28,9 +31,15 @@ static int run_version(int argc, char **argv);
 
 static const struct subcommand subcommands[] = {
 	{"collect", "collect", "run a program and record where its time goes", collect_main},
+	{"attach", NULL, "record a program that runs already", launch_attach},
+	{"ctl", NULL, "pause, resume, sample or end a recording in progress", control_main},
 	{"print", "er_print", "print what was recorded", print_main},
 	{"archive", "er_archive", "keep the files that an experiment refers to",
 	 manage_archive_main},
+	{"cp", "er_cp", "copy experiments", manage_copy_main},
+	{"mv", "er_mv", "move experiments", manage_move_main},
+	{"rm", "er_rm", "remove experiments", manage_remove_main},
+	{"doctor", NULL, "say what this machine and this user can record", doctor_main},
 	{"help", NULL, "show help, of a subcommand where one is named", run_help},
 	{"version", NULL, "show the version", run_version},
 };

@@ -136,6 +136,9 @@ static void note_uses(struct archiver *archiver, const struct process *process)
 		if (found == MAP_NONE)
 			continue;
 		const struct map_segment *segment = &process->map.segments.items[found];
+
+		if (segment->file == MAP_NONE)
+			continue;
 		struct load_file *file =
 			intern_file(archiver, &process->map.files.items[segment->file]);
 

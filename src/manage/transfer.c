@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `helio cp` and `helio mv`.  A copy is made under a name that no reader takes
+ * for an experiment and gets its own when it is complete, so that an
+ * interrupted one leaves nothing half.  Across file systems a move is a copy
+ * that is compared with the original before that is removed.
+ */
+#include "base/memory.h"
+#include "base/strbuf.h"
+#include "experiment/group.h"
+#include "manage/manage.h"
+#include "manage/report.h"
+#include "manage/survey.h"
+#include "manage/tree.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct transfer {
+	const char *program;
+	bool move;
+	bool help, version;
+	struct diag_list diags;
+};
+
+static void put_usage(const struct transfer *transfer)
+{
+	printf("Usage: %s EXPERIMENT TARGET.er\n"
+	       "       %s EXPERIMENT... DIRECTORY\n"
+	       "%s experiments with their descendants and archives.\n"
+	       "\n"
+	       "A group (NAME.erg) stands for its experiments and goes to a directory, too.\n"
+	       "What has the name already is never replaced.\n"
+	       "\n"
+	       "  -V, --version  the version\n"
+	       "  -h, --help     this help\n",
+	       transfer->program, transfer->program, transfer->move ? "Move" : "Copy");
+}
+
+static bool exists(const char *path)
+{
+	struct stat info;
+
+	return !lstat(path, &info);
+}
+
+static bool is_directory(const char *path)
+{
+	struct stat info;
+
+	return !stat(path, &info) && S_ISDIR(info.st_mode);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static void strip_slashes(char *path)
+{
+	for (size_t length = strlen(path); length > 1 && path[length - 1] == '/'; length--)
+		path[length - 1] = '\0';
+}
+
+static bool has_ending(const char *name, const char *ending)
+{
+	size_t length = strlen(name), wanted = strlen(ending);
+
+	return length > wanted && !strcmp(name + length - wanted, ending);
+}
+
+static bool fail(struct transfer *transfer, const char *what, const char *path)
+{
+	diag_add(&transfer->diags, DIAG_ERROR, "%s %s: %s", what, path, strerror(errno));
+	return false;
+}
+
+/* DIRECTORY/.NAME.PID: a name beside the target that is no experiment's. */
+static char *half_name(const char *target)
+{
+	const char *base = base_name(target);
+
+	return xasprintf("%.*s.%s.%d", (int)(base - target), target, base, (int)getpid());
+}
+
+static bool copy(struct transfer *transfer, const char *from, const char *to)
+{
+	char *half = half_name(to);
+	bool ok = tree_copy(from, half);
+
+	if (ok && !tree_same(from, half)) {
+		errno = errno ? errno : EIO;
+		ok = false;
+	}
+	ok = ok && tree_rename(half, to);
+	if (!ok) {
+		fail(transfer, "Cannot copy to", to);
+		tree_remove(half);
+	}
+	free(half);
+	return ok;
+}
+
+static bool move(struct transfer *transfer, const char *from, const char *to)
+{
+	if (tree_rename(from, to))
+		return true;
+	if (errno != EXDEV)
+		return fail(transfer, "Cannot move to", to);
+	return copy(transfer, from, to) &&
+	       (tree_remove(from) ||
+		fail(transfer, "The copy is complete, but cannot remove", from));
+}
+
+/* Whether the path is an experiment of its own, and at rest. */
+static bool may_take(struct transfer *transfer, const char *path)
+{
+	struct survey survey;
+
+	if (survey_open(path, &survey, &transfer->diags))
+		return false;
+	bool founder = !survey.experiment->processes.items[0].lineage[0];
+	bool ok = founder && survey_may_change(&survey, &transfer->diags);
+
+	if (!founder)
+		diag_add(&transfer->diags, DIAG_ERROR,
+			 "%s is a part of another experiment: name that one", path);
+	survey_close(&survey);
+	return ok;
+}
+
+static bool take(struct transfer *transfer, const char *from, const char *to)
+{
+	if (!may_take(transfer, from))
+		return false;
+	if (exists(to)) {
+		diag_add(&transfer->diags, DIAG_ERROR,
+			 "%s is there already: choose another name, or remove it with `helio rm'",
+			 to);
+		return false;
+	}
+	return transfer->move ? move(transfer, from, to) : copy(transfer, from, to);
+}
+
+static bool write_group(struct transfer *transfer, const char *path,
+			const struct experiment_paths *members)
+{
+	FILE *file = fopen(path, "wxe");
+
+	if (!file)
+		return fail(transfer, "Cannot write", path);
+	fprintf(file, "%s\n", GROUP_MAGIC);
+	for (size_t i = 0; i < members->count; i++)
+		fprintf(file, "%s\n", base_name(members->items[i]));
+	bool failed = ferror(file);
+
+	return (!fclose(file) && !failed) || fail(transfer, "Cannot write", path);
+}
+
+/* The group's experiments, then a group file that names them where they are now. */
+static bool take_group(struct transfer *transfer, const char *group, const char *directory)
+{
+	struct experiment_paths members = {0};
+	char *target = xasprintf("%s/%s", directory, base_name(group));
+	bool ok = !exists(target);
+
+	experiment_paths_add(&members, group);
+	if (!ok)
+		diag_add(&transfer->diags, DIAG_ERROR, "%s is there already: choose another place",
+			 target);
+	for (size_t i = 0; ok && i < members.count; i++) {
+		strip_slashes(members.items[i]);
+		char *to = xasprintf("%s/%s", directory, base_name(members.items[i]));
+
+		ok = take(transfer, members.items[i], to);
+		free(to);
+	}
+	ok = ok && write_group(transfer, target, &members);
+	if (ok && transfer->move && unlink(group))
+		ok = fail(transfer, "Cannot remove", group);
+	experiment_paths_fini(&members);
+	free(target);
+	return ok;
+}
+
+static bool take_into(struct transfer *transfer, char *from, const char *directory)
+{
+	if (experiment_is_group(from))
+		return take_group(transfer, from, directory);
+	strip_slashes(from);
+	char *to = xasprintf("%s/%s", directory, base_name(from));
+	bool ok = take(transfer, from, to);
+
+	free(to);
+	return ok;
+}
+
+/* EXPERIMENT TARGET.er, where TARGET.er is not there. */
+static bool take_one(struct transfer *transfer, char *from, const char *to)
+{
+	if (experiment_is_group(from)) {
+		diag_add(&transfer->diags, DIAG_ERROR,
+			 "A group goes to a directory, and %s is none: make it first", to);
+		return false;
+	}
+	if (!has_ending(base_name(to), ".er")) {
+		diag_add(&transfer->diags, DIAG_ERROR,
+			 "%s is no directory, and an experiment's name must end in '.er'", to);
+		return false;
+	}
+	strip_slashes(from);
+	return take(transfer, from, to);
+}
+
+static bool run(struct transfer *transfer, char **names, int count)
+{
+	char *last = names[count - 1];
+	bool ok = true;
+
+	strip_slashes(last);
+	if (!is_directory(last) || has_ending(base_name(last), ".er")) {
+		if (count == 2)
+			return take_one(transfer, names[0], last);
+		diag_add(&transfer->diags, DIAG_ERROR, "%s is not a directory to put them into",
+			 last);
+		return false;
+	}
+	for (int i = 0; i < count - 1; i++)
+		ok &= take_into(transfer, names[i], last);
+	return ok;
+}
+
+static bool parse(struct transfer *transfer, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"version", no_argument, NULL, 'V'}, {"help", no_argument, NULL, 'h'}, {0}};
+	int letter;
+
+	while ((letter = getopt_long(argc, argv, "Vh", options, NULL)) >= 0) {
+		transfer->version |= letter == 'V';
+		transfer->help |= letter == 'h';
+		if (letter == '?')
+			return false;
+	}
+	return true;
+}
+
+static int transfer_main(struct transfer *transfer, int argc, char **argv)
+{
+	transfer->program = report_program(argv);
+	if (!parse(transfer, argc, argv))
+		return report_usage_error(transfer->program, NULL);
+	if (transfer->version)
+		return report_version(transfer->program);
+	if (transfer->help) {
+		put_usage(transfer);
+		return MANAGE_EXIT_OK;
+	}
+	if (argc - optind < 2)
+		return report_usage_error(transfer->program, "name an experiment and a target");
+	bool ok = run(transfer, argv + optind, argc - optind);
+
+	report_diags(transfer->program, &transfer->diags);
+	return ok ? MANAGE_EXIT_OK : MANAGE_EXIT_FAILED;
+}
+
+int manage_copy_main(int argc, char **argv)
+{
+	struct transfer transfer = {0};
+
+	return transfer_main(&transfer, argc, argv);
+}
+
+int manage_move_main(int argc, char **argv)
+{
+	struct transfer transfer = {.move = true};
+
+	return transfer_main(&transfer, argc, argv);
+}
