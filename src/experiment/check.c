@@ -4,6 +4,7 @@
  * of its files: the collector's counts of itself, the sample points and the
  * events have to tell the same story.
  */
+#include "experiment/dyntext.h"
 #include "experiment/experiment.h"
 
 #include <inttypes.h>
@@ -151,6 +152,18 @@ static void check_lives(const struct process *process, struct diag_list *warning
 			 100 * difference / life, wrong);
 }
 
+static void check_dyntext(const struct process *process, struct diag_list *warnings)
+{
+	struct read_context context = {process->path, process->name, warnings};
+	size_t missing = experiment_dyntext_missing(&process->map, &context);
+
+	if (missing)
+		diag_add(warnings, DIAG_WARNING,
+			 "%s: dyntext is damaged: it lacks the code of %zu functions made at run "
+			 "time; they have names and times all the same",
+			 process->name, missing);
+}
+
 void experiment_check(const struct experiment *experiment, struct diag_list *warnings)
 {
 	for (size_t i = 0; i < experiment->processes.count; i++) {
@@ -161,5 +174,6 @@ void experiment_check(const struct experiment *experiment, struct diag_list *war
 		check_counts(process, warnings);
 		check_cpu(process, warnings);
 		check_lives(process, warnings);
+		check_dyntext(process, warnings);
 	}
 }
