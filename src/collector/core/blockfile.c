@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/core/blockfile.h"
 
+#include "collector/core/file.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
 #include "format/format.h"
 
 #include <stdatomic.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 
 enum { ARENA_EMPTY, ARENA_CLAIMED, ARENA_READY, ARENA_FAILED };
 
@@ -35,22 +35,12 @@ static uint64_t arena_offset(uint32_t index)
 	       (uint64_t)(index - doubling) * ARENA_LARGEST;
 }
 
-/* Growing a file past RLIMIT_FSIZE raises SIGXFSZ, which would kill the program. */
-static bool within_file_limit(uint64_t end)
-{
-	struct rlimit limit;
-
-	if (sys_call(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, &limit))
-		return true;
-	return limit.rlim_cur == RLIM_INFINITY || end <= limit.rlim_cur;
-}
-
 /* Sets disk space aside. File systems without fallocate get zeros written instead. */
 static int reserve(int fd, uint64_t offset, uint64_t size)
 {
 	static const uint8_t zeros[4096];
 
-	if (!within_file_limit(offset + size))
+	if (!file_may_reach(offset + size))
 		return -EFBIG;
 	int result = sys_fallocate(fd, offset, size);
 	if (result != -EOPNOTSUPP && result != -ENOSYS)
@@ -124,10 +114,10 @@ int blockfile_create(struct blockfile *file, const char *directory, const char *
 	int fd = sys_open(file->path, O_RDWR | O_CREAT | O_EXCL, 0644);
 	if (fd < 0)
 		return fd;
-	long written = sys_write(fd, page.bytes, sizeof(page.bytes));
+	int result = file_append(fd, page.bytes, sizeof(page.bytes));
 	sys_close(fd);
-	if (written != (long)sizeof(page.bytes))
-		return written < 0 ? (int)written : -ENOSPC;
+	if (result)
+		return result;
 	prepare_arena(file, 0);
 	return atomic_load(&file->arena[0].state) == ARENA_READY ? 0 : -(int)file->failed;
 }

@@ -4,6 +4,7 @@
  * is opened for it, so that no descriptor stays open in the program.
  */
 #include "collector/core/core.h"
+#include "collector/core/file.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
 
@@ -37,9 +38,9 @@ int log_create(const char *file, const char *description)
 	int fd = log_open_file(file, O_CREAT | O_EXCL);
 	if (fd < 0)
 		return fd;
-	long written = sys_write(fd, page.bytes, sizeof(page.bytes));
+	int result = file_append(fd, page.bytes, sizeof(page.bytes));
 	sys_close(fd);
-	return written == (long)sizeof(page.bytes) ? 0 : -ENOSPC;
+	return result;
 }
 
 void log_append(const char *file, struct text *line)
@@ -48,7 +49,7 @@ void log_append(const char *file, struct text *line)
 
 	if (fd < 0)
 		return;
-	sys_write(fd, line->buffer, line->length);
+	file_append(fd, line->buffer, line->length);
 	sys_close(fd);
 }
 

@@ -9,6 +9,7 @@
  * handlers, and notes the object at once.
  */
 #include "collector/core/core.h"
+#include "collector/core/file.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
 
@@ -401,7 +402,7 @@ void modules_archive_vdso(uint64_t address)
 	if (fd < 0)
 		return;
 	/* The section headers are the last thing in the image. */
-	sys_write(fd, elf, elf->e_shoff + (uint64_t)elf->e_shnum * elf->e_shentsize);
+	file_append(fd, elf, elf->e_shoff + (uint64_t)elf->e_shnum * elf->e_shentsize);
 	sys_close(fd);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sample points taken inside the process: at its begin, its end, and where the program asks. */
 #include "collector/core/core.h"
+#include "collector/core/file.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
 
@@ -114,6 +115,6 @@ void sample_write(enum format_sample_kind kind, const char *label)
 	if (fd < 0)
 		return;
 	keep_growing(&sample, fd);
-	sys_write(fd, &sample, sizeof(sample));
+	file_append(fd, &sample, sizeof(sample));
 	sys_close(fd);
 }

@@ -398,7 +398,7 @@ static void log_failures(void)
 	uint32_t stacks = atomic_load(&collector.stacks.failed);
 
 	if (profile || stacks)
-		log_warning("the experiment could not grow; events were dropped",
+		log_warning("the experiment could not grow: events or their call stacks were lost",
 			    (int)(profile ? profile : stacks));
 }
 

@@ -145,14 +145,14 @@ static uint8_t *put_cpu(struct lane *lane, uint8_t *out)
 	return varint_put(out, (uint64_t)cpu);
 }
 
-void writer_event(struct thread *thread, uint64_t time_ns, enum format_state state,
+bool writer_event(struct thread *thread, uint64_t time_ns, enum format_state state,
 		  uint64_t weight_us, uint32_t stack)
 {
 	struct lane *lane = &thread->lane;
 	uint8_t *out = lane_reserve(thread);
 
 	if (!out)
-		return; /* the time stays where it is: the next event's dt covers it */
+		return false; /* the time stays where it is: the next event's dt covers it */
 	out = put_cpu(lane, out);
 	uint8_t *tag = out++;
 	uint64_t dt = lane_advance(lane, time_ns);
@@ -173,4 +173,5 @@ void writer_event(struct thread *thread, uint64_t time_ns, enum format_state sta
 	lane->stack = stack;
 	lane_commit(lane, out);
 	atomic_fetch_add_explicit(&collector.events, 1, memory_order_relaxed);
+	return true;
 }

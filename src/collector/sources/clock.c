@@ -269,7 +269,8 @@ static void emit(struct thread *thread, enum format_state state, int64_t *pendin
 
 	if (us <= 0)
 		return;
-	writer_event(thread, thread->clock.last.now_ns, state, (uint64_t)us, stack);
+	if (!writer_event(thread, thread->clock.last.now_ns, state, (uint64_t)us, stack))
+		return;
 	*pending_ns -= us * NS_PER_US;
 	if (state != FORMAT_STATE_USER && state != FORMAT_STATE_SYSTEM)
 		return;
