@@ -14,9 +14,11 @@
  */
 #include "collector/core/rawthread.h"
 #include "collector/core/sys.h"
+#include "collector/core/tasks.h"
 #include "collector/core/text.h"
 #include "collector/sources/clock.h"
 #include "collector/wrap/next.h"
+#include "collector/wrap/wait.h"
 
 #include <linux/futex.h>
 #include <sys/mman.h>
@@ -72,10 +74,11 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 		signal_forward(signal, info, context);
 		return;
 	}
-	if (!atomic_load_explicit(&collector.recording, memory_order_relaxed))
-		return;
-	unwind_regs_from_context(&regs, context);
-	sample_running(&regs);
+	if (atomic_load_explicit(&collector.recording, memory_order_relaxed)) {
+		unwind_regs_from_context(&regs, context);
+		sample_running(&regs);
+	}
+	wait_go_on(context, info->si_code == SI_QUEUE);
 }
 
 bool monitor_engine_is_cheap(void)
@@ -187,19 +190,6 @@ static void end_wait(struct thread *thread, int tid)
 	thread_unlock(thread);
 }
 
-/* A thread that left without a word: its state is free again. */
-static void bury(struct thread *thread, int tid)
-{
-	if (!thread_try_lock(thread))
-		return;
-	if (atomic_load(&thread->tid) == tid) {
-		writer_thread_end(thread, thread->clock.last.now_ns);
-		monitor_engine_disarm(thread);
-		thread_release(thread);
-	}
-	thread_unlock(thread);
-}
-
 static void look_at(struct thread *thread, void *arg)
 {
 	struct tick *tick = arg;
@@ -216,7 +206,7 @@ static void look_at(struct thread *thread, void *arg)
 	}
 	if (!clock_look(&thread->files, &remote)) {
 		if (sys_call(SYS_tgkill, atomic_load(&collector.pid), tid, 0, 0) == -ESRCH)
-			bury(thread, tid);
+			thread_bury(thread, tid);
 		return;
 	}
 	if (still_waiting(thread, &remote)) {
@@ -239,49 +229,31 @@ static void find_tid(struct thread *thread, void *tid)
 		*(int *)tid = 0;
 }
 
-struct directory_entry { /* getdents64(2) */
-	uint64_t inode;
-	int64_t offset;
-	uint16_t size;
-	uint8_t type;
-	char name[];
-};
-
 /* A signal makes an unknown thread introduce itself: its handler asks for a state. */
-static void greet(const struct directory_entry *entry)
+static void greet(int tid, void *unused)
 {
-	int tid = (int)text_number(entry->name, NULL);
 	int unknown = tid;
 
+	(void)unused;
 	thread_for_each(find_tid, &unknown);
-	if (unknown && unknown != sys_gettid())
+	if (unknown && unknown != sys_gettid() && unknown != keeper_tid())
 		send_tick(tid);
+}
+
+static void count_task(int tid, void *count)
+{
+	(void)tid;
+	++*(uint32_t *)count;
 }
 
 /* Asks every thread of the process who is in no state; only if there are more than we know. */
 static void search(const struct tick *tick)
 {
-	char room[4096] __attribute__((aligned(8)));
-	uint32_t count = 0;
-	long got;
+	uint32_t count = 0, ours = keeper_tid() ? 2 : 1;
 
-	for (int pass = 0; pass < 2; pass++) {
-		sys_call(SYS_lseek, tick->dir, 0, 0, 0);
-		while ((got = sys_call(SYS_getdents64, tick->dir, room, sizeof(room), 0)) > 0) {
-			for (long at = 0; at < got;) {
-				struct directory_entry *entry = (void *)(room + at);
-
-				at += entry->size;
-				if (entry->name[0] == '.')
-					continue;
-				count++;
-				if (pass)
-					greet(entry);
-			}
-		}
-		if (count <= tick->known + 1) /* and the monitor */
-			return;
-	}
+	tasks_for_each(tick->dir, count_task, &count);
+	if (count > tick->known + ours)
+		tasks_for_each(tick->dir, greet, NULL);
 }
 
 static void sleep_until(uint64_t *next_ns)
@@ -321,9 +293,14 @@ static void monitor(void)
 	rawthread_exit(&running);
 }
 
+bool monitor_engine_prepare(void)
+{
+	return signal_take(CLOCK_SIGNAL_MONITOR, on_signal);
+}
+
 bool monitor_engine_start(void)
 {
-	if (!signal_take(CLOCK_SIGNAL_MONITOR, on_signal))
+	if (!monitor_engine_prepare())
 		return false;
 	if (!stack)
 		stack = sys_mmap(MONITOR_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,

@@ -25,6 +25,7 @@
 #include "collector/sources/clock.h"
 #include "collector/wrap/descriptor.h"
 #include "collector/wrap/next.h"
+#include "collector/wrap/wait.h"
 
 #include <linux/perf_event.h>
 #include <string.h>
@@ -104,6 +105,8 @@ static void throttle_switches(uint64_t now_ns)
 		hand_over();
 		return;
 	}
+	if (keeper_breathe())
+		return;
 	sys_ioctl(switch_fd, PERF_EVENT_IOC_DISABLE, 0);
 	if (rawthread_start(rearm, rearm_stack, sizeof(rearm_stack), false) < 0) {
 		sys_ioctl(switch_fd, PERF_EVENT_IOC_ENABLE, 0);
@@ -136,28 +139,34 @@ static void on_trap(int signal, siginfo_t *info, void *context)
 	if (info->si_code == TRAP_PERF_CODE && (data & ~(uint64_t)0xff) == EVENT_COOKIE) {
 		if (atomic_load_explicit(&collector.recording, memory_order_relaxed))
 			handle(data & 0xff, context);
+		wait_go_on(context, false);
 		return;
 	}
 	signal_forward(signal, info, context);
 }
 
-/* 0, or a negative errno. */
-static int open_event(_Atomic int *owner, uint64_t config, uint64_t period, uint64_t event)
+int perf_engine_open(int tid, bool switches)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
 		.type = PERF_TYPE_SOFTWARE,
-		.config = config,
-		.sample_period = period,
+		.config = switches ? PERF_COUNT_SW_CONTEXT_SWITCHES : PERF_COUNT_SW_TASK_CLOCK,
+		.sample_period = switches ? 1 : collector.interval_ns,
 		.inherit = 1,
 		.inherit_thread = 1,
 		.sigtrap = 1,
 		.remove_on_exec = 1,
-		.sig_data = EVENT_COOKIE | event,
+		.sig_data = EVENT_COOKIE | (switches ? EVENT_SWITCH : EVENT_TICK),
 	};
 
-	int fd = (int)sys_call6(SYS_perf_event_open, SYS_ARG(&attr), 0, -1, -1,
-				PERF_FLAG_FD_CLOEXEC, 0);
+	return (int)sys_call6(SYS_perf_event_open, SYS_ARG(&attr), tid, -1, -1,
+			      PERF_FLAG_FD_CLOEXEC, 0);
+}
+
+/* 0, or a negative errno. */
+static int open_own(_Atomic int *owner, bool switches)
+{
+	int fd = perf_engine_open(0, switches);
 
 	if (fd < 0)
 		return fd;
@@ -184,26 +193,30 @@ static bool being_traced(void)
 	return false;
 }
 
-bool perf_engine_start(char *reason, size_t size)
+bool perf_engine_prepare(void)
 {
-	struct text why = {.buffer = reason, .size = size};
-
 	atomic_store(&switches_off, 0);
 	atomic_store(&switches_seen, 0);
 	atomic_store(&heavy_windows, 0);
 	atomic_store(&paused, false);
+	return signal_take(CLOCK_SIGNAL_PERF, on_trap);
+}
+
+bool perf_engine_start(char *reason, size_t size)
+{
+	struct text why = {.buffer = reason, .size = size};
+
 	if (being_traced()) {
 		text_puts(&why, "a debugger or tracer is attached");
 		return false;
 	}
-	if (!signal_take(CLOCK_SIGNAL_PERF, on_trap)) {
+	if (!perf_engine_prepare()) {
 		text_puts(&why, "SIGTRAP cannot be handled");
 		return false;
 	}
-	int result = open_event(&switch_fd, PERF_COUNT_SW_CONTEXT_SWITCHES, 1, EVENT_SWITCH);
+	int result = open_own(&switch_fd, true);
 	if (!result)
-		result = open_event(&tick_fd, PERF_COUNT_SW_TASK_CLOCK, collector.interval_ns,
-				    EVENT_TICK);
+		result = open_own(&tick_fd, false);
 	if (result) {
 		text_puts(&why, "perf_event_open: errno ");
 		text_decimal(&why, -result);
@@ -212,14 +225,23 @@ bool perf_engine_start(char *reason, size_t size)
 	return !result;
 }
 
+void perf_engine_breathed(void)
+{
+	atomic_store(&switches_seen, 0); /* without stragglers of the last window */
+	atomic_store(&switches_off, 0);
+}
+
 bool perf_engine_sees_switches(void)
 {
-	return switch_fd >= 0 && !atomic_load_explicit(&switches_off, memory_order_relaxed);
+	return (switch_fd >= 0 || keeper_holds()) &&
+	       !atomic_load_explicit(&switches_off, memory_order_relaxed);
 }
 
 void perf_engine_pause(void)
 {
 	atomic_store(&paused, true);
+	if (keeper_pause())
+		return;
 	sys_ioctl(switch_fd, PERF_EVENT_IOC_DISABLE, 0);
 	sys_ioctl(tick_fd, PERF_EVENT_IOC_DISABLE, 0);
 }
@@ -227,12 +249,15 @@ void perf_engine_pause(void)
 void perf_engine_resume(void)
 {
 	atomic_store(&paused, false);
+	if (keeper_resume())
+		return;
 	sys_ioctl(switch_fd, PERF_EVENT_IOC_ENABLE, 0);
 	sys_ioctl(tick_fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
 void perf_engine_forget(void)
 {
+	keeper_drop();
 	descriptor_drop(&switch_fd);
 	descriptor_drop(&tick_fd);
 }

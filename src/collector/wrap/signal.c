@@ -15,7 +15,9 @@
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
 #include "collector/sources/clock.h"
+#include "collector/wrap/gate.h"
 #include "collector/wrap/next.h"
+#include "collector/wrap/wait.h"
 
 #include <string.h>
 #include <sys/signalfd.h>
@@ -69,6 +71,8 @@ bool signal_take(int number, signal_handler *handler)
 
 	if (ours->taken)
 		return true;
+	if (!collector.late) /* the program would see the gates */
+		gate_all();
 	ours->action = (struct sigaction){.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
 	ours->action.sa_sigaction = handler;
 	/* No handler of the program may run on top of ours. */
@@ -98,10 +102,11 @@ void signal_forward(int number, siginfo_t *info, void *context)
 	struct ours *ours = signal_entry(number);
 	struct sigaction program = ours->program;
 
-	if (program.sa_handler == SIG_IGN)
+	if (program.sa_handler == SIG_IGN ||
+	    (program.sa_handler == SIG_DFL && !is_engine_signal(ours))) {
+		wait_go_on(context, true);
 		return;
-	if (program.sa_handler == SIG_DFL && !is_engine_signal(ours))
-		return;
+	}
 	if (program.sa_handler == SIG_DFL) {
 		/* As if we were not here: both signals kill by default. */
 		NEXT(sigaction)(number, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
@@ -110,11 +115,25 @@ void signal_forward(int number, siginfo_t *info, void *context)
 	}
 	if ((uint32_t)program.sa_flags & SA_RESETHAND)
 		ours->program.sa_handler = SIG_DFL;
+	wait_meets_forwarded(&program, context);
 	mask_for_handler(&program, context);
 	if (program.sa_flags & SA_SIGINFO)
 		program.sa_sigaction(number, info, context);
 	else
 		program.sa_handler(number);
+}
+
+void signal_give_back(void)
+{
+	for (int i = 0; i < SIGNALS; i++) {
+		struct ours *ours = &signals[i];
+		struct sigaction now;
+
+		if (ours->taken && !NEXT(sigaction)(ours->number, NULL, &now) &&
+		    now.sa_sigaction == ours->action.sa_sigaction)
+			NEXT(sigaction)(ours->number, &ours->program, NULL);
+		ours->taken = false;
+	}
 }
 
 void signal_show_real(void)
@@ -151,7 +170,7 @@ COLLECTOR_EXPORT int sigaction(int number, const struct sigaction *new_action,
 	struct ours *ours = taken_signal(number);
 
 	if (!ours)
-		return NEXT(sigaction)(number, new_action, old);
+		return gate_sigaction(number, new_action, old);
 	struct sigaction before = ours->program;
 
 	if (new_action)
@@ -167,7 +186,7 @@ static __sighandler_t set_handler(int number, __sighandler_t handler, int flags,
 	struct ours *ours = taken_signal(number);
 
 	if (!ours)
-		return next(number, handler);
+		return gate_signal(number, handler, next);
 	__sighandler_t before = ours->program.sa_handler;
 
 	ours->program = (struct sigaction){.sa_handler = handler, .sa_flags = flags};

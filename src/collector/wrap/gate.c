@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The gate through which the program's signal handlers are entered: it looks at the
+ * context first (wait.h), and then is gone, by a jump.  The kernel knows the
+ * gate only, the program its handlers only.  A handler that is installed by a raw system call, or
+ * by a child of vfork for itself, has none.
+ */
+#include "collector/wrap/gate.h"
+
+#include "collector/core/core.h"
+#include "collector/wrap/next.h"
+#include "collector/wrap/wait.h"
+
+enum { LAST_SIGNAL = 64 };
+
+static _Atomic(signal_handler *) handlers[LAST_SIGNAL + 1];
+
+/* Both kinds of handler find their arguments in the same registers. */
+static void gate(int number, siginfo_t *info, void *context)
+{
+	wait_meets_handler(number, context);
+	atomic_load_explicit(&handlers[number], memory_order_acquire)(number, info, context);
+}
+
+static bool needs_gate(int number, const struct sigaction *action)
+{
+	return action && number > 0 && number <= LAST_SIGNAL && action->sa_handler != SIG_DFL &&
+	       action->sa_handler != SIG_IGN && action->sa_handler != SIG_ERR &&
+	       action->sa_sigaction != gate && collector_is_ours();
+}
+
+int gate_sigaction(int number, const struct sigaction *action, struct sigaction *old)
+{
+	signal_handler *before = NULL;
+	struct sigaction real;
+	bool gated = needs_gate(number, action);
+
+	if (number > 0 && number <= LAST_SIGNAL)
+		before = atomic_load(&handlers[number]);
+	if (gated) {
+		real = *action;
+		real.sa_sigaction = gate;
+		atomic_store_explicit(&handlers[number], action->sa_sigaction,
+				      memory_order_release);
+	}
+	int result = NEXT(sigaction)(number, gated ? &real : action, old);
+
+	if (result && gated)
+		atomic_store(&handlers[number], before);
+	if (!result && old && old->sa_sigaction == gate)
+		old->sa_sigaction = before;
+	return result;
+}
+
+__sighandler_t gate_signal(int number, __sighandler_t handler,
+			   __sighandler_t (*next)(int, __sighandler_t))
+{
+	struct sigaction action = {.sa_handler = handler}, gated = {.sa_sigaction = gate};
+	bool changes = needs_gate(number, &action);
+	signal_handler *before = NULL;
+
+	if (number > 0 && number <= LAST_SIGNAL)
+		before = atomic_load(&handlers[number]);
+	if (changes)
+		atomic_store_explicit(&handlers[number], action.sa_sigaction, memory_order_release);
+	__sighandler_t old = next(number, changes ? gated.sa_handler : handler);
+
+	if (old == SIG_ERR && changes)
+		atomic_store(&handlers[number], before);
+	if (old != gated.sa_handler)
+		return old;
+	action.sa_sigaction = before;
+	return action.sa_handler;
+}
+
+void gate_all(void)
+{
+	struct sigaction action;
+
+	for (int number = 1; number <= LAST_SIGNAL; number++)
+		if (!NEXT(sigaction)(number, NULL, &action) && needs_gate(number, &action))
+			gate_sigaction(number, &action, NULL);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The program's signal handlers, entered through a gate of ours. */
+#ifndef HELIO_COLLECTOR_GATE_H
+#define HELIO_COLLECTOR_GATE_H
+
+#include <signal.h>
+
+/* sigaction(2) and the older calls, for signals that are not ours; `next` is the call itself. */
+int gate_sigaction(int number, const struct sigaction *action, struct sigaction *old);
+__sighandler_t gate_signal(int number, __sighandler_t handler,
+			   __sighandler_t (*next)(int, __sighandler_t));
+
+/* Handlers that were installed before we could see it. Before ours are installed. */
+void gate_all(void);
+
+#endif

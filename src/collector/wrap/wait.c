@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * System calls that our signals interrupt.
+ *
+ * No call is wrapped.  Our handler finds in its context that the thread stands
+ * behind a system call that was ended with EINTR, and puts the thread back on
+ * the instruction: the call begins again, as the kernel itself does it when a
+ * signal has no handler, wherever in the program the call is made.
+ *
+ * What if a signal of the program comes too?  The kernel lets a second handler
+ * start where ours has put the thread.  So the program's handlers are entered
+ * through a gate (signal.c), which looks at the context: a call put back by us
+ * that has not begun yet is ended with EINTR after all, as if the program's
+ * signal had come first.  The other way round, when a handler of the program has
+ * interrupted a call and ours comes before the next instruction, the gate has left
+ * word.  Word is left in r11 and rcx, which no program uses behind `syscall`: the
+ * kernel has just overwritten them.  A call that takes a mask of signals for its
+ * duration finds a signal that is still pending when it begins again.
+ *
+ * Calls that the kernel would continue with the time that remains (nanosleep,
+ * poll, futex) are continued by restart_syscall(2) in our handler: sigreturn makes
+ * the kernel forget them.  So are transfers that ended early: only what is
+ * left is transferred.  Meanwhile the program's own mask is in force, without our
+ * signals.
+ *
+ * Relative timeouts of the other calls begin anew.  Signals that the monitor sends
+ * meet a call some microseconds after its begin, so that is what they add.
+ */
+#include "collector/wrap/wait.h"
+
+#include "collector/core/call.h"
+#include "collector/core/core.h"
+#include "collector/core/sys.h"
+#include "collector/sources/clock.h"
+
+#include <time.h>
+#include <ucontext.h>
+
+/* In r11: the call that the thread stands before was put back, and a handler of the program… */
+#define MARK_ANY	0x48454c494f0001 /* … ends it */
+#define MARK_NO_RESTART 0x48454c494f0002 /* … ends it if it lacks SA_RESTART */
+
+enum kind {
+	KIND_OTHER,
+	KIND_RESTARTED, /* by the kernel after a handler with SA_RESTART, unless it has a timeout */
+	KIND_ANEW,	/* ended by every handler; without one the kernel begins it again */
+	KIND_ENDED,	/* ended even by a signal that has no handler (a stop) */
+	KIND_CONTINUED, /* ended by every handler; without one the kernel continues it */
+};
+
+/* Calls that are not here are left as they are: close(), for one, must not begin again. */
+static const uint8_t kinds[] = {
+	[SYS_read] = KIND_RESTARTED,
+	[SYS_readv] = KIND_RESTARTED,
+	[SYS_write] = KIND_RESTARTED,
+	[SYS_writev] = KIND_RESTARTED,
+	[SYS_recvfrom] = KIND_RESTARTED,
+	[SYS_recvmsg] = KIND_RESTARTED,
+	[SYS_recvmmsg] = KIND_RESTARTED,
+	[SYS_sendto] = KIND_RESTARTED,
+	[SYS_sendmsg] = KIND_RESTARTED,
+	[SYS_sendmmsg] = KIND_RESTARTED,
+	[SYS_accept] = KIND_RESTARTED,
+	[SYS_accept4] = KIND_RESTARTED,
+	[SYS_connect] = KIND_RESTARTED,
+	[SYS_wait4] = KIND_RESTARTED,
+	[SYS_waitid] = KIND_RESTARTED,
+	[SYS_flock] = KIND_RESTARTED,
+	[SYS_fcntl] = KIND_RESTARTED,
+	[SYS_open] = KIND_RESTARTED,
+	[SYS_openat] = KIND_RESTARTED,
+	[SYS_ioctl] = KIND_RESTARTED,
+	[SYS_getrandom] = KIND_RESTARTED,
+	[SYS_splice] = KIND_RESTARTED,
+	[SYS_sendfile] = KIND_RESTARTED,
+	[SYS_mq_timedreceive] = KIND_RESTARTED,
+	[SYS_mq_timedsend] = KIND_RESTARTED,
+	[SYS_pause] = KIND_ANEW,
+	[SYS_rt_sigsuspend] = KIND_ANEW,
+	[SYS_select] = KIND_ANEW,
+	[SYS_pselect6] = KIND_ANEW,
+	[SYS_ppoll] = KIND_ANEW,
+	[SYS_msgrcv] = KIND_ANEW,
+	[SYS_msgsnd] = KIND_ANEW,
+	[SYS_io_pgetevents] = KIND_ANEW,
+	[SYS_epoll_wait] = KIND_ENDED,
+	[SYS_epoll_pwait] = KIND_ENDED,
+	[SYS_epoll_pwait2] = KIND_ENDED,
+	[SYS_rt_sigtimedwait] = KIND_ENDED,
+	[SYS_semop] = KIND_ENDED,
+	[SYS_semtimedop] = KIND_ENDED,
+	[SYS_io_getevents] = KIND_ENDED,
+	[SYS_nanosleep] = KIND_CONTINUED,
+	[SYS_clock_nanosleep] = KIND_CONTINUED,
+	[SYS_poll] = KIND_CONTINUED,
+	[SYS_futex] = KIND_CONTINUED,
+};
+
+static enum kind kind_of(long call, const greg_t *regs)
+{
+	if (call == SYS_clock_nanosleep && regs[REG_RSI] & TIMER_ABSTIME)
+		return KIND_ANEW;
+	/* Ended without its handler run, a signal that only the call's mask let in waits for it. */
+	if ((call == SYS_epoll_pwait || call == SYS_epoll_pwait2) && regs[REG_R8])
+		return KIND_ANEW;
+	return call >= 0 && call < (long)sizeof(kinds) ? kinds[call] : KIND_OTHER;
+}
+
+static uint64_t site_of(const greg_t *regs)
+{
+	return call_site((uint64_t)regs[REG_RIP], (uint64_t)regs[REG_RCX]);
+}
+
+/* A system call made for the program, in our handler: what would interrupt it there does so here.
+ */
+struct request {
+	long call, a, b, c, d, e, f;
+};
+
+static long call_for_program(const ucontext_t *context, const struct request *request)
+{
+	uint64_t ours = 1ull << (CLOCK_SIGNAL_PERF - 1) | 1ull << (CLOCK_SIGNAL_MONITOR - 1);
+	uint64_t mask = *(const uint64_t *)&context->uc_sigmask | ours, all;
+
+	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &mask, &all, sizeof(mask));
+	long result = sys_call6(request->call, request->a, request->b, request->c, request->d,
+				request->e, request->f);
+	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, 0, sizeof(all));
+	return result;
+}
+
+/* The thread stands before its call once more. */
+static void put_back(greg_t *regs, uint64_t site, long call)
+{
+	regs[REG_RIP] = (greg_t)site;
+	regs[REG_RAX] = call;
+	regs[REG_R11] = MARK_ANY;
+}
+
+/* The call has ended with EINTR, and not by us. */
+static void leave_ended(greg_t *regs)
+{
+	regs[REG_RAX] = -EINTR;
+	regs[REG_RCX] = 0;
+}
+
+static void go_on_after_eintr(ucontext_t *context, uint64_t site, long call, bool sent)
+{
+	static const struct request restart = {.call = SYS_restart_syscall};
+	greg_t *regs = context->uc_mcontext.gregs;
+	enum kind kind = kind_of(call, regs);
+
+	if (kind == KIND_CONTINUED) {
+		regs[REG_RAX] = call_for_program(context, &restart);
+		if (regs[REG_RAX] == -EINTR)
+			leave_ended(regs);
+	} else if (kind == KIND_ANEW || (kind != KIND_OTHER && sent)) {
+		put_back(regs, site, call);
+	}
+}
+
+void wait_go_on(void *context, bool sent)
+{
+	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+	uint64_t site = site_of(regs);
+
+	if (!site || atomic_load_explicit(&collector.silent, memory_order_relaxed))
+		return;
+	if (regs[REG_RIP] == (greg_t)site) {
+		if (regs[REG_R11] != MARK_ANY && kind_of(regs[REG_RAX], regs) == KIND_RESTARTED)
+			regs[REG_R11] = MARK_NO_RESTART;
+		return;
+	}
+	long call = call_number(site, (uint64_t)regs[REG_RDI], (uint64_t)regs[REG_RSI]);
+
+	if (regs[REG_RAX] == -EINTR)
+		go_on_after_eintr(context, site, call, sent);
+}
+
+static bool has_restart(int signal)
+{
+	struct { /* the kernel's sigaction */
+		void *handler;
+		unsigned long flags;
+		void *restorer;
+		uint64_t mask;
+	} action = {0};
+
+	sys_call(SYS_rt_sigaction, signal, 0, &action, sizeof(action.mask));
+	return action.flags & SA_RESTART;
+}
+
+/* A call that was to begin again is ended, if so decided; one that has ended stays so. */
+static void meet(greg_t *regs, uint64_t site, bool ends)
+{
+	if (regs[REG_RIP] != (greg_t)site) {
+		if (regs[REG_RAX] == -EINTR)
+			leave_ended(regs);
+	} else if (ends) {
+		regs[REG_RIP] = regs[REG_RCX];
+		leave_ended(regs);
+	}
+}
+
+void wait_meets_handler(int signal, void *context)
+{
+	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+	uint64_t site = site_of(regs);
+
+	if (site)
+		meet(regs, site,
+		     regs[REG_R11] == MARK_ANY ||
+			     (regs[REG_R11] == MARK_NO_RESTART && !has_restart(signal)));
+}
+
+void wait_meets_forwarded(const struct sigaction *program, void *context)
+{
+	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+	uint64_t site = site_of(regs);
+
+	if (site)
+		meet(regs, site,
+		     !(program->sa_flags & SA_RESTART) &&
+			     kind_of(regs[REG_RAX], regs) == KIND_RESTARTED);
+}
