@@ -50,8 +50,9 @@ _helio_collect() {
 	local cur=$1 prev=$2 first=$3 index
 	for ((index = first; index < COMP_CWORD; index++)); do
 		case ${COMP_WORDS[index]} in
-		-p | -S | -F | -o | -O | -C | -t | --clock | --sample | --follow | --output | --overwrite | --comment | \
-			--duration | --engine | --depth) ((index++)) ;;
+		-p | -S | -F | -o | -O | -C | -t | -l | -y | -L | -d | -g | -A | -a | --clock | --sample | --follow | --output | \
+			--overwrite | --comment | --duration | --engine | --depth | --sample-signal | --pause-signal | --size-limit | \
+			--directory | --group | --archive) ((index++)) ;;
 		-*) ;;
 		*)
 			if declare -F _command_offset >/dev/null; then
@@ -68,11 +69,18 @@ _helio_collect() {
 	-S | --sample | -F | --follow) _helio_words 'on off' "$cur" ;;
 	--engine) _helio_words 'auto perf monitor' "$cur" ;;
 	-o | -O | --output | --overwrite) _helio_experiments "$cur" ;;
+	-l | -y | --sample-signal | --pause-signal) _helio_words 'USR1 USR2' "$cur" ;;
+	-L | --size-limit) _helio_words 'unlimited' "$cur" ;;
+	-d | --directory) _helio_files -d "$cur" ;;
+	-g | --group) _helio_experiments "$cur" ;;
+	-A | --archive) _helio_words 'on off copy src' "$cur" ;;
+	-a) _helio_words 'on off ldobjects usedldobjects src usedsrc all' "$cur" ;;
 	-C | -t | --comment | --duration | --depth) ;;
 	*)
 		if [[ $cur == -* ]]; then
-			_helio_words '-p -S -F -o -O -C -t -n -v -q -V --clock --sample --follow --output --overwrite --comment
-				--duration --engine --depth --dry-run --verbose --quiet --version --help' "$cur"
+			_helio_words '-p -S -F -o -O -C -t -l -y -L -d -g -A -n -v -q -V --clock --sample --follow --output --overwrite
+				--comment --duration --sample-signal --pause-signal --size-limit --directory --group --archive
+				--engine --depth --dry-run --verbose --quiet --version --help' "$cur"
 		else
 			_helio_files -c "$cur"
 			[[ $cur == */* ]] && _helio_files -f "$cur"
@@ -81,17 +89,28 @@ _helio_collect() {
 	esac
 }
 
+_helio_ctl() {
+	local cur=$1
+	if ((COMP_CWORD == 2)); then
+		_helio_words 'pause resume sample stop status --help' "$cur"
+	else
+		_helio_experiments "$cur"
+	fi
+}
+
 _helio() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		_helio_words 'collect print help version --help --version' "$cur"
+		_helio_words 'collect ctl doctor print help version --help --version' "$cur"
 		return
 	fi
 	case ${COMP_WORDS[1]} in
 	collect) _helio_collect "$cur" "$prev" 2 ;;
 	print) _helio_print "$cur" "$prev" ;;
-	help) ((COMP_CWORD == 2)) && _helio_words 'collect print help version' "$cur" ;;
+	ctl) _helio_ctl "$cur" ;;
+	doctor) _helio_words '--json --help' "$cur" ;;
+	help) ((COMP_CWORD == 2)) && _helio_words 'collect ctl doctor print help version' "$cur" ;;
 	esac
 }
 
