@@ -112,6 +112,7 @@ struct collector {
 	_Atomic int32_t pid; /* whose recording this is; another: a child that shares our memory */
 	enum engine engine;
 	bool follow;
+	bool late; /* the program ran already: our wrappers stand in for nothing */
 	uint64_t start_ns; /* CLOCK_MONOTONIC at time 0 of the family */
 	uint64_t begin_ns; /* … at the begin of this process image's recording */
 	uint64_t window_start_ns, window_end_ns; /* CLOCK_MONOTONIC; end 0: none */
@@ -157,6 +158,13 @@ uint64_t collector_suspend(void);
 void collector_go_on(void);
 /* Begins a new recording in the child of a fork. */
 void collector_restart_after_fork(void);
+/* Begins a recording in a program that runs already, all but its engine; `words` as in
+ * format/attach.h.  0, or a negative errno. */
+int collector_begin_late(const char *words);
+/* Unmaps the files of a recording that has ended. */
+void collector_drop_files(void);
+/* Says in the log which engine is at work, and why not the one that was asked for. */
+void collector_log_engine(enum engine asked, const char *reason);
 /* True in the process whose recording this is, false in a child of vfork. */
 bool collector_is_ours(void);
 
@@ -170,6 +178,14 @@ struct thread *thread_new(void);
 void thread_release(struct thread *thread);
 /* Makes the state the calling thread's: its begin is accounted from `birth_ns`. */
 void thread_adopt(struct thread *thread, uint64_t birth_ns);
+
+/* A state for a thread that runs already and has not had an event: it finds it by its id. `dir` is an
+ * open /proc/self/task. */
+void thread_announce(int tid, int dir);
+/* The thread `tid` has left without a word: its state is free again. */
+void thread_bury(struct thread *thread, int tid);
+/* For a new recording in the same process: the states of living threads stay theirs. */
+void thread_empty_lanes(void);
 
 /* The calling thread is about to end: takes its state away; nothing is recorded of it any more. */
 void thread_end(void);

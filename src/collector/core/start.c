@@ -18,6 +18,7 @@
 #include <link.h>
 #include <regex.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -112,15 +113,38 @@ static void read_lineage(char *slot)
 		collector.lineage_slot = NULL;
 }
 
+/* What `helio attach` said, in place of the environment: see format/attach.h. */
+static const char *late_words;
+
+static const char *late_value(const char *name)
+{
+	size_t length = text_length(name);
+
+	for (const char *word = late_words; *word; word += text_length(word) + 1)
+		if (text_starts(word, name) && word[length] == '=')
+			return word + length + 1;
+	return NULL;
+}
+
+static const char *told(const char *name)
+{
+	return collector.late ? late_value(name) : getenv(name);
+}
+
 static bool read_environment(void)
 {
-	const char *params = getenv(PARAMS_ENV);
-	const char *founder = getenv(PARAMS_ENV_EXPERIMENT);
-	const char *library = getenv(PARAMS_ENV_LIBRARY);
-	const char *pattern = getenv(PARAMS_ENV_FOLLOW);
-	char *lineage = getenv(PARAMS_ENV_LINEAGE);
+	const char *params = told(PARAMS_ENV);
+	const char *founder = told(PARAMS_ENV_EXPERIMENT);
+	const char *library = told(PARAMS_ENV_LIBRARY);
+	const char *pattern = told(PARAMS_ENV_FOLLOW);
+	char *lineage = (char *)(uintptr_t)told(PARAMS_ENV_LINEAGE);
 
 	if (!params || !*params || !founder || !library || !lineage)
+		return false;
+	const char *preload = getenv("LD_PRELOAD");
+
+	/* Loaded by somebody else, with variables that were for another. */
+	if (!collector.late && (!preload || !strstr(preload, library)))
 		return false;
 	read_params(params);
 	copy(collector.founder, sizeof(collector.founder), founder);
@@ -182,7 +206,7 @@ static uint64_t process_cpu_ns(void)
 	return (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
 }
 
-static void log_engine(enum engine asked, const char *reason)
+void collector_log_engine(enum engine asked, const char *reason)
 {
 	static const char *const names[] = {"none", "perf", "monitor"};
 	char room[PATH_MAX_HERE + 512];
@@ -207,7 +231,7 @@ static void start_engine(void)
 		collector.engine = ENGINE_MONITOR;
 	if (collector.engine == ENGINE_MONITOR && !monitor_engine_start())
 		collector.engine = ENGINE_NONE;
-	log_engine(asked, reason);
+	collector_log_engine(asked, reason);
 }
 
 /*
@@ -304,6 +328,21 @@ static void find_main_stack(void)
 	collector.default_stack_size = size;
 }
 
+/* All that a recording needs before its first thread. */
+static bool set_up(const char *label)
+{
+	find_main_stack();
+	dl_iterate_phdr(find_own_text, NULL);
+	unwind_skip(collector.text_low, collector.text_high);
+	if (!begin_recording())
+		return false;
+	modules_update();
+	if (!collector.lineage[0])
+		modules_archive_vdso(getauxval(AT_SYSINFO_EHDR));
+	sample_write(FORMAT_SAMPLE_START, label);
+	return true;
+}
+
 __attribute__((constructor)) static void start(void)
 {
 	next_resolve();
@@ -313,17 +352,8 @@ __attribute__((constructor)) static void start(void)
 		return;
 	atomic_store(&collector.pid, sys_getpid());
 	process_install();
-	if (!record)
+	if (!record || !set_up("start"))
 		return;
-	find_main_stack();
-	dl_iterate_phdr(find_own_text, NULL);
-	unwind_skip(collector.text_low, collector.text_high);
-	if (!begin_recording())
-		return;
-	modules_update();
-	if (!collector.lineage[0])
-		modules_archive_vdso(getauxval(AT_SYSINFO_EHDR));
-	sample_write(FORMAT_SAMPLE_START, "start");
 	/* Last: what we did so far is not the program's time. */
 	begin_own_thread(collector.main_stack_low, collector.main_stack_high);
 	atomic_store(&collector.recording, true);
@@ -445,6 +475,7 @@ void collector_terminate(void)
 	perf_engine_pause();
 	perf_engine_forget();
 	monitor_engine_stop();
+	keeper_stop();
 }
 
 void collector_fall_silent(const char *reason)
@@ -491,6 +522,13 @@ void collector_go_on(void)
 		monitor_engine_resume();
 }
 
+void collector_drop_files(void)
+{
+	control_forget();
+	blockfile_abandon(&collector.profile);
+	stacktable_abandon();
+}
+
 static void reset_counts(void)
 {
 	atomic_store(&collector.forks, 0);
@@ -505,6 +543,44 @@ static void reset_counts(void)
 	atomic_store(&collector.cpu_recorded_ns, 0);
 }
 
+/* The recording before this one, in this process or in the one that it was forked from. */
+static void forget_last(void)
+{
+	reset_counts();
+	if (!collector_is_ours()) {
+		keeper_forget();
+		monitor_engine_forget();
+		unwind_after_fork();
+		thread_forget_all();
+	}
+	thread_empty_lanes();
+	collector_drop_files();
+	collector.open = (struct window){0};
+	collector.window_start_ns = collector.window_end_ns = 0;
+	collector.partial = false;
+}
+
+int collector_begin_late(const char *words)
+{
+	/* In a program that was started with us the wrappers have the experiment's variables. */
+	if (atomic_load(&collector.recording) || atomic_load(&collector.silent) ||
+	    (collector.tracking && !collector.late))
+		return -EBUSY;
+	forget_last();
+	collector.late = true;
+	late_words = words;
+	if (!read_environment())
+		return -EINVAL;
+	collector.lineage_slot = NULL; /* it lies in what will be unmapped */
+	late_words = "";
+	atomic_store(&collector.pid, sys_getpid());
+	process_install();
+	if (!set_up("attach"))
+		return -EACCES;
+	collector.cpu_before_ns = process_cpu_ns();
+	return 0;
+}
+
 void collector_restart_after_fork(void)
 {
 	const struct thread *thread = thread_current_if_known();
@@ -513,14 +589,13 @@ void collector_restart_after_fork(void)
 	reset_counts();
 	if (!atomic_exchange(&collector.recording, false))
 		return;
+	keeper_forget();
 	perf_engine_forget();
 	monitor_engine_forget();
 	unwind_after_fork();
-	control_forget();
-	blockfile_abandon(&collector.profile);
-	stacktable_abandon();
+	collector_drop_files();
 	thread_forget_all();
-	const char *pattern = getenv(PARAMS_ENV_FOLLOW);
+	const char *pattern = told(PARAMS_ENV_FOLLOW);
 
 	atomic_store(&collector.pid, sys_getpid());
 	if (!collector.follow || (pattern && !wanted(pattern)) || !begin_recording())

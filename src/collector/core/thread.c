@@ -4,7 +4,8 @@
  *
  * A thread finds its state through eight bytes of static TLS.  pthread_create
  * is wrapped, so most threads get their state before they run; any other (a
- * raw clone) gets it with its first event, in the handler.  States are mapped
+ * raw clone) gets it with its first event, in the handler.  Where the recording
+ * began later than the program, threads find the state that was announced for them by their id.  States are mapped
  * one by one, listed in a table that only grows, and taken over by later
  * threads.
  */
@@ -136,6 +137,44 @@ struct thread *thread_current_if_known(void)
 	return self == &gone ? NULL : self;
 }
 
+struct search {
+	int tid;
+	struct thread *found;
+};
+
+static void match_tid(struct thread *thread, void *arg)
+{
+	struct search *search = arg;
+
+	if (atomic_load(&thread->tid) == search->tid)
+		search->found = thread;
+}
+
+static struct thread *find(int tid)
+{
+	struct search search = {.tid = tid};
+
+	thread_for_each(match_tid, &search);
+	return search.found;
+}
+
+/* The state that was announced for the calling thread; or it is left of another thread. */
+static struct thread *join_announced(struct thread *thread)
+{
+	int tid = sys_gettid();
+
+	if (!thread_try_lock(thread))
+		return NULL;
+	bool joined = atomic_load(&thread->tid) == tid && clock_join(thread);
+
+	if (joined)
+		self = thread;
+	thread_unlock(thread);
+	if (!joined)
+		thread_bury(thread, tid);
+	return joined ? thread : NULL;
+}
+
 struct thread *thread_current(void)
 {
 	if (self)
@@ -143,7 +182,11 @@ struct thread *thread_current(void)
 	/* A thread that pthread_create makes gets the state prepared for it in a moment. */
 	if (atomic_load(&collector.births))
 		return NULL;
-	struct thread *thread = thread_new();
+	struct thread *thread = find(sys_gettid());
+
+	if (thread)
+		return join_announced(thread);
+	thread = thread_new();
 
 	if (thread)
 		thread_adopt(thread, clock_now_ns() - clock_own_cpu_ns());
@@ -161,6 +204,40 @@ void thread_end(void)
 	thread_lock(thread);
 	monitor_engine_disarm(thread);
 	thread_release(thread);
+	thread_unlock(thread);
+}
+
+void thread_announce(int tid, int dir)
+{
+	struct thread *thread = find(tid);
+
+	if (thread) {
+		reset(thread);
+		thread->number = atomic_fetch_add(&collector.threads, 1) + 1;
+	} else {
+		thread = thread_new();
+	}
+	if (!thread)
+		return;
+	atomic_store(&thread->tid, tid);
+	clock_begin_other(thread, dir);
+	thread->clock.recorded_ns = control_recorded_ns(thread->clock.last.now_ns, &(bool){0});
+	if (tid == atomic_load(&collector.pid)) {
+		thread->stack_low = collector.main_stack_low;
+		thread->stack_high = collector.main_stack_high;
+	}
+	writer_thread_begin(thread, thread->clock.last.now_ns);
+}
+
+void thread_bury(struct thread *thread, int tid)
+{
+	if (!thread_try_lock(thread))
+		return;
+	if (atomic_load(&thread->tid) == tid) {
+		writer_thread_end(thread, thread->clock.last.now_ns);
+		monitor_engine_disarm(thread);
+		thread_release(thread);
+	}
 	thread_unlock(thread);
 }
 
@@ -205,6 +282,25 @@ void thread_forget_all(void)
 		thread->lane = (struct lane){0};
 		atomic_store(&thread->busy, 0);
 		thread_release(thread);
+	}
+}
+
+void thread_empty_lanes(void)
+{
+	uint32_t count = atomic_load(&registry_count);
+
+	atomic_store(&collector.threads, 0);
+	for (uint32_t i = 0; i < count && i < THREADS_MAX; i++) {
+		struct thread *thread = registry[i];
+
+		if (!thread)
+			continue;
+		thread_lock(thread);
+		thread->lane = (struct lane){0};
+		int tid = atomic_load(&thread->tid);
+		if (tid && sys_call(SYS_tgkill, sys_getpid(), tid, 0, 0) == -ESRCH)
+			thread_release(thread);
+		thread_unlock(thread);
 	}
 }
 

@@ -642,6 +642,38 @@ void clock_remote_wait(struct thread *thread, const struct clock_remote *remote,
 	emit(thread, clock->remote_state, &clock->blocked_pending_ns, clock->remote_stack);
 }
 
+void clock_begin_other(struct thread *thread, int dir)
+{
+	struct clock_account *clock = &thread->clock;
+	struct clock_remote remote = {0};
+	struct clock_files files;
+
+	clock_files_open(&files, dir, thread->tid);
+	clock_look(&files, &remote);
+	clock_files_close(&files);
+	clock->last.now_ns = clock_now_ns();
+	clock->last.cpu_ns = clock_other_cpu_ns(thread->tid);
+	clock->delay_ns = remote.delay_ns;
+}
+
+bool clock_join(struct thread *thread)
+{
+	struct clock_account *clock = &thread->clock;
+	struct clock_reading reading;
+
+	clock_read(&reading);
+	if (reading.cpu_ns < clock->last.cpu_ns)
+		return false;
+	reading.now_ns = clock->last.now_ns;
+	reading.cpu_ns = clock->last.cpu_ns;
+	reading.voluntary_switches--; /* perhaps there was one since: the run-queue delay tells */
+	reading.usage_ns = 0;
+	clock->last = reading;
+	clock->system_done_us = reading.system_us;
+	clock->tick_faults = reading.minor_faults + reading.major_faults;
+	return true;
+}
+
 void clock_remote_until(struct thread *thread, uint64_t now_ns)
 {
 	struct clock_account *clock = &thread->clock;

@@ -57,7 +57,23 @@ void clock_remote_until(struct thread *thread, uint64_t now_ns);
 /* The wait of a blocked thread, as seen by clock_look, goes on with this stack. */
 void clock_remote_wait(struct thread *thread, const struct clock_remote *remote, uint64_t now_ns);
 
+/*
+ * For threads that ran before the recording began.  The accounting of thread `tid` begins now,
+ * seen from outside; `dir` is an open /proc/self/task.
+ */
+void clock_begin_other(struct thread *thread, int dir);
+/* Its first own event: what cannot be read from outside is read.  False: the thread is
+ * another one, which has got the same number. */
+bool clock_join(struct thread *thread);
+
 /* The engines. */
+/* Takes the engine's signal, and nothing else yet. */
+bool perf_engine_prepare(void);
+bool monitor_engine_prepare(void);
+/* An event of another thread, or with 0 of the calling one: a descriptor or a negative errno. */
+int perf_engine_open(int tid, bool switches);
+/* The switch events, which there were too many of, may come again. */
+void perf_engine_breathed(void);
 bool perf_engine_start(char *reason, size_t size);
 /* Every context switch is being signalled now. */
 bool perf_engine_sees_switches(void);
@@ -79,6 +95,21 @@ void monitor_engine_stop(void);
 void monitor_engine_pause(void);
 void monitor_engine_resume(void);
 void monitor_engine_forget(void);
+
+/*
+ * The keeper of other threads' events, in a program that was attached to.  It begins when
+ * the thread `tid` is not traced any more.  Where it holds no events the next four do
+ * nothing and return false.
+ */
+bool keeper_start(int tid);
+bool keeper_pause(void); /* returns when no event fires any more */
+bool keeper_resume(void);
+bool keeper_breathe(void); /* no switch events for a moment */
+bool keeper_drop(void);
+bool keeper_holds(void);
+int keeper_tid(void); /* 0: there is none */
+void keeper_stop(void);
+void keeper_forget(void); /* in the child of a fork */
 
 /*
  * The signals that the engines use: the program must not block or take them.  The

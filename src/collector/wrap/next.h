@@ -77,7 +77,10 @@ void signal_hide_again(void);
 /* seccomp.c: a call that may restrict the program. */
 void seccomp_before_syscall(long number, long a, long b, long c);
 
-/* process.c */
+/* The program has its signals back; where it has changed an action itself, that one stays. */
+void signal_give_back(void);
+
+/* process.c: once */
 void process_install(void);
 
 #endif

@@ -526,7 +526,11 @@ __asm__(".text\n"
 
 void process_install(void)
 {
-	pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+	static bool installed;
+
+	if (!installed)
+		pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+	installed = true;
 	announce_combo(1);
 }
 

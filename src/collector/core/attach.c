@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What `helio attach` calls in a program that runs already (format/attach.h).
+ *
+ * The functions run in a thread that is stopped somewhere in the program, on a
+ * stack of the attacher's, with all signals blocked.  Nothing may wait for
+ * another thread here, and no event may fire before this thread is let go: it would
+ * end the system call that it is in.  So the keeper opens them, later.
+ *
+ * The states of threads stay theirs from one recording to the next: a thread knows
+ * its own by a variable of its own, which nobody else can clear.
+ */
+#include "collector/core/attach.h"
+
+#include "collector/core/core.h"
+#include "collector/core/sys.h"
+#include "collector/core/tasks.h"
+#include "collector/core/text.h"
+#include "collector/sources/clock.h"
+#include "collector/wrap/next.h"
+#include "format/attach.h"
+
+static int32_t attacher;
+
+bool attach_is_abandoned(void)
+{
+	return sys_call(SYS_kill, attacher, 0, 0, 0) == -ESRCH;
+}
+
+static void announce(int tid, void *dir)
+{
+	thread_announce(tid, *(int *)dir);
+}
+
+static void announce_threads(void)
+{
+	int dir = sys_open("/proc/self/task", O_RDONLY | O_DIRECTORY, 0);
+
+	if (dir < 0)
+		return;
+	tasks_for_each(dir, announce, &dir);
+	sys_close(dir);
+}
+
+static int64_t begin(const char *words, int64_t from)
+{
+	int result = collector_begin_late(words);
+
+	if (result)
+		return result;
+	attacher = (int32_t)from;
+	announce_threads();
+	atomic_store(&collector.recording, true);
+	if (!keeper_start(sys_gettid())) {
+		collector_terminate();
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/* The calling thread's wait, or work, up to now belongs to where it was interrupted. */
+static void settle_interrupted(uint64_t pc, uint64_t sp)
+{
+	struct thread *thread = thread_current();
+
+	if (!thread)
+		return;
+	thread_lock(thread);
+	clock_settle(thread, stack_of_blocked(thread, pc, sp));
+	thread_unlock(thread);
+}
+
+static int64_t end(uint64_t pc, uint64_t sp)
+{
+	if (!atomic_load(&collector.recording) || !collector_is_ours())
+		return -ESRCH;
+	settle_interrupted(pc, sp);
+	collector_terminate();
+	collector.tracking = false;
+	return 0;
+}
+
+static int64_t release(void)
+{
+	if (!collector_is_ours() || atomic_load(&collector.recording))
+		return -EBUSY;
+	signal_give_back();
+	collector_drop_files();
+	return 0;
+}
+
+/* ---- exec, which an event must not meet ---- */
+
+static int exec_quietly(long number, const char *name, long a, long b, long c, long d, long e)
+{
+	bool recording = atomic_load(&collector.recording) && collector_is_ours();
+	char room[PATH_MAX_HERE];
+	struct text line = TEXT_ON(room);
+
+	if (recording) {
+		uint64_t now_ns = collector_suspend();
+
+		log_event_begin_at(&line, "exec", now_ns);
+		text_attribute(&line, "name", name);
+		log_event_end(&line);
+	}
+	long result = sys_call6(number, a, b, c, d, e, 0);
+
+	if (recording) {
+		collector_go_on();
+		log_event_begin(&line, "exec_failed");
+		text_attribute_decimal(&line, "errno", -result);
+		log_event_end(&line);
+	}
+	errno = (int)-result;
+	return -1;
+}
+
+static int quiet_execve(const char *path, char *const argv[], char *const env[])
+{
+	return exec_quietly(SYS_execve, path, SYS_ARG(path), SYS_ARG(argv), SYS_ARG(env), 0, 0);
+}
+
+static int quiet_execveat(int dir, const char *path, char *const argv[], char *const env[],
+			  int flags)
+{
+	return exec_quietly(SYS_execveat, path, dir, SYS_ARG(path), SYS_ARG(argv), SYS_ARG(env),
+			    flags);
+}
+
+COLLECTOR_EXPORT const struct format_attach helio_collector_attach_1 = {
+	.begin = begin,
+	.end = end,
+	.release = release,
+	.execve = quiet_execve,
+	.execveat = quiet_execveat,
+};

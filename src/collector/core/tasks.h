@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The threads of this process as the kernel lists them. */
+#ifndef HELIO_COLLECTOR_TASKS_H
+#define HELIO_COLLECTOR_TASKS_H
+
+/* Calls visit for the id of each. `dir` is an open /proc/self/task. */
+void tasks_for_each(int dir, void (*visit)(int tid, void *arg), void *arg);
+
+#endif

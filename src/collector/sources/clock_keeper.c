@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The keeper: a raw thread in a program that was attached to.
+ *
+ * Threads that ran before need perf events of their own, two descriptors each.
+ * The keeper opens and holds them in a descriptor table of its own, where the program neither
+ * sees them nor misses the numbers.  What must be done to all of them (nothing may
+ * fire during exec; too many switches) others ask of it by a word in memory.
+ *
+ * It begins when nobody traces the thread any more that was made to start it:
+ * an event there would end the system call that the thread was interrupted in.  It
+ * also sees to what nobody else does: threads that have ended without a
+ * word, and an attacher that was killed.
+ */
+#include "collector/core/attach.h"
+#include "collector/core/rawthread.h"
+#include "collector/core/sys.h"
+#include "collector/core/tasks.h"
+#include "collector/core/text.h"
+#include "collector/sources/clock.h"
+
+#include <linux/futex.h>
+#include <linux/perf_event.h>
+#include <sys/mman.h>
+#include <time.h>
+
+enum { WISH_PAUSE = 1, WISH_RESUME = 2, WISH_BREATH = 4, WISH_DROP = 8, WISH_END = 16 };
+
+enum {
+	STACK = 32 * 1024,
+	HELD_MAX = 1 << 15,
+	ROUNDS = 8,		    /* of looking for threads that began meanwhile */
+	UNTRACED_TRIES = 10 * 1000, /* of a millisecond */
+	WATCH_NS = 200 * 1000 * 1000,
+	BREATH_NS = 20 * 1000 * 1000,
+};
+
+/* The events of one thread. */
+struct held {
+	int tid;
+	int tick, change;
+};
+
+static _Atomic unsigned running;
+static _Atomic uint32_t wishes; /* a futex */
+static _Atomic uint32_t off;	/* all events are disabled; a futex */
+static _Atomic int32_t keeper_id;
+static _Atomic int32_t home; /* the process whose keeper it is: not a child of its */
+static int tracee;
+static struct held *held; /* HELD_MAX, mapped */
+static uint32_t held_count;
+static _Atomic bool holding; /* for others: there are events */
+static char stack[STACK] __attribute__((aligned(16)));
+
+static void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t limit_ns)
+{
+	const struct timespec limit = {.tv_sec = (time_t)(limit_ns / 1000000000u),
+				       .tv_nsec = (long)(limit_ns % 1000000000u)};
+
+	sys_call(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &limit);
+}
+
+static void futex_wake(_Atomic uint32_t *word)
+{
+	sys_call(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, 0);
+}
+
+/* ---- for others ---- */
+
+static bool is_here(void)
+{
+	return atomic_load(&running) && atomic_load(&home) == sys_getpid();
+}
+
+static bool wish(uint32_t what)
+{
+	if (!is_here() || !atomic_load(&holding))
+		return false;
+	atomic_fetch_or(&wishes, what);
+	futex_wake(&wishes);
+	return true;
+}
+
+bool keeper_pause(void)
+{
+	if (!wish(WISH_PAUSE))
+		return false;
+	while (is_here() && !atomic_load(&off))
+		futex_wait(&off, 0, BREATH_NS);
+	return true;
+}
+
+bool keeper_resume(void)
+{
+	return wish(WISH_RESUME);
+}
+
+bool keeper_breathe(void)
+{
+	return wish(WISH_BREATH);
+}
+
+bool keeper_drop(void)
+{
+	return wish(WISH_DROP);
+}
+
+bool keeper_holds(void)
+{
+	return atomic_load_explicit(&holding, memory_order_relaxed);
+}
+
+int keeper_tid(void)
+{
+	return is_here() ? atomic_load(&keeper_id) : 0;
+}
+
+void keeper_stop(void)
+{
+	if (!is_here())
+		return;
+	atomic_fetch_or(&wishes, WISH_END);
+	futex_wake(&wishes);
+	while (sys_call(SYS_tgkill, sys_getpid(), atomic_load(&keeper_id), 0, 0) != -ESRCH)
+		sys_call(SYS_sched_yield, 0, 0, 0, 0);
+}
+
+/* ---- events ---- */
+
+static void switch_all(bool ticks, unsigned long request)
+{
+	for (uint32_t i = 0; i < held_count; i++) {
+		sys_ioctl(held[i].change, request, 0);
+		if (ticks)
+			sys_ioctl(held[i].tick, request, 0);
+	}
+}
+
+static void drop_all(void)
+{
+	atomic_store(&holding, false);
+	for (uint32_t i = 0; i < held_count; i++) {
+		sys_close(held[i].change);
+		sys_close(held[i].tick);
+	}
+	held_count = 0;
+}
+
+static bool is_held(int tid)
+{
+	for (uint32_t i = 0; i < held_count; i++)
+		if (held[i].tid == tid)
+			return true;
+	return false;
+}
+
+struct round {
+	uint32_t fresh;
+	int error; /* 0, or a negative errno: these events cannot be had */
+};
+
+/* A thread that began after one that holds events has them already; two sets only cost more. */
+static void hold(int tid, void *arg)
+{
+	struct round *round = arg;
+
+	if (round->error || tid == sys_gettid() || is_held(tid))
+		return;
+	if (held_count == HELD_MAX) {
+		round->error = -EMFILE;
+		return;
+	}
+	struct held fresh = {.tid = tid, .change = perf_engine_open(tid, true)};
+
+	fresh.tick = fresh.change < 0 ? fresh.change : perf_engine_open(tid, false);
+	if (fresh.tick >= 0) {
+		held[held_count++] = fresh;
+		round->fresh++;
+		return;
+	}
+	if (fresh.change >= 0)
+		sys_close(fresh.change);
+	if (fresh.tick != -ESRCH)
+		round->error = fresh.tick;
+}
+
+/* Every thread there is, until no new one comes. 0, or a negative errno. */
+static int hold_all(int dir)
+{
+	struct round round = {.fresh = 1};
+
+	if (!held)
+		held = sys_mmap(HELD_MAX * sizeof(*held), PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (!held)
+		return -ENOMEM;
+	held_count = 0;
+	for (int i = 0; i < ROUNDS && round.fresh && !round.error; i++) {
+		round.fresh = 0;
+		tasks_for_each(dir, hold, &round);
+	}
+	return round.error;
+}
+
+/* ---- the thread ---- */
+
+static bool is_traced(void)
+{
+	static const char label[] = "TracerPid:\t";
+	char path_room[64], room[2048];
+	struct text path = TEXT_ON(path_room);
+
+	text_puts(&path, "/proc/self/task/");
+	text_decimal(&path, tracee);
+	text_puts(&path, "/status");
+	int fd = sys_open(path_room, O_RDONLY, 0);
+	long got = fd < 0 ? 0 : sys_read(fd, room, sizeof(room) - 1);
+
+	if (fd >= 0)
+		sys_close(fd);
+	room[got > 0 ? got : 0] = '\0';
+	for (const char *at = room; *at; at++)
+		if (text_starts(at, label))
+			return at[sizeof(label) - 1] != '0';
+	return false;
+}
+
+static void start_events(int dir)
+{
+	char room[128] = "";
+	struct text reason = TEXT_ON(room);
+	enum engine asked = collector.engine;
+	int error = 0;
+
+	for (int i = 0; i < UNTRACED_TRIES && is_traced(); i++)
+		futex_wait(&wishes, 0, 1000 * 1000);
+	if (asked == ENGINE_PERF)
+		error = hold_all(dir);
+	if (error) {
+		drop_all();
+		text_puts(&reason, "perf_event_open: errno ");
+		text_decimal(&reason, -error);
+	}
+	if (asked == ENGINE_PERF && !error)
+		atomic_store(&holding, true);
+	else if (asked != ENGINE_NONE && !monitor_engine_take_over())
+		collector.engine = ENGINE_NONE;
+	collector_log_engine(asked, room);
+}
+
+static void bury_if_gone(struct thread *thread, void *unused)
+{
+	int tid = atomic_load(&thread->tid);
+
+	(void)unused;
+	if (sys_call(SYS_tgkill, atomic_load(&collector.pid), tid, 0, 0) == -ESRCH)
+		thread_bury(thread, tid);
+}
+
+/* False: nobody wants the recording any more. */
+static bool watch(void)
+{
+	thread_for_each(bury_if_gone, NULL);
+	if (!attach_is_abandoned())
+		return true;
+	log_warning("helio attach was killed: the recording ends here", 0);
+	atomic_store(&collector.recording, false);
+	collector.tracking = false;
+	monitor_engine_pause();
+	return false;
+}
+
+static void fulfil(uint32_t wished, uint64_t *breath_end_ns, uint64_t now_ns)
+{
+	if (wished & WISH_PAUSE) {
+		switch_all(true, PERF_EVENT_IOC_DISABLE);
+		atomic_store(&off, 1);
+		futex_wake(&off);
+	}
+	if (wished & WISH_RESUME) {
+		atomic_store(&off, 0);
+		switch_all(true, PERF_EVENT_IOC_ENABLE);
+	}
+	if (wished & WISH_BREATH) {
+		switch_all(false, PERF_EVENT_IOC_DISABLE);
+		*breath_end_ns = now_ns + BREATH_NS;
+	}
+	if (*breath_end_ns && now_ns >= *breath_end_ns) {
+		*breath_end_ns = 0;
+		perf_engine_breathed();
+		if (!atomic_load(&off))
+			switch_all(false, PERF_EVENT_IOC_ENABLE);
+	}
+	if (wished & WISH_DROP)
+		drop_all();
+}
+
+static void keep(void)
+{
+	uint64_t breath_end_ns = 0, watched_ns = clock_now_ns();
+
+	for (;;) {
+		uint64_t now_ns = clock_now_ns();
+		uint32_t wished = atomic_exchange(&wishes, 0);
+
+		fulfil(wished, &breath_end_ns, now_ns);
+		if (wished & WISH_END)
+			return;
+		if (now_ns - watched_ns >= WATCH_NS) {
+			if (!watch())
+				return;
+			watched_ns = now_ns;
+		}
+		futex_wait(&wishes, 0, breath_end_ns ? BREATH_NS : WATCH_NS);
+	}
+}
+
+static void keeper(void)
+{
+	/* The descriptor table is a copy: holding the program's pipes open would change it. */
+	sys_call(SYS_close_range, 0, ~0u, 0, 0);
+	int dir = sys_open("/proc/self/task", O_RDONLY | O_DIRECTORY, 0);
+
+	atomic_store(&keeper_id, sys_gettid());
+	if (dir >= 0) {
+		start_events(dir);
+		keep();
+		drop_all();
+	}
+	rawthread_exit(&running);
+}
+
+bool keeper_start(int tid)
+{
+	tracee = tid;
+	atomic_store(&wishes, 0);
+	atomic_store(&off, 0);
+	atomic_store(&holding, false);
+	atomic_store(&home, sys_getpid());
+	atomic_store(&running, 1);
+	if (!perf_engine_prepare() || !monitor_engine_prepare())
+		return false;
+	int result = rawthread_start(keeper, stack, sizeof(stack), true);
+
+	atomic_store(&keeper_id, result);
+	if (result < 0)
+		atomic_store(&running, 0);
+	return result > 0;
+}
+
+void keeper_forget(void)
+{
+	atomic_store(&running, 0);
+	atomic_store(&holding, false);
+	held_count = 0;
+}
