@@ -30,6 +30,8 @@ struct birth_log {
 	char **argv;		   /* the program and its arguments */
 	uint64_t mono_ns;	   /* time 0 of the family */
 	uint64_t wall_ns;
+	bool attached;		    /* the program ran already */
+	uint64_t attached_after_ns; /* … for so long */
 };
 
 /* The path of what the user calls `name`, in the directory of -d if it is relative; to be freed. */

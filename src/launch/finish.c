@@ -26,6 +26,17 @@ static size_t read_tail(int fd, char *text, size_t room)
 	return got > 0 ? (size_t)got : 0;
 }
 
+static void add_exit(struct strbuf *text, int wait_status, uint64_t tstamp_ns)
+{
+	strbuf_puts(text, "<event kind=\"exit\"");
+	xml_add_number(text, "tstamp", tstamp_ns);
+	xml_add_number(text, "status",
+		       WIFEXITED(wait_status) ? (uint64_t)WEXITSTATUS(wait_status) : 0);
+	xml_add_number(text, "signal",
+		       WIFSIGNALED(wait_status) ? (uint64_t)WTERMSIG(wait_status) : 0);
+	strbuf_puts(text, "/>\n");
+}
+
 void finish_log(const struct family *family, int wait_status, uint64_t tstamp_ns,
 		struct diag_list *diags)
 {
@@ -44,13 +55,9 @@ void finish_log(const struct family *family, int wait_status, uint64_t tstamp_ns
 	if (!strstr(tail, closing_tag)) {
 		if (length && tail[length - 1] != '\n') /* the writer was killed inside a line */
 			strbuf_putc(&text, '\n');
-		strbuf_puts(&text, "<event kind=\"exit\"");
-		xml_add_number(&text, "tstamp", tstamp_ns);
-		xml_add_number(&text, "status",
-			       WIFEXITED(wait_status) ? (uint64_t)WEXITSTATUS(wait_status) : 0);
-		xml_add_number(&text, "signal",
-			       WIFSIGNALED(wait_status) ? (uint64_t)WTERMSIG(wait_status) : 0);
-		strbuf_printf(&text, "/>\n%s\n", closing_tag);
+		if (wait_status != FINISH_STATUS_UNKNOWN)
+			add_exit(&text, wait_status, tstamp_ns);
+		strbuf_printf(&text, "%s\n", closing_tag);
 		if (write(fd, text.text, text.length) < 0)
 			diag_add(diags, DIAG_WARNING, "The experiment's log cannot be closed: %s",
 				 strerror(errno));

@@ -24,6 +24,9 @@ struct finish_summary {
 void finish_log(const struct family *family, int wait_status, uint64_t tstamp_ns,
 		struct diag_list *diags);
 
+/* Instead of a wait status: the program was no child of ours, or goes on. */
+enum { FINISH_STATUS_UNKNOWN = -1 };
+
 /* Packs the founder and every descendant that has ended. */
 void finish_pack(struct family *family, struct finish_summary *summary, struct diag_list *diags);
 

@@ -250,7 +250,8 @@ static void finish(struct launch *launch)
 	launch->recorded = summary.recorded;
 	show_diags(stderr, &launch->diags);
 	if (!launch->options.quiet)
-		show_summary(stderr, launch->name, (double)duration_ns / 1e9, &summary);
+		show_summary(stderr, "helio collect", launch->name, (double)duration_ns / 1e9,
+			     &summary);
 }
 
 static int collect(struct launch *launch, char **environment)

@@ -141,10 +141,10 @@ static void show_size(FILE *file, uint64_t bytes)
 		fprintf(file, "%.1f MB", (double)bytes / 1e6);
 }
 
-void show_summary(FILE *file, const char *name, double seconds,
+void show_summary(FILE *file, const char *program, const char *name, double seconds,
 		  const struct finish_summary *summary)
 {
-	fprintf(file, "%s: %s: %.3f s, ", program_name, name, seconds);
+	fprintf(file, "%s: %s: %.3f s, ", program, name, seconds);
 	if (summary->counted)
 		fprintf(file, "%" PRIu64 " events, ", summary->events);
 	if (summary->dropped)

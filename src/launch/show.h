@@ -32,7 +32,7 @@ void show_usage(FILE *file);
  */
 void show_start(int fd, const struct show_run *run, pid_t pid, bool old_name);
 /* The last line of a run: what came out, and what to type next. */
-void show_summary(FILE *file, const char *name, double seconds,
+void show_summary(FILE *file, const char *program, const char *name, double seconds,
 		  const struct finish_summary *summary);
 /* Prints and empties the list, each line with the program's name. */
 void show_messages(FILE *file, const char *program, struct diag_list *diags);

@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Each named process gets an experiment, each of its living descendants (--tree) one
+ * in there, as if it had been forked under our eyes.  Then we wait: for a signal, for the
+ * end of --for, or for the last process to end.  What still runs by then is
+ * detached from, children that were born meanwhile included.
+ *
+ * Signals are taken from a descriptor and blocked all the time: helio must not die
+ * while a thread of a program is in our hands.
+ */
+#include "launch/attach.h"
+
+#include "base/arena.h"
+#include "base/memory.h"
+#include "format/params.h"
+#include "launch/attach_check.h"
+#include "launch/attach_process.h"
+#include "launch/birth.h"
+#include "launch/environment.h"
+#include "launch/finish.h"
+#include "launch/launch.h"
+#include "launch/proc.h"
+#include "launch/run.h"
+#include "launch/samples.h"
+#include "launch/show.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char program_name[] = "helio attach";
+
+/* One of the named processes. */
+struct session {
+	pid_t pid;
+	char *name; /* of the experiment */
+	char *path;
+	char **argv; /* the program's */
+	uint64_t mono_ns;
+	bool recorded;
+	struct family family;
+	bool family_open;
+};
+
+struct attach {
+	struct arena arena;
+	struct options options;
+	struct birth_system system;
+	struct diag_list diags;
+	char **words;	 /* the command line */
+	uint64_t for_ms; /* 0: until the end */
+	bool tree;
+	const char *library;
+	VEC(struct session) sessions;
+	int signal_fd;
+};
+
+/* ---- the command line ---- */
+
+static void put_usage(FILE *file)
+{
+	fputs("Usage: helio attach [OPTIONS] PID...\n"
+	      "\n"
+	      "Records programs that run already, with all their threads, until they end, for\n"
+	      "the time of --for, or until Ctrl-C; the programs go on.\n"
+	      "\n"
+	      "      --for TIME              end after so many seconds; or with ms, m for minutes\n"
+	      "      --tree                  the processes' living descendants too\n"
+	      "  -p, -S, -F, -o, -O, -C, -t, -d, -L, --engine, --depth, -v, -q\n"
+	      "                              as helio collect has them\n"
+	      "\n"
+	      "Example: helio attach --for 10s -o server.er $(pidof server)\n",
+	      file);
+}
+
+static bool read_for(struct attach *attach, const char *text)
+{
+	uint64_t start_ms;
+
+	if (text && options_read_window(text, &start_ms, &attach->for_ms) == OPTIONS_WINDOW_OK &&
+	    !start_ms && attach->for_ms)
+		return true;
+	diag_add(&attach->diags, DIAG_ERROR, "--for needs a time, as in --for 10s, not '%s'",
+		 text ? text : "");
+	return false;
+}
+
+/* Takes our own options out; what is left is for the parser of `helio collect`. */
+static bool take_own_options(struct attach *attach, char **argv, char **rest)
+{
+	size_t count = 0;
+
+	for (rest[count++] = *argv++; *argv; argv++) {
+		if (!strcmp(*argv, "--tree")) {
+			attach->tree = true;
+		} else if (!strcmp(*argv, "--for")) {
+			if (!read_for(attach, argv[1]))
+				return false;
+			argv++;
+		} else if (!strncmp(*argv, "--for=", strlen("--for="))) {
+			if (!read_for(attach, *argv + strlen("--for=")))
+				return false;
+		} else {
+			rest[count++] = *argv;
+		}
+	}
+	rest[count] = NULL;
+	return true;
+}
+
+static bool read_pids(struct attach *attach)
+{
+	for (char **word = attach->options.target; *word; word++) {
+		uint32_t pid;
+
+		if (!options_read_count(*word, 1u << 22, &pid)) {
+			diag_add(&attach->diags, DIAG_ERROR,
+				 "'%s' is no process id; pidof or pgrep finds that of a program",
+				 *word);
+			return false;
+		}
+		vec_push(&attach->sessions)->pid = (pid_t)pid;
+	}
+	return true;
+}
+
+/* ---- the experiments ---- */
+
+/* Several processes, one name: each gets its process id into it. */
+static void name_for(struct attach *attach, const struct session *session, struct options *options)
+{
+	size_t length = options->output ? strlen(options->output) : 0;
+
+	if (attach->sessions.count < 2 || length < 3)
+		return;
+	options->output = arena_printf(&attach->arena, "%.*s.%d.er", (int)length - 3,
+				       options->output, (int)session->pid);
+}
+
+/* The program writes into the experiment: it must be able to, whoever we are. */
+static void give_to_owner(const struct session *session)
+{
+	char path[64];
+	struct stat st;
+	char *log = xasprintf("%s/" FORMAT_FILE_LOG, session->name);
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)session->pid);
+	if (!geteuid() && !stat(path, &st) && st.st_uid &&
+	    (chown(session->name, st.st_uid, st.st_gid) || chown(log, st.st_uid, st.st_gid)))
+		fprintf(stderr, "%s: %s: %s\n", program_name, session->name, strerror(errno));
+	free(log);
+}
+
+static uint64_t age_ns(pid_t pid)
+{
+	struct proc_stat stat;
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	uint64_t now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+
+	return proc_read_stat(pid, &stat) && stat.start_ns < now_ns ? now_ns - stat.start_ns : 0;
+}
+
+static enum status create(struct attach *attach, struct session *session)
+{
+	struct options options = attach->options;
+	struct timespec wall;
+
+	name_for(attach, session, &options);
+	if (birth_name(&options, &session->name, &attach->diags) != STATUS_OK ||
+	    birth_create(&options, &session->name, &attach->diags) != STATUS_OK)
+		return STATUS_IO;
+	session->mono_ns = run_now_ns();
+	session->argv = attach_arguments(&attach->arena, session->pid);
+	clock_gettime(CLOCK_REALTIME, &wall);
+	struct birth_log log = {
+		.options = &options,
+		.system = &attach->system,
+		.engine_reason = "",
+		.words = attach->words,
+		.argv = session->argv,
+		.mono_ns = session->mono_ns,
+		.wall_ns = (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec,
+		.attached_after_ns = age_ns(session->pid),
+		.attached = true,
+	};
+
+	if (birth_write(session->name, &log, &attach->diags) != STATUS_OK)
+		return STATUS_IO;
+	give_to_owner(session);
+	session->path = realpath(session->name, NULL);
+	return session->path ? STATUS_OK : STATUS_IO;
+}
+
+/* ---- bringing the collector in ---- */
+
+static enum status enter(struct attach *attach, const struct session *session, pid_t pid,
+			 const char *lineage)
+{
+	const char *engine = attach->options.engine == OPTIONS_ENGINE_MONITOR ? "monitor" : "perf";
+	char *params =
+		environment_params(&attach->arena, &attach->options, engine, session->mono_ns);
+	char *words[] = {
+		arena_printf(&attach->arena, PARAMS_ENV "=%s", params),
+		arena_printf(&attach->arena, PARAMS_ENV_EXPERIMENT "=%s", session->path),
+		arena_printf(&attach->arena, PARAMS_ENV_LINEAGE "=%s", lineage),
+		arena_printf(&attach->arena, PARAMS_ENV_LIBRARY "=%s", attach->library),
+		NULL,
+	};
+	struct attach_request request = {.library = attach->library, .words = words};
+
+	return attach_process_begin(pid, &request, &attach->diags);
+}
+
+static pid_t parent_of(pid_t pid)
+{
+	char text[PROC_TEXT];
+
+	proc_read_text(pid, 0, "status", text);
+	const char *line = strstr(text, "\nPPid:\t");
+
+	return line ? (pid_t)strtol(line + strlen("\nPPid:\t"), NULL, 10) : 0;
+}
+
+/* Attaches to the living children of a process, and theirs; one that refuses is left out. */
+static void enter_children(struct attach *attach, const struct session *session, pid_t parent,
+			   const char *lineage)
+{
+	DIR *dir = opendir("/proc");
+	unsigned number = 0;
+
+	for (struct dirent *entry; dir && (entry = readdir(dir));) {
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (pid <= 0 || pid == getpid() || parent_of(pid) != parent)
+			continue;
+		char *name = arena_printf(&attach->arena, "%s_f%u", lineage, ++number);
+		struct diag_list why = {0};
+
+		if (attach_check(pid, &attach->diags) == STATUS_OK)
+			enter(attach, session, pid, name);
+		diag_fini(&why);
+		enter_children(attach, session, pid, name);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static enum status begin_session(struct attach *attach, struct session *session)
+{
+	enum status status = create(attach, session);
+
+	if (status == STATUS_OK)
+		status = enter(attach, session, session->pid, "");
+	if (status != STATUS_OK) {
+		if (session->name)
+			birth_remove(session->name);
+		return status;
+	}
+	session->recorded = true;
+	session->family_open = family_open(&session->family, session->path, 0, session->mono_ns);
+	if (attach->tree)
+		enter_children(attach, session, session->pid, "");
+	if (!attach->options.quiet)
+		fprintf(stderr, "%s: %s: recording %s (pid %d), %g ms; Ctrl-C ends it\n",
+			program_name, session->name, session->argv[0], (int)session->pid,
+			attach->options.clock_us / 1000.0);
+	return STATUS_OK;
+}
+
+/* ---- waiting ---- */
+
+static int open_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGQUIT);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	sigaddset(&set, SIGPIPE);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	sigdelset(&set, SIGPIPE);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static int open_timer(uint64_t first_ms, uint64_t period_ms)
+{
+	struct itimerspec times = {
+		.it_value = {.tv_sec = (time_t)(first_ms / 1000),
+			     .tv_nsec = (long)(first_ms % 1000) * 1000000},
+		.it_interval = {.tv_sec = (time_t)(period_ms / 1000)},
+	};
+	int fd = first_ms ? timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK) : -1;
+
+	if (fd >= 0)
+		timerfd_settime(fd, 0, &times, NULL);
+	return fd;
+}
+
+static void take_samples(struct attach *attach, int timer)
+{
+	uint64_t ticks;
+
+	if (read(timer, &ticks, sizeof(ticks)) != sizeof(ticks))
+		return;
+	for (size_t i = 0; i < attach->sessions.count; i++) {
+		struct session *session = &attach->sessions.items[i];
+
+		if (session->recorded && session->family_open)
+			samples_take(&session->family, run_now_ns() - session->mono_ns);
+	}
+}
+
+enum { FD_SIGNAL, FD_LIMIT, FD_SAMPLE, FD_PROCESS };
+
+/* Until a signal, the end of the time, or the end of the last process. */
+static void wait_for_end(struct attach *attach)
+{
+	size_t count = FD_PROCESS, left = 0;
+	struct pollfd *fds = xcalloc(FD_PROCESS + attach->sessions.count, sizeof(*fds));
+	uint64_t sample_ms = attach->options.sample_s * 1000u;
+
+	fds[FD_SIGNAL].fd = attach->signal_fd;
+	fds[FD_LIMIT].fd = open_timer(attach->for_ms, 0);
+	fds[FD_SAMPLE].fd = open_timer(sample_ms, sample_ms);
+	for (size_t i = 0; i < attach->sessions.count; i++)
+		if (attach->sessions.items[i].recorded) {
+			fds[count++].fd =
+				(int)syscall(SYS_pidfd_open, attach->sessions.items[i].pid, 0);
+			left++;
+		}
+	for (size_t i = 0; i < count; i++)
+		fds[i].events = POLLIN;
+	while (left && (poll(fds, count, -1) >= 0 || errno == EINTR)) {
+		if (fds[FD_SIGNAL].revents || fds[FD_LIMIT].revents)
+			break;
+		if (fds[FD_SAMPLE].revents)
+			take_samples(attach, fds[FD_SAMPLE].fd);
+		for (size_t i = FD_PROCESS; i < count; i++)
+			if (fds[i].fd >= 0 && fds[i].revents) {
+				close(fds[i].fd);
+				fds[i].fd = -1;
+				left--;
+			}
+	}
+	for (size_t i = FD_LIMIT; i < count; i++)
+		if (fds[i].fd >= 0)
+			close(fds[i].fd);
+	free(fds);
+}
+
+/* ---- the end ---- */
+
+/* Every process that is recorded in the experiment and lives, whoever made it. */
+static void leave(struct attach *attach, struct session *session)
+{
+	family_scan(&session->family);
+	for (size_t i = 0; i < session->family.members.count; i++) {
+		struct member *member = &session->family.members.items[i];
+
+		if (!member->ended && member->pid &&
+		    attach_process_end(member->pid, &attach->diags) != STATUS_IO)
+			member->ended = true;
+	}
+}
+
+static void end_session(struct attach *attach, struct session *session)
+{
+	struct finish_summary summary;
+
+	if (!session->family_open)
+		return;
+	leave(attach, session);
+	uint64_t duration_ns = run_now_ns() - session->mono_ns;
+
+	finish_log(&session->family, FINISH_STATUS_UNKNOWN, duration_ns, &attach->diags);
+	finish_pack(&session->family, &summary, &attach->diags);
+	family_close(&session->family);
+	show_messages(stderr, program_name, &attach->diags);
+	if (!attach->options.quiet)
+		show_summary(stderr, program_name, session->name, (double)duration_ns / 1e9,
+			     &summary);
+}
+
+static int record(struct attach *attach)
+{
+	size_t recorded = 0;
+
+	attach->signal_fd = open_signals();
+	for (size_t i = 0; i < attach->sessions.count; i++)
+		recorded += begin_session(attach, &attach->sessions.items[i]) == STATUS_OK;
+	show_messages(stderr, program_name, &attach->diags);
+	if (recorded)
+		wait_for_end(attach);
+	for (size_t i = 0; i < attach->sessions.count; i++)
+		if (attach->sessions.items[i].recorded)
+			end_session(attach, &attach->sessions.items[i]);
+	close(attach->signal_fd);
+	return recorded == attach->sessions.count ? 0 : LAUNCH_EXIT_NOT_RUNNABLE;
+}
+
+/* Everything that can be known before anything is created; 0 or an exit code. */
+static int prepare(struct attach *attach)
+{
+	enum status worst = STATUS_OK;
+
+	if (!read_pids(attach))
+		return LAUNCH_EXIT_USAGE;
+	for (size_t i = 0; i < attach->sessions.count; i++) {
+		enum status status = attach_check(attach->sessions.items[i].pid, &attach->diags);
+
+		if (status != STATUS_OK)
+			worst = status;
+	}
+	if (worst != STATUS_OK)
+		return worst == STATUS_NOTFOUND ? LAUNCH_EXIT_NOT_FOUND : LAUNCH_EXIT_NOT_RUNNABLE;
+	attach->library = environment_find_library(&attach->arena, &attach->diags);
+	birth_read_system(&attach->system);
+	return attach->library ? 0 : LAUNCH_EXIT_FAILED;
+}
+
+static void attach_fini(struct attach *attach)
+{
+	for (size_t i = 0; i < attach->sessions.count; i++) {
+		free(attach->sessions.items[i].name);
+		free(attach->sessions.items[i].path);
+	}
+	vec_fini(&attach->sessions);
+	diag_fini(&attach->diags);
+	arena_fini(&attach->arena);
+}
+
+int launch_attach(int argc, char **argv)
+{
+	struct attach attach = {.words = argv};
+	char **rest = arena_array(&attach.arena, char *, (size_t)argc + 1);
+	int code = LAUNCH_EXIT_USAGE;
+
+	if (!take_own_options(&attach, argv, rest) ||
+	    options_parse(&attach.options, rest, &attach.diags) != STATUS_OK) {
+		show_messages(stderr, program_name, &attach.diags);
+		fputs("Run \"helio attach --help\" for a usage message.\n", stderr);
+	} else if (attach.options.action != OPTIONS_RUN) {
+		put_usage(stdout);
+		code = 0;
+	} else {
+		code = prepare(&attach);
+		if (!code)
+			code = record(&attach);
+	}
+	show_messages(stderr, program_name, &attach.diags);
+	attach_fini(&attach);
+	return code;
+}

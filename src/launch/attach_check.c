@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch/attach_check.h"
+
+#include "launch/proc.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The number after a label of /proc/PID/status; -1 without it. */
+static long status_number(const char *status, const char *label)
+{
+	const char *line = strstr(status, label);
+
+	return line ? strtol(line + strlen(label), NULL, 10) : -1;
+}
+
+static char status_state(const char *status)
+{
+	const char *line = strstr(status, "\nState:\t");
+
+	return line ? line[strlen("\nState:\t")] : '?';
+}
+
+static bool refuse(struct diag_list *diags, pid_t pid, const char *why)
+{
+	diag_add(diags, DIAG_ERROR, "Process %d %s", (int)pid, why);
+	return false;
+}
+
+/* Opens a file of /proc/PID. */
+static int open_file(pid_t pid, const char *file)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static bool has_interpreter(int fd, const Elf64_Ehdr *header)
+{
+	for (unsigned i = 0; i < header->e_phnum; i++) {
+		Elf64_Phdr segment;
+		off_t at = (off_t)(header->e_phoff + (uint64_t)i * header->e_phentsize);
+
+		if (pread(fd, &segment, sizeof(segment), at) == sizeof(segment) &&
+		    segment.p_type == PT_INTERP)
+			return true;
+	}
+	return false;
+}
+
+static bool check_program(pid_t pid, struct diag_list *diags)
+{
+	Elf64_Ehdr header = {0};
+	int fd = open_file(pid, "exe");
+
+	if (fd < 0) {
+		attach_explain(pid, errno, diags);
+		return false;
+	}
+	bool known = pread(fd, &header, sizeof(header), 0) == sizeof(header);
+	bool dynamic = known && has_interpreter(fd, &header);
+
+	close(fd);
+	if (known && header.e_ident[EI_CLASS] != ELFCLASS64)
+		return refuse(diags, pid,
+			      "is a 32-bit program, and the collector is a 64-bit library: run one "
+			      "that is built for 64 bits (without -m32)");
+	if (!dynamic)
+		return refuse(diags, pid,
+			      "is a statically linked program, into which no library can be "
+			      "loaded: link it dynamically (without -static), or watch it with "
+			      "perf record -p");
+	return true;
+}
+
+static bool check_state(pid_t pid, const char *status, struct diag_list *diags)
+{
+	char state = status_state(status);
+
+	if (state == 'Z' || state == 'X')
+		return refuse(diags, pid,
+			      "has ended already (it is a zombie that its parent has "
+			      "not waited for)");
+	if (status_number(status, "\nVmSize:\t") < 0)
+		return refuse(diags, pid, "is a thread of the kernel, not a program");
+	if (state == 'T')
+		return refuse(diags, pid, "is stopped: let it go on first, with kill -CONT");
+	if (status_number(status, "\nTracerPid:\t") > 0) {
+		diag_add(diags, DIAG_ERROR,
+			 "Process %d is being traced already, by process %ld: end that debugger "
+			 "or strace first",
+			 (int)pid, status_number(status, "\nTracerPid:\t"));
+		return false;
+	}
+	if (status_number(status, "\nSeccomp:\t") > 0)
+		return refuse(diags, pid,
+			      "restricts its own system calls (seccomp), and one of the "
+			      "collector's could be its death: start it with helio collect, which "
+			      "ends recording in time");
+	return true;
+}
+
+/* The program, the library and the experiment must go by the same paths there and here. */
+static bool same_root(pid_t pid)
+{
+	char path[64];
+	struct stat ours, theirs, our_mounts, their_mounts;
+
+	snprintf(path, sizeof(path), "/proc/%d/root/", (int)pid);
+	if (stat("/", &ours) || stat(path, &theirs))
+		return true; /* attach_explain comes to it */
+	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)pid);
+	if (stat("/proc/self/ns/mnt", &our_mounts) || stat(path, &their_mounts))
+		return true;
+	return ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino &&
+	       our_mounts.st_ino == their_mounts.st_ino;
+}
+
+enum status attach_check(pid_t pid, struct diag_list *diags)
+{
+	char status[PROC_TEXT];
+
+	if (!proc_read_text(pid, 0, "status", status)) {
+		diag_add(diags, DIAG_ERROR, "There is no process %d", (int)pid);
+		return STATUS_NOTFOUND;
+	}
+	if (status_number(status, "\nTgid:\t") != pid) {
+		diag_add(diags, DIAG_ERROR,
+			 "%d is a thread of process %ld: name the process, all its threads are "
+			 "recorded",
+			 (int)pid, status_number(status, "\nTgid:\t"));
+		return STATUS_INVALID;
+	}
+	if (pid == getpid()) {
+		refuse(diags, pid, "is helio itself");
+		return STATUS_INVALID;
+	}
+	if (!check_state(pid, status, diags) || !check_program(pid, diags))
+		return STATUS_INVALID;
+	if (!same_root(pid)) {
+		refuse(diags, pid,
+		       "lives in another root directory or mount namespace (a container?): run "
+		       "helio in there");
+		return STATUS_INVALID;
+	}
+	return STATUS_OK;
+}
+
+/* kernel.yama.ptrace_scope; 0 where the kernel has no such thing. */
+static long ptrace_scope(void)
+{
+	FILE *file = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
+	long scope = 0;
+
+	if (file) {
+		if (fscanf(file, "%ld", &scope) != 1)
+			scope = 0;
+		fclose(file);
+	}
+	return scope;
+}
+
+void attach_explain(pid_t pid, int error, struct diag_list *diags)
+{
+	long scope = ptrace_scope();
+
+	if (error == ESRCH || error == ENOENT)
+		diag_add(diags, DIAG_ERROR, "Process %d has ended", (int)pid);
+	else if (error != EPERM && error != EACCES)
+		diag_add(diags, DIAG_ERROR, "Process %d cannot be opened: %s", (int)pid,
+			 strerror(error));
+	else if (scope == 3)
+		diag_add(diags, DIAG_ERROR,
+			 "No permission to attach to process %d: kernel.yama.ptrace_scope is 3, "
+			 "which allows it to nobody until the next boot",
+			 (int)pid);
+	else if (scope)
+		diag_add(diags, DIAG_ERROR,
+			 "No permission to attach to process %d: kernel.yama.ptrace_scope is %ld; "
+			 "set it to 0 (sysctl kernel.yama.ptrace_scope=0), or run helio as root or "
+			 "with CAP_SYS_PTRACE",
+			 (int)pid, scope);
+	else
+		diag_add(diags, DIAG_ERROR,
+			 "No permission to attach to process %d: it belongs to another user or has "
+			 "rights of its own; run helio as its user, as root or with CAP_SYS_PTRACE",
+			 (int)pid);
+}
+
+char **attach_arguments(struct arena *arena, pid_t pid)
+{
+	char text[PROC_TEXT];
+	int fd = open_file(pid, "cmdline");
+	ssize_t size = fd >= 0 ? read(fd, text, sizeof(text) - 1) : 0;
+	size_t count = 0, used = 0;
+
+	if (fd >= 0)
+		close(fd);
+	if (size <= 0) {
+		size = 1;
+		text[0] = '?';
+	}
+	text[size] = '\0';
+	for (ssize_t i = 0; i < size; i++)
+		count += !text[i];
+	char **words = arena_array(arena, char *, count + 2);
+
+	for (const char *at = text; at < text + size; at += strlen(at) + 1)
+		words[used++] = arena_strdup(arena, at);
+	return words;
+}
