@@ -108,6 +108,51 @@ static void report_missing(const struct process *process, const char *clock,
 			diag_add(diags, DIAG_WARNING, "%s: %s", process->name, files[i].text);
 }
 
+/* The process of a lineage's first `length` characters, or NULL. */
+static const struct process *find_lineage(const struct experiment *experiment, const char *lineage,
+					  size_t length)
+{
+	for (size_t i = 0; i < experiment->processes.count; i++) {
+		const struct process *process = &experiment->processes.items[i];
+
+		if (strlen(process->lineage) == length &&
+		    !strncmp(process->lineage, lineage, length))
+			return process;
+	}
+	return NULL;
+}
+
+/*
+ * The functions that a process had from the one that forked it: "_f1_x2" is of
+ * "_f1", and that of the founder, "".  Where the experiment was opened at a
+ * descendant, its ancestors' maps are read for this.
+ */
+static void inherit_functions(struct experiment *experiment, struct experiment_map *map,
+			      const char *lineage, const struct read_context *context)
+{
+	const char *last = strrchr(lineage, '_');
+	size_t length = last ? (size_t)(last - lineage) : 0;
+	const struct process *parent = find_lineage(experiment, lineage, length);
+
+	if (!map->inherits || !last)
+		return;
+	if (parent) {
+		experiment_map_inherit(map, &parent->map);
+		return;
+	}
+
+	char *rest = arena_strndup(&experiment->arena, lineage, length);
+	struct read_context above = *context;
+	struct experiment_map temporary;
+
+	above.directory = arena_printf(&experiment->arena, length ? "%s/../%s.er" : "%s/..%s",
+				       context->directory, rest);
+	experiment_map_read(&temporary, &experiment->arena, &above);
+	inherit_functions(experiment, &temporary, rest, &above);
+	experiment_map_inherit(map, &temporary);
+	experiment_map_fini(&temporary);
+}
+
 /* What is read of each process. */
 enum extent { EXTENT_LOGS, EXTENT_ALL };
 
@@ -123,6 +168,7 @@ static void read_data(struct experiment *experiment, struct process *process,
 	experiment_stacks_read(&process->stacks, &context);
 	experiment_profile_bind(&process->profile, &process->stacks, &context);
 	experiment_map_read(&process->map, &experiment->arena, &context);
+	inherit_functions(experiment, &process->map, process->lineage, &context);
 
 	const struct process *founder = &experiment->processes.items[0];
 

@@ -13,11 +13,10 @@
 struct map_reader {
 	struct experiment_map *map;
 	struct arena *arena;
-	struct read_context context;
-	bool inheriting; /* this is the map.xml of an ancestor */
-	bool has_inherited;
-	uint64_t events_left;	  /* of the functions in it */
+	const char *directory;
 	struct string_table keys; /* of a file: everything that makes it another one */
+	struct hash_map places;	  /* start of a function → index in `latest` */
+	VEC(uint32_t) latest;	  /* the segment that was loaded there last */
 	size_t bad_events;
 };
 
@@ -110,8 +109,16 @@ static bool add_function(struct map_reader *reader, const char **attributes)
 	function->source = text_of(reader, attributes, "source");
 	function->address = segment->start;
 	function->size = segment->end - segment->start;
-	function->directory = reader->context.directory;
+	function->directory = reader->directory;
+	function->loaded = ++map->events;
+	function->unloaded = UINT64_MAX;
 	xml_number(attributes, "text", &function->text);
+
+	uint32_t place = hash_map_put(&reader->places, segment->start, reader->latest.count);
+
+	if (place == reader->latest.count)
+		vec_push(&reader->latest);
+	reader->latest.items[place] = (uint32_t)map->segments.count - 1;
 	return true;
 }
 
@@ -136,94 +143,62 @@ static bool end_segment(struct map_reader *reader, const char **attributes)
 	return true;
 }
 
-/* The function that was loaded there last is withdrawn: stacks of this epoch may still show it. */
+/* From the end of this epoch on, the function is not there. */
+static void withdraw(struct experiment_map *map, struct map_segment *segment,
+		     const struct map_unload *unload)
+{
+	map->functions.items[segment->function].unloaded = unload->number;
+	if (unload->epoch >= segment->first_epoch)
+		segment->last_epoch = unload->epoch;
+}
+
+/* The function that was loaded there last is withdrawn. */
 static bool end_function(struct map_reader *reader, const char **attributes)
 {
 	struct experiment_map *map = reader->map;
-	uint64_t start, epoch = 0;
+	struct map_unload unload = {.number = ++map->events};
+	uint64_t epoch = 0;
 
-	if (!xml_number(attributes, "vaddr", &start))
+	if (!xml_number(attributes, "vaddr", &unload.address))
 		return false;
 	xml_number(attributes, "epoch", &epoch);
-	for (size_t i = map->segments.count; i--;) {
-		struct map_segment *segment = &map->segments.items[i];
+	unload.epoch = epoch < UINT32_MAX ? (uint32_t)epoch : UINT32_MAX;
 
-		if (segment->start != start || segment->function == MAP_NONE)
-			continue;
-		if (epoch >= segment->first_epoch && epoch < segment->last_epoch)
-			segment->last_epoch = (uint32_t)epoch;
-		break;
-	}
+	uint32_t place = hash_map_get(&reader->places, unload.address);
+	struct map_segment *segment =
+		place == HASH_NONE ? NULL : &map->segments.items[reader->latest.items[place]];
+
+	if (segment && map->functions.items[segment->function].unloaded == UINT64_MAX)
+		withdraw(map, segment, &unload);
+	else
+		*vec_push(&map->strays) = unload;
 	return true;
 }
 
-/* The directory of the process that forked this one; NULL: this is the founder. */
-static char *parent_directory(const char *directory)
+static bool note_inheritance(struct map_reader *reader, const char **attributes)
 {
-	const char *name = strrchr(directory, '/');
-	const char *last = strrchr(directory, '_');
-
-	name = name ? name + 1 : directory;
-	if (*name != '_' || !last || last < name)
-		return NULL;
-	if (last > name)
-		return xasprintf("%.*s.er", (int)(last - directory), directory);
-	return name == directory ? xstrdup(".")
-				 : xstrndup(directory, (size_t)(name - 1 - directory));
+	reader->map->events++;
+	reader->map->inherits = xml_number(attributes, "events", &reader->map->inherited_events);
+	return reader->map->inherits;
 }
-
-static void on_map_element(void *data, const char *element, const char **attributes);
-
-/* What the parent had announced up to the fork: the first of its events say it. */
-static bool inherit_functions(struct map_reader *reader, const char **attributes)
-{
-	struct map_reader parent = *reader;
-	struct xml_result result;
-	char *directory =
-		reader->has_inherited ? NULL : parent_directory(reader->context.directory);
-
-	if (!directory || !xml_number(attributes, "events", &parent.events_left)) {
-		free(directory);
-		return false;
-	}
-	parent.inheriting = true;
-	parent.context.directory = arena_strdup(reader->arena, directory);
-	xml_read(&parent.context, FORMAT_FILE_MAP, on_map_element, &parent, &result);
-	free(directory);
-	reader->bad_events = parent.bad_events;
-	reader->has_inherited = true;
-	return result.present;
-}
-
-/* What an event does, by its kind: a load object's, or a function's. */
-static const struct event_kind {
-	const char *name;
-	bool (*apply)(struct map_reader *reader, const char **attributes);
-	bool of_function;
-} event_kinds[] = {
-	{"map", add_segment, false},	      {"unmap", end_segment, false},
-	{"load", add_function, true},	      {"unload", end_function, true},
-	{"inherit", inherit_functions, true},
-};
 
 static void on_map_element(void *data, const char *element, const char **attributes)
 {
+	static const struct {
+		const char *name;
+		bool (*apply)(struct map_reader *reader, const char **attributes);
+	} kinds[] = {
+		{"map", add_segment},	  {"unmap", end_segment},	 {"load", add_function},
+		{"unload", end_function}, {"inherit", note_inheritance},
+	};
 	struct map_reader *reader = data;
 	const char *name = xml_attribute(attributes, "kind");
 
 	if (strcmp(element, "event") || !name)
 		return;
-	for (size_t i = 0; i < sizeof(event_kinds) / sizeof(event_kinds[0]); i++) {
-		const struct event_kind *kind = &event_kinds[i];
-
-		if (strcmp(kind->name, name))
-			continue;
-		if (reader->inheriting && (!kind->of_function || !reader->events_left))
-			return;
-		reader->events_left -= reader->inheriting;
-		if (!kind->apply(reader, attributes))
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strcmp(kinds[i].name, name) && !kinds[i].apply(reader, attributes))
 			reader->bad_events++;
-	}
 }
 
 static int compare_segments(const void *a, const void *b)
@@ -252,12 +227,14 @@ static void sort_segments(struct experiment_map *map)
 void experiment_map_read(struct experiment_map *map, struct arena *arena,
 			 const struct read_context *context)
 {
-	struct map_reader reader = {.map = map, .arena = arena, .context = *context};
+	struct map_reader reader = {.map = map, .arena = arena, .directory = context->directory};
 	struct xml_result result;
 
 	*map = (struct experiment_map){0};
 	xml_read(context, FORMAT_FILE_MAP, on_map_element, &reader, &result);
 	string_table_fini(&reader.keys);
+	hash_map_fini(&reader.places);
+	vec_fini(&reader.latest);
 	map->present = result.present;
 	map->closed = result.closed;
 	map->damaged = result.damaged_lines || result.too_large || reader.bad_events;
@@ -273,8 +250,48 @@ void experiment_map_fini(struct experiment_map *map)
 {
 	vec_fini(&map->files);
 	vec_fini(&map->functions);
+	vec_fini(&map->strays);
 	vec_fini(&map->segments);
 	*map = (struct experiment_map){0};
+}
+
+/* A copy of a function that was there in the parent, in its place; withdrawn if the child did so.
+ */
+static void inherit_segment(struct experiment_map *map, const struct experiment_map *parent,
+			    const struct map_segment *from)
+{
+	struct map_segment *segment = vec_push(&map->segments);
+	struct map_function *function = vec_push(&map->functions);
+
+	*segment = *from;
+	segment->last_epoch = UINT32_MAX;
+	segment->order = 0; /* before all of its own */
+	segment->function = (uint32_t)map->functions.count - 1;
+	*function = parent->functions.items[from->function];
+	function->loaded = 0;
+	function->unloaded = UINT64_MAX;
+	for (size_t i = 0; i < map->strays.count; i++)
+		if (map->strays.items[i].address == segment->start) {
+			withdraw(map, segment, &map->strays.items[i]);
+			break;
+		}
+}
+
+void experiment_map_inherit(struct experiment_map *map, const struct experiment_map *parent)
+{
+	for (size_t i = 0; i < parent->segments.count; i++) {
+		const struct map_segment *segment = &parent->segments.items[i];
+
+		if (segment->function == MAP_NONE)
+			continue;
+
+		const struct map_function *function = &parent->functions.items[segment->function];
+
+		if (function->loaded <= map->inherited_events &&
+		    function->unloaded > map->inherited_events)
+			inherit_segment(map, parent, segment);
+	}
+	sort_segments(map);
 }
 
 static bool better(const struct map_segment *a, const struct map_segment *b)

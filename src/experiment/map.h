@@ -21,6 +21,15 @@ struct map_function {
 	/* its code and line table are there in this process's dyntext; 0: nowhere */
 	const char *directory;
 	uint64_t text;
+	/* numbers of the map's events of functions: it was there after the first, up to the second
+	 */
+	uint64_t loaded, unloaded;
+};
+
+/* A function was withdrawn that this process had from its parent. */
+struct map_unload {
+	uint64_t address, number;
+	uint32_t epoch;
 };
 
 /* Code of a load object or of one function; the other one is MAP_NONE. */
@@ -39,6 +48,11 @@ struct experiment_map {
 	VEC(struct map_file) files;
 	VEC(struct map_function) functions;
 	VEC(struct map_segment) segments; /* sorted by start */
+	/* from the parent: what it had after so many of its events */
+	bool inherits;
+	uint64_t inherited_events;
+	VEC(struct map_unload) strays;
+	uint64_t events; /* of functions, so far */
 };
 
 #define MAP_NONE UINT32_MAX
@@ -50,6 +64,9 @@ struct experiment_map {
 void experiment_map_read(struct experiment_map *map, struct arena *arena,
 			 const struct read_context *context);
 void experiment_map_fini(struct experiment_map *map);
+
+/* Adds the functions that the parent had announced before it forked; where map->inherits. */
+void experiment_map_inherit(struct experiment_map *map, const struct experiment_map *parent);
 
 /*
  * The segment that held a pc in an epoch, or MAP_NONE.  Of the segments that

@@ -94,48 +94,36 @@ static void test_places(void **state)
 static void test_inherited(void **state)
 {
 	struct fixture fixture;
-	char *child, *grandchild;
-
-	(void)state;
-	begin(&fixture);
-	child = make_descendant(fixture.path, "_f1");
-	grandchild = make_descendant(fixture.path, "_f1_f2");
-	write_text(fixture.path, "map.xml",
-		   MAP_START MAP(0, 0x9000) LOAD(0, 0x1000, "a") LOAD(0, 0x2000, "b")
-			   UNLOAD(0, 0x1000) LOAD(1, 0x1000, "late") MAP_END);
-	write_text(child, "map.xml", MAP_START INHERIT(2) LOAD(1, 0x3000, "c") MAP_END);
-	write_text(grandchild, "map.xml", MAP_START INHERIT(2) LOAD(1, 0x4000, "d") MAP_END);
-	read_map(&fixture, child);
-	assert_string_equal(name_at(&fixture, 0x1000, 1), "a");
-	assert_string_equal(name_at(&fixture, 0x2000, 1), "b");
-	assert_string_equal(name_at(&fixture, 0x3000, 1), "c");
-	assert_null(name_at(&fixture, 0x9000, 1)); /* load objects say so themselves */
-	read_map(&fixture, grandchild);
-	assert_string_equal(name_at(&fixture, 0x1000, 1), "a");
-	assert_string_equal(name_at(&fixture, 0x3000, 1), "c");
-	assert_string_equal(name_at(&fixture, 0x4000, 1), "d");
-	assert_int_equal(fixture.diags.count, 0);
-	free(child);
-	free(grandchild);
-	end(&fixture);
-}
-
-/* An experiment that inherits from itself, from nowhere, and too often. */
-static void test_hostile_inheritance(void **state)
-{
-	struct fixture fixture;
+	struct experiment_map founder;
 	char *child;
 
 	(void)state;
 	begin(&fixture);
 	child = make_descendant(fixture.path, "_f1");
-	write_text(fixture.path, "map.xml", MAP_START INHERIT(9) LOAD(0, 0x1000, "a") MAP_END);
+	write_text(fixture.path, "map.xml",
+		   MAP_START MAP(0, 0x9000) LOAD(0, 0x1000, "a") LOAD(0, 0x2000, "b")
+			   LOAD(0, 0x3000, "gone") UNLOAD(0, 0x3000) UNLOAD(0, 0x1000)
+				   LOAD(1, 0x1000, "late") MAP_END);
+	/* b's place is taken twice */
+	write_text(child, "map.xml",
+		   MAP_START INHERIT(4) LOAD(1, 0x4000, "c") UNLOAD(1, 0x2000) LOAD(2, 0x2000, "d")
+			   UNLOAD(2, 0x2000) LOAD(3, 0x2000, "e") MAP_END);
 	read_map(&fixture, fixture.path);
-	assert_string_equal(name_at(&fixture, 0x1000, 0), "a");
-	assert_int_equal(fixture.diags.count, 1);
-	write_text(child, "map.xml", MAP_START INHERIT(9) INHERIT(9) MAP_END);
+	founder = fixture.map;
+	fixture.map = (struct experiment_map){0};
 	read_map(&fixture, child);
-	assert_int_equal(fixture.map.functions.count, 1);
+	assert_true(fixture.map.inherits);
+	experiment_map_inherit(&fixture.map, &founder);
+	assert_string_equal(name_at(&fixture, 0x1000, 1), "a");
+	assert_string_equal(name_at(&fixture, 0x1000, 9), "a");
+	assert_string_equal(name_at(&fixture, 0x2000, 1), "b");
+	assert_string_equal(name_at(&fixture, 0x2000, 2), "d");
+	assert_string_equal(name_at(&fixture, 0x2000, 3), "e");
+	assert_null(name_at(&fixture, 0x3000, 1));
+	assert_string_equal(name_at(&fixture, 0x4000, 1), "c");
+	assert_null(name_at(&fixture, 0x9000, 1)); /* load objects say so themselves */
+	assert_int_equal(fixture.diags.count, 0);
+	experiment_map_fini(&founder);
 	free(child);
 	end(&fixture);
 }
@@ -242,7 +230,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_inherited),
-		cmocka_unit_test(test_hostile_inheritance),
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_damaged_text),
 	};
