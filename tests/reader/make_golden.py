@@ -153,6 +153,32 @@ name="/lib/second.so" mtime="1" filesize="4096"/>
 '''
 
 
+# Two functions at one place, one after the other; each keeps its code.
+FUNCTIONS = (('made', '', '', 0x600000, 0, b'\x90\xc3', []),
+             ('remade', 'again', 'made.src', 0x600000, 1, b'\x90\x90\x90\x90\x90\x90\x90\x90\xc3', [(0, 7), (8, 9)]))
+
+
+def text(address, code, lines):
+    """A record of dyntext."""
+    body = b''.join(struct.pack('<II', *line) for line in lines) + code
+    size = (32 + len(body) + 7) // 8 * 8
+    return (struct.pack('<IIQQQ', 0x54584448, len(lines), size, address, len(code)) + body).ljust(size, b'\0')
+
+
+def dynamic():
+    """(events of map.xml, dyntext)"""
+    events = []
+    data = file_header('dyntext')
+    for name, alias, source, address, epoch, code, lines in FUNCTIONS:
+        if epoch:
+            events.append(f'<event kind="unload" tstamp="4000" epoch="{epoch - 1}" vaddr="{address:#x}"/>\n')
+        events.append(f'<event kind="load" tstamp="4000" epoch="{epoch}" vaddr="{address:#x}" size="{len(code):#x}" name="{name}"'
+                      + ''.join(f' {key}="{value}"' for key, value in (('alias', alias), ('source', source)) if value)
+                      + f' text="{len(data)}"/>\n')
+        data += text(address, code, lines)
+    return ''.join(events), data
+
+
 def write(directory, name, data):
     mode = 'w' if isinstance(data, str) else 'wb'
     with open(os.path.join(directory, name), mode) as file:
@@ -165,7 +191,9 @@ def founder(directory):
     write(directory, 'log.xml', LOG + PROCESS.format(pid=12, lineage='', tstamp=0)
           + '<event kind="fork" tstamp="5000" pid="13" lineage="_f1"/>\n'
           + '<event kind="exit" tstamp="1000000000" status="0" signal="0"/>\n</experiment>\n')
-    write(directory, 'map.xml', MAP)
+    events, dyntext = dynamic()
+    write(directory, 'map.xml', MAP.replace('</maps>', events + '</maps>'))
+    write(directory, 'dyntext', dyntext)
     write(directory, 'overview', file_header('overview')
           + sample(0, 0, '', user_ns=1, threads=1)
           + sample(1000000000, 2, 'end', user_ns=650000000, system_ns=150000000, threads=1))

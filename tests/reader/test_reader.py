@@ -45,6 +45,14 @@ class Golden(unittest.TestCase):
         self.assertEqual(helio_reader.find_object(maps, 1, 0x401100)['name'], '/tmp/golden')
         self.assertIsNone(helio_reader.find_object(maps, 1, 0x900000))
 
+    def test_functions(self):
+        maps = self.family['']['maps']
+        self.assertEqual([helio_reader.find_object(maps, epoch, 0x600001)['name'] for epoch in (0, 1, 2)],
+                         ['made', 'remade', 'remade'])
+        found = [tuple(f[key] for key in ('name', 'alias', 'source', 'address', 'epoch', 'code', 'lines'))
+                 for f in self.family['']['functions']]
+        self.assertEqual(found, list(make_golden.FUNCTIONS))
+
     def test_log(self):
         self.assertEqual(self.family['']['arguments'], ['./golden', 'a & b'])
         self.assertEqual(self.family['']['log_events'][0]['lineage'], '_f1')

@@ -122,6 +122,8 @@ def made_functions(t, engine):
         t.near(rows[name]['e.totalcpu'], expected, name, 0.1, 0.006)
     t.near(rows['<Unknown>']['e.totalcpu'], truth['secret'], 'what was not announced', 0.1, 0.006)
     t.near(rows['caller']['i.totalcpu'], truth['caller'], 'caller', 0.1, 0.006)
+    alone = t.functions(result.experiment / '_f1.er', 'e.totalcpu')
+    t.near(alone['one']['e.totalcpu'], truth['child.one'], 'one in the child, opened by itself', 0.1, 0.006)
     t.near(rows['main']['i.totalcpu'], rows['<Total>']['i.totalcpu'], 'below main', 0.02, 0.004)
 
 

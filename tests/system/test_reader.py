@@ -30,6 +30,7 @@ def golden(t):
     path = make_golden.make(str(t.directory))
     compare(t, path)
     listing = t.print(path, '-metrics', 'e.total:name', '-functions')[-1]
+    t.check(not any('dyntext' in warning for warning in listing['warnings']), f'dyntext: {listing["warnings"]}')
     t.check(any('drop' in warning.lower() for warning in listing['warnings']),
             f'3 events were dropped, but the warnings are {listing["warnings"]}')
 
@@ -57,7 +58,7 @@ def generated(t):
 def damaged(t):
     """Cut off at any place: no crash, and never a number without a warning when something is missing."""
     path = make_golden.make(str(t.directory))
-    for name in ('profile', 'stacks', 'overview', 'log.xml', 'map.xml'):
+    for name in ('profile', 'stacks', 'overview', 'log.xml', 'map.xml', 'dyntext'):
         file = t.directory / 'golden.1.er' / name
         data = file.read_bytes()
         for length in sorted({0, 7, 31, 40, len(data) // 3, len(data) // 2, len(data) - 9}):
