@@ -245,7 +245,10 @@ bool block_file_next(struct block_file *file, struct block *block)
 	block->data = data + sizeof(block->header);
 	block->used = available - sizeof(block->header);
 	file->offset += block->header.size;
-	file->corrupt += block->header.checksum && available == length &&
-			 block->header.checksum != format_checksum(&block->header, block->data);
+	file->counts.blocks++;
+	file->counts.checked += block->header.checksum != 0;
+	file->counts.corrupt +=
+		block->header.checksum && available == length &&
+		block->header.checksum != format_checksum(&block->header, block->data);
 	return true;
 }

@@ -24,6 +24,13 @@ struct read_context {
 	struct diag_list *diags;
 };
 
+/* How a file was found to be. */
+struct block_counts {
+	size_t blocks;
+	size_t checked; /* with a checksum, which only `helio collect` writes when all is over */
+	size_t corrupt; /* … and whose checksum is wrong; their data is delivered all the same */
+};
+
 struct block_file {
 	int fd;
 	uint64_t size;	    /* at the time of opening; what is appended later is not read */
@@ -32,9 +39,8 @@ struct block_file {
 	/* what went wrong so far */
 	uint64_t skipped; /* bytes that were neither zero nor part of a block */
 	size_t cut;	  /* blocks that end beyond the end of the file */
-	size_t corrupt;	  /* whole blocks whose checksum is wrong; their data is delivered all the
-			     same */
 	uint64_t dropped; /* sum of the blocks' drop counts */
+	struct block_counts counts;
 	/* window of the file in memory */
 	uint8_t *window;
 	uint64_t window_start;

@@ -37,7 +37,8 @@ void experiment_overview_read(struct experiment_overview *overview,
 	size_t bad = 0, available;
 	enum file_state state = block_file_open(&file, context, FORMAT_FILE_OVERVIEW, 0);
 
-	*overview = (struct experiment_overview){.present = state != FILE_MISSING};
+	*overview = (struct experiment_overview){.present = state != FILE_MISSING,
+						 .damaged = state == FILE_UNUSABLE};
 	if (state != FILE_USABLE)
 		return;
 	for (size_t i = 0; file.offset < file.size && i < SAMPLES_MAX; i++) {
@@ -57,6 +58,7 @@ void experiment_overview_read(struct experiment_overview *overview,
 		else
 			bad++;
 	}
+	overview->damaged = bad;
 	if (bad)
 		diag_add(context->diags, DIAG_WARNING,
 			 "%s: overview is damaged: %zu sample points could not be read; usage "

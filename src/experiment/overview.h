@@ -15,7 +15,7 @@ struct usage {
 };
 
 struct experiment_overview {
-	bool present;
+	bool present, damaged;
 	struct usage *items;
 	size_t count, capacity;
 };

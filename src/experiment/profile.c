@@ -272,17 +272,17 @@ static void report(const struct profile_reader *reader, const struct block_file 
 	unsigned long long bytes = reader->lost_bytes + file->skipped;
 
 	reader->profile->damaged =
-		bytes || file->corrupt || file->cut || reader->backward || reader->overlong;
+		bytes || file->counts.corrupt || file->cut || reader->backward || reader->overlong;
 	if (bytes || file->cut)
 		diag_add(context->diags, DIAG_WARNING,
 			 "%s: profile is %s: %llu of its bytes could not be read; the time they "
 			 "held is missing",
 			 context->name, file->cut ? "cut off" : "damaged", bytes);
-	if (file->corrupt)
+	if (file->counts.corrupt)
 		diag_add(context->diags, DIAG_WARNING,
 			 "%s: profile is damaged: %zu blocks are not what was written; their times "
 			 "and call stacks are doubtful",
-			 context->name, file->corrupt);
+			 context->name, file->counts.corrupt);
 	if (reader->backward)
 		diag_add(context->diags, DIAG_WARNING,
 			 "%s: profile: the time of a thread goes backwards in %llu places; times "
@@ -317,6 +317,7 @@ void experiment_profile_read(struct experiment_profile *profile, const struct re
 	while (block_file_next(&file, &block))
 		read_block(&reader, &block);
 	profile->dropped = file.dropped;
+	profile->counts = file.counts;
 	report(&reader, &file, context);
 	block_file_close(&file);
 }
@@ -350,6 +351,7 @@ void experiment_profile_bind(struct experiment_profile *profile, const struct st
 			stack[row] = node == STACK_NO_NODE ? STACK_UNKNOWN : node;
 		}
 	}
+	profile->stackless = missing;
 	if (missing)
 		diag_add(context->diags, DIAG_WARNING,
 			 "%s: the call stacks of %llu of %llu events are missing%s; their time "

@@ -54,8 +54,10 @@ struct experiment_profile {
 	struct hash_map thread_ids; /* number → index into threads */
 	uint64_t event_count;
 	uint64_t dropped;
-	uint64_t last_us; /* the latest time of an event */
+	uint64_t stackless; /* events whose call stack is missing, after profile_bind */
+	uint64_t last_us;   /* the latest time of an event */
 	bool damaged;
+	struct block_counts counts;
 };
 
 /* Reads profile; a missing file leaves `present` false and is not reported. */

@@ -179,18 +179,18 @@ static void report(struct stacks_reader *reader, const struct block_file *file,
 	uint64_t nodes = reader->lost_nodes + reader->bad_ids;
 
 	reader->tree->damaged =
-		nodes || file->corrupt || file->skipped || file->cut || reader->bad_parents;
+		nodes || file->counts.corrupt || file->skipped || file->cut || reader->bad_parents;
 	if (nodes || file->skipped || file->cut)
 		diag_add(context->diags, DIAG_WARNING,
 			 "%s: stacks is %s: %llu call stack nodes and %llu other bytes could not "
 			 "be read; time whose stack is missing shows as <Unknown>",
 			 context->name, file->cut ? "cut off" : "damaged",
 			 (unsigned long long)nodes, (unsigned long long)file->skipped);
-	if (file->corrupt)
+	if (file->counts.corrupt)
 		diag_add(context->diags, DIAG_WARNING,
 			 "%s: stacks is damaged: %zu blocks are not what was written; call stacks "
 			 "are doubtful",
-			 context->name, file->corrupt);
+			 context->name, file->counts.corrupt);
 	if (reader->bad_parents)
 		diag_add(context->diags, DIAG_WARNING,
 			 "%s: stacks: the callers of %llu call stack nodes are missing; those "
@@ -225,10 +225,12 @@ void experiment_stacks_read(struct stack_tree *tree, const struct read_context *
 						1u << FORMAT_NODES_RAW | 1u << FORMAT_NODES_PACKED);
 
 	tree->present = state != FILE_MISSING;
+	tree->damaged = state == FILE_UNUSABLE;
 	if (state == FILE_USABLE)
 		read_blocks(&reader, &file);
 	merge_nodes(&reader);
 	if (state == FILE_USABLE) {
+		tree->counts = file.counts;
 		report(&reader, &file, context);
 		block_file_close(&file);
 	}

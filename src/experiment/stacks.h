@@ -28,6 +28,7 @@ struct stack_node {
 struct stack_tree {
 	bool present;
 	bool damaged;
+	struct block_counts counts;
 	/* 0 is the root, which has no location; 1 is <Unknown>, for what is missing */
 	VEC(struct stack_node) nodes;
 	VEC(struct stack_location) locations; /* distinct */

@@ -113,41 +113,6 @@ static bool is_wanted(const struct archiver *archiver, const struct load_file *f
 	}
 }
 
-static struct load_file *intern_file(struct archiver *archiver, const struct map_file *map)
-{
-	char *key = xasprintf("%s\n%s\n%" PRIu64 "\n%" PRIu64, map->path, map->build_id, map->mtime,
-			      map->file_size);
-	uint32_t id = string_table_add(&archiver->keys, key);
-
-	free(key);
-	if (id == archiver->files.count)
-		vec_push(&archiver->files)->map = map;
-	return &archiver->files.items[id];
-}
-
-static void note_uses(struct archiver *archiver, const struct process *process)
-{
-	const struct stack_tree *stacks = &process->stacks;
-
-	for (size_t i = 0; i < stacks->locations.count; i++) {
-		const struct stack_location *location = &stacks->locations.items[i];
-		uint32_t found = experiment_map_find(&process->map, location->pc, location->epoch);
-
-		if (found == MAP_NONE)
-			continue;
-		const struct map_segment *segment = &process->map.segments.items[found];
-
-		if (segment->file == MAP_NONE)
-			continue;
-		struct load_file *file =
-			intern_file(archiver, &process->map.files.items[segment->file]);
-
-		file->used = true;
-		if (archiver->request->sources == MANAGE_SOURCES_USED)
-			*vec_push(&file->addresses) = location->pc - segment->bias;
-	}
-}
-
 static void gather(struct archiver *archiver, struct process *process)
 {
 	struct read_context context = {process->path, process->name, archiver->diags};
@@ -155,12 +120,9 @@ static void gather(struct archiver *archiver, struct process *process)
 			  archiver->request->sources == MANAGE_SOURCES_USED;
 
 	experiment_map_read(&process->map, &archiver->experiment->arena, &context);
-	for (size_t i = 0; i < process->map.files.count; i++)
-		intern_file(archiver, &process->map.files.items[i]);
-	if (!needs_uses)
-		return;
-	experiment_stacks_read(&process->stacks, &context);
-	note_uses(archiver, process);
+	if (needs_uses)
+		experiment_stacks_read(&process->stacks, &context);
+	objects_add(&archiver->objects, process, archiver->request->sources == MANAGE_SOURCES_USED);
 	experiment_stacks_fini(&process->stacks);
 }
 
@@ -323,10 +285,7 @@ static void begin_log(struct archiver *archiver)
 
 static void archiver_fini(struct archiver *archiver)
 {
-	for (size_t i = 0; i < archiver->files.count; i++)
-		vec_fini(&archiver->files.items[i].addresses);
-	vec_fini(&archiver->files);
-	string_table_fini(&archiver->keys);
+	objects_fini(&archiver->objects);
 	string_table_fini(&archiver->sources);
 	strbuf_fini(&archiver->log);
 	free(archiver->store);
@@ -341,9 +300,9 @@ static void run(struct archiver *archiver)
 	begin_log(archiver);
 	for (size_t i = 0; i < count; i++)
 		gather(archiver, &archiver->experiment->processes.items[i]);
-	for (size_t i = 0; i < archiver->files.count; i++)
-		if (is_wanted(archiver, &archiver->files.items[i]))
-			archive_file(archiver, &archiver->files.items[i]);
+	for (size_t i = 0; i < archiver->objects.files.count; i++)
+		if (is_wanted(archiver, &archiver->objects.files.items[i]))
+			archive_file(archiver, &archiver->objects.files.items[i]);
 	archive_copy_sources(archiver);
 	write_log(archiver, first_diag);
 }

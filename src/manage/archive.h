@@ -6,15 +6,8 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
-#include "experiment/map.h"
 #include "manage/manage.h"
-
-/* A load object of some process of the family. */
-struct load_file {
-	const struct map_file *map;
-	bool used;		 /* a call stack holds an address of it */
-	VEC(uint64_t) addresses; /* those, as ELF addresses, where used sources are asked for */
-};
+#include "manage/objects.h"
 
 struct archiver {
 	const struct manage_archive_request *request;
@@ -22,8 +15,7 @@ struct archiver {
 	struct diag_list *diags;
 	char *store; /* absolute path of the directory that the copies go to */
 	struct strbuf log;
-	struct string_table keys; /* of files */
-	VEC(struct load_file) files;
+	struct object_list objects;
 	struct string_table sources; /* absolute paths */
 };
 

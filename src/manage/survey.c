@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "format/control.h"
+#include "manage/report.h"
 #include "manage/tree.h"
 
 #include <fcntl.h>
@@ -173,6 +174,23 @@ void survey_close(struct survey *survey)
 {
 	experiment_free(survey->experiment);
 	*survey = (struct survey){0};
+}
+
+json_t *survey_json(const struct survey *survey)
+{
+	const struct experiment *experiment = survey->experiment;
+	const struct experiment_log *log = &experiment->processes.items[0].log;
+
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:f, s:I, s:I, s:I, s:I, s:o, s:s}", "name",
+			 report_json_text(experiment->name), "path",
+			 report_json_text(experiment->path), "began",
+			 report_json_date(survey->wall_ns), "program",
+			 report_json_text(survey->program), "command",
+			 report_json_text(experiment_log_setting(log, "command")), "duration",
+			 (double)survey->duration_ns / 1e9, "events", (json_int_t)survey->events,
+			 "dropped", (json_int_t)survey->dropped, "bytes", (json_int_t)survey->bytes,
+			 "processes", (json_int_t)experiment->processes.count, "engine",
+			 report_json_text(log->engine), "state", survey_state_name(survey->state));
 }
 
 bool survey_may_change(const struct survey *survey, struct diag_list *errors)

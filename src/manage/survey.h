@@ -5,6 +5,8 @@
 
 #include "experiment/experiment.h"
 
+#include <jansson.h>
+
 enum survey_state {
 	SURVEY_COMPLETE,
 	SURVEY_RECORDING,  /* a process of it still runs here */
@@ -35,6 +37,9 @@ const char *survey_program(const struct process *process);
 uint64_t survey_duration_ns(const struct process *process);
 /* "complete", "recording", "killed", "unfinished". */
 const char *survey_state_name(enum survey_state state);
+
+/* What `ls` and `info` show of it, as a JSON object. */
+json_t *survey_json(const struct survey *survey);
 
 /*
  * Fails, with the remedy in the errors, if a process of the experiment is still

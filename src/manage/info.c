@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `helio info`: one experiment in detail, as facts; what they mean is for `helio print`. */
+#include "experiment/group.h"
+#include "format/archive.h"
+#include "manage/manage.h"
+#include "manage/objects.h"
+#include "manage/report.h"
+#include "manage/survey.h"
+#include "manage/tree.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
+
+struct info {
+	struct survey survey;
+	struct object_list objects;
+	uint64_t archive_bytes;
+};
+
+static void put_usage(const char *program)
+{
+	printf("Usage: %s [--json] EXPERIMENT...\n"
+	       "Say what an experiment is: what was recorded, where and when, its processes, its "
+	       "files.\n"
+	       "\n"
+	       "  -j, --json     as JSON\n"
+	       "  -V, --version  the version\n"
+	       "  -h, --help     this help\n",
+	       program);
+}
+
+/* Reads the maps and stacks behind the logs, for the load objects. */
+static bool info_open(struct info *info, const char *path, struct diag_list *errors)
+{
+	struct diag_list unheard = {0};
+
+	*info = (struct info){0};
+	if (survey_open(path, &info->survey, errors))
+		return false;
+	struct experiment *experiment = info->survey.experiment;
+
+	for (size_t i = 0; i < experiment->processes.count; i++) {
+		struct process *process = &experiment->processes.items[i];
+		struct read_context context = {process->path, process->name, &unheard};
+
+		experiment_map_read(&process->map, &experiment->arena, &context);
+		experiment_stacks_read(&process->stacks, &context);
+		objects_add(&info->objects, process, false);
+		experiment_stacks_fini(&process->stacks);
+	}
+	diag_fini(&unheard);
+	info->archive_bytes = tree_bytes(experiment->archives);
+	return true;
+}
+
+static void info_close(struct info *info)
+{
+	objects_fini(&info->objects);
+	survey_close(&info->survey);
+}
+
+static bool is_archived(const struct info *info, const struct map_file *map)
+{
+	char name[NAME_MAX + 1], path[PATH_MAX];
+
+	return format_archive_name(name, sizeof(name), map->path, map->build_id, map->mtime,
+				   map->file_size) &&
+	       snprintf(path, sizeof(path), "%s/%s", info->survey.experiment->archives, name) <
+		       (int)sizeof(path) &&
+	       !access(path, R_OK);
+}
+
+/* "exit 0", "signal 9", "became another program", "running", "?" */
+static void describe_end(char text[REPORT_TEXT_SIZE], const struct info *info,
+			 const struct process *process)
+{
+	const struct experiment_log *log = &process->log;
+
+	if (survey_is_running(info->survey.experiment, process))
+		snprintf(text, REPORT_TEXT_SIZE, "running");
+	else if (log->exit_signal)
+		snprintf(text, REPORT_TEXT_SIZE, "signal %d", log->exit_signal);
+	else if (log->has_status)
+		snprintf(text, REPORT_TEXT_SIZE, "exit %d", log->exit_status);
+	else
+		snprintf(text, REPORT_TEXT_SIZE, "%s", log->ended ? "ended" : "no end recorded");
+}
+
+static void line(const char *label, const char *text)
+{
+	if (text && *text)
+		printf("%-14s%s\n", label, text);
+}
+
+static void print_head(const struct info *info)
+{
+	const struct survey *survey = &info->survey;
+	const struct experiment_log *log = &survey->experiment->processes.items[0].log;
+	char date[REPORT_TEXT_SIZE], size[REPORT_TEXT_SIZE];
+
+	report_date(date, survey->wall_ns);
+	report_bytes(size, survey->bytes);
+	line("Experiment", survey->experiment->path);
+	line("State", survey_state_name(survey->state));
+	line("Command", experiment_log_setting(log, "command"));
+	line("Program", log->executable);
+	line("Directory", log->cwd);
+	printf("%-14s%s, %.3f s\n", "Began", date, (double)survey->duration_ns / 1e9);
+	printf("%-14s%s, %s, %s, %" PRIu64 " CPUs, %" PRIu64 " MHz\n", "Machine",
+	       log->hostname ? log->hostname : "?", log->os ? log->os : "?",
+	       log->arch ? log->arch : "?", log->cpus, log->clock_mhz);
+	printf("%-14s%s%s%s%s\n", "Engine", log->engine ? log->engine : "none",
+	       log->engine_reason && *log->engine_reason ? " (" : "",
+	       log->engine_reason ? log->engine_reason : "",
+	       log->engine_reason && *log->engine_reason ? ")" : "");
+	line("Recorded by", log->producer);
+	printf("%-14s%" PRIu64 ", %" PRIu64 " dropped\n", "Events", survey->events,
+	       survey->dropped);
+	printf("%-14s%s\n", "Size", size);
+	line("Notes", survey->experiment->notes);
+}
+
+static void print_processes(const struct info *info)
+{
+	const struct experiment *experiment = info->survey.experiment;
+
+	printf("\nProcesses (%zu)\n", experiment->processes.count);
+	for (size_t i = 0; i < experiment->processes.count; i++) {
+		const struct process *process = &experiment->processes.items[i];
+		char end[REPORT_TEXT_SIZE];
+
+		describe_end(end, info, process);
+		printf("  %-16s %8lld  %10.3f s  %-16s %s\n",
+		       process->lineage[0] ? process->lineage : "founder",
+		       (long long)process->log.pid, (double)survey_duration_ns(process) / 1e9, end,
+		       survey_program(process));
+	}
+}
+
+static void print_objects(const struct info *info)
+{
+	char size[REPORT_TEXT_SIZE];
+
+	report_bytes(size, info->archive_bytes);
+	printf("\nLoad objects (%zu; copies in archives: %s)\n", info->objects.files.count, size);
+	for (size_t i = 0; i < info->objects.files.count; i++) {
+		const struct load_file *file = &info->objects.files.items[i];
+
+		printf("  %-4s  %-8s  %s\n", file->used ? "used" : "-",
+		       is_archived(info, file->map) ? "archived" : "-", file->map->path);
+	}
+}
+
+static json_t *json_settings(const struct info *info)
+{
+	const struct experiment_log *log = &info->survey.experiment->processes.items[0].log;
+	json_t *settings = json_object();
+
+	for (size_t i = 0; i < log->settings.count; i++)
+		json_object_set_new(settings, log->settings.items[i].name,
+				    report_json_text(log->settings.items[i].value));
+	return settings;
+}
+
+static json_t *json_processes(const struct info *info)
+{
+	const struct experiment *experiment = info->survey.experiment;
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < experiment->processes.count; i++) {
+		const struct process *process = &experiment->processes.items[i];
+		char end[REPORT_TEXT_SIZE];
+
+		describe_end(end, info, process);
+		json_array_append_new(
+			array, json_pack("{s:o, s:I, s:I, s:o, s:f, s:f, s:s}", "lineage",
+					 report_json_text(process->lineage), "pid",
+					 (json_int_t)process->log.pid, "ppid",
+					 (json_int_t)process->log.ppid, "program",
+					 report_json_text(process->log.executable), "begin",
+					 (double)process->log.start_ns / 1e9, "duration",
+					 (double)survey_duration_ns(process) / 1e9, "end", end));
+	}
+	return array;
+}
+
+static json_t *json_objects(const struct info *info)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < info->objects.files.count; i++) {
+		const struct load_file *file = &info->objects.files.items[i];
+
+		json_array_append_new(
+			array,
+			json_pack("{s:o, s:o, s:b, s:b}", "path", report_json_text(file->map->path),
+				  "build_id", report_json_text(file->map->build_id), "used",
+				  file->used, "archived", is_archived(info, file->map)));
+	}
+	return array;
+}
+
+static json_t *json_info(const struct info *info)
+{
+	const struct experiment_log *log = &info->survey.experiment->processes.items[0].log;
+	json_t *object = survey_json(&info->survey);
+
+	json_object_update_new(
+		object,
+		json_pack("{s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:I}", "directory",
+			  report_json_text(log->cwd), "hostname", report_json_text(log->hostname),
+			  "os", report_json_text(log->os), "arch", report_json_text(log->arch),
+			  "cpus", (json_int_t)log->cpus, "notes",
+			  report_json_text(info->survey.experiment->notes), "settings",
+			  json_settings(info), "process_list", json_processes(info), "load_objects",
+			  json_objects(info), "archive_bytes", (json_int_t)info->archive_bytes));
+	return object;
+}
+
+static bool show(const char *path, json_t *json, struct diag_list *errors)
+{
+	struct info info;
+
+	if (!info_open(&info, path, errors))
+		return false;
+	if (json) {
+		json_array_append_new(json, json_info(&info));
+	} else {
+		print_head(&info);
+		print_processes(&info);
+		print_objects(&info);
+	}
+	info_close(&info);
+	return true;
+}
+
+static int run(const char *program, bool as_json, const struct experiment_paths *paths)
+{
+	json_t *json = as_json ? json_array() : NULL;
+	struct diag_list errors = {0};
+	bool ok = true;
+
+	for (size_t i = 0; i < paths->count; i++) {
+		if (i && !as_json)
+			putchar('\n');
+		ok &= show(paths->items[i], json, &errors);
+	}
+	if (as_json)
+		report_json(json_pack("{s:o}", "experiments", json));
+	report_diags(program, &errors);
+	return ok ? MANAGE_EXIT_OK : MANAGE_EXIT_FAILED;
+}
+
+int manage_info_main(int argc, char **argv)
+{
+	static const struct option options[] = {{"json", no_argument, NULL, 'j'},
+						{"version", no_argument, NULL, 'V'},
+						{"help", no_argument, NULL, 'h'},
+						{0}};
+	const char *program = report_program(argv);
+	struct experiment_paths paths = {0};
+	bool json = false;
+	int letter;
+
+	while ((letter = getopt_long(argc, argv, "jVh", options, NULL)) >= 0) {
+		json |= letter == 'j';
+		if (letter == 'V')
+			return report_version(program);
+		if (letter == 'h') {
+			put_usage(program);
+			return MANAGE_EXIT_OK;
+		}
+		if (letter == '?')
+			return report_usage_error(program, NULL);
+	}
+	if (optind == argc)
+		return report_usage_error(program, "name an experiment");
+	for (int i = optind; i < argc; i++)
+		experiment_paths_add(&paths, argv[i]);
+	int status = run(program, json, &paths);
+
+	experiment_paths_fini(&paths);
+	return status;
+}

@@ -1,0 +1,470 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What is done with experiments as a whole. The programs are built here, so that
+their function names are known, and can be moved away or rebuilt.
+"""
+import filecmp
+import json
+import os
+import pathlib
+import shutil
+import signal
+import struct
+import subprocess
+import time
+
+from harness import Skip, test
+
+LIBRARY = '''
+static volatile unsigned long sum;
+static __attribute__((noinline)) void hidden_in_library(unsigned long n)
+{ for (unsigned long i = 0; i < n; i++) sum += i; }
+void library_work(unsigned long n) { hidden_in_library(n); __asm__ volatile("" ::: "memory"); }
+'''
+PROGRAM = '''
+void library_work(unsigned long n);
+static volatile unsigned long sum;
+static __attribute__((noinline)) void NAME(unsigned long n) { for (unsigned long i = 0; i < n; i++) sum += i; }
+int main(void) { NAME(60000000); library_work(60000000); return 0; }
+'''
+
+
+def build_program(t, name='work_before'):
+    """prog with a library whose static function is named in a debug file only."""
+    place = t.directory / 'place'
+    place.mkdir(exist_ok=True)
+    (place / 'library.c').write_text(LIBRARY)
+    (place / 'program.c').write_text(PROGRAM.replace('NAME', name))
+
+    def run(*words):
+        result = t.run(*words, cwd=place)
+        t.equal(result.status, 0, f'{words}: {result.err[-300:]}')
+
+    run('gcc', '-g', '-O1', '-fPIC', '-shared', '-Wl,--build-id,-soname,libwork.so', '-o', 'libwork.so', 'library.c')
+    run('objcopy', '--only-keep-debug', 'libwork.so', 'libwork.debug')
+    run('strip', 'libwork.so')
+    run('objcopy', '--add-gnu-debuglink=libwork.debug', 'libwork.so')
+    run('gcc', '-g', '-O1', '-Wl,--build-id', '-o', 'prog', 'program.c', './libwork.so', '-Wl,-rpath,' + str(place))
+    return place
+
+
+def helio(t, *words, status=0, **more):
+    result = t.run(t.helio, *words, **more)
+    t.equal(result.status, status, f'helio {words}: {result.err.strip()[-300:]}: status')
+    return result
+
+
+def listing(t, experiment):
+    return t.run(t.helio, 'print', '-metrics', 'e.totalcpu:i.totalcpu:name', '-functions', experiment).out
+
+
+def names(text):
+    return {line.split()[-1] for line in text.splitlines() if line}
+
+
+@test
+def archives_stand_in_for_files(t):
+    """The experiment alone, with its program, library and debug file gone, prints what it printed before."""
+    place = build_program(t)
+    experiment = t.collect(place / 'prog', options=('-A', 'off')).experiment
+    bare = t.directory / 'bare.er'
+    shutil.copytree(experiment, bare)
+    before = listing(t, experiment)
+    t.check({'main', 'work_before', 'hidden_in_library'} <= names(before), f'before: {before}')
+    helio(t, 'archive', experiment)
+    kept = {path.name.split('.')[0]: path for path in (experiment / 'archives').iterdir()}
+    t.check({'prog', 'libwork', 'libc'} <= set(kept), f'archived: {sorted(kept)}')
+    t.check(any(path.name.endswith('.debug') and path.name.startswith('libwork')
+                for path in (experiment / 'archives').iterdir()), 'the debug file')
+    t.check("/prog' to '" in (experiment / 'archive.log').read_text(), 'archive.log')
+    shutil.move(place, t.directory / 'elsewhere')
+    moved = t.directory / 'moved' / 'other.er'
+    moved.parent.mkdir()
+    helio(t, 'mv', experiment, moved)
+    t.equal(listing(t, moved), before, 'the function list from archives')
+    t.check(not {'work_before', 'hidden_in_library'} & names(listing(t, bare)), 'names without archives')
+
+
+@test
+def archives_stand_before_a_rebuilt_program(t):
+    """What `collect` keeps by itself is the program: rebuilt, its new functions are not those that were measured."""
+    place = build_program(t)
+    experiment = t.collect(place / 'prog').experiment
+    before = listing(t, experiment)
+    kept = sorted(path.name.split('.')[0] for path in (experiment / 'archives').iterdir())
+    t.equal(kept, ['[vdso]', 'libwork', 'libwork', 'prog'], 'own files, the debug file, no system library')
+    build_program(t, 'work_after')
+    t.equal(listing(t, experiment), before, 'after the rebuild')
+    t.check('work_before' in names(before) and 'work_after' not in names(before), 'the names')
+
+
+@test
+def archive_refuses_another_file(t):
+    place = build_program(t)
+    experiment = t.collect(place / 'prog', options=('-A', 'off')).experiment
+    build_program(t, 'work_after')
+    os.remove(place / 'libwork.so')
+    result = helio(t, 'archive', experiment)
+    t.check('prog was changed after it was measured' in result.err, result.err)
+    t.check('libwork.so is not archived: No such file' in result.err, result.err)
+    t.check(not list((experiment / 'archives').glob('prog*')), 'no copy of the other file')
+    result = helio(t, 'archive', '-q', experiment)
+    t.equal(result.err, '', '-q')
+    t.check('was changed after' in (experiment / 'archive.log').read_text(), 'the log has it')
+
+
+@test
+def archive_modes(t):
+    place = build_program(t)
+
+    def kept(*options, collect=()):
+        experiment = t.collect(place / 'prog', options=('-A', 'off', *collect)).experiment
+        helio(t, 'archive', *options, experiment)
+        copies = {p.name.split('.')[0] for p in (experiment / 'archives').iterdir()} - {'[vdso]'}
+        return experiment, copies
+
+    t.equal(kept('-a', 'off')[1], set(), '-a off')
+    t.equal(kept('-a', 'own')[1], {'prog', 'libwork'}, '-a own')
+    _, every = kept('-A')
+    t.check({'prog', 'libwork', 'libc', 'ld-linux-x86-64'} <= every, f'-A: {every}')
+    experiment, used = kept('-s', 'used', '-m', 'library')
+    t.check('libc' in used, f'used: {used}')  # main was called from it
+    sources = experiment / 'archives' / 'sources'
+    t.equal([p for p in sources.rglob('*') if p.is_file()], [sources / str(place)[1:] / 'library.c'], '-m library')
+    t.check(filecmp.cmp(sources / str(place)[1:] / 'library.c', place / 'library.c', shallow=False), 'its content')
+    experiment, used = kept('-d', t.directory / 'common')
+    links = [p for p in (experiment / 'archives').iterdir() if p.is_symlink()]
+    t.check(links and all(p.resolve().parent == t.directory / 'common' for p in links), f'-d: {links}')
+    # a copy is made once, and anew with -F
+    copy = next(p for p in links if p.name.startswith('prog')).resolve()
+    copy.write_text('spoilt')
+    helio(t, 'archive', '-d', t.directory / 'common', experiment)
+    t.equal(copy.read_text(), 'spoilt', 'a second run')
+    helio(t, 'archive', '-F', '-d', t.directory / 'common', experiment)
+    t.check(filecmp.cmp(copy, place / 'prog', shallow=False), '-F')
+    helio(t, 'archive', '-a', 'nonsense', experiment, status=2)
+
+
+@test
+def archive_of_the_founder_only(t):
+    experiment = t.collect('sh', '-c', f'{build_program(t)}/prog; true', options=('-A', 'off')).experiment
+    helio(t, 'archive', '-n', experiment)
+    t.check(not list((experiment / 'archives').glob('prog*')), 'the descendant\'s program with -n')
+    helio(t, 'archive', experiment)
+    t.check(list((experiment / 'archives').glob('prog*')), 'the descendant\'s program')
+
+
+def same_tree(a, b):
+    comparison = filecmp.dircmp(a, b)
+    return (not comparison.left_only and not comparison.right_only
+            and not filecmp.cmpfiles(a, b, comparison.common_files, shallow=False)[1]
+            and all(same_tree(pathlib.Path(a) / name, pathlib.Path(b) / name) for name in comparison.common_dirs))
+
+
+def other_file_system(t):
+    device = t.directory.stat().st_dev
+    for place in ('/dev/shm', '/var/tmp', '/tmp', '/run'):
+        if os.access(place, os.W_OK) and os.stat(place).st_dev != device:
+            return pathlib.Path(place)
+    raise Skip('there is only one file system to write to')
+
+
+@test
+def copies_and_moves(t):
+    experiment = t.collect(t.target('forktree'), '0.02s').experiment
+    original = t.directory / 'original'
+    shutil.copytree(experiment, original, symlinks=True)
+    into = t.directory / 'into'
+    into.mkdir()
+    copy = t.directory / 'copy.er'
+    helio(t, 'cp', experiment, copy)
+    t.check(same_tree(original, copy), 'cp: the copy')
+    t.check(same_tree(original, experiment), 'cp: the original')
+    helio(t, 'cp', f'{experiment}/', copy, into)
+    t.equal(sorted(p.name for p in into.iterdir()), ['copy.er', experiment.name], 'cp into a directory')
+    for verb in ('cp', 'mv'):
+        result = helio(t, verb, experiment, copy, status=1)
+        t.check('is there already' in result.err, result.err)
+        result = helio(t, verb, experiment, into, status=1)
+        t.check('is there already' in result.err, result.err)
+        t.check('.er' in helio(t, verb, experiment, t.directory / 'noname', status=1).err, 'a name without .er')
+        helio(t, verb, experiment, status=2)
+        helio(t, verb, experiment / '_f1.er', t.directory / 'part.er', status=1)
+    t.check(same_tree(original, copy) and same_tree(original, experiment), 'after refusals')
+    helio(t, 'mv', copy, t.directory / 'moved.er')
+    t.check(not copy.exists() and same_tree(original, t.directory / 'moved.er'), 'mv')
+    t.check(not list(t.directory.glob('.*.er.*')), 'nothing half is left')
+
+
+@test
+def moves_to_another_file_system(t):
+    place = other_file_system(t) / f'{t.directory.name}.er'
+    experiment = t.collect(t.target('forktree'), '0.02s').experiment
+    original = t.directory / 'original'
+    shutil.copytree(experiment, original)
+    try:
+        helio(t, 'mv', experiment, place)
+        t.check(same_tree(original, place) and not experiment.exists(), 'there')
+        helio(t, 'mv', place, experiment)
+        t.check(same_tree(original, experiment) and not place.exists(), 'and back')
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+@test
+def groups(t):
+    for name in ('a.er', 'b.er'):
+        helio(t, 'collect', '-q', '-o', name, 'true')
+    (t.directory / 'both.erg').write_text('#analyzer experiment group\n# a comment\na.er\nb.er\n')
+    for name in ('first', 'second'):
+        (t.directory / name).mkdir()
+    helio(t, 'cp', 'both.erg', 'first')
+    t.equal(sorted(p.name for p in (t.directory / 'first').iterdir()), ['a.er', 'b.er', 'both.erg'], 'cp')
+    helio(t, 'mv', 'first/both.erg', 'second/')
+    t.equal(list((t.directory / 'first').iterdir()), [], 'mv: nothing stays')
+    t.equal((t.directory / 'second' / 'both.erg').read_text(), '#analyzer experiment group\na.er\nb.er\n', 'the group')
+    t.equal(len(json.loads(helio(t, 'ls', '--json', 'second/both.erg').out)['experiments']), 2, 'ls of the group')
+    helio(t, 'cp', 'both.erg', 'second', status=1)
+    helio(t, 'cp', 'both.erg', 'third.er', status=1)
+    helio(t, 'rm', 'second/both.erg')
+    t.equal(list((t.directory / 'second').iterdir()), [], 'rm')
+    t.check((t.directory / 'a.er').exists(), 'the others stay')
+
+
+@test
+def removes_experiments_only(t):
+    (t.directory / 'papers.er').mkdir()
+    (t.directory / 'papers.er' / 'thesis').write_text('three years')
+    t.check('not an experiment' in helio(t, 'rm', 'papers.er', status=1).err, 'a directory')
+    t.check((t.directory / 'papers.er' / 'thesis').exists(), 'it stays')
+    helio(t, 'collect', '-q', '-o', 'x.er', 'true')
+    helio(t, 'rm', '-i', 'x.er', stdin='n\n')
+    helio(t, 'rm', '-i', 'x.er', stdin='')
+    t.check((t.directory / 'x.er').exists(), 'no means no, and so does nothing')
+    helio(t, 'rm', '-i', 'x.er/', stdin='y\n')
+    t.check(not (t.directory / 'x.er').exists(), 'yes')
+    helio(t, 'rm', 'x.er', status=1)
+    helio(t, 'rm', '-f', 'x.er')
+    t.equal(sorted(p.name for p in t.directory.iterdir()), ['papers.er'], 'nothing is left')
+
+
+def begin(t, *words):
+    """A recording in progress, begun for sure."""
+    experiment = t.directory / 'running.er'
+    process = subprocess.Popen([t.helio, 'collect', '-q', '-o', experiment, *words], cwd=t.directory)
+    log = experiment / 'log.xml'
+    for _ in range(500):
+        if log.exists() and '<collector ' in log.read_text():
+            return process, experiment
+        time.sleep(0.01)
+    process.kill()
+    t.check(False, 'recording did not begin')
+
+
+@test
+def a_recording_in_progress_is_left_alone(t):
+    process, experiment = begin(t, 'sleep', '100')
+    try:
+        for words in (('rm', experiment), ('rm', '-f', experiment), ('mv', experiment, 'x.er'), ('cp', experiment, 'x.er')):
+            result = helio(t, *words, status=1)
+            t.check('still being recorded' in result.err and 'helio ctl stop' in result.err, result.err)
+        t.equal(json.loads(helio(t, 'ls', '--json').out)['experiments'][0]['state'], 'recording', 'ls')
+        t.check('still being recorded' in helio(t, 'check', experiment, status=1).out, 'check')
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait()
+    t.equal(json.loads(helio(t, 'ls', '--json').out)['experiments'][0]['state'], 'killed', 'ls afterwards')
+    helio(t, 'rm', experiment)
+
+
+@test
+def a_launcher_that_was_killed(t):
+    """helio collect is killed, and with it everything that could have closed the experiment."""
+    process, experiment = begin(t, 'sleep', '100')
+    pid = int((experiment / 'log.xml').read_text().split('<process pid="')[1].split('"')[0])
+    process.kill()
+    process.wait()
+    os.kill(pid, signal.SIGKILL)
+    for _ in range(500):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            break
+        time.sleep(0.01)
+    t.equal(json.loads(helio(t, 'ls', '--json').out)['experiments'][0]['state'], 'unfinished', 'state')
+    helio(t, 'check', experiment, status=1)
+
+
+@test
+def lists_and_describes(t):
+    """What ls and info say is what the independent reader, stat and the shell say."""
+    begun = time.time()
+    experiment = t.collect(t.target('forktree'), '0.05s').experiment
+    took = time.time() - begun
+    helio(t, 'collect', '-q', '-o', 'killed.er', 'sh', '-c', 'kill -9 $$', status=128 + 9)
+    family = t.read(experiment)
+    row = json.loads(helio(t, 'ls', '--json').out)['experiments'][1]
+    t.equal((row['name'], row['program'], row['state']), (experiment.name, 'forktree', 'complete'), 'the row')
+    t.equal(row['events'], sum(process['events'] for process in family.values()), 'events')
+    t.equal(row['processes'], len(family), 'processes')
+    t.equal(row['engine'], family['']['collector']['engine'], 'engine')
+    t.equal(row['bytes'], sum(p.stat().st_size for p in experiment.rglob('*') if p.is_file()), 'bytes')
+    t.check(0 < row['duration'] < took, f'duration {row["duration"]} of {took}')
+    began = time.mktime(time.strptime(row['began'][:19], '%Y-%m-%dT%H:%M:%S')) - time.timezone
+    t.near(began, begun, 'began', absolute=3)
+    text = helio(t, 'ls').out.splitlines()
+    t.equal((text[0].split()[0], len(text)), ('Experiment', 3), 'a header and two rows')
+    t.check(text[1].startswith('killed.er') and text[1].endswith('killed'), text[1])
+    t.check(str(row['events']) in text[2].split(), text[2])
+    info = json.loads(helio(t, 'info', '-j', experiment).out)['experiments'][0]
+    t.equal({p['lineage']: p['pid'] for p in info['process_list']},
+            {lineage: int(process['process']['pid']) for lineage, process in family.items()}, 'processes')
+    program = [o for o in info['load_objects'] if o['path'] == t.target('forktree')]
+    t.equal([(o['used'], o['archived']) for o in program], [(True, True)], 'the program')
+    t.check('founder' in helio(t, 'info', experiment).out, 'info as text')
+    helio(t, 'info', t.directory, status=1)
+    helio(t, 'ls', 'nowhere', status=1)
+
+
+def blocks(path):
+    """(offset, size, used) of the blocks of a packed file."""
+    data = path.read_bytes()
+    at = struct.unpack_from('<I', data, 12)[0]
+    found = []
+    while at < len(data):
+        magic, size, used = struct.unpack_from('<III', data, at)
+        assert magic == 0x4b4c4248
+        found.append((at, size, used))
+        at += size
+    return found
+
+
+def cut(path, length):
+    os.truncate(path, length)
+
+
+def flip(path, offset):
+    data = bytearray(path.read_bytes())
+    data[offset] ^= 0x10
+    path.write_bytes(data)
+
+
+def lose_last_block(path):
+    cut(path, blocks(path)[-1][0])
+
+
+def flip_in_payload(path):
+    at, _, used = blocks(path)[0]
+    flip(path, at + 40 + used // 2)
+
+
+def cut_log(path):
+    """At the end of a line: each line that is left is in order."""
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text(''.join(lines[:-2]))
+
+
+def garble_line(path):
+    lines = path.read_text().splitlines(keepends=True)
+    lines[3] = lines[3][:len(lines[3]) // 2] + '\n'
+    path.write_text(''.join(lines))
+
+
+@test
+def check_finds_each_damage(t):
+    experiment = t.collect(t.target('threads8'), '0.1s', options=('-p', 'hi')).experiment
+    events = t.read(experiment)['']['events']
+    result = helio(t, 'check', experiment)
+    t.check('in order' in result.out, result.out)
+
+    def damage(what, file, change, less=False):
+        spoilt = t.directory / 'spoilt.er'
+        shutil.rmtree(spoilt, ignore_errors=True)
+        shutil.copytree(experiment, spoilt)
+        change(spoilt / file)
+        result = t.run(t.helio, 'check', '--json', spoilt)
+        t.equal(result.status, 2, f'{what}: {result.out[-300:]}: status')
+        found = json.loads(result.out)['experiments'][0]
+        t.equal(found['verdict'], 'damaged', what)
+        t.check(any(file.split('/')[0] in text for text in found['damage']), f'{what}: {found["damage"]}')
+        yields = found['yields']['events']
+        t.check(yields < events if less else yields == events, f'{what}: {yields} of {events} events')
+        t.check('still yields' in t.run(t.helio, 'check', spoilt).out, f'{what}: as text')
+
+    damage('profile cut in a block', 'profile', lambda p: cut(p, p.stat().st_size * 2 // 3), less=True)
+    damage('profile cut between blocks', 'profile', lose_last_block, less=True)
+    damage('a bit in stacks', 'stacks', flip_in_payload)
+    damage('no stacks', 'stacks', os.remove)
+    damage('stacks cut between blocks', 'stacks', lose_last_block)
+    damage('log cut in a line', 'log.xml', lambda p: cut(p, p.stat().st_size - 80))
+    damage('log cut between lines', 'log.xml', cut_log)
+    damage('no log', 'log.xml', os.remove)
+    damage('a line of the log', 'log.xml', garble_line)
+    damage('a line of the map', 'map.xml', garble_line)
+    damage('no map', 'map.xml', os.remove)
+    damage('overview cut', 'overview', lambda p: cut(p, p.stat().st_size - 20))
+    damage('a copy cut', 'archives/' + next(p.name for p in (experiment / 'archives').glob('threads8.*')),
+           lambda p: cut(p, 5000))
+
+
+@test
+def check_sees_a_flipped_bit_anywhere(t):
+    """Any bit of a packed block's header or payload: its checksum, or its place among the others, is wrong then."""
+    experiment = t.collect(t.target('flat'), '0.1s').experiment
+    for name in ('profile', 'stacks'):
+        original = (experiment / name).read_bytes()
+        at, _, used = blocks(experiment / name)[0]
+        for offset in (0, 4, 8, 12, 36, 40, 40 + used // 3, 40 + used - 1):
+            flip(experiment / name, at + offset)
+            helio(t, 'check', '-q', experiment, status=2)
+            (experiment / name).write_bytes(original)
+    helio(t, 'check', '-q', experiment)
+
+
+@test
+def check_warns(t):
+    place = build_program(t)
+    # both ends of a pipe are a fork that becomes a program
+    experiment = t.collect('sh', '-c', f'{place}/prog | cat', options=('-A', 'off')).experiment
+    helio(t, 'check', experiment)
+    family = t.directory / 'family.er'
+    shutil.copytree(experiment, family)
+    shutil.rmtree(family / '_f1_x1.er')
+    result = helio(t, 'check', family, status=1)
+    t.check('_f1.er became' in result.out and 'left no experiment _f1_x1.er' in result.out, result.out)
+    os.remove(place / 'prog')
+    result = helio(t, 'check', experiment, status=1)
+    t.check('prog is neither in archives/ nor here' in result.out, result.out)
+    t.check('readable, with warnings' in result.out, result.out)
+
+
+@test
+def check_wants_an_experiment(t):
+    helio(t, 'check', t.directory, status=2)
+    helio(t, 'check', 'nothing.er', status=2)
+    helio(t, 'check', status=2)
+    helio(t, 'check', '--nonsense', status=2)
+
+
+@test
+def old_names(t):
+    """er_archive, er_cp, er_mv, er_rm: links to the one program."""
+    for name in ('archive', 'cp', 'mv', 'rm'):
+        (t.directory / f'er_{name}').symlink_to(t.helio)
+    helio(t, 'collect', '-q', '-A', 'off', '-o', 'a.er', 'true')
+
+    def old(name, *words, status=0):
+        result = t.run(t.directory / f'er_{name}', *words)
+        t.equal(result.status, status, f'er_{name} {words}: {result.err.strip()[-300:]}: status')
+        return result
+
+    t.check(old('archive', '-V').out.startswith('er_archive '), '-V')
+    old('archive', '-n', '-q', '-F', '-A', 'a.er')
+    t.check(list((t.directory / 'a.er' / 'archives').glob('true.*')), 'er_archive')
+    old('cp', 'a.er', 'b.er')
+    old('mv', 'b.er', 'c.er')
+    t.check((t.directory / 'c.er').is_dir() and not (t.directory / 'b.er').exists(), 'er_cp, er_mv')
+    old('rm', '-f', 'c.er', 'a.er')
+    t.equal(list(t.directory.glob('*.er')), [], 'er_rm')
+    t.check(old('rm', 'c.er', status=1).err.startswith('er_rm: '), 'its name in messages')
+    t.check("Try `er_rm --help'" in old('rm', '-x', status=2).err, 'and in advice')
