@@ -50,7 +50,7 @@ def not_linked_at_all(t):
 @test
 def alone(t):
     """Without a collector all calls do nothing."""
-    for name in ('api', 'api_static', 'api_weak', 'api_threads', 'api_functions', 'api_cxx', 'api_fortran'):
+    for name in ('api', 'api_static', 'api_weak', 'api_family', 'api_threads', 'api_functions', 'api_cxx', 'api_fortran'):
         result = t.run(t.target(name))
         t.equal((result.status, result.err), (0, ''), f'{name} by itself')
 
@@ -104,6 +104,14 @@ def single_threads(t, engine):
             ['thread_pause', 'thread_resume', 'thread_pause'], 'the held thread in the log')
     lost = [warning for line in t.print(result.experiment, '-functions') for warning in line['warnings']]
     t.check(not any('CPU' in str(warning) for warning in lost), f'a pause is taken for a loss: {lost}')
+
+
+@test(engines=True)
+def new_processes(t, engine):
+    result = t.collect(t.target('api_family'), engine=engine, options=('-p', 'hi'))
+    rows = t.functions(result.experiment, 'i.totalcpu')
+    for name, expected in ('paused_child', 0), ('resumed_child', 0.1), ('resumed_parent', 0.1), ('child_after_end', 0), ('executed', 0.1):
+        t.near(rows.get(name, {}).get('i.totalcpu', 0), expected, name, 0, 0.01)
 
 
 # Functions made at run time
