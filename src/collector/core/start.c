@@ -586,6 +586,7 @@ void collector_restart_after_fork(void)
 	const struct thread *thread = thread_current_if_known();
 	struct thread before = thread ? *thread : (struct thread){0};
 
+	atomic_store(&collector.pid, sys_getpid());
 	reset_counts();
 	if (!atomic_exchange(&collector.recording, false))
 		return;
@@ -597,7 +598,6 @@ void collector_restart_after_fork(void)
 	thread_forget_all();
 	const char *pattern = told(PARAMS_ENV_FOLLOW);
 
-	atomic_store(&collector.pid, sys_getpid());
 	if (!collector.follow || (pattern && !wanted(pattern)) || !begin_recording())
 		return;
 	dynamic_inherit();

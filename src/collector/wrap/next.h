@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <threads.h>
 
+typedef int clone_function(void *argument);
+
 #define NEXT_FUNCTIONS(X)                                                                          \
 	X(int, sigaction, (int, const struct sigaction *, struct sigaction *))                     \
 	X(__sighandler_t, signal, (int, __sighandler_t))                                           \
@@ -32,6 +34,9 @@
 	X(void, closefrom, (int))                                                                  \
 	X(int, dup2, (int, int))                                                                   \
 	X(int, dup3, (int, int, int))                                                              \
+	X(int, daemon, (int, int))                                                                 \
+	X(pid_t, _Fork, (void))                                                                    \
+	X(int, clone, (clone_function *, void *, int, void *, void *, void *, void *))             \
 	X(int, vfork, (void))                                                                      \
 	X(int, execve, (const char *, char *const[], char *const[]))                               \
 	X(int, execvpe, (const char *, char *const[], char *const[]))                              \
@@ -46,8 +51,7 @@
 	X(int, system, (const char *))                                                             \
 	X(FILE *, popen, (const char *, const char *))                                             \
 	X(void, _exit, (int))                                                                      \
-	X(void, _Exit, (int))                                                                      \
-	X(void, quick_exit, (int))
+	X(void, _Exit, (int))
 
 struct next_functions {
 #define X(result, name, arguments) result(*name) arguments;
@@ -80,7 +84,16 @@ void seccomp_before_syscall(long number, long a, long b, long c);
 /* The program has its signals back; where it has changed an action itself, that one stays. */
 void signal_give_back(void);
 
-/* process.c: once */
+/* fork.c: once */
 void process_install(void);
+/* Whether a child that clone(2) makes with these flags has memory and descriptors of its own. */
+bool fork_has_own_memory(unsigned long flags);
+/* The system call of that number, which makes such a child. */
+long fork_by_number(long number, long a, long b, long c, long d, long e, long f);
+
+/* end.c */
+void end_install(void);
+/* The process ends now, where no destructor runs. */
+void end_before(void);
 
 #endif

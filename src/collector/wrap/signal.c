@@ -56,13 +56,17 @@ static struct ours *taken_signal(int number)
 	return NULL;
 }
 
-static void open_mask(int number)
+/* A signal that was blocked stays so in the program's eyes, and in those of what it starts. */
+static void open_mask(const struct ours *ours)
 {
-	sigset_t set;
+	struct thread *thread = thread_current_if_known();
+	sigset_t set, before;
 
 	sigemptyset(&set);
-	sigaddset(&set, number);
-	NEXT(pthread_sigmask)(SIG_UNBLOCK, &set, NULL);
+	sigaddset(&set, ours->number);
+	NEXT(pthread_sigmask)(SIG_UNBLOCK, &set, &before);
+	if (thread && sigismember(&before, ours->number) == 1)
+		thread->blocked |= 1u << (ours - signals);
 }
 
 bool signal_take(int number, signal_handler *handler)
@@ -82,7 +86,7 @@ bool signal_take(int number, signal_handler *handler)
 	ours->number = number;
 	ours->taken = true;
 	if (is_engine_signal(ours))
-		open_mask(number);
+		open_mask(ours);
 	return true;
 }
 
@@ -160,7 +164,7 @@ void signal_hide_again(void)
 		if (signals[i].taken)
 			NEXT(sigaction)(signals[i].number, &signals[i].action, NULL);
 		if (is_engine_signal(&signals[i]))
-			open_mask(signals[i].number);
+			open_mask(&signals[i]);
 	}
 }
 

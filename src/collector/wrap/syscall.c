@@ -18,6 +18,9 @@ COLLECTOR_EXPORT long wrapped_syscall(long number, long a, long b, long c, long 
 static bool has_wrapper(long number, long a, long b)
 {
 	switch (number) {
+	case SYS_execve:
+	case SYS_execveat:
+		return true;
 	case SYS_close:
 		return descriptor_is_hidden((int)a);
 	case SYS_dup2:
@@ -30,9 +33,14 @@ static bool has_wrapper(long number, long a, long b)
 	}
 }
 
-static long call_wrapper(long number, long a, long b, long c)
+static long call_wrapper(long number, long a, long b, long c, long d, long e)
 {
 	switch (number) {
+	case SYS_execve:
+		return execve((const char *)a, (char *const *)b, (char *const *)c);
+	case SYS_execveat:
+		return execveat((int)a, (const char *)b, (char *const *)c, (char *const *)d,
+				(int)e);
 	case SYS_close:
 		return close((int)a);
 	case SYS_dup2:
@@ -44,10 +52,21 @@ static long call_wrapper(long number, long a, long b, long c)
 	}
 }
 
+/* A child that goes on where the call stands, with memory of its own. */
+static bool forks(long number, long flags, long stack)
+{
+	return number == SYS_fork ||
+	       (number == SYS_clone && !stack && fork_has_own_memory((unsigned long)flags));
+}
+
 long wrapped_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
 	seccomp_before_syscall(number, a, b, c);
 	if (has_wrapper(number, a, b))
-		return call_wrapper(number, a, b, c);
+		return call_wrapper(number, a, b, c, d, e);
+	if (forks(number, a, b))
+		return fork_by_number(number, a, b, c, d, e, f);
+	if (number == SYS_exit_group)
+		end_before();
 	return NEXT(syscall)(number, a, b, c, d, e, f);
 }

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * New processes.  A child with memory of its own begins a recording of its own: pthread_atfork
+ * sees fork, and the C library's own ones (daemon, forkpty); _Fork and clone are wrapped, and so
+ * are their system calls by number.
+ *
+ * A child on our memory (vfork, clone with CLONE_VM) is not recorded before it executes a
+ * program.  One on our descriptor table (CLONE_FILES) is not recorded either: closing its copies
+ * of our events would close ours.
+ */
+#include "collector/core/core.h"
+#include "collector/core/sys.h"
+#include "collector/sources/clock.h"
+#include "collector/wrap/lineage.h"
+#include "collector/wrap/next.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+static __thread uint32_t fork_index __attribute__((tls_model("initial-exec")));
+
+/* This thread is in daemon(), whose parent ends at once, by a call that we do not see. */
+static __thread bool becoming_daemon __attribute__((tls_model("initial-exec")));
+
+static void before_fork(void)
+{
+	if (!collector_is_ours() || !collector.tracking)
+		return;
+	fork_index = atomic_fetch_add(&collector.forks, 1) + 1;
+	if (collector.engine == ENGINE_MONITOR)
+		monitor_engine_pause(); /* a fast tick could keep a large fork from ever completing
+					 */
+}
+
+static void after_fork_in_parent(void)
+{
+	char name_room[LINEAGE_ROOM];
+	struct text name = TEXT_ON(name_room);
+
+	if (!collector_is_ours() || !collector.tracking)
+		return;
+	if (collector.engine == ENGINE_MONITOR)
+		monitor_engine_resume();
+	lineage_of(&name, 'f', fork_index);
+	lineage_log(lineage_log_time_ns(), "fork", name_room, NULL);
+	if (becoming_daemon)
+		end_before();
+}
+
+static void after_fork_in_child(void)
+{
+	char name_room[LINEAGE_ROOM];
+	struct text name = TEXT_ON(name_room);
+	struct text lineage = TEXT_ON(collector.lineage);
+
+	becoming_daemon = false;
+	if (!collector.tracking)
+		return;
+	lineage_of(&name, 'f', fork_index);
+	text_puts(&lineage, name_room);
+	collector_restart_after_fork();
+	lineage_announce_combo(1);
+}
+
+COLLECTOR_EXPORT int daemon(int stay, int open)
+{
+	becoming_daemon = true;
+	int result = NEXT(daemon)(stay, open);
+
+	becoming_daemon = false;
+	return result;
+}
+
+/* The two ends of a fork that runs no pthread_atfork handlers. */
+static long forked(long child)
+{
+	if (!child)
+		after_fork_in_child();
+	else
+		after_fork_in_parent();
+	return child;
+}
+
+COLLECTOR_EXPORT pid_t _Fork(void)
+{
+	before_fork();
+	return (pid_t)forked(NEXT(_Fork)());
+}
+
+bool fork_has_own_memory(unsigned long flags)
+{
+	return !(flags & (CLONE_VM | CLONE_THREAD | CLONE_FILES));
+}
+
+long fork_by_number(long number, long a, long b, long c, long d, long e, long f)
+{
+	before_fork();
+	return forked(NEXT(syscall)(number, a, b, c, d, e, f));
+}
+
+/* Called by the vfork wrapper, which must leave the stack as it found it. */
+__attribute__((used)) static void before_vfork(void)
+{
+	struct thread *thread;
+	char name_room[LINEAGE_ROOM];
+	struct text name = TEXT_ON(name_room);
+
+	if (!lineage_following() || !collector_is_ours())
+		return;
+	thread = atomic_load(&collector.recording) ? thread_current() : NULL;
+	uint32_t index = atomic_fetch_add(&collector.forks, 1) + 1;
+	if (thread)
+		thread->vfork_index = index;
+	lineage_of(&name, 'f', index);
+	lineage_log(lineage_log_time_ns(), "fork", name_room, NULL);
+}
+
+__attribute__((used)) static int (*next_vfork(void))(void)
+{
+	return NEXT(vfork);
+}
+
+/* The child returns first, over our frame: so there is none. */
+__asm__(".text\n"
+	".globl vfork\n"
+	".type vfork, @function\n"
+	"vfork:\n\t"
+	".cfi_startproc\n\t"
+	"sub $8, %rsp\n\t"
+	".cfi_adjust_cfa_offset 8\n\t"
+	"call before_vfork\n\t"
+	"call next_vfork\n\t"
+	"add $8, %rsp\n\t"
+	".cfi_adjust_cfa_offset -8\n\t"
+	"jmp *%rax\n\t"
+	".cfi_endproc\n"
+	".size vfork, .-vfork\n");
+
+/* What a clone with memory of its own is to run; lies on the creator's stack, and its copy. */
+struct clone_start {
+	clone_function *run;
+	void *argument;
+};
+
+static int run_clone(void *argument)
+{
+	const struct clone_start start = *(struct clone_start *)argument;
+
+	after_fork_in_child();
+	return start.run(start.argument);
+}
+
+/* Defined under the name of a variadic function, whose arguments are in the same places. */
+COLLECTOR_EXPORT int wrapped_clone(clone_function *run, void *stack, int flags, void *argument,
+				   void *parent_tid, void *tls, void *child_tid) __asm__("clone");
+
+int wrapped_clone(clone_function *run, void *stack, int flags, void *argument, void *parent_tid,
+		  void *tls, void *child_tid)
+{
+	struct clone_start start = {.run = run, .argument = argument};
+
+	if (!fork_has_own_memory((unsigned)flags)) {
+		if (flags & CLONE_VM && !(flags & CLONE_THREAD))
+			before_vfork();
+		return NEXT(clone)(run, stack, flags, argument, parent_tid, tls, child_tid);
+	}
+	before_fork();
+	int child = NEXT(clone)(run_clone, stack, flags, &start, parent_tid, tls, child_tid);
+	int error = errno;
+
+	after_fork_in_parent();
+	errno = error;
+	return child;
+}
+
+void process_install(void)
+{
+	static bool installed;
+
+	lineage_install();
+	if (!installed) {
+		end_install();
+		pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+	}
+	installed = true;
+	lineage_announce_combo(1);
+}
