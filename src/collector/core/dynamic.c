@@ -56,18 +56,19 @@ static bool make_room(void)
 {
 	enum { ROOM_FIRST = 4096 / sizeof(struct place) };
 	size_t room = place_room ? 2 * place_room : ROOM_FIRST;
+	long larger;
 
 	if (place_count < place_room)
 		return true;
-	struct place *larger = sys_mmap(room * sizeof(*places), PROT_READ | PROT_WRITE,
+	if (places)
+		larger = sys_call(SYS_mremap, places, place_room * sizeof(*places),
+				  room * sizeof(*places), MREMAP_MAYMOVE);
+	else
+		larger = (long)sys_mmap(room * sizeof(*places), PROT_READ | PROT_WRITE,
 					MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (!larger)
+	if (larger <= 0)
 		return false;
-	if (places) {
-		__builtin_memcpy(larger, places, place_count * sizeof(*places));
-		sys_munmap(places, place_room * sizeof(*places));
-	}
-	places = larger;
+	places = (struct place *)larger;
 	place_room = room;
 	return true;
 }
@@ -75,9 +76,15 @@ static bool make_room(void)
 /* Puts a place where [from, to) of the table has been; there is room. */
 static void put_place(size_t from, size_t to, const struct place *place)
 {
-	__builtin_memmove(&places[from + 1], &places[to], (place_count - to) * sizeof(*places));
+	if (to == from) {
+		for (size_t i = place_count++; i > from; i--)
+			places[i] = places[i - 1];
+	} else {
+		for (size_t i = to; i < place_count; i++)
+			places[from + 1 + i - to] = places[i];
+		place_count -= to - from - 1;
+	}
 	places[from] = *place;
-	place_count = place_count - (to - from) + 1;
 }
 
 /* ---- map.xml ---- */
