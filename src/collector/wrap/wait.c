@@ -32,6 +32,7 @@
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
 #include "collector/sources/clock.h"
+#include "collector/wrap/transfer.h"
 
 #include <time.h>
 #include <ucontext.h>
@@ -111,13 +112,7 @@ static uint64_t site_of(const greg_t *regs)
 	return call_site((uint64_t)regs[REG_RIP], (uint64_t)regs[REG_RCX]);
 }
 
-/* A system call made for the program, in our handler: what would interrupt it there does so here.
- */
-struct request {
-	long call, a, b, c, d, e, f;
-};
-
-static long call_for_program(const ucontext_t *context, const struct request *request)
+long wait_make_call(const ucontext_t *context, const struct request *request)
 {
 	uint64_t ours = 1ull << (CLOCK_SIGNAL_PERF - 1) | 1ull << (CLOCK_SIGNAL_MONITOR - 1);
 	uint64_t mask = *(const uint64_t *)&context->uc_sigmask | ours, all;
@@ -137,13 +132,6 @@ static void put_back(greg_t *regs, uint64_t site, long call)
 	regs[REG_R11] = MARK_ANY;
 }
 
-/* The call has ended with EINTR, and not by us. */
-static void leave_ended(greg_t *regs)
-{
-	regs[REG_RAX] = -EINTR;
-	regs[REG_RCX] = 0;
-}
-
 static void go_on_after_eintr(ucontext_t *context, uint64_t site, long call, bool sent)
 {
 	static const struct request restart = {.call = SYS_restart_syscall};
@@ -151,9 +139,9 @@ static void go_on_after_eintr(ucontext_t *context, uint64_t site, long call, boo
 	enum kind kind = kind_of(call, regs);
 
 	if (kind == KIND_CONTINUED) {
-		regs[REG_RAX] = call_for_program(context, &restart);
+		regs[REG_RAX] = wait_make_call(context, &restart);
 		if (regs[REG_RAX] == -EINTR)
-			leave_ended(regs);
+			regs[REG_RCX] = 0;
 	} else if (kind == KIND_ANEW || (kind != KIND_OTHER && sent)) {
 		put_back(regs, site, call);
 	}
@@ -175,6 +163,8 @@ void wait_go_on(void *context, bool sent)
 
 	if (regs[REG_RAX] == -EINTR)
 		go_on_after_eintr(context, site, call, sent);
+	else if (regs[REG_RAX] > 0 && sent)
+		transfer_finish(context, call);
 }
 
 static bool has_restart(int signal)
@@ -190,16 +180,16 @@ static bool has_restart(int signal)
 	return action.flags & SA_RESTART;
 }
 
-/* A call that was to begin again is ended, if so decided; one that has ended stays so. */
+/* A call that was to begin again is ended, if so decided; one that has ended is no longer ours. */
 static void meet(greg_t *regs, uint64_t site, bool ends)
 {
-	if (regs[REG_RIP] != (greg_t)site) {
-		if (regs[REG_RAX] == -EINTR)
-			leave_ended(regs);
-	} else if (ends) {
+	if (regs[REG_RIP] == (greg_t)site) {
+		if (!ends)
+			return;
 		regs[REG_RIP] = regs[REG_RCX];
-		leave_ended(regs);
+		regs[REG_RAX] = -EINTR;
 	}
+	regs[REG_RCX] = 0;
 }
 
 void wait_meets_handler(int signal, void *context)

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Transfers that a signal of ours has cut short: what is left is transferred in
+ * our handler, and the program gets the sum.
+ *
+ * Only where nothing but a signal cuts a transfer short, or where trying again does
+ * no harm.  A read that returns what there is has not been cut short, except
+ * from a device that never lacks data.  Files are left alone: their transfers are not
+ * interrupted, and a short write means a full disk or a limit.
+ */
+#include "collector/wrap/transfer.h"
+
+#include "collector/core/sys.h"
+
+#include <stdbool.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/uio.h>
+
+/* A signal that the program lets in has come as well: the short count is its due. */
+static bool program_is_signalled(const ucontext_t *context)
+{
+	uint64_t pending = 0;
+
+	sys_call(SYS_rt_sigpending, &pending, sizeof(pending), 0, 0);
+	return pending & ~*(const uint64_t *)&context->uc_sigmask;
+}
+
+static bool is_file(long fd)
+{
+	struct stat status = {0};
+
+	return sys_call(SYS_fstat, fd, &status, 0, 0) || S_ISREG(status.st_mode);
+}
+
+/* /dev/zero, /dev/urandom and their like. */
+static bool is_endless(long fd)
+{
+	enum { MEMORY_DEVICES = 1 };
+	struct stat status = {0};
+
+	return !sys_call(SYS_fstat, fd, &status, 0, 0) && S_ISCHR(status.st_mode) &&
+	       major(status.st_rdev) == MEMORY_DEVICES;
+}
+
+static bool is_stream(long fd)
+{
+	int type = 0;
+	socklen_t size = sizeof(type);
+
+	return !sys_call6(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, SYS_ARG(&type), SYS_ARG(&size),
+			  0) &&
+	       type == SOCK_STREAM;
+}
+
+static bool wants_all(const greg_t *regs)
+{
+	return regs[REG_R10] & MSG_WAITALL && !(regs[REG_R10] & MSG_PEEK) &&
+	       is_stream(regs[REG_RDI]);
+}
+
+/* What is left of a call whose count is an argument. False: nothing, or not our business. */
+static bool find_rest(const greg_t *regs, struct request *rest)
+{
+	long done = regs[REG_RAX];
+
+	switch (rest->call) {
+	case SYS_read:
+	case SYS_write:
+	case SYS_sendto:
+	case SYS_recvfrom:
+		rest->b += done;
+		rest->c -= done;
+		break;
+	case SYS_getrandom:
+		rest->a += done;
+		rest->b -= done;
+		return rest->b > 0;
+	case SYS_sendfile:
+		rest->d -= done;
+		return rest->d > 0;
+	default:
+		return false;
+	}
+	if (rest->c <= 0)
+		return false;
+	if (rest->call == SYS_read)
+		return is_endless(rest->a);
+	if (rest->call == SYS_recvfrom)
+		return wants_all(regs);
+	return !is_file(rest->a);
+}
+
+/* The rest of a writev, piece by piece. Returns the bytes written in all. */
+static long finish_writev(const ucontext_t *context, long done)
+{
+	const greg_t *regs = context->uc_mcontext.gregs;
+	const struct iovec *pieces = (const struct iovec *)regs[REG_RSI];
+	long skip = done;
+
+	for (long i = 0; i < regs[REG_RDX]; i++) {
+		long size = (long)pieces[i].iov_len;
+
+		if (skip >= size) {
+			skip -= size;
+			continue;
+		}
+		struct request rest = {.call = SYS_write,
+				       .a = regs[REG_RDI],
+				       .b = (long)pieces[i].iov_base + skip,
+				       .c = size - skip};
+		long got = wait_make_call(context, &rest);
+
+		done += got > 0 ? got : 0;
+		if (got < rest.c)
+			break;
+		skip = 0;
+	}
+	return done;
+}
+
+void transfer_finish(ucontext_t *context, long call)
+{
+	greg_t *regs = context->uc_mcontext.gregs;
+	struct request rest = {.call = call,
+			       .a = regs[REG_RDI],
+			       .b = regs[REG_RSI],
+			       .c = regs[REG_RDX],
+			       .d = regs[REG_R10],
+			       .e = regs[REG_R8],
+			       .f = regs[REG_R9]};
+
+	if (call == SYS_writev && !is_file(rest.a) && !program_is_signalled(context)) {
+		regs[REG_RAX] = finish_writev(context, regs[REG_RAX]);
+		return;
+	}
+	if (!find_rest(regs, &rest) || program_is_signalled(context))
+		return;
+	long got = wait_make_call(context, &rest);
+
+	if (got > 0)
+		regs[REG_RAX] += got;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The second part of wait.c: what makes a call in the program's place, and transfers. */
+#ifndef HELIO_COLLECTOR_TRANSFER_H
+#define HELIO_COLLECTOR_TRANSFER_H
+
+#include <ucontext.h>
+
+struct request {
+	long call, a, b, c, d, e, f;
+};
+
+/*
+ * A system call made for the program, in our handler with the mask of the interrupted
+ * code: what would interrupt it there does so here.  Our own signals wait.
+ */
+long wait_make_call(const ucontext_t *context, const struct request *request);
+
+/* The thread stands behind `call`: if it is a transfer that a signal cut short, does the rest. */
+void transfer_finish(ucontext_t *context, long call);
+
+#endif

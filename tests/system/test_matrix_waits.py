@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Calls that a signal could end: the program sees no EINTR and no short transfer
+that it would not have seen alone, and every one that it would.
+"""
+from harness import test
+
+
+def counts(result):
+    """{line's first words: {word: number}} of lines like "poll interrupted 0 wrong 0"."""
+    found = {}
+    for line in result.out.splitlines():
+        words = line.split()
+        numbers = [i for i, word in enumerate(words) if word.isdigit()]
+        found[' '.join(words[:numbers[0] - 1])] = {words[i - 1]: int(words[i]) for i in numbers}
+    return found
+
+
+def all_zero(t, result, least):
+    found = counts(result)
+    t.check(len(found) >= least, f'only {len(found)} kinds of call')
+    for name, numbers in found.items():
+        t.check(not any(numbers.values()), f'{name}: {numbers}')
+
+
+@test(engines=True)
+def unsignalled(t, engine):
+    """Nobody but the collector sends a signal: no call with a timeout ends early."""
+    for result, _ in t.like_bare(engine, t.target('waits'), 0.04):
+        all_zero(t, result, 23)
+
+
+@test(engines=True)
+def transfers(t, engine):
+    """Reads of devices, writes to pipes and sockets: none is short."""
+    for result, _ in t.like_bare(engine, t.target('transfers'), 0.1):
+        all_zero(t, result, 7)
+
+
+@test(engines=True)
+def own_signals(t, engine):
+    """Each signal of the program ends the one call that sleeps, after its handler, or none with SA_RESTART."""
+    for result, _ in t.like_bare(engine, t.target('interrupted')):
+        ended = [line for line in result.out.splitlines() if line.endswith(': 30 signals, 30 handled, 30 ended, 0 too early')]
+        t.equal(len(ended), 22, 'calls ended as often as signalled')
+
+
+@test(engines=True)
+def stopped(t, engine):
+    """SIGSTOP and SIGCONT: a sleep goes on with the time that remains."""
+    for result, _ in t.like_bare(engine, t.target('interrupted'), 'stop'):
+        for line in result.out.splitlines():
+            t.check(line.endswith(': 0 errno 0, too short 0, too long 0'), line)
