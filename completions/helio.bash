@@ -98,19 +98,42 @@ _helio_ctl() {
 	fi
 }
 
+# Tools for experiments: their options, then experiments, in ls also directories.
+_helio_manage() {
+	local subcommand=$1 cur=$2 prev=$3 options='--version --help'
+	case $prev in
+	-a | --archive) [[ $subcommand == archive ]] && _helio_words 'off own usedldobjects ldobjects usedsrc src' "$cur" && return ;;
+	-s | --source) _helio_words 'no used all' "$cur" && return ;;
+	-m | --match) return ;;
+	-d | --directory) _helio_files -d "$cur" && return ;;
+	esac
+	case $subcommand in
+	archive) options+=' --archive --source --match --directory --founder --force --quiet' ;;
+	rm) options+=' --interactive --force' ;;
+	check) options+=' --json --quiet' ;;
+	ls | info) options+=' --json' ;;
+	esac
+	if [[ $cur == -* ]]; then
+		_helio_words "$options" "$cur"
+	else
+		_helio_experiments "$cur"
+	fi
+}
+
 _helio() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		_helio_words 'collect ctl doctor print help version --help --version' "$cur"
+		_helio_words 'collect ctl doctor print ls info check archive cp mv rm help version --help --version' "$cur"
 		return
 	fi
 	case ${COMP_WORDS[1]} in
 	collect) _helio_collect "$cur" "$prev" 2 ;;
 	print) _helio_print "$cur" "$prev" ;;
+	ls | info | check | archive | cp | mv | rm) _helio_manage "${COMP_WORDS[1]}" "$cur" "$prev" ;;
 	ctl) _helio_ctl "$cur" ;;
 	doctor) _helio_words '--json --help' "$cur" ;;
-	help) ((COMP_CWORD == 2)) && _helio_words 'collect ctl doctor print help version' "$cur" ;;
+	help) ((COMP_CWORD == 2)) && _helio_words 'collect ctl doctor print ls info check archive cp mv rm help version' "$cur" ;;
 	esac
 }
 

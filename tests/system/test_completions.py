@@ -27,9 +27,10 @@ def know_all_commands(t):
 
 @test
 def know_all_options(t):
-    for subcommand in ('collect', 'print'):
+    for subcommand, least in (('collect', 4), ('print', 4), ('archive', 9), ('check', 4), ('rm', 4), ('ls', 3), ('info', 3),
+                              ('cp', 2), ('mv', 2)):
         options = set(re.findall(r'^ +(?:-\w, )?--([a-z-]+)', t.run(t.helio, subcommand, '--help').out, re.M))
-        t.check(len(options) >= 4, f'options of {subcommand}: {options}')
+        t.check(len(options) >= least, f'options of {subcommand}: {options}')
         for option in options:
             t.check(f'--{option}' in text_of('bash'), f'bash: {subcommand} --{option}')
             t.check(f'--{option}' in text_of('zsh'), f'zsh: {subcommand} --{option}')
@@ -57,6 +58,8 @@ def bash_offers(t):
     t.equal(offered(t, 'print', '-functions', ''), {'run.1.er'}, 'experiments only')
     t.equal(offered(t, 'collect', '--engine', 'm'), {'monitor'}, 'engine')
     t.equal(offered(t, 'help', 'p'), {'print'}, 'help')
+    t.equal(offered(t, 'rm', ''), {'run.1.er'}, 'rm')
+    t.equal(offered(t, 'archive', '-s', ''), {'no', 'used', 'all'}, 'archive -s')
 
 
 @test
