@@ -50,7 +50,7 @@ def not_linked_at_all(t):
 @test
 def alone(t):
     """Without a collector all calls do nothing."""
-    for name in ('api', 'api_static', 'api_weak', 'api_family', 'api_threads', 'api_functions', 'api_cxx', 'api_fortran'):
+    for name in ('api', 'api_static', 'api_weak', 'api_functions', 'api_cxx', 'api_fortran'):
         result = t.run(t.target(name))
         t.equal((result.status, result.err), (0, ''), f'{name} by itself')
 
@@ -128,6 +128,8 @@ def made_functions(t, engine):
     for name in ('one', 'two', 'three', 'four', 'five'):
         expected = truth.get(name, 0) + truth.get(f'child.{name}', 0)
         t.near(rows[name]['e.totalcpu'], expected, name, 0.1, 0.006)
+    for name in ('even', 'odd'):  # at each of a hundred turns a tick of 1 ms may go to the other one
+        t.near(rows[name]['e.totalcpu'], truth[name], name, 0, 0.02)
     t.near(rows['<Unknown>']['e.totalcpu'], truth['secret'], 'what was not announced', 0.1, 0.006)
     t.near(rows['caller']['i.totalcpu'], truth['caller'], 'caller', 0.1, 0.006)
     alone = t.functions(result.experiment / '_f1.er', 'e.totalcpu')
@@ -155,7 +157,8 @@ def kept_code(t):
     expected = {'one': (0, loop, []), 'two': (1, loop, []), 'three': (2, loop, [(0, 10), (4, 11), (16, 12)]),
                 'caller': (4, bytes.fromhex('554889e5ffd65dc3'), []), 'four': (1, loop, [])}
     family = t.read(result.experiment)
-    found = {f['name']: (f['address'], f['code'], f['lines']) for f in family['']['functions']}
+    found = {f['name']: (f['address'], f['code'], f['lines'])
+             for f in family['']['functions'] if f['name'] in expected}
     t.equal(found, {name: (address + 64 * slot, code, lines) for name, (slot, code, lines) in expected.items()}, 'founder')
     t.equal([f['name'] for f in family['_f1']['functions']], ['five'], 'announced in the child')
 

@@ -6,6 +6,7 @@
  *   four              comes to where two was, and has 2 parts, after it
  *   caller            calls C code: it must be found between that and main
  *   secret            is not announced, and has 1 part
+ *   even, odd         come to one place by turns, a hundred times, and have 2 and 6 parts together
  *
  * Then it forks: the child has one and five, which it announces itself.
  */
@@ -74,6 +75,26 @@ static void announce(const char *name, const char *source, work_fn *work, int li
 	collector_func_load(name, NULL, source, (void *)work, sizeof(loop_code), lines, table);
 }
 
+/* A compiler that throws its code away all the time; every fourth piece is not withdrawn. */
+static void take_turns(void)
+{
+	enum { TURNS = 100 };
+	double used[2] = {0};
+
+	for (int i = 0; i < TURNS; i++) {
+		work_fn *work = make_loop(6);
+		double before;
+
+		announce(i & 1 ? "odd" : "even", NULL, work, 0, NULL);
+		before = cpu_now();
+		work((i & 1 ? 6 : 2) * UNIT / (TURNS / 2));
+		used[i & 1] += cpu_now() - before;
+		if (i & 3)
+			collector_func_unload((void *)work);
+	}
+	printf("even %.6f\nodd %.6f\n", used[0], used[1]);
+}
+
 static void in_child(work_fn *one)
 {
 	work_fn *five = make_loop(5);
@@ -111,6 +132,7 @@ int main(void)
 	collector_func_unload((void *)two);
 	announce("four", NULL, make_loop(1), 0, NULL);
 	run("four", two, 2 * UNIT);
+	take_turns();
 	printf("address %lx\n", (unsigned long)code);
 	fflush(stdout);
 	if (!fork())
