@@ -27,7 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { COLLECT_SIZE_LIMIT = 64 << 20 };
+enum { COLLECT_SIZE_LIMIT = 64 << 20, COLLECT_TOTAL_LIMIT = 256 << 20 };
 
 struct mode {
 	const char *word;
@@ -76,7 +76,12 @@ bool manage_archive_collect_mode(const char *word, struct manage_archive_request
 
 	if (!set_mode(modes, word, request))
 		return false;
-	request->size_limit = request->objects == MANAGE_OBJECTS_OWN ? COLLECT_SIZE_LIMIT : 0;
+	if (request->objects == MANAGE_OBJECTS_OWN) {
+		/* nobody asked: a thousand programs that a build made and removed are no news */
+		request->quiet = true;
+		request->size_limit = COLLECT_SIZE_LIMIT;
+		request->total_limit = COLLECT_TOTAL_LIMIT;
+	}
 	return true;
 }
 
@@ -198,24 +203,47 @@ static bool open_measured(struct archiver *archiver, const struct map_file *map,
 	return false;
 }
 
-static bool is_too_large(struct archiver *archiver, const struct elf_file *file)
+/* Whether the limits let the file in; if so, it counts from now on. */
+static bool fits(struct archiver *archiver, const struct elf_file *file)
 {
-	uint64_t limit = archiver->request->size_limit;
+	const struct manage_archive_request *request = archiver->request;
+	uint64_t total = archiver->total + file->size;
 
-	if (!limit || file->size <= limit)
-		return false;
+	if ((!request->size_limit || file->size <= request->size_limit) &&
+	    (!request->total_limit || total <= request->total_limit)) {
+		archiver->total = total;
+		return true;
+	}
 	diag_add(archiver->diags, DIAG_NOTE,
-		 "%s has %zu MB and is not archived by itself; `helio archive' does it", file->path,
-		 file->size >> 20);
-	return true;
+		 "%s is not archived by itself: it has %zu MB, beside %zu MB of others; `helio "
+		 "archive' does it",
+		 file->path, file->size >> 20, (size_t)(archiver->total >> 20));
+	return false;
+}
+
+/* A load object, its debug file and its sources, as far as they are here. */
+static void archive_open_file(struct archiver *archiver, struct load_file *load,
+			      const struct elf_file *file, const char *name)
+{
+	struct elf_file debug = {0};
+	bool has_debug = debug_file_find(file, load->map->path, &debug, archiver->diags);
+	char *debug_name = xasprintf("%s" OBJECT_ARCHIVED_DEBUG, name);
+
+	if (fits(archiver, file) && archive_copy(archiver, file->path, name) && has_debug &&
+	    fits(archiver, &debug))
+		archive_copy(archiver, debug.path, debug_name);
+	if (archiver->request->sources != MANAGE_SOURCES_NONE)
+		archive_find_sources(archiver, load, has_debug ? debug.path : file->path);
+	free(debug_name);
+	if (has_debug)
+		elf_file_close(&debug);
 }
 
 static void archive_file(struct archiver *archiver, struct load_file *load)
 {
 	const struct map_file *map = load->map;
 	char name[NAME_MAX - 32]; /* with room for the endings of debug and half-written files */
-	char *debug_name;
-	struct elf_file file, debug;
+	struct elf_file file;
 
 	if (!format_archive_name(name, sizeof(name), map->path, map->build_id, map->mtime,
 				 map->file_size)) {
@@ -225,17 +253,7 @@ static void archive_file(struct archiver *archiver, struct load_file *load)
 	}
 	if (!open_measured(archiver, map, &file))
 		return;
-	bool has_debug = debug_file_find(&file, map->path, &debug, archiver->diags);
-
-	debug_name = xasprintf("%s" OBJECT_ARCHIVED_DEBUG, name);
-	if (!is_too_large(archiver, &file) && archive_copy(archiver, map->path, name) &&
-	    has_debug && !is_too_large(archiver, &debug))
-		archive_copy(archiver, debug.path, debug_name);
-	if (archiver->request->sources != MANAGE_SOURCES_NONE)
-		archive_find_sources(archiver, load, has_debug ? debug.path : map->path);
-	free(debug_name);
-	if (has_debug)
-		elf_file_close(&debug);
+	archive_open_file(archiver, load, &file, name);
 	elf_file_close(&file);
 }
 
@@ -254,17 +272,17 @@ static bool open_store(struct archiver *archiver)
 	return archiver->store;
 }
 
-/* What was done, to the end of archive.log beside archives/. */
-static void write_log(struct archiver *archiver, size_t first_diag)
+/* What was done, and what was not, to the end of archive.log beside archives/. */
+static void write_log(struct archiver *archiver)
 {
 	char *path = xasprintf("%s/../" FORMAT_FILE_ARCHIVE_LOG, archiver->experiment->archives);
 	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 	struct strbuf *log = &archiver->log;
 
-	for (size_t i = first_diag; i < archiver->diags->count; i++)
+	for (size_t i = 0; i < archiver->diags->count; i++)
 		strbuf_printf(log, "%s\n", archiver->diags->items[i].text);
 	if (fd < 0 || write(fd, log->text, log->length) != (ssize_t)log->length)
-		diag_add(archiver->diags, DIAG_WARNING, "%s cannot be written: %s", path,
+		diag_add(archiver->diags, DIAG_ERROR, "%s cannot be written: %s", path,
 			 strerror(errno));
 	if (fd >= 0)
 		close(fd);
@@ -294,24 +312,33 @@ static void archiver_fini(struct archiver *archiver)
 
 static void run(struct archiver *archiver)
 {
-	size_t first_diag = archiver->diags->count;
+	struct object_list *objects = &archiver->objects;
 	size_t count = archiver->request->founder_only ? 1 : archiver->experiment->processes.count;
 
 	begin_log(archiver);
 	for (size_t i = 0; i < count; i++)
 		gather(archiver, &archiver->experiment->processes.items[i]);
-	for (size_t i = 0; i < archiver->objects.files.count; i++)
-		if (is_wanted(archiver, &archiver->objects.files.items[i]))
-			archive_file(archiver, &archiver->objects.files.items[i]);
+	for (size_t i = 0; i < objects->files.count; i++)
+		if (is_wanted(archiver, &objects->files.items[i]))
+			archive_file(archiver, &objects->files.items[i]);
 	archive_copy_sources(archiver);
-	write_log(archiver, first_diag);
+	write_log(archiver);
+}
+
+/* The caller hears of what he wants to hear of. */
+static void pass_on(struct diag_list *doubts, bool quiet, struct diag_list *diags)
+{
+	for (size_t i = 0; i < doubts->count; i++)
+		if (!quiet || doubts->items[i].level == DIAG_ERROR)
+			diag_add_once(diags, doubts->items[i].level, "%s", doubts->items[i].text);
+	diag_fini(doubts);
 }
 
 enum status manage_archive(const char *path, const struct manage_archive_request *request,
 			   struct diag_list *diags)
 {
-	struct archiver archiver = {.request = request, .diags = diags};
-	struct diag_list unheard = {0};
+	struct diag_list doubts = {0}, unheard = {0};
+	struct archiver archiver = {.request = request, .diags = &doubts};
 	enum status status = experiment_open_logs(path, &archiver.experiment, diags, &unheard);
 
 	diag_fini(&unheard); /* doubts about the logs: they are for those who read them */
@@ -323,6 +350,7 @@ enum status manage_archive(const char *path, const struct manage_archive_request
 		else
 			status = STATUS_IO;
 	}
+	pass_on(&doubts, request->quiet, diags);
 	archiver_fini(&archiver);
 	return status;
 }

@@ -15,6 +15,7 @@ struct archiver {
 	struct diag_list *diags;
 	char *store; /* absolute path of the directory that the copies go to */
 	struct strbuf log;
+	uint64_t total; /* bytes of the load objects that the limits let in */
 	struct object_list objects;
 	struct string_table sources; /* absolute paths */
 };

@@ -12,7 +12,6 @@
 
 struct arguments {
 	struct manage_archive_request request;
-	bool quiet; /* warnings only into archive.log */
 	bool help, version;
 };
 
@@ -86,7 +85,7 @@ static bool take(struct arguments *arguments, const char *program, int letter)
 	case 'F':
 		return request->rewrite = true;
 	case 'q':
-		return arguments->quiet = true;
+		return request->quiet = true;
 	case 'h':
 		return arguments->help = true;
 	case 'V':
@@ -125,10 +124,8 @@ static size_t archive_all(const struct arguments *arguments, const char *program
 
 	for (size_t i = 0; i < paths->count; i++) {
 		struct diag_list diags = {0};
-		enum status status = manage_archive(paths->items[i], &arguments->request, &diags);
 
-		if (arguments->quiet && !status)
-			diag_fini(&diags);
+		manage_archive(paths->items[i], &arguments->request, &diags);
 		failed += report_diags(program, &diags) > 0;
 	}
 	return failed;

@@ -31,7 +31,9 @@ struct manage_archive_request {
 	const char *command;	  /* for archive.log */
 	bool founder_only;	  /* leave the descendants' load objects out */
 	bool rewrite;		  /* also what is there already */
-	uint64_t size_limit;	  /* leave out files larger than this, bytes; 0: none */
+	bool quiet;		  /* warnings go to archive.log only */
+	uint64_t size_limit;	  /* leave out files larger than this, bytes; 0: no limit */
+	uint64_t total_limit;	  /* … and those that would make more than this */
 };
 
 /*
@@ -41,7 +43,8 @@ struct manage_archive_request {
 bool manage_archive_mode(const char *word, struct manage_archive_request *request);
 /*
  * The same for `helio collect -A`, where words stand for less: on = own files
- * up to 64 MB, copy = usedldobjects, src = usedsrc.
+ * up to 64 MB each and 256 MB in all, without a word about others; copy =
+ * usedldobjects, src = usedsrc.
  */
 bool manage_archive_collect_mode(const char *word, struct manage_archive_request *request);
 
