@@ -36,7 +36,7 @@ struct segment {
 	bool seen; /* in the scan under way */
 	uint8_t build_id[BUILD_ID_MAX];
 	uint32_t build_id_size;
-	uint64_t name_hash;
+	uint64_t identity; /* a hash of its name and build id */
 };
 
 static struct segment *segments; /* MODULES_MAX, mapped */
@@ -48,12 +48,14 @@ static uint32_t snapshot_sizes[SNAPSHOTS], snapshot_next;
 /* Weak: glibc has it since 2.35. */
 extern int _dl_find_object(void *pc, struct dl_find_object *result) __attribute__((weak));
 
-static uint64_t hash_name(const char *name)
+static uint64_t identify(const char *name, const struct segment *segment)
 {
 	uint64_t hash = 0xcbf29ce484222325u;
 
 	while (*name)
 		hash = (hash ^ (unsigned char)*name++) * 0x100000001b3u;
+	for (uint32_t i = 0; i < segment->build_id_size; i++)
+		hash = (hash ^ segment->build_id[i]) * 0x100000001b3u;
 	return hash;
 }
 
@@ -186,25 +188,31 @@ static bool overlap(const struct segment *a, const struct segment *b)
 	return a->module.start < b->module.end && b->module.start < a->module.end;
 }
 
-/* Code of another file had been here: stacks from before must not be read with the new file. */
-static bool takes_old_place(const struct segment *fresh)
+static bool same(const struct segment *a, const struct segment *b)
+{
+	return a->module.start == b->module.start && a->module.end == b->module.end &&
+	       a->identity == b->identity;
+}
+
+/*
+ * Code of another object had been here since the epoch of `known` (or ever): stacks from before
+ * must not be read with the new object.
+ */
+static bool takes_old_place(const struct segment *fresh, const struct segment *known)
 {
 	for (uint32_t i = 0; i < segment_count; i++)
 		if (!segments[i].loaded && overlap(&segments[i], fresh) &&
-		    segments[i].name_hash != fresh->name_hash)
+		    !same(&segments[i], fresh) && (!known || segments[i].epoch > known->epoch))
 			return true;
 	return false;
 }
 
-static struct segment *find_loaded(uint64_t start, uint64_t end, uint64_t name_hash)
+/* The entry of a segment that is loaded, or was at the same place; else NULL. */
+static struct segment *find_known(const struct segment *fresh)
 {
-	for (uint32_t i = 0; i < segment_count; i++) {
-		struct segment *segment = &segments[i];
-
-		if (segment->loaded && segment->module.start == start &&
-		    segment->module.end == end && segment->name_hash == name_hash)
-			return segment;
-	}
+	for (uint32_t i = 0; i < segment_count; i++)
+		if (same(&segments[i], fresh))
+			return &segments[i];
 	return NULL;
 }
 
@@ -215,27 +223,29 @@ static bool note_segment(const char *name, uint64_t bias, const ElfW(Phdr) * phd
 	struct segment fresh = {.file_offset = load->p_offset,
 				.flags = load->p_flags,
 				.loaded = true,
-				.seen = true,
-				.name_hash = hash_name(name)};
+				.seen = true};
 
 	fresh.module.start = bias + load->p_vaddr;
 	fresh.module.end = fresh.module.start + load->p_memsz;
 	fresh.module.bias = bias;
-	struct segment *known = find_loaded(fresh.module.start, fresh.module.end, fresh.name_hash);
-	if (known) {
+	read_headers(&fresh, bias, phdr, count);
+	fresh.identity = identify(name, &fresh);
+	struct segment *known = find_known(&fresh);
+	if (known && known->loaded) {
 		known->seen = true;
 		return false;
 	}
-	if (segment_count == MODULES_MAX)
+	if (!known && segment_count == MODULES_MAX)
 		return false;
-	read_headers(&fresh, bias, phdr, count);
-	if (takes_old_place(&fresh))
+	if (takes_old_place(&fresh, known))
 		stacktable_next_epoch();
 	fresh.epoch = stacktable_epoch();
-	keep_name(segment_count, name);
-	segments[segment_count] = fresh;
-	log_map(&segments[segment_count], name, clock_now_ns() - collector.start_ns);
-	segment_count++;
+	if (!known) {
+		known = &segments[segment_count++];
+		keep_name((uint32_t)(known - segments), name);
+	}
+	*known = fresh;
+	log_map(known, name, clock_now_ns() - collector.start_ns);
 	return true;
 }
 

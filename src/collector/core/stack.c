@@ -22,18 +22,6 @@ static size_t read_carefully(uint64_t address, void *to, size_t size, void *unus
 	return got > 0 ? (size_t)got : 0;
 }
 
-/* On its own stack all from the stack pointer up may be read at once. */
-static struct unwind_stack bounds(const struct thread *thread, uint64_t sp)
-{
-	struct unwind_stack stack = {.read_slow = read_carefully};
-
-	if (sp >= thread->stack_low && sp < thread->stack_high) {
-		stack.low = sp;
-		stack.high = thread->stack_high;
-	}
-	return stack;
-}
-
 static uint32_t unwind(struct thread *thread, const struct unwind_regs *regs,
 		       const struct unwind_stack *stack)
 {
@@ -56,7 +44,8 @@ static uint32_t unwind(struct thread *thread, const struct unwind_regs *regs,
 
 uint32_t stack_of_context(struct thread *thread, const struct unwind_regs *regs)
 {
-	struct unwind_stack stack = bounds(thread, regs->reg[REG_SP]);
+	struct unwind_stack stack = {
+		.low = thread->stack_low, .high = thread->stack_high, .read_slow = read_carefully};
 
 	return unwind(thread, regs, &stack);
 }

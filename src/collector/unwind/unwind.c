@@ -64,12 +64,13 @@ void unwind_memory_reset(struct unwind_memory *memory)
 void walk_bound(struct walk *walk, uint64_t sp)
 {
 	uint64_t low = walk->stack->low, high = walk->stack->high;
+	bool inside = sp - low < high - low && high - sp >= 8;
 
-	if (sp - low < high - low && sp - low > ARCH_RED_ZONE)
+	if (inside && sp - low > ARCH_RED_ZONE)
 		low = sp - ARCH_RED_ZONE;
 	/* An empty range becomes one that holds no word: low is beyond all addresses. */
-	walk->low = high - low >= 8 ? low : UINT64_MAX;
-	walk->span = high - low >= 8 ? high - low - 8 : 0;
+	walk->low = inside ? low : UINT64_MAX;
+	walk->span = inside ? high - low - 8 : 0;
 }
 
 /* Reads a chunk around `address`, in one call as much as there is. */

@@ -87,9 +87,10 @@ void unwind_after_fork(void);
 void unwind_skip(uint64_t low, uint64_t high);
 
 /*
- * How to read the stack: [low, high) directly, anything else through
- * `read_slow`, which copies up to `size` bytes without ever faulting and returns
- * how many it copied.  It may be NULL: then only [low, high) is read.
+ * How to read the stack: what lies in [low, high) from the stack pointer up directly, where
+ * the stack pointer is in there (or comes there out of a signal handler); anything else
+ * through `read_slow`, which copies up to `size` bytes without ever faulting and returns how
+ * many it copied.  It may be NULL.
  */
 struct unwind_stack {
 	uint64_t low, high;
