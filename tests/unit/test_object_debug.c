@@ -283,6 +283,19 @@ static void test_archive(void **state)
 	assert_string_equal(name_at(object, hidden_address), "hidden");
 	object_free(object);
 
+	/* A stripped copy with its debug file beside it; the file and its own are gone. */
+	run("mv prog.debug archived.debug; cp lib/prog archived; mv lib/prog lib/gone");
+	object_open(&request, &object, &diags);
+	assert_string_equal(name_at(object, hidden_address), "hidden");
+	assert_string_equal(object_debug_file(object), "archived.debug");
+	object_free(object);
+	/* One of another build beside it is no use. */
+	run("echo 'int other;' | gcc -g -Wl,--build-id=sha1 -shared -o archived.debug -xc -");
+	object_open(&request, &object, &diags);
+	assert_string_not_equal(name_at(object, hidden_address), "hidden");
+	object_free(object);
+	run("mv lib/gone lib/prog");
+
 	/* A damaged copy: the file itself is used. */
 	run("head -c 3000 full > archived");
 	object_open(&request, &object, &diags);

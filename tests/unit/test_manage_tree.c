@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files and directories as wholes; `cp`, `cmp` and `stat` say what is right. */
+#include "manage/tree.h"
+#include "test_object_support.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+static struct stat stat_of(const char *path)
+{
+	struct stat info;
+
+	assert_int_equal(lstat(path, &info), 0);
+	return info;
+}
+
+static void test_copy_file(void **state)
+{
+	(void)state;
+	run("head -c 700001 /dev/urandom > from; chmod 4750 from; touch -d '2001-02-03 04:05:06' "
+	    "from");
+	run("echo old > to");
+	assert_true(tree_copy_file("from", "to"));
+	run("cmp from to");
+	assert_int_equal(stat_of("to").st_mode & 07777, 0750);
+	assert_int_equal(stat_of("to").st_mtime, stat_of("from").st_mtime);
+	run("chmod 444 from");
+	assert_true(tree_copy_file("from", "to"));
+	assert_int_equal(stat_of("to").st_mode & 07777, 0644);
+	run("test -z \"$(ls | grep part)\"");
+}
+
+/* What was there stays when the copy fails, and nothing half is left. */
+static void test_copy_that_fails(void **state)
+{
+	(void)state;
+	run("echo old > kept");
+	assert_false(tree_copy_file("missing", "kept"));
+	assert_int_equal(errno, ENOENT);
+	run("grep -q old kept");
+	assert_false(tree_copy_file("kept", "nowhere/kept"));
+	assert_int_equal(errno, ENOENT);
+	run("mkdir -p folder; echo x > x");
+	assert_false(tree_copy_file("x", "folder"));
+	assert_int_equal(errno, EISDIR);
+	run("test -z \"$(ls | grep part)\"");
+}
+
+static void test_holes(void **state)
+{
+	(void)state;
+	run("truncate -s 64M sparse; echo end >> sparse");
+	assert_true(tree_copy_file("sparse", "sparse.copy"));
+	run("cmp sparse sparse.copy");
+	assert_true(stat_of("sparse.copy").st_blocks * 512 < 8 << 20);
+	run("truncate -s 1M hollow"); /* nothing but a hole */
+	assert_true(tree_copy_file("hollow", "hollow.copy"));
+	assert_int_equal(stat_of("hollow.copy").st_size, 1 << 20);
+}
+
+static void build_tree(void)
+{
+	run("rm -rf tree copy; mkdir -p tree/a/b tree/empty; echo one > tree/a/one; : > "
+	    "tree/a/b/two; "
+	    "ln -s a/one tree/link; ln -s nowhere tree/dangling");
+}
+
+static void test_copy_tree(void **state)
+{
+	(void)state;
+	build_tree();
+	assert_true(tree_copy("tree", "copy"));
+	run("diff -r --no-dereference tree copy");
+	assert_true(tree_same("tree", "copy"));
+	assert_int_equal(tree_bytes("copy"), strlen("one\n"));
+	assert_false(tree_copy("tree", "copy"));
+	assert_int_equal(errno, EEXIST);
+}
+
+static void test_differences(void **state)
+{
+	static const char *const changes[] = {
+		"echo two > copy/a/one",  "rm copy/a/one",
+		"rmdir copy/empty",	  "echo x >> copy/a/b/two",
+		"ln -sf other copy/link", "rm copy/link; cp tree/a/one copy/link",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+		build_tree();
+		assert_true(tree_copy("tree", "copy"));
+		run("%s", changes[i]);
+		assert_false(tree_same("tree", "copy"));
+	}
+}
+
+static void test_rename_and_remove(void **state)
+{
+	(void)state;
+	build_tree();
+	run("mkdir taken");
+	assert_false(tree_rename("tree", "taken"));
+	assert_int_equal(errno, EEXIST);
+	assert_true(tree_rename("tree", "moved"));
+	assert_false(exists("tree"));
+	/* what a link points to is not ours */
+	run("mkdir precious; echo gold > precious/ring; ln -s ../precious moved/door");
+	assert_true(tree_remove("moved"));
+	assert_false(exists("moved"));
+	assert_true(exists("precious/ring"));
+	assert_false(tree_remove("moved"));
+	assert_int_equal(errno, ENOENT);
+}
+
+static void test_directories(void **state)
+{
+	(void)state;
+	assert_true(tree_make_directories("deep/y/z"));
+	assert_true(tree_make_directories("deep/y/z"));
+	assert_true(exists("deep/y/z"));
+	run("echo > deep/file");
+	assert_false(tree_make_directories("deep/file/z"));
+	assert_int_equal(errno, ENOTDIR);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_copy_file),   cmocka_unit_test(test_copy_that_fails),
+		cmocka_unit_test(test_holes),	    cmocka_unit_test(test_copy_tree),
+		cmocka_unit_test(test_differences), cmocka_unit_test(test_rename_and_remove),
+		cmocka_unit_test(test_directories),
+	};
+
+	return cmocka_run_group_tests(tests, enter_directory, leave_directory);
+}
