@@ -73,6 +73,11 @@ __sighandler_t gate_signal(int number, __sighandler_t handler,
 	return action.sa_handler;
 }
 
+bool gate_is(const void *handler)
+{
+	return handler == (const void *)gate;
+}
+
 void gate_all(void)
 {
 	struct sigaction action;

@@ -4,11 +4,15 @@
 #define HELIO_COLLECTOR_GATE_H
 
 #include <signal.h>
+#include <stdbool.h>
 
 /* sigaction(2) and the older calls, for signals that are not ours; `next` is the call itself. */
 int gate_sigaction(int number, const struct sigaction *action, struct sigaction *old);
 __sighandler_t gate_signal(int number, __sighandler_t handler,
 			   __sighandler_t (*next)(int, __sighandler_t));
+
+/* Whether the kernel's handler of a signal is the gate. Safe in a handler. */
+bool gate_is(const void *handler);
 
 /* Handlers that were installed before we could see it. Before ours are installed. */
 void gate_all(void);

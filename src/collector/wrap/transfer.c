@@ -12,20 +12,10 @@
 
 #include "collector/core/sys.h"
 
-#include <stdbool.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
-
-/* A signal that the program lets in has come as well: the short count is its due. */
-static bool program_is_signalled(const ucontext_t *context)
-{
-	uint64_t pending = 0;
-
-	sys_call(SYS_rt_sigpending, &pending, sizeof(pending), 0, 0);
-	return pending & ~*(const uint64_t *)&context->uc_sigmask;
-}
 
 static bool is_file(long fd)
 {
@@ -131,12 +121,16 @@ void transfer_finish(ucontext_t *context, long call)
 			       .e = regs[REG_R8],
 			       .f = regs[REG_R9]};
 
-	if (call == SYS_writev && !is_file(rest.a) && !program_is_signalled(context)) {
+	bool vector = call == SYS_writev && !is_file(rest.a);
+
+	if (!vector && !find_rest(regs, &rest))
+		return;
+	if (wait_pending_handlers(context, true)) /* the short count is their due */
+		return;
+	if (vector) {
 		regs[REG_RAX] = finish_writev(context, regs[REG_RAX]);
 		return;
 	}
-	if (!find_rest(regs, &rest) || program_is_signalled(context))
-		return;
 	long got = wait_make_call(context, &rest);
 
 	if (got > 0)

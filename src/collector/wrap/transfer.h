@@ -3,6 +3,8 @@
 #ifndef HELIO_COLLECTOR_TRANSFER_H
 #define HELIO_COLLECTOR_TRANSFER_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <ucontext.h>
 
 struct request {
@@ -14,6 +16,12 @@ struct request {
  * code: what would interrupt it there does so here.  Our own signals wait.
  */
 long wait_make_call(const ucontext_t *context, const struct request *request);
+
+/*
+ * The signals, as a set of bits, that have come as well and are about to meet a handler of the
+ * program; without `gated` only those whose handler has no gate.
+ */
+uint64_t wait_pending_handlers(const ucontext_t *context, bool gated);
 
 /* The thread stands behind `call`: if it is a transfer that a signal cut short, does the rest. */
 void transfer_finish(ucontext_t *context, long call);

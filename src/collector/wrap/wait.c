@@ -32,6 +32,7 @@
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
 #include "collector/sources/clock.h"
+#include "collector/wrap/gate.h"
 #include "collector/wrap/transfer.h"
 
 #include <time.h>
@@ -41,9 +42,12 @@
 #define MARK_ANY	0x48454c494f0001 /* … ends it */
 #define MARK_NO_RESTART 0x48454c494f0002 /* … ends it if it lacks SA_RESTART */
 
+#define OUR_SIGNALS (1ull << (CLOCK_SIGNAL_PERF - 1) | 1ull << (CLOCK_SIGNAL_MONITOR - 1))
+
 enum kind {
 	KIND_OTHER,
-	KIND_RESTARTED, /* by the kernel after a handler with SA_RESTART, unless it has a timeout */
+	KIND_RESTARTED, /* by the kernel after a handler with SA_RESTART */
+	KIND_TIMED,	/* likewise, unless the socket has a timeout */
 	KIND_ANEW,	/* ended by every handler; without one the kernel begins it again */
 	KIND_ENDED,	/* ended even by a signal that has no handler (a stop) */
 	KIND_CONTINUED, /* ended by every handler; without one the kernel continues it */
@@ -51,19 +55,19 @@ enum kind {
 
 /* Calls that are not here are left as they are: close(), for one, must not begin again. */
 static const uint8_t kinds[] = {
-	[SYS_read] = KIND_RESTARTED,
-	[SYS_readv] = KIND_RESTARTED,
-	[SYS_write] = KIND_RESTARTED,
-	[SYS_writev] = KIND_RESTARTED,
-	[SYS_recvfrom] = KIND_RESTARTED,
-	[SYS_recvmsg] = KIND_RESTARTED,
-	[SYS_recvmmsg] = KIND_RESTARTED,
-	[SYS_sendto] = KIND_RESTARTED,
-	[SYS_sendmsg] = KIND_RESTARTED,
-	[SYS_sendmmsg] = KIND_RESTARTED,
-	[SYS_accept] = KIND_RESTARTED,
-	[SYS_accept4] = KIND_RESTARTED,
-	[SYS_connect] = KIND_RESTARTED,
+	[SYS_read] = KIND_TIMED,
+	[SYS_readv] = KIND_TIMED,
+	[SYS_write] = KIND_TIMED,
+	[SYS_writev] = KIND_TIMED,
+	[SYS_recvfrom] = KIND_TIMED,
+	[SYS_recvmsg] = KIND_TIMED,
+	[SYS_recvmmsg] = KIND_TIMED,
+	[SYS_sendto] = KIND_TIMED,
+	[SYS_sendmsg] = KIND_TIMED,
+	[SYS_sendmmsg] = KIND_TIMED,
+	[SYS_accept] = KIND_TIMED,
+	[SYS_accept4] = KIND_TIMED,
+	[SYS_connect] = KIND_TIMED,
 	[SYS_wait4] = KIND_RESTARTED,
 	[SYS_waitid] = KIND_RESTARTED,
 	[SYS_flock] = KIND_RESTARTED,
@@ -107,6 +111,14 @@ static enum kind kind_of(long call, const greg_t *regs)
 	return call >= 0 && call < (long)sizeof(kinds) ? kinds[call] : KIND_OTHER;
 }
 
+/* Before this call the kernel has put the thread: only because the handler has SA_RESTART. */
+static bool is_restarted(const greg_t *regs)
+{
+	enum kind kind = kind_of(regs[REG_RAX], regs);
+
+	return kind == KIND_RESTARTED || kind == KIND_TIMED;
+}
+
 static uint64_t site_of(const greg_t *regs)
 {
 	return call_site((uint64_t)regs[REG_RIP], (uint64_t)regs[REG_RCX]);
@@ -114,8 +126,7 @@ static uint64_t site_of(const greg_t *regs)
 
 long wait_make_call(const ucontext_t *context, const struct request *request)
 {
-	uint64_t ours = 1ull << (CLOCK_SIGNAL_PERF - 1) | 1ull << (CLOCK_SIGNAL_MONITOR - 1);
-	uint64_t mask = *(const uint64_t *)&context->uc_sigmask | ours, all;
+	uint64_t mask = *(const uint64_t *)&context->uc_sigmask | OUR_SIGNALS, all;
 
 	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &mask, &all, sizeof(mask));
 	long result = sys_call6(request->call, request->a, request->b, request->c, request->d,
@@ -124,60 +135,50 @@ long wait_make_call(const ucontext_t *context, const struct request *request)
 	return result;
 }
 
-/* The thread stands before its call once more. */
-static void put_back(greg_t *regs, uint64_t site, long call)
+/* ---- the program's handlers ---- */
+
+struct kernel_action {
+	void *handler;
+	unsigned long flags;
+	void *restorer;
+	uint64_t mask;
+};
+
+static struct kernel_action action_of(int signal)
 {
-	regs[REG_RIP] = (greg_t)site;
-	regs[REG_RAX] = call;
-	regs[REG_R11] = MARK_ANY;
-}
-
-static void go_on_after_eintr(ucontext_t *context, uint64_t site, long call, bool sent)
-{
-	static const struct request restart = {.call = SYS_restart_syscall};
-	greg_t *regs = context->uc_mcontext.gregs;
-	enum kind kind = kind_of(call, regs);
-
-	if (kind == KIND_CONTINUED) {
-		regs[REG_RAX] = wait_make_call(context, &restart);
-		if (regs[REG_RAX] == -EINTR)
-			regs[REG_RCX] = 0;
-	} else if (kind == KIND_ANEW || (kind != KIND_OTHER && sent)) {
-		put_back(regs, site, call);
-	}
-}
-
-void wait_go_on(void *context, bool sent)
-{
-	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
-	uint64_t site = site_of(regs);
-
-	if (!site || atomic_load_explicit(&collector.silent, memory_order_relaxed))
-		return;
-	if (regs[REG_RIP] == (greg_t)site) {
-		if (regs[REG_R11] != MARK_ANY && kind_of(regs[REG_RAX], regs) == KIND_RESTARTED)
-			regs[REG_R11] = MARK_NO_RESTART;
-		return;
-	}
-	long call = call_number(site, (uint64_t)regs[REG_RDI], (uint64_t)regs[REG_RSI]);
-
-	if (regs[REG_RAX] == -EINTR)
-		go_on_after_eintr(context, site, call, sent);
-	else if (regs[REG_RAX] > 0 && sent)
-		transfer_finish(context, call);
-}
-
-static bool has_restart(int signal)
-{
-	struct { /* the kernel's sigaction */
-		void *handler;
-		unsigned long flags;
-		void *restorer;
-		uint64_t mask;
-	} action = {0};
+	struct kernel_action action = {0};
 
 	sys_call(SYS_rt_sigaction, signal, 0, &action, sizeof(action.mask));
-	return action.flags & SA_RESTART;
+	return action;
+}
+
+/* What has come and waits: in our handler all signals are blocked. */
+static uint64_t pending_signals(void)
+{
+	uint64_t pending = 0;
+
+	sys_call(SYS_rt_sigpending, &pending, sizeof(pending), 0, 0);
+	return pending & ~OUR_SIGNALS;
+}
+
+/* Those of a set that the program handles; without `gated` only where the handler has no gate. */
+static uint64_t handled_signals(uint64_t set, bool gated)
+{
+	uint64_t found = 0;
+
+	for (; set; set &= set - 1) {
+		void *handler = action_of(__builtin_ctzll(set) + 1).handler;
+
+		if (handler != (void *)SIG_DFL && handler != (void *)SIG_IGN &&
+		    (gated || !gate_is(handler)))
+			found |= set & -set;
+	}
+	return found;
+}
+
+uint64_t wait_pending_handlers(const ucontext_t *context, bool gated)
+{
+	return handled_signals(pending_signals() & ~*(const uint64_t *)&context->uc_sigmask, gated);
 }
 
 /* A call that was to begin again is ended, if so decided; one that has ended is no longer ours. */
@@ -192,6 +193,85 @@ static void meet(greg_t *regs, uint64_t site, bool ends)
 	regs[REG_RCX] = 0;
 }
 
+/* The thread stands before its call once more. */
+static void put_back(greg_t *regs, uint64_t site, long call)
+{
+	regs[REG_RIP] = (greg_t)site;
+	regs[REG_RAX] = call;
+	regs[REG_R11] = MARK_ANY;
+}
+
+/*
+ * Has a handler without a gate ended the call, and run before ours?  There is no telling, so:
+ * perhaps, if there is one, unless a signal waits that only the call's own mask lets in.
+ */
+static bool may_be_ended(void)
+{
+	return !pending_signals() && handled_signals(~OUR_SIGNALS, false);
+}
+
+static void go_on_after_eintr(ucontext_t *context, uint64_t site, long call, bool sent)
+{
+	static const struct request restart = {.call = SYS_restart_syscall};
+	greg_t *regs = context->uc_mcontext.gregs;
+	enum kind kind = kind_of(call, regs);
+
+	if (kind == KIND_CONTINUED) {
+		regs[REG_RAX] = wait_make_call(context, &restart);
+		if (regs[REG_RAX] == -EINTR)
+			regs[REG_RCX] = 0;
+	} else if (sent ? kind >= KIND_TIMED : kind == KIND_ANEW && !may_be_ended()) {
+		put_back(regs, site, call);
+	}
+}
+
+/*
+ * A handler without a gate is about to run in the thread: what it does to the call has
+ * to be done now.
+ */
+static bool meets_ungated(ucontext_t *context, uint64_t site)
+{
+	greg_t *regs = context->uc_mcontext.gregs;
+	uint64_t pending = wait_pending_handlers(context, false);
+	bool ends = false;
+
+	if (!pending)
+		return false;
+	for (; pending; pending &= pending - 1)
+		ends |= !(action_of(__builtin_ctzll(pending) + 1).flags & SA_RESTART);
+	meet(regs, site, ends && is_restarted(regs));
+	return true;
+}
+
+/* The kernel has put the thread back, since our handler has SA_RESTART. */
+static void mark_restarted(greg_t *regs)
+{
+	if (regs[REG_R11] != MARK_ANY && is_restarted(regs))
+		regs[REG_R11] = MARK_NO_RESTART;
+}
+
+void wait_go_on(void *context, bool sent)
+{
+	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+	uint64_t site = site_of(regs);
+	bool put_back = regs[REG_RIP] == (greg_t)site;
+	bool ended = !put_back && regs[REG_RAX] == -EINTR;
+
+	if (!site || atomic_load_explicit(&collector.silent, memory_order_relaxed) ||
+	    ((put_back || ended) && meets_ungated(context, site)))
+		return;
+	if (put_back) {
+		mark_restarted(regs);
+		return;
+	}
+	long call = call_number(site, (uint64_t)regs[REG_RDI], (uint64_t)regs[REG_RSI]);
+
+	if (ended)
+		go_on_after_eintr(context, site, call, sent);
+	else if (regs[REG_RAX] > 0 && sent)
+		transfer_finish(context, call);
+}
+
 void wait_meets_handler(int signal, void *context)
 {
 	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
@@ -199,8 +279,8 @@ void wait_meets_handler(int signal, void *context)
 
 	if (site)
 		meet(regs, site,
-		     regs[REG_R11] == MARK_ANY ||
-			     (regs[REG_R11] == MARK_NO_RESTART && !has_restart(signal)));
+		     regs[REG_R11] == MARK_ANY || (regs[REG_R11] == MARK_NO_RESTART &&
+						   !(action_of(signal).flags & SA_RESTART)));
 }
 
 void wait_meets_forwarded(const struct sigaction *program, void *context)
@@ -209,7 +289,5 @@ void wait_meets_forwarded(const struct sigaction *program, void *context)
 	uint64_t site = site_of(regs);
 
 	if (site)
-		meet(regs, site,
-		     !(program->sa_flags & SA_RESTART) &&
-			     kind_of(regs[REG_RAX], regs) == KIND_RESTARTED);
+		meet(regs, site, !(program->sa_flags & SA_RESTART) && is_restarted(regs));
 }
