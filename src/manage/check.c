@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHECK_IN_ORDER, CHECK_WARNINGS, CHECK_DAMAGED }; /* and exit statuses */
+enum { CHECK_IN_ORDER, CHECK_WARNINGS, CHECK_DAMAGED, CHECK_UNREADABLE };
 
 static void put_usage(const char *program)
 {
@@ -167,12 +167,14 @@ static struct yield add_up(const struct experiment *experiment)
 
 static int verdict(const struct check *check)
 {
-	return check->damage.count     ? CHECK_DAMAGED
+	return !check->experiment      ? CHECK_UNREADABLE
+	       : check->damage.count   ? CHECK_DAMAGED
 	       : check->warnings.count ? CHECK_WARNINGS
 				       : CHECK_IN_ORDER;
 }
 
-static const char *const verdict_names[] = {"in order", "readable, with warnings", "damaged"};
+static const char *const verdict_names[] = {"in order", "readable, with warnings", "damaged",
+					    "not readable"};
 
 static void print_list(const char *label, const struct diag_list *list)
 {
@@ -182,7 +184,7 @@ static void print_list(const char *label, const struct diag_list *list)
 
 static void print_check(const struct check *check, const char *path)
 {
-	print_list("damage: ", &check->damage);
+	print_list(check->experiment ? "damage: " : "", &check->damage);
 	print_list("warning: ", &check->warnings);
 	print_list("", &check->notes);
 	printf("%s: %s", path, verdict_names[verdict(check)]);
@@ -211,7 +213,7 @@ static json_t *json_list(const struct diag_list *list)
 
 static json_t *json_check(const struct check *check, const char *path)
 {
-	static const char *const words[] = {"in order", "warnings", "damaged"};
+	static const char *const words[] = {"in order", "warnings", "damaged", "not readable"};
 	json_t *yields = json_null();
 
 	if (check->experiment) {
@@ -262,7 +264,7 @@ static int run(const struct arguments *arguments, const struct experiment_paths 
 	if (arguments->json)
 		report_json(json_pack("{s:o}", "experiments", json_incref(results)));
 	json_decref(results);
-	return worst;
+	return worst < CHECK_DAMAGED ? worst : CHECK_DAMAGED;
 }
 
 int manage_check_main(int argc, char **argv)

@@ -441,7 +441,7 @@ def check_warns(t):
 @test
 def check_wants_an_experiment(t):
     helio(t, 'check', t.directory, status=2)
-    helio(t, 'check', 'nothing.er', status=2)
+    t.check('not readable' in helio(t, 'check', 'nothing.er', status=2).out, 'no experiment')
     helio(t, 'check', status=2)
     helio(t, 'check', '--nonsense', status=2)
 
