@@ -78,6 +78,16 @@ static const char *state_of(uint64_t word)
 	return word & CONTROL_STANDS ? "paused" : "recording";
 }
 
+/* The program itself has closed its experiment, or is about to end. */
+static bool is_closed(const struct control *control, const struct member *member)
+{
+	char *text = family_read_log(&control->family, member);
+	bool closed = text && strstr(text, "\n<event kind=\"exit\"");
+
+	free(text);
+	return closed;
+}
+
 static bool do_status(struct control *control, struct member *member, uint64_t *word)
 {
 	char program[PROC_TEXT];
@@ -225,7 +235,8 @@ static void act(struct control *control)
 		struct member *member = &control->family.members.items[i];
 
 		if (member->ended || !member->pid ||
-		    (control->only && strcmp(control->only, member->name) != 0))
+		    (control->only && strcmp(control->only, member->name) != 0) ||
+		    is_closed(control, member))
 			continue;
 		control->running++;
 		act_on(control, member);
@@ -234,7 +245,7 @@ static void act(struct control *control)
 		act_on_founder(control);
 	if (!control->running)
 		diag_add(&control->diags, DIAG_ERROR,
-			 "%s%s%s is not being recorded any more: its process%s ended",
+			 "%s%s%s is not being recorded any more: its process%s ended or closed it",
 			 control->founder, control->only ? "/" : "",
 			 control->only ? control->only : "", control->only ? " has" : "es have");
 }

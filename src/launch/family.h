@@ -30,7 +30,8 @@ struct family {
 	bool founder_reaped;   /* set by the owner when the founder's process id is free again */
 };
 
-/* pid: the founder's process, a child of ours; 0: ask the log. False if the directory cannot be opened. */
+/* pid: the founder's process, a child of ours; 0: ask the log. False if the directory cannot be
+ * opened. */
 bool family_open(struct family *family, const char *path, pid_t pid, uint64_t mono_ns);
 /*
  * Finds new members, and which members have ended: their process is gone, or

@@ -11,7 +11,8 @@
  */
 void samples_take(struct family *family, uint64_t time_ns);
 
-/* Appends one sample to the overview of one member; label "": none. False: there is no such process or file. */
+/* Appends one sample to the overview of one member; label "": none. False: there is no such process
+ * or file. */
 bool samples_take_one(struct family *family, struct member *member, uint64_t time_ns,
 		      enum format_sample_kind kind, const char *label);
 

@@ -7,6 +7,7 @@
  * statically): so the code is in static functions, and the names are aliases.
  */
 #include "format/api.h"
+#include "collector/core/control.h"
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
@@ -73,12 +74,10 @@ static void api_pause(void)
 {
 	if (!enter())
 		return;
-	if (!collector.open.end_ns) {
-		collector.partial = true;
-		collector_settle_all();
-		collector.open.end_ns = clock_now_ns();
+	collector_settle_all(); /* what led here belongs to here, not to where the next event comes
+				 */
+	if (control_pause())
 		note("pause", "API", "collector_pause(API)");
-	}
 	leave();
 }
 
@@ -86,12 +85,9 @@ static void api_resume(void)
 {
 	if (!enter())
 		return;
-	if (collector.open.end_ns) {
+	collector_settle_all();
+	if (control_resume())
 		note("resume", NULL, "collector_resume");
-		collector_settle_all();
-		collector.open.start_ns = clock_now_ns();
-		collector.open.end_ns = 0;
-	}
 	leave();
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who may pause, resume and end the recording, besides the program itself: a signal of the
+ * Who may pause, resume and end the recording: the program itself (api.c), a signal of the
  * user's choice (-y), the limit on the experiment's size (-L), `helio ctl` from outside.  All
  * of them only set the recording clock (format/control.h), which the accounting reads.
  *
@@ -55,6 +55,13 @@ void control_read_param(char key, const char *value)
 	}
 }
 
+void control_forget_params(void)
+{
+	sample_signal = pause_signal = 0;
+	begin_paused = false;
+	size_limit = 0;
+}
+
 /* ---- the recording clock ---- */
 
 static uint64_t since_start(uint64_t now_ns)
@@ -73,6 +80,16 @@ uint64_t control_recorded_ns(uint64_t now_ns, bool *stands)
 bool control_always_ran(void)
 {
 	return !__atomic_load_n(clock_word, __ATOMIC_ACQUIRE);
+}
+
+bool control_pause(void)
+{
+	return control_stop(clock_word, since_start(clock_now_ns()), 0);
+}
+
+bool control_resume(void)
+{
+	return control_go_on(clock_word, since_start(clock_now_ns()));
 }
 
 /* A new process is paused where its founder is, which stands for the whole family. */
@@ -179,9 +196,9 @@ static void put_note(enum note_kind kind, uint64_t now_ns)
 
 static void toggle(uint64_t now_ns)
 {
-	if (control_stop(clock_word, since_start(now_ns), 0))
+	if (control_pause())
 		put_note(NOTE_PAUSE, now_ns);
-	else if (control_go_on(clock_word, since_start(now_ns)))
+	else if (control_resume())
 		put_note(NOTE_RESUME, now_ns);
 }
 

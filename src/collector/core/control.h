@@ -7,6 +7,7 @@
 
 /* Takes note of g, d or L of format/params.h; other keys are nothing to it. */
 void control_read_param(char key, const char *value);
+void control_forget_params(void);
 /* Once the file `profile` is there: the recording clock lies in it from now on. */
 void control_open(void);
 /* In the child of a fork, before its parent's files are unmapped. */
@@ -22,6 +23,9 @@ void control_write_notes(void);
 uint64_t control_recorded_ns(uint64_t now_ns, bool *stands);
 /* There never was a pause. */
 bool control_always_ran(void);
+/* Stop the clock and let it go on. False: it does already, or stands for good. */
+bool control_pause(void);
+bool control_resume(void);
 /* A block of a data file, which counts for -L: the one beyond the limit ends the recording. */
 void *control_take_block(struct blockfile *file, size_t size);
 

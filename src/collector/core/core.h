@@ -104,7 +104,6 @@ enum engine { ENGINE_NONE, ENGINE_PERF, ENGINE_MONITOR };
 /* The recording of this process. */
 struct collector {
 	_Atomic bool recording;
-	struct window open; /* of collector_pause */
 	bool partial;	    /* not all of the time was to be recorded */
 	bool tracking; /* descendants get their names, also where this process is not recorded */
 	_Atomic bool finished;
@@ -223,6 +222,8 @@ uint32_t stacktable_epoch(void);
 /* modules.c */
 /* Looks at the loaded objects and records what is new or gone. Not in a handler. */
 void modules_update(void);
+/* In a handler: whether a pc that no snapshot knows is in an object. */
+bool modules_can_learn(uint64_t pc);
 /* In a handler: the object that holds a pc which no snapshot knows. True: it is known now. */
 bool modules_learn(uint64_t pc);
 /* Writes all of them into a new experiment's map.xml. */

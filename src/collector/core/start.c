@@ -555,7 +555,7 @@ static void forget_last(void)
 	}
 	thread_empty_lanes();
 	collector_drop_files();
-	collector.open = (struct window){0};
+	control_forget_params();
 	collector.window_start_ns = collector.window_end_ns = 0;
 	collector.partial = false;
 }

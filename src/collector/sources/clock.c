@@ -408,12 +408,11 @@ static void narrow(struct window *window, const struct window *by)
 		window->end_ns = by->end_ns;
 }
 
-/* What -t, collector_pause() and collector_thread_pause() together leave to record. */
+/* What -t and collector_thread_pause() leave to record. */
 static struct window window_of(const struct thread *thread)
 {
 	struct window window = {collector.window_start_ns, collector.window_end_ns};
 
-	narrow(&window, &collector.open);
 	narrow(&window, &thread->open);
 	return window;
 }
