@@ -301,9 +301,11 @@ def read_functions(directory, maps):
 
 
 def read_xml(path, closing):
-    """The root element; a missing closing tag or a last line cut off is what a kill leaves behind."""
+    """The root element; a missing closing tag, a last line cut off or nothing at all is what a kill leaves behind."""
     with open(path, encoding='utf-8', errors='replace') as file:
         text = file.read()
+    if '\n' not in text:
+        return ElementTree.Element('nothing')
     if closing not in text:
         text = text[:text.rfind('\n') + 1] + closing
     return ElementTree.fromstring(text.encode())

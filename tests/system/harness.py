@@ -140,12 +140,12 @@ class Case:
                                  timeout=timeout, cwd=cwd or self.directory, env={**os.environ, **(env or {})})
         return Result(process)
 
-    def collect(self, *words, engine=None, options=(), status=0, **more):
-        """helio collect; the experiment is a fresh one in the case's directory."""
+    def collect(self, *words, engine=None, options=(), status=0, before=(), **more):
+        """helio collect, with the words `before` in front; the experiment is a fresh one in the case's directory."""
         number = len(list(self.directory.glob('run.*.er'))) + 1
         experiment = self.directory / f'run.{number}.er'
         engine_options = ['--engine', engine] if engine else []
-        result = self.run(self.helio, 'collect', *engine_options, *options, '-o', experiment, *words, **more)
+        result = self.run(*before, self.helio, 'collect', *engine_options, *options, '-o', experiment, *words, **more)
         result.experiment = experiment
         if status is not None and result.status != status:
             raise Failure(f'helio collect {words[0]}: status {result.status}, not {status}: {result.err.strip()[-400:]}')
