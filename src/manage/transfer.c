@@ -136,16 +136,24 @@ static bool may_take(struct transfer *transfer, const char *path)
 	return ok;
 }
 
+static bool is_free(struct transfer *transfer, const char *to)
+{
+	if (!exists(to))
+		return true;
+	diag_add(&transfer->diags, DIAG_ERROR,
+		 "%s is there already: choose another name, or remove it with `helio rm'", to);
+	return false;
+}
+
+static bool may_take_to(struct transfer *transfer, const char *from, const char *to)
+{
+	return may_take(transfer, from) && is_free(transfer, to);
+}
+
 static bool take(struct transfer *transfer, const char *from, const char *to)
 {
-	if (!may_take(transfer, from))
+	if (!may_take_to(transfer, from, to))
 		return false;
-	if (exists(to)) {
-		diag_add(&transfer->diags, DIAG_ERROR,
-			 "%s is there already: choose another name, or remove it with `helio rm'",
-			 to);
-		return false;
-	}
 	return transfer->move ? move(transfer, from, to) : copy(transfer, from, to);
 }
 
@@ -164,25 +172,38 @@ static bool write_group(struct transfer *transfer, const char *path,
 	return (!fclose(file) && !failed) || fail(transfer, "Cannot write", path);
 }
 
-/* The group's experiments, then a group file that names them where they are now. */
+static bool for_each(struct transfer *transfer, const struct experiment_paths *members,
+		     const char *directory,
+		     bool (*visit)(struct transfer *, const char *, const char *))
+{
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < members->count; i++) {
+		char *to = xasprintf("%s/%s", directory, base_name(members->items[i]));
+
+		ok = visit(transfer, members->items[i], to);
+		free(to);
+	}
+	return ok;
+}
+
+/*
+ * The group's experiments, then a group file that names them where they are
+ * now.  All are asked first: a group is not to be torn apart.
+ */
 static bool take_group(struct transfer *transfer, const char *group, const char *directory)
 {
 	struct experiment_paths members = {0};
 	char *target = xasprintf("%s/%s", directory, base_name(group));
-	bool ok = !exists(target);
 
 	experiment_paths_add(&members, group);
-	if (!ok)
-		diag_add(&transfer->diags, DIAG_ERROR, "%s is there already: choose another place",
-			 target);
-	for (size_t i = 0; ok && i < members.count; i++) {
+	for (size_t i = 0; i < members.count; i++)
 		strip_slashes(members.items[i]);
-		char *to = xasprintf("%s/%s", directory, base_name(members.items[i]));
+	bool ok = is_free(transfer, target) &&
+		  for_each(transfer, &members, directory, may_take_to) &&
+		  for_each(transfer, &members, directory, take) &&
+		  write_group(transfer, target, &members);
 
-		ok = take(transfer, members.items[i], to);
-		free(to);
-	}
-	ok = ok && write_group(transfer, target, &members);
 	if (ok && transfer->move && unlink(group))
 		ok = fail(transfer, "Cannot remove", group);
 	experiment_paths_fini(&members);

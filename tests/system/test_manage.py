@@ -3,6 +3,7 @@
 What is done with experiments as a whole. The programs are built here, so that
 their function names are known, and can be moved away or rebuilt.
 """
+import calendar
 import filecmp
 import json
 import os
@@ -146,6 +147,27 @@ def archive_modes(t):
 
 
 @test
+def archive_at_the_end_of_a_run(t):
+    """collect -A and -a; what a build made and removed again is no news."""
+    place = build_program(t)
+
+    def kept(*options, words=(place / 'prog',)):
+        result = t.collect(*words, options=('-q', *options))
+        t.equal(result.err, '', f'{options}: messages')
+        return result.experiment / 'archives', {p.name.split('.')[0] for p in (result.experiment / 'archives').iterdir()}
+
+    t.equal(kept('-A', 'off')[1], {'[vdso]'}, '-A off')
+    t.check({'prog', 'libwork', 'libc'} <= kept('-A', 'copy')[1], '-A copy')
+    archives, names_there = kept('-A', 'src')
+    t.check({'prog', 'libc', 'sources'} <= names_there, f'-A src: {names_there}')
+    t.check((archives / 'sources' / str(place)[1:] / 'program.c').exists(), 'program.c')
+    t.check('ld-linux-x86-64' in kept('-a', 'ldobjects')[1], '-a ldobjects')
+    archives, names_there = kept(words=('sh', '-c', f'cp {place}/prog conftest; ./conftest; rm conftest'))
+    t.check('conftest' not in names_there, 'what was removed')
+    t.check('conftest is not archived: No such file' in (archives / '..' / 'archive.log').read_text(), 'archive.log')
+
+
+@test
 def archive_of_the_founder_only(t):
     experiment = t.collect('sh', '-c', f'{build_program(t)}/prog; true', options=('-A', 'off')).experiment
     helio(t, 'archive', '-n', experiment)
@@ -197,6 +219,25 @@ def copies_and_moves(t):
 
 
 @test
+def a_full_disk(t):
+    """No file may be longer than a page: nothing half is left, and a move takes nothing away."""
+    experiment = t.collect(build_program(t) / 'prog', options=('-A', 'off')).experiment
+
+    def limited(*words):
+        return t.run('bash', '-c', 'trap "" XFSZ; ulimit -f 4; "$@"', 'bash', t.helio, *words)
+
+    (experiment / 'notes').write_text('long ' * 4000)
+    before = sorted(p.name for p in t.directory.iterdir())
+    result = limited('cp', experiment, t.directory / 'copy.er')
+    t.equal(result.status, 1, 'cp: status')
+    t.check('File too large' in result.err, result.err)
+    t.equal(sorted(p.name for p in t.directory.iterdir()), before, 'what is there')
+    result = limited('archive', experiment)
+    t.check('prog cannot be copied to' in result.err and 'File too large' in result.err, result.err)
+    t.equal([p.name.split('.')[0] for p in (experiment / 'archives').iterdir()], ['[vdso]'], 'archives')
+
+
+@test
 def moves_to_another_file_system(t):
     place = other_file_system(t) / f'{t.directory.name}.er'
     experiment = t.collect(t.target('forktree'), '0.02s').experiment
@@ -225,6 +266,9 @@ def groups(t):
     t.equal((t.directory / 'second' / 'both.erg').read_text(), '#analyzer experiment group\na.er\nb.er\n', 'the group')
     t.equal(len(json.loads(helio(t, 'ls', '--json', 'second/both.erg').out)['experiments']), 2, 'ls of the group')
     helio(t, 'cp', 'both.erg', 'second', status=1)
+    helio(t, 'cp', 'b.er', 'first')
+    helio(t, 'mv', 'both.erg', 'first', status=1)
+    t.check((t.directory / 'a.er').exists(), 'one is in the way: none is moved')
     helio(t, 'cp', 'both.erg', 'third.er', status=1)
     helio(t, 'rm', 'second/both.erg')
     t.equal(list((t.directory / 'second').iterdir()), [], 'rm')
@@ -253,7 +297,7 @@ def begin(t, *words):
     experiment = t.directory / 'running.er'
     process = subprocess.Popen([t.helio, 'collect', '-q', '-o', experiment, *words], cwd=t.directory)
     log = experiment / 'log.xml'
-    for _ in range(500):
+    for _ in range(2000):
         if log.exists() and '<collector ' in log.read_text():
             return process, experiment
         time.sleep(0.01)
@@ -310,7 +354,7 @@ def lists_and_describes(t):
     t.equal(row['engine'], family['']['collector']['engine'], 'engine')
     t.equal(row['bytes'], sum(p.stat().st_size for p in experiment.rglob('*') if p.is_file()), 'bytes')
     t.check(0 < row['duration'] < took, f'duration {row["duration"]} of {took}')
-    began = time.mktime(time.strptime(row['began'][:19], '%Y-%m-%dT%H:%M:%S')) - time.timezone
+    began = calendar.timegm(time.strptime(row['began'][:19], '%Y-%m-%dT%H:%M:%S'))
     t.near(began, begun, 'began', absolute=3)
     text = helio(t, 'ls').out.splitlines()
     t.equal((text[0].split()[0], len(text)), ('Experiment', 3), 'a header and two rows')
