@@ -122,19 +122,22 @@ NAMES = ('one', 'two', 'three', 'four', 'five', 'caller')
 @test(alone=True, engines=True)
 def made_functions(t, engine):
     """Their times by their own clocks; two's place is four's later, and the child has one of its parent's."""
-    result = t.collect(t.target('api_functions'), engine=engine, options=('-p', 'hi', '-F', 'on'))
+    interval = '1' if engine == 'perf' else '4'  # where the monitor goes by the threads' CPU clocks
+    result = t.collect(t.target('api_functions'), engine=engine, options=('-p', interval, '-F', 'on'))
     truth = result.truth()
     rows = t.functions(result.experiment, 'e.totalcpu', 'i.totalcpu')
+
+    def near(value, expected, what):
+        t.near(value, expected, what, 0.15, 0.02)
     for name in ('one', 'two', 'three', 'four', 'five'):
-        expected = truth.get(name, 0) + truth.get(f'child.{name}', 0)
-        t.near(rows[name]['e.totalcpu'], expected, name, 0.1, 0.006)
-    for name in ('even', 'odd'):  # at each of a hundred turns a tick of 1 ms may go to the other one
-        t.near(rows[name]['e.totalcpu'], truth[name], name, 0, 0.02)
-    t.near(rows['<Unknown>']['e.totalcpu'], truth['secret'], 'what was not announced', 0.1, 0.006)
-    t.near(rows['caller']['i.totalcpu'], truth['caller'], 'caller', 0.1, 0.006)
-    alone = t.functions(result.experiment / '_f1.er', 'e.totalcpu')
-    t.near(alone['one']['e.totalcpu'], truth['child.one'], 'one in the child, opened by itself', 0.1, 0.006)
-    t.near(rows['main']['i.totalcpu'], rows['<Total>']['i.totalcpu'], 'below main', 0.02, 0.004)
+        near(rows[name]['e.totalcpu'], truth.get(name, 0) + truth.get(f'child.{name}', 0), name)
+    for name in ('even', 'odd'):  # the ticks hit or miss a hundred turns
+        t.near(rows[name]['e.totalcpu'], truth[name], name, 0, 0.06)
+    near(rows['<Unknown>']['e.totalcpu'], truth['secret'], 'what was not announced')
+    near(rows['caller']['i.totalcpu'], truth['caller'], 'caller')
+    near(t.functions(result.experiment / '_f1.er', 'e.totalcpu')['one']['e.totalcpu'], truth['child.one'],
+         'one in the child, opened by itself')
+    t.near(rows['main']['i.totalcpu'], rows['<Total>']['i.totalcpu'], 'below main', 0.02, 0.01)
 
 
 @test

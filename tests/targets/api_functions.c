@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-enum { CODE_ROOM = 4096, SLOT = 64, UNIT = 20000000 };
+enum { CODE_ROOM = 4096, SLOT = 64, UNIT = 40000000 };
 
 typedef uint64_t work_fn(uint64_t steps);
 

@@ -366,6 +366,13 @@ void modules_next_epoch(void)
 	atomic_store(&changing, 0);
 }
 
+bool modules_can_learn(uint64_t pc)
+{
+	struct dl_find_object found;
+
+	return _dl_find_object && !_dl_find_object((void *)pc, &found);
+}
+
 bool modules_learn(uint64_t pc)
 {
 	struct dl_find_object found;

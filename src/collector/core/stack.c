@@ -52,7 +52,7 @@ uint32_t stack_of_context(struct thread *thread, const struct unwind_regs *regs)
 
 uint32_t stack_of_blocked(struct thread *thread, uint64_t pc, uint64_t sp)
 {
-	struct unwind_stack stack = {.read_slow = read_carefully};
+	struct unwind_stack stack = {.read_slow = read_carefully, .is_object = modules_can_learn};
 	struct unwind_regs regs;
 
 	unwind_regs_from_syscall(&regs, pc, sp);

@@ -298,7 +298,8 @@ uint64_t scan_rule(const struct unwind_module *module, uint64_t pc, struct scan_
 		enum outcome outcome = OUTCOME_LOST;
 
 		if (scan.path.pc >= module->start && scan.path.pc < module->end &&
-		    decode((const uint8_t *)scan.path.pc, (const uint8_t *)module->end, &insn)) {
+		    decode((const uint8_t *)(scan.path.pc + module->shift),
+			   (const uint8_t *)(module->end + module->shift), &insn)) {
 			scan.path.pc += insn.length;
 			outcome = run(&scan, &insn);
 		}

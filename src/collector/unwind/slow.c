@@ -8,6 +8,9 @@
  * frames that the walk has already passed: their sp, bp and pc are known, only
  * the registers that they saved have to be read.  The set stays in the scratch
  * area, so a stack with several such frames costs each step once.
+ *
+ * Code outside all modules (a JIT compiler's) is read through a copy, because it may
+ * be unmapped at any moment.
  */
 #include "collector/unwind/slow.h"
 
@@ -41,9 +44,33 @@ static uint64_t checked_scan(struct walk *walk, const struct unwind_module *modu
 		return 0;
 	cfa = (rule_kind(rule) == RULE_BP ? walk->bp : walk->sp) + (uint64_t)rule_cfa(rule);
 	if (!walk_load(walk, cfa - ARCH_RETURN_SIZE, &address) ||
-	    !arch_is_after_call(walk->modules, address))
+	    (!arch_is_after_call(walk->modules, address) &&
+	     !arch_is_after_foreign_call(walk, address)))
 		return 0;
 	return rule;
+}
+
+/*
+ * The rule for the instruction at `at`, outside all modules, from its code: 0 if
+ * there is none.  Jumps backwards are followed within its page only.
+ */
+static uint64_t foreign_rule(struct walk *walk, uint64_t at)
+{
+	enum { PAGE = 4096, BEFORE = 512 };
+	struct unwind_memory *memory = walk->memory;
+	uint64_t start = (at & (PAGE - 1)) > BEFORE ? at - BEFORE : at & -(uint64_t)PAGE;
+
+	/* A return address that is none would have data taken for code. */
+	if (!walk_is_exact(walk) && !arch_is_after_foreign_call(walk, at))
+		return 0;
+	if (!walk->stack->read_slow || at >> WALK_ADDRESS_BITS || !walk_load_chunk(walk, start))
+		return 0;
+	struct unwind_module copy = {
+		.start = start,
+		.end = start + memory->chunk_size,
+		.shift = (uint64_t)memory->chunk - start,
+	};
+	return checked_scan(walk, &copy, at);
 }
 
 /* The rule by the address `pc` to look up, which belongs to the instruction at `at` or before it.
@@ -59,11 +86,13 @@ static uint64_t read_rule(struct walk *walk, uint64_t pc, uint64_t at)
 	if (answer == CFI_BAD)
 		return RULE_BAD;
 	module = modules_find(walk->modules, pc);
-	if (!module)
-		return RULE_NO_CFI;
-	rule = arch_rule_from_code(module, pc);
-	if (!rule)
-		rule = checked_scan(walk, module, at);
+	if (module) {
+		rule = arch_rule_from_code(module, pc);
+		if (!rule)
+			rule = checked_scan(walk, module, at);
+	} else {
+		rule = walk_can_learn(walk, pc) ? 0 : foreign_rule(walk, at);
+	}
 	return rule ? rule : RULE_NO_CFI;
 }
 
@@ -78,7 +107,8 @@ static uint64_t landing_rule(struct walk *walk, uint64_t rule)
 	uint64_t address = walk->pc + 1;
 	uint64_t other;
 
-	if (walk_is_exact(walk) || arch_is_after_call(walk->modules, address))
+	if (walk_is_exact(walk) || arch_is_after_call(walk->modules, address) ||
+	    !modules_find(walk->modules, walk->pc))
 		return 0;
 	other = read_rule(walk, address, address);
 	if (other == rule || rule_kind(other) > RULE_DEREF_BP ||

@@ -73,8 +73,7 @@ void walk_bound(struct walk *walk, uint64_t sp)
 	walk->span = inside ? high - low - 8 : 0;
 }
 
-/* Reads a chunk around `address`, in one call as much as there is. */
-static bool load_chunk(struct walk *walk, uint64_t address)
+bool walk_load_chunk(struct walk *walk, uint64_t address)
 {
 	struct unwind_memory *memory = walk->memory;
 	const struct unwind_stack *stack = walk->stack;
@@ -96,7 +95,7 @@ bool walk_load_slow(struct walk *walk, uint64_t address, uint64_t *value)
 		return false;
 	if ((address < memory->chunk_address || memory->chunk_size < 8 ||
 	     address - memory->chunk_address > memory->chunk_size - 8) &&
-	    !load_chunk(walk, address))
+	    !walk_load_chunk(walk, address))
 		return false;
 	__builtin_memcpy(value, (const char *)memory->chunk + (address - memory->chunk_address), 8);
 	return true;

@@ -39,6 +39,7 @@ void unwind_regs_from_syscall(struct unwind_regs *regs, uint64_t pc, uint64_t sp
 /* One executable segment of the program. */
 struct unwind_module {
 	uint64_t start, end;	     /* the executable range; its bytes are readable */
+	uint64_t shift;		     /* … at address + shift: 0, or a copy of them is */
 	uint64_t bias;		     /* address - ELF address; for the caller, not used here */
 	const uint8_t *eh_frame_hdr; /* NULL: no call-frame information */
 	uint64_t eh_frame_hdr_size;  /* p_memsz of PT_GNU_EH_FRAME */
@@ -96,6 +97,11 @@ struct unwind_stack {
 	uint64_t low, high;
 	size_t (*read_slow)(uint64_t address, void *to, size_t size, void *arg);
 	void *arg;
+	/*
+	 * Whether code outside the snapshot belongs to an object all the same.  The walk
+	 * then ends with UNWIND_REASON_NO_CODE, for the caller to learn the object.  May be NULL.
+	 */
+	bool (*is_object)(uint64_t pc);
 };
 
 /*

@@ -56,6 +56,15 @@ void walk_bound(struct walk *walk, uint64_t sp);
 
 bool walk_load_slow(struct walk *walk, uint64_t address, uint64_t *value);
 
+/* Reads as much as there is from `address` on into memory->chunk; false: less than 8 bytes. */
+bool walk_load_chunk(struct walk *walk, uint64_t address);
+
+/* Whether the pc is in code that the snapshot lacks, but the caller can learn. */
+static inline bool walk_can_learn(const struct walk *walk, uint64_t pc)
+{
+	return walk->stack->is_object && walk->stack->is_object(pc);
+}
+
 /* The 8 bytes at a stack address; false: not readable. */
 static inline bool walk_load(struct walk *walk, uint64_t address, uint64_t *value)
 {

@@ -49,7 +49,7 @@ void unwind_regs_from_syscall(struct unwind_regs *regs, uint64_t pc, uint64_t sp
 static bool matches(const struct unwind_module *module, uint64_t address, const uint16_t *pattern,
 		    unsigned int size)
 {
-	const uint8_t *code = (const uint8_t *)address;
+	const uint8_t *code = (const uint8_t *)(address + module->shift);
 	unsigned int i;
 
 	if (address < module->start || address >= module->end || module->end - address < size)
@@ -187,6 +187,24 @@ bool arch_is_after_call(const struct unwind_modules *modules, uint64_t address)
 	return call_form(modules, address) != CALL_NONE;
 }
 
+bool arch_is_after_foreign_call(struct walk *walk, uint64_t address)
+{
+	uint8_t code[16] = {0}; /* the 8 bytes before it, and what is_indirect may look at */
+	uint64_t before;
+	unsigned int size;
+
+	if (modules_find(walk->modules, address - 1) || !walk_load(walk, address - 8, &before))
+		return false;
+	__builtin_memcpy(code, &before, sizeof(before));
+	if (code[3] == 0xe8)
+		return true;
+	for (size = 2; size <= 7; size++) {
+		if (is_indirect(code + 8 - size, size))
+			return true;
+	}
+	return false;
+}
+
 /* The call before an address, and where it went if that can be told, else 0. */
 static enum call call_before(const struct walk *walk, uint64_t address, uint64_t *target)
 {
@@ -247,6 +265,8 @@ enum step arch_fallback(struct walk *walk)
 	const struct unwind_module *module = modules_find(walk->modules, walk->pc);
 	enum step step = STEP_FAIL;
 
+	if (!module && walk_can_learn(walk, walk->pc))
+		return walk_fail(walk, UNWIND_REASON_NO_CODE);
 	if (!modules_enter())
 		return walk_fail(walk, UNWIND_REASON_HELD);
 	if (exact && !walk->pc)
