@@ -349,6 +349,7 @@ static enum status open_extent(const char *path, enum extent extent, struct expe
 	read_notes(experiment);
 	if (!experiment->processes.items[0].lineage[0])
 		read_descendants(experiment, extent, warnings);
+	experiment_settle_ends(experiment);
 	*out = experiment;
 	return STATUS_OK;
 }

@@ -50,6 +50,9 @@ enum status experiment_open_logs(const char *path, struct experiment **out,
 				 struct diag_list *errors, struct diag_list *warnings);
 void experiment_free(struct experiment *experiment);
 
+/* Ends that others than the process itself know of; the last waits of its threads reach to them. */
+void experiment_settle_ends(struct experiment *experiment);
+
 /* Doubts that need several files at once: counters against events, lives against weights, ends. */
 void experiment_check(const struct experiment *experiment, struct diag_list *warnings);
 

@@ -360,3 +360,23 @@ void experiment_profile_bind(struct experiment_profile *profile, const struct st
 			 (unsigned long long)profile->event_count,
 			 stacks->present ? "" : " because there is no file stacks");
 }
+
+void experiment_profile_end(struct experiment_profile *profile, uint64_t end_us, uint32_t node)
+{
+	struct profile_reader reader = {.profile = profile,
+					.slab_rows = (uint32_t)profile->threads.count * 2,
+					.time = end_us,
+					.stack = node,
+					.cpu = PROFILE_NO_CPU};
+
+	for (size_t i = 0; i < profile->threads.count && end_us < TIME_MAX_US; i++) {
+		const struct profile_thread *thread = &profile->threads.items[i];
+
+		if (!thread->began || thread->ended || thread->paused || thread->end_us >= end_us)
+			continue;
+		reader.thread = (uint32_t)i;
+		add_long_event(&reader, FORMAT_STATE_SLEEP, end_us - thread->end_us);
+		close_segment(&reader);
+		note_time(&reader);
+	}
+}

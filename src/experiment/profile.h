@@ -72,4 +72,7 @@ void experiment_profile_fini(struct experiment_profile *profile);
 void experiment_profile_bind(struct experiment_profile *profile, const struct stack_tree *stacks,
 			     const struct read_context *context);
 
+/* Threads that have not ended did until `end_us`: since their last event they waited at `node`. */
+void experiment_profile_end(struct experiment_profile *profile, uint64_t end_us, uint32_t node);
+
 #endif

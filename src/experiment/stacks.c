@@ -242,6 +242,21 @@ void experiment_stacks_read(struct stack_tree *tree, const struct read_context *
 	hash_map_fini(&reader.epoch_ids);
 }
 
+uint32_t experiment_stacks_stand_in(struct stack_tree *tree, uint64_t pc)
+{
+	for (uint32_t i = 0; i < tree->nodes.count; i++) {
+		const struct stack_node *node = &tree->nodes.items[i];
+
+		if (node->parent == STACK_ROOT && i != STACK_ROOT &&
+		    tree->locations.items[node->location].pc == pc)
+			return i;
+	}
+	*vec_push(&tree->locations) = (struct stack_location){.pc = pc};
+	*vec_push(&tree->nodes) = (struct stack_node){
+		.parent = STACK_ROOT, .location = (uint32_t)tree->locations.count - 1};
+	return (uint32_t)tree->nodes.count - 1;
+}
+
 void experiment_stacks_fini(struct stack_tree *tree)
 {
 	vec_fini(&tree->nodes);

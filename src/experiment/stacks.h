@@ -44,6 +44,8 @@ struct stack_tree {
  * still gives a tree of the root and <Unknown>.
  */
 void experiment_stacks_read(struct stack_tree *tree, const struct read_context *context);
+/* The node of a stack that is only the stand-in `pc` (below FORMAT_PC_LIMIT). */
+uint32_t experiment_stacks_stand_in(struct stack_tree *tree, uint64_t pc);
 void experiment_stacks_fini(struct stack_tree *tree);
 
 #endif

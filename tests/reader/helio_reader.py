@@ -393,6 +393,7 @@ def read_process(directory):
         'bytes': size,
         'threads': [{'number': t.number, 'tid': t.tid, 'begin': None if t.begin is None else t.begin / 1e6,
                      'life': None if t.life() is None else t.life() / 1e6, 'ended': t.end is not None,
+                     'last': t.last / 1e6, 'paused': sum(kind for _, kind in t.pauses) > 0,
                      'events': t.events, 'sum': sum(t.states) / 1e6,
                      'states': {s: v / 1e6 for s, v in zip(STATES, t.states) if v}}
                     for t in sorted(profile.threads.values(), key=lambda t: t.number)],
@@ -407,12 +408,49 @@ def read_process(directory):
     }
 
 
+def ended_in_order(process):
+    ended = False
+    for event in process['log_events']:
+        if event['kind'] == 'exec' or (event['kind'] == 'exit' and 'status' not in event):
+            ended = True
+        elif event['kind'] == 'exec_failed':
+            ended = False
+    return ended
+
+
+def end_known_to_others(process, family):
+    """When the process ended, in seconds, by the log of whoever saw it; None: nobody did."""
+    pid = process['process'].get('pid')
+    times = [int(event['tstamp']) for other in family.values() for event in other['log_events']
+             if (event['kind'] == 'reaped' and event.get('pid') == pid)
+             or (event['kind'] == 'exit' and 'status' in event and other['process'].get('pid') == pid)]
+    later = [time for time in times if time >= int(process['process'].get('tstamp', 0))]
+    return min(later) // 1000 / 1e6 if later else None
+
+
+def settle_end(process, family):
+    """The last waits of a process that did not close its books."""
+    end = end_known_to_others(process, family)
+    if end is None or ended_in_order(process):
+        return
+    for thread in process['threads']:
+        rest = end - thread['last']
+        if thread['begin'] is None or thread['ended'] or thread['paused'] or rest <= 0:
+            continue
+        thread['life'] += rest
+        for total, key in ((thread, 'sum'), (process, 'total'), (thread['states'], 'sleep'), (process['states'], 'sleep'),
+                           (process['unrecorded'], PSEUDO[4])):
+            total[key] = total.get(key, 0) + rest
+
+
 def read_family(path):
     """{lineage: process} of a founder and its descendants; the founder's lineage is ''."""
     family = {'': read_process(path)}
     for name in sorted(os.listdir(path)):
         if re.fullmatch(r'(_[fxc]\d+)+\.er', name) and os.path.exists(os.path.join(path, name, 'log.xml')):
             family[name[:-3]] = read_process(os.path.join(path, name))
+    for process in family.values():
+        settle_end(process, family)
     return family
 
 

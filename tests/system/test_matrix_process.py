@@ -59,3 +59,41 @@ def storm(t, engine):
     t.equal(len(family), 156, 'experiments')
     t.equal({process['collector'].get('engine') for process in family.values()}, {engine}, 'engines')
     t.equal(max(lineage.count('_f') for lineage in family), 3, 'generations')
+
+
+ENDS = (('abort', 128 + 6), ('segv', 128 + 11), ('_exit', 21), ('_Exit', 22), ('exit_group', 23), ('quick_exit', 24),
+        ('exit_in_exit', 25), ('thread', 26), ('last_thread', 0))
+
+
+@test(alone=True, engines=True)
+def ended(t, engine):
+    """However a process ends, its time is there up to the last tenth of a second."""
+    for number, (how, status) in enumerate(ENDS):
+        bare = t.run(t.target('ends'), how)
+        t.equal(bare.status, status, f'{how}: status of the bare run')
+        result = t.collect(t.target('ends'), how, engine=engine, status=status, options=('-p', INTERVALS[number % 3]))
+        truth = result.truth()
+        process = t.read(result.experiment)['']
+        t.near(process['cpu'], 0.1, f'{how}: CPU', 0.05, 0.012)
+        longest = max(thread['sum'] for thread in process['threads'])
+        t.near(longest, truth['lived'], f'{how}: time of the thread that lived longest', absolute=0.1)
+        if how == 'last_thread':  # the first thread's life ends with pthread_exit
+            t.check(process['threads'][0]['sum'] < 0.2, f'{how}: {process["threads"][0]["sum"]} s of the first thread')
+        listing = t.functions(result.experiment, 'e.total')
+        t.near(listing['<Total>']['e.total'], process['total'], f'{how}: total by print', 1e-6, 2e-6)
+
+
+@test(alone=True, engines=True)
+def killed(t, engine):
+    """SIGKILL while waiting or working: nothing of what was before is missing."""
+    for number, how in enumerate(('killed_waiting', 'killed_working', 'child_killed')):
+        for interval in (INTERVALS[number], '10m'):
+            status = 9 if how == 'child_killed' else 128 + 9
+            result = t.collect(t.target('ends'), how, engine=engine, status=status, options=('-p', interval))
+            truth = result.truth()
+            family = t.read(result.experiment)
+            process = family['_f1' if how == 'child_killed' else '']
+            t.near(process['threads'][0]['sum'], truth['lived'], f'{how} at {interval}: all of its time', absolute=0.1)
+            t.near(process['cpu'], truth.get('worked', 0.1), f'{how} at {interval}: CPU', absolute=0.1)
+            rows = t.functions(result.experiment, 'e.total')
+            t.near(rows['<Total>']['e.total'], sum(p['total'] for p in family.values()), f'{how}: total by print', 1e-6, 1e-5)

@@ -170,7 +170,9 @@ static void make_process(struct truth *truth, const char *path, unsigned process
 	struct bytes file = {0};
 
 	write_text(path, "log.xml",
-		   process ? LOG_START LOG_END : LOG_START LOG_SYSTEM LOG_PROCESS LOG_END);
+		   process ? LOG_START LOG_END
+			   : LOG_START LOG_SYSTEM LOG_PROCESS
+			   "<event kind=\"exit\" tstamp=\"9000000\"/>\n" LOG_END);
 	write_text(path, "map.xml",
 		   MAP_START "<event kind=\"map\" vaddr=\"0x100000\" size=\"0x1000\" "
 			     "bias=\"0x100000\" name=\"/lib/a.so\" buildid=\"01\"/>\n"

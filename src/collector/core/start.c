@@ -286,6 +286,7 @@ static void begin_own_thread(uint64_t stack_low, uint64_t stack_high)
 	collector.cpu_before_ns = process_cpu_ns();
 	clock_begin(thread);
 	thread_adopt(thread, thread->clock.last.now_ns);
+	thread_watch_end(thread);
 }
 
 static int find_own_text(struct dl_phdr_info *info, size_t size, void *unused)

@@ -11,6 +11,7 @@
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/wait.h>
 #include <threads.h>
 
 typedef int clone_function(void *argument);
@@ -48,6 +49,11 @@ typedef int clone_function(void *argument);
 	X(int, posix_spawnp,                                                                       \
 	  (pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,   \
 	   char *const[], char *const[]))                                                          \
+	X(pid_t, wait, (int *))                                                                    \
+	X(pid_t, waitpid, (pid_t, int *, int))                                                     \
+	X(pid_t, wait3, (int *, int, struct rusage *))                                             \
+	X(pid_t, wait4, (pid_t, int *, int, struct rusage *))                                      \
+	X(int, waitid, (idtype_t, id_t, siginfo_t *, int))                                         \
 	X(int, system, (const char *))                                                             \
 	X(FILE *, popen, (const char *, const char *))                                             \
 	X(void, _exit, (int))                                                                      \
@@ -83,6 +89,10 @@ void seccomp_before_syscall(long number, long a, long b, long c);
 
 /* The program has its signals back; where it has changed an action itself, that one stays. */
 void signal_give_back(void);
+
+/* thread.c: the calling thread says when it ends, however it does. */
+struct thread;
+void thread_watch_end(struct thread *thread);
 
 /* fork.c: once */
 void process_install(void);

@@ -44,6 +44,12 @@ static void make_end_key(void)
 	pthread_key_create(&end_key, on_thread_data);
 }
 
+void thread_watch_end(struct thread *thread)
+{
+	pthread_once(&end_key_once, make_end_key);
+	pthread_setspecific(end_key, thread);
+}
+
 /* The stack holds our frames' callers up to the thread's descriptor at its top (glibc puts it
  * there). */
 static void set_stack_bounds(struct thread *thread, uint64_t size)
@@ -71,8 +77,7 @@ static void begin(struct thread *thread)
 	clock_begin(thread);
 	thread->start_stack =
 		stacktable_intern(stack_of_caller(thread), (uint64_t)thread->start_routine, NULL);
-	pthread_once(&end_key_once, make_end_key);
-	pthread_setspecific(end_key, thread);
+	thread_watch_end(thread);
 }
 
 static void *trampoline(void *argument)

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `ends HOW` works for a while, in work() and where its end passes, and then ends in that way.
+ * Prints "lived SECONDS" and "worked SECONDS" of CPU as late as it can.  The last moments of
+ * `killed_...` are timed by the process that kills.
+ */
+#include "target.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/wait.h>
+
+enum { WORK_MS = 100, KILL_AFTER_MS = 300 };
+
+static volatile uint64_t sink;
+static double start;
+
+static NOINLINE void work(void)
+{
+	double end = clock_seconds(CLOCK_THREAD_CPUTIME_ID) + WORK_MS / 1e3;
+
+	while (clock_seconds(CLOCK_THREAD_CPUTIME_ID) < end)
+		sink += churn(sink | 1, 10000);
+}
+
+static void say(double now)
+{
+	char line[128];
+	int length = snprintf(line, sizeof(line), "lived %.6f\nworked %.6f\n", now - start,
+			      clock_seconds(CLOCK_PROCESS_CPUTIME_ID));
+
+	if (write(1, line, (size_t)length) < 0)
+		_exit(99);
+}
+
+/* Something in a handler of the end: its time is the program's too. */
+static void work_last(void)
+{
+	work();
+	say(wall_now());
+}
+
+static void pause_ms(long ms)
+{
+	nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
+}
+
+static void by_abort(void)
+{
+	work_last();
+	abort();
+}
+
+static void by_segv(void)
+{
+	work_last();
+	*(volatile int *)0 = 0;
+}
+
+static void by__exit(void)
+{
+	work_last();
+	_exit(21);
+}
+
+static void by__Exit(void)
+{
+	work_last();
+	_Exit(22);
+}
+
+static void by_number(void)
+{
+	work_last();
+	syscall(SYS_exit_group, 23);
+}
+
+static void by_quick_exit(void)
+{
+	at_quick_exit(work_last);
+	quick_exit(24);
+}
+
+static void exit_again(void)
+{
+	work_last();
+	exit(25);
+}
+
+static void by_exit_in_exit(void)
+{
+	atexit(exit_again);
+	exit(1);
+}
+
+static void *exit_here(void *unused)
+{
+	(void)unused;
+	work_last();
+	exit(26);
+}
+
+static void by_thread(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, exit_here, NULL);
+	for (;;)
+		pause();
+}
+
+static void *work_here(void *unused)
+{
+	(void)unused;
+	pause_ms(KILL_AFTER_MS);
+	work_last();
+	return NULL;
+}
+
+static void by_last_thread(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, work_here, NULL);
+	pthread_exit(NULL);
+}
+
+/* A child that kills its parent after a while, and says when. */
+static void start_killer(void)
+{
+	pid_t victim = getpid();
+
+	if (fork())
+		return;
+	pause_ms(KILL_AFTER_MS);
+	clockid_t cpu;
+	struct timespec worked = {0};
+	if (!clock_getcpuclockid(victim, &cpu))
+		clock_gettime(cpu, &worked);
+	double now = wall_now();
+	kill(victim, SIGKILL);
+	while (!kill(victim, 0) && getppid() == victim)
+		;
+	printf("lived %.6f\nworked %.6f\n", now - start, worked.tv_sec + worked.tv_nsec / 1e9);
+	fflush(stdout);
+	_exit(0);
+}
+
+static void killed_waiting(void)
+{
+	start_killer();
+	work();
+	for (;;)
+		pause();
+}
+
+static void killed_working(void)
+{
+	start_killer();
+	for (;;)
+		work();
+}
+
+static void child_killed(void)
+{
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		work();
+		for (;;)
+			pause();
+	}
+	double born = wall_now();
+
+	pause_ms(KILL_AFTER_MS);
+	kill(child, SIGKILL);
+	double now = wall_now();
+
+	waitpid(child, &status, 0);
+	printf("child %d\nlived %.6f\n", (int)child, now - born);
+	fflush(stdout);
+	_exit(WTERMSIG(status));
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} ways[] = {
+	{"abort", by_abort},
+	{"segv", by_segv},
+	{"_exit", by__exit},
+	{"_Exit", by__Exit},
+	{"exit_group", by_number},
+	{"quick_exit", by_quick_exit},
+	{"exit_in_exit", by_exit_in_exit},
+	{"thread", by_thread},
+	{"last_thread", by_last_thread},
+	{"killed_waiting", killed_waiting},
+	{"killed_working", killed_working},
+	{"child_killed", child_killed},
+};
+
+int main(int argc, char **argv)
+{
+	start = wall_now();
+	for (size_t i = 0; argc > 1 && i < sizeof(ways) / sizeof(*ways); i++)
+		if (!strcmp(argv[1], ways[i].name))
+			ways[i].run();
+	return 1;
+}
