@@ -8,6 +8,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import threading
@@ -243,6 +244,29 @@ def finish(t, process):
     out, err = process.communicate(timeout=60)
     t.equal(process.returncode, 0, f'status: {err}')
     return {words[0]: float(words[1]) for words in map(str.split, out.splitlines()) if len(words) == 2}
+
+
+@test(engines=True)
+def signals_that_meet_a_sleep(t, engine):
+    """Each of four signals in one sleep is a sample point; what handles them itself is woken by each."""
+    for words, woken in (((), 0), ((f'handle:{USR1}',), 4)):
+        process = start(t, *words, 'meet:a', 'sleep:1', options=('-l', 'USR1', '--engine', engine))
+        meet(t, 'a')
+        pid = int(t.read(t.directory / 'run.er')['']['process']['pid'])
+        go(t, 'a')
+        time.sleep(0.2)
+        for _ in range(4):
+            os.kill(pid, signal.SIGUSR1)
+            time.sleep(0.1)
+        truth = finish(t, process)
+        founder = t.read(t.directory / 'run.er')['']
+        t.equal(truth['handled'], woken, 'signals handled')
+        t.check(truth['interrupted'] >= woken, f'{truth["interrupted"]} sleeps interrupted')
+        t.equal(manual_labels(founder), ['signal'] * 4, 'sample points')
+        t.check(founder['threads'][0]['life'] >= 1, f'{founder["threads"][0]["life"]} s of life')
+        for file in ('a.here', 'a.go'):
+            (t.directory / file).unlink()
+        shutil.rmtree(t.directory / 'run.er')
 
 
 @test(engines=True, alone=True)

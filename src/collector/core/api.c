@@ -74,8 +74,8 @@ static void api_pause(void)
 {
 	if (!enter())
 		return;
-	collector_settle_all(); /* what led here belongs to here, not to where the next event comes
-				 */
+	/* What led here belongs here, and not to where the next event comes. */
+	collector_settle_all();
 	if (control_pause())
 		note("pause", "API", "collector_pause(API)");
 	leave();
