@@ -206,11 +206,19 @@ static bool same_entry(const FTSENT *entry, const char *copy)
 	}
 }
 
-/* Calls visit with each entry below (and with) `from`, and the same place below `to`. */
-static bool walk(const char *from, const char *to, bool (*visit)(const FTSENT *, const char *))
+/* FTS_COMFOLLOW: where `from` is a link itself, what it points to is meant. */
+static FTS *open_walk(const char *from, int options)
 {
 	char *roots[] = {(char *)from, NULL};
-	FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+
+	return fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | options, NULL);
+}
+
+/* Calls visit with each entry below (and with) `from`, and the same place below `to`. */
+static bool walk(const char *from, const char *to, int options,
+		 bool (*visit)(const FTSENT *, const char *))
+{
+	FTS *fts = open_walk(from, options);
 	size_t length = strlen(from);
 	bool ok = fts;
 
@@ -232,12 +240,12 @@ static bool walk(const char *from, const char *to, bool (*visit)(const FTSENT *,
 
 bool tree_copy(const char *from, const char *to)
 {
-	return walk(from, to, copy_entry);
+	return walk(from, to, FTS_COMFOLLOW, copy_entry);
 }
 
 bool tree_same(const char *from, const char *copy)
 {
-	return walk(from, copy, same_entry);
+	return walk(from, copy, FTS_COMFOLLOW, same_entry);
 }
 
 static bool remove_entry(const FTSENT *entry, const char *unused)
@@ -255,7 +263,7 @@ static bool remove_entry(const FTSENT *entry, const char *unused)
 
 bool tree_remove(const char *path)
 {
-	return walk(path, "", remove_entry);
+	return walk(path, "", 0, remove_entry);
 }
 
 bool tree_rename(const char *from, const char *to)
@@ -291,8 +299,7 @@ bool tree_make_directories(const char *path)
 
 uint64_t tree_bytes(const char *path)
 {
-	char *roots[] = {(char *)path, NULL};
-	FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	FTS *fts = open_walk(path, FTS_COMFOLLOW);
 	uint64_t bytes = 0;
 
 	for (FTSENT *entry; fts && (entry = fts_read(fts));)

@@ -8,12 +8,15 @@ import filecmp
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import struct
 import subprocess
 import time
 
+import helio_reader
+import make_golden
 from harness import Skip, test
 
 LIBRARY = '''
@@ -322,6 +325,30 @@ def a_recording_in_progress_is_left_alone(t):
 
 
 @test
+def whose_process_it_is(t):
+    """A log without an end names a process: it must be this machine's, and older than the recording."""
+    experiment = t.collect('true').experiment
+    log = experiment / 'log.xml'
+    lines = [line for line in log.read_text().splitlines(keepends=True)
+             if 'kind="exit"' not in line and '</experiment>' not in line]
+
+    def state(pid, **changes):
+        text = ''.join(lines)
+        for name, value in (('process pid', pid), *changes.items()):
+            text = re.sub(rf'({name})="[^"]*"', rf'\1="{value}"', text, count=1)
+        log.write_text(text)
+        return json.loads(helio(t, 'ls', '--json').out)['experiments'][0]['state']
+
+    now = time.time_ns()
+    t.equal(state(os.getpid(), wall_ns=now), 'recording', 'a process that was there before')
+    helio(t, 'rm', experiment, status=1)
+    t.equal(state(os.getpid(), wall_ns=now - 10 ** 9 * 86400 * 3650), 'unfinished', 'one that began later')
+    t.equal(state(os.getpid(), hostname='elsewhere'), 'unfinished', 'one of another machine')
+    t.equal(state(2 ** 22 + 5), 'unfinished', 'none at all')
+    helio(t, 'rm', experiment)
+
+
+@test
 def a_launcher_that_was_killed(t):
     """helio collect is killed, and with it everything that could have closed the experiment."""
     process, experiment = begin(t, 'sleep', '100')
@@ -480,6 +507,17 @@ def check_warns(t):
     result = helio(t, 'check', experiment, status=1)
     t.check('prog is neither in archives/ nor here' in result.out, result.out)
     t.check('readable, with warnings' in result.out, result.out)
+
+
+@test
+def check_of_the_golden_experiment(t):
+    """It lost 3 events; its descendant died within a line of its log and has no overview; its programs never were here."""
+    path = make_golden.make(str(t.directory))
+    found = json.loads(helio(t, 'check', '-j', path, status=2).out)['experiments'][0]
+    t.check(any('3 events were dropped' in text for text in found['warnings']), found)
+    t.equal(found['damage'], ['golden.1.er/_f1.er/log.xml is damaged', 'golden.1.er/_f1.er/overview is missing'], 'damage')
+    t.check(any('/tmp/golden is neither in archives' in text for text in found['warnings']), found)
+    t.equal(found['yields']['events'], sum(p['events'] for p in helio_reader.read_family(path).values()), 'events')
 
 
 @test

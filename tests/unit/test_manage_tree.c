@@ -76,6 +76,13 @@ static void test_copy_tree(void **state)
 	assert_int_equal(tree_bytes("copy"), strlen("one\n"));
 	assert_false(tree_copy("tree", "copy"));
 	assert_int_equal(errno, EEXIST);
+	/* a link is another name of the tree, but its own when it is removed */
+	run("ln -s tree other");
+	assert_true(tree_copy("other", "second"));
+	run("test -d second && diff -r --no-dereference tree second");
+	assert_true(tree_same("other", "second"));
+	assert_true(tree_remove("other"));
+	assert_true(exists("tree/a/one"));
 }
 
 static void test_differences(void **state)
