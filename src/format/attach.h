@@ -7,6 +7,7 @@
 #ifndef HELIO_FORMAT_ATTACH_H
 #define HELIO_FORMAT_ATTACH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define FORMAT_ATTACH_NAME "helio_collector_attach_1"
@@ -26,6 +27,7 @@ struct format_attach {
 	int64_t (*end)(uint64_t pc, uint64_t sp);
 	/* When no signal of ours is pending in any thread: the program has its signals back. */
 	int64_t (*release)(void);
+	const _Atomic bool *recording; /* already: then leave the program alone */
 	/* Take the place of the C library's functions, which would let events fire inside exec. */
 	int (*execve)(const char *path, char *const argv[], char *const env[]);
 	int (*execveat)(int dir, const char *path, char *const argv[], char *const env[],

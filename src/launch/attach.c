@@ -77,7 +77,7 @@ static void put_usage(FILE *file)
 	      "\n"
 	      "      --for TIME              end after so many seconds; or with ms, m for minutes\n"
 	      "      --tree                  the processes' living descendants too\n"
-	      "  -p, -S, -F, -o, -O, -C, -t, -d, -L, --engine, --depth, -v, -q\n"
+	      "  -p, -S, -o, -O, -C, -t, -d, -L, --engine, --depth, -v, -q\n"
 	      "                              as helio collect has them\n"
 	      "\n"
 	      "Example: helio attach --for 10s -o server.er $(pidof server)\n",
@@ -108,6 +108,13 @@ static bool take_own_options(struct attach *attach, char **argv, char **rest)
 			if (!read_for(attach, argv[1]))
 				return false;
 			argv++;
+		} else if (!strcmp(*argv, "-F") ||
+			   !strncmp(*argv, "--follow", strlen("--follow"))) {
+			diag_add(&attach->diags, DIAG_ERROR,
+				 "Children that are born meanwhile cannot be followed (%s); --tree "
+				 "records those that live",
+				 *argv);
+			return false;
 		} else if (!strncmp(*argv, "--for=", strlen("--for="))) {
 			if (!read_for(attach, *argv + strlen("--for=")))
 				return false;
@@ -459,6 +466,7 @@ int launch_attach(int argc, char **argv)
 		put_usage(stdout);
 		code = 0;
 	} else {
+		attach.options.follow = false;
 		code = prepare(&attach);
 		if (!code)
 			code = record(&attach);

@@ -12,6 +12,7 @@
  */
 #include "launch/attach_inject.h"
 
+#include "launch/attach_check.h"
 #include "launch/proc.h"
 
 #include <dirent.h>
@@ -42,6 +43,9 @@ enum {
 
 /* Faults must stay open: the kernel would take a blocked one's handler away for good. */
 #define FAULTS (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGILL) | BIT(SIGFPE))
+
+/* The mask of the collector's handlers and of its own threads: not to be disturbed. */
+#define COLLECTOR_MASK (~(BIT(SIGKILL) | BIT(SIGSTOP)))
 
 /* The signals of the collector's engines. */
 #define ENGINE_SIGNALS (BIT(SIGTRAP) | BIT(__SIGRTMAX - 1))
@@ -290,7 +294,8 @@ static bool try_thread(struct inject *inject, struct calm *calm, pid_t tid)
 	inject->tid = tid;
 	if (!stop(tid))
 		return false;
-	if (keep(inject) && calm_at(calm, tid, in_call(&inject->registers)))
+	if (keep(inject) && inject->mask != COLLECTOR_MASK &&
+	    calm_at(calm, tid, in_call(&inject->registers)))
 		return true;
 	mend_call(inject->remote->pid, tid, inject->mask, &inject->registers);
 	give_back(inject);
@@ -334,7 +339,7 @@ static bool find_moment(struct inject *inject, struct calm *calm)
 
 		found = try_thread(inject, calm, tids.list.items[index]);
 		if (!found)
-			pause_ms(1 + i % 16);
+			pause_ms(1 + i % 8);
 	}
 	vec_fini(&tids.list);
 	return found;
@@ -346,6 +351,10 @@ enum status inject_take(struct inject *inject, struct remote *remote, struct cal
 	*inject = (struct inject){.remote = remote, .munmap = munmap};
 	if (!find_moment(inject, calm)) {
 		inject->tid = 0;
+		if (kill(remote->pid, 0) && errno == ESRCH) {
+			attach_explain(remote->pid, errno, diags);
+			return STATUS_NOTFOUND;
+		}
 		diag_add(diags, DIAG_ERROR,
 			 "Process %d: no thread could be stopped where it is safe to load a "
 			 "library; try again, or start the program with helio collect",
@@ -394,20 +403,26 @@ static void sweep_stopped(pid_t pid, pid_t tid)
 	trace(PTRACE_SETSIGMASK, tid, sizeof(mask), (uint64_t)&mask);
 }
 
-static void sweep_thread(pid_t pid, pid_t tid)
+/* False: a handler of the collector is at work. */
+static bool sweep_thread(pid_t pid, pid_t tid)
 {
 	struct user_regs_struct registers;
-	uint64_t mask;
+	uint64_t mask = 0;
 
 	if (!stop(tid))
-		return;
-	sweep_stopped(pid, tid);
-	if (!trace(PTRACE_GETREGS, tid, 0, (uint64_t)&registers) &&
-	    !trace(PTRACE_GETSIGMASK, tid, sizeof(mask), (uint64_t)&mask)) {
-		mend_call(pid, tid, mask, &registers);
-		trace(PTRACE_SETREGS, tid, 0, (uint64_t)&registers);
+		return true;
+	bool at_work = !trace(PTRACE_GETSIGMASK, tid, sizeof(mask), (uint64_t)&mask) &&
+		       mask == COLLECTOR_MASK;
+
+	if (!at_work) {
+		sweep_stopped(pid, tid);
+		if (!trace(PTRACE_GETREGS, tid, 0, (uint64_t)&registers)) {
+			mend_call(pid, tid, mask, &registers);
+			trace(PTRACE_SETREGS, tid, 0, (uint64_t)&registers);
+		}
 	}
 	trace(PTRACE_DETACH, tid, 0, 0);
+	return !at_work;
 }
 
 void inject_sweep_signals(const struct inject *inject, pid_t pid)
@@ -416,10 +431,13 @@ void inject_sweep_signals(const struct inject *inject, pid_t pid)
 
 	list_tids(&tids, pid);
 	for (size_t i = 0; i < tids.list.count; i++) {
-		if (tids.list.items[i] == inject->tid)
+		if (tids.list.items[i] == inject->tid) {
 			sweep_stopped(pid, inject->tid);
-		else
-			sweep_thread(pid, tids.list.items[i]);
+			continue;
+		}
+		for (int tries = 0; tries < TRIES && !sweep_thread(pid, tids.list.items[i]);
+		     tries++)
+			pause_ms(1);
 	}
 	vec_fini(&tids.list);
 }

@@ -219,6 +219,23 @@ static uint64_t put_words(struct visit *visit, char **words)
 	return at;
 }
 
+static enum status refuse_recorded(const struct visit *visit, struct diag_list *diags)
+{
+	diag_add(diags, DIAG_ERROR,
+		 "Process %d is being recorded already, or was started by helio collect",
+		 (int)visit->pid);
+	return STATUS_INVALID;
+}
+
+/* Before the program is touched: its events would end the call that a thread is held in. */
+static bool is_recording(const struct visit *visit)
+{
+	uint8_t recording = 0;
+
+	return remote_read(&visit->remote, (uint64_t)visit->table.recording, &recording, 1) &&
+	       recording;
+}
+
 static enum status start(struct visit *visit, char **words, struct diag_list *diags)
 {
 	uint64_t at = put_words(visit, words);
@@ -230,14 +247,11 @@ static enum status start(struct visit *visit, char **words, struct diag_list *di
 	if (!result)
 		return STATUS_OK;
 	if ((int64_t)result == -EBUSY)
-		diag_add(diags, DIAG_ERROR,
-			 "Process %d is being recorded already, or was started by helio collect",
-			 (int)visit->pid);
-	else
-		diag_add(diags, DIAG_ERROR,
-			 "Process %d could not begin the experiment: %s; is the directory one in "
-			 "which its user may write?",
-			 (int)visit->pid, strerror((int)-(int64_t)result));
+		return refuse_recorded(visit, diags);
+	diag_add(diags, DIAG_ERROR,
+		 "Process %d could not begin the experiment: %s; is the directory one in "
+		 "which its user may write?",
+		 (int)visit->pid, strerror((int)-(int64_t)result));
 	return STATUS_IO;
 }
 
@@ -248,6 +262,8 @@ enum status attach_process_begin(pid_t pid, const struct attach_request *request
 	enum status status = visit_begin(&visit, pid, diags);
 	bool loaded = status == STATUS_OK && find_table(&visit);
 
+	if (loaded && is_recording(&visit))
+		status = refuse_recorded(&visit, diags);
 	if (status == STATUS_OK)
 		status = take(&visit, diags);
 	if (status == STATUS_OK && !loaded)
@@ -263,25 +279,37 @@ enum status attach_process_begin(pid_t pid, const struct attach_request *request
 	return status;
 }
 
+/* As long as an event may fire, nothing is taken from the program that catches its signal. */
+static enum status stop(struct visit *visit, struct diag_list *diags)
+{
+	const struct user_regs_struct *registers = &visit->inject.registers;
+	uint64_t ended, released;
+
+	if (!inject_call(&visit->inject, (uint64_t)visit->table.end, registers->rip, registers->rsp,
+			 &ended)) {
+		diag_add(diags, DIAG_ERROR,
+			 "Process %d: the recording could not be ended; it goes on with the "
+			 "collector in it",
+			 (int)visit->pid);
+		return STATUS_IO;
+	}
+	inject_sweep_signals(&visit->inject, visit->pid);
+	inject_call(&visit->inject, (uint64_t)visit->table.release, 0, 0, &released);
+	unhook(visit);
+	return ended ? STATUS_NOTFOUND : STATUS_OK;
+}
+
 enum status attach_process_end(pid_t pid, struct diag_list *diags)
 {
 	struct visit visit;
-	uint64_t ended = (uint64_t)-ESRCH, released;
 	enum status status = visit_begin(&visit, pid, diags);
 
 	if (status == STATUS_OK && !find_table(&visit))
 		status = STATUS_NOTFOUND; /* it has become another program */
 	if (status == STATUS_OK)
 		status = take(&visit, diags);
-	if (status == STATUS_OK) {
-		inject_call(&visit.inject, (uint64_t)visit.table.end, visit.inject.registers.rip,
-			    visit.inject.registers.rsp, &ended);
-		inject_sweep_signals(&visit.inject, pid);
-		inject_call(&visit.inject, (uint64_t)visit.table.release, 0, 0, &released);
-		unhook(&visit);
-		if (ended)
-			status = STATUS_NOTFOUND;
-	}
+	if (status == STATUS_OK)
+		status = stop(&visit, diags);
 	visit_end(&visit);
 	return status;
 }

@@ -88,6 +88,16 @@ static size_t put_messages(FILE *file, const struct process_info *process, const
 	return count;
 }
 
+static void put_attached(FILE *file, const struct process_info *process)
+{
+	const char *ms = find_attribute(process->settings, process->setting_count,
+					"attached_after_ms");
+
+	if (ms)
+		fprintf(file, "Attached to a process that had run for %.3f secs.\n",
+			strtod(ms, NULL) / 1e3);
+}
+
 static void put_target(FILE *file, const struct process_info *process)
 {
 	char *command = command_text(process->arguments);
@@ -99,6 +109,7 @@ static void put_target(FILE *file, const struct process_info *process)
 		fprintf(file, "Target command%s: '%s'\n", wide ? " (64-bit)" : "", command);
 	else if (process->executable)
 		fprintf(file, "Target%s: '%s'\n", wide ? " (64-bit)" : "", process->executable);
+	put_attached(file, process);
 	fprintf(file,
 		"Process pid %" PRId64 ", ppid %" PRId64 ", pgrp %" PRId64 ", sid %" PRId64 "\n",
 		process->pid, process->ppid, process->pgrp, process->sid);

@@ -132,6 +132,7 @@ COLLECTOR_EXPORT const struct format_attach helio_collector_attach_1 = {
 	.begin = begin,
 	.end = end,
 	.release = release,
+	.recording = &collector.recording,
 	.execve = quiet_execve,
 	.execveat = quiet_execveat,
 };

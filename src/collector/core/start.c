@@ -151,7 +151,7 @@ static bool read_environment(void)
 	copy(collector.library, sizeof(collector.library), library);
 	read_lineage(lineage);
 	collector.tracking = true;
-	if (!collector.lineage[0])
+	if (!collector.lineage[0] || collector.late)
 		return true;
 	return collector.follow && (!pattern || wanted(pattern));
 }

@@ -1,0 +1,405 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+`helio attach`: programs that run already.
+
+What the program did meanwhile is known from the kernel's clock of its CPU time, read
+from outside before and after, from what it counted itself, and from its output, which must
+be that of a run without us.
+"""
+import os
+import re
+import signal
+import struct
+import subprocess
+import time
+
+from harness import test
+
+CHI_SQUARE_3_001 = 16.27
+
+
+class Program:
+    """A program in the background that says `ready` when it runs, and takes commands."""
+
+    def __init__(self, t, *words, ready='ready', **more):
+        self.t = t
+        self.process = subprocess.Popen([str(w) for w in words], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.STDOUT, text=True, cwd=t.directory, **more)
+        self.pid = self.process.pid
+        if ready is not None:
+            t.equal(self.process.stdout.readline().strip(), ready, 'first line')
+        self.single = len(os.listdir(f'/proc/{self.pid}/task')) == 1
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.process.kill()
+        self.process.wait()
+
+    def say(self, command):
+        self.process.stdin.write(command)
+        self.process.stdin.flush()
+
+    def end(self, command='q'):
+        """Its exit status and the rest of its output."""
+        out, _ = self.process.communicate(command, timeout=60)
+        return self.process.returncode, out
+
+    def cpu(self):
+        """CPU time in seconds, by the kernel; of the process, which our threads are part of, unless it had one thread."""
+        if self.single:
+            with open(f'/proc/{self.pid}/task/{self.pid}/schedstat') as file:
+                return int(file.read().split()[0]) / 1e9
+        return time.clock_gettime((~self.pid << 3) | 2)
+
+    def caught(self):
+        """The signals that it handles, as a mask."""
+        with open(f'/proc/{self.pid}/status') as status:
+            return int(re.search(r'SigCgt:\s*(\w+)', status.read()).group(1), 16)
+
+
+class Attached:
+    """helio attach at work, on programs; ended by Ctrl-C, or with them."""
+
+    def __init__(self, t, *programs, engine=None, options=()):
+        self.t, self.program = t, programs[0]
+        self.experiment = t.directory / f'attach.{len(list(t.directory.glob("attach.*.er"))) + 1}.er'
+        words = [t.helio, 'attach', *(['--engine', engine] if engine else []), *options, '-o', self.experiment]
+        self.most = -self.program.cpu()
+        self.process = subprocess.Popen([str(w) for w in words] + [str(p.pid) for p in programs], cwd=t.directory,
+                                        stderr=subprocess.PIPE, text=True)
+        for _ in programs:
+            line = self.process.stderr.readline()
+            t.check('recording' in line, f'instead of "recording": {line}')
+        self.least = -self.program.cpu()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.process.kill()
+        self.process.wait()
+
+    def end(self, interrupt=True):
+        """What it said. The program's CPU time while it was recorded lies between `least` and `most`."""
+        if interrupt:
+            self.least += self.program.cpu()
+            self.process.send_signal(signal.SIGINT)
+        _, said = self.process.communicate(timeout=60)
+        if interrupt:
+            self.most += self.program.cpu()
+        self.t.equal(self.process.returncode, 0, f'status of helio attach ({said})')
+        return said
+
+    def check_cpu(self, recorded):
+        self.t.check(0.95 * self.least <= recorded <= 1.01 * self.most + 0.005,
+                     f'{recorded} s of CPU recorded, not within {self.least} .. {self.most}')
+
+
+def attach(t, program, *options, seconds='1s', engine=None):
+    """helio attach for a while; the experiment."""
+    experiment = t.directory / f'attach.{len(list(t.directory.glob("attach.*.er"))) + 1}.er'
+    words = ['--engine', engine] if engine else []
+    result = t.run(t.helio, 'attach', '--for', seconds, '-o', experiment, *words, *options, program.pid)
+    t.equal(result.status, 0, f'status of helio attach ({result.err.strip()})')
+    return experiment
+
+
+def read(t, experiment, engine=None):
+    process = t.read(experiment)['']
+    if engine:
+        t.equal(process['collector']['engine'], engine, 'engine')
+    return process
+
+
+@test(alone=True, engines=True)
+def shares(t, engine):
+    """A program that never waits: it is interrupted at work, and its shares are right."""
+    with Program(t, t.target('shares'), '3s', ready=None) as program:
+        time.sleep(0.2)
+        with Attached(t, program, engine=engine, options=['-p', 'hi']) as attached:
+            time.sleep(1.5)
+            attached.end()
+        status, out = program.end('')
+    t.equal(status, 0, 'exit status')
+    truth = dict(line.split() for line in out.splitlines())
+    rows = t.functions(attached.experiment, 'e.totalcpu')
+    values = {name: rows[name]['e.totalcpu'] for name in 'abcd'}
+    total = sum(values.values())
+    attached.check_cpu(rows['<Total>']['e.totalcpu'])
+    t.ratio(total, rows['<Total>']['e.totalcpu'], 0.95, 1, 'a+b+c+d')
+    count = total / 0.000997
+    distance = sum(count * (values[n] / total - float(truth[f'{n}.share'])) ** 2 / float(truth[f'{n}.share'])
+                   for n in 'abcd')
+    # the shares of the part that was recorded differ from those of the whole run
+    t.check(distance < 4 * CHI_SQUARE_3_001, f'shares {values} against {truth}: chi-square {distance:.2f}')
+    read(t, attached.experiment, engine)
+
+
+@test(alone=True, engines=True)
+def threads(t, engine):
+    """Those that run already, and those that begin later; nothing is left behind."""
+    with Program(t, t.target('late'), 'poll') as program:
+        signals = program.caught()
+        with Attached(t, program, engine=engine) as attached:
+            time.sleep(0.4)
+            t.check(program.caught() != signals, 'no signal is taken')
+            program.say('tt')
+            time.sleep(0.6)
+            said = attached.end()
+        t.check('next: helio print' in said, f'no summary: {said}')
+        t.equal(program.caught(), signals, 'signals with a handler')
+        status, out = program.end()
+    t.equal((status, out), (0, 'interrupted 0\ntoo_short 0\n'), 'the program')
+    process = read(t, attached.experiment, engine)
+    t.check(len(process['threads']) >= 5, f'{len(process["threads"])} threads')
+    rows = t.functions(attached.experiment, 'i.totalcpu', 'i.total')
+    t.check(rows['early']['i.totalcpu'] > 0.05 and rows['later']['i.totalcpu'] > 0.02, f'{rows}')
+    attached.check_cpu(rows['<Total>']['i.totalcpu'])
+    # the main thread waits in poll all the time, the others in nanosleep for most of theirs
+    t.near(rows['poll']['i.total'], process['threads'][0]['life'], 'poll', 0.1)
+    t.check(rows['nap']['i.total'] > 0.2, f'{rows["nap"]}')
+
+
+WAITS = ('poll', 'epoll', 'select', 'read', 'nanosleep', 'futex', 'sigtimedwait', 'work')
+
+
+@test(engines=True)
+def no_wait_is_disturbed(t, engine):
+    for call in WAITS:
+        with Program(t, t.target('late'), call) as program:
+            for _ in range(2):
+                attach(t, program, '-p', 'hi', engine=engine, seconds='120ms')
+            status, out = program.end()
+        t.equal((status, out), (0, 'interrupted 0\ntoo_short 0\n'), f'{engine}, {call}')
+
+
+@test
+def over_and_over(t):
+    """In all threads the allocator's locks are held most of the time."""
+    with Program(t, t.target('late'), 'malloc') as program:
+        program.say('tt')
+        seen = 0
+        for i in range(20):
+            experiment = attach(t, program, '-p', 'hi', engine=('perf', 'monitor')[i % 2], seconds='30ms')
+            seen += t.read(experiment)['']['cpu']
+        t.check(seen > 0.05, f'{seen} s of CPU in all')
+        status, out = program.end()
+    t.equal((status, out.splitlines()[0]), (0, 'interrupted 0'), 'the program')
+
+
+@test
+def ends_meanwhile(t):
+    """By itself, in order; and killed."""
+    for how in ('q', 'kill'):
+        with Program(t, t.target('late'), 'poll') as program:
+            attached = Attached(t, program)
+            time.sleep(0.5)
+            if how == 'kill':
+                program.process.kill()
+            else:
+                status, out = program.end()
+                t.equal((status, out), (0, 'interrupted 0\ntoo_short 0\n'), 'the program')
+            attached.end(interrupt=False)
+        rows = t.functions(attached.experiment, 'i.totalcpu')
+        t.check(rows['early']['i.totalcpu'] > 0, f'{how}: {rows}')
+
+
+@test
+def attacher_is_killed(t):
+    """The program goes on, recording ends, and one can attach again."""
+    with Program(t, t.target('late'), 'nanosleep') as program:
+        with Attached(t, program) as attached:
+            time.sleep(0.3)
+        for _ in range(50):
+            time.sleep(0.1)
+            if 'was killed' in (attached.experiment / 'log.xml').read_text():
+                break
+        else:
+            t.check(False, 'the log does not say that recording has ended')
+        attach(t, program, seconds='200ms')
+        status, out = program.end()
+    t.equal((status, out), (0, 'interrupted 0\ntoo_short 0\n'), 'the program')
+
+
+@test
+def children_live(t):
+    """They are not recorded, so nothing of ours can fire in them, whatever they do to their signals."""
+    script = 'echo ready; read x; n=0; for i in $(seq 100); do /bin/true || n=$((n+1)); (exit 0) || n=$((n+1)); done; echo $n $i'
+    with Program(t, t.need('bash'), '-c', script) as program:
+        attached = Attached(t, program, options=['-p', '100u'])
+        status, out = program.end('\n')
+        attached.end(interrupt=False)
+    t.equal((status, out), (0, '0 100\n'), 'children that failed, and how many')
+    t.equal(set(t.read(attached.experiment)), {''}, 'experiments')
+
+
+@test(engines=True)
+def exec_is_survived(t, engine):
+    """An event that fires within exec would kill the new program: here every tenth, but for our jump."""
+    script = 'echo ready; read x; for i in 1 2 3 4 5; do :; done; exec echo done'
+    programs = [Program(t, t.need('bash'), '-c', script) for _ in range(24)]
+    attached = Attached(t, *programs, engine=engine, options=['-p', '100u'])
+    for program in programs:
+        t.equal(program.end('\n'), (0, 'done\n'), 'the new program')
+    attached.end(interrupt=False)
+    events = t.read(attached.experiment.with_suffix(f'.{programs[0].pid}.er'))['']['log_events']
+    t.check('exec' in [event['kind'] for event in events], 'the log does not know the exec')
+
+
+PYTHON = '''
+import hashlib, sys, threading
+print('ready', flush=True)
+def work(seed, out):
+    value = str(seed)
+    for i in range(400000):
+        value = hashlib.md5(value.encode()).hexdigest()
+    out[seed] = value
+out = {}
+threads = [threading.Thread(target=work, args=(n, out)) for n in range(2)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(sorted(out.items()))
+'''
+
+SQL = '''.print ready
+create table t(a integer, b text);
+with recursive n(i) as (select 1 union all select i + 1 from n where i < 300000)
+insert into t select i, hex(i * 7919 % 65536) from n;
+create index x on t(b);
+select count(*), sum(length(b)), max(a) from t where b between '3' and '37';
+'''
+
+
+@test
+def python(t):
+    real_program(t, [t.need('python3'), '-c', PYTHON], '')
+
+
+@test
+def sqlite(t):
+    real_program(t, [t.need('sqlite3')], SQL)
+
+
+def real_program(t, words, stdin):
+    bare = t.run(*words, stdin=stdin)
+    with Program(t, *words, ready=None) as program:
+        if stdin:
+            program.say(stdin.splitlines()[0] + '\n')
+        t.equal(program.process.stdout.readline(), 'ready\n', 'first line')
+        attached = Attached(t, program, options=['-p', 'hi'])
+        status, out = program.end('\n'.join(stdin.splitlines()[1:]) + '\n')
+        attached.end(interrupt=False)
+    t.equal((status, 'ready\n' + out), (bare.status, bare.out), 'the program')
+    t.check(t.functions(attached.experiment, 'i.totalcpu')['<Total>']['i.totalcpu'] > 0.1, 'no CPU time')
+
+
+@test
+def a_tree(t):
+    """--tree: what the process has started before."""
+    script = f'{t.target("late")} work < /dev/zero & echo $!; wait'
+    with Program(t, t.need('bash'), '-c', script, ready=None) as program:
+        lines = [program.process.stdout.readline().strip() for _ in range(2)]
+        child = int(min(lines)) # the other is "ready"
+        experiment = attach(t, program, '--tree', seconds='500ms')
+        os.kill(child, signal.SIGKILL)
+    family = t.read(experiment)
+    t.equal(set(family), {'', '_f1'}, 'experiments')
+    t.equal(family['_f1']['process']['pid'], str(child), 'process of the child')
+    t.check(t.functions(experiment, 'i.totalcpu')['early']['i.totalcpu'] > 0.02, 'no CPU time of the child')
+
+
+@test
+def several(t):
+    with Program(t, t.target('late')) as one, Program(t, t.target('late')) as other:
+        result = t.run(t.helio, 'attach', '--for', '300ms', '-o', 'a.er', one.pid, other.pid)
+        t.equal(result.status, 0, f'status ({result.err})')
+        for program in (one, other):
+            t.equal(t.read(t.directory / f'a.{program.pid}.er')['']['process']['pid'], str(program.pid), 'process')
+            t.equal(program.end()[1], 'interrupted 0\ntoo_short 0\n', 'the program')
+
+
+@test
+def header(t):
+    with Program(t, t.target('late')) as program:
+        experiment = attach(t, program, seconds='100ms')
+    text = t.run(t.helio, 'print', '-header', experiment).out
+    t.check(re.search(r'Attached to a process that had run for \d+\.\d+ secs', text), text)
+    t.check('late' in text and f'pid {program.pid}' in text, text)
+
+
+# What cannot be
+
+TINY_32 = struct.pack('<16sHHIIIIIHHHHHH', b'\x7fELF\x01\x01\x01', 2, 3, 1, 0x8048054, 52, 0, 0, 52, 32, 1, 0, 0, 0) + \
+    struct.pack('<IIIIIIII', 1, 0, 0x8048000, 0x8048000, 94, 94, 5, 4096) + b'\xb8\x1d\0\0\0\xcd\x80\xeb\xf7\x90'
+
+
+def refused(t, pid, status, *words, prefix=()):
+    result = t.run(*prefix, t.helio, 'attach', '--for', '100ms', pid)
+    t.equal(result.status, status, f'status ({result.err.strip()})')
+    t.check(all(word in result.err for word in words), f'"{result.err.strip()}" does not say {words}')
+    t.equal(list(t.directory.glob('*.er')), [], 'experiments')
+
+
+@test
+def what_is_no_program(t):
+    refused(t, 'x', 1, "'x'", 'pidof')
+    refused(t, 4194303, 127, 'There is no process 4194303')
+    refused(t, 2, 126, 'kernel')
+    with Program(t, t.target('late')) as program:
+        task = [int(n) for n in os.listdir(f'/proc/{program.pid}/task') if int(n) != program.pid][0]
+        refused(t, task, 126, 'thread', str(program.pid))
+    child = os.fork()
+    if not child:
+        os._exit(0)
+    time.sleep(0.1)
+    refused(t, child, 126, 'zombie')
+    os.waitpid(child, 0)
+
+
+@test
+def what_no_library_gets_into(t):
+    source = t.directory / 'static.c'
+    source.write_text('#include <stdio.h>\n#include <unistd.h>\nint main(void){puts("ready");fflush(stdout);for(;;)pause();}')
+    t.equal(t.run(t.need('gcc'), '-static', '-o', 'static', source).status, 0, 'gcc -static')
+    with Program(t, t.directory / 'static') as program:
+        refused(t, program.pid, 126, 'static', 'perf record')
+    tiny = t.directory / 'tiny'
+    tiny.write_bytes(TINY_32)
+    tiny.chmod(0o755)
+    try:
+        program = Program(t, tiny, ready=None)
+    except OSError:  # this kernel runs no 32-bit programs
+        return
+    with program:
+        refused(t, program.pid, 126, '32-bit', '-m32')
+
+
+@test
+def what_is_not_ours(t):
+    with Program(t, t.target('late')) as program:
+        nobody = (t.need('setpriv'), '--reuid', '65534', '--regid', '65534', '--clear-groups')
+        if os.access(t.helio, os.X_OK) and t.run(*nobody, 'test', '-x', t.helio).status == 0:
+            refused(t, program.pid, 126, 'No permission', 'CAP_SYS_PTRACE', prefix=nobody)
+        with Program(t, t.need('strace'), '-o', '/dev/null', '-p', program.pid, ready=None) as tracer:
+            for _ in range(100):
+                if f'TracerPid:\t{tracer.pid}' in open(f'/proc/{program.pid}/status').read():
+                    break
+                time.sleep(0.05)
+            refused(t, program.pid, 126, 'traced already', str(tracer.pid))
+        os.kill(program.pid, signal.SIGSTOP)
+        time.sleep(0.1)
+        refused(t, program.pid, 126, 'stopped', 'kill -CONT')
+        os.kill(program.pid, signal.SIGCONT)
+
+
+@test
+def what_is_recorded_already(t):
+    with Program(t, t.helio, 'collect', '-q', '-o', 'first.er', t.target('late')) as collector:
+        pid = int(open(f'/proc/{collector.pid}/task/{collector.pid}/children').read())
+        result = t.run(t.helio, 'attach', '--for', '100ms', '-o', 'second.er', pid)
+        t.equal(result.status, 126, f'status ({result.err})')
+        t.check('recorded already' in result.err, result.err)
+        t.equal(collector.end(), (0, 'interrupted 0\ntoo_short 0\n'), 'the program')
+    t.equal([p.name for p in t.directory.glob('*.er')], ['first.er'], 'experiments')
