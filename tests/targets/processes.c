@@ -357,6 +357,13 @@ static void inherit_signals(void)
 		_exit(1);
 	}
 	say_end("mask by vfork", child);
+	child = vfork();
+	if (child == 0) {
+		sigprocmask(SIG_SETMASK, &old, NULL);
+		execv(self, (char *[]){self, "report", "mask restored after vfork", NULL});
+		_exit(1);
+	}
+	say_end("mask restored after vfork", child);
 	if (posix_spawn(&child, self, NULL, NULL, REPORT("mask by spawn"), environ))
 		child = -1;
 	say_end("mask by spawn", child);

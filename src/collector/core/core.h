@@ -74,6 +74,12 @@ struct window {
 	uint64_t start_ns, end_ns;
 };
 
+/* A system call that our handler makes for the program, and where the program made it. */
+struct call_place {
+	uint64_t pc, sp; /* sp 0: none */
+	long call;
+};
+
 /* One live thread. Lives in its own mapping, which the next thread takes over. */
 struct thread {
 	uint32_t index;	       /* in the table of all states */
@@ -84,11 +90,13 @@ struct thread {
 	uint32_t
 		blocked; /* of our signals, those that the program believes it blocks: a bit each */
 	uint32_t vfork_index;		/* of the vfork under way */
+	uint32_t vfork_blocked;		/* `blocked` of its child, which runs on our memory */
 	uint64_t stack_low, stack_high; /* readable without care; 0: unknown */
 	void *(*start_routine)(void *);
 	void *start_argument;
 	struct lane lane;
 	struct clock_account clock;
+	struct call_place continued;   /* what the thread waits for in our handler */
 	struct window open;	       /* of collector_thread_pause; written under the lock */
 	int32_t timer;		       /* the monitor's CPU timer of this thread + 1; 0: none */
 	_Atomic uint64_t signalled_ns; /* when the monitor's signal under way was sent; 0: none */

@@ -109,8 +109,10 @@ __attribute__((used)) static void before_vfork(void)
 		return;
 	thread = atomic_load(&collector.recording) ? thread_current() : NULL;
 	uint32_t index = atomic_fetch_add(&collector.forks, 1) + 1;
-	if (thread)
+	if (thread) {
 		thread->vfork_index = index;
+		thread->vfork_blocked = thread->blocked;
+	}
 	lineage_of(&name, 'f', index);
 	lineage_log(lineage_log_time_ns(), "fork", name_room, NULL);
 }

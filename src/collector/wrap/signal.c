@@ -140,6 +140,13 @@ void signal_give_back(void)
 	}
 }
 
+/* Which of our signals the calling thread believes it blocks; a child of vfork has a mask of its
+ * own. */
+static uint32_t *believed(struct thread *thread)
+{
+	return collector_is_ours() ? &thread->blocked : &thread->vfork_blocked;
+}
+
 void signal_show_real(void)
 {
 	struct thread *thread = thread_current_if_known();
@@ -152,7 +159,7 @@ void signal_show_real(void)
 
 		if (ours->taken && ignored)
 			NEXT(sigaction)(ours->number, &ours->program, NULL);
-		if (thread && thread->blocked & 1u << i)
+		if (thread && *believed(thread) & 1u << i)
 			sigaddset(&blocked, ours->number);
 	}
 	NEXT(pthread_sigmask)(SIG_BLOCK, &blocked, NULL);
@@ -221,39 +228,41 @@ COLLECTOR_EXPORT __sighandler_t sigset(int number, __sighandler_t handler)
 }
 
 /* Takes our signals out of a set that is about to be blocked; what the program believes is kept. */
-static void believe(struct thread *thread, int how, const sigset_t *set)
+static void believe(uint32_t *blocked, int how, const sigset_t *set)
 {
 	for (int i = 0; i < ENGINE_SIGNALS; i++) {
 		bool named = sigismember(set, signals[i].number) == 1;
 
 		if (how == SIG_SETMASK ? !named : named && how == SIG_UNBLOCK)
-			thread->blocked &= ~(1u << i);
+			*blocked &= ~(1u << i);
 		else if (named)
-			thread->blocked |= 1u << i;
+			*blocked |= 1u << i;
 	}
 }
 
 static int change_mask(int how, const sigset_t *set, sigset_t *old,
 		       int (*next)(int, const sigset_t *, sigset_t *))
 {
-	bool hide = atomic_load(&collector.recording) && collector_is_ours();
-	struct thread *thread = hide ? thread_current() : NULL;
+	struct thread *thread = NULL;
 	sigset_t real;
 
+	if (atomic_load(&collector.recording))
+		thread = collector_is_ours() ? thread_current() : thread_current_if_known();
 	if (!thread)
 		return next(how, set, old);
-	uint32_t before = thread->blocked;
+	uint32_t *blocked = believed(thread);
+	uint32_t before = *blocked;
 
 	if (set) {
 		real = *set;
 		for (int i = 0; i < ENGINE_SIGNALS && how != SIG_UNBLOCK; i++)
 			sigdelset(&real, signals[i].number);
-		believe(thread, how, set);
+		believe(blocked, how, set);
 		set = &real;
 	}
 	int result = next(how, set, old);
 	if (result)
-		thread->blocked = before;
+		*blocked = before;
 	for (int i = 0; !result && old && i < ENGINE_SIGNALS; i++)
 		if (before & 1u << i)
 			sigaddset(old, signals[i].number);
