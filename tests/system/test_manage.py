@@ -17,7 +17,7 @@ import time
 
 import helio_reader
 import make_golden
-from harness import Skip, test
+from harness import ROOT, Skip, test
 
 LIBRARY = '''
 static volatile unsigned long sum;
@@ -395,6 +395,27 @@ def lists_and_describes(t):
     t.check('founder' in helio(t, 'info', experiment).out, 'info as text')
     helio(t, 'info', t.directory, status=1)
     helio(t, 'ls', 'nowhere', status=1)
+
+
+@test
+def json_fits_its_schema(t):
+    """… and the schema refuses what is wrong."""
+    try:
+        import jsonschema
+    except ImportError:
+        raise Skip('python3-jsonschema is not installed')
+    check = jsonschema.Draft202012Validator(json.loads((ROOT / 'docs/json-schema/helio-experiments.schema.json').read_text()))
+    experiment = t.collect(t.target('forktree'), '0.02s').experiment
+    odd = os.fsencode(t.directory) + b'/odd-\xff.er'
+    shutil.copytree(os.fsencode(experiment), odd)
+    for words in (('ls',), ('ls', 'run.1.er'), ('info', experiment), ('check', experiment, make_golden.make(str(t.directory)), 'nothing.er')):
+        result = json.loads(t.run(t.helio, words[0], '--json', *words[1:]).out)
+        problems = [f'{problem.json_path}: {problem.message[:300]}' for problem in check.iter_errors(result)]
+        t.check(not problems, f'{words}: {problems[:3]}')
+        first = result['experiments'][0]
+        for change in ({'more': 1}, {'path': 1}, {key: None for key in first}):
+            t.check(not check.is_valid({'experiments': [{**first, **change}]}), f'{words} accepts {change}')
+    t.check('odd-\ufffd.er' in [row['name'] for row in json.loads(t.run(t.helio, 'ls', '-j').out)['experiments']], 'a name of bytes')
 
 
 def blocks(path):
