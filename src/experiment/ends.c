@@ -45,13 +45,13 @@ static bool ended_in_order(const struct experiment_log *log)
 	return ended;
 }
 
-/* An event in `log` that tells of the end of the process `pid`. */
-static bool tells_end(const struct experiment_log *log, const struct log_event *event, int64_t pid)
+/* An event that tells of the end of the process `pid`; `founder`: the log's own, or 0. */
+static bool tells_end(const struct log_event *event, int64_t founder, int64_t pid)
 {
 	uint64_t number;
 
 	if (!strcmp(event->kind, "exit"))
-		return log->pid == pid && number_of(event, "status", &number);
+		return founder == pid && number_of(event, "status", &number);
 	return !strcmp(event->kind, "reaped") && number_of(event, "pid", &number) &&
 	       (int64_t)number == pid;
 }
@@ -68,7 +68,7 @@ static bool find_ending(const struct experiment *experiment, const struct proces
 		for (size_t k = 0; k < log->events.count; k++) {
 			const struct log_event *event = &log->events.items[k];
 
-			if (!tells_end(log, event, process->log.pid) ||
+			if (!tells_end(event, i ? 0 : log->pid, process->log.pid) ||
 			    event->time_ns < process->log.start_ns ||
 			    (found && event->time_ns >= ending->time_ns))
 				continue;

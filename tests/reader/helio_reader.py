@@ -422,8 +422,9 @@ def end_known_to_others(process, family):
     """When the process ended, in seconds, by the log of whoever saw it; None: nobody did."""
     pid = process['process'].get('pid')
     times = [int(event['tstamp']) for other in family.values() for event in other['log_events']
-             if (event['kind'] == 'reaped' and event.get('pid') == pid)
-             or (event['kind'] == 'exit' and 'status' in event and other['process'].get('pid') == pid)]
+             if event['kind'] == 'reaped' and event.get('pid') == pid]
+    if family['']['process'].get('pid') == pid:
+        times += [int(event['tstamp']) for event in family['']['log_events'] if event['kind'] == 'exit' and 'status' in event]
     later = [time for time in times if time >= int(process['process'].get('tstamp', 0))]
     return min(later) // 1000 / 1e6 if later else None
 
