@@ -21,7 +21,9 @@
 
 enum {
 	MODULES_MAX = 8192, /* executable segments, over the whole life of the process */
-	SNAPSHOTS = 64,	    /* old ones are used again after this many changes */
+	PUBLISH_TRIES = 1000,
+	SNAPSHOT_EXTRA = 32, /* segments more than are needed now */
+	SNAPSHOTS = 64,	     /* changes while some handler or other is always at work */
 	BUILD_ID_MAX = 32,
 	NAME_MAX_HERE = 1024,
 };
@@ -43,7 +45,8 @@ static struct segment *segments; /* MODULES_MAX, mapped */
 static uint32_t segment_count;
 static _Atomic unsigned changing;
 static struct unwind_modules *snapshots[SNAPSHOTS];
-static uint32_t snapshot_sizes[SNAPSHOTS], snapshot_next;
+static uint32_t snapshot_sizes[SNAPSHOTS], snapshot_in_force, snapshots_taken = 1;
+static bool unpublished; /* there was no room for the last change */
 
 /* Weak: glibc has it since 2.35. */
 extern int _dl_find_object(void *pc, struct dl_find_object *result) __attribute__((weak));
@@ -272,30 +275,48 @@ static bool note_object(const char *name, uint64_t bias, const ElfW(Phdr) * phdr
 	return changed;
 }
 
-/* Room for a snapshot of all loaded segments: one that nobody can still be reading. */
+static void *map_zeroed(size_t size)
+{
+	return sys_mmap(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+static size_t snapshot_bytes(uint32_t count)
+{
+	return sizeof(struct unwind_modules) + count * sizeof(struct unwind_module);
+}
+
+/*
+ * Room for a snapshot that no handler can be reading, or NULL.  Rooms are taken in a circle,
+ * which is free again but for the one in force whenever no handler is at work.
+ */
 static struct unwind_modules *snapshot_room(uint32_t count)
 {
-	uint32_t index = snapshot_next++ % SNAPSHOTS;
-	size_t size = sizeof(struct unwind_modules) + (count + 32) * sizeof(struct unwind_module);
+	uint32_t index = (snapshot_in_force + 1) % SNAPSHOTS;
 
+	if (unwind_modules_idle())
+		snapshots_taken = 1;
+	if (snapshots_taken == SNAPSHOTS)
+		return NULL;
 	if (!snapshots[index] || snapshot_sizes[index] < count) {
 		if (snapshots[index])
-			sys_munmap(snapshots[index], sizeof(struct unwind_modules) +
-							     (snapshot_sizes[index] + 32) *
-								     sizeof(struct unwind_module));
-		snapshots[index] =
-			sys_mmap(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		snapshot_sizes[index] = count;
+			sys_munmap(snapshots[index], snapshot_bytes(snapshot_sizes[index]));
+		snapshot_sizes[index] = count + SNAPSHOT_EXTRA;
+		snapshots[index] = map_zeroed(snapshot_bytes(snapshot_sizes[index]));
 	}
+	if (!snapshots[index])
+		return NULL;
+	snapshots_taken++;
+	snapshot_in_force = index;
 	return snapshots[index];
 }
 
-static void publish(void)
+static bool publish(void)
 {
 	struct unwind_modules *list = snapshot_room(segment_count);
 
+	unpublished = !list;
 	if (!list)
-		return;
+		return false;
 	list->count = 0;
 	for (uint32_t i = 0; i < segment_count; i++) {
 		if (!segments[i].loaded)
@@ -307,13 +328,44 @@ static void publish(void)
 		list->items[at] = segments[i].module;
 	}
 	unwind_modules_publish(list);
+	return true;
 }
 
-static int visit(struct dl_phdr_info *info, size_t size, void *changed)
+/* Outside handlers: what is gone must not stay in force, rather nothing is known. */
+static void publish_at_last(void)
 {
+	for (int i = 0; i < PUBLISH_TRIES; i++) {
+		if (publish())
+			return;
+		sys_call(SYS_sched_yield, 0, 0, 0, 0);
+	}
+	unwind_modules_publish(NULL);
+}
+
+static void change_begin(void)
+{
+	while (atomic_exchange(&changing, 1))
+		sys_call(SYS_sched_yield, 0, 0, 0, 0);
+}
+
+/*
+ * The list is locked with the loader's lock held, never the other way round: so what the
+ * scan sees is what is loaded, and who holds the list waits for nobody.
+ */
+struct scan {
+	bool begun, changed;
+};
+
+static int visit(struct dl_phdr_info *info, size_t size, void *argument)
+{
+	struct scan *scan = argument;
+
 	(void)size;
+	if (!scan->begun)
+		change_begin();
+	scan->begun = true;
 	if (note_object(info->dlpi_name, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum))
-		*(bool *)changed = true;
+		scan->changed = true;
 	return 0;
 }
 
@@ -336,16 +388,15 @@ static bool drop_unseen(void)
 
 void modules_update(void)
 {
-	bool changed = false;
+	struct scan scan = {0};
 
-	/* One at a time; whoever comes second finds his objects in the first one's scan, or in the
-	 * next. */
-	if (!segments || atomic_exchange(&changing, 1))
+	if (!segments)
 		return;
-	dl_iterate_phdr(visit, &changed);
-	changed |= drop_unseen();
-	if (changed)
-		publish();
+	dl_iterate_phdr(visit, &scan);
+	if (!scan.begun)
+		return;
+	if (drop_unseen() || scan.changed)
+		publish_at_last();
 	atomic_store(&changing, 0);
 }
 
@@ -359,10 +410,9 @@ bool modules_were_at(uint64_t start, uint64_t end)
 
 void modules_next_epoch(void)
 {
-	while (atomic_exchange(&changing, 1))
-		sys_call(SYS_sched_yield, 0, 0, 0, 0);
+	change_begin();
 	stacktable_next_epoch();
-	publish(); /* what threads remember of their stacks is of the old epoch */
+	publish_at_last(); /* what threads remember of their stacks is of the old epoch */
 	atomic_store(&changing, 0);
 }
 
@@ -388,8 +438,8 @@ bool modules_learn(uint64_t pc)
 		changed = note_object(found.dlfo_link_map->l_name, found.dlfo_link_map->l_addr,
 				      (const ElfW(Phdr) *)((const char *)elf + elf->e_phoff),
 				      elf->e_phnum);
-	if (changed)
-		publish();
+	if (changed || unpublished)
+		changed = publish();
 	atomic_store(&changing, 0);
 	return changed;
 }
@@ -421,11 +471,6 @@ void modules_archive_vdso(uint64_t address)
 	/* The section headers are the last thing in the image. */
 	file_append(fd, elf, elf->e_shoff + (uint64_t)elf->e_shnum * elf->e_shentsize);
 	sys_close(fd);
-}
-
-static void *map_zeroed(size_t size)
-{
-	return sys_mmap(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
 int modules_open(void)

@@ -565,5 +565,6 @@ uint32_t unwind_stack_node(struct unwind_memory *memory, const struct unwind_reg
 			memory->depth = 0;
 	}
 	*end = memory->end;
+	modules_put();
 	return node;
 }

@@ -60,14 +60,16 @@ struct unwind_modules {
 
 /*
  * Makes `modules` the ones in force, numbers them with a new generation and so
- * drops every cached rule and remembered stack.  Not for handlers, one caller at
- * a time.  Handlers may go on using the previous snapshot for a while: the
- * caller frees it only after unwind_modules_quiet() under unwind_modules_hold(),
- * or never.  NULL: none.
+ * drops every cached rule and remembered stack.  One caller at a time.  Handlers may
+ * go on using earlier snapshots for a while: the caller changes or frees them only
+ * when unwind_modules_idle() has said so since, or never.  NULL: none.
  */
 void unwind_modules_publish(struct unwind_modules *modules);
 
-/* The segment that holds `pc` in the snapshot in force, or NULL. */
+/* No handler uses any snapshot but the one in force. */
+bool unwind_modules_idle(void);
+
+/* The segment that holds `pc` in the snapshot in force, or NULL. Not beside a publisher. */
 const struct unwind_module *unwind_module_find(uint64_t pc);
 
 /*

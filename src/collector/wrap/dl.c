@@ -8,8 +8,21 @@
 #include "collector/wrap/next.h"
 
 #include <dlfcn.h>
+#include <time.h>
 
-enum { QUIET_TRIES = 1000 };
+/* Who reads is in a handler and on its way out; it may only have to get a processor first. */
+static void wait_until_quiet(void)
+{
+	enum { YIELDS = 1000, NAPS = 100 * 1000 };
+	const struct timespec nap = {.tv_nsec = 100 * 1000};
+
+	for (int i = 0; i < YIELDS + NAPS && !unwind_modules_quiet(); i++) {
+		if (i < YIELDS)
+			sys_call(SYS_sched_yield, 0, 0, 0, 0);
+		else
+			sys_call(SYS_nanosleep, &nap, 0, 0, 0);
+	}
+}
 
 COLLECTOR_EXPORT int dlclose(void *handle)
 {
@@ -17,8 +30,7 @@ COLLECTOR_EXPORT int dlclose(void *handle)
 		return NEXT(dlclose)(handle);
 	modules_update(); /* what is about to go must have been noted */
 	unwind_modules_hold();
-	for (int i = 0; i < QUIET_TRIES && !unwind_modules_quiet(); i++)
-		sys_call(SYS_sched_yield, 0, 0, 0, 0);
+	wait_until_quiet();
 	int result = NEXT(dlclose)(handle);
 	modules_update();
 	unwind_modules_release();
