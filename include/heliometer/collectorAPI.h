@@ -4,7 +4,8 @@
  *
  * Link with -lcollectorAPI, whose functions do nothing while nobody records.
  * libcollector.h is for programs that cannot link anything.  All functions may
- * be called by several threads at once, but not in signal handlers.
+ * be called by several threads at once; in a signal handler that interrupted
+ * another one of them they do nothing.
  */
 #ifndef HELIOMETER_COLLECTOR_API_H
 #define HELIOMETER_COLLECTOR_API_H

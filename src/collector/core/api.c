@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functions of collectorAPI.h.  A pause ends a window, resuming begins one:
- * the accounting cuts the time of each thread to its windows.
+ * The functions of collectorAPI.h.  A pause of the process stops its recording
+ * clock; a pause of a thread ends a window to which the accounting cuts its time.
  *
  * The program may define functions of these names itself (libcollectorAPI linked
  * statically): so the code is in static functions, and the names are aliases.
@@ -14,39 +14,43 @@
 
 #include <pthread.h>
 
-enum { TRIES_MAX = 100000 };
+enum { TRIES_MAX = 1000000 };
 
 static bool active(void)
 {
 	return atomic_load(&collector.recording) && collector_is_ours();
 }
 
-/* The process in which a thread is in here: the child of a fork does not wait for its parent's. */
-static _Atomic int32_t busy_pid;
+/* Who is in here: process << 32 | thread. */
+static _Atomic uint64_t owner;
 
 /*
  * One call at a time.  False when recording is not active, or in a signal
- * handler that interrupted a call, which would wait for itself.
+ * handler that interrupted a call, which would wait for itself.  The child of a
+ * fork does not wait for a thread of its parent.
  */
 static bool enter(void)
 {
-	int32_t own = sys_getpid();
+	uint64_t own = (uint64_t)sys_getpid() << 32 | (uint32_t)sys_gettid();
 
 	if (!active())
 		return false;
 	for (int tries = 0; tries < TRIES_MAX; tries++) {
-		int32_t other = atomic_load_explicit(&busy_pid, memory_order_relaxed);
+		uint64_t other = atomic_load_explicit(&owner, memory_order_relaxed);
 
-		if (other != own && atomic_compare_exchange_strong(&busy_pid, &other, own))
+		if (other == own)
+			return false;
+		if (other >> 32 != own >> 32 && atomic_compare_exchange_strong(&owner, &other, own))
 			return true;
 		sys_call(SYS_sched_yield, 0, 0, 0, 0);
 	}
+	log_warning("a call of the collector API was left out: another one did not end", 0);
 	return false;
 }
 
 static void leave(void)
 {
-	atomic_store_explicit(&busy_pid, 0, memory_order_release);
+	atomic_store_explicit(&owner, 0, memory_order_release);
 }
 
 /* ---- the whole process ---- */
