@@ -89,6 +89,26 @@ _helio_collect() {
 	esac
 }
 
+_helio_attach() {
+	local cur=$1 prev=$2
+	case $prev in
+	-p | --clock) _helio_words 'on off hi lo' "$cur" ;;
+	-S | --sample) _helio_words 'on off' "$cur" ;;
+	--engine) _helio_words 'auto perf monitor' "$cur" ;;
+	-o | -O | --output | --overwrite) _helio_experiments "$cur" ;;
+	-d | --directory) _helio_files -d "$cur" ;;
+	--for | -C | -t | -L | --comment | --duration | --size-limit | --depth) ;;
+	*)
+		if [[ $cur == -* ]]; then
+			_helio_words '--for --tree -p -S -o -O -C -t -L -d -v -q --clock --sample --output --overwrite --comment
+				--duration --size-limit --directory --engine --depth --verbose --quiet --help' "$cur"
+		else
+			_helio_words "$(ps -eo pid=)" "$cur"
+		fi
+		;;
+	esac
+}
+
 _helio_ctl() {
 	local cur=$1
 	if ((COMP_CWORD == 2)); then
@@ -124,16 +144,17 @@ _helio() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		_helio_words 'collect ctl doctor print ls info check archive cp mv rm help version --help --version' "$cur"
+		_helio_words 'attach collect ctl doctor print ls info check archive cp mv rm help version --help --version' "$cur"
 		return
 	fi
 	case ${COMP_WORDS[1]} in
 	collect) _helio_collect "$cur" "$prev" 2 ;;
 	print) _helio_print "$cur" "$prev" ;;
 	ls | info | check | archive | cp | mv | rm) _helio_manage "${COMP_WORDS[1]}" "$cur" "$prev" ;;
+	attach) _helio_attach "$cur" "$prev" ;;
 	ctl) _helio_ctl "$cur" ;;
 	doctor) _helio_words '--json --help' "$cur" ;;
-	help) ((COMP_CWORD == 2)) && _helio_words 'collect ctl doctor print ls info check archive cp mv rm help version' "$cur" ;;
+	help) ((COMP_CWORD == 2)) && _helio_words 'attach collect ctl doctor print ls info check archive cp mv rm help version' "$cur" ;;
 	esac
 }
 

@@ -19,6 +19,7 @@ function __helio_collect_program
 end
 
 complete -c helio -f
+complete -c helio -n __fish_is_first_arg -a attach -d 'record a program that runs already'
 complete -c helio -n __fish_is_first_arg -a collect -d 'run a program and record where its time goes'
 complete -c helio -n __fish_is_first_arg -a ctl -d 'pause, resume, sample or end a recording in progress'
 complete -c helio -n __fish_is_first_arg -a doctor -d 'say what this machine and this user can record'
@@ -34,7 +35,7 @@ complete -c helio -n __fish_is_first_arg -a help -d 'show help'
 complete -c helio -n __fish_is_first_arg -a version -d 'show the version'
 complete -c helio -n __fish_is_first_arg -l help -s h -d 'show help'
 complete -c helio -n __fish_is_first_arg -l version -s V -d 'show the version'
-complete -c helio -n '__helio_subcommand help' -a 'collect ctl doctor print ls info check archive cp mv rm help version'
+complete -c helio -n '__helio_subcommand help' -a 'attach collect ctl doctor print ls info check archive cp mv rm help version'
 
 complete -c helio -n '__helio_subcommand print' -a '(__helio_experiments)'
 complete -c helio -n '__helio_subcommand print' -o functions -d 'the functions with the current metrics'
@@ -92,6 +93,24 @@ complete -c helio -n '__helio_subcommand collect' -s v -l verbose -d 'show versi
 complete -c helio -n '__helio_subcommand collect' -s q -l quiet -d 'only errors and warnings'
 complete -c helio -n '__helio_subcommand collect' -s V -l version -d 'show the version'
 complete -c helio -n '__helio_subcommand collect' -l help -d 'show help'
+
+complete -c helio -n '__helio_subcommand attach' -a '(__fish_complete_pids)'
+complete -c helio -n '__helio_subcommand attach' -l for -x -d 'end after this time'
+complete -c helio -n '__helio_subcommand attach' -l tree -d 'living descendants too'
+complete -c helio -n '__helio_subcommand attach' -s p -l clock -x -a 'on off hi lo' -d 'clock profiling'
+complete -c helio -n '__helio_subcommand attach' -s S -l sample -x -a 'on off' -d 'sample points'
+complete -c helio -n '__helio_subcommand attach' -s o -l output -r -d 'the experiment to make'
+complete -c helio -n '__helio_subcommand attach' -s O -l overwrite -r -d 'the same, removing what is there'
+complete -c helio -n '__helio_subcommand attach' -s C -l comment -x -d 'a line of notes'
+complete -c helio -n '__helio_subcommand attach' -s t -l duration -x -d 'record only in this time'
+complete -c helio -n '__helio_subcommand attach' -s l -l sample-signal -x -a 'USR1 USR2' -d 'a signal that takes a sample point'
+complete -c helio -n '__helio_subcommand attach' -s L -l size-limit -x -a unlimited -d 'record no more than this'
+complete -c helio -n '__helio_subcommand attach' -s d -l directory -x -a '(__fish_complete_directories)' -d 'where to make the experiment'
+complete -c helio -n '__helio_subcommand attach' -l engine -x -a 'auto perf monitor' -d 'how to measure'
+complete -c helio -n '__helio_subcommand attach' -l depth -x -d 'the deepest call stack'
+complete -c helio -n '__helio_subcommand attach' -s v -l verbose -d 'show version and parameters'
+complete -c helio -n '__helio_subcommand attach' -s q -l quiet -d 'only errors and warnings'
+complete -c helio -n '__helio_subcommand attach' -l help -d 'show help'
 
 complete -c helio -n '__helio_subcommand ctl; and test (count (commandline -opc)) -eq 2' -a 'pause resume sample stop status'
 complete -c helio -n '__helio_subcommand ctl; and test (count (commandline -opc)) -gt 2' -a '(__helio_experiments)'
