@@ -88,6 +88,7 @@ static void reset(struct thread *thread)
 	thread->start_routine = NULL;
 	thread->start_argument = NULL;
 	thread->clock = (struct clock_account){0};
+	thread->continued = (struct call_place){0};
 	thread->open = (struct window){0};
 	thread->timer = 0;
 	atomic_store_explicit(&thread->signalled_ns, 0, memory_order_relaxed);

@@ -622,6 +622,24 @@ static bool remote_in_window(struct thread *thread, uint64_t *now_ns, uint64_t *
 	return inside;
 }
 
+/* A thread that waits in our handler does so for a call of the program: that is where it is. */
+static struct call_place place_of(const struct thread *thread, const struct clock_remote *remote)
+{
+	struct call_place program = thread->continued;
+	bool ours = remote->pc >= collector.text_low && remote->pc < collector.text_high;
+
+	if (ours && program.sp > remote->sp)
+		return program;
+	return (struct call_place){.pc = remote->pc, .sp = remote->sp, .call = remote->call};
+}
+
+static enum format_state remote_state(const struct clock_remote *remote, long call)
+{
+	if (remote->stopped)
+		return FORMAT_STATE_STOPPED;
+	return call < 0 ? FORMAT_STATE_DATA_FAULT : call_state(call);
+}
+
 void clock_remote_wait(struct thread *thread, const struct clock_remote *remote, uint64_t now_ns)
 {
 	struct clock_account *clock = &thread->clock;
@@ -632,10 +650,10 @@ void clock_remote_wait(struct thread *thread, const struct clock_remote *remote,
 	account_remote(clock, now_ns, cpu_ns, remote->delay_ns);
 	if (clock->remote_slices != remote->slices || !clock->remote_stack) {
 		clock->remote_slices = remote->slices;
-		clock->remote_stack = stack_of_blocked(thread, remote->pc, remote->sp);
-		clock->remote_state = remote->stopped	 ? FORMAT_STATE_STOPPED
-				      : remote->call < 0 ? FORMAT_STATE_DATA_FAULT
-							 : call_state(remote->call);
+		struct call_place place = place_of(thread, remote);
+
+		clock->remote_stack = stack_of_blocked(thread, place.pc, place.sp);
+		clock->remote_state = remote_state(remote, place.call);
 	}
 	emit(thread, FORMAT_STATE_WAIT_CPU, &clock->queued_pending_ns, clock->remote_stack);
 	emit(thread, clock->remote_state, &clock->blocked_pending_ns, clock->remote_stack);

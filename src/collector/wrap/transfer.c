@@ -100,7 +100,7 @@ static long finish_writev(const ucontext_t *context, long done)
 				       .a = regs[REG_RDI],
 				       .b = (long)pieces[i].iov_base + skip,
 				       .c = size - skip};
-		long got = wait_make_call(context, &rest);
+		long got = wait_make_call(context, SYS_writev, &rest);
 
 		done += got > 0 ? got : 0;
 		if (got < rest.c)
@@ -131,7 +131,7 @@ void transfer_finish(ucontext_t *context, long call)
 		regs[REG_RAX] = finish_writev(context, regs[REG_RAX]);
 		return;
 	}
-	long got = wait_make_call(context, &rest);
+	long got = wait_make_call(context, call, &rest);
 
 	if (got > 0)
 		regs[REG_RAX] += got;

@@ -13,9 +13,10 @@ struct request {
 
 /*
  * A system call made for the program, in our handler with the mask of the interrupted
- * code: what would interrupt it there does so here.  Our own signals wait.
+ * code: what would interrupt it there does so here.  Our own signals wait.  `call` is
+ * what the program had called.
  */
-long wait_make_call(const ucontext_t *context, const struct request *request);
+long wait_make_call(const ucontext_t *context, long call, const struct request *request);
 
 /*
  * The signals, as a set of bits, that have come as well and are about to meet a handler of the

@@ -124,14 +124,21 @@ static uint64_t site_of(const greg_t *regs)
 	return call_site((uint64_t)regs[REG_RIP], (uint64_t)regs[REG_RCX]);
 }
 
-long wait_make_call(const ucontext_t *context, const struct request *request)
+long wait_make_call(const ucontext_t *context, long call, const struct request *request)
 {
+	const greg_t *regs = context->uc_mcontext.gregs;
+	struct thread *thread = thread_current_if_known();
 	uint64_t mask = *(const uint64_t *)&context->uc_sigmask | OUR_SIGNALS, all;
 
+	if (thread)
+		thread->continued = (struct call_place){
+			.pc = (uint64_t)regs[REG_RIP], .sp = (uint64_t)regs[REG_RSP], .call = call};
 	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &mask, &all, sizeof(mask));
 	long result = sys_call6(request->call, request->a, request->b, request->c, request->d,
 				request->e, request->f);
 	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, 0, sizeof(all));
+	if (thread)
+		thread->continued.sp = 0;
 	return result;
 }
 
@@ -217,7 +224,7 @@ static void go_on_after_eintr(ucontext_t *context, uint64_t site, long call, boo
 	enum kind kind = kind_of(call, regs);
 
 	if (kind == KIND_CONTINUED) {
-		regs[REG_RAX] = wait_make_call(context, &restart);
+		regs[REG_RAX] = wait_make_call(context, call, &restart);
 		if (regs[REG_RAX] == -EINTR)
 			regs[REG_RCX] = 0;
 	} else if (sent ? kind >= KIND_TIMED : kind == KIND_ANEW && !may_be_ended()) {
