@@ -9,6 +9,7 @@
  * no memory, because after the first overlap its epoch is over.
  */
 #include "collector/core/core.h"
+#include "collector/core/file.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
 
@@ -195,7 +196,7 @@ static uint64_t write_text(int fd, const struct dynamic_function *function)
 	};
 	long offset = sys_call(SYS_lseek, fd, 0, SEEK_END, 0);
 
-	if (offset <= 0)
+	if (offset < LOG_HEADER || !file_may_reach((uint64_t)offset + header.size))
 		return 0;
 	if (sys_call(SYS_writev, fd, parts, 4, 0) == (long)header.size)
 		return (uint64_t)offset;
