@@ -40,9 +40,8 @@ static void put_usage(const char *program)
 	       "  -V, --version  the version\n"
 	       "  -h, --help     this help\n"
 	       "\n"
-	       "State: complete; recording (a process of it still runs); killed (the program was, "
-	       "by\n"
-	       "a signal); unfinished (helio collect was).\n",
+	       "State: complete; recording (a process of it still runs); stopped (by helio ctl);\n"
+	       "killed (the program was, by a signal); unfinished (helio collect was).\n",
 	       program);
 }
 

@@ -75,7 +75,8 @@ static bool is_stopped(const struct process *process)
 	return stopped;
 }
 
-bool survey_is_running(const struct experiment *experiment, const struct process *process)
+/* Whether the process is there that the log tells of, and has not ended. */
+static bool lives(const struct experiment *experiment, const struct process *process)
 {
 	const struct experiment_log *log = &process->log;
 	uint64_t wall_ns = experiment->processes.items[0].log.wall_ns;
@@ -84,8 +85,12 @@ bool survey_is_running(const struct experiment *experiment, const struct process
 	if (log->ended || !log->has_process || !is_here(experiment))
 		return false;
 	began = began_s(log->pid);
-	return began && began <= (wall_ns + log->start_ns) / 1000000000 + CLOCK_SLACK_S &&
-	       !is_stopped(process);
+	return began && began <= (wall_ns + log->start_ns) / 1000000000 + CLOCK_SLACK_S;
+}
+
+bool survey_is_running(const struct experiment *experiment, const struct process *process)
+{
+	return lives(experiment, process) && !is_stopped(process);
 }
 
 const char *survey_program(const struct process *process)
@@ -108,7 +113,8 @@ uint64_t survey_duration_ns(const struct process *process)
 
 const char *survey_state_name(enum survey_state state)
 {
-	static const char *const names[] = {"complete", "recording", "killed", "unfinished"};
+	static const char *const names[] = {"complete", "recording", "stopped", "killed",
+					    "unfinished"};
 
 	return names[state];
 }
@@ -144,6 +150,8 @@ static enum survey_state find_state(struct survey *survey)
 			survey->running_pid = experiment->processes.items[i].log.pid;
 			return SURVEY_RECORDING;
 		}
+	if (lives(experiment, &experiment->processes.items[0]))
+		return SURVEY_STOPPED;
 	if (founder->exit_signal)
 		return SURVEY_KILLED;
 	return founder->ended ? SURVEY_COMPLETE : SURVEY_UNFINISHED;

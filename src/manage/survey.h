@@ -10,6 +10,7 @@
 enum survey_state {
 	SURVEY_COMPLETE,
 	SURVEY_RECORDING,  /* a process of it still runs here */
+	SURVEY_STOPPED,	   /* `helio ctl stop` ended the recording, the program goes on */
 	SURVEY_KILLED,	   /* the founder was killed by a signal; what it had recorded is there */
 	SURVEY_UNFINISHED, /* nothing runs and nobody closed it: helio collect was killed, too */
 };
@@ -29,13 +30,13 @@ struct survey {
 enum status survey_open(const char *path, struct survey *survey, struct diag_list *errors);
 void survey_close(struct survey *survey);
 
-/* Whether the process still runs on this machine, and is the one that was recorded. */
+/* Whether the process still runs on this machine, is the one that was recorded, and still is. */
 bool survey_is_running(const struct experiment *experiment, const struct process *process);
 /* Who it is, as for survey.program. */
 const char *survey_program(const struct process *process);
 /* From the founder's start, or from the descendant's, to its end. */
 uint64_t survey_duration_ns(const struct process *process);
-/* "complete", "recording", "killed", "unfinished". */
+/* "complete", "recording", … */
 const char *survey_state_name(enum survey_state state);
 
 /* What `ls` and `info` show of it, as a JSON object. */

@@ -298,7 +298,8 @@ def removes_experiments_only(t):
 def begin(t, *words):
     """A recording in progress, begun for sure."""
     experiment = t.directory / 'running.er'
-    process = subprocess.Popen([t.helio, 'collect', '-q', '-o', experiment, *words], cwd=t.directory)
+    process = subprocess.Popen([t.helio, 'collect', '-q', '-o', experiment, *words], cwd=t.directory,
+                               stderr=subprocess.DEVNULL)
     log = experiment / 'log.xml'
     for _ in range(2000):
         if log.exists() and '<collector ' in log.read_text():
@@ -317,10 +318,21 @@ def a_recording_in_progress_is_left_alone(t):
             t.check('still being recorded' in result.err and 'helio ctl stop' in result.err, result.err)
         t.equal(json.loads(helio(t, 'ls', '--json').out)['experiments'][0]['state'], 'recording', 'ls')
         t.check('still being recorded' in helio(t, 'check', experiment, status=1).out, 'check')
+        helio(t, 'ctl', 'stop', experiment)
+        t.equal(json.loads(helio(t, 'ls', '--json').out)['experiments'][0]['state'], 'stopped', 'ls of a stopped one')
+        helio(t, 'mv', experiment, 'kept.er')
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait()
-    t.equal(json.loads(helio(t, 'ls', '--json').out)['experiments'][0]['state'], 'killed', 'ls afterwards')
+    helio(t, 'rm', 'kept.er')
+
+
+@test
+def a_program_that_was_killed(t):
+    process, experiment = begin(t, 'sleep', '100')
+    process.send_signal(signal.SIGTERM)
+    process.wait()
+    t.equal(json.loads(helio(t, 'ls', '--json').out)['experiments'][0]['state'], 'killed', 'ls')
     helio(t, 'rm', experiment)
 
 
