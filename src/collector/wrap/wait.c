@@ -168,16 +168,23 @@ static uint64_t pending_signals(void)
 	return pending & ~OUR_SIGNALS;
 }
 
+static bool is_programs(const void *handler, bool gated)
+{
+	bool ours =
+		(uint64_t)handler >= collector.text_low && (uint64_t)handler < collector.text_high;
+
+	if (handler == (void *)SIG_DFL || handler == (void *)SIG_IGN)
+		return false;
+	return gate_is(handler) ? gated : !ours;
+}
+
 /* Those of a set that the program handles; without `gated` only where the handler has no gate. */
 static uint64_t handled_signals(uint64_t set, bool gated)
 {
 	uint64_t found = 0;
 
 	for (; set; set &= set - 1) {
-		void *handler = action_of(__builtin_ctzll(set) + 1).handler;
-
-		if (handler != (void *)SIG_DFL && handler != (void *)SIG_IGN &&
-		    (gated || !gate_is(handler)))
+		if (is_programs(action_of(__builtin_ctzll(set) + 1).handler, gated))
 			found |= set & -set;
 	}
 	return found;
