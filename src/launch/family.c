@@ -126,6 +126,11 @@ static bool is_running(const struct family *family, const struct member *member)
 		return false;
 	uint64_t began = family->mono_ns + member->tstamp_ns;
 
+	/* Older than the recording: another process, for the member lives in a namespace of its
+	 * own. */
+	if (family->founder_is_child &&
+	    stat.start_ns + START_ROUNDING_NS < family->mono_ns + boot_offset_ns())
+		return false;
 	return stat.start_ns <= began + boot_offset_ns() + START_ROUNDING_NS;
 }
 

@@ -97,3 +97,29 @@ def killed(t, engine):
             t.near(process['cpu'], truth.get('worked', 0.1), f'{how} at {interval}: CPU', absolute=0.1)
             rows = t.functions(result.experiment, 'e.total')
             t.near(rows['<Total>']['e.total'], sum(p['total'] for p in family.values()), f'{how}: total by print', 1e-6, 1e-5)
+
+
+PLACES = ('chroot', 'SYS_chroot', 'mounts', 'user_namespace', 'setns', 'pids', 'no_directory')
+
+
+@test(engines=True)
+def elsewhere(t, engine):
+    """Another root, other mounts, a namespace, no directory: the same answers, and all of it recorded, children too."""
+    for number, how in enumerate(PLACES):
+        bare = t.run(t.target('places'), how)
+        result = t.collect(t.target('places'), how, engine=engine, status=5, options=('-p', INTERVALS[number % 3]))
+        t.equal(result.out, bare.out, f'{how}: output')
+        t.check('still running' not in result.err, f'{how}: {result.err[-300:]}')
+        family = t.read(result.experiment)
+        t.equal(sorted(family), ['', '_f1'], f'{how}: recorded')
+        for lineage, worked in (('', 0.12), ('_f1', 0.06)):
+            t.near(family[lineage]['cpu'], worked, f'{how}: CPU of {lineage or "the founder"}', 0.1, 0.012)
+
+
+@test(engines=True)
+def other_user(t, engine):
+    """Privileges given up: the program is unharmed, and what could still be written is there."""
+    bare = t.run(t.target('places'), 'setuid')
+    result = t.collect(t.target('places'), 'setuid', engine=engine, status=5)
+    t.equal(result.out, bare.out, 'output')
+    t.near(t.read(result.experiment)['']['cpu'], 0.12, 'CPU', 0.1, 0.012)

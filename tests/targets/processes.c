@@ -277,8 +277,8 @@ static NOINLINE void beside_raw_thread(void)
 static void raw_thread(void)
 {
 	char *stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
-		    CLONE_SYSVSEM;
+	int flags =
+		CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
 
 	printf("raw_thread: %d\n", clone(in_raw_thread, stack + STACK, flags, NULL) > 0);
 	beside_raw_thread();
@@ -496,9 +496,9 @@ static void in_thread(void)
 
 static void by_exec(void)
 {
-	void (*const ways[])(void) = {by_path,	   by_null,   by_fexecve, by_execveat,
-				      by_empty_path, by_search, by_list,    by_number,
-				      without_preload, cleared, cleared_system, in_thread};
+	void (*const ways[])(void) = {by_path,	       by_null,	  by_fexecve,	  by_execveat,
+				      by_empty_path,   by_search, by_list,	  by_number,
+				      without_preload, cleared,	  cleared_system, in_thread};
 
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
 		pid_t child = fork();
@@ -552,12 +552,17 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } cases[] = {
-	{"storm", storm},     {"fork_threads", fork_threads},
+	{"storm", storm},
+	{"fork_threads", fork_threads},
 	{"fork_in_thread", fork_in_thread},
-	{"_Fork", by_Fork},   {"vfork", by_vfork},
-	{"clone", by_clone},  {"raw_thread", raw_thread},
-	{"spawn", by_spawn},  {"inherit_signals", inherit_signals},
-	{"daemon", by_daemon}, {"exec", by_exec},
+	{"_Fork", by_Fork},
+	{"vfork", by_vfork},
+	{"clone", by_clone},
+	{"raw_thread", raw_thread},
+	{"spawn", by_spawn},
+	{"inherit_signals", inherit_signals},
+	{"daemon", by_daemon},
+	{"exec", by_exec},
 	{"failing", failing},
 };
 

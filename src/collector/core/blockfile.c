@@ -56,7 +56,7 @@ static int reserve(int fd, uint64_t offset, uint64_t size)
 
 static int map_arena(struct blockfile *file, struct blockfile_arena *arena)
 {
-	int fd = sys_open(file->path, O_RDWR, 0);
+	int fd = file_open(file->path, O_RDWR, 0);
 
 	if (fd < 0)
 		return fd;
@@ -111,7 +111,7 @@ int blockfile_create(struct blockfile *file, const char *directory, const char *
 	text_puts(&path, name);
 	text_puts(&kind, name);
 	text_puts(&body, description);
-	int fd = sys_open(file->path, O_RDWR | O_CREAT | O_EXCL, 0644);
+	int fd = file_open(file->path, O_RDWR | O_CREAT | O_EXCL, 0644);
 	if (fd < 0)
 		return fd;
 	int result = file_append(fd, page.bytes, sizeof(page.bytes));

@@ -12,6 +12,7 @@
 
 #include "collector/core/core.h"
 #include "collector/core/rawthread.h"
+#include "collector/core/file.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
 #include "collector/wrap/next.h"
@@ -102,7 +103,7 @@ static uint64_t founder_word(void)
 
 	text_puts(&path, collector.founder);
 	text_puts(&path, "/" FORMAT_FILE_PROFILE);
-	int fd = sys_open(room, O_RDONLY, 0);
+	int fd = file_open(room, O_RDONLY, 0);
 	if (fd < 0)
 		return 0;
 	bool got = sys_read(fd, &header, sizeof(header)) == (long)sizeof(header) &&

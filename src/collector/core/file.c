@@ -1,10 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/core/file.h"
 
+#include "collector/core/core.h"
 #include "collector/core/sys.h"
+#include "collector/core/text.h"
+#include "collector/wrap/descriptor.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
+
+/* The founder's directory, once the program may have moved away from it. */
+static _Atomic int place = DESCRIPTOR_NONE;
+
+void file_keep_place(void)
+{
+	if (atomic_load(&place) >= 0 || !atomic_load(&collector.recording) || !collector_is_ours())
+		return;
+	int fd = sys_open(collector.founder, O_PATH | O_DIRECTORY, 0);
+
+	if (fd >= 0)
+		descriptor_hold(fd, &place);
+}
+
+/* Makes `path` relative to the directory that is returned. */
+static int directory_of(const char **path)
+{
+	int fd = atomic_load_explicit(&place, memory_order_relaxed);
+	size_t length = text_length(collector.founder);
+
+	if (fd < 0 || !text_starts(*path, collector.founder) || (*path)[length] != '/')
+		return AT_FDCWD;
+	*path += length + 1;
+	return fd;
+}
+
+int file_open(const char *path, int flags, int mode)
+{
+	int directory = directory_of(&path);
+
+	return (int)sys_call(SYS_openat, directory, path, flags | O_CLOEXEC, mode);
+}
+
+int file_make_directory(const char *path)
+{
+	int directory = directory_of(&path);
+
+	return (int)sys_call(SYS_mkdirat, directory, path, 0755, 0);
+}
 
 bool file_may_reach(uint64_t end)
 {

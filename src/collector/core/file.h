@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Growing the experiment's files inside a program that may have a limit on the size of
+ * The experiment's files: opened by their paths, wherever the program has moved its root, and
+ * grown inside a program that may have a limit on the size of
  * files: past it the kernel raises SIGXFSZ, which would be a signal of ours and kills.
  */
 #ifndef HELIO_COLLECTOR_FILE_H
@@ -9,6 +10,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/*
+ * Keeps the way to the experiment open: its paths are about to mean something else.  The
+ * descriptor is hidden from the program.
+ */
+void file_keep_place(void);
+/* As open and mkdir, for an absolute path in the family's experiment. A descriptor or a negative
+ * errno. */
+int file_open(const char *path, int flags, int mode);
+int file_make_directory(const char *path);
 
 /* Whether a file may be so large in this process. */
 bool file_may_reach(uint64_t end);

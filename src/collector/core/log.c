@@ -18,7 +18,7 @@ int log_open_file(const char *file, int flags)
 	text_puts(&path, collector.directory);
 	text_putc(&path, '/');
 	text_puts(&path, file);
-	return sys_open(path_room, O_RDWR | O_APPEND | flags, 0644);
+	return file_open(path_room, O_RDWR | O_APPEND | flags, 0644);
 }
 
 int log_create(const char *file, const char *description)
@@ -97,6 +97,15 @@ static void begin_descendant(void)
 	log_append(FORMAT_FILE_LOG, &line);
 }
 
+/* The number by which others find us: in a pid namespace, not the one that we find ourselves. */
+static int64_t pid_by_proc(void)
+{
+	char room[24] = "";
+	long length = sys_readlink("/proc/self", room, sizeof(room) - 1);
+
+	return length > 0 ? (int64_t)text_number(room, NULL) : sys_getpid();
+}
+
 static void put_process(struct text *line)
 {
 	char cwd[PATH_MAX_HERE], exe[PATH_MAX_HERE];
@@ -107,7 +116,7 @@ static void put_process(struct text *line)
 		cwd[0] = '\0';
 	exe[exe_size > 0 ? exe_size : 0] = '\0';
 	text_puts(line, "<process");
-	text_attribute_decimal(line, "pid", sys_getpid());
+	text_attribute_decimal(line, "pid", pid_by_proc());
 	text_attribute_decimal(line, "ppid", sys_call(SYS_getppid, 0, 0, 0, 0));
 	text_attribute_decimal(line, "pgrp", sys_call(SYS_getpgid, 0, 0, 0, 0));
 	text_attribute_decimal(line, "sid", sys_call(SYS_getsid, 0, 0, 0, 0));

@@ -462,10 +462,10 @@ void modules_archive_vdso(uint64_t address)
 		return;
 	text_puts(&path, collector.directory);
 	text_puts(&path, "/" FORMAT_DIR_ARCHIVES);
-	sys_mkdir(room, 0755);
+	file_make_directory(room);
 	text_puts(&path, "/[vdso].");
 	text_puts(&path, id_room);
-	int fd = sys_open(room, O_WRONLY | O_CREAT | O_EXCL, 0644);
+	int fd = file_open(room, O_WRONLY | O_CREAT | O_EXCL, 0644);
 	if (fd < 0)
 		return;
 	/* The section headers are the last thing in the image. */

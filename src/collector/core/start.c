@@ -8,6 +8,7 @@
  */
 #include "collector/core/control.h"
 #include "collector/core/core.h"
+#include "collector/core/file.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
 #include "collector/sources/clock.h"
@@ -190,7 +191,7 @@ static int make_directory(void)
 		text_puts(&path, ".er");
 		if (path.full)
 			return -ENAMETOOLONG;
-		result = sys_mkdir(collector.directory, 0755);
+		result = file_make_directory(collector.directory);
 		if (result != -EEXIST)
 			return result;
 		bump_lineage();

@@ -73,11 +73,6 @@ static inline long sys_pwrite(int fd, const void *from, size_t size, uint64_t of
 	return sys_call(SYS_pwrite64, fd, from, size, offset);
 }
 
-static inline int sys_mkdir(const char *path, int mode)
-{
-	return (int)sys_call(SYS_mkdir, path, mode, 0, 0);
-}
-
 static inline long sys_readlink(const char *path, char *to, size_t size)
 {
 	return sys_call(SYS_readlink, path, to, size, 0);

@@ -80,6 +80,8 @@ bool perf_engine_sees_switches(void);
 void perf_engine_pause(void);  /* before exec: no event may be pending */
 void perf_engine_resume(void); /* … when the exec failed */
 void perf_engine_forget(void); /* in the child of a fork */
+/* Until the thread that enables switch events again is gone: 20 ms at most. */
+void perf_engine_wait_for_thread(void);
 bool monitor_engine_start(void);
 /* Starts in a handler, in the place of the perf engine, for all threads. */
 bool monitor_engine_take_over(void);

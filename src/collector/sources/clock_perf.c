@@ -255,6 +255,12 @@ void perf_engine_resume(void)
 	sys_ioctl(tick_fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
+void perf_engine_wait_for_thread(void)
+{
+	while (atomic_load(&switches_off))
+		sys_call(SYS_sched_yield, 0, 0, 0, 0);
+}
+
 void perf_engine_forget(void)
 {
 	keeper_drop();

@@ -38,6 +38,9 @@ typedef int clone_function(void *argument);
 	X(int, daemon, (int, int))                                                                 \
 	X(pid_t, _Fork, (void))                                                                    \
 	X(int, clone, (clone_function *, void *, int, void *, void *, void *, void *))             \
+	X(int, unshare, (int))                                                                     \
+	X(int, setns, (int, int))                                                                  \
+	X(int, chroot, (const char *))                                                             \
 	X(int, vfork, (void))                                                                      \
 	X(int, execve, (const char *, char *const[], char *const[]))                               \
 	X(int, execvpe, (const char *, char *const[], char *const[]))                              \

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Programs that move to another root or namespace.
+ *
+ * The way to the experiment is kept open before its paths change their meaning.  The kernel lets
+ * only a process of one thread enter a user namespace, or one that shares its root with nobody
+ * a mount namespace: a thread of ours steps aside for the call.
+ */
+#include "collector/core/core.h"
+#include "collector/core/file.h"
+#include "collector/sources/clock.h"
+#include "collector/wrap/next.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <unistd.h>
+
+/* No thread of ours runs from here on; true: one did, and must come back. */
+static bool step_aside(void)
+{
+	if (!atomic_load(&collector.recording) || !collector_is_ours())
+		return false;
+	if (collector.engine == ENGINE_PERF)
+		perf_engine_wait_for_thread();
+	if (collector.engine != ENGINE_MONITOR)
+		return false;
+	monitor_engine_stop();
+	return true;
+}
+
+static void come_back(bool aside)
+{
+	int error = errno;
+
+	if (aside && !monitor_engine_take_over())
+		collector.engine = ENGINE_NONE;
+	errno = error;
+}
+
+COLLECTOR_EXPORT int unshare(int flags)
+{
+	bool alone = flags & (CLONE_NEWUSER | CLONE_THREAD | CLONE_SIGHAND | CLONE_VM);
+
+	if (flags & CLONE_NEWNS)
+		file_keep_place();
+	bool aside = alone && step_aside();
+	int result = NEXT(unshare)(flags);
+
+	come_back(aside);
+	return result;
+}
+
+COLLECTOR_EXPORT int setns(int fd, int kind)
+{
+	file_keep_place();
+	bool aside = step_aside();
+	int result = NEXT(setns)(fd, kind);
+
+	come_back(aside);
+	return result;
+}
+
+COLLECTOR_EXPORT int chroot(const char *path)
+{
+	file_keep_place();
+	return NEXT(chroot)(path);
+}
