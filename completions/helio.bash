@@ -50,9 +50,9 @@ _helio_collect() {
 	local cur=$1 prev=$2 first=$3 index
 	for ((index = first; index < COMP_CWORD; index++)); do
 		case ${COMP_WORDS[index]} in
-		-p | -S | -F | -o | -O | -C | -t | -l | -y | -L | -d | -g | -A | -a | --clock | --sample | --follow | --output | \
+		-p | -S | -F | -o | -O | -C | -t | -l | -y | -L | -d | -g | -A | -a | -P | --clock | --sample | --follow | --output | \
 			--overwrite | --comment | --duration | --engine | --depth | --sample-signal | --pause-signal | --size-limit | \
-			--directory | --group | --archive) ((index++)) ;;
+			--directory | --group | --archive | --attach) ((index++)) ;;
 		-*) ;;
 		*)
 			if declare -F _command_offset >/dev/null; then
@@ -74,12 +74,13 @@ _helio_collect() {
 	-d | --directory) _helio_files -d "$cur" ;;
 	-g | --group) _helio_experiments "$cur" ;;
 	-A | --archive) _helio_words 'on off copy src' "$cur" ;;
+	-P | --attach) _helio_words "$(ps -eo pid=)" "$cur" ;;
 	-a) _helio_words 'on off ldobjects usedldobjects src usedsrc all' "$cur" ;;
 	-C | -t | --comment | --duration | --depth) ;;
 	*)
 		if [[ $cur == -* ]]; then
-			_helio_words '-p -S -F -o -O -C -t -l -y -L -d -g -A -n -v -q -V --clock --sample --follow --output --overwrite
-				--comment --duration --sample-signal --pause-signal --size-limit --directory --group --archive
+			_helio_words '-p -S -F -o -O -C -t -l -y -L -d -g -A -P -n -v -q -V --clock --sample --follow --output --overwrite
+				--comment --duration --sample-signal --pause-signal --size-limit --directory --group --archive --attach
 				--engine --depth --dry-run --verbose --quiet --version --help' "$cur"
 		else
 			_helio_files -c "$cur"

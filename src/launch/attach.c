@@ -77,7 +77,7 @@ static void put_usage(FILE *file)
 	      "\n"
 	      "      --for TIME              end after so many seconds; or with ms, m for minutes\n"
 	      "      --tree                  the processes' living descendants too\n"
-	      "  -p, -S, -o, -O, -C, -t, -d, -L, --engine, --depth, -v, -q\n"
+	      "  -p, -S, -o, -O, -C, -t, -d, -L, --engine, --depth, -q\n"
 	      "                              as helio collect has them\n"
 	      "\n"
 	      "Example: helio attach --for 10s -o server.er $(pidof server)\n",
@@ -254,11 +254,9 @@ static void enter_children(struct attach *attach, const struct session *session,
 		if (pid <= 0 || pid == getpid() || parent_of(pid) != parent)
 			continue;
 		char *name = arena_printf(&attach->arena, "%s_f%u", lineage, ++number);
-		struct diag_list why = {0};
 
 		if (attach_check(pid, &attach->diags) == STATUS_OK)
 			enter(attach, session, pid, name);
-		diag_fini(&why);
 		enter_children(attach, session, pid, name);
 	}
 	if (dir)
@@ -452,13 +450,64 @@ static void attach_fini(struct attach *attach)
 	arena_fini(&attach->arena);
 }
 
+/* What needs our wrappers, or a program that is ours. */
+static bool know_options(struct attach *attach)
+{
+	const struct options *options = &attach->options;
+	const char *unknown = options->sample_signal   ? "-l"
+			      : options->pause_signal  ? "-y"
+			      : options->group	       ? "-g"
+			      : options->dry_run       ? "-n"
+			      : options->archive_newer ? "-a"
+			      : options->follow_regex  ? "-F"
+						       : NULL;
+
+	if (unknown)
+		diag_add(&attach->diags, DIAG_ERROR,
+			 "%s is for programs that helio collect starts, not for one that runs",
+			 unknown);
+	return !unknown;
+}
+
+static int attach_all(struct attach *attach)
+{
+	int code = LAUNCH_EXIT_USAGE;
+
+	attach->options.follow = false;
+	attach->options.archive = "off";
+	if (know_options(attach))
+		code = prepare(attach);
+	return code ? code : record(attach);
+}
+
+int launch_attach_to(const struct options *options, char **words)
+{
+	char *pids[] = {(char *)(uintptr_t)options->attach, NULL};
+	struct attach attach = {.words = words, .options = *options};
+
+	attach.options.target = pids;
+	int code = attach_all(&attach);
+
+	show_messages(stderr, program_name, &attach.diags);
+	attach_fini(&attach);
+	return code;
+}
+
+static bool names_process(struct attach *attach, int argc, char **rest)
+{
+	if (argc > 1 && !rest[1])
+		diag_add(&attach->diags, DIAG_ERROR,
+			 "no process given: name it by its id, which pidof or pgrep finds");
+	return argc == 1 || rest[1];
+}
+
 int launch_attach(int argc, char **argv)
 {
 	struct attach attach = {.words = argv};
 	char **rest = arena_array(&attach.arena, char *, (size_t)argc + 1);
 	int code = LAUNCH_EXIT_USAGE;
 
-	if (!take_own_options(&attach, argv, rest) ||
+	if (!take_own_options(&attach, argv, rest) || !names_process(&attach, argc, rest) ||
 	    options_parse(&attach.options, rest, &attach.diags) != STATUS_OK) {
 		show_messages(stderr, program_name, &attach.diags);
 		fputs("Run \"helio attach --help\" for a usage message.\n", stderr);
@@ -466,10 +515,7 @@ int launch_attach(int argc, char **argv)
 		put_usage(stdout);
 		code = 0;
 	} else {
-		attach.options.follow = false;
-		code = prepare(&attach);
-		if (!code)
-			code = record(&attach);
+		code = attach_all(&attach);
 	}
 	show_messages(stderr, program_name, &attach.diags);
 	attach_fini(&attach);

@@ -131,7 +131,8 @@ static void add_settings(struct strbuf *out, const struct birth_log *log)
 	if (log->attached)
 		add_number_setting(out, "attached_after_ms", log->attached_after_ns / 1000000);
 	strbuf_clear(&text);
-	strbuf_puts(&text, log->attached ? "helio attach " : "helio collect ");
+	strbuf_puts(&text,
+		    log->attached && !log->options->attach ? "helio attach " : "helio collect ");
 	birth_add_words(&text, log->words + 1);
 	add_setting(out, "command", text.text);
 	strbuf_fini(&text);

@@ -8,6 +8,7 @@
 #include "launch/launch.h"
 
 #include "format/params.h"
+#include "launch/attach.h"
 #include "launch/environment.h"
 #include "launch/group.h"
 #include "launch/probe.h"
@@ -310,6 +311,8 @@ int launch_collect(char **argv, struct launch_call *call)
 	} else if (launch.options.action == OPTIONS_VERSION) {
 		show_version(stdout);
 		code = 0;
+	} else if (launch.options.attach) {
+		code = launch_attach_to(&launch.options, argv);
 	} else {
 		code = collect(&launch, environ);
 	}

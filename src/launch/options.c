@@ -253,6 +253,12 @@ static bool take_depth(struct parser *parser, const char *argument)
 	       refuse(parser, "Unrecognized call stack depth", argument);
 }
 
+static bool take_attach(struct parser *parser, const char *argument)
+{
+	parser->options->attach = argument;
+	return true;
+}
+
 static bool take_dry_run(struct parser *parser, const char *argument)
 {
 	parser->options->dry_run = true;
@@ -314,6 +320,8 @@ static const struct option table[] = {
 	{0, "engine", "auto|perf|monitor", ONCE, take_engine,
 	 "how to measure (default: auto, perf where the kernel allows it)"},
 	{0, "depth", "FRAMES", ONCE, take_depth, "the deepest call stack to keep"},
+	{'P', "attach", "PID", ONCE, take_attach,
+	 "attach to this process, as helio attach does, in place of running a program"},
 	{'n', "dry-run", NULL, 0, take_dry_run, "show what would be done; run and create nothing"},
 	{'v', "verbose", NULL, 0, take_verbose, "show the version and the parameters"},
 	{'q', "quiet", NULL, 0, take_quiet, "only errors and warnings"},
@@ -333,7 +341,6 @@ static const struct option table[] = {
 	{'j', NULL, "on|off|JDK", 0, NULL, "Java profiling"},
 	{'J', NULL, "ARGUMENTS", 0, NULL, "Java profiling"},
 	{'x', NULL, NULL, 0, NULL, "stopping the program for a debugger"},
-	{'P', NULL, "PID", 0, NULL, "attaching to a running process"},
 	{'R', NULL, NULL, 0, NULL, "the release notes"},
 };
 
@@ -513,7 +520,11 @@ enum status options_parse(struct options *options, char **argv, struct diag_list
 			 "Invalid delay signal '%s': it is the sample signal (-l) as well", name);
 		return STATUS_INVALID;
 	}
-	if (options->action == OPTIONS_RUN && !*word) {
+	if (options->attach && *word) {
+		diag_add(diags, DIAG_ERROR, "-P takes no target: '%s' would not be run", *word);
+		return STATUS_INVALID;
+	}
+	if (options->action == OPTIONS_RUN && !*word && !options->attach) {
 		diag_add(diags, DIAG_ERROR,
 			 "no target given: name the program to measure after the options");
 		return STATUS_INVALID;

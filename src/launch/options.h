@@ -52,6 +52,7 @@ struct options {
 	bool quiet;
 	enum options_engine engine;
 	uint32_t depth; /* deepest call stack, frames; 0: the collector's default */
+	const char *attach; /* -P: the process to attach to, which takes the program's place */
 	char **target;	/* the program and its arguments, in argv; *target NULL: none */
 };
 

@@ -321,6 +321,29 @@ def several(t):
 
 
 @test
+def by_collect(t):
+    """-P of the collect commands."""
+    with Program(t, t.target('late')) as program:
+        helio = subprocess.Popen([t.helio, 'collect', '-P', str(program.pid), '-o', 'a.er'], cwd=t.directory,
+                                 stderr=subprocess.PIPE, text=True)
+        t.check('recording' in helio.stderr.readline(), 'no message')
+        status, _ = program.end()
+        t.equal((status, helio.wait(timeout=20)), (0, 0), 'status')
+    t.equal(t.read(t.directory / 'a.er')['']['process']['pid'], str(program.pid), 'process')
+    result = t.run(t.helio, 'collect', '-P', '1', 'true')
+    t.check(result.status == 1 and "'true'" in result.err, result.err)
+
+
+@test
+def options_for_others(t):
+    for words in (['-l', 'USR1'], ['-y', 'USR1'], ['-g', 'a.erg'], ['-n'], ['-F', 'on'], ['--for', '0'], ['--for', 'x']):
+        result = t.run(t.helio, 'attach', *words, '4194303')
+        t.check(result.status == 1 and words[0] in result.err, f'{words}: {result.status} {result.err}')
+    result = t.run(t.helio, 'attach', '--for', '1s')
+    t.check(result.status == 1 and 'no process given' in result.err, f'{result.status} {result.err}')
+
+
+@test
 def header(t):
     with Program(t, t.target('late')) as program:
         experiment = attach(t, program, seconds='100ms')

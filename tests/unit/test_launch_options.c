@@ -338,7 +338,7 @@ static void test_actions(void **state)
 
 static void test_later_options(void **state)
 {
-	static const char letters[] = "hsHiMmcINrjJxPR";
+	static const char letters[] = "hsHiMmcINrjJxR";
 	char line[] = "-? on x";
 
 	for (const char *letter = letters; *letter; letter++) {
@@ -357,19 +357,13 @@ static void test_later_options(void **state)
 
 static void test_usage_names_all(void **state)
 {
-	static const char *const names[] = {"-p, --clock",
-					    "-S, --sample",
-					    "-F, --follow",
-					    "-o, --output",
-					    "-O, --overwrite",
-					    "-C, --comment",
-					    "-t, --duration",
-					    "--engine",
-					    "-n, --dry-run",
-					    "-v, --verbose",
-					    "-V, --version",
-					    "--help",
-					    "from 0.100 to 1000 millisec."};
+	static const char *const names[] = {"-p, --clock",     "-S, --sample",
+					    "-F, --follow",    "-o, --output",
+					    "-O, --overwrite", "-C, --comment",
+					    "-t, --duration",  "--engine",
+					    "-P, --attach",    "-n, --dry-run",
+					    "-v, --verbose",   "-V, --version",
+					    "--help",	       "from 0.100 to 1000 millisec."};
 	struct strbuf text = {0};
 
 	options_usage(&text);
