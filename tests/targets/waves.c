@@ -108,13 +108,18 @@ static int wave(int first)
 	return failures;
 }
 
+static NOINLINE void summary(int failures)
+{
+	printf("ran %d %d %d %d\nfailures %d\n", ran[0], ran[1], ran[2], ran[4], failures);
+	printf("cleaned as many as began: %d\n", cleaned == ran[3]);
+}
+
 int main(int argc, char **argv)
 {
 	int count = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 1000, failures = 0;
 
 	for (int first = 0; first < count; first += WAVE)
 		failures += wave(first);
-	printf("ran %d %d %d %d\nfailures %d\n", ran[0], ran[1], ran[2], ran[4], failures);
-	printf("cleaned as many as began: %d\n", cleaned == ran[3]);
+	summary(failures);
 	return 0;
 }
