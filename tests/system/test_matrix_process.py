@@ -123,3 +123,15 @@ def other_user(t, engine):
     result = t.collect(t.target('places'), 'setuid', engine=engine, status=5)
     t.equal(result.out, bare.out, 'output')
     t.near(t.read(result.experiment)['']['cpu'], 0.12, 'CPU', 0.1, 0.012)
+
+
+@test(alone=True, engines=True)
+def thread_without_variables(t, engine):
+    """A thread by clone alone that runs on its creator's thread-local variables: each has its own time."""
+    result = t.collect(t.target('processes'), 'raw_thread', engine=engine, status=5, options=('-p', '1m'))
+    truth = result.truth()
+    process = t.read(result.experiment)['']
+    rows = t.functions(result.experiment, 'i.totalcpu')
+    for name, function in (('raw', 'in_raw_thread'), ('beside', 'beside_raw_thread')):
+        t.near(rows.get(function, {}).get('i.totalcpu', 0), truth[name], f'CPU in {function}', 0.15, 0.02)
+    t.near(process['cpu'], truth['raw'] + truth['beside'], 'CPU', 0.05, 0.01)

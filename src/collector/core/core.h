@@ -112,14 +112,14 @@ enum engine { ENGINE_NONE, ENGINE_PERF, ENGINE_MONITOR };
 /* The recording of this process. */
 struct collector {
 	_Atomic bool recording;
-	bool partial;	    /* not all of the time was to be recorded */
+	bool partial;  /* not all of the time was to be recorded */
 	bool tracking; /* descendants get their names, also where this process is not recorded */
 	_Atomic bool finished;
 	_Atomic bool silent; /* no system call of ours any more */
 	_Atomic int32_t pid; /* whose recording this is; another: a child that shares our memory */
 	enum engine engine;
 	bool follow;
-	bool late; /* the program ran already: our wrappers stand in for nothing */
+	bool late;	   /* the program ran already: our wrappers stand in for nothing */
 	uint64_t start_ns; /* CLOCK_MONOTONIC at time 0 of the family */
 	uint64_t begin_ns; /* … at the begin of this process image's recording */
 	uint64_t window_start_ns, window_end_ns; /* CLOCK_MONOTONIC; end 0: none */
@@ -178,6 +178,11 @@ bool collector_is_ours(void);
 /* thread.c */
 /* The calling thread's state, made on the first call; NULL: no memory. Safe in a handler. */
 struct thread *thread_current(void);
+/*
+ * In a handler: the state of the thread that was interrupted there.  One made by
+ * a raw clone without CLONE_SETTLS runs on its creator's thread-local variables.
+ */
+struct thread *thread_interrupted(const struct unwind_regs *regs);
 /* As thread_current, but never makes one. */
 struct thread *thread_current_if_known(void);
 /* A state for a thread about to be created, and the way back if it is not. */
@@ -186,8 +191,8 @@ void thread_release(struct thread *thread);
 /* Makes the state the calling thread's: its begin is accounted from `birth_ns`. */
 void thread_adopt(struct thread *thread, uint64_t birth_ns);
 
-/* A state for a thread that runs already and has not had an event: it finds it by its id. `dir` is an
- * open /proc/self/task. */
+/* A state for a thread that runs already and has not had an event: it finds it by its id. `dir` is
+ * an open /proc/self/task. */
 void thread_announce(int tid, int dir);
 /* The thread `tid` has left without a word: its state is free again. */
 void thread_bury(struct thread *thread, int tid);

@@ -5,12 +5,11 @@
  * A thread finds its state through eight bytes of static TLS.  pthread_create
  * is wrapped, so most threads get their state before they run; any other (a
  * raw clone) gets it with its first event, in the handler.  Where the recording
- * began later than the program, threads find the state that was announced for them by their id.  States are mapped
- * one by one, listed in a table that only grows, and taken over by later
- * threads.
+ * began later than the program, threads find the state that was announced for them by their id.
+ * States are mapped one by one, listed in a table that only grows, and taken over by later threads.
  */
-#include "collector/core/core.h"
 #include "collector/core/control.h"
+#include "collector/core/core.h"
 #include "collector/core/sys.h"
 #include "collector/sources/clock.h"
 
@@ -18,6 +17,8 @@
 #include <sys/mman.h>
 
 enum { THREADS_MAX = 1 << 16 };
+
+enum { REG_SP = 7 }; /* DWARF number of x86-64 */
 
 static __thread struct thread *self __attribute__((tls_model("initial-exec")));
 
@@ -121,12 +122,18 @@ void thread_release(struct thread *thread)
 		&free_head, &head, (uint64_t)((head >> 32) + 1) << 32 | (thread->index + 1)));
 }
 
-void thread_adopt(struct thread *thread, uint64_t birth_ns)
+/* The state is the calling thread's from now on. */
+static void begin_state(struct thread *thread, uint64_t birth_ns)
 {
 	atomic_store(&thread->tid, sys_gettid());
 	thread->clock.last.now_ns = birth_ns;
 	thread->clock.recorded_ns = control_recorded_ns(birth_ns, &(bool){0});
 	writer_thread_begin(thread, birth_ns);
+}
+
+void thread_adopt(struct thread *thread, uint64_t birth_ns)
+{
+	begin_state(thread, birth_ns);
 	/* A handler sees the state only when it is whole. */
 	atomic_signal_fence(memory_order_release);
 	self = thread;
@@ -191,6 +198,25 @@ struct thread *thread_current(void)
 
 	if (thread)
 		thread_adopt(thread, clock_now_ns() - clock_own_cpu_ns());
+	return thread;
+}
+
+struct thread *thread_interrupted(const struct unwind_regs *regs)
+{
+	struct thread *thread = thread_current();
+	uint64_t sp = regs->reg[REG_SP];
+
+	if (!thread || (sp >= thread->stack_low && sp < thread->stack_high))
+		return thread;
+	int tid = sys_gettid();
+	if (atomic_load(&thread->tid) == tid)
+		return thread;
+	thread = find(tid);
+	if (thread)
+		return thread;
+	thread = thread_new();
+	if (thread)
+		begin_state(thread, clock_now_ns() - clock_own_cpu_ns());
 	return thread;
 }
 

@@ -53,7 +53,7 @@ enum { SEARCH_NS = 100 * 1000 * 1000 };
 
 static void sample_running(const struct unwind_regs *regs)
 {
-	struct thread *thread = thread_current();
+	struct thread *thread = thread_interrupted(regs);
 
 	if (!thread)
 		return;

@@ -116,12 +116,13 @@ static void throttle_switches(uint64_t now_ns)
 
 static void handle(uint64_t event, const void *context)
 {
-	struct thread *thread = thread_current();
 	struct unwind_regs regs;
+
+	unwind_regs_from_context(&regs, context);
+	struct thread *thread = thread_interrupted(&regs);
 
 	if (!thread || !thread_try_lock(thread))
 		return; /* the time stays pending */
-	unwind_regs_from_context(&regs, context);
 	if (event == EVENT_TICK)
 		clock_tick(thread, &regs);
 	else
