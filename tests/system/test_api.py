@@ -182,3 +182,22 @@ def installed(t):
         t.equal((built.status, built.err), (0, ''), f'gcc, {name}')
         t.equal(t.run(t.directory / name).status, 0, f'{name} by itself')
     t.check('installed' in labels(t, t.collect(t.directory / 'shared')), 'no sample point of the installed kind')
+
+
+@test(engines=True)
+def storm(t, engine):
+    """4 threads x 1000 functions; 16 children that have what their parent had; nonsense is survived."""
+    loop = bytes.fromhex('48ffcf75fbc3')
+    for result, family in t.like_bare(engine, t.target('api_storm'), intervals=('0.1', '10')):
+        made = [f for f in family['']['functions'] if f['name'].startswith('made_')]
+        t.equal(len(made), 4000, 'functions announced')
+        t.equal({(f['code'], f['source']) for f in made}, {(loop, ''), (loop, 'storm.src')}, 'code and sources')
+        odd = [(f['name'], f['alias'], f['code'] is None) for f in family['']['functions'] if f not in made]
+        t.equal(odd, [('', '', False), ('nowhere', '<&"', True)], 'nonsense')
+        t.equal(sum(event['kind'] == 'inherit' for lineage, process in family.items() if lineage
+                    for event in process['maps']), 16, 'children that inherit')
+        failed = sum(process['unrecorded'].get('<Stack-unwind-failed>', 0) for process in family.values())
+        cpu = sum(process['cpu'] for process in family.values())
+        t.check(failed <= 0.02 * cpu, f'{failed:.4f} of {cpu:.4f} s without a whole stack')
+        rows = t.functions(result.experiment, 'e.totalcpu')
+        t.check(rows.get('<Unknown>', {}).get('e.totalcpu', 0) <= 0.01 * cpu + 0.02, f'time without a name: {rows.get("<Unknown>")}')
