@@ -371,6 +371,41 @@ static void wait_for_end(struct attach *attach)
 
 /* ---- the end ---- */
 
+/*
+ * A stopped process cannot be left: the collector's own threads are stopped too.  False
+ * when another signal says not to wait for it.
+ */
+static bool wait_until_it_runs(struct attach *attach, pid_t pid)
+{
+	struct pollfd fd = {.fd = attach->signal_fd, .events = POLLIN};
+	struct signalfd_siginfo info;
+	struct proc_stat stat;
+	bool said = false;
+
+	while (read(attach->signal_fd, &info, sizeof(info)) > 0)
+		;
+	while (proc_read_stat(pid, &stat) && stat.state == 'T') {
+		if (!said)
+			fprintf(stderr,
+				"%s: process %d is stopped; waiting until it goes on (Ctrl-C: do "
+				"not wait)\n",
+				program_name, (int)pid);
+		said = true;
+		if (poll(&fd, 1, 100) > 0)
+			return false;
+	}
+	return true;
+}
+
+static bool leave_process(struct attach *attach, pid_t pid)
+{
+	if (wait_until_it_runs(attach, pid))
+		return attach_process_end(pid, &attach->diags) != STATUS_IO;
+	diag_add(&attach->diags, DIAG_WARNING,
+		 "Process %d was not left; its recording ends by itself when it goes on", (int)pid);
+	return false;
+}
+
 /* Every process that is recorded in the experiment and lives, whoever made it. */
 static void leave(struct attach *attach, struct session *session)
 {
@@ -378,8 +413,7 @@ static void leave(struct attach *attach, struct session *session)
 	for (size_t i = 0; i < session->family.members.count; i++) {
 		struct member *member = &session->family.members.items[i];
 
-		if (!member->ended && member->pid &&
-		    attach_process_end(member->pid, &attach->diags) != STATUS_IO)
+		if (!member->ended && member->pid && leave_process(attach, member->pid))
 			member->ended = true;
 	}
 }

@@ -206,6 +206,36 @@ def ends_meanwhile(t):
         t.check(rows['early']['i.totalcpu'] > 0, f'{how}: {rows}')
 
 
+@test(engines=True)
+def stopped_meanwhile(t, engine):
+    """A stopped program is left when it goes on."""
+    with Program(t, t.target('late'), 'work') as program:
+        with Attached(t, program, engine=engine) as attached:
+            time.sleep(0.2)
+            os.kill(program.pid, signal.SIGSTOP)
+            time.sleep(0.1)
+            attached.process.send_signal(signal.SIGINT)
+            t.check('waiting until it goes on' in attached.process.stderr.readline(), 'no message')
+            os.kill(program.pid, signal.SIGCONT)
+            attached.end(interrupt=False)
+        status, out = program.end()
+    t.equal((status, out.splitlines()[0]), (0, 'interrupted 0'), 'the program')
+    t.check(t.functions(attached.experiment, 'i.totalcpu')['early']['i.totalcpu'] > 0, 'no CPU time')
+
+
+@test
+def of_another_user(t):
+    """Root records a program of somebody else, who writes into an experiment that root has made."""
+    if os.geteuid():
+        return
+    t.directory.chmod(0o755)
+    with Program(t, t.need('setpriv'), '--reuid', '65534', '--regid', '65534', '--clear-groups', t.target('late')) as program:
+        experiment = attach(t, program, seconds='300ms')
+        t.equal(program.end(), (0, 'interrupted 0\ntoo_short 0\n'), 'the program')
+    t.equal(experiment.stat().st_uid, 65534, 'owner of the experiment')
+    t.check(t.functions(experiment, 'i.totalcpu')['early']['i.totalcpu'] > 0, 'no CPU time')
+
+
 @test
 def attacher_is_killed(t):
     """The program goes on, recording ends, and one can attach again."""

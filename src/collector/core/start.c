@@ -549,7 +549,10 @@ static void reset_counts(void)
 static void forget_last(void)
 {
 	reset_counts();
-	if (!collector_is_ours()) {
+	if (collector_is_ours()) { /* an attacher that was killed has ended nothing */
+		keeper_stop();
+		monitor_engine_stop();
+	} else {
 		keeper_forget();
 		monitor_engine_forget();
 		unwind_after_fork();

@@ -266,7 +266,7 @@ static bool watch(void)
 	log_warning("helio attach was killed: the recording ends here", 0);
 	atomic_store(&collector.recording, false);
 	collector.tracking = false;
-	monitor_engine_pause();
+	monitor_engine_stop();
 	return false;
 }
 
