@@ -11,6 +11,7 @@ import analysis  # noqa: E402
 import common  # noqa: E402
 import overhead  # noqa: E402
 import profiles  # noqa: E402
+import servers  # noqa: E402
 
 BENCHMARKS = {
     'completeness': profiles.completeness,
@@ -18,6 +19,7 @@ BENCHMARKS = {
     'overhead': overhead.overhead,
     'switches': overhead.switches,
     'startup': overhead.startup,
+    'servers': servers.servers,
     'size': profiles.size,
     'unwind': analysis.unwind,
     'event': analysis.event,

@@ -25,10 +25,10 @@ serve() {
 	exec ${under[@]+"${under[@]}"} "$@"
 }
 
-# Stops the server and tells how it ended.
+# Stops the server, whose process id is in a file, and tells how it ended.
 stop() {
 	local status=0
-	kill -"$1" "$server"
+	kill -"$1" "$(head -n 1 "$2")"
 	wait "$server" || status=$?
 	echo "server ended with $status"
 }
@@ -38,6 +38,7 @@ redis() {
 	local socket=$directory/redis.socket
 	ask() { redis-cli -s "$socket" "$@"; }
 	serve redis-server --port 0 --unixsocket "$socket" --dir "$directory" --save '' --appendonly yes --daemonize no \
+		--pidfile "$directory/redis.pid" \
 		--logfile "$directory/redis.log" &
 	server=$!
 	await ask ping
@@ -48,7 +49,7 @@ redis() {
 	ask get counter:__rand_int__
 	ask llen mylist
 	ask set survivor yes
-	stop TERM
+	stop TERM "$directory/redis.pid"
 	echo "throughput $(awk -F'"' 'NR > 1 { time += 1 / $4 } END { print 1 / time }' "$directory/redis.csv")"
 }
 
@@ -94,7 +95,7 @@ nginx() {
 	echo "small $(get small) large $(get large)"
 	kill -USR1 "$(cat "$directory/nginx.pid")"
 	get small
-	stop QUIT
+	stop QUIT "$directory/nginx.pid"
 	grep -hE 'Non-2xx|Socket errors|\[(alert|crit|emerg)' "$directory/wrk.log" "$directory/error.log" || true
 	echo "throughput $(awk '/^Requests\/sec/ { print $2 }' "$directory/wrk.log")"
 }
@@ -123,7 +124,7 @@ postgres() {
 	ask 'set max_parallel_workers_per_gather = 2; set parallel_setup_cost = 0; set parallel_tuple_cost = 0;
 		set min_parallel_table_scan_size = 0; select count(*) from pgbench_accounts where aid % 3 = 0'
 	ask 'select pg_sleep(0.3)'
-	stop INT
+	stop INT "$data/postmaster.pid"
 	grep -oE 'PANIC.*|terminated by signal.*|database system is shut down' "$directory/postgres.log"
 	echo "throughput $(awk '/^tps/ { print $3 }' "$directory/pgbench.log")"
 }
