@@ -49,3 +49,14 @@ def low_limits(t, engine):
         t.equal(process['collector']['engine'] == engine, first_choice, f'first choice with {most} descriptors')
         t.equal(bool(process['collector']['reason']), not first_choice, 'a reason in the log')
         t.near(process['cpu'], result.truth()['cpu'], f'CPU with {most} descriptors', 0.05, 0.01)
+
+
+@test(engines=True)
+def full_for_a_while(t, engine):
+    """While the table is full the experiment cannot grow; when it is not any more, it does."""
+    words = limited(32, t.target('descriptors'), 'full', hard=4096)
+    bare = t.run(*words)
+    result = t.collect(*words, engine=engine, status=5, options=('-p', '1m'))
+    compare(t, result, bare)
+    rows = t.functions(result.experiment, 'i.totalcpu')
+    t.near(rows.get('after', {}).get('i.totalcpu', 0), WORK, 'CPU afterwards', 0.6)

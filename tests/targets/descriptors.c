@@ -130,7 +130,7 @@ static void put_everywhere(const char *what, int by)
 		close(fd);
 }
 
-static void fill(void)
+static void fill_up(void)
 {
 	int last = 0, count = 0, fd;
 
@@ -139,8 +139,30 @@ static void fill(void)
 		count++;
 	}
 	printf("filled %d up to %d, then %s\n", count, last, strerrorname_np(errno));
+}
+
+static void fill(void)
+{
+	fill_up();
 	work();
 	closefrom(3);
+}
+
+/* With a full table a dozen threads at once, whose records have no room yet; then all is well
+ * again. */
+static int full(void)
+{
+	enum { THREADS = 12 };
+	pthread_t threads[THREADS];
+
+	fill_up();
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, in_thread, NULL);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	closefrom(3);
+	after();
+	return 5;
 }
 
 static void limit_to(rlim_t most)
@@ -160,6 +182,8 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	getrlimit(RLIMIT_NOFILE, &limit);
 	printf("limit %lu %lu\n", (unsigned long)limit.rlim_cur, (unsigned long)limit.rlim_max);
+	if (argc > 1 && !strcmp(argv[1], "full"))
+		return full();
 	if (limit.rlim_cur <= NUMBERS) /* a larger table has room for everyone's */
 		fill();
 	close_each();

@@ -71,6 +71,14 @@ static int map_arena(struct blockfile *file, struct blockfile_arena *arena)
 	return result;
 }
 
+/* A descriptor table that is full now may not be at the next try. */
+static uint32_t state_after(int result)
+{
+	if (!result)
+		return ARENA_READY;
+	return result == -EMFILE || result == -ENFILE ? ARENA_EMPTY : ARENA_FAILED;
+}
+
 /* Makes arena `index` ready unless another thread is at it. */
 static void prepare_arena(struct blockfile *file, uint32_t index)
 {
@@ -88,8 +96,7 @@ static void prepare_arena(struct blockfile *file, uint32_t index)
 	if (result)
 		atomic_store(&file->failed, (uint32_t)-result);
 	/* pairs with the load in blockfile_take: base and size before the state */
-	atomic_store_explicit(&arena->state, result ? ARENA_FAILED : ARENA_READY,
-			      memory_order_release);
+	atomic_store_explicit(&arena->state, state_after(result), memory_order_release);
 }
 
 int blockfile_create(struct blockfile *file, const char *directory, const char *name,
@@ -148,7 +155,7 @@ void *blockfile_take(struct blockfile *file, size_t size)
 		void *block = NULL;
 
 		prepare_arena(file, index);
-		if (state_of(file, index) == ARENA_FAILED)
+		if (state_of(file, index) == ARENA_FAILED || state_of(file, index) == ARENA_EMPTY)
 			return NULL;
 		if (state_of(file, index) != ARENA_READY)
 			continue; /* another thread is making it: go past it */
