@@ -43,15 +43,14 @@ def check_shares(t, experiment, seen, total=None, slack=0.025):
 
 
 def check_pauses(t, process, paused_at_first=False):
-    """What the first thread's events hold is its life without the pauses that the log tells of."""
-    thread = process['threads'][0]
+    """What each thread's events hold is its life, from before the first pause, without those that the log tells of."""
     end = process['samples'][-1]['time_ns'] / 1e9
-    moments = [int(e['tstamp']) / 1e9 for e in process['log_events'] if e['kind'] in ('pause', 'resume')] + [end]
-    if not paused_at_first:
-        moments.insert(0, thread['begin'])
-    recorded = sum(off - on for on, off in zip(moments[::2], moments[1::2]))
-    t.near(thread['sum'], recorded, 'what was recorded', absolute=0.02)
-    t.near(thread['sum'], thread['life'], 'weights and life', absolute=0.01)
+    pauses = [int(e['tstamp']) / 1e9 for e in process['log_events'] if e['kind'] in ('pause', 'resume')] + [end]
+    for thread in process['threads']:
+        moments = pauses if paused_at_first else [thread['begin']] + pauses
+        recorded = sum(off - on for on, off in zip(moments[::2], moments[1::2]))
+        t.near(thread['sum'], recorded, f'what was recorded of thread {thread["number"]}', absolute=0.02)
+        t.near(thread['sum'], thread['life'], 'weights and life', absolute=0.01)
 
 
 # ---- signals ----
@@ -300,8 +299,8 @@ def ctl_pause_and_resume(t, engine):
 
 @test(engines=True, alone=True)
 def ctl_pauses_what_sleeps(t, engine):
-    """A program that sleeps through two pauses, from before the first to after the last, loses just these."""
-    process = start(t, 'meet:a', 'sleep:1.5', options=('--engine', engine))
+    """Threads that sleep through two pauses, from before the first to after the last or for ever, lose just these."""
+    process = start(t, 'sleepers:3', 'meet:a', 'sleep:1.5', options=('--engine', engine))
     meet(t, 'a')
     go(t, 'a')
     for action in ('pause', 'resume') * 2:
@@ -310,6 +309,7 @@ def ctl_pauses_what_sleeps(t, engine):
     finish(t, process)
     founder = t.read(t.directory / 'run.er')['']
     t.equal(kinds(founder, 'pause', 'resume'), ['pause', 'resume'] * 2, 'the log')
+    t.equal(len(founder['threads']), 4, 'threads')
     check_pauses(t, founder)
     t.near(founder['states']['sleep'], founder['total'], 'sleep', absolute=0.1)
 

@@ -5,6 +5,7 @@
  *   seen:S, hidden:S   S seconds of CPU time in the function of that name
  *   deep:S             the same in recursions that are different each time
  *   sleep:S            one nanosleep
+ *   sleepers:N         N threads that sleep from now to the end
  *   kill:N             signal N to itself
  *   handle:N           count signal N from here on
  *   block:N, wait:N    block signal N; sigwait for it
@@ -19,6 +20,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -69,6 +71,22 @@ static void sleep_for(double seconds)
 		interrupted++;
 }
 
+static void *sleep_on(void *unused)
+{
+	while (1)
+		sleep(1000);
+	return unused;
+}
+
+static void make_sleepers(int count)
+{
+	pthread_t thread;
+
+	while (count--)
+		if (pthread_create(&thread, NULL, sleep_on, NULL))
+			exit(1);
+}
+
 static void on_signal(int number)
 {
 	handled++;
@@ -81,7 +99,7 @@ static void meet(const char *name)
 	snprintf(path, sizeof(path), "%s%s.here", name, *who ? ".child" : "");
 	close(open(path, O_CREAT | O_WRONLY, 0644));
 	snprintf(path, sizeof(path), "%s.go", name);
-	while (access(path, F_OK))
+	for (int tries = 0; tries < 6000 && access(path, F_OK); tries++)
 		sleep_for(0.005);
 }
 
@@ -132,6 +150,8 @@ static void do_step(const char *name, const char *argument)
 		deep(strtod(argument, NULL));
 	else if (!strcmp(name, "sleep"))
 		sleep_for(strtod(argument, NULL));
+	else if (!strcmp(name, "sleepers"))
+		make_sleepers((int)strtol(argument, NULL, 10));
 	else if (!strcmp(name, "meet"))
 		meet(argument);
 	else if (!strcmp(name, "system"))

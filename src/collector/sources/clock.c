@@ -186,6 +186,7 @@ bool clock_look(const struct clock_files *files, struct clock_remote *remote)
 
 	if (!read_again(files->schedstat, line, sizeof(line)) || !parse_schedstat(line, remote))
 		return false;
+	remote->files = files;
 	remote->blocked = false;
 	if (read_again(files->syscall, line, sizeof(line)))
 		parse_syscall(line, remote);
@@ -258,6 +259,7 @@ static void account(struct clock_account *clock, const struct clock_reading *rea
 	else
 		account_gap(clock, gap, voluntary,
 			    voluntary && gap > DELAY_WORTH_NS ? own_delay_ns() : 0);
+	clock->recorded_ns += reading->now_ns - clock->last.now_ns;
 	clock->last = *reading;
 }
 
@@ -460,12 +462,14 @@ static bool cut_pauses(struct thread *thread, struct clock_reading *reading)
 		skip_to(thread, reading);
 		return false;
 	}
-	clock->recorded_ns = recorded_ns;
+	if (inside < 0 && gap > 0)
+		inside = 0;
+	/* Of the last reading still: asked twice the answer is the same. */
+	clock->recorded_ns = recorded_ns - (uint64_t)inside;
 	if (inside < gap && !stands) {
 		if (!clock->paused)
 			writer_thread_pause(thread, clock->last.now_ns);
-		enter_window(thread, reading,
-			     reading->now_ns - (uint64_t)(inside > 0 ? inside : 0));
+		enter_window(thread, reading, reading->now_ns - (uint64_t)inside);
 	} else if (stands) {
 		if (clock->paused)
 			enter_window(thread, reading, clock->last.now_ns);
@@ -604,6 +608,7 @@ static void account_remote(struct clock_account *clock, uint64_t now_ns, uint64_
 		clock->queued_pending_ns += gap;
 	else
 		account_gap(clock, gap, true, delay_ns);
+	clock->recorded_ns += now_ns - clock->last.now_ns;
 	clock->last.now_ns = now_ns;
 	clock->last.cpu_ns = cpu_ns;
 }
@@ -640,6 +645,16 @@ static enum format_state remote_state(const struct clock_remote *remote, long ca
 	return call < 0 ? FORMAT_STATE_DATA_FAULT : call_state(call);
 }
 
+/* It has not run since it was seen: what was read from its stack meanwhile is true. */
+static bool still_waits(const struct clock_remote *remote)
+{
+	char line[96];
+	struct clock_remote now;
+
+	return read_again(remote->files->schedstat, line, sizeof(line)) &&
+	       parse_schedstat(line, &now) && now.slices == remote->slices;
+}
+
 void clock_remote_wait(struct thread *thread, const struct clock_remote *remote, uint64_t now_ns)
 {
 	struct clock_account *clock = &thread->clock;
@@ -654,6 +669,11 @@ void clock_remote_wait(struct thread *thread, const struct clock_remote *remote,
 
 		clock->remote_stack = stack_of_blocked(thread, place.pc, place.sp);
 		clock->remote_state = remote_state(remote, place.call);
+		if (!still_waits(remote)) { /* the time stays pending */
+			unwind_memory_reset(thread->unwind);
+			clock->remote_stack = 0;
+			return;
+		}
 	}
 	emit(thread, FORMAT_STATE_WAIT_CPU, &clock->queued_pending_ns, clock->remote_stack);
 	emit(thread, clock->remote_state, &clock->blocked_pending_ns, clock->remote_stack);
@@ -670,6 +690,7 @@ void clock_begin_other(struct thread *thread, int dir)
 	clock_files_close(&files);
 	clock->last.now_ns = clock_now_ns();
 	clock->last.cpu_ns = clock_other_cpu_ns(thread->tid);
+	clock->recorded_ns = control_recorded_ns(clock->last.now_ns, &(bool){0});
 	clock->delay_ns = remote.delay_ns;
 }
 

@@ -33,7 +33,8 @@ void clock_settle_other(struct thread *thread);
 
 /* How a thread stands in the kernel, read from /proc from outside. */
 struct clock_remote {
-	bool blocked; /* in a system call, `pc` and `sp` are valid */
+	const struct clock_files *files; /* by which it was seen */
+	bool blocked;			 /* in a system call, `pc` and `sp` are valid */
 	uint64_t pc, sp;
 	long call;    /* its number; -1: blocked outside a system call */
 	bool stopped; /* by a signal or a debugger; see clock_look_stopped */
