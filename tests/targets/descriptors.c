@@ -33,6 +33,14 @@ static NOINLINE void after(void)
 	sink += 1;
 }
 
+static NOINLINE void *afterwards(void *unused)
+{
+	(void)unused;
+	work();
+	sink += 3;
+	return NULL;
+}
+
 static NOINLINE void in_child(void)
 {
 	work();
@@ -161,7 +169,9 @@ static int full(void)
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
 	closefrom(3);
+	pthread_create(&threads[0], NULL, afterwards, NULL);
 	after();
+	pthread_join(threads[0], NULL);
 	return 5;
 }
 

@@ -4,28 +4,16 @@
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
-#include "collector/wrap/descriptor.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* The founder's directory, once the program may have moved away from it. */
-static _Atomic int place = DESCRIPTOR_NONE;
-
-void file_keep_place(void)
-{
-	if (atomic_load(&place) >= 0 || !atomic_load(&collector.recording) || !collector_is_ours())
-		return;
-	int fd = sys_open(collector.founder, O_PATH | O_DIRECTORY, 0);
-
-	if (fd >= 0)
-		descriptor_hold(fd, &place);
-}
+_Atomic int file_place = -1;
 
 /* Makes `path` relative to the directory that is returned. */
 static int directory_of(const char **path)
 {
-	int fd = atomic_load_explicit(&place, memory_order_relaxed);
+	int fd = atomic_load_explicit(&file_place, memory_order_relaxed);
 	size_t length = text_length(collector.founder);
 
 	if (fd < 0 || !text_starts(*path, collector.founder) || (*path)[length] != '/')

@@ -11,11 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Keeps the way to the experiment open: its paths are about to mean something else.  The
- * descriptor is hidden from the program.
- */
-void file_keep_place(void);
+/* The founder's directory, once the program may have moved away from it; -1: not yet. */
+extern _Atomic int file_place;
 /* As open and mkdir, for an absolute path in the family's experiment. A descriptor or a negative
  * errno. */
 int file_open(const char *path, int flags, int mode);

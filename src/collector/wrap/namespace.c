@@ -8,12 +8,25 @@
  */
 #include "collector/core/core.h"
 #include "collector/core/file.h"
+#include "collector/core/sys.h"
 #include "collector/sources/clock.h"
+#include "collector/wrap/descriptor.h"
 #include "collector/wrap/next.h"
 
 #include <errno.h>
 #include <sched.h>
 #include <unistd.h>
+
+void namespace_keep_place(void)
+{
+	if (atomic_load(&file_place) >= 0 || !atomic_load(&collector.recording) ||
+	    !collector_is_ours())
+		return;
+	int fd = sys_open(collector.founder, O_PATH | O_DIRECTORY, 0);
+
+	if (fd >= 0)
+		descriptor_hold(fd, &file_place);
+}
 
 /* No thread of ours runs from here on; true: one did, and must come back. */
 static bool step_aside(void)
@@ -42,7 +55,7 @@ COLLECTOR_EXPORT int unshare(int flags)
 	bool alone = flags & (CLONE_NEWUSER | CLONE_THREAD | CLONE_SIGHAND | CLONE_VM);
 
 	if (flags & CLONE_NEWNS)
-		file_keep_place();
+		namespace_keep_place();
 	bool aside = alone && step_aside();
 	int result = NEXT(unshare)(flags);
 
@@ -52,7 +65,7 @@ COLLECTOR_EXPORT int unshare(int flags)
 
 COLLECTOR_EXPORT int setns(int fd, int kind)
 {
-	file_keep_place();
+	namespace_keep_place();
 	bool aside = step_aside();
 	int result = NEXT(setns)(fd, kind);
 
@@ -62,6 +75,6 @@ COLLECTOR_EXPORT int setns(int fd, int kind)
 
 COLLECTOR_EXPORT int chroot(const char *path)
 {
-	file_keep_place();
+	namespace_keep_place();
 	return NEXT(chroot)(path);
 }

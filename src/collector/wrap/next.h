@@ -104,6 +104,9 @@ bool fork_has_own_memory(unsigned long flags);
 /* The system call of that number, which makes such a child. */
 long fork_by_number(long number, long a, long b, long c, long d, long e, long f);
 
+/* namespace.c: the experiment's paths are about to mean something else. */
+void namespace_keep_place(void);
+
 /* end.c */
 void end_install(void);
 /* The process ends now, where no destructor runs. */

@@ -5,7 +5,6 @@
  * of a raw clone finds on its stack is what it expects.
  */
 #include "collector/core/core.h"
-#include "collector/core/file.h"
 #include "collector/core/sys.h"
 #include "collector/wrap/descriptor.h"
 #include "collector/wrap/next.h"
@@ -70,6 +69,6 @@ long wrapped_syscall(long number, long a, long b, long c, long d, long e, long f
 	if (number == SYS_exit_group)
 		end_before();
 	else if (number == SYS_pivot_root || number == SYS_chroot)
-		file_keep_place();
+		namespace_keep_place();
 	return NEXT(syscall)(number, a, b, c, d, e, f);
 }
