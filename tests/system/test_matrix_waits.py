@@ -25,9 +25,11 @@ def all_zero(t, result, least):
 
 @test(engines=True)
 def unsignalled(t, engine):
-    """Nobody but the collector sends a signal: no call with a timeout ends early."""
+    """Nobody but the collector sends a signal: no call with a timeout ends early, and each wait is seen where it is."""
     for result, _ in t.like_bare(engine, t.target('waits'), 0.04):
         all_zero(t, result, 23)
+        rows = t.functions(result.experiment, 'i.total')
+        t.ratio(rows['_start']['i.total'], rows['<Total>']['i.total'], 0.98, 1.0001, 'time below _start')
 
 
 @test(engines=True)
