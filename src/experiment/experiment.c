@@ -252,23 +252,27 @@ static void read_descendants(struct experiment *experiment, enum extent extent,
 	free(lineages);
 }
 
-static void read_notes(struct experiment *experiment)
+static void read_notes(struct experiment *experiment, struct diag_list *warnings)
 {
 	char *path = xasprintf("%s/%s", experiment->path, FORMAT_FILE_NOTES);
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	bool present = fd >= 0 || errno != ENOENT;
 	struct stat info;
 
 	free(path);
-	if (fd < 0)
-		return;
-	if (!fstat(fd, &info) && S_ISREG(info.st_mode) && info.st_size > 0) {
+	if (fd >= 0 && !fstat(fd, &info) && S_ISREG(info.st_mode)) {
 		size_t size = info.st_size < NOTES_SIZE_MAX ? (size_t)info.st_size : NOTES_SIZE_MAX;
 		char *text = arena_alloc(&experiment->arena, size + 1);
 		ssize_t got = read(fd, text, size);
 
 		experiment->notes = got > 0 ? text : NULL;
+		present = got < 0;
 	}
-	close(fd);
+	if (present)
+		diag_add(warnings, DIAG_WARNING, "%s: %s cannot be read", experiment->name,
+			 FORMAT_FILE_NOTES);
+	if (fd >= 0)
+		close(fd);
 }
 
 /* Sets path and name; a path that shows no name (".") is resolved first. */
@@ -346,7 +350,7 @@ static enum status open_extent(const char *path, enum extent extent, struct expe
 		experiment_free(experiment);
 		return status;
 	}
-	read_notes(experiment);
+	read_notes(experiment, warnings);
 	if (!experiment->processes.items[0].lineage[0])
 		read_descendants(experiment, extent, warnings);
 	experiment_settle_ends(experiment);

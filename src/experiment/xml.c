@@ -166,6 +166,10 @@ static char *read_file(const struct read_context *context, const char *name, siz
 
 		if (got < 0 && errno == EINTR)
 			continue;
+		if (got < 0)
+			diag_add(context->diags, DIAG_WARNING,
+				 "%s: %s cannot be read to its end (%s)", context->name, name,
+				 strerror(errno));
 		if (got <= 0)
 			break;
 		*length += (size_t)got;
@@ -197,6 +201,7 @@ static bool handle_line(struct line_parser *line, const char *text, size_t lengt
 void xml_read(const struct read_context *context, const char *file_name, xml_element_fn *element,
 	      void *data, struct xml_result *result)
 {
+	static const XML_Memory_Handling_Suite memory = {xmalloc, xrealloc, free};
 	struct line_parser line = {.element = element, .data = data};
 	size_t length = 0, number = 1;
 
@@ -207,9 +212,7 @@ void xml_read(const struct read_context *context, const char *file_name, xml_ele
 	if (!text)
 		return;
 	result->present = length > 0;
-	line.parser = XML_ParserCreate("UTF-8");
-	if (!line.parser)
-		goto out;
+	line.parser = XML_ParserCreate_MM("UTF-8", &memory, NULL);
 	/* a zero byte ends a line too: it is what is left of a write that never happened */
 	for (size_t i = 0, start = 0; i <= length; i++) {
 		if (text[i] != '\n' && text[i] != '\0')
@@ -222,6 +225,5 @@ void xml_read(const struct read_context *context, const char *file_name, xml_ele
 		start = i + 1;
 	}
 	XML_ParserFree(line.parser);
-out:
 	free(text);
 }
