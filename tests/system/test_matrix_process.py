@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """New processes and programs, made and ended in every way: the program sees no difference, and each is recorded."""
 import re
+import shutil
 
 from harness import test
 
@@ -135,3 +136,42 @@ def thread_without_variables(t, engine):
     for name, function in (('raw', 'in_raw_thread'), ('beside', 'beside_raw_thread')):
         t.near(rows.get(function, {}).get('i.totalcpu', 0), truth[name], f'CPU in {function}', 0.15, 0.02)
     t.near(process['cpu'], truth['raw'] + truth['beside'], 'CPU', 0.05, 0.01)
+
+
+@test(engines=True)
+def not_recordable(t, engine):
+    """Static and set-user-ID programs that a recorded one starts run unharmed; what comes after them is recorded."""
+    t.directory.chmod(0o755)
+    static, other = t.directory / 'static', t.directory / 'setuid'
+    source = t.directory / 'static.c'
+    source.write_text('int main(int argc, char **argv) { return argc + 40; }')
+    t.equal(t.run(t.need('gcc'), '-static', '-o', static, source).status, 0, 'gcc -static')
+    shutil.copy(t.target('exitcode'), other)
+    shutil.chown(other, 'nobody')
+    other.chmod(0o4755)
+    words = (t.target('processes'), 'programs', static, other, '/bin/true')
+    bare = t.run(*words)
+    result = t.collect(*words, engine=engine, status=bare.status)
+    t.equal(said(result), said(bare), 'output')
+    t.equal(sorted(t.read(result.experiment)), ['', '_f1', '_f2', '_f3', '_f3_x1'], 'recorded')
+
+
+@test(engines=True)
+def audited(t, engine):
+    """LD_AUDIT: a library that looks on at the dynamic linker's work."""
+    source = t.directory / 'audit.c'
+    source.write_text('#define _GNU_SOURCE\n#include <link.h>\nunsigned la_version(unsigned v) { return v; }\n'
+                      'unsigned la_objopen(struct link_map *m, Lmid_t l, uintptr_t *c) { return LA_FLG_BINDTO | LA_FLG_BINDFROM; }\n')
+    t.equal(t.run(t.need('gcc'), '-shared', '-fPIC', '-o', t.directory / 'audit.so', source).status, 0, 'gcc')
+    result = t.collect(t.target('flat'), '0.2s', engine=engine, env={'LD_AUDIT': str(t.directory / 'audit.so')})
+    t.near(t.read(result.experiment)['']['cpu'], result.truth()['thread_cpu'], 'CPU', 0.05, 0.005)
+
+
+@test
+def read_only_place(t):
+    place = t.directory / 'place'
+    place.mkdir()
+    script = f'mount -t tmpfs -o ro none {place} && {t.helio} collect -o {place}/x.er true'
+    result = t.run('unshare', '-m', 'sh', '-c', script)
+    t.equal(result.status, 125, 'status')
+    t.check('Read-only file system' in result.err, f'message: {result.err}')

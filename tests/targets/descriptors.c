@@ -13,17 +13,22 @@
 #include <sched.h>
 #include <sys/wait.h>
 
-enum { NUMBERS = 4096, WORK_MS = 80 };
+enum { NUMBERS = 4096, WORK_MS = 80, WAVE = 12, WAVE_MS = 25 };
 
 static volatile uint64_t sink;
 static double cpu_of_thread;
 
-static inline __attribute__((always_inline)) void work(void)
+static inline __attribute__((always_inline)) void work_for(double ms)
 {
-	double end = cpu_now() + WORK_MS / 1e3;
+	double end = cpu_now() + ms / 1e3;
 
 	while (cpu_now() < end)
 		sink += churn(sink | 1, 10000);
+}
+
+static inline __attribute__((always_inline)) void work(void)
+{
+	work_for(WORK_MS);
 }
 
 /* Something after the work in each, so that no two are one function to the compiler. */
@@ -31,14 +36,6 @@ static NOINLINE void after(void)
 {
 	work();
 	sink += 1;
-}
-
-static NOINLINE void *afterwards(void *unused)
-{
-	(void)unused;
-	work();
-	sink += 3;
-	return NULL;
 }
 
 static NOINLINE void in_child(void)
@@ -156,22 +153,40 @@ static void fill(void)
 	closefrom(3);
 }
 
-/* With a full table a dozen threads at once, whose records have no room yet; then all is well
- * again. */
+static NOINLINE void *while_full(void *unused)
+{
+	(void)unused;
+	work_for(WAVE_MS);
+	sink += 3;
+	return NULL;
+}
+
+static NOINLINE void *afterwards(void *unused)
+{
+	(void)unused;
+	work_for(WAVE_MS);
+	sink += 4;
+	return NULL;
+}
+
+static void wave(void *(*run)(void *))
+{
+	pthread_t threads[WAVE];
+
+	for (int i = 0; i < WAVE; i++)
+		pthread_create(&threads[i], NULL, run, NULL);
+	for (int i = 0; i < WAVE; i++)
+		pthread_join(threads[i], NULL);
+}
+
+/* So many threads at once that their records need more room, which a full table denies; then not.
+ */
 static int full(void)
 {
-	enum { THREADS = 12 };
-	pthread_t threads[THREADS];
-
 	fill_up();
-	for (int i = 0; i < THREADS; i++)
-		pthread_create(&threads[i], NULL, in_thread, NULL);
-	for (int i = 0; i < THREADS; i++)
-		pthread_join(threads[i], NULL);
+	wave(while_full);
 	closefrom(3);
-	pthread_create(&threads[0], NULL, afterwards, NULL);
-	after();
-	pthread_join(threads[0], NULL);
+	wave(afterwards);
 	return 5;
 }
 
