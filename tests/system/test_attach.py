@@ -116,10 +116,10 @@ def read(t, experiment, engine=None):
 @test(alone=True, engines=True)
 def shares(t, engine):
     """A program that never waits: it is interrupted at work, and its shares are right."""
-    with Program(t, t.target('shares'), '3s', ready=None) as program:
+    with Program(t, t.target('shares'), '2s', ready=None) as program:
         time.sleep(0.2)
         with Attached(t, program, engine=engine, options=['-p', 'hi']) as attached:
-            time.sleep(1.5)
+            time.sleep(1.2)
             attached.end()
         status, out = program.end('')
     t.equal(status, 0, 'exit status')
@@ -283,7 +283,7 @@ import hashlib, sys, threading
 print('ready', flush=True)
 def work(seed, out):
     value = str(seed)
-    for i in range(400000):
+    for i in range(250000):
         value = hashlib.md5(value.encode()).hexdigest()
     out[seed] = value
 out = {}
@@ -295,7 +295,7 @@ print(sorted(out.items()))
 
 SQL = '''.print ready
 create table t(a integer, b text);
-with recursive n(i) as (select 1 union all select i + 1 from n where i < 300000)
+with recursive n(i) as (select 1 union all select i + 1 from n where i < 200000)
 insert into t select i, hex(i * 7919 % 65536) from n;
 create index x on t(b);
 select count(*), sum(length(b)), max(a) from t where b between '3' and '37';
@@ -330,8 +330,7 @@ def a_tree(t):
     """--tree: what the process has started before."""
     script = f'{t.target("late")} work < /dev/zero & echo $!; wait'
     with Program(t, t.need('bash'), '-c', script, ready=None) as program:
-        lines = [program.process.stdout.readline().strip() for _ in range(2)]
-        child = int(min(lines)) # the other is "ready"
+        child = int(min(program.process.stdout.readline() for _ in range(2)))  # the other line is "ready"
         experiment = attach(t, program, '--tree', seconds='500ms')
         os.kill(child, signal.SIGKILL)
     family = t.read(experiment)

@@ -414,8 +414,7 @@ static void log_counters(void)
 	text_attribute_decimal(&line, "truncated", (int64_t)atomic_load(&collector.truncated));
 	/* A check on completeness: only where all of the time was to be recorded. */
 	if (collector.engine != ENGINE_NONE && !collector.partial && control_always_ran() &&
-	    !collector.window_end_ns &&
-	    collector.window_start_ns <= collector.start_ns)
+	    !collector.window_end_ns && collector.window_start_ns <= collector.start_ns)
 		text_attribute_decimal(&line, "cpu_ns", (int64_t)cpu_ns);
 	if (collector.engine == ENGINE_MONITOR)
 		text_attribute_decimal(&line, "monitor_cpu_ns", (int64_t)monitor_ns);
