@@ -17,6 +17,9 @@ import make_golden  # noqa: E402
 NAMES = ('main', '_ZN3app6Worker3runEi', '_ZNSt6vectorIiSaIiEE9push_backERKi', '_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc',
          '_RNvCs1234_7mycrate3foo', '_ZN4core3fmt9Formatter3pad17h0123456789abcdefE', '_D3std5stdio7writelnFAyaZv', '_Z', 'f.part.0', 'g@@V1')
 
+LINES = ('functions', 'metrics i.user:e.%system:name', '# a comment\nsort e.user\nlimit 20\nfunctions', 'fsingle "operator new(unsigned long)" 2',
+         "outfile 'a name'", 'csingle \\"x', 'dmetrics e!heap\ten_desc on', 'func"tions', 'ctr' + ' a' * 30)
+
 
 def sections(elf):
     """{name: (address, offset, size)} of a little-endian ELF64 file."""
@@ -46,6 +49,8 @@ def main():
     make_golden.corpus(str(folder(directory, 'experiment')))
     for number, name in enumerate(NAMES):
         (folder(directory, 'demangle') / str(number)).write_bytes(name.encode())
+    for number, line in enumerate(LINES):
+        (folder(directory, 'command') / str(number)).write_bytes(line.encode())
     for program in programs:
         data = pathlib.Path(program).read_bytes()
         name = os.path.basename(program)
