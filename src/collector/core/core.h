@@ -233,8 +233,10 @@ void stacktable_next_epoch(void);
 uint32_t stacktable_epoch(void);
 
 /* modules.c */
-/* Looks at the loaded objects and records what is new or gone. Not in a handler. */
-void modules_update(void);
+/* Looks at the loaded objects and records what is new or gone. Not in a handler. False: it cannot. */
+bool modules_update(void);
+/* In the child of a fork; alone: there was no other thread. */
+void modules_after_fork(bool alone);
 /* In a handler: whether a pc that no snapshot knows is in an object. */
 bool modules_can_learn(uint64_t pc);
 /* In a handler: the object that holds a pc which no snapshot knows. True: it is known now. */

@@ -46,6 +46,7 @@ static uint32_t segment_count;
 static _Atomic unsigned changing;
 static struct unwind_modules *snapshots[SNAPSHOTS];
 static uint32_t snapshot_sizes[SNAPSHOTS], snapshot_in_force, snapshots_taken = 1;
+static bool loader_lost; /* its lock may have been held by a thread that is not here */
 static bool unpublished; /* there was no room for the last change */
 
 /* Weak: glibc has it since 2.35. */
@@ -386,18 +387,24 @@ static bool drop_unseen(void)
 	return changed;
 }
 
-void modules_update(void)
+bool modules_update(void)
 {
 	struct scan scan = {0};
 
-	if (!segments)
-		return;
+	if (!segments || loader_lost)
+		return false;
 	dl_iterate_phdr(visit, &scan);
 	if (!scan.begun)
-		return;
+		return false;
 	if (drop_unseen() || scan.changed)
 		publish_at_last();
 	atomic_store(&changing, 0);
+	return true;
+}
+
+void modules_after_fork(bool alone)
+{
+	loader_lost |= !alone;
 }
 
 bool modules_were_at(uint64_t start, uint64_t end)

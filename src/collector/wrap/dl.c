@@ -32,7 +32,7 @@ COLLECTOR_EXPORT int dlclose(void *handle)
 	unwind_modules_hold();
 	wait_until_quiet();
 	int result = NEXT(dlclose)(handle);
-	modules_update();
-	unwind_modules_release();
+	if (modules_update()) /* else it stays as it is: no code can be trusted any more */
+		unwind_modules_release();
 	return result;
 }

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+All that is hard at once, for HELIO_SOAK_SECONDS (default 16, shared by the two engines): no memory that
+grows with the events, nothing lost that is not counted.
+"""
+import os
+import shutil
+
+from harness import test
+
+SECONDS = float(os.environ.get('HELIO_SOAK_SECONDS', 16)) / 2
+
+
+@test(alone=True, engines=True)
+def soak(t, engine):
+    plugins = [t.directory / f'plugin{number}.so' for number in range(4)]
+    for plugin in plugins:
+        shutil.copy(t.target('plugin.so'), plugin)
+    bare = t.run(t.target('soak'), 3, *plugins).truth()
+    result = t.collect(t.target('soak'), SECONDS, *plugins, engine=engine, options=('-p', '100u'), timeout=SECONDS * 4 + 120)
+    truth = result.truth()
+    for what in ('thrown', 'loaded', 'started', 'forked'):
+        t.check(truth[what] > 10, f'{what}: {truth[what]}')
+    family = t.read(result.experiment)
+    process = family['']
+    counters = [event for event in process['log_events'] if event['kind'] == 'counters'][-1]
+    t.equal(process['events'] + process['dropped'], int(counters['events']) + int(counters['dropped']), 'events recorded')
+    t.near(process['cpu'], float(counters['cpu_ns']) / 1e9, 'CPU', 0.02)
+    t.equal(len(process['threads']), 17 + truth['started'], 'threads')
+    t.equal(len(family) - 1, truth['forked'], 'children')
+    # what the program itself takes while it goes on, and a quarter of a byte for each event
+    grown = truth['memory_late'] - truth['memory_early'] - max(0, bare['memory_late'] - bare['memory_early'])
+    t.remark += f'{process["events"]} events, {grown:.0f} kB '
+    t.check(grown < 1024 + process['events'] / 4096, f'memory grew by {grown} kB in {process["events"]} events')
