@@ -599,6 +599,7 @@ void collector_restart_after_fork(void)
 	monitor_engine_forget();
 	unwind_after_fork();
 	collector_drop_files();
+	modules_after_fork(thread_count() <= 1);
 	thread_forget_all();
 	const char *pattern = told(PARAMS_ENV_FOLLOW);
 
