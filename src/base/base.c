@@ -94,7 +94,7 @@ void *vec_grow(void **items, size_t *count, size_t *capacity, size_t size)
 
 void *arena_alloc(struct arena *arena, size_t size)
 {
-	size = (size + 15) & ~(size_t)15;
+	size = size ? (size + 15) & ~(size_t)15 : 16; /* of size 0 too: a place of its own */
 	if (size > arena->left) {
 		size_t room = size > ARENA_CHUNK_SIZE / 4 ? size : ARENA_CHUNK_SIZE;
 		struct arena_chunk *chunk = xcalloc(1, sizeof(*chunk) + room);
@@ -194,7 +194,8 @@ void strbuf_add(struct strbuf *buf, const void *data, size_t length)
 		buf->capacity = (buf->length + length + 1) * 2;
 		buf->text = xrealloc(buf->text, buf->capacity);
 	}
-	memcpy(buf->text + buf->length, data, length);
+	if (length) /* then `data` may be NULL */
+		memcpy(buf->text + buf->length, data, length);
 	buf->length += length;
 	buf->text[buf->length] = '\0';
 }
