@@ -19,10 +19,7 @@ def fork_tree(t, engine):
             t.check(lineage in images, f'{name}: {sorted(images)}, not {lineage}')
         else:
             t.check(all(key.startswith(lineage) for key in images), f'{name}: {sorted(images)}, not {lineage}...')
-        # the monitor's own CPU time is in the process's account, not in the profile
-        monitors = sum(int(event.get('monitor_cpu_ns', 0)) / 1e9 for image in images.values()
-                       for event in image['log_events'] if event['kind'] == 'counters')
-        t.ratio(sum(image['cpu'] for image in images.values()) + monitors, truth[f'{name}.cpu'], 0.97, 1.03, name)
+        t.ratio(sum(image['cpu'] for image in images.values()), truth[f'{name}.cpu'], 0.97, 1.03, name)
         for key, image in images.items():
             t.equal(image['process']['lineage'], key, 'lineage in log.xml')
             t.equal(image['collector']['engine'], engine, f'engine of {key}')
