@@ -33,6 +33,8 @@ static jmp_buf landing;
 static NOINLINE int fall(int depth)
 {
 	leaf(500);
+	if (depth < 0)
+		return 0;
 	if (!depth)
 		longjmp(landing, 1);
 	return fall(depth - 1) + 1;
@@ -126,6 +128,8 @@ static NOINLINE uint64_t endless(uint64_t depth)
 
 	room[0] = (char)depth;
 	sink += churn(depth | 1, 20);
+	if (depth == UINT64_MAX)
+		return 0;
 	return endless(depth + 1) + (uint64_t)room[0];
 }
 
