@@ -37,7 +37,8 @@ int family_open_file(const struct family *family, const struct member *member, c
 		errno = ENAMETOOLONG;
 		return -1;
 	}
-	return openat(family->folder, path, flags | O_CLOEXEC, 0644);
+	/* The program's user may put there what he likes; we may be root. */
+	return openat(family->folder, path, flags | O_CLOEXEC | O_NOFOLLOW, 0644);
 }
 
 char *family_read_log(const struct family *family, const struct member *member)

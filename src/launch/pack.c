@@ -189,7 +189,7 @@ static bool find_pieces(const struct input *in, struct pieces *pieces)
 static enum pack_result open_input(int folder, const char *path, struct input *in, mode_t *mode)
 {
 	struct stat st;
-	int fd = openat(folder, path, O_RDONLY | O_CLOEXEC);
+	int fd = openat(folder, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 
 	*in = (struct input){0};
 	if (fd < 0)
@@ -221,7 +221,8 @@ static enum pack_result write_output(int folder, const char *path, const struct 
 {
 	char *temporary = xasprintf("%s.tmp", path);
 	struct output out = {
-		.fd = openat(folder, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)};
+		.fd = openat(folder, temporary,
+			     O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode)};
 	enum pack_result result = PACK_DONE;
 
 	if (out.fd < 0) {

@@ -100,12 +100,12 @@ def killed(t, engine):
             t.near(rows['<Total>']['e.total'], sum(p['total'] for p in family.values()), f'{how}: total by print', 1e-6, 1e-5)
 
 
-PLACES = ('chroot', 'SYS_chroot', 'mounts', 'user_namespace', 'setns', 'pids', 'no_directory')
+PLACES = ('chroot', 'SYS_chroot', 'mounts', 'user_namespace', 'setns', 'pids', 'no_directory', 'setuid')
 
 
 @test(engines=True)
 def elsewhere(t, engine):
-    """Another root, other mounts, a namespace, no directory: the same answers, and all of it recorded, children too."""
+    """Another root, other mounts, a namespace, no directory, no longer root: the same answers, and all of it recorded, children too."""
     for number, how in enumerate(PLACES):
         bare = t.run(t.target('places'), how)
         result = t.collect(t.target('places'), how, engine=engine, status=5, options=('-p', INTERVALS[number % 3]))
@@ -115,15 +115,6 @@ def elsewhere(t, engine):
         t.equal(sorted(family), ['', '_f1'], f'{how}: recorded')
         for lineage, worked in (('', 0.12), ('_f1', 0.06)):
             t.near(family[lineage]['cpu'], worked, f'{how}: CPU of {lineage or "the founder"}', 0.1, 0.012)
-
-
-@test(engines=True)
-def other_user(t, engine):
-    """Privileges given up: the program is unharmed, and what could still be written is there."""
-    bare = t.run(t.target('places'), 'setuid')
-    result = t.collect(t.target('places'), 'setuid', engine=engine, status=5)
-    t.equal(result.out, bare.out, 'output')
-    t.near(t.read(result.experiment)['']['cpu'], 0.12, 'CPU', 0.1, 0.012)
 
 
 @test(alone=True, engines=True)

@@ -28,8 +28,7 @@ void namespace_keep_place(void)
 		descriptor_hold(fd, &file_place);
 }
 
-/* No thread of ours runs from here on; true: one did, and must come back. */
-static bool step_aside(void)
+bool namespace_step_aside(void)
 {
 	if (!atomic_load(&collector.recording) || !collector_is_ours())
 		return false;
@@ -41,7 +40,7 @@ static bool step_aside(void)
 	return true;
 }
 
-static void come_back(bool aside)
+void namespace_come_back(bool aside)
 {
 	int error = errno;
 
@@ -56,20 +55,20 @@ COLLECTOR_EXPORT int unshare(int flags)
 
 	if (flags & CLONE_NEWNS)
 		namespace_keep_place();
-	bool aside = alone && step_aside();
+	bool aside = alone && namespace_step_aside();
 	int result = NEXT(unshare)(flags);
 
-	come_back(aside);
+	namespace_come_back(aside);
 	return result;
 }
 
 COLLECTOR_EXPORT int setns(int fd, int kind)
 {
 	namespace_keep_place();
-	bool aside = step_aside();
+	bool aside = namespace_step_aside();
 	int result = NEXT(setns)(fd, kind);
 
-	come_back(aside);
+	namespace_come_back(aside);
 	return result;
 }
 

@@ -41,6 +41,10 @@ typedef int clone_function(void *argument);
 	X(int, unshare, (int))                                                                     \
 	X(int, setns, (int, int))                                                                  \
 	X(int, chroot, (const char *))                                                             \
+	X(int, setuid, (uid_t))                                                                    \
+	X(int, seteuid, (uid_t))                                                                   \
+	X(int, setreuid, (uid_t, uid_t))                                                           \
+	X(int, setresuid, (uid_t, uid_t, uid_t))                                                   \
 	X(int, vfork, (void))                                                                      \
 	X(int, execve, (const char *, char *const[], char *const[]))                               \
 	X(int, execvpe, (const char *, char *const[], char *const[]))                              \
@@ -106,6 +110,9 @@ long fork_by_number(long number, long a, long b, long c, long d, long e, long f)
 
 /* namespace.c: the experiment's paths are about to mean something else. */
 void namespace_keep_place(void);
+/* No thread of ours runs from here on; true: one did, and must come back. errno is kept. */
+bool namespace_step_aside(void);
+void namespace_come_back(bool aside);
 
 /* end.c */
 void end_install(void);
