@@ -67,14 +67,18 @@ static void begin(struct thread *thread)
 {
 	bool wanted = atomic_load(&collector.recording) && !thread_current_if_known();
 
-	if (wanted)
+	/* No event may account for anything before the clocks have been read. */
+	if (wanted) {
+		thread_lock(thread);
 		thread_adopt(thread, thread->clock.last.now_ns);
-	else
+	} else {
 		thread_release(thread);
+	}
 	atomic_fetch_sub(&collector.births, 1); /* not before: an event would make a second state */
 	if (!wanted)
 		return;
 	clock_begin(thread);
+	thread_unlock(thread);
 	thread->start_stack =
 		stacktable_intern(stack_of_caller(thread), (uint64_t)thread->start_routine, NULL);
 	thread_watch_end(thread);
