@@ -71,6 +71,7 @@ struct attach {
 static void put_usage(FILE *file)
 {
 	fputs("Usage: helio attach [OPTIONS] PID...\n"
+	      "   or: helio attach PID... OPTIONS\n"
 	      "\n"
 	      "Records programs that run already, with all their threads, until they end, for\n"
 	      "the time of --for, or until Ctrl-C; the programs go on.\n"
@@ -96,12 +97,19 @@ static bool read_for(struct attach *attach, const char *text)
 	return false;
 }
 
-/* Takes our own options out; what is left is for the parser of `helio collect`. */
+/*
+ * Takes our own options out; what is left is for the parser of `helio collect`, whose
+ * operands come last: process ids in front of the options are moved there.
+ */
 static bool take_own_options(struct attach *attach, char **argv, char **rest)
 {
-	size_t count = 0;
+	char **first = argv + 1;
+	size_t count = 0, leading = 0;
 
-	for (rest[count++] = *argv++; *argv; argv++) {
+	while (first[leading] && first[leading][0] != '-')
+		leading++;
+	rest[count++] = *argv;
+	for (argv = first + leading; *argv; argv++) {
 		if (!strcmp(*argv, "--tree")) {
 			attach->tree = true;
 		} else if (!strcmp(*argv, "--for")) {
@@ -122,6 +130,8 @@ static bool take_own_options(struct attach *attach, char **argv, char **rest)
 			rest[count++] = *argv;
 		}
 	}
+	for (size_t i = 0; i < leading; i++)
+		rest[count++] = first[i];
 	rest[count] = NULL;
 	return true;
 }
