@@ -301,7 +301,7 @@ class Targets(Case):
         # 2000 program headers are more than the kernel takes, and nothing that we look at
         self.patched('many', 56, struct.pack('<H', 2000))
         result = self.refused(126, 'exec of ./many failed: Exec format error', './many')
-        self.assertIn('Creating experiment directory', result.stderr)
+        self.assertIn('test.1.er: recording many', result.stderr)
 
 
 class Names(Case):
@@ -380,7 +380,7 @@ class Log(Case):
         self.assertTrue(before[1] <= int(log.get('mono_ns')) <= after[1])
         self.assertEqual(self.settings(), {
             'clock': '997', 'sample': '7', 'follow': '=ab', 'window': '0-540000', 'engine': 'monitor', 'depth': '50',
-            'command': 'helio collect -p hi -S 7 -F =ab -t 0-9m --engine monitor --depth 50 true'})
+            'archive': 'on', 'command': 'helio collect -p hi -S 7 -F =ab -t 0-9m --engine monitor --depth 50 true'})
         system = log.find('system')
         name = os.uname()
         self.assertEqual([system.get(k) for k in ('hostname', 'os', 'arch', 'pagesize', 'pages', 'cpus')],

@@ -20,7 +20,6 @@ kill -TERM $!
 wait $!
 echo "term gave $?"
 sleep 60 &
-kill -STOP $!
 kill -KILL $!
 wait $! 2>/dev/null
 echo "kill gave $?"
