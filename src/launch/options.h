@@ -51,9 +51,9 @@ struct options {
 	bool verbose;
 	bool quiet;
 	enum options_engine engine;
-	uint32_t depth; /* deepest call stack, frames; 0: the collector's default */
+	uint32_t depth;	    /* deepest call stack, frames; 0: the collector's default */
 	const char *attach; /* -P: the process to attach to, which takes the program's place */
-	char **target;	/* the program and its arguments, in argv; *target NULL: none */
+	char **target;	    /* the program and its arguments, in argv; *target NULL: none */
 };
 
 /*

@@ -220,9 +220,9 @@ static enum pack_result write_output(int folder, const char *path, const struct 
 				     uint64_t *written)
 {
 	char *temporary = xasprintf("%s.tmp", path);
-	struct output out = {
-		.fd = openat(folder, temporary,
-			     O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode)};
+	struct output out = {.fd = openat(folder, temporary,
+					  O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+					  mode)};
 	enum pack_result result = PACK_DONE;
 
 	if (out.fd < 0) {

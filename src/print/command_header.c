@@ -90,8 +90,8 @@ static size_t put_messages(FILE *file, const struct process_info *process, const
 
 static void put_attached(FILE *file, const struct process_info *process)
 {
-	const char *ms = find_attribute(process->settings, process->setting_count,
-					"attached_after_ms");
+	const char *ms =
+		find_attribute(process->settings, process->setting_count, "attached_after_ms");
 
 	if (ms)
 		fprintf(file, "Attached to a process that had run for %.3f secs.\n",

@@ -11,8 +11,8 @@
 #include "collector/core/control.h"
 
 #include "collector/core/core.h"
-#include "collector/core/rawthread.h"
 #include "collector/core/file.h"
+#include "collector/core/rawthread.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
 #include "collector/wrap/next.h"

@@ -233,7 +233,8 @@ void stacktable_next_epoch(void);
 uint32_t stacktable_epoch(void);
 
 /* modules.c */
-/* Looks at the loaded objects and records what is new or gone. Not in a handler. False: it cannot. */
+/* Looks at the loaded objects and records what is new or gone. Not in a handler. False: it cannot.
+ */
 bool modules_update(void);
 /* In the child of a fork; alone: there was no other thread. */
 void modules_after_fork(bool alone);

@@ -15,9 +15,11 @@
  * disabled for a moment; the waits of that time stay pending and go to the next
  * sampled one, so the totals hold.  A passing raw thread enables it again.
  *
- * A process that has perf events at all, even disabled ones, pays some 0.4 us
- * for each context switch.  One that keeps switching tens of thousands of times
- * a second is handed over to the monitor engine, which costs nothing there.
+ * A process that has perf events at all pays for each context switch: some 0.4 us between
+ * threads of one process, whose events the kernel exchanges, but up to 8 us in a virtual
+ * machine between processes, where it sets a timer each time.  One that keeps switching
+ * thousands of times a second, as servers do, is handed over to the monitor engine, which
+ * costs nothing there.
  */
 #include "collector/core/rawthread.h"
 #include "collector/core/sys.h"
@@ -46,7 +48,7 @@ enum {
 };
 
 /* So many windows in a row at more than so many switches a second: too much for perf events. */
-enum { HEAVY_WINDOWS = 10, HEAVY_SWITCHES = 20 * 1000 };
+enum { HEAVY_WINDOWS = 4, HEAVY_SWITCHES = 3 * 1000 };
 
 static _Atomic int tick_fd = DESCRIPTOR_NONE, switch_fd = DESCRIPTOR_NONE;
 static _Atomic uint64_t switches_paid_until_ns;

@@ -23,7 +23,7 @@ static void share_file(const char *file)
 
 	if (fd < 0)
 		return;
-	sys_call(SYS_fchown, fd, -1, (long)getegid(), 0);
+	sys_call(SYS_fchown, fd, -1, sys_call(SYS_getegid, 0, 0, 0, 0), 0);
 	sys_call(SYS_fchmod, fd, SHARED_FILE, 0, 0);
 	sys_close(fd);
 }
@@ -55,7 +55,7 @@ static bool before_change(uid_t user)
 {
 	if (!atomic_load(&collector.recording) || !collector_is_ours())
 		return false;
-	if (user && user != (uid_t)-1 && !geteuid()) {
+	if (user && user != (uid_t)-1 && !sys_call(SYS_geteuid, 0, 0, 0, 0)) {
 		namespace_keep_place(); /* the way there may be closed to others */
 		share_experiment();
 	}
