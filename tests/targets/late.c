@@ -63,7 +63,7 @@ static void *run(void *work)
 {
 	while (!ending) {
 		((void (*)(void))work)();
-		nap(1000000);
+		nap(5000000);
 	}
 	return NULL;
 }

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+All that runs outside of programs, built with AddressSanitizer and UBSan: its
+units, and whatever reads experiments, good, damaged and failing ones.
+"""
+import pathlib
+import sys
+
+from harness import ROOT, Failure, test
+
+PATTERNS = ('unit/', 'system/golden', 'system/reader', 'system/print', 'system/manage')
+OPTIONS = ('-Db_sanitize=address,undefined', '-Db_lundef=false', '-Dwerror=false')
+CHECKS = {'ASAN_OPTIONS': 'detect_leaks=1', 'UBSAN_OPTIONS': 'halt_on_error=1:print_stacktrace=1'}
+
+
+def succeeds(t, *words, **more):
+    result = t.run(*words, timeout=1200, **more)
+    if result.status:
+        raise Failure(f'{words[0]}: status {result.status}: {(result.out + result.err)[-3000:]}')
+
+
+@test
+def outside_of_programs(t):
+    build = pathlib.Path(f'{t.build}-sanitized')
+    if not (build / 'build.ninja').exists():
+        succeeds(t, 'meson', 'setup', build, ROOT, *OPTIONS)
+    succeeds(t, 'ninja', '-C', build)
+    succeeds(t, sys.executable, ROOT / 'tests' / 'run.py', '--build', build, *PATTERNS, env=CHECKS)
