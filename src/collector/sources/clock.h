@@ -86,6 +86,8 @@ void perf_engine_wait_for_thread(void);
 bool monitor_engine_start(void);
 /* Starts in a handler, in the place of the perf engine, for all threads. */
 bool monitor_engine_take_over(void);
+/* For a process that switches all the time: its waits are short and many, a few of them will do. */
+void monitor_engine_look_seldom(void);
 /* At this interval it works with timers only. */
 bool monitor_engine_is_cheap(void);
 /* The CPU timer of a thread, where the monitor engine is at work and uses timers. */

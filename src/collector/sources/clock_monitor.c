@@ -29,6 +29,9 @@ enum { MONITOR_STACK = 64 * 1024 };
 /* The kernel's tick is 4 ms or less (CONFIG_HZ of 250 and more). */
 enum { TIMER_INTERVAL_NS = 4 * 1000 * 1000 };
 
+/* See monitor_engine_look_seldom: the intervals from one look to the next. */
+enum { SELDOM = 4 };
+
 /* A wait that goes on is written down this often, so that a kill loses no more. */
 enum { WAIT_FLUSH_NS = 100 * 1000 * 1000 };
 
@@ -39,6 +42,7 @@ static _Atomic unsigned running;
 static _Atomic uint32_t stopping; /* a futex that the monitor sleeps on */
 static _Atomic unsigned sending;  /* a signal is on its way out */
 static _Atomic bool paused;
+static _Atomic bool seldom;
 static char *stack;
 static int monitor_tid;
 
@@ -79,6 +83,11 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 		sample_running(&regs);
 	}
 	wait_go_on(context, info->si_code == SI_QUEUE);
+}
+
+void monitor_engine_look_seldom(void)
+{
+	atomic_store(&seldom, true);
 }
 
 bool monitor_engine_is_cheap(void)
@@ -259,9 +268,10 @@ static void search(const struct tick *tick)
 static void sleep_until(uint64_t *next_ns)
 {
 	uint64_t now_ns = clock_now_ns();
-	uint64_t jitter = (now_ns * 0x9e3779b97f4a7c15u >> 40) % (collector.interval_ns / 4 + 1);
+	uint64_t every_ns = collector.interval_ns * (atomic_load(&seldom) ? SELDOM : 1);
+	uint64_t jitter = (now_ns * 0x9e3779b97f4a7c15u >> 40) % (every_ns / 4 + 1);
 
-	*next_ns += collector.interval_ns - collector.interval_ns / 8 + jitter;
+	*next_ns += every_ns - every_ns / 8 + jitter;
 	if (*next_ns < now_ns) /* late: do not try to catch up */
 		*next_ns = now_ns;
 	struct timespec until = {.tv_sec = (time_t)(*next_ns / 1000000000u),

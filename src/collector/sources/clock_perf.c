@@ -40,15 +40,15 @@ enum { SIGINFO_PERF_DATA = 24 }; /* offset of si_perf_data */
 #define EVENT_COOKIE 0x48454c494f000000u
 enum { EVENT_TICK = 1, EVENT_SWITCH = 2 };
 
-/* Switch events: 2,500 a second in the long run (some 1.5 % of a processor), 250 at once. */
+/* Switch events: 1,000 a second in the long run (some 1 % of a processor), 250 at once. */
 enum {
-	SWITCH_COST_NS = 400 * 1000,
+	SWITCH_COST_NS = 1000 * 1000,
 	SWITCH_BURST_NS = 250 * SWITCH_COST_NS,
 	SWITCH_PAUSE_NS = 20 * 1000 * 1000,
 };
 
 /* So many windows in a row at more than so many switches a second: too much for perf events. */
-enum { HEAVY_WINDOWS = 4, HEAVY_SWITCHES = 3 * 1000 };
+enum { HEAVY_WINDOWS = 4, HEAVY_SWITCHES = 1000 };
 
 static _Atomic int tick_fd = DESCRIPTOR_NONE, switch_fd = DESCRIPTOR_NONE;
 static _Atomic uint64_t switches_paid_until_ns;
@@ -86,6 +86,7 @@ static void hand_over(void)
 {
 	if (!monitor_engine_take_over())
 		return;
+	monitor_engine_look_seldom();
 	perf_engine_forget();
 	log_warning("too many context switches for perf events: the monitor engine goes on", 0);
 }
