@@ -64,7 +64,8 @@ def sample_signal(t, engine):
     t.equal(manual_labels(process), ['signal'] * 3, 'sample points')
     t.equal(kinds(process, 'pause', 'resume'), [], 'pauses')
     times = [s['time_ns'] for s in process['samples'] if s['kind'] == MANUAL]
-    t.check(all(b - a >= 0.1e9 for a, b in zip(times, times[1:])), f'0.1 s apart at least: {times}')
+    # the signals are 0.1 s apart at least; a sample point may be written some milliseconds late
+    t.check(all(b - a >= 0.08e9 for a, b in zip(times, times[1:])), f'about 0.1 s apart at least: {times}')
 
 
 @test
