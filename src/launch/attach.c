@@ -246,9 +246,7 @@ static pid_t parent_of(pid_t pid)
 	char text[PROC_TEXT];
 
 	proc_read_text(pid, 0, "status", text);
-	const char *line = strstr(text, "\nPPid:\t");
-
-	return line ? (pid_t)strtol(line + strlen("\nPPid:\t"), NULL, 10) : 0;
+	return (pid_t)proc_number(text, "PPid", 10);
 }
 
 /* Attaches to the living children of a process, and theirs; one that refuses is left out. */

@@ -12,21 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The number after a label of /proc/PID/status; -1 without it. */
-static long status_number(const char *status, const char *label)
-{
-	const char *line = strstr(status, label);
-
-	return line ? strtol(line + strlen(label), NULL, 10) : -1;
-}
-
-static char status_state(const char *status)
-{
-	const char *line = strstr(status, "\nState:\t");
-
-	return line ? line[strlen("\nState:\t")] : '?';
-}
-
 static bool refuse(struct diag_list *diags, pid_t pid, const char *why)
 {
 	diag_add(diags, DIAG_ERROR, "Process %d %s", (int)pid, why);
@@ -82,24 +67,25 @@ static bool check_program(pid_t pid, struct diag_list *diags)
 
 static bool check_state(pid_t pid, const char *status, struct diag_list *diags)
 {
-	char state = status_state(status);
+	const char *field = proc_field(status, "State");
+	char state = field ? *field : '?';
 
 	if (state == 'Z' || state == 'X')
 		return refuse(diags, pid,
 			      "has ended already (it is a zombie that its parent has "
 			      "not waited for)");
-	if (status_number(status, "\nVmSize:\t") < 0)
+	if (!proc_field(status, "VmSize"))
 		return refuse(diags, pid, "is a thread of the kernel, not a program");
 	if (state == 'T')
 		return refuse(diags, pid, "is stopped: let it go on first, with kill -CONT");
-	if (status_number(status, "\nTracerPid:\t") > 0) {
+	if (proc_number(status, "TracerPid", 10)) {
 		diag_add(diags, DIAG_ERROR,
 			 "Process %d is being traced already, by process %ld: end that debugger "
 			 "or strace first",
-			 (int)pid, status_number(status, "\nTracerPid:\t"));
+			 (int)pid, (long)proc_number(status, "TracerPid", 10));
 		return false;
 	}
-	if (status_number(status, "\nSeccomp:\t") > 0)
+	if (proc_number(status, "Seccomp", 10))
 		return refuse(diags, pid,
 			      "restricts its own system calls (seccomp), and one of the "
 			      "collector's could be its death: start it with helio collect, which "
@@ -131,11 +117,11 @@ enum status attach_check(pid_t pid, struct diag_list *diags)
 		diag_add(diags, DIAG_ERROR, "There is no process %d", (int)pid);
 		return STATUS_NOTFOUND;
 	}
-	if (status_number(status, "\nTgid:\t") != pid) {
+	if (proc_number(status, "Tgid", 10) != (uint64_t)pid) {
 		diag_add(diags, DIAG_ERROR,
 			 "%d is a thread of process %ld: name the process, all its threads are "
 			 "recorded",
-			 (int)pid, status_number(status, "\nTgid:\t"));
+			 (int)pid, (long)proc_number(status, "Tgid", 10));
 		return STATUS_INVALID;
 	}
 	if (pid == getpid()) {

@@ -105,21 +105,14 @@ static bool stop(pid_t tid)
 
 /* ---- what a thread is at ---- */
 
-static uint64_t status_mask(const char *text, const char *label)
-{
-	const char *line = strstr(text, label);
-
-	return line ? strtoull(line + strlen(label), NULL, 16) : 0;
-}
-
 /* Signals pending for a thread that are not blocked there. */
 static uint64_t pending_signals(pid_t pid, pid_t tid, uint64_t mask)
 {
 	char text[PROC_TEXT];
 
 	proc_read_text(pid, tid, "status", text);
-	return (status_mask(text, "\nSigPnd:\t") | status_mask(text, "\nShdPnd:\t")) &
-	       ~(mask | status_mask(text, "\nSigIgn:\t"));
+	return (proc_number(text, "SigPnd", 16) | proc_number(text, "ShdPnd", 16)) &
+	       ~(mask | proc_number(text, "SigIgn", 16));
 }
 
 /* System calls that end with EINTR when a thread is only stopped and continued, and have done

@@ -14,6 +14,7 @@
 #include "launch/proc.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <linux/capability.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -63,19 +64,17 @@ static long kernel_number(const char *path, long otherwise)
 }
 
 /* The value of a line of /proc/self/status, base 16 for masks; 0: there is none. */
-static unsigned long long own_status(const char *name, int base)
+static uint64_t own_status(const char *name, int base)
 {
 	char text[PROC_TEXT];
-	const char *line;
 
 	proc_read_text(getpid(), 0, "status", text);
-	line = strstr(text, name);
-	return line ? strtoull(line + strlen(name), NULL, base) : 0;
+	return proc_number(text, name, base);
 }
 
 static bool capable(int capability)
 {
-	return own_status("\nCapEff:", 16) >> capability & 1;
+	return own_status("CapEff", 16) >> capability & 1;
 }
 
 /* 0, or why the kernel does not count processor cycles of this process. */
@@ -161,7 +160,7 @@ static struct finding check_paranoid(struct doctor *doctor)
 
 static struct finding check_seccomp(struct doctor *doctor)
 {
-	if (own_status("\nSeccomp:", 10) != 2)
+	if (own_status("Seccomp", 10) != 2)
 		return (struct finding){STATE_YES, "no seccomp filter is in the way", NULL};
 	if (doctor->perf)
 		return (struct finding){STATE_YES,
@@ -350,49 +349,31 @@ static void show_text(const struct finding *findings, const struct utsname *syst
 	}
 }
 
-static void put_string(const char *name, const char *value)
+static json_t *json_of(const struct finding *finding, const char *name)
 {
-	char *clean = value ? utf8_clean(value) : NULL;
+	char *meaning = utf8_clean(finding->meaning);
+	char *remedy = finding->remedy ? utf8_clean(finding->remedy) : NULL;
+	json_t *object =
+		json_pack("{s:s, s:s, s:s, s:s?}", "name", name, "state",
+			  state_names[finding->state], "meaning", meaning, "remedy", remedy);
 
-	printf("\"%s\": ", name);
-	if (!clean) {
-		fputs("null", stdout);
-		return;
-	}
-	putchar('"');
-	for (const char *at = clean; *at; at++) {
-		if ((unsigned char)*at < ' ') {
-			printf("\\u%04x", *at);
-			continue;
-		}
-		if (*at == '"' || *at == '\\')
-			putchar('\\');
-		putchar(*at);
-	}
-	putchar('"');
-	free(clean);
+	free(meaning);
+	free(remedy);
+	return object;
 }
 
 static void show_json(const struct finding *findings, const struct utsname *system, bool perf)
 {
-	printf("{");
-	put_string("kernel", system->release);
-	printf(", ");
-	put_string("machine", system->machine);
-	printf(", \"user\": %u, \"perf\": %s, \"checks\": [", (unsigned)geteuid(),
-	       perf ? "true" : "false");
-	for (size_t i = 0; i < CHECKS; i++) {
-		printf("%s\n  {", i ? "," : "");
-		put_string("name", checks[i].name);
-		printf(", ");
-		put_string("state", state_names[findings[i].state]);
-		printf(", ");
-		put_string("meaning", findings[i].meaning);
-		printf(", ");
-		put_string("remedy", findings[i].remedy);
-		printf("}");
-	}
-	printf("\n]}\n");
+	json_t *list = json_array();
+	json_t *report =
+		json_pack("{s:s, s:s, s:i, s:b, s:o}", "kernel", system->release, "machine",
+			  system->machine, "user", (int)geteuid(), "perf", perf, "checks", list);
+
+	for (size_t i = 0; i < CHECKS; i++)
+		json_array_append_new(list, json_of(&findings[i], checks[i].name));
+	json_dumpf(report, stdout, JSON_INDENT(2));
+	putchar('\n');
+	json_decref(report);
 }
 
 static const char usage[] =

@@ -7,6 +7,8 @@
  */
 #include "launch/probe.h"
 
+#include "launch/proc.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -132,15 +134,10 @@ static bool ask_child(struct answer *answer)
  */
 static bool being_traced(void)
 {
-	char line[256];
-	int tracer = 0;
-	FILE *file = fopen("/proc/self/status", "re");
+	char text[PROC_TEXT];
 
-	while (file && !tracer && fgets(line, sizeof(line), file))
-		sscanf(line, "TracerPid: %d", &tracer);
-	if (file)
-		fclose(file);
-	return tracer != 0;
+	proc_read_text(getpid(), 0, "status", text);
+	return proc_number(text, "TracerPid", 10);
 }
 
 static int paranoid_level(void)

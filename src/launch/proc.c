@@ -58,19 +58,31 @@ bool proc_read_stat(pid_t pid, struct proc_stat *stat)
 	return true;
 }
 
-/* The number after "name:" at the beginning of a line; false: there is none. */
-static bool find_field(const char *text, const char *name, uint64_t *value)
+const char *proc_field(const char *text, const char *name)
 {
 	size_t length = strlen(name);
 
 	for (const char *line = text; line; line = strchr(line, '\n')) {
 		line += *line == '\n';
-		if (!strncmp(line, name, length) && line[length] == ':') {
-			*value = strtoull(line + length + 1, NULL, 10);
-			return true;
-		}
+		if (!strncmp(line, name, length) && line[length] == ':')
+			return line + length + 1 + strspn(line + length + 1, " \t");
 	}
-	return false;
+	return NULL;
+}
+
+uint64_t proc_number(const char *text, const char *name, int base)
+{
+	const char *field = proc_field(text, name);
+
+	return field ? strtoull(field, NULL, base) : 0;
+}
+
+static bool find_field(const char *text, const char *name, uint64_t *value)
+{
+	if (!proc_field(text, name))
+		return false;
+	*value = proc_number(text, name, 10);
+	return true;
 }
 
 static void read_io(pid_t pid, struct format_sample *sample)

@@ -17,6 +17,11 @@ enum { PROC_TEXT = 4096 };
  */
 bool proc_read_text(pid_t pid, pid_t task, const char *file, char text[PROC_TEXT]);
 
+/* What stands behind "name:" at the beginning of a line of such a text; NULL: there is none. */
+const char *proc_field(const char *text, const char *name);
+/* The same as a number; 0 without it. */
+uint64_t proc_number(const char *text, const char *name, int base);
+
 /* From /proc/PID/stat; times in ns. */
 struct proc_stat {
 	char state; /* R S D Z T … as ps shows it */

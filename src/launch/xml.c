@@ -1,36 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/xml.h"
 
+#include "base/utf8.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The length of the UTF-8 character at text if XML may contain it, else 0. */
-static size_t utf8_length(const unsigned char *text)
+/* The length of the character at text if XML may contain it, else 0: U+FFFE and U+FFFF are none. */
+static size_t character_length(const char *text)
 {
-	static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-	size_t length = *text < 0xc0   ? 0
-			: *text < 0xe0 ? 2
-			: *text < 0xf0 ? 3
-			: *text < 0xf8 ? 4
-				       : 0;
-	uint32_t code = *text & (0x7fu >> length);
+	bool none = !strncmp(text, "\xef\xbf\xbe", 3) || !strncmp(text, "\xef\xbf\xbf", 3);
 
-	for (size_t i = 1; i < length; i++) {
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-		code = code << 6 | (text[i] & 0x3f);
-	}
-	if (!length || code < smallest[length] || code > 0x10ffff ||
-	    (code >= 0xd800 && code < 0xe000) || code == 0xfffe || code == 0xffff)
-		return 0;
-	return length;
+	return none ? 0 : utf8_length(text);
 }
 
 static void add_escaped(struct strbuf *out, const char *value)
 {
-	for (const unsigned char *at = (const unsigned char *)value; *at; at++) {
+	for (const char *at = value; *at; at++) {
 		size_t length = 1;
 
 		if (*at == '&')
@@ -44,8 +32,8 @@ static void add_escaped(struct strbuf *out, const char *value)
 		else if (*at == '\t' || *at == '\n' || *at == '\r')
 			strbuf_printf(out, "&#%d;", *at);
 		else if (*at >= 0x20 && *at < 0x7f)
-			strbuf_putc(out, (char)*at);
-		else if ((length = utf8_length(at)))
+			strbuf_putc(out, *at);
+		else if ((length = (unsigned char)*at < 0x80 ? 0 : character_length(at)))
 			strbuf_add(out, at, length);
 		else
 			strbuf_puts(out, "\xef\xbf\xbd");

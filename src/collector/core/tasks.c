@@ -28,3 +28,24 @@ void tasks_for_each(int dir, void (*visit)(int tid, void *arg), void *arg)
 		}
 	}
 }
+
+bool task_is_traced(int tid)
+{
+	static const char label[] = "TracerPid:\t";
+	char path_room[64], room[2048];
+	struct text path = TEXT_ON(path_room);
+
+	text_puts(&path, "/proc/self/task/");
+	text_decimal(&path, tid);
+	text_puts(&path, "/status");
+	int fd = sys_open(path_room, O_RDONLY, 0);
+	long got = fd < 0 ? 0 : sys_read(fd, room, sizeof(room) - 1);
+
+	if (fd >= 0)
+		sys_close(fd);
+	room[got > 0 ? got : 0] = '\0';
+	for (const char *at = room; *at; at++)
+		if (text_starts(at, label))
+			return at[sizeof(label) - 1] != '0';
+	return false;
+}

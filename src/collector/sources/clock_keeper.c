@@ -204,27 +204,6 @@ static int hold_all(int dir)
 
 /* ---- the thread ---- */
 
-static bool is_traced(void)
-{
-	static const char label[] = "TracerPid:\t";
-	char path_room[64], room[2048];
-	struct text path = TEXT_ON(path_room);
-
-	text_puts(&path, "/proc/self/task/");
-	text_decimal(&path, tracee);
-	text_puts(&path, "/status");
-	int fd = sys_open(path_room, O_RDONLY, 0);
-	long got = fd < 0 ? 0 : sys_read(fd, room, sizeof(room) - 1);
-
-	if (fd >= 0)
-		sys_close(fd);
-	room[got > 0 ? got : 0] = '\0';
-	for (const char *at = room; *at; at++)
-		if (text_starts(at, label))
-			return at[sizeof(label) - 1] != '0';
-	return false;
-}
-
 static void start_events(int dir)
 {
 	char room[128] = "";
@@ -232,7 +211,7 @@ static void start_events(int dir)
 	enum engine asked = collector.engine;
 	int error = 0;
 
-	for (int i = 0; i < UNTRACED_TRIES && is_traced(); i++)
+	for (int i = 0; i < UNTRACED_TRIES && task_is_traced(tracee); i++)
 		futex_wait(&wishes, 0, 1000 * 1000);
 	if (asked == ENGINE_PERF)
 		error = hold_all(dir);

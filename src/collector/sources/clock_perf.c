@@ -23,6 +23,7 @@
  */
 #include "collector/core/rawthread.h"
 #include "collector/core/sys.h"
+#include "collector/core/tasks.h"
 #include "collector/core/text.h"
 #include "collector/sources/clock.h"
 #include "collector/wrap/descriptor.h"
@@ -177,26 +178,6 @@ static int open_own(_Atomic int *owner, bool switches)
 	return descriptor_hold(fd, owner) ? 0 : -EMFILE;
 }
 
-/*
- * Under ptrace every signal stops the thread, which is a context switch, which
- * raises the next signal: the program would stand still.
- */
-static bool being_traced(void)
-{
-	static const char label[] = "TracerPid:\t";
-	char room[1024];
-	int fd = sys_open("/proc/self/status", O_RDONLY, 0);
-	long got = fd < 0 ? 0 : sys_read(fd, room, sizeof(room) - 1);
-
-	if (fd >= 0)
-		sys_close(fd);
-	room[got > 0 ? got : 0] = '\0';
-	for (const char *at = room; *at; at++)
-		if (text_starts(at, label))
-			return at[sizeof(label) - 1] != '0';
-	return false;
-}
-
 bool perf_engine_prepare(void)
 {
 	atomic_store(&switches_off, 0);
@@ -210,7 +191,11 @@ bool perf_engine_start(char *reason, size_t size)
 {
 	struct text why = {.buffer = reason, .size = size};
 
-	if (being_traced()) {
+	/*
+	 * Under ptrace every signal stops the thread, which is a context switch, which raises
+	 * the next signal: the program would stand still.
+	 */
+	if (task_is_traced(sys_gettid())) {
 		text_puts(&why, "a debugger or tracer is attached");
 		return false;
 	}
