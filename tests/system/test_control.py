@@ -5,11 +5,13 @@ Control of a recording: signals, the size limit, places and groups, regular expr
 (targets/steps.c); the function `hidden` runs while nothing is to be recorded.
 """
 import json
+import mmap
 import os
 import re
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import threading
 import time
@@ -296,6 +298,28 @@ def ctl_pause_and_resume(t, engine):
     check_shares(t, t.directory / 'run.er', 0.5, 0.5, slack=0.04)
     check = t.run(t.helio, 'print', '-header', 'run.er')
     t.check('No warnings' in check.out and not check.err, f'complaints: {check.out[:300]} {check.err}')
+
+
+@test(engines=True, alone=True)
+def resumed_while_looked_at(t, engine):
+    """
+    Who resumes reads the time and may be stopped before it sets the clock: the program has looked
+    meanwhile, later than the time that is set. format/control.h has the clock's place and form.
+    """
+    process = start(t, 'seen:0.2', 'meet:a', 'hidden:0.2', 'meet:b', 'seen:0.3', options=('--engine', engine))
+    meet(t, 'a')
+    since = time.monotonic_ns()
+    ctl(t, 'pause', 'run.er')
+    go(t, 'a')
+    meet(t, 'b')
+    with open(t.directory / 'run.er' / 'profile', 'r+b') as file, mmap.mmap(file.fileno(), 4096) as header:
+        paused_ns = time.monotonic_ns() - since - 50_000_000
+        header[4096 - 8:] = struct.pack('<Q', paused_ns)
+    go(t, 'b')
+    finish(t, process)
+    check_shares(t, t.directory / 'run.er', 0.5, slack=0.03)
+    founder = t.read(t.directory / 'run.er')['']['threads'][0]
+    t.near(founder['sum'], founder['life'], 'weights and life', absolute=0.01)
 
 
 @test(engines=True, alone=True)

@@ -466,7 +466,9 @@ static bool cut_pauses(struct thread *thread, struct clock_reading *reading)
 		inside = 0;
 	/* Of the last reading still: asked twice the answer is the same. */
 	clock->recorded_ns = recorded_ns - (uint64_t)inside;
-	if (inside < gap && !stands) {
+	/* A thread that looked while the clock was being set has its whole gap inside, and is
+	 * paused all the same. */
+	if (!stands && (inside < gap || clock->paused)) {
 		if (!clock->paused)
 			writer_thread_pause(thread, clock->last.now_ns);
 		enter_window(thread, reading, reading->now_ns - (uint64_t)inside);
