@@ -97,6 +97,24 @@ def plugins_keep_their_names(t, engine):
 
 
 @test(engines=True)
+def stacks_while_objects_close(t, engine):
+    """Three threads open and close objects all the time: what a fourth computes in its own has its callers."""
+    copies = plugin_copies(t, 4)
+    result = t.collect(t.target('plugins'), 'churn', 80, *copies, engine=engine, options=('-p', '100u'))
+    process = t.read(result.experiment)['']
+    failed = process['unrecorded'].get('<Stack-unwind-failed>', 0)
+    t.check(failed <= 0.02 * process['total'], f'{failed:.4f} of {process["total"]:.4f} s failed')
+    inside = right = 0
+    for seconds, names in named(t, result, t.target('plugins')):
+        if not names[0].startswith('plugin'):
+            continue
+        inside += seconds
+        right += seconds if 'churn_in_thread' in names else 0
+    t.check(inside > 0.3 * process['cpu'], f'{inside:.4f} of {process["cpu"]:.4f} s in the objects')
+    t.ratio(right, inside, 0.97, 1.0001, 'with callers')
+
+
+@test(engines=True)
 def bound_now_or_lazily(t, engine):
     """The dynamic linker's own work, in the program's start or within its calls."""
     copies = plugin_copies(t, 2)

@@ -236,6 +236,8 @@ uint32_t stacktable_epoch(void);
 /* Looks at the loaded objects and records what is new or gone. Not in a handler. False: it cannot.
  */
 bool modules_update(void);
+/* Tells the unwinder, at the next update, which of them are never unmapped. Not in a handler. */
+void modules_note_staying(void);
 /* In the child of a fork; alone: there was no other thread. */
 void modules_after_fork(bool alone);
 /* In a handler: whether a pc that no snapshot knows is in an object. */
@@ -250,6 +252,10 @@ bool modules_were_at(uint64_t start, uint64_t end);
 void modules_next_epoch(void);
 /* Keeps a copy of the vDSO at `address` (0: none) in the experiment. Not in a handler. */
 void modules_archive_vdso(uint64_t address);
+
+/* startup.c */
+/* Calls visit with the bias of each object that the program was started with, or most of them. */
+void startup_for_each_object(void (*visit)(uint64_t bias));
 
 /* dynamic.c: functions that the program made and announced; one caller at a time */
 struct dynamic_function {

@@ -54,13 +54,9 @@ extern int _dl_find_object(void *pc, struct dl_find_object *result) __attribute_
 
 static uint64_t identify(const char *name, const struct segment *segment)
 {
-	uint64_t hash = 0xcbf29ce484222325u;
+	uint64_t hash = text_hash(TEXT_HASH_START, name, text_length(name));
 
-	while (*name)
-		hash = (hash ^ (unsigned char)*name++) * 0x100000001b3u;
-	for (uint32_t i = 0; i < segment->build_id_size; i++)
-		hash = (hash ^ segment->build_id[i]) * 0x100000001b3u;
-	return hash;
+	return text_hash(hash, segment->build_id, segment->build_id_size);
 }
 
 static void read_build_id(struct segment *segment, const uint8_t *note, uint64_t size)
@@ -396,10 +392,28 @@ bool modules_update(void)
 	dl_iterate_phdr(visit, &scan);
 	if (!scan.begun)
 		return false;
-	if (drop_unseen() || scan.changed)
+	if (drop_unseen() || scan.changed || unpublished)
 		publish_at_last();
 	atomic_store(&changing, 0);
 	return true;
+}
+
+static void note_staying(uint64_t bias)
+{
+	change_begin();
+	for (uint32_t i = 0; i < segment_count; i++)
+		if (segments[i].loaded && segments[i].module.bias == bias)
+			segments[i].module.stays = true;
+	unpublished = true;
+	atomic_store(&changing, 0);
+}
+
+void modules_note_staying(void)
+{
+	static _Atomic bool noted;
+
+	if (!atomic_exchange(&noted, true) && !loader_lost)
+		startup_for_each_object(note_staying);
 }
 
 void modules_after_fork(bool alone)

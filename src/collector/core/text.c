@@ -108,6 +108,15 @@ size_t text_length(const char *string)
 	return length;
 }
 
+uint64_t text_hash(uint64_t hash, const void *bytes, size_t size)
+{
+	const uint8_t *at = bytes;
+
+	while (size--)
+		hash = (hash ^ *at++) * 0x100000001b3u;
+	return hash;
+}
+
 bool text_equal(const char *a, const char *b)
 {
 	while (*a && *a == *b)

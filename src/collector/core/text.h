@@ -29,6 +29,9 @@ void text_attribute_decimal(struct text *text, const char *name, int64_t value);
 void text_attribute_hex(struct text *text, const char *name, uint64_t value);
 
 size_t text_length(const char *string);
+/* FNV-1a, begun with TEXT_HASH_START. */
+#define TEXT_HASH_START 0xcbf29ce484222325u
+uint64_t text_hash(uint64_t hash, const void *bytes, size_t size);
 bool text_equal(const char *a, const char *b);
 bool text_starts(const char *string, const char *prefix);
 /* Reads a decimal number; *end is the first character after it. */

@@ -14,7 +14,8 @@ void modules_put(void);
 /* The segment of a snapshot that holds `pc`, or NULL. */
 const struct unwind_module *modules_find(const struct unwind_modules *modules, uint64_t pc);
 
-/* Before reading memory of a module; false: someone is about to unmap, do not. */
+/* Before reading memory of a module; false: someone is about to unmap, only what stays may be read
+ * (and there is nothing to leave). */
 bool modules_enter(void);
 void modules_leave(void);
 

@@ -10,12 +10,11 @@
  * area, so a stack with several such frames costs each step once.
  *
  * Code outside all modules (a JIT compiler's) is read through a copy, because it may
- * be unmapped at any moment.
+ * be unmapped at any moment; so is that of a module which may be about to go.
  */
 #include "collector/unwind/slow.h"
 
 #include "collector/unwind/expression.h"
-#include "collector/unwind/modules.h"
 #include "collector/unwind/rule.h"
 #include "collector/unwind/scan.h"
 #include "collector/unwind/x86_64.h"
@@ -24,7 +23,7 @@
 static enum cfi_answer find_row(struct walk *walk, uint64_t pc)
 {
 	struct walk_scratch *scratch = walk_scratch(walk);
-	const struct unwind_module *module = modules_find(walk->modules, pc);
+	const struct unwind_module *module = walk_module(walk, pc);
 
 	return module ? cfi_find(module, pc, scratch->states, &scratch->result) : CFI_NONE;
 }
@@ -44,8 +43,7 @@ static uint64_t checked_scan(struct walk *walk, const struct unwind_module *modu
 		return 0;
 	cfa = (rule_kind(rule) == RULE_BP ? walk->bp : walk->sp) + (uint64_t)rule_cfa(rule);
 	if (!walk_load(walk, cfa - ARCH_RETURN_SIZE, &address) ||
-	    (!arch_is_after_call(walk->modules, address) &&
-	     !arch_is_after_foreign_call(walk, address)))
+	    (!arch_is_after_call(walk, address) && !arch_is_after_foreign_call(walk, address)))
 		return 0;
 	return rule;
 }
@@ -85,7 +83,7 @@ static uint64_t read_rule(struct walk *walk, uint64_t pc, uint64_t at)
 		return rule_from_row(&walk_scratch(walk)->result, pc);
 	if (answer == CFI_BAD)
 		return RULE_BAD;
-	module = modules_find(walk->modules, pc);
+	module = walk_module(walk, pc);
 	if (module) {
 		rule = arch_rule_from_code(module, pc);
 		if (!rule)
@@ -107,8 +105,8 @@ static uint64_t landing_rule(struct walk *walk, uint64_t rule)
 	uint64_t address = walk->pc + 1;
 	uint64_t other;
 
-	if (walk_is_exact(walk) || arch_is_after_call(walk->modules, address) ||
-	    !modules_find(walk->modules, walk->pc))
+	if (walk_is_exact(walk) || arch_is_after_call(walk, address) ||
+	    !walk_module(walk, walk->pc))
 		return 0;
 	other = read_rule(walk, address, address);
 	if (other == rule || rule_kind(other) > RULE_DEREF_BP ||
@@ -119,17 +117,21 @@ static uint64_t landing_rule(struct walk *walk, uint64_t rule)
 
 uint64_t slow_rule(struct walk *walk)
 {
+	uint64_t at = walk->pc + !walk_is_exact(walk);
 	uint64_t rule, other;
 
-	if (!modules_enter())
-		return RULE_ABSENT;
 	walk->memory->counts.misses++;
-	rule = read_rule(walk, walk->pc, walk->pc + !walk_is_exact(walk));
+	if (!walk_enter(walk)) /* RULE_ABSENT, or one that is not for the cache */
+		return foreign_rule(walk, at);
+	rule = read_rule(walk, walk->pc, at);
 	other = landing_rule(walk, rule);
-	modules_leave();
+	walk_leave(walk);
 	/* Not into the cache, where it would also hold for the instruction before. */
 	if (other)
 		return other;
+	/* Nor what might have been found in a module that could not be read. */
+	if (walk->held && rule == RULE_NO_CFI)
+		return rule;
 	rule_cache_insert(walk->pc + 1, walk->tag, rule);
 	return rule;
 }
@@ -246,10 +248,10 @@ bool slow_register(struct walk *walk, unsigned int reg, uint64_t *value)
 	const struct unwind_regs *full = &walk_scratch(walk)->full;
 
 	walk->memory->counts.slow++;
-	if (!modules_enter())
+	if (!walk_enter(walk))
 		return false;
 	full_reach(walk);
-	modules_leave();
+	walk_leave(walk);
 	*value = full->reg[reg];
 	return full->known >> reg & 1;
 }
@@ -331,9 +333,9 @@ enum step slow_step(struct walk *walk)
 	enum step step;
 
 	walk->memory->counts.slow++;
-	if (!modules_enter())
+	if (!walk_enter(walk))
 		return walk_fail(walk, UNWIND_REASON_HELD);
 	step = full_step(walk);
-	modules_leave();
+	walk_leave(walk);
 	return step;
 }

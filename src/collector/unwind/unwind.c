@@ -73,6 +73,30 @@ void walk_bound(struct walk *walk, uint64_t sp)
 	walk->span = inside ? high - low - 8 : 0;
 }
 
+bool walk_enter(struct walk *walk)
+{
+	const struct unwind_module *module;
+
+	walk->held = !modules_enter();
+	if (!walk->held)
+		return true;
+	module = modules_find(walk->modules, walk->pc);
+	return module && module->stays;
+}
+
+void walk_leave(struct walk *walk)
+{
+	if (!walk->held)
+		modules_leave();
+}
+
+const struct unwind_module *walk_module(const struct walk *walk, uint64_t pc)
+{
+	const struct unwind_module *module = modules_find(walk->modules, pc);
+
+	return module && (module->stays || !walk->held) ? module : NULL;
+}
+
 bool walk_load_chunk(struct walk *walk, uint64_t address)
 {
 	struct unwind_memory *memory = walk->memory;
@@ -125,11 +149,11 @@ static enum step step_bp(struct walk *walk, uint64_t rule)
 	if (walk->bp == WALK_BP_UNKNOWN) {
 		bool found = false;
 
-		if (!modules_enter())
+		if (!walk_enter(walk))
 			return walk_fail(walk, UNWIND_REASON_HELD);
 		if (slow_row(walk))
 			found = arch_search_bp(walk, result->function, rule_cfa(rule));
-		modules_leave();
+		walk_leave(walk);
 		if (!found)
 			return walk_fail(walk, UNWIND_REASON_REGISTER);
 		slot = FRAME_OPAQUE;

@@ -49,6 +49,7 @@ struct unwind_module {
 	 * the whole object where that has inaccessible holes.
 	 */
 	uint64_t map_start, map_end;
+	bool stays; /* is never unmapped: may be read while unwind_modules_hold is in force */
 };
 
 /* All segments, sorted by start, without overlap. Immutable once published. */
@@ -74,10 +75,10 @@ const struct unwind_module *unwind_module_find(uint64_t pc);
 
 /*
  * Around anything that unmaps code (dlclose): hold, wait until quiet, unmap,
- * publish, release.  While held, no handler reads CFI or code bytes; stacks
- * whose rules are not cached end as UNWIND_FAILED.  The wait is the caller's
- * (sched_yield, with a limit of some milliseconds). Holds nest and may come
- * from several threads. Not for handlers.
+ * publish, release.  While held, no handler reads CFI or code bytes of
+ * modules that may go; stacks that need more of them than is cached end as UNWIND_FAILED.  The wait
+ * is the caller's (sched_yield, with a limit of some milliseconds). Holds nest and may come from
+ * several threads. Not for handlers.
  */
 void unwind_modules_hold(void);
 bool unwind_modules_quiet(void);

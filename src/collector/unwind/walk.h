@@ -27,6 +27,7 @@ enum step {
 struct walk {
 	struct unwind_memory *memory;
 	const struct unwind_modules *modules;
+	bool held; /* only modules that stay may be read */
 	const struct unwind_regs *regs;
 	const struct unwind_stack *stack;
 	uint64_t low; /* words at [low, low + span] are read directly */
@@ -53,6 +54,16 @@ struct walk {
  * the end of the stack's known range, or the whole range if sp is not in it.
  */
 void walk_bound(struct walk *walk, uint64_t sp);
+
+/*
+ * Around all that reads modules' memory.  False: the state's code must not be read just now
+ * (and there is nothing to leave).
+ */
+bool walk_enter(struct walk *walk);
+void walk_leave(struct walk *walk);
+
+/* The module that holds `pc`, between enter and leave; NULL: none that may be read. */
+const struct unwind_module *walk_module(const struct walk *walk, uint64_t pc);
 
 bool walk_load_slow(struct walk *walk, uint64_t address, uint64_t *value);
 

@@ -132,7 +132,7 @@ static uint64_t relative(uint64_t end)
 /* Where a call to `target` ends up: through the PLT slot there, if it is one. 0: unknown. */
 static uint64_t follow_plt(const struct walk *walk, uint64_t target)
 {
-	const struct unwind_module *module = modules_find(walk->modules, target);
+	const struct unwind_module *module = walk_module(walk, target);
 
 	if (!module)
 		return 0;
@@ -165,15 +165,15 @@ static bool is_indirect(const uint8_t *call, unsigned int size)
 }
 
 /* The kind of call instruction before an address. */
-static enum call call_form(const struct unwind_modules *modules, uint64_t address)
+static enum call call_form(const struct walk *walk, uint64_t address)
 {
-	const struct unwind_module *module = modules_find(modules, address - 1);
+	const struct unwind_module *module = walk_module(walk, address - 1);
 	const uint8_t *end = (const uint8_t *)address;
 	unsigned int size;
 
 	if (!module || address - module->start < 8)
 		return CALL_NONE;
-	if (end[-5] == 0xe8 && modules_find(modules, relative(address)))
+	if (end[-5] == 0xe8 && modules_find(walk->modules, relative(address)))
 		return CALL_DIRECT;
 	for (size = 2; size <= 7; size++) {
 		if (is_indirect(end - size, size))
@@ -182,9 +182,9 @@ static enum call call_form(const struct unwind_modules *modules, uint64_t addres
 	return CALL_NONE;
 }
 
-bool arch_is_after_call(const struct unwind_modules *modules, uint64_t address)
+bool arch_is_after_call(const struct walk *walk, uint64_t address)
 {
-	return call_form(modules, address) != CALL_NONE;
+	return call_form(walk, address) != CALL_NONE;
 }
 
 bool arch_is_after_foreign_call(struct walk *walk, uint64_t address)
@@ -193,7 +193,7 @@ bool arch_is_after_foreign_call(struct walk *walk, uint64_t address)
 	uint64_t before;
 	unsigned int size;
 
-	if (modules_find(walk->modules, address - 1) || !walk_load(walk, address - 8, &before))
+	if (walk_module(walk, address - 1) || !walk_load(walk, address - 8, &before))
 		return false;
 	__builtin_memcpy(code, &before, sizeof(before));
 	if (code[3] == 0xe8)
@@ -209,7 +209,7 @@ bool arch_is_after_foreign_call(struct walk *walk, uint64_t address)
 static enum call call_before(const struct walk *walk, uint64_t address, uint64_t *target)
 {
 	const uint8_t *end = (const uint8_t *)address;
-	enum call call = call_form(walk->modules, address);
+	enum call call = call_form(walk, address);
 
 	*target = 0;
 	if (call == CALL_DIRECT)
@@ -240,7 +240,7 @@ static enum step step_by_top(struct walk *walk)
 {
 	uint64_t address;
 
-	if (!walk_load(walk, walk->sp, &address) || call_form(walk->modules, address) == CALL_NONE)
+	if (!walk_load(walk, walk->sp, &address) || call_form(walk, address) == CALL_NONE)
 		return STEP_FAIL;
 	return walk_return(walk, address, walk->sp + 8, walk->bp, FRAME_OPAQUE);
 }
@@ -253,7 +253,7 @@ static enum step step_by_frame_pointer(struct walk *walk, const struct unwind_mo
 	    !walk_load(walk, walk->bp + 8, &address))
 		return STEP_FAIL;
 	/* JIT code may call JIT code: there is nothing to check it against. */
-	if (call_form(walk->modules, address) == CALL_NONE &&
+	if (call_form(walk, address) == CALL_NONE &&
 	    (module || modules_find(walk->modules, address - 1)))
 		return STEP_FAIL;
 	return walk_return(walk, address, walk->bp + 16, saved, -16 + FRAME_BY_BP);
@@ -267,7 +267,7 @@ enum step arch_fallback(struct walk *walk)
 
 	if (!module && walk_can_learn(walk, walk->pc))
 		return walk_fail(walk, UNWIND_REASON_NO_CODE);
-	if (!modules_enter())
+	if (!walk_enter(walk))
 		return walk_fail(walk, UNWIND_REASON_HELD);
 	if (exact && !walk->pc)
 		step = step_by_top(walk);
@@ -280,7 +280,7 @@ enum step arch_fallback(struct walk *walk)
 	/* The psABI, 3.4.1: the outermost frame has bp = 0. */
 	if (step == STEP_FAIL && !exact && module && (!walk->bp || slow_entered_by_return(walk)))
 		step = STEP_END;
-	modules_leave();
+	walk_leave(walk);
 	if (step != STEP_FAIL)
 		return step;
 	return walk_fail(walk, module ? UNWIND_REASON_NO_CFI : UNWIND_REASON_NO_CODE);

@@ -45,9 +45,9 @@ extern const uint8_t arch_context_offset[UNWIND_REGS];
 uint64_t arch_rule_from_code(const struct unwind_module *module, uint64_t pc);
 
 /* Whether a call instruction lies before an address of code. */
-bool arch_is_after_call(const struct unwind_modules *modules, uint64_t address);
+bool arch_is_after_call(const struct walk *walk, uint64_t address);
 
-/* The same for an address outside all modules. */
+/* The same for an address outside all modules that may be read. */
 bool arch_is_after_foreign_call(struct walk *walk, uint64_t address);
 
 /* The step out of a frame without CFI: frame pointer, or return address at the top of the stack. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dlclose: code and CFI vanish under the unwinder's feet.  Handlers are kept
- * away from it until the list of modules is right again.
+ * away from all that may vanish until the list of modules is right again.
  */
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
@@ -28,6 +28,7 @@ COLLECTOR_EXPORT int dlclose(void *handle)
 {
 	if (!atomic_load(&collector.recording) || !collector_is_ours())
 		return NEXT(dlclose)(handle);
+	modules_note_staying();
 	modules_update(); /* what is about to go must have been noted */
 	unwind_modules_hold();
 	wait_until_quiet();
