@@ -105,7 +105,8 @@ static void check_cpu(const struct process *process, struct diag_list *warnings)
 	const struct log_counters *counters = &process->log.counters;
 	double recorded = recorded_cpu_ns(process);
 	double used = (double)counters->cpu_ns;
-	double counted = (double)counters->cpu_recorded_ns;
+	double counted =
+		(double)counters->cpu_recorded_ns + (double)process->profile.ends_us * 1000;
 
 	if (counters->has_cpu && process->profile.present && !has_pauses(process) &&
 	    recorded < used * 0.99 && used - recorded > CPU_GRAIN_NS)
@@ -113,6 +114,10 @@ static void check_cpu(const struct process *process, struct diag_list *warnings)
 			 "%s: the events hold %.3f s of CPU time, the process used %.3f s: %.1f %% "
 			 "are not accounted for",
 			 process->name, recorded / 1e9, used / 1e9, 100 * (used - recorded) / used);
+	if (!log_counters_agree(counters))
+		diag_add(warnings, DIAG_WARNING,
+			 "%s: log.xml is damaged: the CPU times of its counters do not add up",
+			 process->name);
 	if (counters->has_recorded && fabs(recorded - counted) > counted * 0.005 &&
 	    fabs(recorded - counted) > RECORDED_GRAIN_NS)
 		diag_add(warnings, DIAG_WARNING,

@@ -5,6 +5,9 @@
  *
  * Until then the threads lived.  What they did since their last event was not working, for
  * work makes events; so it is a wait, with a call stack that is not known.
+ *
+ * And the ends of threads: the last that a thread can record is followed by work of libc and
+ * the kernel, some 10 to 30 us.  The log has the sum, by the process's clock.
  */
 #include "experiment/experiment.h"
 
@@ -96,6 +99,15 @@ static void end_process(struct process *process, const struct ending *ending)
 			experiment_stacks_stand_in(&process->stacks, FORMAT_PC_NO_STACK));
 }
 
+static void end_threads(struct process *process)
+{
+	const struct log_counters *counters = &process->log.counters;
+	const struct experiment_profile *profile = &process->profile;
+
+	if (log_counters_agree(counters) && !profile->damaged)
+		experiment_profile_end_threads(&process->profile, counters->ends_cpu_ns / 1000);
+}
+
 void experiment_settle_ends(struct experiment *experiment)
 {
 	for (size_t i = 0; i < experiment->processes.count; i++) {
@@ -105,5 +117,6 @@ void experiment_settle_ends(struct experiment *experiment)
 		if (process->log.has_process && !ended_in_order(&process->log) &&
 		    find_ending(experiment, process, &ending))
 			end_process(process, &ending);
+		end_threads(process);
 	}
 }

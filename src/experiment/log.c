@@ -95,6 +95,14 @@ static void on_collector(struct log_reader *reader, const char **attributes)
 	reader->log->engine_reason = keep(reader, attributes, "reason");
 }
 
+bool log_counters_agree(const struct log_counters *counters)
+{
+	uint64_t used_ns = counters->cpu_recorded_ns + counters->ends_cpu_ns;
+
+	return !counters->has_cpu || !counters->has_recorded || counters->dropped ||
+	       counters->cpu_ns <= counters->cpu_recorded_ns || counters->cpu_ns == used_ns;
+}
+
 static void on_counters(struct log_counters *counters, const char **attributes)
 {
 	counters->present = true;
@@ -102,6 +110,8 @@ static void on_counters(struct log_counters *counters, const char **attributes)
 	counters->has_cpu = xml_number(attributes, "cpu_ns", &counters->cpu_ns);
 	counters->has_recorded =
 		xml_number(attributes, "cpu_recorded_ns", &counters->cpu_recorded_ns);
+	if (!xml_number(attributes, "ends_cpu_ns", &counters->ends_cpu_ns))
+		counters->ends_cpu_ns = 0;
 	xml_number(attributes, "dropped", &counters->dropped);
 	xml_number(attributes, "unwind_failed", &counters->unwind_failed);
 	xml_number(attributes, "truncated", &counters->truncated);

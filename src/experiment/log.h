@@ -24,7 +24,12 @@ struct log_counters {
 	bool present;
 	bool has_events, has_cpu, has_recorded;
 	uint64_t events, dropped, unwind_failed, truncated, cpu_ns, cpu_recorded_ns;
+	uint64_t ends_cpu_ns; /* cpu_ns less cpu_recorded_ns, where that is what ends of threads
+				 took */
 };
+
+/* Whether the CPU times add up, or there are not all of them. */
+bool log_counters_agree(const struct log_counters *counters);
 
 struct experiment_log {
 	bool present;

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The process and the launcher write, each when it comes to it, with the time that it had read. */
+#define LATE_MAX_NS (10ull * 1000 * 1000 * 1000)
+
 enum { SAMPLES_MAX = 1 << 22 }; /* 48 days of one per second; more is damage */
 
 static void add_sample(struct experiment_overview *overview, const struct format_sample *sample)
@@ -20,12 +23,14 @@ static void add_sample(struct experiment_overview *overview, const struct format
 #undef X
 }
 
-static bool plausible(const struct experiment_overview *overview,
-		      const struct format_sample *sample)
+/* Counts only grow in the order of the records: one that was late keeps its place. */
+static bool settle_time(const struct experiment_overview *overview, struct format_sample *sample)
 {
-	return sample->kind <= FORMAT_SAMPLE_MANUAL &&
-	       (!overview->count ||
-		sample->time_ns >= overview->items[overview->count - 1].time_ns);
+	uint64_t last = overview->count ? overview->items[overview->count - 1].time_ns : 0;
+
+	if (sample->time_ns < last && last - sample->time_ns < LATE_MAX_NS)
+		sample->time_ns = last;
+	return sample->time_ns >= last;
 }
 
 void experiment_overview_read(struct experiment_overview *overview,
@@ -53,7 +58,7 @@ void experiment_overview_read(struct experiment_overview *overview,
 		file.offset += sizeof(sample);
 		if (!memcmp(&sample, &zero, sizeof(sample)))
 			continue;
-		if (plausible(overview, &sample))
+		if (sample.kind <= FORMAT_SAMPLE_MANUAL && settle_time(overview, &sample))
 			add_sample(overview, &sample);
 		else
 			bad++;

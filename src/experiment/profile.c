@@ -17,6 +17,7 @@ enum {
 	SLAB_ROWS = 1 << 18,
 	ROW_BYTES = 3 * sizeof(uint32_t) + sizeof(uint16_t) + sizeof(uint8_t),
 	NO_STACK_ID = UINT32_MAX, /* what an impossible id is kept as */
+	END_MAX_US = 1000,	  /* more than the end of a thread ever takes */
 	LIFE_GRAIN_US = 1000,	  /* the two clocks of an event may disagree by so much */
 };
 
@@ -379,4 +380,58 @@ void experiment_profile_end(struct experiment_profile *profile, uint64_t end_us,
 		close_segment(&reader);
 		note_time(&reader);
 	}
+}
+
+/* Whether the last of a thread's time can be added to. */
+static bool has_ended(const struct profile_thread *thread, uint32_t last_node)
+{
+	return thread->ended && !thread->paused && last_node != NO_STACK_ID;
+}
+
+/* The node of each thread's last event, or NO_STACK_ID. */
+static uint32_t *last_nodes(const struct experiment_profile *profile)
+{
+	uint32_t *nodes = xcalloc(profile->threads.count + 1, sizeof(*nodes));
+
+	memset(nodes, 0xff, profile->threads.count * sizeof(*nodes));
+	for (size_t i = 0; i < profile->segments.count; i++) {
+		const struct profile_segment *segment = &profile->segments.items[i];
+		const struct profile_slab *slab = &profile->slabs.items[segment->slab];
+
+		if (segment->count)
+			nodes[segment->thread] = slab->stack[segment->first + segment->count - 1];
+	}
+	return nodes;
+}
+
+void experiment_profile_end_threads(struct experiment_profile *profile, uint64_t cpu_us)
+{
+	struct profile_reader reader = {.profile = profile, .cpu = PROFILE_NO_CPU};
+	uint32_t *nodes = last_nodes(profile);
+	uint64_t ended = 0;
+
+	for (size_t i = 0; i < profile->threads.count; i++)
+		ended += has_ended(&profile->threads.items[i], nodes[i]);
+	reader.slab_rows = (uint32_t)ended;
+	if (ended && cpu_us > ended * END_MAX_US)
+		cpu_us = ended * END_MAX_US;
+	for (size_t i = 0; i < profile->threads.count && ended; i++) {
+		const struct profile_thread *thread = &profile->threads.items[i];
+		uint64_t part = cpu_us / ended;
+
+		if (!has_ended(thread, nodes[i]))
+			continue;
+		ended--;
+		cpu_us -= part;
+		if (!part)
+			continue;
+		reader.thread = (uint32_t)i;
+		reader.stack = nodes[i];
+		reader.time = thread->end_us + part;
+		profile->ends_us += part;
+		add_row(&reader, FORMAT_STATE_SYSTEM, (uint32_t)part);
+		close_segment(&reader);
+		note_time(&reader);
+	}
+	free(nodes);
 }

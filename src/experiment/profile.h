@@ -56,6 +56,7 @@ struct experiment_profile {
 	uint64_t dropped;
 	uint64_t stackless; /* events whose call stack is missing, after profile_bind */
 	uint64_t last_us;   /* the latest time of an event */
+	uint64_t ends_us;   /* CPU time added by experiment_profile_end_threads */
 	bool damaged;
 	struct block_counts counts;
 };
@@ -74,5 +75,11 @@ void experiment_profile_bind(struct experiment_profile *profile, const struct st
 
 /* Threads that have not ended did until `end_us`: since their last event they waited at `node`. */
 void experiment_profile_end(struct experiment_profile *profile, uint64_t end_us, uint32_t node);
+
+/*
+ * Threads that have ended used `cpu_us` of CPU time between them after their last events: in
+ * equal parts, as the kernel's work at the call stack of that event.
+ */
+void experiment_profile_end_threads(struct experiment_profile *profile, uint64_t cpu_us);
 
 #endif

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Reads the last record; false if the overview is not begun or the process has written its end. */
+/* Reads the last record; false if the process has not written its first, or has its last. */
 static bool read_last(int fd, struct format_sample *last)
 {
 	struct format_file_header header;
@@ -28,11 +28,7 @@ static bool read_last(int fd, struct format_sample *last)
 	off_t records = (st.st_size - (off_t)header.header_size) / (off_t)sizeof(*last);
 	off_t at = (off_t)header.header_size + (records - 1) * (off_t)sizeof(*last);
 
-	if (!records) {
-		*last = (struct format_sample){0};
-		return true;
-	}
-	return pread(fd, last, sizeof(*last), at) == sizeof(*last) &&
+	return records > 0 && pread(fd, last, sizeof(*last), at) == sizeof(*last) &&
 	       last->kind != FORMAT_SAMPLE_END;
 }
 

@@ -390,6 +390,7 @@ def read_process(directory):
         'total': sum(totals),
         'events': profile.events,
         'dropped': profile.dropped,
+        'ends': 0,
         'bytes': size,
         'threads': [{'number': t.number, 'tid': t.tid, 'begin': None if t.begin is None else t.begin / 1e6,
                      'life': None if t.life() is None else t.life() / 1e6, 'ended': t.end is not None,
@@ -444,6 +445,24 @@ def settle_end(process, family):
             total[key] = total.get(key, 0) + rest
 
 
+END_MAX = 0.001  # s
+
+
+def settle_thread_ends(process):
+    """What the process used beyond its events, in equal parts at the ends of its threads."""
+    counters = [event for event in process['log_events'] if event['kind'] == 'counters'][-1:]
+    ended = [thread for thread in process['threads'] if thread['ended'] and thread['events'] and not thread['paused']]
+    if not counters or not ended or process['warnings']:
+        return
+    process['ends'] = min(int(counters[0].get('ends_cpu_ns', 0)) // 1000 / 1e6, END_MAX * len(ended))
+    for thread in ended:
+        part = process['ends'] / len(ended)
+        thread['life'] += part
+        for total, key in ((thread, 'sum'), (process, 'total'), (process, 'cpu'), (thread['states'], 'system'),
+                           (process['states'], 'system')):
+            total[key] = total.get(key, 0) + part
+
+
 def read_family(path):
     """{lineage: process} of a founder and its descendants; the founder's lineage is ''."""
     family = {'': read_process(path)}
@@ -452,6 +471,7 @@ def read_family(path):
             family[name[:-3]] = read_process(os.path.join(path, name))
     for process in family.values():
         settle_end(process, family)
+        settle_thread_ends(process)
     return family
 
 

@@ -28,6 +28,18 @@ def of_short_ones(t, engine):
 
 
 @test(engines=True)
+def that_do_nothing(t, engine):
+    """All that the process uses is for the beginnings and ends of its threads: none of it is lost."""
+    result = t.collect(t.target('shortthreads'), '4000', '0', engine=engine)
+    process = t.read(result.experiment)['']
+    # the program's start is not recorded, and takes some milliseconds of it
+    t.ratio(process['cpu'], result.truth()['cpu'], 0.95, 1.01, 'cpu')
+    t.check(process['ends'] > 0.01 * process['cpu'], f'{process["ends"]} s for ends of threads')
+    total = t.functions(result.experiment)['<Total>']['i.totalcpu']
+    t.near(total, process['cpu'], 'by helio print', absolute=0.001)
+
+
+@test(engines=True)
 def of_waiting_ones(t, engine):
     adds_up(t, t.collect(t.target('phases'), '0.1', engine=engine))
 

@@ -300,12 +300,13 @@ static void read_overview(struct fixture *fixture, const void *records, size_t s
 
 static void test_overview(void **state)
 {
+	enum { S = 1000000000 };
 	struct format_sample samples[5] = {
 		/* the last one stays incomplete */
-		{.time_ns = 10, .kind = 0, .label = "12345678901234567890123456789012"},
-		{.time_ns = 20, .kind = 1, .user_ns = 3, .run_delay_ns = 4},
-		{0}, /* set aside, not written */
-		{.time_ns = 30, .kind = 3},
+		{.time_ns = 10ull * S, .kind = 0, .label = "12345678901234567890123456789012"},
+		{.time_ns = 20ull * S, .kind = 1, .user_ns = 3, .run_delay_ns = 4},
+		{0},				   /* set aside, not written */
+		{.time_ns = 19ull * S, .kind = 3}, /* read before, written after the one before */
 	};
 	struct fixture fixture;
 
@@ -317,11 +318,13 @@ static void test_overview(void **state)
 	assert_int_equal(fixture.overview.items[1].user_ns, 3);
 	assert_int_equal(fixture.overview.items[1].run_delay_ns, 4);
 	assert_int_equal(fixture.overview.items[2].kind, 3);
+	assert_int_equal(fixture.overview.items[2].time_ns, 20ull * S);
 	assert_int_equal(fixture.diags.count, 0);
 	end(&fixture);
 
 	samples[1].kind = 77;
-	samples[3].time_ns = 5; /* before the one before it */
+	samples[0].time_ns = 30ull * S;
+	samples[3].time_ns = 5; /* long before the one before it */
 	read_overview(&fixture, samples, 4 * sizeof(samples[0]) + 8);
 	assert_int_equal(fixture.overview.count, 1);
 	assert_int_equal(fixture.diags.count, 1);

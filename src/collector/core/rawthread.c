@@ -2,9 +2,12 @@
 #include "collector/core/rawthread.h"
 
 #include "collector/core/sys.h"
+#include "collector/sources/clock.h"
 
 #include <sched.h>
 #include <signal.h>
+
+static _Atomic uint64_t ended_cpu_ns;
 
 static long clone_onto(long flags, void *stack_top, void (*run)(void))
 {
@@ -39,6 +42,7 @@ int rawthread_start(void (*run)(void), void *stack, size_t size, bool own_files)
 
 _Noreturn void rawthread_exit(_Atomic unsigned *flag)
 {
+	atomic_fetch_add(&ended_cpu_ns, clock_own_cpu_ns());
 	__asm__ volatile("movl $0, (%0)\n\t"
 			 "xor %%edi, %%edi\n\t"
 			 "syscall\n\t"
@@ -47,4 +51,9 @@ _Noreturn void rawthread_exit(_Atomic unsigned *flag)
 			 : "r"(flag), "a"(SYS_exit)
 			 : "rdi", "rcx", "r11", "memory");
 	__builtin_unreachable();
+}
+
+uint64_t rawthread_ended_cpu_ns(void)
+{
+	return atomic_load(&ended_cpu_ns);
 }

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * Starts `run` on the given stack; it ends by rawthread_exit and never returns.
@@ -21,5 +22,8 @@ int rawthread_start(void (*run)(void), void *stack, size_t size, bool own_files)
 
 /* Clears *flag and ends the thread without touching its stack again. */
 _Noreturn void rawthread_exit(_Atomic unsigned *flag);
+
+/* CPU time of those that have ended, in ns. */
+uint64_t rawthread_ended_cpu_ns(void);
 
 #endif

@@ -9,6 +9,7 @@
 #include "collector/core/control.h"
 #include "collector/core/core.h"
 #include "collector/core/file.h"
+#include "collector/core/rawthread.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
 #include "collector/sources/clock.h"
@@ -199,12 +200,14 @@ static int make_directory(void)
 	return result;
 }
 
+/* Of the program's threads; of ours, a monitor that still runs is not taken out. */
 static uint64_t process_cpu_ns(void)
 {
 	struct timespec cpu = {0};
 
 	sys_call(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, &cpu, 0, 0);
-	return (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
+	return (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec -
+	       rawthread_ended_cpu_ns();
 }
 
 void collector_log_engine(enum engine asked, const char *reason)
@@ -405,21 +408,27 @@ static void log_counters(void)
 
 	uint64_t monitor_ns = monitor_engine_cpu_ns();
 	uint64_t cpu_ns = process_cpu_ns() - collector.cpu_before_ns - monitor_ns;
+	uint64_t recorded_ns = atomic_load(&collector.cpu_recorded_ns);
+	uint64_t dropped = atomic_load(&collector.dropped);
 
 	log_event_begin(&line, "counters");
 	text_attribute_decimal(&line, "events", (int64_t)atomic_load(&collector.events));
-	text_attribute_decimal(&line, "dropped", (int64_t)atomic_load(&collector.dropped));
+	text_attribute_decimal(&line, "dropped", (int64_t)dropped);
 	text_attribute_decimal(&line, "unwind_failed",
 			       (int64_t)atomic_load(&collector.unwind_failed));
 	text_attribute_decimal(&line, "truncated", (int64_t)atomic_load(&collector.truncated));
 	/* A check on completeness: only where all of the time was to be recorded. */
 	if (collector.engine != ENGINE_NONE && !collector.partial && control_always_ran() &&
-	    !collector.window_end_ns && collector.window_start_ns <= collector.start_ns)
+	    !collector.window_end_ns && collector.window_start_ns <= collector.start_ns) {
 		text_attribute_decimal(&line, "cpu_ns", (int64_t)cpu_ns);
+		/* What threads used after their last event. */
+		if (cpu_ns > recorded_ns && !dropped)
+			text_attribute_decimal(&line, "ends_cpu_ns",
+					       (int64_t)(cpu_ns - recorded_ns));
+	}
 	if (collector.engine == ENGINE_MONITOR)
 		text_attribute_decimal(&line, "monitor_cpu_ns", (int64_t)monitor_ns);
-	text_attribute_decimal(&line, "cpu_recorded_ns",
-			       (int64_t)atomic_load(&collector.cpu_recorded_ns));
+	text_attribute_decimal(&line, "cpu_recorded_ns", (int64_t)recorded_ns);
 	log_event_end(&line);
 }
 
