@@ -40,6 +40,7 @@ struct object_function {
 	const char *mangled;	/* the alphabetically last of the symbols at this address */
 	const char *alias_list; /* all of them, space-separated, when there are several; else NULL
 				 */
+	bool is_resolver; /* an IFUNC's: it chooses the code that the name means to its callers */
 };
 
 /*
@@ -70,7 +71,15 @@ uint32_t object_function_count(struct object *object);
 const char *object_provenance(const struct object *object);
 /* The separate debug file whose names are used, or NULL. Reads the symbols. */
 const char *object_debug_file(struct object *object);
-/* Messages that arose while the symbols were read; moves them to diags. */
+/* What the code is for, EM_…; EM_NONE where there is no file. */
+uint16_t object_machine(struct object *object);
+/*
+ * Copies the code at an address and returns how many bytes: fewer than asked
+ * for at the end of a section, 0 where the file is gone, was changed since, or
+ * is a debug file, which has no code.
+ */
+size_t object_code(struct object *object, uint64_t address, void *buffer, size_t size);
+/* Messages that arose while the symbols or lines were read; moves them to diags. */
 void object_take_diags(struct object *object, struct diag_list *diags);
 
 enum name_style { NAME_LONG, NAME_SHORT, NAME_MANGLED };

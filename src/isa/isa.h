@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Instructions: what they do to the flow of control, what they refer to, and
+ * their text.  x86-64 (and 32-bit x86) by Zydis, AArch64 by Capstone, behind
+ * one interface.  No I/O, no global state: a decoder belongs to one thread.
+ */
+#ifndef HELIO_ISA_ISA_H
+#define HELIO_ISA_ISA_H
+
+#include "base/strbuf.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum isa_syntax { ISA_ATT, ISA_INTEL }; /* AArch64 has one syntax only */
+
+enum isa_kind {
+	ISA_OTHER,
+	ISA_CALL,
+	ISA_JUMP,
+	ISA_CONDITIONAL_JUMP,
+	ISA_RETURN,
+	ISA_TRAP,    /* ud2, hlt, int3, brk: nothing runs on behind it */
+	ISA_INVALID, /* no instruction: one byte (AArch64: four), text "(bad)" */
+};
+
+struct isa_instruction {
+	uint64_t address;
+	uint8_t length; /* bytes; never 0 */
+	enum isa_kind kind;
+	bool has_target; /* a call or jump to a known address */
+	bool has_data;	 /* an operand at an address relative to this instruction */
+	uint64_t target;
+	uint64_t data;
+};
+
+/*
+ * Names an address: adds "symbol" or "symbol+0x12" to the text and returns
+ * true, or adds nothing and returns false.
+ */
+typedef bool isa_symbolise(uint64_t address, void *arg, struct strbuf *text);
+
+struct isa;
+
+/* A decoder for an ELF machine (EM_X86_64, EM_386, EM_AARCH64); NULL: one that is not known here.
+ */
+struct isa *isa_new(uint16_t elf_machine);
+void isa_free(struct isa *isa);
+
+/*
+ * Decodes the instruction at the beginning of size bytes, size > 0, which are
+ * at the address in the program.  A cut off or unknown one is ISA_INVALID.
+ */
+void isa_decode(struct isa *isa, const uint8_t *bytes, size_t size, uint64_t address,
+		struct isa_instruction *out);
+
+/*
+ * The same, and adds its text: mnemonic, one space, operands, as objdump -d
+ * writes them.  Targets are "0x401136 <symbol+0x12>"; RIP-relative operands
+ * keep their form, "0x2ee4(%rip)", followed by "  # 0x404020 <symbol>".  Without
+ * a symbol, or with symbolise NULL, the part in angle brackets is left out.
+ */
+void isa_text(struct isa *isa, const uint8_t *bytes, size_t size, uint64_t address,
+	      enum isa_syntax syntax, isa_symbolise *symbolise, void *arg,
+	      struct isa_instruction *out, struct strbuf *text);
+
+#endif
