@@ -14,7 +14,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const names[] = {FORMAT_FILE_PROFILE, FORMAT_FILE_STACKS, FORMAT_FILE_OVERVIEW,
-				    FORMAT_FILE_LOG, FORMAT_FILE_MAP};
+				    FORMAT_FILE_LOG,	 FORMAT_FILE_MAP,    FORMAT_FILE_DYNTEXT};
 static const char log_text[] = "<?xml version=\"1.0\"?>\n<experiment version=\"1.0\">\n";
 static char directory[] = "/tmp/helio-fuzz-XXXXXX";
 

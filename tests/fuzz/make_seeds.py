@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""
+Writes tests/fuzz/seeds: what a parser meets at its edges, a few bytes each, from
+docs/format.md, the ELF specification, DWARF 5 and the LSB's .eh_frame alone.
+A file whose name begins with "found-" is the input of a crash that there was.
+"""
+import os
+import pathlib
+import struct
+import sys
+
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / 'reader'))
+from make_golden import Events, block, file_header, packed, raw, sample, varint, zigzag  # noqa: E402
+
+PROFILE, STACKS, OVERVIEW, LOG, MAP, DYNTEXT = (bytes([number]) for number in range(6))  # as fuzz_experiment.c counts
+MOST = b'\xff' * 9 + b'\x01'  # 2^64 - 1 as a varint
+LONG = b'\x80' * 40 + b'\x01'  # a varint of more bits than there are
+
+
+def profiles():
+    head = PROFILE + file_header('profile')
+    events = Events().thread(1, 12, 0).event(9, 9, 'user', 1)
+    yield 'records', head + (Events().thread(1, 12, 0).cpu(3).event(5, 5, 'user', 1).event(5, 2, 'lock', 1)
+                             .control(0x82, 6).control(0x83, 9).event(12, 3, 'wait', 4).end(13)).block()
+    yield 'huge_numbers', head + block(b'\x80' + MOST * 3 + b'\x00' + MOST * 3 + b'\x81' + MOST, 1, 1)
+    yield 'long_numbers', head + block(b'\x80' + LONG * 3 + b'\x84' + LONG + b'\x0f' + LONG * 3, 1, 1)
+    yield 'unknown_records', head + block(b'\x85\xff\x0a\x0b\x7f', 1, 1, base=2 ** 64 - 1)
+    yield 'in_a_number', head + block(b'\x80\x01\x0c\x80', 1, 0)
+    yield 'block_of_nothing', head + struct.pack('<IIIIQIHHI', 0x4b4c4248, 0, 2 ** 32 - 1, 0, 0, 0, 1, 0, 0) + bytes(4)
+    yield 'used_more_than_it_has', head + struct.pack('<IIIIQIHHI', 0x4b4c4248, 48, 9, 0, 0, 0, 1, 0, 0) + bytes(12)
+    yield 'wrong_checksum', head + events.block()[:-1] + b'\x01' + events.block(dropped=2 ** 32 - 1)
+    yield 'header_beyond_the_end', PROFILE + file_header('profile').replace(struct.pack('<II', 1, 64), struct.pack('<II', 1, 1 << 20))
+    yield 'magic_at_odd_places', head + b'HBLK' * 9 + bytes(4) + events.block() + b'HBL'
+
+
+def stacks():
+    head = STACKS + file_header('stacks')
+    yield 'nodes', head + raw(1, [(0, 0, 0x400000), None, (1, 0, 0x400010)]) + packed(4, [(1, 1), (4, 0x400020), None, (4, 1)])
+    yield 'parents_that_come_later', head + raw(1, [(1, 0, 9), (3, 0, 9), (2 ** 32 - 1, 2 ** 32 - 1, 9)])
+    yield 'the_same_ids_again', head + raw(1, [(0, 0, 1), (1, 0, 2)]) + raw(1, [(2, 0, 3), (0, 0, 4)])
+    yield 'ids_to_the_end', head + raw(2 ** 32 - 2, [(0, 0, 7)] * 4) + block(varint(1), 3, 2 ** 32 - 1, count=2 ** 32 - 1)
+    yield 'references_too_far_back', head + block(varint(1) + varint(0) + zigzag(5) + varint(1) + varint(9) + varint(1) + MOST, 3, 1, count=3)
+    yield 'more_than_there_are', head + block(varint(1) + varint(0) + zigzag(-1), 3, 1, count=1 << 20)
+
+
+def texts():
+    xml = b'<?xml version="1.0" encoding="UTF-8"?>\n'
+    yield 'overview', OVERVIEW + file_header('overview') + sample(5, 0, 'x' * 32) + sample(1, 9, '', user_ns=2 ** 64 - 1) + b'cut'
+    yield 'log', LOG + xml + b'''<experiment version="1.0" mono_ns="-1" wall_ns="99999999999999999999999">
+<setting name="clock"/><argument text="&lt;&#0;&#xffff;"/>
+<process pid="x" lineage="_f1_x_" tstamp="0x7fffffffffffffffff" cwd="&unknown;"/>
+<event kind="fork" lineage="../../up"/><event/><event kind="counters" events="1e9"/>
+<event kind="warning" text="''' + b'&amp;' * 60 + b'"/>\n<collector engine=""></experiment>\n'
+    yield 'log_entities', LOG + xml + b'<!DOCTYPE a [<!ENTITY b "' + b'b' * 99 + b'"><!ENTITY c "&b;&b;&b;&b;">]>\n<experiment producer="&c;">\n'
+    yield 'map', MAP + xml + b'''<maps>
+<event kind="map" epoch="3" vaddr="0xffffffffffffffff" size="0xffffffffffffffff" foffset="1" bias="0x1" name="/a"/>
+<event kind="map" epoch="0" vaddr="0x1000" size="0" name=""/><event kind="unmap" vaddr="0x1000"/>
+<event kind="map" epoch="0" vaddr="0x2000" size="0x2000" bias="0" name="/b" buildid="0g"/>
+<event kind="map" epoch="0" vaddr="0x3000" size="0x1000" bias="0" name="/c"/>
+<event kind="load" epoch="0" vaddr="0x3800" size="0x10" name="f" text="64"/>
+<event kind="load" epoch="0" vaddr="0x3800" size="0x10" name="g" text="18446744073709551615"/>
+<event kind="unload" vaddr="0x9"/><event kind="inherit" epoch="1" events="4294967295"/>
+</maps>
+'''
+    record = struct.pack('<IIQQQ', 0x54584448, 1, 56, 0x3800, 0x10) + struct.pack('<II', 0, 7) + b'\x90' * 16
+    yield 'dyntext', DYNTEXT + file_header('dyntext') + record
+    yield 'dyntext_sizes', DYNTEXT + file_header('dyntext') + struct.pack('<IIQQQ', 0x54584448, 2 ** 32 - 1, 16, 0x3800, 2 ** 64 - 1)
+
+
+def record(body):
+    """A CIE or an FDE, its length before it."""
+    body = body.ljust((len(body) + 7) // 8 * 8 - 4, b'\0') if len(body) % 8 != 4 else body
+    return struct.pack('<I', len(body)) + body
+
+
+def frames(program, cie_program=b'\x0c\x07\x08\x90\x01', augmentation=b'zR', data=b'\x1b', columns=b'\x01\x78\x10', pointer=None):
+    """.eh_frame_hdr and .eh_frame with a CIE and an FDE for 256 bytes of code, 4096 before the header."""
+    cie = record(struct.pack('<IB', 0, 1) + augmentation + b'\0' + columns
+                 + (varint(len(data)) + data if augmentation.startswith(b'z') else b'') + cie_program)
+    table = 12 + 8
+    fde = table + len(cie)
+    body = struct.pack('<I', fde + 4 - table if pointer is None else pointer)
+    body += struct.pack('<iI', -4096 - (fde + 8), 256) + b'\0' + program
+    head = struct.pack('<4BiI', 1, 0x1b, 0x03, 0x3b, table - 4, 1) + struct.pack('<ii', -4096, fde)
+    return head + cie + record(body)
+
+
+def expression(*operations):
+    code = b''.join(operations)
+    return varint(len(code)) + code
+
+
+def unwinding():
+    back = b'\x2f' + struct.pack('<h', -3)
+    everything = (b'\x41\x0e\x10\x86\x02\x42\x0d\x06\x0a\x03\x01\x00\xc6\x0b\x04\x01\x00\x00\x00\x05\x03\x03\x06\x03\x07\x0c'
+                  b'\x08\x0d\x09\x0e\x03\x11\x0c\x7e\x12\x07\x7e\x13\x7e\x14\x03\x02\x15\x03\x7e\x2e\x08\x2f\x03\x02')
+    yield 'all_instructions', frames(everything)
+    yield 'expressions', frames(b'\x0f' + expression(b'\x77\x08\x06', b'\x12\x13\x23\x08') + b'\x10\x06' + expression(b'\x77\x00')
+                                + b'\x16\x03' + expression(b'\x80\x00\x31\x1a\x3a\x24\x22'))
+    yield 'expression_without_end', frames(b'\x0f' + expression(back))
+    yield 'expression_divides_by_zero', frames(b'\x0f' + expression(b'\x31\x30\x1b\x31\x30\x1d\x22'))
+    yield 'expression_jumps_out', frames(b'\x0f' + expression(b'\x31\x28', struct.pack('<h', -32768)))
+    yield 'expression_beyond_the_end', frames(b'\x0f' + MOST)
+    yield 'cfa_stands_still', frames(b'\x0e\x00')
+    yield 'cfa_goes_back', frames(b'\x12\x06\x7f\x86\x02')
+    yield 'cfa_is_far', frames(b'\x0c\x07' + MOST + b'\x86\x02')
+    yield 'saved_far_away', frames(b'\x86' + MOST + b'\x05\x06' + varint(1 << 40))
+    yield 'remembers_too_much', frames(b'\x0a' * 20 + b'\x0b' * 20)
+    yield 'signal_frame', frames(b'\x0e\x80\x01', augmentation=b'zPLRS', data=b'\x9b\0\0\0\0\x1b\x1b')
+    yield 'unknown_augmentation', frames(b'', augmentation=b'eh', columns=bytes(8) + b'\x01\x78\x10')
+    yield 'cie_is_itself', frames(b'', pointer=2 ** 32 - 4)
+    yield 'long_alignments', frames(b'\x41\x86\x02', columns=LONG + LONG + b'\x10')
+
+
+def elf(sections, **fields):
+    """An ELF64 file: sections as {name: (type, link, entry size, content)}; fields replace numbers of its header."""
+    names = b'\0' + b''.join(name.encode() + b'\0' for name in sections) + b'.shstrtab\0'
+    listed = list(sections.items()) + [('.shstrtab', (3, 0, 0, names))]
+    body, table, at = b'', bytes(64), 64
+    for name, (kind, link, size, content) in listed:
+        table += struct.pack('<IIQQQQIIQQ', names.index(b'\0' + name.encode() + b'\0') + 1, kind, 6 if name == '.text' else 0,
+                             0x1000 if name == '.text' else 0, at, len(content), link, 0, 8, size)
+        body, at = body + content, at + len(content)
+    values = {'offset': at, 'entry_size': 64, 'count': len(listed) + 1, 'names': len(listed), 'machine': 62, **fields}
+    return (b'\x7fELF\x02\x01\x01' + bytes(9) + struct.pack('<HHIQQQIHHHHHH', 3, values['machine'], 1, 0x1000, 0, values['offset'],
+            0, 64, 56, 0, values['entry_size'], values['count'], values['names'])) + body + table
+
+
+def symbol(name, value, size, info=0x12, section=1):
+    return struct.pack('<IBBHQQ', name, info, 0, section, value, size)
+
+
+def objects():
+    text = (1, 0, 0, b'\x90\xc3' * 32)
+    names = b'\0main\0_ZN1a1bEv\0local.part.0\0'
+    good = bytes(24) + symbol(1, 0x1000, 16) + symbol(6, 0x1010, 0) + symbol(15, 0x1018, 8, 0x02)
+
+    def with_symbols(symbols, entry=24, link=3, **fields):
+        return elf({'.text': text, '.symtab': (2, link, entry, symbols), '.strtab': (3, 0, 0, names)}, **fields)
+    yield 'symbols', with_symbols(good)
+    yield 'symbols_that_overlap', with_symbols(bytes(24) + symbol(1, 0x1000, 64) + symbol(6, 0x1000, 64) + symbol(6, 0x1004, 2 ** 64 - 1))
+    yield 'symbols_at_the_ends', with_symbols(bytes(24) + symbol(1, 2 ** 64 - 1, 2) + symbol(6, 0, 2 ** 63) + symbol(2 ** 32 - 1, 0x1001, 1))
+    yield 'symbols_of_no_size', with_symbols(good, entry=0)
+    yield 'names_in_no_table', with_symbols(good, link=0xfff0)
+    yield 'section_names_elsewhere', with_symbols(good, names=0xffff)
+    yield 'sections_beyond_the_end', with_symbols(good, offset=2 ** 64 - 64)
+    yield 'section_entries_of_no_size', with_symbols(good, entry_size=0, count=0xff00)
+    yield 'other_machine', with_symbols(good, machine=183)
+    yield 'notes', elf({'.text': text, '.note.gnu.build-id': (7, 0, 0, struct.pack('<III', 4, 20, 3) + b'GNU\0' + bytes(20)
+                                                             + struct.pack('<III', 2 ** 32 - 1, 2 ** 32 - 1, 3))})
+    yield 'compressed_symbols', elf({'.text': text, '.gnu_debugdata': (1, 0, 0, b'\xfd7zXZ\0\0\x04\xe6\xd6\xb4\x46\x02\0\x21\x01')})
+    yield 'debug_link', elf({'.text': text, '.gnu_debuglink': (1, 0, 0, b'../' * 9 + b'x')})
+    yield 'procedure_linkage', elf({'.text': text, '.plt': (1, 0, 16, b'\xff\x25\0\0\0\0' * 8), '.dynsym': (11, 4, 24, good),
+                                    '.dynstr': (3, 0, 0, names), '.rela.plt': (4, 3, 24, struct.pack('<QQq', 8, 99 << 32 | 7, 0) * 3)})
+    yield 'class_32', b'\x7fELF\x01' + with_symbols(good)[5:]
+    yield 'header_only', with_symbols(good)[:64]
+
+
+COMMANDS = {
+    'settings': 'metrics e.user:i.%system!wait:name\nsort i.user\nlimit 20\nname short:soname\nviewmode expert\n'
+                'printmode ,\noutfile out.txt\nfunctions\n',
+    'metrics': 'metrics :::\nmetrics e\nmetrics e.\nmetrics .%!.user\nmetrics i.e.%user:bogus:-name\ndmetrics all\n'
+               'metrics any:hwc:bit\ncmetrics default\n',
+    'quotes': 'fsingle "a \\" b" \'c "d\' \ne"f g\'h i"j\'k \n"\\\ncsingle "open\ncsingle \'open\n',
+    'words': 'functions ' + 'x ' * 40 + '\n"" \'\' ""\n\t \t\n\r\n\v\f\n',
+    'comments': '# first\n#\n  # second\nlimit 5 # no comment\n',
+    'beginnings': 'f\nfu\nfun\nFUNCTIONS\ncalls\nca\nq\nhel\nfunction\nfunctoins\n',
+    'numbers': 'limit -1\nlimit 99999999999999999999999\nlimit 0x10\nlimit 1e3\nlimit \n',
+    'bytes': b'fsingle \xff\xfe\x80 \xc3\xa9\nfs\xe2\x82\ncs\0hidden\n\x1b[31mlimit\n',
+    'old_names': 'er_print\ndmetrics e.user\ndsort i.user\nen_desc on\nen_desc =x\nscc b:v\ndcc -1\ndthresh 5\n'
+                 'object_show a,b\nobject_api c\npathmap /a /b\naddpath .:..\ntabs functions:callers\nignore_no_xhwcprof\n',
+    'long': 'name ' + 'long:' * 600 + '\n',
+}
+
+SYMBOLS = {
+    'nested': '_Z' + 'N1a' * 60 + 'E' * 60 + 'v', 'substitutions': '_ZN1aS_S0_S1_SZZ_ES_', 'self': '_Z1fIT_ET_',
+    'templates': '_ZN1aI1bIS0_IS1_IS2_EEEE1cEv', 'number': '_Z99999999999999999999a', 'no_number': '_Z0_Z00Zv',
+    'operators': '_ZN1acvT_IiEEv', 'lambda': '_ZZ4mainENKUlT_E0_clIiEEDaS_', 'rust': '_RNvMs0_NtCs1_1a1bINtB2_1cpE1d',
+    'rust_back': '_RNvB_B_', 'rust_old': '_ZN4core3fmt17h0123456789abcdef$LT$E', 'd': '_D1a1bFZ1c1dMFNaNbZv',
+    'plus': 'f.part.0.cold.constprop.7.isra.3', 'version': 'g@@@@', 'bytes': b'_Z1\xff\x80\0f',
+}
+
+
+def write(target, seeds):
+    folder = HERE / 'seeds' / target
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, data in seeds:
+        (folder / name).write_bytes(data if isinstance(data, bytes) else os.fsencode(data))
+
+
+write('experiment', [*profiles(), *stacks(), *texts()])
+write('cfi', unwinding())
+write('object', objects())
+write('command', COMMANDS.items())
+write('demangle', SYMBOLS.items())
