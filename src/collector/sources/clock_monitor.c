@@ -359,9 +359,17 @@ void monitor_engine_pause(void)
 	sys_call(SYS_sched_yield, 0, 0, 0, 0);
 }
 
+static void forget_signal(struct thread *thread, void *unused)
+{
+	(void)unused;
+	atomic_store_explicit(&thread->signalled_ns, 0, memory_order_relaxed);
+}
+
 void monitor_engine_resume(void)
 {
 	atomic_store(&paused, false);
+	/* Those noted as under way were held back, or came while nothing was recorded. */
+	thread_for_each(forget_signal, NULL);
 	if (thread_current_if_known())
 		monitor_engine_arm(thread_current_if_known());
 }
