@@ -38,9 +38,8 @@ static const struct metric catalogue[] = {
 	{.command = "masterthread",
 	 .title = "Master Thread Time",
 	 .aliases = "wall",
-	 .states = ALL_STATES,
-	 .description = "time of the first thread of each process in all states",
-	 .first_thread = true},
+	 .measure = MEASURE_FIRST_THREAD,
+	 .description = "time of the first thread of each process in all states"},
 	{.command = "wait",
 	 .title = "Wait CPU Time",
 	 .states = STATE(WAIT_CPU),
@@ -78,6 +77,107 @@ static const struct metric catalogue[] = {
 	 .title = "Other Wait Time",
 	 .states = STATE(KERNEL_FAULT) | STATE(SLEEP) | STATE(STOPPED),
 	 .description = "kernel page faults, sleep and stopped time together"},
+	{.command = "sync",
+	 .title = "Sync Wait Time",
+	 .unit = UNIT_SECONDS,
+	 .measure = MEASURE_SYNC_NS,
+	 .description =
+		 "time from the request to the grant of locks and other means of synchronization",
+	 .if_data = true},
+	{.command = "syncn",
+	 .title = "Sync Wait Count",
+	 .unit = UNIT_COUNT,
+	 .measure = MEASURE_SYNC_COUNT,
+	 .description = "waits for locks and other means of synchronization",
+	 .if_data = true},
+	{.command = "heapalloccnt",
+	 .title = "Allocations",
+	 .aliases = "alloc",
+	 .unit = UNIT_COUNT,
+	 .measure = MEASURE_HEAP_ALLOCS,
+	 .description = "blocks of memory allocated",
+	 .if_data = true},
+	{.command = "heapallocbytes",
+	 .title = "Bytes Allocated",
+	 .aliases = "balloc",
+	 .unit = UNIT_BYTES,
+	 .measure = MEASURE_HEAP_BYTES,
+	 .description = "bytes of memory allocated",
+	 .if_data = true},
+	{.command = "heapleakcnt",
+	 .title = "Leaks",
+	 .aliases = "leak",
+	 .unit = UNIT_COUNT,
+	 .measure = MEASURE_HEAP_LEAKS,
+	 .description = "blocks of memory allocated and never freed",
+	 .if_data = true},
+	{.command = "heapleakbytes",
+	 .title = "Bytes Leaked",
+	 .aliases = "bleak",
+	 .unit = UNIT_BYTES,
+	 .measure = MEASURE_HEAP_LEAK_BYTES,
+	 .description = "bytes of memory allocated and never freed",
+	 .if_data = true},
+	{.command = "ioreadcnt",
+	 .title = "Read Count",
+	 .unit = UNIT_COUNT,
+	 .measure = MEASURE_IO_READS,
+	 .description = "calls that read",
+	 .if_data = true},
+	{.command = "ioreadbytes",
+	 .title = "Read Bytes",
+	 .unit = UNIT_BYTES,
+	 .measure = MEASURE_IO_READ_BYTES,
+	 .description = "bytes that were read",
+	 .if_data = true},
+	{.command = "ioreadtime",
+	 .title = "Read Time",
+	 .unit = UNIT_SECONDS,
+	 .measure = MEASURE_IO_READ_NS,
+	 .description = "time in calls that read",
+	 .if_data = true},
+	{.command = "iowritecnt",
+	 .title = "Write Count",
+	 .unit = UNIT_COUNT,
+	 .measure = MEASURE_IO_WRITES,
+	 .description = "calls that write",
+	 .if_data = true},
+	{.command = "iowritebytes",
+	 .title = "Write Bytes",
+	 .unit = UNIT_BYTES,
+	 .measure = MEASURE_IO_WRITE_BYTES,
+	 .description = "bytes that were written",
+	 .if_data = true},
+	{.command = "iowritetime",
+	 .title = "Write Time",
+	 .unit = UNIT_SECONDS,
+	 .measure = MEASURE_IO_WRITE_NS,
+	 .description = "time in calls that write",
+	 .if_data = true},
+	{.command = "ioothercnt",
+	 .title = "Other I/O Count",
+	 .unit = UNIT_COUNT,
+	 .measure = MEASURE_IO_OTHERS,
+	 .description = "calls that open, close, wait for or control files and sockets",
+	 .if_data = true},
+	{.command = "ioothertime",
+	 .title = "Other I/O Time",
+	 .unit = UNIT_SECONDS,
+	 .measure = MEASURE_IO_OTHER_NS,
+	 .description = "time in calls that open, close, wait for or control files and sockets",
+	 .if_data = true},
+	{.command = "ioerrorcnt",
+	 .title = "I/O Error Count",
+	 .unit = UNIT_COUNT,
+	 .measure = MEASURE_IO_ERRORS,
+	 .description = "I/O calls that failed",
+	 .if_data = true},
+	{.command = "ioerrortime",
+	 .title = "I/O Error Time",
+	 .unit = UNIT_SECONDS,
+	 .measure = MEASURE_IO_ERROR_NS,
+	 .description = "time in I/O calls that failed",
+	 .if_data = true},
 	{.command = "size",
 	 .title = "Size",
 	 .unit = UNIT_BYTES,
@@ -95,9 +195,17 @@ static const struct metric catalogue[] = {
 	 .description = "name of the function"},
 };
 
-const struct metric *metric_catalogue(size_t index)
+/* The counters stand before the static metrics. */
+const struct metric *metric_catalogue(const struct session *session, size_t index)
 {
-	return index < sizeof(catalogue) / sizeof(catalogue[0]) ? &catalogue[index] : NULL;
+	enum { ALL = sizeof(catalogue) / sizeof(catalogue[0]), FIRST_STATIC = ALL - 3 };
+	size_t counters = session ? session->counters.count : 0;
+
+	if (index < FIRST_STATIC)
+		return &catalogue[index];
+	if (index < FIRST_STATIC + counters)
+		return &session->counters.items[index - FIRST_STATIC];
+	return index - counters < ALL ? &catalogue[index - counters] : NULL;
 }
 
 /* Whether `word` is one of a space-separated list. */
@@ -115,11 +223,11 @@ static bool word_in(const char *list, const char *word)
 	return false;
 }
 
-const struct metric *metric_find(const char *name)
+const struct metric *metric_find(const struct session *session, const char *name)
 {
 	const struct metric *metric;
 
-	for (size_t i = 0; (metric = metric_catalogue(i)); i++)
+	for (size_t i = 0; (metric = metric_catalogue(session, i)); i++)
 		if (!strcasecmp(metric->command, name) || word_in(metric->aliases, name))
 			return metric;
 	return NULL;
@@ -127,10 +235,18 @@ const struct metric *metric_find(const char *name)
 
 bool metric_available(const struct session *session, const struct metric *metric)
 {
+	bool clock = metric->states || metric->measure == MEASURE_FIRST_THREAD;
+
 	if (metric->is_static)
 		return true;
-	return session->has_clock_data &&
-	       (!metric->if_data || (session->states_seen & metric->states));
+	if (clock && (!session->has_clock_data || !metric->if_data))
+		return session->has_clock_data;
+	if (!metric->states)
+		return session->weights.of[metric->measure];
+	for (size_t state = 0; state < FORMAT_STATE_COUNT; state++)
+		if (metric->states >> state & 1 && session->weights.of[state])
+			return true;
+	return false;
 }
 
 char *metric_choice_text(const struct metric_choice *choice)

@@ -20,7 +20,7 @@ struct metric {
 	bool is_static;		 /* size, address, name: no flavour */
 	uint32_t states;	 /* clock metrics: bit set of enum format_state that it adds up */
 	const char *description; /* one sentence for help and metric_list */
-	bool first_thread;	 /* counts only the first thread of each process */
+	unsigned measure;	 /* else: enum measure of the engine */
 	bool if_data;		 /* available only where the experiments hold some of it */
 };
 
@@ -46,12 +46,15 @@ struct metric_list {
 	size_t capacity;
 };
 
-/* The catalogue: all metrics that exist, in its order; NULL after the last. */
-const struct metric *metric_catalogue(size_t index);
-/* The metric of that name or alias, letters' case aside; NULL: none. */
-const struct metric *metric_find(const char *name);
-
 struct session;
+
+/*
+ * The catalogue: all metrics that exist, in its order, the session's counters among them;
+ * NULL after the last.
+ */
+const struct metric *metric_catalogue(const struct session *session, size_t index);
+/* The metric of that name or alias, letters' case aside; NULL: none. */
+const struct metric *metric_find(const struct session *session, const char *name);
 
 /* Whether the session's experiments hold the data for a metric: what `metric_list` shows and `any`
  * means. */

@@ -124,7 +124,7 @@ static enum status add_any(const struct session *session, const struct item *ite
 	size_t before = list->count;
 	const struct metric *metric;
 
-	for (size_t i = 0; (metric = metric_catalogue(i)); i++)
+	for (size_t i = 0; (metric = metric_catalogue(session, i)); i++)
 		if (!metric->is_static && metric_available(session, metric))
 			add_flavours(list, item, metric);
 	return list->count == before && !session->has_clock_data ? no_data(diags, text) : STATUS_OK;
@@ -133,7 +133,7 @@ static enum status add_any(const struct session *session, const struct item *ite
 static enum status add_dynamic(const struct session *session, const struct item *item,
 			       const char *text, struct metric_list *list, struct diag_list *diags)
 {
-	const struct metric *metric = metric_find(item->name);
+	const struct metric *metric = metric_find(session, item->name);
 	bool any = !strcasecmp(item->name, "any");
 
 	if (!item->flavours[0] && (any || (metric && metric_available(session, metric)))) {
@@ -170,7 +170,7 @@ static enum status add_item(const struct session *session, const char *text,
 		if (!strcasecmp(item.name, empty_groups[i]))
 			return no_data(diags, text);
 
-	const struct metric *metric = metric_find(item.name);
+	const struct metric *metric = metric_find(session, item.name);
 
 	if (!metric || !metric->is_static)
 		return add_dynamic(session, &item, text, list, diags);
@@ -206,7 +206,7 @@ enum status metric_list_parse(const struct session *session, const char *spec,
 		return status;
 	}
 
-	const struct metric *name = metric_find("name");
+	const struct metric *name = metric_find(session, "name");
 	bool named = false;
 
 	for (size_t i = 0; i < fresh.count; i++)
@@ -259,11 +259,11 @@ enum status metric_sort_parse(const struct session *session, const char *spec,
 
 void session_default_metrics(const struct session *session, struct metric_list *list)
 {
-	const struct metric *cpu = metric_find("totalcpu");
+	const struct metric *cpu = metric_find(session, "totalcpu");
 
 	if (session->has_clock_data) {
 		add_choice(list, cpu, FLAVOR_EXCLUSIVE, VISIBLE_TIME | VISIBLE_PERCENT);
 		add_choice(list, cpu, FLAVOR_INCLUSIVE, VISIBLE_TIME | VISIBLE_PERCENT);
 	}
-	add_choice(list, metric_find("name"), FLAVOR_STATIC, 0);
+	add_choice(list, metric_find(session, "name"), FLAVOR_STATIC, 0);
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From weights of tree nodes to values of metrics, in whole µs: sums are exact. */
+/* From weights of tree nodes to values of metrics, in whole units: sums are exact. */
 #include "analysis/session.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-const struct metric values_any = {
-	.command = "any", .title = "Any", .states = (1u << FORMAT_STATE_COUNT) - 1};
+const struct metric values_any = {.command = "any", .title = "Any", .measure = MEASURE_NONE};
 
 static void add_weights(uint64_t *values, const uint64_t *weights, size_t count)
 {
@@ -14,19 +13,42 @@ static void add_weights(uint64_t *values, const uint64_t *weights, size_t count)
 		values[i] += weights[i];
 }
 
+/* Whether a measure is part of a metric. */
+static bool has_measure(const struct metric *metric, size_t measure)
+{
+	if (metric->states)
+		return measure < FORMAT_STATE_COUNT && metric->states >> measure & 1;
+	return metric->measure == MEASURE_NONE || metric->measure == measure;
+}
+
 uint64_t *values_self(const struct session *session, const struct metric *metric)
 {
 	size_t count = session->tree.nodes.count;
 	uint64_t *values = xcalloc(count, sizeof(*values));
 
-	if (metric->first_thread) {
-		add_weights(values, session->weights[WEIGHT_FIRST_THREAD], count);
-		return values;
-	}
-	for (size_t state = 0; state < FORMAT_STATE_COUNT; state++)
-		if (metric->states >> state & 1)
-			add_weights(values, session->weights[state], count);
+	for (size_t i = 0; i < MEASURE_COUNT; i++)
+		if (has_measure(metric, i))
+			add_weights(values, session->weights.of[i], count);
 	return values;
+}
+
+uint64_t values_of_thread(const struct session *session, size_t thread, const struct metric *metric)
+{
+	uint64_t value = 0;
+
+	for (size_t i = 0; i < MEASURE_COUNT; i++)
+		if (has_measure(metric, i) && session->thread_sums.of[i])
+			value += session->thread_sums.of[i][thread];
+	return value;
+}
+
+double values_convert(const struct metric *metric, uint64_t value)
+{
+	bool clock = metric->states || metric->measure == MEASURE_FIRST_THREAD;
+
+	if (metric->unit != UNIT_SECONDS)
+		return (double)value;
+	return (double)value / (clock ? 1e6 : 1e9);
 }
 
 void values_accumulate(const struct session *session, uint64_t *values)
@@ -87,7 +109,8 @@ void session_function_values(struct session *session, uint32_t function,
 
 	const struct function_sums *sums = values_of_functions(session, metric);
 
-	*total = (double)sums->total / 1e6;
-	*exclusive = function == FUNCTION_TOTAL ? *total : (double)sums->exclusive[function] / 1e6;
-	*inclusive = (double)sums->inclusive[function] / 1e6;
+	*total = values_convert(metric, sums->total);
+	*exclusive = function == FUNCTION_TOTAL ? *total
+						: values_convert(metric, sums->exclusive[function]);
+	*inclusive = values_convert(metric, sums->inclusive[function]);
 }

@@ -39,7 +39,6 @@ static void add_threads(struct session *session, const struct process *process, 
 		row->number = thread->number;
 		row->tid = thread->tid;
 		row->first = i == first;
-		memcpy(row->state_us, thread->state_us, sizeof(row->state_us));
 	}
 }
 
@@ -160,8 +159,51 @@ static void add_experiment(struct session *session, struct experiment *experimen
 
 		uint32_t *functions = symbols_resolve(session, experiment, process);
 
-		tree_add_process(session, process, functions, first);
+		tree_add_process(session, process, functions,
+				 first == NODE_NONE ? UINT64_MAX
+						    : process->profile.threads.items[first].number);
 		free(functions);
+	}
+}
+
+/* The places of a run's events are all the one of its thread. */
+static void count_thread(const struct event_run *run, void *arg)
+{
+	struct session *session = arg;
+	const struct process *process = run->process;
+	uint32_t index = hash_map_get(&process->profile.thread_ids, run->thread);
+	struct event_run by_thread = *run;
+
+	if (index == HASH_NONE)
+		return;
+	index += session->thread_base;
+
+	uint32_t *places = xmalloc(run->count * sizeof(*places));
+
+	for (size_t i = 0; i < run->count; i++)
+		places[i] = index;
+	by_thread.stack = places;
+	measure_run(&by_thread,
+		    &(struct measuring){.sums = &session->thread_sums,
+					.first_thread = session->threads.items[index].first});
+	free(places);
+}
+
+static void count_threads(struct session *session)
+{
+	session->thread_sums.nodes = session->threads.count;
+	session->thread_base = 0;
+	for (size_t i = 0; i < session->experiments.count; i++) {
+		const struct experiment *experiment = session->experiments.items[i];
+
+		for (size_t k = 0; k < experiment->processes.count; k++) {
+			const struct process *process = &experiment->processes.items[k];
+
+			for (int kind = 0; kind < EVENTS_KINDS; kind++)
+				events_for_each_run(process, (enum event_kind)kind, count_thread,
+						    session);
+			session->thread_base += (uint32_t)process->profile.threads.count;
+		}
 	}
 }
 
@@ -169,7 +211,8 @@ static void add_experiment(struct session *session, struct experiment *experimen
  * the same. */
 static void check_unknown(struct session *session)
 {
-	const struct function_sums *any = values_of_functions(session, &values_any);
+	const struct metric *total = metric_find(session, "total");
+	const struct function_sums *any = values_of_functions(session, total);
 	double share =
 		any->total ? 100.0 * (double)any->exclusive[FUNCTION_UNKNOWN] / (double)any->total
 			   : 0;
@@ -202,6 +245,7 @@ enum status session_open(char *const *paths, size_t count, struct session **out,
 		*out = NULL;
 		return STATUS_NOTFOUND;
 	}
+	count_threads(session);
 	symbols_report(session);
 	check_unknown(session);
 	*out = session;
@@ -219,6 +263,7 @@ void session_free(struct session *session)
 	vec_fini(&session->experiments);
 	vec_fini(&session->processes);
 	vec_fini(&session->threads);
+	measure_fini(&session->thread_sums);
 	vec_fini(&session->sums);
 	diag_fini(&session->warnings);
 	arena_fini(&session->arena);

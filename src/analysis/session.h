@@ -4,7 +4,7 @@
  *
  *   load objects and functions   one table for all processes
  *   call tree                    one function-level tree for all processes
- *   weights                      per tree node and state, µs
+ *   weights                      per tree node and measure
  *
  * Tables hold u32 ids into each other.  The tree and the tables depend on the
  * experiments only, the weights also on which events are counted.
@@ -12,12 +12,10 @@
 #ifndef HELIO_ANALYSIS_SESSION_H
 #define HELIO_ANALYSIS_SESSION_H
 
+#include "analysis/measure.h"
 #include "analysis/view.h"
 #include "base/hash.h"
 #include "experiment/experiment.h"
-
-/* Weights by state, and one more: all states of the first thread of each process. */
-enum { WEIGHT_FIRST_THREAD = FORMAT_STATE_COUNT, WEIGHT_COUNT };
 
 #define OBJECT_UNKNOWN 0u /* the load object of what belongs to none */
 #define NODE_NONE      UINT32_MAX
@@ -57,7 +55,7 @@ struct call_tree {
 	uint32_t *via;	 /* child of same[n] on the way to n, or NODE_NONE */
 };
 
-/* Sums per function of one metric, µs. */
+/* Sums per function of one metric, in units of its measure. */
 struct function_sums {
 	const struct metric *metric;
 	uint64_t total;
@@ -69,7 +67,6 @@ struct session_thread {
 	uint32_t process;
 	uint64_t number, tid;
 	bool first; /* the first thread of its process */
-	uint64_t state_us[FORMAT_STATE_COUNT];
 };
 
 struct session {
@@ -82,12 +79,14 @@ struct session {
 	struct string_table dynamic_keys; /* name and source of an announced function → number */
 	struct hash_map function_ids;	  /* object << 32 | symbol (or that number) → function */
 	struct call_tree tree;
-	uint64_t *weights[WEIGHT_COUNT]; /* by tree node; NULL: all 0 */
+	struct measure_sums weights; /* by tree node */
 	VEC(struct session_thread) threads;
+	struct measure_sums thread_sums; /* by thread */
+	uint32_t thread_base;		 /* the first one of the process being counted */
 	VEC(struct function_sums *) sums;
 	struct diag_list warnings;
 	bool has_clock_data;
-	uint32_t states_seen; /* bit set of enum format_state */
+	VEC(struct metric) counters; /* their metrics, by the session's numbers */
 };
 
 /* session.c */
@@ -107,9 +106,9 @@ const char *symbols_name(struct session *session, uint32_t function, enum name_s
 /* tree.c: the call tree and what follows from it */
 void tree_init(struct session *session);
 void tree_fini(struct session *session);
-/* Adds a process's stacks to the tree and its events to the weights. */
+/* Adds a process's stacks to the tree and its events to the weights; the first thread's number. */
 void tree_add_process(struct session *session, const struct process *process,
-		      const uint32_t *functions, uint32_t first_thread);
+		      const uint32_t *functions, uint64_t first_thread);
 /* Fills order, same and via. */
 void tree_link(struct session *session);
 /*
@@ -119,16 +118,21 @@ void tree_link(struct session *session);
 bool *tree_first_of_group(struct session *session, const uint32_t *group, uint32_t group_count);
 
 /* metric_values.c */
-/* The metric's weight of every node itself, µs; the caller frees the array. */
+/* The metric's weight of every node itself, in units of its measure; the caller frees the array. */
 uint64_t *values_self(const struct session *session, const struct metric *metric);
 /* Turns weights of nodes into weights of their subtrees. */
 void values_accumulate(const struct session *session, uint64_t *values);
 /* Per function, computed once. */
 const struct function_sums *values_of_functions(struct session *session,
 						const struct metric *metric);
+/* Of one of the session's threads, in units of the metric's measure. */
+uint64_t values_of_thread(const struct session *session, size_t thread,
+			  const struct metric *metric);
 /* A static metric's value. */
 double values_static(const struct session *session, uint32_t function, const struct metric *metric);
-/* All clock weight, whatever the state: tells what has been seen at all. */
+/* Of such units, seconds, bytes or counts. */
+double values_convert(const struct metric *metric, uint64_t value);
+/* All measures, whatever their units: tells what has been seen at all. */
 extern const struct metric values_any;
 
 /* table.c: what all views do with their rows */

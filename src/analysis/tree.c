@@ -44,8 +44,7 @@ void tree_fini(struct session *session)
 	vec_fini(&session->tree.nodes);
 	hash_map_fini(&session->tree.known);
 	drop_links(&session->tree);
-	for (size_t i = 0; i < WEIGHT_COUNT; i++)
-		free(session->weights[i]);
+	measure_fini(&session->weights);
 }
 
 /* The tree node of every stack node. */
@@ -64,93 +63,62 @@ static uint32_t *map_nodes(struct session *session, const struct stack_tree *sta
 	return map;
 }
 
-/* Per state, the weight of every stack node. */
-struct stack_counts {
-	uint64_t *weights[WEIGHT_COUNT];
-	bool seen[WEIGHT_COUNT];
+struct counting {
+	struct measuring measuring;
+	uint64_t first_thread; /* its number */
 };
 
-static void count_segment(const struct experiment_profile *profile,
-			  const struct profile_segment *segment, struct stack_counts *counts)
+static void count_run(const struct event_run *run, void *arg)
 {
-	const struct profile_slab *slab = &profile->slabs.items[segment->slab];
+	struct counting *counting = arg;
 
-	for (uint32_t row = segment->first; row < segment->first + segment->count; row++)
-		counts->weights[slab->state[row]][slab->stack[row]] += slab->weight[row];
+	counting->measuring.first_thread = run->thread == counting->first_thread;
+	measure_run(run, &counting->measuring);
 }
 
-static void count_first_thread(const struct experiment_profile *profile,
-			       const struct profile_segment *segment, struct stack_counts *counts)
+static void grow_weights(struct measure_sums *weights, size_t count)
 {
-	const struct profile_slab *slab = &profile->slabs.items[segment->slab];
-	uint64_t *weights = counts->weights[WEIGHT_FIRST_THREAD];
+	for (size_t i = 0; i < MEASURE_COUNT; i++) {
+		uint64_t *of = weights->of[i];
 
-	for (uint32_t row = segment->first; row < segment->first + segment->count; row++)
-		weights[slab->stack[row]] += slab->weight[row];
-}
-
-static void count_events(const struct process *process, uint32_t first_thread,
-			 struct stack_counts *counts)
-{
-	const struct experiment_profile *profile = &process->profile;
-
-	/* untouched pages of zeroed memory cost nothing */
-	for (size_t i = 0; i < WEIGHT_COUNT; i++)
-		counts->weights[i] = xcalloc(process->stacks.nodes.count, sizeof(uint64_t));
-	for (size_t i = 0; i < profile->segments.count; i++) {
-		count_segment(profile, &profile->segments.items[i], counts);
-		if (profile->segments.items[i].thread == first_thread)
-			count_first_thread(profile, &profile->segments.items[i], counts);
-	}
-	for (size_t i = 0; i < profile->threads.count; i++)
-		for (size_t state = 0; state < FORMAT_STATE_COUNT; state++)
-			counts->seen[state] |= profile->threads.items[i].state_us[state] > 0;
-	counts->seen[WEIGHT_FIRST_THREAD] = first_thread < profile->threads.count;
-}
-
-static void grow_weights(struct session *session, size_t old_count)
-{
-	size_t count = session->tree.nodes.count;
-
-	for (size_t i = 0; i < WEIGHT_COUNT; i++) {
-		if (!session->weights[i])
+		if (!of)
 			continue;
-		session->weights[i] = xrealloc(session->weights[i], count * sizeof(uint64_t));
-		memset(session->weights[i] + old_count, 0, (count - old_count) * sizeof(uint64_t));
+		weights->of[i] = xrealloc(of, count * sizeof(*of));
+		memset(weights->of[i] + weights->nodes, 0, (count - weights->nodes) * sizeof(*of));
 	}
+	weights->nodes = count;
 }
 
-static void fold(struct session *session, const struct stack_counts *counts, const uint32_t *map,
-		 size_t stack_count)
+/* From sums by the nodes of a process's stacks to weights of the tree's nodes. */
+static void fold(struct measure_sums *weights, const struct measure_sums *sums, const uint32_t *map)
 {
-	for (size_t i = 0; i < WEIGHT_COUNT; i++) {
-		if (!counts->seen[i])
+	for (size_t i = 0; i < MEASURE_COUNT; i++) {
+		if (!sums->of[i])
 			continue;
-		if (i < FORMAT_STATE_COUNT)
-			session->states_seen |= 1u << i;
-		if (!session->weights[i])
-			session->weights[i] = xcalloc(session->tree.nodes.count, sizeof(uint64_t));
-		for (size_t node = 0; node < stack_count; node++)
-			session->weights[i][map[node]] += counts->weights[i][node];
+
+		uint64_t *to = measure_array(weights, (enum measure)i);
+
+		for (size_t node = 0; node < sums->nodes; node++)
+			to[map[node]] += sums->of[i][node];
 	}
 }
 
 void tree_add_process(struct session *session, const struct process *process,
-		      const uint32_t *functions, uint32_t first_thread)
+		      const uint32_t *functions, uint64_t first_thread)
 {
-	struct stack_counts counts = {0};
-	size_t old_count = session->tree.nodes.count;
+	struct measure_sums sums = {.nodes = process->stacks.nodes.count};
+	struct counting counting = {.measuring = {.sums = &sums}, .first_thread = first_thread};
 	uint32_t *map = map_nodes(session, &process->stacks, functions);
 
-	count_events(process, first_thread, &counts);
+	for (int kind = 0; kind < EVENTS_KINDS; kind++)
+		events_for_each_run(process, (enum event_kind)kind, count_run, &counting);
 	/* an event of an empty stack counts for a leaf of its own */
-	for (size_t i = 0; i < WEIGHT_COUNT; i++)
-		if (counts.weights[i][STACK_ROOT])
+	for (size_t i = 0; i < MEASURE_COUNT; i++)
+		if (sums.of[i] && sums.of[i][STACK_ROOT])
 			map[STACK_ROOT] = add_node(&session->tree, NODE_ROOT, FUNCTION_NO_STACK);
-	grow_weights(session, old_count);
-	fold(session, &counts, map, process->stacks.nodes.count);
-	for (size_t i = 0; i < WEIGHT_COUNT; i++)
-		free(counts.weights[i]);
+	grow_weights(&session->weights, session->tree.nodes.count);
+	fold(&session->weights, &sums, map);
+	measure_fini(&sums);
 	free(map);
 	drop_links(&session->tree);
 }

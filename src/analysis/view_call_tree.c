@@ -77,7 +77,8 @@ static void fill_row(struct tree_view *view, size_t index, uint32_t node, uint32
 	row->last_child = last;
 	for (size_t column = 0; column < table->column_count; column++)
 		table->values[index * table->column_count + column] =
-			view->values[column] ? (double)view->values[column][node] / 1e6
+			view->values[column] ? values_convert(table->columns[column].choice.metric,
+							      view->values[column][node])
 					     : values_static(view->session, entry->function,
 							     table->columns[column].choice.metric);
 }

@@ -180,10 +180,10 @@ static void fill_row(struct callers_view *view, size_t index, uint32_t block, ui
 		if (metric->is_static)
 			*value = values_static(session, function, metric);
 		else if (pair != PAIR_NONE)
-			*value = (double)view->values[i][pair] / 1e6;
+			*value = values_convert(metric, view->values[i][pair]);
 		else
-			*value = (double)values_of_functions(session, metric)->exclusive[function] /
-				 1e6;
+			*value = values_convert(
+				metric, values_of_functions(session, metric)->exclusive[function]);
 	}
 }
 
@@ -205,10 +205,9 @@ static size_t fill_block(struct callers_view *view, size_t index, uint32_t block
 		const struct metric *metric = table->columns[i].choice.metric;
 
 		if (!metric->is_static)
-			table->block_base[(size_t)block * table->column_count + i] =
-				(double)values_of_functions(view->session, metric)
-					->inclusive[function] /
-				1e6;
+			table->block_base[(size_t)block * table->column_count + i] = values_convert(
+				metric,
+				values_of_functions(view->session, metric)->inclusive[function]);
 	}
 	return index;
 }
@@ -251,12 +250,13 @@ static void fill_table(struct callers_view *view)
 	table->block_base = arena_array(&table->arena, double, count * table->column_count);
 	for (size_t i = 0; i < count; i++)
 		index = fill_block(view, index, (uint32_t)i, blocks[i]);
-	for (size_t i = 0; i < table->column_count; i++)
-		if (!table->columns[i].choice.metric->is_static)
-			table->base[i] = (double)values_of_functions(
-						 view->session, table->columns[i].choice.metric)
-						 ->total /
-					 1e6;
+	for (size_t i = 0; i < table->column_count; i++) {
+		const struct metric *metric = table->columns[i].choice.metric;
+
+		if (!metric->is_static)
+			table->base[i] = values_convert(
+				metric, values_of_functions(view->session, metric)->total);
+	}
 	free(blocks);
 }
 

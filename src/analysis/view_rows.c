@@ -76,13 +76,14 @@ static void sum_objects(const struct session *session, const struct metric *metr
 }
 
 static void take_objects(const struct session *session, const struct object_sums *sums,
-			 enum metric_flavor flavor, double *out, size_t stride)
+			 const struct metric_choice *choice, double *out, size_t stride)
 {
-	const uint64_t *values = flavor == FLAVOR_INCLUSIVE ? sums->inclusive : sums->exclusive;
+	const uint64_t *values =
+		choice->flavor == FLAVOR_INCLUSIVE ? sums->inclusive : sums->exclusive;
 
-	out[0] = (double)sums->total / 1e6;
+	out[0] = values_convert(choice->metric, sums->total);
 	for (size_t i = 0; i < session->objects.count; i++)
-		out[(i + 1) * stride] = (double)values[i] / 1e6;
+		out[(i + 1) * stride] = values_convert(choice->metric, values[i]);
 }
 
 static void fill_objects(struct session *session, struct table *table, struct plain_rows *rows,
@@ -99,11 +100,11 @@ static void fill_objects(struct session *session, struct table *table, struct pl
 		if (choice->metric->is_static)
 			continue;
 		sum_objects(session, choice->metric, object_of, first, &sums);
-		take_objects(session, &sums, choice->flavor, rows->values + i, table->column_count);
+		take_objects(session, &sums, choice, rows->values + i, table->column_count);
 	}
 	if (!table->sort.metric->is_static) {
 		sum_objects(session, table->sort.metric, object_of, first, &sums);
-		take_objects(session, &sums, table->sort.flavor, rows->sort, 1);
+		take_objects(session, &sums, &table->sort, rows->sort, 1);
 	}
 	sum_objects(session, &values_any, object_of, first, &sums);
 	for (size_t i = 0; i < session->objects.count; i++) {
@@ -136,19 +137,7 @@ void view_objects(struct session *session, const struct query *query, struct tab
 	free(object_of);
 }
 
-static double thread_seconds(const struct session_thread *thread, const struct metric *metric)
-{
-	uint64_t sum = 0;
-
-	if (metric->first_thread && !thread->first)
-		return 0;
-	for (size_t state = 0; state < FORMAT_STATE_COUNT; state++)
-		if (metric->states >> state & 1)
-			sum += thread->state_us[state];
-	return (double)sum / 1e6;
-}
-
-static double total_seconds(struct session *session, const struct metric *metric)
+static double total_value(struct session *session, const struct metric *metric)
 {
 	double exclusive, inclusive, total;
 
@@ -160,8 +149,8 @@ static double thread_or_total(struct session *session, size_t row, const struct 
 {
 	if (metric->is_static)
 		return 0;
-	return row ? thread_seconds(&session->threads.items[row - 1], metric)
-		   : total_seconds(session, metric);
+	return row ? values_convert(metric, values_of_thread(session, row - 1, metric))
+		   : total_value(session, metric);
 }
 
 void view_threads(struct session *session, const struct query *query, struct table *table)

@@ -165,8 +165,13 @@ static void read_data(struct experiment *experiment, struct process *process,
 	experiment_overview_read(&process->overview, &context);
 	/* events first, then the stacks and the maps that they refer to */
 	experiment_profile_read(&process->profile, &context);
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		experiment_trace_read(&process->traces[kind], (enum trace_kind)kind,
+				      &experiment->arena, &context);
 	experiment_stacks_read(&process->stacks, &context);
 	experiment_profile_bind(&process->profile, &process->stacks, &context);
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		experiment_trace_bind(&process->traces[kind], &process->stacks, &context);
 	experiment_map_read(&process->map, &experiment->arena, &context);
 	inherit_functions(experiment, &process->map, process->lineage, &context);
 
@@ -196,6 +201,8 @@ static void free_process(struct process *process)
 	experiment_map_fini(&process->map);
 	experiment_overview_fini(&process->overview);
 	experiment_profile_fini(&process->profile);
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		experiment_trace_fini(&process->traces[kind]);
 	experiment_stacks_fini(&process->stacks);
 }
 

@@ -11,6 +11,7 @@
 #include "experiment/overview.h"
 #include "experiment/profile.h"
 #include "experiment/stacks.h"
+#include "experiment/trace.h"
 
 /* One process image. Strings live in the experiment's arena. */
 struct process {
@@ -21,6 +22,7 @@ struct process {
 	struct experiment_map map;
 	struct experiment_overview overview;
 	struct experiment_profile profile;
+	struct experiment_trace traces[TRACE_KINDS];
 	struct stack_tree stacks;
 };
 

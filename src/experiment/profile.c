@@ -337,28 +337,20 @@ void experiment_profile_fini(struct experiment_profile *profile)
 void experiment_profile_bind(struct experiment_profile *profile, const struct stack_tree *stacks,
 			     const struct read_context *context)
 {
-	uint64_t missing = 0;
+	unsigned long long missing = 0;
 
 	for (size_t i = 0; i < profile->slabs.count; i++) {
 		uint32_t *stack = profile->slabs.items[i].stack;
 
-		for (uint32_t row = 0; row < profile->slabs.items[i].count; row++) {
-			uint32_t node = stack[row];
-
-			if (node)
-				node = node < stacks->id_count ? stacks->by_id[node]
-							       : STACK_NO_NODE;
-			missing += node == STACK_NO_NODE;
-			stack[row] = node == STACK_NO_NODE ? STACK_UNKNOWN : node;
-		}
+		for (uint32_t row = 0; row < profile->slabs.items[i].count; row++)
+			stack[row] = experiment_stacks_node(stacks, stack[row], &missing);
 	}
 	profile->stackless = missing;
 	if (missing)
 		diag_add(context->diags, DIAG_WARNING,
 			 "%s: the call stacks of %llu of %llu events are missing%s; their time "
 			 "shows as <Unknown>",
-			 context->name, (unsigned long long)missing,
-			 (unsigned long long)profile->event_count,
+			 context->name, missing, (unsigned long long)profile->event_count,
 			 stacks->present ? "" : " because there is no file stacks");
 }
 

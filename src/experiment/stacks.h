@@ -46,6 +46,19 @@ struct stack_tree {
 void experiment_stacks_read(struct stack_tree *tree, const struct read_context *context);
 /* The node of a stack that is only the stand-in `pc` (below FORMAT_PC_LIMIT). */
 uint32_t experiment_stacks_stand_in(struct stack_tree *tree, uint64_t pc);
+/* The node of an id of the file; STACK_UNKNOWN, and one more in *missing, if it is not there. */
+static inline uint32_t experiment_stacks_node(const struct stack_tree *tree, uint32_t id,
+					      unsigned long long *missing)
+{
+	uint32_t node = id;
+
+	if (id)
+		node = id < tree->id_count ? tree->by_id[id] : STACK_NO_NODE;
+	if (node != STACK_NO_NODE)
+		return node;
+	++*missing;
+	return STACK_UNKNOWN;
+}
 void experiment_stacks_fini(struct stack_tree *tree);
 
 #endif

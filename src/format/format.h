@@ -59,6 +59,7 @@ enum format_encoding {
 	FORMAT_EVENTS = 1,	 /* profile: see enum format_tag */
 	FORMAT_NODES_RAW = 2,	 /* stacks: struct format_node each */
 	FORMAT_NODES_PACKED = 3, /* stacks: varints, see docs/format.md */
+	FORMAT_TRACE = 4,	 /* format/trace.h */
 };
 
 struct format_block_header {

@@ -12,6 +12,10 @@
  *   g  number of the signal that takes a sample point
  *   d  number of the signal that pauses and resumes, and p if the recording begins paused
  *   L  limit on the data of one process, MB (2^20 bytes)
+ *   H  heap tracing: all, or a number: bytes between sampled allocations
+ *   S  synchronization tracing: threshold in ns; all: also calls that need not wait
+ *   i  I/O tracing: on
+ *   h  counters, as sources/counter.c describes
  *   n  deepest call stack to keep, frames; 0: the default
  */
 #ifndef HELIO_FORMAT_PARAMS_H
@@ -31,5 +35,7 @@
 #define PARAMS_ENV_LIBRARY "HELIO_COLLECTOR_LIBRARY" /* absolute path of the collector */
 
 #define PARAMS_LIBRARY_NAME "libhelio-collector.so"
+/* The same with wrapped functions for heap, synchronization and I/O tracing. */
+#define PARAMS_LIBRARY_NAME_TRACE "libhelio-collector-trace.so"
 
 #endif

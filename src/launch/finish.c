@@ -4,6 +4,8 @@
 #include "launch/pack.h"
 #include "launch/xml.h"
 
+#include "format/trace.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -104,7 +106,12 @@ static void pack_member(struct family *family, struct member *member,
 	static const struct {
 		const char *file;
 		enum pack_result (*pack)(int, const char *, uint64_t *, uint64_t *);
-	} jobs[] = {{FORMAT_FILE_PROFILE, pack_profile}, {FORMAT_FILE_STACKS, pack_stacks}};
+	} jobs[] = {{FORMAT_FILE_PROFILE, pack_blocks},
+		    {FORMAT_FILE_STACKS, pack_stacks},
+		    {format_traces[TRACE_HEAP].file, pack_blocks},
+		    {format_traces[TRACE_SYNC].file, pack_blocks},
+		    {format_traces[TRACE_IO].file, pack_blocks},
+		    {format_traces[TRACE_COUNTER].file, pack_blocks}};
 	uint64_t before = 0;
 
 	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {

@@ -276,7 +276,7 @@ static enum pack_result pack(int folder, const char *path,
 	return result;
 }
 
-static bool fill_profile(struct output *out, const struct pieces *pieces)
+static bool fill_blocks(struct output *out, const struct pieces *pieces)
 {
 	for (size_t i = 0; i < pieces->count; i++)
 		out_block(out, *pieces->items[i].header, pieces->items[i].payload);
@@ -448,9 +448,9 @@ static bool fill_stacks(struct output *out, const struct pieces *pieces)
 	return ok;
 }
 
-enum pack_result pack_profile(int folder, const char *path, uint64_t *before, uint64_t *after)
+enum pack_result pack_blocks(int folder, const char *path, uint64_t *before, uint64_t *after)
 {
-	return pack(folder, path, fill_profile, before, after);
+	return pack(folder, path, fill_blocks, before, after);
 }
 
 enum pack_result pack_stacks(int folder, const char *path, uint64_t *before, uint64_t *after)

@@ -59,7 +59,7 @@ static void json_metrics(struct print *print, const char *command, const struct 
 	json_report_begin(&report, print, command, metrics, extra);
 	const struct metric *metric;
 
-	for (size_t i = 0; all && (metric = metric_catalogue(i)); i++) {
+	for (size_t i = 0; all && (metric = metric_catalogue(print->session, i)); i++) {
 		if (!metric_available(print->session, metric))
 			continue;
 		if (metric->is_static) {
@@ -175,7 +175,7 @@ static void each_available(struct print *print, bool measure, int *width)
 {
 	const struct metric *metric;
 
-	for (size_t i = 0; (metric = metric_catalogue(i)); i++) {
+	for (size_t i = 0; (metric = metric_catalogue(print->session, i)); i++) {
 		if (!metric_available(print->session, metric))
 			continue;
 		if (metric->is_static) {

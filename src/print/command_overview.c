@@ -95,7 +95,7 @@ static void put_metrics(struct print *print)
 	fprintf(file, "\nMetrics:\n\n  Experiment Duration (Seconds): [%.3f]\n",
 		whole_duration(print->session));
 	fprintf(file, "  Clock Profiling\n");
-	for (size_t i = 0; (metric = metric_catalogue(i)); i++) {
+	for (size_t i = 0; (metric = metric_catalogue(print->session, i)); i++) {
 		char number[NUMBER_SIZE];
 
 		if (metric->unit != UNIT_SECONDS || !metric_available(print->session, metric))
@@ -133,7 +133,7 @@ static void json_overview(struct print *print)
 	json_report_begin(&report, print, "overview", NULL,
 			  json_pack("{s:o, s:f}", "processes", processes, "duration_s",
 				    whole_duration(print->session)));
-	for (size_t i = 0; (metric = metric_catalogue(i)); i++) {
+	for (size_t i = 0; (metric = metric_catalogue(print->session, i)); i++) {
 		if (metric->is_static || !metric_available(print->session, metric))
 			continue;
 		double total = metric_total(print->session, metric);

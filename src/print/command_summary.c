@@ -35,7 +35,7 @@ static struct labels measure(struct print *print, uint32_t function)
 	struct labels widths = {.label = (int)strlen("Mangled Name"), .value = 5};
 	const struct metric *metric;
 
-	for (size_t i = 0; (metric = metric_catalogue(i)); i++) {
+	for (size_t i = 0; (metric = metric_catalogue(print->session, i)); i++) {
 		char number[NUMBER_SIZE];
 		double exclusive, inclusive, total;
 
@@ -85,7 +85,7 @@ static void print_summary(struct print *print, const char *name, uint32_t functi
 	bool mangled = summary.mangled && strcmp(summary.mangled, summary.name) != 0;
 
 	fprintf(print->output.file, "%s\n", name);
-	for (size_t i = 0; (metric = metric_catalogue(i)); i++) {
+	for (size_t i = 0; (metric = metric_catalogue(print->session, i)); i++) {
 		double exclusive, inclusive, total;
 
 		if (!has_numbers(print->session, metric))
@@ -116,7 +116,7 @@ static json_t *summary_metrics(const struct print *print)
 	json_t *metrics = json_array();
 	const struct metric *metric;
 
-	for (size_t i = 0; (metric = metric_catalogue(i)); i++) {
+	for (size_t i = 0; (metric = metric_catalogue(print->session, i)); i++) {
 		if (!has_numbers(print->session, metric))
 			continue;
 		json_array_append_new(metrics, json_metric(metric, FLAVOR_EXCLUSIVE));
@@ -143,7 +143,7 @@ static void json_summary(struct print *print, struct json_report *report, const 
 
 	session_function_summary(print->session, function, &summary);
 	json_object_set_new(row, "name", json_text(name));
-	for (size_t i = 0; (metric = metric_catalogue(i)); i++) {
+	for (size_t i = 0; (metric = metric_catalogue(print->session, i)); i++) {
 		double exclusive, inclusive, total;
 
 		if (!has_numbers(print->session, metric))

@@ -71,7 +71,8 @@ static void offer_functions(struct print *print, struct completions *completions
 }
 
 /* Completes the last metric of "e.user:i.tot". */
-static void offer_metrics(struct completions *completions, const char *word)
+static void offer_metrics(const struct print *print, struct completions *completions,
+			  const char *word)
 {
 	const char *colon = strrchr(word, ':');
 	size_t head = colon ? (size_t)(colon - word) + 1 : 0;
@@ -82,7 +83,7 @@ static void offer_metrics(struct completions *completions, const char *word)
 		name += strspn(name, ".%+!");
 	else
 		name = word + head;
-	for (size_t i = 0; (metric = metric_catalogue(i)); i++) {
+	for (size_t i = 0; (metric = metric_catalogue(print->session, i)); i++) {
 		char *text = xasprintf("%.*s%s", (int)(name - word), word, metric->command);
 
 		offer(completions, word, text);
@@ -110,7 +111,7 @@ static void offer_arguments(struct print *print, struct completions *completions
 		if (command->run == command_fsingle || command->run == command_csingle)
 			offer_functions(print, completions, word);
 		else if (command->run == command_metrics || command->run == command_sort)
-			offer_metrics(completions, word);
+			offer_metrics(print, completions, word);
 		else if (command->run == command_printmode)
 			offer_words(completions, word, modes);
 		else if (command->run == command_viewmode)

@@ -140,9 +140,9 @@ static void test_trap_is_there_with_data_only(void **state)
 	static const unsigned states[] = {FORMAT_STATE_TRAP};
 	struct session *with = open_session(states, 1, "1000");
 
-	assert_false(metric_available(*state, metric_find("trap")));
-	assert_true(metric_available(with, metric_find("trap")));
-	assert_true(metric_available(*state, metric_find("stop")));
+	assert_false(metric_available(*state, metric_find(NULL, "trap")));
+	assert_true(metric_available(with, metric_find(NULL, "trap")));
+	assert_true(metric_available(*state, metric_find(NULL, "stop")));
 	check(*state, "e.trap", "e.trap:name"); /* asked for by name it is 0 */
 	session_free(with);
 }
@@ -268,6 +268,22 @@ static void test_catalogue(void **state)
 		{"stop", "Stopped Time"},
 		{"owait", "Other Wait Time"},
 		{"masterthread", "Master Thread Time"},
+		{"sync", "Sync Wait Time"},
+		{"syncn", "Sync Wait Count"},
+		{"heapalloccnt", "Allocations"},
+		{"heapallocbytes", "Bytes Allocated"},
+		{"heapleakcnt", "Leaks"},
+		{"heapleakbytes", "Bytes Leaked"},
+		{"ioreadcnt", "Read Count"},
+		{"ioreadbytes", "Read Bytes"},
+		{"ioreadtime", "Read Time"},
+		{"iowritecnt", "Write Count"},
+		{"iowritebytes", "Write Bytes"},
+		{"iowritetime", "Write Time"},
+		{"ioothercnt", "Other I/O Count"},
+		{"ioothertime", "Other I/O Time"},
+		{"ioerrorcnt", "I/O Error Count"},
+		{"ioerrortime", "I/O Error Time"},
 		{"size", "Size"},
 		{"address", "PC Address"},
 		{"name", "Name"},
@@ -275,15 +291,16 @@ static void test_catalogue(void **state)
 	size_t count = 0;
 
 	(void)state;
-	while (metric_catalogue(count))
+	while (metric_catalogue(NULL, count))
 		count++;
 	assert_int_equal(count, sizeof(expected) / sizeof(expected[0]));
 	for (size_t i = 0; i < count; i++) {
-		assert_string_equal(metric_find(expected[i].command)->title, expected[i].title);
-		assert_non_null(metric_find(expected[i].command)->description);
+		assert_string_equal(metric_find(NULL, expected[i].command)->title,
+				    expected[i].title);
+		assert_non_null(metric_find(NULL, expected[i].command)->description);
 	}
-	assert_null(metric_find(""));
-	assert_null(metric_find("use"));
+	assert_null(metric_find(NULL, ""));
+	assert_null(metric_find(NULL, "use"));
 }
 
 int main(void)

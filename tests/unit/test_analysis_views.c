@@ -241,7 +241,7 @@ static void check_functions(struct session *session, const struct query *query,
 			const struct metric_choice *choice = &table.columns[i].choice;
 			double value = table.values[row * table.column_count + i];
 
-			if (choice->metric->is_static || choice->metric->first_thread)
+			if (!choice->metric->states)
 				continue;
 			assert_value(value,
 				     function == TOTAL ? truth->total
@@ -289,7 +289,7 @@ static void check_block(const struct table *table, size_t begin, size_t end,
 		const struct metric *metric = table->columns[i].choice.metric;
 		double callers = 0, rest = 0;
 
-		if (metric->is_static || metric->first_thread)
+		if (!metric->states)
 			continue;
 		assert_int_equal(table->columns[i].choice.flavor, FLAVOR_ATTRIBUTED);
 		for (size_t row = begin; row < end; row++) {
@@ -372,7 +372,7 @@ static void check_tree(struct session *session, const struct query *query,
 		assert_int_not_equal(id, HASH_NONE);
 		for (size_t i = 0; i < table.column_count; i++)
 			if (!table.columns[i].choice.metric->is_static &&
-			    !table.columns[i].choice.metric->first_thread)
+			    table.columns[i].choice.metric->states)
 				assert_value(table.values[row * table.column_count + i],
 					     truth->path[id], table.columns[i].choice.metric,
 					     "node", path);
@@ -403,7 +403,7 @@ static void check_objects(struct session *session, const struct query *query,
 		for (size_t i = 0; i < table.column_count; i++) {
 			const struct metric_choice *choice = &table.columns[i].choice;
 
-			if (!choice->metric->is_static && !choice->metric->first_thread)
+			if (choice->metric->states)
 				assert_value(table.values[row * table.column_count + i],
 					     choice->flavor == FLAVOR_EXCLUSIVE
 						     ? truth->object_exclusive[object]
@@ -433,13 +433,13 @@ static void check_threads(struct session *session, const struct query *query,
 			const struct metric *metric = table.columns[i].choice.metric;
 			double value = table.values[row * table.column_count + i];
 
-			if (row && metric->first_thread)
+			if (row && !strcmp(metric->command, "masterthread"))
 				assert_float_equal(
 					value,
 					thread == 1 ? seconds(truth->thread[process - 1][0], 0x3ff)
 						    : 0,
 					1e-9);
-			else if (!metric->is_static && !metric->first_thread)
+			else if (metric->states)
 				assert_value(value,
 					     row ? truth->thread[process - 1][thread - 1]
 						 : truth->total,

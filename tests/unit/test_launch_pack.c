@@ -121,7 +121,7 @@ static void test_profile_loses_gaps(void **state)
 	add_block(4096, 0, FORMAT_EVENTS, 9);		    /* begun, empty */
 	add_block(4096, 0, FORMAT_EVENTS, 4)->dropped = 12; /* only losses: must not be lost */
 	memcpy(add_block(4096, 8, FORMAT_EVENTS, 5) + 1, "12345678", 8);
-	assert_int_equal(pack(pack_profile), PACK_DONE);
+	assert_int_equal(pack(pack_blocks), PACK_DONE);
 
 	/* 40 bytes of file header: "text" and its padding; 48 + 40 + 48 of blocks */
 	assert_int_equal(out.size, 40 + 48 + 40 + 48);
@@ -145,9 +145,9 @@ static void test_packing_twice_changes_nothing(void **state)
 {
 	begin("profile", 4096);
 	memcpy(add_block(8192, 6, FORMAT_EVENTS, 1) + 1, "abcdef", 6);
-	assert_int_equal(pack(pack_profile), PACK_DONE);
+	assert_int_equal(pack(pack_blocks), PACK_DONE);
 	memcpy(&in, &out, sizeof(in));
-	assert_int_equal(pack(pack_profile), PACK_DONE);
+	assert_int_equal(pack(pack_blocks), PACK_DONE);
 	assert_untouched();
 }
 
@@ -155,10 +155,10 @@ static void test_packed_damage_is_seen(void **state)
 {
 	begin("profile", 4096);
 	memcpy(add_block(8192, 6, FORMAT_EVENTS, 1) + 1, "abcdef", 6);
-	assert_int_equal(pack(pack_profile), PACK_DONE);
+	assert_int_equal(pack(pack_blocks), PACK_DONE);
 	memcpy(&in, &out, sizeof(in));
 	in.data[40 + 40 + 2] ^= 4; /* in the payload: c becomes g */
-	assert_int_equal(pack(pack_profile), PACK_DAMAGED);
+	assert_int_equal(pack(pack_blocks), PACK_DAMAGED);
 	assert_untouched();
 }
 
@@ -327,9 +327,9 @@ static void test_absent_and_empty(void **state)
 	uint64_t size = 0;
 
 	unlinkat(folder, NAME, 0);
-	assert_int_equal(pack_profile(folder, NAME, &size, &size), PACK_ABSENT);
+	assert_int_equal(pack_blocks(folder, NAME, &size, &size), PACK_ABSENT);
 	in.size = 0;
-	assert_int_equal(pack(pack_profile), PACK_ABSENT);
+	assert_int_equal(pack(pack_blocks), PACK_ABSENT);
 }
 
 /* A disk that is full: the file stays, nothing is left behind (see tear_down). */
@@ -344,7 +344,7 @@ static void test_no_room(void **state)
 	getrlimit(RLIMIT_FSIZE, &old);
 	setrlimit(RLIMIT_FSIZE, &(struct rlimit){.rlim_cur = 100, .rlim_max = old.rlim_max});
 	signal(SIGXFSZ, SIG_IGN);
-	assert_int_equal(pack_profile(folder, NAME, &size, &size), PACK_FAILED);
+	assert_int_equal(pack_blocks(folder, NAME, &size, &size), PACK_FAILED);
 	assert_int_equal(errno, EFBIG);
 	setrlimit(RLIMIT_FSIZE, &old);
 	read_out();

@@ -10,7 +10,7 @@
 #ifndef HELIO_COLLECTOR_CORE_H
 #define HELIO_COLLECTOR_CORE_H
 
-#include "collector/core/blockfile.h"
+#include "collector/core/lane.h"
 #include "collector/unwind/unwind.h"
 #include "format/format.h"
 #include "format/params.h"
@@ -23,15 +23,6 @@
 #define COLLECTOR_EXPORT __attribute__((visibility("default")))
 
 enum { PATH_MAX_HERE = 4096 };
-
-/* Where a thread's profile records go: the free part of its block. */
-struct lane {
-	struct format_block_header *block;
-	uint8_t *next, *end;
-	uint64_t time_us; /* in force */
-	uint32_t stack;	  /* of the previous event */
-	uint32_t cpu;	  /* + 1; 0: not yet said in this block */
-};
 
 /* Usage of one thread, read at one moment. */
 struct clock_reading {
@@ -94,7 +85,9 @@ struct thread {
 	uint64_t stack_low, stack_high; /* readable without care; 0: unknown */
 	void *(*start_routine)(void *);
 	void *start_argument;
-	struct lane lane;
+	struct lane lane; /* of `profile` */
+	struct lane traces[TRACE_KINDS];
+	uint32_t inside; /* depth of traced calls: what they call is theirs */
 	struct clock_account clock;
 	struct call_place continued;   /* what the thread waits for in our handler */
 	struct window open;	       /* of collector_thread_pause; written under the lock */
@@ -138,6 +131,7 @@ struct collector {
 	_Atomic uint32_t forks, execs, combos;
 	_Atomic uint32_t threads; /* numbers given out */
 	_Atomic uint32_t births;  /* threads created that have not begun */
+	_Atomic uint64_t traced[TRACE_KINDS];
 	_Atomic uint64_t events, dropped, unwind_failed, truncated;
 	_Atomic uint64_t cpu_recorded_ns;
 	_Atomic uint64_t dead_cpu_ns; /* CPU time of threads that ended */

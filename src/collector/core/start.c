@@ -12,6 +12,7 @@
 #include "collector/core/rawthread.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
+#include "collector/core/trace.h"
 #include "collector/sources/clock.h"
 #include "collector/wrap/next.h"
 #include "format/params.h"
@@ -73,7 +74,7 @@ static void read_params(const char *params)
 			read_window(value);
 		else if (key == 'n')
 			collector.depth = (uint32_t)text_number(value, NULL);
-		else
+		else if (!trace_read_param(key, value))
 			control_read_param(key, value);
 		while (*params && *params != ';')
 			params++;
@@ -236,6 +237,7 @@ static void start_engine(void)
 	if (collector.engine == ENGINE_MONITOR && !monitor_engine_start())
 		collector.engine = ENGINE_NONE;
 	collector_log_engine(asked, reason);
+	trace_begin();
 }
 
 /*
@@ -270,6 +272,8 @@ static bool begin_recording(void)
 		result = writer_open();
 	if (!result)
 		result = stacktable_open();
+	if (!result)
+		result = trace_open();
 	if (result)
 		log_warning("the experiment could not be begun; this process is not recorded",
 			    -result);
@@ -426,6 +430,10 @@ static void log_counters(void)
 			text_attribute_decimal(&line, "ends_cpu_ns",
 					       (int64_t)(cpu_ns - recorded_ns));
 	}
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		if (trace_is_on(kind))
+			text_attribute_decimal(&line, format_traces[kind].file,
+					       (int64_t)atomic_load(&collector.traced[kind]));
 	if (collector.engine == ENGINE_MONITOR)
 		text_attribute_decimal(&line, "monitor_cpu_ns", (int64_t)monitor_ns);
 	text_attribute_decimal(&line, "cpu_recorded_ns", (int64_t)recorded_ns);
@@ -449,6 +457,7 @@ static void log_failures(void)
 static uint64_t close_books(enum format_sample_kind kind, const char *label)
 {
 	modules_update();
+	trace_finish();
 	collector_settle_all();
 	uint64_t settled_ns = clock_now_ns();
 
@@ -536,6 +545,7 @@ void collector_drop_files(void)
 {
 	control_forget();
 	blockfile_abandon(&collector.profile);
+	trace_abandon();
 	stacktable_abandon();
 }
 
@@ -547,6 +557,8 @@ static void reset_counts(void)
 	atomic_store(&collector.births, 0);
 	atomic_store(&collector.finished, false);
 	atomic_store(&collector.events, 0);
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		atomic_store(&collector.traced[kind], 0);
 	atomic_store(&collector.dropped, 0);
 	atomic_store(&collector.unwind_failed, 0);
 	atomic_store(&collector.truncated, 0);

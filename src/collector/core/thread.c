@@ -80,12 +80,13 @@ static struct thread *map_new(void)
 	return thread;
 }
 
-/* All but the lane, which the next thread continues, and the memory-hungry unwinder state. */
+/* All but the lanes, which the next thread continues, and the memory-hungry unwinder state. */
 static void reset(struct thread *thread)
 {
 	thread->blocked = 0;
 	thread->vfork_index = 0;
 	thread->stack_low = thread->stack_high = 0;
+	thread->inside = 0;
 	thread->start_routine = NULL;
 	thread->start_argument = NULL;
 	thread->clock = (struct clock_account){0};
@@ -294,6 +295,13 @@ uint32_t thread_count(void)
 	return count;
 }
 
+static void empty_lanes(struct thread *thread)
+{
+	thread->lane = (struct lane){0};
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		thread->traces[kind] = (struct lane){0};
+}
+
 void thread_forget_all(void)
 {
 	uint32_t count = atomic_load(&registry_count);
@@ -306,7 +314,7 @@ void thread_forget_all(void)
 
 		if (!thread)
 			continue;
-		thread->lane = (struct lane){0};
+		empty_lanes(thread);
 		atomic_store(&thread->busy, 0);
 		thread_release(thread);
 	}
@@ -323,7 +331,7 @@ void thread_empty_lanes(void)
 		if (!thread)
 			continue;
 		thread_lock(thread);
-		thread->lane = (struct lane){0};
+		empty_lanes(thread);
 		int tid = atomic_load(&thread->tid);
 		if (tid && sys_call(SYS_tgkill, sys_getpid(), tid, 0, 0) == -ESRCH)
 			thread_release(thread);

@@ -419,6 +419,15 @@ static struct window window_of(const struct thread *thread)
 	return window;
 }
 
+bool clock_is_recording(const struct thread *thread, uint64_t now_ns)
+{
+	struct window window = window_of(thread);
+	bool stands;
+
+	control_recorded_ns(now_ns, &stands);
+	return !stands && now_ns >= window.start_ns && (!window.end_ns || now_ns < window.end_ns);
+}
+
 /* The window begins between the last reading and this one: only what came after its start counts.
  */
 static void enter_window(struct thread *thread, const struct clock_reading *reading,

@@ -48,6 +48,8 @@ bool clock_look(const struct clock_files *files, struct clock_remote *remote);
 /* The clock id of a thread's CPU time, and that time up to this moment. */
 long clock_cpu_id(int tid);
 uint64_t clock_other_cpu_ns(int tid);
+/* Whether this moment of the thread is to be recorded: no pause, and within -t. */
+bool clock_is_recording(const struct thread *thread, uint64_t now_ns);
 
 /* Fills in `stopped`: one more file, so only for a wait that is new. */
 void clock_look_stopped(int dir, int tid, struct clock_remote *remote);

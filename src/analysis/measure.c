@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/measure.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+
+uint64_t *measure_array(struct measure_sums *sums, enum measure measure)
+{
+	if (!sums->of[measure])
+		sums->of[measure] = xcalloc(sums->nodes, sizeof(uint64_t));
+	return sums->of[measure];
+}
+
+void measure_fini(struct measure_sums *sums)
+{
+	for (size_t i = 0; i < MEASURE_COUNT; i++)
+		free(sums->of[i]);
+	*sums = (struct measure_sums){0};
+}
+
+static void add(struct measure_sums *sums, enum measure measure, uint32_t node, uint64_t value)
+{
+	measure_array(sums, measure)[node] += value;
+}
+
+/* ---- one function per kind: what the event in `row` is worth ---- */
+
+static void add_heap(const struct event_run *run, size_t row, const struct measuring *measuring)
+{
+	struct measure_sums *sums = measuring->sums;
+	uint32_t node = run->stack[row];
+	bool leaked = measuring->leaked && measuring->leaked[run->first + row];
+
+	if (run->type[row] > HEAP_ALIGNED || !run->field[HEAP_ADDRESS][row])
+		return;
+	add(sums, MEASURE_HEAP_ALLOCS, node, 1);
+	add(sums, MEASURE_HEAP_BYTES, node, run->field[HEAP_SIZE][row]);
+	if (!leaked)
+		return;
+	add(sums, MEASURE_HEAP_LEAKS, node, 1);
+	add(sums, MEASURE_HEAP_LEAK_BYTES, node, run->field[HEAP_SIZE][row]);
+}
+
+static void add_sync(const struct event_run *run, size_t row, const struct measuring *measuring)
+{
+	add(measuring->sums, MEASURE_SYNC_NS, run->stack[row], run->field[SYNC_WAITED][row]);
+	add(measuring->sums, MEASURE_SYNC_COUNT, run->stack[row], 1);
+}
+
+static void add_io(const struct event_run *run, size_t row, const struct measuring *measuring)
+{
+	struct measure_sums *sums = measuring->sums;
+	uint32_t node = run->stack[row];
+	uint64_t waited = run->field[IO_WAITED][row], bytes = run->field[IO_BYTES][row];
+
+	if (run->field[IO_RESULT][row]) {
+		add(sums, MEASURE_IO_ERRORS, node, 1);
+		add(sums, MEASURE_IO_ERROR_NS, node, waited);
+	} else if (run->type[row] == IO_READ) {
+		add(sums, MEASURE_IO_READS, node, 1);
+		add(sums, MEASURE_IO_READ_BYTES, node, bytes);
+		add(sums, MEASURE_IO_READ_NS, node, waited);
+	} else if (run->type[row] == IO_WRITE) {
+		add(sums, MEASURE_IO_WRITES, node, 1);
+		add(sums, MEASURE_IO_WRITE_BYTES, node, bytes);
+		add(sums, MEASURE_IO_WRITE_NS, node, waited);
+	} else {
+		add(sums, MEASURE_IO_OTHERS, node, 1);
+		add(sums, MEASURE_IO_OTHER_NS, node, waited);
+	}
+}
+
+static void add_counter(const struct event_run *run, size_t row, const struct measuring *measuring)
+{
+	uint64_t number = run->field[COUNTER_NUMBER][row];
+
+	if (!measuring->counter || number >= MEASURE_COUNTERS_MAX)
+		return;
+	add(measuring->sums, (enum measure)(MEASURE_COUNTER + measuring->counter[number]),
+	    run->stack[row], run->field[COUNTER_VALUE][row]);
+}
+
+static void measure_clock(const struct event_run *run, const struct measuring *measuring)
+{
+	uint64_t *states[FORMAT_STATE_COUNT] = {0}, *first = NULL;
+
+	if (measuring->first_thread)
+		first = measure_array(measuring->sums, MEASURE_FIRST_THREAD);
+	for (size_t row = 0; row < run->count; row++) {
+		uint8_t state = run->type[row];
+
+		if (measuring->chosen && !measuring->chosen[row])
+			continue;
+		if (!states[state])
+			states[state] = measure_array(measuring->sums, (enum measure)state);
+		states[state][run->stack[row]] += run->weight[row];
+		if (first)
+			first[run->stack[row]] += run->weight[row];
+	}
+}
+
+void measure_run(const struct event_run *run, const struct measuring *measuring)
+{
+	static void (*const add_event[TRACE_KINDS])(const struct event_run *, size_t,
+						    const struct measuring *) = {
+		[TRACE_HEAP] = add_heap,
+		[TRACE_SYNC] = add_sync,
+		[TRACE_IO] = add_io,
+		[TRACE_COUNTER] = add_counter,
+	};
+
+	if (run->kind == EVENTS_CLOCK) {
+		measure_clock(run, measuring);
+		return;
+	}
+	for (size_t row = 0; row < run->count; row++)
+		if (!measuring->chosen || measuring->chosen[row])
+			add_event[run->kind - EVENTS_TRACE](run, row, measuring);
+}

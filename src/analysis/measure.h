@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Measures: what events add up to at their call stacks.  A metric is one measure, or, of clock
+ * events, a set of states.  Private to this room.
+ *
+ * A new kind of data brings its measures here, one function in measure.c that says what an
+ * event of it is worth, and its rows in the catalogue of metrics.
+ */
+#ifndef HELIO_ANALYSIS_MEASURE_H
+#define HELIO_ANALYSIS_MEASURE_H
+
+#include "analysis/events.h"
+
+enum { MEASURE_COUNTERS_MAX = 16 };
+
+enum measure {
+	/* the clock's states, by enum format_state, in µs; then: */
+	MEASURE_FIRST_THREAD = FORMAT_STATE_COUNT, /* all states of each process's first thread */
+	MEASURE_HEAP_ALLOCS,
+	MEASURE_HEAP_BYTES,
+	MEASURE_HEAP_LEAKS,
+	MEASURE_HEAP_LEAK_BYTES,
+	MEASURE_SYNC_NS,
+	MEASURE_SYNC_COUNT,
+	MEASURE_IO_READS,
+	MEASURE_IO_READ_BYTES,
+	MEASURE_IO_READ_NS,
+	MEASURE_IO_WRITES,
+	MEASURE_IO_WRITE_BYTES,
+	MEASURE_IO_WRITE_NS,
+	MEASURE_IO_OTHERS,
+	MEASURE_IO_OTHER_NS,
+	MEASURE_IO_ERRORS,
+	MEASURE_IO_ERROR_NS,
+	MEASURE_COUNTER, /* of the session's first counter, and so on */
+	MEASURE_COUNT = MEASURE_COUNTER + MEASURE_COUNTERS_MAX,
+	MEASURE_NONE = MEASURE_COUNT,
+};
+
+/* Sums by measure, each an array over nodes; NULL: no event of it has been seen. */
+struct measure_sums {
+	size_t nodes;
+	uint64_t *of[MEASURE_COUNT];
+};
+
+/* The array of a measure, made when first asked for. */
+uint64_t *measure_array(struct measure_sums *sums, enum measure measure);
+void measure_fini(struct measure_sums *sums);
+
+/* What rows of a run count for; NULL: all of them. One byte per row. */
+struct measuring {
+	struct measure_sums *sums;
+	const uint8_t *chosen;
+	bool first_thread;	/* of its process: clock events count for it too */
+	const uint8_t *leaked;	/* heap events: by row of the trace, whether never freed */
+	const uint8_t *counter; /* counter events: the session's number of each of the process's */
+};
+
+/* Adds the events of a run. */
+void measure_run(const struct event_run *run, const struct measuring *measuring);
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/core/trace.h"
+
+#include "collector/core/sys.h"
+#include "collector/core/text.h"
+#include "collector/sources/clock.h"
+#include "format/varint.h"
+
+enum {
+	RECORD_MAX = 2 + VARINT_MAX + 2 * VARINT_MAX + TRACE_FIELDS_MAX * VARINT_MAX,
+	TEXT_MAX = 1000,
+};
+
+static const struct trace_source *const sources[TRACE_KINDS] = {
+	[TRACE_HEAP] = &heap_source,
+	[TRACE_SYNC] = &sync_source,
+	[TRACE_IO] = &io_source,
+	[TRACE_COUNTER] = &counter_source,
+};
+
+static bool is_on[TRACE_KINDS];
+static struct blockfile files[TRACE_KINDS];
+static _Atomic uint32_t texts[TRACE_KINDS]; /* numbers given out */
+
+bool trace_read_param(char key, const char *value)
+{
+	for (int kind = 0; kind < TRACE_KINDS; kind++) {
+		if (sources[kind]->key != key)
+			continue;
+		is_on[kind] = sources[kind]->read_param(value);
+		return true;
+	}
+	return false;
+}
+
+bool trace_is_on(enum trace_kind kind)
+{
+	return is_on[kind];
+}
+
+static int create(enum trace_kind kind)
+{
+	char room[512];
+	struct text description = TEXT_ON(room);
+
+	text_puts(&description,
+		  "blocks of records: tag u8 (bits 0-4 type, 0x20 same stack), then varints "
+		  "(LEB128): dt ns, [stack zigzag delta], fields\nfields: ");
+	text_puts(&description, format_traces[kind].fields_text);
+	text_puts(&description, "\n0x84 cpu: number   0x85 text: number length bytes\n");
+	return blockfile_create(&files[kind], collector.directory, format_traces[kind].file, room);
+}
+
+int trace_open(void)
+{
+	int result = 0;
+
+	for (int kind = 0; kind < TRACE_KINDS && !result; kind++)
+		if (is_on[kind])
+			result = create(kind);
+	return result;
+}
+
+void trace_begin(void)
+{
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		if (is_on[kind] && sources[kind]->begin)
+			sources[kind]->begin();
+}
+
+void trace_finish(void)
+{
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		if (is_on[kind] && sources[kind]->finish)
+			sources[kind]->finish();
+}
+
+void trace_abandon(void)
+{
+	for (int kind = 0; kind < TRACE_KINDS; kind++) {
+		if (is_on[kind])
+			blockfile_abandon(&files[kind]);
+		atomic_store(&texts[kind], 0);
+	}
+}
+
+struct thread *trace_enter(enum trace_kind kind)
+{
+	if (!is_on[kind] || !atomic_load_explicit(&collector.recording, memory_order_relaxed))
+		return NULL;
+	struct thread *thread = thread_current_if_known();
+
+	if (!thread || thread->inside || !collector_is_ours() ||
+	    !clock_is_recording(thread, clock_now_ns()))
+		return NULL;
+	thread->inside++;
+	return thread;
+}
+
+void trace_leave(struct thread *thread)
+{
+	thread->inside--;
+}
+
+uint32_t trace_stack(struct thread *thread)
+{
+	thread_lock(thread);
+	uint32_t stack = stack_of_caller(thread);
+
+	thread_unlock(thread);
+	return stack;
+}
+
+static uint64_t since_start(uint64_t time_ns)
+{
+	return time_ns > collector.start_ns ? time_ns - collector.start_ns : 0;
+}
+
+static uint8_t *reserve(struct thread *thread, enum trace_kind kind, size_t size)
+{
+	return lane_reserve(&thread->traces[kind], &files[kind], size, thread->number,
+			    FORMAT_TRACE);
+}
+
+static uint8_t *put_field(uint8_t *out, enum trace_encoding encoding, uint64_t *near,
+			  uint64_t value)
+{
+	uint64_t before = *near;
+
+	*near = value;
+	if (encoding == FIELD_NEAR)
+		value = zigzag_encode((int64_t)(value - before));
+	return varint_put(out, value);
+}
+
+bool trace_event_locked(struct thread *thread, enum trace_kind kind, unsigned type,
+			uint64_t time_ns, uint32_t stack, const uint64_t *fields)
+{
+	const struct format_trace *format = &format_traces[kind];
+	uint8_t *out = reserve(thread, kind, RECORD_MAX);
+	struct lane *lane = &thread->traces[kind];
+
+	if (!out)
+		return false;
+	out = lane_put_cpu(lane, out);
+	*out++ = (uint8_t)(type | (stack == lane->stack ? FORMAT_TRACE_SAME_STACK : 0));
+	out = varint_put(out, lane_advance(lane, since_start(time_ns)));
+	if (stack != lane->stack)
+		out = lane_put_stack(lane, out, stack);
+	for (unsigned i = 0; i < format->fields; i++)
+		out = put_field(out, format->encoding[i], &lane->near[i], fields[i]);
+	lane_commit(lane, out);
+	atomic_fetch_add_explicit(&collector.traced[kind], 1, memory_order_relaxed);
+	return true;
+}
+
+bool trace_event(struct thread *thread, enum trace_kind kind, unsigned type, uint64_t time_ns,
+		 uint32_t stack, const uint64_t *fields)
+{
+	thread_lock(thread);
+	bool done = trace_event_locked(thread, kind, type, time_ns, stack, fields);
+
+	thread_unlock(thread);
+	return done;
+}
+
+uint32_t trace_text(struct thread *thread, enum trace_kind kind, const char *text)
+{
+	size_t length = text_length(text);
+	uint32_t number = atomic_fetch_add(&texts[kind], 1) + 1;
+
+	if (length > TEXT_MAX)
+		length = TEXT_MAX;
+	thread_lock(thread);
+	uint8_t *out = reserve(thread, kind, 1 + 2 * VARINT_MAX + length);
+
+	if (out) {
+		*out++ = FORMAT_TRACE_TEXT;
+		out = varint_put(out, number);
+		out = varint_put(out, length);
+		for (size_t i = 0; i < length; i++)
+			*out++ = (uint8_t)text[i];
+		lane_commit(&thread->traces[kind], out);
+	}
+	thread_unlock(thread);
+	return out ? number : 0;
+}

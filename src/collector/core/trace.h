@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Trace data: events at single moments, with a call stack and fields (format/trace.h).
+ *
+ * A source of such data (sources/heap.c, …) is switched on by its letter in the parameters.
+ * Its wrapped functions (wrap/) are exported only by libhelio-collector-trace.so, which is loaded
+ * instead of the plain library when one of them is asked for: a program that is not traced calls
+ * its own malloc.  A wrapped function does
+ *
+ *   thread = trace_enter(kind)      NULL: nothing is to be recorded of this call
+ *   … the call …
+ *   trace_event(thread, …)          none, one, or several
+ *   trace_leave(thread)
+ *
+ * Between enter and leave calls of the same thread are not traced: they are the call's own.
+ */
+#ifndef HELIO_COLLECTOR_TRACE_H
+#define HELIO_COLLECTOR_TRACE_H
+
+#include "collector/core/core.h"
+#include "format/trace.h"
+
+struct trace_source {
+	enum trace_kind kind;
+	char key; /* in the parameters; its value is what the option says */
+	/* False: not to be recorded. The value ends at ';' or the end of the string. */
+	bool (*read_param)(const char *value);
+	/* Where a recording begins, before the program runs or in the child of a fork; or NULL. */
+	void (*begin)(void);
+	/* Before the books are closed: all threads are accounted for, none is stopped; or NULL. */
+	void (*finish)(void);
+};
+
+extern const struct trace_source heap_source, sync_source, io_source, counter_source;
+
+/* Reads one parameter; false: the key is none of a source's. */
+bool trace_read_param(char key, const char *value);
+/* Makes the files of the kinds that are on.  0, or a negative errno. */
+int trace_open(void);
+void trace_begin(void);
+void trace_finish(void);
+/* In the child of a fork: the files are the parent's. */
+void trace_abandon(void);
+bool trace_is_on(enum trace_kind kind);
+
+/*
+ * The calling thread's state, to be left again; NULL when this call is not to be recorded:
+ * the kind is off, the recording is paused or over, or the call belongs to another traced one.
+ * Not in a handler.
+ */
+struct thread *trace_enter(enum trace_kind kind);
+void trace_leave(struct thread *thread);
+
+/* The call stack of the wrapped function's caller. The calling thread's. */
+uint32_t trace_stack(struct thread *thread);
+
+/*
+ * Writes one event of the calling thread; fields as the kind has them.  time_ns: its end, on
+ * CLOCK_MONOTONIC.  False: there was no room, which has been counted.
+ */
+bool trace_event(struct thread *thread, enum trace_kind kind, unsigned type, uint64_t time_ns,
+		 uint32_t stack, const uint64_t *fields);
+/* As trace_event, in a handler, which holds the thread's lock already. */
+bool trace_event_locked(struct thread *thread, enum trace_kind kind, unsigned type,
+			uint64_t time_ns, uint32_t stack, const uint64_t *fields);
+
+/* A number for a text (at most 1,000 bytes are kept), for fields of FIELD_TEXT; 0: no room. */
+uint32_t trace_text(struct thread *thread, enum trace_kind kind, const char *text);
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tracing of allocations and releases of memory: what the option says; the wrapped calls are in
+ * wrap/. */
+#include "collector/core/trace.h"
+
+static bool read_param(const char *value)
+{
+	return value[0] && value[0] != ';';
+}
+
+const struct trace_source heap_source = {.kind = TRACE_HEAP, .key = 'H', .read_param = read_param};

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "experiment/trace.h"
+
+#include "experiment/profile.h"
+#include "experiment/stacks.h"
+#include "format/varint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS_FIRST = 1024, TEXTS_MAX = 1 << 20 };
+
+#define TIME_MAX_NS (UINT64_C(1) << 62)
+
+struct trace_reader {
+	struct experiment_trace *trace;
+	const struct format_trace *format;
+	struct arena *arena;
+	/* the block in hand */
+	uint64_t time, stack;
+	uint64_t near[TRACE_FIELDS_MAX];
+	uint16_t cpu;
+	uint64_t lost_bytes;
+};
+
+static void *grown(void *column, size_t capacity, size_t size)
+{
+	return xrealloc(column, capacity * size);
+}
+
+static void make_room(struct experiment_trace *trace, unsigned fields)
+{
+	size_t capacity = trace->capacity ? 2 * trace->capacity : (size_t)ROWS_FIRST;
+
+	if (trace->count < trace->capacity)
+		return;
+	trace->capacity = capacity;
+	trace->time_ns = grown(trace->time_ns, capacity, sizeof(*trace->time_ns));
+	trace->stack = grown(trace->stack, capacity, sizeof(*trace->stack));
+	trace->cpu = grown(trace->cpu, capacity, sizeof(*trace->cpu));
+	trace->type = grown(trace->type, capacity, sizeof(*trace->type));
+	for (unsigned i = 0; i < fields; i++)
+		trace->field[i] = grown(trace->field[i], capacity, sizeof(*trace->field[i]));
+}
+
+static const uint8_t *read_fields(struct trace_reader *reader, size_t row, const uint8_t *in,
+				  const uint8_t *end)
+{
+	for (unsigned i = 0; i < reader->format->fields; i++) {
+		uint64_t value;
+
+		if (!(in = varint_get(in, end, &value)))
+			return NULL;
+		if (reader->format->encoding[i] == FIELD_NEAR)
+			value = reader->near[i] + (uint64_t)zigzag_decode(value);
+		reader->near[i] = value;
+		reader->trace->field[i][row] = value;
+	}
+	return in;
+}
+
+/* NULL: damaged or cut off, and no row was added. */
+static const uint8_t *read_event(struct trace_reader *reader, unsigned tag, const uint8_t *in,
+				 const uint8_t *end)
+{
+	struct experiment_trace *trace = reader->trace;
+	unsigned type = tag & FORMAT_TRACE_TYPE_MASK;
+	uint64_t dt, step = 0;
+
+	if (type >= reader->format->types || tag & ~(0x3fu) || !(in = varint_get(in, end, &dt)) ||
+	    dt > TIME_MAX_NS || reader->time + dt > TIME_MAX_NS)
+		return NULL;
+	if (!(tag & FORMAT_TRACE_SAME_STACK) && !(in = varint_get(in, end, &step)))
+		return NULL;
+	reader->time += dt;
+	reader->stack += (uint64_t)zigzag_decode(step);
+	make_room(trace, reader->format->fields);
+	if (!(in = read_fields(reader, trace->count, in, end)))
+		return NULL;
+	trace->time_ns[trace->count] = reader->time;
+	trace->stack[trace->count] =
+		reader->stack < UINT32_MAX ? (uint32_t)reader->stack : UINT32_MAX;
+	trace->cpu[trace->count] = reader->cpu;
+	trace->type[trace->count] = (uint8_t)type;
+	trace->count++;
+	return in;
+}
+
+static const uint8_t *read_text(struct trace_reader *reader, const uint8_t *in, const uint8_t *end)
+{
+	struct experiment_trace *trace = reader->trace;
+	uint64_t number, length;
+
+	in = varint_get(in, end, &number);
+	in = in ? varint_get(in, end, &length) : NULL;
+	if (!in || number >= TEXTS_MAX || length > (uint64_t)(end - in))
+		return NULL;
+	while (trace->texts.count <= number)
+		*vec_push(&trace->texts) = NULL;
+	trace->texts.items[number] = arena_strndup(reader->arena, (const char *)in, (size_t)length);
+	return in + length;
+}
+
+static const uint8_t *read_cpu(struct trace_reader *reader, const uint8_t *in, const uint8_t *end)
+{
+	uint64_t cpu;
+
+	if ((in = varint_get(in, end, &cpu)))
+		reader->cpu = cpu < PROFILE_NO_CPU ? (uint16_t)cpu : PROFILE_NO_CPU;
+	return in;
+}
+
+static const uint8_t *read_record(struct trace_reader *reader, const uint8_t *in,
+				  const uint8_t *end)
+{
+	unsigned tag = *in++;
+
+	if (tag == FORMAT_TAG_CPU)
+		return read_cpu(reader, in, end);
+	if (tag == FORMAT_TRACE_TEXT)
+		return read_text(reader, in, end);
+	return read_event(reader, tag, in, end);
+}
+
+static void read_block(struct trace_reader *reader, const struct block *block)
+{
+	const uint8_t *in = block->data, *end = in + block->used;
+	struct experiment_trace *trace = reader->trace;
+	size_t first = trace->count;
+
+	reader->time = block->header.base_time < TIME_MAX_NS ? block->header.base_time : 0;
+	reader->stack = 0;
+	reader->cpu = PROFILE_NO_CPU;
+	memset(reader->near, 0, sizeof(reader->near));
+	while (in && in < end) {
+		const uint8_t *at = in;
+
+		in = read_record(reader, in, end);
+		if (!in)
+			reader->lost_bytes += (uint64_t)(end - at);
+	}
+	if (trace->count > first)
+		*vec_push(&trace->runs) = (struct trace_run){.first = first,
+							     .count = trace->count - first,
+							     .thread = block->header.first};
+}
+
+static void report(const struct trace_reader *reader, const struct block_file *file,
+		   const struct read_context *context)
+{
+	unsigned long long bytes = reader->lost_bytes + file->skipped;
+
+	reader->trace->damaged = bytes || file->counts.corrupt || file->cut;
+	if (bytes || file->cut)
+		diag_add(context->diags, DIAG_WARNING,
+			 "%s: %s is %s: %llu of its bytes could not be read; their events are "
+			 "missing",
+			 context->name, reader->format->file, file->cut ? "cut off" : "damaged",
+			 bytes);
+	if (file->counts.corrupt)
+		diag_add(context->diags, DIAG_WARNING,
+			 "%s: %s is damaged: %zu blocks are not what was written; their events are "
+			 "doubtful",
+			 context->name, reader->format->file, file->counts.corrupt);
+}
+
+void experiment_trace_read(struct experiment_trace *trace, enum trace_kind kind,
+			   struct arena *arena, const struct read_context *context)
+{
+	struct trace_reader reader = {
+		.trace = trace, .format = &format_traces[kind], .arena = arena};
+	struct block_file file;
+	struct block block;
+	enum file_state state =
+		block_file_open(&file, context, reader.format->file, 1u << FORMAT_TRACE);
+
+	*trace = (struct experiment_trace){.present = state != FILE_MISSING,
+					   .damaged = state == FILE_UNUSABLE};
+	if (state != FILE_USABLE)
+		return;
+	while (block_file_next(&file, &block))
+		read_block(&reader, &block);
+	trace->dropped = file.dropped;
+	trace->counts = file.counts;
+	report(&reader, &file, context);
+	block_file_close(&file);
+}
+
+void experiment_trace_fini(struct experiment_trace *trace)
+{
+	free(trace->time_ns);
+	free(trace->stack);
+	free(trace->cpu);
+	free(trace->type);
+	for (size_t i = 0; i < TRACE_FIELDS_MAX; i++)
+		free(trace->field[i]);
+	vec_fini(&trace->runs);
+	vec_fini(&trace->texts);
+	*trace = (struct experiment_trace){0};
+}
+
+void experiment_trace_bind(struct experiment_trace *trace, const struct stack_tree *stacks,
+			   const struct read_context *context)
+{
+	unsigned long long missing = 0;
+
+	for (size_t i = 0; i < trace->count; i++)
+		trace->stack[i] = experiment_stacks_node(stacks, trace->stack[i], &missing);
+	if (missing)
+		diag_add(context->diags, DIAG_WARNING,
+			 "%s: the call stacks of %llu of %zu traced events are missing; they show "
+			 "as <Unknown>",
+			 context->name, missing, trace->count);
+}
+
+const char *experiment_trace_text(const struct experiment_trace *trace, uint64_t number)
+{
+	return number < trace->texts.count ? trace->texts.items[number] : NULL;
+}

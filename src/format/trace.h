@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Trace files: what a thread did at single moments, one record each, in the blocks of
+ * format.h with encoding FORMAT_TRACE.  One file per kind of data; all have the same form:
+ *
+ *   tag u8     bits 0-4 the type, from the kind's list; 5 same stack; 7 control
+ *   dt         varint ns since the previous record's time in this block (at first the block's
+ *              base_time, ns); the record's time is that of its end
+ *   [stack]    zigzag: id - previous event's id in this block, unless bit 5
+ *   fields     the kind's, in order, each a varint of what its encoding says
+ *
+ * Control records: FORMAT_TAG_CPU as in `profile`; FORMAT_TRACE_TEXT: number varint, length
+ * varint, bytes: what a field of encoding FIELD_TEXT means by that number, in this file.
+ */
+#ifndef HELIO_FORMAT_TRACE_H
+#define HELIO_FORMAT_TRACE_H
+
+#include "format/format.h"
+
+#include <stddef.h>
+
+enum {
+	FORMAT_TRACE_TYPE_MASK = 0x1f,
+	FORMAT_TRACE_SAME_STACK = 0x20,
+	FORMAT_TRACE_TEXT = 0x85,
+};
+
+enum { TRACE_FIELDS_MAX = 6 };
+
+enum trace_encoding {
+	FIELD_NUMBER = 1, /* as it is */
+	FIELD_NEAR,	  /* zigzag: difference to the field's previous value in this block */
+	FIELD_TEXT,	  /* number of a text; 0: none */
+};
+
+enum trace_kind { TRACE_HEAP, TRACE_SYNC, TRACE_IO, TRACE_COUNTER, TRACE_KINDS };
+
+/* heaptrace */
+#define FORMAT_HEAP_TYPES(X)                                                                       \
+	X(MALLOC, "malloc")                                                                        \
+	X(CALLOC, "calloc")                                                                        \
+	X(REALLOC, "realloc")                                                                      \
+	X(ALIGNED, "aligned")                                                                      \
+	X(FREE, "free")                                                                            \
+	X(MMAP, "mmap")                                                                            \
+	X(MUNMAP, "munmap")                                                                        \
+	X(MREMAP, "mremap")                                                                        \
+	X(BRK, "brk")                                                                              \
+	X(PEAK, "peak")
+/* old: of realloc and mremap, the block before; weight: bytes that a sampled event stands for, 0:
+ * all are recorded */
+enum { HEAP_ADDRESS, HEAP_SIZE, HEAP_OLD, HEAP_WEIGHT, HEAP_FIELDS };
+
+/* synctrace: from the request (time - waited) to the grant */
+#define FORMAT_SYNC_TYPES(X)                                                                       \
+	X(MUTEX, "mutex")                                                                          \
+	X(CONDITION, "condition")                                                                  \
+	X(READ_LOCK, "read lock")                                                                  \
+	X(WRITE_LOCK, "write lock")                                                                \
+	X(SEMAPHORE, "semaphore")                                                                  \
+	X(BARRIER, "barrier")                                                                      \
+	X(JOIN, "join")                                                                            \
+	X(SPIN, "spin lock")                                                                       \
+	X(FUTEX, "futex")
+enum { SYNC_OBJECT, SYNC_WAITED, SYNC_RESULT, SYNC_FIELDS };
+
+/* iotrace: result: errno of a call that failed, else 0; name: of the file or peer */
+#define FORMAT_IO_TYPES(X)                                                                         \
+	X(READ, "read")                                                                            \
+	X(WRITE, "write")                                                                          \
+	X(OPEN, "open")                                                                            \
+	X(CLOSE, "close")                                                                          \
+	X(OTHER, "other")                                                                          \
+	X(WAIT, "wait")
+enum { IO_DESCRIPTOR, IO_BYTES, IO_WAITED, IO_RESULT, IO_NAME, IO_OFFSET, IO_FIELDS };
+
+/* hwcounters: name: of the counter, as the setting in log.xml tells it */
+#define FORMAT_COUNTER_TYPES(X)                                                                    \
+	X(OVERFLOW, "overflow")                                                                    \
+	X(FINAL, "final")                                                                          \
+	X(LOST, "lost")                                                                            \
+	X(FROZEN, "frozen")
+enum { COUNTER_NUMBER, COUNTER_VALUE, COUNTER_ADDRESS, COUNTER_DETAIL, COUNTER_FIELDS };
+
+#define X(name, text) HEAP_##name,
+enum format_heap_type { FORMAT_HEAP_TYPES(X) HEAP_TYPES };
+#undef X
+#define X(name, text) SYNC_##name,
+enum format_sync_type { FORMAT_SYNC_TYPES(X) SYNC_TYPES };
+#undef X
+#define X(name, text) IO_##name,
+enum format_io_type { FORMAT_IO_TYPES(X) IO_TYPES };
+#undef X
+#define X(name, text) COUNTER_##name,
+enum format_counter_type { FORMAT_COUNTER_TYPES(X) COUNTER_TYPES };
+#undef X
+
+/* What reader and writer need to know of a kind. */
+struct format_trace {
+	const char *file;
+	const char *fields_text; /* for people, in the file's header */
+	unsigned types;
+	unsigned fields;
+	enum trace_encoding encoding[TRACE_FIELDS_MAX];
+};
+
+static const struct format_trace format_traces[TRACE_KINDS] = {
+	[TRACE_HEAP] = {.file = "heaptrace",
+			.fields_text = "address size old-address weight",
+			.types = HEAP_TYPES,
+			.fields = HEAP_FIELDS,
+			.encoding = {FIELD_NEAR, FIELD_NUMBER, FIELD_NEAR, FIELD_NUMBER}},
+	[TRACE_SYNC] = {.file = "synctrace",
+			.fields_text = "object waited-ns result",
+			.types = SYNC_TYPES,
+			.fields = SYNC_FIELDS,
+			.encoding = {FIELD_NEAR, FIELD_NUMBER, FIELD_NUMBER}},
+	[TRACE_IO] = {.file = "iotrace",
+		      .fields_text = "descriptor bytes waited-ns errno name offset",
+		      .types = IO_TYPES,
+		      .fields = IO_FIELDS,
+		      .encoding = {FIELD_NUMBER, FIELD_NUMBER, FIELD_NUMBER, FIELD_NUMBER,
+				   FIELD_TEXT, FIELD_NEAR}},
+	[TRACE_COUNTER] = {.file = "hwcounters",
+			   .fields_text = "counter value data-address detail",
+			   .types = COUNTER_TYPES,
+			   .fields = COUNTER_FIELDS,
+			   .encoding = {FIELD_NUMBER, FIELD_NUMBER, FIELD_NEAR, FIELD_NUMBER}},
+};
+
+#endif
