@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -613,6 +614,33 @@ static FRAME void test_skip(void **state)
 	expect_complete("_start");
 }
 
+/* Whatever a word of the stack is: being asked whether it follows a call, it does no harm. */
+static void test_any_return_address(void **state)
+{
+	static const uint64_t words[] = {0, 1, 7, 8, 1ull << 47, 1ull << 63, UINT64_MAX};
+	uint8_t *code =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct unwind_memory *memory = support_memory(64);
+	pid_t self = getpid();
+	struct unwind_stack stack = support_stack_of(&self);
+	struct unwind_regs regs = {.known = (1u << UNWIND_REGS) - 1};
+	enum unwind_end end;
+
+	(void)state;
+	memset(code, 0xc3, 4096); /* ret */
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		uint64_t frame[2] = {words[i], words[i]};
+
+		regs.reg[6] = words[i];
+		regs.reg[7] = (uint64_t)frame;
+		regs.reg[16] = (uint64_t)(code + i); /* whose rule is not known yet */
+		unwind_memory_reset(memory);
+		unwind_stack_node(memory, &regs, &stack, support_intern, NULL, &end);
+		assert_int_not_equal(end, UNWIND_TRUNCATED);
+	}
+	munmap(code, 4096);
+}
+
 /* Only pc and sp are known, and all reading goes through the reader of a process. */
 static FRAME void test_remote(void **state)
 {
@@ -672,6 +700,7 @@ int main(void)
 		cmocka_unit_test(test_publish_forgets),
 		cmocka_unit_test(test_hold),
 		cmocka_unit_test(test_skip),
+		cmocka_unit_test(test_any_return_address),
 		cmocka_unit_test(test_remote),
 	};
 

@@ -63,13 +63,14 @@ void unwind_memory_reset(struct unwind_memory *memory)
 
 void walk_bound(struct walk *walk, uint64_t sp)
 {
+	static const uint64_t nothing;
 	uint64_t low = walk->stack->low, high = walk->stack->high;
 	bool inside = sp - low < high - low && high - sp >= 8;
 
 	if (inside && sp - low > ARCH_RED_ZONE)
 		low = sp - ARCH_RED_ZONE;
-	/* An empty range becomes one that holds no word: low is beyond all addresses. */
-	walk->low = inside ? low : UINT64_MAX;
+	/* A range holds one word at least: in place of an empty one, a word that may be read. */
+	walk->low = inside ? low : (uint64_t)&nothing;
 	walk->span = inside ? high - low - 8 : 0;
 }
 
