@@ -151,14 +151,17 @@ class Case:
             raise Failure(f'helio collect {words[0]}: status {result.status}, not {status}: {result.err.strip()[-400:]}')
         return result
 
-    def like_bare(self, engine, *words, intervals=INTERVALS, options=(), **more):
-        """The program as it is, then recorded at each interval: same status, same output. Yields (result, family)."""
+    def like_bare(self, engine, *words, intervals=INTERVALS, options=(), same=lambda result: result.out, **more):
+        """
+        The program as it is, then recorded at each interval: same status, same output, or what `same` takes of that.
+        Yields (result, family).
+        """
         bare = self.run(*words, **more)
         for interval in intervals:
             result = self.collect(*words, engine=engine, options=('-p', interval, *options), status=None, **more)
             what = f'{pathlib.Path(str(words[0])).name} at {interval}'
             self.equal(result.status, bare.status, f'{what}: status')
-            self.equal(result.out, bare.out, f'{what}: output')
+            self.equal(same(result), same(bare), f'{what}: output')
             self.print(result.experiment, '-functions')
             yield result, self.read(result.experiment)
 

@@ -3,9 +3,8 @@
 import re
 import shutil
 
-from harness import test
+from harness import INTERVALS, test
 
-INTERVALS = ('100u', '1m', '10m')
 WORK = 0.015  # seconds of CPU that each process of the target uses, by its own clock
 WORK_ON = 0.05
 CASES = ('fork_threads', 'fork_in_thread', '_Fork', 'vfork', 'clone', 'spawn', 'inherit_signals', 'daemon', 'exec', 'failing')
@@ -13,7 +12,8 @@ ENVIRONMENT = ('env', '-i', 'A=b')
 
 
 def said(result):
-    return [line for line in result.out.splitlines() if not line.startswith('pid ')]
+    """What is the same in every run: the lines, and which processes named themselves, in any order and by any number."""
+    return re.findall(r'^(?!pid ).*', result.out, re.M), sorted(re.findall(r'^pid (.*) \d+$', result.out, re.M))
 
 
 def by_pid(family):
@@ -23,29 +23,21 @@ def by_pid(family):
     return images
 
 
-def check_recorded(t, result, engine):
+def check_recorded(t, result, family, engine):
     """Every process that named itself has an experiment with its CPU time in it."""
-    images = by_pid(t.read(result.experiment))
-    named = re.findall(r'^pid (.*) (\d+)$', result.out, re.M)
-    for name, pid in named:
+    images = by_pid(family)
+    for name, pid in re.findall(r'^pid (.*) (\d+)$', result.out, re.M):
         t.check(pid in images, f'{name}: not recorded')
         t.equal({image['collector'].get('engine') for image in images[pid]}, {engine}, f'engine of {name}')
         if name not in ('processes', 'exec in thread'):  # those had other work to do as well
             t.near(sum(image['cpu'] for image in images[pid]), WORK, f'CPU of {name}', 0.1, 0.004)
-    return named
 
 
 @test(engines=True)
 def made(t, engine):
     """fork, vfork, clone, posix_spawn and exec in all their forms."""
-    bare = t.run(*ENVIRONMENT, t.target('processes'), *CASES)
-    for interval in INTERVALS:
-        result = t.collect(*ENVIRONMENT, t.target('processes'), *CASES, engine=engine, status=bare.status,
-                           options=('-p', interval))
-        for line, expected in zip(said(result) + ['(the end)'], said(bare) + ['(the end)']):
-            t.equal(line, expected, f'output at {interval}')
-        named = check_recorded(t, result, engine)
-        t.equal(len(named), len(re.findall('^pid ', bare.out, re.M)), 'processes')
+    for result, family in t.like_bare(engine, *ENVIRONMENT, t.target('processes'), *CASES, same=said):
+        check_recorded(t, result, family, engine)
         rows = t.functions(result.experiment, 'i.totalcpu')
         t.near(rows['work_on']['i.totalcpu'], WORK_ON, 'CPU after exec has failed', 0.05, 0.012)
 
@@ -53,13 +45,10 @@ def made(t, engine):
 @test(engines=True)
 def storm(t, engine):
     """155 forks, three deep."""
-    bare = t.run(t.target('processes'), 'storm')
-    result = t.collect(t.target('processes'), 'storm', engine=engine, status=bare.status)
-    t.equal(said(result), said(bare), 'output')
-    family = t.read(result.experiment)
-    t.equal(len(family), 156, 'experiments')
-    t.equal({process['collector'].get('engine') for process in family.values()}, {engine}, 'engines')
-    t.equal(max(lineage.count('_f') for lineage in family), 3, 'generations')
+    for _, family in t.like_bare(engine, t.target('processes'), 'storm', same=said):
+        t.equal(len(family), 156, 'experiments')
+        t.equal({process['collector'].get('engine') for process in family.values()}, {engine}, 'engines')
+        t.equal(max(lineage.count('_f') for lineage in family), 3, 'generations')
 
 
 ENDS = (('abort', 128 + 6), ('segv', 128 + 11), ('_exit', 21), ('_Exit', 22), ('exit_group', 23), ('quick_exit', 24),
@@ -69,26 +58,25 @@ ENDS = (('abort', 128 + 6), ('segv', 128 + 11), ('_exit', 21), ('_Exit', 22), ('
 @test(alone=True, engines=True)
 def ended(t, engine):
     """However a process ends, its time is there up to the last tenth of a second."""
-    for number, (how, status) in enumerate(ENDS):
-        bare = t.run(t.target('ends'), how)
-        t.equal(bare.status, status, f'{how}: status of the bare run')
-        result = t.collect(t.target('ends'), how, engine=engine, status=status, options=('-p', INTERVALS[number % 3]))
-        truth = result.truth()
-        process = t.read(result.experiment)['']
-        t.near(process['cpu'], 0.1, f'{how}: CPU', 0.05, 0.012)
-        longest = max(thread['sum'] for thread in process['threads'])
-        t.near(longest, truth['lived'], f'{how}: time of the thread that lived longest', absolute=0.1)
-        if how == 'last_thread':  # the first thread's life ends with pthread_exit
-            t.check(process['threads'][0]['sum'] < 0.2, f'{how}: {process["threads"][0]["sum"]} s of the first thread')
-        listing = t.functions(result.experiment, 'e.total')
-        t.near(listing['<Total>']['e.total'], process['total'], f'{how}: total by print', 1e-6, 2e-6)
+    for how, status in ENDS:
+        for result, family in t.like_bare(engine, t.target('ends'), how, same=lambda result: sorted(result.truth())):
+            t.equal(result.status, status, f'{how}: status')
+            truth = result.truth()
+            process = family['']
+            t.near(process['cpu'], 0.1, f'{how}: CPU', 0.05, 0.012)
+            longest = max(thread['sum'] for thread in process['threads'])
+            t.near(longest, truth['lived'], f'{how}: time of the thread that lived longest', absolute=0.1)
+            if how == 'last_thread':  # the first thread's life ends with pthread_exit
+                t.check(process['threads'][0]['sum'] < 0.2, f'{how}: {process["threads"][0]["sum"]} s of the first thread')
+            listing = t.functions(result.experiment, 'e.total')
+            t.near(listing['<Total>']['e.total'], process['total'], f'{how}: total by print', 1e-6, 2e-6)
 
 
 @test(alone=True, engines=True)
 def killed(t, engine):
     """SIGKILL while waiting or working: nothing of what was before is missing."""
-    for number, how in enumerate(('killed_waiting', 'killed_working', 'child_killed')):
-        for interval in (INTERVALS[number], '10m'):
+    for how in ('killed_waiting', 'killed_working', 'child_killed'):
+        for interval in INTERVALS:
             status = 9 if how == 'child_killed' else 128 + 9
             result = t.collect(t.target('ends'), how, engine=engine, status=status, options=('-p', interval))
             truth = result.truth()
@@ -106,15 +94,13 @@ PLACES = ('chroot', 'SYS_chroot', 'mounts', 'user_namespace', 'setns', 'pids', '
 @test(engines=True)
 def elsewhere(t, engine):
     """Another root, other mounts, a namespace, no directory, no longer root: the same answers, and all of it recorded, children too."""
-    for number, how in enumerate(PLACES):
-        bare = t.run(t.target('places'), how)
-        result = t.collect(t.target('places'), how, engine=engine, status=5, options=('-p', INTERVALS[number % 3]))
-        t.equal(result.out, bare.out, f'{how}: output')
-        t.check('still running' not in result.err, f'{how}: {result.err[-300:]}')
-        family = t.read(result.experiment)
-        t.equal(sorted(family), ['', '_f1'], f'{how}: recorded')
-        for lineage, worked in (('', 0.12), ('_f1', 0.06)):
-            t.near(family[lineage]['cpu'], worked, f'{how}: CPU of {lineage or "the founder"}', 0.1, 0.012)
+    for how in PLACES:
+        for result, family in t.like_bare(engine, t.target('places'), how):
+            t.equal(result.status, 5, f'{how}: status')
+            t.check('still running' not in result.err, f'{how}: {result.err[-300:]}')
+            t.equal(sorted(family), ['', '_f1'], f'{how}: recorded')
+            for lineage, worked in (('', 0.12), ('_f1', 0.06)):
+                t.near(family[lineage]['cpu'], worked, f'{how}: CPU of {lineage or "the founder"}', 0.1, 0.012)
 
 
 @test(alone=True, engines=True)
@@ -140,11 +126,8 @@ def not_recordable(t, engine):
     shutil.copy(t.target('exitcode'), other)
     shutil.chown(other, 'nobody')
     other.chmod(0o4755)
-    words = (t.target('processes'), 'programs', static, other, '/bin/true')
-    bare = t.run(*words)
-    result = t.collect(*words, engine=engine, status=bare.status)
-    t.equal(said(result), said(bare), 'output')
-    t.equal(sorted(t.read(result.experiment)), ['', '_f1', '_f2', '_f3', '_f3_x1'], 'recorded')
+    for _, family in t.like_bare(engine, t.target('processes'), 'programs', static, other, '/bin/true', same=said):
+        t.equal(sorted(family), ['', '_f1', '_f2', '_f3', '_f3_x1'], 'recorded')
 
 
 @test(engines=True)
@@ -154,8 +137,9 @@ def audited(t, engine):
     source.write_text('#define _GNU_SOURCE\n#include <link.h>\nunsigned la_version(unsigned v) { return v; }\n'
                       'unsigned la_objopen(struct link_map *m, Lmid_t l, uintptr_t *c) { return LA_FLG_BINDTO | LA_FLG_BINDFROM; }\n')
     t.equal(t.run(t.need('gcc'), '-shared', '-fPIC', '-o', t.directory / 'audit.so', source).status, 0, 'gcc')
-    result = t.collect(t.target('flat'), '0.2s', engine=engine, env={'LD_AUDIT': str(t.directory / 'audit.so')})
-    t.near(t.read(result.experiment)['']['cpu'], result.truth()['thread_cpu'], 'CPU', 0.05, 0.005)
+    for result, family in t.like_bare(engine, t.target('flat'), 100, same=lambda result: result.out.splitlines()[:2],
+                                      env={'LD_AUDIT': str(t.directory / 'audit.so')}):
+        t.near(family['']['cpu'], result.truth()['thread_cpu'], 'CPU', 0.05, 0.005)
 
 
 @test

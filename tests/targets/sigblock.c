@@ -42,7 +42,7 @@ static void *blocked(void *argument)
 	for (int i = 1; i < 32; i++)
 		if (i != SIGKILL && i != SIGSTOP)
 			missing += !sigismember(&now, i);
-	compute(1.0);
+	compute(0.4);
 	*cpu = cpu_now();
 	printf("mask_missing %d\n", missing);
 	return NULL;
@@ -78,7 +78,7 @@ int main(void)
 	if (pthread_create(&thread, NULL, blocked, &cpu))
 		return 1;
 	pthread_join(thread, NULL);
-	compute(0.5);
+	compute(0.2);
 	raise(SIGPROF);
 	raise(SIGTRAP);
 	raise(SIGUSR1);
