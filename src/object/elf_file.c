@@ -56,7 +56,7 @@ Elf_Scn *elf_file_section(const struct elf_file *file, uint32_t type, const char
 	return NULL;
 }
 
-static char *hex(const uint8_t *data, size_t size)
+char *elf_file_hex(const uint8_t *data, size_t size)
 {
 	static const char digits[] = "0123456789abcdef";
 	char *text = xmalloc(size * 2 + 1);
@@ -89,7 +89,7 @@ static char *build_id_in_notes(struct bytes notes)
 			break;
 		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
 		    !memcmp(name, "GNU", 4) && note.n_descsz && note.n_descsz <= BUILD_ID_LIMIT)
-			return hex(notes.data + at, note.n_descsz);
+			return elf_file_hex(notes.data + at, note.n_descsz);
 
 		size_t description_size = ((size_t)note.n_descsz + 3) & ~(size_t)3;
 

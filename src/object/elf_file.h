@@ -41,6 +41,8 @@ Elf_Scn *elf_file_section(const struct elf_file *file, uint32_t type, const char
 			  GElf_Shdr *header);
 /* The name of a section; "" where it has none. */
 const char *elf_file_section_name(const struct elf_file *file, const GElf_Shdr *header);
+/* A build-id as text, to be freed. */
+char *elf_file_hex(const uint8_t *data, size_t size);
 /* Bytes of the file, or none where the range is not all inside. */
 struct bytes elf_file_bytes(const struct elf_file *file, uint64_t offset, uint64_t size);
 /* A section's bytes; none for SHT_NOBITS. */

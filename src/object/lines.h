@@ -102,7 +102,7 @@ struct inline_node {
 /* The innermost node of each address, LINES_NONE where DWARF knows no function. */
 void lines_find_inlined(struct lines *lines, const uint64_t *addresses, size_t count,
 			uint32_t *nodes);
-const struct inline_node *lines_inline_node(const struct lines *lines, uint32_t node);
+struct inline_node lines_inline_node(const struct lines *lines, uint32_t node);
 
 /*
  * A function as DWARF tells it.  The same function in several units, inlined

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "object/code_map.h"
 #include "object/debug_file.h"
+#include "object/lines_private.h"
 
 #include <errno.h>
 #include <link.h>
@@ -22,8 +23,12 @@ struct object {
 	char *archived_debug; /* where a debug file would be kept, or NULL */
 	char *build_id;	      /* of the measured file, or NULL */
 	struct elf_file file; /* elf NULL: none, or already read */
+	char *file_path;      /* of the file, or NULL: kept when it is closed */
+	char *file_build_id;
+	uint16_t machine;
 	char *provenance;
 	char *debug_path;
+	struct lines *lines; /* NULL: nobody asked yet */
 	bool has_been_read;
 	struct diag_list diags;
 
@@ -162,6 +167,20 @@ static bool find_file(struct object *object, const struct object_request *reques
 	return found;
 }
 
+/* What is still to be known of the file when it is closed. */
+static void remember_file(struct object *object)
+{
+	const struct elf_file *file = &object->file;
+	GElf_Ehdr header;
+
+	if (gelf_getehdr(file->elf, &header))
+		object->machine = header.e_machine;
+	if (file->path)
+		object->file_path = xstrdup(file->path);
+	if (file->build_id)
+		object->file_build_id = xstrdup(file->build_id);
+}
+
 void object_open(const struct object_request *request, struct object **out, struct diag_list *diags)
 {
 	struct object *object = xcalloc(1, sizeof(*object));
@@ -173,7 +192,9 @@ void object_open(const struct object_request *request, struct object **out, stru
 		object->archived_debug =
 			xasprintf("%s" OBJECT_ARCHIVED_DEBUG, request->archive_path);
 
-	if (!find_file(object, request, diags))
+	if (find_file(object, request, diags))
+		remember_file(object);
+	if (!object->file.elf)
 		object->provenance = xstrdup("not found");
 	else if (!object->file.path || !strcmp(object->file.path, object->path))
 		object->provenance = xstrdup("found");
@@ -225,8 +246,13 @@ static void copy_functions(struct object *object)
 	for (size_t i = 0; i < symbols->count; i++) {
 		const struct symbol *symbol = &symbols->items[i];
 
-		object->functions[i] = (struct object_function){symbol->address, symbol->size,
-								symbol->name, symbol->alias_list};
+		object->functions[i] = (struct object_function){
+			.address = symbol->address,
+			.size = symbol->size,
+			.mangled = symbol->name,
+			.alias_list = symbol->alias_list,
+			.is_resolver = symbol->is_resolver,
+		};
 	}
 }
 
@@ -262,6 +288,7 @@ void object_free(struct object *object)
 {
 	if (!object)
 		return;
+	lines_free(object->lines);
 	elf_file_close(&object->file);
 	vec_fini(&object->map);
 	vec_fini(&object->made_up);
@@ -270,6 +297,8 @@ void object_free(struct object *object)
 	free(object->path);
 	free(object->archived_debug);
 	free(object->build_id);
+	free(object->file_path);
+	free(object->file_build_id);
 	free(object->provenance);
 	free(object->debug_path);
 	free(object);
@@ -323,6 +352,72 @@ const char *object_debug_file(struct object *object)
 {
 	read_symbols(object);
 	return object->debug_path;
+}
+
+struct lines *object_lines(struct object *object)
+{
+	const struct debug_request request = {
+		.file = object->file_path,
+		.path = object->path,
+		.build_id = object->file_build_id,
+		.archived = object->archived_debug,
+	};
+
+	if (!object->lines)
+		object->lines = lines_new(&request, &object->diags);
+	return object->lines;
+}
+
+uint16_t object_machine(const struct object *object)
+{
+	return object->machine;
+}
+
+/* The code of the section that holds an address, from there on. */
+static struct bytes code_at(const struct elf_file *file, uint64_t address)
+{
+	GElf_Shdr header;
+
+	for (Elf_Scn *section = NULL; (section = elf_nextscn(file->elf, section));) {
+		if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_ALLOC) ||
+		    address < header.sh_addr || address - header.sh_addr >= header.sh_size)
+			continue;
+		struct bytes bytes = elf_file_section_bytes(file, &header);
+		uint64_t before = address - header.sh_addr;
+
+		return bytes.data ? (struct bytes){bytes.data + before, bytes.size - before}
+				  : bytes;
+	}
+	return (struct bytes){0};
+}
+
+/* The file once more: object_open() has found it, reading the symbols has closed it. */
+static bool open_again(const struct object *object, struct elf_file *file)
+{
+	struct refusal refusal = {0};
+	bool opened =
+		object->file_path
+			? open_measured(object->file_path, object->file_build_id, file, &refusal)
+			: !strcmp(object->path, VDSO_NAME) && open_own_vdso(object->build_id, file);
+
+	free(refusal.build_id);
+	return opened;
+}
+
+size_t object_code(const struct object *object, uint64_t address, void *buffer, size_t size)
+{
+	struct elf_file file;
+
+	if (!open_again(object, &file))
+		return 0;
+	struct bytes code = code_at(&file, address);
+
+	if (size > code.size)
+		size = code.size;
+	if (size)
+		memcpy(buffer, code.data, size);
+	elf_file_close(&file);
+	return size;
 }
 
 void object_take_diags(struct object *object, struct diag_list *diags)

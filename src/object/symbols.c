@@ -158,6 +158,7 @@ void symbols_read(const struct elf_file *file, uint32_t table_type,
 			.size = symbol.st_size,
 			.name = name,
 			.kind = type == STT_NOTYPE ? SYMBOL_LABEL : SYMBOL_FUNCTION,
+			.is_resolver = type == STT_GNU_IFUNC,
 		};
 	}
 }
@@ -204,12 +205,14 @@ static struct symbol merge_group(const struct symbol *group, size_t count)
 {
 	struct symbol best = group[0];
 	uint64_t any_size = best.size;
+	bool is_resolver = best.is_resolver;
 
 	for (size_t i = 1; i < count; i++) {
 		const struct symbol *symbol = &group[i];
 
 		if (symbol->size > any_size)
 			any_size = symbol->size;
+		is_resolver |= symbol->is_resolver;
 		if (symbol->kind > best.kind) {
 			best = *symbol;
 		} else if (symbol->kind == best.kind) {
@@ -222,6 +225,7 @@ static struct symbol merge_group(const struct symbol *group, size_t count)
 	}
 	if (!best.size)
 		best.size = any_size;
+	best.is_resolver = is_resolver;
 	return best;
 }
 

@@ -37,6 +37,7 @@ struct symbol {
 	const char *name;
 	const char *alias_list; /* as in struct object_function */
 	enum symbol_kind kind;
+	bool is_resolver; /* STT_GNU_IFUNC; of a merged symbol: one of them is */
 };
 struct symbol_list {
 	struct symbol *items;

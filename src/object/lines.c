@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The questions.  Each is a binary search for the unit and one in what is
+ * known of it; an address that two units claim (a linker folded equal functions)
+ * belongs to the one that begins last and has a line.
+ */
+#include "object/lines.h"
+
+#include "object/lines_private.h"
+#include "object/path.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+
+/* The ranges before this one begin at or below the address. */
+static size_t ranges_up_to(const struct lines *lines, uint64_t address)
+{
+	size_t low = 0, high = lines->ranges.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (lines->ranges.items[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The next range, going down from *at, that holds the address, or NULL. */
+static const struct unit_range *next_holder(const struct lines *lines, uint64_t address, size_t *at)
+{
+	while (*at && lines->ranges.items[*at - 1].reach > address) {
+		const struct unit_range *range = &lines->ranges.items[--*at];
+
+		if (address < range->end)
+			return range;
+	}
+	return NULL;
+}
+
+/* The row that begins last at or below the offset, or NULL. */
+static const struct program_row *row_up_to(const struct program_rows *rows, uint64_t offset)
+{
+	size_t low = 0, high = rows->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (rows->items[middle].offset <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? &rows->items[low - 1] : NULL;
+}
+
+static struct line_row make_row(struct lines *lines, uint32_t table, const struct program_row *row)
+{
+	uint64_t base = lines->code.items[0].start;
+
+	return (struct line_row){
+		.start = base + row->offset,
+		.end = base + row[1].offset,
+		.file = lines_table_file(lines, table, row->file),
+		.line = row->line,
+		.column = row->column,
+		.is_statement = row->is_statement,
+		.discriminator = row->discriminator,
+	};
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * The row of a table at an address; else lowers *limit, up to where there is
+ * none.  Every table ends with a row without a line, so that row[1] exists.
+ */
+static bool row_in_table(struct lines *lines, uint32_t table, uint64_t address,
+			 struct line_row *out, uint64_t *limit)
+{
+	const struct program_rows *rows = lines_table_rows(lines, table);
+	uint64_t base = lines->code.items[0].start;
+	const struct program_row *row = row_up_to(rows, address - base);
+	const struct program_row *next = row ? row + 1 : rows->items;
+
+	if (row && row->file != PROGRAM_NO_FILE) {
+		*out = make_row(lines, table, row);
+		return true;
+	}
+	if (next < rows->items + rows->count)
+		*limit = smaller(*limit, base + next->offset);
+	return false;
+}
+
+/* The row at an address; where there is none, the end of what has none for sure. */
+static struct line_row find_row(struct lines *lines, uint64_t address)
+{
+	size_t at = ranges_up_to(lines, address);
+	uint64_t limit = at < lines->ranges.count ? lines->ranges.items[at].start : UINT64_MAX;
+	const struct unit_range *range;
+	struct line_row row;
+
+	while ((range = next_holder(lines, address, &at))) {
+		uint32_t table = lines->units.items[range->unit].table;
+
+		limit = smaller(limit, range->end);
+		if (table != LINES_NONE && row_in_table(lines, table, address, &row, &limit))
+			return row;
+	}
+	return (struct line_row){.start = address, .end = limit, .file = LINES_NONE};
+}
+
+void lines_find(struct lines *lines, const uint64_t *addresses, size_t count, struct line_row *out)
+{
+	lines_open(lines);
+	for (size_t i = 0; i < count; i++) {
+		out[i] = find_row(lines, addresses[i]);
+		if (out[i].file == LINES_NONE)
+			out[i].end = addresses[i];
+	}
+}
+
+void lines_in_range(struct lines *lines, uint64_t start, uint64_t end, struct line_rows *out)
+{
+	size_t first = out->count;
+
+	lines_open(lines);
+	for (uint64_t at = start; at < end;) {
+		struct line_row row = find_row(lines, at);
+		struct line_row *last = out->count > first ? &out->items[out->count - 1] : NULL;
+
+		row.start = at;
+		row.end = smaller(row.end, end);
+		at = row.end;
+		if (last && last->file == LINES_NONE && row.file == LINES_NONE)
+			last->end = row.end;
+		else
+			*vec_push(out) = row;
+	}
+}
+
+uint32_t lines_source_of(struct lines *lines, uint64_t start, uint64_t end)
+{
+	lines_open(lines);
+	while (start < end) {
+		struct line_row row = find_row(lines, start);
+
+		if (row.file != LINES_NONE)
+			return row.file;
+		start = row.end;
+	}
+	return LINES_NONE;
+}
+
+/* Which of the table's files are the file; NULL: none. */
+static bool *files_that_are(struct lines *lines, uint32_t table, uint32_t file)
+{
+	size_t count = lines_table_open(lines, table);
+	const struct line_program *program = &lines->tables.items[table]->program;
+	const char *base = path_base(lines->files.items[file]->path);
+	bool *found = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(path_base(program->files.items[i].name), base) != 0 ||
+		    lines_table_file(lines, table, i) != file)
+			continue;
+		if (!found)
+			found = xcalloc(count, sizeof(*found));
+		found[i] = true;
+	}
+	return found;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct line_row *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+void lines_of_file(struct lines *lines, uint32_t file, struct line_rows *out)
+{
+	size_t first = out->count;
+
+	lines_open(lines);
+	for (uint32_t table = 0; file < lines->files.count && table < lines->tables.count;
+	     table++) {
+		bool *wanted = files_that_are(lines, table, file);
+		const struct program_rows *rows = wanted ? lines_table_rows(lines, table) : NULL;
+
+		for (size_t i = 0; rows && i < rows->count; i++) {
+			const struct program_row *row = &rows->items[i];
+
+			if (row->file != PROGRAM_NO_FILE && wanted[row->file])
+				*vec_push(out) = make_row(lines, table, row);
+		}
+		free(wanted);
+	}
+	if (out->count > first)
+		qsort(out->items + first, out->count - first, sizeof(*out->items), compare_rows);
+}
+
+const struct line_file *lines_file(struct lines *lines, uint32_t file)
+{
+	return lines->files.items[file];
+}
+
+uint32_t lines_file_count(struct lines *lines, bool all)
+{
+	if (all) {
+		lines_open(lines);
+		for (uint32_t table = 0; table < lines->tables.count; table++) {
+			size_t count = lines_table_open(lines, table);
+
+			for (size_t i = 0; i < count; i++)
+				lines_table_file(lines, table, i);
+		}
+	}
+	return (uint32_t)lines->files.count;
+}
+
+const char *lines_debug_file(struct lines *lines)
+{
+	lines_open(lines);
+	return lines->debug.path;
+}
+
+static void describe(struct lines *lines, struct unit *unit)
+{
+	struct line_unit *info = &unit->info;
+	Dwarf_Attribute attribute;
+	Dwarf_Die die, split;
+	Dwarf_Word language = 0;
+
+	unit->has_info = true;
+	info->file = LINES_NONE;
+	if (dwarf_cu_info(unit->cu, NULL, NULL, &die, &split, NULL, NULL, NULL))
+		return;
+	info->directory = dwarf_formstring(dwarf_attr(&die, DW_AT_comp_dir, &attribute));
+	if (split.addr) /* the skeleton knows little more than where it was compiled */
+		die = split;
+	info->name = dwarf_formstring(dwarf_attr(&die, DW_AT_name, &attribute));
+	info->producer = dwarf_formstring(dwarf_attr(&die, DW_AT_producer, &attribute));
+	dwarf_formudata(dwarf_attr(&die, DW_AT_language, &attribute), &language);
+	info->language = (uint32_t)language;
+	if (info->name)
+		info->file = lines_file_id(lines, info->directory, info->name);
+}
+
+const struct line_unit *lines_unit_at(struct lines *lines, uint64_t address)
+{
+	lines_open(lines);
+
+	size_t at = ranges_up_to(lines, address);
+	const struct unit_range *range = next_holder(lines, address, &at);
+
+	if (!range)
+		return NULL;
+	struct unit *unit = &lines->units.items[range->unit];
+
+	if (!unit->has_info)
+		describe(lines, unit);
+	return &unit->info;
+}
+
+/* The node at an address in one unit. */
+static uint32_t node_in_unit(struct lines *lines, struct unit *unit, uint64_t address)
+{
+	lines_read_calls(lines, unit);
+
+	size_t low = 0, high = unit->calls.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (unit->calls.items[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? unit->calls.items[low - 1].node : LINES_NONE;
+}
+
+void lines_find_inlined(struct lines *lines, const uint64_t *addresses, size_t count,
+			uint32_t *nodes)
+{
+	lines_open(lines);
+	for (size_t i = 0; i < count; i++) {
+		size_t at = ranges_up_to(lines, addresses[i]);
+		const struct unit_range *range;
+
+		nodes[i] = LINES_NONE;
+		while (nodes[i] == LINES_NONE && (range = next_holder(lines, addresses[i], &at)))
+			nodes[i] =
+				node_in_unit(lines, &lines->units.items[range->unit], addresses[i]);
+	}
+}
+
+struct inline_node lines_inline_node(const struct lines *lines, uint32_t node)
+{
+	return lines->nodes.items[node];
+}
+
+const struct line_function *lines_function(const struct lines *lines, uint32_t function)
+{
+	return lines->functions.items[function];
+}
