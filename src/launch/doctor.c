@@ -7,14 +7,13 @@
 #include "launch/doctor.h"
 
 #include "base/arena.h"
+#include "base/json.h"
 #include "base/strbuf.h"
-#include "base/utf8.h"
 #include "launch/environment.h"
 #include "launch/probe.h"
 #include "launch/proc.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <linux/capability.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -351,15 +350,9 @@ static void show_text(const struct finding *findings, const struct utsname *syst
 
 static json_t *json_of(const struct finding *finding, const char *name)
 {
-	char *meaning = utf8_clean(finding->meaning);
-	char *remedy = finding->remedy ? utf8_clean(finding->remedy) : NULL;
-	json_t *object =
-		json_pack("{s:s, s:s, s:s, s:s?}", "name", name, "state",
-			  state_names[finding->state], "meaning", meaning, "remedy", remedy);
-
-	free(meaning);
-	free(remedy);
-	return object;
+	return json_pack("{s:s, s:s, s:o, s:o}", "name", name, "state", state_names[finding->state],
+			 "meaning", json_text(finding->meaning), "remedy",
+			 json_text(finding->remedy));
 }
 
 static void show_json(const struct finding *findings, const struct utsname *system, bool perf)

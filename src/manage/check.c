@@ -207,7 +207,7 @@ static json_t *json_list(const struct diag_list *list)
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < list->count; i++)
-		json_array_append_new(array, report_json_text(list->items[i].text));
+		json_array_append_new(array, json_text(list->items[i].text));
 	return array;
 }
 
@@ -225,10 +225,10 @@ static json_t *json_check(const struct check *check, const char *path)
 				   "threads", (json_int_t)yield.threads, "blocks",
 				   (json_int_t)yield.blocks, "checked", (json_int_t)yield.checked);
 	}
-	return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o}", "path", report_json_text(path),
-			 "verdict", words[verdict(check)], "damage", json_list(&check->damage),
-			 "warnings", json_list(&check->warnings), "notes", json_list(&check->notes),
-			 "yields", yields);
+	return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o}", "path", json_text(path), "verdict",
+			 words[verdict(check)], "damage", json_list(&check->damage), "warnings",
+			 json_list(&check->warnings), "notes", json_list(&check->notes), "yields",
+			 yields);
 }
 
 static void check_fini(struct check *check)

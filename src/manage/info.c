@@ -161,7 +161,7 @@ static json_t *json_settings(const struct info *info)
 
 	for (size_t i = 0; i < log->settings.count; i++)
 		json_object_set_new(settings, log->settings.items[i].name,
-				    report_json_text(log->settings.items[i].value));
+				    json_text(log->settings.items[i].value));
 	return settings;
 }
 
@@ -176,13 +176,13 @@ static json_t *json_processes(const struct info *info)
 
 		describe_end(end, info, process);
 		json_array_append_new(
-			array, json_pack("{s:o, s:I, s:I, s:o, s:f, s:f, s:s}", "lineage",
-					 report_json_text(process->lineage), "pid",
-					 (json_int_t)process->log.pid, "ppid",
-					 (json_int_t)process->log.ppid, "program",
-					 report_json_text(process->log.executable), "begin",
-					 (double)process->log.start_ns / 1e9, "duration",
-					 (double)survey_duration_ns(process) / 1e9, "end", end));
+			array,
+			json_pack("{s:o, s:I, s:I, s:o, s:f, s:f, s:s}", "lineage",
+				  json_text(process->lineage), "pid", (json_int_t)process->log.pid,
+				  "ppid", (json_int_t)process->log.ppid, "program",
+				  json_text(process->log.executable), "begin",
+				  (double)process->log.start_ns / 1e9, "duration",
+				  (double)survey_duration_ns(process) / 1e9, "end", end));
 	}
 	return array;
 }
@@ -195,10 +195,9 @@ static json_t *json_objects(const struct info *info)
 		const struct load_file *file = &info->objects.files.items[i];
 
 		json_array_append_new(
-			array,
-			json_pack("{s:o, s:o, s:b, s:b}", "path", report_json_text(file->map->path),
-				  "build_id", report_json_text(file->map->build_id), "used",
-				  file->used, "archived", is_archived(info, file->map)));
+			array, json_pack("{s:o, s:o, s:b, s:b}", "path", json_text(file->map->path),
+					 "build_id", json_text(file->map->build_id), "used",
+					 file->used, "archived", is_archived(info, file->map)));
 	}
 	return array;
 }
@@ -208,15 +207,15 @@ static json_t *json_info(const struct info *info)
 	const struct experiment_log *log = &info->survey.experiment->processes.items[0].log;
 	json_t *object = survey_json(&info->survey);
 
-	json_object_update_new(
-		object,
-		json_pack("{s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:I}", "directory",
-			  report_json_text(log->cwd), "hostname", report_json_text(log->hostname),
-			  "os", report_json_text(log->os), "arch", report_json_text(log->arch),
-			  "cpus", (json_int_t)log->cpus, "notes",
-			  report_json_text(info->survey.experiment->notes), "settings",
-			  json_settings(info), "process_list", json_processes(info), "load_objects",
-			  json_objects(info), "archive_bytes", (json_int_t)info->archive_bytes));
+	json_object_update_new(object,
+			       json_pack("{s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:I}",
+					 "directory", json_text(log->cwd), "hostname",
+					 json_text(log->hostname), "os", json_text(log->os), "arch",
+					 json_text(log->arch), "cpus", (json_int_t)log->cpus,
+					 "notes", json_text(info->survey.experiment->notes),
+					 "settings", json_settings(info), "process_list",
+					 json_processes(info), "load_objects", json_objects(info),
+					 "archive_bytes", (json_int_t)info->archive_bytes));
 	return object;
 }
 

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "manage/report.h"
 
-#include "base/memory.h"
-#include "base/utf8.h"
-
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -72,17 +68,6 @@ void report_date(char text[REPORT_TEXT_SIZE], uint64_t wall_ns)
 	snprintf(text, REPORT_TEXT_SIZE, "-");
 	if (wall_ns && localtime_r(&seconds, &broken))
 		strftime(text, REPORT_TEXT_SIZE, "%Y-%m-%d %H:%M:%S", &broken);
-}
-
-json_t *report_json_text(const char *text)
-{
-	if (!text)
-		return json_null();
-	char *clean = utf8_clean(text);
-	json_t *string = json_string(clean);
-
-	free(clean);
-	return string;
 }
 
 json_t *report_json_date(uint64_t wall_ns)

@@ -3,9 +3,9 @@
 #ifndef HELIO_MANAGE_REPORT_H
 #define HELIO_MANAGE_REPORT_H
 
+#include "base/json.h"
 #include "base/status.h"
 
-#include <jansson.h>
 #include <stdint.h>
 
 enum { MANAGE_EXIT_OK, MANAGE_EXIT_FAILED, MANAGE_EXIT_USAGE };
@@ -27,8 +27,6 @@ void report_bytes(char text[REPORT_TEXT_SIZE], uint64_t bytes);
 /* "2026-03-01 14:02:11", local time; "-" for 0. */
 void report_date(char text[REPORT_TEXT_SIZE], uint64_t wall_ns);
 
-/* Text as a JSON string, bytes that are no UTF-8 as U+FFFD; NULL as null. */
-json_t *report_json_text(const char *text);
 /* "2026-03-01T14:02:11.123Z", null for 0. */
 json_t *report_json_date(uint64_t wall_ns);
 /* Prints a value on stdout, indented, and releases it. */

@@ -190,15 +190,13 @@ json_t *survey_json(const struct survey *survey)
 	const struct experiment_log *log = &experiment->processes.items[0].log;
 
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:f, s:I, s:I, s:I, s:I, s:o, s:s}", "name",
-			 report_json_text(experiment->name), "path",
-			 report_json_text(experiment->path), "began",
-			 report_json_date(survey->wall_ns), "program",
-			 report_json_text(survey->program), "command",
-			 report_json_text(experiment_log_setting(log, "command")), "duration",
+			 json_text(experiment->name), "path", json_text(experiment->path), "began",
+			 report_json_date(survey->wall_ns), "program", json_text(survey->program),
+			 "command", json_text(experiment_log_setting(log, "command")), "duration",
 			 (double)survey->duration_ns / 1e9, "events", (json_int_t)survey->events,
 			 "dropped", (json_int_t)survey->dropped, "bytes", (json_int_t)survey->bytes,
 			 "processes", (json_int_t)experiment->processes.count, "engine",
-			 report_json_text(log->engine), "state", survey_state_name(survey->state));
+			 json_text(log->engine), "state", survey_state_name(survey->state));
 }
 
 bool survey_may_change(const struct survey *survey, struct diag_list *errors)

@@ -2,24 +2,11 @@
 #include "print/json.h"
 
 #include "base/memory.h"
-
-#include "base/utf8.h"
 #include "print/layout.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-json_t *json_text(const char *text)
-{
-	if (!text)
-		return json_null();
-	char *clean = utf8_clean(text);
-	json_t *string = json_string(clean);
-
-	free(clean);
-	return string;
-}
 
 json_t *json_number(enum metric_unit unit, double value)
 {

@@ -9,9 +9,8 @@
 #ifndef HELIO_PRINT_JSON_H
 #define HELIO_PRINT_JSON_H
 
+#include "base/json.h"
 #include "print/context.h"
-
-#include <jansson.h>
 
 struct json_report {
 	struct print *print;
@@ -25,8 +24,6 @@ void json_report_begin(struct json_report *report, struct print *print, const ch
 void json_report_row(struct json_report *report, json_t *row);
 void json_report_end(struct json_report *report);
 
-/* Text as a JSON string, bytes that are no UTF-8 as U+FFFD; NULL as null. */
-json_t *json_text(const char *text);
 /* Seconds as a real number; counts, bytes and addresses as an integer. */
 json_t *json_number(enum metric_unit unit, double value);
 /* "e.totalcpu", the key of a metric in rows: no visibility. The caller's to free. */
