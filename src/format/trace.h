@@ -98,6 +98,8 @@ enum format_counter_type { FORMAT_COUNTER_TYPES(X) COUNTER_TYPES };
 /* What reader and writer need to know of a kind. */
 struct format_trace {
 	const char *file;
+	const char *setting;	 /* its name among the settings in log.xml */
+	char key;		 /* in the collector's parameters */
 	const char *fields_text; /* for people, in the file's header */
 	unsigned types;
 	unsigned fields;
@@ -106,22 +108,30 @@ struct format_trace {
 
 static const struct format_trace format_traces[TRACE_KINDS] = {
 	[TRACE_HEAP] = {.file = "heaptrace",
+			.setting = "heap",
+			.key = 'H',
 			.fields_text = "address size old-address weight",
 			.types = HEAP_TYPES,
 			.fields = HEAP_FIELDS,
 			.encoding = {FIELD_NEAR, FIELD_NUMBER, FIELD_NEAR, FIELD_NUMBER}},
 	[TRACE_SYNC] = {.file = "synctrace",
+			.setting = "sync",
+			.key = 'S',
 			.fields_text = "object waited-ns result",
 			.types = SYNC_TYPES,
 			.fields = SYNC_FIELDS,
 			.encoding = {FIELD_NEAR, FIELD_NUMBER, FIELD_NUMBER}},
 	[TRACE_IO] = {.file = "iotrace",
+		      .setting = "io",
+		      .key = 'i',
 		      .fields_text = "descriptor bytes waited-ns errno name offset",
 		      .types = IO_TYPES,
 		      .fields = IO_FIELDS,
 		      .encoding = {FIELD_NUMBER, FIELD_NUMBER, FIELD_NUMBER, FIELD_NUMBER,
 				   FIELD_TEXT, FIELD_NEAR}},
 	[TRACE_COUNTER] = {.file = "hwcounters",
+			   .setting = "counters",
+			   .key = 'h',
 			   .fields_text = "counter value data-address detail",
 			   .types = COUNTER_TYPES,
 			   .fields = COUNTER_FIELDS,

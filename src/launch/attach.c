@@ -476,7 +476,8 @@ static int prepare(struct attach *attach)
 	}
 	if (worst != STATUS_OK)
 		return worst == STATUS_NOTFOUND ? LAUNCH_EXIT_NOT_FOUND : LAUNCH_EXIT_NOT_RUNNABLE;
-	attach->library = environment_find_library(&attach->arena, &attach->diags);
+	attach->library =
+		environment_find_library(&attach->arena, PARAMS_LIBRARY_NAME, &attach->diags);
 	birth_read_system(&attach->system);
 	return attach->library ? 0 : LAUNCH_EXIT_FAILED;
 }
@@ -496,13 +497,16 @@ static void attach_fini(struct attach *attach)
 static bool know_options(struct attach *attach)
 {
 	const struct options *options = &attach->options;
-	const char *unknown = options->sample_signal   ? "-l"
-			      : options->pause_signal  ? "-y"
-			      : options->group	       ? "-g"
-			      : options->dry_run       ? "-n"
-			      : options->archive_newer ? "-a"
-			      : options->follow_regex  ? "-F"
-						       : NULL;
+	const char *unknown = options->sample_signal	    ? "-l"
+			      : options->pause_signal	    ? "-y"
+			      : options->group		    ? "-g"
+			      : options->dry_run	    ? "-n"
+			      : options->archive_newer	    ? "-a"
+			      : options->follow_regex	    ? "-F"
+			      : *options->trace[TRACE_HEAP] ? "-H"
+			      : *options->trace[TRACE_SYNC] ? "-s"
+			      : *options->trace[TRACE_IO]   ? "-i"
+							    : NULL;
 
 	if (unknown)
 		diag_add(&attach->diags, DIAG_ERROR,

@@ -75,6 +75,8 @@ static bool find_table(struct visit *visit)
 	const struct remote_object *library = remote_object(&visit->remote, PARAMS_LIBRARY_NAME);
 	struct remote_symbols symbols;
 
+	if (!library)
+		library = remote_object(&visit->remote, PARAMS_LIBRARY_NAME_TRACE);
 	if (!library || !remote_symbols_read(&visit->remote, library, &symbols))
 		return false;
 	uint64_t at = remote_symbol(&symbols, FORMAT_ATTACH_NAME);

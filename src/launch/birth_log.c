@@ -125,6 +125,9 @@ static void add_settings(struct strbuf *out, const struct birth_log *log)
 	add_setting(out, "archive", options->archive);
 	if (options->depth)
 		add_number_setting(out, "depth", options->depth);
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		if (*options->trace[kind])
+			add_setting(out, format_traces[kind].setting, options->trace[kind]);
 	add_setting(out, "engine", options_engine_name(options->engine));
 	if (*log->engine_reason)
 		add_setting(out, "engine_reason", log->engine_reason);

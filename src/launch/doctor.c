@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "base/strbuf.h"
+#include "format/params.h"
 #include "launch/environment.h"
 #include "launch/probe.h"
 #include "launch/proc.h"
@@ -110,7 +111,7 @@ static double clock_cost_ns(void)
 static struct finding check_collector(struct doctor *doctor)
 {
 	struct diag_list diags = {0};
-	const char *library = environment_find_library(&doctor->arena, &diags);
+	const char *library = environment_find_library(&doctor->arena, PARAMS_LIBRARY_NAME, &diags);
 	struct finding finding = {.state = library ? STATE_YES : STATE_NO};
 
 	if (library)

@@ -16,7 +16,7 @@
 static const char *const ours[] = {PARAMS_ENV,	      PARAMS_ENV_EXPERIMENT, PARAMS_ENV_LINEAGE,
 				   PARAMS_ENV_FOLLOW, PARAMS_ENV_LIBRARY,    PRELOAD};
 
-const char *environment_find_library(struct arena *arena, struct diag_list *diags)
+const char *environment_find_library(struct arena *arena, const char *name, struct diag_list *diags)
 {
 	char self[PATH_MAX];
 	ssize_t size = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -27,10 +27,10 @@ const char *environment_find_library(struct arena *arena, struct diag_list *diag
 	if (slash)
 		*slash = '\0';
 	const char *places[] = {
-		arena_printf(arena, "%s/" PARAMS_LIBRARY_NAME, self),
-		arena_printf(arena, "%s/../lib/heliometer/" PARAMS_LIBRARY_NAME, self),
+		arena_printf(arena, "%s/%s", self, name),
+		arena_printf(arena, "%s/../lib/heliometer/%s", self, name),
 #ifdef HELIO_LIBDIR
-		HELIO_LIBDIR "/" PARAMS_LIBRARY_NAME,
+		arena_printf(arena, "%s/%s", HELIO_LIBDIR, name),
 #endif
 	};
 
@@ -49,9 +49,9 @@ const char *environment_find_library(struct arena *arena, struct diag_list *diag
 		return NULL;
 	}
 	diag_add(diags, DIAG_ERROR,
-		 "The collector library " PARAMS_LIBRARY_NAME " is neither in %s nor in "
-		 "%s/../lib/heliometer: install Heliometer again",
-		 self, self);
+		 "The collector library %s is neither in %s nor in %s/../lib/heliometer: install "
+		 "Heliometer again",
+		 name, self, self);
 	return NULL;
 }
 
@@ -75,6 +75,10 @@ char *environment_params(struct arena *arena, const struct options *options, con
 		text = arena_printf(arena, "%sL:%" PRIu32 ";", text, options->size_limit_mb);
 	if (options->depth)
 		text = arena_printf(arena, "%sn:%" PRIu32 ";", text, options->depth);
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		if (*options->trace[kind])
+			text = arena_printf(arena, "%s%c:%s;", text, format_traces[kind].key,
+					    options->trace[kind]);
 	return text;
 }
 

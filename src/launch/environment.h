@@ -8,10 +8,12 @@
 #include "launch/options.h"
 
 /*
- * Finds libhelio-collector.so: beside the tool, in ../lib/heliometer from
- * there, or where the build was told (HELIO_LIBDIR). NULL: an error says so.
+ * Finds a library of the collector (PARAMS_LIBRARY_NAME…): beside the tool, in
+ * ../lib/heliometer from there, or where the build was told (HELIO_LIBDIR). NULL: an error says
+ * so.
  */
-const char *environment_find_library(struct arena *arena, struct diag_list *diags);
+const char *environment_find_library(struct arena *arena, const char *name,
+				     struct diag_list *diags);
 
 /* The data descriptor of format/params.h; start_ns 0 leaves the start out, for showing. */
 char *environment_params(struct arena *arena, const struct options *options, const char *engine,

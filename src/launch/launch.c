@@ -76,7 +76,10 @@ static int prepare(struct launch *launch)
 {
 	if (target_find(&launch->target, launch->options.target, &launch->diags) != STATUS_OK)
 		return launch->target.exit_code;
-	launch->library = environment_find_library(&launch->arena, &launch->diags);
+	launch->library = environment_find_library(
+		&launch->arena,
+		options_wrap(&launch->options) ? PARAMS_LIBRARY_NAME_TRACE : PARAMS_LIBRARY_NAME,
+		&launch->diags);
 	if (!launch->library || choose_engine(launch) != STATUS_OK)
 		return LAUNCH_EXIT_FAILED;
 	birth_read_system(&launch->system);
@@ -87,7 +90,7 @@ static int prepare(struct launch *launch)
 		if (group_check(launch->group, &launch->diags) != STATUS_OK)
 			return LAUNCH_EXIT_USAGE;
 	}
-	if (!launch->options.clock_us)
+	if (!launch->options.clock_us && !options_trace(&launch->options))
 		diag_add(&launch->diags, DIAG_WARNING,
 			 "No function level data requested; only statistics will be collected");
 	return 0;
@@ -224,6 +227,23 @@ static int exit_code(int wait_status)
 					: WEXITSTATUS(wait_status);
 }
 
+/* Nothing was recorded: why. */
+static void explain_silence(struct launch *launch, int error)
+{
+	if (error)
+		diag_add(&launch->diags, DIAG_WARNING,
+			 "The experiment could not be begun in the program, which ran unrecorded: "
+			 "%s (-d DIR makes it elsewhere)",
+			 strerror(error));
+	else
+		diag_add(&launch->diags, DIAG_WARNING,
+			 "The collector did not start inside the program: nothing was recorded for "
+			 "it (%s)",
+			 getenv(PARAMS_ENV_EXPERIMENT)
+				 ? "this command is being collected itself, and the program with it"
+				 : "does something take LD_PRELOAD out of its environment?");
+}
+
 /* Closes and packs the experiment of a program that ran. */
 static void finish(struct launch *launch)
 {
@@ -242,12 +262,7 @@ static void finish(struct launch *launch)
 	finish_log(&launch->family, launch->result.wait_status, duration_ns, &launch->diags);
 	finish_pack(&launch->family, &summary, &launch->diags);
 	if (!summary.recorded)
-		diag_add(&launch->diags, DIAG_WARNING,
-			 "The collector did not start inside the program: nothing was recorded for "
-			 "it (%s)",
-			 getenv(PARAMS_ENV_EXPERIMENT)
-				 ? "this command is being collected itself, and the program with it"
-				 : "does something take LD_PRELOAD out of its environment?");
+		explain_silence(launch, summary.error);
 	launch->recorded = summary.recorded;
 	show_diags(stderr, &launch->diags);
 	if (!launch->options.quiet)

@@ -208,3 +208,23 @@ bool options_read_signal(const char *text, size_t length, int *number)
 	}
 	return false;
 }
+
+bool options_read_heap(const char *text, char param[OPTIONS_TRACE_ROOM])
+{
+	static const struct unit units[] = {
+		{"", 1}, {"k", 1 << 10}, {"m", 1 << 20}, {"g", 1 << 30}, {NULL, 0}};
+	double bytes;
+
+	if (!strcmp(text, "on") || !strcmp(text, "off")) {
+		snprintf(param, OPTIONS_TRACE_ROOM, "%s", text[1] == 'n' ? "all" : "");
+		return true;
+	}
+	if (strncmp(text, "sample=", strlen("sample=")) != 0)
+		return false;
+	text += strlen("sample=");
+	if (!read_number(&text, &bytes) || !read_unit(text, text + strlen(text), units, &bytes) ||
+	    bytes < 1 || bytes > 1e12)
+		return false;
+	snprintf(param, OPTIONS_TRACE_ROOM, "%.0f", bytes);
+	return true;
+}

@@ -53,6 +53,12 @@ static bool take_clock(struct parser *parser, const char *argument)
 	       refuse(parser, "Unrecognized clock-profiling interval", argument);
 }
 
+static bool take_heap(struct parser *parser, const char *argument)
+{
+	return options_read_heap(argument, parser->options->trace[TRACE_HEAP]) ||
+	       refuse(parser, "Unrecognized heap tracing parameter", argument);
+}
+
 static bool take_sample(struct parser *parser, const char *argument)
 {
 	uint32_t *period = &parser->options->sample_s;
@@ -293,6 +299,10 @@ static const struct option table[] = {
 	{'p', "clock", "off|lo|hi|on|N[m|u]", ONCE, take_clock,
 	 "clock profiling: on is every 10.007 ms of a thread's time, hi 0.997, lo 100.003; "
 	 "N counts ms, or with u µs (default: on)"},
+	{'H', "heap", "on|off|sample=BYTES", ONCE, take_heap,
+	 "heap tracing: every allocation and release of memory, or a sample of one in so many "
+	 "bytes "
+	 "(512k)"},
 	{'S', "sample", "off|on|N", ONCE, take_sample,
 	 "process-wide usage every N seconds (default: on, 1)"},
 	{'F', "follow", "on|off|=REGEX", ONCE, take_follow,
@@ -330,7 +340,6 @@ static const struct option table[] = {
 	/* In the family's other members; an old command line that switches one off still works. */
 	{'h', NULL, "COUNTERS", 0, NULL, "hardware counters"},
 	{'s', NULL, "THRESHOLD", 0, NULL, "synchronization tracing"},
-	{'H', NULL, "on|off", 0, NULL, "heap tracing"},
 	{'i', NULL, "on|off", 0, NULL, "I/O tracing"},
 	{'M', NULL, "VERSION", 0, NULL, "MPI programs"},
 	{'m', NULL, "on|off", 0, NULL, "MPI tracing"},
@@ -349,6 +358,17 @@ const char *options_engine_name(enum options_engine engine)
 	static const char *const names[] = {"auto", "perf", "monitor"};
 
 	return names[engine];
+}
+
+bool options_wrap(const struct options *options)
+{
+	return *options->trace[TRACE_HEAP] || *options->trace[TRACE_SYNC] ||
+	       *options->trace[TRACE_IO];
+}
+
+bool options_trace(const struct options *options)
+{
+	return options_wrap(options) || *options->trace[TRACE_COUNTER];
 }
 
 void options_follow_text(const struct options *options, struct strbuf *out)

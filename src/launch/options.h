@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 #include "base/strbuf.h"
+#include "format/trace.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,6 +18,7 @@ enum {
 	OPTIONS_CLOCK_MIN_US = 100,
 	OPTIONS_CLOCK_MAX_US = 1000000,
 	OPTIONS_COMMENTS_MAX = 10,
+	OPTIONS_TRACE_ROOM = 512,
 };
 
 enum options_engine { OPTIONS_ENGINE_AUTO, OPTIONS_ENGINE_PERF, OPTIONS_ENGINE_MONITOR };
@@ -31,6 +33,8 @@ struct options {
 	enum options_action action;
 	uint32_t clock_us; /* 0: no clock profiling */
 	uint32_t sample_s; /* 0: no periodic sample points */
+	/* what the collector's parameters say of each kind of trace data; "": it is off */
+	char trace[TRACE_KINDS][OPTIONS_TRACE_ROOM];
 	bool follow;
 	const char *follow_regex; /* -F =REGEX without the sign, else NULL */
 	const char *output;	  /* NULL: test.N.er */
@@ -64,6 +68,10 @@ enum status options_parse(struct options *options, char **argv, struct diag_list
 
 const char *options_engine_name(enum options_engine engine);
 
+/* Whether any trace data is asked for; … any that takes the program's calls to be wrapped. */
+bool options_trace(const struct options *options);
+bool options_wrap(const struct options *options);
+
 /* Appends the -F setting as the log has it: on, off or =REGEX. */
 void options_follow_text(const struct options *options, struct strbuf *out);
 
@@ -91,6 +99,8 @@ bool options_read_signal(const char *text, size_t length, int *number);
 /* USR1, RTMIN+3 */
 enum { OPTIONS_SIGNAL_ROOM = 16 };
 void options_signal_name(int number, char name[OPTIONS_SIGNAL_ROOM]);
+/* on, off, or sample=BYTES with k, m or g: what the parameters say of heap tracing. */
+bool options_read_heap(const char *text, char param[OPTIONS_TRACE_ROOM]);
 /* A whole number 1..max in decimal digits. */
 bool options_read_count(const char *text, uint32_t max, uint32_t *value);
 

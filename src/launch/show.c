@@ -22,6 +22,20 @@ static void show_clock(FILE *file, const struct show_run *run)
 	putc('\n', file);
 }
 
+static void show_traces(FILE *file, const struct options *options)
+{
+	static const char *const names[TRACE_KINDS] = {
+		[TRACE_HEAP] = "heap tracing",
+		[TRACE_SYNC] = "synchronization tracing",
+		[TRACE_IO] = "I/O tracing",
+		[TRACE_COUNTER] = "counter overflow profiling",
+	};
+
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		if (*options->trace[kind])
+			fprintf(file, "\t%s enabled, %s\n", names[kind], options->trace[kind]);
+}
+
 static void show_follow(FILE *file, const struct options *options)
 {
 	if (options->follow_regex)
@@ -68,6 +82,7 @@ void show_parameters(FILE *file, const struct show_run *run)
 		"\texpt_name = %s\n",
 		run->argv[0], run->name);
 	show_clock(file, run);
+	show_traces(file, options);
 	show_follow(file, options);
 	if (options->sample_s)
 		fprintf(file, "\tperiodic sampling, %" PRIu32 " secs.\n", options->sample_s);
@@ -98,8 +113,8 @@ void show_start(int fd, const struct show_run *run, pid_t pid, bool old_name)
 		dprintf(fd, "Creating experiment directory %s (Process ID: %d) ...\n", run->name,
 			(int)pid);
 	else if (!run->options->clock_us)
-		dprintf(fd, "%s: %s: recording %s (pid %d), statistics only\n", program_name,
-			run->name, program, (int)pid);
+		dprintf(fd, "%s: %s: recording %s (pid %d), %s\n", program_name, run->name, program,
+			(int)pid, options_trace(run->options) ? "tracing" : "statistics only");
 	else
 		dprintf(fd, "%s: %s: recording %s (pid %d), engine %s, %g ms\n", program_name,
 			run->name, program, (int)pid, run->engine, run->options->clock_us / 1000.0);

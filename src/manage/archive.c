@@ -108,7 +108,9 @@ static bool is_wanted(const struct archiver *archiver, const struct load_file *f
 		return false;
 	switch (archiver->request->objects) {
 	case MANAGE_OBJECTS_OWN:
-		return !is_system_file(file->map->path) && strcmp(slash + 1, PARAMS_LIBRARY_NAME);
+		return !is_system_file(file->map->path) &&
+		       strcmp(slash + 1, PARAMS_LIBRARY_NAME) != 0 &&
+		       strcmp(slash + 1, PARAMS_LIBRARY_NAME_TRACE) != 0;
 	case MANAGE_OBJECTS_USED:
 		return file->used;
 	case MANAGE_OBJECTS_ALL:

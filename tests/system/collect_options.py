@@ -444,6 +444,13 @@ class Surroundings(Case):
         self.assertEqual((params['p'], params['F'], params['s']), ('100003', 'on', self.log().get('mono_ns')))
         self.assertIn(params['e'], ('perf', 'monitor'))
 
+    def test_traced(self):
+        out = self.good('-p', 'off', '-H', 'sample=512k', 'env').stdout
+        env = dict(line.split('=', 1) for line in out.splitlines() if '=' in line)
+        self.assertEqual(env['LD_PRELOAD'].split(':')[0], str(DRIVER.parent / 'libhelio-collector-trace.so'))
+        self.assertIn(';H:524288;', env['HELIO_COLLECTOR_PARAMS'])
+        self.assertEqual(self.settings()['heap'], '524288')
+
     def test_descriptors(self):
         self.same(PYTHON, '-c', 'import os; print(sorted(os.listdir("/proc/self/fd")))')
 

@@ -336,9 +336,25 @@ static void test_actions(void **state)
 	assert_int_equal(options.action, OPTIONS_VERSION);
 }
 
+static void test_heap(void **state)
+{
+	accept("-H on x");
+	assert_string_equal(options.trace[TRACE_HEAP], "all");
+	assert_true(options_trace(&options) && options_wrap(&options));
+	accept("--heap=sample=512k x");
+	assert_string_equal(options.trace[TRACE_HEAP], "524288");
+	accept("-H sample=1 x");
+	assert_string_equal(options.trace[TRACE_HEAP], "1");
+	accept("-H off x");
+	assert_false(options_trace(&options));
+	refuse("-H 512k x", "Unrecognized heap tracing parameter '512k'");
+	refuse("-H sample=0 x", "Unrecognized heap tracing parameter 'sample=0'");
+	refuse("-H sample=5q x", "Unrecognized heap tracing parameter 'sample=5q'");
+}
+
 static void test_later_options(void **state)
 {
-	static const char letters[] = "hsHiMmcINrjJxR";
+	static const char letters[] = "hsiMmcINrjJxR";
 	char line[] = "-? on x";
 
 	for (const char *letter = letters; *letter; letter++) {
@@ -454,6 +470,7 @@ int main(void)
 		cmocka_unit_test(test_only_one),
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_actions),
+		cmocka_unit_test(test_heap),
 		cmocka_unit_test(test_later_options),
 		cmocka_unit_test(test_usage_names_all),
 		cmocka_unit_test(test_depth_from_environment),

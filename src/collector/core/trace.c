@@ -25,7 +25,7 @@ static _Atomic uint32_t texts[TRACE_KINDS]; /* numbers given out */
 bool trace_read_param(char key, const char *value)
 {
 	for (int kind = 0; kind < TRACE_KINDS; kind++) {
-		if (sources[kind]->key != key)
+		if (format_traces[kind].key != key)
 			continue;
 		is_on[kind] = sources[kind]->read_param(value);
 		return true;

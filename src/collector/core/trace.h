@@ -22,8 +22,8 @@
 
 struct trace_source {
 	enum trace_kind kind;
-	char key; /* in the parameters; its value is what the option says */
-	/* False: not to be recorded. The value ends at ';' or the end of the string. */
+	/* Of its key in the parameters. False: not to be recorded. The value ends at ';' or the
+	 * end of the string. */
 	bool (*read_param)(const char *value);
 	/* Where a recording begins, before the program runs or in the child of a fork; or NULL. */
 	void (*begin)(void);

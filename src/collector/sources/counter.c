@@ -7,5 +7,4 @@ static bool read_param(const char *value)
 	return value[0] && value[0] != ';';
 }
 
-const struct trace_source counter_source = {
-	.kind = TRACE_COUNTER, .key = 'h', .read_param = read_param};
+const struct trace_source counter_source = {.kind = TRACE_COUNTER, .read_param = read_param};

@@ -8,4 +8,4 @@ static bool read_param(const char *value)
 	return value[0] && value[0] != ';';
 }
 
-const struct trace_source heap_source = {.kind = TRACE_HEAP, .key = 'H', .read_param = read_param};
+const struct trace_source heap_source = {.kind = TRACE_HEAP, .read_param = read_param};

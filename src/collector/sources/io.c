@@ -7,4 +7,4 @@ static bool read_param(const char *value)
 	return value[0] && value[0] != ';';
 }
 
-const struct trace_source io_source = {.kind = TRACE_IO, .key = 'i', .read_param = read_param};
+const struct trace_source io_source = {.kind = TRACE_IO, .read_param = read_param};

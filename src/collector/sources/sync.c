@@ -7,4 +7,4 @@ static bool read_param(const char *value)
 	return value[0] && value[0] != ';';
 }
 
-const struct trace_source sync_source = {.kind = TRACE_SYNC, .key = 'S', .read_param = read_param};
+const struct trace_source sync_source = {.kind = TRACE_SYNC, .read_param = read_param};
