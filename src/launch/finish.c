@@ -68,6 +68,17 @@ void finish_log(const struct family *family, int wait_status, uint64_t tstamp_ns
 	close(fd);
 }
 
+/* Whether the collector began in the founder, and why not. */
+static void read_beginning(const char *text, struct finish_summary *summary)
+{
+	const char *line = strstr(text, "\n<event kind=\"error\"");
+	uint64_t error;
+
+	summary->recorded = strstr(text, "\n<collector ");
+	if (!summary->recorded && line && xml_read_number(line + 1, "errno", &error))
+		summary->error = (int)error;
+}
+
 static void read_counters(const struct family *family, const struct member *member,
 			  struct finish_summary *summary)
 {
@@ -75,7 +86,7 @@ static void read_counters(const struct family *family, const struct member *memb
 	const char *line = text;
 
 	if (text && !*member->name)
-		summary->recorded = strstr(text, "\n<collector ");
+		read_beginning(text, summary);
 	while (line && (line = strstr(line, "\n<event kind=\"counters\""))) {
 		uint64_t value;
 

@@ -15,6 +15,7 @@ struct finish_summary {
 	unsigned running; /* descendants that go on, and are recorded on */
 	bool recorded;	  /* the collector did start in the founder */
 	bool counted;	  /* some experiment told its number of events */
+	int error;	  /* errno by which the founder's could not be begun, or 0 */
 };
 
 /*

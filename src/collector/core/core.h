@@ -278,6 +278,8 @@ void log_event_begin(struct text *line, const char *kind);
 void log_event_begin_at(struct text *line, const char *kind, uint64_t time_ns);
 void log_event_end(struct text *line);
 void log_warning(const char *message, int error);
+/* The same, for what ended the recording. */
+void log_error(const char *message, int error);
 
 /* sample.c */
 void sample_write(enum format_sample_kind kind, const char *label);

@@ -71,16 +71,26 @@ void log_event_end(struct text *line)
 	log_append(FORMAT_FILE_LOG, line);
 }
 
-void log_warning(const char *message, int error)
+static void log_message(const char *kind, const char *message, int error)
 {
 	char room[512];
 	struct text line = TEXT_ON(room);
 
-	log_event_begin(&line, "warning");
+	log_event_begin(&line, kind);
 	text_attribute(&line, "text", message);
 	if (error)
 		text_attribute_decimal(&line, "errno", error);
 	log_event_end(&line);
+}
+
+void log_warning(const char *message, int error)
+{
+	log_message("warning", message, error);
+}
+
+void log_error(const char *message, int error)
+{
+	log_message("error", message, error);
 }
 
 /* A descendant's log begins with what the launcher wrote into the founder's. */

@@ -263,9 +263,8 @@ static bool begin_recording(void)
 	collector.begin_ns = clock_now_ns();
 	atomic_store(&collector.pid, sys_getpid());
 	int result = claim_directory();
-	if (result)
-		return false;
-	result = log_open();
+	if (!result)
+		result = log_open();
 	if (!result)
 		result = modules_open();
 	if (!result)
@@ -275,8 +274,8 @@ static bool begin_recording(void)
 	if (!result)
 		result = trace_open();
 	if (result)
-		log_warning("the experiment could not be begun; this process is not recorded",
-			    -result);
+		log_error("the experiment could not be begun; this process is not recorded",
+			  -result);
 	else
 		control_open();
 	return !result;
