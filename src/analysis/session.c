@@ -292,6 +292,18 @@ const struct process_info *session_process(const struct session *session, size_t
 	return &session->processes.items[index];
 }
 
+bool session_has_trace(const struct session *session, enum trace_kind kind)
+{
+	for (size_t i = 0; i < session->experiments.count; i++) {
+		const struct experiment *experiment = session->experiments.items[i];
+
+		for (size_t k = 0; k < experiment->processes.count; k++)
+			if (experiment->processes.items[k].traces[kind].present)
+				return true;
+	}
+	return false;
+}
+
 const struct diag_list *session_warnings(const struct session *session)
 {
 	return &session->warnings;

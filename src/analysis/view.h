@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "experiment/log.h"
 #include "experiment/overview.h"
+#include "format/trace.h"
 #include "object/object.h"
 
 #include <stdbool.h>
@@ -201,6 +202,8 @@ const struct process_info *session_process(const struct session *session, size_t
 size_t session_load_object_count(const struct session *session);
 void session_load_object(const struct session *session, size_t index,
 			 struct load_object_info *info);
+/* Whether a process has recorded this kind of data, be it that there was nothing to record. */
+bool session_has_trace(const struct session *session, enum trace_kind kind);
 /* Warnings that concern the numbers of every view: damage, drops, a process still running. */
 const struct diag_list *session_warnings(const struct session *session);
 

@@ -14,11 +14,29 @@ enum argument_kind {
 enum command_group {
 	GROUP_FUNCTIONS,
 	GROUP_CALLS,
+	GROUP_TRACES,
+	GROUP_INDEX,
 	GROUP_LISTS,
+	GROUP_FILTERS,
 	GROUP_METRICS,
 	GROUP_OUTPUT,
+	GROUP_DEFAULTS,
 	GROUP_OTHER,
 	GROUP_COUNT,
+};
+
+/* Data without which a command has nothing to show. */
+enum command_data {
+	DATA_ANY, /* whatever there is */
+	DATA_HEAP,
+	DATA_SYNC,
+	DATA_IO,
+	DATA_COUNTERS,
+	DATA_ADDRESSES, /* counters with the address that an instruction used */
+	DATA_COUNTS,
+	DATA_OPENMP,
+	DATA_RACES,
+	DATA_DEADLOCKS,
 };
 
 struct command {
@@ -27,17 +45,20 @@ struct command {
 	unsigned min_arguments, max_arguments;
 	enum argument_kind optional; /* kind of the arguments beyond min_arguments */
 	enum command_group group;
-	const char *arguments; /* for help: "NAME [N]" */
+	const char *arguments; /* for help: "NAME [N]"; NULL: none */
 	const char *help;
 	/* False after say_error(). NULL: known, but not available; `help` says what is missing.
 	 */
 	bool (*run)(struct print *print, char **arguments, size_t count);
 	bool no_session; /* needs no experiment */
+	enum command_data data;
 };
 
 /* All commands, those not available at the end. NULL after the last. */
 const struct command *command_at(size_t index);
 const char *command_group_title(enum command_group group);
+/* Whether the experiments hold the data. False after say_error(), which says how to record it. */
+bool command_check_data(struct print *print, enum command_data data);
 
 /*
  * A command by its name, an alias or a unique beginning of one, without regard

@@ -11,9 +11,10 @@ enum { HELP_COLUMN = 34 };
 
 static void put_command(FILE *file, const struct command *command)
 {
-	char *usage = xasprintf("%s%s%s%s %s", command->name, command->aliases ? "[" : "",
-				command->aliases ? command->aliases : "",
-				command->aliases ? "]" : "", command->arguments);
+	char *usage =
+		xasprintf("%s%s%s%s %s", command->name, command->aliases ? "[" : "",
+			  command->aliases ? command->aliases : "", command->aliases ? "]" : "",
+			  command->arguments ? command->arguments : "");
 
 	if (strlen(usage) > HELP_COLUMN - 2)
 		fprintf(file, "    %s\n    %*s%s\n", usage, HELP_COLUMN, "", command->help);
@@ -48,8 +49,9 @@ static void json_command(struct json_report *report, const struct command *comma
 	}
 	json_report_row(report,
 			json_pack("{s:s, s:o, s:s, s:s, s:s}", "name", command->name, "aliases",
-				  aliases, "arguments", command->arguments, "help", command->help,
-				  "group", command_group_title(command->group)));
+				  aliases, "arguments",
+				  command->arguments ? command->arguments : "", "help",
+				  command->help, "group", command_group_title(command->group)));
 }
 
 static void json_help(struct print *print, const struct command *only)

@@ -223,8 +223,8 @@ def exit_statuses(t):
     experiment = golden(t)
     for status, words in ((0, ('-functions', experiment)), (0, ('--version',)), (0, ('--help',)), (0, ('-help',)),
                           (1, ()), (1, ('-functions',)), (1, ('-functions', 'none.er')), (1, ('-fsingle', 'nobody', experiment)),
-                          (1, ('-metrics', 'e.bogus', experiment)), (2, ('-f', experiment)), (2, ('-nonsense', experiment)),
-                          (2, ('-leaks', experiment)), (2, ('-fsingle',)), (2, ('--color=blue', experiment)),
+                          (1, ('-metrics', 'e.bogus', experiment)), (1, ('-leaks', experiment)), (1, ('-races', experiment)),
+                          (2, ('-f', experiment)), (2, ('-nonsense', experiment)), (2, ('-fsingle',)), (2, ('--color=blue', experiment)),
                           (3, ('-script', 'none', experiment))):
         printed(t, *words, status=status)
     # One good experiment is enough; the other is named on stderr.
@@ -236,7 +236,9 @@ def exit_statuses(t):
 def messages(t):
     experiment = golden(t)
     for text, words in (('Ambiguous command: -f', ('-f', experiment)), ('did you mean functions', ('-functoins', experiment)),
-                        ('Invalid command: -zzz', ('-zzz', experiment)), ('heap tracing data', ('-leaks', experiment)),
+                        ('Invalid command: -zzz', ('-zzz', experiment)), ('No heap data: record it with helio collect -H on', ('-leaks', experiment)),
+                        ('No I/O data: record it with helio collect -i on', ('-iostat', experiment)),
+                        ('helio collect does not record any', ('-races', experiment)),
                         ('Missing experiment directory', ('-functions',)),
                         ('No valid experiments loaded; exiting', ('-functions', 'none.er')),
                         ('No data recorded to support metric specification: e.bogus', ('-metrics', 'e.bogus', experiment))):

@@ -165,7 +165,7 @@ static void command_lines(void **state)
 	PARSED("| -odd.er", "--", "-odd.er");
 	PARSED("error", "-f", "a.er");
 	PARSED("error", "-nonsense", "a.er");
-	PARSED("error", "-leaks", "a.er");
+	PARSED("leaks | a.er", "-leaks", "a.er");
 	PARSED("error", "-fsingle", "-functions", "a.er");
 	PARSED("error", "-sort");
 	PARSED("error", "--color=blue", "a.er");
