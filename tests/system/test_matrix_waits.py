@@ -61,3 +61,10 @@ def stopped(t, engine):
     for result, _ in t.like_bare(engine, t.target('interrupted'), 'stop'):
         for line in result.out.splitlines():
             t.check(line.endswith(': 0 errno 0, too short 0, too long 0'), line)
+
+
+@test(engines=True)
+def stopped_over_and_over(t, engine):
+    """A signal of ours that comes when the kernel is about to continue a call after a stop."""
+    for result, _ in t.like_bare(engine, t.target('interrupted'), 'storm', intervals=('100u',)):
+        t.equal(result.out, 'failed: 0 polls, 0 sleeps\n', 'calls')

@@ -6,7 +6,7 @@
  *
  * Argument "unseen": handlers are installed by a function that nobody interposes.
  * Argument "stop": the signals are SIGSTOP and SIGCONT, which nobody handles; calls go on with the
- * time that remains.
+ * time that remains. "storm": so many of them that many meet a call that is about to go on.
  */
 #include "target.h"
 
@@ -317,6 +317,32 @@ static void stops(void)
 	waitpid(child, NULL, 0);
 }
 
+/* Stops and goes on all the time; says how many calls failed. */
+static void storm(void)
+{
+	enum { CALLS = 150 };
+	const struct timespec some = {0, 7000000};
+	pid_t parent = getpid(), child = fork();
+	int polls = 0, sleeps = 0;
+
+	if (child == 0) {
+		while (!shared->done) {
+			kill(parent, SIGSTOP);
+			snooze(150);
+			kill(parent, SIGCONT);
+			snooze(150);
+		}
+		_exit(0);
+	}
+	for (int i = 0; i < CALLS; i++) {
+		polls += poll(NULL, 0, 7) != 0;
+		sleeps += nanosleep(&some, NULL) != 0;
+	}
+	shared->done = 1;
+	waitpid(child, NULL, 0);
+	printf("failed: %d polls, %d sleeps\n", polls, sleeps);
+}
+
 int main(int argc, char **argv)
 {
 	char name[] = "interrupted.XXXXXX";
@@ -336,6 +362,8 @@ int main(int argc, char **argv)
 		install = __sigaction;
 	if (argc > 1 && !strcmp(argv[1], "stop"))
 		stops();
+	else if (argc > 1 && !strcmp(argv[1], "storm"))
+		storm();
 	else
 		handlers();
 	return 0;

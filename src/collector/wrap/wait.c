@@ -224,16 +224,24 @@ static bool may_be_ended(void)
 	return !pending_signals() && handled_signals(~OUR_SIGNALS, false);
 }
 
-static void go_on_after_eintr(ucontext_t *context, uint64_t site, long call, bool sent)
+/* What the kernel would go on with by itself: our sigreturn would make it forget. */
+static void continue_call(ucontext_t *context, long call)
 {
 	static const struct request restart = {.call = SYS_restart_syscall};
+	greg_t *regs = context->uc_mcontext.gregs;
+
+	regs[REG_RAX] = wait_make_call(context, call, &restart);
+	if (regs[REG_RAX] == -EINTR)
+		regs[REG_RCX] = 0;
+}
+
+static void go_on_after_eintr(ucontext_t *context, uint64_t site, long call, bool sent)
+{
 	greg_t *regs = context->uc_mcontext.gregs;
 	enum kind kind = kind_of(call, regs);
 
 	if (kind == KIND_CONTINUED) {
-		regs[REG_RAX] = wait_make_call(context, call, &restart);
-		if (regs[REG_RAX] == -EINTR)
-			regs[REG_RCX] = 0;
+		continue_call(context, call);
 	} else if (sent ? kind >= KIND_TIMED : kind == KIND_ANEW && !may_be_ended()) {
 		put_back(regs, site, call);
 	}
@@ -274,13 +282,15 @@ void wait_go_on(void *context, bool sent)
 	if (!site || atomic_load_explicit(&collector.silent, memory_order_relaxed) ||
 	    ((put_back || ended) && meets_ungated(context, site)))
 		return;
-	if (put_back) {
-		mark_restarted(regs);
-		return;
-	}
 	long call = call_number(site, (uint64_t)regs[REG_RDI], (uint64_t)regs[REG_RSI]);
 
-	if (ended)
+	if (put_back && regs[REG_RAX] == SYS_restart_syscall) {
+		/* After a stop: the thread was about to continue its call when our signal came. */
+		regs[REG_RIP] = regs[REG_RCX];
+		continue_call(context, call);
+	} else if (put_back) {
+		mark_restarted(regs);
+	} else if (ended)
 		go_on_after_eintr(context, site, call, sent);
 	else if (regs[REG_RAX] > 0 && sent)
 		transfer_finish(context, call);
