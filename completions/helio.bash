@@ -127,10 +127,10 @@ _helio_manage() {
 	-a | --archive) [[ $subcommand == archive ]] && _helio_words 'off own usedldobjects ldobjects usedsrc src' "$cur" && return ;;
 	-s | --source) _helio_words 'no used all' "$cur" && return ;;
 	-m | --match) return ;;
-	-d | --directory) _helio_files -d "$cur" && return ;;
+	-d | --directory | -r | --relative) _helio_files -d "$cur" && return ;;
 	esac
 	case $subcommand in
-	archive) options+=' --archive --source --match --directory --founder --force --quiet' ;;
+	archive) options+=' --archive --source --match --directory --relative --founder --force --quiet' ;;
 	rm) options+=' --interactive --force' ;;
 	check) options+=' --json --quiet' ;;
 	ls | info) options+=' --json' ;;

@@ -3,22 +3,32 @@
  * manage's. */
 #include "cli/collect.h"
 
+#include "base/memory.h"
 #include "launch/launch.h"
 #include "launch/show.h"
 #include "manage/manage.h"
 
 #include <stdlib.h>
 
+/* Options of `helio archive`, for what is kept by itself. */
+static const char more_options[] = "SP_ARCHIVE_ARGS";
+
 static void archive(const struct launch_call *call)
 {
 	struct manage_archive_request request = {.command = "helio collect"};
 	struct diag_list diags = {0};
+	const char *more = getenv(more_options);
+	char *words = more ? xstrdup(more) : NULL;
 	bool known = call->archive_newer ? manage_archive_mode(call->archive, &request)
 					 : manage_archive_collect_mode(call->archive, &request);
 
-	if (known)
+	if (known && request.objects != MANAGE_OBJECTS_NONE) {
+		if (words)
+			manage_archive_options(more_options, words, &request);
 		manage_archive(call->experiment, &request, &diags);
+	}
 	show_diags(stderr, &diags);
+	free(words);
 }
 
 static int run(char **argv, bool old_name)

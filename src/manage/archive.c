@@ -61,6 +61,7 @@ bool manage_archive_mode(const char *word, struct manage_archive_request *reques
 		{NULL},
 	};
 
+	request->size_limit = request->total_limit = 0;
 	return set_mode(modes, word, request);
 }
 
@@ -140,14 +141,31 @@ static bool exists(const char *path)
 	return !stat(path, &info);
 }
 
+/* What a link at `place` is to hold, or NULL with errno. */
+static char *link_text(const struct archiver *archiver, const char *place, const char *name)
+{
+	char *target = xasprintf("%s/%s", archiver->store, name);
+
+	if (!archiver->request->relative)
+		return target;
+	char *folder = xasprintf("%.*s", (int)(strrchr(place, '/') - place), place);
+	char *real = realpath(folder, NULL);
+	char *text = real ? tree_relative(real, target) : NULL;
+
+	free(real);
+	free(folder);
+	free(target);
+	return text;
+}
+
 /* With a common archive the experiment gets a link to what lies there. */
 static bool link_to_common(const struct archiver *archiver, const char *name)
 {
-	char *target = xasprintf("%s/%s", archiver->store, name);
 	char *place = xasprintf("%s/%s", archiver->experiment->archives, name);
+	char *target = link_text(archiver, place, name);
 	bool ok = exists(place);
 
-	if (!ok) {
+	if (!ok && target) {
 		unlink(place); /* a link to what is gone */
 		ok = !symlink(target, place);
 	}

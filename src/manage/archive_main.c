@@ -31,6 +31,7 @@ static void put_usage(const char *program)
 	       "  -m, --match REGEX    only sources whose path matches\n"
 	       "  -d, --directory DIR  keep the copies in DIR, and links to them in the "
 	       "experiment\n"
+	       "  -r, --relative DIR   the same with relative links: both can be moved together\n"
 	       "  -n, --founder        leave out what only descendant processes used\n"
 	       "  -F, --force          copy anew what is there already\n"
 	       "  -q, --quiet          write warnings into archive.log only\n"
@@ -73,12 +74,15 @@ static bool take(struct arguments *arguments, const char *program, int letter)
 		       refuse(program, "Sources are no, used or all, not", optarg);
 	case 'A':
 		request->objects = MANAGE_OBJECTS_ALL;
+		request->size_limit = request->total_limit = 0;
 		return true;
 	case 'm':
 		request->source_regex = optarg;
 		return true;
 	case 'd':
+	case 'r':
 		request->directory = optarg;
+		request->relative = letter == 'r';
 		return true;
 	case 'n':
 		return request->founder_only = true;
@@ -102,6 +106,7 @@ static bool parse(struct arguments *arguments, const char *program, int argc, ch
 		{"source", required_argument, NULL, 's'},
 		{"match", required_argument, NULL, 'm'},
 		{"directory", required_argument, NULL, 'd'},
+		{"relative", required_argument, NULL, 'r'},
 		{"founder", no_argument, NULL, 'n'},
 		{"force", no_argument, NULL, 'F'},
 		{"quiet", no_argument, NULL, 'q'},
@@ -111,9 +116,27 @@ static bool parse(struct arguments *arguments, const char *program, int argc, ch
 	};
 	int letter;
 
-	while ((letter = getopt_long(argc, argv, "a:As:m:d:nFqVh", options, NULL)) >= 0)
+	while ((letter = getopt_long(argc, argv, "a:As:m:d:r:nFqVh", options, NULL)) >= 0)
 		if (!take(arguments, program, letter))
 			return false;
+	return true;
+}
+
+bool manage_archive_options(const char *source, char *words, struct manage_archive_request *request)
+{
+	enum { WORDS = 64 };
+	struct arguments arguments = {.request = *request};
+	char *argv[WORDS + 1] = {(char *)(uintptr_t)source}, *rest = words;
+	int argc = 1;
+
+	while (argc < WORDS && (argv[argc] = strtok_r(rest, " \t\n", &rest)))
+		argc++;
+	optind = 0;
+	if (!parse(&arguments, source, argc, argv))
+		return false;
+	if (optind < argc || arguments.help || arguments.version)
+		return refuse(source, "holds options of helio archive only, not", argv[argc - 1]);
+	*request = arguments.request;
 	return true;
 }
 

@@ -29,6 +29,7 @@ struct manage_archive_request {
 	const char *source_regex; /* only sources whose path matches this ERE, or NULL */
 	const char *directory;	  /* keep the copies here and links in the experiment, or NULL */
 	const char *command;	  /* for archive.log */
+	bool relative;		  /* … by relative paths: both may be moved together */
 	bool founder_only;	  /* leave the descendants' load objects out */
 	bool rewrite;		  /* also what is there already */
 	bool quiet;		  /* warnings go to archive.log only */
@@ -38,7 +39,7 @@ struct manage_archive_request {
 
 /*
  * Sets what a word of `-a MODE` stands for, without regard to case: off, own,
- * usedldobjects, ldobjects (on), usedsrc, src (all).  False: no such word.
+ * usedldobjects, ldobjects (on), usedsrc, src (all), and lifts the limits.  False: no such word.
  */
 bool manage_archive_mode(const char *word, struct manage_archive_request *request);
 /*
@@ -47,6 +48,14 @@ bool manage_archive_mode(const char *word, struct manage_archive_request *reques
  * usedldobjects, src = usedsrc.
  */
 bool manage_archive_collect_mode(const char *word, struct manage_archive_request *request);
+
+/*
+ * Adds what blank-separated options of `helio archive` say; request points into `words` from
+ * then on.  False: they are no such options, `source` (where they stand) said so on stderr, and
+ * request is as it was.
+ */
+bool manage_archive_options(const char *source, char *words,
+			    struct manage_archive_request *request);
 
 /*
  * Copies into PATH/archives what is asked for and is here as it was measured,

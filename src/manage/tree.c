@@ -2,6 +2,7 @@
 #include "manage/tree.h"
 
 #include "base/memory.h"
+#include "base/strbuf.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -308,4 +309,21 @@ uint64_t tree_bytes(const char *path)
 	if (fts)
 		fts_close(fts);
 	return bytes;
+}
+
+char *tree_relative(const char *directory, const char *path)
+{
+	struct strbuf relative = {0};
+	size_t same = 0, i;
+
+	for (i = 0; directory[i] && directory[i] == path[i]; i++)
+		if (path[i] == '/')
+			same = i;
+	if (!directory[i] && path[i] == '/')
+		same = i;
+	for (i = same; directory[i]; i++)
+		if (directory[i] == '/')
+			strbuf_puts(&relative, "../");
+	strbuf_puts(&relative, path + same + 1);
+	return strbuf_steal(&relative);
 }

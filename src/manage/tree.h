@@ -20,6 +20,8 @@ bool tree_remove(const char *path);
 bool tree_rename(const char *from, const char *to);
 /* Makes a directory and those above it. */
 bool tree_make_directories(const char *path);
+/* How a link in `directory` names `path`, both absolute and without links; the caller's to free. */
+char *tree_relative(const char *directory, const char *path);
 /* The sizes of all files added up. */
 uint64_t tree_bytes(const char *path);
 

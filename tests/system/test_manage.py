@@ -150,6 +150,21 @@ def archive_modes(t):
 
 
 @test
+def archive_that_moves_along(t):
+    """-r: the experiment and the directory that it shares, moved together; a file in the way of none."""
+    place = build_program(t)
+    home = t.directory / 'home'
+    home.mkdir()
+    experiment = t.collect(place / 'prog', options=('-A', 'off')).experiment
+    helio(t, 'mv', experiment, home)
+    helio(t, 'archive', '-r', home / 'common', '-s', 'used', '-m', 'program.c', home / experiment.name)
+    home.rename(t.directory / 'away')
+    for kept, original in ((f'sources{place}/program.c', 'program.c'), ('prog.*[0-9a-f]', 'prog')):
+        found, = (t.directory / 'away' / experiment.name / 'archives').glob(kept)
+        t.check(found.is_symlink() and filecmp.cmp(found, place / original, shallow=False), f'{found}')
+
+
+@test
 def archive_at_the_end_of_a_run(t):
     """collect -A and -a; what a build made and removed again is no news."""
     place = build_program(t)
@@ -168,6 +183,24 @@ def archive_at_the_end_of_a_run(t):
     archives, names_there = kept(words=('sh', '-c', f'cp {place}/prog conftest; ./conftest; rm conftest'))
     t.check('conftest' not in names_there, 'what was removed')
     t.check('conftest is not archived: No such file' in (archives / '..' / 'archive.log').read_text(), 'archive.log')
+
+
+@test
+def archive_by_environment(t):
+    """SP_ARCHIVE_ARGS: options for what a run keeps by itself, but for -A off; what is wrong there is said."""
+    place = build_program(t)
+
+    def kept(value, *options):
+        result = t.collect(place / 'prog', options=('-q', *options), env={'SP_ARCHIVE_ARGS': value})
+        return {p.name.split('.')[0] for p in (result.experiment / 'archives').iterdir()} - {'[vdso]'}, result.err
+
+    t.equal(kept('-s used -m program[.]c'), ({'prog', 'libwork', 'sources'}, ''), '-s used')
+    t.equal(kept(' -a ldobjects ')[0] >= {'prog', 'libwork', 'libc', 'ld-linux-x86-64'}, True, '-a ldobjects')
+    t.equal(kept('-s used', '-A', 'off'), (set(), ''), '-A off')
+    for wrong, word in (('-z', 'z'), ('test.1.er', 'test.1.er'), ('-s most', 'most')):
+        names_there, said = kept(wrong)
+        t.check('SP_ARCHIVE_ARGS' in said and word in said, f'{wrong}: {said}')
+        t.equal(names_there, {'prog', 'libwork'}, f'{wrong}: as without')
 
 
 @test

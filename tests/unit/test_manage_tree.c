@@ -131,13 +131,32 @@ static void test_directories(void **state)
 	assert_int_equal(errno, ENOTDIR);
 }
 
+static void test_relative_paths(void **state)
+{
+	static const char *const pairs[][3] = {{"/a/b", "/a/b/c", "c"},
+					       {"/a/b", "/a/bc", "../bc"},
+					       {"/a/bc", "/a/b", "../b"},
+					       {"/a/b/c", "/a/x/y", "../../x/y"},
+					       {"/a/b", "/x", "../../x"},
+					       {"/a", "/a/b/c", "b/c"},
+					       {"/a/b.er/c", "/a/b/c", "../../b/c"}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
+		char *text = tree_relative(pairs[i][0], pairs[i][1]);
+
+		assert_string_equal(text, pairs[i][2]);
+		free(text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_copy_file),   cmocka_unit_test(test_copy_that_fails),
 		cmocka_unit_test(test_holes),	    cmocka_unit_test(test_copy_tree),
 		cmocka_unit_test(test_differences), cmocka_unit_test(test_rename_and_remove),
-		cmocka_unit_test(test_directories),
+		cmocka_unit_test(test_directories), cmocka_unit_test(test_relative_paths),
 	};
 
 	return cmocka_run_group_tests(tests, enter_directory, leave_directory);
