@@ -493,6 +493,12 @@ static void attach_fini(struct attach *attach)
 	arena_fini(&attach->arena);
 }
 
+/* Nothing is kept by itself; "on" is also what stands there unasked. */
+static bool keeps_more(const struct options *options)
+{
+	return strcmp(options->archive, "on") && strcmp(options->archive, "off");
+}
+
 /* What needs our wrappers, or a program that is ours. */
 static bool know_options(struct attach *attach)
 {
@@ -502,6 +508,7 @@ static bool know_options(struct attach *attach)
 			      : options->group		    ? "-g"
 			      : options->dry_run	    ? "-n"
 			      : options->archive_newer	    ? "-a"
+			      : keeps_more(options)	    ? "-A"
 			      : options->follow_regex	    ? "-F"
 			      : *options->trace[TRACE_HEAP] ? "-H"
 			      : *options->trace[TRACE_SYNC] ? "-s"
@@ -519,10 +526,11 @@ static int attach_all(struct attach *attach)
 {
 	int code = LAUNCH_EXIT_USAGE;
 
+	if (!know_options(attach))
+		return code;
 	attach->options.follow = false;
 	attach->options.archive = "off";
-	if (know_options(attach))
-		code = prepare(attach);
+	code = prepare(attach);
 	return code ? code : record(attach);
 }
 

@@ -365,7 +365,7 @@ def by_collect(t):
 
 @test
 def options_for_others(t):
-    for words in (['-l', 'USR1'], ['-y', 'USR1'], ['-g', 'a.erg'], ['-n'], ['-F', 'on'], ['--for', '0'], ['--for', 'x']):
+    for words in (['-l', 'USR1'], ['-y', 'USR1'], ['-g', 'a.erg'], ['-A', 'copy'], ['-n'], ['-F', 'on'], ['--for', '0'], ['--for', 'x']):
         result = t.run(t.helio, 'attach', *words, '4194303')
         t.check(result.status == 1 and words[0] in result.err, f'{words}: {result.status} {result.err}')
     result = t.run(t.helio, 'attach', '--for', '1s')

@@ -71,6 +71,16 @@ def no_room_at_all(t, engine):
                 t.check(any('could not' in text for text in warnings_of(family[''])), f'{interval}: nothing in the log')
 
 
+@test
+def disk_full_from_the_start(t):
+    """No room to begin in: the program runs, and what stood in the way is named."""
+    for size in ('4k', '8k', '12k', '16k', '20k', '32k'):
+        with full_disk(t, size):
+            result = t.collect(t.target('limited'))
+            t.equal(result.out, 'signals 0\n', f'{size}: output')
+            t.check('No space left on device' in result.err and 'LD_PRELOAD' not in result.err, f'{size}: {result.err}')
+
+
 @test(engines=True)
 def disk_full(t, engine):
     """No room for the stacks, or for the events: the program goes on, and what is lost is said."""
