@@ -21,15 +21,16 @@ enum isa_kind {
 	ISA_CONDITIONAL_JUMP,
 	ISA_RETURN,
 	ISA_TRAP,    /* ud2, hlt, int3, brk: nothing runs on behind it */
-	ISA_INVALID, /* no instruction: one byte (AArch64: four), text "(bad)" */
+	ISA_INVALID, /* no instruction: one byte, "(bad)"; AArch64: a word, ".inst 0x…" */
 };
 
 struct isa_instruction {
 	uint64_t address;
 	uint8_t length; /* bytes; never 0 */
 	enum isa_kind kind;
-	bool has_target; /* a call or jump to a known address */
-	bool has_data;	 /* an operand at an address relative to this instruction */
+	bool has_target;      /* a call or jump to a known address */
+	bool has_data;	      /* an operand at an address relative to this instruction */
+	bool is_data_written; /* whose text is the address itself */
 	uint64_t target;
 	uint64_t data;
 };
@@ -56,9 +57,10 @@ void isa_decode(struct isa *isa, const uint8_t *bytes, size_t size, uint64_t add
 
 /*
  * The same, and adds its text: mnemonic, one space, operands, as objdump -d
- * writes them.  Targets are "0x401136 <symbol+0x12>"; RIP-relative operands
- * keep their form, "0x2ee4(%rip)", followed by "  # 0x404020 <symbol>".  Without
- * a symbol, or with symbolise NULL, the part in angle brackets is left out.
+ * writes them up to spacing.  Targets are "0x401136 <symbol+0x12>"; RIP-relative operands
+ * keep their form, "0x2ee4(%rip)", followed by "  # 0x404020 <symbol>"; those of
+ * AArch64 are the address itself.  Without a symbol, or with symbolise NULL, the
+ * part in angle brackets is left out.
  */
 void isa_text(struct isa *isa, const uint8_t *bytes, size_t size, uint64_t address,
 	      enum isa_syntax syntax, isa_symbolise *symbolise, void *arg,

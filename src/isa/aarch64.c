@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * AArch64: what an instruction does to the flow of control is in fixed bits of
+ * its word, read here; only the text is Capstone's.  The library is loaded when
+ * the first AArch64 program is looked at: to link with it would cost every start
+ * of the tools a millisecond.
+ */
+#include "base/memory.h"
+#include "isa/isa_private.h"
+
+#include <capstone/capstone.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT_OF_(number) #number
+#define TEXT_OF(number)	 TEXT_OF_(number)
+#define LIBRARY		 "libcapstone.so." TEXT_OF(CS_API_MAJOR)
+
+enum { WORD = 4, TEXT_LIMIT = 256 };
+
+struct aarch64 {
+	struct isa isa;
+	void *library;
+	csh handle;
+	cs_insn *instruction;
+	__typeof__(&cs_disasm_iter) disassemble;
+	__typeof__(&cs_free) free_instruction;
+	__typeof__(&cs_close) close;
+	char text[TEXT_LIMIT];
+};
+
+/* Words with these bits are of that kind; the target, if any, is a signed number of words. */
+struct pattern {
+	uint32_t mask, bits;
+	enum isa_kind kind;
+	unsigned shift, width;
+};
+static const struct pattern patterns[] = {
+	{0xfc000000, 0x94000000, ISA_CALL, 0, 26},	       /* bl */
+	{0xfc000000, 0x14000000, ISA_JUMP, 0, 26},	       /* b */
+	{0xff000000, 0x54000000, ISA_CONDITIONAL_JUMP, 5, 19}, /* b.cond, bc.cond */
+	{0x7e000000, 0x34000000, ISA_CONDITIONAL_JUMP, 5, 19}, /* cbz, cbnz */
+	{0x7e000000, 0x36000000, ISA_CONDITIONAL_JUMP, 5, 14}, /* tbz, tbnz */
+	{0xfefff800, 0xd63f0800, ISA_CALL, 0, 0},	       /* blraa … */
+	{0xfffffc1f, 0xd63f0000, ISA_CALL, 0, 0},	       /* blr */
+	{0xfefff800, 0xd61f0800, ISA_JUMP, 0, 0},	       /* braa … */
+	{0xfffffc1f, 0xd61f0000, ISA_JUMP, 0, 0},	       /* br */
+	{0xfffffc1f, 0xd65f0000, ISA_RETURN, 0, 0},	       /* ret */
+	{0xfffffbff, 0xd65f0bff, ISA_RETURN, 0, 0},	       /* retaa, retab */
+	{0xffe0001f, 0xd4200000, ISA_TRAP, 0, 0},	       /* brk */
+	{0xffff0000, 0x00000000, ISA_TRAP, 0, 0},	       /* udf */
+};
+
+/* The signed number in some bits of a word. */
+static int64_t signed_field(uint32_t word, unsigned shift, unsigned width)
+{
+	return (int64_t)((uint64_t)word << (64 - shift - width)) >> (64 - width);
+}
+
+/* adr, adrp and loads of literals. */
+static void find_data(uint32_t word, struct isa_instruction *out)
+{
+	int64_t parts = signed_field(word, 5, 19) * 4 + (int64_t)(word >> 29 & 3);
+
+	if ((word & 0x9f000000) == 0x10000000)
+		out->data = out->address + (uint64_t)parts;
+	else if ((word & 0x9f000000) == 0x90000000)
+		out->data = (out->address & ~UINT64_C(0xfff)) + (uint64_t)parts * 0x1000;
+	else if ((word & 0x3b000000) == 0x18000000)
+		out->data = out->address + (uint64_t)signed_field(word, 5, 19) * WORD;
+	else
+		return;
+	out->has_data = true;
+	out->is_data_written = true;
+}
+
+static void aarch64_decode(struct isa *isa, const struct isa_code *code,
+			   struct isa_instruction *out)
+{
+	uint32_t word;
+
+	(void)isa;
+	*out = (struct isa_instruction){.address = code->address, .length = WORD};
+	if (code->size < WORD) {
+		out->length = (uint8_t)code->size;
+		out->kind = ISA_INVALID;
+		return;
+	}
+	memcpy(&word, code->bytes, sizeof(word));
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++) {
+		const struct pattern *pattern = &patterns[i];
+
+		if ((word & pattern->mask) != pattern->bits)
+			continue;
+		out->kind = pattern->kind;
+		out->has_target = pattern->width != 0;
+		if (out->has_target)
+			out->target =
+				code->address +
+				(uint64_t)signed_field(word, pattern->shift, pattern->width) * WORD;
+		return;
+	}
+	find_data(word, out);
+}
+
+/* Puts a plain address in the place of the last immediate, where Capstone writes #0x…. */
+static void write_text(struct aarch64 *aarch64, const struct isa_instruction *out)
+{
+	const cs_insn *instruction = aarch64->instruction;
+	const char *operands = instruction->op_str;
+	const char *mark = out->has_target || out->has_data ? strrchr(operands, '#') : NULL;
+
+	if (mark)
+		snprintf(aarch64->text, sizeof(aarch64->text), "%s %.*s0x%lx",
+			 instruction->mnemonic, (int)(mark - operands), operands,
+			 out->has_target ? out->target : out->data);
+	else
+		snprintf(aarch64->text, sizeof(aarch64->text), "%s%s%s", instruction->mnemonic,
+			 *operands ? " " : "", operands);
+}
+
+static const char *aarch64_text(struct isa *isa, const struct isa_code *code,
+				enum isa_syntax syntax, struct isa_instruction *out)
+{
+	struct aarch64 *aarch64 = (struct aarch64 *)isa;
+	const uint8_t *bytes = code->bytes;
+	size_t size = code->size < WORD ? code->size : WORD;
+	uint64_t address = code->address;
+	uint32_t word = 0;
+
+	(void)syntax;
+	aarch64_decode(isa, code, out);
+	if (aarch64->disassemble(aarch64->handle, &bytes, &size, &address, aarch64->instruction)) {
+		write_text(aarch64, out);
+		return aarch64->text;
+	}
+	/* Capstone 4 does not know pointer authentication and udf, whose kind is known here. */
+	if (out->kind == ISA_OTHER)
+		out->kind = ISA_INVALID;
+	out->has_data = false;
+	memcpy(&word, code->bytes, code->size < WORD ? code->size : WORD);
+	snprintf(aarch64->text, sizeof(aarch64->text), ".inst 0x%08x", word);
+	return aarch64->text;
+}
+
+static void aarch64_free(struct isa *isa)
+{
+	struct aarch64 *aarch64 = (struct aarch64 *)isa;
+
+	if (aarch64->instruction)
+		aarch64->free_instruction(aarch64->instruction, 1);
+	if (aarch64->handle)
+		aarch64->close(&aarch64->handle);
+	if (aarch64->library)
+		dlclose(aarch64->library);
+	free(aarch64);
+}
+
+static bool open_library(struct aarch64 *aarch64)
+{
+	aarch64->library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	if (!aarch64->library)
+		return false;
+	__typeof__(&cs_open) open = (__typeof__(&cs_open))dlsym(aarch64->library, "cs_open");
+	__typeof__(&cs_malloc) make = (__typeof__(&cs_malloc))dlsym(aarch64->library, "cs_malloc");
+
+	aarch64->disassemble =
+		(__typeof__(&cs_disasm_iter))dlsym(aarch64->library, "cs_disasm_iter");
+	aarch64->free_instruction = (__typeof__(&cs_free))dlsym(aarch64->library, "cs_free");
+	aarch64->close = (__typeof__(&cs_close))dlsym(aarch64->library, "cs_close");
+	if (!open || !make || !aarch64->disassemble || !aarch64->free_instruction ||
+	    !aarch64->close || open(CS_ARCH_ARM64, CS_MODE_LITTLE_ENDIAN, &aarch64->handle))
+		return false;
+	aarch64->instruction = make(aarch64->handle);
+	return aarch64->instruction;
+}
+
+struct isa *isa_aarch64_new(void)
+{
+	struct aarch64 *aarch64 = xcalloc(1, sizeof(*aarch64));
+
+	aarch64->isa = (struct isa){aarch64_decode, aarch64_text, aarch64_free};
+	if (open_library(aarch64))
+		return &aarch64->isa;
+	aarch64_free(&aarch64->isa);
+	return NULL;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Choosing a decoder, and the symbols behind what it wrote. */
+#include "isa/isa.h"
+
+#include "isa/isa_private.h"
+
+#include <elf.h>
+
+struct isa *isa_new(uint16_t elf_machine)
+{
+	switch (elf_machine) {
+	case EM_X86_64:
+		return isa_x86_new(true);
+	case EM_386:
+		return isa_x86_new(false);
+	case EM_AARCH64:
+		return isa_aarch64_new();
+	default:
+		return NULL;
+	}
+}
+
+void isa_free(struct isa *isa)
+{
+	if (isa)
+		isa->free(isa);
+}
+
+void isa_decode(struct isa *isa, const uint8_t *bytes, size_t size, uint64_t address,
+		struct isa_instruction *out)
+{
+	const struct isa_code code = {bytes, size, address};
+
+	isa->decode(isa, &code, out);
+}
+
+/* Adds " <symbol>", or nothing. */
+static void add_symbol(uint64_t address, isa_symbolise *symbolise, void *arg, struct strbuf *text)
+{
+	struct strbuf name = {0};
+
+	if (symbolise && symbolise(address, arg, &name))
+		strbuf_printf(text, " <%s>", name.text);
+	strbuf_fini(&name);
+}
+
+void isa_text(struct isa *isa, const uint8_t *bytes, size_t size, uint64_t address,
+	      enum isa_syntax syntax, isa_symbolise *symbolise, void *arg,
+	      struct isa_instruction *out, struct strbuf *text)
+{
+	const struct isa_code code = {bytes, size, address};
+
+	strbuf_puts(text, isa->text(isa, &code, syntax, out));
+	if (out->has_target) {
+		add_symbol(out->target, symbolise, arg, text);
+	} else if (out->has_data) {
+		if (!out->is_data_written)
+			strbuf_printf(text, "  # 0x%lx", out->data);
+		add_symbol(out->data, symbolise, arg, text);
+	}
+}
