@@ -13,7 +13,8 @@
  *   d  number of the signal that pauses and resumes, and p if the recording begins paused
  *   L  limit on the data of one process, MB (2^20 bytes)
  *   H  heap tracing: all, or a number: bytes between sampled allocations
- *   S  synchronization tracing: threshold in ns; all: also calls that need not wait
+ *   S  synchronization tracing: threshold in ns; calibrate: to be found at the start; all: also
+ *     calls that need not wait
  *   i  I/O tracing: on
  *   h  counters, as sources/counter.c describes
  *   n  deepest call stack to keep, frames; 0: the default

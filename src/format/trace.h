@@ -3,11 +3,13 @@
  * Trace files: what a thread did at single moments, one record each, in the blocks of
  * format.h with encoding FORMAT_TRACE.  One file per kind of data; all have the same form:
  *
- *   tag u8     bits 0-4 the type, from the kind's list; 5 same stack; 7 control
+ *   tag u8     bits 0-4 the type, from the kind's list; 5 same stack; 6 all fields; 7 control
  *   dt         varint ns since the previous record's time in this block (at first the block's
  *              base_time, ns); the record's time is that of its end
- *   [stack]    zigzag: id - previous event's id in this block, unless bit 5
- *   fields     the kind's, in order, each a varint of what its encoding says
+ *   [stack]    zigzag: id - previous event's id in this block, unless bit 5, or the kind says
+ *              that the type has none
+ *   fields     the kind's, in order, each a varint of what its encoding says; without bit 6 only
+ *              as many as the kind says for the type, and all others are 0
  *
  * Control records: FORMAT_TAG_CPU as in `profile`; FORMAT_TRACE_TEXT: number varint, length
  * varint, bytes: what a field of encoding FIELD_TEXT means by that number, in this file.
@@ -21,7 +23,9 @@
 
 enum {
 	FORMAT_TRACE_TYPE_MASK = 0x1f,
+	FORMAT_TRACE_TYPES_MAX = 0x20,
 	FORMAT_TRACE_SAME_STACK = 0x20,
+	FORMAT_TRACE_ALL_FIELDS = 0x40,
 	FORMAT_TRACE_TEXT = 0x85,
 };
 
@@ -46,12 +50,24 @@ enum trace_kind { TRACE_HEAP, TRACE_SYNC, TRACE_IO, TRACE_COUNTER, TRACE_KINDS }
 	X(MUNMAP, "munmap")                                                                        \
 	X(MREMAP, "mremap")                                                                        \
 	X(BRK, "brk")                                                                              \
-	X(PEAK, "peak")
-/* old: of realloc and mremap, the block before; weight: bytes that a sampled event stands for, 0:
- * all are recorded */
+	X(LOST, "lost")                                                                            \
+	X(SEARCHED, "searched")
+/*
+ * old: of realloc and mremap, the block before.  A realloc that moves is two events, the free
+ * and the realloc.  weight: bytes that a sampled event stands for; 0: all are recorded.  brk:
+ * address: the new break, size: by how much it went up, 0: it went down.
+ * Of the search for lost blocks at the end of a process: lost: size: enum format_heap_loss;
+ * searched: address: live blocks that were looked at, size: lost ones
+ */
 enum { HEAP_ADDRESS, HEAP_SIZE, HEAP_OLD, HEAP_WEIGHT, HEAP_FIELDS };
+/* Pointers to a block that was lost: none; only from lost blocks; only into its middle. */
+enum format_heap_loss { HEAP_LOST_DEFINITELY = 1, HEAP_LOST_INDIRECTLY, HEAP_LOST_POSSIBLY };
 
-/* synctrace: from the request (time - waited) to the grant */
+/*
+ * synctrace: from the request (time - waited) to the grant.  object: its address, or of a join the
+ * thread's pthread_t; result: 0 or an errno; owner: the id of the thread that held it at the
+ * request, or that is joined; 0: not known
+ */
 #define FORMAT_SYNC_TYPES(X)                                                                       \
 	X(MUTEX, "mutex")                                                                          \
 	X(CONDITION, "condition")                                                                  \
@@ -62,7 +78,7 @@ enum { HEAP_ADDRESS, HEAP_SIZE, HEAP_OLD, HEAP_WEIGHT, HEAP_FIELDS };
 	X(JOIN, "join")                                                                            \
 	X(SPIN, "spin lock")                                                                       \
 	X(FUTEX, "futex")
-enum { SYNC_OBJECT, SYNC_WAITED, SYNC_RESULT, SYNC_FIELDS };
+enum { SYNC_OBJECT, SYNC_WAITED, SYNC_RESULT, SYNC_OWNER, SYNC_FIELDS };
 
 /* iotrace: result: errno of a call that failed, else 0; name: of the file or peer */
 #define FORMAT_IO_TYPES(X)                                                                         \
@@ -74,13 +90,16 @@ enum { SYNC_OBJECT, SYNC_WAITED, SYNC_RESULT, SYNC_FIELDS };
 	X(WAIT, "wait")
 enum { IO_DESCRIPTOR, IO_BYTES, IO_WAITED, IO_RESULT, IO_NAME, IO_OFFSET, IO_FIELDS };
 
-/* hwcounters: name: of the counter, as the setting in log.xml tells it */
+/*
+ * hwcounters: number: of the counter in log.xml; address: of the data, 0: unknown.  The types
+ * after the first come once at the end of a process, their stacks are stand-ins.
+ */
 #define FORMAT_COUNTER_TYPES(X)                                                                    \
 	X(OVERFLOW, "overflow")                                                                    \
+	X(RECORDING, "recording")                                                                  \
 	X(FINAL, "final")                                                                          \
-	X(LOST, "lost")                                                                            \
-	X(FROZEN, "frozen")
-enum { COUNTER_NUMBER, COUNTER_VALUE, COUNTER_ADDRESS, COUNTER_DETAIL, COUNTER_FIELDS };
+	X(LOST, "lost")
+enum { COUNTER_NUMBER, COUNTER_VALUE, COUNTER_ADDRESS, COUNTER_FIELDS };
 
 #define X(name, text) HEAP_##name,
 enum format_heap_type { FORMAT_HEAP_TYPES(X) HEAP_TYPES };
@@ -103,6 +122,8 @@ struct format_trace {
 	const char *fields_text; /* for people, in the file's header */
 	unsigned types;
 	unsigned fields;
+	uint8_t brief[FORMAT_TRACE_TYPES_MAX]; /* by type: fields of a record without bit 6 */
+	uint32_t stackless;		       /* a bit for each type without a call stack */
 	enum trace_encoding encoding[TRACE_FIELDS_MAX];
 };
 
@@ -113,14 +134,26 @@ static const struct format_trace format_traces[TRACE_KINDS] = {
 			.fields_text = "address size old-address weight",
 			.types = HEAP_TYPES,
 			.fields = HEAP_FIELDS,
+			.brief = {[HEAP_MALLOC] = 2,
+				  [HEAP_CALLOC] = 2,
+				  [HEAP_REALLOC] = 3,
+				  [HEAP_ALIGNED] = 2,
+				  [HEAP_FREE] = 1,
+				  [HEAP_MMAP] = 2,
+				  [HEAP_MUNMAP] = 2,
+				  [HEAP_MREMAP] = 3,
+				  [HEAP_BRK] = 2,
+				  [HEAP_LOST] = 2,
+				  [HEAP_SEARCHED] = 2},
+			.stackless = 1u << HEAP_FREE | 1u << HEAP_LOST | 1u << HEAP_SEARCHED,
 			.encoding = {FIELD_NEAR, FIELD_NUMBER, FIELD_NEAR, FIELD_NUMBER}},
 	[TRACE_SYNC] = {.file = "synctrace",
 			.setting = "sync",
 			.key = 'S',
-			.fields_text = "object waited-ns result",
+			.fields_text = "object waited-ns errno owner",
 			.types = SYNC_TYPES,
 			.fields = SYNC_FIELDS,
-			.encoding = {FIELD_NEAR, FIELD_NUMBER, FIELD_NUMBER}},
+			.encoding = {FIELD_NEAR, FIELD_NUMBER, FIELD_NUMBER, FIELD_NEAR}},
 	[TRACE_IO] = {.file = "iotrace",
 		      .setting = "io",
 		      .key = 'i',
@@ -132,10 +165,10 @@ static const struct format_trace format_traces[TRACE_KINDS] = {
 	[TRACE_COUNTER] = {.file = "hwcounters",
 			   .setting = "counters",
 			   .key = 'h',
-			   .fields_text = "counter value data-address detail",
+			   .fields_text = "counter value data-address",
 			   .types = COUNTER_TYPES,
 			   .fields = COUNTER_FIELDS,
-			   .encoding = {FIELD_NUMBER, FIELD_NUMBER, FIELD_NEAR, FIELD_NUMBER}},
+			   .encoding = {FIELD_NUMBER, FIELD_NUMBER, FIELD_NEAR}},
 };
 
 #endif

@@ -228,3 +228,49 @@ bool options_read_heap(const char *text, char param[OPTIONS_TRACE_ROOM])
 	snprintf(param, OPTIONS_TRACE_ROOM, "%.0f", bytes);
 	return true;
 }
+
+/* n: native code, which is all there is; with j Java's monitors too, which a program may have none
+ * of. */
+static bool is_scope(const char *text)
+{
+	return !strcmp(text, ",n") || !strcmp(text, ",nj") || !strcmp(text, ",jn");
+}
+
+static bool sync_word(const char *text, size_t length, char param[OPTIONS_TRACE_ROOM])
+{
+	static const struct {
+		const char *word, *param;
+	} words[] = {{"on", "calibrate"},
+		     {"calibrate", "calibrate"},
+		     {"", "calibrate"},
+		     {"all", "all"},
+		     {"off", ""}};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strlen(words[i].word) == length && !strncmp(text, words[i].word, length)) {
+			snprintf(param, OPTIONS_TRACE_ROOM, "%s", words[i].param);
+			return true;
+		}
+	}
+	return false;
+}
+
+bool options_read_sync(const char *text, char param[OPTIONS_TRACE_ROOM])
+{
+	static const struct unit units[] = {{"", 1e3},	 {"u", 1e3}, {"us", 1e3}, {"ns", 1},
+					    {"ms", 1e6}, {"s", 1e9}, {NULL, 0}};
+	const char *scope = text + strcspn(text, ",");
+	double ns;
+
+	if (*scope && !is_scope(scope))
+		return false;
+	if (sync_word(text, (size_t)(scope - text), param))
+		return true;
+	if (!read_number(&text, &ns) || !read_unit(text, scope, units, &ns) || ns > 1e15)
+		return false;
+	if (ns < 1)
+		snprintf(param, OPTIONS_TRACE_ROOM, "all");
+	else
+		snprintf(param, OPTIONS_TRACE_ROOM, "%.0f", ns);
+	return true;
+}

@@ -253,6 +253,12 @@ static bool take_engine(struct parser *parser, const char *argument)
 	return refuse(parser, "The engine must be auto, perf or monitor, not", argument);
 }
 
+static bool take_sync(struct parser *parser, const char *argument)
+{
+	return options_read_sync(argument, parser->options->trace[TRACE_SYNC]) ||
+	       refuse(parser, "Unrecognized synchronization tracing threshold", argument);
+}
+
 static bool take_depth(struct parser *parser, const char *argument)
 {
 	return options_read_count(argument, 1u << 20, &parser->options->depth) ||
@@ -299,6 +305,9 @@ static const struct option table[] = {
 	{'p', "clock", "off|lo|hi|on|N[m|u]", ONCE, take_clock,
 	 "clock profiling: on is every 10.007 ms of a thread's time, hi 0.997, lo 100.003; "
 	 "N counts ms, or with u µs (default: on)"},
+	{'s', "sync", "on|all|MICROSECONDS|off", ONCE, take_sync,
+	 "synchronization tracing: every wait for a lock and the like that is longer than so many "
+	 "µs, than what is found at the start (on), or every call (all)"},
 	{'H', "heap", "on|off|sample=BYTES", ONCE, take_heap,
 	 "heap tracing: every allocation and release of memory, or a sample of one in so many "
 	 "bytes "
@@ -339,7 +348,6 @@ static const struct option table[] = {
 	{0, "help", NULL, 0, take_help, "show this text"},
 	/* In the family's other members; an old command line that switches one off still works. */
 	{'h', NULL, "COUNTERS", 0, NULL, "hardware counters"},
-	{'s', NULL, "THRESHOLD", 0, NULL, "synchronization tracing"},
 	{'i', NULL, "on|off", 0, NULL, "I/O tracing"},
 	{'M', NULL, "VERSION", 0, NULL, "MPI programs"},
 	{'m', NULL, "on|off", 0, NULL, "MPI tracing"},

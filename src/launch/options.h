@@ -101,6 +101,9 @@ enum { OPTIONS_SIGNAL_ROOM = 16 };
 void options_signal_name(int number, char name[OPTIONS_SIGNAL_ROOM]);
 /* on, off, or sample=BYTES with k, m or g: what the parameters say of heap tracing. */
 bool options_read_heap(const char *text, char param[OPTIONS_TRACE_ROOM]);
+/* on, calibrate, all, off or a threshold in µs ("20", "1.5ms"), and a scope (",n"): the same of
+ * synchronization tracing. */
+bool options_read_sync(const char *text, char param[OPTIONS_TRACE_ROOM]);
 /* A whole number 1..max in decimal digits. */
 bool options_read_count(const char *text, uint32_t max, uint32_t *value);
 

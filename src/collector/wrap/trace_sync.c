@@ -1,2 +1,256 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/core/trace.h"
+/*
+ * Calls that may wait for another thread: POSIX threads, semaphores, C11 threads.  C++'s classes
+ * use these.
+ *
+ * Where only waits of a certain length are asked for, a lock that is free is taken by the
+ * function that tries: its result is what the lock's own would be, and a free lock costs a
+ * call and a branch more than without us.  Only where it is taken (by whomever) the clock is read.
+ * Calls with a deadline are always timed: some of them refuse a bad deadline before they look
+ * at the lock.
+ *
+ * The owner of a lock is read where glibc keeps it, a moment before the call.
+ */
+#include "collector/core/core.h"
+#include "collector/sources/sync.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <string.h>
+#include <threads.h>
+#include <time.h>
+
+#define SYNC_FUNCTIONS(X)                                                                          \
+	X(pthread_mutex_lock, (pthread_mutex_t *))                                                 \
+	X(pthread_mutex_trylock, (pthread_mutex_t *))                                              \
+	X(pthread_mutex_timedlock, (pthread_mutex_t *, const struct timespec *))                   \
+	X(pthread_mutex_clocklock, (pthread_mutex_t *, clockid_t, const struct timespec *))        \
+	X(pthread_cond_wait, (pthread_cond_t *, pthread_mutex_t *))                                \
+	X(pthread_cond_timedwait, (pthread_cond_t *, pthread_mutex_t *, const struct timespec *))  \
+	X(pthread_cond_clockwait,                                                                  \
+	  (pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *))               \
+	X(pthread_rwlock_rdlock, (pthread_rwlock_t *))                                             \
+	X(pthread_rwlock_tryrdlock, (pthread_rwlock_t *))                                          \
+	X(pthread_rwlock_timedrdlock, (pthread_rwlock_t *, const struct timespec *))               \
+	X(pthread_rwlock_clockrdlock, (pthread_rwlock_t *, clockid_t, const struct timespec *))    \
+	X(pthread_rwlock_wrlock, (pthread_rwlock_t *))                                             \
+	X(pthread_rwlock_trywrlock, (pthread_rwlock_t *))                                          \
+	X(pthread_rwlock_timedwrlock, (pthread_rwlock_t *, const struct timespec *))               \
+	X(pthread_rwlock_clockwrlock, (pthread_rwlock_t *, clockid_t, const struct timespec *))    \
+	X(pthread_spin_lock, (pthread_spinlock_t *))                                               \
+	X(pthread_spin_trylock, (pthread_spinlock_t *))                                            \
+	X(pthread_barrier_wait, (pthread_barrier_t *))                                             \
+	X(pthread_join, (pthread_t, void **))                                                      \
+	X(pthread_tryjoin_np, (pthread_t, void **))                                                \
+	X(pthread_timedjoin_np, (pthread_t, void **, const struct timespec *))                     \
+	X(pthread_clockjoin_np, (pthread_t, void **, clockid_t, const struct timespec *))          \
+	X(sem_wait, (sem_t *))                                                                     \
+	X(sem_trywait, (sem_t *))                                                                  \
+	X(sem_timedwait, (sem_t *, const struct timespec *))                                       \
+	X(sem_clockwait, (sem_t *, clockid_t, const struct timespec *))                            \
+	X(mtx_lock, (mtx_t *))                                                                     \
+	X(mtx_trylock, (mtx_t *))                                                                  \
+	X(mtx_timedlock, (mtx_t *, const struct timespec *))                                       \
+	X(cnd_wait, (cnd_t *, mtx_t *))                                                            \
+	X(cnd_timedwait, (cnd_t *, mtx_t *, const struct timespec *))                              \
+	X(thrd_join, (thrd_t, int *))
+
+static struct {
+#define X(name, parameters) int(*name) parameters;
+	SYNC_FUNCTIONS(X)
+#undef X
+} next;
+
+static void take(void *pointer, void *symbol)
+{
+	/* dlsym gives a void *; memcpy is the conversion that C allows. */
+	if (symbol)
+		memcpy(pointer, &symbol, sizeof(symbol));
+}
+
+__attribute__((constructor)) static void resolve(void)
+{
+#define X(name, parameters) take(&next.name, dlsym(RTLD_NEXT, #name));
+	SYNC_FUNCTIONS(X)
+#undef X
+	/* There are older ones, whose condition is another structure. */
+	take(&next.pthread_cond_wait, dlvsym(RTLD_NEXT, "pthread_cond_wait", "GLIBC_2.3.2"));
+	take(&next.pthread_cond_timedwait,
+	     dlvsym(RTLD_NEXT, "pthread_cond_timedwait", "GLIBC_2.3.2"));
+}
+
+/* A wrapper that is called before the constructor looks them up itself. */
+#define NEXT_SYNC(name) (*(next.name ? 0 : (resolve(), 0), &next.name))
+
+/* ---- who holds it ---- */
+
+static uint64_t mutex_owner(const pthread_mutex_t *mutex)
+{
+	return (uint64_t)__atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED);
+}
+
+static uint64_t c11_owner(const mtx_t *mutex)
+{
+	return mutex_owner((const pthread_mutex_t *)mutex);
+}
+
+static uint64_t writer(const pthread_rwlock_t *lock)
+{
+	return (uint64_t)__atomic_load_n(&lock->__data.__cur_writer, __ATOMIC_RELAXED);
+}
+
+static uint64_t thread_id(pthread_t thread)
+{
+	clockid_t clock;
+
+	return pthread_getcpuclockid(thread, &clock) ? 0 : (uint64_t) ~(clock >> 3);
+}
+
+static uint64_t nobody(const volatile void *object)
+{
+	(void)object;
+	return 0;
+}
+
+/* ---- what a result means ---- */
+
+static int as_it_is(int result)
+{
+	return result;
+}
+
+/* One thread of each round gets PTHREAD_BARRIER_SERIAL_THREAD. */
+static int of_barrier(int result)
+{
+	return result == PTHREAD_BARRIER_SERIAL_THREAD ? 0 : result;
+}
+
+static int of_semaphore(int result)
+{
+	return result ? errno : 0;
+}
+
+static int of_c11(int result)
+{
+	switch (result) {
+	case thrd_success:
+		return 0;
+	case thrd_timedout:
+		return ETIMEDOUT;
+	case thrd_busy:
+		return EBUSY;
+	case thrd_nomem:
+		return ENOMEM;
+	default:
+		return EINVAL;
+	}
+}
+
+/* ---- the wrapped functions ---- */
+
+/* The object that is waited for is the first parameter, `object`. */
+#define TIMED_CALL(type, name, arguments, owner, error_of)                                         \
+	struct sync_wait wait = sync_request(SYNC_##type, (const void *)object, owner(object));    \
+	int result = NEXT_SYNC(name) arguments;                                                    \
+                                                                                                   \
+	sync_grant(&wait, error_of(result));                                                       \
+	return result;
+
+#define WAIT(type, name, parameters, arguments, owner, error_of)                                   \
+	COLLECTOR_EXPORT int name parameters                                                       \
+	{                                                                                          \
+		if (!sync_is_on())                                                                 \
+			return NEXT_SYNC(name) arguments;                                          \
+		TIMED_CALL(type, name, arguments, owner, error_of)                                 \
+	}
+
+#define LOCK(type, name, try_name, object_type, owner, error_of)                                   \
+	COLLECTOR_EXPORT int name(object_type *object)                                             \
+	{                                                                                          \
+		if (sync_tries_first()) {                                                          \
+			int tried = NEXT_SYNC(try_name)(object);                                   \
+                                                                                                   \
+			if (!tried || tried == EOWNERDEAD)                                         \
+				return tried;                                                      \
+		} else if (!sync_is_on()) {                                                        \
+			return NEXT_SYNC(name)(object);                                            \
+		}                                                                                  \
+		TIMED_CALL(type, name, (object), owner, error_of)                                  \
+	}
+
+LOCK(MUTEX, pthread_mutex_lock, pthread_mutex_trylock, pthread_mutex_t, mutex_owner, as_it_is)
+LOCK(READ_LOCK, pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, pthread_rwlock_t, writer, as_it_is)
+LOCK(WRITE_LOCK, pthread_rwlock_wrlock, pthread_rwlock_trywrlock, pthread_rwlock_t, writer,
+     as_it_is)
+LOCK(SPIN, pthread_spin_lock, pthread_spin_trylock, pthread_spinlock_t, nobody, as_it_is)
+LOCK(MUTEX, mtx_lock, mtx_trylock, mtx_t, c11_owner, of_c11)
+
+WAIT(MUTEX, pthread_mutex_timedlock, (pthread_mutex_t * object, const struct timespec *deadline),
+     (object, deadline), mutex_owner, as_it_is)
+WAIT(MUTEX, pthread_mutex_clocklock,
+     (pthread_mutex_t * object, clockid_t clock, const struct timespec *deadline),
+     (object, clock, deadline), mutex_owner, as_it_is)
+WAIT(MUTEX, mtx_timedlock, (mtx_t *restrict object, const struct timespec *restrict deadline),
+     (object, deadline), c11_owner, of_c11)
+
+WAIT(READ_LOCK, pthread_rwlock_timedrdlock,
+     (pthread_rwlock_t * object, const struct timespec *deadline), (object, deadline), writer,
+     as_it_is)
+WAIT(READ_LOCK, pthread_rwlock_clockrdlock,
+     (pthread_rwlock_t * object, clockid_t clock, const struct timespec *deadline),
+     (object, clock, deadline), writer, as_it_is)
+WAIT(WRITE_LOCK, pthread_rwlock_timedwrlock,
+     (pthread_rwlock_t * object, const struct timespec *deadline), (object, deadline), writer,
+     as_it_is)
+WAIT(WRITE_LOCK, pthread_rwlock_clockwrlock,
+     (pthread_rwlock_t * object, clockid_t clock, const struct timespec *deadline),
+     (object, clock, deadline), writer, as_it_is)
+
+WAIT(CONDITION, pthread_cond_wait, (pthread_cond_t * object, pthread_mutex_t *mutex),
+     (object, mutex), nobody, as_it_is)
+WAIT(CONDITION, pthread_cond_timedwait,
+     (pthread_cond_t * object, pthread_mutex_t *mutex, const struct timespec *deadline),
+     (object, mutex, deadline), nobody, as_it_is)
+WAIT(CONDITION, pthread_cond_clockwait,
+     (pthread_cond_t * object, pthread_mutex_t *mutex, clockid_t clock,
+      const struct timespec *deadline),
+     (object, mutex, clock, deadline), nobody, as_it_is)
+WAIT(CONDITION, cnd_wait, (cnd_t * object, mtx_t *mutex), (object, mutex), nobody, of_c11)
+WAIT(CONDITION, cnd_timedwait,
+     (cnd_t *restrict object, mtx_t *restrict mutex, const struct timespec *restrict deadline),
+     (object, mutex, deadline), nobody, of_c11)
+
+WAIT(SEMAPHORE, sem_timedwait, (sem_t * object, const struct timespec *deadline),
+     (object, deadline), nobody, of_semaphore)
+WAIT(SEMAPHORE, sem_clockwait, (sem_t * object, clockid_t clock, const struct timespec *deadline),
+     (object, clock, deadline), nobody, of_semaphore)
+
+/* Unlike the locks it is a cancellation point, and fails by errno, which a try would set. */
+COLLECTOR_EXPORT int sem_wait(sem_t *object)
+{
+	if (!sync_is_on())
+		return NEXT_SYNC(sem_wait)(object);
+	if (sync_tries_first()) {
+		int before = errno;
+
+		pthread_testcancel();
+		if (!NEXT_SYNC(sem_trywait)(object))
+			return 0;
+		errno = before;
+	}
+	TIMED_CALL(SEMAPHORE, sem_wait, (object), nobody, of_semaphore)
+}
+
+WAIT(BARRIER, pthread_barrier_wait, (pthread_barrier_t * object), (object), nobody, of_barrier)
+
+WAIT(JOIN, pthread_join, (pthread_t object, void **value), (object, value), thread_id, as_it_is)
+WAIT(JOIN, pthread_tryjoin_np, (pthread_t object, void **value), (object, value), thread_id,
+     as_it_is)
+WAIT(JOIN, pthread_timedjoin_np, (pthread_t object, void **value, const struct timespec *deadline),
+     (object, value, deadline), thread_id, as_it_is)
+WAIT(JOIN, pthread_clockjoin_np,
+     (pthread_t object, void **value, clockid_t clock, const struct timespec *deadline),
+     (object, value, clock, deadline), thread_id, as_it_is)
+WAIT(JOIN, thrd_join, (thrd_t object, int *value), (object, value), thread_id, of_c11)

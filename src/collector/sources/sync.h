@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Synchronization tracing: what a wrapped call that may wait does around the call.
+ *
+ *   if (!sync_is_on()) … just the call
+ *   wait = sync_request(type, object, owner)
+ *   … the call …
+ *   sync_grant(&wait, error)
+ *
+ * Nothing is raised or taken between the two, so a thread may leave the call by cancellation
+ * or by a longjmp in a signal handler: then there is no event.
+ */
+#ifndef HELIO_COLLECTOR_SYNC_H
+#define HELIO_COLLECTOR_SYNC_H
+
+#include "format/trace.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What a call waited less than is not recorded; SYNC_OFF: nothing is. */
+#define SYNC_OFF UINT64_MAX
+extern uint64_t sync_threshold_ns;
+
+struct sync_wait {
+	enum format_sync_type type;
+	uint64_t object; /* address, or pthread_t of a thread */
+	uint64_t owner;	 /* thread id of who held it then; 0: not known */
+	uint64_t since_ns;
+};
+
+static inline bool sync_is_on(void)
+{
+	return sync_threshold_ns != SYNC_OFF;
+}
+
+/* Calls that need not wait are not recorded: those that can be tried first need no clock. */
+static inline bool sync_tries_first(void)
+{
+	return sync_threshold_ns && sync_is_on();
+}
+
+struct sync_wait sync_request(enum format_sync_type type, const void *object, uint64_t owner);
+/* The call is back; error: its errno, or 0. Keeps errno. */
+void sync_grant(const struct sync_wait *wait, int error);
+
+/* Whether futex(2) with that operation waits; and the call, by syscall(2). */
+bool sync_futex_waits(long operation);
+long sync_futex(long address, long operation, long value, long timeout, long other, long bits);
+
+#endif
