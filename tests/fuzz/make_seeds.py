@@ -88,6 +88,16 @@ def frames(program, cie_program=b'\x0c\x07\x08\x90\x01', augmentation=b'zR', dat
     return head + cie + record(body)
 
 
+def returns(count=64):
+    """A search table of addresses that its FDE does not cover, at each of which the code is a return."""
+    fde = 12 + 8 * count + 20
+    code = fde + 20
+    cie = record(struct.pack('<IB', 0, 1) + b'zR\0\x01\x78\x10\x01\x1b\x0c\x07\x08')
+    table = b''.join(struct.pack('<ii', code + 2 * i, fde) for i in range(count))
+    body = record(struct.pack('<IiI', fde + 4 - (fde - len(cie)), -4096, 1))
+    return struct.pack('<4BiI', 1, 0x1b, 0x03, 0x3b, 0, count) + table + cie + body + b'\xc3' * (2 * count + 64)
+
+
 def expression(*operations):
     code = b''.join(operations)
     return varint(len(code)) + code
@@ -112,6 +122,7 @@ def unwinding():
     yield 'signal_frame', frames(b'\x0e\x80\x01', augmentation=b'zPLRS', data=b'\x9b\0\0\0\0\x1b\x1b')
     yield 'unknown_augmentation', frames(b'', augmentation=b'eh', columns=bytes(8) + b'\x01\x78\x10')
     yield 'cie_is_itself', frames(b'', pointer=2 ** 32 - 4)
+    yield 'returns_without_rules', returns()
     yield 'long_alignments', frames(b'\x41\x86\x02', columns=LONG + LONG + b'\x10')
 
 
