@@ -49,8 +49,8 @@ static void fill(uint64_t *words, uint64_t code, uint64_t seed)
 	for (int i = 0; i < WORDS; i++) {
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
 		words[i] = i % 16 == 0 ? seed >> 60
-			   : i & 1	? code + (seed >> 44)
-					: (uint64_t)&words[i] + (seed >> 58) * 8;
+			   : i & 1     ? code + (seed >> 44)
+				       : (uint64_t)&words[i] + (seed >> 58) * 8;
 	}
 }
 

@@ -7,7 +7,7 @@ from harness import INTERVALS, test
 
 
 def warnings_of(process):
-    return [event['text'] for event in process['log_events'] if event['kind'] == 'warning']
+    return [event['text'] for event in process['log_events'] if event['kind'] in ('warning', 'error')]
 
 
 @test(engines=True)

@@ -139,7 +139,8 @@ def audited(t, engine):
     t.equal(t.run(t.need('gcc'), '-shared', '-fPIC', '-o', t.directory / 'audit.so', source).status, 0, 'gcc')
     for result, family in t.like_bare(engine, t.target('flat'), 100, same=lambda result: result.out.splitlines()[:2],
                                       env={'LD_AUDIT': str(t.directory / 'audit.so')}):
-        t.near(family['']['cpu'], result.truth()['thread_cpu'], 'CPU', 0.05, 0.005)
+        # the dynamic linker's work with its auditor, some milliseconds, is done before we come
+        t.near(family['']['cpu'], result.truth()['thread_cpu'], 'CPU', 0.05, 0.015)
 
 
 @test
