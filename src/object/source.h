@@ -15,12 +15,15 @@ struct source_map {
 	const char *old_prefix, *new_prefix; /* /a/ -> /x/y/ */
 };
 struct source_search {
+	const char *const *archives; /* directories with copies under their absolute paths */
+	size_t archive_count;
 	const struct source_map *maps; /* in order of their use */
 	size_t map_count;
 	const char *const *directories; /* the search path; "$expts" is all experiments */
 	size_t directory_count;
 	const char *const *experiments; /* directories of the loaded experiments */
 	size_t experiment_count;
+	const char *build_id; /* of the object, hex; NULL: debuginfod is not asked */
 };
 
 enum source_origin {
@@ -39,16 +42,14 @@ struct source_place {
 };
 
 /*
- * Looks for a recorded path, which may be relative to the directory (NULL:
- * unknown), in this order: an experiment's archived copy; path maps, the first
- * whose prefix fits and whose file exists; each directory of the search path
- * with the base name, also through the maps; the recorded path itself, unless a
- * map's prefix fitted it; debuginfod, if the user asked for it and a build-id
- * is given.  Whether the file is newer than the object is for the caller to
- * compare; an archived copy and a downloaded file never are.
+ * Looks for a recorded path in this order: archived copies; path maps, the
+ * first whose prefix fits and whose file exists; each directory of the search
+ * path with the base name, and what the maps make of that; the recorded path
+ * itself, unless a map's prefix fitted it; debuginfod, if the user asked for
+ * it.  Whether the file is newer than the object is for the caller to compare:
+ * an archived copy and a downloaded file never are.
  */
-void source_find(const struct source_search *search, const char *recorded, const char *directory,
-		 const char *build_id, struct source_place *out);
+void source_find(const struct source_search *search, const char *path, struct source_place *out);
 void source_place_fini(struct source_place *place);
 
 /* A source file in memory. */
