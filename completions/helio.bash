@@ -23,7 +23,7 @@ _helio_files() {
 
 _helio_print() {
 	local cur=$1 prev=$2
-	local commands='-functions -fsummary -fsingle -callers-callees -csingle -calltree -experiment_list -thread_list
+	local commands='-functions -fsummary -fsingle -callers-callees -csingle -cprepend -cappend -crmfirst -crmlast -calltree -experiment_list -thread_list
 		-threads -objects -header -overview -statistics -sample_detail -metrics -sort -metric_list -cmetric_list -limit
 		-name -viewmode -printmode -outfile -appendfile -script -version -help -quit'
 	case $prev in
@@ -36,7 +36,8 @@ _helio_print() {
 		return
 		;;
 	-header | -statistics | -sample_detail) _helio_words 'all' "$cur" ;;
-	-fsingle | -csingle | -limit) return ;;
+	-calltree | -inverted | -hottest) _helio_words '-inverted -depth -percent -hottest' "$cur" ;;
+	-fsingle | -csingle | -cprepend | -cappend | -limit | -depth | -percent) return ;;
 	esac
 	if [[ $cur == -* ]]; then
 		_helio_words "$commands --color=auto --color=always --color=never --no-pager --help --version" "$cur"
@@ -50,7 +51,7 @@ _helio_collect() {
 	local cur=$1 prev=$2 first=$3 index
 	for ((index = first; index < COMP_CWORD; index++)); do
 		case ${COMP_WORDS[index]} in
-		-p | -H | -S | -F | -o | -O | -C | -t | -l | -y | -L | -d | -g | -A | -a | -P | --clock | --heap | --sample | --follow | --output | \
+		-p | -H | -i | -S | -F | -o | -O | -C | -t | -l | -y | -L | -d | -g | -A | -a | -P | --clock | --heap | --io | --sample | --follow | --output | \
 			--overwrite | --comment | --duration | --engine | --depth | --sample-signal | --pause-signal | --size-limit | \
 			--directory | --group | --archive | --attach) ((index++)) ;;
 		-*) ;;
@@ -67,7 +68,7 @@ _helio_collect() {
 	case $prev in
 	-p | --clock) _helio_words 'on off hi lo' "$cur" ;;
 	-H | --heap) _helio_words 'on off sample=512k' "$cur" ;;
-	-S | --sample | -F | --follow) _helio_words 'on off' "$cur" ;;
+	-i | --io | -S | --sample | -F | --follow) _helio_words 'on off' "$cur" ;;
 	--engine) _helio_words 'auto perf monitor' "$cur" ;;
 	-o | -O | --output | --overwrite) _helio_experiments "$cur" ;;
 	-l | -y | --sample-signal | --pause-signal) _helio_words 'USR1 USR2' "$cur" ;;
@@ -80,7 +81,7 @@ _helio_collect() {
 	-C | -t | --comment | --duration | --depth) ;;
 	*)
 		if [[ $cur == -* ]]; then
-			_helio_words '-p -H -S -F -o -O -C -t -l -y -L -d -g -A -P -n -v -q -V --clock --heap --sample --follow --output --overwrite
+			_helio_words '-p -H -i -S -F -o -O -C -t -l -y -L -d -g -A -P -n -v -q -V --clock --heap --io --sample --follow --output --overwrite
 				--comment --duration --sample-signal --pause-signal --size-limit --directory --group --archive --attach
 				--engine --depth --dry-run --verbose --quiet --version --help' "$cur"
 		else

@@ -60,8 +60,8 @@ struct row {
 	const char *name;
 	const char *object; /* path of the load object, or NULL */
 	/*
-	 * The function's id; in a call tree the node's; of threads, load objects and
-	 * their <Total> a number from 0 in the order of the session
+	 * The function's id; in a call tree the node's, if inverted the row's; of threads,
+	 * load objects and their <Total> a number from 0 in the order of the session
 	 */
 	uint32_t id;
 	uint32_t parent; /* call tree: id of the parent's row; 0 for <Total>, which is 0 itself */
@@ -111,11 +111,32 @@ void view_functions(struct session *session, const struct query *query, struct t
  * inclusive metric.  The block of <Total> has callees only.  A limit is one of blocks.
  */
 void view_callers_callees(struct session *session, const struct query *query, struct table *table);
-/* The block of one function. */
-void view_callers_callees_of(struct session *session, const struct query *query, uint32_t function,
-			     struct table *table);
-/* Rows in display order, a child after its parent, siblings by the sort metric. */
-void view_call_tree(struct session *session, const struct query *query, struct table *table);
+/*
+ * The callers and callees of a stack fragment: functions of which each calls the next.  An
+ * event counts for the innermost place where the whole fragment is on its stack.  One block;
+ * the fragment's functions are its centre, the last of them with what it did itself, so that
+ * the callers' values and the centre's with the callees' both add up to the base.  A fragment
+ * of one function gives the same as its block above.
+ */
+void view_callers_callees_of(struct session *session, const struct query *query,
+			     const uint32_t *fragment, size_t count, struct table *table);
+/* The part of a call tree to show; zeroed: all of it, from <Total> down to the leaves. */
+struct tree_part {
+	/*
+	 * From the leaves up: the children of <Total> are the functions with their exclusive
+	 * metrics, the children of a function its callers.  An event counts once at each level.
+	 */
+	bool inverted;
+	bool hottest;	/* only the most expensive branch is followed to its end */
+	uint32_t depth; /* levels below <Total>; 0: all */
+	double percent; /* of the total of the sort metric: what is less is left out */
+};
+/*
+ * Rows in display order, a child after its parent, siblings by the sort metric; part NULL:
+ * all.  Where the sort metric is static, `percent` and `hottest` go by the first that is not.
+ */
+void view_call_tree(struct session *session, const struct query *query,
+		    const struct tree_part *part, struct table *table);
 /* Load objects with exclusive and inclusive metrics; <Unknown> holds what belongs to none. */
 void view_objects(struct session *session, const struct query *query, struct table *table);
 /* One row per thread: name "Process 1, Thread 2 (tid 123)", exclusive metrics. */

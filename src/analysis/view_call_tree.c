@@ -4,7 +4,7 @@
  * by (parent, value): siblings then lie side by side in display order, and the
  * walk needs no list per node.
  */
-#include "analysis/session.h"
+#include "analysis/view_tree.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ struct tree_view {
 	struct session *session;
 	const struct query *query;
 	struct table *table;
-	uint64_t *any;	   /* subtree weight in all states */
+	bool *shown;	   /* by node */
 	uint64_t **values; /* by column; NULL: static */
 	uint32_t *start;   /* first child of a node in `keys` */
 	struct sort_key *keys;
@@ -38,13 +38,13 @@ static void order_children(struct tree_view *view, const uint64_t *sort)
 	view->start = xcalloc(count + 1, sizeof(*view->start));
 	view->keys = xmalloc(count * sizeof(*view->keys));
 	for (size_t i = 1; i < count; i++)
-		if (view->any[i])
+		if (view->shown[i])
 			view->start[tree->nodes.items[i].parent + 1]++;
 	for (size_t i = 0; i < count; i++)
 		view->start[i + 1] += view->start[i];
 	memcpy(next, view->start, (count + 1) * sizeof(*next));
 	for (uint32_t i = 1; i < count; i++) {
-		if (!view->any[i])
+		if (!view->shown[i])
 			continue;
 
 		struct sort_key *key = &view->keys[next[tree->nodes.items[i].parent]++];
@@ -118,18 +118,75 @@ static uint64_t *subtree_values(struct session *session, const struct metric *me
 	return values;
 }
 
-void view_call_tree(struct session *session, const struct query *query, struct table *table)
+/* From <Total> the most expensive child, and so on: marks the nodes whose children are shown. */
+static bool *hottest_branch(const struct session *session, const uint64_t *values)
+{
+	const struct call_tree *tree = &session->tree;
+	uint32_t *best = xcalloc(tree->nodes.count, sizeof(*best));
+	bool *open = xcalloc(tree->nodes.count, sizeof(*open));
+	uint32_t node = NODE_ROOT;
+
+	for (uint32_t i = 1; i < tree->nodes.count; i++) {
+		uint32_t *rival = &best[tree->nodes.items[i].parent];
+
+		if (values[i] && (*rival == NODE_ROOT || values[i] > values[*rival]))
+			*rival = i;
+	}
+	do {
+		open[node] = true;
+		node = best[node];
+	} while (node != NODE_ROOT);
+	free(best);
+	return open;
+}
+
+const struct metric *tree_part_metric(const struct query *query)
+{
+	if (!query->sort.metric->is_static)
+		return query->sort.metric;
+	for (size_t i = 0; i < query->metrics.count; i++)
+		if (!query->metrics.items[i].metric->is_static)
+			return query->metrics.items[i].metric;
+	return &values_any;
+}
+
+/* A node is shown only where its parent is: what is counted here never grows downwards. */
+static size_t choose_nodes(struct tree_view *view, const struct tree_part *part)
+{
+	const struct tree_node *nodes = view->session->tree.nodes.items;
+	size_t count = view->session->tree.nodes.count, rows = 1;
+	uint64_t *any = subtree_values(view->session, &values_any);
+	uint64_t *values = subtree_values(view->session, tree_part_metric(view->query));
+	uint32_t *depth = xcalloc(count, sizeof(*depth));
+	bool *open = part->hottest ? hottest_branch(view->session, values) : NULL;
+	double least = part->percent / 100 * (double)values[NODE_ROOT];
+
+	view->shown = xcalloc(count, sizeof(*view->shown));
+	view->shown[NODE_ROOT] = true;
+	for (size_t i = 1; i < count; i++) {
+		uint32_t parent = nodes[i].parent;
+
+		depth[i] = depth[parent] + 1;
+		view->shown[i] = any[i] && view->shown[parent] && (double)values[i] >= least &&
+				 (!part->depth || depth[i] <= part->depth) &&
+				 (!open || open[parent]);
+		rows += view->shown[i];
+	}
+	free(open);
+	free(depth);
+	free(values);
+	free(any);
+	return rows;
+}
+
+static void view_top_down(struct session *session, const struct query *query,
+			  const struct tree_part *part, struct table *table)
 {
 	struct tree_view view = {.session = session, .query = query, .table = table};
 	uint64_t *sort =
 		query->sort.metric->is_static ? NULL : subtree_values(session, query->sort.metric);
-	size_t rows = 1;
+	size_t rows = choose_nodes(&view, part);
 
-	table_init(table, query, COLUMNS_ATTRIBUTED);
-	table->title = "Functions Call Tree";
-	view.any = subtree_values(session, &values_any);
-	for (size_t i = 1; i < session->tree.nodes.count; i++)
-		rows += view.any[i] > 0;
 	order_children(&view, sort);
 	view.values = xcalloc(table->column_count, sizeof(*view.values));
 	for (size_t i = 0; i < table->column_count; i++)
@@ -137,13 +194,27 @@ void view_call_tree(struct session *session, const struct query *query, struct t
 			view.values[i] = subtree_values(session, table->columns[i].choice.metric);
 	table_set_rows(table, query->limit && rows > query->limit ? query->limit : rows);
 	fill_rows(&view);
-	for (size_t i = 0; i < table->column_count; i++) {
-		table->base[i] = table->values[i];
+	for (size_t i = 0; i < table->column_count; i++)
 		free(view.values[i]);
-	}
 	free(view.values);
-	free(view.any);
+	free(view.shown);
 	free(view.start);
 	free(view.keys);
 	free(sort);
+}
+
+void view_call_tree(struct session *session, const struct query *query,
+		    const struct tree_part *part, struct table *table)
+{
+	static const struct tree_part all;
+
+	part = part ? part : &all;
+	table_init(table, query, COLUMNS_ATTRIBUTED);
+	table->title = "Functions Call Tree";
+	if (part->inverted)
+		view_inverted_tree(session, query, part, table);
+	else
+		view_top_down(session, query, part, table);
+	for (size_t i = 0; i < table->column_count; i++)
+		table->base[i] = table->values[i];
 }

@@ -34,7 +34,6 @@ struct callers_view {
 	struct session *session;
 	const struct query *query;
 	struct table *table;
-	uint32_t only; /* the one function that is asked for, or NODE_NONE */
 	VEC(struct pair) pairs;
 	uint32_t *caller_pair; /* by node: the pair that own[node] counts for */
 	uint32_t *callee_pair; /* … that below[node] counts for */
@@ -68,11 +67,8 @@ static uint32_t intern_pair(struct callers_view *view, struct hash_map *known, u
 			    uint32_t other, enum row_mark mark)
 {
 	uint32_t fresh = (uint32_t)view->pairs.count;
-	uint32_t pair;
+	uint32_t pair = hash_map_put(known, (uint64_t)function << 32 | other, fresh);
 
-	if (view->only != NODE_NONE && view->only != function)
-		return PAIR_NONE;
-	pair = hash_map_put(known, (uint64_t)function << 32 | other, fresh);
 	if (pair == fresh)
 		*vec_push(&view->pairs) = (struct pair){function, other, mark};
 	return pair;
@@ -216,18 +212,12 @@ static size_t fill_block(struct callers_view *view, size_t index, uint32_t block
 static uint32_t *choose_blocks(struct callers_view *view, size_t *count)
 {
 	struct metric_choice sort = view->query->sort;
-	struct sort_key *keys;
-	uint32_t *blocks;
 
-	if (view->only != NODE_NONE) {
-		blocks = xmalloc(sizeof(*blocks));
-		blocks[0] = view->only;
-		*count = 1;
-		return blocks;
-	}
 	sort.flavor = table_sort_flavor(view->query, COLUMNS_AS_ASKED);
-	keys = functions_ordered(view->session, view->query, &sort, count);
-	blocks = xmalloc((*count + 1) * sizeof(*blocks));
+
+	struct sort_key *keys = functions_ordered(view->session, view->query, &sort, count);
+	uint32_t *blocks = xmalloc((*count + 1) * sizeof(*blocks));
+
 	blocks[0] = FUNCTION_TOTAL;
 	for (size_t i = 0; i < *count; i++)
 		blocks[i + 1] = keys[i].index;
@@ -260,11 +250,9 @@ static void fill_table(struct callers_view *view)
 	free(blocks);
 }
 
-void view_callers_callees_of(struct session *session, const struct query *query, uint32_t function,
-			     struct table *table)
+void view_callers_callees(struct session *session, const struct query *query, struct table *table)
 {
-	struct callers_view view = {
-		.session = session, .query = query, .table = table, .only = function};
+	struct callers_view view = {.session = session, .query = query, .table = table};
 
 	table_init(table, query, COLUMNS_ATTRIBUTED);
 	table->title = "Callers and callees";
@@ -287,9 +275,4 @@ void view_callers_callees_of(struct session *session, const struct query *query,
 	free(view.caller_pair);
 	free(view.callee_pair);
 	vec_fini(&view.pairs);
-}
-
-void view_callers_callees(struct session *session, const struct query *query, struct table *table)
-{
-	view_callers_callees_of(session, query, NODE_NONE, table);
 }

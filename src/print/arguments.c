@@ -43,7 +43,14 @@ static bool is_number(const char *word)
 static bool takes(const struct planned *planned, const char *word)
 {
 	const struct command *command = planned->command;
+	bool with_value = false;
 
+	if (planned->count &&
+	    command_option(command, planned->arguments[planned->count - 1], &with_value) &&
+	    with_value)
+		return true;
+	if (command_option(command, word, &with_value))
+		return true;
 	if (planned->count < command->min_arguments)
 		/* A sort metric may begin with a dash, and "-" is standard output. */
 		return word[0] != '-' || !word[1] || command->run == command_sort;
@@ -51,7 +58,7 @@ static bool takes(const struct planned *planned, const char *word)
 		return false;
 	if (command->optional == ARGUMENT_NUMBER)
 		return is_number(word);
-	return !is_experiment(word);
+	return command->optional == ARGUMENT_ANY && !is_experiment(word);
 }
 
 static enum status parse_command(struct arguments *arguments, const char *word, char **rest,

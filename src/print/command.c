@@ -82,6 +82,23 @@ enum status command_find(const char *word, const char *shown, const struct comma
 	return count == 1 ? STATUS_OK : count ? STATUS_AMBIGUOUS : STATUS_NOTFOUND;
 }
 
+bool command_option(const struct command *command, const char *word, bool *with_value)
+{
+	size_t dashes = strspn(word, "-"), length = strlen(word + dashes);
+
+	for (const char *option = command->options; dashes && option && *option;) {
+		size_t name = strcspn(option, "= ");
+
+		if (name == length && !strncasecmp(option, word + dashes, length)) {
+			*with_value = option[name] == '=';
+			return true;
+		}
+		option += strcspn(option, " ");
+		option += strspn(option, " ");
+	}
+	return false;
+}
+
 bool command_run(struct print *print, const struct command *command, char **arguments, size_t count)
 {
 	bool with_data = command->data != DATA_ANY;

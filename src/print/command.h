@@ -9,6 +9,7 @@
 enum argument_kind {
 	ARGUMENT_ANY,	 /* one that begins with no dash and is no experiment */
 	ARGUMENT_NUMBER, /* a number, or "all" */
+	ARGUMENT_NONE,	 /* none but its options */
 };
 
 enum command_group {
@@ -52,6 +53,8 @@ struct command {
 	bool (*run)(struct print *print, char **arguments, size_t count);
 	bool no_session; /* needs no experiment */
 	enum command_data data;
+	const char
+		*options; /* "inverted depth=": words with a dash, `=`: a word follows; or NULL */
 };
 
 /* All commands, those not available at the end. NULL after the last. */
@@ -68,6 +71,9 @@ bool command_check_data(struct print *print, enum command_data data);
 enum status command_find(const char *word, const char *shown, const struct command **out,
 			 struct diag_list *diags);
 
+/* Whether a word is an option of the command; *with_value: it takes the next word too. */
+bool command_option(const struct command *command, const char *word, bool *with_value);
+
 /* Checks what the command needs and runs it. False: it failed, and has said so. */
 bool command_run(struct print *print, const struct command *command, char **arguments,
 		 size_t count);
@@ -75,9 +81,25 @@ bool command_run(struct print *print, const struct command *command, char **argu
 /* The functions of the table, by file. command_views.c: */
 bool command_functions(struct print *print, char **arguments, size_t count);
 bool command_callers_callees(struct print *print, char **arguments, size_t count);
-bool command_csingle(struct print *print, char **arguments, size_t count);
-bool command_calltree(struct print *print, char **arguments, size_t count);
 bool command_threads(struct print *print, char **arguments, size_t count);
+/* "Functions sorted by metric: Exclusive Total CPU Time"; the caller's to free. */
+char *command_sort_heading(const struct print *print, const char *what);
+/* The attributed form of the sort metric, by which call lists are sorted; the caller's to free. */
+char *command_attributed_title(const struct print *print);
+/* command_fragment.c: */
+bool command_csingle(struct print *print, char **arguments, size_t count);
+bool command_cprepend(struct print *print, char **arguments, size_t count);
+bool command_cappend(struct print *print, char **arguments, size_t count);
+bool command_crmfirst(struct print *print, char **arguments, size_t count);
+bool command_crmlast(struct print *print, char **arguments, size_t count);
+/* command_tree.c: */
+bool command_calltree(struct print *print, char **arguments, size_t count);
+/*
+ * Reads the options of the commands that show a tree and moves the other arguments to the
+ * front; *count: how many those are. False after say_error().
+ */
+bool command_tree_part(struct print *print, const char *command, char **arguments, size_t *count,
+		       struct tree_part *part);
 /* command_summary.c: */
 bool command_fsummary(struct print *print, char **arguments, size_t count);
 bool command_fsingle(struct print *print, char **arguments, size_t count);

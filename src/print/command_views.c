@@ -6,8 +6,7 @@
 
 #include <stdlib.h>
 
-/* "Functions sorted by metric: Exclusive Total CPU Time"; the caller's to free. */
-static char *sort_heading(const struct print *print, const char *what)
+char *command_sort_heading(const struct print *print, const char *what)
 {
 	char *title = metric_choice_title(&print->query.sort);
 	char *heading = xasprintf("%s sorted by metric: %s%s", what, title,
@@ -17,10 +16,9 @@ static char *sort_heading(const struct print *print, const char *what)
 	return heading;
 }
 
-/* Callers and callees are sorted by the attributed form of the sort metric. */
-static char *attributed_title(const struct metric_choice *sort)
+char *command_attributed_title(const struct print *print)
 {
-	struct metric_choice choice = *sort;
+	struct metric_choice choice = print->query.sort;
 
 	if (choice.flavor != FLAVOR_STATIC)
 		choice.flavor = FLAVOR_ATTRIBUTED;
@@ -30,7 +28,7 @@ static char *attributed_title(const struct metric_choice *sort)
 bool command_functions(struct print *print, char **arguments, size_t count)
 {
 	struct table table;
-	char *heading = sort_heading(print, "Functions");
+	char *heading = command_sort_heading(print, "Functions");
 
 	view_functions(print->session, &print->query, &table);
 	table_print(print, &table, SHAPE_LIST, "functions", heading);
@@ -42,7 +40,7 @@ bool command_functions(struct print *print, char **arguments, size_t count)
 bool command_threads(struct print *print, char **arguments, size_t count)
 {
 	struct table table;
-	char *heading = sort_heading(print, "Threads");
+	char *heading = command_sort_heading(print, "Threads");
 
 	view_threads(print->session, &print->query, &table);
 	table_print(print, &table, SHAPE_LIST, "threads", heading);
@@ -54,8 +52,8 @@ bool command_threads(struct print *print, char **arguments, size_t count)
 bool command_callers_callees(struct print *print, char **arguments, size_t count)
 {
 	struct table table;
-	char *functions = sort_heading(print, "Functions");
-	char *attributed = attributed_title(&print->query.sort);
+	char *functions = command_sort_heading(print, "Functions");
+	char *attributed = command_attributed_title(print);
 	char *heading =
 		xasprintf("%s\nCallers and callees sorted by metric: %s", functions, attributed);
 
@@ -65,37 +63,5 @@ bool command_callers_callees(struct print *print, char **arguments, size_t count
 	free(heading);
 	free(attributed);
 	free(functions);
-	return true;
-}
-
-bool command_csingle(struct print *print, char **arguments, size_t count)
-{
-	struct table table;
-	uint32_t function = FUNCTION_TOTAL;
-
-	if (!command_choose_function(print, "csingle", arguments, count, &function))
-		return false;
-	char *attributed = attributed_title(&print->query.sort);
-	char *heading = xasprintf("Callers and callees sorted by metric: %s", attributed);
-
-	view_callers_callees_of(print->session, &print->query, function, &table);
-	table_print(print, &table, SHAPE_SINGLE, "csingle", heading);
-	table_fini(&table);
-	free(heading);
-	free(attributed);
-	return true;
-}
-
-bool command_calltree(struct print *print, char **arguments, size_t count)
-{
-	struct table table;
-	char *attributed = attributed_title(&print->query.sort);
-	char *heading = xasprintf("Functions Call Tree. Metric: %s", attributed);
-
-	view_call_tree(print->session, &print->query, &table);
-	table_print(print, &table, SHAPE_TREE, "calltree", heading);
-	table_fini(&table);
-	free(heading);
-	free(attributed);
 	return true;
 }

@@ -22,6 +22,7 @@ struct print {
 	char delimiter;
 	enum view_mode view_mode;
 	struct output output;
+	VEC(uint32_t) fragment;	   /* functions of csingle, cprepend, … */
 	struct diag_list warnings; /* of opening the experiments */
 	bool ask;		   /* a person sits at stdin: questions may be asked */
 	bool failed;		   /* a command has failed */

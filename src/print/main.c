@@ -150,6 +150,7 @@ static int run(struct print *print, struct arguments *arguments)
 		query_fini(&print->query);
 		session_free(print->session);
 	}
+	vec_fini(&print->fragment);
 	diag_fini(&print->warnings);
 	if (print->exit_status)
 		return print->exit_status;

@@ -76,9 +76,11 @@ def validator():
 
 
 def validate(t, experiment, *more):
+    """more: words of a command each, or a list of them."""
     check = validator()
-    listed = objects(t, *LISTINGS, *more, experiment)
-    t.equal(len(listed), len(LISTINGS) + len([word for word in more if word[0] == '-']), 'number of objects')
+    words = [word for command in more for word in ([command] if isinstance(command, str) else command)]
+    listed = objects(t, *LISTINGS, *words, experiment)
+    t.equal(len(listed), len(LISTINGS) + len([command for command in more if command[0][0] == '-']), 'number of objects')
     for value in listed:
         problems = [f'{problem.json_path}: {problem.message[:200]}' for problem in check.iter_errors(value)]
         t.check(not problems, f'{value["command"]}: {problems[:3]}')
@@ -87,7 +89,8 @@ def validate(t, experiment, *more):
 
 @test
 def json_of_golden(t):
-    listed = validate(t, golden(t), '-fsingle', 'main', '-csingle', 'C')
+    listed = validate(t, golden(t), '-fsingle', 'main', '-csingle', 'C', '-cprepend', 'B', '-cappend', 'E', '-crmfirst', '-crmlast',
+                      '-calltree -inverted -depth 3 -percent 0.5 -hottest'.split())
     t.check(all(any('_f1.er' in text for text in value['warnings']) for value in listed), 'the child has no end: a warning')
 
 
@@ -189,20 +192,83 @@ def equation_of_generated(t):
     equation(t, experiment, ('total', 'user', 'sleep'))
 
 
-@test
-def values_call_tree(t):
-    expected = collections.Counter()
-    for stack, state, seconds in events():
-        for depth in range(len(stack) + 1):
-            expected[tuple(name.rstrip('2') for name in stack[:depth])] += seconds if state == 'user' else 0
-    rows = objects(t, '-metrics', 'e.user:name', '-calltree', golden(t))[0]['rows']
-    paths, actual = {}, collections.Counter()
+def tree(rows, value):
+    """{path from <Total>: value} of a call tree's rows, checked on the way."""
+    paths, values = {}, collections.Counter()
     for row in rows:
         above = paths[row['parent']] if row['parent'] is not None else None
         paths[row['id']] = above + (row['name'],) if above is not None else ()
-        t.equal(row['depth'], len(paths[row['id']]), f'depth of {row["name"]}')
-        actual[paths[row['id']]] += row['a.user']
-    same(t, actual, expected, 'attributed')
+        assert row['depth'] == len(paths[row['id']]), row
+        values[paths[row['id']]] += row[value]
+    return values
+
+
+def expected_tree(state, inverted=False):
+    expected = collections.Counter()
+    for stack, event_state, seconds in events():
+        names = [name.rstrip('2') for name in stack]
+        for depth in range(len(stack) + 1):
+            expected[tuple((names[::-1] if inverted else names)[:depth])] += seconds if event_state == state else 0
+    return expected
+
+
+@test
+def values_call_tree(t):
+    experiment = golden(t)
+    down, up = objects(t, '-metrics', 'e.user:name', '-calltree', '-calltree', '-inverted', experiment)
+    same(t, tree(down['rows'], 'a.user'), expected_tree('user'), 'attributed')
+    same(t, tree(up['rows'], 'a.user'), expected_tree('user', inverted=True), 'attributed, from the leaves up')
+
+
+@test
+def parts_of_call_tree(t):
+    """Options leave rows out, and change none."""
+    experiment = golden(t)
+    for inverted in ((), ('-inverted',)):
+        whole = expected_tree('user', bool(inverted))
+        setting = ('-metrics', 'e.user:name', '-sort', 'e.user')
+        for words, shown in ((('-depth', '2'), lambda path, value: len(path) <= 2),
+                             (('-percent', '10%'), lambda path, value: value >= 0.1 * whole[()])):
+            part = objects(t, *setting, '-calltree', *inverted, *words, experiment)[0]['rows']
+            expected = {path: value for path, value in whole.items() if shown(path, value)}
+            same(t, tree(part, 'a.user'), expected, f'{inverted} {words}')
+        branch = tree(objects(t, *setting, '-calltree', '-hottest', *inverted, experiment)[0]['rows'], 'a.user')
+        path = ()
+        while children := {child: value for child, value in whole.items() if child[:-1] == path and child}:
+            t.check(set(children) <= set(branch), f'siblings of the hottest branch: {children}')
+            path = max(children, key=children.get)
+        t.check(all(child[:-1] == path[:len(child) - 1] for child in branch if child), f'only the hottest branch {path}: {set(branch)}')
+
+
+@test
+def values_fragments(t):
+    """Callers and callees of main, B, C: by the stacks that the experiment was made of."""
+    experiment = golden(t)
+    for fragment in (('B', 'C'), ('main', 'B', 'C'), ('fib', 'fib'), ('C',)):
+        callers, callees, own = collections.Counter(), collections.Counter(), 0
+        for stack, state, seconds in events():
+            places = [i for i in range(len(stack)) if stack[i:i + len(fragment)] == fragment]
+            if not places or state not in CPU:
+                continue
+            begin, end = places[-1], places[-1] + len(fragment)
+            callers[stack[begin - 1] if begin else '<Total>'] += seconds
+            if end < len(stack):
+                callees[stack[end]] += seconds
+            else:
+                own += seconds
+        words = ['-csingle', fragment[-1]] + [word for name in fragment[-2::-1] for word in ('-cprepend', name)]
+        rows = objects(t, '-metrics', 'e.totalcpu:name', *words, experiment)[-1]['rows']
+        by_role = {role: [row for row in rows if row['role'] == role] for role in ('caller', 'center', 'callee')}
+        same(t, {row['name']: row['a.totalcpu'] for row in by_role['caller']}, callers, f'callers of {fragment}')
+        same(t, {row['name']: row['a.totalcpu'] for row in by_role['callee']}, callees, f'callees of {fragment}')
+        t.equal([row['name'] for row in by_role['center']], list(fragment), 'the fragment')
+        t.near(by_role['center'][-1]['a.totalcpu'], own, f'{fragment} itself', absolute=1e-9)
+    same_words = ('-csingle', 'C', '-cappend', 'E', '-cprepend', 'B', '-crmlast', '-crmfirst')
+    first, *_, last = objects(t, *same_words, experiment)
+    t.equal(last['rows'], first['rows'], 'put on and taken away')
+    for words, text in ((('-crmfirst',), 'no function'), (('-csingle', 'C', '-crmlast'), 'one function only'),
+                        (('-cappend', 'nobody'), 'No function with given name')):
+        t.check(text in printed(t, *words, experiment, status=1).err, f'{words}')
 
 
 @test

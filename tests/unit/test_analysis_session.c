@@ -146,7 +146,8 @@ static void test_the_manuals_example(void **state)
 	}
 	table_fini(&table);
 
-	view_callers_callees_of(session, &query, find_one(session, "a.so_3"), &table);
+	view_callers_callees_of(session, &query, (uint32_t[]){find_one(session, "a.so_3")}, 1,
+				&table);
 	assert_int_equal(table.row_count, 5);
 	assert_string_equal(table.rows[0].name, "a.so_2"); /* the larger caller first */
 	assert_float_equal(value_of(&table, "a.so_1", ROW_CALLER, 0, 0), 10, 1e-9);
@@ -173,12 +174,14 @@ static void test_the_manuals_recursion(void **state)
 	(void)state;
 	query_init(&query, session);
 	query.name_style = NAME_SHORT;
-	view_callers_callees_of(session, &query, find_one(session, "a.so_1"), &table);
+	view_callers_callees_of(session, &query, (uint32_t[]){find_one(session, "a.so_1")}, 1,
+				&table);
 	assert_int_equal(table.row_count, 2);
 	assert_float_equal(value_of(&table, "a.so_1", ROW_CALLER, 0, 0), 10, 1e-9);
 	assert_float_equal(value_of(&table, "a.so_1", ROW_CENTER, 0, 0), 10, 1e-9);
 	table_fini(&table);
-	view_callers_callees_of(session, &query, find_one(session, "a.so_0"), &table);
+	view_callers_callees_of(session, &query, (uint32_t[]){find_one(session, "a.so_0")}, 1,
+				&table);
 	assert_float_equal(value_of(&table, "a.so_1", ROW_CALLEE, 0, 0), 10, 1e-9);
 	assert_float_equal(value_of(&table, "<Total>", ROW_CALLER, 0, 0), 10, 1e-9);
 	table_fini(&table);
@@ -219,7 +222,7 @@ static void test_stand_ins(void **state)
 			   1e-9);
 	table_fini(&table);
 	/* the truncated stack is a child of <Total> */
-	view_call_tree(session, &query, &table);
+	view_call_tree(session, &query, NULL, &table);
 	for (size_t i = 0; i < table.row_count; i++)
 		if (!strcmp(table.rows[i].name, "<Truncated-stack>"))
 			assert_int_equal(table.rows[i].depth, 1);
@@ -425,7 +428,7 @@ static void test_columns(void **state)
 		assert_int_equal(table.values[i * 5 + 2], 256); /* size */
 	assert_float_equal(table.base[0] * 1e4, 32, 1e-9);
 	table_fini(&table);
-	view_call_tree(session, &query, &table);
+	view_call_tree(session, &query, NULL, &table);
 	/* user, once, with what was asked of both flavours; sleep; the static ones */
 	assert_int_equal(table.column_count, 5);
 	assert_int_equal(table.columns[0].choice.flavor, FLAVOR_ATTRIBUTED);

@@ -24,7 +24,8 @@ enum {
 	DEPTH_MAX = 40,
 	EVENTS_MAX = 120,
 	THREADS = 3,
-	PATHS_MAX = 4096,
+	PATHS_MAX = 8192,
+	FRAGMENTS = 8,
 	TOTAL = FUNCTIONS, /* index of <Total> as a caller */
 	SEEDS = 60,
 };
@@ -36,6 +37,19 @@ struct node {
 };
 
 /* What the reference adds up, µs. */
+/* "f/g/h": a node of a call tree, by what adds up to it. */
+struct path_truth {
+	struct string_table names;
+	uint64_t weight[PATHS_MAX][10];
+};
+
+struct event_truth {
+	unsigned stack[DEPTH_MAX]; /* outermost function first */
+	size_t depth;
+	unsigned state;
+	uint64_t weight;
+};
+
 struct truth {
 	uint64_t exclusive[FUNCTIONS][10], inclusive[FUNCTIONS][10];
 	uint64_t caller[FUNCTIONS][FUNCTIONS + 1][10]; /* of, by */
@@ -43,8 +57,8 @@ struct truth {
 	uint64_t object_exclusive[OBJECTS][10], object_inclusive[OBJECTS][10];
 	uint64_t thread[2][THREADS][10];
 	uint64_t total[10];
-	struct string_table paths; /* "f/g/h": a node of the call tree */
-	uint64_t path[PATHS_MAX][10];
+	struct path_truth down, up;
+	VEC(struct event_truth) events;
 };
 
 static uint64_t random_state;
@@ -77,11 +91,27 @@ static unsigned function_of_name(const char *name)
 	return 0;
 }
 
+static void count_paths(struct path_truth *paths, const unsigned *stack, size_t depth,
+			bool from_leaf, unsigned state, uint64_t weight)
+{
+	char path[DEPTH_MAX * 24] = "", name[64];
+
+	for (size_t i = 0; i < depth; i++) {
+		function_name(stack[from_leaf ? depth - 1 - i : i], name, sizeof(name));
+		strncat(path, "/", sizeof(path) - strlen(path) - 1);
+		strncat(path, name, sizeof(path) - strlen(path) - 1);
+
+		uint32_t id = string_table_add(&paths->names, path);
+
+		assert_true(id < PATHS_MAX);
+		paths->weight[id][state] += weight;
+	}
+}
+
 /* Counts one event for a stack, outermost function first. */
 static void count_event(struct truth *truth, const unsigned *stack, size_t depth, unsigned state,
 			uint64_t weight)
 {
-	char path[DEPTH_MAX * 24] = "", name[64];
 	bool seen[FUNCTIONS] = {false}, object_seen[OBJECTS] = {false};
 
 	truth->total[state] += weight;
@@ -103,16 +133,15 @@ static void count_event(struct truth *truth, const unsigned *stack, size_t depth
 		if (i + 1 < depth)
 			truth->callee[function][stack[i + 1]][state] += weight;
 	}
-	for (size_t i = 0; i < depth; i++) {
-		function_name(stack[i], name, sizeof(name));
-		strncat(path, "/", sizeof(path) - strlen(path) - 1);
-		strncat(path, name, sizeof(path) - strlen(path) - 1);
+	count_paths(&truth->down, stack, depth, false, state, weight);
+	count_paths(&truth->up, stack, depth, true, state, weight);
 
-		uint32_t id = string_table_add(&truth->paths, path);
+	struct event_truth *event = vec_push(&truth->events);
 
-		assert_true(id < PATHS_MAX);
-		truth->path[id][state] += weight;
-	}
+	memcpy(event->stack, stack, depth * sizeof(*stack));
+	event->depth = depth;
+	event->state = state;
+	event->weight = weight;
 }
 
 static void write_stacks(const char *path, const struct node *nodes, unsigned count)
@@ -326,17 +355,15 @@ static void check_callers(struct session *session, const struct query *query,
 		assert_true(end > begin);
 		check_block(&table, begin, end, truth);
 
-		/* the block alone is the same */
+		/* the block alone is the same, but for the order of equals */
 		struct table single;
 		size_t center = begin;
 
 		while (table.rows[center].mark != ROW_CENTER)
 			center++;
-		view_callers_callees_of(session, query, table.rows[center].id, &single);
+		view_callers_callees_of(session, query, &table.rows[center].id, 1, &single);
 		assert_int_equal(single.row_count, end - begin);
 		check_block(&single, 0, single.row_count, truth);
-		for (size_t i = 0; i < single.row_count; i++)
-			assert_string_equal(single.rows[i].name, table.rows[begin + i].name);
 		table_fini(&single);
 		blocks++;
 	}
@@ -346,16 +373,16 @@ static void check_callers(struct session *session, const struct query *query,
 	table_fini(&table);
 }
 
-static void check_tree(struct session *session, const struct query *query,
-		       const struct truth *truth)
+static void check_tree(struct session *session, const struct query *query, bool inverted,
+		       const struct path_truth *truth)
 {
 	struct table table;
 	char path[DEPTH_MAX * 24] = "";
 	size_t lengths[DEPTH_MAX + 2] = {0};
 	uint32_t ids[DEPTH_MAX + 2] = {0};
 
-	view_call_tree(session, query, &table);
-	assert_int_equal(table.row_count, truth->paths.count + 1);
+	view_call_tree(session, query, &(struct tree_part){.inverted = inverted}, &table);
+	assert_int_equal(table.row_count, truth->names.count + 1);
 	for (size_t row = 1; row < table.row_count; row++) {
 		const struct row *entry = &table.rows[row];
 
@@ -367,14 +394,14 @@ static void check_tree(struct session *session, const struct query *query,
 		ids[entry->depth] = entry->id;
 		assert_int_equal(entry->parent, ids[entry->depth - 1]);
 
-		uint32_t id = string_table_find(&truth->paths, path);
+		uint32_t id = string_table_find(&truth->names, path);
 
 		assert_int_not_equal(id, HASH_NONE);
 		for (size_t i = 0; i < table.column_count; i++)
 			if (!table.columns[i].choice.metric->is_static &&
 			    table.columns[i].choice.metric->states)
 				assert_value(table.values[row * table.column_count + i],
-					     truth->path[id], table.columns[i].choice.metric,
+					     truth->weight[id], table.columns[i].choice.metric,
 					     "node", path);
 
 		bool last = row + 1 == table.row_count;
@@ -388,6 +415,91 @@ static void check_tree(struct session *session, const struct query *query,
 		}
 		assert_int_equal(entry->last_child, last);
 	}
+	table_fini(&table);
+}
+
+/* Event by event, at the innermost place where the whole fragment is on the stack. */
+static void count_fragment(const struct truth *truth, const unsigned *fragment, size_t count,
+			   uint64_t caller[][10], uint64_t callee[][10], uint64_t own[10])
+{
+	for (size_t i = 0; i < truth->events.count; i++) {
+		const struct event_truth *event = &truth->events.items[i];
+		size_t at = event->depth;
+
+		while (at >= count &&
+		       memcmp(event->stack + at - count, fragment, count * sizeof(*fragment)) != 0)
+			at--;
+		if (at < count)
+			continue;
+		caller[at == count ? TOTAL : event->stack[at - count - 1]][event->state] +=
+			event->weight;
+		if (at == event->depth)
+			own[event->state] += event->weight;
+		else
+			callee[event->stack[at]][event->state] += event->weight;
+	}
+}
+
+static uint32_t find_one(struct session *session, const char *name)
+{
+	struct function_match *matches;
+	size_t count = session_find_functions(session, name, &matches);
+	uint32_t function = count ? matches[0].function : FUNCTION_TOTAL;
+
+	assert_int_equal(count, 1);
+	free(matches);
+	return function;
+}
+
+/* A piece of a random event's stack: its callers, itself, its callees. */
+static void check_fragment(struct session *session, const struct query *query,
+			   const struct truth *truth)
+{
+	if (!truth->events.count)
+		return;
+
+	const struct event_truth *event =
+		&truth->events.items[random_below((unsigned)truth->events.count)];
+	size_t begin = random_below((unsigned)event->depth);
+	size_t count = 1 + random_below((unsigned)(event->depth - begin));
+	uint64_t caller[FUNCTIONS + 1][10] = {0}, callee[FUNCTIONS][10] = {0}, own[10] = {0};
+	uint32_t ids[DEPTH_MAX];
+	char name[64];
+	struct table table;
+	size_t seen = 0;
+
+	count_fragment(truth, event->stack + begin, count, caller, callee, own);
+	for (size_t i = 0; i < count; i++) {
+		function_name(event->stack[begin + i], name, sizeof(name));
+		ids[i] = find_one(session, name);
+	}
+	view_callers_callees_of(session, query, ids, count, &table);
+	for (size_t row = 0; row < table.row_count; row++) {
+		const struct row *entry = &table.rows[row];
+		unsigned function = function_of_name(entry->name);
+		static const uint64_t nothing[10];
+		const uint64_t *expected = nothing;
+
+		if (entry->mark == ROW_CALLER)
+			expected = caller[function];
+		else if (entry->mark == ROW_CALLEE)
+			expected = callee[function];
+		else if (++seen == count)
+			expected = own;
+		for (size_t i = 0; i < table.column_count; i++)
+			if (!table.columns[i].choice.metric->is_static &&
+			    table.columns[i].choice.metric->states)
+				assert_value(table.values[row * table.column_count + i], expected,
+					     table.columns[i].choice.metric, "fragment",
+					     entry->name);
+		if (entry->mark == ROW_CALLER)
+			memset(caller[function], 0, sizeof(caller[function]));
+		else if (entry->mark == ROW_CALLEE)
+			memset(callee[function], 0, sizeof(callee[function]));
+	}
+	assert_int_equal(seen, count);
+	for (unsigned i = 0; i <= FUNCTIONS; i++)
+		assert_false(any(caller[i]) || (i < FUNCTIONS && any(callee[i])));
 	table_fini(&table);
 }
 
@@ -467,7 +579,10 @@ static void check_seed(uint64_t seed)
 			 STATUS_OK);
 	check_functions(session, &query, truth);
 	check_callers(session, &query, truth);
-	check_tree(session, &query, truth);
+	check_tree(session, &query, false, &truth->down);
+	check_tree(session, &query, true, &truth->up);
+	for (unsigned i = 0; i < FRAGMENTS; i++)
+		check_fragment(session, &query, truth);
 	check_objects(session, &query, truth);
 	check_threads(session, &query, truth);
 	assert_int_equal(diags.count, 0);
@@ -476,7 +591,9 @@ static void check_seed(uint64_t seed)
 	remove_experiment(path);
 	free(child);
 	free(path);
-	string_table_fini(&truth->paths);
+	string_table_fini(&truth->down.names);
+	string_table_fini(&truth->up.names);
+	vec_fini(&truth->events);
 	free(truth);
 }
 

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the two directions of a call tree share.  Private to this room. */
+#ifndef HELIO_ANALYSIS_VIEW_TREE_H
+#define HELIO_ANALYSIS_VIEW_TREE_H
+
+#include "analysis/session.h"
+
+/* The metric by which parts of a tree are cut off. */
+const struct metric *tree_part_metric(const struct query *query);
+/* Fills a table whose columns are set. */
+void view_inverted_tree(struct session *session, const struct query *query,
+			const struct tree_part *part, struct table *table);
+
+#endif

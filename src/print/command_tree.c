@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The call tree, whole or in part. */
+#include "base/memory.h"
+#include "print/command.h"
+#include "print/table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static bool read_depth(struct print *print, const char *command, const char *word, uint32_t *depth)
+{
+	char *rest;
+
+	errno = 0;
+	unsigned long number = strtoul(word, &rest, 10);
+
+	if (*rest || rest == word || word[0] == '-' || errno || number > UINT32_MAX)
+		return say_error(print, "%s: -depth takes a number of levels, not `%s'", command,
+				 word);
+	*depth = (uint32_t)number;
+	return true;
+}
+
+static bool read_percent(struct print *print, const char *command, const char *word,
+			 double *percent)
+{
+	char *rest;
+	double number = strtod(word, &rest);
+
+	rest += *rest == '%';
+	if (*rest || rest == word || !(number >= 0 && number <= 100))
+		return say_error(print, "%s: -percent takes a number from 0 to 100, not `%s'",
+				 command, word);
+	*percent = number;
+	return true;
+}
+
+bool command_tree_part(struct print *print, const char *command, char **arguments, size_t *count,
+		       struct tree_part *part)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < *count; i++) {
+		const char *word = arguments[i];
+		const char *option = word + strspn(word, "-");
+		const char *value = i + 1 < *count ? arguments[i + 1] : "";
+
+		if (option == word || !*option) {
+			arguments[left++] = arguments[i];
+		} else if (!strcasecmp(option, "inverted")) {
+			part->inverted = true;
+		} else if (!strcasecmp(option, "hottest")) {
+			part->hottest = true;
+		} else if (!strcasecmp(option, "depth")) {
+			if (!read_depth(print, command, value, &part->depth))
+				return false;
+			i++;
+		} else if (!strcasecmp(option, "percent")) {
+			if (!read_percent(print, command, value, &part->percent))
+				return false;
+			i++;
+		} else {
+			return say_error(print,
+					 "%s: there is no option %s; it takes -inverted, -hottest, "
+					 "-depth N and -percent P",
+					 command, word);
+		}
+	}
+	*count = left;
+	return true;
+}
+
+bool command_calltree(struct print *print, char **arguments, size_t count)
+{
+	struct tree_part part = {.inverted = false};
+	struct table table;
+
+	if (!command_tree_part(print, "calltree", arguments, &count, &part))
+		return false;
+	if (count)
+		say_warning(print, "extra arguments to the calltree command are ignored");
+	char *attributed = command_attributed_title(print);
+	char *heading = xasprintf("Functions Call Tree%s. Metric: %s",
+				  part.inverted ? ", from the leaves up" : "", attributed);
+
+	view_call_tree(print->session, &print->query, &part, &table);
+	table_print(print, &table, SHAPE_TREE, "calltree", heading);
+	table_fini(&table);
+	free(heading);
+	free(attributed);
+	return true;
+}
