@@ -43,10 +43,18 @@ static void make_room(struct experiment_trace *trace, unsigned fields)
 		trace->field[i] = grown(trace->field[i], capacity, sizeof(*trace->field[i]));
 }
 
-static const uint8_t *read_fields(struct trace_reader *reader, size_t row, const uint8_t *in,
+static const uint8_t *read_fields(struct trace_reader *reader, unsigned tag, const uint8_t *in,
 				  const uint8_t *end)
 {
-	for (unsigned i = 0; i < reader->format->fields; i++) {
+	const struct format_trace *format = reader->format;
+	size_t row = reader->trace->count;
+	unsigned count = tag & FORMAT_TRACE_ALL_FIELDS
+				 ? format->fields
+				 : format->brief[tag & FORMAT_TRACE_TYPE_MASK];
+
+	for (unsigned i = count; i < format->fields; i++)
+		reader->trace->field[i][row] = 0;
+	for (unsigned i = 0; i < count; i++) {
 		uint64_t value;
 
 		if (!(in = varint_get(in, end, &value)))
@@ -59,6 +67,13 @@ static const uint8_t *read_fields(struct trace_reader *reader, size_t row, const
 	return in;
 }
 
+static uint32_t stack_of(const struct trace_reader *reader, unsigned type)
+{
+	if (reader->format->stackless >> type & 1)
+		return 0;
+	return reader->stack < UINT32_MAX ? (uint32_t)reader->stack : UINT32_MAX;
+}
+
 /* NULL: damaged or cut off, and no row was added. */
 static const uint8_t *read_event(struct trace_reader *reader, unsigned tag, const uint8_t *in,
 				 const uint8_t *end)
@@ -67,7 +82,7 @@ static const uint8_t *read_event(struct trace_reader *reader, unsigned tag, cons
 	unsigned type = tag & FORMAT_TRACE_TYPE_MASK;
 	uint64_t dt, step = 0;
 
-	if (type >= reader->format->types || tag & ~(0x3fu) || !(in = varint_get(in, end, &dt)) ||
+	if (type >= reader->format->types || tag & ~(0x7fu) || !(in = varint_get(in, end, &dt)) ||
 	    dt > TIME_MAX_NS || reader->time + dt > TIME_MAX_NS)
 		return NULL;
 	if (!(tag & FORMAT_TRACE_SAME_STACK) && !(in = varint_get(in, end, &step)))
@@ -75,11 +90,10 @@ static const uint8_t *read_event(struct trace_reader *reader, unsigned tag, cons
 	reader->time += dt;
 	reader->stack += (uint64_t)zigzag_decode(step);
 	make_room(trace, reader->format->fields);
-	if (!(in = read_fields(reader, trace->count, in, end)))
+	if (!(in = read_fields(reader, tag, in, end)))
 		return NULL;
 	trace->time_ns[trace->count] = reader->time;
-	trace->stack[trace->count] =
-		reader->stack < UINT32_MAX ? (uint32_t)reader->stack : UINT32_MAX;
+	trace->stack[trace->count] = stack_of(reader, type);
 	trace->cpu[trace->count] = reader->cpu;
 	trace->type[trace->count] = (uint8_t)type;
 	trace->count++;

@@ -45,7 +45,7 @@ static int create(enum trace_kind kind)
 
 	text_puts(&description,
 		  "blocks of records: tag u8 (bits 0-4 type, 0x20 same stack), then varints "
-		  "(LEB128): dt ns, [stack zigzag delta], fields\nfields: ");
+		  "(LEB128): dt ns, [stack zigzag delta], fields (0x40 all)\nfields: ");
 	text_puts(&description, format_traces[kind].fields_text);
 	text_puts(&description, "\n0x84 cpu: number   0x85 text: number length bytes\n");
 	return blockfile_create(&files[kind], collector.directory, format_traces[kind].file, room);
@@ -88,7 +88,7 @@ struct thread *trace_enter(enum trace_kind kind)
 {
 	if (!is_on[kind] || !atomic_load_explicit(&collector.recording, memory_order_relaxed))
 		return NULL;
-	struct thread *thread = thread_current_if_known();
+	struct thread *thread = thread_current();
 
 	if (!thread || thread->inside || !collector_is_ours() ||
 	    !clock_is_recording(thread, clock_now_ns()))
@@ -133,6 +133,18 @@ static uint8_t *put_field(uint8_t *out, enum trace_encoding encoding, uint64_t *
 	return varint_put(out, value);
 }
 
+/* As many as the type is brief with, if the others are 0, else all. */
+static unsigned field_count(const struct format_trace *format, unsigned type,
+			    const uint64_t *fields)
+{
+	unsigned brief = format->brief[type];
+
+	for (unsigned i = brief; i < format->fields; i++)
+		if (fields[i])
+			return format->fields;
+	return brief;
+}
+
 bool trace_event_locked(struct thread *thread, enum trace_kind kind, unsigned type,
 			uint64_t time_ns, uint32_t stack, const uint64_t *fields)
 {
@@ -143,11 +155,15 @@ bool trace_event_locked(struct thread *thread, enum trace_kind kind, unsigned ty
 	if (!out)
 		return false;
 	out = lane_put_cpu(lane, out);
-	*out++ = (uint8_t)(type | (stack == lane->stack ? FORMAT_TRACE_SAME_STACK : 0));
+	unsigned count = field_count(format, type, fields);
+	unsigned tag = type | (count > format->brief[type] ? FORMAT_TRACE_ALL_FIELDS : 0);
+	bool same = stack == lane->stack || format->stackless >> type & 1;
+
+	*out++ = (uint8_t)(tag | (same ? FORMAT_TRACE_SAME_STACK : 0));
 	out = varint_put(out, lane_advance(lane, since_start(time_ns)));
-	if (stack != lane->stack)
+	if (!same)
 		out = lane_put_stack(lane, out, stack);
-	for (unsigned i = 0; i < format->fields; i++)
+	for (unsigned i = 0; i < count; i++)
 		out = put_field(out, format->encoding[i], &lane->near[i], fields[i]);
 	lane_commit(lane, out);
 	atomic_fetch_add_explicit(&collector.traced[kind], 1, memory_order_relaxed);

@@ -1,2 +1,316 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/core/trace.h"
+/*
+ * The allocator's functions, and those that map memory.
+ *
+ * They are called before any constructor has run, by the dynamic linker first of all, and by
+ * dlsym itself while it looks up what is behind them.  Until that is known, memory comes from a
+ * small reserve, whose blocks are never given back.  What is behind them may be any allocator: it
+ * is the next definition in the program's search order.
+ */
+#include "collector/core/core.h"
+#include "collector/sources/clock.h"
+#include "collector/sources/heap.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define HEAP_FUNCTIONS(X)                                                                          \
+	X(void *, malloc, (size_t))                                                                \
+	X(void *, calloc, (size_t, size_t))                                                        \
+	X(void *, realloc, (void *, size_t))                                                       \
+	X(void *, reallocarray, (void *, size_t, size_t))                                          \
+	X(void *, memalign, (size_t, size_t))                                                      \
+	X(void *, aligned_alloc, (size_t, size_t))                                                 \
+	X(int, posix_memalign, (void **, size_t, size_t))                                          \
+	X(void *, valloc, (size_t))                                                                \
+	X(void *, pvalloc, (size_t))                                                               \
+	X(void, free, (void *))                                                                    \
+	X(void, free_sized, (void *, size_t))                                                      \
+	X(void, free_aligned_sized, (void *, size_t, size_t))                                      \
+	X(void *, mmap, (void *, size_t, int, int, int, off_t))                                    \
+	X(int, munmap, (void *, size_t))                                                           \
+	X(void *, mremap, (void *, size_t, size_t, int, void *))                                   \
+	X(int, brk, (void *))                                                                      \
+	X(void *, sbrk, (intptr_t))
+
+static struct {
+#define X(result, name, arguments) result(*name) arguments;
+	HEAP_FUNCTIONS(X)
+#undef X
+} next;
+
+/* ---- before the allocator is known ---- */
+
+enum { RESERVE_SIZE = 16 * 1024, RESERVE_ALIGN = 16 };
+
+static char reserve[RESERVE_SIZE] __attribute__((aligned(RESERVE_ALIGN)));
+static _Atomic size_t reserve_used;
+static _Atomic bool resolving;
+
+static bool is_reserve(const void *block)
+{
+	return (const char *)block >= reserve && (const char *)block < reserve + RESERVE_SIZE;
+}
+
+/* Zeroed.  Behind the block's size, which lies in front of it. */
+static void *reserve_take(size_t size)
+{
+	size_t whole = (size + 2 * RESERVE_ALIGN - 1) & ~(size_t)(RESERVE_ALIGN - 1);
+	size_t at = whole > size ? atomic_fetch_add(&reserve_used, whole) : RESERVE_SIZE;
+
+	if (at > RESERVE_SIZE - RESERVE_ALIGN || whole > RESERVE_SIZE - at) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	*(size_t *)(reserve + at) = size;
+	return reserve + at + RESERVE_ALIGN;
+}
+
+/* dlsym gives a void *; memcpy is the conversion that C allows. */
+static void resolve(void)
+{
+	void *symbol;
+
+	atomic_store(&resolving, true);
+#define X(result, name, arguments)                                                                 \
+	symbol = dlsym(RTLD_NEXT, #name);                                                          \
+	memcpy(&next.name, &symbol, sizeof(symbol));
+	HEAP_FUNCTIONS(X)
+#undef X
+	atomic_store(&resolving, false);
+}
+
+/* False: this call is one that looking them up makes. */
+static inline bool resolved(void)
+{
+	if (__builtin_expect(!next.sbrk, 0)) {
+		if (atomic_load(&resolving))
+			return false;
+		resolve();
+	}
+	return true;
+}
+
+/* ---- allocations ---- */
+
+COLLECTOR_EXPORT void *malloc(size_t size)
+{
+	if (!resolved())
+		return reserve_take(size);
+	void *block = next.malloc(size);
+
+	if (heap_traces_all)
+		heap_allocated(HEAP_MALLOC, block, size);
+	return block;
+}
+
+COLLECTOR_EXPORT void *calloc(size_t count, size_t size)
+{
+	if (!resolved())
+		return reserve_take(count * size);
+	void *block = next.calloc(count, size);
+
+	if (heap_traces_all)
+		heap_allocated(HEAP_CALLOC, block, count * size);
+	return block;
+}
+
+static void *move_out_of_reserve(const void *old, size_t size)
+{
+	size_t before = *(const size_t *)((const char *)old - RESERVE_ALIGN);
+	void *block = malloc(size);
+
+	if (block)
+		memcpy(block, old, before < size ? before : size);
+	return block;
+}
+
+COLLECTOR_EXPORT void *realloc(void *old, size_t size)
+{
+	if (is_reserve(old))
+		return move_out_of_reserve(old, size);
+	if (!resolved())
+		return reserve_take(size);
+	uint64_t begin_ns = heap_traces_all ? clock_now_ns() : 0;
+	void *block = next.realloc(old, size);
+
+	if (begin_ns && (block || !size))
+		heap_reallocated(old, begin_ns, block, size);
+	return block;
+}
+
+COLLECTOR_EXPORT void *reallocarray(void *old, size_t count, size_t size)
+{
+	size_t whole;
+
+	if (!__builtin_mul_overflow(count, size, &whole))
+		return realloc(old, whole);
+	errno = ENOMEM;
+	return NULL;
+}
+
+COLLECTOR_EXPORT void *memalign(size_t alignment, size_t size)
+{
+	if (!resolved())
+		return reserve_take(size);
+	void *block = next.memalign(alignment, size);
+
+	if (heap_traces_all)
+		heap_allocated(HEAP_ALIGNED, block, size);
+	return block;
+}
+
+COLLECTOR_EXPORT void *aligned_alloc(size_t alignment, size_t size)
+{
+	if (!resolved())
+		return reserve_take(size);
+	void *block = next.aligned_alloc(alignment, size);
+
+	if (heap_traces_all)
+		heap_allocated(HEAP_ALIGNED, block, size);
+	return block;
+}
+
+COLLECTOR_EXPORT int posix_memalign(void **block, size_t alignment, size_t size)
+{
+	if (!resolved())
+		return ENOMEM;
+	int result = next.posix_memalign(block, alignment, size);
+
+	if (heap_traces_all && !result)
+		heap_allocated(HEAP_ALIGNED, *block, size);
+	return result;
+}
+
+COLLECTOR_EXPORT void *valloc(size_t size)
+{
+	if (!resolved())
+		return NULL;
+	void *block = next.valloc(size);
+
+	if (heap_traces_all)
+		heap_allocated(HEAP_ALIGNED, block, size);
+	return block;
+}
+
+COLLECTOR_EXPORT void *pvalloc(size_t size)
+{
+	if (!resolved())
+		return NULL;
+	void *block = next.pvalloc(size);
+
+	if (heap_traces_all)
+		heap_allocated(HEAP_ALIGNED, block, size);
+	return block;
+}
+
+/* ---- releases ---- */
+
+/* True: the block is the allocator's, and its release has been recorded. */
+static bool release(const void *block)
+{
+	if (is_reserve(block) || !resolved())
+		return false;
+	if (heap_traces_all)
+		heap_released(block);
+	return true;
+}
+
+COLLECTOR_EXPORT void free(void *block)
+{
+	if (release(block))
+		next.free(block);
+}
+
+/* C23; where the allocator has them. */
+COLLECTOR_EXPORT void free_sized(void *block, size_t size);
+COLLECTOR_EXPORT void free_aligned_sized(void *block, size_t alignment, size_t size);
+
+void free_sized(void *block, size_t size)
+{
+	if (!next.free_sized)
+		free(block);
+	else if (release(block))
+		next.free_sized(block, size);
+}
+
+void free_aligned_sized(void *block, size_t alignment, size_t size)
+{
+	if (!next.free_aligned_sized)
+		free(block);
+	else if (release(block))
+		next.free_aligned_sized(block, alignment, size);
+}
+
+/* ---- mappings ---- */
+
+/* mmap and mmap64 are one; which of them the header calls mmap depends on _FILE_OFFSET_BITS. */
+COLLECTOR_EXPORT void *wrapped_mmap(void *hint, size_t size, int protection, int flags, int fd,
+				    off_t offset) __asm__("mmap");
+
+void *wrapped_mmap(void *hint, size_t size, int protection, int flags, int fd, off_t offset)
+{
+	resolved();
+	void *address = next.mmap(hint, size, protection, flags, fd, offset);
+
+	if (heap_traces_all && address != MAP_FAILED)
+		heap_mapped(HEAP_MMAP, (uint64_t)address, size, 0);
+	return address;
+}
+
+COLLECTOR_EXPORT void *wrapped_mmap64(void *hint, size_t size, int protection, int flags, int fd,
+				      off_t offset) __asm__("mmap64")
+	__attribute__((alias("mmap")));
+
+COLLECTOR_EXPORT int munmap(void *address, size_t size)
+{
+	resolved();
+	if (heap_traces_all)
+		heap_mapped(HEAP_MUNMAP, (uint64_t)address, size, 0);
+	return next.munmap(address, size);
+}
+
+/* Defined under the name of a variadic function, whose arguments are in the same places. */
+COLLECTOR_EXPORT void *wrapped_mremap(void *old, size_t old_size, size_t size, int flags,
+				      void *place) __asm__("mremap");
+
+void *wrapped_mremap(void *old, size_t old_size, size_t size, int flags, void *place)
+{
+	resolved();
+	void *address = next.mremap(old, old_size, size, flags, place);
+
+	if (heap_traces_all && address != MAP_FAILED)
+		heap_mapped(HEAP_MREMAP, (uint64_t)address, size, (uint64_t)old);
+	return address;
+}
+
+static void broken(uint64_t before, uint64_t after)
+{
+	heap_mapped(HEAP_BRK, after, after > before ? after - before : 0, 0);
+}
+
+COLLECTOR_EXPORT int brk(void *end)
+{
+	resolved();
+	uint64_t before = heap_traces_all ? (uint64_t)next.sbrk(0) : 0;
+	int result = next.brk(end);
+
+	if (heap_traces_all && !result)
+		broken(before, (uint64_t)end);
+	return result;
+}
+
+COLLECTOR_EXPORT void *sbrk(intptr_t increment)
+{
+	resolved();
+	void *before = next.sbrk(increment);
+
+	if (heap_traces_all && increment && before != (void *)-1)
+		broken((uint64_t)before, (uint64_t)before + (uint64_t)increment);
+	return before;
+}
