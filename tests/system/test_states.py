@@ -56,3 +56,11 @@ def waiting_for_a_processor(t, engine):
     other = sum(thread['life'] for thread in workers) - sum(
         thread['states'].get(s, 0) for thread in workers for s in ('user', 'system', 'trap'))
     t.near(waited, other, 'wait CPU', 0.05, 0.03)
+
+
+@test(engines=True)
+def waits_that_begin_in_a_burst(t, engine):
+    """Threads that switch thousands of times a second beside it do not take a wait's stack away."""
+    result = t.collect(t.target('bursts'), engine=engine)
+    rows = t.functions(result.experiment, 'i.total')
+    t.ratio(rows['long_wait']['i.total'], result.truth()['long_wait'], 0.9, 1.02, 'long_wait')

@@ -494,6 +494,7 @@ void collector_terminate(void)
 	perf_engine_forget();
 	monitor_engine_stop();
 	keeper_stop();
+	watch_stop();
 }
 
 void collector_fall_silent(const char *reason)
@@ -571,9 +572,11 @@ static void forget_last(void)
 	if (collector_is_ours()) { /* an attacher that was killed has ended nothing */
 		keeper_stop();
 		monitor_engine_stop();
+		watch_stop();
 	} else {
 		keeper_forget();
 		monitor_engine_forget();
+		watch_forget();
 		unwind_after_fork();
 		thread_forget_all();
 	}
@@ -617,6 +620,7 @@ void collector_restart_after_fork(void)
 	keeper_forget();
 	perf_engine_forget();
 	monitor_engine_forget();
+	watch_forget();
 	unwind_after_fork();
 	collector_drop_files();
 	modules_after_fork(thread_count() <= 1);

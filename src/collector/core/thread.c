@@ -87,6 +87,7 @@ static void reset(struct thread *thread)
 	thread->vfork_index = 0;
 	thread->stack_low = thread->stack_high = 0;
 	thread->inside = 0;
+	thread->watched = false;
 	thread->start_routine = NULL;
 	thread->start_argument = NULL;
 	thread->clock = (struct clock_account){0};

@@ -557,6 +557,7 @@ void clock_switched_in(struct thread *thread, const struct unwind_regs *regs)
 
 	emit(thread, FORMAT_STATE_WAIT_CPU, &thread->clock.queued_pending_ns, stack);
 	emit(thread, wait_state(&thread->clock, regs), &thread->clock.blocked_pending_ns, stack);
+	thread->clock.remote_stack = 0; /* a wait that was watched is over, or is this one */
 	/* Likewise, the other way round: the tick is in this signal. */
 	if (thread->clock.cpu_pending_ns >= (int64_t)collector.interval_ns)
 		emit_cpu(thread, regs, stack);

@@ -85,6 +85,12 @@ void perf_engine_resume(void); /* … when the exec failed */
 void perf_engine_forget(void); /* in the child of a fork */
 /* Until the thread that enables switch events again is gone: 20 ms at most. */
 void perf_engine_wait_for_thread(void);
+
+/* For the perf engine: looks at all threads' waits, once and until each of them has ended. */
+void watch_waits(void);
+void watch_stop(void);	 /* returns when its thread is gone */
+void watch_forget(void); /* in the child of a fork */
+
 bool monitor_engine_start(void);
 /* Starts in a handler, in the place of the perf engine, for all threads. */
 bool monitor_engine_take_over(void);

@@ -225,6 +225,7 @@ static void start_events(int dir)
 	else if (asked != ENGINE_NONE && !monitor_engine_take_over())
 		collector.engine = ENGINE_NONE;
 	collector_log_engine(asked, room);
+	watch_waits(); /* those that had begun */
 }
 
 static void bury_if_gone(struct thread *thread, void *unused)
@@ -266,9 +267,10 @@ static void fulfil(uint32_t wished, uint64_t *breath_end_ns, uint64_t now_ns)
 	}
 	if (*breath_end_ns && now_ns >= *breath_end_ns) {
 		*breath_end_ns = 0;
-		perf_engine_breathed();
 		if (!atomic_load(&off))
 			switch_all(false, PERF_EVENT_IOC_ENABLE);
+		perf_engine_breathed();
+		watch_waits();
 	}
 	if (wished & WISH_DROP)
 		drop_all();

@@ -12,8 +12,9 @@
  * together leave one signal and a wrong state; cpu_state() tells the modes apart.
  *
  * A switch event costs some 6 us.  When they come too often the event is
- * disabled for a moment; the waits of that time stay pending and go to the next
- * sampled one, so the totals hold.  A passing raw thread enables it again.
+ * disabled for a moment.  Short waits of that time stay pending and go to the next
+ * sampled one, so the totals hold; long ones are seen from outside (clock_watch.c).  A
+ * passing raw thread enables it again.
  *
  * A process that has perf events at all pays for each context switch: some 0.4 us between
  * threads of one process, whose events the kernel exchanges, but up to 8 us in a virtual
@@ -68,6 +69,7 @@ static void rearm(void)
 	atomic_store(&switches_seen, 0); /* without stragglers of the last window */
 	if (!atomic_load(&paused))
 		sys_ioctl(switch_fd, PERF_EVENT_IOC_ENABLE, 0);
+	watch_waits();
 	rawthread_exit(&switches_off);
 }
 
@@ -248,6 +250,7 @@ void perf_engine_wait_for_thread(void)
 {
 	while (atomic_load(&switches_off))
 		sys_call(SYS_sched_yield, 0, 0, 0, 0);
+	watch_stop();
 }
 
 void perf_engine_forget(void)
