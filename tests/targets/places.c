@@ -13,7 +13,7 @@
 #include <sys/mount.h>
 #include <sys/wait.h>
 
-enum { WORK_MS = 60 };
+enum { WORK_MS = 30 };
 
 static volatile uint64_t sink;
 

@@ -241,6 +241,8 @@ bool modules_can_learn(uint64_t pc);
 bool modules_learn(uint64_t pc);
 /* Writes all of them into a new experiment's map.xml. */
 int modules_open(void);
+/* The program's path as it was at the start: another root may have no /proc. */
+const char *modules_program(void);
 /* Whether an object's code is or ever was within [start, end). */
 bool modules_were_at(uint64_t start, uint64_t end);
 /* Other code is at known addresses from now on. Not in a handler. */

@@ -118,13 +118,11 @@ static int64_t pid_by_proc(void)
 
 static void put_process(struct text *line)
 {
-	char cwd[PATH_MAX_HERE], exe[PATH_MAX_HERE];
+	char cwd[PATH_MAX_HERE];
 	long cwd_size = sys_call(SYS_getcwd, cwd, sizeof(cwd), 0, 0);
-	long exe_size = sys_readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 
 	if (cwd_size <= 0)
 		cwd[0] = '\0';
-	exe[exe_size > 0 ? exe_size : 0] = '\0';
 	text_puts(line, "<process");
 	text_attribute_decimal(line, "pid", pid_by_proc());
 	text_attribute_decimal(line, "ppid", sys_call(SYS_getppid, 0, 0, 0, 0));
@@ -132,7 +130,7 @@ static void put_process(struct text *line)
 	text_attribute_decimal(line, "sid", sys_call(SYS_getsid, 0, 0, 0, 0));
 	text_attribute_decimal(line, "uid", sys_call(SYS_getuid, 0, 0, 0, 0));
 	text_attribute(line, "cwd", cwd);
-	text_attribute(line, "exe", exe);
+	text_attribute(line, "exe", modules_program());
 	text_attribute_decimal(line, "wordsize", 8 * (int64_t)sizeof(void *));
 	text_attribute(line, "lineage", collector.lineage);
 	text_attribute_decimal(line, "tstamp", (int64_t)(collector.begin_ns - collector.start_ns));

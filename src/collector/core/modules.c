@@ -249,23 +249,27 @@ static bool note_segment(const char *name, uint64_t bias, const ElfW(Phdr) * phd
 	return true;
 }
 
-static const char *object_name(const char *name, char *room, size_t size)
+const char *modules_program(void)
+{
+	static char path[PATH_MAX_HERE];
+
+	if (!path[0])
+		sys_readlink("/proc/self/exe", path, sizeof(path) - 1);
+	return path;
+}
+
+static const char *object_name(const char *name)
 {
 	if (text_starts(name, "linux-vdso") || text_starts(name, "linux-gate"))
 		return "[vdso]";
-	if (name[0])
-		return name;
-	long length = sys_readlink("/proc/self/exe", room, size - 1);
-	room[length > 0 ? length : 0] = '\0';
-	return room;
+	return name[0] ? name : modules_program();
 }
 
 static bool note_object(const char *name, uint64_t bias, const ElfW(Phdr) * phdr, int count)
 {
-	char room[NAME_MAX_HERE];
 	bool changed = false;
 
-	name = object_name(name, room, sizeof(room));
+	name = object_name(name);
 	for (int i = 0; i < count; i++)
 		if (phdr[i].p_type == PT_LOAD && phdr[i].p_flags & PF_X)
 			changed |= note_segment(name, bias, phdr, count, &phdr[i]);
