@@ -96,6 +96,10 @@ enum format_pseudo_pc {
 	FORMAT_PC_UNWIND_FAILED = 2, /* the unwinder stopped here: <Stack-unwind-failed> */
 	FORMAT_PC_UNKNOWN = 3,	     /* an address of 0 was called: <Unknown> */
 	FORMAT_PC_NO_STACK = 4, /* time whose stack was not recorded: <no call stack recorded> */
+	/* what a counter counted but no overflow tells, see docs/format.md */
+	FORMAT_PC_RECORD_COUNTS = 5, /* within the collector: collector_record_counters */
+	FORMAT_PC_FINAL_COUNTS = 6,  /* after the last overflow: collector_final_counters */
+	FORMAT_PC_LOST_COUNTS = 7, /* the overflow's signal was lost: collector_hwcs_out_of_range */
 	FORMAT_PC_LIMIT = 16,
 };
 

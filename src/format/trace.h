@@ -80,7 +80,11 @@ enum format_heap_loss { HEAP_LOST_DEFINITELY = 1, HEAP_LOST_INDIRECTLY, HEAP_LOS
 	X(FUTEX, "futex")
 enum { SYNC_OBJECT, SYNC_WAITED, SYNC_RESULT, SYNC_OWNER, SYNC_FIELDS };
 
-/* iotrace: result: errno of a call that failed, else 0; name: of the file or peer */
+/*
+ * iotrace: descriptor: + 1, 0: none; waited: ns in the call; name: of the file or peer; bytes that
+ * were transferred; offset: + 1, the place in the file that the call named, 0: none; result: errno
+ * of a call that failed, else 0
+ */
 #define FORMAT_IO_TYPES(X)                                                                         \
 	X(READ, "read")                                                                            \
 	X(WRITE, "write")                                                                          \
@@ -88,7 +92,7 @@ enum { SYNC_OBJECT, SYNC_WAITED, SYNC_RESULT, SYNC_OWNER, SYNC_FIELDS };
 	X(CLOSE, "close")                                                                          \
 	X(OTHER, "other")                                                                          \
 	X(WAIT, "wait")
-enum { IO_DESCRIPTOR, IO_BYTES, IO_WAITED, IO_RESULT, IO_NAME, IO_OFFSET, IO_FIELDS };
+enum { IO_DESCRIPTOR, IO_WAITED, IO_NAME, IO_BYTES, IO_OFFSET, IO_RESULT, IO_FIELDS };
 
 /*
  * hwcounters: number: of the counter in log.xml; address: of the data, 0: unknown.  The types
@@ -157,17 +161,27 @@ static const struct format_trace format_traces[TRACE_KINDS] = {
 	[TRACE_IO] = {.file = "iotrace",
 		      .setting = "io",
 		      .key = 'i',
-		      .fields_text = "descriptor bytes waited-ns errno name offset",
+		      .fields_text = "descriptor+1 waited-ns name bytes offset+1 errno",
 		      .types = IO_TYPES,
 		      .fields = IO_FIELDS,
-		      .encoding = {FIELD_NUMBER, FIELD_NUMBER, FIELD_NUMBER, FIELD_NUMBER,
-				   FIELD_TEXT, FIELD_NEAR}},
+		      .brief = {[IO_READ] = 4,
+				[IO_WRITE] = 4,
+				[IO_OPEN] = 3,
+				[IO_CLOSE] = 3,
+				[IO_OTHER] = 3,
+				[IO_WAIT] = 3},
+		      .encoding = {FIELD_NUMBER, FIELD_NUMBER, FIELD_TEXT, FIELD_NUMBER, FIELD_NEAR,
+				   FIELD_NUMBER}},
 	[TRACE_COUNTER] = {.file = "hwcounters",
 			   .setting = "counters",
 			   .key = 'h',
 			   .fields_text = "counter value data-address",
 			   .types = COUNTER_TYPES,
 			   .fields = COUNTER_FIELDS,
+			   .brief = {[COUNTER_OVERFLOW] = 2,
+				     [COUNTER_RECORDING] = 2,
+				     [COUNTER_FINAL] = 2,
+				     [COUNTER_LOST] = 2},
 			   .encoding = {FIELD_NUMBER, FIELD_NUMBER, FIELD_NEAR}},
 };
 

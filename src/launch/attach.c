@@ -510,6 +510,7 @@ static bool know_options(struct attach *attach)
 			      : options->archive_newer	    ? "-a"
 			      : keeps_more(options)	    ? "-A"
 			      : options->follow_regex	    ? "-F"
+			      : options->counters.count	    ? "-h"
 			      : *options->trace[TRACE_HEAP] ? "-H"
 			      : *options->trace[TRACE_SYNC] ? "-s"
 			      : *options->trace[TRACE_IO]   ? "-i"

@@ -164,6 +164,7 @@ void birth_add_log(struct strbuf *out, const struct birth_log *log)
 	strbuf_puts(out, ">\n");
 	add_system(out, log->system);
 	add_settings(out, log);
+	counter_add_log(out, &log->options->counters);
 	for (char **argument = log->argv; *argument; argument++) {
 		strbuf_puts(out, "<argument");
 		xml_add_attribute(out, "text", *argument);

@@ -90,6 +90,10 @@ static int prepare(struct launch *launch)
 		if (group_check(launch->group, &launch->diags) != STATUS_OK)
 			return LAUNCH_EXIT_USAGE;
 	}
+	if (counter_prepare(&launch->options.counters, launch->target.path, &launch->diags) ||
+	    counter_param(&launch->options.counters, launch->options.trace[TRACE_COUNTER],
+			  &launch->diags))
+		return LAUNCH_EXIT_USAGE;
 	if (!launch->options.clock_us && !options_trace(&launch->options))
 		diag_add(&launch->diags, DIAG_WARNING,
 			 "No function level data requested; only statistics will be collected");
@@ -325,6 +329,9 @@ int launch_collect(char **argv, struct launch_call *call)
 		code = 0;
 	} else if (launch.options.action == OPTIONS_VERSION) {
 		show_version(stdout);
+		code = 0;
+	} else if (launch.options.action == OPTIONS_COUNTERS) {
+		counter_show_all(stdout);
 		code = 0;
 	} else if (launch.options.attach) {
 		code = launch_attach_to(&launch.options, argv);

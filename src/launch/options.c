@@ -25,7 +25,7 @@ struct parser {
 	uint64_t seen; /* a bit for each row of the table */
 };
 
-enum { ONCE = 1 }; /* a second one is an error */
+enum { ONCE = 1, ALONE = 2 }; /* a second one is an error; it may stand without its argument */
 
 struct option {
 	char letter;	      /* 0: none */
@@ -57,6 +57,24 @@ static bool take_heap(struct parser *parser, const char *argument)
 {
 	return options_read_heap(argument, parser->options->trace[TRACE_HEAP]) ||
 	       refuse(parser, "Unrecognized heap tracing parameter", argument);
+}
+
+/* Alone it asks for the list. */
+static bool take_counters(struct parser *parser, const char *argument)
+{
+	if (!argument)
+		parser->options->action = OPTIONS_COUNTERS;
+	return !argument || counter_read(&parser->options->counters, argument, parser->diags);
+}
+
+static bool take_io(struct parser *parser, const char *argument)
+{
+	char *param = parser->options->trace[TRACE_IO];
+
+	if (strcmp(argument, "on") != 0 && strcmp(argument, "off") != 0)
+		return refuse(parser, "Unrecognized I/O tracing parameter", argument);
+	snprintf(param, OPTIONS_TRACE_ROOM, "%s", argument[1] == 'n' ? "on" : "");
+	return true;
 }
 
 static bool take_sample(struct parser *parser, const char *argument)
@@ -312,6 +330,11 @@ static const struct option table[] = {
 	 "heap tracing: every allocation and release of memory, or a sample of one in so many "
 	 "bytes "
 	 "(512k)"},
+	{'h', "hwc", "COUNTER[,INTERVAL],...", ALONE, take_counters,
+	 "profiles of hardware counters, page faults, context switches and the like, and watch "
+	 "points; alone, lists what this machine has"},
+	{'i', "io", "on|off", ONCE, take_io,
+	 "I/O tracing: every call that opens, reads, writes, waits for or closes a file or socket"},
 	{'S', "sample", "off|on|N", ONCE, take_sample,
 	 "process-wide usage every N seconds (default: on, 1)"},
 	{'F', "follow", "on|off|=REGEX", ONCE, take_follow,
@@ -347,8 +370,6 @@ static const struct option table[] = {
 	{'V', "version", NULL, 0, take_version, "show the version"},
 	{0, "help", NULL, 0, take_help, "show this text"},
 	/* In the family's other members; an old command line that switches one off still works. */
-	{'h', NULL, "COUNTERS", 0, NULL, "hardware counters"},
-	{'i', NULL, "on|off", 0, NULL, "I/O tracing"},
 	{'M', NULL, "VERSION", 0, NULL, "MPI programs"},
 	{'m', NULL, "on|off", 0, NULL, "MPI tracing"},
 	{'c', NULL, "on|static|off", 0, NULL, "instruction counts"},
@@ -469,7 +490,7 @@ static bool take(struct parser *parser, const struct option *option, const char 
 
 	if (!option->take)
 		return take_later(parser, option, argument);
-	if (option->argument && !argument) {
+	if (option->argument && !argument && !(option->flags & ALONE)) {
 		diag_add(parser->diags, DIAG_ERROR, "%s requires an argument: %s", word,
 			 option->argument);
 		return false;

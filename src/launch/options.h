@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "base/strbuf.h"
 #include "format/trace.h"
+#include "launch/counter.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,6 +28,7 @@ enum options_action {
 	OPTIONS_RUN,
 	OPTIONS_HELP, /* asked for, or no argument at all */
 	OPTIONS_VERSION,
+	OPTIONS_COUNTERS, /* -h alone */
 };
 
 struct options {
@@ -35,6 +37,7 @@ struct options {
 	uint32_t sample_s; /* 0: no periodic sample points */
 	/* what the collector's parameters say of each kind of trace data; "": it is off */
 	char trace[TRACE_KINDS][OPTIONS_TRACE_ROOM];
+	struct counter_list counters; /* of -h */
 	bool follow;
 	const char *follow_regex; /* -F =REGEX without the sign, else NULL */
 	const char *output;	  /* NULL: test.N.er */

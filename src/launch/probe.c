@@ -153,7 +153,7 @@ static int paranoid_level(void)
 	return level;
 }
 
-static void explain_error(int error, struct strbuf *reason)
+void probe_explain(int error, struct strbuf *reason)
 {
 	int level = paranoid_level();
 	struct utsname name = {0};
@@ -208,7 +208,7 @@ bool probe_perf(struct strbuf *reason)
 		return false;
 	}
 	if (answer.error)
-		explain_error(answer.error, reason);
+		probe_explain(answer.error, reason);
 	else if (!answer.clock_signal || !answer.switch_signal)
 		strbuf_printf(reason, "%s events raise no signal here (a sandboxed kernel?)",
 			      answer.clock_signal ? "context switch" : "clock");

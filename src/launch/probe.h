@@ -14,4 +14,7 @@
  */
 bool probe_perf(struct strbuf *reason);
 
+/* Says why perf_event_open failed with `error`, and what would help. */
+void probe_explain(int error, struct strbuf *reason);
+
 #endif

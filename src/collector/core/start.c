@@ -14,6 +14,7 @@
 #include "collector/core/text.h"
 #include "collector/core/trace.h"
 #include "collector/sources/clock.h"
+#include "collector/sources/counter.h"
 #include "collector/wrap/next.h"
 #include "format/params.h"
 
@@ -492,6 +493,8 @@ void collector_terminate(void)
 	collector_finish();
 	perf_engine_pause();
 	perf_engine_forget();
+	counter_pause();
+	counter_forget();
 	monitor_engine_stop();
 	keeper_stop();
 	watch_stop();
@@ -527,6 +530,7 @@ uint64_t collector_suspend(void)
 		perf_engine_pause();
 	if (collector.engine == ENGINE_MONITOR)
 		monitor_engine_pause();
+	counter_pause();
 	signal_show_real();
 	return settled_ns;
 }
@@ -539,6 +543,7 @@ void collector_go_on(void)
 		perf_engine_resume();
 	if (collector.engine == ENGINE_MONITOR)
 		monitor_engine_resume();
+	counter_resume();
 }
 
 void collector_drop_files(void)
@@ -619,6 +624,7 @@ void collector_restart_after_fork(void)
 		return;
 	keeper_forget();
 	perf_engine_forget();
+	counter_forget();
 	monitor_engine_forget();
 	watch_forget();
 	unwind_after_fork();

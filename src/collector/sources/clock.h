@@ -70,6 +70,13 @@ void clock_begin_other(struct thread *thread, int dir);
 bool clock_join(struct thread *thread);
 
 /* The engines. */
+/*
+ * All our events of perf raise SIGTRAP, with sig_data PERF_COOKIE, which tells them from the
+ * program's own, and a number: the engine's, or from PERF_EVENT_COUNTER on a counter's.
+ */
+#define PERF_COOKIE 0x48454c494f000000u
+enum { PERF_EVENT_TICK = 1, PERF_EVENT_SWITCH = 2, PERF_EVENT_COUNTER = 16 };
+bool perf_signal_take(void);
 /* Takes the engine's signal, and nothing else yet. */
 bool perf_engine_prepare(void);
 bool monitor_engine_prepare(void);

@@ -27,6 +27,7 @@
 #include "collector/core/tasks.h"
 #include "collector/core/text.h"
 #include "collector/sources/clock.h"
+#include "collector/sources/counter.h"
 #include "collector/wrap/descriptor.h"
 #include "collector/wrap/next.h"
 #include "collector/wrap/wait.h"
@@ -35,12 +36,9 @@
 #include <string.h>
 #include <time.h>
 
-enum { TRAP_PERF_CODE = 6 };	 /* si_code TRAP_PERF: newer than Debian 12's headers */
-enum { SIGINFO_PERF_DATA = 24 }; /* offset of si_perf_data */
-
-/* si_perf_data of our events: tells them from the program's own. */
-#define EVENT_COOKIE 0x48454c494f000000u
-enum { EVENT_TICK = 1, EVENT_SWITCH = 2 };
+enum { TRAP_PERF_CODE = 6 }; /* si_code TRAP_PERF: newer than Debian 12's headers */
+/* offsets of si_perf_data and si_perf_flags, and the flag of a signal that was blocked */
+enum { SIGINFO_PERF_DATA = 24, SIGINFO_PERF_FLAGS = 36, PERF_FLAG_ASYNC = 1 };
 
 /* Switch events: 1,000 a second in the long run (some 1 % of a processor), 250 at once. */
 enum {
@@ -120,21 +118,34 @@ static void throttle_switches(uint64_t now_ns)
 	}
 }
 
-static void handle(uint64_t event, const void *context)
+static void count(struct thread *thread, uint64_t number, const siginfo_t *info,
+		  const struct unwind_regs *regs)
+{
+	uint32_t flags;
+
+	memcpy(&flags, (const char *)info + SIGINFO_PERF_FLAGS, sizeof(flags));
+	counter_overflow(thread, number, (uint64_t)info->si_addr, flags & PERF_FLAG_ASYNC, regs);
+}
+
+static void handle(uint64_t event, const siginfo_t *info, const void *context)
 {
 	struct unwind_regs regs;
 
 	unwind_regs_from_context(&regs, context);
 	struct thread *thread = thread_interrupted(&regs);
 
-	if (!thread || !thread_try_lock(thread))
-		return; /* the time stays pending */
-	if (event == EVENT_TICK)
+	if (thread && !thread_try_lock(thread))
+		thread = NULL; /* time stays pending */
+	if (event >= PERF_EVENT_COUNTER)
+		count(thread, event - PERF_EVENT_COUNTER, info, &regs);
+	else if (thread && event == PERF_EVENT_TICK)
 		clock_tick(thread, &regs);
-	else
+	else if (thread)
 		clock_switched_in(thread, &regs);
+	if (!thread)
+		return;
 	thread_unlock(thread);
-	if (event == EVENT_SWITCH)
+	if (event == PERF_EVENT_SWITCH)
 		throttle_switches(thread->clock.last.now_ns);
 }
 
@@ -143,9 +154,9 @@ static void on_trap(int signal, siginfo_t *info, void *context)
 	uint64_t data;
 
 	memcpy(&data, (const char *)info + SIGINFO_PERF_DATA, sizeof(data));
-	if (info->si_code == TRAP_PERF_CODE && (data & ~(uint64_t)0xff) == EVENT_COOKIE) {
+	if (info->si_code == TRAP_PERF_CODE && (data & ~(uint64_t)0xff) == PERF_COOKIE) {
 		if (atomic_load_explicit(&collector.recording, memory_order_relaxed))
-			handle(data & 0xff, context);
+			handle(data & 0xff, info, context);
 		wait_go_on(context, false);
 		return;
 	}
@@ -163,7 +174,7 @@ int perf_engine_open(int tid, bool switches)
 		.inherit_thread = 1,
 		.sigtrap = 1,
 		.remove_on_exec = 1,
-		.sig_data = EVENT_COOKIE | (switches ? EVENT_SWITCH : EVENT_TICK),
+		.sig_data = PERF_COOKIE | (switches ? PERF_EVENT_SWITCH : PERF_EVENT_TICK),
 	};
 
 	return (int)sys_call6(SYS_perf_event_open, SYS_ARG(&attr), tid, -1, -1,
@@ -180,13 +191,18 @@ static int open_own(_Atomic int *owner, bool switches)
 	return descriptor_hold(fd, owner) ? 0 : -EMFILE;
 }
 
+bool perf_signal_take(void)
+{
+	return signal_take(CLOCK_SIGNAL_PERF, on_trap);
+}
+
 bool perf_engine_prepare(void)
 {
 	atomic_store(&switches_off, 0);
 	atomic_store(&switches_seen, 0);
 	atomic_store(&heavy_windows, 0);
 	atomic_store(&paused, false);
-	return signal_take(CLOCK_SIGNAL_PERF, on_trap);
+	return perf_signal_take();
 }
 
 bool perf_engine_start(char *reason, size_t size)

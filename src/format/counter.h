@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counters as the launcher passes them on in the parameter `h` (format/params.h): comma-separated,
+ * each one decimal numbers separated by dots, in the order of struct format_counter.
+ */
+#ifndef HELIO_FORMAT_COUNTER_H
+#define HELIO_FORMAT_COUNTER_H
+
+#include <stdint.h>
+
+enum { COUNTERS_MAX = 8 };
+
+/* What the kernel is asked for; names as in struct perf_event_attr. */
+struct format_counter {
+	uint64_t type, config;
+	uint64_t config1, config2; /* of a watch point: address and length */
+	uint64_t bp_type;
+	uint64_t period;
+	uint64_t flags; /* enum format_counter_flag */
+	/* inode of the program whose load address is to be added to a watch point's; 0: none */
+	uint64_t program;
+};
+
+enum { COUNTER_NUMBERS = sizeof(struct format_counter) / sizeof(uint64_t) };
+
+/* `unit` in log.xml: what the values are. */
+#define FORMAT_COUNTER_EVENTS "events"
+#define FORMAT_COUNTER_CYCLES "cycles" /* of the processor: time at its clock rate */
+#define FORMAT_COUNTER_NS     "ns"
+
+enum format_counter_flag {
+	COUNTER_PRECISE = 3, /* precise_ip, 0 to 3 */
+	COUNTER_EXCLUDE_USER = 4,
+	COUNTER_EXCLUDE_KERNEL = 8,
+	COUNTER_EXCLUDE_HV = 16,
+	COUNTER_HAS_ADDRESS = 32, /* the address of the data is recorded */
+};
+
+#endif

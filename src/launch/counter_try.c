@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the kernel and the processor let us count, found out by trying: all events of a run are
+ * open at once, since there are only so many registers of a kind.
+ */
+#include "launch/counter.h"
+
+#include "launch/probe.h"
+
+#include <errno.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int counter_open(const struct format_counter *event)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = (uint32_t)event->type,
+		.config = event->config,
+		.config1 = event->config1,
+		.config2 = event->config2,
+		.bp_type = (uint32_t)event->bp_type,
+		.sample_period = event->period,
+		.sample_type = PERF_SAMPLE_ADDR,
+		.precise_ip = event->flags & COUNTER_PRECISE,
+		.exclude_user = !!(event->flags & COUNTER_EXCLUDE_USER),
+		.exclude_kernel = !!(event->flags & COUNTER_EXCLUDE_KERNEL),
+		.exclude_hv = !!(event->flags & COUNTER_EXCLUDE_HV),
+		.disabled = 1,
+		.inherit = 1,
+		.inherit_thread = 1,
+		.sigtrap = 1,
+		.remove_on_exec = 1,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+bool counter_can_open(const struct format_counter *event)
+{
+	int fd = counter_open(event);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static bool is_hardware(const struct counter *counter)
+{
+	return counter->event.type != PERF_TYPE_SOFTWARE &&
+	       counter->event.type != PERF_TYPE_BREAKPOINT;
+}
+
+/* +: the most precise way that there is, which tells the data's address. */
+static void make_precise(struct counter *counter, struct diag_list *diags)
+{
+	struct format_counter event = counter->event;
+
+	if (!counter->backtrack || event.flags & COUNTER_HAS_ADDRESS)
+		return;
+	for (uint64_t precise = COUNTER_PRECISE; is_hardware(counter) && precise; precise--) {
+		event.flags = (counter->event.flags & ~(uint64_t)COUNTER_PRECISE) | precise |
+			      COUNTER_HAS_ADDRESS;
+		if (counter_can_open(&event)) {
+			counter->event = event;
+			return;
+		}
+	}
+	diag_add(diags, DIAG_WARNING,
+		 "HW counter '%s' tells no data address here: its + is ignored", counter->name);
+}
+
+static void explain(const struct counter *counter, int error, struct diag_list *diags)
+{
+	struct strbuf reason = {0};
+
+	if (error == ENOSPC || (error == EINVAL && counter->event.type == PERF_TYPE_BREAKPOINT))
+		strbuf_puts(&reason, error == ENOSPC
+					     ? "the processor has no register left for it (it "
+					       "watches 4 places at most)"
+					     : "the processor cannot watch this address");
+	else if (is_hardware(counter) &&
+		 (error == ENOENT || error == EOPNOTSUPP || error == ENODEV || error == EINVAL))
+		strbuf_puts(&reason,
+			    "this processor has no such counter, or the virtual machine shows "
+			    "none; software events as page-faults work, and helio collect -h "
+			    "lists what there is");
+	else
+		probe_explain(error, &reason);
+	diag_add(diags, DIAG_ERROR, "HW counter profiling is not supported on this system: %s: %s",
+		 counter->name, reason.text);
+	strbuf_fini(&reason);
+}
+
+/* The event open, perhaps less than all of it; or a negative errno. */
+static int open_what_is_allowed(struct counter *counter, struct diag_list *diags)
+{
+	int fd = counter_open(&counter->event);
+
+	if ((fd != -EACCES && fd != -EPERM) || counter->event.flags & COUNTER_EXCLUDE_KERNEL)
+		return fd;
+	struct format_counter without = counter->event;
+
+	without.flags |= COUNTER_EXCLUDE_KERNEL;
+	int part = counter_open(&without);
+
+	if (part < 0)
+		return fd;
+	counter->event = without;
+	diag_add(diags, DIAG_WARNING,
+		 "HW counter '%s' counts only what happens outside the kernel: all of it as root, "
+		 "with CAP_PERFMON, or after sysctl kernel.perf_event_paranoid=1",
+		 counter->name);
+	return part;
+}
+
+enum status counter_prepare(struct counter_list *list, const char *program, struct diag_list *diags)
+{
+	int open[COUNTERS_MAX];
+	unsigned done = 0;
+	enum status status = STATUS_OK;
+
+	for (; done < list->count && !status; done++) {
+		struct counter *counter = &list->items[done];
+
+		open[done] = -1;
+		if (!counter_resolve(counter, program, diags)) {
+			status = STATUS_INVALID;
+			continue;
+		}
+		make_precise(counter, diags);
+		open[done] = open_what_is_allowed(counter, diags);
+		if (open[done] >= 0)
+			continue;
+		explain(counter, -open[done], diags);
+		status = STATUS_INVALID;
+	}
+	while (done--)
+		if (open[done] >= 0)
+			close(open[done]);
+	return status;
+}
+
+/* ---- the list ---- */
+
+struct listing {
+	FILE *file;
+	bool hardware; /* which half of the table */
+	unsigned shown;
+};
+
+static void show(const struct counter *counter, void *arg)
+{
+	struct listing *listing = arg;
+	struct counter tried = *counter;
+
+	tried.event.period = counter->paces[COUNTER_ON];
+	if (is_hardware(counter) != listing->hardware)
+		return;
+	if (!counter_can_open(&tried.event)) {
+		tried.event.flags |= COUNTER_EXCLUDE_KERNEL;
+		if (!counter_can_open(&tried.event))
+			return;
+	}
+	listing->shown++;
+	fprintf(listing->file, "    %-20s %9llu  (%s, %s%s%s)\n", counter->name,
+		(unsigned long long)tried.event.period, counter->title, counter->unit,
+		counter->event.flags & COUNTER_HAS_ADDRESS ? ", data addresses" : "",
+		tried.event.flags & COUNTER_EXCLUDE_KERNEL ? ", not in the kernel" : "");
+}
+
+static void show_half(FILE *file, const char *title, bool hardware, const char *none)
+{
+	struct listing listing = {.file = file, .hardware = hardware};
+
+	fprintf(file, "\n%s\n", title);
+	counter_each(show, &listing);
+	if (!listing.shown)
+		fprintf(file, "    %s\n", none);
+}
+
+static void show_watch_points(FILE *file)
+{
+	struct format_counter event = {.type = PERF_TYPE_BREAKPOINT,
+				       .bp_type = HW_BREAKPOINT_W,
+				       .config1 = (uint64_t)&event & ~(uint64_t)7,
+				       .config2 = 8,
+				       .period = 1,
+				       .flags = COUNTER_EXCLUDE_KERNEL};
+
+	fputs("\nWatch points (the processor has 4):\n", file);
+	fputs(counter_can_open(&event)
+		      ? "    mem:SYMBOL[+OFFSET][/LENGTH][:w|rw|x]\n"
+			"    mem:0xADDRESS[/LENGTH][:w|rw|x]       1  (events, data addresses)\n"
+		      : "    none: the kernel allows none here\n",
+	      file);
+}
+
+void counter_show_all(FILE *file)
+{
+	fputs("Counters of this machine, for helio collect -h NAME[,INTERVAL][,NAME...]; an "
+	      "interval is\non, hi, lo or a number. Shown is what on means.\n",
+	      file);
+	show_half(file, "Software events of the kernel:", false,
+		  "none: the kernel does not let this user count; helio doctor tells why");
+	show_watch_points(file);
+	show_half(file, "Hardware counters (and those of libpfm4, and rHEX):", true,
+		  "HW counter profiling is not supported on this system: the processor shows "
+		  "none");
+}
