@@ -352,9 +352,19 @@ static void test_heap(void **state)
 	refuse("-H sample=5q x", "Unrecognized heap tracing parameter 'sample=5q'");
 }
 
+static void test_io(void **state)
+{
+	accept("-i on x");
+	assert_string_equal(options.trace[TRACE_IO], "on");
+	assert_true(options_wrap(&options));
+	accept("--io=off x");
+	assert_false(options_trace(&options));
+	refuse("-i 1 x", "Unrecognized I/O tracing parameter '1'");
+}
+
 static void test_later_options(void **state)
 {
-	static const char letters[] = "hsiMmcINrjJxR";
+	static const char letters[] = "hsMmcINrjJxR";
 	char line[] = "-? on x";
 
 	for (const char *letter = letters; *letter; letter++) {
@@ -471,6 +481,7 @@ int main(void)
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_actions),
 		cmocka_unit_test(test_heap),
+		cmocka_unit_test(test_io),
 		cmocka_unit_test(test_later_options),
 		cmocka_unit_test(test_usage_names_all),
 		cmocka_unit_test(test_depth_from_environment),

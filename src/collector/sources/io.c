@@ -1,10 +1,133 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tracing of input and output: what the option says; the wrapped calls are in wrap/. */
-#include "collector/core/trace.h"
+#include "collector/sources/io.h"
+
+#include "collector/core/sys.h"
+
+#include <errno.h>
 
 static bool read_param(const char *value)
 {
 	return value[0] && value[0] != ';';
 }
 
-const struct trace_source io_source = {.kind = TRACE_IO, .read_param = read_param};
+const struct trace_source io_source = {
+	.kind = TRACE_IO, .read_param = read_param, .begin = io_names_begin};
+
+uint64_t io_begin(void)
+{
+	if (!trace_is_on(TRACE_IO) ||
+	    !atomic_load_explicit(&collector.recording, memory_order_relaxed))
+		return 0;
+	return clock_now_ns();
+}
+
+/* A path can be read again if the kernel has read it: only then did it find fault with it. */
+static bool path_was_read(int error)
+{
+	switch (error) {
+	case 0:
+	case ENOENT:
+	case ENOTDIR:
+	case EACCES:
+	case EEXIST:
+	case EISDIR:
+	case ELOOP:
+	case EROFS:
+	case ENOTEMPTY:
+	case ETXTBSY:
+	case EXDEV:
+	case ENXIO:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Likewise the address of a peer. */
+static bool address_was_read(int error)
+{
+	switch (error) {
+	case 0:
+	case EINPROGRESS:
+	case ECONNREFUSED:
+	case ETIMEDOUT:
+	case EHOSTUNREACH:
+	case ENETUNREACH:
+	case ENOENT:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static uint32_t name_of(struct thread *thread, const struct io_event *event, int error)
+{
+	const char *path = event->path && path_was_read(error) ? event->path : NULL;
+	bool opens = event->type == IO_OPEN && !error;
+
+	if (event->name)
+		return event->name;
+	if (event->address && address_was_read(error))
+		return io_name_of_address(thread, event->fd, event->address, event->address_size);
+	if (path && *path && (!opens || *path == '/')) {
+		uint32_t name = io_name_of_path(thread, path);
+
+		if (opens)
+			io_names_set(event->fd, name);
+		return name;
+	}
+	return io_name_of_fd(thread, event->fd);
+}
+
+static void write_event(struct thread *thread, uint64_t begin_ns, uint64_t end_ns,
+			const void *function, const struct io_event *event, int error)
+{
+	bool opened = event->type != IO_OPEN || !error;
+	uint64_t fields[IO_FIELDS] = {
+		[IO_DESCRIPTOR] = event->fd >= 0 && opened ? (uint64_t)event->fd + 1 : 0,
+		[IO_BYTES] = error ? 0 : event->bytes,
+		[IO_WAITED] = end_ns > begin_ns ? end_ns - begin_ns : 0,
+		[IO_RESULT] = (uint64_t)error,
+		[IO_NAME] = name_of(thread, event, error),
+		[IO_OFFSET] = event->has_offset ? event->offset + 1 : 0,
+	};
+	uint32_t stack = stacktable_intern(trace_stack(thread), (uint64_t)function, NULL);
+
+	trace_event(thread, TRACE_IO, event->type, end_ns, stack, fields);
+}
+
+void io_end(uint64_t begin_ns, const void *function, const struct io_event *event)
+{
+	int error = event->failed ? errno ? errno : EIO : 0;
+	uint64_t end_ns = clock_now_ns();
+	bool renamed = event->renames || (event->type == IO_OPEN && !error);
+
+	if (renamed && event->fd >= 0 && collector_is_ours())
+		io_names_set(event->fd, 0);
+	struct thread *thread = trace_enter(TRACE_IO);
+	if (!thread)
+		return;
+	write_event(thread, begin_ns, end_ns, function, event, error);
+	trace_leave(thread);
+}
+
+uint32_t io_release(int fd)
+{
+	if (fd < 0 || !io_begin() || !collector_is_ours())
+		return 0;
+	struct thread *thread = trace_enter(TRACE_IO);
+	uint32_t name = 0;
+
+	if (thread) {
+		name = io_name_of_fd(thread, fd);
+		trace_leave(thread);
+	}
+	io_names_set(fd, 0);
+	return name;
+}
+
+void io_release_range(unsigned first, unsigned last)
+{
+	if (io_begin() && collector_is_ours())
+		io_names_forget(first, last);
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Descriptors of ours that outlive a call: the events of the perf engine.
+ * Descriptors of ours that outlive a call: the events of the perf engine and of counters.
  *
  * They lie above RLIMIT_NOFILE, where the program can open nothing, closes nothing in a loop,
  * and misses nothing when its table is full: the limit is raised for the moment in which they
@@ -14,15 +14,17 @@
 
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
+#include "collector/sources/io.h"
 #include "collector/wrap/next.h"
+#include "format/counter.h"
 
 #include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 enum {
-	HELD_MAX = 4,
-	ROOM = 16, /* numbers that we may need above the limit */
+	HELD_MAX = 4 + COUNTERS_MAX,
+	ROOM = 32, /* numbers that we may need above the limit */
 	LIMIT_LARGE =
 		4096, /* above such a limit the table would grow too much: each fork copies it */
 	LIMIT_SMALL = 64,   /* below such a limit the program would miss what we take */
@@ -195,12 +197,24 @@ static int close_around(unsigned first, unsigned last)
 
 COLLECTOR_EXPORT int close(int fd)
 {
-	return owner_of(fd) ? fail(EBADF) : NEXT(close)(fd);
+	if (owner_of(fd))
+		return fail(EBADF);
+	uint32_t name = io_release(fd);
+	uint64_t begin_ns = io_begin();
+	int result = NEXT(close)(fd);
+
+	if (begin_ns)
+		io_end(begin_ns, NEXT(close),
+		       &(struct io_event){
+			       .type = IO_CLOSE, .failed = result < 0, .fd = fd, .name = name});
+	return result;
 }
 
 /* Ours are closed by an exec anyway, so CLOSE_RANGE_CLOEXEC may have them. */
 COLLECTOR_EXPORT int close_range(unsigned first, unsigned last, int flags)
 {
+	if (!(flags & ~(int)CLOSE_RANGE_UNSHARE))
+		io_release_range(first, last);
 	if (flags & ~(int)CLOSE_RANGE_UNSHARE || lowest_held(first, last) < 0 ||
 	    !collector_is_ours())
 		return close_numbers(first, last, flags);
@@ -217,18 +231,27 @@ COLLECTOR_EXPORT void closefrom(int lowest)
 {
 	unsigned first = lowest > 0 ? (unsigned)lowest : 0;
 
+	io_release_range(first, ~0u);
 	bool around = lowest_held(first, ~0u) >= 0 && collector_is_ours();
 
 	if (!around || close_around(first, ~0u))
 		NEXT(closefrom)(lowest);
 }
 
+#define OPENED(fd_) .type = IO_OPEN, .failed = (fd_) < 0, .fd = (fd_)
+
 COLLECTOR_EXPORT int dup2(int fd, int to)
 {
 	if (owner_of(fd))
 		return fail(EBADF);
 	make_way(to);
-	return NEXT(dup2)(fd, to);
+	io_release(to);
+	uint64_t begin_ns = io_begin();
+	int result = NEXT(dup2)(fd, to);
+
+	if (begin_ns)
+		io_end(begin_ns, NEXT(dup2), &(struct io_event){OPENED(result)});
+	return result;
 }
 
 COLLECTOR_EXPORT int dup3(int fd, int to, int flags)
@@ -236,5 +259,11 @@ COLLECTOR_EXPORT int dup3(int fd, int to, int flags)
 	if (owner_of(fd))
 		return fail(EBADF);
 	make_way(to);
-	return NEXT(dup3)(fd, to, flags);
+	io_release(to);
+	uint64_t begin_ns = io_begin();
+	int result = NEXT(dup3)(fd, to, flags);
+
+	if (begin_ns)
+		io_end(begin_ns, NEXT(dup3), &(struct io_event){OPENED(result)});
+	return result;
 }

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Traced calls of stdio.  Each is an event with the bytes that the program gave or got; the
+ * reading and writing of whole buffers happens inside the C library, out of sight.
+ * Streams that are not of a descriptor (in memory, the program's own) do no I/O.
+ *
+ * What compilers expand in place (getc_unlocked, putc_unlocked) is not seen.
+ */
+#include "collector/wrap/trace_io.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The descriptor; errno stays. */
+static int fd_of(FILE *stream)
+{
+	int error = errno;
+	int fd = stream ? fileno(stream) : IO_NO_FD;
+
+	errno = error;
+	return fd;
+}
+
+static void end(uint64_t begin_ns, const struct io_function *function, FILE *stream,
+		enum format_io_type type, bool failed, uint64_t bytes)
+{
+	int fd = fd_of(stream);
+
+	if (fd >= 0)
+		io_end(begin_ns, function->next,
+		       &(struct io_event){
+			       .type = type, .failed = failed, .fd = fd, .bytes = bytes});
+}
+
+/* `failure` and `bytes` may use the arguments and `value`. */
+#define STREAM_CALL(result, name, parameters, arguments, stream, type, failure, bytes)             \
+	IO_FUNCTION(result, name, parameters)                                                      \
+	{                                                                                          \
+		uint64_t begin_ns = io_begin();                                                    \
+		result value = IO_NEXT(result, name, parameters) arguments;                        \
+                                                                                                   \
+		if (begin_ns)                                                                      \
+			end(begin_ns, &io_##name, stream, type, failure, (uint64_t)(bytes));       \
+		return value;                                                                      \
+	}
+
+/* ---- opening and closing ---- */
+
+#define STREAM_OPEN_CALL(name, parameters, arguments, path_)                                       \
+	IO_CALL(FILE *, name, parameters, arguments, !value, .type = IO_OPEN,                      \
+		.fd = value ? fd_of(value) : IO_NO_FD, .path = path_)
+
+STREAM_OPEN_CALL(fopen, (const char *path, const char *mode), (path, mode), path)
+STREAM_OPEN_CALL(fopen64, (const char *path, const char *mode), (path, mode), path)
+STREAM_OPEN_CALL(tmpfile, (void), (), NULL)
+STREAM_OPEN_CALL(tmpfile64, (void), (), NULL)
+/* The descriptor was there before. */
+IO_CALL(FILE *, fdopen, (int fd, const char *mode), (fd, mode), !value, .type = IO_OTHER, .fd = fd)
+
+/* What leaves a descriptor behind: its name must be asked before. */
+#define STREAM_LEAVE_CALL(result, name, parameters, arguments, failure, ...)                       \
+	IO_FUNCTION(result, name, parameters)                                                      \
+	{                                                                                          \
+		uint64_t begin_ns = io_begin();                                                    \
+		int fd = begin_ns ? fd_of(stream) : IO_NO_FD;                                      \
+		uint32_t name_before = io_release(fd);                                             \
+		result value = IO_NEXT(result, name, parameters) arguments;                        \
+                                                                                                   \
+		if (begin_ns && fd >= 0)                                                           \
+			io_end(begin_ns, io_##name.next,                                           \
+			       &(struct io_event){.failed = (failure), __VA_ARGS__});              \
+		return value;                                                                      \
+	}
+
+STREAM_LEAVE_CALL(int, fclose, (FILE * stream), (stream), value == EOF, .type = IO_CLOSE, .fd = fd,
+		  .name = name_before)
+STREAM_LEAVE_CALL(int, pclose, (FILE * stream), (stream), value < 0, .type = IO_CLOSE, .fd = fd,
+		  .name = name_before)
+STREAM_LEAVE_CALL(FILE *, freopen, (const char *path, const char *mode, FILE *stream),
+		  (path, mode, stream), ((void)name_before, !value), .type = IO_OPEN,
+		  .fd = value ? fd_of(value) : IO_NO_FD, .path = path)
+STREAM_LEAVE_CALL(FILE *, freopen64, (const char *path, const char *mode, FILE *stream),
+		  (path, mode, stream), ((void)name_before, !value), .type = IO_OPEN,
+		  .fd = value ? fd_of(value) : IO_NO_FD, .path = path)
+
+/* ---- blocks ---- */
+
+/* Less than was asked for is an end of the file, unless the stream says otherwise. */
+static bool has_failed(FILE *stream, bool is_short)
+{
+	return is_short && ferror_unlocked(stream);
+}
+
+#define STREAM_BLOCK_CALL(name, parameters, arguments, type)                                       \
+	STREAM_CALL(size_t, name, parameters, arguments, stream, type,                             \
+		    has_failed(stream, value < count), size *value)
+
+STREAM_BLOCK_CALL(fread, (void *to, size_t size, size_t count, FILE *stream),
+		  (to, size, count, stream), IO_READ)
+STREAM_BLOCK_CALL(fread_unlocked, (void *to, size_t size, size_t count, FILE *stream),
+		  (to, size, count, stream), IO_READ)
+STREAM_BLOCK_CALL(__fread_chk, (void *to, size_t room, size_t size, size_t count, FILE *stream),
+		  (to, room, size, count, stream), IO_READ)
+STREAM_BLOCK_CALL(__fread_unlocked_chk,
+		  (void *to, size_t room, size_t size, size_t count, FILE *stream),
+		  (to, room, size, count, stream), IO_READ)
+STREAM_BLOCK_CALL(fwrite, (const void *from, size_t size, size_t count, FILE *stream),
+		  (from, size, count, stream), IO_WRITE)
+STREAM_BLOCK_CALL(fwrite_unlocked, (const void *from, size_t size, size_t count, FILE *stream),
+		  (from, size, count, stream), IO_WRITE)
+
+/* ---- lines and characters ---- */
+
+#define STREAM_LINE_CALL(name, parameters, arguments)                                              \
+	STREAM_CALL(char *, name, parameters, arguments, stream, IO_READ,                          \
+		    has_failed(stream, !value), value ? strlen(value) : 0)
+
+STREAM_LINE_CALL(fgets, (char *to, int size, FILE *stream), (to, size, stream))
+STREAM_LINE_CALL(fgets_unlocked, (char *to, int size, FILE *stream), (to, size, stream))
+STREAM_LINE_CALL(__fgets_chk, (char *to, size_t room, int size, FILE *stream),
+		 (to, room, size, stream))
+STREAM_LINE_CALL(__fgets_unlocked_chk, (char *to, size_t room, int size, FILE *stream),
+		 (to, room, size, stream))
+
+#define STREAM_RECORD_CALL(name, parameters, arguments)                                            \
+	STREAM_CALL(ssize_t, name, parameters, arguments, stream, IO_READ,                         \
+		    has_failed(stream, value < 0), value < 0 ? 0 : value)
+
+STREAM_RECORD_CALL(getline, (char **to, size_t *size, FILE *stream), (to, size, stream))
+STREAM_RECORD_CALL(getdelim, (char **to, size_t *size, int end_, FILE *stream),
+		   (to, size, end_, stream))
+STREAM_RECORD_CALL(__getdelim, (char **to, size_t *size, int end_, FILE *stream),
+		   (to, size, end_, stream))
+
+#define STREAM_GET_CALL(name, parameters, arguments, stream)                                       \
+	STREAM_CALL(int, name, parameters, arguments, stream, IO_READ,                             \
+		    has_failed(stream, value == EOF), value != EOF)
+
+STREAM_GET_CALL(fgetc, (FILE * stream), (stream), stream)
+STREAM_GET_CALL(getc, (FILE * stream), (stream), stream)
+STREAM_GET_CALL(_IO_getc, (FILE * stream), (stream), stream)
+STREAM_GET_CALL(fgetc_unlocked, (FILE * stream), (stream), stream)
+STREAM_GET_CALL(getc_unlocked, (FILE * stream), (stream), stream)
+STREAM_GET_CALL(getchar, (void), (), stdin)
+STREAM_GET_CALL(getchar_unlocked, (void), (), stdin)
+
+#define STREAM_PUT_CALL(name, parameters, arguments, stream, bytes)                                \
+	STREAM_CALL(int, name, parameters, arguments, stream, IO_WRITE, value == EOF, bytes)
+
+STREAM_PUT_CALL(fputc, (int c, FILE *stream), (c, stream), stream, 1)
+STREAM_PUT_CALL(putc, (int c, FILE *stream), (c, stream), stream, 1)
+STREAM_PUT_CALL(_IO_putc, (int c, FILE *stream), (c, stream), stream, 1)
+STREAM_PUT_CALL(fputc_unlocked, (int c, FILE *stream), (c, stream), stream, 1)
+STREAM_PUT_CALL(putc_unlocked, (int c, FILE *stream), (c, stream), stream, 1)
+STREAM_PUT_CALL(putchar, (int c), (c), stdout, 1)
+STREAM_PUT_CALL(putchar_unlocked, (int c), (c), stdout, 1)
+STREAM_PUT_CALL(fputs, (const char *from, FILE *stream), (from, stream), stream, strlen(from))
+STREAM_PUT_CALL(fputs_unlocked, (const char *from, FILE *stream), (from, stream), stream,
+		strlen(from))
+STREAM_PUT_CALL(puts, (const char *from), (from), stdout, strlen(from) + 1)
+
+/* ---- formatted ---- */
+
+#define STREAM_FORMAT_CALL(name, parameters, arguments, stream)                                    \
+	STREAM_CALL(int, name, parameters, arguments, stream, IO_WRITE, value < 0,                 \
+		    value < 0 ? 0 : value)
+
+STREAM_FORMAT_CALL(vfprintf, (FILE * stream, const char *format, va_list list),
+		   (stream, format, list), stream)
+STREAM_FORMAT_CALL(__vfprintf_chk, (FILE * stream, int flag, const char *format, va_list list),
+		   (stream, flag, format, list), stream)
+STREAM_FORMAT_CALL(vprintf, (const char *format, va_list list), (format, list), stdout)
+STREAM_FORMAT_CALL(__vprintf_chk, (int flag, const char *format, va_list list),
+		   (flag, format, list), stdout)
+
+IO_WRITE_CALL(vdprintf, (int fd, const char *format, va_list list), (fd, format, list))
+IO_WRITE_CALL(__vdprintf_chk, (int fd, int flag, const char *format, va_list list),
+	      (fd, flag, format, list))
+
+/* With arguments to follow: made by the function that takes a list of them. */
+#define STREAM_PRINT_CALL(name, parameters, last, by, list_parameters, list_arguments, on)         \
+	IO_FUNCTION(int, name, parameters)                                                         \
+	{                                                                                          \
+		uint64_t begin_ns = io_begin();                                                    \
+		va_list list;                                                                      \
+                                                                                                   \
+		io_next(&io_##name);                                                               \
+		va_start(list, last);                                                              \
+		int value = IO_NEXT(int, by, list_parameters) list_arguments;                      \
+		va_end(list);                                                                      \
+		if (begin_ns)                                                                      \
+			end(begin_ns, &io_##name, on, IO_WRITE, value < 0,                         \
+			    value < 0 ? 0 : (uint64_t)value);                                      \
+		return value;                                                                      \
+	}
+
+STREAM_PRINT_CALL(fprintf, (FILE * stream, const char *format, ...), format, vfprintf,
+		  (FILE *, const char *, va_list), (stream, format, list), stream)
+STREAM_PRINT_CALL(__fprintf_chk, (FILE * stream, int flag, const char *format, ...), format,
+		  __vfprintf_chk, (FILE *, int, const char *, va_list),
+		  (stream, flag, format, list), stream)
+STREAM_PRINT_CALL(printf, (const char *format, ...), format, vprintf, (const char *, va_list),
+		  (format, list), stdout)
+STREAM_PRINT_CALL(__printf_chk, (int flag, const char *format, ...), format, __vprintf_chk,
+		  (int, const char *, va_list), (flag, format, list), stdout)
+
+/* ---- all else ---- */
+
+#define STREAM_OTHER_CALL(result, name, parameters, arguments, failure)                            \
+	STREAM_CALL(result, name, parameters, arguments, stream, IO_OTHER, failure, 0)
+
+STREAM_OTHER_CALL(int, fseek, (FILE * stream, long to, int from), (stream, to, from), value < 0)
+STREAM_OTHER_CALL(int, fseeko, (FILE * stream, off_t to, int from), (stream, to, from), value < 0)
+STREAM_OTHER_CALL(int, fseeko64, (FILE * stream, off_t to, int from), (stream, to, from), value < 0)
+STREAM_OTHER_CALL(long, ftell, (FILE * stream), (stream), value < 0)
+STREAM_OTHER_CALL(off_t, ftello, (FILE * stream), (stream), value < 0)
+STREAM_OTHER_CALL(off_t, ftello64, (FILE * stream), (stream), value < 0)
+STREAM_OTHER_CALL(int, fgetpos, (FILE * stream, fpos_t *place), (stream, place), value != 0)
+STREAM_OTHER_CALL(int, fgetpos64, (FILE * stream, fpos_t *place), (stream, place), value != 0)
+STREAM_OTHER_CALL(int, fsetpos, (FILE * stream, const fpos_t *place), (stream, place), value != 0)
+STREAM_OTHER_CALL(int, fsetpos64, (FILE * stream, const fpos_t *place), (stream, place), value != 0)
+STREAM_OTHER_CALL(int, fflush, (FILE * stream), (stream), value == EOF)
+STREAM_OTHER_CALL(int, fflush_unlocked, (FILE * stream), (stream), value == EOF)
+
+IO_FUNCTION(void, rewind, (FILE * stream))
+{
+	uint64_t begin_ns = io_begin();
+
+	IO_NEXT(void, rewind, (FILE *))(stream);
+	if (begin_ns)
+		end(begin_ns, &io_rewind, stream, IO_OTHER, false, 0);
+}
