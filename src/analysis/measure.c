@@ -1,15 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/measure.h"
 
+#include "analysis/counter.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 uint64_t *measure_array(struct measure_sums *sums, enum measure measure)
 {
 	if (!sums->of[measure])
 		sums->of[measure] = xcalloc(sums->nodes, sizeof(uint64_t));
 	return sums->of[measure];
+}
+
+void measure_grow(struct measure_sums *sums, size_t nodes)
+{
+	for (size_t i = 0; i < MEASURE_COUNT; i++) {
+		uint64_t *of = sums->of[i];
+
+		if (!of)
+			continue;
+		sums->of[i] = of = xrealloc(of, nodes * sizeof(*of));
+		memset(of + sums->nodes, 0, (nodes - sums->nodes) * sizeof(*of));
+	}
+	sums->nodes = nodes;
 }
 
 void measure_fini(struct measure_sums *sums)
@@ -30,16 +45,18 @@ static void add_heap(const struct event_run *run, size_t row, const struct measu
 {
 	struct measure_sums *sums = measuring->sums;
 	uint32_t node = run->stack[row];
-	bool leaked = measuring->leaked && measuring->leaked[run->first + row];
+	uint64_t blocks, bytes;
 
-	if (run->type[row] > HEAP_ALIGNED || !run->field[HEAP_ADDRESS][row])
+	if (!measuring->fate || measuring->fate[run->first + row] == HEAP_FATE_NONE)
 		return;
-	add(sums, MEASURE_HEAP_ALLOCS, node, 1);
-	add(sums, MEASURE_HEAP_BYTES, node, run->field[HEAP_SIZE][row]);
-	if (!leaked)
+	blocks = heap_blocks(run->field, row);
+	bytes = heap_bytes(run->field, row);
+	add(sums, MEASURE_HEAP_ALLOCS, node, blocks);
+	add(sums, MEASURE_HEAP_BYTES, node, bytes);
+	if (measuring->fate[run->first + row] < HEAP_FATE_LEFT)
 		return;
-	add(sums, MEASURE_HEAP_LEAKS, node, 1);
-	add(sums, MEASURE_HEAP_LEAK_BYTES, node, run->field[HEAP_SIZE][row]);
+	add(sums, MEASURE_HEAP_LEAKS, node, blocks);
+	add(sums, MEASURE_HEAP_LEAK_BYTES, node, bytes);
 }
 
 static void add_sync(const struct event_run *run, size_t row, const struct measuring *measuring)
@@ -65,6 +82,9 @@ static void add_io(const struct event_run *run, size_t row, const struct measuri
 		add(sums, MEASURE_IO_WRITES, node, 1);
 		add(sums, MEASURE_IO_WRITE_BYTES, node, bytes);
 		add(sums, MEASURE_IO_WRITE_NS, node, waited);
+	} else if (run->type[row] == IO_WAIT) {
+		add(sums, MEASURE_IO_WAITS, node, 1);
+		add(sums, MEASURE_IO_WAIT_NS, node, waited);
 	} else {
 		add(sums, MEASURE_IO_OTHERS, node, 1);
 		add(sums, MEASURE_IO_OTHER_NS, node, waited);
@@ -75,7 +95,7 @@ static void add_counter(const struct event_run *run, size_t row, const struct me
 {
 	uint64_t number = run->field[COUNTER_NUMBER][row];
 
-	if (!measuring->counter || number >= MEASURE_COUNTERS_MAX)
+	if (number >= COUNTERS_MAX || measuring->counter[number] == COUNTER_NONE)
 		return;
 	add(measuring->sums, (enum measure)(MEASURE_COUNTER + measuring->counter[number]),
 	    run->stack[row], run->field[COUNTER_VALUE][row]);

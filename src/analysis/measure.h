@@ -28,6 +28,8 @@ enum measure {
 	MEASURE_IO_WRITES,
 	MEASURE_IO_WRITE_BYTES,
 	MEASURE_IO_WRITE_NS,
+	MEASURE_IO_WAITS,
+	MEASURE_IO_WAIT_NS,
 	MEASURE_IO_OTHERS,
 	MEASURE_IO_OTHER_NS,
 	MEASURE_IO_ERRORS,
@@ -45,6 +47,8 @@ struct measure_sums {
 
 /* The array of a measure, made when first asked for. */
 uint64_t *measure_array(struct measure_sums *sums, enum measure measure);
+/* Makes room for more nodes. */
+void measure_grow(struct measure_sums *sums, size_t nodes);
 void measure_fini(struct measure_sums *sums);
 
 /* What rows of a run count for; NULL: all of them. One byte per row. */
@@ -52,7 +56,7 @@ struct measuring {
 	struct measure_sums *sums;
 	const uint8_t *chosen;
 	bool first_thread;	/* of its process: clock events count for it too */
-	const uint8_t *leaked;	/* heap events: by row of the trace, whether never freed */
+	const uint8_t *fate;	/* heap events: by row of the trace, enum heap_fate */
 	const uint8_t *counter; /* counter events: the session's number of each of the process's */
 };
 

@@ -154,17 +154,31 @@ static const struct metric catalogue[] = {
 	 .measure = MEASURE_IO_WRITE_NS,
 	 .description = "time in calls that write",
 	 .if_data = true},
+	{.command = "iowaitcnt",
+	 .title = "I/O Wait Count",
+	 .unit = UNIT_COUNT,
+	 .measure = MEASURE_IO_WAITS,
+	 .description =
+		 "calls that wait for files or sockets to be ready: poll, select, epoll_wait",
+	 .if_data = true},
+	{.command = "iowaittime",
+	 .title = "I/O Wait Time",
+	 .unit = UNIT_SECONDS,
+	 .measure = MEASURE_IO_WAIT_NS,
+	 .description = "time in calls that wait for files or sockets to be ready: poll, select, "
+			"epoll_wait",
+	 .if_data = true},
 	{.command = "ioothercnt",
 	 .title = "Other I/O Count",
 	 .unit = UNIT_COUNT,
 	 .measure = MEASURE_IO_OTHERS,
-	 .description = "calls that open, close, wait for or control files and sockets",
+	 .description = "calls that open, close or control files and sockets",
 	 .if_data = true},
 	{.command = "ioothertime",
 	 .title = "Other I/O Time",
 	 .unit = UNIT_SECONDS,
 	 .measure = MEASURE_IO_OTHER_NS,
-	 .description = "time in calls that open, close, wait for or control files and sockets",
+	 .description = "time in calls that open, close or control files and sockets",
 	 .if_data = true},
 	{.command = "ioerrorcnt",
 	 .title = "I/O Error Count",
@@ -233,6 +247,30 @@ const struct metric *metric_find(const struct session *session, const char *name
 	return NULL;
 }
 
+/* The kind of trace that a measure is of, or TRACE_KINDS: of the clock. */
+static enum trace_kind kind_of(unsigned measure)
+{
+	if (measure >= MEASURE_COUNTER)
+		return TRACE_COUNTER;
+	if (measure >= MEASURE_IO_READS)
+		return TRACE_IO;
+	if (measure >= MEASURE_SYNC_NS)
+		return TRACE_SYNC;
+	return measure >= MEASURE_HEAP_ALLOCS ? TRACE_HEAP : TRACE_KINDS;
+}
+
+static bool has_trace(const struct session *session, enum trace_kind kind)
+{
+	for (size_t i = 0; i < session->experiments.count; i++) {
+		const struct experiment *experiment = session->experiments.items[i];
+
+		for (size_t k = 0; k < experiment->processes.count; k++)
+			if (experiment->processes.items[k].traces[kind].present)
+				return true;
+	}
+	return false;
+}
+
 bool metric_available(const struct session *session, const struct metric *metric)
 {
 	bool clock = metric->states || metric->measure == MEASURE_FIRST_THREAD;
@@ -242,7 +280,7 @@ bool metric_available(const struct session *session, const struct metric *metric
 	if (clock && (!session->has_clock_data || !metric->if_data))
 		return session->has_clock_data;
 	if (!metric->states)
-		return session->weights.of[metric->measure];
+		return has_trace(session, kind_of(metric->measure));
 	for (size_t state = 0; state < FORMAT_STATE_COUNT; state++)
 		if (metric->states >> state & 1 && session->weights.of[state])
 			return true;

@@ -150,7 +150,7 @@ static enum status add_dynamic(const struct session *session, const struct item 
 		return no_data(diags, text);
 	if (any)
 		return add_any(session, item, text, list, diags);
-	if (!metric || (!session->has_clock_data))
+	if (!metric || !metric_available(session, metric))
 		return no_data(diags, text);
 	add_flavours(list, item, metric);
 	return STATUS_OK;
@@ -259,11 +259,25 @@ enum status metric_sort_parse(const struct session *session, const char *spec,
 
 void session_default_metrics(const struct session *session, struct metric_list *list)
 {
-	const struct metric *cpu = metric_find(session, "totalcpu");
+	const unsigned time = VISIBLE_TIME | VISIBLE_PERCENT;
+	const struct {
+		const char *name;
+		enum metric_flavor flavor;
+		unsigned visibility;
+	} defaults[] = {
+		{"totalcpu", FLAVOR_EXCLUSIVE, time},	 {"totalcpu", FLAVOR_INCLUSIVE, time},
+		{"heapleakbytes", FLAVOR_INCLUSIVE, 0},	 {"heapleakcnt", FLAVOR_INCLUSIVE, 0},
+		{"heapallocbytes", FLAVOR_INCLUSIVE, 0}, {"heapalloccnt", FLAVOR_INCLUSIVE, 0},
+		{"sync", FLAVOR_INCLUSIVE, 0},		 {"syncn", FLAVOR_INCLUSIVE, 0},
+		{"ioreadtime", FLAVOR_INCLUSIVE, 0},	 {"iowritetime", FLAVOR_INCLUSIVE, 0},
+		{"iowaittime", FLAVOR_INCLUSIVE, 0},	 {"ioothertime", FLAVOR_INCLUSIVE, 0},
+		{"ioerrortime", FLAVOR_INCLUSIVE, 0},	 {"name", FLAVOR_STATIC, 0},
+	};
 
-	if (session->has_clock_data) {
-		add_choice(list, cpu, FLAVOR_EXCLUSIVE, VISIBLE_TIME | VISIBLE_PERCENT);
-		add_choice(list, cpu, FLAVOR_INCLUSIVE, VISIBLE_TIME | VISIBLE_PERCENT);
+	for (size_t i = 0; i < sizeof(defaults) / sizeof(defaults[0]); i++) {
+		const struct metric *metric = metric_find(session, defaults[i].name);
+
+		if (metric_available(session, metric))
+			add_choice(list, metric, defaults[i].flavor, defaults[i].visibility);
 	}
-	add_choice(list, metric_find(session, "name"), FLAVOR_STATIC, 0);
 }
