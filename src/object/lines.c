@@ -310,3 +310,8 @@ const struct line_function *lines_function(const struct lines *lines, uint32_t f
 {
 	return lines->functions.items[function];
 }
+
+uint32_t lines_function_count(const struct lines *lines)
+{
+	return (uint32_t)lines->functions.count;
+}

@@ -116,5 +116,6 @@ struct line_function {
 	uint32_t line;	  /* 0: unknown */
 };
 const struct line_function *lines_function(const struct lines *lines, uint32_t function);
+uint32_t lines_function_count(const struct lines *lines);
 
 #endif

@@ -12,14 +12,15 @@
 
 enum function_kind {
 	FUNCTION_PLAIN,
-	FUNCTION_CLONE, /* a changed copy: .constprop .isra .lto_priv .llvm .clone target names */
-	FUNCTION_PART,	/* a piece that its parent jumps to or calls: .part .cold */
+	FUNCTION_CLONE,	       /* a changed copy: .constprop .isra .clone, one per target, … */
+	FUNCTION_PART,	       /* a piece that its parent jumps to or calls: .part .cold */
 	FUNCTION_OMP_REGION,   /* the body of a parallel region */
 	FUNCTION_OMP_LOOP,     /* … of a parallel loop */
 	FUNCTION_OMP_SECTIONS, /* … of parallel sections */
 	FUNCTION_OMP_TASK,     /* … of a task */
 	FUNCTION_OMP_TARGET,   /* … of an offloaded region */
 	FUNCTION_OMP_HELPER,   /* copies a task's data, combines a reduction */
+	FUNCTION_ENTRIES,      /* the code of a Fortran procedure with ENTRY statements */
 	FUNCTION_RESOLVER,     /* an IFUNC's */
 	FUNCTION_PLT,	       /* NAME@plt */
 };
@@ -35,9 +36,13 @@ enum function_kind function_name_parse(const char *symbol, char **parent);
 
 /*
  * A function as the user knows it, to be freed; never NULL: as object_demangle()
- * writes it, but Fortran's module procedures as MODULE::NAME, and bodies of
- * OpenMP constructs as "foo -- OMP parallel region from line 9 [foo._omp_fn.0]",
- * without "from line 9" where nothing tells the line.  NAME_MANGLED is the symbol.
+ * writes it, but
+ *	geo::area					__geo_MOD_area, of a Fortran module
+ *	foo -- OMP parallel region from line 9 [foo._omp_fn.0]
+ *	foo -- IFUNC resolver [foo]
+ *	foo_ -- all entries [master.0.foo_]
+ * without "foo -- " or " from line 9" where nothing tells them.  NAME_MANGLED
+ * is the symbol.
  */
 char *function_display_name(struct object *object, uint32_t function, enum name_style style);
 

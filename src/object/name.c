@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * GCC names the body of an OpenMP construct after the function around it, but
+ * not after the construct: that shows in which function of the OpenMP run-time
+ * is given the body's address.  Clang names neither; the parent is the function
+ * that is declared last before the body's line.
+ */
+#include "object/name.h"
+
+#include "base/memory.h"
+#include "isa/isa.h"
+#include "object/name_index.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CODE_LIMIT = 1 << 20 }; /* bytes of a function that are searched */
+
+static bool is_omp_body(enum function_kind kind)
+{
+	return kind >= FUNCTION_OMP_REGION && kind <= FUNCTION_OMP_TARGET;
+}
+
+static bool has_prefix(const char *text, const char *prefix)
+{
+	return !strncmp(text, prefix, strlen(prefix));
+}
+
+/* What a function of the run-time does with the body that it is given. */
+static enum function_kind kind_by_callee(const char *callee)
+{
+	static const struct {
+		const char *prefix;
+		enum function_kind kind;
+	} callees[] = {
+		{"GOMP_parallel_loop", FUNCTION_OMP_LOOP},
+		{"GOMP_parallel_sections", FUNCTION_OMP_SECTIONS},
+		{"GOMP_parallel", FUNCTION_OMP_REGION},
+		{"GOMP_task", FUNCTION_OMP_TASK},
+		{"GOMP_target", FUNCTION_OMP_TARGET},
+		{"GOMP_teams", FUNCTION_OMP_REGION},
+	};
+
+	for (size_t i = 0; i < sizeof(callees) / sizeof(*callees); i++) {
+		if (has_prefix(callee, callees[i].prefix))
+			return callees[i].kind;
+	}
+	return FUNCTION_PLAIN;
+}
+
+/* Code that may give a body's address to the run-time. */
+struct search {
+	struct object *object;
+	struct isa *isa;
+	uint64_t body;
+};
+
+/* The kind of the body by its use in a stretch of code, or FUNCTION_PLAIN. */
+static enum function_kind search_code(const struct search *search, const uint8_t *code, size_t size,
+				      uint64_t address)
+{
+	struct isa_instruction instruction;
+	bool is_given = false;
+
+	for (size_t at = 0; at < size; at += instruction.length) {
+		isa_decode(search->isa, code + at, size - at, address + at, &instruction);
+		is_given |= (instruction.has_data && instruction.data == search->body) ||
+			    (instruction.has_constant && instruction.constant == search->body);
+		if (!is_given || !instruction.has_target)
+			continue;
+		uint32_t callee = object_function_at(search->object, instruction.target);
+		enum function_kind kind =
+			callee == OBJECT_NO_FUNCTION
+				? FUNCTION_PLAIN
+				: kind_by_callee(object_function(search->object, callee)->mangled);
+
+		if (kind != FUNCTION_PLAIN)
+			return kind;
+		if (instruction.kind == ISA_CALL)
+			is_given = false;
+	}
+	return FUNCTION_PLAIN;
+}
+
+static enum function_kind search_function(const struct search *search, uint32_t number)
+{
+	const struct object_function function = *object_function(search->object, number);
+	size_t size = function.size < CODE_LIMIT ? (size_t)function.size : CODE_LIMIT;
+	uint8_t *code = xmalloc(size + 1);
+
+	size = object_code(search->object, function.address, code, size);
+
+	enum function_kind kind = search_code(search, code, size, function.address);
+
+	free(code);
+	return kind;
+}
+
+/* GCC: the construct of a body, by what the functions made from its parent do with it. */
+static enum function_kind kind_of_body(struct object *object, uint32_t body, const char *parent)
+{
+	struct search search = {object, isa_new(object_machine(object)),
+				object_function(object, body)->address};
+	enum function_kind kind = FUNCTION_PLAIN;
+	uint32_t other;
+
+	for (size_t n = 0; search.isa && kind == FUNCTION_PLAIN; n++) {
+		other = name_index_get(object_name_index(object), parent, n);
+		if (other == OBJECT_NO_FUNCTION)
+			break;
+		kind = search_function(&search, other);
+	}
+	isa_free(search.isa);
+	return kind == FUNCTION_PLAIN ? FUNCTION_OMP_REGION : kind;
+}
+
+/* The kind, and the parent's symbol as far as names tell it, to be freed. */
+static enum function_kind classify(struct object *object, uint32_t number, char **parent)
+{
+	const struct object_function *function = object_function(object, number);
+	enum function_kind kind = function_name_parse(function->mangled, parent);
+
+	if (function->is_resolver)
+		return FUNCTION_RESOLVER;
+	if (kind == FUNCTION_OMP_REGION && *parent)
+		kind = kind_of_body(object, number, *parent);
+	return kind;
+}
+
+enum function_kind function_kind_of(struct object *object, uint32_t number)
+{
+	char *parent;
+	enum function_kind kind = classify(object, number, &parent);
+
+	free(parent);
+	return kind;
+}
+
+/* Where a body's construct is: its declaration, which clang gives, else its first line. */
+static struct line_function where(struct object *object, uint32_t number)
+{
+	const struct object_function *function = object_function(object, number);
+	struct lines *lines = object_lines(object);
+	struct line_function place = {.file = LINES_NONE};
+	struct line_rows rows = {0};
+	uint32_t node;
+
+	lines_find_inlined(lines, &function->address, 1, &node);
+	if (node != LINES_NONE) {
+		while (lines_inline_node(lines, node).parent != LINES_NONE)
+			node = lines_inline_node(lines, node).parent;
+		place = *lines_function(lines, lines_inline_node(lines, node).function);
+		if (place.line)
+			return place;
+	}
+	lines_in_range(lines, function->address, function->address + function->size, &rows);
+	for (size_t i = 0; i < rows.count && !place.line; i++) {
+		place.file = rows.items[i].file;
+		place.line = rows.items[i].line;
+	}
+	vec_fini(&rows);
+	return place;
+}
+
+/* The symbol of the function that is declared last before a place, to be freed, or NULL. */
+static char *declared_before(struct object *object, const struct line_function *place)
+{
+	struct lines *lines = object_lines(object);
+	const struct line_function *best = NULL;
+	uint32_t count = lines_function_count(lines);
+
+	for (uint32_t i = 0; i < count && place->file != LINES_NONE; i++) {
+		const struct line_function *function = lines_function(lines, i);
+		char *parent;
+		enum function_kind kind = function_name_parse(function->mangled, &parent);
+
+		free(parent);
+		if (kind == FUNCTION_PLAIN && function->file == place->file && function->line &&
+		    function->line <= place->line && (!best || function->line > best->line))
+			best = function;
+	}
+	return best ? xstrdup(best->mangled) : NULL;
+}
+
+/* Of the functions with that very symbol the one in the child's unit, else the nearest. */
+static uint32_t find_parent(struct object *object, uint32_t child, const char *parent)
+{
+	struct lines *lines = object_lines(object);
+	uint64_t address = object_function(object, child)->address;
+	const struct line_unit *unit = lines_unit_at(lines, address);
+	uint64_t best_distance = UINT64_MAX;
+	uint32_t best = OBJECT_NO_FUNCTION, other;
+
+	for (size_t n = 0;; n++) {
+		other = name_index_get(object_name_index(object), parent, n);
+		if (other == OBJECT_NO_FUNCTION)
+			return best;
+		const struct object_function *function = object_function(object, other);
+		uint64_t distance = function->address < address ? address - function->address
+								: function->address - address;
+		char *made_from;
+		enum function_kind kind = function_name_parse(function->mangled, &made_from);
+
+		free(made_from);
+		if (unit && lines_unit_at(lines, function->address) == unit)
+			distance = 0;
+		if (other != child && (kind == FUNCTION_PLAIN || kind == FUNCTION_RESOLVER) &&
+		    distance < best_distance) {
+			best = other;
+			best_distance = distance;
+		}
+	}
+}
+
+uint32_t function_parent(struct object *object, uint32_t number)
+{
+	char *parent;
+	enum function_kind kind = classify(object, number, &parent);
+	uint32_t found = OBJECT_NO_FUNCTION;
+
+	if (is_omp_body(kind) && !parent) {
+		const struct line_function place = where(object, number);
+
+		parent = declared_before(object, &place);
+	}
+	if (parent && kind != FUNCTION_RESOLVER)
+		found = find_parent(object, number, parent);
+	free(parent);
+	return found;
+}
+
+/* MODULE::NAME for __MODULE_MOD_NAME, to be freed, or NULL. */
+static char *fortran_name(const char *symbol)
+{
+	static const char middle[] = "_MOD_";
+	const char *name = has_prefix(symbol, "__") ? strstr(symbol + 2, middle) : NULL;
+
+	if (!name || name == symbol + 2)
+		return NULL;
+	return xasprintf("%.*s::%s", (int)(name - symbol - 2), symbol + 2,
+			 name + sizeof(middle) - 1);
+}
+
+static char *plain_name(const char *symbol, enum name_style style)
+{
+	char *name = fortran_name(symbol);
+
+	return name ? name : object_demangle(symbol, style);
+}
+
+static const char *description(enum function_kind kind)
+{
+	switch (kind) {
+	case FUNCTION_OMP_REGION:
+		return "OMP parallel region";
+	case FUNCTION_OMP_LOOP:
+		return "OMP parallel loop";
+	case FUNCTION_OMP_SECTIONS:
+		return "OMP sections";
+	case FUNCTION_OMP_TASK:
+		return "OMP task";
+	case FUNCTION_OMP_TARGET:
+		return "OMP target region";
+	case FUNCTION_RESOLVER:
+		return "IFUNC resolver";
+	case FUNCTION_ENTRIES:
+		return "all entries";
+	default:
+		return NULL;
+	}
+}
+
+/* PARENT -- DESCRIPTION from line N [SYMBOL] */
+static char *describe(struct object *object, uint32_t number, enum function_kind kind, char *parent,
+		      enum name_style style)
+{
+	const char *symbol = object_function(object, number)->mangled;
+	struct line_function place = {0};
+	char line[32] = "", *name;
+
+	if (is_omp_body(kind)) {
+		place = where(object, number);
+		if (!parent)
+			parent = declared_before(object, &place);
+	} else if (!parent) {
+		parent = xstrdup(symbol);
+	}
+	if (place.line)
+		snprintf(line, sizeof(line), " from line %u", place.line);
+	name = parent ? plain_name(parent, style) : NULL;
+
+	char *text = xasprintf("%s%s%s%s [%s]", name ? name : "", name ? " -- " : "",
+			       description(kind), line, symbol);
+
+	free(name);
+	free(parent);
+	return text;
+}
+
+char *function_display_name(struct object *object, uint32_t number, enum name_style style)
+{
+	const char *symbol = object_function(object, number)->mangled;
+	char *parent;
+
+	if (style == NAME_MANGLED)
+		return xstrdup(symbol);
+	enum function_kind kind = classify(object, number, &parent);
+
+	if (description(kind))
+		return describe(object, number, kind, parent, style);
+	free(parent);
+	return plain_name(symbol, style);
+}
