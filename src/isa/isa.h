@@ -31,8 +31,10 @@ struct isa_instruction {
 	bool has_target;      /* a call or jump to a known address */
 	bool has_data;	      /* an operand at an address relative to this instruction */
 	bool is_data_written; /* whose text is the address itself */
+	bool has_constant;    /* a number of 32 bits or more is loaded: perhaps an address */
 	uint64_t target;
 	uint64_t data;
+	uint64_t constant;
 };
 
 /*

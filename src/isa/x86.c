@@ -78,6 +78,17 @@ static void find_addresses(const struct x86 *x86, struct isa_instruction *out)
 	}
 }
 
+static void find_constant(const struct x86 *x86, struct isa_instruction *out)
+{
+	const ZydisDecodedOperand *operand = &x86->operands[1];
+
+	if (x86->instruction.mnemonic != ZYDIS_MNEMONIC_MOV ||
+	    operand->type != ZYDIS_OPERAND_TYPE_IMMEDIATE || x86->instruction.raw.imm[0].size < 32)
+		return;
+	out->has_constant = true;
+	out->constant = operand->imm.value.u;
+}
+
 static void x86_decode(struct isa *isa, const struct isa_code *code, struct isa_instruction *out)
 {
 	struct x86 *x86 = (struct x86 *)isa;
@@ -89,6 +100,7 @@ static void x86_decode(struct isa *isa, const struct isa_code *code, struct isa_
 	out->length = x86->instruction.length;
 	out->kind = kind_of(&x86->instruction);
 	find_addresses(x86, out);
+	find_constant(x86, out);
 }
 
 /* Other words for the same; NULL: Zydis's. */
