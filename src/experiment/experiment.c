@@ -172,6 +172,7 @@ static void read_data(struct experiment *experiment, struct process *process,
 	experiment_profile_bind(&process->profile, &process->stacks, &context);
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
 		experiment_trace_bind(&process->traces[kind], &process->stacks, &context);
+	experiment_heap_match(&process->heap, &process->traces[TRACE_HEAP]);
 	experiment_map_read(&process->map, &experiment->arena, &context);
 	inherit_functions(experiment, &process->map, process->lineage, &context);
 
@@ -203,6 +204,7 @@ static void free_process(struct process *process)
 	experiment_profile_fini(&process->profile);
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
 		experiment_trace_fini(&process->traces[kind]);
+	experiment_heap_fini(&process->heap);
 	experiment_stacks_fini(&process->stacks);
 }
 

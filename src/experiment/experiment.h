@@ -6,6 +6,7 @@
 #ifndef HELIO_EXPERIMENT_EXPERIMENT_H
 #define HELIO_EXPERIMENT_EXPERIMENT_H
 
+#include "experiment/heap.h"
 #include "experiment/log.h"
 #include "experiment/map.h"
 #include "experiment/overview.h"
@@ -23,6 +24,7 @@ struct process {
 	struct experiment_overview overview;
 	struct experiment_profile profile;
 	struct experiment_trace traces[TRACE_KINDS];
+	struct experiment_heap heap;
 	struct stack_tree stacks;
 };
 

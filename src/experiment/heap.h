@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What became of each block of memory: the traced allocations and releases of one process,
+ * matched up by address, over all threads in the order of time.
+ *
+ * A block that the process had from its parent by a fork, or that it allocated while nothing was
+ * recorded, is not known: its release is without a match, and counted.
+ */
+#ifndef HELIO_EXPERIMENT_HEAP_H
+#define HELIO_EXPERIMENT_HEAP_H
+
+#include "experiment/trace.h"
+
+#define HEAP_NEVER UINT32_MAX
+
+/* Of an allocation. From HEAP_FATE_LEFT on it was never released. */
+enum heap_fate {
+	HEAP_FATE_NONE, /* the row is no allocation, or of one that failed */
+	HEAP_FATE_RELEASED,
+	HEAP_FATE_TEMPORARY, /* released by the next call of its thread */
+	HEAP_FATE_LEFT,	     /* it is not known whether anything points to it */
+	HEAP_FATE_REACHABLE,
+	HEAP_FATE_POSSIBLY_LOST,
+	HEAP_FATE_INDIRECTLY_LOST,
+	HEAP_FATE_LOST,
+	HEAP_FATES,
+};
+
+/* Equal stretches of the time from the first to the last event. */
+enum { HEAP_STRETCHES = 40 };
+
+struct experiment_heap {
+	uint8_t *fate;	 /* by row of the trace: enum heap_fate; NULL: there are no rows */
+	uint32_t *until; /* by row: the row that released the block, or HEAP_NEVER */
+	uint64_t peak_bytes, peak_blocks;
+	uint64_t peak_ns; /* when the live bytes first were that many */
+	uint64_t left_bytes, left_blocks;
+	uint64_t unmatched;	       /* releases of blocks that are not known */
+	uint64_t first_ns, last_ns;    /* events */
+	uint64_t most[HEAP_STRETCHES]; /* live bytes at most, by stretch */
+	bool searched; /* the process looked for pointers to the blocks at its end */
+};
+
+/* For a trace of heap events; of any other kind, or none, everything is 0. */
+void experiment_heap_match(struct experiment_heap *heap, const struct experiment_trace *trace);
+void experiment_heap_fini(struct experiment_heap *heap);
+
+static inline bool heap_is_allocation(unsigned type)
+{
+	return type <= HEAP_ALIGNED;
+}
+
+/* How many allocations, and bytes, an allocation that was recorded stands for. */
+static inline uint64_t heap_blocks(const uint64_t *const *field, size_t row)
+{
+	return field[HEAP_WEIGHT][row] ? field[HEAP_WEIGHT][row] : 1;
+}
+
+static inline uint64_t heap_bytes(const uint64_t *const *field, size_t row)
+{
+	return field[HEAP_SIZE][row] * heap_blocks(field, row);
+}
+
+#endif
