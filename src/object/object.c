@@ -7,8 +7,10 @@
 
 #include "base/hash.h"
 #include "object/code_map.h"
+#include "object/data.h"
 #include "object/debug_file.h"
 #include "object/lines_private.h"
+#include "object/name_index.h"
 
 #include <errno.h>
 #include <link.h>
@@ -28,7 +30,9 @@ struct object {
 	uint16_t machine;
 	char *provenance;
 	char *debug_path;
-	struct lines *lines; /* NULL: nobody asked yet */
+	struct lines *lines;	   /* NULL: nobody asked yet */
+	struct data_symbols *data; /* likewise */
+	struct name_index *names;  /* likewise */
 	bool has_been_read;
 	struct diag_list diags;
 
@@ -213,18 +217,25 @@ static bool open_archived_debug(const struct object *object, struct elf_file *de
 	return found;
 }
 
+/* Where symbols are that were stripped from the object's file. */
+static bool open_debug(struct object *object, const struct elf_file *file, struct elf_file *debug)
+{
+	return open_archived_debug(object, debug) ||
+	       debug_file_find(file, object->path, debug, &object->diags) ||
+	       debug_file_embedded(file, debug);
+}
+
 /* Symbols from elsewhere, for an object from which some or all were stripped. */
 static void read_stripped_symbols(struct object *object)
 {
 	struct elf_file debug;
 
-	if (open_archived_debug(object, &debug) ||
-	    debug_file_find(&object->file, object->path, &debug, &object->diags)) {
-		object->debug_path = xstrdup(debug.path);
-	} else if (!debug_file_embedded(&object->file, &debug)) {
+	if (!open_debug(object, &object->file, &debug))
 		return;
-	}
-	symbols_read(&debug, SHT_SYMTAB, &object->ranges, &object->symbols, &object->arena);
+	if (debug.path)
+		object->debug_path = xstrdup(debug.path);
+	symbols_read(&debug, SHT_SYMTAB, SYMBOLS_OF_CODE, &object->ranges, &object->symbols,
+		     &object->arena);
 	elf_file_close(&debug);
 }
 
@@ -267,8 +278,10 @@ static void read_symbols(struct object *object)
 	if (!file->elf)
 		return;
 	code_ranges_read(file, &object->ranges);
-	symbols_read(file, SHT_SYMTAB, &object->ranges, &object->symbols, &object->arena);
-	symbols_read(file, SHT_DYNSYM, &object->ranges, &object->symbols, &object->arena);
+	symbols_read(file, SHT_SYMTAB, SYMBOLS_OF_CODE, &object->ranges, &object->symbols,
+		     &object->arena);
+	symbols_read(file, SHT_DYNSYM, SYMBOLS_OF_CODE, &object->ranges, &object->symbols,
+		     &object->arena);
 	if (is_stripped(file))
 		read_stripped_symbols(object);
 	symbols_merge(&object->symbols, &object->arena);
@@ -289,6 +302,10 @@ void object_free(struct object *object)
 	if (!object)
 		return;
 	lines_free(object->lines);
+	name_index_free(object->names);
+	if (object->data)
+		data_symbols_fini(object->data);
+	free(object->data);
 	elf_file_close(&object->file);
 	vec_fini(&object->map);
 	vec_fini(&object->made_up);
@@ -368,6 +385,13 @@ struct lines *object_lines(struct object *object)
 	return object->lines;
 }
 
+struct name_index *object_name_index(struct object *object)
+{
+	if (!object->names)
+		object->names = name_index_new(object);
+	return object->names;
+}
+
 uint16_t object_machine(const struct object *object)
 {
 	return object->machine;
@@ -418,6 +442,37 @@ size_t object_code(const struct object *object, uint64_t address, void *buffer, 
 		memcpy(buffer, code.data, size);
 	elf_file_close(&file);
 	return size;
+}
+
+static void read_data(struct object *object)
+{
+	struct elf_file file, debug;
+
+	object->data = xcalloc(1, sizeof(*object->data));
+	if (!open_again(object, &file))
+		return;
+	data_ranges_read(&file, object->data);
+	data_symbols_read(&file, object->data);
+	if (is_stripped(&file) && open_debug(object, &file, &debug)) {
+		data_symbols_read(&debug, object->data);
+		elf_file_close(&debug);
+	}
+	data_symbols_finish(object->data);
+	elf_file_close(&file);
+}
+
+bool object_data_at(struct object *object, uint64_t address, struct object_data *out)
+{
+	if (!object->data)
+		read_data(object);
+
+	const struct symbol *symbol = data_symbols_find(object->data, address);
+
+	*out = (struct object_data){.address = address};
+	if (symbol)
+		*out = (struct object_data){
+			.mangled = symbol->name, .address = symbol->address, .size = symbol->size};
+	return symbol || code_ranges_find(&object->data->ranges, address);
 }
 
 void object_take_diags(struct object *object, struct diag_list *diags)

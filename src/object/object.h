@@ -16,6 +16,7 @@
 
 #include "base/status.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct object;
@@ -66,6 +67,14 @@ uint32_t object_function_at(struct object *object, uint64_t address);
 const struct object_function *object_function(const struct object *object, uint32_t index);
 /* Known functions, sorted by address, then the made-up ones so far. Reads the symbols. */
 uint32_t object_function_count(struct object *object);
+
+/* Data at an address: its symbol; mangled NULL: the object's data, but of no symbol. */
+struct object_data {
+	const char *mangled; /* lives as long as the object */
+	uint64_t address, size;
+};
+/* False: no data of the object is there.  Reads the symbols of data. */
+bool object_data_at(struct object *object, uint64_t address, struct object_data *out);
 
 /* Which file this is: "found", "found as PATH", "not found", for `objects` and headers. */
 const char *object_provenance(const struct object *object);

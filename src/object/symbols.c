@@ -27,7 +27,7 @@ static int compare_ranges(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-static void add_range(struct code_ranges *ranges, uint64_t start, uint64_t size)
+void code_ranges_add(struct code_ranges *ranges, uint64_t start, uint64_t size)
 {
 	uint64_t end = size > UINT64_MAX - start ? UINT64_MAX : start + size;
 
@@ -35,8 +35,7 @@ static void add_range(struct code_ranges *ranges, uint64_t start, uint64_t size)
 		*vec_push(ranges) = (struct code_range){start, end};
 }
 
-/* Sorts, and cuts off what overlaps the range before. */
-static void make_disjoint(struct code_ranges *ranges)
+void code_ranges_sort(struct code_ranges *ranges)
 {
 	size_t kept = 0;
 	uint64_t end = 0;
@@ -66,16 +65,16 @@ void code_ranges_read(const struct elf_file *file, struct code_ranges *ranges)
 	for (Elf_Scn *section = NULL; (section = elf_nextscn(file->elf, section));) {
 		if (gelf_getshdr(section, &section_header) &&
 		    (section_header.sh_flags & wanted) == wanted)
-			add_range(ranges, section_header.sh_addr, section_header.sh_size);
+			code_ranges_add(ranges, section_header.sh_addr, section_header.sh_size);
 	}
 	if (!ranges->count && !elf_getphdrnum(file->elf, &count)) {
 		for (size_t i = 0; i < count; i++) {
 			if (gelf_getphdr(file->elf, (int)i, &header) && header.p_type == PT_LOAD &&
 			    header.p_flags & PF_X)
-				add_range(ranges, header.p_vaddr, header.p_memsz);
+				code_ranges_add(ranges, header.p_vaddr, header.p_memsz);
 		}
 	}
-	make_disjoint(ranges);
+	code_ranges_sort(ranges);
 }
 
 const struct code_range *code_ranges_find(const struct code_ranges *ranges, uint64_t address)
@@ -116,16 +115,13 @@ static char *copy_strings(struct bytes table, struct arena *arena)
 	return copy;
 }
 
-static bool is_code_symbol(const GElf_Sym *symbol)
+static bool is_wanted(const GElf_Sym *symbol, unsigned types)
 {
-	unsigned type = GELF_ST_TYPE(symbol->st_info);
-
-	return (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE) &&
-	       symbol->st_shndx != SHN_UNDEF && symbol->st_shndx != SHN_ABS &&
-	       symbol->st_shndx != SHN_COMMON;
+	return types >> GELF_ST_TYPE(symbol->st_info) & 1 && symbol->st_shndx != SHN_UNDEF &&
+	       symbol->st_shndx != SHN_ABS && symbol->st_shndx != SHN_COMMON;
 }
 
-void symbols_read(const struct elf_file *file, uint32_t table_type,
+void symbols_read(const struct elf_file *file, uint32_t table_type, unsigned types,
 		  const struct code_ranges *ranges, struct symbol_list *symbols,
 		  struct arena *arena)
 {
@@ -145,7 +141,7 @@ void symbols_read(const struct elf_file *file, uint32_t table_type,
 
 	symbols->text_size += strings.size;
 	for (int i = 1; gelf_getsym(data, i, &symbol); i++) {
-		if (!is_code_symbol(&symbol) || symbol.st_name >= strings.size ||
+		if (!is_wanted(&symbol, types) || symbol.st_name >= strings.size ||
 		    !code_ranges_find(ranges, symbol.st_value))
 			continue;
 		unsigned type = GELF_ST_TYPE(symbol.st_info);

@@ -21,6 +21,9 @@ struct code_ranges {
 
 /* Executable sections; where there are no section headers, executable segments. */
 void code_ranges_read(const struct elf_file *file, struct code_ranges *ranges);
+/* Made one by one: added, then sorted, which cuts off what overlaps the range before. */
+void code_ranges_add(struct code_ranges *ranges, uint64_t start, uint64_t size);
+void code_ranges_sort(struct code_ranges *ranges);
 /* The range that holds the address, or NULL. */
 const struct code_range *code_ranges_find(const struct code_ranges *ranges, uint64_t address);
 
@@ -28,7 +31,7 @@ const struct code_range *code_ranges_find(const struct code_ranges *ranges, uint
 enum symbol_kind {
 	SYMBOL_LABEL,	 /* STT_NOTYPE */
 	SYMBOL_PLT,	 /* named by us after what it jumps to */
-	SYMBOL_FUNCTION, /* STT_FUNC, STT_GNU_IFUNC */
+	SYMBOL_FUNCTION, /* STT_FUNC, STT_GNU_IFUNC; of data: STT_OBJECT */
 };
 
 struct symbol {
@@ -53,10 +56,14 @@ struct address_list {
 
 /*
  * Adds the symbols of the file's first table of that type (SHT_SYMTAB,
- * SHT_DYNSYM) that lie in the ranges; the arena keeps their names.  Left out:
+ * SHT_DYNSYM) that are of the types and lie in the ranges; the arena keeps their names.  Left out:
  * .L… labels and mapping symbols ($x, $d).  Symbol versions are cut off.
  */
-void symbols_read(const struct elf_file *file, uint32_t table_type,
+enum {
+	SYMBOLS_OF_CODE = 1 << STT_FUNC | 1 << STT_GNU_IFUNC | 1 << STT_NOTYPE,
+	SYMBOLS_OF_DATA = 1 << STT_OBJECT,
+};
+void symbols_read(const struct elf_file *file, uint32_t table_type, unsigned types,
 		  const struct code_ranges *ranges, struct symbol_list *symbols,
 		  struct arena *arena);
 
