@@ -157,6 +157,7 @@ static const struct format_trace format_traces[TRACE_KINDS] = {
 			.fields_text = "object waited-ns errno owner",
 			.types = SYNC_TYPES,
 			.fields = SYNC_FIELDS,
+			.brief = {2, 2, 2, 2, 2, 2, 2, 2, 2},
 			.encoding = {FIELD_NEAR, FIELD_NUMBER, FIELD_NUMBER, FIELD_NEAR}},
 	[TRACE_IO] = {.file = "iotrace",
 		      .setting = "io",
