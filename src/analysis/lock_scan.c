@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Each event is led to its lock by (processes, address); an address that was never seen is
+ * looked up once, and what turns out to be a variable of a load object goes to the lock of
+ * that variable.
+ */
+#include "analysis/lock_scan.h"
+
+#include "analysis/place.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* For threads that are counted for all locks together. */
+#define LOCK_ALL UINT32_MAX
+
+/* Tables of two parts: 16 bits, and 48 bits of address. */
+static uint64_t pack(uint32_t group, uint64_t address)
+{
+	return (uint64_t)group << 48 | (address & ((UINT64_C(1) << 48) - 1));
+}
+
+static uint32_t add_lock(struct lock_scan *scan, struct hash_map *map, uint64_t key,
+			 const char *name, const char *object)
+{
+	uint32_t fresh = (uint32_t)scan->locks.count;
+	uint32_t lock = hash_map_put(map, key, fresh);
+
+	if (lock == fresh)
+		*vec_push(&scan->locks) =
+			(struct lock){.name = name, .object = object, .image = scan->image};
+	return lock;
+}
+
+static uint32_t lock_of_address(struct lock_scan *scan, uint64_t address)
+{
+	struct session *session = scan->session;
+	uint64_t key = pack(scan->image, address);
+	uint32_t known = hash_map_get(&scan->addresses, key);
+	struct place place;
+
+	if (known != HASH_NONE)
+		return known;
+	if (!place_of_data(session, scan->experiment, scan->process, address, &place))
+		return add_lock(
+			scan, &scan->addresses, key,
+			arena_printf(&session->arena, "0x%llx", (unsigned long long)address), NULL);
+	known = add_lock(scan, &scan->variables, pack(place.object, place.address), place.name,
+			 session->objects.items[place.object].path);
+	return hash_map_put(&scan->addresses, key, known);
+}
+
+static uint32_t lock_of(struct lock_scan *scan, const struct event_run *run, size_t row)
+{
+	if (run->type[row] == SYNC_JOIN)
+		return add_lock(scan, &scan->joins, scan->image, "<threads>", NULL);
+	return lock_of_address(scan, run->field[SYNC_OBJECT][row]);
+}
+
+static void count_thread(struct hash_map *seen, uint32_t lock, uint32_t thread, uint32_t *count)
+{
+	size_t before = seen->count;
+
+	hash_map_put(seen, (uint64_t)lock << 32 | thread, 0);
+	*count += seen->count > before;
+}
+
+void lock_sums_add(struct lock_sums *sums, const struct event_run *run, size_t row)
+{
+	uint64_t waited_ns = run->field[SYNC_WAITED][row];
+
+	sums->count++;
+	sums->failed += run->field[SYNC_RESULT][row] != 0;
+	sums->waited_ns += waited_ns;
+	if (waited_ns > sums->longest_ns)
+		sums->longest_ns = waited_ns;
+}
+
+int lock_sums_compare(const struct lock_sums *a, const struct lock_sums *b)
+{
+	if (a->waited_ns != b->waited_ns)
+		return a->waited_ns > b->waited_ns ? -1 : 1;
+	return a->count > b->count ? -1 : a->count < b->count;
+}
+
+static void count_event(struct lock_scan *scan, struct lock *lock, uint32_t number,
+			const struct event_run *run, size_t row)
+{
+	uint64_t owner = run->field[SYNC_OWNER][row];
+
+	lock->types |= 1u << run->type[row];
+	lock_sums_add(&lock->sums, run, row);
+	count_thread(&scan->waiters, number, scan->process_number << 16 ^ (uint32_t)run->thread,
+		     &lock->waiters);
+	if (owner)
+		count_thread(&scan->holders, number, (uint32_t)owner, &lock->holders);
+}
+
+static void scan_run(const struct event_run *run, void *arg)
+{
+	struct lock_scan *scan = arg;
+
+	for (size_t row = 0; row < run->count; row++) {
+		uint32_t lock = lock_of(scan, run, row);
+
+		count_event(scan, &scan->locks.items[lock], lock, run, row);
+		count_event(scan, &scan->total, LOCK_ALL, run, row);
+		if (scan->visit)
+			scan->visit(scan, lock, run, row);
+	}
+}
+
+/* Where a lineage ends without its last forks: "_x1_f2_f10" is a copy of "_x1". */
+static size_t image_length(const char *lineage)
+{
+	size_t length = strlen(lineage);
+
+	for (;;) {
+		size_t end = length;
+
+		while (end && lineage[end - 1] >= '0' && lineage[end - 1] <= '9')
+			end--;
+		if (end < 2 || lineage[end - 1] != 'f' || lineage[end - 2] != '_')
+			return length;
+		length = end - 2;
+	}
+}
+
+static uint32_t image_of(struct string_table *images, size_t experiment, const char *lineage)
+{
+	char *key = xasprintf("%zu%.*s", experiment, (int)image_length(lineage), lineage);
+	uint32_t image = string_table_add(images, key);
+
+	free(key);
+	return image;
+}
+
+void lock_scan_run(struct lock_scan *scan, struct session *session)
+{
+	const enum event_kind kind = (enum event_kind)(EVENTS_TRACE + TRACE_SYNC);
+	struct string_table images = {0};
+
+	scan->session = session;
+	scan->total.name = "<Total>";
+	for (size_t i = 0; i < session->experiments.count; i++) {
+		scan->experiment = session->experiments.items[i];
+		for (size_t k = 0; k < scan->experiment->processes.count; k++) {
+			scan->process = &scan->experiment->processes.items[k];
+			scan->image = image_of(&images, i, scan->process->lineage);
+			events_for_each_run(scan->process, kind, scan_run, scan);
+			scan->process_number++;
+		}
+	}
+	string_table_fini(&images);
+}
+
+void lock_scan_fini(struct lock_scan *scan)
+{
+	vec_fini(&scan->locks);
+	hash_map_fini(&scan->addresses);
+	hash_map_fini(&scan->variables);
+	hash_map_fini(&scan->joins);
+	hash_map_fini(&scan->waiters);
+	hash_map_fini(&scan->holders);
+}
+
+static int compare_locks(const void *a, const void *b)
+{
+	const struct lock *x = *(const struct lock *const *)a, *y = *(const struct lock *const *)b;
+	int order = lock_sums_compare(&x->sums, &y->sums);
+
+	return order ? order : strcmp(x->name, y->name);
+}
+
+const struct lock **lock_scan_order(const struct lock_scan *scan)
+{
+	const struct lock **order = xmalloc((scan->locks.count + 1) * sizeof(struct lock *));
+
+	for (size_t i = 0; i < scan->locks.count; i++)
+		order[i] = &scan->locks.items[i];
+	qsort(order, scan->locks.count, sizeof(struct lock *), compare_locks);
+	return order;
+}
+
+const char *lock_type_name(unsigned type)
+{
+#define X(name, text) text,
+	static const char *const names[] = {FORMAT_SYNC_TYPES(X)};
+#undef X
+
+	return names[type];
+}
+
+const char *lock_title(const struct lock *lock, struct arena *arena)
+{
+	const char *title = lock->name, *before = " (";
+
+	for (unsigned type = 0; type < SYNC_TYPES; type++) {
+		if (!(lock->types >> type & 1))
+			continue;
+		title = arena_printf(arena, "%s%s%s", title, before, lock_type_name(type));
+		before = ", ";
+	}
+	return arena_printf(arena, "%s)", title);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What addresses of a process are to people. Private to this room. */
+#ifndef HELIO_ANALYSIS_PLACE_H
+#define HELIO_ANALYSIS_PLACE_H
+
+#include "analysis/session.h"
+
+/* The session's number of a load object. */
+uint32_t place_object(struct session *session, const struct experiment *experiment,
+		      const struct map_file *file);
+
+/* A location of a process's stacks: "f + 0x0000001c". Lives as long as the session. */
+const char *place_of_code(struct session *session, const struct experiment *experiment,
+			  const struct process *process, uint32_t location, enum name_style style);
+
+/* Data of a load object. */
+struct place {
+	uint32_t object;
+	uint64_t address; /* in the object */
+	const char *name; /* "queue", "table + 0x40"; "<libx.so> + 0x4010" where no symbol is */
+};
+/* False: the address is in no load object's data. */
+bool place_of_data(struct session *session, const struct experiment *experiment,
+		   const struct process *process, uint64_t address, struct place *out);
+
+#endif

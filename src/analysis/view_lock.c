@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One lock: how, by whom, and where it was waited for. */
+#include "analysis/lock_scan.h"
+#include "analysis/locks.h"
+#include "analysis/place.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct pair {
+	const char *waiter, *holder; /* holder NULL: not known */
+	struct lock_sums sums;
+};
+
+struct stack {
+	const struct experiment *experiment;
+	const struct process *process;
+	uint32_t node;
+	struct lock_sums sums;
+};
+
+struct focus {
+	const struct lock *lock; /* of a scan before this one */
+	uint32_t number;	 /* in this scan; HASH_NONE: not met yet */
+	struct arena *arena;
+	struct lock_sums types[SYNC_TYPES];
+	VEC(struct pair) pairs;
+	VEC(struct stack) stacks;
+	struct hash_map waiters, holders; /* process << 32 | thread, tid → a number from 0 */
+	struct hash_map pair_keys;	  /* waiter << 32 | holder */
+	struct hash_map stack_keys;	  /* process << 32 | node */
+};
+
+static const char *thread_name(struct arena *arena, size_t process,
+			       const struct profile_thread *thread)
+{
+	return arena_printf(arena, "Process %zu, Thread %llu (tid %llu)", process + 1,
+			    (unsigned long long)thread->number, (unsigned long long)thread->tid);
+}
+
+static const char *waiter_name(const struct lock_scan *scan, struct arena *arena, uint64_t number)
+{
+	const struct experiment_profile *profile = &scan->process->profile;
+	uint32_t index = hash_map_get(&profile->thread_ids, number);
+
+	if (index == HASH_NONE)
+		return arena_printf(arena, "Process %u, Thread %llu", scan->process_number + 1,
+				    (unsigned long long)number);
+	return thread_name(arena, scan->process_number, &profile->threads.items[index]);
+}
+
+/* The thread of a process that had the id then, or NULL. */
+static const struct profile_thread *find_thread(const struct process *process, uint64_t tid,
+						uint64_t time_us)
+{
+	for (size_t i = 0; i < process->profile.threads.count; i++) {
+		const struct profile_thread *thread = &process->profile.threads.items[i];
+
+		if (thread->tid == tid && thread->begin_us <= time_us && time_us <= thread->end_us)
+			return thread;
+	}
+	return NULL;
+}
+
+/* A lock may be held by a thread of another process. */
+static const char *holder_name(const struct lock_scan *scan, struct arena *arena, uint64_t tid,
+			       uint64_t time_us)
+{
+	const struct session *session = scan->session;
+	size_t number = 0;
+
+	if (!tid)
+		return NULL;
+	for (size_t i = 0; i < session->experiments.count; i++) {
+		const struct experiment *experiment = session->experiments.items[i];
+
+		for (size_t k = 0; k < experiment->processes.count; k++, number++) {
+			const struct profile_thread *thread =
+				find_thread(&experiment->processes.items[k], tid, time_us);
+
+			if (thread)
+				return thread_name(arena, number, thread);
+		}
+	}
+	return arena_printf(arena, "tid %llu", (unsigned long long)tid);
+}
+
+/* Numbers keys in the order in which they come. */
+static uint32_t number_of(struct hash_map *map, uint64_t key)
+{
+	return hash_map_put(map, key, (uint32_t)map->count);
+}
+
+static void add_pair(struct focus *focus, const struct lock_scan *scan, const struct event_run *run,
+		     size_t row)
+{
+	uint64_t owner = run->field[SYNC_OWNER][row];
+	uint64_t waiter =
+		number_of(&focus->waiters, (uint64_t)scan->process_number << 32 | run->thread);
+	uint64_t holder = number_of(&focus->holders, owner);
+	uint32_t index = number_of(&focus->pair_keys, waiter << 32 | holder);
+
+	if (index == focus->pairs.count) {
+		uint64_t begin_ns = event_time_ns(run, row) - run->field[SYNC_WAITED][row];
+		struct pair *pair = vec_push(&focus->pairs);
+
+		pair->waiter = waiter_name(scan, focus->arena, run->thread);
+		pair->holder = holder_name(scan, focus->arena, owner, begin_ns / 1000);
+	}
+	lock_sums_add(&focus->pairs.items[index].sums, run, row);
+}
+
+static void add_stack(struct focus *focus, const struct lock_scan *scan,
+		      const struct event_run *run, size_t row)
+{
+	uint32_t node = run->stack[row];
+	uint32_t index = number_of(&focus->stack_keys, (uint64_t)scan->process_number << 32 | node);
+
+	if (index == focus->stacks.count)
+		*vec_push(&focus->stacks) = (struct stack){
+			.experiment = scan->experiment, .process = scan->process, .node = node};
+	lock_sums_add(&focus->stacks.items[index].sums, run, row);
+}
+
+static bool is_same(const struct lock *a, const struct lock *b)
+{
+	return a->object == b->object && (a->object || a->image == b->image) &&
+	       !strcmp(a->name, b->name);
+}
+
+static void visit(struct lock_scan *scan, uint32_t lock, const struct event_run *run, size_t row)
+{
+	struct focus *focus = scan->data;
+
+	if (focus->number == HASH_NONE && is_same(&scan->locks.items[lock], focus->lock))
+		focus->number = lock;
+	if (lock != focus->number)
+		return;
+	lock_sums_add(&focus->types[run->type[row]], run, row);
+	add_pair(focus, scan, run, row);
+	add_stack(focus, scan, run, row);
+}
+
+static struct lock_waits waits_of(const struct lock_sums *sums)
+{
+	return (struct lock_waits){.count = sums->count,
+				   .failed = sums->failed,
+				   .seconds = (double)sums->waited_ns / 1e9,
+				   .longest = (double)sums->longest_ns / 1e9};
+}
+
+static int compare_pairs(const void *a, const void *b)
+{
+	const struct pair *x = a, *y = b;
+	int order = lock_sums_compare(&x->sums, &y->sums);
+
+	return order ? order : strcmp(x->waiter, y->waiter);
+}
+
+static int compare_stacks(const void *a, const void *b)
+{
+	const struct stack *x = a, *y = b;
+	int order = lock_sums_compare(&x->sums, &y->sums);
+
+	if (order || x->process == y->process)
+		return order ? order : x->node < y->node ? -1 : x->node > y->node;
+	return x->process < y->process ? -1 : 1;
+}
+
+static bool within(const struct query *query, size_t count)
+{
+	return !query->limit || count < query->limit;
+}
+
+static void give_types(struct focus *focus, struct lock_detail *detail)
+{
+	for (unsigned type = 0; type < SYNC_TYPES; type++)
+		if (focus->types[type].count)
+			*vec_push(&detail->types) =
+				(struct lock_type){.name = lock_type_name(type),
+						   .waits = waits_of(&focus->types[type])};
+}
+
+static void give_pairs(struct focus *focus, const struct query *query, struct lock_detail *detail)
+{
+	if (focus->pairs.count)
+		qsort(focus->pairs.items, focus->pairs.count, sizeof(struct pair), compare_pairs);
+	for (size_t i = 0; i < focus->pairs.count && within(query, i); i++) {
+		const struct pair *pair = &focus->pairs.items[i];
+
+		*vec_push(&detail->pairs) = (struct lock_pair){.waiter = pair->waiter,
+							       .holder = pair->holder,
+							       .waits = waits_of(&pair->sums)};
+	}
+}
+
+static struct lock_stack give_stack(struct session *session, const struct query *query,
+				    const struct stack *stack, struct arena *arena)
+{
+	const struct stack_node *nodes = stack->process->stacks.nodes.items;
+	struct lock_stack out = {.waits = waits_of(&stack->sums)};
+
+	for (uint32_t node = stack->node; node != STACK_ROOT; node = nodes[node].parent)
+		out.depth++;
+	out.frames = arena_array(arena, const char *, out.depth);
+	out.depth = 0;
+	for (uint32_t node = stack->node; node != STACK_ROOT; node = nodes[node].parent)
+		out.frames[out.depth++] = place_of_code(session, stack->experiment, stack->process,
+							nodes[node].location, query->name_style);
+	return out;
+}
+
+static void give_stacks(struct session *session, struct focus *focus, const struct query *query,
+			struct lock_detail *detail)
+{
+	if (focus->stacks.count)
+		qsort(focus->stacks.items, focus->stacks.count, sizeof(struct stack),
+		      compare_stacks);
+	for (size_t i = 0; i < focus->stacks.count && within(query, i); i++)
+		*vec_push(&detail->stacks) =
+			give_stack(session, query, &focus->stacks.items[i], &detail->arena);
+}
+
+static void focus_fini(struct focus *focus)
+{
+	vec_fini(&focus->pairs);
+	vec_fini(&focus->stacks);
+	hash_map_fini(&focus->waiters);
+	hash_map_fini(&focus->holders);
+	hash_map_fini(&focus->pair_keys);
+	hash_map_fini(&focus->stack_keys);
+}
+
+/* By its place in the list or by its name; NULL: there is none. */
+static const struct lock *choose(const struct lock_scan *scan, const char *which)
+{
+	const struct lock **order = lock_scan_order(scan);
+	const struct lock *found = NULL;
+	struct arena arena = {0};
+	char *rest;
+	unsigned long place = strtoul(which, &rest, 10);
+
+	if (*which && !*rest && place && place <= scan->locks.count)
+		found = order[place - 1];
+	for (size_t i = 0; i < scan->locks.count && !found; i++)
+		if (!strcmp(order[i]->name, which) || !strcmp(lock_title(order[i], &arena), which))
+			found = order[i];
+	arena_fini(&arena);
+	free(order);
+	return found;
+}
+
+bool view_lock(struct session *session, const struct query *query, const char *which,
+	       struct lock_detail *detail)
+{
+	struct lock_scan all = {0};
+	struct focus focus = {.number = HASH_NONE, .arena = &detail->arena};
+	struct lock_scan closer = {.visit = visit, .data = &focus};
+
+	*detail = (struct lock_detail){0};
+	lock_scan_run(&all, session);
+	focus.lock = choose(&all, which);
+	if (focus.lock) {
+		lock_scan_run(&closer, session);
+		detail->name = lock_title(focus.lock, &detail->arena);
+		detail->object = focus.lock->object;
+		detail->waits = waits_of(&focus.lock->sums);
+		give_types(&focus, detail);
+		give_pairs(&focus, query, detail);
+		give_stacks(session, &focus, query, detail);
+		focus_fini(&focus);
+		lock_scan_fini(&closer);
+	}
+	lock_scan_fini(&all);
+	return detail->name;
+}
+
+void lock_detail_fini(struct lock_detail *detail)
+{
+	vec_fini(&detail->types);
+	vec_fini(&detail->pairs);
+	vec_fini(&detail->stacks);
+	arena_fini(&detail->arena);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The commands of synchronization tracing. */
+#include "analysis/locks.h"
+#include "print/command.h"
+#include "print/json.h"
+#include "print/table.h"
+
+#include <inttypes.h>
+
+bool command_locks(struct print *print, char **arguments, size_t count)
+{
+	struct table table;
+
+	view_locks(print->session, &print->query, &table);
+	table_print(print, &table, SHAPE_LIST, "locks", "Locks sorted by metric: Sync Wait Time");
+	table_fini(&table);
+	return true;
+}
+
+/* "3 waits, 0.030 sec., longest 0.010 sec., 1 failed" */
+static void put_waits(FILE *file, const struct lock_waits *waits)
+{
+	fprintf(file, "%" PRIu64 " wait%s, %.3f sec., longest %.3f sec.", waits->count,
+		waits->count == 1 ? "" : "s", waits->seconds, waits->longest);
+	if (waits->failed)
+		fprintf(file, ", %" PRIu64 " failed", waits->failed);
+	fputc('\n', file);
+}
+
+static void put_text(FILE *file, const struct lock_detail *detail)
+{
+	fprintf(file, "%s\n", detail->name);
+	if (detail->object)
+		fprintf(file, "of %s\n", detail->object);
+	fputs("\nAll: ", file);
+	put_waits(file, &detail->waits);
+	for (size_t i = 0; i < detail->types.count && detail->types.count > 1; i++) {
+		fprintf(file, "\t%s: ", detail->types.items[i].name);
+		put_waits(file, &detail->types.items[i].waits);
+	}
+	fputs("\nWho waited for whom\n", file);
+	for (size_t i = 0; i < detail->pairs.count; i++) {
+		const struct lock_pair *pair = &detail->pairs.items[i];
+
+		fprintf(file, "\t%s for %s: ", pair->waiter,
+			pair->holder ? pair->holder : "(not known)");
+		put_waits(file, &pair->waits);
+	}
+	for (size_t i = 0; i < detail->stacks.count; i++) {
+		const struct lock_stack *stack = &detail->stacks.items[i];
+
+		fprintf(file, "\nCall stack #%zu: ", i + 1);
+		put_waits(file, &stack->waits);
+		for (size_t frame = 0; frame < stack->depth; frame++)
+			fprintf(file, "\t%s\n", stack->frames[frame]);
+	}
+	fputc('\n', file);
+}
+
+static json_t *json_waits(const struct lock_waits *waits)
+{
+	return json_pack("{s:f, s:I, s:f, s:I}", "sync", waits->seconds, "syncn",
+			 (json_int_t)waits->count, "longest", waits->longest, "failed",
+			 (json_int_t)waits->failed);
+}
+
+static json_t *json_frames(const struct lock_stack *stack)
+{
+	json_t *frames = json_array();
+
+	for (size_t i = 0; i < stack->depth; i++)
+		json_array_append_new(frames, json_text(stack->frames[i]));
+	return frames;
+}
+
+/* Rows: of each type, each pair of threads, each call stack. */
+static void put_json(struct print *print, const struct lock_detail *detail)
+{
+	struct json_report report;
+	json_t *extra = json_object();
+
+	json_object_set_new(extra, "name", json_text(detail->name));
+	json_object_set_new(extra, "object", json_text(detail->object));
+	json_object_update_new(extra, json_waits(&detail->waits));
+	json_report_begin(&report, print, "lock", NULL, extra);
+	for (size_t i = 0; i < detail->types.count; i++) {
+		json_t *row = json_waits(&detail->types.items[i].waits);
+
+		json_object_set_new(row, "type", json_text(detail->types.items[i].name));
+		json_report_row(&report, row);
+	}
+	for (size_t i = 0; i < detail->pairs.count; i++) {
+		json_t *row = json_waits(&detail->pairs.items[i].waits);
+
+		json_object_set_new(row, "waiter", json_text(detail->pairs.items[i].waiter));
+		json_object_set_new(row, "holder", json_text(detail->pairs.items[i].holder));
+		json_report_row(&report, row);
+	}
+	for (size_t i = 0; i < detail->stacks.count; i++) {
+		json_t *row = json_waits(&detail->stacks.items[i].waits);
+
+		json_object_set_new(row, "frames", json_frames(&detail->stacks.items[i]));
+		json_report_row(&report, row);
+	}
+	json_report_end(&report);
+}
+
+bool command_lock(struct print *print, char **arguments, size_t count)
+{
+	struct lock_detail detail;
+	bool found = view_lock(print->session, &print->query, arguments[0], &detail);
+
+	if (!found)
+		say_error(print, "No lock `%s' (`locks` lists them)", arguments[0]);
+	else if (print->mode == MODE_JSON)
+		put_json(print, &detail);
+	else
+		put_text(print->output.file, &detail);
+	lock_detail_fini(&detail);
+	return found;
+}
