@@ -9,15 +9,15 @@
  * Flavour letters are only flavours when a visibility follows them, otherwise
  * they begin a name ("address", "data").
  */
-#include "analysis/session.h"
+#include "analysis/counter.h"
 #include "base/strbuf.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-/* Names that stand for whole kinds of data which no experiment holds yet. */
-static const char *const empty_groups[] = {"hwc", "bit"};
+/* Instruction counts, which no experiment holds. */
+static const char empty_group[] = "bit";
 
 struct item {
 	char flavours[8]; /* in the order written, each once */
@@ -118,25 +118,34 @@ static void add_flavours(struct metric_list *list, const struct item *item,
 		add_choice(list, metric, flavor_of(*letter), item->visibility);
 }
 
-static enum status add_any(const struct session *session, const struct item *item, const char *text,
-			   struct metric_list *list, struct diag_list *diags)
+/* `any`: all metrics with data; `hwc`: those of counters. */
+static bool is_group(const char *name)
 {
+	return !strcasecmp(name, "any") || !strcasecmp(name, "hwc");
+}
+
+static enum status add_group(const struct session *session, const struct item *item,
+			     const char *text, struct metric_list *list, struct diag_list *diags)
+{
+	bool any = !strcasecmp(item->name, "any");
 	size_t before = list->count;
 	const struct metric *metric;
 
 	for (size_t i = 0; (metric = metric_catalogue(session, i)); i++)
-		if (!metric->is_static && metric_available(session, metric))
+		if ((any || metric_is_counter(metric)) && !metric->is_static &&
+		    metric_available(session, metric))
 			add_flavours(list, item, metric);
-	return list->count == before && !session->has_clock_data ? no_data(diags, text) : STATUS_OK;
+	return list->count == before && !(any && session->has_clock_data) ? no_data(diags, text)
+									  : STATUS_OK;
 }
 
 static enum status add_dynamic(const struct session *session, const struct item *item,
 			       const char *text, struct metric_list *list, struct diag_list *diags)
 {
 	const struct metric *metric = metric_find(session, item->name);
-	bool any = !strcasecmp(item->name, "any");
+	bool group = is_group(item->name);
 
-	if (!item->flavours[0] && (any || (metric && metric_available(session, metric)))) {
+	if (!item->flavours[0] && (group || (metric && metric_available(session, metric)))) {
 		char *why = xasprintf(
 			"it has no flavour; write e.%s for exclusive or i.%s for inclusive values",
 			item->name, item->name);
@@ -148,8 +157,8 @@ static enum status add_dynamic(const struct session *session, const struct item 
 	/* data-derived metrics need hardware counters with memory addresses */
 	if (strchr(item->flavours, 'd'))
 		return no_data(diags, text);
-	if (any)
-		return add_any(session, item, text, list, diags);
+	if (group)
+		return add_group(session, item, text, list, diags);
 	if (!metric || !metric_available(session, metric))
 		return no_data(diags, text);
 	add_flavours(list, item, metric);
@@ -166,9 +175,8 @@ static enum status add_item(const struct session *session, const char *text,
 		return STATUS_OK;
 	}
 	split_item(text, &item);
-	for (size_t i = 0; i < sizeof(empty_groups) / sizeof(empty_groups[0]); i++)
-		if (!strcasecmp(item.name, empty_groups[i]))
-			return no_data(diags, text);
+	if (!strcasecmp(item.name, empty_group))
+		return no_data(diags, text);
 
 	const struct metric *metric = metric_find(session, item.name);
 
@@ -271,7 +279,7 @@ void session_default_metrics(const struct session *session, struct metric_list *
 		{"sync", FLAVOR_INCLUSIVE, 0},		 {"syncn", FLAVOR_INCLUSIVE, 0},
 		{"ioreadtime", FLAVOR_INCLUSIVE, 0},	 {"iowritetime", FLAVOR_INCLUSIVE, 0},
 		{"iowaittime", FLAVOR_INCLUSIVE, 0},	 {"ioothertime", FLAVOR_INCLUSIVE, 0},
-		{"ioerrortime", FLAVOR_INCLUSIVE, 0},	 {"name", FLAVOR_STATIC, 0},
+		{"ioerrortime", FLAVOR_INCLUSIVE, 0},
 	};
 
 	for (size_t i = 0; i < sizeof(defaults) / sizeof(defaults[0]); i++) {
@@ -280,4 +288,8 @@ void session_default_metrics(const struct session *session, struct metric_list *
 		if (metric_available(session, metric))
 			add_choice(list, metric, defaults[i].flavor, defaults[i].visibility);
 	}
+	for (size_t i = 0; i < session->counters.count; i++)
+		add_choice(list, &session->counters.items[i], FLAVOR_EXCLUSIVE,
+			   VISIBLE_VALUE | VISIBLE_PERCENT);
+	add_choice(list, metric_find(session, "name"), FLAVOR_STATIC, 0);
 }

@@ -2,6 +2,7 @@
 #include "experiment/log.h"
 
 #include "experiment/xml.h"
+#include "format/counter.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +71,22 @@ static void on_argument(struct log_reader *reader, const char **attributes)
 	const char *text = xml_attribute(attributes, "text");
 
 	*vec_push(&reader->log->arguments) = arena_strdup(reader->arena, text ? text : "");
+}
+
+static void on_counter(struct log_reader *reader, const char **attributes)
+{
+	const char *name = keep(reader, attributes, "name"),
+		   *unit = keep(reader, attributes, "unit");
+	const char *title = keep(reader, attributes, "title");
+	const char *address = xml_attribute(attributes, "address");
+	struct log_counter counter = {.name = name,
+				      .title = title ? title : name,
+				      .unit = unit ? unit : FORMAT_COUNTER_EVENTS,
+				      .has_address = address && !strcmp(address, "yes")};
+
+	xml_number(attributes, "interval", &counter.interval);
+	if (name && xml_number(attributes, "number", &counter.number))
+		*vec_push(&reader->log->hwcounters) = counter;
 }
 
 static void on_process(struct log_reader *reader, const char **attributes)
@@ -179,7 +196,7 @@ static void on_log_element(void *data, const char *element, const char **attribu
 	} elements[] = {
 		{"experiment", on_root}, {"system", on_system},	      {"setting", on_setting},
 		{"process", on_process}, {"collector", on_collector}, {"argument", on_argument},
-		{"event", on_event},
+		{"event", on_event},	 {"counter", on_counter},
 	};
 
 	for (size_t i = 0; i < sizeof(elements) / sizeof(elements[0]); i++)
@@ -217,6 +234,7 @@ void experiment_log_read(struct experiment_log *log, struct arena *arena,
 void experiment_log_fini(struct experiment_log *log)
 {
 	vec_fini(&log->settings);
+	vec_fini(&log->hwcounters);
 	vec_fini(&log->arguments);
 	vec_fini(&log->events);
 	*log = (struct experiment_log){0};

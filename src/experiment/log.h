@@ -19,6 +19,14 @@ struct log_event {
 	size_t attribute_count;
 };
 
+/* A counter of -h. */
+struct log_counter {
+	uint64_t number; /* in hwcounters */
+	const char *name, *title, *unit;
+	uint64_t interval;
+	bool has_address;
+};
+
 /* What the collector counted about itself; see docs/format.md. */
 struct log_counters {
 	bool present;
@@ -46,6 +54,7 @@ struct experiment_log {
 	uint64_t start_ns;
 	const char *engine, *engine_reason;
 	VEC(struct attribute) settings;
+	VEC(struct log_counter) hwcounters;
 	VEC(char *) arguments; /* with a NULL after the last, unless empty */
 	VEC(struct log_event) events;
 	/* from the events */

@@ -12,6 +12,7 @@
 
 #include "collector/core/lane.h"
 #include "collector/unwind/unwind.h"
+#include "format/counter.h"
 #include "format/format.h"
 #include "format/params.h"
 
@@ -88,6 +89,7 @@ struct thread {
 	struct lane lane; /* of `profile` */
 	struct lane traces[TRACE_KINDS];
 	uint32_t inside; /* depth of traced calls: what they call is theirs */
+	uint64_t counted[COUNTERS_MAX]; /* by counter: what has been said of its exact count */
 	struct clock_account clock;
 	struct call_place continued;   /* what the thread waits for in our handler */
 	struct window open;	       /* of collector_thread_pause; written under the lock */

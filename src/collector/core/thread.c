@@ -14,6 +14,7 @@
 #include "collector/sources/clock.h"
 
 #include <sched.h>
+#include <string.h>
 #include <sys/mman.h>
 
 enum { THREADS_MAX = 1 << 16 };
@@ -87,6 +88,7 @@ static void reset(struct thread *thread)
 	thread->vfork_index = 0;
 	thread->stack_low = thread->stack_high = 0;
 	thread->inside = 0;
+	memset(thread->counted, 0, sizeof(thread->counted));
 	thread->watched = false;
 	thread->start_routine = NULL;
 	thread->start_argument = NULL;

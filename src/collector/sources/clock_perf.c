@@ -118,34 +118,39 @@ static void throttle_switches(uint64_t now_ns)
 	}
 }
 
-static void count(struct thread *thread, uint64_t number, const siginfo_t *info,
-		  const struct unwind_regs *regs)
+static struct counter_signal counter_signal_of(uint64_t event, const siginfo_t *info)
 {
 	uint32_t flags;
 
 	memcpy(&flags, (const char *)info + SIGINFO_PERF_FLAGS, sizeof(flags));
-	counter_overflow(thread, number, (uint64_t)info->si_addr, flags & PERF_FLAG_ASYNC, regs);
+	return (struct counter_signal){
+		.number = event - PERF_EVENT_COUNTER,
+		.address = (uint64_t)info->si_addr,
+		.waited = flags & PERF_FLAG_ASYNC,
+	};
 }
 
 static void handle(uint64_t event, const siginfo_t *info, const void *context)
 {
+	struct counter_signal counted = counter_signal_of(event, info);
 	struct unwind_regs regs;
 
 	unwind_regs_from_context(&regs, context);
 	struct thread *thread = thread_interrupted(&regs);
+	/* Of two events for one switch, only one is signalled. */
+	bool is_switch = event == PERF_EVENT_SWITCH ||
+			 (counter_is_switch(counted.number) && perf_engine_sees_switches());
 
-	if (thread && !thread_try_lock(thread))
-		thread = NULL; /* time stays pending */
-	if (event >= PERF_EVENT_COUNTER)
-		count(thread, event - PERF_EVENT_COUNTER, info, &regs);
-	else if (thread && event == PERF_EVENT_TICK)
+	counted.locked = thread && thread_try_lock(thread); /* else time stays pending */
+	counter_signal(thread, &counted, &regs);
+	if (counted.locked && event == PERF_EVENT_TICK)
 		clock_tick(thread, &regs);
-	else if (thread)
+	else if (counted.locked && is_switch)
 		clock_switched_in(thread, &regs);
-	if (!thread)
+	if (!counted.locked)
 		return;
 	thread_unlock(thread);
-	if (event == PERF_EVENT_SWITCH)
+	if (is_switch)
 		throttle_switches(thread->clock.last.now_ns);
 }
 

@@ -2,13 +2,17 @@
 /*
  * Overflow profiling of counters: hardware counters, software events of the kernel and watch
  * points are all events of perf with `sigtrap`, as the clock's are (clock_perf.c, whose handler
- * gets their signals too): opened in the first thread, inherited by all others.  Their values
- * are periods.
+ * gets their signals too): opened in the first thread, inherited by all others.
  *
- * What no overflow tells is told at the end.  The kernel's own total, less what was recorded, is
- * what every thread had left over after its last overflow, and, where it is more than that can
- * be, overflows whose signals were lost because another one was pending.  What the collector
- * itself did, within its handlers and wrapped functions, is kept apart.
+ * Two events of a thread that overflow in one system call, fault or interrupt raise one signal:
+ * the other is lost, and with it, for a counter, a period.  The kernel's account of each thread
+ * tells faults, switches and CPU time exactly, so for these each signal, whoever's it is,
+ * finds out what is due, and the value recorded is what has been counted.  For
+ * all others it is the period.
+ *
+ * What no overflow tells is told at the end: what was left over after the last overflow, and,
+ * where it is more than that can be, what was lost.  What the collector itself did, within
+ * its handlers and wrapped functions, is kept apart.
  */
 #include "collector/sources/counter.h"
 
@@ -22,12 +26,17 @@
 #include <link.h>
 #include <linux/perf_event.h>
 #include <sys/auxv.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 enum { REG_PC = 16 }; /* DWARF number of x86-64 */
 
+/* Where the kernel's account of the calling thread has a counter's exact value. */
+enum exact { EXACT_NONE, EXACT_FAULTS, EXACT_MINOR, EXACT_MAJOR, EXACT_SWITCHES, EXACT_CPU };
+
 struct counter {
 	struct format_counter asked;
+	enum exact exact;
 	_Atomic int fd;
 	_Atomic uint64_t settled; /* counts that were recorded, or are not to be */
 	_Atomic uint64_t own;	  /* counts of the collector itself, not yet recorded */
@@ -65,12 +74,63 @@ static bool read_counter(const char **at, struct format_counter *counter)
 	return counter->period;
 }
 
+static enum exact exact_of(const struct format_counter *asked)
+{
+	static const enum exact software[] = {
+		[PERF_COUNT_SW_PAGE_FAULTS] = EXACT_FAULTS,
+		[PERF_COUNT_SW_PAGE_FAULTS_MIN] = EXACT_MINOR,
+		[PERF_COUNT_SW_PAGE_FAULTS_MAJ] = EXACT_MAJOR,
+		[PERF_COUNT_SW_CONTEXT_SWITCHES] = EXACT_SWITCHES,
+		[PERF_COUNT_SW_TASK_CLOCK] = EXACT_CPU,
+		[PERF_COUNT_SW_CPU_CLOCK] = EXACT_CPU,
+	};
+	bool all = !(asked->flags & (COUNTER_EXCLUDE_USER | COUNTER_EXCLUDE_KERNEL));
+
+	if (asked->type != PERF_TYPE_SOFTWARE || !all ||
+	    asked->config >= sizeof(software) / sizeof(software[0]))
+		return EXACT_NONE;
+	return software[asked->config];
+}
+
 static bool read_param(const char *value)
 {
 	counter_count = 0;
-	while (counter_count < COUNTERS_MAX && read_counter(&value, &counters[counter_count].asked))
-		atomic_store(&counters[counter_count++].fd, DESCRIPTOR_NONE);
+	while (counter_count < COUNTERS_MAX &&
+	       read_counter(&value, &counters[counter_count].asked)) {
+		struct counter *counter = &counters[counter_count++];
+
+		atomic_store(&counter->fd, DESCRIPTOR_NONE);
+		counter->exact = exact_of(&counter->asked);
+	}
 	return counter_count;
+}
+
+/* ---- exact counts ---- */
+
+/* Of the calling thread, since it began. */
+static uint64_t exact_count(enum exact exact)
+{
+	struct rusage usage = {0};
+
+	if (exact == EXACT_CPU)
+		return clock_own_cpu_ns();
+	sys_call(SYS_getrusage, RUSAGE_THREAD, &usage, 0, 0);
+	if (exact == EXACT_SWITCHES)
+		return (uint64_t)usage.ru_nvcsw + (uint64_t)usage.ru_nivcsw;
+	return (exact == EXACT_MAJOR ? 0 : (uint64_t)usage.ru_minflt) +
+	       (exact == EXACT_MINOR ? 0 : (uint64_t)usage.ru_majflt);
+}
+
+/* What the thread has counted and nothing was said of, which at least `least` is; or 0. */
+static uint64_t take_due(struct thread *thread, unsigned number, uint64_t least)
+{
+	uint64_t count = exact_count(counters[number].exact);
+	uint64_t due = count - thread->counted[number];
+
+	if (due < least)
+		return 0;
+	thread->counted[number] = count;
+	return due;
 }
 
 /* ---- events ---- */
@@ -140,7 +200,11 @@ static void open_counter(unsigned number)
 	atomic_store(&counter->own, 0);
 	if (counter->asked.program && !is_program(counter->asked.program))
 		return; /* the variable is another program's */
+	struct thread *thread = thread_current_if_known();
 	int fd = open_event(number);
+
+	if (thread && counter->exact)
+		take_due(thread, number, 0); /* what was counted before */
 
 	if (fd >= 0 && !descriptor_hold(fd, &counter->fd))
 		fd = -EMFILE;
@@ -189,25 +253,21 @@ static bool is_ours(const struct unwind_regs *regs)
 	return pc >= collector.text_low && pc < collector.text_high;
 }
 
-void counter_overflow(struct thread *thread, uint64_t number, uint64_t address, bool waited,
-		      const struct unwind_regs *regs)
+static void add(_Atomic uint64_t *to, uint64_t value)
 {
+	atomic_fetch_add_explicit(to, value, memory_order_relaxed);
+}
+
+static void record(struct thread *thread, unsigned number, uint64_t value, uint64_t address,
+		   const struct unwind_regs *regs)
+{
+	struct counter *counter = &counters[number];
 	uint64_t now_ns = clock_now_ns();
 
-	if (number >= counter_count)
-		return;
-	struct counter *counter = &counters[number];
-	uint64_t value = counter->asked.period;
-
-	if (!thread || waited || is_ours(regs)) {
-		atomic_fetch_add_explicit(&counter->own, value, memory_order_relaxed);
-		return;
-	}
-	atomic_fetch_add_explicit(&counter->settled, value, memory_order_relaxed);
+	add(&counter->settled, value);
 	if (!clock_is_recording(thread, now_ns))
 		return;
 	const uint64_t fields[COUNTER_FIELDS] = {
-
 		[COUNTER_NUMBER] = number,
 		[COUNTER_VALUE] = value,
 		[COUNTER_ADDRESS] = counter->asked.flags & COUNTER_HAS_ADDRESS ? address : 0,
@@ -215,6 +275,47 @@ void counter_overflow(struct thread *thread, uint64_t number, uint64_t address, 
 
 	trace_event_locked(thread, TRACE_COUNTER, COUNTER_OVERFLOW, now_ns,
 			   stack_of_context(thread, regs), fields);
+}
+
+static bool is_fault(uint64_t number)
+{
+	return number < counter_count && counters[number].exact >= EXACT_FAULTS &&
+	       counters[number].exact <= EXACT_MAJOR;
+}
+
+/* What a signal says of a counter: of its own events at least one, of others' whole periods. */
+static uint64_t due_by(struct thread *thread, unsigned number, const struct counter_signal *signal)
+{
+	uint64_t period = counters[number].asked.period;
+	bool own = number == signal->number;
+
+	if (thread && counters[number].exact)
+		return take_due(thread, number, own ? 1 : period);
+	return own ? period : 0;
+}
+
+void counter_signal(struct thread *thread, const struct counter_signal *signal,
+		    const struct unwind_regs *regs)
+{
+	bool ours = !signal->locked || signal->waited || is_ours(regs);
+	uint64_t due[COUNTERS_MAX];
+
+	/* Before anything of our own can count. */
+	for (unsigned i = 0; i < counter_count; i++)
+		due[i] = due_by(thread, i, signal);
+	for (unsigned i = 0; i < counter_count; i++) {
+		bool same = i == signal->number || (is_fault(i) && is_fault(signal->number));
+
+		if (due[i] && ours)
+			add(&counters[i].own, due[i]);
+		else if (due[i])
+			record(thread, i, due[i], same ? signal->address : 0, regs);
+	}
+}
+
+bool counter_is_switch(uint64_t number)
+{
+	return number < counter_count && counters[number].exact == EXACT_SWITCHES;
 }
 
 static void write_rest(struct thread *thread, unsigned number, unsigned type, uint64_t value)
@@ -230,6 +331,17 @@ static void write_rest(struct thread *thread, unsigned number, unsigned type, ui
 	if (value)
 		trace_event(thread, TRACE_COUNTER, type, clock_now_ns(),
 			    stacktable_intern(0, stand_ins[type], NULL), fields);
+}
+
+void counter_thread_end(struct thread *thread)
+{
+	for (unsigned i = 0; i < counter_count; i++) {
+		struct counter *counter = &counters[i];
+		uint64_t due = counter->exact ? take_due(thread, i, 0) : 0;
+
+		add(&counter->settled, due);
+		write_rest(thread, i, COUNTER_FINAL, due);
+	}
 }
 
 static void write_rests(struct thread *thread, unsigned number)
@@ -255,7 +367,10 @@ static void finish(void)
 {
 	struct thread *thread = thread_current();
 
-	for (unsigned i = 0; thread && i < counter_count; i++)
+	if (!thread)
+		return;
+	counter_thread_end(thread);
+	for (unsigned i = 0; i < counter_count; i++)
 		write_rests(thread, i);
 }
 

@@ -9,6 +9,7 @@
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
 #include "collector/sources/clock.h"
+#include "collector/sources/counter.h"
 #include "collector/wrap/next.h"
 
 #include <limits.h>
@@ -22,6 +23,7 @@ static void say_goodbye(struct thread *thread)
 {
 	if (!collector_is_ours() || thread_current_if_known() != thread)
 		return;
+	counter_thread_end(thread);
 	thread_lock(thread);
 	clock_settle(thread, thread->start_stack);
 	writer_thread_end(thread, thread->clock.last.now_ns);

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Counters of all experiments as metrics: those of one name are one. Private to this room. */
+#ifndef HELIO_ANALYSIS_COUNTER_H
+#define HELIO_ANALYSIS_COUNTER_H
+
+#include "analysis/session.h"
+
+/* For counters that a process has and the session has no number for. */
+enum { COUNTER_NONE = UINT8_MAX };
+
+/* Adds the counters that the founder's log names; those of the process get the session's numbers.
+ */
+void counters_add(struct session *session, const struct experiment_log *founder,
+		  struct session_process *process);
+
+/* Of a counter, or computed from counters. */
+bool metric_is_counter(const struct metric *metric);
+
+#endif
