@@ -44,7 +44,7 @@ IO_CALL(ssize_t, readlink, (const char *path, char *to, size_t size), (path, to,
 IO_CALL(ssize_t, readlinkat, (int at, const char *path, char *to, size_t size),
 	(at, path, to, size), value < 0, .type = IO_OTHER, .fd = IO_NO_FD, NAMED(path))
 
-/* ---- directories: what is read from one is not counted in bytes ---- */
+/* ---- directories: bytes are not known of them ---- */
 
 static int fd_of(DIR *directory)
 {
@@ -53,9 +53,9 @@ static int fd_of(DIR *directory)
 
 IO_CALL(DIR *, opendir, (const char *path), (path), !value, .type = IO_OPEN, .fd = fd_of(value),
 	NAMED(path))
-IO_CALL(struct dirent *, readdir, (DIR * directory), (directory), false, .type = IO_READ,
+IO_CALL(struct dirent *, readdir, (DIR * directory), (directory), false, .type = IO_OTHER,
 	.fd = fd_of(directory))
-IO_CALL(struct dirent *, readdir64, (DIR * directory), (directory), false, .type = IO_READ,
+IO_CALL(struct dirent *, readdir64, (DIR * directory), (directory), false, .type = IO_OTHER,
 	.fd = fd_of(directory))
 
 IO_FUNCTION(int, closedir, (DIR * directory))

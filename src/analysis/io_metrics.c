@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/io_metrics.h"
+
+bool io_metric(const struct metric *metric)
+{
+	return !metric->is_static && !metric->states && metric->measure >= MEASURE_IO_READS &&
+	       metric->measure <= MEASURE_IO_ERROR_NS;
+}
+
+static void add_all(const struct session *session, struct metric_list *list)
+{
+	const struct metric *metric;
+
+	for (size_t i = 0; (metric = metric_catalogue(session, i)); i++)
+		if (io_metric(metric))
+			*vec_push(list) = (struct metric_choice){
+				.metric = metric,
+				.flavor = FLAVOR_EXCLUSIVE,
+				.visibility = metric->unit == UNIT_SECONDS ? VISIBLE_TIME
+									   : VISIBLE_VALUE};
+}
+
+struct query io_query(const struct session *session, const struct query *query)
+{
+	struct query of_io = *query;
+	const struct metric *sort = query->sort.metric;
+
+	of_io.metrics = (struct metric_list){0};
+	for (size_t i = 0; i < query->metrics.count; i++)
+		if (io_metric(query->metrics.items[i].metric) &&
+		    !(query->metrics.items[i].visibility & VISIBLE_HIDDEN))
+			*vec_push(&of_io.metrics) = query->metrics.items[i];
+	if (!of_io.metrics.count)
+		add_all(session, &of_io.metrics);
+	if (!io_metric(sort) && sort->unit != UNIT_TEXT)
+		of_io.sort = of_io.metrics.items[0];
+	of_io.sort.flavor = FLAVOR_EXCLUSIVE;
+	*vec_push(&of_io.metrics) = (struct metric_choice){.metric = metric_find(session, "name"),
+							   .visibility = VISIBLE_VALUE};
+	return of_io;
+}
