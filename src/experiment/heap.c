@@ -30,6 +30,8 @@ struct matcher {
 	VEC(uint32_t)
 	newest; /* by thread: the row of its last call, if that allocated, or HEAP_NEVER */
 	uint64_t bytes, blocks; /* live */
+	uint64_t noted;		/* live bytes after the row before */
+	size_t stretch;		/* of that row */
 };
 
 static uint64_t time_of(const struct matcher *matcher, const struct cursor *cursor)
@@ -138,15 +140,19 @@ static uint32_t release(struct matcher *matcher, uint64_t address, size_t row)
 	return block;
 }
 
-static void note_peak(struct matcher *matcher, size_t row)
+/* The live bytes are what they were up to this row, and other ones from here on. */
+static void note_course(struct matcher *matcher, size_t row)
 {
 	struct experiment_heap *heap = matcher->heap;
 	uint64_t length = heap->last_ns - heap->first_ns + 1;
-	uint64_t *most = &heap->most[(matcher->trace->time_ns[row] - heap->first_ns) *
-				     HEAP_STRETCHES / length];
+	size_t stretch =
+		(size_t)((matcher->trace->time_ns[row] - heap->first_ns) * HEAP_STRETCHES / length);
 
-	if (matcher->bytes > *most)
-		*most = matcher->bytes;
+	for (; matcher->stretch < stretch; matcher->stretch++)
+		heap->most[matcher->stretch + 1] = matcher->noted;
+	matcher->noted = matcher->bytes;
+	if (matcher->bytes > heap->most[stretch])
+		heap->most[stretch] = matcher->bytes;
 	if (matcher->bytes <= heap->peak_bytes)
 		return;
 	heap->peak_bytes = matcher->bytes;
@@ -166,7 +172,6 @@ static void allocate(struct matcher *matcher, size_t row, uint32_t *newest)
 	matcher->heap->fate[row] = HEAP_FATE_LEFT;
 	matcher->bytes += heap_bytes(matcher->field, row);
 	matcher->blocks += heap_blocks(matcher->field, row);
-	note_peak(matcher, row);
 	*newest = (uint32_t)row;
 }
 
@@ -219,6 +224,7 @@ static void take(struct matcher *matcher, const struct cursor *cursor)
 	} else if (type == HEAP_SEARCHED) {
 		note_search(matcher);
 	}
+	note_course(matcher, row);
 }
 
 static void find_span(struct experiment_heap *heap, const struct experiment_trace *trace)

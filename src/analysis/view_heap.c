@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Amounts by stack node of each process first, then equal stacks, known by the text of their
+ * frames, together.
+ */
+#include "analysis/heap_stacks.h"
+
+#include "analysis/place.h"
+#include "analysis/scan.h"
+#include "base/hash.h"
+#include "base/strbuf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct heap_amount heap_allocated(const struct heap_amounts *amounts)
+{
+	struct heap_amount all = {0};
+
+	for (int fate = HEAP_FATE_RELEASED; fate < HEAP_FATES; fate++) {
+		all.blocks += amounts->of[fate].blocks;
+		all.bytes += amounts->of[fate].bytes;
+	}
+	return all;
+}
+
+struct heap_amount heap_left(const struct heap_amounts *amounts)
+{
+	struct heap_amounts left = {0};
+
+	for (int fate = HEAP_FATE_LEFT; fate < HEAP_FATES; fate++)
+		left.of[fate] = amounts->of[fate];
+	return heap_allocated(&left);
+}
+
+const char *heap_fate_text(enum heap_fate fate)
+{
+	static const char *const texts[HEAP_FATES] = {
+		[HEAP_FATE_REACHABLE] = "still reachable",
+		[HEAP_FATE_POSSIBLY_LOST] = "possibly lost",
+		[HEAP_FATE_INDIRECTLY_LOST] = "indirectly lost",
+		[HEAP_FATE_LOST] = "definitely lost",
+	};
+
+	return texts[fate] ? texts[fate] : "";
+}
+
+/* ---- by node ---- */
+
+struct by_node {
+	const struct experiment_heap *heap;
+	uint64_t moment_ns; /* only blocks that were live at this moment; 0: all */
+	struct heap_amounts *amounts;
+};
+
+static bool was_live(const struct by_node *by, const struct process *process, size_t row)
+{
+	const uint64_t *time_ns = process->traces[TRACE_HEAP].time_ns;
+	uint32_t until = by->heap->until[row];
+
+	return time_ns[row] <= by->moment_ns &&
+	       (until == HEAP_NEVER || time_ns[until] > by->moment_ns);
+}
+
+static void count_piece(const struct scan_piece *piece, void *state)
+{
+	const struct by_node *by = state;
+	const struct event_run *run = piece->run;
+
+	if (run->kind != EVENTS_TRACE + TRACE_HEAP)
+		return;
+	for (size_t i = 0; i < run->count; i++) {
+		uint8_t fate = by->heap->fate[run->first + i];
+		struct heap_amount *amount = &by->amounts[run->stack[i]].of[fate];
+
+		if (fate == HEAP_FATE_NONE ||
+		    (piece->measuring.chosen && !piece->measuring.chosen[i]) ||
+		    (by->moment_ns && !was_live(by, run->process, run->first + i)))
+			continue;
+		amount->blocks += heap_blocks(run->field, i);
+		amount->bytes += heap_bytes(run->field, i);
+	}
+}
+
+static void add_amounts(struct heap_amounts *to, const struct heap_amounts *amounts)
+{
+	for (int fate = 0; fate < HEAP_FATES; fate++) {
+		to->of[fate].blocks += amounts->of[fate].blocks;
+		to->of[fate].bytes += amounts->of[fate].bytes;
+	}
+}
+
+/* Of all nodes of a process; the caller frees the array. */
+static struct heap_amounts *count_process(const struct session *session,
+					  const struct session_process *process, uint64_t moment_ns)
+{
+	size_t nodes = process->process->stacks.nodes.count, threads = scan_threads();
+	struct by_node *by = xcalloc(threads, sizeof(*by));
+	void **states = xcalloc(threads, sizeof(*states));
+
+	for (size_t i = 0; i < threads; i++) {
+		by[i] = (struct by_node){.heap = &process->process->heap,
+					 .moment_ns = moment_ns,
+					 .amounts = xcalloc(nodes, sizeof(*by[i].amounts))};
+		states[i] = &by[i];
+	}
+	scan_process(session, process, count_piece, states);
+	for (size_t i = 1; i < threads; i++) {
+		for (size_t node = 0; node < nodes; node++)
+			add_amounts(&by[0].amounts[node], &by[i].amounts[node]);
+		free(by[i].amounts);
+	}
+	struct heap_amounts *amounts = by[0].amounts;
+
+	free(states);
+	free(by);
+	return amounts;
+}
+
+/* ---- by stack ---- */
+
+struct collecting {
+	struct session *session;
+	const struct query *query;
+	struct heap_stacks *out;
+	struct string_table keys; /* frames as text → index in `stacks` */
+	VEC(struct heap_stack) stacks;
+};
+
+static void add_stack(struct collecting *collecting, const struct session_process *process,
+		      uint32_t node, const struct heap_amounts *amounts)
+{
+	struct session *session = collecting->session;
+	const struct stack_tree *tree = &process->process->stacks;
+	struct strbuf key = {0};
+	VEC(const char *) frames = {0};
+
+	for (; node != STACK_ROOT; node = tree->nodes.items[node].parent) {
+		const char *frame = place_of_code(
+			session, session->experiments.items[process->group - 1], process->process,
+			tree->nodes.items[node].location, collecting->query->name_style);
+
+		*vec_push(&frames) = frame;
+		strbuf_puts(&key, frame);
+		strbuf_putc(&key, '\n');
+	}
+	uint32_t index = string_table_add(&collecting->keys, key.text ? key.text : "");
+
+	if (index == collecting->stacks.count) {
+		const char **copy =
+			arena_array(&collecting->out->arena, const char *, frames.count + 1);
+
+		if (frames.count)
+			memcpy(copy, frames.items, frames.count * sizeof(*copy));
+		*vec_push(&collecting->stacks) =
+			(struct heap_stack){.frames = copy, .depth = frames.count};
+	}
+	add_amounts(&collecting->stacks.items[index].amounts, amounts);
+	add_amounts(&collecting->out->total, amounts);
+	strbuf_fini(&key);
+	vec_fini(&frames);
+}
+
+static int compare_amounts(const struct heap_amount *a, const struct heap_amount *b)
+{
+	if (a->bytes != b->bytes)
+		return a->bytes > b->bytes ? -1 : 1;
+	return (a->blocks < b->blocks) - (a->blocks > b->blocks);
+}
+
+static int by_allocated(const void *a, const void *b)
+{
+	const struct heap_stack *x = a, *y = b;
+	struct heap_amount of_x = heap_allocated(&x->amounts), of_y = heap_allocated(&y->amounts);
+	int order = compare_amounts(&of_x, &of_y);
+
+	for (size_t i = 0; !order && i < x->depth && i < y->depth; i++)
+		order = strcmp(x->frames[i], y->frames[i]);
+	return order;
+}
+
+static void collect(struct collecting *collecting, const struct session_process *process,
+		    uint64_t moment_ns)
+{
+	if (!process->process->heap.fate)
+		return;
+	struct heap_amounts *amounts = count_process(collecting->session, process, moment_ns);
+
+	for (size_t node = 0; node < process->process->stacks.nodes.count; node++)
+		if (heap_allocated(&amounts[node]).blocks)
+			add_stack(collecting, process, (uint32_t)node, &amounts[node]);
+	free(amounts);
+}
+
+static void finish(struct collecting *collecting)
+{
+	struct heap_stacks *out = collecting->out;
+
+	out->count = collecting->stacks.count;
+	out->stacks = arena_array(&out->arena, struct heap_stack, out->count + 1);
+	if (out->count) {
+		memcpy(out->stacks, collecting->stacks.items, out->count * sizeof(*out->stacks));
+		qsort(out->stacks, out->count, sizeof(*out->stacks), by_allocated);
+	}
+	vec_fini(&collecting->stacks);
+	string_table_fini(&collecting->keys);
+}
+
+void view_heap_stacks(struct session *session, const struct query *query,
+		      struct heap_stacks *stacks)
+{
+	struct collecting collecting = {.session = session, .query = query, .out = stacks};
+
+	*stacks = (struct heap_stacks){0};
+	for (size_t i = 0; i < session->scanned.count; i++)
+		collect(&collecting, &session->scanned.items[i], 0);
+	finish(&collecting);
+}
+
+void heap_stacks_at(struct session *session, const struct query *query,
+		    const struct session_process *process, uint64_t moment_ns,
+		    struct heap_stacks *stacks)
+{
+	struct collecting collecting = {.session = session, .query = query, .out = stacks};
+
+	*stacks = (struct heap_stacks){0};
+	collect(&collecting, process, moment_ns);
+	finish(&collecting);
+}
+
+void heap_stacks_fini(struct heap_stacks *stacks)
+{
+	arena_fini(&stacks->arena);
+	*stacks = (struct heap_stacks){0};
+}
+
+/* ---- leaks ---- */
+
+static int by_fate(const void *a, const void *b)
+{
+	const struct heap_leak *x = a, *y = b;
+	int order = (int)y->fate - (int)x->fate;
+
+	if (!order)
+		order = compare_amounts(&x->amount, &y->amount);
+	return order ? order : (x->stack > y->stack) - (x->stack < y->stack);
+}
+
+struct heap_leak *heap_leaks(const struct heap_stacks *stacks, size_t *count)
+{
+	VEC(struct heap_leak) leaks = {0};
+
+	for (size_t i = 0; i < stacks->count; i++)
+		for (int fate = HEAP_FATE_LEFT; fate < HEAP_FATES; fate++)
+			if (stacks->stacks[i].amounts.of[fate].blocks)
+				*vec_push(&leaks) = (struct heap_leak){
+					.stack = &stacks->stacks[i],
+					.fate = fate,
+					.amount = stacks->stacks[i].amounts.of[fate]};
+	if (leaks.count)
+		qsort(leaks.items, leaks.count, sizeof(*leaks.items), by_fate);
+	*count = leaks.count;
+	return leaks.items;
+}

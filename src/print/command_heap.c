@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The commands of heap tracing: leaks, allocs, heap, heapstat. */
+#include "analysis/heaps.h"
+#include "print/command.h"
+#include "print/json.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* How many of them `limit` lets through. */
+static size_t limited(const struct print *print, size_t count)
+{
+	return print->query.limit && count > print->query.limit ? print->query.limit : count;
+}
+
+static void put_frames(FILE *file, const struct heap_stack *stack)
+{
+	for (size_t i = 0; i < stack->depth; i++)
+		fprintf(file, "  %s\n", stack->frames[i]);
+	putc('\n', file);
+}
+
+static json_t *json_frames(const struct heap_stack *stack)
+{
+	json_t *frames = json_array();
+
+	for (size_t i = 0; i < stack->depth; i++)
+		json_array_append_new(frames, json_text(stack->frames[i]));
+	return frames;
+}
+
+static void json_set_amount(json_t *row, const char *blocks, const char *bytes,
+			    struct heap_amount amount)
+{
+	json_object_set_new(row, blocks, json_integer((json_int_t)amount.blocks));
+	json_object_set_new(row, bytes, json_integer((json_int_t)amount.bytes));
+}
+
+/* ---- leaks ---- */
+
+static void text_leaks(struct print *print, const struct heap_stacks *stacks,
+		       const struct heap_leak *leaks, size_t count)
+{
+	FILE *file = print->output.file;
+	struct heap_amount left = heap_left(&stacks->total);
+
+	fprintf(file,
+		"Summary Results: Distinct Leaks = %zu, Total Instances = %" PRIu64
+		", Total Bytes Leaked = %" PRIu64 "\n",
+		count, left.blocks, left.bytes);
+	for (int fate = HEAP_FATES - 1; fate > HEAP_FATE_LEFT; fate--)
+		if (stacks->total.of[fate].blocks)
+			fprintf(file, "  %s: Instances = %" PRIu64 ", Bytes = %" PRIu64 "\n",
+				heap_fate_text(fate), stacks->total.of[fate].blocks,
+				stacks->total.of[fate].bytes);
+	putc('\n', file);
+	for (size_t i = 0; i < limited(print, count); i++) {
+		const char *fate = heap_fate_text(leaks[i].fate);
+
+		fprintf(file,
+			"Leak #%zu, Instances = %" PRIu64 ", Bytes Leaked = %" PRIu64 "%s%s\n",
+			i + 1, leaks[i].amount.blocks, leaks[i].amount.bytes, *fate ? ", " : "",
+			fate);
+		put_frames(file, leaks[i].stack);
+	}
+}
+
+static void json_leaks(struct print *print, const struct heap_stacks *stacks,
+		       const struct heap_leak *leaks, size_t count)
+{
+	struct json_report report;
+	json_t *total = json_object();
+
+	json_set_amount(total, "instances", "bytes", heap_left(&stacks->total));
+	json_report_begin(&report, print, "leaks", NULL,
+			  json_pack("{s:I, s:o}", "distinct", (json_int_t)count, "total", total));
+	for (size_t i = 0; i < limited(print, count); i++) {
+		const char *fate = heap_fate_text(leaks[i].fate);
+		json_t *row = json_object();
+
+		json_set_amount(row, "instances", "bytes", leaks[i].amount);
+		json_object_set_new(row, "fate", *fate ? json_text(fate) : json_null());
+		json_object_set_new(row, "stack", json_frames(leaks[i].stack));
+		json_report_row(&report, row);
+	}
+	json_report_end(&report);
+}
+
+bool command_leaks(struct print *print, char **arguments, size_t count)
+{
+	struct heap_stacks stacks;
+	size_t leak_count;
+
+	view_heap_stacks(print->session, &print->query, &stacks);
+	struct heap_leak *leaks = heap_leaks(&stacks, &leak_count);
+
+	if (print->mode == MODE_JSON)
+		json_leaks(print, &stacks, leaks, leak_count);
+	else
+		text_leaks(print, &stacks, leaks, leak_count);
+	free(leaks);
+	heap_stacks_fini(&stacks);
+	return true;
+}
+
+/* ---- allocs and heap ---- */
+
+static void text_allocs(struct print *print, const struct heap_stacks *stacks)
+{
+	FILE *file = print->output.file;
+	struct heap_amount all = heap_allocated(&stacks->total);
+
+	fprintf(file,
+		"Summary Results: Distinct Allocations = %zu, Total Instances = %" PRIu64
+		", Total Bytes Allocated = %" PRIu64 "\n\n",
+		stacks->count, all.blocks, all.bytes);
+	for (size_t i = 0; i < limited(print, stacks->count); i++) {
+		struct heap_amount amount = heap_allocated(&stacks->stacks[i].amounts);
+
+		fprintf(file,
+			"Allocation #%zu, Instances = %" PRIu64 ", Bytes Allocated = %" PRIu64 "\n",
+			i + 1, amount.blocks, amount.bytes);
+		put_frames(file, &stacks->stacks[i]);
+	}
+}
+
+static void put_both(FILE *file, const struct heap_amounts *amounts)
+{
+	struct heap_amount all = heap_allocated(amounts), left = heap_left(amounts);
+
+	fprintf(file, "Instances = %" PRIu64 "  Bytes Allocated = %" PRIu64 "\n", all.blocks,
+		all.bytes);
+	if (left.blocks)
+		fprintf(file, "Instances = %" PRIu64 "  Bytes Leaked = %" PRIu64 "\n", left.blocks,
+			left.bytes);
+}
+
+static void text_heap(struct print *print, const struct heap_stacks *stacks)
+{
+	FILE *file = print->output.file;
+
+	fprintf(file, "<Total>\n");
+	put_both(file, &stacks->total);
+	putc('\n', file);
+	for (size_t i = 0; i < limited(print, stacks->count); i++) {
+		fprintf(file, "Stack %zu\n", i + 1);
+		put_both(file, &stacks->stacks[i].amounts);
+		put_frames(file, &stacks->stacks[i]);
+	}
+}
+
+static json_t *json_both(const struct heap_amounts *amounts)
+{
+	json_t *row = json_object();
+
+	json_set_amount(row, "instances", "bytes", heap_allocated(amounts));
+	json_set_amount(row, "leaked_instances", "leaked_bytes", heap_left(amounts));
+	return row;
+}
+
+static void json_stacks(struct print *print, const char *command, const struct heap_stacks *stacks)
+{
+	struct json_report report;
+
+	json_report_begin(&report, print, command, NULL,
+			  json_pack("{s:I, s:o}", "distinct", (json_int_t)stacks->count, "total",
+				    json_both(&stacks->total)));
+	for (size_t i = 0; i < limited(print, stacks->count); i++) {
+		json_t *row = json_both(&stacks->stacks[i].amounts);
+
+		json_object_set_new(row, "stack", json_frames(&stacks->stacks[i]));
+		json_report_row(&report, row);
+	}
+	json_report_end(&report);
+}
+
+static bool print_stacks(struct print *print, const char *command,
+			 void (*put)(struct print *print, const struct heap_stacks *stacks))
+{
+	struct heap_stacks stacks;
+
+	view_heap_stacks(print->session, &print->query, &stacks);
+	if (print->mode == MODE_JSON)
+		json_stacks(print, command, &stacks);
+	else
+		put(print, &stacks);
+	heap_stacks_fini(&stacks);
+	return true;
+}
+
+bool command_allocs(struct print *print, char **arguments, size_t count)
+{
+	return print_stacks(print, "allocs", text_allocs);
+}
+
+bool command_heap(struct print *print, char **arguments, size_t count)
+{
+	return print_stacks(print, "heap", text_heap);
+}
