@@ -23,7 +23,7 @@ _helio_files() {
 
 _helio_print() {
 	local cur=$1 prev=$2
-	local commands='-functions -fsummary -fsingle -callers-callees -csingle -cprepend -cappend -crmfirst -crmlast -calltree -experiment_list -thread_list
+	local commands='-functions -fsummary -fsingle -callers-callees -csingle -cprepend -cappend -crmfirst -crmlast -calltree -flamegraph -experiment_list -thread_list
 		-threads -objects -header -overview -statistics -sample_detail -metrics -sort -metric_list -cmetric_list -limit
 		-name -viewmode -printmode -outfile -appendfile -script -version -help -quit'
 	case $prev in
@@ -31,7 +31,7 @@ _helio_print() {
 	-viewmode) _helio_words 'user expert machine' "$cur" ;;
 	-name) _helio_words 'long short mangled long:soname short:soname mangled:soname' "$cur" ;;
 	-metrics | -sort) _helio_words 'e.%totalcpu:i.%totalcpu:name e.user:i.user:name e.totalcpu i.totalcpu default any' "$cur" ;;
-	-script | -outfile | -appendfile)
+	-script | -outfile | -appendfile | -flamegraph)
 		_helio_files -f "$cur"
 		return
 		;;

@@ -48,6 +48,7 @@ complete -c helio -n '__helio_subcommand print' -o cappend -x -d 'put a callee b
 complete -c helio -n '__helio_subcommand print' -o crmfirst -d 'take the first function of the stack fragment away'
 complete -c helio -n '__helio_subcommand print' -o crmlast -d 'take the last function of the stack fragment away'
 complete -c helio -n '__helio_subcommand print' -o calltree -d 'the tree of calls'
+complete -c helio -n '__helio_subcommand print' -o flamegraph -r -F -d 'the tree of calls as a picture'
 complete -c helio -n '__helio_subcommand print' -o inverted -d 'of the tree of calls, from the leaves up'
 complete -c helio -n '__helio_subcommand print' -o depth -x -d 'of the tree of calls, so many levels'
 complete -c helio -n '__helio_subcommand print' -o percent -x -d 'of the tree of calls, what is at least this part'

@@ -131,6 +131,8 @@ struct tree_part {
 	uint32_t depth; /* levels below <Total>; 0: all */
 	double percent; /* of the total of the sort metric: what is less is left out */
 };
+/* The metric that percent and hottest go by. */
+const struct metric *tree_part_metric(const struct query *query);
 /*
  * Rows in display order, a child after its parent, siblings by the sort metric; part NULL:
  * all.  Where the sort metric is static, `percent` and `hottest` go by the first that is not.

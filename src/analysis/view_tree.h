@@ -5,8 +5,6 @@
 
 #include "analysis/session.h"
 
-/* The metric by which parts of a tree are cut off. */
-const struct metric *tree_part_metric(const struct query *query);
 /* Fills a table whose columns are set. */
 void view_inverted_tree(struct session *session, const struct query *query,
 			const struct tree_part *part, struct table *table);
