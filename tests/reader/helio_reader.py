@@ -25,8 +25,13 @@ SAMPLE = struct.Struct('<QII32s16Q')
 SAMPLE_FIELDS = ('user_ns', 'system_ns', 'minor_faults', 'major_faults', 'voluntary_switches', 'involuntary_switches',
                  'input_blocks', 'output_blocks', 'read_bytes', 'write_bytes', 'read_calls', 'write_calls', 'rss_bytes',
                  'max_rss_bytes', 'threads', 'run_delay_ns')
-EVENTS, RAW_NODES, PACKED_NODES = 1, 2, 3
-PSEUDO = {1: '<Truncated-stack>', 2: '<Stack-unwind-failed>', 3: '<Unknown>', 4: '<no call stack recorded>'}
+EVENTS, RAW_NODES, PACKED_NODES, TRACES = 1, 2, 3, 4
+PSEUDO = {1: '<Truncated-stack>', 2: '<Stack-unwind-failed>', 3: '<Unknown>', 4: '<no call stack recorded>',
+          5: 'collector_record_counters', 6: 'collector_final_counters', 7: 'collector_hwcs_out_of_range'}
+# Trace files: the fields (~ near, $ text), and the types with the number of fields of a brief record.
+TRACE_FILES = {
+    'hwcounters': (('counter', 'value', '~address'), {'overflow': 2, 'recording': 2, 'final': 2, 'lost': 2}),
+}
 
 
 class Damaged(Exception):
@@ -254,6 +259,66 @@ def read_stacks(data):
     return nodes, warnings
 
 
+def trace_block(name, time, payload, texts):
+    """The events of a block: dictionaries with time, cpu, stack, type and the fields of the file."""
+    fields, types = TRACE_FILES[name]
+    cursor = Cursor(payload)
+    stack, cpu = 0, None
+    before = dict.fromkeys(fields, 0)
+    while cursor.more():
+        tag = cursor.byte()
+        if tag == 0x84:
+            cpu = cursor.varint()
+            continue
+        if tag == 0x85:
+            number = cursor.varint()
+            texts[number] = bytes(cursor.byte() for _ in range(cursor.varint()))
+            continue
+        kind = list(types)[tag & 0x1f]
+        time += cursor.varint()
+        if not tag & 0x20:
+            stack += cursor.zigzag()
+        event = {'time': time, 'cpu': cpu, 'stack': stack, 'type': kind}
+        for i, field in enumerate(fields):
+            given = tag & 0x40 or i < types[kind]
+            value = 0
+            if given and field[0] == '~':
+                value = before[field] = (before[field] + cursor.zigzag()) & 0xffffffffffffffff
+            elif given:
+                value = cursor.varint()
+            event[field.lstrip('~$')] = value
+        yield event
+
+
+def read_trace(name, data):
+    """The events of a trace file, with their threads; and what is wrong with it."""
+    events, warnings, texts = [], [], {0: None}
+    for encoding, thread, base, dropped, _, _, payload in blocks(data, name, warnings):
+        if encoding != TRACES:
+            warnings.append(f'{name}: encoding {encoding}')
+            continue
+        if dropped:
+            warnings.append(f'{name}: {dropped} events were dropped')
+        try:
+            events += [{'thread': thread, **event} for event in trace_block(name, base, payload, texts)]
+        except (Damaged, IndexError) as damage:
+            warnings.append(f'{name}: {damage}')
+    for event in events:
+        event.update({field[1:]: texts.get(event[field[1:]]) for field in TRACE_FILES[name][0] if field[0] == '$'})
+    return events, warnings
+
+
+def read_traces(directory, warnings):
+    """{file: events} of the trace files that are there."""
+    traces = {}
+    for name in TRACE_FILES:
+        data = read_optional(directory, name)
+        if data:
+            traces[name], doubts = read_trace(name, data)
+            warnings += doubts
+    return traces
+
+
 def frames(nodes, stack):
     """The (epoch, pc) of a stack, innermost first."""
     while stack:
@@ -376,6 +441,7 @@ def read_process(directory):
     totals = [sum(t.states[s] for t in profile.threads.values()) / 1e6 for s in range(len(STATES))]
     size = sum(os.path.getsize(os.path.join(directory, name)) for name in ('profile', 'stacks')
                if os.path.exists(os.path.join(directory, name)))
+    traces = read_traces(directory, profile.warnings)
     samples = read_optional(directory, 'overview')
     maps = maps_of(directory)
     return {
@@ -398,6 +464,8 @@ def read_process(directory):
                      'events': t.events, 'sum': sum(t.states) / 1e6,
                      'states': {s: v / 1e6 for s, v in zip(STATES, t.states) if v}}
                     for t in sorted(profile.threads.values(), key=lambda t: t.number)],
+        'traces': traces,
+        'counters': [dict(e.attrib) for e in log.iter('counter')],
         'nodes': len(nodes),
         'deepest': max(depths, default=0),
         'depths': {depth: time / 1e6 for depth, time in sorted(depths.items())},
