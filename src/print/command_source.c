@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lines, instructions, annotated source and disassembly, and where sources are looked for. */
+#include "base/memory.h"
+#include "print/command.h"
+#include "print/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { THRESHOLD = 75 }; /* percent, behaviour.md 6.1 */
+
+void code_settings_init(struct code_settings *settings)
+{
+	*settings =
+		(struct code_settings){.source_threshold = THRESHOLD, .code_threshold = THRESHOLD};
+	*vec_push(&settings->path) = xstrdup("$expts");
+	*vec_push(&settings->path) = xstrdup(".");
+}
+
+static void empty_path(struct code_settings *settings)
+{
+	for (size_t i = 0; i < settings->path.count; i++)
+		free(settings->path.items[i]);
+	settings->path.count = 0;
+}
+
+void code_settings_fini(struct code_settings *settings)
+{
+	empty_path(settings);
+	vec_fini(&settings->path);
+	for (size_t i = 0; i < settings->maps.count; i++) {
+		free((char *)settings->maps.items[i].old_prefix);
+		free((char *)settings->maps.items[i].new_prefix);
+	}
+	vec_fini(&settings->maps);
+}
+
+/* ---- lists ---- */
+
+static bool print_list(struct print *print, const char *command, const char *title,
+		       void (*view)(struct session *, const struct query *, struct table *))
+{
+	struct table table;
+	char *heading = command_sort_heading(print, title);
+
+	view(print->session, &print->query, &table);
+	table_print(print, &table, SHAPE_LIST, command, heading);
+	table_fini(&table);
+	free(heading);
+	return true;
+}
+
+bool command_pcs(struct print *print, char **arguments, size_t count)
+{
+	return print_list(print, "pcs", "PCs", view_pcs);
+}
+
+bool command_lines(struct print *print, char **arguments, size_t count)
+{
+	return print_list(print, "lines", "Lines", view_lines);
+}
+
+/* ---- listings ---- */
+
+/* "Source file: a.c (found as /x/a.c)" and so on: what stands above a listing as text. */
+static char *heading_of(const struct listing_header *header)
+{
+	const char *note = header->source_missing ? " (not found)" : "";
+	char *found = header->source_found ? xasprintf(" (found as %s)", header->source_found)
+					   : xstrdup(note);
+	char *text = xasprintf("Source file: %s%s\nObject file: %s\nLoad Object: %s (%s)",
+			       header->source ? header->source : "(unknown)", found,
+			       header->unit ? header->unit : "(unknown)", header->load_object,
+			       header->provenance ? header->provenance : "not there");
+
+	free(found);
+	return text;
+}
+
+typedef bool view_listing(struct session *session, const struct query *query,
+			  const struct listing_request *request, struct listing_header *header,
+			  struct table *table, struct diag_list *diags);
+
+static bool print_listing(struct print *print, const char *command, char **arguments, size_t count,
+			  unsigned threshold, view_listing *view)
+{
+	const struct code_settings *settings = &print->code;
+	const struct source_search search = {
+		.maps = settings->maps.items,
+		.map_count = settings->maps.count,
+		.directories = (const char *const *)settings->path.items,
+		.directory_count = settings->path.count,
+	};
+	struct listing_request request = {.threshold = threshold,
+					  .search = &search,
+					  .intel = settings->intel,
+					  .hex = settings->hex};
+	struct listing_header header;
+	struct table table;
+	struct diag_list diags = {0};
+
+	if (!command_choose_function(print, command, arguments, count, &request.function))
+		return false;
+	if (!view(print->session, &print->query, &request, &header, &table, &diags))
+		return say_diags(print, &diags);
+
+	char *heading = heading_of(&header);
+
+	if (header.source_missing)
+		say_warning(print,
+			    "%s is not there: say where sources are with addpath DIRECTORY or "
+			    "pathmap OLD NEW",
+			    header.source);
+	table_print(print, &table, SHAPE_LISTING, command, heading);
+	free(heading);
+	table_fini(&table);
+	return true;
+}
+
+bool command_source(struct print *print, char **arguments, size_t count)
+{
+	return print_listing(print, "source", arguments, count, print->code.source_threshold,
+			     view_source);
+}
+
+bool command_disasm(struct print *print, char **arguments, size_t count)
+{
+	return print_listing(print, "disasm", arguments, count, print->code.code_threshold,
+			     view_disassembly);
+}
+
+/* ---- settings ---- */
+
+static bool set_threshold(struct print *print, const char *command, const char *text,
+			  unsigned *threshold)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	if (!*text || *end || value > 100)
+		return say_error(print, "%s: %s is not a percentage from 0 to 100", command, text);
+	*threshold = (unsigned)value;
+	return true;
+}
+
+bool command_sthresh(struct print *print, char **arguments, size_t count)
+{
+	return set_threshold(print, "sthresh", arguments[0], &print->code.source_threshold);
+}
+
+bool command_dthresh(struct print *print, char **arguments, size_t count)
+{
+	return set_threshold(print, "dthresh", arguments[0], &print->code.code_threshold);
+}
+
+static void add_directories(struct code_settings *settings, const char *list)
+{
+	while (*list) {
+		size_t length = strcspn(list, ":");
+
+		if (length)
+			*vec_push(&settings->path) = xstrndup(list, length);
+		list += length + (list[length] == ':');
+	}
+}
+
+bool command_setpath(struct print *print, char **arguments, size_t count)
+{
+	empty_path(&print->code);
+	add_directories(&print->code, arguments[0]);
+	return true;
+}
+
+bool command_addpath(struct print *print, char **arguments, size_t count)
+{
+	add_directories(&print->code, arguments[0]);
+	return true;
+}
+
+bool command_pathmap(struct print *print, char **arguments, size_t count)
+{
+	struct code_settings *settings = &print->code;
+
+	if (count == 1)
+		return say_error(print, "pathmap: needs OLD and NEW");
+	if (count == 2) {
+		*vec_push(&settings->maps) = (struct source_map){
+			.old_prefix = xstrdup(arguments[0]), .new_prefix = xstrdup(arguments[1])};
+		return true;
+	}
+	for (size_t i = 0; i < settings->maps.count; i++)
+		fprintf(print->output.file, "%s -> %s\n", settings->maps.items[i].old_prefix,
+			settings->maps.items[i].new_prefix);
+	return true;
+}
