@@ -60,3 +60,23 @@ void events_for_each_run(const struct process *process, enum event_kind kind,
 	else
 		visit_trace(process, kind, visit, arg);
 }
+
+struct event_run event_run_part(const struct event_run *run, size_t first, size_t count)
+{
+	struct event_run part = *run;
+
+	part.first += first;
+	part.count = count;
+	part.stack += first;
+	part.cpu += first;
+	part.type += first;
+	if (run->kind == EVENTS_CLOCK) {
+		part.time_us += first;
+		part.weight += first;
+		return part;
+	}
+	part.time_ns += first;
+	for (unsigned field = 0; field < format_traces[run->kind - EVENTS_TRACE].fields; field++)
+		part.field[field] += first;
+	return part;
+}

@@ -33,6 +33,9 @@ struct event_run {
 void events_for_each_run(const struct process *process, enum event_kind kind,
 			 void (*visit)(const struct event_run *run, void *arg), void *arg);
 
+/* Rows of a run as a run. */
+struct event_run event_run_part(const struct event_run *run, size_t first, size_t count);
+
 /* The end of an event, ns since the founder's start. */
 static inline uint64_t event_time_ns(const struct event_run *run, size_t row)
 {

@@ -27,6 +27,19 @@ void measure_grow(struct measure_sums *sums, size_t nodes)
 	sums->nodes = nodes;
 }
 
+void measure_fold(struct measure_sums *to, const struct measure_sums *from, const uint32_t *map)
+{
+	for (size_t i = 0; i < MEASURE_COUNT; i++) {
+		if (!from->of[i])
+			continue;
+
+		uint64_t *of = measure_array(to, (enum measure)i);
+
+		for (size_t node = 0; node < from->nodes; node++)
+			of[map ? map[node] : node] += from->of[i][node];
+	}
+}
+
 void measure_fini(struct measure_sums *sums)
 {
 	for (size_t i = 0; i < MEASURE_COUNT; i++)

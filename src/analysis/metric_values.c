@@ -32,13 +32,13 @@ uint64_t *values_self(const struct session *session, const struct metric *metric
 	return values;
 }
 
-uint64_t values_of_thread(const struct session *session, size_t thread, const struct metric *metric)
+uint64_t values_at(const struct measure_sums *sums, size_t place, const struct metric *metric)
 {
 	uint64_t value = 0;
 
 	for (size_t i = 0; i < MEASURE_COUNT; i++)
-		if (has_measure(metric, i) && session->thread_sums.of[i])
-			value += session->thread_sums.of[i][thread];
+		if (has_measure(metric, i) && sums->of[i])
+			value += sums->of[i][place];
 	return value;
 }
 
@@ -69,13 +69,13 @@ const struct function_sums *values_of_functions(struct session *session,
 		if (session->sums.items[i]->metric == metric)
 			return session->sums.items[i];
 
-	struct function_sums *sums = arena_new(&session->arena, struct function_sums);
+	struct function_sums *sums = arena_new(&session->sums_arena, struct function_sums);
 	uint64_t *values = values_self(session, metric);
 
 	tree_link(session);
 	sums->metric = metric;
-	sums->exclusive = arena_array(&session->arena, uint64_t, session->functions.count);
-	sums->inclusive = arena_array(&session->arena, uint64_t, session->functions.count);
+	sums->exclusive = arena_array(&session->sums_arena, uint64_t, session->functions.count);
+	sums->inclusive = arena_array(&session->sums_arena, uint64_t, session->functions.count);
 	for (size_t i = 0; i < count; i++)
 		sums->exclusive[nodes[i].function] += values[i];
 	values_accumulate(session, values);

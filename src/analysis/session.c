@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A session from its opening to its end: experiments in, facts about processes out. */
+#include "analysis/code.h"
+#include "analysis/counter.h"
 #include "analysis/session.h"
 
 #include <stdlib.h>
@@ -27,19 +29,6 @@ static uint32_t first_thread(const struct process *process)
 			first = i;
 	}
 	return first;
-}
-
-static void add_threads(struct session *session, const struct process *process, uint32_t first)
-{
-	for (uint32_t i = 0; i < process->profile.threads.count; i++) {
-		const struct profile_thread *thread = &process->profile.threads.items[i];
-		struct session_thread *row = vec_push(&session->threads);
-
-		row->process = (uint32_t)session->processes.count - 1;
-		row->number = thread->number;
-		row->tid = thread->tid;
-		row->first = i == first;
-	}
 }
 
 static uint64_t latest_ns(const struct process *process)
@@ -143,6 +132,25 @@ static void add_process(struct session *session, const struct experiment *experi
 				(double)profile->threads.items[i].state_us[state] / 1e6;
 }
 
+static void add_scanned(struct session *session, const struct experiment *experiment,
+			const struct process *process)
+{
+	struct session_process *scanned = vec_push(&session->scanned);
+	const char *clock = experiment_log_setting(&experiment->processes.items[0].log, "clock");
+	uint32_t *functions = symbols_resolve(session, experiment, process);
+	uint32_t first = first_thread(process);
+
+	scanned->process = process;
+	scanned->id = (uint32_t)session->processes.count;
+	scanned->group = (uint32_t)session->experiments.count;
+	scanned->interval_us = clock ? strtoull(clock, NULL, 10) : 0;
+	scanned->first_thread =
+		first == NODE_NONE ? UINT64_MAX : process->profile.threads.items[first].number;
+	counters_add(session, &experiment->processes.items[0].log, scanned);
+	scanned->nodes = tree_add_stacks(session, &process->stacks, functions);
+	free(functions);
+}
+
 static void add_experiment(struct session *session, struct experiment *experiment)
 {
 	uint32_t founder = (uint32_t)session->processes.count + 1;
@@ -151,59 +159,10 @@ static void add_experiment(struct session *session, struct experiment *experimen
 	session->has_clock_data |= !clock || strcmp(clock, "0") != 0;
 	for (size_t i = 0; i < experiment->processes.count; i++) {
 		const struct process *process = &experiment->processes.items[i];
-		uint32_t first = first_thread(process);
 
 		session->has_clock_data |= process->profile.event_count > 0;
 		add_process(session, experiment, process, founder);
-		add_threads(session, process, first);
-
-		uint32_t *functions = symbols_resolve(session, experiment, process);
-
-		tree_add_process(session, process, functions,
-				 first == NODE_NONE ? UINT64_MAX
-						    : process->profile.threads.items[first].number);
-		free(functions);
-	}
-}
-
-/* The places of a run's events are all the one of its thread. */
-static void count_thread(const struct event_run *run, void *arg)
-{
-	struct session *session = arg;
-	const struct process *process = run->process;
-	uint32_t index = hash_map_get(&process->profile.thread_ids, run->thread);
-	struct event_run by_thread = *run;
-
-	if (index == HASH_NONE)
-		return;
-	index += session->thread_base;
-
-	uint32_t *places = xmalloc(run->count * sizeof(*places));
-
-	for (size_t i = 0; i < run->count; i++)
-		places[i] = index;
-	by_thread.stack = places;
-	measure_run(&by_thread,
-		    &(struct measuring){.sums = &session->thread_sums,
-					.first_thread = session->threads.items[index].first});
-	free(places);
-}
-
-static void count_threads(struct session *session)
-{
-	session->thread_sums.nodes = session->threads.count;
-	session->thread_base = 0;
-	for (size_t i = 0; i < session->experiments.count; i++) {
-		const struct experiment *experiment = session->experiments.items[i];
-
-		for (size_t k = 0; k < experiment->processes.count; k++) {
-			const struct process *process = &experiment->processes.items[k];
-
-			for (int kind = 0; kind < EVENTS_KINDS; kind++)
-				events_for_each_run(process, (enum event_kind)kind, count_thread,
-						    session);
-			session->thread_base += (uint32_t)process->profile.threads.count;
-		}
+		add_scanned(session, experiment, process);
 	}
 }
 
@@ -223,6 +182,19 @@ static void check_unknown(struct session *session)
 			 "code made at run time, or call stacks or load objects that are missing; "
 			 "it shows as <Unknown>",
 			 share);
+}
+
+static void forget_sums(struct session *session)
+{
+	vec_fini(&session->sums);
+	arena_fini(&session->sums_arena);
+	session->sums_arena = (struct arena){0};
+}
+
+void session_count(struct session *session)
+{
+	forget_sums(session);
+	tree_count(session);
 }
 
 enum status session_open(char *const *paths, size_t count, struct session **out,
@@ -245,7 +217,7 @@ enum status session_open(char *const *paths, size_t count, struct session **out,
 		*out = NULL;
 		return STATUS_NOTFOUND;
 	}
-	count_threads(session);
+	session_count(session);
 	symbols_report(session);
 	check_unknown(session);
 	*out = session;
@@ -256,15 +228,19 @@ void session_free(struct session *session)
 {
 	if (!session)
 		return;
+	for (size_t i = 0; i < session->scanned.count; i++)
+		free(session->scanned.items[i].nodes);
+	vec_fini(&session->scanned);
+	filters_fini(session);
 	tree_fini(session);
+	code_fini(session);
 	symbols_fini(session);
 	for (size_t i = 0; i < session->experiments.count; i++)
 		experiment_free(session->experiments.items[i]);
 	vec_fini(&session->experiments);
 	vec_fini(&session->processes);
-	vec_fini(&session->threads);
-	measure_fini(&session->thread_sums);
-	vec_fini(&session->sums);
+	vec_fini(&session->indexes);
+	forget_sums(session);
 	diag_fini(&session->warnings);
 	arena_fini(&session->arena);
 	free(session);

@@ -12,10 +12,12 @@
 #ifndef HELIO_ANALYSIS_SESSION_H
 #define HELIO_ANALYSIS_SESSION_H
 
+#include "analysis/filter.h"
 #include "analysis/measure.h"
 #include "analysis/view.h"
 #include "base/hash.h"
 #include "experiment/experiment.h"
+#include "format/counter.h"
 
 #define OBJECT_UNKNOWN 0u /* the load object of what belongs to none */
 #define NODE_NONE      UINT32_MAX
@@ -62,28 +64,47 @@ struct function_sums {
 	uint64_t *exclusive, *inclusive;
 };
 
-/* A thread as a row. */
-struct session_thread {
-	uint32_t process;
-	uint64_t number, tid;
-	bool first; /* the first thread of its process */
+/* What events are grouped by. */
+struct index_object {
+	const char *name, *title, *expression;
+	unsigned label; /* how a value becomes the name of a row, see index.c */
+};
+
+/* A process as its events are counted. */
+struct session_process {
+	const struct process *process;
+	uint32_t id;			/* as process_info's */
+	uint32_t group;			/* its founder is the experiment of this number, from 1 */
+	uint64_t interval_us;		/* of its clock; 0: unknown */
+	uint64_t first_thread;		/* its number; UINT64_MAX: there is none */
+	uint32_t *nodes;		/* the tree node of every node of its stacks */
+	uint8_t counters[COUNTERS_MAX]; /* the session's number of each, or COUNTER_NONE */
+};
+
+/* What chooses events: the expression, then the selections. */
+enum { SESSION_FILTERS = 1 + SELECTIONS };
+struct session_filter {
+	char *text;			/* as it was given; NULL: all are chosen */
+	struct filter_program *program; /* or NULL */
 };
 
 struct session {
 	struct arena arena;
 	VEC(struct experiment *) experiments;
 	VEC(struct process_info) processes;
+	VEC(struct session_process) scanned; /* the same processes */
+	struct session_filter filters[SESSION_FILTERS];
 	VEC(struct load_object) objects;
 	struct string_table object_keys; /* path and build-id → object index */
 	VEC(struct function) functions;
 	struct string_table dynamic_keys; /* name and source of an announced function → number */
 	struct hash_map function_ids;	  /* object << 32 | symbol (or that number) → function */
 	struct call_tree tree;
-	struct measure_sums weights; /* by tree node */
-	VEC(struct session_thread) threads;
-	struct measure_sums thread_sums; /* by thread */
-	uint32_t thread_base;		 /* the first one of the process being counted */
+	struct measure_sums weights;	  /* by tree node */
+	VEC(struct index_object) indexes; /* the user's */
 	VEC(struct function_sums *) sums;
+	struct arena sums_arena;
+	struct code *code; /* code.c; NULL: not asked for yet */
 	struct diag_list warnings;
 	bool has_clock_data;
 	VEC(struct metric) counters; /* their metrics, by the session's numbers */
@@ -91,6 +112,11 @@ struct session {
 
 /* session.c */
 void session_default_metrics(const struct session *session, struct metric_list *list);
+/* Counts again what the filters choose; what was computed from the weights is forgotten. */
+void session_count(struct session *session);
+
+/* filter.c */
+void filters_fini(struct session *session);
 
 /* symbols.c: load objects, functions and their names */
 void symbols_init(struct session *session);
@@ -98,6 +124,10 @@ void symbols_fini(struct session *session);
 /* The function of every location of a process's stacks; the caller frees the array. */
 uint32_t *symbols_resolve(struct session *session, const struct experiment *experiment,
 			  const struct process *process);
+/* The function of one location, and where in which load object it is; of OBJECT_UNKNOWN the pc. */
+uint32_t symbols_place(struct session *session, const struct experiment *experiment,
+		       const struct process *process, uint32_t location, uint32_t *object,
+		       uint64_t *address);
 /* Passes on what is doubtful about the load objects that functions come from. */
 void symbols_report(struct session *session);
 /* Lives as long as the session. */
@@ -106,9 +136,12 @@ const char *symbols_name(struct session *session, uint32_t function, enum name_s
 /* tree.c: the call tree and what follows from it */
 void tree_init(struct session *session);
 void tree_fini(struct session *session);
-/* Adds a process's stacks to the tree and its events to the weights; the first thread's number. */
-void tree_add_process(struct session *session, const struct process *process,
-		      const uint32_t *functions, uint64_t first_thread);
+/* Adds a process's stacks to the tree: the tree node of every node of them, the caller's to free.
+ */
+uint32_t *tree_add_stacks(struct session *session, const struct stack_tree *stacks,
+			  const uint32_t *functions);
+/* The weights of all nodes, from the events. */
+void tree_count(struct session *session);
 /* Fills order, same and via. */
 void tree_link(struct session *session);
 /*
@@ -125,9 +158,8 @@ void values_accumulate(const struct session *session, uint64_t *values);
 /* Per function, computed once. */
 const struct function_sums *values_of_functions(struct session *session,
 						const struct metric *metric);
-/* Of one of the session's threads, in units of the metric's measure. */
-uint64_t values_of_thread(const struct session *session, size_t thread,
-			  const struct metric *metric);
+/* The metric's value in one place of such sums, in units of its measure. */
+uint64_t values_at(const struct measure_sums *sums, size_t place, const struct metric *metric);
 /* A static metric's value. */
 double values_static(const struct session *session, uint32_t function, const struct metric *metric);
 /* Of such units, seconds, bytes or counts. */

@@ -11,7 +11,7 @@
  * function.  One walk in depth-first order with the current depth of every
  * function gives it, in linear time.
  */
-#include "analysis/session.h"
+#include "analysis/scan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,80 +47,55 @@ void tree_fini(struct session *session)
 	measure_fini(&session->weights);
 }
 
-/* The tree node of every stack node. */
-static uint32_t *map_nodes(struct session *session, const struct stack_tree *stacks,
-			   const uint32_t *functions)
+uint32_t *tree_add_stacks(struct session *session, const struct stack_tree *stacks,
+			  const uint32_t *functions)
 {
 	struct call_tree *tree = &session->tree;
 	uint32_t *map = xmalloc(stacks->nodes.count * sizeof(*map));
 
+	/* an event of an empty stack counts for a leaf of its own */
 	map[STACK_ROOT] = NODE_ROOT;
 	for (size_t i = 1; i < stacks->nodes.count; i++) {
 		const struct stack_node *node = &stacks->nodes.items[i];
 
 		map[i] = add_node(tree, map[node->parent], functions[node->location]);
 	}
+	map[STACK_ROOT] = add_node(tree, NODE_ROOT, FUNCTION_NO_STACK);
+	drop_links(tree);
 	return map;
 }
 
-struct counting {
-	struct measuring measuring;
-	uint64_t first_thread; /* its number */
-};
-
-static void count_run(const struct event_run *run, void *arg)
+static void count_piece(const struct scan_piece *piece, void *state)
 {
-	struct counting *counting = arg;
+	struct measuring measuring = piece->measuring;
 
-	counting->measuring.first_thread = run->thread == counting->first_thread;
-	measure_run(run, &counting->measuring);
+	measuring.sums = state;
+	measure_run(piece->run, &measuring);
 }
 
-static void grow_weights(struct measure_sums *weights, size_t count)
+void tree_count(struct session *session)
 {
-	for (size_t i = 0; i < MEASURE_COUNT; i++) {
-		uint64_t *of = weights->of[i];
+	size_t threads = scan_threads();
+	struct measure_sums *sums = xcalloc(threads, sizeof(*sums));
+	void **states = xcalloc(threads, sizeof(*states));
 
-		if (!of)
-			continue;
-		weights->of[i] = xrealloc(of, count * sizeof(*of));
-		memset(weights->of[i] + weights->nodes, 0, (count - weights->nodes) * sizeof(*of));
+	measure_fini(&session->weights);
+	session->weights.nodes = session->tree.nodes.count;
+	for (size_t i = 0; i < session->scanned.count; i++) {
+		const struct session_process *process = &session->scanned.items[i];
+
+		for (size_t k = 0; k < threads; k++) {
+			sums[k].nodes = process->process->stacks.nodes.count;
+			states[k] = &sums[k];
+		}
+		scan_process(session, process, count_piece, states);
+		for (size_t k = 0; k < threads; k++) {
+			measure_fold(&session->weights, &sums[k], process->nodes);
+			measure_fini(&sums[k]);
+		}
 	}
-	weights->nodes = count;
-}
-
-/* From sums by the nodes of a process's stacks to weights of the tree's nodes. */
-static void fold(struct measure_sums *weights, const struct measure_sums *sums, const uint32_t *map)
-{
-	for (size_t i = 0; i < MEASURE_COUNT; i++) {
-		if (!sums->of[i])
-			continue;
-
-		uint64_t *to = measure_array(weights, (enum measure)i);
-
-		for (size_t node = 0; node < sums->nodes; node++)
-			to[map[node]] += sums->of[i][node];
-	}
-}
-
-void tree_add_process(struct session *session, const struct process *process,
-		      const uint32_t *functions, uint64_t first_thread)
-{
-	struct measure_sums sums = {.nodes = process->stacks.nodes.count};
-	struct counting counting = {.measuring = {.sums = &sums}, .first_thread = first_thread};
-	uint32_t *map = map_nodes(session, &process->stacks, functions);
-
-	for (int kind = 0; kind < EVENTS_KINDS; kind++)
-		events_for_each_run(process, (enum event_kind)kind, count_run, &counting);
-	/* an event of an empty stack counts for a leaf of its own */
-	for (size_t i = 0; i < MEASURE_COUNT; i++)
-		if (sums.of[i] && sums.of[i][STACK_ROOT])
-			map[STACK_ROOT] = add_node(&session->tree, NODE_ROOT, FUNCTION_NO_STACK);
-	grow_weights(&session->weights, session->tree.nodes.count);
-	fold(&session->weights, &sums, map);
-	measure_fini(&sums);
-	free(map);
-	drop_links(&session->tree);
+	free(states);
+	free(sums);
 }
 
 /* Walks depth first, children in the order of their ids. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Short lists whose values are sums: load objects and threads. */
+/* The list of load objects. */
 #include "analysis/session.h"
 
 #include <stdlib.h>
@@ -135,44 +135,4 @@ void view_objects(struct session *session, const struct query *query, struct tab
 	rows_finish(&rows, query, table);
 	free(first);
 	free(object_of);
-}
-
-static double total_value(struct session *session, const struct metric *metric)
-{
-	double exclusive, inclusive, total;
-
-	session_function_values(session, FUNCTION_TOTAL, metric, &exclusive, &inclusive, &total);
-	return total;
-}
-
-static double thread_or_total(struct session *session, size_t row, const struct metric *metric)
-{
-	if (metric->is_static)
-		return 0;
-	return row ? values_convert(metric, values_of_thread(session, row - 1, metric))
-		   : total_value(session, metric);
-}
-
-void view_threads(struct session *session, const struct query *query, struct table *table)
-{
-	struct plain_rows rows;
-
-	table_init(table, query, COLUMNS_EXCLUSIVE);
-	table->title = "Threads";
-	rows_init(&rows, table, session->threads.count + 1);
-	for (size_t i = 0; i < rows.count; i++) {
-		for (size_t column = 0; column < table->column_count; column++)
-			rows.values[i * table->column_count + column] =
-				thread_or_total(session, i, table->columns[column].choice.metric);
-		rows.sort[i] = thread_or_total(session, i, table->sort.metric);
-		if (!i)
-			continue;
-
-		const struct session_thread *thread = &session->threads.items[i - 1];
-
-		rows.names[i] = arena_printf(
-			&table->arena, "Process %u, Thread %llu (tid %llu)", thread->process + 1,
-			(unsigned long long)thread->number, (unsigned long long)thread->tid);
-	}
-	rows_finish(&rows, query, table);
 }

@@ -6,6 +6,7 @@
  */
 #include "print/arguments.h"
 
+#include "analysis/index.h"
 #include "base/memory.h"
 
 #include <stdio.h>
@@ -61,11 +62,31 @@ static bool takes(const struct planned *planned, const char *word)
 	return command->optional == ARGUMENT_ANY && !is_experiment(word);
 }
 
+/* Whether the word is the name of an index object, of those that are there and of the line's own.
+ */
+static bool is_index(const struct arguments *arguments, const char *name)
+{
+	for (size_t i = 0; i < arguments->plan.count; i++) {
+		const struct planned *planned = &arguments->plan.items[i];
+
+		if (planned->command && planned->command->run == command_indxobj_define &&
+		    !strcasecmp(planned->arguments[0], name))
+			return true;
+	}
+	return index_find(NULL, name) != SIZE_MAX;
+}
+
 static enum status parse_command(struct arguments *arguments, const char *word, char **rest,
 				 struct diag_list *diags)
 {
 	struct planned planned = {.arguments = rest};
 	const char *name = word + strspn(word, "-");
+
+	if (is_index(arguments, name)) { /* the word is the command's argument */
+		planned.arguments--;
+		planned.count = 1;
+		name = "indxobj";
+	}
 
 	enum status status = command_find(name, word, &planned.command, diags);
 
@@ -123,6 +144,13 @@ static enum status parse_option(struct arguments *arguments, const char *word,
 	return STATUS_OK;
 }
 
+static char **last_word(const struct plan *plan)
+{
+	const struct planned *last = &plan->items[plan->count - 1];
+
+	return last->arguments + last->count - 1;
+}
+
 enum status arguments_parse(int argc, char **argv, struct arguments *arguments,
 			    struct diag_list *diags)
 {
@@ -147,7 +175,7 @@ enum status arguments_parse(int argc, char **argv, struct arguments *arguments,
 		if (status == STATUS_NOTFOUND) {
 			status = parse_command(arguments, *word, word + 1, diags);
 			if (status == STATUS_OK)
-				word += arguments->plan.items[arguments->plan.count - 1].count;
+				word = last_word(&arguments->plan);
 		}
 		if (status != STATUS_OK)
 			return STATUS_INVALID;

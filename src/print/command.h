@@ -15,6 +15,7 @@ enum argument_kind {
 enum command_group {
 	GROUP_FUNCTIONS,
 	GROUP_CALLS,
+	GROUP_CODE,
 	GROUP_TRACES,
 	GROUP_INDEX,
 	GROUP_LISTS,
@@ -81,7 +82,6 @@ bool command_run(struct print *print, const struct command *command, char **argu
 /* The functions of the table, by file. command_views.c: */
 bool command_functions(struct print *print, char **arguments, size_t count);
 bool command_callers_callees(struct print *print, char **arguments, size_t count);
-bool command_threads(struct print *print, char **arguments, size_t count);
 /* "Functions sorted by metric: Exclusive Total CPU Time"; the caller's to free. */
 char *command_sort_heading(const struct print *print, const char *what);
 /* The attributed form of the sort metric, by which call lists are sorted; the caller's to free. */
@@ -108,11 +108,45 @@ bool command_fsingle(struct print *print, char **arguments, size_t count);
 /* The function that NAME [N] means, asking a person where it must. False after say_error(). */
 bool command_choose_function(struct print *print, const char *command, char **arguments,
 			     size_t count, uint32_t *function);
+/* command_source.c: */
+void code_settings_init(struct code_settings *settings);
+void code_settings_fini(struct code_settings *settings);
+bool command_pcs(struct print *print, char **arguments, size_t count);
+bool command_lines(struct print *print, char **arguments, size_t count);
+bool command_source(struct print *print, char **arguments, size_t count);
+bool command_disasm(struct print *print, char **arguments, size_t count);
+bool command_sthresh(struct print *print, char **arguments, size_t count);
+bool command_dthresh(struct print *print, char **arguments, size_t count);
+bool command_setpath(struct print *print, char **arguments, size_t count);
+bool command_addpath(struct print *print, char **arguments, size_t count);
+bool command_pathmap(struct print *print, char **arguments, size_t count);
+/* command_io.c: */
+bool command_ioactivity(struct print *print, char **arguments, size_t count);
+bool command_iodetail(struct print *print, char **arguments, size_t count);
+bool command_iocallstack(struct print *print, char **arguments, size_t count);
+bool command_iostat(struct print *print, char **arguments, size_t count);
 /* command_metrics.c: */
 bool command_metrics(struct print *print, char **arguments, size_t count);
 bool command_sort(struct print *print, char **arguments, size_t count);
 bool command_metric_list(struct print *print, char **arguments, size_t count);
 bool command_cmetric_list(struct print *print, char **arguments, size_t count);
+bool command_indx_metric_list(struct print *print, char **arguments, size_t count);
+/* command_index.c: */
+bool command_indxobj(struct print *print, char **arguments, size_t count);
+bool command_threads(struct print *print, char **arguments, size_t count);
+bool command_indxobj_list(struct print *print, char **arguments, size_t count);
+bool command_indxobj_define(struct print *print, char **arguments, size_t count);
+/* command_filter.c: */
+bool command_filters(struct print *print, char **arguments, size_t count);
+bool command_describe(struct print *print, char **arguments, size_t count);
+bool command_sample_list(struct print *print, char **arguments, size_t count);
+bool command_thread_list(struct print *print, char **arguments, size_t count);
+bool command_lwp_list(struct print *print, char **arguments, size_t count);
+bool command_cpu_list(struct print *print, char **arguments, size_t count);
+bool command_sample_select(struct print *print, char **arguments, size_t count);
+bool command_thread_select(struct print *print, char **arguments, size_t count);
+bool command_lwp_select(struct print *print, char **arguments, size_t count);
+bool command_cpu_select(struct print *print, char **arguments, size_t count);
 /* command_settings.c: */
 bool command_limit(struct print *print, char **arguments, size_t count);
 bool command_name(struct print *print, char **arguments, size_t count);
@@ -124,8 +158,16 @@ bool command_outfile(struct print *print, char **arguments, size_t count);
 bool command_appendfile(struct print *print, char **arguments, size_t count);
 /* command_lists.c: */
 bool command_experiment_list(struct print *print, char **arguments, size_t count);
-bool command_thread_list(struct print *print, char **arguments, size_t count);
 bool command_objects(struct print *print, char **arguments, size_t count);
+/* command_heap.c: */
+bool command_leaks(struct print *print, char **arguments, size_t count);
+bool command_allocs(struct print *print, char **arguments, size_t count);
+bool command_heap(struct print *print, char **arguments, size_t count);
+/* command_heapstat.c: */
+bool command_heapstat(struct print *print, char **arguments, size_t count);
+/* command_locks.c: */
+bool command_locks(struct print *print, char **arguments, size_t count);
+bool command_lock(struct print *print, char **arguments, size_t count);
 /* command_header.c: */
 bool command_header(struct print *print, char **arguments, size_t count);
 /* command_overview.c: */

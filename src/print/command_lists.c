@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists of experiments, threads and load objects. */
+/* Lists of experiments and load objects. */
 #include "print/command.h"
 #include "print/json.h"
 
@@ -68,40 +68,6 @@ bool command_experiment_list(struct print *print, char **arguments, size_t count
 
 		fprintf(file, "%*" PRIu32 " yes %*" PRId64 " %s\n", id_width, process->id,
 			pid_width, process->pid, process->name);
-	}
-	return true;
-}
-
-static void json_thread_list(struct print *print)
-{
-	struct json_report report;
-
-	json_report_begin(&report, print, "thread_list", NULL, NULL);
-	for (size_t i = 0; i < session_process_count(print->session); i++) {
-		const struct process_info *process = session_process(print->session, i);
-
-		json_report_row(&report,
-				json_pack("{s:i, s:o, s:s, s:I}", "experiment", (int)process->id,
-					  "name", json_text(process->name), "selected", "all",
-					  "total", (json_int_t)process->thread_count));
-	}
-	json_report_end(&report);
-}
-
-bool command_thread_list(struct print *print, char **arguments, size_t count)
-{
-	FILE *file = print->output.file;
-
-	if (print->mode == MODE_JSON) {
-		json_thread_list(print);
-		return true;
-	}
-	fprintf(file, "Exp Sel Total\n=== === =====\n");
-	for (size_t i = 0; i < session_process_count(print->session); i++) {
-		const struct process_info *process = session_process(print->session, i);
-
-		fprintf(file, "%3" PRIu32 " all %5" PRIu32 "\n", process->id,
-			process->thread_count);
 	}
 	return true;
 }

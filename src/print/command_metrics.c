@@ -203,15 +203,21 @@ bool command_metric_list(struct print *print, char **arguments, size_t count)
 	return true;
 }
 
-/* The attributed form of each metric in the list, once. */
-static void attributed_list(const struct metric_list *from, struct metric_list *to)
+static struct metric_choice with_flavor(struct metric_choice choice, enum metric_flavor flavor)
+{
+	if (choice.flavor != FLAVOR_STATIC)
+		choice.flavor = flavor;
+	return choice;
+}
+
+/* Each metric of the list in one flavour, once. */
+static void one_flavor_list(const struct metric_list *from, enum metric_flavor flavor,
+			    struct metric_list *to)
 {
 	for (size_t i = 0; i < from->count; i++) {
-		struct metric_choice choice = from->items[i];
+		struct metric_choice choice = with_flavor(from->items[i], flavor);
 		bool known = false;
 
-		if (choice.flavor != FLAVOR_STATIC)
-			choice.flavor = FLAVOR_ATTRIBUTED;
 		for (size_t k = 0; k < to->count; k++) {
 			known |= to->items[k].metric == choice.metric;
 			if (to->items[k].metric == choice.metric)
@@ -222,29 +228,39 @@ static void attributed_list(const struct metric_list *from, struct metric_list *
 	}
 }
 
-bool command_cmetric_list(struct print *print, char **arguments, size_t count)
+/* The metrics of views that have one flavour only. */
+static bool put_flavored(struct print *print, enum metric_flavor flavor, const char *command,
+			 const char *what)
 {
 	struct metric_list list = {0};
-	struct metric_choice sort = print->query.sort;
+	struct metric_choice sort = with_flavor(print->query.sort, flavor);
 
-	attributed_list(&print->query.metrics, &list);
-	if (sort.flavor != FLAVOR_STATIC)
-		sort.flavor = FLAVOR_ATTRIBUTED;
+	one_flavor_list(&print->query.metrics, flavor, &list);
 	if (print->mode == MODE_JSON) {
-		json_metrics(print, "cmetric_list", &list, &sort, false);
+		json_metrics(print, command, &list, &sort, false);
 	} else {
 		char *text = metric_list_text(&list);
 		char *sort_text = metric_choice_text(&sort);
 		char *title = metric_choice_title(&sort);
 
 		fprintf(print->output.file,
-			"Current caller-callee metrics: %s\n"
-			"Current caller-callee sort Metric: %s ( %s%s )\n",
-			text, title, print->query.sort_reverse ? "-" : "", sort_text);
+			"Current %s metrics: %s\n"
+			"Current %s sort Metric: %s ( %s%s )\n",
+			what, text, what, title, print->query.sort_reverse ? "-" : "", sort_text);
 		free(title);
 		free(sort_text);
 		free(text);
 	}
 	vec_fini(&list);
 	return true;
+}
+
+bool command_cmetric_list(struct print *print, char **arguments, size_t count)
+{
+	return put_flavored(print, FLAVOR_ATTRIBUTED, "cmetric_list", "caller-callee");
+}
+
+bool command_indx_metric_list(struct print *print, char **arguments, size_t count)
+{
+	return put_flavored(print, FLAVOR_EXCLUSIVE, "indx_metric_list", "index object");
 }

@@ -37,18 +37,6 @@ bool command_functions(struct print *print, char **arguments, size_t count)
 	return true;
 }
 
-bool command_threads(struct print *print, char **arguments, size_t count)
-{
-	struct table table;
-	char *heading = command_sort_heading(print, "Threads");
-
-	view_threads(print->session, &print->query, &table);
-	table_print(print, &table, SHAPE_LIST, "threads", heading);
-	table_fini(&table);
-	free(heading);
-	return true;
-}
-
 bool command_callers_callees(struct print *print, char **arguments, size_t count)
 {
 	struct table table;

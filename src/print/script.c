@@ -2,6 +2,7 @@
 /* Lines of commands, whoever writes them. */
 #include "print/script.h"
 
+#include "analysis/index.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "print/command.h"
@@ -64,6 +65,10 @@ static bool run_words(struct print *print, struct words *words)
 {
 	struct diag_list diags = {0};
 	const struct command *command = NULL;
+
+	if (print->session && index_find(print->session, words->items[0]) != SIZE_MAX)
+		return command_indxobj(print, words->items, 1);
+
 	enum status status = command_find(words->items[0], words->items[0], &command, &diags);
 
 	say_diags(print, &diags);

@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From the tree of an expression to its program: what is a number, what a set of functions,
+ * what a call stack, and which of them may stand beside which.
+ *
+ * A set that FNAME names is known now; so is every call stack.  What an expression asks of
+ * them becomes one array over the nodes of the call tree, so that no set is left at run time.
+ */
+#include "analysis/filter_program.h"
+
+#include "base/suggest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEPS_MAX = 1 << 20 };
+
+enum sort {
+	SORT_NUMBER,	/* one number */
+	SORT_NUMBERS,	/* a list of them */
+	SORT_FUNCTIONS, /* FNAME, or a list of them */
+	SORT_LEAF,
+	SORT_STACK,
+	SORT_MIXED, /* a list of several sorts */
+};
+
+/* Sets of functions, and which call of FNAME each came from. */
+struct function_set {
+	const struct filter_node *node;
+	uint8_t *members; /* by function */
+	size_t count;
+};
+
+struct compiler {
+	struct session *session;
+	const char *text;
+	struct diag_list *diags;
+	struct filter_program *program;
+	size_t depth;
+	bool failed;
+	VEC(struct function_set) sets;
+};
+
+#define COMPLAIN(compiler_, node_, ...)                                                            \
+	((compiler_)->failed ? (void)0                                                             \
+			     : filter_complain((compiler_)->diags, (compiler_)->text, (node_)->at, \
+					       __VA_ARGS__),                                       \
+	 (compiler_)->failed = true)
+
+/* ---- steps ---- */
+
+static struct filter_step *add_step(struct compiler *compiler, enum filter_step_kind kind, int gain)
+{
+	struct filter_step *step = vec_push(&compiler->program->steps);
+
+	step->kind = kind;
+	compiler->depth += (size_t)gain;
+	if (compiler->depth > compiler->program->depth)
+		compiler->program->depth = compiler->depth;
+	if (compiler->program->steps.count > STEPS_MAX && !compiler->failed) {
+		diag_add(compiler->diags, DIAG_ERROR,
+			 "Invalid filter specification: it is too long to be evaluated");
+		compiler->failed = true;
+	}
+	return step;
+}
+
+static void add_number(struct compiler *compiler, uint64_t number)
+{
+	add_step(compiler, STEP_NUMBER, 1)->number = number;
+}
+
+static void add_binary(struct compiler *compiler, enum filter_operator verb)
+{
+	add_step(compiler, STEP_BINARY, -1)->verb = verb;
+}
+
+static void add_unary(struct compiler *compiler, enum filter_operator verb)
+{
+	add_step(compiler, STEP_UNARY, 0)->verb = verb;
+}
+
+static void add_copy(struct compiler *compiler, size_t below)
+{
+	add_step(compiler, STEP_COPY, 1)->number = below;
+}
+
+/* ---- sorts ---- */
+
+/* STACK and the like, which are the same for programs that are compiled to machine code. */
+static bool is_stack_name(const char *name)
+{
+	static const char *const names[] = {"STACK", "USTACK", "MSTACK", "XSTACK", "HSTACK"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+/* FILEIOVFD and so on: sets that our data leaves empty. */
+static bool is_empty_set(const struct filter_node *node)
+{
+	static const char *const names[] = {"DNAME", "JGROUP", "JPARENT", "FILEIOVFD"};
+
+	for (size_t i = 0; node->kind == FILTER_CALL && i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(node->name, names[i]))
+			return true;
+	return false;
+}
+
+static enum sort sort_of(const struct filter_node *node)
+{
+	enum sort sort;
+
+	if (node->kind == FILTER_NAME)
+		return is_stack_name(node->name)     ? SORT_STACK
+		       : !strcmp(node->name, "LEAF") ? SORT_LEAF
+						     : SORT_NUMBER;
+	if (node->kind == FILTER_CALL)
+		return is_empty_set(node) ? SORT_NUMBERS : SORT_FUNCTIONS;
+	if (node->kind != FILTER_LIST)
+		return SORT_NUMBER;
+	sort = sort_of(node->items.items[0]);
+	for (size_t i = 1; i < node->items.count; i++)
+		if (sort_of(node->items.items[i]) != sort)
+			return SORT_MIXED;
+	return sort == SORT_NUMBER	? SORT_NUMBERS
+	       : sort == SORT_FUNCTIONS ? SORT_FUNCTIONS
+					: SORT_MIXED;
+}
+
+/* Of a list its items, of anything else itself. */
+static size_t items_of(struct filter_node **node, struct filter_node ***items)
+{
+	if ((*node)->kind != FILTER_LIST) {
+		*items = node;
+		return 1;
+	}
+	*items = (*node)->items.items;
+	return (*node)->items.count;
+}
+
+/* ---- names ---- */
+
+static void complain_name(struct compiler *compiler, const struct filter_node *node)
+{
+	static const char *const words[] = {"STACK",   "LEAF",	     "FNAME", "HAS_PROP",
+					    "SOME IN", "ORDERED IN", "TRUE",  "FALSE"};
+	enum { WORDS = sizeof(words) / sizeof(words[0]), NAMES_MAX = 256 };
+	const char *names[NAMES_MAX];
+	struct filter_property_info info;
+	size_t count = 0;
+
+	while (count < NAMES_MAX - WORDS && filter_property_at(count, &info))
+		names[count++] = info.name;
+	for (size_t i = 0; i < WORDS; i++)
+		names[count++] = words[i];
+
+	const char *closest = suggest_closest(node->name, names, count);
+
+	if (closest)
+		COMPLAIN(compiler, node, "%s is no property: did you mean %s?", node->name,
+			 closest);
+	else
+		COMPLAIN(compiler, node, "%s is no property: `describe' lists them", node->name);
+}
+
+static const struct filter_property *find_property(struct compiler *compiler,
+						   const struct filter_node *node)
+{
+	const struct filter_property *property = filter_property_find(node->name);
+
+	if (!property)
+		complain_name(compiler, node);
+	return property;
+}
+
+/* ---- functions and stacks ---- */
+
+/* The set of one call of FNAME; equal for equal calls. */
+static const struct function_set *set_of(struct compiler *compiler, const struct filter_node *node)
+{
+	struct function_set set = {.node = node};
+	char *error;
+
+	if (strcmp(node->name, "FNAME") != 0) {
+		complain_name(compiler, node);
+		return NULL;
+	}
+	if (compiler->failed)
+		return NULL;
+	for (size_t i = 0; i < compiler->sets.count; i++)
+		if (!strcmp(compiler->sets.items[i].node->text, node->text))
+			return &compiler->sets.items[i];
+	set.members = filter_functions(compiler->session, node->text, &set.count, &error);
+	if (!set.members) {
+		COMPLAIN(compiler, node, "\"%s\" is no regular expression: %s", node->text, error);
+		free(error);
+		return NULL;
+	}
+	if (!set.count)
+		diag_add(compiler->diags, DIAG_WARNING,
+			 "FNAME(\"%s\"): no function of the experiments has such a name (it must "
+			 "fit as a whole)",
+			 node->text);
+	*vec_push(&compiler->sets) = set;
+	return &compiler->sets.items[compiler->sets.count - 1];
+}
+
+static void add_match(struct compiler *compiler, enum stack_question question,
+		      struct filter_node *functions)
+{
+	struct filter_node **items;
+	size_t count = items_of(&functions, &items);
+	uint8_t **sets = xcalloc(count, sizeof(*sets));
+
+	for (size_t i = 0; i < count; i++) {
+		const struct function_set *set = set_of(compiler, items[i]);
+
+		sets[i] = set ? set->members : NULL;
+	}
+	struct filter_step *step = add_step(compiler, STEP_MATCH, 1);
+
+	if (!compiler->failed)
+		step->match = filter_stack_match(compiler->session, question, sets, count,
+						 &compiler->program->arena);
+	free(sets);
+}
+
+static void emit_membership(struct compiler *compiler, const struct filter_node *node,
+			    enum filter_operator kind, struct filter_node *left,
+			    struct filter_node *right);
+
+/* Items of several sorts on the left: all of them, or one. */
+static void emit_mixed(struct compiler *compiler, const struct filter_node *node,
+		       enum filter_operator kind, struct filter_node *left,
+		       struct filter_node *right)
+{
+	if (kind == FILTER_ORDERED_IN)
+		COMPLAIN(compiler, left, "before ORDERED IN a list holds numbers or FNAME(...)");
+	for (size_t i = 0; !compiler->failed && i < left->items.count; i++) {
+		emit_membership(compiler, node, kind, left->items.items[i], right);
+		if (i)
+			add_binary(compiler, kind == FILTER_IN ? FILTER_AND : FILTER_OR);
+	}
+}
+
+/* FNAME(...) IN LEAF: of more than one function at most one is the leaf. */
+static void emit_leaf(struct compiler *compiler, enum filter_operator kind,
+		      struct filter_node *functions)
+{
+	bool one = functions->kind != FILTER_LIST;
+	const struct function_set *set = one ? set_of(compiler, functions) : NULL;
+
+	if (kind == FILTER_SOME_IN || (set && (kind == FILTER_ORDERED_IN || set->count == 1)))
+		add_match(compiler, LEAF_IN, functions);
+	else
+		add_number(compiler, 0);
+}
+
+static void emit_stack_membership(struct compiler *compiler, const struct filter_node *node,
+				  enum filter_operator kind, struct filter_node *left,
+				  struct filter_node *right)
+{
+	enum sort from = sort_of(left), to = sort_of(right);
+
+	if (from == SORT_MIXED)
+		emit_mixed(compiler, node, kind, left, right);
+	else if (from == SORT_LEAF && to == SORT_FUNCTIONS)
+		add_match(compiler, LEAF_IN, right);
+	else if (from == SORT_FUNCTIONS && to == SORT_LEAF)
+		emit_leaf(compiler, kind, left);
+	else if (from == SORT_FUNCTIONS && to == SORT_STACK)
+		add_match(compiler,
+			  kind == FILTER_IN	   ? STACK_HAS
+			  : kind == FILTER_SOME_IN ? STACK_SOME
+						   : STACK_ORDERED,
+			  left);
+	else if (from == SORT_STACK && to == SORT_FUNCTIONS && kind != FILTER_ORDERED_IN)
+		add_match(compiler, kind == FILTER_IN ? STACK_IN : STACK_SOME, right);
+	else if (from == to || (from == SORT_LEAF && to == SORT_STACK))
+		COMPLAIN(compiler, node, "this does not depend on the event");
+	else
+		COMPLAIN(compiler, node,
+			 "functions and numbers have nothing in common: FNAME(\"...\") stands "
+			 "beside STACK or LEAF");
+}
+
+/* ---- numbers ---- */
+
+static void emit(struct compiler *compiler, const struct filter_node *node);
+
+/* Whether a number is the same for all events. */
+static bool constant_of(const struct filter_node *node, uint64_t *value)
+{
+	if (node->kind == FILTER_NUMBER) {
+		*value = node->number;
+		return true;
+	}
+	if ((node->kind != FILTER_NEGATE && node->kind != FILTER_INVERT) ||
+	    node->operand[0]->kind != FILTER_NUMBER)
+		return false;
+	*value = node->kind == FILTER_NEGATE ? 0 - node->operand[0]->number
+					     : ~node->operand[0]->number;
+	return true;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The constants among items as a set, and the other items; returns how many these are. */
+static size_t split_items(struct compiler *compiler, struct filter_node **items, size_t count,
+			  struct filter_step *member, struct filter_node **others)
+{
+	uint64_t *set = arena_array(&compiler->program->arena, uint64_t, count);
+	size_t left = 0;
+
+	member->number = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (is_empty_set(items[i]))
+			continue;
+		if (constant_of(items[i], &set[member->number]))
+			member->number++;
+		else
+			others[left++] = items[i];
+	}
+	qsort(set, member->number, sizeof(*set), by_value);
+	member->set = set;
+	return left;
+}
+
+/* On top a number: replaced by whether it is one of the items. */
+static void emit_one_in(struct compiler *compiler, struct filter_node **items, size_t count)
+{
+	struct filter_node **others = xcalloc(count, sizeof(struct filter_node *));
+	struct filter_step member;
+	size_t left = split_items(compiler, items, count, &member, others);
+
+	if (left)
+		add_copy(compiler, 0);
+
+	struct filter_step *step = add_step(compiler, STEP_MEMBER, 0);
+
+	step->number = member.number;
+	step->set = member.set;
+	for (size_t i = 0; i < left; i++) {
+		add_copy(compiler, 1);
+		emit(compiler, others[i]);
+		add_binary(compiler, FILTER_EQUAL);
+		add_binary(compiler, FILTER_OR);
+	}
+	if (left)
+		add_step(compiler, STEP_DROP_NEXT, -1);
+	free(others);
+}
+
+/* items[0] == others[0] && items[1] == others[1] … */
+static void emit_equal_run(struct compiler *compiler, struct filter_node **items,
+			   struct filter_node **others, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		emit(compiler, items[i]);
+		emit(compiler, others[i]);
+		add_binary(compiler, FILTER_EQUAL);
+		if (i)
+			add_binary(compiler, FILTER_AND);
+	}
+}
+
+static void emit_ordered(struct compiler *compiler, struct filter_node **left, size_t left_count,
+			 struct filter_node **right, size_t right_count)
+{
+	add_number(compiler, 0);
+	for (size_t i = 0; !compiler->failed && i + left_count <= right_count; i++) {
+		emit_equal_run(compiler, left, right + i, left_count);
+		add_binary(compiler, FILTER_OR);
+	}
+}
+
+static void emit_number_membership(struct compiler *compiler, enum filter_operator kind,
+				   struct filter_node *left, struct filter_node *right)
+{
+	struct filter_node **from, **to;
+	size_t from_count = items_of(&left, &from), to_count = items_of(&right, &to);
+	bool empty = is_empty_set(left);
+
+	if (empty || (kind == FILTER_ORDERED_IN && is_empty_set(right))) {
+		add_number(compiler, 0);
+		return;
+	}
+	if (kind == FILTER_ORDERED_IN) {
+		emit_ordered(compiler, from, from_count, to, to_count);
+		return;
+	}
+	for (size_t i = 0; !compiler->failed && i < from_count; i++) {
+		emit(compiler, from[i]);
+		emit_one_in(compiler, to, to_count);
+		if (i)
+			add_binary(compiler, kind == FILTER_IN ? FILTER_AND : FILTER_OR);
+	}
+}
+
+static void emit_membership(struct compiler *compiler, const struct filter_node *node,
+			    enum filter_operator kind, struct filter_node *left,
+			    struct filter_node *right)
+{
+	if (sort_of(left) <= SORT_NUMBERS && sort_of(right) <= SORT_NUMBERS)
+		emit_number_membership(compiler, kind, left, right);
+	else
+		emit_stack_membership(compiler, node, kind, left, right);
+}
+
+/* LEAF == FNAME("f") and the like, which mean IN. */
+static void emit_set_equality(struct compiler *compiler, const struct filter_node *node)
+{
+	struct filter_node *left = node->operand[0], *right = node->operand[1];
+
+	if (sort_of(left) == SORT_FUNCTIONS || is_empty_set(left))
+		emit_membership(compiler, node, FILTER_IN, right, left);
+	else
+		emit_membership(compiler, node, FILTER_IN, left, right);
+	if (node->kind == FILTER_UNEQUAL)
+		add_unary(compiler, FILTER_NOT);
+}
+
+static bool is_membership(const struct filter_node *node)
+{
+	return node->kind == FILTER_IN || node->kind == FILTER_SOME_IN ||
+	       node->kind == FILTER_ORDERED_IN;
+}
+
+static bool is_set_equality(const struct filter_node *node)
+{
+	return (node->kind == FILTER_EQUAL || node->kind == FILTER_UNEQUAL) &&
+	       (sort_of(node->operand[0]) != SORT_NUMBER ||
+		sort_of(node->operand[1]) != SORT_NUMBER);
+}
+
+/* An operator on two numbers. */
+static bool is_plain(const struct filter_node *node)
+{
+	return node->kind >= FILTER_OR && node->kind <= FILTER_REMAINDER && !is_membership(node) &&
+	       !is_set_equality(node);
+}
+
+static void emit_leafward(struct compiler *compiler, const struct filter_node *node)
+{
+	const struct filter_property *property;
+
+	switch (node->kind) {
+	case FILTER_NUMBER:
+		add_number(compiler, node->number);
+		break;
+	case FILTER_NAME:
+	case FILTER_HAS:
+		if (node->kind == FILTER_HAS &&
+		    (is_stack_name(node->name) || !strcmp(node->name, "LEAF"))) {
+			add_number(compiler, 1);
+			break;
+		}
+		property = find_property(compiler, node);
+		add_step(compiler, node->kind == FILTER_HAS ? STEP_HAS : STEP_PROPERTY, 1)
+			->property = property;
+		break;
+	case FILTER_NEGATE:
+	case FILTER_NOT:
+	case FILTER_INVERT:
+		emit(compiler, node->operand[0]);
+		add_unary(compiler, node->kind);
+		break;
+	case FILTER_CHOOSE:
+		for (int i = 0; i < 3; i++)
+			emit(compiler, node->operand[i]);
+		add_step(compiler, STEP_CHOOSE, -2);
+		break;
+	default:
+		if (is_set_equality(node))
+			emit_set_equality(compiler, node);
+		else
+			emit_membership(compiler, node, node->kind, node->operand[0],
+					node->operand[1]);
+		break;
+	}
+}
+
+/* Long chains of operators lean to the left: that side is gone down without recursion. */
+static void emit(struct compiler *compiler, const struct filter_node *node)
+{
+	VEC(const struct filter_node *) chain = {0};
+
+	for (; is_plain(node); node = node->operand[0])
+		*vec_push(&chain) = node;
+	if (sort_of(node) != SORT_NUMBER)
+		COMPLAIN(compiler, node, "%s is no number",
+			 node->kind == FILTER_LIST ? "a list" : node->name);
+	else if (!compiler->failed)
+		emit_leafward(compiler, node);
+	for (size_t i = chain.count; !compiler->failed && i--;) {
+		emit(compiler, chain.items[i]->operand[1]);
+		add_binary(compiler, chain.items[i]->kind);
+	}
+	vec_fini(&chain);
+}
+
+enum status filter_compile(struct session *session, const char *text,
+			   struct filter_program **program, struct diag_list *diags)
+{
+	struct compiler compiler = {.session = session, .text = text, .diags = diags};
+	struct filter_tree tree;
+
+	compiler.program = *program = xcalloc(1, sizeof(**program));
+	compiler.failed = filter_parse(text, &tree, diags) != STATUS_OK;
+	if (!compiler.failed)
+		emit(&compiler, tree.root);
+	for (size_t i = 0; i < compiler.sets.count; i++)
+		free(compiler.sets.items[i].members);
+	vec_fini(&compiler.sets);
+	filter_tree_fini(&tree);
+	if (!compiler.failed)
+		return STATUS_OK;
+	filter_program_free(*program);
+	*program = NULL;
+	return STATUS_INVALID;
+}
+
+void filter_program_free(struct filter_program *program)
+{
+	if (!program)
+		return;
+	vec_fini(&program->steps);
+	arena_fini(&program->arena);
+	free(program);
+}

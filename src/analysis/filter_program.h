@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Expressions over events as programs, evaluated for FILTER_ROWS rows of a run at a time: a step
+ * works on whole columns, so what is decided per row is decided by the processor's vector
+ * units.  Programs stand on a stack of slots.  Private to this room.
+ *
+ * Questions about call stacks are answered once per node of the call tree, when the program is
+ * made; for an event they are one look-up.
+ */
+#ifndef HELIO_ANALYSIS_FILTER_PROGRAM_H
+#define HELIO_ANALYSIS_FILTER_PROGRAM_H
+
+#include "analysis/filter.h"
+#include "analysis/filter_syntax.h"
+#include "analysis/session.h"
+
+enum { FILTER_ROWS = 1024 };
+
+/* A column of a chunk. */
+struct filter_slot {
+	uint64_t value[FILTER_ROWS];
+	uint8_t unknown[FILTER_ROWS]; /* 1: the row has no value, which then is 0 */
+	bool any_unknown;	      /* unless set, `unknown` is not filled in */
+};
+
+/* What a program is evaluated for. */
+struct filter_rows {
+	const struct session *session;
+	const struct session_process *process;
+	const struct event_run *run; /* at most FILTER_ROWS long */
+};
+
+struct filter_property {
+	struct filter_property_info info;
+	unsigned kinds; /* bits of enum event_kind that have it */
+	/* Fills in values, for such a kind; unknown where a row has none. */
+	void (*load)(const struct filter_rows *rows, struct filter_slot *slot);
+};
+
+/* The property of that name (upper case), or NULL. */
+const struct filter_property *filter_property_find(const char *name);
+
+enum filter_step_kind {
+	STEP_NUMBER,	/* pushes `number` */
+	STEP_PROPERTY,	/* pushes a property */
+	STEP_HAS,	/* pushes whether rows have it */
+	STEP_MATCH,	/* pushes match[tree node of the row's stack] */
+	STEP_COPY,	/* pushes the slot `number` below the top */
+	STEP_DROP_NEXT, /* removes the slot below the top */
+	STEP_MEMBER,	/* replaces the top by whether it is in `set` */
+	STEP_UNARY,	/* `verb` on the top */
+	STEP_BINARY,	/* `verb` on the two topmost */
+	STEP_CHOOSE,
+};
+
+struct filter_step {
+	enum filter_step_kind kind;
+	enum filter_operator verb;
+	uint64_t number; /* also: how many `set` has */
+	const struct filter_property *property;
+	const uint8_t *match;
+	const uint64_t *set; /* ascending */
+};
+
+struct filter_program {
+	struct arena arena;
+	VEC(struct filter_step) steps;
+	size_t depth; /* slots that it needs */
+};
+
+/*
+ * What a program is made of depends on the session's functions and tree: make it again when they
+ * grow.  Warnings about what can match nothing go to diags too.
+ */
+enum status filter_compile(struct session *session, const char *text,
+			   struct filter_program **program, struct diag_list *diags);
+void filter_program_free(struct filter_program *program);
+
+/* Slots to evaluate it in, for one thread at a time; free() them. */
+struct filter_slot *filter_slots(const struct filter_program *program);
+/* The results of rows: one of the slots. */
+const struct filter_slot *filter_evaluate(const struct filter_program *program,
+					  struct filter_slot *slots,
+					  const struct filter_rows *rows);
+/* chosen[i] &= whether the program holds for the row. */
+void filter_choose(const struct filter_program *program, struct filter_slot *slots,
+		   const struct filter_rows *rows, uint8_t *chosen);
+
+/* filter_stack.c: sets of functions against call stacks */
+
+/* The functions that an argument of FNAME means, by function; NULL: the expression is wrong. */
+uint8_t *filter_functions(struct session *session, const char *expression, size_t *count,
+			  char **error);
+
+enum stack_question {
+	LEAF_IN,      /* the innermost function is in one of the sets */
+	STACK_IN,     /* all functions of the stack are */
+	STACK_SOME,   /* one of them is */
+	STACK_HAS,    /* every function of the sets is on the stack */
+	STACK_ORDERED /* functions of the sets, one each, follow each other on it, in either
+			 direction */
+};
+
+/* The answer for every node of the call tree; sets: by function. In the arena. */
+const uint8_t *filter_stack_match(const struct session *session, enum stack_question question,
+				  uint8_t *const *sets, size_t count, struct arena *arena);
+
+#endif

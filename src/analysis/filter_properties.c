@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The properties of events.  Names and meanings are those of the old tools; what no kind of our
+ * data has is there too, so that an old filter means what it meant there without such data.
+ */
+#include "analysis/filter_program.h"
+
+#include <string.h>
+
+enum {
+	CLOCK = 1u << EVENTS_CLOCK,
+	HEAP = 1u << (EVENTS_TRACE + TRACE_HEAP),
+	SYNC = 1u << (EVENTS_TRACE + TRACE_SYNC),
+	IO = 1u << (EVENTS_TRACE + TRACE_IO),
+	COUNTER = 1u << (EVENTS_TRACE + TRACE_COUNTER),
+	ALL = CLOCK | HEAP | SYNC | IO | COUNTER,
+};
+
+#define EACH_ROW for (size_t i = 0; i < rows->run->count; i++)
+
+static void fill(struct filter_slot *slot, size_t count, uint64_t value)
+{
+	for (size_t i = 0; i < count; i++)
+		slot->value[i] = value;
+}
+
+/* Marks rows without a value; of no use before all values are there. */
+static void forget(struct filter_slot *slot, size_t count, uint64_t none)
+{
+	slot->any_unknown = true;
+	for (size_t i = 0; i < count; i++) {
+		slot->unknown[i] = slot->value[i] == none;
+		slot->value[i] = slot->unknown[i] ? 0 : slot->value[i];
+	}
+}
+
+/* ---- time ---- */
+
+static uint64_t duration_ns(const struct event_run *run, size_t row)
+{
+	switch ((int)run->kind) {
+	case EVENTS_CLOCK:
+		return (uint64_t)run->weight[row] * 1000;
+	case EVENTS_TRACE + TRACE_SYNC:
+		return run->field[SYNC_WAITED][row];
+	case EVENTS_TRACE + TRACE_IO:
+		return run->field[IO_WAITED][row];
+	default:
+		return 0;
+	}
+}
+
+static uint64_t begin_ns(const struct event_run *run, size_t row)
+{
+	uint64_t end = event_time_ns(run, row), duration = duration_ns(run, row);
+
+	return end > duration ? end - duration : 0;
+}
+
+static void load_end(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	EACH_ROW slot->value[i] = event_time_ns(rows->run, i);
+}
+
+static void load_begin(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	EACH_ROW slot->value[i] = begin_ns(rows->run, i);
+}
+
+static void load_duration(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	EACH_ROW slot->value[i] = duration_ns(rows->run, i);
+}
+
+/* By the clock of the first experiment. */
+static void load_absolute(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	const struct process_info *all = rows->session->processes.items;
+	uint64_t shift =
+		(uint64_t)(all[rows->process->id - 1].wall_start_ns - all[0].wall_start_ns);
+
+	EACH_ROW slot->value[i] = event_time_ns(rows->run, i) + shift;
+}
+
+/* The number of the first sample point that is not before a time; times mostly go up. */
+static size_t sample_at(const struct experiment_overview *overview, uint64_t time, size_t guess)
+{
+	size_t low = 0, high = overview->count;
+
+	if (guess && guess < high && overview->items[guess - 1].time_ns < time &&
+	    time <= overview->items[guess].time_ns)
+		return guess;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (overview->items[middle].time_ns < time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Sample N lies between the points N and N + 1, counted from 1; the second belongs to it. */
+static void load_sample(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	const struct experiment_overview *overview = &rows->process->process->overview;
+	size_t sample = 0;
+
+	EACH_ROW
+	{
+		sample = sample_at(overview, event_time_ns(rows->run, i), sample);
+		slot->value[i] = sample < overview->count ? sample : 0;
+	}
+	forget(slot, rows->run->count, 0);
+}
+
+static void load_sample_map(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	load_sample(rows, slot);
+	EACH_ROW slot->value[i] |= slot->unknown[i] ? 0 : (uint64_t)rows->process->id << 32;
+}
+
+/* ---- place ---- */
+
+static void load_thread(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	fill(slot, rows->run->count, rows->run->thread);
+}
+
+static void load_lwp(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	const struct experiment_profile *profile = &rows->process->process->profile;
+	uint32_t thread = hash_map_get(&profile->thread_ids, rows->run->thread);
+
+	fill(slot, rows->run->count, thread == HASH_NONE ? 0 : profile->threads.items[thread].tid);
+	forget(slot, rows->run->count, 0);
+}
+
+static void load_cpu(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	EACH_ROW slot->value[i] = rows->run->cpu[i];
+	forget(slot, rows->run->count, PROFILE_NO_CPU);
+}
+
+static void load_experiment(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	fill(slot, rows->run->count, rows->process->id);
+}
+
+static void load_group(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	fill(slot, rows->run->count, rows->process->group);
+}
+
+static void load_pid(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	fill(slot, rows->run->count, (uint64_t)rows->process->process->log.pid);
+	forget(slot, rows->run->count, 0);
+}
+
+static void load_frequency(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	fill(slot, rows->run->count,
+	     rows->session->processes.items[rows->process->id - 1].clock_mhz);
+	forget(slot, rows->run->count, 0);
+}
+
+static void load_stack_id(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	EACH_ROW slot->value[i] = rows->process->nodes[rows->run->stack[i]];
+}
+
+/* ---- clock ---- */
+
+static void load_state(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	EACH_ROW slot->value[i] = rows->run->type[i];
+}
+
+static void load_weight(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	EACH_ROW slot->value[i] = rows->run->weight[i];
+}
+
+/* Whole intervals of the clock, at least one. */
+static void load_ticks(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	uint64_t interval = rows->process->interval_us;
+
+	EACH_ROW
+	{
+		uint64_t ticks = interval ? (rows->run->weight[i] + interval / 2) / interval : 1;
+
+		slot->value[i] = ticks ? ticks : 1;
+	}
+}
+
+/* ---- fields of traces ---- */
+
+static void load_field(const struct filter_rows *rows, struct filter_slot *slot, unsigned field)
+{
+	memcpy(slot->value, rows->run->field[field], rows->run->count * sizeof(*slot->value));
+}
+
+static void load_object(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	load_field(rows, slot, SYNC_OBJECT);
+}
+
+static void load_result(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	load_field(rows, slot,
+		   rows->run->kind == EVENTS_TRACE + TRACE_SYNC ? SYNC_RESULT : IO_RESULT);
+}
+
+static void load_counter(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	load_field(rows, slot, COUNTER_NUMBER);
+}
+
+static void load_counter_value(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	load_field(rows, slot, COUNTER_VALUE);
+}
+
+static void load_data_address(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	load_field(rows, slot, COUNTER_ADDRESS);
+	forget(slot, rows->run->count, 0);
+}
+
+static void load_heap_type(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	static const uint8_t number[HEAP_TYPES] = {
+		[HEAP_MALLOC] = 0, [HEAP_CALLOC] = 0,  [HEAP_ALIGNED] = 0,
+		[HEAP_FREE] = 1,   [HEAP_REALLOC] = 2, [HEAP_MMAP] = 3,
+		[HEAP_MUNMAP] = 4, [HEAP_MREMAP] = 5,  [HEAP_BRK] = 6,
+	};
+
+	EACH_ROW slot->value[i] = number[rows->run->type[i]];
+}
+
+static void load_bytes(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	load_field(rows, slot, rows->run->kind == EVENTS_TRACE + TRACE_HEAP ? HEAP_SIZE : IO_BYTES);
+}
+
+static void load_heap_address(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	load_field(rows, slot, HEAP_ADDRESS);
+}
+
+static void load_old_address(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	load_field(rows, slot, HEAP_OLD);
+}
+
+/* 5 to 9 are 0 to 4 for calls that failed. */
+static void load_io_type(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	EACH_ROW
+	{
+		uint8_t type = rows->run->type[i];
+
+		slot->value[i] = (type > IO_OTHER ? IO_OTHER : type) +
+				 (rows->run->field[IO_RESULT][i] ? 5u : 0u);
+	}
+}
+
+static void load_descriptor(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	load_field(rows, slot, IO_DESCRIPTOR);
+}
+
+#define NOWHERE(name_, description_)                                                               \
+	{                                                                                          \
+		{name_, description_, ""}, 0, NULL                                                 \
+	}
+
+static const struct filter_property properties[] = {
+	{{"TSTAMP", "the event's end, ns since the experiment's start", "all"}, ALL, load_end},
+	{{"ETSTAMP", "the same", "all"}, ALL, load_end},
+	{{"TSTAMP_HI", "the same", "all"}, ALL, load_end},
+	{{"TSTAMP2", "the same", "all"}, ALL, load_end},
+	{{"TSTAMP_LO", "the event's beginning: TSTAMP - EVT_TIME", "all"}, ALL, load_begin},
+	{{"ATSTAMP", "the event's end, ns since the first experiment's start", "all"},
+	 ALL,
+	 load_absolute},
+	{{"EVT_TIME", "how long it took, ns; 0 where it took no time", "all"}, ALL, load_duration},
+	{{"THRID", "number of the thread", "all"}, ALL, load_thread},
+	{{"LWPID", "the kernel's id of the thread", "all"}, ALL, load_lwp},
+	{{"CPUID", "number of the processor", "all"}, ALL, load_cpu},
+	{{"EXPID", "number of the process, as in experiment_list", "all"}, ALL, load_experiment},
+	{{"EXPID_CMP", "the same", "all"}, ALL, load_experiment},
+	{{"EXPGRID", "number of the experiment, descendants counting with their founder", "all"},
+	 ALL,
+	 load_group},
+	{{"PID", "process id", "all"}, ALL, load_pid},
+	{{"FREQ_MHZ", "clock rate of the processors", "all"}, ALL, load_frequency},
+	{{"SAMPLE", "number of the sample, as in sample_detail", "all"}, ALL, load_sample},
+	{{"SAMPLE_MAP", "EXPID << 32 | SAMPLE", "all"}, ALL, load_sample_map},
+	{{"STACKID", "number of the call stack", "all"}, ALL, load_stack_id},
+	{{"MSTATE",
+	  "0 user, 1 system, 2 trap, 3 text, 4 data, 5 kernel page fault, 6 user lock, 7 sleep, "
+	  "8 wait CPU, 9 stopped",
+	  "clock"},
+	 CLOCK,
+	 load_state},
+	{{"NTICK", "intervals of the clock that the event stands for", "clock"}, CLOCK, load_ticks},
+	{{"NTICK_USEC", "microseconds that the event stands for", "clock"}, CLOCK, load_weight},
+	{{"HTYPE", "0 allocation, 1 free, 2 realloc, 3 mmap, 4 munmap, 5 mremap, 6 brk", "heap"},
+	 HEAP,
+	 load_heap_type},
+	{{"HSIZE", "bytes", "heap"}, HEAP, load_bytes},
+	{{"HVADDR", "address of the block", "heap"}, HEAP, load_heap_address},
+	{{"HOVADDR", "address of the block that it was before", "heap"}, HEAP, load_old_address},
+	{{"STYPE",
+	  "0 mutex, 1 condition, 2 read lock, 3 write lock, 4 semaphore, 5 barrier, 6 join, 7 "
+	  "spin lock, 8 futex",
+	  "sync"},
+	 SYNC,
+	 load_state},
+	{{"SOBJ", "address of what was waited for", "sync"}, SYNC, load_object},
+	{{"SRQST", "when it was asked for, ns", "sync"}, SYNC, load_begin},
+	{{"RESULT", "errno of a call that failed, or 0", "sync, io"}, SYNC | IO, load_result},
+	{{"IOTYPE", "0 read, 1 write, 2 open, 3 close, 4 other; 5 to 9: the same, failed", "io"},
+	 IO,
+	 load_io_type},
+	{{"IOFD", "file descriptor", "io"}, IO, load_descriptor},
+	{{"IONBYTE", "bytes", "io"}, IO, load_bytes},
+	{{"IORQST", "when the call began, ns", "io"}, IO, load_begin},
+	{{"IOHEAPBYTES", "bytes", "heap, io"}, HEAP | IO, load_bytes},
+	{{"HWCTAG", "number of the counter", "counters"}, COUNTER, load_counter},
+	{{"HWCINT", "events counted", "counters"}, COUNTER, load_counter_value},
+	{{"VADDR", "data address", "counters"}, COUNTER, load_data_address},
+	NOWHERE("PADDR", "physical data address"),
+	NOWHERE("VIRTPC", "address of the instruction"),
+	NOWHERE("PHYSPC", "physical address of the instruction"),
+	NOWHERE("EA_PAGESIZE", "size of the data's page"),
+	NOWHERE("EA_LGRP", "locality group of the data"),
+	NOWHERE("PC_PAGESIZE", "size of the instruction's page"),
+	NOWHERE("PC_LGRP", "locality group of the instruction"),
+	NOWHERE("LWP_LGRP_HOME", "home of the thread"),
+	NOWHERE("PS_LGRP_HOME", "home of the process"),
+	NOWHERE("MEM_LAT", "latency of the access"),
+	NOWHERE("MEM_SRC", "where the data came from"),
+	NOWHERE("DOBJ", "data object"),
+	NOWHERE("HLEAKED", "bytes never freed"),
+	NOWHERE("HMEM_USAGE", "bytes in use"),
+	NOWHERE("HFREED", "bytes freed"),
+	NOWHERE("HCUR_ALLOCS", "allocations in use"),
+	NOWHERE("HCUR_NET_ALLOC", "change of the bytes in use"),
+	NOWHERE("HCUR_LEAKS", "bytes leaked so far"),
+	NOWHERE("IOOFD", "file descriptor before"),
+	NOWHERE("IOFNAME", "name of the file"),
+	NOWHERE("IOVFD", "number of the file"),
+	NOWHERE("IOFSTYPE", "type of the file system"),
+	NOWHERE("STACKL", "source lines of the call stack"),
+	NOWHERE("STACKI", "instructions of the call stack"),
+	NOWHERE("USTACKL", "source lines of the call stack"),
+	NOWHERE("USTACKI", "instructions of the call stack"),
+	NOWHERE("MSTACKL", "source lines of the call stack"),
+	NOWHERE("MSTACKI", "instructions of the call stack"),
+	NOWHERE("XSTACKL", "source lines of the call stack"),
+	NOWHERE("XSTACKI", "instructions of the call stack"),
+	NOWHERE("HSTACKL", "source lines of the call stack"),
+	NOWHERE("HSTACKI", "instructions of the call stack"),
+	NOWHERE("JTHREAD", "Java thread"),
+	NOWHERE("GCEVENT", "garbage collection"),
+	NOWHERE("GCEVENT_MAP", "garbage collection"),
+	NOWHERE("OMPSTATE", "OpenMP state"),
+	NOWHERE("CPRID", "OpenMP parallel region"),
+	NOWHERE("PPRID", "OpenMP parent parallel region"),
+	NOWHERE("TSKID", "OpenMP task"),
+	NOWHERE("PTSKID", "OpenMP parent task"),
+	NOWHERE("PRPC", "OpenMP parallel region's place"),
+	NOWHERE("PARREG", "OpenMP parallel region"),
+	NOWHERE("RID", "data race"),
+	NOWHERE("RTYPE", "type of a race's access"),
+	NOWHERE("RVADDR", "address of a race"),
+	NOWHERE("RCNT", "accesses in a race"),
+	NOWHERE("LEAFPC", "instruction of a race's access"),
+	NOWHERE("DID", "deadlock"),
+	NOWHERE("DTYPE", "type of a deadlock"),
+	NOWHERE("DLTYPE", "type of a deadlock's lock"),
+	NOWHERE("DVADDR", "address of a deadlock's lock"),
+};
+
+/* Not numbers: what they may be asked is a matter of the language. */
+static const struct filter_property_info others[] = {
+	{"STACK", "the functions of the call stack; USTACK, MSTACK, XSTACK, HSTACK: the same",
+	 "all"},
+	{"LEAF", "the innermost function", "all"},
+	{"FNAME(\"RE\")", "the functions whose whole name fits", "all"},
+	{"HAS_PROP(NAME)", "whether the event has the property", "all"},
+	{"DNAME(\"RE\")", "data objects", ""},
+	{"JGROUP(\"RE\")", "Java thread group", ""},
+	{"JPARENT(\"RE\")", "parent of the Java thread group", ""},
+	{"FILEIOVFD(\"RE\")", "IOVFD of files", ""},
+};
+
+const struct filter_property *filter_property_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(properties) / sizeof(properties[0]); i++)
+		if (!strcmp(properties[i].info.name, name))
+			return &properties[i];
+	return NULL;
+}
+
+bool filter_property_at(size_t index, struct filter_property_info *info)
+{
+	if (index >= sizeof(properties) / sizeof(properties[0]))
+		return false;
+	*info = properties[index].info;
+	return true;
+}
+
+bool filter_function_at(size_t index, struct filter_property_info *info)
+{
+	if (index >= sizeof(others) / sizeof(others[0]))
+		return false;
+	*info = others[index];
+	return true;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Functions by pattern, and questions about the functions of a call stack.
+ *
+ * A node of the call tree is the stack of the events that end there; its answer follows from its
+ * parent's, which has a smaller number, so one pass forwards answers for all stacks.
+ */
+#include "analysis/filter_program.h"
+
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool name_fits(struct session *session, uint32_t function, const regex_t *pattern)
+{
+	for (unsigned style = 0; style < NAME_STYLES; style++)
+		if (!regexec(pattern, symbols_name(session, function, (enum name_style)style), 0,
+			     NULL, 0))
+			return true;
+	return false;
+}
+
+uint8_t *filter_functions(struct session *session, const char *expression, size_t *count,
+			  char **error)
+{
+	char *whole = xasprintf("^(%s)$", expression), reason[128];
+	uint8_t *set = NULL;
+	regex_t pattern;
+	int status = regcomp(&pattern, whole, REG_EXTENDED | REG_NOSUB);
+
+	*count = 0;
+	*error = NULL;
+	free(whole);
+	if (status) {
+		regerror(status, &pattern, reason, sizeof(reason));
+		*error = xstrdup(reason);
+		return NULL;
+	}
+	set = xcalloc(session->functions.count, 1);
+	for (uint32_t i = FUNCTION_TOTAL + 1; i < session->functions.count; i++) {
+		set[i] = name_fits(session, i, &pattern);
+		*count += set[i];
+	}
+	regfree(&pattern);
+	return set;
+}
+
+/* A set that holds what any of the sets holds. */
+static uint8_t *united(const struct session *session, uint8_t *const *sets, size_t count)
+{
+	uint8_t *all = xcalloc(session->functions.count, 1);
+
+	for (size_t set = 0; set < count; set++)
+		for (size_t i = 0; i < session->functions.count; i++)
+			all[i] |= sets[set][i];
+	return all;
+}
+
+static void match_members(const struct session *session, enum stack_question question,
+			  const uint8_t *set, uint8_t *match)
+{
+	const struct tree_node *nodes = session->tree.nodes.items;
+
+	match[NODE_ROOT] = question == STACK_IN;
+	for (size_t i = 1; i < session->tree.nodes.count; i++) {
+		uint8_t member = set[nodes[i].function], above = match[nodes[i].parent];
+
+		match[i] = question == LEAF_IN	  ? member
+			   : question == STACK_IN ? above && member
+						  : above || member;
+	}
+}
+
+/* `bit`: of the functions in question at most 64, each a bit of its own, the rest 0. */
+static void match_bits(const struct session *session, const uint64_t *bit, uint64_t all,
+		       uint64_t *seen, uint8_t *match)
+{
+	const struct tree_node *nodes = session->tree.nodes.items;
+
+	seen[NODE_ROOT] = 0;
+	for (size_t i = 1; i < session->tree.nodes.count; i++) {
+		seen[i] = seen[nodes[i].parent] | bit[nodes[i].function];
+		match[i] &= seen[i] == all;
+	}
+}
+
+/* All functions of the set, 64 at a time. An empty one is on no stack. */
+static void match_all(const struct session *session, const uint8_t *set, uint8_t *match)
+{
+	uint64_t *seen = xcalloc(session->tree.nodes.count, sizeof(*seen));
+	uint64_t *bit = xcalloc(session->functions.count, sizeof(*bit));
+	size_t functions = session->functions.count, members = 0;
+
+	memset(match, 1, session->tree.nodes.count);
+	for (size_t i = 0; i < functions;) {
+		uint64_t all = 0, next = 1;
+
+		memset(bit, 0, functions * sizeof(*bit));
+		for (; i < functions && next; i++) {
+			if (!set[i])
+				continue;
+			bit[i] = next;
+			all |= next;
+			next <<= 1;
+			members++;
+		}
+		match_bits(session, bit, all, seen, match);
+	}
+	if (!members)
+		memset(match, 0, session->tree.nodes.count);
+	free(bit);
+	free(seen);
+}
+
+/* Whether the `count` innermost functions of a node are one each of the sets, from sets[0] on, or
+ * from the last one. */
+static bool ends_here(const struct tree_node *nodes, uint32_t node, uint8_t *const *sets,
+		      size_t count)
+{
+	bool inwards = true, outwards = true;
+
+	for (size_t i = 0; i < count && (inwards || outwards); i++) {
+		if (node == NODE_ROOT)
+			return false;
+		outwards = outwards && sets[i][nodes[node].function];
+		inwards = inwards && sets[count - 1 - i][nodes[node].function];
+		node = nodes[node].parent;
+	}
+	return inwards || outwards;
+}
+
+const uint8_t *filter_stack_match(const struct session *session, enum stack_question question,
+				  uint8_t *const *sets, size_t count, struct arena *arena)
+{
+	const struct tree_node *nodes = session->tree.nodes.items;
+	uint8_t *match = arena_array(arena, uint8_t, session->tree.nodes.count);
+
+	if (question == STACK_ORDERED) {
+		for (uint32_t i = 1; i < session->tree.nodes.count; i++)
+			match[i] = match[nodes[i].parent] || ends_here(nodes, i, sets, count);
+		return match;
+	}
+
+	uint8_t *set = united(session, sets, count);
+
+	if (question == STACK_HAS)
+		match_all(session, set, match);
+	else
+		match_members(session, question, set, match);
+	free(set);
+	return match;
+}

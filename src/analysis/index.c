@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Index objects: which there are, and their tables.  Names of rows are made for those that are
+ * shown only: there may be millions.
+ */
+#include "analysis/index.h"
+
+#include "analysis/index_group.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Bytes up to powers of 4, ns up to powers of 10 µs; more than the last of them is unknown. */
+#define UP_TO_4(x, n)  x " <= (1 << " #n ") ? (1 << " #n ") : "
+#define UP_TO_10(x, n) x " <= 1" n " ? 1" n " : "
+#define SIZES(x)                                                                                   \
+	x " == 0 ? 0 : " UP_TO_4(x, 0) UP_TO_4(x, 2) UP_TO_4(x, 4) UP_TO_4(x, 6) UP_TO_4(x, 8)     \
+		UP_TO_4(x, 10) UP_TO_4(x, 12) UP_TO_4(x, 14) UP_TO_4(x, 16) UP_TO_4(x, 18)         \
+			UP_TO_4(x, 20) UP_TO_4(x, 22) UP_TO_4(x, 24) UP_TO_4(x, 26) UP_TO_4(x, 28) \
+				UP_TO_4(x, 30) UP_TO_4(x, 32) UP_TO_4(x, 34) UP_TO_4(x, 36)        \
+					UP_TO_4(x, 38) UP_TO_4(x, 40) UP_TO_4(x, 42)               \
+						UP_TO_4(x, 44) UP_TO_4(x, 46) UP_TO_4(x, 48)       \
+							UP_TO_4(x, 50) "-1"
+#define DURATIONS(x)                                                                               \
+	x " == 0 ? 0 : " UP_TO_10(x, "000") UP_TO_10(x, "0000") UP_TO_10(x, "00000")               \
+		UP_TO_10(x, "000000") UP_TO_10(x, "0000000") UP_TO_10(x, "00000000")               \
+			UP_TO_10(x, "000000000") UP_TO_10(x, "0000000000")                         \
+				UP_TO_10(x, "00000000000") UP_TO_10(x, "000000000000")             \
+					UP_TO_10(x, "0000000000000") "-1"
+
+/* How a value is written as the name of a row. */
+enum label {
+	LABEL_NUMBER, /* "TITLE 17" */
+	LABEL_THREAD, /* process and thread */
+	LABEL_CPU,
+	LABEL_SAMPLE, /* process and sample */
+	LABEL_SECOND,
+	LABEL_PROCESS,
+	LABEL_EXPERIMENT, /* its id in the middle of the value */
+	LABEL_SIZE,
+	LABEL_DURATION,
+};
+
+enum { INDEX_THREADS };
+
+static const struct index_object predefined[] = {
+	[INDEX_THREADS] = {"Threads", "Threads", "EXPID_CMP << 32 | THRID", LABEL_THREAD},
+	{"CPUs", "CPUs", "CPUID", LABEL_CPU},
+	{"Samples", "Samples", "SAMPLE_MAP", LABEL_SAMPLE},
+	{"GCEvents", "GCEvents", "GCEVENT_MAP", LABEL_NUMBER},
+	{"Seconds", "Seconds", "TSTAMP / 1000000000", LABEL_SECOND},
+	{"Processes", "Processes", "EXPID_CMP", LABEL_PROCESS},
+	{"Experiment_IDs", "Experiment IDs", "EXPGRID << 60 | EXPID << 32", LABEL_EXPERIMENT},
+	{"Datasize", "Data sizes", SIZES("IOHEAPBYTES"), LABEL_SIZE},
+	{"Duration", "Durations", DURATIONS("EVT_TIME"), LABEL_DURATION},
+};
+
+enum { PREDEFINED = sizeof(predefined) / sizeof(predefined[0]) };
+
+static const struct index_object *object_at(const struct session *session, size_t index)
+{
+	if (index < PREDEFINED)
+		return &predefined[index];
+	index -= PREDEFINED;
+	return session && index < session->indexes.count ? &session->indexes.items[index] : NULL;
+}
+
+bool index_at(const struct session *session, size_t index, struct index_info *info)
+{
+	const struct index_object *object = object_at(session, index);
+
+	if (!object)
+		return false;
+	*info = (struct index_info){object->name, object->title, object->expression,
+				    index < PREDEFINED};
+	return true;
+}
+
+size_t index_find(const struct session *session, const char *name)
+{
+	const struct index_object *object;
+
+	for (size_t i = 0; (object = object_at(session, i)); i++)
+		if (!strcasecmp(object->name, name))
+			return i;
+	return SIZE_MAX;
+}
+
+static bool is_name(const char *name)
+{
+	bool right = isalpha((unsigned char)*name);
+
+	for (; *name; name++)
+		right &= isalnum((unsigned char)*name) || *name == '_';
+	return right;
+}
+
+enum status index_define(struct session *session, const char *name, const char *expression,
+			 const char *title, struct diag_list *diags)
+{
+	size_t index = index_find(session, name);
+	struct filter_program *program;
+	struct index_object *object;
+
+	if (!is_name(name)) {
+		diag_add(diags, DIAG_ERROR,
+			 "Invalid name of an index object: %s (it begins with a letter and goes on "
+			 "with letters, digits and _)",
+			 name);
+		return STATUS_INVALID;
+	}
+	if (index < PREDEFINED) {
+		diag_add(diags, DIAG_ERROR, "The index object %s is there already: %s",
+			 predefined[index].name, predefined[index].expression);
+		return STATUS_INVALID;
+	}
+	if (filter_compile(session, expression, &program, diags) != STATUS_OK)
+		return STATUS_INVALID;
+	filter_program_free(program);
+	object = index == SIZE_MAX ? vec_push(&session->indexes)
+				   : &session->indexes.items[index - PREDEFINED];
+	*object =
+		(struct index_object){.name = arena_strdup(&session->arena, name),
+				      .title = arena_strdup(&session->arena, title ? title : name),
+				      .expression = arena_strdup(&session->arena, expression)};
+	return STATUS_OK;
+}
+
+/* ---- names of rows ---- */
+
+static const char *size_label(struct arena *arena, uint64_t bytes)
+{
+	static const char *const units[] = {"bytes", "KB", "MB", "GB", "TB", "PB"};
+	unsigned unit = 0;
+
+	for (; bytes >= 1024 && unit < 5; unit++)
+		bytes /= 1024;
+	return arena_printf(arena, "Data size up to %llu %s", (unsigned long long)bytes,
+			    bytes == 1 && !unit ? "byte" : units[unit]);
+}
+
+static const char *duration_label(struct arena *arena, uint64_t ns)
+{
+	const char *unit = ns < 1000000	     ? "microseconds"
+			   : ns < 1000000000 ? "milliseconds"
+					     : "seconds";
+	uint64_t divisor = ns < 1000000 ? 1000 : ns < 1000000000 ? 1000000 : 1000000000;
+
+	if (!ns)
+		return "No duration";
+	return arena_printf(arena, "Duration up to %llu %s", (unsigned long long)(ns / divisor),
+			    unit);
+}
+
+static const char *process_label(const struct session *session, struct arena *arena, uint64_t id)
+{
+	const struct process_info *process = &session->processes.items[id - 1];
+
+	return arena_printf(arena, "Process %llu (%s, pid %lld)", (unsigned long long)id,
+			    process->target, (long long)process->pid);
+}
+
+static const char *thread_label(const struct session *session, struct arena *arena, uint64_t value)
+{
+	uint64_t number = value & UINT32_MAX, id = value >> 32;
+	const struct experiment_profile *profile = &session->scanned.items[id - 1].process->profile;
+	uint32_t thread = hash_map_get(&profile->thread_ids, number);
+
+	return arena_printf(
+		arena, "Process %llu, Thread %llu (tid %llu)", (unsigned long long)id,
+		(unsigned long long)number,
+		thread == HASH_NONE ? 0 : (unsigned long long)profile->threads.items[thread].tid);
+}
+
+static const char *label_of(const struct session *session, const struct index_object *object,
+			    struct arena *arena, uint64_t value)
+{
+	unsigned long long number = value;
+
+	if (value == INDEX_UNKNOWN)
+		return "<Unknown>";
+	switch ((enum label)object->label) {
+	case LABEL_THREAD:
+		return thread_label(session, arena, value);
+	case LABEL_CPU:
+		return arena_printf(arena, "CPU %llu", number);
+	case LABEL_SAMPLE:
+		return arena_printf(arena, "Process %llu, Sample %llu", number >> 32,
+				    number & UINT32_MAX);
+	case LABEL_SECOND:
+		return arena_printf(arena, "Second of execution %llu", number);
+	case LABEL_PROCESS:
+		return process_label(session, arena, value);
+	case LABEL_EXPERIMENT:
+		return session->processes.items[(value >> 32 & 0xfffffff) - 1].name;
+	case LABEL_SIZE:
+		return size_label(arena, value);
+	case LABEL_DURATION:
+		return duration_label(arena, value);
+	case LABEL_NUMBER:
+		break;
+	}
+	return arena_printf(arena, "%s %llu", object->title, number);
+}
+
+/* ---- the table ---- */
+
+static double value_of(const struct index_groups *groups, size_t group, const struct metric *metric)
+{
+	return metric->is_static ? 0
+				 : values_convert(metric, values_at(&groups->sums, group, metric));
+}
+
+/* The groups with any value in the order of the query. */
+static struct sort_key *ordered(const struct index_groups *groups, const struct query *query,
+				size_t *count)
+{
+	const struct metric *metric = query->sort.metric;
+	struct sort_key *keys = xcalloc(groups->count + 1, sizeof(*keys));
+
+	*count = 0;
+	for (size_t i = 0; i < groups->count; i++) {
+		bool turned = metric->is_static && query->sort_reverse;
+		size_t group = turned ? groups->count - 1 - i : i;
+
+		if (values_at(&groups->sums, group, &values_any))
+			keys[(*count)++] = (struct sort_key){
+				.index = (uint32_t)group, .value = value_of(groups, group, metric)};
+	}
+	if (!metric->is_static)
+		table_sort(keys, *count, query);
+	return keys;
+}
+
+static void fill_total(const struct index_groups *groups, struct table *table)
+{
+	for (size_t column = 0; column < table->column_count; column++) {
+		const struct metric *metric = table->columns[column].choice.metric;
+		uint64_t total = 0;
+
+		for (size_t i = 0; !metric->is_static && i < groups->count; i++)
+			total += values_at(&groups->sums, i, metric);
+		table->base[column] = table->values[column] = values_convert(metric, total);
+	}
+	table->rows[0].name = "<Total>";
+}
+
+void view_index(struct session *session, size_t index, const struct query *query,
+		struct table *table)
+{
+	const struct index_object *object = object_at(session, index);
+	struct diag_list diags = {0};
+	struct filter_program *program;
+	struct index_groups groups;
+
+	table_init(table, query, COLUMNS_EXCLUSIVE);
+	table->title = arena_strdup(&table->arena, object->title);
+	if (filter_compile(session, object->expression, &program, &diags) != STATUS_OK)
+		abort(); /* it was right when it was defined */
+	diag_fini(&diags);
+	index_group(session, program, &groups);
+	filter_program_free(program);
+
+	size_t count;
+	struct sort_key *keys = ordered(&groups, query, &count);
+
+	count++;
+	table_set_rows(table, query->limit && count > query->limit ? query->limit : count);
+	fill_total(&groups, table);
+	for (size_t row = 1; row < table->row_count; row++) {
+		uint32_t group = keys[row - 1].index;
+
+		table->rows[row].id = group + 1;
+		table->rows[row].name =
+			label_of(session, object, &table->arena, groups.values[group]);
+		for (size_t column = 0; column < table->column_count; column++)
+			table->values[row * table->column_count + column] =
+				value_of(&groups, group, table->columns[column].choice.metric);
+	}
+	free(keys);
+	index_groups_fini(&groups);
+}
+
+void view_threads(struct session *session, const struct query *query, struct table *table)
+{
+	view_index(session, INDEX_THREADS, query, table);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Scans.  The runs of a process are dealt out in stretches of equal numbers of rows, one per
+ * thread; small processes are not worth a thread.
+ */
+#include "analysis/scan.h"
+
+#include "analysis/filter_program.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS_PER_THREAD = 200000, THREADS_MAX = 64 };
+
+struct run_list {
+	VEC(struct event_run) runs;
+	size_t rows;
+};
+
+/* One thread's part: rows [first, end) of the list. */
+struct part {
+	const struct session *session;
+	const struct session_process *process;
+	const struct run_list *list;
+	size_t first, end;
+	void (*visit)(const struct scan_piece *piece, void *state);
+	void *state;
+	struct filter_slot *slots[SESSION_FILTERS];
+};
+
+size_t scan_threads(void)
+{
+	cpu_set_t allowed;
+	int count = sched_getaffinity(0, sizeof(allowed), &allowed) ? 1 : CPU_COUNT(&allowed);
+
+	return count < THREADS_MAX ? (size_t)count : THREADS_MAX;
+}
+
+static void add_run(const struct event_run *run, void *arg)
+{
+	struct run_list *list = arg;
+
+	*vec_push(&list->runs) = *run;
+	list->rows += run->count;
+}
+
+static bool is_filtered(const struct session *session)
+{
+	for (size_t i = 0; i < SESSION_FILTERS; i++)
+		if (session->filters[i].program)
+			return true;
+	return false;
+}
+
+/* Chooses rows of at most FILTER_ROWS. */
+static void visit_chunk(const struct part *part, struct scan_piece *piece)
+{
+	struct filter_rows rows = {part->session, part->process, piece->run};
+	uint8_t chosen[FILTER_ROWS];
+
+	memset(chosen, 1, piece->run->count);
+	for (size_t i = 0; i < SESSION_FILTERS; i++)
+		if (part->slots[i])
+			filter_choose(part->session->filters[i].program, part->slots[i], &rows,
+				      chosen);
+	piece->measuring.chosen = chosen;
+	part->visit(piece, part->state);
+}
+
+static void visit_run(const struct part *part, const struct event_run *run)
+{
+	struct scan_piece piece = {
+		.session = part->session,
+		.process = part->process,
+		.run = run,
+		.measuring = {.first_thread = run->thread == part->process->first_thread,
+			      .counter = part->process->counters,
+			      .fate = part->process->process->heap.fate},
+	};
+
+	if (!is_filtered(part->session)) {
+		part->visit(&piece, part->state);
+		return;
+	}
+	for (size_t row = 0; row < run->count; row += FILTER_ROWS) {
+		size_t left = run->count - row;
+		struct event_run chunk =
+			event_run_part(run, row, left < FILTER_ROWS ? left : FILTER_ROWS);
+
+		piece.run = &chunk;
+		visit_chunk(part, &piece);
+	}
+}
+
+static void *run_part(void *arg)
+{
+	struct part *part = arg;
+	size_t at = 0;
+
+	for (size_t i = 0; i < SESSION_FILTERS; i++)
+		if (part->session->filters[i].program)
+			part->slots[i] = filter_slots(part->session->filters[i].program);
+	for (size_t i = 0; i < part->list->runs.count && at < part->end; i++) {
+		const struct event_run *run = &part->list->runs.items[i];
+		size_t first = part->first > at ? part->first - at : 0;
+		size_t end = part->end - at < run->count ? part->end - at : run->count;
+
+		if (first < end) {
+			struct event_run mine = event_run_part(run, first, end - first);
+
+			visit_run(part, &mine);
+		}
+		at += run->count;
+	}
+	for (size_t i = 0; i < SESSION_FILTERS; i++)
+		free(part->slots[i]);
+	return NULL;
+}
+
+void scan_process(const struct session *session, const struct session_process *process,
+		  void (*visit)(const struct scan_piece *piece, void *state), void *const *states)
+{
+	struct run_list list = {0};
+	struct part parts[THREADS_MAX];
+	pthread_t threads[THREADS_MAX];
+	size_t count = scan_threads(), started = 1;
+
+	for (int kind = 0; kind < EVENTS_KINDS; kind++)
+		events_for_each_run(process->process, (enum event_kind)kind, add_run, &list);
+	if (count > list.rows / ROWS_PER_THREAD + 1)
+		count = list.rows / ROWS_PER_THREAD + 1;
+	for (size_t i = 0; i < count; i++)
+		parts[i] = (struct part){
+			.session = session,
+			.process = process,
+			.list = &list,
+			.first = list.rows / count * i,
+			.end = i + 1 < count ? list.rows / count * (i + 1) : list.rows,
+			.visit = visit,
+			.state = states[i],
+		};
+	while (started < count &&
+	       !pthread_create(&threads[started], NULL, run_part, &parts[started]))
+		started++;
+	run_part(&parts[0]);
+	for (size_t i = 1; i < started; i++)
+		pthread_join(threads[i], NULL);
+	for (size_t i = started; i < count; i++) /* no thread was to be had */
+		run_part(&parts[i]);
+	vec_fini(&list.runs);
+}

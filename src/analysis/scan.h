@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The one way over the events: those that the filter and the selections choose, as pieces of
+ * runs, by as many threads as there are processors.  Private to this room.
+ */
+#ifndef HELIO_ANALYSIS_SCAN_H
+#define HELIO_ANALYSIS_SCAN_H
+
+#include "analysis/session.h"
+
+/* A piece of a run, at most FILTER_ROWS long where some of its rows are not chosen. */
+struct scan_piece {
+	const struct session *session;
+	const struct session_process *process;
+	const struct event_run *run;
+	struct measuring measuring; /* all but the sums */
+};
+
+/* How many threads a scan may use: that many states are to be made. */
+size_t scan_threads(void);
+/*
+ * Calls visit(piece, states[i]) for all pieces of a process; a state is used by one thread at a
+ * time.  Which pieces go to which state depends on the number of threads: what is made of all
+ * states together must not.
+ */
+void scan_process(const struct session *session, const struct session_process *process,
+		  void (*visit)(const struct scan_piece *piece, void *state), void *const *states);
+
+#endif
