@@ -4,6 +4,7 @@
  * is (path, build-id), so the same function in several processes is one.
  * Every distinct location of a process is looked up once.
  */
+#include "analysis/place.h"
 #include "analysis/session.h"
 
 #include "base/strbuf.h"
@@ -47,6 +48,9 @@ void symbols_init(struct session *session)
 		[FUNCTION_TRUNCATED] = "<Truncated-stack>",
 		[FUNCTION_UNWIND_FAILED] = "<Stack-unwind-failed>",
 		[FUNCTION_NO_STACK] = "<no call stack recorded>",
+		[FUNCTION_RECORD_COUNTS] = "collector_record_counters",
+		[FUNCTION_FINAL_COUNTS] = "collector_final_counters",
+		[FUNCTION_LOST_COUNTS] = "collector_hwcs_out_of_range",
 	};
 	struct load_object *unknown = vec_push(&session->objects);
 
@@ -89,8 +93,8 @@ static const char *find_archive(struct session *session, const struct experiment
 	return access(copy, R_OK) ? NULL : copy;
 }
 
-static uint32_t intern_object(struct session *session, const struct experiment *experiment,
-			      const struct map_file *file)
+uint32_t place_object(struct session *session, const struct experiment *experiment,
+		      const struct map_file *file)
 {
 	char *key = file->build_id[0] ? xasprintf("%s\n%s", file->path, file->build_id)
 				      : xasprintf("%s\n\n%llu\n%llu", file->path,
@@ -181,6 +185,12 @@ static uint32_t pseudo_function(uint64_t pc)
 		return FUNCTION_UNWIND_FAILED;
 	case FORMAT_PC_NO_STACK:
 		return FUNCTION_NO_STACK;
+	case FORMAT_PC_RECORD_COUNTS:
+		return FUNCTION_RECORD_COUNTS;
+	case FORMAT_PC_FINAL_COUNTS:
+		return FUNCTION_FINAL_COUNTS;
+	case FORMAT_PC_LOST_COUNTS:
+		return FUNCTION_LOST_COUNTS;
 	default:
 		return FUNCTION_UNKNOWN;
 	}
@@ -227,6 +237,30 @@ static uint32_t resolve(struct session *session, const struct experiment_map *ma
 	return function_at(session, objects[segment->file], location->pc - segment->bias);
 }
 
+uint32_t symbols_place(struct session *session, const struct experiment *experiment,
+		       const struct process *process, uint32_t location, uint32_t *object,
+		       uint64_t *address)
+{
+	const struct stack_location *at = &process->stacks.locations.items[location];
+	uint32_t found = experiment_map_find(&process->map, at->pc, at->epoch);
+	const struct map_segment *segment;
+
+	*object = OBJECT_UNKNOWN;
+	*address = at->pc;
+	if (at->pc < FORMAT_PC_LIMIT)
+		return pseudo_function(at->pc);
+	if (found == MAP_NONE)
+		return FUNCTION_UNKNOWN;
+	segment = &process->map.segments.items[found];
+	if (segment->function != MAP_NONE) {
+		*object = dynamic_object(session);
+		return dynamic_function(session, &process->map.functions.items[segment->function]);
+	}
+	*object = place_object(session, experiment, &process->map.files.items[segment->file]);
+	*address = at->pc - segment->bias;
+	return function_at(session, *object, *address);
+}
+
 uint32_t *symbols_resolve(struct session *session, const struct experiment *experiment,
 			  const struct process *process)
 {
@@ -236,7 +270,7 @@ uint32_t *symbols_resolve(struct session *session, const struct experiment *expe
 	uint32_t *objects = xmalloc(map->files.count * sizeof(*objects));
 
 	for (size_t i = 0; i < map->files.count; i++)
-		objects[i] = intern_object(session, experiment, &map->files.items[i]);
+		objects[i] = place_object(session, experiment, &map->files.items[i]);
 	for (size_t i = 0; i < count; i++) {
 		const struct stack_location *location = &process->stacks.locations.items[i];
 
@@ -246,6 +280,33 @@ uint32_t *symbols_resolve(struct session *session, const struct experiment *expe
 	}
 	free(objects);
 	return functions;
+}
+
+const char *place_of_code(struct session *session, const struct experiment *experiment,
+			  const struct process *process, uint32_t location, enum name_style style)
+{
+	const struct stack_location *at = &process->stacks.locations.items[location];
+	uint32_t segment = experiment_map_find(&process->map, at->pc, at->epoch);
+
+	if (at->pc < FORMAT_PC_LIMIT)
+		return symbols_name(session, pseudo_function(at->pc), style);
+	if (segment == MAP_NONE)
+		return arena_printf(&session->arena, "<Unknown> @ 0x%08llx",
+				    (unsigned long long)at->pc);
+
+	const struct map_segment *code = &process->map.segments.items[segment];
+	uint32_t function =
+		code->function != MAP_NONE
+			? dynamic_function(session, &process->map.functions.items[code->function])
+			: function_at(session,
+				      place_object(session, experiment,
+						   &process->map.files.items[code->file]),
+				      at->pc - code->bias);
+	uint64_t base = code->bias + session->functions.items[function].address;
+
+	return arena_printf(&session->arena, "%s + 0x%08llx",
+			    symbols_name(session, function, style),
+			    (unsigned long long)(at->pc - base));
 }
 
 void symbols_report(struct session *session)

@@ -56,6 +56,8 @@ enum row_mark {
 	ROW_CALLEE,
 };
 
+enum row_kind { ROW_LISTED, ROW_SOURCE, ROW_INDEX, ROW_INSTRUCTION };
+
 struct row {
 	const char *name;
 	const char *object; /* path of the load object, or NULL */
@@ -69,6 +71,12 @@ struct row {
 	uint32_t block;	 /* callers-callees: rows with one number belong together */
 	enum row_mark mark;
 	bool last_child; /* call tree: no sibling follows */
+	/* listings */
+	enum row_kind kind;
+	bool no_values;	  /* the line has no code: its fields stay empty */
+	bool hot;	  /* a value is above the threshold */
+	uint32_t line;	  /* in the source; 0: none */
+	uint64_t address; /* of an instruction */
 };
 
 /* Ids of the functions that stand for something else than code. */
@@ -78,6 +86,9 @@ enum {
 	FUNCTION_TRUNCATED,	/* <Truncated-stack> */
 	FUNCTION_UNWIND_FAILED, /* <Stack-unwind-failed> */
 	FUNCTION_NO_STACK,	/* <no call stack recorded> */
+	FUNCTION_RECORD_COUNTS, /* collector_record_counters and so on: see format.h */
+	FUNCTION_FINAL_COUNTS,
+	FUNCTION_LOST_COUNTS,
 	FUNCTION_FIRST_REAL,
 };
 
@@ -139,6 +150,37 @@ const struct metric *tree_part_metric(const struct query *query);
  */
 void view_call_tree(struct session *session, const struct query *query,
 		    const struct tree_part *part, struct table *table);
+/* Instructions, "f + 0x0000001c", and source lines, "f, line 23 in "a.c"", that stacks go through. */
+void view_pcs(struct session *session, const struct query *query, struct table *table);
+void view_lines(struct session *session, const struct query *query, struct table *table);
+
+/* What a listing of code is asked for. */
+struct listing_request {
+	uint32_t function;
+	unsigned threshold; /* percent of a column's largest value from which a line is hot */
+	const struct source_search *search; /* but for the archives, which are added */
+	bool intel;			    /* syntax of the disassembly */
+	bool hex;			    /* … with the bytes */
+};
+/* What stands above it. Strings live as long as the table; NULL: unknown. */
+struct listing_header {
+	const char *source, *source_found; /* found: where, if not there */
+	bool source_missing, source_newer;
+	const char *unit; /* what the object file was made from */
+	const char *load_object, *provenance;
+};
+/*
+ * Annotated source of the file that holds the function's first instruction, with all that the
+ * load object has of it.  False: no line is known; the reason is in diags.
+ */
+bool view_source(struct session *session, const struct query *query,
+		 const struct listing_request *request, struct listing_header *header,
+		 struct table *table, struct diag_list *diags);
+/* Annotated disassembly of a function, its source lines between. False: no code. */
+bool view_disassembly(struct session *session, const struct query *query,
+		      const struct listing_request *request, struct listing_header *header,
+		      struct table *table, struct diag_list *diags);
+
 /* Load objects with exclusive and inclusive metrics; <Unknown> holds what belongs to none. */
 void view_objects(struct session *session, const struct query *query, struct table *table);
 /* One row per thread: name "Process 1, Thread 2 (tid 123)", exclusive metrics. */

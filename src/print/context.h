@@ -8,11 +8,20 @@
 #define HELIO_PRINT_CONTEXT_H
 
 #include "analysis/view.h"
+#include "object/source.h"
 #include "print/output.h"
 
 enum print_mode { MODE_TEXT, MODE_JSON, MODE_DELIMITED };
 
 enum view_mode { VIEW_USER, VIEW_EXPERT, VIEW_MACHINE };
+
+/* How code is listed: command_source.c. */
+struct code_settings {
+	unsigned source_threshold, code_threshold; /* percent */
+	bool intel, hex;
+	VEC(char *) path;	     /* directories with sources */
+	VEC(struct source_map) maps; /* their strings are ours */
+};
 
 struct print {
 	const char *program;	 /* "helio print" or "er_print": begins the messages */
@@ -22,6 +31,7 @@ struct print {
 	char delimiter;
 	enum view_mode view_mode;
 	struct output output;
+	struct code_settings code;
 	VEC(uint32_t) fragment;	   /* functions of csingle, cprepend, … */
 	struct diag_list warnings; /* of opening the experiments */
 	bool ask;		   /* a person sits at stdin: questions may be asked */

@@ -137,6 +137,7 @@ static int run(struct print *print, struct arguments *arguments)
 	const struct planned *mode = first_of(&arguments->plan, command_printmode);
 	bool opened;
 
+	code_settings_init(&print->code);
 	if (mode && mode->count)
 		command_set_mode(print, mode->arguments[0]);
 	opened = (arguments->experiments.count || needs_session(&arguments->plan)) &&
@@ -151,6 +152,7 @@ static int run(struct print *print, struct arguments *arguments)
 		session_free(print->session);
 	}
 	vec_fini(&print->fragment);
+	code_settings_fini(&print->code);
 	diag_fini(&print->warnings);
 	if (print->exit_status)
 		return print->exit_status;

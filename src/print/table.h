@@ -11,6 +11,7 @@ enum table_shape {
 	SHAPE_BLOCKS, /* callers-callees: a header before each block */
 	SHAPE_SINGLE, /* one block in three parts: callers, the function, callees */
 	SHAPE_TREE,   /* names drawn as a tree */
+	SHAPE_LISTING, /* lines of code: "## " before hot ones, values only where there is code */
 };
 
 /*

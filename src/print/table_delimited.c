@@ -98,6 +98,8 @@ static void put_row(struct delimited *out, const struct table *table, const stru
 			continue;
 		}
 		layout_field_text(text, table, row, field, segments);
+		if (table->rows[row].no_values)
+			text[0] = '\0';
 		text[strcspn(text, " ")] = '\0';
 		put_field(out, "", text);
 	}

@@ -59,6 +59,22 @@ static json_t *find_members(struct members *members, const struct table *table)
 	return metrics;
 }
 
+static void add_line(json_t *object, const struct row *row)
+{
+	static const char *const kinds[] = {
+		[ROW_LISTED] = "row",
+		[ROW_SOURCE] = "source",
+		[ROW_INDEX] = "index",
+		[ROW_INSTRUCTION] = "instruction",
+	};
+
+	json_object_set_new(object, "kind", json_string(kinds[row->kind]));
+	json_object_set_new(object, "line", row->line ? json_integer(row->line) : json_null());
+	if (row->kind == ROW_INSTRUCTION)
+		json_object_set_new(object, "address", json_integer((json_int_t)row->address));
+	json_object_set_new(object, "hot", json_boolean(row->hot));
+}
+
 static void add_place(json_t *object, const struct row *row, enum table_shape shape)
 {
 	static const char *const roles[] = {
@@ -68,7 +84,9 @@ static void add_place(json_t *object, const struct row *row, enum table_shape sh
 		[ROW_CALLEE] = "callee",
 	};
 
-	if (shape == SHAPE_TREE) {
+	if (shape == SHAPE_LISTING) {
+		add_line(object, row);
+	} else if (shape == SHAPE_TREE) {
 		json_object_set_new(object, "id", json_integer(row->id));
 		json_object_set_new(object, "parent",
 				    row->depth ? json_integer(row->parent) : json_null());
@@ -106,6 +124,8 @@ void table_print_json(struct print *print, const struct table *table, enum table
 			const struct member *member = &members.items[k];
 			double value = table->values[i * table->column_count + member->column];
 
+			if (row->no_values)
+				continue;
 			json_object_set_new(object, member->key, json_number(member->unit, value));
 		}
 		json_report_row(&report, object);

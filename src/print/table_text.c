@@ -13,6 +13,8 @@
 
 enum { HOT_PERCENT = 5 };
 
+#define HOT_MARK "## " /* of a listing */
+
 struct writer {
 	const struct output *output;
 	const struct table *table;
@@ -76,6 +78,8 @@ static void put_header(struct writer *writer)
 {
 	output_style(writer->output, STYLE_HEADER);
 	for (size_t line = 0; line < LAYOUT_HEADER_LINES; line++) {
+		if (writer->shape == SHAPE_LISTING)
+			put_blanks(&writer->line, strlen(HOT_MARK));
 		for (size_t i = 0; i < writer->layout->column_count; i++) {
 			const struct layout_column *column = &writer->layout->columns[i];
 			size_t length = strlen(column->header[line]);
@@ -117,8 +121,10 @@ static void put_column(struct writer *writer, size_t row, const struct layout_co
 			put_name(writer, &writer->table->rows[row], column->width);
 			return;
 		}
-		size_t length =
-			layout_field_text(text, writer->table, row, field, writer->segments);
+		size_t length = writer->table->rows[row].no_values
+					? 0
+					: layout_field_text(text, writer->table, row, field,
+							    writer->segments);
 
 		put_blanks(&writer->line, field->width - length + (i > 0));
 		strbuf_add(&writer->line, text, length);
@@ -133,6 +139,8 @@ static enum output_style row_style(const struct writer *writer, size_t row)
 
 	if (writer->table->rows[row].mark == ROW_CENTER)
 		return STYLE_CENTER;
+	if (writer->shape == SHAPE_LISTING)
+		return writer->table->rows[row].hot ? STYLE_HOT : STYLE_PLAIN;
 	if (field->kind == FIELD_NAME || field->kind == FIELD_ADDRESS || !row)
 		return STYLE_PLAIN;
 	double value = writer->table->values[row * writer->table->column_count + field->column];
@@ -147,6 +155,9 @@ static void put_row(struct writer *writer, size_t row)
 	enum output_style style = writer->output->color ? row_style(writer, row) : STYLE_PLAIN;
 	char mark = writer->table->rows[row].mark == ROW_CENTER ? '*' : ' ';
 
+	if (writer->shape == SHAPE_LISTING)
+		strbuf_printf(&writer->line, "%-*s", (int)strlen(HOT_MARK),
+			      writer->table->rows[row].hot ? HOT_MARK : "");
 	for (size_t i = 0; i < writer->layout->column_count; i++) {
 		put_gap(writer, i, mark);
 		put_column(writer, row, &writer->layout->columns[i]);

@@ -146,7 +146,7 @@ static void parsed(const char *expected, int argc, char **argv)
 	parsed(expected, (int)(sizeof((char *[]){"print", __VA_ARGS__}) / sizeof(char *)),         \
 	       (char *[]){"print", __VA_ARGS__, NULL})
 
-static void command_lines(void **state)
+static void lines_of_commands(void **state)
 {
 	PARSED("functions calltree | a.er", "-functions", "-calltree", "a.er");
 	PARSED("functions | a.er b.er", "a.er", "--functions", "b.er");
@@ -233,7 +233,7 @@ int main(void)
 		cmocka_unit_test(messages),
 		cmocka_unit_test(promised_commands_run),
 		cmocka_unit_test(lines_are_split),
-		cmocka_unit_test(command_lines),
+		cmocka_unit_test(lines_of_commands),
 		cmocka_unit_test(word_starts),
 		cmocka_unit_test(completion),
 		cmocka_unit_test(json_strings),
