@@ -83,12 +83,13 @@ struct thread {
 		blocked; /* of our signals, those that the program believes it blocks: a bit each */
 	uint32_t vfork_index;		/* of the vfork under way */
 	uint32_t vfork_blocked;		/* `blocked` of its child, which runs on our memory */
+	bool lends_memory;		/* perhaps: a child that runs on it was made */
 	uint64_t stack_low, stack_high; /* readable without care; 0: unknown */
 	void *(*start_routine)(void *);
 	void *start_argument;
 	struct lane lane; /* of `profile` */
 	struct lane traces[TRACE_KINDS];
-	uint32_t inside; /* depth of traced calls: what they call is theirs */
+	uint32_t inside;		/* depth of traced calls: what they call is theirs */
 	uint64_t counted[COUNTERS_MAX]; /* by counter: what has been said of its exact count */
 	struct clock_account clock;
 	struct call_place continued;   /* what the thread waits for in our handler */

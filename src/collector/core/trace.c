@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/core/trace.h"
 
+#include "collector/core/control.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
 #include "collector/sources/clock.h"
 #include "format/varint.h"
+
+#include <sys/mman.h>
 
 enum {
 	RECORD_MAX = 2 + VARINT_MAX + 2 * VARINT_MAX + TRACE_FIELDS_MAX * VARINT_MAX,
@@ -21,6 +24,10 @@ static const struct trace_source *const sources[TRACE_KINDS] = {
 static bool is_on[TRACE_KINDS];
 static struct blockfile files[TRACE_KINDS];
 static _Atomic uint32_t texts[TRACE_KINDS]; /* numbers given out */
+
+/* Not 0 in the process whose files these are: the kernel clears it in every child with memory of
+ * its own, however that was made. NULL: it cannot. */
+static uint32_t *mark;
 
 bool trace_read_param(char key, const char *value)
 {
@@ -51,10 +58,25 @@ static int create(enum trace_kind kind)
 	return blockfile_create(&files[kind], collector.directory, format_traces[kind].file, room);
 }
 
+static void set_mark(void)
+{
+	enum { SIZE = 4096 };
+
+	if (!mark)
+		mark = sys_mmap(SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (mark && sys_call(SYS_madvise, mark, SIZE, MADV_WIPEONFORK, 0)) {
+		sys_munmap(mark, SIZE);
+		mark = NULL;
+	}
+	if (mark)
+		*mark = 1;
+}
+
 int trace_open(void)
 {
 	int result = 0;
 
+	set_mark();
 	for (int kind = 0; kind < TRACE_KINDS && !result; kind++)
 		if (is_on[kind])
 			result = create(kind);
@@ -84,14 +106,36 @@ void trace_abandon(void)
 	}
 }
 
+/* collector_is_ours, mostly without a system call. */
+static inline bool is_ours(struct thread *thread)
+{
+	if (mark && *mark && !thread->lends_memory)
+		return !atomic_load_explicit(&collector.silent, memory_order_relaxed);
+	if (!collector_is_ours())
+		return false;
+	thread->lends_memory = false;
+	return true;
+}
+
+/* clock_is_recording, mostly without a look at the clock. */
+static inline bool is_recording(const struct thread *thread)
+{
+	bool stands;
+
+	if (collector.window_start_ns | collector.window_end_ns | thread->open.start_ns |
+	    thread->open.end_ns)
+		return clock_is_recording(thread, clock_now_ns());
+	control_recorded_ns(0, &stands);
+	return !stands;
+}
+
 struct thread *trace_enter(enum trace_kind kind)
 {
 	if (!is_on[kind] || !atomic_load_explicit(&collector.recording, memory_order_relaxed))
 		return NULL;
 	struct thread *thread = thread_current();
 
-	if (!thread || thread->inside || !collector_is_ours() ||
-	    !clock_is_recording(thread, clock_now_ns()))
+	if (!thread || thread->inside || !is_ours(thread) || !is_recording(thread))
 		return NULL;
 	thread->inside++;
 	return thread;
@@ -174,6 +218,17 @@ bool trace_event(struct thread *thread, enum trace_kind kind, unsigned type, uin
 		 uint32_t stack, const uint64_t *fields)
 {
 	thread_lock(thread);
+	bool done = trace_event_locked(thread, kind, type, time_ns, stack, fields);
+
+	thread_unlock(thread);
+	return done;
+}
+
+bool trace_event_here(struct thread *thread, enum trace_kind kind, unsigned type, uint64_t time_ns,
+		      const uint64_t *fields)
+{
+	thread_lock(thread);
+	uint32_t stack = stack_of_caller(thread);
 	bool done = trace_event_locked(thread, kind, type, time_ns, stack, fields);
 
 	thread_unlock(thread);

@@ -60,6 +60,9 @@ uint32_t trace_stack(struct thread *thread);
  */
 bool trace_event(struct thread *thread, enum trace_kind kind, unsigned type, uint64_t time_ns,
 		 uint32_t stack, const uint64_t *fields);
+/* The same, with the call stack of the wrapped function's caller. */
+bool trace_event_here(struct thread *thread, enum trace_kind kind, unsigned type, uint64_t time_ns,
+		      const uint64_t *fields);
 /* As trace_event, in a handler, which holds the thread's lock already. */
 bool trace_event_locked(struct thread *thread, enum trace_kind kind, unsigned type,
 			uint64_t time_ns, uint32_t stack, const uint64_t *fields);

@@ -105,6 +105,9 @@ __attribute__((used)) static void before_vfork(void)
 	char name_room[LINEAGE_ROOM];
 	struct text name = TEXT_ON(name_room);
 
+	thread = thread_current_if_known();
+	if (thread)
+		thread->lends_memory = true;
 	if (!lineage_following() || !collector_is_ours())
 		return;
 	thread = atomic_load(&collector.recording) ? thread_current() : NULL;
