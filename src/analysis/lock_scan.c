@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Each event is led to its lock by (processes, address); an address that was never seen is
+ * Each event is led to its lock by (family, processes, address); an address that was never seen is
  * looked up once, and what turns out to be a variable of a load object goes to the lock of
  * that variable.
  */
@@ -32,29 +32,35 @@ static uint32_t add_lock(struct lock_scan *scan, struct hash_map *map, uint64_t 
 	return lock;
 }
 
-static uint32_t lock_of_address(struct lock_scan *scan, uint64_t address)
+/* Addresses are used again, for other things too. A lock that is read and written is one. */
+static unsigned family_of(unsigned type)
+{
+	return type == SYNC_WRITE_LOCK ? SYNC_READ_LOCK : type;
+}
+
+static uint32_t lock_of_address(struct lock_scan *scan, unsigned family, uint64_t address)
 {
 	struct session *session = scan->session;
 	uint64_t key = pack(scan->image, address);
-	uint32_t known = hash_map_get(&scan->addresses, key);
+	uint32_t known = hash_map_get(&scan->addresses[family], key);
 	struct place place;
 
 	if (known != HASH_NONE)
 		return known;
 	if (!place_of_data(session, scan->experiment, scan->process, address, &place))
 		return add_lock(
-			scan, &scan->addresses, key,
+			scan, &scan->addresses[family], key,
 			arena_printf(&session->arena, "0x%llx", (unsigned long long)address), NULL);
-	known = add_lock(scan, &scan->variables, pack(place.object, place.address), place.name,
-			 session->objects.items[place.object].path);
-	return hash_map_put(&scan->addresses, key, known);
+	known = add_lock(scan, &scan->variables[family], pack(place.object, place.address),
+			 place.name, session->objects.items[place.object].path);
+	return hash_map_put(&scan->addresses[family], key, known);
 }
 
 static uint32_t lock_of(struct lock_scan *scan, const struct event_run *run, size_t row)
 {
 	if (run->type[row] == SYNC_JOIN)
-		return add_lock(scan, &scan->joins, scan->image, "<threads>", NULL);
-	return lock_of_address(scan, run->field[SYNC_OBJECT][row]);
+		return add_lock(scan, &scan->addresses[SYNC_JOIN], scan->image, "<threads>", NULL);
+	return lock_of_address(scan, family_of(run->type[row]), run->field[SYNC_OBJECT][row]);
 }
 
 static void count_thread(struct hash_map *seen, uint32_t lock, uint32_t thread, uint32_t *count)
@@ -157,9 +163,10 @@ void lock_scan_run(struct lock_scan *scan, struct session *session)
 void lock_scan_fini(struct lock_scan *scan)
 {
 	vec_fini(&scan->locks);
-	hash_map_fini(&scan->addresses);
-	hash_map_fini(&scan->variables);
-	hash_map_fini(&scan->joins);
+	for (unsigned family = 0; family < SYNC_TYPES; family++) {
+		hash_map_fini(&scan->addresses[family]);
+		hash_map_fini(&scan->variables[family]);
+	}
 	hash_map_fini(&scan->waiters);
 	hash_map_fini(&scan->holders);
 }

@@ -33,8 +33,8 @@ struct lock_scan {
 	VEC(struct lock) locks;
 	struct lock total;
 	/* its own */
-	struct hash_map addresses, variables, joins; /* → lock */
-	struct hash_map waiters, holders;	     /* lock << 32 | thread: those seen */
+	struct hash_map addresses[SYNC_TYPES], variables[SYNC_TYPES]; /* by family, → lock */
+	struct hash_map waiters, holders; /* lock << 32 | thread: those seen */
 };
 
 void lock_scan_run(struct lock_scan *scan, struct session *session);

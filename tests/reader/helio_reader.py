@@ -30,6 +30,8 @@ PSEUDO = {1: '<Truncated-stack>', 2: '<Stack-unwind-failed>', 3: '<Unknown>', 4:
           5: 'collector_record_counters', 6: 'collector_final_counters', 7: 'collector_hwcs_out_of_range'}
 # Trace files: the fields (~ near, $ text), and the types with the number of fields of a brief record.
 TRACE_FILES = {
+    'synctrace': (('~object', 'waited_ns', 'errno', '~owner'), dict.fromkeys(
+        ('mutex', 'condition', 'read lock', 'write lock', 'semaphore', 'barrier', 'join', 'spin lock', 'futex'), 2)),
     'hwcounters': (('counter', 'value', '~address'), {'overflow': 2, 'recording': 2, 'final': 2, 'lost': 2}),
 }
 

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Synchronization tracing. The targets let each wait last for a known time, measure it themselves
+and make known numbers of calls that need not wait.
+"""
+from harness import test
+
+ROUNDS, MS, CALLS = 3, 20, 1000
+# kind of wait: what `locks` calls what is waited for
+KINDS = {
+    'mutex': 'the_mutex (mutex)', 'timedmutex': 'timed_mutex (mutex)', 'heapmutex': None, 'stackmutex': None, 'c11mutex': 'c11_mutex (mutex)',
+    'read': 'read_lock (read lock)', 'write': 'write_lock (write lock)', 'spin': 'spin (spin lock)', 'semaphore': 'semaphore (semaphore)',
+    'barrier': 'barrier (barrier)', 'condition': 'condition (condition)', 'futex': 'futex_word (futex)', 'join': '<threads> (join)',
+    'timeout': 'late_condition (condition)'}
+
+
+def trace(t, threshold, target='locks', engine=None, clock='on', ms=MS, calls=CALLS):
+    return t.collect(t.target(target), ROUNDS, ms, calls, engine=engine, options=('-s', threshold, '-p', clock))
+
+
+def waits(t, result):
+    """{function: (seconds, count)}"""
+    rows = t.functions(result.experiment, 'i.sync', 'i.syncn')
+    return {name: (row['i.sync'], row['i.syncn']) for name, row in rows.items()}
+
+
+def locks(t, result):
+    return {row['name']: row for row in t.print(result.experiment, '-locks')[0]['rows']}
+
+
+def near(t, seconds, measured, what):
+    """The program measures around the call: never less, and hardly more unless it loses the processor there."""
+    t.check(0.7 * measured <= seconds <= measured, f'{what}: {seconds:.6f} s of {measured:.6f} s')
+
+
+def check_waits(t, result, kinds, name, exact=True):
+    found, truth = waits(t, result), result.truth()
+    for kind in kinds:
+        function = name.format(kind)
+        t.check(function in found, f'no waits in {function}')
+        seconds, count = found[function]
+        near(t, seconds, truth[f'{kind}.waited'], f'{function} waited')
+        t.check(count == ROUNDS if exact else count >= ROUNDS, f'{function}: {count} waits, not {ROUNDS}')
+    return found
+
+
+@test(alone=True, engines=True)
+def of_known_length(t, engine):
+    """Each kind of wait, with a clock beside it; calls that need not wait leave no trace."""
+    result = trace(t, 'on', engine=engine)
+    found = check_waits(t, result, set(KINDS) - {'condition', 'timeout'}, 'wait_{}')
+    check_waits(t, result, ('condition', 'timeout'), 'wait_{}', exact=False)  # their mutexes may be waited for, too
+    for function in ('call_mutex', 'call_others'):
+        t.equal(found.get(function, (0, 0))[1], 0, f'waits in {function}')
+
+
+@test(alone=True)
+def every_call(t):
+    """-s all: the numbers of calls are those of the program; without a clock the threads are there all the same."""
+    result = trace(t, 'all', clock='off')
+    found = check_waits(t, result, set(KINDS) - {'condition', 'timeout'}, 'wait_{}')
+    t.equal(found['call_mutex'][1], CALLS, 'calls in call_mutex')
+    t.equal(found['call_others'][1], 5 * CALLS, 'calls in call_others')
+    t.equal(found['wait_condition'][1], 2 * ROUNDS, 'calls in wait_condition')  # a mutex and a condition
+    process = t.read(result.experiment)['']
+    t.equal(len(process['threads']), 2 + ROUNDS, 'threads')
+    t.equal(len(process['traces']['synctrace']), found['<Total>'][1], 'events by the second reader')
+    t.near(sum(event['waited_ns'] for event in process['traces']['synctrace']) / 1e9, found['<Total>'][0], 'waited by the second reader', 1e-6)
+    # by a second count: the third argument twice as large
+    more = waits(t, trace(t, 'all', clock='off', calls=2 * CALLS))
+    t.equal(more['<Total>'][1] - found['<Total>'][1], 6 * CALLS, 'more calls')
+
+
+@test(alone=True)
+def below_the_threshold(t):
+    """Waits of 20 ms, a threshold of 10 s: nothing; of 5 ms: those waits and no others."""
+    result = trace(t, '10s')
+    t.equal(t.read(result.experiment)['']['traces']['synctrace'], [], 'events above 10 s')
+    found = check_waits(t, trace(t, '5000'), KINDS, 'wait_{}')
+    t.equal(found['<Total>'][1], ROUNDS * len(KINDS), 'waits above 5 ms')
+
+
+@test(alone=True)
+def by_lock(t):
+    result = trace(t, '1000')
+    found, truth = locks(t, result), result.truth()
+    for kind, name in KINDS.items():
+        if name:
+            t.check(name in found, f'no {name} in {sorted(found)}')
+            near(t, found[name]['sync'], truth[f'{kind}.waited'], name)
+            t.check(found[name]['object'] == t.target('locks') or kind == 'join', f'{name} is of {found[name]["object"]}')
+    heap = f'0x{int(truth["heapmutex.address"]):x} (mutex)'
+    t.equal(found[heap]['syncn'], ROUNDS, 'waits for the mutex on the heap')
+    t.equal(found['late_condition (condition)']['failed'], ROUNDS, 'timeouts')
+    # who had it: the first thread waits for the second one
+    detail = t.print(result.experiment, '-lock', 'the_mutex')[0]
+    pairs = [row for row in detail['rows'] if 'waiter' in row]
+    t.equal(len(pairs), 1, 'pairs of threads')
+    t.check('Thread 1 ' in pairs[0]['waiter'] and 'Thread 2 ' in pairs[0]['holder'], f'{pairs[0]}')
+    stacks = [row['frames'] for row in detail['rows'] if 'frames' in row]
+    t.check(len(stacks) == 1 and stacks[0][0].startswith('wait_mutex + ') and stacks[0][1].startswith('main + '), f'{stacks}')
+
+
+@test(alone=True)
+def of_cxx(t):
+    """The classes of C++20, which wait by POSIX threads or by futexes."""
+    result = trace(t, '1000', target='locks_cxx')
+    check_waits(t, result, ('mutex', 'recursive', 'timed', 'shared', 'condition', 'in_vain', 'semaphore', 'latch', 'barrier', 'atomic',
+                            'future', 'join'), 'wait_{}()', exact=False)
