@@ -20,6 +20,8 @@ struct trace_reader {
 	uint64_t time, stack;
 	uint64_t near[TRACE_FIELDS_MAX];
 	uint16_t cpu;
+	uint64_t thread;
+	size_t first; /* row of the run that goes on */
 	uint64_t lost_bytes;
 };
 
@@ -124,6 +126,25 @@ static const uint8_t *read_cpu(struct trace_reader *reader, const uint8_t *in, c
 	return in;
 }
 
+/* The rows that were added since the last run are of the thread in force. */
+static void end_run(struct trace_reader *reader)
+{
+	struct experiment_trace *trace = reader->trace;
+
+	if (trace->count > reader->first)
+		*vec_push(&trace->runs) = (struct trace_run){.first = reader->first,
+							     .count = trace->count - reader->first,
+							     .thread = reader->thread};
+	reader->first = trace->count;
+}
+
+static const uint8_t *read_thread(struct trace_reader *reader, const uint8_t *in,
+				  const uint8_t *end)
+{
+	end_run(reader);
+	return varint_get(in, end, &reader->thread);
+}
+
 static const uint8_t *read_record(struct trace_reader *reader, const uint8_t *in,
 				  const uint8_t *end)
 {
@@ -131,6 +152,8 @@ static const uint8_t *read_record(struct trace_reader *reader, const uint8_t *in
 
 	if (tag == FORMAT_TAG_CPU)
 		return read_cpu(reader, in, end);
+	if (tag == FORMAT_TAG_THREAD)
+		return read_thread(reader, in, end);
 	if (tag == FORMAT_TRACE_TEXT)
 		return read_text(reader, in, end);
 	return read_event(reader, tag, in, end);
@@ -139,9 +162,8 @@ static const uint8_t *read_record(struct trace_reader *reader, const uint8_t *in
 static void read_block(struct trace_reader *reader, const struct block *block)
 {
 	const uint8_t *in = block->data, *end = in + block->used;
-	struct experiment_trace *trace = reader->trace;
-	size_t first = trace->count;
 
+	reader->thread = block->header.first;
 	reader->time = block->header.base_time < TIME_MAX_NS ? block->header.base_time : 0;
 	reader->stack = 0;
 	reader->cpu = PROFILE_NO_CPU;
@@ -153,10 +175,7 @@ static void read_block(struct trace_reader *reader, const struct block *block)
 		if (!in)
 			reader->lost_bytes += (uint64_t)(end - at);
 	}
-	if (trace->count > first)
-		*vec_push(&trace->runs) = (struct trace_run){.first = first,
-							     .count = trace->count - first,
-							     .thread = block->header.first};
+	end_run(reader);
 }
 
 static void report(const struct trace_reader *reader, const struct block_file *file,

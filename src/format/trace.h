@@ -11,7 +11,8 @@
  *   fields     the kind's, in order, each a varint of what its encoding says; without bit 6 only
  *              as many as the kind says for the type, and all others are 0
  *
- * Control records: FORMAT_TAG_CPU as in `profile`; FORMAT_TRACE_TEXT: number varint, length
+ * Control records: FORMAT_TAG_THREAD: number varint: the events that follow are of that thread, at
+ * first of the block's; FORMAT_TAG_CPU as in `profile`; FORMAT_TRACE_TEXT: number varint, length
  * varint, bytes: what a field of encoding FIELD_TEXT means by that number, in this file.
  */
 #ifndef HELIO_FORMAT_TRACE_H

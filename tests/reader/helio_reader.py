@@ -32,6 +32,8 @@ PSEUDO = {1: '<Truncated-stack>', 2: '<Stack-unwind-failed>', 3: '<Unknown>', 4:
 TRACE_FILES = {
     'synctrace': (('~object', 'waited_ns', 'errno', '~owner'), dict.fromkeys(
         ('mutex', 'condition', 'read lock', 'write lock', 'semaphore', 'barrier', 'join', 'spin lock', 'futex'), 2)),
+    'iotrace': (('descriptor', 'waited_ns', '$name', 'bytes', '~offset', 'errno'),
+                {'read': 4, 'write': 4, 'open': 3, 'close': 3, 'other': 3, 'wait': 3}),
     'hwcounters': (('counter', 'value', '~address'), {'overflow': 2, 'recording': 2, 'final': 2, 'lost': 2}),
 }
 
@@ -261,7 +263,7 @@ def read_stacks(data):
     return nodes, warnings
 
 
-def trace_block(name, time, payload, texts):
+def trace_block(name, thread, time, payload, texts):
     """The events of a block: dictionaries with time, cpu, stack, type and the fields of the file."""
     fields, types = TRACE_FILES[name]
     cursor = Cursor(payload)
@@ -269,6 +271,9 @@ def trace_block(name, time, payload, texts):
     before = dict.fromkeys(fields, 0)
     while cursor.more():
         tag = cursor.byte()
+        if tag == 0x80:
+            thread = cursor.varint()
+            continue
         if tag == 0x84:
             cpu = cursor.varint()
             continue
@@ -280,7 +285,7 @@ def trace_block(name, time, payload, texts):
         time += cursor.varint()
         if not tag & 0x20:
             stack += cursor.zigzag()
-        event = {'time': time, 'cpu': cpu, 'stack': stack, 'type': kind}
+        event = {'thread': thread, 'time': time, 'cpu': cpu, 'stack': stack, 'type': kind}
         for i, field in enumerate(fields):
             given = tag & 0x40 or i < types[kind]
             value = 0
@@ -302,7 +307,7 @@ def read_trace(name, data):
         if dropped:
             warnings.append(f'{name}: {dropped} events were dropped')
         try:
-            events += [{'thread': thread, **event} for event in trace_block(name, base, payload, texts)]
+            events += trace_block(name, thread, base, payload, texts)
         except (Damaged, IndexError) as damage:
             warnings.append(f'{name}: {damage}')
     for event in events:

@@ -26,7 +26,8 @@ static bool next_block(struct lane *lane, struct blockfile *file, uint32_t numbe
 	*lane = (struct lane){.block = block,
 			      .next = (uint8_t *)(block + 1),
 			      .end = (uint8_t *)block + LANE_BLOCK,
-			      .time = lane->time};
+			      .time = lane->time,
+			      .thread = number};
 	return true;
 }
 
@@ -75,4 +76,13 @@ uint8_t *lane_put_stack(struct lane *lane, uint8_t *out, uint32_t stack)
 	out = varint_put(out, zigzag_encode((int64_t)stack - (int64_t)lane->stack));
 	lane->stack = stack;
 	return out;
+}
+
+uint8_t *lane_put_thread(struct lane *lane, uint8_t *out, uint32_t number)
+{
+	if (lane->thread == number)
+		return out;
+	lane->thread = number;
+	*out++ = FORMAT_TAG_THREAD;
+	return varint_put(out, number);
 }

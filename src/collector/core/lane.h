@@ -18,6 +18,7 @@ struct lane {
 	uint64_t time;			 /* in force, in the unit of the file */
 	uint32_t stack;			 /* of the previous event */
 	uint32_t cpu;			 /* + 1; 0: not yet said in this block */
+	uint32_t thread;		 /* traces: whose events these are */
 	uint64_t near[TRACE_FIELDS_MAX]; /* previous values of fields */
 };
 
@@ -34,5 +35,9 @@ uint64_t lane_advance(struct lane *lane, uint64_t time);
 /* The two fields that events of all files share; they return what follows. */
 uint8_t *lane_put_cpu(struct lane *lane, uint8_t *out);
 uint8_t *lane_put_stack(struct lane *lane, uint8_t *out, uint32_t stack);
+
+/* In traces: the events that follow are of the thread `number`, which may have taken a block over.
+ */
+uint8_t *lane_put_thread(struct lane *lane, uint8_t *out, uint32_t number);
 
 #endif

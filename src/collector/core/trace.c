@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 
 enum {
-	RECORD_MAX = 2 + VARINT_MAX + 2 * VARINT_MAX + TRACE_FIELDS_MAX * VARINT_MAX,
+	RECORD_MAX = 3 + 2 * VARINT_MAX + 2 * VARINT_MAX + TRACE_FIELDS_MAX * VARINT_MAX,
 	TEXT_MAX = 1000,
 };
 
@@ -198,6 +198,7 @@ bool trace_event_locked(struct thread *thread, enum trace_kind kind, unsigned ty
 
 	if (!out)
 		return false;
+	out = lane_put_thread(lane, out, thread->number);
 	out = lane_put_cpu(lane, out);
 	unsigned count = field_count(format, type, fields);
 	unsigned tag = type | (count > format->brief[type] ? FORMAT_TRACE_ALL_FIELDS : 0);

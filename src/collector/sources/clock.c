@@ -269,7 +269,9 @@ static void emit(struct thread *thread, enum format_state state, int64_t *pendin
 {
 	int64_t us = *pending_ns / NS_PER_US;
 
-	if (us <= 0)
+	if (us <= 0 ||
+	    collector.engine ==
+		    ENGINE_NONE) /* without a clock a thread's times are only those of its life */
 		return;
 	if (!writer_event(thread, thread->clock.last.now_ns, state, (uint64_t)us, stack))
 		return;
