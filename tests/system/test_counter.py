@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Counter overflow profiling. The truth is what the target does by construction, and the kernel's own account of it
+(getrusage), which the target prints.
+"""
+import os
+import pathlib
+
+from harness import Skip, perf_allowed, test
+
+PAGE = 4096
+NOBODY = ('setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups')
+
+
+def need_events():
+    if not perf_allowed():
+        raise Skip('the kernel does not let this process use perf events with sigtrap')
+
+
+def counted(t, counters, *words, engine=None, options=()):
+    """The target recorded with such counters: (what it says of itself, functions, the reader's family)."""
+    need_events()
+    result = t.collect(t.target('faulter'), *words, engine=engine, options=('-h', counters, *options))
+    names = [c['name'] for c in t.read(result.experiment)['']['counters']]
+    metrics = [f'{flavour}.{name}' for name in names for flavour in 'ei']
+    return result.truth(), t.functions(result.experiment, *metrics), t.read(result.experiment)
+
+
+def value(functions, name, metric):
+    return functions.get(name, {}).get(metric, 0)
+
+
+def events_of(family, counter, kind='overflow', lineage=''):
+    process = family[lineage]
+    return [e for e in process['traces']['hwcounters'] if e['counter'] == counter and e['type'] == kind]
+
+
+@test(engines=True)
+def faults_of_a_function(t, engine):
+    """Each first touch of a page is one fault, in the function that touches, at the page's address."""
+    truth, functions, family = counted(t, 'page-faults,1,minor-faults,1', 'pages=1000', 'threads=2', engine=engine)
+    t.equal(value(functions, 'touch_fresh', 'e.page-faults'), 3000, 'faults of touch_fresh')
+    t.equal(value(functions, 'touch_fresh', 'e.minor-faults'), 3000, 'minor faults of touch_fresh')
+    t.equal(value(functions, 'work', 'i.page-faults'), 3000, 'faults below work')
+    low = int(truth['low'])
+    pages = [e['address'] for e in events_of(family, 0) if low <= e['address'] < low + 1000 * PAGE]
+    t.equal(len(set(pages)), len(pages), 'different pages')
+    t.check(all((address - low) % PAGE == 0 for address in pages), 'addresses are those of the touches')
+    # a fault that a clock event met in the kernel is counted, but its address is not known
+    t.check(len(pages) >= 990, f'{len(pages)} of 1000 addresses')
+    by_thread = {n: sum(e['value'] for e in events_of(family, 0) if e['thread'] == n) for n in (1, 2, 3)}
+    t.check(all(faults >= 1000 for faults in by_thread.values()), f'faults by thread: {by_thread}')
+
+
+@test
+def totals_are_the_kernels(t):
+    """What all functions have together is what getrusage says, less what the collector itself did."""
+    data = t.directory / 'data'
+    data.write_bytes(os.urandom(100 * PAGE))
+    truth, functions, _ = counted(t, 'minor-faults,1,major-faults,context-switches,1', 'pages=500', f'file={data}', 'sleeps=50')
+    for name, key, own in (('minor-faults', 'minor_faults', 40), ('major-faults', 'major_faults', 0), ('context-switches', 'switches', 0)):
+        t.near(value(functions, 'main', f'i.{name}'), truth[key], name, absolute=own)
+    t.equal(value(functions, 'touch_fresh', 'e.minor-faults'), 500, 'minor faults of touch_fresh')
+    t.near(value(functions, 'touch_file', 'e.major-faults'), truth['major_faults'], 'major faults of touch_file', absolute=2)
+    t.check(value(functions, 'sleep_often', 'i.context-switches') >= 50, 'each sleep is a switch')
+    t.remark = f'{truth["major_faults"]:.0f} major faults'
+
+
+@test
+def writes_to_a_variable(t):
+    """A watch point on a symbol counts each function's writes, and gives the address."""
+    truth, functions, family = counted(t, 'mem:watched:w', 'writes=500', 'threads=1', options=('-p', 'off'))
+    t.equal(value(functions, '<Total>', 'e.mem~watched~w'), 4000, 'all writes')
+    lost = value(functions, 'collector_hwcs_out_of_range', 'e.mem~watched~w')
+    t.check(lost <= 40, f'{lost} of 4000 signals were lost')
+    t.near(value(functions, 'write_often', 'e.mem~watched~w'), 3000, 'write_often', absolute=lost)
+    t.near(value(functions, 'write_seldom', 'e.mem~watched~w'), 1000, 'write_seldom', absolute=lost)
+    t.equal({e['address'] for e in events_of(family, 0)}, {int(truth['watched'])}, 'addresses')
+    t.remark = f'{lost} lost'
+
+
+@test
+def periods_and_what_is_left_over(t):
+    """With an interval of 100 a record is worth 100, and the rest is final."""
+    _, functions, family = counted(t, 'mem:watched:w,100', 'writes=1010', options=('-p', 'off'))
+    metric = 'e.mem~watched~w'
+    t.equal({e['value'] for e in events_of(family, 0)}, {100}, 'values')
+    t.equal(value(functions, '<Total>', metric), 4040, 'all writes')
+    t.equal(value(functions, 'collector_final_counters', metric), 40, 'left over')
+    t.equal(value(functions, 'write_often', metric) + value(functions, 'write_seldom', metric)
+            + value(functions, 'collector_hwcs_out_of_range', metric), 4000, 'in functions')
+
+
+@test(engines=True)
+def children_count_too(t, engine):
+    _, functions, family = counted(t, 'page-faults,1,mem:watched:w', 'pages=300', 'writes=20', 'fork=1', engine=engine)
+    t.equal(value(functions, 'touch_fresh', 'e.page-faults'), 600, 'faults of touch_fresh')
+    for lineage in ('', '_f1'):
+        addresses = [e['address'] for e in events_of(family, 0, lineage=lineage)]
+        t.check(len(addresses) >= 300, f'{lineage or "founder"}: {len(addresses)} faults')
+        writes = sum(e['value'] for kind in ('overflow', 'lost') for e in events_of(family, 1, kind, lineage))
+        t.equal(writes, 80, f'{lineage or "founder"}: writes')
+
+
+@test
+def only_where_the_variable_is(t):
+    """A watch point on a symbol of the program is none in another program that it starts."""
+    need_events()
+    result = t.collect(t.target('faulter'), 'writes=10', options=('-h', 'mem:watched:w', '-p', 'off'))
+    t.check(events_of(t.read(result.experiment), 0), 'no writes in the program itself')
+    result = t.collect('sh', '-c', f'{t.target("faulter")} writes=10; :', options=('-h', 'mem:environ:rw', '-p', 'off'), status=None)
+    if result.status == 0:  # sh has such a symbol
+        family = t.read(result.experiment)
+        child = [p for lineage, p in family.items() if 'x' in lineage or 'c' in lineage][0]
+        t.equal(child['traces'].get('hwcounters', []), [], 'events in the other program')
+
+
+@test
+def generated_overflows(t):
+    """Signals as a precise hardware counter raises them: value, data address and stack are taken from there."""
+    _, functions, family = counted(t, '+alignment-faults,1000003', 'fakes=25', options=('-p', 'off'))
+    t.equal(value(functions, 'fake_overflows', 'i.alignment-faults'), 25 * 1000003, 'counts below fake_overflows')
+    events = events_of(family, 0)
+    t.equal([e['address'] for e in events], [0x1000 + 64 * i for i in range(25)], 'data addresses')
+    t.equal(functions['<Total>']['e.alignment-faults'], 25 * 1000003, 'all')
+
+
+@test
+def pauses_leave_counts_out(t):
+    """Begun paused, nothing is recorded, and nothing is taken for lost."""
+    _, functions, family = counted(t, 'page-faults,1,mem:watched:w', 'pages=200', 'writes=20', options=('-y', 'USR1'))
+    t.equal(len(events_of(family, 0)) + len(events_of(family, 1)), 0, 'events')
+    t.check(value(functions, '<Total>', 'e.mem~watched~w') <= 2, 'writes in the pause')
+
+
+@test
+def threads_are_listed_without_a_clock(t):
+    need_events()
+    result = t.collect(t.target('faulter'), 'pages=100', 'threads=3', options=('-h', 'page-faults,1', '-p', 'off'))
+    rows = t.print(result.experiment, '-threads')[-1]['rows']
+    faults = {row['name']: row['e.page-faults'] for row in rows if 'Thread' in row['name']}
+    t.equal(len(faults), 4, 'threads')
+    t.check(all(n >= 100 for n in faults.values()), f'faults by thread: {faults}')
+    process = t.read(result.experiment)['']
+    t.equal((process['collector']['engine'], process['events']), ('none', 0), 'engine and clock events')
+
+
+@test
+def killed(t):
+    """What was recorded before SIGKILL is there."""
+    need_events()
+    script = f'{t.target("faulter")} pages=500; kill -KILL $$'
+    result = t.collect('sh', '-c', script, options=('-h', 'page-faults,1'), status=137)
+    t.equal(t.functions(result.experiment, 'e.page-faults')['touch_fresh']['e.page-faults'], 500, 'faults')
+    family = t.read(result.experiment)
+    t.check(events_of(family, 0), 'no events of the shell that was killed')
+
+
+@test
+def real_program(t):
+    """The same output, and as many faults as the kernel counts in a bare run, give or take the loader."""
+    need_events()
+    script = 'x = [bytearray(4096) for i in range(20000)]; print(len(x))'
+    bare = t.run('/usr/bin/python3', '-c', script)
+    result = t.collect('/usr/bin/python3', '-c', script, options=('-h', 'page-faults,1,context-switches,1'))
+    t.equal(result.out, bare.out, 'output')
+    own = t.run('/usr/bin/python3', '-c', script + '; import resource; r = resource.getrusage(resource.RUSAGE_SELF); '
+                'print("faults", r.ru_minflt + r.ru_majflt)').truth()['faults']
+    functions = t.functions(result.experiment, 'e.page-faults')
+    faults = functions['<Total>']['e.page-faults'] - value(functions, 'collector_record_counters', 'e.page-faults')
+    t.ratio(faults, own, 0.9, 1.1, 'faults/getrusage')
+
+
+@test
+def what_cannot_be_counted(t):
+    """Refused before anything runs, with a remedy; status 1 as for any wrong command line."""
+    def refused(counters, *words, options=(), before=(), status=1):
+        result = t.collect(t.target('faulter'), options=('-h', counters, *options), status=None, before=before)
+        t.equal(result.status, status, f'-h {counters}: status')
+        t.check(not result.experiment.exists(), f'-h {counters}: an experiment was made')
+        for word in words:
+            t.check(word in result.err, f'-h {counters}: {word!r} is not in {result.err.strip()!r}')
+
+    refused('page-fault', "did you mean page-faults")
+    refused('no such thing', 'Unrecognized HW counter', 'helio collect -h')
+    refused('page-faults,0', 'Invalid interval')
+    refused('page-faults,1,page-faults,2', 'named twice')
+    refused('off,page-faults', 'Unrecognized HW counter')
+    refused('off', 'only', options=('-h', 'page-faults'))
+    refused('mem:no_such_symbol', 'no symbol', 'mem:0xADDRESS')
+    refused('mem:watched:r', 'Invalid watch point', 'rw')
+    refused('mem:0x1001/8:w', 'multiple of 8')
+    refused('mem:0x1000,1,mem:0x2000,1,mem:0x3000,1,mem:0x4000,1,mem:0x5000,1', 'no register left')
+    if not hardware_counts():
+        refused('cycles', 'HW counter profiling is not supported on this system', 'page-faults')
+        refused('on', 'No default HW counter set is defined for CPU')
+    level = int(pathlib.Path('/proc/sys/kernel/perf_event_paranoid').read_text())
+    if os.geteuid() == 0 and level >= 2 and t.run(*NOBODY, 'test', '-x', t.helio).status == 0:
+        t.directory.chmod(0o777)
+        refused('context-switches', 'kernel.perf_event_paranoid=1', before=NOBODY)
+
+
+def hardware_counts():
+    return any(pathlib.Path('/sys/bus/event_source/devices').glob('cpu*'))
+
+
+@test
+def the_list(t):
+    """`helio collect -h` alone: what there is, status 0; all that it names can be recorded."""
+    need_events()
+    result = t.run(t.helio, 'collect', '-h')
+    t.equal(result.status, 0, 'status')
+    names = [line.split()[0] for line in result.out.splitlines() if line.startswith('    ') and line.endswith(')')]
+    for name in ('page-faults', 'minor-faults', 'major-faults', 'context-switches', 'cpu-migrations', 'task-clock'):
+        t.check(name in names, f'{name} is not listed')
+    t.equal('cycles' in names, hardware_counts(), 'cycles are listed')
+    software = [name for name in names if not name.startswith('mem:')][:8]
+    result = t.collect(t.target('faulter'), 'pages=10', options=('-h', ','.join(software)))
+    t.equal([c['name'] for c in t.read(result.experiment)['']['counters']], software, 'counters recorded')
+    log = t.read(result.experiment)['']
+    t.check(not any(e['kind'] == 'warning' for e in log['log_events']), 'warnings in the log')
