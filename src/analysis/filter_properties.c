@@ -3,6 +3,7 @@
  * The properties of events.  Names and meanings are those of the old tools; what no kind of our
  * data has is there too, so that an old filter means what it meant there without such data.
  */
+#include "analysis/counter.h"
 #include "analysis/filter_program.h"
 
 #include <string.h>
@@ -208,15 +209,29 @@ static void load_object(const struct filter_rows *rows, struct filter_slot *slot
 	load_field(rows, slot, SYNC_OBJECT);
 }
 
+static void load_owner(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	load_field(rows, slot, SYNC_OWNER);
+	forget(slot, rows->run->count, 0);
+}
+
 static void load_result(const struct filter_rows *rows, struct filter_slot *slot)
 {
 	load_field(rows, slot,
 		   rows->run->kind == EVENTS_TRACE + TRACE_SYNC ? SYNC_RESULT : IO_RESULT);
 }
 
+/* The session's number: counters of one name are one in all experiments. */
 static void load_counter(const struct filter_rows *rows, struct filter_slot *slot)
 {
-	load_field(rows, slot, COUNTER_NUMBER);
+	EACH_ROW
+	{
+		uint64_t number = rows->run->field[COUNTER_NUMBER][i];
+
+		slot->value[i] =
+			number < COUNTERS_MAX ? rows->process->counters[number] : COUNTER_NONE;
+	}
+	forget(slot, rows->run->count, COUNTER_NONE);
 }
 
 static void load_counter_value(const struct filter_rows *rows, struct filter_slot *slot)
@@ -233,9 +248,9 @@ static void load_data_address(const struct filter_rows *rows, struct filter_slot
 static void load_heap_type(const struct filter_rows *rows, struct filter_slot *slot)
 {
 	static const uint8_t number[HEAP_TYPES] = {
-		[HEAP_MALLOC] = 0, [HEAP_CALLOC] = 0,  [HEAP_ALIGNED] = 0,
-		[HEAP_FREE] = 1,   [HEAP_REALLOC] = 2, [HEAP_MMAP] = 3,
-		[HEAP_MUNMAP] = 4, [HEAP_MREMAP] = 5,  [HEAP_BRK] = 6,
+		[HEAP_MALLOC] = 0,  [HEAP_CALLOC] = 0, [HEAP_ALIGNED] = 0,  [HEAP_FREE] = 1,
+		[HEAP_REALLOC] = 2, [HEAP_MMAP] = 3,   [HEAP_MUNMAP] = 4,   [HEAP_MREMAP] = 5,
+		[HEAP_BRK] = 6,	    [HEAP_LOST] = 7,   [HEAP_SEARCHED] = 8,
 	};
 
 	EACH_ROW slot->value[i] = number[rows->run->type[i]];
@@ -244,6 +259,31 @@ static void load_heap_type(const struct filter_rows *rows, struct filter_slot *s
 static void load_bytes(const struct filter_rows *rows, struct filter_slot *slot)
 {
 	load_field(rows, slot, rows->run->kind == EVENTS_TRACE + TRACE_HEAP ? HEAP_SIZE : IO_BYTES);
+}
+
+/* The size of a block that was never released, or that was; 0 for the others. */
+static void load_fate(const struct filter_rows *rows, struct filter_slot *slot, bool left)
+{
+	const struct event_run *run = rows->run;
+	const uint8_t *fate = rows->process->process->heap.fate + run->first;
+
+	EACH_ROW
+	{
+		bool fits = left ? fate[i] >= HEAP_FATE_LEFT
+				 : fate[i] == HEAP_FATE_RELEASED || fate[i] == HEAP_FATE_TEMPORARY;
+
+		slot->value[i] = fits ? run->field[HEAP_SIZE][i] : 0;
+	}
+}
+
+static void load_leaked(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	load_fate(rows, slot, true);
+}
+
+static void load_freed(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	load_fate(rows, slot, false);
 }
 
 static void load_heap_address(const struct filter_rows *rows, struct filter_slot *slot)
@@ -268,9 +308,11 @@ static void load_io_type(const struct filter_rows *rows, struct filter_slot *slo
 	}
 }
 
+/* Recorded as one more, so that 0 is none. */
 static void load_descriptor(const struct filter_rows *rows, struct filter_slot *slot)
 {
-	load_field(rows, slot, IO_DESCRIPTOR);
+	EACH_ROW slot->value[i] = rows->run->field[IO_DESCRIPTOR][i] - 1;
+	forget(slot, rows->run->count, UINT64_MAX);
 }
 
 #define NOWHERE(name_, description_)                                                               \
@@ -309,12 +351,16 @@ static const struct filter_property properties[] = {
 	 load_state},
 	{{"NTICK", "intervals of the clock that the event stands for", "clock"}, CLOCK, load_ticks},
 	{{"NTICK_USEC", "microseconds that the event stands for", "clock"}, CLOCK, load_weight},
-	{{"HTYPE", "0 allocation, 1 free, 2 realloc, 3 mmap, 4 munmap, 5 mremap, 6 brk", "heap"},
+	{{"HTYPE",
+	  "0 allocation, 1 free, 2 realloc, 3 mmap, 4 munmap, 5 mremap, 6 brk; 7, 8: leak search",
+	  "heap"},
 	 HEAP,
 	 load_heap_type},
 	{{"HSIZE", "bytes", "heap"}, HEAP, load_bytes},
 	{{"HVADDR", "address of the block", "heap"}, HEAP, load_heap_address},
 	{{"HOVADDR", "address of the block that it was before", "heap"}, HEAP, load_old_address},
+	{{"HLEAKED", "bytes, if the block was never released, else 0", "heap"}, HEAP, load_leaked},
+	{{"HFREED", "bytes, if the block was released, else 0", "heap"}, HEAP, load_freed},
 	{{"STYPE",
 	  "0 mutex, 1 condition, 2 read lock, 3 write lock, 4 semaphore, 5 barrier, 6 join, 7 "
 	  "spin lock, 8 futex",
@@ -322,6 +368,7 @@ static const struct filter_property properties[] = {
 	 SYNC,
 	 load_state},
 	{{"SOBJ", "address of what was waited for", "sync"}, SYNC, load_object},
+	{{"SOWNER", "kernel's id of the thread that had it then", "sync"}, SYNC, load_owner},
 	{{"SRQST", "when it was asked for, ns", "sync"}, SYNC, load_begin},
 	{{"RESULT", "errno of a call that failed, or 0", "sync, io"}, SYNC | IO, load_result},
 	{{"IOTYPE", "0 read, 1 write, 2 open, 3 close, 4 other; 5 to 9: the same, failed", "io"},
@@ -346,9 +393,7 @@ static const struct filter_property properties[] = {
 	NOWHERE("MEM_LAT", "latency of the access"),
 	NOWHERE("MEM_SRC", "where the data came from"),
 	NOWHERE("DOBJ", "data object"),
-	NOWHERE("HLEAKED", "bytes never freed"),
 	NOWHERE("HMEM_USAGE", "bytes in use"),
-	NOWHERE("HFREED", "bytes freed"),
 	NOWHERE("HCUR_ALLOCS", "allocations in use"),
 	NOWHERE("HCUR_NET_ALLOC", "change of the bytes in use"),
 	NOWHERE("HCUR_LEAKS", "bytes leaked so far"),

@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Filters, selections and index objects over an experiment whose every event is known: random expressions against a
+slow evaluator (tests/reader/filter_reference.py), the grammar case by case, and every view under a filter.
+"""
+import pathlib
+import random
+import re
+import sys
+
+from harness import test
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / 'golden'), str(HERE.parent / 'reader')]
+import filter_reference as ref  # noqa: E402
+import make_experiment as golden  # noqa: E402
+from make_golden import STATE, Events, file_header, packed, sample, write  # noqa: E402
+
+FUNCTIONS = ('_start', 'main', 'A', 'B', 'C', 'E', 'F', 'fib', 'helper')
+SAMPLES = (0, 40000, 90000, 200000)  # µs
+PROCESSES = (('', 1, 12, (1, 2, 3)), ('_f1', 2, 13, (1, 2)))  # lineage, EXPID, PID, threads
+
+
+def random_stack(rng):
+    return ('_start',) + tuple(rng.choice(FUNCTIONS[1:]) for _ in range(rng.randrange(1, 7)))
+
+
+def random_thread(rng, expid, pid, thread, stacks):
+    """Events as properties, in the order of time."""
+    time, events, cpu = rng.randrange(1000), [], None
+    for _ in range(rng.randrange(40, 90)):
+        weight = rng.choice((1, 7, 500, 1000, 10007, rng.randrange(1, 3000)))
+        time += weight
+        if rng.random() < 0.2:
+            cpu = rng.randrange(4)
+        later = [number for number, point in enumerate(SAMPLES) if point >= time]
+        sampled = later and later[0] and expid == 1
+        events.append({
+            'TSTAMP': time * 1000, 'TSTAMP_LO': (time - weight) * 1000, 'EVT_TIME': weight * 1000, 'NTICK_USEC': weight,
+            'THRID': thread, 'LWPID': 100 * expid + thread, 'CPUID': cpu, 'EXPID': expid, 'EXPGRID': 1, 'PID': pid,
+            'MSTATE': rng.choice((0, 0, 0, 1, 6, 7, 8)), 'SAMPLE': later[0] if sampled else None,
+            'NTICK': max(1, (weight + 5003) // 10007), 'HSIZE': None, 'STACK': rng.choice(stacks)})
+    return events
+
+
+def make(t, seed):
+    """The experiment and its events."""
+    rng = random.Random(seed)
+    golden.make(str(t.directory))
+    path = t.directory / 'golden.1.er'
+    stacks = [random_stack(rng) for _ in range(40)]
+    names = {number: name for name, number in STATE.items()}
+    everything = []
+    for lineage, expid, pid, threads in PROCESSES:
+        directory = path / f'{lineage}.er' if lineage else path
+        tree, blocks = golden.Tree(), b''
+        for thread in threads:
+            events = random_thread(rng, expid, pid, thread, stacks)
+            out, cpu = Events().thread(thread, 100 * expid + thread, 0), None
+            for event in events:
+                if event['CPUID'] != cpu:
+                    cpu = event['CPUID']
+                    out.cpu(cpu)
+                out.event(event['TSTAMP'] // 1000, event['NTICK_USEC'], names[event['MSTATE']], tree.node(event['STACK']))
+            blocks += out.end(events[-1]['TSTAMP'] // 1000).block()
+            everything += events
+        write(directory, 'profile', file_header('profile') + blocks)
+        write(directory, 'stacks', file_header('stacks') + packed(1, tree.nodes))
+        points = SAMPLES if expid == 1 else ()
+        write(directory, 'overview', file_header('overview') + b''.join(sample(point * 1000, 1, 'p') for point in points))
+    return path, everything
+
+
+def some_number(rng, name, events):
+    """A value near those that a property has."""
+    values = [event[name] for event in events if event[name] is not None] or [3]
+    return ref.Number((rng.choice(values) + rng.choice((0, 0, 1, -1))) & ref.MASK, rng)
+
+
+NAMES = ('TSTAMP', 'TSTAMP_LO', 'EVT_TIME', 'NTICK_USEC', 'NTICK', 'THRID', 'LWPID', 'CPUID', 'EXPID', 'EXPGRID', 'PID',
+         'MSTATE', 'SAMPLE', 'HSIZE')
+PATTERNS = ('A', 'B|C', 'main', '[A-F]', '.*', 'nothing', 'h.*', '_start', 'fib|E')
+
+
+def random_stack_question(rng):
+    form = rng.choice(('leaf in', 'leaf ==', 'in', 'in', 'some', 'ordered', 'ordered', 'all of', 'stack some'))
+    patterns = [rng.choice(PATTERNS) for _ in range(1 if form == 'leaf ==' else rng.choice((1, 1, 2, 3)))]
+    return ref.Stack(form, patterns, [{name for name in FUNCTIONS if re.fullmatch(pattern, name)} for pattern in patterns])
+
+
+def random_expression(rng, events, depth):
+    kind = rng.randrange(12) if depth else rng.randrange(4)
+    name = rng.choice(NAMES)
+
+    def inner():
+        return random_expression(rng, events, depth - 1)
+    if kind < 2:
+        return ref.Property(name, rng)
+    if kind < 4:
+        return ref.Binary(rng.choice(('==', '!=', '<', '>', '<=', '>=')), ref.Property(name, rng), some_number(rng, name, events))
+    if kind < 6:
+        return ref.Binary(rng.choice(('&&', '||')), inner(), inner())
+    if kind == 6:
+        return ref.Binary(rng.choice(tuple(ref.BINARY)), inner(), inner())
+    if kind == 7:
+        return ref.Unary(rng.choice('-!~'), inner())
+    if kind == 8:
+        return ref.Choice(inner(), inner(), inner())
+    if kind == 9:
+        left = [ref.Property(name, rng) if rng.random() < 0.7 else inner() for _ in range(rng.choice((1, 1, 2)))]
+        right = [some_number(rng, name, events) if rng.random() < 0.8 else inner() for _ in range(rng.randrange(1, 5))]
+        return ref.Membership(rng.choice(ref.MEMBERSHIPS), left, right, bare=rng.random() < 0.5)
+    return ref.Has(name, rng) if kind == 10 else random_stack_question(rng)
+
+
+def sums(events, key):
+    """{key: µs of all states}, without those of 0."""
+    result = {}
+    for event in events:
+        for name in key(event):
+            result[name] = result.get(name, 0) + event['NTICK_USEC']
+    return result
+
+
+def rows_of(listing, metric):
+    return {row['name']: round(row[metric] * 1e6) for row in listing['rows'] if row[metric]}
+
+
+def check_functions(t, listing, events, what):
+    rows = rows_of(listing, 'i.total')
+    t.equal(rows.pop('<Total>', 0), sum(event['NTICK_USEC'] for event in events), f'{what}: <Total>')
+    t.equal(rows, sums(events, lambda event: set(event['STACK'])), f'{what}: functions')
+
+
+@test
+def random_expressions(t):
+    """400 of them: what each lets through, function by function."""
+    path, events = make(t, 1)
+    rng = random.Random(2)
+    expressions = [random_expression(rng, events, rng.randrange(1, 5)) for _ in range(400)]
+    script = t.directory / 'filters.txt'
+    texts = [expression.text() for expression in expressions]
+    script.write_text('metrics i.total:name\nprintmode json\n'
+                      + ''.join(f"filters '{text}'\nfunctions\n" for text in texts))
+    listings = [o for o in t.print(path, '-script', str(script)) if o['command'] == 'functions']
+    t.equal(len(listings), len(texts), 'answers')
+    chosen = 0
+    for expression, text, listing in zip(expressions, texts, listings):
+        kept = [event for event in events if expression.value_of(event)]
+        check_functions(t, listing, kept, text)
+        chosen += 0 < len(kept) < len(events)
+    t.check(chosen > 150, f'only {chosen} of the expressions choose some events and not all')
+
+
+def kept_share(t, path, expression):
+    """Events let through, told by the total of NTICK_USEC; None: the expression is refused."""
+    result = t.run(t.helio, 'print', '-printmode', 'json', '-metrics', 'e.total:name', '-filters', expression, '-limit', '1',
+                   '-functions', path)
+    if 'Invalid filter' in result.err:
+        return None
+    total = re.search(r'"e.total": ?([0-9.e-]+)', result.out)
+    return round(float(total.group(1)) * 1e6) if total else result.err
+
+
+@test
+def grammar(t):
+    """C precedence, forms of numbers, lists with and without parentheses."""
+    path, events = make(t, 3)
+    everything = sum(event['NTICK_USEC'] for event in events)
+    for expression in ('1+2*3==7', '1==1 || 1==1 && 1==0', '2+3<<1==10', '1|2==2', '!0&&~0', ' -1>0', '0x10==16&&010==8',
+                       'true', ' TRUE ', '', '5-2-1==2', '7/2*2==6', '7%4==3', '1?0:0||1?1:0', '1==1?2?3:0:0',
+                       '3 IN 1,2,3', '(1,2) IN (3,2,1)', '1,9 SOME IN 4,9', '(2,3) ORDERED IN 1,2,3', '!(3,2 ORDERED IN 1,2,3)',
+                       '!((1,5) IN 1,2,3)', '0 || HSIZE || 1', '!(0 && HSIZE)', '1 << 64 == 0', '18446744073709551615+1==0',
+                       '3 IN (1,2,3) == 1', '(3 IN 1,2,3) && 1', 'TSTAMP<=tstamp', 'LEAF SOME IN FNAME(".*")', '(' * 400 + '1' + ')' * 400,
+                       ' + '.join('1' for _ in range(20000)) + ' == 20000'):
+        t.equal(kept_share(t, path, expression), everything, expression[:80])
+    for expression in ('0', 'FALSE', '!1', '1/0', '1%0 || 0', 'HSIZE', '!HSIZE', 'HSIZE == HSIZE', 'HSIZE > 0 && 1', 'HAS_PROP(HSIZE)',
+                       'FNAME("nothing") IN STACK', 'FNAME("mai") SOME IN STACK', 'FNAME("MAIN") SOME IN STACK', '3 IN 1,2',
+                       'DNAME("x") IN DOBJ', 'DOBJ == DNAME(".*")', '1 ORDERED IN DNAME("x")'):
+        t.equal(kept_share(t, path, expression), 0, expression)
+
+
+@test
+def wrong_expressions(t):
+    """Refused, with the place marked; the filter before stays."""
+    path, _ = make(t, 4)
+    for expression, column, reason in (
+            ('1 +', 4, 'missing at the end'), ('1 2', 3, 'operator'), ('(1', 3, "')'"), ('THRID = 3', 7, '=='), ('TSTMP > 5', 1, 'TSTAMP'),
+            ('1 < 2 < 3', 7, 'chain'), ('08', 2, 'octal'), ('0x', 1, '0x'), ('99999999999999999999', 1, '64 bits'), ('12ab', 3, 'decimal'),
+            ('FNAME(main)', 7, 'string'), ('FNAME("main)', 7, 'closing'), ('FNAME("(") IN STACK', 1, 'regular expression'),
+            ('STACK > 5', 1, 'no number'), ('1 + STACK', 5, 'no number'), ('THRID IN STACK', 7, 'nothing in common'), ('(1,2)', 2, 'list'),
+            ('1,2 && 3', 1, 'list'), ('THRID SOME 3', 12, 'IN'), ('LEAF IN STACK', 6, 'depend'), ('HAS_PROP(X)', 10, 'no property'),
+            ('$', 1, 'means nothing'), ('FROB("x") IN STACK', 1, 'no property'), ('(' * 2000 + '1', 1001, 'deeply')):
+        result = t.run(t.helio, 'print', '-filters', 'THRID==1', '-filters', expression, '-filters', path)
+        lines = result.err.splitlines()
+        at = next((i for i, line in enumerate(lines) if 'Invalid filter' in line), None)
+        t.check(at is not None, f'{expression}: {result.err}')
+        t.check(f'(column {column})' in lines[at] and reason in lines[at], f'{expression}: {lines[at]}')
+        if len(expression) < 50:
+            t.equal(lines[at + 1:at + 3], [f'  {expression}', ' ' * (column + 1) + '^'], 'the place')
+        t.check(result.out.endswith('current filter setting: "THRID==1"\n'), f'{expression}: {result.out}')
+        t.equal(result.status, 1, 'status')
+
+
+@test
+def all_views(t):
+    """Callers and callees, the call tree and the load objects, too, hold only what the filter lets through."""
+    path, events = make(t, 5)
+    expression = 'THRID == 2 || FNAME("fib") SOME IN STACK'
+    kept = [event for event in events if event['THRID'] == 2 or 'fib' in event['STACK']]
+    listings = {o['command']: o for o in t.print(path, '-metrics', 'e.total:i.total:name', '-filters', expression, '-functions',
+                                                 '-callers-callees', '-calltree')}
+    check_functions(t, listings['functions'], kept, 'functions')
+    total = sum(event['NTICK_USEC'] for event in kept)
+    t.equal(round(listings['calltree']['rows'][0]['a.total'] * 1e6), total, 'calltree')
+    first = {event['STACK'][:2] for event in kept}
+    t.equal(sum(row['depth'] == 2 for row in listings['calltree']['rows']), len(first), 'children of _start')
+    cleared = t.print(path, '-metrics', 'i.total:name', '-filters', expression, '-filters', 'TRUE', '-functions')[-1]
+    check_functions(t, cleared, events, 'cleared')
+
+
+@test
+def selections(t):
+    """The old lists, which go together with the filter."""
+    path, events = make(t, 6)
+
+    def kept(*commands):
+        return t.print(path, '-metrics', 'i.total:name', *commands, '-functions')[-1]
+    for command, name in (('thread', 'THRID'), ('lwp', 'LWPID'), ('cpu', 'CPUID'), ('sample', 'SAMPLE')):
+        for text, chosen in (('1', {1}), ('1-2', {1, 2}), ('1,3-5', {1, 3, 4, 5}), ('101,201', {101, 201})):
+            check_functions(t, kept(f'-{command}_select', text), [e for e in events if e[name] in chosen], f'{command} {text}')
+    check_functions(t, kept('-thread_select', '1:1-2+2:2', '-filters', 'MSTATE == 0'),
+                    [e for e in events if e['MSTATE'] == 0 and (e['EXPID'], e['THRID']) in ((1, 1), (1, 2), (2, 2))], 'by experiment')
+    check_functions(t, kept('-thread_select', '1', '-cpu_select', '2', '-thread_select', 'all'),
+                    [e for e in events if e['CPUID'] == 2], 'all')
+    for text in ('', '1-', 'x', '1,,2', '1:', '3+', '1;2'):
+        result = t.run(t.helio, 'print', '-thread_select', text, path)
+        t.check(result.status == 1 and 'Invalid list' in result.err, f'{text}: {result.err}')
+    listing = t.print(path, '-cpu_list')[-1]['rows']
+    t.equal([row['total'] for row in listing],
+            [len({e['CPUID'] for e in events if e['EXPID'] == expid} - {None}) for expid in (1, 2)], 'processors')
+
+
+LABELS = {
+    'threads': lambda e: f'Process {e["EXPID"]}, Thread {e["THRID"]} (tid {e["LWPID"]})',
+    'cpus': lambda e: '<Unknown>' if e['CPUID'] is None else f'CPU {e["CPUID"]}',
+    'samples': lambda e: '<Unknown>' if e['SAMPLE'] is None else f'Process {e["EXPID"]}, Sample {e["SAMPLE"]}',
+    'seconds': lambda e: f'Second of execution {e["TSTAMP"] // 10 ** 9}',
+    'processes': lambda e: f'Process {e["EXPID"]} (app, pid {e["PID"]})',
+    'experiment_ids': lambda e: 'golden.1.er' + ('' if e['EXPID'] == 1 else '/_f1.er'),
+    'datasize': lambda e: '<Unknown>',
+    'duration': lambda e: next(f'Duration up to {text}' for limit, text in (
+        (1000, '1 microseconds'), (10000, '10 microseconds'), (100000, '100 microseconds'), (10 ** 6, '1 milliseconds'), (10 ** 7, '10 milliseconds'),
+        (10 ** 8, '100 milliseconds')) if e['EVT_TIME'] <= limit),
+    'mine': lambda e: '<Unknown>' if e['CPUID'] is None else f'My groups {e["CPUID"] * 10 + e["THRID"]}',
+    'each': lambda e: f'each {e["TSTAMP"]}',
+}
+
+
+@test
+def index_objects(t):
+    """Each row against the events, with and without a filter."""
+    path, events = make(t, 7)
+    commands = ('-indxobj_define', 'mine', 'CPUID * 10 + THRID', 'My groups', '-indxobj_define', 'each', 'TSTAMP',
+                '-metrics', 'e.total:name', *(f'-{name}' for name in LABELS))
+    for expression, kept in (('TRUE', events), ('THRID == 2', [e for e in events if e['THRID'] == 2])):
+        listings = t.print(path, '-filters', expression, *commands)[-len(LABELS):]
+        for (name, label), listing in zip(LABELS.items(), listings):
+            rows = rows_of(listing, 'e.total')
+            t.equal(rows.pop('<Total>'), sum(e['NTICK_USEC'] for e in kept), f'{name}: <Total>')
+            t.equal(rows, sums(kept, lambda e: (label(e),)), name)
+            values = [row['e.total'] for row in listing['rows'][1:]]
+            t.check(values == sorted(values, reverse=True), f'{name}: not sorted')
+    listing = t.print(path, '-metrics', 'e.total:name', '-sort', 'name', '-cpus')[-1]
+    t.equal([row['name'] for row in listing['rows']], ['<Total>', 'CPU 0', 'CPU 1', 'CPU 2', 'CPU 3', '<Unknown>'], 'order of the index')
+    for words, reason in ((('3x', '1'), 'name'), (('CPUs', '1'), 'there already'), (('functions', '1'), 'a command'), (('x', '1 +'), 'missing')):
+        result = t.run(t.helio, 'print', '-indxobj_define', *words, path)
+        t.check(result.status == 1 and reason in result.err, f'{words}: {result.err}')
