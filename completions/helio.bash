@@ -23,7 +23,7 @@ _helio_files() {
 
 _helio_print() {
 	local cur=$1 prev=$2
-	local commands='-functions -fsummary -fsingle -callers-callees -csingle -cprepend -cappend -crmfirst -crmlast -calltree -flamegraph -experiment_list -thread_list
+	local commands='-functions -fsummary -fsingle -callers-callees -csingle -cprepend -cappend -crmfirst -crmlast -calltree -flamegraph -report -experiment_list -thread_list
 		-threads -objects -header -overview -statistics -sample_detail -metrics -sort -metric_list -cmetric_list -limit
 		-name -viewmode -printmode -outfile -appendfile -script -version -help -quit'
 	case $prev in

@@ -53,6 +53,7 @@ complete -c helio -n '__helio_subcommand print' -o inverted -d 'of the tree of c
 complete -c helio -n '__helio_subcommand print' -o depth -x -d 'of the tree of calls, so many levels'
 complete -c helio -n '__helio_subcommand print' -o percent -x -d 'of the tree of calls, what is at least this part'
 complete -c helio -n '__helio_subcommand print' -o hottest -d 'of the tree of calls, the most expensive branch'
+complete -c helio -n '__helio_subcommand print' -o report -d 'one screen to begin with'
 complete -c helio -n '__helio_subcommand print' -o experiment_list -d 'the experiments and their ids'
 complete -c helio -n '__helio_subcommand print' -o thread_list -d 'how many threads there were'
 complete -c helio -n '__helio_subcommand print' -o threads -d 'the threads with the current metrics'

@@ -100,6 +100,8 @@ bool command_calltree(struct print *print, char **arguments, size_t count);
  */
 bool command_tree_part(struct print *print, const char *command, char **arguments, size_t *count,
 		       struct tree_part *part);
+/* command_report.c: */
+bool command_report(struct print *print, char **arguments, size_t count);
 /* command_flamegraph.c: */
 bool command_flamegraph(struct print *print, char **arguments, size_t count);
 /* command_summary.c: */

@@ -9,6 +9,7 @@ import os
 import pathlib
 import pty
 import select
+import shlex
 import sys
 import time
 
@@ -90,7 +91,7 @@ def validate(t, experiment, *more):
 @test
 def json_of_golden(t):
     listed = validate(t, golden(t), '-fsingle', 'main', '-csingle', 'C', '-cprepend', 'B', '-cappend', 'E', '-crmfirst', '-crmlast',
-                      '-calltree -inverted -depth 3 -percent 0.5 -hottest'.split())
+                      '-calltree -inverted -depth 3 -percent 0.5 -hottest'.split(), '-report')
     t.check(all(any('_f1.er' in text for text in value['warnings']) for value in listed), 'the child has no end: a warning')
 
 
@@ -280,6 +281,49 @@ def values_statistics(t):
     for row, lineage in zip(objects(t, '-statistics', golden(t))[0]['rows'], ('', '_f1')):
         for state, seconds in row['state_seconds'].items():
             t.near(seconds, states[lineage, state], f'{lineage} {state}', absolute=1e-9)
+
+
+@test
+def values_report(t):
+    """One screen, with the numbers of the construction."""
+    experiment = golden(t)
+    rows = objects(t, '-report', experiment)[0]['rows']
+    sections = collections.defaultdict(dict)
+    for row in rows:
+        sections[row['section']][row.get('metric') if row['section'] == 'time' else row['name']] = row.get('value')
+    whole, exclusive = collections.Counter(), collections.Counter()
+    for stack, state, seconds in events():
+        whole['total'] += seconds
+        whole[state] += seconds
+        if state in CPU:
+            whole['totalcpu'] += seconds
+            exclusive[f'{stack[-1]} [app]'] += seconds
+    for metric, seconds in sections['time'].items():
+        t.near(seconds, whole[metric], metric, absolute=1e-9)
+    t.check({'total', 'totalcpu', 'user', 'sleep', 'lock'} <= set(sections['time']), f'states: {sections["time"]}')
+    same(t, sections['functions'], dict(exclusive.most_common(5)), 'the hottest functions')
+    t.near(sum(sections['threads'].values()), whole['totalcpu'], 'threads', absolute=1e-9)
+    t.equal(list(sections['path'])[:3], ['main', 'B', 'C'], 'the hottest path')
+    t.check(any('_f1.er' in text for text in sections['missing']), 'the child has no end')
+    text = printed(t, '-report', experiment).out
+    t.check(len(text.splitlines()) < 50, 'one screen')
+    for command in sections['next']:  # what it says can be typed
+        words = shlex.split(command)
+        t.equal(words[:2], ['helio', 'print'], command)
+        if '-source' not in words:  # the golden program has none
+            printed(t, *words[2:])
+
+
+@test
+def report_without_clock(t):
+    """With heap data only the hottest places are those of the heap."""
+    run = t.collect(t.need('python3'), '-c', 'print(sum(len(str(i)) for i in range(20000)))', options=('-p', 'off', '-H', 'on'))
+    rows = objects(t, '-report', run.experiment)[0]['rows']
+    values = {row['metric']: row['value'] for row in rows if row['section'] == 'traced'}
+    t.check(values['heapalloccnt'] > 1000, f'allocations: {values}')
+    t.check(not [row for row in rows if row['section'] == 'time'], 'no times')
+    t.check([row for row in rows if row['section'] == 'functions'], 'functions')
+    t.check(any('-leaks' in row['name'] for row in rows if row['section'] == 'next'), 'what to type next')
 
 
 # The command line, scripts, output

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * report: one screen that a newcomer can act on.  Every number in it is one that another
+ * command prints; the last part names those commands.
+ *
+ * The facts are collected as rows first, so that text and JSON say the same.
+ */
+#include "base/memory.h"
+#include "base/strbuf.h"
+#include "print/command.h"
+#include "print/json.h"
+#include "print/number.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FUNCTIONS_SHOWN = 5, THREADS_SHOWN = 5, PATH_SHOWN = 12, LINE_SHOWN = 100 };
+
+/* What is less than this part of the whole is left out of the path, and not complained about. */
+static const double least_percent = 2;
+
+struct report {
+	struct print *print;
+	struct json_report json;
+	const struct metric *metric; /* what "hot" goes by */
+	double total;		     /* of it */
+	char *hottest;		     /* the function of the first row, or NULL */
+};
+
+static bool is_json(const struct report *report)
+{
+	return report->print->mode == MODE_JSON;
+}
+
+static double total_of(struct session *session, uint32_t function, const struct metric *metric,
+		       enum metric_flavor flavor)
+{
+	double exclusive, inclusive, total;
+
+	session_function_values(session, function, metric, &exclusive, &inclusive, &total);
+	return flavor == FLAVOR_EXCLUSIVE ? exclusive : inclusive;
+}
+
+static void put_section(struct report *report, const char *title)
+{
+	if (is_json(report))
+		return;
+	fputc('\n', report->print->output.file);
+	output_style(&report->print->output, STYLE_TITLE);
+	fprintf(report->print->output.file, "%s\n", title);
+	output_style(&report->print->output, STYLE_PLAIN);
+}
+
+/* A value with its part of a whole and what it is of. */
+static void put_value(struct report *report, const char *section, const char *indent,
+		      const char *name, const struct metric *metric, double value, double whole)
+{
+	char number[NUMBER_SIZE], percent[NUMBER_SIZE];
+
+	if (is_json(report)) {
+		json_report_row(&report->json,
+				json_pack("{s:s, s:o, s:s, s:s, s:o, s:f}", "section", section,
+					  "name", json_text(name), "metric", metric->command,
+					  "unit", number_unit_name(metric->unit), "value",
+					  json_number(metric->unit, value), "percent",
+					  number_share(value, whole)));
+		return;
+	}
+	number_value(number, metric->unit, value);
+	number_percent(percent, value, whole);
+	fprintf(report->print->output.file, "%14s %7s %%  %s%s\n", number, percent, indent, name);
+}
+
+static void put_line(struct report *report, const char *section, const char *text)
+{
+	if (is_json(report))
+		json_report_row(&report->json, json_pack("{s:s, s:o}", "section", section, "name",
+							 json_text(text)));
+	else
+		fprintf(report->print->output.file, "  %s\n", text);
+}
+
+/* ---- what was run ---- */
+
+/* A command may hold a whole script. */
+static const char *one_line(struct strbuf *text)
+{
+	for (size_t i = 0; i < text->length; i++)
+		if ((unsigned char)text->text[i] < ' ')
+			text->text[i] = ' ';
+	if (text->length > LINE_SHOWN) {
+		text->length = LINE_SHOWN;
+		while ((text->text[text->length] & 0xc0) == 0x80)
+			text->length--;
+		strbuf_puts(text, " ...");
+	}
+	return text->text;
+}
+
+static void put_experiment(struct report *report, const struct process_info *process)
+{
+	struct strbuf text = {0};
+	uint32_t threads = 0, processes = 0;
+	uint64_t events = 0;
+
+	for (size_t i = 0; i < session_process_count(report->print->session); i++) {
+		const struct process_info *member = session_process(report->print->session, i);
+
+		if (member->founder != process->id)
+			continue;
+		processes++;
+		threads += member->thread_count;
+		events += member->event_count;
+	}
+	strbuf_printf(&text, "%s:", process->name);
+	for (char *const *word = process->arguments; word && *word; word++)
+		strbuf_printf(&text, " %s", *word);
+	put_line(report, "experiment", one_line(&text));
+	strbuf_clear(&text);
+	strbuf_printf(
+		&text,
+		"%.3f s, %" PRIu32 " process%s, %" PRIu32 " thread%s, %" PRIu64 " clock events",
+		process->end_ns > process->start_ns
+			? (double)(process->end_ns - process->start_ns) / 1e9
+			: 0,
+		processes, processes == 1 ? "" : "es", threads, threads == 1 ? "" : "s", events);
+	if (process->engine)
+		strbuf_printf(&text, " by the %s engine", process->engine);
+	put_line(report, "experiment", text.text);
+	strbuf_fini(&text);
+}
+
+/* ---- where the time goes ---- */
+
+static void put_times(struct report *report)
+{
+	static const struct {
+		const char *metric, *text;
+		bool detail;
+	} times[] = {
+		{"totalcpu", "on a processor", false},
+		{"user", "in the program's code", true},
+		{"system", "in the kernel for it", true},
+		{"wait", "ready, waiting for a processor", false},
+		{"lock", "waiting for locks", false},
+		{"datapfault", "waiting for memory (page faults)", false},
+		{"sleep", "waiting for anything else: input, output, timers, children", false},
+		{"stop", "stopped", false},
+	};
+	struct session *session = report->print->session;
+	const struct metric *total = metric_find(session, "total");
+	double whole = total_of(session, FUNCTION_TOTAL, total, FLAVOR_INCLUSIVE);
+
+	if (!metric_available(session, total) || whole <= 0)
+		return;
+	put_section(report, "Where the time of all threads goes");
+	put_value(report, "time", "", "all their time", total, whole, whole);
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		const struct metric *metric = metric_find(session, times[i].metric);
+		double value = total_of(session, FUNCTION_TOTAL, metric, FLAVOR_INCLUSIVE);
+
+		if (value > 0)
+			put_value(report, "time", times[i].detail ? "    " : "  ", times[i].text,
+				  metric, value, whole);
+	}
+}
+
+/* What was traced and counted: all other metrics that have data. */
+static void put_traces(struct report *report)
+{
+	struct session *session = report->print->session;
+	const struct metric *metric;
+	bool begun = false;
+
+	for (size_t i = 0; (metric = metric_catalogue(session, i)); i++) {
+		double value;
+		char number[NUMBER_SIZE];
+
+		if (metric->is_static || metric->states || !metric->if_data ||
+		    !metric_available(session, metric))
+			continue;
+		value = total_of(session, FUNCTION_TOTAL, metric, FLAVOR_INCLUSIVE);
+		if (!begun)
+			put_section(report, "What was traced and counted");
+		begun = true;
+		if (is_json(report)) {
+			put_value(report, "traced", "", metric->title, metric, value, value);
+			continue;
+		}
+		number_value(number, metric->unit, value);
+		fprintf(report->print->output.file, "%14s  %s%s\n", number, metric->title,
+			metric->unit == UNIT_SECONDS ? " (s)" : "");
+	}
+}
+
+/* ---- the hot places ---- */
+
+/* The current query with the metric, exclusive and inclusive, as all there is to show. */
+static void hot_query(const struct report *report, struct query *query,
+		      struct metric_choice choices[2], enum metric_flavor sort)
+{
+	*query = report->print->query;
+	choices[0] = (struct metric_choice){report->metric, FLAVOR_EXCLUSIVE, VISIBLE_VALUE};
+	choices[1] = (struct metric_choice){report->metric, FLAVOR_INCLUSIVE, VISIBLE_VALUE};
+	query->metrics.items = choices;
+	query->metrics.count = query->metrics.capacity = 2;
+	query->sort = choices[sort == FLAVOR_INCLUSIVE];
+	query->sort_reverse = false;
+	query->limit = 0;
+}
+
+static void put_hot_section(struct report *report, const char *what)
+{
+	char *title = xasprintf("%s, by %s", what, report->metric->title);
+
+	put_section(report, title);
+	free(title);
+}
+
+static void put_threads(struct report *report)
+{
+	struct metric_choice choices[2];
+	struct query query;
+	struct table table;
+
+	hot_query(report, &query, choices, FLAVOR_EXCLUSIVE);
+	view_threads(report->print->session, &query, &table);
+	if (table.row_count > 2) {
+		put_hot_section(report, "The busiest threads");
+		for (size_t i = 1; i < table.row_count && i <= THREADS_SHOWN; i++)
+			put_value(report, "threads", "", table.rows[i].name, report->metric,
+				  table.values[i * table.column_count], report->total);
+		if (!is_json(report) && table.row_count > THREADS_SHOWN + 1)
+			fprintf(report->print->output.file, "%25s  and %zu more\n", "",
+				table.row_count - THREADS_SHOWN - 1);
+	}
+	table_fini(&table);
+}
+
+static void put_functions(struct report *report)
+{
+	struct metric_choice choices[2];
+	struct query query;
+	struct table table;
+
+	hot_query(report, &query, choices, FLAVOR_EXCLUSIVE);
+	query.limit = 1 + FUNCTIONS_SHOWN;
+	query.name_soname = true;
+	view_functions(report->print->session, &query, &table);
+	put_hot_section(report, "The hottest functions themselves");
+	for (size_t i = 1; i < table.row_count; i++) {
+		if (table.values[i * table.column_count] <= 0)
+			break;
+		put_value(report, "functions", "", table.rows[i].name, report->metric,
+			  table.values[i * table.column_count], report->total);
+		if (i == 1)
+			report->hottest = xstrdup(table.rows[i].name);
+	}
+	table_fini(&table);
+}
+
+/* The first children only: those that most of the cost goes through. */
+static void put_path(struct report *report)
+{
+	struct tree_part part = {.hottest = true, .percent = least_percent};
+	struct metric_choice choices[2];
+	struct query query;
+	struct table table;
+	uint32_t level = 1, shown = 0, skipped = 0;
+
+	hot_query(report, &query, choices, FLAVOR_INCLUSIVE);
+	view_call_tree(report->print->session, &query, &part, &table);
+	put_hot_section(report, "The hottest path");
+	for (size_t i = 1; i < table.row_count; i++) {
+		const struct row *row = &table.rows[i];
+		double value = table.values[i * table.column_count];
+		bool follows = i + 1 < table.row_count && table.rows[i + 1].depth == level + 1;
+
+		if (row->depth != level)
+			continue;
+		level++;
+		/* a caller that only passes everything on says nothing */
+		if (follows && table.values[(i + 1) * table.column_count] > 0.98 * value) {
+			skipped++;
+			continue;
+		}
+		if (shown++ < PATH_SHOWN)
+			put_value(report, "path", "", row->name, report->metric, value,
+				  report->total);
+	}
+	if (skipped && !is_json(report))
+		fprintf(report->print->output.file,
+			"%25s  (%u more that only pass it on; `calltree -hottest' has all)\n", "",
+			skipped);
+	table_fini(&table);
+}
+
+/* ---- what is missing ---- */
+
+static bool put_share(struct report *report, double value, const char *what, const char *remedy)
+{
+	double share = number_share(value, report->total);
+	char *text;
+
+	if (share < least_percent)
+		return false;
+	text = xasprintf("%.1f %% %s: %s", share, what, remedy);
+	put_line(report, "missing", text);
+	free(text);
+	return true;
+}
+
+/* Load objects of which no symbols were found. */
+static double without_names(struct report *report)
+{
+	struct session *session = report->print->session;
+	struct query query = report->print->query;
+	struct metric_choice choices[2];
+	struct table table;
+	double sum = 0;
+
+	hot_query(report, &query, choices, FLAVOR_EXCLUSIVE);
+	query.name_soname = false;
+	view_functions(session, &query, &table);
+	for (size_t i = 1; i < table.row_count; i++)
+		if (strstr(table.rows[i].name, "-- no functions found") ||
+		    !strncmp(table.rows[i].name, "<static>@", 9))
+			sum += table.values[i * table.column_count];
+	table_fini(&table);
+	return sum;
+}
+
+static void put_missing(struct report *report)
+{
+	struct session *session = report->print->session;
+	const struct diag_list *warnings = session_warnings(session);
+	const struct metric *metric = report->metric;
+	bool any = warnings->count > 0;
+
+	put_section(report, "What is missing");
+	for (size_t i = 0; i < warnings->count; i++)
+		put_line(report, "missing", warnings->items[i].text);
+	any |= put_share(report, without_names(report), "is in code without names",
+			 "install the debug packages of their programs and libraries");
+	any |= put_share(report, total_of(session, FUNCTION_TRUNCATED, metric, FLAVOR_INCLUSIVE),
+			 "has a call stack that was cut off",
+			 "record with a greater depth, helio collect --depth N");
+	any |= put_share(report,
+			 total_of(session, FUNCTION_UNWIND_FAILED, metric, FLAVOR_INCLUSIVE),
+			 "has a call stack that is not known to its end",
+			 "code without unwind information; -fasynchronous-unwind-tables adds it");
+	any |= put_share(report, total_of(session, FUNCTION_NO_STACK, metric, FLAVOR_INCLUSIVE),
+			 "has no call stack", "see the collector's messages in `header'");
+	if (!any)
+		put_line(report, "missing", "nothing that matters");
+}
+
+/* ---- what next ---- */
+
+static void put_command(struct report *report, const char *words, const char *name)
+{
+	const char *path = session_process(report->print->session, 0)->path;
+	char *quoted = name ? xasprintf(" '%s'", name) : NULL;
+	char *text =
+		xasprintf("%s %s%s %s", report->print->program, words, quoted ? quoted : "", path);
+
+	put_line(report, "next", text);
+	free(text);
+	free(quoted);
+}
+
+/* The state other than running that most time was spent in, if that is much. */
+static const struct metric *main_wait(const struct report *report)
+{
+	static const char *const waits[] = {"sleep", "lock", "wait", "datapfault", "stop"};
+	struct session *session = report->print->session;
+	const struct metric *most = NULL, *total = metric_find(session, "total");
+	double least = total_of(session, FUNCTION_TOTAL, total, FLAVOR_INCLUSIVE) / 4;
+
+	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+		const struct metric *metric = metric_find(session, waits[i]);
+		double value = total_of(session, FUNCTION_TOTAL, metric, FLAVOR_INCLUSIVE);
+
+		if (value > least) {
+			least = value;
+			most = metric;
+		}
+	}
+	return most;
+}
+
+static void put_next(struct report *report)
+{
+	static const struct {
+		enum trace_kind kind;
+		const char *command;
+	} traces[] = {{TRACE_HEAP, "-leaks"}, {TRACE_SYNC, "-locks"}, {TRACE_IO, "-ioactivity"}};
+	const struct metric *wait = main_wait(report);
+
+	put_section(report, "What to type next");
+	if (report->hottest) {
+		put_command(report, "-csingle", report->hottest);
+		put_command(report, "-source", report->hottest);
+	}
+	put_command(report, "-calltree -percent 5", NULL);
+	put_command(report, "-flamegraph graph.html", NULL);
+	if (wait) {
+		char *words = xasprintf("-metrics e.%%%s:i.%%%s:name -sort e.%s -functions",
+					wait->command, wait->command, wait->command);
+
+		put_command(report, words, NULL);
+		free(words);
+	}
+	for (size_t i = 0; i < sizeof(traces) / sizeof(traces[0]); i++)
+		if (session_has_trace(report->print->session, traces[i].kind))
+			put_command(report, traces[i].command, NULL);
+}
+
+/* CPU time, where there is some; else what the lists are sorted by. */
+static const struct metric *hot_metric(const struct print *print)
+{
+	const struct metric *cpu = metric_find(print->session, "totalcpu");
+
+	return metric_available(print->session, cpu) &&
+			       total_of(print->session, FUNCTION_TOTAL, cpu, FLAVOR_INCLUSIVE) > 0
+		       ? cpu
+		       : tree_part_metric(&print->query);
+}
+
+bool command_report(struct print *print, char **arguments, size_t count)
+{
+	struct report report = {.print = print, .metric = hot_metric(print)};
+
+	report.total = total_of(print->session, FUNCTION_TOTAL, report.metric, FLAVOR_INCLUSIVE);
+	if (is_json(&report))
+		json_report_begin(&report.json, print, "report", NULL, NULL);
+	for (size_t i = 0; i < session_process_count(print->session); i++) {
+		const struct process_info *process = session_process(print->session, i);
+
+		if (process->founder == process->id)
+			put_experiment(&report, process);
+	}
+	put_times(&report);
+	put_traces(&report);
+	if (report.total > 0) {
+		put_threads(&report);
+		put_functions(&report);
+		put_path(&report);
+	}
+	put_missing(&report);
+	put_next(&report);
+	if (is_json(&report))
+		json_report_end(&report.json);
+	free(report.hottest);
+	return true;
+}
