@@ -59,10 +59,10 @@ static uint8_t *united(const struct session *session, uint8_t *const *sets, size
 static void match_members(const struct session *session, enum stack_question question,
 			  const uint8_t *set, uint8_t *match)
 {
-	const struct tree_node *nodes = session->tree.nodes.items;
+	const struct tree_node *nodes = tree_whole(session)->nodes.items;
 
 	match[NODE_ROOT] = question == STACK_IN;
-	for (size_t i = 1; i < session->tree.nodes.count; i++) {
+	for (size_t i = 1; i < tree_whole(session)->nodes.count; i++) {
 		uint8_t member = set[nodes[i].function], above = match[nodes[i].parent];
 
 		match[i] = question == LEAF_IN	  ? member
@@ -75,10 +75,10 @@ static void match_members(const struct session *session, enum stack_question que
 static void match_bits(const struct session *session, const uint64_t *bit, uint64_t all,
 		       uint64_t *seen, uint8_t *match)
 {
-	const struct tree_node *nodes = session->tree.nodes.items;
+	const struct tree_node *nodes = tree_whole(session)->nodes.items;
 
 	seen[NODE_ROOT] = 0;
-	for (size_t i = 1; i < session->tree.nodes.count; i++) {
+	for (size_t i = 1; i < tree_whole(session)->nodes.count; i++) {
 		seen[i] = seen[nodes[i].parent] | bit[nodes[i].function];
 		match[i] &= seen[i] == all;
 	}
@@ -87,11 +87,11 @@ static void match_bits(const struct session *session, const uint64_t *bit, uint6
 /* All functions of the set, 64 at a time. An empty one is on no stack. */
 static void match_all(const struct session *session, const uint8_t *set, uint8_t *match)
 {
-	uint64_t *seen = xcalloc(session->tree.nodes.count, sizeof(*seen));
+	uint64_t *seen = xcalloc(tree_whole(session)->nodes.count, sizeof(*seen));
 	uint64_t *bit = xcalloc(session->functions.count, sizeof(*bit));
 	size_t functions = session->functions.count, members = 0;
 
-	memset(match, 1, session->tree.nodes.count);
+	memset(match, 1, tree_whole(session)->nodes.count);
 	for (size_t i = 0; i < functions;) {
 		uint64_t all = 0, next = 1;
 
@@ -107,7 +107,7 @@ static void match_all(const struct session *session, const uint8_t *set, uint8_t
 		match_bits(session, bit, all, seen, match);
 	}
 	if (!members)
-		memset(match, 0, session->tree.nodes.count);
+		memset(match, 0, tree_whole(session)->nodes.count);
 	free(bit);
 	free(seen);
 }
@@ -132,11 +132,11 @@ static bool ends_here(const struct tree_node *nodes, uint32_t node, uint8_t *con
 const uint8_t *filter_stack_match(const struct session *session, enum stack_question question,
 				  uint8_t *const *sets, size_t count, struct arena *arena)
 {
-	const struct tree_node *nodes = session->tree.nodes.items;
-	uint8_t *match = arena_array(arena, uint8_t, session->tree.nodes.count);
+	const struct tree_node *nodes = tree_whole(session)->nodes.items;
+	uint8_t *match = arena_array(arena, uint8_t, tree_whole(session)->nodes.count);
 
 	if (question == STACK_ORDERED) {
-		for (uint32_t i = 1; i < session->tree.nodes.count; i++)
+		for (uint32_t i = 1; i < tree_whole(session)->nodes.count; i++)
 			match[i] = match[nodes[i].parent] || ends_here(nodes, i, sets, count);
 		return match;
 	}

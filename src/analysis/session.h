@@ -27,10 +27,12 @@ enum { NAME_STYLES = 3 };
 
 struct load_object {
 	const char *path;
-	const char *name;	 /* base name */
-	struct object *object;	 /* NULL: <Unknown>, DYNAMIC_FUNCTIONS */
-	uint32_t rest_function;	 /* stands for addresses in no function; NODE_NONE: none so far */
-	bool used;		 /* an address of it has been looked up */
+	const char *name;	/* base name */
+	struct object *object;	/* NULL: <Unknown>, DYNAMIC_FUNCTIONS */
+	uint32_t rest_function; /* stands for addresses in no function; NODE_NONE: none so far */
+	bool used;		/* an address of it has been looked up */
+	enum object_showing showing;
+	uint32_t stand_in;	 /* the function that all of its are while it is hidden, or 0 */
 	struct diag_list doubts; /* matter only if it is used */
 };
 
@@ -99,9 +101,12 @@ struct session {
 	VEC(struct function) functions;
 	struct string_table dynamic_keys; /* name and source of an announced function → number */
 	struct hash_map function_ids;	  /* object << 32 | symbol (or that number) → function */
-	struct call_tree tree;
-	struct measure_sums weights;	  /* by tree node */
-	VEC(struct index_object) indexes; /* the user's */
+	struct call_tree tree;	/* what views see: some functions may be folded into others */
+	struct call_tree whole; /* all functions, where that is another tree */
+	uint32_t *shown; /* node of `whole` → node of `tree`; NULL: `tree` is the whole one */
+	struct measure_sums weights;	   /* by tree node */
+	VEC(struct index_object) indexes;  /* the user's */
+	VEC(struct index_object) memories; /* the user's memory objects */
 	VEC(struct function_sums *) sums;
 	struct arena sums_arena;
 	struct code *code; /* code.c; NULL: not asked for yet */
@@ -130,6 +135,8 @@ uint32_t symbols_place(struct session *session, const struct experiment *experim
 		       uint64_t *address);
 /* Passes on what is doubtful about the load objects that functions come from. */
 void symbols_report(struct session *session);
+/* A function without code. */
+uint32_t symbols_add_made_up(struct session *session, uint32_t object, const char *name);
 /* Lives as long as the session. */
 const char *symbols_name(struct session *session, uint32_t function, enum name_style style);
 
@@ -142,6 +149,15 @@ uint32_t *tree_add_stacks(struct session *session, const struct stack_tree *stac
 			  const uint32_t *functions);
 /* The weights of all nodes, from the events. */
 void tree_count(struct session *session);
+uint32_t tree_add_node(struct call_tree *tree, uint32_t parent, uint32_t function);
+/* The tree in which every function stands for itself. */
+static inline const struct call_tree *tree_whole(const struct session *session)
+{
+	return session->shown ? &session->whole : &session->tree;
+}
+/* Makes `tree` again, as load objects are to be shown. */
+void tree_refold(struct session *session);
+void call_tree_fini(struct call_tree *tree);
 /* Fills order, same and via. */
 void tree_link(struct session *session);
 /*

@@ -31,7 +31,7 @@ static uint32_t add_function(struct session *session, uint32_t object, const cha
 	return (uint32_t)session->functions.count - 1;
 }
 
-static uint32_t add_made_up(struct session *session, uint32_t object, const char *name)
+uint32_t symbols_add_made_up(struct session *session, uint32_t object, const char *name)
 {
 	uint32_t id = add_function(session, object, name);
 
@@ -58,7 +58,7 @@ void symbols_init(struct session *session)
 	unknown->path = unknown->name = "<Unknown>";
 	unknown->rest_function = FUNCTION_UNKNOWN;
 	for (size_t i = 0; i < FUNCTION_FIRST_REAL; i++)
-		add_made_up(session, OBJECT_UNKNOWN, names[i]);
+		symbols_add_made_up(session, OBJECT_UNKNOWN, names[i]);
 }
 
 void symbols_fini(struct session *session)
@@ -146,7 +146,7 @@ static uint32_t rest_function(struct session *session, uint32_t object_id)
 									 : "no functions found";
 		char *name = arena_printf(&session->arena, "<%s> -- %s", object->name, what);
 
-		object->rest_function = add_made_up(session, object_id, name);
+		object->rest_function = symbols_add_made_up(session, object_id, name);
 	}
 	return object->rest_function;
 }

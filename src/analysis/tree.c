@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t add_node(struct call_tree *tree, uint32_t parent, uint32_t function)
+uint32_t tree_add_node(struct call_tree *tree, uint32_t parent, uint32_t function)
 {
 	uint32_t fresh = (uint32_t)tree->nodes.count;
 	uint32_t node = hash_map_put(&tree->known, (uint64_t)parent << 32 | function, fresh);
@@ -39,11 +39,18 @@ static void drop_links(struct call_tree *tree)
 	tree->order = tree->same = tree->via = NULL;
 }
 
+void call_tree_fini(struct call_tree *tree)
+{
+	vec_fini(&tree->nodes);
+	hash_map_fini(&tree->known);
+	drop_links(tree);
+}
+
 void tree_fini(struct session *session)
 {
-	vec_fini(&session->tree.nodes);
-	hash_map_fini(&session->tree.known);
-	drop_links(&session->tree);
+	call_tree_fini(&session->tree);
+	call_tree_fini(&session->whole);
+	free(session->shown);
 	measure_fini(&session->weights);
 }
 
@@ -58,9 +65,9 @@ uint32_t *tree_add_stacks(struct session *session, const struct stack_tree *stac
 	for (size_t i = 1; i < stacks->nodes.count; i++) {
 		const struct stack_node *node = &stacks->nodes.items[i];
 
-		map[i] = add_node(tree, map[node->parent], functions[node->location]);
+		map[i] = tree_add_node(tree, map[node->parent], functions[node->location]);
 	}
-	map[STACK_ROOT] = add_node(tree, NODE_ROOT, FUNCTION_NO_STACK);
+	map[STACK_ROOT] = tree_add_node(tree, NODE_ROOT, FUNCTION_NO_STACK);
 	drop_links(tree);
 	return map;
 }
@@ -73,6 +80,17 @@ static void count_piece(const struct scan_piece *piece, void *state)
 	measure_run(piece->run, &measuring);
 }
 
+/* The node that views see of every node of a process's stacks; the caller frees the array. */
+static uint32_t *shown_nodes(const struct session *session, const struct session_process *process)
+{
+	size_t count = process->process->stacks.nodes.count;
+	uint32_t *map = xmalloc(count * sizeof(*map));
+
+	for (size_t i = 0; i < count; i++)
+		map[i] = session->shown ? session->shown[process->nodes[i]] : process->nodes[i];
+	return map;
+}
+
 void tree_count(struct session *session)
 {
 	size_t threads = scan_threads();
@@ -83,6 +101,7 @@ void tree_count(struct session *session)
 	session->weights.nodes = session->tree.nodes.count;
 	for (size_t i = 0; i < session->scanned.count; i++) {
 		const struct session_process *process = &session->scanned.items[i];
+		uint32_t *map = shown_nodes(session, process);
 
 		for (size_t k = 0; k < threads; k++) {
 			sums[k].nodes = process->process->stacks.nodes.count;
@@ -90,9 +109,10 @@ void tree_count(struct session *session)
 		}
 		scan_process(session, process, count_piece, states);
 		for (size_t k = 0; k < threads; k++) {
-			measure_fold(&session->weights, &sums[k], process->nodes);
+			measure_fold(&session->weights, &sums[k], map);
 			measure_fini(&sums[k]);
 		}
+		free(map);
 	}
 	free(states);
 	free(sums);

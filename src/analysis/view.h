@@ -264,6 +264,19 @@ struct process_info {
 };
 size_t session_process_count(const struct session *session);
 const struct process_info *session_process(const struct session *session, size_t index);
+/* How the functions of a load object appear in all views; what counts does not change. */
+enum object_showing {
+	OBJECT_SHOWN,  /* each by itself */
+	OBJECT_HIDDEN, /* all of them as one, <NAME> */
+	OBJECT_ENTRY,  /* only those that others call; what these call in turn is part of them */
+};
+/*
+ * For the load objects of a list "NAME,PATH,…", or "all".  STATUS_NOTFOUND: diags names
+ * those that there are not; the others are set.
+ */
+enum status session_show_objects(struct session *session, const char *list,
+				 enum object_showing showing, struct diag_list *diags);
+enum object_showing session_object_showing(const struct session *session, size_t index);
 size_t session_load_object_count(const struct session *session);
 void session_load_object(const struct session *session, size_t index,
 			 struct load_object_info *info);

@@ -138,6 +138,14 @@ bool command_indxobj(struct print *print, char **arguments, size_t count);
 bool command_threads(struct print *print, char **arguments, size_t count);
 bool command_indxobj_list(struct print *print, char **arguments, size_t count);
 bool command_indxobj_define(struct print *print, char **arguments, size_t count);
+struct index_info;
+/* The names and expressions of all index or memory objects. */
+bool command_list_objects(struct print *print, const char *command,
+			  bool (*object_at)(const struct session *, size_t, struct index_info *));
+/* command_memory.c: */
+bool command_memobj(struct print *print, char **arguments, size_t count);
+bool command_mobj_list(struct print *print, char **arguments, size_t count);
+bool command_mobj_define(struct print *print, char **arguments, size_t count);
 /* command_filter.c: */
 bool command_filters(struct print *print, char **arguments, size_t count);
 bool command_describe(struct print *print, char **arguments, size_t count);
@@ -160,7 +168,14 @@ bool command_outfile(struct print *print, char **arguments, size_t count);
 bool command_appendfile(struct print *print, char **arguments, size_t count);
 /* command_lists.c: */
 bool command_experiment_list(struct print *print, char **arguments, size_t count);
+/* command_objects.c: */
 bool command_objects(struct print *print, char **arguments, size_t count);
+bool command_object_list(struct print *print, char **arguments, size_t count);
+bool command_object_show(struct print *print, char **arguments, size_t count);
+bool command_object_hide(struct print *print, char **arguments, size_t count);
+bool command_object_api(struct print *print, char **arguments, size_t count);
+bool command_objects_default(struct print *print, char **arguments, size_t count);
+bool command_object_select(struct print *print, char **arguments, size_t count);
 /* command_heap.c: */
 bool command_leaks(struct print *print, char **arguments, size_t count);
 bool command_allocs(struct print *print, char **arguments, size_t count);

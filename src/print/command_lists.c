@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists of experiments and load objects. */
+/* The list of experiments. */
 #include "print/command.h"
 #include "print/json.h"
 
@@ -69,42 +69,5 @@ bool command_experiment_list(struct print *print, char **arguments, size_t count
 		fprintf(file, "%*" PRIu32 " yes %*" PRId64 " %s\n", id_width, process->id,
 			pid_width, process->pid, process->name);
 	}
-	return true;
-}
-
-static bool is_doubtful(const struct load_object_info *info)
-{
-	return info->provenance && strcmp(info->provenance, "found") != 0;
-}
-
-bool command_objects(struct print *print, char **arguments, size_t count)
-{
-	size_t total = session_load_object_count(print->session);
-	struct json_report report;
-
-	if (print->mode == MODE_JSON)
-		json_report_begin(&report, print, "objects", NULL, NULL);
-	for (size_t i = 0; i < total; i++) {
-		struct load_object_info info;
-
-		session_load_object(print->session, i, &info);
-		if (print->mode == MODE_JSON) {
-			json_report_row(&report,
-					json_pack("{s:i, s:o, s:o, s:o}", "number",
-						  (int)info.number, "name", json_text(info.name),
-						  "path", json_text(info.path), "provenance",
-						  json_text(info.provenance)));
-			continue;
-		}
-		/* Pseudo objects carry their brackets in their names. */
-		bool bracketed = info.name[0] == '<';
-
-		fprintf(print->output.file, " %s%s%s (%s)%s%s%s\n", bracketed ? "" : "<", info.name,
-			bracketed ? "" : ">", info.path ? info.path : info.name,
-			is_doubtful(&info) ? " (" : "", is_doubtful(&info) ? info.provenance : "",
-			is_doubtful(&info) ? ")" : "");
-	}
-	if (print->mode == MODE_JSON)
-		json_report_end(&report);
 	return true;
 }
