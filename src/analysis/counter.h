@@ -13,6 +13,9 @@ enum { COUNTER_NONE = UINT8_MAX };
 void counters_add(struct session *session, const struct experiment_log *founder,
 		  struct session_process *process);
 
+/* After all: the quotients of counters that there are. */
+void counters_add_quotients(struct session *session);
+
 /* Of a counter, or computed from counters. */
 bool metric_is_counter(const struct metric *metric);
 

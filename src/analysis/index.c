@@ -30,19 +30,6 @@
 				UP_TO_10(x, "00000000000") UP_TO_10(x, "000000000000")             \
 					UP_TO_10(x, "0000000000000") "-1"
 
-/* How a value is written as the name of a row. */
-enum label {
-	LABEL_NUMBER, /* "TITLE 17" */
-	LABEL_THREAD, /* process and thread */
-	LABEL_CPU,
-	LABEL_SAMPLE, /* process and sample */
-	LABEL_SECOND,
-	LABEL_PROCESS,
-	LABEL_EXPERIMENT, /* its id in the middle of the value */
-	LABEL_SIZE,
-	LABEL_DURATION,
-};
-
 enum { INDEX_THREADS };
 
 static const struct index_object predefined[] = {
@@ -88,7 +75,7 @@ size_t index_find(const struct session *session, const char *name)
 	return SIZE_MAX;
 }
 
-static bool is_name(const char *name)
+bool index_is_name(const char *name)
 {
 	bool right = isalpha((unsigned char)*name);
 
@@ -104,7 +91,7 @@ enum status index_define(struct session *session, const char *name, const char *
 	struct filter_program *program;
 	struct index_object *object;
 
-	if (!is_name(name)) {
+	if (!index_is_name(name)) {
 		diag_add(diags, DIAG_ERROR,
 			 "Invalid name of an index object: %s (it begins with a letter and goes on "
 			 "with letters, digits and _)",
@@ -181,7 +168,7 @@ static const char *label_of(const struct session *session, const struct index_ob
 
 	if (value == INDEX_UNKNOWN)
 		return "<Unknown>";
-	switch ((enum label)object->label) {
+	switch ((enum index_label)object->label) {
 	case LABEL_THREAD:
 		return thread_label(session, arena, value);
 	case LABEL_CPU:
@@ -199,6 +186,8 @@ static const char *label_of(const struct session *session, const struct index_ob
 		return size_label(arena, value);
 	case LABEL_DURATION:
 		return duration_label(arena, value);
+	case LABEL_ADDRESS:
+		return arena_printf(arena, "0x%08llx", number);
 	case LABEL_NUMBER:
 		break;
 	}
@@ -247,10 +236,9 @@ static void fill_total(const struct index_groups *groups, struct table *table)
 	table->rows[0].name = "<Total>";
 }
 
-void view_index(struct session *session, size_t index, const struct query *query,
-		struct table *table)
+void index_table(struct session *session, const struct index_object *object,
+		 const struct query *query, struct table *table)
 {
-	const struct index_object *object = object_at(session, index);
 	struct diag_list diags = {0};
 	struct filter_program *program;
 	struct index_groups groups;
@@ -281,6 +269,12 @@ void view_index(struct session *session, size_t index, const struct query *query
 	}
 	free(keys);
 	index_groups_fini(&groups);
+}
+
+void view_index(struct session *session, size_t index, const struct query *query,
+		struct table *table)
+{
+	index_table(session, object_at(session, index), query, table);
 }
 
 void view_threads(struct session *session, const struct query *query, struct table *table)

@@ -17,4 +17,24 @@ void index_group(const struct session *session, const struct filter_program *pro
 		 struct index_groups *groups);
 void index_groups_fini(struct index_groups *groups);
 
+/* How a value is written as the name of a row. */
+enum index_label {
+	LABEL_NUMBER, /* "TITLE 17" */
+	LABEL_THREAD, /* process and thread */
+	LABEL_CPU,
+	LABEL_SAMPLE, /* process and sample */
+	LABEL_SECOND,
+	LABEL_PROCESS,
+	LABEL_EXPERIMENT, /* its id in the middle of the value */
+	LABEL_SIZE,
+	LABEL_DURATION,
+	LABEL_ADDRESS,
+};
+
+/* The table of an object, also one that is none of the session's list. */
+void index_table(struct session *session, const struct index_object *object,
+		 const struct query *query, struct table *table);
+/* A letter, then letters, digits and underscores. */
+bool index_is_name(const char *name);
+
 #endif

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum metric_unit { UNIT_SECONDS, UNIT_COUNT, UNIT_BYTES, UNIT_ADDRESS, UNIT_TEXT };
+enum metric_unit { UNIT_SECONDS, UNIT_COUNT, UNIT_BYTES, UNIT_RATIO, UNIT_ADDRESS, UNIT_TEXT };
 
 /* One row of the catalogue: "totalcpu", "Total CPU Time". */
 struct metric {
@@ -22,6 +22,10 @@ struct metric {
 	const char *description; /* one sentence for help and metric_list */
 	unsigned measure;	 /* else: enum measure of the engine */
 	bool if_data;		 /* available only where the experiments hold some of it */
+	bool has_address;	 /* a counter whose events have data addresses */
+	double hz;		 /* a counter of cycles: so many a second, where known */
+	unsigned divisor;	 /* UNIT_RATIO: the measure that `measure` is divided by */
+	unsigned scale;		 /* … both are shifted down by so many bits */
 };
 
 enum metric_flavor { FLAVOR_STATIC, FLAVOR_EXCLUSIVE, FLAVOR_INCLUSIVE, FLAVOR_ATTRIBUTED };

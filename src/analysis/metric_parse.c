@@ -72,11 +72,16 @@ static void split_item(const char *text, struct item *item)
 static unsigned fit_visibility(const struct metric *metric, unsigned visibility)
 {
 	unsigned shown = VISIBLE_TIME | VISIBLE_VALUE;
-	unsigned natural = metric->unit == UNIT_SECONDS ? VISIBLE_TIME : VISIBLE_VALUE;
+	bool is_time = metric->unit == UNIT_SECONDS || metric->hz > 0;
+	unsigned natural = is_time ? VISIBLE_TIME : VISIBLE_VALUE;
 	unsigned result = visibility & (VISIBLE_PERCENT | VISIBLE_HIDDEN);
 
 	if (metric->is_static)
 		return visibility & VISIBLE_HIDDEN ? natural | VISIBLE_HIDDEN : natural;
+	if (metric->unit == UNIT_RATIO)
+		return natural | (visibility & VISIBLE_HIDDEN);
+	if (metric->hz > 0 && visibility & shown) /* cycles can be both */
+		return result | (visibility & shown);
 	if (visibility & shown || !(visibility & VISIBLE_PERCENT))
 		result |= natural;
 	return result;
@@ -265,6 +270,17 @@ enum status metric_sort_parse(const struct session *session, const char *spec,
 	return status;
 }
 
+/* e%.hwc, and ei!.CPI and IPC: what is divided by little says little. */
+static void add_default_counter(struct metric_list *list, const struct metric *counter)
+{
+	if (counter->unit != UNIT_RATIO) {
+		add_choice(list, counter, FLAVOR_EXCLUSIVE, VISIBLE_TIME | VISIBLE_PERCENT);
+		return;
+	}
+	add_choice(list, counter, FLAVOR_EXCLUSIVE, VISIBLE_HIDDEN);
+	add_choice(list, counter, FLAVOR_INCLUSIVE, VISIBLE_HIDDEN);
+}
+
 void session_default_metrics(const struct session *session, struct metric_list *list)
 {
 	const unsigned time = VISIBLE_TIME | VISIBLE_PERCENT;
@@ -289,7 +305,6 @@ void session_default_metrics(const struct session *session, struct metric_list *
 			add_choice(list, metric, defaults[i].flavor, defaults[i].visibility);
 	}
 	for (size_t i = 0; i < session->counters.count; i++)
-		add_choice(list, &session->counters.items[i], FLAVOR_EXCLUSIVE,
-			   VISIBLE_VALUE | VISIBLE_PERCENT);
+		add_default_counter(list, &session->counters.items[i]);
 	add_choice(list, metric_find(session, "name"), FLAVOR_STATIC, 0);
 }

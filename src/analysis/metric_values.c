@@ -7,18 +7,34 @@
 
 const struct metric values_any = {.command = "any", .title = "Any", .measure = MEASURE_NONE};
 
-static void add_weights(uint64_t *values, const uint64_t *weights, size_t count)
-{
-	for (size_t i = 0; weights && i < count; i++)
-		values[i] += weights[i];
-}
-
 /* Whether a measure is part of a metric. */
 static bool has_measure(const struct metric *metric, size_t measure)
 {
 	if (metric->states)
 		return measure < FORMAT_STATE_COUNT && metric->states >> measure & 1;
+	if (metric->unit == UNIT_RATIO && metric->divisor == measure)
+		return true;
 	return metric->measure == MEASURE_NONE || metric->measure == measure;
+}
+
+/*
+ * What a weight is in a value.  A quotient is two sums in one: the upper half is divided by the
+ * lower at the end, so that it adds up like any other on the way.
+ */
+static uint64_t part_of(const struct metric *metric, size_t measure, uint64_t weight)
+{
+	if (metric->unit != UNIT_RATIO)
+		return weight;
+	return weight >> metric->scale << (measure == metric->measure ? 32 : 0);
+}
+
+static void add_weights(uint64_t *values, const struct metric *metric, size_t measure,
+			const struct measure_sums *sums)
+{
+	const uint64_t *weights = sums->of[measure];
+
+	for (size_t i = 0; weights && i < sums->nodes; i++)
+		values[i] += part_of(metric, measure, weights[i]);
 }
 
 uint64_t *values_self(const struct session *session, const struct metric *metric)
@@ -28,7 +44,7 @@ uint64_t *values_self(const struct session *session, const struct metric *metric
 
 	for (size_t i = 0; i < MEASURE_COUNT; i++)
 		if (has_measure(metric, i))
-			add_weights(values, session->weights.of[i], count);
+			add_weights(values, metric, i, &session->weights);
 	return values;
 }
 
@@ -38,7 +54,7 @@ uint64_t values_at(const struct measure_sums *sums, size_t place, const struct m
 
 	for (size_t i = 0; i < MEASURE_COUNT; i++)
 		if (has_measure(metric, i) && sums->of[i])
-			value += sums->of[i][place];
+			value += part_of(metric, i, sums->of[i][place]);
 	return value;
 }
 
@@ -46,6 +62,9 @@ double values_convert(const struct metric *metric, uint64_t value)
 {
 	bool clock = metric->states || metric->measure == MEASURE_FIRST_THREAD;
 
+	if (metric->unit == UNIT_RATIO)
+		return value & UINT32_MAX ? (double)(value >> 32) / (double)(value & UINT32_MAX)
+					  : 0;
 	if (metric->unit != UNIT_SECONDS)
 		return (double)value;
 	return (double)value / (clock ? 1e6 : 1e9);

@@ -218,6 +218,7 @@ enum status session_open(char *const *paths, size_t count, struct session **out,
 		return STATUS_NOTFOUND;
 	}
 	session_count(session);
+	counters_add_quotients(session);
 	symbols_report(session);
 	check_unknown(session);
 	*out = session;
@@ -240,6 +241,7 @@ void session_free(struct session *session)
 	vec_fini(&session->experiments);
 	vec_fini(&session->processes);
 	vec_fini(&session->indexes);
+	vec_fini(&session->memories);
 	forget_sums(session);
 	diag_fini(&session->warnings);
 	arena_fini(&session->arena);

@@ -6,7 +6,7 @@
  */
 #include "print/arguments.h"
 
-#include "analysis/index.h"
+#include "analysis/memory_object.h"
 #include "base/memory.h"
 
 #include <stdio.h>
@@ -62,18 +62,23 @@ static bool takes(const struct planned *planned, const char *word)
 	return command->optional == ARGUMENT_ANY && !is_experiment(word);
 }
 
-/* Whether the word is the name of an index object, of those that are there and of the line's own.
- */
-static bool is_index(const struct arguments *arguments, const char *name)
+/* The command that an object's name stands for, be it there or defined on the line; or NULL. */
+static const char *object_command(const struct arguments *arguments, const char *name)
 {
 	for (size_t i = 0; i < arguments->plan.count; i++) {
 		const struct planned *planned = &arguments->plan.items[i];
 
-		if (planned->command && planned->command->run == command_indxobj_define &&
-		    !strcasecmp(planned->arguments[0], name))
-			return true;
+		if (!planned->command || !planned->count ||
+		    strcasecmp(planned->arguments[0], name) != 0)
+			continue;
+		if (planned->command->run == command_indxobj_define)
+			return "indxobj";
+		if (planned->command->run == command_mobj_define)
+			return "memobj";
 	}
-	return index_find(NULL, name) != SIZE_MAX;
+	if (index_find(NULL, name) != SIZE_MAX)
+		return "indxobj";
+	return memory_find(NULL, name) != SIZE_MAX ? "memobj" : NULL;
 }
 
 static enum status parse_command(struct arguments *arguments, const char *word, char **rest,
@@ -82,10 +87,12 @@ static enum status parse_command(struct arguments *arguments, const char *word, 
 	struct planned planned = {.arguments = rest};
 	const char *name = word + strspn(word, "-");
 
-	if (is_index(arguments, name)) { /* the word is the command's argument */
+	const char *of_object = object_command(arguments, name);
+
+	if (of_object) { /* the word is the command's argument */
 		planned.arguments--;
 		planned.count = 1;
-		name = "indxobj";
+		name = of_object;
 	}
 
 	enum status status = command_find(name, word, &planned.command, diags);

@@ -35,25 +35,31 @@ bool command_threads(struct print *print, char **arguments, size_t count)
 	return command_indxobj(print, &name, 1);
 }
 
-bool command_indxobj_list(struct print *print, char **arguments, size_t count)
+bool command_list_objects(struct print *print, const char *command,
+			  bool (*object_at)(const struct session *, size_t, struct index_info *))
 {
 	struct json_report report;
 	struct index_info info;
 
 	if (print->mode == MODE_JSON)
-		json_report_begin(&report, print, "indxobj_list", NULL, NULL);
-	for (size_t i = 0; index_at(print->session, i, &info); i++) {
+		json_report_begin(&report, print, command, NULL, NULL);
+	for (size_t i = 0; object_at(print->session, i, &info); i++) {
 		if (print->mode == MODE_JSON)
 			json_report_row(&report, json_pack("{s:s, s:s, s:s, s:b}", "name",
 							   info.name, "title", info.title,
 							   "expression", info.expression,
 							   "predefined", (int)info.predefined));
 		else
-			fprintf(print->output.file, "%-16s %s\n", info.name, info.expression);
+			fprintf(print->output.file, "%-20s %s\n", info.name, info.expression);
 	}
 	if (print->mode == MODE_JSON)
 		json_report_end(&report);
 	return true;
+}
+
+bool command_indxobj_list(struct print *print, char **arguments, size_t count)
+{
+	return command_list_objects(print, "indxobj_list", index_at);
 }
 
 bool command_indxobj_define(struct print *print, char **arguments, size_t count)

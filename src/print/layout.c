@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of one metric: time, count, share. */
+enum { FIELDS_MAX = 3 };
+
 static size_t larger(size_t a, size_t b)
 {
 	return a > b ? a : b;
@@ -54,6 +57,9 @@ size_t layout_field_text(char text[NUMBER_SIZE], const struct table *table, size
 	case FIELD_NAME:
 		text[0] = '\0';
 		return 0;
+	case FIELD_TIME:
+		return number_value(text, UNIT_SECONDS,
+				    value / table->columns[field->column].choice.metric->hz);
 	case FIELD_VALUE:
 		break;
 	}
@@ -199,39 +205,62 @@ static void add_name(struct layout *layout, const struct table *table, size_t in
 	snprintf(column->header[0], LAYOUT_LINE_SIZE, "Name");
 }
 
+/* What stands above a column of numbers; "" for a lone count. */
+static const char *field_unit(const struct field *field, enum metric_unit unit, bool alone)
+{
+	if (field->kind == FIELD_PERCENT)
+		return "%";
+	if (field->kind == FIELD_TIME || unit == UNIT_SECONDS)
+		return "sec.";
+	return alone ? "" : "#";
+}
+
+/* The fields of a metric: its value, where it is of cycles as time or both, and its share. */
+static size_t add_fields(struct layout *layout, const struct metric_choice *choice, size_t index)
+{
+	const struct metric *metric = choice->metric;
+	bool percent = choice->visibility & VISIBLE_PERCENT && choice->flavor != FLAVOR_STATIC;
+	bool time = metric->hz > 0 && choice->visibility & VISIBLE_TIME;
+	bool value = choice->visibility & VISIBLE_VALUE ||
+		     (!time && (!percent || choice->visibility & VISIBLE_TIME));
+	size_t before = layout->field_count;
+
+	if (time)
+		add_field(layout, FIELD_TIME, index);
+	if (value)
+		add_field(layout, metric->unit == UNIT_ADDRESS ? FIELD_ADDRESS : FIELD_VALUE,
+			  index);
+	if (percent)
+		add_field(layout, FIELD_PERCENT, index);
+	return layout->field_count - before;
+}
+
 static void add_numbers(struct layout *layout, const struct table *table, size_t index,
 			const struct segment_map *segments)
 {
 	const struct metric_choice *choice = &table->columns[index].choice;
-	enum metric_unit unit = choice->metric->unit;
-	bool is_time = unit == UNIT_SECONDS;
-	bool percent = choice->visibility & VISIBLE_PERCENT && choice->flavor != FLAVOR_STATIC;
-	bool value = !percent || choice->visibility & (VISIBLE_TIME | VISIBLE_VALUE);
 	struct layout_column *column = add_column(layout);
 	struct field *fields = &layout->fields[layout->field_count];
-	char unit_text[2 * NUMBER_SIZE] = "";
+	char units[FIELDS_MAX * NUMBER_SIZE] = "";
 	char *title = header_title(choice);
+	size_t used = 0;
 
-	if (value)
-		add_field(layout, unit == UNIT_ADDRESS ? FIELD_ADDRESS : FIELD_VALUE, index);
-	if (percent)
-		add_field(layout, FIELD_PERCENT, index);
-	column->field_count = (size_t)value + percent;
+	column->field_count = add_fields(layout, choice, index);
 	for (size_t i = 0; i < column->field_count; i++) {
+		const char *unit =
+			field_unit(&fields[i], choice->metric->unit, column->field_count == 1);
 		size_t width = field_width(table, &fields[i], segments);
 
-		if (fields[i].kind == FIELD_VALUE && is_time)
-			width = larger(width, strlen("sec."));
+		if (fields[i].kind != FIELD_PERCENT)
+			width = larger(width, strlen(unit));
 		fields[i].width = width;
 		column->width += width + (i > 0);
+		used += (size_t)snprintf(units + used, sizeof(units) - used, "%s%*s", i ? " " : "",
+					 column->field_count > 1 ? (int)width : 0, unit);
 	}
-	if (value && percent)
-		snprintf(unit_text, sizeof(unit_text), "%*s %*s", (int)fields[0].width,
-			 is_time ? "sec." : "#", (int)fields[1].width, "%");
-	else if (is_time || percent)
-		snprintf(unit_text, sizeof(unit_text), "%s", percent ? "%" : "sec.");
-	column->width =
-		layout_split_header(column->header, title, unit_text, percent, column->width);
+	column->width = layout_split_header(
+		column->header, title, units,
+		column->field_count > 1 || fields[0].kind == FIELD_PERCENT, column->width);
 	free(title);
 }
 
@@ -242,7 +271,7 @@ void layout_init(struct layout *layout, const struct table *table,
 	size_t name_column = 0;
 
 	*layout = (struct layout){
-		.fields = xcalloc(2 * table->column_count + 1, sizeof(*layout->fields)),
+		.fields = xcalloc(FIELDS_MAX * table->column_count + 1, sizeof(*layout->fields)),
 		.columns = xcalloc(table->column_count + 1, sizeof(*layout->columns)),
 	};
 	for (size_t i = 0; i < table->column_count; i++) {

@@ -9,7 +9,7 @@
 #include "analysis/view.h"
 #include "print/number.h"
 
-enum field_kind { FIELD_VALUE, FIELD_PERCENT, FIELD_ADDRESS, FIELD_NAME };
+enum field_kind { FIELD_VALUE, FIELD_TIME, FIELD_PERCENT, FIELD_ADDRESS, FIELD_NAME };
 
 /* One number or word per row. A time that is asked for with '%' too becomes two fields. */
 struct field {

@@ -15,7 +15,7 @@ double number_share(double value, double whole)
 
 size_t number_value(char text[NUMBER_SIZE], enum metric_unit unit, double value)
 {
-	if (unit != UNIT_SECONDS)
+	if (unit != UNIT_SECONDS && unit != UNIT_RATIO)
 		return (size_t)snprintf(text, NUMBER_SIZE, "%.0f", value);
 	if (value == 0)
 		return (size_t)snprintf(text, NUMBER_SIZE, "0.   ");
@@ -52,6 +52,7 @@ const char *number_unit_name(enum metric_unit unit)
 {
 	static const char *const names[] = {
 		[UNIT_SECONDS] = "s",	    [UNIT_COUNT] = "count", [UNIT_BYTES] = "bytes",
+		[UNIT_RATIO] = "ratio",
 		[UNIT_ADDRESS] = "address", [UNIT_TEXT] = "text",
 	};
 

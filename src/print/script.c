@@ -2,7 +2,7 @@
 /* Lines of commands, whoever writes them. */
 #include "print/script.h"
 
-#include "analysis/index.h"
+#include "analysis/memory_object.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "print/command.h"
@@ -68,6 +68,8 @@ static bool run_words(struct print *print, struct words *words)
 
 	if (print->session && index_find(print->session, words->items[0]) != SIZE_MAX)
 		return command_indxobj(print, words->items, 1);
+	if (print->session && memory_find(print->session, words->items[0]) != SIZE_MAX)
+		return command_memobj(print, words->items, 1);
 
 	enum status status = command_find(words->items[0], words->items[0], &command, &diags);
 

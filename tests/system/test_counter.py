@@ -146,6 +146,45 @@ def threads_are_listed_without_a_clock(t):
 
 
 @test
+def names_of_libpfm(t):
+    """What the table of names does not have, libpfm4 may: the kernel's own event by its name there."""
+    _, functions, _ = counted(t, 'perf::PERF_COUNT_SW_PAGE_FAULTS,1', 'pages=100')
+    t.equal(value(functions, 'touch_fresh', 'e.perf~~PERF_COUNT_SW_PAGE_FAULTS'), 100, 'faults')
+
+
+@test
+def memory_objects(t):
+    """Pages, lines and addresses of the faults, which are known: each page of 4 KB once, 16 in 64 KB."""
+    def rows(*commands):
+        return {row['name']: row['e.page-faults'] for row in t.print(result.experiment, '-metrics', 'e.page-faults:name', *commands)[-1]['rows']}
+
+    need_events()
+    result = t.collect(t.target('faulter'), 'pages=512', options=('-h', 'page-faults,1', '-p', 'off'))
+    low = int(result.truth()['low'])
+    high = low + 512 * PAGE
+    faults = [e['address'] for e in events_of(t.read(result.experiment), 0)]
+    for name, size in (('Memory_page_4K', 4096), ('Memory_page_64K', 65536), ('Memory_page_4M', 1 << 22), ('Memory_64B_cacheline', 64)):
+        expected = {}
+        for address in faults:
+            piece = address // size * size
+            expected[f'0x{piece:08x}'] = expected.get(f'0x{piece:08x}', 0) + 1
+        shown = rows('-memobj', name)
+        total = shown.pop('<Total>')
+        unknown = shown.pop('<Unknown>', 0)
+        t.equal(shown, expected, name)
+        t.equal(total - unknown, len(faults), f'{name}: total')
+    pages = rows('-memobj', 'Memory_page_4K')
+    t.equal([pages.get(f'0x{address:08x}') for address in range(low, high, PAGE)], [1] * 512, 'pages of touch_fresh')
+    mine = rows('-mobj_define', 'Halves', f'VADDR >= {low} && VADDR < {high} ? (VADDR - {low}) / {256 * PAGE} : 7', '-memobj', 'Halves')
+    t.equal((mine['0x00000000'], mine['0x00000001']), (256, 256), 'halves of the memory')
+    # its own name is a command, and a filter by address is obeyed
+    filtered = rows('-filters', f'VADDR >= {low} && VADDR < {low + 10 * PAGE}', '-Memory_page_4K')
+    t.equal((filtered['<Total>'], len(filtered)), (10, 11), 'filtered')
+    refused = t.run(t.helio, 'print', '-memobj', 'Memory_page_4K', t.collect(t.target('faulter')).experiment)
+    t.check(refused.status and 'No data addresses are recorded' in refused.err, f'no addresses: {refused.err}')
+
+
+@test
 def killed(t):
     """What was recorded before SIGKILL is there."""
     need_events()
