@@ -12,7 +12,8 @@
  *   g  number of the signal that takes a sample point
  *   d  number of the signal that pauses and resumes, and p if the recording begins paused
  *   L  limit on the data of one process, MB (2^20 bytes)
- *   H  heap tracing: all, or a number: bytes between sampled allocations
+ *   H  heap tracing: all; all,noscan: without a search for lost blocks at the end; or a number:
+ *      bytes between sampled allocations
  *   S  synchronization tracing: threshold in ns; calibrate: to be found at the start; all: also
  *     calls that need not wait
  *   i  I/O tracing: on

@@ -211,14 +211,18 @@ bool options_read_signal(const char *text, size_t length, int *number)
 
 bool options_read_heap(const char *text, char param[OPTIONS_TRACE_ROOM])
 {
+	static const struct {
+		const char *word, *param;
+	} words[] = {{"off", ""}, {"on", "all"}, {"on,noscan", "all,noscan"}};
 	static const struct unit units[] = {
 		{"", 1}, {"k", 1 << 10}, {"m", 1 << 20}, {"g", 1 << 30}, {NULL, 0}};
 	double bytes;
 
-	if (!strcmp(text, "on") || !strcmp(text, "off")) {
-		snprintf(param, OPTIONS_TRACE_ROOM, "%s", text[1] == 'n' ? "all" : "");
-		return true;
-	}
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strcmp(text, words[i].word)) {
+			snprintf(param, OPTIONS_TRACE_ROOM, "%s", words[i].param);
+			return true;
+		}
 	if (strncmp(text, "sample=", strlen("sample=")) != 0)
 		return false;
 	text += strlen("sample=");

@@ -326,7 +326,7 @@ static const struct option table[] = {
 	{'s', "sync", "on|all|MICROSECONDS|off", ONCE, take_sync,
 	 "synchronization tracing: every wait for a lock and the like that is longer than so many "
 	 "µs, than what is found at the start (on), or every call (all)"},
-	{'H', "heap", "on|off|sample=BYTES", ONCE, take_heap,
+	{'H', "heap", "on[,noscan]|off|sample=BYTES", ONCE, take_heap,
 	 "heap tracing: every allocation and release of memory, or a sample of one in so many "
 	 "bytes "
 	 "(512k)"},

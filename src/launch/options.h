@@ -102,7 +102,7 @@ bool options_read_signal(const char *text, size_t length, int *number);
 /* USR1, RTMIN+3 */
 enum { OPTIONS_SIGNAL_ROOM = 16 };
 void options_signal_name(int number, char name[OPTIONS_SIGNAL_ROOM]);
-/* on, off, or sample=BYTES with k, m or g: what the parameters say of heap tracing. */
+/* on, off, on,noscan or sample=BYTES with k, m or g: what the parameters say of heap tracing. */
 bool options_read_heap(const char *text, char param[OPTIONS_TRACE_ROOM]);
 /* on, calibrate, all, off or a threshold in µs ("20", "1.5ms"), and a scope (",n"): the same of
  * synchronization tracing. */

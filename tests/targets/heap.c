@@ -15,6 +15,7 @@ enum { ROUNDS = 100 };
 
 static void *volatile kept[10 * ROUNDS];
 static void *volatile other;
+static int portable; /* leave out what not every allocator has */
 
 static NOINLINE void by_malloc(size_t size)
 {
@@ -50,7 +51,8 @@ static NOINLINE void by_alignment(size_t size)
 		if (!posix_memalign(&block, 4096, size))
 			kept[5 * ROUNDS + i] = block;
 		kept[6 * ROUNDS + i] = valloc(size);
-		kept[7 * ROUNDS + i] = pvalloc(size);
+		if (!portable)
+			kept[7 * ROUNDS + i] = pvalloc(size);
 	}
 }
 
@@ -214,6 +216,7 @@ int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "everything";
 
+	portable = !strcmp(what, "portable");
 	if (!strcmp(what, "threads"))
 		threads();
 	else if (!strcmp(what, "forks"))

@@ -341,6 +341,8 @@ static void test_heap(void **state)
 	accept("-H on x");
 	assert_string_equal(options.trace[TRACE_HEAP], "all");
 	assert_true(options_trace(&options) && options_wrap(&options));
+	accept("-H on,noscan x");
+	assert_string_equal(options.trace[TRACE_HEAP], "all,noscan");
 	accept("--heap=sample=512k x");
 	assert_string_equal(options.trace[TRACE_HEAP], "524288");
 	accept("-H sample=1 x");

@@ -6,6 +6,7 @@
 #include "collector/core/text.h"
 #include "format/format.h"
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 
@@ -79,6 +80,20 @@ static uint32_t state_after(int result)
 	return result == -EMFILE || result == -ENFILE ? ARENA_EMPTY : ARENA_FAILED;
 }
 
+static uint64_t block_signals(void)
+{
+	const uint64_t all = UINT64_MAX;
+	uint64_t mask = 0;
+
+	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &mask, sizeof(mask));
+	return mask;
+}
+
+static void restore_signals(uint64_t mask)
+{
+	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &mask, 0, sizeof(mask));
+}
+
 /* Makes arena `index` ready unless another thread is at it. */
 static void prepare_arena(struct blockfile *file, uint32_t index)
 {
@@ -92,11 +107,14 @@ static void prepare_arena(struct blockfile *file, uint32_t index)
 	arena->size = arena_size(index);
 	arena->offset = arena_offset(index);
 	atomic_store_explicit(&arena->used, index ? 0 : FORMAT_BLOCK_ALIGN, memory_order_relaxed);
+	uint64_t mask = block_signals(); /* a handler of the program may jump away for good */
 	int result = map_arena(file, arena);
+
 	if (result)
 		atomic_store(&file->failed, (uint32_t)-result);
 	/* pairs with the load in blockfile_take: base and size before the state */
 	atomic_store_explicit(&arena->state, state_after(result), memory_order_release);
+	restore_signals(mask);
 }
 
 int blockfile_create(struct blockfile *file, const char *directory, const char *name,
@@ -167,6 +185,22 @@ void *blockfile_take(struct blockfile *file, size_t size)
 		atomic_compare_exchange_strong(&file->current, &expected, index + 1);
 	}
 	return NULL;
+}
+
+void blockfile_for_each(struct blockfile *file, size_t size,
+			void (*visit)(const void *block, void *arg), void *arg)
+{
+	for (uint32_t index = 0; index < BLOCKFILE_ARENAS; index++) {
+		const struct blockfile_arena *arena = &file->arena[index];
+		uint64_t used = atomic_load(&arena->used);
+
+		if (state_of(file, index) != ARENA_READY)
+			return;
+		if (used > arena->size)
+			used = arena->size;
+		for (uint64_t at = index ? 0 : FORMAT_BLOCK_ALIGN; at + size <= used; at += size)
+			visit(arena->base + at, arg);
+	}
 }
 
 void blockfile_abandon(struct blockfile *file)

@@ -44,6 +44,10 @@ int blockfile_create(struct blockfile *file, const char *directory, const char *
  */
 void *blockfile_take(struct blockfile *file, size_t size);
 
+/* Calls visit for all blocks of a file in which each has this size. Others may be filling some. */
+void blockfile_for_each(struct blockfile *file, size_t size,
+			void (*visit)(const void *block, void *arg), void *arg);
+
 /* Forgets the file and unmaps it: in the child of a fork. */
 void blockfile_abandon(struct blockfile *file);
 

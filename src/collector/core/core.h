@@ -72,12 +72,18 @@ struct call_place {
 	long call;
 };
 
+/*
+ * The handler, the monitor and the exit hold the lock until they are done.  A recording of a traced
+ * call may be interrupted by a handler of the program, which may last, or never return.
+ */
+enum thread_lock { LOCK_FREE, LOCK_TAKEN, LOCK_BY_CALL };
+
 /* One live thread. Lives in its own mapping, which the next thread takes over. */
 struct thread {
 	uint32_t index;	       /* in the table of all states */
 	uint32_t next_free;    /* index + 1 of the next free one */
 	_Atomic int32_t tid;   /* 0: free */
-	_Atomic uint32_t busy; /* taken by whoever writes: the handler, the monitor, the exit */
+	_Atomic uint32_t busy; /* enum thread_lock: taken by whoever writes */
 	uint32_t number;       /* from 1, within the process */
 	uint32_t
 		blocked; /* of our signals, those that the program believes it blocks: a bit each */
@@ -89,7 +95,8 @@ struct thread {
 	void *start_argument;
 	struct lane lane; /* of `profile` */
 	struct lane traces[TRACE_KINDS];
-	uint32_t inside;		/* depth of traced calls: what they call is theirs */
+	uint32_t inside;		/* a traced call is being recorded */
+	uint64_t inside_sp;		/* where the stack was then */
 	uint64_t counted[COUNTERS_MAX]; /* by counter: what has been said of its exact count */
 	struct clock_account clock;
 	struct call_place continued;   /* what the thread waits for in our handler */
@@ -202,13 +209,22 @@ void thread_end(void);
 /* Calls visit for every live thread. */
 void thread_for_each(void (*visit)(struct thread *thread, void *arg), void *arg);
 uint32_t thread_count(void);
+/* … for every state, whether it is a thread's or waits for the next one. */
+void thread_for_each_state(void (*visit)(struct thread *thread, void *arg), void *arg);
 /* In the child of a fork: no thread is known any more, lanes are empty. */
 void thread_forget_all(void);
 /* What the program believes of its signal mask goes on in the calling thread. */
 void thread_inherit_masks(const struct thread *from);
 bool thread_try_lock(struct thread *thread);
-/* For normal context: gives way until the handler or the monitor is done. */
+/*
+ * For normal context: gives way until the handler or the monitor is done.  What a recording of a
+ * call holds in the calling thread itself, below a handler of the program, is taken over.
+ */
 void thread_lock(struct thread *thread);
+/* The same for a recording of a call of the thread itself. */
+void thread_lock_by_call(struct thread *thread);
+/* The same for another thread. False: such a recording does not end. */
+bool thread_lock_other(struct thread *thread);
 void thread_unlock(struct thread *thread);
 
 /* writer.c: the caller holds the thread's lock */
@@ -248,6 +264,8 @@ int modules_open(void);
 const char *modules_program(void);
 /* Whether an object's code is or ever was within [start, end). */
 bool modules_were_at(uint64_t start, uint64_t end);
+/* The path of the object whose code is at this address; "": none. Not in a handler. */
+const char *modules_path_at(uint64_t pc);
 /* Other code is at known addresses from now on. Not in a handler. */
 void modules_next_epoch(void);
 /* Keeps a copy of the vDSO at `address` (0: none) in the experiment. Not in a handler. */

@@ -7,8 +7,6 @@
 
 #include <sched.h>
 
-enum { LANE_BLOCK = 16 * 1024 };
-
 static bool next_block(struct lane *lane, struct blockfile *file, uint32_t number,
 		       enum format_encoding encoding)
 {
@@ -46,6 +44,9 @@ uint8_t *lane_reserve(struct lane *lane, struct blockfile *file, size_t size, ui
 
 void lane_commit(struct lane *lane, uint8_t *end)
 {
+	if (!lane->block) /* forked in between, by a handler of the program: the block is the
+			     parent's */
+		return;
 	lane->next = end;
 	/* pairs with readers of the growing file: the record before its length */
 	__atomic_store_n(&lane->block->used, (uint32_t)(end - (uint8_t *)(lane->block + 1)),

@@ -12,6 +12,8 @@
 #include "collector/core/blockfile.h"
 #include "format/trace.h"
 
+enum { LANE_BLOCK = 16 * 1024 };
+
 struct lane {
 	struct format_block_header *block;
 	uint8_t *next, *end;

@@ -425,6 +425,15 @@ void modules_after_fork(bool alone)
 	loader_lost |= !alone;
 }
 
+const char *modules_path_at(uint64_t pc)
+{
+	for (uint32_t i = 0; i < segment_count; i++)
+		if (segments[i].loaded && pc >= segments[i].module.start &&
+		    pc < segments[i].module.end)
+			return name_of(&segments[i]);
+	return "";
+}
+
 bool modules_were_at(uint64_t start, uint64_t end)
 {
 	for (uint32_t i = 0; i < segment_count; i++)

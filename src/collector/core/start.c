@@ -376,11 +376,14 @@ static void settle(struct thread *thread, void *own_stack)
 {
 	if (collector.engine == ENGINE_NONE)
 		return;
-	thread_lock(thread);
-	if (thread == thread_current_if_known())
+	if (thread == thread_current_if_known()) {
+		thread_lock(thread);
 		clock_settle(thread, *(uint32_t *)own_stack);
-	else
+	} else if (thread_lock_other(thread)) {
 		clock_settle_other(thread);
+	} else {
+		return;
+	}
 	thread_unlock(thread);
 }
 

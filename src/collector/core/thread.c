@@ -16,6 +16,7 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 enum { THREADS_MAX = 1 << 16 };
 
@@ -31,20 +32,58 @@ static _Atomic uint32_t registry_count;
 /* Head of the free list: index in the registry + 1, and a tag against ABA in the upper half. */
 static _Atomic uint64_t free_head;
 
+static bool try_lock_as(struct thread *thread, enum thread_lock how)
+{
+	uint32_t expected = LOCK_FREE;
+
+	return atomic_compare_exchange_strong_explicit(&thread->busy, &expected, how,
+						       memory_order_acquire, memory_order_relaxed);
+}
+
 bool thread_try_lock(struct thread *thread)
 {
-	return !atomic_exchange_explicit(&thread->busy, 1, memory_order_acquire);
+	return try_lock_as(thread, LOCK_TAKEN);
+}
+
+static bool is_held_by_call(const struct thread *thread)
+{
+	return atomic_load_explicit(&thread->busy, memory_order_relaxed) == LOCK_BY_CALL;
 }
 
 void thread_lock(struct thread *thread)
 {
-	while (!thread_try_lock(thread))
+	while (!thread_try_lock(thread)) {
+		if (thread == self && is_held_by_call(thread))
+			return;
 		sys_call(SYS_sched_yield, 0, 0, 0, 0);
+	}
+}
+
+void thread_lock_by_call(struct thread *thread)
+{
+	while (!try_lock_as(thread, LOCK_BY_CALL))
+		sys_call(SYS_sched_yield, 0, 0, 0, 0);
+}
+
+bool thread_lock_other(struct thread *thread)
+{
+	enum { YIELDS = 1000, NAPS = 100 };
+	const struct timespec nap = {.tv_nsec = 100 * 1000};
+
+	for (int i = 0; !thread_try_lock(thread); i++) {
+		if (i >= YIELDS + NAPS && is_held_by_call(thread))
+			return false;
+		if (i < YIELDS)
+			sys_call(SYS_sched_yield, 0, 0, 0, 0);
+		else
+			sys_call(SYS_nanosleep, &nap, 0, 0, 0);
+	}
+	return true;
 }
 
 void thread_unlock(struct thread *thread)
 {
-	atomic_store_explicit(&thread->busy, 0, memory_order_release);
+	atomic_store_explicit(&thread->busy, LOCK_FREE, memory_order_release);
 }
 
 static struct thread *take_free(void)
@@ -284,6 +323,18 @@ void thread_for_each(void (*visit)(struct thread *thread, void *arg), void *arg)
 	}
 }
 
+void thread_for_each_state(void (*visit)(struct thread *thread, void *arg), void *arg)
+{
+	uint32_t count = atomic_load(&registry_count);
+
+	for (uint32_t i = 0; i < count && i < THREADS_MAX; i++) {
+		struct thread *thread = atomic_load_explicit(&registry[i], memory_order_acquire);
+
+		if (thread)
+			visit(thread, arg);
+	}
+}
+
 static void count_one(struct thread *thread, void *count)
 {
 	(void)thread;
@@ -318,7 +369,7 @@ void thread_forget_all(void)
 		if (!thread)
 			continue;
 		empty_lanes(thread);
-		atomic_store(&thread->busy, 0);
+		atomic_store(&thread->busy, LOCK_FREE);
 		thread_release(thread);
 	}
 }

@@ -129,26 +129,61 @@ static inline bool is_recording(const struct thread *thread)
 	return !stands;
 }
 
+static bool on_own_stack(const struct thread *thread, uint64_t sp)
+{
+	return sp >= thread->stack_low && sp < thread->stack_high;
+}
+
+/*
+ * Whether the recording that the thread is in was left by a jump: its place on the stack is in use
+ * for this call.  A handler of the program that has interrupted it lies below.
+ */
+static bool was_left(const struct thread *thread, uint64_t sp)
+{
+	return sp >= thread->inside_sp && on_own_stack(thread, sp) &&
+	       on_own_stack(thread, thread->inside_sp);
+}
+
+/* What it was about to write is lost; its blocks may be half in its state. */
+static void clean_up(struct thread *thread)
+{
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		thread->traces[kind].next = NULL;
+	unwind_memory_reset(thread->unwind);
+	atomic_fetch_add_explicit(&collector.dropped, 1, memory_order_relaxed);
+	if (atomic_load_explicit(&thread->busy, memory_order_relaxed) == LOCK_BY_CALL)
+		thread_unlock(thread);
+}
+
 struct thread *trace_enter(enum trace_kind kind)
 {
 	if (!is_on[kind] || !atomic_load_explicit(&collector.recording, memory_order_relaxed))
 		return NULL;
 	struct thread *thread = thread_current();
+	uint64_t sp = (uint64_t)__builtin_frame_address(0);
 
-	if (!thread || thread->inside || !is_ours(thread) || !is_recording(thread))
+	if (!thread || !is_ours(thread) || !is_recording(thread))
 		return NULL;
-	thread->inside++;
+	if (thread->inside) {
+		if (!was_left(thread, sp)) {
+			atomic_fetch_add_explicit(&collector.dropped, 1, memory_order_relaxed);
+			return NULL;
+		}
+		clean_up(thread);
+	}
+	thread->inside = 1;
+	thread->inside_sp = sp;
 	return thread;
 }
 
 void trace_leave(struct thread *thread)
 {
-	thread->inside--;
+	thread->inside = 0;
 }
 
 uint32_t trace_stack(struct thread *thread)
 {
-	thread_lock(thread);
+	thread_lock_by_call(thread);
 	uint32_t stack = stack_of_caller(thread);
 
 	thread_unlock(thread);
@@ -218,7 +253,7 @@ bool trace_event_locked(struct thread *thread, enum trace_kind kind, unsigned ty
 bool trace_event(struct thread *thread, enum trace_kind kind, unsigned type, uint64_t time_ns,
 		 uint32_t stack, const uint64_t *fields)
 {
-	thread_lock(thread);
+	thread_lock_by_call(thread);
 	bool done = trace_event_locked(thread, kind, type, time_ns, stack, fields);
 
 	thread_unlock(thread);
@@ -228,7 +263,7 @@ bool trace_event(struct thread *thread, enum trace_kind kind, unsigned type, uin
 bool trace_event_here(struct thread *thread, enum trace_kind kind, unsigned type, uint64_t time_ns,
 		      const uint64_t *fields)
 {
-	thread_lock(thread);
+	thread_lock_by_call(thread);
 	uint32_t stack = stack_of_caller(thread);
 	bool done = trace_event_locked(thread, kind, type, time_ns, stack, fields);
 
@@ -243,7 +278,7 @@ uint32_t trace_text(struct thread *thread, enum trace_kind kind, const char *tex
 
 	if (length > TEXT_MAX)
 		length = TEXT_MAX;
-	thread_lock(thread);
+	thread_lock_by_call(thread);
 	uint8_t *out = reserve(thread, kind, 1 + 2 * VARINT_MAX + length);
 
 	if (out) {
@@ -256,4 +291,10 @@ uint32_t trace_text(struct thread *thread, enum trace_kind kind, const char *tex
 	}
 	thread_unlock(thread);
 	return out ? number : 0;
+}
+
+void trace_for_each_block(enum trace_kind kind, void (*visit)(const void *block, void *arg),
+			  void *arg)
+{
+	blockfile_for_each(&files[kind], LANE_BLOCK, visit, arg);
 }

@@ -12,7 +12,8 @@
  *   trace_event(thread, …)          none, one, or several
  *   trace_leave(thread)
  *
- * Between enter and leave calls of the same thread are not traced: they are the call's own.
+ * Between enter and leave nothing of the program's is called.  A signal handler of the program may
+ * come there, and make traced calls; or never come back, by a jump or a fork.
  */
 #ifndef HELIO_COLLECTOR_TRACE_H
 #define HELIO_COLLECTOR_TRACE_H
@@ -45,8 +46,8 @@ bool trace_is_on(enum trace_kind kind);
 
 /*
  * The calling thread's state, to be left again; NULL when this call is not to be recorded:
- * the kind is off, the recording is paused or over, or the call belongs to another traced one.
- * Not in a handler.
+ * the kind is off, or the recording is paused or over.  Not in a handler of ours; one of the
+ * program's that comes in between enter and leave finds its calls dropped, and counted.
  */
 struct thread *trace_enter(enum trace_kind kind);
 void trace_leave(struct thread *thread);
@@ -66,6 +67,10 @@ bool trace_event_here(struct thread *thread, enum trace_kind kind, unsigned type
 /* As trace_event, in a handler, which holds the thread's lock already. */
 bool trace_event_locked(struct thread *thread, enum trace_kind kind, unsigned type,
 			uint64_t time_ns, uint32_t stack, const uint64_t *fields);
+
+/* Calls visit for each block of a kind's file (struct format_block_header, then its records). */
+void trace_for_each_block(enum trace_kind kind, void (*visit)(const void *block, void *arg),
+			  void *arg);
 
 /* A number for a text (at most 1,000 bytes are kept), for fields of FIELD_TEXT; 0: no room. */
 uint32_t trace_text(struct thread *thread, enum trace_kind kind, const char *text);

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/sources/heap_search.h"
+
+#include "collector/core/sys.h"
+#include "collector/core/tasks.h"
+#include "collector/core/text.h"
+#include "collector/sources/clock.h"
+#include "collector/sources/heap.h"
+
+#include <sys/mman.h>
+
+enum {
+	CHUNK = 64 * 1024,
+	WORD = 8,
+	MAPPINGS_MAX = 1 << 15,
+	ALLOCATOR_HEADER = 2 * WORD, /* glibc's, in front of a block */
+	ALLOCATOR_LEAST = 4 * WORD,
+};
+
+#define LIMIT_NS (UINT64_C(10) * 1000000000) /* for all of it */
+
+enum state { STATE_UNREACHED, STATE_INDIRECT, STATE_POSSIBLE, STATE_REACHED };
+
+/* A live block. */
+struct block {
+	uint64_t start, size;
+	uint32_t state;
+	uint32_t leader; /* the block from which the lost ones around it were reached, + 1 */
+};
+
+struct mapping {
+	uint64_t start, end;
+	bool allocator; /* perhaps with the allocator's own pointers in it */
+};
+
+struct search {
+	struct thread *thread;
+	struct heap_extents extents;
+	struct block *blocks;
+	size_t count;
+	uint32_t *stack; /* of blocks whose contents are to be looked at */
+	size_t depth;
+	struct mapping *mappings;
+	size_t mapping_count;
+	uint64_t *chunk;
+	uint64_t low, high; /* of all live blocks */
+	uint64_t end_ns;
+	uint32_t leader; /* as in struct block; 0: reached from the roots */
+	enum state from; /* what a pointer to the start of a block makes of it */
+	bool allocator;	 /* the words at hand may be the allocator's */
+	bool full;	 /* not all that is to be left out could be */
+};
+
+static void *map_room(size_t size)
+{
+	return sys_mmap(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+static void drop_room(void *room, size_t size)
+{
+	if (room)
+		sys_munmap(room, size);
+}
+
+/* ---- pointers ---- */
+
+/* The live block that contains the address, or NULL. */
+static struct block *find_block(const struct search *search, uint64_t address)
+{
+	size_t low = 0, high = search->count;
+
+	if (address < search->low || address >= search->high)
+		return NULL;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (search->blocks[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	struct block *block = low ? &search->blocks[low - 1] : NULL;
+
+	/* A block of no bytes has an address all the same. */
+	return block && address - block->start < (block->size ? block->size : 1) ? block : NULL;
+}
+
+/* glibc keeps pointers to the header behind a block, which may be its last word. */
+static bool is_next_header(const struct block *block, uint64_t address)
+{
+	uint64_t whole =
+		(block->size + WORD + ALLOCATOR_HEADER - 1) & ~(uint64_t)(ALLOCATOR_HEADER - 1);
+
+	if (whole < ALLOCATOR_LEAST)
+		whole = ALLOCATOR_LEAST;
+	return address == block->start - ALLOCATOR_HEADER + whole;
+}
+
+static bool read_memory(uint64_t address, void *to, size_t size)
+{
+	struct {
+		void *base;
+		size_t size;
+	} local = {to, size}, remote = {(void *)address, size};
+
+	return sys_call6(SYS_process_vm_readv, sys_getpid(), SYS_ARG(&local), 1, SYS_ARG(&remote),
+			 1, 0) == (long)size;
+}
+
+/* C++ keeps the number of elements in front of an array, others the length: a word before what
+ * the program's pointer points to. */
+static bool is_array(const struct block *block, uint64_t address)
+{
+	uint64_t number;
+
+	return address == block->start + WORD && block->size > WORD &&
+	       read_memory(block->start, &number, sizeof(number)) && number &&
+	       (block->size - WORD) % number == 0;
+}
+
+static void push(struct search *search, struct block *block)
+{
+	search->stack[search->depth++] = (uint32_t)(block - search->blocks);
+}
+
+/* Roots, and what is reached from them. */
+static void reach(struct search *search, struct block *block, bool start)
+{
+	enum state state = start ? search->from : STATE_POSSIBLE;
+
+	if (block->state >= state)
+		return;
+	block->state = state;
+	push(search, block);
+}
+
+/* From a lost block: what it points to is lost because it is. */
+static void reach_lost(struct search *search, struct block *block)
+{
+	if (block->state != STATE_UNREACHED ||
+	    (uint32_t)(block - search->blocks) + 1 == search->leader)
+		return;
+	block->state = STATE_INDIRECT;
+	/* It had been looked at itself before: all that it leads to is indirectly lost already. */
+	if (!block->leader)
+		push(search, block);
+	block->leader = search->leader;
+}
+
+static void look_at(struct search *search, uint64_t word)
+{
+	struct block *block = find_block(search, word);
+
+	if (!block || (search->allocator && is_next_header(block, word)))
+		return;
+	if (search->leader)
+		reach_lost(search, block);
+	else
+		reach(search, block, word == block->start || is_array(block, word));
+}
+
+/* Memory that cannot be read holds no pointers. */
+static void look_through(struct search *search, uint64_t from, uint64_t to)
+{
+	from = (from + WORD - 1) & ~(uint64_t)(WORD - 1);
+	while (from < to && to - from >= WORD) {
+		size_t size = to - from < CHUNK ? (size_t)(to - from) & ~(size_t)(WORD - 1) : CHUNK;
+
+		if (read_memory(from, search->chunk, size))
+			for (size_t i = 0; i < size / WORD; i++)
+				look_at(search, search->chunk[i]);
+		from += size;
+	}
+}
+
+static bool in_time(const struct search *search)
+{
+	return clock_now_ns() < search->end_ns;
+}
+
+static bool drain(struct search *search)
+{
+	for (size_t i = 0; search->depth; i++) {
+		struct block *block = &search->blocks[search->stack[--search->depth]];
+
+		if (i % 1024 == 0 && !in_time(search))
+			return false;
+		search->from = block->state;
+		look_through(search, block->start, block->start + block->size);
+	}
+	return true;
+}
+
+/* ---- where pointers are looked for ---- */
+
+static uint64_t hex(const char **at)
+{
+	uint64_t value = 0;
+
+	for (;; ++*at) {
+		char c = **at;
+
+		if (c >= '0' && c <= '9')
+			value = value << 4 | (uint64_t)(c - '0');
+		else if (c >= 'a' && c <= 'f')
+			value = value << 4 | (uint64_t)(c - 'a' + 10);
+		else
+			return value;
+	}
+}
+
+static const char *path_of(const char *line)
+{
+	while (*line && *line != '/' && *line != '[')
+		line++;
+	return line;
+}
+
+static bool contains(const char *text, const char *part)
+{
+	for (; *text; text++)
+		if (text_starts(text, part))
+			return true;
+	return false;
+}
+
+static bool is_libc(const char *path)
+{
+	return contains(path, "/libc.so") || contains(path, "/libc-") || contains(path, "/ld-");
+}
+
+/* "7f0c1000-7f0c2000 rw-p 00000000 00:00 0   /path" */
+static void add_mapping(struct search *search, const char *line)
+{
+	const char *at = line;
+	uint64_t start = hex(&at), end = (at++, hex(&at));
+	const char *path = path_of(at);
+
+	if (!text_starts(at, " rw") || search->mapping_count == MAPPINGS_MAX ||
+	    (text_starts(path, "/dev/") && !text_starts(path, "/dev/shm/") &&
+	     !text_starts(path, "/dev/zero")) ||
+	    text_starts(path, collector.founder))
+		return;
+	search->mappings[search->mapping_count++] =
+		(struct mapping){.start = start,
+				 .end = end,
+				 .allocator = text_starts(path, "[heap]") || is_libc(path)};
+}
+
+/* Lines of /proc/self/maps, each whole in the buffer. */
+static bool read_mappings(struct search *search)
+{
+	char *room = (char *)search->chunk;
+	size_t kept = 0;
+	long got;
+	int fd = sys_open("/proc/self/maps", O_RDONLY, 0);
+
+	if (fd < 0)
+		return false;
+	while ((got = sys_read(fd, room + kept, CHUNK - kept)) > 0) {
+		size_t begin = 0, end = kept + (size_t)got;
+
+		for (size_t i = kept; i < end; i++)
+			if (room[i] == '\n') {
+				room[i] = '\0';
+				add_mapping(search, room + begin);
+				begin = i + 1;
+			}
+		kept = end - begin;
+		for (size_t i = 0; i < kept; i++)
+			room[i] = room[begin + i];
+	}
+	sys_close(fd);
+	return search->mapping_count > 0;
+}
+
+/* What lies in no extent: they are sorted, and so are the mappings. */
+static void look_through_roots(struct search *search)
+{
+	const struct heap_extents *extents = &search->extents;
+	size_t next = 0;
+	uint64_t covered = 0;
+
+	search->from = STATE_REACHED;
+	for (size_t i = 0; i < search->mapping_count; i++) {
+		const struct mapping *mapping = &search->mappings[i];
+		uint64_t at = covered > mapping->start ? covered : mapping->start;
+
+		search->allocator = mapping->allocator;
+		for (; next < extents->count && extents->items[next].start < mapping->end; next++) {
+			const struct heap_extent *extent = &extents->items[next];
+			uint64_t end = extent->start + extent->span;
+
+			/* A block in it: what is around blocks is the allocator's. */
+			search->allocator |= extent->when && extent->start >= mapping->start;
+			if (extent->start > at)
+				look_through(search, at, extent->start);
+			at = end > at ? end : at;
+		}
+		if (at < mapping->end)
+			look_through(search, at, mapping->end);
+		covered = at;
+	}
+	search->allocator = false;
+}
+
+/* ---- what is left out: our own memory, and what no frame of a stack holds ---- */
+
+static void leave_out_range(struct search *search, uint64_t start, uint64_t end)
+{
+	search->full |= !heap_extents_add(&search->extents, start, end);
+}
+
+static void leave_out(struct search *search, const void *start, size_t size)
+{
+	leave_out_range(search, (uint64_t)start, (uint64_t)start + size);
+}
+
+static void leave_out_state(struct thread *thread, void *arg)
+{
+	leave_out(arg, thread, sizeof(*thread) + unwind_memory_size(collector.depth));
+}
+
+/* A thread that waits: its stack begins where it waits. */
+static void leave_out_stack(struct thread *thread, void *arg)
+{
+	struct search *search = arg;
+	struct clock_files files = {0};
+	struct clock_remote remote = {0};
+	int dir = thread == search->thread ? -1
+					   : sys_open("/proc/self/task", O_RDONLY | O_DIRECTORY, 0);
+
+	if (dir < 0)
+		return;
+	clock_files_open(&files, dir, atomic_load(&thread->tid));
+	if (clock_look(&files, &remote) && remote.blocked && remote.sp > thread->stack_low &&
+	    remote.sp < thread->stack_high)
+		leave_out_range(search, thread->stack_low, remote.sp);
+	clock_files_close(&files);
+	sys_close(dir);
+}
+
+/*
+ * Of the calling thread: frames of ours hold nothing of the program.  When main has returned, no
+ * frame does: what the C library's functions for the end of a process have on their stack
+ * is what was there before them.
+ */
+static uint64_t own_stack_begin(struct search *search)
+{
+	struct thread *thread = search->thread;
+	const struct unwind_memory *memory = thread->unwind;
+	uint64_t begin = 0;
+
+	stack_of_caller(thread);
+	for (uint32_t i = memory->depth; i >= 1; i--) {
+		uint64_t pc = memory->frames[i].pc;
+
+		if (pc >= collector.text_low && pc < collector.text_high)
+			continue;
+		if (!begin)
+			begin = memory->frames[i].sp;
+		if (!is_libc(modules_path_at(pc)))
+			return i == 1 ? thread->stack_high : begin;
+	}
+	return begin;
+}
+
+extern char _end[] __attribute__((visibility("hidden"))); /* the linker's: of this library */
+
+static void leave_out_ours(struct search *search)
+{
+	struct thread *thread = search->thread;
+
+	leave_out(search, (void *)collector.text_low, (uint64_t)_end - collector.text_low);
+	leave_out(search, search->extents.items, search->extents.room * sizeof(struct heap_extent));
+	leave_out(search, search->blocks, (search->count + 1) * sizeof(struct block));
+	leave_out(search, search->stack, (search->count + 1) * 2 * sizeof(uint32_t));
+	leave_out(search, search->chunk, CHUNK);
+	leave_out(search, search->mappings, MAPPINGS_MAX * sizeof(struct mapping));
+	thread_for_each_state(leave_out_state, search);
+	thread_for_each(leave_out_stack, search);
+	leave_out_range(search, thread->stack_low, own_stack_begin(search));
+}
+
+/* ---- the search ---- */
+
+static bool make_blocks(struct search *search)
+{
+	const struct heap_extents *extents = &search->extents;
+	size_t count = 0;
+
+	for (size_t i = 0; i < extents->count; i++)
+		count += extents->items[i].when & 1;
+	search->blocks = map_room((count + 1) * sizeof(struct block));
+	/* a block is pushed once as possibly reached and once as reached */
+	search->stack = map_room((count + 1) * 2 * sizeof(uint32_t));
+	search->chunk = map_room(CHUNK);
+	search->mappings = map_room(MAPPINGS_MAX * sizeof(struct mapping));
+	if (!search->blocks || !search->stack || !search->chunk || !search->mappings)
+		return false;
+	for (size_t i = 0; i < extents->count; i++)
+		if (extents->items[i].when & 1)
+			search->blocks[search->count++] = (struct block){
+				.start = extents->items[i].start, .size = extents->items[i].size};
+	if (count) {
+		search->low = search->blocks[0].start;
+		search->high = search->blocks[count - 1].start + search->blocks[count - 1].size + 1;
+	}
+	return true;
+}
+
+/* Each lost block in turn leads to those that only it keeps. */
+static bool look_through_lost(struct search *search)
+{
+	for (size_t i = 0; i < search->count; i++) {
+		struct block *block = &search->blocks[i];
+
+		if (block->state != STATE_UNREACHED)
+			continue;
+		search->leader = (uint32_t)i + 1;
+		block->leader = search->leader;
+		push(search, block);
+		if (!drain(search))
+			return false;
+	}
+	return true;
+}
+
+static void record(const struct search *search)
+{
+	static const uint64_t losses[] = {[STATE_UNREACHED] = HEAP_LOST_DEFINITELY,
+					  [STATE_INDIRECT] = HEAP_LOST_INDIRECTLY,
+					  [STATE_POSSIBLE] = HEAP_LOST_POSSIBLY};
+	uint64_t fields[HEAP_FIELDS] = {0}, now_ns = clock_now_ns(), lost = 0;
+
+	for (size_t i = 0; i < search->count; i++) {
+		const struct block *block = &search->blocks[i];
+
+		if (block->state == STATE_REACHED)
+			continue;
+		fields[HEAP_ADDRESS] = block->start;
+		fields[HEAP_SIZE] = losses[block->state];
+		trace_event(search->thread, TRACE_HEAP, HEAP_LOST, now_ns, 0, fields);
+		lost++;
+	}
+	fields[HEAP_ADDRESS] = search->count;
+	fields[HEAP_SIZE] = lost;
+	trace_event(search->thread, TRACE_HEAP, HEAP_SEARCHED, now_ns, 0, fields);
+}
+
+static bool run(struct search *search)
+{
+	if (!heap_extents_read(&search->extents))
+		return false;
+	heap_extents_sort(&search->extents);
+	if (!make_blocks(search))
+		return false;
+	leave_out_ours(search);
+	heap_extents_sort(&search->extents);
+	if (search->full || !read_mappings(search))
+		return false;
+	look_through_roots(search);
+	return drain(search) && look_through_lost(search);
+}
+
+void heap_search(void)
+{
+	struct search search = {.thread = trace_enter(TRACE_HEAP),
+				.end_ns = clock_now_ns() + LIMIT_NS};
+
+	if (!search.thread)
+		return;
+	if (run(&search))
+		record(&search);
+	drop_room(search.blocks, (search.count + 1) * sizeof(struct block));
+	drop_room(search.stack, (search.count + 1) * 2 * sizeof(uint32_t));
+	drop_room(search.chunk, CHUNK);
+	drop_room(search.mappings, MAPPINGS_MAX * sizeof(struct mapping));
+	heap_extents_fini(&search.extents);
+	trace_leave(search.thread);
+}

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Heap tracing: allocations that a program is known to make, and what other tools say of them."""
+import collections
+import glob
+import xml.etree.ElementTree as xml
+
+from harness import test
+
+ROUNDS = 100  # of tests/targets/heap.c
+
+
+def heap(t, experiment, *commands):
+    return {o['command']: o for o in t.print(experiment, *commands)}
+
+
+def by_function(rows, prefix=''):
+    """{innermost function with this prefix: (instances, bytes)} of a list by stack."""
+    sums = collections.Counter()
+    for row in rows:
+        names = [frame.partition(' + ')[0] for frame in row['stack']]
+        name = next((n for n in names if n.startswith(prefix)), None)
+        if name:
+            sums[name, 'instances'] += row['instances']
+            sums[name, 'bytes'] += row['bytes']
+    return {name: (sums[name, 'instances'], sums[name, 'bytes']) for name, _ in sums}
+
+
+def trace(t, words, option='on', options=('-p', 'off'), **more):
+    return t.collect(*words, options=(*options, '-H', option), **more).experiment
+
+
+@test
+def calls(t):
+    """Every function that allocates, with its sizes; nothing is left, and failures are no allocations."""
+    experiment = trace(t, [t.target('heap')])
+    found = heap(t, experiment, '-allocs', '-heapstat', '-leaks')
+    sizes = by_function(found['allocs']['rows'])
+    grown = ROUNDS * (10 + 16 + 1000 + 2000)
+    expected = {'by_malloc': (ROUNDS, 1000 * ROUNDS), 'by_calloc': (ROUNDS, 300 * ROUNDS), 'by_realloc': (4 * ROUNDS, grown),
+                'by_alignment': (5 * ROUNDS, 5 * 50 * ROUNDS), 'temporary': (ROUNDS, 77 * ROUNDS)}
+    for name, amount in expected.items():
+        t.equal(sizes.get(name), amount, name)
+    t.check('failing' not in sizes, 'failed calls are no allocations')
+    statistics = found['heapstat']['rows'][0]
+    left = by_function(found['leaks']['rows'])
+    t.check(not set(expected) & set(left), f'everything was freed: {left}')
+    t.check(statistics['temporary']['blocks'] >= ROUNDS, f'temporary: {statistics["temporary"]}')
+    for call in ('mmap', 'mremap', 'munmap'):
+        t.equal(statistics['mappings'][call]['blocks'], ROUNDS, call)
+    t.equal(statistics['mappings']['brk']['bytes'], 4096, 'brk')
+    totals = t.functions(experiment, 'e.heapalloccnt', 'e.heapallocbytes')
+    t.equal(totals['by_malloc']['e.heapallocbytes'], 1000 * ROUNDS, 'metric')
+
+
+@test
+def allocators(t):
+    """The same calls with another allocator in front of libc's."""
+    for name in ('libjemalloc.so.2', 'libtcmalloc_minimal.so.4', 'libmimalloc.so.2'):
+        library = next(iter(glob.glob(f'/usr/lib/*/{name}')), None)
+        t.check(library, f'{name} is there')
+        experiment = trace(t, [t.target('heap'), 'portable'], env={'LD_PRELOAD': library})
+        sizes = by_function(heap(t, experiment, '-allocs')['allocs']['rows'])
+        t.equal(sizes.get('by_malloc'), (ROUNDS, 1000 * ROUNDS), f'{name}: malloc')
+        t.equal(sizes.get('temporary'), (ROUNDS, 77 * ROUNDS), f'{name}: malloc and free')
+        t.check(not by_function(heap(t, experiment, '-leaks')['leaks']['rows'], 'by_malloc'), f'{name}: all is freed')
+
+
+@test
+def threads(t):
+    """80,000 blocks that threads hand to each other: each is freed by another, and none is left or freed twice."""
+    experiment = trace(t, [t.target('heap'), 'threads'])
+    found = heap(t, experiment, '-allocs', '-leaks', '-heapstat')
+    t.equal(by_function(found['allocs']['rows'], 'pass_on')['pass_on'][0], 80000, 'allocations')
+    t.equal(by_function(found['leaks']['rows'], 'pass_on'), {}, 'left')
+    t.equal(found['heapstat']['rows'][0]['unmatched_releases'], 0, 'releases without a block')
+
+
+@test
+def forks(t):
+    """A child frees what it inherited: releases of blocks that it does not know, and no leak but its own."""
+    experiment = trace(t, [t.target('heap'), 'forks'])
+    child = heap(t, experiment / '_f1.er', '-leaks', '-heapstat')
+    t.equal(by_function(child['leaks']['rows'], 'in_child'), {'in_child': (1, 12345)}, 'of the child')
+    t.check(child['heapstat']['rows'][0]['unmatched_releases'] >= ROUNDS, 'what the child inherited')
+    parent = heap(t, experiment, '-leaks')['leaks']['rows']
+    t.equal(by_function(parent, 'by_malloc'), {}, 'of the parent')
+
+
+@test
+def peak(t):
+    """400 blocks of 10,000 bytes at the highest, 300 of them by one function."""
+    peak = heap(t, trace(t, [t.target('heap'), 'peak']), '-heapstat')['heapstat']['rows'][0]['peak']
+    stacks = [{'stack': row['stack'], 'instances': row['blocks'], 'bytes': row['bytes']} for row in peak['stacks']]
+    t.equal(by_function(stacks, 'hill')['hill'], (300, 3000000), 'hill')
+    t.equal(by_function(stacks, 'rest')['rest'], (100, 1000000), 'rest')
+    t.check(4000000 <= peak['bytes'] < 4100000, f'peak: {peak["bytes"]}')
+    t.equal(max(point['bytes'] for point in peak['course']), peak['bytes'], 'the highest point of the course')
+
+
+def memcheck(t, *words):
+    """{(kind, site): (blocks, bytes)} of the functions site_… as memcheck has them."""
+    report = t.directory / 'memcheck.xml'
+    t.run(t.need('valgrind'), '--leak-check=full', '--show-leak-kinds=all', '--xml=yes', f'--xml-file={report}', *words)
+    found = collections.Counter()
+    for error in xml.parse(report).getroot().iter('error'):
+        kind = error.findtext('kind')
+        site = next((fn.text for fn in error.iter('fn') if fn.text.startswith('site_')), None)
+        if site and kind.startswith('Leak_'):
+            found[kind, site, 'blocks'] += int(error.findtext('xwhat/leakedblocks'))
+            # of a block that leads to others this counts them too: the blocks say it all
+    return {(kind, site): count for (kind, site, _), count in found.items()}
+
+
+KINDS = {'definitely lost': 'Leak_DefinitelyLost', 'indirectly lost': 'Leak_IndirectlyLost', 'possibly lost': 'Leak_PossiblyLost',
+         'still reachable': 'Leak_StillReachable'}
+
+
+@test
+def lost(t):
+    """What is lost, and how, is what memcheck finds in the same program: by site, block by block."""
+    for words in ([t.target('leaks')], [t.target('leaks'), 'exit']):
+        expected = memcheck(t, *words)
+        t.check(len(expected) >= 12, f'memcheck: {expected}')
+        ours = collections.Counter()
+        for row in heap(t, trace(t, words), '-leaks')['leaks']['rows']:
+            site = next((f.partition(' + ')[0] for f in row['stack'] if f.startswith('site_')), None)
+            if site:
+                ours[KINDS.get(row['fate'], row['fate']), site] += row['instances']
+        t.equal(dict(ours), expected, ' '.join(map(str, words[1:])) or 'returns')
+
+
+@test
+def not_searched(t):
+    """Where not all was recorded, or it is not wanted, what is left is left, and no more is said."""
+    for option, options in (('on,noscan', ()), ('on', ('-t', '0-1000'))):
+        rows = heap(t, trace(t, [t.target('leaks')], option, ('-p', 'off', *options)), '-leaks')['leaks']['rows']
+        t.check(rows and all(row['fate'] is None for row in rows), f'{option} {options}: {rows[:1]}')
+
+
+@test
+def killed(t):
+    """All that was recorded up to a SIGKILL is there."""
+    script = "p = [bytearray(100000 + i) for i in range(50)]; import os; os.kill(os.getpid(), 9)"
+    experiment = trace(t, ['/usr/bin/python3', '-c', script], status=137)
+    rows = heap(t, experiment, '-leaks')['leaks']['rows']
+    large = sum(row['instances'] for row in rows if row['bytes'] >= 50 * 100000 and row['instances'] == 50)
+    t.check(large == 50, f'50 blocks of 100,000 bytes: {large}')
+
+
+@test(engines=True)
+def beside_the_clock(t, engine):
+    """Both kinds of data in one recording."""
+    experiment = trace(t, [t.target('malloc_heavy'), '100'], options=('-p', 'hi'), engine=engine)
+    rows = t.functions(experiment, 'e.totalcpu', 'e.heapalloccnt')
+    t.equal(rows['replace']['e.heapalloccnt'], 100 * 10000, 'allocations')
+    t.check(rows['<Total>']['e.totalcpu'] > 0, 'time')
+
+
+@test
+def real_programs(t):
+    """Programs do the same when traced, and what they allocate adds up."""
+    source = t.directory / 'x.c'
+    source.write_text('#include <stdio.h>\n#include <string.h>\nint main(void) { return puts("x") < 0; }\n')
+    for words in (['/usr/bin/python3', '-c', 'import json; print(len(json.dumps(list(range(10000)))))'],
+                  [t.need('gcc'), '-O1', '-c', source, '-o', t.directory / 'x.o'],
+                  [t.need('sqlite3'), ':memory:', 'with recursive n(i) as (select 1 union all select i+1 from n where i<3000) '
+                   'select count(*), sum(length(hex(i))) from n;']):
+        bare = t.run(*words)
+        result = t.collect(*words, options=('-p', 'off', '-H', 'on'))
+        t.equal((result.status, result.out), (bare.status, bare.out), str(words[0]))
+        both = t.print(result.experiment, '-heap')[0]
+        t.equal(sum(row['bytes'] for row in both['rows']), both['total']['bytes'], f'{words[0]}: bytes')
+        t.check(both['total']['instances'] > 50, f'{words[0]}: {both["total"]}')

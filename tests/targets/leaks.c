@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Leaves blocks behind in every relation to the rest of its memory.  Each kind is allocated by a
+ * function of its own, site_…; what memcheck says of the same program is what must be said of them.
+ * "exit": ends by exit() in a function; else main returns.
+ */
+#include "target.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+
+struct node {
+	struct node *next;
+	void *data;
+	char text[24];
+};
+
+static struct node *volatile root;
+static void *volatile inner;
+static void *volatile array;
+static __thread void *volatile own;
+static void **volatile place;
+static _Atomic int waiting;
+
+/* Keeps the compiler from knowing what becomes of a block, and from leaving by a jump. */
+static inline void *seen(void *block)
+{
+	__asm__ volatile("" : "+r"(block) : : "memory");
+	return block;
+}
+
+static NOINLINE void *site_lost(size_t size)
+{
+	return seen(malloc(size));
+}
+
+static NOINLINE void *site_lost_data(size_t size)
+{
+	return seen(calloc(1, size));
+}
+
+static NOINLINE void *site_list(void)
+{
+	return seen(calloc(1, sizeof(struct node)));
+}
+
+static NOINLINE void *site_list_data(void)
+{
+	return seen(realloc(NULL, 300));
+}
+
+static NOINLINE void *site_ring(void)
+{
+	return seen(calloc(2, sizeof(struct node)));
+}
+
+static NOINLINE void *site_inner(void)
+{
+	return seen(calloc(4, 100));
+}
+
+static NOINLINE void *site_below_inner(void)
+{
+	return seen(malloc(77));
+}
+
+static NOINLINE void *site_array(void)
+{
+	return seen(malloc(8 + 12 * 10));
+}
+
+static NOINLINE void *site_thread_local(void)
+{
+	return seen(malloc(555));
+}
+
+static NOINLINE void *site_mapping(void)
+{
+	return seen(malloc(444));
+}
+
+static NOINLINE void *site_waiting_stack(void)
+{
+	return seen(malloc(333));
+}
+
+static NOINLINE void *site_local(void)
+{
+	return seen(malloc(222));
+}
+
+static NOINLINE void *site_large(void)
+{
+	return seen(malloc(1 << 20));
+}
+
+static NOINLINE void *site_moved(size_t size)
+{
+	return seen(realloc(realloc(malloc(10), size / 2), size));
+}
+
+static NOINLINE void *site_other(size_t size)
+{
+	return seen(malloc(size + 1));
+}
+
+/* Writes over what calls left on the stack, and frees what lay between the others. */
+static NOINLINE void forget(void)
+{
+	volatile char room[16384];
+
+	memset((char *)room, 0, sizeof(room));
+}
+
+static NOINLINE void lose(void)
+{
+	for (int i = 0; i < 10; i++) {
+		struct node *node = site_lost(sizeof(*node));
+
+		node->next = NULL;
+		node->data = site_lost_data(100);
+	}
+	site_lost(5000);
+	site_moved(2000);
+	site_large();
+}
+
+static NOINLINE void lose_ring(void)
+{
+	struct node *first = site_ring(), *second = site_ring();
+
+	first->next = second;
+	second->next = first;
+	seen(first);
+}
+
+static NOINLINE void keep(void)
+{
+	for (int i = 0; i < 20; i++) {
+		struct node *node = site_list();
+
+		node->data = site_list_data();
+		node->next = root;
+		root = node;
+	}
+	void **block = site_inner();
+
+	block[2] = site_below_inner();
+	inner = (char *)block + 56;
+	uint64_t *counted = site_array();
+
+	counted[0] = 10;
+	array = counted + 1;
+	own = site_thread_local();
+	place = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	place[100] = site_mapping();
+}
+
+/* Blocks come and go in between, so that free memory has old pointers in it. */
+static NOINLINE void stir(void)
+{
+	void *blocks[50];
+
+	for (int i = 0; i < 50; i++) {
+		blocks[i] = site_other(40 + 8 * (size_t)i);
+		memset(blocks[i], 0, 8);
+		*(void **)blocks[i] = root;
+	}
+	for (int i = 0; i < 50; i++)
+		free(blocks[i]);
+}
+
+static void *wait_for_ever(void *unused)
+{
+	void *volatile block = site_waiting_stack();
+
+	waiting = 1;
+	for (;;)
+		pause();
+	return block;
+}
+
+static NOINLINE void leave(void)
+{
+	void *volatile block = site_local();
+
+	exit(block == NULL);
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t id;
+
+	pthread_create(&id, NULL, wait_for_ever, NULL);
+	while (!waiting)
+		usleep(1000);
+	usleep(20000);
+	stir();
+	lose();
+	lose_ring();
+	keep();
+	stir();
+	forget();
+	if (argc > 1 && !strcmp(argv[1], "exit"))
+		leave();
+	return 0;
+}
