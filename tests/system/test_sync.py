@@ -107,3 +107,13 @@ def of_cxx(t):
     result = trace(t, '1000', target='locks_cxx')
     check_waits(t, result, ('mutex', 'recursive', 'timed', 'shared', 'condition', 'in_vain', 'semaphore', 'latch', 'barrier', 'atomic',
                             'future', 'join'), 'wait_{}()', exact=False)
+
+
+@test(engines=True)
+def edges(t, engine):
+    """Errors, errno, robust locks, signals, cancellation, longjmp: not a word differs; afterwards waits are recorded as ever."""
+    for threshold in ('on', 'all'):
+        for result, family in t.like_bare(engine, t.target('lockedges'), intervals=('100u', 'off'), options=('-s', threshold)):
+            after = [event for event in family['']['traces']['synctrace'] if event['type'] == 'condition' and event['errno'] == 110]
+            t.check(len(after) >= result.truth()['after'], f'{len(after)} conditions waited for in vain')
+            t.equal(waits(t, result)['wait_after'][1], result.truth()['after'] + (2 if threshold == 'all' else 0), 'waits in wait_after')

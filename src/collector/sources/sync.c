@@ -116,20 +116,9 @@ bool sync_futex_waits(long operation)
 	}
 }
 
-/* Only the words of priority inheritance name their owner. */
-static uint64_t futex_owner(long address, long operation)
-{
-	int command = operation & FUTEX_CMD_MASK;
-
-	if (command != FUTEX_LOCK_PI && command != FUTEX_LOCK_PI2)
-		return 0;
-	return *(const _Atomic uint32_t *)address & FUTEX_TID_MASK;
-}
-
 long sync_futex(long address, long operation, long value, long timeout, long other, long bits)
 {
-	struct sync_wait wait =
-		sync_request(SYNC_FUTEX, (const void *)address, futex_owner(address, operation));
+	struct sync_wait wait = sync_request(SYNC_FUTEX, (const void *)address, 0);
 	long result = NEXT(syscall)(SYS_futex, address, operation, value, timeout, other, bits);
 
 	sync_grant(&wait, result < 0 ? errno : 0);

@@ -4,10 +4,10 @@
  * use these.
  *
  * Where only waits of a certain length are asked for, a lock that is free is taken by the
- * function that tries: its result is what the lock's own would be, and a free lock costs a
- * call and a branch more than without us.  Only where it is taken (by whomever) the clock is read.
- * Calls with a deadline are always timed: some of them refuse a bad deadline before they look
- * at the lock.
+ * function that tries, so it costs some ns more than without us.  Only where that fails the clock
+ * is read.  Always timed are calls with a deadline, some of which refuse a bad one before they look
+ * at the lock, and mutexes that are robust (a try may leave one locked that nobody can ever have)
+ * or know priorities.
  *
  * The owner of a lock is read where glibc keeps it, a moment before the call.
  */
@@ -91,6 +91,14 @@ static uint64_t mutex_owner(const pthread_mutex_t *mutex)
 	return (uint64_t)__atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED);
 }
 
+/* glibc's kinds without a protocol of their own: normal, recursive, error checking, adaptive. */
+static bool mutex_is_simple(const pthread_mutex_t *mutex)
+{
+	enum { ROBUST = 16, INHERITS = 32, PROTECTS = 64 };
+
+	return !(mutex->__data.__kind & (ROBUST | INHERITS | PROTECTS));
+}
+
 static uint64_t c11_owner(const mtx_t *mutex)
 {
 	return mutex_owner((const pthread_mutex_t *)mutex);
@@ -106,6 +114,12 @@ static uint64_t thread_id(pthread_t thread)
 	clockid_t clock;
 
 	return pthread_getcpuclockid(thread, &clock) ? 0 : (uint64_t) ~(clock >> 3);
+}
+
+static bool always(const volatile void *object)
+{
+	(void)object;
+	return true;
 }
 
 static uint64_t nobody(const volatile void *object)
@@ -166,26 +180,24 @@ static int of_c11(int result)
 		TIMED_CALL(type, name, arguments, owner, error_of)                                 \
 	}
 
-#define LOCK(type, name, try_name, object_type, owner, error_of)                                   \
+#define LOCK(type, name, try_name, object_type, may_try, owner, error_of)                          \
 	COLLECTOR_EXPORT int name(object_type *object)                                             \
 	{                                                                                          \
-		if (sync_tries_first()) {                                                          \
-			int tried = NEXT_SYNC(try_name)(object);                                   \
-                                                                                                   \
-			if (!tried || tried == EOWNERDEAD)                                         \
-				return tried;                                                      \
-		} else if (!sync_is_on()) {                                                        \
+		if (!sync_is_on())                                                                 \
 			return NEXT_SYNC(name)(object);                                            \
-		}                                                                                  \
+		if (sync_tries_first() && may_try(object) && !NEXT_SYNC(try_name)(object))         \
+			return 0;                                                                  \
 		TIMED_CALL(type, name, (object), owner, error_of)                                  \
 	}
 
-LOCK(MUTEX, pthread_mutex_lock, pthread_mutex_trylock, pthread_mutex_t, mutex_owner, as_it_is)
-LOCK(READ_LOCK, pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, pthread_rwlock_t, writer, as_it_is)
-LOCK(WRITE_LOCK, pthread_rwlock_wrlock, pthread_rwlock_trywrlock, pthread_rwlock_t, writer,
+LOCK(MUTEX, pthread_mutex_lock, pthread_mutex_trylock, pthread_mutex_t, mutex_is_simple,
+     mutex_owner, as_it_is)
+LOCK(READ_LOCK, pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, pthread_rwlock_t, always, writer,
      as_it_is)
-LOCK(SPIN, pthread_spin_lock, pthread_spin_trylock, pthread_spinlock_t, nobody, as_it_is)
-LOCK(MUTEX, mtx_lock, mtx_trylock, mtx_t, c11_owner, of_c11)
+LOCK(WRITE_LOCK, pthread_rwlock_wrlock, pthread_rwlock_trywrlock, pthread_rwlock_t, always, writer,
+     as_it_is)
+LOCK(SPIN, pthread_spin_lock, pthread_spin_trylock, pthread_spinlock_t, always, nobody, as_it_is)
+LOCK(MUTEX, mtx_lock, mtx_trylock, mtx_t, always, c11_owner, of_c11)
 
 WAIT(MUTEX, pthread_mutex_timedlock, (pthread_mutex_t * object, const struct timespec *deadline),
      (object, deadline), mutex_owner, as_it_is)

@@ -105,6 +105,8 @@ static enum kind kind_of(long call, const greg_t *regs)
 {
 	if (call == SYS_clock_nanosleep && regs[REG_RSI] & TIMER_ABSTIME)
 		return KIND_ANEW;
+	if (call == SYS_futex && !regs[REG_R10]) /* no timeout that would have to be continued */
+		return KIND_RESTARTED;
 	/* Ended without its handler run, a signal that only the call's mask let in waits for it. */
 	if ((call == SYS_epoll_pwait || call == SYS_epoll_pwait2) && regs[REG_R8])
 		return KIND_ANEW;
