@@ -353,9 +353,9 @@ static void wait_for_end(struct attach *attach)
 	fds[FD_SAMPLE].fd = open_timer(sample_ms, sample_ms);
 	for (size_t i = 0; i < attach->sessions.count; i++)
 		if (attach->sessions.items[i].recorded) {
-			fds[count++].fd =
+			fds[count].fd =
 				(int)syscall(SYS_pidfd_open, attach->sessions.items[i].pid, 0);
-			left++;
+			left += fds[count++].fd >= 0 || errno != ESRCH; /* else it has ended */
 		}
 	for (size_t i = 0; i < count; i++)
 		fds[i].events = POLLIN;
