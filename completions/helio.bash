@@ -40,7 +40,7 @@ _helio_print() {
 	-fsingle | -csingle | -cprepend | -cappend | -limit | -depth | -percent) return ;;
 	esac
 	if [[ $cur == -* ]]; then
-		_helio_words "$commands --color=auto --color=always --color=never --no-pager --help --version" "$cur"
+		_helio_words "$commands --color=auto --color=always --color=never --no-pager --clear-cache --help --version" "$cur"
 	else
 		_helio_experiments "$cur"
 	fi

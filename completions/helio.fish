@@ -78,6 +78,7 @@ complete -c helio -n '__helio_subcommand print' -o help -d 'list the commands'
 complete -c helio -n '__helio_subcommand print' -o quit -d 'run nothing that follows'
 complete -c helio -n '__helio_subcommand print' -l color -x -a 'auto always never' -d colours
 complete -c helio -n '__helio_subcommand print' -l no-pager -d 'do not start a pager'
+complete -c helio -n '__helio_subcommand print' -l clear-cache -d 'remove the sums that are kept'
 complete -c helio -n '__helio_subcommand print' -s h -l help -d 'show help'
 complete -c helio -n '__helio_subcommand print' -s V -l version -d 'show the version'
 

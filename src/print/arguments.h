@@ -27,6 +27,7 @@ struct arguments {
 	bool no_pager;
 	bool help;
 	bool version;
+	bool clear_cache;
 };
 
 /*

@@ -53,6 +53,7 @@ struct command {
 	 */
 	bool (*run)(struct print *print, char **arguments, size_t count);
 	bool no_session; /* needs no experiment */
+	bool sums_only; /* what analysis/cache.h keeps is enough for it */
 	enum command_data data;
 	const char
 		*options; /* "inverted depth=": words with a dash, `=`: a word follows; or NULL */
@@ -100,6 +101,8 @@ bool command_calltree(struct print *print, char **arguments, size_t count);
  */
 bool command_tree_part(struct print *print, const char *command, char **arguments, size_t *count,
 		       struct tree_part *part);
+/* command_report.c: */
+bool command_report(struct print *print, char **arguments, size_t count);
 /* command_report.c: */
 bool command_report(struct print *print, char **arguments, size_t count);
 /* command_flamegraph.c: */

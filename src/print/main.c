@@ -6,6 +6,7 @@
  */
 #include "print/print.h"
 
+#include "analysis/cache.h"
 #include "print/arguments.h"
 #include "print/script.h"
 
@@ -34,6 +35,7 @@ static void put_usage(FILE *file, const char *program)
 		"  -script FILE        read commands from a file\n"
 		"      --color=WHEN    auto (default), always, never\n"
 		"      --no-pager      do not start $PAGER on a terminal\n"
+		"      --clear-cache   remove the sums that are kept of large experiments\n"
 		"  -h, --help          this help\n"
 		"  -V, --version       the version\n"
 		"\n"
@@ -86,7 +88,17 @@ static void report_opening(struct print *print, struct diag_list *diags)
 	diag_fini(diags);
 }
 
-static bool open_experiments(struct print *print, const struct experiment_paths *paths)
+/* Whether no command needs more than the sums that may have been kept. */
+static bool needs_sums_only(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->count; i++)
+		if (!plan->items[i].command || !plan->items[i].command->sums_only)
+			return false;
+	return plan->count;
+}
+
+static bool open_experiments(struct print *print, const struct experiment_paths *paths,
+			     bool sums_only)
 {
 	struct diag_list diags = {0};
 
@@ -97,7 +109,9 @@ static bool open_experiments(struct print *print, const struct experiment_paths 
 			print->program, print->program);
 		return false;
 	}
-	enum status status = session_open(paths->items, paths->count, &print->session, &diags);
+	enum status status =
+		sums_only ? cache_open(paths->items, paths->count, &print->session, &diags)
+			  : session_open(paths->items, paths->count, &print->session, &diags);
 
 	if (status != STATUS_OK)
 		print->session = NULL;
@@ -141,7 +155,8 @@ static int run(struct print *print, struct arguments *arguments)
 	if (mode && mode->count)
 		command_set_mode(print, mode->arguments[0]);
 	opened = (arguments->experiments.count || needs_session(&arguments->plan)) &&
-		 open_experiments(print, &arguments->experiments);
+		 open_experiments(print, &arguments->experiments,
+				  needs_sums_only(&arguments->plan));
 	if (!opened && needs_session(&arguments->plan))
 		return PRINT_EXIT_FAILED;
 	run_plan(print, &arguments->plan, arguments->no_pager);
@@ -181,6 +196,9 @@ int print_main(int argc, char **argv)
 		status = PRINT_EXIT_OK;
 	} else if (arguments.version) {
 		status = command_version(&print, NULL, 0) ? PRINT_EXIT_OK : PRINT_EXIT_FAILED;
+	} else if (arguments.clear_cache) {
+		say_note(&print, "Sums removed: of %zu lists of experiments", cache_clear());
+		status = PRINT_EXIT_OK;
 	} else {
 		status = run(&print, &arguments);
 	}

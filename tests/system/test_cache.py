@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The sums that are kept between runs: the same output, and never of files that have changed."""
+import os
+import shutil
+
+from harness import test
+
+COMMANDS = ('-functions', '-callers-callees', '-calltree', '-calltree -inverted', '-csingle main', '-flamegraph',
+            '-metrics e.total:i.total:size:address:name -sort i.total -name mangled:soname -functions')
+HEADER = 24
+
+
+class Kept:
+    """A recorded experiment and a cache of its own."""
+
+    def __init__(self, t):
+        self.t = t
+        self.experiment = t.collect(t.target('phases'), '0.05').experiment
+        self.cache = t.directory / 'cache'
+
+    def print(self, *words, cache='all', status=0):
+        result = self.t.run(self.t.helio, 'print', *words, env={'HELIO_CACHE': cache, 'XDG_CACHE_HOME': str(self.cache)})
+        self.t.equal(result.status, status, result.err)
+        return result.out
+
+    def functions(self):
+        return self.print('-functions', self.experiment)
+
+    def files(self):
+        return sorted((self.cache / 'heliometer').glob('*'))
+
+    def rename_main(self):
+        """What is kept says `niam` from now on: whoever prints that has it from there."""
+        file = self.files()[0]
+        data = bytearray(file.read_bytes())
+        body = bytes(data[HEADER:]).replace(b'\4\0\0\0\0\0\0\0main', b'\4\0\0\0\0\0\0\0niam')
+        file.write_bytes(bytes(data[:16]) + checksum(body).to_bytes(8, 'little') + body)
+
+
+def checksum(data):
+    state = 0
+    for at in range(0, len(data), 8):
+        state = (state ^ int.from_bytes(data[at:at + 8], 'little')) * 0x100000001b3 & (1 << 64) - 1
+    return state
+
+
+@test
+def same_output(t):
+    kept = Kept(t)
+    for command in COMMANDS:
+        for mode in ('text', 'json'):
+            words = ('-printmode', mode, *command.split(), kept.experiment)
+            expected = kept.print(*words, cache='off')
+            for again in range(2):
+                t.equal(kept.print(*words), expected, f'{command} as {mode}, time {again}')
+    t.equal(len(kept.files()), 1, 'one file')
+
+
+@test
+def is_used(t):
+    kept = Kept(t)
+    t.equal((kept.print('-functions', kept.experiment, cache='on'), kept.files())[1], [], 'small experiments are not kept')
+    t.check(' main\n' in kept.functions() and kept.files(), 'the first time')
+    kept.rename_main()
+    t.check(' niam\n' in kept.functions(), 'the second time')
+    t.check(' main\n' in kept.print('-functions', kept.experiment, cache='off'), 'off')
+    # what needs the events takes nothing from it
+    for words in (('-filters', 'THRID == 1', '-functions'), ('-functions', '-threads'), ('-functions', '-header')):
+        t.check(' main\n' in kept.print(*words, kept.experiment), f'{words}')
+    kept.print('--clear-cache')
+    t.equal(kept.files(), [], '--clear-cache')
+
+
+@test
+def changes_are_seen(t):
+    kept = Kept(t)
+    profile = kept.experiment / 'profile'
+
+    def copy_profile():
+        data = profile.read_bytes()
+        profile.unlink()
+        profile.write_bytes(data)
+
+    def touch_back():
+        """The same size and time, other bytes: one event's state."""
+        status = profile.stat()
+        with open(profile, 'r+b') as file:
+            file.seek(-1, os.SEEK_END)
+            file.write(b'\0')
+        os.utime(profile, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+    def archive():
+        (kept.experiment / 'archives').mkdir(exist_ok=True)
+        (kept.experiment / 'archives' / 'new').write_text('')
+
+    for change in (copy_profile, touch_back, archive):
+        kept.functions()
+        kept.rename_main()
+        t.check(' niam\n' in kept.functions(), 'kept')
+        change()
+        t.check(' niam\n' not in kept.functions(), change.__name__)
+    t.equal(len(kept.files()), 1, 'files')
+    # a copy elsewhere is another experiment
+    kept.rename_main()
+    shutil.copytree(kept.experiment, t.directory / 'copy.1.er')
+    t.check(' niam\n' not in kept.print('-functions', 'copy.1.er'), 'a copy')
+
+
+@test
+def load_objects_are_seen(t):
+    """A program that is built again has other names."""
+    program = t.directory / 'program'
+    shutil.copy(t.target('phases'), program)
+    kept = Kept(t)
+    kept.experiment = t.collect(program, '0.05', options=('-A', 'off')).experiment
+    kept.functions()
+    kept.rename_main()
+    t.check(' niam\n' in kept.functions(), 'kept')
+    os.utime(program)
+    t.check(' niam\n' not in kept.functions(), 'the program has changed')
+
+
+@test
+def torn_files_are_not_believed(t):
+    kept = Kept(t)
+    expected = kept.functions()
+    whole = kept.files()[0].read_bytes()
+    torn = [whole[:size] for size in (0, 7, HEADER, len(whole) // 2, len(whole) - 1)]
+    torn += [whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1:] for at in (0, 8, 16, HEADER, len(whole) // 2, len(whole) - 1)]
+    torn += [whole + b'\0']
+    for data in torn:
+        kept.files()[0].write_bytes(data)
+        t.equal(kept.functions(), expected, f'{len(data)} of {len(whole)} bytes')
+        t.equal(kept.files()[0].read_bytes() == whole, True, 'it has been replaced')
+    # a right checksum over nonsense
+    for at in range(0, len(whole) - HEADER, max(1, len(whole) // 50)):
+        body = whole[HEADER:HEADER + at] + bytes(b ^ 0xff for b in whole[HEADER + at:HEADER + at + 8]) + whole[HEADER + at + 8:]
+        kept.files()[0].write_bytes(whole[:16] + checksum(body).to_bytes(8, 'little') + body)
+        kept.functions()
+
+
+@test
+def running_programs_are_not_kept(t):
+    kept = Kept(t)
+    log = kept.experiment / 'log.xml'
+    log.write_bytes(log.read_bytes().split(b'<event kind="exit"')[0])
+    kept.functions()
+    t.equal(kept.files(), [], 'no end, no sums')
+
+
+@test
+def space_is_limited(t):
+    kept = Kept(t)
+    (kept.cache / 'heliometer').mkdir(parents=True)
+    for number in range(100):
+        (kept.cache / 'heliometer' / f'{number:016x}.sums').write_text('old')
+        os.utime(kept.cache / 'heliometer' / f'{number:016x}.sums', (number, number))
+    kept.functions()
+    names = [file.name for file in kept.files()]
+    t.equal(len(names), 64, 'files')
+    t.check(f'{99:016x}.sums' in names and f'{0:016x}.sums' not in names, 'the oldest go')
+
+
+@test
+def places_that_cannot_be_written(t):
+    kept = Kept(t)
+    expected = kept.print('-functions', kept.experiment, cache='off')
+    kept.cache.write_text('a file where the directory should be')
+    t.equal(kept.functions(), expected, 'no place')
