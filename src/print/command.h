@@ -103,8 +103,6 @@ bool command_tree_part(struct print *print, const char *command, char **argument
 		       struct tree_part *part);
 /* command_report.c: */
 bool command_report(struct print *print, char **arguments, size_t count);
-/* command_report.c: */
-bool command_report(struct print *print, char **arguments, size_t count);
 /* command_flamegraph.c: */
 bool command_flamegraph(struct print *print, char **arguments, size_t count);
 /* command_summary.c: */
