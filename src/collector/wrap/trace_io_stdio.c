@@ -178,32 +178,44 @@ IO_WRITE_CALL(vdprintf, (int fd, const char *format, va_list list), (fd, format,
 IO_WRITE_CALL(__vdprintf_chk, (int fd, int flag, const char *format, va_list list),
 	      (fd, flag, format, list))
 
+static void printed(uint64_t begin_ns, const struct io_function *function, int fd, int value)
+{
+	if (fd >= 0)
+		io_end(begin_ns, function->next,
+		       &(struct io_event){.type = IO_WRITE,
+					  .failed = value < 0,
+					  .fd = fd,
+					  .bytes = (uint64_t)value});
+}
+
 /* With arguments to follow: made by the function that takes a list of them. */
-#define STREAM_PRINT_CALL(name, parameters, last, by, list_parameters, list_arguments, on)         \
+#define PRINT_CALL(name, parameters, by, list_parameters, list_arguments, on)                      \
 	IO_FUNCTION(int, name, parameters)                                                         \
 	{                                                                                          \
 		uint64_t begin_ns = io_begin();                                                    \
 		va_list list;                                                                      \
                                                                                                    \
 		io_next(&io_##name);                                                               \
-		va_start(list, last);                                                              \
+		va_start(list, format);                                                            \
 		int value = IO_NEXT(int, by, list_parameters) list_arguments;                      \
 		va_end(list);                                                                      \
 		if (begin_ns)                                                                      \
-			end(begin_ns, &io_##name, on, IO_WRITE, value < 0,                         \
-			    value < 0 ? 0 : (uint64_t)value);                                      \
+			printed(begin_ns, &io_##name, on, value);                                  \
 		return value;                                                                      \
 	}
 
-STREAM_PRINT_CALL(fprintf, (FILE * stream, const char *format, ...), format, vfprintf,
-		  (FILE *, const char *, va_list), (stream, format, list), stream)
-STREAM_PRINT_CALL(__fprintf_chk, (FILE * stream, int flag, const char *format, ...), format,
-		  __vfprintf_chk, (FILE *, int, const char *, va_list),
-		  (stream, flag, format, list), stream)
-STREAM_PRINT_CALL(printf, (const char *format, ...), format, vprintf, (const char *, va_list),
-		  (format, list), stdout)
-STREAM_PRINT_CALL(__printf_chk, (int flag, const char *format, ...), format, __vprintf_chk,
-		  (int, const char *, va_list), (flag, format, list), stdout)
+PRINT_CALL(fprintf, (FILE * stream, const char *format, ...), vfprintf,
+	   (FILE *, const char *, va_list), (stream, format, list), fd_of(stream))
+PRINT_CALL(__fprintf_chk, (FILE * stream, int flag, const char *format, ...), __vfprintf_chk,
+	   (FILE *, int, const char *, va_list), (stream, flag, format, list), fd_of(stream))
+PRINT_CALL(printf, (const char *format, ...), vprintf, (const char *, va_list), (format, list),
+	   fd_of(stdout))
+PRINT_CALL(__printf_chk, (int flag, const char *format, ...), __vprintf_chk,
+	   (int, const char *, va_list), (flag, format, list), fd_of(stdout))
+PRINT_CALL(dprintf, (int fd, const char *format, ...), vdprintf, (int, const char *, va_list),
+	   (fd, format, list), fd)
+PRINT_CALL(__dprintf_chk, (int fd, int flag, const char *format, ...), __vdprintf_chk,
+	   (int, int, const char *, va_list), (fd, flag, format, list), fd)
 
 /* ---- all else ---- */
 

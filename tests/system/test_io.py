@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+I/O tracing: counts, bytes, names and times that are known by construction of targets/io.c, or that strace
+sees of real programs.
+"""
+import collections
+import pathlib
+import re
+import shutil
+
+from harness import helio_reader, test
+
+COUNTS = ('ioreadcnt', 'ioreadbytes', 'iowritecnt', 'iowritebytes', 'ioerrorcnt')
+
+
+def record(t, *words, options=(), **more):
+    return t.collect(*words, options=('-i', 'on', '-p', 'off', *options), **more)
+
+
+def part(t, name, options=(), **more):
+    return record(t, t.target('io'), name, options=options, cwd=t.directory, **more)
+
+
+def listing(t, experiment, command, metrics=COUNTS):
+    """{name: {metric: value}} of ioactivity or iodetail."""
+    spec = ':'.join('e.' + metric for metric in metrics) + ':name'
+    rows = [o for o in t.print(experiment, '-metrics', spec, '-' + command) if o['command'] == command][0]['rows']
+    return {row['name']: {metric: row['e.' + metric] for metric in metrics} for row in rows}
+
+
+def counts(row):
+    return tuple(row[metric] for metric in COUNTS)
+
+
+def events(t, result, lineage=''):
+    return t.read(result.experiment)[lineage]['traces']['iotrace']
+
+
+@test
+def files(t):
+    result = part(t, 'files')
+    here = f'{t.directory.resolve()}/'
+    rows = listing(t, result.experiment, 'ioactivity')
+    t.equal(counts(rows[here + 'data']), (15, 8100, 20, 14600, 0), 'data')
+    t.equal(counts(rows[here + 'copy']), (0, 0, 2, 2000, 0), 'copy')
+    t.equal(counts(rows['absent']), (0, 0, 0, 0, 10), 'absent')
+    t.equal([rows[here + name]['iowritebytes'] for name in ('one', 'two', 'three')], [36, 21, 31], 'numbers used again')
+    t.equal(rows['<Total>']['ioerrorcnt'], 12, 'errors in all')
+    offsets = collections.Counter((e['type'], e['offset'] - 1) for e in events(t, result)
+                                  if e['offset'] and e['type'] in ('read', 'write'))
+    t.equal(offsets, {('write', 5000): 3, ('read', 456): 3}, 'places')
+
+
+@test
+def descriptors(t):
+    """Openings are told apart, also where their number and their file are the same."""
+    result = part(t, 'files')
+    rows = listing(t, result.experiment, 'iodetail', ('iowritecnt', 'iowritebytes'))
+    by_file = collections.defaultdict(list)
+    for name, row in rows.items():
+        match = re.fullmatch(r'(.*) \(IOVFD=\d+, FD=(\d+)\)', name)
+        if match and row['iowritecnt']:
+            by_file[match[1].rpartition('/')[2]].append((int(match[2]), row['iowritebytes']))
+    first = by_file['data'][0][0]
+    t.equal({name: sorted(found) for name, found in by_file.items()}, {
+        'data': [(first, 14600)], 'one': [(first + 1, 11), (first + 1, 13), (first + 2, 12)], 'two': [(first + 1, 21)],
+        'three': [(first + 1, 31)], 'copy': [(first + 1, 2000)]}, 'bytes by descriptor')
+
+
+@test
+def streams(t):
+    result = part(t, 'streams')
+    rows = listing(t, result.experiment, 'ioactivity')
+    t.equal(counts(rows[f'{t.directory.resolve()}/stream']), (104, 20012, 206, 20515, 0), 'stream')
+    t.equal(counts(rows['absent']), (0, 0, 0, 0, 1), 'absent')
+    functions = t.functions(result.experiment, 'e.iowritecnt', 'e.iowritebytes', 'i.iowritebytes')
+    t.equal((functions['fwrite']['e.iowritecnt'], functions['fwrite']['e.iowritebytes']), (201, 20007), 'fwrite')
+    t.equal(functions['streams']['i.iowritebytes'], 20515, 'the caller')
+
+
+@test
+def sockets(t):
+    result = part(t, 'sockets')
+    truth = result.truth()
+    rows = listing(t, result.experiment, 'ioactivity')
+    peers = ['<unix socket>'] * 2
+    for version, address in ((4, '127.0.0.1'), (6, '[::1]')):
+        if f'port{version}' in truth:
+            peers += [f'tcp {address}:{truth[name + str(version)]:.0f}' for name in ('port', 'own')]
+    for to, from_ in zip(peers[::2], peers[1::2]):
+        t.equal((rows[to]['iowritecnt'], rows[to]['iowritebytes'], rows[from_]['ioreadbytes']), (200, 64200, 64200), f'{to} and {from_}')
+    t.equal(rows['unix absent.socket']['ioerrorcnt'], 1, 'a peer that is not there')
+
+
+@test
+def waits(t):
+    result = part(t, 'waits')
+    truth = result.truth()
+    times = ('ioreadtime', 'iowaittime', 'iowaitcnt')
+    total = listing(t, result.experiment, 'ioactivity', times)['<Total>']
+    t.check(0.5 * truth['reads'] <= total['ioreadtime'] <= truth['reads'], f'reads: {total} of {truth}')
+    t.check(0.179 <= total['iowaittime'] <= truth['waits'], f'waits: {total} of {truth}')
+    t.equal(total['iowaitcnt'], 4, 'waits')
+    row = [row for row in t.print(result.experiment, '-iostat')[0]['rows'] if row['group'] == 'wait'][0]
+    t.equal([(entry['from'], entry['calls']) for entry in row['times'] if entry['from'] >= 0.01], [(0.01, 4)], 'classes of time')
+
+
+@test(engines=True)
+def interrupts(t, engine):
+    """Handlers that jump out of calls and of the recording, that write themselves, threads that are cancelled."""
+    result = t.collect(t.target('io'), 'interrupts', engine=engine, options=('-i', 'on'), cwd=t.directory)
+    values = [int(line.split()[1]) for line in result.out.splitlines()]
+    done, jumps, undisturbed, handled = values
+    process = helio_reader.read_family(str(result.experiment))['']  # with what was dropped, and counted
+    found = collections.Counter((e['type'], e['bytes']) for e in process['traces']['iotrace'] if not e['errno'])
+    t.check(done + undisturbed <= found['write', 2] + jumps, f"writes: {found['write', 2]} of {done + undisturbed}, {jumps} jumps")
+    t.check(found['write', 2] <= done + undisturbed + jumps, f"writes: {found['write', 2]} of {done + undisturbed}")
+    dropped = sum(int(e['dropped']) for e in process['log_events'] if e['kind'] == 'counters')
+    inside = found['write', 1] - 50  # one for each thread that is cancelled
+    t.check(inside <= handled <= inside + dropped, f'writes in handlers: {inside} of {handled}, {dropped} dropped')
+    t.check(inside > 0.5 * handled, f'writes in handlers: {inside} of {handled}')
+    t.equal(found['write', 5], 50, 'writes of cancelled threads')
+
+
+@test
+def family(t):
+    result = part(t, 'family')
+    shared = str(t.directory.resolve() / 'shared').encode()
+    process = t.read(result.experiment)
+    written = {lineage: [(e['name'], e['bytes']) for e in events(t, result, lineage) if e['type'] == 'write'] for lineage in process}
+    t.equal(written[''], [(shared, 102)], 'the founder')
+    t.equal(written['_f1'], [(shared, 101)], 'the forked child, of a descriptor that it inherited')
+    size = pathlib.Path('/etc/hostname').stat().st_size
+    t.equal((written['_f2_x1'][0][0], sum(count for _, count in written['_f2_x1'])), (shared, size),
+            'cat, of the standard output that it was given')
+    t.equal(listing(t, result.experiment, 'ioactivity')[shared.decode()]['iowritebytes'], 203 + size, 'of all')
+
+
+@test
+def many_threads(t):
+    result = part(t, 'threads')
+    found = [e for e in events(t, result) if e['type'] == 'write' and e['name'] == b'/dev/null']
+    t.equal((len(found), len({e['thread'] for e in found})), (3000, 1000), 'writes and threads')
+    t.check('Thread 1001 ' in str(t.print(result.experiment, '-threads')), 'the threads are listed')
+
+
+# Real programs, with strace as the witness.
+
+CALL = re.compile(r'^(?:\d+ +)?(\w+)\((.*?)\) += (-?\d+)', re.S)
+READS = {'read', 'pread64', 'readv', 'preadv', 'preadv2'}
+WRITES = {'write', 'pwrite64', 'writev', 'pwritev', 'pwritev2'}
+
+
+def strace(t, *words, **more):
+    """{path: (reads, bytes, writes, bytes)} by strace, and the errors by name."""
+    log = t.directory / 'strace.out'
+    t.run(t.need('strace'), '-f', '-y', '-s', '0', '-o', log, '-e', 'trace=desc,%file', *words, **more)
+    by_path, errors = collections.defaultdict(lambda: [0, 0, 0, 0]), collections.Counter()
+    for line in log.read_text(errors='replace').splitlines():
+        match = CALL.match(line)
+        if not match:
+            continue
+        name, arguments, value = match[1], match[2], int(match[3])
+        path = re.match(r'\d+<([^>]*)>', arguments)
+        if value < 0:
+            errors[name] += 1
+        elif path and name in READS | WRITES:
+            sums = by_path[path[1]]
+            at = 0 if name in READS else 2
+            sums[at] += 1
+            sums[at + 1] += value
+    return {path: tuple(sums) for path, sums in by_path.items()}, errors
+
+
+def compare(t, words, paths, before=lambda: None, options=()):
+    """The same of both for the paths that match."""
+    before()
+    truth, _ = strace(t, *words, cwd=t.directory)
+    before()
+    result = record(t, *words, options=options, cwd=t.directory)
+    rows = listing(t, result.experiment, 'ioactivity')
+    expected = {path: sums for path, sums in truth.items() if re.search(paths, path)}
+    t.check(expected, f'strace saw nothing of {paths}')
+    found = {path: counts(rows[path])[:4] if path in rows else None for path in expected}
+    t.equal(found, expected, f'{words[0]}: reads and writes by file')
+    return result
+
+
+@test
+def dd(t):
+    path = t.directory / 'out'
+    result = record(t, 'dd', 'if=/dev/zero', f'of={path}', 'bs=4096', 'count=200', cwd=t.directory)
+    rows = listing(t, result.experiment, 'ioactivity')
+    t.equal(counts(rows['/dev/zero']), (200, 819200, 0, 0, 0), 'if')
+    t.equal(counts(rows[str(path)]), (0, 0, 200, 819200, 0), 'of')
+
+
+@test
+def cp(t):
+    (t.directory / 'from').write_bytes(bytes(range(256)) * 4000)
+    result = record(t, 'cp', t.directory / 'from', t.directory / 'to', cwd=t.directory)
+    rows = listing(t, result.experiment, 'ioactivity')
+    t.equal(rows[str(t.directory / 'from')]['ioreadbytes'], 1024000, 'from')
+    t.equal(rows[str(t.directory / 'to')]['iowritebytes'], 1024000, 'to')
+
+
+@test
+def sqlite(t):
+    database = t.directory / 'x.db'
+    script = ('create table t(a, b); with recursive n(i) as (select 1 union all select i + 1 from n where i < 3000) '
+              'insert into t select i, i * 7 from n; create index u on t(b); select sum(a) from t where b > 77;')
+    compare(t, [t.need('sqlite3'), database, script], r'/x\.db', before=lambda: database.unlink(missing_ok=True))
+
+
+@test
+def python(t):
+    compare(t, [shutil.which('python3', path='/usr/bin') or t.need('python3'), '-S', '-c', 'import json, decimal, email.parser'],
+            r'\.(py|pyc)$')
+
+
+@test
+def gcc(t):
+    """The compiler proper, which the driver starts, reads by descriptors; the others read by streams."""
+    source = t.directory / 'source.c'
+    source.write_text('#include <stdio.h>\n#include <string.h>\nint main(void) { return !puts("x"); }\n')
+    compare(t, [t.need('gcc'), '-O1', '-c', source, '-o', t.directory / 'out.o'], r'source\.c$|/stdio\.h$|/string\.h$')
