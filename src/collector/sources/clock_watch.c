@@ -19,14 +19,16 @@
 enum {
 	WATCH_STACK = 32 * 1024,
 	FIRST_NS = 10 * 1000 * 1000,
-	LAST_NS = 500 * 1000 *
-		  1000, /* each look is a quarter later than the one before, at most this */
+	LAST_NS = 200 * 1000 * 1000, /* pauses grow by a sixteenth up to this */
+	SPARE = 50,		     /* looks take at most one part in so many of the time */
 };
 
 static _Atomic unsigned running;
 static _Atomic int watcher;	/* its thread id */
 static _Atomic uint32_t wishes; /* a futex */
 enum { WISH_LOOK = 1, WISH_END = 2 };
+
+static uint64_t rest_until_ns; /* the thread's, and the next one's */
 
 static char watch_stack[WATCH_STACK] __attribute__((aligned(16)));
 
@@ -74,23 +76,37 @@ static uint32_t wait_for_wish(uint64_t ns)
 	return atomic_exchange(&wishes, 0);
 }
 
+static void look(struct look *look)
+{
+	uint64_t begin_ns = clock_now_ns();
+
+	look->watched = 0;
+	thread_for_each(look_at, look);
+	rest_until_ns = begin_ns + SPARE * (clock_now_ns() - begin_ns);
+}
+
 static void watch(void)
 {
-	struct look look = {0};
+	struct look at = {0};
 	uint64_t pause_ns = FIRST_NS;
 	uint32_t wished = atomic_exchange(&wishes, 0);
 
 	/* The descriptor table is a copy: holding the program's pipes open would change it. */
 	sys_call(SYS_close_range, 0, ~0u, 0, 0);
-	look.dir = sys_open("/proc/self/task", O_RDONLY | O_DIRECTORY, 0);
-	while (look.dir >= 0 && !(wished & WISH_END) && collector.engine == ENGINE_PERF &&
+	at.dir = sys_open("/proc/self/task", O_RDONLY | O_DIRECTORY, 0);
+	while (at.dir >= 0 && !(wished & WISH_END) && collector.engine == ENGINE_PERF &&
 	       atomic_load(&collector.recording)) {
-		look.all = wished & WISH_LOOK;
-		if (look.all)
-			pause_ns = FIRST_NS;
-		look.watched = 0;
-		thread_for_each(look_at, &look);
-		if (!look.watched)
+		uint64_t now_ns = clock_now_ns();
+
+		at.all |= wished & WISH_LOOK;
+		if (now_ns < rest_until_ns) {
+			wished = wait_for_wish(rest_until_ns - now_ns);
+			continue;
+		}
+		pause_ns = at.all ? FIRST_NS : pause_ns;
+		look(&at);
+		at.all = false;
+		if (!at.watched)
 			break;
 		wished = wait_for_wish(pause_ns);
 		pause_ns += pause_ns < LAST_NS ? pause_ns / 16 : 0;
