@@ -85,6 +85,7 @@ complete -c helio -n '__helio_subcommand print' -s V -l version -d 'show the ver
 complete -c helio -n __helio_collect_program -a '(__fish_complete_subcommand --fcs-skip=2)'
 complete -c helio -n '__helio_subcommand collect' -s p -l clock -x -a 'on off hi lo' -d 'clock profiling'
 complete -c helio -n '__helio_subcommand collect' -s H -l heap -x -a 'on off sample=512k' -d 'heap tracing'
+complete -c helio -n '__helio_subcommand collect' -s s -l sync -x -a 'on all off' -d 'synchronization tracing'
 complete -c helio -n '__helio_subcommand collect' -s i -l io -x -a 'on off' -d 'I/O tracing'
 complete -c helio -n '__helio_subcommand collect' -s S -l sample -x -a 'on off' -d 'sample points'
 complete -c helio -n '__helio_subcommand collect' -s F -l follow -x -a 'on off' -d 'follow descendants'

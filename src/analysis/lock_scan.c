@@ -7,6 +7,7 @@
 #include "analysis/lock_scan.h"
 
 #include "analysis/place.h"
+#include "analysis/scan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -102,11 +103,20 @@ static void count_event(struct lock_scan *scan, struct lock *lock, uint32_t numb
 		count_thread(&scan->holders, number, (uint32_t)owner, &lock->holders);
 }
 
-static void scan_run(const struct event_run *run, void *arg)
+/* One at a time: locks are found and named as they come. */
+static void scan_piece(const struct scan_piece *piece, void *state)
 {
-	struct lock_scan *scan = arg;
+	const struct event_run *run = piece->run;
+	const uint8_t *chosen = piece->measuring.chosen;
+	struct lock_scan *scan = state;
 
+	if (run->kind != EVENTS_TRACE + TRACE_SYNC)
+		return;
+	pthread_mutex_lock(&scan->mutex);
 	for (size_t row = 0; row < run->count; row++) {
+		if (chosen && !chosen[row])
+			continue;
+
 		uint32_t lock = lock_of(scan, run, row);
 
 		count_event(scan, &scan->locks.items[lock], lock, run, row);
@@ -114,6 +124,7 @@ static void scan_run(const struct event_run *run, void *arg)
 		if (scan->visit)
 			scan->visit(scan, lock, run, row);
 	}
+	pthread_mutex_unlock(&scan->mutex);
 }
 
 /* Where a lineage ends without its last forks: "_x1_f2_f10" is a copy of "_x1". */
@@ -141,28 +152,39 @@ static uint32_t image_of(struct string_table *images, size_t experiment, const c
 	return image;
 }
 
+static void scan_processes(struct lock_scan *scan, const struct experiment *experiment,
+			   size_t number, struct string_table *images, void *const *states)
+{
+	scan->experiment = experiment;
+	for (size_t i = 0; i < experiment->processes.count; i++, scan->process_number++) {
+		scan->process = &experiment->processes.items[i];
+		scan->image = image_of(images, number, scan->process->lineage);
+		scan_process(scan->session, &scan->session->scanned.items[scan->process_number],
+			     scan_piece, states);
+	}
+}
+
 void lock_scan_run(struct lock_scan *scan, struct session *session)
 {
-	const enum event_kind kind = (enum event_kind)(EVENTS_TRACE + TRACE_SYNC);
+	size_t threads = scan_threads();
+	void **states = xmalloc(threads * sizeof(*states));
 	struct string_table images = {0};
 
+	for (size_t i = 0; i < threads; i++)
+		states[i] = scan;
+	pthread_mutex_init(&scan->mutex, NULL);
 	scan->session = session;
 	scan->total.name = "<Total>";
-	for (size_t i = 0; i < session->experiments.count; i++) {
-		scan->experiment = session->experiments.items[i];
-		for (size_t k = 0; k < scan->experiment->processes.count; k++) {
-			scan->process = &scan->experiment->processes.items[k];
-			scan->image = image_of(&images, i, scan->process->lineage);
-			events_for_each_run(scan->process, kind, scan_run, scan);
-			scan->process_number++;
-		}
-	}
+	for (size_t i = 0; i < session->experiments.count; i++)
+		scan_processes(scan, session->experiments.items[i], i, &images, states);
+	free(states);
 	string_table_fini(&images);
 }
 
 void lock_scan_fini(struct lock_scan *scan)
 {
 	vec_fini(&scan->locks);
+	pthread_mutex_destroy(&scan->mutex);
 	for (unsigned family = 0; family < SYNC_TYPES; family++) {
 		hash_map_fini(&scan->addresses[family]);
 		hash_map_fini(&scan->variables[family]);

@@ -5,6 +5,8 @@
 
 #include "analysis/session.h"
 
+#include <pthread.h>
+
 struct lock_sums {
 	uint64_t count, failed, waited_ns, longest_ns;
 };
@@ -33,6 +35,7 @@ struct lock_scan {
 	VEC(struct lock) locks;
 	struct lock total;
 	/* its own */
+	pthread_mutex_t mutex;
 	struct hash_map addresses[SYNC_TYPES], variables[SYNC_TYPES]; /* by family, → lock */
 	struct hash_map waiters, holders; /* lock << 32 | thread: those seen */
 };
