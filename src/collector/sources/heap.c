@@ -4,24 +4,27 @@
 #include "collector/core/control.h"
 #include "collector/core/text.h"
 #include "collector/sources/clock.h"
+#include "collector/sources/heap_sample.h"
 #include "collector/sources/heap_search.h"
 
 bool heap_traces_all, heap_samples;
 
-static bool searches;	  /* for lost blocks, at the end */
-static bool begun_before; /* a recording began in this process image, or in its parent */
+static uint64_t sample_mean; /* bytes */
+static bool searches;	     /* for lost blocks, at the end */
+static bool begun_before;    /* a recording began in this process image, or in its parent */
 
 static bool read_param(const char *value)
 {
 	heap_traces_all = text_starts(value, "all");
-	heap_samples = !heap_traces_all && text_number(value, NULL);
+	sample_mean = heap_traces_all ? 0 : text_number(value, NULL);
 	searches = heap_traces_all && !text_starts(value, "all,noscan");
-	return heap_traces_all || heap_samples;
+	return heap_traces_all || sample_mean;
 }
 
 /* The child of a fork has blocks of its parent that it knows nothing of. */
 static void begin(void)
 {
+	heap_samples = sample_mean && heap_sample_begin(sample_mean);
 	searches &= !begun_before;
 	begun_before = true;
 }

@@ -9,7 +9,7 @@
  */
 #include "collector/core/core.h"
 #include "collector/sources/clock.h"
-#include "collector/sources/heap.h"
+#include "collector/sources/heap_sample.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -98,14 +98,21 @@ static inline bool resolved(void)
 
 /* ---- allocations ---- */
 
+static inline void allocated(enum format_heap_type type, const void *block, size_t size)
+{
+	if (heap_traces_all)
+		heap_allocated(type, block, size);
+	else if (heap_samples && heap_sample_meets(size))
+		heap_sample_allocated(type, block, size);
+}
+
 COLLECTOR_EXPORT void *malloc(size_t size)
 {
 	if (!resolved())
 		return reserve_take(size);
 	void *block = next.malloc(size);
 
-	if (heap_traces_all)
-		heap_allocated(HEAP_MALLOC, block, size);
+	allocated(HEAP_MALLOC, block, size);
 	return block;
 }
 
@@ -115,18 +122,17 @@ COLLECTOR_EXPORT void *calloc(size_t count, size_t size)
 		return reserve_take(count * size);
 	void *block = next.calloc(count, size);
 
-	if (heap_traces_all)
-		heap_allocated(HEAP_CALLOC, block, count * size);
+	allocated(HEAP_CALLOC, block, count * size);
 	return block;
 }
 
 static void *move_out_of_reserve(const void *old, size_t size)
 {
 	size_t before = *(const size_t *)((const char *)old - RESERVE_ALIGN);
-	void *block = malloc(size);
+	char *block = malloc(size);
 
-	if (block)
-		memcpy(block, old, before < size ? before : size);
+	for (size_t i = 0; block && i < before && i < size; i++)
+		block[i] = ((const char *)old)[i];
 	return block;
 }
 
@@ -136,11 +142,15 @@ COLLECTOR_EXPORT void *realloc(void *old, size_t size)
 		return move_out_of_reserve(old, size);
 	if (!resolved())
 		return reserve_take(size);
+	if (heap_samples)
+		heap_sample_released(old);
 	uint64_t begin_ns = heap_traces_all ? clock_now_ns() : 0;
 	void *block = next.realloc(old, size);
 
 	if (begin_ns && (block || !size))
 		heap_reallocated(old, begin_ns, block, size);
+	else if (!begin_ns)
+		allocated(HEAP_REALLOC, block, size);
 	return block;
 }
 
@@ -160,8 +170,7 @@ COLLECTOR_EXPORT void *memalign(size_t alignment, size_t size)
 		return reserve_take(size);
 	void *block = next.memalign(alignment, size);
 
-	if (heap_traces_all)
-		heap_allocated(HEAP_ALIGNED, block, size);
+	allocated(HEAP_ALIGNED, block, size);
 	return block;
 }
 
@@ -171,8 +180,7 @@ COLLECTOR_EXPORT void *aligned_alloc(size_t alignment, size_t size)
 		return reserve_take(size);
 	void *block = next.aligned_alloc(alignment, size);
 
-	if (heap_traces_all)
-		heap_allocated(HEAP_ALIGNED, block, size);
+	allocated(HEAP_ALIGNED, block, size);
 	return block;
 }
 
@@ -182,8 +190,8 @@ COLLECTOR_EXPORT int posix_memalign(void **block, size_t alignment, size_t size)
 		return ENOMEM;
 	int result = next.posix_memalign(block, alignment, size);
 
-	if (heap_traces_all && !result)
-		heap_allocated(HEAP_ALIGNED, *block, size);
+	if (!result)
+		allocated(HEAP_ALIGNED, *block, size);
 	return result;
 }
 
@@ -193,8 +201,7 @@ COLLECTOR_EXPORT void *valloc(size_t size)
 		return NULL;
 	void *block = next.valloc(size);
 
-	if (heap_traces_all)
-		heap_allocated(HEAP_ALIGNED, block, size);
+	allocated(HEAP_ALIGNED, block, size);
 	return block;
 }
 
@@ -204,8 +211,7 @@ COLLECTOR_EXPORT void *pvalloc(size_t size)
 		return NULL;
 	void *block = next.pvalloc(size);
 
-	if (heap_traces_all)
-		heap_allocated(HEAP_ALIGNED, block, size);
+	allocated(HEAP_ALIGNED, block, size);
 	return block;
 }
 
@@ -218,6 +224,8 @@ static bool release(const void *block)
 		return false;
 	if (heap_traces_all)
 		heap_released(block);
+	else if (heap_samples)
+		heap_sample_released(block);
 	return true;
 }
 
