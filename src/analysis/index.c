@@ -5,6 +5,7 @@
  */
 #include "analysis/index.h"
 
+#include "analysis/compare.h"
 #include "analysis/index_group.h"
 
 #include <ctype.h>
@@ -236,9 +237,10 @@ static void fill_total(const struct index_groups *groups, struct table *table)
 	table->rows[0].name = "<Total>";
 }
 
-void index_table(struct session *session, const struct index_object *object,
-		 const struct query *query, struct table *table)
+static void fill_index(struct session *session, const struct query *query, const void *arg,
+		       struct table *table)
 {
+	const struct index_object *object = arg;
 	struct diag_list diags = {0};
 	struct filter_program *program;
 	struct index_groups groups;
@@ -269,6 +271,17 @@ void index_table(struct session *session, const struct index_object *object,
 	}
 	free(keys);
 	index_groups_fini(&groups);
+}
+
+void index_table(struct session *session, const struct index_object *object,
+		 const struct query *query, struct table *table)
+{
+	view_run(session, query,
+		 &(struct view){.fill = fill_index,
+				.arg = object,
+				.whole = object,
+				.identity = ROWS_BY_NAME},
+		 table);
 }
 
 void view_index(struct session *session, size_t index, const struct query *query,

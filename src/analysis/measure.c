@@ -114,6 +114,47 @@ static void add_counter(const struct event_run *run, size_t row, const struct me
 	    run->stack[row], run->field[COUNTER_VALUE][row]);
 }
 
+/* Waits are measured from end to end; what is sampled is on which function CPU time is spent. */
+static void square_clock(const struct event_run *run, const struct measuring *measuring)
+{
+	const uint32_t sampled =
+		1u << FORMAT_STATE_USER | 1u << FORMAT_STATE_SYSTEM | 1u << FORMAT_STATE_TRAP;
+
+	for (size_t row = 0; row < run->count; row++) {
+		uint64_t square = (uint64_t)run->weight[row] * run->weight[row];
+
+		if ((measuring->chosen && !measuring->chosen[row]) ||
+		    !(sampled >> run->type[row] & 1))
+			continue;
+		add(measuring->sums, (enum measure)run->type[row], run->stack[row], square);
+		if (measuring->first_thread)
+			add(measuring->sums, MEASURE_FIRST_THREAD, run->stack[row], square);
+	}
+}
+
+static void square_counter(const struct event_run *run, const struct measuring *measuring)
+{
+	for (size_t row = 0; row < run->count; row++) {
+		uint64_t number = run->field[COUNTER_NUMBER][row];
+		uint64_t value = run->field[COUNTER_VALUE][row];
+
+		if ((measuring->chosen && !measuring->chosen[row]) || number >= COUNTERS_MAX ||
+		    measuring->counter[number] == COUNTER_NONE)
+			continue;
+		add(measuring->sums, (enum measure)(MEASURE_COUNTER + measuring->counter[number]),
+		    run->stack[row], value * value);
+	}
+}
+
+/* What is traced is exact: it has no squares. */
+static void square_run(const struct event_run *run, const struct measuring *measuring)
+{
+	if (run->kind == EVENTS_CLOCK)
+		square_clock(run, measuring);
+	else if (run->kind == EVENTS_TRACE + TRACE_COUNTER)
+		square_counter(run, measuring);
+}
+
 static void measure_clock(const struct event_run *run, const struct measuring *measuring)
 {
 	uint64_t *states[FORMAT_STATE_COUNT] = {0}, *first = NULL;
@@ -143,6 +184,10 @@ void measure_run(const struct event_run *run, const struct measuring *measuring)
 		[TRACE_COUNTER] = add_counter,
 	};
 
+	if (measuring->squares) {
+		square_run(run, measuring);
+		return;
+	}
 	if (run->kind == EVENTS_CLOCK) {
 		measure_clock(run, measuring);
 		return;

@@ -57,6 +57,7 @@ void measure_fini(struct measure_sums *sums);
 struct measuring {
 	struct measure_sums *sums;
 	const uint8_t *chosen;
+	bool squares;		/* events count for the squares of their values */
 	bool first_thread;	/* of its process: clock events count for it too */
 	const uint8_t *fate;	/* heap events: by row of the trace, enum heap_fate */
 	const uint8_t *counter; /* counter events: the session's number of each of the process's */

@@ -303,6 +303,8 @@ char *metric_choice_text(const struct metric_choice *choice)
 			strbuf_putc(&text, '+');
 		if (choice->visibility & VISIBLE_PERCENT)
 			strbuf_putc(&text, '%');
+		if (choice->visibility & VISIBLE_ERROR)
+			strbuf_putc(&text, '~');
 	}
 	strbuf_puts(&text, choice->metric->command);
 	return strbuf_steal(&text);

@@ -35,6 +35,7 @@ enum metric_visibility {
 	VISIBLE_PERCENT = 2, /* % */
 	VISIBLE_VALUE = 4,   /* + */
 	VISIBLE_HIDDEN = 8,  /* ! : kept, not shown */
+	VISIBLE_ERROR = 16,  /* ~ : with the standard error */
 };
 
 /* One column that the user asked for. */

@@ -46,6 +46,8 @@ static unsigned visibility_bit(char c)
 		return VISIBLE_PERCENT;
 	case '+':
 		return VISIBLE_VALUE;
+	case '~':
+		return VISIBLE_ERROR;
 	default:
 		return VISIBLE_HIDDEN;
 	}
@@ -54,7 +56,7 @@ static unsigned visibility_bit(char c)
 static void split_item(const char *text, struct item *item)
 {
 	size_t flavours = strspn(text, "eiad");
-	size_t visible = strspn(text + flavours, ".%+!");
+	size_t visible = strspn(text + flavours, ".%+~!");
 	size_t count = 0;
 
 	*item = (struct item){.name = text};
@@ -74,7 +76,7 @@ static unsigned fit_visibility(const struct metric *metric, unsigned visibility)
 	unsigned shown = VISIBLE_TIME | VISIBLE_VALUE;
 	bool is_time = metric->unit == UNIT_SECONDS || metric->hz > 0;
 	unsigned natural = is_time ? VISIBLE_TIME : VISIBLE_VALUE;
-	unsigned result = visibility & (VISIBLE_PERCENT | VISIBLE_HIDDEN);
+	unsigned result = visibility & (VISIBLE_PERCENT | VISIBLE_ERROR | VISIBLE_HIDDEN);
 
 	if (metric->is_static)
 		return visibility & VISIBLE_HIDDEN ? natural | VISIBLE_HIDDEN : natural;

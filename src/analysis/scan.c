@@ -75,7 +75,8 @@ static void visit_run(const struct part *part, const struct event_run *run)
 		.session = part->session,
 		.process = part->process,
 		.run = run,
-		.measuring = {.first_thread = run->thread == part->process->first_thread,
+		.measuring = {.squares = part->session->squares,
+			      .first_thread = run->thread == part->process->first_thread,
 			      .counter = part->process->counters,
 			      .fate = part->process->process->heap.fate},
 	};
@@ -127,6 +128,8 @@ void scan_process(const struct session *session, const struct session_process *p
 	pthread_t threads[THREADS_MAX];
 	size_t count = scan_threads(), started = 1;
 
+	if (session->focus && session->focus != process->group)
+		return;
 	for (int kind = 0; kind < EVENTS_KINDS; kind++)
 		events_for_each_run(process->process, (enum event_kind)kind, add_run, &list);
 	if (count > list.rows / ROWS_PER_THREAD + 1)

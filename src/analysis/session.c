@@ -88,6 +88,8 @@ static void fill_from_founder(struct process_info *info, const struct experiment
 	info->clock_mhz = founder->clock_mhz;
 	info->settings = founder->settings.items;
 	info->setting_count = founder->settings.count;
+	info->counters = founder->hwcounters.items;
+	info->counter_count = founder->hwcounters.count;
 	info->wall_start_ns = (int64_t)founder->wall_ns;
 }
 
@@ -285,4 +287,14 @@ bool session_has_trace(const struct session *session, enum trace_kind kind)
 const struct diag_list *session_warnings(const struct session *session)
 {
 	return &session->warnings;
+}
+
+size_t session_group_count(const struct session *session)
+{
+	return session->experiments.count;
+}
+
+const char *session_group_name(const struct session *session, size_t group)
+{
+	return session->experiments.items[group]->name;
 }

@@ -29,8 +29,10 @@ struct load_object {
 	const char *path;
 	const char *name;	/* base name */
 	struct object *object;	/* NULL: <Unknown>, DYNAMIC_FUNCTIONS */
+	uint64_t mtime;		/* s, of the file that was measured */
 	uint32_t rest_function; /* stands for addresses in no function; NODE_NONE: none so far */
 	bool used;		/* an address of it has been looked up */
+	bool is_program;	 /* what an experiment was made of, not a library */
 	enum object_showing showing;
 	uint32_t stand_in;	 /* the function that all of its are while it is hidden, or 0 */
 	struct diag_list doubts; /* matter only if it is used */
@@ -38,7 +40,9 @@ struct load_object {
 
 struct function {
 	uint32_t object; /* index of the load object */
+	uint32_t symbol; /* in it, or OBJECT_NO_FUNCTION */
 	uint64_t address, size;
+	const struct map_function *announced; /* made at run time, the first time; or NULL */
 	const char *mangled;
 	const char *aliases;	  /* or NULL */
 	const char *source;	  /* where known without debug information, or NULL */
@@ -96,6 +100,9 @@ struct session {
 	VEC(struct process_info) processes;
 	VEC(struct session_process) scanned; /* the same processes */
 	struct session_filter filters[SESSION_FILTERS];
+	uint32_t focus; /* only events of this experiment count; 0: of all */
+	bool squares;	/* events count for the squares of their values, see compare.h */
+	bool united;	/* functions of one name are one in all builds of a load object */
 	VEC(struct load_object) objects;
 	struct string_table object_keys; /* path and build-id → object index */
 	VEC(struct function) functions;

@@ -9,6 +9,7 @@
 
 #include "base/strbuf.h"
 #include "format/archive.h"
+#include "object/name.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@ static uint32_t add_function(struct session *session, uint32_t object, const cha
 	struct function *function = vec_push(&session->functions);
 
 	function->object = object;
+	function->symbol = OBJECT_NO_FUNCTION;
 	function->mangled = mangled;
 	return (uint32_t)session->functions.count - 1;
 }
@@ -106,6 +108,7 @@ uint32_t place_object(struct session *session, const struct experiment *experime
 	if (id < session->objects.count)
 		return id;
 
+	const char *program = experiment->processes.items[0].log.executable;
 	struct load_object *object = vec_push(&session->objects);
 	struct object_request request = {
 		.path = file->path,
@@ -117,7 +120,9 @@ uint32_t place_object(struct session *session, const struct experiment *experime
 
 	object->path = arena_strdup(&session->arena, file->path);
 	object->name = base_name(object->path);
+	object->mtime = file->mtime;
 	object->rest_function = NODE_NONE;
+	object->is_program = program && !strcmp(program, file->path);
 	object_open(&request, &object->object, &object->doubts);
 	return id;
 }
@@ -169,6 +174,7 @@ static uint32_t function_at(struct session *session, uint32_t object_id, uint64_
 		const struct object_function *known = object_function(object, symbol);
 
 		add_function(session, object_id, known->mangled);
+		session->functions.items[id].symbol = symbol;
 		session->functions.items[id].address = known->address;
 		session->functions.items[id].size = known->size;
 		session->functions.items[id].aliases = known->alias_list;
@@ -214,6 +220,7 @@ static uint32_t dynamic_function(struct session *session, const struct map_funct
 
 		struct function *function = &session->functions.items[id];
 
+		function->announced = known;
 		function->address = known->address;
 		function->size = known->size;
 		function->aliases = known->alias[0] ? known->alias : NULL;
@@ -253,8 +260,12 @@ uint32_t symbols_place(struct session *session, const struct experiment *experim
 		return FUNCTION_UNKNOWN;
 	segment = &process->map.segments.items[found];
 	if (segment->function != MAP_NONE) {
+		const struct map_function *known = &process->map.functions.items[segment->function];
+		uint32_t function = dynamic_function(session, known);
+
 		*object = dynamic_object(session);
-		return dynamic_function(session, &process->map.functions.items[segment->function]);
+		*address = session->functions.items[function].address + (at->pc - known->address);
+		return function;
 	}
 	*object = place_object(session, experiment, &process->map.files.items[segment->file]);
 	*address = at->pc - segment->bias;
@@ -327,8 +338,13 @@ const char *symbols_name(struct session *session, uint32_t function, enum name_s
 {
 	struct function *entry = &session->functions.items[function];
 
-	if (!entry->names[style])
-		entry->names[style] = object_demangle(entry->mangled, style);
+	if (entry->names[style])
+		return entry->names[style];
+	entry->names[style] =
+		entry->symbol == OBJECT_NO_FUNCTION
+			? object_demangle(entry->mangled, style)
+			: function_display_name(session->objects.items[entry->object].object,
+						entry->symbol, style);
 	return entry->names[style];
 }
 

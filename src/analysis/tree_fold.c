@@ -20,6 +20,76 @@ static uint32_t stand_in(struct session *session, uint32_t object)
 	return entry->stand_in;
 }
 
+/* A function by its place, to be sorted. */
+struct placed {
+	uint32_t object, function;
+	uint64_t address;
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct placed *x = a, *y = b;
+
+	if (x->object != y->object)
+		return x->object < y->object ? -1 : 1;
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static struct placed *placed_functions(const struct session *session)
+{
+	struct placed *placed = xmalloc(session->functions.count * sizeof(*placed));
+
+	for (uint32_t i = 0; i < session->functions.count; i++)
+		placed[i] = (struct placed){session->functions.items[i].object, i,
+					    session->functions.items[i].address};
+	qsort(placed, session->functions.count, sizeof(*placed), by_place);
+	return placed;
+}
+
+/* "libc.so.6:malloc": the programs that were run are called alike, whatever their files are. */
+static uint32_t name_in_object(const struct session *session, struct string_table *names,
+			       uint32_t function)
+{
+	const struct function *entry = &session->functions.items[function];
+	const struct load_object *object = &session->objects.items[entry->object];
+	char *name = xasprintf("%s:%s", object->is_program ? "" : object->name, entry->mangled);
+	uint32_t id = string_table_add(names, name);
+
+	free(name);
+	return id;
+}
+
+/*
+ * Functions of one name in load objects of one name are one, where there are several in an
+ * object the first the first, and so on: each stands for itself, or for one met earlier.  The
+ * caller frees the array.
+ */
+static uint32_t *unite(const struct session *session)
+{
+	uint32_t *first = xmalloc(session->functions.count * sizeof(*first));
+	struct placed *placed = placed_functions(session);
+	struct string_table names = {0};
+	struct hash_map seen = {0}, known = {0}; /* name and object → how many; name and rank */
+	VEC(uint32_t) ranks = {0};
+
+	for (size_t i = 0; i < session->functions.count; i++) {
+		uint64_t name = name_in_object(session, &names, placed[i].function);
+		uint32_t fresh = (uint32_t)ranks.count;
+		uint32_t rank = hash_map_put(&seen, name << 32 | placed[i].object, fresh);
+
+		if (rank == fresh)
+			*vec_push(&ranks) = 0;
+		first[placed[i].function] =
+			hash_map_put(&known, name << 32 | ranks.items[rank]++, placed[i].function);
+	}
+	vec_fini(&ranks);
+	hash_map_fini(&seen);
+	hash_map_fini(&known);
+	string_table_fini(&names);
+	free(placed);
+	return first;
+}
+
 /* Where a function that is called from a shown node is shown. */
 static uint32_t shown_node(struct session *session, uint32_t above, uint32_t function)
 {
@@ -37,10 +107,10 @@ static uint32_t shown_node(struct session *session, uint32_t above, uint32_t fun
 
 static bool is_folded(const struct session *session)
 {
-	for (size_t i = 1; i < session->objects.count; i++)
+	for (size_t i = 0; i < session->objects.count; i++)
 		if (session->objects.items[i].showing != OBJECT_SHOWN)
 			return true;
-	return false;
+	return session->united;
 }
 
 void tree_refold(struct session *session)
@@ -59,11 +129,16 @@ void tree_refold(struct session *session)
 	tree_init(session);
 
 	const struct tree_node *nodes = session->whole.nodes.items;
+	uint32_t *united = session->united ? unite(session) : NULL;
 
 	session->shown = xcalloc(session->whole.nodes.count, sizeof(*session->shown));
-	for (size_t i = 1; i < session->whole.nodes.count; i++)
-		session->shown[i] =
-			shown_node(session, session->shown[nodes[i].parent], nodes[i].function);
+	for (size_t i = 1; i < session->whole.nodes.count; i++) {
+		uint32_t function = nodes[i].function;
+
+		session->shown[i] = shown_node(session, session->shown[nodes[i].parent],
+					       united ? united[function] : function);
+	}
+	free(united);
 }
 
 static bool is_called(const struct load_object *object, const char *name)

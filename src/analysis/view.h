@@ -31,6 +31,14 @@ enum status session_open(char *const *paths, size_t count, struct session **out,
 			 struct diag_list *diags);
 void session_free(struct session *session);
 
+/* What becomes of the metrics where there are several experiments; the first is the base. */
+enum compare_mode {
+	COMPARE_OFF,   /* one column: the sum of all */
+	COMPARE_ON,    /* one column per experiment */
+	COMPARE_DELTA, /* the base, and how much more it is in the others */
+	COMPARE_RATIO, /* the base, and how many times as much it is in the others */
+};
+
 /* What a view is asked for.  Lists belong to the caller. */
 struct query {
 	struct metric_list metrics; /* functions, calltree, …: flavours as the view can use them */
@@ -39,14 +47,20 @@ struct query {
 	uint32_t limit; /* rows with <Total>; 0: all */
 	enum name_style name_style;
 	bool name_soname; /* "f [libc.so.6]" */
+	enum compare_mode compare;
 };
 
 /* Sets the defaults of behaviour.md 4.3: e.%totalcpu:i.%totalcpu:name, sorted by e.totalcpu. */
 void query_init(struct query *query, const struct session *session);
 void query_fini(struct query *query);
 
+enum column_form { COLUMN_VALUE, COLUMN_DIFFERENCE, COLUMN_RATIO };
+
 struct column {
 	struct metric_choice choice; /* the flavour is the one that this view shows */
+	uint32_t group;		     /* compared: the experiment, from 1; else 0 */
+	enum column_form form;
+	const char *label; /* the experiment's name, or NULL */
 };
 
 enum row_mark {
@@ -77,6 +91,7 @@ struct row {
 	bool hot;	  /* a value is above the threshold */
 	uint32_t line;	  /* in the source; 0: none */
 	uint64_t address; /* of an instruction */
+	uint64_t target;  /* where it jumps to in its function; 0: it does not */
 };
 
 /* Ids of the functions that stand for something else than code. */
@@ -104,6 +119,7 @@ struct table {
 	struct row *rows;
 	size_t row_count;
 	double *values;
+	double *errors; /* standard errors of the values, 0: exact; NULL: not asked for */
 	double *base;
 	double *block_base; /* NULL: base holds everywhere */
 	struct metric_choice sort;
@@ -154,9 +170,13 @@ void view_call_tree(struct session *session, const struct query *query,
 void view_pcs(struct session *session, const struct query *query, struct table *table);
 void view_lines(struct session *session, const struct query *query, struct table *table);
 
+#define CODE_NONE UINT32_MAX /* no function, no file */
+
 /* What a listing of code is asked for. */
 struct listing_request {
-	uint32_t function;
+	uint32_t function; /* or CODE_NONE: a source file by itself, with its load object */
+	uint32_t object;
+	uint32_t file; /* CODE_NONE: that of the function's first line */
 	unsigned threshold; /* percent of a column's largest value from which a line is hot */
 	const struct source_search *search; /* but for the archives, which are added */
 	bool intel;			    /* syntax of the disassembly */
@@ -169,14 +189,11 @@ struct listing_header {
 	const char *unit; /* what the object file was made from */
 	const char *load_object, *provenance;
 };
-/*
- * Annotated source of the file that holds the function's first instruction, with all that the
- * load object has of it.  False: no line is known; the reason is in diags.
- */
+/* Annotated source, with all that the load object has of it. False: no line is known. */
 bool view_source(struct session *session, const struct query *query,
 		 const struct listing_request *request, struct listing_header *header,
 		 struct table *table, struct diag_list *diags);
-/* Annotated disassembly of a function, its source lines between. False: no code. */
+/* Annotated disassembly of a function, its source lines between. False: its code is not there. */
 bool view_disassembly(struct session *session, const struct query *query,
 		      const struct listing_request *request, struct listing_header *header,
 		      struct table *table, struct diag_list *diags);
@@ -248,6 +265,8 @@ struct process_info {
 	uint64_t pages, page_size, cpus, clock_mhz;
 	struct attribute *settings; /* as in log.xml, founder's */
 	size_t setting_count;
+	const struct log_counter *counters; /* of -h, founder's */
+	size_t counter_count;
 	int64_t wall_start_ns; /* CLOCK_REALTIME of time 0 */
 	uint64_t start_ns;     /* this process image's begin and end, since time 0 */
 	uint64_t end_ns;       /* last known moment when it did not end in order */
@@ -262,6 +281,9 @@ struct process_info {
 	size_t sample_count;
 	double state_seconds[10]; /* by enum format_state */
 };
+/* Experiments that are compared: each with its descendants, and what its column is called. */
+size_t session_group_count(const struct session *session);
+const char *session_group_name(const struct session *session, size_t group);
 size_t session_process_count(const struct session *session);
 const struct process_info *session_process(const struct session *session, size_t index);
 /* How the functions of a load object appear in all views; what counts does not change. */

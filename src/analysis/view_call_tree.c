@@ -4,6 +4,7 @@
  * by (parent, value): siblings then lie side by side in display order, and the
  * walk needs no list per node.
  */
+#include "analysis/compare.h"
 #include "analysis/view_tree.h"
 
 #include <stdlib.h>
@@ -203,12 +204,11 @@ static void view_top_down(struct session *session, const struct query *query,
 	free(sort);
 }
 
-void view_call_tree(struct session *session, const struct query *query,
-		    const struct tree_part *part, struct table *table)
+static void fill_tree(struct session *session, const struct query *query, const void *arg,
+		      struct table *table)
 {
-	static const struct tree_part all;
+	const struct tree_part *part = arg;
 
-	part = part ? part : &all;
 	table_init(table, query, COLUMNS_ATTRIBUTED);
 	table->title = "Functions Call Tree";
 	if (part->inverted)
@@ -217,4 +217,18 @@ void view_call_tree(struct session *session, const struct query *query,
 		view_top_down(session, query, part, table);
 	for (size_t i = 0; i < table->column_count; i++)
 		table->base[i] = table->values[i];
+}
+
+void view_call_tree(struct session *session, const struct query *query,
+		    const struct tree_part *part, struct table *table)
+{
+	static const struct tree_part all;
+	struct tree_part whole = {.inverted = part && part->inverted};
+
+	view_run(session, query,
+		 &(struct view){.fill = fill_tree,
+				.arg = part ? part : &all,
+				.whole = &whole,
+				.identity = whole.inverted ? ROWS_BY_PATH : ROWS_BY_ID},
+		 table);
 }

@@ -16,7 +16,7 @@
  * Both take one pass over the nodes.  own[n] is self[n] plus below of n's
  * children, hence for every function: callers = inclusive = exclusive + callees.
  */
-#include "analysis/session.h"
+#include "analysis/compare.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -250,10 +250,12 @@ static void fill_table(struct callers_view *view)
 	free(blocks);
 }
 
-void view_callers_callees(struct session *session, const struct query *query, struct table *table)
+static void fill_callers(struct session *session, const struct query *query, const void *arg,
+			 struct table *table)
 {
 	struct callers_view view = {.session = session, .query = query, .table = table};
 
+	(void)arg;
 	table_init(table, query, COLUMNS_ATTRIBUTED);
 	table->title = "Callers and callees";
 	tree_link(session);
@@ -275,4 +277,10 @@ void view_callers_callees(struct session *session, const struct query *query, st
 	free(view.caller_pair);
 	free(view.callee_pair);
 	vec_fini(&view.pairs);
+}
+
+void view_callers_callees(struct session *session, const struct query *query, struct table *table)
+{
+	view_run(session, query, &(struct view){.fill = fill_callers, .identity = ROWS_BY_ID},
+		 table);
 }

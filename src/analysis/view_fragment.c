@@ -6,7 +6,7 @@
  * and the child of that on the way; the node's own weight then belongs to the caller of the
  * fragment there, and to the function of that child as callee, or to the fragment itself.
  */
-#include "analysis/session.h"
+#include "analysis/compare.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -190,14 +190,20 @@ static void fill_table(struct fragment_view *view)
 	free(below);
 }
 
-void view_callers_callees_of(struct session *session, const struct query *query,
-			     const uint32_t *fragment, size_t count, struct table *table)
+struct fragment {
+	const uint32_t *functions;
+	size_t count;
+};
+
+static void fill_fragment(struct session *session, const struct query *query, const void *arg,
+			  struct table *table)
 {
+	const struct fragment *fragment = arg;
 	struct fragment_view view = {.session = session,
 				     .query = query,
 				     .table = table,
-				     .fragment = fragment,
-				     .count = count};
+				     .fragment = fragment->functions,
+				     .count = fragment->count};
 
 	table_init(table, query, COLUMNS_ATTRIBUTED);
 	table->title = "Callers and callees";
@@ -216,4 +222,15 @@ void view_callers_callees_of(struct session *session, const struct query *query,
 	sums_fini(&view.sort);
 	free(view.columns);
 	free(view.places);
+}
+
+void view_callers_callees_of(struct session *session, const struct query *query,
+			     const uint32_t *fragment, size_t count, struct table *table)
+{
+	const struct fragment arg = {fragment, count};
+
+	view_run(session, query,
+		 &(struct view){
+			 .fill = fill_fragment, .arg = &arg, .whole = &arg, .identity = ROWS_BY_ID},
+		 table);
 }

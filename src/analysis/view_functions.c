@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The function list. */
-#include "analysis/session.h"
+#include "analysis/compare.h"
 
 #include <stdlib.h>
 
@@ -50,10 +50,12 @@ static void fill_row(struct session *session, const struct query *query, struct 
 			function_value(session, function, &table->columns[column].choice);
 }
 
-void view_functions(struct session *session, const struct query *query, struct table *table)
+static void fill_functions(struct session *session, const struct query *query, const void *arg,
+			   struct table *table)
 {
 	size_t count;
 
+	(void)arg;
 	table_init(table, query, COLUMNS_AS_ASKED);
 
 	struct sort_key *keys = functions_ordered(session, query, &table->sort, &count);
@@ -69,4 +71,10 @@ void view_functions(struct session *session, const struct query *query, struct t
 	for (size_t column = 0; column < table->column_count; column++)
 		table->base[column] = table->values[column];
 	free(keys);
+}
+
+void view_functions(struct session *session, const struct query *query, struct table *table)
+{
+	view_run(session, query, &(struct view){.fill = fill_functions, .identity = ROWS_BY_ID},
+		 table);
 }

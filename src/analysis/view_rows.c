@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The list of load objects. */
-#include "analysis/session.h"
+#include "analysis/compare.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -116,8 +116,11 @@ static void fill_objects(struct session *session, struct table *table, struct pl
 	free(sums.inclusive);
 }
 
-void view_objects(struct session *session, const struct query *query, struct table *table)
+static void fill_objects_table(struct session *session, const struct query *query, const void *arg,
+			       struct table *table)
 {
+	(void)arg;
+
 	uint32_t *object_of = xmalloc(session->functions.count * sizeof(*object_of));
 	struct plain_rows rows;
 
@@ -135,4 +138,10 @@ void view_objects(struct session *session, const struct query *query, struct tab
 	rows_finish(&rows, query, table);
 	free(first);
 	free(object_of);
+}
+
+void view_objects(struct session *session, const struct query *query, struct table *table)
+{
+	view_run(session, query, &(struct view){.fill = fill_objects_table, .identity = ROWS_BY_ID},
+		 table);
 }

@@ -8,6 +8,7 @@
 /* Which words of a command line an argument that may be missing takes (script lines take any). */
 enum argument_kind {
 	ARGUMENT_ANY,	 /* one that begins with no dash and is no experiment */
+	ARGUMENT_PATH,	 /* the same, but it may be a directory */
 	ARGUMENT_NUMBER, /* a number, or "all" */
 	ARGUMENT_NONE,	 /* none but its options */
 };
@@ -53,7 +54,7 @@ struct command {
 	 */
 	bool (*run)(struct print *print, char **arguments, size_t count);
 	bool no_session; /* needs no experiment */
-	bool sums_only; /* what analysis/cache.h keeps is enough for it */
+	bool sums_only;	 /* what analysis/cache.h keeps is enough for it */
 	enum command_data data;
 	const char
 		*options; /* "inverted depth=": words with a dash, `=`: a word follows; or NULL */
@@ -158,6 +159,8 @@ bool command_sample_select(struct print *print, char **arguments, size_t count);
 bool command_thread_select(struct print *print, char **arguments, size_t count);
 bool command_lwp_select(struct print *print, char **arguments, size_t count);
 bool command_cpu_select(struct print *print, char **arguments, size_t count);
+/* command_compare.c: */
+bool command_compare(struct print *print, char **arguments, size_t count);
 /* command_settings.c: */
 bool command_limit(struct print *print, char **arguments, size_t count);
 bool command_name(struct print *print, char **arguments, size_t count);

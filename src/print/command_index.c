@@ -22,7 +22,8 @@ bool command_indxobj(struct print *print, char **arguments, size_t count)
 	index_at(print->session, index, &info);
 	heading = command_sort_heading(print, info.title);
 	view_index(print->session, index, &print->query, &table);
-	table_print(print, &table, SHAPE_LIST, info.name, heading);
+	table_print(print, &table, SHAPE_LIST, strcmp(info.name, "Threads") ? "indxobj" : "threads",
+		    heading);
 	table_fini(&table);
 	free(heading);
 	return true;

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of one metric: time, count, share. */
-enum { FIELDS_MAX = 3 };
+/* Of one metric: time, count, error, share. */
+enum { FIELDS_MAX = 4 };
 
 static size_t larger(size_t a, size_t b)
 {
@@ -42,10 +42,26 @@ double layout_base(const struct table *table, size_t row, size_t column)
 	return table->base ? table->base[column] : 0;
 }
 
+/* Of what was compared: "+0.300", "x 1.200". */
+static size_t compared_text(char text[NUMBER_SIZE], const struct column *column,
+			    enum metric_unit unit, double value)
+{
+	char number[NUMBER_SIZE];
+
+	if (column->form == COLUMN_RATIO)
+		return number_ratio(text, value);
+	if (column->form != COLUMN_DIFFERENCE || value <= 0)
+		return number_value(text, unit, value);
+	number_value(number, unit, value);
+	return (size_t)snprintf(text, NUMBER_SIZE, "+%.*s", NUMBER_SIZE - 2, number);
+}
+
 size_t layout_field_text(char text[NUMBER_SIZE], const struct table *table, size_t row,
 			 const struct field *field, const struct segment_map *segments)
 {
 	double value = table->values[row * table->column_count + field->column];
+	const struct column *column = &table->columns[field->column];
+	const struct metric *metric = column->choice.metric;
 	const char *object = table->rows[row].object;
 
 	switch (field->kind) {
@@ -57,13 +73,16 @@ size_t layout_field_text(char text[NUMBER_SIZE], const struct table *table, size
 	case FIELD_NAME:
 		text[0] = '\0';
 		return 0;
+	case FIELD_ERROR:
+		return number_value(text, column->form == COLUMN_RATIO ? UNIT_RATIO : metric->unit,
+				    table->errors[row * table->column_count + field->column]);
 	case FIELD_TIME:
-		return number_value(text, UNIT_SECONDS,
-				    value / table->columns[field->column].choice.metric->hz);
+		return compared_text(text, column, UNIT_SECONDS,
+				     column->form == COLUMN_RATIO ? value : value / metric->hz);
 	case FIELD_VALUE:
 		break;
 	}
-	return number_value(text, table->columns[field->column].choice.metric->unit, value);
+	return compared_text(text, column, metric->unit, value);
 }
 
 /* Characters, not bytes: names may be UTF-8. */
@@ -96,7 +115,8 @@ static size_t field_width(const struct table *table, const struct field *field,
 	for (size_t row = 0; row < table->row_count; row++) {
 		double value = table->values[row * table->column_count + field->column];
 
-		if (field->kind == FIELD_ADDRESS) {
+		if (field->kind == FIELD_ADDRESS || field->kind == FIELD_ERROR ||
+		    table->columns[field->column].form == COLUMN_RATIO) {
 			width = larger(width, layout_field_text(text, table, row, field, segments));
 			continue;
 		}
@@ -210,14 +230,17 @@ static const char *field_unit(const struct field *field, enum metric_unit unit, 
 {
 	if (field->kind == FIELD_PERCENT)
 		return "%";
+	if (field->kind == FIELD_ERROR)
+		return "+-";
 	if (field->kind == FIELD_TIME || unit == UNIT_SECONDS)
 		return "sec.";
 	return alone ? "" : "#";
 }
 
 /* The fields of a metric: its value, where it is of cycles as time or both, and its share. */
-static size_t add_fields(struct layout *layout, const struct metric_choice *choice, size_t index)
+static size_t add_fields(struct layout *layout, const struct table *table, size_t index)
 {
+	const struct metric_choice *choice = &table->columns[index].choice;
 	const struct metric *metric = choice->metric;
 	bool percent = choice->visibility & VISIBLE_PERCENT && choice->flavor != FLAVOR_STATIC;
 	bool time = metric->hz > 0 && choice->visibility & VISIBLE_TIME;
@@ -230,6 +253,8 @@ static size_t add_fields(struct layout *layout, const struct metric_choice *choi
 	if (value)
 		add_field(layout, metric->unit == UNIT_ADDRESS ? FIELD_ADDRESS : FIELD_VALUE,
 			  index);
+	if (choice->visibility & VISIBLE_ERROR && table->errors)
+		add_field(layout, FIELD_ERROR, index);
 	if (percent)
 		add_field(layout, FIELD_PERCENT, index);
 	return layout->field_count - before;
@@ -245,7 +270,7 @@ static void add_numbers(struct layout *layout, const struct table *table, size_t
 	char *title = header_title(choice);
 	size_t used = 0;
 
-	column->field_count = add_fields(layout, choice, index);
+	column->field_count = add_fields(layout, table, index);
 	for (size_t i = 0; i < column->field_count; i++) {
 		const char *unit =
 			field_unit(&fields[i], choice->metric->unit, column->field_count == 1);
@@ -262,6 +287,11 @@ static void add_numbers(struct layout *layout, const struct table *table, size_t
 		column->header, title, units,
 		column->field_count > 1 || fields[0].kind == FIELD_PERCENT, column->width);
 	free(title);
+	column->label = table->columns[index].label;
+	if (!column->label)
+		return;
+	layout->labelled = true;
+	column->width = larger(column->width, text_width(column->label));
 }
 
 void layout_init(struct layout *layout, const struct table *table,

@@ -9,7 +9,7 @@
 #include "analysis/view.h"
 #include "print/number.h"
 
-enum field_kind { FIELD_VALUE, FIELD_TIME, FIELD_PERCENT, FIELD_ADDRESS, FIELD_NAME };
+enum field_kind { FIELD_VALUE, FIELD_TIME, FIELD_PERCENT, FIELD_ERROR, FIELD_ADDRESS, FIELD_NAME };
 
 /* One number or word per row. A time that is asked for with '%' too becomes two fields. */
 struct field {
@@ -26,6 +26,7 @@ struct layout_column {
 	size_t field_count;
 	size_t width; /* of header and fields */
 	char header[LAYOUT_HEADER_LINES][LAYOUT_LINE_SIZE];
+	const char *label; /* a line above the header: the experiment that is compared; or NULL */
 };
 
 struct layout {
@@ -33,6 +34,7 @@ struct layout {
 	size_t field_count;
 	struct layout_column *columns;
 	size_t column_count;
+	bool labelled; /* some column has a label */
 };
 
 /*

@@ -6,6 +6,7 @@
 #include "print/number.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 double number_share(double value, double whole)
@@ -31,6 +32,13 @@ size_t number_percent(char text[NUMBER_SIZE], double value, double whole)
 	return (size_t)snprintf(text, NUMBER_SIZE, "%.2f", share);
 }
 
+size_t number_ratio(char text[NUMBER_SIZE], double value)
+{
+	if (isinf(value))
+		return (size_t)snprintf(text, NUMBER_SIZE, "new");
+	return (size_t)snprintf(text, NUMBER_SIZE, "x %.3f", value);
+}
+
 size_t number_address(char text[NUMBER_SIZE], uint32_t segment, double address)
 {
 	return (size_t)snprintf(text, NUMBER_SIZE, "%" PRIu32 ":0x%08" PRIx64, segment,
@@ -51,9 +59,8 @@ size_t number_summary(char text[NUMBER_SIZE], enum metric_unit unit, double valu
 const char *number_unit_name(enum metric_unit unit)
 {
 	static const char *const names[] = {
-		[UNIT_SECONDS] = "s",	    [UNIT_COUNT] = "count", [UNIT_BYTES] = "bytes",
-		[UNIT_RATIO] = "ratio",
-		[UNIT_ADDRESS] = "address", [UNIT_TEXT] = "text",
+		[UNIT_SECONDS] = "s",	[UNIT_COUNT] = "count",	    [UNIT_BYTES] = "bytes",
+		[UNIT_RATIO] = "ratio", [UNIT_ADDRESS] = "address", [UNIT_TEXT] = "text",
 	};
 
 	return names[unit];

@@ -6,7 +6,10 @@
  */
 #include "print/table.h"
 
+#include "base/memory.h"
+
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct delimited {
@@ -47,16 +50,35 @@ static bool is_sort_field(const struct table *table, const struct field *field)
 static void put_unit(struct delimited *out, const struct table *table, const struct field *field)
 {
 	static const char *const units[] = {
-		[UNIT_SECONDS] = "(sec.)", [UNIT_COUNT] = "", [UNIT_BYTES] = "(bytes)",
-		[UNIT_ADDRESS] = "",	   [UNIT_TEXT] = "",
+		[UNIT_SECONDS] = "(sec.)", [UNIT_COUNT] = "",	[UNIT_BYTES] = "(bytes)",
+		[UNIT_RATIO] = "",	   [UNIT_ADDRESS] = "", [UNIT_TEXT] = "",
 	};
 	const char *unit = "";
 
 	if (field->kind == FIELD_PERCENT)
 		unit = "%";
+	else if (field->kind == FIELD_TIME)
+		unit = units[UNIT_SECONDS];
+	else if (field->kind == FIELD_ERROR)
+		unit = "+-";
 	else if (field->kind != FIELD_NAME)
 		unit = units[table->columns[field->column].choice.metric->unit];
 	put_field(out, table->column_count && is_sort_field(table, field) ? "V  " : "   ", unit);
+}
+
+/* The flavour; the metric, where experiments are compared with the experiment. */
+static void put_title(struct delimited *out, const struct column *column, int line)
+{
+	const char *title = column->choice.metric->title;
+
+	if (!line) {
+		put_field(out, "", layout_flavor_long(column->choice.flavor));
+		return;
+	}
+	char *text = column->label ? xasprintf("%s (%s)", title, column->label) : xstrdup(title);
+
+	put_field(out, "", text);
+	free(text);
 }
 
 /* "PC Address": one word on the first row, the rest on the second, as static metrics have no
@@ -75,9 +97,7 @@ static void put_header(struct delimited *out, const struct table *table,
 			else if (field->kind == FIELD_NAME || !choice)
 				put_field(out, "", line ? "" : "Name");
 			else if (choice->flavor != FLAVOR_STATIC)
-				put_field(out, "",
-					  line ? choice->metric->title
-					       : layout_flavor_long(choice->flavor));
+				put_title(out, &table->columns[field->column], line);
 			else
 				put_field(out, "", line ? "" : choice->metric->title);
 		}

@@ -12,6 +12,7 @@
 
 struct member {
 	char *key;
+	char *error_key; /* or NULL */
 	size_t column;
 	enum metric_unit unit;
 };
@@ -32,10 +33,38 @@ static bool is_shown(const struct table *table, size_t column)
 		const struct metric_choice *other = &table->columns[i].choice;
 
 		if (other->metric == choice->metric && other->flavor == choice->flavor &&
+		    table->columns[i].group == table->columns[column].group &&
 		    !(other->visibility & VISIBLE_HIDDEN))
 			return false;
 	}
 	return true;
+}
+
+/* "e.totalcpu", where experiments are compared "e.totalcpu.2". */
+static char *column_key(const struct column *column)
+{
+	char *key = json_metric_key(column->choice.metric, column->choice.flavor);
+	char *full = column->group ? xasprintf("%s.%u", key, column->group) : xstrdup(key);
+
+	free(key);
+	return full;
+}
+
+static json_t *column_metric(const struct column *column)
+{
+	static const char *const forms[] = {[COLUMN_VALUE] = "value",
+					    [COLUMN_DIFFERENCE] = "difference",
+					    [COLUMN_RATIO] = "ratio"};
+	json_t *metric = json_metric(column->choice.metric, column->choice.flavor);
+	char *key = column_key(column);
+
+	if (column->group) {
+		json_object_set_new(metric, "name", json_string(key));
+		json_object_set_new(metric, "experiment", json_text(column->label));
+		json_object_set_new(metric, "form", json_string(forms[column->form]));
+	}
+	free(key);
+	return metric;
 }
 
 static json_t *find_members(struct members *members, const struct table *table)
@@ -47,14 +76,18 @@ static json_t *find_members(struct members *members, const struct table *table)
 
 		if (!is_shown(table, i))
 			continue;
-		json_array_append_new(metrics, json_metric(choice->metric, choice->flavor));
+		json_array_append_new(metrics, column_metric(&table->columns[i]));
 		if (choice->metric->unit == UNIT_TEXT) /* every row has its name */
 			continue;
 		struct member *member = vec_push(members);
 
-		member->key = json_metric_key(choice->metric, choice->flavor);
+		member->key = column_key(&table->columns[i]);
+		member->error_key = table->errors && choice->visibility & VISIBLE_ERROR
+					    ? xasprintf("%s~", member->key)
+					    : NULL;
 		member->column = i;
-		member->unit = choice->metric->unit;
+		member->unit =
+			table->columns[i].form == COLUMN_RATIO ? UNIT_RATIO : choice->metric->unit;
 	}
 	return metrics;
 }
@@ -122,16 +155,22 @@ void table_print_json(struct print *print, const struct table *table, enum table
 		json_object_set_new(object, "object", json_text(row->object));
 		for (size_t k = 0; k < members.count; k++) {
 			const struct member *member = &members.items[k];
-			double value = table->values[i * table->column_count + member->column];
+			size_t cell = i * table->column_count + member->column;
 
 			if (row->no_values)
 				continue;
-			json_object_set_new(object, member->key, json_number(member->unit, value));
+			json_object_set_new(object, member->key,
+					    json_number(member->unit, table->values[cell]));
+			if (member->error_key)
+				json_object_set_new(object, member->error_key,
+						    json_real(table->errors[cell]));
 		}
 		json_report_row(&report, object);
 	}
 	json_report_end(&report);
-	for (size_t i = 0; i < members.count; i++)
+	for (size_t i = 0; i < members.count; i++) {
 		free(members.items[i].key);
+		free(members.items[i].error_key);
+	}
 	vec_fini(&members);
 }

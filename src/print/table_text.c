@@ -74,23 +74,30 @@ static void put_gap(struct writer *writer, size_t index, char mark)
 		strbuf_putc(&writer->line, mark);
 }
 
+/* Line -1 is that of the labels. */
+static void put_header_line(struct writer *writer, int line)
+{
+	if (writer->shape == SHAPE_LISTING)
+		put_blanks(&writer->line, strlen(HOT_MARK));
+	for (size_t i = 0; i < writer->layout->column_count; i++) {
+		const struct layout_column *column = &writer->layout->columns[i];
+		const char *label = column->label ? column->label : "";
+		const char *text = line < 0 ? label : column->header[line];
+		size_t length = strlen(text);
+
+		put_gap(writer, i, ' ');
+		strbuf_puts(&writer->line, text);
+		if (length < column->width)
+			put_blanks(&writer->line, column->width - length);
+	}
+	put_line(writer);
+}
+
 static void put_header(struct writer *writer)
 {
 	output_style(writer->output, STYLE_HEADER);
-	for (size_t line = 0; line < LAYOUT_HEADER_LINES; line++) {
-		if (writer->shape == SHAPE_LISTING)
-			put_blanks(&writer->line, strlen(HOT_MARK));
-		for (size_t i = 0; i < writer->layout->column_count; i++) {
-			const struct layout_column *column = &writer->layout->columns[i];
-			size_t length = strlen(column->header[line]);
-
-			put_gap(writer, i, ' ');
-			strbuf_puts(&writer->line, column->header[line]);
-			if (length < column->width)
-				put_blanks(&writer->line, column->width - length);
-		}
-		put_line(writer);
-	}
+	for (int line = writer->layout->labelled ? -1 : 0; line < LAYOUT_HEADER_LINES; line++)
+		put_header_line(writer, line);
 	output_style(writer->output, STYLE_PLAIN);
 }
 

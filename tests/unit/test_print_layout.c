@@ -66,9 +66,9 @@ static struct row rows[] = {
 static void value_and_percent(void **state)
 {
 	struct column columns[] = {
-		{{&totalcpu, FLAVOR_EXCLUSIVE, BOTH}},
-		{{&totalcpu, FLAVOR_INCLUSIVE, BOTH}},
-		{{&name, FLAVOR_STATIC, VISIBLE_VALUE}},
+		{.choice = {&totalcpu, FLAVOR_EXCLUSIVE, BOTH}},
+		{.choice = {&totalcpu, FLAVOR_INCLUSIVE, BOTH}},
+		{.choice = {&name, FLAVOR_STATIC, VISIBLE_VALUE}},
 	};
 	double values[] = {.320, .320, 0, .130, .130, 0, .080, .120, 0, 0, .320, 0};
 	double base[] = {.320, .320, 0};
@@ -95,9 +95,9 @@ static void value_and_percent(void **state)
 static void value_alone(void **state)
 {
 	struct column columns[] = {
-		{{&totalcpu, FLAVOR_EXCLUSIVE, VISIBLE_TIME}},
-		{{&totalcpu, FLAVOR_INCLUSIVE, VISIBLE_TIME}},
-		{{&name, FLAVOR_STATIC, VISIBLE_VALUE}},
+		{.choice = {&totalcpu, FLAVOR_EXCLUSIVE, VISIBLE_TIME}},
+		{.choice = {&totalcpu, FLAVOR_INCLUSIVE, VISIBLE_TIME}},
+		{.choice = {&name, FLAVOR_STATIC, VISIBLE_VALUE}},
 	};
 	double values[] = {.320, .320, 0, .130, .130, 0};
 	struct table table = {.columns = columns,
@@ -121,8 +121,8 @@ static void value_alone(void **state)
 static void percent_alone(void **state)
 {
 	struct column columns[] = {
-		{{&totalcpu, FLAVOR_EXCLUSIVE, VISIBLE_PERCENT}},
-		{{&name, FLAVOR_STATIC, VISIBLE_VALUE}},
+		{.choice = {&totalcpu, FLAVOR_EXCLUSIVE, VISIBLE_PERCENT}},
+		{.choice = {&name, FLAVOR_STATIC, VISIBLE_VALUE}},
 	};
 	double values[] = {.320, 0, .130, 0};
 	struct table table = {.columns = columns,
@@ -146,10 +146,10 @@ static void percent_alone(void **state)
 static void size_and_address(void **state)
 {
 	struct column columns[] = {
-		{{&totalcpu, FLAVOR_EXCLUSIVE, BOTH}},
-		{{&size, FLAVOR_STATIC, VISIBLE_VALUE}},
-		{{&address, FLAVOR_STATIC, VISIBLE_VALUE}},
-		{{&name, FLAVOR_STATIC, VISIBLE_VALUE}},
+		{.choice = {&totalcpu, FLAVOR_EXCLUSIVE, BOTH}},
+		{.choice = {&size, FLAVOR_STATIC, VISIBLE_VALUE}},
+		{.choice = {&address, FLAVOR_STATIC, VISIBLE_VALUE}},
+		{.choice = {&name, FLAVOR_STATIC, VISIBLE_VALUE}},
 	};
 	double values[] = {.320, 0, 0, 0, .130, 60, 0x1129, 0, .080, 191, 0x116f, 0};
 	double base[] = {.320, 0, 0, 0};
@@ -175,8 +175,8 @@ static void size_and_address(void **state)
 static void name_before_numbers(void **state)
 {
 	struct column columns[] = {
-		{{&name, FLAVOR_STATIC, VISIBLE_VALUE}},
-		{{&user, FLAVOR_EXCLUSIVE, VISIBLE_TIME}},
+		{.choice = {&name, FLAVOR_STATIC, VISIBLE_VALUE}},
+		{.choice = {&user, FLAVOR_EXCLUSIVE, VISIBLE_TIME}},
 	};
 	double values[] = {0, 12.5, 0, 3};
 	struct table table = {.columns = columns,
@@ -200,8 +200,8 @@ static void name_before_numbers(void **state)
 static void blocks(void **state)
 {
 	struct column columns[] = {
-		{{&totalcpu, FLAVOR_ATTRIBUTED, BOTH}},
-		{{&name, FLAVOR_STATIC, VISIBLE_VALUE}},
+		{.choice = {&totalcpu, FLAVOR_ATTRIBUTED, BOTH}},
+		{.choice = {&name, FLAVOR_STATIC, VISIBLE_VALUE}},
 	};
 	struct row block_rows[] = {
 		{.name = "C", .block = 0, .mark = ROW_CALLER},
@@ -257,8 +257,8 @@ static void blocks(void **state)
 static void tree(void **state)
 {
 	struct column columns[] = {
-		{{&totalcpu, FLAVOR_ATTRIBUTED, BOTH}},
-		{{&name, FLAVOR_STATIC, VISIBLE_VALUE}},
+		{.choice = {&totalcpu, FLAVOR_ATTRIBUTED, BOTH}},
+		{.choice = {&name, FLAVOR_STATIC, VISIBLE_VALUE}},
 	};
 	struct row tree_rows[] = {
 		{.name = "<Total>", .depth = 0, .last_child = true},
@@ -322,10 +322,10 @@ static void deep_tree(void **state)
 static void delimited(void **state)
 {
 	struct column columns[] = {
-		{{&totalcpu, FLAVOR_EXCLUSIVE, BOTH}},
-		{{&totalcpu, FLAVOR_INCLUSIVE, VISIBLE_TIME}},
-		{{&size, FLAVOR_STATIC, VISIBLE_VALUE}},
-		{{&name, FLAVOR_STATIC, VISIBLE_VALUE}},
+		{.choice = {&totalcpu, FLAVOR_EXCLUSIVE, BOTH}},
+		{.choice = {&totalcpu, FLAVOR_INCLUSIVE, VISIBLE_TIME}},
+		{.choice = {&size, FLAVOR_STATIC, VISIBLE_VALUE}},
+		{.choice = {&name, FLAVOR_STATIC, VISIBLE_VALUE}},
 	};
 	struct row quoted[] = {{.name = "<Total>"}, {.name = "operator\"\" _s, x"}};
 	double values[] = {.320, .320, 0, 0, 0, .130, 60, 0};
@@ -375,7 +375,7 @@ static void numbers(void **state)
 /* No row, no number, no name column: nothing to break. */
 static void empty(void **state)
 {
-	struct column columns[] = {{{&totalcpu, FLAVOR_EXCLUSIVE, BOTH}}};
+	struct column columns[] = {{.choice = {&totalcpu, FLAVOR_EXCLUSIVE, BOTH}}};
 	struct table table = {.columns = columns, .column_count = 1};
 
 	char *list = print_text(&table, SHAPE_LIST, "T");

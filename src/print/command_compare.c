@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Experiments beside each other. */
+#include "print/command.h"
+
+#include <string.h>
+#include <strings.h>
+
+bool command_compare(struct print *print, char **arguments, size_t count)
+{
+	static const struct {
+		const char *word;
+		enum compare_mode mode;
+	} modes[] = {{"off", COMPARE_OFF},     {"on", COMPARE_ON}, {"delta", COMPARE_DELTA},
+		     {"ratio", COMPARE_RATIO}, {"0", COMPARE_OFF}, {"1", COMPARE_ON}};
+	enum { MODES = sizeof(modes) / sizeof(modes[0]) };
+	size_t i = 0;
+
+	if (count) {
+		while (i < MODES && strcasecmp(arguments[0], modes[i].word) != 0)
+			i++;
+		if (i == MODES)
+			return say_error(print,
+					 "Invalid argument to command: %s (compare takes off, on, "
+					 "delta or ratio)",
+					 arguments[0]);
+		print->query.compare = modes[i].mode;
+	}
+	say_note(print, "Compare set to %s", modes[print->query.compare].word);
+	return true;
+}
