@@ -47,6 +47,12 @@ class Bench:
             out = self.fresh('.er')
             words = [str(self.helio), 'collect', '-p', how or 'on', '-o', str(out)]
             return words + (['--engine', engine] if engine else []), out
+        if tool == 'counter':
+            out = self.fresh('.er')
+            return [str(self.helio), 'collect', '-p', 'off', '-h', how, '-o', str(out)], out
+        if tool == 'perfcount':
+            out = self.fresh('.data')
+            return ['perf', 'record', '-q', '-e', how, '-c', '1', '-d', '--call-graph', 'fp', '-o', str(out)], out
         if tool == 'perf':
             out = self.fresh('.data')
             return ['perf', 'record', '-q', '-F', how, '--call-graph', 'fp', '-o', str(out)], out
@@ -98,7 +104,7 @@ def remove(path):
 
 def available(variant):
     tool = variant.split()[0]
-    if tool == 'perf':
+    if tool in ('perf', 'perfcount'):
         return shutil.which('perf') is not None and subprocess.run(
             ['perf', 'record', '-q', '-o', os.devnull, 'true'], capture_output=True).returncode == 0
     return tool != 'gprofng' or shutil.which('gprofng') is not None

@@ -9,9 +9,11 @@ import sys
 sys.dont_write_bytecode = True
 import analysis  # noqa: E402
 import common  # noqa: E402
+import counter  # noqa: E402
 import overhead  # noqa: E402
 import profiles  # noqa: E402
 import servers  # noqa: E402
+import sync  # noqa: E402
 
 BENCHMARKS = {
     'completeness': profiles.completeness,
@@ -20,6 +22,8 @@ BENCHMARKS = {
     'switches': overhead.switches,
     'startup': overhead.startup,
     'servers': servers.servers,
+    'sync': sync.sync,
+    'counter': counter.counter,
     'size': profiles.size,
     'unwind': analysis.unwind,
     'event': analysis.event,

@@ -74,8 +74,8 @@ static void sum_objects(struct graph *graph, bool inverted)
 static void put_value(FILE *file, const struct metric *metric, double value)
 {
 	static const char *const units[] = {
-		[UNIT_SECONDS] = " s", [UNIT_COUNT] = "", [UNIT_BYTES] = " bytes",
-		[UNIT_ADDRESS] = "",   [UNIT_TEXT] = "",
+		[UNIT_SECONDS] = " s", [UNIT_COUNT] = "",   [UNIT_BYTES] = " bytes",
+		[UNIT_RATIO] = "",     [UNIT_ADDRESS] = "", [UNIT_TEXT] = "",
 	};
 	char number[NUMBER_SIZE];
 

@@ -150,13 +150,14 @@ static void print_available(struct print *print, const struct metric *metric,
 		[UNIT_SECONDS] = VISIBLE_TIME | VISIBLE_PERCENT,
 		[UNIT_COUNT] = VISIBLE_VALUE,
 		[UNIT_BYTES] = VISIBLE_VALUE,
+		[UNIT_RATIO] = VISIBLE_VALUE,
 		[UNIT_ADDRESS] = VISIBLE_VALUE,
 		[UNIT_TEXT] = VISIBLE_VALUE,
 	};
 	const struct metric_choice choice = {
 		.metric = metric,
 		.flavor = flavor,
-		.visibility = visibility[metric->unit],
+		.visibility = visibility[metric->unit] | (metric->hz > 0 ? VISIBLE_TIME : 0),
 	};
 	char *title = metric_choice_title(&choice);
 	char *text =

@@ -12,7 +12,8 @@ json_t *json_number(enum metric_unit unit, double value)
 {
 	if (!isfinite(value))
 		return json_null();
-	return unit == UNIT_SECONDS ? json_real(value) : json_integer((json_int_t)value);
+	return unit == UNIT_SECONDS || unit == UNIT_RATIO ? json_real(value)
+							  : json_integer((json_int_t)value);
 }
 
 char *json_metric_key(const struct metric *metric, enum metric_flavor flavor)

@@ -6,6 +6,7 @@ Counter overflow profiling. The truth is what the target does by construction, a
 import os
 import pathlib
 
+import make_golden as golden
 from harness import Skip, perf_allowed, test
 
 PAGE = 4096
@@ -182,6 +183,61 @@ def memory_objects(t):
     t.equal((filtered['<Total>'], len(filtered)), (10, 11), 'filtered')
     refused = t.run(t.helio, 'print', '-memobj', 'Memory_page_4K', t.collect(t.target('faulter')).experiment)
     t.check(refused.status and 'No data addresses are recorded' in refused.err, f'no addresses: {refused.err}')
+
+
+HARDWARE_LOG = golden.LOG + '''<counter number="0" name="cycles" title="CPU Cycles" unit="cycles" interval="2500000" address="no"/>
+<counter number="1" name="insts" title="Instructions Executed" unit="events" interval="1000000" address="no"/>
+<counter number="2" name="dcm" title="L1 D-cache Read Misses" unit="events" interval="1000" address="yes"/>
+'''
+
+
+def overflow(counter, value, stack, address=0, kind=0):
+    """A record with all that it can have: the previous one's stack and address are 0."""
+    return bytes([kind | 0x40]) + golden.varint(10) + golden.zigzag(stack) + golden.varint(counter) + golden.varint(value) + golden.zigzag(address)
+
+
+def hardware_experiment(t):
+    """What a machine with hardware counters records: each record in a block of its own. 2,500 cycles are a microsecond."""
+    directory = t.directory / 'hardware.1.er'
+    directory.mkdir()
+    records = [overflow(0, 2500000, 1) for _ in range(6)] + [overflow(0, 2500000, 2) for _ in range(2)]
+    records += [overflow(1, 1000000, 1) for _ in range(3)] + [overflow(1, 1000000, 2) for _ in range(10)]
+    records += [overflow(2, 1000, 1, 0x10000 + 64 * (i % 4)) for i in range(8)] + [overflow(2, 1000, 1)]
+    records += [overflow(0, 500000, 3, kind=2), overflow(1, 1000000, 4, kind=3)]
+    blocks = b''.join(golden.block(record, 4, 1, base=5000 + 100 * i) for i, record in enumerate(records))
+    clock = golden.Events(1, 0).thread(1, 12, 1).event(20000, 19999, 'user', 1).end(20000)
+    for name, text in (('log.xml', HARDWARE_LOG + golden.PROCESS.format(pid=12, lineage='', tstamp=1000) +
+                        '<event kind="exit" tstamp="20000000" status="0" signal="0"/>\n</experiment>\n'),
+                       ('map.xml', golden.MAP[:golden.MAP.index('<event kind="map" tstamp="5000"')] + '</maps>\n')):
+        (directory / name).write_text(text)
+    (directory / 'profile').write_bytes(golden.file_header('profile') + clock.block())
+    nodes = [(0, 0x400100), (0, 0x700100), (0, 6), (0, 7)]
+    (directory / 'stacks').write_bytes(golden.file_header('stacks') + golden.packed(1, nodes))
+    (directory / 'hwcounters').write_bytes(golden.file_header('hwcounters') + blocks)
+    return directory
+
+
+@test
+def hardware_counters(t):
+    """An experiment made byte by byte: sums, cycles per instruction, cycles as time, artificial functions, memory objects."""
+    experiment = hardware_experiment(t)
+    rows = {name.split(' --')[0]: row for name, row in t.functions(experiment, 'e.cycles', 'e.insts', 'e.dcm', 'e.CPI', 'e.IPC').items()}
+    values = {name: tuple(row[f'e.{m}'] for m in ('cycles', 'insts', 'dcm')) for name, row in rows.items()}
+    t.equal(values, {'<Total>': (20500000, 14000000, 9000), '<golden>': (15000000, 3000000, 9000), '<first.so>': (5000000, 10000000, 0),
+                     'collector_final_counters': (500000, 0, 0), 'collector_hwcs_out_of_range': (0, 1000000, 0)}, 'sums')
+    for name, cycles, insts in (('<golden>', 15, 3), ('<first.so>', 5, 10), ('<Total>', 20.5, 14)):
+        t.near(rows[name]['e.CPI'], cycles / insts, f'CPI of {name}', relative=1e-9)
+        t.near(rows[name]['e.IPC'], insts / cycles, f'IPC of {name}', relative=1e-9)
+    t.equal(rows['collector_final_counters']['e.CPI'], 0, 'without instructions')
+
+    text = t.run(t.helio, 'print', '-metrics', 'e.+%cycles:e.%hwc:name', '-sort', 'e.cycles', '-functions', experiment).out
+    line = [line for line in text.splitlines() if '<golden>' in line][0]
+    t.equal(line.split()[:10], ['0.006', '15000000', '73.17', '3000000', '21.43', '9000', '100.00', '5.000', '0.200', '<golden>'], 'time, count and share')
+    defaults = t.run(t.helio, 'print', '-metrics', experiment).out.splitlines()[0]
+    t.check('e.%cycles:e+%insts:e+%dcm' in defaults and 'e!+CPI' in defaults, f'defaults: {defaults}')
+
+    lines = {row['name']: row['e.dcm'] for row in t.print(experiment, '-memobj', 'Memory_64B_cacheline')[-1]['rows']}
+    t.equal(lines, {'<Total>': 9000, '<Unknown>': 1000, **{f'0x{0x10000 + 64 * i:08x}': 2000 for i in range(4)}}, 'cache lines')
 
 
 @test
