@@ -152,6 +152,21 @@ static void put_clock(FILE *file, const struct process_info *process, const char
 			process->engine_reason && *process->engine_reason ? ")" : "");
 }
 
+static void put_traces(FILE *file, const struct process_info *process)
+{
+	static const char *const traces[][2] = {{"heap", "Heap tracing"},
+						{"sync", "Synchronization tracing"},
+						{"io", "I/O tracing"}};
+
+	for (size_t i = 0; i < sizeof(traces) / sizeof(traces[0]); i++) {
+		const char *how =
+			find_attribute(process->settings, process->setting_count, traces[i][0]);
+
+		if (how)
+			fprintf(file, "  %s: %s\n", traces[i][1], how);
+	}
+}
+
 static void put_parameters(FILE *file, const struct process_info *process)
 {
 	size_t count = process->setting_count;
@@ -161,6 +176,11 @@ static void put_parameters(FILE *file, const struct process_info *process)
 
 	fprintf(file, "Data collection parameters:\n");
 	put_clock(file, process, find_attribute(process->settings, count, "clock"));
+	for (size_t i = 0; i < process->counter_count; i++)
+		fprintf(file, "  Counter profiling: %s, interval = %" PRIu64 "%s\n",
+			process->counters[i].name, process->counters[i].interval,
+			process->counters[i].has_address ? ", with data addresses" : "");
+	put_traces(file, process);
 	if (sample && strcmp(sample, "0") != 0 && strcmp(sample, "off") != 0)
 		fprintf(file, "  Periodic sampling, %s secs.\n", sample);
 	if (follow && !strcmp(follow, "on"))

@@ -9,6 +9,7 @@ import re
 import shutil
 
 from harness import helio_reader, test
+from test_print import validator
 
 COUNTS = ('ioreadcnt', 'ioreadbytes', 'iowritecnt', 'iowritebytes', 'ioerrorcnt')
 
@@ -224,3 +225,28 @@ def gcc(t):
     source = t.directory / 'source.c'
     source.write_text('#include <stdio.h>\n#include <string.h>\nint main(void) { return !puts("x"); }\n')
     compare(t, [t.need('gcc'), '-O1', '-c', source, '-o', t.directory / 'out.o'], r'source\.c$|/stdio\.h$|/string\.h$')
+
+
+@test
+def json(t):
+    experiment = part(t, 'family').experiment
+    check = validator()
+    activity, detail, stacks, statistics = t.print(experiment, '-ioactivity', '-iodetail', '-iocallstack', '-iostat')
+    for value in (activity, detail, stacks, statistics):
+        t.check(check.is_valid(value), f"{value['command']} is not as its schema says")
+    t.check(any(row['frames'][:1] and row['frames'][0].startswith('write + ') and any(f.startswith('family + ') for f in row['frames'])
+                for row in stacks['rows'][1:]), 'the stack of a write')
+    for row in statistics['rows']:
+        t.equal(sum(entry['calls'] for entry in row['times']), row['calls'], f"{row['group']}: calls of all times")
+    t.equal(sum(error['calls'] for error in statistics['errors']),
+            [row['calls'] for row in statistics['rows'] if row['group'] == 'error'][0], 'errors')
+
+
+@test
+def text(t):
+    """What a person sees: the seeds' layout."""
+    experiment = part(t, 'files').experiment
+    out = t.run(t.helio, 'print', '-iocallstack', '-iostat', '-ioactivity', '-header', experiment).out
+    for words in ('Read Count=15  Read Bytes=8100', 'Write Count=27  Write Bytes=16688', 'Write Statistics\nI/O Size Range  ', 'I/O Error Statistics', '  ENOENT  ',
+                  'I/O Activity sorted by metric: Exclusive Read Time', 'I/O tracing'):
+        t.check(words in out, f'{words!r} is not in the output')
