@@ -7,13 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct lines *code_lines(struct session *session, uint32_t object)
-{
-	struct object *file = session->objects.items[object].object;
-
-	return file ? object_lines(file) : NULL;
-}
-
 /* ---- the table of addresses ---- */
 
 static uint64_t key_of(uint32_t object, uint64_t address)
@@ -68,25 +61,6 @@ static int compare_pcs(const void *a, const void *b, void *arg)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-static void find_lines(struct session *session, const uint32_t *order, size_t count)
-{
-	struct code *code = session->code;
-	struct lines *lines = code_lines(session, code->pcs.items[order[0]].object);
-	uint64_t *addresses = xmalloc(count * sizeof(*addresses));
-	struct line_row *rows = xmalloc(count * sizeof(*rows));
-
-	for (size_t i = 0; i < count; i++)
-		addresses[i] = code->pcs.items[order[i]].address;
-	if (lines)
-		lines_find(lines, addresses, count, rows);
-	for (size_t i = 0; lines && i < count; i++) {
-		code->pcs.items[order[i]].file = rows[i].line ? rows[i].file : LINES_NONE;
-		code->pcs.items[order[i]].line = rows[i].line;
-	}
-	free(addresses);
-	free(rows);
-}
-
 static void find_all_lines(struct session *session)
 {
 	struct code *code = session->code;
@@ -101,7 +75,7 @@ static void find_all_lines(struct session *session)
 
 		for (next = first; next < count && code->pcs.items[order[next]].object == object;)
 			next++;
-		find_lines(session, order + first, next - first);
+		code_find_lines(session, order + first, next - first);
 	}
 	free(order);
 }
@@ -133,6 +107,7 @@ void code_fini(struct session *session)
 	free(code->instructions);
 	vec_fini(&code->pcs);
 	hash_map_fini(&code->known);
+	hash_map_fini(&code->sources);
 	free(code);
 	session->code = NULL;
 }
@@ -252,20 +227,6 @@ double code_total(const struct code_sums *sums, const struct metric_choice *choi
 
 /* ---- instructions ---- */
 
-const uint8_t *code_bytes(struct session *session, uint32_t function, struct arena *arena)
-{
-	const struct function *entry = &session->functions.items[function];
-	struct object *object = session->objects.items[entry->object].object;
-
-	if (!object || !entry->size || entry->size > UINT32_MAX)
-		return NULL;
-
-	uint8_t *bytes = arena_array(arena, uint8_t, entry->size);
-
-	return object_code(object, entry->address, bytes, entry->size) == entry->size ? bytes
-										      : NULL;
-}
-
 static int compare_functions(const void *a, const void *b, void *arg)
 {
 	const struct code *code = arg;
@@ -283,8 +244,7 @@ static void align(struct session *session, const uint32_t *order, size_t count, 
 	const struct code_pc *pcs = session->code->pcs.items;
 	uint32_t id = pcs[order[0]].function;
 	const struct function *function = &session->functions.items[id];
-	struct object *object = session->objects.items[function->object].object;
-	struct isa *isa = object ? isa_new(object_machine(object)) : NULL;
+	struct isa *isa = code_isa(session, id);
 	struct arena arena = {0};
 	const uint8_t *bytes = isa ? code_bytes(session, id, &arena) : NULL;
 	uint64_t offset = 0, length = 0;

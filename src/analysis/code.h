@@ -9,18 +9,21 @@
 #include "analysis/session.h"
 #include "object/lines.h"
 
+struct isa;
+
 /* A distinct address of a load object that a stack goes through. */
 struct code_pc {
 	uint32_t object; /* of the session */
 	uint32_t function;
 	uint64_t address; /* in the object; the last byte of a call, for a caller */
-	uint32_t file;	  /* for lines_file() of the object, or LINES_NONE */
+	uint32_t file;	  /* for code_file(), or LINES_NONE */
 	uint32_t line;	  /* 0: none */
 };
 
 struct code {
 	VEC(struct code_pc) pcs;
 	struct hash_map known;	   /* object and address → pc; by a hash of both */
+	struct hash_map sources;   /* function → the file of its first line, plus 1 */
 	VEC(uint32_t *) processes; /* of each of session->scanned: the pc of every location */
 	uint64_t *instructions;
 };
@@ -51,10 +54,21 @@ double code_total(const struct code_sums *sums, const struct metric_choice *choi
  */
 const uint64_t *code_instructions(struct session *session);
 
-/* The bytes of a function, arena-allocated; NULL: not there. */
-const uint8_t *code_bytes(struct session *session, uint32_t function, struct arena *arena);
+/* code_text.c: after code_of(). */
 
 /* The lines of a load object, or NULL: it has no file. */
 struct lines *code_lines(struct session *session, uint32_t object);
+/* The path of a source file of a load object; lives as long as the session. */
+const char *code_file(struct session *session, uint32_t object, uint32_t file);
+/* The file of a function's first line, its source context, or LINES_NONE. */
+uint32_t code_source_of(struct session *session, uint32_t function);
+/* Adds the rows of a function's code as lines_in_range() does. */
+void code_rows(struct session *session, uint32_t function, struct line_rows *rows);
+/* The bytes of a function, arena-allocated; NULL: not there. */
+const uint8_t *code_bytes(struct session *session, uint32_t function, struct arena *arena);
+/* A decoder for a function's instructions, or NULL. */
+struct isa *code_isa(struct session *session, uint32_t function);
+/* Fills the lines of pcs of one load object, which are sorted by address. */
+void code_find_lines(struct session *session, const uint32_t *order, size_t count);
 
 #endif

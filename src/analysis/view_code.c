@@ -86,23 +86,19 @@ static const char *name_line(struct session *session, const struct query *query,
 			     struct arena *arena)
 {
 	const struct code_pc *place = &session->code->pcs.items[pc];
-	const struct function *function = &session->functions.items[place->function];
 	const char *name = symbols_name(session, place->function, query->name_style);
-	struct lines *lines = code_lines(session, place->object);
 
 	if (place->function < FUNCTION_FIRST_REAL)
 		return name;
-	if (!lines || place->file == LINES_NONE)
+	if (place->file == LINES_NONE)
 		return arena_printf(arena, "<Function: %s, instructions without line numbers>",
 				    name);
-
-	uint32_t own =
-		lines_source_of(lines, function->address, function->address + function->size);
-
 	return arena_printf(arena,
-			    own == place->file ? "%s, line %u in \"%s\""
-					       : "%s, line %u in alternate source context \"%s\"",
-			    name, place->line, base_name(lines_file(lines, place->file)->path));
+			    code_source_of(session, place->function) == place->file
+				    ? "%s, line %u in \"%s\""
+				    : "%s, line %u in alternate source context \"%s\"",
+			    name, place->line,
+			    base_name(code_file(session, place->object, place->file)));
 }
 
 struct list {

@@ -24,12 +24,17 @@ static bool ends_with(const char *word, const char *ending)
 	return length >= wanted && !strncmp(word + length - wanted, ending, wanted);
 }
 
+static bool is_experiment_name(const char *word)
+{
+	return ends_with(word, ".er") || ends_with(word, ".erg");
+}
+
 /* Only the words behind a command that may go without an argument are asked this. */
 static bool is_experiment(const char *word)
 {
 	struct stat status;
 
-	if (ends_with(word, ".er") || ends_with(word, ".erg"))
+	if (is_experiment_name(word))
 		return true;
 	return strchr(word, '/') && !stat(word, &status) && S_ISDIR(status.st_mode);
 }
@@ -59,6 +64,8 @@ static bool takes(const struct planned *planned, const char *word)
 		return false;
 	if (command->optional == ARGUMENT_NUMBER)
 		return is_number(word);
+	if (command->optional == ARGUMENT_PATH)
+		return !is_experiment_name(word);
 	return command->optional == ARGUMENT_ANY && !is_experiment(word);
 }
 

@@ -91,7 +91,8 @@ static bool print_listing(struct print *print, const char *command, char **argum
 		.directories = (const char *const *)settings->path.items,
 		.directory_count = settings->path.count,
 	};
-	struct listing_request request = {.threshold = threshold,
+	struct listing_request request = {.file = CODE_NONE,
+					  .threshold = threshold,
 					  .search = &search,
 					  .intel = settings->intel,
 					  .hex = settings->hex};
@@ -111,6 +112,10 @@ static bool print_listing(struct print *print, const char *command, char **argum
 			    "%s is not there: say where sources are with addpath DIRECTORY or "
 			    "pathmap OLD NEW",
 			    header.source);
+	if (header.source_newer)
+		say_warning(print, "%s is newer than %s: its lines may have moved",
+			    header.source_found ? header.source_found : header.source,
+			    header.load_object);
 	table_print(print, &table, SHAPE_LISTING, command, heading);
 	free(heading);
 	table_fini(&table);

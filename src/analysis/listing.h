@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What annotated source and annotated disassembly have in common. Private to this room. */
+#ifndef HELIO_ANALYSIS_LISTING_H
+#define HELIO_ANALYSIS_LISTING_H
+
+#include "analysis/code.h"
+#include "object/source.h"
+
+struct listing {
+	struct session *session;
+	const struct query *query;
+	const struct listing_request *request;
+	struct listing_header *header;
+	struct table *table;
+	uint32_t object, file; /* file: LINES_NONE where no line is known */
+	struct source source;
+	bool has_source;
+	VEC(struct row) rows;
+	VEC(uint32_t) groups; /* of the rows, in `sums`; NODE_NONE: no values */
+	struct code_sums sums;
+};
+
+/* Fills the header and opens the source. */
+void listing_begin(struct listing *listing);
+/* The name of a function, as the query wants it; lives as long as the table. */
+const char *listing_function_name(const struct listing *listing, uint32_t function);
+/* The same of a function of the load object that may have no number in the session. */
+const char *listing_symbol_name(const struct listing *listing, uint32_t symbol);
+
+struct row *listing_add_row(struct listing *listing, enum row_kind kind, uint32_t line,
+			    uint32_t group, const char *text);
+/* A line of the source. */
+void listing_add_source(struct listing *listing, uint32_t line, uint32_t group);
+/* "<Function: …>" */
+void listing_add_index(struct listing *listing, uint32_t group, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Moves the rows into the table, with their values, marks the hot ones and closes the source. */
+void listing_finish(struct listing *listing);
+/* Without a table. */
+void listing_drop(struct listing *listing);
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Annotated disassembly of one function: its source lines stand before the first instruction
+ * of each.
+ */
+#include "analysis/listing.h"
+#include "base/strbuf.h"
+#include "isa/isa.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+struct disassembly {
+	struct listing *listing;
+	struct isa *isa;
+	uint32_t function;
+	struct object *object; /* NULL: it was made at run time */
+	const uint8_t *bytes;
+	uint64_t address, size;
+	VEC(uint64_t) instructions;
+	struct line_rows rows;
+	size_t row;	    /* the one of the instruction in hand */
+	uint32_t last_line; /* of the file, printed */
+	uint32_t context;   /* the file that the last index line spoke of */
+};
+
+static void put_place(struct strbuf *text, const char *name, uint64_t offset)
+{
+	strbuf_puts(text, name);
+	if (offset)
+		strbuf_printf(text, "+0x%llx", (unsigned long long)offset);
+}
+
+static bool name_announced(const struct disassembly *code, uint64_t address, struct strbuf *text)
+{
+	const struct session *session = code->listing->session;
+
+	for (uint32_t i = 0; i < session->functions.count; i++) {
+		const struct function *function = &session->functions.items[i];
+
+		if (!function->announced || address - function->address >= function->size)
+			continue;
+		put_place(text, listing_function_name(code->listing, i),
+			  address - function->address);
+		return true;
+	}
+	return false;
+}
+
+static bool name_address(uint64_t address, void *arg, struct strbuf *text)
+{
+	const struct disassembly *code = arg;
+	struct object_data data;
+
+	if (!code->object)
+		return name_announced(code, address, text);
+
+	uint32_t symbol = object_function_at(code->object, address);
+
+	if (symbol != OBJECT_NO_FUNCTION) {
+		put_place(text, listing_symbol_name(code->listing, symbol),
+			  address - object_function(code->object, symbol)->address);
+		return true;
+	}
+	if (!object_data_at(code->object, address, &data) || !data.mangled)
+		return false;
+
+	char *name = object_demangle(data.mangled, code->listing->query->name_style);
+
+	put_place(text, name, address - data.address);
+	free(name);
+	return true;
+}
+
+static void find_instructions(struct disassembly *code)
+{
+	struct isa_instruction instruction;
+
+	for (uint64_t offset = 0; offset < code->size; offset += instruction.length) {
+		isa_decode(code->isa, code->bytes + offset, code->size - offset,
+			   code->address + offset, &instruction);
+		*vec_push(&code->instructions) = code->address + offset;
+	}
+}
+
+static uint32_t find_instruction(const struct disassembly *code, uint64_t address)
+{
+	size_t low = 0, high = code->instructions.count;
+
+	while (low + 1 < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (code->instructions.items[middle] <= address)
+			low = middle;
+		else
+			high = middle;
+	}
+	return (uint32_t)low;
+}
+
+static void count_instructions(struct disassembly *code)
+{
+	struct listing *listing = code->listing;
+	const struct code *known = listing->session->code;
+	uint32_t *group = xmalloc((known->pcs.count + 1) * sizeof(*group));
+	uint32_t elsewhere = (uint32_t)code->instructions.count;
+
+	for (size_t i = 0; i < known->pcs.count; i++) {
+		const struct code_pc *pc = &known->pcs.items[i];
+
+		group[i] =
+			pc->function == code->function && pc->address - code->address < code->size
+				? find_instruction(code, pc->address)
+				: elsewhere;
+	}
+	code_count(listing->session, group, elsewhere + 1, &listing->sums);
+	free(group);
+}
+
+static const struct line_row *row_at(struct disassembly *code, uint64_t address)
+{
+	while (code->row + 1 < code->rows.count && code->rows.items[code->row].end <= address)
+		code->row++;
+	return code->row < code->rows.count && code->rows.items[code->row].line
+		       ? &code->rows.items[code->row]
+		       : NULL;
+}
+
+/* The source lines up to this one that have not been shown. */
+static void add_source_before(struct disassembly *code, const struct line_row *row)
+{
+	enum { LEAD = 8 }; /* lines shown before the function's first */
+	struct listing *listing = code->listing;
+
+	if (!listing->has_source || !row || row->file != listing->file ||
+	    row->line <= code->last_line)
+		return;
+	if (!code->last_line && row->line > LEAD)
+		code->last_line = row->line - LEAD;
+	while (code->last_line < row->line && code->last_line < listing->source.count)
+		listing_add_source(listing, ++code->last_line, NODE_NONE);
+	code->last_line = row->line;
+}
+
+static void add_context(struct disassembly *code, const struct line_row *row)
+{
+	struct listing *listing = code->listing;
+	uint32_t file = row ? row->file : listing->file;
+	const char *name = listing_function_name(listing, listing->request->function);
+
+	if (file == code->context)
+		return;
+	code->context = file;
+	if (file == listing->file)
+		listing_add_index(listing, NODE_NONE, "%s", name);
+	else
+		listing_add_index(listing, NODE_NONE, "%s, instructions from source file %s", name,
+				  base_name(code_file(listing->session, listing->object, file)));
+}
+
+static void put_bytes(struct strbuf *text, const uint8_t *bytes, unsigned length)
+{
+	enum { WIDTH = 8 };
+
+	for (unsigned i = 0; i < length || i < WIDTH; i++)
+		strbuf_printf(text, i < length ? "%02x " : "   ", i < length ? bytes[i] : 0);
+	strbuf_putc(text, ' ');
+}
+
+static bool is_jump(const struct isa_instruction *instruction)
+{
+	return instruction->has_target &&
+	       (instruction->kind == ISA_JUMP || instruction->kind == ISA_CONDITIONAL_JUMP);
+}
+
+static void add_instruction(struct disassembly *code, uint32_t index)
+{
+	struct listing *listing = code->listing;
+	uint64_t address = code->instructions.items[index];
+	uint64_t offset = address - code->address;
+	const struct line_row *row = row_at(code, address);
+	struct isa_instruction instruction;
+	struct strbuf text = {0};
+	struct row *shown;
+
+	add_source_before(code, row);
+	add_context(code, row);
+	if (row)
+		strbuf_printf(&text, "       [%2u] %8llx:  ", row->line,
+			      (unsigned long long)address);
+	else
+		strbuf_printf(&text, "       [ ?] %8llx:  ", (unsigned long long)address);
+	isa_decode(code->isa, code->bytes + offset, code->size - offset, address, &instruction);
+	if (listing->request->hex)
+		put_bytes(&text, code->bytes + offset, instruction.length);
+	isa_text(code->isa, code->bytes + offset, code->size - offset, address,
+		 listing->request->intel ? ISA_INTEL : ISA_ATT, name_address, code, &instruction,
+		 &text);
+	shown = listing_add_row(listing, ROW_INSTRUCTION, row ? row->line : 0, index,
+				arena_strdup(&listing->table->arena, text.text));
+	shown->address = address;
+	if (is_jump(&instruction) && instruction.target - code->address < code->size)
+		shown->target = instruction.target;
+	strbuf_fini(&text);
+}
+
+static void disassemble(struct disassembly *code)
+{
+	struct listing *listing = code->listing;
+
+	find_instructions(code);
+	count_instructions(code);
+	code_rows(listing->session, code->function, &code->rows);
+	code->context = NODE_NONE - 1;
+	for (uint32_t i = 0; i < code->instructions.count; i++)
+		add_instruction(code, i);
+}
+
+bool view_disassembly(struct session *session, const struct query *query,
+		      const struct listing_request *request, struct listing_header *header,
+		      struct table *table, struct diag_list *diags)
+{
+	const struct function *function = &session->functions.items[request->function];
+	struct listing listing = {.session = session,
+				  .query = query,
+				  .request = request,
+				  .header = header,
+				  .table = table};
+	struct disassembly code = {
+		.listing = &listing,
+		.function = request->function,
+		.object = session->objects.items[function->object].object,
+		.address = function->address,
+		.size = function->size,
+	};
+
+	listing_begin(&listing);
+	code.isa = code_isa(session, request->function);
+	if (code.isa)
+		code.bytes = code_bytes(session, request->function, &table->arena);
+	if (code.bytes) {
+		table->title = "Annotated disassembly";
+		disassemble(&code);
+		listing_finish(&listing);
+	} else {
+		diag_add(diags, DIAG_ERROR, "The code of %s cannot be read: %s is %s",
+			 listing_function_name(&listing, request->function), header->load_object,
+			 header->provenance ? header->provenance : "not there");
+		listing_drop(&listing);
+		table_fini(table);
+	}
+	if (code.isa)
+		isa_free(code.isa);
+	vec_fini(&code.instructions);
+	vec_fini(&code.rows);
+	return code.bytes;
+}
