@@ -66,6 +66,22 @@ def allocators(t):
 
 
 @test
+def cxx(t):
+    """C++'s operators, whether they go through malloc or straight into an allocator: each block once."""
+    for name in (None, 'libjemalloc.so.2', 'libtcmalloc_minimal.so.4'):
+        library = glob.glob(f'/usr/lib/*/{name}')[0] if name else ''
+        result = t.collect(t.target('heap_cxx'), options=('-p', 'off', '-H', 'on'), env={'LD_PRELOAD': library})
+        t.equal(result.out, 'caught 100\n', f'{name}: exceptions')
+        found = heap(t, result.experiment, '-allocs', '-leaks', '-heapstat')
+        for function, size in (('single', 100), ('array', 700), ('nothrow', 100), ('aligned', 256), ('left', 100)):
+            t.equal(by_function(found['allocs']['rows'], function)[function], (ROUNDS, size * ROUNDS), f'{name}: {function}')
+        left = [row for row in found['leaks']['rows'] if any(frame.startswith('left ') for frame in row['stack'])]
+        t.equal(sum(row['instances'] for row in left), ROUNDS, f'{name}: left')
+        t.check(not any(frame.startswith(('single', 'array', 'nothrow', 'aligned')) for row in found['leaks']['rows']
+                        for frame in row['stack']), f'{name}: the others are freed')
+
+
+@test
 def threads(t):
     """80,000 blocks that threads hand to each other: each is freed by another, and none is left or freed twice."""
     experiment = trace(t, [t.target('heap'), 'threads'])

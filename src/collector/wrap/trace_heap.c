@@ -7,9 +7,9 @@
  * small reserve, whose blocks are never given back.  What is behind them may be any allocator: it
  * is the next definition in the program's search order.
  */
+#include "collector/wrap/trace_heap.h"
 #include "collector/core/core.h"
 #include "collector/sources/clock.h"
-#include "collector/sources/heap_sample.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -43,6 +43,8 @@ static struct {
 	HEAP_FUNCTIONS(X)
 #undef X
 } next;
+
+__thread const void *heap_newest, *heap_leaving;
 
 /* ---- before the allocator is known ---- */
 
@@ -98,21 +100,13 @@ static inline bool resolved(void)
 
 /* ---- allocations ---- */
 
-static inline void allocated(enum format_heap_type type, const void *block, size_t size)
-{
-	if (heap_traces_all)
-		heap_allocated(type, block, size);
-	else if (heap_samples && heap_sample_meets(size))
-		heap_sample_allocated(type, block, size);
-}
-
 COLLECTOR_EXPORT void *malloc(size_t size)
 {
 	if (!resolved())
 		return reserve_take(size);
 	void *block = next.malloc(size);
 
-	allocated(HEAP_MALLOC, block, size);
+	heap_note_allocation(HEAP_MALLOC, block, size);
 	return block;
 }
 
@@ -122,7 +116,7 @@ COLLECTOR_EXPORT void *calloc(size_t count, size_t size)
 		return reserve_take(count * size);
 	void *block = next.calloc(count, size);
 
-	allocated(HEAP_CALLOC, block, count * size);
+	heap_note_allocation(HEAP_CALLOC, block, count * size);
 	return block;
 }
 
@@ -150,7 +144,7 @@ COLLECTOR_EXPORT void *realloc(void *old, size_t size)
 	if (begin_ns && (block || !size))
 		heap_reallocated(old, begin_ns, block, size);
 	else if (!begin_ns)
-		allocated(HEAP_REALLOC, block, size);
+		heap_note_allocation(HEAP_REALLOC, block, size);
 	return block;
 }
 
@@ -170,7 +164,7 @@ COLLECTOR_EXPORT void *memalign(size_t alignment, size_t size)
 		return reserve_take(size);
 	void *block = next.memalign(alignment, size);
 
-	allocated(HEAP_ALIGNED, block, size);
+	heap_note_allocation(HEAP_ALIGNED, block, size);
 	return block;
 }
 
@@ -180,7 +174,7 @@ COLLECTOR_EXPORT void *aligned_alloc(size_t alignment, size_t size)
 		return reserve_take(size);
 	void *block = next.aligned_alloc(alignment, size);
 
-	allocated(HEAP_ALIGNED, block, size);
+	heap_note_allocation(HEAP_ALIGNED, block, size);
 	return block;
 }
 
@@ -191,7 +185,7 @@ COLLECTOR_EXPORT int posix_memalign(void **block, size_t alignment, size_t size)
 	int result = next.posix_memalign(block, alignment, size);
 
 	if (!result)
-		allocated(HEAP_ALIGNED, *block, size);
+		heap_note_allocation(HEAP_ALIGNED, *block, size);
 	return result;
 }
 
@@ -201,7 +195,7 @@ COLLECTOR_EXPORT void *valloc(size_t size)
 		return NULL;
 	void *block = next.valloc(size);
 
-	allocated(HEAP_ALIGNED, block, size);
+	heap_note_allocation(HEAP_ALIGNED, block, size);
 	return block;
 }
 
@@ -211,7 +205,7 @@ COLLECTOR_EXPORT void *pvalloc(size_t size)
 		return NULL;
 	void *block = next.pvalloc(size);
 
-	allocated(HEAP_ALIGNED, block, size);
+	heap_note_allocation(HEAP_ALIGNED, block, size);
 	return block;
 }
 
@@ -222,10 +216,8 @@ static bool release(const void *block)
 {
 	if (is_reserve(block) || !resolved())
 		return false;
-	if (heap_traces_all)
-		heap_released(block);
-	else if (heap_samples)
-		heap_sample_released(block);
+	if (block != heap_leaving)
+		heap_note_release(block);
 	return true;
 }
 

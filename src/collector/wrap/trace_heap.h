@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the wrappers of C's and C++'s functions for memory share. */
+#ifndef HELIO_COLLECTOR_TRACE_HEAP_H
+#define HELIO_COLLECTOR_TRACE_HEAP_H
+
+#include "collector/sources/heap_sample.h"
+
+/* The block that the calling thread allocated last; the one that it is about to release. */
+extern __thread const void *heap_newest __attribute__((tls_model("initial-exec")));
+extern __thread const void *heap_leaving __attribute__((tls_model("initial-exec")));
+
+static inline void heap_note_allocation(enum format_heap_type type, const void *block, size_t size)
+{
+	heap_newest = block;
+	if (heap_traces_all)
+		heap_allocated(type, block, size);
+	else if (heap_samples && heap_sample_meets(size))
+		heap_sample_allocated(type, block, size);
+}
+
+static inline void heap_note_release(const void *block)
+{
+	if (heap_traces_all)
+		heap_released(block);
+	else if (heap_samples)
+		heap_sample_released(block);
+}
+
+#endif
