@@ -61,23 +61,23 @@ char *debuginfod_debug_file(const char *build_id)
 {
 	struct client *client = get_client();
 	char *path = NULL;
+	int fd = -1;
 
-	if (!client->find_debug_file)
-		return NULL;
 	/* length 0: the build-id is text */
-	return take_path(
-		client->find_debug_file(client->handle, (const unsigned char *)build_id, 0, &path),
-		path);
+	if (client->find_debug_file)
+		fd = client->find_debug_file(client->handle, (const unsigned char *)build_id, 0,
+					     &path);
+	return take_path(fd, path);
 }
 
 char *debuginfod_source(const char *build_id, const char *path)
 {
 	struct client *client = get_client();
 	char *found = NULL;
+	int fd = -1;
 
-	if (!client->find_source)
-		return NULL;
-	return take_path(client->find_source(client->handle, (const unsigned char *)build_id, 0,
-					     path, &found),
-			 found);
+	if (client->find_source)
+		fd = client->find_source(client->handle, (const unsigned char *)build_id, 0, path,
+					 &found);
+	return take_path(fd, found);
 }

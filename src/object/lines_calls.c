@@ -22,6 +22,7 @@ struct stretch {
 };
 struct walk {
 	struct lines *lines;
+	struct split_unit unit;
 	uint32_t table;
 	const void *reached; /* the last DIE so far: none is visited twice */
 	VEC(struct stretch) stretches;
@@ -113,21 +114,45 @@ static uint32_t add_node(struct walk *walk, Dwarf_Die *die, uint32_t parent)
 	return (uint32_t)lines->nodes.count - 1;
 }
 
+/* Notes a range of a DIE; *node is its node from the first with code on. False: enough. */
+static bool add_range(struct walk *walk, Dwarf_Die *die, uint32_t parent, const uint64_t range[2],
+		      uint32_t *node)
+{
+	if (walk->lines->ranges_read++ > RANGE_LIMIT)
+		return false;
+	if (!lines_code_at(walk->lines, range[0], range[1]))
+		return true;
+	if (*node == LINES_NONE)
+		*node = add_node(walk, die, parent);
+	*vec_push(&walk->stretches) = (struct stretch){range[0], range[1], *node};
+	return true;
+}
+
 /* The node of a DIE that has code, or the one around it. */
 static uint32_t enter(struct walk *walk, Dwarf_Die *die, uint32_t parent)
 {
-	Dwarf_Addr base, start, end;
 	uint32_t node = LINES_NONE;
-	ptrdiff_t next = 0;
+	uint64_t range[2];
+	Dwarf_Attribute attribute;
+	Dwarf_Word offset;
+	Dwarf_Addr base;
 
-	while ((next = dwarf_ranges(die, next, &base, &start, &end)) > 0) {
-		if (walk->lines->ranges_read++ > RANGE_LIMIT)
-			break;
-		if (!lines_code_at(walk->lines, start, end))
-			continue;
-		if (node == LINES_NONE)
-			node = add_node(walk, die, parent);
-		*vec_push(&walk->stretches) = (struct stretch){start, end, node};
+	if (walk->unit.is_packed &&
+	    !dwarf_formudata(dwarf_attr(die, DW_AT_ranges, &attribute), &offset)) {
+		const struct split_ranges *ranges = &walk->unit.ranges;
+		struct split_cursor cursor = attribute.form == DW_FORM_rnglistx
+						     ? split_ranges_with(ranges, offset)
+						     : split_ranges_at(ranges, offset);
+
+		while (split_ranges_next(&cursor, &range[0], &range[1]) &&
+		       add_range(walk, die, parent, range, &node))
+			;
+	} else {
+		ptrdiff_t next = 0;
+
+		while ((next = dwarf_ranges(die, next, &base, &range[0], &range[1])) > 0 &&
+		       add_range(walk, die, parent, range, &node))
+			;
 	}
 	return node == LINES_NONE ? parent : node;
 }
@@ -224,16 +249,15 @@ static void flatten(const struct walk *walk, struct unit *unit)
 
 void lines_read_calls(struct lines *lines, struct unit *unit)
 {
-	struct walk walk = {.lines = lines, .table = unit->table};
-	Dwarf_Die die;
+	struct walk walk = {.lines = lines};
 
 	if (unit->has_calls)
 		return;
 	unit->has_calls = true;
-	if (!split_unit_die(lines, unit, &die))
+	if (!split_unit_find(lines, unit, &walk.unit))
 		return;
-	walk.table = lines_table_of(lines, die.cu);
-	walk_children(&walk, &die, LINES_NONE, 0);
+	walk.table = lines_table_of(lines, walk.unit.die.cu);
+	walk_children(&walk, &walk.unit.die, LINES_NONE, 0);
 	if (walk.stretches.count)
 		qsort(walk.stretches.items, walk.stretches.count, sizeof(*walk.stretches.items),
 		      compare_stretches);

@@ -2,8 +2,9 @@
 /*
  * libdw finds .dwo files by itself, and knows nothing of packages.  From a
  * package an ELF image is made in memory that is what the .dwo file was, with
- * the skeleton's part of .debug_addr and .debug_ranges added, because libdw
- * does not know that the two belong together.
+ * the skeleton's part of .debug_addr added, because libdw does not know that
+ * the two belong together.  Ranges, which need the skeleton's base, are read
+ * here for the same reason.
  */
 #include "object/split_unit.h"
 
@@ -169,18 +170,18 @@ static void add_contributions(const struct split_package *package, uint32_t row,
 	add_piece(pieces, ".debug_str.dwo", package_section(package, ".debug_str.dwo"));
 }
 
-/* What stands behind a base in a section of the file with the skeleton. */
-static void add_from(struct lines *lines, Dwarf_Die *skeleton, const unsigned *attributes,
-		     const char *section, struct pieces *pieces)
+/* What stands behind a base, that one of the attributes has, in a section of the skeleton's file.
+ */
+static struct bytes behind_base(struct lines *lines, Dwarf_Die *skeleton,
+				const unsigned *attributes, const char *section)
 {
-	struct bytes bytes = debug_info_section(lines->debug.elf, section + 1);
+	struct bytes bytes = debug_info_section(lines->debug.elf, section);
 	Dwarf_Attribute attribute;
 	Dwarf_Word base = 0;
 
 	for (; *attributes; attributes++)
 		dwarf_formudata(dwarf_attr(skeleton, *attributes, &attribute), &base);
-	if (base < bytes.size)
-		add_piece(pieces, section, part_of(bytes, base, bytes.size - base));
+	return base < bytes.size ? part_of(bytes, base, bytes.size - base) : (struct bytes){0};
 }
 
 /* Where a piece goes, behind what is there already. */
@@ -252,10 +253,21 @@ static bool open_extract(struct split_package *package, const struct pieces *pie
 	return extract.dwarf && !dwarf_get_units(extract.dwarf, NULL, &cu, NULL, NULL, die, NULL);
 }
 
-static bool find_in_package(struct lines *lines, Dwarf_Die *skeleton, uint64_t id, Dwarf_Die *die)
+static struct bytes piece_named(const struct pieces *pieces, const char *name)
+{
+	for (size_t i = 0; i < pieces->count; i++) {
+		if (!strcmp(pieces->items[i].name, name))
+			return pieces->items[i].bytes;
+	}
+	return (struct bytes){0};
+}
+
+static bool find_in_package(struct lines *lines, struct split_unit *unit, uint64_t id, bool is_old)
 {
 	static const unsigned address_bases[] = {DW_AT_addr_base, DW_AT_GNU_addr_base, 0};
 	static const unsigned range_bases[] = {DW_AT_GNU_ranges_base, 0};
+	struct split_ranges *ranges = &unit->ranges;
+	Dwarf_Die skeleton = unit->die;
 	struct pieces pieces = {0};
 	GElf_Ehdr header;
 
@@ -266,9 +278,17 @@ static bool find_in_package(struct lines *lines, Dwarf_Die *skeleton, uint64_t i
 	if (!row || !gelf_getehdr(lines->debug.elf, &header))
 		return false;
 	add_contributions(lines->package, row, &pieces);
-	add_from(lines, skeleton, address_bases, ".debug_addr", &pieces);
-	add_from(lines, skeleton, range_bases, ".debug_ranges", &pieces);
-	return open_extract(lines->package, &pieces, header.e_machine, die);
+	ranges->is_old = is_old;
+	dwarf_lowpc(&skeleton, &ranges->base);
+	ranges->addresses = behind_base(lines, &skeleton, address_bases, "debug_addr");
+	ranges->lists = is_old ? behind_base(lines, &skeleton, range_bases, "debug_ranges")
+			       : piece_named(&pieces, ".debug_rnglists.dwo");
+	/* As .dwo, libdw looks into these. */
+	add_piece(&pieces, ".debug_addr.dwo", ranges->addresses);
+	if (is_old)
+		add_piece(&pieces, ".debug_ranges.dwo", ranges->lists);
+	unit->is_packed = open_extract(lines->package, &pieces, header.e_machine, &unit->die);
+	return unit->is_packed;
 }
 
 static void report_missing(struct lines *lines, Dwarf_Die *skeleton)
@@ -284,22 +304,25 @@ static void report_missing(struct lines *lines, Dwarf_Die *skeleton)
 		      lines->debug.path, name ? name : "a .dwo file");
 }
 
-bool split_unit_die(struct lines *lines, struct unit *unit, Dwarf_Die *die)
+bool split_unit_find(struct lines *lines, struct unit *unit, struct split_unit *out)
 {
 	Dwarf_Die split;
+	Dwarf_Half version;
 	uint64_t id;
 	uint8_t type;
 
-	if (dwarf_cu_info(unit->cu, NULL, &type, die, &split, &id, NULL, NULL))
+	*out = (struct split_unit){0};
+	if (dwarf_cu_info(unit->cu, &version, &type, &out->die, &split, &id, NULL, NULL))
 		return false;
 	if (type != DW_UT_skeleton)
 		return true;
-	if (!split.addr && !find_in_package(lines, die, id, &split)) {
-		report_missing(lines, die);
+	if (split.addr) {
+		out->die = split;
+	} else if (!find_in_package(lines, out, id, version < 5)) {
+		report_missing(lines, &out->die);
 		return false;
 	}
-	*die = split;
-	lines_table_of_split(lines, die->cu, unit->table);
+	lines_table_of_split(lines, out->die.cu, unit->table);
 	return true;
 }
 

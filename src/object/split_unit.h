@@ -4,12 +4,19 @@
 #define HELIO_OBJECT_SPLIT_UNIT_H
 
 #include "object/lines_private.h"
+#include "object/split_ranges.h"
+
+struct split_unit {
+	Dwarf_Die die;
+	bool is_packed;		    /* libdw cannot read its DW_AT_ranges */
+	struct split_ranges ranges; /* of such a one */
+};
 
 /*
  * The DIE of a unit with its functions: its own, or that of the split unit
  * whose skeleton it is.  False: there is none, which is said once.
  */
-bool split_unit_die(struct lines *lines, struct unit *unit, Dwarf_Die *die);
+bool split_unit_find(struct lines *lines, struct unit *unit, struct split_unit *out);
 
 struct split_package;
 void split_package_close(struct split_package *package);

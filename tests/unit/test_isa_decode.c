@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Instructions.  Ground truth: objdump on this test's own code, the encodings
+ * in the manuals for single ones, and the text of the assembly that they are from.
+ */
+#include "isa/isa.h"
+#include "test_object_support.h"
+
+#include <elf.h>
+#include <stdint.h>
+
+static bool symbolise(uint64_t address, void *arg, struct strbuf *text)
+{
+	if (address < 0x1000 || address >= 0x2000)
+		return false;
+	strbuf_printf(text, "%s+0x%lx", (const char *)arg, address - 0x1000);
+	return true;
+}
+
+struct expected {
+	const char *bytes; /* hex */
+	const char *att, *intel;
+	enum isa_kind kind;
+	uint64_t target, data;
+};
+
+static size_t parse_bytes(const char *hex, uint8_t *bytes)
+{
+	size_t size = 0;
+
+	for (; hex[2 * size]; size++)
+		sscanf(hex + 2 * size, "%2hhx", &bytes[size]);
+	return size;
+}
+
+static void expect_text(struct isa *isa, const struct expected *expected, enum isa_syntax syntax,
+			const char *text)
+{
+	uint8_t bytes[32];
+	size_t size = parse_bytes(expected->bytes, bytes);
+	struct isa_instruction instruction, decoded;
+	struct strbuf written = {0};
+
+	isa_text(isa, bytes, size, 0x1100, syntax, symbolise, "f", &instruction, &written);
+	assert_string_equal(written.text, text);
+	isa_decode(isa, bytes, size, 0x1100, &decoded);
+	assert_int_equal(decoded.length, size);
+	assert_int_equal(decoded.kind, expected->kind);
+	assert_int_equal(decoded.has_target, expected->target != 0);
+	assert_int_equal(decoded.target, expected->target);
+	assert_int_equal(decoded.has_data, expected->data != 0);
+	assert_int_equal(decoded.data, expected->data);
+	assert_int_equal(instruction.kind, decoded.kind);
+	assert_int_equal(instruction.length, decoded.length);
+	strbuf_fini(&written);
+}
+
+/* At 0x1100, with the symbol f at 0x1000. */
+static void test_x86(void **state)
+{
+	static const struct expected all[] = {
+		{"4889e5", "mov %rsp, %rbp", "mov rbp, rsp", ISA_OTHER, 0, 0},
+		{"e8fb000000", "call 0x1200 <f+0x200>", "call 0x1200 <f+0x200>", ISA_CALL, 0x1200,
+		 0},
+		{"e8fbffff0f", "call 0x10001100", "call 0x10001100", ISA_CALL, 0x10001100, 0},
+		{"ebfe", "jmp 0x1100 <f+0x100>", "jmp 0x1100 <f+0x100>", ISA_JUMP, 0x1100, 0},
+		{"7402", "je 0x1104 <f+0x104>", "je 0x1104 <f+0x104>", ISA_CONDITIONAL_JUMP, 0x1104,
+		 0},
+		{"0f8700010000", "ja 0x1206 <f+0x206>", "ja 0x1206 <f+0x206>", ISA_CONDITIONAL_JUMP,
+		 0x1206, 0},
+		{"ffd0", "call *%rax", "call rax", ISA_CALL, 0, 0},
+		{"ff2510000000", "jmp *0x10(%rip)  # 0x1116 <f+0x116>",
+		 "jmp qword ptr [rip+0x10]  # 0x1116 <f+0x116>", ISA_JUMP, 0, 0x1116},
+		{"c3", "ret", "ret", ISA_RETURN, 0, 0},
+		{"0f0b", "ud2", "ud2", ISA_TRAP, 0, 0},
+		{"f4", "hlt", "hlt", ISA_TRAP, 0, 0},
+		{"488b05e42e0000", "mov 0x2ee4(%rip), %rax  # 0x3feb",
+		 "mov rax, qword ptr [rip+0x2ee4]  # 0x3feb", ISA_OTHER, 0, 0x3feb},
+		{"c70005000000", "movl $0x5, (%rax)", "mov dword ptr [rax], 0x5", ISA_OTHER, 0, 0},
+		{"0fb607", "movzbl (%rdi), %eax", "movzx eax, byte ptr [rdi]", ISA_OTHER, 0, 0},
+		{"4863c7", "movslq %edi, %rax", "movsxd rax, edi", ISA_OTHER, 0, 0},
+		{"4898", "cltq", "cdqe", ISA_OTHER, 0, 0},
+		{"0f1f440000", "nopl (%rax,%rax,1)", "nop dword ptr [rax+rax*1]", ISA_OTHER, 0, 0},
+		{"f3a4", "rep movsb", "rep movsb", ISA_OTHER, 0, 0},
+		{"f348a5", "rep movsq", "rep movsq", ISA_OTHER, 0, 0},
+		{"f0480fc107", "lock xadd %rax, (%rdi)", "lock xadd qword ptr [rdi], rax",
+		 ISA_OTHER, 0, 0},
+		{"48b8efcdab8967452301", "movabs $0x123456789abcdef, %rax",
+		 "movabs rax, 0x123456789abcdef", ISA_OTHER, 0, 0},
+		{"d3e0", "shl %cl, %eax", "shl eax, cl", ISA_OTHER, 0, 0},
+		{"d320", "shll %cl, (%rax)", "shl dword ptr [rax], cl", ISA_OTHER, 0, 0},
+		{"dd4508", "fldl 0x8(%rbp)", "fld qword ptr [rbp+0x8]", ISA_OTHER, 0, 0},
+		{"d9c9", "fxch %st(1)", "fxch st(1)", ISA_OTHER, 0, 0},
+		{"f20f2a4508", "cvtsi2sdl 0x8(%rbp), %xmm0", "cvtsi2sd xmm0, dword ptr [rbp+0x8]",
+		 ISA_OTHER, 0, 0},
+		{"c5fd6f07", "vmovdqa (%rdi), %ymm0", "vmovdqa ymm0, ymmword ptr [rdi]", ISA_OTHER,
+		 0, 0},
+	};
+	struct isa *isa = isa_new(EM_X86_64);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		expect_text(isa, &all[i], ISA_ATT, all[i].att);
+		expect_text(isa, &all[i], ISA_INTEL, all[i].intel);
+	}
+	isa_free(isa);
+}
+
+/* At 0x1100 again; the words are what an assembler makes of the text. */
+static void test_aarch64(void **state)
+{
+	static const struct expected all[] = {
+		{"40000094", "bl 0x1200 <f+0x200>", NULL, ISA_CALL, 0x1200, 0},
+		{"ffffff17", "b 0x10fc <f+0xfc>", NULL, ISA_JUMP, 0x10fc, 0},
+		{"40000054", "b.eq 0x1108 <f+0x108>", NULL, ISA_CONDITIONAL_JUMP, 0x1108, 0},
+		{"400000b4", "cbz x0, 0x1108 <f+0x108>", NULL, ISA_CONDITIONAL_JUMP, 0x1108, 0},
+		{"e3ff2f37", "tbnz w3, #5, 0x10fc <f+0xfc>", NULL, ISA_CONDITIONAL_JUMP, 0x10fc, 0},
+		{"20003fd6", "blr x1", NULL, ISA_CALL, 0, 0},
+		{"20021fd6", "br x17", NULL, ISA_JUMP, 0, 0},
+		{"c0035fd6", "ret", NULL, ISA_RETURN, 0, 0},
+		{"ff0b5fd6", ".inst 0xd65f0bff", NULL, ISA_RETURN, 0, 0}, /* retaa */
+		{"000000b0", "adrp x0, 0x2000", NULL, ISA_OTHER, 0, 0x2000},
+		{"41000010", "adr x1, 0x1108 <f+0x108>", NULL, ISA_OTHER, 0, 0x1108},
+		{"42000058", "ldr x2, 0x1108 <f+0x108>", NULL, ISA_OTHER, 0, 0x1108},
+		{"231040b9", "ldr w3, [x1, #0x10]", NULL, ISA_OTHER, 0, 0},
+		{"000020d4", "brk #0", NULL, ISA_TRAP, 0, 0},
+	};
+	struct isa *isa = isa_new(EM_AARCH64);
+
+	(void)state;
+	assert_non_null(isa);
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		expect_text(isa, &all[i], ISA_ATT, all[i].att);
+	isa_free(isa);
+}
+
+static void test_invalid(void **state)
+{
+	static const uint8_t cut[] = {0xe8, 0, 0}, prefixes[] = {0x66, 0x66, 0x66};
+	static const uint16_t machines[] = {EM_X86_64, EM_386, EM_AARCH64};
+	struct isa_instruction instruction;
+
+	(void)state;
+	assert_null(isa_new(EM_SPARC));
+	isa_free(NULL);
+	for (size_t i = 0; i < 3; i++) {
+		struct isa *isa = isa_new(machines[i]);
+		struct strbuf text = {0};
+
+		isa_text(isa, cut, sizeof(cut), 0, ISA_ATT, NULL, NULL, &instruction, &text);
+		assert_int_equal(instruction.kind, ISA_INVALID);
+		assert_true(instruction.length >= 1 && instruction.length <= sizeof(cut));
+		assert_true(text.length > 0);
+		isa_decode(isa, prefixes, sizeof(prefixes), 0, &instruction);
+		assert_int_equal(instruction.kind, ISA_INVALID);
+		strbuf_fini(&text);
+		isa_free(isa);
+	}
+}
+
+/* Without spaces, 0x and what only explains; one of several ways to write the same. */
+static void simplify(char *text)
+{
+	char *out = text;
+
+	text[strcspn(text, "#<\n")] = '\0';
+	if (strstr(text, "nop") || strstr(text, "xchg   %ax,%ax"))
+		strcpy(text, "nop");
+	for (const char *in = text; *in; in++) {
+		if (*in == ' ' || *in == '\t')
+			continue;
+		if (in[0] == '0' && in[1] == 'x') {
+			in++;
+			continue;
+		}
+		if (in[0] == '0' && in[1] == '(' && (out == text || out[-1] != '0'))
+			continue; /* a displacement of 0 */
+		*out++ = *in;
+	}
+	*out = '\0';
+}
+
+/* What objdump writes of an instruction that is written in two ways. */
+static bool has_other_spelling(const char *text)
+{
+	static const char *const parts[] = {
+		"stos", "movsb", "movsw", "movsl", "movsq",  "scas",   "cmpsb",	 "lods",   "repz",
+		"fsub", "fdiv",	 "shr",	  "shl",   "sar",    "sal",    "rol",	 "ror",	   "st(0)",
+		"%st",	"cmpeq", "cmplt", "cmple", "cmpneq", "cmpnlt", "cmpnle", "cmpltu",
+	};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		if (strstr(text, parts[i]))
+			return true;
+	}
+	return false;
+}
+
+static void compare(struct isa *isa, struct object *object, uint64_t address, char *expected)
+{
+	struct isa_instruction instruction;
+	struct strbuf text = {0};
+	uint8_t bytes[16];
+	size_t size = object_code(object, address, bytes, sizeof(bytes));
+
+	assert_true(size > 0);
+	isa_text(isa, bytes, size, address, ISA_ATT, NULL, NULL, &instruction, &text);
+	simplify(text.text);
+	simplify(expected);
+	if (!has_other_spelling(expected) && strcmp(text.text, expected) != 0)
+		fail_msg("0x%lx: %s not %s", address, text.text, expected);
+	strbuf_fini(&text);
+}
+
+/* Every 16th instruction of the sections .text and .plt of this test. */
+static void test_own_code(void **state)
+{
+	char *self = realpath("/proc/self/exe", NULL), line[512];
+	struct object *object = open_object(self);
+	struct isa *isa = isa_new(object_machine(object));
+	size_t compared = 0, count = 0;
+
+	(void)state;
+	run("objdump -d --no-show-raw-insn %s >listing", self);
+
+	FILE *in = fopen("listing", "r");
+
+	while (fgets(line, sizeof(line), in)) {
+		uint64_t address;
+		int text = 0;
+
+		if (line[0] != ' ' || sscanf(line, " %lx: %n", &address, &text) != 1 || !text ||
+		    count++ % 16)
+			continue;
+		compare(isa, object, address, line + text);
+		compared++;
+	}
+	fclose(in);
+	assert_true(compared > 100);
+	isa_free(isa);
+	object_free(object);
+	free(self);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_x86),
+		cmocka_unit_test(test_aarch64),
+		cmocka_unit_test(test_invalid),
+		cmocka_unit_test(test_own_code),
+	};
+
+	return cmocka_run_group_tests(tests, enter_directory, leave_directory);
+}

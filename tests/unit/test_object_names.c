@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What compilers make of one function.  The programs are compiled here, so that
+ * it is known which construct stands in which line and what was cloned.
+ */
+#include "object/name.h"
+#include "test_object_support.h"
+
+#include <fnmatch.h>
+
+struct parsed {
+	const char *symbol, *parent;
+	enum function_kind kind;
+};
+
+static void test_parse(void **state)
+{
+	static const struct parsed all[] = {
+		{"main", NULL, FUNCTION_PLAIN},
+		{"foo.constprop.0", "foo", FUNCTION_CLONE},
+		{"foo.isra.0.cold", "foo", FUNCTION_PART},
+		{"_Z3foov.part.12", "_Z3foov", FUNCTION_PART},
+		{"foo.cold", "foo", FUNCTION_PART},
+		{"foo.cold.1", "foo", FUNCTION_PART},
+		{"foo.lto_priv.0", NULL, FUNCTION_PLAIN},
+		{"foo.llvm.123456", NULL, FUNCTION_PLAIN},
+		{"foo.constprop.0.lto_priv.3", "foo", FUNCTION_CLONE},
+		{"foo._omp_fn.3", "foo", FUNCTION_OMP_REGION},
+		{"foo._omp_cpyfn.1", "foo", FUNCTION_OMP_HELPER},
+		{"foo.omp_outlined", "foo", FUNCTION_OMP_REGION},
+		{".omp_outlined..2", NULL, FUNCTION_OMP_REGION},
+		{".omp_task_entry.", NULL, FUNCTION_OMP_TASK},
+		{"__omp_offloading_10302_1a2b_foo_l12", "foo", FUNCTION_OMP_TARGET},
+		{"mv.avx2.0", "mv", FUNCTION_CLONE},
+		{"mv.resolver", "mv", FUNCTION_RESOLVER},
+		{"puts@plt", NULL, FUNCTION_PLT},
+		{"master.0.first_", "first_", FUNCTION_ENTRIES},
+		/* names of other languages, and what only looks like a suffix */
+		{"main.main", NULL, FUNCTION_PLAIN},
+		{"inner.2", NULL, FUNCTION_PLAIN},
+		{"isra.0", NULL, FUNCTION_PLAIN},
+		{"foo.part", NULL, FUNCTION_PLAIN},
+		{".cold", NULL, FUNCTION_PLAIN},
+		{"", NULL, FUNCTION_PLAIN},
+		{"master.x", NULL, FUNCTION_PLAIN},
+		{"__omp_offloading_", NULL, FUNCTION_OMP_TARGET},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		char *parent;
+
+		assert_int_equal(function_name_parse(all[i].symbol, &parent), all[i].kind);
+		if (all[i].parent)
+			assert_string_equal(parent, all[i].parent);
+		else
+			assert_null(parent);
+		free(parent);
+	}
+}
+
+/* The function with a display name that fits the pattern; there must be one. */
+static uint32_t find(struct object *object, const char *pattern)
+{
+	uint32_t count = object_function_count(object), found = OBJECT_NO_FUNCTION;
+
+	for (uint32_t i = 0; i < count; i++) {
+		char *name = function_display_name(object, i, NAME_LONG);
+
+		if (!fnmatch(pattern, name, 0)) {
+			assert_int_equal(found, OBJECT_NO_FUNCTION);
+			found = i;
+		}
+		free(name);
+	}
+	if (found == OBJECT_NO_FUNCTION)
+		fail_msg("no %s", pattern);
+	return found;
+}
+
+/* A function with such a name, kind and parent; parent NULL: none. */
+static void expect(struct object *object, const char *pattern, enum function_kind kind,
+		   const char *parent)
+{
+	uint32_t function = find(object, pattern);
+	uint32_t made_from = function_parent(object, function);
+
+	assert_int_equal(function_kind_of(object, function), kind);
+	if (parent)
+		assert_string_equal(object_function(object, made_from)->mangled, parent);
+	else
+		assert_int_equal(made_from, OBJECT_NO_FUNCTION);
+}
+
+/* Constructs in lines 5, 9, 13 and 17; GCC says of a task where its statements begin. */
+static const char openmp[] = "double a[1000];\n"
+			     "extern int g(int);\n"
+			     "int __attribute__((noinline)) work(int n)\n"
+			     "{\n"
+			     "#pragma omp parallel\n"
+			     "	{\n"
+			     "		a[n] += g(n);\n"
+			     "	}\n"
+			     "#pragma omp parallel for schedule(guided)\n"
+			     "	for (int i = 0; i < 1000; i++)\n"
+			     "		a[i] += i * n;\n"
+			     "\n"
+			     "#pragma omp parallel sections\n"
+			     "	{ a[1] = g(n);\n"
+			     "#pragma omp section\n"
+			     "	  a[2] = g(n + 1); }\n"
+			     "#pragma omp task firstprivate(n)\n"
+			     "	{\n"
+			     "		a[3] = g(n);\n"
+			     "	}\n"
+			     "	return n;\n"
+			     "}\n"
+			     "int g(int x) { __asm__ volatile(\"\"); return x; }\n"
+			     "int main(int c, char **v) { (void)v; return work(c); }\n";
+
+static void test_openmp_gcc(void **state)
+{
+	static const char *const options[] = {"-fPIE -pie", "-fno-pie -no-pie"};
+
+	(void)state;
+	write_file("omp.c", openmp);
+	for (size_t i = 0; i < 2; i++) {
+		run("gcc -g -O1 -fopenmp %s -o prog omp.c", options[i]);
+
+		struct object *object = open_object("prog");
+
+		expect(object, "work -- OMP parallel region from line 5 [[]work._omp_fn.?]",
+		       FUNCTION_OMP_REGION, "work");
+		expect(object, "work -- OMP parallel loop from line 9 [[]work._omp_fn.?]",
+		       FUNCTION_OMP_LOOP, "work");
+		expect(object, "work -- OMP sections from line 13 [[]work._omp_fn.?]",
+		       FUNCTION_OMP_SECTIONS, "work");
+		expect(object, "work -- OMP task from line 1[79] [[]work._omp_fn.?]",
+		       FUNCTION_OMP_TASK, "work");
+		object_free(object);
+	}
+
+	/* Without lines the construct is still known. */
+	run("gcc -O1 -fopenmp -o prog omp.c");
+	struct object *object = open_object("prog");
+
+	expect(object, "work -- OMP task [[]work._omp_fn.?]", FUNCTION_OMP_TASK, "work");
+	object_free(object);
+}
+
+/* Clang says neither what it is nor whose: a parallel region, or a task. */
+static void test_openmp_clang(void **state)
+{
+	(void)state;
+	write_file("omp.c", openmp);
+	run("clang -g -O1 -fopenmp -o prog omp.c");
+
+	struct object *object = open_object("prog");
+
+	expect(object, "work -- OMP parallel region from line 5 [[].omp_outlined.]",
+	       FUNCTION_OMP_REGION, "work");
+	expect(object, "work -- OMP parallel region from line 9 [[].omp_outlined..*]",
+	       FUNCTION_OMP_REGION, "work");
+	expect(object, "work -- OMP task from line 17 [[].omp_task_entry.]", FUNCTION_OMP_TASK,
+	       "work");
+	object_free(object);
+}
+
+/* A C++ function's body; a long name and a short one. */
+static void test_openmp_cxx(void **state)
+{
+	(void)state;
+	write_file("omp.cc", "namespace app { double sum;\n"
+			     "void run(int n)\n"
+			     "{\n"
+			     "#pragma omp parallel\n"
+			     "	sum += n;\n"
+			     "} }\n"
+			     "int main() { app::run(1); }\n");
+	run("g++ -g -O0 -fopenmp -o prog omp.cc");
+
+	struct object *object = open_object("prog");
+	uint32_t function = find(object, "app::run(int) -- OMP parallel region from line 4 *");
+	char *name = function_display_name(object, function, NAME_SHORT);
+
+	assert_string_equal(name, "app::run -- OMP parallel region from line 4 "
+				  "[_ZN3app3runEi._omp_fn.0]");
+	free(name);
+	name = function_display_name(object, function, NAME_MANGLED);
+	assert_string_equal(name, "_ZN3app3runEi._omp_fn.0");
+	free(name);
+	object_free(object);
+}
+
+static void test_clones(void **state)
+{
+	(void)state;
+	write_file("a.c",
+		   "static int __attribute__((noinline)) f(int x, int *p)\n"
+		   "{ if (__builtin_expect(*p == 77, 0)) __builtin_abort(); return x * *p; }\n"
+		   "int other(int *);\n"
+		   "int main(int c, char **v) { (void)v; return f(3, &c) + other(&c); }\n");
+	/* another static function of the name in another unit */
+	write_file("b.c", "static int __attribute__((noinline)) f(int x, int *p) "
+			  "{ return x + *p; }\n"
+			  "int other(int *p) { return f(5, p) + f(*p, p); }\n");
+	run("gcc -g -O2 -fno-ipa-icf -o prog a.c b.c && nm prog | grep -q 'f\\.constprop'");
+
+	struct object *object = open_object("prog");
+	uint32_t count = object_function_count(object);
+	int clones = 0, parts = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		char *parent, *name = function_display_name(object, i, NAME_LONG);
+		const char *symbol = object_function(object, i)->mangled;
+		enum function_kind kind = function_name_parse(symbol, &parent);
+
+		assert_int_equal(function_kind_of(object, i), kind);
+		if (parent && !strcmp(parent, "f"))
+			assert_string_equal(name, symbol);
+		clones += kind == FUNCTION_CLONE;
+		parts += kind == FUNCTION_PART && !strcmp(parent, "f");
+		free(parent);
+		free(name);
+	}
+	assert_true(clones >= 1);
+	assert_true(parts >= 1);
+	object_free(object);
+}
+
+/* Of several functions with the name the parent is the one in the same unit. */
+static void test_parent_in_unit(void **state)
+{
+	static const char text[] = "int UNIT(int x);\n"
+				   "__asm__(\".text\\n.type f.cold, @function\\n\"\n"
+				   "	\"f.cold: nop\\n.size f.cold, 1\\n\");\n"
+				   "static int __attribute__((noinline)) f(int x)\n"
+				   "{ __asm__ volatile(\"\"); return x; }\n"
+				   "int UNIT(int x) { return f(x); }\n";
+
+	(void)state;
+	write_file("unit.c", text);
+	write_file("main.c", "int one(int), two(int);\n"
+			     "int main(int c, char **v) { (void)v; return one(c) + two(c); }\n");
+	run("gcc -g -O1 -DUNIT=one -c -o one.o unit.c && gcc -g -O1 -DUNIT=two -c -o two.o unit.c "
+	    "&& "
+	    "gcc -g -O1 -fno-toplevel-reorder -o prog main.c one.o two.o");
+
+	struct object *object = open_object("prog");
+	uint32_t count = object_function_count(object);
+	uint64_t last = 0;
+	int parts = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct object_function *function = object_function(object, i);
+
+		if (strcmp(function->mangled, "f.cold") != 0)
+			continue;
+		uint32_t parent = function_parent(object, i);
+		uint64_t address = object_function(object, parent)->address;
+
+		assert_string_equal(object_function(object, parent)->mangled, "f");
+		assert_int_not_equal(address, last);
+		last = address;
+		parts++;
+	}
+	assert_int_equal(parts, 2);
+	object_free(object);
+}
+
+static void test_resolver(void **state)
+{
+	static const char *const compilers[] = {"gcc", "clang"};
+
+	(void)state;
+	write_file("mv.c", "__attribute__((target_clones(\"avx2\", \"default\")))\n"
+			   "int mv(int x) { return x * 3; }\n"
+			   "int main(int c, char **v) { (void)v; return mv(c); }\n");
+	for (size_t i = 0; i < 2; i++) {
+		run("%s -g -O1 -o prog mv.c", compilers[i]);
+
+		struct object *object = open_object("prog");
+
+		expect(object, "mv -- IFUNC resolver [[]mv.resolver]", FUNCTION_RESOLVER, NULL);
+		expect(object, "mv.avx2*", FUNCTION_CLONE, "mv.resolver");
+		expect(object, "mv.default*", FUNCTION_CLONE, "mv.resolver");
+		object_free(object);
+	}
+}
+
+static void test_fortran(void **state)
+{
+	(void)state;
+	write_file("f.f90", "module geo\ncontains\n"
+			    "subroutine area(x)\n real :: x\n x = x * 2\nend subroutine\n"
+			    "end module\n"
+			    "subroutine first(x)\n real :: x\n x = 1\n return\n"
+			    "entry second(x)\n x = x + 2\nend subroutine\n"
+			    "program mini\n use geo\n real :: y\n call first(y)\n"
+			    " call second(y)\n call area(y)\nend program\n");
+	run("gfortran -g -O0 -o prog f.f90");
+
+	struct object *object = open_object("prog");
+
+	expect(object, "geo::area", FUNCTION_PLAIN, NULL);
+	expect(object, "first_ -- all entries [[]master.0.first_]", FUNCTION_ENTRIES, "first_");
+	expect(object, "second_", FUNCTION_PLAIN, NULL);
+	object_free(object);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_parse),	     cmocka_unit_test(test_openmp_gcc),
+		cmocka_unit_test(test_openmp_clang), cmocka_unit_test(test_openmp_cxx),
+		cmocka_unit_test(test_clones),	     cmocka_unit_test(test_parent_in_unit),
+		cmocka_unit_test(test_resolver),     cmocka_unit_test(test_fortran),
+	};
+
+	return cmocka_run_group_tests(tests, enter_directory, leave_directory);
+}
