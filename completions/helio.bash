@@ -23,7 +23,7 @@ _helio_files() {
 
 _helio_print() {
 	local cur=$1 prev=$2
-	local commands='-functions -fsummary -fsingle -callers-callees -csingle -cprepend -cappend -crmfirst -crmlast -calltree -flamegraph -report -experiment_list -thread_list
+	local commands='-functions -fsummary -fsingle -callers-callees -csingle -cprepend -cappend -crmfirst -crmlast -calltree -flamegraph -report -en_desc -procstats -locks -lock -experiment_list -thread_list
 		-threads -objects -header -overview -statistics -sample_detail -metrics -sort -metric_list -cmetric_list -limit
 		-name -viewmode -printmode -outfile -appendfile -script -version -help -quit'
 	case $prev in
@@ -40,7 +40,7 @@ _helio_print() {
 	-fsingle | -csingle | -cprepend | -cappend | -limit | -depth | -percent) return ;;
 	esac
 	if [[ $cur == -* ]]; then
-		_helio_words "$commands --color=auto --color=always --color=never --no-pager --clear-cache --help --version" "$cur"
+		_helio_words "$commands --color=auto --color=always --color=never --no-pager --no-startup --clear-cache --help --version" "$cur"
 	else
 		_helio_experiments "$cur"
 	fi

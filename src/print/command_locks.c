@@ -73,16 +73,16 @@ static json_t *json_frames(const struct lock_stack *stack)
 	return frames;
 }
 
-/* Rows: of each type, each pair of threads, each call stack. */
+/* Rows: the lock, then each type, each pair of threads, each call stack. */
 static void put_json(struct print *print, const struct lock_detail *detail)
 {
 	struct json_report report;
-	json_t *extra = json_object();
+	json_t *lock = json_waits(&detail->waits);
 
-	json_object_set_new(extra, "name", json_text(detail->name));
-	json_object_set_new(extra, "object", json_text(detail->object));
-	json_object_update_new(extra, json_waits(&detail->waits));
-	json_report_begin(&report, print, "lock", NULL, extra);
+	json_object_set_new(lock, "name", json_text(detail->name));
+	json_object_set_new(lock, "object", json_text(detail->object));
+	json_report_begin(&report, print, "lock", NULL, NULL);
+	json_report_row(&report, lock);
 	for (size_t i = 0; i < detail->types.count; i++) {
 		json_t *row = json_waits(&detail->types.items[i].waits);
 

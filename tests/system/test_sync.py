@@ -94,6 +94,7 @@ def by_lock(t):
     t.equal(found['late_condition (condition)']['failed'], ROUNDS, 'timeouts')
     # who had it: the first thread waits for the second one
     detail = t.print(result.experiment, '-lock', 'the_mutex')[0]
+    t.equal(detail['rows'][0]['name'], 'the_mutex (mutex)', 'the lock')
     pairs = [row for row in detail['rows'] if 'waiter' in row]
     t.equal(len(pairs), 1, 'pairs of threads')
     t.check('Thread 1 ' in pairs[0]['waiter'] and 'Thread 2 ' in pairs[0]['holder'], f'{pairs[0]}')
