@@ -91,6 +91,17 @@ static void reuse(void)
 	close(other);
 }
 
+/* Of "five" 51 bytes are written and 10 read, by number. */
+static void by_number(void)
+{
+	long fd = syscall(SYS_openat, AT_FDCWD, "five", O_CREAT | O_RDWR | O_TRUNC, 0644);
+
+	need(syscall(SYS_write, fd, block, 51) == 51, "write by number");
+	need(syscall(SYS_pread64, fd, block, 10, 3) == 10, "pread by number");
+	need(syscall(SYS_close, fd) == 0, "close by number");
+	need(syscall(SYS_read, -1, block, 1) < 0 && errno == EBADF, "read -1 by number");
+}
+
 static void files(void)
 {
 	int fd = open("data", O_CREAT | O_RDWR | O_TRUNC, 0644);
@@ -100,6 +111,7 @@ static void files(void)
 	rw_data(fd);
 	fail();
 	reuse();
+	by_number();
 	need(fstat(fd, &status) == 0 && stat("data", &status) == 0, "stat");
 	close(fd);
 	need(getcwd(path, 4000) != NULL, "getcwd");

@@ -45,6 +45,10 @@ uint32_t io_release(int fd);
 /* The same for all of [first, last]. */
 void io_release_range(unsigned first, unsigned last);
 
+/* io_numbers.c: whether a call by number is to be traced, and the call. */
+bool io_is_number(long number);
+long io_by_number(long number, long a, long b, long c, long d, long e, long f);
+
 /* io_names.c: numbers of texts, 0: not known; for a thread that has entered the trace */
 uint32_t io_name_of_fd(struct thread *thread, int fd);
 uint32_t io_name_of_path(struct thread *thread, const char *path);

@@ -6,6 +6,7 @@
  */
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
+#include "collector/sources/io.h"
 #include "collector/sources/sync.h"
 #include "collector/wrap/descriptor.h"
 #include "collector/wrap/next.h"
@@ -67,6 +68,8 @@ long wrapped_syscall(long number, long a, long b, long c, long d, long e, long f
 		return call_wrapper(number, a, b, c, d, e);
 	if (number == SYS_futex && sync_is_on() && sync_futex_waits(b))
 		return sync_futex(a, b, c, d, e, f);
+	if (io_is_number(number))
+		return io_by_number(number, a, b, c, d, e, f);
 	if (forks(number, a, b))
 		return fork_by_number(number, a, b, c, d, e, f);
 	if (number == SYS_exit_group)
