@@ -66,6 +66,7 @@ static const struct {
 	[SELECT_THREADS] = {"THRID", "threads"},
 	[SELECT_LWPS] = {"LWPID", "LWPs"},
 	[SELECT_CPUS] = {"CPUID", "processors"},
+	[SELECT_PROCESSES] = {"EXPID", "processes"},
 };
 
 static bool take_number(const char **at, uint64_t *number)
@@ -147,6 +148,22 @@ static char *list_expression(const char *property, const char *list)
 		return strbuf_steal(&out);
 	strbuf_fini(&out);
 	return NULL;
+}
+
+bool session_process_selected(const struct session *session, uint32_t id)
+{
+	const char *at = session_selected(session, SELECT_PROCESSES);
+	uint64_t first, last;
+
+	while (take_number(&at, &first)) {
+		last = first;
+		if (take(&at, '-'))
+			take_number(&at, &last);
+		if (id >= first && id <= last)
+			return true;
+		take(&at, ',');
+	}
+	return !strcmp(session_selected(session, SELECT_PROCESSES), "all");
 }
 
 enum status session_select(struct session *session, enum selection selection, const char *list,

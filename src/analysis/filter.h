@@ -33,7 +33,14 @@ enum status session_filter(struct session *session, const char *expression,
 /* The expression in force as it was given, or NULL. Lives until the next call that sets it. */
 const char *session_filter_text(const struct session *session);
 
-enum selection { SELECT_SAMPLES, SELECT_THREADS, SELECT_LWPS, SELECT_CPUS, SELECTIONS };
+enum selection {
+	SELECT_SAMPLES,
+	SELECT_THREADS,
+	SELECT_LWPS,
+	SELECT_CPUS,
+	SELECT_PROCESSES,
+	SELECTIONS
+};
 
 /*
  * Selects by number: "all", or "1,3-5", or for some experiments only, "1-2:1,3-5+3:7" (ids of
@@ -43,6 +50,9 @@ enum status session_select(struct session *session, enum selection selection, co
 			   struct diag_list *diags);
 /* The list in force, or "all". */
 const char *session_selected(const struct session *session, enum selection selection);
+
+/* Whether the process of an id is among the selected. */
+bool session_process_selected(const struct session *session, uint32_t id);
 
 /* How many processors a process (its index) had events on. */
 size_t session_cpu_count(const struct session *session, size_t process);

@@ -283,8 +283,32 @@ static void add_default_counter(struct metric_list *list, const struct metric *c
 	add_choice(list, counter, FLAVOR_INCLUSIVE, VISIBLE_HIDDEN);
 }
 
+void session_set_default_metrics(struct session *session, const char *spec)
+{
+	session->default_metrics = arena_strdup(&session->arena, spec);
+}
+
+/* What the user has set; `default` in it would be itself. */
+static void add_set_defaults(const struct session *session, struct metric_list *list)
+{
+	char *copy = xstrdup(session->default_metrics), *rest = copy, *text;
+	struct diag_list doubts = {0};
+
+	while ((text = strtok_r(rest, ": \t", &rest)))
+		if (strcasecmp(text, "default") != 0)
+			add_item(session, text, list, &doubts);
+	add_choice(list, metric_find(session, "name"), FLAVOR_STATIC, 0);
+	diag_fini(&doubts);
+	free(copy);
+}
+
 void session_default_metrics(const struct session *session, struct metric_list *list)
 {
+	if (session->default_metrics) {
+		add_set_defaults(session, list);
+		return;
+	}
+
 	const unsigned time = VISIBLE_TIME | VISIBLE_PERCENT;
 	const struct {
 		const char *name;

@@ -304,6 +304,11 @@ void session_load_object(const struct session *session, size_t index,
 			 struct load_object_info *info);
 /* Whether a process has recorded this kind of data, be it that there was nothing to record. */
 bool session_has_trace(const struct session *session, enum trace_kind kind);
+/*
+ * What `default` stands for from now on: those metrics of the specification that there is data
+ * for; what is wrong in it is left out.
+ */
+void session_set_default_metrics(struct session *session, const char *spec);
 /* Warnings that concern the numbers of every view: damage, drops, a process still running. */
 const struct diag_list *session_warnings(const struct session *session);
 

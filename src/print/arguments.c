@@ -151,6 +151,8 @@ static enum status parse_option(struct arguments *arguments, const char *word,
 		arguments->no_pager = true;
 	else if (!strcmp(word, "--help") || !strcmp(word, "-h"))
 		arguments->help = true;
+	else if (!strcmp(word, "--no-startup"))
+		arguments->no_startup = true;
 	else if (!strcmp(word, "--clear-cache"))
 		arguments->clear_cache = true;
 	else if (!strcmp(word, "--version") || !strcmp(word, "-V"))

@@ -28,6 +28,7 @@ struct arguments {
 	bool help;
 	bool version;
 	bool clear_cache;
+	bool no_startup;
 };
 
 /*

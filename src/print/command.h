@@ -102,6 +102,15 @@ bool command_calltree(struct print *print, char **arguments, size_t count);
  */
 bool command_tree_part(struct print *print, const char *command, char **arguments, size_t *count,
 		       struct tree_part *part);
+/* command_defaults.c: */
+bool command_dmetrics(struct print *print, char **arguments, size_t count);
+bool command_dsort(struct print *print, char **arguments, size_t count);
+bool command_other_default(struct print *print, char **arguments, size_t count);
+bool command_en_desc(struct print *print, char **arguments, size_t count);
+/* Makes the default metrics and order those in force. */
+void command_use_defaults(struct print *print);
+/* command_procstats.c: */
+bool command_procstats(struct print *print, char **arguments, size_t count);
 /* command_report.c: */
 bool command_report(struct print *print, char **arguments, size_t count);
 /* command_flamegraph.c: */

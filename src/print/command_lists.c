@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The list of experiments. */
+#include "analysis/filter.h"
 #include "print/command.h"
 #include "print/json.h"
 
@@ -30,7 +31,8 @@ static void json_experiment_list(struct print *print)
 		json_report_row(
 			&report,
 			json_pack("{s:i, s:b, s:I, s:o, s:o, s:o, s:i, s:o}", "id",
-				  (int)process->id, "selected", 1, "pid", (json_int_t)process->pid,
+				  (int)process->id, "selected",
+				  session_process_selected(print->session, process->id), "pid", (json_int_t)process->pid,
 				  "name", json_text(process->name), "path",
 				  json_text(process->path), "lineage",
 				  json_text(process->lineage ? process->lineage : ""), "founder",
@@ -66,7 +68,8 @@ bool command_experiment_list(struct print *print, char **arguments, size_t count
 	for (size_t i = 0; i < total; i++) {
 		const struct process_info *process = session_process(print->session, i);
 
-		fprintf(file, "%*" PRIu32 " yes %*" PRId64 " %s\n", id_width, process->id,
+		fprintf(file, "%*" PRIu32 " %-3s %*" PRId64 " %s\n", id_width, process->id,
+			session_process_selected(print->session, process->id) ? "yes" : "no",
 			pid_width, process->pid, process->name);
 	}
 	return true;

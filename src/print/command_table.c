@@ -19,6 +19,14 @@
 		.name = (name_), .aliases = (aliases_), .max_arguments = 20, .data = (data_)       \
 	}
 
+/* Something that start-up files say to the web analyzer. */
+#define VIEWER_DEFAULT(name_, help_)                                                               \
+	{                                                                                          \
+		.name = (name_), .min_arguments = 1, .max_arguments = 20,                          \
+		.group = GROUP_DEFAULTS, .arguments = "WORD...", .help = (help_),                  \
+		.run = command_other_default, .sums_only = true                                    \
+	}
+
 #define TREE_OPTIONS "inverted depth= percent= hottest"
 
 static const struct command commands[] = {
@@ -404,6 +412,41 @@ static const struct command commands[] = {
 	 .run = command_appendfile,
 	 .sums_only = true,
 	 .no_session = true},
+	{.name = "en_desc",
+	 .min_arguments = 1,
+	 .max_arguments = 1,
+	 .group = GROUP_FILTERS,
+	 .arguments = "on|off|=REGEX",
+	 .help = "count descendants or not, or those of a lineage or program",
+	 .run = command_en_desc},
+	{.name = "dmetrics",
+	 .min_arguments = 1,
+	 .max_arguments = 1,
+	 .group = GROUP_DEFAULTS,
+	 .arguments = "SPEC",
+	 .help = "the metrics to begin with",
+	 .run = command_dmetrics,
+	 .sums_only = true},
+	{.name = "dsort",
+	 .min_arguments = 1,
+	 .max_arguments = 1,
+	 .group = GROUP_DEFAULTS,
+	 .arguments = "METRIC[:METRIC...]",
+	 .help = "the metric to sort by to begin with: the first that has data",
+	 .run = command_dsort,
+	 .sums_only = true},
+	VIEWER_DEFAULT("tabs", "the views that the web analyzer begins with"),
+	VIEWER_DEFAULT("rtabs", "the same for data races"),
+	VIEWER_DEFAULT("tlmode", "what the timeline shows a row for"),
+	VIEWER_DEFAULT("tldata", "the data in the timeline"),
+	VIEWER_DEFAULT("ignore_no_xhwcprof", "taken and without effect"),
+	VIEWER_DEFAULT("ignore_fs_warn", "taken and without effect"),
+	{.name = "procstats",
+	 .group = GROUP_OTHER,
+	 .help = "what this program itself has used",
+	 .run = command_procstats,
+	 .no_session = true,
+	 .sums_only = true},
 	{.name = "script",
 	 .min_arguments = 1,
 	 .max_arguments = 1,
@@ -517,17 +560,9 @@ static const struct command commands[] = {
 	WITHOUT("ddetail", NULL, DATA_DEADLOCKS),
 	WITHOUT("dsummary", NULL, DATA_DEADLOCKS),
 	WITHOUT("ifreq", NULL, DATA_COUNTS),
-	NOT_YET("procstats", NULL, "statistics of this program itself"),
 	NOT_YET("open_exp", NULL, "opening experiments from a script"),
 	NOT_YET("add_exp", NULL, "opening experiments from a script"),
 	NOT_YET("drop_exp", NULL, "opening experiments from a script"),
-	NOT_YET("dmetrics", NULL, "start-up files"),
-	NOT_YET("dsort", NULL, "start-up files"),
-	NOT_YET("en_desc", NULL, "selection of descendants"),
-	NOT_YET("tlmode", NULL, "the timeline"),
-	NOT_YET("tldata", NULL, "the timeline"),
-	NOT_YET("tabs", NULL, "the web analyzer"),
-	NOT_YET("rtabs", NULL, "the web analyzer"),
 };
 
 const struct command *command_at(size_t index)

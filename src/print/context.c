@@ -55,6 +55,8 @@ void say_note(struct print *print, const char *format, ...)
 {
 	va_list args;
 
+	if (print->starting)
+		return;
 	va_start(args, format);
 	say_format(print, "", "", format, args);
 	va_end(args);

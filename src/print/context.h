@@ -33,6 +33,9 @@ struct print {
 	struct output output;
 	struct code_settings code;
 	VEC(uint32_t) fragment;	   /* functions of csingle, cprepend, … */
+	char *default_metrics;	   /* of the start-up files, or NULL */
+	char *default_sort;	   /* likewise */
+	bool starting;		   /* they are running: settings are not echoed */
 	struct diag_list warnings; /* of opening the experiments */
 	bool ask;		   /* a person sits at stdin: questions may be asked */
 	bool failed;		   /* a command has failed */

@@ -9,6 +9,7 @@
 #include "analysis/cache.h"
 #include "print/arguments.h"
 #include "print/script.h"
+#include "print/startup.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -36,6 +37,7 @@ static void put_usage(FILE *file, const char *program)
 		"      --color=WHEN    auto (default), always, never\n"
 		"      --no-pager      do not start $PAGER on a terminal\n"
 		"      --clear-cache   remove the sums that are kept of large experiments\n"
+		"      --no-startup    do not read the start-up files, .er.rc\n"
 		"  -h, --help          this help\n"
 		"  -V, --version       the version\n"
 		"\n"
@@ -149,14 +151,20 @@ static void run_plan(struct print *print, const struct plan *plan, bool no_pager
 static int run(struct print *print, struct arguments *arguments)
 {
 	const struct planned *mode = first_of(&arguments->plan, command_printmode);
+	struct startup startup = {0};
 	bool opened;
 
+	if (!arguments->no_startup)
+		startup_read(print, &startup);
 	code_settings_init(&print->code);
 	if (mode && mode->count)
 		command_set_mode(print, mode->arguments[0]);
 	opened = (arguments->experiments.count || needs_session(&arguments->plan)) &&
 		 open_experiments(print, &arguments->experiments,
 				  needs_sums_only(&arguments->plan));
+	if (opened)
+		startup_run(print, &startup);
+	startup_fini(&startup);
 	if (!opened && needs_session(&arguments->plan))
 		return PRINT_EXIT_FAILED;
 	run_plan(print, &arguments->plan, arguments->no_pager);
@@ -167,6 +175,8 @@ static int run(struct print *print, struct arguments *arguments)
 		session_free(print->session);
 	}
 	vec_fini(&print->fragment);
+	free(print->default_metrics);
+	free(print->default_sort);
 	code_settings_fini(&print->code);
 	diag_fini(&print->warnings);
 	if (print->exit_status)
