@@ -118,3 +118,62 @@ def edges(t, engine):
             after = [event for event in family['']['traces']['synctrace'] if event['type'] == 'condition' and event['errno'] == 110]
             t.check(len(after) >= result.truth()['after'], f'{len(after)} conditions waited for in vain')
             t.equal(waits(t, result)['wait_after'][1], result.truth()['after'] + (2 if threshold == 'all' else 0), 'waits in wait_after')
+
+
+PYTHON = """
+import threading, time
+
+def held(lock):
+    with lock:
+        taken.set()
+        time.sleep(0.02)
+
+for i in range(3):
+    lock, taken = threading.Lock(), threading.Event()
+    holder = threading.Thread(target=held, args=(lock,))
+    holder.start()
+    taken.wait()
+    with lock:
+        pass
+    holder.join()
+print('done')
+"""
+
+
+@test(alone=True, engines=True)
+def of_python(t, engine):
+    """Its locks are semaphores of POSIX."""
+    for result, family in t.like_bare(engine, t.need('python3'), '-c', PYTHON, intervals=('1',), options=('-s', 'on')):
+        waited = [event['waited_ns'] for event in family['']['traces']['synctrace'] if event['type'] == 'semaphore']
+        t.check(len([ns for ns in waited if ns > 10e6]) == 3, f'waits of 20 ms: {waited}')
+        t.check(any('PyThread_acquire_lock' in name for name in waits(t, result)), 'no PyThread_acquire_lock')
+
+
+@test
+def of_descendants(t):
+    """Forks that exec, and one that does not: each has its own events."""
+    result = t.collect('sh', '-c', '"$0" 1 2 100 & "$0" 1 2 200 & wait', t.target('locks'), options=('-s', 'all', '-p', 'off'))
+    counts = {}
+    for lineage, process in t.read(result.experiment).items():
+        counts[lineage] = len([e for e in process['traces'].get('synctrace', []) if e['type'] == 'spin lock'])
+    t.equal(counts, {'': 0, '_f1': 0, '_f1_x1': 102, '_f2': 0, '_f2_x1': 202}, 'spin locks by process')
+    # the same variable of the same program is one lock
+    t.equal(locks(t, result)['spin (spin lock)']['syncn'], 304, 'spin locks in all')
+
+
+@test
+def until_it_is_killed(t):
+    result = t.collect('timeout', '-s', 'KILL', '0.5', t.target('locks'), 10000, 1, 5000, options=('-s', 'all', '-p', 'off'), status=None)
+    [process] = [p for lineage, p in t.read(result.experiment).items() if p['traces'].get('synctrace')]
+    calls = [e for e in process['traces']['synctrace'] if e['type'] == 'spin lock']
+    t.equal(len(calls), 5000, 'spin locks before the first wait')
+
+
+@test
+def of_many_threads(t):
+    """As many joins as threads."""
+    result = t.collect(t.target('shortthreads'), 1000, 0.0001, options=('-s', 'all', '-p', 'off'))
+    process = t.read(result.experiment)['']
+    joins = [e for e in process['traces']['synctrace'] if e['type'] == 'join']
+    t.equal(len(joins), len(process['threads']) - 1, 'joins')
+    t.check(len(joins) >= 100, f'only {len(joins)} threads')
