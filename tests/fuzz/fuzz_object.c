@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz-libs: object base */
-/*
- * Any bytes as a load object: opened from a file and asked for functions.
- *
- * clang -g -O1 -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -Isrc tests/fuzz/fuzz_object.c
- * src/object/[a-z]*.c src/base/base.c src/base/hash.c -lelf -llzma -liberty -o fuzz_object
- */
+/* Any bytes as a load object: opened from a file, asked for functions, lines and inlined calls. */
+#include "base/memory.h"
+#include "object/lines.h"
+#include "object/name.h"
 #include "object/object.h"
 
 #include <stdio.h>
@@ -26,6 +23,32 @@ static void ask(struct object *object, uint64_t address)
 	if (address < function->address || address - function->address >= function->size)
 		abort();
 	free(object_demangle(function->mangled, NAME_SHORT));
+}
+
+/* Rows have no holes, and chains of calls come to an end. */
+static void ask_lines(struct object *object, const struct object_function *function)
+{
+	struct lines *lines = object_lines(object);
+	uint64_t start = function->address;
+	uint64_t end = function->size < 0x100 ? start + function->size : start + 0x100;
+	struct line_rows rows = {0};
+
+	lines_in_range(lines, start, end, &rows);
+	for (size_t i = 0; i < rows.count; i++) {
+		uint32_t node;
+
+		if (rows.items[i].start != start || rows.items[i].end <= start)
+			abort();
+		start = rows.items[i].end;
+		lines_find_inlined(lines, &rows.items[i].start, 1, &node);
+		for (uint32_t parent; node != LINES_NONE; node = parent) {
+			parent = lines_inline_node(lines, node).parent;
+			if (parent != LINES_NONE && parent >= node)
+				abort();
+		}
+	}
+	lines_unit_at(lines, start);
+	vec_fini(&rows);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -52,9 +75,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		ask(object, function->address);
 		ask(object, function->address + function->size);
+		ask_lines(object, function);
+		free(function_display_name(object, i, NAME_LONG));
 	}
 	for (uint64_t address = 0; address < 0x4000; address += 97)
 		ask(object, address);
+	lines_file_count(object_lines(object), true);
 	object_take_diags(object, &diags);
 	object_free(object);
 	diag_fini(&diags);

@@ -3,6 +3,8 @@
  * Damaged and hostile files: whatever is in them, opening and asking ends, and
  * a function that is answered holds the address asked for.
  */
+#include "object/lines.h"
+#include "object/name.h"
 #include "test_object_support.h"
 
 #include <sys/stat.h>
@@ -120,6 +122,91 @@ static void test_changed_bytes(void **state)
 	free(image.data);
 }
 
+/* Asks for all lines, calls and names. */
+static void exercise_lines(const char *path)
+{
+	struct object_request request = {.path = path};
+	struct diag_list diags = {0};
+	struct object *object;
+
+	object_open(&request, &object, &diags);
+	struct lines *lines = object_lines(object);
+
+	for (uint32_t i = 0; i < object_function_count(object); i++) {
+		const struct object_function *function = object_function(object, i);
+		uint64_t end = function->address + function->size;
+		struct line_rows rows = {0};
+
+		lines_in_range(lines, function->address, end, &rows);
+		assert_true(!rows.count || rows.items[rows.count - 1].end == end);
+		for (uint64_t address = function->address; address < end; address++) {
+			uint32_t node;
+
+			lines_find_inlined(lines, &address, 1, &node);
+			while (node != LINES_NONE)
+				node = lines_inline_node(lines, node).parent;
+		}
+		free(function_display_name(object, i, NAME_LONG));
+		vec_fini(&rows);
+	}
+	lines_file_count(lines, true);
+	object_take_diags(object, &diags);
+	diag_fini(&diags);
+	object_free(object);
+}
+
+/* Where the debug information is in the file: all sections of the name are side by side. */
+static void find_debug_info(const char *path, size_t *start, size_t *end)
+{
+	char *command = xasprintf("readelf -SW %s | sed 's/^ *\\[[ 0-9]*\\]//' | "
+				  "awk '/^ *\\.debug_/ {if (!s) s = $4; e = $4; n = $5} "
+				  "END {print s, e, n}'",
+				  path);
+	char *line = output_of(command);
+	size_t last, size;
+
+	assert_int_equal(sscanf(line, "%zx %zx %zx", start, &last, &size), 3);
+	*end = last + size;
+	free(line);
+	free(command);
+}
+
+/* Debug information with bytes changed at random, each version of DWARF. */
+static void test_changed_debug_info(void **state)
+{
+	uint64_t random = 7;
+
+	(void)state;
+	write_file("d.c", "#include <stdlib.h>\n"
+			  "static inline int inner(int x) { return x * atoi(\"7\"); }\n"
+			  "int shown(int x) { return inner(x) + inner(x + 1); }\n"
+			  "int more(int x) { return x ? shown(x) : inner(2); }\n");
+	for (int version = 2; version <= 5; version++) {
+		size_t start, end;
+
+		run("gcc -gdwarf-%d -O2 -fPIC -shared -nostdlib -o d.so d.c", version);
+		find_debug_info("d.so", &start, &end);
+
+		struct image image = load("d.so");
+
+		assert_true(start < end && end <= image.size);
+		unsigned char *copy = xmalloc(image.size);
+
+		for (unsigned round = 0; round < 300; round++) {
+			memcpy(copy, image.data, image.size);
+			for (unsigned i = 0; i < 1 + round % 8; i++) {
+				random = random * 6364136223846793005u + 1442695040888963407u;
+				copy[start + (random >> 33) % (end - start)] =
+					random >> 62 ? (unsigned char)(random >> 24) : 0xff;
+			}
+			save("changed", copy, image.size);
+			exercise_lines("changed");
+		}
+		free(copy);
+		free(image.data);
+	}
+}
+
 static void test_no_elf(void **state)
 {
 	(void)state;
@@ -182,9 +269,9 @@ static void test_many_aliases(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_truncated),    cmocka_unit_test(test_changed_bytes),
-		cmocka_unit_test(test_no_elf),	     cmocka_unit_test(test_absurd_symbols),
-		cmocka_unit_test(test_many_aliases),
+		cmocka_unit_test(test_truncated),      cmocka_unit_test(test_changed_debug_info),
+		cmocka_unit_test(test_changed_bytes),  cmocka_unit_test(test_no_elf),
+		cmocka_unit_test(test_absurd_symbols), cmocka_unit_test(test_many_aliases),
 	};
 
 	return cmocka_run_group_tests(tests, enter_directory, leave_directory);
