@@ -27,7 +27,7 @@ _helio_print() {
 		-threads -objects -header -overview -statistics -sample_detail -metrics -sort -metric_list -cmetric_list -limit
 		-name -viewmode -printmode -outfile -appendfile -script -version -help -quit'
 	case $prev in
-	-printmode) _helio_words 'text json' "$cur" ;;
+	-printmode) _helio_words 'text html json' "$cur" ;;
 	-viewmode) _helio_words 'user expert machine' "$cur" ;;
 	-name) _helio_words 'long short mangled long:soname short:soname mangled:soname' "$cur" ;;
 	-metrics | -sort) _helio_words 'e.%totalcpu:i.%totalcpu:name e.user:i.user:name e.totalcpu i.totalcpu default any' "$cur" ;;

@@ -73,7 +73,7 @@ complete -c helio -n '__helio_subcommand print' -o cmetric_list -d 'the metrics 
 complete -c helio -n '__helio_subcommand print' -o limit -x -d 'print at most N rows'
 complete -c helio -n '__helio_subcommand print' -o name -x -a 'long short mangled long:soname short:soname mangled:soname' -d 'how to write function names'
 complete -c helio -n '__helio_subcommand print' -o viewmode -x -a 'user expert machine' -d 'which call stacks to show'
-complete -c helio -n '__helio_subcommand print' -o printmode -x -a 'text json' -d 'text, JSON or a delimiter'
+complete -c helio -n '__helio_subcommand print' -o printmode -x -a 'text html json' -d 'text, JSON or a delimiter'
 complete -c helio -n '__helio_subcommand print' -o outfile -r -F -d 'print to a file'
 complete -c helio -n '__helio_subcommand print' -o appendfile -r -F -d 'print to the end of a file'
 complete -c helio -n '__helio_subcommand print' -o script -r -F -d 'run the commands in a file'

@@ -2,6 +2,8 @@
 /* How a word becomes a command, and what is checked before it runs. */
 #include "print/command.h"
 
+#include "print/page.h"
+
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "base/suggest.h"
@@ -117,7 +119,15 @@ bool command_run(struct print *print, const struct command *command, char **argu
 		say_warning(print, "extra arguments to the %s command are ignored", command->name);
 		count = command->max_arguments;
 	}
-	return command->run(print, arguments, count);
+	/* settings print nothing, and what runs other commands leaves it to them */
+	if (print->mode != MODE_HTML || command->group == GROUP_OUTPUT ||
+	    command->run == command_script || command->run == command_flamegraph)
+		return command->run(print, arguments, count);
+	page_capture(print);
+	bool ok = command->run(print, arguments, count);
+
+	page_release(print);
+	return ok;
 }
 
 bool command_select_processes(struct print *print, char **arguments, size_t count, size_t *first,

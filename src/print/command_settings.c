@@ -4,6 +4,7 @@
  * argument they say what is in force.
  */
 #include "print/command.h"
+#include "print/page.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -86,10 +87,13 @@ bool command_viewmode(struct print *print, char **arguments, size_t count)
 
 bool command_set_mode(struct print *print, const char *word)
 {
+	page_end(print);
 	if (!strcasecmp(word, "text"))
 		print->mode = MODE_TEXT;
 	else if (!strcasecmp(word, "json"))
 		print->mode = MODE_JSON;
+	else if (!strcasecmp(word, "html"))
+		print->mode = MODE_HTML;
 	else if (strlen(word) == 1)
 		print->mode = MODE_DELIMITED;
 	else
@@ -100,24 +104,28 @@ bool command_set_mode(struct print *print, const char *word)
 
 bool command_printmode(struct print *print, char **arguments, size_t count)
 {
-	if (count && !strcasecmp(arguments[0], "html"))
-		return say_error(print, "printmode html is not available yet");
+	static const char *const names[] = {
+		[MODE_TEXT] = "text",
+		[MODE_JSON] = "json",
+		[MODE_HTML] = "html",
+	};
+
 	if (count && !command_set_mode(print, arguments[0]))
 		return say_error(print,
-				 "The argument to 'printmode' must be 'text' or 'json' or a "
-				 "single-character delimiter, not '%s'",
+				 "The argument to 'printmode' must be 'text', 'html', "
+				 "'json' or a single-character delimiter, not '%s'",
 				 arguments[0]);
 	/* Readers of JSON often look at stderr for trouble only. */
 	if (print->mode == MODE_DELIMITED)
 		say_note(print, "printmode is set to `%c'", print->delimiter);
-	else if (print->mode == MODE_TEXT || !count)
-		say_note(print, "printmode is set to %s",
-			 print->mode == MODE_TEXT ? "text" : "json");
+	else if (print->mode != MODE_JSON || !count)
+		say_note(print, "printmode is set to %s", names[print->mode]);
 	return true;
 }
 
 static bool redirect(struct print *print, const char *name, bool append)
 {
+	page_end(print);
 	if (output_redirect(&print->output, name, append))
 		return true;
 	return say_error(print, "Unable to open file: %s: %s", name, strerror(errno));

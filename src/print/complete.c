@@ -101,7 +101,7 @@ static void offer_words(struct completions *completions, const char *word,
 static void offer_arguments(struct print *print, struct completions *completions,
 			    const char *command_word, const char *word)
 {
-	static const char *const modes[] = {"text", "json", NULL};
+	static const char *const modes[] = {"text", "html", "json", NULL};
 	static const char *const views[] = {"user", "expert", "machine", NULL};
 	static const char *const styles[] = {"long", "short", "mangled", NULL};
 	struct diag_list diags = {0};

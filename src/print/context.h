@@ -11,7 +11,16 @@
 #include "object/source.h"
 #include "print/output.h"
 
-enum print_mode { MODE_TEXT, MODE_JSON, MODE_DELIMITED };
+enum print_mode { MODE_TEXT, MODE_JSON, MODE_HTML, MODE_DELIMITED };
+
+/* The page of printmode html: page.h. */
+struct page {
+	bool begun;
+	FILE *file; /* where it goes, while the output is memory */
+	bool color; /* of that */
+	char *text; /* what the command has printed, the first `done` bytes being in the page */
+	size_t size, done;
+};
 
 enum view_mode { VIEW_USER, VIEW_EXPERT, VIEW_MACHINE };
 
@@ -31,6 +40,7 @@ struct print {
 	char delimiter;
 	enum view_mode view_mode;
 	struct output output;
+	struct page page;
 	struct code_settings code;
 	VEC(uint32_t) fragment;	   /* functions of csingle, cprepend, … */
 	char *default_metrics;	   /* of the start-up files, or NULL */

@@ -8,6 +8,7 @@
 
 #include "analysis/cache.h"
 #include "print/arguments.h"
+#include "print/page.h"
 #include "print/script.h"
 #include "print/startup.h"
 
@@ -168,6 +169,7 @@ static int run(struct print *print, struct arguments *arguments)
 	if (!opened && needs_session(&arguments->plan))
 		return PRINT_EXIT_FAILED;
 	run_plan(print, &arguments->plan, arguments->no_pager);
+	page_end(print);
 	if (!output_fini(&print->output))
 		say_error(print, "Cannot write the output: %s", strerror(errno));
 	if (print->session) {

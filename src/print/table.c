@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One table, three ways to print it. */
-#include "print/table.h"
+/* One table, four ways to print it. */
+#include "print/page.h"
 
 #include <string.h>
 
@@ -30,6 +30,9 @@ void table_print(struct print *print, const struct table *table, enum table_shap
 		break;
 	case MODE_DELIMITED:
 		table_print_delimited(&print->output, table, shape, print->delimiter, &segments);
+		break;
+	case MODE_HTML:
+		page_put_table(print, table, shape, heading, &segments);
 		break;
 	case MODE_JSON:
 		table_print_json(print, table, shape, command);

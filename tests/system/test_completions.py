@@ -28,7 +28,7 @@ def know_all_commands(t):
 @test
 def know_all_options(t):
     for subcommand, least in (('collect', 4), ('print', 4), ('archive', 9), ('check', 4), ('rm', 4), ('ls', 3), ('info', 3),
-                              ('cp', 2), ('mv', 2)):
+                              ('cp', 2), ('mv', 2), ('diff', 5)):
         options = set(re.findall(r'^ +(?:-\w, )?--([a-z-]+)', t.run(t.helio, subcommand, '--help').out, re.M))
         t.check(len(options) >= least, f'options of {subcommand}: {options}')
         for option in options:
@@ -54,7 +54,7 @@ def bash_offers(t):
     t.equal(offered(t, 'col'), {'collect'}, 'subcommand')
     t.equal(offered(t, 'print', '-call'), {'-callers-callees', '-calltree'}, 'commands')
     t.equal(offered(t, 'print', '-callt'), {'-calltree'}, 'command')
-    t.equal(offered(t, 'print', '-printmode', ''), {'text', 'json', 'run.1.er'}, 'argument, or experiment')
+    t.equal(offered(t, 'print', '-printmode', ''), {'text', 'html', 'json', 'run.1.er'}, 'argument, or experiment')
     t.equal(offered(t, 'print', '-functions', ''), {'run.1.er'}, 'experiments only')
     t.equal(offered(t, 'collect', '--engine', 'm'), {'monitor'}, 'engine')
     t.equal(offered(t, 'help', 'p'), {'print'}, 'help')

@@ -189,14 +189,14 @@ static void completion(void **state)
 	assert_string_equal(completions.items[0], "callers-callees");
 	completions_fini(&completions);
 	complete_line(&print, "printmode ", 10, &completions);
-	assert_int_equal(completions.count, 2);
+	assert_int_equal(completions.count, 3);
 	completions_fini(&completions);
 	complete_line(&print, "metrics e.user:i.totalc", 23, &completions);
 	assert_int_equal(completions.count, 1);
 	assert_string_equal(completions.items[0], "e.user:i.totalcpu");
 	completions_fini(&completions);
 	/* What is not available is not offered. */
-	complete_line(&print, "leak", 4, &completions);
+	complete_line(&print, "rac", 3, &completions);
 	assert_int_equal(completions.count, 0);
 	completions_fini(&completions);
 }
