@@ -9,6 +9,7 @@ import sys
 sys.dont_write_bytecode = True
 import analysis  # noqa: E402
 import common  # noqa: E402
+import lines  # noqa: E402
 import counter  # noqa: E402
 import overhead  # noqa: E402
 import profiles  # noqa: E402
@@ -28,6 +29,7 @@ BENCHMARKS = {
     'unwind': analysis.unwind,
     'event': analysis.event,
     'analysis': analysis.analysis,
+    'lines': lines.lines,
 }
 
 
