@@ -97,6 +97,9 @@ static void read_counters(const struct family *family, const struct member *memb
 		}
 		if (xml_read_number(line, "dropped", &value))
 			summary->dropped += value;
+		for (int kind = 0; kind < TRACE_KINDS; kind++)
+			if (xml_read_number(line, format_traces[kind].file, &value))
+				summary->traced[kind] += value;
 	}
 	free(text);
 }

@@ -4,11 +4,13 @@
 #define HELIO_LAUNCH_FINISH_H
 
 #include "base/status.h"
+#include "format/trace.h"
 #include "launch/family.h"
 
 /* What the last line shows. */
 struct finish_summary {
-	uint64_t events; /* as the collectors counted them; closed experiments only */
+	uint64_t events;	      /* as the collectors counted them; closed experiments only */
+	uint64_t traced[TRACE_KINDS]; /* likewise, by kind of trace */
 	uint64_t dropped;
 	uint64_t bytes; /* of all packed experiments' files */
 	unsigned experiments;

@@ -162,6 +162,10 @@ void show_summary(FILE *file, const char *program, const char *name, double seco
 	fprintf(file, "%s: %s: %.3f s, ", program, name, seconds);
 	if (summary->counted)
 		fprintf(file, "%" PRIu64 " events, ", summary->events);
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		if (summary->traced[kind])
+			fprintf(file, "%" PRIu64 " of %s, ", summary->traced[kind],
+				format_traces[kind].setting);
 	if (summary->dropped)
 		fprintf(file, "%" PRIu64 " dropped, ", summary->dropped);
 	if (summary->experiments > 1)
