@@ -4,6 +4,7 @@
 #define HELIO_ANALYSIS_LISTING_H
 
 #include "analysis/code.h"
+#include "object/remarks.h"
 #include "object/source.h"
 
 struct listing {
@@ -15,6 +16,8 @@ struct listing {
 	uint32_t object, file; /* file: LINES_NONE where no line is known */
 	struct source source;
 	bool has_source;
+	struct remarks remarks;
+	size_t next_remark;
 	VEC(struct row) rows;
 	VEC(uint32_t) groups; /* of the rows, in `sums`; NODE_NONE: no values */
 	struct code_sums sums;
@@ -29,11 +32,15 @@ const char *listing_symbol_name(const struct listing *listing, uint32_t symbol);
 
 struct row *listing_add_row(struct listing *listing, enum row_kind kind, uint32_t line,
 			    uint32_t group, const char *text);
-/* A line of the source. */
+/* A line of the source, after what the compiler says of it. Lines are added in their order. */
 void listing_add_source(struct listing *listing, uint32_t line, uint32_t group);
 /* "<Function: …>" */
 void listing_add_index(struct listing *listing, uint32_t group, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* listing_remarks.c: what compilers say; of a line it is added when the line is. */
+void listing_find_remarks(struct listing *listing);
+void listing_add_remarks(struct listing *listing, uint32_t line);
 
 /* Moves the rows into the table, with their values, marks the hot ones and closes the source. */
 void listing_finish(struct listing *listing);

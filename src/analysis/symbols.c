@@ -359,6 +359,8 @@ static void add_match(struct session *session, uint32_t function, struct functio
 		.name = symbols_name(session, function, NAME_LONG),
 		.object = session->objects.items[entry->object].path,
 		.address = entry->address,
+		.object_id = entry->object,
+		.file = CODE_NONE,
 	};
 }
 

@@ -70,7 +70,7 @@ enum row_mark {
 	ROW_CALLEE,
 };
 
-enum row_kind { ROW_LISTED, ROW_SOURCE, ROW_INDEX, ROW_INSTRUCTION };
+enum row_kind { ROW_LISTED, ROW_SOURCE, ROW_INDEX, ROW_INSTRUCTION, ROW_REMARK };
 
 struct row {
 	const char *name;
@@ -166,7 +166,8 @@ const struct metric *tree_part_metric(const struct query *query);
  */
 void view_call_tree(struct session *session, const struct query *query,
 		    const struct tree_part *part, struct table *table);
-/* Instructions, "f + 0x0000001c", and source lines, "f, line 23 in "a.c"", that stacks go through. */
+/* Instructions, "f + 0x0000001c", and source lines, "f, line 23 in "a.c"", that stacks go through.
+ */
 void view_pcs(struct session *session, const struct query *query, struct table *table);
 void view_lines(struct session *session, const struct query *query, struct table *table);
 
@@ -176,11 +177,13 @@ void view_lines(struct session *session, const struct query *query, struct table
 struct listing_request {
 	uint32_t function; /* or CODE_NONE: a source file by itself, with its load object */
 	uint32_t object;
-	uint32_t file; /* CODE_NONE: that of the function's first line */
+	uint32_t file;	    /* CODE_NONE: that of the function's first line */
 	unsigned threshold; /* percent of a column's largest value from which a line is hot */
 	const struct source_search *search; /* but for the archives, which are added */
+	unsigned remarks;		    /* enum remark_class: which to show */
 	bool intel;			    /* syntax of the disassembly */
 	bool hex;			    /* … with the bytes */
+	bool no_source;			    /* … without source lines */
 };
 /* What stands above it. Strings live as long as the table; NULL: unknown. */
 struct listing_header {
@@ -213,10 +216,19 @@ struct function_match {
 	const char *name;   /* long */
 	const char *object; /* load object path */
 	uint64_t address;
+	uint32_t object_id, file; /* of session_find_code(), for a listing_request */
 };
 /* The caller frees *out. Count 0: none. */
 size_t session_find_functions(struct session *session, const char *name,
 			      struct function_match **out);
+/*
+ * The same, or, if there are none, source files whose path ends so, with function CODE_NONE;
+ * "FUNCTION'FILE'" is a file that the function has code from.
+ */
+size_t session_find_code(struct session *session, const char *name, struct function_match **out);
+/* The known functions of a source file in the order in which they were met; to be freed. */
+size_t session_functions_of_file(struct session *session, uint32_t object, uint32_t file,
+				 uint32_t **out);
 
 /* Everything `fsingle` and `fsummary` print of one function. Strings live as long as the session.
  */

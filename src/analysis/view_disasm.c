@@ -139,8 +139,8 @@ static void add_source_before(struct disassembly *code, const struct line_row *r
 	enum { LEAD = 8 }; /* lines shown before the function's first */
 	struct listing *listing = code->listing;
 
-	if (!listing->has_source || !row || row->file != listing->file ||
-	    row->line <= code->last_line)
+	if (!listing->has_source || listing->request->no_source || !row ||
+	    row->file != listing->file || row->line <= code->last_line)
 		return;
 	if (!code->last_line && row->line > LEAD)
 		code->last_line = row->line - LEAD;

@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { TAB = 8 };
 
@@ -85,8 +86,10 @@ void listing_begin(struct listing *listing)
 								  : "made at run time",
 		.unit = unit_of(listing),
 	};
-	if (listing->file != LINES_NONE)
-		find_source(listing);
+	if (listing->file == LINES_NONE)
+		return;
+	find_source(listing);
+	listing_find_remarks(listing);
 }
 
 struct row *listing_add_row(struct listing *listing, enum row_kind kind, uint32_t line,
@@ -105,6 +108,7 @@ void listing_add_source(struct listing *listing, uint32_t line, uint32_t group)
 	struct strbuf out = {0};
 	size_t width = 0;
 
+	listing_add_remarks(listing, line);
 	strbuf_printf(&out, "%5u. ", line);
 	for (; text && *text; text++) {
 		size_t blanks = *text == '\t' ? TAB - width % TAB : 0;
@@ -154,6 +158,7 @@ void listing_drop(struct listing *listing)
 	vec_fini(&listing->rows);
 	vec_fini(&listing->groups);
 	code_sums_fini(&listing->sums);
+	remarks_fini(&listing->remarks);
 	if (listing->has_source)
 		source_close(&listing->source);
 }

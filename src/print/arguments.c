@@ -46,6 +46,17 @@ static bool is_number(const char *word)
 	return *word && word[strspn(word, "0123456789")] == '\0';
 }
 
+/* Arguments without the options among them. */
+static size_t plain_count(const struct planned *planned)
+{
+	size_t count = 0;
+	bool with_value = false;
+
+	for (size_t i = 0; i < planned->count; i++)
+		count += !command_option(planned->command, planned->arguments[i], &with_value);
+	return count;
+}
+
 static bool takes(const struct planned *planned, const char *word)
 {
 	const struct command *command = planned->command;
@@ -57,7 +68,7 @@ static bool takes(const struct planned *planned, const char *word)
 		return true;
 	if (command_option(command, word, &with_value))
 		return true;
-	if (planned->count < command->min_arguments)
+	if (plain_count(planned) < command->min_arguments)
 		/* A sort metric may begin with a dash, and "-" is standard output. */
 		return word[0] != '-' || !word[1] || command->run == command_sort;
 	if (planned->count >= command->max_arguments || word[0] == '-')

@@ -121,6 +121,11 @@ bool command_fsingle(struct print *print, char **arguments, size_t count);
 /* The function that NAME [N] means, asking a person where it must. False after say_error(). */
 bool command_choose_function(struct print *print, const char *command, char **arguments,
 			     size_t count, uint32_t *function);
+bool command_lsummary(struct print *print, char **arguments, size_t count);
+bool command_psummary(struct print *print, char **arguments, size_t count);
+/* The same for FUNCTION, FILE or FUNCTION'FILE'. */
+bool command_choose_code(struct print *print, const char *command, char **arguments, size_t count,
+			 struct listing_request *request);
 /* command_source.c: */
 void code_settings_init(struct code_settings *settings);
 void code_settings_fini(struct code_settings *settings);
@@ -128,6 +133,10 @@ bool command_pcs(struct print *print, char **arguments, size_t count);
 bool command_lines(struct print *print, char **arguments, size_t count);
 bool command_source(struct print *print, char **arguments, size_t count);
 bool command_disasm(struct print *print, char **arguments, size_t count);
+bool command_scc(struct print *print, char **arguments, size_t count);
+bool command_dcc(struct print *print, char **arguments, size_t count);
+bool command_cc(struct print *print, char **arguments, size_t count);
+bool command_inlines(struct print *print, char **arguments, size_t count);
 bool command_sthresh(struct print *print, char **arguments, size_t count);
 bool command_dthresh(struct print *print, char **arguments, size_t count);
 bool command_setpath(struct print *print, char **arguments, size_t count);
@@ -168,6 +177,10 @@ bool command_sample_select(struct print *print, char **arguments, size_t count);
 bool command_thread_select(struct print *print, char **arguments, size_t count);
 bool command_lwp_select(struct print *print, char **arguments, size_t count);
 bool command_cpu_select(struct print *print, char **arguments, size_t count);
+/* command_experiments.c: */
+bool command_open_exp(struct print *print, char **arguments, size_t count);
+bool command_add_exp(struct print *print, char **arguments, size_t count);
+bool command_drop_exp(struct print *print, char **arguments, size_t count);
 /* command_compare.c: */
 bool command_compare(struct print *print, char **arguments, size_t count);
 /* command_settings.c: */

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lines, instructions, annotated source and disassembly, and where sources are looked for. */
 #include "base/memory.h"
+#include "object/remarks.h"
 #include "print/command.h"
 #include "print/table.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { THRESHOLD = 75 }; /* percent, behaviour.md 6.1 */
 
 void code_settings_init(struct code_settings *settings)
 {
-	*settings =
-		(struct code_settings){.source_threshold = THRESHOLD, .code_threshold = THRESHOLD};
+	*settings = (struct code_settings){.source_threshold = THRESHOLD,
+					   .code_threshold = THRESHOLD,
+					   .source_remarks = REMARK_BASIC,
+					   .code_remarks = REMARK_BASIC};
 	*vec_push(&settings->path) = xstrdup("$expts");
 	*vec_push(&settings->path) = xstrdup(".");
 }
@@ -81,28 +85,14 @@ typedef bool view_listing(struct session *session, const struct query *query,
 			  const struct listing_request *request, struct listing_header *header,
 			  struct table *table, struct diag_list *diags);
 
-static bool print_listing(struct print *print, const char *command, char **arguments, size_t count,
-			  unsigned threshold, view_listing *view)
+static bool print_listing(struct print *print, const char *command,
+			  const struct listing_request *request, view_listing *view)
 {
-	const struct code_settings *settings = &print->code;
-	const struct source_search search = {
-		.maps = settings->maps.items,
-		.map_count = settings->maps.count,
-		.directories = (const char *const *)settings->path.items,
-		.directory_count = settings->path.count,
-	};
-	struct listing_request request = {.file = CODE_NONE,
-					  .threshold = threshold,
-					  .search = &search,
-					  .intel = settings->intel,
-					  .hex = settings->hex};
 	struct listing_header header;
 	struct table table;
 	struct diag_list diags = {0};
 
-	if (!command_choose_function(print, command, arguments, count, &request.function))
-		return false;
-	if (!view(print->session, &print->query, &request, &header, &table, &diags))
+	if (!view(print->session, &print->query, request, &header, &table, &diags))
 		return say_diags(print, &diags);
 
 	char *heading = heading_of(&header);
@@ -122,16 +112,78 @@ static bool print_listing(struct print *print, const char *command, char **argum
 	return true;
 }
 
+static struct source_search search_of(const struct code_settings *settings)
+{
+	return (struct source_search){
+		.maps = settings->maps.items,
+		.map_count = settings->maps.count,
+		.directories = (const char *const *)settings->path.items,
+		.directory_count = settings->path.count,
+	};
+}
+
 bool command_source(struct print *print, char **arguments, size_t count)
 {
-	return print_listing(print, "source", arguments, count, print->code.source_threshold,
-			     view_source);
+	const struct source_search search = search_of(&print->code);
+	struct listing_request request = {.threshold = print->code.source_threshold,
+					  .remarks = print->code.source_remarks,
+					  .search = &search};
+
+	return command_choose_code(print, "source", arguments, count, &request) &&
+	       print_listing(print, "source", &request, view_source);
+}
+
+/* Moves what is no option to the front. */
+static size_t take_options(struct listing_request *request, char **arguments, size_t count)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *option = arguments[i] + strspn(arguments[i], "-");
+
+		if (option == arguments[i])
+			arguments[left++] = arguments[i];
+		request->intel |= option != arguments[i] && !strcasecmp(option, "intel");
+		request->hex |= option != arguments[i] && !strcasecmp(option, "hex");
+	}
+	return left;
+}
+
+static bool print_file(struct print *print, struct listing_request *request)
+{
+	uint32_t *functions;
+	size_t count = session_functions_of_file(print->session, request->object, request->file,
+						 &functions);
+	bool ok = true;
+
+	request->file = CODE_NONE;
+	for (size_t i = 0; ok && i < count; i++) {
+		request->function = functions[i];
+		ok = print_listing(print, "disasm", request, view_disassembly);
+	}
+	free(functions);
+	return ok;
 }
 
 bool command_disasm(struct print *print, char **arguments, size_t count)
 {
-	return print_listing(print, "disasm", arguments, count, print->code.code_threshold,
-			     view_disassembly);
+	const struct code_settings *settings = &print->code;
+	const struct source_search search = search_of(settings);
+	struct listing_request request = {.threshold = settings->code_threshold,
+					  .remarks = settings->code_remarks,
+					  .search = &search,
+					  .intel = settings->intel,
+					  .hex = settings->hex,
+					  .no_source = settings->no_source};
+
+	count = take_options(&request, arguments, count);
+	if (!count)
+		return say_error(print, "disasm: needs a function or a source file");
+	if (!command_choose_code(print, "disasm", arguments, count, &request))
+		return false;
+	return request.function == CODE_NONE
+		       ? print_file(print, &request)
+		       : print_listing(print, "disasm", &request, view_disassembly);
 }
 
 /* ---- settings ---- */

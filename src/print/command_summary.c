@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fsummary and fsingle: every metric of a function, then what it is, one
+ * fsummary, lsummary, psummary and fsingle: every metric of a function, then what it is, one
  * "label: value" per line, in the order of behaviour.md 5.3.
  */
 #include "base/memory.h"
 #include "print/command.h"
 #include "print/json.h"
 #include "print/number.h"
+#include "print/table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -193,6 +194,57 @@ bool command_fsummary(struct print *print, char **arguments, size_t count)
 	return true;
 }
 
+/* All metrics of the rows of a list of code; their names are all there is to say besides. */
+static bool print_code_summary(struct print *print, const char *command, const char *title,
+			       void (*view)(struct session *, const struct query *, struct table *))
+{
+	struct query query = print->query;
+	struct metric_list all = {0};
+	const struct metric *metric;
+	struct table table;
+
+	for (size_t i = 0; (metric = metric_catalogue(print->session, i)); i++) {
+		if (!has_numbers(print->session, metric))
+			continue;
+		*vec_push(&all) = (struct metric_choice){metric, FLAVOR_EXCLUSIVE, VISIBLE_VALUE};
+		*vec_push(&all) = (struct metric_choice){metric, FLAVOR_INCLUSIVE, VISIBLE_VALUE};
+	}
+	query.metrics = all;
+	query.compare = COMPARE_OFF;
+	view(print->session, &query, &table);
+	if (print->mode == MODE_JSON) {
+		table_print_json(print, &table, SHAPE_LIST, command);
+	} else {
+		struct labels widths = measure(print, FUNCTION_TOTAL);
+		char *heading = command_sort_heading(print, title);
+
+		fprintf(print->output.file, "%s\n\n", heading);
+		for (size_t row = 0; row < table.row_count; row++) {
+			fprintf(print->output.file, "%s\n", table.rows[row].name);
+			for (size_t i = 0; i < table.column_count; i++)
+				put_metric(print, table.columns[i].choice.metric,
+					   table.columns[i].choice.flavor, &widths,
+					   table.values[row * table.column_count + i],
+					   table.base[i]);
+			fputc('\n', print->output.file);
+		}
+		free(heading);
+	}
+	table_fini(&table);
+	vec_fini(&all);
+	return true;
+}
+
+bool command_lsummary(struct print *print, char **arguments, size_t count)
+{
+	return print_code_summary(print, "lsummary", "Lines", view_lines);
+}
+
+bool command_psummary(struct print *print, char **arguments, size_t count)
+{
+	return print_code_summary(print, "psummary", "PCs", view_pcs);
+}
+
 bool command_fsingle(struct print *print, char **arguments, size_t count)
 {
 	uint32_t function = FUNCTION_TOTAL;
@@ -242,40 +294,71 @@ static size_t ask_choice(size_t count)
 	}
 }
 
+/* The one that [N] means of those found, asking a person where it must; NULL after say_error(). */
+static const struct function_match *choose(struct print *print, const char *command,
+					   char **arguments, size_t count,
+					   const struct function_match *matches, size_t found)
+{
+	size_t choice = found == 1 ? 1 : 0;
+	char *rest;
+
+	if (count > 1) {
+		choice = strtoul(arguments[1], &rest, 10);
+		if (!*rest && choice >= 1 && choice <= found)
+			return &matches[choice - 1];
+		list_choices(stderr, matches, found);
+		say_error(print, "%s: there is no number %s for `%s'", command, arguments[1],
+			  arguments[0]);
+		return NULL;
+	}
+	if (found > 1) {
+		list_choices(stderr, matches, found);
+		choice = print->ask ? ask_choice(found) : 0;
+		if (!choice && !print->ask)
+			say_error(
+				print,
+				"%zu %s the name `%s': add a number from the list, as in: %s %s 1",
+				found,
+				matches[0].function == CODE_NONE ? "source files have"
+								 : "functions have",
+				arguments[0], command, arguments[0]);
+	}
+	return choice ? &matches[choice - 1] : NULL;
+}
+
 bool command_choose_function(struct print *print, const char *command, char **arguments,
 			     size_t count, uint32_t *function)
 {
 	struct function_match *matches;
 	size_t found = session_find_functions(print->session, arguments[0], &matches);
-	size_t choice = found == 1 ? 1 : 0;
-	bool ok = true;
+	const struct function_match *chosen = NULL;
 
-	if (!found) {
-		free(matches);
-		return say_error(print, "No function with given name `%s' found", arguments[0]);
-	}
-	if (count > 1) {
-		char *rest;
-
-		choice = strtoul(arguments[1], &rest, 10);
-		if (*rest || choice < 1 || choice > found) {
-			list_choices(stderr, matches, found);
-			ok = say_error(print, "%s: there is no number %s for `%s'", command,
-				       arguments[1], arguments[0]);
-		}
-	} else if (found > 1) {
-		list_choices(stderr, matches, found);
-		choice = print->ask ? ask_choice(found) : 0;
-		if (!choice && print->ask)
-			ok = false;
-		else if (!choice)
-			ok = say_error(print,
-				       "%zu functions have the name `%s': add a number from the "
-				       "list, as in: %s %s 1",
-				       found, arguments[0], command, arguments[0]);
-	}
-	if (ok)
-		*function = matches[choice - 1].function;
+	if (!found)
+		say_error(print, "No function with given name `%s' found", arguments[0]);
+	else
+		chosen = choose(print, command, arguments, count, matches, found);
+	if (chosen)
+		*function = chosen->function;
 	free(matches);
-	return ok;
+	return chosen;
+}
+
+bool command_choose_code(struct print *print, const char *command, char **arguments, size_t count,
+			 struct listing_request *request)
+{
+	struct function_match *matches;
+	size_t found = session_find_code(print->session, arguments[0], &matches);
+	const struct function_match *chosen = NULL;
+
+	if (!found)
+		say_error(print, "No function and no source file has the name `%s'", arguments[0]);
+	else
+		chosen = choose(print, command, arguments, count, matches, found);
+	if (chosen) {
+		request->function = chosen->function;
+		request->object = chosen->object_id;
+		request->file = chosen->file;
+	}
+	free(matches);
+	return chosen;
 }

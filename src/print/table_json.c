@@ -99,6 +99,7 @@ static void add_line(json_t *object, const struct row *row)
 		[ROW_SOURCE] = "source",
 		[ROW_INDEX] = "index",
 		[ROW_INSTRUCTION] = "instruction",
+		[ROW_REMARK] = "remark",
 	};
 
 	json_object_set_new(object, "kind", json_string(kinds[row->kind]));

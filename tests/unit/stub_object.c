@@ -6,6 +6,7 @@
  */
 #include "base/memory.h"
 #include "object/lines.h"
+#include "object/name.h"
 #include "object/object.h"
 
 #include <stdlib.h>
@@ -90,6 +91,11 @@ char *object_demangle(const char *mangled, enum name_style style)
 	return style == NAME_SHORT ? xstrdup(mangled + 2) : xasprintf("%s(int)", mangled + 2);
 }
 
+char *function_display_name(struct object *object, uint32_t function, enum name_style style)
+{
+	return object_demangle(object->functions[function].mangled, style);
+}
+
 uint16_t object_machine(const struct object *object)
 {
 	(void)object;
@@ -115,10 +121,21 @@ void lines_find(struct lines *lines, const uint64_t *addresses, size_t count, st
 			.start = addresses[i], .end = addresses[i], .file = LINES_NONE};
 }
 
+void lines_in_range(struct lines *lines, uint64_t start, uint64_t end, struct line_rows *out)
+{
+	(void)lines, (void)start, (void)end, (void)out;
+}
+
 uint32_t lines_source_of(struct lines *lines, uint64_t start, uint64_t end)
 {
 	(void)lines, (void)start, (void)end;
 	return LINES_NONE;
+}
+
+uint32_t lines_file_count(struct lines *lines, bool all)
+{
+	(void)lines, (void)all;
+	return 0;
 }
 
 const struct line_file *lines_file(struct lines *lines, uint32_t file)

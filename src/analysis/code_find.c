@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the names of the commands on code mean: FUNCTION, FILE or FUNCTION'FILE'.  A file is
+ * named by the end of its path, from a slash on.
+ */
+#include "analysis/code.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct search {
+	struct session *session;
+	const char *path;
+	VEC(struct function_match) matches;
+};
+
+static bool ends_with_path(const char *path, const char *wanted)
+{
+	size_t length = strlen(path), end = strlen(wanted);
+
+	return length >= end && end && !strcmp(path + length - end, wanted) &&
+	       (length == end || wanted[0] == '/' || path[length - end - 1] == '/');
+}
+
+static void add_file(struct search *search, uint32_t function, uint32_t object, uint32_t file)
+{
+	struct session *session = search->session;
+	const char *path = code_file(session, object, file);
+
+	if (!path || !ends_with_path(path, search->path))
+		return;
+	*vec_push(&search->matches) = (struct function_match){
+		.function = function,
+		.name = path,
+		.object = session->objects.items[object].path,
+		.address = function == CODE_NONE ? 0 : session->functions.items[function].address,
+		.object_id = object,
+		.file = file,
+	};
+}
+
+static void search_object(struct search *search, uint32_t object)
+{
+	struct lines *lines = code_lines(search->session, object);
+	uint32_t count = lines ? lines_file_count(lines, true) : 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		add_file(search, CODE_NONE, object, i);
+}
+
+static void search_announced(struct search *search)
+{
+	struct session *session = search->session;
+
+	for (uint32_t i = 0; i < session->functions.count; i++)
+		if (session->functions.items[i].announced && code_source_of(session, i) == i)
+			add_file(search, CODE_NONE, session->functions.items[i].object, i);
+}
+
+/* The files that a function's code comes from. */
+static void search_function(struct search *search, uint32_t function)
+{
+	struct session *session = search->session;
+	struct line_rows rows = {0};
+	struct hash_map seen = {0};
+
+	code_rows(session, function, &rows);
+	for (uint32_t i = 0; i < rows.count; i++) {
+		uint32_t file = rows.items[i].file;
+
+		if (file != LINES_NONE && hash_map_put(&seen, file, i) == i)
+			add_file(search, function, session->functions.items[function].object, file);
+	}
+	hash_map_fini(&seen);
+	vec_fini(&rows);
+}
+
+static void search_functions(struct search *search, const char *name)
+{
+	struct function_match *functions;
+	size_t count = session_find_functions(search->session, name, &functions);
+
+	for (size_t i = 0; i < count; i++)
+		search_function(search, functions[i].function);
+	free(functions);
+}
+
+static void search_files(struct search *search)
+{
+	for (uint32_t i = 0; i < search->session->objects.count; i++)
+		if (search->session->objects.items[i].used)
+			search_object(search, i);
+	search_announced(search);
+}
+
+size_t session_find_code(struct session *session, const char *name, struct function_match **out)
+{
+	struct search search = {.session = session};
+	size_t length = strlen(name);
+	size_t count = session_find_functions(session, name, out);
+
+	if (count)
+		return count;
+	free(*out);
+	code_of(session);
+
+	char *copy = xstrdup(name);
+	char *quote = length > 1 && copy[length - 1] == '\'' ? strchr(copy, '\'') : NULL;
+
+	if (quote && quote < copy + length - 1) {
+		*quote = copy[length - 1] = '\0';
+		search.path = quote + 1;
+	} else {
+		quote = NULL;
+		search.path = copy;
+	}
+	if (quote && quote != copy)
+		search_functions(&search, copy);
+	else
+		search_files(&search);
+	free(copy);
+	*out = search.matches.items;
+	return search.matches.count;
+}
+
+size_t session_functions_of_file(struct session *session, uint32_t object, uint32_t file,
+				 uint32_t **out)
+{
+	VEC(uint32_t) found = {0};
+
+	code_of(session);
+	for (uint32_t i = FUNCTION_FIRST_REAL; i < session->functions.count; i++)
+		if (session->functions.items[i].object == object &&
+		    code_source_of(session, i) == file)
+			*vec_push(&found) = i;
+	*out = found.items;
+	return found.count;
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * GCC's records are an array of three: the format, the passes with the groups that they belong
+ * to, and the remarks.  Of these the successes and failures are for people; notes are what the
+ * compiler thought on the way.  Their texts are pieces, some of them with a place.
+ */
+#include "object/remarks.h"
+
+#include "base/strbuf.h"
+
+#include <dirent.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+enum { RECORD_LIMIT = 256 << 20, TEXT_LIMIT = 1 << 12 };
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+bool remarks_is_file(const char *recorded, const char *source)
+{
+	return recorded && !strcmp(base_name(recorded), base_name(source));
+}
+
+/* Newlines and runs of blanks become one blank; none at the ends. */
+void remarks_add(struct remarks *remarks, uint32_t line, enum remark_class kind, const char *text)
+{
+	char *copy = arena_strdup(&remarks->arena, text), *to = copy;
+	size_t length = strnlen(copy, TEXT_LIMIT);
+
+	for (size_t i = 0; i < length; i++) {
+		bool blank = (unsigned char)copy[i] <= ' ';
+
+		if (!blank)
+			*to++ = copy[i];
+		else if (to > copy && to[-1] != ' ')
+			*to++ = ' ';
+	}
+	while (to > copy && strchr(" .;", to[-1]))
+		to--;
+	*to = '\0';
+	if (*copy && line)
+		*vec_push(&remarks->items) = (struct remark){line, kind, copy};
+}
+
+/* ---- GCC ---- */
+
+static enum remark_class kind_of_pass(const json_t *passes, const char *id)
+{
+	static const struct {
+		const char *group;
+		enum remark_class kind;
+	} groups[] = {
+		{"inline", REMARK_INLINE},
+		{"omp", REMARK_PARALLEL},
+		{"vec", REMARK_LOOP},
+		{"loop", REMARK_LOOP},
+	};
+	size_t index;
+	json_t *pass;
+
+	json_array_foreach(passes, index, pass)
+	{
+		const char *own = json_string_value(json_object_get(pass, "id"));
+		const json_t *names = json_object_get(pass, "optgroups");
+
+		if (own && id && !strcmp(own, id)) {
+			const char *name = json_string_value(json_array_get(names, 0));
+
+			for (size_t i = 0; name && i < sizeof(groups) / sizeof(*groups); i++)
+				if (!strcmp(groups[i].group, name))
+					return groups[i].kind;
+			return REMARK_CODE;
+		}
+		enum remark_class inner = kind_of_pass(json_object_get(pass, "children"), id);
+
+		if (inner)
+			return inner;
+	}
+	return (enum remark_class)0;
+}
+
+static void put_symbol(struct strbuf *text, const char *symbol)
+{
+	strbuf_add(text, symbol, strcspn(symbol, "/")); /* "helper/0": a number follows */
+}
+
+static void add_gcc_remark(struct remarks *remarks, const json_t *passes, const json_t *record,
+			   const char *source)
+{
+	const char *kind = json_string_value(json_object_get(record, "kind"));
+	const json_t *place = json_object_get(record, "location");
+	const json_t *message = json_object_get(record, "message");
+	struct strbuf text = {0};
+	size_t index;
+	json_t *piece;
+
+	if (!kind || (strcmp(kind, "success") != 0 && strcmp(kind, "failure") != 0) ||
+	    !remarks_is_file(json_string_value(json_object_get(place, "file")), source))
+		return;
+	json_array_foreach(message, index, piece)
+	{
+		const char *symbol = json_string_value(json_object_get(piece, "symtab_node"));
+		const char *expression = json_string_value(json_object_get(piece, "expr"));
+		const char *statement = json_string_value(json_object_get(piece, "stmt"));
+
+		if (json_is_string(piece))
+			strbuf_puts(&text, json_string_value(piece));
+		else if (symbol)
+			put_symbol(&text, symbol);
+		else if (expression || statement)
+			strbuf_puts(&text, expression ? expression : statement);
+	}
+	enum remark_class group =
+		kind_of_pass(passes, json_string_value(json_object_get(record, "pass")));
+
+	if (text.length)
+		remarks_add(remarks, (uint32_t)json_integer_value(json_object_get(place, "line")),
+			    group ? group : REMARK_CODE, text.text);
+	strbuf_fini(&text);
+}
+
+static void add_gcc_remarks(struct remarks *remarks, const json_t *passes, const json_t *records,
+			    const char *source)
+{
+	size_t index;
+	json_t *record;
+
+	json_array_foreach(records, index, record)
+	{
+		add_gcc_remark(remarks, passes, record, source);
+		add_gcc_remarks(remarks, passes, json_object_get(record, "children"), source);
+	}
+}
+
+static void parse_gcc(struct remarks *remarks, const char *text, const char *source)
+{
+	json_t *root = json_loads(text, 0, NULL);
+
+	if (json_is_array(root))
+		add_gcc_remarks(remarks, json_array_get(root, 1), json_array_get(root, 2), source);
+	json_decref(root);
+}
+
+/* ---- files ---- */
+
+/* A whole file, compressed or not; NULL: it cannot be read. */
+static char *read_whole(const char *path)
+{
+	gzFile file = gzopen(path, "rb");
+	struct strbuf text = {0};
+	char buffer[1 << 16];
+	int got = -1;
+
+	while (file && text.length < RECORD_LIMIT &&
+	       (got = gzread(file, buffer, sizeof(buffer))) > 0)
+		strbuf_add(&text, buffer, (size_t)got);
+	if (file)
+		gzclose(file);
+	if (got == 0 && text.length)
+		return text.text;
+	strbuf_fini(&text);
+	return NULL;
+}
+
+static bool ends_with(const char *name, const char *end)
+{
+	size_t length = strlen(name), wanted = strlen(end);
+
+	return length > wanted && !strcmp(name + length - wanted, end);
+}
+
+static void read_record(struct remarks *remarks, const char *directory, const char *name,
+			const char *source)
+{
+	bool is_gcc = ends_with(name, ".opt-record.json.gz");
+	char *path, *text;
+
+	if (!is_gcc && !ends_with(name, ".opt.yaml"))
+		return;
+	path = xasprintf("%s/%s", directory, name);
+	text = read_whole(path);
+	if (text && is_gcc)
+		parse_gcc(remarks, text, source);
+	else if (text)
+		remarks_parse_yaml(remarks, text, source);
+	free(text);
+	free(path);
+}
+
+void remarks_read(struct remarks *remarks, const char *directory, const char *source)
+{
+	const char *base = base_name(source);
+	char *stem = xstrndup(base, strcspn(base, "."));
+	DIR *folder = opendir(directory);
+	struct dirent *entry;
+
+	while (folder && (entry = readdir(folder)))
+		if (strstr(entry->d_name, stem))
+			read_record(remarks, directory, entry->d_name, source);
+	if (folder)
+		closedir(folder);
+	free(stem);
+}
+
+static int compare_remarks(const void *a, const void *b)
+{
+	const struct remark *x = a, *y = b;
+
+	if (x->line != y->line)
+		return x->line < y->line ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	return strcmp(x->text, y->text);
+}
+
+void remarks_sort(struct remarks *remarks)
+{
+	size_t kept = 0;
+
+	if (!remarks->items.count)
+		return;
+	qsort(remarks->items.items, remarks->items.count, sizeof(struct remark), compare_remarks);
+	for (size_t i = 0; i < remarks->items.count; i++)
+		if (!kept ||
+		    compare_remarks(&remarks->items.items[kept - 1], &remarks->items.items[i]) != 0)
+			remarks->items.items[kept++] = remarks->items.items[i];
+	remarks->items.count = kept;
+}
+
+void remarks_fini(struct remarks *remarks)
+{
+	vec_fini(&remarks->items);
+	arena_fini(&remarks->arena);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What compilers say that they did with the code, in the records of -fsave-optimization-record:
+ * GCC's NAME.opt-record.json.gz and clang's NAME.opt.yaml.
+ */
+#ifndef HELIO_OBJECT_REMARKS_H
+#define HELIO_OBJECT_REMARKS_H
+
+#include "base/arena.h"
+#include "base/memory.h"
+
+#include <stdbool.h>
+
+/* Kinds of remarks; bits. */
+enum remark_class {
+	REMARK_VERSION = 1 << 0,
+	REMARK_WARNING = 1 << 1,
+	REMARK_PARALLEL = 1 << 2,
+	REMARK_QUERY = 1 << 3, /* what was not done, and why */
+	REMARK_LOOP = 1 << 4,
+	REMARK_PIPE = 1 << 5,
+	REMARK_INLINE = 1 << 6,
+	REMARK_MEMORY = 1 << 7,
+	REMARK_FRONT_END = 1 << 8,
+	REMARK_CODE = 1 << 9,
+	REMARK_ALL = (1 << 10) - 1,
+	REMARK_BASIC = REMARK_WARNING | REMARK_PARALLEL | REMARK_LOOP | REMARK_PIPE |
+		       REMARK_INLINE | REMARK_MEMORY,
+};
+
+struct remark {
+	uint32_t line;
+	enum remark_class kind;
+	const char *text; /* one line */
+};
+struct remarks {
+	VEC(struct remark) items; /* sorted by line, none twice */
+	struct arena arena;
+};
+
+/*
+ * Adds what the records in a directory say of a source file.  A record is read if its name
+ * contains that of the source without its ending; what cannot be read is left out.
+ */
+void remarks_read(struct remarks *remarks, const char *directory, const char *source);
+/* After the last directory. */
+void remarks_sort(struct remarks *remarks);
+void remarks_fini(struct remarks *remarks);
+
+/* remarks_yaml.c: clang's; text is changed. */
+void remarks_parse_yaml(struct remarks *remarks, char *text, const char *source);
+
+/* For the readers of both forms. */
+bool remarks_is_file(const char *recorded, const char *source);
+void remarks_add(struct remarks *remarks, uint32_t line, enum remark_class kind, const char *text);
+
+#endif
