@@ -152,6 +152,22 @@ static void c11(void)
 	SHOW(mtx_unlock(&mutex));
 }
 
+/* The version of a program that was linked before glibc 2.3.2: it puts the condition elsewhere. */
+int old_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *time);
+__asm__(".symver old_timedwait, pthread_cond_timedwait@GLIBC_2.2.5");
+
+static void old_condition(void)
+{
+	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+	pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+	struct timespec later = soon(CLOCK_REALTIME);
+
+	pthread_mutex_lock(&mutex);
+	SHOW(old_timedwait(&condition, &mutex, &later));
+	pthread_mutex_unlock(&mutex);
+	printf("elsewhere %d\n", *(uintptr_t *)&condition > 4096);
+}
+
 static void others(void)
 {
 	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -317,6 +333,7 @@ int main(void)
 	rwlocks();
 	semaphores();
 	c11();
+	old_condition();
 	others();
 	interrupted();
 	cancelled();

@@ -9,6 +9,9 @@
  * at the lock, and mutexes that are robust (a try may leave one locked that nobody can ever have)
  * or know priorities.
  *
+ * Of the functions for conditions glibc has two versions: before 2.3.2 a condition was another
+ * structure.  Each has its wrapper.
+ *
  * The owner of a lock is read where glibc keeps it, a moment before the call.
  */
 #include "collector/core/core.h"
@@ -29,6 +32,8 @@
 	X(pthread_mutex_clocklock, (pthread_mutex_t *, clockid_t, const struct timespec *))        \
 	X(pthread_cond_wait, (pthread_cond_t *, pthread_mutex_t *))                                \
 	X(pthread_cond_timedwait, (pthread_cond_t *, pthread_mutex_t *, const struct timespec *))  \
+	X(old_cond_wait, (pthread_cond_t *, pthread_mutex_t *))                                    \
+	X(old_cond_timedwait, (pthread_cond_t *, pthread_mutex_t *, const struct timespec *))      \
 	X(pthread_cond_clockwait,                                                                  \
 	  (pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *))               \
 	X(pthread_rwlock_rdlock, (pthread_rwlock_t *))                                             \
@@ -75,11 +80,20 @@ __attribute__((constructor)) static void resolve(void)
 #define X(name, parameters) take(&next.name, dlsym(RTLD_NEXT, #name));
 	SYNC_FUNCTIONS(X)
 #undef X
-	/* There are older ones, whose condition is another structure. */
 	take(&next.pthread_cond_wait, dlvsym(RTLD_NEXT, "pthread_cond_wait", "GLIBC_2.3.2"));
 	take(&next.pthread_cond_timedwait,
 	     dlvsym(RTLD_NEXT, "pthread_cond_timedwait", "GLIBC_2.3.2"));
+	take(&next.old_cond_wait, dlvsym(RTLD_NEXT, "pthread_cond_wait", "GLIBC_2.2.5"));
+	take(&next.old_cond_timedwait, dlvsym(RTLD_NEXT, "pthread_cond_timedwait", "GLIBC_2.2.5"));
 }
+
+int old_cond_wait(pthread_cond_t *object, pthread_mutex_t *mutex);
+int old_cond_timedwait(pthread_cond_t *object, pthread_mutex_t *mutex,
+		       const struct timespec *deadline);
+__asm__(".symver pthread_cond_wait, pthread_cond_wait@@GLIBC_2.3.2, remove");
+__asm__(".symver pthread_cond_timedwait, pthread_cond_timedwait@@GLIBC_2.3.2, remove");
+__asm__(".symver old_cond_wait, pthread_cond_wait@GLIBC_2.2.5, remove");
+__asm__(".symver old_cond_timedwait, pthread_cond_timedwait@GLIBC_2.2.5, remove");
 
 /* A wrapper that is called before the constructor looks them up itself. */
 #define NEXT_SYNC(name) (*(next.name ? 0 : (resolve(), 0), &next.name))
@@ -223,6 +237,11 @@ WAIT(WRITE_LOCK, pthread_rwlock_clockwrlock,
 WAIT(CONDITION, pthread_cond_wait, (pthread_cond_t * object, pthread_mutex_t *mutex),
      (object, mutex), nobody, as_it_is)
 WAIT(CONDITION, pthread_cond_timedwait,
+     (pthread_cond_t * object, pthread_mutex_t *mutex, const struct timespec *deadline),
+     (object, mutex, deadline), nobody, as_it_is)
+WAIT(CONDITION, old_cond_wait, (pthread_cond_t * object, pthread_mutex_t *mutex), (object, mutex),
+     nobody, as_it_is)
+WAIT(CONDITION, old_cond_timedwait,
      (pthread_cond_t * object, pthread_mutex_t *mutex, const struct timespec *deadline),
      (object, mutex, deadline), nobody, as_it_is)
 WAIT(CONDITION, pthread_cond_clockwait,
