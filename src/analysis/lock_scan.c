@@ -2,7 +2,8 @@
 /*
  * Each event is led to its lock by (family, processes, address); an address that was never seen is
  * looked up once, and what turns out to be a variable of a load object goes to the lock of
- * that variable.
+ * that variable.  Where allocations were traced too, the locks in blocks from one call stack, at
+ * the same offset, are one: a program has as many as it likes of those.
  */
 #include "analysis/lock_scan.h"
 
@@ -39,15 +40,65 @@ static unsigned family_of(unsigned type)
 	return type == SYNC_WRITE_LOCK ? SYNC_READ_LOCK : type;
 }
 
-static uint32_t lock_of_address(struct lock_scan *scan, unsigned family, uint64_t address)
+/* The block of traced memory that the address is in, or BLOCK_NONE. */
+static uint32_t find_block(struct lock_scan *scan, uint64_t address, uint64_t time_ns)
+{
+	uint32_t row = hash_map_get(&scan->block_rows, address);
+
+	if (row != HASH_NONE && block_index_holds(&scan->blocks, row, address, time_ns))
+		return row;
+	row = block_index_find(&scan->blocks, address, time_ns);
+	if (row != BLOCK_NONE)
+		hash_map_put(&scan->block_rows, address, row);
+	return row;
+}
+
+/* A lock in memory that was allocated: those from one place are one. */
+static uint32_t lock_of_block(struct lock_scan *scan, unsigned family, uint32_t row,
+			      uint64_t address)
+{
+	const struct experiment_trace *heap = &scan->process->traces[TRACE_HEAP];
+	const struct stack_node *nodes = scan->process->stacks.nodes.items;
+	uint32_t node = heap->stack[row];
+	uint64_t offset = address - heap->field[HEAP_ADDRESS][row];
+	char *key = xasprintf("%u %u %u %llx", family, scan->process_number, node,
+			      (unsigned long long)offset);
+	uint32_t number = string_table_add(&scan->block_keys, key);
+	uint32_t known = hash_map_get(&scan->block_locks, number);
+
+	free(key);
+	if (known != HASH_NONE)
+		return known;
+
+	const char *place = node == STACK_ROOT
+				    ? "<no call stack recorded>"
+				    : place_of_code(scan->session, scan->experiment, scan->process,
+						    nodes[node].location, NAME_SHORT);
+
+	known = add_lock(scan, &scan->block_locks, number,
+			 arena_printf(&scan->session->arena, "block from %s, byte %llu", place,
+				      (unsigned long long)offset),
+			 NULL);
+	scan->locks.items[known].maker = (struct lock_place){
+		.experiment = scan->experiment, .process = scan->process, .node = node};
+	return known;
+}
+
+static uint32_t lock_of_address(struct lock_scan *scan, unsigned family, uint64_t address,
+				uint64_t time_ns)
 {
 	struct session *session = scan->session;
 	uint64_t key = pack(scan->image, address);
 	uint32_t known = hash_map_get(&scan->addresses[family], key);
+	uint32_t block = BLOCK_NONE;
 	struct place place;
 
 	if (known != HASH_NONE)
 		return known;
+	if (scan->blocks.count)
+		block = find_block(scan, address, time_ns);
+	if (block != BLOCK_NONE)
+		return lock_of_block(scan, family, block, address);
 	if (!place_of_data(session, scan->experiment, scan->process, address, &place))
 		return add_lock(
 			scan, &scan->addresses[family], key,
@@ -61,7 +112,8 @@ static uint32_t lock_of(struct lock_scan *scan, const struct event_run *run, siz
 {
 	if (run->type[row] == SYNC_JOIN)
 		return add_lock(scan, &scan->addresses[SYNC_JOIN], scan->image, "<threads>", NULL);
-	return lock_of_address(scan, family_of(run->type[row]), run->field[SYNC_OBJECT][row]);
+	return lock_of_address(scan, family_of(run->type[row]), run->field[SYNC_OBJECT][row],
+			       event_time_ns(run, row));
 }
 
 static void count_thread(struct hash_map *seen, uint32_t lock, uint32_t thread, uint32_t *count)
@@ -159,8 +211,11 @@ static void scan_processes(struct lock_scan *scan, const struct experiment *expe
 	for (size_t i = 0; i < experiment->processes.count; i++, scan->process_number++) {
 		scan->process = &experiment->processes.items[i];
 		scan->image = image_of(images, number, scan->process->lineage);
+		block_index_build(&scan->blocks, scan->process);
 		scan_process(scan->session, &scan->session->scanned.items[scan->process_number],
 			     scan_piece, states);
+		block_index_fini(&scan->blocks);
+		hash_map_fini(&scan->block_rows);
 	}
 }
 
@@ -189,6 +244,8 @@ void lock_scan_fini(struct lock_scan *scan)
 		hash_map_fini(&scan->addresses[family]);
 		hash_map_fini(&scan->variables[family]);
 	}
+	string_table_fini(&scan->block_keys);
+	hash_map_fini(&scan->block_locks);
 	hash_map_fini(&scan->waiters);
 	hash_map_fini(&scan->holders);
 }

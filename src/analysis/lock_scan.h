@@ -3,6 +3,7 @@
 #ifndef HELIO_ANALYSIS_LOCK_SCAN_H
 #define HELIO_ANALYSIS_LOCK_SCAN_H
 
+#include "analysis/block_index.h"
 #include "analysis/session.h"
 
 #include <pthread.h>
@@ -11,11 +12,19 @@ struct lock_sums {
 	uint64_t count, failed, waited_ns, longest_ns;
 };
 
+/* A call stack. */
+struct lock_place {
+	const struct experiment *experiment;
+	const struct process *process; /* NULL: not known */
+	uint32_t node;
+};
+
 struct lock {
-	const char *name;   /* lives as long as the session */
-	const char *object; /* path of its load object, or NULL */
-	uint32_t image;	    /* where it was first met */
-	unsigned types;	    /* bits of enum format_sync_type */
+	const char *name;	 /* lives as long as the session */
+	const char *object;	 /* path of its load object, or NULL */
+	struct lock_place maker; /* who allocated the block of memory that it is in */
+	uint32_t image;		 /* where it was first met */
+	unsigned types;		 /* bits of enum format_sync_type */
 	struct lock_sums sums;
 	uint32_t waiters, holders; /* threads */
 };
@@ -37,6 +46,10 @@ struct lock_scan {
 	/* its own */
 	pthread_mutex_t mutex;
 	struct hash_map addresses[SYNC_TYPES], variables[SYNC_TYPES]; /* by family, → lock */
+	struct block_index blocks;				      /* of the process in hand */
+	struct hash_map block_rows; /* address → row of the heap trace */
+	struct string_table block_keys;
+	struct hash_map block_locks;	  /* number of a key → lock */
 	struct hash_map waiters, holders; /* lock << 32 | thread: those seen */
 };
 

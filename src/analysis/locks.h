@@ -40,6 +40,7 @@ struct lock_detail {
 	const char *name;
 	const char *object; /* path of its load object, or NULL */
 	struct lock_waits waits;
+	struct lock_stack maker; /* who allocated its block of memory; depth 0: not known */
 	/* most waited first, and no more of each than the query's limit */
 	VEC(struct lock_type) types;
 	VEC(struct lock_pair) pairs;

@@ -13,9 +13,7 @@ struct pair {
 };
 
 struct stack {
-	const struct experiment *experiment;
-	const struct process *process;
-	uint32_t node;
+	struct lock_place place;
 	struct lock_sums sums;
 };
 
@@ -117,14 +115,15 @@ static void add_stack(struct focus *focus, const struct lock_scan *scan,
 	uint32_t index = number_of(&focus->stack_keys, (uint64_t)scan->process_number << 32 | node);
 
 	if (index == focus->stacks.count)
-		*vec_push(&focus->stacks) = (struct stack){
-			.experiment = scan->experiment, .process = scan->process, .node = node};
+		*vec_push(&focus->stacks) =
+			(struct stack){.place = {scan->experiment, scan->process, node}};
 	lock_sums_add(&focus->stacks.items[index].sums, run, row);
 }
 
 static bool is_same(const struct lock *a, const struct lock *b)
 {
 	return a->object == b->object && (a->object || a->image == b->image) &&
+	       a->maker.process == b->maker.process && a->maker.node == b->maker.node &&
 	       !strcmp(a->name, b->name);
 }
 
@@ -162,9 +161,11 @@ static int compare_stacks(const void *a, const void *b)
 	const struct stack *x = a, *y = b;
 	int order = lock_sums_compare(&x->sums, &y->sums);
 
-	if (order || x->process == y->process)
-		return order ? order : x->node < y->node ? -1 : x->node > y->node;
-	return x->process < y->process ? -1 : 1;
+	if (order || x->place.process == y->place.process)
+		return order			       ? order
+		       : x->place.node < y->place.node ? -1
+						       : x->place.node > y->place.node;
+	return x->place.process < y->place.process ? -1 : 1;
 }
 
 static bool within(const struct query *query, size_t count)
@@ -195,17 +196,17 @@ static void give_pairs(struct focus *focus, const struct query *query, struct lo
 }
 
 static struct lock_stack give_stack(struct session *session, const struct query *query,
-				    const struct stack *stack, struct arena *arena)
+				    const struct lock_place *place, struct arena *arena)
 {
-	const struct stack_node *nodes = stack->process->stacks.nodes.items;
-	struct lock_stack out = {.waits = waits_of(&stack->sums)};
+	const struct stack_node *nodes = place->process->stacks.nodes.items;
+	struct lock_stack out = {0};
 
-	for (uint32_t node = stack->node; node != STACK_ROOT; node = nodes[node].parent)
+	for (uint32_t node = place->node; node != STACK_ROOT; node = nodes[node].parent)
 		out.depth++;
 	out.frames = arena_array(arena, const char *, out.depth);
 	out.depth = 0;
-	for (uint32_t node = stack->node; node != STACK_ROOT; node = nodes[node].parent)
-		out.frames[out.depth++] = place_of_code(session, stack->experiment, stack->process,
+	for (uint32_t node = place->node; node != STACK_ROOT; node = nodes[node].parent)
+		out.frames[out.depth++] = place_of_code(session, place->experiment, place->process,
 							nodes[node].location, query->name_style);
 	return out;
 }
@@ -216,9 +217,12 @@ static void give_stacks(struct session *session, struct focus *focus, const stru
 	if (focus->stacks.count)
 		qsort(focus->stacks.items, focus->stacks.count, sizeof(struct stack),
 		      compare_stacks);
-	for (size_t i = 0; i < focus->stacks.count && within(query, i); i++)
-		*vec_push(&detail->stacks) =
-			give_stack(session, query, &focus->stacks.items[i], &detail->arena);
+	for (size_t i = 0; i < focus->stacks.count && within(query, i); i++) {
+		struct lock_stack *out = vec_push(&detail->stacks);
+
+		*out = give_stack(session, query, &focus->stacks.items[i].place, &detail->arena);
+		out->waits = waits_of(&focus->stacks.items[i].sums);
+	}
 }
 
 static void focus_fini(struct focus *focus)
@@ -265,6 +269,9 @@ bool view_lock(struct session *session, const struct query *query, const char *w
 		detail->name = lock_title(focus.lock, &detail->arena);
 		detail->object = focus.lock->object;
 		detail->waits = waits_of(&focus.lock->sums);
+		if (focus.lock->maker.process)
+			detail->maker =
+				give_stack(session, query, &focus.lock->maker, &detail->arena);
 		give_types(&focus, detail);
 		give_pairs(&focus, query, detail);
 		give_stacks(session, &focus, query, detail);

@@ -27,11 +27,20 @@ static void put_waits(FILE *file, const struct lock_waits *waits)
 	fputc('\n', file);
 }
 
+static void put_frames(FILE *file, const struct lock_stack *stack)
+{
+	for (size_t frame = 0; frame < stack->depth; frame++)
+		fprintf(file, "\t%s\n", stack->frames[frame]);
+}
+
 static void put_text(FILE *file, const struct lock_detail *detail)
 {
 	fprintf(file, "%s\n", detail->name);
 	if (detail->object)
 		fprintf(file, "of %s\n", detail->object);
+	if (detail->maker.depth)
+		fputs("allocated by\n", file);
+	put_frames(file, &detail->maker);
 	fputs("\nAll: ", file);
 	put_waits(file, &detail->waits);
 	for (size_t i = 0; i < detail->types.count && detail->types.count > 1; i++) {
@@ -47,12 +56,9 @@ static void put_text(FILE *file, const struct lock_detail *detail)
 		put_waits(file, &pair->waits);
 	}
 	for (size_t i = 0; i < detail->stacks.count; i++) {
-		const struct lock_stack *stack = &detail->stacks.items[i];
-
 		fprintf(file, "\nCall stack #%zu: ", i + 1);
-		put_waits(file, &stack->waits);
-		for (size_t frame = 0; frame < stack->depth; frame++)
-			fprintf(file, "\t%s\n", stack->frames[frame]);
+		put_waits(file, &detail->stacks.items[i].waits);
+		put_frames(file, &detail->stacks.items[i]);
 	}
 	fputc('\n', file);
 }
@@ -81,6 +87,8 @@ static void put_json(struct print *print, const struct lock_detail *detail)
 
 	json_object_set_new(lock, "name", json_text(detail->name));
 	json_object_set_new(lock, "object", json_text(detail->object));
+	if (detail->maker.depth)
+		json_object_set_new(lock, "allocated_by", json_frames(&detail->maker));
 	json_report_begin(&report, print, "lock", NULL, NULL);
 	json_report_row(&report, lock);
 	for (size_t i = 0; i < detail->types.count; i++) {

@@ -177,3 +177,14 @@ def of_many_threads(t):
     joins = [e for e in process['traces']['synctrace'] if e['type'] == 'join']
     t.equal(len(joins), len(process['threads']) - 1, 'joins')
     t.check(len(joins) >= 100, f'only {len(joins)} threads')
+
+
+@test
+def in_allocated_memory(t):
+    """Where allocations were traced too, a lock is known by who made it."""
+    result = t.collect(t.target('locks'), ROUNDS, 2, 10, options=('-s', '1000', '-H', 'on', '-p', 'off'))
+    [name] = [name for name in locks(t, result) if name.startswith('block from main + ')]
+    t.check(name.endswith(', byte 0 (mutex)'), name)
+    detail = t.print(result.experiment, '-lock', name)[0]['rows']
+    t.check(detail[0]['syncn'] >= ROUNDS and detail[0]['allocated_by'][0].startswith('main + '), f'{detail[0]}')
+    t.check(any(row.get('frames', [''])[0].startswith('wait_heapmutex + ') for row in detail), 'no wait_heapmutex')

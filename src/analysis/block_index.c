@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Blocks that live at one time do not overlap, but those of different times do: a search goes
+ * back from the last block that begins at or below the address, no further than the
+ * largest block reaches, nor than WALK_MAX blocks.
+ */
+#include "analysis/block_index.h"
+
+#include <stdlib.h>
+
+enum { WALK_MAX = 100000 };
+
+static int compare_rows(const void *a, const void *b, void *trace)
+{
+	const struct experiment_trace *heap = trace;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	uint64_t at_x = heap->field[HEAP_ADDRESS][x], at_y = heap->field[HEAP_ADDRESS][y];
+
+	if (at_x != at_y)
+		return at_x < at_y ? -1 : 1;
+	return heap->time_ns[x] < heap->time_ns[y] ? -1 : heap->time_ns[x] > heap->time_ns[y];
+}
+
+void block_index_build(struct block_index *index, const struct process *process)
+{
+	const struct experiment_trace *heap = &process->traces[TRACE_HEAP];
+
+	*index = (struct block_index){.process = process};
+	if (!process->heap.fate || heap->count >= BLOCK_NONE)
+		return;
+	index->rows = xmalloc(heap->count * sizeof(*index->rows));
+	for (uint32_t row = 0; row < heap->count; row++) {
+		if (process->heap.fate[row] == HEAP_FATE_NONE)
+			continue;
+		index->rows[index->count++] = row;
+		if (heap->field[HEAP_SIZE][row] > index->largest)
+			index->largest = heap->field[HEAP_SIZE][row];
+	}
+	qsort_r(index->rows, index->count, sizeof(*index->rows), compare_rows, (void *)heap);
+}
+
+void block_index_fini(struct block_index *index)
+{
+	free(index->rows);
+	*index = (struct block_index){0};
+}
+
+bool block_index_holds(const struct block_index *index, uint32_t row, uint64_t address,
+		       uint64_t time_ns)
+{
+	const struct experiment_trace *heap = &index->process->traces[TRACE_HEAP];
+	uint32_t until = index->process->heap.until[row];
+
+	return address - heap->field[HEAP_ADDRESS][row] < heap->field[HEAP_SIZE][row] &&
+	       heap->time_ns[row] <= time_ns &&
+	       (until == HEAP_NEVER || time_ns <= heap->time_ns[until]);
+}
+
+uint32_t block_index_find(const struct block_index *index, uint64_t address, uint64_t time_ns)
+{
+	const uint64_t *addresses = index->process->traces[TRACE_HEAP].field[HEAP_ADDRESS];
+	size_t low = 0, high = index->count; /* blocks before low begin at or below the address */
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (addresses[index->rows[middle]] <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (size_t walked = 0; low-- && walked < WALK_MAX; walked++) {
+		if (address - addresses[index->rows[low]] >= index->largest)
+			break;
+		if (block_index_holds(index, index->rows[low], address, time_ns))
+			return index->rows[low];
+	}
+	return BLOCK_NONE;
+}

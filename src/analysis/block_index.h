@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which traced block of memory an address was in, and when. Private to this room. */
+#ifndef HELIO_ANALYSIS_BLOCK_INDEX_H
+#define HELIO_ANALYSIS_BLOCK_INDEX_H
+
+#include "experiment/experiment.h"
+
+/* Of one process. Zero-initialised is of none. */
+struct block_index {
+	const struct process *process;
+	uint32_t *rows; /* allocations of the heap trace, by address, then by time */
+	size_t count;
+	uint64_t largest; /* bytes of the largest */
+};
+
+#define BLOCK_NONE UINT32_MAX
+
+void block_index_build(struct block_index *index, const struct process *process);
+void block_index_fini(struct block_index *index);
+/* The allocation whose block held the address at that time: a row, or BLOCK_NONE. */
+uint32_t block_index_find(const struct block_index *index, uint64_t address, uint64_t time_ns);
+/* Whether that row's block does. */
+bool block_index_holds(const struct block_index *index, uint32_t row, uint64_t address,
+		       uint64_t time_ns);
+
+#endif
