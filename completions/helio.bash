@@ -24,10 +24,14 @@ _helio_files() {
 _helio_print() {
 	local cur=$1 prev=$2
 	local commands='-functions -fsummary -fsingle -callers-callees -csingle -cprepend -cappend -crmfirst -crmlast -calltree -flamegraph -report -en_desc -procstats -locks -lock -experiment_list -thread_list
-		-threads -objects -header -overview -statistics -sample_detail -metrics -sort -metric_list -cmetric_list -limit
+		-threads -objects -header -overview -statistics -sample_detail -metrics -sort -metric_list -cmetric_list -filters -describe -sample_list -lwp_list -cpu_list -sample_select -thread_select -lwp_select -cpu_select -compare -object_list -object_show -object_hide -object_api -object_select -objects_default -open_exp -add_exp -drop_exp -indxobj -indxobj_list -indxobj_define -indx_metric_list
+		-limit
 		-name -viewmode -printmode -outfile -appendfile -script -version -help -quit'
 	case $prev in
 	-printmode) _helio_words 'text html json' "$cur" ;;
+	-compare) _helio_words 'off on delta ratio' "$cur" ;;
+	-indxobj) _helio_words 'Threads CPUs Samples Seconds Processes Experiment_IDs Datasize Duration' "$cur" ;;
+	-*_select) _helio_words 'all' "$cur" ;;
 	-viewmode) _helio_words 'user expert machine' "$cur" ;;
 	-name) _helio_words 'long short mangled long:soname short:soname mangled:soname' "$cur" ;;
 	-metrics | -sort) _helio_words 'e.%totalcpu:i.%totalcpu:name e.user:i.user:name e.totalcpu i.totalcpu default any' "$cur" ;;
@@ -37,7 +41,7 @@ _helio_print() {
 		;;
 	-header | -statistics | -sample_detail) _helio_words 'all' "$cur" ;;
 	-calltree | -inverted | -hottest) _helio_words '-inverted -depth -percent -hottest' "$cur" ;;
-	-fsingle | -csingle | -cprepend | -cappend | -limit | -depth | -percent) return ;;
+	-filters | -object_show | -object_hide | -object_api | -indxobj_define | -fsingle | -csingle | -cprepend | -cappend | -limit | -depth | -percent) return ;;
 	esac
 	if [[ $cur == -* ]]; then
 		_helio_words "$commands --color=auto --color=always --color=never --no-pager --no-startup --clear-cache --help --version" "$cur"
@@ -113,6 +117,21 @@ _helio_attach() {
 	esac
 }
 
+_helio_diff() {
+	local cur=$1
+	case $2 in
+	-m | --metric) _helio_words 'e.totalcpu i.totalcpu e.user i.user e.total i.total' "$cur" ;;
+	-f | --filter | -n | --limit | --fail-on) ;;
+	*)
+		if [[ $cur == -* ]]; then
+			_helio_words '--metric --filter --limit --all --fail-on --json --help' "$cur"
+		else
+			_helio_experiments "$cur"
+		fi
+		;;
+	esac
+}
+
 _helio_ctl() {
 	local cur=$1
 	if ((COMP_CWORD == 2)); then
@@ -148,7 +167,7 @@ _helio() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		_helio_words 'attach collect ctl doctor print ls info check archive cp mv rm help version --help --version' "$cur"
+		_helio_words 'attach collect ctl doctor print diff ls info check archive cp mv rm help version --help --version' "$cur"
 		return
 	fi
 	case ${COMP_WORDS[1]} in
@@ -158,7 +177,8 @@ _helio() {
 	attach) _helio_attach "$cur" "$prev" ;;
 	ctl) _helio_ctl "$cur" ;;
 	doctor) _helio_words '--json --help' "$cur" ;;
-	help) ((COMP_CWORD == 2)) && _helio_words 'attach collect ctl doctor print ls info check archive cp mv rm help version' "$cur" ;;
+	diff) _helio_diff "$cur" "$prev" ;;
+	help) ((COMP_CWORD == 2)) && _helio_words 'attach collect ctl doctor print diff ls info check archive cp mv rm help version' "$cur" ;;
 	esac
 }
 

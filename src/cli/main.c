@@ -11,6 +11,7 @@
 #include "launch/control.h"
 #include "launch/doctor.h"
 #include "manage/manage.h"
+#include "print/diff.h"
 #include "print/print.h"
 
 #include <stdio.h>
@@ -34,6 +35,7 @@ static const struct subcommand subcommands[] = {
 	{"attach", NULL, "record a program that runs already", launch_attach},
 	{"ctl", NULL, "pause, resume, sample or end a recording in progress", control_main},
 	{"print", "er_print", "print what was recorded", print_main},
+	{"diff", NULL, "print what differs between two experiments", diff_main},
 	{"ls", NULL, "list experiments", manage_list_main},
 	{"info", NULL, "say what an experiment is", manage_info_main},
 	{"check", NULL, "check that an experiment is whole", manage_check_main},

@@ -91,11 +91,19 @@ static void report_opening(struct print *print, struct diag_list *diags)
 	diag_fini(diags);
 }
 
+/* Standard errors come from single events. */
+static bool asks_for_errors(const struct planned *planned)
+{
+	return planned->command->run == command_metrics && planned->count &&
+	       strchr(planned->arguments[0], '~');
+}
+
 /* Whether no command needs more than the sums that may have been kept. */
 static bool needs_sums_only(const struct plan *plan)
 {
 	for (size_t i = 0; i < plan->count; i++)
-		if (!plan->items[i].command || !plan->items[i].command->sums_only)
+		if (!plan->items[i].command || !plan->items[i].command->sums_only ||
+		    asks_for_errors(&plan->items[i]))
 			return false;
 	return plan->count;
 }
@@ -160,9 +168,9 @@ static int run(struct print *print, struct arguments *arguments)
 	code_settings_init(&print->code);
 	if (mode && mode->count)
 		command_set_mode(print, mode->arguments[0]);
-	opened = (arguments->experiments.count || needs_session(&arguments->plan)) &&
-		 open_experiments(print, &arguments->experiments,
-				  needs_sums_only(&arguments->plan));
+	opened =
+		(arguments->experiments.count || needs_session(&arguments->plan)) &&
+		open_experiments(print, &arguments->experiments, needs_sums_only(&arguments->plan));
 	if (opened)
 		startup_run(print, &startup);
 	startup_fini(&startup);

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two experiments of two builds of a program beside each other, standard errors, `helio diff`: all from known events."""
+import importlib.util
+import json
+import math
+import pathlib
+import random
+import shutil
+import sys
+
+from harness import test
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / 'reader'))
+from make_golden import Events, file_header, packed, write  # noqa: E402
+
+FUNCTIONS = ('main', 'A', 'B', 'C', 'E', 'F')
+
+
+def writer(seed):
+    """The module that writes experiments, as one of its own: with another build-id and, if seed is odd, other addresses."""
+    spec = importlib.util.spec_from_file_location(f'build_{seed}', HERE.parent / 'golden' / 'make_experiment.py')
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.BUILD_ID = bytes([seed]) * 20
+    if seed % 2:
+        module.SYMBOLS = [(name, 0x2300 - address, 0x40, local) for name, address, _, local in module.SYMBOLS]
+        module.AT = {name: address for name, address, _, _ in module.SYMBOLS}
+        module.AT['helper2'] = 0x1000
+    return module
+
+
+def build(t, name, seed, extra=()):
+    """An experiment NAME.er of a build of its own: its path and [(stack, µs, CPU or not)]."""
+    rng = random.Random(seed)
+    golden = writer(seed)
+    directory = t.directory / name
+    directory.mkdir()
+    golden.make(str(directory))
+    path = t.directory / f'{name}.er'
+    (directory / 'golden.1.er').rename(path)
+    tree, events, time = golden.Tree(), [], 0
+    for _ in range(300):
+        stack = ('main',) + tuple(rng.choice(FUNCTIONS[1:]) for _ in range(rng.randrange(0, 6)))
+        events.append((stack, rng.randrange(1, 3000), rng.random() < 0.8))
+    events += extra
+    out = Events().thread(1, 12, 0)
+    for stack, weight, cpu in events:
+        time += weight
+        out.event(time, weight, 'user' if cpu else 'lock', tree.node(stack))
+    write(path, 'profile', file_header('profile') + out.end(time).block())
+    write(path, 'stacks', file_header('stacks') + packed(1, tree.nodes))
+    shutil.rmtree(path / '_f1.er')
+    return path, events
+
+
+def inclusive(events, function):
+    return sum(weight for stack, weight, cpu in events if cpu and function in stack) / 1e6
+
+
+def exclusive(events, function):
+    return sum(weight for stack, weight, cpu in events if cpu and function == stack[-1]) / 1e6
+
+
+def error(events, function):
+    """Of the inclusive CPU time."""
+    whole = sum(weight for _, weight, cpu in events if cpu) / 1e6
+    squares = sum((weight / 1e6) ** 2 for stack, weight, cpu in events if cpu and function in stack)
+    return math.sqrt(squares * (1 - inclusive(events, function) / whole))
+
+
+def rows_of(listing):
+    return {row['name']: row for row in listing['rows']}
+
+
+@test
+def columns(t):
+    """One column for each experiment; differences; ratios: of every function, in every table."""
+    first, one = build(t, 'one', 2)
+    second, two = build(t, 'two', 3)
+
+    def listing(mode, *commands):
+        return t.print(second, '-metrics', 'e.user:i.user:name', '-compare', mode, *commands, first)[-1]
+    for mode, expected in (('on', lambda x, y: y), ('delta', lambda x, y: y - x), ('ratio', lambda x, y: y / x)):
+        rows = rows_of(listing(mode, '-functions'))
+        t.equal(set(rows), {'<Total>', *FUNCTIONS}, 'functions of both builds are the same')
+        for name in FUNCTIONS:
+            for metric, value in (('e.user', exclusive), ('i.user', inclusive)):
+                x, y = value(one, name), value(two, name)
+                t.near(rows[name][f'{metric}.1'], x, f'{mode} {name} {metric} base', absolute=1e-9)
+                t.near(rows[name][f'{metric}.2'], expected(x, y), f'{mode} {name} {metric}', absolute=1e-9)
+    off = rows_of(t.print(second, '-metrics', 'i.user:name', '-compare', 'on', '-compare', 'off', '-functions', first)[-1])
+    t.near(off['<Total>']['i.user'], inclusive(one + two, 'main'), 'together', absolute=1e-9)
+
+
+@test
+def trees_and_callers(t):
+    first, one = build(t, 'one', 4)
+    second, two = build(t, 'two', 5)
+
+    def listing(*commands):
+        return t.print(second, '-metrics', 'i.user:name', '-compare', 'on', *commands, first)[-1]
+    paths, names = {}, []
+    for row in listing('-calltree')['rows']:
+        names[row['depth']:] = [row['name']]
+        paths[tuple(names[1:])] = (row['a.user.1'], row['a.user.2'])
+    expected = {}
+    for number, events in enumerate((one, two)):
+        for stack, weight, cpu in events:
+            for length in range(len(stack) + 1):
+                expected.setdefault(stack[:length], [0, 0])[number] += cpu * weight / 1e6
+    t.equal(set(paths), set(expected), 'paths')
+    for path, values in expected.items():
+        for value, truth in zip(paths[path], values):
+            t.near(value, truth, f'{path}', absolute=1e-9)
+    inverted = listing('-calltree', '-inverted')['rows']
+    for row in inverted:
+        if row['depth'] == 1:
+            for number, events in enumerate((one, two)):
+                t.near(row[f'a.user.{number + 1}'], exclusive(events, row['name']), f'inverted {row["name"]}', absolute=1e-9)
+    blocks = {}
+    for row in listing('-callers-callees')['rows']:
+        blocks.setdefault(row['block'], []).append(row)
+    for block in blocks.values():
+        centre = next(row for row in block if row['role'] == 'center')
+        for number, events in enumerate((one, two)):
+            key = f'a.user.{number + 1}'
+            inside = sum(row[key] for row in block if row['role'] != 'caller')
+            whole = sum(weight for _, weight, cpu in events if cpu) / 1e6
+            t.near(inside, whole if centre['name'] == '<Total>' else inclusive(events, centre['name']), centre['name'], absolute=1e-9)
+
+
+@test
+def standard_errors(t):
+    first, one = build(t, 'one', 6)
+    second, two = build(t, 'two', 7)
+    rows = rows_of(t.print(first, '-metrics', 'i.~user:i.~lock:name', '-functions')[-1])
+    for name in FUNCTIONS:
+        t.near(rows[name]['i.user~'], error(one, name), name, relative=1e-6, absolute=1e-12)
+        t.equal(rows[name]['i.lock~'], 0, 'waits are exact')
+    delta = rows_of(t.print(second, '-metrics', 'i.~user:name', '-compare', 'delta', '-functions', first)[-1])
+    for name in FUNCTIONS:
+        t.near(delta[name]['i.user.2~'], math.hypot(error(one, name), error(two, name)), f'{name} difference', relative=1e-6, absolute=1e-12)
+    text = t.run(t.helio, 'print', '-metrics', 'i.~user:name', '-limit', '3', '-functions', first).out
+    t.check('+-' in text and '0.   ' in text.split('<Total>')[0].splitlines()[-1], f'text: {text}')
+    kept = [event for event in one if 'A' in event[0]]
+    rows = rows_of(t.print(first, '-metrics', 'i.~user:name', '-filters', 'FNAME("A") IN STACK', '-functions')[-1])
+    t.near(rows['B']['i.user~'], error(kept, 'B'), 'of what a filter chooses', relative=1e-6)
+
+
+@test
+def experiments_come_and_go(t):
+    first, one = build(t, 'one', 8)
+    second, two = build(t, 'two', 9)
+    script = t.directory / 'script'
+
+    def total(*lines):
+        script.write_text('\n'.join(('printmode json', 'metrics i.user:name', "filters 'MSTATE == 0'", *lines, 'functions')))
+        return rows_of(t.print(first, '-script', script)[-1])['<Total>']['i.user']
+    of_one, of_two = inclusive(one, 'main'), inclusive(two, 'main')
+    t.near(total(), of_one, 'one', absolute=1e-9)
+    t.near(total(f'add_exp {second}'), of_one + of_two, 'both', absolute=1e-9)
+    t.near(total(f'open_exp {second}'), of_two, 'the other', absolute=1e-9)
+    t.near(total(f'add_exp {second}', 'drop_exp 1'), of_two, 'without the first', absolute=1e-9)
+    t.near(total(f'add_exp {second}', f'drop_exp {second}'), of_one, 'without the second', absolute=1e-9)
+    for lines in ('drop_exp 1', 'drop_exp x.er', 'add_exp none.er', 'open_exp none.er'):
+        result = t.run(t.helio, 'print', '-script', '-', first, stdin=f'{lines}\nfunctions\n')
+        t.check(result.status == 1 and 'Error' in result.err and 'main' in result.out, f'{lines}: {result.err}')
+
+
+@test
+def differences(t):
+    """Largest first, chance left out, a limit for the total."""
+    first, one = build(t, 'one', 10)
+    second, two = build(t, 'two', 10, extra=[(('main', 'F', 'fib'), 2000, True)] * 60)
+
+    def diff(*options):
+        return t.run(t.helio, 'diff', *options, first, second)
+    rows = json.loads(diff('--json').out)['rows']
+    t.equal([row['name'] for row in rows], ['<Total>', 'fib'], 'what is no chance')
+    t.near(rows[1]['e.totalcpu'], 0.12, 'fib', absolute=1e-9)
+    t.near(rows[1]['e.totalcpu.2'], 0.12, 'fib', absolute=1e-9)
+    t.check(rows[1]['e.totalcpu.3'] is None, 'no ratio to nothing')
+    rows = rows_of(json.loads(diff('--json', '-a', '-m', 'i.user').out))
+    t.near(rows['main']['i.user'], 0.12, 'main', absolute=1e-9)
+    t.near(rows['F']['i.user.3'], inclusive(two, 'F') / inclusive(one, 'F'), 'ratio', relative=1e-9)
+    growth = 100 * 0.12 / inclusive(one, 'main')
+    for limit, status in ((growth - 0.01, 6), (growth + 0.01, 0)):
+        result = diff('--fail-on', f'>{limit:.3f}%')
+        t.equal(result.status, status, f'>{limit}: {result.err}')
+    t.equal(diff('-f', 'FNAME("fib") SOME IN STACK || 1', '-n', '2').out.count('main'), 0, 'limit')
+    for wrong in (('--fail-on', '5'), ('-m', 'size'), ('-m', 'nothing'), ('-n', 'x'), ('-x',), ('-f', '1 +'), ('third.er',)):
+        t.equal(diff(*wrong).status, 2, str(wrong))
+    t.equal(t.run(t.helio, 'diff', first, 'none.er').status, 1, 'no experiment')
