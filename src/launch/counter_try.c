@@ -83,6 +83,9 @@ static void explain(const struct counter *counter, int error, struct diag_list *
 					     ? "the processor has no register left for it (it "
 					       "watches 4 places at most)"
 					     : "the processor cannot watch this address");
+	else if (error == EBUSY)
+		strbuf_puts(&reason, "a debugger or tracer is attached, and its stops are context "
+				     "switches: count them without it");
 	else if (is_hardware(counter) &&
 		 (error == ENOENT || error == EOPNOTSUPP || error == ENODEV || error == EINVAL))
 		strbuf_puts(&reason,
@@ -96,17 +99,24 @@ static void explain(const struct counter *counter, int error, struct diag_list *
 	strbuf_fini(&reason);
 }
 
+static bool is_switches(const struct counter *counter)
+{
+	return counter->event.type == PERF_TYPE_SOFTWARE &&
+	       counter->event.config == PERF_COUNT_SW_CONTEXT_SWITCHES;
+}
+
 /* What only the kernel does is not there without the kernel's part. */
 static bool is_of_kernel(const struct counter *counter)
 {
-	return counter->event.type == PERF_TYPE_SOFTWARE &&
-	       (counter->event.config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
-		counter->event.config == PERF_COUNT_SW_CPU_MIGRATIONS);
+	return is_switches(counter) || (counter->event.type == PERF_TYPE_SOFTWARE &&
+					counter->event.config == PERF_COUNT_SW_CPU_MIGRATIONS);
 }
 
 /* The event open, perhaps less than all of it; or a negative errno. */
 static int open_what_is_allowed(struct counter *counter, struct diag_list *diags)
 {
+	if (is_switches(counter) && probe_is_traced())
+		return -EBUSY;
 	int fd = counter_open(&counter->event);
 
 	if ((fd != -EACCES && fd != -EPERM) || is_of_kernel(counter) ||

@@ -128,11 +128,7 @@ static bool ask_child(struct answer *answer)
 	return told;
 }
 
-/*
- * Under strace or gdb each signal stops the program and so switches its
- * context, which raises the next signal: the program would stand still.
- */
-static bool being_traced(void)
+bool probe_is_traced(void)
 {
 	char text[PROC_TEXT];
 
@@ -197,7 +193,7 @@ bool probe_perf(struct strbuf *reason)
 {
 	struct answer answer = {0};
 
-	if (being_traced()) {
+	if (probe_is_traced()) {
 		strbuf_puts(reason, "a debugger or tracer is attached, which each perf event would "
 				    "stop: perf works without it");
 		return false;

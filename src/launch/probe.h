@@ -14,6 +14,12 @@
  */
 bool probe_perf(struct strbuf *reason);
 
+/*
+ * Under strace or gdb each signal stops the program and so switches its context; an event of
+ * context switches would raise the next signal then, and the program stand still.
+ */
+bool probe_is_traced(void);
+
 /* Says why perf_event_open failed with `error`, and what would help. */
 void probe_explain(int error, struct strbuf *reason);
 

@@ -286,6 +286,8 @@ def what_cannot_be_counted(t):
     refused('mem:watched:r', 'Invalid watch point', 'rw')
     refused('mem:0x1001/8:w', 'multiple of 8')
     refused('mem:0x1000,1,mem:0x2000,1,mem:0x3000,1,mem:0x4000,1,mem:0x5000,1', 'no register left')
+    strace = (t.need('strace'), '-f', '-o', '/dev/null')
+    refused('context-switches,1', 'a debugger or tracer is attached', before=strace)
     if not hardware_counts():
         refused('cycles', 'HW counter profiling is not supported on this system', 'page-faults')
         refused('on', 'No default HW counter set is defined for CPU')

@@ -17,6 +17,7 @@
 #include "collector/sources/counter.h"
 
 #include "collector/core/sys.h"
+#include "collector/core/tasks.h"
 #include "collector/core/text.h"
 #include "collector/core/trace.h"
 #include "collector/sources/clock.h"
@@ -200,6 +201,11 @@ static void open_counter(unsigned number)
 	atomic_store(&counter->own, 0);
 	if (counter->asked.program && !is_program(counter->asked.program))
 		return; /* the variable is another program's */
+	/* Each signal stops the thread for the tracer, which is a switch, which raises the next. */
+	if (counter->exact == EXACT_SWITCHES && task_is_traced(sys_gettid())) {
+		warn(number, " is not recorded under a tracer", 0);
+		return;
+	}
 	struct thread *thread = thread_current_if_known();
 	int fd = open_event(number);
 
