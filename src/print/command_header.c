@@ -165,6 +165,12 @@ static void put_traces(FILE *file, const struct process_info *process)
 		if (how)
 			fprintf(file, "  %s: %s\n", traces[i][1], how);
 	}
+	const char *threshold =
+		find_attribute(process->settings, process->setting_count, "sync_threshold_ns");
+
+	if (threshold)
+		fprintf(file, "  Synchronization tracing threshold: %.3f microsec.\n",
+			strtod(threshold, NULL) / 1000);
 }
 
 static void put_parameters(FILE *file, const struct process_info *process)

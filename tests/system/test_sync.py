@@ -188,3 +188,24 @@ def in_allocated_memory(t):
     detail = t.print(result.experiment, '-lock', name)[0]['rows']
     t.check(detail[0]['syncn'] >= ROUNDS and detail[0]['allocated_by'][0].startswith('main + '), f'{detail[0]}')
     t.check(any(row.get('frames', [''])[0].startswith('wait_heapmutex + ') for row in detail), 'no wait_heapmutex')
+
+
+@test
+def asked_for(t):
+    """What -s takes and what it refuses; what the experiment says of it."""
+    for word, shown in (('on', 'calibrate'), ('', 'calibrate'), ('all,n', 'all'), ('0', 'all'), ('20', '20000'), ('1.5ms', '1500000')):
+        result = t.run(t.helio, 'collect', '-n', '-s', word, 'true')
+        t.check(f'synchronization tracing enabled, {shown}\n' in result.out + result.err, f'{word}: {result.out + result.err}')
+    t.check('synchronization' not in t.run(t.helio, 'collect', '-n', '-s', 'off', 'true').err, 'off')
+    for word in ('x', '-5', 'on,x', '20q', ','):
+        result = t.run(t.helio, 'collect', '-s', word, 'true')
+        t.check(result.status == 1 and f"Unrecognized synchronization tracing threshold '{word}'" in result.err, f'{word}: {result.err}')
+    result = trace(t, '3', clock='off', ms=1)
+    header = t.run(t.helio, 'print', '-header', result.experiment)
+    t.check('Synchronization tracing threshold: 3.000 microsec.' in header.out, header.out)
+    t.equal(header.err, '', 'warnings')  # that a clock was off is no damage
+    # the default metrics are those that there is data for
+    t.check('Sync Wait' in t.run(t.helio, 'print', '-functions', result.experiment).out, 'no Sync Wait by default')
+    result = t.collect(t.target('empty'))
+    lacking = t.run(t.helio, 'print', '-locks', result.experiment)
+    t.check(lacking.status and 'No synchronization data: record it with helio collect -s on' in lacking.err, lacking.err)
