@@ -113,8 +113,11 @@ static struct sort_key group_key(const struct inverted_view *view, const struct 
 /* Puts the groups in order and finds the hottest of them. */
 static void order_groups(const struct inverted_view *view, struct level *level)
 {
-	struct sort_key *keys = xmalloc((level->count + 1) * sizeof(*keys));
-	struct group *ordered = xmalloc((level->count + 1) * sizeof(*ordered));
+	if (level->count < 2)
+		return;
+
+	struct sort_key *keys = xmalloc(level->count * sizeof(*keys));
+	struct group *ordered = xmalloc(level->count * sizeof(*ordered));
 	uint64_t most = 0;
 
 	for (uint32_t i = 0; i < level->count; i++)
