@@ -82,6 +82,25 @@ def cxx(t):
 
 
 @test
+def cxx_apart(t):
+    """A program without C++ loads a library with it, for itself only: its operators are found where it finds them."""
+    library, program = t.directory / 'library.cc', t.directory / 'program.c'
+    library.write_text('#include <string>\n#include <vector>\nextern "C" int work() {\n  std::vector<std::string> all;\n'
+                       '  for (int i = 0; i < 1000; i++) all.push_back(std::string(100, 64));\n  return all.size();\n}\n')
+    program.write_text('#include <dlfcn.h>\n#include <stdio.h>\nint main(int argc, char **argv) {\n'
+                       '  for (int i = 0; i < 2; i++) {\n    void *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);\n'
+                       '    int (*work)(void) = (int (*)(void))dlsym(library, "work");\n    printf("%d\\n", work());\n'
+                       '    dlclose(library);\n  }\n  return 0;\n}\n')
+    for words in ((t.need('g++'), '-shared', '-fPIC', '-o', t.directory / 'library.so', library),
+                  (t.need('gcc'), '-o', t.directory / 'program', program)):
+        t.equal(t.run(*words).status, 0, str(words[0]))
+    result = t.collect(t.directory / 'program', t.directory / 'library.so', options=('-p', 'off', '-H', 'on'))
+    t.equal(result.out, '1000\n1000\n', 'output')
+    allocations = heap(t, result.experiment, '-allocs')['allocs']['total']['instances']
+    t.check(allocations >= 2000, f'{allocations} allocations of 2,000 strings')
+
+
+@test
 def threads(t):
     """80,000 blocks that threads hand to each other: each is freed by another, and none is left or freed twice."""
     experiment = trace(t, [t.target('heap'), 'threads'])

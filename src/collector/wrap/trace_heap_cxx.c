@@ -19,20 +19,50 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A function behind ours, as seen by the caller at this address; NULL: there is none. */
-static void *find(const char *name, void *caller)
+/* Looks a name up in the scope of the object that holds an address. */
+static void *find_in_scope(const char *name, const void *address)
 {
-	void *symbol = dlsym(RTLD_NEXT, name);
+	void *symbol = NULL, *object;
 	Dl_info info;
 
-	if (symbol || !dladdr(caller, &info) || !info.dli_fname)
-		return symbol;
-	void *object = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-
-	if (!object)
+	if (!dladdr(address, &info) || !(object = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD)))
 		return NULL;
 	symbol = dlsym(object, name);
 	NEXT(dlclose)(object);
+	return symbol;
+}
+
+/* What we call from now on must stay where it is. */
+static void keep_loaded(const void *symbol)
+{
+	void *object;
+	Dl_info info;
+
+	if (dladdr(symbol, &info) &&
+	    (object = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE)))
+		NEXT(dlclose)(object);
+}
+
+static const void *base_of(const void *address)
+{
+	Dl_info info;
+
+	return dladdr(address, &info) ? info.dli_fbase : NULL;
+}
+
+/* A function behind ours, as seen by the caller at this address; NULL: there is none. */
+static void *find(const char *name, const void *caller)
+{
+	static const void *outside; /* one form calls another, by a jump out of ours */
+	void *symbol = dlsym(RTLD_NEXT, name);
+
+	if (symbol)
+		return symbol;
+	if (base_of(caller) != base_of(&outside))
+		outside = caller;
+	symbol = outside ? find_in_scope(name, outside) : NULL;
+	if (symbol)
+		keep_loaded(symbol);
 	return symbol;
 }
 
@@ -53,7 +83,7 @@ static void without_delete(void *block, uint64_t a, uint64_t b)
 	free(block);
 }
 
-static void find_new(operator_new **next, const char *name, void *caller)
+static void find_new(operator_new **next, const char *name, const void *caller)
 {
 	void *symbol = find(name, caller);
 
@@ -63,7 +93,7 @@ static void find_new(operator_new **next, const char *name, void *caller)
 		memcpy(next, &symbol, sizeof(symbol));
 }
 
-static void find_delete(operator_delete **next, const char *name, void *caller)
+static void find_delete(operator_delete **next, const char *name, const void *caller)
 {
 	void *symbol = find(name, caller);
 
