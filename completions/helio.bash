@@ -23,10 +23,14 @@ _helio_files() {
 
 _helio_print() {
 	local cur=$1 prev=$2
-	local commands='-functions -fsummary -fsingle -callers-callees -csingle -cprepend -cappend -crmfirst -crmlast -calltree -flamegraph -report -en_desc -procstats -locks -lock -experiment_list -thread_list
-		-threads -objects -header -overview -statistics -sample_detail -metrics -sort -metric_list -cmetric_list -filters -describe -sample_list -lwp_list -cpu_list -sample_select -thread_select -lwp_select -cpu_select -compare -object_list -object_show -object_hide -object_api -object_select -objects_default -open_exp -add_exp -drop_exp -indxobj -indxobj_list -indxobj_define -indx_metric_list
-		-limit
-		-name -viewmode -printmode -outfile -appendfile -script -version -help -quit'
+	local commands='-functions -fsummary -fsingle -callers-callees -csingle -cprepend -cappend -crmfirst -crmlast -calltree
+		-flamegraph -report -en_desc -procstats -locks -lock -experiment_list -thread_list -threads -objects -header
+		-overview -statistics -sample_detail -metrics -sort -metric_list -cmetric_list -filters -describe -sample_list
+		-lwp_list -cpu_list -sample_select -thread_select -lwp_select -cpu_select -compare -object_list -object_show
+		-object_hide -object_api -object_select -objects_default -open_exp -add_exp -drop_exp -indxobj -indxobj_list
+		-indxobj_define -indx_metric_list -limit -name -viewmode -printmode -outfile -appendfile -script -version -help
+		-quit -leaks -allocs -heapstat -ioactivity -iodetail -iocallstack -iostat -memobj -mobj_list -mobj_define -pcs
+		-psummary -lines -lsummary -disasm -scc -dcc -cc -sthresh -dthresh -setpath -addpath -pathmap'
 	case $prev in
 	-printmode) _helio_words 'text html json' "$cur" ;;
 	-compare) _helio_words 'off on delta ratio' "$cur" ;;

@@ -3,10 +3,12 @@
  * What TAB offers.  Function names are taken from the function list itself,
  * so that what is offered is what the commands will find.
  */
+#include "analysis/index.h"
 #include "base/memory.h"
 #include "print/command.h"
 #include "print/script.h"
 
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -91,35 +93,90 @@ static void offer_metrics(const struct print *print, struct completions *complet
 	}
 }
 
-static void offer_words(struct completions *completions, const char *word,
-			const char *const *choices)
+static void offer_index_objects(const struct print *print, struct completions *completions,
+				const char *word)
 {
-	for (; *choices; choices++)
-		offer(completions, word, *choices);
+	struct index_info info;
+
+	for (size_t i = 0; index_at(print->session, i, &info); i++)
+		offer(completions, word, info.name);
 }
 
+static void offer_files(struct completions *completions, const char *word)
+{
+	const char *slash = strrchr(word, '/');
+	size_t head = slash ? (size_t)(slash - word) + 1 : 0;
+	char *place = head ? xstrndup(word, head) : xstrdup(".");
+	DIR *directory = opendir(place);
+	struct dirent *entry;
+
+	while (directory && (entry = readdir(directory))) {
+		char *path = xasprintf("%.*s%s%s", (int)head, word, entry->d_name,
+				       entry->d_type == DT_DIR ? "/" : "");
+
+		if (entry->d_name[0] != '.' || word[head] == '.')
+			offer(completions, word, path);
+		free(path);
+	}
+	if (directory)
+		closedir(directory);
+	free(place);
+}
+
+static void offer_options(const struct command *command, struct completions *completions,
+			  const char *word)
+{
+	for (const char *option = command->options; option && *option;) {
+		size_t length = strcspn(option, "= ");
+		char *text = xasprintf("-%.*s", (int)length, option);
+
+		offer(completions, word, text);
+		free(text);
+		option += strcspn(option, " ");
+		option += strspn(option, " ");
+	}
+}
+
+/* One word of a command's usage: "FUNCTION" stands for something, "text" for itself. */
+static void offer_meaning(struct print *print, struct completions *completions, const char *word,
+			  const char *meaning)
+{
+	if (!strcmp(meaning, "FUNCTION"))
+		offer_functions(print, completions, word);
+	else if (!strcmp(meaning, "SPEC") || !strcmp(meaning, "METRIC"))
+		offer_metrics(print, completions, word);
+	else if (!strcmp(meaning, "COMMAND"))
+		offer_commands(completions, word);
+	else if (!strcmp(meaning, "FILE") || !strcmp(meaning, "EXPERIMENT") ||
+		 !strcmp(meaning, "DIRECTORY"))
+		offer_files(completions, word);
+	else if (!meaning[strspn(meaning, "abcdefghijklmnopqrstuvwxyz")])
+		offer(completions, word, meaning);
+}
+
+/* What help says of a command's arguments: "[long|short[:soname]]", "[FILE] [-depth N]". */
 static void offer_arguments(struct print *print, struct completions *completions,
 			    const char *command_word, const char *word)
 {
-	static const char *const modes[] = {"text", "html", "json", NULL};
-	static const char *const views[] = {"user", "expert", "machine", NULL};
-	static const char *const styles[] = {"long", "short", "mangled", NULL};
+	static const char between[] = "[]|. ";
 	struct diag_list diags = {0};
 	const struct command *command;
 
 	if (command_find(command_word, command_word, &command, &diags) == STATUS_OK) {
-		if (command->run == command_fsingle || command->run == command_csingle)
-			offer_functions(print, completions, word);
-		else if (command->run == command_metrics || command->run == command_sort)
-			offer_metrics(print, completions, word);
-		else if (command->run == command_printmode)
-			offer_words(completions, word, modes);
-		else if (command->run == command_viewmode)
-			offer_words(completions, word, views);
-		else if (command->run == command_name)
-			offer_words(completions, word, styles);
-		else if (command->run == command_help)
-			offer_commands(completions, word);
+		offer_options(command, completions, word);
+		if (command->run == command_indxobj)
+			offer_index_objects(print, completions, word);
+		for (const char *at = command->run ? command->arguments : NULL; at && *at;) {
+			at += strspn(at, between);
+
+			size_t length = strcspn(at, between);
+			char *meaning = xstrndup(at, length);
+
+			if (length)
+				offer_meaning(print, completions, word, meaning);
+			free(meaning);
+			at += length;
+		}
 	}
 	diag_fini(&diags);
 }

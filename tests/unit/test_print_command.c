@@ -195,6 +195,21 @@ static void completion(void **state)
 	assert_int_equal(completions.count, 1);
 	assert_string_equal(completions.items[0], "e.user:i.totalcpu");
 	completions_fini(&completions);
+	complete_line(&print, "calltree -depth 3 -i", 20, &completions);
+	assert_int_equal(completions.count, 1);
+	assert_string_equal(completions.items[0], "-inverted");
+	completions_fini(&completions);
+	complete_line(&print, "outfile /proc/self/statu", 24, &completions);
+	assert_int_equal(completions.count, 1);
+	assert_string_equal(completions.items[0], "/proc/self/status");
+	completions_fini(&completions);
+	complete_line(&print, "name short", 6, &completions);
+	assert_int_equal(completions.count, 1);
+	assert_string_equal(completions.items[0], "short");
+	completions_fini(&completions);
+	complete_line(&print, "indxobj thr", 11, &completions);
+	assert_int_equal(completions.count, 1);
+	completions_fini(&completions);
 	/* What is not available is not offered. */
 	complete_line(&print, "rac", 3, &completions);
 	assert_int_equal(completions.count, 0);
