@@ -11,6 +11,7 @@ import analysis  # noqa: E402
 import common  # noqa: E402
 import lines  # noqa: E402
 import counter  # noqa: E402
+import iotrace  # noqa: E402
 import overhead  # noqa: E402
 import profiles  # noqa: E402
 import servers  # noqa: E402
@@ -24,6 +25,7 @@ BENCHMARKS = {
     'startup': overhead.startup,
     'servers': servers.servers,
     'sync': sync.sync,
+    'io': iotrace.io,
     'counter': counter.counter,
     'size': profiles.size,
     'unwind': analysis.unwind,

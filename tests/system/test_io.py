@@ -4,11 +4,12 @@ I/O tracing: counts, bytes, names and times that are known by construction of ta
 sees of real programs.
 """
 import collections
+import os
 import pathlib
 import re
 import shutil
 
-from harness import helio_reader, test
+from harness import Skip, helio_reader, test
 from test_print import validator
 
 COUNTS = ('ioreadcnt', 'ioreadbytes', 'iowritecnt', 'iowritebytes', 'ioerrorcnt')
@@ -251,3 +252,70 @@ def text(t):
     for words in ('Read Count=16  Read Bytes=8110', 'Write Count=28  Write Bytes=16739', 'Write Statistics\nI/O Size Range  ', 'I/O Error Statistics', '  ENOENT  ',
                   'I/O Activity sorted by metric: Exclusive Read Time', 'I/O tracing'):
         t.check(words in out, f'{words!r} is not in the output')
+
+
+# What ends a recording, or holds it.
+
+WRITES = 'import os, signal; fd = os.open("out", os.O_CREAT | os.O_WRONLY, 0o644)\n'
+
+
+def written(t, result):
+    out = str(t.directory.resolve() / 'out').encode()
+    return [e['bytes'] for e in events(t, result) if e['type'] == 'write' and e['name'] == out]
+
+
+@test
+def killed(t):
+    """All that was recorded is there."""
+    program = WRITES + 'for i in range(1000): os.write(fd, b"four")\nos.kill(os.getpid(), signal.SIGKILL)'
+    result = record(t, '/usr/bin/python3', '-S', '-c', program, status=137, cwd=t.directory)
+    t.equal(written(t, result), [4] * 1000, 'writes')
+
+
+@test
+def paused(t):
+    """Nothing is recorded in a pause; a descriptor that was opened in one has its name."""
+    program = WRITES + '''
+for size, count in ((1, 10), (2, 20), (3, 30)):
+    for i in range(count):
+        os.write(fd, b'x' * size)
+    os.kill(os.getpid(), signal.SIGUSR1)'''
+    result = record(t, '/usr/bin/python3', '-S', '-c', program, options=('-y', 'USR1'), cwd=t.directory)
+    t.equal(written(t, result), [2] * 20, 'writes')
+
+
+@test
+def all_kinds(t):
+    """Heap, synchronization and I/O at once: a stream's buffer is an allocation."""
+    result = t.collect(t.target('io'), 'streams', options=('-i', 'on', '-H', 'on', '-s', 'all'), cwd=t.directory)
+    rows = listing(t, result.experiment, 'ioactivity')
+    t.equal(counts(rows[f'{t.directory.resolve()}/stream']), (104, 20012, 206, 20515, 0), 'stream')
+    heap = t.functions(result.experiment, 'i.heapalloccnt', 'i.iowritecnt')
+    t.check(heap['streams']['i.heapalloccnt'] >= 4 and heap['streams']['i.iowritecnt'] == 206, f"of streams(): {heap['streams']}")
+
+
+@test
+def other_allocators(t):
+    for library in ('libjemalloc.so.2', 'libtcmalloc_minimal.so.4'):
+        path = f'/usr/lib/x86_64-linux-gnu/{library}'
+        result = part(t, 'streams', env={'LD_PRELOAD': path})
+        t.equal(listing(t, result.experiment, 'ioactivity')['<Total>']['iowritebytes'], 20515, library)
+
+
+@test
+def filtered(t):
+    """The views obey filters."""
+    experiment = part(t, 'files').experiment
+    listed = t.print(experiment, '-metrics', 'e.iowritecnt:name', '-filters', 'FNAME("syscall") SOME IN STACK', '-ioactivity', '-iostat', '-iocallstack')
+    totals = [value['rows'][0] for value in listed if value['command'] in ('ioactivity', 'iostat', 'iocallstack')]
+    t.equal([totals[0]['e.iowritecnt'], totals[1]['calls'], totals[2]['e.iowritecnt']], [1, 1, 1], 'writes by number')
+
+
+@test
+def no_longer_root(t):
+    """The file grows after the program has given up its rights."""
+    if os.geteuid():
+        raise Skip('only root can stop being root')
+    program = WRITES + 'os.setgid(65534); os.setuid(65534)\nfor i in range(20000): os.write(fd, b"x")'
+    result = record(t, '/usr/bin/python3', '-S', '-c', program, cwd=t.directory)
+    t.equal(len(written(t, result)), 20000, 'writes')

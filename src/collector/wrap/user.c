@@ -12,6 +12,7 @@
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
 #include "collector/wrap/next.h"
+#include "format/trace.h"
 
 #include <unistd.h>
 
@@ -48,6 +49,8 @@ static void share_experiment(void)
 	share_directory(collector.directory);
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		share_file(files[i]);
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		share_file(format_traces[kind].file);
 }
 
 /* To be undone by namespace_come_back. `user`: the effective one to come, or -1 for the same. */
