@@ -115,8 +115,11 @@ static char *copy_strings(struct bytes table, struct arena *arena)
 	return copy;
 }
 
+/* Data of no size is a mark of the linker's, such as the end of a section. */
 static bool is_wanted(const GElf_Sym *symbol, unsigned types)
 {
+	if (types == SYMBOLS_OF_DATA && !symbol->st_size)
+		return false;
 	return types >> GELF_ST_TYPE(symbol->st_info) & 1 && symbol->st_shndx != SHN_UNDEF &&
 	       symbol->st_shndx != SHN_ABS && symbol->st_shndx != SHN_COMMON;
 }
