@@ -86,28 +86,60 @@ static double thread_seconds(const struct session *session)
 	return sum;
 }
 
+/* The kinds of data, by how the names of their metrics begin. */
+static const struct {
+	const char *prefix, *title;
+} kinds[] = {
+	{"sync", "Synchronization Tracing"},
+	{"heap", "Heap Tracing"},
+	{"io", "I/O Tracing"},
+};
+
+/* "Clock Profiling"; what is neither that nor traced has been counted. */
+static const char *kind_of(const struct metric *metric)
+{
+	if (metric->states || !metric->if_data)
+		return "Clock Profiling";
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strncmp(metric->command, kinds[i].prefix, strlen(kinds[i].prefix)))
+			return kinds[i].title;
+	return "Counters";
+}
+
+static void put_metric(struct print *print, const struct metric *metric, double whole)
+{
+	static const char *const units[] = {
+		[UNIT_SECONDS] = " (Seconds)", [UNIT_COUNT] = "", [UNIT_BYTES] = " (Bytes)",
+		[UNIT_ADDRESS] = "",	       [UNIT_TEXT] = "",
+	};
+	double total = metric_total(print->session, metric);
+	bool hot = metric->unit == UNIT_SECONDS && number_share(total, whole) >= HOT_SHARE;
+	char number[NUMBER_SIZE];
+
+	number_value(number, metric->unit, total);
+	number[strcspn(number, " ")] = '\0';
+	fprintf(print->output.file, "    [%c]%s - %s%s: [%s%s]\n",
+		is_selected(&print->query, metric) ? 'X' : ' ', metric->title, metric->command,
+		units[metric->unit], hot ? "*" : "", number);
+}
+
 static void put_metrics(struct print *print)
 {
 	FILE *file = print->output.file;
 	double whole = thread_seconds(print->session);
+	const char *kind = "";
 	const struct metric *metric;
 
 	fprintf(file, "\nMetrics:\n\n  Experiment Duration (Seconds): [%.3f]\n",
 		whole_duration(print->session));
-	fprintf(file, "  Clock Profiling\n");
 	for (size_t i = 0; (metric = metric_catalogue(print->session, i)); i++) {
-		char number[NUMBER_SIZE];
-
-		if (metric->unit != UNIT_SECONDS || !metric_available(print->session, metric))
+		if (metric->is_static || !metric_available(print->session, metric))
 			continue;
-		double total = metric_total(print->session, metric);
-		bool hot = number_share(total, whole) >= HOT_SHARE;
-
-		number_value(number, metric->unit, total);
-		number[strcspn(number, " ")] = '\0';
-		fprintf(file, "    [%c]%s - %s (Seconds): [%s%s]\n",
-			is_selected(&print->query, metric) ? 'X' : ' ', metric->title,
-			metric->command, hot ? "*" : "", number);
+		if (strcmp(kind, kind_of(metric)) != 0) {
+			kind = kind_of(metric);
+			fprintf(file, "  %s\n", kind);
+		}
+		put_metric(print, metric, whole);
 	}
 	fprintf(file,
 		"\nNotes: '*' indicates hot metrics, '[X]' indicates currently enabled metrics.\n"

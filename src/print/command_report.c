@@ -181,6 +181,8 @@ static void put_traces(struct report *report)
 		    !metric_available(session, metric))
 			continue;
 		value = total_of(session, FUNCTION_TOTAL, metric, FLAVOR_INCLUSIVE);
+		if (value <= 0)
+			continue;
 		if (!begun)
 			put_section(report, "What was traced and counted");
 		begun = true;

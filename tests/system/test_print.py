@@ -322,6 +322,8 @@ def report_without_clock(t):
     values = {row['metric']: row['value'] for row in rows if row['section'] == 'traced'}
     t.check(values['heapalloccnt'] > 1000, f'allocations: {values}')
     t.check(not [row for row in rows if row['section'] == 'time'], 'no times')
+    overview = printed(t, '-overview', run.experiment).out
+    t.check(f'  Heap Tracing\n    [X]Allocations - heapalloccnt: [{values["heapalloccnt"]}]\n' in overview, f'overview: {overview}')
     t.check([row for row in rows if row['section'] == 'functions'], 'functions')
     t.check(any('-leaks' in row['name'] for row in rows if row['section'] == 'next'), 'what to type next')
 
