@@ -59,7 +59,7 @@ _helio_collect() {
 	local cur=$1 prev=$2 first=$3 index
 	for ((index = first; index < COMP_CWORD; index++)); do
 		case ${COMP_WORDS[index]} in
-		-p | -H | -s | -i | -S | -F | -o | -O | -C | -t | -l | -y | -L | -d | -g | -A | -a | -P | --clock | --heap | --sync | --io | --sample | --follow | --output | \
+		-p | -h | -H | -s | -i | -S | -F | -o | -O | -C | -t | -l | -y | -L | -d | -g | -A | -a | -P | --clock | --hwc | --heap | --sync | --io | --sample | --follow | --output | \
 			--overwrite | --comment | --duration | --engine | --depth | --sample-signal | --pause-signal | --size-limit | \
 			--directory | --group | --archive | --attach) ((index++)) ;;
 		-*) ;;
@@ -75,6 +75,7 @@ _helio_collect() {
 	done
 	case $prev in
 	-p | --clock) _helio_words 'on off hi lo' "$cur" ;;
+	-h | --hwc) _helio_words 'page-faults minor-faults major-faults context-switches cpu-migrations task-clock cycles insts on off' "$cur" ;;
 	-H | --heap) _helio_words 'on off sample=512k' "$cur" ;;
 	-s | --sync) _helio_words 'on all off' "$cur" ;;
 	-i | --io | -S | --sample | -F | --follow) _helio_words 'on off' "$cur" ;;
@@ -90,7 +91,7 @@ _helio_collect() {
 	-C | -t | --comment | --duration | --depth) ;;
 	*)
 		if [[ $cur == -* ]]; then
-			_helio_words '-p -H -s -i -S -F -o -O -C -t -l -y -L -d -g -A -P -n -v -q -V --clock --heap --sync --io --sample --follow --output --overwrite
+			_helio_words '-p -h -H -s -i -S -F -o -O -C -t -l -y -L -d -g -A -P -n -v -q -V --clock --hwc --heap --sync --io --sample --follow --output --overwrite
 				--comment --duration --sample-signal --pause-signal --size-limit --directory --group --archive --attach
 				--engine --depth --dry-run --verbose --quiet --version --help' "$cur"
 		else

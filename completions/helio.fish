@@ -138,6 +138,7 @@ complete -c helio -n '__helio_subcommand print' -s V -l version -d 'show the ver
 
 complete -c helio -n __helio_collect_program -a '(__fish_complete_subcommand --fcs-skip=2)'
 complete -c helio -n '__helio_subcommand collect' -s p -l clock -x -a 'on off hi lo' -d 'clock profiling'
+complete -c helio -n '__helio_subcommand collect' -s h -l hwc -x -a 'page-faults minor-faults major-faults context-switches cpu-migrations task-clock cycles insts on off' -d 'counter profiling'
 complete -c helio -n '__helio_subcommand collect' -s H -l heap -x -a 'on off sample=512k' -d 'heap tracing'
 complete -c helio -n '__helio_subcommand collect' -s s -l sync -x -a 'on all off' -d 'synchronization tracing'
 complete -c helio -n '__helio_subcommand collect' -s i -l io -x -a 'on off' -d 'I/O tracing'

@@ -51,6 +51,8 @@ size_t number_summary(char text[NUMBER_SIZE], enum metric_unit unit, double valu
 	double share = number_share(value, whole);
 
 	number_value(number, unit, value);
+	if (unit == UNIT_RATIO)
+		return (size_t)snprintf(text, NUMBER_SIZE, "%s", number);
 	if (share == 0)
 		return (size_t)snprintf(text, NUMBER_SIZE, "%s (  0. %%)", number);
 	return (size_t)snprintf(text, NUMBER_SIZE, "%s (%5.1f%%)", number, share);
