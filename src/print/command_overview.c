@@ -109,7 +109,8 @@ static const char *kind_of(const struct metric *metric)
 static void put_metric(struct print *print, const struct metric *metric, double whole)
 {
 	static const char *const units[] = {
-		[UNIT_SECONDS] = " (Seconds)", [UNIT_COUNT] = "", [UNIT_BYTES] = " (Bytes)",
+		[UNIT_SECONDS] = " (Seconds)", [UNIT_COUNT] = "",
+		[UNIT_BYTES] = " (Bytes)",     [UNIT_RATIO] = "",
 		[UNIT_ADDRESS] = "",	       [UNIT_TEXT] = "",
 	};
 	double total = metric_total(print->session, metric);
