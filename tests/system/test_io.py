@@ -74,7 +74,7 @@ def descriptors(t):
 def streams(t):
     result = part(t, 'streams')
     rows = listing(t, result.experiment, 'ioactivity')
-    t.equal(counts(rows[f'{t.directory.resolve()}/stream']), (104, 20012, 206, 20515, 0), 'stream')
+    t.equal(counts(rows[f'{t.directory.resolve()}/stream']), (105, 20012, 206, 20515, 0), 'stream')
     t.equal(counts(rows['absent']), (0, 0, 0, 0, 1), 'absent')
     functions = t.functions(result.experiment, 'e.iowritecnt', 'e.iowritebytes', 'i.iowritebytes')
     t.equal((functions['fwrite']['e.iowritecnt'], functions['fwrite']['e.iowritebytes']), (201, 20007), 'fwrite')
@@ -256,7 +256,7 @@ def text(t):
 
 # What ends a recording, or holds it.
 
-WRITES = 'import os, signal; fd = os.open("out", os.O_CREAT | os.O_WRONLY, 0o644)\n'
+WRITER = 'import os, signal; fd = os.open("out", os.O_CREAT | os.O_WRONLY, 0o644)\n'
 
 
 def written(t, result):
@@ -267,7 +267,7 @@ def written(t, result):
 @test
 def killed(t):
     """All that was recorded is there."""
-    program = WRITES + 'for i in range(1000): os.write(fd, b"four")\nos.kill(os.getpid(), signal.SIGKILL)'
+    program = WRITER + 'for i in range(1000): os.write(fd, b"four")\nos.kill(os.getpid(), signal.SIGKILL)'
     result = record(t, '/usr/bin/python3', '-S', '-c', program, status=137, cwd=t.directory)
     t.equal(written(t, result), [4] * 1000, 'writes')
 
@@ -275,7 +275,7 @@ def killed(t):
 @test
 def paused(t):
     """Nothing is recorded in a pause; a descriptor that was opened in one has its name."""
-    program = WRITES + '''
+    program = WRITER + '''
 for size, count in ((1, 10), (2, 20), (3, 30)):
     for i in range(count):
         os.write(fd, b'x' * size)
@@ -289,7 +289,7 @@ def all_kinds(t):
     """Heap, synchronization and I/O at once: a stream's buffer is an allocation."""
     result = t.collect(t.target('io'), 'streams', options=('-i', 'on', '-H', 'on', '-s', 'all'), cwd=t.directory)
     rows = listing(t, result.experiment, 'ioactivity')
-    t.equal(counts(rows[f'{t.directory.resolve()}/stream']), (104, 20012, 206, 20515, 0), 'stream')
+    t.equal(counts(rows[f'{t.directory.resolve()}/stream']), (105, 20012, 206, 20515, 0), 'stream')
     heap = t.functions(result.experiment, 'i.heapalloccnt', 'i.iowritecnt')
     t.check(heap['streams']['i.heapalloccnt'] >= 4 and heap['streams']['i.iowritecnt'] == 206, f"of streams(): {heap['streams']}")
 
@@ -316,6 +316,6 @@ def no_longer_root(t):
     """The file grows after the program has given up its rights."""
     if os.geteuid():
         raise Skip('only root can stop being root')
-    program = WRITES + 'os.setgid(65534); os.setuid(65534)\nfor i in range(20000): os.write(fd, b"x")'
+    program = WRITER + 'os.setgid(65534); os.setuid(65534)\nfor i in range(20000): os.write(fd, b"x")'
     result = record(t, '/usr/bin/python3', '-S', '-c', program, cwd=t.directory)
     t.equal(len(written(t, result)), 20000, 'writes')

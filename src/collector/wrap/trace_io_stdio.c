@@ -178,18 +178,22 @@ IO_WRITE_CALL(vdprintf, (int fd, const char *format, va_list list), (fd, format,
 IO_WRITE_CALL(__vdprintf_chk, (int fd, int flag, const char *format, va_list list),
 	      (fd, flag, format, list))
 
-static void printed(uint64_t begin_ns, const struct io_function *function, int fd, int value)
+/* What was scanned is not counted in bytes. */
+static void formatted(uint64_t begin_ns, const struct io_function *function,
+		      enum format_io_type type, int fd, int value)
 {
+	bool wrote = type == IO_WRITE;
+
 	if (fd >= 0)
 		io_end(begin_ns, function->next,
-		       &(struct io_event){.type = IO_WRITE,
-					  .failed = value < 0,
+		       &(struct io_event){.type = type,
+					  .failed = wrote && value < 0,
 					  .fd = fd,
-					  .bytes = (uint64_t)value});
+					  .bytes = wrote ? (uint64_t)value : 0});
 }
 
 /* With arguments to follow: made by the function that takes a list of them. */
-#define PRINT_CALL(name, parameters, by, list_parameters, list_arguments, on)                      \
+#define FORMAT_CALL(type, name, parameters, by, list_parameters, list_arguments, on)               \
 	IO_FUNCTION(int, name, parameters)                                                         \
 	{                                                                                          \
 		uint64_t begin_ns = io_begin();                                                    \
@@ -200,22 +204,43 @@ static void printed(uint64_t begin_ns, const struct io_function *function, int f
 		int value = IO_NEXT(int, by, list_parameters) list_arguments;                      \
 		va_end(list);                                                                      \
 		if (begin_ns)                                                                      \
-			printed(begin_ns, &io_##name, on, value);                                  \
+			formatted(begin_ns, &io_##name, type, on, value);                          \
 		return value;                                                                      \
 	}
 
-PRINT_CALL(fprintf, (FILE * stream, const char *format, ...), vfprintf,
-	   (FILE *, const char *, va_list), (stream, format, list), fd_of(stream))
-PRINT_CALL(__fprintf_chk, (FILE * stream, int flag, const char *format, ...), __vfprintf_chk,
-	   (FILE *, int, const char *, va_list), (stream, flag, format, list), fd_of(stream))
-PRINT_CALL(printf, (const char *format, ...), vprintf, (const char *, va_list), (format, list),
-	   fd_of(stdout))
-PRINT_CALL(__printf_chk, (int flag, const char *format, ...), __vprintf_chk,
-	   (int, const char *, va_list), (flag, format, list), fd_of(stdout))
-PRINT_CALL(dprintf, (int fd, const char *format, ...), vdprintf, (int, const char *, va_list),
-	   (fd, format, list), fd)
-PRINT_CALL(__dprintf_chk, (int fd, int flag, const char *format, ...), __vdprintf_chk,
-	   (int, int, const char *, va_list), (fd, flag, format, list), fd)
+FORMAT_CALL(IO_WRITE, fprintf, (FILE * stream, const char *format, ...), vfprintf,
+	    (FILE *, const char *, va_list), (stream, format, list), fd_of(stream))
+FORMAT_CALL(IO_WRITE, __fprintf_chk, (FILE * stream, int flag, const char *format, ...),
+	    __vfprintf_chk, (FILE *, int, const char *, va_list), (stream, flag, format, list),
+	    fd_of(stream))
+FORMAT_CALL(IO_WRITE, printf, (const char *format, ...), vprintf, (const char *, va_list),
+	    (format, list), fd_of(stdout))
+FORMAT_CALL(IO_WRITE, __printf_chk, (int flag, const char *format, ...), __vprintf_chk,
+	    (int, const char *, va_list), (flag, format, list), fd_of(stdout))
+FORMAT_CALL(IO_WRITE, dprintf, (int fd, const char *format, ...), vdprintf,
+	    (int, const char *, va_list), (fd, format, list), fd)
+FORMAT_CALL(IO_WRITE, __dprintf_chk, (int fd, int flag, const char *format, ...), __vdprintf_chk,
+	    (int, int, const char *, va_list), (fd, flag, format, list), fd)
+
+#define STREAM_SCAN_CALL(name, parameters, arguments, stream)                                      \
+	STREAM_CALL(int, name, parameters, arguments, stream, IO_READ,                             \
+		    has_failed(stream, value == EOF), 0)
+
+STREAM_SCAN_CALL(vfscanf, (FILE * stream, const char *format, va_list list), (stream, format, list),
+		 stream)
+STREAM_SCAN_CALL(__isoc99_vfscanf, (FILE * stream, const char *format, va_list list),
+		 (stream, format, list), stream)
+STREAM_SCAN_CALL(vscanf, (const char *format, va_list list), (format, list), stdin)
+STREAM_SCAN_CALL(__isoc99_vscanf, (const char *format, va_list list), (format, list), stdin)
+
+FORMAT_CALL(IO_READ, fscanf, (FILE * stream, const char *format, ...), vfscanf,
+	    (FILE *, const char *, va_list), (stream, format, list), fd_of(stream))
+FORMAT_CALL(IO_READ, __isoc99_fscanf, (FILE * stream, const char *format, ...), __isoc99_vfscanf,
+	    (FILE *, const char *, va_list), (stream, format, list), fd_of(stream))
+FORMAT_CALL(IO_READ, scanf, (const char *format, ...), vscanf, (const char *, va_list),
+	    (format, list), fd_of(stdin))
+FORMAT_CALL(IO_READ, __isoc99_scanf, (const char *format, ...), __isoc99_vscanf,
+	    (const char *, va_list), (format, list), fd_of(stdin))
 
 /* ---- all else ---- */
 
