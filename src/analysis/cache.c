@@ -14,6 +14,7 @@
  */
 #include "analysis/cache.h"
 
+#include "analysis/counter.h"
 #include "analysis/session.h"
 #include "base/strbuf.h"
 #include "format/checksum.h"
@@ -265,6 +266,11 @@ static void put_counters(struct strbuf *out, const struct session *session)
 		put_text(out, metric->title);
 		put_text(out, metric->description);
 		put_u64(out, metric->unit);
+		put_u64(out, metric->has_address);
+		put_u64(out, (uint64_t)metric->hz);
+		put_u64(out, metric->measure);
+		put_u64(out, metric->divisor);
+		put_u64(out, metric->scale);
 	}
 }
 
@@ -538,7 +544,7 @@ static void take_counters(struct cache_reader *reader, struct session *session)
 {
 	size_t count = take_count(reader, 4 * sizeof(uint64_t));
 
-	reader->bad |= count > MEASURE_COUNTERS_MAX;
+	reader->bad |= count > MEASURE_COUNTERS_MAX + COUNTER_QUOTIENTS;
 	for (size_t i = 0; i < count && !reader->bad; i++) {
 		struct metric *metric = vec_push(&session->counters);
 
@@ -546,9 +552,15 @@ static void take_counters(struct cache_reader *reader, struct session *session)
 		metric->title = take_text(reader, &session->arena);
 		metric->description = take_text(reader, &session->arena);
 		metric->unit = (enum metric_unit)take_u64(reader);
-		metric->measure = MEASURE_COUNTER + (unsigned)i;
+		metric->has_address = take_u64(reader);
+		metric->hz = (double)take_u64(reader);
+		metric->measure = (unsigned)take_u64(reader);
+		metric->divisor = (unsigned)take_u64(reader);
+		metric->scale = (unsigned)take_u64(reader);
 		metric->if_data = true;
-		reader->bad |= !metric->command || !metric->title || metric->unit > UNIT_TEXT;
+		reader->bad |= !metric->command || !metric->title || metric->unit > UNIT_TEXT ||
+			       metric->measure >= MEASURE_COUNT ||
+			       metric->divisor >= MEASURE_COUNT || metric->scale > 63;
 	}
 }
 

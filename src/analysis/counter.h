@@ -7,6 +7,8 @@
 
 /* For counters that a process has and the session has no number for. */
 enum { COUNTER_NONE = UINT8_MAX };
+/* Metrics computed from counters, at most. */
+enum { COUNTER_QUOTIENTS = 2 };
 
 /* Adds the counters that the founder's log names; those of the process get the session's numbers.
  */
