@@ -209,3 +209,13 @@ def asked_for(t):
     result = t.collect(t.target('empty'))
     lacking = t.run(t.helio, 'print', '-locks', result.experiment)
     t.check(lacking.status and 'No synchronization data: record it with helio collect -s on' in lacking.err, lacking.err)
+
+
+@test
+def within_the_window(t):
+    """-t: of a wait that began before it only what lies within counts."""
+    result = t.collect(t.target('locks'), 1, 60, 10, options=('-s', 'all', '-p', 'off', '-t', '0.1-0.5'))
+    events = t.read(result.experiment)['']['traces']['synctrace']
+    t.check(len(events) >= 3, f'only {len(events)} events')
+    begins = [event['time'] - event['waited_ns'] for event in events]
+    t.check(min(begins) >= 100e6 and max(event['time'] for event in events) <= 500e6, f'from {min(begins)}')

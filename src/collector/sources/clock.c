@@ -430,6 +430,17 @@ bool clock_is_recording(const struct thread *thread, uint64_t now_ns)
 	return !stands && now_ns >= window.start_ns && (!window.end_ns || now_ns < window.end_ns);
 }
 
+uint64_t clock_recorded_since(const struct thread *thread, uint64_t since_ns, uint64_t recorded_ns,
+			      uint64_t now_ns)
+{
+	struct window window = window_of(thread);
+	uint64_t begin_ns = since_ns > window.start_ns ? since_ns : window.start_ns;
+	uint64_t passed_ns = now_ns > begin_ns ? now_ns - begin_ns : 0;
+	uint64_t ran_ns = control_recorded_ns(now_ns, &(bool){0}) - recorded_ns;
+
+	return ran_ns < passed_ns ? ran_ns : passed_ns;
+}
+
 /* The window begins between the last reading and this one: only what came after its start counts.
  */
 static void enter_window(struct thread *thread, const struct clock_reading *reading,

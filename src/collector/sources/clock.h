@@ -50,6 +50,10 @@ long clock_cpu_id(int tid);
 uint64_t clock_other_cpu_ns(int tid);
 /* Whether this moment of the thread is to be recorded: no pause, and within -t. */
 bool clock_is_recording(const struct thread *thread, uint64_t now_ns);
+/* How much of the time between two moments was, with the recording clock of the first one; the
+ * thread's recording runs at the second. */
+uint64_t clock_recorded_since(const struct thread *thread, uint64_t since_ns, uint64_t recorded_ns,
+			      uint64_t now_ns);
 
 /* Fills in `stopped`: one more file, so only for a wait that is new. */
 void clock_look_stopped(int dir, int tid, struct clock_remote *remote);

@@ -8,10 +8,12 @@
  */
 #include "collector/sources/sync.h"
 
+#include "collector/core/control.h"
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
 #include "collector/core/trace.h"
+#include "collector/sources/clock.h"
 #include "collector/wrap/next.h"
 
 #include <linux/futex.h>
@@ -80,25 +82,38 @@ const struct trace_source sync_source = {
 
 struct sync_wait sync_request(enum format_sync_type type, const void *object, uint64_t owner)
 {
+	uint64_t now_ns = clock_now_ns();
+
 	return (struct sync_wait){.type = type,
 				  .object = (uint64_t)object,
 				  .owner = owner,
-				  .since_ns = clock_now_ns()};
+				  .since_ns = now_ns,
+				  .recorded_ns = control_recorded_ns(now_ns, &(bool){0})};
 }
 
-void sync_grant(const struct sync_wait *wait, int error)
+static void record(struct thread *thread, const struct sync_wait *wait, uint64_t now_ns, int error)
 {
-	uint64_t now_ns = clock_now_ns(), waited_ns = now_ns - wait->since_ns;
-	struct thread *thread;
-
-	if (waited_ns < sync_threshold_ns || !(thread = trace_enter(TRACE_SYNC)))
-		return;
+	/* A wait that began before the recording, or meanwhile paused, is as long as is seen of it.
+	 */
+	uint64_t waited_ns =
+		clock_recorded_since(thread, wait->since_ns, wait->recorded_ns, now_ns);
 	const uint64_t fields[SYNC_FIELDS] = {[SYNC_OBJECT] = wait->object,
 					      [SYNC_WAITED] = waited_ns,
 					      [SYNC_RESULT] = (uint64_t)error,
 					      [SYNC_OWNER] = wait->owner};
 
-	trace_event(thread, TRACE_SYNC, wait->type, now_ns, trace_stack(thread), fields);
+	if (waited_ns >= sync_threshold_ns)
+		trace_event(thread, TRACE_SYNC, wait->type, now_ns, trace_stack(thread), fields);
+}
+
+void sync_grant(const struct sync_wait *wait, int error)
+{
+	uint64_t now_ns = clock_now_ns();
+	struct thread *thread;
+
+	if (now_ns - wait->since_ns < sync_threshold_ns || !(thread = trace_enter(TRACE_SYNC)))
+		return;
+	record(thread, wait, now_ns, error);
 	trace_leave(thread);
 }
 

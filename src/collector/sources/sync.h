@@ -24,9 +24,9 @@ extern uint64_t sync_threshold_ns;
 
 struct sync_wait {
 	enum format_sync_type type;
-	uint64_t object; /* address, or pthread_t of a thread */
-	uint64_t owner;	 /* thread id of who held it then; 0: not known */
-	uint64_t since_ns;
+	uint64_t object;		/* address, or pthread_t of a thread */
+	uint64_t owner;			/* thread id of who held it then; 0: not known */
+	uint64_t since_ns, recorded_ns; /* the recording clock then */
 };
 
 static inline bool sync_is_on(void)
