@@ -280,7 +280,8 @@ bool metric_available(const struct session *session, const struct metric *metric
 	if (clock && (!session->has_clock_data || !metric->if_data))
 		return session->has_clock_data;
 	if (!metric->states)
-		return has_trace(session, kind_of(metric->measure));
+		return session->weights.of[metric->measure] ||
+		       has_trace(session, kind_of(metric->measure));
 	for (size_t state = 0; state < FORMAT_STATE_COUNT; state++)
 		if (metric->states >> state & 1 && session->weights.of[state])
 			return true;

@@ -236,6 +236,12 @@ def hardware_counters(t):
     defaults = t.run(t.helio, 'print', '-metrics', experiment).out.splitlines()[0]
     t.check('e.%cycles:e+%insts:e+%dcm' in defaults and 'e!+CPI' in defaults, f'defaults: {defaults}')
 
+    kept = {'HELIO_CACHE': 'all', 'XDG_CACHE_HOME': str(t.directory / 'cache')}
+    words = ('-metrics', 'e.+%cycles:e.%hwc:name', '-functions', experiment)
+    first, again = (t.run(t.helio, 'print', *words, env=kept).out for _ in range(2))
+    t.check(list((t.directory / 'cache').rglob('*.sums')), 'nothing was kept')
+    t.equal(again, first, 'from kept sums')
+
     lines = {row['name']: row['e.dcm'] for row in t.print(experiment, '-memobj', 'Memory_64B_cacheline')[-1]['rows']}
     t.equal(lines, {'<Total>': 9000, '<Unknown>': 1000, **{f'0x{0x10000 + 64 * i:08x}': 2000 for i in range(4)}}, 'cache lines')
 
