@@ -103,36 +103,63 @@ static const char *detail_name(const struct grouping *grouping, const struct pro
 		  : arena_printf(grouping->arena, "%s (IOVFD=%zu%s)", name, number, where);
 }
 
-static uint32_t row_of(struct grouping *grouping, const struct session_process *process,
-		       const struct opening_list *openings, size_t event)
+/* The session's number of each name of a process, by the number of its text there. */
+static uint32_t *names_of(struct grouping *grouping, const struct experiment_trace *trace)
 {
-	const struct experiment_trace *trace = &process->process->traces[TRACE_IO];
-	const char *text = experiment_trace_text(trace, trace->field[IO_NAME][event]);
-	uint32_t name = string_table_add(&grouping->names, text ? text : NO_NAME);
-	uint64_t fd = trace->field[IO_DESCRIPTOR][event], key = name, known = 0;
+	uint32_t *names = xmalloc((trace->texts.count + 1) * sizeof(*names));
+	uint32_t none = string_table_add(&grouping->names, NO_NAME);
 
-	if (!grouping->by_descriptor)
-		return add_row(grouping, key, grouping->names.items[name]);
-	known = fd ? opening_of(openings, trace, event) : 0;
-	key = hash_u64(hash_u64((uint64_t)process->id << 32 | name) ^ (fd << 32 ^ known));
-	if (hash_map_get(&grouping->known, key) != HASH_NONE)
-		return hash_map_get(&grouping->known, key);
+	for (size_t i = 0; i < trace->texts.count; i++) {
+		const char *text = trace->texts.items[i];
+
+		names[i] = text ? string_table_add(&grouping->names, text) : none;
+	}
+	names[trace->texts.count] = none;
+	return names;
+}
+
+static uint32_t row_of_opening(struct grouping *grouping, const struct session_process *process,
+			       uint32_t name, uint64_t fd, size_t opening)
+{
+	uint64_t key =
+		hash_u64(hash_u64((uint64_t)process->id << 32 | name) ^ (fd << 32 ^ opening));
+	uint32_t row = hash_map_get(&grouping->known, key);
+
+	if (row != HASH_NONE)
+		return row;
 	return add_row(grouping, key,
 		       detail_name(grouping, &grouping->session->processes.items[process->id - 1],
 				   grouping->names.items[name], fd));
 }
 
-static uint32_t *rows_of(struct grouping *grouping, const struct session_process *process)
+static void find_rows(struct grouping *grouping, const struct session_process *process,
+		      const uint32_t *names, uint32_t *rows)
 {
 	const struct experiment_trace *trace = &process->process->traces[TRACE_IO];
 	struct opening_list openings = {0};
-	uint32_t *rows = xmalloc((trace->count + 1) * sizeof(*rows));
 
 	if (grouping->by_descriptor)
 		find_openings(trace, &openings);
-	for (size_t i = 0; i < trace->count; i++)
-		rows[i] = row_of(grouping, process, &openings, i);
+	for (size_t i = 0; i < trace->count; i++) {
+		uint64_t text = trace->field[IO_NAME][i], fd = trace->field[IO_DESCRIPTOR][i];
+		uint32_t name = names[text < trace->texts.count ? text : trace->texts.count];
+
+		rows[i] = grouping->by_descriptor
+				  ? row_of_opening(grouping, process, name, fd,
+						   fd ? opening_of(&openings, trace, i) : 0)
+				  : add_row(grouping, name, grouping->names.items[name]);
+	}
 	vec_fini(&openings);
+}
+
+static uint32_t *rows_of(struct grouping *grouping, const struct session_process *process)
+{
+	const struct experiment_trace *trace = &process->process->traces[TRACE_IO];
+	uint32_t *rows = xmalloc((trace->count + 1) * sizeof(*rows));
+	uint32_t *names = names_of(grouping, trace);
+
+	find_rows(grouping, process, names, rows);
+	free(names);
 	return rows;
 }
 
