@@ -9,14 +9,14 @@
 
 /* ---- the table of addresses ---- */
 
-static uint64_t key_of(uint32_t object, uint64_t address)
+uint64_t code_hash(const struct code_pc *pc, uint64_t address)
 {
-	return hash_u64(address ^ (uint64_t)object << 47);
+	return hash_u64(address ^ (uint64_t)pc->object << 47 ^ (uint64_t)pc->function << 32);
 }
 
 static uint32_t add_pc(struct code *code, const struct code_pc *pc)
 {
-	uint64_t key = key_of(pc->object, pc->address);
+	uint64_t key = code_hash(pc, pc->address);
 
 	for (;; key++) { /* two pcs of one key take neighbours */
 		uint32_t fresh = (uint32_t)code->pcs.count;
@@ -26,7 +26,7 @@ static uint32_t add_pc(struct code *code, const struct code_pc *pc)
 			*vec_push(&code->pcs) = *pc;
 			return known;
 		}
-		if (code->pcs.items[known].object == pc->object &&
+		if (code->pcs.items[known].function == pc->function &&
 		    code->pcs.items[known].address == pc->address)
 			return known;
 	}
@@ -58,6 +58,8 @@ static int compare_pcs(const void *a, const void *b, void *arg)
 
 	if (x->object != y->object)
 		return x->object < y->object ? -1 : 1;
+	if (x->function != y->function)
+		return x->function < y->function ? -1 : 1;
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
@@ -227,17 +229,6 @@ double code_total(const struct code_sums *sums, const struct metric_choice *choi
 
 /* ---- instructions ---- */
 
-static int compare_functions(const void *a, const void *b, void *arg)
-{
-	const struct code *code = arg;
-	const struct code_pc *x = &code->pcs.items[*(const uint32_t *)a];
-	const struct code_pc *y = &code->pcs.items[*(const uint32_t *)b];
-
-	if (x->function != y->function)
-		return x->function < y->function ? -1 : 1;
-	return x->address < y->address ? -1 : x->address > y->address;
-}
-
 /* Finds the instructions of pcs of one function, which are sorted. */
 static void align(struct session *session, const uint32_t *order, size_t count, uint64_t *out)
 {
@@ -283,7 +274,7 @@ const uint64_t *code_instructions(struct session *session)
 	code->instructions = xmalloc((count + 1) * sizeof(*code->instructions));
 	for (size_t i = 0; i < count; i++)
 		order[i] = (uint32_t)i;
-	qsort_r(order, count, sizeof(*order), compare_functions, code);
+	qsort_r(order, count, sizeof(*order), compare_pcs, code);
 	for (size_t first = 0, next; first < count; first = next) {
 		uint32_t function = code->pcs.items[order[first]].function;
 

@@ -13,20 +13,23 @@ struct isa;
 
 /* A distinct address of a load object that a stack goes through. */
 struct code_pc {
-	uint32_t object; /* of the session */
-	uint32_t function;
-	uint64_t address; /* in the object; the last byte of a call, for a caller */
-	uint32_t file;	  /* for code_file(), or LINES_NONE */
-	uint32_t line;	  /* 0: none */
+	uint32_t object;   /* of the session */
+	uint32_t function; /* announced ones may have been at one address, one after the other */
+	uint64_t address;  /* in the object; the last byte of a call, for a caller */
+	uint32_t file;	   /* for code_file(), or LINES_NONE */
+	uint32_t line;	   /* 0: none */
 };
 
 struct code {
 	VEC(struct code_pc) pcs;
-	struct hash_map known;	   /* object and address → pc; by a hash of both */
+	struct hash_map known;	   /* code_hash() → pc */
 	struct hash_map sources;   /* function → the file of its first line, plus 1 */
 	VEC(uint32_t *) processes; /* of each of session->scanned: the pc of every location */
 	uint64_t *instructions;
 };
+
+/* Of a pc with another address: two of one function and address have one. */
+uint64_t code_hash(const struct code_pc *pc, uint64_t address);
 
 /* All of them, with their lines; made at the first call. */
 const struct code *code_of(struct session *session);
@@ -68,7 +71,7 @@ void code_rows(struct session *session, uint32_t function, struct line_rows *row
 const uint8_t *code_bytes(struct session *session, uint32_t function, struct arena *arena);
 /* A decoder for a function's instructions, or NULL. */
 struct isa *code_isa(struct session *session, uint32_t function);
-/* Fills the lines of pcs of one load object, which are sorted by address. */
+/* Fills the lines of pcs of one load object, which are sorted by function and address. */
 void code_find_lines(struct session *session, const uint32_t *order, size_t count);
 
 #endif

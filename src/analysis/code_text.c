@@ -91,6 +91,8 @@ uint32_t code_source_of(struct session *session, uint32_t function)
 	file = LINES_NONE;
 	if (entry->announced)
 		file = announced_file(session, function);
+	else if (lines && entry->inlined != LINES_NONE)
+		file = lines_function(lines, entry->inlined)->file;
 	else if (lines && entry->size)
 		file = lines_source_of(lines, entry->address, entry->address + entry->size);
 	return hash_map_put(known, function, file + 1) - 1;

@@ -139,7 +139,6 @@ static void add_scanned(struct session *session, const struct experiment *experi
 {
 	struct session_process *scanned = vec_push(&session->scanned);
 	const char *clock = experiment_log_setting(&experiment->processes.items[0].log, "clock");
-	uint32_t *functions = symbols_resolve(session, experiment, process);
 	uint32_t first = first_thread(process);
 
 	scanned->process = process;
@@ -149,8 +148,7 @@ static void add_scanned(struct session *session, const struct experiment *experi
 	scanned->first_thread =
 		first == NODE_NONE ? UINT64_MAX : process->profile.threads.items[first].number;
 	counters_add(session, &experiment->processes.items[0].log, scanned);
-	scanned->nodes = tree_add_stacks(session, &process->stacks, functions);
-	free(functions);
+	scanned->nodes = tree_add_process(session, experiment, process);
 }
 
 static void add_experiment(struct session *session, struct experiment *experiment)

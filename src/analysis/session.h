@@ -18,6 +18,7 @@
 #include "base/hash.h"
 #include "experiment/experiment.h"
 #include "format/counter.h"
+#include "object/lines.h"
 
 #define OBJECT_UNKNOWN 0u /* the load object of what belongs to none */
 #define NODE_NONE      UINT32_MAX
@@ -32,7 +33,7 @@ struct load_object {
 	uint64_t mtime;		/* s, of the file that was measured */
 	uint32_t rest_function; /* stands for addresses in no function; NODE_NONE: none so far */
 	bool used;		/* an address of it has been looked up */
-	bool is_program;	 /* what an experiment was made of, not a library */
+	bool is_program;	/* what an experiment was made of, not a library */
 	enum object_showing showing;
 	uint32_t stand_in;	 /* the function that all of its are while it is hidden, or 0 */
 	struct diag_list doubts; /* matter only if it is used */
@@ -42,6 +43,7 @@ struct function {
 	uint32_t object; /* index of the load object */
 	uint32_t symbol; /* in it, or OBJECT_NO_FUNCTION */
 	uint64_t address, size;
+	uint32_t inlined; /* copies of it in others: number for lines_function(), or LINES_NONE */
 	const struct map_function *announced; /* made at run time, the first time; or NULL */
 	const char *mangled;
 	const char *aliases;	  /* or NULL */
@@ -107,10 +109,12 @@ struct session {
 	struct string_table object_keys; /* path and build-id → object index */
 	VEC(struct function) functions;
 	struct string_table dynamic_keys; /* name and source of an announced function → number */
+	struct hash_map inlined_ids;	  /* object << 32 | its function of lines → function */
 	struct hash_map function_ids;	  /* object << 32 | symbol (or that number) → function */
 	struct call_tree tree;	/* what views see: some functions may be folded into others */
 	struct call_tree whole; /* all functions, where that is another tree */
 	uint32_t *shown; /* node of `whole` → node of `tree`; NULL: `tree` is the whole one */
+	bool inlines;	 /* inlined functions are calls in the tree */
 	struct measure_sums weights;	   /* by tree node */
 	VEC(struct index_object) indexes;  /* the user's */
 	VEC(struct index_object) memories; /* the user's memory objects */
@@ -143,6 +147,9 @@ uint32_t symbols_place(struct session *session, const struct experiment *experim
 		       uint64_t *address);
 /* Passes on what is doubtful about the load objects that functions come from. */
 void symbols_report(struct session *session);
+/* The function of a load object's symbol, and what stands for the inlined copies of one. */
+uint32_t symbols_function(struct session *session, uint32_t object, uint32_t symbol);
+uint32_t symbols_inlined(struct session *session, uint32_t object, uint32_t function);
 /* A function without code. */
 uint32_t symbols_add_made_up(struct session *session, uint32_t object, const char *name);
 /* Lives as long as the session. */
@@ -151,10 +158,11 @@ const char *symbols_name(struct session *session, uint32_t function, enum name_s
 /* tree.c: the call tree and what follows from it */
 void tree_init(struct session *session);
 void tree_fini(struct session *session);
-/* Adds a process's stacks to the tree: the tree node of every node of them, the caller's to free.
- */
-uint32_t *tree_add_stacks(struct session *session, const struct stack_tree *stacks,
-			  const uint32_t *functions);
+/* Empties it, for the same experiments. */
+void tree_reset(struct session *session);
+/* Adds a process's stacks: the tree node of every node of them, the caller's to free. */
+uint32_t *tree_add_process(struct session *session, const struct experiment *experiment,
+			   const struct process *process);
 /* The weights of all nodes, from the events. */
 void tree_count(struct session *session);
 uint32_t tree_add_node(struct call_tree *tree, uint32_t parent, uint32_t function);
@@ -182,6 +190,8 @@ void values_accumulate(const struct session *session, uint64_t *values);
 /* Per function, computed once. */
 const struct function_sums *values_of_functions(struct session *session,
 						const struct metric *metric);
+/* The same of other sums, by their nodes. */
+uint64_t *values_of_sums(const struct measure_sums *sums, const struct metric *metric);
 /* The metric's value in one place of such sums, in units of its measure. */
 uint64_t values_at(const struct measure_sums *sums, size_t place, const struct metric *metric);
 /* A static metric's value. */

@@ -29,6 +29,7 @@ static uint32_t add_function(struct session *session, uint32_t object, const cha
 
 	function->object = object;
 	function->symbol = OBJECT_NO_FUNCTION;
+	function->inlined = LINES_NONE;
 	function->mangled = mangled;
 	return (uint32_t)session->functions.count - 1;
 }
@@ -70,6 +71,7 @@ void symbols_fini(struct session *session)
 			free(session->functions.items[i].names[style]);
 	vec_fini(&session->functions);
 	hash_map_fini(&session->function_ids);
+	hash_map_fini(&session->inlined_ids);
 	for (size_t i = 0; i < session->objects.count; i++) {
 		if (session->objects.items[i].object)
 			object_free(session->objects.items[i].object);
@@ -156,16 +158,9 @@ static uint32_t rest_function(struct session *session, uint32_t object_id)
 	return object->rest_function;
 }
 
-static uint32_t function_at(struct session *session, uint32_t object_id, uint64_t address)
+uint32_t symbols_function(struct session *session, uint32_t object_id, uint32_t symbol)
 {
 	struct object *object = session->objects.items[object_id].object;
-	uint32_t symbol = object_function_at(object, address);
-
-	session->objects.items[object_id].used = true;
-
-	if (symbol == OBJECT_NO_FUNCTION)
-		return rest_function(session, object_id);
-
 	uint32_t fresh = (uint32_t)session->functions.count;
 	uint32_t id =
 		hash_map_put(&session->function_ids, (uint64_t)object_id << 32 | symbol, fresh);
@@ -180,6 +175,31 @@ static uint32_t function_at(struct session *session, uint32_t object_id, uint64_
 		session->functions.items[id].aliases = known->alias_list;
 	}
 	return id;
+}
+
+uint32_t symbols_inlined(struct session *session, uint32_t object, uint32_t function)
+{
+	uint32_t fresh = (uint32_t)session->functions.count;
+	uint32_t id = hash_map_put(&session->inlined_ids, (uint64_t)object << 32 | function, fresh);
+
+	if (id == fresh) {
+		struct lines *lines = object_lines(session->objects.items[object].object);
+		const char *name = lines_function(lines, function)->mangled;
+
+		add_function(session, object, *name ? name : "<Unknown>");
+		session->functions.items[id].inlined = function;
+	}
+	return id;
+}
+
+static uint32_t function_at(struct session *session, uint32_t object_id, uint64_t address)
+{
+	struct object *object = session->objects.items[object_id].object;
+	uint32_t symbol = object_function_at(object, address);
+
+	session->objects.items[object_id].used = true;
+	return symbol == OBJECT_NO_FUNCTION ? rest_function(session, object_id)
+					    : symbols_function(session, object_id, symbol);
 }
 
 static uint32_t pseudo_function(uint64_t pc)
@@ -334,17 +354,27 @@ void symbols_report(struct session *session)
 	}
 }
 
+static char *make_name(struct session *session, const struct function *entry, enum name_style style)
+{
+	if (entry->symbol != OBJECT_NO_FUNCTION)
+		return function_display_name(session->objects.items[entry->object].object,
+					     entry->symbol, style);
+	if (entry->inlined == LINES_NONE)
+		return object_demangle(entry->mangled, style);
+
+	char *plain = object_demangle(entry->mangled, style);
+	char *name = xasprintf("%s (inlined)", plain);
+
+	free(plain);
+	return name;
+}
+
 const char *symbols_name(struct session *session, uint32_t function, enum name_style style)
 {
 	struct function *entry = &session->functions.items[function];
 
-	if (entry->names[style])
-		return entry->names[style];
-	entry->names[style] =
-		entry->symbol == OBJECT_NO_FUNCTION
-			? object_demangle(entry->mangled, style)
-			: function_display_name(session->objects.items[entry->object].object,
-						entry->symbol, style);
+	if (!entry->names[style])
+		entry->names[style] = make_name(session, entry, style);
 	return entry->names[style];
 }
 

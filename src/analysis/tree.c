@@ -11,6 +11,7 @@
  * function.  One walk in depth-first order with the current depth of every
  * function gives it, in linear time.
  */
+#include "analysis/frames.h"
 #include "analysis/scan.h"
 
 #include <stdlib.h>
@@ -54,21 +55,48 @@ void tree_fini(struct session *session)
 	measure_fini(&session->weights);
 }
 
-uint32_t *tree_add_stacks(struct session *session, const struct stack_tree *stacks,
-			  const uint32_t *functions)
+void tree_reset(struct session *session)
+{
+	call_tree_fini(&session->tree);
+	call_tree_fini(&session->whole);
+	session->tree = session->whole = (struct call_tree){0};
+	free(session->shown);
+	session->shown = NULL;
+	tree_init(session);
+}
+
+static uint32_t add_frames(struct call_tree *tree, uint32_t node, const struct frames *frames,
+			   uint32_t location)
+{
+	uint32_t i = frames->first.items[location];
+
+	if (frames->outlined.items[location] &&
+	    tree->nodes.items[node].function == frames->functions.items[i])
+		i++;
+	for (; i < frames->first.items[location + 1]; i++)
+		node = tree_add_node(tree, node, frames->functions.items[i]);
+	return node;
+}
+
+uint32_t *tree_add_process(struct session *session, const struct experiment *experiment,
+			   const struct process *process)
 {
 	struct call_tree *tree = &session->tree;
+	const struct stack_tree *stacks = &process->stacks;
 	uint32_t *map = xmalloc(stacks->nodes.count * sizeof(*map));
+	struct frames frames;
 
+	frames_find(session, experiment, process, &frames);
 	/* an event of an empty stack counts for a leaf of its own */
 	map[STACK_ROOT] = NODE_ROOT;
 	for (size_t i = 1; i < stacks->nodes.count; i++) {
 		const struct stack_node *node = &stacks->nodes.items[i];
 
-		map[i] = tree_add_node(tree, map[node->parent], functions[node->location]);
+		map[i] = add_frames(tree, map[node->parent], &frames, node->location);
 	}
 	map[STACK_ROOT] = tree_add_node(tree, NODE_ROOT, FUNCTION_NO_STACK);
 	drop_links(tree);
+	frames_fini(&frames);
 	return map;
 }
 

@@ -173,6 +173,13 @@ void view_lines(struct session *session, const struct query *query, struct table
 
 #define CODE_NONE UINT32_MAX /* no function, no file */
 
+/*
+ * Whether inlined functions are calls in call stacks: functions, callers and the call tree then
+ * have them, "f (inlined)".  A filter that names functions which are no longer there is cleared.
+ */
+void session_show_inlines(struct session *session, bool shown, struct diag_list *diags);
+bool session_shows_inlines(const struct session *session);
+
 /* What a listing of code is asked for. */
 struct listing_request {
 	uint32_t function; /* or CODE_NONE: a source file by itself, with its load object */

@@ -50,7 +50,7 @@ static bool same_instruction(const struct session *session, uint32_t a, uint32_t
 	const struct code *code = session->code;
 
 	return code->instructions[a] == code->instructions[b] &&
-	       code->pcs.items[a].object == code->pcs.items[b].object;
+	       code->pcs.items[a].function == code->pcs.items[b].function;
 }
 
 /* A line of one function: the same line in two is two rows. */
@@ -179,8 +179,7 @@ void view_pcs(struct session *session, const struct query *query, struct table *
 
 	groups_init(&groups, code);
 	for (uint32_t i = 0; i < code->pcs.count; i++)
-		groups_add(&groups, session, i,
-			   hash_u64(instructions[i] ^ (uint64_t)code->pcs.items[i].object << 47),
+		groups_add(&groups, session, i, code_hash(&code->pcs.items[i], instructions[i]),
 			   same_instruction);
 	table_init(table, query, COLUMNS_NO_STATIC);
 	table->title = "PCs";

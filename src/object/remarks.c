@@ -52,7 +52,8 @@ void remarks_add(struct remarks *remarks, uint32_t line, enum remark_class kind,
 
 /* ---- GCC ---- */
 
-static enum remark_class kind_of_pass(const json_t *passes, const char *id)
+/* 0: no such pass is among them. */
+static enum remark_class find_pass(const json_t *passes, const char *id)
 {
 	static const struct {
 		const char *group;
@@ -79,7 +80,7 @@ static enum remark_class kind_of_pass(const json_t *passes, const char *id)
 					return groups[i].kind;
 			return REMARK_CODE;
 		}
-		enum remark_class inner = kind_of_pass(json_object_get(pass, "children"), id);
+		enum remark_class inner = find_pass(json_object_get(pass, "children"), id);
 
 		if (inner)
 			return inner;
@@ -87,24 +88,24 @@ static enum remark_class kind_of_pass(const json_t *passes, const char *id)
 	return (enum remark_class)0;
 }
 
+static enum remark_class kind_of_pass(const json_t *passes, const char *id)
+{
+	enum remark_class kind = find_pass(passes, id);
+
+	return kind ? kind : REMARK_CODE;
+}
+
 static void put_symbol(struct strbuf *text, const char *symbol)
 {
 	strbuf_add(text, symbol, strcspn(symbol, "/")); /* "helper/0": a number follows */
 }
 
-static void add_gcc_remark(struct remarks *remarks, const json_t *passes, const json_t *record,
-			   const char *source)
+/* Pieces of text with expressions and functions between them. */
+static void put_message(struct strbuf *text, const json_t *message)
 {
-	const char *kind = json_string_value(json_object_get(record, "kind"));
-	const json_t *place = json_object_get(record, "location");
-	const json_t *message = json_object_get(record, "message");
-	struct strbuf text = {0};
 	size_t index;
 	json_t *piece;
 
-	if (!kind || (strcmp(kind, "success") != 0 && strcmp(kind, "failure") != 0) ||
-	    !remarks_is_file(json_string_value(json_object_get(place, "file")), source))
-		return;
 	json_array_foreach(message, index, piece)
 	{
 		const char *symbol = json_string_value(json_object_get(piece, "symtab_node"));
@@ -112,18 +113,31 @@ static void add_gcc_remark(struct remarks *remarks, const json_t *passes, const 
 		const char *statement = json_string_value(json_object_get(piece, "stmt"));
 
 		if (json_is_string(piece))
-			strbuf_puts(&text, json_string_value(piece));
+			strbuf_puts(text, json_string_value(piece));
 		else if (symbol)
-			put_symbol(&text, symbol);
+			put_symbol(text, symbol);
 		else if (expression || statement)
-			strbuf_puts(&text, expression ? expression : statement);
+			strbuf_puts(text, expression ? expression : statement);
 	}
-	enum remark_class group =
-		kind_of_pass(passes, json_string_value(json_object_get(record, "pass")));
+}
 
+static void add_gcc_remark(struct remarks *remarks, const json_t *passes, const json_t *record,
+			   const char *source)
+{
+	const char *kind = json_string_value(json_object_get(record, "kind"));
+	const char *pass = json_string_value(json_object_get(record, "pass"));
+	const json_t *place = json_object_get(record, "location");
+	bool is_missed = kind && !strcmp(kind, "failure");
+	bool is_done = kind && !strcmp(kind, "success");
+	struct strbuf text = {0};
+
+	if ((!is_done && !is_missed) ||
+	    !remarks_is_file(json_string_value(json_object_get(place, "file")), source))
+		return;
+	put_message(&text, json_object_get(record, "message"));
 	if (text.length)
 		remarks_add(remarks, (uint32_t)json_integer_value(json_object_get(place, "line")),
-			    group ? group : REMARK_CODE, text.text);
+			    is_missed ? REMARK_QUERY : kind_of_pass(passes, pass), text.text);
 	strbuf_fini(&text);
 }
 

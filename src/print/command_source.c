@@ -210,6 +210,21 @@ bool command_dthresh(struct print *print, char **arguments, size_t count)
 	return set_threshold(print, "dthresh", arguments[0], &print->code.code_threshold);
 }
 
+bool command_inlines(struct print *print, char **arguments, size_t count)
+{
+	struct diag_list diags = {0};
+	bool on = count && !strcasecmp(arguments[0], "on");
+
+	if (count && !on && strcasecmp(arguments[0], "off") != 0)
+		return say_error(print, "inlines: on or off, not `%s'", arguments[0]);
+	if (count)
+		session_show_inlines(print->session, on, &diags);
+	else
+		fprintf(print->output.file, "inlines %s\n",
+			session_shows_inlines(print->session) ? "on" : "off");
+	return say_diags(print, &diags);
+}
+
 static void add_directories(struct code_settings *settings, const char *list)
 {
 	while (*list) {

@@ -395,3 +395,215 @@ def filters_choose_what_lines_count(t):
     source = by_line(rows(t, result.experiment, '-filters', 'FNAME("leaf") SOME IN STACK', '-source', 'work'))
     t.equal(value(source[line['three']]), 0, 'work in its source')
     t.near(value(source[line['call']], 'i.totalcpu'), value(some[0]), 'the call', absolute=1e-9)
+
+
+@test
+def summaries_have_all_metrics_of_each(t):
+    program, result = record(t, 0.2)
+    for command in ('lines', 'pcs'):
+        spec = ('-metrics', 'e.total:i.total:e.totalcpu:i.totalcpu:e.user:name')
+        listing = {row['name']: row for row in rows(t, result.experiment, *spec, f'-{command}')}
+        summary = rows(t, result.experiment, f'-{command[0]}summary')
+        t.equal([row['name'] for row in summary], list(listing), command)
+        for row in summary:
+            for metric in ('e.total', 'i.total', 'e.totalcpu', 'i.totalcpu', 'e.user'):
+                t.equal(row[metric], listing[row['name']][metric], f'{metric} of {row["name"]}')
+        text = t.run(t.helio, 'print', f'-{command[0]}summary', result.experiment).out
+        blocks = text.split('\n\n')[1:]
+        t.equal([block.split('\n')[0] for block in blocks if block.strip()], list(listing), f'{command}: blocks')
+        shown = re.search(r'Exclusive Total CPU Time: *(\S+)', blocks[1])[1]
+        t.equal(shown, f'{value(summary[1]):.3f}', f'{command}: the first value')
+
+
+@test
+def files_and_functions_by_name(t):
+    program, result = record(t, 0.3)
+    header = marks(HEADER)['header']
+    lines = rows(t, result.experiment, '-lines')
+    expected = line_value(lines, 'work', header)
+    for name in ('work.h', f'{t.directory}/work.h', "work'work.h'"):
+        source = by_line(rows(t, result.experiment, '-source', name))
+        t.equal(sorted(source), list(range(1, len(HEADER.splitlines()) + 1)), f'lines of {name}')
+        t.near(value(source[header]), expected, name, absolute=1e-9)
+    t.equal(by_line(rows(t, result.experiment, '-source', 'work.c')), by_line(rows(t, result.experiment, '-source', 'leaf')), 'work.c')
+    disassembled = t.run(t.helio, 'print', '-disasm', 'work.c', result.experiment).out
+    for function in ('work', 'leaf', 'recurse', 'main'):
+        t.check(f'<Function: {function}>' in disassembled, f'no {function}')
+    for name in ('ork.h', 'nothing.c', "leaf'work.h'"):
+        refused = t.run(t.helio, 'print', '-source', name, result.experiment)
+        t.equal(refused.status, 1, name)
+        t.check(f'has the name `{name}\'' in refused.err, refused.err)
+
+
+@test
+def forms_of_instructions(t):
+    program, result = record(t, 0.2)
+    text = t.run('objdump', '-d', '-Mintel', '--disassemble=leaf', program).out.splitlines()
+    found = [m.groups() for m in (re.match(r'^ *([0-9a-f]+):\t((?:[0-9a-f]{2} )+)\s*\t(.*)', line) for line in text) if m]
+    listing = [row['name'] for row in rows(t, result.experiment, '-disasm', '-intel', '-hex', 'leaf') if row['kind'] == 'instruction']
+    t.equal(len(listing), len(found), 'instructions')
+    for shown, (address, code, instruction) in zip(listing, found):
+        t.check(f' {address}:  {code}' in shown, f'{shown!r}: not {address} {code}')
+        t.check(shown.split()[-1].split(',')[-1] in instruction.replace('QWORD PTR ', ''), f'{shown!r}: not {instruction}')
+    settings = [row['name'] for row in rows(t, result.experiment, '-dcc', 'hex:intel:nosrc', '-disasm', 'leaf')]
+    t.equal([name for name in settings if '<Function' not in name], listing, 'by settings')
+    for classes, message in (('sausage', 'no class `sausage'), ('p', '`p\' may be parallel or pipe'), ('threshold=101', 'is not a percentage')):
+        refused = t.run(t.helio, 'print', '-cc', classes, result.experiment)
+        t.check(refused.status == 1 and message in refused.err, f'{classes}: {refused.status} {refused.err}')
+
+
+@test
+def inlined_functions_as_calls(t):
+    program, result = record(t, 0.4)
+    without = t.functions(result.experiment)
+    on = [o for o in t.print(result.experiment, '-inlines', 'on', '-functions', '-calltree', '-inlines', 'off', '-functions')]
+    inlined = {}
+    for row in on[0]['rows']:
+        known = inlined.setdefault(row['name'], {'e.totalcpu': 0, 'i.totalcpu': 0})
+        for metric in known:
+            known[metric] += row[metric]
+    part = line_value(rows(t, result.experiment, '-lines'), 'work', marks(HEADER)['header'])
+    own = inlined.pop('header_work (inlined)')
+    t.check(part > 0 and 'header_work (inlined)' not in without, 'an inlined function without inlines')
+    for metric in ('e.totalcpu', 'i.totalcpu'):
+        t.near(own[metric], part, metric, absolute=1e-9)
+    t.near(inlined['work']['e.totalcpu'], without['work']['e.totalcpu'] - part, 'the rest of work', absolute=1e-9)
+    for name, row in inlined.items():
+        if name != 'work' and not name.endswith('(inlined)'):
+            t.check(row['e.totalcpu'] <= without[name]['e.totalcpu'] + 1e-9, name)
+        t.near(row['i.totalcpu'], without.get(name, row)['i.totalcpu'], f'inclusive of {name}', absolute=1e-9)
+    total = sum(row['e.totalcpu'] for row in list(inlined.values())[1:]) + own['e.totalcpu']
+    t.near(total, inlined['<Total>']['e.totalcpu'], 'sum', absolute=1e-9)
+    tree = {row['id']: row for row in on[1]['rows']}
+    parents = {tree[row['parent']]['name'] for row in tree.values() if row['name'] == 'header_work (inlined)'}
+    t.equal(parents, {'work'}, 'callers')
+    t.equal({row['name'] for row in on[2]['rows']}, set(without), 'off again')
+
+
+OUTLINED = '''\
+#include <stdlib.h>
+#include <time.h>
+
+static volatile unsigned long sink;
+
+__attribute__((cold, noinline)) void rare(void)
+{
+	sink++;
+}
+
+__attribute__((noinline, noclone)) unsigned long often(unsigned long x, long n)
+{
+	if (n > 100) {
+		rare();
+		for (long i = 0; i < n; i++) x = x * 3 + (x >> 7); /* @cold */
+		rare();
+	}
+	return x;
+}
+
+int main(void)
+{
+	unsigned long x = 1;
+
+	while (clock() < CLOCKS_PER_SEC * 3 / 10)
+		x = often(x, 20000);
+	return x == 42;
+}
+'''
+
+
+@test
+def outlined_code_is_called_from_where_it_was(t):
+    program = build(t, 'outlined', ('outlined.c', OUTLINED), flags=('-O2', '-g'))
+    t.check(' often.cold' in t.run(t.need('nm'), program).out, 'the compiler did not move the rare code out')
+    result = t.collect(program, options=('-p', 'hi'))
+    functions = t.functions(result.experiment)
+    t.check(functions['often.cold']['e.totalcpu'] > 0.8 * functions['<Total>']['e.totalcpu'], 'the loop is not there')
+    t.check(functions['often']['i.totalcpu'] >= functions['often.cold']['i.totalcpu'], 'often does not include its cold part')
+    callers = rows(t, result.experiment, '-csingle', 'often.cold')
+    t.equal([row['name'] for row in callers if row['role'] == 'caller'], ['often'], 'callers')
+    source = by_line(rows(t, result.experiment, '-source', 'often'))
+    t.near(value(source[marks(OUTLINED)['cold']]), functions['often.cold']['e.totalcpu'], 'line', relative=0.05)
+
+
+VECTOR = '''\
+#include <stdio.h>
+
+static float x[4096], y[4096];
+
+static inline float twice(float v)
+{
+	return 2 * v;
+}
+
+int main(int argc, char **argv)
+{
+	for (int round = 0; round < 50000; round++)
+		for (int i = 0; i < 4096; i++) /* @loop */
+			y[i] += twice(x[i]); /* @call */
+	printf("%f\\n", y[argc]);
+	return 0;
+}
+'''
+
+
+@test
+def remarks_of_compilers(t):
+    line = marks(VECTOR)
+    for compiler, loop, call in (('gcc', 'loop vectorized using', 'Inlining twice into main'),
+                                 ('clang', 'vectorized loop (vectorization width', "'twice' inlined into 'main'")):
+        folder = f'by-{compiler}'
+        program = build(t, f'{folder}/vector', (f'{folder}/vector.c', VECTOR), compiler=compiler,
+                        flags=('-O3', '-g', '-fsave-optimization-record'))
+        for record in t.directory.glob('*.opt*'):  # written where the compiler runs
+            record.rename(t.directory / folder / record.name)
+        result = t.collect(program, options=('-p', 'hi'))
+        listing = rows(t, result.experiment, '-source', 'main')
+        for name, text in (('loop', loop), ('call', call)):
+            remarks = [row for row in listing if row['kind'] == 'remark' and text in row['name']]
+            t.check(remarks and all(row['line'] == line[name] for row in remarks), f'{compiler}: {name}: {remarks}')
+            place = listing.index(remarks[0])
+            following = next(row for row in listing[place:] if row['kind'] == 'source')
+            t.equal(following['line'], line[name], f'{compiler}: the line after the remark')
+        kinds = {classes: [row['name'] for row in rows(t, result.experiment, '-scc', classes, '-source', 'main') if row['kind'] == 'remark']
+                 for classes in ('none', 'inline', 'loop', 'inl:lo', 'all')}
+        t.equal(kinds['none'], [], f'{compiler}: none')
+        t.check(all('nlin' in name for name in kinds['inline']) and kinds['inline'], f'{compiler}: {kinds["inline"]}')
+        t.equal(sorted(kinds['inline'] + kinds['loop']), sorted(kinds['inl:lo']), f'{compiler}: both')
+        t.check(set(kinds['inl:lo']) <= set(kinds['all']), f'{compiler}: all')
+        t.equal([row for row in rows(t, result.experiment, '-dcc', 'none', '-disasm', 'main') if row['kind'] == 'remark'], [], 'dcc')
+
+
+@test
+def announced_functions(t):
+    (t.directory / 'three.src').write_text(''.join(f'text of line {n}\n' for n in range(1, 21)))
+    (t.directory / 'two.src').write_text('all of it\n')
+    result = t.collect(t.target('api_functions'), options=('-p', 'hi'))
+    functions = t.functions(result.experiment)
+    lines = rows(t, result.experiment, '-lines')
+    body = named(lines, 'three, line 11 in "three.src"')
+    t.check(body and value(body) > 0.95 * functions['three']['e.totalcpu'], f'{body}')
+    source = by_line(rows(t, result.experiment, '-source', 'three'))
+    t.check('text of line 11' in source[11]['name'], source[11]['name'])
+    t.near(value(source[11]), value(body), 'line 11', absolute=1e-9)
+    t.check([number for number in source if 'e.totalcpu' in source[number]] == [10, 11, 12], 'lines with code')
+    listing = rows(t, result.experiment, '-source', 'two')
+    t.near(value(named(listing, '       <Function: two, instructions without line numbers>')), functions['two']['e.totalcpu'], 'two',
+           absolute=1e-9)
+    refused = t.run(t.helio, 'print', '-source', 'one', result.experiment)
+    t.check(refused.status == 1 and 'announced it without any' in refused.err, refused.err)
+    # the code is that of the program's text: the same bytes, at a run-time address
+    code = bytes.fromhex('554889e5486bc00348ffc048ffcf75f45dc3')
+    (t.directory / 'code.bin').write_bytes(code)
+    truth = [re.sub(r'\s+', ' ', m[1].split('0x')[0]).strip() for m in
+             re.finditer(r'^ *[0-9a-f]+:\t(.*)', t.run('objdump', '-D', '-b', 'binary', '-m', 'i386:x86-64', '--no-show-raw-insn', 'code.bin').out, re.M)]
+    base = int(re.search(r'address (\w+)', result.out)[1], 16)
+    for function, slot, numbers in (('one', 0, ['?'] * 8), ('three', 2, ['10', '10', '11', '11', '11', '11', '12', '12'])):
+        listing = [row for row in rows(t, result.experiment, '-disasm', function) if row['kind'] == 'instruction']
+        t.equal(len(listing), len(truth), f'instructions of {function}')
+        t.equal(listing[0]['address'], base + 64 * slot, f'address of {function}')
+        for row, said, number in zip(listing, truth, numbers):
+            t.check(re.match(rf'\s*\[ ?{re.escape(number)}\] +{row["address"]:x}:  ', row['name']), row['name'])
+            t.check(normal(row['name'].split(':  ')[1]).startswith(normal(said).split(',')[0]), f'{row["name"]}: not {said}')
+        t.check(any(f'<{function}+0x4>' in row['name'] for row in listing), 'the jump has no name')
+        t.near(sum(value(row) for row in listing), functions[function]['e.totalcpu'], function, absolute=1e-9)

@@ -96,6 +96,19 @@ char *function_display_name(struct object *object, uint32_t function, enum name_
 	return object_demangle(object->functions[function].mangled, style);
 }
 
+enum function_kind function_name_parse(const char *symbol, char **parent)
+{
+	(void)symbol;
+	*parent = NULL;
+	return FUNCTION_PLAIN;
+}
+
+uint32_t function_parent(struct object *object, uint32_t function)
+{
+	(void)object, (void)function;
+	return OBJECT_NO_FUNCTION;
+}
+
 uint16_t object_machine(const struct object *object)
 {
 	(void)object;
@@ -130,6 +143,26 @@ uint32_t lines_source_of(struct lines *lines, uint64_t start, uint64_t end)
 {
 	(void)lines, (void)start, (void)end;
 	return LINES_NONE;
+}
+
+void lines_find_inlined(struct lines *lines, const uint64_t *addresses, size_t count,
+			uint32_t *nodes)
+{
+	(void)lines, (void)addresses;
+	for (size_t i = 0; i < count; i++)
+		nodes[i] = LINES_NONE;
+}
+
+struct inline_node lines_inline_node(const struct lines *lines, uint32_t node)
+{
+	(void)lines, (void)node;
+	return (struct inline_node){.parent = LINES_NONE};
+}
+
+const struct line_function *lines_function(const struct lines *lines, uint32_t function)
+{
+	(void)lines, (void)function;
+	return NULL;
 }
 
 uint32_t lines_file_count(struct lines *lines, bool all)

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A call stack is made of addresses; to people an address may be several functions.  Code that
+ * the compiler moved out of a function (foo.cold, foo.part.0) is reached by a jump, or by
+ * a call from wherever the rest was inlined: a call from foo is made up, so that the inclusive
+ * metrics of foo have it.  Functions inlined at the address are calls too, if they are wanted.
+ */
+#include "analysis/frames.h"
+#include "object/name.h"
+
+#include <stdlib.h>
+
+enum { NOT_LOOKED_UP = UINT32_MAX - 1 };
+
+/* The function that a part was taken from, or NODE_NONE. */
+static uint32_t outlined_from(struct session *session, uint32_t function)
+{
+	const struct function entry = session->functions.items[function];
+	struct object *object = session->objects.items[entry.object].object;
+	char *name;
+	bool is_part = entry.symbol != OBJECT_NO_FUNCTION &&
+		       function_name_parse(entry.mangled, &name) == FUNCTION_PART;
+	uint32_t parent = is_part ? function_parent(object, entry.symbol) : OBJECT_NO_FUNCTION;
+
+	if (entry.symbol != OBJECT_NO_FUNCTION)
+		free(name);
+	return parent == OBJECT_NO_FUNCTION ? NODE_NONE
+					    : symbols_function(session, entry.object, parent);
+}
+
+struct finding {
+	struct session *session;
+	struct frames *frames;
+	uint32_t *parents; /* by function */
+	size_t parent_count;
+};
+
+static uint32_t parent_of(struct finding *finding, uint32_t function)
+{
+	if (function >= finding->parent_count)
+		return NODE_NONE;
+	if (finding->parents[function] == NOT_LOOKED_UP)
+		finding->parents[function] = outlined_from(finding->session, function);
+	return finding->parents[function];
+}
+
+static void add_physical(struct finding *finding, uint32_t function)
+{
+	uint32_t parent = parent_of(finding, function);
+
+	*vec_push(&finding->frames->outlined) = parent != NODE_NONE;
+	if (parent != NODE_NONE)
+		*vec_push(&finding->frames->functions) = parent;
+	*vec_push(&finding->frames->functions) = function;
+}
+
+/* A chain from its outermost call; its root is the function that has the code. */
+static void add_inlined(struct finding *finding, struct lines *lines, uint32_t object,
+			uint32_t node)
+{
+	struct inline_node call = lines_inline_node(lines, node);
+
+	if (call.parent == LINES_NONE)
+		return;
+	add_inlined(finding, lines, object, call.parent);
+	*vec_push(&finding->frames->functions) =
+		symbols_inlined(finding->session, object, call.function);
+}
+
+static void add_inlining(struct finding *finding, const struct experiment *experiment,
+			 const struct process *process, uint32_t location)
+{
+	uint32_t object, node;
+	uint64_t address;
+	uint32_t function =
+		symbols_place(finding->session, experiment, process, location, &object, &address);
+	struct object *file = finding->session->objects.items[object].object;
+
+	if (!file || function < FUNCTION_FIRST_REAL)
+		return;
+	lines_find_inlined(object_lines(file), &address, 1, &node);
+	if (node != LINES_NONE)
+		add_inlined(finding, object_lines(file), object, node);
+}
+
+void frames_find(struct session *session, const struct experiment *experiment,
+		 const struct process *process, struct frames *out)
+{
+	uint32_t *functions = symbols_resolve(session, experiment, process);
+	struct finding finding = {
+		.session = session,
+		.frames = out,
+		.parents = xmalloc(session->functions.count * sizeof(uint32_t)),
+		.parent_count = session->functions.count,
+	};
+
+	*out = (struct frames){0};
+	for (size_t i = 0; i < finding.parent_count; i++)
+		finding.parents[i] = NOT_LOOKED_UP;
+	for (uint32_t i = 0; i < process->stacks.locations.count; i++) {
+		*vec_push(&out->first) = (uint32_t)out->functions.count;
+		add_physical(&finding, functions[i]);
+		if (session->inlines)
+			add_inlining(&finding, experiment, process, i);
+	}
+	*vec_push(&out->first) = (uint32_t)out->functions.count;
+	free(finding.parents);
+	free(functions);
+}
+
+void frames_fini(struct frames *frames)
+{
+	vec_fini(&frames->first);
+	vec_fini(&frames->functions);
+	vec_fini(&frames->outlined);
+}
+
+/* The expression is about the nodes of the tree: it is read again. */
+static void refilter(struct session *session, struct diag_list *diags)
+{
+	const char *text = session_filter_text(session);
+	char *copy = text ? xstrdup(text) : NULL;
+
+	if (!copy)
+		return;
+	session_filter(session, "", diags);
+	session_filter(session, copy, diags);
+	free(copy);
+}
+
+void session_show_inlines(struct session *session, bool shown, struct diag_list *diags)
+{
+	size_t next = 0;
+
+	if (session->inlines == shown)
+		return;
+	session->inlines = shown;
+	tree_reset(session);
+	for (size_t i = 0; i < session->experiments.count; i++) {
+		const struct experiment *experiment = session->experiments.items[i];
+
+		for (size_t k = 0; k < experiment->processes.count; k++, next++) {
+			free(session->scanned.items[next].nodes);
+			session->scanned.items[next].nodes = tree_add_process(
+				session, experiment, &experiment->processes.items[k]);
+		}
+	}
+	tree_refold(session);
+	session_count(session);
+	refilter(session, diags);
+}
+
+bool session_shows_inlines(const struct session *session)
+{
+	return session->inlines;
+}

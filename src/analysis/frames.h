@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The functions that an address in a call stack stands for. Private to this room. */
+#ifndef HELIO_ANALYSIS_FRAMES_H
+#define HELIO_ANALYSIS_FRAMES_H
+
+#include "analysis/session.h"
+
+/* Of location i, functions first[i] … first[i + 1] - 1, callers first. */
+struct frames {
+	VEC(uint32_t) first;
+	VEC(uint32_t) functions;
+	VEC(bool) outlined; /* the first one only if its caller is another function */
+};
+
+void frames_find(struct session *session, const struct experiment *experiment,
+		 const struct process *process, struct frames *out);
+void frames_fini(struct frames *frames);
+
+#endif
