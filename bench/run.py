@@ -11,6 +11,7 @@ import analysis  # noqa: E402
 import common  # noqa: E402
 import lines  # noqa: E402
 import counter  # noqa: E402
+import heap  # noqa: E402
 import iotrace  # noqa: E402
 import overhead  # noqa: E402
 import profiles  # noqa: E402
@@ -24,6 +25,7 @@ BENCHMARKS = {
     'switches': overhead.switches,
     'startup': overhead.startup,
     'servers': servers.servers,
+    'heap': heap.heap,
     'sync': sync.sync,
     'io': iotrace.io,
     'counter': counter.counter,
@@ -31,6 +33,7 @@ BENCHMARKS = {
     'unwind': analysis.unwind,
     'event': analysis.event,
     'analysis': analysis.analysis,
+    'filters': analysis.filters,
     'lines': lines.lines,
 }
 
