@@ -11,13 +11,16 @@
 #include "base/strbuf.h"
 
 #include <dwarf.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum {
 	COLUMN_LIMIT = 16, /* of a package's index; 8 are defined */
-	PIECE_LIMIT = 12,  /* sections of an image */
-	PIECE_ALIGNMENT = 8,
+	PIECE_LIMIT = 12,  /* sections of an image, but for their names */
+	PAGE = 4096,
 };
 
 /* A unit that was taken out of the package. */
@@ -25,9 +28,11 @@ struct extract {
 	Elf *elf;
 	Dwarf *dwarf;
 	uint8_t *image;
+	size_t size;
 };
 struct split_package {
 	struct elf_file file;
+	int fd; /* of the same file */
 	struct bytes index;
 	uint32_t columns, units, slots;
 	VEC(struct extract) extracts;
@@ -43,19 +48,21 @@ static const struct contribution contributions[] = {
 	{6, 0, ".debug_str_offsets.dwo"}, {8, 5, ".debug_rnglists.dwo"},
 };
 
+/* A section of an image. Each begins on a page of its own. */
 struct piece {
 	const char *name;
 	struct bytes bytes;
+	uint64_t mapped_from; /* offset in the package: mapped, not copied; 0: copied */
 };
 struct pieces {
-	struct piece items[PIECE_LIMIT];
+	struct piece items[PIECE_LIMIT + 1];
 	size_t count;
 };
 
 static void add_piece(struct pieces *pieces, const char *name, struct bytes bytes)
 {
 	if (bytes.data && pieces->count < PIECE_LIMIT)
-		pieces->items[pieces->count++] = (struct piece){name, bytes};
+		pieces->items[pieces->count++] = (struct piece){.name = name, .bytes = bytes};
 }
 
 static uint32_t word_at(struct bytes bytes, uint64_t offset)
@@ -95,8 +102,11 @@ static bool open_package(const char *path, struct split_package *package)
 	uint64_t size = HEADER + (uint64_t)package->slots * 12 + (uint64_t)package->columns * 4 +
 			(uint64_t)package->columns * package->units * 8;
 
-	if (package->slots && package->columns <= COLUMN_LIMIT && size <= package->index.size)
-		return true;
+	if (package->slots && package->columns <= COLUMN_LIMIT && size <= package->index.size) {
+		package->fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (package->fd >= 0)
+			return true;
+	}
 	elf_file_close(&package->file);
 	return false;
 }
@@ -147,7 +157,18 @@ static const char *section_of_column(uint32_t id, uint32_t version)
 	return NULL;
 }
 
-/* The unit's parts of the package's sections; strings are common to all units. */
+/* Strings are common to all units, and many. */
+static void add_strings(const struct split_package *package, struct pieces *pieces)
+{
+	struct bytes bytes = package_section(package, ".debug_str.dwo");
+
+	if (!bytes.data)
+		return;
+	add_piece(pieces, ".debug_str.dwo", bytes);
+	pieces->items[pieces->count - 1].mapped_from = (uint64_t)(bytes.data - package->file.image);
+}
+
+/* The unit's parts of the package's sections. */
 static void add_contributions(const struct split_package *package, uint32_t row,
 			      struct pieces *pieces)
 {
@@ -167,7 +188,7 @@ static void add_contributions(const struct split_package *package, uint32_t row,
 					  word_at(package->index, offsets + at),
 					  word_at(package->index, sizes + at)));
 	}
-	add_piece(pieces, ".debug_str.dwo", package_section(package, ".debug_str.dwo"));
+	add_strings(package, pieces);
 }
 
 /* What stands behind a base, that one of the attributes has, in a section of the skeleton's file.
@@ -184,73 +205,122 @@ static struct bytes behind_base(struct lines *lines, Dwarf_Die *skeleton,
 	return base < bytes.size ? part_of(bytes, base, bytes.size - base) : (struct bytes){0};
 }
 
-/* Where a piece goes, behind what is there already. */
-static uint64_t place(uint64_t size)
+/* Where a piece goes behind what is there already: where pages of a file can be mapped. */
+static uint64_t place(uint64_t end, const struct piece *piece)
 {
-	return (size + PIECE_ALIGNMENT - 1) & ~(uint64_t)(PIECE_ALIGNMENT - 1);
+	uint64_t page = (end + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+
+	return page + piece->mapped_from % PAGE;
 }
 
-/* An ELF file with these sections; *size is its size. */
-static uint8_t *make_image(const struct pieces *pieces, uint16_t machine, size_t *size)
+static bool fill(uint8_t *image, uint64_t offset, const struct piece *piece, int fd)
 {
-	Elf64_Shdr headers[PIECE_LIMIT + 2] = {0};
-	struct strbuf names = {0};
-	uint64_t end = sizeof(Elf64_Ehdr);
-	size_t last = pieces->count + 1; /* the section of the names */
+	uint64_t before = piece->mapped_from % PAGE;
 
-	strbuf_putc(&names, '\0');
-	for (size_t i = 0; i <= pieces->count; i++) {
-		bool is_names = i == pieces->count;
-		const char *name = is_names ? ".shstrtab" : pieces->items[i].name;
+	if (piece->mapped_from)
+		return mmap(image + offset - before, piece->bytes.size + before,
+			    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, fd,
+			    (off_t)(piece->mapped_from - before)) != MAP_FAILED;
+	memcpy(image + offset, piece->bytes.data, piece->bytes.size);
+	return true;
+}
+
+/* Headers for the pieces, and for their names, which become the last piece. */
+static uint64_t make_headers(struct pieces *pieces, struct strbuf *names, Elf64_Shdr *headers)
+{
+	uint64_t end = sizeof(Elf64_Ehdr);
+
+	strbuf_putc(names, '\0');
+	for (size_t i = 0; i < pieces->count; i++) {
+		headers[i + 1].sh_name = (Elf64_Word)names->length;
+		strbuf_add(names, pieces->items[i].name, strlen(pieces->items[i].name) + 1);
+	}
+	pieces->items[pieces->count++] =
+		(struct piece){.bytes = {(uint8_t *)names->text, names->length}};
+	for (size_t i = 0; i < pieces->count; i++) {
 		Elf64_Shdr *header = &headers[i + 1];
 
-		header->sh_name = (Elf64_Word)names.length;
-		strbuf_add(&names, name, strlen(name) + 1);
-		header->sh_type = is_names ? SHT_STRTAB : SHT_PROGBITS;
-		header->sh_offset = place(end);
-		header->sh_size = is_names ? names.length : pieces->items[i].bytes.size;
+		header->sh_type = i + 1 < pieces->count ? SHT_PROGBITS : SHT_STRTAB;
+		header->sh_offset = place(end, &pieces->items[i]);
+		header->sh_size = pieces->items[i].bytes.size;
 		header->sh_addralign = 1;
 		end = header->sh_offset + header->sh_size;
 	}
-	*size = place(end) + (last + 1) * sizeof(*headers);
+	return end;
+}
 
-	uint8_t *image = xcalloc(1, *size);
-	Elf64_Ehdr header = {
+/* An ELF file with these sections, in pages of its own, or NULL; *size is its size. */
+static uint8_t *make_image(struct pieces *pieces, int fd, uint16_t machine, size_t *size)
+{
+	const struct piece section_headers = {0};
+	Elf64_Shdr headers[PIECE_LIMIT + 2] = {0};
+	struct strbuf names = {0};
+	uint64_t end = place(make_headers(pieces, &names, headers), &section_headers);
+	size_t count = pieces->count + 1;
+	const Elf64_Ehdr header = {
 		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
 			    EV_CURRENT},
 		.e_type = ET_EXEC,
 		.e_machine = machine,
 		.e_version = EV_CURRENT,
-		.e_shoff = place(end),
+		.e_shoff = end,
 		.e_ehsize = sizeof(header),
 		.e_shentsize = sizeof(*headers),
-		.e_shnum = (Elf64_Half)(last + 1),
-		.e_shstrndx = (Elf64_Half)last,
+		.e_shnum = (Elf64_Half)count,
+		.e_shstrndx = (Elf64_Half)(count - 1),
 	};
 
-	memcpy(image, &header, sizeof(header));
-	for (size_t i = 0; i < pieces->count; i++)
-		memcpy(image + headers[i + 1].sh_offset, pieces->items[i].bytes.data,
-		       pieces->items[i].bytes.size);
-	memcpy(image + headers[last].sh_offset, names.text, names.length);
-	memcpy(image + place(end), headers, (last + 1) * sizeof(*headers));
+	*size = end + count * sizeof(*headers);
+	uint8_t *image =
+		mmap(NULL, *size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	bool filled = image != MAP_FAILED;
+
+	for (size_t i = 0; filled && i < pieces->count; i++)
+		filled = fill(image, headers[i + 1].sh_offset, &pieces->items[i], fd);
 	strbuf_fini(&names);
+	if (image == MAP_FAILED)
+		return NULL;
+	if (!filled) {
+		munmap(image, *size);
+		return NULL;
+	}
+	memcpy(image, &header, sizeof(header));
+	memcpy(image + end, headers, count * sizeof(*headers));
 	return image;
 }
 
 /* The first unit of a split file made of these sections. */
-static bool open_extract(struct split_package *package, const struct pieces *pieces,
-			 uint16_t machine, Dwarf_Die *die)
+static bool open_extract(struct split_package *package, struct pieces *pieces, uint16_t machine,
+			 Dwarf_Die *die)
 {
 	struct extract extract = {0};
 	Dwarf_CU *cu = NULL;
-	size_t size;
 
-	extract.image = make_image(pieces, machine, &size);
-	extract.elf = elf_memory((char *)extract.image, size);
+	extract.image = make_image(pieces, package->fd, machine, &extract.size);
+	if (!extract.image)
+		return false;
+	extract.elf = elf_memory((char *)extract.image, extract.size);
 	extract.dwarf = dwarf_begin_elf(extract.elf, DWARF_C_READ, NULL);
 	*vec_push(&package->extracts) = extract;
 	return extract.dwarf && !dwarf_get_units(extract.dwarf, NULL, &cu, NULL, NULL, die, NULL);
+}
+
+/* The unit's part of .debug_addr; in DWARF 5 a header before it tells where it ends. */
+static struct bytes addresses_of(struct lines *lines, Dwarf_Die *skeleton, bool is_old)
+{
+	static const unsigned bases[] = {DW_AT_addr_base, DW_AT_GNU_addr_base, 0};
+	enum { HEADER = 8, BEHIND_LENGTH = 4 };
+	struct bytes section = debug_info_section(lines->debug.elf, "debug_addr");
+	struct bytes bytes = behind_base(lines, skeleton, bases, "debug_addr");
+
+	if (is_old || !bytes.data || bytes.data - section.data < HEADER)
+		return bytes;
+	uint32_t length =
+		word_at(section, (uint64_t)(bytes.data - section.data) - HEADER) - BEHIND_LENGTH;
+
+	if (length < bytes.size)
+		bytes.size = length;
+	return bytes;
 }
 
 static struct bytes piece_named(const struct pieces *pieces, const char *name)
@@ -264,7 +334,6 @@ static struct bytes piece_named(const struct pieces *pieces, const char *name)
 
 static bool find_in_package(struct lines *lines, struct split_unit *unit, uint64_t id, bool is_old)
 {
-	static const unsigned address_bases[] = {DW_AT_addr_base, DW_AT_GNU_addr_base, 0};
 	static const unsigned range_bases[] = {DW_AT_GNU_ranges_base, 0};
 	struct split_ranges *ranges = &unit->ranges;
 	Dwarf_Die skeleton = unit->die;
@@ -280,7 +349,7 @@ static bool find_in_package(struct lines *lines, struct split_unit *unit, uint64
 	add_contributions(lines->package, row, &pieces);
 	ranges->is_old = is_old;
 	dwarf_lowpc(&skeleton, &ranges->base);
-	ranges->addresses = behind_base(lines, &skeleton, address_bases, "debug_addr");
+	ranges->addresses = addresses_of(lines, &skeleton, is_old);
 	ranges->lists = is_old ? behind_base(lines, &skeleton, range_bases, "debug_ranges")
 			       : piece_named(&pieces, ".debug_rnglists.dwo");
 	/* As .dwo, libdw looks into these. */
@@ -333,9 +402,10 @@ void split_package_close(struct split_package *package)
 	for (size_t i = 0; i < package->extracts.count; i++) {
 		dwarf_end(package->extracts.items[i].dwarf);
 		elf_end(package->extracts.items[i].elf);
-		free(package->extracts.items[i].image);
+		munmap(package->extracts.items[i].image, package->extracts.items[i].size);
 	}
 	vec_fini(&package->extracts);
 	elf_file_close(&package->file);
+	close(package->fd);
 	free(package);
 }
