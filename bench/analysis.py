@@ -73,6 +73,40 @@ def with_kept_sums(bench, out):
         return [*row, f'{sum(file.stat().st_size for file in pathlib.Path(cache).rglob("*.sums")) / 1e6:.1f}']
 
 
+QUESTIONS = [
+    ('all events again', ['-filters', 'TRUE', '-functions']),
+    ('a time and a thread', ['-filters', 'TSTAMP > 1000000000 && THRID IN 1,2', '-functions']),
+    ('ten conditions', ['-filters', ' || '.join(f'THRID == {n} && MSTATE < 3' for n in range(1, 6)), '-functions']),
+    ('a function on the stack', ['-filters', 'FNAME("mem.*") SOME IN STACK', '-functions']),
+    ('by thread', ['-threads']),
+    ('by second', ['-seconds']),
+    ('by microsecond', ['-moments']),
+    ('standard errors', ['-metrics', 'i.~totalcpu:name', '-functions', '-metrics', 'i.totalcpu:name']),
+]
+
+
+def filters(bench, _names):
+    """Questions to experiments that are open: asked eleven times, less asked once, by ten."""
+    generator = bench.build / 'bench' / 'helio-generate'
+    out = bench.fresh('.er')
+    events = 1_000_000 if bench.quick else 10_000_000
+    subprocess.run([generator, '-e', str(events), str(out)], check=True, stdout=subprocess.DEVNULL)
+    rows, plain = [], None
+    for name, words in QUESTIONS:
+        times = 3 if '-moments' in words else 11
+
+        def ask(count, words=words):
+            command = [bench.helio, 'print', '-limit', '5', '-indxobj_define', 'moments', 'TSTAMP', *words * count, out]
+            return measured(command, env=NO_CACHE)
+        once, several = ask(1), ask(times)
+        seconds = (several[0] - once[0]) / (times - 1)
+        plain = plain or seconds
+        rows.append([name, f'{seconds:.3f}', f'{seconds / events * 1e9:.1f}', f'{seconds / plain:.1f}', f'{several[1]:.0f}'])
+    common.remove(out)
+    common.table(f'Filters and index objects, {events:,} events (10 million: a filter at most 0.25 s)',
+                 ['question', 's', 'ns per event', '/ all events again', 'MB'], rows)
+
+
 def perf_report(bench):
     if not common.available('perf 997'):
         return

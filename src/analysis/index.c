@@ -197,44 +197,66 @@ static const char *label_of(const struct session *session, const struct index_ob
 
 /* ---- the table ---- */
 
-static double value_of(const struct index_groups *groups, size_t group, const struct metric *metric)
-{
-	return metric->is_static ? 0
-				 : values_convert(metric, values_at(&groups->sums, group, metric));
-}
-
-/* The groups with any value in the order of the query. */
+/* The groups with any value in the order of the query; the caller frees them. */
 static struct sort_key *ordered(const struct index_groups *groups, const struct query *query,
 				size_t *count)
 {
 	const struct metric *metric = query->sort.metric;
 	struct sort_key *keys = xcalloc(groups->count + 1, sizeof(*keys));
+	uint64_t *any = values_of_sums(&groups->sums, &values_any);
+	uint64_t *sort = metric->is_static ? any : values_of_sums(&groups->sums, metric);
 
 	*count = 0;
 	for (size_t i = 0; i < groups->count; i++) {
 		bool turned = metric->is_static && query->sort_reverse;
 		size_t group = turned ? groups->count - 1 - i : i;
 
-		if (values_at(&groups->sums, group, &values_any))
-			keys[(*count)++] = (struct sort_key){
-				.index = (uint32_t)group, .value = value_of(groups, group, metric)};
+		if (any[group])
+			keys[(*count)++] =
+				(struct sort_key){.index = (uint32_t)group,
+						  .value = values_convert(metric, sort[group])};
 	}
 	if (!metric->is_static)
 		table_sort(keys, *count, query);
+	if (sort != any)
+		free(sort);
+	free(any);
 	return keys;
 }
 
-static void fill_total(const struct index_groups *groups, struct table *table)
+/* <Total> is the sum of all groups, also of those without a row. */
+static void fill_column(const struct index_groups *groups, const struct sort_key *keys,
+			struct table *table, size_t column)
 {
-	for (size_t column = 0; column < table->column_count; column++) {
-		const struct metric *metric = table->columns[column].choice.metric;
-		uint64_t total = 0;
+	const struct metric *metric = table->columns[column].choice.metric;
+	uint64_t total = 0, *values;
 
-		for (size_t i = 0; !metric->is_static && i < groups->count; i++)
-			total += values_at(&groups->sums, i, metric);
-		table->base[column] = table->values[column] = values_convert(metric, total);
-	}
+	if (metric->is_static)
+		return;
+	values = values_of_sums(&groups->sums, metric);
+	for (size_t i = 0; i < groups->count; i++)
+		total += values[i];
+	table->base[column] = table->values[column] = values_convert(metric, total);
+	for (size_t row = 1; row < table->row_count; row++)
+		table->values[row * table->column_count + column] =
+			values_convert(metric, values[keys[row - 1].index]);
+	free(values);
+}
+
+static void fill_rows(const struct session *session, const struct index_object *object,
+		      const struct index_groups *groups, const struct sort_key *keys,
+		      struct table *table)
+{
 	table->rows[0].name = "<Total>";
+	for (size_t row = 1; row < table->row_count; row++) {
+		uint32_t group = keys[row - 1].index;
+
+		table->rows[row].id = group + 1;
+		table->rows[row].name =
+			label_of(session, object, &table->arena, groups->values[group]);
+	}
+	for (size_t column = 0; column < table->column_count; column++)
+		fill_column(groups, keys, table, column);
 }
 
 static void fill_index(struct session *session, const struct query *query, const void *arg,
@@ -244,6 +266,7 @@ static void fill_index(struct session *session, const struct query *query, const
 	struct diag_list diags = {0};
 	struct filter_program *program;
 	struct index_groups groups;
+	size_t rows;
 
 	table_init(table, query, COLUMNS_EXCLUSIVE);
 	table->title = arena_strdup(&table->arena, object->title);
@@ -253,22 +276,11 @@ static void fill_index(struct session *session, const struct query *query, const
 	index_group(session, program, &groups);
 	filter_program_free(program);
 
-	size_t count;
-	struct sort_key *keys = ordered(&groups, query, &count);
+	struct sort_key *keys = ordered(&groups, query, &rows);
 
-	count++;
-	table_set_rows(table, query->limit && count > query->limit ? query->limit : count);
-	fill_total(&groups, table);
-	for (size_t row = 1; row < table->row_count; row++) {
-		uint32_t group = keys[row - 1].index;
-
-		table->rows[row].id = group + 1;
-		table->rows[row].name =
-			label_of(session, object, &table->arena, groups.values[group]);
-		for (size_t column = 0; column < table->column_count; column++)
-			table->values[row * table->column_count + column] =
-				value_of(&groups, group, table->columns[column].choice.metric);
-	}
+	rows++;
+	table_set_rows(table, query->limit && rows > query->limit ? query->limit : rows);
+	fill_rows(session, object, &groups, keys, table);
 	free(keys);
 	index_groups_fini(&groups);
 }

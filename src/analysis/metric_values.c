@@ -37,15 +37,19 @@ static void add_weights(uint64_t *values, const struct metric *metric, size_t me
 		values[i] += part_of(metric, measure, weights[i]);
 }
 
-uint64_t *values_self(const struct session *session, const struct metric *metric)
+uint64_t *values_of_sums(const struct measure_sums *sums, const struct metric *metric)
 {
-	size_t count = session->tree.nodes.count;
-	uint64_t *values = xcalloc(count, sizeof(*values));
+	uint64_t *values = xcalloc(sums->nodes + 1, sizeof(*values));
 
 	for (size_t i = 0; i < MEASURE_COUNT; i++)
 		if (has_measure(metric, i))
-			add_weights(values, metric, i, &session->weights);
+			add_weights(values, metric, i, sums);
 	return values;
+}
+
+uint64_t *values_self(const struct session *session, const struct metric *metric)
+{
+	return values_of_sums(&session->weights, metric);
 }
 
 uint64_t values_at(const struct measure_sums *sums, size_t place, const struct metric *metric)
