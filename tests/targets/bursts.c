@@ -2,13 +2,15 @@
 /*
  * Three times: two threads switch to and fro as fast as they can for a moment, and while they
  * do another begins to wait, for 0.7 s, in long_wait; afterwards it waits shortly elsewhere.
+ * Of the two one has a stack so large that libc unmaps it, with its thread-local variables, as
+ * soon as it ends.
  */
 #include "target.h"
 
 #include <poll.h>
 #include <pthread.h>
 
-enum { BURSTS = 3, ROUNDS = 1500 };
+enum { BURSTS = 3, ROUNDS = 1500, LARGE = 64 << 20 };
 
 static int there[2], back[2];
 static double waited;
@@ -59,11 +61,14 @@ static void *wait_long(void *argument)
 int main(void)
 {
 	pthread_t thread, caller, waiter;
+	pthread_attr_t large;
 
+	pthread_attr_init(&large);
+	pthread_attr_setstacksize(&large, LARGE);
 	if (pipe(there) || pipe(back) || pthread_create(&thread, NULL, echo, NULL))
 		return 1;
 	for (int i = 0; i < BURSTS; i++) {
-		if (pthread_create(&caller, NULL, call, NULL) ||
+		if (pthread_create(&caller, &large, call, NULL) ||
 		    pthread_create(&waiter, NULL, wait_long, NULL))
 			return 1;
 		pthread_join(caller, NULL);

@@ -104,11 +104,12 @@ struct thread {
 	int32_t timer;		       /* the monitor's CPU timer of this thread + 1; 0: none */
 	_Atomic uint64_t signalled_ns; /* when the monitor's signal under way was sent; 0: none */
 	struct clock_files files;      /* the monitor's: outlive the thread until it looks again */
-	bool watched;		       /* waits without a switch event (clock_watch.c) */
-	uint32_t cpu_stack;	       /* where it last spent CPU time; 0: no event has seen it */
-	uint32_t start_stack;	       /* the start routine: for time that no event saw */
-	uint32_t goodbyes;	       /* rounds of thread-specific destructors seen */
-	struct unwind_memory *unwind;  /* behind this struct, in the same mapping */
+	bool closed;	      /* accounted for up to the end, but for the collector's own work */
+	bool watched;	      /* waits without a switch event (clock_watch.c) */
+	uint32_t cpu_stack;   /* where it last spent CPU time; 0: no event has seen it */
+	uint32_t start_stack; /* the start routine: for time that no event saw */
+	uint32_t goodbyes;    /* rounds of thread-specific destructors seen */
+	struct unwind_memory *unwind; /* behind this struct, in the same mapping */
 };
 
 enum engine { ENGINE_NONE, ENGINE_PERF, ENGINE_MONITOR };

@@ -25,7 +25,8 @@ static bool next_block(struct lane *lane, struct blockfile *file, uint32_t numbe
 			      .next = (uint8_t *)(block + 1),
 			      .end = (uint8_t *)block + LANE_BLOCK,
 			      .time = lane->time,
-			      .thread = number};
+			      .thread = number,
+			      .elsewhere = lane->elsewhere};
 	return true;
 }
 
@@ -61,9 +62,13 @@ uint64_t lane_advance(struct lane *lane, uint64_t time)
 	return dt;
 }
 
+/*
+ * Reads the thread's rseq area: no system call.  A raw thread has none, and the thread-local
+ * variables of who started it, which may be gone.
+ */
 uint8_t *lane_put_cpu(struct lane *lane, uint8_t *out)
 {
-	int cpu = sched_getcpu(); /* reads the thread's rseq area: no system call */
+	int cpu = lane->elsewhere ? -1 : sched_getcpu();
 
 	if (cpu < 0 || lane->cpu == (uint32_t)cpu + 1)
 		return out;

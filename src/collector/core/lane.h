@@ -20,6 +20,7 @@ struct lane {
 	uint64_t time;			 /* in force, in the unit of the file */
 	uint32_t stack;			 /* of the previous event */
 	uint32_t cpu;			 /* + 1; 0: not yet said in this block */
+	bool elsewhere;			 /* who writes is another thread than the lane's */
 	uint32_t thread;		 /* traces: whose events these are */
 	uint64_t near[TRACE_FIELDS_MAX]; /* previous values of fields */
 };

@@ -408,13 +408,14 @@ void collector_settle_thread(struct thread *thread)
 	settle(thread, &stack);
 }
 
-static void log_counters(void)
+/* own_cpu_ns: CPU time of this thread that is not the program's. */
+static void log_counters(uint64_t own_cpu_ns)
 {
 	char room[512];
 	struct text line = TEXT_ON(room);
 
 	uint64_t monitor_ns = monitor_engine_cpu_ns();
-	uint64_t cpu_ns = process_cpu_ns() - collector.cpu_before_ns - monitor_ns;
+	uint64_t cpu_ns = process_cpu_ns() - collector.cpu_before_ns - monitor_ns - own_cpu_ns;
 	uint64_t recorded_ns = atomic_load(&collector.cpu_recorded_ns);
 	uint64_t dropped = atomic_load(&collector.dropped);
 
@@ -453,6 +454,14 @@ static void log_failures(void)
 			    (int)(profile ? profile : stacks));
 }
 
+static void close_own_thread(bool closed)
+{
+	struct thread *thread = thread_current_if_known();
+
+	if (thread)
+		thread->closed = closed;
+}
+
 /*
  * What the end of an image and an exec have in common.  Returns the moment up to
  * which time is accounted for; what we do after it is not the program's time.
@@ -460,16 +469,21 @@ static void log_failures(void)
 static uint64_t close_books(enum format_sample_kind kind, const char *label)
 {
 	modules_update();
+	collector_settle_all();
+	uint64_t settled_ns = clock_now_ns(), before_ns = clock_own_cpu_ns();
+
+	/* What sources do at the end may take long: the other threads go on meanwhile. */
+	close_own_thread(true);
 	trace_finish();
 	collector_settle_all();
-	uint64_t settled_ns = clock_now_ns();
+	uint64_t own_ns = clock_own_cpu_ns() - before_ns;
 
 	atomic_store(&collector.recording, false);
 
 	control_write_notes();
 	sample_write(kind, label);
 	log_failures();
-	log_counters();
+	log_counters(own_ns);
 	return settled_ns;
 }
 
@@ -540,6 +554,7 @@ uint64_t collector_suspend(void)
 
 void collector_go_on(void)
 {
+	close_own_thread(false);
 	atomic_store(&collector.recording, true);
 	signal_hide_again();
 	if (collector.engine == ENGINE_PERF)

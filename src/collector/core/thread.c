@@ -128,7 +128,7 @@ static void reset(struct thread *thread)
 	thread->stack_low = thread->stack_high = 0;
 	thread->inside = 0;
 	memset(thread->counted, 0, sizeof(thread->counted));
-	thread->watched = false;
+	thread->watched = thread->closed = false;
 	thread->start_routine = NULL;
 	thread->start_argument = NULL;
 	thread->clock = (struct clock_account){0};

@@ -511,6 +511,8 @@ static bool in_window(struct thread *thread, struct clock_reading *reading)
 	struct clock_reading *last = &thread->clock.last;
 	struct window window = window_of(thread);
 
+	if (thread->closed)
+		return false;
 	if (reading->now_ns < window.start_ns || (window.end_ns && last->now_ns >= window.end_ns)) {
 		skip_to(thread, reading);
 		return false;
@@ -680,7 +682,7 @@ static bool still_waits(const struct clock_remote *remote)
 	       parse_schedstat(line, &now) && now.slices == remote->slices;
 }
 
-void clock_remote_wait(struct thread *thread, const struct clock_remote *remote, uint64_t now_ns)
+static void remote_wait(struct thread *thread, const struct clock_remote *remote, uint64_t now_ns)
 {
 	struct clock_account *clock = &thread->clock;
 	uint64_t cpu_ns = remote->cpu_ns;
@@ -737,7 +739,7 @@ bool clock_join(struct thread *thread)
 	return true;
 }
 
-void clock_remote_until(struct thread *thread, uint64_t now_ns)
+static void remote_until(struct thread *thread, uint64_t now_ns)
 {
 	struct clock_account *clock = &thread->clock;
 	uint64_t cpu_ns = clock->last.cpu_ns;
@@ -749,7 +751,7 @@ void clock_remote_until(struct thread *thread, uint64_t now_ns)
 	emit(thread, clock->remote_state, &clock->blocked_pending_ns, clock->remote_stack);
 }
 
-void clock_settle_other(struct thread *thread)
+static void settle_other(struct thread *thread)
 {
 	struct clock_account *clock = &thread->clock;
 	struct clock_remote remote = {0};
@@ -769,8 +771,31 @@ void clock_settle_other(struct thread *thread)
 	if (!remote_in_window(thread, &now_ns, &remote.cpu_ns))
 		return;
 	if (seen && remote.blocked)
-		clock_remote_wait(thread, &remote, now_ns);
+		remote_wait(thread, &remote, now_ns);
 	else
 		account_remote(clock, now_ns, remote.cpu_ns, seen ? remote.delay_ns : 0);
 	emit_rest(thread, FORMAT_STATE_USER, 0);
+}
+
+/* The same, written by a thread that is not the lane's. */
+
+void clock_remote_wait(struct thread *thread, const struct clock_remote *remote, uint64_t now_ns)
+{
+	thread->lane.elsewhere = true;
+	remote_wait(thread, remote, now_ns);
+	thread->lane.elsewhere = false;
+}
+
+void clock_remote_until(struct thread *thread, uint64_t now_ns)
+{
+	thread->lane.elsewhere = true;
+	remote_until(thread, now_ns);
+	thread->lane.elsewhere = false;
+}
+
+void clock_settle_other(struct thread *thread)
+{
+	thread->lane.elsewhere = true;
+	settle_other(thread);
+	thread->lane.elsewhere = false;
 }
