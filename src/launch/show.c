@@ -24,16 +24,18 @@ static void show_clock(FILE *file, const struct show_run *run)
 
 static void show_traces(FILE *file, const struct options *options)
 {
-	static const char *const names[TRACE_KINDS] = {
+	static const char *const names[TRACE_COUNTER] = {
 		[TRACE_HEAP] = "heap tracing",
 		[TRACE_SYNC] = "synchronization tracing",
 		[TRACE_IO] = "I/O tracing",
-		[TRACE_COUNTER] = "counter overflow profiling",
 	};
 
-	for (int kind = 0; kind < TRACE_KINDS; kind++)
+	for (int kind = 0; kind < TRACE_COUNTER; kind++)
 		if (*options->trace[kind])
 			fprintf(file, "\t%s enabled, %s\n", names[kind], options->trace[kind]);
+	for (unsigned i = 0; i < options->counters.count; i++)
+		fprintf(file, "\tcounter profiling enabled, %s, interval %" PRIu64 "\n",
+			options->counters.items[i].name, options->counters.items[i].event.period);
 }
 
 static void show_follow(FILE *file, const struct options *options)

@@ -308,6 +308,13 @@ def hardware_counts():
 
 
 @test
+def dry_run(t):
+    need_events()
+    result = t.run(t.helio, 'collect', '-n', '-h', 'page-faults,7,mem:watched:w', t.target('faulter'))
+    t.check('counter profiling enabled, page-faults, interval 7\n' in result.out and 'mem~watched~w, interval 1\n' in result.out, result.out)
+
+
+@test
 def the_list(t):
     """`helio collect -h` alone: what there is, status 0; all that it names can be recorded."""
     need_events()
