@@ -3,6 +3,7 @@
 Synchronization tracing. The targets let each wait last for a known time, measure it themselves
 and make known numbers of calls that need not wait.
 """
+import helio_reader
 from harness import test
 
 ROUNDS, MS, CALLS = 3, 20, 1000
@@ -219,3 +220,16 @@ def within_the_window(t):
     t.check(len(events) >= 3, f'only {len(events)} events')
     begins = [event['time'] - event['waited_ns'] for event in events]
     t.check(min(begins) >= 100e6 and max(event['time'] for event in events) <= 500e6, f'from {min(begins)}')
+
+
+@test
+def without_room(t):
+    """What a limit on files leaves no room for is counted; the program goes on."""
+    calls = 50000
+    result = t.collect('sh', '-c', f'ulimit -f 1024; exec "$0" 0 0 {calls}', t.target('locks'), options=('-s', 'all', '-p', 'off'))
+    process = helio_reader.read_family(str(result.experiment))['_x1']
+    counters = [event for event in process['log_events'] if event['kind'] == 'counters'][-1]
+    recorded, dropped = len(process['traces']['synctrace']), int(counters['dropped'])
+    t.equal(int(counters['synctrace']), recorded, 'events that were counted')
+    t.equal(recorded + dropped, 6 * calls + 1, 'recorded and dropped')  # and a join
+    t.check(recorded > 0 and process['warnings'] == [f'synctrace: {dropped} events were dropped'], f'{process["warnings"]}')
