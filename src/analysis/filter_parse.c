@@ -115,10 +115,13 @@ static void scan_string(struct parser *parser)
 {
 	const char *end = strchr(parser->text + parser->at + 1, '"');
 
-	if (!end)
+	if (!end) {
 		COMPLAIN(parser, parser->at, "this string has no closing \"");
+		parser->end = strlen(parser->text); /* nothing is left to be read */
+		return;
+	}
 	parser->token = TOKEN_STRING;
-	parser->end = end ? (size_t)(end - parser->text) + 1 : strlen(parser->text);
+	parser->end = (size_t)(end - parser->text) + 1;
 }
 
 static void next_token(struct parser *parser)

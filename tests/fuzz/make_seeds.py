@@ -186,6 +186,17 @@ COMMANDS = {
     'long': 'name ' + 'long:' * 600 + '\n',
 }
 
+FILTERS = {
+    'numbers': '0x1F == 31 && 017 == 15 && 1 - 2 > 0 && 18446744073709551615 + 1 == 0 || 1 / 0 || 7 % 0',
+    'too_large': '18446744073709551616', 'octal': '089', 'hexadecimal': '0x',
+    'precedence': '1|2^3&4==5<6<<7+8*9', 'choice': '0?0:1?CPUID?2:3:4', 'unary': '!~-!~-CPUID',
+    'lists': '(1,2,(3,4)) IN 1,2 && 1,CPUID SOME IN (THRID,2,3) || (2,3) ORDERED IN (1,2,3,MSTATE)',
+    'stacks': 'FNAME("main") IN STACK && (FNAME("A"),FNAME("B|C")) ORDERED IN STACK || STACK IN FNAME(".*") || LEAF != FNAME("mem.*")',
+    'sorts': 'STACK + 1', 'sets': 'DNAME("x") IN DOBJ || FNAME("A") IN 5', 'properties': 'HAS_PROP(HSIZE) ? HSIZE : TSTAMP_LO + evt_time * NTICK',
+    'unknown': 'CPUID && 0 || !HSIZE || HSIZE IN HSIZE', 'strings': 'FNAME("(") IN STACK', 'open': 'FNAME("x', 'words': 'SOME IN IN ORDERED',
+    'chains': '1 < 2 < 3', 'nested': '(' * 1200 + '1', 'long': '1' + '+1' * 3000, 'blanks': ' \t\r\n', 'bytes': b'\xff\x80 == "\xfe"',
+}
+
 SYMBOLS = {
     'nested': '_Z' + 'N1a' * 60 + 'E' * 60 + 'v', 'substitutions': '_ZN1aS_S0_S1_SZZ_ES_', 'self': '_Z1fIT_ET_',
     'templates': '_ZN1aI1bIS0_IS1_IS2_EEEE1cEv', 'number': '_Z99999999999999999999a', 'no_number': '_Z0_Z00Zv',
@@ -206,4 +217,5 @@ write('experiment', [*profiles(), *stacks(), *texts()])
 write('cfi', unwinding())
 write('object', objects())
 write('command', COMMANDS.items())
+write('filter', FILTERS.items())
 write('demangle', SYMBOLS.items())
