@@ -32,9 +32,9 @@ static void json_experiment_list(struct print *print)
 			&report,
 			json_pack("{s:i, s:b, s:I, s:o, s:o, s:o, s:i, s:o}", "id",
 				  (int)process->id, "selected",
-				  session_process_selected(print->session, process->id), "pid", (json_int_t)process->pid,
-				  "name", json_text(process->name), "path",
-				  json_text(process->path), "lineage",
+				  session_process_selected(print->session, process->id), "pid",
+				  (json_int_t)process->pid, "name", json_text(process->name),
+				  "path", json_text(process->path), "lineage",
 				  json_text(process->lineage ? process->lineage : ""), "founder",
 				  (int)process->founder, "target", json_text(process->target)));
 	}

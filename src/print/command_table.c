@@ -22,9 +22,9 @@
 /* Something that start-up files say to the web analyzer. */
 #define VIEWER_DEFAULT(name_, help_)                                                               \
 	{                                                                                          \
-		.name = (name_), .min_arguments = 1, .max_arguments = 20,                          \
-		.group = GROUP_DEFAULTS, .arguments = "WORD...", .help = (help_),                  \
-		.run = command_other_default, .sums_only = true                                    \
+		.name = (name_), .min_arguments = 1, .max_arguments = 20, .group = GROUP_DEFAULTS, \
+		.arguments = "WORD...", .help = (help_), .run = command_other_default,             \
+		.sums_only = true                                                                  \
 	}
 
 #define TREE_OPTIONS "inverted depth= percent= hottest"

@@ -7,10 +7,10 @@
 #include "print/layout.h"
 
 enum table_shape {
-	SHAPE_LIST,   /* one header, one row per line, a blank line */
-	SHAPE_BLOCKS, /* callers-callees: a header before each block */
-	SHAPE_SINGLE, /* one block in three parts: callers, the function, callees */
-	SHAPE_TREE,   /* names drawn as a tree */
+	SHAPE_LIST,    /* one header, one row per line, a blank line */
+	SHAPE_BLOCKS,  /* callers-callees: a header before each block */
+	SHAPE_SINGLE,  /* one block in three parts: callers, the function, callees */
+	SHAPE_TREE,    /* names drawn as a tree */
 	SHAPE_LISTING, /* lines of code: "## " before hot ones, values only where there is code */
 };
 

@@ -95,10 +95,8 @@ static json_t *find_members(struct members *members, const struct table *table)
 static void add_line(json_t *object, const struct row *row)
 {
 	static const char *const kinds[] = {
-		[ROW_LISTED] = "row",
-		[ROW_SOURCE] = "source",
-		[ROW_INDEX] = "index",
-		[ROW_INSTRUCTION] = "instruction",
+		[ROW_LISTED] = "row",	 [ROW_SOURCE] = "source",
+		[ROW_INDEX] = "index",	 [ROW_INSTRUCTION] = "instruction",
 		[ROW_REMARK] = "remark",
 	};
 

@@ -45,6 +45,16 @@ def defaults_of_metrics(t):
 
 
 @test
+def defaults_stay(t):
+    """Experiments that are opened later have the same defaults."""
+    places = Places(t, home='dmetrics i.lock')
+    script = t.directory / 'script'
+    script.write_text(f'metrics e.user\nopen_exp {places.experiment}\nmetrics default\nmetrics\n')
+    result = places.print('-script', script)
+    t.equal(json.loads(result.out.splitlines()[-1])['specification'], 'i.lock:name', result.err)
+
+
+@test
 def settings(t):
     """The nearest file prevails, nothing is echoed, and what stands on the command line prevails over all."""
     def names(places, *words):
