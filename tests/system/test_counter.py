@@ -301,10 +301,27 @@ def what_cannot_be_counted(t):
     if not hardware_counts():
         refused('cycles', 'HW counter profiling is not supported on this system', 'page-faults')
         refused('on', 'No default HW counter set is defined for CPU')
-    level = int(pathlib.Path('/proc/sys/kernel/perf_event_paranoid').read_text())
-    if os.geteuid() == 0 and level >= 2 and t.run(*NOBODY, 'test', '-x', t.helio).status == 0:
-        t.directory.chmod(0o777)
+    if nobody_is_restricted(t):
         refused('context-switches', 'kernel.perf_event_paranoid=1', before=NOBODY)
+
+
+def nobody_is_restricted(t):
+    t.directory.chmod(0o777)
+    level = int(pathlib.Path('/proc/sys/kernel/perf_event_paranoid').read_text())
+    return os.geteuid() == 0 and level == 2 and t.run(*NOBODY, 'test', '-x', t.helio).status == 0
+
+
+@test
+def without_rights(t):
+    """A user who may not look into the kernel counts what happens outside of it, and is told so."""
+    need_events()
+    if not nobody_is_restricted(t):
+        raise Skip('needs root to become nobody, and perf_event_paranoid 2')
+    result = t.collect(t.target('faulter'), 'pages=100', 'writes=5', options=('-h', 'page-faults,1,mem:watched:w'), before=NOBODY)
+    t.check('counts only what happens outside the kernel' in result.err, 'no warning')
+    functions = t.functions(result.experiment, 'e.page-faults', 'e.mem~watched~w')
+    t.near(value(functions, 'touch_fresh', 'e.page-faults'), 100, 'faults of touch_fresh', absolute=5)
+    t.near(value(functions, '<Total>', 'e.mem~watched~w'), 20, 'writes', absolute=1)
 
 
 def hardware_counts():
