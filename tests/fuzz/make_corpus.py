@@ -20,6 +20,9 @@ NAMES = ('main', '_ZN3app6Worker3runEi', '_ZNSt6vectorIiSaIiEE9push_backERKi', '
 LINES = ('functions', 'metrics i.user:e.%system:name', '# a comment\nsort e.user\nlimit 20\nfunctions', 'fsingle "operator new(unsigned long)" 2',
          "outfile 'a name'", 'csingle \\"x', 'dmetrics e!heap\ten_desc on', 'func"tions', 'ctr' + ' a' * 30)
 
+FILTERS = ('TSTAMP >= 5000000000 && THRID == 2', '(FNAME("A"), FNAME("B")) ORDERED IN STACK', 'LEAF IN FNAME("mem.*") || CPUID IN 1,2',
+           'HAS_PROP(HSIZE) ? HSIZE / 4096 : MSTATE << 0x3f')
+
 
 def sections(elf):
     """{name: (address, offset, size)} of a little-endian ELF64 file."""
@@ -51,6 +54,8 @@ def main():
         (folder(directory, 'demangle') / str(number)).write_bytes(name.encode())
     for number, line in enumerate(LINES):
         (folder(directory, 'command') / str(number)).write_bytes(line.encode())
+    for number, text in enumerate(FILTERS):
+        (folder(directory, 'filter') / str(number)).write_bytes(text.encode())
     for program in programs:
         data = pathlib.Path(program).read_bytes()
         name = os.path.basename(program)
