@@ -3,7 +3,9 @@
  * GCC names the body of an OpenMP construct after the function around it, but
  * not after the construct: that shows in which function of the OpenMP run-time
  * is given the body's address.  Clang names neither; the parent is the function
- * that is declared last before the body's line.
+ * that is declared last before the body's line.  A loop with a static schedule
+ * is nothing but a region to the run-time: its body begins by sharing out the
+ * iterations.
  */
 #include "object/name.h"
 
@@ -49,6 +51,15 @@ static enum function_kind kind_by_callee(const char *callee)
 	return FUNCTION_PLAIN;
 }
 
+/* The function that an instruction calls by its address, or "". */
+static const char *callee_of(struct object *object, const struct isa_instruction *instruction)
+{
+	uint32_t callee = instruction->has_target ? object_function_at(object, instruction->target)
+						  : OBJECT_NO_FUNCTION;
+
+	return callee == OBJECT_NO_FUNCTION ? "" : object_function(object, callee)->mangled;
+}
+
 /* Code that may give a body's address to the run-time. */
 struct search {
 	struct object *object;
@@ -69,11 +80,7 @@ static enum function_kind search_code(const struct search *search, const uint8_t
 			    (instruction.has_constant && instruction.constant == search->body);
 		if (!is_given || !instruction.has_target)
 			continue;
-		uint32_t callee = object_function_at(search->object, instruction.target);
-		enum function_kind kind =
-			callee == OBJECT_NO_FUNCTION
-				? FUNCTION_PLAIN
-				: kind_by_callee(object_function(search->object, callee)->mangled);
+		enum function_kind kind = kind_by_callee(callee_of(search->object, &instruction));
 
 		if (kind != FUNCTION_PLAIN)
 			return kind;
@@ -83,15 +90,23 @@ static enum function_kind search_code(const struct search *search, const uint8_t
 	return FUNCTION_PLAIN;
 }
 
+/* A function's code, or its beginning, to be freed. */
+static uint8_t *read_code(struct object *object, uint32_t number, size_t *size)
+{
+	const struct object_function *function = object_function(object, number);
+	size_t wanted = function->size < CODE_LIMIT ? (size_t)function->size : CODE_LIMIT;
+	uint8_t *code = xmalloc(wanted + 1);
+
+	*size = object_code(object, function->address, code, wanted);
+	return code;
+}
+
 static enum function_kind search_function(const struct search *search, uint32_t number)
 {
-	const struct object_function function = *object_function(search->object, number);
-	size_t size = function.size < CODE_LIMIT ? (size_t)function.size : CODE_LIMIT;
-	uint8_t *code = xmalloc(size + 1);
-
-	size = object_code(search->object, function.address, code, size);
-
-	enum function_kind kind = search_code(search, code, size, function.address);
+	size_t size;
+	uint8_t *code = read_code(search->object, number, &size);
+	enum function_kind kind =
+		search_code(search, code, size, object_function(search->object, number)->address);
 
 	free(code);
 	return kind;
@@ -113,28 +128,6 @@ static enum function_kind kind_of_body(struct object *object, uint32_t body, con
 	}
 	isa_free(search.isa);
 	return kind == FUNCTION_PLAIN ? FUNCTION_OMP_REGION : kind;
-}
-
-/* The kind, and the parent's symbol as far as names tell it, to be freed. */
-static enum function_kind classify(struct object *object, uint32_t number, char **parent)
-{
-	const struct object_function *function = object_function(object, number);
-	enum function_kind kind = function_name_parse(function->mangled, parent);
-
-	if (function->is_resolver)
-		return FUNCTION_RESOLVER;
-	if (kind == FUNCTION_OMP_REGION && *parent)
-		kind = kind_of_body(object, number, *parent);
-	return kind;
-}
-
-enum function_kind function_kind_of(struct object *object, uint32_t number)
-{
-	char *parent;
-	enum function_kind kind = classify(object, number, &parent);
-
-	free(parent);
-	return kind;
 }
 
 /* Where a body's construct is: its declaration, which clang gives, else its first line. */
@@ -161,6 +154,67 @@ static struct line_function where(struct object *object, uint32_t number)
 	}
 	vec_fini(&rows);
 	return place;
+}
+
+/* Whether the first thing that a body does is to share out iterations. */
+static bool shares_iterations(const struct search *search, const uint8_t *code, size_t size)
+{
+	struct isa_instruction instruction;
+	bool has_counted = false; /* the threads; next, which of them it is */
+
+	for (size_t at = 0; at < size; at += instruction.length) {
+		isa_decode(search->isa, code + at, size - at, search->body + at, &instruction);
+		if (instruction.kind != ISA_CALL)
+			continue;
+		const char *name = callee_of(search->object, &instruction);
+
+		if (!has_counted && has_prefix(name, "omp_get_num_threads")) {
+			has_counted = true;
+			continue;
+		}
+		return has_prefix(name,
+				  has_counted ? "omp_get_thread_num" : "__kmpc_dispatch_init") ||
+		       (!has_counted && has_prefix(name, "__kmpc_for_static_init"));
+	}
+	return false;
+}
+
+/* A loop whose iterations are shared out in the body itself is a region to the run-time. */
+static bool is_shared_loop(struct object *object, uint32_t body)
+{
+	struct search search = {object, isa_new(object_machine(object)),
+				object_function(object, body)->address};
+	size_t size;
+	uint8_t *code = read_code(object, body, &size);
+	bool is_loop = search.isa && shares_iterations(&search, code, size);
+
+	isa_free(search.isa);
+	free(code);
+	return is_loop;
+}
+
+/* The kind, and the parent's symbol as far as names tell it, to be freed. */
+static enum function_kind classify(struct object *object, uint32_t number, char **parent)
+{
+	const struct object_function *function = object_function(object, number);
+	enum function_kind kind = function_name_parse(function->mangled, parent);
+
+	if (function->is_resolver)
+		return FUNCTION_RESOLVER;
+	if (kind == FUNCTION_OMP_REGION && *parent)
+		kind = kind_of_body(object, number, *parent);
+	if (kind == FUNCTION_OMP_REGION && is_shared_loop(object, number))
+		kind = FUNCTION_OMP_LOOP;
+	return kind;
+}
+
+enum function_kind function_kind_of(struct object *object, uint32_t number)
+{
+	char *parent;
+	enum function_kind kind = classify(object, number, &parent);
+
+	free(parent);
+	return kind;
 }
 
 /* The symbol of the function that is declared last before a place, to be freed, or NULL. */

@@ -92,14 +92,14 @@ static void expect(struct object *object, const char *pattern, enum function_kin
 		assert_int_equal(made_from, OBJECT_NO_FUNCTION);
 }
 
-/* Constructs in lines 5, 9, 13 and 17; GCC says of a task where its statements begin. */
+/* Constructs in lines 5, 9, 13, 17 and 21; GCC says of a task where its statements begin. */
 static const char openmp[] = "double a[1000];\n"
-			     "extern int g(int);\n"
+			     "extern int g(int), omp_get_num_threads(void);\n"
 			     "int __attribute__((noinline)) work(int n)\n"
 			     "{\n"
 			     "#pragma omp parallel\n"
 			     "	{\n"
-			     "		a[n] += g(n);\n"
+			     "		a[omp_get_num_threads()] += g(n);\n"
 			     "	}\n"
 			     "#pragma omp parallel for schedule(guided)\n"
 			     "	for (int i = 0; i < 1000; i++)\n"
@@ -113,6 +113,9 @@ static const char openmp[] = "double a[1000];\n"
 			     "	{\n"
 			     "		a[3] = g(n);\n"
 			     "	}\n"
+			     "#pragma omp parallel for\n"
+			     "	for (int i = 0; i < 1000; i++)\n"
+			     "		a[i] += i;\n"
 			     "	return n;\n"
 			     "}\n"
 			     "int g(int x) { __asm__ volatile(\"\"); return x; }\n"
@@ -133,6 +136,8 @@ static void test_openmp_gcc(void **state)
 		       FUNCTION_OMP_REGION, "work");
 		expect(object, "work -- OMP parallel loop from line 9 [[]work._omp_fn.?]",
 		       FUNCTION_OMP_LOOP, "work");
+		expect(object, "work -- OMP parallel loop from line 21 [[]work._omp_fn.?]",
+		       FUNCTION_OMP_LOOP, "work");
 		expect(object, "work -- OMP sections from line 13 [[]work._omp_fn.?]",
 		       FUNCTION_OMP_SECTIONS, "work");
 		expect(object, "work -- OMP task from line 1[79] [[]work._omp_fn.?]",
@@ -148,7 +153,7 @@ static void test_openmp_gcc(void **state)
 	object_free(object);
 }
 
-/* Clang says neither what it is nor whose: a parallel region, or a task. */
+/* Clang says neither what it is nor whose. */
 static void test_openmp_clang(void **state)
 {
 	(void)state;
@@ -159,8 +164,10 @@ static void test_openmp_clang(void **state)
 
 	expect(object, "work -- OMP parallel region from line 5 [[].omp_outlined.]",
 	       FUNCTION_OMP_REGION, "work");
-	expect(object, "work -- OMP parallel region from line 9 [[].omp_outlined..*]",
-	       FUNCTION_OMP_REGION, "work");
+	expect(object, "work -- OMP parallel loop from line 9 [[].omp_outlined..*]",
+	       FUNCTION_OMP_LOOP, "work");
+	expect(object, "work -- OMP parallel loop from line 21 [[].omp_outlined..*]",
+	       FUNCTION_OMP_LOOP, "work");
 	expect(object, "work -- OMP task from line 17 [[].omp_task_entry.]", FUNCTION_OMP_TASK,
 	       "work");
 	object_free(object);
