@@ -116,10 +116,15 @@ static uint32_t lock_of(struct lock_scan *scan, const struct event_run *run, siz
 			       event_time_ns(run, row));
 }
 
-static void count_thread(struct hash_map *seen, uint32_t lock, uint32_t thread, uint32_t *count)
+/* `last` was counted already; 0: none was. */
+static void count_thread(struct hash_map *seen, uint32_t lock, uint32_t thread, uint32_t *count,
+			 uint32_t *last)
 {
 	size_t before = seen->count;
 
+	if (thread == *last)
+		return;
+	*last = thread;
 	hash_map_put(seen, (uint64_t)lock << 32 | thread, 0);
 	*count += seen->count > before;
 }
@@ -150,9 +155,10 @@ static void count_event(struct lock_scan *scan, struct lock *lock, uint32_t numb
 	lock->types |= 1u << run->type[row];
 	lock_sums_add(&lock->sums, run, row);
 	count_thread(&scan->waiters, number, scan->process_number << 16 ^ (uint32_t)run->thread,
-		     &lock->waiters);
+		     &lock->waiters, &lock->last_waiter);
 	if (owner)
-		count_thread(&scan->holders, number, (uint32_t)owner, &lock->holders);
+		count_thread(&scan->holders, number, (uint32_t)owner, &lock->holders,
+			     &lock->last_holder);
 }
 
 /* One at a time: locks are found and named as they come. */

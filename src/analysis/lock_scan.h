@@ -27,6 +27,7 @@ struct lock {
 	unsigned types;		 /* bits of enum format_sync_type */
 	struct lock_sums sums;
 	uint32_t waiters, holders; /* threads */
+	uint32_t last_waiter, last_holder;
 };
 
 struct lock_scan {
