@@ -22,21 +22,26 @@ static bool ends_with_path(const char *path, const char *wanted)
 	       (length == end || wanted[0] == '/' || path[length - end - 1] == '/');
 }
 
-static void add_file(struct search *search, uint32_t function, uint32_t object, uint32_t file)
+static void push_file(struct search *search, uint32_t function, uint32_t object, uint32_t file)
 {
 	struct session *session = search->session;
-	const char *path = code_file(session, object, file);
 
-	if (!path || !ends_with_path(path, search->path))
-		return;
 	*vec_push(&search->matches) = (struct function_match){
 		.function = function,
-		.name = path,
+		.name = code_file(session, object, file),
 		.object = session->objects.items[object].path,
 		.address = function == CODE_NONE ? 0 : session->functions.items[function].address,
 		.object_id = object,
 		.file = file,
 	};
+}
+
+static void add_file(struct search *search, uint32_t function, uint32_t object, uint32_t file)
+{
+	const char *path = code_file(search->session, object, file);
+
+	if (path && ends_with_path(path, search->path))
+		push_file(search, function, object, file);
 }
 
 static void search_object(struct search *search, uint32_t object)
@@ -121,6 +126,35 @@ size_t session_find_code(struct session *session, const char *name, struct funct
 	free(copy);
 	*out = search.matches.items;
 	return search.matches.count;
+}
+
+size_t session_files(struct session *session, struct function_match **out)
+{
+	struct search search = {.session = session, .path = ""};
+	struct hash_map seen = {0};
+
+	code_of(session);
+	for (uint32_t i = FUNCTION_FIRST_REAL; i < session->functions.count; i++) {
+		uint32_t object = session->functions.items[i].object;
+		uint32_t file = code_source_of(session, i);
+
+		if (file != LINES_NONE &&
+		    hash_map_put(&seen, (uint64_t)object << 32 | file, i) == i)
+			push_file(&search, CODE_NONE, object, file);
+	}
+	hash_map_fini(&seen);
+	*out = search.matches.items;
+	return search.matches.count;
+}
+
+size_t session_functions(struct session *session, struct function_match **out)
+{
+	VEC(struct function_match) found = {0};
+
+	for (uint32_t i = FUNCTION_FIRST_REAL; i < session->functions.count; i++)
+		*vec_push(&found) = symbols_match(session, i);
+	*out = found.items;
+	return found.count;
 }
 
 size_t session_functions_of_file(struct session *session, uint32_t object, uint32_t file,

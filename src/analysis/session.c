@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A session from its opening to its end: experiments in, facts about processes out. */
+#include "analysis/session.h"
 #include "analysis/code.h"
 #include "analysis/counter.h"
-#include "analysis/session.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char *base_name(const char *path)
 {
@@ -128,6 +130,7 @@ static void add_process(struct session *session, const struct experiment *experi
 	info->dropped = profile->dropped > dropped ? profile->dropped : dropped;
 	info->samples = process->overview.items;
 	info->sample_count = process->overview.count;
+	info->heap_unseen = process->traces[TRACE_HEAP].present && !process->heap.peak_blocks;
 	for (size_t i = 0; i < profile->threads.count; i++)
 		for (size_t state = 0; state < FORMAT_STATE_COUNT; state++)
 			info->state_seconds[state] +=
@@ -221,6 +224,38 @@ enum status session_open(char *const *paths, size_t count, struct session **out,
 	counters_add_quotients(session);
 	symbols_report(session);
 	check_unknown(session);
+	*out = session;
+	return STATUS_OK;
+}
+
+enum status session_open_object(const char *path, struct session **out, struct diag_list *diags)
+{
+	struct session *session;
+	struct stat file;
+
+	*out = NULL;
+	if (stat(path, &file)) {
+		diag_add(diags, DIAG_ERROR, "%s: %s", path, strerror(errno));
+		return STATUS_NOTFOUND;
+	}
+	session = xcalloc(1, sizeof(*session));
+	symbols_init(session);
+	tree_init(session);
+
+	char *whole = realpath(path, NULL);
+	const struct object_request request = {.path = whole ? whole : path,
+					       .mtime = (uint64_t)file.st_mtime,
+					       .file_size = (uint64_t)file.st_size};
+
+	symbols_add_file(session, &request);
+	free(whole);
+	session_count(session);
+	symbols_report(session);
+	if (session->functions.count == FUNCTION_FIRST_REAL) {
+		diag_add(diags, DIAG_ERROR, "%s: no functions found in it", path);
+		session_free(session);
+		return STATUS_NOTFOUND;
+	}
 	*out = session;
 	return STATUS_OK;
 }

@@ -138,6 +138,8 @@ void filters_fini(struct session *session);
 /* symbols.c: load objects, functions and their names */
 void symbols_init(struct session *session);
 void symbols_fini(struct session *session);
+/* A load object by itself, with all its functions. */
+void symbols_add_file(struct session *session, const struct object_request *request);
 /* The function of every location of a process's stacks; the caller frees the array. */
 uint32_t *symbols_resolve(struct session *session, const struct experiment *experiment,
 			  const struct process *process);
@@ -152,6 +154,7 @@ uint32_t symbols_function(struct session *session, uint32_t object, uint32_t sym
 uint32_t symbols_inlined(struct session *session, uint32_t object, uint32_t function);
 /* A function without code. */
 uint32_t symbols_add_made_up(struct session *session, uint32_t object, const char *name);
+struct function_match symbols_match(struct session *session, uint32_t function);
 /* Lives as long as the session. */
 const char *symbols_name(struct session *session, uint32_t function, enum name_style style);
 

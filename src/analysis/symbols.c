@@ -97,6 +97,18 @@ static const char *find_archive(struct session *session, const struct experiment
 	return access(copy, R_OK) ? NULL : copy;
 }
 
+static struct load_object *add_object(struct session *session, const struct object_request *request)
+{
+	struct load_object *object = vec_push(&session->objects);
+
+	object->path = arena_strdup(&session->arena, request->path);
+	object->name = base_name(object->path);
+	object->mtime = request->mtime;
+	object->rest_function = NODE_NONE;
+	object_open(request, &object->object, &object->doubts);
+	return object;
+}
+
 uint32_t place_object(struct session *session, const struct experiment *experiment,
 		      const struct map_file *file)
 {
@@ -111,8 +123,7 @@ uint32_t place_object(struct session *session, const struct experiment *experime
 		return id;
 
 	const char *program = experiment->processes.items[0].log.executable;
-	struct load_object *object = vec_push(&session->objects);
-	struct object_request request = {
+	const struct object_request request = {
 		.path = file->path,
 		.archive_path = find_archive(session, experiment, file),
 		.build_id = file->build_id[0] ? file->build_id : NULL,
@@ -120,13 +131,18 @@ uint32_t place_object(struct session *session, const struct experiment *experime
 		.file_size = file->file_size,
 	};
 
-	object->path = arena_strdup(&session->arena, file->path);
-	object->name = base_name(object->path);
-	object->mtime = file->mtime;
-	object->rest_function = NODE_NONE;
-	object->is_program = program && !strcmp(program, file->path);
-	object_open(&request, &object->object, &object->doubts);
+	add_object(session, &request)->is_program = program && !strcmp(program, file->path);
 	return id;
+}
+
+void symbols_add_file(struct session *session, const struct object_request *request)
+{
+	uint32_t id = string_table_add(&session->object_keys, request->path);
+	struct load_object *object = add_object(session, request);
+
+	object->used = true;
+	for (uint32_t i = 0; i < object_function_count(object->object); i++)
+		symbols_function(session, id, i);
 }
 
 /* The load object of functions that programs made at run time; it has no file. */
@@ -378,20 +394,26 @@ const char *symbols_name(struct session *session, uint32_t function, enum name_s
 	return entry->names[style];
 }
 
-static void add_match(struct session *session, uint32_t function, struct function_match **out,
-		      size_t *count)
+struct function_match symbols_match(struct session *session, uint32_t function)
 {
 	const struct function *entry = &session->functions.items[function];
 
-	*out = xrealloc(*out, (*count + 1) * sizeof(**out));
-	(*out)[(*count)++] = (struct function_match){
+	return (struct function_match){
 		.function = function,
 		.name = symbols_name(session, function, NAME_LONG),
 		.object = session->objects.items[entry->object].path,
 		.address = entry->address,
+		.size = entry->size,
 		.object_id = entry->object,
 		.file = CODE_NONE,
 	};
+}
+
+static void add_match(struct session *session, uint32_t function, struct function_match **out,
+		      size_t *count)
+{
+	*out = xrealloc(*out, (*count + 1) * sizeof(**out));
+	(*out)[(*count)++] = symbols_match(session, function);
 }
 
 /* Whether a space-separated list has the word. */

@@ -29,6 +29,11 @@ struct session;
  */
 enum status session_open(char *const *paths, size_t count, struct session **out,
 			 struct diag_list *diags);
+/*
+ * A session over no experiment, but one load object with all its functions, for listings.
+ * STATUS_NOTFOUND: diags says why.
+ */
+enum status session_open_object(const char *path, struct session **out, struct diag_list *diags);
 void session_free(struct session *session);
 
 /* What becomes of the metrics where there are several experiments; the first is the base. */
@@ -222,7 +227,7 @@ struct function_match {
 	uint32_t function;
 	const char *name;   /* long */
 	const char *object; /* load object path */
-	uint64_t address;
+	uint64_t address, size;
 	uint32_t object_id, file; /* of session_find_code(), for a listing_request */
 };
 /* The caller frees *out. Count 0: none. */
@@ -233,6 +238,10 @@ size_t session_find_functions(struct session *session, const char *name,
  * "FUNCTION'FILE'" is a file that the function has code from.
  */
 size_t session_find_code(struct session *session, const char *name, struct function_match **out);
+/* The source files that known functions begin in; the caller frees *out. */
+size_t session_files(struct session *session, struct function_match **out);
+/* All known functions of load objects; the caller frees *out. */
+size_t session_functions(struct session *session, struct function_match **out);
 /* The known functions of a source file in the order in which they were met; to be freed. */
 size_t session_functions_of_file(struct session *session, uint32_t object, uint32_t file,
 				 uint32_t **out);
@@ -299,6 +308,7 @@ struct process_info {
 	struct usage *samples;
 	size_t sample_count;
 	double state_seconds[10]; /* by enum format_state */
+	bool heap_unseen;	  /* the heap was traced, and no allocation seen */
 };
 /* Experiments that are compared: each with its descendants, and what its column is called. */
 size_t session_group_count(const struct session *session);

@@ -36,6 +36,8 @@ static const struct subcommand subcommands[] = {
 	{"ctl", NULL, "pause, resume, sample or end a recording in progress", control_main},
 	{"print", "er_print", "print what was recorded", print_main},
 	{"diff", NULL, "print what differs between two experiments", diff_main},
+	{"src", "er_src", "print source and instructions of a program, without a recording",
+	 src_main},
 	{"ls", NULL, "list experiments", manage_list_main},
 	{"info", NULL, "say what an experiment is", manage_info_main},
 	{"check", NULL, "check that an experiment is whole", manage_check_main},

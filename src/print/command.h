@@ -125,10 +125,13 @@ bool command_lsummary(struct print *print, char **arguments, size_t count);
 bool command_psummary(struct print *print, char **arguments, size_t count);
 /* The same for FUNCTION, FILE or FUNCTION'FILE'. */
 bool command_choose_code(struct print *print, const char *command, char **arguments, size_t count,
-			 struct listing_request *request);
+			 struct function_match *out);
 /* command_source.c: */
 void code_settings_init(struct code_settings *settings);
 void code_settings_fini(struct code_settings *settings);
+/* A function, or a file where function is CODE_NONE. False after say_error(). */
+bool code_print_source(struct print *print, const struct function_match *what);
+bool code_print_disasm(struct print *print, const struct function_match *what);
 bool command_pcs(struct print *print, char **arguments, size_t count);
 bool command_lines(struct print *print, char **arguments, size_t count);
 bool command_source(struct print *print, char **arguments, size_t count);

@@ -3,8 +3,10 @@
 #include "base/memory.h"
 #include "object/remarks.h"
 #include "print/command.h"
+#include "print/number.h"
 #include "print/table.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -81,6 +83,54 @@ static char *heading_of(const struct listing_header *header)
 	return text;
 }
 
+/* The first metric that a listing shows, or NULL. */
+static const struct metric *shown_metric(const struct table *table, size_t *column)
+{
+	for (*column = 0; *column < table->column_count; ++*column)
+		if (!table->columns[*column].choice.metric->is_static)
+			return table->columns[*column].choice.metric;
+	return NULL;
+}
+
+/* Where to look, for a person at a terminal: a listing is often longer than a screen. */
+static void put_hottest(struct print *print, const struct table *table)
+{
+	enum { SHOWN = 5 };
+	size_t shown[SHOWN], count = 0, column;
+
+	if (!shown_metric(table, &column))
+		return;
+	for (size_t row = 0; row < table->row_count; row++) {
+		double value = table->values[row * table->column_count + column];
+		size_t place = count;
+
+		for (; place &&
+		       table->values[shown[place - 1] * table->column_count + column] < value;
+		     place--)
+			if (place < SHOWN)
+				shown[place] = shown[place - 1];
+		if (value > 0 && place < SHOWN) {
+			shown[place] = row;
+			count += count < SHOWN;
+		}
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct row *row = &table->rows[shown[i]];
+		double value = table->values[shown[i] * table->column_count + column];
+
+		fprintf(print->output.file, "%s%.1f %% ",
+			i ? ", " : "Hottest: ", number_share(value, table->base[column]));
+		if (row->kind == ROW_INSTRUCTION)
+			fprintf(print->output.file, "at %" PRIx64, row->address);
+		else if (row->line)
+			fprintf(print->output.file, "line %u", row->line);
+		else
+			fprintf(print->output.file, "%s", row->name + strspn(row->name, " "));
+	}
+	if (count)
+		fputs("\n\n", print->output.file);
+}
+
 typedef bool view_listing(struct session *session, const struct query *query,
 			  const struct listing_request *request, struct listing_header *header,
 			  struct table *table, struct diag_list *diags);
@@ -107,6 +157,8 @@ static bool print_listing(struct print *print, const char *command,
 			    header.source_found ? header.source_found : header.source,
 			    header.load_object);
 	table_print(print, &table, SHAPE_LISTING, command, heading);
+	if (print->mode == MODE_TEXT && print->output.color)
+		put_hottest(print, &table);
 	free(heading);
 	table_fini(&table);
 	return true;
@@ -122,19 +174,58 @@ static struct source_search search_of(const struct code_settings *settings)
 	};
 }
 
-bool command_source(struct print *print, char **arguments, size_t count)
+bool code_print_source(struct print *print, const struct function_match *what)
 {
 	const struct source_search search = search_of(&print->code);
-	struct listing_request request = {.threshold = print->code.source_threshold,
-					  .remarks = print->code.source_remarks,
-					  .search = &search};
+	const struct listing_request request = {.function = what->function,
+						.object = what->object_id,
+						.file = what->file,
+						.threshold = print->code.source_threshold,
+						.remarks = print->code.source_remarks,
+						.search = &search};
 
-	return command_choose_code(print, "source", arguments, count, &request) &&
-	       print_listing(print, "source", &request, view_source);
+	return print_listing(print, "source", &request, view_source);
+}
+
+/* Of a file: all its functions. */
+bool code_print_disasm(struct print *print, const struct function_match *what)
+{
+	const struct code_settings *settings = &print->code;
+	const struct source_search search = search_of(settings);
+	struct listing_request request = {.function = what->function,
+					  .object = what->object_id,
+					  .file = CODE_NONE,
+					  .threshold = settings->code_threshold,
+					  .remarks = settings->code_remarks,
+					  .search = &search,
+					  .intel = settings->intel,
+					  .hex = settings->hex,
+					  .no_source = settings->no_source};
+	uint32_t *functions;
+	size_t count;
+	bool ok = true;
+
+	if (what->function != CODE_NONE)
+		return print_listing(print, "disasm", &request, view_disassembly);
+	count = session_functions_of_file(print->session, what->object_id, what->file, &functions);
+	for (size_t i = 0; ok && i < count; i++) {
+		request.function = functions[i];
+		ok = print_listing(print, "disasm", &request, view_disassembly);
+	}
+	free(functions);
+	return ok;
+}
+
+bool command_source(struct print *print, char **arguments, size_t count)
+{
+	struct function_match what;
+
+	return command_choose_code(print, "source", arguments, count, &what) &&
+	       code_print_source(print, &what);
 }
 
 /* Moves what is no option to the front. */
-static size_t take_options(struct listing_request *request, char **arguments, size_t count)
+static size_t take_options(struct code_settings *settings, char **arguments, size_t count)
 {
 	size_t left = 0;
 
@@ -143,47 +234,28 @@ static size_t take_options(struct listing_request *request, char **arguments, si
 
 		if (option == arguments[i])
 			arguments[left++] = arguments[i];
-		request->intel |= option != arguments[i] && !strcasecmp(option, "intel");
-		request->hex |= option != arguments[i] && !strcasecmp(option, "hex");
+		settings->intel |= option != arguments[i] && !strcasecmp(option, "intel");
+		settings->hex |= option != arguments[i] && !strcasecmp(option, "hex");
 	}
 	return left;
 }
 
-static bool print_file(struct print *print, struct listing_request *request)
-{
-	uint32_t *functions;
-	size_t count = session_functions_of_file(print->session, request->object, request->file,
-						 &functions);
-	bool ok = true;
-
-	request->file = CODE_NONE;
-	for (size_t i = 0; ok && i < count; i++) {
-		request->function = functions[i];
-		ok = print_listing(print, "disasm", request, view_disassembly);
-	}
-	free(functions);
-	return ok;
-}
-
+/* Its options are settings for this time. */
 bool command_disasm(struct print *print, char **arguments, size_t count)
 {
-	const struct code_settings *settings = &print->code;
-	const struct source_search search = search_of(settings);
-	struct listing_request request = {.threshold = settings->code_threshold,
-					  .remarks = settings->code_remarks,
-					  .search = &search,
-					  .intel = settings->intel,
-					  .hex = settings->hex,
-					  .no_source = settings->no_source};
+	const bool intel = print->code.intel, hex = print->code.hex;
+	struct function_match what;
+	bool ok;
 
-	count = take_options(&request, arguments, count);
+	count = take_options(&print->code, arguments, count);
 	if (!count)
-		return say_error(print, "disasm: needs a function or a source file");
-	if (!command_choose_code(print, "disasm", arguments, count, &request))
-		return false;
-	return request.function == CODE_NONE
-		       ? print_file(print, &request)
-		       : print_listing(print, "disasm", &request, view_disassembly);
+		ok = say_error(print, "disasm: needs a function or a source file");
+	else
+		ok = command_choose_code(print, "disasm", arguments, count, &what) &&
+		     code_print_disasm(print, &what);
+	print->code.intel = intel;
+	print->code.hex = hex;
+	return ok;
 }
 
 /* ---- settings ---- */

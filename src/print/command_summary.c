@@ -344,7 +344,7 @@ bool command_choose_function(struct print *print, const char *command, char **ar
 }
 
 bool command_choose_code(struct print *print, const char *command, char **arguments, size_t count,
-			 struct listing_request *request)
+			 struct function_match *out)
 {
 	struct function_match *matches;
 	size_t found = session_find_code(print->session, arguments[0], &matches);
@@ -354,11 +354,8 @@ bool command_choose_code(struct print *print, const char *command, char **argume
 		say_error(print, "No function and no source file has the name `%s'", arguments[0]);
 	else
 		chosen = choose(print, command, arguments, count, matches, found);
-	if (chosen) {
-		request->function = chosen->function;
-		request->object = chosen->object_id;
-		request->file = chosen->file;
-	}
+	if (chosen)
+		*out = *chosen;
 	free(matches);
 	return chosen;
 }

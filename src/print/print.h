@@ -12,5 +12,7 @@ enum print_exit {
 
 /* argv[0] is "print", or "er_print" when called by the old name. Returns an exit status. */
 int print_main(int argc, char **argv);
+/* `helio src`, or "er_src": listings of code without an experiment. */
+int src_main(int argc, char **argv);
 
 #endif

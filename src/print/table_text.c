@@ -7,6 +7,7 @@
 #include "print/table.h"
 
 #include "base/strbuf.h"
+#include "print/arrows.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,6 +23,7 @@ struct writer {
 	const struct segment_map *segments;
 	enum table_shape shape;
 	struct tree_lines tree;
+	struct arrows arrows; /* of a listing on a terminal */
 	struct strbuf line;
 };
 
@@ -125,6 +127,9 @@ static void put_column(struct writer *writer, size_t row, const struct layout_co
 		const struct field *field = &writer->layout->fields[column->first_field + i];
 
 		if (field->kind == FIELD_NAME) {
+			if (writer->arrows.width)
+				strbuf_add(&writer->line, arrows_row(&writer->arrows, row),
+					   writer->arrows.width);
 			put_name(writer, &writer->table->rows[row], column->width);
 			return;
 		}
@@ -238,10 +243,14 @@ void table_print_text(const struct output *output, const struct table *table,
 	} else if (shape == SHAPE_SINGLE) {
 		put_single(&writer);
 	} else {
-		put_header(&writer);
+		if (shape == SHAPE_LISTING && output->color)
+			arrows_init(&writer.arrows, table);
+		if (shape != SHAPE_LISTING || layout.column_count > 1)
+			put_header(&writer);
 		for (size_t row = 0; row < table->row_count; row++)
 			put_row(&writer, row);
 		put_line(&writer);
+		arrows_fini(&writer.arrows);
 	}
 	strbuf_fini(&writer.line);
 	layout_fini(&layout);

@@ -607,3 +607,60 @@ def announced_functions(t):
             t.check(normal(row['name'].split(':  ')[1]).startswith(normal(said).split(',')[0]), f'{row["name"]}: not {said}')
         t.check(any(f'<{function}+0x4>' in row['name'] for row in listing), 'the jump has no name')
         t.near(sum(value(row) for row in listing), functions[function]['e.totalcpu'], function, absolute=1e-9)
+
+
+@test
+def on_a_terminal(t):
+    program, result = record(t, 0.3)
+    colored = t.run(t.helio, 'print', '--color=always', '-disasm', 'leaf', result.experiment).out
+    lines = re.sub(r'\x1b\[[0-9;]*m', '', colored).splitlines()
+    at = {int(m[1], 16): line for line in lines for m in [re.search(r'\] +([0-9a-f]+):  ', line)] if m}
+    jumps = [(address, int(m[1], 16)) for address, text in objdump(t, program, 'leaf').items() for m in [re.match(r'j\w+ +([0-9a-f]+) <leaf', text)] if m]
+    t.check(len(jumps) == 2, f'{jumps}')
+    for source, target in jumps:
+        upper, lower = at[min(source, target)], at[max(source, target)]
+        t.check(any(a == ',' and b == '`' for a, b in zip(upper, lower)), f'no line from {source:x} to {target:x}')
+        t.check('> ' in at[target].split('[')[0], f'no arrow to {target:x}')
+        t.check(all(any(line[i] == '|' for i in range(len(upper)) if upper[i] == ',' and lower[i] == '`')
+                    for address, line in at.items() if min(source, target) < address < max(source, target)), 'the line is not whole')
+    listing = [row for row in rows(t, result.experiment, '-disasm', 'leaf') if value(row)]
+    hottest = max(listing, key=value)
+    t.check(f'Hottest: {100 * value(hottest) / value(rows(t, result.experiment, "-functions")[0]):.1f} % at {hottest["address"]:x}' in lines[-2],
+            lines[-2])
+    t.check('Hottest' not in t.run(t.helio, 'print', '-disasm', 'leaf', result.experiment).out, 'in a file')
+
+
+@test
+def listings_without_an_experiment(t):
+    program = build(t, 'work', ('work.c', WORK), ('work.h', HEADER))
+    def src(*words, status=0, **more):
+        result = t.run(t.helio, 'src', *words, **more)
+        t.equal(result.status, status, f'{words}: {result.err}')
+        return result
+    symbols = {line.split()[3]: (int(line.split()[0], 16), int(line.split()[1], 16))
+               for line in t.run('nm', '-S', program).out.splitlines() if re.fullmatch(r'\w+ \w+ [tT] \w+', line)}
+    listed = {m[3]: (int(m[1], 16), int(m[2])) for m in re.finditer(r'^0x(\w+) +(\d+)  (.*)$', src('-func', program).out, re.M)}
+    for name, place in symbols.items():
+        t.equal(listed[name], place, name)
+    t.equal(list(listed), sorted(listed), 'order')
+    whole = src(program).out
+    t.equal(whole, src('-source', 'all', '-1', program).out, 'the default')
+    lines = [line.strip() for line in whole.splitlines()]
+    for number, line in enumerate(WORK.splitlines(), 1):
+        t.check(f'{number}. {line.expandtabs(8)}'.strip() in lines, f'line {number}')
+    shown = re.findall(r'\[ *(\d+|\?)\] +([0-9a-f]+):  (.*)', src('-disasm', 'leaf', program).out)
+    truth = objdump(t, program, 'leaf')
+    t.equal([int(address, 16) for _, address, _ in shown], sorted(truth), 'addresses')
+    t.equal([normal(text) for _, _, text in shown], [normal(truth[address]) for address in sorted(truth)], 'instructions')
+    for function in ('work', 'cpu', 'main'):
+        t.check(f'<Function: {function}>' in src('-dis', 'work.c', program).out, function)
+    src('-outfile', 'listing.txt', '-src', "work'work.h'", '-outfile', '-', '-func', program)
+    t.check('1. static inline' in (t.directory / 'listing.txt').read_text(), 'outfile')
+    (t.directory / 'er_src').symlink_to(t.helio)
+    t.equal(t.run(t.directory / 'er_src', '-func', program).out, src('-func', program).out, 'er_src')
+    t.check('No function and no source file' in src('-source', 'nothing', program, status=1).err, 'a name that is not there')
+    t.check('unknown option' in src('-sourse', 'main', program, status=2).err, 'a wrong option')
+    t.check('needs an argument' in src('-source', program, status=2).err, 'a missing word')
+    t.check('No such file' in src('missing', status=1).err, 'no file')
+    t.check('no functions found' in src('work.c', status=1).err, 'no object')
+    t.check('last word' in src(status=2).err, 'nothing')
