@@ -68,7 +68,7 @@ uint32_t lines_source_of(struct lines *lines, uint64_t start, uint64_t end);
 
 /* A source file. Units that spell it differently but mean the same path share one. */
 struct line_file {
-	const char *path;      /* absolute and without detours, if the unit's directory is known */
+	const char *path;      /* without detours; absolute, if the unit's directory is */
 	const char *recorded;  /* as the compiler wrote it: what its command line said */
 	const char *directory; /* in which the unit was compiled, or NULL */
 };
