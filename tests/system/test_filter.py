@@ -3,6 +3,8 @@
 Filters, selections and index objects over an experiment whose every event is known: random expressions against a
 slow evaluator (tests/reader/filter_reference.py), the grammar case by case, and every view under a filter.
 """
+import json
+import os
 import pathlib
 import random
 import re
@@ -276,3 +278,35 @@ def index_objects(t):
     for words, reason in ((('3x', '1'), 'name'), (('CPUs', '1'), 'there already'), (('functions', '1'), 'a command'), (('x', '1 +'), 'missing')):
         result = t.run(t.helio, 'print', '-indxobj_define', *words, path)
         t.check(result.status == 1 and reason in result.err, f'{words}: {result.err}')
+
+
+def generated(t, events):
+    path = t.directory / 'large.er'
+    t.run(t.build / 'bench' / 'helio-generate', '-e', events, '-t', 3, '-d', 1, '-T', t.directory / 'truth.json', path)
+    return path, json.loads((t.directory / 'truth.json').read_text())['processes']
+
+
+@test
+def large(t):
+    """Over many chunks and blocks, against what the generator says that it wrote."""
+    path, processes = generated(t, 300000)
+    questions = [(f'EXPID == {expid} && THRID == {process["threads"][1]["number"]} && MSTATE == {number}', process['threads'][1][state])
+                 for expid, process in enumerate(processes, 1) for number, state in ((0, 'user'), (1, 'system'), (7, 'sleep'))]
+    words = [word for expression, _ in questions for word in ('-filters', expression, '-functions')]
+    listings = [o for o in t.print(path, '-metrics', 'e.total:name', '-limit', '1', *words) if o['command'] == 'functions']
+    for (expression, truth), answer in zip(questions, listings, strict=True):
+        t.equal(round(answer['rows'][0]['e.total'] * 1e6), truth, expression)
+    listing = t.print(path, '-metrics', 'e.total:name', '-threads')[-1]['rows'][1:]
+    t.equal(sorted(round(row['e.total'] * 1e6) for row in listing),
+            sorted(sum(thread[state] for state in STATE) for process in processes for thread in process['threads']), 'threads')
+
+
+@test
+def any_number_of_processors(t):
+    """The same answers, to the last digit, by one thread as by several."""
+    path, _ = generated(t, 450000)
+    words = (t.helio, 'print', '-printmode', 'json', '-metrics', 'e.~user:i.total:name', '-filters', 'CPUID != 1 && TSTAMP % 3000 < 2000', '-functions',
+             '-seconds', '-indxobj_define', 'moments', 'TSTAMP / 1000000', '-moments', path)
+    several = t.run(*words, env={'HELIO_CACHE': 'off'})
+    t.equal(several.status, 0, several.err)
+    t.check(t.run('taskset', '-c', str(min(os.sched_getaffinity(0))), *words, env={'HELIO_CACHE': 'off'}).out == several.out, 'the answers differ')
