@@ -131,7 +131,7 @@ static void put_frame(struct graph *graph, const struct row *row, double begin, 
 {
 	FILE *file = graph->file;
 	double total = graph->table->base[0];
-	char *name = xstrndup(row->name, NAME_SHOWN);
+	char *name = xasprintf("%.*s", NAME_SHOWN, row->name);
 
 	fprintf(file,
 		"<svg class=\"o%u t%u\" data-level=\"%u\" x=\"%.4f%%\" y=\"%u\" width=\"%.4f%%\" "
