@@ -30,10 +30,12 @@ _helio_print() {
 		-object_hide -object_api -object_select -objects_default -open_exp -add_exp -drop_exp -indxobj -indxobj_list
 		-indxobj_define -indx_metric_list -limit -name -viewmode -printmode -outfile -appendfile -script -version -help
 		-quit -leaks -allocs -heapstat -ioactivity -iodetail -iocallstack -iostat -memobj -mobj_list -mobj_define -pcs
-		-psummary -lines -lsummary -disasm -scc -dcc -cc -sthresh -dthresh -setpath -addpath -pathmap'
+		-psummary -lines -lsummary -disasm -scc -dcc -cc -inlines -sthresh -dthresh -setpath -addpath -pathmap'
 	case $prev in
 	-printmode) _helio_words 'text html json' "$cur" ;;
 	-compare) _helio_words 'off on delta ratio' "$cur" ;;
+	-inlines) _helio_words 'on off' "$cur" ;;
+	-scc | -dcc | -cc) _helio_words 'basic all none warn parallel query loop pipe inline memops codegen hex intel nosrc' "$cur" ;;
 	-indxobj) _helio_words 'Threads CPUs Samples Seconds Processes Experiment_IDs Datasize Duration' "$cur" ;;
 	-*_select) _helio_words 'all' "$cur" ;;
 	-viewmode) _helio_words 'user expert machine' "$cur" ;;
@@ -122,6 +124,21 @@ _helio_attach() {
 	esac
 }
 
+_helio_src() {
+	local cur=$1
+	case $2 in
+	-source | -src | -disasm | -dis) _helio_words 'all' "$cur" ;;
+	-scc | -dcc | -cc) _helio_words 'basic all none hex intel nosrc' "$cur" ;;
+	*)
+		if [[ $cur == -* ]]; then
+			_helio_words '-func -source -src -disasm -dis -scc -dcc -cc -outfile --help --version' "$cur"
+		else
+			_helio_files -f "$cur"
+		fi
+		;;
+	esac
+}
+
 _helio_diff() {
 	local cur=$1
 	case $2 in
@@ -172,7 +189,7 @@ _helio() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		_helio_words 'attach collect ctl doctor print diff ls info check archive cp mv rm help version --help --version' "$cur"
+		_helio_words 'attach collect ctl doctor print src diff ls info check archive cp mv rm help version --help --version' "$cur"
 		return
 	fi
 	case ${COMP_WORDS[1]} in
@@ -183,7 +200,8 @@ _helio() {
 	ctl) _helio_ctl "$cur" ;;
 	doctor) _helio_words '--json --help' "$cur" ;;
 	diff) _helio_diff "$cur" "$prev" ;;
-	help) ((COMP_CWORD == 2)) && _helio_words 'attach collect ctl doctor print diff ls info check archive cp mv rm help version' "$cur" ;;
+	src) _helio_src "$cur" "$prev" ;;
+	help) ((COMP_CWORD == 2)) && _helio_words 'attach collect ctl doctor print src diff ls info check archive cp mv rm help version' "$cur" ;;
 	esac
 }
 
