@@ -433,12 +433,11 @@ bool clock_is_recording(const struct thread *thread, uint64_t now_ns)
 uint64_t clock_recorded_since(const struct thread *thread, uint64_t since_ns, uint64_t recorded_ns,
 			      uint64_t now_ns)
 {
-	struct window window = window_of(thread);
-	uint64_t begin_ns = since_ns > window.start_ns ? since_ns : window.start_ns;
-	uint64_t passed_ns = now_ns > begin_ns ? now_ns - begin_ns : 0;
+	uint64_t start_ns = window_of(thread).start_ns;
 	uint64_t ran_ns = control_recorded_ns(now_ns, &(bool){0}) - recorded_ns;
+	uint64_t seen_ns = now_ns - (since_ns > start_ns ? since_ns : start_ns);
 
-	return ran_ns < passed_ns ? ran_ns : passed_ns;
+	return ran_ns < seen_ns ? ran_ns : seen_ns;
 }
 
 /* The window begins between the last reading and this one: only what came after its start counts.
