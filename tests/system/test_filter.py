@@ -310,3 +310,37 @@ def any_number_of_processors(t):
     several = t.run(*words, env={'HELIO_CACHE': 'off'})
     t.equal(several.status, 0, several.err)
     t.check(t.run('taskset', '-c', str(min(os.sched_getaffinity(0))), *words, env={'HELIO_CACHE': 'off'}).out == several.out, 'the answers differ')
+
+
+TRACED = (
+    ('IONBYTE > 100', lambda e: e['bytes'] > 100),
+    ('IOTYPE == 0 && IOFD == 3', lambda e: e['descriptor'] == 4),
+    ('IOTYPE IN 1,2,3,4', lambda e: False),
+    ('EVT_TIME > 3000 && EVT_TIME == TSTAMP - IORQST', lambda e: e['waited_ns'] > 3000),
+    ('HSIZE == 1 || IONBYTE % 2', lambda e: e['bytes'] % 2),
+    ('IOHEAPBYTES IN 832,4096', lambda e: e['bytes'] in (832, 4096)),
+    ('RESULT == 0 && !HAS_PROP(MSTATE)', lambda e: True),
+    ('STYPE == 0 || SOBJ', lambda e: False),
+)
+
+
+@test
+def traced_properties(t):
+    """Of I/O and of waits for locks, as the second reader has them."""
+    result = t.collect('sh', '-c', 'ls -l /usr/bin | sort | tail -n 3; cat /etc/passwd /etc/os-release', options=('-p', 'off', '-i', 'on'))
+    events = [event for process in t.read(result.experiment).values() for event in process['traces'].get('iotrace', ())
+              if event['type'] == 'read' and not event['errno']]
+    words = [word for expression, _ in TRACED for word in ('-filters', expression, '-functions')]
+    listings = [o for o in t.print(result.experiment, '-metrics', 'e.ioreadcnt:e.ioreadbytes:name', '-limit', '1', *words) if o['command'] == 'functions']
+    for (expression, holds), listing in zip(TRACED, listings, strict=True):
+        kept = [event['bytes'] for event in events if holds(event)]
+        row = listing['rows'][0]
+        t.equal((row['e.ioreadcnt'], row['e.ioreadbytes']), (len(kept), sum(kept)), expression)
+    t.check(len(events) > 10, f'{len(events)} reads')
+    result = t.collect(t.target('locks'), options=('-p', 'off', '-s', 'all'))
+    events = [event for process in t.read(result.experiment).values() for event in process['traces']['synctrace']]
+    address = max({event['object'] for event in events}, key=lambda number: sum(event['object'] == number for event in events))
+    listings = [o for o in t.print(result.experiment, '-metrics', 'e.syncn:name', '-limit', '1', '-filters', 'STYPE == 0', '-functions',
+                                   '-filters', f'SOBJ == {address:#x}', '-functions') if o['command'] == 'functions']
+    t.equal([listing['rows'][0]['e.syncn'] for listing in listings],
+            [sum(event['type'] == 'mutex' for event in events), sum(event['object'] == address for event in events)], 'waits')
