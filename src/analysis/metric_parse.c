@@ -146,6 +146,12 @@ static enum status add_group(const struct session *session, const struct item *i
 									  : STATUS_OK;
 }
 
+/* A state that the clock has not seen: asked for by name its time is 0. */
+static bool is_zero(const struct session *session, const struct metric *metric)
+{
+	return metric->states && session->has_clock_data;
+}
+
 static enum status add_dynamic(const struct session *session, const struct item *item,
 			       const char *text, struct metric_list *list, struct diag_list *diags)
 {
@@ -166,7 +172,7 @@ static enum status add_dynamic(const struct session *session, const struct item 
 		return no_data(diags, text);
 	if (group)
 		return add_group(session, item, text, list, diags);
-	if (!metric || !metric_available(session, metric))
+	if (!metric || !(metric_available(session, metric) || is_zero(session, metric)))
 		return no_data(diags, text);
 	add_flavours(list, item, metric);
 	return STATUS_OK;

@@ -280,6 +280,8 @@ static void test_catalogue(void **state)
 		{"iowritecnt", "Write Count"},
 		{"iowritebytes", "Write Bytes"},
 		{"iowritetime", "Write Time"},
+		{"iowaitcnt", "I/O Wait Count"},
+		{"iowaittime", "I/O Wait Time"},
 		{"ioothercnt", "Other I/O Count"},
 		{"ioothertime", "Other I/O Time"},
 		{"ioerrorcnt", "I/O Error Count"},

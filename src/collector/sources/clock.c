@@ -80,152 +80,6 @@ static void read_at_tick(const struct clock_reading *last, struct clock_reading 
 		read_usage(reading);
 }
 
-/* ---- /proc ---- */
-
-/* "CPU_NS DELAY_NS SLICES" */
-static bool parse_schedstat(const char *text, struct clock_remote *remote)
-{
-	const char *end;
-
-	remote->cpu_ns = text_number(text, &end);
-	if (*end != ' ')
-		return false;
-	remote->delay_ns = text_number(end + 1, &end);
-	if (*end != ' ')
-		return false;
-	remote->slices = text_number(end + 1, &end);
-	return true;
-}
-
-static int open_task_file(int dir, int tid, const char *name)
-{
-	char path_room[48];
-	struct text path = TEXT_ON(path_room);
-
-	text_decimal(&path, tid);
-	text_putc(&path, '/');
-	text_puts(&path, name);
-	return sys_openat(dir, path_room, O_RDONLY);
-}
-
-static bool read_again(int fd, char *to, size_t size)
-{
-	long got = fd >= 0 ? sys_pread(fd, to, size - 1, 0) : 0;
-
-	to[got > 0 ? got : 0] = '\0';
-	return got > 0;
-}
-
-static uint64_t parse_hex(const char *text, const char **end)
-{
-	uint64_t value = 0;
-
-	if (text[0] == '0' && text[1] == 'x')
-		text += 2;
-	for (;; text++) {
-		int digit = *text >= '0' && *text <= '9'   ? *text - '0'
-			    : *text >= 'a' && *text <= 'f' ? *text - 'a' + 10
-							   : -1;
-		if (digit < 0)
-			break;
-		value = value << 4 | (uint64_t)digit;
-	}
-	*end = text;
-	return value;
-}
-
-/* "running", "-1 SP PC" or "NR A0 … A5 SP PC" (proc(5)) */
-static void parse_syscall(const char *text, struct clock_remote *remote)
-{
-	bool outside = text[0] == '-';
-	const char *end = text;
-
-	remote->blocked = false;
-	remote->call = -1;
-	if (!outside && (text[0] < '0' || text[0] > '9'))
-		return;
-	if (outside)
-		end += 2;
-	else
-		remote->call = (long)text_number(text, &end);
-	for (int i = 0; !outside && i < 6; i++) {
-		if (*end != ' ')
-			return;
-		parse_hex(end + 1, &end);
-	}
-	if (*end != ' ')
-		return;
-	remote->sp = parse_hex(end + 1, &end);
-	if (*end != ' ')
-		return;
-	remote->pc = parse_hex(end + 1, &end);
-	remote->blocked = true;
-}
-
-void clock_files_open(struct clock_files *files, int dir, int tid)
-{
-	*files = (struct clock_files){.tid = tid};
-	files->schedstat = open_task_file(dir, tid, "schedstat");
-	files->syscall = open_task_file(dir, tid, "syscall");
-}
-
-void clock_files_close(struct clock_files *files)
-{
-	if (!files->tid)
-		return;
-	if (files->schedstat >= 0)
-		sys_close(files->schedstat);
-	if (files->syscall >= 0)
-		sys_close(files->syscall);
-	files->tid = 0;
-}
-
-bool clock_look(const struct clock_files *files, struct clock_remote *remote)
-{
-	char line[256];
-
-	if (!read_again(files->schedstat, line, sizeof(line)) || !parse_schedstat(line, remote))
-		return false;
-	remote->files = files;
-	remote->blocked = false;
-	if (read_again(files->syscall, line, sizeof(line)))
-		parse_syscall(line, remote);
-	return true;
-}
-
-/* The state letter follows the program's name, which may hold anything but ends with the last ')'.
- */
-void clock_look_stopped(int dir, int tid, struct clock_remote *remote)
-{
-	char line[512];
-	const char *end = NULL;
-	int fd = open_task_file(dir, tid, "stat");
-
-	if (!read_again(fd, line, sizeof(line)))
-		line[0] = '\0';
-	if (fd >= 0)
-		sys_close(fd);
-	for (const char *at = line; *at; at++)
-		if (*at == ')')
-			end = at;
-	remote->stopped = end && end[1] == ' ' && (end[2] == 'T' || end[2] == 't');
-}
-
-/* The calling thread's run-queue delay; 0 where /proc does not tell. */
-static uint64_t own_delay_ns(void)
-{
-	char line[96];
-	struct clock_remote remote = {0};
-	int fd = sys_open("/proc/thread-self/schedstat", O_RDONLY, 0);
-
-	if (fd < 0)
-		return 0;
-	bool got = read_again(fd, line, sizeof(line)) && parse_schedstat(line, &remote);
-
-	sys_close(fd);
-	return got ? remote.delay_ns : 0;
-}
-
 /* ---- accounting ---- */
 
 /* Splits a gap between wall and CPU time into queued and blocked. `delay_ns`: 0 if not read. */
@@ -258,7 +112,7 @@ static void account(struct clock_account *clock, const struct clock_reading *rea
 		clock->queued_pending_ns += gap;
 	else
 		account_gap(clock, gap, voluntary,
-			    voluntary && gap > DELAY_WORTH_NS ? own_delay_ns() : 0);
+			    voluntary && gap > DELAY_WORTH_NS ? clock_own_delay_ns() : 0);
 	clock->recorded_ns += reading->now_ns - clock->last.now_ns;
 	clock->last = *reading;
 }
@@ -671,16 +525,6 @@ static enum format_state remote_state(const struct clock_remote *remote, long ca
 	return call < 0 ? FORMAT_STATE_DATA_FAULT : call_state(call);
 }
 
-/* It has not run since it was seen: what was read from its stack meanwhile is true. */
-static bool still_waits(const struct clock_remote *remote)
-{
-	char line[96];
-	struct clock_remote now;
-
-	return read_again(remote->files->schedstat, line, sizeof(line)) &&
-	       parse_schedstat(line, &now) && now.slices == remote->slices;
-}
-
 static void remote_wait(struct thread *thread, const struct clock_remote *remote, uint64_t now_ns)
 {
 	struct clock_account *clock = &thread->clock;
@@ -695,7 +539,7 @@ static void remote_wait(struct thread *thread, const struct clock_remote *remote
 
 		clock->remote_stack = stack_of_blocked(thread, place.pc, place.sp);
 		clock->remote_state = remote_state(remote, place.call);
-		if (!still_waits(remote)) { /* the time stays pending */
+		if (!clock_still_waits(remote)) { /* the time stays pending */
 			unwind_memory_reset(thread->unwind);
 			clock->remote_stack = 0;
 			return;

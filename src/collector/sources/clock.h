@@ -58,6 +58,11 @@ uint64_t clock_recorded_since(const struct thread *thread, uint64_t since_ns, ui
 /* Fills in `stopped`: one more file, so only for a wait that is new. */
 void clock_look_stopped(int dir, int tid, struct clock_remote *remote);
 
+/* It has not run since it was seen: what was read from its stack meanwhile is true. */
+bool clock_still_waits(const struct clock_remote *remote);
+/* The calling thread's run-queue delay; 0 where /proc does not tell. */
+uint64_t clock_own_delay_ns(void);
+
 /* The wait that was seen before went on until `now_ns` at least. */
 void clock_remote_until(struct thread *thread, uint64_t now_ns);
 

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What /proc tells of a thread: its clocks, and the call that it is blocked in. */
+#include "collector/core/sys.h"
+#include "collector/core/text.h"
+#include "collector/sources/clock.h"
+
+/* "CPU_NS DELAY_NS SLICES" */
+static bool parse_schedstat(const char *text, struct clock_remote *remote)
+{
+	const char *end;
+
+	remote->cpu_ns = text_number(text, &end);
+	if (*end != ' ')
+		return false;
+	remote->delay_ns = text_number(end + 1, &end);
+	if (*end != ' ')
+		return false;
+	remote->slices = text_number(end + 1, &end);
+	return true;
+}
+
+static int open_task_file(int dir, int tid, const char *name)
+{
+	char path_room[48];
+	struct text path = TEXT_ON(path_room);
+
+	text_decimal(&path, tid);
+	text_putc(&path, '/');
+	text_puts(&path, name);
+	return sys_openat(dir, path_room, O_RDONLY);
+}
+
+static bool read_again(int fd, char *to, size_t size)
+{
+	long got = fd >= 0 ? sys_pread(fd, to, size - 1, 0) : 0;
+
+	to[got > 0 ? got : 0] = '\0';
+	return got > 0;
+}
+
+static uint64_t parse_hex(const char *text, const char **end)
+{
+	uint64_t value = 0;
+
+	if (text[0] == '0' && text[1] == 'x')
+		text += 2;
+	for (;; text++) {
+		int digit = *text >= '0' && *text <= '9'   ? *text - '0'
+			    : *text >= 'a' && *text <= 'f' ? *text - 'a' + 10
+							   : -1;
+		if (digit < 0)
+			break;
+		value = value << 4 | (uint64_t)digit;
+	}
+	*end = text;
+	return value;
+}
+
+/* "running", "-1 SP PC" or "NR A0 … A5 SP PC" (proc(5)) */
+static void parse_syscall(const char *text, struct clock_remote *remote)
+{
+	bool outside = text[0] == '-';
+	const char *end = text;
+
+	remote->blocked = false;
+	remote->call = -1;
+	if (!outside && (text[0] < '0' || text[0] > '9'))
+		return;
+	if (outside)
+		end += 2;
+	else
+		remote->call = (long)text_number(text, &end);
+	for (int i = 0; !outside && i < 6; i++) {
+		if (*end != ' ')
+			return;
+		parse_hex(end + 1, &end);
+	}
+	if (*end != ' ')
+		return;
+	remote->sp = parse_hex(end + 1, &end);
+	if (*end != ' ')
+		return;
+	remote->pc = parse_hex(end + 1, &end);
+	remote->blocked = true;
+}
+
+void clock_files_open(struct clock_files *files, int dir, int tid)
+{
+	*files = (struct clock_files){.tid = tid};
+	files->schedstat = open_task_file(dir, tid, "schedstat");
+	files->syscall = open_task_file(dir, tid, "syscall");
+}
+
+void clock_files_close(struct clock_files *files)
+{
+	if (!files->tid)
+		return;
+	if (files->schedstat >= 0)
+		sys_close(files->schedstat);
+	if (files->syscall >= 0)
+		sys_close(files->syscall);
+	files->tid = 0;
+}
+
+bool clock_look(const struct clock_files *files, struct clock_remote *remote)
+{
+	char line[256];
+
+	if (!read_again(files->schedstat, line, sizeof(line)) || !parse_schedstat(line, remote))
+		return false;
+	remote->files = files;
+	remote->blocked = false;
+	if (read_again(files->syscall, line, sizeof(line)))
+		parse_syscall(line, remote);
+	return true;
+}
+
+/* The state letter follows the program's name, which may hold anything but ends with the last ')'.
+ */
+void clock_look_stopped(int dir, int tid, struct clock_remote *remote)
+{
+	char line[512];
+	const char *end = NULL;
+	int fd = open_task_file(dir, tid, "stat");
+
+	if (!read_again(fd, line, sizeof(line)))
+		line[0] = '\0';
+	if (fd >= 0)
+		sys_close(fd);
+	for (const char *at = line; *at; at++)
+		if (*at == ')')
+			end = at;
+	remote->stopped = end && end[1] == ' ' && (end[2] == 'T' || end[2] == 't');
+}
+
+uint64_t clock_own_delay_ns(void)
+{
+	char line[96];
+	struct clock_remote remote = {0};
+	int fd = sys_open("/proc/thread-self/schedstat", O_RDONLY, 0);
+
+	if (fd < 0)
+		return 0;
+	bool got = read_again(fd, line, sizeof(line)) && parse_schedstat(line, &remote);
+
+	sys_close(fd);
+	return got ? remote.delay_ns : 0;
+}
+
+bool clock_still_waits(const struct clock_remote *remote)
+{
+	char line[96];
+	struct clock_remote now;
+
+	return read_again(remote->files->schedstat, line, sizeof(line)) &&
+	       parse_schedstat(line, &now) && now.slices == remote->slices;
+}
