@@ -157,15 +157,21 @@ static void describe_directory(struct strbuf *text, const char *path, unsigned d
 		free(entries);
 }
 
-/* The paths as given are part of what is printed. */
+/* The paths as given are part of what is printed; variables say where names come from. */
 static char *describe_experiments(char *const *paths, size_t count)
 {
+	static const char *const variables[] = {"HELIO_DEBUG_ROOT", "DEBUGINFOD_URLS"};
 	struct strbuf text = {0};
 	struct stat status;
 
 	if (!stat("/proc/self/exe", &status))
 		describe_stat(&text, "helio " HELIO_VERSION, &status);
 	strbuf_putc(&text, '\n');
+	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+		const char *value = getenv(variables[i]);
+
+		strbuf_printf(&text, "%s\n", value ? value : "");
+	}
 	for (size_t i = 0; i < count; i++) {
 		char *real = realpath(paths[i], NULL);
 

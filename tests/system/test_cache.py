@@ -116,6 +116,10 @@ def load_objects_are_seen(t):
     kept.functions()
     kept.rename_main()
     t.check(' niam\n' in kept.functions(), 'kept')
+    t.check(' niam\n' not in kept.t.run(kept.t.helio, 'print', '-functions', kept.experiment, env={
+        'HELIO_CACHE': 'all', 'XDG_CACHE_HOME': str(kept.cache), 'HELIO_DEBUG_ROOT': str(t.directory)}).out, 'other debug files')
+    kept.functions()
+    kept.rename_main()
     os.utime(program)
     t.check(' niam\n' not in kept.functions(), 'the program has changed')
 

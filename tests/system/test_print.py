@@ -20,7 +20,7 @@ import make_experiment  # noqa: E402
 
 LISTINGS = ('-functions', '-fsummary', '-callers-callees', '-calltree', '-threads', '-metrics', '-metric_list',
             '-cmetric_list', '-header', '-objects', '-overview', '-statistics', '-sample_detail', '-experiment_list',
-            '-thread_list', '-version', '-help')
+            '-thread_list', '-procstats', '-version', '-help')
 # The symbol that stands for an address that several share is the last in the alphabet.
 SHOWN = {'G': 'also_G', make_experiment.RUN: 'app::Worker::run(int)'}
 CPU = ('user', 'system')
