@@ -165,6 +165,11 @@ static void put_traces(FILE *file, const struct process_info *process)
 		if (how)
 			fprintf(file, "  %s: %s\n", traces[i][1], how);
 	}
+	if (process->heap_unseen)
+		fprintf(file,
+			"  No allocation was seen: there was none, or the allocator is linked "
+			"statically into the program\n");
+
 	const char *threshold =
 		find_attribute(process->settings, process->setting_count, "sync_threshold_ns");
 

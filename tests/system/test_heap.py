@@ -5,6 +5,7 @@ import glob
 import xml.etree.ElementTree as xml
 
 from harness import test
+from test_print import validator
 
 ROUNDS = 100  # of tests/targets/heap.c
 
@@ -170,6 +171,47 @@ def not_searched(t):
     for option, options in (('on,noscan', ()), ('on', ('-t', '0-1000'))):
         rows = heap(t, trace(t, [t.target('leaks')], option, ('-p', 'off', *options)), '-leaks')['leaks']['rows']
         t.check(rows and all(row['fate'] is None for row in rows), f'{option} {options}: {rows[:1]}')
+
+
+@test
+def unseen(t):
+    """An allocator in the program itself comes before ours: the header says that nothing was seen."""
+    source = t.directory / 'own.c'
+    source.write_text('#include <stdlib.h>\nstatic char room[1 << 20];\nstatic size_t used;\n'
+                      'void *malloc(size_t n) { used += n; return room + used - n; }\nvoid free(void *p) {}\n'
+                      'int main(void) { return !malloc(100); }\n')
+    t.equal(t.run(t.need('gcc'), '-fno-builtin', '-o', t.directory / 'own', source).status, 0, 'gcc')
+    seen, own = trace(t, [t.target('heap')]), trace(t, [t.directory / 'own'])
+    for experiment, there in ((seen, False), (own, True)):
+        text = t.run(t.helio, 'print', '-header', experiment).out
+        t.equal('No allocation was seen' in text, there, experiment.name)
+
+
+@test
+def many_threads(t):
+    """A thousand threads, and threads beside forks: every allocation of the program is there once."""
+    experiment = trace(t, [t.target('shortthreads')])
+    statistics = heap(t, experiment, '-heapstat')['heapstat']['rows'][0]
+    t.equal(statistics['unmatched_releases'], 0, 'releases without a block')
+    result = t.collect(t.target('waves'), 200, options=('-p', 'off', '-H', 'on', '-s', 'on', '-i', 'on'))
+    t.check('failures 0' in result.out, result.out[-200:])
+
+
+@test
+def paused(t):
+    """What is allocated while the recording is paused is not there; what is freed of it is a release without a block."""
+    result = t.collect(t.target('heap'), 'threads', options=('-p', 'off', '-H', 'on', '-y', 'USR1'))
+    found = t.print(result.experiment, '-header')
+    t.equal(found[0]['command'], 'header', 'header')
+    t.check(not (result.experiment / 'heaptrace').exists() or (result.experiment / 'heaptrace').stat().st_size < 1000, 'nothing was recorded')
+
+
+@test
+def json(t):
+    check = validator()
+    for value in t.print(trace(t, [t.target('leaks')]), '-leaks', '-allocs', '-heap', '-heapstat'):
+        t.check(check.is_valid(value), f"{value['command']} is not as its schema says")
+        t.check(value['rows'], f"{value['command']} has rows")
 
 
 @test

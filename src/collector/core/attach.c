@@ -85,7 +85,7 @@ static int64_t release(void)
 	if (!collector_is_ours() || atomic_load(&collector.recording))
 		return -EBUSY;
 	signal_give_back();
-	collector_drop_files();
+	collector_drop_files(false);
 	return 0;
 }
 

@@ -203,14 +203,23 @@ void blockfile_for_each(struct blockfile *file, size_t size,
 	}
 }
 
-void blockfile_abandon(struct blockfile *file)
+/* In the place of a mapping: what is still written there is nobody's. */
+static void detach(const struct blockfile_arena *arena)
+{
+	sys_call6(SYS_mmap, SYS_ARG(arena->base), SYS_ARG(arena->size), PROT_READ | PROT_WRITE,
+		  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+}
+
+void blockfile_abandon(struct blockfile *file, bool in_use)
 {
 	for (uint32_t i = 0; i < BLOCKFILE_ARENAS; i++) {
 		struct blockfile_arena *arena = &file->arena[i];
 
 		if (atomic_load(&arena->state) == ARENA_EMPTY)
 			break;
-		if (arena->base)
+		if (arena->base && in_use)
+			detach(arena);
+		else if (arena->base)
 			sys_munmap(arena->base, arena->size);
 		*arena = (struct blockfile_arena){0};
 	}

@@ -48,7 +48,10 @@ void *blockfile_take(struct blockfile *file, size_t size);
 void blockfile_for_each(struct blockfile *file, size_t size,
 			void (*visit)(const void *block, void *arg), void *arg);
 
-/* Forgets the file and unmaps it: in the child of a fork. */
-void blockfile_abandon(struct blockfile *file);
+/*
+ * Forgets the file and unmaps it: in the child of a fork.  in_use: code that a handler has
+ * interrupted may still write to it, which must do no harm.
+ */
+void blockfile_abandon(struct blockfile *file, bool in_use);
 
 #endif

@@ -143,7 +143,6 @@ struct collector {
 	_Atomic uint32_t forks, execs, combos;
 	_Atomic uint32_t threads; /* numbers given out */
 	_Atomic uint32_t births;  /* threads created that have not begun */
-	_Atomic uint64_t traced[TRACE_KINDS];
 	_Atomic uint64_t events, dropped, unwind_failed, truncated;
 	_Atomic uint64_t cpu_recorded_ns;
 	_Atomic uint64_t dead_cpu_ns; /* CPU time of threads that ended */
@@ -174,8 +173,8 @@ void collector_restart_after_fork(void);
 /* Begins a recording in a program that runs already, all but its engine; `words` as in
  * format/attach.h.  0, or a negative errno. */
 int collector_begin_late(const char *words);
-/* Unmaps the files of a recording that has ended. */
-void collector_drop_files(void);
+/* Unmaps the files of a recording that has ended; in_use as of blockfile_abandon. */
+void collector_drop_files(bool in_use);
 /* Says in the log which engine is at work, and why not the one that was asked for. */
 void collector_log_engine(enum engine asked, const char *reason);
 /* True in the process whose recording this is, false in a child of vfork. */
@@ -241,7 +240,7 @@ int writer_open(void);
 
 /* stacktable.c */
 int stacktable_open(void);
-void stacktable_abandon(void);
+void stacktable_abandon(bool in_use);
 /* The node of (parent, pc), or the node of FORMAT_PC_NO_STACK when there is no room. */
 uint32_t stacktable_intern(uint32_t parent, uint64_t pc, void *unused);
 void stacktable_next_epoch(void);

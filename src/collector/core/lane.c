@@ -24,6 +24,7 @@ static bool next_block(struct lane *lane, struct blockfile *file, uint32_t numbe
 	*lane = (struct lane){.block = block,
 			      .next = (uint8_t *)(block + 1),
 			      .end = (uint8_t *)block + LANE_BLOCK,
+			      .events = lane->events,
 			      .time = lane->time,
 			      .thread = number,
 			      .elsewhere = lane->elsewhere};

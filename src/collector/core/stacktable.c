@@ -109,19 +109,19 @@ int stacktable_open(void)
 	return 0;
 }
 
-void stacktable_abandon(void)
+void stacktable_abandon(bool in_use)
 {
 	uint32_t used = atomic_load(&next_id) >> SEGMENT_SHIFT;
 	uint32_t count = atomic_load(&table_count);
 
 	for (uint32_t i = 0; i <= used + 1 && i < SEGMENTS_MAX; i++)
 		atomic_store(&segments[i], NULL);
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count && !in_use; i++)
 		sys_munmap((void *)tables[i].slots, (tables[i].mask + 1) * sizeof(uint64_t));
 	atomic_store(&table_count, 0);
 	atomic_store(&table_growing, 0);
 	no_stack_node = 0;
-	blockfile_abandon(&collector.stacks);
+	blockfile_abandon(&collector.stacks, in_use);
 }
 
 uint32_t stacktable_epoch(void)
@@ -160,7 +160,8 @@ static uint32_t new_node(uint32_t parent, uint64_t pc, uint32_t in_epoch)
 	}
 	struct format_node *segment = segment_at(index);
 
-	if (!segment)
+	/* A parent that is not there yet is of another table: from before a fork in a handler. */
+	if (!segment || parent >= id)
 		return 0;
 	struct format_node *node = &segment[id & (SEGMENT_NODES - 1)];
 	node->parent = parent;

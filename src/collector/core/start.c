@@ -437,7 +437,7 @@ static void log_counters(uint64_t own_cpu_ns)
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
 		if (trace_is_on(kind))
 			text_attribute_decimal(&line, format_traces[kind].file,
-					       (int64_t)atomic_load(&collector.traced[kind]));
+					       (int64_t)trace_count((enum trace_kind)kind));
 	if (collector.engine == ENGINE_MONITOR)
 		text_attribute_decimal(&line, "monitor_cpu_ns", (int64_t)monitor_ns);
 	text_attribute_decimal(&line, "cpu_recorded_ns", (int64_t)recorded_ns);
@@ -564,12 +564,12 @@ void collector_go_on(void)
 	counter_resume();
 }
 
-void collector_drop_files(void)
+void collector_drop_files(bool in_use)
 {
 	control_forget();
-	blockfile_abandon(&collector.profile);
-	trace_abandon();
-	stacktable_abandon();
+	blockfile_abandon(&collector.profile, in_use);
+	trace_abandon(in_use);
+	stacktable_abandon(in_use);
 }
 
 static void reset_counts(void)
@@ -580,8 +580,6 @@ static void reset_counts(void)
 	atomic_store(&collector.births, 0);
 	atomic_store(&collector.finished, false);
 	atomic_store(&collector.events, 0);
-	for (int kind = 0; kind < TRACE_KINDS; kind++)
-		atomic_store(&collector.traced[kind], 0);
 	atomic_store(&collector.dropped, 0);
 	atomic_store(&collector.unwind_failed, 0);
 	atomic_store(&collector.truncated, 0);
@@ -604,7 +602,7 @@ static void forget_last(void)
 		thread_forget_all();
 	}
 	thread_empty_lanes();
-	collector_drop_files();
+	collector_drop_files(false);
 	control_forget_params();
 	collector.window_start_ns = collector.window_end_ns = 0;
 	collector.partial = false;
@@ -646,7 +644,9 @@ void collector_restart_after_fork(void)
 	monitor_engine_forget();
 	watch_forget();
 	unwind_after_fork();
-	collector_drop_files();
+	/* A handler of the program may have interrupted a recording: it goes on when this returns.
+	 */
+	collector_drop_files(before.inside);
 	modules_after_fork(thread_count() <= 1);
 	thread_forget_all();
 	const char *pattern = told(PARAMS_ENV_FOLLOW);

@@ -369,6 +369,7 @@ void thread_forget_all(void)
 		if (!thread)
 			continue;
 		empty_lanes(thread);
+		thread->inside = 0;
 		atomic_store(&thread->busy, LOCK_FREE);
 		thread_release(thread);
 	}

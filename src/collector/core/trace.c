@@ -97,11 +97,11 @@ void trace_finish(void)
 			sources[kind]->finish();
 }
 
-void trace_abandon(void)
+void trace_abandon(bool in_use)
 {
 	for (int kind = 0; kind < TRACE_KINDS; kind++) {
 		if (is_on[kind])
-			blockfile_abandon(&files[kind]);
+			blockfile_abandon(&files[kind], in_use);
 		atomic_store(&texts[kind], 0);
 	}
 }
@@ -246,14 +246,45 @@ bool trace_event_locked(struct thread *thread, enum trace_kind kind, unsigned ty
 	for (unsigned i = 0; i < count; i++)
 		out = put_field(out, format->encoding[i], &lane->near[i], fields[i]);
 	lane_commit(lane, out);
-	atomic_fetch_add_explicit(&collector.traced[kind], 1, memory_order_relaxed);
+	lane->events++;
 	return true;
+}
+
+/* Takes the lock. False: the process has been forked since trace_enter, in a handler. */
+static bool begin_record(struct thread *thread)
+{
+	thread_lock_by_call(thread);
+	if (thread->inside)
+		return true;
+	thread_unlock(thread);
+	return false;
+}
+
+struct count {
+	enum trace_kind kind;
+	uint64_t events;
+};
+
+static void add_count(struct thread *thread, void *arg)
+{
+	struct count *count = arg;
+
+	count->events += thread->traces[count->kind].events;
+}
+
+uint64_t trace_count(enum trace_kind kind)
+{
+	struct count count = {.kind = kind};
+
+	thread_for_each_state(add_count, &count);
+	return count.events;
 }
 
 bool trace_event(struct thread *thread, enum trace_kind kind, unsigned type, uint64_t time_ns,
 		 uint32_t stack, const uint64_t *fields)
 {
-	thread_lock_by_call(thread);
+	if (!begin_record(thread))
+		return false;
 	bool done = trace_event_locked(thread, kind, type, time_ns, stack, fields);
 
 	thread_unlock(thread);
@@ -263,7 +294,8 @@ bool trace_event(struct thread *thread, enum trace_kind kind, unsigned type, uin
 bool trace_event_here(struct thread *thread, enum trace_kind kind, unsigned type, uint64_t time_ns,
 		      const uint64_t *fields)
 {
-	thread_lock_by_call(thread);
+	if (!begin_record(thread))
+		return false;
 	uint32_t stack = stack_of_caller(thread);
 	bool done = trace_event_locked(thread, kind, type, time_ns, stack, fields);
 
@@ -278,7 +310,8 @@ uint32_t trace_text(struct thread *thread, enum trace_kind kind, const char *tex
 
 	if (length > TEXT_MAX)
 		length = TEXT_MAX;
-	thread_lock_by_call(thread);
+	if (!begin_record(thread))
+		return 0;
 	uint8_t *out = reserve(thread, kind, 1 + 2 * VARINT_MAX + length);
 
 	if (out) {

@@ -41,7 +41,7 @@ int trace_open(void);
 void trace_begin(void);
 void trace_finish(void);
 /* In the child of a fork: the files are the parent's. */
-void trace_abandon(void);
+void trace_abandon(bool in_use);
 bool trace_is_on(enum trace_kind kind);
 
 /*
@@ -71,6 +71,9 @@ bool trace_event_locked(struct thread *thread, enum trace_kind kind, unsigned ty
 /* Calls visit for each block of a kind's file (struct format_block_header, then its records). */
 void trace_for_each_block(enum trace_kind kind, void (*visit)(const void *block, void *arg),
 			  void *arg);
+
+/* The events of a kind so far, of all threads. */
+uint64_t trace_count(enum trace_kind kind);
 
 /* A number for a text (at most 1,000 bytes are kept), for fields of FIELD_TEXT; 0: no room. */
 uint32_t trace_text(struct thread *thread, enum trace_kind kind, const char *text);
