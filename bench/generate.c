@@ -28,15 +28,15 @@
 enum {
 	BLOCK_BYTES = 64 * 1024,
 	RECORD_ROOM = 4 * VARINT_MAX,
-	PCS_MAX = 20000, /* distinct addresses of a process */
+	PCS = 20000,	 /* distinct addresses of a process, if nothing else is said */
 	DEPTH_MAX = 120, /* frames of a stack */
 	OBJECTS_MAX = 4,
 	THREADS_MAX = 100000,
 };
 
 struct options {
-	uint64_t events, stacks, threads, descendants, seed;
-	const char *out, *totals;
+	uint64_t events, stacks, addresses, threads, descendants, seed;
+	const char *out, *totals, *object;
 };
 
 /* A load object whose executable segment gives addresses. */
@@ -173,10 +173,13 @@ static void add_image(struct generator *generator, const char *path)
 static void find_images(struct generator *generator)
 {
 	static const char *const programs[] = {"/usr/bin/python3", "/usr/bin/sqlite3", "/bin/sh"};
-	FILE *maps = fopen("/proc/self/maps", "r");
+	const char *object = generator->options.object;
+	FILE *maps = object ? NULL : fopen("/proc/self/maps", "r");
 	char line[4096], path[4096];
 
-	for (size_t i = 0; i < 3 && generator->image_count < 1; i++)
+	if (object)
+		add_image(generator, object);
+	for (size_t i = 0; !object && i < 3 && generator->image_count < 1; i++)
 		add_image(generator, programs[i]);
 	while (maps && fgets(line, sizeof(line), maps)) {
 		if (sscanf(line, "%*s r-xp %*s %*s %*s %4095s", path) == 1 &&
@@ -293,7 +296,8 @@ static void put_node(struct node_writer *writer, uint64_t back, size_t entry, ui
 static void write_stacks(struct process *process)
 {
 	struct generator *generator = process->generator;
-	size_t pool_size = process->node_count < PCS_MAX ? process->node_count : PCS_MAX;
+	uint64_t most = process->generator->options.addresses;
+	size_t pool_size = process->node_count < most ? process->node_count : most;
 	uint64_t *pool = xcalloc(pool_size, sizeof(*pool));
 	uint32_t *entry = xcalloc(process->node_count + 1, sizeof(*entry));
 	uint8_t *depth = xcalloc(process->node_count + 1, 1);
@@ -564,14 +568,18 @@ static void write_process(struct generator *generator, uint64_t index)
 
 static _Noreturn void usage(int status)
 {
-	fprintf(status ? stderr : stdout, "usage: helio-generate [options] OUT.er\n"
-					  "  -e, --events N       profile events (1000000)\n"
-					  "  -s, --stacks N       call stack nodes (100000)\n"
-					  "  -t, --threads N      threads of each process (4)\n"
-					  "  -d, --descendants N  forked processes (0)\n"
-					  "  -S, --seed S         other content (1)\n"
-					  "  -T, --totals FILE    write the truth: µs by process, "
-					  "thread and state, as JSON\n");
+	fprintf(status ? stderr : stdout,
+		"usage: helio-generate [options] OUT.er\n"
+		"  -e, --events N       profile events (1000000)\n"
+		"  -s, --stacks N       call stack nodes (100000)\n"
+		"  -a, --addresses N    distinct addresses of each process "
+		"(20000)\n"
+		"  -O, --object FILE    take them from this file only\n"
+		"  -t, --threads N      threads of each process (4)\n"
+		"  -d, --descendants N  forked processes (0)\n"
+		"  -S, --seed S         other content (1)\n"
+		"  -T, --totals FILE    write the truth: µs by process, "
+		"thread and state, as JSON\n");
 	exit(status);
 }
 
@@ -580,6 +588,8 @@ static void read_options(int argc, char **argv, struct options *options)
 	static const struct option words[] = {
 		{"events", required_argument, NULL, 'e'},
 		{"stacks", required_argument, NULL, 's'},
+		{"addresses", required_argument, NULL, 'a'},
+		{"object", required_argument, NULL, 'O'},
 		{"threads", required_argument, NULL, 't'},
 		{"descendants", required_argument, NULL, 'd'},
 		{"seed", required_argument, NULL, 'S'},
@@ -588,8 +598,9 @@ static void read_options(int argc, char **argv, struct options *options)
 		{0},
 	};
 
-	*options = (struct options){.events = 1000000, .stacks = 100000, .threads = 4, .seed = 1};
-	for (int word; (word = getopt_long(argc, argv, "e:s:t:d:S:T:h", words, NULL)) != -1;) {
+	*options = (struct options){
+		.events = 1000000, .stacks = 100000, .addresses = PCS, .threads = 4, .seed = 1};
+	for (int word; (word = getopt_long(argc, argv, "e:s:a:O:t:d:S:T:h", words, NULL)) != -1;) {
 		uint64_t number = optarg ? strtoull(optarg, NULL, 10) : 0;
 
 		switch (word) {
@@ -598,6 +609,12 @@ static void read_options(int argc, char **argv, struct options *options)
 			break;
 		case 's':
 			options->stacks = number;
+			break;
+		case 'a':
+			options->addresses = number;
+			break;
+		case 'O':
+			options->object = optarg;
 			break;
 		case 't':
 			options->threads = number;

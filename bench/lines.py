@@ -101,3 +101,31 @@ def lines(bench, _names):
         rows.append([words[0], f'{number:,}', '-', f'{warm:.3f}', f'{warm / number * 1e6:.2f}', f'{memory:.0f}', f'{memory / megabytes:.2f}'])
     common.table(f'Lines: a program with {megabytes:.0f} MB of debug information (source: at most 1 s cold; 100,000 lines: 2 s; memory: twice)',
                  ['question', 'addresses', 'cold, s', 'warm, s', 'us per address', 'MB', 'MB per MB of debug information'], rows)
+
+
+def listings(bench, _names):
+    """What helio prints of the same program: one source file of it, one function, and the lines of many addresses."""
+    program, sections = build(bench)
+    megabytes = sum(sections.values()) / 2**20
+    count = 10_000 if bench.quick else 100_000
+    experiment = bench.fresh('.er')
+    subprocess.run([bench.build / 'bench' / 'helio-generate', '-e', '1000000', '-s', str(4 * count), '-a', str(count), '-O', program, experiment],
+                   check=True, stdout=subprocess.DEVNULL)
+    function = largest(program)
+    rows = []
+    for what, words in (('src -source', ['src', '-source', function, program]), ('src -disasm', ['src', '-disasm', function, program]),
+                        ('-functions', ['print', '-functions', experiment]), ('-lines', ['print', '-lines', experiment]),
+                        ('-pcs', ['print', '-pcs', experiment]), ('-source', ['print', '-source', function, experiment]),
+                        ('-inlines on -functions', ['print', '-inlines', 'on', '-functions', experiment])):
+        analysis.drop_caches()
+        cold, _ = analysis.measured([bench.helio, *words], env=analysis.NO_CACHE)
+        warm, memory = analysis.measured([bench.helio, *words], env=analysis.NO_CACHE)
+        rows.append([what, f'{cold:.3f}', f'{warm:.3f}', f'{memory:.0f}'])
+    common.table(f'Listings: {megabytes:.0f} MB of debug information, {count:,} addresses in 1,000,000 events (source: at most 1 s cold; lines: 2 s)',
+                 ['command', 'cold, s', 'warm, s', 'MB'], rows)
+
+
+def largest(program):
+    """The name of the largest function of the first copy, mangled."""
+    listing = subprocess.run(['nm', '-S', '--size-sort', program], capture_output=True, text=True, check=True).stdout
+    return [line.split()[3] for line in listing.split('\n') if ' copy0_' in line and line.split()[2] in 'tTwW'][-1]

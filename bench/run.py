@@ -35,6 +35,7 @@ BENCHMARKS = {
     'analysis': analysis.analysis,
     'filters': analysis.filters,
     'lines': lines.lines,
+    'listings': lines.listings,
 }
 
 
