@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lists of instructions (pcs) and of source lines. */
 #include "analysis/code.h"
+#include "analysis/compare.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -170,13 +171,15 @@ static void fill_list(struct list *list)
 	free(keys);
 }
 
-void view_pcs(struct session *session, const struct query *query, struct table *table)
+static void fill_pcs(struct session *session, const struct query *query, const void *arg,
+		     struct table *table)
 {
 	const struct code *code = code_of(session);
 	const uint64_t *instructions = code_instructions(session);
 	struct groups groups;
 	struct list list = {session, query, table, &groups, .name = name_pc};
 
+	(void)arg;
 	groups_init(&groups, code);
 	for (uint32_t i = 0; i < code->pcs.count; i++)
 		groups_add(&groups, session, i, code_hash(&code->pcs.items[i], instructions[i]),
@@ -189,12 +192,14 @@ void view_pcs(struct session *session, const struct query *query, struct table *
 	groups_fini(&groups);
 }
 
-void view_lines(struct session *session, const struct query *query, struct table *table)
+static void fill_lines(struct session *session, const struct query *query, const void *arg,
+		       struct table *table)
 {
 	const struct code *code = code_of(session);
 	struct groups groups;
 	struct list list = {session, query, table, &groups, .name = name_line};
 
+	(void)arg;
 	groups_init(&groups, code);
 	for (uint32_t i = 0; i < code->pcs.count; i++) {
 		const struct code_pc *pc = &code->pcs.items[i];
@@ -210,4 +215,15 @@ void view_lines(struct session *session, const struct query *query, struct table
 	fill_list(&list);
 	code_sums_fini(&list.sums);
 	groups_fini(&groups);
+}
+
+void view_pcs(struct session *session, const struct query *query, struct table *table)
+{
+	view_run(session, query, &(struct view){.fill = fill_pcs, .identity = ROWS_BY_NAME}, table);
+}
+
+void view_lines(struct session *session, const struct query *query, struct table *table)
+{
+	view_run(session, query, &(struct view){.fill = fill_lines, .identity = ROWS_BY_NAME},
+		 table);
 }

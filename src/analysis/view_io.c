@@ -6,6 +6,7 @@
  * A descriptor's number is used again and again: an event belongs to the last opening of
  * its number that was over when it began.  Who has the number has it from that call.
  */
+#include "analysis/compare.h"
 #include "analysis/io.h"
 #include "analysis/io_metrics.h"
 #include "analysis/scan.h"
@@ -270,10 +271,18 @@ static void view(struct session *session, const struct query *query, bool by_des
 	arena_fini(&arena);
 }
 
-void view_io_activity(struct session *session, const struct query *query, struct table *table)
+static void fill_activity(struct session *session, const struct query *query, const void *arg,
+			  struct table *table)
 {
+	(void)arg;
 	view(session, query, false, table);
 	table->title = "I/O Activity";
+}
+
+void view_io_activity(struct session *session, const struct query *query, struct table *table)
+{
+	view_run(session, query, &(struct view){.fill = fill_activity, .identity = ROWS_BY_NAME},
+		 table);
 }
 
 void view_io_detail(struct session *session, const struct query *query, struct table *table)

@@ -89,6 +89,10 @@ def columns(t):
                 x, y = value(one, name), value(two, name)
                 t.near(rows[name][f'{metric}.1'], x, f'{mode} {name} {metric} base', absolute=1e-9)
                 t.near(rows[name][f'{metric}.2'], expected(x, y), f'{mode} {name} {metric}', absolute=1e-9)
+    rows = listing('on', '-pcs')['rows']
+    for number, events in enumerate((one, two), 1):
+        t.near(sum(row[f'e.user.{number}'] for row in rows[1:]), inclusive(events, 'main'), 'instructions', absolute=1e-9)
+        t.near(rows[0][f'e.user.{number}'], inclusive(events, 'main'), 'all instructions', absolute=1e-9)
     off = rows_of(t.print(second, '-metrics', 'i.user:name', '-compare', 'on', '-compare', 'off', '-functions', first)[-1])
     t.near(off['<Total>']['i.user'], inclusive(one + two, 'main'), 'together', absolute=1e-9)
 
