@@ -119,11 +119,6 @@ static enum status parse_command(struct arguments *arguments, const char *word, 
 		return status;
 	const struct command *command = planned.command;
 
-	if (!command->run && command->data == DATA_ANY) {
-		diag_add(diags, DIAG_ERROR, "%s is not available yet: this version has no %s", word,
-			 command->help);
-		return STATUS_INVALID;
-	}
 	while (*rest && takes(&planned, *rest)) {
 		planned.count++;
 		rest++;

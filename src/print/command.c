@@ -103,15 +103,10 @@ bool command_option(const struct command *command, const char *word, bool *with_
 
 bool command_run(struct print *print, const struct command *command, char **arguments, size_t count)
 {
-	bool with_data = command->data != DATA_ANY;
-
-	if (!print->session && (!command->no_session || with_data))
-		return say_error(print, "%s: no experiment is open", command->name);
-	if (with_data && !command_check_data(print, command->data))
+	if (!command_check_data(print, command->data))
 		return false;
-	if (!command->run)
-		return say_error(print, "%s is not available yet: this version has no %s",
-				 command->name, command->help ? command->help : "such view");
+	if (!print->session && !command->no_session)
+		return say_error(print, "%s: no experiment is open", command->name);
 	if (count < command->min_arguments)
 		return say_error(print, "%s needs an argument: %s %s", command->name, command->name,
 				 command->arguments);

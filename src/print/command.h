@@ -50,8 +50,7 @@ struct command {
 	enum command_group group;
 	const char *arguments; /* for help: "NAME [N]"; NULL: none */
 	const char *help;
-	/* False after say_error(). NULL: known, but not available; `help` says what is missing.
-	 */
+	/* False after say_error(). NULL: known, but nothing records the data that it is for. */
 	bool (*run)(struct print *print, char **arguments, size_t count);
 	bool no_session; /* needs no experiment */
 	bool sums_only;	 /* what analysis/cache.h keeps is enough for it */

@@ -2,18 +2,13 @@
 /*
  * One row per command (behaviour.md 5.2), and one per kind of data that commands need.
  *
- * Commands of the old tools that this version does not have are rows too: they are not listed
- * by `help`, but they say what is missing, and they take part in the abbreviations, so that a
+ * Commands of the old tools for data that nothing records are rows too: they are not listed by
+ * `help`, but they say what is missing, and they take part in the abbreviations, so that a
  * script does not change its meaning when they arrive.
  */
 #include "print/command.h"
 
-#define NOT_YET(name_, aliases_, missing)                                                          \
-	{                                                                                          \
-		.name = (name_), .aliases = (aliases_), .max_arguments = 20, .help = (missing),    \
-		.no_session = true                                                                 \
-	}
-/* A command for a kind of data that is not there. */
+/* A command for a kind of data that nothing records. */
 #define WITHOUT(name_, aliases_, data_)                                                            \
 	{                                                                                          \
 		.name = (name_), .aliases = (aliases_), .max_arguments = 20, .data = (data_)       \
@@ -462,6 +457,7 @@ static const struct command commands[] = {
 	VIEWER_DEFAULT("tlmode", "what the timeline shows a row for"),
 	VIEWER_DEFAULT("tldata", "the data in the timeline"),
 	VIEWER_DEFAULT("ignore_no_xhwcprof", "taken and without effect"),
+	VIEWER_DEFAULT("preload_libdirs", "taken and without effect"),
 	VIEWER_DEFAULT("ignore_fs_warn", "taken and without effect"),
 	{.name = "procstats",
 	 .group = GROUP_OTHER,
@@ -604,7 +600,6 @@ static const struct command commands[] = {
 	 .help = "sources recorded below OLD are below NEW",
 	 .run = command_pathmap,
 	 .no_session = true},
-	NOT_YET("preload_libdirs", NULL, "annotated source"),
 	WITHOUT("machinemodel", NULL, DATA_ADDRESSES),
 	WITHOUT("data_objects", NULL, DATA_ADDRESSES),
 	WITHOUT("data_single", NULL, DATA_ADDRESSES),
@@ -649,7 +644,7 @@ bool command_check_data(struct print *print, enum command_data data)
 
 	if (!option)
 		return say_error(print, "No %s: helio collect does not record any yet", what);
-	if (!session_has_trace(print->session, data_kinds[data].trace))
+	if (print->session && !session_has_trace(print->session, data_kinds[data].trace))
 		return say_error(print, "No %s: record it with helio collect %s", what, option);
 	return true;
 }

@@ -17,8 +17,8 @@ static const char *const settings[] = {
 	"pathmap",     "setpath", "sthresh",	"viewmode",
 };
 static const char *const defaults[] = {
-	"dmetrics", "dsort", "ignore_fs_warn", "ignore_no_xhwcprof",
-	"rtabs",    "tabs",  "tldata",	       "tlmode",
+	"dmetrics", "dsort",  "ignore_fs_warn", "ignore_no_xhwcprof", "preload_libdirs", "rtabs",
+	"tabs",	    "tldata", "tlmode",
 };
 
 static bool is_in(const char *const *list, size_t count, const char *name)
