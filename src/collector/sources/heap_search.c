@@ -17,7 +17,8 @@ enum {
 	ALLOCATOR_LEAST = 4 * WORD,
 };
 
-#define LIMIT_NS (UINT64_C(10) * 1000000000) /* for all of it */
+#define LIMIT_NS   (UINT64_C(10) * 1000000000) /* for all of it */
+#define MAPPED_MAX (UINT64_C(1) << 37) /* what is larger is mostly empty: a sanitizer's, a VM's */
 
 enum state { STATE_UNREACHED, STATE_INDIRECT, STATE_POSSIBLE, STATE_REACHED };
 
@@ -42,6 +43,7 @@ struct search {
 	size_t depth;
 	struct mapping *mappings;
 	size_t mapping_count;
+	uint64_t mapped; /* bytes of all of them */
 	uint64_t *chunk;
 	uint64_t low, high; /* of all live blocks */
 	uint64_t end_ns;
@@ -159,11 +161,16 @@ static void look_at(struct search *search, uint64_t word)
 		reach(search, block, word == block->start || is_array(block, word));
 }
 
+static bool in_time(const struct search *search)
+{
+	return clock_now_ns() < search->end_ns;
+}
+
 /* Memory that cannot be read holds no pointers. */
 static void look_through(struct search *search, uint64_t from, uint64_t to)
 {
 	from = (from + WORD - 1) & ~(uint64_t)(WORD - 1);
-	while (from < to && to - from >= WORD) {
+	while (from < to && to - from >= WORD && in_time(search)) {
 		size_t size = to - from < CHUNK ? (size_t)(to - from) & ~(size_t)(WORD - 1) : CHUNK;
 
 		if (read_memory(from, search->chunk, size))
@@ -173,22 +180,14 @@ static void look_through(struct search *search, uint64_t from, uint64_t to)
 	}
 }
 
-static bool in_time(const struct search *search)
+static void drain(struct search *search)
 {
-	return clock_now_ns() < search->end_ns;
-}
-
-static bool drain(struct search *search)
-{
-	for (size_t i = 0; search->depth; i++) {
+	while (search->depth) {
 		struct block *block = &search->blocks[search->stack[--search->depth]];
 
-		if (i % 1024 == 0 && !in_time(search))
-			return false;
 		search->from = block->state;
 		look_through(search, block->start, block->start + block->size);
 	}
-	return true;
 }
 
 /* ---- where pointers are looked for ---- */
@@ -241,6 +240,7 @@ static void add_mapping(struct search *search, const char *line)
 	     !text_starts(path, "/dev/zero")) ||
 	    text_starts(path, collector.founder))
 		return;
+	search->mapped += end - start;
 	search->mappings[search->mapping_count++] =
 		(struct mapping){.start = start,
 				 .end = end,
@@ -271,7 +271,7 @@ static bool read_mappings(struct search *search)
 			room[i] = room[begin + i];
 	}
 	sys_close(fd);
-	return search->mapping_count > 0;
+	return search->mapping_count > 0 && search->mapped < MAPPED_MAX;
 }
 
 /* What lies in no extent: they are sorted, and so are the mappings. */
@@ -410,7 +410,7 @@ static bool make_blocks(struct search *search)
 }
 
 /* Each lost block in turn leads to those that only it keeps. */
-static bool look_through_lost(struct search *search)
+static void look_through_lost(struct search *search)
 {
 	for (size_t i = 0; i < search->count; i++) {
 		struct block *block = &search->blocks[i];
@@ -420,10 +420,8 @@ static bool look_through_lost(struct search *search)
 		search->leader = (uint32_t)i + 1;
 		block->leader = search->leader;
 		push(search, block);
-		if (!drain(search))
-			return false;
+		drain(search);
 	}
-	return true;
 }
 
 static void record(const struct search *search)
@@ -460,7 +458,9 @@ static bool run(struct search *search)
 	if (search->full || !read_mappings(search))
 		return false;
 	look_through_roots(search);
-	return drain(search) && look_through_lost(search);
+	drain(search);
+	look_through_lost(search);
+	return in_time(search);
 }
 
 void heap_search(void)
