@@ -55,9 +55,8 @@ enum trace_kind { TRACE_HEAP, TRACE_SYNC, TRACE_IO, TRACE_COUNTER, TRACE_KINDS }
 	X(SEARCHED, "searched")
 /*
  * old: of realloc and mremap, the block before.  A realloc that moves is two events, the free
- * and the realloc.  weight: how many allocations one of a sample
- * stands for; 0: all are recorded.  brk:
- * address: the new break, size: by how much it went up, 0: it went down.
+ * and the realloc.  weight: how many allocations one of a sample stands for; 0: all are recorded.
+ * brk: address: the new break, size: by how much it went up, 0: it went down.
  * Of the search for lost blocks at the end of a process: lost: size: enum format_heap_loss;
  * searched: address: live blocks that were looked at, size: lost ones
  */

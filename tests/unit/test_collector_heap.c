@@ -22,8 +22,8 @@ static uint64_t next(uint64_t *seed)
 
 static void test_distance(void **state)
 {
-	static const uint64_t edges[] = {0, 1, 2, UINT64_MAX, UINT64_MAX - 1, UINT64_C(1) << 63,
-					 (UINT64_C(1) << 63) - 1};
+	static const uint64_t edges[] = {
+		0, 1, 2, UINT64_MAX, UINT64_MAX - 1, UINT64_C(1) << 63, (UINT64_C(1) << 63) - 1};
 	uint64_t seed = 7;
 
 	for (size_t m = 0; m < sizeof(means) / sizeof(means[0]); m++)
