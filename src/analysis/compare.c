@@ -317,8 +317,8 @@ void view_run(struct session *session, const struct query *query, const struct v
 		session_count(session);
 	}
 	view->fill(session, query, view->arg, table);
-	if (comparison.groups == 1 && !errors)
-		return;
+	if ((comparison.groups == 1 && !errors) || !session->scanned.count)
+		return; /* also where there are sums but no events: cache.h */
 	make_parts(&comparison, errors);
 	fill_comparison(&comparison);
 	for (size_t i = 0; i < comparison.groups; i++) {

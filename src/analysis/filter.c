@@ -62,10 +62,8 @@ static const struct {
 	const char *property;
 	const char *what;
 } selections[SELECTIONS] = {
-	[SELECT_SAMPLES] = {"SAMPLE", "samples"},
-	[SELECT_THREADS] = {"THRID", "threads"},
-	[SELECT_LWPS] = {"LWPID", "LWPs"},
-	[SELECT_CPUS] = {"CPUID", "processors"},
+	[SELECT_SAMPLES] = {"SAMPLE", "samples"},    [SELECT_THREADS] = {"THRID", "threads"},
+	[SELECT_LWPS] = {"LWPID", "LWPs"},	     [SELECT_CPUS] = {"CPUID", "processors"},
 	[SELECT_PROCESSES] = {"EXPID", "processes"},
 };
 
