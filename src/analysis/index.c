@@ -14,22 +14,16 @@
 #include <strings.h>
 
 /* Bytes up to powers of 4, ns up to powers of 10 µs; more than the last of them is unknown. */
-#define UP_TO_4(x, n)  x " <= (1 << " #n ") ? (1 << " #n ") : "
-#define UP_TO_10(x, n) x " <= 1" n " ? 1" n " : "
-#define SIZES(x)                                                                                   \
-	x " == 0 ? 0 : " UP_TO_4(x, 0) UP_TO_4(x, 2) UP_TO_4(x, 4) UP_TO_4(x, 6) UP_TO_4(x, 8)     \
-		UP_TO_4(x, 10) UP_TO_4(x, 12) UP_TO_4(x, 14) UP_TO_4(x, 16) UP_TO_4(x, 18)         \
-			UP_TO_4(x, 20) UP_TO_4(x, 22) UP_TO_4(x, 24) UP_TO_4(x, 26) UP_TO_4(x, 28) \
-				UP_TO_4(x, 30) UP_TO_4(x, 32) UP_TO_4(x, 34) UP_TO_4(x, 36)        \
-					UP_TO_4(x, 38) UP_TO_4(x, 40) UP_TO_4(x, 42)               \
-						UP_TO_4(x, 44) UP_TO_4(x, 46) UP_TO_4(x, 48)       \
-							UP_TO_4(x, 50) "-1"
-#define DURATIONS(x)                                                                               \
-	x " == 0 ? 0 : " UP_TO_10(x, "000") UP_TO_10(x, "0000") UP_TO_10(x, "00000")               \
-		UP_TO_10(x, "000000") UP_TO_10(x, "0000000") UP_TO_10(x, "00000000")               \
-			UP_TO_10(x, "000000000") UP_TO_10(x, "0000000000")                         \
-				UP_TO_10(x, "00000000000") UP_TO_10(x, "000000000000")             \
-					UP_TO_10(x, "0000000000000") "-1"
+#define SIZES(X)                                                                                   \
+	X(0)                                                                                       \
+	X(2) X(4) X(6) X(8) X(10) X(12) X(14) X(16) X(18) X(20) X(22) X(24) X(26) X(28) X(30)      \
+		X(32) X(34) X(36) X(38) X(40) X(42) X(44) X(46) X(48) X(50)
+#define UP_TO_SIZE(n) "IOHEAPBYTES <= (1 << " #n ") ? (1 << " #n ") : "
+#define DURATIONS(X)                                                                               \
+	X(1000)                                                                                    \
+	X(10000) X(100000) X(1000000) X(10000000) X(100000000) X(1000000000) X(10000000000)        \
+		X(100000000000) X(1000000000000) X(10000000000000)
+#define UP_TO_DURATION(ns) "EVT_TIME <= " #ns " ? " #ns " : "
 
 enum { INDEX_THREADS };
 
@@ -41,8 +35,9 @@ static const struct index_object predefined[] = {
 	{"Seconds", "Seconds", "TSTAMP / 1000000000", LABEL_SECOND},
 	{"Processes", "Processes", "EXPID_CMP", LABEL_PROCESS},
 	{"Experiment_IDs", "Experiment IDs", "EXPGRID << 60 | EXPID << 32", LABEL_EXPERIMENT},
-	{"Datasize", "Data sizes", SIZES("IOHEAPBYTES"), LABEL_SIZE},
-	{"Duration", "Durations", DURATIONS("EVT_TIME"), LABEL_DURATION},
+	{"Datasize", "Data sizes", "IOHEAPBYTES == 0 ? 0 : " SIZES(UP_TO_SIZE) "-1", LABEL_SIZE},
+	{"Duration", "Durations", "EVT_TIME == 0 ? 0 : " DURATIONS(UP_TO_DURATION) "-1",
+	 LABEL_DURATION},
 };
 
 enum { PREDEFINED = sizeof(predefined) / sizeof(predefined[0]) };
