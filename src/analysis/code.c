@@ -137,14 +137,39 @@ static uint32_t *groups_of_nodes(const struct process *process, const uint32_t *
 	return of;
 }
 
-/* Whether no node above is of the same group. */
-static bool is_outermost(const struct stack_tree *stacks, const uint32_t *groups, uint32_t node)
+/*
+ * Of each node whether none above is of the same group: a walk, depth first, that knows how
+ * many nodes of each group are on the way from the root.  Node 0, the root, stands for none.
+ */
+static bool *find_outermost(const struct stack_tree *stacks, const uint32_t *groups, size_t count)
 {
-	for (uint32_t above = stacks->nodes.items[node].parent; above;
-	     above = stacks->nodes.items[above].parent)
-		if (groups[above] == groups[node])
-			return false;
-	return true;
+	const struct stack_node *nodes = stacks->nodes.items;
+	bool *outermost = xcalloc(stacks->nodes.count, sizeof(*outermost));
+	uint32_t *child = xcalloc(stacks->nodes.count, sizeof(*child));
+	uint32_t *sibling = xcalloc(stacks->nodes.count, sizeof(*sibling));
+	uint32_t *above = xcalloc(count, sizeof(*above));
+
+	for (uint32_t node = (uint32_t)stacks->nodes.count; --node;) {
+		sibling[node] = child[nodes[node].parent];
+		child[nodes[node].parent] = node;
+	}
+	for (uint32_t node = child[STACK_ROOT]; node;) {
+		outermost[node] = !above[groups[node]]++;
+		if (child[node]) {
+			node = child[node];
+			continue;
+		}
+		for (; node && !sibling[node]; node = nodes[node].parent)
+			above[groups[node]]--;
+		if (node) {
+			above[groups[node]]--;
+			node = sibling[node];
+		}
+	}
+	free(child);
+	free(sibling);
+	free(above);
+	return outermost;
 }
 
 static void fold(const struct stack_tree *stacks, const uint32_t *groups, const bool *outermost,
@@ -171,10 +196,8 @@ static void count_process(struct session *session, size_t index, const uint32_t 
 	size_t threads = scan_threads();
 	uint32_t *groups = groups_of_nodes(process->process, session->code->processes.items[index],
 					   group, (uint32_t)out->exclusive.nodes - 1);
-	bool *outermost = xmalloc(stacks->nodes.count * sizeof(*outermost));
+	bool *outermost = find_outermost(stacks, groups, out->exclusive.nodes);
 
-	for (uint32_t node = 1; node < stacks->nodes.count; node++)
-		outermost[node] = is_outermost(stacks, groups, node);
 	for (size_t i = 0; i < threads; i++) {
 		sums[i].nodes = stacks->nodes.count;
 		states[i] = &sums[i];

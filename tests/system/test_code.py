@@ -11,6 +11,7 @@ import re
 import subprocess
 
 from harness import test
+from test_print import validator
 
 CHI_SQUARE_5_001 = 20.52  # 5 degrees of freedom, 0.1 %
 
@@ -664,3 +665,18 @@ def listings_without_an_experiment(t):
     t.check('No such file' in src('missing', status=1).err, 'no file')
     t.check('no functions found' in src('work.c', status=1).err, 'no object')
     t.check('last word' in src(status=2).err, 'nothing')
+
+
+@test
+def json_fits_the_schema(t):
+    program, result = record(t, 0.2)
+    commands = ('-lines', '-pcs', '-lsummary', '-psummary', '-source', 'work', '-source', 'work.h', '-disasm', '-hex', 'leaf')
+    listed = t.print(result.experiment, *commands)
+    t.equal([value['command'] for value in listed], ['lines', 'pcs', 'lsummary', 'psummary', 'source', 'source', 'disasm'], 'commands')
+    check = validator()
+    for value in listed:
+        problems = [f'{problem.json_path}: {problem.message[:200]}' for problem in check.iter_errors(value)]
+        t.check(not problems, f'{value["command"]}: {problems[:3]}')
+        t.check(value['rows'], f'{value["command"]} is empty')
+    listed[-1]['rows'][0]['sort'] = 'of another kind'
+    t.check(list(check.iter_errors(listed[-1])), 'the schema takes anything')
