@@ -126,6 +126,18 @@ def interrupts(t, engine):
 
 
 @test
+def ends(t):
+    """Processes that end or fork in a handler, also in the middle of a recording."""
+    result = part(t, 'ends', timeout=60)
+    family = helio_reader.read_family(str(result.experiment))
+    forked = [process for lineage, process in family.items() if lineage.count('_f') == 2]
+    t.equal(len(forked), 20, 'children of handlers')
+    for process in forked:
+        after = [e for e in process['traces']['iotrace'] if e['type'] == 'write' and e['bytes'] == 4]
+        t.equal(len(after), 10, 'writes of a child after its fork')
+
+
+@test
 def family(t):
     result = part(t, 'family')
     shared = str(t.directory.resolve() / 'shared').encode()

@@ -300,9 +300,10 @@ static void write_one(int signal)
 	errno = error;
 }
 
-static void set_timer(long us, void (*handler)(int))
+static void set_timer(long us, int once, void (*handler)(int))
 {
-	const struct itimerval timer = {.it_interval.tv_usec = us, .it_value.tv_usec = us};
+	const struct itimerval timer = {.it_interval.tv_usec = once ? 0 : us,
+					.it_value.tv_usec = us};
 	struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
 
 	sigaction(SIGALRM, &action, NULL);
@@ -315,13 +316,13 @@ static void jump_out(void)
 	static volatile long done;
 	double end = wall_now() + 0.4;
 
-	set_timer(300, jump);
+	set_timer(300, 0, jump);
 	sigsetjmp(back, 1);
 	while (wall_now() < end) {
 		done += write(null, block, 2) == 2;
 		sink += churn(sink | 1, 1500);
 	}
-	set_timer(0, SIG_IGN);
+	set_timer(0, 0, SIG_IGN);
 	printf("done %ld\njumps %ld\n", done, jumps);
 }
 
@@ -330,12 +331,12 @@ static void write_in_handler(void)
 	long done = 0;
 	double end = wall_now() + 0.4;
 
-	set_timer(300, write_one);
+	set_timer(300, 0, write_one);
 	while (wall_now() < end) {
 		done += write(null, block, 2) == 2;
 		sink += churn(sink | 1, 1500);
 	}
-	set_timer(0, SIG_IGN);
+	set_timer(0, 0, SIG_IGN);
 	printf("done %ld\nhandled %ld\n", done, handled);
 }
 
@@ -367,6 +368,60 @@ static void cancel(void)
 		pthread_join(thread, NULL);
 		close(ends[0]);
 		close(ends[1]);
+	}
+}
+
+static void leave(int signal)
+{
+	_exit(7);
+}
+
+static volatile pid_t forked = -1;
+
+static void fork_here(int signal)
+{
+	forked = fork();
+}
+
+static void expect(pid_t child, int code)
+{
+	int status;
+
+	need(waitpid(child, &status, 0) == child, "waitpid");
+	if (status != code << 8) {
+		fprintf(stderr, "status %d, not %d\n", status, code << 8);
+		_exit(1);
+	}
+}
+
+/* Writes until a handler ends the process, or forks: both sides go on where they were. */
+static void write_until(void (*handler)(int))
+{
+	set_timer(300 + rand() % 700, 1, handler);
+	while (forked < 0)
+		need(write(null, block, 3) == 3, "write");
+	set_timer(0, 0, SIG_IGN);
+	for (int i = 0; i < 10; i++)
+		need(write(null, block, 4) == 4, "write after the fork");
+	if (!forked)
+		_exit(8);
+	expect(forked, 8);
+}
+
+/* 20 processes that end in a handler and 20 that fork in one, wherever it finds them. */
+static void ends(void)
+{
+	null = open("/dev/null", O_WRONLY);
+	for (int i = 0; i < 40; i++) {
+		pid_t child;
+
+		srand((unsigned)i);
+		child = fork();
+		if (!child) {
+			write_until(i % 2 ? leave : fork_here);
+			_exit(9);
+		}
+		expect(child, i % 2 ? 7 : 9);
 	}
 }
 
@@ -429,9 +484,9 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} parts[] = {{"files", files},	  {"streams", streams},	      {"sockets", sockets},
-		     {"waits", waits},	  {"interrupts", interrupts}, {"family", family},
-		     {"threads", threads}};
+	} parts[] = {{"files", files}, {"streams", streams},	   {"sockets", sockets},
+		     {"waits", waits}, {"interrupts", interrupts}, {"family", family},
+		     {"ends", ends},   {"threads", threads}};
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		if (argc > 1 && !strcmp(argv[1], parts[i].name)) {

@@ -38,8 +38,8 @@ static int drop_directory(void **state)
 	char command[256];
 
 	(void)state;
-	stacktable_abandon();
-	blockfile_abandon(&collector.profile);
+	stacktable_abandon(false);
+	blockfile_abandon(&collector.profile, false);
 	snprintf(command, sizeof(command), "rm -rf %s", directory);
 	return system(command);
 }

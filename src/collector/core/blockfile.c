@@ -159,9 +159,11 @@ static void *take_from(struct blockfile *file, uint32_t index, size_t size)
 
 	if (start + size > arena->size)
 		return NULL;
+	uint8_t *block = arena->base + start;
+
 	if (start + size > arena->size / 2)
 		prepare_arena(file, index + 1);
-	return arena->base + start;
+	return block;
 }
 
 void *blockfile_take(struct blockfile *file, size_t size)
@@ -225,4 +227,5 @@ void blockfile_abandon(struct blockfile *file, bool in_use)
 	}
 	atomic_store(&file->current, 0);
 	atomic_store(&file->failed, 0);
+	atomic_fetch_add(&file->abandoned, 1);
 }

@@ -28,8 +28,9 @@ enum { BLOCKFILE_ARENAS = 4096 };
 
 struct blockfile {
 	char path[4096];
-	_Atomic uint32_t current; /* all arenas before this one are full */
-	_Atomic uint32_t failed;  /* errno of the first failure to grow, for the log */
+	_Atomic uint32_t current;   /* all arenas before this one are full */
+	_Atomic uint32_t failed;    /* errno of the first failure to grow, for the log */
+	_Atomic uint32_t abandoned; /* how often it was */
 	struct blockfile_arena arena[BLOCKFILE_ARENAS];
 };
 

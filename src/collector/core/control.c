@@ -232,5 +232,9 @@ void *control_take_block(struct blockfile *file, size_t size)
 		if (control_stop(clock_word, since_start(now_ns), CONTROL_FINAL))
 			put_note(NOTE_LIMIT, now_ns);
 	}
-	return blockfile_take(file, size);
+	uint32_t abandoned = atomic_load(&file->abandoned);
+	void *block = blockfile_take(file, size);
+
+	/* Forked in between, by a handler of the program: the block is the parent's. */
+	return atomic_load(&file->abandoned) == abandoned ? block : NULL;
 }

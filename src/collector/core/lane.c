@@ -34,7 +34,7 @@ static bool next_block(struct lane *lane, struct blockfile *file, uint32_t numbe
 uint8_t *lane_reserve(struct lane *lane, struct blockfile *file, size_t size, uint32_t number,
 		      enum format_encoding encoding)
 {
-	if (lane->next && (size_t)(lane->end - lane->next) >= size)
+	if (lane->next && lane->next + size <= lane->end) /* end: NULL after a fork in between */
 		return lane->next;
 	if (next_block(lane, file, number, encoding))
 		return lane->next;
@@ -46,13 +46,13 @@ uint8_t *lane_reserve(struct lane *lane, struct blockfile *file, size_t size, ui
 
 void lane_commit(struct lane *lane, uint8_t *end)
 {
-	if (!lane->block) /* forked in between, by a handler of the program: the block is the
-			     parent's */
+	struct format_block_header *block = lane->block;
+
+	if (!block) /* forked in between, by a handler of the program */
 		return;
 	lane->next = end;
 	/* pairs with readers of the growing file: the record before its length */
-	__atomic_store_n(&lane->block->used, (uint32_t)(end - (uint8_t *)(lane->block + 1)),
-			 __ATOMIC_RELEASE);
+	__atomic_store_n(&block->used, (uint32_t)(end - (uint8_t *)(block + 1)), __ATOMIC_RELEASE);
 }
 
 uint64_t lane_advance(struct lane *lane, uint64_t time)

@@ -334,9 +334,12 @@ static void write_rest(struct thread *thread, unsigned number, unsigned type, ui
 	const uint64_t fields[COUNTER_FIELDS] = {
 		[COUNTER_NUMBER] = number, [COUNTER_VALUE] = value};
 
-	if (value)
-		trace_event(thread, TRACE_COUNTER, type, clock_now_ns(),
-			    stacktable_intern(0, stand_ins[type], NULL), fields);
+	if (!value)
+		return;
+	thread_lock(thread);
+	trace_event_locked(thread, TRACE_COUNTER, type, clock_now_ns(),
+			   stacktable_intern(0, stand_ins[type], NULL), fields);
+	thread_unlock(thread);
 }
 
 void counter_thread_end(struct thread *thread)
