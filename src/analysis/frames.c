@@ -28,6 +28,12 @@ static uint32_t outlined_from(struct session *session, uint32_t function)
 					    : symbols_function(session, entry.object, parent);
 }
 
+/* The innermost call inlined at a location, for lines_inline_node() of its object; or LINES_NONE.
+ */
+struct inlining {
+	uint32_t node, object;
+};
+
 struct finding {
 	struct session *session;
 	struct frames *frames;
@@ -54,39 +60,99 @@ static void add_physical(struct finding *finding, uint32_t function)
 	*vec_push(&finding->frames->functions) = function;
 }
 
-/* A chain from its outermost call; its root is the function that has the code. */
-static void add_inlined(struct finding *finding, struct lines *lines, uint32_t object,
-			uint32_t node)
+/* ---- which calls are inlined at the locations: asked in the order of addresses ---- */
+
+struct located {
+	uint32_t location, object;
+	uint64_t address;
+};
+struct located_list {
+	struct located *items;
+	size_t count, capacity;
+};
+
+static int compare_places(const void *a, const void *b)
 {
+	const struct located *x = a, *y = b;
+
+	if (x->object != y->object)
+		return x->object < y->object ? -1 : 1;
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+/* Those in the code of load objects. */
+static void find_places(struct session *session, const struct experiment *experiment,
+			const struct process *process, struct located_list *places)
+{
+	for (uint32_t i = 0; i < process->stacks.locations.count; i++) {
+		struct located place = {.location = i};
+		uint32_t function = symbols_place(session, experiment, process, i, &place.object,
+						  &place.address);
+
+		if (function >= FUNCTION_FIRST_REAL && session->objects.items[place.object].object)
+			*vec_push(places) = place;
+	}
+	if (places->count)
+		qsort(places->items, places->count, sizeof(*places->items), compare_places);
+}
+
+/* Of places in one load object. */
+static void find_calls(struct session *session, const struct located *places, size_t count,
+		       struct inlining *out)
+{
+	struct lines *lines = object_lines(session->objects.items[places[0].object].object);
+	uint64_t *addresses = xmalloc(count * sizeof(*addresses));
+	uint32_t *nodes = xmalloc(count * sizeof(*nodes));
+
+	for (size_t i = 0; i < count; i++)
+		addresses[i] = places[i].address;
+	lines_find_inlined(lines, addresses, count, nodes);
+	for (size_t i = 0; i < count; i++)
+		out[places[i].location] = (struct inlining){nodes[i], places[i].object};
+	free(addresses);
+	free(nodes);
+}
+
+static struct inlining *find_inlining(struct session *session, const struct experiment *experiment,
+				      const struct process *process)
+{
+	struct located_list places = {0};
+	struct inlining *inlining =
+		xmalloc((process->stacks.locations.count + 1) * sizeof(*inlining));
+
+	for (size_t i = 0; i < process->stacks.locations.count; i++)
+		inlining[i] = (struct inlining){.node = LINES_NONE};
+	find_places(session, experiment, process, &places);
+	for (size_t first = 0, next; first < places.count; first = next) {
+		for (next = first; next < places.count &&
+				   places.items[next].object == places.items[first].object;)
+			next++;
+		find_calls(session, places.items + first, next - first, inlining);
+	}
+	vec_fini(&places);
+	return inlining;
+}
+
+/* A chain from its outermost call; its root is the function that has the code. */
+static void add_inlined(struct finding *finding, const struct inlining *inlining, uint32_t node)
+{
+	struct lines *lines =
+		object_lines(finding->session->objects.items[inlining->object].object);
 	struct inline_node call = lines_inline_node(lines, node);
 
 	if (call.parent == LINES_NONE)
 		return;
-	add_inlined(finding, lines, object, call.parent);
+	add_inlined(finding, inlining, call.parent);
 	*vec_push(&finding->frames->functions) =
-		symbols_inlined(finding->session, object, call.function);
-}
-
-static void add_inlining(struct finding *finding, const struct experiment *experiment,
-			 const struct process *process, uint32_t location)
-{
-	uint32_t object, node;
-	uint64_t address;
-	uint32_t function =
-		symbols_place(finding->session, experiment, process, location, &object, &address);
-	struct object *file = finding->session->objects.items[object].object;
-
-	if (!file || function < FUNCTION_FIRST_REAL)
-		return;
-	lines_find_inlined(object_lines(file), &address, 1, &node);
-	if (node != LINES_NONE)
-		add_inlined(finding, object_lines(file), object, node);
+		symbols_inlined(finding->session, inlining->object, call.function);
 }
 
 void frames_find(struct session *session, const struct experiment *experiment,
 		 const struct process *process, struct frames *out)
 {
 	uint32_t *functions = symbols_resolve(session, experiment, process);
+	struct inlining *inlining =
+		session->inlines ? find_inlining(session, experiment, process) : NULL;
 	struct finding finding = {
 		.session = session,
 		.frames = out,
@@ -100,11 +166,12 @@ void frames_find(struct session *session, const struct experiment *experiment,
 	for (uint32_t i = 0; i < process->stacks.locations.count; i++) {
 		*vec_push(&out->first) = (uint32_t)out->functions.count;
 		add_physical(&finding, functions[i]);
-		if (session->inlines)
-			add_inlining(&finding, experiment, process, i);
+		if (inlining && inlining[i].node != LINES_NONE)
+			add_inlined(&finding, &inlining[i], inlining[i].node);
 	}
 	*vec_push(&out->first) = (uint32_t)out->functions.count;
 	free(finding.parents);
+	free(inlining);
 	free(functions);
 }
 
