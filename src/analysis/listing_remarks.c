@@ -19,7 +19,8 @@ void listing_find_remarks(struct listing *listing)
 	struct lines *lines = code_lines(listing->session, listing->object);
 	const struct line_file *file = lines ? lines_file(lines, listing->file) : NULL;
 	const char *folders[] = {file ? file->directory : NULL, folder_of(arena, object->path),
-				 folder_of(arena, listing->header->source)};
+				 folder_of(arena, listing->header->source),
+				 folder_of(arena, listing->header->source_found)};
 
 	for (size_t i = 0; listing->request->remarks && i < sizeof(folders) / sizeof(*folders);
 	     i++) {

@@ -209,6 +209,17 @@ static void read_record(struct remarks *remarks, const char *directory, const ch
 	free(path);
 }
 
+/* "prog-unit.c.opt-record.json.gz" is a record of unit.c, "subunit.c.opt-…" is not. */
+static bool names_unit(const char *name, const char *stem)
+{
+	size_t length = strlen(stem);
+
+	for (const char *hit = name; length && (hit = strstr(hit, stem)); hit++)
+		if ((hit == name || hit[-1] == '-') && hit[length] == '.')
+			return true;
+	return false;
+}
+
 void remarks_read(struct remarks *remarks, const char *directory, const char *source)
 {
 	const char *base = base_name(source);
@@ -217,7 +228,7 @@ void remarks_read(struct remarks *remarks, const char *directory, const char *so
 	struct dirent *entry;
 
 	while (folder && (entry = readdir(folder)))
-		if (strstr(entry->d_name, stem))
+		if (names_unit(entry->d_name, stem))
 			read_record(remarks, directory, entry->d_name, source);
 	if (folder)
 		closedir(folder);

@@ -40,7 +40,8 @@ struct remarks {
 
 /*
  * Adds what the records in a directory say of a source file.  A record is read if its name
- * contains that of the source without its ending; what cannot be read is left out.
+ * is that of the source without its ending, be it after a program's and a dash; what cannot be
+ * read is left out.
  */
 void remarks_read(struct remarks *remarks, const char *directory, const char *source);
 /* After the last directory. */

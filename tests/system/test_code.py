@@ -573,6 +573,9 @@ def remarks_of_compilers(t):
         t.equal(sorted(kinds['inline'] + kinds['loop']), sorted(kinds['inl:lo']), f'{compiler}: both')
         t.check(set(kinds['inl:lo']) <= set(kinds['all']), f'{compiler}: all')
         t.equal([row for row in rows(t, result.experiment, '-dcc', 'none', '-disasm', 'main') if row['kind'] == 'remark'], [], 'dcc')
+    (t.directory / '.er.rc').write_text('scc none\n')
+    started = t.run(t.helio, 'print', '-source', 'main', result.experiment)
+    t.check(not started.status and loop not in started.out and 'y[i] += twice' in started.out, f'a start-up file: {started.err}')
 
 
 @test
