@@ -144,7 +144,8 @@ static void open_level(struct inverted_view *view, size_t first, size_t count, u
 	struct source *sources = view->sources.items;
 	VEC(struct group) groups = {0};
 
-	sort_sources(sources + first, count);
+	if (count) /* nothing may be chosen */
+		sort_sources(sources + first, count);
 	for (size_t i = first, end; i < first + count; i = end) {
 		for (end = i + 1; end < first + count; end++)
 			if (sources[end].function != sources[i].function)
