@@ -65,6 +65,8 @@ struct lines *code_lines(struct session *session, uint32_t object);
 const char *code_file(struct session *session, uint32_t object, uint32_t file);
 /* The file of a function's first line, its source context, or LINES_NONE. */
 uint32_t code_source_of(struct session *session, uint32_t function);
+/* What the object file of a function was made from, as recorded; NULL: unknown. */
+const char *code_unit(struct session *session, uint32_t function);
 /* Adds the rows of a function's code as lines_in_range() does. */
 void code_rows(struct session *session, uint32_t function, struct line_rows *rows);
 /* The bytes of a function, arena-allocated; NULL: not there. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the names of the commands on code mean: FUNCTION, FILE or FUNCTION'FILE'.  A file is
- * named by the end of its path, from a slash on.
+ * named by the end of its path, from a slash on.  And, the other way round, which files
+ * functions are from.
  */
 #include "analysis/code.h"
 
@@ -126,6 +127,28 @@ size_t session_find_code(struct session *session, const char *name, struct funct
 	free(copy);
 	*out = search.matches.items;
 	return search.matches.count;
+}
+
+void session_function_summary(struct session *session, uint32_t function,
+			      struct function_summary *summary)
+{
+	const struct function *entry = &session->functions.items[function];
+	uint32_t file;
+
+	code_of(session);
+	file = code_source_of(session, function);
+	*summary = (struct function_summary){
+		.name = symbols_name(session, function, NAME_LONG),
+		.mangled = entry->mangled,
+		.aliases = entry->aliases,
+		.load_object = session->objects.items[entry->object].path,
+		.source_file = file == LINES_NONE ? entry->source
+						  : code_file(session, entry->object, file),
+		.object_file = code_unit(session, function),
+		.size = entry->size,
+		.address = entry->address,
+		.segment = entry->object,
+	};
 }
 
 size_t session_files(struct session *session, struct function_match **out)

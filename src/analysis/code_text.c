@@ -98,6 +98,16 @@ uint32_t code_source_of(struct session *session, uint32_t function)
 	return hash_map_put(known, function, file + 1) - 1;
 }
 
+const char *code_unit(struct session *session, uint32_t function)
+{
+	const struct function *entry = &session->functions.items[function];
+	struct lines *lines = code_lines(session, entry->object);
+	const struct line_unit *unit =
+		lines && entry->size ? lines_unit_at(lines, entry->address) : NULL;
+
+	return unit ? unit->name : NULL;
+}
+
 void code_rows(struct session *session, uint32_t function, struct line_rows *rows)
 {
 	const struct function *entry = &session->functions.items[function];

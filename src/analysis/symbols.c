@@ -493,24 +493,6 @@ size_t session_find_functions(struct session *session, const char *name,
 	return count;
 }
 
-void session_function_summary(struct session *session, uint32_t function,
-			      struct function_summary *summary)
-{
-	const struct function *entry = &session->functions.items[function];
-	const struct load_object *object = &session->objects.items[entry->object];
-
-	*summary = (struct function_summary){
-		.name = symbols_name(session, function, NAME_LONG),
-		.mangled = entry->mangled,
-		.aliases = entry->aliases,
-		.load_object = object->path,
-		.source_file = entry->source,
-		.size = entry->size,
-		.address = entry->address,
-		.segment = entry->object,
-	};
-}
-
 size_t session_load_object_count(const struct session *session)
 {
 	return session->objects.count - 1;

@@ -51,18 +51,6 @@ static void find_source(struct listing *listing)
 	source_place_fini(&place);
 }
 
-static const char *unit_of(const struct listing *listing)
-{
-	struct lines *lines = code_lines(listing->session, listing->object);
-	const struct line_unit *unit = NULL;
-
-	if (lines && listing->request->function != CODE_NONE)
-		unit = lines_unit_at(
-			lines,
-			listing->session->functions.items[listing->request->function].address);
-	return unit && unit->name ? arena_strdup(&listing->table->arena, unit->name) : NULL;
-}
-
 void listing_begin(struct listing *listing)
 {
 	struct session *session = listing->session;
@@ -84,7 +72,7 @@ void listing_begin(struct listing *listing)
 		.provenance = object->object ? object_provenance(object->object)
 			      : listing->object == OBJECT_UNKNOWN ? NULL
 								  : "made at run time",
-		.unit = unit_of(listing),
+		.unit = is_function ? code_unit(session, request->function) : NULL,
 	};
 	if (listing->file == LINES_NONE)
 		return;

@@ -683,3 +683,43 @@ def json_fits_the_schema(t):
         t.check(value['rows'], f'{value["command"]} is empty')
     listed[-1]['rows'][0]['sort'] = 'of another kind'
     t.check(list(check.iter_errors(listed[-1])), 'the schema takes anything')
+
+
+OPENMP = '''\
+#include <time.h>
+
+static volatile unsigned long sink;
+
+__attribute__((noinline)) void team(long n)
+{
+#pragma omp parallel num_threads(2) /* @region */
+	{
+		unsigned long x = 1;
+		for (long i = 0; i < n; i++) x = x * 3 + (x >> 7); /* @body */
+		sink = x;
+	}
+}
+
+int main(void)
+{
+	while (clock() < CLOCKS_PER_SEC * 3 / 10)
+		team(100000);
+	return 0;
+}
+'''
+
+
+@test
+def bodies_of_parallel_regions_and_summaries(t):
+    program = build(t, 'openmp', ('openmp.c', OPENMP), flags=('-O1', '-g', '-fopenmp'))
+    result = t.collect(program, options=('-p', 'hi'))
+    line = marks(OPENMP)
+    name = f'team -- OMP parallel region from line {line["region"]} [team._omp_fn.0]'
+    functions = t.functions(result.experiment)
+    t.check(name in functions, f'{sorted(functions)[:20]}')
+    source = by_line(rows(t, result.experiment, '-source', 'team'))
+    t.near(value(source[line['body']]), functions[name]['e.totalcpu'], 'the body', relative=0.05)
+    for words in (('-fsingle', 'team'), ('-fsingle', 'team._omp_fn.0')):
+        summary = rows(t, result.experiment, *words)[0]
+        t.equal(summary['source_file'], f'{t.directory}/openmp.c', 'source file')
+        t.equal(summary['object_file'], 'openmp.c', 'object file')

@@ -165,6 +165,12 @@ const struct line_function *lines_function(const struct lines *lines, uint32_t f
 	return NULL;
 }
 
+const struct line_unit *lines_unit_at(struct lines *lines, uint64_t address)
+{
+	(void)lines, (void)address;
+	return NULL;
+}
+
 uint32_t lines_file_count(struct lines *lines, bool all)
 {
 	(void)lines, (void)all;
