@@ -63,6 +63,8 @@ const uint64_t *code_instructions(struct session *session);
 struct lines *code_lines(struct session *session, uint32_t object);
 /* The path of a source file of a load object; lives as long as the session. */
 const char *code_file(struct session *session, uint32_t object, uint32_t file);
+/* Its last part. */
+const char *code_file_name(struct session *session, uint32_t object, uint32_t file);
 /* The file of a function's first line, its source context, or LINES_NONE. */
 uint32_t code_source_of(struct session *session, uint32_t function);
 /* What the object file of a function was made from, as recorded; NULL: unknown. */

@@ -99,12 +99,49 @@ static void search_files(struct search *search)
 	search_announced(search);
 }
 
+static bool is_called(const struct object_function *function, const char *name)
+{
+	bool same = !strcmp(function->mangled, name);
+
+	for (int style = NAME_LONG; !same && function->mangled[0] == '_' && style <= NAME_SHORT;
+	     style++) {
+		char *text = object_demangle(function->mangled, (enum name_style)style);
+
+		same = !strcmp(text, name);
+		free(text);
+	}
+	return same;
+}
+
+/* Functions that no event touched have no number so far. True: there are such. */
+static bool add_untouched(struct session *session, const char *name)
+{
+	size_t before = session->functions.count;
+
+	for (uint32_t i = 0; i < session->objects.count; i++) {
+		struct object *object = session->objects.items[i].object;
+		uint32_t count = object && session->objects.items[i].used
+					 ? object_function_count(object)
+					 : 0;
+
+		for (uint32_t symbol = 0; symbol < count; symbol++)
+			if (is_called(object_function(object, symbol), name))
+				symbols_function(session, i, symbol);
+	}
+	if (session->functions.count == before)
+		return false;
+	session_count(session); /* sums by function have no place for them */
+	return true;
+}
+
 size_t session_find_code(struct session *session, const char *name, struct function_match **out)
 {
 	struct search search = {.session = session};
 	size_t length = strlen(name);
 	size_t count = session_find_functions(session, name, out);
 
+	if (!count && add_untouched(session, name))
+		count = session_find_functions(session, name, out);
 	if (count)
 		return count;
 	free(*out);

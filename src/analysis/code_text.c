@@ -79,6 +79,14 @@ const char *code_file(struct session *session, uint32_t object, uint32_t file)
 	return lines ? lines_file(lines, file)->path : session->functions.items[file].source;
 }
 
+const char *code_file_name(struct session *session, uint32_t object, uint32_t file)
+{
+	const char *path = code_file(session, object, file);
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
 uint32_t code_source_of(struct session *session, uint32_t function)
 {
 	const struct function *entry = &session->functions.items[function];

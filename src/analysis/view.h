@@ -234,8 +234,8 @@ struct function_match {
 size_t session_find_functions(struct session *session, const char *name,
 			      struct function_match **out);
 /*
- * The same, or, if there are none, source files whose path ends so, with function CODE_NONE;
- * "FUNCTION'FILE'" is a file that the function has code from.
+ * The same, those too that no event touched; or, if there are none, source files whose path ends
+ * so, with function CODE_NONE; "FUNCTION'FILE'" is a file that the function has code from.
  */
 size_t session_find_code(struct session *session, const char *name, struct function_match **out);
 /* The source files that known functions begin in; the caller frees *out. */

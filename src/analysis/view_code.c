@@ -4,7 +4,6 @@
 #include "analysis/compare.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* The groups of a list: rows are those that any event touched. */
 struct groups {
@@ -76,13 +75,6 @@ static const char *name_pc(struct session *session, const struct query *query, u
 			    (unsigned long long)(session->code->instructions[pc] - base));
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static const char *name_line(struct session *session, const struct query *query, uint32_t pc,
 			     struct arena *arena)
 {
@@ -98,8 +90,7 @@ static const char *name_line(struct session *session, const struct query *query,
 			    code_source_of(session, place->function) == place->file
 				    ? "%s, line %u in \"%s\""
 				    : "%s, line %u in alternate source context \"%s\"",
-			    name, place->line,
-			    base_name(code_file(session, place->object, place->file)));
+			    name, place->line, code_file_name(session, place->object, place->file));
 }
 
 struct list {

@@ -8,14 +8,6 @@
 #include "isa/isa.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
 
 struct disassembly {
 	struct listing *listing;
@@ -162,7 +154,7 @@ static void add_context(struct disassembly *code, const struct line_row *row)
 		listing_add_index(listing, NODE_NONE, "%s", name);
 	else
 		listing_add_index(listing, NODE_NONE, "%s, instructions from source file %s", name,
-				  base_name(code_file(listing->session, listing->object, file)));
+				  code_file_name(listing->session, listing->object, file));
 }
 
 static void put_bytes(struct strbuf *text, const uint8_t *bytes, unsigned length)

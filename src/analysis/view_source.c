@@ -6,14 +6,6 @@
 #include "analysis/listing.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
 
 /* A function that has code from the file: where its first instruction of it is. */
 struct entry {
@@ -185,10 +177,9 @@ static void add_strays(struct source_listing *source)
 			listing_add_index(listing, group, "%s, instructions without line numbers",
 					  name);
 		else
-			listing_add_index(listing, group, "%s, instructions from source file %s",
-					  name,
-					  base_name(code_file(listing->session, listing->object,
-							      stray->file)));
+			listing_add_index(
+				listing, group, "%s, instructions from source file %s", name,
+				code_file_name(listing->session, listing->object, stray->file));
 	}
 }
 

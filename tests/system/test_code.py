@@ -430,6 +430,10 @@ def files_and_functions_by_name(t):
     disassembled = t.run(t.helio, 'print', '-disasm', 'work.c', result.experiment).out
     for function in ('work', 'leaf', 'recurse', 'main'):
         t.check(f'<Function: {function}>' in disassembled, f'no {function}')
+    for untouched in ('_init', 'frame_dummy'):  # no event was there, nor is it in the list
+        t.check(untouched not in t.functions(result.experiment), f'{untouched} has events')
+        listing = [row for row in rows(t, result.experiment, '-disasm', untouched, '-functions', '-disasm', untouched) if row['kind'] == 'instruction']
+        t.equal([row['address'] for row in listing], sorted(objdump(t, program, untouched)), untouched)
     for name in ('ork.h', 'nothing.c', "leaf'work.h'"):
         refused = t.run(t.helio, 'print', '-source', name, result.experiment)
         t.equal(refused.status, 1, name)
