@@ -12,9 +12,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #if defined(__x86_64__)
 static inline long sys_call6(long number, long a, long b, long c, long d, long e, long f)
@@ -103,6 +105,18 @@ static inline int sys_munmap(void *start, size_t size)
 static inline int sys_ioctl(int fd, unsigned long request, unsigned long argument)
 {
 	return (int)sys_call(SYS_ioctl, fd, request, argument, 0);
+}
+
+/*
+ * Sleeps, 1 s at most.  Not by nanosleep, which forgets already when it begins what a call of
+ * the program, interrupted below us, is to be continued with (its restart block).
+ */
+static inline void sys_nap(long ns)
+{
+	const struct timespec time = {.tv_nsec = ns};
+	uint32_t word = 0;
+
+	sys_call(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &time);
 }
 
 static inline int sys_getpid(void)

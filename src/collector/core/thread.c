@@ -16,7 +16,6 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 enum { THREADS_MAX = 1 << 16 };
 
@@ -67,8 +66,7 @@ void thread_lock_by_call(struct thread *thread)
 
 bool thread_lock_other(struct thread *thread)
 {
-	enum { YIELDS = 1000, NAPS = 100 };
-	const struct timespec nap = {.tv_nsec = 100 * 1000};
+	enum { YIELDS = 1000, NAPS = 100, NAP_NS = 100 * 1000 };
 
 	for (int i = 0; !thread_try_lock(thread); i++) {
 		if (i >= YIELDS + NAPS && is_held_by_call(thread))
@@ -76,7 +74,7 @@ bool thread_lock_other(struct thread *thread)
 		if (i < YIELDS)
 			sys_call(SYS_sched_yield, 0, 0, 0, 0);
 		else
-			sys_call(SYS_nanosleep, &nap, 0, 0, 0);
+			sys_nap(NAP_NS);
 	}
 	return true;
 }

@@ -8,19 +8,17 @@
 #include "collector/wrap/next.h"
 
 #include <dlfcn.h>
-#include <time.h>
 
 /* Who reads is in a handler and on its way out; it may only have to get a processor first. */
 static void wait_until_quiet(void)
 {
-	enum { YIELDS = 1000, NAPS = 100 * 1000 };
-	const struct timespec nap = {.tv_nsec = 100 * 1000};
+	enum { YIELDS = 1000, NAPS = 100 * 1000, NAP_NS = 100 * 1000 };
 
 	for (int i = 0; i < YIELDS + NAPS && !unwind_modules_quiet(); i++) {
 		if (i < YIELDS)
 			sys_call(SYS_sched_yield, 0, 0, 0, 0);
 		else
-			sys_call(SYS_nanosleep, &nap, 0, 0, 0);
+			sys_nap(NAP_NS);
 	}
 }
 
