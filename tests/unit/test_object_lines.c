@@ -485,10 +485,13 @@ static void test_own_code(void **state)
 		uint64_t address = function->address + (i % 2 ? function->size / 2 : 0);
 		char *mine = chain_text(lines, address), *expected = read_chain(in);
 
-		/* Where DWARF knows no function there is nothing to compare. */
-		if (*mine && strcmp(mine, expected) != 0)
+		/* Where DWARF knows no function or line, as in what a sanitizer adds, there is
+		 * nothing to compare. */
+		bool known = *mine && strcmp(mine, "- ??:0\n") != 0;
+
+		if (known && strcmp(mine, expected) != 0)
 			fail_msg("0x%lx:\n%snot\n%s", address, mine, expected);
-		compared += *mine != '\0';
+		compared += known;
 		free(mine);
 		free(expected);
 	}
