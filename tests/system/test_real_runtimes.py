@@ -33,7 +33,8 @@ def go(t, engine):
     built(t, t.need('go'), 'build', '-o', program, REAL / 'work.go',
           env={'GOCACHE': str(t.build / 'go-cache'), 'GO111MODULE': 'off', 'CGO_ENABLED': '1'})
     truth, family, experiment = same_run(t, engine, program, status=2)
-    counted_cpu(t, truth, family)
+    # it ends by a raw exit_group: no log tells what the monitor used and what came after the last look
+    counted_cpu(t, truth, family, low=0.9)
     rows = t.functions(experiment, 'e.totalcpu', 'i.totalcpu')
     t.check(rows['main.work']['i.totalcpu'] > 0.4 * rows['<Total>']['e.totalcpu'], f'main.work: {rows["main.work"]}')
 
