@@ -14,17 +14,16 @@
 #include <strings.h>
 
 /* Bytes up to powers of 4, ns up to powers of 10 µs; more than the last of them is unknown. */
-#define SIZES(X)                                                                                   \
-	X(0)                                                                                       \
-	X(2)                                                                                       \
-	X(4) X(6) X(8) X(10) X(12) X(14) X(16) X(18) X(20) X(22) X(24) X(26) X(28) X(30) X(32)     \
-		X(34) X(36) X(38) X(40) X(42) X(44) X(46) X(48) X(50)
+/* It would put another line on its own at each run. */
+/* clang-format off */
+#define SIZES(X) \
+	X(0) X(2) X(4) X(6) X(8) X(10) X(12) X(14) X(16) X(18) X(20) X(22) X(24) \
+	X(26) X(28) X(30) X(32) X(34) X(36) X(38) X(40) X(42) X(44) X(46) X(48) X(50)
 #define UP_TO_SIZE(n) "IOHEAPBYTES <= (1 << " #n ") ? (1 << " #n ") : "
-#define DURATIONS(X)                                                                               \
-	X(1000)                                                                                    \
-	X(10000)                                                                                   \
-	X(100000) X(1000000) X(10000000) X(100000000) X(1000000000) X(10000000000) X(100000000000) \
-		X(1000000000000) X(10000000000000)
+#define DURATIONS(X) \
+	X(1000) X(10000) X(100000) X(1000000) X(10000000) X(100000000) X(1000000000) \
+	X(10000000000) X(100000000000) X(1000000000000) X(10000000000000)
+/* clang-format on */
 #define UP_TO_DURATION(ns) "EVT_TIME <= " #ns " ? " #ns " : "
 
 enum { INDEX_THREADS };
