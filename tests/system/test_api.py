@@ -20,7 +20,7 @@ def check_api(t, result):
     rows = t.functions(result.experiment, 'i.totalcpu')
     t.near(rows['<Total>']['i.totalcpu'], 0.4, 'recorded CPU', 0.0, 0.02)
     hidden = rows['hidden']['i.totalcpu'] if 'hidden' in rows else 0
-    t.check(hidden < 0.02, f'{hidden} s of what was not to be recorded')
+    t.within(hidden < 0.02, f'{hidden} s of what was not to be recorded')
     seen = labels(t, result)
     t.equal([label for label in seen if label in LABELS], list(LABELS), 'sample points')
     t.check('too late' not in seen, 'a sample point after the experiment was closed')
@@ -34,7 +34,7 @@ def paused_and_resumed(t, engine):
     header = t.run(t.helio, 'print', '-header', result.experiment).out
     pause, resume, close = (float(line.split(': ')[1]) for line in header.splitlines()
                             if line.startswith(('  Pause (API): ', '  Resume: ', '  Experiment closed (API): ')))
-    t.check(resume - pause > 0.25 and close - resume > 0.15, f'pause at {pause}, resume at {resume}, end at {close}')
+    t.within(resume - pause > 0.25 and close - resume > 0.15, f'pause at {pause}, resume at {resume}, end at {close}')
 
 
 @test
@@ -61,7 +61,7 @@ def within_a_window(t):
     check_api(t, t.collect(t.target('api'), options=('-t', '60')))
     result = t.collect(t.target('api'), options=('-t', '0.1'))
     recorded = t.functions(result.experiment, 'i.totalcpu')['<Total>']['i.totalcpu']
-    t.check(0 < recorded < 0.11, f'{recorded} s in a window of 0.1 s')
+    t.within(0 < recorded < 0.11, f'{recorded} s in a window of 0.1 s')
 
 
 @test
@@ -76,7 +76,7 @@ def in_fortran(t):
             ['padded label', 'collector_pause(API)', 'collector_resume', 'collector_close_experiment'], 'sample points')
     rows = t.functions(result.experiment, 'i.totalcpu')
     t.near(rows['seen_']['i.totalcpu'], 0.4, 'seen', 0.0, 0.03)
-    t.check(rows.get('hidden_', {}).get('i.totalcpu', 0) < 0.02, 'the pause was recorded')
+    t.within(rows.get('hidden_', {}).get('i.totalcpu', 0) < 0.02, 'the pause was recorded')
 
 
 @test
@@ -97,7 +97,7 @@ def single_threads(t, engine):
         recorded = 0 if phase in (2, 4) else phase / 10
         for thread, expected in ('free', phase / 10), ('held', recorded):
             t.near(rows.get(f'{thread}_{phase}', {}).get('i.totalcpu', 0), expected, f'{thread} in phase {phase}', 0.02, 0.01)
-    t.check(rows.get('unborn_work', {}).get('i.totalcpu', 0) < 0.01, 'the thread paused at its birth was recorded')
+    t.within(rows.get('unborn_work', {}).get('i.totalcpu', 0) < 0.01, 'the thread paused at its birth was recorded')
     numbers = [thread for kind, _, thread in life(t, result) if kind.startswith('thread_')]
     t.equal(len(set(numbers)), 2, f'paused threads {numbers}')
     t.equal([kind for kind, _, thread in life(t, result) if thread == numbers[1]],
@@ -198,6 +198,6 @@ def storm(t, engine):
                     for event in process['maps']), 16, 'children that inherit')
         failed = sum(process['unrecorded'].get('<Stack-unwind-failed>', 0) for process in family.values())
         cpu = sum(process['cpu'] for process in family.values())
-        t.check(failed <= 0.02 * cpu, f'{failed:.4f} of {cpu:.4f} s without a whole stack')
+        t.within(failed <= 0.02 * cpu, f'{failed:.4f} of {cpu:.4f} s without a whole stack')
         rows = t.functions(result.experiment, 'e.totalcpu')
-        t.check(rows.get('<Unknown>', {}).get('e.totalcpu', 0) <= 0.01 * cpu + 0.02, f'time without a name: {rows.get("<Unknown>")}')
+        t.within(rows.get('<Unknown>', {}).get('e.totalcpu', 0) <= 0.01 * cpu + 0.02, f'time without a name: {rows.get("<Unknown>")}')

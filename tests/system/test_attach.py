@@ -93,8 +93,8 @@ class Attached:
         return said
 
     def check_cpu(self, recorded):
-        self.t.check(0.95 * self.least <= recorded <= 1.01 * self.most + 0.005,
-                     f'{recorded} s of CPU recorded, not within {self.least} .. {self.most}')
+        self.t.within(0.95 * self.least <= recorded <= 1.01 * self.most + 0.005,
+                      f'{recorded} s of CPU recorded, not within {self.least} .. {self.most}')
 
 
 def attach(t, program, *options, seconds='1s', engine=None):
@@ -155,11 +155,11 @@ def threads(t, engine):
     process = read(t, attached.experiment, engine)
     t.check(len(process['threads']) >= 5, f'{len(process["threads"])} threads')
     rows = t.functions(attached.experiment, 'i.totalcpu', 'i.total')
-    t.check(rows['early']['i.totalcpu'] > 0.05 and rows['later']['i.totalcpu'] > 0.02, f'{rows}')
+    t.within(rows['early']['i.totalcpu'] > 0.05 and rows['later']['i.totalcpu'] > 0.02, f'{rows}')
     attached.check_cpu(rows['<Total>']['i.totalcpu'])
     # the main thread waits in poll all the time, the others in nanosleep for most of theirs
     t.near(rows['poll']['i.total'], process['threads'][0]['life'], 'poll', 0.1)
-    t.check(rows['nap']['i.total'] > 0.2, f'{rows["nap"]}')
+    t.within(rows['nap']['i.total'] > 0.2, f'{rows["nap"]}')
 
 
 WAITS = ('poll', 'epoll', 'select', 'read', 'nanosleep', 'futex', 'sigtimedwait', 'work')
@@ -184,7 +184,7 @@ def over_and_over(t):
         for i in range(20):
             experiment = attach(t, program, '-p', 'hi', engine=('perf', 'monitor')[i % 2], seconds='30ms')
             seen += t.read(experiment)['']['cpu']
-        t.check(seen > 0.05, f'{seen} s of CPU in all')
+        t.within(seen > 0.05, f'{seen} s of CPU in all')
         status, out = program.end()
     t.equal((status, out.splitlines()[0]), (0, 'interrupted 0'), 'the program')
 

@@ -71,8 +71,8 @@ def waiting_and_faulting(t, engine):
 def throwing(t, engine):
     result, truth, process = complete(t, engine, 'exceptions', '3s')
     t.equal(truth['caught_all'], 1, 'exceptions caught')
-    t.check(process['unrecorded'].get('<Stack-unwind-failed>', 0) < 0.01 * process['cpu'],
-            f'stacks that end early: {process["unrecorded"]}')
+    t.within(process['unrecorded'].get('<Stack-unwind-failed>', 0) < 0.01 * process['cpu'],
+             f'stacks that end early: {process["unrecorded"]}')
 
 
 @test(alone=True, engines=True)

@@ -67,7 +67,7 @@ def sample_signal(t, engine):
     t.equal(kinds(process, 'pause', 'resume'), [], 'pauses')
     times = [s['time_ns'] for s in process['samples'] if s['kind'] == MANUAL]
     # the signals are 0.1 s apart at least; a sample point may be written some milliseconds late
-    t.check(all(b - a >= 0.08e9 for a, b in zip(times, times[1:])), f'about 0.1 s apart at least: {times}')
+    t.within(all(b - a >= 0.08e9 for a, b in zip(times, times[1:])), f'about 0.1 s apart at least: {times}')
 
 
 @test
@@ -115,8 +115,8 @@ def size_limit(t):
     """Stacks that are new with each event fill 1 MB at once; without a limit they take several."""
     result = steps(t, 'deep:0.8', options=('-L', '1', '-p', '200u'))
     founder = t.read(result.experiment)['']
-    t.check(founder['cpu'] < 0.9 * result.truth()['cpu'], f'{founder["cpu"]} s recorded')
-    t.check(founder['bytes'] <= 1.1 * 2**20, f'{founder["bytes"]} bytes')
+    t.within(founder['cpu'] < 0.9 * result.truth()['cpu'], f'{founder["cpu"]} s recorded')
+    t.within(founder['bytes'] <= 1.1 * 2**20, f'{founder["bytes"]} bytes')
     t.equal([e['text'] for e in founder['log_events'] if e['kind'] == 'warning'],
             ['the experiment has reached its size limit: recording stops'], 'warnings')
     t.equal(manual_labels(founder), ['size limit'], 'sample points')
@@ -363,7 +363,7 @@ def ctl_family(t):
     t.near(family['_f1']['cpu'], 0.2, 'the child', absolute=0.03)
     # The family's state is its founder's, who was paused when the shells began.
     for lineage in set(family) - {'', '_f1'}:
-        t.check(family[lineage]['cpu'] < 0.01, f'{lineage}: {family[lineage]["cpu"]} s')
+        t.within(family[lineage]['cpu'] < 0.01, f'{lineage}: {family[lineage]["cpu"]} s')
 
 
 @test

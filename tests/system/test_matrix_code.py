@@ -30,7 +30,7 @@ def odd_stacks(t, engine):
             process = family['']
             check_counted(t, process)
             failed = process['unrecorded'].get('<Stack-unwind-failed>', 0)
-            t.check(failed <= 0.02 * process['total'], f'{kind}: {failed:.4f} of {process["total"]:.4f} s failed')
+            t.within(failed <= 0.02 * process['total'], f'{kind}: {failed:.4f} of {process["total"]:.4f} s failed')
 
 
 @test(engines=True)
@@ -49,7 +49,7 @@ def callers_of_leaves(t, engine):
             total += seconds
             right += seconds if kept == callers else 0
         t.check(total > 0, f'{kind}: no time in leaf')
-        t.check(right > 0.98 * total, f'{kind}: {right:.4f} of {total:.4f} s in leaf have the right callers')
+        t.within(right > 0.98 * total, f'{kind}: {right:.4f} of {total:.4f} s in leaf have the right callers')
 
 
 @test(engines=True)
@@ -93,7 +93,7 @@ def plugins_keep_their_names(t, engine):
         spent[path[0][0]] = spent.get(path[0][0], 0) + seconds
     shares = [spent.get(str(copy), 0) / process['cpu'] for copy in copies]
     t.remark += f'shares {shares[0]:.2f} {shares[1]:.2f} '
-    t.check(min(shares) > 0.15 and max(shares) < 1.6 * min(shares), f'shares of the two: {shares}')
+    t.within(min(shares) > 0.15 and max(shares) < 1.6 * min(shares), f'shares of the two: {shares}')
 
 
 @test(engines=True)
@@ -103,14 +103,14 @@ def stacks_while_objects_close(t, engine):
     result = t.collect(t.target('plugins'), 'churn', 80, *copies, engine=engine, options=('-p', '100u'))
     process = t.read(result.experiment)['']
     failed = process['unrecorded'].get('<Stack-unwind-failed>', 0)
-    t.check(failed <= 0.02 * process['total'], f'{failed:.4f} of {process["total"]:.4f} s failed')
+    t.within(failed <= 0.02 * process['total'], f'{failed:.4f} of {process["total"]:.4f} s failed')
     inside = right = 0
     for seconds, names in named(t, result, t.target('plugins')):
         if not names[0].startswith('plugin'):
             continue
         inside += seconds
         right += seconds if 'churn_in_thread' in names else 0
-    t.check(inside > 0.3 * process['cpu'], f'{inside:.4f} of {process["cpu"]:.4f} s in the objects')
+    t.within(inside > 0.3 * process['cpu'], f'{inside:.4f} of {process["cpu"]:.4f} s in the objects')
     t.ratio(right, inside, 0.97, 1.0001, 'with callers')
 
 

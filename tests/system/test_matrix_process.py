@@ -67,7 +67,7 @@ def ended(t, engine):
             longest = max(thread['sum'] for thread in process['threads'])
             t.near(longest, truth['lived'], f'{how}: time of the thread that lived longest', absolute=0.1)
             if how == 'last_thread':  # the first thread's life ends with pthread_exit
-                t.check(process['threads'][0]['sum'] < 0.2, f'{how}: {process["threads"][0]["sum"]} s of the first thread')
+                t.within(process['threads'][0]['sum'] < 0.2, f'{how}: {process["threads"][0]["sum"]} s of the first thread')
             listing = t.functions(result.experiment, 'e.total')
             t.near(listing['<Total>']['e.total'], process['total'], f'{how}: total by print', 1e-6, 2e-6)
 

@@ -35,7 +35,7 @@ def measured(t, engine, *words, expect, **more):
     failed = sum(image['unrecorded'].get('<Stack-unwind-failed>', 0) for image in family.values())
     # the program's start, before any code of its own runs, is not in its profile: allow 5 ms for each image
     t.ratio(cpu, truth['cpu'], 0.985 - 0.005 * len(family) / truth['cpu'], 1.015, 'cpu')
-    t.check(failed < 0.02 * cpu, f'{failed:.3f} s of {cpu:.3f} have stacks that end early')
+    t.within(failed < 0.02 * cpu, f'{failed:.3f} s of {cpu:.3f} have stacks that end early')
     rows = t.functions(result.experiment, 'e.totalcpu', 'i.totalcpu')
     t.near(rows['<Total>']['e.totalcpu'], sum(image['cpu'] for image in family.values()), 'total by print', 1e-6, 1e-6)
     for name in expect:
@@ -46,13 +46,13 @@ def measured(t, engine, *words, expect, **more):
 @test(alone=True, engines=True)
 def sqlite3(t, engine):
     rows = measured(t, engine, t.need('sqlite3'), ':memory:', stdin=QUERY, expect=('sqlite3_step', 'main'))
-    t.check(rows['sqlite3_step']['i.totalcpu'] > 0.7 * rows['<Total>']['i.totalcpu'], 'sqlite3_step is not most of it')
+    t.within(rows['sqlite3_step']['i.totalcpu'] > 0.7 * rows['<Total>']['i.totalcpu'], 'sqlite3_step is not most of it')
 
 
 @test(alone=True, engines=True)
 def python3(t, engine):
     rows = measured(t, engine, t.need('/usr/bin/python3'), '-S', '-c', PYTHON, expect=('_PyEval_EvalFrameDefault', 'Py_BytesMain'))
-    t.check(rows['_PyEval_EvalFrameDefault']['i.totalcpu'] > 0.7 * rows['<Total>']['i.totalcpu'], 'the interpreter loop')
+    t.within(rows['_PyEval_EvalFrameDefault']['i.totalcpu'] > 0.7 * rows['<Total>']['i.totalcpu'], 'the interpreter loop')
 
 
 @test(alone=True, engines=True)
@@ -67,4 +67,4 @@ def xz(t, engine):
     data = t.directory / 'data'
     data.write_text(''.join(f'{i * i % 99991} line {i} of some text\n' for i in range(150000)))
     rows = measured(t, engine, t.need('xz'), '-6', '-T1', '-k', '-f', data, expect=('lzma_code',))
-    t.check(rows['lzma_code']['i.totalcpu'] > 0.8 * rows['<Total>']['i.totalcpu'], 'lzma_code is not most of it')
+    t.within(rows['lzma_code']['i.totalcpu'] > 0.8 * rows['<Total>']['i.totalcpu'], 'lzma_code is not most of it')

@@ -26,8 +26,8 @@ def soak(t, engine):
     counters = [event for event in process['log_events'] if event['kind'] == 'counters'][-1]
     t.equal(process['events'] + process['dropped'], int(counters['events']) + int(counters['dropped']), 'events recorded')
     t.near(process['cpu'], float(counters['cpu_ns']) / 1e9, 'CPU', 0.005)
-    t.check(process['ends'] < 0.005 * process['cpu'] + 60e-6 * truth['started'], f'{process["ends"]} s for ends of threads')
-    t.check(int(counters['unwind_failed']) < 0.02 * process['events'], f'{counters["unwind_failed"]} stacks failed')
+    t.within(process['ends'] < 0.005 * process['cpu'] + 60e-6 * truth['started'], f'{process["ends"]} s for ends of threads')
+    t.within(int(counters['unwind_failed']) < 0.02 * process['events'], f'{counters["unwind_failed"]} stacks failed')
     t.equal(len(process['threads']), 17 + truth['started'], 'threads')
     t.equal(len(family) - 1, truth['forked'], 'children')
     # what the program itself takes while it goes on, one more table of stacks (4 MB: each is eight times

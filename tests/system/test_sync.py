@@ -31,7 +31,7 @@ def locks(t, result):
 
 def near(t, seconds, measured, what):
     """The program measures around the call: never less, and hardly more unless it loses the processor there."""
-    t.check(0.7 * measured <= seconds <= measured, f'{what}: {seconds:.6f} s of {measured:.6f} s')
+    t.within(0.7 * measured <= seconds <= measured, f'{what}: {seconds:.6f} s of {measured:.6f} s')
 
 
 def check_waits(t, result, kinds, name, exact=True):

@@ -40,7 +40,7 @@ def descriptors(t, engine):
               's = 0\nfor i in range(3000000): s += i\nprint(s)')
     result = t.collect(t.need('/usr/bin/python3'), '-S', '-c', script, engine=engine)
     t.equal(result.out.split()[-2:], ['3', '4499998500000'], 'output')
-    t.check(t.read(result.experiment)['']['cpu'] > 0.05, 'no CPU recorded after the descriptors were closed')
+    t.within(t.read(result.experiment)['']['cpu'] > 0.05, 'no CPU recorded after the descriptors were closed')
 
 
 @test(alone=True, engines=True)
@@ -54,7 +54,7 @@ def killed_while_running(t, engine):
     command.wait()
     process = t.read(experiment)['']
     left = process['threads'][0]['sum']
-    t.check(2.5 < left < 3.1, f'{left} s of about 2.9 are left')
+    t.within(2.5 < left < 3.1, f'{left} s of about 2.9 are left')
     listing = t.print(experiment, '-metrics', 'e.totalcpu:name', '-functions')[-1]
     total = [row for row in listing['rows'] if row['name'] == '<Total>'][0]
     t.near(total['e.totalcpu'], process['cpu'], 'CPU by print', 1e-6, 1e-6)
