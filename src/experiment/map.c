@@ -2,6 +2,7 @@
 #include "experiment/map.h"
 
 #include "base/hash.h"
+#include "base/search.h"
 #include "experiment/xml.h"
 
 #include <stdlib.h>
@@ -303,17 +304,9 @@ static bool better(const struct map_segment *a, const struct map_segment *b)
 
 uint32_t experiment_map_find(const struct experiment_map *map, uint64_t pc, uint32_t epoch)
 {
-	size_t low = 0, high = map->segments.count;
+	size_t low = VEC_UP_TO(&map->segments, start, pc);
 	const struct map_segment *best = NULL;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (map->segments.items[middle].start <= pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	while (low-- && map->segments.items[low].reach > pc) {
 		const struct map_segment *segment = &map->segments.items[low];
 

@@ -2,6 +2,8 @@
 /* One sweep over ranges, symbols and entry points, all sorted by address. */
 #include "object/code_map.h"
 
+#include "base/search.h"
+
 #include <stdlib.h>
 
 /* Functions that are open at the current address, the latest on top. */
@@ -78,15 +80,7 @@ void code_map_build(struct code_map *map, const struct code_ranges *ranges,
 
 struct span *code_map_find(const struct code_map *map, uint64_t address)
 {
-	size_t low = 0, high = map->count; /* spans before low start at or below the address */
+	size_t low = VEC_UP_TO(map, start, address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (map->items[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low ? &map->items[low - 1] : NULL;
 }

@@ -5,6 +5,8 @@
  */
 #include "object/data.h"
 
+#include "base/search.h"
+
 #include <stdlib.h>
 
 void data_ranges_read(const struct elf_file *file, struct data_symbols *data)
@@ -34,16 +36,8 @@ void data_symbols_finish(struct data_symbols *data)
 const struct symbol *data_symbols_find(const struct data_symbols *data, uint64_t address)
 {
 	const struct symbol *symbols = data->symbols.items;
-	size_t low = 0, high = data->symbols.count; /* those before low begin at or below it */
+	size_t low = VEC_UP_TO(&data->symbols, address, address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (symbols[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (!low)
 		return NULL;
 

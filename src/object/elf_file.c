@@ -7,6 +7,7 @@
 #include "object/elf_file.h"
 
 #include "base/memory.h"
+#include "object/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -161,18 +162,14 @@ enum status elf_file_from_memory(uint8_t *image, size_t size, struct elf_file *o
 enum status elf_file_open(const char *path, struct elf_file *out)
 {
 	struct stat info;
-	enum status status = STATUS_IO;
+	int fd;
+	enum status status = file_open_regular(path, &fd, &info);
 
 	*out = (struct elf_file){0};
-	/* Without O_NONBLOCK a pipe of that name would stop us for good. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-
-	if (fd < 0)
-		return STATUS_IO;
-	if (fstat(fd, &info))
-		goto out;
+	if (status)
+		return status;
 	status = STATUS_INVALID;
-	if (!S_ISREG(info.st_mode) || info.st_size < EI_NIDENT)
+	if (info.st_size < EI_NIDENT)
 		goto out;
 	void *image = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 

@@ -6,6 +6,7 @@
  */
 #include "object/lines.h"
 
+#include "base/search.h"
 #include "object/lines_private.h"
 #include "object/path.h"
 
@@ -15,17 +16,7 @@
 /* The ranges before this one begin at or below the address. */
 static size_t ranges_up_to(const struct lines *lines, uint64_t address)
 {
-	size_t low = 0, high = lines->ranges.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (lines->ranges.items[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return VEC_UP_TO(&lines->ranges, start, address);
 }
 
 /* The next range, going down from *at, that holds the address, or NULL. */
@@ -43,16 +34,8 @@ static const struct unit_range *next_holder(const struct lines *lines, uint64_t 
 /* The row that begins last at or below the offset, or NULL. */
 static const struct program_row *row_up_to(const struct program_rows *rows, uint64_t offset)
 {
-	size_t low = 0, high = rows->count;
+	size_t low = VEC_UP_TO(rows, offset, offset);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (rows->items[middle].offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low ? &rows->items[low - 1] : NULL;
 }
 
@@ -273,16 +256,8 @@ static uint32_t node_in_unit(struct lines *lines, struct unit *unit, uint64_t ad
 {
 	lines_read_calls(lines, unit);
 
-	size_t low = 0, high = unit->calls.count;
+	size_t low = VEC_UP_TO(&unit->calls, start, address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (unit->calls.items[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low ? unit->calls.items[low - 1].node : LINES_NONE;
 }
 

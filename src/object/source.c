@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "object/debuginfod.h"
+#include "object/file.h"
 #include "object/path.h"
 
 #include <errno.h>
@@ -163,18 +164,14 @@ static void split(struct source *source)
 enum status source_open(const char *path, struct source *out)
 {
 	struct stat info;
-	enum status status = STATUS_IO;
+	int fd;
+	enum status status = file_open_regular(path, &fd, &info);
 
 	*out = (struct source){0};
-	/* Without O_NONBLOCK a pipe of that name would stop us for good. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-
-	if (fd < 0)
-		return STATUS_IO;
-	if (fstat(fd, &info))
-		goto out;
+	if (status)
+		return status;
 	status = STATUS_INVALID;
-	if (!S_ISREG(info.st_mode) || info.st_size >= UINT32_MAX)
+	if (info.st_size >= UINT32_MAX)
 		goto out;
 	char *raw = read_all(fd, (size_t)info.st_size);
 

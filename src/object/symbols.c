@@ -9,6 +9,7 @@
  */
 #include "object/symbols.h"
 
+#include "base/search.h"
 #include "base/strbuf.h"
 
 #include <stdlib.h>
@@ -79,16 +80,8 @@ void code_ranges_read(const struct elf_file *file, struct code_ranges *ranges)
 
 const struct code_range *code_ranges_find(const struct code_ranges *ranges, uint64_t address)
 {
-	size_t low = 0, high = ranges->count; /* ranges before low start at or below the address */
+	size_t low = VEC_UP_TO(ranges, start, address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (ranges->items[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (!low || address >= ranges->items[low - 1].end)
 		return NULL;
 	return &ranges->items[low - 1];
