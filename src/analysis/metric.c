@@ -259,18 +259,6 @@ static enum trace_kind kind_of(unsigned measure)
 	return measure >= MEASURE_HEAP_ALLOCS ? TRACE_HEAP : TRACE_KINDS;
 }
 
-static bool has_trace(const struct session *session, enum trace_kind kind)
-{
-	for (size_t i = 0; i < session->experiments.count; i++) {
-		const struct experiment *experiment = session->experiments.items[i];
-
-		for (size_t k = 0; k < experiment->processes.count; k++)
-			if (experiment->processes.items[k].traces[kind].present)
-				return true;
-	}
-	return false;
-}
-
 bool metric_available(const struct session *session, const struct metric *metric)
 {
 	bool clock = metric->states || metric->measure == MEASURE_FIRST_THREAD;
@@ -281,7 +269,7 @@ bool metric_available(const struct session *session, const struct metric *metric
 		return session->has_clock_data;
 	if (!metric->states)
 		return session->weights.of[metric->measure] ||
-		       has_trace(session, kind_of(metric->measure));
+		       session_has_trace(session, kind_of(metric->measure));
 	for (size_t state = 0; state < FORMAT_STATE_COUNT; state++)
 		if (metric->states >> state & 1 && session->weights.of[state])
 			return true;

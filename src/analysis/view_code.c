@@ -162,46 +162,45 @@ static void fill_list(struct list *list)
 	free(keys);
 }
 
-static void fill_pcs(struct session *session, const struct query *query, const void *arg,
-		     struct table *table)
-{
-	const struct code *code = code_of(session);
-	const uint64_t *instructions = code_instructions(session);
-	struct groups groups;
-	struct list list = {session, query, table, &groups, .name = name_pc};
+/* What a list has a row for. */
+struct rows_of {
+	const char *title;
+	const char *(*name)(struct session *, const struct query *, uint32_t, struct arena *);
+	uint64_t (*hash)(const struct session *session, uint32_t pc);
+	bool (*same)(const struct session *session, uint32_t a, uint32_t b);
+};
 
-	(void)arg;
-	groups_init(&groups, code);
-	for (uint32_t i = 0; i < code->pcs.count; i++)
-		groups_add(&groups, session, i, code_hash(&code->pcs.items[i], instructions[i]),
-			   same_instruction);
-	table_init(table, query, COLUMNS_NO_STATIC);
-	table->title = "PCs";
-	code_count(session, groups.of_pc, groups.count, &list.sums);
-	fill_list(&list);
-	code_sums_fini(&list.sums);
-	groups_fini(&groups);
+static uint64_t hash_instruction(const struct session *session, uint32_t pc)
+{
+	return code_hash(&session->code->pcs.items[pc], session->code->instructions[pc]);
 }
 
-static void fill_lines(struct session *session, const struct query *query, const void *arg,
-		       struct table *table)
+static uint64_t hash_line(const struct session *session, uint32_t pc)
 {
+	const struct code_pc *place = &session->code->pcs.items[pc];
+
+	return hash_u64(((uint64_t)place->function << 32 | place->line) ^ (uint64_t)place->file
+										  << 20);
+}
+
+static const struct rows_of instructions = {"PCs", name_pc, hash_instruction, same_instruction};
+static const struct rows_of source_lines = {"Lines", name_line, hash_line, same_line};
+
+static void fill(struct session *session, const struct query *query, const void *arg,
+		 struct table *table)
+{
+	const struct rows_of *rows = arg;
 	const struct code *code = code_of(session);
 	struct groups groups;
-	struct list list = {session, query, table, &groups, .name = name_line};
+	struct list list = {session, query, table, &groups, .name = rows->name};
 
-	(void)arg;
+	if (rows == &instructions)
+		code_instructions(session);
 	groups_init(&groups, code);
-	for (uint32_t i = 0; i < code->pcs.count; i++) {
-		const struct code_pc *pc = &code->pcs.items[i];
-
-		groups_add(&groups, session, i,
-			   hash_u64(((uint64_t)pc->function << 32 | pc->line) ^ (uint64_t)pc->file
-											<< 20),
-			   same_line);
-	}
+	for (uint32_t i = 0; i < code->pcs.count; i++)
+		groups_add(&groups, session, i, rows->hash(session, i), rows->same);
 	table_init(table, query, COLUMNS_NO_STATIC);
-	table->title = "Lines";
+	table->title = rows->title;
 	code_count(session, groups.of_pc, groups.count, &list.sums);
 	fill_list(&list);
 	code_sums_fini(&list.sums);
@@ -210,11 +209,20 @@ static void fill_lines(struct session *session, const struct query *query, const
 
 void view_pcs(struct session *session, const struct query *query, struct table *table)
 {
-	view_run(session, query, &(struct view){.fill = fill_pcs, .identity = ROWS_BY_NAME}, table);
+	view_run(session, query,
+		 &(struct view){.fill = fill,
+				.arg = &instructions,
+				.whole = &instructions,
+				.identity = ROWS_BY_NAME},
+		 table);
 }
 
 void view_lines(struct session *session, const struct query *query, struct table *table)
 {
-	view_run(session, query, &(struct view){.fill = fill_lines, .identity = ROWS_BY_NAME},
+	view_run(session, query,
+		 &(struct view){.fill = fill,
+				.arg = &source_lines,
+				.whole = &source_lines,
+				.identity = ROWS_BY_NAME},
 		 table);
 }

@@ -6,6 +6,7 @@
 #ifndef HELIO_FORMAT_COUNTER_H
 #define HELIO_FORMAT_COUNTER_H
 
+#include <linux/perf_event.h>
 #include <stdint.h>
 
 enum { COUNTERS_MAX = 8 };
@@ -35,5 +36,31 @@ enum format_counter_flag {
 	COUNTER_EXCLUDE_HV = 16,
 	COUNTER_HAS_ADDRESS = 32, /* the address of the data is recorded */
 };
+
+/*
+ * The event, as the launcher tries it and the collector opens it: inherited by threads, ended
+ * by exec, a SIGTRAP each `period`.
+ */
+static inline struct perf_event_attr format_counter_attr(const struct format_counter *counter)
+{
+	return (struct perf_event_attr){
+		.size = sizeof(struct perf_event_attr),
+		.type = (uint32_t)counter->type,
+		.config = counter->config,
+		.config1 = counter->config1,
+		.config2 = counter->config2,
+		.bp_type = (uint32_t)counter->bp_type,
+		.sample_period = counter->period,
+		.sample_type = PERF_SAMPLE_ADDR,
+		.precise_ip = counter->flags & COUNTER_PRECISE,
+		.exclude_user = !!(counter->flags & COUNTER_EXCLUDE_USER),
+		.exclude_kernel = !!(counter->flags & COUNTER_EXCLUDE_KERNEL),
+		.exclude_hv = !!(counter->flags & COUNTER_EXCLUDE_HV),
+		.inherit = 1,
+		.inherit_thread = 1,
+		.sigtrap = 1,
+		.remove_on_exec = 1,
+	};
+}
 
 #endif

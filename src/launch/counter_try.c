@@ -16,25 +16,9 @@
 
 int counter_open(const struct format_counter *event)
 {
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
-		.type = (uint32_t)event->type,
-		.config = event->config,
-		.config1 = event->config1,
-		.config2 = event->config2,
-		.bp_type = (uint32_t)event->bp_type,
-		.sample_period = event->period,
-		.sample_type = PERF_SAMPLE_ADDR,
-		.precise_ip = event->flags & COUNTER_PRECISE,
-		.exclude_user = !!(event->flags & COUNTER_EXCLUDE_USER),
-		.exclude_kernel = !!(event->flags & COUNTER_EXCLUDE_KERNEL),
-		.exclude_hv = !!(event->flags & COUNTER_EXCLUDE_HV),
-		.disabled = 1,
-		.inherit = 1,
-		.inherit_thread = 1,
-		.sigtrap = 1,
-		.remove_on_exec = 1,
-	};
+	struct perf_event_attr attr = format_counter_attr(event);
+
+	attr.disabled = 1;
 	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
 	return fd < 0 ? -errno : fd;

@@ -84,6 +84,9 @@ bool command_run(struct print *print, const struct command *command, char **argu
 bool command_functions(struct print *print, char **arguments, size_t count);
 bool command_callers_callees(struct print *print, char **arguments, size_t count);
 /* "Functions sorted by metric: Exclusive Total CPU Time"; the caller's to free. */
+char *command_heading(const struct print *print, const char *what,
+		      const struct metric_choice *sort);
+/* The same by the query's metric. */
 char *command_sort_heading(const struct print *print, const char *what);
 /* The attributed form of the sort metric, by which call lists are sorted; the caller's to free. */
 char *command_attributed_title(const struct print *print);

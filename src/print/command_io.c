@@ -21,14 +21,11 @@ static bool print_table(struct print *print, const char *command,
 
 	view(print->session, &print->query, &table);
 
-	char *title = metric_choice_title(&table.sort);
-	char *heading = xasprintf("%s sorted by metric: %s%s", table.title, title,
-				  print->query.sort_reverse ? " (reversed)" : "");
+	char *heading = command_heading(print, table.title, &table.sort);
 
 	table_print(print, &table, SHAPE_LIST, command, heading);
 	table_fini(&table);
 	free(heading);
-	free(title);
 	return true;
 }
 

@@ -21,13 +21,11 @@ bool command_memobj(struct print *print, char **arguments, size_t count)
 	memory_at(print->session, index, &info);
 	if (view_memory(print->session, index, &print->query, &table, &diags) != STATUS_OK)
 		return say_diags(print, &diags);
-	char *title = metric_choice_title(&table.sort);
-	char *heading = xasprintf("%s sorted by metric: %s", info.title, title);
+	char *heading = command_heading(print, info.title, &table.sort);
 
 	table_print(print, &table, SHAPE_LIST, info.name, heading);
 	table_fini(&table);
 	free(heading);
-	free(title);
 	return true;
 }
 

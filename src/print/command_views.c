@@ -6,14 +6,19 @@
 
 #include <stdlib.h>
 
-char *command_sort_heading(const struct print *print, const char *what)
+char *command_heading(const struct print *print, const char *what, const struct metric_choice *sort)
 {
-	char *title = metric_choice_title(&print->query.sort);
+	char *title = metric_choice_title(sort);
 	char *heading = xasprintf("%s sorted by metric: %s%s", what, title,
 				  print->query.sort_reverse ? " (reversed)" : "");
 
 	free(title);
 	return heading;
+}
+
+char *command_sort_heading(const struct print *print, const char *what)
+{
+	return command_heading(print, what, &print->query.sort);
 }
 
 char *command_attributed_title(const struct print *print)

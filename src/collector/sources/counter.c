@@ -158,26 +158,11 @@ static bool is_program(uint64_t inode)
 static int open_event(unsigned number)
 {
 	const struct format_counter *asked = &counters[number].asked;
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
-		.type = (uint32_t)asked->type,
-		.config = asked->config,
-		.config1 = asked->config1 + (asked->program ? program_bias() : 0),
-		.config2 = asked->config2,
-		.bp_type = (uint32_t)asked->bp_type,
-		.sample_period = asked->period,
-		.sample_type = PERF_SAMPLE_ADDR,
-		.precise_ip = asked->flags & COUNTER_PRECISE,
-		.exclude_user = !!(asked->flags & COUNTER_EXCLUDE_USER),
-		.exclude_kernel = !!(asked->flags & COUNTER_EXCLUDE_KERNEL),
-		.exclude_hv = !!(asked->flags & COUNTER_EXCLUDE_HV),
-		.inherit = 1,
-		.inherit_thread = 1,
-		.sigtrap = 1,
-		.remove_on_exec = 1,
-		.sig_data = PERF_COOKIE | (PERF_EVENT_COUNTER + number),
-	};
+	struct perf_event_attr attr = format_counter_attr(asked);
 
+	if (asked->program)
+		attr.config1 += program_bias();
+	attr.sig_data = PERF_COOKIE | (PERF_EVENT_COUNTER + number);
 	return (int)sys_call6(SYS_perf_event_open, SYS_ARG(&attr), 0, -1, -1, PERF_FLAG_FD_CLOEXEC,
 			      0);
 }
