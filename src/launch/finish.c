@@ -114,37 +114,38 @@ static uint64_t file_size(const struct family *family, const struct member *memb
 	return fstatat(family->folder, path, &st, 0) ? 0 : (uint64_t)st.st_size;
 }
 
+/* Packs one file by a function of pack.h and adds what it holds then. */
+static void pack_file(const struct family *family, const struct member *member, const char *file,
+		      enum pack_result (*pack)(int, const char *, uint64_t *, uint64_t *),
+		      uint64_t *bytes, struct diag_list *diags)
+{
+	uint64_t before = 0;
+	char path[512];
+
+	family_file_path(member, file, path, sizeof(path));
+	switch (pack(family->folder, path, &before, bytes)) {
+	case PACK_DAMAGED:
+		diag_add(diags, DIAG_WARNING,
+			 "%s is damaged and was left as it is; helio print reads what it can",
+			 path);
+		break;
+	case PACK_FAILED:
+		diag_add_once(diags, DIAG_WARNING, "The experiment stays larger than need be: %s",
+			      strerror(errno));
+		break;
+	default:
+		break;
+	}
+}
+
 static void pack_member(struct family *family, struct member *member,
 			struct finish_summary *summary, struct diag_list *diags)
 {
-	static const struct {
-		const char *file;
-		enum pack_result (*pack)(int, const char *, uint64_t *, uint64_t *);
-	} jobs[] = {{FORMAT_FILE_PROFILE, pack_blocks},
-		    {FORMAT_FILE_STACKS, pack_stacks},
-		    {format_traces[TRACE_HEAP].file, pack_blocks},
-		    {format_traces[TRACE_SYNC].file, pack_blocks},
-		    {format_traces[TRACE_IO].file, pack_blocks},
-		    {format_traces[TRACE_COUNTER].file, pack_blocks}};
-	uint64_t before = 0;
-
-	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
-		char path[512];
-
-		family_file_path(member, jobs[i].file, path, sizeof(path));
-		enum pack_result result =
-			jobs[i].pack(family->folder, path, &before, &summary->bytes);
-
-		if (result == PACK_DAMAGED)
-			diag_add(diags, DIAG_WARNING,
-				 "%s is damaged and was left as it is; helio print reads what it "
-				 "can",
-				 path);
-		else if (result == PACK_FAILED)
-			diag_add_once(diags, DIAG_WARNING,
-				      "The experiment stays larger than need be: %s",
-				      strerror(errno));
-	}
+	pack_file(family, member, FORMAT_FILE_PROFILE, pack_blocks, &summary->bytes, diags);
+	pack_file(family, member, FORMAT_FILE_STACKS, pack_stacks, &summary->bytes, diags);
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		pack_file(family, member, format_traces[kind].file, pack_blocks, &summary->bytes,
+			  diags);
 	summary->bytes += file_size(family, member, FORMAT_FILE_LOG) +
 			  file_size(family, member, FORMAT_FILE_MAP) +
 			  file_size(family, member, FORMAT_FILE_OVERVIEW);

@@ -58,7 +58,7 @@ bool manage_archive_mode(const char *word, struct manage_archive_request *reques
 		{"usedsrc", MANAGE_OBJECTS_USED, MANAGE_SOURCES_USED},
 		{"src", MANAGE_OBJECTS_ALL, MANAGE_SOURCES_ALL},
 		{"all", MANAGE_OBJECTS_ALL, MANAGE_SOURCES_ALL},
-		{NULL},
+		{.word = NULL},
 	};
 
 	request->size_limit = request->total_limit = 0;
@@ -72,7 +72,7 @@ bool manage_archive_collect_mode(const char *word, struct manage_archive_request
 		{"on", MANAGE_OBJECTS_OWN, MANAGE_SOURCES_NONE},
 		{"copy", MANAGE_OBJECTS_USED, MANAGE_SOURCES_NONE},
 		{"src", MANAGE_OBJECTS_USED, MANAGE_SOURCES_USED},
-		{NULL},
+		{.word = NULL},
 	};
 
 	if (!set_mode(modes, word, request))

@@ -236,7 +236,7 @@ static void chosen(long steps)
 	visits++;
 }
 
-static void (*choose(void))(long)
+static __attribute__((used)) void (*choose(void))(long)
 {
 	return chosen;
 }

@@ -620,11 +620,11 @@ static void test_any_return_address(void **state)
 	static const uint64_t words[] = {0, 1, 7, 8, 1ull << 47, 1ull << 63, UINT64_MAX};
 	uint8_t *code =
 		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct unwind_memory *memory = support_memory(64);
+	struct unwind_memory *own_memory = support_memory(64);
 	pid_t self = getpid();
-	struct unwind_stack stack = support_stack_of(&self);
+	struct unwind_stack own_stack = support_stack_of(&self);
 	struct unwind_regs regs = {.known = (1u << UNWIND_REGS) - 1};
-	enum unwind_end end;
+	enum unwind_end own_end;
 
 	(void)state;
 	memset(code, 0xc3, 4096); /* ret */
@@ -634,9 +634,9 @@ static void test_any_return_address(void **state)
 		regs.reg[6] = words[i];
 		regs.reg[7] = (uint64_t)frame;
 		regs.reg[16] = (uint64_t)(code + i); /* whose rule is not known yet */
-		unwind_memory_reset(memory);
-		unwind_stack_node(memory, &regs, &stack, support_intern, NULL, &end);
-		assert_int_not_equal(end, UNWIND_TRUNCATED);
+		unwind_memory_reset(own_memory);
+		unwind_stack_node(own_memory, &regs, &own_stack, support_intern, NULL, &own_end);
+		assert_int_not_equal(own_end, UNWIND_TRUNCATED);
 	}
 	munmap(code, 4096);
 }
