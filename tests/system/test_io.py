@@ -82,6 +82,18 @@ def streams(t):
 
 
 @test
+def wide_streams(t):
+    """Wide characters are counted as the bytes that they are in the file."""
+    result = part(t, 'wide')
+    size = result.truth()['size']
+    rows = listing(t, result.experiment, 'ioactivity')
+    t.equal(counts(rows[f'{t.directory.resolve()}/wide']), (6, size - len('42 end\n00001'), 7, size, 0), 'wide')
+    functions = t.functions(result.experiment, 'e.iowritebytes', 'e.ioreadbytes')
+    t.equal((functions['fputws']['e.iowritebytes'], functions['fgetws']['e.ioreadbytes']), (22, 22), 'lines')
+    t.equal(functions['fwprintf']['e.iowritebytes'], 12, 'fwprintf')
+
+
+@test
 def sockets(t):
     result = part(t, 'sockets')
     truth = result.truth()

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
@@ -23,6 +24,7 @@
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <wchar.h>
 
 static char block[1 << 16];
 
@@ -164,6 +166,35 @@ static void streams(void)
 /* ---- sockets ---- */
 
 enum { MESSAGES = 200, MESSAGE = 321 };
+
+/*
+ * Of "wide": 7 writes and 6 reads in UTF-8, with é of 2 bytes and € of 3; printed is how large the
+ * file becomes.  27 bytes are read, and those of fwscanf, which are not counted.
+ */
+static void wide(void)
+{
+	static const wchar_t text[] = L"d\u00e9j\u00e0 \u20ac\n"; /* 11 bytes */
+	FILE *file = fopen("wide", "w+");
+	wchar_t room[16];
+	int number;
+
+	need(setlocale(LC_CTYPE, "C.UTF-8") != NULL, "setlocale");
+	need(fputws(text, file) >= 0 && fputws(text, file) >= 0, "fputws");
+	need(fputwc(L'\u20ac', file) == L'\u20ac' && putwc(L'x', file) == L'x', "fputwc");
+	need(putwc_unlocked(L'\n', file) == L'\n', "putwc_unlocked");
+	need(fwprintf(file, L"%d %ls\n", 42, L"end") == 7, "fwprintf");
+	need(fwprintf(file, L"%05d", 1) == 5, "fwprintf");
+	fflush(file);
+	rewind(file);
+	need(fgetws(room, 16, file) && !wcscmp(room, text), "fgetws");
+	need(fgetws(room, 16, file) && !wcscmp(room, text), "fgetws");
+	need(fgetwc(file) == L'\u20ac' && getwc(file) == L'x', "fgetwc");
+	need(fgetwc_unlocked(file) == L'\n', "fgetwc_unlocked");
+	need(fwscanf(file, L"%d", &number) == 1 && number == 42, "fwscanf");
+	fseek(file, 0, SEEK_END);
+	printf("size %ld\n", ftell(file));
+	need(fclose(file) == 0, "fclose");
+}
 
 static void *receive_all(void *argument)
 {
@@ -484,9 +515,9 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} parts[] = {{"files", files}, {"streams", streams},	   {"sockets", sockets},
-		     {"waits", waits}, {"interrupts", interrupts}, {"family", family},
-		     {"ends", ends},   {"threads", threads}};
+	} parts[] = {{"files", files},	 {"streams", streams}, {"sockets", sockets},
+		     {"wide", wide},	 {"waits", waits},     {"interrupts", interrupts},
+		     {"family", family}, {"ends", ends},       {"threads", threads}};
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		if (argc > 1 && !strcmp(argv[1], parts[i].name)) {

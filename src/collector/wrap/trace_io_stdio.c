@@ -5,12 +5,17 @@
  * Streams that are not of a descriptor (in memory, the program's own) do no I/O.
  *
  * What compilers expand in place (getc_unlocked, putc_unlocked) is not seen.
+ *
+ * Of wide characters the bytes that they are in the file are counted, in the program's locale;
+ * only of formatted ones, which nobody sees but the stream, each counts as one.
  */
 #include "collector/wrap/trace_io.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <wchar.h>
 
 /* The descriptor; errno stays. */
 static int fd_of(FILE *stream)
@@ -241,6 +246,100 @@ FORMAT_CALL(IO_READ, scanf, (const char *format, ...), vscanf, (const char *, va
 	    (format, list), fd_of(stdin))
 FORMAT_CALL(IO_READ, __isoc99_scanf, (const char *format, ...), __isoc99_vscanf,
 	    (const char *, va_list), (format, list), fd_of(stdin))
+
+/* ---- wide characters ---- */
+
+static size_t bytes_of_wide(wint_t character)
+{
+	char room[MB_LEN_MAX];
+	mbstate_t state = {0};
+	size_t bytes = wcrtomb(room, (wchar_t)character, &state);
+
+	return bytes == (size_t)-1 ? 0 : bytes;
+}
+
+static size_t bytes_of_wide_text(const wchar_t *text)
+{
+	mbstate_t state = {0};
+	size_t bytes = wcsrtombs(NULL, &text, 0, &state);
+
+	return bytes == (size_t)-1 ? 0 : bytes;
+}
+
+#define STREAM_GET_WIDE_CALL(name, parameters, arguments, stream)                                  \
+	STREAM_CALL(wint_t, name, parameters, arguments, stream, IO_READ,                          \
+		    has_failed(stream, value == WEOF), value == WEOF ? 0 : bytes_of_wide(value))
+
+STREAM_GET_WIDE_CALL(fgetwc, (FILE * stream), (stream), stream)
+STREAM_GET_WIDE_CALL(getwc, (FILE * stream), (stream), stream)
+STREAM_GET_WIDE_CALL(fgetwc_unlocked, (FILE * stream), (stream), stream)
+STREAM_GET_WIDE_CALL(getwc_unlocked, (FILE * stream), (stream), stream)
+STREAM_GET_WIDE_CALL(getwchar, (void), (), stdin)
+STREAM_GET_WIDE_CALL(getwchar_unlocked, (void), (), stdin)
+
+#define STREAM_PUT_WIDE_CALL(name, parameters, arguments, stream)                                  \
+	STREAM_CALL(wint_t, name, parameters, arguments, stream, IO_WRITE, value == WEOF,          \
+		    value == WEOF ? 0 : bytes_of_wide(value))
+
+STREAM_PUT_WIDE_CALL(fputwc, (wchar_t c, FILE *stream), (c, stream), stream)
+STREAM_PUT_WIDE_CALL(putwc, (wchar_t c, FILE *stream), (c, stream), stream)
+STREAM_PUT_WIDE_CALL(fputwc_unlocked, (wchar_t c, FILE *stream), (c, stream), stream)
+STREAM_PUT_WIDE_CALL(putwc_unlocked, (wchar_t c, FILE *stream), (c, stream), stream)
+STREAM_PUT_WIDE_CALL(putwchar, (wchar_t c), (c), stdout)
+STREAM_PUT_WIDE_CALL(putwchar_unlocked, (wchar_t c), (c), stdout)
+
+#define STREAM_WIDE_LINE_CALL(name, parameters, arguments)                                         \
+	STREAM_CALL(wchar_t *, name, parameters, arguments, stream, IO_READ,                       \
+		    has_failed(stream, !value), value ? bytes_of_wide_text(value) : 0)
+
+STREAM_WIDE_LINE_CALL(fgetws, (wchar_t * to, int size, FILE *stream), (to, size, stream))
+STREAM_WIDE_LINE_CALL(fgetws_unlocked, (wchar_t * to, int size, FILE *stream), (to, size, stream))
+STREAM_WIDE_LINE_CALL(__fgetws_chk, (wchar_t * to, size_t room, int size, FILE *stream),
+		      (to, room, size, stream))
+STREAM_WIDE_LINE_CALL(__fgetws_unlocked_chk, (wchar_t * to, size_t room, int size, FILE *stream),
+		      (to, room, size, stream))
+
+#define STREAM_PUT_WIDE_TEXT_CALL(name)                                                            \
+	STREAM_CALL(int, name, (const wchar_t *from, FILE *stream), (from, stream), stream,        \
+		    IO_WRITE, value < 0, value < 0 ? 0 : bytes_of_wide_text(from))
+
+STREAM_PUT_WIDE_TEXT_CALL(fputws)
+STREAM_PUT_WIDE_TEXT_CALL(fputws_unlocked)
+
+STREAM_FORMAT_CALL(vfwprintf, (FILE * stream, const wchar_t *format, va_list list),
+		   (stream, format, list), stream)
+STREAM_FORMAT_CALL(__vfwprintf_chk, (FILE * stream, int flag, const wchar_t *format, va_list list),
+		   (stream, flag, format, list), stream)
+STREAM_FORMAT_CALL(vwprintf, (const wchar_t *format, va_list list), (format, list), stdout)
+STREAM_FORMAT_CALL(__vwprintf_chk, (int flag, const wchar_t *format, va_list list),
+		   (flag, format, list), stdout)
+
+FORMAT_CALL(IO_WRITE, fwprintf, (FILE * stream, const wchar_t *format, ...), vfwprintf,
+	    (FILE *, const wchar_t *, va_list), (stream, format, list), fd_of(stream))
+FORMAT_CALL(IO_WRITE, __fwprintf_chk, (FILE * stream, int flag, const wchar_t *format, ...),
+	    __vfwprintf_chk, (FILE *, int, const wchar_t *, va_list), (stream, flag, format, list),
+	    fd_of(stream))
+FORMAT_CALL(IO_WRITE, wprintf, (const wchar_t *format, ...), vwprintf, (const wchar_t *, va_list),
+	    (format, list), fd_of(stdout))
+FORMAT_CALL(IO_WRITE, __wprintf_chk, (int flag, const wchar_t *format, ...), __vwprintf_chk,
+	    (int, const wchar_t *, va_list), (flag, format, list), fd_of(stdout))
+
+STREAM_SCAN_CALL(vfwscanf, (FILE * stream, const wchar_t *format, va_list list),
+		 (stream, format, list), stream)
+STREAM_SCAN_CALL(__isoc99_vfwscanf, (FILE * stream, const wchar_t *format, va_list list),
+		 (stream, format, list), stream)
+STREAM_SCAN_CALL(vwscanf, (const wchar_t *format, va_list list), (format, list), stdin)
+STREAM_SCAN_CALL(__isoc99_vwscanf, (const wchar_t *format, va_list list), (format, list), stdin)
+
+FORMAT_CALL(IO_READ, fwscanf, (FILE * stream, const wchar_t *format, ...), vfwscanf,
+	    (FILE *, const wchar_t *, va_list), (stream, format, list), fd_of(stream))
+FORMAT_CALL(IO_READ, __isoc99_fwscanf, (FILE * stream, const wchar_t *format, ...),
+	    __isoc99_vfwscanf, (FILE *, const wchar_t *, va_list), (stream, format, list),
+	    fd_of(stream))
+FORMAT_CALL(IO_READ, wscanf, (const wchar_t *format, ...), vwscanf, (const wchar_t *, va_list),
+	    (format, list), fd_of(stdin))
+FORMAT_CALL(IO_READ, __isoc99_wscanf, (const wchar_t *format, ...), __isoc99_vwscanf,
+	    (const wchar_t *, va_list), (format, list), fd_of(stdin))
 
 /* ---- all else ---- */
 
