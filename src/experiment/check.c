@@ -61,18 +61,37 @@ static void check_times(const struct process *process, struct diag_list *warning
 			 process->name, (double)last_ns / 1e9, (double)process->log.last_ns / 1e9);
 }
 
+/* Blocks tell what found no room; the log, of a process that closed it, also what came too early.
+ */
+static void check_dropped(const struct process *process, struct diag_list *warnings)
+{
+	uint64_t kept = process->profile.event_count, dropped = process->profile.dropped;
+	bool traces = false;
+
+	for (int kind = 0; kind < TRACE_KINDS; kind++) {
+		traces |= process->traces[kind].present;
+		kept += process->traces[kind].count;
+		dropped += process->traces[kind].dropped;
+	}
+	if (process->log.counters.dropped > dropped)
+		dropped = process->log.counters.dropped;
+	if (dropped)
+		diag_add(warnings, DIAG_WARNING,
+			 "%s: %" PRIu64 " events were dropped while recording, beside the %" PRIu64
+			 " that were kept; %s",
+			 process->name, dropped, kept,
+			 traces ? "what helps is room for the experiment on its disk (see -d, "
+				  "ulimit -f), or to trace less: -H sample=512k, -s with a "
+				  "threshold"
+				: "a longer interval (-p) makes this less likely");
+}
+
 static void check_counts(const struct process *process, struct diag_list *warnings)
 {
 	const struct log_counters *counters = &process->log.counters;
 	uint64_t events = process->profile.event_count;
-	uint64_t dropped = counters->dropped > process->profile.dropped ? counters->dropped
-									: process->profile.dropped;
 
-	if (dropped)
-		diag_add(warnings, DIAG_WARNING,
-			 "%s: %" PRIu64 " events were dropped while recording, beside the %" PRIu64
-			 " that were kept; a longer interval (-p) makes this less likely",
-			 process->name, dropped, events);
+	check_dropped(process, warnings);
 	if (counters->has_events && counters->events > events)
 		diag_add(warnings, DIAG_WARNING,
 			 "%s: %" PRIu64 " of the %" PRIu64

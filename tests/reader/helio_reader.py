@@ -30,6 +30,9 @@ PSEUDO = {1: '<Truncated-stack>', 2: '<Stack-unwind-failed>', 3: '<Unknown>', 4:
           5: 'collector_record_counters', 6: 'collector_final_counters', 7: 'collector_hwcs_out_of_range'}
 # Trace files: the fields (~ near, $ text), and the types with the number of fields of a brief record.
 TRACE_FILES = {
+    'heaptrace': (('~address', 'size', '~old', 'weight'),
+                  {'malloc': 2, 'calloc': 2, 'realloc': 3, 'aligned': 2, 'free': 1, 'mmap': 2, 'munmap': 2, 'mremap': 3, 'brk': 2,
+                   'lost': 2, 'searched': 2}),
     'synctrace': (('~object', 'waited_ns', 'errno', '~owner'), dict.fromkeys(
         ('mutex', 'condition', 'read lock', 'write lock', 'semaphore', 'barrier', 'join', 'spin lock', 'futex'), 2)),
     'iotrace': (('descriptor', 'waited_ns', '$name', 'bytes', '~offset', 'errno'),

@@ -368,6 +368,12 @@ def options_for_others(t):
     for words in (['-l', 'USR1'], ['-y', 'USR1'], ['-g', 'a.erg'], ['-A', 'copy'], ['-n'], ['-F', 'on'], ['--for', '0'], ['--for', 'x']):
         result = t.run(t.helio, 'attach', *words, '4194303')
         t.check(result.status == 1 and words[0] in result.err, f'{words}: {result.status} {result.err}')
+    with Program(t, t.target('late')) as program:  # tracing and counters need the program's start: it is not touched
+        maps = f'/proc/{program.pid}/maps'
+        for words in (['-H', 'on'], ['-s', 'on'], ['-i', 'on'], ['-h', 'page-faults']):
+            result = t.run(t.helio, 'attach', *words, '--for', '100ms', program.pid)
+            t.check(result.status == 1 and f'{words[0]} is for programs that helio collect starts' in result.err, f'{words}: {result.err}')
+            t.check('libhelio' not in open(maps, encoding='ascii').read() and not list(t.directory.glob('*.er')), f'{words}: touched')
     result = t.run(t.helio, 'attach', '--for', '1s')
     t.check(result.status == 1 and 'no process given' in result.err, f'{result.status} {result.err}')
 

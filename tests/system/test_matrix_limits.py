@@ -3,6 +3,7 @@
 import contextlib
 import re
 
+import helio_reader
 from harness import INTERVALS, test
 
 
@@ -100,3 +101,25 @@ def disk_full(t, engine):
             else:
                 t.check(counter(process, 'dropped') > 100, f'{size}: {counter(process, "dropped")} drops')
                 t.check(re.search(r'[0-9]+ dropped', result.err), f'{size}: no word of drops at the end: {result.err}')
+
+
+@test
+def disk_full_of_traces(t):
+    """No room for what is traced: all that is lost is counted, and said with what helps."""
+    calls = 20000
+    for options, words, kind in (
+            (('-s', 'all'), (t.target('locks'), 0, 0, calls), 'synctrace'),
+            (('-H', 'on,noscan'), (t.target('malloc_heavy'), 10), 'heaptrace'),
+            (('-i', 'on'), ('dd', 'if=/dev/zero', 'of=/dev/null', 'bs=1', f'count={calls}', 'status=none'), 'iotrace')):
+        events = counter(t.read(t.collect(*words, options=(*options, '-p', 'off')).experiment)[''], kind)
+        t.check(events > 2 * calls, f'{kind}: {events} events where there is room')
+        with full_disk(t, '300k'):
+            result = t.collect(*words, options=(*options, '-p', 'off'))
+            process = helio_reader.read_family(str(result.experiment))['']
+            kept, dropped = len(process['traces'][kind]), counter(process, 'dropped')
+            t.equal((counter(process, kind), kept + dropped), (kept, events), f'{kind}: kept, and with what was dropped')
+            t.check(kept and dropped, f'{kind}: {kept} kept, {dropped} dropped')
+            t.check(any('could not grow' in text for text in warnings_of(process)), f'{kind}: nothing in the log')
+            shown = t.run(t.helio, 'print', '-header', result.experiment)
+            t.check(f'{dropped} events were dropped' in shown.err + shown.out and 'room for the experiment' in shown.err + shown.out,
+                    f'{kind}: {shown.err}')

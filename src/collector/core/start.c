@@ -446,12 +446,15 @@ static void log_counters(uint64_t own_cpu_ns)
 
 static void log_failures(void)
 {
-	uint32_t profile = atomic_load(&collector.profile.failed);
-	uint32_t stacks = atomic_load(&collector.stacks.failed);
+	int profile = (int)atomic_load(&collector.profile.failed);
+	int stacks = (int)atomic_load(&collector.stacks.failed);
+	int traces = trace_failure();
 
-	if (profile || stacks)
+	if (profile || stacks || traces)
 		log_warning("the experiment could not grow: events or their call stacks were lost",
-			    (int)(profile ? profile : stacks));
+			    profile  ? profile
+			    : stacks ? stacks
+				     : traces);
 }
 
 static void close_own_thread(bool closed)

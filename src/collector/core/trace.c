@@ -106,6 +106,14 @@ void trace_abandon(bool in_use)
 	}
 }
 
+int trace_failure(void)
+{
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		if (is_on[kind] && atomic_load(&files[kind].failed))
+			return (int)atomic_load(&files[kind].failed);
+	return 0;
+}
+
 /* collector_is_ours, mostly without a system call. */
 static inline bool is_ours(struct thread *thread)
 {

@@ -72,6 +72,9 @@ bool trace_event_locked(struct thread *thread, enum trace_kind kind, unsigned ty
 void trace_for_each_block(enum trace_kind kind, void (*visit)(const void *block, void *arg),
 			  void *arg);
 
+/* errno of the first failure of a file to grow, or 0. */
+int trace_failure(void);
+
 /* The events of a kind so far, of all threads. */
 uint64_t trace_count(enum trace_kind kind);
 
