@@ -34,7 +34,7 @@ static void announce(int tid, void *dir)
 
 static void announce_threads(void)
 {
-	int dir = sys_open("/proc/self/task", O_RDONLY | O_DIRECTORY, 0);
+	int dir = tasks_open();
 
 	if (dir < 0)
 		return;

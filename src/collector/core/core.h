@@ -83,6 +83,7 @@ struct thread {
 	uint32_t index;	       /* in the table of all states */
 	uint32_t next_free;    /* index + 1 of the next free one */
 	_Atomic int32_t tid;   /* 0: free */
+	int32_t proc_tid;      /* its number in /proc */
 	_Atomic uint32_t busy; /* enum thread_lock: taken by whoever writes */
 	uint32_t number;       /* from 1, within the process */
 	uint32_t
@@ -122,6 +123,7 @@ struct collector {
 	_Atomic bool finished;
 	_Atomic bool silent; /* no system call of ours any more */
 	_Atomic int32_t pid; /* whose recording this is; another: a child that shares our memory */
+	int32_t proc_pid; /* its number in /proc: another in a pid namespace below that of /proc */
 	enum engine engine;
 	bool follow;
 	bool late;	   /* the program ran already: our wrappers stand in for nothing */

@@ -5,10 +5,11 @@
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
 
+#include <errno.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-_Atomic int file_place = -1;
+_Atomic int file_place = -1, file_proc = -1;
 
 /* Makes `path` relative to the directory that is returned. */
 static int directory_of(const char **path)
@@ -34,6 +35,26 @@ int file_make_directory(const char *path)
 	int directory = directory_of(&path);
 
 	return (int)sys_call(SYS_mkdirat, directory, path, 0755, 0);
+}
+
+int file_open_proc(const char *path, int flags)
+{
+	int fd = sys_open(path, flags, 0);
+	int proc = atomic_load_explicit(&file_proc, memory_order_relaxed);
+
+	if (fd == -ENOENT && proc >= 0)
+		fd = sys_openat(proc, path + sizeof("/proc"), flags);
+	return fd;
+}
+
+long file_readlink_proc(const char *path, char *to, size_t size)
+{
+	long length = sys_readlink(path, to, size);
+	int proc = atomic_load_explicit(&file_proc, memory_order_relaxed);
+
+	if (length == -ENOENT && proc >= 0)
+		length = sys_call(SYS_readlinkat, proc, path + sizeof("/proc"), to, size);
+	return length;
 }
 
 bool file_may_reach(uint64_t end)

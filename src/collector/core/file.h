@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The experiment's files: opened by their paths, wherever the program has moved its root, and
- * grown inside a program that may have a limit on the size of
- * files: past it the kernel raises SIGXFSZ, which would be a signal of ours and kills.
+ * The experiment's files, and the kernel's: opened by their paths, wherever the program has moved
+ * its root.  The former are grown inside a program that may have a limit on the size of files:
+ * past it the kernel raises SIGXFSZ, which would be a signal of ours and kills.
  */
 #ifndef HELIO_COLLECTOR_FILE_H
 #define HELIO_COLLECTOR_FILE_H
@@ -11,12 +11,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The founder's directory, once the program may have moved away from it; -1: not yet. */
-extern _Atomic int file_place;
+/* The founder's directory and /proc, once the program may have moved away from them; -1: not yet.
+ */
+extern _Atomic int file_place, file_proc;
 /* As open and mkdir, for an absolute path in the family's experiment. A descriptor or a negative
  * errno. */
 int file_open(const char *path, int flags, int mode);
 int file_make_directory(const char *path);
+
+/* Opens a path in /proc to be read; that which is not in this root, in the last root that had it.
+ */
+int file_open_proc(const char *path, int flags);
+long file_readlink_proc(const char *path, char *to, size_t size);
 
 /* Whether a file may be so large in this process. */
 bool file_may_reach(uint64_t end);

@@ -107,15 +107,6 @@ static void begin_descendant(void)
 	log_append(FORMAT_FILE_LOG, &line);
 }
 
-/* The number by which others find us: in a pid namespace, not the one that we find ourselves. */
-static int64_t pid_by_proc(void)
-{
-	char room[24] = "";
-	long length = sys_readlink("/proc/self", room, sizeof(room) - 1);
-
-	return length > 0 ? (int64_t)text_number(room, NULL) : sys_getpid();
-}
-
 static void put_process(struct text *line)
 {
 	char cwd[PATH_MAX_HERE];
@@ -124,7 +115,7 @@ static void put_process(struct text *line)
 	if (cwd_size <= 0)
 		cwd[0] = '\0';
 	text_puts(line, "<process");
-	text_attribute_decimal(line, "pid", pid_by_proc());
+	text_attribute_decimal(line, "pid", collector.proc_pid); /* by which others find us */
 	text_attribute_decimal(line, "ppid", sys_call(SYS_getppid, 0, 0, 0, 0));
 	text_attribute_decimal(line, "pgrp", sys_call(SYS_getpgid, 0, 0, 0, 0));
 	text_attribute_decimal(line, "sid", sys_call(SYS_getsid, 0, 0, 0, 0));

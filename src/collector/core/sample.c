@@ -28,7 +28,7 @@ static uint64_t ns_of(const struct timeval *time)
 
 static long read_proc(const char *path, char *to, size_t size)
 {
-	int fd = sys_open(path, O_RDONLY, 0);
+	int fd = file_open_proc(path, O_RDONLY);
 
 	if (fd < 0)
 		return 0;

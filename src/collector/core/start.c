@@ -11,6 +11,7 @@
 #include "collector/core/file.h"
 #include "collector/core/rawthread.h"
 #include "collector/core/sys.h"
+#include "collector/core/tasks.h"
 #include "collector/core/text.h"
 #include "collector/core/trace.h"
 #include "collector/sources/clock.h"
@@ -263,6 +264,7 @@ static bool begin_recording(void)
 {
 	collector.begin_ns = clock_now_ns();
 	atomic_store(&collector.pid, sys_getpid());
+	collector.proc_pid = tasks_process_number();
 	int result = claim_directory();
 	if (!result)
 		result = log_open();

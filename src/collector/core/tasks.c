@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/core/tasks.h"
 
+#include "collector/core/file.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
 
@@ -11,6 +12,23 @@ struct directory_entry { /* getdents64(2) */
 	uint8_t type;
 	char name[];
 };
+
+int tasks_open(void)
+{
+	return file_open_proc("/proc/self/task", O_RDONLY | O_DIRECTORY);
+}
+
+int tasks_open_alone(void)
+{
+	/* First: another root's /proc may be a descriptor of ours. */
+	int dir = tasks_open();
+
+	if (dir > 0)
+		sys_call(SYS_close_range, 0, dir - 1, 0, 0);
+	sys_call(SYS_close_range, dir < 0 ? 0 : dir + 1, ~0u, 0, 0);
+	/* A full table had no room. */
+	return dir < 0 ? tasks_open() : dir;
+}
 
 void tasks_for_each(int dir, void (*visit)(int tid, void *arg), void *arg)
 {
@@ -29,6 +47,27 @@ void tasks_for_each(int dir, void (*visit)(int tid, void *arg), void *arg)
 	}
 }
 
+int tasks_process_number(void)
+{
+	char room[24] = "";
+	long length = file_readlink_proc("/proc/self", room, sizeof(room) - 1);
+
+	return length > 0 ? (int)text_number(room, NULL) : sys_getpid();
+}
+
+int tasks_own_number(void)
+{
+	static const char before[] = "/task/"; /* PID/task/TID */
+	char room[48] = "";
+	const char *at;
+
+	if (file_readlink_proc("/proc/thread-self", room, sizeof(room) - 1) <= 0)
+		return sys_gettid();
+	text_number(room, &at);
+	return text_starts(at, before) ? (int)text_number(at + sizeof(before) - 1, NULL)
+				       : sys_gettid();
+}
+
 bool task_is_traced(int tid)
 {
 	static const char label[] = "TracerPid:\t";
@@ -38,7 +77,7 @@ bool task_is_traced(int tid)
 	text_puts(&path, "/proc/self/task/");
 	text_decimal(&path, tid);
 	text_puts(&path, "/status");
-	int fd = sys_open(path_room, O_RDONLY, 0);
+	int fd = file_open_proc(path_room, O_RDONLY);
 	long got = fd < 0 ? 0 : sys_read(fd, room, sizeof(room) - 1);
 
 	if (fd >= 0)

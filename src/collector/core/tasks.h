@@ -5,8 +5,23 @@
 
 #include <stdbool.h>
 
-/* Calls visit for the id of each. `dir` is an open /proc/self/task. */
+/* The directory of them, or a negative errno. */
+int tasks_open(void);
+/*
+ * The same in a raw thread with a descriptor table of its own, in which nothing else stays open:
+ * the table is a copy, and to hold the program's pipes open would change it.
+ */
+int tasks_open_alone(void);
+
+/* Calls visit for the number of each. `dir` is from above. */
 void tasks_for_each(int dir, void (*visit)(int tid, void *arg), void *arg);
+
+/*
+ * What the process, or the calling thread, is called in /proc: where that is of a pid namespace
+ * above ours, by another number than its own.
+ */
+int tasks_process_number(void);
+int tasks_own_number(void);
 
 /* Whether a debugger or tracer is attached to the thread. */
 bool task_is_traced(int tid);

@@ -11,6 +11,7 @@
 #include "collector/core/control.h"
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
+#include "collector/core/tasks.h"
 #include "collector/sources/clock.h"
 
 #include <sched.h>
@@ -166,6 +167,9 @@ void thread_release(struct thread *thread)
 /* The state is the calling thread's from now on. */
 static void begin_state(struct thread *thread, uint64_t birth_ns)
 {
+	bool same = collector.proc_pid == atomic_load(&collector.pid);
+
+	thread->proc_tid = same ? sys_gettid() : tasks_own_number();
 	atomic_store(&thread->tid, sys_gettid());
 	thread->clock.last.now_ns = birth_ns;
 	thread->clock.recorded_ns = control_recorded_ns(birth_ns, &(bool){0});
@@ -287,6 +291,7 @@ void thread_announce(int tid, int dir)
 	}
 	if (!thread)
 		return;
+	thread->proc_tid = tid;
 	atomic_store(&thread->tid, tid);
 	clock_begin_other(thread, dir);
 	thread->clock.recorded_ns = control_recorded_ns(thread->clock.last.now_ns, &(bool){0});

@@ -4,6 +4,7 @@
 #include "collector/core/call.h"
 #include "collector/core/control.h"
 #include "collector/core/sys.h"
+#include "collector/core/tasks.h"
 #include "collector/core/text.h"
 
 #include <sys/resource.h>
@@ -555,7 +556,7 @@ void clock_begin_other(struct thread *thread, int dir)
 	struct clock_remote remote = {0};
 	struct clock_files files;
 
-	clock_files_open(&files, dir, thread->tid);
+	clock_files_open(&files, dir, thread);
 	clock_look(&files, &remote);
 	clock_files_close(&files);
 	clock->last.now_ns = clock_now_ns();
@@ -599,9 +600,9 @@ static void settle_other(struct thread *thread)
 	struct clock_account *clock = &thread->clock;
 	struct clock_remote remote = {0};
 	struct clock_files files;
-	int dir = sys_open("/proc/self/task", O_RDONLY | O_DIRECTORY, 0);
+	int dir = tasks_open();
 
-	clock_files_open(&files, dir, thread->tid);
+	clock_files_open(&files, dir, thread);
 	bool seen = clock_look(&files, &remote);
 	uint64_t now_ns = clock_now_ns();
 

@@ -40,8 +40,8 @@ struct clock_remote {
 	bool stopped; /* by a signal or a debugger; see clock_look_stopped */
 	uint64_t cpu_ns, delay_ns, slices;
 };
-/* `dir` is an open /proc/self/task. What cannot be opened is as if it said nothing. */
-void clock_files_open(struct clock_files *files, int dir, int tid);
+/* `dir` is from tasks_open(). What cannot be opened is as if it said nothing. */
+void clock_files_open(struct clock_files *files, int dir, const struct thread *thread);
 void clock_files_close(struct clock_files *files);
 bool clock_look(const struct clock_files *files, struct clock_remote *remote);
 
@@ -56,7 +56,7 @@ uint64_t clock_recorded_since(const struct thread *thread, uint64_t since_ns, ui
 			      uint64_t now_ns);
 
 /* Fills in `stopped`: one more file, so only for a wait that is new. */
-void clock_look_stopped(int dir, int tid, struct clock_remote *remote);
+void clock_look_stopped(int dir, const struct thread *thread, struct clock_remote *remote);
 
 /* It has not run since it was seen: what was read from its stack meanwhile is true. */
 bool clock_still_waits(const struct clock_remote *remote);
@@ -108,6 +108,8 @@ void watch_stop(void);	 /* returns when its thread is gone */
 void watch_forget(void); /* in the child of a fork */
 
 bool monitor_engine_start(void);
+/* It finds the threads by a path, which the program may be about to change. */
+void monitor_engine_wait_until_looking(void);
 /* Starts in a handler, in the place of the perf engine, for all threads. */
 bool monitor_engine_take_over(void);
 /* For a process that switches all the time: its waits are short and many, a few of them will do. */

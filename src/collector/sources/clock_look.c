@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What /proc tells of a thread: its clocks, and the call that it is blocked in. */
+#include "collector/core/file.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
 #include "collector/sources/clock.h"
@@ -84,9 +85,11 @@ static void parse_syscall(const char *text, struct clock_remote *remote)
 	remote->blocked = true;
 }
 
-void clock_files_open(struct clock_files *files, int dir, int tid)
+void clock_files_open(struct clock_files *files, int dir, const struct thread *thread)
 {
-	*files = (struct clock_files){.tid = tid};
+	int tid = thread->proc_tid;
+
+	*files = (struct clock_files){.tid = atomic_load(&thread->tid)};
 	files->schedstat = open_task_file(dir, tid, "schedstat");
 	files->syscall = open_task_file(dir, tid, "syscall");
 }
@@ -117,11 +120,11 @@ bool clock_look(const struct clock_files *files, struct clock_remote *remote)
 
 /* The state letter follows the program's name, which may hold anything but ends with the last ')'.
  */
-void clock_look_stopped(int dir, int tid, struct clock_remote *remote)
+void clock_look_stopped(int dir, const struct thread *thread, struct clock_remote *remote)
 {
 	char line[512];
 	const char *end = NULL;
-	int fd = open_task_file(dir, tid, "stat");
+	int fd = open_task_file(dir, thread->proc_tid, "stat");
 
 	if (!read_again(fd, line, sizeof(line)))
 		line[0] = '\0';
@@ -137,7 +140,7 @@ uint64_t clock_own_delay_ns(void)
 {
 	char line[96];
 	struct clock_remote remote = {0};
-	int fd = sys_open("/proc/thread-self/schedstat", O_RDONLY, 0);
+	int fd = file_open_proc("/proc/thread-self/schedstat", O_RDONLY);
 
 	if (fd < 0)
 		return 0;

@@ -41,6 +41,7 @@ enum { WAIT_FLUSH_NS = 100 * 1000 * 1000 };
 static _Atomic unsigned running;
 static _Atomic uint32_t stopping; /* a futex that the monitor sleeps on */
 static _Atomic unsigned sending;  /* a signal is on its way out */
+static _Atomic bool looking;	  /* it has found the threads, or has failed to */
 static _Atomic bool paused;
 static _Atomic bool seldom;
 static char *stack;
@@ -180,7 +181,7 @@ static void sample_blocked(struct thread *thread, const struct tick *tick, int t
 			   struct clock_remote *remote)
 {
 	if (remote->slices != thread->clock.remote_slices)
-		clock_look_stopped(tick->dir, tid, remote);
+		clock_look_stopped(tick->dir, thread, remote);
 	if (!thread_try_lock(thread))
 		return;
 	if (atomic_load(&thread->tid) == tid && remote->cpu_ns >= thread->clock.last.cpu_ns)
@@ -211,7 +212,7 @@ static void look_at(struct thread *thread, void *arg)
 		/* Most short threads never need to be looked at. */
 		if (tick->now_ns - thread->clock.last.now_ns < collector.interval_ns)
 			return;
-		clock_files_open(&thread->files, tick->dir, tid);
+		clock_files_open(&thread->files, tick->dir, thread);
 	}
 	if (!clock_look(&thread->files, &remote)) {
 		if (sys_call(SYS_tgkill, atomic_load(&collector.pid), tid, 0, 0) == -ESRCH)
@@ -238,7 +239,10 @@ static void find_tid(struct thread *thread, void *tid)
 		*(int *)tid = 0;
 }
 
-/* A signal makes an unknown thread introduce itself: its handler asks for a state. */
+/*
+ * A signal makes an unknown thread introduce itself: its handler asks for a state.  It is sent
+ * by the number in /proc, so only where that is the thread's own.
+ */
 static void greet(int tid, void *unused)
 {
 	int unknown = tid;
@@ -261,7 +265,7 @@ static void search(const struct tick *tick)
 	uint32_t count = 0, ours = keeper_tid() ? 2 : 1;
 
 	tasks_for_each(tick->dir, count_task, &count);
-	if (count > tick->known + ours)
+	if (count > tick->known + ours && collector.proc_pid == atomic_load(&collector.pid))
 		tasks_for_each(tick->dir, greet, NULL);
 }
 
@@ -285,9 +289,8 @@ static void monitor(void)
 	struct tick tick;
 	uint64_t next_ns = clock_now_ns(), searched_ns = 0;
 
-	/* The descriptor table is a copy: holding the program's pipes open would change it. */
-	sys_call(SYS_close_range, 0, ~0u, 0, 0);
-	tick.dir = sys_open("/proc/self/task", O_RDONLY | O_DIRECTORY, 0);
+	tick.dir = tasks_open_alone();
+	atomic_store(&looking, true);
 	while (!atomic_load(&stopping) && tick.dir >= 0) {
 		sleep_until(&next_ns);
 		tick.now_ns = clock_now_ns();
@@ -320,10 +323,17 @@ bool monitor_engine_start(void)
 	atomic_store(&paused, false);
 	atomic_store(&stopping, 0);
 	atomic_store(&running, 1);
+	atomic_store(&looking, false);
 	monitor_tid = rawthread_start(monitor, stack, MONITOR_STACK, true);
 	if (monitor_tid > 0 && thread_current_if_known())
 		monitor_engine_arm(thread_current_if_known());
 	return monitor_tid > 0;
+}
+
+void monitor_engine_wait_until_looking(void)
+{
+	while (atomic_load(&running) && !atomic_load(&looking))
+		sys_call(SYS_sched_yield, 0, 0, 0, 0);
 }
 
 static void arm(struct thread *thread, void *unused)
@@ -380,6 +390,12 @@ static void disarm(struct thread *thread, void *unused)
 	monitor_engine_disarm(thread);
 }
 
+static void forget_files(struct thread *thread, void *unused)
+{
+	(void)unused;
+	thread->files.tid = 0; /* the descriptors were the monitor's, which is gone */
+}
+
 void monitor_engine_stop(void)
 {
 	monitor_engine_pause();
@@ -390,13 +406,8 @@ void monitor_engine_stop(void)
 	sys_call(SYS_futex, &stopping, FUTEX_WAKE_PRIVATE, 1, 0);
 	while (sys_call(SYS_tgkill, atomic_load(&collector.pid), monitor_tid, 0, 0) != -ESRCH)
 		sys_call(SYS_sched_yield, 0, 0, 0, 0);
+	thread_for_each(forget_files, NULL);
 	monitor_tid = 0;
-}
-
-static void forget_files(struct thread *thread, void *unused)
-{
-	(void)unused;
-	thread->files.tid = 0; /* the descriptors were the monitor's, which is not here */
 }
 
 void monitor_engine_forget(void)

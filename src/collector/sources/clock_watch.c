@@ -11,6 +11,7 @@
  */
 #include "collector/core/rawthread.h"
 #include "collector/core/sys.h"
+#include "collector/core/tasks.h"
 #include "collector/sources/clock.h"
 
 #include <linux/futex.h>
@@ -47,7 +48,7 @@ static void look_at(struct thread *thread, void *arg)
 
 	if (!tid || !(look->all || thread->watched))
 		return;
-	clock_files_open(&files, look->dir, tid);
+	clock_files_open(&files, look->dir, thread);
 	bool seen = clock_look(&files, &remote);
 
 	if (!look->all && remote.slices != thread->clock.remote_slices)
@@ -56,7 +57,7 @@ static void look_at(struct thread *thread, void *arg)
 	if (seen && remote.blocked && thread_try_lock(thread)) {
 		if (atomic_load(&thread->tid) == tid &&
 		    remote.cpu_ns >= thread->clock.last.cpu_ns) {
-			clock_look_stopped(look->dir, tid, &remote);
+			clock_look_stopped(look->dir, thread, &remote);
 			clock_remote_wait(thread, &remote, clock_now_ns());
 			thread->watched = thread->clock.remote_stack;
 		}
@@ -91,9 +92,7 @@ static void watch(void)
 	uint64_t pause_ns = FIRST_NS;
 	uint32_t wished = atomic_exchange(&wishes, 0);
 
-	/* The descriptor table is a copy: holding the program's pipes open would change it. */
-	sys_call(SYS_close_range, 0, ~0u, 0, 0);
-	at.dir = sys_open("/proc/self/task", O_RDONLY | O_DIRECTORY, 0);
+	at.dir = tasks_open_alone();
 	while (at.dir >= 0 && !(wished & WISH_END) && collector.engine == ENGINE_PERF &&
 	       atomic_load(&collector.recording)) {
 		uint64_t now_ns = clock_now_ns();

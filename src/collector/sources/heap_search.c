@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/sources/heap_search.h"
 
+#include "collector/core/file.h"
 #include "collector/core/sys.h"
 #include "collector/core/tasks.h"
 #include "collector/core/text.h"
@@ -253,7 +254,7 @@ static bool read_mappings(struct search *search)
 	char *room = (char *)search->chunk;
 	size_t kept = 0;
 	long got;
-	int fd = sys_open("/proc/self/maps", O_RDONLY, 0);
+	int fd = file_open_proc("/proc/self/maps", O_RDONLY);
 
 	if (fd < 0)
 		return false;
@@ -327,12 +328,11 @@ static void leave_out_stack(struct thread *thread, void *arg)
 	struct search *search = arg;
 	struct clock_files files = {0};
 	struct clock_remote remote = {0};
-	int dir = thread == search->thread ? -1
-					   : sys_open("/proc/self/task", O_RDONLY | O_DIRECTORY, 0);
+	int dir = thread == search->thread ? -1 : tasks_open();
 
 	if (dir < 0)
 		return;
-	clock_files_open(&files, dir, atomic_load(&thread->tid));
+	clock_files_open(&files, dir, thread);
 	if (clock_look(&files, &remote) && remote.blocked && remote.sp > thread->stack_low &&
 	    remote.sp < thread->stack_high)
 		leave_out_range(search, thread->stack_low, remote.sp);

@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 enum {
-	HELD_MAX = 4 + COUNTERS_MAX,
+	HELD_MAX = 5 + COUNTERS_MAX,
 	ROOM = 32, /* numbers that we may need above the limit */
 	LIMIT_LARGE =
 		4096, /* above such a limit the table would grow too much: each fork copies it */

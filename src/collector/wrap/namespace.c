@@ -17,15 +17,23 @@
 #include <sched.h>
 #include <unistd.h>
 
-void namespace_keep_place(void)
+static void keep(const char *path, _Atomic int *place)
 {
-	if (atomic_load(&file_place) >= 0 || !atomic_load(&collector.recording) ||
-	    !collector_is_ours())
+	if (atomic_load(place) >= 0)
 		return;
-	int fd = sys_open(collector.founder, O_PATH | O_DIRECTORY, 0);
+	int fd = sys_open(path, O_PATH | O_DIRECTORY, 0);
 
 	if (fd >= 0)
-		descriptor_hold(fd, &file_place);
+		descriptor_hold(fd, place);
+}
+
+void namespace_keep_place(void)
+{
+	if (!atomic_load(&collector.recording) || !collector_is_ours())
+		return;
+	keep(collector.founder, &file_place);
+	keep("/proc", &file_proc);
+	monitor_engine_wait_until_looking();
 }
 
 bool namespace_step_aside(void)
