@@ -79,6 +79,7 @@ complete -c helio -n '__helio_subcommand print' -o iostat -d 'sizes, times and e
 complete -c helio -n '__helio_subcommand print' -o memobj -x -d 'the counters events by page, cache line, …: one row per piece of memory'
 complete -c helio -n '__helio_subcommand print' -o mobj_list -d 'the memory objects'
 complete -c helio -n '__helio_subcommand print' -o mobj_define -x -d 'define a memory object by an expression over VADDR'
+complete -c helio -n '__helio_subcommand print' -o machinemodel -x -d 'the memory objects of a machine, from MODEL.ermm'
 complete -c helio -n '__helio_subcommand print' -o pcs -d 'the instructions with the current metrics'
 complete -c helio -n '__helio_subcommand print' -o psummary -d 'all metrics of every instruction'
 complete -c helio -n '__helio_subcommand print' -o lines -d 'the source lines with the current metrics'

@@ -245,6 +245,18 @@ static void load_data_address(const struct filter_rows *rows, struct filter_slot
 	forget(slot, rows->run->count, 0);
 }
 
+/* Where there is but one node, the data is there. */
+static void load_data_node(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	const struct process_info *info = &rows->session->processes.items[rows->process->id - 1];
+	const uint8_t *node = rows->process->process->traces[TRACE_COUNTER].node + rows->run->first;
+	const uint64_t *address = rows->run->field[COUNTER_ADDRESS];
+	uint64_t only = info->node_count == 1 ? info->nodes[0].number + 1 : 0;
+
+	EACH_ROW slot->value[i] = (node[i] ? node[i] : address[i] ? only : 0) - UINT64_C(1);
+	forget(slot, rows->run->count, UINT64_MAX);
+}
+
 static void load_heap_type(const struct filter_rows *rows, struct filter_slot *slot)
 {
 	static const uint8_t number[HEAP_TYPES] = {
@@ -385,7 +397,7 @@ static const struct filter_property properties[] = {
 	NOWHERE("VIRTPC", "address of the instruction"),
 	NOWHERE("PHYSPC", "physical address of the instruction"),
 	NOWHERE("EA_PAGESIZE", "size of the data's page"),
-	NOWHERE("EA_LGRP", "locality group of the data"),
+	{{"EA_LGRP", "NUMA node of the data", "counters"}, COUNTER, load_data_node},
 	NOWHERE("PC_PAGESIZE", "size of the instruction's page"),
 	NOWHERE("PC_LGRP", "locality group of the instruction"),
 	NOWHERE("LWP_LGRP_HOME", "home of the thread"),

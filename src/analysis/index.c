@@ -184,7 +184,10 @@ static const char *label_of(const struct session *session, const struct index_ob
 	case LABEL_DURATION:
 		return duration_label(arena, value);
 	case LABEL_ADDRESS:
+	case LABEL_ADDRESS_BY_MODEL:
 		return arena_printf(arena, "0x%08llx", number);
+	case LABEL_NODE:
+		return arena_printf(arena, "Node %llu", number);
 	case LABEL_NUMBER:
 		break;
 	}

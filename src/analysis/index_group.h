@@ -29,6 +29,8 @@ enum index_label {
 	LABEL_SIZE,
 	LABEL_DURATION,
 	LABEL_ADDRESS,
+	LABEL_ADDRESS_BY_MODEL, /* the same, of an object that a machine model brought */
+	LABEL_NODE,
 };
 
 /* The table of an object, also one that is none of the session's list. */

@@ -23,6 +23,7 @@ static const struct index_object predefined[] = {
 	PIECE("Memory_page_512K", "Pages of 512 KB", 19),
 	PIECE("Memory_page_2M", "Pages of 2 MB", 21),
 	PIECE("Memory_page_4M", "Pages of 4 MB", 22),
+	{"Memory_node", "NUMA nodes", "EA_LGRP", LABEL_NODE},
 };
 
 enum { PREDEFINED = sizeof(predefined) / sizeof(predefined[0]) };
@@ -91,8 +92,8 @@ static enum status check(struct session *session, const char *name, const char *
 	return STATUS_OK;
 }
 
-enum status memory_define(struct session *session, const char *name, const char *expression,
-			  struct diag_list *diags)
+static enum status define(struct session *session, const char *name, const char *expression,
+			  enum index_label label, struct diag_list *diags)
 {
 	size_t index = memory_find(session, name);
 
@@ -103,8 +104,30 @@ enum status memory_define(struct session *session, const char *name, const char 
 		(struct index_object){.name = arena_strdup(&session->arena, name),
 				      .title = arena_strdup(&session->arena, name),
 				      .expression = guarded(session, expression),
-				      .label = LABEL_ADDRESS};
+				      .label = label};
 	return STATUS_OK;
+}
+
+enum status memory_define(struct session *session, const char *name, const char *expression,
+			  struct diag_list *diags)
+{
+	return define(session, name, expression, LABEL_ADDRESS, diags);
+}
+
+enum status memory_define_for_model(struct session *session, const char *name,
+				    const char *expression, struct diag_list *diags)
+{
+	return define(session, name, expression, LABEL_ADDRESS_BY_MODEL, diags);
+}
+
+void memory_forget_model(struct session *session)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < session->memories.count; i++)
+		if (session->memories.items[i].label != LABEL_ADDRESS_BY_MODEL)
+			session->memories.items[kept++] = session->memories.items[i];
+	session->memories.count = kept;
 }
 
 /* The query's metrics that memory objects can show, or all of them. */

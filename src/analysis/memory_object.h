@@ -16,6 +16,11 @@ size_t memory_find(const struct session *session, const char *name);
 enum status memory_define(struct session *session, const char *name, const char *expression,
 			  struct diag_list *diags);
 
+/* The same for a machine model, and forgets all that the one before brought. */
+enum status memory_define_for_model(struct session *session, const char *name,
+				    const char *expression, struct diag_list *diags);
+void memory_forget_model(struct session *session);
+
 /*
  * As view_index, with those of the query's metrics that are of counters with data addresses; if
  * there are none, with all such.  STATUS_NOTFOUND: the experiments hold none; diags says so.

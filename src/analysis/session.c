@@ -90,6 +90,8 @@ static void fill_from_founder(struct process_info *info, const struct experiment
 	info->clock_mhz = founder->clock_mhz;
 	info->settings = founder->settings.items;
 	info->setting_count = founder->settings.count;
+	info->nodes = founder->nodes.items;
+	info->node_count = founder->nodes.count;
 	info->counters = founder->hwcounters.items;
 	info->counter_count = founder->hwcounters.count;
 	info->wall_start_ns = (int64_t)founder->wall_ns;

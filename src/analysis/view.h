@@ -293,6 +293,8 @@ struct process_info {
 	uint64_t pages, page_size, cpus, clock_mhz;
 	struct attribute *settings; /* as in log.xml, founder's */
 	size_t setting_count;
+	const struct log_node *nodes; /* NUMA nodes of the machine; none: not recorded */
+	size_t node_count;
 	const struct log_counter *counters; /* of -h, founder's */
 	size_t counter_count;
 	int64_t wall_start_ns; /* CLOCK_REALTIME of time 0 */

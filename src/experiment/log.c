@@ -51,6 +51,14 @@ static void on_system(struct log_reader *reader, const char **attributes)
 	xml_number(attributes, "clock_mhz", &log->clock_mhz);
 }
 
+static void on_node(struct log_reader *reader, const char **attributes)
+{
+	struct log_node node = {.cpus = keep(reader, attributes, "cpus")};
+
+	xml_number(attributes, "number", &node.number);
+	*vec_push(&reader->log->nodes) = node;
+}
+
 static void on_setting(struct log_reader *reader, const char **attributes)
 {
 	struct experiment_log *log = reader->log;
@@ -196,7 +204,7 @@ static void on_log_element(void *data, const char *element, const char **attribu
 	} elements[] = {
 		{"experiment", on_root}, {"system", on_system},	      {"setting", on_setting},
 		{"process", on_process}, {"collector", on_collector}, {"argument", on_argument},
-		{"event", on_event},	 {"counter", on_counter},
+		{"event", on_event},	 {"counter", on_counter},     {"node", on_node},
 	};
 
 	for (size_t i = 0; i < sizeof(elements) / sizeof(elements[0]); i++)
@@ -234,6 +242,7 @@ void experiment_log_read(struct experiment_log *log, struct arena *arena,
 void experiment_log_fini(struct experiment_log *log)
 {
 	vec_fini(&log->settings);
+	vec_fini(&log->nodes);
 	vec_fini(&log->hwcounters);
 	vec_fini(&log->arguments);
 	vec_fini(&log->events);

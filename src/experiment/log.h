@@ -27,6 +27,12 @@ struct log_counter {
 	bool has_address;
 };
 
+/* A NUMA node of the machine. */
+struct log_node {
+	uint64_t number;
+	const char *cpus; /* as the kernel lists them: "0-3,8"; or NULL */
+};
+
 /* What the collector counted about itself; see docs/format.md. */
 struct log_counters {
 	bool present;
@@ -54,6 +60,7 @@ struct experiment_log {
 	uint64_t start_ns;
 	const char *engine, *engine_reason;
 	VEC(struct attribute) settings;
+	VEC(struct log_node) nodes;
 	VEC(struct log_counter) hwcounters;
 	VEC(char *) arguments; /* with a NULL after the last, unless empty */
 	VEC(struct log_event) events;

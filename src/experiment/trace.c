@@ -3,6 +3,7 @@
 
 #include "experiment/profile.h"
 #include "experiment/stacks.h"
+#include "format/counter.h"
 #include "format/varint.h"
 
 #include <stdlib.h>
@@ -197,6 +198,17 @@ static void report(const struct trace_reader *reader, const struct block_file *f
 			 context->name, reader->format->file, file->counts.corrupt);
 }
 
+static void split_addresses(struct experiment_trace *trace)
+{
+	uint64_t *address = trace->field[COUNTER_ADDRESS];
+
+	trace->node = xcalloc(trace->count, sizeof(*trace->node));
+	for (size_t row = 0; row < trace->count; row++) {
+		trace->node[row] = (uint8_t)counter_node(address[row]);
+		address[row] = counter_address(address[row]);
+	}
+}
+
 void experiment_trace_read(struct experiment_trace *trace, enum trace_kind kind,
 			   struct arena *arena, const struct read_context *context)
 {
@@ -213,6 +225,8 @@ void experiment_trace_read(struct experiment_trace *trace, enum trace_kind kind,
 		return;
 	while (block_file_next(&file, &block))
 		read_block(&reader, &block);
+	if (kind == TRACE_COUNTER)
+		split_addresses(trace);
 	trace->dropped = file.dropped;
 	trace->counts = file.counts;
 	report(&reader, &file, context);
@@ -221,6 +235,7 @@ void experiment_trace_read(struct experiment_trace *trace, enum trace_kind kind,
 
 void experiment_trace_fini(struct experiment_trace *trace)
 {
+	free(trace->node);
 	free(trace->time_ns);
 	free(trace->stack);
 	free(trace->cpu);

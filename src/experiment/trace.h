@@ -30,6 +30,7 @@ struct experiment_trace {
 	uint16_t *cpu;			   /* or PROFILE_NO_CPU */
 	uint8_t *type;			   /* of the kind's list */
 	uint64_t *field[TRACE_FIELDS_MAX]; /* by the kind's list */
+	uint8_t *node; /* of TRACE_COUNTER: NUMA node of the address + 1; 0: unknown */
 	VEC(struct trace_run) runs;
 	VEC(const char *) texts; /* by number; NULL: not there */
 	uint64_t dropped;

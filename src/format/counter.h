@@ -63,4 +63,22 @@ static inline struct perf_event_attr format_counter_attr(const struct format_cou
 	};
 }
 
+/*
+ * A recorded data address has the NUMA node of its page, + 1, in its upper byte, where the machine
+ * has several nodes.  0: not known; 255: it is a kernel's address, all of it.
+ */
+enum { COUNTER_NODE_SHIFT = 56, COUNTER_NODES_MAX = 0xfe };
+
+static inline unsigned counter_node(uint64_t recorded)
+{
+	unsigned node = (unsigned)(recorded >> COUNTER_NODE_SHIFT);
+
+	return node > COUNTER_NODES_MAX ? 0 : node;
+}
+
+static inline uint64_t counter_address(uint64_t recorded)
+{
+	return recorded - ((uint64_t)counter_node(recorded) << COUNTER_NODE_SHIFT);
+}
+
 #endif

@@ -154,6 +154,52 @@ static void add_system(struct strbuf *out, const struct birth_system *system)
 	strbuf_puts(out, "/>\n");
 }
 
+/* The first line of a file of the kernel's about NUMA nodes; false: there is none. */
+static bool read_node_file(const char *name, char *line, size_t size)
+{
+	char *path = xasprintf("/sys/devices/system/node/%s", name);
+	FILE *file = fopen(path, "re");
+	bool got = file && fgets(line, (int)size, file);
+
+	if (got)
+		line[strcspn(line, "\n")] = '\0';
+	if (file)
+		fclose(file);
+	free(path);
+	return got;
+}
+
+static void add_node(struct strbuf *out, unsigned long number)
+{
+	char *name = xasprintf("node%lu/cpulist", number);
+	char cpus[4096];
+
+	strbuf_puts(out, "<node");
+	xml_add_number(out, "number", number);
+	if (read_node_file(name, cpus, sizeof(cpus)))
+		xml_add_attribute(out, "cpus", cpus);
+	strbuf_puts(out, "/>\n");
+	free(name);
+}
+
+/* The kernel's list is as "0-1,4". Without one, all memory is the only node's. */
+static void add_nodes(struct strbuf *out)
+{
+	enum { NODES_MAX = 1024 };
+	char list[4096] = "0";
+	char *at = list;
+
+	read_node_file("online", list, sizeof(list));
+	while (*at >= '0' && *at <= '9') {
+		unsigned long first = strtoul(at, &at, 10);
+		unsigned long last = *at == '-' ? strtoul(at + 1, &at, 10) : first;
+
+		for (; first <= last && first < NODES_MAX; first++)
+			add_node(out, first);
+		at += *at == ',';
+	}
+}
+
 void birth_add_log(struct strbuf *out, const struct birth_log *log)
 {
 	strbuf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<experiment");
@@ -163,6 +209,7 @@ void birth_add_log(struct strbuf *out, const struct birth_log *log)
 	xml_add_number(out, "wall_ns", log->wall_ns);
 	strbuf_puts(out, ">\n");
 	add_system(out, log->system);
+	add_nodes(out);
 	add_settings(out, log);
 	counter_add_log(out, &log->options->counters);
 	for (char **argument = log->argv; *argument; argument++) {

@@ -170,6 +170,7 @@ bool command_list_objects(struct print *print, const char *command,
 /* command_memory.c: */
 bool command_memobj(struct print *print, char **arguments, size_t count);
 bool command_mobj_list(struct print *print, char **arguments, size_t count);
+bool command_machinemodel(struct print *print, char **arguments, size_t count);
 bool command_mobj_define(struct print *print, char **arguments, size_t count);
 /* command_filter.c: */
 bool command_filters(struct print *print, char **arguments, size_t count);

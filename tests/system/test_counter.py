@@ -189,6 +189,73 @@ def memory_objects(t):
     t.check(refused.status and 'No data addresses are recorded' in refused.err, f'no addresses: {refused.err}')
 
 
+def nodes_of(t, experiment):
+    rows = t.print(experiment, '-memobj', 'Memory_node')[-1]['rows']
+    return {row['name']: sum(v for k, v in row.items() if k.startswith('e.')) for row in rows}
+
+
+@test
+def memory_nodes(t):
+    """The node of the data: that of the kernel's own account (move_pages) at the fault, of a machine that says it has several."""
+    need_events()
+    words = (t.target('faulter'), 'pages=64')
+    options = ('-h', 'page-faults,1', '-p', 'off')
+    result = t.collect(*words, options=options)
+    several = open('/sys/devices/system/node/online', encoding='ascii').read().strip() != '0'
+    shown = nodes_of(t, result.experiment)
+    if not several:
+        t.equal(shown['Node 0'], shown['<Total>'] - shown.get('<Unknown>', 0), 'all data on the only node')
+    (t.directory / 'online').write_text('0-1\n')
+    result = t.run('unshare', '-m', 'sh', '-c', 'mount --bind "$0" /sys/devices/system/node/online && exec "$@"', t.directory / 'online',
+                   t.helio, 'collect', *options, '-o', t.directory / 'nodes.er', *words)
+    t.equal(result.status, 0, f'status {result.err}')
+    recorded = [e['address'] for e in events_of(t.read(t.directory / 'nodes.er'), 0)]
+    low = int(result.truth()['low'])
+    mine = [address for address in recorded if low <= address & (1 << 56) - 1 < low + 64 * PAGE]
+    t.check(len(mine) >= 60 and {address >> 56 for address in mine} <= {1, 2}, f'nodes + 1: {[hex(a) for a in mine]}')
+    t.check(nodes_of(t, t.directory / 'nodes.er')['Node 0'] >= 60, f"{nodes_of(t, t.directory / 'nodes.er')}")
+    rows = t.print(t.directory / 'nodes.er', '-memobj', 'Memory_page_4K')[-1]['rows']
+    t.check(f'0x{low:08x}' in {row['name'] for row in rows}, 'the address without its node')
+
+
+@test
+def recorded_nodes(t):
+    """A machine with three nodes, made byte by byte: rows by node, <Unknown> without an address or a node."""
+    nodes = ''.join(f'<node number="{i}" cpus="{i}"/>\n' for i in range(3))
+    experiment = hardware_experiment(t, nodes, lambda i: i % 4 << 56)
+    t.equal(nodes_of(t, experiment), {'<Total>': 9000, '<Unknown>': 3000, 'Node 0': 2000, 'Node 1': 2000, 'Node 2': 2000}, 'by node')
+    lines = {row['name']: row['e.dcm'] for row in t.print(experiment, '-memobj', 'Memory_64B_cacheline')[-1]['rows']}
+    t.equal(lines, {'<Total>': 9000, '<Unknown>': 1000, **{f'0x{0x10000 + 64 * i:08x}': 2000 for i in range(4)}}, 'cache lines')
+    filtered = t.print(experiment, '-filters', 'EA_LGRP == 1', '-functions')[-1]['rows']
+    t.equal({row['e.dcm'] for row in filtered if row['name'] == '<Total>'}, {2000}, 'filtered by node')
+
+
+@test
+def machine_models(t):
+    """A model's memory objects, from a file here or at home; the next one takes their place, and '' none."""
+    experiment = hardware_experiment(t)
+    home = t.directory / 'home'
+    home.mkdir()
+    (t.directory / 'one.ermm').write_text('# of mine\nmobj_define Half "VADDR & 64"\nmetrics name\nmobj_define Bank "(VADDR >> 7) & 1"\n')
+    (home / 'two.ermm').write_text('mobj_define Quarter "(VADDR >> 6) & 3"\n')
+
+    def run(*commands):
+        return t.run(t.helio, 'print', *commands, experiment, cwd=t.directory, env={'HOME': str(home)})
+
+    shown = run('-machinemodel', 'one', '-memobj', 'Half', '-memobj', 'Bank').out
+    for row in ('0x00000000', '0x00000040', '0x00000001'):
+        t.check(row in shown, f'{row} in {shown}')
+    second = run('-machinemodel', 'one', '-machinemodel', 'two.ermm', '-mobj_list').out
+    t.check('Quarter' in second and 'Half' not in second, second)
+    none = run('-machinemodel', 'two', '-mobj_define', 'Mine', 'VADDR >> 3', '-machinemodel', '', '-mobj_list').out
+    t.check('Quarter' not in none and 'Mine' in none, none)
+    t.equal(run('-machinemodel').out.split(), ['./one.ermm', f'{home}/two.ermm'], 'models that there are')
+    lacking = run('-machinemodel', 'three', '-mobj_list')
+    t.check(lacking.status and 'no machine model three.ermm' in lacking.err, lacking.err)
+    (home / '.er.rc').write_text('machinemodel two\n')
+    t.check('Quarter' in run('-mobj_list').out, 'by the start-up file')
+
+
 HARDWARE_LOG = golden.LOG + '''<counter number="0" name="cycles" title="CPU Cycles" unit="cycles" interval="2500000" address="no"/>
 <counter number="1" name="insts" title="Instructions Executed" unit="events" interval="1000000" address="no"/>
 <counter number="2" name="dcm" title="L1 D-cache Read Misses" unit="events" interval="1000" address="yes"/>
@@ -200,17 +267,17 @@ def overflow(counter, value, stack, address=0, kind=0):
     return bytes([kind | 0x40]) + golden.varint(10) + golden.zigzag(stack) + golden.varint(counter) + golden.varint(value) + golden.zigzag(address)
 
 
-def hardware_experiment(t):
+def hardware_experiment(t, nodes='', node_of=lambda i: 0):
     """What a machine with hardware counters records: each record in a block of its own. 2,500 cycles are a microsecond."""
     directory = t.directory / 'hardware.1.er'
     directory.mkdir()
     records = [overflow(0, 2500000, 1) for _ in range(6)] + [overflow(0, 2500000, 2) for _ in range(2)]
     records += [overflow(1, 1000000, 1) for _ in range(3)] + [overflow(1, 1000000, 2) for _ in range(10)]
-    records += [overflow(2, 1000, 1, 0x10000 + 64 * (i % 4)) for i in range(8)] + [overflow(2, 1000, 1)]
+    records += [overflow(2, 1000, 1, 0x10000 + 64 * (i % 4) | node_of(i)) for i in range(8)] + [overflow(2, 1000, 1)]
     records += [overflow(0, 500000, 3, kind=2), overflow(1, 1000000, 4, kind=3)]
     blocks = b''.join(golden.block(record, 4, 1, base=5000 + 100 * i) for i, record in enumerate(records))
     clock = golden.Events(1, 0).thread(1, 12, 1).event(20000, 19999, 'user', 1).end(20000)
-    for name, text in (('log.xml', HARDWARE_LOG + golden.PROCESS.format(pid=12, lineage='', tstamp=1000) +
+    for name, text in (('log.xml', HARDWARE_LOG + nodes + golden.PROCESS.format(pid=12, lineage='', tstamp=1000) +
                         '<event kind="exit" tstamp="20000000" status="0" signal="0"/>\n</experiment>\n'),
                        ('map.xml', golden.MAP[:golden.MAP.index('<event kind="map" tstamp="5000"')] + '</maps>\n')):
         (directory / name).write_text(text)

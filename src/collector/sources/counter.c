@@ -45,6 +45,7 @@ struct counter {
 
 static struct counter counters[COUNTERS_MAX];
 static unsigned counter_count;
+static bool has_nodes; /* of memory, several */
 
 /* ---- parameters ---- */
 
@@ -203,8 +204,24 @@ static void open_counter(unsigned number)
 		warn(number, " is not recorded in this process", -fd);
 }
 
+/* Whether the list of the kernel has more than one node: "0", "0-1", "0,2". */
+static bool machine_has_nodes(void)
+{
+	char list[64];
+	int fd = sys_open("/sys/devices/system/node/online", O_RDONLY | O_CLOEXEC, 0);
+	long size = fd < 0 ? 0 : sys_read(fd, list, sizeof(list));
+
+	if (fd >= 0)
+		sys_close(fd);
+	for (long i = 0; i < size; i++)
+		if (list[i] == '-' || list[i] == ',')
+			return true;
+	return false;
+}
+
 static void begin(void)
 {
+	has_nodes = machine_has_nodes();
 	if (!perf_signal_take()) {
 		log_warning("SIGTRAP cannot be handled: counters are not recorded", 0);
 		return;
@@ -249,6 +266,19 @@ static void add(_Atomic uint64_t *to, uint64_t value)
 	atomic_fetch_add_explicit(to, value, memory_order_relaxed);
 }
 
+/* With the node that the page is on at this moment. */
+static uint64_t with_node(uint64_t address)
+{
+	void *page = (void *)(address & ~UINT64_C(0xfff));
+	int node = -1;
+
+	if (!has_nodes || !address || address >> COUNTER_NODE_SHIFT ||
+	    sys_call6(SYS_move_pages, 0, 1, SYS_ARG(&page), 0, SYS_ARG(&node), 0) || node < 0 ||
+	    node >= COUNTER_NODES_MAX)
+		return address;
+	return address | (uint64_t)(node + 1) << COUNTER_NODE_SHIFT;
+}
+
 static void record(struct thread *thread, unsigned number, uint64_t value, uint64_t address,
 		   const struct unwind_regs *regs)
 {
@@ -261,7 +291,8 @@ static void record(struct thread *thread, unsigned number, uint64_t value, uint6
 	const uint64_t fields[COUNTER_FIELDS] = {
 		[COUNTER_NUMBER] = number,
 		[COUNTER_VALUE] = value,
-		[COUNTER_ADDRESS] = counter->asked.flags & COUNTER_HAS_ADDRESS ? address : 0,
+		[COUNTER_ADDRESS] =
+			counter->asked.flags & COUNTER_HAS_ADDRESS ? with_node(address) : 0,
 	};
 
 	trace_event_locked(thread, TRACE_COUNTER, COUNTER_OVERFLOW, now_ns,
