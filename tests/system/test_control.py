@@ -297,7 +297,8 @@ def ctl_pause_and_resume(t, engine):
     t.equal(manual_labels(founder), ['in the pause'], 'sample points')
     check_shares(t, t.directory / 'run.er', 0.5, 0.5, slack=0.04)
     check = t.run(t.helio, 'print', '-header', 'run.er')
-    t.check('No warnings' in check.out and not check.err, f'complaints: {check.out[:300]} {check.err}')
+    # within: a busy machine may switch so often that the monitor takes over, with a warning
+    t.within('No warnings' in check.out and not check.err, f'complaints: {check.out[:300]} {check.err}')
 
 
 @test(engines=True, alone=True)
