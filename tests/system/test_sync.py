@@ -224,6 +224,29 @@ def within_the_window(t):
     t.check(min(begins) >= 100e6 and max(event['time'] for event in events) <= 500e6, f'from {min(begins)}')
 
 
+@test(engines=True)
+def under_way_at_the_end(t, engine):
+    """What waits when the program ends, or becomes another, has waited so far; a wait that was left by a jump has not."""
+    objects = {'the_mutex (mutex)', 'the_lock (read lock)', 'the_condition (condition)', 'the_semaphore (semaphore)', 'word (futex)'}
+    for how in ('exit', 'exec', 'fail'):
+        result = t.collect(t.target('underway'), how, engine=engine, options=('-s', 'on', '-i', 'on'))
+        truth = result.truth()
+        process = t.read(result.experiment)['']
+        functions = t.functions(result.experiment, 'i.sync', 'i.syncn', 'i.ioreadtime', 'i.ioreadcnt')
+        for name in ('mutex', 'lock', 'condition', 'semaphore', 'futex'):
+            row = functions[f'wait_{name}']
+            t.equal(row['i.syncn'], 1, f'{how}: waits of {name}')
+            t.near(row['i.sync'], truth[name], f'{how}: {name}', absolute=0.02)
+        for name in ('read', 'stream'):
+            t.equal(functions[f'wait_{name}']['i.ioreadcnt'], 1, f'{how}: reads of {name}')
+            t.near(functions[f'wait_{name}']['i.ioreadtime'], truth[name], f'{how}: {name}', absolute=0.02)
+        for name in ('poll', 'accept'):
+            waited = [e['waited_ns'] / 1e9 for e in process['traces']['iotrace'] if e['type'] == 'wait']
+            t.check(any(abs(seconds - truth[name]) < 0.02 for seconds in waited), f'{how}: {name} {truth[name]}, {waited}')
+        t.equal(functions.get('wait_nowhere', {}).get('i.syncn', 0), 0, f'{how}: of a wait that was left')
+        t.equal(set(locks(t, result)) - {'<Total>'}, objects, f'{how}: locks')
+
+
 @test
 def without_room(t):
     """What a limit on files leaves no room for is counted; the program goes on."""

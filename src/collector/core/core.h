@@ -72,6 +72,17 @@ struct call_place {
 	long call;
 };
 
+/* A traced call that has begun (under_way.h). */
+struct under_way {
+	uint64_t since_ns;    /* CLOCK_MONOTONIC */
+	uint64_t recorded_ns; /* the recording clock then */
+	uint64_t sp;	      /* of the wrapped function */
+	uint64_t object, owner;
+	uint8_t kind, type;
+};
+
+enum { UNDER_WAY_MAX = 4 };
+
 /*
  * The handler, the monitor and the exit hold the lock until they are done.  A recording of a traced
  * call may be interrupted by a handler of the program, which may last, or never return.
@@ -96,8 +107,12 @@ struct thread {
 	void *start_argument;
 	struct lane lane; /* of `profile` */
 	struct lane traces[TRACE_KINDS];
-	uint32_t inside;		/* a traced call is being recorded */
-	uint64_t inside_sp;		/* where the stack was then */
+	uint32_t inside;		      /* a traced call is being recorded */
+	uint64_t inside_sp;		      /* where the stack was then */
+	struct under_way call[UNDER_WAY_MAX]; /* outermost first */
+	uint32_t calls;
+	bool over;			/* nothing more is recorded of them, nor of what follows */
+	uint64_t written_until_ns;	/* calls from before that have had their record; 0: none */
 	uint64_t counted[COUNTERS_MAX]; /* by counter: what has been said of its exact count */
 	struct clock_account clock;
 	struct call_place continued;   /* what the thread waits for in our handler */

@@ -14,6 +14,7 @@
 #include "collector/core/tasks.h"
 #include "collector/core/text.h"
 #include "collector/core/trace.h"
+#include "collector/core/under_way.h"
 #include "collector/sources/clock.h"
 #include "collector/sources/counter.h"
 #include "collector/wrap/next.h"
@@ -560,6 +561,7 @@ uint64_t collector_suspend(void)
 void collector_go_on(void)
 {
 	close_own_thread(false);
+	under_way_go_on();
 	atomic_store(&collector.recording, true);
 	signal_hide_again();
 	if (collector.engine == ENGINE_PERF)

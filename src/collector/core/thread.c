@@ -126,6 +126,9 @@ static void reset(struct thread *thread)
 	thread->vfork_index = 0;
 	thread->stack_low = thread->stack_high = 0;
 	thread->inside = 0;
+	thread->calls = 0;
+	thread->over = false;
+	thread->written_until_ns = 0;
 	memset(thread->counted, 0, sizeof(thread->counted));
 	thread->watched = thread->closed = false;
 	thread->start_routine = NULL;
@@ -373,6 +376,7 @@ void thread_forget_all(void)
 			continue;
 		empty_lanes(thread);
 		thread->inside = 0;
+		thread->calls = 0;
 		atomic_store(&thread->busy, LOCK_FREE);
 		thread_release(thread);
 	}

@@ -4,6 +4,7 @@
 #include "collector/core/control.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
+#include "collector/core/under_way.h"
 #include "collector/sources/clock.h"
 #include "format/varint.h"
 
@@ -92,6 +93,7 @@ void trace_begin(void)
 
 void trace_finish(void)
 {
+	under_way_write_all();
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
 		if (is_on[kind] && sources[kind]->finish)
 			sources[kind]->finish();
@@ -258,11 +260,14 @@ bool trace_event_locked(struct thread *thread, enum trace_kind kind, unsigned ty
 	return true;
 }
 
-/* Takes the lock. False: the process has been forked since trace_enter, in a handler. */
+/*
+ * Takes the lock.  False: the process has been forked since trace_enter, in a handler; or the
+ * recording of the thread has just ended.
+ */
 static bool begin_record(struct thread *thread)
 {
 	thread_lock_by_call(thread);
-	if (thread->inside)
+	if (thread->inside && !thread->over)
 		return true;
 	thread_unlock(thread);
 	return false;

@@ -599,16 +599,9 @@ static void settle_other(struct thread *thread)
 {
 	struct clock_account *clock = &thread->clock;
 	struct clock_remote remote = {0};
-	struct clock_files files;
-	int dir = tasks_open();
-
-	clock_files_open(&files, dir, thread);
-	bool seen = clock_look(&files, &remote);
+	bool seen = clock_look_at(thread, &remote);
 	uint64_t now_ns = clock_now_ns();
 
-	clock_files_close(&files);
-	if (dir >= 0)
-		sys_close(dir);
 	remote.cpu_ns = clock_other_cpu_ns(thread->tid);
 	if (remote.cpu_ns < clock->last.cpu_ns) /* it is gone */
 		return;

@@ -36,7 +36,8 @@ struct clock_remote {
 	const struct clock_files *files; /* by which it was seen */
 	bool blocked;			 /* in a system call, `pc` and `sp` are valid */
 	uint64_t pc, sp;
-	long call;    /* its number; -1: blocked outside a system call */
+	long call; /* its number; -1: blocked outside a system call */
+	uint64_t argument[6];
 	bool stopped; /* by a signal or a debugger; see clock_look_stopped */
 	uint64_t cpu_ns, delay_ns, slices;
 };
@@ -44,6 +45,8 @@ struct clock_remote {
 void clock_files_open(struct clock_files *files, int dir, const struct thread *thread);
 void clock_files_close(struct clock_files *files);
 bool clock_look(const struct clock_files *files, struct clock_remote *remote);
+/* One look, with files of its own. */
+bool clock_look_at(const struct thread *thread, struct clock_remote *remote);
 
 /* The clock id of a thread's CPU time, and that time up to this moment. */
 long clock_cpu_id(int tid);

@@ -2,6 +2,7 @@
 /* What /proc tells of a thread: its clocks, and the call that it is blocked in. */
 #include "collector/core/file.h"
 #include "collector/core/sys.h"
+#include "collector/core/tasks.h"
 #include "collector/core/text.h"
 #include "collector/sources/clock.h"
 
@@ -74,7 +75,7 @@ static void parse_syscall(const char *text, struct clock_remote *remote)
 	for (int i = 0; !outside && i < 6; i++) {
 		if (*end != ' ')
 			return;
-		parse_hex(end + 1, &end);
+		remote->argument[i] = parse_hex(end + 1, &end);
 	}
 	if (*end != ' ')
 		return;
@@ -116,6 +117,20 @@ bool clock_look(const struct clock_files *files, struct clock_remote *remote)
 	if (read_again(files->syscall, line, sizeof(line)))
 		parse_syscall(line, remote);
 	return true;
+}
+
+bool clock_look_at(const struct thread *thread, struct clock_remote *remote)
+{
+	struct clock_files files;
+	int dir = tasks_open();
+
+	clock_files_open(&files, dir, thread);
+	bool seen = clock_look(&files, remote);
+
+	clock_files_close(&files);
+	if (dir >= 0)
+		sys_close(dir);
+	return seen;
 }
 
 /* The state letter follows the program's name, which may hold anything but ends with the last ')'.

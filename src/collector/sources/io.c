@@ -2,6 +2,8 @@
 #include "collector/sources/io.h"
 
 #include "collector/core/sys.h"
+#include "collector/core/under_way.h"
+#include "collector/sources/clock.h"
 
 #include <errno.h>
 
@@ -13,12 +15,41 @@ static bool read_param(const char *value)
 const struct trace_source io_source = {
 	.kind = TRACE_IO, .read_param = read_param, .begin = io_names_begin};
 
-uint64_t io_begin(void)
+static bool is_traced(void)
 {
-	if (!trace_is_on(TRACE_IO) ||
-	    !atomic_load_explicit(&collector.recording, memory_order_relaxed))
+	return trace_is_on(TRACE_IO) &&
+	       atomic_load_explicit(&collector.recording, memory_order_relaxed);
+}
+
+__attribute__((noinline)) uint64_t io_begin(void)
+{
+	if (!is_traced())
 		return 0;
-	return clock_now_ns();
+	struct under_way call = {.kind = TRACE_IO,
+				 .since_ns = clock_now_ns(),
+				 .sp = (uint64_t)__builtin_dwarf_cfa()};
+
+	under_way_begin(&call);
+	return call.since_ns;
+}
+
+/* The function that was called is not known, but the system call that it makes. */
+bool io_under_way(struct thread *thread, const struct under_way *call,
+		  const struct clock_remote *remote, uint64_t now_ns, unsigned *type,
+		  uint64_t *fields)
+{
+	struct thread *own = trace_enter(TRACE_IO);
+	int fd;
+
+	(void)thread;
+	io_number_under_way(remote->call, remote->argument, type, &fd);
+	fields[IO_DESCRIPTOR] = fd >= 0 ? (uint64_t)fd + 1 : 0;
+	fields[IO_WAITED] = now_ns > call->since_ns ? now_ns - call->since_ns : 0;
+	if (own) {
+		fields[IO_NAME] = io_name_of_fd(own, fd);
+		trace_leave(own);
+	}
+	return true;
 }
 
 /* A path can be read again if the kernel has read it: only then did it find fault with it. */
@@ -104,16 +135,18 @@ void io_end(uint64_t begin_ns, const void *function, const struct io_event *even
 
 	if (renamed && event->fd >= 0 && collector_is_ours())
 		io_names_set(event->fd, 0);
+	under_way_end(begin_ns);
 	struct thread *thread = trace_enter(TRACE_IO);
 	if (!thread)
 		return;
-	write_event(thread, begin_ns, end_ns, function, event, error);
+	if (!under_way_was_written(thread, begin_ns))
+		write_event(thread, begin_ns, end_ns, function, event, error);
 	trace_leave(thread);
 }
 
 uint32_t io_release(int fd)
 {
-	if (fd < 0 || !io_begin() || !collector_is_ours())
+	if (fd < 0 || !is_traced() || !collector_is_ours())
 		return 0;
 	struct thread *thread = trace_enter(TRACE_IO);
 	uint32_t name = 0;
@@ -128,6 +161,6 @@ uint32_t io_release(int fd)
 
 void io_release_range(unsigned first, unsigned last)
 {
-	if (io_begin() && collector_is_ours())
+	if (is_traced() && collector_is_ours())
 		io_names_forget(first, last);
 }

@@ -49,6 +49,9 @@ void io_release_range(unsigned first, unsigned last);
 bool io_is_number(long number);
 long io_by_number(long number, long a, long b, long c, long d, long e, long f);
 
+/* What a system call that a thread is blocked in does, and on which descriptor or IO_NO_FD. */
+void io_number_under_way(long number, const uint64_t *arguments, unsigned *type, int *fd);
+
 /* io_names.c: numbers of texts, 0: not known; for a thread that has entered the trace */
 uint32_t io_name_of_fd(struct thread *thread, int fd);
 uint32_t io_name_of_path(struct thread *thread, const char *path);

@@ -107,6 +107,18 @@ bool io_is_number(long number)
 	       number < (long)(sizeof(numbers) / sizeof(numbers[0])) && numbers[number].type;
 }
 
+void io_number_under_way(long number, const uint64_t *arguments, unsigned *type, int *fd)
+{
+	bool known = io_is_number(number);
+
+	*type = known ? numbers[number].type - 1u : IO_OTHER;
+	*fd = known && numbers[number].fd >= 0 ? (int)arguments[numbers[number].fd] : IO_NO_FD;
+	if (number == SYS_accept || number == SYS_accept4) {
+		*type = IO_WAIT; /* nothing is open so far */
+		*fd = (int)arguments[0];
+	}
+}
+
 /* The name of a descriptor that is about to mean something else. */
 static uint32_t release(long number, const long *arguments)
 {

@@ -12,7 +12,7 @@
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
-#include "collector/core/trace.h"
+#include "collector/core/under_way.h"
 #include "collector/sources/clock.h"
 #include "collector/wrap/next.h"
 
@@ -80,40 +80,59 @@ static void begin(void)
 const struct trace_source sync_source = {
 	.kind = TRACE_SYNC, .read_param = read_param, .begin = begin};
 
-struct sync_wait sync_request(enum format_sync_type type, const void *object, uint64_t owner)
+__attribute__((noinline)) struct under_way sync_request(enum format_sync_type type,
+							const void *object, uint64_t owner)
 {
 	uint64_t now_ns = clock_now_ns();
+	struct under_way wait = {.kind = TRACE_SYNC,
+				 .type = (uint8_t)type,
+				 .object = (uint64_t)object,
+				 .owner = owner,
+				 .since_ns = now_ns,
+				 .recorded_ns = control_recorded_ns(now_ns, &(bool){0}),
+				 .sp = (uint64_t)__builtin_dwarf_cfa()};
 
-	return (struct sync_wait){.type = type,
-				  .object = (uint64_t)object,
-				  .owner = owner,
-				  .since_ns = now_ns,
-				  .recorded_ns = control_recorded_ns(now_ns, &(bool){0})};
+	if (atomic_load_explicit(&collector.recording, memory_order_relaxed))
+		under_way_begin(&wait);
+	return wait;
 }
 
-static void record(struct thread *thread, const struct sync_wait *wait, uint64_t now_ns, int error)
+/*
+ * False: it was too short.  A wait that began before the recording, or meanwhile paused, is as
+ * long as is seen of it.
+ */
+static bool describe(const struct thread *thread, const struct under_way *wait, uint64_t now_ns,
+		     int error, uint64_t *fields)
 {
-	/* A wait that began before the recording, or meanwhile paused, is as long as is seen of it.
-	 */
-	uint64_t waited_ns =
+	fields[SYNC_OBJECT] = wait->object;
+	fields[SYNC_WAITED] =
 		clock_recorded_since(thread, wait->since_ns, wait->recorded_ns, now_ns);
-	const uint64_t fields[SYNC_FIELDS] = {[SYNC_OBJECT] = wait->object,
-					      [SYNC_WAITED] = waited_ns,
-					      [SYNC_RESULT] = (uint64_t)error,
-					      [SYNC_OWNER] = wait->owner};
-
-	if (waited_ns >= sync_threshold_ns)
-		trace_event(thread, TRACE_SYNC, wait->type, now_ns, trace_stack(thread), fields);
+	fields[SYNC_RESULT] = (uint64_t)error;
+	fields[SYNC_OWNER] = wait->owner;
+	return fields[SYNC_WAITED] >= sync_threshold_ns;
 }
 
-void sync_grant(const struct sync_wait *wait, int error)
+bool sync_under_way(struct thread *thread, const struct under_way *wait,
+		    const struct clock_remote *remote, uint64_t now_ns, unsigned *type,
+		    uint64_t *fields)
+{
+	(void)remote;
+	*type = wait->type;
+	return wait->type < SYNC_TYPES && describe(thread, wait, now_ns, 0, fields);
+}
+
+void sync_grant(const struct under_way *wait, int error)
 {
 	uint64_t now_ns = clock_now_ns();
+	uint64_t fields[SYNC_FIELDS];
 	struct thread *thread;
 
+	under_way_end(wait->since_ns);
 	if (now_ns - wait->since_ns < sync_threshold_ns || !(thread = trace_enter(TRACE_SYNC)))
 		return;
-	record(thread, wait, now_ns, error);
+	if (describe(thread, wait, now_ns, error, fields) &&
+	    !under_way_was_written(thread, wait->since_ns))
+		trace_event_here(thread, TRACE_SYNC, wait->type, now_ns, fields);
 	trace_leave(thread);
 }
 
@@ -133,7 +152,7 @@ bool sync_futex_waits(long operation)
 
 long sync_futex(long address, long operation, long value, long timeout, long other, long bits)
 {
-	struct sync_wait wait = sync_request(SYNC_FUTEX, (const void *)address, 0);
+	struct under_way wait = sync_request(SYNC_FUTEX, (const void *)address, 0);
 	long result = NEXT(syscall)(SYS_futex, address, operation, value, timeout, other, bits);
 
 	sync_grant(&wait, result < 0 ? errno : 0);

@@ -8,11 +8,13 @@
  *   sync_grant(&wait, error)
  *
  * Nothing is raised or taken between the two, so a thread may leave the call by cancellation
- * or by a longjmp in a signal handler: then there is no event.
+ * or by a longjmp in a signal handler: then there is no event.  What waits at the end of the
+ * recording is recorded then (under_way.h).
  */
 #ifndef HELIO_COLLECTOR_SYNC_H
 #define HELIO_COLLECTOR_SYNC_H
 
+#include "collector/core/core.h"
 #include "format/trace.h"
 
 #include <stdbool.h>
@@ -21,13 +23,6 @@
 /* What a call waited less than is not recorded; SYNC_OFF: nothing is. */
 #define SYNC_OFF UINT64_MAX
 extern uint64_t sync_threshold_ns;
-
-struct sync_wait {
-	enum format_sync_type type;
-	uint64_t object;		/* address, or pthread_t of a thread */
-	uint64_t owner;			/* thread id of who held it then; 0: not known */
-	uint64_t since_ns, recorded_ns; /* the recording clock then */
-};
 
 static inline bool sync_is_on(void)
 {
@@ -40,9 +35,12 @@ static inline bool sync_tries_first(void)
 	return sync_threshold_ns && sync_is_on();
 }
 
-struct sync_wait sync_request(enum format_sync_type type, const void *object, uint64_t owner);
+/* object: address, or pthread_t of a thread; owner: id of the thread that held it then; 0: not
+ * known.
+ */
+struct under_way sync_request(enum format_sync_type type, const void *object, uint64_t owner);
 /* The call is back; error: its errno, or 0. Keeps errno. */
-void sync_grant(const struct sync_wait *wait, int error);
+void sync_grant(const struct under_way *wait, int error);
 
 /* Whether futex(2) with that operation waits; and the call, by syscall(2). */
 bool sync_futex_waits(long operation);

@@ -180,7 +180,7 @@ static int of_c11(int result)
 
 /* The object that is waited for is the first parameter, `object`. */
 #define TIMED_CALL(type, name, arguments, owner, error_of)                                         \
-	struct sync_wait wait = sync_request(SYNC_##type, (const void *)object, owner(object));    \
+	struct under_way wait = sync_request(SYNC_##type, (const void *)object, owner(object));    \
 	int result = NEXT_SYNC(name) arguments;                                                    \
                                                                                                    \
 	sync_grant(&wait, error_of(result));                                                       \

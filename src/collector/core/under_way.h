@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Traced calls that have begun and not ended: what is known of them, so that at the end of
+ * the recording those that still wait are recorded, with the time so far.
+ *
+ * A call may be left without a word, by a jump or a cancellation.  So what a thread has noted
+ * is believed only of a call whose wrapped function is found on the thread's stack, while the
+ * thread is blocked in the kernel.  One that runs at that moment is not recorded.
+ */
+#ifndef HELIO_COLLECTOR_UNDER_WAY_H
+#define HELIO_COLLECTOR_UNDER_WAY_H
+
+#include "collector/core/trace.h"
+
+struct clock_remote;
+
+/* As deep as calls lie in handlers that interrupted calls; those beyond are not noted. */
+void under_way_begin(const struct under_way *call);
+/* The calling thread's call that began then is over. */
+void under_way_end(uint64_t since_ns);
+
+/*
+ * Writes, for all threads but the calling one, what waits now.  From then on nothing more is
+ * recorded of such a thread.
+ */
+void under_way_write_all(void);
+/* The recording goes on after all. */
+void under_way_go_on(void);
+/* Whether the calling thread's call, which began then, has had its record. */
+bool under_way_was_written(const struct thread *thread, uint64_t since_ns);
+
+/*
+ * What the kinds say of such a call, of the thread that is blocked as `remote` says: its type,
+ * and all fields.  False: it is not to be recorded.
+ */
+typedef bool under_way_describe(struct thread *thread, const struct under_way *call,
+				const struct clock_remote *remote, uint64_t now_ns, unsigned *type,
+				uint64_t *fields);
+under_way_describe sync_under_way, io_under_way;
+
+#endif
