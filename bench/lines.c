@@ -4,6 +4,10 @@
  * one per line.  what is "lines", "calls" (inlined ones too), or "source": of
  * the function at the first address all that its annotated source and
  * disassembly need.  Prints seconds and how many addresses have a line.
+ *
+ * With "chains" it prints what it found, for comparison with other tools: of
+ * each address a line with it and the symbol there, and for each call, innermost
+ * first, one with function and FILE:LINE; separated by a tab.
  */
 #include "object/lines.h"
 #include "base/memory.h"
@@ -42,6 +46,34 @@ static size_t find_lines(struct lines *lines, const struct addresses *addresses,
 	free(rows);
 	free(nodes);
 	return found;
+}
+
+static void print_place(struct lines *lines, const char *function, uint32_t file, uint32_t line)
+{
+	printf("%s\t%s:%u\n", function, file == LINES_NONE ? "??" : lines_file(lines, file)->path,
+	       line);
+}
+
+static void print_chain(struct object *object, uint64_t address)
+{
+	struct lines *lines = object_lines(object);
+	uint32_t number = object_function_at(object, address), id;
+	struct line_row row;
+
+	lines_find(lines, &address, 1, &row);
+	lines_find_inlined(lines, &address, 1, &id);
+	printf("0x%lx\t%s\n", address,
+	       number == OBJECT_NO_FUNCTION ? "??" : object_function(object, number)->mangled);
+	if (id == LINES_NONE)
+		print_place(lines, "??", row.file, row.line);
+	for (uint32_t file = row.file, line = row.line; id != LINES_NONE;) {
+		struct inline_node node = lines_inline_node(lines, id);
+
+		print_place(lines, lines_function(lines, node.function)->mangled, file, line);
+		file = node.call_file;
+		line = node.call_line;
+		id = node.parent;
+	}
 }
 
 /* The function's own rows, all rows of its file, its inlined calls, its instructions. */
@@ -94,11 +126,15 @@ int main(int argc, char **argv)
 
 	object_open(&request, &object, &diags);
 
+	for (size_t i = 0; i < addresses.count && !strcmp(argv[2], "chains"); i++)
+		print_chain(object, addresses.items[i]);
+
 	size_t found = !strcmp(argv[2], "source") ? find_source(object, addresses.items[0])
 						  : find_lines(object_lines(object), &addresses,
 							       !strcmp(argv[2], "calls"));
 
-	printf("%.4f %zu\n", now() - begin, found);
+	if (strcmp(argv[2], "chains") != 0)
+		printf("%.4f %zu\n", now() - begin, found);
 	object_free(object);
 	diag_fini(&diags);
 	vec_fini(&addresses);

@@ -53,6 +53,25 @@ static const struct pattern patterns[] = {
 	{0xffff0000, 0x00000000, ISA_TRAP, 0, 0},	       /* udf */
 };
 
+/* Hints have names, of which Capstone 4 knows few. */
+static const struct {
+	uint8_t number;
+	const char *name;
+} hints[] = {
+	{7, "xpaclri"},	 {8, "pacia1716"}, {10, "pacib1716"}, {12, "autia1716"}, {14, "autib1716"},
+	{16, "esb"},	 {20, "csdb"},	   {24, "paciaz"},    {25, "paciasp"},	 {26, "pacibz"},
+	{27, "pacibsp"}, {28, "autiaz"},   {29, "autiasp"},   {30, "autibz"},	 {31, "autibsp"},
+	{32, "bti"},	 {34, "bti c"},	   {36, "bti j"},     {38, "bti jc"},
+};
+
+static const char *find_hint(uint32_t word)
+{
+	for (size_t i = 0; i < sizeof(hints) / sizeof(*hints); i++)
+		if (word == (0xd503201f | (uint32_t)hints[i].number << 5))
+			return hints[i].name;
+	return NULL;
+}
+
 /* The signed number in some bits of a word. */
 static int64_t signed_field(uint32_t word, unsigned shift, unsigned width)
 {
@@ -105,14 +124,48 @@ static void aarch64_decode(struct isa *isa, const struct isa_code *code,
 	find_data(word, out);
 }
 
+/*
+ * Constants in a register are written with mov, as everybody does but Capstone: movz and movn,
+ * unless they have a shift to no purpose, and orr with the register that is zero.
+ */
+static bool write_constant(struct aarch64 *aarch64, uint32_t word)
+{
+	const cs_insn *instruction = aarch64->instruction;
+	const char *operands = instruction->op_str;
+	int name = (int)strcspn(operands, ",");
+	uint64_t value = (uint64_t)(word >> 5 & 0xffff) << (word >> 21 & 3) * 16;
+	bool is_inverse = (word & 0x7f800000) == 0x12800000, is_wide = word >> 31;
+
+	if (is_inverse || (word & 0x7f800000) == 0x52800000) {
+		if (!value && word >> 21 & 3)
+			return false;
+		value = is_inverse ? ~value : value;
+		snprintf(aarch64->text, sizeof(aarch64->text), "mov %.*s, #0x%lx", name, operands,
+			 is_wide ? value : value & UINT32_MAX);
+		return true;
+	}
+	if (strcmp(instruction->mnemonic, "orr") != 0 ||
+	    strncmp(operands + name, is_wide ? ", xzr, #" : ", wzr, #", 8) != 0)
+		return false;
+	snprintf(aarch64->text, sizeof(aarch64->text), "mov %.*s%s", name, operands,
+		 operands + name + strlen(", xzr"));
+	return true;
+}
+
 /* Puts a plain address in the place of the last immediate, where Capstone writes #0x…. */
-static void write_text(struct aarch64 *aarch64, const struct isa_instruction *out)
+static void write_text(struct aarch64 *aarch64, const struct isa_instruction *out, uint32_t word)
 {
 	const cs_insn *instruction = aarch64->instruction;
 	const char *operands = instruction->op_str;
 	const char *mark = out->has_target || out->has_data ? strrchr(operands, '#') : NULL;
 
-	if (mark)
+	const char *hint = find_hint(word);
+
+	if (write_constant(aarch64, word))
+		return;
+	if (hint)
+		snprintf(aarch64->text, sizeof(aarch64->text), "%s", hint);
+	else if (mark)
 		snprintf(aarch64->text, sizeof(aarch64->text), "%s %.*s0x%lx",
 			 instruction->mnemonic, (int)(mark - operands), operands,
 			 out->has_target ? out->target : out->data);
@@ -132,15 +185,15 @@ static const char *aarch64_text(struct isa *isa, const struct isa_code *code,
 
 	(void)syntax;
 	aarch64_decode(isa, code, out);
+	memcpy(&word, code->bytes, code->size < WORD ? code->size : WORD);
 	if (aarch64->disassemble(aarch64->handle, &bytes, &size, &address, aarch64->instruction)) {
-		write_text(aarch64, out);
+		write_text(aarch64, out, word);
 		return aarch64->text;
 	}
 	/* Capstone 4 does not know pointer authentication and udf, whose kind is known here. */
 	if (out->kind == ISA_OTHER)
 		out->kind = ISA_INVALID;
 	out->has_data = false;
-	memcpy(&word, code->bytes, code->size < WORD ? code->size : WORD);
 	snprintf(aarch64->text, sizeof(aarch64->text), ".inst 0x%08x", word);
 	return aarch64->text;
 }

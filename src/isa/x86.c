@@ -304,7 +304,8 @@ static void add_operands(struct x86 *x86, const char *operands, enum isa_syntax 
 			strbuf_puts(&x86->text, comma + 2);
 		else
 			strbuf_add(&x86->text, operands, (size_t)(comma - operands));
-	} else if (x86->instruction.meta.category == ZYDIS_CATEGORY_X87_ALU) {
+	} else if (x86->instruction.meta.category == ZYDIS_CATEGORY_X87_ALU ||
+		   x86->instruction.meta.category == ZYDIS_CATEGORY_FCMOV) {
 		add_x87_operands(x86, operands);
 	} else {
 		strbuf_puts(&x86->text, operands);

@@ -88,7 +88,9 @@ static uint32_t function_of(struct lines *lines, Dwarf_Die *die)
 	Dwarf_Attribute attribute;
 	Dwarf_Die origin = *die;
 
-	dwarf_formref_die(dwarf_attr(die, DW_AT_abstract_origin, &attribute), &origin);
+	/* Of a constructor there are several, each with a symbol of its own. */
+	if (!dwarf_hasattr(die, DW_AT_linkage_name))
+		dwarf_formref_die(dwarf_attr(die, DW_AT_abstract_origin, &attribute), &origin);
 
 	uint64_t key = (uint64_t)(uintptr_t)origin.addr;
 	uint32_t known = hash_map_get(&lines->function_by_die, key);

@@ -3,13 +3,18 @@
  * Names for the procedure linkage table.  A slot is named after the GOT entry
  * through which it jumps and the relocation that fills this entry.  The order
  * of slots says nothing (the linker sorts relocations), so the jump has to be
- * decoded.  That is the only knowledge of an instruction set in this room, and
- * it is one pattern of x86-64:
+ * decoded.  That is the only knowledge of instruction sets in this room, and it
+ * is one pattern of each.  x86-64:
  *
  *   ff 25 DISP32    jmp *DISP(%rip)      .plt, .plt.got, .plt.sec, with or
  *                                        without endbr64 and bnd before it
  *   68 IMM32        push $IMM            lazy .plt of CET programs: the slot's
  *                                        IMM-th relocation
+ *
+ * AArch64, with or without bti before it, so that slots differ in size:
+ *
+ *   adrp x16, PAGE
+ *   ldr x17, [x16, OFFSET]
  */
 #include "object/symbols.h"
 
@@ -20,6 +25,7 @@ enum {
 	SLOT_SIZE = 16,
 	SECTION_LIMIT = 8, /* PLT sections that are read; linkers make up to four */
 	ENDBR_SIZE = 4,
+	WORD = 4, /* an instruction of AArch64 */
 };
 
 /* A GOT entry and what fills it. */
@@ -27,6 +33,8 @@ struct got_entry {
 	uint64_t address;
 	const char *name; /* in the ELF image or the arena */
 };
+#define BTI_C 0xd503245fu
+
 struct got {
 	struct got_entry *items;
 	size_t count, capacity;
@@ -50,11 +58,14 @@ static const char *relocation_target(const struct elf_file *file, const GElf_Rel
 	switch (GELF_R_TYPE(rela->r_info)) {
 	case R_X86_64_JUMP_SLOT:
 	case R_X86_64_GLOB_DAT:
+	case R_AARCH64_JUMP_SLOT:
+	case R_AARCH64_GLOB_DAT:
 		if (!dynamic_symbols || !dynamic_symbols->d_buf ||
 		    !gelf_getsym(dynamic_symbols, (int)GELF_R_SYM(rela->r_info), &symbol))
 			return NULL;
 		return elf_strptr(file->elf, names, symbol.st_name);
-	case R_X86_64_IRELATIVE: {
+	case R_X86_64_IRELATIVE:
+	case R_AARCH64_IRELATIVE: {
 		const struct symbol *resolver = symbols_find(symbols, (uint64_t)rela->r_addend);
 
 		return resolver ? resolver->name : NULL;
@@ -87,6 +98,15 @@ static void read_relocations(const struct elf_file *file, const char *section_na
 	}
 }
 
+/* What fills the GOT entry at an address, or NULL. */
+static const struct got_entry *find_entry(const struct got *got, uint64_t address)
+{
+	struct got_entry key = {.address = address};
+
+	return got->count ? bsearch(&key, got->items, got->count, sizeof(key), compare_entries)
+			  : NULL;
+}
+
 static const char *slot_target(const struct got *got, struct bytes slot, uint64_t address)
 {
 	int32_t value;
@@ -103,10 +123,8 @@ static const char *slot_target(const struct got *got, struct bytes slot, uint64_
 			continue;
 		memcpy(&value, slot.data + at + 2, sizeof(value));
 
-		struct got_entry key = {.address = address + at + 6 + (uint64_t)(int64_t)value};
-		const struct got_entry *entry = got->count ? bsearch(&key, got->items, got->count,
-								     sizeof(key), compare_entries)
-							   : NULL;
+		const struct got_entry *entry =
+			find_entry(got, address + at + 6 + (uint64_t)(int64_t)value);
 
 		if (entry)
 			return entry->name;
@@ -114,46 +132,84 @@ static const char *slot_target(const struct got *got, struct bytes slot, uint64_
 	return NULL;
 }
 
-static void name_slots(const struct elf_file *file, const GElf_Shdr *header, const char *name,
-		       const struct got *got, struct symbol_list *symbols, struct arena *arena)
+/* One section of slots. */
+struct plt {
+	uint64_t address;
+	struct bytes code;
+	const struct got *got;
+	bool is_lazy; /* its first slot calls the dynamic linker for all others */
+	struct symbol_list *symbols;
+	struct arena *arena;
+};
+
+static void name_slot(const struct plt *plt, size_t at, size_t size, const char *target)
 {
-	struct bytes code = elf_file_section_bytes(file, header);
-	size_t size = header->sh_entsize == 8 ? 8 : SLOT_SIZE;
+	if (!target && (at || !plt->is_lazy))
+		return;
+	*vec_push(plt->symbols) = (struct symbol){
+		.address = plt->address + at,
+		.size = size,
+		.name = arena_printf(plt->arena, "%.4000s@plt", target ? target : ""),
+		.kind = SYMBOL_PLT,
+	};
+}
 
-	for (size_t at = 0; at + size <= code.size; at += size) {
-		struct bytes slot = {code.data + at, size};
-		const char *target = slot_target(got, slot, header->sh_addr + at);
+static void name_slots_x86(const struct plt *plt, size_t size)
+{
+	for (size_t at = 0; at + size <= plt->code.size; at += size) {
+		struct bytes slot = {plt->code.data + at, size};
 
-		if (!target && (at || strcmp(name, ".plt") != 0))
-			continue;
-		/* The first slot of .plt calls the dynamic linker for all others. */
-		*vec_push(symbols) = (struct symbol){
-			.address = header->sh_addr + at,
-			.size = size,
-			.name = arena_printf(arena, "%.4000s@plt", target ? target : ""),
-			.kind = SYMBOL_PLT,
-		};
+		name_slot(plt, at, size, slot_target(plt->got, slot, plt->address + at));
 	}
 }
 
-void plt_read(const struct elf_file *file, struct symbol_list *symbols, struct arena *arena)
+static uint32_t word_at(struct bytes code, size_t at)
 {
-	struct got got = {0};
-	GElf_Ehdr elf_header;
+	uint32_t word;
+
+	memcpy(&word, code.data + at, sizeof(word));
+	return word;
+}
+
+/* What fills the GOT entry that the two instructions load from, or NULL. */
+static const struct got_entry *loaded_entry(const struct plt *plt, size_t at)
+{
+	uint32_t page = word_at(plt->code, at), load = word_at(plt->code, at + WORD);
+	int64_t pages = (int32_t)((page >> 5 & 0x7ffff) << 13) >> 11 | (page >> 29 & 3);
+
+	if ((page & 0x9f00001f) != 0x90000010 || (load & 0xffc003ff) != 0xf9400211)
+		return NULL;
+	return find_entry(plt->got, ((plt->address + at) & ~UINT64_C(0xfff)) +
+					    (uint64_t)pages * 0x1000 + (load >> 10 & 0xfff) * 8);
+}
+
+/* A slot reaches from its first instruction to the next slot. */
+static void name_slots_aarch64(const struct plt *plt)
+{
+	const char *target = NULL;
+	size_t begin = 0;
+
+	for (size_t at = 0; at + 2 * WORD <= plt->code.size; at += WORD) {
+		const struct got_entry *entry = loaded_entry(plt, at);
+		bool has_bti = entry && at && word_at(plt->code, at - WORD) == BTI_C;
+		size_t next = has_bti ? at - WORD : at;
+
+		if (!entry)
+			continue;
+		if (next > begin)
+			name_slot(plt, begin, next - begin, target);
+		begin = next;
+		target = entry->name;
+	}
+	if (plt->code.size > begin)
+		name_slot(plt, begin, plt->code.size - begin, target);
+}
+
+static void name_slots(const struct elf_file *file, uint16_t machine, const struct got *got,
+		       struct symbol_list *symbols, struct arena *arena)
+{
 	GElf_Shdr header;
 	int sections = 0;
-
-	if (!gelf_getehdr(file->elf, &elf_header) || elf_header.e_machine != EM_X86_64)
-		return;
-	read_relocations(file, ".rela.plt", symbols, &got);
-	got.lazy_count = got.count;
-	got.lazy = xcalloc(got.count, sizeof(*got.lazy));
-	if (got.count)
-		memcpy(got.lazy, got.items, got.count * sizeof(*got.lazy));
-	if (elf_file_section(file, SHT_PROGBITS, ".plt.got", &header))
-		read_relocations(file, ".rela.dyn", symbols, &got);
-	if (got.count)
-		qsort(got.items, got.count, sizeof(*got.items), compare_entries);
 
 	for (Elf_Scn *section = NULL;
 	     sections < SECTION_LIMIT && (section = elf_nextscn(file->elf, section));) {
@@ -165,9 +221,42 @@ void plt_read(const struct elf_file *file, struct symbol_list *symbols, struct a
 		name = elf_file_section_name(file, &header);
 		if (strncmp(name, ".plt", 4) != 0 && strcmp(name, ".iplt") != 0)
 			continue;
-		name_slots(file, &header, name, &got, symbols, arena);
+		struct plt plt = {
+			.address = header.sh_addr,
+			.code = elf_file_section_bytes(file, &header),
+			.got = got,
+			.is_lazy = !strcmp(name, ".plt"),
+			.symbols = symbols,
+			.arena = arena,
+		};
+
+		if (machine == EM_AARCH64)
+			name_slots_aarch64(&plt);
+		else
+			name_slots_x86(&plt, header.sh_entsize == 8 ? 8 : SLOT_SIZE);
 		sections++;
 	}
+}
+
+void plt_read(const struct elf_file *file, struct symbol_list *symbols, struct arena *arena)
+{
+	struct got got = {0};
+	GElf_Ehdr elf_header;
+	GElf_Shdr header;
+
+	if (!gelf_getehdr(file->elf, &elf_header) ||
+	    (elf_header.e_machine != EM_X86_64 && elf_header.e_machine != EM_AARCH64))
+		return;
+	read_relocations(file, ".rela.plt", symbols, &got);
+	got.lazy_count = got.count;
+	got.lazy = xcalloc(got.count, sizeof(*got.lazy));
+	if (got.count)
+		memcpy(got.lazy, got.items, got.count * sizeof(*got.lazy));
+	if (elf_file_section(file, SHT_PROGBITS, ".plt.got", &header))
+		read_relocations(file, ".rela.dyn", symbols, &got);
+	if (got.count)
+		qsort(got.items, got.count, sizeof(*got.items), compare_entries);
+	name_slots(file, elf_header.e_machine, &got, symbols, arena);
 	symbols_merge(symbols, arena);
 	free(got.lazy);
 	vec_fini(&got);

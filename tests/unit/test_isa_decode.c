@@ -91,6 +91,7 @@ static void test_x86(void **state)
 		{"d320", "shll %cl, (%rax)", "shl dword ptr [rax], cl", ISA_OTHER, 0, 0},
 		{"dd4508", "fldl 0x8(%rbp)", "fld qword ptr [rbp+0x8]", ISA_OTHER, 0, 0},
 		{"d9c9", "fxch %st(1)", "fxch st(1)", ISA_OTHER, 0, 0},
+		{"dac1", "fcmovb %st(1), %st(0)", "fcmovb st(0), st(1)", ISA_OTHER, 0, 0},
 		{"f20f2a4508", "cvtsi2sdl 0x8(%rbp), %xmm0", "cvtsi2sd xmm0, dword ptr [rbp+0x8]",
 		 ISA_OTHER, 0, 0},
 		{"c5fd6f07", "vmovdqa (%rdi), %ymm0", "vmovdqa ymm0, ymmword ptr [rdi]", ISA_OTHER,
@@ -124,6 +125,14 @@ static void test_aarch64(void **state)
 		{"42000058", "ldr x2, 0x1108 <f+0x108>", NULL, ISA_OTHER, 0, 0x1108},
 		{"231040b9", "ldr w3, [x1, #0x10]", NULL, ISA_OTHER, 0, 0},
 		{"000020d4", "brk #0", NULL, ISA_TRAP, 0, 0},
+		{"e0ff9fd2", "mov x0, #0xffff", NULL, ISA_OTHER, 0, 0},
+		{"20f0a0d2", "mov x0, #0x7810000", NULL, ISA_OTHER, 0, 0},
+		{"03008092", "mov x3, #0xffffffffffffffff", NULL, ISA_OTHER, 0, 0},
+		{"60018012", "mov w0, #0xfffffff4", NULL, ISA_OTHER, 0, 0},
+		{"e0f303b2", "mov x0, #0xaaaaaaaaaaaaaaaa", NULL, ISA_OTHER, 0, 0},
+		{"3f2303d5", "paciasp", NULL, ISA_OTHER, 0, 0},
+		{"5f2403d5", "bti c", NULL, ISA_OTHER, 0, 0},
+		{"0000a0d2", "movz x0, #0, lsl #16", NULL, ISA_OTHER, 0, 0},
 	};
 	struct isa *isa = isa_new(EM_AARCH64);
 

@@ -164,10 +164,10 @@ static void test_libstdcxx(void **state)
  * indirect function resolves to; there the name is that of the function at
  * this address.
  */
-static unsigned check_plt(const char *path)
+static unsigned check_plt(const char *objdump, const char *path)
 {
 	char *command =
-		xasprintf("objdump -d -j .plt -j .plt.got -j .plt.sec %s 2>/dev/null", path);
+		xasprintf("%s -d -j .plt -j .plt.got -j .plt.sec %s 2>/dev/null", objdump, path);
 	struct object *object = open_object(path);
 	FILE *pipe = popen(command, "r");
 	char line[8192], name[4096];
@@ -194,10 +194,10 @@ static unsigned check_plt(const char *path)
 static void test_plt(void **state)
 {
 	(void)state;
-	assert_true(check_plt("/lib/x86_64-linux-gnu/libc.so.6") > 20);
-	assert_true(check_plt("/usr/bin/python3") > 100);
+	assert_true(check_plt("objdump", "/lib/x86_64-linux-gnu/libc.so.6") > 20);
+	assert_true(check_plt("objdump", "/usr/bin/python3") > 100);
 	if (exists("/usr/bin/sqlite3"))
-		assert_true(check_plt("/usr/bin/sqlite3") > 100);
+		assert_true(check_plt("objdump", "/usr/bin/sqlite3") > 100);
 }
 
 static void test_plt_flavours(void **state)
@@ -211,7 +211,7 @@ static void test_plt_flavours(void **state)
 			    "int main(void) { puts(getenv(\"HOME\")); return atoi(\"0\"); }\n");
 	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
 		run("gcc -O0 %s -o plt plt.c", flags[i]);
-		assert_true(check_plt("./plt") >= 3);
+		assert_true(check_plt("objdump", "./plt") >= 3);
 	}
 	/* With CET and lazy binding the first call of a function goes through .plt, too. */
 	run("gcc -O0 %s -o plt plt.c", flags[2]);
@@ -226,6 +226,35 @@ static void test_plt_flavours(void **state)
 	assert_string_not_equal(name_at(object, plt + 16), "@plt");
 	free(line);
 	object_free(object);
+}
+
+/* Slots of AArch64 differ in size; the linker puts a hint before the first instruction of each. */
+static void test_plt_aarch64(void **state)
+{
+	static const char *const flags[] = {"-z lazy", "-z now", "-z force-bti", "-z pac-plt",
+					    "-z force-bti -z pac-plt"};
+
+	(void)state;
+	write_file("arm.c",
+		   "int one(void), two(void), three(void);\n"
+		   "static int chosen(void) { return 4; }\n"
+		   "static int (*choose(void))(void) { return chosen; }\n"
+		   "__attribute__((ifunc(\"choose\"), visibility(\"hidden\"))) int four(void);\n"
+		   "int all(void) { return one() + two() + three() + four(); }\n");
+	run("clang --target=aarch64-linux-gnu -Wno-unused -O1 -fPIC -c arm.c");
+	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
+		run("aarch64-linux-gnu-ld --no-warnings -shared %s -o arm.so arm.o 2>/dev/null",
+		    flags[i]);
+		assert_int_equal(check_plt("aarch64-linux-gnu-objdump", "./arm.so"), 4);
+
+		struct object *object = open_object("./arm.so");
+		char *line = output_of("readelf -SW ./arm.so | sed 's/^ *\\[ *[0-9]*\\]//' | "
+				       "awk '$1 == \".plt\" {print $3}'");
+
+		assert_string_equal(name_at(object, strtoull(line, NULL, 16) + 8), "@plt");
+		free(line);
+		object_free(object);
+	}
 }
 
 /* Every offset below is counted from `outer`; the assembler is told all sizes. */
@@ -408,6 +437,7 @@ int main(void)
 		cmocka_unit_test(test_stripped_without_entries),
 		cmocka_unit_test(test_plt),
 		cmocka_unit_test(test_plt_flavours),
+		cmocka_unit_test(test_plt_aarch64),
 		cmocka_unit_test(test_listing),
 		cmocka_unit_test(test_libc),
 		cmocka_unit_test(test_python),
