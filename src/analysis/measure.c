@@ -117,8 +117,8 @@ static void add_counter(const struct event_run *run, size_t row, const struct me
 /* Waits are measured from end to end; what is sampled is on which function CPU time is spent. */
 static void square_clock(const struct event_run *run, const struct measuring *measuring)
 {
-	const uint32_t sampled =
-		1u << FORMAT_STATE_USER | 1u << FORMAT_STATE_SYSTEM | 1u << FORMAT_STATE_TRAP;
+	const uint32_t sampled = 1u << FORMAT_STATE_USER | 1u << FORMAT_STATE_SYSTEM |
+				 1u << FORMAT_STATE_TRAP | 1u << PROFILE_STATE_CPU;
 
 	for (size_t row = 0; row < run->count; row++) {
 		uint64_t square = (uint64_t)run->weight[row] * run->weight[row];
@@ -157,7 +157,7 @@ static void square_run(const struct event_run *run, const struct measuring *meas
 
 static void measure_clock(const struct event_run *run, const struct measuring *measuring)
 {
-	uint64_t *states[FORMAT_STATE_COUNT] = {0}, *first = NULL;
+	uint64_t *states[PROFILE_STATES] = {0}, *first = NULL;
 
 	if (measuring->first_thread)
 		first = measure_array(measuring->sums, MEASURE_FIRST_THREAD);

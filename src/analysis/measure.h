@@ -14,8 +14,8 @@
 enum { MEASURE_COUNTERS_MAX = 16 };
 
 enum measure {
-	/* the clock's states, by enum format_state, in µs; then: */
-	MEASURE_FIRST_THREAD = FORMAT_STATE_COUNT, /* all states of each process's first thread */
+	/* the clock's states, by their numbers, in µs; then: */
+	MEASURE_FIRST_THREAD = PROFILE_STATES, /* all states of each process's first thread */
 	MEASURE_HEAP_ALLOCS,
 	MEASURE_HEAP_BYTES,
 	MEASURE_HEAP_LEAKS,

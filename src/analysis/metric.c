@@ -11,7 +11,8 @@
 #include <strings.h>
 
 #define STATE(name) (1u << FORMAT_STATE_##name)
-#define ALL_STATES  ((1u << FORMAT_STATE_COUNT) - 1)
+#define ALL_STATES  ((1u << PROFILE_STATES) - 1)
+#define CPU_STATES  (STATE(USER) | STATE(SYSTEM) | STATE(TRAP) | 1u << PROFILE_STATE_CPU)
 
 static const struct metric catalogue[] = {
 	{.command = "total",
@@ -20,7 +21,7 @@ static const struct metric catalogue[] = {
 	 .description = "time of all threads in all states: the sum of their lives"},
 	{.command = "totalcpu",
 	 .title = "Total CPU Time",
-	 .states = STATE(USER) | STATE(SYSTEM) | STATE(TRAP),
+	 .states = CPU_STATES,
 	 .description = "time on a processor: user, system and trap"},
 	{.command = "user",
 	 .title = "User CPU Time",
@@ -259,18 +260,24 @@ static enum trace_kind kind_of(unsigned measure)
 	return measure >= MEASURE_HEAP_ALLOCS ? TRACE_HEAP : TRACE_KINDS;
 }
 
+/* Whether the clocks recorded what a metric of theirs is made of. */
+static bool has_clock(const struct session *session, const struct metric *metric)
+{
+	return session->has_clock_data && (!session->only_cpu_time || metric->states == CPU_STATES);
+}
+
 bool metric_available(const struct session *session, const struct metric *metric)
 {
 	bool clock = metric->states || metric->measure == MEASURE_FIRST_THREAD;
 
 	if (metric->is_static)
 		return true;
-	if (clock && (!session->has_clock_data || !metric->if_data))
-		return session->has_clock_data;
+	if (clock && (!has_clock(session, metric) || !metric->if_data))
+		return has_clock(session, metric);
 	if (!metric->states)
 		return session->weights.of[metric->measure] ||
 		       session_has_trace(session, kind_of(metric->measure));
-	for (size_t state = 0; state < FORMAT_STATE_COUNT; state++)
+	for (size_t state = 0; state < PROFILE_STATES; state++)
 		if (metric->states >> state & 1 && session->weights.of[state])
 			return true;
 	return false;

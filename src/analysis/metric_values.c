@@ -11,7 +11,7 @@ const struct metric values_any = {.command = "any", .title = "Any", .measure = M
 static bool has_measure(const struct metric *metric, size_t measure)
 {
 	if (metric->states)
-		return measure < FORMAT_STATE_COUNT && metric->states >> measure & 1;
+		return measure < PROFILE_STATES && metric->states >> measure & 1;
 	if (metric->unit == UNIT_RATIO && metric->divisor == measure)
 		return true;
 	return metric->measure == MEASURE_NONE || metric->measure == measure;

@@ -134,7 +134,7 @@ static void add_process(struct session *session, const struct experiment *experi
 	info->sample_count = process->overview.count;
 	info->heap_unseen = process->traces[TRACE_HEAP].present && !process->heap.peak_blocks;
 	for (size_t i = 0; i < profile->threads.count; i++)
-		for (size_t state = 0; state < FORMAT_STATE_COUNT; state++)
+		for (size_t state = 0; state < PROFILE_STATES; state++)
 			info->state_seconds[state] +=
 				(double)profile->threads.items[i].state_us[state] / 1e6;
 }
@@ -162,6 +162,8 @@ static void add_experiment(struct session *session, struct experiment *experimen
 	const char *clock = experiment_log_setting(&experiment->processes.items[0].log, "clock");
 
 	session->has_clock_data |= !clock || strcmp(clock, "0") != 0;
+	session->only_cpu_time = (session->only_cpu_time || founder == 1) &&
+				 experiment->processes.items[0].log.is_gprofng;
 	for (size_t i = 0; i < experiment->processes.count; i++) {
 		const struct process *process = &experiment->processes.items[i];
 

@@ -123,6 +123,7 @@ struct session {
 	struct code *code; /* code.c; NULL: not asked for yet */
 	struct diag_list warnings;
 	bool has_clock_data;
+	bool only_cpu_time; /* all that clocks recorded is time on a processor, in whichever mode */
 	const char *default_metrics; /* as the user says, or NULL */
 	VEC(struct metric) counters; /* their metrics, by the session's numbers */
 };

@@ -88,6 +88,8 @@ static const char *find_archive(struct session *session, const struct experiment
 {
 	char name[NAME_MAX + 1];
 
+	if (file->copy)
+		return file->copy;
 	if (!format_archive_name(name, sizeof(name), file->path, file->build_id, file->mtime,
 				 file->file_size))
 		return NULL;

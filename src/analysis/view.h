@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "experiment/log.h"
 #include "experiment/overview.h"
+#include "experiment/profile.h"
 #include "format/trace.h"
 #include "object/object.h"
 
@@ -309,8 +310,8 @@ struct process_info {
 	size_t event_count_log;
 	struct usage *samples;
 	size_t sample_count;
-	double state_seconds[10]; /* by enum format_state */
-	bool heap_unseen;	  /* the heap was traced, and no allocation seen */
+	double state_seconds[PROFILE_STATES]; /* by a profile event's state */
+	bool heap_unseen;		      /* the heap was traced, and no allocation seen */
 };
 /* Experiments that are compared: each with its descendants, and what its column is called. */
 size_t session_group_count(const struct session *session);

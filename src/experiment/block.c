@@ -74,13 +74,13 @@ static bool read_header(struct block_file *file, const struct read_context *cont
 	return true;
 }
 
-enum file_state block_file_open(struct block_file *file, const struct read_context *context,
-				const char *name, unsigned encodings)
+enum file_state block_file_open_plain(struct block_file *file, const struct read_context *context,
+				      const char *name)
 {
 	char *path = xasprintf("%s/%s", context->directory, name);
 	struct stat info;
 
-	*file = (struct block_file){.encodings = encodings};
+	*file = (struct block_file){0};
 	/* O_NONBLOCK: a FIFO of this name must not stop the program */
 	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	free(path);
@@ -94,6 +94,17 @@ enum file_state block_file_open(struct block_file *file, const struct read_conte
 		return FILE_UNUSABLE;
 	}
 	file->size = (uint64_t)info.st_size;
+	return FILE_USABLE;
+}
+
+enum file_state block_file_open(struct block_file *file, const struct read_context *context,
+				const char *name, unsigned encodings)
+{
+	enum file_state state = block_file_open_plain(file, context, name);
+
+	if (state != FILE_USABLE)
+		return state;
+	file->encodings = encodings;
 	if (!read_header(file, context, name)) {
 		block_file_close(file);
 		return FILE_UNUSABLE;
@@ -191,6 +202,15 @@ static size_t scan(struct block_file *file, const uint8_t *data, size_t length, 
 	return i;
 }
 
+bool block_file_skip_hole(struct block_file *file)
+{
+	off_t next = lseek(file->fd, (off_t)file->offset, SEEK_DATA);
+
+	if (next > (off_t)file->offset)
+		file->offset = (uint64_t)next & ~(uint64_t)(BLOCK_GRAIN - 1);
+	return next >= 0 || errno != ENXIO;
+}
+
 /* Moves to the next block header; false at the end of the file. */
 static bool find_block(struct block_file *file)
 {
@@ -209,14 +229,9 @@ static bool find_block(struct block_file *file)
 		file->offset += scan(file, data, available, &found);
 		if (found)
 			return true;
-		if (file->skipped == before) { /* all zero: perhaps a hole of any size */
-			off_t next = lseek(file->fd, (off_t)file->offset, SEEK_DATA);
-
-			if (next > (off_t)file->offset)
-				file->offset = (uint64_t)next & ~(uint64_t)(BLOCK_GRAIN - 1);
-			else if (next < 0 && errno == ENXIO)
-				return false;
-		}
+		/* all zero: perhaps a hole of any size */
+		if (file->skipped == before && !block_file_skip_hole(file))
+			return false;
 	}
 	return false;
 }

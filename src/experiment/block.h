@@ -62,6 +62,9 @@ enum file_state { FILE_USABLE, FILE_MISSING, FILE_UNUSABLE };
  */
 enum file_state block_file_open(struct block_file *file, const struct read_context *context,
 				const char *name, unsigned encodings);
+/* The same of a file that has neither a header nor blocks, for block_file_fetch(). */
+enum file_state block_file_open_plain(struct block_file *file, const struct read_context *context,
+				      const char *name);
 void block_file_close(struct block_file *file);
 
 /* The next block, or false at the end. Damage is skipped and counted. */
@@ -70,5 +73,8 @@ bool block_file_next(struct block_file *file, struct block *block);
 /* At most `length` bytes from `offset`; *available says how many. Valid until the next call. */
 const uint8_t *block_file_fetch(struct block_file *file, uint64_t offset, size_t length,
 				size_t *available);
+
+/* Moves the offset over a hole that it may be in; false: nothing but the hole follows. */
+bool block_file_skip_hole(struct block_file *file);
 
 #endif

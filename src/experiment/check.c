@@ -181,8 +181,10 @@ static void check_lives(const struct process *process, struct diag_list *warning
 static void check_dyntext(const struct process *process, struct diag_list *warnings)
 {
 	struct read_context context = {process->path, process->name, warnings};
-	size_t missing = experiment_dyntext_missing(&process->map, &context);
+	size_t missing = 0;
 
+	if (!process->log.is_gprofng)
+		missing = experiment_dyntext_missing(&process->map, &context);
 	if (missing)
 		diag_add(warnings, DIAG_WARNING,
 			 "%s: dyntext is damaged: it lacks the code of %zu functions made at run "

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/strbuf.h"
+#include "experiment/gprofng.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -61,11 +62,12 @@ static enum status check_origin(const struct process *process, struct diag_list 
 {
 	switch (experiment_log_origin(&process->log)) {
 	case LOG_OURS:
+	case LOG_GPROFNG:
 		return STATUS_OK;
 	case LOG_FOREIGN:
 		diag_add(diags, level,
-			 "%s is an experiment of gprofng or Oracle Developer Studio (format %s), "
-			 "which helio cannot read; use `gprofng display text` for it",
+			 "%s is an experiment of Oracle Developer Studio or of another version of "
+			 "gprofng (format %s); helio reads format 12, use the tool that made it",
 			 process->name, process->log.version);
 		return STATUS_INVALID;
 	case LOG_NEWER:
@@ -191,9 +193,15 @@ static enum status read_process(struct experiment *experiment, struct process *p
 
 	enum status status = check_origin(process, errors, level);
 
-	if (!status && extent == EXTENT_ALL)
+	if (status)
+		return status;
+	if (experiment_log_origin(&process->log) == LOG_GPROFNG) {
+		experiment_log_fini(&process->log);
+		gprofng_read(experiment, process, extent == EXTENT_LOGS, warnings);
+	} else if (extent == EXTENT_ALL) {
 		read_data(experiment, process, warnings);
-	return status;
+	}
+	return STATUS_OK;
 }
 
 static void free_process(struct process *process)

@@ -226,7 +226,9 @@ void experiment_log_read(struct experiment_log *log, struct arena *arena,
 		*vec_push(&log->arguments) = NULL;
 		log->arguments.count--;
 	}
-	if (experiment_log_origin(log) == LOG_FOREIGN)
+	enum log_origin origin = experiment_log_origin(log);
+
+	if (origin == LOG_FOREIGN || origin == LOG_GPROFNG)
 		return;
 	log->damaged = result.damaged_lines || result.too_large;
 	if (result.damaged_lines)
@@ -250,13 +252,20 @@ void experiment_log_fini(struct experiment_log *log)
 }
 
 /* gprofng and Oracle's tools write versions from 7 to 12.4 and name no producer. */
+enum { OLDEST_FOREIGN = 7, GPROFNG = 12 };
+
 enum log_origin experiment_log_origin(const struct experiment_log *log)
 {
 	if (!log->version)
 		return LOG_UNKNOWN;
-	if (!log->producer && strtoul(log->version, NULL, 10) >= 7)
+
+	unsigned long version = strtoul(log->version, NULL, 10);
+
+	if (log->is_gprofng || (!log->producer && version == GPROFNG))
+		return LOG_GPROFNG;
+	if (!log->producer && version >= OLDEST_FOREIGN)
 		return LOG_FOREIGN;
-	return strtoul(log->version, NULL, 10) > FORMAT_VERSION ? LOG_NEWER : LOG_OURS;
+	return version > FORMAT_VERSION ? LOG_NEWER : LOG_OURS;
 }
 
 const char *experiment_log_setting(const struct experiment_log *log, const char *name)

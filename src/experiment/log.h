@@ -49,6 +49,7 @@ struct experiment_log {
 	bool present;
 	bool closed; /* the closing tag is there */
 	bool damaged;
+	bool is_gprofng; /* read by gprofng.h from an experiment of that tool */
 	/* strings are NULL and numbers 0 where the log does not say */
 	const char *version, *producer;
 	uint64_t mono_ns, wall_ns;
@@ -73,7 +74,7 @@ struct experiment_log {
 };
 
 /* Whose format a log.xml is. */
-enum log_origin { LOG_OURS, LOG_NEWER, LOG_FOREIGN, LOG_UNKNOWN };
+enum log_origin { LOG_OURS, LOG_NEWER, LOG_GPROFNG, LOG_FOREIGN, LOG_UNKNOWN };
 
 /* Reads log.xml; a missing file leaves `present` false and is not reported. Strings lie in the
  * arena. */

@@ -211,7 +211,7 @@ static int compare_segments(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static void sort_segments(struct experiment_map *map)
+void experiment_map_sort(struct experiment_map *map)
 {
 	uint64_t reach = 0;
 
@@ -239,7 +239,7 @@ void experiment_map_read(struct experiment_map *map, struct arena *arena,
 	map->present = result.present;
 	map->closed = result.closed;
 	map->damaged = result.damaged_lines || result.too_large || reader.bad_events;
-	sort_segments(map);
+	experiment_map_sort(map);
 	if (map->damaged)
 		diag_add(context->diags, DIAG_WARNING,
 			 "%s: map.xml is damaged: %zu of its events could not be read; functions "
@@ -292,7 +292,7 @@ void experiment_map_inherit(struct experiment_map *map, const struct experiment_
 		    function->unloaded > map->inherited_events)
 			inherit_segment(map, parent, segment);
 	}
-	sort_segments(map);
+	experiment_map_sort(map);
 }
 
 static bool better(const struct map_segment *a, const struct map_segment *b)

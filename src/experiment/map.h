@@ -11,6 +11,8 @@ struct map_file {
 	const char *path;     /* "[vdso]" for the vDSO */
 	const char *build_id; /* "" where it has none */
 	uint64_t mtime, file_size;
+	const char
+		*copy; /* kept in the experiment; NULL: by its name (format/archive.h), if at all */
 };
 
 /* A function that the program made at run time and announced. */
@@ -63,6 +65,8 @@ struct experiment_map {
 /* Reads map.xml; a missing file leaves `present` false and is not reported. */
 void experiment_map_read(struct experiment_map *map, struct arena *arena,
 			 const struct read_context *context);
+/* Brings the segments into order, after all have been added. */
+void experiment_map_sort(struct experiment_map *map);
 void experiment_map_fini(struct experiment_map *map);
 
 /* Adds the functions that the parent had announced before it forked; where map->inherits. */

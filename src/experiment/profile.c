@@ -33,7 +33,7 @@ struct profile_reader {
 	uint64_t time;
 	uint64_t stack; /* id of the previous event */
 	uint16_t cpu;
-	uint64_t state_us[FORMAT_STATE_COUNT]; /* of the segment */
+	uint64_t state_us[PROFILE_STATES]; /* of the segment */
 	uint64_t segment_events;
 	/* doubts */
 	uint64_t lost_bytes;
@@ -65,7 +65,7 @@ static void close_segment(struct profile_reader *reader)
 
 	struct profile_thread *thread = thread_of(reader);
 
-	for (size_t i = 0; i < FORMAT_STATE_COUNT; i++)
+	for (size_t i = 0; i < PROFILE_STATES; i++)
 		thread->state_us[i] += reader->state_us[i];
 	thread->event_count += reader->segment_events;
 	if (!thread->number)
@@ -321,6 +321,30 @@ void experiment_profile_read(struct experiment_profile *profile, const struct re
 	profile->counts = file.counts;
 	report(&reader, &file, context);
 	block_file_close(&file);
+}
+
+void experiment_profile_fill(struct experiment_profile *profile, const struct profile_event *events,
+			     size_t count)
+{
+	struct profile_reader reader = {
+		.profile = profile,
+		.slab_rows = count < SLAB_ROWS ? (uint32_t)count : SLAB_ROWS,
+	};
+
+	for (size_t i = 0; i < count; i++) {
+		const struct profile_event *event = &events[i];
+
+		if (!i || event->thread != events[i - 1].thread)
+			set_thread(&reader, event->thread, event->time_us);
+		thread_of(&reader)->tid = event->tid;
+		reader.time = event->time_us;
+		reader.cpu = event->cpu;
+		reader.stack = event->stack;
+		add_long_event(&reader, event->state, event->weight_us);
+		reader.segment_events++;
+		note_time(&reader);
+	}
+	close_segment(&reader);
 }
 
 void experiment_profile_fini(struct experiment_profile *profile)

@@ -18,12 +18,15 @@ struct stack_tree;
 
 #define PROFILE_NO_CPU UINT16_MAX
 
+/* Beyond the states of our own files: on a processor, in whichever mode. */
+enum { PROFILE_STATE_CPU = FORMAT_STATE_COUNT, PROFILE_STATES };
+
 struct profile_slab {
 	uint32_t *time;	  /* µs after the segment's base */
 	uint32_t *stack;  /* node of the stack tree; an id of the file until profile_bind */
 	uint32_t *weight; /* µs */
 	uint16_t *cpu;	  /* or PROFILE_NO_CPU */
-	uint8_t *state;	  /* enum format_state */
+	uint8_t *state;	  /* enum format_state, or PROFILE_STATE_CPU */
 	uint32_t count;
 	void *memory;
 };
@@ -43,7 +46,7 @@ struct profile_thread {
 	uint64_t pause_begin_us;
 	bool began, ended, paused;
 	uint64_t event_count;
-	uint64_t state_us[FORMAT_STATE_COUNT];
+	uint64_t state_us[PROFILE_STATES];
 };
 
 struct experiment_profile {
@@ -65,6 +68,19 @@ struct experiment_profile {
 void experiment_profile_read(struct experiment_profile *profile,
 			     const struct read_context *context);
 void experiment_profile_fini(struct experiment_profile *profile);
+
+/* An event of another source than our own files. */
+struct profile_event {
+	uint64_t thread, tid; /* as in struct profile_thread */
+	uint64_t time_us, weight_us;
+	uint32_t stack; /* node of the stack tree */
+	uint16_t cpu;
+	uint8_t state;
+};
+
+/* Fills an empty profile; the events lie thread by thread, those of one by time. */
+void experiment_profile_fill(struct experiment_profile *profile, const struct profile_event *events,
+			     size_t count);
 
 /*
  * Turns the stack ids of all rows into nodes.  Separate from reading, because in a

@@ -5,7 +5,6 @@
  */
 #include "experiment/stacks.h"
 
-#include "base/hash.h"
 #include "format/varint.h"
 
 #include <stdlib.h>
@@ -23,36 +22,64 @@ enum {
 
 struct stacks_reader {
 	struct stack_tree *tree;
+	struct stack_builder builder;
 	uint64_t id_limit;
 	uint32_t *parents;   /* by id */
 	uint32_t *locations; /* by id; STACK_NO_LOCATION: no such node */
 	size_t id_count, id_capacity;
-	struct hash_map epoch_ids; /* epoch → index into pcs */
-	VEC(struct hash_map) pcs;  /* per epoch: pc → location */
-	VEC(uint32_t) recent;	   /* locations of the block's new pcs */
-	uint64_t lost_nodes;	   /* announced or begun, but not readable */
+	VEC(uint32_t) recent; /* locations of the block's new pcs */
+	uint64_t lost_nodes;  /* announced or begun, but not readable */
 	uint64_t bad_ids;
 	uint64_t bad_parents;
 };
 
-static uint32_t intern_location(struct stacks_reader *reader, uint64_t pc, uint32_t epoch)
+void stack_builder_init(struct stack_builder *builder, struct stack_tree *tree)
 {
-	struct stack_tree *tree = reader->tree;
+	*builder = (struct stack_builder){.tree = tree};
+	vec_push(&tree->nodes)->location = STACK_NO_LOCATION;
+	stack_builder_node(builder, STACK_ROOT,
+			   stack_builder_location(builder, FORMAT_PC_UNKNOWN, 0));
+}
+
+void stack_builder_fini(struct stack_builder *builder)
+{
+	for (size_t i = 0; i < builder->pcs.count; i++)
+		hash_map_fini(&builder->pcs.items[i]);
+	vec_fini(&builder->pcs);
+	hash_map_fini(&builder->epoch_ids);
+	hash_map_fini(&builder->nodes);
+}
+
+uint32_t stack_builder_location(struct stack_builder *builder, uint64_t pc, uint32_t epoch)
+{
+	struct stack_tree *tree = builder->tree;
 	uint32_t fresh = (uint32_t)tree->locations.count;
 
 	if (pc < FORMAT_PC_LIMIT)
 		epoch = 0;
 
-	uint32_t index = hash_map_put(&reader->epoch_ids, epoch, (uint32_t)reader->pcs.count);
+	uint32_t index = hash_map_put(&builder->epoch_ids, epoch, (uint32_t)builder->pcs.count);
 
-	if (index == reader->pcs.count)
-		vec_push(&reader->pcs);
+	if (index == builder->pcs.count)
+		vec_push(&builder->pcs);
 
-	uint32_t location = hash_map_put(&reader->pcs.items[index], pc, fresh);
+	uint32_t location = hash_map_put(&builder->pcs.items[index], pc, fresh);
 
 	if (location == fresh)
 		*vec_push(&tree->locations) = (struct stack_location){.pc = pc, .epoch = epoch};
 	return location;
+}
+
+uint32_t stack_builder_node(struct stack_builder *builder, uint32_t parent, uint32_t location)
+{
+	struct stack_tree *tree = builder->tree;
+	uint32_t fresh = (uint32_t)tree->nodes.count;
+	uint32_t node = hash_map_put(&builder->nodes, (uint64_t)parent << 32 | location, fresh);
+
+	if (node == fresh)
+		*vec_push(&tree->nodes) =
+			(struct stack_node){.parent = parent, .location = location};
+	return node;
 }
 
 static bool reserve_id(struct stacks_reader *reader, uint64_t id)
@@ -96,7 +123,7 @@ static void read_raw(struct stacks_reader *reader, const struct block *block)
 		memcpy(&node, block->data + i * sizeof(node), sizeof(node));
 		if (node.pc)
 			put_node(reader, (uint64_t)block->header.first + i, node.parent,
-				 intern_location(reader, node.pc, node.epoch));
+				 stack_builder_location(&reader->builder, node.pc, node.epoch));
 	}
 	reader->lost_nodes += block->header.used / sizeof(struct format_node) - count;
 }
@@ -121,7 +148,8 @@ static void read_packed(struct stacks_reader *reader, const struct block *block)
 			if (!in)
 				break;
 			pc += (uint64_t)zigzag_decode(delta);
-			location = intern_location(reader, pc, block->header.epoch);
+			location =
+				stack_builder_location(&reader->builder, pc, block->header.epoch);
 			*vec_push(&reader->recent) = location;
 		} else if (in && back <= reader->recent.count) {
 			location = reader->recent.items[reader->recent.count - back];
@@ -133,27 +161,11 @@ static void read_packed(struct stacks_reader *reader, const struct block *block)
 	reader->lost_nodes += block->header.count - i;
 }
 
-static uint32_t add_node(struct stack_tree *tree, struct hash_map *known, uint32_t parent,
-			 uint32_t location)
-{
-	uint32_t fresh = (uint32_t)tree->nodes.count;
-	uint32_t node = hash_map_put(known, (uint64_t)parent << 32 | location, fresh);
-
-	if (node == fresh)
-		*vec_push(&tree->nodes) =
-			(struct stack_node){.parent = parent, .location = location};
-	return node;
-}
-
 /* Turns reader->locations into by_id while it merges equal nodes. */
 static void merge_nodes(struct stacks_reader *reader)
 {
 	struct stack_tree *tree = reader->tree;
-	struct hash_map known = {0};
-	uint32_t unknown = intern_location(reader, FORMAT_PC_UNKNOWN, 0);
 
-	vec_push(&tree->nodes)->location = STACK_NO_LOCATION;
-	add_node(tree, &known, STACK_ROOT, unknown);
 	for (size_t id = 1; id < reader->id_count; id++) {
 		uint32_t location = reader->locations[id], parent = reader->parents[id];
 
@@ -166,9 +178,8 @@ static void merge_nodes(struct stacks_reader *reader)
 				reader->bad_parents++;
 			}
 		}
-		reader->locations[id] = add_node(tree, &known, parent, location);
+		reader->locations[id] = stack_builder_node(&reader->builder, parent, location);
 	}
-	hash_map_fini(&known);
 	tree->by_id = reader->locations;
 	tree->id_count = reader->id_count;
 }
@@ -220,6 +231,7 @@ void experiment_stacks_read(struct stack_tree *tree, const struct read_context *
 	struct block_file file;
 
 	*tree = (struct stack_tree){0};
+	stack_builder_init(&reader.builder, tree);
 
 	enum file_state state = block_file_open(&file, context, FORMAT_FILE_STACKS,
 						1u << FORMAT_NODES_RAW | 1u << FORMAT_NODES_PACKED);
@@ -236,10 +248,7 @@ void experiment_stacks_read(struct stack_tree *tree, const struct read_context *
 	}
 	free(reader.parents);
 	vec_fini(&reader.recent);
-	for (size_t i = 0; i < reader.pcs.count; i++)
-		hash_map_fini(&reader.pcs.items[i]);
-	vec_fini(&reader.pcs);
-	hash_map_fini(&reader.epoch_ids);
+	stack_builder_fini(&reader.builder);
 }
 
 uint32_t experiment_stacks_stand_in(struct stack_tree *tree, uint64_t pc)

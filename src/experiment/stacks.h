@@ -8,6 +8,7 @@
 #ifndef HELIO_EXPERIMENT_STACKS_H
 #define HELIO_EXPERIMENT_STACKS_H
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "experiment/block.h"
 
@@ -38,6 +39,21 @@ struct stack_tree {
 
 #define STACK_ROOT    0u
 #define STACK_UNKNOWN 1u
+
+/* What keeps the locations and nodes of a tree distinct while it is made. */
+struct stack_builder {
+	struct stack_tree *tree;
+	struct hash_map epoch_ids; /* epoch → index into pcs */
+	VEC(struct hash_map) pcs;  /* per epoch: pc → location */
+	struct hash_map nodes;	   /* parent << 32 | location → node */
+};
+
+/* Begins a tree, which must be zero-initialised, with the root and <Unknown>. */
+void stack_builder_init(struct stack_builder *builder, struct stack_tree *tree);
+uint32_t stack_builder_location(struct stack_builder *builder, uint64_t pc, uint32_t epoch);
+/* The node of this parent and location. */
+uint32_t stack_builder_node(struct stack_builder *builder, uint32_t parent, uint32_t location);
+void stack_builder_fini(struct stack_builder *builder);
 
 /*
  * Reads stacks; a missing file leaves `present` false, is not reported, and

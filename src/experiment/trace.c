@@ -233,6 +233,29 @@ void experiment_trace_read(struct experiment_trace *trace, enum trace_kind kind,
 	block_file_close(&file);
 }
 
+void experiment_trace_add(struct experiment_trace *trace, enum trace_kind kind,
+			  const struct trace_event *event)
+{
+	unsigned fields = format_traces[kind].fields;
+	struct trace_run *last =
+		trace->runs.count ? &trace->runs.items[trace->runs.count - 1] : NULL;
+
+	make_room(trace, fields);
+	trace->time_ns[trace->count] = event->time_ns;
+	trace->stack[trace->count] = event->stack;
+	trace->cpu[trace->count] = event->cpu;
+	trace->type[trace->count] = event->type;
+	for (unsigned i = 0; i < fields; i++)
+		trace->field[i][trace->count] = event->field[i];
+	if (!last || last->thread != event->thread) {
+		last = vec_push(&trace->runs);
+		last->first = trace->count;
+		last->thread = event->thread;
+	}
+	last->count++;
+	trace->count++;
+}
+
 void experiment_trace_fini(struct experiment_trace *trace)
 {
 	free(trace->node);

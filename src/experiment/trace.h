@@ -42,6 +42,18 @@ struct experiment_trace {
 void experiment_trace_read(struct experiment_trace *trace, enum trace_kind kind,
 			   struct arena *arena, const struct read_context *context);
 void experiment_trace_fini(struct experiment_trace *trace);
+/* An event of another source than our own files; texts are the caller's to add. */
+struct trace_event {
+	uint64_t thread, time_ns;
+	uint32_t stack; /* node of the stack tree */
+	uint16_t cpu;
+	uint8_t type;
+	uint64_t field[TRACE_FIELDS_MAX];
+};
+
+/* Adds it as the last row; those of one thread come by time. */
+void experiment_trace_add(struct experiment_trace *trace, enum trace_kind kind,
+			  const struct trace_event *event);
 /* As experiment_profile_bind. */
 void experiment_trace_bind(struct experiment_trace *trace, const struct stack_tree *stacks,
 			   const struct read_context *context);

@@ -17,10 +17,12 @@ enum { XML_SIZE_MAX = 256 << 20 };
 struct line_parser {
 	XML_Parser parser;
 	xml_element_fn *element;
+	xml_text_fn *take_text; /* NULL: text is damage */
 	void *data;
-	size_t elements; /* of this line */
-	bool text;	 /* this line has text outside of elements */
-	bool bytes;	 /* attribute values are to be turned back into the bytes of the file */
+	struct strbuf text_here; /* since the last tag, where it is taken */
+	size_t elements;	 /* of this line */
+	bool text;		 /* this line has text outside of elements */
+	bool bytes; /* attribute values are to be turned back into the bytes of the file */
 };
 
 const char *xml_attribute(const char **attributes, const char *name)
@@ -72,6 +74,7 @@ static void XMLCALL on_element(void *data, const XML_Char *name, const XML_Char 
 
 	if (!strcmp(name, "line"))
 		return;
+	strbuf_clear(&line->text_here);
 	line->elements++;
 	if (!line->bytes) {
 		line->element(line->data, name, attributes);
@@ -94,8 +97,22 @@ static void XMLCALL on_text(void *data, const XML_Char *text, int length)
 {
 	struct line_parser *line = data;
 
-	for (int i = 0; i < length; i++)
+	if (line->take_text)
+		strbuf_add(&line->text_here, text, (size_t)length);
+	for (int i = 0; i < length && !line->take_text; i++)
 		line->text |= !strchr(" \t\r\n", text[i]);
+}
+
+static void XMLCALL on_end(void *data, const XML_Char *name)
+{
+	struct line_parser *line = data;
+
+	if (!line->take_text || !line->text_here.length)
+		return;
+	if (line->bytes)
+		latin1_bytes(line->text_here.text);
+	line->take_text(line->data, name, line->text_here.text);
+	strbuf_clear(&line->text_here);
 }
 
 /* Parses a line inside a made-up root, which a start tag alone cannot upset. */
@@ -104,8 +121,9 @@ static bool parse_as(struct line_parser *line, const char *encoding, const char 
 {
 	XML_ParserReset(line->parser, encoding);
 	XML_SetUserData(line->parser, line);
-	XML_SetElementHandler(line->parser, on_element, NULL);
+	XML_SetElementHandler(line->parser, on_element, on_end);
 	XML_SetCharacterDataHandler(line->parser, on_text);
+	strbuf_clear(&line->text_here);
 	line->elements = 0;
 	line->text = false;
 	return XML_Parse(line->parser, "<line>", 6, 0) == XML_STATUS_OK &&
@@ -198,11 +216,12 @@ static bool handle_line(struct line_parser *line, const char *text, size_t lengt
 	return parse_line(line, text, length);
 }
 
-void xml_read(const struct read_context *context, const char *file_name, xml_element_fn *element,
-	      void *data, struct xml_result *result)
+void xml_read_texts(const struct read_context *context, const char *file_name,
+		    xml_element_fn *element, xml_text_fn *take_text, void *data,
+		    struct xml_result *result)
 {
 	static const XML_Memory_Handling_Suite memory = {xmalloc, xrealloc, free};
-	struct line_parser line = {.element = element, .data = data};
+	struct line_parser line = {.element = element, .take_text = take_text, .data = data};
 	size_t length = 0, number = 1;
 
 	*result = (struct xml_result){0};
@@ -225,5 +244,12 @@ void xml_read(const struct read_context *context, const char *file_name, xml_ele
 		start = i + 1;
 	}
 	XML_ParserFree(line.parser);
+	strbuf_fini(&line.text_here);
 	free(text);
+}
+
+void xml_read(const struct read_context *context, const char *file_name, xml_element_fn *element,
+	      void *data, struct xml_result *result)
+{
+	xml_read_texts(context, file_name, element, NULL, data, result);
 }

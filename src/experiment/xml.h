@@ -14,6 +14,9 @@
 /* attributes: name, value, name, value, …, NULL; valid during the call. */
 typedef void xml_element_fn(void *data, const char *element, const char **attributes);
 
+/* What stands between an element's tags, on one line; valid during the call. */
+typedef void xml_text_fn(void *data, const char *element, const char *text);
+
 struct xml_result {
 	bool present; /* the file exists and is not empty */
 	bool closed;  /* the root's closing tag is there */
@@ -25,6 +28,11 @@ struct xml_result {
 /* Calls `element` for each element, the root included. */
 void xml_read(const struct read_context *context, const char *file_name, xml_element_fn *element,
 	      void *data, struct xml_result *result);
+
+/* The same of a file whose elements may have texts. */
+void xml_read_texts(const struct read_context *context, const char *file_name,
+		    xml_element_fn *element, xml_text_fn *text, void *data,
+		    struct xml_result *result);
 
 /* The value of an attribute, or NULL. */
 const char *xml_attribute(const char **attributes, const char *name);

@@ -78,7 +78,8 @@ enum format_heap_loss { HEAP_LOST_DEFINITELY = 1, HEAP_LOST_INDIRECTLY, HEAP_LOS
 	X(BARRIER, "barrier")                                                                      \
 	X(JOIN, "join")                                                                            \
 	X(SPIN, "spin lock")                                                                       \
-	X(FUTEX, "futex")
+	X(FUTEX, "futex")                                                                          \
+	X(OTHER, "unknown") /* only from other tools */
 enum { SYNC_OBJECT, SYNC_WAITED, SYNC_RESULT, SYNC_OWNER, SYNC_FIELDS };
 
 /*
@@ -93,6 +94,7 @@ enum { SYNC_OBJECT, SYNC_WAITED, SYNC_RESULT, SYNC_OWNER, SYNC_FIELDS };
 	X(CLOSE, "close")                                                                          \
 	X(OTHER, "other")                                                                          \
 	X(WAIT, "wait")
+enum { IO_ERROR_UNKNOWN = 4095 }; /* an errno that other tools did not record */
 enum { IO_DESCRIPTOR, IO_WAITED, IO_NAME, IO_BYTES, IO_OFFSET, IO_RESULT, IO_FIELDS };
 
 /*
@@ -156,7 +158,7 @@ static const struct format_trace format_traces[TRACE_KINDS] = {
 			.setting = "sync",
 			.key = 'S',
 			.fields_text = "object waited-ns errno owner",
-			.types = SYNC_TYPES,
+			.types = SYNC_OTHER, /* in our own files */
 			.fields = SYNC_FIELDS,
 			.brief = {2, 2, 2, 2, 2, 2, 2, 2, 2},
 			.encoding = {FIELD_NEAR, FIELD_NUMBER, FIELD_NUMBER, FIELD_NEAR}},

@@ -371,9 +371,9 @@ static void test_what_is_no_experiment(void **state)
 	write_text(path, "log.xml", "some text\n");
 	check_refused(path, STATUS_INVALID, "known format");
 	write_text(path, "log.xml",
-		   "<?xml version=\"1.0\" encoding=\"UTF-8\" ?>\n<experiment version=\"12.4\">\n"
-		   "<collector>GNU 2.40</collector>\n</experiment>\n\0\0\0");
-	check_refused(path, STATUS_INVALID, "gprofng");
+		   "<?xml version=\"1.0\" encoding=\"UTF-8\" ?>\n<experiment version=\"11.4\">\n"
+		   "<collector>7.9</collector>\n</experiment>\n\0\0\0");
+	check_refused(path, STATUS_INVALID, "Oracle Developer Studio");
 	write_text(path, "log.xml", "<experiment version=\"2.0\" producer=\"heliometer 2\">\n");
 	check_refused(path, STATUS_INVALID, "newer version");
 	remove_experiment(path);

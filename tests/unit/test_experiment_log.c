@@ -188,7 +188,8 @@ static void test_origins(void **state)
 		enum log_origin origin;
 	} cases[] = {
 		{"<experiment version=\"12.4\" pbs=\"1\">\n<collector>x</collector>\n",
-		 LOG_FOREIGN},
+		 LOG_GPROFNG},
+		{"<experiment version=\"13.0\">\n", LOG_FOREIGN},
 		{"<experiment version=\"8.3\">\n", LOG_FOREIGN},
 		{"<experiment version=\"2.0\" producer=\"heliometer 9\">\n", LOG_NEWER},
 		{"<experiment version=\"1.7\" producer=\"heliometer 3\">\n", LOG_OURS},

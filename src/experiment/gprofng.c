@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "experiment/gprofng.h"
+
+#include <stdlib.h>
+
+/* A kind of data whose file is not there was lost. */
+static void report_missing(const struct process *process, const struct gprofng_log *log,
+			   struct diag_list *warnings)
+{
+	if (!process->map.present)
+		diag_add(warnings, DIAG_WARNING,
+			 "%s: map.xml is missing: no address can be named, all functions show as "
+			 "<Unknown>",
+			 process->name);
+	if (log->layouts[GPROFNG_CLOCK].file && !process->profile.present)
+		diag_add(warnings, DIAG_WARNING,
+			 "%s: profile is missing: the time of this process is not counted",
+			 process->name);
+	if (process->profile.event_count && !process->stacks.present)
+		diag_add(warnings, DIAG_WARNING,
+			 "%s: data.frameinfo is missing: all time shows as <Unknown>",
+			 process->name);
+}
+
+void gprofng_read(struct experiment *experiment, struct process *process, bool logs_only,
+		  struct diag_list *warnings)
+{
+	struct read_context context = {process->path, process->name, warnings};
+	const struct process *founder = &experiment->processes.items[0];
+	struct gprofng_log log;
+	struct gprofng_changes changes = {0};
+
+	gprofng_log_read(process, &log, founder, &experiment->arena, &context);
+	if (!logs_only) {
+		gprofng_map_read(process, &log, experiment->archives, &changes, &experiment->arena,
+				 &context);
+
+		struct gprofng_stacks *stacks = gprofng_stacks_read(process, &context);
+
+		gprofng_events_read(process, &log, &changes, stacks, &experiment->arena, &context);
+		gprofng_stacks_free(stacks, &context);
+		gprofng_overview_read(process, &log, &context);
+		report_missing(process, &log, warnings);
+	}
+	vec_fini(&changes);
+	gprofng_log_fini(&log);
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * map.xml of gprofng.  It tells where in its file a segment begins, not what
+ * its addresses are in ELF: that is in the program headers of the copy in
+ * archives/, or of the file itself.
+ */
+#include "experiment/gprofng.h"
+
+#include "base/hash.h"
+#include "experiment/xml.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MODE_EXECUTE = 4, HEADERS_MAX = 128 };
+
+#define SEGMENT_SIZE_MAX (1ull << 40)
+
+enum change_kind { CHANGE_MAP, CHANGE_UNMAP, CHANGE_FUNCTION };
+
+/* A line of the file. */
+struct change {
+	enum change_kind kind;
+	uint64_t time_ns, address, size, offset;
+	const char *name;
+	size_t order;
+};
+
+/* A stretch of a load object's code: addresses in ELF from places in the file. */
+struct load {
+	uint64_t offset, size, address;
+};
+
+struct image {
+	VEC(struct load) loads;
+};
+
+struct map_reader {
+	struct experiment_map *map;
+	struct arena *arena;
+	uint64_t start_ns;
+	const char *archives;
+	VEC(struct change) changes;
+	struct string_table paths;
+	VEC(struct image) images; /* of the map's files */
+	size_t bad;
+};
+
+/* ---- what the file says ---- */
+
+static void on_event(struct map_reader *reader, const char **attributes, enum change_kind kind,
+		     const char *name)
+{
+	struct change change = {.kind = kind, .order = reader->changes.count};
+	const char *offset = xml_attribute(attributes, "foffset"),
+		   *time = xml_attribute(attributes, "tstamp");
+
+	if (!xml_number(attributes, "vaddr", &change.address) ||
+	    (kind != CHANGE_UNMAP && (!name || !xml_number(attributes, "size", &change.size))) ||
+	    change.size > SEGMENT_SIZE_MAX || change.address + change.size < change.address) {
+		reader->bad++;
+		return;
+	}
+	/* what has no time, or is the kernel's, was always there */
+	if (time && !(name && name[0] == '['))
+		change.time_ns = reader->start_ns + gprofng_seconds(time);
+	change.offset = offset ? strtoull(offset, NULL, 16) : 0;
+	change.name = name ? arena_strdup(reader->arena, name) : NULL;
+	*vec_push(&reader->changes) = change;
+}
+
+static void on_element(void *data, const char *element, const char **attributes)
+{
+	struct map_reader *reader = data;
+	const char *kind = xml_attribute(attributes, "kind"),
+		   *object = xml_attribute(attributes, "object"),
+		   *name = xml_attribute(attributes, "name");
+	uint64_t modes = 0;
+
+	if (strcmp(element, "event") != 0 || !kind)
+		return;
+	if (!strcmp(kind, "unmap")) {
+		on_event(reader, attributes, CHANGE_UNMAP, NULL);
+	} else if (!strcmp(kind, "map") && object) {
+		xml_number(attributes, "modes", &modes);
+		if (!strcmp(object, "segment") && modes & MODE_EXECUTE)
+			on_event(reader, attributes, CHANGE_MAP, name);
+		else if (!strcmp(object, "function"))
+			on_event(reader, attributes, CHANGE_FUNCTION, name);
+		else if (!strcmp(object, "dynfunc"))
+			on_event(reader, attributes, CHANGE_FUNCTION,
+				 xml_attribute(attributes, "funcname"));
+	}
+}
+
+/* By time; of one moment the larger first, so that a function within another is the later one. */
+static int compare_changes(const void *a, const void *b)
+{
+	const struct change *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	if (x->kind == CHANGE_FUNCTION && y->kind == CHANGE_FUNCTION && x->size != y->size)
+		return x->size > y->size ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* ---- load objects ---- */
+
+/* The only copy of a file of this name, or NULL: its name is NAME_ and a hash of the directory. */
+static const char *find_copy(struct map_reader *reader, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *copy = NULL;
+	size_t length = strlen(base);
+	DIR *directory = opendir(reader->archives);
+	size_t found = 0;
+
+	if (!directory)
+		return NULL;
+	for (struct dirent *entry; (entry = readdir(directory));) {
+		const char *rest = entry->d_name + length;
+
+		if (strncmp(entry->d_name, base, length) != 0 || *rest != '_' ||
+		    strchr(rest + 1, '_') || found++)
+			continue;
+		copy = arena_printf(reader->arena, "%s/%s", reader->archives, entry->d_name);
+	}
+	closedir(directory);
+	return found == 1 ? copy : NULL;
+}
+
+/* The stretches of code in a 64-bit ELF file; none where it cannot be read. */
+static void read_loads(struct image *image, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	Elf64_Ehdr head;
+	Elf64_Phdr part;
+
+	if (fd < 0)
+		return;
+	if (pread(fd, &head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
+	    !memcmp(head.e_ident, ELFMAG, SELFMAG) && head.e_ident[EI_CLASS] == ELFCLASS64 &&
+	    head.e_phentsize == sizeof(part))
+		for (unsigned i = 0; i < head.e_phnum && i < HEADERS_MAX; i++) {
+			off_t at = (off_t)(head.e_phoff + i * sizeof(part));
+
+			if (pread(fd, &part, sizeof(part), at) != (ssize_t)sizeof(part))
+				break;
+			if (part.p_type == PT_LOAD && part.p_flags & PF_X)
+				*vec_push(&image->loads) =
+					(struct load){part.p_offset, part.p_filesz, part.p_vaddr};
+		}
+	close(fd);
+}
+
+static uint32_t add_file(struct map_reader *reader, const char *path)
+{
+	struct experiment_map *map = reader->map;
+	uint32_t id = string_table_add(&reader->paths, path);
+
+	if (id < map->files.count)
+		return id;
+
+	struct map_file *file = vec_push(&map->files);
+
+	file->path = path;
+	file->build_id = "";
+	file->copy = find_copy(reader, path);
+	read_loads(vec_push(&reader->images), file->copy ? file->copy : path);
+	return id;
+}
+
+/* What was added to the file's addresses in ELF. */
+static uint64_t bias_of(const struct image *image, const struct change *change)
+{
+	for (size_t i = 0; i < image->loads.count; i++) {
+		const struct load *load = &image->loads.items[i];
+
+		/* a segment begins at a page, before the first byte of its code */
+		if (load->offset < change->offset + change->size &&
+		    change->offset < load->offset + load->size)
+			return change->address - (load->address - load->offset + change->offset);
+	}
+	return change->address - change->offset;
+}
+
+/* ---- segments ---- */
+
+static struct map_segment *add_segment(struct map_reader *reader, const struct change *change,
+				       uint32_t epoch)
+{
+	struct map_segment *segment = vec_push(&reader->map->segments);
+
+	*segment = (struct map_segment){
+		.start = change->address,
+		.end = change->address + change->size,
+		.first_epoch = epoch,
+		.last_epoch = UINT32_MAX,
+		.file = MAP_NONE,
+		.function = MAP_NONE,
+		.order = (uint32_t)reader->map->segments.count,
+	};
+	return segment;
+}
+
+static void add_function(struct map_reader *reader, const struct change *change, uint32_t epoch)
+{
+	struct map_segment *segment = add_segment(reader, change, epoch);
+	struct map_function *function = vec_push(&reader->map->functions);
+
+	segment->function = (uint32_t)reader->map->functions.count - 1;
+	*function = (struct map_function){
+		.name = change->name,
+		.alias = "",
+		.source = "",
+		.address = change->address,
+		.size = change->size,
+		.directory = "",
+		.unloaded = UINT64_MAX,
+	};
+}
+
+/* The latest segment that begins there is gone from this epoch on. */
+static void end_segment(struct map_reader *reader, const struct change *change, uint32_t epoch)
+{
+	for (size_t i = reader->map->segments.count; i--;) {
+		struct map_segment *segment = &reader->map->segments.items[i];
+
+		if (segment->start != change->address)
+			continue;
+		if (segment->last_epoch == UINT32_MAX && epoch > 0)
+			segment->last_epoch = epoch - 1;
+		return;
+	}
+}
+
+static void apply(struct map_reader *reader, struct gprofng_changes *moments)
+{
+	for (size_t i = 0; i < reader->changes.count; i++) {
+		const struct change *change = &reader->changes.items[i];
+		uint32_t file;
+
+		if (change->time_ns &&
+		    (!moments->count || moments->items[moments->count - 1] != change->time_ns))
+			*vec_push(moments) = change->time_ns;
+
+		uint32_t epoch = change->time_ns ? (uint32_t)moments->count : 0;
+
+		if (change->kind == CHANGE_UNMAP) {
+			end_segment(reader, change, epoch);
+		} else if (change->kind == CHANGE_FUNCTION) {
+			add_function(reader, change, epoch);
+		} else {
+			struct map_segment *segment = add_segment(reader, change, epoch);
+
+			file = add_file(reader, change->name);
+			segment->file = file;
+			segment->bias = bias_of(&reader->images.items[file], change);
+		}
+	}
+}
+
+uint32_t gprofng_epoch(const struct gprofng_changes *changes, uint64_t time_ns)
+{
+	size_t low = 0, high = changes->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (changes->items[middle] <= time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (uint32_t)low;
+}
+
+void gprofng_map_read(struct process *process, const struct gprofng_log *log, const char *archives,
+		      struct gprofng_changes *changes, struct arena *arena,
+		      const struct read_context *context)
+{
+	struct map_reader reader = {
+		.map = &process->map,
+		.arena = arena,
+		.start_ns = log->run_ns - log->base_ns,
+		.archives = archives,
+	};
+	struct xml_result result;
+
+	process->map = (struct experiment_map){0};
+	xml_read(context, FORMAT_FILE_MAP, on_element, &reader, &result);
+	if (reader.changes.count)
+		qsort(reader.changes.items, reader.changes.count, sizeof(*reader.changes.items),
+		      compare_changes);
+	apply(&reader, changes);
+	process->map.present = result.present;
+	process->map.closed = true;
+	process->map.damaged = result.damaged_lines || result.too_large || reader.bad;
+	experiment_map_sort(&process->map);
+	if (process->map.damaged)
+		diag_add(context->diags, DIAG_WARNING,
+			 "%s: map.xml is damaged: %zu of its events could not be read; functions "
+			 "of some load objects may show as <Unknown>",
+			 context->name, result.damaged_lines + reader.bad);
+	for (size_t i = 0; i < reader.images.count; i++)
+		vec_fini(&reader.images.items[i].loads);
+	vec_fini(&reader.images);
+	vec_fini(&reader.changes);
+	string_table_fini(&reader.paths);
+}
