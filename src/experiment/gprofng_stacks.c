@@ -159,7 +159,19 @@ static bool follow(struct gprofng_stacks *stacks, uint64_t number)
 	return stacks->path.count > 0;
 }
 
-/* What was mapped there is the same as when the segment came, so that is the location's epoch. */
+/*
+ * The epoch of the segment that held the address, in which it is the same code as in this one.
+ * Segments are recorded after they came, sometimes after the first events in them.
+ */
+static uint32_t settle_epoch(const struct gprofng_stacks *stacks, uint64_t address, uint32_t epoch)
+{
+	uint32_t segment = experiment_map_find(stacks->map, address, epoch);
+
+	if (segment == MAP_NONE)
+		segment = experiment_map_find_later(stacks->map, address, epoch);
+	return segment == MAP_NONE ? epoch : stacks->map->segments.items[segment].first_epoch;
+}
+
 static uint32_t location_of(struct gprofng_stacks *stacks, uint64_t address, uint32_t epoch)
 {
 	if (address == MARK_TRUNCATED)
@@ -168,13 +180,8 @@ static uint32_t location_of(struct gprofng_stacks *stacks, uint64_t address, uin
 		address = FORMAT_PC_UNWIND_FAILED;
 	else if (address < FORMAT_PC_LIMIT)
 		address = FORMAT_PC_UNKNOWN;
-
-	uint32_t segment = address < FORMAT_PC_LIMIT
-				   ? MAP_NONE
-				   : experiment_map_find(stacks->map, address, epoch);
-
-	if (segment != MAP_NONE)
-		epoch = stacks->map->segments.items[segment].first_epoch;
+	else
+		epoch = settle_epoch(stacks, address, epoch);
 	return stack_builder_location(&stacks->builder, address, epoch);
 }
 

@@ -319,3 +319,18 @@ uint32_t experiment_map_find(const struct experiment_map *map, uint64_t pc, uint
 		return MAP_NONE;
 	return (uint32_t)(best - map->segments.items);
 }
+
+uint32_t experiment_map_find_later(const struct experiment_map *map, uint64_t pc, uint32_t epoch)
+{
+	size_t low = VEC_UP_TO(&map->segments, start, pc);
+	const struct map_segment *first = NULL;
+
+	while (low-- && map->segments.items[low].reach > pc) {
+		const struct map_segment *segment = &map->segments.items[low];
+
+		if (segment->end > pc && segment->first_epoch > epoch &&
+		    (!first || segment->first_epoch < first->first_epoch))
+			first = segment;
+	}
+	return first ? (uint32_t)(first - map->segments.items) : MAP_NONE;
+}

@@ -79,5 +79,7 @@ void experiment_map_inherit(struct experiment_map *map, const struct experiment_
  * the unmapping carry that epoch too.
  */
 uint32_t experiment_map_find(const struct experiment_map *map, uint64_t pc, uint32_t epoch);
+/* The first segment that came to hold a pc after an epoch, or MAP_NONE. */
+uint32_t experiment_map_find_later(const struct experiment_map *map, uint64_t pc, uint32_t epoch);
 
 #endif
