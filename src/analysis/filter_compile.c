@@ -98,10 +98,10 @@ static bool is_stack_name(const char *name)
 	return false;
 }
 
-/* FILEIOVFD and so on: sets that our data leaves empty. */
-static bool is_empty_set(const struct filter_node *node)
+/* FILEIOVFD, and the sets that our data leaves empty. */
+static bool is_number_set(const struct filter_node *node)
 {
-	static const char *const names[] = {"DNAME", "JGROUP", "JPARENT", "FILEIOVFD"};
+	static const char *const names[] = {"FILEIOVFD", "DNAME", "JGROUP", "JPARENT"};
 
 	for (size_t i = 0; node->kind == FILTER_CALL && i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strcmp(node->name, names[i]))
@@ -118,7 +118,7 @@ static enum sort sort_of(const struct filter_node *node)
 		       : !strcmp(node->name, "LEAF") ? SORT_LEAF
 						     : SORT_NUMBER;
 	if (node->kind == FILTER_CALL)
-		return is_empty_set(node) ? SORT_NUMBERS : SORT_FUNCTIONS;
+		return is_number_set(node) ? SORT_NUMBERS : SORT_FUNCTIONS;
 	if (node->kind != FILTER_LIST)
 		return SORT_NUMBER;
 	sort = sort_of(node->items.items[0]);
@@ -166,6 +166,21 @@ static void complain_name(struct compiler *compiler, const struct filter_node *n
 		COMPLAIN(compiler, node, "%s is no property: `describe' lists them", node->name);
 }
 
+/* Once for each property. */
+static void warn_of_lack(struct compiler *compiler, const struct filter_property *property)
+{
+	char *lack = filter_property_lack(compiler->session, property);
+
+	for (size_t i = 0; lack && i < compiler->program->steps.count; i++)
+		if (compiler->program->steps.items[i].property == property) {
+			free(lack);
+			return;
+		}
+	if (lack)
+		diag_add(compiler->diags, DIAG_WARNING, "%s; no event is chosen by it", lack);
+	free(lack);
+}
+
 static const struct filter_property *find_property(struct compiler *compiler,
 						   const struct filter_node *node)
 {
@@ -173,10 +188,22 @@ static const struct filter_property *find_property(struct compiler *compiler,
 
 	if (!property)
 		complain_name(compiler, node);
+	else if (node->kind == FILTER_NAME)
+		warn_of_lack(compiler, property);
+	if (property && property->prepare)
+		property->prepare(compiler->session);
 	return property;
 }
 
 /* ---- functions and stacks ---- */
+
+/* Frees the reason. */
+static void complain_pattern(struct compiler *compiler, const struct filter_node *node,
+			     char *reason)
+{
+	COMPLAIN(compiler, node, "\"%s\" is no regular expression: %s", node->text, reason);
+	free(reason);
+}
 
 /* The set of one call of FNAME; equal for equal calls. */
 static const struct function_set *set_of(struct compiler *compiler, const struct filter_node *node)
@@ -195,8 +222,7 @@ static const struct function_set *set_of(struct compiler *compiler, const struct
 			return &compiler->sets.items[i];
 	set.members = filter_functions(compiler->session, node->text, &set.count, &error);
 	if (!set.members) {
-		COMPLAIN(compiler, node, "\"%s\" is no regular expression: %s", node->text, error);
-		free(error);
+		complain_pattern(compiler, node, error);
 		return NULL;
 	}
 	if (!set.count)
@@ -306,6 +332,39 @@ static bool constant_of(const struct filter_node *node, uint64_t *value)
 	return true;
 }
 
+struct number_list {
+	uint64_t *items;
+	size_t count, capacity;
+};
+
+/* The numbers that FILEIOVFD or another such call stands for. */
+static void add_set(struct compiler *compiler, const struct filter_node *node,
+		    struct number_list *list)
+{
+	uint64_t *numbers;
+	size_t count;
+	char *error;
+
+	if (strcmp(node->name, "FILEIOVFD") != 0) {
+		diag_add(compiler->diags, DIAG_WARNING, "%s: nothing records what it asks for",
+			 node->name);
+		return;
+	}
+	numbers = filter_openings(compiler->session, node->text, &count, &error);
+	if (!numbers) {
+		complain_pattern(compiler, node, error);
+		return;
+	}
+	if (!count)
+		diag_add(compiler->diags, DIAG_WARNING,
+			 "FILEIOVFD(\"%s\"): no file of the experiments has such a name (it must "
+			 "fit as a whole; `ioactivity' lists them)",
+			 node->text);
+	for (size_t i = 0; i < count; i++)
+		*vec_push(list) = numbers[i];
+	free(numbers);
+}
+
 static int by_value(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -317,20 +376,25 @@ static int by_value(const void *a, const void *b)
 static size_t split_items(struct compiler *compiler, struct filter_node **items, size_t count,
 			  struct filter_step *member, struct filter_node **others)
 {
-	uint64_t *set = arena_array(&compiler->program->arena, uint64_t, count);
+	struct number_list set = {0};
 	size_t left = 0;
+	uint64_t value;
 
-	member->number = 0;
 	for (size_t i = 0; i < count; i++) {
-		if (is_empty_set(items[i]))
-			continue;
-		if (constant_of(items[i], &set[member->number]))
-			member->number++;
+		if (is_number_set(items[i]))
+			add_set(compiler, items[i], &set);
+		else if (constant_of(items[i], &value))
+			*vec_push(&set) = value;
 		else
 			others[left++] = items[i];
 	}
-	qsort(set, member->number, sizeof(*set), by_value);
-	member->set = set;
+	member->number = set.count;
+	member->set = arena_array(&compiler->program->arena, uint64_t, set.count + 1);
+	if (set.count) {
+		qsort(set.items, set.count, sizeof(*set.items), by_value);
+		memcpy((void *)member->set, set.items, set.count * sizeof(*set.items));
+	}
+	vec_fini(&set);
 	return left;
 }
 
@@ -382,15 +446,35 @@ static void emit_ordered(struct compiler *compiler, struct filter_node **left, s
 	}
 }
 
+/* FILEIOVFD(...) IN what is not constant: all of its numbers, and there must be one; or any. */
+static void emit_set_membership(struct compiler *compiler, enum filter_operator kind,
+				const struct filter_node *left, struct filter_node **to,
+				size_t to_count)
+{
+	struct number_list set = {0};
+
+	add_set(compiler, left, &set);
+	add_number(compiler, kind == FILTER_IN && set.count);
+	for (size_t i = 0; !compiler->failed && i < set.count; i++) {
+		add_number(compiler, set.items[i]);
+		emit_one_in(compiler, to, to_count);
+		add_binary(compiler, kind == FILTER_IN ? FILTER_AND : FILTER_OR);
+	}
+	vec_fini(&set);
+}
+
 static void emit_number_membership(struct compiler *compiler, enum filter_operator kind,
 				   struct filter_node *left, struct filter_node *right)
 {
 	struct filter_node **from, **to;
 	size_t from_count = items_of(&left, &from), to_count = items_of(&right, &to);
-	bool empty = is_empty_set(left);
 
-	if (empty || (kind == FILTER_ORDERED_IN && is_empty_set(right))) {
+	if (kind == FILTER_ORDERED_IN && (is_number_set(left) || is_number_set(right))) {
 		add_number(compiler, 0);
+		return;
+	}
+	if (is_number_set(left)) {
+		emit_set_membership(compiler, kind, left, to, to_count);
 		return;
 	}
 	if (kind == FILTER_ORDERED_IN) {
@@ -420,7 +504,7 @@ static void emit_set_equality(struct compiler *compiler, const struct filter_nod
 {
 	struct filter_node *left = node->operand[0], *right = node->operand[1];
 
-	if (sort_of(left) == SORT_FUNCTIONS || is_empty_set(left))
+	if (sort_of(left) == SORT_FUNCTIONS || is_number_set(left))
 		emit_membership(compiler, node, FILTER_IN, right, left);
 	else
 		emit_membership(compiler, node, FILTER_IN, left, right);

@@ -35,7 +35,15 @@ struct filter_property {
 	unsigned kinds; /* bits of enum event_kind that have it */
 	/* Fills in values, for such a kind; unknown where a row has none. */
 	void (*load)(const struct filter_rows *rows, struct filter_slot *slot);
+	/* Called before rows are loaded, for what is computed from whole columns; or NULL. */
+	void (*prepare)(struct session *session);
 };
+
+/*
+ * Why no event of the session has the property, and what records it; NULL: some may have it.
+ * The caller frees it.
+ */
+char *filter_property_lack(const struct session *session, const struct filter_property *property);
 
 /* The property of that name (upper case), or NULL. */
 const struct filter_property *filter_property_find(const char *name);
@@ -86,11 +94,20 @@ const struct filter_slot *filter_evaluate(const struct filter_program *program,
 void filter_choose(const struct filter_program *program, struct filter_slot *slots,
 		   const struct filter_rows *rows, uint8_t *chosen);
 
-/* filter_stack.c: sets of functions against call stacks */
+/* filter_names.c: what patterns mean */
 
 /* The functions that an argument of FNAME means, by function; NULL: the expression is wrong. */
 uint8_t *filter_functions(struct session *session, const char *expression, size_t *count,
 			  char **error);
+
+/*
+ * The openings of files whose whole name fits FILEIOVFD's argument, ascending; NULL: the expression
+ * is wrong, *error says why.  The caller frees both.
+ */
+uint64_t *filter_openings(struct session *session, const char *expression, size_t *count,
+			  char **error);
+
+/* filter_stack.c: sets of functions against call stacks */
 
 enum stack_question {
 	LEAF_IN,      /* the innermost function is in one of the sets */

@@ -5,6 +5,8 @@
  */
 #include "analysis/counter.h"
 #include "analysis/filter_program.h"
+#include "analysis/io_rows.h"
+#include "base/strbuf.h"
 
 #include <string.h>
 
@@ -116,12 +118,6 @@ static void load_sample(const struct filter_rows *rows, struct filter_slot *slot
 	forget(slot, rows->run->count, 0);
 }
 
-static void load_sample_map(const struct filter_rows *rows, struct filter_slot *slot)
-{
-	load_sample(rows, slot);
-	EACH_ROW slot->value[i] |= slot->unknown[i] ? 0 : (uint64_t)rows->process->id << 32;
-}
-
 /* ---- place ---- */
 
 static void load_thread(const struct filter_rows *rows, struct filter_slot *slot)
@@ -147,6 +143,23 @@ static void load_cpu(const struct filter_rows *rows, struct filter_slot *slot)
 static void load_experiment(const struct filter_rows *rows, struct filter_slot *slot)
 {
 	fill(slot, rows->run->count, rows->process->id);
+}
+
+/* What index objects are made of: rows of experiments that are compared have it in common. */
+static uint32_t comparable(const struct filter_rows *rows)
+{
+	return rows->session->united ? rows->process->like : rows->process->id;
+}
+
+static void load_comparable(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	fill(slot, rows->run->count, comparable(rows));
+}
+
+static void load_sample_map(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	load_sample(rows, slot);
+	EACH_ROW slot->value[i] |= slot->unknown[i] ? 0 : (uint64_t)comparable(rows) << 32;
 }
 
 static void load_group(const struct filter_rows *rows, struct filter_slot *slot)
@@ -308,6 +321,87 @@ static void load_old_address(const struct filter_rows *rows, struct filter_slot 
 	load_field(rows, slot, HEAP_OLD);
 }
 
+/* ---- what is computed from whole columns ---- */
+
+static void prepare_course(struct session *session)
+{
+	for (size_t i = 0; i < session->scanned.count; i++) {
+		struct session_process *process = &session->scanned.items[i];
+
+		if (!process->heap_course.live)
+			experiment_heap_course(&process->process->heap,
+					       &process->process->traces[TRACE_HEAP],
+					       &process->heap_course);
+	}
+}
+
+static void load_column(const struct filter_rows *rows, struct filter_slot *slot,
+			const uint64_t *column)
+{
+	memcpy(slot->value, column + rows->run->first, rows->run->count * sizeof(*slot->value));
+}
+
+static void load_live(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	load_column(rows, slot, rows->process->heap_course.live);
+}
+
+static void load_change(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	load_column(rows, slot, rows->process->heap_course.change);
+}
+
+static void load_left(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	load_column(rows, slot, rows->process->heap_course.left);
+}
+
+static void prepare_files(struct session *session)
+{
+	io_rows_of(session, IO_ROWS_FILES);
+}
+
+static void prepare_openings(struct session *session)
+{
+	io_rows_of(session, IO_ROWS_OPENINGS);
+}
+
+static void load_io_row(const struct filter_rows *rows, struct filter_slot *slot,
+			enum io_row_kind kind)
+{
+	const uint32_t *of = rows->session->io_rows[kind]->of[rows->process->id - 1];
+
+	EACH_ROW slot->value[i] = of[rows->run->first + i];
+}
+
+static void load_file(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	load_io_row(rows, slot, IO_ROWS_FILES);
+}
+
+static void load_opening(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	load_io_row(rows, slot, IO_ROWS_OPENINGS);
+}
+
+/* The stand-ins for call stacks that are not there have no address. */
+static void load_pc(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	const struct stack_tree *stacks = &rows->process->process->stacks;
+
+	EACH_ROW
+	{
+		uint32_t node = rows->run->stack[i];
+		uint64_t pc =
+			node == STACK_ROOT
+				? 0
+				: stacks->locations.items[stacks->nodes.items[node].location].pc;
+
+		slot->value[i] = pc < FORMAT_PC_LIMIT ? 0 : pc;
+	}
+	forget(slot, rows->run->count, 0);
+}
+
 /* 5 to 9 are 0 to 4 for calls that failed. */
 static void load_io_type(const struct filter_rows *rows, struct filter_slot *slot)
 {
@@ -327,74 +421,91 @@ static void load_descriptor(const struct filter_rows *rows, struct filter_slot *
 	forget(slot, rows->run->count, UINT64_MAX);
 }
 
+#define PROPERTY(name_, description_, data_, kinds_, ...)                                          \
+	{                                                                                          \
+		.info = {name_, description_, data_}, .kinds = (kinds_), .load = __VA_ARGS__       \
+	}
 #define NOWHERE(name_, description_)                                                               \
 	{                                                                                          \
-		{name_, description_, ""}, 0, NULL                                                 \
+		.info = { name_, description_, "" }                                                \
 	}
 
 static const struct filter_property properties[] = {
-	{{"TSTAMP", "the event's end, ns since the experiment's start", "all"}, ALL, load_end},
-	{{"ETSTAMP", "the same", "all"}, ALL, load_end},
-	{{"TSTAMP_HI", "the same", "all"}, ALL, load_end},
-	{{"TSTAMP2", "the same", "all"}, ALL, load_end},
-	{{"TSTAMP_LO", "the event's beginning: TSTAMP - EVT_TIME", "all"}, ALL, load_begin},
-	{{"ATSTAMP", "the event's end, ns since the first experiment's start", "all"},
-	 ALL,
-	 load_absolute},
-	{{"EVT_TIME", "how long it took, ns; 0 where it took no time", "all"}, ALL, load_duration},
-	{{"THRID", "number of the thread", "all"}, ALL, load_thread},
-	{{"LWPID", "the kernel's id of the thread", "all"}, ALL, load_lwp},
-	{{"CPUID", "number of the processor", "all"}, ALL, load_cpu},
-	{{"EXPID", "number of the process, as in experiment_list", "all"}, ALL, load_experiment},
-	{{"EXPID_CMP", "the same", "all"}, ALL, load_experiment},
-	{{"EXPGRID", "number of the experiment, descendants counting with their founder", "all"},
-	 ALL,
-	 load_group},
-	{{"PID", "process id", "all"}, ALL, load_pid},
-	{{"FREQ_MHZ", "clock rate of the processors", "all"}, ALL, load_frequency},
-	{{"SAMPLE", "number of the sample, as in sample_detail", "all"}, ALL, load_sample},
-	{{"SAMPLE_MAP", "EXPID << 32 | SAMPLE", "all"}, ALL, load_sample_map},
-	{{"STACKID", "number of the call stack", "all"}, ALL, load_stack_id},
-	{{"MSTATE",
-	  "0 user, 1 system, 2 trap, 3 text, 4 data, 5 kernel page fault, 6 user lock, 7 sleep, "
-	  "8 wait CPU, 9 stopped",
-	  "clock"},
-	 CLOCK,
-	 load_state},
-	{{"NTICK", "intervals of the clock that the event stands for", "clock"}, CLOCK, load_ticks},
-	{{"NTICK_USEC", "microseconds that the event stands for", "clock"}, CLOCK, load_weight},
-	{{"HTYPE",
-	  "0 allocation, 1 free, 2 realloc, 3 mmap, 4 munmap, 5 mremap, 6 brk; 7, 8: leak search",
-	  "heap"},
-	 HEAP,
-	 load_heap_type},
-	{{"HSIZE", "bytes", "heap"}, HEAP, load_bytes},
-	{{"HVADDR", "address of the block", "heap"}, HEAP, load_heap_address},
-	{{"HOVADDR", "address of the block that it was before", "heap"}, HEAP, load_old_address},
-	{{"HLEAKED", "bytes, if the block was never released, else 0", "heap"}, HEAP, load_leaked},
-	{{"HFREED", "bytes, if the block was released, else 0", "heap"}, HEAP, load_freed},
-	{{"STYPE",
-	  "0 mutex, 1 condition, 2 read lock, 3 write lock, 4 semaphore, 5 barrier, 6 join, 7 "
-	  "spin lock, 8 futex",
-	  "sync"},
-	 SYNC,
-	 load_state},
-	{{"SOBJ", "address of what was waited for", "sync"}, SYNC, load_object},
-	{{"SOWNER", "kernel's id of the thread that had it then", "sync"}, SYNC, load_owner},
-	{{"SRQST", "when it was asked for, ns", "sync"}, SYNC, load_begin},
-	{{"RESULT", "errno of a call that failed, or 0", "sync, io"}, SYNC | IO, load_result},
-	{{"IOTYPE", "0 read, 1 write, 2 open, 3 close, 4 other; 5 to 9: the same, failed", "io"},
-	 IO,
-	 load_io_type},
-	{{"IOFD", "file descriptor", "io"}, IO, load_descriptor},
-	{{"IONBYTE", "bytes", "io"}, IO, load_bytes},
-	{{"IORQST", "when the call began, ns", "io"}, IO, load_begin},
-	{{"IOHEAPBYTES", "bytes", "heap, io"}, HEAP | IO, load_bytes},
-	{{"HWCTAG", "number of the counter", "counters"}, COUNTER, load_counter},
-	{{"HWCINT", "events counted", "counters"}, COUNTER, load_counter_value},
-	{{"VADDR", "data address", "counters"}, COUNTER, load_data_address},
+	PROPERTY("TSTAMP", "the event's end, ns since the experiment's start", "all", ALL,
+		 load_end),
+	PROPERTY("ETSTAMP", "the same", "all", ALL, load_end),
+	PROPERTY("TSTAMP_HI", "the same", "all", ALL, load_end),
+	PROPERTY("TSTAMP2", "the same", "all", ALL, load_end),
+	PROPERTY("TSTAMP_LO", "the event's beginning: TSTAMP - EVT_TIME", "all", ALL, load_begin),
+	PROPERTY("ATSTAMP", "the event's end, ns since the first experiment's start", "all", ALL,
+		 load_absolute),
+	PROPERTY("EVT_TIME", "how long it took, ns; 0 where it took no time", "all", ALL,
+		 load_duration),
+	PROPERTY("THRID", "number of the thread", "all", ALL, load_thread),
+	PROPERTY("LWPID", "the kernel's id of the thread", "all", ALL, load_lwp),
+	PROPERTY("CPUID", "number of the processor", "all", ALL, load_cpu),
+	PROPERTY("EXPID", "number of the process, as in experiment_list", "all", ALL,
+		 load_experiment),
+	PROPERTY("EXPID_CMP",
+		 "the same; while experiments are compared, that of its like in the first of them",
+		 "all", ALL, load_comparable),
+	PROPERTY("EXPGRID", "number of the experiment, descendants counting with their founder",
+		 "all", ALL, load_group),
+	PROPERTY("PID", "process id", "all", ALL, load_pid),
+	PROPERTY("FREQ_MHZ", "clock rate of the processors", "all", ALL, load_frequency),
+	PROPERTY("SAMPLE", "number of the sample, as in sample_detail", "all", ALL, load_sample),
+	PROPERTY("SAMPLE_MAP", "EXPID_CMP << 32 | SAMPLE", "all", ALL, load_sample_map),
+	PROPERTY("VIRTPC", "address of the innermost instruction", "all", ALL, load_pc),
+	PROPERTY("STACKID", "number of the call stack", "all", ALL, load_stack_id),
+	PROPERTY("MSTATE",
+		 "0 user, 1 system, 2 trap, 3 text, 4 data, 5 kernel page fault, 6 user lock, "
+		 "7 sleep, 8 wait CPU, 9 stopped",
+		 "clock", CLOCK, load_state),
+	PROPERTY("NTICK", "intervals of the clock that the event stands for", "clock", CLOCK,
+		 load_ticks),
+	PROPERTY("NTICK_USEC", "microseconds that the event stands for", "clock", CLOCK,
+		 load_weight),
+	PROPERTY("HTYPE",
+		 "0 allocation, 1 free, 2 realloc, 3 mmap, 4 munmap, 5 mremap, 6 brk; 7, 8: leak "
+		 "search",
+		 "heap", HEAP, load_heap_type),
+	PROPERTY("HSIZE", "bytes", "heap", HEAP, load_bytes),
+	PROPERTY("HVADDR", "address of the block", "heap", HEAP, load_heap_address),
+	PROPERTY("HOVADDR", "address of the block that it was before", "heap", HEAP,
+		 load_old_address),
+	PROPERTY("HLEAKED", "bytes, if the block was never released, else 0", "heap", HEAP,
+		 load_leaked),
+	PROPERTY("HFREED", "bytes, if the block was released, else 0", "heap", HEAP, load_freed),
+	PROPERTY("HMEM_USAGE", "bytes that the process had in use after the event", "heap", HEAP,
+		 load_live, .prepare = prepare_course),
+	PROPERTY("HCUR_ALLOCS", "the same", "heap", HEAP, load_live, .prepare = prepare_course),
+	PROPERTY("HCUR_NET_ALLOC",
+		 "by how much the event changed them; below 0: 0 - what was freed", "heap", HEAP,
+		 load_change, .prepare = prepare_course),
+	PROPERTY("HCUR_LEAKS", "bytes allocated up to then that were never released", "heap", HEAP,
+		 load_left, .prepare = prepare_course),
+	PROPERTY("STYPE",
+		 "0 mutex, 1 condition, 2 read lock, 3 write lock, 4 semaphore, 5 barrier, 6 join, "
+		 "7 spin lock, 8 futex",
+		 "sync", SYNC, load_state),
+	PROPERTY("SOBJ", "address of what was waited for", "sync", SYNC, load_object),
+	PROPERTY("SOWNER", "kernel's id of the thread that had it then", "sync", SYNC, load_owner),
+	PROPERTY("SRQST", "when it was asked for, ns", "sync", SYNC, load_begin),
+	PROPERTY("RESULT", "errno of a call that failed, or 0", "sync, io", SYNC | IO, load_result),
+	PROPERTY("IOTYPE", "0 read, 1 write, 2 open, 3 close, 4 other; 5 to 9: the same, failed",
+		 "io", IO, load_io_type),
+	PROPERTY("IOFD", "file descriptor", "io", IO, load_descriptor),
+	PROPERTY("IOVFD", "number of the descriptor's opening, as in iodetail", "io", IO,
+		 load_opening, .prepare = prepare_openings),
+	PROPERTY("IOFNAME", "number of the file's name", "io", IO, load_file,
+		 .prepare = prepare_files),
+	PROPERTY("IONBYTE", "bytes", "io", IO, load_bytes),
+	PROPERTY("IORQST", "when the call began, ns", "io", IO, load_begin),
+	PROPERTY("IOHEAPBYTES", "bytes", "heap, io", HEAP | IO, load_bytes),
+	PROPERTY("HWCTAG", "number of the counter", "counters", COUNTER, load_counter),
+	PROPERTY("HWCINT", "events counted", "counters", COUNTER, load_counter_value),
+	PROPERTY("VADDR", "data address", "counters", COUNTER, load_data_address),
 	NOWHERE("PADDR", "physical data address"),
-	NOWHERE("VIRTPC", "address of the instruction"),
 	NOWHERE("PHYSPC", "physical address of the instruction"),
 	NOWHERE("EA_PAGESIZE", "size of the data's page"),
 	{{"EA_LGRP", "NUMA node of the data", "counters"}, COUNTER, load_data_node},
@@ -405,13 +516,7 @@ static const struct filter_property properties[] = {
 	NOWHERE("MEM_LAT", "latency of the access"),
 	NOWHERE("MEM_SRC", "where the data came from"),
 	NOWHERE("DOBJ", "data object"),
-	NOWHERE("HMEM_USAGE", "bytes in use"),
-	NOWHERE("HCUR_ALLOCS", "allocations in use"),
-	NOWHERE("HCUR_NET_ALLOC", "change of the bytes in use"),
-	NOWHERE("HCUR_LEAKS", "bytes leaked so far"),
 	NOWHERE("IOOFD", "file descriptor before"),
-	NOWHERE("IOFNAME", "name of the file"),
-	NOWHERE("IOVFD", "number of the file"),
 	NOWHERE("IOFSTYPE", "type of the file system"),
 	NOWHERE("STACKL", "source lines of the call stack"),
 	NOWHERE("STACKI", "instructions of the call stack"),
@@ -454,7 +559,7 @@ static const struct filter_property_info others[] = {
 	{"DNAME(\"RE\")", "data objects", ""},
 	{"JGROUP(\"RE\")", "Java thread group", ""},
 	{"JPARENT(\"RE\")", "parent of the Java thread group", ""},
-	{"FILEIOVFD(\"RE\")", "IOVFD of files", ""},
+	{"FILEIOVFD(\"RE\")", "the IOVFD of files whose whole name fits", "io"},
 };
 
 const struct filter_property *filter_property_find(const char *name)
@@ -463,6 +568,40 @@ const struct filter_property *filter_property_find(const char *name)
 		if (!strcmp(properties[i].info.name, name))
 			return &properties[i];
 	return NULL;
+}
+
+static bool has_kind(const struct session *session, enum event_kind kind)
+{
+	if (kind == EVENTS_CLOCK)
+		return session->has_clock_data;
+	return session_has_trace(session, (enum trace_kind)(kind - EVENTS_TRACE));
+}
+
+char *filter_property_lack(const struct session *session, const struct filter_property *property)
+{
+	const struct filter_property_info *info = &property->info;
+	struct strbuf text = {0};
+
+	if (!property->kinds)
+		return xasprintf("%s: nothing records it (%s)", info->name, info->description);
+	if (property->load == load_data_address && !session_has_addresses(session))
+		return xasprintf("%s: " NO_ADDRESSES, info->name);
+	for (unsigned kind = 0; kind < EVENTS_KINDS; kind++) {
+		if (!(property->kinds >> kind & 1))
+			continue;
+		if (has_kind(session, kind)) {
+			strbuf_fini(&text);
+			return NULL;
+		}
+		if (kind < EVENTS_TRACE)
+			strbuf_printf(&text, "%s: no clock data (helio collect -p on)", info->name);
+		else
+			strbuf_printf(&text, "%s%s no %s (helio collect %s)",
+				      text.length ? "," : info->name, text.length ? "" : ":",
+				      trace_kind_what(kind - EVENTS_TRACE),
+				      trace_kind_option(kind - EVENTS_TRACE));
+	}
+	return strbuf_steal(&text);
 }
 
 bool filter_property_at(size_t index, struct filter_property_info *info)

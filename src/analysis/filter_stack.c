@@ -1,49 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions by pattern, and questions about the functions of a call stack.
+ * Questions about the functions of a call stack.
  *
  * A node of the call tree is the stack of the events that end there; its answer follows from its
  * parent's, which has a smaller number, so one pass forwards answers for all stacks.
  */
 #include "analysis/filter_program.h"
 
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
-
-static bool name_fits(struct session *session, uint32_t function, const regex_t *pattern)
-{
-	for (unsigned style = 0; style < NAME_STYLES; style++)
-		if (!regexec(pattern, symbols_name(session, function, (enum name_style)style), 0,
-			     NULL, 0))
-			return true;
-	return false;
-}
-
-uint8_t *filter_functions(struct session *session, const char *expression, size_t *count,
-			  char **error)
-{
-	char *whole = xasprintf("^(%s)$", expression), reason[128];
-	uint8_t *set = NULL;
-	regex_t pattern;
-	int status = regcomp(&pattern, whole, REG_EXTENDED | REG_NOSUB);
-
-	*count = 0;
-	*error = NULL;
-	free(whole);
-	if (status) {
-		regerror(status, &pattern, reason, sizeof(reason));
-		*error = xstrdup(reason);
-		return NULL;
-	}
-	set = xcalloc(session->functions.count, 1);
-	for (uint32_t i = FUNCTION_TOTAL + 1; i < session->functions.count; i++) {
-		set[i] = name_fits(session, i, &pattern);
-		*count += set[i];
-	}
-	regfree(&pattern);
-	return set;
-}
 
 /* A set that holds what any of the sets holds. */
 static uint8_t *united(const struct session *session, uint8_t *const *sets, size_t count)

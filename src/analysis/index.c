@@ -152,10 +152,14 @@ static const char *thread_label(const struct session *session, struct arena *are
 	const struct experiment_profile *profile = &session->scanned.items[id - 1].process->profile;
 	uint32_t thread = hash_map_get(&profile->thread_ids, number);
 
-	return arena_printf(
-		arena, "Process %llu, Thread %llu (tid %llu)", (unsigned long long)id,
-		(unsigned long long)number,
-		thread == HASH_NONE ? 0 : (unsigned long long)profile->threads.items[thread].tid);
+	const char *tid =
+		thread == HASH_NONE
+			? "" /* of an experiment that is compared with this one */
+			: arena_printf(arena, " (tid %llu)",
+				       (unsigned long long)profile->threads.items[thread].tid);
+
+	return arena_printf(arena, "Process %llu, Thread %llu%s", (unsigned long long)id,
+			    (unsigned long long)number, tid);
 }
 
 static const char *label_of(const struct session *session, const struct index_object *object,

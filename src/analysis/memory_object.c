@@ -159,9 +159,7 @@ enum status view_memory(struct session *session, size_t index, const struct quer
 	mine.metrics = (struct metric_list){0};
 	choose_metrics(session, &query->metrics, &mine.metrics);
 	if (!mine.metrics.count) {
-		diag_add(diags, DIAG_ERROR,
-			 "No data addresses are recorded: helio collect -h page-faults, or a "
-			 "watch point or a precise hardware counter, records some");
+		diag_add(diags, DIAG_ERROR, NO_ADDRESSES);
 		return STATUS_NOTFOUND;
 	}
 	if (!mine.sort.metric->has_address && !mine.sort.metric->is_static)

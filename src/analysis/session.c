@@ -3,6 +3,7 @@
 #include "analysis/session.h"
 #include "analysis/code.h"
 #include "analysis/counter.h"
+#include "analysis/io_rows.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -139,6 +140,15 @@ static void add_process(struct session *session, const struct experiment *experi
 				(double)profile->threads.items[i].state_us[state] / 1e6;
 }
 
+static uint32_t first_like(struct session *session, const char *lineage, uint32_t id)
+{
+	uint32_t number = string_table_add(&session->lineages, lineage);
+
+	if (number == session->first_of_lineage.count)
+		*vec_push(&session->first_of_lineage) = id;
+	return session->first_of_lineage.items[number];
+}
+
 static void add_scanned(struct session *session, const struct experiment *experiment,
 			const struct process *process)
 {
@@ -148,6 +158,7 @@ static void add_scanned(struct session *session, const struct experiment *experi
 
 	scanned->process = process;
 	scanned->id = (uint32_t)session->processes.count;
+	scanned->like = first_like(session, process->lineage, scanned->id);
 	scanned->group = (uint32_t)session->experiments.count;
 	scanned->interval_us = clock ? strtoull(clock, NULL, 10) : 0;
 	scanned->first_thread =
@@ -268,9 +279,15 @@ void session_free(struct session *session)
 {
 	if (!session)
 		return;
-	for (size_t i = 0; i < session->scanned.count; i++)
+	for (size_t i = 0; i < session->scanned.count; i++) {
 		free(session->scanned.items[i].nodes);
+		heap_course_fini(&session->scanned.items[i].heap_course);
+	}
 	vec_fini(&session->scanned);
+	string_table_fini(&session->lineages);
+	vec_fini(&session->first_of_lineage);
+	for (int i = 0; i < IO_ROW_KINDS; i++)
+		io_rows_free(session->io_rows[i]);
 	filters_fini(session);
 	tree_fini(session);
 	code_fini(session);
@@ -318,6 +335,33 @@ bool session_has_trace(const struct session *session, enum trace_kind kind)
 			if (experiment->processes.items[k].traces[kind].present)
 				return true;
 	}
+	return false;
+}
+
+static const struct {
+	const char *what, *option;
+} trace_kinds[TRACE_KINDS] = {
+	[TRACE_HEAP] = {"heap data", "-H on"},
+	[TRACE_SYNC] = {"synchronization data", "-s on"},
+	[TRACE_IO] = {"I/O data", "-i on"},
+	[TRACE_COUNTER] = {"hardware counter data", "-h on"},
+};
+
+const char *trace_kind_what(enum trace_kind kind)
+{
+	return trace_kinds[kind].what;
+}
+
+const char *trace_kind_option(enum trace_kind kind)
+{
+	return trace_kinds[kind].option;
+}
+
+bool session_has_addresses(const struct session *session)
+{
+	for (size_t i = 0; i < session->counters.count; i++)
+		if (session->counters.items[i].has_address)
+			return true;
 	return false;
 }
 

@@ -82,11 +82,21 @@ struct index_object {
 struct session_process {
 	const struct process *process;
 	uint32_t id;			/* as process_info's */
+	uint32_t like;			/* id of the first one of its lineage in any experiment */
 	uint32_t group;			/* its founder is the experiment of this number, from 1 */
 	uint64_t interval_us;		/* of its clock; 0: unknown */
 	uint64_t first_thread;		/* its number; UINT64_MAX: there is none */
 	uint32_t *nodes;		/* the tree node of every node of its stacks */
 	uint8_t counters[COUNTERS_MAX]; /* the session's number of each, or COUNTER_NONE */
+	struct heap_course heap_course; /* where a filter has asked for it */
+};
+
+/* By what events of I/O are counted, see io_rows.h. */
+enum io_row_kind {
+	IO_ROWS_FILES,
+	IO_ROWS_OPENINGS,
+	IO_ROWS_COMPARED, /* openings, as far as they are the same in several experiments */
+	IO_ROW_KINDS,
 };
 
 /* What chooses events: the expression, then the selections. */
@@ -101,6 +111,8 @@ struct session {
 	VEC(struct experiment *) experiments;
 	VEC(struct process_info) processes;
 	VEC(struct session_process) scanned; /* the same processes */
+	struct string_table lineages;
+	VEC(uint32_t) first_of_lineage; /* by its number there: id of a process */
 	struct session_filter filters[SESSION_FILTERS];
 	uint32_t focus; /* only events of this experiment count; 0: of all */
 	bool squares;	/* events count for the squares of their values, see compare.h */
@@ -120,7 +132,8 @@ struct session {
 	VEC(struct index_object) memories; /* the user's memory objects */
 	VEC(struct function_sums *) sums;
 	struct arena sums_arena;
-	struct code *code; /* code.c; NULL: not asked for yet */
+	struct io_rows *io_rows[IO_ROW_KINDS]; /* NULL: not asked for yet */
+	struct code *code;		       /* code.c; NULL: not asked for yet */
 	struct diag_list warnings;
 	bool has_clock_data;
 	bool only_cpu_time; /* all that clocks recorded is time on a processor, in whichever mode */

@@ -336,6 +336,14 @@ void session_load_object(const struct session *session, size_t index,
 			 struct load_object_info *info);
 /* Whether a process has recorded this kind of data, be it that there was nothing to record. */
 bool session_has_trace(const struct session *session, enum trace_kind kind);
+/* "heap data", and the option of helio collect that records it: "-H on". */
+const char *trace_kind_what(enum trace_kind kind);
+const char *trace_kind_option(enum trace_kind kind);
+/* Whether a counter's events tell the data addresses; what to do about it where none does. */
+bool session_has_addresses(const struct session *session);
+#define NO_ADDRESSES                                                                               \
+	"No data addresses are recorded: helio collect -h page-faults, or a watch point or a "     \
+	"precise hardware counter, records some"
 /*
  * What `default` stands for from now on: those metrics of the specification that there is data
  * for; what is wrong in it is left out.

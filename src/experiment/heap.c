@@ -113,6 +113,21 @@ static void make_cursors(struct matcher *matcher)
 		sift(matcher, i);
 }
 
+static void cursors_fini(struct matcher *matcher)
+{
+	free(matcher->runs);
+	vec_fini(&matcher->cursors);
+	vec_fini(&matcher->newest);
+}
+
+/* Leaves the row in front behind. */
+static void next_row(struct matcher *matcher)
+{
+	if (!advance(matcher, &matcher->cursors.items[0]))
+		matcher->cursors.items[0] = matcher->cursors.items[--matcher->cursors.count];
+	sift(matcher, 0);
+}
+
 /* ---- what one row does ---- */
 
 static uint32_t *place_of(struct matcher *matcher, uint64_t address)
@@ -253,18 +268,12 @@ void experiment_heap_match(struct experiment_heap *heap, const struct experiment
 	memcpy(matcher.field, trace->field, sizeof(matcher.field));
 	find_span(heap, trace);
 	make_cursors(&matcher);
-	while (matcher.cursors.count) {
+	for (; matcher.cursors.count; next_row(&matcher))
 		take(&matcher, &matcher.cursors.items[0]);
-		if (!advance(&matcher, &matcher.cursors.items[0]))
-			matcher.cursors.items[0] = matcher.cursors.items[--matcher.cursors.count];
-		sift(&matcher, 0);
-	}
 	heap->left_bytes = matcher.bytes;
 	heap->left_blocks = matcher.blocks;
-	free(matcher.runs);
-	vec_fini(&matcher.cursors);
+	cursors_fini(&matcher);
 	vec_fini(&matcher.live);
-	vec_fini(&matcher.newest);
 	hash_map_fini(&matcher.places);
 }
 
@@ -273,4 +282,50 @@ void experiment_heap_fini(struct experiment_heap *heap)
 	free(heap->fate);
 	free(heap->until);
 	*heap = (struct experiment_heap){0};
+}
+
+/* What each row does to the live bytes: its own block comes, another one goes. */
+static void find_changes(const struct matcher *matcher, const struct experiment_heap *heap,
+			 uint64_t *change)
+{
+	for (size_t row = 0; row < matcher->trace->count; row++) {
+		if (heap->fate[row] == HEAP_FATE_NONE)
+			continue;
+		change[row] += heap_bytes(matcher->field, row);
+		if (heap->until[row] != HEAP_NEVER)
+			change[heap->until[row]] -= heap_bytes(matcher->field, row);
+	}
+}
+
+void experiment_heap_course(const struct experiment_heap *heap,
+			    const struct experiment_trace *trace, struct heap_course *course)
+{
+	struct matcher matcher = {.trace = trace};
+	uint64_t live = 0, left = 0;
+
+	*course = (struct heap_course){.change = xcalloc(trace->count + 1, sizeof(uint64_t)),
+				       .live = xcalloc(trace->count + 1, sizeof(uint64_t)),
+				       .left = xcalloc(trace->count + 1, sizeof(uint64_t))};
+	if (!heap->fate)
+		return;
+	memcpy(matcher.field, trace->field, sizeof(matcher.field));
+	find_changes(&matcher, heap, course->change);
+	for (make_cursors(&matcher); matcher.cursors.count; next_row(&matcher)) {
+		size_t row = matcher.cursors.items[0].row;
+
+		live += course->change[row];
+		if (heap->fate[row] >= HEAP_FATE_LEFT)
+			left += heap_bytes(matcher.field, row);
+		course->live[row] = live;
+		course->left[row] = left;
+	}
+	cursors_fini(&matcher);
+}
+
+void heap_course_fini(struct heap_course *course)
+{
+	free(course->change);
+	free(course->live);
+	free(course->left);
+	*course = (struct heap_course){0};
 }

@@ -45,6 +45,18 @@ struct experiment_heap {
 void experiment_heap_match(struct experiment_heap *heap, const struct experiment_trace *trace);
 void experiment_heap_fini(struct experiment_heap *heap);
 
+/* By row of the trace, over all threads in the order of time. */
+struct heap_course {
+	uint64_t *change; /* of the live bytes by this row; below 0: modulo 2^64 */
+	uint64_t *live;	  /* bytes after it */
+	uint64_t *left;	  /* bytes allocated up to it that were never released */
+};
+
+/* For a trace that was matched; the caller frees it. */
+void experiment_heap_course(const struct experiment_heap *heap,
+			    const struct experiment_trace *trace, struct heap_course *course);
+void heap_course_fini(struct heap_course *course);
+
 static inline bool heap_is_allocation(unsigned type)
 {
 	return type <= HEAP_ALIGNED;

@@ -34,7 +34,6 @@ enum command_data {
 	DATA_HEAP,
 	DATA_SYNC,
 	DATA_IO,
-	DATA_COUNTERS,
 	DATA_ADDRESSES, /* counters with the address that an instruction used */
 	DATA_COUNTS,
 	DATA_OPENMP,

@@ -625,34 +625,36 @@ const struct command *command_at(size_t index)
 	return index < sizeof(commands) / sizeof(commands[0]) ? &commands[index] : NULL;
 }
 
-/* `trace` and, where helio collect can record it, the option that does. */
-static const struct {
-	const char *what;
-	enum trace_kind trace;
-	const char *option;
-} data_kinds[] = {
-	[DATA_HEAP] = {"heap data", TRACE_HEAP, "-H on"},
-	[DATA_SYNC] = {"synchronization data", TRACE_SYNC, "-s on"},
-	[DATA_IO] = {"I/O data", TRACE_IO, "-i on"},
-	[DATA_COUNTERS] = {"hardware counter data", TRACE_COUNTER, "-h on"},
-	[DATA_ADDRESSES] = {"memory addresses", TRACE_KINDS, NULL},
-	[DATA_COUNTS] = {"instruction counts", TRACE_KINDS, NULL},
-	[DATA_OPENMP] = {"OpenMP data", TRACE_KINDS, NULL},
-	[DATA_RACES] = {"data races", TRACE_KINDS, NULL},
-	[DATA_DEADLOCKS] = {"deadlocks", TRACE_KINDS, NULL},
+/* What nothing records yet. */
+static const char *const unrecorded[] = {
+	[DATA_COUNTS] = "instruction counts",  [DATA_OPENMP] = "OpenMP data",
+	[DATA_RACES] = "data races",	       [DATA_DEADLOCKS] = "deadlocks",
+	[DATA_ADDRESSES] = "memory addresses",
 };
+
+static bool check_trace(struct print *print, enum trace_kind kind)
+{
+	if (print->session && !session_has_trace(print->session, kind))
+		return say_error(print, "No %s: record it with helio collect %s",
+				 trace_kind_what(kind), trace_kind_option(kind));
+	return true;
+}
 
 bool command_check_data(struct print *print, enum command_data data)
 {
-	if (data == DATA_ANY)
+	switch (data) {
+	case DATA_ANY:
 		return true;
-	const char *what = data_kinds[data].what, *option = data_kinds[data].option;
-
-	if (!option)
-		return say_error(print, "No %s: helio collect does not record any yet", what);
-	if (print->session && !session_has_trace(print->session, data_kinds[data].trace))
-		return say_error(print, "No %s: record it with helio collect %s", what, option);
-	return true;
+	case DATA_HEAP:
+		return check_trace(print, TRACE_HEAP);
+	case DATA_SYNC:
+		return check_trace(print, TRACE_SYNC);
+	case DATA_IO:
+		return check_trace(print, TRACE_IO);
+	default:
+		return say_error(print, "No %s: helio collect does not record any yet",
+				 unrecorded[data]);
+	}
 }
 
 const char *command_group_title(enum command_group group)
