@@ -28,7 +28,7 @@ _helio_print() {
 		-overview -statistics -sample_detail -metrics -sort -metric_list -cmetric_list -filters -describe -sample_list
 		-lwp_list -cpu_list -sample_select -thread_select -lwp_select -cpu_select -compare -object_list -object_show
 		-object_hide -object_api -object_select -objects_default -open_exp -add_exp -drop_exp -indxobj -indxobj_list
-		-indxobj_define -indx_metric_list -limit -name -viewmode -printmode -outfile -appendfile -script -version -help
+		-indxobj_define -indxobj_metrics -indxobj_sort -indx_metric_list -limit -name -viewmode -printmode -outfile -appendfile -script -version -help
 		-quit -leaks -allocs -heapstat -ioactivity -iodetail -iocallstack -iostat -memobj -mobj_list -mobj_define -machinemodel -pcs
 		-psummary -lines -lsummary -disasm -scc -dcc -cc -inlines -sthresh -dthresh -setpath -addpath -pathmap'
 	case $prev in
@@ -47,7 +47,7 @@ _helio_print() {
 		;;
 	-header | -statistics | -sample_detail) _helio_words 'all' "$cur" ;;
 	-calltree | -inverted | -hottest) _helio_words '-inverted -depth -percent -hottest' "$cur" ;;
-	-filters | -object_show | -object_hide | -object_api | -indxobj_define | -fsingle | -csingle | -cprepend | -cappend | -limit | -depth | -percent) return ;;
+	-filters | -object_show | -object_hide | -object_api | -indxobj_define | -indxobj_metrics | -indxobj_sort | -fsingle | -csingle | -cprepend | -cappend | -limit | -depth | -percent) return ;;
 	esac
 	if [[ $cur == -* ]]; then
 		_helio_words "$commands --color=auto --color=always --color=never --no-pager --no-startup --clear-cache --help --version" "$cur"

@@ -140,6 +140,8 @@ complete -c helio -n '__helio_subcommand print' -o add_exp -d 'look at other exp
 complete -c helio -n '__helio_subcommand print' -o drop_exp -d 'leave an experiment out'
 complete -c helio -n '__helio_subcommand print' -o indxobj -x -d 'the events by an index object'
 complete -c helio -n '__helio_subcommand print' -o indxobj_list -d 'the index objects'
+complete -c helio -n '__helio_subcommand print' -o indxobj_metrics -x -d 'metrics of their own for index objects'
+complete -c helio -n '__helio_subcommand print' -o indxobj_sort -x -d 'what index objects are sorted by'
 complete -c helio -n '__helio_subcommand print' -o indxobj_define -x -d 'define an index object'
 complete -c helio -n '__helio_subcommand print' -o indx_metric_list -d 'the metrics of index objects'
 complete -c helio -n '__helio_subcommand print' -l color -x -a 'auto always never' -d colours

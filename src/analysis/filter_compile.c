@@ -109,6 +109,16 @@ static bool is_number_set(const struct filter_node *node)
 	return false;
 }
 
+static enum sort sort_of(const struct filter_node *node);
+
+/* In a list a number and a set of them are alike. */
+static enum sort item_sort(const struct filter_node *node)
+{
+	enum sort sort = sort_of(node);
+
+	return sort == SORT_NUMBER ? SORT_NUMBERS : sort;
+}
+
 static enum sort sort_of(const struct filter_node *node)
 {
 	enum sort sort;
@@ -121,13 +131,11 @@ static enum sort sort_of(const struct filter_node *node)
 		return is_number_set(node) ? SORT_NUMBERS : SORT_FUNCTIONS;
 	if (node->kind != FILTER_LIST)
 		return SORT_NUMBER;
-	sort = sort_of(node->items.items[0]);
+	sort = item_sort(node->items.items[0]);
 	for (size_t i = 1; i < node->items.count; i++)
-		if (sort_of(node->items.items[i]) != sort)
+		if (item_sort(node->items.items[i]) != sort)
 			return SORT_MIXED;
-	return sort == SORT_NUMBER	? SORT_NUMBERS
-	       : sort == SORT_FUNCTIONS ? SORT_FUNCTIONS
-					: SORT_MIXED;
+	return sort == SORT_NUMBERS || sort == SORT_FUNCTIONS ? sort : SORT_MIXED;
 }
 
 /* Of a list its items, of anything else itself. */
@@ -473,17 +481,17 @@ static void emit_number_membership(struct compiler *compiler, enum filter_operat
 		add_number(compiler, 0);
 		return;
 	}
-	if (is_number_set(left)) {
-		emit_set_membership(compiler, kind, left, to, to_count);
-		return;
-	}
 	if (kind == FILTER_ORDERED_IN) {
 		emit_ordered(compiler, from, from_count, to, to_count);
 		return;
 	}
 	for (size_t i = 0; !compiler->failed && i < from_count; i++) {
-		emit(compiler, from[i]);
-		emit_one_in(compiler, to, to_count);
+		if (is_number_set(from[i])) {
+			emit_set_membership(compiler, kind, from[i], to, to_count);
+		} else {
+			emit(compiler, from[i]);
+			emit_one_in(compiler, to, to_count);
+		}
 		if (i)
 			add_binary(compiler, kind == FILTER_IN ? FILTER_AND : FILTER_OR);
 	}

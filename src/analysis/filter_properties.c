@@ -508,7 +508,7 @@ static const struct filter_property properties[] = {
 	NOWHERE("PADDR", "physical data address"),
 	NOWHERE("PHYSPC", "physical address of the instruction"),
 	NOWHERE("EA_PAGESIZE", "size of the data's page"),
-	{{"EA_LGRP", "NUMA node of the data", "counters"}, COUNTER, load_data_node},
+	PROPERTY("EA_LGRP", "NUMA node of the data", "counters", COUNTER, load_data_node),
 	NOWHERE("PC_PAGESIZE", "size of the instruction's page"),
 	NOWHERE("PC_LGRP", "locality group of the instruction"),
 	NOWHERE("LWP_LGRP_HOME", "home of the thread"),
@@ -584,7 +584,8 @@ char *filter_property_lack(const struct session *session, const struct filter_pr
 
 	if (!property->kinds)
 		return xasprintf("%s: nothing records it (%s)", info->name, info->description);
-	if (property->load == load_data_address && !session_has_addresses(session))
+	if ((property->load == load_data_address || property->load == load_data_node) &&
+	    !session_has_addresses(session))
 		return xasprintf("%s: " NO_ADDRESSES, info->name);
 	for (unsigned kind = 0; kind < EVENTS_KINDS; kind++) {
 		if (!(property->kinds >> kind & 1))

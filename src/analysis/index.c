@@ -1,116 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Index objects: which there are, and their tables.  Names of rows are made for those that are
- * shown only: there may be millions.
+ * Tables of index objects.  Names of rows are made for those that are shown only: there may be
+ * millions.
  */
 #include "analysis/index.h"
 
 #include "analysis/compare.h"
 #include "analysis/index_group.h"
 
-#include <ctype.h>
 #include <stdlib.h>
-#include <string.h>
-#include <strings.h>
-
-/* Bytes up to powers of 4, ns up to powers of 10 µs; more than the last of them is unknown. */
-/* It would put another line on its own at each run. */
-/* clang-format off */
-#define SIZES(X) \
-	X(0) X(2) X(4) X(6) X(8) X(10) X(12) X(14) X(16) X(18) X(20) X(22) X(24) \
-	X(26) X(28) X(30) X(32) X(34) X(36) X(38) X(40) X(42) X(44) X(46) X(48) X(50)
-#define UP_TO_SIZE(n) "IOHEAPBYTES <= (1 << " #n ") ? (1 << " #n ") : "
-#define DURATIONS(X) \
-	X(1000) X(10000) X(100000) X(1000000) X(10000000) X(100000000) X(1000000000) \
-	X(10000000000) X(100000000000) X(1000000000000) X(10000000000000)
-/* clang-format on */
-#define UP_TO_DURATION(ns) "EVT_TIME <= " #ns " ? " #ns " : "
-
-enum { INDEX_THREADS };
-
-static const struct index_object predefined[] = {
-	[INDEX_THREADS] = {"Threads", "Threads", "EXPID_CMP << 32 | THRID", LABEL_THREAD},
-	{"CPUs", "CPUs", "CPUID", LABEL_CPU},
-	{"Samples", "Samples", "SAMPLE_MAP", LABEL_SAMPLE},
-	{"GCEvents", "GCEvents", "GCEVENT_MAP", LABEL_NUMBER},
-	{"Seconds", "Seconds", "TSTAMP / 1000000000", LABEL_SECOND},
-	{"Processes", "Processes", "EXPID_CMP", LABEL_PROCESS},
-	{"Experiment_IDs", "Experiment IDs", "EXPGRID << 60 | EXPID << 32", LABEL_EXPERIMENT},
-	{"Datasize", "Data sizes", "IOHEAPBYTES == 0 ? 0 : " SIZES(UP_TO_SIZE) "-1", LABEL_SIZE},
-	{"Duration", "Durations", "EVT_TIME == 0 ? 0 : " DURATIONS(UP_TO_DURATION) "-1",
-	 LABEL_DURATION},
-};
-
-enum { PREDEFINED = sizeof(predefined) / sizeof(predefined[0]) };
-
-static const struct index_object *object_at(const struct session *session, size_t index)
-{
-	if (index < PREDEFINED)
-		return &predefined[index];
-	index -= PREDEFINED;
-	return session && index < session->indexes.count ? &session->indexes.items[index] : NULL;
-}
-
-bool index_at(const struct session *session, size_t index, struct index_info *info)
-{
-	const struct index_object *object = object_at(session, index);
-
-	if (!object)
-		return false;
-	*info = (struct index_info){object->name, object->title, object->expression,
-				    index < PREDEFINED};
-	return true;
-}
-
-size_t index_find(const struct session *session, const char *name)
-{
-	const struct index_object *object;
-
-	for (size_t i = 0; (object = object_at(session, i)); i++)
-		if (!strcasecmp(object->name, name))
-			return i;
-	return SIZE_MAX;
-}
-
-bool index_is_name(const char *name)
-{
-	bool right = isalpha((unsigned char)*name);
-
-	for (; *name; name++)
-		right &= isalnum((unsigned char)*name) || *name == '_';
-	return right;
-}
-
-enum status index_define(struct session *session, const char *name, const char *expression,
-			 const char *title, struct diag_list *diags)
-{
-	size_t index = index_find(session, name);
-	struct filter_program *program;
-	struct index_object *object;
-
-	if (!index_is_name(name)) {
-		diag_add(diags, DIAG_ERROR,
-			 "Invalid name of an index object: %s (it begins with a letter and goes on "
-			 "with letters, digits and _)",
-			 name);
-		return STATUS_INVALID;
-	}
-	if (index < PREDEFINED) {
-		diag_add(diags, DIAG_ERROR, "The index object %s is there already: %s",
-			 predefined[index].name, predefined[index].expression);
-		return STATUS_INVALID;
-	}
-	if (filter_compile(session, expression, &program, diags) != STATUS_OK)
-		return STATUS_INVALID;
-	filter_program_free(program);
-	object = index == SIZE_MAX ? vec_push(&session->indexes)
-				   : &session->indexes.items[index - PREDEFINED];
-	*object =
-		(struct index_object){.name = arena_strdup(&session->arena, name),
-				      .title = arena_strdup(&session->arena, title ? title : name),
-				      .expression = arena_strdup(&session->arena, expression)};
-	return STATUS_OK;
-}
 
 /* ---- names of rows ---- */
 
@@ -251,10 +149,12 @@ static void fill_rows(const struct session *session, const struct index_object *
 		      struct table *table)
 {
 	table->rows[0].name = "<Total>";
+	table->rows[0].value = INDEX_UNKNOWN;
 	for (size_t row = 1; row < table->row_count; row++) {
 		uint32_t group = keys[row - 1].index;
 
 		table->rows[row].id = group + 1;
+		table->rows[row].value = groups->values[group];
 		table->rows[row].name =
 			label_of(session, object, &table->arena, groups->values[group]);
 	}
@@ -262,50 +162,60 @@ static void fill_rows(const struct session *session, const struct index_object *
 		fill_column(groups, keys, table, column);
 }
 
+/* An object as a view of its events. */
+struct index_view {
+	const struct index_object *object;
+	const struct filter_program *program;
+};
+
 static void fill_index(struct session *session, const struct query *query, const void *arg,
 		       struct table *table)
 {
-	const struct index_object *object = arg;
-	struct diag_list diags = {0};
-	struct filter_program *program;
+	const struct index_view *view = arg;
 	struct index_groups groups;
 	size_t rows;
 
 	table_init(table, query, COLUMNS_EXCLUSIVE);
-	table->title = arena_strdup(&table->arena, object->title);
-	if (filter_compile(session, object->expression, &program, &diags) != STATUS_OK)
-		abort(); /* it was right when it was defined */
-	diag_fini(&diags);
-	index_group(session, program, &groups);
-	filter_program_free(program);
+	table->title = arena_strdup(&table->arena, view->object->title);
+	table->index = arena_strdup(&table->arena, view->object->name);
+	index_group(session, view->program, &groups);
 
 	struct sort_key *keys = ordered(&groups, query, &rows);
 
 	rows++;
 	table_set_rows(table, query->limit && rows > query->limit ? query->limit : rows);
-	fill_rows(session, object, &groups, keys, table);
+	fill_rows(session, view->object, &groups, keys, table);
 	free(keys);
 	index_groups_fini(&groups);
 }
 
 void index_table(struct session *session, const struct index_object *object,
-		 const struct query *query, struct table *table)
+		 const struct query *query, struct table *table, struct diag_list *diags)
 {
-	view_run(session, query,
-		 &(struct view){.fill = fill_index,
-				.arg = object,
-				.whole = object,
-				.identity = ROWS_BY_NAME},
-		 table);
+	struct index_view view = {.object = object};
+	struct filter_program *program;
+
+	if (filter_compile(session, object->expression, &program, diags) != STATUS_OK)
+		abort(); /* it was right when it was defined */
+	view.program = program;
+	view_run(
+		session, query,
+		&(struct view){
+			.fill = fill_index, .arg = &view, .whole = &view, .identity = ROWS_BY_NAME},
+		table);
+	filter_program_free(program);
 }
 
 void view_index(struct session *session, size_t index, const struct query *query,
-		struct table *table)
+		struct table *table, struct diag_list *diags)
 {
-	index_table(session, object_at(session, index), query, table);
+	index_table(session, index_object_at(session, INDEX_OBJECTS, index), query, table, diags);
 }
 
 void view_threads(struct session *session, const struct query *query, struct table *table)
 {
-	view_index(session, INDEX_THREADS, query, table);
+	struct diag_list diags = {0};
+
+	view_index(session, index_find(session, INDEX_OBJECTS, "Threads"), query, table, &diags);
+	diag_fini(&diags);
 }

@@ -4,6 +4,7 @@
 #define HELIO_ANALYSIS_INDEX_GROUP_H
 
 #include "analysis/filter_program.h"
+#include "analysis/index.h"
 
 #define INDEX_UNKNOWN UINT64_MAX
 
@@ -33,10 +34,10 @@ enum index_label {
 	LABEL_NODE,
 };
 
-/* The table of an object, also one that is none of the session's list. */
+const struct index_object *index_object_at(const struct session *session, enum index_family family,
+					   size_t index);
+/* As view_index. */
 void index_table(struct session *session, const struct index_object *object,
-		 const struct query *query, struct table *table);
-/* A letter, then letters, digits and underscores. */
-bool index_is_name(const char *name);
+		 const struct query *query, struct table *table, struct diag_list *diags);
 
 #endif

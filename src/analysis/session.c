@@ -296,8 +296,8 @@ void session_free(struct session *session)
 		experiment_free(session->experiments.items[i]);
 	vec_fini(&session->experiments);
 	vec_fini(&session->processes);
-	vec_fini(&session->indexes);
-	vec_fini(&session->memories);
+	for (int family = 0; family < INDEX_FAMILIES; family++)
+		vec_fini(&session->own_objects[family]);
 	forget_sums(session);
 	diag_fini(&session->warnings);
 	arena_fini(&session->arena);

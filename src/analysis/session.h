@@ -13,6 +13,7 @@
 #define HELIO_ANALYSIS_SESSION_H
 
 #include "analysis/filter.h"
+#include "analysis/index.h"
 #include "analysis/measure.h"
 #include "analysis/view.h"
 #include "base/hash.h"
@@ -127,9 +128,8 @@ struct session {
 	struct call_tree whole; /* all functions, where that is another tree */
 	uint32_t *shown; /* node of `whole` → node of `tree`; NULL: `tree` is the whole one */
 	bool inlines;	 /* inlined functions are calls in the tree */
-	struct measure_sums weights;	   /* by tree node */
-	VEC(struct index_object) indexes;  /* the user's */
-	VEC(struct index_object) memories; /* the user's memory objects */
+	struct measure_sums weights;			      /* by tree node */
+	VEC(struct index_object) own_objects[INDEX_FAMILIES]; /* the user's */
 	VEC(struct function_sums *) sums;
 	struct arena sums_arena;
 	struct io_rows *io_rows[IO_ROW_KINDS]; /* NULL: not asked for yet */

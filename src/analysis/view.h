@@ -98,6 +98,7 @@ struct row {
 	uint32_t line;	  /* in the source; 0: none */
 	uint64_t address; /* of an instruction */
 	uint64_t target;  /* where it jumps to in its function; 0: it does not */
+	uint64_t value;	  /* of an index or memory object; UINT64_MAX: none */
 };
 
 /* Ids of the functions that stand for something else than code. */
@@ -120,6 +121,8 @@ enum {
  */
 struct table {
 	const char *title;
+	const char
+		*index; /* name of the index or memory object whose values the rows are, or NULL */
 	struct column *columns;
 	size_t column_count;
 	struct row *rows;

@@ -94,9 +94,9 @@ static const char *object_command(const struct arguments *arguments, const char 
 		if (planned->command->run == command_mobj_define)
 			return "memobj";
 	}
-	if (index_find(NULL, name) != SIZE_MAX)
+	if (index_find(NULL, INDEX_OBJECTS, name) != SIZE_MAX)
 		return "indxobj";
-	return memory_find(NULL, name) != SIZE_MAX ? "memobj" : NULL;
+	return index_find(NULL, MEMORY_OBJECTS, name) != SIZE_MAX ? "memobj" : NULL;
 }
 
 static enum status parse_command(struct arguments *arguments, const char *word, char **rest,

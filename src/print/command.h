@@ -83,8 +83,7 @@ bool command_run(struct print *print, const struct command *command, char **argu
 bool command_functions(struct print *print, char **arguments, size_t count);
 bool command_callers_callees(struct print *print, char **arguments, size_t count);
 /* "Functions sorted by metric: Exclusive Total CPU Time"; the caller's to free. */
-char *command_heading(const struct print *print, const char *what,
-		      const struct metric_choice *sort);
+char *command_heading(const char *what, const struct metric_choice *sort, bool reverse);
 /* The same by the query's metric. */
 char *command_sort_heading(const struct print *print, const char *what);
 /* The attributed form of the sort metric, by which call lists are sorted; the caller's to free. */
@@ -157,16 +156,15 @@ bool command_sort(struct print *print, char **arguments, size_t count);
 bool command_metric_list(struct print *print, char **arguments, size_t count);
 bool command_cmetric_list(struct print *print, char **arguments, size_t count);
 bool command_indx_metric_list(struct print *print, char **arguments, size_t count);
+bool command_indxobj_metrics(struct print *print, char **arguments, size_t count);
+bool command_indxobj_sort(struct print *print, char **arguments, size_t count);
+/* What index objects are asked for: their own metrics and order, or those of functions. */
+struct query command_index_query(const struct print *print);
 /* command_index.c: */
 bool command_indxobj(struct print *print, char **arguments, size_t count);
 bool command_threads(struct print *print, char **arguments, size_t count);
 bool command_indxobj_list(struct print *print, char **arguments, size_t count);
 bool command_indxobj_define(struct print *print, char **arguments, size_t count);
-struct index_info;
-/* The names and expressions of all index or memory objects. */
-bool command_list_objects(struct print *print, const char *command,
-			  bool (*object_at)(const struct session *, size_t, struct index_info *));
-/* command_memory.c: */
 bool command_memobj(struct print *print, char **arguments, size_t count);
 bool command_mobj_list(struct print *print, char **arguments, size_t count);
 bool command_machinemodel(struct print *print, char **arguments, size_t count);

@@ -12,32 +12,61 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The metrics, and what they are sorted by, in the words of the new session. */
-static void carry_metrics(struct print *print, struct session *to)
+/* Metrics and their order in the words of the new session; none where it does not know them. */
+static bool carry_list(struct print *print, const struct session *to, struct metric_list *metrics,
+		       struct metric_choice *sort)
 {
+	char *text = metric_list_text(metrics);
+	char *sort_text = sort->metric ? metric_choice_text(sort) : NULL;
+	struct metric_list fresh = {0};
+	struct metric_choice choice = {0};
 	struct diag_list diags = {0};
-	struct query *query = &print->query, fresh;
-	char *metrics = metric_list_text(&query->metrics), *sort = metric_choice_text(&query->sort);
+	bool reverse, known;
 
-	query_init(&fresh, to);
-	if (metric_list_parse(to, metrics, &fresh.metrics, &diags) != STATUS_OK ||
-	    metric_sort_parse(to, sort, &fresh.sort, &fresh.sort_reverse, &diags) != STATUS_OK) {
+	known = (!metrics->count || !metric_list_parse(to, text, &fresh, &diags)) &&
+		(!sort_text || !metric_sort_parse(to, sort_text, &choice, &reverse, &diags));
+	if (!known) {
 		say_warning(print, "The metrics are the usual ones again: %s", diags.items[0].text);
-		query_fini(&fresh);
-		query_init(&fresh, to);
+		vec_fini(&fresh);
+		choice.metric = NULL;
 	}
-	vec_fini(&query->metrics);
-	query->metrics = fresh.metrics;
-	query->sort = fresh.sort;
+	vec_fini(metrics);
+	*metrics = fresh;
+	*sort = choice;
 	diag_fini(&diags);
-	free(metrics);
-	free(sort);
+	free(sort_text);
+	free(text);
+	return known;
+}
+
+static void carry_metrics(struct print *print, const struct session *to)
+{
+	struct query *query = &print->query, fresh;
+
+	if (!carry_list(print, to, &query->metrics, &query->sort)) {
+		query_init(&fresh, to);
+		query->metrics = fresh.metrics;
+		query->sort = fresh.sort;
+	}
+	carry_list(print, to, &print->index_metrics, &print->index_sort);
+}
+
+static void carry_objects(const struct session *from, struct session *to, struct diag_list *diags)
+{
+	struct index_info info;
+
+	for (int family = 0; family < INDEX_FAMILIES; family++)
+		for (size_t i = 0; index_at(from, family, i, &info); i++)
+			if (info.by_model)
+				index_define_for_model(to, info.name, info.expression, diags);
+			else if (!info.predefined)
+				index_define(to, family, info.name, info.expression, info.title,
+					     diags);
 }
 
 static void carry_filters(struct print *print, const struct session *from, struct session *to)
 {
 	struct diag_list diags = {0};
-	struct index_info info;
 
 	if (session_filter_text(from))
 		session_filter(to, session_filter_text(from), &diags);
@@ -45,9 +74,7 @@ static void carry_filters(struct print *print, const struct session *from, struc
 		if (strcmp(session_selected(from, (enum selection)i), "all") != 0)
 			session_select(to, (enum selection)i,
 				       session_selected(from, (enum selection)i), &diags);
-	for (size_t i = 0; index_at(from, i, &info); i++)
-		if (!info.predefined)
-			index_define(to, info.name, info.expression, info.title, &diags);
+	carry_objects(from, to, &diags);
 	say_diags(print, &diags);
 }
 

@@ -1,31 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Index objects: the tables whose rows are values of an expression. */
+/* Index and memory objects: the tables whose rows are values of an expression. */
 #include "analysis/index.h"
+#include "analysis/memory_object.h"
 #include "print/command.h"
 #include "print/json.h"
 #include "print/table.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-/* As a command of its own the name may still have its dash. */
+/* The number of the object; as a command of its own the name may still have its dash. */
+static bool find(struct print *print, enum index_family family, const char *name, size_t *index)
+{
+	*index = index_find(print->session, family, name + strspn(name, "-"));
+	if (*index != SIZE_MAX)
+		return true;
+	return family == INDEX_OBJECTS
+		       ? say_error(print, "There is no index object %s: indxobj_list lists them",
+				   name)
+		       : say_error(print, "There is no memory object %s: mobj_list lists them",
+				   name);
+}
+
+static void put_table(struct print *print, const char *command, struct table *table, bool reverse)
+{
+	char *heading = command_heading(table->title, &table->sort, reverse);
+
+	table_print(print, table, SHAPE_LIST, command, heading);
+	table_fini(table);
+	free(heading);
+}
+
 bool command_indxobj(struct print *print, char **arguments, size_t count)
 {
-	size_t index = index_find(print->session, arguments[0] + strspn(arguments[0], "-"));
-	struct index_info info;
+	struct query query = command_index_query(print);
+	struct diag_list diags = {0};
 	struct table table;
-	char *heading;
+	size_t index;
 
-	if (index == SIZE_MAX)
-		return say_error(print, "There is no index object %s: indxobj_list lists them",
-				 arguments[0]);
-	index_at(print->session, index, &info);
-	heading = command_sort_heading(print, info.title);
-	view_index(print->session, index, &print->query, &table);
-	table_print(print, &table, SHAPE_LIST, strcmp(info.name, "Threads") ? "indxobj" : "threads",
-		    heading);
-	table_fini(&table);
-	free(heading);
+	if (!find(print, INDEX_OBJECTS, arguments[0], &index))
+		return false;
+	view_index(print->session, index, &query, &table, &diags);
+	say_diags(print, &diags);
+	put_table(print, strcmp(table.index, "Threads") ? "indxobj" : "threads", &table,
+		  query.sort_reverse);
 	return true;
 }
 
@@ -36,15 +55,30 @@ bool command_threads(struct print *print, char **arguments, size_t count)
 	return command_indxobj(print, &name, 1);
 }
 
-bool command_list_objects(struct print *print, const char *command,
-			  bool (*object_at)(const struct session *, size_t, struct index_info *))
+bool command_memobj(struct print *print, char **arguments, size_t count)
+{
+	struct query query = command_index_query(print);
+	struct diag_list diags = {0};
+	struct table table;
+	size_t index;
+
+	if (!find(print, MEMORY_OBJECTS, arguments[0], &index))
+		return false;
+	if (view_memory(print->session, index, &query, &table, &diags) != STATUS_OK)
+		return say_diags(print, &diags);
+	say_diags(print, &diags);
+	put_table(print, "memobj", &table, query.sort_reverse);
+	return true;
+}
+
+static bool list(struct print *print, const char *command, enum index_family family)
 {
 	struct json_report report;
 	struct index_info info;
 
 	if (print->mode == MODE_JSON)
 		json_report_begin(&report, print, command, NULL, NULL);
-	for (size_t i = 0; object_at(print->session, i, &info); i++) {
+	for (size_t i = 0; index_at(print->session, family, i, &info); i++) {
 		if (print->mode == MODE_JSON)
 			json_report_row(&report, json_pack("{s:s, s:s, s:s, s:b}", "name",
 							   info.name, "title", info.title,
@@ -60,20 +94,34 @@ bool command_list_objects(struct print *print, const char *command,
 
 bool command_indxobj_list(struct print *print, char **arguments, size_t count)
 {
-	return command_list_objects(print, "indxobj_list", index_at);
+	return list(print, "indxobj_list", INDEX_OBJECTS);
 }
 
-bool command_indxobj_define(struct print *print, char **arguments, size_t count)
+bool command_mobj_list(struct print *print, char **arguments, size_t count)
+{
+	return list(print, "mobj_list", MEMORY_OBJECTS);
+}
+
+static bool define(struct print *print, enum index_family family, char **arguments, size_t count)
 {
 	const struct command *command;
 	struct diag_list diags = {0};
 
 	for (size_t i = 0; (command = command_at(i)); i++)
 		if (!strcasecmp(command->name, arguments[0]))
-			return say_error(print,
-					 "%s is a command: an index object needs another name",
+			return say_error(print, "%s is a command: an object needs another name",
 					 arguments[0]);
-	index_define(print->session, arguments[0], arguments[1], count > 2 ? arguments[2] : NULL,
-		     &diags);
+	index_define(print->session, family, arguments[0], arguments[1],
+		     count > 2 ? arguments[2] : NULL, &diags);
 	return say_diags(print, &diags);
+}
+
+bool command_indxobj_define(struct print *print, char **arguments, size_t count)
+{
+	return define(print, INDEX_OBJECTS, arguments, count);
+}
+
+bool command_mobj_define(struct print *print, char **arguments, size_t count)
+{
+	return define(print, MEMORY_OBJECTS, arguments, count);
 }

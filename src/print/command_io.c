@@ -21,7 +21,7 @@ static bool print_table(struct print *print, const char *command,
 
 	view(print->session, &print->query, &table);
 
-	char *heading = command_heading(print, table.title, &table.sort);
+	char *heading = command_heading(table.title, &table.sort, print->query.sort_reverse);
 
 	table_print(print, &table, SHAPE_LIST, command, heading);
 	table_fini(&table);

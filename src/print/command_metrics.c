@@ -9,19 +9,25 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+static void print_sort(struct print *print, const char *what, const struct metric_choice *sort,
+		       bool reverse)
+{
+	char *text = metric_choice_text(sort), *title = metric_choice_title(sort);
+
+	fprintf(print->output.file, "Current %s: %s ( %s%s )\n", what, title, reverse ? "-" : "",
+		text);
+	free(title);
+	free(text);
+}
 
 static void print_current(struct print *print)
 {
-	FILE *file = print->output.file;
 	char *metrics = metric_list_text(&print->query.metrics);
-	char *sort = metric_choice_text(&print->query.sort);
-	char *title = metric_choice_title(&print->query.sort);
 
-	fprintf(file, "Current metrics: %s\n", metrics);
-	fprintf(file, "Current Sort Metric: %s ( %s%s )\n", title,
-		print->query.sort_reverse ? "-" : "", sort);
-	free(title);
-	free(sort);
+	fprintf(print->output.file, "Current metrics: %s\n", metrics);
+	print_sort(print, "Sort Metric", &print->query.sort, print->query.sort_reverse);
 	free(metrics);
 }
 
@@ -43,14 +49,14 @@ static void add_metric_row(struct json_report *report, const struct metric *metr
 
 /* The current metrics, then as rows: all flavours of all metrics, or those of the list. */
 static void json_metrics(struct print *print, const char *command, const struct metric_list *list,
-			 const struct metric_choice *sort, bool all)
+			 const struct metric_choice *sort, bool reverse, bool all)
 {
 	struct json_report report;
 	json_t *metrics = json_array();
 	char *key = json_metric_key(sort->metric, sort->flavor);
 	char *text = metric_list_text(list);
-	json_t *extra = json_pack("{s:s, s:b, s:s}", "sort", key, "reverse",
-				  print->query.sort_reverse, "specification", text);
+	json_t *extra = json_pack("{s:s, s:b, s:s}", "sort", key, "reverse", (int)reverse,
+				  "specification", text);
 
 	for (size_t i = 0; i < list->count; i++)
 		if (!(list->items[i].visibility & VISIBLE_HIDDEN))
@@ -102,7 +108,8 @@ bool command_metrics(struct print *print, char **arguments, size_t count)
 	struct diag_list diags = {0};
 
 	if (!count && print->mode == MODE_JSON) {
-		json_metrics(print, "metrics", &print->query.metrics, &print->query.sort, false);
+		json_metrics(print, "metrics", &print->query.metrics, &print->query.sort,
+			     print->query.sort_reverse, false);
 		return true;
 	}
 	if (count) {
@@ -131,15 +138,8 @@ bool command_sort(struct print *print, char **arguments, size_t count)
 	if (status != STATUS_OK)
 		return ok ? say_error(print, "Invalid sort specification: %s", arguments[0])
 			  : false;
-	if (print->mode != MODE_JSON) {
-		char *sort = metric_choice_text(&print->query.sort);
-		char *title = metric_choice_title(&print->query.sort);
-
-		fprintf(print->output.file, "Current Sort Metric: %s ( %s%s )\n", title,
-			print->query.sort_reverse ? "-" : "", sort);
-		free(title);
-		free(sort);
-	}
+	if (print->mode != MODE_JSON)
+		print_sort(print, "Sort Metric", &print->query.sort, print->query.sort_reverse);
 	return true;
 }
 
@@ -193,7 +193,8 @@ bool command_metric_list(struct print *print, char **arguments, size_t count)
 	int width = 0;
 
 	if (print->mode == MODE_JSON) {
-		json_metrics(print, "metric_list", &print->query.metrics, &print->query.sort, true);
+		json_metrics(print, "metric_list", &print->query.metrics, &print->query.sort,
+			     print->query.sort_reverse, true);
 		return true;
 	}
 	print_current(print);
@@ -206,7 +207,7 @@ bool command_metric_list(struct print *print, char **arguments, size_t count)
 
 static struct metric_choice with_flavor(struct metric_choice choice, enum metric_flavor flavor)
 {
-	if (choice.flavor != FLAVOR_STATIC)
+	if (choice.metric && choice.flavor != FLAVOR_STATIC)
 		choice.flavor = flavor;
 	return choice;
 }
@@ -230,26 +231,22 @@ static void one_flavor_list(const struct metric_list *from, enum metric_flavor f
 }
 
 /* The metrics of views that have one flavour only. */
-static bool put_flavored(struct print *print, enum metric_flavor flavor, const char *command,
-			 const char *what)
+static bool put_flavored(struct print *print, const struct query *query, enum metric_flavor flavor,
+			 const char *command, const char *what)
 {
 	struct metric_list list = {0};
-	struct metric_choice sort = with_flavor(print->query.sort, flavor);
+	struct metric_choice sort = with_flavor(query->sort, flavor);
 
-	one_flavor_list(&print->query.metrics, flavor, &list);
+	one_flavor_list(&query->metrics, flavor, &list);
 	if (print->mode == MODE_JSON) {
-		json_metrics(print, command, &list, &sort, false);
+		json_metrics(print, command, &list, &sort, query->sort_reverse, false);
 	} else {
 		char *text = metric_list_text(&list);
-		char *sort_text = metric_choice_text(&sort);
-		char *title = metric_choice_title(&sort);
+		char *sort_what = xasprintf("%s sort Metric", what);
 
-		fprintf(print->output.file,
-			"Current %s metrics: %s\n"
-			"Current %s sort Metric: %s ( %s%s )\n",
-			what, text, what, title, print->query.sort_reverse ? "-" : "", sort_text);
-		free(title);
-		free(sort_text);
+		fprintf(print->output.file, "Current %s metrics: %s\n", what, text);
+		print_sort(print, sort_what, &sort, query->sort_reverse);
+		free(sort_what);
 		free(text);
 	}
 	vec_fini(&list);
@@ -258,10 +255,63 @@ static bool put_flavored(struct print *print, enum metric_flavor flavor, const c
 
 bool command_cmetric_list(struct print *print, char **arguments, size_t count)
 {
-	return put_flavored(print, FLAVOR_ATTRIBUTED, "cmetric_list", "caller-callee");
+	return put_flavored(print, &print->query, FLAVOR_ATTRIBUTED, "cmetric_list",
+			    "caller-callee");
+}
+
+/* ---- index objects ---- */
+
+struct query command_index_query(const struct print *print)
+{
+	struct query query = print->query;
+
+	query.sort = with_flavor(query.sort, FLAVOR_EXCLUSIVE);
+	if (print->index_metrics.count) {
+		query.metrics = print->index_metrics;
+		repair_sort(&query);
+	}
+	if (print->index_sort.metric) {
+		query.sort = print->index_sort;
+		query.sort_reverse = print->index_sort_reverse;
+	}
+	return query;
 }
 
 bool command_indx_metric_list(struct print *print, char **arguments, size_t count)
 {
-	return put_flavored(print, FLAVOR_EXCLUSIVE, "indx_metric_list", "index object");
+	struct query query = command_index_query(print);
+
+	return put_flavored(print, &query, FLAVOR_EXCLUSIVE, "indx_metric_list", "index object");
+}
+
+/* `default`: those of functions again. */
+bool command_indxobj_metrics(struct print *print, char **arguments, size_t count)
+{
+	struct metric_list list = {0};
+	struct diag_list diags = {0};
+	bool set = count && strcasecmp(arguments[0], "default") != 0;
+
+	if (set && metric_list_parse(print->session, arguments[0], &list, &diags) != STATUS_OK)
+		return say_diags(print, &diags);
+	say_diags(print, &diags);
+	if (count)
+		vec_fini(&print->index_metrics);
+	one_flavor_list(&list, FLAVOR_EXCLUSIVE, &print->index_metrics);
+	vec_fini(&list);
+	return (count && print->mode == MODE_JSON) || command_indx_metric_list(print, NULL, 0);
+}
+
+bool command_indxobj_sort(struct print *print, char **arguments, size_t count)
+{
+	struct metric_choice sort = {0};
+	struct diag_list diags = {0};
+	bool reverse = false;
+
+	if (strcasecmp(arguments[0], "default") != 0 &&
+	    metric_sort_parse(print->session, arguments[0], &sort, &reverse, &diags) != STATUS_OK)
+		return say_diags(print, &diags);
+	say_diags(print, &diags);
+	print->index_sort = with_flavor(sort, FLAVOR_EXCLUSIVE);
+	print->index_sort_reverse = reverse;
+	return print->mode == MODE_JSON || command_indx_metric_list(print, NULL, 0);
 }

@@ -6,11 +6,11 @@
 
 #include <stdlib.h>
 
-char *command_heading(const struct print *print, const char *what, const struct metric_choice *sort)
+char *command_heading(const char *what, const struct metric_choice *sort, bool reverse)
 {
 	char *title = metric_choice_title(sort);
-	char *heading = xasprintf("%s sorted by metric: %s%s", what, title,
-				  print->query.sort_reverse ? " (reversed)" : "");
+	char *heading =
+		xasprintf("%s sorted by metric: %s%s", what, title, reverse ? " (reversed)" : "");
 
 	free(title);
 	return heading;
@@ -18,7 +18,7 @@ char *command_heading(const struct print *print, const char *what, const struct 
 
 char *command_sort_heading(const struct print *print, const char *what)
 {
-	return command_heading(print, what, &print->query.sort);
+	return command_heading(what, &print->query.sort, print->query.sort_reverse);
 }
 
 char *command_attributed_title(const struct print *print)

@@ -94,11 +94,11 @@ static void offer_metrics(const struct print *print, struct completions *complet
 }
 
 static void offer_index_objects(const struct print *print, struct completions *completions,
-				const char *word)
+				enum index_family family, const char *word)
 {
 	struct index_info info;
 
-	for (size_t i = 0; index_at(print->session, i, &info); i++)
+	for (size_t i = 0; index_at(print->session, family, i, &info); i++)
 		offer(completions, word, info.name);
 }
 
@@ -165,7 +165,9 @@ static void offer_arguments(struct print *print, struct completions *completions
 	if (command_find(command_word, command_word, &command, &diags) == STATUS_OK) {
 		offer_options(command, completions, word);
 		if (command->run == command_indxobj)
-			offer_index_objects(print, completions, word);
+			offer_index_objects(print, completions, INDEX_OBJECTS, word);
+		if (command->run == command_memobj)
+			offer_index_objects(print, completions, MEMORY_OBJECTS, word);
 		for (const char *at = command->run ? command->arguments : NULL; at && *at;) {
 			at += strspn(at, between);
 

@@ -37,6 +37,9 @@ struct print {
 	const char *program;	 /* "helio print" or "er_print": begins the messages */
 	struct session *session; /* NULL: no experiment is open */
 	struct query query;
+	struct metric_list index_metrics; /* of index objects; none: those of the query */
+	struct metric_choice index_sort;  /* likewise; metric NULL: that of the query */
+	bool index_sort_reverse;
 	enum print_mode mode;
 	char delimiter;
 	enum view_mode view_mode;

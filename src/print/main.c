@@ -182,6 +182,7 @@ static int run(struct print *print, struct arguments *arguments)
 		say_error(print, "Cannot write the output: %s", strerror(errno));
 	if (print->session) {
 		query_fini(&print->query);
+		vec_fini(&print->index_metrics);
 		session_free(print->session);
 	}
 	vec_fini(&print->fragment);

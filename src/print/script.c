@@ -66,9 +66,11 @@ static bool run_words(struct print *print, struct words *words)
 	struct diag_list diags = {0};
 	const struct command *command = NULL;
 
-	if (print->session && index_find(print->session, words->items[0]) != SIZE_MAX)
+	if (print->session &&
+	    index_find(print->session, INDEX_OBJECTS, words->items[0]) != SIZE_MAX)
 		return command_indxobj(print, words->items, 1);
-	if (print->session && memory_find(print->session, words->items[0]) != SIZE_MAX)
+	if (print->session &&
+	    index_find(print->session, MEMORY_OBJECTS, words->items[0]) != SIZE_MAX)
 		return command_memobj(print, words->items, 1);
 
 	enum status status = command_find(words->items[0], words->items[0], &command, &diags);

@@ -12,10 +12,28 @@
 
 /* The commands that may stand in a start-up file; a script may hold those of the first list too. */
 static const char *const settings[] = {
-	"addpath",	  "cc",		 "compare",	    "dcc",	   "dthresh", "en_desc",
-	"indxobj_define", "limit",	 "machinemodel",    "mobj_define", "name",    "object_api",
-	"object_hide",	  "object_show", "objects_default", "pathmap",	   "scc",     "setpath",
-	"sthresh",	  "viewmode",
+	"addpath",
+	"cc",
+	"compare",
+	"dcc",
+	"dthresh",
+	"en_desc",
+	"indxobj_define",
+	"indxobj_metrics",
+	"indxobj_sort",
+	"limit",
+	"machinemodel",
+	"mobj_define",
+	"name",
+	"object_api",
+	"object_hide",
+	"object_show",
+	"objects_default",
+	"pathmap",
+	"scc",
+	"setpath",
+	"sthresh",
+	"viewmode",
 };
 static const char *const defaults[] = {
 	"dmetrics", "dsort",  "ignore_fs_warn", "ignore_no_xhwcprof", "preload_libdirs", "rtabs",

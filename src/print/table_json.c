@@ -107,6 +107,14 @@ static void add_line(json_t *object, const struct row *row)
 	json_object_set_new(object, "hot", json_boolean(row->hot));
 }
 
+/* Up to 2^63 exactly, which whole numbers of JSON readers end at. */
+static json_t *index_value(uint64_t value)
+{
+	if (value == UINT64_MAX)
+		return json_null();
+	return value > INT64_MAX ? json_real((double)value) : json_integer((json_int_t)value);
+}
+
 static void add_place(json_t *object, const struct row *row, enum table_shape shape)
 {
 	static const char *const roles[] = {
@@ -142,6 +150,8 @@ void table_print_json(struct print *print, const struct table *table, enum table
 		json_object_set_new(extra, "sort", json_text(key));
 		free(key);
 	}
+	if (table->index)
+		json_object_set_new(extra, "index", json_text(table->index));
 	json_t *metrics = find_members(&members, table);
 
 	json_report_begin(&report, print, command, metrics, extra);
@@ -152,6 +162,8 @@ void table_print_json(struct print *print, const struct table *table, enum table
 		add_place(object, row, shape);
 		json_object_set_new(object, "name", json_text(row->name));
 		json_object_set_new(object, "object", json_text(row->object));
+		if (table->index)
+			json_object_set_new(object, "value", index_value(row->value));
 		for (size_t k = 0; k < members.count; k++) {
 			const struct member *member = &members.items[k];
 			size_t cell = i * table->column_count + member->column;

@@ -344,3 +344,117 @@ def traced_properties(t):
                                    '-filters', f'SOBJ == {address:#x}', '-functions') if o['command'] == 'functions']
     t.equal([listing['rows'][0]['e.syncn'] for listing in listings],
             [sum(event['type'] == 'mutex' for event in events), sum(event['object'] == address for event in events)], 'waits')
+
+
+def totals(t, experiment, metric, expressions):
+    """The metric of <Total> under each expression."""
+    words = [word for expression in expressions for word in ('-filters', expression, '-functions')]
+    listings = t.print(experiment, '-metrics', f'{metric}:name', '-limit', '1', *words)
+    return [o['rows'][0][metric] for o in listings if o['command'] == 'functions']
+
+
+@test
+def files(t):
+    """By file and by opening of a descriptor, against the events' own names."""
+    result = t.collect('sh', '-c', 'cat /etc/passwd /etc/os-release /etc/passwd; cat /etc/passwd', options=('-p', 'off', '-i', 'on'))
+    events = [event for process in t.read(result.experiment).values() for event in process['traces'].get('iotrace', ())
+              if event['type'] == 'read' and not event['errno']]
+    named = {name: sum((event['name'] or b'').decode() == name for event in events) for name in ('/etc/passwd', '/etc/os-release')}
+    t.check(named['/etc/passwd'] > named['/etc/os-release'] > 0, f'reads: {named}')
+    both = sum(named.values())
+    detail = [o for o in t.print(result.experiment, '-metrics', 'e.ioreadcnt:name', '-iodetail') if o['command'] == 'iodetail'][0]
+    openings = {int(match[1]): row['e.ioreadcnt'] for row in detail['rows']
+                if (match := re.fullmatch(r'/etc/passwd \(IOVFD=(\d+), FD=\d+, Process \d+\)', row['name']))}
+    t.equal(len(openings), 3, 'openings of /etc/passwd')
+    t.equal(sum(openings.values()), named['/etc/passwd'], 'reads of /etc/passwd')
+    questions = {'IOVFD IN FILEIOVFD("/etc/passwd")': named['/etc/passwd'], 'IOVFD IN FILEIOVFD("/etc/(passwd|os-release)")': both,
+                 'FILEIOVFD("/etc/os.*") SOME IN IOVFD': named['/etc/os-release'], 'FILEIOVFD("/etc/.*") IN IOVFD': 0,
+                 'IOVFD IN (FILEIOVFD("/etc/passwd"), FILEIOVFD("/etc/os-release"))': both, 'IOVFD IN FILEIOVFD("passwd")': 0,
+                 **{f'IOVFD == {number}': reads for number, reads in openings.items()}}
+    t.equal(totals(t, result.experiment, 'e.ioreadcnt', questions), list(questions.values()), 'reads')
+    listing = t.print(result.experiment, '-metrics', 'e.ioreadcnt:name', '-indxobj_define', 'files', 'IOFNAME', '-files', '-ioactivity')[-2:]
+    t.equal(*(sorted(row['e.ioreadcnt'] for row in o['rows']) for o in listing), 'reads by IOFNAME')
+    refused = t.run(t.helio, 'print', '-filters', 'IOVFD IN FILEIOVFD("[")', result.experiment)
+    t.check(refused.status == 1 and 'no regular expression' in refused.err, refused.err)
+
+
+def replay(events):
+    """(type, change of the live bytes, live bytes, bytes left for ever so far) of heap events; None for what allocates nothing."""
+    blocks, live, course = {}, 0, []
+    for number, event in enumerate(events):
+        change, allocates = 0, event['type'] in ('malloc', 'calloc', 'realloc', 'aligned') and event['address'] != 0
+        if event['type'] == 'free' or allocates:
+            change = -blocks.pop(event['address'], (0, 0))[0]
+        if allocates:
+            change += event['size']
+            blocks[event['address']] = event['size'], number
+        live += change
+        course.append((allocates, change, live, event['size']))
+    left, lost, whole = {number for _, number in blocks.values()}, 0, []
+    for number, (allocates, change, live, size) in enumerate(course):
+        lost += size if number in left else 0
+        whole.append((allocates, change, live, lost))
+    return whole
+
+
+@test
+def memory_in_use(t):
+    """What the process had allocated at each event, by a replay."""
+    for target, left in (('heap', False), ('leaks', True)):
+        experiment = t.collect(t.target(target), options=('-p', 'off', '-H', 'on')).experiment
+        course = replay(sorted(t.read(experiment)['']['traces']['heaptrace'], key=lambda event: event['time']))
+        middle, lost = sorted(live for _, _, live, _ in course)[len(course) // 2], course[-1][3]
+        questions = {f'HMEM_USAGE > {middle}': lambda change, live, leaks, middle=middle: live > middle,
+                     f'HCUR_ALLOCS <= {middle} && HTYPE != 3': lambda change, live, leaks, middle=middle: live <= middle,
+                     'HCUR_NET_ALLOC == 1000': lambda change, live, leaks: change == 1000,
+                     'HCUR_NET_ALLOC > 1 << 63': lambda change, live, leaks: change < 0,
+                     f'HCUR_LEAKS * 2 > {lost}': lambda change, live, leaks, lost=lost: 2 * leaks > lost}
+        expected = [sum(holds(*values) for allocates, *values in course if allocates) for holds in questions.values()]
+        t.check(expected[0] > 5 and bool(lost) == left, f'{target}: {expected}, {lost} left')
+        t.equal(totals(t, experiment, 'e.heapalloccnt', questions), expected, f'{target}: allocations')
+
+
+@test
+def instructions(t):
+    """VIRTPC: every event at one address, and none at the others of its function."""
+    result = t.collect(t.target('flat'), '0.3s')
+    rows = [row for row in t.print(result.experiment, '-metrics', 'e.totalcpu:address:name', '-pcs')[-1]['rows'][1:] if row['e.totalcpu']]
+    values = {row['value']: row['e.totalcpu'] for row in t.print(
+        result.experiment, '-metrics', 'e.totalcpu:name', '-indxobj_define', 'at', 'VIRTPC', '-at')[-1]['rows'][1:] if row['e.totalcpu']}
+    t.equal(sorted(values.values()), sorted(row['e.totalcpu'] for row in rows), 'times by instruction')
+
+
+@test
+def without_data(t):
+    """A word that no event has says which option records it, and chooses nothing."""
+    experiment = t.collect(t.target('flat'), '0.1s').experiment
+    for expression, said in (('HSIZE > 1', 'HSIZE: no heap data (helio collect -H on)'), ('SOBJ > 1', '-s on'), ('IOFD == 1', '-i on'),
+                             ('IOVFD IN FILEIOVFD(".*")', '-i on'), ('IOHEAPBYTES > 0', '-H on), no I/O data (helio collect -i on)'),
+                             ('VADDR > 1', 'page-faults'), ('HWCINT > 1', '-h on'), ('PADDR > 1', 'nothing records'), ('STACKL == 1', 'nothing records'),
+                             ('OMPSTATE == 1', 'nothing records'), ('DNAME("x") SOME IN IOFD', 'DNAME')):
+        result = t.run(t.helio, 'print', '-printmode', 'json', '-metrics', 'e.totalcpu:name', '-filters', expression, '-functions', experiment)
+        t.check(result.status == 0 and said in result.err, f'{expression}: {result.err}')
+        t.equal([row['e.totalcpu'] for row in json.loads(result.out.splitlines()[-1])['rows']], [0], expression)
+    result = t.run(t.helio, 'print', '-datasize', experiment)
+    t.check(result.status == 0 and 'IOHEAPBYTES' in result.err, f'an index object without data: {result.err}')
+    t.equal(t.run(t.helio, 'print', '-indxobj_define', 'mine', 'HSIZE', experiment).err, '', 'defining one says nothing')
+    quiet = t.run(t.helio, 'print', '-filters', 'HAS_PROP(HSIZE) || EVT_TIME > 0', '-functions', experiment)
+    t.equal(quiet.err, '', 'what is asked for by HAS_PROP')
+
+
+@test
+def metrics_of_index_objects(t):
+    """Their own metrics and order, which those of functions do not touch, and which new experiments keep."""
+    path, events = make(t, 8)
+    script = ('metrics e.total:i.total:name', 'indxobj_metrics i.user:e.total:name', 'indxobj_sort -e.total', 'threads', 'functions', 'metrics e.system:name',
+              'indxobj_sort name', 'threads', f'open_exp {path}', 'threads', 'indxobj_metrics default', 'indxobj_sort default', 'threads')
+    (t.directory / 'script').write_text('indxobj_sort e.total\n' + '\n'.join(script) + '\n')
+    listings = [o for o in t.print(path, '-script', t.directory / 'script') if o['command'] in ('threads', 'functions')]
+    t.equal([[metric['name'] for metric in o['metrics']] for o in listings],
+            [['e.user', 'e.total', 'name'], ['e.total', 'i.total', 'name'], ['e.user', 'e.total', 'name'], ['e.user', 'e.total', 'name'],
+             ['e.system', 'name']], 'metrics')
+    truth = sums(events, lambda e: (e['EXPID'] << 32 | e['THRID'],))
+    by_value = sorted(truth)
+    for listing, order in zip((listings[0], *listings[2:4]), (sorted(truth, key=truth.get), by_value, by_value)):
+        t.equal([row['value'] for row in listing['rows']], [None, *order], 'order')
+        t.equal([round(row['e.total'] * 1e6) for row in listing['rows'][1:]], [truth[value] for value in order], 'time')

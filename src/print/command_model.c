@@ -1,55 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory objects: tables whose rows are pieces of memory.  A machine model is a file that
- * defines those that a machine has besides: its caches, banks, whatever goes by the address.
+ * A machine model is a file that defines those memory objects that a machine has besides the
+ * usual ones: its caches, banks, whatever goes by the address.
  */
-#include "analysis/memory_object.h"
+#include "analysis/index.h"
+#include "base/memory.h"
 #include "print/command.h"
-#include "print/json.h"
 #include "print/script.h"
-#include "print/table.h"
 
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MODEL_SUFFIX ".ermm"
-
-bool command_memobj(struct print *print, char **arguments, size_t count)
-{
-	size_t index = memory_find(print->session, arguments[0] + strspn(arguments[0], "-"));
-	struct diag_list diags = {0};
-	struct index_info info;
-	struct table table;
-
-	if (index == SIZE_MAX)
-		return say_error(print, "There is no memory object %s: mobj_list lists them",
-				 arguments[0]);
-	memory_at(print->session, index, &info);
-	if (view_memory(print->session, index, &print->query, &table, &diags) != STATUS_OK)
-		return say_diags(print, &diags);
-	char *heading = command_heading(print, info.title, &table.sort);
-
-	table_print(print, &table, SHAPE_LIST, info.name, heading);
-	table_fini(&table);
-	free(heading);
-	return true;
-}
-
-bool command_mobj_list(struct print *print, char **arguments, size_t count)
-{
-	return command_list_objects(print, "mobj_list", memory_at);
-}
-
-bool command_mobj_define(struct print *print, char **arguments, size_t count)
-{
-	struct diag_list diags = {0};
-
-	memory_define(print->session, arguments[0], arguments[1], &diags);
-	return say_diags(print, &diags);
-}
-
-/* ---- machine models ---- */
 
 static bool has_suffix(const char *name)
 {
@@ -85,7 +48,7 @@ static bool take_model_line(struct print *print, const char *line)
 	if (words_split(line, &words) != STATUS_OK) {
 		done = say_error(print, "A quotation mark is not closed");
 	} else if (words.count == 3 && !strcmp(words.items[0], "mobj_define")) {
-		memory_define_for_model(print->session, words.items[1], words.items[2], &diags);
+		index_define_for_model(print->session, words.items[1], words.items[2], &diags);
 		done = say_diags(print, &diags);
 	}
 	words_fini(&words);
@@ -138,6 +101,6 @@ bool command_machinemodel(struct print *print, char **arguments, size_t count)
 			list_models(print->output.file, home);
 		return true;
 	}
-	memory_forget_model(print->session);
+	index_forget_model(print->session);
 	return !*arguments[0] || load_model(print, arguments[0]);
 }
