@@ -234,7 +234,8 @@ struct isa *isa_aarch64_new(void)
 {
 	struct aarch64 *aarch64 = xcalloc(1, sizeof(*aarch64));
 
-	aarch64->isa = (struct isa){aarch64_decode, aarch64_text, aarch64_free};
+	aarch64->isa =
+		(struct isa){.decode = aarch64_decode, .text = aarch64_text, .free = aarch64_free};
 	if (open_library(aarch64))
 		return &aarch64->isa;
 	aarch64_free(&aarch64->isa);

@@ -34,6 +34,15 @@ void isa_decode(struct isa *isa, const uint8_t *bytes, size_t size, uint64_t add
 	isa->decode(isa, &code, out);
 }
 
+bool isa_access(struct isa *isa, const uint8_t *bytes, size_t size, uint64_t address,
+		struct isa_instruction *instruction, struct isa_access *out)
+{
+	const struct isa_code code = {bytes, size, address};
+
+	isa->decode(isa, &code, instruction);
+	return isa->access && instruction->kind != ISA_INVALID && isa->access(isa, &code, out);
+}
+
 /* Adds " <symbol>", or nothing. */
 static void add_symbol(uint64_t address, isa_symbolise *symbolise, void *arg, struct strbuf *text)
 {

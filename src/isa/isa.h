@@ -57,8 +57,53 @@ void isa_free(struct isa *isa);
 void isa_decode(struct isa *isa, const uint8_t *bytes, size_t size, uint64_t address,
 		struct isa_instruction *out);
 
+/* ---- what an instruction does with memory and with addresses in registers ---- */
+
+/* Registers by their DWARF numbers; of x86-64 the general ones. */
+enum { ISA_REGISTERS = 16, ISA_STACK_POINTER = 7, ISA_NO_REGISTER = 0xff };
+
+/* Memory that is read or written: base + index * scale + displacement. */
+struct isa_memory {
+	uint8_t base, index; /* or ISA_NO_REGISTER; with neither the displacement is the address */
+	uint8_t scale;
+	bool has_segment; /* relative to the thread's own block */
+	bool is_run;	  /* a string instruction: from there on, how far is not known */
+	bool is_stack;	  /* what push, call, return and the like use the stack for */
+	uint16_t size;	  /* bytes */
+	int64_t displacement;
+};
+
+enum isa_move {
+	ISA_MOVE_NONE,	       /* nothing below; `changed` tells which registers are others now */
+	ISA_MOVE_COPY,	       /* to = from */
+	ISA_MOVE_CONSTANT,     /* to = constant */
+	ISA_MOVE_ADDRESS,      /* to = the address of memory[0], which is not accessed */
+	ISA_MOVE_LOAD,	       /* to = memory[0], a whole register */
+	ISA_MOVE_STORE,	       /* memory[0] = from, likewise */
+	ISA_MOVE_ADD_CONSTANT, /* to += constant */
+	ISA_MOVE_ADD,	       /* to += from */
+	ISA_MOVE_CHOICE,       /* to = from, or stays */
+};
+
+struct isa_access {
+	struct isa_memory memory[2];
+	uint8_t count; /* of memory that is accessed */
+	enum isa_move move;
+	uint8_t to, from;
+	int64_t constant;
+	int64_t pushed;	  /* added to the stack pointer besides; it is not among `changed` then */
+	uint32_t changed; /* a bit per register that has another value afterwards, but for `to` */
+};
+
 /*
- * The same, and adds its text: mnemonic, one space, operands, as objdump -d
+ * Decodes as isa_decode() and tells what it accesses.  False: invalid, or not known for this
+ * machine (AArch64).
+ */
+bool isa_access(struct isa *isa, const uint8_t *bytes, size_t size, uint64_t address,
+		struct isa_instruction *instruction, struct isa_access *out);
+
+/*
+ * As isa_decode(), and adds its text: mnemonic, one space, operands, as objdump -d
  * writes them up to spacing.  Targets are "0x401136 <symbol+0x12>"; RIP-relative operands
  * keep their form, "0x2ee4(%rip)", followed by "  # 0x404020 <symbol>"; those of
  * AArch64 are the address itself.  Without a symbol, or with symbolise NULL, the

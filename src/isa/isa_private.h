@@ -17,6 +17,8 @@ struct isa {
 	/* Fills out and returns the text, valid until the next call; without symbols. */
 	const char *(*text)(struct isa *isa, const struct isa_code *code, enum isa_syntax syntax,
 			    struct isa_instruction *out);
+	/* After decode of the same code; NULL: not known for this machine. */
+	bool (*access)(struct isa *isa, const struct isa_code *code, struct isa_access *out);
 	void (*free)(struct isa *isa);
 };
 

@@ -5,10 +5,10 @@
  * Intel's; here they become those of GNU binutils, which people and every other
  * tool on Linux write, and the suffixes of AT&T syntax with them.
  */
-#include "base/memory.h"
-#include "isa/isa_private.h"
+#include "isa/x86_access.h"
 
-#include <Zydis/Zydis.h>
+#include "base/memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,13 +16,18 @@ enum { TEXT_LIMIT = 256 };
 
 struct x86 {
 	struct isa isa;
+	struct x86_decoded decoded;
 	ZydisDecoder decoder;
 	ZydisFormatter formatters[2]; /* by enum isa_syntax */
-	ZydisDecodedInstruction instruction;
-	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-	char raw[TEXT_LIMIT]; /* as Zydis writes it */
+	char raw[TEXT_LIMIT];	      /* as Zydis writes it */
 	struct strbuf text;
 };
+
+static bool x86_access(struct isa *isa, const struct isa_code *code, struct isa_access *out)
+{
+	x86_access_read(&((struct x86 *)isa)->decoded, code, out);
+	return true;
+}
 
 static enum isa_kind kind_of(const ZydisDecodedInstruction *instruction)
 {
@@ -53,10 +58,10 @@ static enum isa_kind kind_of(const ZydisDecodedInstruction *instruction)
 /* What the operands name relative to the instruction. */
 static void find_addresses(const struct x86 *x86, struct isa_instruction *out)
 {
-	const ZydisDecodedInstruction *instruction = &x86->instruction;
+	const ZydisDecodedInstruction *instruction = &x86->decoded.instruction;
 
 	for (size_t i = 0; i < instruction->operand_count_visible; i++) {
-		const ZydisDecodedOperand *operand = &x86->operands[i];
+		const ZydisDecodedOperand *operand = &x86->decoded.operands[i];
 		bool is_branch =
 			operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && operand->imm.is_relative;
 		bool is_data = operand->type == ZYDIS_OPERAND_TYPE_MEMORY &&
@@ -80,10 +85,11 @@ static void find_addresses(const struct x86 *x86, struct isa_instruction *out)
 
 static void find_constant(const struct x86 *x86, struct isa_instruction *out)
 {
-	const ZydisDecodedOperand *operand = &x86->operands[1];
+	const ZydisDecodedOperand *operand = &x86->decoded.operands[1];
 
-	if (x86->instruction.mnemonic != ZYDIS_MNEMONIC_MOV ||
-	    operand->type != ZYDIS_OPERAND_TYPE_IMMEDIATE || x86->instruction.raw.imm[0].size < 32)
+	if (x86->decoded.instruction.mnemonic != ZYDIS_MNEMONIC_MOV ||
+	    operand->type != ZYDIS_OPERAND_TYPE_IMMEDIATE ||
+	    x86->decoded.instruction.raw.imm[0].size < 32)
 		return;
 	out->has_constant = true;
 	out->constant = operand->imm.value.u;
@@ -95,10 +101,10 @@ static void x86_decode(struct isa *isa, const struct isa_code *code, struct isa_
 
 	*out = (struct isa_instruction){.address = code->address, .length = 1, .kind = ISA_INVALID};
 	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&x86->decoder, code->bytes, code->size,
-						 &x86->instruction, x86->operands)))
+						 &x86->decoded.instruction, x86->decoded.operands)))
 		return;
-	out->length = x86->instruction.length;
-	out->kind = kind_of(&x86->instruction);
+	out->length = x86->decoded.instruction.length;
+	out->kind = kind_of(&x86->decoded.instruction);
 	find_addresses(x86, out);
 	find_constant(x86, out);
 }
@@ -179,11 +185,11 @@ static const char *const x87_integer_suffixes[] = {"", "s", "l", "ll", ""};
 static const ZydisDecodedOperand *sizing_operand(const struct x86 *x86)
 {
 	const ZydisDecodedOperand *memory = NULL;
-	ZydisInstructionCategory category = x86->instruction.meta.category;
+	ZydisInstructionCategory category = x86->decoded.instruction.meta.category;
 	bool has_count = category == ZYDIS_CATEGORY_SHIFT || category == ZYDIS_CATEGORY_ROTATE;
 
-	for (size_t i = 0; i < x86->instruction.operand_count_visible; i++) {
-		const ZydisDecodedOperand *operand = &x86->operands[i];
+	for (size_t i = 0; i < x86->decoded.instruction.operand_count_visible; i++) {
+		const ZydisDecodedOperand *operand = &x86->decoded.operands[i];
 
 		if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY)
 			memory = operand;
@@ -233,22 +239,24 @@ static const char *x87_suffix(const ZydisDecodedInstruction *instruction, ZyanU1
 /* AT&T: what follows the mnemonic. */
 static void add_suffix(struct x86 *x86)
 {
-	const ZydisDecodedInstruction *instruction = &x86->instruction;
+	const ZydisDecodedInstruction *instruction = &x86->decoded.instruction;
 	const ZydisDecodedOperand *memory = sizing_operand(x86);
 
 	switch (instruction->mnemonic) {
 	case ZYDIS_MNEMONIC_MOVZX:
 	case ZYDIS_MNEMONIC_MOVSX:
 	case ZYDIS_MNEMONIC_MOVSXD:
-		strbuf_puts(&x86->text, size_suffix(integer_suffixes, x86->operands[1].size));
-		strbuf_puts(&x86->text, size_suffix(integer_suffixes, x86->operands[0].size));
+		strbuf_puts(&x86->text,
+			    size_suffix(integer_suffixes, x86->decoded.operands[1].size));
+		strbuf_puts(&x86->text,
+			    size_suffix(integer_suffixes, x86->decoded.operands[0].size));
 		return;
 	case ZYDIS_MNEMONIC_NOP:
 	case ZYDIS_MNEMONIC_CVTSI2SD:
 	case ZYDIS_MNEMONIC_CVTSI2SS:
 		for (size_t i = 0; i < instruction->operand_count_visible; i++) {
-			if (x86->operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY)
-				memory = &x86->operands[i];
+			if (x86->decoded.operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY)
+				memory = &x86->decoded.operands[i];
 		}
 		break;
 	default:
@@ -262,10 +270,10 @@ static void add_suffix(struct x86 *x86)
 
 static bool is_indirect_branch(const struct x86 *x86)
 {
-	enum isa_kind kind = kind_of(&x86->instruction);
+	enum isa_kind kind = kind_of(&x86->decoded.instruction);
 
 	return (kind == ISA_CALL || kind == ISA_JUMP) &&
-	       x86->operands[0].type != ZYDIS_OPERAND_TYPE_IMMEDIATE;
+	       x86->decoded.operands[0].type != ZYDIS_OPERAND_TYPE_IMMEDIATE;
 }
 
 /* The mnemonic in Zydis's text, behind the prefixes. */
@@ -298,14 +306,14 @@ static void add_operands(struct x86 *x86, const char *operands, enum isa_syntax 
 	if (!*operands)
 		return;
 	strbuf_puts(&x86->text, syntax == ISA_ATT && is_indirect_branch(x86) ? " *" : " ");
-	if (x86->instruction.mnemonic == ZYDIS_MNEMONIC_NOP && comma) {
+	if (x86->decoded.instruction.mnemonic == ZYDIS_MNEMONIC_NOP && comma) {
 		/* the register of a long nop is not read */
 		if (syntax == ISA_ATT)
 			strbuf_puts(&x86->text, comma + 2);
 		else
 			strbuf_add(&x86->text, operands, (size_t)(comma - operands));
-	} else if (x86->instruction.meta.category == ZYDIS_CATEGORY_X87_ALU ||
-		   x86->instruction.meta.category == ZYDIS_CATEGORY_FCMOV) {
+	} else if (x86->decoded.instruction.meta.category == ZYDIS_CATEGORY_X87_ALU ||
+		   x86->decoded.instruction.meta.category == ZYDIS_CATEGORY_FCMOV) {
 		add_x87_operands(x86, operands);
 	} else {
 		strbuf_puts(&x86->text, operands);
@@ -315,20 +323,21 @@ static void add_operands(struct x86 *x86, const char *operands, enum isa_syntax 
 /* Prefixes, GNU's mnemonic, operands. */
 static void rewrite(struct x86 *x86, enum isa_syntax syntax)
 {
-	const char *mnemonic = ZydisMnemonicGetString(x86->instruction.mnemonic);
+	const char *mnemonic = ZydisMnemonicGetString(x86->decoded.instruction.mnemonic);
 	const char *word = find_mnemonic(x86->raw, mnemonic);
 	const char *operands = word + strcspn(word, " ");
 
 	strbuf_clear(&x86->text);
 	strbuf_add(&x86->text, x86->raw, (size_t)(word - x86->raw));
-	strbuf_puts(&x86->text, gnu_name(&x86->instruction, syntax));
+	strbuf_puts(&x86->text, gnu_name(&x86->decoded.instruction, syntax));
 	if (syntax == ISA_ATT) {
 		char *last = x86->text.text + x86->text.length - 1;
 
 		/* movsd, stosd: with strings a double word is long */
-		if (x86->instruction.meta.category == ZYDIS_CATEGORY_STRINGOP && *last == 'd')
+		if (x86->decoded.instruction.meta.category == ZYDIS_CATEGORY_STRINGOP &&
+		    *last == 'd')
 			*last = 'l';
-		if (!is_movabs(&x86->instruction))
+		if (!is_movabs(&x86->decoded.instruction))
 			add_suffix(x86);
 	}
 	add_operands(x86, operands + strspn(operands, " "), syntax);
@@ -342,8 +351,8 @@ static const char *x86_text(struct isa *isa, const struct isa_code *code, enum i
 	x86_decode(isa, code, out);
 	if (out->kind == ISA_INVALID ||
 	    !ZYAN_SUCCESS(ZydisFormatterFormatInstruction(
-		    &x86->formatters[syntax], &x86->instruction, x86->operands,
-		    x86->instruction.operand_count_visible, x86->raw, sizeof(x86->raw),
+		    &x86->formatters[syntax], &x86->decoded.instruction, x86->decoded.operands,
+		    x86->decoded.instruction.operand_count_visible, x86->raw, sizeof(x86->raw),
 		    code->address, NULL)))
 		return "(bad)";
 	rewrite(x86, syntax);
@@ -382,7 +391,10 @@ struct isa *isa_x86_new(bool is_64_bit)
 {
 	struct x86 *x86 = xcalloc(1, sizeof(*x86));
 
-	x86->isa = (struct isa){x86_decode, x86_text, x86_free};
+	x86->isa = (struct isa){.decode = x86_decode,
+				.text = x86_text,
+				.access = is_64_bit ? x86_access : NULL,
+				.free = x86_free};
 	ZydisDecoderInit(&x86->decoder,
 			 is_64_bit ? ZYDIS_MACHINE_MODE_LONG_64 : ZYDIS_MACHINE_MODE_LEGACY_32,
 			 is_64_bit ? ZYDIS_STACK_WIDTH_64 : ZYDIS_STACK_WIDTH_32);
