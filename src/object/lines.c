@@ -31,6 +31,16 @@ static const struct unit_range *next_holder(const struct lines *lines, uint64_t 
 	return NULL;
 }
 
+uint32_t lines_next_unit(const struct lines *lines, uint64_t address, size_t *at)
+{
+	if (*at == SIZE_MAX)
+		*at = ranges_up_to(lines, address);
+
+	const struct unit_range *range = next_holder(lines, address, at);
+
+	return range ? range->unit : LINES_NONE;
+}
+
 /* The row that begins last at or below the offset, or NULL. */
 static const struct program_row *row_up_to(const struct program_rows *rows, uint64_t offset)
 {

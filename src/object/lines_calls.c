@@ -4,6 +4,7 @@
  * the innermost call; asking libdw for the scopes of an address costs 20 to
  * 1,700 us, the walk about 100 ns per DIE.
  */
+#include "object/die_walk.h"
 #include "object/lines_private.h"
 #include "object/split_unit.h"
 
@@ -116,66 +117,36 @@ static uint32_t add_node(struct walk *walk, Dwarf_Die *die, uint32_t parent)
 	return (uint32_t)lines->nodes.count - 1;
 }
 
-/* Notes a range of a DIE; *node is its node from the first with code on. False: enough. */
-static bool add_range(struct walk *walk, Dwarf_Die *die, uint32_t parent, const uint64_t range[2],
-		      uint32_t *node)
+/* A DIE whose ranges are being noted; its node, from the first with code on. */
+struct entering {
+	struct walk *walk;
+	Dwarf_Die *die;
+	uint32_t parent, node;
+};
+
+/* Notes a range. False: enough. */
+static bool add_range(const uint64_t range[2], void *arg)
 {
+	struct entering *entering = arg;
+	struct walk *walk = entering->walk;
+
 	if (walk->lines->ranges_read++ > RANGE_LIMIT)
 		return false;
 	if (!lines_code_at(walk->lines, range[0], range[1]))
 		return true;
-	if (*node == LINES_NONE)
-		*node = add_node(walk, die, parent);
-	*vec_push(&walk->stretches) = (struct stretch){range[0], range[1], *node};
+	if (entering->node == LINES_NONE)
+		entering->node = add_node(walk, entering->die, entering->parent);
+	*vec_push(&walk->stretches) = (struct stretch){range[0], range[1], entering->node};
 	return true;
 }
 
 /* The node of a DIE that has code, or the one around it. */
 static uint32_t enter(struct walk *walk, Dwarf_Die *die, uint32_t parent)
 {
-	uint32_t node = LINES_NONE;
-	uint64_t range[2];
-	Dwarf_Attribute attribute;
-	Dwarf_Word offset;
-	Dwarf_Addr base;
+	struct entering entering = {walk, die, parent, LINES_NONE};
 
-	if (walk->unit.is_packed &&
-	    !dwarf_formudata(dwarf_attr(die, DW_AT_ranges, &attribute), &offset)) {
-		const struct split_ranges *ranges = &walk->unit.ranges;
-		struct split_cursor cursor = attribute.form == DW_FORM_rnglistx
-						     ? split_ranges_with(ranges, offset)
-						     : split_ranges_at(ranges, offset);
-
-		while (split_ranges_next(&cursor, &range[0], &range[1]) &&
-		       add_range(walk, die, parent, range, &node))
-			;
-	} else {
-		ptrdiff_t next = 0;
-
-		while ((next = dwarf_ranges(die, next, &base, &range[0], &range[1])) > 0 &&
-		       add_range(walk, die, parent, range, &node))
-			;
-	}
-	return node == LINES_NONE ? parent : node;
-}
-
-/* Whether there may be functions or calls below such a DIE. */
-static bool is_scope(int tag)
-{
-	switch (tag) {
-	case DW_TAG_lexical_block:
-	case DW_TAG_try_block:
-	case DW_TAG_catch_block:
-	case DW_TAG_namespace:
-	case DW_TAG_module:
-	case DW_TAG_structure_type:
-	case DW_TAG_class_type:
-	case DW_TAG_union_type:
-	case DW_TAG_enumeration_type: /* Rust puts functions there */
-		return true;
-	default:
-		return false;
-	}
+	split_unit_each_range(&walk->unit, die, add_range, &entering);
+	return entering.node == LINES_NONE ? parent : entering.node;
 }
 
 static void walk_children(struct walk *walk, Dwarf_Die *parent, uint32_t around, unsigned depth)
@@ -193,7 +164,8 @@ static void walk_children(struct walk *walk, Dwarf_Die *parent, uint32_t around,
 			node = enter(walk, &die, LINES_NONE);
 		else if (tag == DW_TAG_inlined_subroutine && around != LINES_NONE)
 			node = enter(walk, &die, around);
-		if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine || is_scope(tag))
+		if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
+		    die_is_scope(tag))
 			walk_children(walk, &die, node, depth + 1);
 		/* A damaged unit may name an earlier DIE, or a child, as sibling. */
 		if (dwarf_siblingof(&die, &next) || next.addr <= walk->reached)

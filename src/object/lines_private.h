@@ -88,6 +88,9 @@ size_t lines_table_open(struct lines *lines, uint32_t table);
 /* The code range that holds [start, end), or NULL: what a linker discarded is in none. */
 const struct code_range *lines_code_at(const struct lines *lines, uint64_t start, uint64_t end);
 
+/* The units that hold an address, one by one: *at is SIZE_MAX at first; LINES_NONE: no more. */
+uint32_t lines_next_unit(const struct lines *lines, uint64_t address, size_t *at);
+
 /* lines_calls.c: the functions and inlined calls of a unit, read now if they have not been */
 void lines_read_calls(struct lines *lines, struct unit *unit);
 

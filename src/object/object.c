@@ -11,6 +11,7 @@
 #include "object/debug_file.h"
 #include "object/lines_private.h"
 #include "object/name_index.h"
+#include "object/variables_private.h"
 
 #include <errno.h>
 #include <link.h>
@@ -32,7 +33,8 @@ struct object {
 	char *debug_path;
 	struct lines *lines;	   /* NULL: nobody asked yet */
 	struct data_symbols *data; /* likewise */
-	struct name_index *names;  /* likewise */
+	struct variables *variables;
+	struct name_index *names; /* likewise */
 	bool has_been_read;
 	struct diag_list diags;
 
@@ -301,6 +303,7 @@ void object_free(struct object *object)
 {
 	if (!object)
 		return;
+	variables_free(object->variables);
 	lines_free(object->lines);
 	name_index_free(object->names);
 	if (object->data)
@@ -442,6 +445,17 @@ size_t object_code(const struct object *object, uint64_t address, void *buffer, 
 		memcpy(buffer, code.data, size);
 	elf_file_close(&file);
 	return size;
+}
+
+struct variables *object_variables(struct object *object)
+{
+	struct elf_file file;
+
+	if (!object->variables)
+		object->variables = variables_new(object_lines(object),
+						  open_again(object, &file) ? &file : NULL,
+						  object->path, &object->diags);
+	return object->variables;
 }
 
 static void read_data(struct object *object)

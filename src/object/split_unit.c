@@ -395,6 +395,37 @@ bool split_unit_find(struct lines *lines, struct unit *unit, struct split_unit *
 	return true;
 }
 
+static bool ranges_in_package(const struct split_unit *unit, Dwarf_Die *die,
+			      struct split_cursor *out)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word offset;
+
+	if (!unit->is_packed || dwarf_formudata(dwarf_attr(die, DW_AT_ranges, &attribute), &offset))
+		return false;
+	*out = attribute.form == DW_FORM_rnglistx ? split_ranges_with(&unit->ranges, offset)
+						  : split_ranges_at(&unit->ranges, offset);
+	return true;
+}
+
+void split_unit_each_range(const struct split_unit *unit, Dwarf_Die *die,
+			   bool (*visit)(const uint64_t range[2], void *arg), void *arg)
+{
+	struct split_cursor cursor;
+	uint64_t range[2];
+	Dwarf_Addr base;
+	ptrdiff_t next = 0;
+
+	if (ranges_in_package(unit, die, &cursor)) {
+		while (split_ranges_next(&cursor, &range[0], &range[1]) && visit(range, arg))
+			;
+		return;
+	}
+	while ((next = dwarf_ranges(die, next, &base, &range[0], &range[1])) > 0 &&
+	       visit(range, arg))
+		;
+}
+
 void split_package_close(struct split_package *package)
 {
 	if (!package)

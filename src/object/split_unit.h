@@ -18,6 +18,10 @@ struct split_unit {
  */
 bool split_unit_find(struct lines *lines, struct unit *unit, struct split_unit *out);
 
+/* Calls visit for the ranges of a DIE of the unit, until it returns false. */
+void split_unit_each_range(const struct split_unit *unit, Dwarf_Die *die,
+			   bool (*visit)(const uint64_t range[2], void *arg), void *arg);
+
 struct split_package;
 void split_package_close(struct split_package *package);
 
