@@ -26,19 +26,29 @@ static void choose_metrics(const struct session *session, const struct metric_li
 						       VISIBLE_VALUE};
 }
 
-enum status view_memory(struct session *session, size_t index, const struct query *query,
-			struct table *table, struct diag_list *diags)
+enum status memory_query(const struct session *session, const struct query *from, struct query *to,
+			 struct diag_list *diags)
 {
-	struct query mine = *query;
-
-	mine.metrics = (struct metric_list){0};
-	choose_metrics(session, &query->metrics, &mine.metrics);
-	if (!mine.metrics.count) {
+	*to = *from;
+	to->metrics = (struct metric_list){0};
+	choose_metrics(session, &from->metrics, &to->metrics);
+	if (!to->metrics.count) {
 		diag_add(diags, DIAG_ERROR, NO_ADDRESSES);
 		return STATUS_NOTFOUND;
 	}
-	if (!mine.sort.metric->has_address && !mine.sort.metric->is_static)
-		mine.sort = mine.metrics.items[0];
+	if (!to->sort.metric->has_address && !to->sort.metric->is_static)
+		to->sort = to->metrics.items[0];
+	return STATUS_OK;
+}
+
+enum status view_memory(struct session *session, size_t index, const struct query *query,
+			struct table *table, struct diag_list *diags)
+{
+	struct query mine;
+	enum status status = memory_query(session, query, &mine, diags);
+
+	if (status != STATUS_OK)
+		return status;
 	index_table(session, index_object_at(session, MEMORY_OBJECTS, index), &mine, table, diags);
 	vec_fini(&mine.metrics);
 	return STATUS_OK;

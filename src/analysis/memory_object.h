@@ -10,6 +10,13 @@
 #include "analysis/index.h"
 
 /*
+ * A query with those of another's metrics that are of counters with data addresses; if there are
+ * none, with all such.  Its list is the caller's to free.  STATUS_NOTFOUND: as below.
+ */
+enum status memory_query(const struct session *session, const struct query *from, struct query *to,
+			 struct diag_list *diags);
+
+/*
  * As view_index, with those of the query's metrics that are of counters with data addresses; if
  * there are none, with all such.  STATUS_NOTFOUND: the experiments hold none; diags says so.
  */

@@ -3,6 +3,7 @@
 #include "analysis/session.h"
 #include "analysis/code.h"
 #include "analysis/counter.h"
+#include "analysis/data_map.h"
 #include "analysis/io_rows.h"
 
 #include <errno.h>
@@ -291,6 +292,7 @@ void session_free(struct session *session)
 	filters_fini(session);
 	tree_fini(session);
 	code_fini(session);
+	data_map_fini(session);
 	symbols_fini(session);
 	for (size_t i = 0; i < session->experiments.count; i++)
 		experiment_free(session->experiments.items[i]);

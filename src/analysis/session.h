@@ -134,6 +134,7 @@ struct session {
 	struct arena sums_arena;
 	struct io_rows *io_rows[IO_ROW_KINDS]; /* NULL: not asked for yet */
 	struct code *code;		       /* code.c; NULL: not asked for yet */
+	struct data_map *data;		       /* data_map.c; likewise */
 	struct diag_list warnings;
 	bool has_clock_data;
 	bool only_cpu_time; /* all that clocks recorded is time on a processor, in whichever mode */

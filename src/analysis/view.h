@@ -132,6 +132,8 @@ struct table {
 	double *base;
 	double *block_base; /* NULL: base holds everywhere */
 	struct metric_choice sort;
+	bool has_resolved;  /* a view of data objects: of the sort metric, */
+	double resolved;    /* … the share of which the object is known, 0 to 1 */
 	struct arena arena; /* owns all of the above */
 };
 

@@ -34,7 +34,6 @@ enum command_data {
 	DATA_HEAP,
 	DATA_SYNC,
 	DATA_IO,
-	DATA_ADDRESSES, /* counters with the address that an instruction used */
 	DATA_COUNTS,
 	DATA_OPENMP,
 	DATA_RACES,
@@ -121,6 +120,9 @@ bool command_fsingle(struct print *print, char **arguments, size_t count);
 /* The function that NAME [N] means, asking a person where it must. False after say_error(). */
 bool command_choose_function(struct print *print, const char *command, char **arguments,
 			     size_t count, uint32_t *function);
+/* The same for data objects. */
+bool command_choose_data(struct print *print, const char *command, char **arguments, size_t count,
+			 uint32_t *object);
 bool command_lsummary(struct print *print, char **arguments, size_t count);
 bool command_psummary(struct print *print, char **arguments, size_t count);
 /* The same for FUNCTION, FILE or FUNCTION'FILE'. */
@@ -169,6 +171,10 @@ bool command_memobj(struct print *print, char **arguments, size_t count);
 bool command_mobj_list(struct print *print, char **arguments, size_t count);
 bool command_machinemodel(struct print *print, char **arguments, size_t count);
 bool command_mobj_define(struct print *print, char **arguments, size_t count);
+/* command_data.c: */
+bool command_data_objects(struct print *print, char **arguments, size_t count);
+bool command_data_single(struct print *print, char **arguments, size_t count);
+bool command_data_layout(struct print *print, char **arguments, size_t count);
 /* command_filter.c: */
 bool command_filters(struct print *print, char **arguments, size_t count);
 bool command_describe(struct print *print, char **arguments, size_t count);

@@ -3,6 +3,7 @@
  * fsummary, lsummary, psummary and fsingle: every metric of a function, then what it is, one
  * "label: value" per line, in the order of behaviour.md 5.3.
  */
+#include "analysis/data_object.h"
 #include "base/memory.h"
 #include "print/command.h"
 #include "print/json.h"
@@ -297,7 +298,8 @@ static size_t ask_choice(size_t count)
 /* The one that [N] means of those found, asking a person where it must; NULL after say_error(). */
 static const struct function_match *choose(struct print *print, const char *command,
 					   char **arguments, size_t count,
-					   const struct function_match *matches, size_t found)
+					   const struct function_match *matches, size_t found,
+					   const char *what)
 {
 	size_t choice = found == 1 ? 1 : 0;
 	char *rest;
@@ -315,13 +317,10 @@ static const struct function_match *choose(struct print *print, const char *comm
 		list_choices(stderr, matches, found);
 		choice = print->ask ? ask_choice(found) : 0;
 		if (!choice && !print->ask)
-			say_error(
-				print,
-				"%zu %s the name `%s': add a number from the list, as in: %s %s 1",
-				found,
-				matches[0].function == CODE_NONE ? "source files have"
-								 : "functions have",
-				arguments[0], command, arguments[0]);
+			say_error(print,
+				  "%zu %s have the name `%s': add a number from the list, as in: "
+				  "%s %s 1",
+				  found, what, arguments[0], command, arguments[0]);
 	}
 	return choice ? &matches[choice - 1] : NULL;
 }
@@ -336,9 +335,27 @@ bool command_choose_function(struct print *print, const char *command, char **ar
 	if (!found)
 		say_error(print, "No function with given name `%s' found", arguments[0]);
 	else
-		chosen = choose(print, command, arguments, count, matches, found);
+		chosen = choose(print, command, arguments, count, matches, found, "functions");
 	if (chosen)
 		*function = chosen->function;
+	free(matches);
+	return chosen;
+}
+
+bool command_choose_data(struct print *print, const char *command, char **arguments, size_t count,
+			 uint32_t *object)
+{
+	struct function_match *matches;
+	size_t found = session_find_data(print->session, arguments[0], &matches);
+	const struct function_match *chosen = NULL;
+
+	if (!found)
+		say_error(print, "No data object has the name `%s': data_objects lists them",
+			  arguments[0]);
+	else
+		chosen = choose(print, command, arguments, count, matches, found, "data objects");
+	if (chosen)
+		*object = chosen->function;
 	free(matches);
 	return chosen;
 }
@@ -353,7 +370,8 @@ bool command_choose_code(struct print *print, const char *command, char **argume
 	if (!found)
 		say_error(print, "No function and no source file has the name `%s'", arguments[0]);
 	else
-		chosen = choose(print, command, arguments, count, matches, found);
+		chosen = choose(print, command, arguments, count, matches, found,
+				matches[0].function == CODE_NONE ? "source files" : "functions");
 	if (chosen)
 		*out = *chosen;
 	free(matches);

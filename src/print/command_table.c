@@ -259,6 +259,22 @@ static const struct command commands[] = {
 	 .arguments = "NAME EXPRESSION [TITLE]",
 	 .help = "define an index object",
 	 .run = command_indxobj_define},
+	{.name = "data_objects",
+	 .group = GROUP_INDEX,
+	 .help = "variables, types and their members, by the counters' data addresses",
+	 .run = command_data_objects},
+	{.name = "data_single",
+	 .min_arguments = 1,
+	 .max_arguments = 2,
+	 .optional = ARGUMENT_NUMBER,
+	 .group = GROUP_INDEX,
+	 .arguments = "NAME [N]",
+	 .help = "all about one data object; N picks one of several",
+	 .run = command_data_single},
+	{.name = "data_layout",
+	 .group = GROUP_INDEX,
+	 .help = "structures with all their members by offset",
+	 .run = command_data_layout},
 	{.name = "memobj",
 	 .min_arguments = 1,
 	 .max_arguments = 1,
@@ -620,9 +636,6 @@ static const struct command commands[] = {
 	 .help = "sources recorded below OLD are below NEW",
 	 .run = command_pathmap,
 	 .no_session = true},
-	WITHOUT("data_objects", NULL, DATA_ADDRESSES),
-	WITHOUT("data_single", NULL, DATA_ADDRESSES),
-	WITHOUT("data_layout", NULL, DATA_ADDRESSES),
 	WITHOUT("OMP_preg", NULL, DATA_OPENMP),
 	WITHOUT("OMP_task", NULL, DATA_OPENMP),
 	WITHOUT("races", NULL, DATA_RACES),
@@ -640,9 +653,10 @@ const struct command *command_at(size_t index)
 
 /* What nothing records yet. */
 static const char *const unrecorded[] = {
-	[DATA_COUNTS] = "instruction counts",  [DATA_OPENMP] = "OpenMP data",
-	[DATA_RACES] = "data races",	       [DATA_DEADLOCKS] = "deadlocks",
-	[DATA_ADDRESSES] = "memory addresses",
+	[DATA_COUNTS] = "instruction counts",
+	[DATA_OPENMP] = "OpenMP data",
+	[DATA_RACES] = "data races",
+	[DATA_DEADLOCKS] = "deadlocks",
 };
 
 static bool check_trace(struct print *print, enum trace_kind kind)

@@ -2,12 +2,14 @@
 /*
  * Load objects for the engine's tests: PATH "/lib/NAME" has 16 functions of 256
  * bytes, "NAME_0" … "NAME_15", from address 0; a path with "missing" has none.
- * As mangled name they have "_ZNAME_0", as long name "NAME_0(int)". They have no code and no lines.
+ * As mangled name they have "_ZNAME_0", as long name "NAME_0(int)". They have no code, no lines and
+ * no variables.
  */
 #include "base/memory.h"
 #include "object/lines.h"
 #include "object/name.h"
 #include "object/object.h"
+#include "object/variables.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -181,4 +183,67 @@ const struct line_file *lines_file(struct lines *lines, uint32_t file)
 {
 	(void)lines, (void)file;
 	return NULL;
+}
+
+bool object_data_at(struct object *object, uint64_t address, struct object_data *out)
+{
+	(void)object, (void)address;
+	*out = (struct object_data){0};
+	return false;
+}
+
+struct variables *object_variables(struct object *object)
+{
+	(void)object;
+	return NULL;
+}
+
+bool variables_present(struct variables *variables)
+{
+	(void)variables;
+	return false;
+}
+
+const struct variable *variables_at(struct variables *variables, uint64_t address)
+{
+	(void)variables, (void)address;
+	return NULL;
+}
+
+const struct variable *variables_of_thread_at(struct variables *variables, int64_t displacement)
+{
+	(void)variables, (void)displacement;
+	return NULL;
+}
+
+uint64_t variables_thread_block(const struct variables *variables)
+{
+	(void)variables;
+	return 0;
+}
+
+const struct data_function *variables_function_at(struct variables *variables, uint64_t address)
+{
+	(void)variables, (void)address;
+	return NULL;
+}
+
+bool variables_frame_at(struct variables *variables, uint64_t address, uint8_t *reg,
+			int64_t *offset)
+{
+	(void)variables, (void)address, (void)reg, (void)offset;
+	return false;
+}
+
+const struct data_type *variables_type(struct variables *variables, uint32_t type)
+{
+	(void)variables, (void)type;
+	abort(); /* there are none */
+}
+
+size_t variables_members(struct variables *variables, uint32_t type,
+			 const struct data_member **members)
+{
+	(void)variables, (void)type, (void)members;
+	abort();
 }

@@ -1,0 +1,677 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A function is cut into basic blocks; the state at the beginning of a block is what all ways
+ * into it agree on.  Places of variables are evidence of their own: where one begins to
+ * hold, its type replaces what was known.  Blocks that no jump names (cases of a switch) are
+ * entered with what all indirect jumps have in common; blocks that nothing leads to (handlers
+ * of exceptions) with what the frame's description and variables say.
+ *
+ * A pointer that a loop moves by whole elements arrives with two offsets: it is known
+ * from then on to go along an array.
+ */
+#include "analysis/data_flow.h"
+
+#include "base/search.h"
+#include "object/object.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	CODE_MAX = 8 << 20, /* bytes of a function */
+	NEST_MAX = 64,
+	/* rax, rdx, rcx, rsi, rdi, r8 to r11: a call may change them */
+	CALL_CHANGES = 0x0f37,
+	RESULT_REGISTER = 0,
+	FRAME_POINTER = 6,
+	FIRST_FRAME = -8, /* the stack pointer at a function's beginning */
+	ADDRESS_MIN = 4096,
+};
+
+static const struct flow_value nothing = {FLOW_NONE, false, TYPE_NONE, 0};
+
+/* ---- values ---- */
+
+static uint64_t size_of(struct variables *variables, uint32_t type)
+{
+	return type == TYPE_NONE ? 0 : variables_type(variables, type)->size;
+}
+
+static int64_t remainder_of(int64_t offset, uint64_t size)
+{
+	int64_t rest = size ? offset % (int64_t)size : 0;
+
+	return rest < 0 ? rest + (int64_t)size : rest;
+}
+
+static struct flow_value make_pointer(uint32_t type, int64_t offset)
+{
+	return (struct flow_value){type == TYPE_NONE ? FLOW_NONE : FLOW_POINTER, false, type,
+				   offset};
+}
+
+static struct flow_value moved(struct variables *variables, struct flow_value value)
+{
+	uint64_t size = size_of(variables, value.type);
+
+	if (!size || size > INT32_MAX)
+		return nothing;
+	value.is_moved = true;
+	value.offset = remainder_of(value.offset, size);
+	return value;
+}
+
+static struct flow_value shifted(struct variables *variables, struct flow_value value,
+				 int64_t offset)
+{
+	if (value.kind == FLOW_NONE || __builtin_add_overflow(value.offset, offset, &value.offset))
+		return nothing;
+	return value.is_moved ? moved(variables, value) : value;
+}
+
+static bool is_same(struct flow_value a, struct flow_value b)
+{
+	return a.kind == b.kind && a.is_moved == b.is_moved && a.type == b.type &&
+	       a.offset == b.offset;
+}
+
+static struct flow_value merged(struct variables *variables, struct flow_value a,
+				struct flow_value b)
+{
+	if (is_same(a, b))
+		return a;
+	if (a.kind != FLOW_POINTER || b.kind != FLOW_POINTER || a.type != b.type)
+		return nothing;
+	a = moved(variables, a);
+	b = moved(variables, b);
+	return a.kind != FLOW_NONE && a.offset == b.offset ? a : nothing;
+}
+
+static uint32_t plain_of(struct variables *variables, uint32_t type)
+{
+	return type == TYPE_NONE ? type : variables_type(variables, type)->plain;
+}
+
+static uint32_t element_of(struct variables *variables, uint32_t type)
+{
+	for (unsigned i = 0; i < NEST_MAX && type != TYPE_NONE; i++) {
+		const struct data_type *array = variables_type(variables, type);
+
+		if (array->kind != DATA_ARRAY)
+			return plain_of(variables, type);
+		type = array->target;
+	}
+	return TYPE_NONE;
+}
+
+/* The member with the offset, of a union the only one. */
+static const struct data_member *member_at(struct variables *variables, uint32_t type,
+					   int64_t offset)
+{
+	const struct data_member *members, *found = NULL;
+	size_t count = variables_members(variables, type, &members);
+
+	for (size_t i = 0; i < count; i++) {
+		if (offset < 0 || (uint64_t)offset - members[i].offset >= members[i].size ||
+		    (uint64_t)offset < members[i].offset)
+			continue;
+		if (found)
+			return NULL;
+		found = &members[i];
+	}
+	return found;
+}
+
+uint32_t flow_type_at(struct variables *variables, uint32_t type, int64_t offset)
+{
+	for (unsigned i = 0; i < NEST_MAX && type != TYPE_NONE; i++) {
+		const struct data_type *here = variables_type(variables, type);
+
+		if (here->kind == DATA_ARRAY) {
+			type = element_of(variables, type);
+			offset = remainder_of(offset, size_of(variables, type));
+		} else if (here->kind == DATA_AGGREGATE) {
+			const struct data_member *member = member_at(variables, type, offset);
+
+			if (!member)
+				return TYPE_NONE;
+			offset -= (int64_t)member->offset;
+			type = member->type;
+		} else {
+			return offset ? TYPE_NONE : type;
+		}
+	}
+	return TYPE_NONE;
+}
+
+/* What a pointer of a type points to. */
+static struct flow_value pointer_of(struct variables *variables, uint32_t type, int64_t offset)
+{
+	const struct data_type *pointer =
+		type == TYPE_NONE ? NULL : variables_type(variables, type);
+
+	if (!pointer || pointer->kind != DATA_POINTER)
+		return nothing;
+	return make_pointer(plain_of(variables, pointer->target), offset);
+}
+
+/* ---- variables ---- */
+
+/* Where a variable on the stack begins, from the canonical address. False: not known. */
+static bool stack_offset(const struct flow_state *state, const struct variable_place *place,
+			 int64_t *offset)
+{
+	*offset = place->offset;
+	if (place->kind == PLACE_FRAME)
+		return true;
+	if (state->registers[place->reg].kind != FLOW_FRAME)
+		return false;
+	*offset += state->registers[place->reg].offset;
+	return true;
+}
+
+const struct variable *flow_on_stack(const struct flow *flow, const struct flow_state *state,
+				     uint64_t pc, int64_t *offset)
+{
+	const struct variable *found = NULL;
+	int64_t begin, last = INT64_MIN;
+
+	for (size_t i = 0; i < flow->on_stack.count; i++) {
+		const struct variable_place *place = flow->on_stack.items[i];
+
+		if (place->start > pc)
+			break;
+		if (pc >= place->end || !stack_offset(state, place, &begin) || *offset < begin ||
+		    begin < last ||
+		    (uint64_t)(*offset - begin) >= size_of(flow->variables, place->variable->type))
+			continue;
+		found = place->variable;
+		last = begin;
+	}
+	if (found)
+		*offset -= last;
+	return found;
+}
+
+static bool is_frame_register(uint8_t reg)
+{
+	return reg == ISA_STACK_POINTER || reg == FRAME_POINTER;
+}
+
+/* Sorts out places: those that tell what a register points to, and those on the stack. */
+static void read_places(struct flow *flow)
+{
+	const struct data_function *function = flow->function;
+
+	for (size_t i = 0; i < function->places.count; i++) {
+		const struct variable_place *place = &function->places.items[i];
+		struct flow_value value = nothing;
+
+		if (place->kind == PLACE_FRAME ||
+		    (place->kind == PLACE_MEMORY && is_frame_register(place->reg))) {
+			*vec_push(&flow->on_stack) = place;
+			continue;
+		}
+		if (place->reg >= ISA_REGISTERS)
+			continue;
+		if (place->kind == PLACE_VALUE)
+			value = pointer_of(flow->variables, place->variable->type, -place->offset);
+		else if (place->kind == PLACE_MEMORY)
+			value = make_pointer(plain_of(flow->variables, place->variable->type),
+					     -place->offset);
+		if (value.kind != FLOW_NONE)
+			*vec_push(&flow->evidence) =
+				(struct flow_evidence){place->start, place->end, value, place->reg};
+	}
+}
+
+/* The registers of the stack frame are known better. */
+static void apply_evidence(const struct flow_evidence *evidence, struct flow_state *state)
+{
+	struct flow_value *value = &state->registers[evidence->reg];
+
+	if (value->kind != FLOW_FRAME)
+		*value = evidence->value;
+}
+
+/* What places and the frame's description say at the beginning of a block. */
+static void find_known(const struct flow *flow, struct flow_block *block)
+{
+	uint64_t pc = flow->steps.items[block->first].address;
+	uint8_t reg;
+	int64_t offset;
+
+	for (size_t i = 0; i < ISA_REGISTERS; i++)
+		block->known.registers[i] = nothing;
+	for (size_t i = 0; i < flow->evidence.count && flow->evidence.items[i].start <= pc; i++)
+		if (pc < flow->evidence.items[i].end)
+			apply_evidence(&flow->evidence.items[i], &block->known);
+	if (variables_frame_at(flow->variables, pc, &reg, &offset) && reg < ISA_REGISTERS)
+		block->known.registers[reg] =
+			(struct flow_value){FLOW_FRAME, false, TYPE_NONE, -offset};
+}
+
+/* ---- steps ---- */
+
+/* An address to which an unknown multiple of something was added: any element of an array. */
+static struct flow_value indexed(const struct flow *flow, const struct flow_state *state,
+				 uint64_t pc, struct flow_value value)
+{
+	struct variables *variables = flow->variables;
+	const struct variable *variable = NULL;
+
+	if (value.kind == FLOW_POINTER)
+		return moved(variables, value);
+	if (value.kind == FLOW_STATIC) {
+		variable = variables_at(variables, (uint64_t)value.offset);
+		value.offset -= variable ? (int64_t)variable->address : 0;
+	} else if (value.kind == FLOW_FRAME) {
+		variable = flow_on_stack(flow, state, pc, &value.offset);
+	}
+	if (!variable || variable->type == TYPE_NONE ||
+	    variables_type(variables, variable->type)->kind != DATA_ARRAY)
+		return nothing;
+	return moved(variables, make_pointer(element_of(variables, variable->type), value.offset));
+}
+
+static struct flow_value sum(const struct flow *flow, const struct flow_state *state, uint64_t pc,
+			     struct flow_value a, struct flow_value b)
+{
+	if (a.kind != FLOW_NONE && b.kind != FLOW_NONE)
+		return nothing;
+	return indexed(flow, state, pc, a.kind != FLOW_NONE ? a : b);
+}
+
+struct flow_value flow_address(const struct flow *flow, const struct flow_state *state,
+			       const struct isa_memory *memory, bool *is_indexed)
+{
+	uint8_t base = memory->base, index = memory->index;
+
+	*is_indexed = base != ISA_NO_REGISTER && index != ISA_NO_REGISTER;
+	if (memory->has_segment)
+		return nothing;
+	if (base == ISA_NO_REGISTER && index == ISA_NO_REGISTER)
+		return (struct flow_value){FLOW_STATIC, false, TYPE_NONE, memory->displacement};
+	if (base == ISA_NO_REGISTER) { /* an array with a fixed address */
+		*is_indexed = true;
+		return (struct flow_value){FLOW_STATIC, false, TYPE_NONE, memory->displacement};
+	}
+	/* either register may be the one with the address */
+	if (index != ISA_NO_REGISTER && memory->scale == 1 &&
+	    state->registers[base].kind == FLOW_NONE)
+		base = index;
+	return shifted(flow->variables, state->registers[base], memory->displacement);
+}
+
+static struct flow_value loaded(const struct flow *flow, uint64_t pc,
+				const struct flow_state *state, const struct isa_memory *memory)
+{
+	struct variables *variables = flow->variables;
+	bool is_indexed;
+	struct flow_value at = flow_address(flow, state, memory, &is_indexed);
+	const struct variable *variable;
+
+	if (is_indexed)
+		at = indexed(flow, state, pc, at);
+	if (at.kind == FLOW_STATIC) {
+		variable = variables_at(variables, (uint64_t)at.offset);
+		at = make_pointer(variable ? variable->type : TYPE_NONE,
+				  at.offset - (variable ? (int64_t)variable->address : 0));
+	} else if (at.kind == FLOW_FRAME) {
+		variable = flow_on_stack(flow, state, pc, &at.offset);
+		at = make_pointer(variable ? variable->type : TYPE_NONE, at.offset);
+	}
+	return at.kind == FLOW_POINTER
+		       ? pointer_of(variables, flow_type_at(variables, at.type, at.offset), 0)
+		       : nothing;
+}
+
+/* What a move leaves in its register. */
+static struct flow_value result_of(const struct flow *flow, const struct flow_step *step,
+				   const struct flow_state *state)
+{
+	const struct isa_access *access = &step->access;
+	const struct flow_value *registers = state->registers;
+	struct flow_value value;
+	bool is_indexed;
+
+	switch (access->move) {
+	case ISA_MOVE_COPY:
+		return registers[access->from];
+	case ISA_MOVE_CONSTANT:
+		return access->constant >= ADDRESS_MIN
+			       ? (struct flow_value){FLOW_STATIC, false, TYPE_NONE,
+						     access->constant}
+			       : nothing;
+	case ISA_MOVE_ADDRESS:
+		value = flow_address(flow, state, &access->memory[0], &is_indexed);
+		return is_indexed ? indexed(flow, state, step->address, value) : value;
+	case ISA_MOVE_LOAD:
+		return loaded(flow, step->address, state, &access->memory[0]);
+	case ISA_MOVE_ADD_CONSTANT:
+		return shifted(flow->variables, registers[access->to], access->constant);
+	case ISA_MOVE_ADD:
+		return sum(flow, state, step->address, registers[access->to],
+			   registers[access->from]);
+	case ISA_MOVE_CHOICE:
+		return merged(flow->variables, registers[access->to], registers[access->from]);
+	case ISA_MOVE_NONE:
+	case ISA_MOVE_STORE:
+		break;
+	}
+	return nothing;
+}
+
+static uint32_t type_of_result(const struct flow *flow, const struct flow_step *step)
+{
+	const struct data_function *function = flow->function, *called;
+	uint64_t after = step->address + step->length;
+	size_t up_to = VEC_UP_TO(&function->results, return_address, after);
+
+	if (up_to && function->results.items[up_to - 1].return_address == after)
+		return function->results.items[up_to - 1].type;
+	called = step->target ? variables_function_at(flow->variables, step->target) : NULL;
+	return called && called->entry == step->target ? called->result : TYPE_NONE;
+}
+
+static void forget(struct flow_state *state, uint32_t changed)
+{
+	for (unsigned i = 0; i < ISA_REGISTERS; i++)
+		if (changed >> i & 1)
+			state->registers[i] = nothing;
+}
+
+static void run_step(const struct flow *flow, const struct flow_step *step,
+		     struct flow_state *state)
+{
+	const struct isa_access *access = &step->access;
+	struct flow_value result;
+
+	if (!step->is_known) {
+		forget(state, UINT32_MAX);
+		return;
+	}
+	if (step->kind == ISA_CALL) {
+		forget(state, CALL_CHANGES);
+		state->registers[RESULT_REGISTER] =
+			pointer_of(flow->variables, type_of_result(flow, step), 0);
+		return;
+	}
+	result = result_of(flow, step, state);
+	forget(state, access->changed);
+	if (access->to != ISA_NO_REGISTER)
+		state->registers[access->to] = result;
+	if (access->pushed)
+		state->registers[ISA_STACK_POINTER] = shifted(
+			flow->variables, state->registers[ISA_STACK_POINTER], access->pushed);
+}
+
+/* Runs the steps [first, end) of a block; places that begin on the way count from there on. */
+static void run_steps(const struct flow *flow, size_t first, size_t end, struct flow_state *state)
+{
+	const struct flow_step *steps = flow->steps.items;
+	const struct flow_evidence *evidence = flow->evidence.items;
+	size_t at = first < end ? VEC_UP_TO(&flow->evidence, start, steps[first].address) : 0;
+
+	for (size_t i = first; i < end; i++) {
+		uint64_t next = steps[i].address + steps[i].length;
+
+		run_step(flow, &steps[i], state);
+		for (; at < flow->evidence.count && evidence[at].start <= next; at++)
+			if (next < evidence[at].end)
+				apply_evidence(&evidence[at], state);
+	}
+}
+
+/* ---- blocks ---- */
+
+static void add_code(struct flow *flow, struct isa *isa, const struct code_stretch *stretch)
+{
+	size_t size = stretch->end - stretch->start;
+	uint8_t *code = xmalloc(size);
+
+	size = object_code(flow->object, stretch->start, code, size);
+	for (size_t at = 0; at < size;) {
+		struct flow_step *step = vec_push(&flow->steps);
+		struct isa_instruction instruction;
+
+		*step = (struct flow_step){.address = stretch->start + at};
+		step->is_known = isa_access(isa, code + at, size - at, step->address, &instruction,
+					    &step->access);
+		step->length = instruction.length;
+		step->kind = instruction.kind;
+		step->target = instruction.has_target ? instruction.target : 0;
+		at += step->length;
+	}
+	free(code);
+}
+
+static int compare_stretches(const void *a, const void *b)
+{
+	const struct code_stretch *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static void decode(struct flow *flow)
+{
+	const struct data_function *function = flow->function;
+	struct isa *isa = isa_new(object_machine(flow->object));
+	size_t count = function->stretches.count, size = 0;
+	struct code_stretch *sorted = xmalloc((count + 1) * sizeof(*sorted));
+	uint64_t end = 0;
+
+	memcpy(sorted, function->stretches.items, count * sizeof(*sorted));
+	qsort(sorted, count, sizeof(*sorted), compare_stretches);
+	for (size_t i = 0; isa && i < count; i++) {
+		size += sorted[i].end - sorted[i].start;
+		if (size > CODE_MAX)
+			break;
+		if (sorted[i].start >= end)
+			add_code(flow, isa, &sorted[i]);
+		end = sorted[i].end;
+	}
+	free(sorted);
+	if (isa)
+		isa_free(isa);
+}
+
+size_t flow_find(const struct flow *flow, uint64_t address)
+{
+	size_t up_to = VEC_UP_TO(&flow->steps, address, address);
+
+	return up_to && flow->steps.items[up_to - 1].address == address ? up_to - 1 : SIZE_MAX;
+}
+
+static bool ends_block(enum isa_kind kind)
+{
+	return kind == ISA_JUMP || kind == ISA_CONDITIONAL_JUMP || kind == ISA_RETURN ||
+	       kind == ISA_TRAP;
+}
+
+static bool falls_through(enum isa_kind kind)
+{
+	return kind != ISA_JUMP && kind != ISA_RETURN && kind != ISA_TRAP;
+}
+
+static bool is_adjacent(const struct flow *flow, size_t step)
+{
+	const struct flow_step *steps = flow->steps.items;
+
+	return steps[step].address + steps[step].length == steps[step + 1].address;
+}
+
+static void cut_into_blocks(struct flow *flow)
+{
+	size_t count = flow->steps.count;
+	const struct flow_step *steps = flow->steps.items;
+	bool *is_target = xcalloc(count + 1, sizeof(*is_target));
+
+	for (size_t i = 0; i < count; i++) {
+		size_t to = steps[i].target && steps[i].kind != ISA_CALL
+				    ? flow_find(flow, steps[i].target)
+				    : SIZE_MAX;
+
+		if (to != SIZE_MAX)
+			is_target[to] = true;
+	}
+	flow->block_of = xmalloc((count + 1) * sizeof(*flow->block_of));
+	for (size_t i = 0; i < count; i++) {
+		if (!i || is_target[i] || ends_block(steps[i - 1].kind) ||
+		    !is_adjacent(flow, i - 1) || steps[i].address == flow->function->entry)
+			*vec_push(&flow->blocks) =
+				(struct flow_block){.first = i, .is_target = is_target[i]};
+		flow->blocks.items[flow->blocks.count - 1].count++;
+		flow->block_of[i] = (uint32_t)flow->blocks.count - 1;
+	}
+	free(is_target);
+	for (size_t i = 0; i < flow->blocks.count; i++)
+		find_known(flow, &flow->blocks.items[i]);
+}
+
+/* Whether the state has changed. */
+static bool merge_state(const struct flow *flow, struct flow_state *to,
+			const struct flow_state *from)
+{
+	bool changed = false;
+
+	for (unsigned i = 0; i < ISA_REGISTERS; i++) {
+		struct flow_value value =
+			merged(flow->variables, to->registers[i], from->registers[i]);
+
+		changed |= !is_same(value, to->registers[i]);
+		to->registers[i] = value;
+	}
+	return changed;
+}
+
+/* One more way into a block. */
+static void enter_block(struct flow *flow, uint32_t number, const struct flow_state *state)
+{
+	struct flow_block *block = &flow->blocks.items[number];
+	struct flow_state mine = *state;
+
+	for (unsigned i = 0; i < ISA_REGISTERS; i++)
+		if (block->known.registers[i].kind == FLOW_FRAME ||
+		    (block->known.registers[i].kind != FLOW_NONE &&
+		     mine.registers[i].kind != FLOW_FRAME))
+			mine.registers[i] = block->known.registers[i];
+	if (block->is_reached && !merge_state(flow, &block->state, &mine))
+		return;
+	if (!block->is_reached)
+		block->state = mine;
+	block->is_reached = true;
+	*vec_push(&flow->work) = number;
+}
+
+static void note_dispatch(struct flow *flow, const struct flow_state *state)
+{
+	bool changed = !flow->has_dispatch;
+
+	if (changed)
+		flow->dispatch = *state;
+	else
+		changed = merge_state(flow, &flow->dispatch, state);
+	flow->has_dispatch = true;
+	for (uint32_t i = 0; changed && i < flow->blocks.count; i++)
+		if (flow->blocks.items[i].is_entered_from_anywhere)
+			enter_block(flow, i, &flow->dispatch);
+}
+
+static void leave_block(struct flow *flow, const struct flow_block *block,
+			const struct flow_state *state)
+{
+	size_t last = block->first + block->count - 1;
+	const struct flow_step *step = &flow->steps.items[last];
+	bool jumps = step->kind == ISA_JUMP || step->kind == ISA_CONDITIONAL_JUMP;
+	size_t to = jumps && step->target ? flow_find(flow, step->target) : SIZE_MAX;
+
+	if (to != SIZE_MAX)
+		enter_block(flow, flow->block_of[to], state);
+	if (jumps && !step->target)
+		note_dispatch(flow, state);
+	if (falls_through(step->kind) && last + 1 < flow->steps.count && is_adjacent(flow, last))
+		enter_block(flow, flow->block_of[last + 1], state);
+}
+
+static void follow(struct flow *flow)
+{
+	while (flow->work.count) { /* a register's value changes three times at most */
+		uint32_t number = flow->work.items[--flow->work.count];
+		struct flow_block block = flow->blocks.items[number];
+		struct flow_state state = block.state;
+
+		run_steps(flow, block.first, block.first + block.count, &state);
+		leave_block(flow, &block, &state);
+	}
+}
+
+static void enter_at(struct flow *flow, uint64_t address)
+{
+	struct flow_state state = {0};
+	size_t step = flow_find(flow, address);
+
+	if (step == SIZE_MAX)
+		return;
+	forget(&state, UINT32_MAX);
+	state.registers[ISA_STACK_POINTER] =
+		(struct flow_value){FLOW_FRAME, false, TYPE_NONE, FIRST_FRAME};
+	enter_block(flow, flow->block_of[step], &state);
+}
+
+/* Blocks that no way has led to yet; those first that no jump names. */
+static void enter_rest(struct flow *flow, bool targets_too)
+{
+	struct flow_state unknown = {0};
+
+	forget(&unknown, UINT32_MAX);
+	for (uint32_t i = 0; i < flow->blocks.count; i++) {
+		struct flow_block *block = &flow->blocks.items[i];
+
+		if (block->is_reached || (block->is_target && !targets_too))
+			continue;
+		block->is_entered_from_anywhere = flow->has_dispatch;
+		enter_block(flow, i, flow->has_dispatch ? &flow->dispatch : &unknown);
+		follow(flow);
+	}
+}
+
+struct flow *flow_new(struct object *object, const struct data_function *function)
+{
+	struct flow *flow = xcalloc(1, sizeof(*flow));
+
+	flow->object = object;
+	flow->variables = object_variables(object);
+	flow->function = function;
+	read_places(flow);
+	decode(flow);
+	cut_into_blocks(flow);
+	enter_at(flow, function->entry);
+	follow(flow);
+	enter_rest(flow, false);
+	enter_rest(flow, true);
+	return flow;
+}
+
+void flow_free(struct flow *flow)
+{
+	if (!flow)
+		return;
+	vec_fini(&flow->evidence);
+	vec_fini(&flow->on_stack);
+	vec_fini(&flow->steps);
+	vec_fini(&flow->blocks);
+	vec_fini(&flow->work);
+	free(flow->block_of);
+	free(flow);
+}
+
+struct flow_state flow_before(const struct flow *flow, size_t step)
+{
+	const struct flow_block *block = &flow->blocks.items[flow->block_of[step]];
+	struct flow_state state = block->state;
+
+	run_steps(flow, block->first, step, &state);
+	return state;
+}

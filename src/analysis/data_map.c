@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An event has two witnesses.  Its address tells the variable of a load object or the block of
+ * traced memory that it is in, and is always right.  Its instruction tells a type and an offset, by
+ * the debug information; it is believed where it does not contradict the address.  Variables on the
+ * stack, and what pointers lead to outside traced blocks, only the instruction can tell.
+ *
+ * Page faults stop at the instruction itself, watch points behind it, and these give the address
+ * that is watched, not the one that was accessed.
+ */
+#include "analysis/data_map.h"
+
+#include "analysis/block_index.h"
+#include "analysis/place.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WATCHED_MAX = 8 }; /* bytes */
+
+#define WATCH_PREFIX "mem:"
+
+/* What is in hand. */
+struct mapping {
+	struct data_map *map;
+	const struct experiment *experiment;
+	const struct session_process *process;
+	bool is_watch[COUNTERS_MAX]; /* by number: a watch point */
+	bool has_address[COUNTERS_MAX];
+	struct block_index blocks;
+	struct hash_map addresses; /* address → number in `data`, plus 1; 0: in no load object */
+	VEC(struct place) data;
+	struct hash_map known; /* of what does not depend on the time: event → place */
+};
+
+static uint32_t add_place(struct data_map *map, struct data_place place)
+{
+	uint64_t key = hash_u64((uint64_t)place.leaf << 32 ^ place.variable) ^
+		       hash_u64((uint64_t)place.block + 1);
+
+	for (;; key++) { /* two of one key take neighbours */
+		uint32_t fresh = (uint32_t)map->places.count;
+		uint32_t known = hash_map_put(&map->place_ids, key, fresh);
+		const struct data_place *there;
+
+		if (known == fresh) {
+			*vec_push(&map->places) = place;
+			return known;
+		}
+		there = &map->places.items[known];
+		if (there->leaf == place.leaf && there->variable == place.variable &&
+		    there->block == place.block)
+			return known;
+	}
+}
+
+static struct data_place only(uint32_t leaf)
+{
+	return (struct data_place){leaf, DATA_NONE, DATA_NONE};
+}
+
+static struct data_tracker *tracker_of(struct data_map *map, uint32_t object)
+{
+	while (map->trackers.count <= object)
+		*vec_push(&map->trackers) = NULL;
+	if (!map->trackers.items[object])
+		map->trackers.items[object] =
+			data_tracker_new(map->session->objects.items[object].object);
+	return map->trackers.items[object];
+}
+
+/* ---- the two witnesses ---- */
+
+/* The load object's data at an address, or NULL. */
+static const struct place *data_of(struct mapping *mapping, uint64_t address)
+{
+	uint32_t known = hash_map_get(&mapping->addresses, address);
+	struct place place;
+
+	if (known == HASH_NONE) {
+		bool found = place_of_data(mapping->map->session, mapping->experiment,
+					   mapping->process->process, address, &place);
+
+		if (found)
+			*vec_push(&mapping->data) = place;
+		known = found ? (uint32_t)mapping->data.count : 0;
+		hash_map_put(&mapping->addresses, address, known);
+	}
+	return known ? &mapping->data.items[known - 1] : NULL;
+}
+
+/* What the instruction of an event accesses; *object: the load object that it is in. */
+static struct data_access access_of(struct mapping *mapping, uint32_t node, bool after,
+				    uint32_t *object)
+{
+	struct session *session = mapping->map->session;
+	const struct process *process = mapping->process->process;
+	struct data_access none = {.kind = ACCESS_UNKNOWN, .reason = DATA_UNVERIFIABLE};
+	uint64_t address;
+
+	*object = OBJECT_UNKNOWN;
+	if (node == STACK_ROOT)
+		return none;
+	symbols_place(session, mapping->experiment, process,
+		      process->stacks.nodes.items[node].location, object, &address);
+	if (*object == OBJECT_UNKNOWN)
+		return none;
+	if (!session->objects.items[*object].object) { /* made at run time */
+		none.reason = DATA_UNASCERTAINABLE;
+		return none;
+	}
+	return data_track(tracker_of(mapping->map, *object), address, after);
+}
+
+/* ---- together ---- */
+
+/* In the data of a load object. */
+static struct data_place place_in_data(struct mapping *mapping, const struct place *place,
+				       uint64_t address, uint32_t size)
+{
+	struct data_map *map = mapping->map;
+	struct object *object = map->session->objects.items[place->object].object;
+	struct variables *variables = object_variables(object);
+	const struct variable *variable = variables_at(variables, address);
+	struct object_data data;
+	uint32_t leaf, whole;
+
+	if (variable) {
+		whole = data_of_variable(map, place->object, variables, variable,
+					 (int64_t)(address - variable->address), size, &leaf);
+		return (struct data_place){leaf, whole == leaf ? DATA_NONE : whole, DATA_NONE};
+	}
+	if (object_data_at(object, address, &data) && data.mangled)
+		return only(data_of_symbol(map, place->object, &data));
+	return only(data_of_reason(variables_present(variables) ? DATA_UNDETERMINED
+								: DATA_UNASCERTAINABLE));
+}
+
+/* A watch point on several bytes: the one that the instruction names. */
+static uint64_t exact_address(const struct data_access *access, const struct place *place,
+			      uint32_t code, bool after)
+{
+	bool is_near = access->kind == ACCESS_STATIC && access->is_exact && code == place->object &&
+		       access->address - place->address < WATCHED_MAX;
+
+	return after && is_near ? access->address : place->address;
+}
+
+/* The largest power of two that members and size of a type are multiples of. */
+static uint64_t alignment_of(struct variables *variables, uint32_t type)
+{
+	const struct data_type *what = variables_type(variables, type);
+	const struct data_member *members;
+	size_t count = variables_members(variables, type, &members);
+	uint64_t largest = what->kind == DATA_AGGREGATE ? 1 : what->size;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t size = members[i].size;
+
+		if ((size == 2 || size == 4 || size == 8) && members[i].offset % size == 0 &&
+		    size > largest)
+			largest = size;
+	}
+	return largest && largest <= 8 && !(largest & (largest - 1)) && what->size % largest == 0
+		       ? largest
+		       : 1;
+}
+
+/* Through a pointer, to what would have to lie as the type demands it. */
+static uint32_t place_by_type(struct mapping *mapping, const struct data_access *access,
+			      struct variables *variables, uint64_t address, bool after)
+{
+	const struct data_type *type = variables_type(variables, access->type);
+
+	if (access->is_run)
+		return type->kind == DATA_AGGREGATE
+			       ? data_of_type(mapping->map, variables, access->type)
+			       : data_at(mapping->map, variables, access->type, 0, 0);
+	if (!after && (address - (uint64_t)access->offset) % alignment_of(variables, access->type))
+		return data_of_reason(DATA_UNVERIFIABLE);
+	return data_at(mapping->map, variables, access->type, access->offset, access->size);
+}
+
+/* What the instruction says of an address that is in no load object's data. */
+static struct data_place place_by_code(struct mapping *mapping, const struct data_access *access,
+				       uint32_t code, uint64_t address, bool after)
+{
+	struct data_map *map = mapping->map;
+	struct variables *variables;
+	struct data_place place = only(data_of_reason(access->reason));
+	uint32_t leaf;
+
+	switch (access->kind) {
+	case ACCESS_UNKNOWN:
+		break;
+	case ACCESS_STATIC: /* but there it was not */
+		place.leaf = data_of_reason(DATA_UNVERIFIABLE);
+		break;
+	case ACCESS_VARIABLE:
+		variables = object_variables(map->session->objects.items[code].object);
+		place.variable =
+			data_of_variable(map, code, variables, access->variable,
+					 access->is_run ? 0 : access->offset, access->size, &leaf);
+		place.leaf = access->is_run ? place.variable : leaf;
+		if (place.variable == place.leaf)
+			place.variable = DATA_NONE;
+		break;
+	case ACCESS_TYPE:
+		variables = object_variables(map->session->objects.items[code].object);
+		place.leaf = place_by_type(mapping, access, variables, address, after);
+		break;
+	}
+	return place;
+}
+
+static bool is_reason(uint32_t object)
+{
+	return object >= DATA_FIRST_REASON && object < DATA_FIRST_REASON + DATA_REASONS;
+}
+
+static uint32_t block_of(struct mapping *mapping, uint64_t address, uint64_t time_ns)
+{
+	const struct experiment_trace *heap = &mapping->process->process->traces[TRACE_HEAP];
+	uint32_t row = mapping->blocks.count ? block_index_find(&mapping->blocks, address, time_ns)
+					     : BLOCK_NONE;
+
+	return row == BLOCK_NONE ? DATA_NONE
+				 : data_of_block(mapping->map, mapping->process, heap->stack[row]);
+}
+
+static struct data_place find_place(struct mapping *mapping, uint32_t node, uint64_t address,
+				    uint64_t time_ns, bool after)
+{
+	uint32_t code;
+	struct data_access access = access_of(mapping, node, after, &code);
+	const struct place *data = data_of(mapping, address);
+	struct data_place place;
+	uint32_t block;
+
+	if (data)
+		return place_in_data(mapping, data, exact_address(&access, data, code, after),
+				     access.kind == ACCESS_UNKNOWN ? 0 : access.size);
+	block = block_of(mapping, address, time_ns);
+	if (block != DATA_NONE && access.kind == ACCESS_VARIABLE)
+		return only(block); /* no variable on the stack is there */
+	place = place_by_code(mapping, &access, code, address, after);
+	if (block != DATA_NONE && is_reason(place.leaf))
+		return only(block);
+	place.block = block;
+	return place;
+}
+
+/* ---- all events ---- */
+
+static uint32_t place_of_event(struct mapping *mapping, const struct experiment_trace *trace,
+			       size_t row)
+{
+	uint64_t number = trace->field[COUNTER_NUMBER][row];
+	uint64_t address = trace->field[COUNTER_ADDRESS][row];
+	uint32_t node = trace->stack[row];
+	struct data_map *map = mapping->map;
+	bool after;
+
+	if (number >= COUNTERS_MAX || !mapping->has_address[number])
+		return DATA_NONE;
+	if (!address)
+		return add_place(map, only(data_of_reason(DATA_UNASCERTAINABLE)));
+	after = mapping->is_watch[number];
+	if (mapping->blocks.count)
+		return add_place(map,
+				 find_place(mapping, node, address, trace->time_ns[row], after));
+
+	uint64_t key = hash_u64(address) ^ hash_u64((uint64_t)node << 1 | after);
+	uint32_t known = hash_map_get(&mapping->known, key);
+
+	if (known == HASH_NONE)
+		known = hash_map_put(&mapping->known, key,
+				     add_place(map, find_place(mapping, node, address,
+							       trace->time_ns[row], after)));
+	return known;
+}
+
+static void read_counters(struct mapping *mapping)
+{
+	const struct experiment_log *log = &mapping->experiment->processes.items[0].log;
+
+	for (size_t i = 0; i < log->hwcounters.count; i++) {
+		const struct log_counter *counter = &log->hwcounters.items[i];
+
+		if (counter->number >= COUNTERS_MAX)
+			continue;
+		mapping->has_address[counter->number] = counter->has_address;
+		mapping->is_watch[counter->number] =
+			!strncmp(counter->name, WATCH_PREFIX, strlen(WATCH_PREFIX));
+	}
+}
+
+static uint32_t *map_process(struct data_map *map, const struct session_process *process)
+{
+	const struct experiment_trace *trace = &process->process->traces[TRACE_COUNTER];
+	uint32_t *places = xmalloc((trace->count + 1) * sizeof(*places));
+	struct mapping mapping = {
+		.map = map,
+		.experiment = map->session->experiments.items[process->group - 1],
+		.process = process,
+	};
+
+	read_counters(&mapping);
+	if (trace->count)
+		block_index_build(&mapping.blocks, process->process);
+	for (size_t i = 0; i < trace->count; i++)
+		places[i] = place_of_event(&mapping, trace, i);
+	block_index_fini(&mapping.blocks);
+	hash_map_fini(&mapping.addresses);
+	hash_map_fini(&mapping.known);
+	vec_fini(&mapping.data);
+	return places;
+}
+
+struct data_map *data_map_of(struct session *session)
+{
+	struct data_map *map = session->data;
+
+	if (map)
+		return map;
+	session->data = map = xcalloc(1, sizeof(*map));
+	map->session = session;
+	data_describe_first(map);
+	for (size_t i = 0; i < session->scanned.count; i++) {
+		uint32_t *places = map_process(map, &session->scanned.items[i]);
+
+		*vec_push(&map->processes) = places;
+	}
+	data_describe_last(map);
+	symbols_report(session);
+	return map;
+}
+
+void data_map_fini(struct session *session)
+{
+	struct data_map *map = session->data;
+
+	if (!map)
+		return;
+	for (size_t i = 0; i < map->processes.count; i++)
+		free(map->processes.items[i]);
+	vec_fini(&map->processes);
+	for (size_t i = 0; i < map->trackers.count; i++)
+		data_tracker_free(map->trackers.items[i]);
+	vec_fini(&map->trackers);
+	vec_fini(&map->objects);
+	string_table_fini(&map->keys);
+	vec_fini(&map->places);
+	hash_map_fini(&map->place_ids);
+	free(map);
+	session->data = NULL;
+}
+
+void data_place_each(const struct data_map *map, uint32_t place,
+		     void (*visit)(uint32_t object, void *arg), void *arg)
+{
+	const struct data_place *at = &map->places.items[place];
+
+	for (uint32_t object = at->leaf; object != DATA_NONE;
+	     object = map->objects.items[object].parent)
+		visit(object, arg);
+	if (map->objects.items[at->leaf].kind == DATA_OBJECT_SCALAR)
+		visit(DATA_SCALARS, arg);
+	if (at->variable != DATA_NONE)
+		visit(at->variable, arg);
+	if (at->block != DATA_NONE)
+		visit(at->block, arg);
+	visit(DATA_TOTAL, arg);
+}

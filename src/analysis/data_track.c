@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One answer per instruction, kept.  The places of variables at the instruction itself come
+ * first, since compilers wrote them down; then what the registers were found to hold.  An
+ * offset outside the type, without a sign that the pointer goes along an array, is no answer: what
+ * lies behind a header is not the header.
+ */
+#include "analysis/data_track.h"
+
+#include "analysis/data_flow.h"
+#include "base/arena.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "object/object.h"
+
+#include <stdlib.h>
+
+struct data_tracker {
+	struct object *object;
+	struct variables *variables;
+	struct hash_map flow_by_entry; /* function → flow */
+	VEC(struct flow *) flows;
+	struct hash_map known[2]; /* by whether `after`: address → answer */
+	VEC(struct data_access) answers;
+};
+
+struct data_tracker *data_tracker_new(struct object *object)
+{
+	struct data_tracker *tracker = xcalloc(1, sizeof(*tracker));
+
+	tracker->object = object;
+	tracker->variables = object_variables(object);
+	return tracker;
+}
+
+void data_tracker_free(struct data_tracker *tracker)
+{
+	if (!tracker)
+		return;
+	for (size_t i = 0; i < tracker->flows.count; i++)
+		flow_free(tracker->flows.items[i]);
+	vec_fini(&tracker->flows);
+	vec_fini(&tracker->answers);
+	hash_map_fini(&tracker->flow_by_entry);
+	hash_map_fini(&tracker->known[0]);
+	hash_map_fini(&tracker->known[1]);
+	free(tracker);
+}
+
+static struct data_access unknown(enum data_reason reason)
+{
+	return (struct data_access){.kind = ACCESS_UNKNOWN, .reason = reason, .type = TYPE_NONE};
+}
+
+static struct flow *flow_of(struct data_tracker *tracker, const struct data_function *function)
+{
+	uint32_t fresh = (uint32_t)tracker->flows.count;
+	uint32_t known =
+		hash_map_put(&tracker->flow_by_entry, (uint64_t)(uintptr_t)function, fresh);
+
+	if (known == fresh)
+		*vec_push(&tracker->flows) = flow_new(tracker->object, function);
+	return tracker->flows.items[known];
+}
+
+/* ---- which instruction it was ---- */
+
+static bool transfers_control(enum isa_kind kind)
+{
+	return kind != ISA_OTHER;
+}
+
+/*
+ * The instruction before a stop.  Jumps access no memory, so whatever led to its end is what lies
+ * in front of it, unless that is a call, or the end is where a function begins.
+ */
+static size_t step_before(const struct flow *flow, size_t step, enum data_reason *reason)
+{
+	const struct flow_step *steps = flow->steps.items;
+	bool has_before =
+		step && steps[step - 1].address + steps[step - 1].length == steps[step].address;
+
+	*reason = DATA_UNRESOLVABLE;
+	/* a repeated string instruction stops at its own beginning */
+	if (steps[step].access.count && steps[step].access.memory[0].is_run) {
+		if (!has_before || !steps[step - 1].access.count)
+			return step;
+		*reason = DATA_UNVERIFIABLE;
+		return SIZE_MAX;
+	}
+	if (!has_before || steps[step].address == flow->function->entry ||
+	    transfers_control(steps[step - 1].kind))
+		return SIZE_MAX;
+	if (!steps[step - 1].access.count && flow->blocks.items[flow->block_of[step]].is_target)
+		return SIZE_MAX;
+	return step - 1;
+}
+
+/* ---- what it accesses ---- */
+
+static struct data_access of_variable(struct data_tracker *tracker, const struct variable *variable,
+				      int64_t offset, bool is_indexed)
+{
+	if (variable->type == TYPE_NONE)
+		return unknown(DATA_UNIDENTIFIED);
+	if (!is_indexed &&
+	    (offset < 0 ||
+	     (uint64_t)offset >= variables_type(tracker->variables, variable->type)->size))
+		return unknown(DATA_UNDETERMINED);
+	return (struct data_access){.kind = ACCESS_VARIABLE,
+				    .is_anywhere = is_indexed,
+				    .variable = variable,
+				    .type = variable->type,
+				    .offset = offset};
+}
+
+/* Through a pointer, whose offset may be that in any element of an array. */
+static struct data_access of_pointer(struct data_tracker *tracker, struct flow_value value,
+				     bool is_indexed)
+{
+	const struct data_type *type = variables_type(tracker->variables, value.type);
+	struct data_access access = {.kind = ACCESS_TYPE,
+				     .is_anywhere = is_indexed || value.is_moved,
+				     .type = value.type,
+				     .offset = value.offset};
+
+	if (!type->size)
+		return unknown(DATA_UNIDENTIFIED);
+	if (access.is_anywhere) {
+		access.offset %= (int64_t)type->size;
+		access.offset += access.offset < 0 ? (int64_t)type->size : 0;
+	} else if (value.offset < 0 || (uint64_t)value.offset >= type->size) {
+		return unknown(DATA_UNDETERMINED);
+	}
+	return access;
+}
+
+/* How much a register's place tells: a variable that lies there, an aggregate, anything. */
+static unsigned rank_of(struct data_tracker *tracker, const struct variable_place *place)
+{
+	const struct data_type *type;
+
+	if (place->variable->type == TYPE_NONE)
+		return 0;
+	if (place->kind == PLACE_MEMORY)
+		return 3;
+	type = variables_type(tracker->variables, place->variable->type);
+	if (place->kind != PLACE_VALUE || type->kind != DATA_POINTER || type->target == TYPE_NONE)
+		return 0;
+	type = variables_type(tracker->variables, type->target);
+	return type->kind == DATA_AGGREGATE ? 2 : type->size > 0;
+}
+
+/* The place at an instruction that tells most about a register, or NULL. */
+static const struct variable_place *place_at(struct data_tracker *tracker, const struct flow *flow,
+					     uint64_t pc, const struct isa_memory *memory)
+{
+	const struct data_function *function = flow->function;
+	const struct variable_place *best = NULL;
+	unsigned best_rank = 0;
+
+	for (size_t i = 0; i < function->places.count; i++) {
+		const struct variable_place *place = &function->places.items[i];
+		int64_t offset = memory->displacement - place->offset;
+		unsigned rank;
+
+		if (place->start > pc)
+			break;
+		if (pc >= place->end || place->kind == PLACE_FRAME ||
+		    place->kind == PLACE_FRAME_POINTER || place->reg != memory->base)
+			continue;
+		rank = rank_of(tracker, place);
+		if (rank == 3 && memory->index == ISA_NO_REGISTER &&
+		    (offset < 0 ||
+		     (uint64_t)offset >=
+			     variables_type(tracker->variables, place->variable->type)->size))
+			continue;
+		if (rank > best_rank) {
+			best = place;
+			best_rank = rank;
+		}
+	}
+	return best;
+}
+
+static struct data_access by_place(struct data_tracker *tracker, const struct variable_place *place,
+				   const struct isa_memory *memory)
+{
+	bool is_indexed = memory->index != ISA_NO_REGISTER;
+	const struct data_type *type;
+
+	if (place->kind == PLACE_MEMORY)
+		return of_variable(tracker, place->variable, memory->displacement - place->offset,
+				   is_indexed);
+	type = variables_type(tracker->variables, place->variable->type);
+	return of_pointer(
+		tracker,
+		(struct flow_value){FLOW_POINTER, false,
+				    variables_type(tracker->variables, type->target)->plain,
+				    memory->displacement - place->offset},
+		is_indexed);
+}
+
+static struct data_access by_value(struct data_tracker *tracker, const struct flow *flow,
+				   size_t step, const struct isa_memory *memory)
+{
+	uint64_t pc = flow->steps.items[step].address;
+	struct flow_state state = flow_before(flow, step);
+	struct flow_value value;
+	const struct variable *variable;
+	uint8_t reg;
+	int64_t offset;
+	bool is_indexed;
+
+	if (variables_frame_at(tracker->variables, pc, &reg, &offset) && reg < ISA_REGISTERS)
+		state.registers[reg] = (struct flow_value){FLOW_FRAME, false, TYPE_NONE, -offset};
+	value = flow_address(flow, &state, memory, &is_indexed);
+	switch (value.kind) {
+	case FLOW_STATIC:
+		return (struct data_access){.kind = ACCESS_STATIC,
+					    .is_exact = !is_indexed,
+					    .address = (uint64_t)value.offset,
+					    .type = TYPE_NONE};
+	case FLOW_FRAME:
+		variable = flow_on_stack(flow, &state, pc, &value.offset);
+		return variable ? of_variable(tracker, variable, value.offset, is_indexed)
+				: unknown(DATA_UNDETERMINED);
+	case FLOW_POINTER:
+		return of_pointer(tracker, value, is_indexed);
+	case FLOW_NONE:
+		break;
+	}
+	return unknown(DATA_UNDETERMINED);
+}
+
+static struct data_access of_memory(struct data_tracker *tracker, const struct flow *flow,
+				    size_t step, const struct isa_memory *memory)
+{
+	const struct variable *variable = NULL;
+	const struct variable_place *place;
+
+	if (memory->is_stack)
+		return unknown(DATA_UNSPECIFIED);
+	if (memory->has_segment) {
+		if (memory->base == ISA_NO_REGISTER && memory->index == ISA_NO_REGISTER)
+			variable = variables_of_thread_at(tracker->variables, memory->displacement);
+		if (!variable)
+			return unknown(DATA_UNDETERMINED);
+		return of_variable(tracker, variable,
+				   memory->displacement +
+					   (int64_t)(variables_thread_block(tracker->variables) -
+						     variable->address),
+				   false);
+	}
+	place = memory->base == ISA_NO_REGISTER
+			? NULL
+			: place_at(tracker, flow, flow->steps.items[step].address, memory);
+	return place ? by_place(tracker, place, memory) : by_value(tracker, flow, step, memory);
+}
+
+/* Of two accesses of one instruction only one is known to be the event's, if they are alike. */
+static struct data_access of_step(struct data_tracker *tracker, const struct flow *flow,
+				  size_t step)
+{
+	const struct isa_access *what = &flow->steps.items[step].access;
+	struct data_access access, other;
+
+	if (!flow->steps.items[step].is_known)
+		return unknown(DATA_UNVERIFIABLE);
+	if (!what->count)
+		return unknown(DATA_UNSPECIFIED);
+	access = of_memory(tracker, flow, step, &what->memory[0]);
+	access.size = what->memory[0].size;
+	access.is_run = what->memory[0].is_run;
+	if (what->count == 1)
+		return access;
+	if (what->memory[0].is_stack != what->memory[1].is_stack) {
+		/* push and pop of memory: the stack is not what people ask about */
+		const struct isa_memory *memory = &what->memory[what->memory[0].is_stack];
+
+		access = of_memory(tracker, flow, step, memory);
+		access.size = memory->size;
+		return access;
+	}
+	other = of_memory(tracker, flow, step, &what->memory[1]);
+	return access.kind == other.kind && access.type == other.type &&
+			       access.variable == other.variable
+		       ? access
+		       : unknown(DATA_UNVERIFIABLE);
+}
+
+static struct data_access find(struct data_tracker *tracker, uint64_t address, bool after)
+{
+	const struct data_function *function;
+	enum data_reason reason;
+	struct flow *flow;
+	size_t step;
+
+	if (!variables_present(tracker->variables))
+		return unknown(DATA_UNASCERTAINABLE);
+	function = variables_function_at(tracker->variables, address);
+	if (!function)
+		return unknown(DATA_UNASCERTAINABLE);
+	flow = flow_of(tracker, function);
+	step = flow_find(flow, address);
+	if (step == SIZE_MAX)
+		return unknown(DATA_UNVERIFIABLE);
+	if (after) {
+		step = step_before(flow, step, &reason);
+		if (step == SIZE_MAX)
+			return unknown(reason);
+	}
+	return of_step(tracker, flow, step);
+}
+
+struct data_access data_track(struct data_tracker *tracker, uint64_t address, bool after)
+{
+	uint32_t fresh = (uint32_t)tracker->answers.count;
+	uint32_t known = hash_map_put(&tracker->known[after], address, fresh);
+
+	if (known == fresh) {
+		struct data_access access = find(tracker, address, after);
+
+		*vec_push(&tracker->answers) = access;
+	}
+	return tracker->answers.items[known];
+}

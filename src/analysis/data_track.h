@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an instruction accesses, by its operand and the debug information: a variable with a
+ * fixed address, one on the stack, or something of a type.  Private to this room.
+ */
+#ifndef HELIO_ANALYSIS_DATA_TRACK_H
+#define HELIO_ANALYSIS_DATA_TRACK_H
+
+#include "analysis/data_object.h"
+#include "object/variables.h"
+
+struct data_tracker;
+
+/* Of one load object. */
+struct data_tracker *data_tracker_new(struct object *object);
+void data_tracker_free(struct data_tracker *tracker);
+
+enum access_kind {
+	ACCESS_UNKNOWN,	 /* `reason` says why */
+	ACCESS_STATIC,	 /* memory with a fixed address */
+	ACCESS_VARIABLE, /* of a thread, or on the stack */
+	ACCESS_TYPE,	 /* through a pointer */
+};
+
+struct data_access {
+	enum access_kind kind;
+	enum data_reason reason;
+	bool is_exact;	  /* static: `address` is what is accessed, not only near to it */
+	bool is_anywhere; /* `offset` is that in any element of an array */
+	bool is_run;	  /* … or behind it: a string instruction */
+	uint16_t size;	  /* bytes */
+	uint64_t address; /* in the object */
+	const struct variable *variable;
+	uint32_t type;	/* of the variable, or pointed to */
+	int64_t offset; /* in it */
+};
+
+/*
+ * The access of the instruction at an address of the object or, `after`, of the one whose end the
+ * address is, where a watch point stops.
+ */
+struct data_access data_track(struct data_tracker *tracker, uint64_t address, bool after);
+
+#endif
