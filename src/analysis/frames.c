@@ -12,8 +12,7 @@
 
 enum { NOT_LOOKED_UP = UINT32_MAX - 1 };
 
-/* The function that a part was taken from, or NODE_NONE. */
-static uint32_t outlined_from(struct session *session, uint32_t function)
+uint32_t frames_outlined_from(struct session *session, uint32_t function)
 {
 	const struct function entry = session->functions.items[function];
 	struct object *object = session->objects.items[entry.object].object;
@@ -46,7 +45,7 @@ static uint32_t parent_of(struct finding *finding, uint32_t function)
 	if (function >= finding->parent_count)
 		return NODE_NONE;
 	if (finding->parents[function] == NOT_LOOKED_UP)
-		finding->parents[function] = outlined_from(finding->session, function);
+		finding->parents[function] = frames_outlined_from(finding->session, function);
 	return finding->parents[function];
 }
 

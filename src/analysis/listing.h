@@ -21,6 +21,7 @@ struct listing {
 	VEC(struct row) rows;
 	VEC(uint32_t) groups; /* of the rows, in `sums`; NODE_NONE: no values */
 	struct code_sums sums;
+	uint32_t inclusive_only; /* a group that has no exclusive values; 0: none */
 };
 
 /* Fills the header and opens the source. */
@@ -29,11 +30,16 @@ void listing_begin(struct listing *listing);
 const char *listing_function_name(const struct listing *listing, uint32_t function);
 /* The same of a function of the load object that may have no number in the session. */
 const char *listing_symbol_name(const struct listing *listing, uint32_t symbol);
+/* As it is called where its code begins: of a part, from which function and which line it is. */
+const char *listing_entry_name(const struct listing *listing, uint32_t symbol, uint32_t line);
 
 struct row *listing_add_row(struct listing *listing, enum row_kind kind, uint32_t line,
 			    uint32_t group, const char *text);
 /* A line of the source, after what the compiler says of it. Lines are added in their order. */
 void listing_add_source(struct listing *listing, uint32_t line, uint32_t group);
+/* Whether an event has anything to do with a group. */
+bool listing_has_value(const struct listing *listing, uint32_t group);
+
 /* "<Function: …>" */
 void listing_add_index(struct listing *listing, uint32_t group, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Annotated disassembly of one function: its source lines stand before the first instruction
- * of each.
+ * of each.  Parts of it that the compiler moved elsewhere and that it jumps to have no instruction
+ * here that calls them: a line of its own has their inclusive metrics, behind the first jump there.
  */
+#include "analysis/frames.h"
 #include "analysis/listing.h"
 #include "base/strbuf.h"
 #include "isa/isa.h"
 
 #include <stdlib.h>
+
+/* A part of the function that lies elsewhere; called: by an instruction of the function. */
+struct part {
+	uint32_t function;
+	bool is_called;
+};
 
 struct disassembly {
 	struct listing *listing;
@@ -21,6 +29,9 @@ struct disassembly {
 	size_t row;	    /* the one of the instruction in hand */
 	uint32_t last_line; /* of the file, printed */
 	uint32_t context;   /* the file that the last index line spoke of */
+	VEC(struct part) parts;
+	uint32_t outlined; /* the group of the parts that it jumps to */
+	bool has_outlined; /* their line is there */
 };
 
 static void put_place(struct strbuf *text, const char *name, uint64_t offset)
@@ -71,15 +82,53 @@ static bool name_address(uint64_t address, void *arg, struct strbuf *text)
 	return true;
 }
 
+/* The part of the function in which an address lies, or NULL. */
+static struct part *part_at(const struct disassembly *code, uint64_t address)
+{
+	const struct session *session = code->listing->session;
+
+	for (size_t i = 0; i < code->parts.count; i++) {
+		const struct function *function =
+			&session->functions.items[code->parts.items[i].function];
+
+		if (address - function->address < function->size)
+			return &code->parts.items[i];
+	}
+	return NULL;
+}
+
+/* Those with events. */
+static void find_parts(struct disassembly *code)
+{
+	struct session *session = code->listing->session;
+	uint32_t object = session->functions.items[code->function].object;
+	uint32_t count = (uint32_t)session->functions.count;
+
+	for (uint32_t i = FUNCTION_FIRST_REAL; code->object && i < count; i++)
+		if (session->functions.items[i].object == object &&
+		    frames_outlined_from(session, i) == code->function)
+			*vec_push(&code->parts) = (struct part){.function = i};
+}
+
 static void find_instructions(struct disassembly *code)
 {
 	struct isa_instruction instruction;
 
+	find_parts(code);
 	for (uint64_t offset = 0; offset < code->size; offset += instruction.length) {
 		isa_decode(code->isa, code->bytes + offset, code->size - offset,
 			   code->address + offset, &instruction);
 		*vec_push(&code->instructions) = code->address + offset;
+
+		struct part *part = instruction.kind == ISA_CALL && instruction.has_target
+					    ? part_at(code, instruction.target)
+					    : NULL;
+
+		if (part)
+			part->is_called = true;
 	}
+	code->outlined = (uint32_t)code->instructions.count;
+	code->listing->inclusive_only = code->outlined;
 }
 
 static uint32_t find_instruction(const struct disassembly *code, uint64_t address)
@@ -97,20 +146,28 @@ static uint32_t find_instruction(const struct disassembly *code, uint64_t addres
 	return (uint32_t)low;
 }
 
+static bool is_outlined(const struct disassembly *code, uint32_t function)
+{
+	for (size_t i = 0; i < code->parts.count; i++)
+		if (code->parts.items[i].function == function)
+			return !code->parts.items[i].is_called;
+	return false;
+}
+
 static void count_instructions(struct disassembly *code)
 {
 	struct listing *listing = code->listing;
 	const struct code *known = listing->session->code;
 	uint32_t *group = xmalloc((known->pcs.count + 1) * sizeof(*group));
-	uint32_t elsewhere = (uint32_t)code->instructions.count;
+	uint32_t elsewhere = code->outlined + 1;
 
 	for (size_t i = 0; i < known->pcs.count; i++) {
 		const struct code_pc *pc = &known->pcs.items[i];
 
-		group[i] =
-			pc->function == code->function && pc->address - code->address < code->size
-				? find_instruction(code, pc->address)
-				: elsewhere;
+		if (pc->function == code->function && pc->address - code->address < code->size)
+			group[i] = find_instruction(code, pc->address);
+		else
+			group[i] = is_outlined(code, pc->function) ? code->outlined : elsewhere;
 	}
 	code_count(listing->session, group, elsewhere + 1, &listing->sums);
 	free(group);
@@ -145,7 +202,10 @@ static void add_context(struct disassembly *code, const struct line_row *row)
 {
 	struct listing *listing = code->listing;
 	uint32_t file = row ? row->file : listing->file;
-	const char *name = listing_function_name(listing, listing->request->function);
+	uint32_t symbol = listing->session->functions.items[code->function].symbol;
+	const char *name = symbol == OBJECT_NO_FUNCTION
+				   ? listing_function_name(listing, code->function)
+				   : listing_entry_name(listing, symbol, row ? row->line : 0);
 
 	if (file == code->context)
 		return;
@@ -170,6 +230,14 @@ static bool is_jump(const struct isa_instruction *instruction)
 {
 	return instruction->has_target &&
 	       (instruction->kind == ISA_JUMP || instruction->kind == ISA_CONDITIONAL_JUMP);
+}
+
+static void add_outlined(struct disassembly *code)
+{
+	if (!code->has_outlined && listing_has_value(code->listing, code->outlined))
+		listing_add_row(code->listing, ROW_INDEX, 0, code->outlined,
+				"       <inclusive metrics for outlined functions>");
+	code->has_outlined = true;
 }
 
 static void add_instruction(struct disassembly *code, uint32_t index)
@@ -200,6 +268,8 @@ static void add_instruction(struct disassembly *code, uint32_t index)
 	shown->address = address;
 	if (is_jump(&instruction) && instruction.target - code->address < code->size)
 		shown->target = instruction.target;
+	if (is_jump(&instruction) && part_at(code, instruction.target))
+		add_outlined(code);
 	strbuf_fini(&text);
 }
 
@@ -213,6 +283,7 @@ static void disassemble(struct disassembly *code)
 	code->context = NODE_NONE - 1;
 	for (uint32_t i = 0; i < code->instructions.count; i++)
 		add_instruction(code, i);
+	add_outlined(code);
 }
 
 bool view_disassembly(struct session *session, const struct query *query,
@@ -252,5 +323,6 @@ bool view_disassembly(struct session *session, const struct query *query,
 		isa_free(code.isa);
 	vec_fini(&code.instructions);
 	vec_fini(&code.rows);
+	vec_fini(&code.parts);
 	return code.bytes;
 }

@@ -127,6 +127,31 @@ const char *listing_symbol_name(const struct listing *listing, uint32_t symbol)
 	return kept;
 }
 
+const char *listing_entry_name(const struct listing *listing, uint32_t symbol, uint32_t line)
+{
+	struct object *object = listing->session->objects.items[listing->object].object;
+	const char *name = listing_symbol_name(listing, symbol);
+	uint32_t parent = function_kind_of(object, symbol) == FUNCTION_PART
+				  ? function_parent(object, symbol)
+				  : OBJECT_NO_FUNCTION;
+	struct arena *arena = &listing->table->arena;
+
+	if (parent == OBJECT_NO_FUNCTION)
+		return name;
+	if (!line)
+		return arena_printf(arena, "%s -- outline code [%s]",
+				    listing_symbol_name(listing, parent), name);
+	return arena_printf(arena, "%s -- outline code from line %u [%s]",
+			    listing_symbol_name(listing, parent), line, name);
+}
+
+bool listing_has_value(const struct listing *listing, uint32_t group)
+{
+	const struct metric_choice any = {.metric = &values_any, .flavor = FLAVOR_INCLUSIVE};
+
+	return code_value(&listing->sums, group, &any) > 0;
+}
+
 void listing_add_index(struct listing *listing, uint32_t group, const char *format, ...)
 {
 	va_list arguments;
@@ -165,6 +190,14 @@ static void mark_hot(const struct listing *listing, const double *largest)
 		}
 }
 
+static bool has_value(const struct listing *listing, size_t row, const struct metric_choice *choice)
+{
+	uint32_t group = listing->groups.items[row];
+
+	return group != NODE_NONE && !choice->metric->is_static &&
+	       !(group && group == listing->inclusive_only && choice->flavor == FLAVOR_EXCLUSIVE);
+}
+
 void listing_finish(struct listing *listing)
 {
 	struct table *table = listing->table;
@@ -176,8 +209,7 @@ void listing_finish(struct listing *listing)
 		for (size_t i = 0; i < table->column_count; i++) {
 			double *value = &table->values[row * table->column_count + i];
 
-			if (table->rows[row].no_values ||
-			    table->columns[i].choice.metric->is_static)
+			if (!has_value(listing, row, &table->columns[i].choice))
 				continue;
 			*value = code_value(&listing->sums, listing->groups.items[row],
 					    &table->columns[i].choice);

@@ -77,8 +77,9 @@ static void find_entries(struct source_listing *source)
 		if (symbol != OBJECT_NO_FUNCTION && row->line &&
 		    hash_map_get(&seen, symbol) == HASH_NONE) {
 			hash_map_put(&seen, symbol, 0);
-			*vec_push(&source->entries) = (struct entry){
-				listing_symbol_name(listing, symbol), row->start, row->line};
+			*vec_push(&source->entries) =
+				(struct entry){listing_entry_name(listing, symbol, row->line),
+					       row->start, row->line};
 		}
 	}
 	hash_map_fini(&seen);
@@ -155,13 +156,6 @@ static void count_source(struct source_listing *source)
 	free(group);
 }
 
-static bool any_value(const struct listing *listing, uint32_t group)
-{
-	const struct metric_choice any = {.metric = &values_any, .flavor = FLAVOR_INCLUSIVE};
-
-	return code_value(&listing->sums, group, &any) > 0;
-}
-
 static void add_strays(struct source_listing *source)
 {
 	struct listing *listing = source->listing;
@@ -171,7 +165,7 @@ static void add_strays(struct source_listing *source)
 		uint32_t group = source->line_count + 1 + (uint32_t)i;
 		const char *name = listing_function_name(listing, stray->function);
 
-		if (!any_value(listing, group))
+		if (!listing_has_value(listing, group))
 			continue;
 		if (stray->file == LINES_NONE)
 			listing_add_index(listing, group, "%s, instructions without line numbers",

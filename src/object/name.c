@@ -5,7 +5,7 @@
  * is given the body's address.  Clang names neither; the parent is the function
  * that is declared last before the body's line.  A loop with a static schedule
  * is nothing but a region to the run-time: its body begins by sharing out the
- * iterations.
+ * iterations.  So does that of clang's sections; DWARF tells them apart.
  */
 #include "object/name.h"
 
@@ -156,41 +156,76 @@ static struct line_function where(struct object *object, uint32_t number)
 	return place;
 }
 
-/* Whether the first thing that a body does is to share out iterations. */
-static bool shares_iterations(const struct search *search, const uint8_t *code, size_t size)
+/* What DWARF knows of the construct at an address. */
+static enum omp_body body_at(struct object *object, uint64_t address)
+{
+	struct lines *lines = object_lines(object);
+	enum omp_body body = OMP_UNKNOWN;
+	uint32_t node;
+
+	lines_find_inlined(lines, &address, 1, &node);
+	for (; node != LINES_NONE && body == OMP_UNKNOWN;
+	     node = lines_inline_node(lines, node).parent)
+		body = lines_function(lines, lines_inline_node(lines, node).function)->body;
+	return body;
+}
+
+/*
+ * The construct by the first things that a body of a region does: FUNCTION_OMP_REGION where it does
+ * not share out anything; *next, if it does nothing but call another body, which is the real one.
+ */
+static enum function_kind kind_by_sharing(const struct search *search, const uint8_t *code,
+					  size_t size, uint64_t *next)
 {
 	struct isa_instruction instruction;
 	bool has_counted = false; /* the threads; next, which of them it is */
 
 	for (size_t at = 0; at < size; at += instruction.length) {
 		isa_decode(search->isa, code + at, size - at, search->body + at, &instruction);
-		if (instruction.kind != ISA_CALL)
-			continue;
 		const char *name = callee_of(search->object, &instruction);
 
+		if (instruction.has_target && strstr(name, "omp_outlined"))
+			*next = instruction.target != search->body ? instruction.target : 0;
+		if (instruction.kind != ISA_CALL)
+			continue;
 		if (!has_counted && has_prefix(name, "omp_get_num_threads")) {
 			has_counted = true;
 			continue;
 		}
-		return has_prefix(name,
-				  has_counted ? "omp_get_thread_num" : "__kmpc_dispatch_init") ||
-		       (!has_counted && has_prefix(name, "__kmpc_for_static_init"));
+		if (has_counted)
+			return has_prefix(name, "omp_get_thread_num") ? FUNCTION_OMP_LOOP
+								      : FUNCTION_OMP_REGION;
+		if (has_prefix(name, "__kmpc_dispatch_init"))
+			return FUNCTION_OMP_LOOP;
+		if (!has_prefix(name, "__kmpc_for_static_init"))
+			return FUNCTION_OMP_REGION;
+		return body_at(search->object, search->body + at) == OMP_OTHER
+			       ? FUNCTION_OMP_SECTIONS
+			       : FUNCTION_OMP_LOOP;
 	}
-	return false;
+	return FUNCTION_OMP_REGION;
 }
 
 /* A loop whose iterations are shared out in the body itself is a region to the run-time. */
-static bool is_shared_loop(struct object *object, uint32_t body)
+static enum function_kind kind_of_region(struct object *object, uint32_t body)
 {
-	struct search search = {object, isa_new(object_machine(object)),
-				object_function(object, body)->address};
-	size_t size;
-	uint8_t *code = read_code(object, body, &size);
-	bool is_loop = search.isa && shares_iterations(&search, code, size);
+	struct search search = {.object = object, .isa = isa_new(object_machine(object))};
+	enum function_kind kind = FUNCTION_OMP_REGION;
 
+	/* Without optimisation clang's body is called by another one. */
+	for (int step = 0; step < 2 && search.isa && body != OBJECT_NO_FUNCTION; step++) {
+		size_t size;
+		uint8_t *code = read_code(object, body, &size);
+		uint64_t next = 0;
+
+		search.body = object_function(object, body)->address;
+		kind = kind_by_sharing(&search, code, size, &next);
+		free(code);
+		body = kind == FUNCTION_OMP_REGION && next ? object_function_at(object, next)
+							   : OBJECT_NO_FUNCTION;
+	}
 	isa_free(search.isa);
-	free(code);
-	return is_loop;
+	return kind;
 }
 
 /* The kind, and the parent's symbol as far as names tell it, to be freed. */
@@ -203,8 +238,8 @@ static enum function_kind classify(struct object *object, uint32_t number, char 
 		return FUNCTION_RESOLVER;
 	if (kind == FUNCTION_OMP_REGION && *parent)
 		kind = kind_of_body(object, number, *parent);
-	if (kind == FUNCTION_OMP_REGION && is_shared_loop(object, number))
-		kind = FUNCTION_OMP_LOOP;
+	if (kind == FUNCTION_OMP_REGION)
+		kind = kind_of_region(object, number);
 	return kind;
 }
 

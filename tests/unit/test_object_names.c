@@ -30,6 +30,7 @@ static void test_parse(void **state)
 		{"foo.omp_outlined", "foo", FUNCTION_OMP_REGION},
 		{".omp_outlined..2", NULL, FUNCTION_OMP_REGION},
 		{".omp_task_entry.", NULL, FUNCTION_OMP_TASK},
+		{".omp_task_privates_map.", NULL, FUNCTION_OMP_HELPER},
 		{"__omp_offloading_10302_1a2b_foo_l12", "foo", FUNCTION_OMP_TARGET},
 		{"mv.avx2.0", "mv", FUNCTION_CLONE},
 		{"mv.resolver", "mv", FUNCTION_RESOLVER},
@@ -156,20 +157,34 @@ static void test_openmp_gcc(void **state)
 /* Clang says neither what it is nor whose. */
 static void test_openmp_clang(void **state)
 {
+	static const char *const options[] = {"-O0", "-O1", "-O2", "-O1 -gdwarf-4"};
+
 	(void)state;
 	write_file("omp.c", openmp);
-	run("clang -g -O1 -fopenmp -o prog omp.c");
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
+		run("clang -g %s -fopenmp -o prog omp.c", options[i]);
+
+		struct object *object = open_object("prog");
+
+		expect(object, "work -- OMP parallel region from line 5 [[].omp_outlined.]",
+		       FUNCTION_OMP_REGION, "work");
+		expect(object, "work -- OMP parallel loop from line 9 [[].omp_outlined..[0-9]*]",
+		       FUNCTION_OMP_LOOP, "work");
+		expect(object, "work -- OMP sections from line 13 [[].omp_outlined..[0-9]*]",
+		       FUNCTION_OMP_SECTIONS, "work");
+		expect(object, "work -- OMP parallel loop from line 21 [[].omp_outlined..[0-9]*]",
+		       FUNCTION_OMP_LOOP, "work");
+		expect(object, "work -- OMP task from line 17 [[].omp_task_entry.]",
+		       FUNCTION_OMP_TASK, "work");
+		object_free(object);
+	}
+	/* Without variables in DWARF sections are nothing but a loop. */
+	run("clang -gline-tables-only -O1 -fopenmp -o prog omp.c");
 
 	struct object *object = open_object("prog");
 
-	expect(object, "work -- OMP parallel region from line 5 [[].omp_outlined.]",
-	       FUNCTION_OMP_REGION, "work");
-	expect(object, "work -- OMP parallel loop from line 9 [[].omp_outlined..*]",
-	       FUNCTION_OMP_LOOP, "work");
-	expect(object, "work -- OMP parallel loop from line 21 [[].omp_outlined..*]",
-	       FUNCTION_OMP_LOOP, "work");
-	expect(object, "work -- OMP task from line 17 [[].omp_task_entry.]", FUNCTION_OMP_TASK,
-	       "work");
+	expect(object, "OMP parallel loop from line 13 [[].omp_outlined..[0-9]*]",
+	       FUNCTION_OMP_LOOP, NULL);
 	object_free(object);
 }
 
