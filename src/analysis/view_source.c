@@ -64,6 +64,12 @@ static void find_line_count(struct source_listing *source)
 		source->has_code[source->rows.items[i].line] = true;
 }
 
+/* A line may go on in what fills the room between two functions, which has no symbol. */
+static bool is_padding(struct object *object, uint32_t symbol)
+{
+	return *object_function(object, symbol)->mangled == '<';
+}
+
 static void find_entries(struct source_listing *source)
 {
 	struct listing *listing = source->listing;
@@ -74,7 +80,7 @@ static void find_entries(struct source_listing *source)
 		const struct line_row *row = &source->rows.items[i];
 		uint32_t symbol = object_function_at(object, row->start);
 
-		if (symbol != OBJECT_NO_FUNCTION && row->line &&
+		if (symbol != OBJECT_NO_FUNCTION && row->line && !is_padding(object, symbol) &&
 		    hash_map_get(&seen, symbol) == HASH_NONE) {
 			hash_map_put(&seen, symbol, 0);
 			*vec_push(&source->entries) =

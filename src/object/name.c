@@ -65,10 +65,18 @@ struct search {
 	struct object *object;
 	struct isa *isa;
 	uint64_t body;
+	uint64_t call; /* where it is given; 0: not found */
+};
+
+/* What a function is. */
+struct classification {
+	enum function_kind kind;
+	char *parent;  /* its symbol as far as names tell it, to be freed, or NULL */
+	uint64_t call; /* of a region or task: where the parent gives it to the run-time, or 0 */
 };
 
 /* The kind of the body by its use in a stretch of code, or FUNCTION_PLAIN. */
-static enum function_kind search_code(const struct search *search, const uint8_t *code, size_t size,
+static enum function_kind search_code(struct search *search, const uint8_t *code, size_t size,
 				      uint64_t address)
 {
 	struct isa_instruction instruction;
@@ -82,8 +90,10 @@ static enum function_kind search_code(const struct search *search, const uint8_t
 			continue;
 		enum function_kind kind = kind_by_callee(callee_of(search->object, &instruction));
 
-		if (kind != FUNCTION_PLAIN)
+		if (kind != FUNCTION_PLAIN) {
+			search->call = instruction.address;
 			return kind;
+		}
 		if (instruction.kind == ISA_CALL)
 			is_given = false;
 	}
@@ -101,7 +111,7 @@ static uint8_t *read_code(struct object *object, uint32_t number, size_t *size)
 	return code;
 }
 
-static enum function_kind search_function(const struct search *search, uint32_t number)
+static enum function_kind search_function(struct search *search, uint32_t number)
 {
 	size_t size;
 	uint8_t *code = read_code(search->object, number, &size);
@@ -113,10 +123,12 @@ static enum function_kind search_function(const struct search *search, uint32_t 
 }
 
 /* GCC: the construct of a body, by what the functions made from its parent do with it. */
-static enum function_kind kind_of_body(struct object *object, uint32_t body, const char *parent)
+static enum function_kind kind_of_body(struct object *object, uint32_t body, const char *parent,
+				       uint64_t *call)
 {
-	struct search search = {object, isa_new(object_machine(object)),
-				object_function(object, body)->address};
+	struct search search = {.object = object,
+				.isa = isa_new(object_machine(object)),
+				.body = object_function(object, body)->address};
 	enum function_kind kind = FUNCTION_PLAIN;
 	uint32_t other;
 
@@ -127,11 +139,15 @@ static enum function_kind kind_of_body(struct object *object, uint32_t body, con
 		kind = search_function(&search, other);
 	}
 	isa_free(search.isa);
+	*call = search.call;
 	return kind == FUNCTION_PLAIN ? FUNCTION_OMP_REGION : kind;
 }
 
-/* Where a body's construct is: its declaration, which clang gives, else its first line. */
-static struct line_function where(struct object *object, uint32_t number)
+/*
+ * Where a body's construct is: its declaration, which clang gives; the line of the call that gives
+ * it to the run-time; else its own first line.
+ */
+static struct line_function where(struct object *object, uint32_t number, uint64_t call)
 {
 	const struct object_function *function = object_function(object, number);
 	struct lines *lines = object_lines(object);
@@ -147,6 +163,8 @@ static struct line_function where(struct object *object, uint32_t number)
 		if (place.line)
 			return place;
 	}
+	if (call)
+		lines_in_range(lines, call, call + 1, &rows);
 	lines_in_range(lines, function->address, function->address + function->size, &rows);
 	for (size_t i = 0; i < rows.count && !place.line; i++) {
 		place.file = rows.items[i].file;
@@ -228,28 +246,30 @@ static enum function_kind kind_of_region(struct object *object, uint32_t body)
 	return kind;
 }
 
-/* The kind, and the parent's symbol as far as names tell it, to be freed. */
-static enum function_kind classify(struct object *object, uint32_t number, char **parent)
+static struct classification classify(struct object *object, uint32_t number)
 {
 	const struct object_function *function = object_function(object, number);
-	enum function_kind kind = function_name_parse(function->mangled, parent);
+	struct classification is = {0};
 
+	is.kind = function_name_parse(function->mangled, &is.parent);
 	if (function->is_resolver)
-		return FUNCTION_RESOLVER;
-	if (kind == FUNCTION_OMP_REGION && *parent)
-		kind = kind_of_body(object, number, *parent);
-	if (kind == FUNCTION_OMP_REGION)
-		kind = kind_of_region(object, number);
-	return kind;
+		is.kind = FUNCTION_RESOLVER;
+	if (is.kind == FUNCTION_OMP_REGION && is.parent)
+		is.kind = kind_of_body(object, number, is.parent, &is.call);
+	if (is.kind == FUNCTION_OMP_REGION)
+		is.kind = kind_of_region(object, number);
+	/* Others begin with code of their directive, and the call may have no line. */
+	if (is.kind != FUNCTION_OMP_REGION && is.kind != FUNCTION_OMP_TASK)
+		is.call = 0;
+	return is;
 }
 
 enum function_kind function_kind_of(struct object *object, uint32_t number)
 {
-	char *parent;
-	enum function_kind kind = classify(object, number, &parent);
+	struct classification is = classify(object, number);
 
-	free(parent);
-	return kind;
+	free(is.parent);
+	return is.kind;
 }
 
 /* The symbol of the function that is declared last before a place, to be freed, or NULL. */
@@ -304,18 +324,17 @@ static uint32_t find_parent(struct object *object, uint32_t child, const char *p
 
 uint32_t function_parent(struct object *object, uint32_t number)
 {
-	char *parent;
-	enum function_kind kind = classify(object, number, &parent);
+	struct classification is = classify(object, number);
 	uint32_t found = OBJECT_NO_FUNCTION;
 
-	if (is_omp_body(kind) && !parent) {
-		const struct line_function place = where(object, number);
+	if (is_omp_body(is.kind) && !is.parent) {
+		const struct line_function place = where(object, number, is.call);
 
-		parent = declared_before(object, &place);
+		is.parent = declared_before(object, &place);
 	}
-	if (parent && kind != FUNCTION_RESOLVER)
-		found = find_parent(object, number, parent);
-	free(parent);
+	if (is.parent && is.kind != FUNCTION_RESOLVER)
+		found = find_parent(object, number, is.parent);
+	free(is.parent);
 	return found;
 }
 
@@ -361,43 +380,42 @@ static const char *description(enum function_kind kind)
 }
 
 /* PARENT -- DESCRIPTION from line N [SYMBOL] */
-static char *describe(struct object *object, uint32_t number, enum function_kind kind, char *parent,
+static char *describe(struct object *object, uint32_t number, struct classification *is,
 		      enum name_style style)
 {
 	const char *symbol = object_function(object, number)->mangled;
 	struct line_function place = {0};
 	char line[32] = "", *name;
 
-	if (is_omp_body(kind)) {
-		place = where(object, number);
-		if (!parent)
-			parent = declared_before(object, &place);
-	} else if (!parent) {
-		parent = xstrdup(symbol);
+	if (is_omp_body(is->kind)) {
+		place = where(object, number, is->call);
+		if (!is->parent)
+			is->parent = declared_before(object, &place);
+	} else if (!is->parent) {
+		is->parent = xstrdup(symbol);
 	}
 	if (place.line)
 		snprintf(line, sizeof(line), " from line %u", place.line);
-	name = parent ? plain_name(parent, style) : NULL;
+	name = is->parent ? plain_name(is->parent, style) : NULL;
 
 	char *text = xasprintf("%s%s%s%s [%s]", name ? name : "", name ? " -- " : "",
-			       description(kind), line, symbol);
+			       description(is->kind), line, symbol);
 
 	free(name);
-	free(parent);
 	return text;
 }
 
 char *function_display_name(struct object *object, uint32_t number, enum name_style style)
 {
 	const char *symbol = object_function(object, number)->mangled;
-	char *parent;
+	struct classification is;
+	char *name;
 
 	if (style == NAME_MANGLED)
 		return xstrdup(symbol);
-	enum function_kind kind = classify(object, number, &parent);
-
-	if (description(kind))
-		return describe(object, number, kind, parent, style);
-	free(parent);
-	return plain_name(symbol, style);
+	is = classify(object, number);
+	name = description(is.kind) ? describe(object, number, &is, style)
+				    : plain_name(symbol, style);
+	free(is.parent);
+	return name;
 }

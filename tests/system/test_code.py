@@ -258,42 +258,6 @@ def callers_are_calls(t):
     t.check(seen >= 4, f'{seen} calls')
 
 
-TEMPLATE = '''\
-#include <cstdlib>
-#include <ctime>
-
-template <int N> __attribute__((noinline)) unsigned long turn(unsigned long x, long n)
-{
-	for (long i = 0; i < n; i++) x = x * (2 * N + 1) + (x >> 7); // @shared
-	return x;
-}
-
-int main()
-{
-	unsigned long x = 1;
-
-	while (clock() < CLOCKS_PER_SEC * 2 / 5)
-		x += turn<1>(x, 10000) + turn<2>(x, 10000); // @calls
-	return x == 42;
-}
-'''
-
-
-@test
-def source_adds_up_instances_of_a_template(t):
-    program = build(t, 'template', ('template.cc', TEMPLATE), compiler='g++')
-    result = t.collect(program, options=('-p', 'hi'))
-    shared = marks(TEMPLATE)['shared']
-    lines = rows(t, result.experiment, '-lines')
-    instances = [value(row) for row in lines if re.match(rf'.*turn<[12]>.*, line {shared} in "template.cc"', row['name'])]
-    t.equal(len(instances), 2, 'instances')
-    t.check(min(instances) > 0, f'{instances}')
-    source = rows(t, result.experiment, '-source', 'main')
-    t.near(value(by_line(source)[shared]), sum(instances), 'both', absolute=1e-9)
-    for instance in ('turn<1>', 'turn<2>'):
-        t.check(any(row['kind'] == 'index' and instance in row['name'] for row in source), f'no index line of {instance}')
-
-
 BARE = '''\
 unsigned long bare(unsigned long x, long n)
 {
@@ -483,52 +447,6 @@ def inlined_functions_as_calls(t):
     parents = {tree[row['parent']]['name'] for row in tree.values() if row['name'] == 'header_work (inlined)'}
     t.equal(parents, {'work'}, 'callers')
     t.equal({row['name'] for row in on[2]['rows']}, set(without), 'off again')
-
-
-OUTLINED = '''\
-#include <stdlib.h>
-#include <time.h>
-
-static volatile unsigned long sink;
-
-__attribute__((cold, noinline)) void rare(void)
-{
-	sink++;
-}
-
-__attribute__((noinline, noclone)) unsigned long often(unsigned long x, long n)
-{
-	if (n > 100) {
-		rare();
-		for (long i = 0; i < n; i++) x = x * 3 + (x >> 7); /* @cold */
-		rare();
-	}
-	return x;
-}
-
-int main(void)
-{
-	unsigned long x = 1;
-
-	while (clock() < CLOCKS_PER_SEC * 3 / 10)
-		x = often(x, 20000);
-	return x == 42;
-}
-'''
-
-
-@test
-def outlined_code_is_called_from_where_it_was(t):
-    program = build(t, 'outlined', ('outlined.c', OUTLINED), flags=('-O2', '-g'))
-    t.check(' often.cold' in t.run(t.need('nm'), program).out, 'the compiler did not move the rare code out')
-    result = t.collect(program, options=('-p', 'hi'))
-    functions = t.functions(result.experiment)
-    t.within(functions['often.cold']['e.totalcpu'] > 0.8 * functions['<Total>']['e.totalcpu'], 'the loop is not there')
-    t.check(functions['often']['i.totalcpu'] >= functions['often.cold']['i.totalcpu'], 'often does not include its cold part')
-    callers = rows(t, result.experiment, '-csingle', 'often.cold')
-    t.equal([row['name'] for row in callers if row['role'] == 'caller'], ['often'], 'callers')
-    source = by_line(rows(t, result.experiment, '-source', 'often'))
-    t.near(value(source[marks(OUTLINED)['cold']]), functions['often.cold']['e.totalcpu'], 'line', relative=0.05)
 
 
 VECTOR = '''\

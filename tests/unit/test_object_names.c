@@ -93,7 +93,7 @@ static void expect(struct object *object, const char *pattern, enum function_kin
 		assert_int_equal(made_from, OBJECT_NO_FUNCTION);
 }
 
-/* Constructs in lines 5, 9, 13, 17 and 21; GCC says of a task where its statements begin. */
+/* Constructs in lines 5, 9, 13, 17, 21, 24 and 26. */
 static const char openmp[] = "double a[1000];\n"
 			     "extern int g(int), omp_get_num_threads(void);\n"
 			     "int __attribute__((noinline)) work(int n)\n"
@@ -117,6 +117,10 @@ static const char openmp[] = "double a[1000];\n"
 			     "#pragma omp parallel for\n"
 			     "	for (int i = 0; i < 1000; i++)\n"
 			     "		a[i] += i;\n"
+			     "#pragma omp parallel\n"
+			     "	a[4] = g(n);\n"
+			     "#pragma omp parallel\n"
+			     "	a[5] = g(n);\n"
 			     "	return n;\n"
 			     "}\n"
 			     "int g(int x) { __asm__ volatile(\"\"); return x; }\n"
@@ -139,9 +143,13 @@ static void test_openmp_gcc(void **state)
 		       FUNCTION_OMP_LOOP, "work");
 		expect(object, "work -- OMP parallel loop from line 21 [[]work._omp_fn.?]",
 		       FUNCTION_OMP_LOOP, "work");
+		expect(object, "work -- OMP parallel region from line 24 [[]work._omp_fn.?]",
+		       FUNCTION_OMP_REGION, "work");
+		expect(object, "work -- OMP parallel region from line 26 [[]work._omp_fn.?]",
+		       FUNCTION_OMP_REGION, "work");
 		expect(object, "work -- OMP sections from line 13 [[]work._omp_fn.?]",
 		       FUNCTION_OMP_SECTIONS, "work");
-		expect(object, "work -- OMP task from line 1[79] [[]work._omp_fn.?]",
+		expect(object, "work -- OMP task from line 17 [[]work._omp_fn.?]",
 		       FUNCTION_OMP_TASK, "work");
 		object_free(object);
 	}

@@ -1,0 +1,534 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What compilers make of functions: copies, parts, bodies of loops, functions of other languages. The programs are compiled here; the
+names of lines (`@name` in a comment) tell where in the golden listings an index line stands.
+"""
+import re
+
+from harness import test
+from test_code import build, by_line, line_value, marks, named, objdump, rows, value
+
+
+def golden(text, index):
+    """The listing of a source file, without metrics: index is {mark of the line after it: names of functions}."""
+    lines = []
+    for number, line in enumerate(text.splitlines(), 1):
+        for mark in re.findall(r'@(\w+)', line):
+            lines += [f'       <Function: {name}>' for name in index.get(mark, ())]
+        lines.append(f'{number:5}. {line.expandtabs(8)}')
+    return [line.rstrip() for line in lines]
+
+
+def expect_source(t, program, file, text, index):
+    listing = t.run(t.helio, 'src', '-source', file, program)
+    t.equal(listing.status, 0, listing.err)
+    shown = [line[4:].rstrip() for line in listing.out.split('\n\n', 1)[1].rstrip('\n').split('\n')]
+    for line, expected in zip(shown, golden(text, index)):
+        t.equal(line, expected, f'{file} of {program.name}')
+    t.equal(len(shown), len(golden(text, index)), 'lines')
+
+
+def code_of(listing):
+    return [row for row in listing if row['kind'] == 'instruction']
+
+
+CLONES = '''\
+#include <stdlib.h>
+#include <time.h>
+
+struct pair {
+	long first, second;
+};
+
+static __attribute__((noinline)) unsigned long work(const struct pair *pair, unsigned long x, long n) /* @constprop */
+{ /* @work */
+	for (long i = 0; i < 20000 * n; i++) x = x * 3 + (x >> 7); /* @loop */
+	return x + (unsigned long)pair->second;
+}
+
+__attribute__((noinline, noclone)) unsigned long three(unsigned long x, struct pair *pair)
+{ /* @three */
+	return work(pair, x, 3) + 1;
+}
+
+__attribute__((noinline, noclone)) unsigned long any(unsigned long x, struct pair *pair, long n)
+{ /* @any */
+	return work(pair, x, n) + work(pair, x + 1, n + 1);
+}
+
+int main(int argc, char **argv)
+{ /* @main */
+	struct pair pair = {argc, 2};
+	unsigned long x = 1;
+
+	while (clock() < CLOCKS_PER_SEC * 3 / 10)
+		x += three(x, &pair) + any(x, &pair, atol(argv[1]));
+	return x == 42;
+}
+'''
+
+
+@test
+def clones_have_one_source_and_each_their_instructions(t):
+    program = build(t, 'clones', ('clones.c', CLONES), flags=('-O3', '-g'))
+    t.equal(len(re.findall(r' t work', t.run('nm', program).out)), 2, 'functions made of work')
+    expect_source(t, program, 'clones.c', CLONES, {name: [name] for name in ('work', 'three', 'any', 'main')} |
+                  {'constprop': ['work.constprop.0']})
+    result = t.collect(program, 1, options=('-p', 'hi'))
+    functions, line = t.functions(result.experiment), marks(CLONES)['loop']
+    both = [functions[name]['e.totalcpu'] for name in ('work', 'work.constprop.0')]
+    t.within(min(both) > 0.1 * sum(both), f'{both}')
+    source = by_line(rows(t, result.experiment, '-source', 'work'))
+    t.near(value(source[line]), sum(both), 'line of both', relative=0.05)
+    lines = rows(t, result.experiment, '-lines')
+    t.near(value(source[line]), line_value_of(lines, ('work', 'work.constprop.0'), line), 'sum of lines', absolute=1e-9)
+    for name, total in zip(('work', 'work.constprop.0'), both):
+        listing = code_of(rows(t, result.experiment, '-disasm', name))
+        t.equal([row['address'] for row in listing], sorted(objdump(t, program, name)), f'instructions of {name}')
+        t.near(sum(map(value, listing)), total, f'instructions of {name}', absolute=1e-9)
+
+
+def line_value_of(lines, functions, line):
+    return sum(value(row) for row in lines for name in functions if row['name'].startswith(f'{name}, line {line} in '))
+
+
+PARTS = '''\
+#include <stdlib.h>
+#include <time.h>
+
+static volatile unsigned long sink;
+
+__attribute__((noinline)) unsigned long step(unsigned long x)
+{ /* @step */
+	return x * 3 + (x >> 7);
+}
+
+__attribute__((cold, noinline)) void rare(void)
+{ /* @rare */
+	sink++;
+}
+
+unsigned long mixed(unsigned long x, long n)
+{ /* @mixed */
+	if (n < 100)
+		return x;
+	for (long i = 0; i < n; i++) { /* @loop */
+		x = step(x) ^ step(x + 1);
+		sink += step(x) * step(x >> 1);
+	}
+	return x * 3;
+}
+
+__attribute__((noinline)) unsigned long often(unsigned long x, long n)
+{ /* @often */
+	if (n > 100) {
+		rare();
+		for (long i = 0; i < n; i++) x = x * 3 + (x >> 7); /* @cold */
+		rare();
+	}
+	return x;
+}
+
+int main(int argc, char **argv)
+{ /* @main */
+	unsigned long x = 1;
+	long n = atol(argv[1]);
+
+	while (clock() < CLOCKS_PER_SEC * 4 / 10)
+		x = often(mixed(x, n), 2 * n);
+	return x == 42;
+}
+'''
+
+
+@test
+def parts_belong_to_their_functions(t):
+    program = build(t, 'parts', ('parts.c', PARTS), flags=('-O2', '-g'))
+    t.equal(sorted(re.findall(r' t (mixed\S+|often\S+)', t.run('nm', program).out)), ['mixed.part.0', 'often.cold'], 'parts')
+    at = marks(PARTS)
+    result = t.collect(program, 20000, options=('-p', 'hi'))
+    functions = t.functions(result.experiment)
+    listing = rows(t, result.experiment, '-source', 'often')
+    for part in ('mixed.part.0', 'often.cold'):
+        parent = part.split('.')[0]
+        index = [row['name'] for row in listing if row['kind'] == 'index' and part in row['name']]
+        t.check(len(index) == 1 and re.fullmatch(rf' *<Function: {parent} -- outline code from line \d+ \[{re.escape(part)}\]>', index[0]), f'{index}')
+        t.check(at[parent] - 1 <= int(re.search(r'line (\d+)', index[0])[1]) <= at[parent] + 5, index[0])
+        # its parent is on the stack, and nobody else calls it
+        t.near(functions[parent]['i.totalcpu'], functions[part]['i.totalcpu'] + functions[parent]['e.totalcpu'], parent, relative=0.02)
+        callers = [row['name'] for row in rows(t, result.experiment, '-csingle', part) if row['role'] == 'caller']
+        t.equal(callers, [parent], f'callers of {part}')
+    t.near(value(by_line(listing)[at['cold']]), functions['often.cold']['e.totalcpu'], 'line', relative=0.05)
+    # no instruction of often calls its cold part
+    listing = rows(t, result.experiment, '-disasm', 'often')
+    outlined = named(listing, '       <inclusive metrics for outlined functions>')
+    t.check(outlined and value(outlined) == 0, f'{outlined}')
+    t.near(value(outlined, 'i.totalcpu'), functions['often.cold']['i.totalcpu'], 'outlined', absolute=1e-9)
+    place = listing.index(outlined)
+    t.check(re.search(r'j\w+ .*<often\.cold', listing[place - 1]['name']), f'behind {listing[place - 1]["name"]}')
+    t.check(not named(rows(t, result.experiment, '-disasm', 'main'), outlined['name']), 'main has no part')
+
+
+UNIT = '''\
+static __attribute__((noinline)) unsigned long same(unsigned long x, long n) /* @same */
+{
+	for (long i = 0; i < n; i++) x = x * FACTOR + (x >> 7); /* @loop */
+	return x;
+}
+unsigned long NAME(unsigned long x, long n) { return same(x, n) + same(x + 1, n); }
+'''
+UNITS = '''\
+#include <stdlib.h>
+#include <time.h>
+unsigned long first(unsigned long x, long n), second(unsigned long x, long n);
+int main(int argc, char **argv)
+{
+	unsigned long x = argc;
+
+	while (clock() < CLOCKS_PER_SEC * 3 / 10)
+		x = first(x, atol(argv[1])) + second(x, atol(argv[1]) / 2);
+	return x == 42;
+}
+'''
+
+
+@test
+def names_that_only_the_linker_made_unique(t):
+    (t.directory / 'main.c').write_text(UNITS)
+    for name, factor in (('first', 3), ('second', 5)):
+        (t.directory / f'{name}.c').write_text(f'#define NAME {name}\n#define FACTOR {factor}\n{UNIT}')
+    for compiler, flags, pattern in (('gcc', ('-flto',), r'same\.lto_priv\.\d'), ('clang', ('-flto=thin', '-fuse-ld=lld'), r'same\.llvm\.\d+')):
+        made = t.run(t.need(compiler), '-O2', '-g', *flags, '-o', compiler, 'main.c', 'first.c', 'second.c')
+        t.equal(made.status, 0, made.err[-300:])
+        result = t.collect(t.directory / compiler, 20000, options=('-p', 'hi'))
+        functions = {name: row['e.totalcpu'] for name, row in t.functions(result.experiment).items() if name.startswith('same')}
+        t.check(len(functions) == 2 and all(re.fullmatch(pattern, name) for name in functions), f'{compiler}: {functions}')
+        line = marks(UNIT)['loop'] + 2
+        for name, cost in functions.items():
+            source = rows(t, result.experiment, '-source', name)
+            t.near(value(by_line(source)[line]), cost, f'{compiler}: line of {name}', relative=0.05)
+            index = [row['name'].strip() for row in source if row['kind'] == 'index' and name in row['name']]
+            t.equal(index, [f'<Function: {name}>'], f'{compiler}: index line')
+
+
+OPENMP = '''\
+#include <time.h>
+
+static volatile unsigned long sink;
+
+static __attribute__((noinline)) unsigned long spin(unsigned long x, long n)
+{
+	for (long i = 0; i < n; i++) x = x * 3 + (x >> 7);
+	return x;
+}
+
+static __attribute__((noinline)) unsigned long twirl(unsigned long x, long n)
+{
+	for (long i = 0; i < n; i++) x = x * 5 + (x >> 9);
+	return x;
+}
+
+__attribute__((noinline)) void region(long n)
+{
+#pragma omp parallel num_threads(2) /* @region */
+	sink = spin(1, n); /* @in_region */
+}
+
+__attribute__((noinline)) void loop(long n)
+{
+#pragma omp parallel for num_threads(2) /* @loop */
+	for (int i = 0; i < 4; i++)
+		sink = spin(i, n); /* @in_loop */
+}
+
+__attribute__((noinline)) void sections(long n)
+{
+#pragma omp parallel sections num_threads(2) /* @sections */
+	{
+#pragma omp section
+		sink = spin(2, n); /* @in_sections */
+#pragma omp section
+		sink = twirl(3, n);
+	}
+}
+
+__attribute__((noinline)) void tasks(long n)
+{
+#pragma omp parallel num_threads(2)
+#pragma omp single
+	for (int i = 0; i < 4; i++) {
+#pragma omp task firstprivate(i) /* @tasks */
+		sink = spin(i, n); /* @in_tasks */
+	}
+}
+
+int main(void)
+{
+	while (clock() < CLOCKS_PER_SEC * 10 / 10) {
+		region(100000);
+		loop(50000);
+		sections(100000);
+		tasks(50000);
+	}
+	return 0;
+}
+'''
+
+
+@test
+def openmp_constructs_have_their_names(t):
+    at = marks(OPENMP)
+    constructs = {'region': 'OMP parallel region', 'loop': 'OMP parallel loop', 'sections': 'OMP sections', 'tasks': 'OMP task'}
+    for compiler, symbol in (('gcc', r'{}\._omp_fn\.\d'), ('clang', r'\.omp_(?:outlined|task_entry)\.(?:\.\d+)?')):
+        program = build(t, compiler, (f'{compiler}.c', OPENMP), compiler=compiler, flags=('-O1', '-g', '-fopenmp'))
+        result = t.collect(program, options=('-p', 'hi'))
+        functions = t.functions(result.experiment)
+        source = rows(t, result.experiment, '-source', f'{compiler}.c')
+        for construct, text in constructs.items():
+            pattern = re.compile(rf'{construct} -- {text} from line {at[construct]} \[{symbol.format(construct)}\]')
+            body = [name for name in functions if pattern.fullmatch(name)]
+            t.equal(len(body), 1, f'{compiler}: {pattern.pattern} of {[name for name in functions if " -- " in name]}')
+            t.check(any(f'<Function: {body[0]}>' in row['name'] for row in source), f'{compiler}: no index line {body[0]}')
+            called = by_line(source)[at[f'in_{construct}']]
+            t.within(value(called, 'i.totalcpu') > 0, f'{compiler}: {called}')
+
+
+FORTRAN = '''\
+module geo ! a module
+contains
+subroutine area(x, n) ! @geo__area
+  real :: x
+  integer :: n, i
+  do i = 1, n
+    x = x * 1.000001 + 0.5 ! @in_area
+  end do
+end subroutine
+end module
+subroutine first(x, n) ! @first_
+  real :: x
+  integer :: n, i
+  do i = 1, n
+    x = x * 0.999999 + 0.25 ! @in_first
+  end do
+  return
+  entry another(x, n) ! @another_
+  do i = 1, n
+    x = x * 0.999998 + 0.125 ! @in_another
+  end do
+end subroutine
+program mini ! @mini
+  use geo
+  real :: y, t
+  integer :: k
+  y = 1
+  t = 0
+  do while (t < 0.3)
+    call first(y, 20000) ! @calls_first
+    call another(y, 20000)
+    call area(y, 20000)
+    call cpu_time(t)
+  end do
+  if (y == 42) print *, y
+end program
+'''
+
+
+@test
+def fortran_entries_and_modules(t):
+    at = marks(FORTRAN)
+    program = build(t, 'mini', ('mini.f90', FORTRAN), compiler='gfortran', flags=('-O0', '-g'))
+    result = t.collect(program, options=('-p', 'hi'))
+    functions, source = t.functions(result.experiment), by_line(rows(t, result.experiment, '-source', 'mini.f90'))
+    body = 'first_ -- all entries [master.0.first_]'
+    t.near(functions['geo::area']['e.totalcpu'], value(source[at['in_area']]), 'geo::area', relative=0.2)
+    entries = value(source[at['in_first']]) + value(source[at['in_another']])
+    t.near(functions[body]['e.totalcpu'], entries, body, relative=0.2)
+    callers = {row['name']: row['attributed'] if 'attributed' in row else value(row)
+               for row in rows(t, result.experiment, '-csingle', body) if row['role'] == 'caller'}
+    t.equal(set(callers), {'first_', 'another_'}, 'callers')
+    for entry in ('first_', 'another_'):
+        t.within(functions[entry]['i.totalcpu'] > 0.2 * functions[body]['i.totalcpu'], entry)
+    # a compiler that optimises gives each entry its own copy
+    program = build(t, 'fast', ('fast.f90', FORTRAN), compiler='gfortran', flags=('-O1', '-g'))
+    index = [row['name'].strip() for row in rows(t, t.collect(program, options=('-p', 'hi')).experiment, '-source', 'fast.f90')
+             if row['kind'] == 'index' and 'instructions' not in row['name']]
+    for name in ('geo::area', 'first_', 'another_', 'MAIN__'):
+        t.check(f'<Function: {name}>' in index, f'{name} is not in {index}')
+
+
+CXX = '''\
+#include <ctime>
+
+namespace app {
+template <typename T> struct Box {
+	T value;
+	__attribute__((noinline)) T grow(long n) {
+		for (long i = 0; i < n; i++) value = value * 3 + 1; // @grow
+		return value;
+	}
+};
+
+unsigned long run(long n)
+{ // @run
+	auto step = [](unsigned long x, long n) __attribute__((noinline)) { // @step
+		for (long i = 0; i < n; i++) x = x * 3 + (x >> 7); // @in_step
+		return x;
+	};
+	auto other = [n](auto x) __attribute__((noinline)) { // @other
+		for (long i = 0; i < n; i++) x = x * 5 + (x >> 7); // @in_other
+		return x;
+	};
+	Box<int> small{1};
+	Box<unsigned long> large{2};
+	return step(1, n) + other(2ul) + small.grow(n) + large.grow(n);
+}
+}
+
+int main()
+{ // @main
+	unsigned long x = 0;
+
+	while (clock() < CLOCKS_PER_SEC * 3 / 10)
+		x += app::run(10000);
+	return x == 42;
+}
+'''
+LAMBDA = 'app::run(long)::{lambda(unsigned long, long)#1}::operator()(unsigned long, long) const'
+GENERIC = 'auto app::run(long)::{lambda(auto:1)#2}::operator()<unsigned long>(unsigned long) const'
+
+
+@test
+def templates_and_lambdas(t):
+    program = build(t, 'lambda', ('lambda.cc', CXX), compiler='g++', flags=('-O1', '-g'))
+    boxes = ['app::Box<int>::grow(long)', 'app::Box<unsigned long>::grow(long)']
+    expect_source(t, program, 'lambda.cc', CXX, {'grow': boxes, 'run': ['app::run(long)'], 'step': [LAMBDA], 'other': [GENERIC],
+                                                 'main': ['main']})
+    result = t.collect(program, options=('-p', 'hi'))
+    functions, at = t.functions(result.experiment), marks(CXX)
+    source = by_line(rows(t, result.experiment, '-source', 'lambda.cc'))
+    for line, names in (('grow', boxes), ('in_step', [LAMBDA]), ('in_other', [GENERIC])):
+        costs = [functions[name]['e.totalcpu'] for name in names]
+        t.within(min(costs) > 0, f'{names}: {costs}')
+        t.near(value(source[at[line]]), sum(costs), line, relative=0.05)
+    short = t.print(result.experiment, '-name', 'short', '-functions')[-1]['rows']
+    t.check({'app::run', 'app::Box<int>::grow'} <= {row['name'] for row in short}, f'{[row["name"] for row in short][:8]}')
+
+
+RUST = '''\
+use std::time::Instant;
+
+mod shapes {
+    pub trait Area {
+        fn area(&self, n: u64) -> u64;
+    }
+    pub struct Square(pub u64);
+    pub struct Circle(pub u64);
+    impl Area for Square {
+        #[inline(never)]
+        fn area(&self, n: u64) -> u64 {
+            (0..n).fold(self.0, |x, i| x.wrapping_mul(3).wrapping_add(i ^ (x >> 7)))
+        }
+    }
+    impl Area for Circle {
+        #[inline(never)]
+        fn area(&self, n: u64) -> u64 {
+            (0..n).fold(self.0, |x, i| x.wrapping_mul(5).wrapping_add(i ^ (x >> 9)))
+        }
+    }
+}
+
+#[inline(never)]
+fn generic<T: shapes::Area>(shape: &T, n: u64) -> u64 {
+    shape.area(n).wrapping_add(shape.area(n)) // @generic
+}
+
+fn main() {
+    let start = Instant::now();
+    let mut x = 1u64;
+    while start.elapsed().as_millis() < 300 {
+        x = x.wrapping_add(generic(&shapes::Square(x), 10000)); // @square
+        x = x.wrapping_add(generic(&shapes::Circle(x), 10000)); // @circle
+    }
+    std::process::exit((x == 42) as i32);
+}
+'''
+
+
+@test
+def functions_of_rust(t):
+    for style, flags in (('legacy', ()), ('v0', ('-C', 'symbol-mangling-version=v0'))):
+        program = build(t, f'shapes_{style}', ('shapes.rs', RUST), compiler='/usr/bin/rustc', flags=('-g', '-O', *flags))
+        result = t.collect(program, options=('-p', 'hi'))
+        functions = t.functions(result.experiment)
+        for shape in ('Square', 'Circle'):
+            name = f'<shapes::shapes::{shape} as shapes::shapes::Area>::area'
+            t.check(name in functions, f'{style}: {name} is not in {sorted(functions)[:12]}')
+            t.within(functions[name]['i.totalcpu'] > 0.2 * functions['<Total>']['i.totalcpu'], f'{style}: {name}')
+        source = by_line(rows(t, result.experiment, '-source', 'shapes.rs'))
+        at = marks(RUST)
+        for mark in ('square', 'circle', 'generic'):
+            t.within(value(source[at[mark]], 'i.totalcpu') > 0.2 * functions['<Total>']['i.totalcpu'], f'{style}: line of {mark}')
+
+
+INDIRECT = '''\
+#include <stdlib.h>
+#include <time.h>
+
+__attribute__((noinline, target_clones("avx2", "default"))) void scale(float *x, long n)
+{
+	for (long i = 0; i < n; i++) x[i] = x[i] * 1.5f + 0.25f; /* @scale */
+}
+
+int main(void)
+{
+	static float x[4096];
+
+	while (clock() < CLOCKS_PER_SEC * 3 / 10)
+		scale(x, 4096); /* @call */
+	return x[1] == 42;
+}
+'''
+
+
+@test
+def indirect_functions_by_what_was_chosen(t):
+    program = build(t, 'indirect', ('indirect.c', INDIRECT), flags=('-O2', '-g'))
+    result = t.collect(program, options=('-p', 'hi'))
+    functions = t.functions(result.experiment)
+    chosen = [name for name in functions if re.fullmatch(r'scale\.(avx2|default)(\.\d)?', name) and functions[name]['e.totalcpu']]
+    t.equal(len(chosen), 1, f'{[name for name in functions if "scale" in name]}')
+    t.equal('avx2' in chosen[0], any('avx2' in line for line in open('/proc/cpuinfo', encoding='ascii')), chosen[0])
+    t.equal([row['name'] for row in rows(t, result.experiment, '-csingle', chosen[0]) if row['role'] == 'caller'], ['main'], 'callers')
+    source = by_line(rows(t, result.experiment, '-source', 'main'))
+    t.near(value(source[marks(INDIRECT)['scale']]), functions[chosen[0]]['e.totalcpu'], 'line', relative=0.1)
+    t.near(value(source[marks(INDIRECT)['call']], 'i.totalcpu'), functions[chosen[0]]['i.totalcpu'], 'call', relative=0.1)
+
+
+STUBS = '''\
+#include <time.h>
+unsigned long tiny(unsigned long x);
+int main(void)
+{
+	unsigned long x = 1;
+
+	while (clock() < CLOCKS_PER_SEC * 4 / 10)
+		for (long i = 0; i < 1000000; i++)
+			x = tiny(x); /* @call */
+	return x == 42;
+}
+'''
+
+
+@test
+def procedure_linkage_is_called_by_the_caller(t):
+    (t.directory / 'tiny.c').write_text('unsigned long tiny(unsigned long x) { return x + 1; }\n')
+    (t.directory / 'stubs.c').write_text(STUBS)
+    for words in (('gcc', '-O2', '-fPIC', '-shared', '-o', 'libtiny.so', 'tiny.c'),
+                  ('gcc', '-O1', '-g', '-o', 'stubs', 'stubs.c', '-L.', '-ltiny', '-Wl,-rpath,$ORIGIN')):
+        t.equal(t.run(*words).status, 0, words)
+    result = t.collect(t.directory / 'stubs', options=('-p', 'hi'))
+    functions = t.functions(result.experiment)
+    t.within(functions.get('tiny@plt', {}).get('e.totalcpu', 0) > 0, f'no sample in the slot: {sorted(functions)}')
+    t.equal([row['name'] for row in rows(t, result.experiment, '-csingle', 'tiny@plt') if row['role'] == 'caller'], ['main'], 'callers')
+    call = by_line(rows(t, result.experiment, '-source', 'main'))[marks(STUBS)['call']]
+    t.near(value(call, 'i.totalcpu') - value(call), functions['tiny@plt']['i.totalcpu'] + functions['tiny']['i.totalcpu'], 'the call', relative=0.02)
