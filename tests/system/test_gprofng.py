@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+An oracle that nobody here wrote: experiments recorded by GNU gprofng, read by helio, must show what `gprofng display text` shows of
+them: totals, function list, callers and callees, call tree, each row with all its metrics.  Where the two differ on purpose, or
+because gprofng is wrong, DEFECTS says how, and the comparison allows that and nothing else.
+"""
+import collections
+import re
+import shutil
+import subprocess
+
+import gprofng
+from harness import test
+
+# What gprofng 2.40 gets wrong, or decides otherwise. Each name stands below where just this is taken out of the comparison.
+DEFECTS = {
+    'stretches': 'code that no symbol covers is one function up to the next symbol, though .eh_frame_hdr tells where functions begin; it '
+                 'begins where the symbol before it ends, in the middle of the padding',
+    'beyond': 'addresses beyond the size of the code segment (a size is taken for an address) belong to made-up functions named after that '
+              'size, "no functions found", which also cover known functions beside them',
+    'aliases': 'of several names of one address another one is shown; the rule of the seeds is the last in the alphabet',
+    'cold': 'the part of a function that a compiler has put aside, f [clone .cold], is a function of its own, '
+            'which nobody has called',
+    'nothing': 'functions are listed that have none of the metrics, because a call that counts for nothing (free) passed through them',
+    'centre': '<Total> as the centre of its block shows the total, not what it took itself, which is nothing',
+    'microseconds': 'the time of each traced call is cut to whole microseconds before they are added up',
+    'releases': 'where an allocation has the address of a block that is still there, so that the release of that block was not recorded, '
+                'both count as leaks',
+}
+COLD = ' [clone .cold]'
+
+
+class Names:
+    """What a row's function is called so that both can be asked for it."""
+
+    def __init__(self, rows):
+        """`rows` of helio's function list: they tell where the load objects are."""
+        self.paths = {gprofng.label(row)[1]: row['object'] for row in rows if row['object']}
+        self.known = {}
+        self.limits = {}
+
+    def beyond(self, names):
+        """From what gprofng lists: where it finds no functions any more."""
+        for name, item in names:
+            found = gprofng.STATIC.fullmatch(name)
+            if found and 'no functions found' in found[3]:
+                self.limits[item] = int(found[1], 16)
+
+    def symbols(self, item):
+        """{name: (address, end, the first in the alphabet of all names there)}"""
+        if item not in self.known:
+            found = {}
+            for table in ([], ['-D']):
+                out = subprocess.run(['nm', *table, '-S', '-C', '--defined-only', self.paths[item]], capture_output=True, text=True).stdout
+                for line in out.splitlines():
+                    words = re.fullmatch(r'([0-9a-f]+) ([0-9a-f]+) [tTwWiuV] (.*?)(@.*)?', line)
+                    if words:
+                        found[words[3]] = (int(words[1], 16), int(words[1], 16) + int(words[2], 16))
+            at = collections.defaultdict(list)
+            for name, (address, _) in found.items():
+                at[address].append(name)
+            self.known[item] = {name: (*where, min(at[where[0]])) for name, where in found.items()}
+        return self.known[item]
+
+    def __call__(self, function):
+        name, item = function
+        if item not in self.paths:
+            return function
+        symbols = self.symbols(item)
+        if gprofng.STATIC.match(name):
+            return '<static>', item  # stretches
+        if name.removesuffix(COLD) + COLD in symbols:
+            return name.removesuffix(COLD) + COLD, item  # cold
+        if name in symbols and item in self.limits and symbols[name][1] > self.limits[item]:
+            return '<static>', item  # beyond
+        return (symbols[name][2] if name in symbols else name), item  # aliases
+
+
+def is_several(function):
+    """What several functions include cannot be added up."""
+    return function[0] == '<static>' or function[0].endswith(COLD)
+
+
+def is_nothing(values):
+    return not any(round(value, 3) for value in values)
+
+
+def same(theirs, ours, columns):
+    """gprofng prints times in ms."""
+    calls = sum(value for value, column in zip(ours, columns) if column.startswith('+'))
+    for a, b, column in zip(theirs, ours, columns):
+        cut = 1e-6 * calls if column.startswith('.io') else 0  # microseconds
+        if not a - 0.00051 < b < a + 0.00051 + cut:
+            return False
+    return True
+
+
+def gathered(rows):
+    """(key, values) with the values of equal keys added up; without those of nothing."""
+    sums = {}
+    for key, values in rows:
+        sums[key] = gprofng.add(sums.get(key), values)
+    return {key: values for key, values in sums.items() if not is_nothing(values)}
+
+
+def compare(t, theirs, ours, columns, what):
+    nothing = (0,) * len(columns)
+    for key in sorted(theirs.keys() | ours.keys(), key=str):
+        a, b = theirs.get(key, nothing), ours.get(key, nothing)
+        t.check(same(a, b, columns), f'{what}: {key}: {dict(zip(columns, b))}, gprofng {a}')
+    return len(theirs)
+
+
+def compare_functions(t, names, theirs, ours, columns):
+    def rows(functions):
+        for function, found in functions.items():
+            name = names(function)
+            for values in found:
+                yield name, tuple(0 if column[0] == 'i' and is_several(name) else value for column, value in zip(columns, values))
+    return compare(t, gathered(rows(theirs)), gathered(rows(ours)), [column[1:] for column in columns], 'function')
+
+
+def compare_blocks(t, names, theirs, ours, columns):
+    def rows(blocks):
+        for centre, found in blocks.items():
+            if is_several(names(centre)):
+                continue
+            for block in found:
+                for role, name, values in block:
+                    if (role, name) != ('centre', ('<Total>', None)):  # centre
+                        yield (names(centre), role, names(name)), values
+    return compare(t, gathered(rows(theirs)), gathered(rows(ours)), columns, 'callers and callees')
+
+
+def joined(path):
+    """The call of a part that was put aside is made up by helio, from the function that it is of."""
+    return tuple(name for name, before in zip(path, (None, *path)) if name != before or not name[0].endswith(COLD))  # cold
+
+
+def compare_trees(t, names, theirs, ours, columns):
+    def rows(tree):
+        for path, values in tree.items():
+            called = joined([names(name) for name in path])
+            if called != joined([names(name) for name in path[:-1]]):
+                yield called, values
+    return compare(t, gathered(rows(theirs)), gathered(rows(ours)), columns, 'call tree')
+
+
+def compare_all(t, experiment, metrics):
+    """All rows of an experiment in three listings; how many there are."""
+    names = Names(gprofng.ours(t, experiment, gprofng.inclusive(metrics), '-functions'))
+    both = gprofng.exclusive_and_inclusive(metrics)
+    functions = gprofng.functions(experiment, both)
+    names.beyond(functions)
+    rows = compare_functions(t, names, functions, gprofng.our_functions(t, experiment, both), both)
+    rows += compare_blocks(t, names, gprofng.blocks(experiment, metrics), gprofng.our_blocks(t, experiment, metrics), metrics)
+    return rows + compare_trees(t, names, gprofng.tree(experiment, metrics), gprofng.our_tree(t, experiment, metrics), metrics)
+
+
+def compare_leaks(t, experiment):
+    """The totals of both tools are those of the packets; whether they are the same."""
+    truth, theirs = gprofng.leaks(experiment)
+    metrics = ['e+heapleakcnt', 'e+heapleakbytes']
+    t.equal(gprofng.our_functions(t, experiment, metrics)['<Total>', None], [truth], 'leaks')
+    t.equal(gprofng.functions(experiment, metrics)['<Total>', None], [theirs], 'leaks of gprofng')  # releases
+    return truth == theirs
+
+
+def in_both(t, experiment, kinds, at_least):
+    metrics = gprofng.metrics_of(kinds)
+    if 'heap' in kinds and not compare_leaks(t, experiment):
+        metrics = [metric for metric in metrics if 'leak' not in metric]
+    rows = compare_all(t, experiment, metrics)
+    t.check(rows >= at_least, f'{rows} rows were compared, not {at_least}: gprofng recorded too little')
+    t.remark += f'{rows} rows '
+
+
+PYTHON = """
+import json
+def fib(n):
+    return n if n < 2 else fib(n - 1) + fib(n - 2)
+print(fib(22), len(json.dumps([{'a': i, 'b': [i] * 3} for i in range(5000)])))
+"""
+SQL = """CREATE TABLE sale (id INTEGER PRIMARY KEY, shop INTEGER, note TEXT);
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
+INSERT INTO sale SELECT i, i * 7919 % 1000, 'sale ' || i FROM n;
+SELECT count(DISTINCT note) FROM sale WHERE note LIKE '%7%';"""
+C = 'struct pair { int a, b; }; int sum(int n) { int s = 0; for (int i = 0; i < n; i++) s += i * i % 7; return s; }'
+PERL = 'my %h; $h{$_ % 1000} .= $_ for 1..20000; print length join ",", map {"$_=$h{$_}"} sort keys %h;'
+LIBC = '/usr/lib/x86_64-linux-gnu/libc.so.6'
+
+# Kinds of data, the least number of rows, the command; a word in braces is a target of ours.
+PROGRAMS = {
+    'sqlite': ('clock heap', 1500, ('sqlite3', ':memory:', SQL)),
+    'python': ('clock heap io', 3000, ('/usr/bin/python3', '-c', PYTHON)),
+    'xz': ('clock heap', 100, ('xz', '-6kc', LIBC)),
+    'gcc': ('clock io', 250, ('gcc', '-O2', '-c', 'program.c')),
+    'gzip': ('clock io', 25, ('gzip', '-9c', LIBC)),
+    'perl': ('clock heap', 1000, ('perl', '-e', PERL)),
+    'openssl': ('clock heap', 500, ('openssl', 'dgst', '-sha512', LIBC)),
+    'recursion': ('clock', 30, ('{deep}', '0.6s', 200)),
+    'cut_off_recursion': ('clock', 30, ('{recurse}', '0.6s', 5000)),
+    'threads': ('clock sync', 40, ('{locks}', 2, 5, 200)),
+    'locks_of_cxx': ('sync', 40, ('{locks_cxx}',)),
+    'exceptions': ('clock heap', 60, ('{exceptions}', '0.6s')),
+    'heap_of_cxx': ('clock heap', 60, ('{heap_cxx}',)),
+    'family': ('clock', 10, ('{forktree}', '0.1s')),
+    'plugins': ('heap', 30, ('{plugins}', 'replaced', 20, '{plugin.so}', 'other.so')),
+    'transfers': ('io', 40, ('{transfers}', 0.1)),
+}
+
+
+def register(name, kinds, at_least, words):
+    def program(t):
+        (t.directory / 'program.c').write_text(C)
+        command = [t.target(word[1:-1]) if str(word).startswith('{') else word for word in words]
+        command[0] = t.need(command[0])
+        shutil.copy(t.target('plugin.so'), t.directory / 'other.so')
+        in_both(t, gprofng.record(t, *command, kinds=kinds.split()), kinds.split(), at_least)
+    program.__name__ = name
+    program.__module__ = __name__
+    test(program)
+
+
+for program_name, how in PROGRAMS.items():
+    register(program_name, *how)
