@@ -17,6 +17,7 @@
 #include "analysis/counter.h"
 #include "analysis/session.h"
 #include "base/strbuf.h"
+#include "experiment/group.h"
 #include "format/checksum.h"
 
 #include <dirent.h>
@@ -678,19 +679,24 @@ enum status cache_open(char *const *paths, size_t count, struct session **out,
 		       struct diag_list *diags)
 {
 	char *directory = is_off() ? NULL : cache_directory();
-	char *experiments = directory ? describe_experiments(paths, count) : NULL;
-	char *path = directory ? cache_path(directory, paths, count) : NULL;
+	struct experiment_paths all = {0};
+
+	for (size_t i = 0; i < count; i++)
+		experiment_paths_add(&all, paths[i]);
+
+	char *experiments = directory ? describe_experiments(all.items, all.count) : NULL;
+	char *path = directory ? cache_path(directory, all.items, all.count) : NULL;
+	enum status status = STATUS_OK;
 
 	*out = path ? load(path, experiments) : NULL;
+	if (!*out) {
+		status = session_open(paths, count, out, diags);
+		if (status == STATUS_OK)
+			keep(*out, all.items, all.count);
+	}
+	experiment_paths_fini(&all);
 	free(path);
 	free(experiments);
 	free(directory);
-	if (*out)
-		return STATUS_OK;
-
-	enum status status = session_open(paths, count, out, diags);
-
-	if (status == STATUS_OK)
-		keep(*out, paths, count);
 	return status;
 }

@@ -59,17 +59,29 @@ static uint64_t *block_keys(const struct table *table)
 	return keys;
 }
 
+/* Rows of one name, such as locks from two places in a function, are told apart by their order. */
+static uint64_t unused_key(struct hash_map *used, uint64_t key)
+{
+	while (hash_map_get(used, key) != HASH_NONE)
+		key = mix(key, 1);
+	hash_map_put(used, key, 0);
+	return key;
+}
+
 /* Of all rows, the caller's to free. */
 static uint64_t *row_keys(const struct table *table, enum row_identity identity)
 {
 	uint64_t *blocks = block_keys(table), *keys = xcalloc(table->row_count + 1, sizeof(*keys));
 	VEC(uint64_t) path = {0};
+	struct hash_map used = {0};
 
 	for (size_t i = 0; i < table->row_count; i++) {
 		const struct row *row = &table->rows[i];
 		uint64_t own = identity == ROWS_BY_ID ? row->id : name_key(row);
 
 		keys[i] = mix(mix(own, (uint64_t)row->mark), blocks[row->block]);
+		if (identity == ROWS_BY_NAME)
+			keys[i] = unused_key(&used, keys[i]);
 		if (identity != ROWS_BY_PATH)
 			continue;
 		if (row->depth)
@@ -78,6 +90,7 @@ static uint64_t *row_keys(const struct table *table, enum row_identity identity)
 		*vec_push(&path) = keys[i];
 	}
 	vec_fini(&path);
+	hash_map_fini(&used);
 	free(blocks);
 	return keys;
 }
@@ -173,6 +186,14 @@ static void fill_cell(const struct comparison *comparison, size_t row, size_t in
 
 /* ---- the table ---- */
 
+/* Lists of differences and quotients are in the order of the differences. */
+static bool by_change(const struct comparison *comparison)
+{
+	return comparison->view->is_list && comparison->groups > 1 &&
+	       comparison->query->compare != COMPARE_ON &&
+	       !comparison->query->sort.metric->is_static;
+}
+
 static bool is_compared(const struct metric_choice *choice)
 {
 	return choice->metric->unit != UNIT_TEXT && !choice->metric->is_static;
@@ -254,6 +275,69 @@ static void spread_bases(struct comparison *comparison, const size_t *of, size_t
 		}
 }
 
+/* ---- order ---- */
+
+/* The column of the sort metric in the last group, or SIZE_MAX: it is not shown. */
+static size_t changing_column(const struct table *table, size_t groups)
+{
+	for (size_t i = 0; i < table->column_count; i++)
+		if (table->columns[i].group == groups &&
+		    table->columns[i].choice.metric == table->sort.metric &&
+		    table->columns[i].choice.flavor == table->sort.flavor)
+			return i;
+	return SIZE_MAX;
+}
+
+/* By how much the last experiment differs from the first in a row. */
+static double change_of(const struct comparison *comparison, size_t row, size_t column)
+{
+	size_t last = comparison->groups - 1;
+
+	return cell_of(comparison, last, row, column).value -
+	       cell_of(comparison, 0, row, column).value;
+}
+
+static void move_rows(struct table *table, const struct sort_key *keys)
+{
+	size_t columns = table->column_count, cells = table->row_count * columns;
+	struct row *rows = arena_array(&table->arena, struct row, table->row_count);
+	double *values = arena_array(&table->arena, double, cells + 1);
+	double *errors = table->errors ? arena_array(&table->arena, double, cells + 1) : NULL;
+
+	for (size_t to = 0; to < table->row_count; to++) {
+		size_t from = to ? keys[to - 1].index : 0;
+
+		rows[to] = table->rows[from];
+		memcpy(values + to * columns, table->values + from * columns,
+		       columns * sizeof(double));
+		if (errors)
+			memcpy(errors + to * columns, table->errors + from * columns,
+			       columns * sizeof(double));
+	}
+	table->rows = rows;
+	table->values = values;
+	table->errors = errors;
+}
+
+/* What grew most comes first, after <Total>. of: as of spread_columns(). */
+static void order_by_change(struct comparison *comparison, const size_t *of)
+{
+	struct table *table = comparison->table;
+	size_t column = changing_column(table, comparison->groups);
+
+	if (column == SIZE_MAX || table->row_count < 2)
+		return;
+	struct sort_key *keys = xcalloc(table->row_count, sizeof(*keys));
+
+	for (size_t row = 1; row < table->row_count; row++)
+		keys[row - 1] = (struct sort_key){.index = (uint32_t)row,
+						  .value = change_of(comparison, row, of[column])};
+	table_sort(keys, table->row_count - 1, comparison->query);
+	move_rows(table, keys);
+	table->by_change = true;
+	free(keys);
+}
+
 static void fill_comparison(struct comparison *comparison)
 {
 	struct table *table = comparison->table;
@@ -268,6 +352,8 @@ static void fill_comparison(struct comparison *comparison)
 		for (size_t i = 0; i < table->column_count; i++)
 			fill_cell(comparison, row, i, of[i]);
 	spread_bases(comparison, of, old_count);
+	if (by_change(comparison))
+		order_by_change(comparison, of);
 	free(comparison->keys);
 	free(of);
 }
@@ -316,7 +402,11 @@ void view_run(struct session *session, const struct query *query, const struct v
 		tree_refold(session);
 		session_count(session);
 	}
-	view->fill(session, query, view->arg, table);
+	struct query whole = *query;
+
+	if (by_change(&comparison))
+		whole.limit = 0; /* the order is another one */
+	view->fill(session, &whole, view->arg, table);
 	if ((comparison.groups == 1 && !errors) || !session->scanned.count)
 		return; /* also where there are sums but no events: cache.h */
 	make_parts(&comparison, errors);
@@ -328,4 +418,6 @@ void view_run(struct session *session, const struct query *query, const struct v
 	}
 	free(comparison.values);
 	free(comparison.squares);
+	if (query->limit && by_change(&comparison) && table->row_count > query->limit)
+		table->row_count = query->limit;
 }

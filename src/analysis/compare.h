@@ -25,6 +25,7 @@ struct view {
 	const void *arg;
 	const void *whole; /* arg of the tables that rows are looked up in: leaves nothing out */
 	enum row_identity identity;
+	bool is_list; /* <Total>, then rows in the order of the sort metric */
 };
 
 void view_run(struct session *session, const struct query *query, const struct view *view,

@@ -323,7 +323,7 @@ static bool is_allocator(struct data_map *map, const struct session_process *pro
 	struct session *session = map->session;
 	uint64_t address;
 	uint32_t object;
-	uint32_t function = symbols_place(session, session->experiments.items[process->group - 1],
+	uint32_t function = symbols_place(session, session->experiments.items[process->experiment],
 					  process->process, location, &object, &address);
 
 	return !strncmp(session->functions.items[function].mangled, "_Zn", 3);
@@ -344,7 +344,7 @@ uint32_t data_of_block(struct data_map *map, const struct session_process *proce
 	while (maker != STACK_ROOT && is_allocator(map, process, nodes[maker].location))
 		maker = nodes[maker].parent;
 	if (maker != STACK_ROOT)
-		place = place_of_code(session, session->experiments.items[process->group - 1],
+		place = place_of_code(session, session->experiments.items[process->experiment],
 				      process->process, nodes[maker].location, NAME_SHORT);
 
 	const struct data_object object = {

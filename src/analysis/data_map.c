@@ -301,7 +301,7 @@ static uint32_t *map_process(struct data_map *map, const struct session_process 
 	uint32_t *places = xmalloc((trace->count + 1) * sizeof(*places));
 	struct mapping mapping = {
 		.map = map,
-		.experiment = map->session->experiments.items[process->group - 1],
+		.experiment = map->session->experiments.items[process->experiment],
 		.process = process,
 	};
 

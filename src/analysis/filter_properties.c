@@ -449,7 +449,9 @@ static const struct filter_property properties[] = {
 	PROPERTY("EXPID_CMP",
 		 "the same; while experiments are compared, that of its like in the first of them",
 		 "all", ALL, load_comparable),
-	PROPERTY("EXPGRID", "number of the experiment, descendants counting with their founder",
+	PROPERTY("EXPGRID",
+		 "number of the experiment or group of them, as they were named; descendants: "
+		 "their founder's",
 		 "all", ALL, load_group),
 	PROPERTY("PID", "process id", "all", ALL, load_pid),
 	PROPERTY("FREQ_MHZ", "clock rate of the processors", "all", ALL, load_frequency),

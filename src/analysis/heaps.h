@@ -29,11 +29,13 @@ struct heap_stack {
 	const char *const *frames; /* leaf first: "f + 0x0000001c" */
 	size_t depth;
 	struct heap_amounts amounts;
+	struct heap_amounts *parts; /* by group, where the query compares them; else NULL */
 };
 
 struct heap_stacks {
 	struct heap_amounts total;
-	struct heap_stack *stacks; /* most bytes allocated first */
+	struct heap_amounts *parts; /* of it */
+	struct heap_stack *stacks;  /* most bytes allocated first */
 	size_t count;
 	struct arena arena; /* owns all of the above */
 };
@@ -46,7 +48,7 @@ void heap_stacks_fini(struct heap_stacks *stacks);
 struct heap_leak {
 	const struct heap_stack *stack;
 	enum heap_fate fate;
-	struct heap_amount amount;
+	struct heap_amount amount; /* the parts are those of the stack */
 };
 /* The worst fate first, then most bytes first; the caller frees the array. */
 struct heap_leak *heap_leaks(const struct heap_stacks *stacks, size_t *count);

@@ -198,11 +198,13 @@ void index_table(struct session *session, const struct index_object *object,
 	if (filter_compile(session, object->expression, &program, diags) != STATUS_OK)
 		abort(); /* it was right when it was defined */
 	view.program = program;
-	view_run(
-		session, query,
-		&(struct view){
-			.fill = fill_index, .arg = &view, .whole = &view, .identity = ROWS_BY_NAME},
-		table);
+	view_run(session, query,
+		 &(struct view){.fill = fill_index,
+				.arg = &view,
+				.whole = &view,
+				.identity = ROWS_BY_NAME,
+				.is_list = true},
+		 table);
 	filter_program_free(program);
 }
 

@@ -128,7 +128,7 @@ void scan_process(const struct session *session, const struct session_process *p
 	pthread_t threads[THREADS_MAX];
 	size_t count = scan_threads(), started = 1;
 
-	if (session->focus && session->focus != process->group)
+	if (!session_looks_at(session, process))
 		return;
 	for (int kind = 0; kind < EVENTS_KINDS; kind++)
 		events_for_each_run(process->process, (enum event_kind)kind, add_run, &list);

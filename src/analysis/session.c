@@ -5,6 +5,7 @@
 #include "analysis/counter.h"
 #include "analysis/data_map.h"
 #include "analysis/io_rows.h"
+#include "experiment/group.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -116,6 +117,7 @@ static void add_process(struct session *session, const struct experiment *experi
 
 	info->id = (uint32_t)session->processes.count;
 	info->founder = founder;
+	info->group = (uint32_t)session->groups.count;
 	info->path = process->path;
 	info->name = process->name;
 	info->lineage = process->lineage;
@@ -160,7 +162,8 @@ static void add_scanned(struct session *session, const struct experiment *experi
 	scanned->process = process;
 	scanned->id = (uint32_t)session->processes.count;
 	scanned->like = first_like(session, process->lineage, scanned->id);
-	scanned->group = (uint32_t)session->experiments.count;
+	scanned->experiment = (uint32_t)session->experiments.count - 1;
+	scanned->group = (uint32_t)session->groups.count;
 	scanned->interval_us = clock ? strtoull(clock, NULL, 10) : 0;
 	scanned->first_thread =
 		first == NODE_NONE ? UINT64_MAX : process->profile.threads.items[first].number;
@@ -216,6 +219,30 @@ void session_count(struct session *session)
 	tree_count(session);
 }
 
+static void open_group(struct session *session, const char *path, struct diag_list *diags)
+{
+	struct experiment_paths members = {0};
+	struct experiment *experiment;
+	bool is_group = experiment_is_group(path), opened = false;
+
+	experiment_paths_add(&members, path);
+	if (!members.count)
+		diag_add(diags, DIAG_ERROR, "%s: the group names no experiment", path);
+	for (size_t i = 0; i < members.count; i++) {
+		if (experiment_open(members.items[i], &experiment, diags, &session->warnings))
+			continue;
+		*vec_push(&session->experiments) = experiment;
+		if (!opened)
+			*vec_push(&session->groups) = (struct session_group){
+				.path = arena_strdup(&session->arena, path),
+				.name = is_group ? arena_strdup(&session->arena, base_name(path))
+						 : experiment->name};
+		opened = true;
+		add_experiment(session, experiment);
+	}
+	experiment_paths_fini(&members);
+}
+
 enum status session_open(char *const *paths, size_t count, struct session **out,
 			 struct diag_list *diags)
 {
@@ -223,14 +250,8 @@ enum status session_open(char *const *paths, size_t count, struct session **out,
 
 	symbols_init(session);
 	tree_init(session);
-	for (size_t i = 0; i < count; i++) {
-		struct experiment *experiment;
-
-		if (experiment_open(paths[i], &experiment, diags, &session->warnings))
-			continue;
-		*vec_push(&session->experiments) = experiment;
-		add_experiment(session, experiment);
-	}
+	for (size_t i = 0; i < count; i++)
+		open_group(session, paths[i], diags);
 	if (!session->experiments.count) {
 		session_free(session);
 		*out = NULL;
@@ -297,6 +318,7 @@ void session_free(struct session *session)
 	for (size_t i = 0; i < session->experiments.count; i++)
 		experiment_free(session->experiments.items[i]);
 	vec_fini(&session->experiments);
+	vec_fini(&session->groups);
 	vec_fini(&session->processes);
 	for (int family = 0; family < INDEX_FAMILIES; family++)
 		vec_fini(&session->own_objects[family]);
@@ -374,10 +396,20 @@ const struct diag_list *session_warnings(const struct session *session)
 
 size_t session_group_count(const struct session *session)
 {
-	return session->experiments.count;
+	return session->groups.count;
 }
 
 const char *session_group_name(const struct session *session, size_t group)
 {
-	return session->experiments.items[group]->name;
+	return session->groups.items[group].name;
+}
+
+void session_look_at(struct session *session, size_t group)
+{
+	session->focus = (uint32_t)group;
+}
+
+const char *session_group_path(const struct session *session, size_t group)
+{
+	return session->groups.items[group].path;
 }

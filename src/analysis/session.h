@@ -84,7 +84,8 @@ struct session_process {
 	const struct process *process;
 	uint32_t id;			/* as process_info's */
 	uint32_t like;			/* id of the first one of its lineage in any experiment */
-	uint32_t group;			/* its founder is the experiment of this number, from 1 */
+	uint32_t experiment;		/* index of its founder's */
+	uint32_t group;			/* from 1: what its events count for in comparisons */
 	uint64_t interval_us;		/* of its clock; 0: unknown */
 	uint64_t first_thread;		/* its number; UINT64_MAX: there is none */
 	uint32_t *nodes;		/* the tree node of every node of its stacks */
@@ -100,6 +101,11 @@ enum io_row_kind {
 	IO_ROW_KINDS,
 };
 
+/* What was opened by one name: an experiment, or a file that names several. */
+struct session_group {
+	const char *path, *name;
+};
+
 /* What chooses events: the expression, then the selections. */
 enum { SESSION_FILTERS = 1 + SELECTIONS };
 struct session_filter {
@@ -110,12 +116,13 @@ struct session_filter {
 struct session {
 	struct arena arena;
 	VEC(struct experiment *) experiments;
+	VEC(struct session_group) groups;
 	VEC(struct process_info) processes;
 	VEC(struct session_process) scanned; /* the same processes */
 	struct string_table lineages;
 	VEC(uint32_t) first_of_lineage; /* by its number there: id of a process */
 	struct session_filter filters[SESSION_FILTERS];
-	uint32_t focus; /* only events of this experiment count; 0: of all */
+	uint32_t focus; /* only events of this group count; 0: of all */
 	bool squares;	/* events count for the squares of their values, see compare.h */
 	bool united;	/* functions of one name are one in all builds of a load object */
 	VEC(struct load_object) objects;
@@ -141,6 +148,13 @@ struct session {
 	const char *default_metrics; /* as the user says, or NULL */
 	VEC(struct metric) counters; /* their metrics, by the session's numbers */
 };
+
+/* Whether the events of a process count at all. */
+static inline bool session_looks_at(const struct session *session,
+				    const struct session_process *process)
+{
+	return !session->focus || session->focus == process->group;
+}
 
 /* session.c */
 void session_default_metrics(const struct session *session, struct metric_list *list);

@@ -23,7 +23,7 @@
 struct session;
 
 /*
- * Opens a session over one or more experiments.  A directory that is no
+ * Opens a session over one or more experiments, or files of groups of them.  A directory that is no
  * experiment is reported in diags and left out; damage in an experiment is
  * reported as a warning and the rest is used.  STATUS_NOTFOUND: not one of
  * them could be opened.
@@ -134,6 +134,7 @@ struct table {
 	struct metric_choice sort;
 	bool has_resolved;  /* a view of data objects: of the sort metric, */
 	double resolved;    /* … the share of which the object is known, 0 to 1 */
+	bool by_change;	    /* … by the difference of the last experiment from the first */
 	struct arena arena; /* owns all of the above */
 };
 
@@ -287,6 +288,7 @@ struct load_object_info {
 struct process_info {
 	uint32_t id;		/* from 1, in the order of experiment_list */
 	uint32_t founder;	/* id of the founder's process_info; its own id for a founder */
+	uint32_t group;		/* from 1: of session_group_name(), plus 1 */
 	const char *path;	/* the experiment directory */
 	const char *name;	/* its base name; for descendants FOUNDER/_f1.er */
 	const char *lineage;	/* "" for a founder */
@@ -318,9 +320,15 @@ struct process_info {
 	double state_seconds[PROFILE_STATES]; /* by a profile event's state */
 	bool heap_unseen;		      /* the heap was traced, and no allocation seen */
 };
-/* Experiments that are compared: each with its descendants, and what its column is called. */
+/* What is compared: all that was opened by one name, and what its column is called. */
 size_t session_group_count(const struct session *session);
 const char *session_group_name(const struct session *session, size_t group);
+const char *session_group_path(const struct session *session, size_t group);
+/*
+ * Reports that are no tables are of this group only from now on, counted from 1; 0: of all again,
+ * which is to be before any table is asked for.
+ */
+void session_look_at(struct session *session, size_t group);
 size_t session_process_count(const struct session *session);
 const struct process_info *session_process(const struct session *session, size_t index);
 /* How the functions of a load object appear in all views; what counts does not change. */

@@ -213,7 +213,8 @@ void view_pcs(struct session *session, const struct query *query, struct table *
 		 &(struct view){.fill = fill,
 				.arg = &instructions,
 				.whole = &instructions,
-				.identity = ROWS_BY_NAME},
+				.identity = ROWS_BY_NAME,
+				.is_list = true},
 		 table);
 }
 
@@ -223,6 +224,7 @@ void view_lines(struct session *session, const struct query *query, struct table
 		 &(struct view){.fill = fill,
 				.arg = &source_lines,
 				.whole = &source_lines,
-				.identity = ROWS_BY_NAME},
+				.identity = ROWS_BY_NAME,
+				.is_list = true},
 		 table);
 }

@@ -440,9 +440,9 @@ static void find_frames(struct data_map *map, const struct data_object *object,
 	VEC(const char *) frames = {0};
 
 	for (uint32_t node = object->node; node != STACK_ROOT; node = nodes[node].parent)
-		*vec_push(&frames) =
-			place_of_code(session, session->experiments.items[object->maker->group - 1],
-				      object->maker->process, nodes[node].location, NAME_SHORT);
+		*vec_push(&frames) = place_of_code(
+			session, session->experiments.items[object->maker->experiment],
+			object->maker->process, nodes[node].location, NAME_SHORT);
 	info->depth = frames.count;
 	if (frames.count)
 		info->frames = memcpy(arena_array(&session->arena, const char *, frames.count),

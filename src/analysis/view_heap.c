@@ -127,6 +127,16 @@ struct collecting {
 	VEC(struct heap_stack) stacks;
 };
 
+/* NULL: nothing is compared. */
+static struct heap_amounts *new_parts(struct collecting *collecting)
+{
+	size_t groups = session_group_count(collecting->session);
+
+	if (collecting->query->compare == COMPARE_OFF || groups == 1)
+		return NULL;
+	return arena_array(&collecting->out->arena, struct heap_amounts, groups);
+}
+
 static void add_stack(struct collecting *collecting, const struct session_process *process,
 		      uint32_t node, const struct heap_amounts *amounts)
 {
@@ -137,7 +147,7 @@ static void add_stack(struct collecting *collecting, const struct session_proces
 
 	for (; node != STACK_ROOT; node = tree->nodes.items[node].parent) {
 		const char *frame = place_of_code(
-			session, session->experiments.items[process->group - 1], process->process,
+			session, session->experiments.items[process->experiment], process->process,
 			tree->nodes.items[node].location, collecting->query->name_style);
 
 		*vec_push(&frames) = frame;
@@ -152,11 +162,15 @@ static void add_stack(struct collecting *collecting, const struct session_proces
 
 		if (frames.count)
 			memcpy(copy, frames.items, frames.count * sizeof(*copy));
-		*vec_push(&collecting->stacks) =
-			(struct heap_stack){.frames = copy, .depth = frames.count};
+		*vec_push(&collecting->stacks) = (struct heap_stack){
+			.frames = copy, .depth = frames.count, .parts = new_parts(collecting)};
 	}
 	add_amounts(&collecting->stacks.items[index].amounts, amounts);
 	add_amounts(&collecting->out->total, amounts);
+	if (collecting->out->parts) {
+		add_amounts(&collecting->stacks.items[index].parts[process->group - 1], amounts);
+		add_amounts(&collecting->out->parts[process->group - 1], amounts);
+	}
 	strbuf_fini(&key);
 	vec_fini(&frames);
 }
@@ -212,6 +226,7 @@ void view_heap_stacks(struct session *session, const struct query *query,
 	struct collecting collecting = {.session = session, .query = query, .out = stacks};
 
 	*stacks = (struct heap_stacks){0};
+	stacks->parts = new_parts(&collecting);
 	for (size_t i = 0; i < session->scanned.count; i++)
 		collect(&collecting, &session->scanned.items[i], 0);
 	finish(&collecting);
@@ -221,8 +236,10 @@ void heap_stacks_at(struct session *session, const struct query *query,
 		    const struct session_process *process, uint64_t moment_ns,
 		    struct heap_stacks *stacks)
 {
-	struct collecting collecting = {.session = session, .query = query, .out = stacks};
+	struct query alone = *query;
+	struct collecting collecting = {.session = session, .query = &alone, .out = stacks};
 
+	alone.compare = COMPARE_OFF; /* it is one process */
 	*stacks = (struct heap_stacks){0};
 	collect(&collecting, process, moment_ns);
 	finish(&collecting);

@@ -155,7 +155,7 @@ void view_heap_statistics(struct session *session, const struct query *query,
 	for (size_t i = 0; i < session->scanned.count; i++) {
 		const struct experiment_heap *heap = &session->scanned.items[i].process->heap;
 
-		if (!heap->fate)
+		if (!heap->fate || !session_looks_at(session, &session->scanned.items[i]))
 			continue;
 		count_process(statistics, session, &session->scanned.items[i]);
 		statistics->unmatched += heap->unmatched;

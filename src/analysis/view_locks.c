@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The list of locks. */
+#include "analysis/compare.h"
 #include "analysis/lock_scan.h"
 #include "analysis/locks.h"
 
@@ -50,10 +51,12 @@ static void fill_row(const struct lock *lock, double *values)
 	values[COLUMN_HOLDERS] = lock->holders;
 }
 
-void view_locks(struct session *session, const struct query *query, struct table *table)
+static void fill(struct session *session, const struct query *query, const void *arg,
+		 struct table *table)
 {
 	struct lock_scan scan = {0};
 
+	(void)arg;
 	lock_scan_run(&scan, session);
 	init_columns(table);
 
@@ -74,4 +77,14 @@ void view_locks(struct session *session, const struct query *query, struct table
 	memcpy(table->base, table->values, COLUMNS * sizeof(double));
 	free(order);
 	lock_scan_fini(&scan);
+}
+
+void view_locks(struct session *session, const struct query *query, struct table *table)
+{
+	struct query by_wait = *query;
+
+	by_wait.sort = (struct metric_choice){.metric = &columns[COLUMN_WAIT]};
+	by_wait.sort_reverse = false;
+	view_run(session, &by_wait,
+		 &(struct view){.fill = fill, .identity = ROWS_BY_NAME, .is_list = true}, table);
 }

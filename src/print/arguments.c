@@ -183,7 +183,7 @@ enum status arguments_parse(int argc, char **argv, struct arguments *arguments,
 	*arguments = (struct arguments){0};
 	for (char **word = argv + 1; word < argv + argc; word++) {
 		if (words_only || word[0][0] != '-') {
-			experiment_paths_add(&arguments->experiments, *word);
+			*vec_push(&arguments->experiments) = xstrdup(*word);
 			continue;
 		}
 		if (!strcmp(*word, "--")) {

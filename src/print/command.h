@@ -82,8 +82,8 @@ bool command_run(struct print *print, const struct command *command, char **argu
 bool command_functions(struct print *print, char **arguments, size_t count);
 bool command_callers_callees(struct print *print, char **arguments, size_t count);
 /* "Functions sorted by metric: Exclusive Total CPU Time"; the caller's to free. */
-char *command_heading(const char *what, const struct metric_choice *sort, bool reverse);
-/* The same by the query's metric. */
+char *command_table_heading(const char *what, const struct table *table, bool reverse);
+/* The same by the query's metric, for what is no single list. */
 char *command_sort_heading(const struct print *print, const char *what);
 /* The attributed form of the sort metric, by which call lists are sorted; the caller's to free. */
 char *command_attributed_title(const struct print *print);
@@ -191,6 +191,12 @@ bool command_open_exp(struct print *print, char **arguments, size_t count);
 bool command_add_exp(struct print *print, char **arguments, size_t count);
 bool command_drop_exp(struct print *print, char **arguments, size_t count);
 /* command_compare.c: */
+/*
+ * Calls put for all events, or, where experiments are compared, once for those of each; name NULL:
+ * of all.  For reports whose parts cannot stand beside each other.
+ */
+void command_each_group(struct print *print,
+			void (*put)(struct print *print, const char *name, void *data), void *data);
 bool command_compare(struct print *print, char **arguments, size_t count);
 /* command_settings.c: */
 bool command_limit(struct print *print, char **arguments, size_t count);

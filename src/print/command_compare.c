@@ -5,6 +5,26 @@
 #include <string.h>
 #include <strings.h>
 
+void command_each_group(struct print *print,
+			void (*put)(struct print *print, const char *name, void *data), void *data)
+{
+	size_t groups = session_group_count(print->session);
+
+	if (print->query.compare == COMPARE_OFF || groups < 2) {
+		put(print, NULL, data);
+		return;
+	}
+	for (size_t i = 0; i < groups; i++) {
+		const char *name = session_group_name(print->session, i);
+
+		if (print->mode != MODE_JSON)
+			fprintf(print->output.file, "%sExperiment: %s\n", i ? "\n" : "", name);
+		session_look_at(print->session, i + 1);
+		put(print, name, data);
+	}
+	session_look_at(print->session, 0);
+}
+
 bool command_compare(struct print *print, char **arguments, size_t count)
 {
 	static const struct {

@@ -26,7 +26,7 @@ static bool print_view(struct print *print, data_view *view, const char *command
 
 	if (view(print->session, &print->query, &table, &diags) != STATUS_OK)
 		return say_diags(print, &diags);
-	char *first = command_heading(table.title, &table.sort, print->query.sort_reverse);
+	char *first = command_table_heading(table.title, &table, print->query.sort_reverse);
 	char *heading = xasprintf("%s\n%.1f %% resolved", first, 100 * table.resolved);
 
 	table_print(print, &table, SHAPE_LIST, command, heading);

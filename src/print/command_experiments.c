@@ -103,25 +103,33 @@ static bool reopen(struct print *print, const struct experiment_paths *paths)
 	return true;
 }
 
-/* The experiments that are open, but not the one of an id or name. True: there was such. */
-static bool add_open(const struct print *print, const char *without, struct experiment_paths *paths)
+/* How often an id, a path or a name means an experiment of the group, from 0. */
+static size_t mentions(const struct session *session, size_t group, const char *word,
+		       size_t *members)
 {
-	bool found = false;
+	size_t found = 0;
 
-	for (size_t i = 0; print->session && i < session_process_count(print->session); i++) {
-		const struct process_info *process = session_process(print->session, i);
+	*members = 0;
+	for (size_t i = 0; i < session_process_count(session); i++) {
+		const struct process_info *process = session_process(session, i);
 		char *id = xasprintf("%u", process->id);
 
-		if (process->founder != process->id)
-			;
-		else if (without && (!strcmp(without, id) || !strcmp(without, process->path) ||
-				     !strcmp(without, process->name)))
-			found = true;
-		else
-			experiment_paths_add(paths, process->path);
+		if (process->founder == process->id && process->group == group + 1) {
+			++*members;
+			found += !strcmp(word, id) || !strcmp(word, process->path) ||
+				 !strcmp(word, process->name);
+		}
 		free(id);
 	}
 	return found;
+}
+
+/* What is open by the names that it was opened by, but not group `without`. */
+static void add_open(const struct print *print, size_t without, struct experiment_paths *paths)
+{
+	for (size_t i = 0; print->session && i < session_group_count(print->session); i++)
+		if (i != without)
+			*vec_push(paths) = xstrdup(session_group_path(print->session, i));
 }
 
 static bool open_these(struct print *print, bool keep, char **arguments, size_t count)
@@ -130,9 +138,9 @@ static bool open_these(struct print *print, bool keep, char **arguments, size_t 
 	bool opened;
 
 	if (keep)
-		add_open(print, NULL, &paths);
+		add_open(print, SIZE_MAX, &paths);
 	for (size_t i = 0; i < count; i++)
-		experiment_paths_add(&paths, arguments[i]);
+		*vec_push(&paths) = xstrdup(arguments[i]);
 	opened = reopen(print, &paths);
 	experiment_paths_fini(&paths);
 	return opened;
@@ -148,17 +156,39 @@ bool command_open_exp(struct print *print, char **arguments, size_t count)
 	return open_these(print, false, arguments, count);
 }
 
+/* The group that an argument means. False after say_error(). */
+static bool find_open(struct print *print, const char *word, size_t *group)
+{
+	size_t groups = session_group_count(print->session), members;
+
+	for (*group = 0; *group < groups; ++*group) {
+		const char *name = session_group_name(print->session, *group);
+
+		if (!strcmp(word, name) ||
+		    !strcmp(word, session_group_path(print->session, *group)))
+			return true;
+		if (!mentions(print->session, *group, word, &members))
+			continue;
+		return members == 1 ||
+		       say_error(print,
+				 "%s is one of the group %s: drop_exp %s leaves all of it out",
+				 word, name, name);
+	}
+	return say_error(print, "No experiment %s is open: see experiment_list", word);
+}
+
 bool command_drop_exp(struct print *print, char **arguments, size_t count)
 {
 	struct experiment_paths paths = {0};
-	bool done = add_open(print, arguments[0], &paths);
+	size_t group;
+	bool done;
 
-	if (!done)
-		say_error(print, "No experiment %s is open: see experiment_list", arguments[0]);
-	else if (!paths.count)
-		done = say_error(print, "%s is the only experiment that is open", arguments[0]);
-	else
-		done = reopen(print, &paths);
+	if (!find_open(print, arguments[0], &group))
+		return false;
+	add_open(print, group, &paths);
+	done = paths.count
+		       ? reopen(print, &paths)
+		       : say_error(print, "%s is the only experiment that is open", arguments[0]);
 	experiment_paths_fini(&paths);
 	return done;
 }

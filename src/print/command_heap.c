@@ -36,6 +36,75 @@ static void json_set_amount(json_t *row, const char *blocks, const char *bytes,
 	json_object_set_new(row, bytes, json_integer((json_int_t)amount.bytes));
 }
 
+/* ---- comparison ---- */
+
+/* Which of a stack's amounts: one fate's (never HEAP_FATE_NONE), or … */
+enum { AMOUNT_ALLOCATED = HEAP_FATE_NONE, AMOUNT_LEFT = HEAP_FATES };
+
+static struct heap_amount amount_of(const struct heap_amounts *amounts, int which)
+{
+	if (which == AMOUNT_LEFT)
+		return heap_left(amounts);
+	return which == AMOUNT_ALLOCATED ? heap_allocated(amounts) : amounts->of[which];
+}
+
+/* "x 1.250", as tables have it. */
+static void put_quotient(FILE *file, uint64_t value, uint64_t base)
+{
+	if (value && !base)
+		fputs("new", file);
+	else
+		fprintf(file, "x %.3f", value == base ? 1 : (double)value / (double)base);
+}
+
+/* A line for each group: the first is the base. parts NULL: nothing is compared. */
+static void put_parts(struct print *print, const struct heap_amounts *parts, int which,
+		      const char *bytes)
+{
+	FILE *file = print->output.file;
+	struct heap_amount base, amount;
+
+	for (size_t i = 0; parts && i < session_group_count(print->session); i++) {
+		amount = amount_of(&parts[i], which);
+		if (!i)
+			base = amount;
+		fprintf(file, "  %s: ", session_group_name(print->session, i));
+		if (!i || print->query.compare == COMPARE_ON) {
+			fprintf(file, "Instances = %" PRIu64 ", %s = %" PRIu64 "\n", amount.blocks,
+				bytes, amount.bytes);
+		} else if (print->query.compare == COMPARE_DELTA) {
+			fprintf(file, "Instances = %+" PRId64 ", %s = %+" PRId64 "\n",
+				(int64_t)(amount.blocks - base.blocks), bytes,
+				(int64_t)(amount.bytes - base.bytes));
+		} else {
+			fputs("Instances ", file);
+			put_quotient(file, amount.blocks, base.blocks);
+			fprintf(file, ", %s ", bytes);
+			put_quotient(file, amount.bytes, base.bytes);
+			fputc('\n', file);
+		}
+	}
+}
+
+/* [{"experiment", "instances", "bytes"}] */
+static void json_set_parts(struct print *print, json_t *row, const struct heap_amounts *parts,
+			   int which, const char *key)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; parts && i < session_group_count(print->session); i++) {
+		json_t *part = json_object();
+
+		json_object_set_new(part, "experiment",
+				    json_text(session_group_name(print->session, i)));
+		json_set_amount(part, "instances", "bytes", amount_of(&parts[i], which));
+		json_array_append_new(list, part);
+	}
+	if (parts)
+		json_object_set(row, key, list);
+	json_decref(list);
+}
+
 /* ---- leaks ---- */
 
 static void text_leaks(struct print *print, const struct heap_stacks *stacks,
@@ -53,6 +122,7 @@ static void text_leaks(struct print *print, const struct heap_stacks *stacks,
 			fprintf(file, "  %s: Instances = %" PRIu64 ", Bytes = %" PRIu64 "\n",
 				heap_fate_text(fate), stacks->total.of[fate].blocks,
 				stacks->total.of[fate].bytes);
+	put_parts(print, stacks->parts, AMOUNT_LEFT, "Bytes Leaked");
 	putc('\n', file);
 	for (size_t i = 0; i < limited(print, count); i++) {
 		const char *fate = heap_fate_text(leaks[i].fate);
@@ -61,6 +131,7 @@ static void text_leaks(struct print *print, const struct heap_stacks *stacks,
 			"Leak #%zu, Instances = %" PRIu64 ", Bytes Leaked = %" PRIu64 "%s%s\n",
 			i + 1, leaks[i].amount.blocks, leaks[i].amount.bytes, *fate ? ", " : "",
 			fate);
+		put_parts(print, leaks[i].stack->parts, (int)leaks[i].fate, "Bytes Leaked");
 		put_frames(file, leaks[i].stack);
 	}
 }
@@ -72,6 +143,7 @@ static void json_leaks(struct print *print, const struct heap_stacks *stacks,
 	json_t *total = json_object();
 
 	json_set_amount(total, "instances", "bytes", heap_left(&stacks->total));
+	json_set_parts(print, total, stacks->parts, AMOUNT_LEFT, "compared");
 	json_report_begin(&report, print, "leaks", NULL,
 			  json_pack("{s:I, s:o}", "distinct", (json_int_t)count, "total", total));
 	for (size_t i = 0; i < limited(print, count); i++) {
@@ -79,6 +151,7 @@ static void json_leaks(struct print *print, const struct heap_stacks *stacks,
 		json_t *row = json_object();
 
 		json_set_amount(row, "instances", "bytes", leaks[i].amount);
+		json_set_parts(print, row, leaks[i].stack->parts, (int)leaks[i].fate, "compared");
 		json_object_set_new(row, "fate", *fate ? json_text(fate) : json_null());
 		json_object_set_new(row, "stack", json_frames(leaks[i].stack));
 		json_report_row(&report, row);
@@ -112,27 +185,35 @@ static void text_allocs(struct print *print, const struct heap_stacks *stacks)
 
 	fprintf(file,
 		"Summary Results: Distinct Allocations = %zu, Total Instances = %" PRIu64
-		", Total Bytes Allocated = %" PRIu64 "\n\n",
+		", Total Bytes Allocated = %" PRIu64 "\n",
 		stacks->count, all.blocks, all.bytes);
+	put_parts(print, stacks->parts, AMOUNT_ALLOCATED, "Bytes Allocated");
+	putc('\n', file);
 	for (size_t i = 0; i < limited(print, stacks->count); i++) {
 		struct heap_amount amount = heap_allocated(&stacks->stacks[i].amounts);
 
 		fprintf(file,
 			"Allocation #%zu, Instances = %" PRIu64 ", Bytes Allocated = %" PRIu64 "\n",
 			i + 1, amount.blocks, amount.bytes);
+		put_parts(print, stacks->stacks[i].parts, AMOUNT_ALLOCATED, "Bytes Allocated");
 		put_frames(file, &stacks->stacks[i]);
 	}
 }
 
-static void put_both(FILE *file, const struct heap_amounts *amounts)
+static void put_both(struct print *print, const struct heap_amounts *amounts,
+		     const struct heap_amounts *parts)
 {
 	struct heap_amount all = heap_allocated(amounts), left = heap_left(amounts);
+	FILE *file = print->output.file;
 
 	fprintf(file, "Instances = %" PRIu64 "  Bytes Allocated = %" PRIu64 "\n", all.blocks,
 		all.bytes);
-	if (left.blocks)
-		fprintf(file, "Instances = %" PRIu64 "  Bytes Leaked = %" PRIu64 "\n", left.blocks,
-			left.bytes);
+	put_parts(print, parts, AMOUNT_ALLOCATED, "Bytes Allocated");
+	if (!left.blocks)
+		return;
+	fprintf(file, "Instances = %" PRIu64 "  Bytes Leaked = %" PRIu64 "\n", left.blocks,
+		left.bytes);
+	put_parts(print, parts, AMOUNT_LEFT, "Bytes Leaked");
 }
 
 static void text_heap(struct print *print, const struct heap_stacks *stacks)
@@ -140,21 +221,24 @@ static void text_heap(struct print *print, const struct heap_stacks *stacks)
 	FILE *file = print->output.file;
 
 	fprintf(file, "<Total>\n");
-	put_both(file, &stacks->total);
+	put_both(print, &stacks->total, stacks->parts);
 	putc('\n', file);
 	for (size_t i = 0; i < limited(print, stacks->count); i++) {
 		fprintf(file, "Stack %zu\n", i + 1);
-		put_both(file, &stacks->stacks[i].amounts);
+		put_both(print, &stacks->stacks[i].amounts, stacks->stacks[i].parts);
 		put_frames(file, &stacks->stacks[i]);
 	}
 }
 
-static json_t *json_both(const struct heap_amounts *amounts)
+static json_t *json_both(struct print *print, const struct heap_amounts *amounts,
+			 const struct heap_amounts *parts)
 {
 	json_t *row = json_object();
 
 	json_set_amount(row, "instances", "bytes", heap_allocated(amounts));
 	json_set_amount(row, "leaked_instances", "leaked_bytes", heap_left(amounts));
+	json_set_parts(print, row, parts, AMOUNT_ALLOCATED, "compared");
+	json_set_parts(print, row, parts, AMOUNT_LEFT, "leaked_compared");
 	return row;
 }
 
@@ -164,9 +248,9 @@ static void json_stacks(struct print *print, const char *command, const struct h
 
 	json_report_begin(&report, print, command, NULL,
 			  json_pack("{s:I, s:o}", "distinct", (json_int_t)stacks->count, "total",
-				    json_both(&stacks->total)));
+				    json_both(print, &stacks->total, stacks->parts)));
 	for (size_t i = 0; i < limited(print, stacks->count); i++) {
-		json_t *row = json_both(&stacks->stacks[i].amounts);
+		json_t *row = json_both(print, &stacks->stacks[i].amounts, stacks->stacks[i].parts);
 
 		json_object_set_new(row, "stack", json_frames(&stacks->stacks[i]));
 		json_report_row(&report, row);

@@ -235,34 +235,44 @@ static json_t *json_mapped(const struct heap_statistics *statistics)
 	return mapped;
 }
 
-static void json_statistics(struct print *print, const struct heap_statistics *statistics)
+static json_t *json_statistics(const struct heap_statistics *statistics)
 {
-	struct json_report report;
-
-	json_report_begin(&report, print, "heapstat", NULL, NULL);
-	json_report_row(
-		&report,
-		json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:b, s:b}", "peak",
-			  json_peak(statistics), "allocated", json_sizes(&statistics->allocated),
-			  "leaked", json_sizes(&statistics->left), "fates", json_fates(statistics),
-			  "lifetimes",
-			  json_classes(heap_life_names, statistics->lives, HEAP_LIFE_CLASSES),
-			  "temporary", json_amount(statistics->fates[HEAP_FATE_TEMPORARY]),
-			  "mappings", json_mapped(statistics), "unmatched_releases",
-			  (json_int_t)statistics->unmatched, "searched", (int)statistics->searched,
-			  "sampled", (int)statistics->sampled));
-	json_report_end(&report);
+	return json_pack(
+		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:b, s:b}", "peak", json_peak(statistics),
+		"allocated", json_sizes(&statistics->allocated), "leaked",
+		json_sizes(&statistics->left), "fates", json_fates(statistics), "lifetimes",
+		json_classes(heap_life_names, statistics->lives, HEAP_LIFE_CLASSES), "temporary",
+		json_amount(statistics->fates[HEAP_FATE_TEMPORARY]), "mappings",
+		json_mapped(statistics), "unmatched_releases", (json_int_t)statistics->unmatched,
+		"searched", (int)statistics->searched, "sampled", (int)statistics->sampled);
 }
 
-bool command_heapstat(struct print *print, char **arguments, size_t count)
+/* data: the report, in JSON mode. */
+static void put_group(struct print *print, const char *name, void *data)
 {
 	struct heap_statistics statistics;
 
 	view_heap_statistics(print->session, &print->query, &statistics);
-	if (print->mode == MODE_JSON)
-		json_statistics(print, &statistics);
-	else
+	if (print->mode == MODE_JSON) {
+		json_t *row = json_statistics(&statistics);
+
+		if (name)
+			json_object_set_new(row, "experiment", json_text(name));
+		json_report_row(data, row);
+	} else {
 		text_statistics(print, &statistics);
+	}
 	heap_statistics_fini(&statistics);
+}
+
+bool command_heapstat(struct print *print, char **arguments, size_t count)
+{
+	struct json_report report;
+
+	if (print->mode == MODE_JSON)
+		json_report_begin(&report, print, "heapstat", NULL, NULL);
+	command_each_group(print, put_group, &report);
+	if (print->mode == MODE_JSON)
+		json_report_end(&report);
 	return true;
 }

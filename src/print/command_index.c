@@ -25,7 +25,7 @@ static bool find(struct print *print, enum index_family family, const char *name
 
 static void put_table(struct print *print, const char *command, struct table *table, bool reverse)
 {
-	char *heading = command_heading(table->title, &table->sort, reverse);
+	char *heading = command_table_heading(table->title, table, reverse);
 
 	table_print(print, table, SHAPE_LIST, command, heading);
 	table_fini(table);

@@ -21,7 +21,7 @@ static bool print_table(struct print *print, const char *command,
 
 	view(print->session, &print->query, &table);
 
-	char *heading = command_heading(table.title, &table.sort, print->query.sort_reverse);
+	char *heading = command_table_heading(table.title, &table, print->query.sort_reverse);
 
 	table_print(print, &table, SHAPE_LIST, command, heading);
 	table_fini(&table);
@@ -79,20 +79,32 @@ static void text_stacks(FILE *file, const struct io_stack_list *list)
 	fputc('\n', file);
 }
 
-static void json_stacks(struct print *print, const struct io_stack_list *list)
+/* It begins with what the first group says of all. */
+struct group_report {
+	bool begun;
+	struct json_report json;
+};
+
+static void json_stacks(struct print *print, const struct io_stack_list *list, const char *name,
+			struct group_report *report)
 {
-	struct json_report report;
 	json_t *metrics = json_array();
 
 	for (size_t i = 0; i < list->metric_count; i++)
 		json_array_append_new(metrics, json_metric(list->metrics[i], FLAVOR_EXCLUSIVE));
-	json_report_begin(&report, print, "iocallstack", metrics, NULL);
+	if (!report->begun)
+		json_report_begin(&report->json, print, "iocallstack", metrics, NULL);
+	else
+		json_decref(metrics);
+	report->begun = true;
 	for (size_t i = 0; i < list->count; i++) {
 		const struct io_stack *stack = &list->stacks[i];
 		json_t *row = json_object(), *frames = json_array();
 
 		for (size_t k = 0; k < stack->depth; k++)
 			json_array_append_new(frames, json_text(stack->frames[k]));
+		if (name)
+			json_object_set_new(row, "experiment", json_text(name));
 		json_object_set_new(row, "name", i ? json_null() : json_text("<Total>"));
 		json_object_set_new(row, "frames", frames);
 		for (size_t k = 0; k < list->metric_count; k++) {
@@ -102,21 +114,29 @@ static void json_stacks(struct print *print, const struct io_stack_list *list)
 					    json_number(list->metrics[k]->unit, stack->values[k]));
 			free(key);
 		}
-		json_report_row(&report, row);
+		json_report_row(&report->json, row);
 	}
-	json_report_end(&report);
 }
 
-bool command_iocallstack(struct print *print, char **arguments, size_t count)
+static void put_stacks(struct print *print, const char *name, void *data)
 {
 	struct io_stack_list list;
 
 	view_io_stacks(print->session, &print->query, &list);
 	if (print->mode == MODE_JSON)
-		json_stacks(print, &list);
+		json_stacks(print, &list, name, data);
 	else
 		text_stacks(print->output.file, &list);
 	io_stack_list_fini(&list);
+}
+
+bool command_iocallstack(struct print *print, char **arguments, size_t count)
+{
+	struct group_report report = {.begun = false};
+
+	command_each_group(print, put_stacks, &report);
+	if (report.begun)
+		json_report_end(&report.json);
 	return true;
 }
 
@@ -249,9 +269,8 @@ static json_t *json_classes(const uint64_t *classes, unsigned count, uint64_t (*
 	return array;
 }
 
-static void json_statistics(struct print *print, const struct io_report *report)
+static json_t *json_errors(const struct io_report *report)
 {
-	struct json_report out;
 	json_t *errors = json_array();
 
 	for (size_t i = 0; i < report->errors.count; i++) {
@@ -264,36 +283,64 @@ static void json_statistics(struct print *print, const struct io_report *report)
 						"calls", (json_int_t)error->calls, "time_s",
 						(double)error->total_ns / 1e9));
 	}
-	json_report_begin(&out, print, "iostat", NULL, json_pack("{s:o}", "errors", errors));
-	for (int group = 0; group < IO_GROUPS; group++) {
-		const struct io_statistics *of = &report->of[group];
-
-		json_report_row(
-			&out,
-			json_pack("{s:s, s:I, s:I, s:f, s:f, s:I, s:I, s:o, s:o}", "group",
-				  groups[group].key, "calls", (json_int_t)of->calls, "bytes",
-				  (json_int_t)of->bytes, "time_s", (double)of->total_ns / 1e9,
-				  "longest_s", (double)of->longest_ns / 1e9, "smallest_bytes",
-				  (json_int_t)of->smallest, "largest_bytes",
-				  (json_int_t)of->largest, "sizes",
-				  json_classes(of->sizes, IO_SIZE_CLASSES, size_begin, 1), "times",
-				  json_classes(of->times, IO_TIME_CLASSES, time_begin, 1e-6)));
-	}
-	json_report_end(&out);
+	return errors;
 }
 
-bool command_iostat(struct print *print, char **arguments, size_t count)
+static json_t *json_group(const struct io_report *report, int group)
 {
+	const struct io_statistics *of = &report->of[group];
+
+	return json_pack("{s:s, s:I, s:I, s:f, s:f, s:I, s:I, s:o, s:o}", "group",
+			 groups[group].key, "calls", (json_int_t)of->calls, "bytes",
+			 (json_int_t)of->bytes, "time_s", (double)of->total_ns / 1e9, "longest_s",
+			 (double)of->longest_ns / 1e9, "smallest_bytes", (json_int_t)of->smallest,
+			 "largest_bytes", (json_int_t)of->largest, "sizes",
+			 json_classes(of->sizes, IO_SIZE_CLASSES, size_begin, 1), "times",
+			 json_classes(of->times, IO_TIME_CLASSES, time_begin, 1e-6));
+}
+
+/* Of one of several experiments the rows say so, and errors are a part of theirs. */
+static void json_statistics(const struct io_report *report, const char *name,
+			    struct json_report *out)
+{
+	for (int group = 0; group < IO_GROUPS; group++) {
+		json_t *row = json_group(report, group);
+
+		if (name)
+			json_object_set_new(row, "experiment", json_text(name));
+		if (name && group == IO_GROUP_ERROR)
+			json_object_set_new(row, "errors", json_errors(report));
+		json_report_row(out, row);
+	}
+}
+
+static void put_statistics(struct print *print, const char *name, void *data)
+{
+	struct group_report *out = data;
 	struct io_report report;
 
 	session_io_report(print->session, &report);
 	if (print->mode == MODE_JSON) {
-		json_statistics(print, &report);
+		if (!out->begun)
+			json_report_begin(
+				&out->json, print, "iostat", NULL,
+				name ? NULL : json_pack("{s:o}", "errors", json_errors(&report)));
+		out->begun = true;
+		json_statistics(&report, name, &out->json);
 	} else {
 		for (int group = 0; group < IO_GROUPS; group++)
 			put_group(print->output.file, &report, (enum io_group)group);
 		fputc('\n', print->output.file);
 	}
 	io_report_fini(&report);
+}
+
+bool command_iostat(struct print *print, char **arguments, size_t count)
+{
+	struct group_report report = {.begun = false};
+
+	command_each_group(print, put_statistics, &report);
+	if (report.begun)
+		json_report_end(&report.json);
 	return true;
 }

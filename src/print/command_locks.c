@@ -6,13 +6,17 @@
 #include "print/table.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 bool command_locks(struct print *print, char **arguments, size_t count)
 {
 	struct table table;
 
 	view_locks(print->session, &print->query, &table);
-	table_print(print, &table, SHAPE_LIST, "locks", "Locks sorted by metric: Sync Wait Time");
+	char *heading = command_table_heading("Locks", &table, false);
+
+	table_print(print, &table, SHAPE_LIST, "locks", heading);
+	free(heading);
 	table_fini(&table);
 	return true;
 }
@@ -80,11 +84,13 @@ static json_t *json_frames(const struct lock_stack *stack)
 }
 
 /* Rows: the lock, then each type, each pair of threads, each call stack. */
-static void put_json(struct print *print, const struct lock_detail *detail)
+static void put_json(struct print *print, const struct lock_detail *detail, const char *name)
 {
 	struct json_report report;
 	json_t *lock = json_waits(&detail->waits);
 
+	if (name)
+		json_object_set_new(lock, "experiment", json_text(name));
 	json_object_set_new(lock, "name", json_text(detail->name));
 	json_object_set_new(lock, "object", json_text(detail->object));
 	if (detail->maker.depth)
@@ -113,17 +119,32 @@ static void put_json(struct print *print, const struct lock_detail *detail)
 	json_report_end(&report);
 }
 
+struct lock_question {
+	const char *which;
+	bool found;
+};
+
+static void put_lock(struct print *print, const char *name, void *data)
+{
+	struct lock_question *question = data;
+	struct lock_detail detail;
+	bool found = view_lock(print->session, &print->query, question->which, &detail);
+
+	if (found && print->mode == MODE_JSON)
+		put_json(print, &detail, name);
+	else if (found)
+		put_text(print->output.file, &detail);
+	else if (print->mode != MODE_JSON && name)
+		fprintf(print->output.file, "Nobody waited for %s\n", question->which);
+	question->found |= found;
+	lock_detail_fini(&detail);
+}
+
 bool command_lock(struct print *print, char **arguments, size_t count)
 {
-	struct lock_detail detail;
-	bool found = view_lock(print->session, &print->query, arguments[0], &detail);
+	struct lock_question question = {.which = arguments[0]};
 
-	if (!found)
-		say_error(print, "No lock `%s' (`locks` lists them)", arguments[0]);
-	else if (print->mode == MODE_JSON)
-		put_json(print, &detail);
-	else
-		put_text(print->output.file, &detail);
-	lock_detail_fini(&detail);
-	return found;
+	command_each_group(print, put_lock, &question);
+	return question.found ||
+	       say_error(print, "No lock `%s' (`locks` lists them)", arguments[0]);
 }

@@ -47,9 +47,10 @@ static bool print_list(struct print *print, const char *command, const char *tit
 		       void (*view)(struct session *, const struct query *, struct table *))
 {
 	struct table table;
-	char *heading = command_sort_heading(print, title);
 
 	view(print->session, &print->query, &table);
+	char *heading = command_table_heading(title, &table, print->query.sort_reverse);
+
 	table_print(print, &table, SHAPE_LIST, command, heading);
 	table_fini(&table);
 	free(heading);

@@ -6,11 +6,12 @@
 
 #include <stdlib.h>
 
-char *command_heading(const char *what, const struct metric_choice *sort, bool reverse)
+char *command_table_heading(const char *what, const struct table *table, bool reverse)
 {
-	char *title = metric_choice_title(sort);
+	char *title = metric_choice_title(&table->sort);
 	char *heading =
-		xasprintf("%s sorted by metric: %s%s", what, title, reverse ? " (reversed)" : "");
+		xasprintf("%s sorted by %smetric: %s%s", what, table->by_change ? "change of " : "",
+			  title, reverse ? " (reversed)" : "");
 
 	free(title);
 	return heading;
@@ -18,7 +19,9 @@ char *command_heading(const char *what, const struct metric_choice *sort, bool r
 
 char *command_sort_heading(const struct print *print, const char *what)
 {
-	return command_heading(what, &print->query.sort, print->query.sort_reverse);
+	const struct table table = {.sort = print->query.sort};
+
+	return command_table_heading(what, &table, print->query.sort_reverse);
 }
 
 char *command_attributed_title(const struct print *print)
@@ -33,9 +36,10 @@ char *command_attributed_title(const struct print *print)
 bool command_functions(struct print *print, char **arguments, size_t count)
 {
 	struct table table;
-	char *heading = command_sort_heading(print, "Functions");
 
 	view_functions(print->session, &print->query, &table);
+	char *heading = command_table_heading("Functions", &table, print->query.sort_reverse);
+
 	table_print(print, &table, SHAPE_LIST, "functions", heading);
 	table_fini(&table);
 	free(heading);

@@ -9,6 +9,7 @@ import shutil
 import sys
 
 from harness import test
+from test_print import validator
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / 'reader'))
@@ -196,3 +197,91 @@ def differences(t):
     for wrong in (('--fail-on', '5'), ('-m', 'size'), ('-m', 'nothing'), ('-n', 'x'), ('-x',), ('-f', '1 +'), ('third.er',)):
         t.equal(diff(*wrong).status, 2, str(wrong))
     t.equal(t.run(t.helio, 'diff', first, 'none.er').status, 1, 'no experiment')
+
+
+@test
+def groups(t):
+    """A group of experiments is one column; what grew most comes first where differences are shown."""
+    paths, events = zip(*(build(t, f'run{seed}', seed) for seed in (20, 21, 22)))
+    for name, members in (('base.erg', paths[:1]), ('new.erg', paths[1:])):
+        (t.directory / name).write_text('#analyzer experiment group\n' + ''.join(f'{path.name}\n' for path in members))
+    base, new = t.directory / 'base.erg', t.directory / 'new.erg'
+    two = events[1] + events[2]
+
+    def listing(mode, *commands, metrics='e.user:name'):
+        return t.print(new, '-metrics', metrics, '-compare', mode, *commands, base)[-1]
+    shown = listing('on', '-functions')
+    t.equal([metric.get('experiment') for metric in shown['metrics'][:2]], ['base.erg', 'new.erg'], 'columns')
+    changes = {name: exclusive(two, name) - exclusive(events[0], name) for name in FUNCTIONS}
+    for name, row in rows_of(shown).items():
+        if name != '<Total>':
+            t.near(row['e.user.1'], exclusive(events[0], name), name, absolute=1e-9)
+            t.near(row['e.user.2'], exclusive(two, name), name, absolute=1e-9)
+    for mode in ('delta', 'ratio'):
+        for words, order in (((), -1), (('-sort', '-e.user'), 1)):
+            names = [row['name'] for row in listing(mode, *words, '-limit', '4', '-functions')['rows']]
+            t.equal(names, ['<Total>', *sorted(changes, key=lambda name: order * changes[name])[:3]], f'{mode} {words}')
+    text = t.run(t.helio, 'print', '-compare', 'delta', '-functions', base, new).out
+    t.check(text.startswith('Functions sorted by change of metric: Exclusive Total CPU Time'), text[:100])
+    threads = listing('on', '-threads')['rows']
+    t.equal(len(threads), 2, 'the first thread of each is one row')
+    t.near(threads[1]['e.user.2'], inclusive(two, 'main'), 'its time', absolute=1e-9)
+    grouped = listing('on', '-filters', 'EXPGRID == 2', '-functions')['rows'][0]
+    t.equal((grouped['e.user.1'], round(grouped['e.user.2'] * 1e6)), (0, round(inclusive(two, 'main') * 1e6)), 'EXPGRID')
+    answer = t.run(t.helio, 'diff', '--json', base, new)
+    t.equal((answer.status, len(json.loads(answer.out)['experiments'])), (0, 3), f'diff of groups: {answer.err}')
+    script = t.directory / 'script'
+    script.write_text(f'drop_exp {paths[2]}\ndrop_exp base.erg\nfunctions\nadd_exp {base}\ncompare on\nfunctions\n')
+    result = t.run(t.helio, 'print', '-printmode', 'json', '-metrics', 'e.user:name', '-script', script, base, new)
+    t.check('is one of the group new.erg' in result.err, result.err)
+    alone, both = (json.loads(line) for line in result.out.splitlines())
+    t.near(alone['rows'][0]['e.user'], inclusive(two, 'main'), 'the group by itself', absolute=1e-9)
+    t.equal([metric['experiment'] for metric in both['metrics'][:2]], ['new.erg', 'base.erg'], 'columns of groups that came later')
+    empty = t.directory / 'empty.erg'
+    empty.write_text('#analyzer experiment group\n')
+    t.check('names no experiment' in t.run(t.helio, 'print', '-functions', empty).err, 'an empty group')
+
+
+@test
+def traces(t):
+    """Memory, files and locks of two runs of which it is known by how much they differ, beside each other."""
+    programs = [t.collect(t.target(target), options=('-p', 'off', '-H', 'on', '-i', 'on', '-s', 'all')).experiment
+                for target in ('heap', 'leaks', 'locks')]
+    check = validator()
+
+    def listing(mode, command, *paths):
+        answer = t.print(paths[1], '-compare', mode, command, paths[0])[-1]
+        t.check(check.is_valid(answer), f'{command}: {[error.message for error in check.iter_errors(answer)][:2]}')
+        return answer
+    for first, second in ((programs[0], programs[1]), (programs[2], programs[2])):
+        for command in ('-allocs', '-leaks', '-heap'):
+            single = [t.print(path, command)[-1] for path in (first, second)]
+            both = listing('on', command, first, second)
+            for number, alone in enumerate(single):
+                stacks = {(tuple(row['stack']), row.get('fate')): (row['instances'], row['bytes']) for row in alone['rows']}
+                found = {(tuple(row['stack']), row.get('fate')): (row['compared'][number]['instances'], row['compared'][number]['bytes'])
+                         for row in both['rows'] if row['compared'][number]['instances']}
+                t.equal(found, stacks, f'{command} of experiment {number}')
+                t.equal(both['total']['compared'][number]['bytes'], alone['total']['bytes'], f'{command}: total')
+        for command in ('-heapstat', '-iostat', '-iocallstack'):
+            rows = [t.print(path, command)[-1]['rows'] for path in (first, second)]
+            both = listing('on', command, first, second)['rows']
+            t.equal([row.pop('experiment') for row in both], [path.name for path, alone in zip((first, second), rows) for _ in alone], command)
+            for row in both:
+                row.pop('errors', None)
+            for row in (row for row in (*both, *rows[0], *rows[1]) if row.get('peak')):
+                row['peak']['experiment'] = 0
+            t.equal(both, [*rows[0], *rows[1]], command)
+        for command, metric in (('-locks', 'sync'), ('-ioactivity', 'e.ioreadcnt'), ('-iodetail', 'e.iowritecnt')):
+            words = ('-metrics', 'e.ioreadcnt:e.iowritecnt:name') if metric.startswith('e.') else ()
+            rows = [t.print(path, *words, command)[-1]['rows'] for path in (first, second)]
+            both = t.print(second, *words, '-compare', 'on', command, first)[-1]
+            for number, alone in enumerate(rows, 1):
+                t.near(sum(row[f'{metric}.{number}'] for row in both['rows']), sum(row[metric] for row in alone), f'{command} {number}', absolute=1e-6)
+            delta = t.print(second, *words, '-compare', 'delta', command, first)[-1]['rows']
+            t.near(sum(row[f'{metric}.2'] for row in delta), sum(row[metric] for row in rows[1]) - sum(row[metric] for row in rows[0]), command, absolute=1e-6)
+            if first == second:
+                t.check(all(not row[f'{metric}.2'] for row in delta), f'{command}: an experiment differs from itself')
+    text = t.run(t.helio, 'print', '-compare', 'delta', '-limit', '1', '-leaks', '-compare', 'ratio', '-allocs', '-heapstat', programs[0], programs[1]).out
+    for line in ('Experiment: run.1.er', 'Experiment: run.2.er', '  run.2.er: Instances = +', '  run.2.er: Instances x '):
+        t.check(line in text, f'{line} in {text[:600]}')
