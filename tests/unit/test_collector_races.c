@@ -39,6 +39,25 @@ void *control_take_block(struct blockfile *file, size_t size)
 	return blockfile_take(file, size);
 }
 
+/* Who looks at snapshots: each has a state, and its lock meanwhile. */
+static struct thread states[THREADS + 1];
+
+void thread_for_each_state(void (*visit)(struct thread *thread, void *arg), void *arg)
+{
+	for (int i = 0; i <= THREADS; i++)
+		visit(&states[i], arg);
+}
+
+static void lock(struct thread *thread)
+{
+	atomic_store(&thread->busy, LOCK_TAKEN);
+}
+
+static void unlock(struct thread *thread)
+{
+	atomic_store_explicit(&thread->busy, LOCK_FREE, memory_order_release);
+}
+
 static _Atomic int stop;
 
 static void run(void *(*body)(void *), void *(*beside)(void *))
@@ -137,8 +156,11 @@ static void *look_around(void *unused)
 {
 	const struct timespec nap = {.tv_nsec = 20000};
 	uint64_t known = (uint64_t)&qsort;
+	struct thread *thread = &states[THREADS];
 
 	while (!atomic_load(&stop)) {
+		lock(thread);
+
 		const struct unwind_modules *modules = modules_get();
 		const struct unwind_module *module = modules_find(modules, known);
 
@@ -149,8 +171,8 @@ static void *look_around(void *unused)
 				abort();
 			modules_leave();
 		}
-		modules_put();
 		modules_learn(known);
+		unlock(thread);
 		nanosleep(&nap, NULL);
 	}
 	return unused;
@@ -174,6 +196,7 @@ static const char *plugin;
 static void *load_and_unload(void *number)
 {
 	char file[PATH_MAX_HERE + 32], command[2 * PATH_MAX_HERE];
+	struct thread *thread = &states[(long)number];
 
 	snprintf(file, sizeof(file), "%s/%ld.so", collector.directory, (long)number);
 	snprintf(command, sizeof(command), "cp '%s' '%s'", plugin, file);
@@ -184,7 +207,9 @@ static void *load_and_unload(void *number)
 
 		if (!handle)
 			abort();
+		lock(thread);
 		modules_learn((uint64_t)dlsym(handle, "plugin_run"));
+		unlock(thread);
 		close_object(handle);
 	}
 	return NULL;

@@ -198,15 +198,29 @@ void collector_log_engine(enum engine asked, const char *reason);
 bool collector_is_ours(void);
 
 /* thread.c */
+/* The calling thread's state, NULL before its first event; or thread_gone, once the thread has said
+ * goodbye: late events of it are not recorded. */
+extern __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
+extern struct thread thread_gone;
+struct thread *thread_make_current(void);
+
+/* As thread_current, but never makes one. */
+static inline struct thread *thread_current_if_known(void)
+{
+	return thread_self == &thread_gone ? NULL : thread_self;
+}
+
 /* The calling thread's state, made on the first call; NULL: no memory. Safe in a handler. */
-struct thread *thread_current(void);
+static inline struct thread *thread_current(void)
+{
+	return thread_self ? thread_current_if_known() : thread_make_current();
+}
+
 /*
  * In a handler: the state of the thread that was interrupted there.  One made by
  * a raw clone without CLONE_SETTLS runs on its creator's thread-local variables.
  */
 struct thread *thread_interrupted(const struct unwind_regs *regs);
-/* As thread_current, but never makes one. */
-struct thread *thread_current_if_known(void);
 /* A state for a thread about to be created, and the way back if it is not. */
 struct thread *thread_new(void);
 void thread_release(struct thread *thread);
@@ -273,7 +287,8 @@ void modules_note_staying(void);
 void modules_after_fork(bool alone);
 /* In a handler: whether a pc that no snapshot knows is in an object. */
 bool modules_can_learn(uint64_t pc);
-/* In a handler: the object that holds a pc which no snapshot knows. True: it is known now. */
+/* In a handler: the object that holds a pc which no snapshot knows. True: it is known now.  The
+ * caller holds the lock of a thread, whose unwinding is over. */
 bool modules_learn(uint64_t pc);
 /* Writes all of them into a new experiment's map.xml. */
 int modules_open(void);
@@ -331,6 +346,9 @@ int sample_open(void);
 uint32_t stack_of_context(struct thread *thread, const struct unwind_regs *regs);
 /* Of the caller, our own frames left out. */
 uint32_t stack_of_caller(struct thread *thread);
+/* Of the caller of the function whose __builtin_frame_address(0) this is: none of our own frames
+ * has to be walked. */
+uint32_t stack_above_frame(struct thread *thread, const void *frame);
 /* Of another thread, blocked in a system call. */
 uint32_t stack_of_blocked(struct thread *thread, uint64_t pc, uint64_t sp);
 

@@ -11,6 +11,9 @@
 
 #include "collector/core/blockfile.h"
 #include "format/trace.h"
+#include "format/varint.h"
+
+#include <sched.h>
 
 enum { LANE_BLOCK = 16 * 1024 };
 
@@ -26,22 +29,73 @@ struct lane {
 	uint64_t near[TRACE_FIELDS_MAX]; /* previous values of fields */
 };
 
-/*
- * Room for `size` bytes, or NULL: there is none, and the drop has been counted.  A block that
- * has to be begun holds records of `encoding` of the thread `number`.
- */
-uint8_t *lane_reserve(struct lane *lane, struct blockfile *file, size_t size, uint32_t number,
-		      enum format_encoding encoding);
+/* A new block, for records of `encoding` of the thread `number`; NULL: none, counted as a drop. */
+uint8_t *lane_begin_block(struct lane *lane, struct blockfile *file, uint32_t number,
+			  enum format_encoding encoding);
+
+/* Room for `size` bytes, or NULL: there is none, and the drop has been counted. */
+static inline uint8_t *lane_reserve(struct lane *lane, struct blockfile *file, size_t size,
+				    uint32_t number, enum format_encoding encoding)
+{
+	if (lane->next && lane->next + size <= lane->end) /* end: NULL after a fork in between */
+		return lane->next;
+	return lane_begin_block(lane, file, number, encoding);
+}
+
 /* The records up to `end` are whole. */
-void lane_commit(struct lane *lane, uint8_t *end);
+static inline void lane_commit(struct lane *lane, uint8_t *end)
+{
+	struct format_block_header *block = lane->block;
+
+	if (!block) /* forked in between, by a handler of the program */
+		return;
+	lane->next = end;
+	/* pairs with readers of the growing file: the record before its length */
+	__atomic_store_n(&block->used, (uint32_t)(end - (uint8_t *)(block + 1)), __ATOMIC_RELEASE);
+}
+
 /* Sets the time in force and returns by how much it went on; it never runs backwards. */
-uint64_t lane_advance(struct lane *lane, uint64_t time);
-/* The two fields that events of all files share; they return what follows. */
-uint8_t *lane_put_cpu(struct lane *lane, uint8_t *out);
-uint8_t *lane_put_stack(struct lane *lane, uint8_t *out, uint32_t stack);
+static inline uint64_t lane_advance(struct lane *lane, uint64_t time)
+{
+	uint64_t dt = time > lane->time ? time - lane->time : 0;
+
+	lane->time += dt;
+	return dt;
+}
+
+/* The fields that events of all files share; they return what follows. */
+
+/*
+ * Reads the thread's rseq area: no system call.  A raw thread has none, and the thread-local
+ * variables of who started it, which may be gone.
+ */
+static inline uint8_t *lane_put_cpu(struct lane *lane, uint8_t *out)
+{
+	int cpu = lane->elsewhere ? -1 : sched_getcpu();
+
+	if (cpu < 0 || lane->cpu == (uint32_t)cpu + 1)
+		return out;
+	lane->cpu = (uint32_t)cpu + 1;
+	*out++ = FORMAT_TAG_CPU;
+	return varint_put(out, (uint64_t)cpu);
+}
+
+static inline uint8_t *lane_put_stack(struct lane *lane, uint8_t *out, uint32_t stack)
+{
+	out = varint_put(out, zigzag_encode((int64_t)stack - (int64_t)lane->stack));
+	lane->stack = stack;
+	return out;
+}
 
 /* In traces: the events that follow are of the thread `number`, which may have taken a block over.
  */
-uint8_t *lane_put_thread(struct lane *lane, uint8_t *out, uint32_t number);
+static inline uint8_t *lane_put_thread(struct lane *lane, uint8_t *out, uint32_t number)
+{
+	if (lane->thread == number)
+		return out;
+	lane->thread = number;
+	*out++ = FORMAT_TAG_THREAD;
+	return varint_put(out, number);
+}
 
 #endif

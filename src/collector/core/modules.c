@@ -286,15 +286,31 @@ static size_t snapshot_bytes(uint32_t count)
 	return sizeof(struct unwind_modules) + count * sizeof(struct unwind_module);
 }
 
+/* A thread is unwound only under its lock (core.h). */
+static void note_busy(struct thread *thread, void *busy)
+{
+	if (atomic_load_explicit(&thread->busy, memory_order_seq_cst) != LOCK_FREE)
+		++*(unsigned *)busy;
+}
+
+/* Whether no stack is being unwound; `held`: the caller holds a thread's lock, and does not. */
+static bool is_idle(bool held)
+{
+	unsigned busy = 0;
+
+	thread_for_each_state(note_busy, &busy);
+	return busy <= held;
+}
+
 /*
  * Room for a snapshot that no handler can be reading, or NULL.  Rooms are taken in a circle,
  * which is free again but for the one in force whenever no handler is at work.
  */
-static struct unwind_modules *snapshot_room(uint32_t count)
+static struct unwind_modules *snapshot_room(uint32_t count, bool held)
 {
 	uint32_t index = (snapshot_in_force + 1) % SNAPSHOTS;
 
-	if (unwind_modules_idle())
+	if (is_idle(held))
 		snapshots_taken = 1;
 	if (snapshots_taken == SNAPSHOTS)
 		return NULL;
@@ -311,9 +327,9 @@ static struct unwind_modules *snapshot_room(uint32_t count)
 	return snapshots[index];
 }
 
-static bool publish(void)
+static bool publish(bool held)
 {
-	struct unwind_modules *list = snapshot_room(segment_count);
+	struct unwind_modules *list = snapshot_room(segment_count, held);
 
 	unpublished = !list;
 	if (!list)
@@ -336,7 +352,7 @@ static bool publish(void)
 static void publish_at_last(void)
 {
 	for (int i = 0; i < PUBLISH_TRIES; i++) {
-		if (publish())
+		if (publish(false))
 			return;
 		sys_call(SYS_sched_yield, 0, 0, 0, 0);
 	}
@@ -473,7 +489,7 @@ bool modules_learn(uint64_t pc)
 				      (const ElfW(Phdr) *)((const char *)elf + elf->e_phoff),
 				      elf->e_phnum);
 	if (changed || unpublished)
-		changed = publish();
+		changed = publish(true);
 	atomic_store(&changing, 0);
 	return changed;
 }

@@ -22,23 +22,36 @@ static size_t read_carefully(uint64_t address, void *to, size_t size, void *unus
 	return got > 0 ? (size_t)got : 0;
 }
 
-static uint32_t unwind(struct thread *thread, const struct unwind_regs *regs,
-		       const struct unwind_stack *stack)
+static uint32_t walk(struct thread *thread, const struct unwind_regs *regs,
+		     const struct unwind_stack *stack, enum unwind_end *end)
 {
 	struct unwind_memory *memory = thread->unwind;
-	enum unwind_end end;
-	uint32_t node = unwind_stack_node(memory, regs, stack, stacktable_intern, NULL, &end);
+	uint32_t node = unwind_stack_node(memory, regs, stack, stacktable_intern, NULL, end);
 
 	/* Code loaded since the last look at the modules: learn it and try again. */
 	for (int tries = 0;
-	     tries < LEARN_MAX && end == UNWIND_FAILED && memory->reason == UNWIND_REASON_NO_CODE &&
-	     modules_learn(unwind_outermost_pc(memory));
+	     tries < LEARN_MAX && *end == UNWIND_FAILED &&
+	     memory->reason == UNWIND_REASON_NO_CODE && modules_learn(unwind_outermost_pc(memory));
 	     tries++)
-		node = unwind_stack_node(memory, regs, stack, stacktable_intern, NULL, &end);
+		node = unwind_stack_node(memory, regs, stack, stacktable_intern, NULL, end);
+	return node;
+}
+
+static void count(enum unwind_end end)
+{
 	if (end == UNWIND_FAILED)
 		atomic_fetch_add_explicit(&collector.unwind_failed, 1, memory_order_relaxed);
 	if (end == UNWIND_TRUNCATED)
 		atomic_fetch_add_explicit(&collector.truncated, 1, memory_order_relaxed);
+}
+
+static uint32_t unwind(struct thread *thread, const struct unwind_regs *regs,
+		       const struct unwind_stack *stack)
+{
+	enum unwind_end end;
+	uint32_t node = walk(thread, regs, stack, &end);
+
+	count(end);
 	return node;
 }
 
@@ -61,9 +74,9 @@ uint32_t stack_of_blocked(struct thread *thread, uint64_t pc, uint64_t sp)
 
 __attribute__((noinline)) uint32_t stack_of_caller(struct thread *thread)
 {
-	struct unwind_regs regs = {.known = 1u << 3 | 1u << REG_BP | 1u << REG_SP | 0xfu << 12 |
-					    1u << REG_PC};
+	struct unwind_regs regs; /* those that are not known are not looked at */
 
+	regs.known = 1u << 3 | 1u << REG_BP | 1u << REG_SP | 0xfu << 12 | 1u << REG_PC;
 	__asm__ volatile("lea 0(%%rip), %0" : "=r"(regs.reg[REG_PC]));
 	__asm__ volatile("mov %%rsp, %0" : "=m"(regs.reg[REG_SP]));
 	__asm__ volatile("mov %%rbp, %0" : "=m"(regs.reg[REG_BP]));
@@ -73,4 +86,25 @@ __attribute__((noinline)) uint32_t stack_of_caller(struct thread *thread)
 	__asm__ volatile("mov %%r14, %0" : "=m"(regs.reg[14]));
 	__asm__ volatile("mov %%r15, %0" : "=m"(regs.reg[15]));
 	return stack_of_context(thread, &regs);
+}
+
+uint32_t stack_above_frame(struct thread *thread, const void *frame)
+{
+	const struct unwind_stack stack = {
+		.low = thread->stack_low, .high = thread->stack_high, .read_slow = read_carefully};
+	const uint64_t *words = frame; /* the caller's frame pointer, the return address */
+	struct unwind_regs regs;
+	enum unwind_end end;
+
+	regs.known = UNWIND_CALLED | 1u << REG_BP | 1u << REG_SP | 1u << REG_PC;
+	regs.reg[REG_BP] = words[0];
+	regs.reg[REG_PC] = words[1] - 1;
+	regs.reg[REG_SP] = (uint64_t)(words + 2);
+	uint32_t node = walk(thread, &regs, &stack, &end);
+
+	/* A caller whose frame is found by another register: all are known further in. */
+	if (end == UNWIND_FAILED && thread->unwind->reason == UNWIND_REASON_REGISTER)
+		return stack_of_caller(thread);
+	count(end);
+	return node;
 }

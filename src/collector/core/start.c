@@ -393,8 +393,14 @@ static void settle(struct thread *thread, void *own_stack)
 static uint32_t own_stack(void)
 {
 	struct thread *thread = thread_current();
+	uint32_t stack;
 
-	return thread ? stack_of_caller(thread) : 0;
+	if (!thread)
+		return 0;
+	thread_lock(thread);
+	stack = stack_of_caller(thread);
+	thread_unlock(thread);
+	return stack;
 }
 
 void collector_settle_all(void)

@@ -22,10 +22,9 @@ enum { THREADS_MAX = 1 << 16 };
 
 enum { REG_SP = 7 }; /* DWARF number of x86-64 */
 
-static __thread struct thread *self __attribute__((tls_model("initial-exec")));
+__thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
 
-/* In `self` once the thread has said goodbye: late events of it are not recorded. */
-static struct thread gone;
+struct thread thread_gone;
 
 static _Atomic(struct thread *) registry[THREADS_MAX];
 static _Atomic uint32_t registry_count;
@@ -36,8 +35,9 @@ static bool try_lock_as(struct thread *thread, enum thread_lock how)
 {
 	uint32_t expected = LOCK_FREE;
 
+	/* The lock is also what tells that the thread's stack is being unwound (modules.c). */
 	return atomic_compare_exchange_strong_explicit(&thread->busy, &expected, how,
-						       memory_order_acquire, memory_order_relaxed);
+						       memory_order_seq_cst, memory_order_relaxed);
 }
 
 bool thread_try_lock(struct thread *thread)
@@ -53,7 +53,7 @@ static bool is_held_by_call(const struct thread *thread)
 void thread_lock(struct thread *thread)
 {
 	while (!thread_try_lock(thread)) {
-		if (thread == self && is_held_by_call(thread))
+		if (thread == thread_self && is_held_by_call(thread))
 			return;
 		sys_call(SYS_sched_yield, 0, 0, 0, 0);
 	}
@@ -184,13 +184,8 @@ void thread_adopt(struct thread *thread, uint64_t birth_ns)
 	begin_state(thread, birth_ns);
 	/* A handler sees the state only when it is whole. */
 	atomic_signal_fence(memory_order_release);
-	self = thread;
+	thread_self = thread;
 	monitor_engine_arm(thread);
-}
-
-struct thread *thread_current_if_known(void)
-{
-	return self == &gone ? NULL : self;
 }
 
 struct search {
@@ -224,17 +219,15 @@ static struct thread *join_announced(struct thread *thread)
 	bool joined = atomic_load(&thread->tid) == tid && clock_join(thread);
 
 	if (joined)
-		self = thread;
+		thread_self = thread;
 	thread_unlock(thread);
 	if (!joined)
 		thread_bury(thread, tid);
 	return joined ? thread : NULL;
 }
 
-struct thread *thread_current(void)
+struct thread *thread_make_current(void)
 {
-	if (self)
-		return thread_current_if_known();
 	/* A thread that pthread_create makes gets the state prepared for it in a moment. */
 	if (atomic_load(&collector.births))
 		return NULL;
@@ -274,7 +267,7 @@ void thread_end(void)
 
 	if (!thread)
 		return;
-	self = &gone;
+	thread_self = &thread_gone;
 	/* A handler that interrupts us now sees `gone`; the monitor must be done with it. */
 	thread_lock(thread);
 	monitor_engine_disarm(thread);
@@ -366,7 +359,7 @@ void thread_forget_all(void)
 {
 	uint32_t count = atomic_load(&registry_count);
 
-	self = NULL;
+	thread_self = NULL;
 	atomic_store(&free_head, 0);
 	atomic_store(&collector.threads, 0);
 	for (uint32_t i = 0; i < count && i < THREADS_MAX; i++) {
@@ -403,7 +396,7 @@ void thread_empty_lanes(void)
 
 void thread_inherit_masks(const struct thread *from)
 {
-	if (!self || self == &gone)
+	if (!thread_self || thread_self == &thread_gone)
 		return;
-	self->blocked = from->blocked;
+	thread_self->blocked = from->blocked;
 }

@@ -186,11 +186,6 @@ struct thread *trace_enter(enum trace_kind kind)
 	return thread;
 }
 
-void trace_leave(struct thread *thread)
-{
-	thread->inside = 0;
-}
-
 uint32_t trace_stack(struct thread *thread)
 {
 	thread_lock_by_call(thread);
@@ -310,6 +305,18 @@ bool trace_event_here(struct thread *thread, enum trace_kind kind, unsigned type
 	if (!begin_record(thread))
 		return false;
 	uint32_t stack = stack_of_caller(thread);
+	bool done = trace_event_locked(thread, kind, type, time_ns, stack, fields);
+
+	thread_unlock(thread);
+	return done;
+}
+
+bool trace_event_above(struct thread *thread, enum trace_kind kind, unsigned type, uint64_t time_ns,
+		       const void *frame, const uint64_t *fields)
+{
+	if (!begin_record(thread))
+		return false;
+	uint32_t stack = stack_above_frame(thread, frame);
 	bool done = trace_event_locked(thread, kind, type, time_ns, stack, fields);
 
 	thread_unlock(thread);

@@ -50,7 +50,10 @@ bool trace_is_on(enum trace_kind kind);
  * program's that comes in between enter and leave finds its calls dropped, and counted.
  */
 struct thread *trace_enter(enum trace_kind kind);
-void trace_leave(struct thread *thread);
+static inline void trace_leave(struct thread *thread)
+{
+	thread->inside = 0;
+}
 
 /* The call stack of the wrapped function's caller. The calling thread's. */
 uint32_t trace_stack(struct thread *thread);
@@ -64,6 +67,9 @@ bool trace_event(struct thread *thread, enum trace_kind kind, unsigned type, uin
 /* The same, with the call stack of the wrapped function's caller. */
 bool trace_event_here(struct thread *thread, enum trace_kind kind, unsigned type, uint64_t time_ns,
 		      const uint64_t *fields);
+/* The same, where the wrapped function knows its __builtin_frame_address(0). */
+bool trace_event_above(struct thread *thread, enum trace_kind kind, unsigned type, uint64_t time_ns,
+		       const void *frame, const uint64_t *fields);
 /* As trace_event, in a handler, which holds the thread's lock already. */
 bool trace_event_locked(struct thread *thread, enum trace_kind kind, unsigned type,
 			uint64_t time_ns, uint32_t stack, const uint64_t *fields);

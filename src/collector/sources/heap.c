@@ -52,22 +52,15 @@ void heap_released(const void *block)
 	trace_leave(thread);
 }
 
-static void record(enum format_heap_type type, const uint64_t *fields)
+void heap_allocated(enum format_heap_type type, const void *block, size_t size, const void *frame)
 {
-	struct thread *thread = trace_enter(TRACE_HEAP);
+	struct thread *thread = block ? trace_enter(TRACE_HEAP) : NULL;
+	const uint64_t fields[HEAP_FIELDS] = {[HEAP_ADDRESS] = (uint64_t)block, [HEAP_SIZE] = size};
 
 	if (!thread)
 		return;
-	trace_event_here(thread, TRACE_HEAP, type, clock_now_ns(), fields);
+	trace_event_above(thread, TRACE_HEAP, type, clock_now_ns(), frame, fields);
 	trace_leave(thread);
-}
-
-void heap_allocated(enum format_heap_type type, const void *block, size_t size)
-{
-	const uint64_t fields[HEAP_FIELDS] = {[HEAP_ADDRESS] = (uint64_t)block, [HEAP_SIZE] = size};
-
-	if (block)
-		record(type, fields);
 }
 
 void heap_reallocated(const void *old, uint64_t begin_ns, const void *block, size_t size)
@@ -91,5 +84,10 @@ void heap_mapped(enum format_heap_type type, uint64_t address, size_t size, uint
 	const uint64_t fields[HEAP_FIELDS] = {
 		[HEAP_ADDRESS] = address, [HEAP_SIZE] = size, [HEAP_OLD] = old};
 
-	record(type, fields);
+	struct thread *thread = trace_enter(TRACE_HEAP);
+
+	if (!thread)
+		return;
+	trace_event_here(thread, TRACE_HEAP, type, clock_now_ns(), fields);
+	trace_leave(thread);
 }

@@ -17,8 +17,9 @@ extern bool heap_traces_all, heap_samples;
 
 /* Before the release of a block; NULL is none. */
 void heap_released(const void *block);
-/* After an allocation; NULL: it failed. */
-void heap_allocated(enum format_heap_type type, const void *block, size_t size);
+/* After an allocation; NULL: it failed.  frame: __builtin_frame_address(0) of the function that the
+ * program called. */
+void heap_allocated(enum format_heap_type type, const void *block, size_t size, const void *frame);
 /* After a realloc that was begun at begin_ns and did not fail. */
 void heap_reallocated(const void *old, uint64_t begin_ns, const void *block, size_t size);
 /* After a call that changes mappings; fields as in format/trace.h. */

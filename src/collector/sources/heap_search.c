@@ -351,7 +351,9 @@ static uint64_t own_stack_begin(struct search *search)
 	const struct unwind_memory *memory = thread->unwind;
 	uint64_t begin = 0;
 
+	thread_lock(thread);
 	stack_of_caller(thread);
+	thread_unlock(thread);
 	for (uint32_t i = memory->depth; i >= 1; i--) {
 		uint64_t pc = memory->frames[i].pc;
 

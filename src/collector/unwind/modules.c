@@ -8,14 +8,12 @@
  * their own word, then read the other's, both sequentially consistent: at least
  * one of them sees the other.  Only misses pay for it.
  *
- * Snapshots are used again in the same manner: who looks at one counts itself
- * before it reads the pointer.  Where the publisher then finds no one counted,
- * nobody holds any but the one in force.
+ * Snapshots are used again when nobody can be reading one, which the publisher knows: each
+ * unwinding goes on under a lock.  So the way that every event goes writes no word here.
  */
 #include "collector/unwind/modules.h"
 
 static _Atomic(const struct unwind_modules *) modules_current;
-static atomic_uint modules_holders; /* of snapshots */
 static atomic_uint modules_readers; /* of modules' memory */
 static atomic_uint modules_held;
 static uint32_t modules_generation;
@@ -27,24 +25,13 @@ void unwind_modules_publish(struct unwind_modules *modules)
 		modules->generation = modules_generation;
 	}
 	/* Pairs with the load in modules_get: the contents come before the pointer, and the
-	 * pointer before a look at the holders. */
+	 * pointer before a look at who is unwinding. */
 	atomic_store_explicit(&modules_current, modules, memory_order_seq_cst);
-}
-
-bool unwind_modules_idle(void)
-{
-	return !atomic_load_explicit(&modules_holders, memory_order_seq_cst);
 }
 
 const struct unwind_modules *modules_get(void)
 {
-	atomic_fetch_add_explicit(&modules_holders, 1, memory_order_seq_cst);
 	return atomic_load_explicit(&modules_current, memory_order_seq_cst);
-}
-
-void modules_put(void)
-{
-	atomic_fetch_sub_explicit(&modules_holders, 1, memory_order_release);
 }
 
 const struct unwind_module *modules_find(const struct unwind_modules *modules, uint64_t pc)
@@ -102,7 +89,6 @@ void unwind_modules_release(void)
 
 void unwind_after_fork(void)
 {
-	atomic_store_explicit(&modules_holders, 0, memory_order_relaxed);
 	atomic_store_explicit(&modules_readers, 0, memory_order_relaxed);
 	atomic_store_explicit(&modules_held, 0, memory_order_relaxed);
 }

@@ -7,9 +7,8 @@
 
 #include <stdatomic.h>
 
-/* The snapshot in force, or NULL; it stays as it is until modules_put. */
+/* The snapshot in force, or NULL; it stays as it is until the unwinding is over. */
 const struct unwind_modules *modules_get(void);
-void modules_put(void);
 
 /* The segment of a snapshot that holds `pc`, or NULL. */
 const struct unwind_module *modules_find(const struct unwind_modules *modules, uint64_t pc);

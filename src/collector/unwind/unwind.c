@@ -544,7 +544,7 @@ static inline void start(struct walk *walk, struct unwind_memory *memory,
 	walk->bp_slot = FRAME_OPAQUE;
 	walk->fresh = memory->frames + 1 + memory->limit;
 	walk->fresh_count = 0;
-	walk->exact_index = 0;
+	walk->exact_index = regs->known & UNWIND_CALLED ? UINT32_MAX : 0;
 	walk->signals = 0;
 	walk->full = false;
 	walk_bound(walk, walk->sp);
@@ -590,6 +590,5 @@ uint32_t unwind_stack_node(struct unwind_memory *memory, const struct unwind_reg
 			memory->depth = 0;
 	}
 	*end = memory->end;
-	modules_put();
 	return node;
 }

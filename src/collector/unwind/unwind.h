@@ -21,9 +21,10 @@
 
 /*
  * The registers of the innermost frame, by DWARF number; the last one is the
- * program counter.  Bit r of `known` says that reg[r] holds something.
+ * program counter.  Bit r of `known` says that reg[r] holds something; UNWIND_CALLED that
+ * the program counter is that of a caller: a return address - 1.
  */
-enum { UNWIND_REGS = 17 };
+enum { UNWIND_REGS = 17, UNWIND_CALLED = 1 << UNWIND_REGS };
 
 struct unwind_regs {
 	uint64_t reg[UNWIND_REGS];
@@ -61,14 +62,12 @@ struct unwind_modules {
 
 /*
  * Makes `modules` the ones in force, numbers them with a new generation and so
- * drops every cached rule and remembered stack.  One caller at a time.  Handlers may
- * go on using earlier snapshots for a while: the caller changes or frees them only
- * when unwind_modules_idle() has said so since, or never.  NULL: none.
+ * drops every cached rule and remembered stack.  One caller at a time.  Unwindings that
+ * began before may go on using earlier snapshots: the caller changes or frees one only
+ * when it has seen since that none goes on (as who unwinds holds a lock, taken by a
+ * sequentially consistent operation, until it is done), or never.  NULL: none.
  */
 void unwind_modules_publish(struct unwind_modules *modules);
-
-/* No handler uses any snapshot but the one in force. */
-bool unwind_modules_idle(void);
 
 /* The segment that holds `pc` in the snapshot in force, or NULL. Not beside a publisher. */
 const struct unwind_module *unwind_module_find(uint64_t pc);

@@ -80,9 +80,9 @@ static void begin(struct thread *thread)
 	if (!wanted)
 		return;
 	clock_begin(thread);
-	thread_unlock(thread);
 	thread->start_stack =
 		stacktable_intern(stack_of_caller(thread), (uint64_t)thread->start_routine, NULL);
+	thread_unlock(thread);
 	thread_watch_end(thread);
 }
 

@@ -9,11 +9,12 @@
 extern __thread const void *heap_newest __attribute__((tls_model("initial-exec")));
 extern __thread const void *heap_leaving __attribute__((tls_model("initial-exec")));
 
-static inline void heap_note_allocation(enum format_heap_type type, const void *block, size_t size)
+static inline __attribute__((always_inline)) void
+heap_note_allocation(enum format_heap_type type, const void *block, size_t size)
 {
 	heap_newest = block;
 	if (heap_traces_all)
-		heap_allocated(type, block, size);
+		heap_allocated(type, block, size, __builtin_frame_address(0));
 	else if (heap_samples && heap_sample_meets(size))
 		heap_sample_allocated(type, block, size);
 }
