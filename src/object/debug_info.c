@@ -113,9 +113,26 @@ static void open_alternate(struct debug_info *info)
 	free(path);
 }
 
+/* An object file is read from its relocated image. */
+static bool open_relocated(struct elf_file *file, struct debug_info *out)
+{
+	out->dwarf = has_lines(file) ? dwarf_begin_elf(file->elf, DWARF_C_READ, NULL) : NULL;
+	if (!out->dwarf) {
+		elf_file_close(file);
+		return false;
+	}
+	out->relocated = *file;
+	out->elf = file->elf;
+	out->path = xstrdup(file->path);
+	return true;
+}
+
 /* Opens the file that has been looked at, and closes that. */
 static bool open_info(struct elf_file *file, struct debug_info *out)
 {
+	if (file->relocated)
+		return open_relocated(file, out);
+
 	bool opened = has_lines(file) && open_dwarf(file->path, &out->fd, &out->elf, &out->dwarf);
 
 	if (opened) {
@@ -184,7 +201,12 @@ void debug_info_close(struct debug_info *info)
 {
 	Elf *alternate_elf = info->alternate ? dwarf_getelf(info->alternate) : NULL;
 
-	close_dwarf(info->fd, info->elf, info->dwarf);
+	if (info->relocated.elf) {
+		dwarf_end(info->dwarf);
+		elf_file_close(&info->relocated);
+	} else {
+		close_dwarf(info->fd, info->elf, info->dwarf);
+	}
 	close_dwarf(info->alternate_fd, alternate_elf, info->alternate);
 	free(info->path);
 	*info = (struct debug_info){.fd = -1, .alternate_fd = -1};

@@ -13,6 +13,7 @@
 struct debug_info {
 	char *path;
 	int fd, alternate_fd;
+	struct elf_file relocated; /* holds `elf` instead of a file, if it is an object file */
 	Elf *elf;
 	Dwarf *dwarf, *alternate;
 };

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "object/file.h"
+#include "object/relocate.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -143,6 +144,11 @@ static bool is_complete(const struct elf_file *file)
 
 static enum status load(struct elf_file *file)
 {
+	file->relocated =
+		relocate_wanted(file->image, file->size) &&
+		(!file->mapped || !mprotect(file->image, file->size, PROT_READ | PROT_WRITE));
+	if (file->relocated)
+		relocate(file->image, file->size);
 	elf_version(EV_CURRENT);
 	file->elf = elf_memory((char *)file->image, file->size);
 	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF || !is_complete(file)) {

@@ -2,7 +2,7 @@
 /*
  * An ELF image in memory: a mapped file, a decompressed .gnu_debugdata or a
  * copy of the vDSO.  Nothing here trusts the image; every range that is handed
- * out lies inside it.
+ * out lies inside it.  Object files (.o) have been relocated.
  */
 #ifndef HELIO_OBJECT_ELF_FILE_H
 #define HELIO_OBJECT_ELF_FILE_H
@@ -18,6 +18,7 @@ struct elf_file {
 	uint8_t *image;
 	size_t size;
 	bool mapped;
+	bool relocated; /* the image differs from the file */
 	uint64_t mtime; /* s */
 	char *build_id; /* hex, or NULL */
 };

@@ -9,6 +9,7 @@
 #include "object/code_map.h"
 #include "object/data.h"
 #include "object/debug_file.h"
+#include "object/debuginfod.h"
 #include "object/lines_private.h"
 #include "object/name_index.h"
 #include "object/variables_private.h"
@@ -219,12 +220,23 @@ static bool open_archived_debug(const struct object *object, struct elf_file *de
 	return found;
 }
 
+static bool open_downloaded_debug(const struct elf_file *file, struct elf_file *debug)
+{
+	char *path = file->build_id ? debuginfod_debug_file(file->build_id) : NULL;
+	struct refusal refusal = {0};
+	bool found = path && open_measured(path, file->build_id, debug, &refusal);
+
+	free(refusal.build_id);
+	free(path);
+	return found;
+}
+
 /* Where symbols are that were stripped from the object's file. */
 static bool open_debug(struct object *object, const struct elf_file *file, struct elf_file *debug)
 {
 	return open_archived_debug(object, debug) ||
 	       debug_file_find(file, object->path, debug, &object->diags) ||
-	       debug_file_embedded(file, debug);
+	       debug_file_embedded(file, debug) || open_downloaded_debug(file, debug);
 }
 
 /* Symbols from elsewhere, for an object from which some or all were stripped. */

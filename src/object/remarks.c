@@ -6,6 +6,8 @@
  */
 #include "object/remarks.h"
 
+#include "object/path.h"
+
 #include "base/strbuf.h"
 
 #include <dirent.h>
@@ -17,16 +19,9 @@
 
 enum { RECORD_LIMIT = 256 << 20, TEXT_LIMIT = 1 << 12 };
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 bool remarks_is_file(const char *recorded, const char *source)
 {
-	return recorded && !strcmp(base_name(recorded), base_name(source));
+	return recorded && !strcmp(path_base(recorded), path_base(source));
 }
 
 /* Newlines and runs of blanks become one blank; none at the ends. */
@@ -191,47 +186,78 @@ static bool ends_with(const char *name, const char *end)
 	return length > wanted && !strcmp(name + length - wanted, end);
 }
 
-static void read_record(struct remarks *remarks, const char *directory, const char *name,
-			const char *source)
+static bool is_gcc_record(const char *name)
 {
-	bool is_gcc = ends_with(name, ".opt-record.json.gz");
-	char *path, *text;
+	return ends_with(name, ".opt-record.json.gz");
+}
 
-	if (!is_gcc && !ends_with(name, ".opt.yaml"))
-		return;
-	path = xasprintf("%s/%s", directory, name);
-	text = read_whole(path);
-	if (text && is_gcc)
+static bool is_record(const char *name)
+{
+	return is_gcc_record(name) || ends_with(name, ".opt.yaml");
+}
+
+static void read_record(struct remarks *remarks, const char *path, const char *source)
+{
+	char *text = read_whole(path);
+
+	if (text && is_gcc_record(path))
 		parse_gcc(remarks, text, source);
 	else if (text)
 		remarks_parse_yaml(remarks, text, source);
 	free(text);
-	free(path);
+}
+
+char *remarks_stem(const char *source)
+{
+	const char *base = path_base(source);
+
+	return xstrndup(base, strcspn(base, "."));
 }
 
 /* "prog-unit.c.opt-record.json.gz" is a record of unit.c, "subunit.c.opt-…" is not. */
-static bool names_unit(const char *name, const char *stem)
+static bool names_unit(const char *name, const struct string_table *stems)
 {
-	size_t length = strlen(stem);
+	bool found = false;
 
-	for (const char *hit = name; length && (hit = strstr(hit, stem)); hit++)
-		if ((hit == name || hit[-1] == '-') && hit[length] == '.')
-			return true;
-	return false;
+	for (const char *start = name; start && !found; start = strchr(start, '-')) {
+		start += start != name;
+
+		char *stem = remarks_stem(start);
+
+		found = *stem && string_table_find(stems, stem) != HASH_NONE;
+		free(stem);
+	}
+	return found;
 }
 
-void remarks_read(struct remarks *remarks, const char *directory, const char *source)
+void remarks_find(const char *directory, const struct string_table *stems,
+		  struct string_table *paths)
 {
-	const char *base = base_name(source);
-	char *stem = xstrndup(base, strcspn(base, "."));
 	DIR *folder = opendir(directory);
 	struct dirent *entry;
 
 	while (folder && (entry = readdir(folder)))
-		if (names_unit(entry->d_name, stem))
-			read_record(remarks, directory, entry->d_name, source);
+		if (is_record(entry->d_name) && names_unit(entry->d_name, stems)) {
+			char *path = xasprintf("%s/%s", directory, entry->d_name);
+
+			string_table_add(paths, path);
+			free(path);
+		}
 	if (folder)
 		closedir(folder);
+}
+
+void remarks_read(struct remarks *remarks, const char *directory, const char *source)
+{
+	struct string_table stems = {0}, paths = {0};
+	char *stem = remarks_stem(source);
+
+	string_table_add(&stems, stem);
+	remarks_find(directory, &stems, &paths);
+	for (uint32_t i = 0; i < paths.count; i++)
+		read_record(remarks, string_table_text(&paths, i), source);
+	string_table_fini(&stems);
+	string_table_fini(&paths);
 	free(stem);
 }
 

@@ -7,6 +7,7 @@
 #define HELIO_OBJECT_REMARKS_H
 
 #include "base/arena.h"
+#include "base/hash.h"
 #include "base/memory.h"
 
 #include <stdbool.h>
@@ -44,6 +45,14 @@ struct remarks {
  * read is left out.
  */
 void remarks_read(struct remarks *remarks, const char *directory, const char *source);
+/*
+ * Adds the paths of the records in a directory whose names are those of sources without
+ * their endings, in that sense.
+ */
+void remarks_find(const char *directory, const struct string_table *stems,
+		  struct string_table *paths);
+/* The name of a source without its ending, to be freed. */
+char *remarks_stem(const char *source);
 /* After the last directory. */
 void remarks_sort(struct remarks *remarks);
 void remarks_fini(struct remarks *remarks);

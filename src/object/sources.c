@@ -3,27 +3,61 @@
 
 #include "object/lines.h"
 #include "object/object.h"
+#include "object/remarks.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* What is found, and where to look for records of it. */
+struct finding {
+	struct string_table *paths;
+	struct string_table directories, stems;
+};
+
+static void add_directory(struct finding *finding, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *directory = slash ? xstrndup(path, (size_t)(slash - path)) : NULL;
+
+	if (directory)
+		string_table_add(&finding->directories, directory);
+	free(directory);
+}
 
 /* Adds the path of a file, if it is known where it was. */
-static void add(struct lines *lines, uint32_t file, struct string_table *paths)
+static void add(struct lines *lines, uint32_t id, struct finding *finding)
 {
-	const char *path = lines_file(lines, file)->path;
+	const struct line_file *file = lines_file(lines, id);
 
-	if (path[0] == '/')
-		string_table_add(paths, path);
+	if (file->path[0] != '/')
+		return;
+	string_table_add(finding->paths, file->path);
+
+	char *stem = remarks_stem(file->path);
+
+	string_table_add(&finding->stems, stem);
+	free(stem);
+	add_directory(finding, file->path);
+	if (file->directory && file->directory[0] == '/')
+		string_table_add(&finding->directories, file->directory);
+}
+
+static void add_records(struct finding *finding)
+{
+	for (uint32_t i = 0; i < finding->directories.count; i++)
+		remarks_find(string_table_text(&finding->directories, i), &finding->stems,
+			     finding->paths);
 }
 
 static void add_used(struct lines *lines, const uint64_t *addresses, size_t count,
-		     struct string_table *paths)
+		     struct finding *finding)
 {
 	struct line_row row;
 
 	for (size_t i = 0; i < count; i++) {
 		lines_find(lines, &addresses[i], 1, &row);
 		if (row.file != LINES_NONE)
-			add(lines, row.file, paths);
+			add(lines, row.file, finding);
 	}
 }
 
@@ -37,15 +71,20 @@ void object_sources(const char *path, const uint64_t *addresses, size_t count,
 	object_open(&request, &object, &diags);
 
 	struct lines *lines = object_lines(object);
+	struct finding finding = {.paths = paths};
 
+	add_directory(&finding, path);
 	if (addresses) {
-		add_used(lines, addresses, count, paths);
+		add_used(lines, addresses, count, &finding);
 	} else {
 		uint32_t files = lines_file_count(lines, true);
 
 		for (uint32_t file = 0; file < files; file++)
-			add(lines, file, paths);
+			add(lines, file, &finding);
 	}
+	add_records(&finding);
+	string_table_fini(&finding.directories);
+	string_table_fini(&finding.stems);
 	diag_fini(&diags);
 	object_free(object);
 }

@@ -61,6 +61,8 @@ def main():
         name = os.path.basename(program)
         (folder(directory, 'object') / name).write_bytes(data)
         (folder(directory, 'cfi') / name).write_bytes(frame_information(data))
+        for compiled in pathlib.Path(program + '.p').glob('*.o'):
+            (folder(directory, 'object') / compiled.name).write_bytes(compiled.read_bytes())
     pathlib.Path(directory.rstrip('/') + '-made').write_text('')
 
 

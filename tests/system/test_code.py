@@ -480,7 +480,7 @@ def remarks_of_compilers(t):
                         flags=('-O3', '-g', '-fsave-optimization-record'))
         for record in t.directory.glob('*.opt*'):  # written where the compiler runs
             record.rename(t.directory / folder / record.name)
-        result = t.collect(program, options=('-p', 'hi'))
+        result = t.collect(program, options=('-p', 'hi', '-A', 'off'))
         listing = rows(t, result.experiment, '-source', 'main')
         for name, text in (('loop', loop), ('call', call)):
             remarks = [row for row in listing if row['kind'] == 'remark' and text in row['name']]
@@ -495,6 +495,12 @@ def remarks_of_compilers(t):
         t.equal(sorted(kinds['inline'] + kinds['loop']), sorted(kinds['inl:lo']), f'{compiler}: both')
         t.check(set(kinds['inl:lo']) <= set(kinds['all']), f'{compiler}: all')
         t.equal([row for row in rows(t, result.experiment, '-dcc', 'none', '-disasm', 'main') if row['kind'] == 'remark'], [], 'dcc')
+        # kept in the experiment, they outlive the folder
+        listing = [row['name'] for row in rows(t, result.experiment, '-scc', 'all', '-source', 'main')]
+        archived = t.run(t.helio, 'archive', '-a', 'src', result.experiment)
+        t.equal(archived.status, 0, archived.err)
+        (t.directory / folder).rename(t.directory / f'gone-{compiler}')
+        t.equal([row['name'] for row in rows(t, result.experiment, '-scc', 'all', '-source', 'main')], listing, f'{compiler}: archived')
     (t.directory / '.er.rc').write_text('scc none\n')
     started = t.run(t.helio, 'print', '-source', 'main', result.experiment)
     t.check(not started.status and loop not in started.out and 'y[i] += twice' in started.out, f'a start-up file: {started.err}')
@@ -571,6 +577,11 @@ def listings_without_an_experiment(t):
     t.equal(list(listed), sorted(listed), 'order')
     whole = src(program).out
     t.equal(whole, src('-source', 'all', '-1', program).out, 'the default')
+    t.run('gcc', '-O1', '-g', '-c', '-ffunction-sections', '-o', 'work.o', 'work.c')
+    listed = src('-source', 'work', 'work.o').out
+    t.check(listed.startswith(f'Source file: {t.directory}/work.c'), listed[:200])
+    for function in ('work', 'leaf', 'recurse', 'main', 'cpu'):
+        t.check(f'<Function: {function}>' in listed, f'{function} of the object file')
     lines = [line.strip() for line in whole.splitlines()]
     for number, line in enumerate(WORK.splitlines(), 1):
         t.check(f'{number}. {line.expandtabs(8)}'.strip() in lines, f'line {number}')

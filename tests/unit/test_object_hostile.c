@@ -171,6 +171,43 @@ static void find_debug_info(const char *path, size_t *start, size_t *end)
 	free(command);
 }
 
+/* Object files with bytes changed at random, half of them in the section headers and what is before
+ * them. */
+static void test_changed_object_file(void **state)
+{
+	uint64_t random = 11;
+
+	(void)state;
+	write_file(
+		"o.c",
+		"#include <stdlib.h>\n"
+		"static __attribute__((noinline)) int hidden(int x) { return x * atoi(\"7\"); }\n"
+		"int shown(int x) { return hidden(x) + hidden(x + 1); }\n");
+	run("gcc -g -O1 -ffunction-sections -c o.c");
+	struct image image = load("o.o");
+	unsigned char *copy = xmalloc(image.size);
+
+	for (unsigned round = 0; round < 1500; round++) {
+		memcpy(copy, image.data, image.size);
+		for (unsigned i = 0; i < 1 + round % 4; i++) {
+			random = random * 6364136223846793005u + 1442695040888963407u;
+
+			size_t window = round % 2 ? 3000 : image.size;
+
+			copy[image.size - 1 - (random >> 33) % window] =
+				(unsigned char)(random >> 24);
+		}
+		save("changed.o", copy, image.size);
+		exercise_lines("changed.o");
+	}
+	for (size_t size = 0; size < image.size; size += 8) {
+		save("changed.o", image.data, size);
+		exercise_lines("changed.o");
+	}
+	free(copy);
+	free(image.data);
+}
+
 /* Debug information with bytes changed at random, each version of DWARF. */
 static void test_changed_debug_info(void **state)
 {
@@ -269,9 +306,13 @@ static void test_many_aliases(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_truncated),      cmocka_unit_test(test_changed_debug_info),
-		cmocka_unit_test(test_changed_bytes),  cmocka_unit_test(test_no_elf),
-		cmocka_unit_test(test_absurd_symbols), cmocka_unit_test(test_many_aliases),
+		cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_changed_object_file),
+		cmocka_unit_test(test_changed_debug_info),
+		cmocka_unit_test(test_changed_bytes),
+		cmocka_unit_test(test_no_elf),
+		cmocka_unit_test(test_absurd_symbols),
+		cmocka_unit_test(test_many_aliases),
 	};
 
 	return cmocka_run_group_tests(tests, enter_directory, leave_directory);

@@ -384,6 +384,70 @@ static void test_file_and_unit(void **state)
 	object_free(object);
 }
 
+static struct object_function function_named(struct object *object, const char *name)
+{
+	uint32_t count = object_function_count(object);
+
+	for (uint32_t i = 0; i < count; i++)
+		if (!strcmp(object_function(object, i)->mangled, name))
+			return *object_function(object, i);
+	fail_msg("no %s", name);
+	return (struct object_function){0};
+}
+
+/* The address of a mark in a function of an object file: nm counts both from their section. */
+static uint64_t mark_in(struct object *object, const char *path, const char *name, const char *mark)
+{
+	return function_named(object, name).address + address_of(path, mark) -
+	       address_of(path, name);
+}
+
+static void expect_line_in(struct object *object, uint64_t address, const char *name, unsigned line)
+{
+	struct line_row row;
+
+	lines_find(object_lines(object), &address, 1, &row);
+	expect_file(object_lines(object), row.file, name);
+	assert_int_equal(row.line, line);
+}
+
+/*
+ * Object files: symbols, lines and branches refer to sections that have no address yet.  Functions
+ * are told from each other, also where all begin at 0 of a section of their own.
+ */
+static void test_object_files(void **state)
+{
+	static const char *const commands[] = {
+		"gcc -gdwarf-5", "gcc -gdwarf-4 -ffunction-sections",
+		"clang -gdwarf-5 -ffunction-sections", "clang -gdwarf-4",
+		"clang --target=aarch64-linux-gnu -g -ffunction-sections"};
+
+	(void)state;
+	build("gcc", "-g");
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+		run("cd sub && %s -O1 -c far.c && %s -O1 -c main.c", commands[i], commands[i]);
+
+		struct object *far = open_object("sub/far.o"), *main = open_object("sub/main.o");
+		uint64_t address = mark_in(far, "sub/far.o", "far_away", "mark_far");
+		uint32_t node;
+
+		expect_line_in(far, address, "far.c", 3);
+		assert_string_equal(name_at(far, address), "far_away");
+		assert_string_equal(lines_unit_at(object_lines(far), address)->name, "far.c");
+		address = mark_in(far, "sub/far.o", "grammar", "mark_grammar");
+		expect_line_in(far, address, "generated.y", 72);
+		assert_string_equal(name_at(far, address), "grammar");
+
+		address = mark_in(main, "sub/main.o", "main", "mark_inner");
+		expect_line_in(main, address, "inner.h", 3);
+		lines_find_inlined(object_lines(main), &address, 1, &node);
+		assert_string_equal(function_of(object_lines(main), node), "inner");
+		assert_int_equal(lines_inline_node(object_lines(main), node).depth, 2);
+		object_free(far);
+		object_free(main);
+	}
+}
+
 /* Unsorted, repeated and absurd addresses. */
 static void test_any_addresses(void **state)
 {
@@ -516,6 +580,7 @@ int main(void)
 		cmocka_unit_test(test_range),
 		cmocka_unit_test(test_discarded),
 		cmocka_unit_test(test_file_and_unit),
+		cmocka_unit_test(test_object_files),
 		cmocka_unit_test(test_any_addresses),
 		cmocka_unit_test(test_own_code),
 	};

@@ -225,6 +225,40 @@ static void ask_server(void)
 	assert_null(debuginfod_source(BUILD_ID, "/gone/other.c"));
 }
 
+/* Functions of a program from which all symbols were stripped. */
+static void ask_names(void)
+{
+	uint64_t address = address_of("whole", "hidden");
+	struct object *object = open_object("bare");
+
+	assert_string_equal(name_at(object, address), "hidden");
+	assert_non_null(strstr(object_debug_file(object), "/cache/"));
+	object_free(object);
+}
+
+static void ask_names_without_urls(void)
+{
+	uint64_t address = address_of("whole", "hidden");
+	struct object *object = open_object("bare");
+
+	assert_non_null(strstr(name_at(object, address), "<static>@0x"));
+	object_free(object);
+}
+
+static void serve_program(void)
+{
+	write_file("hidden.c",
+		   "static __attribute__((noinline)) int hidden(int x) { return x + 3; }\n"
+		   "int main(int c, char **v) { (void)v; return hidden(c); }\n");
+	run("gcc -g -O1 -Wl,--build-id=sha1 -o whole hidden.c && strip -o bare whole");
+
+	char *id = build_id_of("whole");
+
+	run("mkdir -p www/buildid/%s && objcopy --only-keep-debug whole www/buildid/%s/debuginfo",
+	    id, id);
+	free(id);
+}
+
 /* In a process of its own: what DEBUGINFOD_URLS says is looked at once. */
 static void in_child(void (*ask)(void))
 {
@@ -248,14 +282,18 @@ static void test_debuginfod(void **state)
 	run("mkdir -p www/buildid/" BUILD_ID "/source/gone cache && "
 	    "echo debug >www/buildid/" BUILD_ID "/debuginfo && "
 	    "echo 'int downloaded;' >www/buildid/" BUILD_ID "/source/gone/main.c");
+	serve_program();
+
 	pid_t child = start_server();
 	char *port = output_of("cat port");
 	char *url = xasprintf("http://127.0.0.1:%s/", port);
 
 	in_child(ask_without_urls);
+	in_child(ask_names_without_urls);
 	setenv("DEBUGINFOD_URLS", url, 1);
 	setenv("DEBUGINFOD_CACHE_PATH", cache, 1);
 	in_child(ask_server);
+	in_child(ask_names);
 	unsetenv("DEBUGINFOD_URLS");
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
