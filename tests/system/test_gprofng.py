@@ -85,29 +85,31 @@ def is_nothing(values):
     return not any(round(value, 3) for value in values)
 
 
-def same(theirs, ours, columns):
-    """gprofng prints times in ms."""
+def same(theirs, ours, columns, rows):
+    """gprofng prints times in ms; `rows` of them were added up."""
     calls = sum(value for value, column in zip(ours, columns) if column.startswith('+'))
     for a, b, column in zip(theirs, ours, columns):
+        rounded = 0.00051 * rows if column.startswith('.') else 0
         cut = 1e-6 * calls if column.startswith('.io') else 0  # microseconds
-        if not a - 0.00051 < b < a + 0.00051 + cut:
+        if not a - rounded <= b <= a + rounded + cut:
             return False
     return True
 
 
 def gathered(rows):
-    """(key, values) with the values of equal keys added up; without those of nothing."""
-    sums = {}
+    """{key: (the sums of the values of equal keys, how many)}, without those of nothing."""
+    sums, counts = {}, collections.Counter()
     for key, values in rows:
         sums[key] = gprofng.add(sums.get(key), values)
-    return {key: values for key, values in sums.items() if not is_nothing(values)}
+        counts[key] += 1
+    return {key: (values, counts[key]) for key, values in sums.items() if not is_nothing(values)}
 
 
 def compare(t, theirs, ours, columns, what):
-    nothing = (0,) * len(columns)
+    nothing = (0,) * len(columns), 1
     for key in sorted(theirs.keys() | ours.keys(), key=str):
-        a, b = theirs.get(key, nothing), ours.get(key, nothing)
-        t.check(same(a, b, columns), f'{what}: {key}: {dict(zip(columns, b))}, gprofng {a}')
+        (a, rows), (b, _) = theirs.get(key, nothing), ours.get(key, nothing)
+        t.check(same(a, b, columns, rows), f'{what}: {key}: {dict(zip(columns, b))}, gprofng {a}')
     return len(theirs)
 
 
