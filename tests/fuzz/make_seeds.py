@@ -16,6 +16,8 @@ sys.path.insert(0, str(HERE.parent / 'reader'))
 from make_golden import Events, block, file_header, packed, raw, sample, varint, zigzag  # noqa: E402
 
 PROFILE, STACKS, OVERVIEW, LOG, MAP, DYNTEXT = (bytes([number]) for number in range(6))  # as fuzz_experiment.c counts
+# The same of gprofng's.
+GP_PROFILE, GP_FRAMES, GP_HEAP, GP_SYNC, GP_IO, GP_OVERVIEW, GP_MAP = (bytes([number]) for number in range(6, 13))
 MOST = b'\xff' * 9 + b'\x01'  # 2^64 - 1 as a varint
 LONG = b'\x80' * 40 + b'\x01'  # a varint of more bits than there are
 
@@ -68,6 +70,59 @@ def texts():
     record = struct.pack('<IIQQQ', 0x54584448, 1, 56, 0x3800, 0x10) + struct.pack('<II', 0, 7) + b'\x90' * 16
     yield 'dyntext', DYNTEXT + file_header('dyntext') + record
     yield 'dyntext_sizes', DYNTEXT + file_header('dyntext') + struct.pack('<IIQQQ', 0x54584448, 2 ** 32 - 1, 16, 0x3800, 2 ** 64 - 1)
+
+
+def gp_packet(kind, fields, **parts):
+    """A packet of gprofng: (offset, format, value)s after its size and kind; parts replace those."""
+    data = bytearray(max(offset + struct.calcsize(form) for offset, form, _ in fields) + 3 & ~3)
+    for offset, form, value in ((0, '<H', len(data)), (2, '<H', kind), *fields):
+        struct.pack_into(form, data, offset, value)
+    struct.pack_into('<HH', data, 0, parts.get('size', len(data)), parts.get('kind', kind))
+    return bytes(data)
+
+
+def gp_frames(number, stack, addresses, link=None, **parts):
+    words = [*addresses, *([] if link is None else [link])]
+    part = 16 + 8 * len(words)
+    return gp_packet(11, [(4, '<I', 16), (8, '<Q', number), (16, '<I', parts.pop('part', part)), (20, '<I', 1 | (link is not None) << 31),
+                          (24, '<Q', stack), *((32 + 8 * i, '<Q', word) for i, word in enumerate(words))], **parts)
+
+
+def gp_event(kind, frame, *fields, time=1000000500):
+    return gp_packet(kind, [(8, '<Q', 7), (24, '<I', 1), (32, '<Q', time), (40, '<Q', frame), *fields])
+
+
+def gprofng():
+    most = 2 ** 64 - 1
+    yield 'gp_profile', GP_PROFILE + gp_event(8, 1, (48, '<I', 10), (52, '<I', 2)) + gp_event(8, 99, (48, '<I', 12), (52, '<I', 2)) \
+        + gp_event(8, 1, (48, '<I', 10), (52, '<I', 2 ** 32 - 1), time=0) + gp_packet(8, [(8, '<Q', 1)]) + b'\x10\0\xff\xff' + bytes(12)
+    yield 'gp_sizes', GP_PROFILE + gp_packet(8, [(8, '<Q', 1)], size=2) + bytes(40000) + gp_packet(8, [(8, '<Q', 1)], size=65532) + b'\x08'
+    yield 'gp_frames', GP_FRAMES + gp_frames(1, 5, [0x401000, 0x402000, most - 1]) + gp_frames(2, 6, [0x403000], link=5) \
+        + gp_frames(3, 6, []) + gp_frames(4, 7, [most, 1, most - 2]) + gp_frames(1, 9, [1])
+    yield 'gp_frames_in_circles', GP_FRAMES + gp_frames(1, 5, [0x401000], link=6) + gp_frames(2, 6, [0x402000], link=5) \
+        + gp_frames(3, 7, [], link=7)
+    yield 'gp_frames_parts', GP_FRAMES + gp_frames(1, 5, [9], part=0) + gp_frames(2, 6, [9], part=2 ** 32 - 1) + gp_frames(3, 7, [9], part=17)
+    yield 'gp_heap', GP_HEAP + b''.join(gp_event(5, 1, (48, '<I', kind), (56, '<Q', size), (64, '<Q', address), (72, '<Q', old))
+                                        for kind, size, address, old in ((0, 9, 64, 0), (2, most, 64, 64), (2, 7, 128, 64), (1, 0, 5, 0), (9, 1, 1, 1)))
+    yield 'gp_sync', GP_SYNC + gp_event(2, 1, (48, '<Q', 5), (56, '<Q', most)) + gp_event(2, 1, (48, '<Q', most), (56, '<Q', 0))
+    yield 'gp_io', GP_IO + gp_event(19, 1, (48, '<I', 2), (52, '<i', 3), (80, '8s', b'/etc/xyz')) + gp_event(19, 1, (48, '<I', 0), (52, '<i', 3)) \
+        + gp_event(19, 1, (48, '<I', 8), (52, '<i', -1), (80, '4s', b'')) + gp_event(19, 1, (48, '<I', 10), (52, '<I', 0))
+    yield 'gp_overview', GP_OVERVIEW + struct.pack('<8x2q', 1, 5) + bytes(480) + struct.pack('<8x2q', 1, 4) + bytes(480) + b'cut'
+    yield 'gp_map', GP_MAP + b'''<event kind="map" object="segment" tstamp="1.5" vaddr="0x401000" size="4096" foffset="+0x1000" modes="0x005" name="/bin/true"/>
+<event kind="map" object="segment" tstamp="99999999999999999999" vaddr="0xffffffffffffffff" size="99" modes="0x7" name="a"/>
+<event kind="map" object="dynfunc" name="[vdso]" vaddr="0x402000" size="683" funcname="f"/>
+<event kind="map" object="function" tstamp="0.1" vaddr="0x402000" size="3292" name="[vdso]"/>
+<event kind="unmap" tstamp="1.5" vaddr="0x401000"/><event kind="unmap" tstamp="x" vaddr="0x401000"/>
+'''
+    yield 'gp_log', LOG + b'''<experiment version="12.4">
+<collector>1</collector>
+</experiment>
+<process pid="-1"></process><process>a%0a%b%zz%</process>
+<profile name="profile" ptimer="0"><profdata fname="../profile"/><profpckt kind="8"/><profpckt kind="9"/>
+<field name="TSTAMP" offset="65535" type="INT64"/><field name="MSTATE" offset="99999999999" type="INT32"/>
+<field name="IOFNAME" offset="65535" type="STRING"/><event kind="run" tstamp="1.2.3" time="99999999999999999999"/>
+<event kind="exit" tstamp="-5"/><event kind="cwarn" id="1">text</event><event kind="comment"/>
+'''
 
 
 def record(body):
@@ -213,7 +268,7 @@ def write(target, seeds):
         (folder / name).write_bytes(data if isinstance(data, bytes) else os.fsencode(data))
 
 
-write('experiment', [*profiles(), *stacks(), *texts()])
+write('experiment', [*profiles(), *stacks(), *texts(), *gprofng()])
 write('cfi', unwinding())
 write('object', objects())
 write('command', COMMANDS.items())
