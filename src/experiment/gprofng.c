@@ -16,6 +16,12 @@ static void report_missing(const struct process *process, const struct gprofng_l
 		diag_add(warnings, DIAG_WARNING,
 			 "%s: profile is missing: the time of this process is not counted",
 			 process->name);
+	for (int data = GPROFNG_HEAP; data < GPROFNG_DATA_KINDS; data++)
+		if (log->layouts[data].file &&
+		    !process->traces[gprofng_trace((enum gprofng_data)data)].present)
+			diag_add(warnings, DIAG_WARNING,
+				 "%s: %s is missing: its events are not counted", process->name,
+				 log->layouts[data].file);
 	if (process->profile.event_count && !process->stacks.present)
 		diag_add(warnings, DIAG_WARNING,
 			 "%s: data.frameinfo is missing: all time shows as <Unknown>",

@@ -52,6 +52,12 @@ enum gprofng_property {
 
 enum gprofng_data { GPROFNG_CLOCK, GPROFNG_HEAP, GPROFNG_SYNC, GPROFNG_IO, GPROFNG_DATA_KINDS };
 
+/* Of all but the clock. */
+static inline enum trace_kind gprofng_trace(enum gprofng_data data)
+{
+	return data == GPROFNG_HEAP ? TRACE_HEAP : data == GPROFNG_SYNC ? TRACE_SYNC : TRACE_IO;
+}
+
 /* The packets of one kind of data. */
 struct gprofng_layout {
 	const char *file; /* NULL: nothing of this kind was recorded */

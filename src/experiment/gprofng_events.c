@@ -19,6 +19,7 @@ enum io_type { TYPE_READ, TYPE_WRITE, TYPE_OPEN, TYPE_CLOSE, TYPE_OTHER, TYPE_FI
 
 /* The longest that a tick can be; longer is damage. */
 #define WEIGHT_MAX_US (1ull << 40)
+#define TIME_MAX_NS   (1ull << 60)
 
 struct packet_event {
 	struct trace_event event;
@@ -182,6 +183,14 @@ static bool (*const add_packet[GPROFNG_DATA_KINDS])(struct event_reader *, struc
 
 /* ---- a file ---- */
 
+/* Whether an event was between the founder's start and a time that is far away. */
+static bool is_in_time(const struct event_reader *reader, const struct gprofng_packet *packet)
+{
+	uint64_t time = value_of(reader, packet, GPROFNG_TSTAMP);
+
+	return time >= reader->log->base_ns && time - reader->log->base_ns < TIME_MAX_NS;
+}
+
 static int compare_times(const struct packet_event *x, const struct packet_event *y)
 {
 	if (x->event.time_ns != y->event.time_ns)
@@ -209,7 +218,8 @@ static void name_descriptors(struct event_list *list)
 	struct hash_map index = {0};
 	VEC(uint64_t) names = {0};
 
-	qsort(list->items, list->count, sizeof(*list->items), by_time);
+	if (list->count)
+		qsort(list->items, list->count, sizeof(*list->items), by_time);
 	for (size_t i = 0; i < list->count; i++) {
 		struct trace_event *event = &list->items[i].event;
 		uint64_t descriptor = event->field[IO_DESCRIPTOR];
@@ -241,8 +251,9 @@ static enum file_state read_file(struct event_reader *reader, enum gprofng_data 
 	if (state != FILE_USABLE)
 		return state;
 	while (gprofng_file_next(&file, &packet))
-		if (packet.kind == reader->layout->kind && !add_packet[data](reader, list, &packet))
-			reader->odd++;
+		if (packet.kind == reader->layout->kind)
+			reader->odd += !is_in_time(reader, &packet) ||
+				       !add_packet[data](reader, list, &packet);
 	gprofng_file_close(&file, context);
 	if (data == GPROFNG_IO)
 		name_descriptors(list);
@@ -290,8 +301,6 @@ static void fill_trace(struct event_reader *reader, enum trace_kind kind,
 static void read_kind(struct event_reader *reader, enum gprofng_data data,
 		      const struct read_context *context)
 {
-	static const enum trace_kind kinds[GPROFNG_DATA_KINDS] = {
-		[GPROFNG_HEAP] = TRACE_HEAP, [GPROFNG_SYNC] = TRACE_SYNC, [GPROFNG_IO] = TRACE_IO};
 	struct event_list list = {0};
 
 	reader->layout = &reader->log->layouts[data];
@@ -306,9 +315,11 @@ static void read_kind(struct event_reader *reader, enum gprofng_data data,
 		reader->process->profile.damaged = reader->odd;
 		fill_profile(reader, &list);
 	} else {
-		reader->process->traces[kinds[data]].present = present;
-		reader->process->traces[kinds[data]].damaged = reader->odd;
-		fill_trace(reader, kinds[data], &list);
+		struct experiment_trace *trace = &reader->process->traces[gprofng_trace(data)];
+
+		trace->present = present;
+		trace->damaged = reader->odd;
+		fill_trace(reader, gprofng_trace(data), &list);
 	}
 	if (reader->odd)
 		diag_add(context->diags, DIAG_WARNING,

@@ -18,8 +18,8 @@ enum {
 	PACKET_FRAMES = 11,
 	PACKET_ADDRESSES = 17,
 	INFO_STACK = 1,
-	HEAD_SIZE = 16, /* of packets and of the parts of a packet of frames */
-	DEPTH_MAX = 1 << 16,
+	HEAD_SIZE = 16,	     /* of packets and of the parts of a packet of frames */
+	DEPTH_MAX = 1 << 14, /* it records 2,048 frames at most */
 };
 
 #define INFO_LINKED 0x80000000u /* the last of the addresses is the number that follows */
@@ -46,7 +46,8 @@ struct gprofng_stacks {
 	struct hash_map frame_ids;
 	struct hash_map nodes; /* frame << 32 | epoch → node */
 	VEC(uint64_t) path;    /* of the stack in hand, leaf first */
-	uint64_t asked, missing, endless;
+	uint64_t asked, missing;
+	uint64_t cut; /* stacks without their outer part */
 };
 
 static uint64_t word_at(const uint8_t *data)
@@ -134,29 +135,34 @@ struct gprofng_stacks *gprofng_stacks_read(struct process *process,
 	return stacks;
 }
 
-/* Fills `path`; false: a part of it is missing. */
-static bool follow(struct gprofng_stacks *stacks, uint64_t number)
+/* Fills `path`; empty: nothing of it is there, or it has no end. */
+static void follow(struct gprofng_stacks *stacks, uint64_t number)
 {
+	size_t depth = 0;
+
 	stacks->path.count = 0;
 	while (number) {
 		uint32_t id = hash_map_get(&stacks->run_ids, number);
 
-		if (id == HASH_NONE)
-			return false;
+		if (id == HASH_NONE) {
+			stacks->cut += depth > 0;
+			if (depth)
+				*vec_push(&stacks->path) = MARK_TRUNCATED;
+			return;
+		}
 
 		const struct run *run = &stacks->runs.items[id];
 
-		/* numbers that lead back to themselves are damage */
-		if (stacks->path.count + run->count > DEPTH_MAX || (!run->count && run->next)) {
-			stacks->endless++;
-			return false;
+		depth += run->count + 1;
+		if (depth > DEPTH_MAX) { /* numbers that lead back to themselves are damage */
+			stacks->path.count = 0;
+			return;
 		}
 		for (uint32_t i = 0; i < run->count; i++)
 			if (stacks->addresses.items[run->first + i] != MARK_LEAF)
 				*vec_push(&stacks->path) = stacks->addresses.items[run->first + i];
 		number = run->next;
 	}
-	return stacks->path.count > 0;
 }
 
 /*
@@ -189,7 +195,8 @@ static uint32_t build(struct gprofng_stacks *stacks, uint64_t number, uint32_t e
 {
 	uint32_t node = STACK_ROOT;
 
-	if (!follow(stacks, number) && !stacks->path.count) {
+	follow(stacks, number);
+	if (!stacks->path.count) {
 		stacks->missing++;
 		return STACK_UNKNOWN;
 	}
@@ -220,12 +227,17 @@ uint32_t gprofng_stacks_node(struct gprofng_stacks *stacks, uint64_t number, uin
 
 void gprofng_stacks_free(struct gprofng_stacks *stacks, const struct read_context *context)
 {
-	if (stacks->missing || stacks->endless)
+	if (stacks->missing)
 		diag_add(context->diags, DIAG_WARNING,
 			 "%s: the call stacks of %llu of %llu events are missing or have no end; "
 			 "they show as <Unknown>",
-			 context->name, (unsigned long long)(stacks->missing + stacks->endless),
+			 context->name, (unsigned long long)stacks->missing,
 			 (unsigned long long)stacks->asked);
+	if (stacks->cut)
+		diag_add(context->diags, DIAG_WARNING,
+			 "%s: the outer parts of %llu call stacks are missing; inclusive times of "
+			 "outer functions are too small",
+			 context->name, (unsigned long long)stacks->cut);
 	stack_builder_fini(&stacks->builder);
 	vec_fini(&stacks->addresses);
 	vec_fini(&stacks->runs);
