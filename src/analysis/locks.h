@@ -45,6 +45,9 @@ struct lock_detail {
 	VEC(struct lock_type) types;
 	VEC(struct lock_pair) pairs;
 	VEC(struct lock_stack) stacks;
+	/* what its holders did meanwhile, by their clock profile: only waits.seconds */
+	VEC(struct lock_stack) holders;
+	double held_seconds; /* in all: of the time waited, what is known of */
 	struct arena arena; /* owns the texts */
 };
 

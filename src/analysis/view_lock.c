@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One lock: how, by whom, and where it was waited for. */
-#include "analysis/lock_scan.h"
+#include "analysis/lock_holders.h"
 #include "analysis/locks.h"
 #include "analysis/place.h"
 
@@ -9,6 +9,7 @@
 
 struct pair {
 	const char *waiter, *holder; /* holder NULL: not known */
+	struct lock_hold hold;	     /* the holder; process NULL: not known */
 	struct lock_sums sums;
 };
 
@@ -24,6 +25,7 @@ struct focus {
 	struct lock_sums types[SYNC_TYPES];
 	VEC(struct pair) pairs;
 	VEC(struct stack) stacks;
+	struct lock_holders meanwhile;
 	struct hash_map waiters, holders; /* process << 32 | thread, tid → a number from 0 */
 	struct hash_map pair_keys;	  /* waiter << 32 | holder */
 	struct hash_map stack_keys;	  /* process << 32 | node */
@@ -61,8 +63,8 @@ static const struct profile_thread *find_thread(const struct process *process, u
 }
 
 /* A lock may be held by a thread of another process. */
-static const char *holder_name(const struct lock_scan *scan, struct arena *arena, uint64_t tid,
-			       uint64_t time_us)
+static const char *find_holder(const struct lock_scan *scan, struct arena *arena, uint64_t tid,
+			       uint64_t time_us, struct lock_hold *hold)
 {
 	const struct session *session = scan->session;
 	size_t number = 0;
@@ -73,11 +75,13 @@ static const char *holder_name(const struct lock_scan *scan, struct arena *arena
 		const struct experiment *experiment = session->experiments.items[i];
 
 		for (size_t k = 0; k < experiment->processes.count; k++, number++) {
-			const struct profile_thread *thread =
-				find_thread(&experiment->processes.items[k], tid, time_us);
+			const struct process *process = &experiment->processes.items[k];
+			const struct profile_thread *thread = find_thread(process, tid, time_us);
 
-			if (thread)
-				return thread_name(arena, number, thread);
+			if (!thread)
+				continue;
+			*hold = (struct lock_hold){experiment, process, thread->number, 0, 0};
+			return thread_name(arena, number, thread);
 		}
 	}
 	return arena_printf(arena, "tid %llu", (unsigned long long)tid);
@@ -97,15 +101,21 @@ static void add_pair(struct focus *focus, const struct lock_scan *scan, const st
 		number_of(&focus->waiters, (uint64_t)scan->process_number << 32 | run->thread);
 	uint64_t holder = number_of(&focus->holders, owner);
 	uint32_t index = number_of(&focus->pair_keys, waiter << 32 | holder);
+	uint64_t end_ns = event_time_ns(run, row), begin_ns = end_ns - run->field[SYNC_WAITED][row];
+	struct pair *pair;
 
 	if (index == focus->pairs.count) {
-		uint64_t begin_ns = event_time_ns(run, row) - run->field[SYNC_WAITED][row];
-		struct pair *pair = vec_push(&focus->pairs);
-
+		pair = vec_push(&focus->pairs);
 		pair->waiter = waiter_name(scan, focus->arena, run->thread);
-		pair->holder = holder_name(scan, focus->arena, owner, begin_ns / 1000);
+		pair->holder = find_holder(scan, focus->arena, owner, begin_ns / 1000, &pair->hold);
 	}
-	lock_sums_add(&focus->pairs.items[index].sums, run, row);
+	pair = &focus->pairs.items[index];
+	lock_sums_add(&pair->sums, run, row);
+	if (pair->hold.process && run->type[row] != SYNC_JOIN) {
+		pair->hold.begin_ns = begin_ns;
+		pair->hold.end_ns = end_ns;
+		*vec_push(&focus->meanwhile.holds) = pair->hold;
+	}
 }
 
 static void add_stack(struct focus *focus, const struct lock_scan *scan,
@@ -225,8 +235,25 @@ static void give_stacks(struct session *session, struct focus *focus, const stru
 	}
 }
 
+static void give_holders(struct session *session, struct focus *focus, const struct query *query,
+			 struct lock_detail *detail)
+{
+	struct lock_holders *meanwhile = &focus->meanwhile;
+
+	lock_holders_find(meanwhile);
+	detail->held_seconds = (double)meanwhile->ns / 1e9;
+	for (size_t i = 0; i < meanwhile->blames.count && within(query, i); i++) {
+		struct lock_stack *out = vec_push(&detail->holders);
+
+		*out = give_stack(session, query, &meanwhile->blames.items[i].place,
+				  &detail->arena);
+		out->waits.seconds = (double)meanwhile->blames.items[i].ns / 1e9;
+	}
+}
+
 static void focus_fini(struct focus *focus)
 {
+	lock_holders_fini(&focus->meanwhile);
 	vec_fini(&focus->pairs);
 	vec_fini(&focus->stacks);
 	hash_map_fini(&focus->waiters);
@@ -275,6 +302,7 @@ bool view_lock(struct session *session, const struct query *query, const char *w
 		give_types(&focus, detail);
 		give_pairs(&focus, query, detail);
 		give_stacks(session, &focus, query, detail);
+		give_holders(session, &focus, query, detail);
 		focus_fini(&focus);
 		lock_scan_fini(&closer);
 	}
@@ -287,5 +315,6 @@ void lock_detail_fini(struct lock_detail *detail)
 	vec_fini(&detail->types);
 	vec_fini(&detail->pairs);
 	vec_fini(&detail->stacks);
+	vec_fini(&detail->holders);
 	arena_fini(&detail->arena);
 }

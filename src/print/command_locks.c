@@ -64,6 +64,12 @@ static void put_text(FILE *file, const struct lock_detail *detail)
 		put_waits(file, &detail->stacks.items[i].waits);
 		put_frames(file, &detail->stacks.items[i]);
 	}
+	for (size_t i = 0; i < detail->holders.count; i++) {
+		fprintf(file, "\n%sHolder's call stack #%zu: %.3f sec.\n",
+			i ? "" : "What its holders did while it was waited for\n", i + 1,
+			detail->holders.items[i].waits.seconds);
+		put_frames(file, &detail->holders.items[i]);
+	}
 	fputc('\n', file);
 }
 
@@ -83,7 +89,7 @@ static json_t *json_frames(const struct lock_stack *stack)
 	return frames;
 }
 
-/* Rows: the lock, then each type, each pair of threads, each call stack. */
+/* Rows: the lock, then each type, each pair of threads, each call stack of waits, of holders. */
 static void put_json(struct print *print, const struct lock_detail *detail, const char *name)
 {
 	struct json_report report;
@@ -116,6 +122,10 @@ static void put_json(struct print *print, const struct lock_detail *detail, cons
 		json_object_set_new(row, "frames", json_frames(&detail->stacks.items[i]));
 		json_report_row(&report, row);
 	}
+	for (size_t i = 0; i < detail->holders.count; i++)
+		json_report_row(&report, json_pack("{s:f, s:o}", "held",
+						   detail->holders.items[i].waits.seconds, "frames",
+						   json_frames(&detail->holders.items[i])));
 	json_report_end(&report);
 }
 

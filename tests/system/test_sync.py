@@ -99,7 +99,7 @@ def by_lock(t):
     pairs = [row for row in detail['rows'] if 'waiter' in row]
     t.equal(len(pairs), 1, 'pairs of threads')
     t.check('Thread 1 ' in pairs[0]['waiter'] and 'Thread 2 ' in pairs[0]['holder'], f'{pairs[0]}')
-    stacks = [row['frames'] for row in detail['rows'] if 'frames' in row]
+    stacks = [row['frames'] for row in detail['rows'] if 'frames' in row and 'held' not in row]
     t.check(len(stacks) == 1 and stacks[0][0].startswith('wait_mutex + ') and stacks[0][1].startswith('main + '), f'{stacks}')
 
 
@@ -222,6 +222,22 @@ def within_the_window(t):
     t.check(len(events) >= 3, f'only {len(events)} events')
     begins = [event['time'] - event['waited_ns'] for event in events]
     t.check(min(begins) >= 100e6 and max(event['time'] for event in events) <= 500e6, f'from {min(begins)}')
+
+
+@test(alone=True, engines=True)
+def holders_meanwhile(t, engine):
+    """What holders do counts once for each thread that waits then, and not what they do when nobody does."""
+    result = t.collect(t.target('holders'), engine=engine, options=('-s', '1ms'))
+    truth = result.truth()
+    rows = t.print(result.experiment, '-lock', 'the_mutex')[0]['rows']
+    held = {name: sum(row['held'] for row in rows if 'held' in row and any(frame.startswith(name) for frame in row['frames']))
+            for name in ('compute_with_it', 'sleep_with_it', 'compute_without')}
+    t.near(held['compute_with_it'], truth['computing'], 'computing with the lock', absolute=0.1)
+    t.near(held['sleep_with_it'], truth['sleeping'], 'sleeping with the lock', absolute=0.06)
+    t.near(held['compute_without'], 0, 'computing without it', absolute=0.08)  # 0.2 in all
+    t.check(sum(row.get('held', 0) for row in rows) <= rows[0]['sync'] * 1.001, 'no more than was waited')
+    text = t.run(t.helio, 'print', '-lock', 'the_mutex', result.experiment).out
+    t.check('What its holders did while it was waited for' in text, text)
 
 
 @test(engines=True)
