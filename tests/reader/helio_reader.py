@@ -510,8 +510,8 @@ def end_known_to_others(process, family):
 
 def settle_end(process, family):
     """The last waits of a process that did not close its books."""
-    end = end_known_to_others(process, family)
-    if end is None or ended_in_order(process):
+    end = None if ended_in_order(process) else end_known_to_others(process, family)
+    if end is None:
         return
     for thread in process['threads']:
         rest = end - thread['last']
