@@ -132,9 +132,11 @@ struct table {
 	double *base;
 	double *block_base; /* NULL: base holds everywhere */
 	struct metric_choice sort;
-	bool has_resolved;  /* a view of data objects: of the sort metric, */
-	double resolved;    /* … the share of which the object is known, 0 to 1 */
-	bool by_change;	    /* … by the difference of the last experiment from the first */
+	bool has_resolved; /* a view of data objects: of the sort metric, */
+	double resolved;   /* … the share of which the object is known, 0 to 1 */
+	double left_out;   /* an inverted tree: percent of the total, see tree_part.most; 0: nothing
+			      was */
+	bool by_change;	   /* … by the difference of the last experiment from the first */
 	struct arena arena; /* owns all of the above */
 };
 
@@ -169,6 +171,8 @@ struct tree_part {
 	bool hottest;	/* only the most expensive branch is followed to its end */
 	uint32_t depth; /* levels below <Total>; 0: all */
 	double percent; /* of the total of the sort metric: what is less is left out */
+	size_t most;	/* inverted: rows; percent grows until there are no more; 0: any number
+			 */
 };
 /* The metric that percent and hottest go by. */
 const struct metric *tree_part_metric(const struct query *query);

@@ -41,7 +41,8 @@ struct inverted_view {
 	uint64_t **self;  /* by column, then node; NULL: static */
 	uint64_t *sort;	  /* by node; NULL: static */
 	uint64_t *weight; /* by node: what `part` goes by */
-	double least;
+	double percent;	  /* of the total of `weight`: what is less is left out, … */
+	double least;	  /* … which is this weight */
 };
 
 static uint64_t sum(const struct inverted_view *view, const uint64_t *self, size_t first,
@@ -178,14 +179,23 @@ static size_t climb(struct inverted_view *view, size_t first, size_t count)
 	return left;
 }
 
+static bool is_too_much(const struct inverted_view *view)
+{
+	return view->part->most && view->rows.count > view->part->most;
+}
+
 static bool is_full(const struct inverted_view *view)
 {
-	return view->query->limit && view->rows.count >= view->query->limit;
+	return (view->query->limit && view->rows.count >= view->query->limit) || is_too_much(view);
 }
 
 static void fill_rows(struct inverted_view *view)
 {
-	open_level(view, 0, view->sources.count, 0);
+	size_t count = view->sources.count;
+
+	add_row(view, FUNCTION_TOTAL, 0, count, &(struct row){.last_child = true});
+	view->least = view->percent / 100 * (double)sum(view, view->weight, 0, count);
+	open_level(view, 0, count, 0);
 	while (view->levels.count) {
 		struct level *level = &view->levels.items[view->levels.count - 1];
 
@@ -221,6 +231,24 @@ static void find_sources(struct inverted_view *view)
 	free(any);
 }
 
+/* From all branches on, fewer of them, until their number is bearable. */
+static void fill_bearably(struct inverted_view *view)
+{
+	static const double steps[] = {0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2,
+				       0.5,   1,     2,	    5,	  10,	20,   50,  100};
+	enum { STEPS = sizeof(steps) / sizeof(steps[0]) };
+
+	view->percent = view->part->percent;
+	for (size_t next = 0;; next++) {
+		view->sources.count = view->rows.count = view->values.count = 0;
+		find_sources(view); /* going down takes them apart */
+		fill_rows(view);
+		if (!is_too_much(view) || next == STEPS)
+			return;
+		view->table->left_out = view->percent = steps[next];
+	}
+}
+
 void view_inverted_tree(struct session *session, const struct query *query,
 			const struct tree_part *part, struct table *table)
 {
@@ -235,10 +263,7 @@ void view_inverted_tree(struct session *session, const struct query *query,
 	if (!query->sort.metric->is_static)
 		view.sort = values_self(session, query->sort.metric);
 	view.weight = values_self(session, tree_part_metric(query));
-	find_sources(&view);
-	view.least = part->percent / 100 * (double)sum(&view, view.weight, 0, view.sources.count);
-	add_row(&view, FUNCTION_TOTAL, 0, view.sources.count, &(struct row){.last_child = true});
-	fill_rows(&view);
+	fill_bearably(&view);
 	table_set_rows(table, view.rows.count);
 	memcpy(table->rows, view.rows.items, view.rows.count * sizeof(*table->rows));
 	if (columns)

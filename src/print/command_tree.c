@@ -9,6 +9,10 @@
 #include <string.h>
 #include <strings.h>
 
+#define NOT_GIVEN (-1.0) /* -percent */
+
+enum { INVERTED_ROWS = 100000 };
+
 static bool read_depth(struct print *print, const char *command, const char *word, uint32_t *depth)
 {
 	char *rest;
@@ -72,13 +76,25 @@ bool command_tree_part(struct print *print, const char *command, char **argument
 	return true;
 }
 
+/* Of a whole inverted tree, which can be many times as large as the tree, only what can be read. */
+static void limit_part(const struct print *print, struct tree_part *part)
+{
+	bool whole = part->percent < 0 && !part->depth && !part->hottest && !print->query.limit;
+
+	if (part->percent < 0)
+		part->percent = 0;
+	if (whole && part->inverted)
+		part->most = INVERTED_ROWS;
+}
+
 bool command_calltree(struct print *print, char **arguments, size_t count)
 {
-	struct tree_part part = {.inverted = false};
+	struct tree_part part = {.percent = NOT_GIVEN};
 	struct table table;
 
 	if (!command_tree_part(print, "calltree", arguments, &count, &part))
 		return false;
+	limit_part(print, &part);
 	if (count)
 		say_warning(print, "extra arguments to the calltree command are ignored");
 	char *attributed = command_attributed_title(print);
@@ -86,6 +102,12 @@ bool command_calltree(struct print *print, char **arguments, size_t count)
 				  part.inverted ? ", from the leaves up" : "", attributed);
 
 	view_call_tree(print->session, &print->query, &part, &table);
+	if (table.left_out > 0)
+		say_warning(
+			print,
+			"branches of less than %g %% of the total are left out, since there are "
+			"more than %zu rows (calltree -inverted -percent 0 shows all)",
+			table.left_out, part.most);
 	table_print(print, &table, SHAPE_TREE, "calltree", heading);
 	table_fini(&table);
 	free(heading);

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import select
 import shlex
 import sys
@@ -202,6 +203,24 @@ def tree(rows, value):
         assert row['depth'] == len(paths[row['id']]), row
         values[paths[row['id']]] += row[value]
     return values
+
+
+@test
+def bounded_inverted_tree(t):
+    """Of millions of rows those are shown that are not less than what the warning says, unless all are asked for."""
+    path = t.directory / 'large.er'
+    t.run(t.build / 'bench' / 'helio-generate', '-e', 15000, '-d', 0, path)
+    words = (t.helio, 'print', '-printmode', 'json', '-metrics', 'e.total:name', '-calltree', '-inverted')
+    bounded, whole = t.run(*words, path), t.run(*words, '-percent', '0', path)
+    said = re.search(r'branches of less than ([0-9.e-]+) % of the total', bounded.err)
+    t.check(said, f'no warning: {bounded.err}')
+    rows, everything = json.loads(bounded.out)['rows'], json.loads(whole.out)['rows']
+    t.equal(whole.err, '', 'all rows: no warning')
+    t.check(len(everything) > 100001 >= len(rows) > 1, f'{len(rows)} of {len(everything)} rows')
+    least = float(said[1]) / 100 * everything[0]['a.total']
+    t.equal(len(rows), sum(row['a.total'] >= least - 1e-9 for row in everything), 'rows')
+    fewer = t.run(t.helio, 'print', '-limit', '10', '-calltree', '-inverted', path)
+    t.check('left out' not in fewer.err and len(fewer.out.splitlines()) == 16, fewer.err + fewer.out)
 
 
 def expected_tree(state, inverted=False):
