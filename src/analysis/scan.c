@@ -30,11 +30,22 @@ struct part {
 	struct filter_slot *slots[SESSION_FILTERS];
 };
 
+/* What the user says, 1 to THREADS_MAX; 0: nothing. */
+static size_t asked_threads(void)
+{
+	const char *text = getenv("HELIO_THREADS");
+	unsigned long count = text ? strtoul(text, NULL, 10) : 0;
+
+	return count < THREADS_MAX ? count : THREADS_MAX;
+}
+
 size_t scan_threads(void)
 {
 	cpu_set_t allowed;
 	int count = sched_getaffinity(0, sizeof(allowed), &allowed) ? 1 : CPU_COUNT(&allowed);
 
+	if (asked_threads())
+		return asked_threads();
 	return count < THREADS_MAX ? (size_t)count : THREADS_MAX;
 }
 
@@ -132,7 +143,7 @@ void scan_process(const struct session *session, const struct session_process *p
 		return;
 	for (int kind = 0; kind < EVENTS_KINDS; kind++)
 		events_for_each_run(process->process, (enum event_kind)kind, add_run, &list);
-	if (count > list.rows / ROWS_PER_THREAD + 1)
+	if (!asked_threads() && count > list.rows / ROWS_PER_THREAD + 1)
 		count = list.rows / ROWS_PER_THREAD + 1;
 	for (size_t i = 0; i < count; i++)
 		parts[i] = (struct part){

@@ -16,7 +16,7 @@ struct scan_piece {
 	struct measuring measuring; /* all but the sums */
 };
 
-/* How many threads a scan may use: that many states are to be made. */
+/* How many threads a scan may use, by HELIO_THREADS or the processors: as many states to make. */
 size_t scan_threads(void);
 /*
  * Calls visit(piece, states[i]) for all pieces of a process; a state is used by one thread at a

@@ -4,7 +4,6 @@ Filters, selections and index objects over an experiment whose every event is kn
 slow evaluator (tests/reader/filter_reference.py), the grammar case by case, and every view under a filter.
 """
 import json
-import os
 import pathlib
 import random
 import re
@@ -302,14 +301,20 @@ def large(t):
 
 
 @test
-def any_number_of_processors(t):
-    """The same answers, to the last digit, by one thread as by several."""
-    path, _ = generated(t, 450000)
-    words = (t.helio, 'print', '-printmode', 'json', '-metrics', 'e.~user:i.total:name', '-filters', 'CPUID != 1 && TSTAMP % 3000 < 2000', '-functions',
-             '-seconds', '-indxobj_define', 'moments', 'TSTAMP / 1000000', '-moments', path)
-    several = t.run(*words, env={'HELIO_CACHE': 'off'})
-    t.equal(several.status, 0, several.err)
-    t.check(t.run('taskset', '-c', str(min(os.sched_getaffinity(0))), *words, env={'HELIO_CACHE': 'off'}).out == several.out, 'the answers differ')
+def any_number_of_threads(t):
+    """The same answers, to the last digit, by one thread as by several: of samples, of every kind of trace, compared."""
+    path, _ = generated(t, 20000)
+    traced = t.collect('sh', '-c', 'ls -l /usr/bin | sort | tail -n 3; cat /etc/passwd', options=('-p', '1', '-i', 'on', '-H', 'on', '-s', 'all')).experiment
+    views = ('-functions', '-calltree', '-threads', '-seconds', '-duration', '-datasize', '-indxobj_define', 'moments', 'TSTAMP / 1000000', '-limit', '2000', '-moments', '-limit', '0')
+    questions = ((path, '-metrics', 'e.~user:i.total:name', '-filters', 'CPUID != 1 && TSTAMP % 3000 < 2000', *views),
+                 (traced, *views, '-locks', '-ioactivity', '-iodetail', '-iocallstack', '-iostat', '-allocs', '-leaks', '-heapstat', '-lines', '-report'),
+                 (traced, path, '-compare', 'delta', *views))
+    for experiment, *words in questions:
+        answers = [t.run(t.helio, 'print', '-printmode', 'json', *words, experiment, env={'HELIO_CACHE': 'off', 'HELIO_THREADS': number})
+                   for number in ('1', '2', '3', '7')]
+        t.equal((answers[0].status, answers[0].out.count('{"command"') > 5), (0, True), answers[0].err)
+        for answer in answers[1:]:
+            t.check(answer.out == answers[0].out, f'{words[:2]}: the answers differ')
 
 
 TRACED = (
