@@ -52,8 +52,11 @@ static uint32_t find_object(const struct data_map *map, const char *key)
 
 void data_describe_first(struct data_map *map)
 {
-#define X(name, text, description) text,
-	static const char *const reasons[] = {DATA_REASONS_LIST(X)};
+#define X(name, parent, text, description) {text, DATA_##parent},
+	static const struct {
+		const char *text;
+		enum data_reason parent;
+	} reasons[] = {DATA_REASONS_LIST(X)};
 #undef X
 	static const struct data_object first[] = {
 		[DATA_TOTAL] = {.plain = "<Total>", .kind = DATA_OBJECT_TOTAL},
@@ -62,14 +65,20 @@ void data_describe_first(struct data_map *map)
 	};
 	struct data_object object;
 
-	for (uint32_t i = 0; i < DATA_FIRST_REASON + DATA_REASONS; i++) {
-		object = i < DATA_FIRST_REASON
-				 ? first[i]
-				 : (struct data_object){.plain = reasons[i - DATA_FIRST_REASON],
-							.kind = DATA_OBJECT_REASON};
-		object.parent = i < DATA_FIRST_REASON ? DATA_NONE : DATA_UNKNOWN;
+	for (size_t i = 0; i < DATA_FIRST_REASON; i++) {
+		object = first[i];
+		object.parent = DATA_NONE;
 		object.scope = "";
 		object.type = TYPE_NONE;
+		add_object(map, xstrdup(object.plain), &object);
+	}
+	for (enum data_reason i = 0; i < DATA_REASONS; i++) {
+		object = (struct data_object){.plain = reasons[i].text,
+					      .kind = DATA_OBJECT_REASON,
+					      .scope = "",
+					      .type = TYPE_NONE};
+		object.parent =
+			reasons[i].parent == i ? DATA_UNKNOWN : data_of_reason(reasons[i].parent);
 		add_object(map, xstrdup(object.plain), &object);
 	}
 }

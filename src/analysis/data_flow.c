@@ -29,7 +29,7 @@ enum {
 	ADDRESS_MIN = 4096,
 };
 
-static const struct flow_value nothing = {FLOW_NONE, false, TYPE_NONE, 0};
+static const struct flow_value nothing = {.kind = FLOW_NONE, .type = TYPE_NONE};
 
 /* ---- values ---- */
 
@@ -47,8 +47,9 @@ static int64_t remainder_of(int64_t offset, uint64_t size)
 
 static struct flow_value make_pointer(uint32_t type, int64_t offset)
 {
-	return (struct flow_value){type == TYPE_NONE ? FLOW_NONE : FLOW_POINTER, false, type,
-				   offset};
+	return (struct flow_value){.kind = type == TYPE_NONE ? FLOW_NONE : FLOW_POINTER,
+				   .type = type,
+				   .offset = offset};
 }
 
 static struct flow_value moved(struct variables *variables, struct flow_value value)
@@ -73,19 +74,7 @@ static struct flow_value shifted(struct variables *variables, struct flow_value 
 static bool is_same(struct flow_value a, struct flow_value b)
 {
 	return a.kind == b.kind && a.is_moved == b.is_moved && a.type == b.type &&
-	       a.offset == b.offset;
-}
-
-static struct flow_value merged(struct variables *variables, struct flow_value a,
-				struct flow_value b)
-{
-	if (is_same(a, b))
-		return a;
-	if (a.kind != FLOW_POINTER || b.kind != FLOW_POINTER || a.type != b.type)
-		return nothing;
-	a = moved(variables, a);
-	b = moved(variables, b);
-	return a.kind != FLOW_NONE && a.offset == b.offset ? a : nothing;
+	       a.offset == b.offset && a.array == b.array;
 }
 
 static uint32_t plain_of(struct variables *variables, uint32_t type)
@@ -171,8 +160,8 @@ static bool stack_offset(const struct flow_state *state, const struct variable_p
 	return true;
 }
 
-const struct variable *flow_on_stack(const struct flow *flow, const struct flow_state *state,
-				     uint64_t pc, int64_t *offset)
+static const struct variable *on_stack(const struct flow *flow, const struct flow_state *state,
+				       uint64_t pc, int64_t *offset)
 {
 	const struct variable *found = NULL;
 	int64_t begin, last = INT64_MIN;
@@ -192,6 +181,31 @@ const struct variable *flow_on_stack(const struct flow *flow, const struct flow_
 	if (found)
 		*offset -= last;
 	return found;
+}
+
+const struct variable *flow_variable(const struct flow *flow, const struct flow_state *state,
+				     uint64_t pc, struct flow_value *value)
+{
+	const struct variable *variable = NULL;
+	int64_t begin = 0;
+
+	switch (value->kind) {
+	case FLOW_FRAME:
+		return on_stack(flow, state, pc, &value->offset);
+	case FLOW_STATIC:
+		variable = variables_at(flow->variables, (uint64_t)value->offset);
+		break;
+	case FLOW_THREAD:
+		variable = variables_of_thread_at(flow->variables, value->offset);
+		begin = (int64_t)variables_thread_block(flow->variables);
+		break;
+	case FLOW_POINTER:
+	case FLOW_NONE:
+		break;
+	}
+	if (variable)
+		value->offset += begin - (int64_t)variable->address;
+	return variable;
 }
 
 static bool is_frame_register(uint8_t reg)
@@ -248,8 +262,7 @@ static void find_known(const struct flow *flow, struct flow_block *block)
 		if (pc < flow->evidence.items[i].end)
 			apply_evidence(&flow->evidence.items[i], &block->known);
 	if (variables_frame_at(flow->variables, pc, &reg, &offset) && reg < ISA_REGISTERS)
-		block->known.registers[reg] =
-			(struct flow_value){FLOW_FRAME, false, TYPE_NONE, -offset};
+		block->known.registers[reg] = flow_value(FLOW_FRAME, -offset);
 }
 
 /* ---- steps ---- */
@@ -263,16 +276,26 @@ static struct flow_value indexed(const struct flow *flow, const struct flow_stat
 
 	if (value.kind == FLOW_POINTER)
 		return moved(variables, value);
-	if (value.kind == FLOW_STATIC) {
-		variable = variables_at(variables, (uint64_t)value.offset);
-		value.offset -= variable ? (int64_t)variable->address : 0;
-	} else if (value.kind == FLOW_FRAME) {
-		variable = flow_on_stack(flow, state, pc, &value.offset);
-	}
+	variable = flow_variable(flow, state, pc, &value);
 	if (!variable || variable->type == TYPE_NONE ||
 	    variables_type(variables, variable->type)->kind != DATA_ARRAY)
 		return nothing;
-	return moved(variables, make_pointer(element_of(variables, variable->type), value.offset));
+	value = moved(variables, make_pointer(element_of(variables, variable->type), value.offset));
+	value.array = value.kind == FLOW_NONE ? NULL : variable;
+	return value;
+}
+
+/* What two ways agree on: perhaps that a pointer goes along an array. */
+static struct flow_value merged(const struct flow *flow, const struct flow_state *state,
+				uint64_t pc, struct flow_value a, struct flow_value b)
+{
+	if (is_same(a, b))
+		return a;
+	if (a.kind == FLOW_NONE || b.kind == FLOW_NONE)
+		return nothing;
+	a = indexed(flow, state, pc, a);
+	b = indexed(flow, state, pc, b);
+	return is_same(a, b) ? a : nothing;
 }
 
 static struct flow_value sum(const struct flow *flow, const struct flow_state *state, uint64_t pc,
@@ -289,13 +312,10 @@ struct flow_value flow_address(const struct flow *flow, const struct flow_state 
 	uint8_t base = memory->base, index = memory->index;
 
 	*is_indexed = base != ISA_NO_REGISTER && index != ISA_NO_REGISTER;
-	if (memory->has_segment)
-		return nothing;
-	if (base == ISA_NO_REGISTER && index == ISA_NO_REGISTER)
-		return (struct flow_value){FLOW_STATIC, false, TYPE_NONE, memory->displacement};
-	if (base == ISA_NO_REGISTER) { /* an array with a fixed address */
-		*is_indexed = true;
-		return (struct flow_value){FLOW_STATIC, false, TYPE_NONE, memory->displacement};
+	if (memory->has_segment || base == ISA_NO_REGISTER) { /* perhaps an array there */
+		*is_indexed = base != ISA_NO_REGISTER || index != ISA_NO_REGISTER;
+		return flow_value(memory->has_segment ? FLOW_THREAD : FLOW_STATIC,
+				  memory->displacement);
 	}
 	/* either register may be the one with the address */
 	if (index != ISA_NO_REGISTER && memory->scale == 1 &&
@@ -314,12 +334,10 @@ static struct flow_value loaded(const struct flow *flow, uint64_t pc,
 
 	if (is_indexed)
 		at = indexed(flow, state, pc, at);
-	if (at.kind == FLOW_STATIC) {
-		variable = variables_at(variables, (uint64_t)at.offset);
-		at = make_pointer(variable ? variable->type : TYPE_NONE,
-				  at.offset - (variable ? (int64_t)variable->address : 0));
-	} else if (at.kind == FLOW_FRAME) {
-		variable = flow_on_stack(flow, state, pc, &at.offset);
+	if (at.kind == FLOW_THREAD && !at.offset && memory->has_segment)
+		return at; /* where a thread's block has its own address */
+	if (at.kind != FLOW_POINTER) {
+		variable = flow_variable(flow, state, pc, &at);
 		at = make_pointer(variable ? variable->type : TYPE_NONE, at.offset);
 	}
 	return at.kind == FLOW_POINTER
@@ -340,10 +358,8 @@ static struct flow_value result_of(const struct flow *flow, const struct flow_st
 	case ISA_MOVE_COPY:
 		return registers[access->from];
 	case ISA_MOVE_CONSTANT:
-		return access->constant >= ADDRESS_MIN
-			       ? (struct flow_value){FLOW_STATIC, false, TYPE_NONE,
-						     access->constant}
-			       : nothing;
+		return access->constant >= ADDRESS_MIN ? flow_value(FLOW_STATIC, access->constant)
+						       : nothing;
 	case ISA_MOVE_ADDRESS:
 		value = flow_address(flow, state, &access->memory[0], &is_indexed);
 		return is_indexed ? indexed(flow, state, step->address, value) : value;
@@ -355,7 +371,8 @@ static struct flow_value result_of(const struct flow *flow, const struct flow_st
 		return sum(flow, state, step->address, registers[access->to],
 			   registers[access->from]);
 	case ISA_MOVE_CHOICE:
-		return merged(flow->variables, registers[access->to], registers[access->from]);
+		return merged(flow, state, step->address, registers[access->to],
+			      registers[access->from]);
 	case ISA_MOVE_NONE:
 	case ISA_MOVE_STORE:
 		break;
@@ -531,14 +548,14 @@ static void cut_into_blocks(struct flow *flow)
 }
 
 /* Whether the state has changed. */
-static bool merge_state(const struct flow *flow, struct flow_state *to,
+static bool merge_state(const struct flow *flow, uint64_t pc, struct flow_state *to,
 			const struct flow_state *from)
 {
 	bool changed = false;
 
 	for (unsigned i = 0; i < ISA_REGISTERS; i++) {
 		struct flow_value value =
-			merged(flow->variables, to->registers[i], from->registers[i]);
+			merged(flow, from, pc, to->registers[i], from->registers[i]);
 
 		changed |= !is_same(value, to->registers[i]);
 		to->registers[i] = value;
@@ -551,13 +568,14 @@ static void enter_block(struct flow *flow, uint32_t number, const struct flow_st
 {
 	struct flow_block *block = &flow->blocks.items[number];
 	struct flow_state mine = *state;
+	uint64_t pc = flow->steps.items[block->first].address;
 
 	for (unsigned i = 0; i < ISA_REGISTERS; i++)
 		if (block->known.registers[i].kind == FLOW_FRAME ||
 		    (block->known.registers[i].kind != FLOW_NONE &&
 		     mine.registers[i].kind != FLOW_FRAME))
 			mine.registers[i] = block->known.registers[i];
-	if (block->is_reached && !merge_state(flow, &block->state, &mine))
+	if (block->is_reached && !merge_state(flow, pc, &block->state, &mine))
 		return;
 	if (!block->is_reached)
 		block->state = mine;
@@ -565,14 +583,14 @@ static void enter_block(struct flow *flow, uint32_t number, const struct flow_st
 	*vec_push(&flow->work) = number;
 }
 
-static void note_dispatch(struct flow *flow, const struct flow_state *state)
+static void note_dispatch(struct flow *flow, uint64_t pc, const struct flow_state *state)
 {
 	bool changed = !flow->has_dispatch;
 
 	if (changed)
 		flow->dispatch = *state;
 	else
-		changed = merge_state(flow, &flow->dispatch, state);
+		changed = merge_state(flow, pc, &flow->dispatch, state);
 	flow->has_dispatch = true;
 	for (uint32_t i = 0; changed && i < flow->blocks.count; i++)
 		if (flow->blocks.items[i].is_entered_from_anywhere)
@@ -590,7 +608,7 @@ static void leave_block(struct flow *flow, const struct flow_block *block,
 	if (to != SIZE_MAX)
 		enter_block(flow, flow->block_of[to], state);
 	if (jumps && !step->target)
-		note_dispatch(flow, state);
+		note_dispatch(flow, step->address, state);
 	if (falls_through(step->kind) && last + 1 < flow->steps.count && is_adjacent(flow, last))
 		enter_block(flow, flow->block_of[last + 1], state);
 }
@@ -615,9 +633,21 @@ static void enter_at(struct flow *flow, uint64_t address)
 	if (step == SIZE_MAX)
 		return;
 	forget(&state, UINT32_MAX);
-	state.registers[ISA_STACK_POINTER] =
-		(struct flow_value){FLOW_FRAME, false, TYPE_NONE, FIRST_FRAME};
+	state.registers[ISA_STACK_POINTER] = flow_value(FLOW_FRAME, FIRST_FRAME);
 	enter_block(flow, flow->block_of[step], &state);
+}
+
+/* Nothing but what aligns the code behind it: nobody runs that. */
+static bool is_padding(const struct flow *flow, const struct flow_block *block)
+{
+	for (size_t i = block->first; i < block->first + block->count; i++) {
+		const struct flow_step *step = &flow->steps.items[i];
+
+		if (!step->is_known || step->kind != ISA_OTHER || step->access.count ||
+		    step->access.changed || step->access.move != ISA_MOVE_NONE)
+			return false;
+	}
+	return true;
 }
 
 /* Blocks that no way has led to yet; those first that no jump names. */
@@ -629,7 +659,8 @@ static void enter_rest(struct flow *flow, bool targets_too)
 	for (uint32_t i = 0; i < flow->blocks.count; i++) {
 		struct flow_block *block = &flow->blocks.items[i];
 
-		if (block->is_reached || (block->is_target && !targets_too))
+		if (block->is_reached || (block->is_target && !targets_too) ||
+		    is_padding(flow, block))
 			continue;
 		block->is_entered_from_anywhere = flow->has_dispatch;
 		enter_block(flow, i, flow->has_dispatch ? &flow->dispatch : &unknown);

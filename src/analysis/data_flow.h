@@ -15,6 +15,7 @@ enum flow_kind {
 	FLOW_POINTER, /* offset bytes into something of a type */
 	FLOW_FRAME,   /* offset bytes from the frame's canonical address */
 	FLOW_STATIC,  /* the address `offset` of the object */
+	FLOW_THREAD,  /* offset bytes from the thread's pointer */
 };
 
 struct flow_value {
@@ -23,7 +24,13 @@ struct flow_value {
 	bool is_moved;
 	uint32_t type;
 	int64_t offset;
+	const struct variable *array; /* which one, or NULL */
 };
+
+static inline struct flow_value flow_value(enum flow_kind kind, int64_t offset)
+{
+	return (struct flow_value){.kind = kind, .type = TYPE_NONE, .offset = offset};
+}
 
 struct flow_state {
 	struct flow_value registers[ISA_REGISTERS];
@@ -80,11 +87,11 @@ struct flow_state flow_before(const struct flow *flow, size_t step);
 struct flow_value flow_address(const struct flow *flow, const struct flow_state *state,
 			       const struct isa_memory *memory, bool *is_indexed);
 /*
- * The variable on the stack at an offset from the canonical address while code at pc runs, or NULL;
- * *offset becomes that in the variable.
+ * The variable on the stack, of the thread or with a fixed address that a value lies in while code
+ * at pc runs, or NULL; the value's offset becomes that in the variable.
  */
-const struct variable *flow_on_stack(const struct flow *flow, const struct flow_state *state,
-				     uint64_t pc, int64_t *offset);
+const struct variable *flow_variable(const struct flow *flow, const struct flow_state *state,
+				     uint64_t pc, struct flow_value *value);
 /* The type of what lies at an offset in something of a type, down to what is no aggregate. */
 uint32_t flow_type_at(struct variables *variables, uint32_t type, int64_t offset);
 

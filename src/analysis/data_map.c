@@ -18,7 +18,7 @@
 
 enum { WATCHED_MAX = 8 }; /* bytes */
 
-#define WATCH_PREFIX "mem:"
+#define WATCH_PREFIX "mem~" /* of counters' names */
 
 /* What is in hand. */
 struct mapping {
@@ -106,7 +106,7 @@ static struct data_access access_of(struct mapping *mapping, uint32_t node, bool
 	if (*object == OBJECT_UNKNOWN)
 		return none;
 	if (!session->objects.items[*object].object) { /* made at run time */
-		none.reason = DATA_UNASCERTAINABLE;
+		none.reason = DATA_NO_DEBUG;
 		return none;
 	}
 	return data_track(tracker_of(mapping->map, *object), address, after);
@@ -132,8 +132,8 @@ static struct data_place place_in_data(struct mapping *mapping, const struct pla
 	}
 	if (object_data_at(object, address, &data) && data.mangled)
 		return only(data_of_symbol(map, place->object, &data));
-	return only(data_of_reason(variables_present(variables) ? DATA_UNDETERMINED
-								: DATA_UNASCERTAINABLE));
+	return only(
+		data_of_reason(variables_present(variables) ? DATA_NO_VARIABLE : DATA_NO_DEBUG));
 }
 
 /* A watch point on several bytes: the one that the instruction names. */
@@ -264,7 +264,7 @@ static uint32_t place_of_event(struct mapping *mapping, const struct experiment_
 	if (number >= COUNTERS_MAX || !mapping->has_address[number])
 		return DATA_NONE;
 	if (!address)
-		return add_place(map, only(data_of_reason(DATA_UNASCERTAINABLE)));
+		return add_place(map, only(data_of_reason(DATA_NO_ADDRESS)));
 	after = mapping->is_watch[number];
 	if (mapping->blocks.count)
 		return add_place(map,

@@ -9,23 +9,34 @@
 
 #include "analysis/view.h"
 
-/* Why no data object is known: the elements of <Unknown>, in their order. */
+/*
+ * Why no data object is known: the elements of <Unknown>, some with elements of their own.  One
+ * without a parent has itself in that place.
+ */
 #define DATA_REASONS_LIST(X)                                                                       \
-	X(UNASCERTAINABLE, "(Unascertainable)",                                                    \
-	  "no data address was recorded, or the code has no debug information")                    \
-	X(UNVERIFIABLE, "(Unverifiable)",                                                          \
+	X(UNASCERTAINABLE, UNASCERTAINABLE, "(Unascertainable)",                                   \
+	  "nothing can be known: no data address, or no debug information")                        \
+	X(NO_ADDRESS, UNASCERTAINABLE, "(Unascertainable).(no data address)",                      \
+	  "the event was recorded without a data address")                                         \
+	X(NO_DEBUG, UNASCERTAINABLE, "(Unascertainable).(no debug information)",                   \
+	  "the code, or the load object with the data, has no debug information")                  \
+	X(UNVERIFIABLE, UNVERIFIABLE, "(Unverifiable)",                                            \
 	  "the instruction is not known, or does not access the address that was recorded")        \
-	X(UNRESOLVABLE, "(Unresolvable)",                                                          \
+	X(UNRESOLVABLE, UNRESOLVABLE, "(Unresolvable)",                                            \
 	  "the event came behind a call or jump, which hides what was accessed")                   \
-	X(UNSPECIFIED, "(Unspecified)",                                                            \
+	X(UNSPECIFIED, UNSPECIFIED, "(Unspecified)",                                               \
 	  "the instruction names no memory, or only the stack that calls use")                     \
-	X(UNIDENTIFIED, "(Unidentified)",                                                          \
+	X(UNIDENTIFIED, UNIDENTIFIED, "(Unidentified)",                                            \
 	  "the pointer's type does not tell what it points to (void, a declaration)")              \
-	X(UNDETERMINED, "(Undetermined)",                                                          \
+	X(UNDETERMINED, UNDETERMINED, "(Undetermined)",                                            \
 	  "no variable or type follows from the debug information")                                \
-	X(PADDING, "(Anon)", "padding between the members of an aggregate")
+	X(NO_VARIABLE, UNDETERMINED, "(Undetermined).(no variable)",                               \
+	  "no variable leads to the register or the address that the instruction uses")            \
+	X(OUTSIDE, UNDETERMINED, "(Undetermined).(outside the type)",                              \
+	  "the offset is outside what the variable or pointer is declared as")                     \
+	X(PADDING, PADDING, "(Anon)", "padding between the members of an aggregate")
 
-#define X(name, text, description) DATA_##name,
+#define X(name, parent, text, description) DATA_##name,
 enum data_reason { DATA_REASONS_LIST(X) DATA_REASONS };
 #undef X
 

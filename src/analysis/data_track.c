@@ -106,7 +106,7 @@ static struct data_access of_variable(struct data_tracker *tracker, const struct
 	if (!is_indexed &&
 	    (offset < 0 ||
 	     (uint64_t)offset >= variables_type(tracker->variables, variable->type)->size))
-		return unknown(DATA_UNDETERMINED);
+		return unknown(DATA_OUTSIDE);
 	return (struct data_access){.kind = ACCESS_VARIABLE,
 				    .is_anywhere = is_indexed,
 				    .variable = variable,
@@ -130,7 +130,7 @@ static struct data_access of_pointer(struct data_tracker *tracker, struct flow_v
 		access.offset %= (int64_t)type->size;
 		access.offset += access.offset < 0 ? (int64_t)type->size : 0;
 	} else if (value.offset < 0 || (uint64_t)value.offset >= type->size) {
-		return unknown(DATA_UNDETERMINED);
+		return unknown(DATA_OUTSIDE);
 	}
 	return access;
 }
@@ -195,9 +195,9 @@ static struct data_access by_place(struct data_tracker *tracker, const struct va
 	type = variables_type(tracker->variables, place->variable->type);
 	return of_pointer(
 		tracker,
-		(struct flow_value){FLOW_POINTER, false,
-				    variables_type(tracker->variables, type->target)->plain,
-				    memory->displacement - place->offset},
+		(struct flow_value){.kind = FLOW_POINTER,
+				    .type = variables_type(tracker->variables, type->target)->plain,
+				    .offset = memory->displacement - place->offset},
 		is_indexed);
 }
 
@@ -213,7 +213,7 @@ static struct data_access by_value(struct data_tracker *tracker, const struct fl
 	bool is_indexed;
 
 	if (variables_frame_at(tracker->variables, pc, &reg, &offset) && reg < ISA_REGISTERS)
-		state.registers[reg] = (struct flow_value){FLOW_FRAME, false, TYPE_NONE, -offset};
+		state.registers[reg] = flow_value(FLOW_FRAME, -offset);
 	value = flow_address(flow, &state, memory, &is_indexed);
 	switch (value.kind) {
 	case FLOW_STATIC:
@@ -222,39 +222,28 @@ static struct data_access by_value(struct data_tracker *tracker, const struct fl
 					    .address = (uint64_t)value.offset,
 					    .type = TYPE_NONE};
 	case FLOW_FRAME:
-		variable = flow_on_stack(flow, &state, pc, &value.offset);
+	case FLOW_THREAD:
+		variable = flow_variable(flow, &state, pc, &value);
 		return variable ? of_variable(tracker, variable, value.offset, is_indexed)
-				: unknown(DATA_UNDETERMINED);
+				: unknown(DATA_NO_VARIABLE);
 	case FLOW_POINTER:
-		return of_pointer(tracker, value, is_indexed);
+		return value.array ? of_variable(tracker, value.array, value.offset, true)
+				   : of_pointer(tracker, value, is_indexed);
 	case FLOW_NONE:
 		break;
 	}
-	return unknown(DATA_UNDETERMINED);
+	return unknown(DATA_NO_VARIABLE);
 }
 
 static struct data_access of_memory(struct data_tracker *tracker, const struct flow *flow,
 				    size_t step, const struct isa_memory *memory)
 {
-	const struct variable *variable = NULL;
-	const struct variable_place *place;
+	const struct variable_place *place = NULL;
 
 	if (memory->is_stack)
 		return unknown(DATA_UNSPECIFIED);
-	if (memory->has_segment) {
-		if (memory->base == ISA_NO_REGISTER && memory->index == ISA_NO_REGISTER)
-			variable = variables_of_thread_at(tracker->variables, memory->displacement);
-		if (!variable)
-			return unknown(DATA_UNDETERMINED);
-		return of_variable(tracker, variable,
-				   memory->displacement +
-					   (int64_t)(variables_thread_block(tracker->variables) -
-						     variable->address),
-				   false);
-	}
-	place = memory->base == ISA_NO_REGISTER
-			? NULL
-			: place_at(tracker, flow, flow->steps.items[step].address, memory);
+	if (memory->base != ISA_NO_REGISTER && !memory->has_segment)
+		place = place_at(tracker, flow, flow->steps.items[step].address, memory);
 	return place ? by_place(tracker, place, memory) : by_value(tracker, flow, step, memory);
 }
 
@@ -297,10 +286,10 @@ static struct data_access find(struct data_tracker *tracker, uint64_t address, b
 	size_t step;
 
 	if (!variables_present(tracker->variables))
-		return unknown(DATA_UNASCERTAINABLE);
+		return unknown(DATA_NO_DEBUG);
 	function = variables_function_at(tracker->variables, address);
 	if (!function)
-		return unknown(DATA_UNASCERTAINABLE);
+		return unknown(DATA_NO_DEBUG);
 	flow = flow_of(tracker, function);
 	step = flow_find(flow, address);
 	if (step == SIZE_MAX)

@@ -340,6 +340,11 @@ static bool constant_of(const struct filter_node *node, uint64_t *value)
 	return true;
 }
 
+static bool is_call_of(const struct filter_node *node, const char *name)
+{
+	return node->kind == FILTER_CALL && !strcmp(node->name, name);
+}
+
 struct number_list {
 	uint64_t *items;
 	size_t count, capacity;
@@ -353,21 +358,25 @@ static void add_set(struct compiler *compiler, const struct filter_node *node,
 	size_t count;
 	char *error;
 
-	if (strcmp(node->name, "FILEIOVFD") != 0) {
+	if (is_call_of(node, "FILEIOVFD")) {
+		numbers = filter_openings(compiler->session, node->text, &count, &error);
+	} else if (is_call_of(node, "DNAME")) {
+		numbers = filter_data(compiler->session, node->text, &count, &error);
+	} else {
 		diag_add(compiler->diags, DIAG_WARNING, "%s: nothing records what it asks for",
 			 node->name);
 		return;
 	}
-	numbers = filter_openings(compiler->session, node->text, &count, &error);
 	if (!numbers) {
 		complain_pattern(compiler, node, error);
 		return;
 	}
 	if (!count)
 		diag_add(compiler->diags, DIAG_WARNING,
-			 "FILEIOVFD(\"%s\"): no file of the experiments has such a name (it must "
-			 "fit as a whole; `ioactivity' lists them)",
-			 node->text);
+			 "%s(\"%s\"): no %s of the experiments has such a name (it must fit as a "
+			 "whole; `%s' lists them)",
+			 node->name, node->text, is_call_of(node, "DNAME") ? "data object" : "file",
+			 is_call_of(node, "DNAME") ? "data_objects" : "ioactivity");
 	for (size_t i = 0; i < count; i++)
 		*vec_push(list) = numbers[i];
 	free(numbers);
@@ -454,6 +463,18 @@ static void emit_ordered(struct compiler *compiler, struct filter_node **left, s
 	}
 }
 
+/* DNAME(...) IN DOBJ: an event is in many data objects, in one of those named is enough. */
+static void emit_data_membership(struct compiler *compiler, struct filter_node *data,
+				 struct filter_node **to, size_t to_count)
+{
+	for (size_t i = 0; !compiler->failed && i < to_count; i++) {
+		emit(compiler, to[i]);
+		emit_one_in(compiler, &data, 1);
+		if (i)
+			add_binary(compiler, FILTER_OR);
+	}
+}
+
 /* FILEIOVFD(...) IN what is not constant: all of its numbers, and there must be one; or any. */
 static void emit_set_membership(struct compiler *compiler, enum filter_operator kind,
 				const struct filter_node *left, struct filter_node **to,
@@ -486,7 +507,9 @@ static void emit_number_membership(struct compiler *compiler, enum filter_operat
 		return;
 	}
 	for (size_t i = 0; !compiler->failed && i < from_count; i++) {
-		if (is_number_set(from[i])) {
+		if (is_call_of(from[i], "DNAME")) {
+			emit_data_membership(compiler, from[i], to, to_count);
+		} else if (is_number_set(from[i])) {
 			emit_set_membership(compiler, kind, from[i], to, to_count);
 		} else {
 			emit(compiler, from[i]);

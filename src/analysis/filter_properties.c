@@ -4,6 +4,7 @@
  * data has is there too, so that an old filter means what it meant there without such data.
  */
 #include "analysis/counter.h"
+#include "analysis/data_map.h"
 #include "analysis/filter_program.h"
 #include "analysis/io_rows.h"
 #include "base/strbuf.h"
@@ -402,6 +403,20 @@ static void load_pc(const struct filter_rows *rows, struct filter_slot *slot)
 	forget(slot, rows->run->count, 0);
 }
 
+static void prepare_data(struct session *session)
+{
+	data_map_of(session);
+}
+
+/* Objects with all that they lie in: data_place's numbers. */
+static void load_data_object(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	const uint32_t *places = rows->session->data->processes.items[rows->process->id - 1];
+
+	EACH_ROW slot->value[i] = places[rows->run->first + i];
+	forget(slot, rows->run->count, DATA_NONE);
+}
+
 /* 5 to 9 are 0 to 4 for calls that failed. */
 static void load_io_type(const struct filter_rows *rows, struct filter_slot *slot)
 {
@@ -517,7 +532,8 @@ static const struct filter_property properties[] = {
 	NOWHERE("PS_LGRP_HOME", "home of the process"),
 	NOWHERE("MEM_LAT", "latency of the access"),
 	NOWHERE("MEM_SRC", "where the data came from"),
-	NOWHERE("DOBJ", "data object"),
+	PROPERTY("DOBJ", "number of the data object: DOBJ IN DNAME(...)", "counters", COUNTER,
+		 load_data_object, .prepare = prepare_data),
 	NOWHERE("IOOFD", "file descriptor before"),
 	NOWHERE("IOFSTYPE", "type of the file system"),
 	NOWHERE("STACKL", "source lines of the call stack"),
@@ -558,7 +574,8 @@ static const struct filter_property_info others[] = {
 	{"LEAF", "the innermost function", "all"},
 	{"FNAME(\"RE\")", "the functions whose whole name fits", "all"},
 	{"HAS_PROP(NAME)", "whether the event has the property", "all"},
-	{"DNAME(\"RE\")", "data objects", ""},
+	{"DNAME(\"RE\")", "the data objects whose whole name fits, and what they contain",
+	 "counters"},
 	{"JGROUP(\"RE\")", "Java thread group", ""},
 	{"JPARENT(\"RE\")", "parent of the Java thread group", ""},
 	{"FILEIOVFD(\"RE\")", "the IOVFD of files whose whole name fits", "io"},

@@ -452,7 +452,7 @@ static void find_frames(struct data_map *map, const struct data_object *object,
 
 void session_data_object(struct session *session, uint32_t object, struct data_object_info *info)
 {
-#define X(name, text, description) description,
+#define X(name, parent, text, description) description,
 	static const char *const reasons[] = {DATA_REASONS_LIST(X)};
 #undef X
 	struct data_map *map = data_map_of(session);

@@ -28,6 +28,7 @@ MEMBERS = {
     '{array[8192]+int numbers}': 8,
     '{array[24576]+char local}': 6,
     '{array[4096]+char after_lone}': 1,
+    '{array[49152]+char of_thread}': 12,
     '{int lone}': 1,
     '{int -}': COUNT,
 }

@@ -13,7 +13,7 @@
 #define NOINLINE __attribute__((noinline))
 #define ALIGNED	 __attribute__((aligned(PAGE)))
 
-enum { PAGE = 4096, STACK_PAGES = 24 };
+enum { PAGE = 4096, STACK_PAGES = 24, THREAD_PAGES = 12 };
 
 union number {
 	int whole;
@@ -61,7 +61,7 @@ static struct record other ALIGNED;
 static int numbers[8 * PAGE / sizeof(int)] ALIGNED;
 int lone ALIGNED;
 static char after_lone[PAGE] ALIGNED;
-__thread char of_thread[4 * PAGE] ALIGNED;
+__thread char of_thread[THREAD_PAGES * PAGE] ALIGNED;
 volatile struct small watched;
 struct small plain;
 
@@ -142,9 +142,12 @@ NOINLINE void touch_static(void)
 		((volatile char *)local)[i * PAGE] = 1;
 }
 
+/* The memory was filled with zeros when the thread began: only fresh pages fault. */
 NOINLINE void touch_thread(void)
 {
-	for (int i = 0; i < 4; i++)
+	if (madvise(of_thread, sizeof(of_thread), MADV_DONTNEED))
+		exit(1);
+	for (int i = 0; i < THREAD_PAGES; i++)
 		((volatile char *)of_thread)[i * PAGE + 8] = 1;
 }
 
