@@ -338,6 +338,20 @@ static bool is_allocator(struct data_map *map, const struct session_process *pro
 	return !strncmp(session->functions.items[function].mangled, "_Zn", 3);
 }
 
+/* What called the function of a node, as a scope: tells blocks from one place apart. */
+static const char *caller_of(struct data_map *map, const struct session_process *process,
+			     uint32_t node)
+{
+	struct session *session = map->session;
+	const struct stack_node *nodes = process->process->stacks.nodes.items;
+	uint32_t caller = nodes[node].parent;
+
+	return caller == STACK_ROOT
+		       ? ""
+		       : place_of_code(session, session->experiments.items[process->group - 1],
+				       process->process, nodes[caller].location, NAME_SHORT);
+}
+
 uint32_t data_of_block(struct data_map *map, const struct session_process *process, uint32_t node)
 {
 	struct session *session = map->session;
@@ -360,7 +374,7 @@ uint32_t data_of_block(struct data_map *map, const struct session_process *proce
 		.plain = arena_printf(&session->arena, "block from %s", place),
 		.kind = DATA_OBJECT_BLOCK,
 		.parent = DATA_NONE,
-		.scope = "",
+		.scope = maker == STACK_ROOT ? "" : caller_of(map, process, maker),
 		.type = TYPE_NONE,
 		.maker = process,
 		.node = node,
@@ -376,6 +390,15 @@ static const char *scoped(struct data_map *map, const struct data_object *object
 	return *object->scope
 		       ? arena_printf(&map->session->arena, "%s [%s]", object->plain, object->scope)
 		       : object->plain;
+}
+
+/* A structure that has neither a name nor a typedef. */
+static bool is_anonymous(const struct data_object *object)
+{
+	size_t length = strlen(object->plain);
+
+	return object->kind == DATA_OBJECT_AGGREGATE && length > 3 &&
+	       !strcmp(object->plain + length - 3, ":-}");
 }
 
 /* Counts how often each name is there, by the name's number. */
@@ -397,7 +420,7 @@ void data_describe_last(struct data_map *map)
 	for (size_t i = 0; i < map->objects.count; i++) {
 		struct data_object *object = &map->objects.items[i];
 
-		if (counts[string_table_find(&names, object->plain)] > 1)
+		if (counts[string_table_find(&names, object->plain)] > 1 || is_anonymous(object))
 			object->name = scoped(map, object);
 		uint32_t name = string_table_add(&taken, object->name);
 

@@ -3,7 +3,7 @@
  * A function is cut into basic blocks; the state at the beginning of a block is what all ways
  * into it agree on.  Places of variables are evidence of their own: where one begins to
  * hold, its type replaces what was known.  Blocks that no jump names (cases of a switch) are
- * entered with what all indirect jumps have in common; blocks that nothing leads to (handlers
+ * entered with what all indirect jumps have in common; blocks that flow_nothing leads to (handlers
  * of exceptions) with what the frame's description and variables say.
  *
  * A pointer that a loop moves by whole elements arrives with two offsets: it is known
@@ -20,7 +20,6 @@
 
 enum {
 	CODE_MAX = 8 << 20, /* bytes of a function */
-	NEST_MAX = 64,
 	/* rax, rdx, rcx, rsi, rdi, r8 to r11: a call may change them */
 	CALL_CHANGES = 0x0f37,
 	RESULT_REGISTER = 0,
@@ -28,122 +27,6 @@ enum {
 	FIRST_FRAME = -8, /* the stack pointer at a function's beginning */
 	ADDRESS_MIN = 4096,
 };
-
-static const struct flow_value nothing = {.kind = FLOW_NONE, .type = TYPE_NONE};
-
-/* ---- values ---- */
-
-static uint64_t size_of(struct variables *variables, uint32_t type)
-{
-	return type == TYPE_NONE ? 0 : variables_type(variables, type)->size;
-}
-
-static int64_t remainder_of(int64_t offset, uint64_t size)
-{
-	int64_t rest = size ? offset % (int64_t)size : 0;
-
-	return rest < 0 ? rest + (int64_t)size : rest;
-}
-
-static struct flow_value make_pointer(uint32_t type, int64_t offset)
-{
-	return (struct flow_value){.kind = type == TYPE_NONE ? FLOW_NONE : FLOW_POINTER,
-				   .type = type,
-				   .offset = offset};
-}
-
-static struct flow_value moved(struct variables *variables, struct flow_value value)
-{
-	uint64_t size = size_of(variables, value.type);
-
-	if (!size || size > INT32_MAX)
-		return nothing;
-	value.is_moved = true;
-	value.offset = remainder_of(value.offset, size);
-	return value;
-}
-
-static struct flow_value shifted(struct variables *variables, struct flow_value value,
-				 int64_t offset)
-{
-	if (value.kind == FLOW_NONE || __builtin_add_overflow(value.offset, offset, &value.offset))
-		return nothing;
-	return value.is_moved ? moved(variables, value) : value;
-}
-
-static bool is_same(struct flow_value a, struct flow_value b)
-{
-	return a.kind == b.kind && a.is_moved == b.is_moved && a.type == b.type &&
-	       a.offset == b.offset && a.array == b.array;
-}
-
-static uint32_t plain_of(struct variables *variables, uint32_t type)
-{
-	return type == TYPE_NONE ? type : variables_type(variables, type)->plain;
-}
-
-static uint32_t element_of(struct variables *variables, uint32_t type)
-{
-	for (unsigned i = 0; i < NEST_MAX && type != TYPE_NONE; i++) {
-		const struct data_type *array = variables_type(variables, type);
-
-		if (array->kind != DATA_ARRAY)
-			return plain_of(variables, type);
-		type = array->target;
-	}
-	return TYPE_NONE;
-}
-
-/* The member with the offset, of a union the only one. */
-static const struct data_member *member_at(struct variables *variables, uint32_t type,
-					   int64_t offset)
-{
-	const struct data_member *members, *found = NULL;
-	size_t count = variables_members(variables, type, &members);
-
-	for (size_t i = 0; i < count; i++) {
-		if (offset < 0 || (uint64_t)offset - members[i].offset >= members[i].size ||
-		    (uint64_t)offset < members[i].offset)
-			continue;
-		if (found)
-			return NULL;
-		found = &members[i];
-	}
-	return found;
-}
-
-uint32_t flow_type_at(struct variables *variables, uint32_t type, int64_t offset)
-{
-	for (unsigned i = 0; i < NEST_MAX && type != TYPE_NONE; i++) {
-		const struct data_type *here = variables_type(variables, type);
-
-		if (here->kind == DATA_ARRAY) {
-			type = element_of(variables, type);
-			offset = remainder_of(offset, size_of(variables, type));
-		} else if (here->kind == DATA_AGGREGATE) {
-			const struct data_member *member = member_at(variables, type, offset);
-
-			if (!member)
-				return TYPE_NONE;
-			offset -= (int64_t)member->offset;
-			type = member->type;
-		} else {
-			return offset ? TYPE_NONE : type;
-		}
-	}
-	return TYPE_NONE;
-}
-
-/* What a pointer of a type points to. */
-static struct flow_value pointer_of(struct variables *variables, uint32_t type, int64_t offset)
-{
-	const struct data_type *pointer =
-		type == TYPE_NONE ? NULL : variables_type(variables, type);
-
-	if (!pointer || pointer->kind != DATA_POINTER)
-		return nothing;
-	return make_pointer(plain_of(variables, pointer->target), offset);
-}
 
 /* ---- variables ---- */
 
@@ -173,7 +56,8 @@ static const struct variable *on_stack(const struct flow *flow, const struct flo
 			break;
 		if (pc >= place->end || !stack_offset(state, place, &begin) || *offset < begin ||
 		    begin < last ||
-		    (uint64_t)(*offset - begin) >= size_of(flow->variables, place->variable->type))
+		    (uint64_t)(*offset - begin) >=
+			    flow_size(flow->variables, place->variable->type))
 			continue;
 		found = place->variable;
 		last = begin;
@@ -200,6 +84,7 @@ const struct variable *flow_variable(const struct flow *flow, const struct flow_
 		begin = (int64_t)variables_thread_block(flow->variables);
 		break;
 	case FLOW_POINTER:
+	case FLOW_MULTIPLE:
 	case FLOW_NONE:
 		break;
 	}
@@ -220,7 +105,7 @@ static void read_places(struct flow *flow)
 
 	for (size_t i = 0; i < function->places.count; i++) {
 		const struct variable_place *place = &function->places.items[i];
-		struct flow_value value = nothing;
+		struct flow_value value = flow_nothing;
 
 		if (place->kind == PLACE_FRAME ||
 		    (place->kind == PLACE_MEMORY && is_frame_register(place->reg))) {
@@ -230,9 +115,10 @@ static void read_places(struct flow *flow)
 		if (place->reg >= ISA_REGISTERS)
 			continue;
 		if (place->kind == PLACE_VALUE)
-			value = pointer_of(flow->variables, place->variable->type, -place->offset);
+			value = flow_pointer_of(flow->variables, place->variable->type,
+						-place->offset);
 		else if (place->kind == PLACE_MEMORY)
-			value = make_pointer(plain_of(flow->variables, place->variable->type),
+			value = flow_pointer(flow_plain(flow->variables, place->variable->type),
 					     -place->offset);
 		if (value.kind != FLOW_NONE)
 			*vec_push(&flow->evidence) =
@@ -257,7 +143,7 @@ static void find_known(const struct flow *flow, struct flow_block *block)
 	int64_t offset;
 
 	for (size_t i = 0; i < ISA_REGISTERS; i++)
-		block->known.registers[i] = nothing;
+		block->known.registers[i] = flow_nothing;
 	for (size_t i = 0; i < flow->evidence.count && flow->evidence.items[i].start <= pc; i++)
 		if (pc < flow->evidence.items[i].end)
 			apply_evidence(&flow->evidence.items[i], &block->known);
@@ -267,82 +153,128 @@ static void find_known(const struct flow *flow, struct flow_block *block)
 
 /* ---- steps ---- */
 
-/* An address to which an unknown multiple of something was added: any element of an array. */
+/*
+ * An address to which something unknown was added, a multiple of `factor`: an element of an array,
+ * if the array's elements are of such a size, or that many of them are.
+ */
 static struct flow_value indexed(const struct flow *flow, const struct flow_state *state,
-				 uint64_t pc, struct flow_value value)
+				 uint64_t pc, struct flow_value value, uint64_t factor)
 {
 	struct variables *variables = flow->variables;
-	const struct variable *variable = NULL;
+	const struct variable *variable;
 
 	if (value.kind == FLOW_POINTER)
-		return moved(variables, value);
+		return flow_indexed(variables, value, factor);
 	variable = flow_variable(flow, state, pc, &value);
-	if (!variable || variable->type == TYPE_NONE ||
-	    variables_type(variables, variable->type)->kind != DATA_ARRAY)
-		return nothing;
-	value = moved(variables, make_pointer(element_of(variables, variable->type), value.offset));
-	value.array = value.kind == FLOW_NONE ? NULL : variable;
-	return value;
+	if (!variable || variable->type == TYPE_NONE)
+		return flow_nothing;
+	if (variables_type(variables, variable->type)->kind == DATA_ARRAY)
+		value = flow_pointer(flow_element(variables, variable->type), value.offset);
+	else
+		value = flow_pointer(flow_plain(variables, variable->type), value.offset);
+	if (value.kind != FLOW_NONE)
+		value.variable = variable;
+	return flow_indexed(variables, value, factor);
 }
 
 /* What two ways agree on: perhaps that a pointer goes along an array. */
 static struct flow_value merged(const struct flow *flow, const struct flow_state *state,
 				uint64_t pc, struct flow_value a, struct flow_value b)
 {
-	if (is_same(a, b))
+	if (flow_is_same(a, b))
 		return a;
-	if (a.kind == FLOW_NONE || b.kind == FLOW_NONE)
-		return nothing;
-	a = indexed(flow, state, pc, a);
-	b = indexed(flow, state, pc, b);
-	return is_same(a, b) ? a : nothing;
+	if (a.kind == FLOW_MULTIPLE && b.kind == FLOW_MULTIPLE)
+		return flow_multiple(flow_common(a, b, 1));
+	if (!flow_is_address(a) || !flow_is_address(b))
+		return flow_nothing;
+	/* by how much they differ is known where it matters: see flow_indexed */
+	a = indexed(flow, state, pc, a, 0);
+	b = indexed(flow, state, pc, b, 0);
+	return flow_is_same(a, b) ? a : flow_nothing;
 }
 
 static struct flow_value sum(const struct flow *flow, const struct flow_state *state, uint64_t pc,
 			     struct flow_value a, struct flow_value b)
 {
-	if (a.kind != FLOW_NONE && b.kind != FLOW_NONE)
-		return nothing;
-	return indexed(flow, state, pc, a.kind != FLOW_NONE ? a : b);
+	bool has_a = flow_is_address(a), has_b = flow_is_address(b);
+
+	if (has_a && has_b)
+		return flow_nothing;
+	if (!has_a && !has_b)
+		return flow_multiple(flow_common(a, b, 1));
+	return has_a ? indexed(flow, state, pc, a, flow_factor(b))
+		     : indexed(flow, state, pc, b, flow_factor(a));
 }
 
 struct flow_value flow_address(const struct flow *flow, const struct flow_state *state,
-			       const struct isa_memory *memory, bool *is_indexed)
+			       const struct isa_memory *memory, uint64_t *factor)
 {
 	uint8_t base = memory->base, index = memory->index;
+	const struct flow_value *registers = state->registers;
+	bool has_fixed = memory->has_segment || base == ISA_NO_REGISTER;
 
-	*is_indexed = base != ISA_NO_REGISTER && index != ISA_NO_REGISTER;
-	if (memory->has_segment || base == ISA_NO_REGISTER) { /* perhaps an array there */
-		*is_indexed = base != ISA_NO_REGISTER || index != ISA_NO_REGISTER;
+	*factor = FLOW_NO_INDEX;
+	if (has_fixed) { /* perhaps an array there */
+		if (base != ISA_NO_REGISTER || index != ISA_NO_REGISTER)
+			*factor = index == ISA_NO_REGISTER
+					  ? flow_factor(registers[base])
+					  : flow_factor(registers[index]) * memory->scale;
 		return flow_value(memory->has_segment ? FLOW_THREAD : FLOW_STATIC,
 				  memory->displacement);
 	}
-	/* either register may be the one with the address */
-	if (index != ISA_NO_REGISTER && memory->scale == 1 &&
-	    state->registers[base].kind == FLOW_NONE)
-		base = index;
-	return shifted(flow->variables, state->registers[base], memory->displacement);
+	if (index != ISA_NO_REGISTER) {
+		/* either register may be the one with the address */
+		if (memory->scale == 1 && !flow_is_address(registers[base]) &&
+		    flow_is_address(registers[index])) {
+			base = index;
+			index = memory->base;
+		}
+		*factor = flow_factor(registers[index]) * memory->scale;
+	}
+	return flow_shifted(flow->variables, registers[base], memory->displacement);
+}
+
+struct flow_value flow_of_memory(const struct flow *flow, const struct flow_state *state,
+				 uint64_t pc, const struct isa_memory *memory)
+{
+	uint64_t factor;
+	struct flow_value value = flow_address(flow, state, memory, &factor);
+
+	return factor == FLOW_NO_INDEX ? value : indexed(flow, state, pc, value, factor);
 }
 
 static struct flow_value loaded(const struct flow *flow, uint64_t pc,
 				const struct flow_state *state, const struct isa_memory *memory)
 {
 	struct variables *variables = flow->variables;
-	bool is_indexed;
-	struct flow_value at = flow_address(flow, state, memory, &is_indexed);
+	struct flow_value at = flow_of_memory(flow, state, pc, memory);
 	const struct variable *variable;
 
-	if (is_indexed)
-		at = indexed(flow, state, pc, at);
 	if (at.kind == FLOW_THREAD && !at.offset && memory->has_segment)
 		return at; /* where a thread's block has its own address */
 	if (at.kind != FLOW_POINTER) {
 		variable = flow_variable(flow, state, pc, &at);
-		at = make_pointer(variable ? variable->type : TYPE_NONE, at.offset);
+		at = flow_pointer(variable ? variable->type : TYPE_NONE, at.offset);
 	}
 	return at.kind == FLOW_POINTER
-		       ? pointer_of(variables, flow_type_at(variables, at.type, at.offset), 0)
-		       : nothing;
+		       ? flow_pointer_of(variables, flow_type_at(variables, at.type, at.offset), 0)
+		       : flow_nothing;
+}
+
+/* An address that is computed; or a number, which may be a multiple of something. */
+static struct flow_value computed(const struct flow *flow, const struct flow_state *state,
+				  uint64_t pc, const struct isa_memory *memory)
+{
+	const struct flow_value *registers = state->registers;
+	bool has_base = memory->base != ISA_NO_REGISTER,
+	     has_index = memory->index != ISA_NO_REGISTER;
+
+	if ((!has_base && !has_index) || (has_base && flow_is_address(registers[memory->base])) ||
+	    (has_index && flow_is_address(registers[memory->index])))
+		return flow_of_memory(flow, state, pc, memory);
+	if (!has_base && memory->displacement >= ADDRESS_MIN)
+		return flow_of_memory(flow, state, pc, memory);
+	return flow_sum_of_numbers(registers, memory);
 }
 
 /* What a move leaves in its register. */
@@ -351,25 +283,28 @@ static struct flow_value result_of(const struct flow *flow, const struct flow_st
 {
 	const struct isa_access *access = &step->access;
 	const struct flow_value *registers = state->registers;
-	struct flow_value value;
-	bool is_indexed;
 
 	switch (access->move) {
 	case ISA_MOVE_COPY:
 		return registers[access->from];
 	case ISA_MOVE_CONSTANT:
-		return access->constant >= ADDRESS_MIN ? flow_value(FLOW_STATIC, access->constant)
-						       : nothing;
+		return access->constant >= ADDRESS_MIN
+			       ? flow_value(FLOW_STATIC, access->constant)
+			       : flow_multiple((uint64_t)llabs(access->constant));
 	case ISA_MOVE_ADDRESS:
-		value = flow_address(flow, state, &access->memory[0], &is_indexed);
-		return is_indexed ? indexed(flow, state, step->address, value) : value;
+		return computed(flow, state, step->address, &access->memory[0]);
 	case ISA_MOVE_LOAD:
 		return loaded(flow, step->address, state, &access->memory[0]);
 	case ISA_MOVE_ADD_CONSTANT:
-		return shifted(flow->variables, registers[access->to], access->constant);
+		return flow_shifted(flow->variables, registers[access->to], access->constant);
 	case ISA_MOVE_ADD:
 		return sum(flow, state, step->address, registers[access->to],
 			   registers[access->from]);
+	case ISA_MOVE_MULTIPLY:
+		return flow_is_address(registers[access->from])
+			       ? flow_nothing
+			       : flow_multiple(flow_factor(registers[access->from]) *
+					       (uint64_t)llabs(access->constant));
 	case ISA_MOVE_CHOICE:
 		return merged(flow, state, step->address, registers[access->to],
 			      registers[access->from]);
@@ -377,7 +312,7 @@ static struct flow_value result_of(const struct flow *flow, const struct flow_st
 	case ISA_MOVE_STORE:
 		break;
 	}
-	return nothing;
+	return flow_nothing;
 }
 
 static uint32_t type_of_result(const struct flow *flow, const struct flow_step *step)
@@ -396,7 +331,7 @@ static void forget(struct flow_state *state, uint32_t changed)
 {
 	for (unsigned i = 0; i < ISA_REGISTERS; i++)
 		if (changed >> i & 1)
-			state->registers[i] = nothing;
+			state->registers[i] = flow_nothing;
 }
 
 static void run_step(const struct flow *flow, const struct flow_step *step,
@@ -412,15 +347,17 @@ static void run_step(const struct flow *flow, const struct flow_step *step,
 	if (step->kind == ISA_CALL) {
 		forget(state, CALL_CHANGES);
 		state->registers[RESULT_REGISTER] =
-			pointer_of(flow->variables, type_of_result(flow, step), 0);
+			flow_pointer_of(flow->variables, type_of_result(flow, step), 0);
 		return;
 	}
 	result = result_of(flow, step, state);
 	forget(state, access->changed);
+	if (access->is_narrow && result.kind != FLOW_MULTIPLE)
+		result = flow_nothing;
 	if (access->to != ISA_NO_REGISTER)
 		state->registers[access->to] = result;
 	if (access->pushed)
-		state->registers[ISA_STACK_POINTER] = shifted(
+		state->registers[ISA_STACK_POINTER] = flow_shifted(
 			flow->variables, state->registers[ISA_STACK_POINTER], access->pushed);
 }
 
@@ -557,7 +494,7 @@ static bool merge_state(const struct flow *flow, uint64_t pc, struct flow_state 
 		struct flow_value value =
 			merged(flow, from, pc, to->registers[i], from->registers[i]);
 
-		changed |= !is_same(value, to->registers[i]);
+		changed |= !flow_is_same(value, to->registers[i]);
 		to->registers[i] = value;
 	}
 	return changed;

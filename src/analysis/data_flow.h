@@ -6,31 +6,10 @@
 #ifndef HELIO_ANALYSIS_DATA_FLOW_H
 #define HELIO_ANALYSIS_DATA_FLOW_H
 
+#include "analysis/data_value.h"
 #include "base/memory.h"
 #include "isa/isa.h"
 #include "object/variables.h"
-
-enum flow_kind {
-	FLOW_NONE,    /* nothing is known */
-	FLOW_POINTER, /* offset bytes into something of a type */
-	FLOW_FRAME,   /* offset bytes from the frame's canonical address */
-	FLOW_STATIC,  /* the address `offset` of the object */
-	FLOW_THREAD,  /* offset bytes from the thread's pointer */
-};
-
-struct flow_value {
-	enum flow_kind kind;
-	/* a pointer that goes along an array: its offset is that in any element, from 0 */
-	bool is_moved;
-	uint32_t type;
-	int64_t offset;
-	const struct variable *array; /* which one, or NULL */
-};
-
-static inline struct flow_value flow_value(enum flow_kind kind, int64_t offset)
-{
-	return (struct flow_value){.kind = kind, .type = TYPE_NONE, .offset = offset};
-}
 
 struct flow_state {
 	struct flow_value registers[ISA_REGISTERS];
@@ -81,18 +60,21 @@ size_t flow_find(const struct flow *flow, uint64_t address);
 /* What registers hold before a step. */
 struct flow_state flow_before(const struct flow *flow, size_t step);
 /*
- * The memory that an operand names before a step, as a pointer: the kind FLOW_NONE where nothing is
- * known.  *is_indexed: the offset is that of any element.
+ * The memory that an operand names before a step, but for its index, as an address; nothing where
+ * it is not known.  *factor: what divides the index, 0: the index is zero, FLOW_NO_INDEX: there is
+ * none.
  */
+#define FLOW_NO_INDEX UINT64_MAX
 struct flow_value flow_address(const struct flow *flow, const struct flow_state *state,
-			       const struct isa_memory *memory, bool *is_indexed);
+			       const struct isa_memory *memory, uint64_t *factor);
+/* The same with its index. */
+struct flow_value flow_of_memory(const struct flow *flow, const struct flow_state *state,
+				 uint64_t pc, const struct isa_memory *memory);
 /*
  * The variable on the stack, of the thread or with a fixed address that a value lies in while code
  * at pc runs, or NULL; the value's offset becomes that in the variable.
  */
 const struct variable *flow_variable(const struct flow *flow, const struct flow_state *state,
 				     uint64_t pc, struct flow_value *value);
-/* The type of what lies at an offset in something of a type, down to what is no aggregate. */
-uint32_t flow_type_at(struct variables *variables, uint32_t type, int64_t offset);
 
 #endif

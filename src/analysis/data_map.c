@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WATCHED_MAX = 8 }; /* bytes */
+enum { WATCHED_MAX = 8, INSTRUCTION_MAX = 16 }; /* bytes */
 
 #define WATCH_PREFIX "mem~" /* of counters' names */
 
@@ -228,6 +228,16 @@ static uint32_t block_of(struct mapping *mapping, uint64_t address, uint64_t tim
 				 : data_of_block(mapping->map, mapping->process, heap->stack[row]);
 }
 
+/* Whether an instruction itself is at an address, or its end, on the next page. */
+static bool is_fetch(const struct mapping *mapping, uint32_t node, uint64_t address)
+{
+	const struct stack_tree *stacks = &mapping->process->process->stacks;
+
+	return node != STACK_ROOT &&
+	       address - stacks->locations.items[stacks->nodes.items[node].location].pc <
+		       INSTRUCTION_MAX;
+}
+
 static struct data_place find_place(struct mapping *mapping, uint32_t node, uint64_t address,
 				    uint64_t time_ns, bool after)
 {
@@ -237,6 +247,8 @@ static struct data_place find_place(struct mapping *mapping, uint32_t node, uint
 	struct data_place place;
 	uint32_t block;
 
+	if (!after && is_fetch(mapping, node, address))
+		return only(data_of_reason(DATA_FETCH));
 	if (data)
 		return place_in_data(mapping, data, exact_address(&access, data, code, after),
 				     access.kind == ACCESS_UNKNOWN ? 0 : access.size);

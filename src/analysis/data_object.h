@@ -26,6 +26,8 @@
 	  "the event came behind a call or jump, which hides what was accessed")                   \
 	X(UNSPECIFIED, UNSPECIFIED, "(Unspecified)",                                               \
 	  "the instruction names no memory, or only the stack that calls use")                     \
+	X(FETCH, UNSPECIFIED, "(Unspecified).(instruction fetch)",                                 \
+	  "what was accessed is the instruction itself")                                           \
 	X(UNIDENTIFIED, UNIDENTIFIED, "(Unidentified)",                                            \
 	  "the pointer's type does not tell what it points to (void, a declaration)")              \
 	X(UNDETERMINED, UNDETERMINED, "(Undetermined)",                                            \
@@ -33,7 +35,7 @@
 	X(NO_VARIABLE, UNDETERMINED, "(Undetermined).(no variable)",                               \
 	  "no variable leads to the register or the address that the instruction uses")            \
 	X(OUTSIDE, UNDETERMINED, "(Undetermined).(outside the type)",                              \
-	  "the offset is outside what the variable or pointer is declared as")                     \
+	  "the offset is outside what the variable or pointer is declared as, or not known")       \
 	X(PADDING, PADDING, "(Anon)", "padding between the members of an aggregate")
 
 #define X(name, parent, text, description) DATA_##name,
@@ -56,7 +58,7 @@ const char *data_object_kind_name(enum data_object_kind kind);
 /*
  * <Total>, then all data objects that any event touched, in the order of the query; exclusive
  * metrics, of counters with data addresses only.  STATUS_NOTFOUND: the experiments hold none; diags
- * says so.  The table's `resolved` is the share for which a data object is known.
+ * says so.  The table has `resolved`.
  */
 enum status view_data_objects(struct session *session, const struct query *query,
 			      struct table *table, struct diag_list *diags);

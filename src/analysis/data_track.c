@@ -98,41 +98,36 @@ static size_t step_before(const struct flow *flow, size_t step, enum data_reason
 
 /* ---- what it accesses ---- */
 
+/* At an offset of a variable, or, where that is not known, somewhere in it. */
 static struct data_access of_variable(struct data_tracker *tracker, const struct variable *variable,
-				      int64_t offset, bool is_indexed)
+				      int64_t offset, bool is_somewhere)
 {
+	uint64_t size = flow_size(tracker->variables, variable->type);
+
 	if (variable->type == TYPE_NONE)
 		return unknown(DATA_UNIDENTIFIED);
-	if (!is_indexed &&
-	    (offset < 0 ||
-	     (uint64_t)offset >= variables_type(tracker->variables, variable->type)->size))
+	if (!is_somewhere && (offset < 0 || (uint64_t)offset >= size))
 		return unknown(DATA_OUTSIDE);
 	return (struct data_access){.kind = ACCESS_VARIABLE,
-				    .is_anywhere = is_indexed,
+				    .is_run = is_somewhere,
 				    .variable = variable,
 				    .type = variable->type,
 				    .offset = offset};
 }
 
-/* Through a pointer, whose offset may be that in any element of an array. */
 static struct data_access of_pointer(struct data_tracker *tracker, struct flow_value value,
 				     bool is_indexed)
 {
-	const struct data_type *type = variables_type(tracker->variables, value.type);
-	struct data_access access = {.kind = ACCESS_TYPE,
-				     .is_anywhere = is_indexed || value.is_moved,
-				     .type = value.type,
-				     .offset = value.offset};
+	uint64_t size = flow_size(tracker->variables, value.type);
 
-	if (!type->size)
+	if (!size)
 		return unknown(DATA_UNIDENTIFIED);
-	if (access.is_anywhere) {
-		access.offset %= (int64_t)type->size;
-		access.offset += access.offset < 0 ? (int64_t)type->size : 0;
-	} else if (value.offset < 0 || (uint64_t)value.offset >= type->size) {
+	if (value.offset < 0 || (uint64_t)value.offset >= size)
 		return unknown(DATA_OUTSIDE);
-	}
-	return access;
+	return (struct data_access){.kind = ACCESS_TYPE,
+				    .is_anywhere = is_indexed,
+				    .type = value.type,
+				    .offset = value.offset};
 }
 
 /* How much a register's place tells: a variable that lies there, an aggregate, anything. */
@@ -183,68 +178,90 @@ static const struct variable_place *place_at(struct data_tracker *tracker, const
 	return best;
 }
 
-static struct data_access by_place(struct data_tracker *tracker, const struct variable_place *place,
-				   const struct isa_memory *memory)
+/* What a place says about its register. */
+static struct flow_value value_of_place(struct data_tracker *tracker,
+					const struct variable_place *place)
 {
-	bool is_indexed = memory->index != ISA_NO_REGISTER;
-	const struct data_type *type;
+	struct flow_value value;
 
-	if (place->kind == PLACE_MEMORY)
-		return of_variable(tracker, place->variable, memory->displacement - place->offset,
-				   is_indexed);
-	type = variables_type(tracker->variables, place->variable->type);
-	return of_pointer(
-		tracker,
-		(struct flow_value){.kind = FLOW_POINTER,
-				    .type = variables_type(tracker->variables, type->target)->plain,
-				    .offset = memory->displacement - place->offset},
-		is_indexed);
+	if (place->kind == PLACE_VALUE)
+		return flow_pointer_of(tracker->variables, place->variable->type, -place->offset);
+	value = flow_pointer(flow_plain(tracker->variables, place->variable->type), -place->offset);
+	value.variable = place->variable;
+	return value;
 }
 
-static struct data_access by_value(struct data_tracker *tracker, const struct flow *flow,
-				   size_t step, const struct isa_memory *memory)
+/* What is known at a step: the state, with what was written down about the operand's base. */
+static struct flow_state state_at(struct data_tracker *tracker, const struct flow *flow,
+				  size_t step, const struct isa_memory *memory)
 {
 	uint64_t pc = flow->steps.items[step].address;
 	struct flow_state state = flow_before(flow, step);
-	struct flow_value value;
-	const struct variable *variable;
+	const struct variable_place *place = NULL;
 	uint8_t reg;
 	int64_t offset;
-	bool is_indexed;
 
 	if (variables_frame_at(tracker->variables, pc, &reg, &offset) && reg < ISA_REGISTERS)
 		state.registers[reg] = flow_value(FLOW_FRAME, -offset);
-	value = flow_address(flow, &state, memory, &is_indexed);
-	switch (value.kind) {
-	case FLOW_STATIC:
-		return (struct data_access){.kind = ACCESS_STATIC,
-					    .is_exact = !is_indexed,
-					    .address = (uint64_t)value.offset,
-					    .type = TYPE_NONE};
-	case FLOW_FRAME:
-	case FLOW_THREAD:
-		variable = flow_variable(flow, &state, pc, &value);
-		return variable ? of_variable(tracker, variable, value.offset, is_indexed)
-				: unknown(DATA_NO_VARIABLE);
-	case FLOW_POINTER:
-		return value.array ? of_variable(tracker, value.array, value.offset, true)
-				   : of_pointer(tracker, value, is_indexed);
-	case FLOW_NONE:
-		break;
-	}
-	return unknown(DATA_NO_VARIABLE);
+	if (memory->base != ISA_NO_REGISTER)
+		place = place_at(tracker, flow, pc, memory);
+	if (place)
+		state.registers[memory->base] = value_of_place(tracker, place);
+	return state;
+}
+
+static struct data_access of_value(struct data_tracker *tracker, const struct flow *flow,
+				   const struct flow_state *state, uint64_t pc,
+				   struct flow_value value, bool is_indexed)
+{
+	const struct variable *variable;
+
+	if (value.kind == FLOW_POINTER && value.variable)
+		return of_variable(tracker, value.variable, value.offset, false);
+	if (value.kind == FLOW_POINTER)
+		return of_pointer(tracker, value, is_indexed);
+	variable = flow_variable(flow, state, pc, &value);
+	return variable ? of_variable(tracker, variable, value.offset, false)
+			: unknown(DATA_NO_VARIABLE);
+}
+
+/* With an index that says nothing: somewhere in the variable, if it is one. */
+static struct data_access of_base(struct data_tracker *tracker, const struct flow *flow,
+				  const struct flow_state *state, uint64_t pc,
+				  struct flow_value value)
+{
+	const struct variable *variable = value.kind == FLOW_POINTER
+						  ? value.variable
+						  : flow_variable(flow, state, pc, &value);
+
+	if (variable)
+		return of_variable(tracker, variable, 0, true);
+	return unknown(value.kind == FLOW_POINTER ? DATA_OUTSIDE : DATA_NO_VARIABLE);
 }
 
 static struct data_access of_memory(struct data_tracker *tracker, const struct flow *flow,
 				    size_t step, const struct isa_memory *memory)
 {
-	const struct variable_place *place = NULL;
+	uint64_t pc = flow->steps.items[step].address, factor;
+	struct flow_value base, value;
+	struct flow_state state;
 
 	if (memory->is_stack)
 		return unknown(DATA_UNSPECIFIED);
-	if (memory->base != ISA_NO_REGISTER && !memory->has_segment)
-		place = place_at(tracker, flow, flow->steps.items[step].address, memory);
-	return place ? by_place(tracker, place, memory) : by_value(tracker, flow, step, memory);
+	state = state_at(tracker, flow, step, memory);
+	base = flow_address(flow, &state, memory, &factor);
+	if (base.kind == FLOW_STATIC)
+		return (struct data_access){.kind = ACCESS_STATIC,
+					    .is_exact = factor == FLOW_NO_INDEX,
+					    .address = (uint64_t)base.offset,
+					    .type = TYPE_NONE};
+	if (!flow_is_address(base))
+		return unknown(DATA_NO_VARIABLE);
+	if (factor == FLOW_NO_INDEX)
+		return of_value(tracker, flow, &state, pc, base, false);
+	value = flow_of_memory(flow, &state, pc, memory);
+	return value.kind == FLOW_POINTER ? of_value(tracker, flow, &state, pc, value, true)
+					  : of_base(tracker, flow, &state, pc, base);
 }
 
 /* Of two accesses of one instruction only one is known to be the event's, if they are alike. */

@@ -26,8 +26,8 @@ struct data_access {
 	enum access_kind kind;
 	enum data_reason reason;
 	bool is_exact;	  /* static: `address` is what is accessed, not only near to it */
-	bool is_anywhere; /* `offset` is that in any element of an array */
-	bool is_run;	  /* … or behind it: a string instruction */
+	bool is_anywhere; /* … of any element of an array that there is */
+	bool is_run;	  /* `offset` is not known: string instructions, indices of bytes */
 	uint16_t size;	  /* bytes */
 	uint64_t address; /* in the object */
 	const struct variable *variable;

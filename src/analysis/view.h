@@ -132,11 +132,13 @@ struct table {
 	double *base;
 	double *block_base; /* NULL: base holds everywhere */
 	struct metric_choice sort;
-	bool has_resolved; /* a view of data objects: of the sort metric, */
-	double resolved;   /* … the share of which the object is known, 0 to 1 */
-	double left_out;   /* an inverted tree: percent of the total, see tree_part.most; 0: nothing
-			      was */
-	bool by_change;	   /* … by the difference of the last experiment from the first */
+	/* a view of data objects: of the sort metric the share of which the object is known, 0 to 1
+	 */
+	bool has_resolved;
+	double resolved, resolved_of_addresses; /* of all; of what has a data address */
+	double left_out; /* an inverted tree: percent of the total, see tree_part.most; 0: nothing
+			    was */
+	bool by_change;	 /* … by the difference of the last experiment from the first */
 	struct arena arena; /* owns all of the above */
 };
 

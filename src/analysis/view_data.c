@@ -329,19 +329,22 @@ static void fill_layout(struct session *session, const struct query *query, cons
 
 /* ---- the views ---- */
 
-static double find_share(struct session *session, const struct query *query)
+static void find_shares(struct session *session, const struct query *query, struct table *table)
 {
 	const struct metric *metric = query->sort.metric;
 	struct measure_sums sums;
-	double total, unknown;
+	double total, known, without;
 
 	for (size_t i = 0; metric->is_static && i < query->metrics.count; i++)
 		metric = query->metrics.items[i].metric;
 	count_objects(session, &sums);
 	total = value_of(&sums, DATA_TOTAL, metric);
-	unknown = value_of(&sums, DATA_UNKNOWN, metric);
+	known = total - value_of(&sums, DATA_UNKNOWN, metric);
+	without = value_of(&sums, data_of_reason(DATA_NO_ADDRESS), metric);
 	measure_fini(&sums);
-	return total > 0 ? 1 - unknown / total : 0;
+	table->has_resolved = true;
+	table->resolved = total > 0 ? known / total : 0;
+	table->resolved_of_addresses = total > without ? known / (total - without) : 0;
 }
 
 static enum status view_any(struct session *session, const struct query *query,
@@ -353,8 +356,7 @@ static enum status view_any(struct session *session, const struct query *query,
 	if (status != STATUS_OK)
 		return status;
 	view_run(session, &mine, view, table);
-	table->has_resolved = true;
-	table->resolved = find_share(session, &mine);
+	find_shares(session, &mine, table);
 	vec_fini(&mine.metrics);
 	return STATUS_OK;
 }

@@ -82,6 +82,7 @@ enum isa_move {
 	ISA_MOVE_STORE,	       /* memory[0] = from, likewise */
 	ISA_MOVE_ADD_CONSTANT, /* to += constant */
 	ISA_MOVE_ADD,	       /* to += from */
+	ISA_MOVE_MULTIPLY,     /* to = from * constant */
 	ISA_MOVE_CHOICE,       /* to = from, or stays */
 };
 
@@ -90,6 +91,7 @@ struct isa_access {
 	uint8_t count; /* of memory that is accessed */
 	enum isa_move move;
 	uint8_t to, from;
+	bool is_narrow; /* the result has 32 bits: a number, no address */
 	int64_t constant;
 	int64_t pushed;	  /* added to the stack pointer besides; it is not among `changed` then */
 	uint32_t changed; /* a bit per register that has another value afterwards, but for `to` */

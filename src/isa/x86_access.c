@@ -106,30 +106,60 @@ static void set_move(struct isa_access *out, enum isa_move move, uint8_t to, uin
 		out->changed &= ~(1u << to);
 }
 
+static bool is_general(const ZydisDecodedOperand *operand)
+{
+	return operand->type == ZYDIS_OPERAND_TYPE_REGISTER && operand->size >= 32 &&
+	       number_of(operand->reg.value) != ISA_NO_REGISTER;
+}
+
+static void set_narrow_copy(struct isa_access *out, uint8_t to, uint8_t from)
+{
+	set_move(out, ISA_MOVE_COPY, to, from, 0);
+	out->is_narrow = true;
+}
+
 static void read_mov(const ZydisDecodedOperand *to, const ZydisDecodedOperand *from,
 		     struct isa_access *out)
 {
 	if (is_whole(to) && is_whole(from))
 		set_move(out, ISA_MOVE_COPY, number_of(to->reg.value), number_of(from->reg.value),
 			 0);
+	else if (is_general(to) && is_general(from))
+		set_narrow_copy(out, number_of(to->reg.value), number_of(from->reg.value));
 	else if (is_whole(to) && is_whole_memory(from))
 		set_move(out, ISA_MOVE_LOAD, number_of(to->reg.value), ISA_NO_REGISTER, 0);
 	else if (is_whole_memory(to) && is_whole(from))
 		set_move(out, ISA_MOVE_STORE, ISA_NO_REGISTER, number_of(from->reg.value), 0);
-	else if (to->type == ZYDIS_OPERAND_TYPE_REGISTER && to->size >= 32 && is_constant(from) &&
-		 number_of(to->reg.value) != ISA_NO_REGISTER)
+	else if (is_general(to) && is_constant(from))
 		set_move(out, ISA_MOVE_CONSTANT, number_of(to->reg.value), ISA_NO_REGISTER,
 			 to->size == 32 ? (int64_t)(uint32_t)from->imm.value.u : from->imm.value.s);
+}
+
+/* A register against itself is zero. */
+static void read_xor(const ZydisDecodedOperand *to, const ZydisDecodedOperand *from,
+		     struct isa_access *out)
+{
+	if (is_general(to) && is_general(from) && to->reg.value == from->reg.value)
+		set_move(out, ISA_MOVE_CONSTANT, number_of(to->reg.value), ISA_NO_REGISTER, 0);
+}
+
+static void multiply(const ZydisDecodedOperand *to, const ZydisDecodedOperand *from, int64_t factor,
+		     struct isa_access *out)
+{
+	if (is_general(to) && is_general(from))
+		set_move(out, ISA_MOVE_MULTIPLY, number_of(to->reg.value),
+			 number_of(from->reg.value), factor);
 }
 
 static void read_lea(const struct x86_decoded *decoded, const struct isa_code *code,
 		     struct isa_access *out)
 {
-	if (!is_whole(&decoded->operands[0]))
+	if (!is_general(&decoded->operands[0]))
 		return;
 	out->memory[0] = memory_of(decoded, &decoded->operands[1], code);
 	set_move(out, ISA_MOVE_ADDRESS, number_of(decoded->operands[0].reg.value), ISA_NO_REGISTER,
 		 0);
+	out->is_narrow = !is_whole(&decoded->operands[0]);
 }
 
 static void read_sum(const ZydisDecodedOperand *to, const ZydisDecodedOperand *what, int sign,
@@ -183,6 +213,21 @@ void x86_access_read(const struct x86_decoded *decoded, const struct isa_code *c
 	switch (decoded->instruction.mnemonic) {
 	case ZYDIS_MNEMONIC_MOV:
 		read_mov(&operands[0], &operands[1], out);
+		break;
+	case ZYDIS_MNEMONIC_MOVSXD:
+		read_mov(&operands[0], &operands[1], out);
+		break;
+	case ZYDIS_MNEMONIC_XOR:
+		read_xor(&operands[0], &operands[1], out);
+		break;
+	case ZYDIS_MNEMONIC_SHL:
+		if (is_constant(&operands[1]) && operands[1].imm.value.u < 32)
+			multiply(&operands[0], &operands[0], INT64_C(1) << operands[1].imm.value.u,
+				 out);
+		break;
+	case ZYDIS_MNEMONIC_IMUL:
+		if (decoded->instruction.operand_count_visible == 3)
+			multiply(&operands[0], &operands[1], operands[2].imm.value.s, out);
 		break;
 	case ZYDIS_MNEMONIC_LEA:
 		read_lea(decoded, code, out);

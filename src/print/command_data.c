@@ -27,7 +27,8 @@ static bool print_view(struct print *print, data_view *view, const char *command
 	if (view(print->session, &print->query, &table, &diags) != STATUS_OK)
 		return say_diags(print, &diags);
 	char *first = command_table_heading(table.title, &table, print->query.sort_reverse);
-	char *heading = xasprintf("%s\n%.1f %% resolved", first, 100 * table.resolved);
+	char *heading = xasprintf("%s\nResolved: %.1f %%; of what has a data address: %.1f %%",
+				  first, 100 * table.resolved, 100 * table.resolved_of_addresses);
 
 	table_print(print, &table, SHAPE_LIST, command, heading);
 	table_fini(&table);

@@ -152,8 +152,11 @@ void table_print_json(struct print *print, const struct table *table, enum table
 	}
 	if (table->index)
 		json_object_set_new(extra, "index", json_text(table->index));
-	if (table->has_resolved)
+	if (table->has_resolved) {
 		json_object_set_new(extra, "resolved", json_real(table->resolved));
+		json_object_set_new(extra, "resolved_of_addresses",
+				    json_real(table->resolved_of_addresses));
+	}
 	json_t *metrics = find_members(&members, table);
 
 	json_report_begin(&report, print, command, metrics, extra);

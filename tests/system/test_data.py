@@ -65,6 +65,8 @@ def named(counts, spelling):
 def check_members(t, command):
     counts, answer = objects(t, recorded(t, build(t, command), COUNT))
     for name, found in named(counts, MEMBERS).items():
+        if 'of_thread' in name and 'split' in command:  # gcc does not say there that it is a thread's
+            continue
         # a fault that meets another event in the kernel is counted without its address
         t.near(found, MEMBERS[name], f'{command}: {name}', absolute=2)
     return counts, answer
