@@ -3,6 +3,9 @@
 Data objects. targets/fields.c touches members that lie a page apart, each a number of times that follows from its code, so
 that each touch is one page fault; and it writes members that are watched.
 """
+import json
+import random
+
 from harness import ROOT, Skip, perf_allowed, test
 
 COUNT = 50
@@ -101,3 +104,243 @@ def sums(t):
     arrays = sum(counts[name] for name in single if 'array[' in name and 'structure:' not in name)
     symbols = sum(counts[name] for name in single if name.startswith('{- '))
     t.equal(counts['<Scalars>'] + counts['<Unknown>'] + types + arrays + symbols, counts['<Total>'], 'all parts')
+
+
+WATCHES = {
+    # what is watched, how often each object is written
+    'mem:watched/8:w': {'{structure:small}.{int first}': 1, '{structure:small}.{int second}': 2, '{structure:small}': 3,
+                        '{volatile+structure:small watched}': 3},
+    'mem:watched+8/4:w': {'{structure:small}.{structure:- deep}.{short_int b}': 1, '{structure:small}.{structure:- deep}': 1, '{structure:small}': 1},
+    'mem:plain+12/1:w': {'{structure:small}.{char last}': 1, '{structure:small plain}': 1},
+}
+
+
+@test
+def watch_points(t):
+    """A watch point stops behind the access; of several bytes those count that the instruction names."""
+    for command in ('gcc -O0', 'gcc -O2', 'clang -O2'):
+        program = build(t, command)
+        for watch, written in WATCHES.items():
+            metric = 'e.' + watch.replace(':', '~')
+            counts, answer = objects(t, recorded(t, program, COUNT, counter=watch), metric=metric)
+            for name, found in named(counts, written).items():
+                t.near(found, written[name] * COUNT, f'{command}: {watch}: {name}', absolute=3)
+            t.equal(answer['resolved_of_addresses'], 1.0, f'{command}: {watch}: share')
+
+
+@test
+def blocks(t):
+    """What a pointer to void leads to is a block of the call stack that allocated it; an object in one counts for both."""
+    counts, _ = objects(t, recorded(t, build(t, 'gcc -O0'), COUNT, options=('-H', 'on')))
+    [name] = [name for name in counts if name.startswith('block from make_block + ')]
+    t.near(counts[name], 64, 'pages of the block', absolute=2)
+    row = t.print(t.directory / 'run.1.er', '-data_single', name)[-1]['rows'][0]
+    t.equal((row['kind'], [frame.split(' + ')[0] for frame in row['frames']][:3]), ('block', ['make_block', 'page_faults', 'main']), 'who made it')
+    t.near(row[METRIC], counts[name], 'its faults')
+
+
+@test
+def without_debug_information(t):
+    """Symbols name what has a fixed address; nothing else is known, and it says why."""
+    program = build(t, 'gcc -O2', debug=None)
+    counts, _ = objects(t, recorded(t, program, COUNT))
+    for name, faults in (('{- one}', 6), ('{- other}', 6), ('{- numbers}', 8), ('{- lone}', 1), ('{- after_lone}', 1)):
+        t.near(counts.get(name, 0), faults, name, absolute=1)
+    t.check(not [name for name in counts if 'structure:record' in name or 'structure:chain' in name], 'types without debug information')
+    t.check(counts['(Unascertainable).(no debug information)'] >= 11 * COUNT, f'not known: {counts["(Unascertainable).(no debug information)"]}')
+    t.check(t.run('strip', program).status == 0, 'strip')
+    counts, _ = objects(t, recorded(t, program, COUNT))
+    t.check('{- one}' not in counts and '{- other}' not in counts, 'names that were stripped')
+
+
+CLASSES = """
+#include <cstdlib>
+#include <sys/mman.h>
+enum { PAGE = 4096 };
+namespace geo {
+struct Base { long id; char fill[PAGE - sizeof(long)]; };
+class Shape : public Base {
+public:
+	int kind; char more[PAGE - sizeof(int)];
+	double area; char rest[PAGE - sizeof(double)];
+	static int counter;
+	__attribute__((noinline)) void set(int value) { kind = value; area = 2; id = 1; }
+};
+alignas(PAGE) int Shape::counter;
+alignas(PAGE) static char behind[PAGE];
+}
+template <class T> struct Holder {
+	T value; char fill[PAGE - sizeof(T)];
+	__attribute__((noinline)) void put(T what) { value = what; }
+};
+__attribute__((noinline)) void by_reference(geo::Shape &shape) { shape.area = 1; }
+template <class T> T *fresh(long count)
+{
+	return static_cast<T *>(mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+}
+int main(int, char **words)
+{
+	long count = atol(words[1]);
+	geo::Shape *shapes = fresh<geo::Shape>(count), *more = fresh<geo::Shape>(count);
+	Holder<short> *holders = fresh<Holder<short>>(count);
+	for (long i = 0; i < count; i++) {
+		shapes[i].set(i);
+		by_reference(more[i]);
+		holders[i].put(i);
+	}
+	*(volatile int *)&geo::Shape::counter = 1;
+	*(volatile char *)geo::behind = 1;
+}
+"""
+
+
+@test
+def classes(t):
+    """Members of classes, of their bases and of templates, through `this` and references."""
+    (t.directory / 'classes.cc').write_text(CLASSES)
+    for command in ('g++ -O0', 'g++ -O2', 'clang++ -O1'):
+        counts, _ = objects(t, recorded(t, build(t, command, source='classes.cc'), COUNT))
+        for name, faults in (('{class:geo::Shape}.{int kind}', COUNT), ('{class:geo::Shape}.{double area}', 2 * COUNT),
+                             ('{class:geo::Shape}.{structure:geo::Base -}.{long_int id}', COUNT), ('{class:geo::Shape}', 4 * COUNT),
+                             ('{structure:Holder<short>}', COUNT), ('{int geo::Shape::counter}', 1), ('{array[4096]+char geo::behind}', 1)):
+            found = max(counts.get(spelling, 0) for spelling in (name, name.replace('long_int', 'long'), name.replace('<short>', '<short_int>')))
+            t.near(found, faults, f'{command}: {name}', absolute=2)
+
+
+@test
+def filters(t):
+    """DOBJ and DNAME: events by their data objects, and by all that these lie in."""
+    experiment = recorded(t, build(t, 'gcc -O0'), COUNT)
+    everything, _ = objects(t, experiment)
+    for expression, name in (('DOBJ IN DNAME("key")', None), ('DNAME("key") IN DOBJ', None), ('DNAME("key") SOME IN DOBJ', None),
+                             ('DOBJ == DNAME(".structure:inner.")', '{structure:inner}'), ('DOBJ IN DNAME("one")', '{structure:record one}'),
+                             ('DOBJ IN DNAME("<Unknown>")', '<Unknown>'), ('DOBJ IN DNAME("<Scalars>")', '<Scalars>')):
+        counts, _ = objects(t, experiment, '-filters', expression)
+        expected = everything[name] if name else sum(n for full, n in everything.items() if full.endswith('{int key}'))
+        t.equal(counts['<Total>'], expected, expression)
+    counts, _ = objects(t, experiment, '-filters', 'FNAME("touch_array") SOME IN STACK')
+    t.near(counts['{structure:inner}'], 2 * COUNT, 'one function', absolute=2)
+    t.check('{structure:record}' not in counts, f'others: {counts}')
+    counts, _ = objects(t, experiment, '-filters', '!(DOBJ IN DNAME(".*"))')
+    t.equal(counts['<Total>'], 0, 'all have one')
+    warned = t.run(t.helio, 'print', '-filters', 'DOBJ IN DNAME("nonesuch")', '-data_objects', experiment)
+    t.check('no data object of the experiments has such a name' in warned.err, warned.err)
+
+
+@test
+def layout(t):
+    """All members by offset, with their sizes and how they lie in blocks of 32 bytes."""
+    (t.directory / 'layout.c').write_text("""
+#include <stdlib.h>
+struct part { char name[40]; double value; };
+struct lay { int a; char b; long c; char d[15]; char e; char f[32]; char g[28]; double h __attribute__((packed)); struct part parts[2]; unsigned low : 3, high : 9; } __attribute__((packed, aligned(8)));
+struct lay *volatile all;
+int main(void) { all = malloc(3000000 * sizeof(*all)); for (long i = 0; i < 3000000; i += 100) all[i].parts[1].value = 1; }
+""")
+    experiment = recorded(t, build(t, 'gcc -O1', source='layout.c'))
+    rows = [row['name'] for row in t.print(experiment, '-data_layout')[-1]['rows']]
+    t.equal(rows[0], '<Total>', 'the first')
+    start = [i for i, name in enumerate(rows) if name.startswith('{structure:lay}, ')][0]
+    shown = [name.split() for name in rows[start + 1:] if not name.startswith('{')]
+    members = [(words[0], words[1], words[2], words[-1].rstrip('}')) for words in shown if words[0] != '----']
+    # packed: no padding; h from 89, parts from 97, which is 48 bytes each
+    expected = [('+0', '4', '/', 'a'), ('+4', '1', '|', 'b'), ('+5', '8', '|', 'c'), ('+13', '15', '|', 'd'), ('+28', '1', '|', 'e'),
+                ('+29', '32', 'X', 'f'), ('+61', '28', 'X', 'g'), ('+89', '8', 'X', 'h'), ('+97', '96', '#', 'parts'),
+                ('+97', '40', '#', 'name'), ('+137', '8', '|', 'value'), ('+193', '1', '|', 'low'), ('+193', '2', '|', 'high')]
+    t.equal(members[:len(expected)], expected, 'members')
+    lines = [words[1] for words in shown if words[0] == '----'][:2]
+    t.equal(lines, ['+64:', '+128:'], 'lines of the cache')
+
+
+def sections(program, names):
+    """{name: (offset, size)} in the file, by readelf's words."""
+    found = {}
+    for line in program[1].splitlines():
+        words = line.replace('[ ', '[').split()
+        if len(words) > 5 and words[0].startswith('[') and words[1] in names:
+            found[words[1]] = (int(words[4], 16), int(words[5], 16))
+    return found
+
+
+@test
+def damaged_debug_information(t):
+    """Whatever the debug information says, the rest is answered, and all events are counted."""
+    program = build(t, 'gcc -O1')
+    experiment = recorded(t, program, COUNT, options=('-A', 'off'))
+    whole, _ = objects(t, experiment)
+    parts = sections((program, t.run('readelf', '-SW', program).out), ('.debug_info', '.debug_abbrev', '.debug_loclists', '.debug_rnglists', '.debug_str', '.debug_line', '.eh_frame'))
+    t.check(len(parts) >= 5, f'sections: {parts}')
+    image = program.read_bytes()
+    other = 0
+    for number in range(21):
+        damaged = bytearray(image)
+        chance = random.Random(number)
+        name = sorted(parts)[number % len(parts)]
+        for _ in range(chance.choice((1, 5, 200))):
+            offset, size = parts[name]
+            damaged[offset + chance.randrange(size)] = chance.randrange(256)
+        program.write_bytes(damaged)
+        result = t.run(t.helio, 'print', '-printmode', 'json', '-data_objects', '-data_layout', experiment, timeout=20)
+        t.check(result.status in (0, 1), f'{name}, {number}: status {result.status}: {result.err[-300:]}')
+        counts = {row['name']: row[METRIC] for row in json.loads(result.out.splitlines()[0])['rows']}
+        t.equal(counts['<Total>'], whole['<Total>'], f'{name}, {number}: total')
+        other += counts != whole
+    t.check(other > 0, 'no damage had an effect')
+
+
+def check_consistency(t, experiment):
+    counts, answer = objects(t, experiment)
+    t.equal(counts['<Total>'], t.functions(experiment, METRIC)['<Total>'][METRIC], 'total')
+    parts = sum(counts.get(reason, 0) for reason in ('(Unascertainable)', '(Unverifiable)', '(Unresolvable)', '(Unspecified)', '(Unidentified)', '(Undetermined)', '(Anon)'))
+    t.equal(parts, counts.get('<Unknown>', 0), 'elements of <Unknown>')
+    t.check(abs(answer['resolved'] - (1 - counts.get('<Unknown>', 0) / counts['<Total>'])) < 1e-9, 'share')
+    t.check(max(counts.values()) == counts['<Total>'], 'nothing is more than all')
+    for row in answer['rows'][1:]:
+        parent = row['name'].rsplit('.{', 1)[0] if '.{' in row['name'] else None
+        t.check(not parent or any(counts[name] >= row[METRIC] for name in counts if name.startswith(parent)), f'{row["name"]} is more than what it is in')
+    return counts
+
+
+@test
+def real_programs(t):
+    """sqlite3 and Python, as they come: all that they did is in the list, once."""
+    need_events()
+    sql = ('create table t(a, b); with recursive c(x) as (select 1 union all select x + 1 from c where x < 100000) '
+           'insert into t select x, x * 2 from c; select sum(a) from t;')
+    words = ('x = [str(i) * 3 for i in range(100000)]; print(len({i: i for i in x}))')
+    for program, *arguments in (('sqlite3', ':memory:', sql), ('/usr/bin/python3', '-c', words)):
+        for options in ((), ('-H', 'on')) if program == 'sqlite3' else ((),):
+            result = t.collect(t.need(program), *arguments, options=('-p', 'off', '-h', 'page-faults,1', *options))
+            counts = check_consistency(t, result.experiment)
+            if options:
+                t.check(any(name.startswith('block from ') for name in counts), f'{program}: no blocks')
+        for mode in ('text', 'html', ','):
+            shown = t.run(t.helio, 'print', '-printmode', mode, '-limit', '10', '-data_objects', '-data_layout', result.experiment)
+            t.check(shown.status == 0 and '&lt;Total&gt;' in shown.out or '<Total>' in shown.out, f'{mode}: {shown.err}')
+
+
+@test
+def refusals(t):
+    """Without data addresses there are no data objects; a name that is none, or several, is refused."""
+    bare = t.run(t.helio, 'print', '-data_objects', t.collect(t.target('faulter')).experiment)
+    t.check(bare.status == 1 and 'No data addresses are recorded' in bare.err, bare.err)
+    experiment = recorded(t, build(t, 'gcc -O0'), COUNT)
+    for name, words in (('nonesuch', 'No data object has the name'), ('key', 'data objects have the name')):
+        refused = t.run(t.helio, 'print', '-data_single', name, experiment)
+        t.check(refused.status == 1 and words in refused.err, refused.err)
+    rows = t.print(experiment, '-data_single', 'key', '2')[-1]['rows']
+    t.check(rows[0]['name'].endswith('{int key}') and rows[0]['size'] == 4, f'{rows}')
+    row = t.print(experiment, '-data_single', 'lone')[-1]['rows'][0]
+    address = [line.split()[0] for line in t.run('nm', t.directory / 'fields').out.splitlines() if line.endswith(' lone')][0]
+    t.equal((row['address'], row['size'], row['kind']), (int(address, 16), 4, 'scalar'), 'a variable')
+
+
+@test
+def compared(t):
+    """Experiments beside each other: the same objects, found again."""
+    program = build(t, 'gcc -O0')
+    first, second = recorded(t, program, COUNT), recorded(t, program, 2 * COUNT)
+    rows = {row['name']: row for row in t.print(second, first, '-compare', 'on', '-data_objects')[-1]['rows']}
+    row = rows['{structure:inner}']
+    t.near(row[METRIC + '.1'], 2 * COUNT, 'the first', absolute=2)
+    t.near(row[METRIC + '.2'], 4 * COUNT, 'the second', absolute=2)
