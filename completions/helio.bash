@@ -36,7 +36,7 @@ _helio_print() {
 	-printmode) _helio_words 'text html json' "$cur" ;;
 	-compare) _helio_words 'off on delta ratio' "$cur" ;;
 	-inlines) _helio_words 'on off' "$cur" ;;
-	-scc | -dcc | -cc) _helio_words 'basic all none warn parallel query loop pipe inline memops codegen hex intel nosrc' "$cur" ;;
+	-scc | -dcc | -cc) _helio_words 'basic all none warn parallel query loop pipe inline memops codegen hex intel nosrc asrc' "$cur" ;;
 	-indxobj) _helio_words 'Threads CPUs Samples Seconds Processes Experiment_IDs Datasize Duration' "$cur" ;;
 	-*_select) _helio_words 'all' "$cur" ;;
 	-viewmode) _helio_words 'user expert machine' "$cur" ;;
@@ -129,7 +129,7 @@ _helio_src() {
 	local cur=$1
 	case $2 in
 	-source | -src | -disasm | -dis) _helio_words 'all' "$cur" ;;
-	-scc | -dcc | -cc) _helio_words 'basic all none hex intel nosrc' "$cur" ;;
+	-scc | -dcc | -cc) _helio_words 'basic all none hex intel nosrc asrc' "$cur" ;;
 	*)
 		if [[ $cur == -* ]]; then
 			_helio_words '-func -source -src -disasm -dis -scc -dcc -cc -outfile --help --version' "$cur"

@@ -22,6 +22,9 @@ struct listing {
 	VEC(uint32_t) groups; /* of the rows, in `sums`; NODE_NONE: no values */
 	struct code_sums sums;
 	uint32_t inclusive_only; /* a group that has no exclusive values; 0: none */
+	/* of a disassembly with metrics of its source lines: by line; groups of rows count on */
+	struct code_sums line_sums;
+	uint32_t first_line_group; /* that of line 0; 0: there are none */
 };
 
 /* Fills the header and opens the source. */
@@ -37,6 +40,9 @@ struct row *listing_add_row(struct listing *listing, enum row_kind kind, uint32_
 			    uint32_t group, const char *text);
 /* A line of the source, after what the compiler says of it. Lines are added in their order. */
 void listing_add_source(struct listing *listing, uint32_t line, uint32_t group);
+/* By pc, the line of the listing's file that it is of, or 0. To be freed. */
+uint32_t *listing_lines_of_pcs(const struct listing *listing);
+
 /* Whether an event has anything to do with a group. */
 bool listing_has_value(const struct listing *listing, uint32_t group);
 

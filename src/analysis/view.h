@@ -139,7 +139,8 @@ struct table {
 	double left_out; /* an inverted tree: percent of the total, see tree_part.most; 0: nothing
 			    was */
 	bool by_change;	 /* … by the difference of the last experiment from the first */
-	struct arena arena; /* owns all of the above */
+	const struct listing_header *header; /* of a listing of code, else NULL */
+	struct arena arena;		     /* owns all of the above */
 };
 
 void table_fini(struct table *table);
@@ -209,6 +210,7 @@ struct listing_request {
 	bool intel;			    /* syntax of the disassembly */
 	bool hex;			    /* … with the bytes */
 	bool no_source;			    /* … without source lines */
+	bool source_metrics;		    /* … with the metrics of the source lines */
 };
 /* What stands above it. Strings live as long as the table; NULL: unknown. */
 struct listing_header {

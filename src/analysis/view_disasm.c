@@ -173,6 +173,34 @@ static void count_instructions(struct disassembly *code)
 	free(group);
 }
 
+/* The metrics of the source lines, of all code from there. */
+static void count_lines(struct disassembly *code)
+{
+	struct listing *listing = code->listing;
+
+	if (!listing->request->source_metrics || !listing->has_source)
+		return;
+	uint32_t *line = listing_lines_of_pcs(listing);
+	uint32_t last = 0;
+
+	for (size_t i = 0; i < listing->session->code->pcs.count; i++)
+		last = line[i] > last ? line[i] : last;
+	for (size_t i = 0; i < code->rows.count; i++)
+		last = code->rows.items[i].line > last ? code->rows.items[i].line : last;
+	code_count(listing->session, line, last + 1, &listing->line_sums);
+	listing->first_line_group = code->outlined + 2;
+	free(line);
+}
+
+static bool has_code(const struct disassembly *code, uint32_t line)
+{
+	for (size_t i = 0; i < code->rows.count; i++)
+		if (code->rows.items[i].line == line &&
+		    code->rows.items[i].file == code->listing->file)
+			return true;
+	return false;
+}
+
 static const struct line_row *row_at(struct disassembly *code, uint64_t address)
 {
 	while (code->row + 1 < code->rows.count && code->rows.items[code->row].end <= address)
@@ -193,8 +221,14 @@ static void add_source_before(struct disassembly *code, const struct line_row *r
 		return;
 	if (!code->last_line && row->line > LEAD)
 		code->last_line = row->line - LEAD;
-	while (code->last_line < row->line && code->last_line < listing->source.count)
-		listing_add_source(listing, ++code->last_line, NODE_NONE);
+	while (code->last_line < row->line && code->last_line < listing->source.count) {
+		uint32_t line = ++code->last_line;
+
+		listing_add_source(listing, line,
+				   listing->first_line_group && has_code(code, line)
+					   ? listing->first_line_group + line
+					   : NODE_NONE);
+	}
 	code->last_line = row->line;
 }
 
@@ -280,6 +314,7 @@ static void disassemble(struct disassembly *code)
 	find_instructions(code);
 	count_instructions(code);
 	code_rows(listing->session, code->function, &code->rows);
+	count_lines(code);
 	code->context = NODE_NONE - 1;
 	for (uint32_t i = 0; i < code->instructions.count; i++)
 		add_instruction(code, i);

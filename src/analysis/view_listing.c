@@ -166,11 +166,25 @@ void listing_add_index(struct listing *listing, uint32_t group, const char *form
 	free(text);
 }
 
+uint32_t *listing_lines_of_pcs(const struct listing *listing)
+{
+	const struct code *code = listing->session->code;
+	uint32_t *line = xmalloc((code->pcs.count + 1) * sizeof(*line));
+
+	for (size_t i = 0; i < code->pcs.count; i++) {
+		const struct code_pc *pc = &code->pcs.items[i];
+
+		line[i] = pc->object == listing->object && pc->file == listing->file ? pc->line : 0;
+	}
+	return line;
+}
+
 void listing_drop(struct listing *listing)
 {
 	vec_fini(&listing->rows);
 	vec_fini(&listing->groups);
 	code_sums_fini(&listing->sums);
+	code_sums_fini(&listing->line_sums);
 	remarks_fini(&listing->remarks);
 	if (listing->has_source)
 		source_close(&listing->source);
@@ -198,6 +212,15 @@ static bool has_value(const struct listing *listing, size_t row, const struct me
 	       !(group && group == listing->inclusive_only && choice->flavor == FLAVOR_EXCLUSIVE);
 }
 
+static double value_of(const struct listing *listing, size_t row,
+		       const struct metric_choice *choice)
+{
+	uint32_t group = listing->groups.items[row], first = listing->first_line_group;
+
+	return first && group >= first ? code_value(&listing->line_sums, group - first, choice)
+				       : code_value(&listing->sums, group, choice);
+}
+
 void listing_finish(struct listing *listing)
 {
 	struct table *table = listing->table;
@@ -211,12 +234,12 @@ void listing_finish(struct listing *listing)
 
 			if (!has_value(listing, row, &table->columns[i].choice))
 				continue;
-			*value = code_value(&listing->sums, listing->groups.items[row],
-					    &table->columns[i].choice);
+			*value = value_of(listing, row, &table->columns[i].choice);
 			if (*value > largest[i])
 				largest[i] = *value;
 		}
 	}
+	table->header = listing->header;
 	mark_hot(listing, largest);
 	for (size_t i = 0; i < table->column_count; i++)
 		if (!table->columns[i].choice.metric->is_static)

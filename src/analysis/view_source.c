@@ -144,17 +144,13 @@ static void count_source(struct source_listing *source)
 {
 	struct listing *listing = source->listing;
 	const struct code *code = listing->session->code;
-	uint32_t *group = xmalloc((code->pcs.count + 1) * sizeof(*group));
+	uint32_t *group = listing_lines_of_pcs(listing); /* line 0 is not shown: elsewhere */
 
 	for (size_t i = 0; i < code->pcs.count; i++) {
 		const struct code_pc *pc = &code->pcs.items[i];
 
-		group[i] = 0; /* line 0 is not shown: elsewhere */
-		if (pc->object != listing->object)
-			continue;
-		if (pc->file == listing->file)
-			group[i] = pc->line;
-		else if (code_source_of(listing->session, pc->function) == listing->file)
+		if (pc->object == listing->object && pc->file != listing->file &&
+		    code_source_of(listing->session, pc->function) == listing->file)
 			group[i] = stray_group(source, pc->function, pc->file);
 	}
 	code_count(listing->session, group, source->line_count + 1 + (uint32_t)source->strays.count,

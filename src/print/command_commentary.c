@@ -14,7 +14,7 @@
 
 enum { FOR_SOURCE = 1, FOR_CODE = 2 };
 
-enum flag { FLAG_NONE, FLAG_HEX, FLAG_SOURCE, FLAG_INTEL, FLAG_NOTHING };
+enum flag { FLAG_NONE, FLAG_HEX, FLAG_SOURCE, FLAG_METRICS, FLAG_INTEL, FLAG_NOTHING };
 
 static const struct word {
 	const char *text;
@@ -41,6 +41,7 @@ static const struct word {
 	{.text = "nohex", .flag = FLAG_HEX},
 	{.text = "src", .flag = FLAG_SOURCE, .value = true},
 	{.text = "nosrc", .flag = FLAG_SOURCE},
+	{.text = "asrc", .flag = FLAG_METRICS, .value = true},
 	{.text = "intel", .flag = FLAG_INTEL, .value = true},
 	{.text = "att", .flag = FLAG_INTEL},
 };
@@ -76,6 +77,13 @@ struct classes {
 	bool begun; /* one was named */
 };
 
+/* src is without metrics again. */
+static void set_source(struct code_settings *settings, const struct word *word)
+{
+	settings->no_source = !word->value;
+	settings->source_metrics = word->flag == FLAG_METRICS;
+}
+
 static bool set_word(struct print *print, const char *command, char *text, unsigned what,
 		     struct classes *classes)
 {
@@ -96,8 +104,8 @@ static bool set_word(struct print *print, const char *command, char *text, unsig
 		settings->hex = word->value;
 	else if (word->flag == FLAG_INTEL)
 		settings->intel = word->value;
-	else if (word->flag == FLAG_SOURCE)
-		settings->no_source = !word->value;
+	else if (word->flag == FLAG_SOURCE || word->flag == FLAG_METRICS)
+		set_source(settings, word);
 	else
 		classes->shown = (classes->begun ? classes->shown : 0) | word->classes;
 	classes->begun |= word->classes || word->flag == FLAG_NOTHING;

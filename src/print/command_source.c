@@ -39,6 +39,7 @@ void code_settings_fini(struct code_settings *settings)
 		free((char *)settings->maps.items[i].new_prefix);
 	}
 	vec_fini(&settings->maps);
+	string_table_fini(&settings->warned);
 }
 
 /* ---- lists ---- */
@@ -132,6 +133,25 @@ static void put_hottest(struct print *print, const struct table *table)
 		fputs("\n\n", print->output.file);
 }
 
+/* Each source once: a file has many functions. */
+static void warn_of_source(struct print *print, const struct listing_header *header)
+{
+	uint32_t known = (uint32_t)print->code.warned.count;
+
+	if ((!header->source_missing && !header->source_newer) ||
+	    string_table_add(&print->code.warned, header->source) < known)
+		return;
+	if (header->source_missing)
+		say_warning(print,
+			    "%s is not there: say where sources are with addpath DIRECTORY or "
+			    "pathmap OLD NEW",
+			    header->source);
+	else
+		say_warning(print, "%s is newer than %s: its lines may have moved",
+			    header->source_found ? header->source_found : header->source,
+			    header->load_object);
+}
+
 typedef bool view_listing(struct session *session, const struct query *query,
 			  const struct listing_request *request, struct listing_header *header,
 			  struct table *table, struct diag_list *diags);
@@ -148,15 +168,7 @@ static bool print_listing(struct print *print, const char *command,
 
 	char *heading = heading_of(&header);
 
-	if (header.source_missing)
-		say_warning(print,
-			    "%s is not there: say where sources are with addpath DIRECTORY or "
-			    "pathmap OLD NEW",
-			    header.source);
-	if (header.source_newer)
-		say_warning(print, "%s is newer than %s: its lines may have moved",
-			    header.source_found ? header.source_found : header.source,
-			    header.load_object);
+	warn_of_source(print, &header);
 	table_print(print, &table, SHAPE_LISTING, command, heading);
 	if (print->mode == MODE_TEXT && print->output.color)
 		put_hottest(print, &table);
@@ -201,7 +213,8 @@ bool code_print_disasm(struct print *print, const struct function_match *what)
 					  .search = &search,
 					  .intel = settings->intel,
 					  .hex = settings->hex,
-					  .no_source = settings->no_source};
+					  .no_source = settings->no_source,
+					  .source_metrics = settings->source_metrics};
 	uint32_t *functions;
 	size_t count;
 	bool ok = true;

@@ -26,11 +26,12 @@ enum view_mode { VIEW_USER, VIEW_EXPERT, VIEW_MACHINE };
 
 /* How code is listed: command_source.c. */
 struct code_settings {
-	unsigned source_threshold, code_threshold; /* percent */
-	unsigned source_remarks, code_remarks;	   /* enum remark_class */
-	bool intel, hex, no_source;		   /* of disassembly */
-	VEC(char *) path;			   /* directories with sources */
-	VEC(struct source_map) maps;		   /* their strings are ours */
+	unsigned source_threshold, code_threshold;  /* percent */
+	unsigned source_remarks, code_remarks;	    /* enum remark_class */
+	bool intel, hex, no_source, source_metrics; /* of disassembly */
+	VEC(char *) path;			    /* directories with sources */
+	VEC(struct source_map) maps;		    /* their strings are ours */
+	struct string_table warned;		    /* the sources that a warning was about */
 };
 
 struct print {

@@ -137,6 +137,23 @@ static void add_place(json_t *object, const struct row *row, enum table_shape sh
 	}
 }
 
+/* What stands above a listing as text. */
+static json_t *header_members(const struct listing_header *header)
+{
+	json_t *source = json_object(), *object = json_object(), *listing = json_object();
+
+	json_object_set_new(source, "path", json_text(header->source));
+	json_object_set_new(source, "found_as", json_text(header->source_found));
+	json_object_set_new(source, "missing", json_boolean(header->source_missing));
+	json_object_set_new(source, "newer", json_boolean(header->source_newer));
+	json_object_set_new(object, "path", json_text(header->load_object));
+	json_object_set_new(object, "state", json_text(header->provenance));
+	json_object_set_new(listing, "source", source);
+	json_object_set_new(listing, "object_file", json_text(header->unit));
+	json_object_set_new(listing, "load_object", object);
+	return listing;
+}
+
 void table_print_json(struct print *print, const struct table *table, enum table_shape shape,
 		      const char *command)
 {
@@ -157,6 +174,8 @@ void table_print_json(struct print *print, const struct table *table, enum table
 		json_object_set_new(extra, "resolved_of_addresses",
 				    json_real(table->resolved_of_addresses));
 	}
+	if (table->header)
+		json_object_set_new(extra, "listing", header_members(table->header));
 	json_t *metrics = find_members(&members, table);
 
 	json_report_begin(&report, print, command, metrics, extra);

@@ -603,6 +603,41 @@ def listings_without_an_experiment(t):
     t.check('last word' in src(status=2).err, 'nothing')
 
 
+def code_lines(listing):
+    return {row['line'] for row in listing if row['kind'] == 'instruction' and row['line']}
+
+
+@test
+def source_lines_with_their_metrics_between_instructions(t):
+    program, result = record(t, 0.3)
+    source = by_line(rows(t, result.experiment, '-source', 'work'))
+    between = by_line(rows(t, result.experiment, '-dcc', 'asrc', '-disasm', 'leaf'))
+    line = marks(WORK)['leaf']
+    t.check(value(source[line]) > 0, 'no sample')
+    for number, row in between.items():
+        if 'e.totalcpu' in row:  # the function's lines
+            for metric in ('e.totalcpu', 'i.totalcpu'):
+                t.equal(row[metric], source[number][metric], f'{metric} of line {number}')
+    listing = code_lines(rows(t, result.experiment, '-disasm', 'leaf'))
+    t.equal({number for number, row in between.items() if 'e.totalcpu' in row}, listing, 'lines with code')
+    for words in (('src',), ('asrc', '-dcc', 'src')):
+        plain = by_line(rows(t, result.experiment, '-dcc', *words, '-disasm', 'leaf'))
+        t.check(plain and all('e.totalcpu' not in row for row in plain.values()), f'{words}: metrics')
+
+
+@test
+def listings_say_what_they_are_of(t):
+    program, result = record(t, 0.2)
+    for command in ('-source', '-disasm'):
+        said = t.print(result.experiment, command, 'leaf')[-1]['listing']
+        t.equal(said['source'], {'path': f'{t.directory}/work.c', 'found_as': './work.c', 'missing': False, 'newer': False}, command)
+        t.equal((said['object_file'], said['load_object']['path']), ('work.c', str(program)), command)
+    (t.directory / 'work.c').rename(t.directory / 'other.c')
+    t.check(t.print(result.experiment, '-source', 'leaf')[-1]['listing']['source']['missing'], 'the source is not missing')
+    shown = t.run(t.helio, 'print', '-disasm', 'work.c', result.experiment, cwd='/')
+    t.check(shown.out.count('(not found)') >= 4 and shown.err.count('work.c is not there') == 1, shown.err)
+
+
 @test
 def json_fits_the_schema(t):
     program, result = record(t, 0.2)
