@@ -117,9 +117,9 @@ def add(a, b):
 # The same from helio
 
 
-def ours(t, experiment, metrics, command):
+def ours(t, experiment, metrics, *command):
     """A command's rows, without the symbols of separate debug files, which gprofng does not look for."""
-    result = t.run(t.helio, 'print', '-printmode', 'json', '-name', 'long', '-metrics', metrics, command, experiment,
+    result = t.run(t.helio, 'print', '-printmode', 'json', '-name', 'long', '-metrics', metrics, *command, experiment,
                    env={'HELIO_DEBUG_ROOT': '/nowhere'})
     t.equal(result.status, 0, f'helio print {command}: {result.err}')
     return [json.loads(line) for line in result.out.splitlines()][-1]['rows']
@@ -209,3 +209,32 @@ def left_of(events, theirs):
         live.setdefault(address, number)
         left[number] = size
     return left.values()
+
+
+# Lines and instructions: {what: values}, with metrics as for functions
+
+def places(experiment, metrics, command):
+    """`-lines` or `-pcs`: {name: values}"""
+    row = re.compile(rf'^ *((?:{VALUE} +){{{len(metrics)}}})(\S.*)$')
+    lines = display(experiment, '-metrics', ':'.join(metrics) + ':name', command).splitlines()
+    return {found[2]: parse_values(found[1]) for found in map(row.match, lines) if found}
+
+
+def listing(experiment, metrics, command, function):
+    """`-source` or `-disasm`: {line or address: values}"""
+    at = r' *([0-9]+)\. ' if command == '-source' else r' *\[ *[0-9?]+\] +([0-9a-f]+): '
+    row = re.compile(rf'^(?:##|  ) *((?:{VALUE} +){{{len(metrics)}}}){at}')
+    lines = display(experiment, '-metrics', ':'.join(metrics) + ':name', command, function).splitlines()
+    return {int(found[2], 10 if command == '-source' else 16): parse_values(found[1]) for found in map(row.match, lines) if found}
+
+
+def our_places(t, experiment, metrics, command):
+    keys = [f'{metric[0]}.{metric[2:]}' for metric in metrics]
+    return {row['name']: tuple(row[key] for key in keys) for row in ours(t, experiment, ':'.join(metrics) + ':name', command)}
+
+
+def our_listing(t, experiment, metrics, command, function):
+    keys = [f'{metric[0]}.{metric[2:]}' for metric in metrics]
+    kind, place = ('source', 'line') if command == '-source' else ('instruction', 'address')
+    return {row[place]: tuple(row[key] for key in keys) for row in ours(t, experiment, ':'.join(metrics) + ':name', command, function)
+            if row['kind'] == kind and keys[0] in row}

@@ -100,8 +100,10 @@ char *make_descendant(const char *path, const char *lineage)
 void write_file(const char *directory, const char *name, const void *data, size_t size)
 {
 	char *path = xasprintf("%s/%s", directory, name);
-	FILE *file = fopen(path, "w");
+	FILE *file;
 
+	unlink(path); /* a file that is cut to nothing may be written to the disk on closing */
+	file = fopen(path, "w");
 	if (!file || fwrite(data, 1, size, file) != size || fclose(file))
 		abort();
 	free(path);
