@@ -197,7 +197,7 @@ static enum status read_process(struct experiment *experiment, struct process *p
 		return status;
 	if (experiment_log_origin(&process->log) == LOG_GPROFNG) {
 		experiment_log_fini(&process->log);
-		gprofng_read(experiment, process, extent == EXTENT_LOGS, warnings);
+		gprofng_read(experiment, process, warnings);
 	} else if (extent == EXTENT_ALL) {
 		read_data(experiment, process, warnings);
 	}

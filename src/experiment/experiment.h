@@ -48,7 +48,7 @@ enum status experiment_open(const char *path, struct experiment **out, struct di
 /*
  * As experiment_open, but only log.xml of each process is read: who they are
  * and what became of them.  The callers that need more read it themselves into
- * the fields of struct process.
+ * the fields of struct process.  An experiment of gprofng is read as a whole.
  */
 enum status experiment_open_logs(const char *path, struct experiment **out,
 				 struct diag_list *errors, struct diag_list *warnings);

@@ -28,7 +28,7 @@ static void report_missing(const struct process *process, const struct gprofng_l
 			 process->name);
 }
 
-void gprofng_read(struct experiment *experiment, struct process *process, bool logs_only,
+void gprofng_read(struct experiment *experiment, struct process *process,
 		  struct diag_list *warnings)
 {
 	struct read_context context = {process->path, process->name, warnings};
@@ -37,17 +37,15 @@ void gprofng_read(struct experiment *experiment, struct process *process, bool l
 	struct gprofng_changes changes = {0};
 
 	gprofng_log_read(process, &log, founder, &experiment->arena, &context);
-	if (!logs_only) {
-		gprofng_map_read(process, &log, experiment->archives, &changes, &experiment->arena,
-				 &context);
+	gprofng_map_read(process, &log, experiment->archives, &changes, &experiment->arena,
+			 &context);
 
-		struct gprofng_stacks *stacks = gprofng_stacks_read(process, &context);
+	struct gprofng_stacks *stacks = gprofng_stacks_read(process, &context);
 
-		gprofng_events_read(process, &log, &changes, stacks, &experiment->arena, &context);
-		gprofng_stacks_free(stacks, &context);
-		gprofng_overview_read(process, &log, &context);
-		report_missing(process, &log, warnings);
-	}
+	gprofng_events_read(process, &log, &changes, stacks, &experiment->arena, &context);
+	gprofng_stacks_free(stacks, &context);
+	gprofng_overview_read(process, &log, &context);
+	report_missing(process, &log, warnings);
 	vec_fini(&changes);
 	gprofng_log_fini(&log);
 }

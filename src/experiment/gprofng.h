@@ -18,7 +18,7 @@
 
 /* gprofng.c: the files of a process, whose log says that they are gprofng's; the founder's first.
  */
-void gprofng_read(struct experiment *experiment, struct process *process, bool logs_only,
+void gprofng_read(struct experiment *experiment, struct process *process,
 		  struct diag_list *warnings);
 
 /* What packets say that is used here. */

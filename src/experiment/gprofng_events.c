@@ -212,12 +212,17 @@ static int by_thread(const void *a, const void *b)
 	return compare_times(x, y);
 }
 
-/* Only the opening of a descriptor says what it is. */
-static void name_descriptors(struct event_list *list)
+/* Only the opening of a descriptor says what it is; the first three were open before. */
+static void name_descriptors(struct event_reader *reader, struct event_list *list)
 {
+	static const char *const standard[] = {"<stdin>", "<stdout>", "<stderr>"};
 	struct hash_map index = {0};
 	VEC(uint64_t) names = {0};
 
+	for (uint64_t i = 0; i < sizeof(standard) / sizeof(standard[0]); i++) {
+		hash_map_put(&index, i + 1, (uint32_t)i);
+		*vec_push(&names) = string_table_add(&reader->names, standard[i]) + 1;
+	}
 	if (list->count)
 		qsort(list->items, list->count, sizeof(*list->items), by_time);
 	for (size_t i = 0; i < list->count; i++) {
@@ -256,7 +261,7 @@ static enum file_state read_file(struct event_reader *reader, enum gprofng_data 
 				       !add_packet[data](reader, list, &packet);
 	gprofng_file_close(&file, context);
 	if (data == GPROFNG_IO)
-		name_descriptors(list);
+		name_descriptors(reader, list);
 	if (list->count)
 		qsort(list->items, list->count, sizeof(*list->items), by_thread);
 	return state;
@@ -271,7 +276,6 @@ static void fill_profile(struct event_reader *reader, const struct event_list *l
 
 		events[i] = (struct profile_event){
 			.thread = event->thread,
-			.tid = reader->thread_ids.items[event->thread - 1],
 			.time_us = event->time_ns / 1000,
 			.weight_us = event->field[0],
 			.stack = event->stack,
@@ -344,6 +348,8 @@ void gprofng_events_read(struct process *process, const struct gprofng_log *log,
 	thread_number(&reader, (uint64_t)process->log.pid);
 	for (int data = 0; data < GPROFNG_DATA_KINDS; data++)
 		read_kind(&reader, (enum gprofng_data)data, context);
+	for (size_t i = 0; i < reader.thread_ids.count; i++)
+		experiment_profile_add_thread(&process->profile, i + 1, reader.thread_ids.items[i]);
 	experiment_heap_match(&process->heap, &process->traces[TRACE_HEAP]);
 	hash_map_fini(&reader.threads);
 	vec_fini(&reader.thread_ids);

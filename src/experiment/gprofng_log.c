@@ -226,7 +226,7 @@ static void on_sample(struct log_reader *reader, const char **attributes)
 }
 
 /* Our names of what happened, or NULL. */
-static const char *kind_of(const char *kind, const char *variant)
+static const char *kind_of(const char *kind, const char *variant, const char *lineage)
 {
 	static const char *const kinds[][2] = {
 		{"exit", "exit"},	{"cwarn", "warning"},	{"cerror", "error"},
@@ -234,6 +234,9 @@ static const char *kind_of(const char *kind, const char *variant)
 		{"exec_start", "exec"}, {"comment", "comment"}, {"exec_error", "exec_failed"},
 	};
 
+	/* of system() and the like, which has no experiment of its own */
+	if (lineage && lineage[0] != '_')
+		return NULL;
 	if (!strcmp(kind, "desc_start") && variant && !strncmp(variant, "exec", strlen("exec")))
 		return "exec";
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -264,7 +267,9 @@ static void add_event(struct log_reader *reader, const char *kind, const char **
 static void on_event(struct log_reader *reader, const char **attributes)
 {
 	const char *kind = xml_attribute(attributes, "kind");
-	const char *ours = kind ? kind_of(kind, xml_attribute(attributes, "variant")) : NULL;
+	const char *ours = kind ? kind_of(kind, xml_attribute(attributes, "variant"),
+					  xml_attribute(attributes, "lineage"))
+				: NULL;
 
 	if (kind && !strcmp(kind, "run"))
 		on_run(reader, attributes);

@@ -323,6 +323,14 @@ void experiment_profile_read(struct experiment_profile *profile, const struct re
 	block_file_close(&file);
 }
 
+void experiment_profile_add_thread(struct experiment_profile *profile, uint64_t number,
+				   uint64_t tid)
+{
+	uint32_t index = find_thread(profile, number);
+
+	profile->threads.items[index].tid = tid;
+}
+
 void experiment_profile_fill(struct experiment_profile *profile, const struct profile_event *events,
 			     size_t count)
 {
@@ -336,7 +344,6 @@ void experiment_profile_fill(struct experiment_profile *profile, const struct pr
 
 		if (!i || event->thread != events[i - 1].thread)
 			set_thread(&reader, event->thread, event->time_us);
-		thread_of(&reader)->tid = event->tid;
 		reader.time = event->time_us;
 		reader.cpu = event->cpu;
 		reader.stack = event->stack;

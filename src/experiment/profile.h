@@ -71,13 +71,16 @@ void experiment_profile_fini(struct experiment_profile *profile);
 
 /* An event of another source than our own files. */
 struct profile_event {
-	uint64_t thread, tid; /* as in struct profile_thread */
+	uint64_t thread; /* its number */
 	uint64_t time_us, weight_us;
 	uint32_t stack; /* node of the stack tree */
 	uint16_t cpu;
 	uint8_t state;
 };
 
+/* A thread is known, whether it has events or not. */
+void experiment_profile_add_thread(struct experiment_profile *profile, uint64_t number,
+				   uint64_t tid);
 /* Fills an empty profile; the events lie thread by thread, those of one by time. */
 void experiment_profile_fill(struct experiment_profile *profile, const struct profile_event *events,
 			     size_t count);

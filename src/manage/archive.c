@@ -364,6 +364,14 @@ enum status manage_archive(const char *path, const struct manage_archive_request
 	diag_fini(&unheard); /* doubts about the logs: they are for those who read them */
 	if (status)
 		return status;
+	if (archiver.experiment->processes.items[0].log.is_gprofng) {
+		diag_add(diags, DIAG_ERROR,
+			 "%s was recorded by gprofng, which finds only its own copies in it: use "
+			 "`gprofng archive %s'",
+			 archiver.experiment->name, path);
+		archiver_fini(&archiver);
+		return STATUS_INVALID;
+	}
 	if (request->objects != MANAGE_OBJECTS_NONE || request->sources != MANAGE_SOURCES_NONE) {
 		if (open_store(&archiver))
 			run(&archiver);

@@ -40,6 +40,7 @@ static void put_usage(const char *program)
 /* Which files of a process are not what was written. */
 static void check_files(struct check *check, const struct process *process, bool has_clock)
 {
+	const char *stacks = process->log.is_gprofng ? "data.frameinfo" : FORMAT_FILE_STACKS;
 	const struct {
 		const char *name;
 		bool missing, damaged;
@@ -49,7 +50,7 @@ static void check_files(struct check *check, const struct process *process, bool
 		{FORMAT_FILE_OVERVIEW, !process->overview.present, process->overview.damaged},
 		{FORMAT_FILE_PROFILE, !process->profile.present && has_clock,
 		 process->profile.damaged},
-		{FORMAT_FILE_STACKS, !process->stacks.present && process->profile.event_count,
+		{stacks, !process->stacks.present && process->profile.event_count,
 		 process->stacks.damaged},
 	};
 
@@ -158,7 +159,8 @@ static struct yield add_up(const struct experiment *experiment)
 
 			yield.cpu_s += (double)(state_us[FORMAT_STATE_USER] +
 						state_us[FORMAT_STATE_SYSTEM] +
-						state_us[FORMAT_STATE_TRAP]) /
+						state_us[FORMAT_STATE_TRAP] +
+						state_us[PROFILE_STATE_CPU]) /
 				       1e6;
 		}
 	}

@@ -82,8 +82,11 @@ void check_archives(struct check *check)
 {
 	struct string_table names = {0};
 	struct dirent **entries;
-	int count = scandir(check->experiment->archives, &entries, NULL, versionsort);
+	int count = -1;
 
+	/* names that gprofng gave do not tell which files these are */
+	if (!check->experiment->processes.items[0].log.is_gprofng)
+		count = scandir(check->experiment->archives, &entries, NULL, versionsort);
 	if (count < 0)
 		return; /* nothing was archived */
 	expected_names(check, &names);
@@ -102,6 +105,10 @@ void check_archives(struct check *check)
 static bool has_names(const struct check *check, const struct map_file *map)
 {
 	char name[NAME_MAX + 1];
+
+	if (map->copy)
+		return true;
+
 	char *copy = format_archive_name(name, sizeof(name), map->path, map->build_id, map->mtime,
 					 map->file_size)
 			     ? xasprintf("%s/%s", check->experiment->archives, name)

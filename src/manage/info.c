@@ -46,8 +46,10 @@ static bool info_open(struct info *info, const char *path, struct diag_list *err
 		struct process *process = &experiment->processes.items[i];
 		struct read_context context = {process->path, process->name, &unheard};
 
-		experiment_map_read(&process->map, &experiment->arena, &context);
-		experiment_stacks_read(&process->stacks, &context);
+		if (!process->log.is_gprofng) {
+			experiment_map_read(&process->map, &experiment->arena, &context);
+			experiment_stacks_read(&process->stacks, &context);
+		}
 		objects_add(&info->objects, process, false);
 		experiment_stacks_fini(&process->stacks);
 	}
@@ -66,6 +68,8 @@ static bool is_archived(const struct info *info, const struct map_file *map)
 {
 	char name[NAME_MAX + 1], path[PATH_MAX];
 
+	if (map->copy)
+		return true;
 	return format_archive_name(name, sizeof(name), map->path, map->build_id, map->mtime,
 				   map->file_size) &&
 	       snprintf(path, sizeof(path), "%s/%s", info->survey.experiment->archives, name) <

@@ -127,6 +127,10 @@ static void count_events(struct survey *survey, struct process *process)
 	struct read_context context = {process->path, process->name, &unheard};
 
 	survey->dropped += counters->dropped;
+	if (process->log.is_gprofng) {
+		survey->events += process->profile.event_count;
+		return;
+	}
 	if (counters->has_events) {
 		survey->events += counters->events;
 		return;

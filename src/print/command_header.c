@@ -135,7 +135,7 @@ static void put_machine(FILE *file, const struct process_info *process)
 	if (process->pages && process->page_size)
 		fprintf(file, "  Memory: %" PRIu64 " pages @ %" PRIu64 " = %" PRIu64 " MB.\n",
 			process->pages, process->page_size,
-			process->pages / 1024 * process->page_size / 1024);
+			process->pages * process->page_size / 1024 / 1024);
 }
 
 static void put_clock(FILE *file, const struct process_info *process, const char *clock)

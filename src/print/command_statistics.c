@@ -105,17 +105,25 @@ static void put_times(FILE *file, const struct interval *interval)
 			put_share(file, states[i].label, by_state[states[i].state], whole);
 }
 
+/* What the kernel's files of the process tell, which other tools did not look into. */
+#define FILE_COUNTS(X)                                                                             \
+	X("Read calls", read_calls)                                                                \
+	X("Write calls", write_calls)                                                              \
+	X("Bytes read", read_bytes)                                                                \
+	X("Bytes written", write_bytes)
+
 #define USAGE_COUNTS(X)                                                                            \
 	X("Minor Page Faults", minor_faults)                                                       \
 	X("Major Page Faults", major_faults)                                                       \
 	X("Input blocks", input_blocks)                                                            \
 	X("Output blocks", output_blocks)                                                          \
 	X("Voluntary context switches", voluntary_switches)                                        \
-	X("Involuntary context switches", involuntary_switches)                                    \
-	X("Read calls", read_calls)                                                                \
-	X("Write calls", write_calls)                                                              \
-	X("Bytes read", read_bytes)                                                                \
-	X("Bytes written", write_bytes)
+	X("Involuntary context switches", involuntary_switches)
+
+static bool has_files(const struct interval *interval)
+{
+	return interval->to->threads > 0;
+}
 
 static void put_counts(FILE *file, const struct interval *interval)
 {
@@ -126,6 +134,9 @@ static void put_counts(FILE *file, const struct interval *interval)
 	fprintf(file, "%*s: %5" PRIu64 "\n", LABEL_WIDTH, label,                                   \
 		gained(interval->from->field, interval->to->field));
 	USAGE_COUNTS(X)
+	if (!has_files(interval))
+		return;
+	FILE_COUNTS(X)
 #undef X
 	fprintf(file, "%*s: %5" PRIu64 "\n", LABEL_WIDTH, "Resident bytes at the end",
 		interval->to->rss_bytes);
@@ -147,7 +158,7 @@ static void put_interval(FILE *file, const struct interval *interval)
 		put_seconds(file, "Total Thread Time (sec.)", whole);
 		if (duration > 0)
 			put_seconds(file, "Average number of Threads", whole / duration);
-	} else if (interval->to) {
+	} else if (interval->to && has_files(interval)) {
 		fprintf(file, "%*s: %" PRIu64 "\n", LABEL_WIDTH, "Threads at the end",
 			interval->to->threads);
 	}
@@ -203,6 +214,11 @@ static void set_seconds(json_t *row, const char *key, uint64_t from, uint64_t to
 	json_object_set_new(row, key, json_real(seconds(gained(from, to))));
 }
 
+static void set_count(json_t *row, const char *key, bool known, uint64_t count)
+{
+	json_object_set_new(row, key, known ? json_integer((json_int_t)count) : json_null());
+}
+
 static void json_interval(struct json_report *report, const struct process_info *process,
 			  const struct interval *interval, size_t number)
 {
@@ -228,17 +244,17 @@ static void json_interval(struct json_report *report, const struct process_info 
 		set_seconds(row, "user_s", interval->from->user_ns, interval->to->user_ns);
 		set_seconds(row, "system_s", interval->from->system_ns, interval->to->system_ns);
 #define X(label, field)                                                                            \
-	json_object_set_new(                                                                       \
-		row, #field,                                                                       \
-		json_integer((json_int_t)gained(interval->from->field, interval->to->field)));
+	set_count(row, #field, true, gained(interval->from->field, interval->to->field));
 		USAGE_COUNTS(X)
 #undef X
-		json_object_set_new(row, "rss_bytes",
-				    json_integer((json_int_t)interval->to->rss_bytes));
-		json_object_set_new(row, "max_rss_bytes",
-				    json_integer((json_int_t)interval->to->max_rss_bytes));
-		json_object_set_new(row, "threads",
-				    json_integer((json_int_t)interval->to->threads));
+#define X(label, field)                                                                            \
+	set_count(row, #field, has_files(interval),                                                \
+		  gained(interval->from->field, interval->to->field));
+		FILE_COUNTS(X)
+#undef X
+		set_count(row, "rss_bytes", has_files(interval), interval->to->rss_bytes);
+		set_count(row, "max_rss_bytes", has_files(interval), interval->to->max_rss_bytes);
+		set_count(row, "threads", has_files(interval), interval->to->threads);
 	}
 	json_report_row(report, row);
 }

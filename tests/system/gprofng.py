@@ -163,6 +163,8 @@ def our_tree(t, experiment, metrics):
 
 # What the files themselves say, by the description in log.xml
 
+MALLOC, FREE, REALLOC = range(3)  # types of heap events
+
 
 def packets(path):
     """(kind, bytes): a size of 0 means that the rest of 16 KiB is empty."""
@@ -174,6 +176,22 @@ def packets(path):
         offset = offset + size if size else (offset // 16384 + 1) * 16384
 
 
+def heap_events(process):
+    """(time, type, size, address, old address) by time."""
+    log = (process / 'log.xml').read_text(errors='replace')
+    about = log[log.index('<profile name="heaptrace"'):]
+    kind = int(re.search(r'<profpckt kind="(\d+)"', about)[1])
+    at = {name: int(offset) for name, offset in re.findall(r'<field name="(\w+)".*? offset="(\d+)"', about[:about.index('</profile>')])}
+    return sorted((struct.unpack_from('<Q', data, at['TSTAMP'])[0], struct.unpack_from('<I', data, at['HTYPE'])[0],
+                   *(struct.unpack_from('<Q', data, at[name])[0] for name in ('HSIZE', 'HVADDR', 'HOVADDR')))
+                  for number, data in packets(process / 'heaptrace') if number == kind)
+
+
+def sizes(experiment):
+    """Of all allocations."""
+    return [size for _, kind, size, address, _ in heap_events(experiment) if kind in (MALLOC, REALLOC) and address]
+
+
 def leaks(experiment):
     """
     (blocks, bytes) never released: as they are, and as gprofng counts them. Where an allocation has the address of a block that is
@@ -181,13 +199,7 @@ def leaks(experiment):
     """
     sums = [[0, 0], [0, 0]]
     for process in (experiment, *experiment.glob('_*.er')):
-        log = (process / 'log.xml').read_text(errors='replace')
-        about = log[log.index('<profile name="heaptrace"'):]
-        kind = int(re.search(r'<profpckt kind="(\d+)"', about)[1])
-        at = {name: int(offset) for name, offset in re.findall(r'<field name="(\w+)".*? offset="(\d+)"', about[:about.index('</profile>')])}
-        events = sorted((struct.unpack_from('<Q', data, at['TSTAMP'])[0], struct.unpack_from('<I', data, at['HTYPE'])[0],
-                         *(struct.unpack_from('<Q', data, at[name])[0] for name in ('HSIZE', 'HVADDR', 'HOVADDR')))
-                        for number, data in packets(process / 'heaptrace') if number == kind)
+        events = heap_events(process)
         for which, total in enumerate(sums):
             for size in left_of(events, which == 1):
                 total[0] += 1
@@ -196,7 +208,6 @@ def leaks(experiment):
 
 
 def left_of(events, theirs):
-    MALLOC, FREE, REALLOC = range(3)
     live, left = {}, {}
     for number, (_, kind, size, address, old) in enumerate(events):
         released = address if kind == FREE else old if kind == REALLOC else 0

@@ -5,6 +5,7 @@ them: totals, function list, callers and callees, call tree, each row with all i
 because gprofng is wrong, DEFECTS says how, and the comparison allows that and nothing else.
 """
 import collections
+import os
 import pathlib
 import re
 import shutil
@@ -310,3 +311,55 @@ def lines_of_locks(t):
 @test
 def lines_of_cxx(t):
     down_to_the_code(t, 'heap_cxx.cc', ('heap',), 60)
+
+
+# Commands for all that there is; what they show is compared above, or is told of other experiments by other tests.
+COMMANDS = ('-header', '-overview', '-statistics', '-sample_detail', '-report', '-procstats', '-threads', '-cpus', '-samples', '-seconds',
+            '-objects', '-leaks', '-allocs', '-heap', '-heapstat', '-ioactivity', '-iodetail', '-iostat', '-locks', '-experiment_list',
+            '-fsummary', '-lsummary')
+
+
+@test
+def every_command(t):
+    """Facts about the run are the same words in both headers, all commands have something to say, filters choose."""
+    experiment = gprofng.record(t, '/usr/bin/python3', '-c', PYTHON, kinds=('clock', 'heap', 'io', 'sync'))
+    theirs = gprofng.display(experiment, '-header').splitlines()
+    header = t.run(t.helio, 'print', '-header', experiment).out.splitlines()
+    for begin in ('Process pid ', 'Current working directory: ', 'Host ', '  2 CPUs' if os.cpu_count() == 2 else '  ', 'Experiment started '):
+        facts = [[line.rstrip() for line in text if line.startswith(begin)][:1] for text in (header, theirs)]
+        t.equal(facts[0], facts[1], begin)
+    for command in COMMANDS:
+        result = t.run(t.helio, 'print', command, experiment)
+        t.equal((result.status, result.err), (0, ''), f'helio print {command}')
+        t.check(result.out.count('\n') > 1, f'helio print {command} prints nothing')
+    chosen = t.run(t.helio, 'print', '-metrics', 'e+heapalloccnt:name', '-filters', 'HSIZE > 1000', '-functions', experiment)
+    sizes = gprofng.sizes(experiment)
+    t.check(f'{sum(size > 1000 for size in sizes)} ' in chosen.out, f'filters: {chosen.out[:300]}')
+    t.equal(t.run(t.helio, 'check', experiment).status, 0, 'helio check')
+    t.check('gprofng' in t.run(t.helio, 'archive', experiment).err, 'helio archive has to say whose experiment it is')
+
+
+@test
+def usage_at_samples(t):
+    """The process's times and counts from the first sample point to the last."""
+    experiment = gprofng.record(t, t.target('deep'), '0.3s', 20)
+    theirs = gprofng.display(experiment, '-statistics')
+    row, = [row for row in gprofng.ours(t, experiment, 'e.totalcpu:name', '-statistics') if row['sample'] is None]
+    for label, key in (('User CPU', 'user_s'), ('System CPU', 'system_s'), ('Minor Page Faults', 'minor_faults'),
+                       ('Involuntary context switches', 'involuntary_switches'), ('Output blocks', 'output_blocks')):
+        found = re.search(rf'{label}: +([0-9.]+)', theirs)
+        t.near(row[key], float(found[1]), label, absolute=0.00051)
+    t.equal(row['read_calls'], None, 'what was not recorded')
+
+
+@test
+def without_the_program(t):
+    """The copies in archives/ are enough, under whatever names, and where the program has been there is nothing any more."""
+    program = t.directory / 'program'
+    shutil.copy(t.target('heap_cxx'), program)
+    experiment = gprofng.record(t, program, kinds=('heap',))
+    metrics = gprofng.exclusive_and_inclusive(gprofng.metrics_of(('heap',)))
+    before = gprofng.our_functions(t, experiment, metrics)
+    program.unlink()
+    t.equal(gprofng.our_functions(t, experiment, metrics), before, 'functions')
+    t.check(('single', 'program') in before, 'functions of the program')

@@ -342,6 +342,7 @@ static void test_clock(void **state)
 	begin(&fixture);
 	assert_int_equal(fixture.process->profile.event_count, 6);
 	assert_int_equal(fixture.process->profile.threads.items[0].tid, MAIN);
+	assert_int_equal(fixture.process->profile.threads.items[1].tid, OTHER);
 	assert_row(fixture.process, 1, 0, CPU, 10007, "401010 /nowhere/a, 401020 /nowhere/a, ");
 	assert_row(fixture.process, 1, 1, CPU, 20014, "401010 /nowhere/b, 401020 /nowhere/b, ");
 	assert_row(fixture.process, 2, 0, CPU, 30021,
@@ -357,7 +358,7 @@ static void test_clock(void **state)
 
 static void test_traces(void **state)
 {
-	static const uint64_t names[] = {1, 1, 1, 1, 0};
+	static const char *const names[] = {"/etc/x", "/etc/x", "/etc/x", "/etc/x", ""};
 	struct fixture fixture;
 
 	(void)state;
@@ -376,9 +377,11 @@ static void test_traces(void **state)
 	assert_int_equal(sync->field[SYNC_WAITED][0], 500);
 	assert_int_equal(sync->field[SYNC_OBJECT][0], 0x8888);
 	assert_int_equal(io->count, 5);
-	for (size_t i = 0; i < io->count; i++)
-		assert_int_equal(io->field[IO_NAME][i], names[i]);
-	assert_string_equal(experiment_trace_text(io, 1), "/etc/x");
+	for (size_t i = 0; i < io->count; i++) {
+		const char *name = experiment_trace_text(io, io->field[IO_NAME][i]);
+
+		assert_string_equal(name ? name : "", names[i]);
+	}
 	assert_int_equal(io->type[2], IO_WRITE);
 	assert_int_equal(io->field[IO_RESULT][1], 0);
 	assert_true(io->field[IO_RESULT][2] != 0);
