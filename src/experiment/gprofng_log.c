@@ -334,6 +334,8 @@ void gprofng_log_read(struct process *process, struct gprofng_log *log,
 	*log = (struct gprofng_log){.base_ns = founder == process ? 0 : founder->log.mono_ns};
 	process->log = (struct experiment_log){.is_gprofng = true};
 	xml_read_texts(context, FORMAT_FILE_LOG, on_element, on_text, &reader, &result);
+	if (!log->layouts[GPROFNG_CLOCK].file)
+		add_setting(&reader, "clock", "0");
 	process->log.present = result.present;
 	process->log.has_process = process->log.pid != 0;
 	process->log.closed = true; /* a log has no end that could be missing */
