@@ -9,6 +9,7 @@
 #include "base/strbuf.h"
 #include "isa/isa.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* A part of the function that lies elsewhere; called: by an instruction of the function. */
@@ -29,6 +30,7 @@ struct disassembly {
 	size_t row;	    /* the one of the instruction in hand */
 	uint32_t last_line; /* of the file, printed */
 	uint32_t context;   /* the file that the last index line spoke of */
+	int line_width;	    /* digits of the greatest number of a line, at least two */
 	VEC(struct part) parts;
 	uint32_t outlined; /* the group of the parts that it jumps to */
 	bool has_outlined; /* their line is there */
@@ -287,10 +289,11 @@ static void add_instruction(struct disassembly *code, uint32_t index)
 	add_source_before(code, row);
 	add_context(code, row);
 	if (row)
-		strbuf_printf(&text, "       [%2u] %8llx:  ", row->line,
+		strbuf_printf(&text, "       [%*u] %8llx:  ", code->line_width, row->line,
 			      (unsigned long long)address);
 	else
-		strbuf_printf(&text, "       [ ?] %8llx:  ", (unsigned long long)address);
+		strbuf_printf(&text, "       [%*s] %8llx:  ", code->line_width, "?",
+			      (unsigned long long)address);
 	isa_decode(code->isa, code->bytes + offset, code->size - offset, address, &instruction);
 	if (listing->request->hex)
 		put_bytes(&text, code->bytes + offset, instruction.length);
@@ -307,6 +310,18 @@ static void add_instruction(struct disassembly *code, uint32_t index)
 	strbuf_fini(&text);
 }
 
+static int widest_line(const struct disassembly *code)
+{
+	int width = 2;
+
+	for (size_t i = 0; i < code->rows.count; i++) {
+		int digits = snprintf(NULL, 0, "%u", code->rows.items[i].line);
+
+		width = digits > width ? digits : width;
+	}
+	return width;
+}
+
 static void disassemble(struct disassembly *code)
 {
 	struct listing *listing = code->listing;
@@ -315,6 +330,7 @@ static void disassemble(struct disassembly *code)
 	count_instructions(code);
 	code_rows(listing->session, code->function, &code->rows);
 	count_lines(code);
+	code->line_width = widest_line(code);
 	code->context = NODE_NONE - 1;
 	for (uint32_t i = 0; i < code->instructions.count; i++)
 		add_instruction(code, i);
