@@ -14,13 +14,19 @@ NO_CACHE = {**os.environ, 'HELIO_CACHE': 'off'}
 
 def measured(words, **more):
     """(seconds, peak MB) of a command, by wait4."""
+    seconds, memory, _ = account(words, **more)
+    return seconds, memory
+
+
+def account(words, **more):
+    """(seconds, peak MB, seconds of processors) of a command, by wait4."""
     begin = time.monotonic()
     child = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **more)
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode:
         raise RuntimeError(f'{words}: status {child.returncode}')
-    return time.monotonic() - begin, usage.ru_maxrss / 1024
+    return time.monotonic() - begin, usage.ru_maxrss / 1024, usage.ru_utime + usage.ru_stime
 
 
 def drop_caches():
@@ -58,7 +64,6 @@ def analysis(bench, _names):
     common.table('The same with kept sums (10 million: functions at most 0.15 s)',
                  ['events', 'functions from events, s', 'kept: functions, s', 'MB', 'calltree, s', 'MB', 'from the leaves up, 0.1 %, s', 'MB',
                   'flame graph, s', 'MB', 'MB on disk'], kept)
-    perf_report(bench)
 
 
 def with_kept_sums(bench, out):
@@ -105,6 +110,66 @@ def filters(bench, _names):
     common.remove(out)
     common.table(f'Filters and index objects, {events:,} events (10 million: a filter at most 0.25 s)',
                  ['question', 's', 'ns per event', '/ all events again', 'MB'], rows)
+
+
+SHAPES = [
+    ('as usual', ()),
+    ('1 million call stacks', ('-s', '1000000')),
+    ('1,000 threads', ('-t', '1000')),
+    ('500 descendants', ('-d', '500')),
+]
+VIEWS = [
+    ('functions', ['-functions']),
+    ('call tree', ['-calltree']),
+    ('callers, callees', ['-callers-callees']),
+    ('by second', ['-seconds']),
+    ('filter: time and thread', ['-filters', 'TSTAMP > 1000000000 && THRID IN 1,2', '-functions']),
+    ('filter: function on stack', ['-filters', 'FNAME("mem.*") SOME IN STACK', '-functions']),
+]
+
+
+def shapes(bench, _names):
+    """What every view costs on experiments of different shapes: the first time, and when it is asked again."""
+    generator = bench.build / 'bench' / 'helio-generate'
+    sizes = (100_000, 1_000_000) if bench.quick else (10_000_000, 100_000_000)
+    for size in sizes:
+        rows = []
+        for shape, options in SHAPES[:1] if size == sizes[1] and not bench.quick else SHAPES:
+            out = bench.fresh('.er')
+            subprocess.run([generator, '-e', str(size), *options, str(out)], check=True, stdout=subprocess.DEVNULL)
+            for name, words in VIEWS:
+                def ask(count, words=words, **more):
+                    return account([bench.helio, 'print', *words * count, out], env={**NO_CACHE, **more})
+                cold = drop_caches()
+                first, _, _ = ask(1)
+                once, memory, _ = ask(1)
+                _, _, alone = ask(1, HELIO_THREADS='1')
+                _, _, thrice = ask(3, HELIO_THREADS='1')
+                rows.append([f'{shape}: {name}', f'{first:.3f}' if cold else '-', f'{once:.3f}', f'{alone / size * 1e6:.4f}',
+                             f'{max(0, thrice - alone) / 2:.3f}', f'{memory:.0f}', f'{memory * 1024 ** 2 / size:.1f}'])
+            common.remove(out)
+        common.table(f'{size:,} events (at most 0.1 s per million on one processor, 24 bytes per event; asked again at 10 million: 0.25 s)',
+                     ['experiment: view', 'cold, s', 'warm, s', 'CPU s per million, one thread', 'asked again, CPU s', 'MB', 'bytes per event'], rows)
+    gprofng_display(bench)
+    perf_report(bench)
+
+
+def gprofng_display(bench):
+    """Each tool's function list of the same program's allocations, as it recorded them."""
+    if not common.available('gprofng on'):
+        return
+    words = [bench.target('malloc_heavy'), f'{20 if bench.quick else 100}']
+    rows = []
+    ours, theirs = bench.fresh('.er'), bench.fresh('.er')
+    subprocess.run([bench.helio, 'collect', '-q', '-p', 'off', '-H', 'on', '-o', ours, *words], check=True, capture_output=True)
+    subprocess.run(['gprofng', 'collect', 'app', '-p', 'off', '-H', 'on', '-O', theirs, *words], check=True, capture_output=True, cwd=bench.scratch)
+    count = 2 * 10_000 * int(words[1])
+    for name, command in (('helio print', [bench.helio, 'print']), ('gprofng display text', ['gprofng', 'display', 'text'])):
+        out = ours if command[0] == bench.helio else theirs
+        elapsed, memory = measured([*command, '-functions', '-calltree', out], env=NO_CACHE)
+        rows.append([name, f'{count:,}', f'{elapsed:.3f}', f'{elapsed / count * 1e6:.3f}', f'{memory:.0f}'])
+        common.remove(out)
+    common.table('Functions and call tree of traced allocations', ['tool', 'events', 's', 's per million', 'MB'], rows)
 
 
 def perf_report(bench):

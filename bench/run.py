@@ -33,6 +33,7 @@ BENCHMARKS = {
     'unwind': analysis.unwind,
     'event': analysis.event,
     'analysis': analysis.analysis,
+    'shapes': analysis.shapes,
     'filters': analysis.filters,
     'lines': lines.lines,
     'listings': lines.listings,

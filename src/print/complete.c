@@ -3,11 +3,13 @@
  * What TAB offers.  Function names are taken from the function list itself,
  * so that what is offered is what the commands will find.
  */
+#include "analysis/filter.h"
 #include "analysis/index.h"
 #include "base/memory.h"
 #include "print/command.h"
 #include "print/script.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +95,19 @@ static void offer_metrics(const struct print *print, struct completions *complet
 	}
 }
 
+/* Completes the last name of "'TSTAMP > 1 && THR", in whose quotes the rest may follow. */
+static void offer_properties(struct completions *completions, const char *word)
+{
+	struct filter_property_info info;
+	size_t head = strlen(word);
+
+	while (head && (isalnum((unsigned char)word[head - 1]) || word[head - 1] == '_'))
+		head--;
+	for (size_t i = 0; word[head] && filter_property_at(i, &info); i++)
+		if (!strncasecmp(word + head, info.name, strlen(word + head)))
+			*vec_push(completions) = xasprintf("%.*s%s", (int)head, word, info.name);
+}
+
 static void offer_index_objects(const struct print *print, struct completions *completions,
 				enum index_family family, const char *word)
 {
@@ -145,6 +160,8 @@ static void offer_meaning(struct print *print, struct completions *completions, 
 		offer_functions(print, completions, word);
 	else if (!strcmp(meaning, "SPEC") || !strcmp(meaning, "METRIC"))
 		offer_metrics(print, completions, word);
+	else if (!strcmp(meaning, "EXPRESSION"))
+		offer_properties(completions, word);
 	else if (!strcmp(meaning, "COMMAND"))
 		offer_commands(completions, word);
 	else if (!strcmp(meaning, "FILE") || !strcmp(meaning, "EXPERIMENT") ||

@@ -210,6 +210,14 @@ static void completion(void **state)
 	complete_line(&print, "indxobj thr", 11, &completions);
 	assert_int_equal(completions.count, 1);
 	completions_fini(&completions);
+	complete_line(&print, "memobj memory_page_6", 20, &completions);
+	assert_int_equal(completions.count, 1);
+	assert_string_equal(completions.items[0], "Memory_page_64K");
+	completions_fini(&completions);
+	complete_line(&print, "filters 'TSTAMP > 1 && iov", 26, &completions);
+	assert_int_equal(completions.count, 1);
+	assert_string_equal(completions.items[0], "'TSTAMP > 1 && IOVFD");
+	completions_fini(&completions);
 	/* What is not available is not offered. */
 	complete_line(&print, "rac", 3, &completions);
 	assert_int_equal(completions.count, 0);
