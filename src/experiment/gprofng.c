@@ -2,6 +2,7 @@
 #include "experiment/gprofng.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* A kind of data whose file is not there was lost. */
 static void report_missing(const struct process *process, const struct gprofng_log *log,
@@ -28,6 +29,28 @@ static void report_missing(const struct process *process, const struct gprofng_l
 			 process->name);
 }
 
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* The mapped file that the command names; after a fork, what the founder is. */
+static void find_executable(struct process *process, const struct process *founder)
+{
+	const char *command = process->log.arguments.count ? process->log.arguments.items[0] : "";
+
+	for (size_t i = 0; i < process->map.files.count; i++) {
+		const char *path = process->map.files.items[i].path;
+
+		if (!strcmp(base_name(path), base_name(command)) ||
+		    (founder->log.executable && command[0] == '(' &&
+		     !strcmp(path, founder->log.executable)))
+			process->log.executable = path;
+	}
+}
+
 void gprofng_read(struct experiment *experiment, struct process *process,
 		  struct diag_list *warnings)
 {
@@ -39,6 +62,8 @@ void gprofng_read(struct experiment *experiment, struct process *process,
 	gprofng_log_read(process, &log, founder, &experiment->arena, &context);
 	gprofng_map_read(process, &log, experiment->archives, &changes, &experiment->arena,
 			 &context);
+
+	find_executable(process, founder);
 
 	struct gprofng_stacks *stacks = gprofng_stacks_read(process, &context);
 

@@ -108,6 +108,22 @@ void gprofng_log_fini(struct gprofng_log *log);
 /* "1.25", seconds, as ns; 0 where it is none. */
 uint64_t gprofng_seconds(const char *text);
 
+/* A stretch of a load object's code: addresses in ELF from places in the file. */
+struct gprofng_load {
+	uint64_t offset, size, address;
+};
+
+struct gprofng_object {
+	VEC(struct gprofng_load) loads;
+	char build_id[129]; /* hex; "": none, or not known */
+};
+
+/* gprofng_object.c: the only copy of a file of this name in archives/, or NULL. */
+const char *gprofng_object_copy(const char *archives, const char *path, struct arena *arena);
+/* Fills a zeroed object from a 64-bit ELF file; nothing where it cannot be read. */
+void gprofng_object_read(struct gprofng_object *object, const char *path);
+void gprofng_object_fini(struct gprofng_object *object);
+
 /* gprofng_map.c: into process->map. */
 void gprofng_map_read(struct process *process, const struct gprofng_log *log, const char *archives,
 		      struct gprofng_changes *changes, struct arena *arena,

@@ -17,6 +17,7 @@ struct log_reader {
 	struct experiment_log *log;
 	struct gprofng_log *own;
 	struct arena *arena;
+	const struct read_context *context;
 	struct gprofng_layout *layout; /* that fields belong to now, or NULL */
 };
 
@@ -103,7 +104,12 @@ static void on_profile(struct log_reader *reader, const char **attributes)
 		reader->layout->interval_us = number_of(attributes, "ptimer");
 		add_setting(reader, kinds[i].setting,
 			    value ? arena_strdup(reader->arena, value) : "on");
+		return;
 	}
+	if (name)
+		diag_add(reader->context->diags, DIAG_WARNING,
+			 "%s: data of the kind %s is not read; `gprofng display text` shows it",
+			 reader->context->name, name);
 }
 
 static void on_data(struct log_reader *reader, const char **attributes)
@@ -328,7 +334,8 @@ void gprofng_log_read(struct process *process, struct gprofng_log *log,
 		      const struct process *founder, struct arena *arena,
 		      const struct read_context *context)
 {
-	struct log_reader reader = {.log = &process->log, .own = log, .arena = arena};
+	struct log_reader reader = {
+		.log = &process->log, .own = log, .arena = arena, .context = context};
 	struct xml_result result;
 
 	*log = (struct gprofng_log){.base_ns = founder == process ? 0 : founder->log.mono_ns};

@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * map.xml of gprofng.  It tells where in its file a segment begins, not what
- * its addresses are in ELF: that is in the program headers of the copy in
- * archives/, or of the file itself.
+ * its addresses are in ELF: that is in the program headers (gprofng_object.c).
  */
 #include "experiment/gprofng.h"
 
 #include "base/hash.h"
 #include "experiment/xml.h"
 
-#include <dirent.h>
-#include <elf.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { MODE_EXECUTE = 4, HEADERS_MAX = 128 };
+enum { MODE_EXECUTE = 4 };
 
 #define SEGMENT_SIZE_MAX (1ull << 40)
 
@@ -30,15 +25,6 @@ struct change {
 	size_t order;
 };
 
-/* A stretch of a load object's code: addresses in ELF from places in the file. */
-struct load {
-	uint64_t offset, size, address;
-};
-
-struct image {
-	VEC(struct load) loads;
-};
-
 struct map_reader {
 	struct experiment_map *map;
 	struct arena *arena;
@@ -46,7 +32,7 @@ struct map_reader {
 	const char *archives;
 	VEC(struct change) changes;
 	struct string_table paths;
-	VEC(struct image) images; /* of the map's files */
+	VEC(struct gprofng_object) objects; /* of the map's files */
 	size_t bad;
 };
 
@@ -109,53 +95,7 @@ static int compare_changes(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* ---- load objects ---- */
-
-/* The only copy of a file of this name, or NULL: its name is NAME_ and a hash of the directory. */
-static const char *find_copy(struct map_reader *reader, const char *path)
-{
-	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *copy = NULL;
-	size_t length = strlen(base);
-	DIR *directory = opendir(reader->archives);
-	size_t found = 0;
-
-	if (!directory)
-		return NULL;
-	for (struct dirent *entry; (entry = readdir(directory));) {
-		const char *rest = entry->d_name + length;
-
-		if (strncmp(entry->d_name, base, length) != 0 || *rest != '_' ||
-		    strchr(rest + 1, '_') || found++)
-			continue;
-		copy = arena_printf(reader->arena, "%s/%s", reader->archives, entry->d_name);
-	}
-	closedir(directory);
-	return found == 1 ? copy : NULL;
-}
-
-/* The stretches of code in a 64-bit ELF file; none where it cannot be read. */
-static void read_loads(struct image *image, const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	Elf64_Ehdr head;
-	Elf64_Phdr part;
-
-	if (fd < 0)
-		return;
-	if (pread(fd, &head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
-	    !memcmp(head.e_ident, ELFMAG, SELFMAG) && head.e_ident[EI_CLASS] == ELFCLASS64 &&
-	    head.e_phentsize == sizeof(part))
-		for (unsigned i = 0; i < head.e_phnum && i < HEADERS_MAX; i++) {
-			off_t at = (off_t)(head.e_phoff + i * sizeof(part));
-
-			if (pread(fd, &part, sizeof(part), at) != (ssize_t)sizeof(part))
-				break;
-			if (part.p_type == PT_LOAD && part.p_flags & PF_X)
-				*vec_push(&image->loads) =
-					(struct load){part.p_offset, part.p_filesz, part.p_vaddr};
-		}
-	close(fd);
-}
+/* ---- segments ---- */
 
 static uint32_t add_file(struct map_reader *reader, const char *path)
 {
@@ -168,17 +108,17 @@ static uint32_t add_file(struct map_reader *reader, const char *path)
 	struct map_file *file = vec_push(&map->files);
 
 	file->path = path;
-	file->build_id = "";
-	file->copy = find_copy(reader, path);
-	read_loads(vec_push(&reader->images), file->copy ? file->copy : path);
+	file->copy = gprofng_object_copy(reader->archives, path, reader->arena);
+	gprofng_object_read(vec_push(&reader->objects), file->copy ? file->copy : path);
+	file->build_id = arena_strdup(reader->arena, reader->objects.items[id].build_id);
 	return id;
 }
 
 /* What was added to the file's addresses in ELF. */
-static uint64_t bias_of(const struct image *image, const struct change *change)
+static uint64_t bias_of(const struct gprofng_object *object, const struct change *change)
 {
-	for (size_t i = 0; i < image->loads.count; i++) {
-		const struct load *load = &image->loads.items[i];
+	for (size_t i = 0; i < object->loads.count; i++) {
+		const struct gprofng_load *load = &object->loads.items[i];
 
 		/* a segment begins at a page, before the first byte of its code */
 		if (load->offset < change->offset + change->size &&
@@ -187,8 +127,6 @@ static uint64_t bias_of(const struct image *image, const struct change *change)
 	}
 	return change->address - change->offset;
 }
-
-/* ---- segments ---- */
 
 static struct map_segment *add_segment(struct map_reader *reader, const struct change *change,
 				       uint32_t epoch)
@@ -259,7 +197,7 @@ static void apply(struct map_reader *reader, struct gprofng_changes *moments)
 
 			file = add_file(reader, change->name);
 			segment->file = file;
-			segment->bias = bias_of(&reader->images.items[file], change);
+			segment->bias = bias_of(&reader->objects.items[file], change);
 		}
 	}
 }
@@ -306,9 +244,9 @@ void gprofng_map_read(struct process *process, const struct gprofng_log *log, co
 			 "%s: map.xml is damaged: %zu of its events could not be read; functions "
 			 "of some load objects may show as <Unknown>",
 			 context->name, result.damaged_lines + reader.bad);
-	for (size_t i = 0; i < reader.images.count; i++)
-		vec_fini(&reader.images.items[i].loads);
-	vec_fini(&reader.images);
+	for (size_t i = 0; i < reader.objects.count; i++)
+		gprofng_object_fini(&reader.objects.items[i]);
+	vec_fini(&reader.objects);
 	vec_fini(&reader.changes);
 	string_table_fini(&reader.paths);
 }

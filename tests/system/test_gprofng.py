@@ -5,6 +5,7 @@ them: totals, function list, callers and callees, call tree, each row with all i
 because gprofng is wrong, DEFECTS says how, and the comparison allows that and nothing else.
 """
 import collections
+import json
 import os
 import pathlib
 import re
@@ -353,6 +354,19 @@ def usage_at_samples(t):
 
 
 @test
+def beside_our_own(t):
+    """Functions of one program are the same ones, whoever recorded them."""
+    theirs = gprofng.record(t, t.target('heap_cxx'), kinds=('heap',))
+    ours = t.collect(t.target('heap_cxx'), options=('-p', 'off', '-H', 'on')).experiment
+    result = t.run(t.helio, 'print', '-printmode', 'json', '-compare', 'on', '-metrics', 'e+heapalloccnt:i+heapalloccnt:name', '-functions', theirs,
+                   ours)
+    rows = [json.loads(line) for line in result.out.splitlines()][-1]['rows']
+    found = {row['name']: [value for key, value in row.items() if key.startswith('i.heapalloccnt')] for row in rows}
+    for name in ('single', 'array', 'nothrow'):
+        t.equal(found[name], [100, 100], f'allocations below {name}')
+
+
+@test
 def without_the_program(t):
     """The copies in archives/ are enough, under whatever names, and where the program has been there is nothing any more."""
     program = t.directory / 'program'
@@ -362,4 +376,6 @@ def without_the_program(t):
     before = gprofng.our_functions(t, experiment, metrics)
     program.unlink()
     t.equal(gprofng.our_functions(t, experiment, metrics), before, 'functions')
+    header = t.run(t.helio, 'print', '-objects', experiment).out
+    t.check(f'gp.1.er/archives/program_' in header, f'the copy is not named: {header}')
     t.check(('single', 'program') in before, 'functions of the program')

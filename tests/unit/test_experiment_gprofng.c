@@ -479,6 +479,19 @@ static void test_what_is_missing(void **state)
 	}
 }
 
+/* What is not read is not passed over in silence. */
+static void test_other_data(void **state)
+{
+	char *path = write_experiment();
+
+	(void)state;
+	write_text(path, "log.xml",
+		   "<experiment version=\"12.4\">\n<profile name=\"hwcounter\" numstates=\"1\">\n");
+	assert_warned(path, "data of the kind hwcounter is not read");
+	remove_experiment(path);
+	free(path);
+}
+
 static void test_what_is_cut(void **state)
 {
 	char *path = write_experiment();
@@ -506,6 +519,7 @@ int main(void)
 		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_what_is_missing),
 		cmocka_unit_test(test_what_is_cut),
+		cmocka_unit_test(test_other_data),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
