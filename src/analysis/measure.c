@@ -155,6 +155,9 @@ static void square_run(const struct event_run *run, const struct measuring *meas
 		square_counter(run, measuring);
 }
 
+/* Sums of many call stacks are outside the caches: asked for so many events ahead. */
+enum { PREFETCH_ROWS = 12 };
+
 static void measure_clock(const struct event_run *run, const struct measuring *measuring)
 {
 	uint64_t *states[PROFILE_STATES] = {0}, *first = NULL;
@@ -164,6 +167,10 @@ static void measure_clock(const struct event_run *run, const struct measuring *m
 	for (size_t row = 0; row < run->count; row++) {
 		uint8_t state = run->type[row];
 
+		if (row + PREFETCH_ROWS < run->count && states[run->type[row + PREFETCH_ROWS]])
+			__builtin_prefetch(&states[run->type[row + PREFETCH_ROWS]]
+						  [run->stack[row + PREFETCH_ROWS]],
+					   1);
 		if (measuring->chosen && !measuring->chosen[row])
 			continue;
 		if (!states[state])
