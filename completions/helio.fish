@@ -92,6 +92,8 @@ complete -c helio -n '__helio_subcommand print' -o disasm -d 'the instructions o
 complete -c helio -n '__helio_subcommand print' -o scc -x -d 'which remarks of compilers source shows: loop, inline, ...; all, none'
 complete -c helio -n '__helio_subcommand print' -o dcc -x -d 'the same for disasm; also hex, src, intel and their opposites'
 complete -c helio -n '__helio_subcommand print' -o cc -x -d 'scc and dcc at once'
+complete -c helio -n '__helio_subcommand src' -s h -l help -d 'print this help'
+complete -c helio -n '__helio_subcommand src' -s V -l version -d 'print the version'
 complete -c helio -n '__helio_subcommand src' -o func -d 'the functions'
 complete -c helio -n '__helio_subcommand src' -o source -x -d 'source of a function or file'
 complete -c helio -n '__helio_subcommand src' -o src -x -d 'the same'

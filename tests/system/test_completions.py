@@ -28,7 +28,7 @@ def know_all_commands(t):
 @test
 def know_all_options(t):
     for subcommand, least in (('collect', 4), ('print', 4), ('archive', 9), ('check', 4), ('rm', 4), ('ls', 3), ('info', 3),
-                              ('cp', 2), ('mv', 2), ('diff', 5)):
+                              ('cp', 2), ('mv', 2), ('diff', 5), ('src', 2), ('attach', 2)):
         options = set(re.findall(r'^ +(?:-\w, )?--([a-z-]+)', t.run(t.helio, subcommand, '--help').out, re.M))
         t.check(len(options) >= least, f'options of {subcommand}: {options}')
         for option in options:
