@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/finish.h"
 
+#include "launch/jit.h"
 #include "launch/pack.h"
 #include "launch/xml.h"
 
@@ -141,6 +142,7 @@ static void pack_file(const struct family *family, const struct member *member, 
 static void pack_member(struct family *family, struct member *member,
 			struct finish_summary *summary, struct diag_list *diags)
 {
+	jit_add_functions(family, member, diags);
 	pack_file(family, member, FORMAT_FILE_PROFILE, pack_blocks, &summary->bytes, diags);
 	pack_file(family, member, FORMAT_FILE_STACKS, pack_stacks, &summary->bytes, diags);
 	for (int kind = 0; kind < TRACE_KINDS; kind++)

@@ -79,14 +79,15 @@ static bool row_in_table(struct lines *lines, uint32_t table, uint64_t address,
 	const struct program_rows *rows = lines_table_rows(lines, table);
 	uint64_t base = lines->code.items[0].start;
 	const struct program_row *row = row_up_to(rows, address - base);
-	const struct program_row *next = row ? row + 1 : rows->items;
 
 	if (row && row->file != PROGRAM_NO_FILE) {
 		*out = make_row(lines, table, row);
 		return true;
 	}
-	if (next < rows->items + rows->count)
-		*limit = smaller(*limit, base + next->offset);
+	size_t next = row ? (size_t)(row - rows->items) + 1 : 0;
+
+	if (next < rows->count)
+		*limit = smaller(*limit, base + rows->items[next].offset);
 	return false;
 }
 

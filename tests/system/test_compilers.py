@@ -3,6 +3,7 @@
 What compilers make of functions: copies, parts, bodies of loops, functions of other languages. The programs are compiled here; the
 names of lines (`@name` in a comment) tell where in the golden listings an index line stands.
 """
+import os
 import re
 
 from harness import test
@@ -532,3 +533,105 @@ def procedure_linkage_is_called_by_the_caller(t):
     t.equal([row['name'] for row in rows(t, result.experiment, '-csingle', 'tiny@plt') if row['role'] == 'caller'], ['main'], 'callers')
     call = by_line(rows(t, result.experiment, '-source', 'main'))[marks(STUBS)['call']]
     t.near(value(call, 'i.totalcpu') - value(call), functions['tiny@plt']['i.totalcpu'] + functions['tiny']['i.totalcpu'], 'the call', relative=0.02)
+
+
+MADE = '''\
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+/* mov %rdi,%rcx; again: dec %rcx; jne again; ret */
+static const unsigned char code[] = {0x48, 0x89, 0xf9, 0x48, 0xff, 0xc9, 0x75, 0xfb, 0xc3};
+enum { ROOM = 64 };
+
+static void write_map(const unsigned char *at, int is_old)
+{
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	file = fopen(path, "w");
+	fprintf(file, "no number\\n%lx\\n%lx 0 empty\\nffffffffffffffff ff far\\n", (long)at, (long)at);
+	fprintf(file, "%lx %x replaced\\n%lx %x first <&\\"\\001 of two\\n", (long)at, ROOM, (long)at, ROOM);
+	fprintf(file, "%lx %x second\\n%lx %x cut off", (long)at + ROOM, ROOM, (long)at + ROOM, ROOM);
+	fclose(file);
+	if (is_old)
+		utimes(path, (struct timeval[2]){{1000000000, 0}, {1000000000, 0}});
+	puts(path);
+}
+
+static void put_function(FILE *file, const unsigned char *at, const char *name)
+{
+	uint64_t numbers[] = {(uint64_t)at, (uint64_t)at, ROOM, 1};
+	uint32_t sizes[] = {0, 16 + 8 + 32 + strlen(name) + 1 + sizeof(code)}, ids[] = {getpid(), getpid()};
+	uint64_t time = 5;
+
+	fwrite(sizes, sizeof(sizes), 1, file);
+	fwrite(&time, sizeof(time), 1, file);
+	fwrite(ids, sizeof(ids), 1, file);
+	fwrite(numbers, sizeof(numbers), 1, file);
+	fwrite(name, strlen(name) + 1, 1, file);
+	fwrite(code, sizeof(code), 1, file);
+}
+
+static void write_dump(const unsigned char *at)
+{
+	uint32_t head[] = {0x4a695444, 1, 40, 62, 0, getpid(), 0, 0, 0, 0}, end[] = {3, 16, 0, 0}, wrong[] = {0, 5000, 0, 0};
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "jit-%d.dump", getpid());
+	file = fopen(path, "w");
+	fwrite(head, sizeof(head), 1, file);
+	put_function(file, at, "first of two");
+	fwrite(end, sizeof(end), 1, file);
+	put_function(file, at + ROOM, "second");
+	fwrite(wrong, sizeof(wrong), 1, file);
+	fclose(file);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned char *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	memcpy(at, code, sizeof(code));
+	memcpy(at + ROOM, code, sizeof(code));
+	if (!strcmp(argv[1], "dump"))
+		write_dump(at);
+	else
+		write_map(at, !strcmp(argv[1], "old"));
+	while (clock() < CLOCKS_PER_SEC * 3 / 10) {
+		((void (*)(long))at)(200000);
+		((void (*)(long))(at + ROOM))(100000);
+	}
+	return 0;
+}
+'''
+
+
+@test
+def functions_that_compilers_at_run_time_tell_perf_of(t):
+    program = build(t, 'made', ('made.c', MADE), flags=('-O1', '-g'))
+    for kind, first in (('map', 'first <&"\ufffd of two'), ('dump', 'first of two'), ('old', None)):
+        result = t.collect(program, kind, options=('-p', 'hi'))
+        if kind != 'dump':
+            os.unlink(result.out.strip())
+        functions = t.functions(result.experiment)
+        total = functions['<Total>']['e.totalcpu']
+        unknown = functions.get('<Unknown>', {'e.totalcpu': 0})['e.totalcpu']
+        if not first:
+            t.within(unknown > 0.9 * total and 'second' not in functions, f'a file from before the recording: {sorted(functions)}')
+            continue
+        t.check(first in functions and 'second' in functions, f'{kind}: {sorted(functions)}')
+        t.check(not {'replaced', 'empty', 'far', 'cut off'} & set(functions), f'{kind}: {sorted(functions)}')
+        t.near(functions[first]['e.totalcpu'], 2 * functions['second']['e.totalcpu'], f'{kind}: twice as much', relative=0.2)
+        t.within(functions[first]['e.totalcpu'] + functions['second']['e.totalcpu'] > 0.9 * total, f'{kind}: {functions}')
+        t.equal([row['name'] for row in rows(t, result.experiment, '-csingle', 'second') if row['role'] == 'caller'], ['main'], kind)
+        checked = t.run(t.helio, 'check', result.experiment)
+        t.equal(checked.status, 0, checked.out + checked.err)
+        t.read(result.experiment)
