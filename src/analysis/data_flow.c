@@ -71,7 +71,7 @@ const struct variable *flow_variable(const struct flow *flow, const struct flow_
 				     uint64_t pc, struct flow_value *value)
 {
 	const struct variable *variable = NULL;
-	int64_t begin = 0;
+	uint64_t begin = 0;
 
 	switch (value->kind) {
 	case FLOW_FRAME:
@@ -81,7 +81,7 @@ const struct variable *flow_variable(const struct flow *flow, const struct flow_
 		break;
 	case FLOW_THREAD:
 		variable = variables_of_thread_at(flow->variables, value->offset);
-		begin = (int64_t)variables_thread_block(flow->variables);
+		begin = variables_thread_block(flow->variables);
 		break;
 	case FLOW_POINTER:
 	case FLOW_MULTIPLE:
@@ -89,7 +89,7 @@ const struct variable *flow_variable(const struct flow *flow, const struct flow_
 		break;
 	}
 	if (variable)
-		value->offset += begin - (int64_t)variable->address;
+		value->offset = (int64_t)((uint64_t)value->offset + begin - variable->address);
 	return variable;
 }
 
@@ -290,7 +290,7 @@ static struct flow_value result_of(const struct flow *flow, const struct flow_st
 	case ISA_MOVE_CONSTANT:
 		return access->constant >= ADDRESS_MIN
 			       ? flow_value(FLOW_STATIC, access->constant)
-			       : flow_multiple((uint64_t)llabs(access->constant));
+			       : flow_multiple(flow_magnitude(access->constant));
 	case ISA_MOVE_ADDRESS:
 		return computed(flow, state, step->address, &access->memory[0]);
 	case ISA_MOVE_LOAD:
@@ -304,7 +304,7 @@ static struct flow_value result_of(const struct flow *flow, const struct flow_st
 		return flow_is_address(registers[access->from])
 			       ? flow_nothing
 			       : flow_multiple(flow_factor(registers[access->from]) *
-					       (uint64_t)llabs(access->constant));
+					       flow_magnitude(access->constant));
 	case ISA_MOVE_CHOICE:
 		return merged(flow, state, step->address, registers[access->to],
 			      registers[access->from]);

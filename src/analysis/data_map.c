@@ -28,8 +28,7 @@ struct mapping {
 	bool is_watch[COUNTERS_MAX]; /* by number: a watch point */
 	bool has_address[COUNTERS_MAX];
 	struct block_index blocks;
-	struct hash_map addresses; /* address → number in `data`, plus 1; 0: in no load object */
-	VEC(struct place) data;
+	struct place_spans data;
 	struct hash_map known; /* of what does not depend on the time: event → place */
 };
 
@@ -71,24 +70,6 @@ static struct data_tracker *tracker_of(struct data_map *map, uint32_t object)
 
 /* ---- the two witnesses ---- */
 
-/* The load object's data at an address, or NULL. */
-static const struct place *data_of(struct mapping *mapping, uint64_t address)
-{
-	uint32_t known = hash_map_get(&mapping->addresses, address);
-	struct place place;
-
-	if (known == HASH_NONE) {
-		bool found = place_of_data(mapping->map->session, mapping->experiment,
-					   mapping->process->process, address, &place);
-
-		if (found)
-			*vec_push(&mapping->data) = place;
-		known = found ? (uint32_t)mapping->data.count : 0;
-		hash_map_put(&mapping->addresses, address, known);
-	}
-	return known ? &mapping->data.items[known - 1] : NULL;
-}
-
 /* What the instruction of an event accesses; *object: the load object that it is in. */
 static struct data_access access_of(struct mapping *mapping, uint32_t node, bool after,
 				    uint32_t *object)
@@ -115,23 +96,23 @@ static struct data_access access_of(struct mapping *mapping, uint32_t node, bool
 /* ---- together ---- */
 
 /* In the data of a load object. */
-static struct data_place place_in_data(struct mapping *mapping, const struct place *place,
-				       uint64_t address, uint32_t size)
+static struct data_place place_in_data(struct mapping *mapping, uint32_t number, uint64_t address,
+				       uint32_t size)
 {
 	struct data_map *map = mapping->map;
-	struct object *object = map->session->objects.items[place->object].object;
+	struct object *object = map->session->objects.items[number].object;
 	struct variables *variables = object_variables(object);
 	const struct variable *variable = variables_at(variables, address);
 	struct object_data data;
 	uint32_t leaf, whole;
 
 	if (variable) {
-		whole = data_of_variable(map, place->object, variables, variable,
+		whole = data_of_variable(map, number, variables, variable,
 					 (int64_t)(address - variable->address), size, &leaf);
 		return (struct data_place){leaf, whole == leaf ? DATA_NONE : whole, DATA_NONE};
 	}
 	if (object_data_at(object, address, &data) && data.mangled)
-		return only(data_of_symbol(map, place->object, &data));
+		return only(data_of_symbol(map, number, &data));
 	return only(
 		data_of_reason(variables_present(variables) ? DATA_NO_VARIABLE : DATA_NO_DEBUG));
 }
@@ -243,14 +224,17 @@ static struct data_place find_place(struct mapping *mapping, uint32_t node, uint
 {
 	uint32_t code;
 	struct data_access access = access_of(mapping, node, after, &code);
-	const struct place *data = data_of(mapping, address);
+	struct place data = {0};
+	bool in_data = place_spans_find(mapping->map->session, &mapping->data, address,
+					&data.object, &data.address);
 	struct data_place place;
 	uint32_t block;
 
 	if (!after && is_fetch(mapping, node, address))
 		return only(data_of_reason(DATA_FETCH));
-	if (data)
-		return place_in_data(mapping, data, exact_address(&access, data, code, after),
+	if (in_data)
+		return place_in_data(mapping, data.object,
+				     exact_address(&access, &data, code, after),
 				     access.kind == ACCESS_UNKNOWN ? 0 : access.size);
 	block = block_of(mapping, address, time_ns);
 	if (block != DATA_NONE && access.kind == ACCESS_VARIABLE)
@@ -318,12 +302,13 @@ static uint32_t *map_process(struct data_map *map, const struct session_process 
 	};
 
 	read_counters(&mapping);
-	if (trace->count)
+	if (trace->count) {
 		block_index_build(&mapping.blocks, process->process);
+		place_spans_read(map->session, mapping.experiment, process->process, &mapping.data);
+	}
 	for (size_t i = 0; i < trace->count; i++)
 		places[i] = place_of_event(&mapping, trace, i);
 	block_index_fini(&mapping.blocks);
-	hash_map_fini(&mapping.addresses);
 	hash_map_fini(&mapping.known);
 	vec_fini(&mapping.data);
 	return places;

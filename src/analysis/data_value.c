@@ -10,6 +10,8 @@
 
 enum { NEST_MAX = 64 };
 
+#define OFFSET_MAX (UINT64_C(1) << 40) /* of nothing on a stack or in a structure */
+
 const struct flow_value flow_nothing = {.kind = FLOW_NONE, .type = TYPE_NONE};
 
 /* ---- types ---- */
@@ -122,8 +124,10 @@ static struct flow_value moved(struct variables *variables, struct flow_value va
 struct flow_value flow_shifted(struct variables *variables, struct flow_value value, int64_t offset)
 {
 	if (value.kind == FLOW_MULTIPLE)
-		return flow_multiple(flow_common(value, flow_multiple((uint64_t)llabs(offset)), 1));
+		return flow_multiple(flow_common(value, flow_multiple(flow_magnitude(offset)), 1));
 	if (value.kind == FLOW_NONE || __builtin_add_overflow(value.offset, offset, &value.offset))
+		return flow_nothing;
+	if (value.kind != FLOW_STATIC && flow_magnitude(value.offset) > OFFSET_MAX)
 		return flow_nothing;
 	return value.is_moved ? moved(variables, value) : value;
 }
@@ -215,5 +219,5 @@ struct flow_value flow_sum_of_numbers(const struct flow_value *registers,
 		factor = flow_factor(base) * (1u + memory->scale);
 	else
 		factor = flow_common(base, index, memory->scale);
-	return flow_multiple(greatest_common(factor, (uint64_t)llabs(memory->displacement)));
+	return flow_multiple(greatest_common(factor, flow_magnitude(memory->displacement)));
 }

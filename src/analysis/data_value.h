@@ -52,6 +52,11 @@ struct flow_value flow_indexed(struct variables *variables, struct flow_value va
 
 /* A number of which nothing more than a divisor is known; divisor 1 is nothing. */
 struct flow_value flow_multiple(uint64_t divisor);
+/* Without its sign. */
+static inline uint64_t flow_magnitude(int64_t number)
+{
+	return number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+}
 /* The divisor of a number; 0: it is zero. */
 uint64_t flow_factor(struct flow_value value);
 /* That of a + b * scale. */

@@ -48,7 +48,7 @@ struct lock_detail {
 	/* what its holders did meanwhile, by their clock profile: only waits.seconds */
 	VEC(struct lock_stack) holders;
 	double held_seconds; /* in all: of the time waited, what is known of */
-	struct arena arena; /* owns the texts */
+	struct arena arena;  /* owns the texts */
 };
 
 /*

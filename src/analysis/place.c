@@ -25,27 +25,60 @@ static const char *data_name(struct session *session, const struct load_object *
 	return text;
 }
 
-bool place_of_data(struct session *session, const struct experiment *experiment,
-		   const struct process *process, uint64_t address, struct place *out)
+void place_spans_read(struct session *session, const struct experiment *experiment,
+		      const struct process *process, struct place_spans *spans)
 {
 	const struct experiment_map *map = &process->map;
 
-	for (size_t i = map->segments.count; i--;) {
+	for (size_t i = 0; i < map->segments.count; i++) {
 		const struct map_segment *segment = &map->segments.items[i];
+		struct place_span span = {.bias = segment->bias};
+
+		if (segment->file == MAP_NONE)
+			continue;
+		span.object = place_object(session, experiment, &map->files.items[segment->file]);
+		if (!object_data_span(session->objects.items[span.object].object, &span.start,
+				      &span.end))
+			continue;
+		span.start += span.bias;
+		span.end += span.bias;
+		*vec_push(spans) = span;
+	}
+}
+
+bool place_spans_find(struct session *session, const struct place_spans *spans, uint64_t address,
+		      uint32_t *object, uint64_t *out)
+{
+	for (size_t i = spans->count; i--;) {
+		const struct place_span *span = &spans->items[i];
 		struct object_data data;
 
-		if (segment->file == MAP_NONE || address < segment->bias)
+		if (address < span->start || address >= span->end ||
+		    !object_data_at(session->objects.items[span->object].object,
+				    address - span->bias, &data))
 			continue;
-
-		uint32_t id = place_object(session, experiment, &map->files.items[segment->file]);
-		struct load_object *object = &session->objects.items[id];
-
-		if (!object_data_at(object->object, address - segment->bias, &data))
-			continue;
-		out->object = id;
-		out->address = address - segment->bias;
-		out->name = data_name(session, object, &data, out->address);
+		*object = span->object;
+		*out = address - span->bias;
 		return true;
 	}
 	return false;
+}
+
+bool place_of_data(struct session *session, const struct experiment *experiment,
+		   const struct process *process, uint64_t address, struct place *out)
+{
+	struct place_spans spans = {0};
+	struct object_data data;
+	bool found;
+
+	place_spans_read(session, experiment, process, &spans);
+	found = place_spans_find(session, &spans, address, &out->object, &out->address);
+	if (found) {
+		struct load_object *object = &session->objects.items[out->object];
+
+		object_data_at(object->object, out->address, &data);
+		out->name = data_name(session, object, &data, out->address);
+	}
+	vec_fini(&spans);
+	return found;
 }

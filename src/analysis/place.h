@@ -13,6 +13,22 @@ uint32_t place_object(struct session *session, const struct experiment *experime
 const char *place_of_code(struct session *session, const struct experiment *experiment,
 			  const struct process *process, uint32_t location, enum name_style style);
 
+/* Where the load objects of a process have their data. Zero-initialised is empty. */
+struct place_span {
+	uint64_t start, end; /* in the process */
+	uint64_t bias;
+	uint32_t object;
+};
+struct place_spans {
+	struct place_span *items; /* as they were mapped, the last one counts */
+	size_t count, capacity;
+};
+void place_spans_read(struct session *session, const struct experiment *experiment,
+		      const struct process *process, struct place_spans *spans);
+/* The load object with data at an address, and the address in it; false: there is none. */
+bool place_spans_find(struct session *session, const struct place_spans *spans, uint64_t address,
+		      uint32_t *object, uint64_t *out);
+
 /* Data of a load object. */
 struct place {
 	uint32_t object;

@@ -501,6 +501,18 @@ bool object_data_at(struct object *object, uint64_t address, struct object_data 
 	return symbol || code_ranges_find(&object->data->ranges, address);
 }
 
+bool object_data_span(struct object *object, uint64_t *start, uint64_t *end)
+{
+	if (!object->data)
+		read_data(object);
+
+	const struct code_ranges *ranges = &object->data->ranges;
+
+	*start = ranges->count ? ranges->items[0].start : 0;
+	*end = ranges->count ? ranges->items[ranges->count - 1].end : 0;
+	return *start < *end;
+}
+
 void object_take_diags(struct object *object, struct diag_list *diags)
 {
 	for (size_t i = 0; i < object->diags.count; i++)

@@ -75,6 +75,8 @@ struct object_data {
 };
 /* False: no data of the object is there.  Reads the symbols of data. */
 bool object_data_at(struct object *object, uint64_t address, struct object_data *out);
+/* From where to where all of its data is. False: it has none. */
+bool object_data_span(struct object *object, uint64_t *start, uint64_t *end);
 
 /* Which file this is: "found", "found as PATH", "not found", for `objects` and headers. */
 const char *object_provenance(const struct object *object);

@@ -117,8 +117,8 @@ static bool has_namespaces(Dwarf_Die *die)
 	}
 }
 
-/* "a::b::" for what a DIE lies in. libdw seeks it from the top of the unit. */
-static char *prefix_of(Dwarf_Die *die)
+/* libdw seeks it from the top of the unit. */
+char *types_prefix(Dwarf_Die *die)
 {
 	struct strbuf text = {0};
 	Dwarf_Die *scopes = NULL;
@@ -176,7 +176,7 @@ static void note_place(struct variables *variables, Dwarf_Die *die, struct data_
 /* outer: the name of a typedef that is all the name it has, or NULL. */
 static uint32_t add_aggregate(struct variables *variables, Dwarf_Die *die, const char *outer)
 {
-	char *prefix = prefix_of(die);
+	char *prefix = types_prefix(die);
 	char *full = types_aggregate_name(die, prefix);
 	const char *text = arena_strdup(&variables->arena, full);
 	enum data_kind kind = DATA_AGGREGATE;
@@ -244,7 +244,8 @@ static uint32_t add_typedef(struct variables *variables, Dwarf_Die *die, unsigne
 	if (!target_of(die, &target))
 		return TYPE_NONE;
 	add_name(&text, name_of(die));
-	if (tag_word(dwarf_tag(&target)) && dwarf_tag(&target) != DW_TAG_enumeration_type) {
+	if (tag_word(dwarf_tag(&target)) && dwarf_tag(&target) != DW_TAG_enumeration_type &&
+	    !dwarf_hasattr(&target, DW_AT_signature)) {
 		of = *name_of(&target) ? add_type(variables, &target, depth + 1)
 				       : add_aggregate(variables, &target, text.text);
 	} else {
@@ -314,6 +315,9 @@ static uint32_t add_scalar(struct variables *variables, Dwarf_Die *die)
 
 static uint32_t make_type(struct variables *variables, Dwarf_Die *die, unsigned depth)
 {
+	Dwarf_Attribute attribute;
+	Dwarf_Die whole;
+
 	switch (dwarf_tag(die)) {
 	case DW_TAG_base_type:
 	case DW_TAG_enumeration_type:
@@ -321,6 +325,9 @@ static uint32_t make_type(struct variables *variables, Dwarf_Die *die, unsigned 
 	case DW_TAG_structure_type:
 	case DW_TAG_class_type:
 	case DW_TAG_union_type:
+		/* in a unit of its own, of which only the number is here */
+		if (dwarf_formref_die(dwarf_attr(die, DW_AT_signature, &attribute), &whole))
+			return add_type(variables, &whole, depth + 1);
 		return add_aggregate(variables, die, NULL);
 	case DW_TAG_array_type:
 		return add_array(variables, die, depth);
@@ -380,31 +387,48 @@ const struct data_type *variables_type(struct variables *variables, uint32_t typ
 
 /* ---- members ---- */
 
+static bool number_of(Dwarf_Die *die, unsigned name, Dwarf_Word *number)
+{
+	Dwarf_Attribute attribute;
+
+	return dwarf_attr(die, name, &attribute) && !dwarf_formudata(&attribute, number);
+}
+
+/* The bytes that bits are in: from the member's, or, before DWARF 4, from the end of the storage.
+ */
+static void find_bits(Dwarf_Die *die, Dwarf_Word size, struct data_member *member)
+{
+	Dwarf_Word first, storage;
+
+	if (number_of(die, DW_AT_data_bit_offset, &first))
+		member->offset = 0;
+	else if (number_of(die, DW_AT_bit_offset, &first) &&
+		 number_of(die, DW_AT_byte_size, &storage) && 8 * storage >= first + size)
+		first = 8 * storage - first - size;
+	else
+		return;
+	member->offset += first / 8;
+	member->size = (first + size + 7) / 8 - first / 8;
+}
+
 /* False: where it lies is known only when the program runs. */
 static bool find_offset(Dwarf_Die *die, struct data_member *member)
 {
 	Dwarf_Attribute attribute;
-	Dwarf_Word bits, bytes = 0;
+	Dwarf_Word bits;
 	Dwarf_Op *ops;
 	size_t count;
 
-	if (!dwarf_formudata(dwarf_attr(die, DW_AT_data_bit_offset, &attribute), &bits)) {
-		Dwarf_Word size = 0;
-
-		dwarf_formudata(dwarf_attr(die, DW_AT_bit_size, &attribute), &size);
-		member->offset = bits / 8;
-		member->size = (bits + size + 7) / 8 - bits / 8;
-		return true;
-	}
-	if (!dwarf_attr(die, DW_AT_data_member_location, &attribute))
-		return true; /* of a union */
-	if (dwarf_formudata(&attribute, &bytes)) {
+	/* a union's have none */
+	if (dwarf_attr(die, DW_AT_data_member_location, &attribute) &&
+	    dwarf_formudata(&attribute, &member->offset)) {
 		if (dwarf_getlocation(&attribute, &ops, &count) || count != 1 ||
 		    ops[0].atom != DW_OP_plus_uconst)
 			return false;
-		bytes = ops[0].number;
+		member->offset = ops[0].number;
 	}
-	member->offset = bytes;
+	if (number_of(die, DW_AT_bit_size, &bits) && bits <= 8 * sizeof(bits))
+		find_bits(die, bits, member);
 	return true;
 }
 

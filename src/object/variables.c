@@ -176,20 +176,40 @@ static void add_global(struct global_walk *walk, Dwarf_Die *die)
 		*vec_push(&variables->globals) = global;
 }
 
-static void add_definition(struct global_walk *walk, Dwarf_Die *die)
+static void add_definition(struct variables *variables, Dwarf_Die *die, const char *prefix)
 {
-	struct variables *variables = walk->variables;
 	const char *name = dwarf_diename(die);
 
 	if (!name || !*name || dwarf_hasattr(die, DW_AT_declaration))
 		return;
-	char *full = types_aggregate_name(die, PREFIX(walk));
+	char *full = types_aggregate_name(die, prefix);
 	uint32_t fresh = (uint32_t)variables->definitions.count;
 
 	if (hash_map_put(&variables->definition_by_name, hash_bytes(full, strlen(full)), fresh) ==
 	    fresh)
 		*vec_push(&variables->definitions) = *die;
 	free(full);
+}
+
+/* Types that have units of their own. */
+static void read_type_units(struct variables *variables)
+{
+	Dwarf *dwarf = variables->lines->debug.dwarf;
+	Dwarf_CU *cu = NULL;
+	Dwarf_Die die, type;
+	uint8_t kind;
+
+	while (dwarf && !dwarf_get_units(dwarf, cu, &cu, NULL, &kind, &die, &type)) {
+		int tag = kind == DW_UT_type ? dwarf_tag(&type) : DW_TAG_compile_unit;
+
+		if (tag != DW_TAG_structure_type && tag != DW_TAG_class_type &&
+		    tag != DW_TAG_union_type)
+			continue;
+		char *prefix = types_prefix(&type);
+
+		add_definition(variables, &type, prefix);
+		free(prefix);
+	}
 }
 
 static const char *name_in(struct global_walk *walk, Dwarf_Die *die, const char *none)
@@ -213,7 +233,7 @@ static bool enter_die(struct die_walk *base, Dwarf_Die *die, unsigned at)
 	case DW_TAG_class_type:
 	case DW_TAG_union_type:
 		if (at == walk->prefixes.count + walk->functions.count)
-			add_definition(walk, die);
+			add_definition(walk->variables, die, PREFIX(walk));
 		return false;
 	case DW_TAG_namespace:
 	case DW_TAG_module:
@@ -274,6 +294,7 @@ void variables_read_globals(struct variables *variables)
 		if (walk.walk.is_damaged)
 			variables_report_damage(variables);
 	}
+	read_type_units(variables);
 	sort_globals(&variables->globals);
 	sort_globals(&variables->of_threads);
 }
@@ -298,11 +319,27 @@ struct variable *variables_make(struct variables *variables, Dwarf_Die *die, con
 	return variable;
 }
 
+/* Its namespaces, or those of its declaration, where that is what lies in them. */
+static const char *prefix_of(struct variables *variables, const struct global *global)
+{
+	Dwarf_Die die = global->die, declaration;
+	Dwarf_Attribute attribute;
+
+	if (!dwarf_formref_die(dwarf_attr(&die, DW_AT_specification, &attribute), &declaration))
+		return global->prefix;
+
+	char *prefix = types_prefix(&declaration);
+	const char *copy = arena_strdup(&variables->arena, prefix);
+
+	free(prefix);
+	return copy;
+}
+
 static const struct variable *variable_of(struct variables *variables, struct global *global)
 {
 	if (global->variable)
 		return global->variable;
-	global->variable = variables_make(variables, &global->die, global->prefix);
+	global->variable = variables_make(variables, &global->die, prefix_of(variables, global));
 	global->variable->address = global->address;
 	if (global->function) {
 		global->variable->scope = SCOPE_FUNCTION;

@@ -108,8 +108,8 @@ struct code_stretch {
 };
 
 struct data_function {
-	uint64_t entry;			      /* its first instruction */
-	uint32_t result;		      /* type, or TYPE_NONE */
+	uint64_t entry;	 /* its first instruction */
+	uint32_t result; /* type, or TYPE_NONE */
 	struct {
 		const struct code_stretch *items;
 		size_t count;

@@ -15,6 +15,7 @@
 enum {
 	REGISTERS = 32,
 	PLACES_MAX = 1 << 20, /* of one function */
+	OFFSET_MAX = 1 << 30, /* of a stack frame; more is damage */
 };
 
 /* ---- which functions there are ---- */
@@ -187,7 +188,7 @@ static bool place_of(const struct frame_base *base, const Dwarf_Op *ops, size_t 
 	}
 	if (ops->atom != DW_OP_fbreg || is_value)
 		return false;
-	place->offset = (int64_t)ops->number + base->offset;
+	place->offset = (int64_t)(ops->number + (uint64_t)base->offset);
 	place->reg = base->reg;
 	if (base->kind == BASE_REGISTER)
 		place->kind = PLACE_MEMORY;
@@ -201,7 +202,8 @@ static void add_place(struct place_walk *walk, struct variable_place place, uint
 {
 	place.start = start;
 	place.end = end;
-	if (start < end && walk->entry->places.count < PLACES_MAX)
+	if (start < end && walk->entry->places.count < PLACES_MAX && place.offset > -OFFSET_MAX &&
+	    place.offset < OFFSET_MAX)
 		*vec_push(&walk->entry->places) = place;
 }
 
@@ -410,7 +412,7 @@ bool variables_frame_at(struct variables *variables, uint64_t address, uint8_t *
 	if (!dwarf_frame_cfa(frame, &ops, &count) && count == 1 &&
 	    register_of(ops, DW_OP_breg0, DW_OP_bregx, reg)) {
 		*offset = offset_of(ops);
-		found = true;
+		found = *offset > -OFFSET_MAX && *offset < OFFSET_MAX;
 	}
 	free(frame);
 	return found;

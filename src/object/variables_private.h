@@ -90,6 +90,8 @@ struct variable *variables_make(struct variables *variables, Dwarf_Die *die, con
 uint32_t types_add(struct variables *variables, Dwarf_Die *die);
 /* Of what a DIE has DW_AT_type of; TYPE_NONE: nothing. */
 uint32_t types_of(struct variables *variables, Dwarf_Die *die);
+/* "a::b::" for what a DIE lies in: to be freed. */
+char *types_prefix(Dwarf_Die *die);
 /* "structure:a::foo_t", of an aggregate with its namespaces, "" where it has no name: to be freed.
  */
 char *types_aggregate_name(Dwarf_Die *die, const char *prefix);

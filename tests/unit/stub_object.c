@@ -192,6 +192,13 @@ bool object_data_at(struct object *object, uint64_t address, struct object_data 
 	return false;
 }
 
+bool object_data_span(struct object *object, uint64_t *start, uint64_t *end)
+{
+	(void)object;
+	*start = *end = 0;
+	return false;
+}
+
 struct variables *object_variables(struct object *object)
 {
 	(void)object;
