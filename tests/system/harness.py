@@ -148,7 +148,11 @@ class Case:
         return Result(process)
 
     def collect(self, *words, engine=None, options=(), status=0, before=(), **more):
-        """helio collect, with the words `before` in front; the experiment is a fresh one in the case's directory."""
+        """
+        helio collect, with the words `before` in front; the experiment is a fresh one in the case's directory.
+        HELIO_TEST_OPTIONS in the environment: options for each of them, to run tests with all tracers on (docs/internals/tests.md).
+        """
+        options = (*os.environ.get('HELIO_TEST_OPTIONS', '').split(), *options)
         number = len(list(self.directory.glob('run.*.er'))) + 1
         experiment = self.directory / f'run.{number}.er'
         engine_options = ['--engine', engine] if engine else []

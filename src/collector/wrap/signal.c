@@ -69,14 +69,26 @@ static void open_mask(const struct ours *ours)
 		thread->blocked |= 1u << (ours - signals);
 }
 
+/*
+ * The handlers that the program has, once: from then on they come by here, and ours must not be
+ * taken for the program's.  Later the program would see the gates.
+ */
+static void gate_present(void)
+{
+	static bool done;
+
+	if (!done && !collector.late)
+		gate_all();
+	done = true;
+}
+
 bool signal_take(int number, signal_handler *handler)
 {
 	struct ours *ours = signal_entry(number);
 
 	if (ours->taken)
 		return true;
-	if (!collector.late) /* the program would see the gates */
-		gate_all();
+	gate_present();
 	ours->action = (struct sigaction){.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
 	ours->action.sa_sigaction = handler;
 	/* No handler of the program may run on top of ours. */
