@@ -635,3 +635,90 @@ def functions_that_compilers_at_run_time_tell_perf_of(t):
         checked = t.run(t.helio, 'check', result.experiment)
         t.equal(checked.status, 0, checked.out + checked.err)
         t.read(result.experiment)
+
+
+FIRST = '''\
+#include <time.h>
+unsigned long other(unsigned long x);
+static __attribute__((noinline)) unsigned long same(unsigned long x)
+{
+	for (int i = 0; i < 20000; i++) x = x * 3 + (x >> 7); /* @first */
+	return x;
+}
+unsigned long middle(unsigned long x) __attribute__((alias("first_name")));
+unsigned long zz_last(unsigned long x) __attribute__((alias("first_name")));
+__attribute__((noinline)) unsigned long first_name(unsigned long x)
+{
+	return same(x) + 1;
+}
+int main(void)
+{
+	unsigned long x = 1;
+
+	while (clock() < CLOCKS_PER_SEC * 3 / 10)
+		x = first_name(x) + other(x);
+	return x == 42;
+}
+'''
+SECOND = '''\
+static __attribute__((noinline)) unsigned long same(unsigned long x)
+{
+	for (int i = 0; i < 10000; i++) x = x * 5 + (x >> 9); /* @second */
+	return x;
+}
+unsigned long other(unsigned long x)
+{
+	return same(x) + 2;
+}
+'''
+
+
+@test
+def functions_of_one_name_and_names_of_one_function(t):
+    program = build(t, 'two', ('first.c', FIRST), ('second.c', SECOND), flags=('-O1', '-g'))
+    result = t.collect(program, options=('-p', 'hi'))
+    same = [row for row in rows(t, result.experiment, '-functions') if row['name'] == 'same']
+    t.equal(len(same), 2, 'functions of the name')
+    asked = t.run(t.helio, 'print', '-source', 'same', result.experiment)
+    choices = re.findall(r'^ *(\d)\) same  \S+/two  0x([0-9a-f]+)$', asked.err, re.M)
+    t.check(asked.status == 1 and len(choices) == 2, asked.err)
+    addresses = {int(word, 16) for word in re.findall(r'^(\w+) t same$', t.run('nm', program).out, re.M)}
+    t.equal({int(address, 16) for _, address in choices}, addresses, 'addresses')
+    costs = []
+    for number, address in choices:
+        listing = rows(t, result.experiment, '-source', 'same', number)
+        mark = 'first' if by_line(listing)[1]['name'].endswith('<time.h>') else 'second'
+        costs.append(value(by_line(listing)[marks(FIRST, SECOND)[mark]]))
+        code = code_of(rows(t, result.experiment, '-disasm', 'same', number))
+        t.equal(code[0]['address'], int(address, 16), f'address of choice {number}')
+        t.near(sum(map(value, code)), costs[-1], f'choice {number}', relative=0.05)
+    t.near(sum(costs), sum(map(value, same)), 'both', relative=0.05)
+    # three names of one function: the last in the alphabet is shown, all are told
+    functions = t.functions(result.experiment)
+    t.check('zz_last' in functions and not {'first_name', 'middle'} & set(functions), f'{sorted(functions)}')
+    for name in ('first_name', 'middle', 'zz_last'):
+        summary = rows(t, result.experiment, '-fsingle', name)[0]
+        t.equal((summary['name'], sorted(summary['aliases'].split())), ('zz_last', ['first_name', 'middle', 'zz_last']), name)
+
+
+@test
+def sources_that_are_not_what_was_compiled(t):
+    """A preprocessed file has #line; without, it is the source itself. A stripped program has stretches between its symbols."""
+    (t.directory / 'gen').mkdir()
+    for name, text in (('first.c', FIRST), ('second.c', SECOND)):
+        (t.directory / name).write_text(text)
+        for flags, output in (((), f'gen/with_{name}'), (('-P',), f'gen/without_{name}')):
+            made = t.run('gcc', '-E', *flags, '-o', f'{output[:-2]}.i', name)
+            t.equal(made.status, 0, made.err)
+    for kind, file in (('with', 'second.c'), ('without', 'gen/without_second.i')):
+        t.equal(t.run('gcc', '-O1', '-g', '-o', kind, f'gen/{kind}_first.i', f'gen/{kind}_second.i').status, 0, kind)
+        listed = t.run(t.helio, 'src', '-source', 'other', kind).out
+        t.check(listed.startswith(f'Source file: {t.directory}/{file}'), f'{kind}: {listed[:100]}')
+        t.check(re.search(r'<Function: other>\n *\d+\. .*(?:{|same\(x\) \+ 2)', listed), f'{kind}: {listed}')
+    t.run('strip', '-o', 'bare', 'with')
+    result = t.collect(t.directory / 'bare', options=('-p', 'hi'))
+    known = {int(address, 16): name for address, name in re.findall(r'^(\w+) [tT] (\w+)$', t.run('nm', 'with').out, re.M)}
+    found = {m[1]: row['e.totalcpu'] for name, row in t.functions(result.experiment).items()
+             for m in [re.fullmatch(r'<static>@0x(\w+) \(<bare>\)', name)] if m and row['e.totalcpu']}
+    t.equal(sorted(known[int(address, 16)] for address in found), ['same', 'same'], 'stripped functions')
+    t.within(sum(found.values()) > 0.9 * t.functions(result.experiment)['<Total>']['e.totalcpu'], f'{found}')
