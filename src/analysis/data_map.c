@@ -199,14 +199,48 @@ static bool is_reason(uint32_t object)
 	return object >= DATA_FIRST_REASON && object < DATA_FIRST_REASON + DATA_REASONS;
 }
 
-static uint32_t block_of(struct mapping *mapping, uint64_t address, uint64_t time_ns)
+/* The traced block that held an address, or BLOCK_NONE. */
+static uint32_t block_at(const struct mapping *mapping, uint64_t address, uint64_t time_ns)
+{
+	return mapping->blocks.count ? block_index_find(&mapping->blocks, address, time_ns)
+				     : BLOCK_NONE;
+}
+
+/* Whether something of the access's type fits into the block, where the access says that it is. */
+static bool fits_into_block(const struct mapping *mapping, const struct data_access *access,
+			    uint32_t code, uint64_t address, uint32_t row)
 {
 	const struct experiment_trace *heap = &mapping->process->process->traces[TRACE_HEAP];
-	uint32_t row = mapping->blocks.count ? block_index_find(&mapping->blocks, address, time_ns)
-					     : BLOCK_NONE;
+	uint64_t begin = address - heap->field[HEAP_ADDRESS][row];
+	struct variables *variables =
+		object_variables(mapping->map->session->objects.items[code].object);
+	uint64_t offset = (uint64_t)access->offset;
 
-	return row == BLOCK_NONE ? DATA_NONE
-				 : data_of_block(mapping->map, mapping->process, heap->stack[row]);
+	if (access->is_run || access->is_anywhere)
+		return true;
+	return begin >= offset && begin - offset + variables_type(variables, access->type)->size <=
+					  heap->field[HEAP_SIZE][row];
+}
+
+/*
+ * In a traced block: what the code says counts if it can be true there, besides the block. No
+ * variable on the stack is there.
+ */
+static struct data_place place_in_block(struct mapping *mapping, const struct data_access *access,
+					uint32_t code, uint64_t address, bool after, uint32_t row)
+{
+	const struct experiment_trace *heap = &mapping->process->process->traces[TRACE_HEAP];
+	uint32_t block = data_of_block(mapping->map, mapping->process, heap->stack[row]);
+	struct data_place place;
+
+	if (access->kind != ACCESS_TYPE ||
+	    (!after && !fits_into_block(mapping, access, code, address, row)))
+		return only(block);
+	place = place_by_code(mapping, access, code, address, after);
+	if (is_reason(place.leaf))
+		return only(block);
+	place.block = block;
+	return place;
 }
 
 /* Whether an instruction itself is at an address, or its end, on the next page. */
@@ -227,8 +261,7 @@ static struct data_place find_place(struct mapping *mapping, uint32_t node, uint
 	struct place data = {0};
 	bool in_data = place_spans_find(mapping->map->session, &mapping->data, address,
 					&data.object, &data.address);
-	struct data_place place;
-	uint32_t block;
+	uint32_t row;
 
 	if (!after && is_fetch(mapping, node, address))
 		return only(data_of_reason(DATA_FETCH));
@@ -236,14 +269,9 @@ static struct data_place find_place(struct mapping *mapping, uint32_t node, uint
 		return place_in_data(mapping, data.object,
 				     exact_address(&access, &data, code, after),
 				     access.kind == ACCESS_UNKNOWN ? 0 : access.size);
-	block = block_of(mapping, address, time_ns);
-	if (block != DATA_NONE && access.kind == ACCESS_VARIABLE)
-		return only(block); /* no variable on the stack is there */
-	place = place_by_code(mapping, &access, code, address, after);
-	if (block != DATA_NONE && is_reason(place.leaf))
-		return only(block);
-	place.block = block;
-	return place;
+	row = block_at(mapping, address, time_ns);
+	return row == BLOCK_NONE ? place_by_code(mapping, &access, code, address, after)
+				 : place_in_block(mapping, &access, code, address, after, row);
 }
 
 /* ---- all events ---- */

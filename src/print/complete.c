@@ -3,6 +3,7 @@
  * What TAB offers.  Function names are taken from the function list itself,
  * so that what is offered is what the commands will find.
  */
+#include "analysis/data_object.h"
 #include "analysis/filter.h"
 #include "analysis/index.h"
 #include "base/memory.h"
@@ -72,6 +73,23 @@ static void offer_functions(struct print *print, struct completions *completions
 	for (size_t i = 0; i < table.row_count; i++)
 		offer(completions, word, table.rows[i].name);
 	table_fini(&table);
+}
+
+static void offer_data(struct print *print, struct completions *completions, const char *word)
+{
+	struct query query = print->query;
+	struct diag_list diags = {0};
+	struct table table;
+
+	query.limit = 0;
+	query.compare = COMPARE_OFF;
+	if (print->session &&
+	    view_data_objects(print->session, &query, &table, &diags) == STATUS_OK) {
+		for (size_t i = 0; i < table.row_count; i++)
+			offer(completions, word, table.rows[i].name);
+		table_fini(&table);
+	}
+	diag_fini(&diags);
 }
 
 /* Completes the last metric of "e.user:i.tot". */
@@ -158,6 +176,8 @@ static void offer_meaning(struct print *print, struct completions *completions, 
 {
 	if (!strcmp(meaning, "FUNCTION"))
 		offer_functions(print, completions, word);
+	else if (!strcmp(meaning, "DATA"))
+		offer_data(print, completions, word);
 	else if (!strcmp(meaning, "SPEC") || !strcmp(meaning, "METRIC"))
 		offer_metrics(print, completions, word);
 	else if (!strcmp(meaning, "EXPRESSION"))

@@ -7,6 +7,7 @@ import json
 import random
 
 from harness import ROOT, Skip, perf_allowed, test
+from test_print import terminal, validator
 
 COUNT = 50
 METRIC = 'e.page-faults'
@@ -344,3 +345,68 @@ def compared(t):
     row = rows['{structure:inner}']
     t.near(row[METRIC + '.1'], 2 * COUNT, 'the first', absolute=2)
     t.near(row[METRIC + '.2'], 4 * COUNT, 'the second', absolute=2)
+
+
+BLOCKS = """
+#include <cstdlib>
+enum { PAGE = 4096, COUNT = 40 };
+struct Small { long first; char fill[PAGE - sizeof(long)]; long second; char rest[PAGE - sizeof(long)]; };
+struct Large { long first; char fill[4 * PAGE]; };
+__attribute__((noinline)) void touch(Small *small) { small->first = small->second = 1; }
+__attribute__((noinline)) void pretend(Large *large) { large->first = 1; }
+int main()
+{
+	for (int i = 0; i < COUNT; i++) {
+		touch(new Small); // twice a page, so that each is fresh
+		pretend(static_cast<Large *>(aligned_alloc(PAGE, PAGE)));
+	}
+}
+"""
+
+
+@test
+def types_in_blocks(t):
+    """What fits into its block counts for type and block, and operator new is no answer to who made it; what does not fit is none."""
+    (t.directory / 'blocks.cc').write_text(BLOCKS)
+    program = build(t, 'g++ -O1 -fno-builtin', source='blocks.cc')
+    counts, _ = objects(t, recorded(t, program, options=('-H', 'on')))
+    t.near(counts['{structure:Small}.{long_int second}'], 40, 'the second', absolute=2)
+    t.check('{structure:Large}' not in counts, 'a type that is larger than the block')
+    made = [n for name, n in counts.items() if name.startswith('block from main + ')]
+    t.near(sum(made), counts['{structure:Small}'] + 40, 'blocks', absolute=4)
+    t.check(not any('operator new' in name for name in counts), f'makers: {counts.keys()}')
+    without, _ = objects(t, recorded(t, program))
+    t.near(without['{structure:Large}.{long_int first}'], 40, 'without the heap it is what the code says', absolute=2)
+
+
+@test
+def archived(t):
+    """An experiment with its copies reads the same where the program is gone."""
+    program = build(t, 'gcc -O1')
+    experiment = recorded(t, program, COUNT, options=('-A', 'copy'))
+    here, _ = objects(t, experiment)
+    program.unlink()
+    (t.directory / 'elsewhere').mkdir()
+    experiment = experiment.rename(t.directory / 'elsewhere' / 'moved.er')
+    t.equal(objects(t, experiment)[0], here, 'elsewhere')
+
+
+@test
+def completed(t):
+    """TAB at the prompt knows the data objects, with quotes around what has blanks."""
+    experiment = recorded(t, build(t, 'gcc -O1'), COUNT)
+    text = terminal(t, ['print', experiment], (('(helio) ', "data_single '{int l\t\n"), ('(helio) ', 'quit\n')))
+    t.check('Kind: scalar' in text and '{int lone}' in text, text[-600:])
+
+
+@test
+def json_is_described(t):
+    experiment = recorded(t, build(t, 'gcc -O1'), COUNT, options=('-H', 'on'))
+    counts, _ = objects(t, experiment)
+    block = next(name for name in counts if name.startswith('block from'))
+    check = validator()
+    for words in (('-data_objects',), ('-data_layout',), ('-data_single', 'lone'), ('-data_single', block), ('-data_single', '(Unascertainable)'),
+                  ('-compare', 'on', '-data_objects', experiment)):
+        for answer in t.print(experiment, *words):
+            problems = [error.message for error in check.iter_errors(answer)]
+            t.check(not problems, f'{words}: {problems[:2]}')
