@@ -60,6 +60,14 @@ void gprofng_read(struct experiment *experiment, struct process *process,
 	struct gprofng_changes changes = {0};
 
 	gprofng_log_read(process, &log, founder, &experiment->arena, &context);
+	if (log.narrow) {
+		diag_add(warnings, DIAG_WARNING,
+			 "%s: gprofng's records of 32-bit programs are not read; `gprofng display "
+			 "text` shows them",
+			 process->name);
+		gprofng_log_fini(&log);
+		return;
+	}
 	gprofng_map_read(process, &log, experiment->archives, &changes, &experiment->arena,
 			 &context);
 

@@ -73,6 +73,7 @@ enum { GPROFNG_TEXT = UINT8_MAX };
 
 struct gprofng_log {
 	struct gprofng_layout layouts[GPROFNG_DATA_KINDS];
+	bool narrow;		  /* the program has 32-bit addresses */
 	uint64_t run_ns;	  /* CLOCK_MONOTONIC at the start of this process's experiment */
 	uint64_t base_ns;	  /* … of the founder's, which all times are counted from */
 	VEC(const char *) labels; /* of sample points, from the first */

@@ -204,6 +204,8 @@ static void on_process(struct log_reader *reader, const char **attributes)
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
 		if (xml_attribute(attributes, ids[i].name))
 			*ids[i].value = (int64_t)number_of(attributes, ids[i].name);
+	if (xml_attribute(attributes, "wsize"))
+		reader->own->narrow = number_of(attributes, "wsize") == 32;
 	if (xml_attribute(attributes, "cwd"))
 		log->cwd = keep(reader, attributes, "cwd");
 }

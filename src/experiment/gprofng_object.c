@@ -12,9 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HEADERS_MAX = 128, NOTES_MAX = 4096, BUILD_ID_MAX = 64 };
+enum { HASH_LENGTH = 11, HEADERS_MAX = 128, NOTES_MAX = 4096, BUILD_ID_MAX = 64 };
 
-/* Its name is NAME_ and a hash of the directory. */
+/* Its name is NAME_ and a hash of the directory, 64 bits as letters, digits, "-" and "_". */
 const char *gprofng_object_copy(const char *archives, const char *path, struct arena *arena)
 {
 	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *copy = NULL;
@@ -27,7 +27,7 @@ const char *gprofng_object_copy(const char *archives, const char *path, struct a
 		const char *rest = entry->d_name + length;
 
 		if (strncmp(entry->d_name, base, length) != 0 || *rest != '_' ||
-		    strchr(rest + 1, '_') || found++)
+		    strlen(rest + 1) > HASH_LENGTH || found++)
 			continue;
 		copy = arena_printf(arena, "%s/%s", archives, entry->d_name);
 	}

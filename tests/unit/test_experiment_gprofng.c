@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -479,6 +481,48 @@ static void test_what_is_missing(void **state)
 	}
 }
 
+/* A copy is called after the file and its directory; of two copies none can be told. */
+static void test_copies(void **state)
+{
+	char *path = write_experiment(), copies[256];
+	struct diag_list errors = {0}, warnings = {0};
+
+	(void)state;
+	snprintf(copies, sizeof(copies), "%s/archives", path);
+	assert_int_equal(mkdir(copies, 0700), 0);
+	write_text(copies, "a_Q2KW2-me_ua", "");
+	write_text(copies, "a_of_dnWuQRcLhw9", "");
+	write_text(copies, "b_dnWuQRcLhw9", "");
+	write_text(copies, "b_UHyILZt997d", "");
+	for (size_t i = 0; i < 2; i++) {
+		struct experiment *experiment;
+
+		assert_int_equal(experiment_open(path, &experiment, &errors, &warnings), STATUS_OK);
+
+		const struct map_file *file = &experiment->processes.items[0].map.files.items[i];
+
+		assert_string_equal(file->path, i ? "/nowhere/b" : "/nowhere/a");
+		if (i)
+			assert_null(file->copy);
+		else
+			assert_non_null(strstr(file->copy, "/archives/a_Q2KW2-me_ua"));
+		experiment_free(experiment);
+	}
+	diag_fini(&errors);
+	diag_fini(&warnings);
+	for (size_t i = 0; i < 4; i++) {
+		static const char *const names[] = {"a_Q2KW2-me_ua", "a_of_dnWuQRcLhw9",
+						    "b_dnWuQRcLhw9", "b_UHyILZt997d"};
+		char name[300];
+
+		snprintf(name, sizeof(name), "%s/%s", copies, names[i]);
+		unlink(name);
+	}
+	rmdir(copies);
+	remove_experiment(path);
+	free(path);
+}
+
 /* What is not read is not passed over in silence. */
 static void test_other_data(void **state)
 {
@@ -488,6 +532,9 @@ static void test_other_data(void **state)
 	write_text(path, "log.xml",
 		   "<experiment version=\"12.4\">\n<profile name=\"hwcounter\" numstates=\"1\">\n");
 	assert_warned(path, "data of the kind hwcounter is not read");
+	write_text(path, "log.xml",
+		   "<experiment version=\"12.4\">\n<process wsize=\"32\"></process>\n");
+	assert_warned(path, "32-bit programs are not read");
 	remove_experiment(path);
 	free(path);
 }
@@ -520,6 +567,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_missing),
 		cmocka_unit_test(test_what_is_cut),
 		cmocka_unit_test(test_other_data),
+		cmocka_unit_test(test_copies),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
