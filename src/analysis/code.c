@@ -63,23 +63,32 @@ static int compare_pcs(const void *a, const void *b, void *arg)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-static void find_all_lines(struct session *session)
+static void sort_pcs(struct code *code)
+{
+	size_t count = code->pcs.count;
+
+	code->order = xmalloc((count + 1) * sizeof(*code->order));
+	for (size_t i = 0; i < count; i++)
+		code->order[i] = (uint32_t)i;
+	qsort_r(code->order, count, sizeof(*code->order), compare_pcs, code);
+}
+
+void code_need_lines(struct session *session, uint32_t object)
 {
 	struct code *code = session->code;
 	size_t count = code->pcs.count;
-	uint32_t *order = xmalloc((count + 1) * sizeof(*order));
 
-	for (size_t i = 0; i < count; i++)
-		order[i] = (uint32_t)i;
-	qsort_r(order, count, sizeof(*order), compare_pcs, code);
 	for (size_t first = 0, next; first < count; first = next) {
-		uint32_t object = code->pcs.items[order[first]].object;
+		uint32_t of = code->pcs.items[code->order[first]].object;
 
-		for (next = first; next < count && code->pcs.items[order[next]].object == object;)
+		for (next = first; next < count && code->pcs.items[code->order[next]].object == of;)
 			next++;
-		code_find_lines(session, order + first, next - first);
+		if ((object != CODE_EVERY_OBJECT && object != of) ||
+		    hash_map_get(&code->has_lines, of) != HASH_NONE)
+			continue;
+		hash_map_put(&code->has_lines, of, 0);
+		code_find_lines(session, code->order + first, next - first);
 	}
-	free(order);
 }
 
 const struct code *code_of(struct session *session)
@@ -93,7 +102,7 @@ const struct code *code_of(struct session *session)
 		for (size_t k = 0; k < experiment->processes.count; k++)
 			add_process(session, experiment, &experiment->processes.items[k]);
 	}
-	find_all_lines(session);
+	sort_pcs(session->code);
 	return session->code;
 }
 
@@ -106,8 +115,10 @@ void code_fini(struct session *session)
 	for (size_t i = 0; i < code->processes.count; i++)
 		free(code->processes.items[i]);
 	vec_fini(&code->processes);
+	free(code->order);
 	free(code->instructions);
 	vec_fini(&code->pcs);
+	hash_map_fini(&code->has_lines);
 	hash_map_fini(&code->known);
 	hash_map_fini(&code->sources);
 	free(code);
@@ -292,12 +303,9 @@ const uint64_t *code_instructions(struct session *session)
 	if (code->instructions)
 		return code->instructions;
 
-	uint32_t *order = xmalloc((count + 1) * sizeof(*order));
+	const uint32_t *order = code->order;
 
 	code->instructions = xmalloc((count + 1) * sizeof(*code->instructions));
-	for (size_t i = 0; i < count; i++)
-		order[i] = (uint32_t)i;
-	qsort_r(order, count, sizeof(*order), compare_pcs, code);
 	for (size_t first = 0, next; first < count; first = next) {
 		uint32_t function = code->pcs.items[order[first]].function;
 
@@ -306,6 +314,5 @@ const uint64_t *code_instructions(struct session *session)
 			next++;
 		align(session, order + first, next - first, code->instructions);
 	}
-	free(order);
 	return code->instructions;
 }

@@ -16,7 +16,7 @@ struct code_pc {
 	uint32_t object;   /* of the session */
 	uint32_t function; /* announced ones may have been at one address, one after the other */
 	uint64_t address;  /* in the object; the last byte of a call, for a caller */
-	uint32_t file;	   /* for code_file(), or LINES_NONE */
+	uint32_t file;	   /* for code_file(), or LINES_NONE; after code_need_lines() */
 	uint32_t line;	   /* 0: none */
 };
 
@@ -25,14 +25,20 @@ struct code {
 	struct hash_map known;	   /* code_hash() → pc */
 	struct hash_map sources;   /* function → the file of its first line, plus 1 */
 	VEC(uint32_t *) processes; /* of each of session->scanned: the pc of every location */
+	uint32_t *order;	   /* of the pcs, by load object, function and address */
+	struct hash_map has_lines; /* load objects of whose pcs the lines are known */
 	uint64_t *instructions;
 };
 
 /* Of a pc with another address: two of one function and address have one. */
 uint64_t code_hash(const struct code_pc *pc, uint64_t address);
 
-/* All of them, with their lines; made at the first call. */
+#define CODE_EVERY_OBJECT UINT32_MAX
+
+/* All of them; made at the first call. */
 const struct code *code_of(struct session *session);
+/* Fills the lines of the pcs of one load object, or of all: CODE_EVERY_OBJECT. After code_of(). */
+void code_need_lines(struct session *session, uint32_t object);
 void code_fini(struct session *session);
 
 /*

@@ -196,6 +196,8 @@ static void fill(struct session *session, const struct query *query, const void 
 
 	if (rows == &instructions)
 		code_instructions(session);
+	else
+		code_need_lines(session, CODE_EVERY_OBJECT);
 	groups_init(&groups, code);
 	for (uint32_t i = 0; i < code->pcs.count; i++)
 		groups_add(&groups, session, i, rows->hash(session, i), rows->same);

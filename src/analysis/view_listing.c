@@ -171,6 +171,7 @@ uint32_t *listing_lines_of_pcs(const struct listing *listing)
 	const struct code *code = listing->session->code;
 	uint32_t *line = xmalloc((code->pcs.count + 1) * sizeof(*line));
 
+	code_need_lines(listing->session, listing->object);
 	for (size_t i = 0; i < code->pcs.count; i++) {
 		const struct code_pc *pc = &code->pcs.items[i];
 
