@@ -308,6 +308,7 @@ void session_free(struct session *session)
 	vec_fini(&session->scanned);
 	string_table_fini(&session->lineages);
 	vec_fini(&session->first_of_lineage);
+	vec_fini(&session->counters);
 	for (int i = 0; i < IO_ROW_KINDS; i++)
 		io_rows_free(session->io_rows[i]);
 	filters_fini(session);

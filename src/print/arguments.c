@@ -6,7 +6,6 @@
  */
 #include "print/arguments.h"
 
-#include "analysis/memory_object.h"
 #include "base/memory.h"
 
 #include <stdio.h>
@@ -94,9 +93,7 @@ static const char *object_command(const struct arguments *arguments, const char 
 		if (planned->command->run == command_mobj_define)
 			return "memobj";
 	}
-	if (index_find(NULL, INDEX_OBJECTS, name) != SIZE_MAX)
-		return "indxobj";
-	return index_find(NULL, MEMORY_OBJECTS, name) != SIZE_MAX ? "memobj" : NULL;
+	return command_of_object(NULL, name);
 }
 
 static enum status parse_command(struct arguments *arguments, const char *word, char **rest,

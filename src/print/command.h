@@ -163,6 +163,9 @@ bool command_indxobj_sort(struct print *print, char **arguments, size_t count);
 /* What index objects are asked for: their own metrics and order, or those of functions. */
 struct query command_index_query(const struct print *print);
 /* command_index.c: */
+/* The command that the name of an index or memory object stands for, or NULL; session NULL: of
+ * those that are always there. */
+const char *command_of_object(const struct session *session, const char *name);
 bool command_indxobj(struct print *print, char **arguments, size_t count);
 bool command_threads(struct print *print, char **arguments, size_t count);
 bool command_indxobj_list(struct print *print, char **arguments, size_t count);

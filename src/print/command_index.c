@@ -10,6 +10,13 @@
 #include <string.h>
 #include <strings.h>
 
+const char *command_of_object(const struct session *session, const char *name)
+{
+	if (index_find(session, INDEX_OBJECTS, name) != SIZE_MAX)
+		return "indxobj";
+	return index_find(session, MEMORY_OBJECTS, name) != SIZE_MAX ? "memobj" : NULL;
+}
+
 /* The number of the object; as a command of its own the name may still have its dash. */
 static bool find(struct print *print, enum index_family family, const char *name, size_t *index)
 {

@@ -2,7 +2,6 @@
 /* Lines of commands, whoever writes them. */
 #include "print/script.h"
 
-#include "analysis/memory_object.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "print/command.h"
@@ -66,20 +65,18 @@ static bool run_words(struct print *print, struct words *words)
 	struct diag_list diags = {0};
 	const struct command *command = NULL;
 
-	if (print->session &&
-	    index_find(print->session, INDEX_OBJECTS, words->items[0]) != SIZE_MAX)
-		return command_indxobj(print, words->items, 1);
-	if (print->session &&
-	    index_find(print->session, MEMORY_OBJECTS, words->items[0]) != SIZE_MAX)
-		return command_memobj(print, words->items, 1);
-
-	enum status status = command_find(words->items[0], words->items[0], &command, &diags);
+	/* by its name alone */
+	const char *of_object = command_of_object(print->session, words->items[0]);
+	const char *word = of_object ? of_object : words->items[0];
+	enum status status = command_find(word, word, &command, &diags);
 
 	say_diags(print, &diags);
 	if (status != STATUS_OK)
 		return false;
 	if (words->cut)
 		say_warning(print, "only the first %d arguments are used", SCRIPT_WORDS - 1);
+	if (of_object)
+		return command_run(print, command, words->items, 1);
 	return command_run(print, command, words->items + 1, words->count - 1);
 }
 

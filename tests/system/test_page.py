@@ -114,6 +114,6 @@ def files_and_modes(t):
         t.equal((len(Page(text).tables), text.endswith('</html>\n')), (1, True), name)
     t.check(result.out.startswith('Functions sorted by metric'), 'text again')
     script = t.directory / 'script'
-    script.write_text('functions\nheader\ncalltree\n')
+    script.write_text('functions\nheader\ncalltree\nseconds\n')
     page = page_of(t, '-script', script, experiment)
-    t.equal((len(page.tables), len(page.texts)), (2, 1), 'a script')
+    t.equal((len(page.tables), len(page.texts)), (3, 1), 'a script; the name of an index object is a command')
