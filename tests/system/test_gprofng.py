@@ -336,6 +336,29 @@ def lines_of_cxx(t):
     down_to_the_code(t, 'heap_cxx.cc', ('heap',), 60)
 
 
+def of_all_processes(row):
+    """gprofng numbers sample points over all processes, and does not name threads; which of them is the first is not told."""
+    name = re.sub(r' \(tid [0-9]+\)$', '', row)
+    return re.sub(r', Thread [0-9]+$', '', re.sub(r'^Process [0-9]+, (Sample)', r'\1', name))
+
+
+@test
+def by_thread_and_time(t):
+    """What each thread, processor, second and sample point of a family with threads has."""
+    script = f'{t.target("locks")} 2 5 100; {t.target("heap_cxx")} & {t.target("heap_cxx")}; wait'
+    experiment = gprofng.record(t, '/bin/sh', '-c', script, kinds=('clock', 'heap', 'sync'))
+    columns = ['e' + metric for metric in gprofng.metrics_of(('clock', 'heap', 'sync')) if 'leak' not in metric]
+    plain = [column[1:] for column in columns]
+    for command in ('-threads', '-cpus', '-seconds', '-samples'):
+        theirs, ours = ([(of_all_processes(name), values) for name, values in rows.items()] for rows in
+                        (gprofng.places(experiment, columns, command), gprofng.our_places(t, experiment, columns, command)))
+        compare(t, gathered(theirs), gathered(ours), plain, command)
+        if command == '-threads':  # each by itself: waits tell them apart
+            waits = [sorted(round(values[-1]) for _, values in rows if values[-1]) for rows in (theirs, ours)]
+            t.equal(waits[1], waits[0], 'waits of each thread')
+            t.check(len(waits[0]) >= 3, f'all, and the threads that waited: {waits[0]}')
+
+
 # Commands for all that there is; what they show is compared above, or is told of other experiments by other tests.
 COMMANDS = ('-header', '-overview', '-statistics', '-sample_detail', '-report', '-procstats', '-threads', '-cpus', '-samples', '-seconds',
             '-objects', '-leaks', '-allocs', '-heap', '-heapstat', '-ioactivity', '-iodetail', '-iostat', '-locks', '-experiment_list',
@@ -399,5 +422,5 @@ def without_the_program(t):
     program.unlink()
     t.equal(gprofng.our_functions(t, experiment, metrics), before, 'functions')
     header = t.run(t.helio, 'print', '-objects', experiment).out
-    t.check(f'gp.1.er/archives/program_' in header, f'the copy is not named: {header}')
+    t.check('gp.1.er/archives/program_' in header, f'the copy is not named: {header}')
     t.check(('single', 'program') in before, 'functions of the program')
