@@ -36,17 +36,16 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* The mapped file that the command names; after a fork, what the founder is. */
+/* The mapped file that the command names; after a fork there is none: what the founder is. */
 static void find_executable(struct process *process, const struct process *founder)
 {
-	const char *command = process->log.arguments.count ? process->log.arguments.items[0] : "";
+	const char *command = process->log.arguments.count ? process->log.arguments.items[0]
+							   : founder->log.executable;
 
-	for (size_t i = 0; i < process->map.files.count; i++) {
+	for (size_t i = 0; command && i < process->map.files.count; i++) {
 		const char *path = process->map.files.items[i].path;
 
-		if (!strcmp(base_name(path), base_name(command)) ||
-		    (founder->log.executable && command[0] == '(' &&
-		     !strcmp(path, founder->log.executable)))
+		if (!strcmp(base_name(path), base_name(command)))
 			process->log.executable = path;
 	}
 }

@@ -304,7 +304,7 @@ static void on_text(void *data, const char *element, const char *text)
 
 	if (!strcmp(element, "collector")) {
 		log->producer = arena_printf(reader->arena, "gprofng %s", plain);
-	} else if (!strcmp(element, "process")) {
+	} else if (!strcmp(element, "process") && strcmp(plain, "(fork)") != 0) {
 		add_arguments(reader, plain);
 	} else if (!strcmp(element, "event") && log->events.count) {
 		struct log_event *event = &log->events.items[log->events.count - 1];

@@ -374,10 +374,11 @@ def every_command(t):
     for begin in ('Process pid ', 'Current working directory: ', 'Host ', '  2 CPUs' if os.cpu_count() == 2 else '  ', 'Experiment started '):
         facts = [[line.rstrip() for line in text if line.startswith(begin)][:1] for text in (header, theirs)]
         t.equal(facts[0], facts[1], begin)
-    for command in COMMANDS:
-        result = t.run(t.helio, 'print', command, experiment)
-        t.equal((result.status, result.err), (0, ''), f'helio print {command}')
-        t.check(result.out.count('\n') > 1, f'helio print {command} prints nothing')
+    result = t.run(t.helio, 'print', '-printmode', 'json', *COMMANDS, experiment)
+    t.equal((result.status, result.err), (0, ''), 'all commands')
+    for command, line in zip(COMMANDS, result.out.splitlines(), strict=True):
+        said = json.loads(line)
+        t.check(len(said['rows']) > 0, f'{command} has nothing to say: {line[:200]}')
     chosen = t.run(t.helio, 'print', '-metrics', 'e+heapalloccnt:name', '-filters', 'HSIZE > 1000', '-functions', experiment)
     sizes = gprofng.sizes(experiment)
     t.check(f'{sum(size > 1000 for size in sizes)} ' in chosen.out, f'filters: {chosen.out[:300]}')
