@@ -26,37 +26,61 @@ struct trace_reader {
 	uint64_t lost_bytes;
 };
 
-static void *grown(void *column, size_t capacity, size_t size)
+/* The columns of a trace, and the bytes of a row in each. */
+struct column {
+	void **rows;
+	size_t size;
+};
+
+enum { COLUMNS = 4 + TRACE_FIELDS_MAX };
+
+static void find_columns(struct experiment_trace *trace, struct column *columns)
 {
-	return xrealloc(column, capacity * size);
+	*columns++ = (struct column){(void **)&trace->time_ns, sizeof(*trace->time_ns)};
+	*columns++ = (struct column){(void **)&trace->stack, sizeof(*trace->stack)};
+	*columns++ = (struct column){(void **)&trace->cpu, sizeof(*trace->cpu)};
+	*columns++ = (struct column){(void **)&trace->type, sizeof(*trace->type)};
+	for (unsigned i = 0; i < TRACE_FIELDS_MAX; i++)
+		*columns++ = (struct column){(void **)&trace->field[i], sizeof(*trace->field[i])};
 }
 
+/* Rows that were not written to are 0, and take no memory: so zeros are not written. */
 static void make_room(struct experiment_trace *trace, unsigned fields)
 {
 	size_t capacity = trace->capacity ? 2 * trace->capacity : (size_t)ROWS_FIRST;
+	struct column columns[COLUMNS];
 
 	if (trace->count < trace->capacity)
 		return;
+	find_columns(trace, columns);
+	for (unsigned i = 0; i < COLUMNS - TRACE_FIELDS_MAX + fields; i++)
+		*columns[i].rows = area_grow(*columns[i].rows, trace->capacity * columns[i].size,
+					     capacity * columns[i].size);
 	trace->capacity = capacity;
-	trace->time_ns = grown(trace->time_ns, capacity, sizeof(*trace->time_ns));
-	trace->stack = grown(trace->stack, capacity, sizeof(*trace->stack));
-	trace->cpu = grown(trace->cpu, capacity, sizeof(*trace->cpu));
-	trace->type = grown(trace->type, capacity, sizeof(*trace->type));
+}
+
+static void set_field(struct experiment_trace *trace, unsigned field, uint64_t value)
+{
+	if (value)
+		trace->field[field][trace->count] = value;
+}
+
+/* The row was begun, and is none. */
+static void clear_fields(struct experiment_trace *trace, unsigned fields)
+{
 	for (unsigned i = 0; i < fields; i++)
-		trace->field[i] = grown(trace->field[i], capacity, sizeof(*trace->field[i]));
+		if (trace->field[i][trace->count])
+			trace->field[i][trace->count] = 0;
 }
 
 static const uint8_t *read_fields(struct trace_reader *reader, unsigned tag, const uint8_t *in,
 				  const uint8_t *end)
 {
 	const struct format_trace *format = reader->format;
-	size_t row = reader->trace->count;
 	unsigned count = tag & FORMAT_TRACE_ALL_FIELDS
 				 ? format->fields
 				 : format->brief[tag & FORMAT_TRACE_TYPE_MASK];
 
-	for (unsigned i = count; i < format->fields; i++)
-		reader->trace->field[i][row] = 0;
 	for (unsigned i = 0; i < count; i++) {
 		uint64_t value;
 
@@ -65,7 +89,7 @@ static const uint8_t *read_fields(struct trace_reader *reader, unsigned tag, con
 		if (reader->format->encoding[i] == FIELD_NEAR)
 			value = reader->near[i] + (uint64_t)zigzag_decode(value);
 		reader->near[i] = value;
-		reader->trace->field[i][row] = value;
+		set_field(reader->trace, i, value);
 	}
 	return in;
 }
@@ -93,8 +117,10 @@ static const uint8_t *read_event(struct trace_reader *reader, unsigned tag, cons
 	reader->time += dt;
 	reader->stack += (uint64_t)zigzag_decode(step);
 	make_room(trace, reader->format->fields);
-	if (!(in = read_fields(reader, tag, in, end)))
+	if (!(in = read_fields(reader, tag, in, end))) {
+		clear_fields(trace, reader->format->fields);
 		return NULL;
+	}
 	trace->time_ns[trace->count] = reader->time;
 	trace->stack[trace->count] = stack_of(reader, type);
 	trace->cpu[trace->count] = reader->cpu;
@@ -246,7 +272,7 @@ void experiment_trace_add(struct experiment_trace *trace, enum trace_kind kind,
 	trace->cpu[trace->count] = event->cpu;
 	trace->type[trace->count] = event->type;
 	for (unsigned i = 0; i < fields; i++)
-		trace->field[i][trace->count] = event->field[i];
+		set_field(trace, i, event->field[i]);
 	if (!last || last->thread != event->thread) {
 		last = vec_push(&trace->runs);
 		last->first = trace->count;
@@ -258,13 +284,13 @@ void experiment_trace_add(struct experiment_trace *trace, enum trace_kind kind,
 
 void experiment_trace_fini(struct experiment_trace *trace)
 {
+	struct column columns[COLUMNS];
+
+	find_columns(trace, columns);
+	for (unsigned i = 0; i < COLUMNS; i++)
+		if (*columns[i].rows)
+			area_free(*columns[i].rows, trace->capacity * columns[i].size);
 	free(trace->node);
-	free(trace->time_ns);
-	free(trace->stack);
-	free(trace->cpu);
-	free(trace->type);
-	for (size_t i = 0; i < TRACE_FIELDS_MAX; i++)
-		free(trace->field[i]);
 	vec_fini(&trace->runs);
 	vec_fini(&trace->texts);
 	*trace = (struct experiment_trace){0};
