@@ -4,6 +4,7 @@ What heap tracing costs: bare and traced in turn within one run, beside heaptrac
 children: of gcc it sees the driver only.
 """
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -60,3 +61,53 @@ def heap(bench, names):
             rows.append([f'{program.name}: {name}'] + [f'{common.median(values):.2f} ±{common.spread(values):.2f}' for values in ratios[name]]
                         + [f'{sizes[name] / 1e6:.2f}'])
     common.table(f'Heap tracing: traced / bare, median of {repeats}', ['', 'CPU', 'wall', 'MB'], rows)
+
+
+def call_ns(bench, before, how, threads, calls):
+    return float(subprocess.run([*map(str, before), bench.build / 'bench' / 'blocks', how, str(threads), str(calls)],
+                                capture_output=True, text=True, check=True).stdout.split()[-1])
+
+
+def calls(bench, _):
+    """What one call of malloc or free costs with its record, and leaves on disk; and that none is lost."""
+    count, repeats = (200000, 2) if bench.quick else (2000000, 5)
+    rows = []
+    for how in ('same', 'random'):
+        for threads in (1, 8):
+            bare, traced, size = [], [], 0
+            for _ in range(repeats):
+                out = bench.fresh('.er')
+                bare.append(call_ns(bench, [], how, threads, count))
+                traced.append(call_ns(bench, [bench.helio, 'collect', '-q', '-p', 'off', '-H', 'on,noscan', '-o', out], how, threads, count))
+                size = (out / 'heaptrace').stat().st_size / (count * threads)
+                log = (out / 'log.xml').read_text()
+                dropped = sum(int(number) for number in re.findall(r'kind="counters"[^>]* dropped="(\d+)"', log))
+                common.remove(out)
+            rows.append([f'{how}, {threads} thread{"s" if threads > 1 else ""}', f'{common.median(bare):.1f}', f'{common.median(traced):.1f}',
+                         f'{common.median(traced) - common.median(bare):.1f}', f'{size:.1f}', dropped])
+    common.table(f'A call of malloc or free at depth 10, CPU; median of {repeats}', ['', 'bare ns', 'traced ns', 'event ns', 'bytes', 'dropped'], rows)
+
+
+def read_leaks(words):
+    """(seconds, MB) of a command."""
+    process = subprocess.Popen(list(map(str, words)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    start = time.monotonic()
+    _, _, usage = os.wait4(process.pid, 0)
+    return time.monotonic() - start, usage.ru_maxrss / 1e3
+
+
+def leaks(bench, _):
+    """How long the view of what was never released takes over many events, and its memory; gprofng over as many as it can be asked to."""
+    blocks = bench.build / 'bench' / 'blocks'
+    cases = [('helio', 1000000 if bench.quick else 100000000, [bench.helio, 'collect', '-q', '-p', 'off', '-H', 'on,noscan', '-o'], [bench.helio, 'print', '-leaks']),
+             ('gprofng', 200000 if bench.quick else 2000000, ['gprofng', 'collect', 'app', '-p', 'off', '-H', 'on', '-O'], ['gprofng', 'display', 'text', '-leaks'])]
+    rows = []
+    for name, count, record, show in cases:
+        if not shutil.which(name) and name != 'helio':
+            continue
+        out = bench.fresh('.er')
+        call_ns(bench, [*record, out], 'random', 2, count // 2)
+        seconds, megabytes = read_leaks([*show, out])
+        common.remove(out)
+        rows.append([f'{name}, {count / 1e6:g} million', f'{seconds:.2f}', f'{megabytes:.0f}', f'{seconds / count * 1e9:.0f}', f'{megabytes * 1e6 / count:.0f}'])
+    common.table('leaks', ['', 's', 'MB', 'ns per event', 'bytes per event'], rows)

@@ -26,6 +26,8 @@ BENCHMARKS = {
     'startup': overhead.startup,
     'servers': servers.servers,
     'heap': heap.heap,
+    'calls': heap.calls,
+    'leaks': heap.leaks,
     'sync': sync.sync,
     'io': iotrace.io,
     'counter': counter.counter,

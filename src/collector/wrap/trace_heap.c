@@ -100,24 +100,38 @@ static inline bool resolved(void)
 
 /* ---- allocations ---- */
 
-COLLECTOR_EXPORT void *malloc(size_t size)
+static __attribute__((noinline)) void *traced_malloc(size_t size)
 {
-	if (!resolved())
-		return reserve_take(size);
 	void *block = next.malloc(size);
 
 	heap_note_allocation(HEAP_MALLOC, block, size);
 	return block;
 }
 
-COLLECTOR_EXPORT void *calloc(size_t count, size_t size)
+static __attribute__((noinline)) void *traced_calloc(size_t count, size_t size)
 {
-	if (!resolved())
-		return reserve_take(count * size);
 	void *block = next.calloc(count, size);
 
 	heap_note_allocation(HEAP_CALLOC, block, count * size);
 	return block;
+}
+
+/*
+ * All ways on are jumps: the caller is the program, for the traced functions and, where the heap
+ * is not traced, for the allocator, which may look who it is (LeakSanitizer spares the loader).
+ */
+COLLECTOR_EXPORT void *malloc(size_t size)
+{
+	if (!resolved())
+		return reserve_take(size);
+	return heap_is_traced() ? traced_malloc(size) : next.malloc(size);
+}
+
+COLLECTOR_EXPORT void *calloc(size_t count, size_t size)
+{
+	if (!resolved())
+		return reserve_take(count * size);
+	return heap_is_traced() ? traced_calloc(count, size) : next.calloc(count, size);
 }
 
 static void *move_out_of_reserve(const void *old, size_t size)

@@ -9,6 +9,11 @@
 extern __thread const void *heap_newest __attribute__((tls_model("initial-exec")));
 extern __thread const void *heap_leaving __attribute__((tls_model("initial-exec")));
 
+static inline bool heap_is_traced(void)
+{
+	return heap_traces_all || heap_samples;
+}
+
 static inline __attribute__((always_inline)) void
 heap_note_allocation(enum format_heap_type type, const void *block, size_t size)
 {
