@@ -27,7 +27,10 @@ struct object {
 	char *archived_debug; /* where a debug file would be kept, or NULL */
 	char *build_id;	      /* of the measured file, or NULL */
 	struct elf_file file; /* elf NULL: none, or already read */
-	char *file_path;      /* of the file, or NULL: kept when it is closed */
+	struct elf_file
+		code; /* once more, from the first question about code on; elf NULL: not there */
+	bool has_sought_code;
+	char *file_path; /* of the file, or NULL: kept when it is closed */
 	char *file_build_id;
 	uint16_t machine;
 	char *provenance;
@@ -322,6 +325,7 @@ void object_free(struct object *object)
 		data_symbols_fini(object->data);
 	free(object->data);
 	elf_file_close(&object->file);
+	elf_file_close(&object->code);
 	vec_fini(&object->map);
 	vec_fini(&object->made_up);
 	arena_fini(&object->arena);
@@ -443,19 +447,19 @@ static bool open_again(const struct object *object, struct elf_file *file)
 	return opened;
 }
 
-size_t object_code(const struct object *object, uint64_t address, void *buffer, size_t size)
+size_t object_code(struct object *object, uint64_t address, void *buffer, size_t size)
 {
-	struct elf_file file;
-
-	if (!open_again(object, &file))
+	if (!object->has_sought_code && !open_again(object, &object->code))
+		object->code = (struct elf_file){0};
+	object->has_sought_code = true;
+	if (!object->code.elf)
 		return 0;
-	struct bytes code = code_at(&file, address);
+	struct bytes code = code_at(&object->code, address);
 
 	if (size > code.size)
 		size = code.size;
 	if (size)
 		memcpy(buffer, code.data, size);
-	elf_file_close(&file);
 	return size;
 }
 

@@ -87,9 +87,9 @@ uint16_t object_machine(const struct object *object);
 /*
  * Copies the code at an address and returns how many bytes: fewer than asked
  * for at the end of a section, 0 where the file is gone, was changed since, or
- * is a debug file, which has no code.
+ * is a debug file, which has no code.  The file stays mapped from the first question on.
  */
-size_t object_code(const struct object *object, uint64_t address, void *buffer, size_t size);
+size_t object_code(struct object *object, uint64_t address, void *buffer, size_t size);
 /* Messages that arose while the symbols or lines were read; moves them to diags. */
 void object_take_diags(struct object *object, struct diag_list *diags);
 

@@ -117,7 +117,7 @@ uint16_t object_machine(const struct object *object)
 	return 0;
 }
 
-size_t object_code(const struct object *object, uint64_t address, void *buffer, size_t size)
+size_t object_code(struct object *object, uint64_t address, void *buffer, size_t size)
 {
 	(void)object, (void)address, (void)buffer, (void)size;
 	return 0;
