@@ -89,11 +89,11 @@ def calls(bench, _):
 
 
 def read_leaks(words):
-    """(seconds, MB) of a command."""
+    """(seconds, seconds of CPU, MB) of a command."""
     process = subprocess.Popen(list(map(str, words)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     start = time.monotonic()
     _, _, usage = os.wait4(process.pid, 0)
-    return time.monotonic() - start, usage.ru_maxrss / 1e3
+    return time.monotonic() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1e3
 
 
 def leaks(bench, _):
@@ -107,7 +107,7 @@ def leaks(bench, _):
             continue
         out = bench.fresh('.er')
         call_ns(bench, [*record, out], 'random', 2, count // 2)
-        seconds, megabytes = read_leaks([*show, out])
+        seconds, cpu, megabytes = read_leaks([*show, out])
         common.remove(out)
-        rows.append([f'{name}, {count / 1e6:g} million', f'{seconds:.2f}', f'{megabytes:.0f}', f'{seconds / count * 1e9:.0f}', f'{megabytes * 1e6 / count:.0f}'])
-    common.table('leaks', ['', 's', 'MB', 'ns per event', 'bytes per event'], rows)
+        rows.append([f'{name}, {count / 1e6:g} million', f'{seconds:.2f}', f'{cpu:.2f}', f'{megabytes:.0f}', f'{cpu / count * 1e9:.0f}', f'{megabytes * 1e6 / count:.0f}'])
+    common.table('leaks', ['', 's', 'CPU s', 'MB', 'CPU ns per event', 'bytes per event'], rows)
