@@ -25,6 +25,7 @@
 enum {
 	FUNCTION_LIMIT = 1 << 20, /* of one process; V8 makes some ten thousand */
 	NAME_LIMIT = 4096,
+	TEXT_LIMIT = 64 << 20, /* bytes of events: readers take map.xml of up to 256 MB */
 	DUMP_MAGIC = 0x4a695444,
 	DUMP_LOAD = 0, /* kind of a record: a function */
 };
@@ -172,13 +173,15 @@ static int compare_functions(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Of functions that begin at one address the last. */
-static void write_events(struct jit *jit, uint64_t time_ns, struct strbuf *out)
+/* Of functions that begin at one address the last. False: there are too many. */
+static bool write_events(struct jit *jit, uint64_t time_ns, struct strbuf *out)
 {
 	struct jit_function *items = jit->functions.items;
 
 	qsort(items, jit->functions.count, sizeof(*items), compare_functions);
 	for (size_t i = 0; i < jit->functions.count; i++) {
+		if (out->length > TEXT_LIMIT)
+			return false;
 		if (i + 1 < jit->functions.count && items[i + 1].address == items[i].address)
 			continue;
 		char *name = xstrndup(items[i].name, items[i].name_length);
@@ -191,6 +194,7 @@ static void write_events(struct jit *jit, uint64_t time_ns, struct strbuf *out)
 		strbuf_puts(out, "/>\n");
 		free(name);
 	}
+	return jit->functions.count < FUNCTION_LIMIT;
 }
 
 /* Behind the last whole line, in place of the closing tag if there is one. */
@@ -220,7 +224,10 @@ static void add_events(const struct family *family, const struct member *member,
 
 	if (fd < 0 || fstat(fd, &st))
 		goto out;
-	write_events(jit, clock_ns(CLOCK_MONOTONIC) - family->mono_ns, &text);
+	if (!write_events(jit, clock_ns(CLOCK_MONOTONIC) - family->mono_ns, &text))
+		diag_add_once(diags, DIAG_WARNING,
+			      "A compiler at run time made more functions than are kept; the rest "
+			      "show as <Unknown>");
 	off_t end = end_of_events(fd, st.st_size);
 
 	if (pwrite(fd, text.text, text.length, end) != (ssize_t)text.length)

@@ -722,3 +722,32 @@ def sources_that_are_not_what_was_compiled(t):
              for m in [re.fullmatch(r'<static>@0x(\w+) \(<bare>\)', name)] if m and row['e.totalcpu']}
     t.equal(sorted(known[int(address, 16)] for address in found), ['same', 'same'], 'stripped functions')
     t.within(sum(found.values()) > 0.9 * t.functions(result.experiment)['<Total>']['e.totalcpu'], f'{found}')
+
+
+ENDLESS = '''\
+#include <stdio.h>
+#include <unistd.h>
+
+int main(void)
+{
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	file = fopen(path, "w");
+	for (long i = 0; i < 18000; i++)
+		fprintf(file, "%lx 10 %04000ld\\n", 0x500000000 + i * 16, i);
+	fclose(file);
+	return puts(path) < 0;
+}
+'''
+
+
+@test
+def a_map_without_end(t):
+    program = build(t, 'endless', ('endless.c', ENDLESS), flags=('-O1',))
+    result = t.collect(program)
+    os.unlink(result.out.strip())
+    t.check('made more functions than are kept' in result.err, result.err)
+    t.check((result.experiment / 'map.xml').stat().st_size < 80 << 20, 'map.xml has no limit')
+    t.check('Total' in t.run(t.helio, 'print', '-functions', result.experiment).out, 'the experiment cannot be read')
