@@ -260,10 +260,19 @@ static enum trace_kind kind_of(unsigned measure)
 	return measure >= MEASURE_HEAP_ALLOCS ? TRACE_HEAP : TRACE_KINDS;
 }
 
-/* Whether the clocks recorded what a metric of theirs is made of. */
+/* Whether the clocks recorded what a metric of theirs is made of: gprofng's, time on a processor.
+ */
 static bool has_clock(const struct session *session, const struct metric *metric)
 {
-	return session->has_clock_data && (!session->only_cpu_time || metric->states == CPU_STATES);
+	return session->has_clock_data && (!session->only_gprofng || metric->states == CPU_STATES);
+}
+
+/* Calls that wait for files are not traced by gprofng. */
+static bool has_traced(const struct session *session, unsigned measure)
+{
+	bool waits = measure == MEASURE_IO_WAITS || measure == MEASURE_IO_WAIT_NS;
+
+	return !(session->only_gprofng && waits) && session_has_trace(session, kind_of(measure));
 }
 
 bool metric_available(const struct session *session, const struct metric *metric)
@@ -275,8 +284,7 @@ bool metric_available(const struct session *session, const struct metric *metric
 	if (clock && (!has_clock(session, metric) || !metric->if_data))
 		return has_clock(session, metric);
 	if (!metric->states)
-		return session->weights.of[metric->measure] ||
-		       session_has_trace(session, kind_of(metric->measure));
+		return session->weights.of[metric->measure] || has_traced(session, metric->measure);
 	for (size_t state = 0; state < PROFILE_STATES; state++)
 		if (metric->states >> state & 1 && session->weights.of[state])
 			return true;

@@ -177,8 +177,8 @@ static void add_experiment(struct session *session, struct experiment *experimen
 	const char *clock = experiment_log_setting(&experiment->processes.items[0].log, "clock");
 
 	session->has_clock_data |= !clock || strcmp(clock, "0") != 0;
-	session->only_cpu_time = (session->only_cpu_time || founder == 1) &&
-				 experiment->processes.items[0].log.is_gprofng;
+	session->only_gprofng = (session->only_gprofng || founder == 1) &&
+				experiment->processes.items[0].log.is_gprofng;
 	for (size_t i = 0; i < experiment->processes.count; i++) {
 		const struct process *process = &experiment->processes.items[i];
 

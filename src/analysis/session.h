@@ -144,7 +144,7 @@ struct session {
 	struct data_map *data;		       /* data_map.c; likewise */
 	struct diag_list warnings;
 	bool has_clock_data;
-	bool only_cpu_time; /* all that clocks recorded is time on a processor, in whichever mode */
+	bool only_gprofng;	     /* all experiments are of that tool, which records less */
 	const char *default_metrics; /* as the user says, or NULL */
 	VEC(struct metric) counters; /* their metrics, by the session's numbers */
 };

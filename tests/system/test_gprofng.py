@@ -367,13 +367,16 @@ COMMANDS = ('-header', '-overview', '-statistics', '-sample_detail', '-report', 
 
 @test
 def every_command(t):
-    """Facts about the run are the same words in both headers, all commands have something to say, filters choose."""
+    """The same facts in the same words, the same metrics are offered, all commands have something to say, filters choose."""
     experiment = gprofng.record(t, '/usr/bin/python3', '-c', PYTHON, kinds=('clock', 'heap', 'io', 'sync'))
     theirs = gprofng.display(experiment, '-header').splitlines()
     header = t.run(t.helio, 'print', '-header', experiment).out.splitlines()
     for begin in ('Process pid ', 'Current working directory: ', 'Host ', '  2 CPUs' if os.cpu_count() == 2 else '  ', 'Experiment started '):
         facts = [[line.rstrip() for line in text if line.startswith(begin)][:1] for text in (header, theirs)]
         t.equal(facts[0], facts[1], begin)
+    offered = [set(re.findall(r': ([ei]?)[.+%]*([a-z]+)$', text, re.M)) for text in
+               (t.run(t.helio, 'print', '-metric_list', experiment).out, gprofng.display(experiment, '-metric_list'))]
+    t.equal(offered[0], offered[1], 'metrics')
     result = t.run(t.helio, 'print', '-printmode', 'json', *COMMANDS, experiment)
     t.equal((result.status, result.err), (0, ''), 'all commands')
     for command, line in zip(COMMANDS, result.out.splitlines(), strict=True):
