@@ -109,10 +109,11 @@ static void read_places(struct flow *flow)
 
 		if (place->kind == PLACE_FRAME ||
 		    (place->kind == PLACE_MEMORY && is_frame_register(place->reg))) {
-			*vec_push(&flow->on_stack) = place;
+			*(place->is_reference ? vec_push(&flow->references)
+					      : vec_push(&flow->on_stack)) = place;
 			continue;
 		}
-		if (place->reg >= ISA_REGISTERS)
+		if (place->reg >= ISA_REGISTERS || place->is_reference)
 			continue;
 		if (place->kind == PLACE_VALUE)
 			value = flow_pointer_of(flow->variables, place->variable->type,
@@ -243,6 +244,22 @@ struct flow_value flow_of_memory(const struct flow *flow, const struct flow_stat
 	return factor == FLOW_NO_INDEX ? value : indexed(flow, state, pc, value, factor);
 }
 
+/* The variable whose address lies at an offset of the frame, or NULL. */
+static const struct variable *referred_at(const struct flow *flow, const struct flow_state *state,
+					  uint64_t pc, int64_t offset)
+{
+	int64_t begin;
+
+	for (size_t i = 0; i < flow->references.count; i++) {
+		const struct variable_place *place = flow->references.items[i];
+
+		if (pc >= place->start && pc < place->end && stack_offset(state, place, &begin) &&
+		    begin == offset)
+			return place->variable;
+	}
+	return NULL;
+}
+
 static struct flow_value loaded(const struct flow *flow, uint64_t pc,
 				const struct flow_state *state, const struct isa_memory *memory)
 {
@@ -252,6 +269,8 @@ static struct flow_value loaded(const struct flow *flow, uint64_t pc,
 
 	if (at.kind == FLOW_THREAD && !at.offset && memory->has_segment)
 		return at; /* where a thread's block has its own address */
+	if (at.kind == FLOW_FRAME && (variable = referred_at(flow, state, pc, at.offset)))
+		return flow_into(flow->variables, variable, 0);
 	if (at.kind != FLOW_POINTER) {
 		variable = flow_variable(flow, state, pc, &at);
 		at = flow_pointer(variable ? variable->type : TYPE_NONE, at.offset);
@@ -628,6 +647,7 @@ void flow_free(struct flow *flow)
 		return;
 	vec_fini(&flow->evidence);
 	vec_fini(&flow->on_stack);
+	vec_fini(&flow->references);
 	vec_fini(&flow->steps);
 	vec_fini(&flow->blocks);
 	vec_fini(&flow->work);

@@ -42,9 +42,10 @@ struct flow {
 	struct object *object;
 	struct variables *variables;
 	const struct data_function *function;
-	VEC(struct flow_evidence) evidence;	     /* by start */
-	VEC(const struct variable_place *) on_stack; /* by start */
-	VEC(struct flow_step) steps;		     /* by address */
+	VEC(struct flow_evidence) evidence;	       /* by start */
+	VEC(const struct variable_place *) on_stack;   /* by start */
+	VEC(const struct variable_place *) references; /* whose address is */
+	VEC(struct flow_step) steps;		       /* by address */
 	VEC(struct flow_block) blocks;
 	uint32_t *block_of; /* by step */
 	VEC(uint32_t) work;

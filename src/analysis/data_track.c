@@ -161,8 +161,8 @@ static const struct variable_place *place_at(struct data_tracker *tracker, const
 
 		if (place->start > pc)
 			break;
-		if (pc >= place->end || place->kind == PLACE_FRAME ||
-		    place->kind == PLACE_FRAME_POINTER || place->reg != memory->base)
+		if (pc >= place->end || place->kind == PLACE_FRAME || place->is_reference ||
+		    place->reg != memory->base)
 			continue;
 		rank = rank_of(tracker, place);
 		if (rank == 3 && memory->index == ISA_NO_REGISTER &&
@@ -182,13 +182,9 @@ static const struct variable_place *place_at(struct data_tracker *tracker, const
 static struct flow_value value_of_place(struct data_tracker *tracker,
 					const struct variable_place *place)
 {
-	struct flow_value value;
-
 	if (place->kind == PLACE_VALUE)
 		return flow_pointer_of(tracker->variables, place->variable->type, -place->offset);
-	value = flow_pointer(flow_plain(tracker->variables, place->variable->type), -place->offset);
-	value.variable = place->variable;
-	return value;
+	return flow_into(tracker->variables, place->variable, -place->offset);
 }
 
 /* What is known at a step: the state, with what was written down about the operand's base. */

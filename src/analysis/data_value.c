@@ -100,6 +100,15 @@ struct flow_value flow_pointer(uint32_t type, int64_t offset)
 				   .offset = offset};
 }
 
+struct flow_value flow_into(struct variables *variables, const struct variable *variable,
+			    int64_t offset)
+{
+	struct flow_value value = flow_pointer(flow_plain(variables, variable->type), offset);
+
+	value.variable = value.kind == FLOW_NONE ? NULL : variable;
+	return value;
+}
+
 struct flow_value flow_pointer_of(struct variables *variables, uint32_t type, int64_t offset)
 {
 	const struct data_type *pointer =

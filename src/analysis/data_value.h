@@ -39,6 +39,9 @@ static inline bool flow_is_address(struct flow_value value)
 bool flow_is_same(struct flow_value a, struct flow_value b);
 /* Into something of a type; nothing for TYPE_NONE. */
 struct flow_value flow_pointer(uint32_t type, int64_t offset);
+/* The same into a variable. */
+struct flow_value flow_into(struct variables *variables, const struct variable *variable,
+			    int64_t offset);
 /* What a pointer of a type points to. */
 struct flow_value flow_pointer_of(struct variables *variables, uint32_t type, int64_t offset);
 struct flow_value flow_shifted(struct variables *variables, struct flow_value value,

@@ -84,17 +84,18 @@ uint64_t variables_thread_block(const struct variables *variables);
 
 /* Where a variable, or its value, is while code in [start, end) runs. */
 enum place_kind {
-	PLACE_VALUE,	     /* its value is register + offset */
-	PLACE_MEMORY,	     /* it lies at register + offset */
-	PLACE_FRAME,	     /* it lies at offset from the frame's canonical address */
-	PLACE_FRAME_POINTER, /* its address lies there */
+	PLACE_VALUE,  /* its value is register + offset */
+	PLACE_MEMORY, /* it lies at register + offset */
+	PLACE_FRAME,  /* it lies at offset from the frame's canonical address */
+
 };
 struct variable_place {
 	uint64_t start, end;
 	const struct variable *variable;
 	int64_t offset;
 	enum place_kind kind;
-	uint8_t reg; /* DWARF number */
+	bool is_reference; /* in memory or the frame: what lies there is its address */
+	uint8_t reg;	   /* DWARF number */
 };
 
 /* What a call returns. */

@@ -173,9 +173,9 @@ static bool place_of(const struct frame_base *base, const Dwarf_Op *ops, size_t 
 		     struct variable_place *place)
 {
 	bool is_value = count == 2 && ops[1].atom == DW_OP_stack_value;
-	bool is_pointer = count == 2 && ops[1].atom == DW_OP_deref;
 
-	if (count != 1 && !is_value && !is_pointer)
+	place->is_reference = count == 2 && ops[1].atom == DW_OP_deref;
+	if (count != 1 && !is_value && !place->is_reference)
 		return false;
 	if (register_of(ops, DW_OP_reg0, DW_OP_regx, &place->reg)) {
 		place->kind = PLACE_VALUE;
@@ -184,17 +184,12 @@ static bool place_of(const struct frame_base *base, const Dwarf_Op *ops, size_t 
 	if (register_of(ops, DW_OP_breg0, DW_OP_bregx, &place->reg)) {
 		place->kind = is_value ? PLACE_VALUE : PLACE_MEMORY;
 		place->offset = offset_of(ops);
-		return !is_pointer;
+		return true;
 	}
-	if (ops->atom != DW_OP_fbreg || is_value)
-		return false;
+	place->kind = base->kind == BASE_REGISTER ? PLACE_MEMORY : PLACE_FRAME;
 	place->offset = (int64_t)(ops->number + (uint64_t)base->offset);
 	place->reg = base->reg;
-	if (base->kind == BASE_REGISTER)
-		place->kind = PLACE_MEMORY;
-	else
-		place->kind = is_pointer ? PLACE_FRAME_POINTER : PLACE_FRAME;
-	return base->kind != BASE_NONE && (base->kind == BASE_CANONICAL || !is_pointer);
+	return ops->atom == DW_OP_fbreg && !is_value && base->kind != BASE_NONE;
 }
 
 static void add_place(struct place_walk *walk, struct variable_place place, uint64_t start,

@@ -175,6 +175,17 @@ template <class T> struct Holder {
 	__attribute__((noinline)) void put(T what) { value = what; }
 };
 __attribute__((noinline)) void by_reference(geo::Shape &shape) { shape.area = 1; }
+struct Copied { long first; char fill[PAGE - sizeof(long)]; long second; char rest[3 * PAGE - sizeof(long)]; Copied() {} Copied(const Copied &) {} };
+__attribute__((noinline)) void by_value(Copied copied) { *(volatile long *)&copied.second = 1; }
+__attribute__((noinline)) void deeper(long depth)
+{
+	volatile char room[4 * PAGE];
+	room[0] = depth; // each level's copy is on fresh pages, far from where a signal's frame of the level above was
+	by_value(Copied());
+	if (depth)
+		deeper(depth - 1);
+	room[1] = depth;
+}
 template <class T> T *fresh(long count)
 {
 	return static_cast<T *>(mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
@@ -189,6 +200,7 @@ int main(int, char **words)
 		by_reference(more[i]);
 		holders[i].put(i);
 	}
+	deeper(count);
 	*(volatile int *)&geo::Shape::counter = 1;
 	*(volatile char *)geo::behind = 1;
 }
@@ -203,7 +215,7 @@ def classes(t):
         counts, _ = objects(t, recorded(t, build(t, command, source='classes.cc'), COUNT))
         for name, faults in (('{class:geo::Shape}.{int kind}', COUNT), ('{class:geo::Shape}.{double area}', 2 * COUNT),
                              ('{class:geo::Shape}.{structure:geo::Base -}.{long_int id}', COUNT), ('{class:geo::Shape}', 4 * COUNT),
-                             ('{structure:Holder<short>}', COUNT), ('{int geo::Shape::counter}', 1), ('{array[4096]+char geo::behind}', 1)):
+                             ('{structure:Holder<short>}', COUNT), ('{structure:Copied}.{long_int second}', COUNT + 1), ('{structure:Copied copied}', COUNT + 1), ('{int geo::Shape::counter}', 1), ('{array[4096]+char geo::behind}', 1)):
             found = max(counts.get(spelling, 0) for spelling in (name, name.replace('long_int', 'long'), name.replace('<short>', '<short_int>')))
             t.near(found, faults, f'{command}: {name}', absolute=2 if found > 20 else 0)
 
