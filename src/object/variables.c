@@ -63,6 +63,7 @@ void variables_free(struct variables *variables)
 	for (size_t i = 0; i < variables->lines->units.count; i++)
 		vec_fini(&variables->units[i].ranges);
 	free(variables->units);
+	dwarf_cfi_end(variables->cfi);
 	for (size_t i = 0; i < variables->types.count; i++)
 		vec_fini(&variables->types.items[i]->members);
 	vec_fini(&variables->types);
