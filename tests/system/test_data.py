@@ -284,7 +284,7 @@ def damaged_debug_information(t):
     parts = sections((program, t.run('readelf', '-SW', program).out), ('.debug_info', '.debug_abbrev', '.debug_loclists', '.debug_rnglists', '.debug_str', '.debug_line', '.eh_frame'))
     t.check(len(parts) >= 5, f'sections: {parts}')
     image = program.read_bytes()
-    other = 0
+    other = said = 0
     for number in range(21):
         damaged = bytearray(image)
         chance = random.Random(number)
@@ -298,7 +298,9 @@ def damaged_debug_information(t):
         counts = {row['name']: row[METRIC] for row in json.loads(result.out.splitlines()[0])['rows']}
         t.equal(counts['<Total>'], whole['<Total>'], f'{name}, {number}: total')
         other += counts != whole
+        said += 'debug information is damaged' in result.out and 'debug information is damaged' in t.run(t.helio, 'print', '-data_objects', experiment).err
     t.check(other > 0, 'no damage had an effect')
+    t.check(said > 0, 'no warning')
 
 
 def check_consistency(t, experiment):
