@@ -71,47 +71,68 @@ static void group_piece(const struct scan_piece *piece, void *state)
 	}
 }
 
+/* A value that a thread has found, and its group there. */
+struct found_value {
+	uint64_t value;
+	uint32_t id;
+};
+
 static int by_value(const void *a, const void *b)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	const struct found_value *x = a, *y = b;
 
-	return x < y ? -1 : x > y;
+	return x->value < y->value ? -1 : x->value > y->value;
 }
 
-/* All values that any thread has found, in order. */
-static void unite_values(struct index_groups *groups, const struct grouping *found, size_t threads)
+/* The thread's values in order; the caller frees them. Times mostly come in order. */
+static struct found_value *sorted_values(const struct grouping *found)
 {
-	size_t all = 0, kept = 0;
+	size_t count = found->values.count;
+	struct found_value *sorted = xmalloc((count + 1) * sizeof(*sorted));
+	bool in_order = true;
 
-	for (size_t i = 0; i < threads; i++)
-		all += found[i].values.count;
-	groups->values = xmalloc(all * sizeof(*groups->values));
-	for (size_t i = 0; i < threads; i++) {
-		if (found[i].values.count)
-			memcpy(groups->values + groups->count, found[i].values.items,
-			       found[i].values.count * sizeof(*groups->values));
-		groups->count += found[i].values.count;
+	for (uint32_t i = 0; i < count; i++) {
+		sorted[i] = (struct found_value){found->values.items[i], i};
+		in_order &= !i || sorted[i - 1].value < sorted[i].value;
 	}
-	if (groups->count)
-		qsort(groups->values, groups->count, sizeof(*groups->values), by_value);
-	for (size_t i = 0; i < groups->count; i++)
-		if (!kept || groups->values[i] != groups->values[kept - 1])
-			groups->values[kept++] = groups->values[i];
+	if (!in_order)
+		qsort(sorted, count, sizeof(*sorted), by_value);
+	return sorted;
+}
+
+/* Merges values into those of the groups, which are in order as well. */
+static void unite_values(struct index_groups *groups, const struct found_value *sorted,
+			 size_t count)
+{
+	uint64_t *all = xmalloc((groups->count + count + 1) * sizeof(*all));
+	size_t from = 0, next = 0, kept = 0;
+
+	while (from < groups->count || next < count) {
+		bool mine = next == count ||
+			    (from < groups->count && groups->values[from] <= sorted[next].value);
+		uint64_t value = mine ? groups->values[from++] : sorted[next++].value;
+
+		if (!kept || all[kept - 1] != value)
+			all[kept++] = value;
+	}
+	free(groups->values);
+	groups->values = all;
 	groups->count = kept;
 }
 
 /* Adds what a thread has found to the groups in their order. */
-static void add_found(struct index_groups *groups, const struct grouping *found)
+static void add_found(struct index_groups *groups, const struct grouping *found,
+		      const struct found_value *sorted)
 {
-	for (size_t i = 0; i < groups->count; i++) {
-		uint32_t id = hash_map_get(&found->ids, groups->values[i]);
+	for (size_t k = 0; k < MEASURE_COUNT; k++) {
+		const uint64_t *from = found->sums.of[k];
+		uint64_t *to = from ? measure_array(&groups->sums, (enum measure)k) : NULL;
 
-		if (id == HASH_NONE)
-			continue;
-		for (size_t k = 0; k < MEASURE_COUNT; k++)
-			if (found->sums.of[k])
-				measure_array(&groups->sums, (enum measure)k)[i] +=
-					found->sums.of[k][id];
+		for (size_t i = 0, at = 0; from && i < found->values.count; i++) {
+			while (groups->values[at] != sorted[i].value)
+				at++;
+			to[at] += from[sorted[i].id];
+		}
 	}
 }
 
@@ -121,6 +142,7 @@ void index_group(const struct session *session, const struct filter_program *pro
 	size_t threads = scan_threads();
 	struct grouping *found = xcalloc(threads, sizeof(*found));
 	void **states = xcalloc(threads, sizeof(*states));
+	struct found_value **sorted = xcalloc(threads, sizeof(*sorted));
 
 	*groups = (struct index_groups){0};
 	for (size_t i = 0; i < threads; i++) {
@@ -130,15 +152,20 @@ void index_group(const struct session *session, const struct filter_program *pro
 	}
 	for (size_t i = 0; i < session->scanned.count; i++)
 		scan_process(session, &session->scanned.items[i], group_piece, states);
-	unite_values(groups, found, threads);
+	for (size_t i = 0; i < threads; i++) {
+		sorted[i] = sorted_values(&found[i]);
+		unite_values(groups, sorted[i], found[i].values.count);
+	}
 	groups->sums.nodes = groups->count;
 	for (size_t i = 0; i < threads; i++) {
-		add_found(groups, &found[i]);
+		add_found(groups, &found[i], sorted[i]);
+		free(sorted[i]);
 		free(found[i].slots);
 		hash_map_fini(&found[i].ids);
 		vec_fini(&found[i].values);
 		measure_fini(&found[i].sums);
 	}
+	free(sorted);
 	free(states);
 	free(found);
 }
