@@ -25,6 +25,14 @@ def seccomp(t, engine):
 
 
 @test(engines=True)
+def seccomp_while_busy(t, engine):
+    """What the collector does beside the program has ended before the restriction."""
+    for _ in range(2):
+        for result, family in t.like_bare(engine, t.target('restrict'), 'switching'):
+            t.equal((result.status, result.out), (7, 'went on to its end\n'), 'the end')
+
+
+@test(engines=True)
 def seccomp_probe(t, engine):
     """To ask what the kernel knows restricts nothing."""
     for result, family in t.like_bare(engine, t.target('restrict'), 'probe'):

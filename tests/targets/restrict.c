@@ -5,6 +5,7 @@
  *   strict     seccomp's strict mode: read, write, exit, sigreturn
  *   filter     a filter that kills the process on all but write and the two exits
  *   syscall    the same filter, set through syscall(2), for all threads
+ *   switching  the same after so many context switches that a collector has much to do
  *   probe      asks only what the kernel knows, which restricts nothing
  */
 #include "target.h"
@@ -20,6 +21,13 @@ static NOINLINE void before(double seconds)
 {
 	while (cpu_now() < seconds)
 		sink += churn(sink | 1, 10000);
+}
+
+/* Each is a context switch. */
+static void sleep_often(void)
+{
+	for (int i = 0; i < 1200; i++)
+		nanosleep(&(struct timespec){.tv_nsec = 1000}, NULL);
 }
 
 /* No clock here: it may be a system call. */
@@ -63,6 +71,8 @@ int main(int argc, char **argv)
 	if (argc < 2)
 		return 2;
 	before(0.15);
+	if (!strcmp(argv[1], "switching"))
+		sleep_often();
 	if (restrict_calls(argv[1]))
 		return 3;
 	after();

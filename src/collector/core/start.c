@@ -521,6 +521,8 @@ void collector_terminate(void)
 {
 	collector_finish();
 	perf_engine_pause();
+	if (collector.engine == ENGINE_PERF)
+		perf_engine_wait_for_thread();
 	perf_engine_forget();
 	counter_pause();
 	counter_forget();

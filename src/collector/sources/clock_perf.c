@@ -85,8 +85,10 @@ static bool too_many_switches(uint64_t now_ns)
 /* The monitor takes over for good; SIGTRAPs that are under way still find our handler. */
 static void hand_over(void)
 {
-	if (!monitor_engine_take_over())
+	if (!monitor_engine_take_over()) {
+		atomic_store(&switches_off, 0);
 		return;
+	}
 	monitor_engine_look_seldom();
 	perf_engine_forget();
 	log_warning("too many context switches for perf events: the monitor engine goes on", 0);
