@@ -26,6 +26,7 @@ static pthread_mutex_t own_mutex = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t word;
 static int silent[2], mute;
 static sigjmp_buf back;
+static volatile sig_atomic_t may_jump;
 
 static NOINLINE void wait_mutex(void)
 {
@@ -97,8 +98,10 @@ static void jump(int signal)
 /* Its wait has ended, without a word. */
 static NOINLINE void wait_nowhere(void)
 {
-	if (!sigsetjmp(back, 1))
+	if (!sigsetjmp(back, 1)) {
+		may_jump = 1;
 		sem_wait(&the_semaphore);
+	}
 	for (;;)
 		pause();
 }
@@ -140,6 +143,9 @@ int main(int argc, char **argv)
 		pthread_create(&thread, NULL, run, (void *)i);
 		nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
 	}
+	while (!may_jump)
+		nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+	nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
 	pthread_kill(thread, SIGUSR1);
 	nanosleep(&while_waiting, NULL);
 	for (int i = 0; i < WAITS; i++)
