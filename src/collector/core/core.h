@@ -242,8 +242,12 @@ void thread_for_each(void (*visit)(struct thread *thread, void *arg), void *arg)
 uint32_t thread_count(void);
 /* … for every state, whether it is a thread's or waits for the next one. */
 void thread_for_each_state(void (*visit)(struct thread *thread, void *arg), void *arg);
-/* In the child of a fork: no thread is known any more, lanes are empty. */
-void thread_forget_all(void);
+/*
+ * In the child of a fork: no thread is known any more, lanes are empty.  `in_use`, or NULL, is the
+ * state of a recording that a handler has interrupted and that goes on when that returns: it
+ * ends on that state, which is nobody's from now on.
+ */
+void thread_forget_all(const struct thread *in_use);
 /* What the program believes of its signal mask goes on in the calling thread. */
 void thread_inherit_masks(const struct thread *from);
 bool thread_try_lock(struct thread *thread);

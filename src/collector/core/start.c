@@ -614,7 +614,7 @@ static void forget_last(void)
 		monitor_engine_forget();
 		watch_forget();
 		unwind_after_fork();
-		thread_forget_all();
+		thread_forget_all(NULL);
 	}
 	thread_empty_lanes();
 	collector_drop_files(false);
@@ -663,7 +663,7 @@ void collector_restart_after_fork(void)
 	 */
 	collector_drop_files(before.inside);
 	modules_after_fork(thread_count() <= 1);
-	thread_forget_all();
+	thread_forget_all(before.inside ? thread : NULL);
 	const char *pattern = told(PARAMS_ENV_FOLLOW);
 
 	if (!collector.follow || (pattern && !wanted(pattern)) || !begin_recording())

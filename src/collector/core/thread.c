@@ -355,7 +355,7 @@ static void empty_lanes(struct thread *thread)
 		thread->traces[kind] = (struct lane){0};
 }
 
-void thread_forget_all(void)
+void thread_forget_all(const struct thread *in_use)
 {
 	uint32_t count = atomic_load(&registry_count);
 
@@ -367,8 +367,12 @@ void thread_forget_all(void)
 
 		if (!thread)
 			continue;
-		empty_lanes(thread);
 		thread->inside = 0;
+		if (thread == in_use) {
+			registry[i] = NULL;
+			continue;
+		}
+		empty_lanes(thread);
 		thread->calls = 0;
 		atomic_store(&thread->busy, LOCK_FREE);
 		thread_release(thread);
