@@ -282,7 +282,7 @@ def openmp_constructs_have_their_names(t):
     constructs = {'region': 'OMP parallel region', 'loop': 'OMP parallel loop', 'sections': 'OMP sections', 'tasks': 'OMP task'}
     for compiler, symbol in (('gcc', r'{}\._omp_fn\.\d'), ('clang', r'\.omp_(?:outlined|task_entry)\.(?:\.\d+)?')):
         program = build(t, compiler, (f'{compiler}.c', OPENMP), compiler=compiler, flags=('-O1', '-g', '-fopenmp'))
-        result = t.collect(program, options=('-p', 'hi'))
+        result = t.collect(program, options=('-p', 'hi'), env={'OMP_WAIT_POLICY': 'passive'})
         functions = t.functions(result.experiment)
         source = rows(t, result.experiment, '-source', f'{compiler}.c')
         for construct, text in constructs.items():
