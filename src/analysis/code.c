@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/code.h"
 
+#include "analysis/linkage.h"
 #include "analysis/scan.h"
 #include "isa/isa.h"
 
@@ -135,16 +136,25 @@ static void count_piece(const struct scan_piece *piece, void *state)
 	measure_run(piece->run, &measuring);
 }
 
-/* The group of every node of a process's stacks; the root and nodes without one have `none`. */
-static uint32_t *groups_of_nodes(const struct process *process, const uint32_t *pcs,
-				 const uint32_t *group, uint32_t none)
+/*
+ * The group of every node of a process's stacks; the root and nodes without one have `none`.  A
+ * slot of the procedure linkage table is in its caller's.
+ */
+static uint32_t *groups_of_nodes(const struct session *session, const struct process *process,
+				 const uint32_t *pcs, const uint32_t *group, uint32_t none)
 {
 	const struct stack_tree *stacks = &process->stacks;
 	uint32_t *of = xmalloc(stacks->nodes.count * sizeof(*of));
 
 	of[STACK_ROOT] = none;
-	for (size_t i = 1; i < stacks->nodes.count; i++)
-		of[i] = group[pcs[stacks->nodes.items[i].location]];
+	for (size_t i = 1; i < stacks->nodes.count; i++) {
+		const struct stack_node *node = &stacks->nodes.items[i];
+		uint32_t pc = pcs[node->location];
+		bool is_slot = node->parent != STACK_ROOT &&
+			       linkage_is_slot(session, session->code->pcs.items[pc].function);
+
+		of[i] = is_slot ? of[node->parent] : group[pc];
+	}
 	return of;
 }
 
@@ -205,8 +215,9 @@ static void count_process(struct session *session, size_t index, const uint32_t 
 	const struct session_process *process = &session->scanned.items[index];
 	const struct stack_tree *stacks = &process->process->stacks;
 	size_t threads = scan_threads();
-	uint32_t *groups = groups_of_nodes(process->process, session->code->processes.items[index],
-					   group, (uint32_t)out->exclusive.nodes - 1);
+	uint32_t *groups =
+		groups_of_nodes(session, process->process, session->code->processes.items[index],
+				group, (uint32_t)out->exclusive.nodes - 1);
 	bool *outermost = find_outermost(stacks, groups, out->exclusive.nodes);
 
 	for (size_t i = 0; i < threads; i++) {

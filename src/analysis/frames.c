@@ -174,6 +174,12 @@ void frames_find(struct session *session, const struct experiment *experiment,
 	free(functions);
 }
 
+uint32_t frames_physical(const struct frames *frames, uint32_t location)
+{
+	return frames->functions
+		.items[frames->first.items[location] + frames->outlined.items[location]];
+}
+
 void frames_fini(struct frames *frames)
 {
 	vec_fini(&frames->first);

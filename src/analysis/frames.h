@@ -15,6 +15,8 @@ struct frames {
 void frames_find(struct session *session, const struct experiment *experiment,
 		 const struct process *process, struct frames *out);
 void frames_fini(struct frames *frames);
+/* The function that has the code of a location. */
+uint32_t frames_physical(const struct frames *frames, uint32_t location);
 
 /* The function that a part was taken from, or NODE_NONE. */
 uint32_t frames_outlined_from(struct session *session, uint32_t function);

@@ -33,6 +33,7 @@ struct load_object {
 	struct object *object;	/* NULL: <Unknown>, DYNAMIC_FUNCTIONS */
 	uint64_t mtime;		/* s, of the file that was measured */
 	uint32_t rest_function; /* stands for addresses in no function; NODE_NONE: none so far */
+	uint32_t linkage;	/* its function @plt, once asked for; 0: not yet */
 	bool used;		/* an address of it has been looked up */
 	bool is_program;	/* what an experiment was made of, not a library */
 	enum object_showing showing;
@@ -181,6 +182,8 @@ void symbols_report(struct session *session);
 /* The function of a load object's symbol, and what stands for the inlined copies of one. */
 uint32_t symbols_function(struct session *session, uint32_t object, uint32_t symbol);
 uint32_t symbols_inlined(struct session *session, uint32_t object, uint32_t function);
+/* The function @plt of a load object; see analysis/linkage.h. */
+uint32_t symbols_linkage(struct session *session, uint32_t object);
 /* A function without code. */
 uint32_t symbols_add_made_up(struct session *session, uint32_t object, const char *name);
 struct function_match symbols_match(struct session *session, uint32_t function);

@@ -210,6 +210,28 @@ uint32_t symbols_inlined(struct session *session, uint32_t object, uint32_t func
 	return id;
 }
 
+/* The table's first slot, which all others go through, where it has a name; else it is made up. */
+static uint32_t add_linkage(struct session *session, uint32_t object_id)
+{
+	static const char name[] = "@plt";
+	struct object *object = session->objects.items[object_id].object;
+	uint32_t count = object ? object_function_count(object) : 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (!strcmp(object_function(object, i)->mangled, name))
+			return symbols_function(session, object_id, i);
+	return symbols_add_made_up(session, object_id, name);
+}
+
+uint32_t symbols_linkage(struct session *session, uint32_t object)
+{
+	struct load_object *entry = &session->objects.items[object];
+
+	if (entry->linkage == FUNCTION_TOTAL)
+		entry->linkage = add_linkage(session, object);
+	return session->objects.items[object].linkage;
+}
+
 static uint32_t function_at(struct session *session, uint32_t object_id, uint64_t address)
 {
 	struct object *object = session->objects.items[object_id].object;

@@ -12,6 +12,7 @@
  * function gives it, in linear time.
  */
 #include "analysis/frames.h"
+#include "analysis/linkage.h"
 #include "analysis/scan.h"
 
 #include <stdlib.h>
@@ -78,25 +79,67 @@ static uint32_t add_frames(struct call_tree *tree, uint32_t node, const struct f
 	return node;
 }
 
+/* A call of @plt in the load object of a node's function. */
+static uint32_t add_binding(struct session *session, uint32_t caller)
+{
+	uint32_t function = session->tree.nodes.items[caller].function;
+	uint32_t object = session->functions.items[function].object;
+
+	return tree_add_node(&session->tree, caller, symbols_linkage(session, object));
+}
+
+/* What a node of a process's stacks is in the tree. */
+enum role { ROLE_CALL, ROLE_SLOT, ROLE_BINDING };
+
+/* … of every location, where it has a caller that is a call; the caller frees the array. */
+static uint8_t *find_roles(const struct session *session, const struct frames *frames)
+{
+	size_t count = frames->first.count - 1;
+	uint8_t *roles = xmalloc(count + 1);
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t function = frames_physical(frames, i);
+
+		roles[i] = linkage_is_slot(session, function)	   ? ROLE_SLOT
+			   : linkage_is_binding(session, function) ? ROLE_BINDING
+								   : ROLE_CALL;
+	}
+	return roles;
+}
+
 uint32_t *tree_add_process(struct session *session, const struct experiment *experiment,
 			   const struct process *process)
 {
 	struct call_tree *tree = &session->tree;
 	const struct stack_tree *stacks = &process->stacks;
 	uint32_t *map = xmalloc(stacks->nodes.count * sizeof(*map));
+	uint8_t *roles = xcalloc(stacks->nodes.count, sizeof(*roles)); /* ROLE_CALL */
 	struct frames frames;
 
 	frames_find(session, experiment, process, &frames);
+	uint8_t *by_location = find_roles(session, &frames);
+
 	/* an event of an empty stack counts for a leaf of its own */
 	map[STACK_ROOT] = NODE_ROOT;
 	for (size_t i = 1; i < stacks->nodes.count; i++) {
 		const struct stack_node *node = &stacks->nodes.items[i];
+		enum role caller = roles[node->parent];
 
-		map[i] = add_frames(tree, map[node->parent], &frames, node->location);
+		if (caller == ROLE_BINDING)
+			roles[i] = ROLE_BINDING;
+		else if (node->parent != STACK_ROOT)
+			roles[i] = by_location[node->location];
+		map[i] = map[node->parent];
+		if (roles[i] == ROLE_CALL)
+			map[i] = add_frames(tree, map[i], &frames, node->location);
+		else if (roles[i] == ROLE_BINDING && caller != ROLE_BINDING)
+			map[i] = add_binding(session, map[i]);
 	}
 	map[STACK_ROOT] = tree_add_node(tree, NODE_ROOT, FUNCTION_NO_STACK);
 	drop_links(tree);
 	frames_fini(&frames);
+	free(by_location);
+	free(roles);
 	return map;
 }
 

@@ -280,6 +280,7 @@ static void copy_functions(struct object *object)
 			.mangled = symbol->name,
 			.alias_list = symbol->alias_list,
 			.is_resolver = symbol->is_resolver,
+			.is_slot = symbol->kind == SYMBOL_PLT,
 		};
 	}
 }

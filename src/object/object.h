@@ -42,6 +42,7 @@ struct object_function {
 	const char *alias_list; /* all of them, space-separated, when there are several; else NULL
 				 */
 	bool is_resolver; /* an IFUNC's: it chooses the code that the name means to its callers */
+	bool is_slot;	  /* of the procedure linkage table, NAME@plt */
 };
 
 /*

@@ -22,7 +22,6 @@ DEFECTS = {
     'beyond': 'addresses beyond the size of the code segment (a size is taken for an address) belong to made-up functions named after that '
               'size, "no functions found", which also cover known functions beside them',
     'aliases': 'of several names of one address another one is shown; the rule of the seeds is the last in the alphabet',
-    'slots': 'a slot of the PLT at the top of a stack is left out, so that what it took is the caller\'s; here it is a function, NAME@plt',
     'cold': 'the part of a function that a compiler has put aside, f [clone .cold], is a function of its own, '
             'which nobody has called',
     'nothing': 'functions are listed that have none of the metrics, because a call that counts for nothing (free) passed through them',
@@ -122,25 +121,6 @@ def compare(t, theirs, ours, columns, what):
     return len(theirs)
 
 
-def is_slot(function):
-    return function[0].endswith('@plt')
-
-
-def without_slots(functions, blocks, tree):
-    """slots: what each of its callers had there is the caller's own."""
-    given = collections.defaultdict(list)
-    for centre, found in blocks.items():
-        for role, name, values in (row for block in found for row in block if is_slot(centre) and row[0] == 'caller'):
-            given[name].append(values)
-    for name, found in given.items():
-        for values in found:  # of the metrics that are exclusive and inclusive by turns
-            functions[name].append(tuple(value for pair in ((value, 0) for value in values) for value in pair))
-            blocks[name][0].append(('centre', name, values))
-    return ({name: found for name, found in functions.items() if not is_slot(name)},
-            {centre: [[row for row in block if not is_slot(row[1])] for block in found] for centre, found in blocks.items() if not is_slot(centre)},
-            {path: values for path, values in tree.items() if not is_slot(path[-1])})
-
-
 def compare_functions(t, names, theirs, ours, columns):
     def rows(functions):
         for function, found in functions.items():
@@ -182,11 +162,9 @@ def compare_all(t, experiment, metrics):
     both = gprofng.exclusive_and_inclusive(metrics)
     functions = gprofng.functions(experiment, both)
     names.beyond(functions)
-    our_functions, our_blocks, our_tree = without_slots(gprofng.our_functions(t, experiment, both), gprofng.our_blocks(t, experiment, metrics),
-                                                        gprofng.our_tree(t, experiment, metrics))
-    rows = compare_functions(t, names, functions, our_functions, both)
-    rows += compare_blocks(t, names, gprofng.blocks(experiment, metrics), our_blocks, metrics)
-    return rows + compare_trees(t, names, gprofng.tree(experiment, metrics), our_tree, metrics)
+    rows = compare_functions(t, names, functions, gprofng.our_functions(t, experiment, both), both)
+    rows += compare_blocks(t, names, gprofng.blocks(experiment, metrics), gprofng.our_blocks(t, experiment, metrics), metrics)
+    return rows + compare_trees(t, names, gprofng.tree(experiment, metrics), gprofng.our_tree(t, experiment, metrics), metrics)
 
 
 def compare_leaks(t, experiment):
