@@ -33,6 +33,6 @@ def soak(t, engine):
     # what the program itself takes while it goes on, one more table of stacks (4 MB: each is eight times
     # the one before), then 96 bytes for each distinct frame, and a quarter of a byte for each event
     grown = truth['memory_late'] - truth['memory_early'] - max(0, bare['memory_late'] - bare['memory_early'])
-    t.remark += f'{process["events"]} events, {process["nodes"]} frames, {grown:.0f} kB '
+    t.remark += f'{process["events"]} events, {process["nodes"]} frames, {counters["unwind_failed"]} failed, {grown:.0f} kB '
     t.check(grown < 5120 + process['nodes'] * 96 / 1024 + process['events'] / 4096,
             f'memory grew by {grown} kB in {process["events"]} events with {process["nodes"]} frames')

@@ -48,6 +48,11 @@ void thread_for_each_state(void (*visit)(struct thread *thread, void *arg), void
 		visit(&states[i], arg);
 }
 
+struct thread *thread_state_at(uint32_t index)
+{
+	return &states[index];
+}
+
 static void lock(struct thread *thread)
 {
 	atomic_store(&thread->busy, LOCK_TAKEN);
@@ -225,6 +230,8 @@ static void test_modules(void **state)
 
 static int setup(void **state)
 {
+	for (uint32_t i = 0; i <= THREADS; i++)
+		states[i].index = i;
 	char directory[] = "/tmp/helio-races-XXXXXX";
 
 	(void)state;

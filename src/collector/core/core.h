@@ -242,6 +242,8 @@ void thread_for_each(void (*visit)(struct thread *thread, void *arg), void *arg)
 uint32_t thread_count(void);
 /* … for every state, whether it is a thread's or waits for the next one. */
 void thread_for_each_state(void (*visit)(struct thread *thread, void *arg), void *arg);
+/* The state of that index, or NULL. */
+struct thread *thread_state_at(uint32_t index);
 /*
  * In the child of a fork: no thread is known any more, lanes are empty.  `in_use`, or NULL, is the
  * state of a recording that a handler has interrupted and that goes on when that returns: it
@@ -287,8 +289,9 @@ uint32_t stacktable_epoch(void);
 bool modules_update(void);
 /* Tells the unwinder, at the next update, which of them are never unmapped. Not in a handler. */
 void modules_note_staying(void);
-/* In the child of a fork; alone: there was no other thread. */
-void modules_after_fork(bool alone);
+/* In the child of a fork; alone: there was no other thread; in_use: a recording goes on (see
+ * thread_forget_all). */
+void modules_after_fork(bool alone, bool in_use);
 /* In a handler: whether a pc that no snapshot knows is in an object. */
 bool modules_can_learn(uint64_t pc);
 /* In a handler: the object that holds a pc which no snapshot knows. True: it is known now.  The

@@ -10,6 +10,7 @@
  */
 #include "collector/core/core.h"
 #include "collector/core/file.h"
+#include "collector/core/snapshots.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
 
@@ -22,8 +23,6 @@
 enum {
 	MODULES_MAX = 8192, /* executable segments, over the whole life of the process */
 	PUBLISH_TRIES = 1000,
-	SNAPSHOT_EXTRA = 32, /* segments more than are needed now */
-	SNAPSHOTS = 64,	     /* changes while some handler or other is always at work */
 	BUILD_ID_MAX = 32,
 	NAME_MAX_HERE = 1024,
 };
@@ -44,8 +43,6 @@ struct segment {
 static struct segment *segments; /* MODULES_MAX, mapped */
 static uint32_t segment_count;
 static _Atomic unsigned changing;
-static struct unwind_modules *snapshots[SNAPSHOTS];
-static uint32_t snapshot_sizes[SNAPSHOTS], snapshot_in_force, snapshots_taken = 1;
 static bool loader_lost; /* its lock may have been held by a thread that is not here */
 static bool unpublished; /* there was no room for the last change */
 
@@ -281,55 +278,9 @@ static void *map_zeroed(size_t size)
 	return sys_mmap(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
-static size_t snapshot_bytes(uint32_t count)
+static bool publish(void)
 {
-	return sizeof(struct unwind_modules) + count * sizeof(struct unwind_module);
-}
-
-/* A thread is unwound only under its lock (core.h). */
-static void note_busy(struct thread *thread, void *busy)
-{
-	if (atomic_load_explicit(&thread->busy, memory_order_seq_cst) != LOCK_FREE)
-		++*(unsigned *)busy;
-}
-
-/* Whether no stack is being unwound; `held`: the caller holds a thread's lock, and does not. */
-static bool is_idle(bool held)
-{
-	unsigned busy = 0;
-
-	thread_for_each_state(note_busy, &busy);
-	return busy <= held;
-}
-
-/*
- * Room for a snapshot that no handler can be reading, or NULL.  Rooms are taken in a circle,
- * which is free again but for the one in force whenever no handler is at work.
- */
-static struct unwind_modules *snapshot_room(uint32_t count, bool held)
-{
-	uint32_t index = (snapshot_in_force + 1) % SNAPSHOTS;
-
-	if (is_idle(held))
-		snapshots_taken = 1;
-	if (snapshots_taken == SNAPSHOTS)
-		return NULL;
-	if (!snapshots[index] || snapshot_sizes[index] < count) {
-		if (snapshots[index])
-			sys_munmap(snapshots[index], snapshot_bytes(snapshot_sizes[index]));
-		snapshot_sizes[index] = count + SNAPSHOT_EXTRA;
-		snapshots[index] = map_zeroed(snapshot_bytes(snapshot_sizes[index]));
-	}
-	if (!snapshots[index])
-		return NULL;
-	snapshots_taken++;
-	snapshot_in_force = index;
-	return snapshots[index];
-}
-
-static bool publish(bool held)
-{
-	struct unwind_modules *list = snapshot_room(segment_count, held);
+	struct unwind_modules *list = snapshots_room(segment_count);
 
 	unpublished = !list;
 	if (!list)
@@ -344,7 +295,7 @@ static bool publish(bool held)
 			list->items[at] = list->items[at - 1];
 		list->items[at] = segments[i].module;
 	}
-	unwind_modules_publish(list);
+	snapshots_publish(list);
 	return true;
 }
 
@@ -352,11 +303,11 @@ static bool publish(bool held)
 static void publish_at_last(void)
 {
 	for (int i = 0; i < PUBLISH_TRIES; i++) {
-		if (publish(false))
+		if (publish())
 			return;
 		sys_call(SYS_sched_yield, 0, 0, 0, 0);
 	}
-	unwind_modules_publish(NULL);
+	snapshots_publish(NULL);
 }
 
 static void change_begin(void)
@@ -436,9 +387,11 @@ void modules_note_staying(void)
 		startup_for_each_object(note_staying);
 }
 
-void modules_after_fork(bool alone)
+void modules_after_fork(bool alone, bool in_use)
 {
 	loader_lost |= !alone;
+	if (in_use)
+		snapshots_forget();
 }
 
 const char *modules_path_at(uint64_t pc)
@@ -489,7 +442,7 @@ bool modules_learn(uint64_t pc)
 				      (const ElfW(Phdr) *)((const char *)elf + elf->e_phoff),
 				      elf->e_phnum);
 	if (changed || unpublished)
-		changed = publish(true);
+		changed = publish();
 	atomic_store(&changing, 0);
 	return changed;
 }

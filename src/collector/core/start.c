@@ -662,7 +662,7 @@ void collector_restart_after_fork(void)
 	/* A handler of the program may have interrupted a recording: it goes on when this returns.
 	 */
 	collector_drop_files(before.inside);
-	modules_after_fork(thread_count() <= 1);
+	modules_after_fork(thread_count() <= 1, before.inside);
 	thread_forget_all(before.inside ? thread : NULL);
 	const char *pattern = told(PARAMS_ENV_FOLLOW);
 

@@ -35,7 +35,7 @@ static bool try_lock_as(struct thread *thread, enum thread_lock how)
 {
 	uint32_t expected = LOCK_FREE;
 
-	/* The lock is also what tells that the thread's stack is being unwound (modules.c). */
+	/* The lock is also what tells that the thread's stack is being unwound (snapshots.c). */
 	return atomic_compare_exchange_strong_explicit(&thread->busy, &expected, how,
 						       memory_order_seq_cst, memory_order_relaxed);
 }
@@ -332,6 +332,11 @@ void thread_for_each_state(void (*visit)(struct thread *thread, void *arg), void
 		if (thread)
 			visit(thread, arg);
 	}
+}
+
+struct thread *thread_state_at(uint32_t index)
+{
+	return atomic_load_explicit(&registry[index], memory_order_acquire);
 }
 
 static void count_one(struct thread *thread, void *count)
