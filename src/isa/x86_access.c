@@ -212,8 +212,6 @@ void x86_access_read(const struct x86_decoded *decoded, const struct isa_code *c
 	}
 	switch (decoded->instruction.mnemonic) {
 	case ZYDIS_MNEMONIC_MOV:
-		read_mov(&operands[0], &operands[1], out);
-		break;
 	case ZYDIS_MNEMONIC_MOVSXD:
 		read_mov(&operands[0], &operands[1], out);
 		break;
