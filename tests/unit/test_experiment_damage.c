@@ -18,6 +18,8 @@
 
 #include <cmocka.h>
 
+#include "experiment_support.h"
+
 enum { THREADS = 3, EVENTS = 40 };
 
 static const char *const file_names[] = {"log.xml", "map.xml", "overview", "profile", "stacks"};
@@ -245,22 +247,6 @@ static void test_bytes_changed_anywhere(void **state)
 	remove_experiment(path);
 	free(child);
 	free(path);
-}
-
-/* The only warnings, or one of them, has to contain the text. */
-static void assert_warned(const char *path, const char *text)
-{
-	struct diag_list errors = {0}, warnings = {0};
-	struct experiment *experiment;
-	bool found = false;
-
-	assert_int_equal(experiment_open(path, &experiment, &errors, &warnings), STATUS_OK);
-	for (size_t i = 0; i < warnings.count; i++)
-		found |= strstr(warnings.items[i].text, text) != NULL;
-	if (!found)
-		fail_msg("no warning says: %s", text);
-	experiment_free(experiment);
-	diag_fini(&warnings);
 }
 
 static void test_missing_files(void **state)

@@ -16,6 +16,8 @@
 
 #include <cmocka.h>
 
+#include "experiment_support.h"
+
 enum { START_NS = 1000000000, CHUNK = 16384, MAIN = 100, OTHER = 555 };
 
 #define COMMON_FIELDS                                                                              \
@@ -442,22 +444,6 @@ static void test_damage(void **state)
 	}
 	remove_experiment(path);
 	free(path);
-}
-
-static void assert_warned(const char *path, const char *text)
-{
-	struct diag_list errors = {0}, warnings = {0};
-	struct experiment *experiment;
-	bool found = false;
-
-	assert_int_equal(experiment_open(path, &experiment, &errors, &warnings), STATUS_OK);
-	for (size_t i = 0; i < warnings.count; i++)
-		found |= strstr(warnings.items[i].text, text) != NULL;
-	if (!found)
-		fail_msg("no warning says: %s", text);
-	experiment_free(experiment);
-	diag_fini(&errors);
-	diag_fini(&warnings);
 }
 
 static void test_what_is_missing(void **state)
