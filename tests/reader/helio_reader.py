@@ -529,7 +529,8 @@ END_MAX = 0.001  # s
 def settle_thread_ends(process):
     """What the process used beyond its events, in equal parts at the ends of its threads."""
     counters = [event for event in process['log_events'] if event['kind'] == 'counters'][-1:]
-    ended = [thread for thread in process['threads'] if thread['ended'] and thread['events'] and not thread['paused']]
+    ended = [thread for thread in process['threads']
+             if thread['begin'] is not None and thread['ended'] and thread['events'] and not thread['paused']]
     if not counters or not ended or process['warnings']:
         return
     process['ends'] = min(int(counters[0].get('ends_cpu_ns', 0)) // 1000 / 1e6, END_MAX * len(ended))

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -297,6 +298,32 @@ static void blocks_do_not_overlap_and_are_zero(void **state)
 			assert_int_equal(blocks[i][j], i & 0xff);
 }
 
+static void *make_ready_later(void *arenas_claimed)
+{
+	const struct timespec nap = {.tv_nsec = 20000000};
+
+	nanosleep(&nap, NULL);
+	for (int i = 1; i <= *(int *)arenas_claimed; i++)
+		atomic_store(&collector.profile.arena[i].state, ARENA_EMPTY);
+	return NULL;
+}
+
+/* As many threads make arenas on a slow disk as there are arenas within reach. */
+static void blocks_that_are_being_made_are_waited_for(void **state)
+{
+	int claimed = 64;
+	pthread_t others;
+
+	(void)state;
+	assert_int_equal(blockfile_create(&collector.profile, directory, "profile", "x"), 0);
+	for (int i = 1; i <= claimed; i++)
+		atomic_store(&collector.profile.arena[i].state, ARENA_CLAIMED);
+	assert_int_equal(pthread_create(&others, NULL, make_ready_later, &claimed), 0);
+	for (int i = 0; i < 10; i++)
+		assert_non_null(blockfile_take(&collector.profile, 2 * FORMAT_BLOCK_ALIGN));
+	pthread_join(others, NULL);
+}
+
 int main(void)
 {
 #define IN_DIRECTORY(test) cmocka_unit_test_setup_teardown(test, make_directory, drop_directory)
@@ -306,6 +333,7 @@ int main(void)
 		IN_DIRECTORY(records_say_what_was_written),
 		IN_DIRECTORY(a_file_size_limit_is_an_error_and_not_a_signal),
 		IN_DIRECTORY(blocks_do_not_overlap_and_are_zero),
+		IN_DIRECTORY(blocks_that_are_being_made_are_waited_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,8 +10,6 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 
-enum { ARENA_EMPTY, ARENA_CLAIMED, ARENA_READY, ARENA_FAILED };
-
 enum {
 	ARENA_FIRST = 32 * 1024,
 	ARENA_LARGEST = 4 * 1024 * 1024,
@@ -21,6 +19,9 @@ enum { ARENAS_DOUBLING = 7 }; /* 32 KiB << 7 = 4 MiB */
 
 /* Arenas one may look ahead for one that no other thread is making at this moment. */
 enum { LOOK_AHEAD = 16 };
+
+/* If all of those are being made (many threads begin at once, the disk is slow), one waits. */
+enum { NAPS = 10 * 1000, NAP_NS = 100 * 1000 };
 
 static uint64_t arena_size(uint32_t index)
 {
@@ -94,26 +95,32 @@ static void restore_signals(uint64_t mask)
 	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &mask, 0, sizeof(mask));
 }
 
-/* Makes arena `index` ready unless another thread is at it. */
-static void prepare_arena(struct blockfile *file, uint32_t index)
+static void make_arena(struct blockfile *file, uint32_t index)
 {
-	uint32_t expected = ARENA_EMPTY;
-
-	if (index >= BLOCKFILE_ARENAS || atomic_load(&file->arena[index].state) != ARENA_EMPTY)
-		return;
 	struct blockfile_arena *arena = &file->arena[index];
-	if (!atomic_compare_exchange_strong(&arena->state, &expected, ARENA_CLAIMED))
-		return;
+
 	arena->size = arena_size(index);
 	arena->offset = arena_offset(index);
 	atomic_store_explicit(&arena->used, index ? 0 : FORMAT_BLOCK_ALIGN, memory_order_relaxed);
-	uint64_t mask = block_signals(); /* a handler of the program may jump away for good */
 	int result = map_arena(file, arena);
 
 	if (result)
 		atomic_store(&file->failed, (uint32_t)-result);
-	/* pairs with the load in blockfile_take: base and size before the state */
+	/* pairs with the load in state_of: base and size before the state */
 	atomic_store_explicit(&arena->state, state_after(result), memory_order_release);
+}
+
+/* Makes arena `index` ready unless another thread is at it. */
+static void prepare_arena(struct blockfile *file, uint32_t index)
+{
+	if (index >= BLOCKFILE_ARENAS || atomic_load(&file->arena[index].state) != ARENA_EMPTY)
+		return;
+	/* A handler of the program may jump away for good, one of ours would wait for itself. */
+	uint64_t mask = block_signals();
+	uint32_t expected = ARENA_EMPTY;
+
+	if (atomic_compare_exchange_strong(&file->arena[index].state, &expected, ARENA_CLAIMED))
+		make_arena(file, index);
 	restore_signals(mask);
 }
 
@@ -166,19 +173,24 @@ static void *take_from(struct blockfile *file, uint32_t index, size_t size)
 	return block;
 }
 
-void *blockfile_take(struct blockfile *file, size_t size)
+/* One look at the arenas there are. *busy: there was no block, but others are making arenas. */
+static void *try_take(struct blockfile *file, size_t size, bool *busy)
 {
 	uint32_t first = atomic_load_explicit(&file->current, memory_order_acquire);
 
+	*busy = false;
 	for (uint32_t index = first; index < first + LOOK_AHEAD && index < BLOCKFILE_ARENAS;
 	     index++) {
 		void *block = NULL;
 
 		prepare_arena(file, index);
-		if (state_of(file, index) == ARENA_FAILED || state_of(file, index) == ARENA_EMPTY)
-			return NULL;
-		if (state_of(file, index) != ARENA_READY)
-			continue; /* another thread is making it: go past it */
+		uint32_t state = state_of(file, index);
+		if (state == ARENA_CLAIMED) { /* go past it */
+			*busy = true;
+			continue;
+		}
+		if (state != ARENA_READY)
+			break;
 		block = take_from(file, index, size);
 		if (block)
 			return block;
@@ -187,6 +199,20 @@ void *blockfile_take(struct blockfile *file, size_t size)
 		atomic_compare_exchange_strong(&file->current, &expected, index + 1);
 	}
 	return NULL;
+}
+
+void *blockfile_take(struct blockfile *file, size_t size)
+{
+	bool busy;
+	void *block = try_take(file, size, &busy);
+
+	for (int nap = 0; !block && busy && !atomic_load(&file->stuck); nap++) {
+		if (nap == NAPS)
+			atomic_store(&file->stuck, true);
+		sys_nap(NAP_NS);
+		block = try_take(file, size, &busy);
+	}
+	return block;
 }
 
 void blockfile_for_each(struct blockfile *file, size_t size,
@@ -227,5 +253,6 @@ void blockfile_abandon(struct blockfile *file, bool in_use)
 	}
 	atomic_store(&file->current, 0);
 	atomic_store(&file->failed, 0);
+	atomic_store(&file->stuck, false);
 	atomic_fetch_add(&file->abandoned, 1);
 }

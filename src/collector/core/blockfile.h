@@ -15,8 +15,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum blockfile_state {
+	ARENA_EMPTY,
+	ARENA_CLAIMED, /* a thread, which blocks its signals meanwhile, is making it */
+	ARENA_READY,
+	ARENA_FAILED,
+};
+
 struct blockfile_arena {
-	_Atomic uint32_t state; /* enum in blockfile.c */
+	_Atomic uint32_t state; /* enum blockfile_state */
 	uint8_t *base;
 	uint64_t offset; /* in the file */
 	uint64_t size;
@@ -31,6 +38,7 @@ struct blockfile {
 	_Atomic uint32_t current;   /* all arenas before this one are full */
 	_Atomic uint32_t failed;    /* errno of the first failure to grow, for the log */
 	_Atomic uint32_t abandoned; /* how often it was */
+	_Atomic bool stuck;	    /* who made an arena did not come back: nobody waits again */
 	struct blockfile_arena arena[BLOCKFILE_ARENAS];
 };
 
@@ -40,8 +48,8 @@ int blockfile_create(struct blockfile *file, const char *directory, const char *
 
 /*
  * A zeroed block of at least `size` bytes (a multiple of FORMAT_BLOCK_ALIGN)
- * at such a multiple in the file, or NULL: the disk is full, or there are too
- * many threads in this very moment.
+ * at such a multiple in the file, or NULL: the disk is full.  Waits, 1 s at
+ * most, where a dozen threads wait for the disk already.
  */
 void *blockfile_take(struct blockfile *file, size_t size);
 
