@@ -260,6 +260,33 @@ static void records_say_what_was_written(void **state)
 	free(data);
 }
 
+static void first_record_waits_for_room(void **state)
+{
+	struct rlimit before, none;
+	struct totals totals = {0};
+	size_t size;
+
+	(void)state;
+	collector.start_ns = 0;
+	assert_int_equal(writer_open(), 0);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = (struct rlimit){.rlim_max = before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	while (blockfile_take(&collector.profile, FORMAT_BLOCK_ALIGN))
+		;
+	struct thread *thread = thread_new();
+	thread_adopt(thread, 5000000);
+	assert_false(writer_event(thread, 6000000, FORMAT_STATE_USER, 1000, 8));
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_true(writer_event(thread, 7000000, FORMAT_STATE_USER, 2000, 9));
+	uint8_t *data = read_file(FORMAT_FILE_PROFILE, &size);
+	for_each_block(data, size, decode, &totals);
+	assert_int_equal(totals.tid, gettid());
+	assert_int_equal(totals.begin_us, 5000);
+	assert_int_equal(totals.weight[FORMAT_STATE_USER], 2000);
+	free(data);
+}
+
 /* ---- limits ---- */
 
 static void a_file_size_limit_is_an_error_and_not_a_signal(void **state)
@@ -331,6 +358,7 @@ int main(void)
 		IN_DIRECTORY(a_stack_interned_twice_is_one_node),
 		IN_DIRECTORY(every_stack_is_found_again_whoever_interned_it),
 		IN_DIRECTORY(records_say_what_was_written),
+		IN_DIRECTORY(first_record_waits_for_room),
 		IN_DIRECTORY(a_file_size_limit_is_an_error_and_not_a_signal),
 		IN_DIRECTORY(blocks_do_not_overlap_and_are_zero),
 		IN_DIRECTORY(blocks_that_are_being_made_are_waited_for),

@@ -105,7 +105,9 @@ struct thread {
 	uint64_t stack_low, stack_high; /* readable without care; 0: unknown */
 	void *(*start_routine)(void *);
 	void *start_argument;
-	struct lane lane; /* of `profile` */
+	struct lane lane;  /* of `profile` */
+	bool begun;	   /* its first record is there */
+	uint64_t begin_us; /* what it says */
 	struct lane traces[TRACE_KINDS];
 	uint32_t inside;		      /* a traced call is being recorded */
 	uint64_t inside_sp;		      /* where the stack was then */

@@ -28,24 +28,43 @@ static uint64_t time_to_us(uint64_t time_ns)
 	return time_ns > collector.start_ns ? (time_ns - collector.start_ns) / 1000 : 0;
 }
 
-static uint8_t *reserve(struct thread *thread)
+static uint8_t *room(struct thread *thread)
 {
 	return lane_reserve(&thread->lane, &collector.profile, RECORD_MAX, thread->number,
 			    FORMAT_EVENTS);
 }
 
-void writer_thread_begin(struct thread *thread, uint64_t time_ns)
+static void put_begin(struct thread *thread, uint8_t *out)
 {
-	uint8_t *out = reserve(thread);
-
-	thread->lane.time = time_to_us(time_ns);
-	if (!out)
-		return;
+	thread->lane.time = thread->begin_us;
 	*out++ = FORMAT_TAG_THREAD;
 	out = varint_put(out, thread->number);
 	out = varint_put(out, (uint64_t)thread->tid);
-	out = varint_put(out, thread->lane.time);
+	out = varint_put(out, thread->begin_us);
 	lane_commit(&thread->lane, out);
+	thread->begun = true;
+}
+
+/* Where there was no room for a thread's first record, it goes before the first that has some. */
+static uint8_t *reserve(struct thread *thread)
+{
+	uint8_t *out = room(thread);
+
+	if (!out || thread->begun)
+		return out;
+	put_begin(thread, out);
+	return room(thread);
+}
+
+void writer_thread_begin(struct thread *thread, uint64_t time_ns)
+{
+	thread->begun = false;
+	thread->begin_us = time_to_us(time_ns);
+	thread->lane.time = thread->begin_us;
+	uint8_t *out = room(thread);
+
+	if (out)
+		put_begin(thread, out);
 }
 
 static void put_moment(struct thread *thread, enum format_tag tag, uint64_t time_ns)
