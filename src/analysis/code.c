@@ -12,7 +12,8 @@
 
 uint64_t code_hash(const struct code_pc *pc, uint64_t address)
 {
-	return hash_u64(address ^ (uint64_t)pc->object << 47 ^ (uint64_t)pc->function << 32);
+	return hash_u64(address ^ (uint64_t)pc->object << 47 ^ (uint64_t)pc->function << 32 ^
+			(uint64_t)pc->is_target << 31);
 }
 
 static uint32_t add_pc(struct code *code, const struct code_pc *pc)
@@ -28,7 +29,8 @@ static uint32_t add_pc(struct code *code, const struct code_pc *pc)
 			return known;
 		}
 		if (code->pcs.items[known].function == pc->function &&
-		    code->pcs.items[known].address == pc->address)
+		    code->pcs.items[known].address == pc->address &&
+		    code->pcs.items[known].is_target == pc->is_target)
 			return known;
 	}
 }
@@ -40,7 +42,10 @@ static void add_process(struct session *session, const struct experiment *experi
 	uint32_t *pcs = xmalloc(count * sizeof(*pcs));
 
 	for (uint32_t i = 0; i < count; i++) {
-		struct code_pc pc = {.file = LINES_NONE};
+		struct code_pc pc = {
+			.file = LINES_NONE,
+			.is_target = process->stacks.locations.items[i].is_target,
+		};
 
 		pc.function =
 			symbols_place(session, experiment, process, i, &pc.object, &pc.address);
@@ -61,7 +66,9 @@ static int compare_pcs(const void *a, const void *b, void *arg)
 		return x->object < y->object ? -1 : 1;
 	if (x->function != y->function)
 		return x->function < y->function ? -1 : 1;
-	return x->address < y->address ? -1 : x->address > y->address;
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return y->is_target - x->is_target;
 }
 
 static void sort_pcs(struct code *code)

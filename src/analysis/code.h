@@ -16,6 +16,7 @@ struct code_pc {
 	uint32_t object;   /* of the session */
 	uint32_t function; /* announced ones may have been at one address, one after the other */
 	uint64_t address;  /* in the object; the last byte of a call, for a caller */
+	bool is_target;	   /* stands for what could not be passed on beyond the branches to it */
 	uint32_t file;	   /* for code_file(), or LINES_NONE; after code_need_lines() */
 	uint32_t line;	   /* 0: none */
 };

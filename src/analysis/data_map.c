@@ -11,14 +11,13 @@
 #include "analysis/data_map.h"
 
 #include "analysis/block_index.h"
+#include "analysis/charge.h"
 #include "analysis/place.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { WATCHED_MAX = 8, INSTRUCTION_MAX = 16 }; /* bytes */
-
-#define WATCH_PREFIX "mem~" /* of counters' names */
 
 /* What is in hand. */
 struct mapping {
@@ -70,7 +69,10 @@ static struct data_tracker *tracker_of(struct data_map *map, uint32_t object)
 
 /* ---- the two witnesses ---- */
 
-/* What the instruction of an event accesses; *object: the load object that it is in. */
+/*
+ * What the instruction of an event accesses; *object: the load object that it is in.  after: it is
+ * the one in front of the event's, unless that has been found before.
+ */
 static struct data_access access_of(struct mapping *mapping, uint32_t node, bool after,
 				    uint32_t *object)
 {
@@ -82,15 +84,22 @@ static struct data_access access_of(struct mapping *mapping, uint32_t node, bool
 	*object = OBJECT_UNKNOWN;
 	if (node == STACK_ROOT)
 		return none;
-	symbols_place(session, mapping->experiment, process,
-		      process->stacks.nodes.items[node].location, object, &address);
+
+	uint32_t location = process->stacks.nodes.items[node].location;
+	const struct stack_location *at = &process->stacks.locations.items[location];
+
+	symbols_place(session, mapping->experiment, process, location, object, &address);
 	if (*object == OBJECT_UNKNOWN)
 		return none;
+	if (at->is_target) {
+		none.reason = DATA_UNRESOLVABLE;
+		return none;
+	}
 	if (!session->objects.items[*object].object) { /* made at run time */
 		none.reason = DATA_NO_DEBUG;
 		return none;
 	}
-	return data_track(tracker_of(mapping->map, *object), address, after);
+	return data_track(tracker_of(mapping->map, *object), address, after && !at->is_trigger);
 }
 
 /* ---- together ---- */
@@ -314,8 +323,7 @@ static void read_counters(struct mapping *mapping)
 		if (counter->number >= COUNTERS_MAX)
 			continue;
 		mapping->has_address[counter->number] = counter->has_address;
-		mapping->is_watch[counter->number] =
-			!strncmp(counter->name, WATCH_PREFIX, strlen(WATCH_PREFIX));
+		mapping->is_watch[counter->number] = charge_is_watch(counter->name);
 	}
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A session from its opening to its end: experiments in, facts about processes out. */
 #include "analysis/session.h"
+#include "analysis/charge.h"
 #include "analysis/code.h"
 #include "analysis/counter.h"
 #include "analysis/data_map.h"
@@ -180,10 +181,11 @@ static void add_experiment(struct session *session, struct experiment *experimen
 	session->only_gprofng = (session->only_gprofng || founder == 1) &&
 				experiment->processes.items[0].log.is_gprofng;
 	for (size_t i = 0; i < experiment->processes.count; i++) {
-		const struct process *process = &experiment->processes.items[i];
+		struct process *process = &experiment->processes.items[i];
 
 		session->has_clock_data |= process->profile.event_count > 0;
 		add_process(session, experiment, process, founder);
+		charge_events(session, experiment, process);
 		add_scanned(session, experiment, process);
 	}
 }

@@ -50,7 +50,8 @@ static bool same_instruction(const struct session *session, uint32_t a, uint32_t
 	const struct code *code = session->code;
 
 	return code->instructions[a] == code->instructions[b] &&
-	       code->pcs.items[a].function == code->pcs.items[b].function;
+	       code->pcs.items[a].function == code->pcs.items[b].function &&
+	       code->pcs.items[a].is_target == code->pcs.items[b].is_target;
 }
 
 /* A line of one function: the same line in two is two rows. */
@@ -70,9 +71,10 @@ static const char *name_pc(struct session *session, const struct query *query, u
 
 	if (place->function < FUNCTION_FIRST_REAL && place->address < FORMAT_PC_LIMIT)
 		return symbols_name(session, place->function, query->name_style);
-	return arena_printf(arena, "%s + 0x%08llx",
+	return arena_printf(arena, "%s + 0x%08llx%s",
 			    symbols_name(session, place->function, query->name_style),
-			    (unsigned long long)(session->code->instructions[pc] - base));
+			    (unsigned long long)(session->code->instructions[pc] - base),
+			    place->is_target ? " <branch target>" : "");
 }
 
 static const char *name_line(struct session *session, const struct query *query, uint32_t pc,

@@ -32,8 +32,10 @@ struct disassembly {
 	uint32_t context;   /* the file that the last index line spoke of */
 	int line_width;	    /* digits of the greatest number of a line, at least two */
 	VEC(struct part) parts;
-	uint32_t outlined; /* the group of the parts that it jumps to */
-	bool has_outlined; /* their line is there */
+	/* groups: of each instruction by its number; then */
+	uint32_t outlined;     /* of the parts that it jumps to */
+	uint32_t first_target; /* of <branch target> in front of each instruction */
+	bool has_outlined;     /* the line of the parts is there */
 };
 
 static void put_place(struct strbuf *text, const char *name, uint64_t offset)
@@ -130,6 +132,7 @@ static void find_instructions(struct disassembly *code)
 			part->is_called = true;
 	}
 	code->outlined = (uint32_t)code->instructions.count;
+	code->first_target = code->outlined + 2;
 	code->listing->inclusive_only = code->outlined;
 }
 
@@ -167,11 +170,12 @@ static void count_instructions(struct disassembly *code)
 		const struct code_pc *pc = &known->pcs.items[i];
 
 		if (pc->function == code->function && pc->address - code->address < code->size)
-			group[i] = find_instruction(code, pc->address);
+			group[i] = find_instruction(code, pc->address) +
+				   (pc->is_target ? code->first_target : 0);
 		else
 			group[i] = is_outlined(code, pc->function) ? code->outlined : elsewhere;
 	}
-	code_count(listing->session, group, elsewhere + 1, &listing->sums);
+	code_count(listing->session, group, code->first_target + code->outlined, &listing->sums);
 	free(group);
 }
 
@@ -190,7 +194,7 @@ static void count_lines(struct disassembly *code)
 	for (size_t i = 0; i < code->rows.count; i++)
 		last = code->rows.items[i].line > last ? code->rows.items[i].line : last;
 	code_count(listing->session, line, last + 1, &listing->line_sums);
-	listing->first_line_group = code->outlined + 2;
+	listing->first_line_group = code->first_target + code->outlined;
 	free(line);
 }
 
@@ -276,6 +280,33 @@ static void add_outlined(struct disassembly *code)
 	code->has_outlined = true;
 }
 
+/* "[line] address:  " */
+static void put_head(const struct disassembly *code, const struct line_row *row, uint64_t address,
+		     struct strbuf *text)
+{
+	if (row)
+		strbuf_printf(text, "       [%*u] %8llx:  ", code->line_width, row->line,
+			      (unsigned long long)address);
+	else
+		strbuf_printf(text, "       [%*s] %8llx:  ", code->line_width, "?",
+			      (unsigned long long)address);
+}
+
+/* An artificial instruction: what came here from somewhere, and was not of the real one. */
+static void add_target(struct disassembly *code, const struct line_row *row, uint32_t index)
+{
+	uint32_t group = code->first_target + index;
+	struct strbuf text = {0};
+
+	if (!listing_has_value(code->listing, group))
+		return;
+	put_head(code, row, code->instructions.items[index], &text);
+	strbuf_puts(&text, "*  <branch target>");
+	listing_add_row(code->listing, ROW_INDEX, row ? row->line : 0, group,
+			arena_strdup(&code->listing->table->arena, text.text));
+	strbuf_fini(&text);
+}
+
 static void add_instruction(struct disassembly *code, uint32_t index)
 {
 	struct listing *listing = code->listing;
@@ -288,12 +319,8 @@ static void add_instruction(struct disassembly *code, uint32_t index)
 
 	add_source_before(code, row);
 	add_context(code, row);
-	if (row)
-		strbuf_printf(&text, "       [%*u] %8llx:  ", code->line_width, row->line,
-			      (unsigned long long)address);
-	else
-		strbuf_printf(&text, "       [%*s] %8llx:  ", code->line_width, "?",
-			      (unsigned long long)address);
+	add_target(code, row, index);
+	put_head(code, row, address, &text);
 	isa_decode(code->isa, code->bytes + offset, code->size - offset, address, &instruction);
 	if (listing->request->hex)
 		put_bytes(&text, code->bytes + offset, instruction.length);

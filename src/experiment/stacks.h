@@ -19,6 +19,8 @@
 struct stack_location {
 	uint64_t pc;
 	uint32_t epoch;
+	bool is_trigger; /* of an event that was recorded behind it; never in files */
+	bool is_target;	 /* likewise: where a branch may have led to, see analysis/charge.h */
 };
 
 struct stack_node {

@@ -20,6 +20,27 @@ struct isa *isa_new(uint16_t elf_machine)
 	}
 }
 
+unsigned isa_system_call_size(uint16_t elf_machine)
+{
+	switch (elf_machine) {
+	case EM_X86_64:
+	case EM_386:
+		return 2;
+	case EM_AARCH64:
+		return 4;
+	default:
+		return 0;
+	}
+}
+
+bool isa_is_system_call(uint16_t elf_machine, const uint8_t *bytes)
+{
+	if (elf_machine == EM_AARCH64) /* svc */
+		return (bytes[0] & 0x1f) == 0x01 && !(bytes[2] & 0xe0) && bytes[3] == 0xd4;
+	return (bytes[0] == 0x0f && bytes[1] == 0x05) || /* syscall */
+	       (bytes[0] == 0xcd && bytes[1] == 0x80);	 /* int $0x80 */
+}
+
 void isa_free(struct isa *isa)
 {
 	if (isa)

@@ -45,6 +45,11 @@ typedef bool isa_symbolise(uint64_t address, void *arg, struct strbuf *text);
 
 struct isa;
 
+/* How long the instructions are that call the kernel on an ELF machine; 0: not known here. */
+unsigned isa_system_call_size(uint16_t elf_machine);
+/* Whether so many bytes are one of them. */
+bool isa_is_system_call(uint16_t elf_machine, const uint8_t *bytes);
+
 /* A decoder for an ELF machine (EM_X86_64, EM_386, EM_AARCH64); NULL: one that is not known here.
  */
 struct isa *isa_new(uint16_t elf_machine);

@@ -251,12 +251,36 @@ static void test_own_code(void **state)
 	free(self);
 }
 
+static void test_system_calls(void **state)
+{
+	static const struct {
+		uint16_t machine;
+		uint8_t bytes[4];
+		bool is_call;
+	} all[] = {
+		{EM_X86_64, {0x0f, 0x05}, true},
+		{EM_X86_64, {0xcd, 0x80}, true},
+		{EM_X86_64, {0x0f, 0x0b}, false},
+		{EM_X86_64, {0xcd, 0x03}, false},
+		{EM_AARCH64, {0x01, 0x00, 0x00, 0xd4}, true},  /* svc #0 */
+		{EM_AARCH64, {0xe1, 0xff, 0x1f, 0xd4}, true},  /* svc #0xffff */
+		{EM_AARCH64, {0x02, 0x00, 0x00, 0xd4}, false}, /* hvc #0 */
+		{EM_AARCH64, {0x00, 0x00, 0x20, 0xd4}, false}, /* brk #0 */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		assert_int_equal(isa_is_system_call(all[i].machine, all[i].bytes), all[i].is_call);
+	assert_int_equal(isa_system_call_size(EM_X86_64), 2);
+	assert_int_equal(isa_system_call_size(EM_AARCH64), 4);
+	assert_int_equal(isa_system_call_size(EM_PPC64), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_x86),
-		cmocka_unit_test(test_aarch64),
-		cmocka_unit_test(test_invalid),
+		cmocka_unit_test(test_x86),	 cmocka_unit_test(test_aarch64),
+		cmocka_unit_test(test_invalid),	 cmocka_unit_test(test_system_calls),
 		cmocka_unit_test(test_own_code),
 	};
 

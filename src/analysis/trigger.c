@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Between the instruction that a counter stops at and the one that it counted nothing may have
+ * led elsewhere: as long as no branch leads to an instruction, the one in front of it ran before
+ * it.  Targets are those of direct jumps, and what lies behind calls, jumps, returns and at the
+ * function's entry, where control comes from elsewhere.
+ */
+#include "analysis/trigger.h"
+
+#include "base/memory.h"
+#include "isa/isa.h"
+
+#include <stdlib.h>
+
+enum { STEPS_MAX = 16 }; /* instructions from the counted one to the stop */
+
+struct trigger_step {
+	uint64_t address;
+	bool is_target;
+	bool accesses;
+	bool leads_away; /* the next instruction need not be the one that runs next */
+	bool is_run;	 /* a string instruction: it stops at its own beginning */
+};
+
+struct trigger_code {
+	VEC(struct trigger_step) steps;
+};
+
+/* The step at an address, or SIZE_MAX. */
+static size_t find_step(const struct trigger_code *code, uint64_t address)
+{
+	size_t low = 0, high = code->steps.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (code->steps.items[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < code->steps.count && code->steps.items[low].address == address ? low
+										    : SIZE_MAX;
+}
+
+static void mark_target(struct trigger_code *code, uint64_t address)
+{
+	size_t step = find_step(code, address);
+
+	if (step != SIZE_MAX)
+		code->steps.items[step].is_target = true;
+}
+
+static bool leads_away(enum isa_kind kind)
+{
+	return kind != ISA_OTHER && kind != ISA_CONDITIONAL_JUMP;
+}
+
+struct trigger_code *trigger_code_new(struct isa *isa, const uint8_t *bytes, size_t size,
+				      uint64_t address)
+{
+	struct trigger_code *code = xcalloc(1, sizeof(*code));
+	VEC(uint64_t) targets = {0};
+	struct isa_instruction instruction;
+	bool is_target = true;
+
+	for (size_t offset = 0; offset < size; offset += instruction.length) {
+		struct isa_access access = {0};
+		bool known = isa_access(isa, bytes + offset, size - offset, address + offset,
+					&instruction, &access);
+
+		*vec_push(&code->steps) = (struct trigger_step){
+			.address = address + offset,
+			.is_target = is_target,
+			.accesses = known && access.count,
+			.leads_away = leads_away(instruction.kind),
+			.is_run = known && access.count && access.memory[0].is_run,
+		};
+		is_target = leads_away(instruction.kind);
+		if (instruction.has_target && instruction.kind != ISA_CALL)
+			*vec_push(&targets) = instruction.target;
+	}
+	for (size_t i = 0; i < targets.count; i++)
+		mark_target(code, targets.items[i]);
+	vec_fini(&targets);
+	return code;
+}
+
+void trigger_code_free(struct trigger_code *code)
+{
+	if (!code)
+		return;
+	vec_fini(&code->steps);
+	free(code);
+}
+
+/*
+ * Directly behind an access: jumps access no memory, so whatever led here, it was the instruction
+ * in front if that accesses any.
+ */
+static bool is_directly_behind(const struct trigger_step *steps, size_t at)
+{
+	return at && steps[at - 1].accesses && !steps[at - 1].leads_away;
+}
+
+enum trigger_result trigger_find(const struct trigger_code *code, bool is_exact, uint64_t *address)
+{
+	const struct trigger_step *steps = code->steps.items;
+	size_t at = find_step(code, *address);
+
+	if (at == SIZE_MAX)
+		return TRIGGER_UNKNOWN;
+	for (int i = 0; i < (is_exact ? 1 : STEPS_MAX); i++, at--) {
+		*address = steps[at].address;
+		if (steps[at].is_run)
+			return is_directly_behind(steps, at) ? TRIGGER_UNKNOWN : TRIGGER_FOUND;
+		if (steps[at].is_target && !(is_exact && is_directly_behind(steps, at)))
+			return TRIGGER_TARGET;
+		*address = steps[at - 1].address;
+		if (steps[at - 1].accesses)
+			return TRIGGER_FOUND;
+	}
+	return TRIGGER_UNKNOWN;
+}
