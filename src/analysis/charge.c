@@ -203,6 +203,8 @@ static uint32_t find_node(struct charging *charging, enum rule rule, uint32_t no
 	struct stack_node moved = stacks->nodes.items[node];
 	uint32_t location = moved.location, fresh = (uint32_t)stacks->nodes.count, known;
 
+	if (node == STACK_ROOT)
+		return node;
 	moved.location = location_of(charging, rule, location);
 	if (moved.location == location)
 		return node;
@@ -224,11 +226,12 @@ static uint32_t *nodes_of(struct charging *charging, enum rule rule)
 
 static void charge_row(struct charging *charging, enum rule rule, uint32_t *node_of, uint32_t *node)
 {
-	if (*node == STACK_ROOT)
-		return;
-	if (node_of[*node] == NODE_NONE)
-		node_of[*node] = find_node(charging, rule, *node);
-	*node = node_of[*node];
+	uint32_t to = node_of[*node];
+
+	if (to == NODE_NONE)
+		to = node_of[*node] = find_node(charging, rule, *node);
+	if (to != *node) /* most stay, and need not be written */
+		*node = to;
 }
 
 static void charge_clock(struct charging *charging)

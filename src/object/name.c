@@ -3,7 +3,8 @@
  * GCC names the body of an OpenMP construct after the function around it, but
  * not after the construct: that shows in which function of the OpenMP run-time
  * is given the body's address.  Clang names neither; the parent is the function
- * that is declared last before the body's line.  A loop with a static schedule
+ * that is declared last before the body's line or, where no declarations are
+ * known, whose code names the body's address.  A loop with a static schedule
  * is nothing but a region to the run-time: its body begins by sharing out the
  * iterations.  So does that of clang's sections; DWARF tells them apart.
  */
@@ -292,6 +293,60 @@ static char *declared_before(struct object *object, const struct line_function *
 	return best ? xstrdup(best->mangled) : NULL;
 }
 
+/* Whether a function's code names an address. */
+static bool names_address(struct object *object, struct isa *isa, uint32_t number, uint64_t address)
+{
+	uint64_t start = object_function(object, number)->address;
+	struct isa_instruction instruction;
+	bool found = false;
+	size_t size;
+	uint8_t *code = read_code(object, number, &size);
+
+	for (size_t at = 0; at < size && !found; at += instruction.length) {
+		isa_decode(isa, code + at, size - at, start + at, &instruction);
+		found = (instruction.has_data && instruction.data == address) ||
+			(instruction.has_constant && instruction.constant == address) ||
+			(instruction.has_target && instruction.target == address);
+	}
+	free(code);
+	return found;
+}
+
+/*
+ * The symbol of the function that hands a body to the run-time, to be freed, or NULL.  Clang puts
+ * bodies behind their function, and what is in another body behind that.
+ */
+static char *named_in_code(struct object *object, uint32_t body)
+{
+	enum { FUNCTIONS_MAX = 64 };
+	struct isa *isa = isa_new(object_machine(object));
+	uint64_t address = object_function(object, body)->address;
+	const char *found = NULL;
+
+	for (uint32_t step = 0; isa && !found && step < FUNCTIONS_MAX && body--; step++) {
+		const struct object_function *function = object_function(object, body);
+		char *parent;
+
+		if (!names_address(object, isa, body, address))
+			continue;
+		if (is_omp_body(function_name_parse(function->mangled, &parent)))
+			address = function->address;
+		else
+			found = function->mangled;
+		free(parent);
+	}
+	isa_free(isa);
+	return found ? xstrdup(found) : NULL;
+}
+
+/* Clang's: the symbol of a body's parent, to be freed, or NULL. */
+static char *parent_of_body(struct object *object, uint32_t body, const struct line_function *place)
+{
+	char *declared = declared_before(object, place);
+
+	return declared ? declared : named_in_code(object, body);
+}
+
 /* Of the functions with that very symbol the one in the child's unit, else the nearest. */
 static uint32_t find_parent(struct object *object, uint32_t child, const char *parent)
 {
@@ -330,7 +385,7 @@ uint32_t function_parent(struct object *object, uint32_t number)
 	if (is_omp_body(is.kind) && !is.parent) {
 		const struct line_function place = where(object, number, is.call);
 
-		is.parent = declared_before(object, &place);
+		is.parent = parent_of_body(object, number, &place);
 	}
 	if (is.parent && is.kind != FUNCTION_RESOLVER)
 		found = find_parent(object, number, is.parent);
@@ -390,7 +445,7 @@ static char *describe(struct object *object, uint32_t number, struct classificat
 	if (is_omp_body(is->kind)) {
 		place = where(object, number, is->call);
 		if (!is->parent)
-			is->parent = declared_before(object, &place);
+			is->parent = parent_of_body(object, number, &place);
 	} else if (!is->parent) {
 		is->parent = xstrdup(symbol);
 	}

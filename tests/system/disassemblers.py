@@ -3,7 +3,7 @@
 """
 Every instruction of every function of a file as `helio src -disasm all` writes it, beside what objdump writes.
 
-    python3 tests/system/disassemblers.py [--build build] FILE...
+    python3 tests/system/disassemblers.py [--build build] [--intel] FILE...
 
 prints how many instructions agree, and those that do not, by their names; ends with 1 if there is one.  The ways in which the two
 write the same thing differently are the rules below, each with its reason; what remains is a difference.
@@ -49,6 +49,19 @@ def x86(text):
     return text.replace('%st(0)', '%st').replace(' {', '{').replace('repz ret', 'ret')
 
 
+def intel(text):
+    text = common(text.lower())
+    if re.match(r'(?:data16 |cs )*(?:nop|xchg ax,ax)', text):
+        return 'nop'
+    text = re.sub(r'^(?:(?:data16|rex\.w|bnd) )+', '', text)
+    text = re.sub(r'^(vp?cmp|cmp)(u?[bwdq]|[sp][sd]) (.*),([0-7])$', lambda m: f'{m[1]}{PREDICATES[int(m[4])]}{m[2]} {m[3]}', text)
+    text = STRINGS.sub(r'\1', text)
+    text = re.sub(r'([\w\])]),1$', r'\1', text) if re.match(r'(?:sh|sa|ro|rc)[lr] ', text) else text
+    text = re.sub(r'\brip-([\da-f]+)', lambda m: f'rip+{-int(m[1], 16) & MASK:x}', text)
+    text = re.sub(r'\bst\(0\)', 'st', text.replace('repz ret', 'ret'))
+    return re.sub(r'\b([c-gs]s):\[([\da-f]+)\]', r'\1:\2', text.replace('+0]', ']').replace(' {', '{'))
+
+
 def constant(m):
     return f'#{float(m[1])}' if '.' in m[1] else f'#{int(m[1], 0) & MASK}'
 
@@ -78,8 +91,9 @@ def equal(mine, other):
 
 def differences(helio, program, objdump='objdump', normal=x86):
     """(how many instructions are the same, how many objdump has, [(address, ours, objdump's)])"""
-    theirs = instructions(output([objdump, '-d', '--no-show-raw-insn', program]).split('\n'), re.compile(r' *([0-9a-f]+):\t(.*)'))
-    ours = instructions(output([helio, 'src', '-dcc', 'nosrc', '-disasm', 'all', program]).split('\n'),
+    syntax = ('intel', '-M', 'intel') if normal is intel else ('att',)
+    theirs = instructions(output([objdump, *syntax[1:], '-d', '--no-show-raw-insn', program]).split('\n'), re.compile(r' *([0-9a-f]+):\t(.*)'))
+    ours = instructions(output([helio, 'src', '-dcc', f'nosrc:{syntax[0]}', '-disasm', 'all', program]).split('\n'),
                         re.compile(r'\s*\[ *(?:\d+|\?)\] +([0-9a-f]+):  (.*)'))
     found = []
     for address, text in ours.items():
@@ -94,13 +108,14 @@ def differences(helio, program, objdump='objdump', normal=x86):
 def main():
     parser = argparse.ArgumentParser(description='compares instructions with objdump')
     parser.add_argument('--build', default='build')
+    parser.add_argument('--intel', action='store_true', help="Intel's syntax")
     parser.add_argument('files', nargs='+')
     options = parser.parse_args()
     total = 0
     for program in options.files:
         is_arm = 'AArch64' in output(['readelf', '-h', program])
         same, count, found = differences(pathlib.Path(options.build) / 'helio', program,
-                                         *(('aarch64-linux-gnu-objdump', aarch64) if is_arm else ()))
+                                         *(('aarch64-linux-gnu-objdump', aarch64) if is_arm else ('objdump', intel) if options.intel else ()))
         print(f'{program}: {same} of {count} instructions are the same, {len(found)} differ')
         names = collections.Counter(text.split()[0] for _, text, _ in found)
         for name, times in names.most_common(20):

@@ -96,6 +96,46 @@ def line_value_of(lines, functions, line):
     return sum(value(row) for row in lines for name in functions if row['name'].startswith(f'{name}, line {line} in '))
 
 
+# A structure's member in place of a pointer to it.
+REDUCED = CLONES[:CLONES.index('static __attribute__')] + '''\
+static __attribute__((noinline)) unsigned long work(const struct pair *pair, unsigned long x, long n)
+{
+	x += (unsigned long)pair->second; /* @work */
+	for (long i = 0; i < 20000 * n; i++) x = x * 3 + (x >> 7); /* @loop */
+	return x;
+}
+
+__attribute__((noinline)) unsigned long any(unsigned long x, struct pair *pair, long n)
+{ /* @any */
+	return work(pair, x, n) + work(pair, x + 1, n + 1); /* @calls */
+}
+
+int main(int argc, char **argv)
+{ /* @main */
+	struct pair pair = {argc, 2};
+	unsigned long x = 1;
+
+	while (clock() < CLOCKS_PER_SEC * 3 / 10)
+		x += any(x, &pair, atol(argv[1]));
+	return x == 42;
+}
+'''
+
+
+@test
+def a_function_with_other_parameters_is_that_function(t):
+    program = build(t, 'reduced', ('reduced.c', REDUCED), flags=('-O2', '-g'))
+    t.equal(re.findall(r' t (work.*)', t.run('nm', program).out), ['work.isra.0'], 'functions made of work')
+    expect_source(t, program, 'reduced.c', REDUCED, {'work': ['work.isra.0'], 'any': ['any'], 'main': ['main']})
+    result = t.collect(program, 1, options=('-p', 'hi'))
+    cost, line = t.functions(result.experiment)['work.isra.0'], marks(REDUCED)
+    source = by_line(rows(t, result.experiment, '-source', 'reduced.c'))
+    t.near(value(source[line['loop']]), cost['e.totalcpu'], 'its loop', relative=0.05)
+    t.near(value(source[line['calls']], 'i.totalcpu'), cost['i.totalcpu'], 'the calls', relative=0.05)
+    listing = code_of(rows(t, result.experiment, '-disasm', 'work'))  # by the name in the source, too
+    t.equal([row['address'] for row in listing], sorted(objdump(t, program, 'work.isra.0')), 'instructions')
+
+
 PARTS = '''\
 #include <stdlib.h>
 #include <time.h>
@@ -283,8 +323,11 @@ int main(void)
 def openmp_constructs_have_their_names(t):
     at = marks(OPENMP)
     constructs = {'region': 'OMP parallel region', 'loop': 'OMP parallel loop', 'sections': 'OMP sections', 'tasks': 'OMP task'}
-    for compiler, symbol in (('gcc', r'{}\._omp_fn\.\d'), ('clang', r'\.omp_(?:outlined|task_entry)\.(?:\.\d+)?')):
-        program = build(t, compiler, (f'{compiler}.c', OPENMP), compiler=compiler, flags=('-O1', '-g', '-fopenmp'))
+    clang = r'\.omp_(?:outlined|task_entry)\.(?:\.\d+)?'
+    for compiler, debug, symbol in (('gcc', '-g', r'{}\._omp_fn\.\d'), ('clang', '-g', clang), ('clang', '-gline-tables-only', clang)):
+        program = build(t, compiler, (f'{compiler}.c', OPENMP), compiler=compiler, flags=('-O1', debug, '-fopenmp'))
+        if debug != '-g':  # sections share out their parts as a loop does, and nothing tells them apart
+            constructs = {**constructs, 'sections': constructs['loop']}
         result = t.collect(program, options=('-p', 'hi'), env={'OMP_WAIT_POLICY': 'passive'})
         functions = t.functions(result.experiment)
         source = rows(t, result.experiment, '-source', f'{compiler}.c')
