@@ -5,6 +5,7 @@
  *
  * A set that FNAME names is known now; so is every call stack.  What an expression asks of
  * them becomes one array over the nodes of the call tree, so that no set is left at run time.
+ * Lines and instructions are the same, over the stacks of each process.
  */
 #include "analysis/filter_program.h"
 
@@ -15,20 +16,23 @@
 
 enum { STEPS_MAX = 1 << 20 };
 
-enum sort {
-	SORT_NUMBER,	/* one number */
-	SORT_NUMBERS,	/* a list of them */
-	SORT_FUNCTIONS, /* FNAME, or a list of them */
-	SORT_LEAF,
-	SORT_STACK,
-	SORT_MIXED, /* a list of several sorts */
+/* A set of functions, lines or instructions, and which call of FNAME or its kin it came from. */
+struct item_set {
+	const struct filter_node *node;
+	uint8_t *members; /* by item */
+	size_t count;
 };
 
-/* Sets of functions, and which call of FNAME each came from. */
-struct function_set {
-	const struct filter_node *node;
-	uint8_t *members; /* by function */
-	size_t count;
+/* How what stacks are made of is called in the language. */
+static const struct {
+	const char *what;
+	uint8_t *(*find)(struct session *session, const struct filter_code *code,
+			 const char *expression, size_t *count, char **error);
+} stack_items[STACK_ITEMS] = {
+	[ITEM_FUNCTION] = {"no function of the experiments has such a name"},
+	[ITEM_LINE] = {"no call stack goes through such a line, written FILE:LINE", filter_lines},
+	[ITEM_INSTRUCTION] = {"no call stack goes through such an instruction, written as in `pcs'",
+			      filter_instructions},
 };
 
 struct compiler {
@@ -38,7 +42,8 @@ struct compiler {
 	struct filter_program *program;
 	size_t depth;
 	bool failed;
-	VEC(struct function_set) sets;
+	VEC(struct item_set) sets;
+	struct filter_code *code[STACK_ITEMS]; /* of lines and instructions; NULL: not asked for */
 };
 
 #define COMPLAIN(compiler_, node_, ...)                                                            \
@@ -85,76 +90,13 @@ static void add_copy(struct compiler *compiler, size_t below)
 	add_step(compiler, STEP_COPY, 1)->number = below;
 }
 
-/* ---- sorts ---- */
-
-/* STACK and the like, which are the same for programs that are compiled to machine code. */
-static bool is_stack_name(const char *name)
-{
-	static const char *const names[] = {"STACK", "USTACK", "MSTACK", "XSTACK", "HSTACK"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(name, names[i]))
-			return true;
-	return false;
-}
-
-/* FILEIOVFD, and the sets that our data leaves empty. */
-static bool is_number_set(const struct filter_node *node)
-{
-	static const char *const names[] = {"FILEIOVFD", "DNAME", "JGROUP", "JPARENT"};
-
-	for (size_t i = 0; node->kind == FILTER_CALL && i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(node->name, names[i]))
-			return true;
-	return false;
-}
-
-static enum sort sort_of(const struct filter_node *node);
-
-/* In a list a number and a set of them are alike. */
-static enum sort item_sort(const struct filter_node *node)
-{
-	enum sort sort = sort_of(node);
-
-	return sort == SORT_NUMBER ? SORT_NUMBERS : sort;
-}
-
-static enum sort sort_of(const struct filter_node *node)
-{
-	enum sort sort;
-
-	if (node->kind == FILTER_NAME)
-		return is_stack_name(node->name)     ? SORT_STACK
-		       : !strcmp(node->name, "LEAF") ? SORT_LEAF
-						     : SORT_NUMBER;
-	if (node->kind == FILTER_CALL)
-		return is_number_set(node) ? SORT_NUMBERS : SORT_FUNCTIONS;
-	if (node->kind != FILTER_LIST)
-		return SORT_NUMBER;
-	sort = item_sort(node->items.items[0]);
-	for (size_t i = 1; i < node->items.count; i++)
-		if (item_sort(node->items.items[i]) != sort)
-			return SORT_MIXED;
-	return sort == SORT_NUMBERS || sort == SORT_FUNCTIONS ? sort : SORT_MIXED;
-}
-
-/* Of a list its items, of anything else itself. */
-static size_t items_of(struct filter_node **node, struct filter_node ***items)
-{
-	if ((*node)->kind != FILTER_LIST) {
-		*items = node;
-		return 1;
-	}
-	*items = (*node)->items.items;
-	return (*node)->items.count;
-}
-
 /* ---- names ---- */
 
 static void complain_name(struct compiler *compiler, const struct filter_node *node)
 {
-	static const char *const words[] = {"STACK",   "LEAF",	     "FNAME", "HAS_PROP",
-					    "SOME IN", "ORDERED IN", "TRUE",  "FALSE"};
+	static const char *const words[] = {
+		"STACK", "STACKL",    "STACKI",	  "LEAF",    "FNAME",	   "LNAME", "INAME",
+		"DNAME", "FILEIOVFD", "HAS_PROP", "SOME IN", "ORDERED IN", "TRUE",  "FALSE"};
 	enum { WORDS = sizeof(words) / sizeof(words[0]), NAMES_MAX = 256 };
 	const char *names[NAMES_MAX];
 	struct filter_property_info info;
@@ -213,52 +155,108 @@ static void complain_pattern(struct compiler *compiler, const struct filter_node
 	free(reason);
 }
 
-/* The set of one call of FNAME; equal for equal calls. */
-static const struct function_set *set_of(struct compiler *compiler, const struct filter_node *node)
+static const struct filter_code *code_for(struct compiler *compiler, enum stack_item kind)
 {
-	struct function_set set = {.node = node};
-	char *error;
+	if (kind != ITEM_FUNCTION && !compiler->code[kind])
+		compiler->code[kind] = filter_code_make(compiler->session, kind);
+	return compiler->code[kind];
+}
 
-	if (strcmp(node->name, "FNAME") != 0) {
+static uint8_t *find_set(struct compiler *compiler, const struct filter_node *node,
+			 enum stack_item kind, size_t *count)
+{
+	struct session *session = compiler->session;
+	char *error;
+	uint8_t *members = kind == ITEM_FUNCTION
+				   ? filter_functions(session, node->text, count, &error)
+				   : stack_items[kind].find(session, code_for(compiler, kind),
+							    node->text, count, &error);
+
+	if (!members)
+		complain_pattern(compiler, node, error);
+	else if (!*count)
+		diag_add(compiler->diags, DIAG_WARNING, "%s(\"%s\"): %s (it must fit as a whole)",
+			 node->name, node->text, stack_items[kind].what);
+	return members;
+}
+
+/* The set of one call of FNAME or its kin; equal for equal calls. */
+static const struct item_set *set_of(struct compiler *compiler, const struct filter_node *node)
+{
+	struct item_set set = {.node = node};
+	enum stack_item kind = filter_set_kind(node);
+
+	if (strcmp(node->name, filter_set_names[kind]) != 0) {
 		complain_name(compiler, node);
 		return NULL;
 	}
 	if (compiler->failed)
 		return NULL;
-	for (size_t i = 0; i < compiler->sets.count; i++)
-		if (!strcmp(compiler->sets.items[i].node->text, node->text))
+	for (size_t i = 0; i < compiler->sets.count; i++) {
+		const struct filter_node *known = compiler->sets.items[i].node;
+
+		if (known->name && !strcmp(known->name, node->name) &&
+		    !strcmp(known->text, node->text))
 			return &compiler->sets.items[i];
-	set.members = filter_functions(compiler->session, node->text, &set.count, &error);
-	if (!set.members) {
-		complain_pattern(compiler, node, error);
-		return NULL;
 	}
-	if (!set.count)
-		diag_add(compiler->diags, DIAG_WARNING,
-			 "FNAME(\"%s\"): no function of the experiments has such a name (it must "
-			 "fit as a whole)",
-			 node->text);
+	set.members = find_set(compiler, node, kind, &set.count);
+	if (!set.members)
+		return NULL;
 	*vec_push(&compiler->sets) = set;
 	return &compiler->sets.items[compiler->sets.count - 1];
 }
 
-static void add_match(struct compiler *compiler, enum stack_question question,
-		      struct filter_node *functions)
+static bool constant_of(const struct filter_node *node, uint64_t *value);
+
+/* The instructions at an address, which is a constant. */
+static const struct item_set *set_at(struct compiler *compiler, const struct filter_node *node)
 {
-	struct filter_node **items;
-	size_t count = items_of(&functions, &items);
+	struct item_set set = {.node = node};
+	uint64_t address;
+
+	if (!constant_of(node, &address)) {
+		COMPLAIN(compiler, node,
+			 "beside STACKI stand INAME(\"...\") and addresses, as 0x401136");
+		return NULL;
+	}
+	if (compiler->failed)
+		return NULL;
+	set.members = filter_code_at(compiler->session, code_for(compiler, ITEM_INSTRUCTION),
+				     address, &set.count);
+	if (!set.count)
+		diag_add(compiler->diags, DIAG_WARNING,
+			 "0x%llx IN STACKI: no call stack goes through an instruction at this "
+			 "address of a load object (`disasm' shows them)",
+			 (unsigned long long)address);
+	*vec_push(&compiler->sets) = set;
+	return &compiler->sets.items[compiler->sets.count - 1];
+}
+
+/* The items are calls of FNAME or its kin, or of instructions addresses. */
+static void add_match(struct compiler *compiler, enum stack_question question, enum stack_item kind,
+		      struct filter_node **items, size_t count)
+{
+	struct arena *arena = &compiler->program->arena;
 	uint8_t **sets = xcalloc(count, sizeof(*sets));
 
 	for (size_t i = 0; i < count; i++) {
-		const struct function_set *set = set_of(compiler, items[i]);
+		const struct item_set *set = items[i]->kind == FILTER_CALL
+						     ? set_of(compiler, items[i])
+						     : set_at(compiler, items[i]);
 
 		sets[i] = set ? set->members : NULL;
 	}
-	struct filter_step *step = add_step(compiler, STEP_MATCH, 1);
+	struct filter_step *step =
+		add_step(compiler, kind == ITEM_FUNCTION ? STEP_MATCH : STEP_MATCH_CODE, 1);
 
-	if (!compiler->failed)
-		step->match = filter_stack_match(compiler->session, question, sets, count,
-						 &compiler->program->arena);
+	if (compiler->failed)
+		;
+	else if (kind == ITEM_FUNCTION)
+		step->match =
+			filter_function_match(compiler->session, question, sets, count, arena);
+	else
+		step->code_match =
+			filter_code_match(compiler->code[kind], question, sets, count, arena);
 	free(sets);
 }
 
@@ -272,7 +270,9 @@ static void emit_mixed(struct compiler *compiler, const struct filter_node *node
 		       struct filter_node *right)
 {
 	if (kind == FILTER_ORDERED_IN)
-		COMPLAIN(compiler, left, "before ORDERED IN a list holds numbers or FNAME(...)");
+		COMPLAIN(compiler, left,
+			 "before ORDERED IN a list holds numbers, or FNAME(...), or LNAME(...), or "
+			 "INAME(...)");
 	for (size_t i = 0; !compiler->failed && i < left->items.count; i++) {
 		emit_membership(compiler, node, kind, left->items.items[i], right);
 		if (i)
@@ -282,43 +282,91 @@ static void emit_mixed(struct compiler *compiler, const struct filter_node *node
 
 /* FNAME(...) IN LEAF: of more than one function at most one is the leaf. */
 static void emit_leaf(struct compiler *compiler, enum filter_operator kind,
-		      struct filter_node *functions)
+		      enum stack_item item_kind, struct filter_node *node)
 {
-	bool one = functions->kind != FILTER_LIST;
-	const struct function_set *set = one ? set_of(compiler, functions) : NULL;
+	struct filter_node **items;
+	size_t count = filter_items(&node, &items);
+	const struct item_set *set = count == 1 ? set_of(compiler, items[0]) : NULL;
 
 	if (kind == FILTER_SOME_IN || (set && (kind == FILTER_ORDERED_IN || set->count == 1)))
-		add_match(compiler, LEAF_IN, functions);
+		add_match(compiler, LEAF_IN, item_kind, items, count);
 	else
 		add_number(compiler, 0);
+}
+
+/* A set, or a list of them, against the stacks. */
+static void emit_match(struct compiler *compiler, enum stack_question question,
+		       enum stack_item item_kind, struct filter_node *node)
+{
+	struct filter_node **items;
+	size_t count = filter_items(&node, &items);
+
+	add_match(compiler, question, item_kind, items, count);
+}
+
+/* What FNAME(...) IN STACK, with another such operator, asks. */
+static enum stack_question on_stack(enum filter_operator kind)
+{
+	return kind == FILTER_IN ? STACK_HAS : kind == FILTER_SOME_IN ? STACK_SOME : STACK_ORDERED;
+}
+
+/* 0x401136 IN STACKI: an address may be that of instructions in several load objects. */
+static void emit_addresses(struct compiler *compiler, enum filter_operator kind,
+			   struct filter_node *node)
+{
+	struct filter_node **items;
+	size_t count = filter_items(&node, &items);
+
+	if (kind != FILTER_IN) {
+		emit_match(compiler, on_stack(kind), ITEM_INSTRUCTION, node);
+		return;
+	}
+	for (size_t i = 0; i < count; i++) {
+		add_match(compiler, STACK_SOME, ITEM_INSTRUCTION, &items[i], 1);
+		if (i)
+			add_binary(compiler, FILTER_AND);
+	}
+}
+
+static void complain_beside(struct compiler *compiler, const struct filter_node *node,
+			    enum sort from, enum sort to)
+{
+	if (from == to || (from == SORT_LEAF && sort_is_stack(to)) ||
+	    (sort_is_stack(from) && sort_is_stack(to)))
+		COMPLAIN(compiler, node, "this does not depend on the event");
+	else if (from <= SORT_NUMBERS && to == SORT_STACK + ITEM_LINE)
+		COMPLAIN(compiler, node, "a line is written LNAME(\"FILE:LINE\")");
+	else
+		COMPLAIN(compiler, node,
+			 "these have nothing in common: FNAME(\"...\") stands beside STACK, "
+			 "LNAME(\"...\") beside STACKL, INAME(\"...\") beside STACKI, and all of "
+			 "them beside LEAF");
 }
 
 static void emit_stack_membership(struct compiler *compiler, const struct filter_node *node,
 				  enum filter_operator kind, struct filter_node *left,
 				  struct filter_node *right)
 {
-	enum sort from = sort_of(left), to = sort_of(right);
+	enum sort from = filter_sort(left), to = filter_sort(right);
+	enum sort instructions = SORT_STACK + ITEM_INSTRUCTION;
 
 	if (from == SORT_MIXED)
 		emit_mixed(compiler, node, kind, left, right);
-	else if (from == SORT_LEAF && to == SORT_FUNCTIONS)
-		add_match(compiler, LEAF_IN, right);
-	else if (from == SORT_FUNCTIONS && to == SORT_LEAF)
-		emit_leaf(compiler, kind, left);
-	else if (from == SORT_FUNCTIONS && to == SORT_STACK)
-		add_match(compiler,
-			  kind == FILTER_IN	   ? STACK_HAS
-			  : kind == FILTER_SOME_IN ? STACK_SOME
-						   : STACK_ORDERED,
-			  left);
-	else if (from == SORT_STACK && to == SORT_FUNCTIONS && kind != FILTER_ORDERED_IN)
-		add_match(compiler, kind == FILTER_IN ? STACK_IN : STACK_SOME, right);
-	else if (from == to || (from == SORT_LEAF && to == SORT_STACK))
-		COMPLAIN(compiler, node, "this does not depend on the event");
+	else if (from == SORT_LEAF && sort_is_set(to))
+		emit_match(compiler, LEAF_IN, to - SORT_SET, right);
+	else if (sort_is_set(from) && to == SORT_LEAF)
+		emit_leaf(compiler, kind, from - SORT_SET, left);
+	else if (sort_is_set(from) && to == SORT_STACK + (from - SORT_SET))
+		emit_match(compiler, on_stack(kind), from - SORT_SET, left);
+	else if (from <= SORT_NUMBERS && to == instructions)
+		emit_addresses(compiler, kind, left);
+	else if (sort_is_stack(from) && kind != FILTER_ORDERED_IN &&
+		 (to == SORT_SET + (from - SORT_STACK) ||
+		  (from == instructions && to <= SORT_NUMBERS)))
+		emit_match(compiler, kind == FILTER_IN ? STACK_IN : STACK_SOME, from - SORT_STACK,
+			   right);
 	else
-		COMPLAIN(compiler, node,
-			 "functions and numbers have nothing in common: FNAME(\"...\") stands "
-			 "beside STACK or LEAF");
+		complain_beside(compiler, node, from, to);
 }
 
 /* ---- numbers ---- */
@@ -398,7 +446,7 @@ static size_t split_items(struct compiler *compiler, struct filter_node **items,
 	uint64_t value;
 
 	for (size_t i = 0; i < count; i++) {
-		if (is_number_set(items[i]))
+		if (filter_is_number_set(items[i]))
 			add_set(compiler, items[i], &set);
 		else if (constant_of(items[i], &value))
 			*vec_push(&set) = value;
@@ -496,9 +544,10 @@ static void emit_number_membership(struct compiler *compiler, enum filter_operat
 				   struct filter_node *left, struct filter_node *right)
 {
 	struct filter_node **from, **to;
-	size_t from_count = items_of(&left, &from), to_count = items_of(&right, &to);
+	size_t from_count = filter_items(&left, &from), to_count = filter_items(&right, &to);
 
-	if (kind == FILTER_ORDERED_IN && (is_number_set(left) || is_number_set(right))) {
+	if (kind == FILTER_ORDERED_IN &&
+	    (filter_is_number_set(left) || filter_is_number_set(right))) {
 		add_number(compiler, 0);
 		return;
 	}
@@ -509,7 +558,7 @@ static void emit_number_membership(struct compiler *compiler, enum filter_operat
 	for (size_t i = 0; !compiler->failed && i < from_count; i++) {
 		if (is_call_of(from[i], "DNAME")) {
 			emit_data_membership(compiler, from[i], to, to_count);
-		} else if (is_number_set(from[i])) {
+		} else if (filter_is_number_set(from[i])) {
 			emit_set_membership(compiler, kind, from[i], to, to_count);
 		} else {
 			emit(compiler, from[i]);
@@ -524,7 +573,7 @@ static void emit_membership(struct compiler *compiler, const struct filter_node 
 			    enum filter_operator kind, struct filter_node *left,
 			    struct filter_node *right)
 {
-	if (sort_of(left) <= SORT_NUMBERS && sort_of(right) <= SORT_NUMBERS)
+	if (filter_sort(left) <= SORT_NUMBERS && filter_sort(right) <= SORT_NUMBERS)
 		emit_number_membership(compiler, kind, left, right);
 	else
 		emit_stack_membership(compiler, node, kind, left, right);
@@ -535,7 +584,7 @@ static void emit_set_equality(struct compiler *compiler, const struct filter_nod
 {
 	struct filter_node *left = node->operand[0], *right = node->operand[1];
 
-	if (sort_of(left) == SORT_FUNCTIONS || is_number_set(left))
+	if (sort_is_set(filter_sort(left)) || filter_is_number_set(left))
 		emit_membership(compiler, node, FILTER_IN, right, left);
 	else
 		emit_membership(compiler, node, FILTER_IN, left, right);
@@ -552,8 +601,8 @@ static bool is_membership(const struct filter_node *node)
 static bool is_set_equality(const struct filter_node *node)
 {
 	return (node->kind == FILTER_EQUAL || node->kind == FILTER_UNEQUAL) &&
-	       (sort_of(node->operand[0]) != SORT_NUMBER ||
-		sort_of(node->operand[1]) != SORT_NUMBER);
+	       (filter_sort(node->operand[0]) != SORT_NUMBER ||
+		filter_sort(node->operand[1]) != SORT_NUMBER);
 }
 
 /* An operator on two numbers. */
@@ -566,6 +615,7 @@ static bool is_plain(const struct filter_node *node)
 static void emit_leafward(struct compiler *compiler, const struct filter_node *node)
 {
 	const struct filter_property *property;
+	enum stack_item stack;
 
 	switch (node->kind) {
 	case FILTER_NUMBER:
@@ -574,7 +624,7 @@ static void emit_leafward(struct compiler *compiler, const struct filter_node *n
 	case FILTER_NAME:
 	case FILTER_HAS:
 		if (node->kind == FILTER_HAS &&
-		    (is_stack_name(node->name) || !strcmp(node->name, "LEAF"))) {
+		    (filter_is_stack(node->name, &stack) || !strcmp(node->name, "LEAF"))) {
 			add_number(compiler, 1);
 			break;
 		}
@@ -610,7 +660,7 @@ static void emit(struct compiler *compiler, const struct filter_node *node)
 
 	for (; is_plain(node); node = node->operand[0])
 		*vec_push(&chain) = node;
-	if (sort_of(node) != SORT_NUMBER)
+	if (filter_sort(node) != SORT_NUMBER)
 		COMPLAIN(compiler, node, "%s is no number",
 			 node->kind == FILTER_LIST ? "a list" : node->name);
 	else if (!compiler->failed)
@@ -635,6 +685,8 @@ enum status filter_compile(struct session *session, const char *text,
 	for (size_t i = 0; i < compiler.sets.count; i++)
 		free(compiler.sets.items[i].members);
 	vec_fini(&compiler.sets);
+	for (int i = 0; i < STACK_ITEMS; i++)
+		filter_code_free(compiler.code[i]);
 	filter_tree_fini(&tree);
 	if (!compiler.failed)
 		return STATUS_OK;

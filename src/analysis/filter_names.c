@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a pattern means: functions for FNAME, openings of files for FILEIOVFD, data for DNAME. */
+/* What a pattern means: functions for FNAME, lines, instructions, openings of files, data. */
+#include "analysis/code.h"
 #include "analysis/data_map.h"
 #include "analysis/filter_program.h"
 #include "analysis/io_rows.h"
+#include "base/strbuf.h"
 
 #include <regex.h>
 #include <stdlib.h>
@@ -46,6 +48,109 @@ uint8_t *filter_functions(struct session *session, const char *expression, size_
 		set[i] = name_fits(session, i, &pattern);
 		*count += set[i];
 	}
+	regfree(&pattern);
+	return set;
+}
+
+/* The number behind the colon is short: one buffer does for all names. */
+static bool line_fits(const char *file, uint32_t line, const regex_t *pattern, struct strbuf *name)
+{
+	strbuf_clear(name);
+	strbuf_printf(name, "%s:%u", file, line);
+	return !regexec(pattern, name->text, 0, NULL, 0);
+}
+
+uint8_t *filter_lines(struct session *session, const struct filter_code *code,
+		      const char *expression, size_t *count, char **error)
+{
+	const struct code *pcs = code_of(session);
+	struct strbuf name = {0};
+	regex_t pattern;
+	uint8_t *set;
+
+	*count = 0;
+	if (!compile_pattern(expression, &pattern, error))
+		return NULL;
+	set = xcalloc(code->first.count, 1);
+	for (size_t i = 1; i < code->first.count; i++) {
+		const struct code_pc *pc = &pcs->pcs.items[code->first.items[i]];
+
+		set[i] = line_fits(code_file(session, pc->object, pc->file), pc->line, &pattern,
+				   &name) ||
+			 line_fits(code_file_name(session, pc->object, pc->file), pc->line,
+				   &pattern, &name);
+		*count += set[i];
+	}
+	strbuf_fini(&name);
+	regfree(&pattern);
+	return set;
+}
+
+/* "f + 0x1c" as it is printed is meant as it is: between blanks the sign repeats nothing. */
+static char *with_plain_sums(const char *expression)
+{
+	struct strbuf text = {0};
+	const char *plus;
+
+	for (; (plus = strstr(expression, " + ")); expression = plus + 3)
+		strbuf_printf(&text, "%.*s \\+ ", (int)(plus - expression), expression);
+	strbuf_puts(&text, expression);
+	return strbuf_steal(&text);
+}
+
+/* With the zeros that lists of instructions have, and without. */
+static bool offset_fits(const char *function, uint64_t offset, const regex_t *pattern,
+			struct strbuf *name)
+{
+	strbuf_clear(name);
+	strbuf_printf(name, "%s + 0x%08llx", function, (unsigned long long)offset);
+	if (!regexec(pattern, name->text, 0, NULL, 0))
+		return true;
+	strbuf_clear(name);
+	strbuf_printf(name, "%s + 0x%llx", function, (unsigned long long)offset);
+	return !regexec(pattern, name->text, 0, NULL, 0);
+}
+
+static bool instruction_fits(struct session *session, uint32_t pc, const regex_t *pattern,
+			     struct strbuf *name)
+{
+	uint32_t function = session->code->pcs.items[pc].function;
+	const struct function *of = &session->functions.items[function];
+	uint64_t base = of->size ? of->address : 0;
+	const char *before = NULL;
+
+	for (unsigned style = 0; style < NAME_STYLES; style++) {
+		const char *text = symbols_name(session, function, (enum name_style)style);
+
+		if ((!before || strcmp(text, before) != 0) &&
+		    offset_fits(text, session->code->instructions[pc] - base, pattern, name))
+			return true;
+		before = text;
+	}
+	return false;
+}
+
+uint8_t *filter_instructions(struct session *session, const struct filter_code *code,
+			     const char *expression, size_t *count, char **error)
+{
+	char *plain = with_plain_sums(expression);
+	bool right;
+	struct strbuf name = {0};
+	regex_t pattern;
+	uint8_t *set;
+
+	*count = 0;
+	right = compile_pattern(plain, &pattern, error);
+	free(plain);
+	if (!right)
+		return NULL;
+	code_instructions(session);
+	set = xcalloc(code->first.count, 1);
+	for (size_t i = 1; i < code->first.count; i++) {
+		set[i] = instruction_fits(session, code->first.items[i], &pattern, &name);
+		*count += set[i];
+	}
+	strbuf_fini(&name);
 	regfree(&pattern);
 	return set;
 }

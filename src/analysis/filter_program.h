@@ -35,6 +35,7 @@ struct filter_property {
 	unsigned kinds; /* bits of enum event_kind that have it */
 	/* Fills in values, for such a kind; unknown where a row has none. */
 	void (*load)(const struct filter_rows *rows, struct filter_slot *slot);
+	const char *reason; /* where no kind has it: why, and what to ask instead */
 	/* Called before rows are loaded, for what is computed from whole columns; or NULL. */
 	void (*prepare)(struct session *session);
 };
@@ -49,15 +50,16 @@ char *filter_property_lack(const struct session *session, const struct filter_pr
 const struct filter_property *filter_property_find(const char *name);
 
 enum filter_step_kind {
-	STEP_NUMBER,	/* pushes `number` */
-	STEP_PROPERTY,	/* pushes a property */
-	STEP_HAS,	/* pushes whether rows have it */
-	STEP_MATCH,	/* pushes match[tree node of the row's stack] */
-	STEP_COPY,	/* pushes the slot `number` below the top */
-	STEP_DROP_NEXT, /* removes the slot below the top */
-	STEP_MEMBER,	/* replaces the top by whether it is in `set` */
-	STEP_UNARY,	/* `verb` on the top */
-	STEP_BINARY,	/* `verb` on the two topmost */
+	STEP_NUMBER,	 /* pushes `number` */
+	STEP_PROPERTY,	 /* pushes a property */
+	STEP_HAS,	 /* pushes whether rows have it */
+	STEP_MATCH,	 /* pushes match[tree node of the row's stack] */
+	STEP_MATCH_CODE, /* pushes code_match[process][node of the row's stack] */
+	STEP_COPY,	 /* pushes the slot `number` below the top */
+	STEP_DROP_NEXT,	 /* removes the slot below the top */
+	STEP_MEMBER,	 /* replaces the top by whether it is in `set` */
+	STEP_UNARY,	 /* `verb` on the top */
+	STEP_BINARY,	 /* `verb` on the two topmost */
 	STEP_CHOOSE,
 };
 
@@ -67,7 +69,8 @@ struct filter_step {
 	uint64_t number; /* also: how many `set` has */
 	const struct filter_property *property;
 	const uint8_t *match;
-	const uint64_t *set; /* ascending */
+	const uint8_t *const *code_match; /* by process: its index */
+	const uint64_t *set;		  /* ascending */
 };
 
 struct filter_program {
@@ -109,19 +112,62 @@ uint64_t *filter_openings(struct session *session, const char *expression, size_
 /* The same of DNAME: values of DOBJ that lie in a data object whose name fits. */
 uint64_t *filter_data(struct session *session, const char *expression, size_t *count, char **error);
 
-/* filter_stack.c: sets of functions against call stacks */
+/* filter_stack.c: sets of functions, lines or instructions against call stacks */
 
-enum stack_question {
-	LEAF_IN,      /* the innermost function is in one of the sets */
-	STACK_IN,     /* all functions of the stack are */
-	STACK_SOME,   /* one of them is */
-	STACK_HAS,    /* every function of the sets is on the stack */
-	STACK_ORDERED /* functions of the sets, one each, follow each other on it, in either
-			 direction */
+/* The innermost item of a stack, and the stack of its caller, which has a smaller number. */
+struct filter_frame {
+	uint32_t parent, item;
 };
 
-/* The answer for every node of the call tree; sets: by function. In the arena. */
-const uint8_t *filter_stack_match(const struct session *session, enum stack_question question,
+/* Stacks as a tree; the first one is empty. */
+struct filter_stacks {
+	struct filter_frame *frames;
+	size_t count;
+	size_t items; /* their numbers are below this */
+};
+
+enum stack_question {
+	LEAF_IN,      /* the innermost item is in one of the sets */
+	STACK_IN,     /* all items of the stack are */
+	STACK_SOME,   /* one of them is */
+	STACK_HAS,    /* every item of the sets is on the stack */
+	STACK_ORDERED /* items of the sets, one each, follow each other on it, in either direction
+		       */
+};
+
+/* The answer for every stack; sets: by item. In the arena. */
+const uint8_t *filter_stack_match(const struct filter_stacks *stacks, enum stack_question question,
 				  uint8_t *const *sets, size_t count, struct arena *arena);
+/* Of functions, for every node of the call tree. */
+const uint8_t *filter_function_match(const struct session *session, enum stack_question question,
+				     uint8_t *const *sets, size_t count, struct arena *arena);
+
+/* filter_code.c: stacks of lines or instructions */
+
+struct filter_code {
+	VEC(uint32_t)
+	first; /* a pc of each item, see code.h; item 0: none, as where no line is
+		  known */
+	VEC(struct filter_stacks) stacks; /* by process */
+};
+
+struct filter_code *filter_code_make(struct session *session, enum stack_item kind);
+void filter_code_free(struct filter_code *code);
+/*
+ * filter_names.c: the lines that LNAME's argument means, by item: "PATH:LINE" or "FILE:LINE" fits
+ * as a whole; or the instructions of INAME's: "FUNCTION + 0x1c", as pcs has them.  As
+ * filter_functions.
+ */
+uint8_t *filter_lines(struct session *session, const struct filter_code *code,
+		      const char *expression, size_t *count, char **error);
+uint8_t *filter_instructions(struct session *session, const struct filter_code *code,
+			     const char *expression, size_t *count, char **error);
+/* The instructions at an address of any load object. */
+uint8_t *filter_code_at(struct session *session, const struct filter_code *code, uint64_t address,
+			size_t *count);
+/* By process: the answers for all nodes of its stacks. In the arena. */
+const uint8_t *const *filter_code_match(const struct filter_code *code,
+					enum stack_question question, uint8_t *const *sets,
+					size_t count, struct arena *arena);
 
 #endif

@@ -436,14 +436,46 @@ static void load_descriptor(const struct filter_rows *rows, struct filter_slot *
 	forget(slot, rows->run->count, UINT64_MAX);
 }
 
+/* What an opening is a copy of stands in the place of an offset. */
+static void load_place(const struct filter_rows *rows, struct filter_slot *slot, bool of_opening)
+{
+	EACH_ROW
+	{
+		bool opening = rows->run->type[i] == IO_OPEN;
+
+		slot->value[i] = (opening == of_opening ? rows->run->field[IO_OFFSET][i] : 0) - 1;
+	}
+	forget(slot, rows->run->count, UINT64_MAX);
+}
+
+static void load_original(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	load_place(rows, slot, true);
+}
+
+static void load_offset(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	load_place(rows, slot, false);
+}
+
 #define PROPERTY(name_, description_, data_, kinds_, ...)                                          \
 	{                                                                                          \
 		.info = {name_, description_, data_}, .kinds = (kinds_), .load = __VA_ARGS__       \
 	}
-#define NOWHERE(name_, description_)                                                               \
+/* What is not recorded, why, and what to ask instead. */
+#define NOWHERE(name_, description_, reason_)                                                      \
 	{                                                                                          \
-		.info = { name_, description_, "" }                                                \
+		.info = {name_, description_, ""}, .reason = (reason_)                             \
 	}
+
+#define NO_JAVA	     "Java is recorded as native code; THRID is the thread"
+#define NO_OPENMP    "OpenMP's regions and tasks are not recorded; their bodies are functions: FNAME"
+#define NO_RACES     "data races are not recorded; compilers find them (-fsanitize=thread)"
+#define NO_DEADLOCKS "deadlocks are not recorded; `locks' lists the waits (helio collect -s on)"
+#define NO_HOMES     "Linux gives no thread a home; CPUID is where the event was, EA_LGRP its data"
+#define NO_ACCESS    "helio collect -h does not record it; EA_LGRP is the NUMA node of the data"
+#define NO_PHYSICAL  "Linux tells physical addresses to root only, and they are not recorded; "
+#define NO_PAGES     "the sizes of pages are not recorded; "
 
 static const struct filter_property properties[] = {
 	PROPERTY("TSTAMP", "the event's end, ns since the experiment's start", "all", ALL,
@@ -512,6 +544,10 @@ static const struct filter_property properties[] = {
 	PROPERTY("IOTYPE", "0 read, 1 write, 2 open, 3 close, 4 other; 5 to 9: the same, failed",
 		 "io", IO, load_io_type),
 	PROPERTY("IOFD", "file descriptor", "io", IO, load_descriptor),
+	PROPERTY("IOOFD", "the descriptor that dup, dup2, dup3 or fcntl made the event's a copy of",
+		 "io", IO, load_original),
+	PROPERTY("IOOFFSET", "the place in the file that the call named, as pread does", "io", IO,
+		 load_offset),
 	PROPERTY("IOVFD", "number of the descriptor's opening, as in iodetail", "io", IO,
 		 load_opening, .prepare = prepare_openings),
 	PROPERTY("IOFNAME", "number of the file's name", "io", IO, load_file,
@@ -522,57 +558,53 @@ static const struct filter_property properties[] = {
 	PROPERTY("HWCTAG", "number of the counter", "counters", COUNTER, load_counter),
 	PROPERTY("HWCINT", "events counted", "counters", COUNTER, load_counter_value),
 	PROPERTY("VADDR", "data address", "counters", COUNTER, load_data_address),
-	NOWHERE("PADDR", "physical data address"),
-	NOWHERE("PHYSPC", "physical address of the instruction"),
-	NOWHERE("EA_PAGESIZE", "size of the data's page"),
+	NOWHERE("PADDR", "physical data address", NO_PHYSICAL "VADDR is the virtual one"),
+	NOWHERE("PHYSPC", "physical address of the instruction",
+		NO_PHYSICAL "VIRTPC is the virtual one"),
+	NOWHERE("EA_PAGESIZE", "size of the data's page",
+		NO_PAGES "memory objects take any: Memory_page_4K, Memory_page_2M"),
 	PROPERTY("EA_LGRP", "NUMA node of the data", "counters", COUNTER, load_data_node),
-	NOWHERE("PC_PAGESIZE", "size of the instruction's page"),
-	NOWHERE("PC_LGRP", "locality group of the instruction"),
-	NOWHERE("LWP_LGRP_HOME", "home of the thread"),
-	NOWHERE("PS_LGRP_HOME", "home of the process"),
-	NOWHERE("MEM_LAT", "latency of the access"),
-	NOWHERE("MEM_SRC", "where the data came from"),
+	NOWHERE("PC_PAGESIZE", "size of the instruction's page", NO_PAGES "VIRTPC is the address"),
+	NOWHERE("PC_LGRP", "locality group of the instruction", NO_HOMES),
+	NOWHERE("LWP_LGRP_HOME", "home of the thread", NO_HOMES),
+	NOWHERE("PS_LGRP_HOME", "home of the process", NO_HOMES),
+	NOWHERE("MEM_LAT", "latency of the access", NO_ACCESS),
+	NOWHERE("MEM_SRC", "where the data came from", NO_ACCESS),
 	PROPERTY("DOBJ", "number of the data object: DOBJ IN DNAME(...)", "counters", COUNTER,
 		 load_data_object, .prepare = prepare_data),
-	NOWHERE("IOOFD", "file descriptor before"),
-	NOWHERE("IOFSTYPE", "type of the file system"),
-	NOWHERE("STACKL", "source lines of the call stack"),
-	NOWHERE("STACKI", "instructions of the call stack"),
-	NOWHERE("USTACKL", "source lines of the call stack"),
-	NOWHERE("USTACKI", "instructions of the call stack"),
-	NOWHERE("MSTACKL", "source lines of the call stack"),
-	NOWHERE("MSTACKI", "instructions of the call stack"),
-	NOWHERE("XSTACKL", "source lines of the call stack"),
-	NOWHERE("XSTACKI", "instructions of the call stack"),
-	NOWHERE("HSTACKL", "source lines of the call stack"),
-	NOWHERE("HSTACKI", "instructions of the call stack"),
-	NOWHERE("JTHREAD", "Java thread"),
-	NOWHERE("GCEVENT", "garbage collection"),
-	NOWHERE("GCEVENT_MAP", "garbage collection"),
-	NOWHERE("OMPSTATE", "OpenMP state"),
-	NOWHERE("CPRID", "OpenMP parallel region"),
-	NOWHERE("PPRID", "OpenMP parent parallel region"),
-	NOWHERE("TSKID", "OpenMP task"),
-	NOWHERE("PTSKID", "OpenMP parent task"),
-	NOWHERE("PRPC", "OpenMP parallel region's place"),
-	NOWHERE("PARREG", "OpenMP parallel region"),
-	NOWHERE("RID", "data race"),
-	NOWHERE("RTYPE", "type of a race's access"),
-	NOWHERE("RVADDR", "address of a race"),
-	NOWHERE("RCNT", "accesses in a race"),
-	NOWHERE("LEAFPC", "instruction of a race's access"),
-	NOWHERE("DID", "deadlock"),
-	NOWHERE("DTYPE", "type of a deadlock"),
-	NOWHERE("DLTYPE", "type of a deadlock's lock"),
-	NOWHERE("DVADDR", "address of a deadlock's lock"),
+	NOWHERE("IOFSTYPE", "type of the file system",
+		"it is not recorded; FILEIOVFD(\"/home/.*\") chooses files by their path"),
+	NOWHERE("JTHREAD", "Java thread", NO_JAVA),
+	NOWHERE("GCEVENT", "garbage collection", NO_JAVA),
+	NOWHERE("GCEVENT_MAP", "garbage collection", NO_JAVA),
+	NOWHERE("OMPSTATE", "OpenMP state", NO_OPENMP),
+	NOWHERE("CPRID", "OpenMP parallel region", NO_OPENMP),
+	NOWHERE("PPRID", "OpenMP parent parallel region", NO_OPENMP),
+	NOWHERE("TSKID", "OpenMP task", NO_OPENMP),
+	NOWHERE("PTSKID", "OpenMP parent task", NO_OPENMP),
+	NOWHERE("PRPC", "OpenMP parallel region's place", NO_OPENMP),
+	NOWHERE("PARREG", "OpenMP parallel region", NO_OPENMP),
+	NOWHERE("RID", "data race", NO_RACES),
+	NOWHERE("RTYPE", "type of a race's access", NO_RACES),
+	NOWHERE("RVADDR", "address of a race", NO_RACES),
+	NOWHERE("RCNT", "accesses in a race", NO_RACES),
+	NOWHERE("LEAFPC", "instruction of a race's access", NO_RACES),
+	NOWHERE("DID", "deadlock", NO_DEADLOCKS),
+	NOWHERE("DTYPE", "type of a deadlock", NO_DEADLOCKS),
+	NOWHERE("DLTYPE", "type of a deadlock's lock", NO_DEADLOCKS),
+	NOWHERE("DVADDR", "address of a deadlock's lock", NO_DEADLOCKS),
 };
 
 /* Not numbers: what they may be asked is a matter of the language. */
 static const struct filter_property_info others[] = {
 	{"STACK", "the functions of the call stack; USTACK, MSTACK, XSTACK, HSTACK: the same",
 	 "all"},
-	{"LEAF", "the innermost function", "all"},
+	{"STACKL", "its source lines; USTACKL and so on: the same", "all"},
+	{"STACKI", "its instructions; USTACKI and so on: the same", "all"},
+	{"LEAF", "the innermost function, line or instruction, by what stands beside it", "all"},
 	{"FNAME(\"RE\")", "the functions whose whole name fits", "all"},
+	{"LNAME(\"RE\")", "the lines that FILE:LINE or PATH:LINE fits as a whole", "all"},
+	{"INAME(\"RE\")", "the instructions, as `pcs' has them: FUNCTION + 0x1c", "all"},
 	{"HAS_PROP(NAME)", "whether the event has the property", "all"},
 	{"DNAME(\"RE\")", "the data objects whose whole name fits, and what they contain",
 	 "counters"},
@@ -602,7 +634,7 @@ char *filter_property_lack(const struct session *session, const struct filter_pr
 	struct strbuf text = {0};
 
 	if (!property->kinds)
-		return xasprintf("%s: nothing records it (%s)", info->name, info->description);
+		return xasprintf("%s (%s): %s", info->name, info->description, property->reason);
 	if ((property->load == load_data_address || property->load == load_data_node) &&
 	    !session_has_addresses(session))
 		return xasprintf("%s: " NO_ADDRESSES, info->name);

@@ -74,6 +74,16 @@ static void run_match(const struct filter_step *step, const struct filter_rows *
 	top->any_unknown = false;
 }
 
+static void run_match_code(const struct filter_step *step, const struct filter_rows *rows,
+			   struct filter_slot *top)
+{
+	const uint8_t *match = step->code_match[rows->process->id - 1];
+
+	for (size_t i = 0; i < rows->run->count; i++)
+		top->value[i] = match[rows->run->stack[i]];
+	top->any_unknown = false;
+}
+
 static bool is_member(const uint64_t *set, size_t count, uint64_t value)
 {
 	size_t low = 0, high = count;
@@ -243,6 +253,9 @@ static struct filter_slot *run_push(const struct filter_step *step, const struct
 		break;
 	case STEP_MATCH:
 		run_match(step, rows, free);
+		break;
+	case STEP_MATCH_CODE:
+		run_match_code(step, rows, free);
 		break;
 	case STEP_COPY:
 		copy_slot(free, free - 1 - step->number, rows->run->count);

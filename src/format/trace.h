@@ -84,8 +84,8 @@ enum { SYNC_OBJECT, SYNC_WAITED, SYNC_RESULT, SYNC_OWNER, SYNC_FIELDS };
 
 /*
  * iotrace: descriptor: + 1, 0: none; waited: ns in the call; name: of the file or peer; bytes that
- * were transferred; offset: + 1, the place in the file that the call named, 0: none; result: errno
- * of a call that failed, else 0
+ * were transferred; offset: + 1, the place in the file that the call named, or, of an opening that
+ * copies a descriptor, that one; 0: none; result: errno of a call that failed, else 0
  */
 #define FORMAT_IO_TYPES(X)                                                                         \
 	X(READ, "read")                                                                            \

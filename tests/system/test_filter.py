@@ -435,8 +435,8 @@ def without_data(t):
     experiment = t.collect(t.target('flat'), '0.1s').experiment
     for expression, said in (('HSIZE > 1', 'HSIZE: no heap data (helio collect -H on)'), ('SOBJ > 1', '-s on'), ('IOFD == 1', '-i on'),
                              ('IOVFD IN FILEIOVFD(".*")', '-i on'), ('IOHEAPBYTES > 0', '-H on), no I/O data (helio collect -i on)'),
-                             ('VADDR > 1', 'page-faults'), ('HWCINT > 1', '-h on'), ('PADDR > 1', 'nothing records'), ('STACKL == 1', 'nothing records'),
-                             ('OMPSTATE == 1', 'nothing records'), ('DNAME("x") SOME IN IOFD', 'DNAME')):
+                             ('VADDR > 1', 'page-faults'), ('HWCINT > 1', '-h on'), ('PADDR > 1', 'root only'), ('LNAME("x.c:1") IN STACKL', 'FILE:LINE'),
+                             ('OMPSTATE == 1', 'not recorded'), ('DNAME("x") SOME IN IOFD', 'DNAME')):
         result = t.run(t.helio, 'print', '-printmode', 'json', '-metrics', 'e.totalcpu:name', '-filters', expression, '-functions', experiment)
         t.check(result.status == 0 and said in result.err, f'{expression}: {result.err}')
         t.equal([row['e.totalcpu'] for row in json.loads(result.out.splitlines()[-1])['rows']], [0], expression)
@@ -463,3 +463,98 @@ def metrics_of_index_objects(t):
     for listing, order in zip((listings[0], *listings[2:4]), (sorted(truth, key=truth.get), by_value, by_value)):
         t.equal([row['value'] for row in listing['rows']], [None, *order], 'order')
         t.equal([round(row['e.total'] * 1e6) for row in listing['rows'][1:]], [truth[value] for value in order], 'time')
+
+CALLS = '''\
+#include <stdlib.h>
+#define APART __attribute__((noinline, noclone))
+APART void take(size_t size) { free(malloc(size)); /* @take */ }
+APART void pair(void)
+{
+	take(100); /* @first */
+	take(100); /* @second */
+}
+APART void both(void)
+{
+	pair(); /* @pair */
+	take(100); /* @third */
+}
+int main(void)
+{
+	for (int i = 0; i < 3; i++)
+		pair(); /* @three */
+	for (int i = 0; i < 5; i++)
+		both(); /* @five */
+	return 0;
+}
+'''
+
+
+@test
+def lines_and_instructions(t):
+    """STACKL and STACKI on a program whose calls are counted by its text; addresses are objdump's."""
+    source, program = t.directory / 'calls.c', t.directory / 'calls'
+    source.write_text(CALLS)
+    line = {mark: number for number, text in enumerate(CALLS.splitlines(), 1) for mark in re.findall(r'@(\w+)', text)}
+    t.run('gcc', '-g', '-O0', '-fno-pie', '-no-pie', '-o', program, source)
+    result = t.collect(program, options=('-p', 'off', '-H', 'on'))
+    body = re.search(r'<pair>:\n(.*?)\n\n', t.run('objdump', '-d', '--no-show-raw-insn', program).out, re.S)[1]
+    calls = [int(address, 16) for address in re.findall(r'^\s*([0-9a-f]+):\s+call.*<take>', body, re.M)]
+    t.equal(len(calls), 2, f'calls in pair: {body}')
+    start = int(re.search(r'([0-9a-f]+) <pair>:', t.run('objdump', '-d', program).out)[1], 16)
+
+    def at(mark):
+        return f'LNAME("calls.c:{line[mark]}")'
+    instruction = f'INAME("pair + {calls[0] - start:#x}")'
+    questions = {
+        f'{at("take")} IN STACKL': 21, f'{at("first")} IN STACKL': 8, f'{at("third")} IN STACKL': 5, f'{at("five")} IN STACKL': 15,
+        f'({at("five")}, {at("first")}) IN STACKL': 5, f'({at("five")}, {at("three")}) IN STACKL': 0,
+        f'({at("third")}, {at("three")}) SOME IN STACKL': 11, f'STACKL SOME IN ({at("third")}, {at("three")})': 11,
+        f'({at("five")}, {at("pair")}) ORDERED IN STACKL': 10, f'({at("take")}, {at("third")}) ORDERED IN STACKL': 5,
+        f'({at("five")}, {at("take")}) ORDERED IN STACKL': 0, f'LNAME("{source}:{line["third"]}") IN STACKL': 5,
+        'LNAME("other.c:1") IN STACKL': 0, f'STACKL IN {at("take")}': 0, f'LEAF IN {at("first")}': 0,
+        f'{at("first")} IN USTACKL && {at("first")} IN MSTACKL && {at("first")} IN XSTACKL': 8,
+        f'{calls[0]:#x} IN STACKI': 8, f'({calls[0]:#x}, {calls[1]:#x}) IN STACKI': 0, f'{calls[0]}, {calls[1]} SOME IN STACKI': 16,
+        f'STACKI SOME IN {calls[1]:#x}': 8, f'{calls[1] + 1:#x} IN HSTACKI': 0, f'{instruction} IN STACKI': 8,
+        f'{instruction} IN STACKI && {at("five")} IN STACKL': 5, 'INAME("pair + 0x[0-9a-f]*") SOME IN STACKI': 16,
+        'HAS_PROP(STACKL) && HAS_PROP(XSTACKI) && FNAME("take") IN STACK': 21}
+    t.equal(totals(t, result.experiment, 'e.heapalloccnt', questions), list(questions.values()), 'allocations')
+    for expression, reason in ((f'{at("five")} IN STACK', 'nothing in common'), ('FNAME("pair") IN STACKI', 'nothing in common'),
+                               ('7 IN STACKL', 'LNAME'), ('THRID IN STACKI', 'addresses'), ('STACKL IN STACK', 'depend'),
+                               ('LNAME("[") IN STACKL', 'regular expression'), ('STACKI + 1', 'no number')):
+        refused = t.run(t.helio, 'print', '-filters', expression, result.experiment)
+        t.check(refused.status == 1 and reason in refused.err, f'{expression}: {refused.err}')
+
+
+@test
+def leaf_lines(t):
+    """Of a clock profile: what LEAF lets through is what the lines have for themselves."""
+    experiment = t.collect(t.target('shares'), '0.5s', options=('-p', 'hi')).experiment
+    rows = [o for o in t.print(experiment, '-metrics', 'e.total:name', '-lines') if o['command'] == 'lines'][0]['rows']
+    lines = {}
+    for row in rows:
+        if match := re.search(r', line (\d+) in (?:alternate source context )?"(.*)"$', row['name']):
+            key = f'{match[2]}:{match[1]}'
+            lines[key] = lines.get(key, 0) + row['e.total']
+    hottest = sorted(lines, key=lines.get)[-3:]
+    t.check(lines[hottest[-1]] > 0, f'lines: {lines}')
+    answers = totals(t, experiment, 'e.total', [f'LEAF IN LNAME("{name}")' for name in hottest])
+    t.equal([round(value * 1e6) for value in answers], [round(lines[name] * 1e6) for name in hottest], 'at the lines')
+
+
+# What no event can have, and the words in which a warning says why or what to ask instead.
+REASONS = {'PADDR': 'root only', 'PHYSPC': 'root only', 'EA_PAGESIZE': 'Memory_page', 'MEM_LAT': 'EA_LGRP', 'LWP_LGRP_HOME': 'no thread a home',
+           'IOFSTYPE': 'FILEIOVFD', 'JTHREAD': 'native code', 'OMPSTATE': 'OpenMP', 'RID': 'sanitize=thread', 'DID': '-s on',
+           'HSIZE': '-H on', 'SOBJ': '-s on', 'IOOFD': '-i on', 'VADDR': 'helio collect -h', 'JGROUP("x") == JTHREAD': 'native code'}
+
+
+@test
+def reasons(t):
+    """Each word of the old tools is known; one that chooses nothing says why."""
+    path, _ = make(t, 8)
+    for word, reason in REASONS.items():
+        result = t.run(t.helio, 'print', '-filters', word if '=' in word else f'{word} > 0', '-limit', '1', '-functions', path)
+        t.check(reason in result.err and result.status == 0, f'{word}: {result.err}')
+    words = json.loads(t.run(t.helio, 'print', '-printmode', 'json', '-describe', path).out)['rows']
+    for row in (row for row in words if not row['data'] and '(' not in row['name']):
+        result = t.run(t.helio, 'print', '-filters', f'{row["name"]} > 0', path)
+        t.check(re.search(rf'{row["name"]} \(.*\): .*; no event is chosen', result.err), f'{row["name"]}: {result.err}')

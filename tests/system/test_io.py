@@ -55,6 +55,24 @@ def files(t):
 
 
 @test
+def copies(t):
+    """What dup and dup2 copied: a number of the file `one`, then the copy back onto that number."""
+    result = part(t, 'files')
+    opened = [e for e in events(t, result) if e['type'] == 'open' and not e['errno']]
+    one = next(i for i, e in enumerate(opened) if (e['name'] or b'').endswith(b'/one') and not e['offset'])
+    first = opened[one]['descriptor'] - 1
+    copy = opened[one + 1]['descriptor'] - 1
+    t.equal([(e['descriptor'] - 1, e['offset'] - 1) for e in opened if e['offset']], [(copy, first), (first, copy)], 'copies')
+    for number, count in ((first, 1), (copy, 1), (97, 0)):
+        rows = [o for o in t.print(result.experiment, '-metrics', 'e.ioothercnt:name', '-filters', f'IOOFD == {number}', '-functions')
+                if o['command'] == 'functions'][0]['rows']
+        t.equal(rows[0]['e.ioothercnt'], count, f'copies of {number}')
+    reads = [o for o in t.print(result.experiment, '-metrics', 'e.ioreadcnt:name', '-filters', 'IOOFFSET == 456', '-functions')
+             if o['command'] == 'functions'][0]['rows']
+    t.equal(reads[0]['e.ioreadcnt'], 3, 'reads at 456')
+
+
+@test
 def descriptors(t):
     """Openings are told apart, also where their number and their file are the same."""
     result = part(t, 'files')

@@ -26,11 +26,11 @@ struct io_event {
 	enum format_io_type type;
 	bool failed;	     /* errno tells why */
 	bool renames;	     /* the descriptor leads elsewhere from now on */
-	bool has_offset;     /* it named a place in the file */
+	bool has_offset;     /* it named a place in the file, or copied a descriptor */
 	int fd;		     /* or IO_NO_FD; of IO_OPEN the new one */
 	uint32_t name;	     /* as io_release gave it */
 	uint64_t bytes;	     /* that were transferred */
-	uint64_t offset;     /* the place */
+	uint64_t offset;     /* the place; of an opening: the descriptor that it is a copy of */
 	const char *path;    /* the name that it was given, or NULL */
 	const void *address; /* connect: the peer's, of `address_size` bytes */
 	socklen_t address_size;

@@ -24,6 +24,10 @@ struct io_number {
 	{                                                                                          \
 		.type = IO_OPEN + 1, .fd = RESULT, .path = (path_), .offset = NONE                 \
 	}
+#define COPIES                                                                                     \
+	{                                                                                          \
+		.type = IO_OPEN + 1, .fd = RESULT, .path = NONE, .offset = 0                       \
+	}
 #define AT_PLACE(type_, place_)                                                                    \
 	{                                                                                          \
 		.type = (type_) + 1, .fd = 0, .path = NONE, .offset = (place_)                     \
@@ -51,9 +55,9 @@ static const struct io_number numbers[] = {
 	[SYS_openat] = OPENS(1),
 	[SYS_openat2] = OPENS(1),
 	[SYS_creat] = OPENS(0),
-	[SYS_dup] = OPENS(NONE),
-	[SYS_dup2] = OPENS(NONE),
-	[SYS_dup3] = OPENS(NONE),
+	[SYS_dup] = COPIES,
+	[SYS_dup2] = COPIES,
+	[SYS_dup3] = COPIES,
 	[SYS_socket] = OPENS(NONE),
 	[SYS_accept] = OPENS(NONE),
 	[SYS_accept4] = OPENS(NONE),

@@ -238,7 +238,9 @@ COLLECTOR_EXPORT void closefrom(int lowest)
 		NEXT(closefrom)(lowest);
 }
 
-#define OPENED(fd_) .type = IO_OPEN, .failed = (fd_) < 0, .fd = (fd_)
+#define COPIED(fd_, from)                                                                          \
+	.type = IO_OPEN, .failed = (fd_) < 0, .fd = (fd_), .has_offset = true,                     \
+	.offset = (uint64_t)(from)
 
 COLLECTOR_EXPORT int dup2(int fd, int to)
 {
@@ -250,7 +252,7 @@ COLLECTOR_EXPORT int dup2(int fd, int to)
 	int result = NEXT(dup2)(fd, to);
 
 	if (begin_ns)
-		io_end(begin_ns, NEXT(dup2), &(struct io_event){OPENED(result)});
+		io_end(begin_ns, NEXT(dup2), &(struct io_event){COPIED(result, fd)});
 	return result;
 }
 
@@ -264,6 +266,6 @@ COLLECTOR_EXPORT int dup3(int fd, int to, int flags)
 	int result = NEXT(dup3)(fd, to, flags);
 
 	if (begin_ns)
-		io_end(begin_ns, NEXT(dup3), &(struct io_event){OPENED(result)});
+		io_end(begin_ns, NEXT(dup3), &(struct io_event){COPIED(result, fd)});
 	return result;
 }

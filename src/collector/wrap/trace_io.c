@@ -60,7 +60,7 @@ IO_OPEN_CALL(mkstemps64, (char *path, int suffix), (path, suffix), MADE_BY(path)
 IO_OPEN_CALL(mkostemps, (char *path, int suffix, int flags), (path, suffix, flags), MADE_BY(path))
 IO_OPEN_CALL(mkostemps64, (char *path, int suffix, int flags), (path, suffix, flags), MADE_BY(path))
 IO_OPEN_CALL(memfd_create, (const char *name, unsigned flags), (name, flags))
-IO_OPEN_CALL(dup, (int fd), (fd))
+IO_OPEN_CALL(dup, (int fd), (fd), IO_AT(fd))
 
 /* Two descriptors in one call: an event for each. */
 #define IO_PAIR_CALL(name, parameters, arguments)                                                  \
@@ -169,7 +169,8 @@ static bool makes_descriptor(int command)
 #define IO_FCNTL_CALL(name)                                                                        \
 	IO_CALL(int, name, (int fd, int command, long argument), (fd, command, argument),          \
 		value < 0, .type = makes_descriptor(command) ? IO_OPEN : IO_OTHER,                 \
-		.fd = makes_descriptor(command) && value >= 0 ? value : fd)
+		.fd = makes_descriptor(command) && value >= 0 ? value : fd,                        \
+		.has_offset = makes_descriptor(command), .offset = (uint64_t)fd)
 IO_FCNTL_CALL(fcntl)
 IO_FCNTL_CALL(fcntl64)
 
