@@ -72,7 +72,7 @@ static void find_instructions(struct session *session, struct filter_code *code,
 		const struct code_pc *pc = &pcs->pcs.items[at];
 
 		if (!before || before->object != pc->object || before->function != pc->function ||
-		    address != start[at])
+		    before->is_target != pc->is_target || address != start[at])
 			*vec_push(&code->first) = at;
 		of_pc[at] = (uint32_t)code->first.count - 1;
 		before = pc;

@@ -99,22 +99,25 @@ static char *with_plain_sums(const char *expression)
 }
 
 /* With the zeros that lists of instructions have, and without. */
-static bool offset_fits(const char *function, uint64_t offset, const regex_t *pattern,
-			struct strbuf *name)
+static bool offset_fits(const char *function, uint64_t offset, bool is_target,
+			const regex_t *pattern, struct strbuf *name)
 {
+	const char *suffix = is_target ? " <branch target>" : "";
+
 	strbuf_clear(name);
-	strbuf_printf(name, "%s + 0x%08llx", function, (unsigned long long)offset);
+	strbuf_printf(name, "%s + 0x%08llx%s", function, (unsigned long long)offset, suffix);
 	if (!regexec(pattern, name->text, 0, NULL, 0))
 		return true;
 	strbuf_clear(name);
-	strbuf_printf(name, "%s + 0x%llx", function, (unsigned long long)offset);
+	strbuf_printf(name, "%s + 0x%llx%s", function, (unsigned long long)offset, suffix);
 	return !regexec(pattern, name->text, 0, NULL, 0);
 }
 
 static bool instruction_fits(struct session *session, uint32_t pc, const regex_t *pattern,
 			     struct strbuf *name)
 {
-	uint32_t function = session->code->pcs.items[pc].function;
+	const struct code_pc *place = &session->code->pcs.items[pc];
+	uint32_t function = place->function;
 	const struct function *of = &session->functions.items[function];
 	uint64_t base = of->size ? of->address : 0;
 	const char *before = NULL;
@@ -123,7 +126,8 @@ static bool instruction_fits(struct session *session, uint32_t pc, const regex_t
 		const char *text = symbols_name(session, function, (enum name_style)style);
 
 		if ((!before || strcmp(text, before) != 0) &&
-		    offset_fits(text, session->code->instructions[pc] - base, pattern, name))
+		    offset_fits(text, session->code->instructions[pc] - base, place->is_target,
+				pattern, name))
 			return true;
 		before = text;
 	}
