@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as a load object: opened from a file, asked for functions, lines and inlined calls. */
+/*
+ * Any bytes as a load object: opened from a file, asked for functions, lines, inlined calls,
+ * data, variables and their types.
+ */
 #include "base/memory.h"
 #include "object/lines.h"
 #include "object/name.h"
 #include "object/object.h"
+#include "object/variables.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,6 +55,62 @@ static void ask_lines(struct object *object, const struct object_function *funct
 	vec_fini(&rows);
 }
 
+/* Members lie in their order or not, but each has a type that can be asked for. */
+static void ask_type(struct variables *variables, uint32_t type)
+{
+	enum { DEPTH = 8 };
+	const struct data_member *members;
+
+	for (unsigned depth = 0; type != TYPE_NONE && depth < DEPTH; depth++) {
+		const struct data_type *known = variables_type(variables, type);
+		size_t count = variables_members(variables, type, &members);
+
+		for (size_t i = 0; i < count; i++)
+			if (members[i].type != TYPE_NONE)
+				variables_type(variables, members[i].type);
+		type = known->target != TYPE_NONE ? known->target
+		       : count			  ? members[count - 1].type
+						  : TYPE_NONE;
+	}
+}
+
+static void ask_variables(struct object *object, uint64_t address)
+{
+	struct variables *variables = object_variables(object);
+	const struct data_function *function = variables_function_at(variables, address);
+	const struct variable *fixed = variables_at(variables, address);
+	struct object_data data;
+	int64_t offset;
+	uint8_t reg;
+
+	object_data_at(object, address, &data);
+	variables_frame_at(variables, address, &reg, &offset);
+	if (fixed)
+		ask_type(variables, fixed->type);
+	for (size_t i = 0; function && i < function->places.count; i++)
+		ask_type(variables, function->places.items[i].variable->type);
+	if (function)
+		ask_type(variables, function->result);
+}
+
+/* All rows of the files that the tables name, in order. */
+static void ask_files(struct object *object)
+{
+	enum { FILES = 16 };
+	struct lines *lines = object_lines(object);
+	uint32_t count = lines_file_count(lines, true);
+
+	for (uint32_t file = 0; file < count && file < FILES; file++) {
+		struct line_rows rows = {0};
+
+		lines_of_file(lines, file, &rows);
+		for (size_t i = 1; i < rows.count; i++)
+			if (rows.items[i].start < rows.items[i - 1].start)
+				abort();
+		vec_fini(&rows);
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static int file = -1;
@@ -76,11 +136,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		ask(object, function->address);
 		ask(object, function->address + function->size);
 		ask_lines(object, function);
+		ask_variables(object, function->address);
 		free(function_display_name(object, i, NAME_LONG));
 	}
-	for (uint64_t address = 0; address < 0x4000; address += 97)
+	for (uint64_t address = 0; address < 0x4000; address += 97) {
 		ask(object, address);
-	lines_file_count(object_lines(object), true);
+		ask_variables(object, address);
+	}
+	ask_files(object);
 	object_take_diags(object, &diags);
 	object_free(object);
 	diag_fini(&diags);
