@@ -11,12 +11,18 @@
 #include "analysis/view.h"
 
 /*
- * A session for functions, their callers and callees, call trees and what is made of those, and
- * nothing else: it may have no events and no load objects' files.  Kept sums are used where
- * they are of the same files; else this is session_open, after which they are kept.
+ * A session for functions, their callers and callees, call trees and what is made of those; with
+ * code, for lines, instructions and listings too; and for nothing else: it may have no
+ * events.  Kept sums are used where they are of the same files; else this is session_open, after
+ * which they are kept.
  */
-enum status cache_open(char *const *paths, size_t count, struct session **out,
+enum status cache_open(char *const *paths, size_t count, bool with_code, struct session **out,
 		       struct diag_list *diags);
+/*
+ * Keeps what a session of cache_open() with code has learned of it.  Nothing may have been chosen
+ * in the session.
+ */
+void cache_keep_code(struct session *session);
 /* Removes all that is kept; how many files that was. */
 size_t cache_clear(void);
 

@@ -21,6 +21,22 @@ struct code_pc {
 	uint32_t line;	   /* 0: none */
 };
 
+/*
+ * The call stacks by pc, those of one process after the other: behind each node is its subtree, so
+ * that what lies below it is a run of nodes.
+ */
+struct code_tree {
+	size_t count;
+	uint32_t *pc;  /* of each node, or NODE_NONE: a process's root */
+	uint32_t *end; /* the first node that is not below it */
+	VEC(uint32_t *)
+	places; /* of each of session->scanned: its node for every one of its stacks */
+	/* what the chosen events add up to, once asked for */
+	struct measure_sums weights;
+	bool is_counted;
+	struct kept_sums kept; /* the same, of a session that has no events */
+};
+
 struct code {
 	VEC(struct code_pc) pcs;
 	struct hash_map known;	   /* code_hash() → pc */
@@ -29,6 +45,11 @@ struct code {
 	uint32_t *order;	   /* of the pcs, by load object, function and address */
 	struct hash_map has_lines; /* load objects of whose pcs the lines are known */
 	uint64_t *instructions;
+	struct code_tree tree;
+	/* from the cache: */
+	VEC(const char *) units; /* names of units */
+	struct hash_map unit_of; /* function → place there plus 1, or 0: unknown */
+	size_t kept_knowledge;	 /* how much of all that has been kept */
 };
 
 /* Of a pc with another address: two of one function and address have one. */
@@ -42,6 +63,14 @@ const struct code *code_of(struct session *session);
 void code_need_lines(struct session *session, uint32_t object);
 void code_fini(struct session *session);
 
+/* code_sums.c: the tree, when all pcs are known, and its end. */
+void code_make_tree(struct session *session);
+void code_tree_fini(struct code *code);
+/* Other events are chosen: they are to be counted again. */
+void code_forget_weights(struct session *session);
+/* What the chosen events add up to at the nodes of the tree. After code_of(). */
+const struct measure_sums *code_weights(struct session *session);
+
 /*
  * What the chosen events make of groups of pcs: an event counts for a group exclusively where
  * its stack's leaf is in it, inclusively once where any pc of its stack is.
@@ -50,7 +79,7 @@ struct code_sums {
 	struct measure_sums exclusive, inclusive;
 	struct measure_sums total; /* one place */
 };
-/* group: by pc. The caller's to free with code_sums_fini. */
+/* group: by pc, or NODE_NONE: in none. The caller's to free with code_sums_fini. */
 void code_count(struct session *session, const uint32_t *group, uint32_t groups,
 		struct code_sums *out);
 void code_sums_fini(struct code_sums *sums);

@@ -110,6 +110,11 @@ const char *code_unit(struct session *session, uint32_t function)
 {
 	const struct function *entry = &session->functions.items[function];
 	struct lines *lines = code_lines(session, entry->object);
+	uint32_t kept = hash_map_get(&session->code->unit_of, function);
+
+	if (kept != HASH_NONE)
+		return kept ? session->code->units.items[kept - 1] : NULL;
+
 	const struct line_unit *unit =
 		lines && entry->size ? lines_unit_at(lines, entry->address) : NULL;
 

@@ -19,7 +19,9 @@ uint32_t frames_outlined_from(struct session *session, uint32_t function)
 	char *name;
 	bool is_part = entry.symbol != OBJECT_NO_FUNCTION &&
 		       function_name_parse(entry.mangled, &name) == FUNCTION_PART;
-	uint32_t parent = is_part ? function_parent(object, entry.symbol) : OBJECT_NO_FUNCTION;
+	uint32_t symbol = is_part ? symbols_symbol(session, function) : OBJECT_NO_FUNCTION;
+	uint32_t parent =
+		symbol == OBJECT_NO_FUNCTION ? OBJECT_NO_FUNCTION : function_parent(object, symbol);
 
 	if (entry.symbol != OBJECT_NO_FUNCTION)
 		free(name);

@@ -41,11 +41,10 @@ void listing_find_remarks(struct listing *listing)
 		if (!folders[i])
 			continue;
 		read_records(listing, &seen, folders[i]);
-		for (size_t k = 0; k < session->experiments.count && folders[i][0] == '/'; k++)
+		for (size_t k = 0; k < session->places.count && folders[i][0] == '/'; k++)
 			read_records(listing, &seen,
 				     arena_printf(arena, "%s/" FORMAT_ARCHIVE_SOURCES "%s",
-						  session->experiments.items[k]->archives,
-						  folders[i]));
+						  session->places.items[k].archives, folders[i]));
 	}
 	string_table_fini(&seen);
 	remarks_sort(&listing->remarks);

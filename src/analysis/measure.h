@@ -45,6 +45,13 @@ struct measure_sums {
 	uint64_t *of[MEASURE_COUNT];
 };
 
+/* The same as they lie in the cache: read with cache_values(), one measure at a time. */
+struct kept_sums {
+	size_t nodes;
+	const char *of[MEASURE_COUNT];
+	const char *end;
+};
+
 /* The array of a measure, made when first asked for. */
 uint64_t *measure_array(struct measure_sums *sums, enum measure measure);
 /* Makes room for more nodes. */

@@ -284,9 +284,10 @@ bool metric_available(const struct session *session, const struct metric *metric
 	if (clock && (!has_clock(session, metric) || !metric->if_data))
 		return has_clock(session, metric);
 	if (!metric->states)
-		return session->weights.of[metric->measure] || has_traced(session, metric->measure);
+		return values_present(session, metric->measure) ||
+		       has_traced(session, metric->measure);
 	for (size_t state = 0; state < PROFILE_STATES; state++)
-		if (metric->states >> state & 1 && session->weights.of[state])
+		if (metric->states >> state & 1 && values_present(session, (unsigned)state))
 			return true;
 	return false;
 }

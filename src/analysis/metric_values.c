@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From weights of tree nodes to values of metrics, in whole units: sums are exact. */
+#include "analysis/cache_file.h"
 #include "analysis/session.h"
 
 #include <stdlib.h>
@@ -47,9 +48,28 @@ uint64_t *values_of_sums(const struct measure_sums *sums, const struct metric *m
 	return values;
 }
 
+bool values_present(const struct session *session, unsigned measure)
+{
+	return session->weights.of[measure] || session->kept_weights.of[measure];
+}
+
+static uint64_t *values_of_kept(const struct kept_sums *sums, const struct metric *metric)
+{
+	uint64_t *values = xcalloc(sums->nodes + 1, sizeof(*values));
+	uint64_t *weights = xmalloc((sums->nodes + 1) * sizeof(*weights));
+
+	for (size_t i = 0; i < MEASURE_COUNT; i++)
+		if (has_measure(metric, i) && cache_values(sums, (enum measure)i, weights))
+			for (size_t node = 0; node < sums->nodes; node++)
+				values[node] += part_of(metric, i, weights[node]);
+	free(weights);
+	return values;
+}
+
 uint64_t *values_self(const struct session *session, const struct metric *metric)
 {
-	return values_of_sums(&session->weights, metric);
+	return session->has_no_events ? values_of_kept(&session->kept_weights, metric)
+				      : values_of_sums(&session->weights, metric);
 }
 
 uint64_t values_at(const struct measure_sums *sums, size_t place, const struct metric *metric)

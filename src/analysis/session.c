@@ -218,6 +218,9 @@ static void forget_sums(struct session *session)
 void session_count(struct session *session)
 {
 	forget_sums(session);
+	if (session->has_no_events)
+		return; /* and nothing that chooses any */
+	code_forget_weights(session);
 	tree_count(session);
 }
 
@@ -234,6 +237,8 @@ static void open_group(struct session *session, const char *path, struct diag_li
 		if (experiment_open(members.items[i], &experiment, diags, &session->warnings))
 			continue;
 		*vec_push(&session->experiments) = experiment;
+		*vec_push(&session->places) =
+			(struct session_place){experiment->path, experiment->archives};
 		if (!opened)
 			*vec_push(&session->groups) = (struct session_group){
 				.path = arena_strdup(&session->arena, path),
@@ -322,12 +327,16 @@ void session_free(struct session *session)
 		experiment_free(session->experiments.items[i]);
 	vec_fini(&session->experiments);
 	vec_fini(&session->groups);
+	vec_fini(&session->places);
 	vec_fini(&session->processes);
 	for (int family = 0; family < INDEX_FAMILIES; family++)
 		vec_fini(&session->own_objects[family]);
 	forget_sums(session);
 	diag_fini(&session->warnings);
 	arena_fini(&session->arena);
+	free(session->kept);
+	free(session->kept_code);
+	free(session->code_path);
 	free(session);
 }
 

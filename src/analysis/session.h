@@ -27,11 +27,18 @@
 
 enum { NAME_STYLES = 3 };
 
+/* Of a function that comes from the cache: its file has not been read yet. */
+#define SYMBOL_UNSOUGHT (UINT32_MAX - 1)
+
 struct load_object {
 	const char *path;
 	const char *name;	/* base name */
 	struct object *object;	/* NULL: <Unknown>, DYNAMIC_FUNCTIONS */
 	uint64_t mtime;		/* s, of the file that was measured */
+	uint64_t file_size;	/* bytes, likewise; 0: not known */
+	const char *build_id;	/* likewise; NULL: not known */
+	const char *archive;	/* the experiment's copy of it, or NULL */
+	bool is_unsought;	/* some of its functions have SYMBOL_UNSOUGHT */
 	uint32_t rest_function; /* stands for addresses in no function; NODE_NONE: none so far */
 	uint32_t linkage;	/* its function @plt, once asked for; 0: not yet */
 	bool used;		/* an address of it has been looked up */
@@ -43,14 +50,14 @@ struct load_object {
 
 struct function {
 	uint32_t object; /* index of the load object */
-	uint32_t symbol; /* in it, or OBJECT_NO_FUNCTION */
+	uint32_t symbol; /* in it, or OBJECT_NO_FUNCTION, or SYMBOL_UNSOUGHT: symbols_symbol() */
 	uint64_t address, size;
 	uint32_t inlined; /* copies of it in others: number for lines_function(), or LINES_NONE */
 	const struct map_function *announced; /* made at run time, the first time; or NULL */
 	const char *mangled;
-	const char *aliases;	  /* or NULL */
-	const char *source;	  /* where known without debug information, or NULL */
-	char *names[NAME_STYLES]; /* by enum name_style; NULL: not asked for yet */
+	const char *aliases;		/* or NULL */
+	const char *source;		/* where known without debug information, or NULL */
+	const char *names[NAME_STYLES]; /* by enum name_style; NULL: not asked for yet */
 };
 
 struct tree_node {
@@ -107,6 +114,11 @@ struct session_group {
 	const char *path, *name;
 };
 
+/* Where an experiment is, and its copies of load objects and sources. */
+struct session_place {
+	const char *path, *archives;
+};
+
 /* What chooses events: the expression, then the selections. */
 enum { SESSION_FILTERS = 1 + SELECTIONS };
 struct session_filter {
@@ -118,6 +130,7 @@ struct session {
 	struct arena arena;
 	VEC(struct experiment *) experiments;
 	VEC(struct session_group) groups;
+	VEC(struct session_place) places; /* of the experiments */
 	VEC(struct process_info) processes;
 	VEC(struct session_process) scanned; /* the same processes */
 	struct string_table lineages;
@@ -145,9 +158,16 @@ struct session {
 	struct data_map *data;		       /* data_map.c; likewise */
 	struct diag_list warnings;
 	bool has_clock_data;
-	bool only_gprofng;	     /* all experiments are of that tool, which records less */
-	const char *default_metrics; /* as the user says, or NULL */
-	VEC(struct metric) counters; /* their metrics, by the session's numbers */
+	bool only_gprofng;	       /* all experiments are of that tool, which records less */
+	bool has_no_events;	       /* its sums come from the cache, see cache.h */
+	struct kept_sums kept_weights; /* those of the tree then */
+	char *kept;		       /* the file that they come from: texts point into it */
+	char *kept_code;	       /* likewise, with the code */
+	size_t kept_functions;	       /* those that the cache knows are the first */
+	uint64_t sums_checksum;	       /* of that file, or of the one that was made */
+	char *code_path;	       /* where its code is kept, or NULL: nowhere */
+	const char *default_metrics;   /* as the user says, or NULL */
+	VEC(struct metric) counters;   /* their metrics, by the session's numbers */
 };
 
 /* Whether the events of a process count at all. */
@@ -179,6 +199,10 @@ uint32_t symbols_place(struct session *session, const struct experiment *experim
 		       uint64_t *address);
 /* Passes on what is doubtful about the load objects that functions come from. */
 void symbols_report(struct session *session);
+/* A function's symbol in its load object, or OBJECT_NO_FUNCTION. */
+uint32_t symbols_symbol(struct session *session, uint32_t function);
+/* Opens the files of load objects of a session whose sums come from the cache. */
+void symbols_open_objects(struct session *session);
 /* The function of a load object's symbol, and what stands for the inlined copies of one. */
 uint32_t symbols_function(struct session *session, uint32_t object, uint32_t symbol);
 uint32_t symbols_inlined(struct session *session, uint32_t object, uint32_t function);
@@ -218,6 +242,8 @@ void tree_link(struct session *session);
 bool *tree_first_of_group(struct session *session, const uint32_t *group, uint32_t group_count);
 
 /* metric_values.c */
+/* Whether any event of a measure has been seen. */
+bool values_present(const struct session *session, unsigned measure);
 /* The metric's weight of every node itself, in units of its measure; the caller frees the array. */
 uint64_t *values_self(const struct session *session, const struct metric *metric);
 /* Turns weights of nodes into weights of their subtrees. */

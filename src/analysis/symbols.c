@@ -39,7 +39,7 @@ uint32_t symbols_add_made_up(struct session *session, uint32_t object, const cha
 	uint32_t id = add_function(session, object, name);
 
 	for (size_t style = 0; style < NAME_STYLES; style++)
-		session->functions.items[id].names[style] = xstrdup(name);
+		session->functions.items[id].names[style] = name;
 	return id;
 }
 
@@ -66,9 +66,6 @@ void symbols_init(struct session *session)
 
 void symbols_fini(struct session *session)
 {
-	for (size_t i = 0; i < session->functions.count; i++)
-		for (size_t style = 0; style < NAME_STYLES; style++)
-			free(session->functions.items[i].names[style]);
 	vec_fini(&session->functions);
 	hash_map_fini(&session->function_ids);
 	hash_map_fini(&session->inlined_ids);
@@ -105,7 +102,11 @@ static struct load_object *add_object(struct session *session, const struct obje
 
 	object->path = arena_strdup(&session->arena, request->path);
 	object->name = base_name(object->path);
+	object->archive = request->archive_path;
+	object->build_id =
+		request->build_id ? arena_strdup(&session->arena, request->build_id) : NULL;
 	object->mtime = request->mtime;
+	object->file_size = request->file_size;
 	object->rest_function = NODE_NONE;
 	object_open(request, &object->object, &object->doubts);
 	return object;
@@ -176,8 +177,56 @@ static uint32_t rest_function(struct session *session, uint32_t object_id)
 	return object->rest_function;
 }
 
+/* Functions that come from the cache: of all in the load object. */
+static void seek_symbols(struct session *session, uint32_t object_id)
+{
+	struct load_object *object = &session->objects.items[object_id];
+
+	object->is_unsought = false;
+	for (uint32_t i = 0; i < session->functions.count; i++) {
+		struct function *function = &session->functions.items[i];
+
+		if (function->object != object_id || function->symbol != SYMBOL_UNSOUGHT)
+			continue;
+		function->symbol = object->object
+					   ? object_function_at(object->object, function->address)
+					   : OBJECT_NO_FUNCTION;
+		if (function->symbol != OBJECT_NO_FUNCTION)
+			hash_map_put(&session->function_ids,
+				     (uint64_t)object_id << 32 | function->symbol, i);
+	}
+}
+
+uint32_t symbols_symbol(struct session *session, uint32_t function)
+{
+	uint32_t object = session->functions.items[function].object;
+
+	if (session->objects.items[object].is_unsought)
+		seek_symbols(session, object);
+	return session->functions.items[function].symbol;
+}
+
+void symbols_open_objects(struct session *session)
+{
+	for (size_t i = 0; i < session->objects.count; i++) {
+		struct load_object *object = &session->objects.items[i];
+		const struct object_request request = {
+			.path = object->path,
+			.archive_path = object->archive,
+			.build_id = object->build_id,
+			.mtime = object->mtime,
+			.file_size = object->file_size,
+		};
+
+		if (object->used)
+			object_open(&request, &object->object, &object->doubts);
+	}
+}
+
 uint32_t symbols_function(struct session *session, uint32_t object_id, uint32_t symbol)
 {
+	if (session->objects.items[object_id].is_unsought)
+		seek_symbols(session, object_id);
 	struct object *object = session->objects.items[object_id].object;
 	uint32_t fresh = (uint32_t)session->functions.count;
 	uint32_t id =
@@ -413,8 +462,12 @@ const char *symbols_name(struct session *session, uint32_t function, enum name_s
 {
 	struct function *entry = &session->functions.items[function];
 
-	if (!entry->names[style])
-		entry->names[style] = make_name(session, entry, style);
+	if (!entry->names[style]) {
+		char *name = make_name(session, entry, style);
+
+		entry->names[style] = arena_strdup(&session->arena, name);
+		free(name);
+	}
 	return entry->names[style];
 }
 

@@ -132,7 +132,7 @@ static void find_instructions(struct disassembly *code)
 			part->is_called = true;
 	}
 	code->outlined = (uint32_t)code->instructions.count;
-	code->first_target = code->outlined + 2;
+	code->first_target = code->outlined + 1;
 	code->listing->inclusive_only = code->outlined;
 }
 
@@ -164,7 +164,6 @@ static void count_instructions(struct disassembly *code)
 	struct listing *listing = code->listing;
 	const struct code *known = listing->session->code;
 	uint32_t *group = xmalloc((known->pcs.count + 1) * sizeof(*group));
-	uint32_t elsewhere = code->outlined + 1;
 
 	for (size_t i = 0; i < known->pcs.count; i++) {
 		const struct code_pc *pc = &known->pcs.items[i];
@@ -173,7 +172,7 @@ static void count_instructions(struct disassembly *code)
 			group[i] = find_instruction(code, pc->address) +
 				   (pc->is_target ? code->first_target : 0);
 		else
-			group[i] = is_outlined(code, pc->function) ? code->outlined : elsewhere;
+			group[i] = is_outlined(code, pc->function) ? code->outlined : NODE_NONE;
 	}
 	code_count(listing->session, group, code->first_target + code->outlined, &listing->sums);
 	free(group);
@@ -187,13 +186,12 @@ static void count_lines(struct disassembly *code)
 	if (!listing->request->source_metrics || !listing->has_source)
 		return;
 	uint32_t *line = listing_lines_of_pcs(listing);
-	uint32_t last = 0;
+	uint32_t count = (uint32_t)listing->source.count;
 
 	for (size_t i = 0; i < listing->session->code->pcs.count; i++)
-		last = line[i] > last ? line[i] : last;
-	for (size_t i = 0; i < code->rows.count; i++)
-		last = code->rows.items[i].line > last ? code->rows.items[i].line : last;
-	code_count(listing->session, line, last + 1, &listing->line_sums);
+		if (line[i] > count)
+			line[i] = NODE_NONE;
+	code_count(listing->session, line, count + 1, &listing->line_sums);
 	listing->first_line_group = code->first_target + code->outlined;
 	free(line);
 }
@@ -242,7 +240,7 @@ static void add_context(struct disassembly *code, const struct line_row *row)
 {
 	struct listing *listing = code->listing;
 	uint32_t file = row ? row->file : listing->file;
-	uint32_t symbol = listing->session->functions.items[code->function].symbol;
+	uint32_t symbol = symbols_symbol(listing->session, code->function);
 	const char *name = symbol == OBJECT_NO_FUNCTION
 				   ? listing_function_name(listing, code->function)
 				   : listing_entry_name(listing, symbol, row ? row->line : 0);

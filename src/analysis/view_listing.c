@@ -29,18 +29,17 @@ static void find_source(struct listing *listing)
 	const char *path = code_file(listing->session, listing->object, listing->file);
 	struct source_search search = *listing->request->search;
 	struct arena *arena = &listing->table->arena;
-	const char **archives = arena_array(arena, const char *, session->experiments.count);
-	const char **experiments = arena_array(arena, const char *, session->experiments.count);
+	const char **archives = arena_array(arena, const char *, session->places.count);
+	const char **experiments = arena_array(arena, const char *, session->places.count);
 	struct source_place place;
 
-	for (size_t i = 0; i < session->experiments.count; i++) {
-		archives[i] =
-			arena_printf(arena, "%s/sources", session->experiments.items[i]->archives);
-		experiments[i] = session->experiments.items[i]->path;
+	for (size_t i = 0; i < session->places.count; i++) {
+		archives[i] = arena_printf(arena, "%s/sources", session->places.items[i].archives);
+		experiments[i] = session->places.items[i].path;
 	}
 	search.archives = archives;
 	search.experiments = experiments;
-	search.archive_count = search.experiment_count = session->experiments.count;
+	search.archive_count = search.experiment_count = session->places.count;
 	source_find(&search, path, &place);
 	listing->header->source = arena_strdup(arena, path);
 	listing->has_source = place.path && !source_open(place.path, &listing->source);

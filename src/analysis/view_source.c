@@ -3,16 +3,10 @@
  * Annotated source: all that a load object has of one file.  Code of several functions from
  * one line is one sum; code of the file's functions that comes from elsewhere stands above.
  */
+#include "analysis/cache_source.h"
 #include "analysis/listing.h"
 
 #include <stdlib.h>
-
-/* A function that has code from the file: where its first instruction of it is. */
-struct entry {
-	const char *name;
-	uint64_t address;
-	uint32_t line;
-};
 
 /* Instructions of a function of this file that are from no line, or from another file. */
 struct stray {
@@ -21,16 +15,15 @@ struct stray {
 
 struct source_listing {
 	struct listing *listing;
-	struct line_rows rows; /* of the file */
-	uint32_t line_count;   /* groups 0 … line_count are lines, then the strays */
-	bool *has_code;
-	VEC(struct entry) entries;
+	struct line_rows rows;	 /* of the file, while the code is made of them */
+	struct source_code code; /* groups are its lines, then the strays */
 	VEC(struct stray) strays;
+	struct hash_map known_strays; /* function << 32 | file → its place among them */
 };
 
 static int compare_entries(const void *a, const void *b)
 {
-	const struct entry *x = a, *y = b;
+	const struct source_entry *x = a, *y = b;
 
 	if (x->line != y->line)
 		return x->line < y->line ? -1 : 1;
@@ -53,15 +46,30 @@ static void find_rows(struct source_listing *source)
 			code_rows(session, i, &source->rows);
 }
 
-static void find_line_count(struct source_listing *source)
+static int compare_lines(const void *a, const void *b)
 {
-	source->line_count = source->listing->has_source ? source->listing->source.count : 0;
-	for (size_t i = 0; i < source->rows.count; i++)
-		if (source->rows.items[i].line > source->line_count)
-			source->line_count = source->rows.items[i].line;
-	source->has_code = xcalloc((size_t)source->line_count + 1, sizeof(bool));
-	for (size_t i = 0; i < source->rows.count; i++)
-		source->has_code[source->rows.items[i].line] = true;
+	const uint32_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* Each line with code once. */
+static void find_lines(struct source_listing *source)
+{
+	struct source_code *code = &source->code;
+	struct hash_map seen = {0};
+
+	for (size_t i = 0; i < source->rows.count; i++) {
+		uint32_t line = source->rows.items[i].line;
+
+		if (line && hash_map_get(&seen, line) == HASH_NONE) {
+			hash_map_put(&seen, line, 0);
+			*vec_push(&code->lines) = line;
+		}
+	}
+	hash_map_fini(&seen);
+	if (code->lines.count)
+		qsort(code->lines.items, code->lines.count, sizeof(uint32_t), compare_lines);
 }
 
 /* A line may go on in what fills the room between two functions, which has no symbol. */
@@ -83,9 +91,9 @@ static void find_entries(struct source_listing *source)
 		if (symbol != OBJECT_NO_FUNCTION && row->line && !is_padding(object, symbol) &&
 		    hash_map_get(&seen, symbol) == HASH_NONE) {
 			hash_map_put(&seen, symbol, 0);
-			*vec_push(&source->entries) =
-				(struct entry){listing_entry_name(listing, symbol, row->line),
-					       row->start, row->line};
+			*vec_push(&source->code.entries) = (struct source_entry){
+				listing_entry_name(listing, symbol, row->line), row->start,
+				row->line};
 		}
 	}
 	hash_map_fini(&seen);
@@ -106,45 +114,66 @@ static void find_announced_entries(struct source_listing *source)
 		for (size_t k = 0; k < rows.count; k++) {
 			if (!rows.items[k].line)
 				continue;
-			*vec_push(&source->entries) =
-				(struct entry){listing_function_name(listing, i),
-					       rows.items[k].start, rows.items[k].line};
+			*vec_push(&source->code.entries) =
+				(struct source_entry){listing_function_name(listing, i),
+						      rows.items[k].start, rows.items[k].line};
 			break;
 		}
 	}
 	vec_fini(&rows);
 }
 
-static void find_code(struct source_listing *source)
+static void read_code(struct source_listing *source)
 {
+	struct source_code *code = &source->code;
+
 	find_rows(source);
-	find_line_count(source);
+	find_lines(source);
 	if (code_lines(source->listing->session, source->listing->object))
 		find_entries(source);
 	else
 		find_announced_entries(source);
-	if (source->entries.count)
-		qsort(source->entries.items, source->entries.count, sizeof(struct entry),
+	if (code->entries.count)
+		qsort(code->entries.items, code->entries.count, sizeof(struct source_entry),
 		      compare_entries);
+	vec_fini(&source->rows);
+}
+
+static void find_code(struct source_listing *source)
+{
+	if (cache_load_source(source->listing, &source->code))
+		return;
+	read_code(source);
+	cache_keep_source(source->listing, &source->code);
+}
+
+/* NODE_NONE: the line has no code. */
+static uint32_t line_group(const struct source_listing *source, uint32_t line)
+{
+	const uint32_t *lines = source->code.lines.items;
+	const uint32_t *found = source->code.lines.count
+					? bsearch(&line, lines, source->code.lines.count,
+						  sizeof(line), compare_lines)
+					: NULL;
+
+	return found ? (uint32_t)(found - lines) : NODE_NONE;
 }
 
 static uint32_t stray_group(struct source_listing *source, uint32_t function, uint32_t file)
 {
-	size_t i = 0;
+	uint32_t fresh = (uint32_t)source->strays.count;
+	uint32_t i = hash_map_put(&source->known_strays, (uint64_t)function << 32 | file, fresh);
 
-	while (i < source->strays.count && (source->strays.items[i].function != function ||
-					    source->strays.items[i].file != file))
-		i++;
-	if (i == source->strays.count)
+	if (i == fresh)
 		*vec_push(&source->strays) = (struct stray){function, file};
-	return source->line_count + 1 + (uint32_t)i;
+	return (uint32_t)source->code.lines.count + i;
 }
 
 static void count_source(struct source_listing *source)
 {
 	struct listing *listing = source->listing;
 	const struct code *code = listing->session->code;
-	uint32_t *group = listing_lines_of_pcs(listing); /* line 0 is not shown: elsewhere */
+	uint32_t *group = listing_lines_of_pcs(listing);
 
 	for (size_t i = 0; i < code->pcs.count; i++) {
 		const struct code_pc *pc = &code->pcs.items[i];
@@ -152,9 +181,11 @@ static void count_source(struct source_listing *source)
 		if (pc->object == listing->object && pc->file != listing->file &&
 		    code_source_of(listing->session, pc->function) == listing->file)
 			group[i] = stray_group(source, pc->function, pc->file);
+		else
+			group[i] = group[i] ? line_group(source, group[i]) : NODE_NONE;
 	}
-	code_count(listing->session, group, source->line_count + 1 + (uint32_t)source->strays.count,
-		   &listing->sums);
+	code_count(listing->session, group,
+		   (uint32_t)(source->code.lines.count + source->strays.count), &listing->sums);
 	free(group);
 }
 
@@ -164,7 +195,7 @@ static void add_strays(struct source_listing *source)
 
 	for (size_t i = 0; i < source->strays.count; i++) {
 		const struct stray *stray = &source->strays.items[i];
-		uint32_t group = source->line_count + 1 + (uint32_t)i;
+		uint32_t group = (uint32_t)(source->code.lines.count + i);
 		const char *name = listing_function_name(listing, stray->function);
 
 		if (!listing_has_value(listing, group))
@@ -179,20 +210,32 @@ static void add_strays(struct source_listing *source)
 	}
 }
 
+/* A line after the functions whose code begins there; lines come upwards. */
+static void add_line(struct source_listing *source, uint32_t line, uint32_t group, size_t *entry)
+{
+	const struct source_code *code = &source->code;
+
+	for (; *entry < code->entries.count && code->entries.items[*entry].line <= line; ++*entry)
+		listing_add_index(source->listing, NODE_NONE, "%s",
+				  code->entries.items[*entry].name);
+	listing_add_source(source->listing, line, group);
+}
+
+/* All lines of the source, and those with code that it does not have. */
 static void add_lines(struct source_listing *source)
 {
 	struct listing *listing = source->listing;
-	size_t entry = 0;
+	const struct source_code *code = &source->code;
+	size_t count = listing->has_source ? listing->source.count : 0, entry = 0, next = 0;
 
-	for (uint32_t line = 1; line <= source->line_count; line++) {
-		for (; entry < source->entries.count && source->entries.items[entry].line <= line;
-		     entry++)
-			listing_add_index(listing, NODE_NONE, "%s",
-					  source->entries.items[entry].name);
-		if (source->has_code[line] || listing->has_source)
-			listing_add_source(listing, line,
-					   source->has_code[line] ? line : NODE_NONE);
+	for (uint32_t line = 1; line <= count; line++) {
+		bool has_code = next < code->lines.count && code->lines.items[next] == line;
+
+		add_line(source, line, has_code ? (uint32_t)next : NODE_NONE, &entry);
+		next += has_code;
 	}
+	for (; next < code->lines.count; next++)
+		add_line(source, code->lines.items[next], (uint32_t)next, &entry);
 }
 
 static void say_no_lines(const struct listing *listing, struct diag_list *diags)
@@ -233,9 +276,8 @@ bool view_source(struct session *session, const struct query *query,
 	add_strays(&source);
 	add_lines(&source);
 	listing_finish(&listing);
-	vec_fini(&source.rows);
-	vec_fini(&source.entries);
+	source_code_fini(&source.code);
 	vec_fini(&source.strays);
-	free(source.has_code);
+	hash_map_fini(&source.known_strays);
 	return true;
 }

@@ -243,7 +243,7 @@ static void describe(struct lines *lines, struct unit *unit)
 	dwarf_formudata(dwarf_attr(&die, DW_AT_language, &attribute), &language);
 	info->language = (uint32_t)language;
 	if (info->name)
-		info->file = lines_file_id(lines, info->directory, info->name);
+		info->file = lines_add_file(lines, info->directory, info->name);
 }
 
 const struct line_unit *lines_unit_at(struct lines *lines, uint64_t address)

@@ -73,6 +73,8 @@ struct line_file {
 	const char *directory; /* in which the unit was compiled, or NULL */
 };
 const struct line_file *lines_file(struct lines *lines, uint32_t file);
+/* Makes a file known, as lines_file() tells it; files have numbers in the order of this. */
+uint32_t lines_add_file(struct lines *lines, const char *directory, const char *recorded);
 /* Files seen so far; with all, of every unit. */
 uint32_t lines_file_count(struct lines *lines, bool all);
 

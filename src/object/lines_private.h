@@ -80,8 +80,6 @@ void lines_table_of_split(struct lines *lines, Dwarf_CU *split, uint32_t skeleto
 const struct program_rows *lines_table_rows(struct lines *lines, uint32_t table);
 /* The id of a file of a table, or LINES_NONE. */
 uint32_t lines_table_file(struct lines *lines, uint32_t table, uint64_t index);
-/* The id of the file that a unit compiled in a directory names so. */
-uint32_t lines_file_id(struct lines *lines, const char *directory, const char *name);
 /* Opens the table's program, and returns how many files it has. */
 size_t lines_table_open(struct lines *lines, uint32_t table);
 

@@ -138,7 +138,7 @@ static struct line_file *add_file(struct lines *lines, const char *path, const c
 	return file;
 }
 
-uint32_t lines_file_id(struct lines *lines, const char *directory, const char *name)
+uint32_t lines_add_file(struct lines *lines, const char *directory, const char *name)
 {
 	char *path = path_join(directory, name);
 
@@ -166,7 +166,7 @@ static uint32_t make_file_id(struct lines *lines, const struct line_table *table
 	if (!directory && program->version >= 5 && program->directories.count)
 		directory = program->directories.items[0];
 	char *name = path_join(in, file->name);
-	uint32_t id = lines_file_id(lines, directory, name);
+	uint32_t id = lines_add_file(lines, directory, name);
 
 	free(name);
 	return id;

@@ -52,6 +52,7 @@ struct command {
 	bool (*run)(struct print *print, char **arguments, size_t count);
 	bool no_session; /* needs no experiment */
 	bool sums_only;	 /* what analysis/cache.h keeps is enough for it */
+	bool code_only;	 /* the same, with what it keeps of code */
 	enum command_data data;
 	const char
 		*options; /* "inverted depth=": words with a dash, `=`: a word follows; or NULL */

@@ -98,18 +98,31 @@ static bool asks_for_errors(const struct planned *planned)
 	       strchr(planned->arguments[0], '~');
 }
 
-/* Whether no command needs more than the sums that may have been kept. */
-static bool needs_sums_only(const struct plan *plan)
+/* What of the experiments the commands need. */
+enum need {
+	NEED_SUMS, /* what analysis/cache.h keeps */
+	NEED_CODE, /* with code */
+	NEED_ALL,
+};
+
+static enum need what_is_needed(const struct plan *plan, const struct startup *startup)
 {
-	for (size_t i = 0; i < plan->count; i++)
-		if (!plan->items[i].command || !plan->items[i].command->sums_only ||
+	enum need need = NEED_SUMS;
+
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct command *command = plan->items[i].command;
+
+		if (!command || !(command->sums_only || command->code_only) ||
 		    asks_for_errors(&plan->items[i]))
-			return false;
-	return plan->count;
+			return NEED_ALL;
+		if (command->code_only)
+			need = NEED_CODE;
+	}
+	return plan->count && startup_sums_only(startup) ? need : NEED_ALL;
 }
 
 static bool open_experiments(struct print *print, const struct experiment_paths *paths,
-			     bool sums_only)
+			     enum need need)
 {
 	struct diag_list diags = {0};
 
@@ -121,8 +134,9 @@ static bool open_experiments(struct print *print, const struct experiment_paths 
 		return false;
 	}
 	enum status status =
-		sums_only ? cache_open(paths->items, paths->count, &print->session, &diags)
-			  : session_open(paths->items, paths->count, &print->session, &diags);
+		need == NEED_ALL ? session_open(paths->items, paths->count, &print->session, &diags)
+				 : cache_open(paths->items, paths->count, need == NEED_CODE,
+					      &print->session, &diags);
 
 	if (status != STATUS_OK)
 		print->session = NULL;
@@ -168,9 +182,9 @@ static int run(struct print *print, struct arguments *arguments)
 	code_settings_init(&print->code);
 	if (mode && mode->count)
 		command_set_mode(print, mode->arguments[0]);
-	opened =
-		(arguments->experiments.count || needs_session(&arguments->plan)) &&
-		open_experiments(print, &arguments->experiments, needs_sums_only(&arguments->plan));
+	opened = (arguments->experiments.count || needs_session(&arguments->plan)) &&
+		 open_experiments(print, &arguments->experiments,
+				  what_is_needed(&arguments->plan, &startup));
 	if (opened)
 		startup_run(print, &startup);
 	startup_fini(&startup);
@@ -181,6 +195,7 @@ static int run(struct print *print, struct arguments *arguments)
 	if (!output_fini(&print->output))
 		say_error(print, "Cannot write the output: %s", strerror(errno));
 	if (print->session) {
+		cache_keep_code(print->session);
 		query_fini(&print->query);
 		vec_fini(&print->index_metrics);
 		session_free(print->session);

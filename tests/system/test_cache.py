@@ -7,6 +7,8 @@ from harness import test
 
 COMMANDS = ('-functions', '-callers-callees', '-calltree', '-calltree -inverted', '-csingle main', '-flamegraph',
             '-metrics e.total:i.total:size:address:name -sort i.total -name mangled:soname -functions')
+CODE_COMMANDS = ('-source phase_spin', '-disasm phase_spin', '-lines', '-pcs', '-source phases.c', '-scc all -sthresh 1 -source main', '-fsingle phase_spin',
+                 '-dcc src -disasm -hex main -name mangled -source phase_spin -functions', '-metrics e.total:name -sort name -lines -pcs', '-fsummary')
 HEADER = 24
 
 
@@ -26,15 +28,24 @@ class Kept:
     def functions(self):
         return self.print('-functions', self.experiment)
 
-    def files(self):
-        return sorted((self.cache / 'heliometer').glob('*'))
+    def files(self, ending=''):
+        return sorted((self.cache / 'heliometer').glob('*' + ending))
 
     def rename_main(self):
         """What is kept says `niam` from now on: whoever prints that has it from there."""
-        file = self.files()[0]
-        data = bytearray(file.read_bytes())
-        body = bytes(data[HEADER:]).replace(b'\4\0\0\0\0\0\0\0main', b'\4\0\0\0\0\0\0\0niam')
-        file.write_bytes(bytes(data[:16]) + checksum(body).to_bytes(8, 'little') + body)
+        rewrite(self.files('.sums')[0], lambda body: body.replace(text('main'), text('niam')))
+
+
+def text(string):
+    """A text as it is kept."""
+    return len(string).to_bytes(8, 'little') + string.encode() + b'\0'
+
+
+def rewrite(file, change):
+    """Another body with its right checksum."""
+    data = file.read_bytes()
+    body = change(data[HEADER:])
+    file.write_bytes(data[:8] + len(body).to_bytes(8, 'little') + checksum(body).to_bytes(8, 'little') + body)
 
 
 def checksum(data):
@@ -171,3 +182,99 @@ def places_that_cannot_be_written(t):
     expected = kept.print('-functions', kept.experiment, cache='off')
     kept.cache.write_text('a file where the directory should be')
     t.equal(kept.functions(), expected, 'no place')
+
+
+@test
+def same_output_of_code(t):
+    """Alone, each the first time, and after each other: what one has not kept another reads from the load objects."""
+    kept = Kept(t)
+    for command in CODE_COMMANDS:
+        for mode in ('text', 'json'):
+            words = ('-printmode', mode, *command.split(), kept.experiment)
+            expected = kept.print(*words, cache='off')
+            for again in range(2):
+                t.equal(kept.print(*words), expected, f'{command} as {mode}, time {again}')
+        kept.print('--clear-cache')
+        t.equal(kept.files(), [], '--clear-cache')
+    for again in range(2):
+        for command in CODE_COMMANDS:
+            words = (*command.split(), kept.experiment)
+            t.equal(kept.print(*words), kept.print(*words, cache='off'), f'{command} after others, time {again}')
+    t.equal((len(kept.files('.sums')), len(kept.files('.sums.code'))), (1, 1), 'files')
+    # a function that no event touched
+    t.check('<Function: deregister_tm_clones>' in kept.print('-disasm', 'deregister_tm_clones', kept.experiment), 'no event')
+
+
+@test
+def code_is_used(t):
+    kept = Kept(t)
+
+    def source():
+        return kept.print('-source', 'phase_spin', kept.experiment)
+
+    true = source()
+    unit = next(line for line in true.splitlines() if line.startswith('Object file: ')).split(': ')[1]
+    other = 'y' * len(unit)
+    rewrite(kept.files('.sums.code')[0], lambda body: text(other).join(body.rsplit(text(unit), 1)))
+    t.check(f'Object file: {other}\n' in source(), 'the unit')
+    bare = (kept.t.helio, 'src', '-source', 'phase_spin', t.target('phases'))
+    places = {'HELIO_CACHE': 'all', 'XDG_CACHE_HOME': str(kept.cache)}
+    t.run(*bare, env=places)
+    t.equal(len(kept.files('.source')), 2, 'the same file in an experiment and alone')
+    for file in kept.files('.source'):
+        rewrite(file, lambda body: body.replace(text('phase_spin'), text('spin_phase')))
+    t.check('<Function: spin_phase>' in source(), 'the functions of the source')
+    t.check('<Function: spin_phase>' in t.run(*bare, env=places).out, 'without an experiment')
+    t.check(other not in kept.print('-filters', 'THRID > 0', '-source', 'phase_spin', kept.experiment), 'filters need events')
+    # it belongs to these sums and no others
+    kept.rename_main()
+    t.check(f'Object file: {unit}\n' in source() and ' main\n' in kept.functions(), 'other sums')
+
+
+@test
+def changes_of_code_are_seen(t):
+    program = t.directory / 'program'
+    shutil.copy(t.target('phases'), program)
+    kept = Kept(t)
+    kept.experiment = t.collect(program, '0.05', options=('-A', 'off')).experiment
+    true = kept.print('-source', 'phase_spin', kept.experiment)
+    rewrite(kept.files('.source')[0], lambda body: body.replace(text('phase_spin'), text('spin_phase')))
+    t.check('<Function: spin_phase>' in kept.print('-source', 'phase_spin', kept.experiment), 'kept')
+    os.utime(program)
+    t.equal(kept.print('-source', 'phase_spin', kept.experiment), true, 'the program has changed')
+
+
+@test
+def torn_files_of_code_are_not_believed(t):
+    kept = Kept(t)
+    words = ('-source', 'phase_spin', '-lines', '-pcs', kept.experiment)
+    expected = kept.print(*words)
+    for ending in ('.sums.code', '.source'):
+        file = kept.files(ending)[0]
+        whole = file.read_bytes()
+        for data in (whole[:0], whole[:HEADER], whole[:-1], whole[:HEADER] + bytes([whole[HEADER] ^ 1]) + whole[HEADER + 1:], whole + b'\0'):
+            file.write_bytes(data)
+            t.equal(kept.print(*words), expected, f'{ending}: {len(data)} of {len(whole)} bytes')
+            t.equal(file.read_bytes() == data, False, 'it has been replaced')
+        # a right checksum over nonsense
+        for at in range(0, len(whole) - HEADER, max(1, len(whole) // 60)):
+            file.write_bytes(whole)
+            rewrite(file, lambda body, at=at: body[:at] + bytes(b ^ 0xff for b in body[at:at + 3]) + body[at + 3:])
+            kept.print(*words)
+        file.write_bytes(whole)
+
+
+@test
+def start_up_files_may_need_events(t):
+    kept = Kept(t)
+    kept.functions()
+    kept.rename_main()
+    home = t.directory / 'home'
+    home.mkdir()
+    for line, expected in (('dmetrics e.user:name', ' niam\n'), ('object_hide libc.so.6', ' main\n')):
+        (home / '.er.rc').write_text(line + '\n')
+        shown = t.run(t.helio, 'print', '-functions', kept.experiment, cwd=t.directory,
+                      env={'HELIO_CACHE': 'all', 'XDG_CACHE_HOME': str(kept.cache), 'HOME': str(home)}).out
+        t.check(expected in shown, f'{line}: {shown}')
+        kept.functions()
+        kept.rename_main()

@@ -563,6 +563,22 @@ def on_a_terminal(t):
 
 
 @test
+def lines_far_beyond_the_source(t):
+    """Generated sources may say any number: what is listed are the lines that have code."""
+    far = 2_000_000_000
+    text = f'int near(int x)\n{{\n\treturn x + 1;\n}}\n#line {far}\nint beyond(int x)\n{{\n\treturn x * 3;\n}}\nint main(void)\n{{\n\treturn near(beyond(1));\n}}\n'
+    program = build(t, 'far', ('far.c', text))
+    listed = t.run(t.helio, 'src', '-source', 'near', program)
+    t.equal(listed.status, 0, listed.err)
+    numbers = [int(number) for number in re.findall(r'^ +(\d+)\. ?', listed.out, re.M)]
+    lines = len(text.splitlines())
+    t.equal(numbers[:lines], list(range(1, lines + 1)), 'the source')
+    t.check(numbers[lines:] and set(numbers[lines:]) <= set(range(far, far + 8)), f'{numbers[lines:]}')
+    t.check('<Function: beyond>' in listed.out, listed.out)
+    t.equal(t.run(t.helio, 'src', '-dcc', 'src:hex', '-disasm', 'beyond', program).status, 0, 'disasm')
+
+
+@test
 def listings_without_an_experiment(t):
     program = build(t, 'work', ('work.c', WORK), ('work.h', HEADER))
     def src(*words, status=0, **more):
