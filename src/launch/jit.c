@@ -2,13 +2,15 @@
 /*
  * perf's two conventions for compilers at run time.  The map is a text with a line "START SIZE
  * name" for each function, numbers hexadecimal; the dump is binary: a header, then records, of
- * which those of kind 0 are functions, with their code.  Both may end in the middle of something,
+ * which those of kind 0 are functions, with their code, and those of kind 2 the lines of the
+ * function that comes next.  Both may end in the middle of something,
  * as the process did.  They become events of map.xml here, so that no reader needs to know them and
  * the experiment is whole by itself.
  */
 #include "launch/jit.h"
 
 #include "base/memory.h"
+#include "launch/jit_text.h"
 #include "launch/xml.h"
 
 #include <errno.h>
@@ -27,7 +29,8 @@ enum {
 	NAME_LIMIT = 4096,
 	TEXT_LIMIT = 64 << 20, /* bytes of events: readers take map.xml of up to 256 MB */
 	DUMP_MAGIC = 0x4a695444,
-	DUMP_LOAD = 0, /* kind of a record: a function */
+	DUMP_LOAD = 0,	/* kinds of records: a function */
+	DUMP_LINES = 2, /* lines of one that follows */
 };
 
 /* A record of the dump; those of functions go on with the name, then the code. */
@@ -40,17 +43,25 @@ struct dump_function {
 	uint64_t vma, address, size, index;
 };
 
-/* A function whose name lies in the file. */
+struct dump_lines {
+	uint64_t address, count;
+};
+
+/* A function whose name and code lie in the file. */
 struct jit_function {
 	uint64_t address, size;
 	const char *name;
 	size_t name_length;
+	struct jit_code code;
 	size_t order;
+	uint64_t text; /* of its record in dyntext; 0: none */
+	char *source;  /* or NULL */
 };
 struct jit {
 	const char *text;
 	size_t size;
 	VEC(struct jit_function) functions;
+	bool is_cut; /* there are more */
 };
 
 static uint64_t clock_ns(clockid_t clock)
@@ -91,13 +102,21 @@ static bool open_file(const struct family *family, const struct member *member, 
 }
 
 static void add_function(struct jit *jit, uint64_t address, uint64_t size, const char *name,
-			 size_t length)
+			 size_t length, const struct jit_code *code)
 {
-	if (!size || !length || address + size < address || jit->functions.count >= FUNCTION_LIMIT)
+	if (!size || !length || address + size < address)
+		return;
+	jit->is_cut |= jit->functions.count >= FUNCTION_LIMIT;
+	if (jit->is_cut)
 		return;
 	*vec_push(&jit->functions) = (struct jit_function){
-		address, size, name, length < NAME_LIMIT ? length : NAME_LIMIT,
-		jit->functions.count};
+		.address = address,
+		.size = size,
+		.name = name,
+		.name_length = length < NAME_LIMIT ? length : NAME_LIMIT,
+		.code = code ? *code : (struct jit_code){0},
+		.order = jit->functions.count,
+	};
 }
 
 /* A hexadecimal number and the blanks behind it, before `end`. */
@@ -132,15 +151,47 @@ static void read_map(struct jit *jit)
 		uint64_t address, size;
 
 		if (read_hex(&at, line_end, &address) && read_hex(&at, line_end, &size))
-			add_function(jit, address, size, at, (size_t)(line_end - at));
+			add_function(jit, address, size, at, (size_t)(line_end - at), NULL);
 	}
+}
+
+/* A record's contents: the lines are kept for the function that they are of. */
+static void read_lines(const char *contents, size_t size, struct dump_lines *lines,
+		       struct jit_code *code)
+{
+	if (size < sizeof(*lines))
+		return;
+	memcpy(lines, contents, sizeof(*lines));
+	*code = (struct jit_code){.lines = contents + sizeof(*lines),
+				  .lines_size = size - sizeof(*lines),
+				  .lines_count = lines->count};
+}
+
+static void read_load(struct jit *jit, const char *contents, size_t size,
+		      const struct dump_lines *lines, struct jit_code code)
+{
+	struct dump_function function;
+
+	if (size < sizeof(function))
+		return;
+	memcpy(&function, contents, sizeof(function));
+
+	const char *name = contents + sizeof(function);
+	size_t room = size - sizeof(function), length = strnlen(name, room);
+
+	if (lines->address != function.address)
+		code = (struct jit_code){0};
+	if (length < room && function.size <= room - length - 1)
+		code.bytes = name + length + 1;
+	add_function(jit, function.address, function.size, name, length, &code);
 }
 
 static void read_dump(struct jit *jit)
 {
 	uint32_t head[3]; /* magic, version, size of the header */
 	struct dump_record record;
-	struct dump_function function;
+	struct dump_lines lines = {0};
+	struct jit_code code = {0};
 
 	if (jit->size < sizeof(head))
 		return;
@@ -152,15 +203,13 @@ static void read_dump(struct jit *jit)
 		memcpy(&record, jit->text + at, sizeof(record));
 		if (record.size < sizeof(record) || record.size > jit->size - at)
 			return;
-		size_t room = record.size - sizeof(record);
+		const char *contents = jit->text + at + sizeof(record);
+		size_t size = record.size - sizeof(record);
 
-		if (record.kind != DUMP_LOAD || room < sizeof(function))
-			continue;
-		memcpy(&function, jit->text + at + sizeof(record), sizeof(function));
-		const char *name = jit->text + at + sizeof(record) + sizeof(function);
-
-		add_function(jit, function.address, function.size, name,
-			     strnlen(name, room - sizeof(function)));
+		if (record.kind == DUMP_LINES)
+			read_lines(contents, size, &lines, &code);
+		else if (record.kind == DUMP_LOAD)
+			read_load(jit, contents, size, &lines, code);
 	}
 }
 
@@ -173,17 +222,56 @@ static int compare_functions(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Of functions that begin at one address the last. False: there are too many. */
+/* By address; of functions that begin at one address only the last. */
+static void sort_functions(struct jit *jit)
+{
+	struct jit_function *items = jit->functions.items;
+	size_t count = 0;
+
+	qsort(items, jit->functions.count, sizeof(*items), compare_functions);
+	for (size_t i = 0; i < jit->functions.count; i++) {
+		if (count && items[count - 1].address == items[i].address)
+			count--;
+		items[count++] = items[i];
+	}
+	jit->functions.count = count;
+}
+
+/* Keeps their code and lines, as far as there are any. */
+static void write_text(struct jit *jit, const struct family *family, const struct member *member,
+		       struct diag_list *diags)
+{
+	struct jit_text text;
+	bool has_code = false;
+
+	for (size_t i = 0; i < jit->functions.count; i++)
+		has_code |= jit->functions.items[i].code.bytes != NULL;
+	if (!has_code)
+		return;
+	jit_text_open(&text, family, member);
+	for (size_t i = 0; i < jit->functions.count; i++) {
+		struct jit_function *function = &jit->functions.items[i];
+
+		function->text = jit_text_add(&text, function->address, function->size,
+					      &function->code, &function->source);
+	}
+	if (jit_text_close(&text))
+		return;
+	diag_add_once(diags, DIAG_WARNING,
+		      "The code of functions that a compiler made at run time is not kept: %s",
+		      strerror(errno));
+	for (size_t i = 0; i < jit->functions.count; i++)
+		jit->functions.items[i].text = 0;
+}
+
+/* False: there are too many. */
 static bool write_events(struct jit *jit, uint64_t time_ns, struct strbuf *out)
 {
 	struct jit_function *items = jit->functions.items;
 
-	qsort(items, jit->functions.count, sizeof(*items), compare_functions);
 	for (size_t i = 0; i < jit->functions.count; i++) {
 		if (out->length > TEXT_LIMIT)
 			return false;
-		if (i + 1 < jit->functions.count && items[i + 1].address == items[i].address)
-			continue;
 		char *name = xstrndup(items[i].name, items[i].name_length);
 
 		strbuf_printf(out,
@@ -191,10 +279,14 @@ static bool write_events(struct jit *jit, uint64_t time_ns, struct strbuf *out)
 			      "\" epoch=\"0\" vaddr=\"0x%" PRIx64 "\" size=\"0x%" PRIx64 "\"",
 			      time_ns, items[i].address, items[i].size);
 		xml_add_attribute(out, "name", name);
+		if (items[i].text && items[i].source)
+			xml_add_attribute(out, "source", items[i].source);
+		if (items[i].text)
+			strbuf_printf(out, " text=\"%" PRIu64 "\"", items[i].text);
 		strbuf_puts(out, "/>\n");
 		free(name);
 	}
-	return jit->functions.count < FUNCTION_LIMIT;
+	return !jit->is_cut;
 }
 
 /* Behind the last whole line, in place of the closing tag if there is one. */
@@ -224,6 +316,8 @@ static void add_events(const struct family *family, const struct member *member,
 
 	if (fd < 0 || fstat(fd, &st))
 		goto out;
+	sort_functions(jit);
+	write_text(jit, family, member, diags);
 	if (!write_events(jit, clock_ns(CLOCK_MONOTONIC) - family->mono_ns, &text))
 		diag_add_once(diags, DIAG_WARNING,
 			      "A compiler at run time made more functions than are kept; the rest "
@@ -272,6 +366,8 @@ void jit_add_functions(const struct family *family, const struct member *member,
 			if (jit.functions.count)
 				add_events(family, member, &jit, diags);
 			munmap((void *)jit.text, jit.size);
+			for (size_t k = 0; k < jit.functions.count; k++)
+				free(jit.functions.items[k].source);
 			vec_fini(&jit.functions);
 		}
 		free(paths[i]);

@@ -8,7 +8,8 @@
 
 /*
  * After the end of a member's process: what it wrote for perf, /tmp/perf-PID.map or jit-PID.dump in
- * the directory where it began, goes into its map.xml as functions made at run time.  Files that
+ * the directory where it began, goes into its map.xml as functions made at run time, their code
+ * and lines into its dyntext.  Files that
  * are older than the recording are another process's and are left alone.  These files do not tell
  * the end of a function: of two at one address the last one is taken to have been there always.
  */

@@ -671,7 +671,7 @@ static void write_map(const unsigned char *at, int is_old)
 
 static void put_function(FILE *file, const unsigned char *at, const char *name)
 {
-	uint64_t numbers[] = {(uint64_t)at, (uint64_t)at, ROOM, 1};
+	uint64_t numbers[] = {(uint64_t)at, (uint64_t)at, sizeof(code), 1};
 	uint32_t sizes[] = {0, 16 + 8 + 32 + strlen(name) + 1 + sizeof(code)}, ids[] = {getpid(), getpid()};
 	uint64_t time = 5;
 
@@ -681,6 +681,29 @@ static void put_function(FILE *file, const unsigned char *at, const char *name)
 	fwrite(numbers, sizeof(numbers), 1, file);
 	fwrite(name, strlen(name) + 1, 1, file);
 	fwrite(code, sizeof(code), 1, file);
+}
+
+static void put_line(FILE *file, const unsigned char *at, uint32_t line, const char *name)
+{
+	uint64_t address = (uint64_t)at;
+	uint32_t numbers[] = {line, 0};
+
+	fwrite(&address, sizeof(address), 1, file);
+	fwrite(numbers, sizeof(numbers), 1, file);
+	fwrite(name, strlen(name) + 1, 1, file);
+}
+
+/* mov is line 3, the loop 4, ret comes from elsewhere. */
+static void put_lines(FILE *file, const unsigned char *at)
+{
+	uint32_t head[] = {2, 16 + 16 + 3 * 16 + 9 + 2 + 10};
+	uint64_t numbers[] = {5, (uint64_t)at, 3};
+
+	fwrite(head, sizeof(head), 1, file);
+	fwrite(numbers, sizeof(numbers), 1, file);
+	put_line(file, at, 3, "made.src");
+	put_line(file, at + 3, 4, "\\xff");
+	put_line(file, at + 8, 7, "other.src");
 }
 
 static void write_dump(const unsigned char *at)
@@ -694,6 +717,7 @@ static void write_dump(const unsigned char *at)
 	fwrite(head, sizeof(head), 1, file);
 	put_function(file, at, "first of two");
 	fwrite(end, sizeof(end), 1, file);
+	put_lines(file, at + ROOM);
 	put_function(file, at + ROOM, "second");
 	fwrite(wrong, sizeof(wrong), 1, file);
 	fclose(file);
@@ -718,7 +742,7 @@ int main(int argc, char **argv)
 		write_dump(at);
 	else
 		write_map(at, !strcmp(argv[1], "old"));
-	while (begin < 0.4)
+	while (begin < 1.2)
 		for (int i = 0; i < 2; i++, begin = end) {
 			((void (*)(long))(at + i * ROOM))(200000 / (i + 1));
 			end = cpu();
@@ -752,6 +776,26 @@ def functions_that_compilers_at_run_time_tell_perf_of(t):
         checked = t.run(t.helio, 'check', result.experiment)
         t.equal(checked.status, 0, checked.out + checked.err)
         t.read(result.experiment)
+        if kind == 'dump':
+            check_dump(t, result.experiment, functions['second']['e.totalcpu'])
+
+
+def check_dump(t, experiment, cost):
+    """The code and the lines that the dump has of a function."""
+    (t.directory / 'code.bin').write_bytes(bytes.fromhex('4889f948ffc975fbc3'))
+    binary = t.run('objdump', '-D', '-b', 'binary', '-m', 'i386:x86-64', '--no-show-raw-insn', 'code.bin').out
+    truth = [(int(m[1], 16), m[2].split()[0]) for m in re.finditer(r'^ *([0-9a-f]+):\t(.*)', binary, re.M)]
+    (t.directory / 'made.src').write_text(''.join(f'text of line {n}\n' for n in range(1, 10)))
+    listing = code_of(rows(t, experiment, '-disasm', 'second'))
+    shown = [re.match(r' *\[ *(\d+|\?)\] +([0-9a-f]+):  (\w+)', row['name']).groups() for row in listing]
+    t.equal([(int(at, 16) - listing[0]['address'], name) for _, at, name in shown], truth, 'instructions')
+    t.equal([line for line, _, _ in shown], ['3', '4', '4', '?'], 'their lines')
+    t.near(sum(map(value, listing)), cost, 'instructions', absolute=1e-9)
+    source = by_line(rows(t, experiment, '-source', 'second'))
+    t.near(value(source[4]), sum(value(row) for row in listing[1:3]), 'the loop', absolute=1e-9)
+    t.check('text of line 4' in source[4]['name'], source[4]['name'])
+    # without lines the code is there, too
+    t.equal(len(code_of(rows(t, experiment, '-disasm', 'first of two'))), len(truth), 'instructions of the first')
 
 
 FIRST = '''\
