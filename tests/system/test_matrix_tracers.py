@@ -3,7 +3,13 @@
 All kinds of data at once, under both engines, over some of the programs that break profilers: as bare, and every event whole.
 The whole matrix runs so by hand (docs/internals/tests.md).
 """
+import functools
+import os
+
+import helio_reader
 from harness import perf_allowed, test
+from test_matrix_code import plugin_copies
+from test_stacks import Symbols
 
 ALL = ('-H', 'on', '-s', 'all', '-i', 'on')
 
@@ -44,3 +50,29 @@ def processes(t, engine):
     for how in ('_exit', 'abort', 'quick_exit'):
         for _ in recorded(t, engine, t.target('ends'), how, same=lambda result: sorted(result.truth())):
             pass
+
+
+@test
+def allocations_while_objects_close(t):
+    """Four threads open and close an object each, all the time: each allocation in there has its callers."""
+    rounds, calls, threads = 150, 20, 4
+    copies = plugin_copies(t, threads)
+    result = t.collect(t.target('plugins'), 'churn', rounds, *copies, options=('-p', 'off', *ALL))
+    process = t.read(result.experiment)['']
+    with open(os.path.join(result.experiment, 'stacks'), 'rb') as file:
+        nodes, _ = helio_reader.read_stacks(file.read())
+    program, plugin = Symbols(t, t.target('plugins')), Symbols(t, t.target('plugin.so'))
+
+    @functools.cache
+    def frame(epoch, pc):
+        entry = helio_reader.find_object(process['maps'], epoch, pc)
+        inside = entry and entry['name'] in map(str, copies)
+        return entry and (plugin if inside else program).name(pc - entry['bias'])
+
+    @functools.cache
+    def right(stack):
+        names = [frame(*node) for node in helio_reader.frames(nodes, stack)]
+        return names[:2] == ['plugin_allocate', 'plugin_run'] and 'churn_in_thread' in names
+
+    found = sum(right(event['stack']) for event in process['traces']['heaptrace'] if event['type'] == 'malloc')
+    t.ratio(found, rounds * calls * threads, 0.999, 1, 'with their callers')

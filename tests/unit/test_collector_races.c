@@ -176,7 +176,7 @@ static void *look_around(void *unused)
 				abort();
 			modules_leave();
 		}
-		modules_learn(known);
+		modules_learn(known, false);
 		unlock(thread);
 		nanosleep(&nap, NULL);
 	}
@@ -213,7 +213,7 @@ static void *load_and_unload(void *number)
 		if (!handle)
 			abort();
 		lock(thread);
-		modules_learn((uint64_t)dlsym(handle, "plugin_run"));
+		modules_learn((uint64_t)dlsym(handle, "plugin_run"), true);
 		unlock(thread);
 		close_object(handle);
 	}

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -27,6 +28,7 @@
 #include "unwind_support.h"
 
 enum {
+	ROOM = 256 << 20, /* for an object */
 	STACK_SIZE = 8 << 20,
 	STACK_SP = 1 << 20,	/* where sp points; other registers a bit above */
 	STACK_VALUES = 4 << 20, /* what lies in memory points above this */
@@ -50,6 +52,7 @@ struct tally {
 
 static uint8_t *stack_memory;
 static struct unwind_memory *memory;
+static bool held; /* the CFI may only be read through copies */
 
 static uint32_t intern(uint32_t parent, uint64_t pc, void *arg)
 {
@@ -189,11 +192,26 @@ static struct reference reference_step(Dwarf_Frame *frame, const struct unwind_r
 	return step;
 }
 
+/* Nothing but the object. */
+static size_t read_object(uint64_t address, void *to, size_t size, void *arg)
+{
+	const struct object *object = arg;
+	struct iovec local = {to, size}, remote = {(void *)address, size};
+
+	if (address < object->base || address >= object->base + ROOM)
+		return 0;
+	ssize_t got = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+
+	return got < 0 ? 0 : (size_t)got;
+}
+
 static void check(const struct object *object, Dwarf_Frame *frame, uint64_t pc, bool signal,
 		  struct tally *tally)
 {
 	struct unwind_stack stack = {.low = (uint64_t)stack_memory,
-				     .high = (uint64_t)stack_memory + STACK_SIZE};
+				     .high = (uint64_t)stack_memory + STACK_SIZE,
+				     .read_slow = held ? read_object : NULL,
+				     .arg = (void *)object};
 	uint64_t slow = memory->counts.slow, frames = memory->counts.frames;
 	struct unwind_regs regs;
 	struct reference expected;
@@ -300,8 +318,7 @@ static bool open_object(struct object *object, const char *path)
 	assert_non_null(object->cfi);
 	object->modules =
 		calloc(1, sizeof(struct unwind_modules) + 8 * sizeof(struct unwind_module));
-	object->base =
-		(uint64_t)mmap(NULL, 256 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	object->base = (uint64_t)mmap(NULL, ROOM, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	elf_getphdrnum(object->elf, &count);
 	for (i = 0; i < count; i++) {
 		gelf_getphdr(object->elf, (int)i, &header);
@@ -316,7 +333,7 @@ static bool open_object(struct object *object, const char *path)
 			continue;
 		if (object->hdr >= header.p_vaddr && object->hdr < header.p_vaddr + header.p_filesz)
 			cfi = header;
-		if (header.p_vaddr >= 256 << 20)
+		if (header.p_vaddr >= ROOM)
 			return false;
 	}
 	for (i = 0; i < count; i++) {
@@ -331,7 +348,7 @@ static bool open_object(struct object *object, const char *path)
 static void close_object(struct object *object)
 {
 	unwind_modules_publish(NULL);
-	munmap((void *)object->base, 256 << 20);
+	munmap((void *)object->base, ROOM);
 	dwarf_cfi_end(object->cfi);
 	elf_end(object->elf);
 	close(object->fd);
@@ -395,6 +412,26 @@ static void test_compiler(void **state)
 	compare("/usr/lib/gcc/x86_64-linux-gnu/*/cc1", false, 100);
 }
 
+/* The same as ever, but that all of it may be unmapped at any moment. */
+static void compare_held(const char *pattern, uint64_t slow_limit)
+{
+	unwind_modules_hold();
+	held = true;
+	compare(pattern, false, slow_limit);
+	held = false;
+	unwind_modules_release();
+}
+
+static void test_libc_held(void **state)
+{
+	compare_held("/lib/x86_64-linux-gnu/libc.so.6", 100);
+}
+
+static void test_libcrypto_held(void **state)
+{
+	compare_held("/usr/lib/x86_64-linux-gnu/libcrypto.so.3", 5000);
+}
+
 static int setup(void **state)
 {
 	elf_version(EV_CURRENT);
@@ -405,10 +442,11 @@ static int setup(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_libc),	  cmocka_unit_test(test_loader),
-		cmocka_unit_test(test_libcrypto), cmocka_unit_test(test_libgcc),
-		cmocka_unit_test(test_libstdcxx), cmocka_unit_test(test_python),
-		cmocka_unit_test(test_compiler),
+		cmocka_unit_test(test_libc),	       cmocka_unit_test(test_loader),
+		cmocka_unit_test(test_libcrypto),      cmocka_unit_test(test_libgcc),
+		cmocka_unit_test(test_libstdcxx),      cmocka_unit_test(test_python),
+		cmocka_unit_test(test_compiler),       cmocka_unit_test(test_libc_held),
+		cmocka_unit_test(test_libcrypto_held),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);

@@ -580,11 +580,12 @@ static FRAME void test_publish_forgets(void **state)
 	assert_true(memory->counts.reused > reused);
 }
 
-/* While code may be unmapped, nothing of a module is read. */
+/* While code may be unmapped, nothing of a module is read in place. */
 static FRAME void test_hold(void **state)
 {
 	volatile int turn; /* one call of recurse(), one return address */
 
+	stack.read_slow = NULL;
 	support_publish();
 	assert_true(unwind_modules_quiet());
 	for (turn = 0; turn < 3; turn++) {
@@ -600,6 +601,17 @@ static FRAME void test_hold(void **state)
 			expect_complete("_start"); /* the last one from the cache alone */
 		}
 	}
+	stack = support_stack();
+}
+
+/* … but through copies. */
+static FRAME void test_hold_and_copy(void **state)
+{
+	support_publish();
+	unwind_modules_hold();
+	recurse(1);
+	unwind_modules_release();
+	expect_complete("_start");
 }
 
 /* Frames of a given text are left out, and the stack goes on below and above them. */
@@ -699,6 +711,7 @@ int main(void)
 		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_publish_forgets),
 		cmocka_unit_test(test_hold),
+		cmocka_unit_test(test_hold_and_copy),
 		cmocka_unit_test(test_skip),
 		cmocka_unit_test(test_any_return_address),
 		cmocka_unit_test(test_remote),

@@ -294,11 +294,14 @@ void modules_note_staying(void);
 /* In the child of a fork; alone: there was no other thread; in_use: a recording goes on (see
  * thread_forget_all). */
 void modules_after_fork(bool alone, bool in_use);
-/* In a handler: whether a pc that no snapshot knows is in an object. */
-bool modules_can_learn(uint64_t pc);
+/* In a handler: the loader's word on an object (see struct unwind_stack). */
+enum unwind_object modules_at(uint64_t pc, const struct unwind_module *known);
 /* In a handler: the object that holds a pc which no snapshot knows. True: it is known now.  The
- * caller holds the lock of a thread, whose unwinding is over. */
-bool modules_learn(uint64_t pc);
+ * caller holds the lock of a thread, whose unwinding is over.  patient: may give way to who
+ * changes the list, which a handler must not. */
+bool modules_learn(uint64_t pc, bool patient);
+/* The calling thread was in there, in a recording that was left by a jump. */
+void modules_left(void);
 /* Writes all of them into a new experiment's map.xml. */
 int modules_open(void);
 /* The program's path as it was at the start: another root may have no /proc. */

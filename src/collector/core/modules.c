@@ -25,6 +25,18 @@ enum {
 	PUBLISH_TRIES = 1000,
 	BUILD_ID_MAX = 32,
 	NAME_MAX_HERE = 1024,
+	HEAD_SIZE = 4096, /* of an object: holds its program headers, and mostly its notes */
+	NOTES_MAX = 1024, /* bytes of a note segment that are looked at */
+	LEARN_YIELDS = 1000,
+};
+
+/* What the loader has of an object. */
+struct image {
+	const char *name;
+	uint64_t bias;
+	const ElfW(Phdr) * phdr;
+	int count;
+	bool may_go; /* at any moment: it is read through copies */
 };
 
 /* One executable segment, loaded now or earlier. */
@@ -42,9 +54,9 @@ struct segment {
 
 static struct segment *segments; /* MODULES_MAX, mapped */
 static uint32_t segment_count;
-static _Atomic unsigned changing;
-static bool loader_lost; /* its lock may have been held by a thread that is not here */
-static bool unpublished; /* there was no room for the last change */
+static _Atomic int changing; /* the thread that changes the list; 0: none */
+static bool loader_lost;     /* its lock may have been held by a thread that is not here */
+static bool unpublished;     /* there was no room for the last change */
 
 /* Weak: glibc has it since 2.35. */
 extern int _dl_find_object(void *pc, struct dl_find_object *result) __attribute__((weak));
@@ -76,24 +88,36 @@ static void read_build_id(struct segment *segment, const uint8_t *note, uint64_t
 	}
 }
 
-/* Fills in what the program headers tell of the object that `phdr` describes. */
-static void read_headers(struct segment *segment, uint64_t bias, const ElfW(Phdr) * phdr, int count)
+static void read_note_segment(struct segment *segment, uint64_t start, uint64_t size, bool may_go)
+{
+	static uint8_t copy[NOTES_MAX]; /* of who changes the list */
+
+	if (may_go)
+		read_build_id(segment, copy,
+			      sys_read_memory(start, copy, size < NOTES_MAX ? size : NOTES_MAX));
+	else
+		read_build_id(segment, (const uint8_t *)start, size);
+}
+
+/* Fills in what the program headers tell of the object. */
+static void read_headers(struct segment *segment, const struct image *image)
 {
 	struct unwind_module *module = &segment->module;
+	const ElfW(Phdr) *phdr = image->phdr;
 
-	for (int i = 0; i < count; i++) {
-		uint64_t start = bias + phdr[i].p_vaddr;
+	for (int i = 0; i < image->count; i++) {
+		uint64_t start = image->bias + phdr[i].p_vaddr;
 
 		if (phdr[i].p_type == PT_NOTE && !segment->build_id_size)
-			read_build_id(segment, (const uint8_t *)start, phdr[i].p_filesz);
+			read_note_segment(segment, start, phdr[i].p_filesz, image->may_go);
 		if (phdr[i].p_type == PT_GNU_EH_FRAME) {
 			module->eh_frame_hdr = (const uint8_t *)start;
 			module->eh_frame_hdr_size = phdr[i].p_memsz;
 		}
 	}
 	/* CFI is read within the segment that holds it. */
-	for (int i = 0; i < count; i++) {
-		uint64_t start = bias + phdr[i].p_vaddr;
+	for (int i = 0; i < image->count; i++) {
+		uint64_t start = image->bias + phdr[i].p_vaddr;
 		uint64_t at = (uint64_t)module->eh_frame_hdr;
 
 		if (phdr[i].p_type == PT_LOAD && at >= start && at < start + phdr[i].p_filesz) {
@@ -213,20 +237,30 @@ static struct segment *find_known(const struct segment *fresh)
 	return NULL;
 }
 
+/* What was at the place of a fresh segment is gone, before anyone has seen it go. */
+static void drop_below(const struct segment *fresh)
+{
+	for (uint32_t i = 0; i < segment_count; i++) {
+		if (!segments[i].loaded || !overlap(&segments[i], fresh))
+			continue;
+		segments[i].loaded = false;
+		log_unmap(&segments[i]);
+	}
+}
+
 /* Notes one executable segment; true if it is new. */
-static bool note_segment(const char *name, uint64_t bias, const ElfW(Phdr) * phdr, int count,
-			 const ElfW(Phdr) * load)
+static bool note_segment(const struct image *image, const ElfW(Phdr) * load)
 {
 	struct segment fresh = {.file_offset = load->p_offset,
 				.flags = load->p_flags,
 				.loaded = true,
 				.seen = true};
 
-	fresh.module.start = bias + load->p_vaddr;
+	fresh.module.start = image->bias + load->p_vaddr;
 	fresh.module.end = fresh.module.start + load->p_memsz;
-	fresh.module.bias = bias;
-	read_headers(&fresh, bias, phdr, count);
-	fresh.identity = identify(name, &fresh);
+	fresh.module.bias = image->bias;
+	read_headers(&fresh, image);
+	fresh.identity = identify(image->name, &fresh);
 	struct segment *known = find_known(&fresh);
 	if (known && known->loaded) {
 		known->seen = true;
@@ -234,15 +268,16 @@ static bool note_segment(const char *name, uint64_t bias, const ElfW(Phdr) * phd
 	}
 	if (!known && segment_count == MODULES_MAX)
 		return false;
+	drop_below(&fresh);
 	if (takes_old_place(&fresh, known))
 		stacktable_next_epoch();
 	fresh.epoch = stacktable_epoch();
 	if (!known) {
 		known = &segments[segment_count++];
-		keep_name((uint32_t)(known - segments), name);
+		keep_name((uint32_t)(known - segments), image->name);
 	}
 	*known = fresh;
-	log_map(known, name, clock_now_ns() - collector.start_ns);
+	log_map(known, image->name, clock_now_ns() - collector.start_ns);
 	return true;
 }
 
@@ -262,14 +297,13 @@ static const char *object_name(const char *name)
 	return name[0] ? name : modules_program();
 }
 
-static bool note_object(const char *name, uint64_t bias, const ElfW(Phdr) * phdr, int count)
+static bool note_object(const struct image *image)
 {
 	bool changed = false;
 
-	name = object_name(name);
-	for (int i = 0; i < count; i++)
-		if (phdr[i].p_type == PT_LOAD && phdr[i].p_flags & PF_X)
-			changed |= note_segment(name, bias, phdr, count, &phdr[i]);
+	for (int i = 0; i < image->count; i++)
+		if (image->phdr[i].p_type == PT_LOAD && image->phdr[i].p_flags & PF_X)
+			changed |= note_segment(image, &image->phdr[i]);
 	return changed;
 }
 
@@ -310,9 +344,20 @@ static void publish_at_last(void)
 	snapshots_publish(NULL);
 }
 
+/* Sets who changes the list, or says in `owner` who does. */
+static bool change_try(int *owner)
+{
+	int tid = sys_gettid();
+
+	*owner = 0;
+	return atomic_compare_exchange_strong(&changing, owner, tid);
+}
+
 static void change_begin(void)
 {
-	while (atomic_exchange(&changing, 1))
+	int owner;
+
+	while (!change_try(&owner))
 		sys_call(SYS_sched_yield, 0, 0, 0, 0);
 }
 
@@ -327,13 +372,16 @@ struct scan {
 static int visit(struct dl_phdr_info *info, size_t size, void *argument)
 {
 	struct scan *scan = argument;
+	const struct image image = {.name = object_name(info->dlpi_name),
+				    .bias = info->dlpi_addr,
+				    .phdr = info->dlpi_phdr,
+				    .count = info->dlpi_phnum};
 
 	(void)size;
 	if (!scan->begun)
 		change_begin();
 	scan->begun = true;
-	if (note_object(info->dlpi_name, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum))
-		scan->changed = true;
+	scan->changed |= note_object(&image);
 	return 0;
 }
 
@@ -419,32 +467,82 @@ void modules_next_epoch(void)
 	atomic_store(&changing, 0);
 }
 
-bool modules_can_learn(uint64_t pc)
+enum unwind_object modules_at(uint64_t pc, const struct unwind_module *known)
 {
 	struct dl_find_object found;
 
-	return _dl_find_object && !_dl_find_object((void *)pc, &found);
+	if (!_dl_find_object || _dl_find_object((void *)pc, &found))
+		return UNWIND_OBJECT_NONE;
+	return known && (const void *)known->eh_frame_hdr == found.dlfo_eh_frame
+		       ? UNWIND_OBJECT_KNOWN
+		       : UNWIND_OBJECT_NEW;
 }
 
-bool modules_learn(uint64_t pc)
+/*
+ * The object that the loader has found.  If the address was on the stack by chance only, the
+ * object may be unloaded meanwhile by another thread.  By who changes the list, as all here is kept
+ * once.  False: it is gone.
+ */
+static bool read_image(struct image *image, const struct dl_find_object *found)
+{
+	static uint64_t head[HEAD_SIZE / sizeof(uint64_t)];
+	static char name[NAME_MAX_HERE];
+	const ElfW(Ehdr) *elf = (const ElfW(Ehdr) *)head;
+	struct link_map map;
+
+	if (sys_read_memory((uint64_t)found->dlfo_map_start, head, HEAD_SIZE) != HEAD_SIZE ||
+	    sys_read_memory((uint64_t)found->dlfo_link_map, &map, sizeof(map)) != sizeof(map) ||
+	    !sys_read_memory((uint64_t)map.l_name, name, NAME_MAX_HERE - 1))
+		return false;
+	if (elf->e_ident[0] != 0x7f || elf->e_ident[1] != 'E' || !elf->e_phoff ||
+	    elf->e_phentsize != sizeof(ElfW(Phdr)) || elf->e_phoff > HEAD_SIZE ||
+	    elf->e_phnum > (HEAD_SIZE - elf->e_phoff) / sizeof(ElfW(Phdr)))
+		return false;
+	*image = (struct image){.name = object_name(name),
+				.bias = map.l_addr,
+				.phdr = (const ElfW(Phdr) *)((const char *)head + elf->e_phoff),
+				.count = elf->e_phnum,
+				.may_go = true};
+	return true;
+}
+
+/* For a moment only: this may be a handler that has interrupted who changes the list. */
+static bool change_begin_if(bool patient)
+{
+	int left = patient ? LEARN_YIELDS : 0, owner;
+
+	while (!change_try(&owner)) {
+		if (!left-- || owner == sys_gettid())
+			return false;
+		sys_call(SYS_sched_yield, 0, 0, 0, 0);
+	}
+	return true;
+}
+
+void modules_left(void)
+{
+	int tid = sys_gettid();
+
+	atomic_compare_exchange_strong(&changing, &tid, 0);
+}
+
+bool modules_learn(uint64_t pc, bool patient)
 {
 	struct dl_find_object found;
+	struct image image;
 	bool changed = false;
 
-	if (!_dl_find_object || _dl_find_object((void *)pc, &found) ||
-	    atomic_exchange(&changing, 1))
+	if (!_dl_find_object || !change_begin_if(patient))
 		return false;
-	const ElfW(Ehdr) *elf = found.dlfo_map_start;
-
-	if (elf->e_ident[0] == 0x7f && elf->e_ident[1] == 'E' && elf->e_phoff &&
-	    elf->e_phentsize == sizeof(ElfW(Phdr)))
-		changed = note_object(found.dlfo_link_map->l_name, found.dlfo_link_map->l_addr,
-				      (const ElfW(Phdr) *)((const char *)elf + elf->e_phoff),
-				      elf->e_phnum);
+	if (!_dl_find_object((void *)pc, &found) && read_image(&image, &found))
+		changed = note_object(&image);
 	if (changed || unpublished)
-		changed = publish();
+		publish();
+	const struct unwind_module *module = unwind_module_find(pc);
+	bool known = module && modules_at(pc, module) == UNWIND_OBJECT_KNOWN;
+
 	atomic_store(&changing, 0);
-	return changed;
+	return known;
 }
 
 /*

@@ -11,29 +11,36 @@ enum { REG_SP = 7, REG_BP = 6, REG_PC = 16 }; /* DWARF numbers of x86-64 */
 /* Memory that may be gone: a thread that ends, a coroutine's stack, a wild pointer. */
 static size_t read_carefully(uint64_t address, void *to, size_t size, void *unused)
 {
-	struct {
-		void *base;
-		size_t size;
-	} local = {to, size}, remote = {(void *)address, size};
-	long got = sys_call6(SYS_process_vm_readv, sys_getpid(), SYS_ARG(&local), 1,
-			     SYS_ARG(&remote), 1, 0);
-
 	(void)unused;
-	return got > 0 ? (size_t)got : 0;
+	return sys_read_memory(address, to, size);
+}
+
+/* Whether the last walk has met code loaded since the last look at the modules. */
+static bool met_new_code(const struct unwind_memory *memory, enum unwind_end end)
+{
+	return end == UNWIND_FAILED && memory->reason == UNWIND_REASON_NO_CODE;
 }
 
 static uint32_t walk(struct thread *thread, const struct unwind_regs *regs,
 		     const struct unwind_stack *stack, enum unwind_end *end)
 {
 	struct unwind_memory *memory = thread->unwind;
+	bool patient = atomic_load_explicit(&thread->busy, memory_order_relaxed) == LOCK_BY_CALL;
 	uint32_t node = unwind_stack_node(memory, regs, stack, stacktable_intern, NULL, end);
 
-	/* Code loaded since the last look at the modules: learn it and try again. */
-	for (int tries = 0;
-	     tries < LEARN_MAX && *end == UNWIND_FAILED &&
-	     memory->reason == UNWIND_REASON_NO_CODE && modules_learn(unwind_outermost_pc(memory));
+	for (int tries = 0; met_new_code(memory, *end) && tries < LEARN_MAX &&
+			    modules_learn(unwind_outermost_pc(memory), patient);
 	     tries++)
 		node = unwind_stack_node(memory, regs, stack, stacktable_intern, NULL, end);
+	/* It cannot be learned just now: its instructions are all there is. */
+	if (met_new_code(memory, *end) &&
+	    modules_at(unwind_outermost_pc(memory), NULL) == UNWIND_OBJECT_NEW) {
+		const struct unwind_stack alone = {
+			.low = stack->low, .high = stack->high, .read_slow = stack->read_slow};
+
+		unwind_memory_reset(memory);
+		node = unwind_stack_node(memory, regs, &alone, stacktable_intern, NULL, end);
+	}
 	return node;
 }
 
@@ -57,15 +64,17 @@ static uint32_t unwind(struct thread *thread, const struct unwind_regs *regs,
 
 uint32_t stack_of_context(struct thread *thread, const struct unwind_regs *regs)
 {
-	struct unwind_stack stack = {
-		.low = thread->stack_low, .high = thread->stack_high, .read_slow = read_carefully};
+	struct unwind_stack stack = {.low = thread->stack_low,
+				     .high = thread->stack_high,
+				     .read_slow = read_carefully,
+				     .object_at = modules_at};
 
 	return unwind(thread, regs, &stack);
 }
 
 uint32_t stack_of_blocked(struct thread *thread, uint64_t pc, uint64_t sp)
 {
-	struct unwind_stack stack = {.read_slow = read_carefully, .is_object = modules_can_learn};
+	struct unwind_stack stack = {.read_slow = read_carefully, .object_at = modules_at};
 	struct unwind_regs regs;
 
 	unwind_regs_from_syscall(&regs, pc, sp);
@@ -90,8 +99,10 @@ __attribute__((noinline)) uint32_t stack_of_caller(struct thread *thread)
 
 uint32_t stack_above_frame(struct thread *thread, const void *frame)
 {
-	const struct unwind_stack stack = {
-		.low = thread->stack_low, .high = thread->stack_high, .read_slow = read_carefully};
+	const struct unwind_stack stack = {.low = thread->stack_low,
+					   .high = thread->stack_high,
+					   .read_slow = read_carefully,
+					   .object_at = modules_at};
 	const uint64_t *words = frame; /* the caller's frame pointer, the return address */
 	struct unwind_regs regs;
 	enum unwind_end end;

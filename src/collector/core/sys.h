@@ -129,4 +129,17 @@ static inline int sys_gettid(void)
 	return (int)sys_call(SYS_gettid, 0, 0, 0, 0);
 }
 
+/* Copies memory of this process which may be gone; returns how many bytes there were. */
+static inline size_t sys_read_memory(uint64_t address, void *to, size_t size)
+{
+	struct {
+		void *base;
+		size_t size;
+	} local = {to, size}, remote = {(void *)address, size};
+	long got = sys_call6(SYS_process_vm_readv, sys_getpid(), SYS_ARG(&local), 1,
+			     SYS_ARG(&remote), 1, 0);
+
+	return got > 0 ? (size_t)got : 0;
+}
+
 #endif

@@ -160,6 +160,7 @@ static void clean_up(struct thread *thread)
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
 		thread->traces[kind].next = NULL;
 	unwind_memory_reset(thread->unwind);
+	modules_left();
 	atomic_fetch_add_explicit(&collector.dropped, 1, memory_order_relaxed);
 	if (atomic_load_explicit(&thread->busy, memory_order_relaxed) == LOCK_BY_CALL)
 		thread_unlock(thread);

@@ -101,13 +101,7 @@ static bool is_next_header(const struct block *block, uint64_t address)
 
 static bool read_memory(uint64_t address, void *to, size_t size)
 {
-	struct {
-		void *base;
-		size_t size;
-	} local = {to, size}, remote = {(void *)address, size};
-
-	return sys_call6(SYS_process_vm_readv, sys_getpid(), SYS_ARG(&local), 1, SYS_ARG(&remote),
-			 1, 0) == (long)size;
+	return sys_read_memory(address, to, size) == size;
 }
 
 /* C++ keeps the number of elements in front of an array, others the length: a word before what

@@ -10,11 +10,13 @@
  * area, so a stack with several such frames costs each step once.
  *
  * Code outside all modules (a JIT compiler's) is read through a copy, because it may
- * be unmapped at any moment; so is that of a module which may be about to go.
+ * be unmapped at any moment; so are code and CFI of a module which may be about to go.
  */
 #include "collector/unwind/slow.h"
 
+#include "collector/unwind/cfi_copy.h"
 #include "collector/unwind/expression.h"
+#include "collector/unwind/modules.h"
 #include "collector/unwind/rule.h"
 #include "collector/unwind/scan.h"
 #include "collector/unwind/x86_64.h"
@@ -23,9 +25,14 @@
 static enum cfi_answer find_row(struct walk *walk, uint64_t pc)
 {
 	struct walk_scratch *scratch = walk_scratch(walk);
-	const struct unwind_module *module = walk_module(walk, pc);
+	const struct unwind_module *module = modules_find(walk->modules, pc);
 
-	return module ? cfi_find(module, pc, scratch->states, &scratch->result) : CFI_NONE;
+	if (!module)
+		return CFI_NONE;
+	if (walk_module(walk, pc))
+		return cfi_find(module, pc, scratch->states, &scratch->result);
+	return cfi_copy_find(walk->memory, walk->stack, module, pc, scratch->states,
+			     &scratch->result);
 }
 
 bool slow_row(struct walk *walk)
@@ -49,8 +56,8 @@ static uint64_t checked_scan(struct walk *walk, const struct unwind_module *modu
 }
 
 /*
- * The rule for the instruction at `at`, outside all modules, from its code: 0 if
- * there is none.  Jumps backwards are followed within its page only.
+ * The rule for the instruction at `at`, outside all modules that may be read in place, from its
+ * code: 0 if there is none.  Jumps backwards are followed within its page only.
  */
 static uint64_t foreign_rule(struct walk *walk, uint64_t at)
 {
@@ -76,20 +83,20 @@ static uint64_t foreign_rule(struct walk *walk, uint64_t at)
 static uint64_t read_rule(struct walk *walk, uint64_t pc, uint64_t at)
 {
 	enum cfi_answer answer = find_row(walk, pc);
-	const struct unwind_module *module;
+	const struct unwind_module *module = walk_module(walk, pc);
 	uint64_t rule;
 
+	walk->guessed = !module && answer != CFI_FOUND && modules_find(walk->modules, pc);
 	if (answer == CFI_FOUND)
 		return rule_from_row(&walk_scratch(walk)->result, pc);
 	if (answer == CFI_BAD)
 		return RULE_BAD;
-	module = walk_module(walk, pc);
 	if (module) {
 		rule = arch_rule_from_code(module, pc);
 		if (!rule)
 			rule = checked_scan(walk, module, at);
 	} else {
-		rule = walk_can_learn(walk, pc) ? 0 : foreign_rule(walk, at);
+		rule = foreign_rule(walk, at);
 	}
 	return rule ? rule : RULE_NO_CFI;
 }
@@ -115,22 +122,35 @@ static uint64_t landing_rule(struct walk *walk, uint64_t rule)
 	return other;
 }
 
+/* Whether the state's code is in an object that the caller has to learn first. */
+static bool is_new(const struct walk *walk)
+{
+	const struct unwind_module *module = modules_find(walk->modules, walk->pc);
+
+	return walk->stack->object_at && !walk_module(walk, walk->pc) &&
+	       walk->stack->object_at(walk->pc, module) == UNWIND_OBJECT_NEW;
+}
+
 uint64_t slow_rule(struct walk *walk)
 {
 	uint64_t at = walk->pc + !walk_is_exact(walk);
 	uint64_t rule, other;
+	bool guessed;
 
 	walk->memory->counts.misses++;
-	if (!walk_enter(walk)) /* RULE_ABSENT, or one that is not for the cache */
-		return foreign_rule(walk, at);
+	walk_enter(walk);
+	if (is_new(walk)) {
+		walk_leave(walk);
+		return RULE_ABSENT;
+	}
 	rule = read_rule(walk, walk->pc, at);
+	guessed = walk->guessed;
 	other = landing_rule(walk, rule);
 	walk_leave(walk);
 	/* Not into the cache, where it would also hold for the instruction before. */
 	if (other)
 		return other;
-	/* Nor what might have been found in a module that could not be read. */
-	if (walk->held && rule == RULE_NO_CFI)
+	if (guessed)
 		return rule;
 	rule_cache_insert(walk->pc + 1, walk->tag, rule);
 	return rule;
@@ -248,8 +268,7 @@ bool slow_register(struct walk *walk, unsigned int reg, uint64_t *value)
 	const struct unwind_regs *full = &walk_scratch(walk)->full;
 
 	walk->memory->counts.slow++;
-	if (!walk_enter(walk))
-		return false;
+	walk_enter(walk);
 	full_reach(walk);
 	walk_leave(walk);
 	*value = full->reg[reg];
@@ -333,8 +352,7 @@ enum step slow_step(struct walk *walk)
 	enum step step;
 
 	walk->memory->counts.slow++;
-	if (!walk_enter(walk))
-		return walk_fail(walk, UNWIND_REASON_HELD);
+	walk_enter(walk);
 	step = full_step(walk);
 	walk_leave(walk);
 	return step;

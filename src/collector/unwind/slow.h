@@ -29,7 +29,7 @@ static inline struct walk_scratch *walk_scratch(struct walk *walk)
 /* The rule that one row of CFI amounts to. */
 uint64_t rule_from_row(const struct cfi_result *result, uint64_t pc);
 
-/* The rule for the state's pc, from CFI, and into the cache. */
+/* The rule for the state's pc, from CFI, and into the cache; RULE_ABSENT: of an object to learn. */
 uint64_t slow_rule(struct walk *walk);
 
 /* The row for the state's pc, into the scratch area. The caller is a reader of modules. */

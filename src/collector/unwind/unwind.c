@@ -74,15 +74,9 @@ void walk_bound(struct walk *walk, uint64_t sp)
 	walk->span = inside ? high - low - 8 : 0;
 }
 
-bool walk_enter(struct walk *walk)
+void walk_enter(struct walk *walk)
 {
-	const struct unwind_module *module;
-
 	walk->held = !modules_enter();
-	if (!walk->held)
-		return true;
-	module = modules_find(walk->modules, walk->pc);
-	return module && module->stays;
 }
 
 void walk_leave(struct walk *walk)
@@ -150,8 +144,7 @@ static enum step step_bp(struct walk *walk, uint64_t rule)
 	if (walk->bp == WALK_BP_UNKNOWN) {
 		bool found = false;
 
-		if (!walk_enter(walk))
-			return walk_fail(walk, UNWIND_REASON_HELD);
+		walk_enter(walk);
 		if (slow_row(walk))
 			found = arch_search_bp(walk, result->function, rule_cfa(rule));
 		walk_leave(walk);
@@ -234,8 +227,8 @@ static __attribute__((noinline)) enum step step_any(struct walk *walk, uint64_t 
 		return slow_step(walk);
 	case RULE_BAD:
 		return walk_fail(walk, UNWIND_REASON_BAD_CFI);
-	default:
-		return walk_fail(walk, UNWIND_REASON_HELD);
+	default: /* RULE_ABSENT */
+		return walk_fail(walk, UNWIND_REASON_NO_CODE);
 	}
 }
 

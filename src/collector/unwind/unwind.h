@@ -74,8 +74,8 @@ const struct unwind_module *unwind_module_find(uint64_t pc);
 
 /*
  * Around anything that unmaps code (dlclose): hold, wait until quiet, unmap,
- * publish, release.  While held, no handler reads CFI or code bytes of
- * modules that may go; stacks that need more of them than is cached end as UNWIND_FAILED.  The wait
+ * publish, release.  While held, CFI and code of modules that may go are read
+ * through read_slow of struct unwind_stack only.  The wait
  * is the caller's (sched_yield, with a limit of some milliseconds). Holds nest and may come from
  * several threads. Not for handlers.
  */
@@ -89,6 +89,13 @@ void unwind_after_fork(void);
 /* Frames whose pc lies in [low, high) are left out: the collector's own text. */
 void unwind_skip(uint64_t low, uint64_t high);
 
+/* What is loaded at an address, by somebody who knows better than the snapshot. */
+enum unwind_object {
+	UNWIND_OBJECT_NONE,
+	UNWIND_OBJECT_KNOWN, /* the snapshot's */
+	UNWIND_OBJECT_NEW,   /* the snapshot has none there, or another one */
+};
+
 /*
  * How to read the stack: what lies in [low, high) from the stack pointer up directly, where
  * the stack pointer is in there (or comes there out of a signal handler); anything else
@@ -100,10 +107,11 @@ struct unwind_stack {
 	size_t (*read_slow)(uint64_t address, void *to, size_t size, void *arg);
 	void *arg;
 	/*
-	 * Whether code outside the snapshot belongs to an object all the same.  The walk
-	 * then ends with UNWIND_REASON_NO_CODE, for the caller to learn the object.  May be NULL.
+	 * Asked of code outside the snapshot, and while unwind_modules_hold is in force of that
+	 * in it.  Where the object is UNWIND_OBJECT_NEW the walk ends with
+	 * UNWIND_REASON_NO_CODE, for the caller to learn it.  May be NULL.
 	 */
-	bool (*is_object)(uint64_t pc);
+	enum unwind_object (*object_at)(uint64_t pc, const struct unwind_module *known);
 };
 
 /*
@@ -129,7 +137,7 @@ enum unwind_reason {
 	UNWIND_REASON_BAD_STACK,  /* the stack pointer did not grow */
 	UNWIND_REASON_UNREADABLE, /* a stack slot could not be read */
 	UNWIND_REASON_REGISTER,	  /* a register that is needed is not known */
-	UNWIND_REASON_HELD,	  /* unwind_modules_hold was in force */
+	UNWIND_REASON_HELD,	  /* unwind_modules_hold was in force, and copies did not help */
 	UNWIND_REASON_COUNT,
 };
 
@@ -138,6 +146,7 @@ enum {
 	UNWIND_DEPTH_MIN = 16,
 	UNWIND_CHUNK = 2048, /* bytes read at a time through read_slow */
 	UNWIND_SCRATCH_WORDS = 192,
+	UNWIND_COPY = 2048, /* of a CIE and an FDE together */
 };
 
 /* A frame as it stands: what the way outwards from it depends on. */
@@ -175,6 +184,8 @@ struct unwind_memory {
 	uint64_t chunk_size;
 	uint64_t chunk[UNWIND_CHUNK / 8];
 	uint64_t scratch[UNWIND_SCRATCH_WORDS];
+	struct unwind_module copied; /* CFI of a module that could not be read in place, in … */
+	uint64_t copy[UNWIND_COPY / 8];
 	/* [0] is a sentinel, the root's frame is [1], the leaf's [depth]. */
 	struct unwind_frame frames[];
 };

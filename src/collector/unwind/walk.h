@@ -27,7 +27,8 @@ enum step {
 struct walk {
 	struct unwind_memory *memory;
 	const struct unwind_modules *modules;
-	bool held; /* only modules that stay may be read */
+	bool held;    /* modules that do not stay are read through copies */
+	bool guessed; /* the last rule is of a module whose CFI could not be read */
 	const struct unwind_regs *regs;
 	const struct unwind_stack *stack;
 	uint64_t low; /* words at [low, low + span] are read directly */
@@ -55,14 +56,11 @@ struct walk {
  */
 void walk_bound(struct walk *walk, uint64_t sp);
 
-/*
- * Around all that reads modules' memory.  False: the state's code must not be read just now
- * (and there is nothing to leave).
- */
-bool walk_enter(struct walk *walk);
+/* Around all that reads modules' memory, which may be `held` in between. */
+void walk_enter(struct walk *walk);
 void walk_leave(struct walk *walk);
 
-/* The module that holds `pc`, between enter and leave; NULL: none that may be read. */
+/* The module that holds `pc`, between enter and leave; NULL: none that may be read in place. */
 const struct unwind_module *walk_module(const struct walk *walk, uint64_t pc);
 
 bool walk_load_slow(struct walk *walk, uint64_t address, uint64_t *value);
@@ -73,7 +71,7 @@ bool walk_load_chunk(struct walk *walk, uint64_t address);
 /* Whether the pc is in code that the snapshot lacks, but the caller can learn. */
 static inline bool walk_can_learn(const struct walk *walk, uint64_t pc)
 {
-	return walk->stack->is_object && walk->stack->is_object(pc);
+	return walk->stack->object_at && walk->stack->object_at(pc, NULL) == UNWIND_OBJECT_NEW;
 }
 
 /* The 8 bytes at a stack address; false: not readable. */

@@ -267,8 +267,11 @@ enum step arch_fallback(struct walk *walk)
 
 	if (!module && walk_can_learn(walk, walk->pc))
 		return walk_fail(walk, UNWIND_REASON_NO_CODE);
-	if (!walk_enter(walk))
+	walk_enter(walk);
+	if (module && !walk_module(walk, walk->pc)) {
+		walk_leave(walk);
 		return walk_fail(walk, UNWIND_REASON_HELD);
+	}
 	if (exact && !walk->pc)
 		step = step_by_top(walk);
 	if (step == STEP_FAIL && exact && module)
