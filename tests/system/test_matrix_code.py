@@ -106,7 +106,7 @@ def stacks_while_objects_close(t, engine):
     t.within(failed <= 0.02 * process['total'], f'{failed:.4f} of {process["total"]:.4f} s failed')
     inside = right = 0
     for seconds, names in named(t, result, t.target('plugins')):
-        if not names[0].startswith('plugin'):
+        if not (names[0] or '').startswith('plugin'):
             continue
         inside += seconds
         right += seconds if 'churn_in_thread' in names else 0

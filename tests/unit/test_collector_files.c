@@ -260,6 +260,11 @@ static void records_say_what_was_written(void **state)
 	free(data);
 }
 
+static uint8_t *take(size_t size)
+{
+	return blockfile_take(&collector.profile, size, &(uint32_t){0});
+}
+
 static void first_record_waits_for_room(void **state)
 {
 	struct rlimit before, none;
@@ -272,7 +277,7 @@ static void first_record_waits_for_room(void **state)
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
 	none = (struct rlimit){.rlim_max = before.rlim_max};
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-	while (blockfile_take(&collector.profile, FORMAT_BLOCK_ALIGN))
+	while (take(FORMAT_BLOCK_ALIGN))
 		;
 	struct thread *thread = thread_new();
 	thread_adopt(thread, 5000000);
@@ -299,7 +304,7 @@ static void a_file_size_limit_is_an_error_and_not_a_signal(void **state)
 	small.rlim_max = before.rlim_max;
 	assert_int_equal(blockfile_create(&collector.profile, directory, "profile", "x"), 0);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-	while (taken < 1000 && blockfile_take(&collector.profile, FORMAT_BLOCK_ALIGN))
+	while (taken < 1000 && take(FORMAT_BLOCK_ALIGN))
 		taken++;
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
 	assert_true(taken > 0 && taken < 1000);
@@ -314,7 +319,7 @@ static void blocks_do_not_overlap_and_are_zero(void **state)
 	(void)state;
 	assert_int_equal(blockfile_create(&collector.profile, directory, "profile", "x"), 0);
 	for (int i = 0; i < BLOCKS; i++) {
-		blocks[i] = blockfile_take(&collector.profile, SIZE);
+		blocks[i] = take(SIZE);
 		assert_non_null(blocks[i]);
 		for (int j = 0; j < SIZE; j += 512)
 			assert_int_equal(blocks[i][j], 0);
@@ -347,8 +352,28 @@ static void blocks_that_are_being_made_are_waited_for(void **state)
 		atomic_store(&collector.profile.arena[i].state, ARENA_CLAIMED);
 	assert_int_equal(pthread_create(&others, NULL, make_ready_later, &claimed), 0);
 	for (int i = 0; i < 10; i++)
-		assert_non_null(blockfile_take(&collector.profile, 2 * FORMAT_BLOCK_ALIGN));
+		assert_non_null(take(2 * FORMAT_BLOCK_ALIGN));
 	pthread_join(others, NULL);
+}
+
+/* Whoever went past an arena that was being made does not come back to it when it is ready. */
+static void blocks_of_one_taker_ascend(void **state)
+{
+	enum { BLOCK = 4 * FORMAT_BLOCK_ALIGN };
+	uint32_t arena = 0;
+
+	(void)state;
+	assert_int_equal(blockfile_create(&collector.profile, directory, "profile", "x"), 0);
+	while (!arena) {
+		atomic_store(&collector.profile.arena[1].state, ARENA_CLAIMED);
+		assert_non_null(blockfile_take(&collector.profile, BLOCK, &arena));
+	}
+	assert_int_equal(arena, 2);
+	atomic_store(&collector.profile.arena[1].state, ARENA_EMPTY);
+	assert_non_null(blockfile_take(&collector.profile, BLOCK, &arena));
+	assert_int_equal(arena, 2);
+	assert_non_null(take(BLOCK));
+	assert_int_equal(atomic_load(&collector.profile.arena[1].state), ARENA_READY);
 }
 
 int main(void)
@@ -362,6 +387,7 @@ int main(void)
 		IN_DIRECTORY(a_file_size_limit_is_an_error_and_not_a_signal),
 		IN_DIRECTORY(blocks_do_not_overlap_and_are_zero),
 		IN_DIRECTORY(blocks_that_are_being_made_are_waited_for),
+		IN_DIRECTORY(blocks_of_one_taker_ascend),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

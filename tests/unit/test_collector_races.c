@@ -34,9 +34,9 @@ uint64_t clock_now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-void *control_take_block(struct blockfile *file, size_t size)
+void *control_take_block(struct blockfile *file, size_t size, uint32_t *arena)
 {
-	return blockfile_take(file, size);
+	return blockfile_take(file, size, arena);
 }
 
 /* Who looks at snapshots: each has a state, and its lock meanwhile. */

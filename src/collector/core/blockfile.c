@@ -174,11 +174,12 @@ static void *take_from(struct blockfile *file, uint32_t index, size_t size)
 }
 
 /* One look at the arenas there are. *busy: there was no block, but others are making arenas. */
-static void *try_take(struct blockfile *file, size_t size, bool *busy)
+static void *try_take(struct blockfile *file, size_t size, uint32_t *arena, bool *busy)
 {
 	uint32_t first = atomic_load_explicit(&file->current, memory_order_acquire);
 
 	*busy = false;
+	first = first > *arena ? first : *arena;
 	for (uint32_t index = first; index < first + LOOK_AHEAD && index < BLOCKFILE_ARENAS;
 	     index++) {
 		void *block = NULL;
@@ -192,8 +193,10 @@ static void *try_take(struct blockfile *file, size_t size, bool *busy)
 		if (state != ARENA_READY)
 			break;
 		block = take_from(file, index, size);
-		if (block)
+		if (block) {
+			*arena = index;
 			return block;
+		}
 		/* Full; but current must not pass an arena that is still being made. */
 		uint32_t expected = index;
 		atomic_compare_exchange_strong(&file->current, &expected, index + 1);
@@ -201,16 +204,16 @@ static void *try_take(struct blockfile *file, size_t size, bool *busy)
 	return NULL;
 }
 
-void *blockfile_take(struct blockfile *file, size_t size)
+void *blockfile_take(struct blockfile *file, size_t size, uint32_t *arena)
 {
 	bool busy;
-	void *block = try_take(file, size, &busy);
+	void *block = try_take(file, size, arena, &busy);
 
 	for (int nap = 0; !block && busy && !atomic_load(&file->stuck); nap++) {
 		if (nap == NAPS)
 			atomic_store(&file->stuck, true);
 		sys_nap(NAP_NS);
-		block = try_take(file, size, &busy);
+		block = try_take(file, size, arena, &busy);
 	}
 	return block;
 }

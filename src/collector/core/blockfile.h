@@ -50,8 +50,10 @@ int blockfile_create(struct blockfile *file, const char *directory, const char *
  * A zeroed block of at least `size` bytes (a multiple of FORMAT_BLOCK_ALIGN)
  * at such a multiple in the file, or NULL: the disk is full.  Waits, 1 s at
  * most, where a dozen threads wait for the disk already.
+ * arena: where the caller's previous block lies, at first 0.  This one lies behind it, so that who
+ * takes one after the other has them in the file in this order.
  */
-void *blockfile_take(struct blockfile *file, size_t size);
+void *blockfile_take(struct blockfile *file, size_t size, uint32_t *arena);
 
 /* Calls visit for all blocks of a file in which each has this size. Others may be filling some. */
 void blockfile_for_each(struct blockfile *file, size_t size,

@@ -222,7 +222,7 @@ void control_take_signals(void)
 		signal_take(pause_signal, on_signal);
 }
 
-void *control_take_block(struct blockfile *file, size_t size)
+void *control_take_block(struct blockfile *file, size_t size, uint32_t *arena)
 {
 	uint64_t taken = atomic_fetch_add(&size_taken, size) + size;
 	uint64_t now_ns;
@@ -233,7 +233,7 @@ void *control_take_block(struct blockfile *file, size_t size)
 			put_note(NOTE_LIMIT, now_ns);
 	}
 	uint32_t abandoned = atomic_load(&file->abandoned);
-	void *block = blockfile_take(file, size);
+	void *block = blockfile_take(file, size, arena);
 
 	/* Forked in between, by a handler of the program: the block is the parent's. */
 	return atomic_load(&file->abandoned) == abandoned ? block : NULL;

@@ -26,7 +26,10 @@ bool control_always_ran(void);
 /* Stop the clock and let it go on. False: it does already, or stands for good. */
 bool control_pause(void);
 bool control_resume(void);
-/* A block of a data file, which counts for -L: the one beyond the limit ends the recording. */
-void *control_take_block(struct blockfile *file, size_t size);
+/*
+ * A block of a data file (blockfile_take), which counts for -L: the one beyond the limit ends the
+ * recording.
+ */
+void *control_take_block(struct blockfile *file, size_t size, uint32_t *arena);
 
 #endif

@@ -7,7 +7,7 @@
 static bool next_block(struct lane *lane, struct blockfile *file, uint32_t number,
 		       enum format_encoding encoding)
 {
-	struct format_block_header *block = control_take_block(file, LANE_BLOCK);
+	struct format_block_header *block = control_take_block(file, LANE_BLOCK, &lane->arena);
 
 	if (!block)
 		return false;
@@ -21,6 +21,7 @@ static bool next_block(struct lane *lane, struct blockfile *file, uint32_t numbe
 	*lane = (struct lane){.block = block,
 			      .next = (uint8_t *)(block + 1),
 			      .end = (uint8_t *)block + LANE_BLOCK,
+			      .arena = lane->arena,
 			      .events = lane->events,
 			      .time = lane->time,
 			      .thread = number,

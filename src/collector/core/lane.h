@@ -20,6 +20,7 @@ enum { LANE_BLOCK = 16 * 1024 };
 struct lane {
 	struct format_block_header *block;
 	uint8_t *next, *end;
+	uint32_t arena;			 /* that the block lies in: the next one lies behind */
 	uint64_t events;		 /* written so far, in all blocks */
 	uint64_t time;			 /* in force, in the unit of the file */
 	uint32_t stack;			 /* of the previous event */

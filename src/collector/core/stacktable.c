@@ -58,7 +58,8 @@ static struct format_node *segment_at(uint32_t index)
 
 	if (segment)
 		return segment;
-	struct format_block_header *block = control_take_block(&collector.stacks, SEGMENT_BLOCK);
+	struct format_block_header *block =
+		control_take_block(&collector.stacks, SEGMENT_BLOCK, &(uint32_t){0});
 	if (!block)
 		return NULL;
 	*block = (struct format_block_header){
