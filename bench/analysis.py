@@ -83,6 +83,7 @@ QUESTIONS = [
     ('a time and a thread', ['-filters', 'TSTAMP > 1000000000 && THRID IN 1,2', '-functions']),
     ('ten conditions', ['-filters', ' || '.join(f'THRID == {n} && MSTATE < 3' for n in range(1, 6)), '-functions']),
     ('a function on the stack', ['-filters', 'FNAME("mem.*") SOME IN STACK', '-functions']),
+    ('an instruction on the stack', ['-filters', 'INAME(".* + 0x1.*") SOME IN STACKI', '-functions']),
     ('by thread', ['-threads']),
     ('by second', ['-seconds']),
     ('by microsecond', ['-moments']),

@@ -98,30 +98,62 @@ static const char *label_of(const struct session *session, const struct index_ob
 
 /* ---- the table ---- */
 
-/* The groups with any value in the order of the query; the caller frees them. */
+/* Cuts off what is more than wanted. */
+static void keep_first(struct sort_key *keys, size_t *count, size_t wanted,
+		       const struct query *query)
+{
+	table_sort(keys, *count, query);
+	if (*count > wanted)
+		*count = wanted;
+}
+
+/* Whether a value comes behind all that were kept; one that is equal does, being a later one. */
+static bool comes_behind(const struct sort_key *keys, size_t kept, double value,
+			 const struct query *query)
+{
+	if (!kept)
+		return false;
+	return query->sort_reverse ? value >= keys[kept - 1].value : value <= keys[kept - 1].value;
+}
+
+/* In the order of the values, or from the last on. */
+static struct sort_key *by_value(size_t groups, bool reverse, size_t wanted, size_t *count)
+{
+	struct sort_key *keys = xcalloc(wanted + 1, sizeof(*keys));
+
+	for (*count = 0; *count < wanted; ++*count)
+		keys[*count].index = (uint32_t)(reverse ? groups - 1 - *count : *count);
+	return keys;
+}
+
+/* The first `most` groups in the order of the query; the caller frees them. */
 static struct sort_key *ordered(const struct index_groups *groups, const struct query *query,
-				size_t *count)
+				size_t most, size_t *count)
 {
 	const struct metric *metric = query->sort.metric;
-	struct sort_key *keys = xcalloc(groups->count + 1, sizeof(*keys));
-	uint64_t *any = values_of_sums(&groups->sums, &values_any);
-	uint64_t *sort = metric->is_static ? any : values_of_sums(&groups->sums, metric);
+	size_t wanted = most < groups->values.count ? most : groups->values.count;
+	size_t kept = 0, room = wanted < groups->values.count ? 2 * wanted + 1024 : wanted;
+
+	if (metric->is_static)
+		return by_value(groups->values.count, query->sort_reverse, wanted, count);
+
+	struct sort_key *keys = xcalloc(room + 1, sizeof(*keys));
+	uint64_t *sort = index_group_values(groups, metric);
 
 	*count = 0;
-	for (size_t i = 0; i < groups->count; i++) {
-		bool turned = metric->is_static && query->sort_reverse;
-		size_t group = turned ? groups->count - 1 - i : i;
+	for (size_t i = 0; i < groups->values.count; i++) {
+		double value = values_convert(metric, sort[i]);
 
-		if (any[group])
-			keys[(*count)++] =
-				(struct sort_key){.index = (uint32_t)group,
-						  .value = values_convert(metric, sort[group])};
+		if (comes_behind(keys, kept, value, query))
+			continue;
+		keys[(*count)++] = (struct sort_key){.index = (uint32_t)i, .value = value};
+		if (*count <= room)
+			continue;
+		keep_first(keys, count, wanted, query);
+		kept = *count;
 	}
-	if (!metric->is_static)
-		table_sort(keys, *count, query);
-	if (sort != any)
-		free(sort);
-	free(any);
+	keep_first(keys, count, wanted, query);
+	free(sort);
 	return keys;
 }
 
@@ -134,8 +166,8 @@ static void fill_column(const struct index_groups *groups, const struct sort_key
 
 	if (metric->is_static)
 		return;
-	values = values_of_sums(&groups->sums, metric);
-	for (size_t i = 0; i < groups->count; i++)
+	values = index_group_values(groups, metric);
+	for (size_t i = 0; i < groups->values.count; i++)
 		total += values[i];
 	table->base[column] = table->values[column] = values_convert(metric, total);
 	for (size_t row = 1; row < table->row_count; row++)
@@ -154,9 +186,9 @@ static void fill_rows(const struct session *session, const struct index_object *
 		uint32_t group = keys[row - 1].index;
 
 		table->rows[row].id = group + 1;
-		table->rows[row].value = groups->values[group];
+		table->rows[row].value = groups->values.items[group];
 		table->rows[row].name =
-			label_of(session, object, &table->arena, groups->values[group]);
+			label_of(session, object, &table->arena, groups->values.items[group]);
 	}
 	for (size_t column = 0; column < table->column_count; column++)
 		fill_column(groups, keys, table, column);
@@ -180,10 +212,10 @@ static void fill_index(struct session *session, const struct query *query, const
 	table->index = arena_strdup(&table->arena, view->object->name);
 	index_group(session, view->program, &groups);
 
-	struct sort_key *keys = ordered(&groups, query, &rows);
+	struct sort_key *keys =
+		ordered(&groups, query, query->limit ? query->limit - 1 : SIZE_MAX, &rows);
 
-	rows++;
-	table_set_rows(table, query->limit && rows > query->limit ? query->limit : rows);
+	table_set_rows(table, rows + 1);
 	fill_rows(session, view->object, &groups, keys, table);
 	free(keys);
 	index_groups_fini(&groups);

@@ -1,24 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Grouping.  The expression is evaluated by columns, each value becomes the number of its group
- * by a hash (values mostly come in runs, so the last one is tried first), and from there on
- * events are counted by group as they otherwise are by call stack.  Every thread has groups of
- * its own, which are put together in the order of the values.
+ * Grouping.  The expression is evaluated by columns; each value becomes a number by a hash (values
+ * mostly come in runs, so the last one is tried first), and from there on events are counted by
+ * number as they otherwise are by call stack.
+ *
+ * A hash of all values would be slow and large where each event has its own.  So it is emptied when
+ * it has as many as the cache holds, into lists of (value, amount), one for each measure, which are
+ * ordered in the end.  Every thread has all of these of its own; sums are integers, so it does not
+ * matter which one counted what.
  */
 #include "analysis/index_group.h"
 
 #include "analysis/scan.h"
 
 #include <stdlib.h>
-#include <string.h>
+
+enum { HASHED_VALUES = 1 << 15 };
 
 /* What one thread has found. */
 struct grouping {
 	const struct filter_program *program;
 	struct filter_slot *slots;
-	struct hash_map ids; /* value → group */
+	struct hash_map ids; /* value → number, of those not yet in cells */
 	VEC(uint64_t) values;
-	struct measure_sums sums; /* of as many groups as there is room for */
+	struct measure_sums sums; /* of HASHED_VALUES */
+	struct index_cells cells[MEASURE_COUNT];
 	uint64_t last_value;
 	uint32_t last_id;
 };
@@ -36,6 +42,23 @@ static uint32_t id_of(struct grouping *grouping, uint64_t value)
 	return grouping->last_id;
 }
 
+/* Empties the hash. */
+static void spill(struct grouping *grouping)
+{
+	for (size_t k = 0; k < MEASURE_COUNT; k++) {
+		uint64_t *amounts = grouping->sums.of[k];
+
+		for (size_t i = 0; amounts && i < grouping->values.count; i++) {
+			if (amounts[i])
+				index_cells_add(&grouping->cells[k], grouping->values.items[i],
+						amounts[i]);
+			amounts[i] = 0;
+		}
+	}
+	grouping->values.count = 0;
+	hash_map_clear(&grouping->ids);
+}
+
 static void group_chunk(struct grouping *grouping, const struct scan_piece *piece,
 			const struct event_run *run, const uint8_t *chosen)
 {
@@ -45,14 +68,14 @@ static void group_chunk(struct grouping *grouping, const struct scan_piece *piec
 	struct event_run by_group = *run;
 	uint32_t ids[FILTER_ROWS];
 
+	if (grouping->values.count + run->count > HASHED_VALUES)
+		spill(grouping);
 	for (size_t i = 0; i < run->count; i++) {
 		bool unknown = slot->any_unknown && slot->unknown[i];
 
 		if (!chosen || chosen[i])
 			ids[i] = id_of(grouping, unknown ? INDEX_UNKNOWN : slot->value[i]);
 	}
-	if (grouping->values.count > grouping->sums.nodes)
-		measure_grow(&grouping->sums, 2 * grouping->values.count);
 	by_group.stack = ids;
 	measuring.chosen = chosen;
 	measuring.sums = &grouping->sums;
@@ -71,69 +94,54 @@ static void group_piece(const struct scan_piece *piece, void *state)
 	}
 }
 
-/* A value that a thread has found, and its group there. */
-struct found_value {
-	uint64_t value;
-	uint32_t id;
+/* The rest of a list that is in order. */
+struct rest {
+	struct index_cell *next, *end;
 };
 
-static int by_value(const void *a, const void *b)
+/* The smallest value at the beginning of the rests; false: all are empty. */
+static bool next_value(const struct rest *rests, size_t count, uint64_t *value)
 {
-	const struct found_value *x = a, *y = b;
+	bool found = false;
 
-	return x->value < y->value ? -1 : x->value > y->value;
-}
-
-/* The thread's values in order; the caller frees them. Times mostly come in order. */
-static struct found_value *sorted_values(const struct grouping *found)
-{
-	size_t count = found->values.count;
-	struct found_value *sorted = xmalloc((count + 1) * sizeof(*sorted));
-	bool in_order = true;
-
-	for (uint32_t i = 0; i < count; i++) {
-		sorted[i] = (struct found_value){found->values.items[i], i};
-		in_order &= !i || sorted[i - 1].value < sorted[i].value;
+	for (size_t i = 0; i < count; i++) {
+		if (rests[i].next == rests[i].end)
+			continue;
+		if (!found || rests[i].next->value < *value)
+			*value = rests[i].next->value;
+		found = true;
 	}
-	if (!in_order)
-		qsort(sorted, count, sizeof(*sorted), by_value);
-	return sorted;
+	return found;
 }
 
-/* Merges values into those of the groups, which are in order as well. */
-static void unite_values(struct index_groups *groups, const struct found_value *sorted,
-			 size_t count)
+/* Numbers the values of all lists, which are in order, from the smallest on. */
+static void number_values(struct index_groups *groups)
 {
-	uint64_t *all = xmalloc((groups->count + count + 1) * sizeof(*all));
-	size_t from = 0, next = 0, kept = 0;
+	struct rest rests[MEASURE_COUNT];
+	size_t count = 0;
+	uint64_t value = 0;
 
-	while (from < groups->count || next < count) {
-		bool mine = next == count ||
-			    (from < groups->count && groups->values[from] <= sorted[next].value);
-		uint64_t value = mine ? groups->values[from++] : sorted[next++].value;
-
-		if (!kept || all[kept - 1] != value)
-			all[kept++] = value;
-	}
-	free(groups->values);
-	groups->values = all;
-	groups->count = kept;
-}
-
-/* Adds what a thread has found to the groups in their order. */
-static void add_found(struct index_groups *groups, const struct grouping *found,
-		      const struct found_value *sorted)
-{
 	for (size_t k = 0; k < MEASURE_COUNT; k++) {
-		const uint64_t *from = found->sums.of[k];
-		uint64_t *to = from ? measure_array(&groups->sums, (enum measure)k) : NULL;
+		struct index_cells *cells = &groups->cells[k];
 
-		for (size_t i = 0, at = 0; from && i < found->values.count; i++) {
-			while (groups->values[at] != sorted[i].value)
-				at++;
-			to[at] += from[sorted[i].id];
-		}
+		if (cells->list.count)
+			rests[count++] = (struct rest){cells->list.items,
+						       cells->list.items + cells->list.count};
 	}
+	while (next_value(rests, count, &value)) {
+		for (size_t i = 0; i < count; i++)
+			if (rests[i].next < rests[i].end && rests[i].next->value == value)
+				rests[i].next++->value = groups->values.count;
+		*vec_push(&groups->values) = value;
+	}
+}
+
+static void grouping_fini(struct grouping *grouping)
+{
+	free(grouping->slots);
+	hash_map_fini(&grouping->ids);
+	vec_fini(&grouping->values);
+	measure_fini(&grouping->sums);
 }
 
 void index_group(const struct session *session, const struct filter_program *program,
@@ -142,36 +150,48 @@ void index_group(const struct session *session, const struct filter_program *pro
 	size_t threads = scan_threads();
 	struct grouping *found = xcalloc(threads, sizeof(*found));
 	void **states = xcalloc(threads, sizeof(*states));
-	struct found_value **sorted = xcalloc(threads, sizeof(*sorted));
 
 	*groups = (struct index_groups){0};
 	for (size_t i = 0; i < threads; i++) {
 		found[i].program = program;
 		found[i].slots = filter_slots(program);
+		found[i].sums.nodes = HASHED_VALUES;
 		states[i] = &found[i];
 	}
 	for (size_t i = 0; i < session->scanned.count; i++)
 		scan_process(session, &session->scanned.items[i], group_piece, states);
 	for (size_t i = 0; i < threads; i++) {
-		sorted[i] = sorted_values(&found[i]);
-		unite_values(groups, sorted[i], found[i].values.count);
+		spill(&found[i]);
+		grouping_fini(&found[i]);
 	}
-	groups->sums.nodes = groups->count;
-	for (size_t i = 0; i < threads; i++) {
-		add_found(groups, &found[i], sorted[i]);
-		free(sorted[i]);
-		free(found[i].slots);
-		hash_map_fini(&found[i].ids);
-		vec_fini(&found[i].values);
-		measure_fini(&found[i].sums);
+	for (size_t k = 0; k < MEASURE_COUNT; k++) {
+		groups->cells[k] = found[0].cells[k];
+		for (size_t i = 1; i < threads; i++)
+			index_cells_append(&groups->cells[k], &found[i].cells[k]);
+		index_cells_unite(&groups->cells[k]);
 	}
-	free(sorted);
+	number_values(groups);
 	free(states);
 	free(found);
 }
 
+uint64_t *index_group_values(const struct index_groups *groups, const struct metric *metric)
+{
+	uint64_t *values = xcalloc(groups->values.count + 1, sizeof(*values));
+
+	for (size_t k = 0; k < MEASURE_COUNT; k++) {
+		const struct index_cells *cells = &groups->cells[k];
+
+		for (size_t i = 0; values_has(metric, k) && i < cells->list.count; i++)
+			values[cells->list.items[i].value] +=
+				values_part(metric, k, cells->list.items[i].amount);
+	}
+	return values;
+}
+
 void index_groups_fini(struct index_groups *groups)
 {
-	free(groups->values);
-	measure_fini(&groups->sums);
+	vec_fini(&groups->values);
+	for (size_t k = 0; k < MEASURE_COUNT; k++)
+		index_cells_fini(&groups->cells[k]);
 }

@@ -5,17 +5,20 @@
 
 #include "analysis/filter_program.h"
 #include "analysis/index.h"
+#include "analysis/index_cells.h"
 
 #define INDEX_UNKNOWN UINT64_MAX
 
+/* Groups are numbered in the order of their values; each has an amount of at least one measure. */
 struct index_groups {
-	uint64_t *values; /* ascending: INDEX_UNKNOWN is the last */
-	size_t count;
-	struct measure_sums sums; /* by group */
+	VEC(uint64_t) values;			 /* ascending: INDEX_UNKNOWN is the last */
+	struct index_cells cells[MEASURE_COUNT]; /* value: the group's number */
 };
 
 void index_group(const struct session *session, const struct filter_program *program,
 		 struct index_groups *groups);
+/* The metric's value of every group, in units of its measure; the caller frees the array. */
+uint64_t *index_group_values(const struct index_groups *groups, const struct metric *metric);
 void index_groups_fini(struct index_groups *groups);
 
 /* How a value is written as the name of a row. */

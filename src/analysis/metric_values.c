@@ -8,8 +8,7 @@
 
 const struct metric values_any = {.command = "any", .title = "Any", .measure = MEASURE_NONE};
 
-/* Whether a measure is part of a metric. */
-static bool has_measure(const struct metric *metric, size_t measure)
+bool values_has(const struct metric *metric, size_t measure)
 {
 	if (metric->states)
 		return measure < PROFILE_STATES && metric->states >> measure & 1;
@@ -19,10 +18,10 @@ static bool has_measure(const struct metric *metric, size_t measure)
 }
 
 /*
- * What a weight is in a value.  A quotient is two sums in one: the upper half is divided by the
- * lower at the end, so that it adds up like any other on the way.
+ * A quotient is two sums in one: the upper half is divided by the lower at the end, so that it adds
+ * up like any other on the way.
  */
-static uint64_t part_of(const struct metric *metric, size_t measure, uint64_t weight)
+uint64_t values_part(const struct metric *metric, size_t measure, uint64_t weight)
 {
 	if (metric->unit != UNIT_RATIO)
 		return weight;
@@ -35,7 +34,7 @@ static void add_weights(uint64_t *values, const struct metric *metric, size_t me
 	const uint64_t *weights = sums->of[measure];
 
 	for (size_t i = 0; weights && i < sums->nodes; i++)
-		values[i] += part_of(metric, measure, weights[i]);
+		values[i] += values_part(metric, measure, weights[i]);
 }
 
 uint64_t *values_of_sums(const struct measure_sums *sums, const struct metric *metric)
@@ -43,7 +42,7 @@ uint64_t *values_of_sums(const struct measure_sums *sums, const struct metric *m
 	uint64_t *values = xcalloc(sums->nodes + 1, sizeof(*values));
 
 	for (size_t i = 0; i < MEASURE_COUNT; i++)
-		if (has_measure(metric, i))
+		if (values_has(metric, i))
 			add_weights(values, metric, i, sums);
 	return values;
 }
@@ -59,9 +58,9 @@ static uint64_t *values_of_kept(const struct kept_sums *sums, const struct metri
 	uint64_t *weights = xmalloc((sums->nodes + 1) * sizeof(*weights));
 
 	for (size_t i = 0; i < MEASURE_COUNT; i++)
-		if (has_measure(metric, i) && cache_values(sums, (enum measure)i, weights))
+		if (values_has(metric, i) && cache_values(sums, (enum measure)i, weights))
 			for (size_t node = 0; node < sums->nodes; node++)
-				values[node] += part_of(metric, i, weights[node]);
+				values[node] += values_part(metric, i, weights[node]);
 	free(weights);
 	return values;
 }
@@ -77,8 +76,8 @@ uint64_t values_at(const struct measure_sums *sums, size_t place, const struct m
 	uint64_t value = 0;
 
 	for (size_t i = 0; i < MEASURE_COUNT; i++)
-		if (has_measure(metric, i) && sums->of[i])
-			value += part_of(metric, i, sums->of[i][place]);
+		if (values_has(metric, i) && sums->of[i])
+			value += values_part(metric, i, sums->of[i][place]);
 	return value;
 }
 

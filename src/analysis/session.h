@@ -251,6 +251,9 @@ void values_accumulate(const struct session *session, uint64_t *values);
 /* Per function, computed once. */
 const struct function_sums *values_of_functions(struct session *session,
 						const struct metric *metric);
+/* Whether a measure is part of a metric, and what a weight of it is in the value. */
+bool values_has(const struct metric *metric, size_t measure);
+uint64_t values_part(const struct metric *metric, size_t measure, uint64_t weight);
 /* The same of other sums, by their nodes. */
 uint64_t *values_of_sums(const struct measure_sums *sums, const struct metric *metric);
 /* The metric's value in one place of such sums, in units of its measure. */

@@ -89,10 +89,10 @@ struct row {
 	uint32_t parent; /* call tree: id of the parent's row; 0 for <Total>, which is 0 itself */
 	uint32_t depth;	 /* call tree: 0 for <Total> */
 	uint32_t block;	 /* callers-callees: rows with one number belong together */
-	enum row_mark mark;
+	enum row_mark mark : 8;
 	bool last_child; /* call tree: no sibling follows */
 	/* listings */
-	enum row_kind kind;
+	enum row_kind kind : 8;
 	bool no_values;	  /* the line has no code: its fields stay empty */
 	bool hot;	  /* a value is above the threshold */
 	uint32_t line;	  /* in the source; 0: none */

@@ -63,6 +63,13 @@ uint32_t hash_map_put(struct hash_map *map, uint64_t key, uint32_t value)
 	return slot->value;
 }
 
+void hash_map_clear(struct hash_map *map)
+{
+	if (map->slots)
+		memset(map->slots, 0xff, (map->mask + 1) * sizeof(*map->slots));
+	map->count = 0;
+}
+
 void hash_map_fini(struct hash_map *map)
 {
 	free(map->slots);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Hash map from a 64-bit key, or from a string, to a 32-bit id: the two
- * look-ups that tables of ids need.  Open addressing; nothing is removed.
+ * look-ups that tables of ids need.  Open addressing; nothing is removed
+ * by itself.
  */
 #ifndef HELIO_BASE_HASH_H
 #define HELIO_BASE_HASH_H
@@ -35,6 +36,8 @@ uint64_t hash_bytes(const void *data, size_t size);
 uint32_t hash_map_get(const struct hash_map *map, uint64_t key);
 /* Returns the value already there, or stores and returns the given one. */
 uint32_t hash_map_put(struct hash_map *map, uint64_t key, uint32_t value);
+/* Removes all; keeps the room. */
+void hash_map_clear(struct hash_map *map);
 void hash_map_fini(struct hash_map *map);
 
 /* String table: equal strings get equal ids, 0, 1, 2, … The table keeps copies. */

@@ -301,6 +301,40 @@ def large(t):
 
 
 @test
+def many_values(t):
+    """Index objects with more values than the cache holds, each once, or many times, in any order; the first ones of them."""
+    golden.make(str(t.directory))
+    path, everything, blocks = t.directory / 'golden.1.er', [], b''
+    tree = golden.Tree()
+    node, rng = tree.node(('_start', 'main')), random.Random(11)
+    for thread in (1, 2, 3):
+        out, time = Events().thread(thread, 100 + thread, 0), 0
+        for _ in range(50000):
+            weight = rng.randrange(1, 9)
+            time += weight
+            out.event(time, weight, 'user', node)
+            everything.append((time * 1000, weight))
+        blocks += out.end(time).block()
+    write(path, 'profile', file_header('profile') + blocks)
+    write(path, 'stacks', file_header('stacks') + packed(1, tree.nodes))
+    for expression, value_of in (('TSTAMP', lambda time: time), ('TSTAMP * 7919 % 40009', lambda time: time * 7919 % 40009)):
+        truth = {}
+        for time, weight in everything:
+            truth[value_of(time)] = truth.get(value_of(time), 0) + weight
+        t.check(len(truth) > 35000, f'{len(truth)} values')
+        order = sorted(truth, key=lambda value: (-truth[value], value))
+        for limit, metric, expected in ((0, 'e.total', order), (50, 'e.total', order[:49]), (50, '-e.total', sorted(truth, key=lambda v: (truth[v], v))[:49]),
+                                        (50, 'name', sorted(truth)[:49]), (1, 'e.total', [])):
+            for threads in ('1', '3'):
+                result = t.run(t.helio, 'print', '-printmode', 'json', '-filters', 'EXPID == 1', '-indxobj_define', 'each', expression, '-metrics', 'e.total:name', '-sort', metric,
+                               '-limit', limit, '-each', path, env={'HELIO_THREADS': threads, 'HELIO_CACHE': 'off'})
+                rows = json.loads(result.out.splitlines()[-1])['rows']
+                t.equal(round(rows[0]['e.total'] * 1e6), sum(truth.values()), 'total')
+                t.equal([(row['value'], round(row['e.total'] * 1e6)) for row in rows[1:]], [(value, truth[value]) for value in expected],
+                        f'{expression} by {metric}, limit {limit}')
+
+
+@test
 def any_number_of_threads(t):
     """The same answers, to the last digit, by one thread as by several: of samples, of every kind of trace, compared."""
     path, _ = generated(t, 20000)
