@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "object/file.h"
+#include "object/inflate.h"
 #include "object/relocate.h"
 
 #include <errno.h>
@@ -142,13 +143,38 @@ static bool is_complete(const struct elf_file *file)
 	return elf_file_bytes(file, header.e_shoff, (uint64_t)count * header.e_shentsize).data;
 }
 
-static enum status load(struct elf_file *file)
+static void drop_image(struct elf_file *file)
 {
+	if (file->mapped)
+		munmap(file->image, file->size);
+	else
+		free(file->image);
+}
+
+/* Object files: as if they had been linked. */
+static void make_readable(struct elf_file *file)
+{
+	size_t size;
+	uint8_t *inflated = relocate_wanted(file->image, file->size)
+				    ? inflate_sections(file->image, file->size, &size)
+				    : NULL;
+
+	if (inflated) {
+		drop_image(file);
+		file->image = inflated;
+		file->size = size;
+		file->mapped = false;
+	}
 	file->relocated =
 		relocate_wanted(file->image, file->size) &&
 		(!file->mapped || !mprotect(file->image, file->size, PROT_READ | PROT_WRITE));
 	if (file->relocated)
 		relocate(file->image, file->size);
+}
+
+static enum status load(struct elf_file *file)
+{
+	make_readable(file);
 	elf_version(EV_CURRENT);
 	file->elf = elf_memory((char *)file->image, file->size);
 	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF || !is_complete(file)) {
@@ -186,6 +212,7 @@ enum status elf_file_open(const char *path, struct elf_file *out)
 	out->size = (size_t)info.st_size;
 	out->mapped = true;
 	out->mtime = (uint64_t)info.st_mtime;
+	out->file_size = out->size;
 	out->path = xstrdup(path);
 	status = load(out);
 out:;
@@ -200,10 +227,7 @@ void elf_file_close(struct elf_file *file)
 {
 	if (file->elf)
 		elf_end(file->elf);
-	if (file->mapped)
-		munmap(file->image, file->size);
-	else
-		free(file->image);
+	drop_image(file);
 	free(file->path);
 	free(file->build_id);
 	*file = (struct elf_file){0};

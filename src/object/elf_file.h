@@ -2,7 +2,7 @@
 /*
  * An ELF image in memory: a mapped file, a decompressed .gnu_debugdata or a
  * copy of the vDSO.  Nothing here trusts the image; every range that is handed
- * out lies inside it.  Object files (.o) have been relocated.
+ * out lies inside it.  Object files (.o) have been relocated, and are not compressed.
  */
 #ifndef HELIO_OBJECT_ELF_FILE_H
 #define HELIO_OBJECT_ELF_FILE_H
@@ -20,6 +20,7 @@ struct elf_file {
 	bool mapped;
 	bool relocated; /* the image differs from the file */
 	uint64_t mtime; /* s */
+	uint64_t file_size;
 	char *build_id; /* hex, or NULL */
 };
 

@@ -142,7 +142,7 @@ static void check_date(const struct object_request *request, const struct elf_fi
 	if (request->build_id || !file->path)
 		return;
 	if ((request->mtime && request->mtime != file->mtime) ||
-	    (request->file_size && request->file_size != file->size))
+	    (request->file_size && request->file_size != file->file_size))
 		diag_add_once(diags, DIAG_WARNING,
 			      "%s was changed after it was measured: function names may be wrong, "
 			      "put the measured file back or collect again",

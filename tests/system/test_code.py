@@ -598,6 +598,13 @@ def listings_without_an_experiment(t):
     t.check(listed.startswith(f'Source file: {t.directory}/work.c'), listed[:200])
     for function in ('work', 'leaf', 'recurse', 'main', 'cpu'):
         t.check(f'<Function: {function}>' in listed, f'{function} of the object file')
+    plain = [src(*words, 'work', 'work.o') for words in (('-source',), ('-disasm',))]
+    for way in ('zlib', 'zlib-gnu'):  # what is compressed reads the same
+        t.run('gcc', '-O1', '-g', f'-gz={way}', '-c', '-ffunction-sections', '-o', 'work.o', 'work.c')
+        t.check(re.search(r'\.zdebug_info|\.debug_info .* C ', t.run('readelf', '-SW', 'work.o').out), f'{way}: sections')
+        for words, expected in zip((('-source',), ('-disasm',)), plain):
+            packed = src(*words, 'work', 'work.o')
+            t.equal((packed.out, packed.err), (expected.out, expected.err), f'{way}: {words}')
     lines = [line.strip() for line in whole.splitlines()]
     for number, line in enumerate(WORK.splitlines(), 1):
         t.check(f'{number}. {line.expandtabs(8)}'.strip() in lines, f'line {number}')
