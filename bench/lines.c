@@ -3,7 +3,8 @@
  * lines FILE what <addresses: asks for the lines of the addresses, hexadecimal,
  * one per line.  what is "lines", "calls" (inlined ones too), or "source": of
  * the function at the first address all that its annotated source and
- * disassembly need.  Prints seconds and how many addresses have a line.
+ * disassembly need.  Prints seconds, how many addresses have a line, and how many MB of FILE
+ * were in memory for that.
  *
  * With "chains" it prints what it found, for comparison with other tools: of
  * each address a line with it and the symbol there, and for each call, innermost
@@ -110,6 +111,26 @@ static size_t find_source(struct object *object, uint64_t address)
 	return found;
 }
 
+/* What is mapped of a file and has been read, in MB. */
+static double mapped_megabytes(const char *path)
+{
+	char line[4096], *name = realpath(path, NULL);
+	FILE *maps = fopen("/proc/self/smaps", "re");
+	unsigned long size, sum = 0;
+	bool is_file = false;
+
+	while (maps && name && fgets(line, sizeof(line), maps)) {
+		if (sscanf(line, "%*x-%lx ", &size) == 1)
+			is_file = strstr(line, name);
+		else if (is_file && sscanf(line, "Rss: %lu kB", &size) == 1)
+			sum += size;
+	}
+	if (maps)
+		fclose(maps);
+	free(name);
+	return (double)sum / 1024;
+}
+
 int main(int argc, char **argv)
 {
 	struct object_request request = {.path = argc == 3 ? argv[1] : ""};
@@ -134,7 +155,7 @@ int main(int argc, char **argv)
 							       !strcmp(argv[2], "calls"));
 
 	if (strcmp(argv[2], "chains") != 0)
-		printf("%.4f %zu\n", now() - begin, found);
+		printf("%.4f %zu %.1f\n", now() - begin, found, mapped_megabytes(argv[1]));
 	object_free(object);
 	diag_fini(&diags);
 	vec_fini(&addresses);

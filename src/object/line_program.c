@@ -149,7 +149,7 @@ static void read_opcodes(struct line_program *program)
 	program->minimum_length = cursor_byte(cursor);
 	if (program->version >= 4)
 		cursor_byte(cursor); /* operations per instruction: 1 but on VLIW machines */
-	program->default_is_statement = cursor_byte(cursor);
+	cursor_byte(cursor);	     /* whether rows begin statements */
 	program->line_base = (int8_t)cursor_byte(cursor);
 	program->line_range = cursor_byte(cursor);
 	program->opcode_base = cursor_byte(cursor);
@@ -206,28 +206,25 @@ void line_program_close(struct line_program *program)
 struct machine {
 	uint64_t address;
 	uint64_t file;
-	uint32_t line, discriminator;
-	uint64_t column;
-	bool is_statement;
+	uint32_t line;
 
 	const struct code_ranges *ranges;
 	size_t file_count;
 	struct program_rows *rows;
 	size_t sequence;		/* its first row */
 	const struct code_range *range; /* in which it lies, or NULL: left out */
+	bool goes_back;			/* the sequence does */
 	bool sorted;
 };
 
-static void reset(struct machine *machine, const struct line_program *program)
+static void reset(struct machine *machine)
 {
 	machine->address = 0;
 	machine->file = 1;
 	machine->line = 1;
-	machine->column = 0;
-	machine->discriminator = 0;
-	machine->is_statement = program->default_is_statement;
 	machine->sequence = machine->rows->count;
 	machine->range = NULL;
+	machine->goes_back = false;
 }
 
 static uint64_t base_of(const struct machine *machine)
@@ -243,9 +240,6 @@ static struct program_row make_row(const struct machine *machine)
 		.offset = (uint32_t)(machine->address - base_of(machine)),
 		.file = has_line ? (uint32_t)machine->file : PROGRAM_NO_FILE,
 		.line = has_line ? machine->line : 0,
-		.discriminator = machine->discriminator,
-		.column = machine->column < UINT16_MAX ? (uint16_t)machine->column : UINT16_MAX,
-		.is_statement = machine->is_statement,
 	};
 }
 
@@ -259,8 +253,10 @@ static void add_row(struct machine *machine, struct program_row row)
 		*last = row;
 		return;
 	}
-	if (last && row.offset < last->offset)
+	if (last && row.offset < last->offset) {
+		machine->goes_back |= rows->count > machine->sequence;
 		machine->sorted = false;
+	}
 	*vec_push(rows) = row;
 }
 
@@ -270,11 +266,10 @@ static void emit_row(struct machine *machine)
 		machine->range = code_ranges_find(machine->ranges, machine->address);
 	if (machine->range && machine->address - base_of(machine) <= UINT32_MAX)
 		add_row(machine, make_row(machine));
-	machine->discriminator = 0;
 }
 
 /* A sequence that does not end where its section does, or that goes backwards, is no code. */
-static void end_sequence(struct machine *machine, const struct line_program *program)
+static void end_sequence(struct machine *machine)
 {
 	struct program_rows *rows = machine->rows;
 	bool is_code = machine->range && rows->count > machine->sequence &&
@@ -288,10 +283,10 @@ static void end_sequence(struct machine *machine, const struct line_program *pro
 		row.file = PROGRAM_NO_FILE;
 		row.line = 0;
 		add_row(machine, row);
-	} else {
-		rows->count = machine->sequence;
 	}
-	reset(machine, program);
+	if (!is_code || machine->goes_back)
+		rows->count = machine->sequence;
+	reset(machine);
 }
 
 static void run_extended(struct machine *machine, struct line_program *program)
@@ -303,16 +298,13 @@ static void run_extended(struct machine *machine, struct line_program *program)
 
 	switch (cursor_byte(&inside)) {
 	case DW_LNE_end_sequence:
-		end_sequence(machine, program);
+		end_sequence(machine);
 		break;
 	case DW_LNE_set_address:
 		machine->address =
 			cursor_number(&inside, cursor_left(&inside) < 8 ? cursor_left(&inside) : 8);
 		break;
-	case DW_LNE_set_discriminator:
-		machine->discriminator = (uint32_t)cursor_uleb(&inside);
-		break;
-	default: /* DW_LNE_define_file: no compiler writes it */
+	default: /* discriminators; DW_LNE_define_file: no compiler writes it */
 		break;
 	}
 }
@@ -336,10 +328,9 @@ static void run_standard(struct machine *machine, struct line_program *program, 
 		machine->file = cursor_uleb(cursor);
 		break;
 	case DW_LNS_set_column:
-		machine->column = cursor_uleb(cursor);
+		cursor_uleb(cursor);
 		break;
-	case DW_LNS_negate_stmt:
-		machine->is_statement = !machine->is_statement;
+	case DW_LNS_negate_stmt: /* nobody asks where statements begin */
 		break;
 	case DW_LNS_const_add_pc:
 		machine->address += top / program->line_range * program->minimum_length;
@@ -392,7 +383,7 @@ void line_program_run(const struct line_program *program, const struct code_rang
 
 	if (!ranges->count)
 		return;
-	reset(&machine, program);
+	reset(&machine);
 	while (cursor_left(&running.code)) {
 		unsigned opcode = cursor_byte(&running.code);
 

@@ -25,7 +25,6 @@ struct line_program {
 	unsigned version;
 	unsigned address_size; /* as the header says; 0: before version 5 it does not */
 	unsigned minimum_length;
-	bool default_is_statement;
 	int8_t line_base;
 	uint8_t line_range, opcode_base;
 	const uint8_t *opcode_lengths;
@@ -49,9 +48,6 @@ struct program_row {
 	uint32_t offset; /* from the first range of code */
 	uint32_t file;	 /* in the program's files */
 	uint32_t line;
-	uint32_t discriminator;
-	uint16_t column;
-	bool is_statement;
 };
 struct program_rows {
 	struct program_row *items;

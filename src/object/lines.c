@@ -58,9 +58,6 @@ static struct line_row make_row(struct lines *lines, uint32_t table, const struc
 		.end = base + row[1].offset,
 		.file = lines_table_file(lines, table, row->file),
 		.line = row->line,
-		.column = row->column,
-		.is_statement = row->is_statement,
-		.discriminator = row->discriminator,
 	};
 }
 
@@ -177,6 +174,15 @@ static int compare_rows(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
+/* Units often lie in the order of their tables. */
+static bool are_sorted(const struct line_rows *rows, size_t first)
+{
+	for (size_t i = first + 1; i < rows->count; i++)
+		if (rows->items[i].start < rows->items[i - 1].start)
+			return false;
+	return true;
+}
+
 void lines_of_file(struct lines *lines, uint32_t file, struct line_rows *out)
 {
 	size_t first = out->count;
@@ -195,7 +201,7 @@ void lines_of_file(struct lines *lines, uint32_t file, struct line_rows *out)
 		}
 		free(wanted);
 	}
-	if (out->count > first)
+	if (!are_sorted(out, first))
 		qsort(out->items + first, out->count - first, sizeof(*out->items), compare_rows);
 }
 

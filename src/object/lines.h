@@ -27,9 +27,6 @@ struct line_row {
 	uint64_t start, end; /* [start, end) */
 	uint32_t file;	     /* an id for lines_file(), or LINES_NONE: without a line */
 	uint32_t line;	     /* from 1; 0: without a line */
-	uint16_t column;     /* 0: unknown; greater ones are UINT16_MAX */
-	bool is_statement;   /* begins a statement: where a breakpoint would be */
-	uint32_t discriminator;
 };
 struct line_rows {
 	struct line_row *items;

@@ -4,7 +4,9 @@
  * text of the program in which file, at which line and in which chain of calls
  * they are; llvm-symbolizer says the same of this test's own code.
  */
+#include "object/line_program.h"
 #include "object/lines.h"
+#include "object/symbols.h"
 #include "test_object_support.h"
 
 #include <elf.h>
@@ -565,9 +567,43 @@ static void test_own_code(void **state)
 	free(self);
 }
 
+/* A table of DWARF 4 with one file; of opcodes there are the extended and those up to 3. */
+static const uint8_t going_back[] = {
+	67,  0, 0, 0,	 4,    0, 16, 0, 0, 0, 1, 1, 1, 0, 1, 4, 0, 1, 1, 0, /* no directory */
+	'f', 0, 0, 0,	 0,    0,					     /* the files */
+	0,   9, 2, 0x10, 0x10, 0, 0,  0, 0, 0, 0, 1,			     /* 0x1010: line 1 */
+	0,   9, 2, 0x08, 0x10, 0, 0,  0, 0, 0, 0, 1,			     /* back at 0x1008 */
+	0,   1, 1,							     /* the end, there */
+	0,   9, 2, 0x20, 0x10, 0, 0,  0, 0, 0, 0, 1,			     /* 0x1020: line 1 */
+	2,   4, 0, 1,	 1, /* the end, at 0x1024 */
+	0,
+};
+
+/* What is left of a table has rows at greater and greater addresses. */
+static void test_sequences_that_go_back(void **state)
+{
+	(void)state;
+	const struct line_sections sections = {.line = {going_back, sizeof(going_back)}};
+	struct code_range range = {0x1000, 0x2000};
+	const struct code_ranges ranges = {&range, 1, 1};
+	struct line_program program;
+	struct program_rows rows = {0};
+
+	assert_true(line_program_open(&sections, 0, &program));
+	line_program_run(&program, &ranges, &rows);
+	assert_int_equal(rows.count, 2);
+	assert_int_equal(rows.items[0].offset, 0x20);
+	assert_int_equal(rows.items[0].line, 1);
+	assert_int_equal(rows.items[1].offset, 0x24);
+	assert_int_equal(rows.items[1].file, PROGRAM_NO_FILE);
+	vec_fini(&rows);
+	line_program_close(&program);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sequences_that_go_back),
 		cmocka_unit_test(test_versions),
 		cmocka_unit_test(test_compressed),
 		cmocka_unit_test(test_split),
