@@ -189,7 +189,7 @@ static void fill_cell(const struct comparison *comparison, size_t row, size_t in
 /* Lists of differences and quotients are in the order of the differences. */
 static bool by_change(const struct comparison *comparison)
 {
-	return comparison->view->is_list && comparison->groups > 1 &&
+	return comparison->view->order != ORDER_FIXED && comparison->groups > 1 &&
 	       comparison->query->compare != COMPARE_ON &&
 	       !comparison->query->sort.metric->is_static;
 }
@@ -297,28 +297,6 @@ static double change_of(const struct comparison *comparison, size_t row, size_t 
 	       cell_of(comparison, 0, row, column).value;
 }
 
-static void move_rows(struct table *table, const struct sort_key *keys)
-{
-	size_t columns = table->column_count, cells = table->row_count * columns;
-	struct row *rows = arena_array(&table->arena, struct row, table->row_count);
-	double *values = arena_array(&table->arena, double, cells + 1);
-	double *errors = table->errors ? arena_array(&table->arena, double, cells + 1) : NULL;
-
-	for (size_t to = 0; to < table->row_count; to++) {
-		size_t from = to ? keys[to - 1].index : 0;
-
-		rows[to] = table->rows[from];
-		memcpy(values + to * columns, table->values + from * columns,
-		       columns * sizeof(double));
-		if (errors)
-			memcpy(errors + to * columns, table->errors + from * columns,
-			       columns * sizeof(double));
-	}
-	table->rows = rows;
-	table->values = values;
-	table->errors = errors;
-}
-
 /* What grew most comes first, after <Total>. of: as of spread_columns(). */
 static void order_by_change(struct comparison *comparison, const size_t *of)
 {
@@ -327,15 +305,15 @@ static void order_by_change(struct comparison *comparison, const size_t *of)
 
 	if (column == SIZE_MAX || table->row_count < 2)
 		return;
-	struct sort_key *keys = xcalloc(table->row_count, sizeof(*keys));
+	double *change = xcalloc(table->row_count, sizeof(*change));
 
 	for (size_t row = 1; row < table->row_count; row++)
-		keys[row - 1] = (struct sort_key){.index = (uint32_t)row,
-						  .value = change_of(comparison, row, of[column])};
-	table_sort(keys, table->row_count - 1, comparison->query);
-	move_rows(table, keys);
-	table->by_change = true;
-	free(keys);
+		change[row] = change_of(comparison, row, of[column]);
+	if (comparison->view->order == ORDER_TREE)
+		compare_order_tree(table, change, comparison->query);
+	else
+		compare_order_list(table, change, comparison->query);
+	free(change);
 }
 
 static void fill_comparison(struct comparison *comparison)

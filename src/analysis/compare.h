@@ -19,16 +19,30 @@ enum row_identity {
 	ROWS_BY_PATH, /* the same in a tree: the names from the root */
 };
 
+/* What tables of differences, which have an order of their own, may do with the rows. */
+enum row_order {
+	ORDER_FIXED, /* nothing */
+	ORDER_LIST,  /* <Total>, then rows in the order of the sort metric */
+	ORDER_TREE,  /* rows directly behind the one they lie below, by depth; siblings in order */
+};
+
 struct view {
 	void (*fill)(struct session *session, const struct query *query, const void *arg,
 		     struct table *table);
 	const void *arg;
 	const void *whole; /* arg of the tables that rows are looked up in: leaves nothing out */
 	enum row_identity identity;
-	bool is_list; /* <Total>, then rows in the order of the sort metric */
+	enum row_order order;
 };
 
 void view_run(struct session *session, const struct query *query, const struct view *view,
 	      struct table *table);
+
+/*
+ * compare_order.c: puts rows in the order of their changes, siblings in a tree.  change: by row, of
+ * which there is one at least.
+ */
+void compare_order_list(struct table *table, const double *change, const struct query *query);
+void compare_order_tree(struct table *table, const double *change, const struct query *query);
 
 #endif

@@ -35,8 +35,9 @@ struct heap_stack {
 struct heap_stacks {
 	struct heap_amounts total;
 	struct heap_amounts *parts; /* of it */
-	struct heap_stack *stacks;  /* most bytes allocated first */
+	struct heap_stack *stacks;  /* most bytes allocated first, or … */
 	size_t count;
+	size_t by_change; /* differences are shown, of so many groups: what grew most first; or 0 */
 	struct arena arena; /* owns all of the above */
 };
 
@@ -50,7 +51,7 @@ struct heap_leak {
 	enum heap_fate fate;
 	struct heap_amount amount; /* the parts are those of the stack */
 };
-/* The worst fate first, then most bytes first; the caller frees the array. */
+/* The worst fate first, then most bytes first, or as the stacks; the caller frees the array. */
 struct heap_leak *heap_leaks(const struct heap_stacks *stacks, size_t *count);
 /* "definitely lost", …; "" where it is not known whether anything points to the block. */
 const char *heap_fate_text(enum heap_fate fate);

@@ -235,7 +235,7 @@ void index_table(struct session *session, const struct index_object *object,
 				.arg = &view,
 				.whole = &view,
 				.identity = ROWS_BY_NAME,
-				.is_list = true},
+				.order = ORDER_LIST},
 		 table);
 	filter_program_free(program);
 }

@@ -229,6 +229,7 @@ void view_call_tree(struct session *session, const struct query *query,
 		 &(struct view){.fill = fill_tree,
 				.arg = part ? part : &all,
 				.whole = &whole,
-				.identity = whole.inverted ? ROWS_BY_PATH : ROWS_BY_ID},
+				.identity = whole.inverted ? ROWS_BY_PATH : ROWS_BY_ID,
+				.order = ORDER_TREE},
 		 table);
 }

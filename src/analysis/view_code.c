@@ -218,7 +218,7 @@ void view_pcs(struct session *session, const struct query *query, struct table *
 				.arg = &instructions,
 				.whole = &instructions,
 				.identity = ROWS_BY_NAME,
-				.is_list = true},
+				.order = ORDER_LIST},
 		 table);
 }
 
@@ -229,6 +229,6 @@ void view_lines(struct session *session, const struct query *query, struct table
 				.arg = &source_lines,
 				.whole = &source_lines,
 				.identity = ROWS_BY_NAME,
-				.is_list = true},
+				.order = ORDER_LIST},
 		 table);
 }

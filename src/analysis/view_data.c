@@ -364,8 +364,10 @@ static enum status view_any(struct session *session, const struct query *query,
 enum status view_data_objects(struct session *session, const struct query *query,
 			      struct table *table, struct diag_list *diags)
 {
-	return view_any(session, query,
-			&(struct view){.fill = fill_objects, .identity = ROWS_BY_ID}, table, diags);
+	return view_any(
+		session, query,
+		&(struct view){.fill = fill_objects, .identity = ROWS_BY_ID, .order = ORDER_LIST},
+		table, diags);
 }
 
 enum status view_data_layout(struct session *session, const struct query *query,

@@ -75,7 +75,8 @@ static void fill_functions(struct session *session, const struct query *query, c
 
 void view_functions(struct session *session, const struct query *query, struct table *table)
 {
-	view_run(session, query,
-		 &(struct view){.fill = fill_functions, .identity = ROWS_BY_ID, .is_list = true},
-		 table);
+	view_run(
+		session, query,
+		&(struct view){.fill = fill_functions, .identity = ROWS_BY_ID, .order = ORDER_LIST},
+		table);
 }

@@ -182,11 +182,33 @@ static int compare_amounts(const struct heap_amount *a, const struct heap_amount
 	return (a->blocks < b->blocks) - (a->blocks > b->blocks);
 }
 
-static int by_allocated(const void *a, const void *b)
+/* By how much the last group has more than the first, the largest first. */
+static int compare_changes(struct heap_amount x_first, struct heap_amount x_last,
+			   struct heap_amount y_first, struct heap_amount y_last)
+{
+	int64_t x = (int64_t)(x_last.bytes - x_first.bytes);
+	int64_t y = (int64_t)(y_last.bytes - y_first.bytes);
+
+	if (x == y) {
+		x = (int64_t)(x_last.blocks - x_first.blocks);
+		y = (int64_t)(y_last.blocks - y_first.blocks);
+	}
+	return (x < y) - (x > y);
+}
+
+static int by_allocated(const void *a, const void *b, void *arg)
 {
 	const struct heap_stack *x = a, *y = b;
+	size_t groups = *(const size_t *)arg;
 	struct heap_amount of_x = heap_allocated(&x->amounts), of_y = heap_allocated(&y->amounts);
-	int order = compare_amounts(&of_x, &of_y);
+	int order = 0;
+
+	if (groups)
+		order = compare_changes(
+			heap_allocated(&x->parts[0]), heap_allocated(&x->parts[groups - 1]),
+			heap_allocated(&y->parts[0]), heap_allocated(&y->parts[groups - 1]));
+	if (!order)
+		order = compare_amounts(&of_x, &of_y);
 
 	for (size_t i = 0; !order && i < x->depth && i < y->depth; i++)
 		order = strcmp(x->frames[i], y->frames[i]);
@@ -210,11 +232,14 @@ static void finish(struct collecting *collecting)
 {
 	struct heap_stacks *out = collecting->out;
 
+	if (out->parts && collecting->query->compare >= COMPARE_DELTA)
+		out->by_change = session_group_count(collecting->session);
 	out->count = collecting->stacks.count;
 	out->stacks = arena_array(&out->arena, struct heap_stack, out->count + 1);
 	if (out->count) {
 		memcpy(out->stacks, collecting->stacks.items, out->count * sizeof(*out->stacks));
-		qsort(out->stacks, out->count, sizeof(*out->stacks), by_allocated);
+		qsort_r(out->stacks, out->count, sizeof(*out->stacks), by_allocated,
+			&out->by_change);
 	}
 	vec_fini(&collecting->stacks);
 	string_table_fini(&collecting->keys);
@@ -253,11 +278,18 @@ void heap_stacks_fini(struct heap_stacks *stacks)
 
 /* ---- leaks ---- */
 
-static int by_fate(const void *a, const void *b)
+static int by_fate(const void *a, const void *b, void *arg)
 {
 	const struct heap_leak *x = a, *y = b;
-	int order = (int)y->fate - (int)x->fate;
+	size_t groups = *(const size_t *)arg;
+	int order = 0;
 
+	if (groups)
+		order = compare_changes(
+			x->stack->parts[0].of[x->fate], x->stack->parts[groups - 1].of[x->fate],
+			y->stack->parts[0].of[y->fate], y->stack->parts[groups - 1].of[y->fate]);
+	if (!order)
+		order = (int)y->fate - (int)x->fate;
 	if (!order)
 		order = compare_amounts(&x->amount, &y->amount);
 	return order ? order : (x->stack > y->stack) - (x->stack < y->stack);
@@ -266,6 +298,7 @@ static int by_fate(const void *a, const void *b)
 struct heap_leak *heap_leaks(const struct heap_stacks *stacks, size_t *count)
 {
 	VEC(struct heap_leak) leaks = {0};
+	size_t by_change = stacks->by_change;
 
 	for (size_t i = 0; i < stacks->count; i++)
 		for (int fate = HEAP_FATE_LEFT; fate < HEAP_FATES; fate++)
@@ -275,7 +308,7 @@ struct heap_leak *heap_leaks(const struct heap_stacks *stacks, size_t *count)
 					.fate = fate,
 					.amount = stacks->stacks[i].amounts.of[fate]};
 	if (leaks.count)
-		qsort(leaks.items, leaks.count, sizeof(*leaks.items), by_fate);
+		qsort_r(leaks.items, leaks.count, sizeof(*leaks.items), by_fate, &by_change);
 	*count = leaks.count;
 	return leaks.items;
 }

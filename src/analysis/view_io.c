@@ -135,7 +135,7 @@ static void fill_activity(struct session *session, const struct query *query, co
 void view_io_activity(struct session *session, const struct query *query, struct table *table)
 {
 	view_run(session, query,
-		 &(struct view){.fill = fill_activity, .identity = ROWS_BY_ID, .is_list = true},
+		 &(struct view){.fill = fill_activity, .identity = ROWS_BY_ID, .order = ORDER_LIST},
 		 table);
 }
 
@@ -150,6 +150,6 @@ static void fill_detail(struct session *session, const struct query *query, cons
 void view_io_detail(struct session *session, const struct query *query, struct table *table)
 {
 	view_run(session, query,
-		 &(struct view){.fill = fill_detail, .identity = ROWS_BY_ID, .is_list = true},
+		 &(struct view){.fill = fill_detail, .identity = ROWS_BY_ID, .order = ORDER_LIST},
 		 table);
 }

@@ -86,5 +86,6 @@ void view_locks(struct session *session, const struct query *query, struct table
 	by_wait.sort = (struct metric_choice){.metric = &columns[COLUMN_WAIT]};
 	by_wait.sort_reverse = false;
 	view_run(session, &by_wait,
-		 &(struct view){.fill = fill, .identity = ROWS_BY_NAME, .is_list = true}, table);
+		 &(struct view){.fill = fill, .identity = ROWS_BY_NAME, .order = ORDER_LIST},
+		 table);
 }

@@ -142,8 +142,8 @@ static void fill_objects_table(struct session *session, const struct query *quer
 
 void view_objects(struct session *session, const struct query *query, struct table *table)
 {
-	view_run(
-		session, query,
-		&(struct view){.fill = fill_objects_table, .identity = ROWS_BY_ID, .is_list = true},
-		table);
+	view_run(session, query,
+		 &(struct view){
+			 .fill = fill_objects_table, .identity = ROWS_BY_ID, .order = ORDER_LIST},
+		 table);
 }

@@ -86,6 +86,14 @@ static void put_parts(struct print *print, const struct heap_amounts *parts, int
 	}
 }
 
+/* Ends what stands above a list. */
+static void put_order(FILE *file, const struct heap_stacks *stacks, const char *bytes)
+{
+	if (stacks->by_change)
+		fprintf(file, "Sorted by change of %s\n", bytes);
+	putc('\n', file);
+}
+
 /* [{"experiment", "instances", "bytes"}] */
 static void json_set_parts(struct print *print, json_t *row, const struct heap_amounts *parts,
 			   int which, const char *key)
@@ -123,7 +131,7 @@ static void text_leaks(struct print *print, const struct heap_stacks *stacks,
 				heap_fate_text(fate), stacks->total.of[fate].blocks,
 				stacks->total.of[fate].bytes);
 	put_parts(print, stacks->parts, AMOUNT_LEFT, "Bytes Leaked");
-	putc('\n', file);
+	put_order(file, stacks, "Bytes Leaked");
 	for (size_t i = 0; i < limited(print, count); i++) {
 		const char *fate = heap_fate_text(leaks[i].fate);
 
@@ -188,7 +196,7 @@ static void text_allocs(struct print *print, const struct heap_stacks *stacks)
 		", Total Bytes Allocated = %" PRIu64 "\n",
 		stacks->count, all.blocks, all.bytes);
 	put_parts(print, stacks->parts, AMOUNT_ALLOCATED, "Bytes Allocated");
-	putc('\n', file);
+	put_order(file, stacks, "Bytes Allocated");
 	for (size_t i = 0; i < limited(print, stacks->count); i++) {
 		struct heap_amount amount = heap_allocated(&stacks->stacks[i].amounts);
 
@@ -222,7 +230,7 @@ static void text_heap(struct print *print, const struct heap_stacks *stacks)
 
 	fprintf(file, "<Total>\n");
 	put_both(print, &stacks->total, stacks->parts);
-	putc('\n', file);
+	put_order(file, stacks, "Bytes Allocated");
 	for (size_t i = 0; i < limited(print, stacks->count); i++) {
 		fprintf(file, "Stack %zu\n", i + 1);
 		put_both(print, &stacks->stacks[i].amounts, stacks->stacks[i].parts);

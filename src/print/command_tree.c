@@ -79,7 +79,9 @@ bool command_tree_part(struct print *print, const char *command, char **argument
 /* Of a whole inverted tree, which can be many times as large as the tree, only what can be read. */
 static void limit_part(const struct print *print, struct tree_part *part)
 {
-	bool whole = part->percent < 0 && !part->depth && !part->hottest && !print->query.limit;
+	bool ordered_later = print->query.compare >= COMPARE_DELTA; /* which needs all rows */
+	bool whole = part->percent < 0 && !part->depth && !part->hottest &&
+		     (!print->query.limit || ordered_later);
 
 	if (part->percent < 0)
 		part->percent = 0;
@@ -98,10 +100,12 @@ bool command_calltree(struct print *print, char **arguments, size_t count)
 	if (count)
 		say_warning(print, "extra arguments to the calltree command are ignored");
 	char *attributed = command_attributed_title(print);
-	char *heading = xasprintf("Functions Call Tree%s. Metric: %s",
-				  part.inverted ? ", from the leaves up" : "", attributed);
 
 	view_call_tree(print->session, &print->query, &part, &table);
+	char *heading = xasprintf("Functions Call Tree%s. Metric: %s%s",
+				  part.inverted ? ", from the leaves up" : "",
+				  table.by_change ? "change of " : "", attributed);
+
 	if (table.left_out > 0)
 		say_warning(
 			print,

@@ -243,6 +243,49 @@ def groups(t):
 
 
 @test
+def trees_by_change(t):
+    """Siblings of the call tree, from above and from the leaves, begin with what grew most, whichever the sum says."""
+    (first, _), (second, _) = build(t, 'run1', 31), build(t, 'run2', 32)
+    for options in ((), ('-inverted',), ('-depth', '3')):
+        for sort, sign in (('e.user', 1), ('-e.user', -1)):
+            def listing(mode, limit='0', options=options, sort=sort):
+                words = ('-metrics', 'e.user:name', '-sort', sort, '-compare', mode, '-limit', limit, '-calltree', *options)
+                return t.print(second, *words, first)[-1]['rows']
+            rows, plain = listing('delta'), listing('on')
+            below, path = {}, []
+            for row in rows:
+                path[row['depth']:] = [row['name']]
+                below.setdefault(tuple(path[:-1]), []).append(row)
+            for siblings in below.values():
+                changes = [row['a.user.2'] for row in siblings]
+                t.equal(changes, sorted(changes, reverse=sign > 0), f'{options} {sort}')
+            cells = sorted((row['id'], round((row['a.user.2'] - row['a.user.1']) * 1e6)) for row in plain)
+            t.equal(sorted((row['id'], round(row['a.user.2'] * 1e6)) for row in rows), cells, f'{options}: rows')
+            t.equal(listing('delta', '4'), rows[:4], f'{options}: the first rows')
+    text = t.run(t.helio, 'print', '-compare', 'delta', '-calltree', first, second).out
+    t.check('Metric: change of Attributed Total CPU Time' in text, text[:200])
+
+
+@test
+def heap_by_change(t):
+    """Stacks of allocations of two runs of one program, the second with more of one and less of the other."""
+    source = '#include <stdlib.h>\nvoid *kept[9000];\nvoid a(int n) { while (n--) kept[n] = malloc(100); }\n' \
+             'void b(int n) { while (n--) kept[n] = malloc(300); }\nvoid c(int n) { while (n--) kept[n] = malloc(50); }\n' \
+             'int main(int argc, char **argv) { a(atoi(argv[1])); b(atoi(argv[2])); c(atoi(argv[3])); return 0; }\n'
+    (t.directory / 'grow.c').write_text(source)
+    t.run('gcc', '-O0', '-o', t.directory / 'grow', t.directory / 'grow.c')
+    counts = ((500, 900, 10), (800, 600, 20))
+    paths = [t.collect(t.directory / 'grow', *map(str, count), options=('-p', 'off', '-H', 'on')).experiment for count in counts]
+    for command in ('-allocs', '-leaks', '-heap'):
+        for mode, expected in (('delta', ['a', 'c', 'b']), ('ratio', ['a', 'c', 'b']), ('on', ['b', 'a', 'c'])):
+            rows = t.print(paths[1], '-compare', mode, command, paths[0])[-1]['rows']
+            order = [name for row in rows for frame in row['stack'][:1] if (name := frame.split(' ')[0]) in 'abc']
+            t.equal(order, expected, f'{command} {mode}')
+        text = t.run(t.helio, 'print', '-compare', 'delta', command, *paths).out
+        t.check('\nSorted by change of Bytes ' in text, text[:300])
+
+
+@test
 def traces(t):
     """Memory, files and locks of two runs of which it is known by how much they differ, beside each other."""
     programs = [t.collect(t.target(target), options=('-p', 'off', '-H', 'on', '-i', 'on', '-s', 'all')).experiment
