@@ -270,7 +270,7 @@ def trees_by_change(t):
 def heap_by_change(t):
     """Stacks of allocations of two runs of one program, the second with more of one and less of the other."""
     source = '#include <stdlib.h>\nvoid *kept[9000];\nvoid a(int n) { while (n--) kept[n] = malloc(100); }\n' \
-             'void b(int n) { while (n--) kept[n] = malloc(300); }\nvoid c(int n) { while (n--) kept[n] = malloc(50); }\n' \
+             'void b(int n) { while (n--) kept[1000 + n] = malloc(300); }\nvoid c(int n) { while (n--) kept[2000 + n] = malloc(50); }\n' \
              'int main(int argc, char **argv) { a(atoi(argv[1])); b(atoi(argv[2])); c(atoi(argv[3])); return 0; }\n'
     (t.directory / 'grow.c').write_text(source)
     t.run('gcc', '-O0', '-o', t.directory / 'grow', t.directory / 'grow.c')
