@@ -78,6 +78,14 @@ enum row_mark {
 
 enum row_kind { ROW_LISTED, ROW_SOURCE, ROW_INDEX, ROW_INSTRUCTION, ROW_REMARK };
 
+/* Where the element of a row lies in the object above it that is no element. */
+struct row_extent {
+	const char
+		*name; /* of the element alone, or the object; NULL: a line of the cache begins */
+	uint64_t offset, size; /* bytes */
+	uint32_t depth;	       /* 0: the object itself; 1: one of its elements; and so on */
+};
+
 struct row {
 	const char *name;
 	const char *object; /* path of the load object, or NULL */
@@ -93,12 +101,13 @@ struct row {
 	bool last_child; /* call tree: no sibling follows */
 	/* listings */
 	enum row_kind kind : 8;
-	bool no_values;	  /* the line has no code: its fields stay empty */
-	bool hot;	  /* a value is above the threshold */
-	uint32_t line;	  /* in the source; 0: none */
-	uint64_t address; /* of an instruction */
-	uint64_t target;  /* where it jumps to in its function; 0: it does not */
-	uint64_t value;	  /* of an index or memory object; UINT64_MAX: none */
+	bool no_values;			 /* the line has no code: its fields stay empty */
+	bool hot;			 /* a value is above the threshold */
+	uint32_t line;			 /* in the source; 0: none */
+	uint64_t address;		 /* of an instruction */
+	uint64_t target;		 /* where it jumps to in its function; 0: it does not */
+	uint64_t value;			 /* of an index or memory object; UINT64_MAX: none */
+	const struct row_extent *extent; /* in a data layout; or NULL */
 };
 
 /* Ids of the functions that stand for something else than code. */
@@ -136,9 +145,10 @@ struct table {
 	 */
 	bool has_resolved;
 	double resolved, resolved_of_addresses; /* of all; of what has a data address */
-	double left_out; /* an inverted tree: percent of the total, see tree_part.most; 0: nothing
-			    was */
-	bool by_change;	 /* … by the difference of the last experiment from the first */
+	bool has_extents; /* a data layout: all rows but <Total> have theirs */
+	double left_out;  /* an inverted tree: percent of the total, see tree_part.most; 0: nothing
+			     was */
+	bool by_change;	  /* … by the difference of the last experiment from the first */
 	const struct listing_header *header; /* of a listing of code, else NULL */
 	struct arena arena;		     /* owns all of the above */
 };

@@ -203,6 +203,7 @@ static void fill_object(struct session *session, const struct query *query, cons
 struct layout_row {
 	const char *name;
 	uint32_t object; /* DATA_NONE: where a line of the cache begins */
+	struct row_extent extent;
 };
 struct layout {
 	struct data_map *map;
@@ -236,7 +237,8 @@ static void add_lines(struct layout *layout, uint64_t offset)
 			*vec_push(&layout->rows) = (struct layout_row){
 				arena_printf(layout->arena, "  ---- +%llu: next line of the cache",
 					     (unsigned long long)layout->line + CACHE_LINE),
-				DATA_NONE};
+				DATA_NONE,
+				{.offset = layout->line + CACHE_LINE}};
 }
 
 static void add_element(struct layout *layout, uint32_t object, unsigned depth);
@@ -277,12 +279,21 @@ static void add_element(struct layout *layout, uint32_t object, unsigned depth)
 		arena_printf(layout->arena, "  %+5lld %5llu %c %*s%s", (long long)element.offset,
 			     (unsigned long long)element.size, marker(element.offset, element.size),
 			     (int)(2 * (depth - 1)), "", name),
-		object};
+		object,
+		{name + (*name == '.'), element.offset, element.size, depth}};
 	while (type != TYPE_NONE && variables_type(element.variables, type)->kind == DATA_ARRAY)
 		type = variables_type(element.variables, type)->target;
 	if (type != TYPE_NONE && depth < LAYOUT_DEPTH_MAX &&
 	    variables_type(element.variables, type)->kind == DATA_AGGREGATE)
 		add_elements(layout, object, element.variables, type, depth + 1);
+}
+
+static const struct row_extent *keep_extent(struct layout *layout, const struct row_extent *extent)
+{
+	struct row_extent *kept = arena_new(layout->arena, struct row_extent);
+
+	*kept = *extent;
+	return kept;
 }
 
 static void fill_layout(struct session *session, const struct query *query, const void *arg,
@@ -297,16 +308,18 @@ static void fill_layout(struct session *session, const struct query *query, cons
 	count_objects(session, &sums);
 	table_init(table, query, COLUMNS_EXCLUSIVE);
 	table->title = "Data Layout";
+	table->has_extents = true;
 	layout.map = session->data;
 	keys = ordered(layout.map, &sums, query, true, &count);
-	*vec_push(&layout.rows) = (struct layout_row){"<Total>", DATA_TOTAL};
+	*vec_push(&layout.rows) = (struct layout_row){"<Total>", DATA_TOTAL, {0}};
 	for (size_t i = 0; i < count && layout.rows.count < LAYOUT_ROWS_MAX; i++) {
 		struct data_object object = layout.map->objects.items[keys[i].index];
 
 		*vec_push(&layout.rows) = (struct layout_row){
 			arena_printf(layout.arena, "%s, %llu bytes", object.name,
 				     (unsigned long long)object.size),
-			keys[i].index};
+			keys[i].index,
+			{object.name, 0, object.size, 0}};
 		layout.line = 0;
 		add_elements(&layout, keys[i].index, object.variables, object.type, 1);
 	}
@@ -318,6 +331,8 @@ static void fill_layout(struct session *session, const struct query *query, cons
 		table->rows[i].name = layout.rows.items[i].name;
 		table->rows[i].id = object;
 		table->rows[i].no_values = object == DATA_NONE;
+		if (object != DATA_TOTAL)
+			table->rows[i].extent = keep_extent(&layout, &layout.rows.items[i].extent);
 		if (object < sums.nodes)
 			fill_values(&sums, table, i, object);
 	}

@@ -137,6 +137,17 @@ static void add_place(json_t *object, const struct row *row, enum table_shape sh
 	}
 }
 
+/* extent: NULL for <Total>. */
+static void add_extent(json_t *object, const struct row_extent *extent)
+{
+	bool has_size = extent && extent->name;
+
+	json_object_set_new(object, "element", json_text(has_size ? extent->name : NULL));
+	json_object_set_new(object, "offset", extent ? index_value(extent->offset) : json_null());
+	json_object_set_new(object, "size", has_size ? index_value(extent->size) : json_null());
+	json_object_set_new(object, "depth", json_integer(extent ? extent->depth : 0));
+}
+
 /* What stands above a listing as text. */
 static json_t *header_members(const struct listing_header *header)
 {
@@ -188,6 +199,8 @@ void table_print_json(struct print *print, const struct table *table, enum table
 		json_object_set_new(object, "object", json_text(row->object));
 		if (table->index)
 			json_object_set_new(object, "value", index_value(row->value));
+		if (table->has_extents)
+			add_extent(object, row->extent);
 		for (size_t k = 0; k < members.count; k++) {
 			const struct member *member = &members.items[k];
 			size_t cell = i * table->column_count + member->column;

@@ -263,6 +263,15 @@ int main(void) { all = malloc(3000000 * sizeof(*all)); for (long i = 0; i < 3000
     t.equal(members[:len(expected)], expected, 'members')
     lines = [words[1] for words in shown if words[0] == '----'][:2]
     t.equal(lines, ['+64:', '+128:'], 'lines of the cache')
+    # the same as numbers, without a look at the text
+    rows = t.print(experiment, '-data_layout')[-1]['rows']
+    t.equal([rows[0][key] for key in ('element', 'offset', 'size', 'depth')], [None, None, None, 0], '<Total>')
+    t.equal([rows[start][key] for key in ('element', 'offset', 'size', 'depth')], ['{structure:lay}', 0, 200, 0], 'the structure')
+    below = rows[start + 1:]
+    numbers = [(row['offset'], row['size'], row['element'].rstrip('}').split()[-1], row['depth']) for row in below if row['element'] and row['depth']]
+    t.equal([row[:3] for row in numbers[:len(expected)]], [(int(offset), int(size), name) for offset, size, _, name in expected], 'numbers')
+    t.equal([row[3] for row in numbers[:len(expected)]], [1] * 9 + [2, 2] + [1, 1], 'depths')
+    t.equal([(row['offset'], row['size'], 'e.page-faults' in row) for row in below if not row['element']][:2], [(64, None, False), (128, None, False)], 'lines')
 
 
 def sections(program, names):
