@@ -81,20 +81,6 @@ static uint32_t state_after(int result)
 	return result == -EMFILE || result == -ENFILE ? ARENA_EMPTY : ARENA_FAILED;
 }
 
-static uint64_t block_signals(void)
-{
-	const uint64_t all = UINT64_MAX;
-	uint64_t mask = 0;
-
-	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &mask, sizeof(mask));
-	return mask;
-}
-
-static void restore_signals(uint64_t mask)
-{
-	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &mask, 0, sizeof(mask));
-}
-
 static void make_arena(struct blockfile *file, uint32_t index)
 {
 	struct blockfile_arena *arena = &file->arena[index];
@@ -116,12 +102,12 @@ static void prepare_arena(struct blockfile *file, uint32_t index)
 	if (index >= BLOCKFILE_ARENAS || atomic_load(&file->arena[index].state) != ARENA_EMPTY)
 		return;
 	/* A handler of the program may jump away for good, one of ours would wait for itself. */
-	uint64_t mask = block_signals();
+	uint64_t mask = sys_block_signals();
 	uint32_t expected = ARENA_EMPTY;
 
 	if (atomic_compare_exchange_strong(&file->arena[index].state, &expected, ARENA_CLAIMED))
 		make_arena(file, index);
-	restore_signals(mask);
+	sys_restore_signals(mask);
 }
 
 int blockfile_create(struct blockfile *file, const char *directory, const char *name,

@@ -15,6 +15,7 @@
 #include "collector/core/rawthread.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
+#include "collector/sources/counter.h"
 #include "collector/wrap/next.h"
 #include "format/control.h"
 
@@ -235,6 +236,8 @@ void *control_take_block(struct blockfile *file, size_t size, uint32_t *arena)
 	uint32_t abandoned = atomic_load(&file->abandoned);
 	void *block = blockfile_take(file, size, arena);
 
+	if (block)
+		counter_prefault(block, size);
 	/* Forked in between, by a handler of the program: the block is the parent's. */
 	return atomic_load(&file->abandoned) == abandoned ? block : NULL;
 }

@@ -116,6 +116,7 @@ struct thread {
 	bool over;			/* nothing more is recorded of them, nor of what follows */
 	uint64_t written_until_ns;	/* calls from before that have had their record; 0: none */
 	uint64_t counted[COUNTERS_MAX]; /* by counter: what has been said of its exact count */
+	uint64_t looked_at[COUNTERS_MAX]; /* … that count at the last look */
 	struct clock_account clock;
 	struct call_place continued;   /* what the thread waits for in our handler */
 	struct window open;	       /* of collector_thread_pause; written under the lock */

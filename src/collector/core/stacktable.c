@@ -10,6 +10,7 @@
 #include "collector/core/control.h"
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
+#include "collector/sources/counter.h"
 
 #include <sys/mman.h>
 
@@ -22,6 +23,7 @@ enum {
 	TABLE_FIRST_SHIFT = 16,
 	TABLE_GROWTH_SHIFT = 3, /* each table is 8 times the one before */
 	PROBES_MAX = 32,
+	TABLES_PREFAULTED = 2, /* 4.5 MiB */
 };
 
 _Static_assert(sizeof(struct format_block_header) + SEGMENT_NODES * sizeof(struct format_node) <=
@@ -89,6 +91,9 @@ static struct table *grow(uint32_t count)
 		tables[count].mask = slots - 1;
 		tables[count].slots = sys_mmap(slots * sizeof(uint64_t), PROT_READ | PROT_WRITE,
 					       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (tables[count].slots && count < TABLES_PREFAULTED)
+			counter_prefault((const void *)tables[count].slots,
+					 slots * sizeof(uint64_t));
 		if (tables[count].slots)
 			atomic_store_explicit(&table_count, count + 1, memory_order_release);
 	}

@@ -480,6 +480,7 @@ static void close_own_thread(bool closed)
  */
 static uint64_t close_books(enum format_sample_kind kind, const char *label)
 {
+	counter_finish();
 	modules_update();
 	collector_settle_all();
 	uint64_t settled_ns = clock_now_ns(), before_ns = clock_own_cpu_ns();

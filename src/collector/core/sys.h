@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/syscall.h>
@@ -127,6 +128,21 @@ static inline int sys_getpid(void)
 static inline int sys_gettid(void)
 {
 	return (int)sys_call(SYS_gettid, 0, 0, 0, 0);
+}
+
+/* Keeps all signals away from the calling thread; returns its mask, to be restored. */
+static inline uint64_t sys_block_signals(void)
+{
+	const uint64_t all = UINT64_MAX;
+	uint64_t mask = 0;
+
+	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &mask, sizeof(mask));
+	return mask;
+}
+
+static inline void sys_restore_signals(uint64_t mask)
+{
+	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &mask, 0, sizeof(mask));
 }
 
 /* Copies memory of this process which may be gone; returns how many bytes there were. */

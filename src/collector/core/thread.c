@@ -13,6 +13,7 @@
 #include "collector/core/sys.h"
 #include "collector/core/tasks.h"
 #include "collector/sources/clock.h"
+#include "collector/sources/counter.h"
 
 #include <sched.h>
 #include <string.h>
@@ -111,6 +112,7 @@ static struct thread *map_new(void)
 		sys_mmap(sizeof(*thread) + unwind_memory_size(collector.depth),
 			 PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (thread) {
+		counter_prefault(thread, sizeof(*thread) + unwind_memory_size(collector.depth));
 		thread->index = index;
 		thread->unwind = (struct unwind_memory *)(thread + 1);
 		unwind_memory_init(thread->unwind, collector.depth);
@@ -181,7 +183,11 @@ static void begin_state(struct thread *thread, uint64_t birth_ns)
 
 void thread_adopt(struct thread *thread, uint64_t birth_ns)
 {
+	struct counter_own own;
+
+	counter_own_begin(&own);
 	begin_state(thread, birth_ns);
+	counter_own_end(thread, &own);
 	/* A handler sees the state only when it is whole. */
 	atomic_signal_fence(memory_order_release);
 	thread_self = thread;

@@ -151,6 +151,7 @@ static void handle(uint64_t event, const siginfo_t *info, const void *context)
 		clock_switched_in(thread, &regs);
 	if (!counted.locked)
 		return;
+	counter_own_faults(thread);
 	thread_unlock(thread);
 	if (is_switch)
 		throttle_switches(thread->clock.last.now_ns);

@@ -21,12 +21,14 @@
 #include "collector/core/text.h"
 #include "collector/core/trace.h"
 #include "collector/sources/clock.h"
+#include "collector/unwind/rule.h"
 #include "collector/wrap/descriptor.h"
 #include "format/counter.h"
 
 #include <link.h>
 #include <linux/perf_event.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -45,7 +47,14 @@ struct counter {
 
 static struct counter counters[COUNTERS_MAX];
 static unsigned counter_count;
-static bool has_nodes; /* of memory, several */
+static bool counts_faults; /* exactly */
+static bool has_nodes;	   /* of memory, several */
+
+static bool is_fault(uint64_t number)
+{
+	return number < counter_count && counters[number].exact >= EXACT_FAULTS &&
+	       counters[number].exact <= EXACT_MAJOR;
+}
 
 /* ---- parameters ---- */
 
@@ -97,12 +106,14 @@ static enum exact exact_of(const struct format_counter *asked)
 static bool read_param(const char *value)
 {
 	counter_count = 0;
+	counts_faults = false;
 	while (counter_count < COUNTERS_MAX &&
 	       read_counter(&value, &counters[counter_count].asked)) {
 		struct counter *counter = &counters[counter_count++];
 
 		atomic_store(&counter->fd, DESCRIPTOR_NONE);
 		counter->exact = exact_of(&counter->asked);
+		counts_faults |= is_fault(counter_count - 1);
 	}
 	return counter_count;
 }
@@ -129,6 +140,7 @@ static uint64_t take_due(struct thread *thread, unsigned number, uint64_t least)
 	uint64_t count = exact_count(counters[number].exact);
 	uint64_t due = count - thread->counted[number];
 
+	thread->looked_at[number] = count;
 	if (due < least)
 		return 0;
 	thread->counted[number] = count;
@@ -222,6 +234,7 @@ static bool machine_has_nodes(void)
 static void begin(void)
 {
 	has_nodes = machine_has_nodes();
+	counter_prefault(rule_cache, sizeof(rule_cache));
 	if (!perf_signal_take()) {
 		log_warning("SIGTRAP cannot be handled: counters are not recorded", 0);
 		return;
@@ -299,12 +312,6 @@ static void record(struct thread *thread, unsigned number, uint64_t value, uint6
 			   stack_of_context(thread, regs), fields);
 }
 
-static bool is_fault(uint64_t number)
-{
-	return number < counter_count && counters[number].exact >= EXACT_FAULTS &&
-	       counters[number].exact <= EXACT_MAJOR;
-}
-
 /* What a signal says of a counter: of its own events at least one, of others' whole periods. */
 static uint64_t due_by(struct thread *thread, unsigned number, const struct counter_signal *signal)
 {
@@ -333,6 +340,57 @@ void counter_signal(struct thread *thread, const struct counter_signal *signal,
 		else if (due[i])
 			record(thread, i, due[i], same ? signal->address : 0, regs);
 	}
+}
+
+static void leave_out(struct thread *thread, unsigned number, uint64_t count)
+{
+	thread->counted[number] += count;
+	thread->looked_at[number] += count;
+}
+
+void counter_own_faults(struct thread *thread)
+{
+	for (unsigned i = 0; i < counter_count && counts_faults; i++) {
+		if (!is_fault(i))
+			continue;
+		uint64_t own = exact_count(counters[i].exact) - thread->looked_at[i];
+
+		leave_out(thread, i, own);
+		add(&counters[i].own, own);
+	}
+}
+
+void counter_own_begin(struct counter_own *own)
+{
+	for (unsigned i = 0; i < counter_count && counts_faults; i++)
+		own->faults[i] = is_fault(i) ? exact_count(counters[i].exact) : 0;
+}
+
+void counter_own_end(struct thread *thread, const struct counter_own *own)
+{
+	for (unsigned i = 0; i < counter_count && counts_faults; i++)
+		if (is_fault(i))
+			leave_out(thread, i, exact_count(counters[i].exact) - own->faults[i]);
+}
+
+/* The kernel's events do not count these pages as faults, but the thread's account does. */
+void counter_prefault(const void *memory, size_t size)
+{
+	enum { PAGE = 4096 };
+	uint64_t start = (uint64_t)memory & -(uint64_t)PAGE;
+	struct counter_own own;
+
+	if (!counts_faults)
+		return;
+	struct thread *thread = thread_current_if_known();
+	uint64_t mask = sys_block_signals(); /* one of ours would look at the account in between */
+
+	counter_own_begin(&own);
+	sys_call(SYS_madvise, start, ((uint64_t)memory + size - start + PAGE - 1) & -(uint64_t)PAGE,
+		 MADV_POPULATE_WRITE, 0);
+	if (thread && thread->tid == sys_gettid()) /* else a raw one, on its maker's variables */
+		counter_own_end(thread, &own);
+	sys_restore_signals(mask);
 }
 
 bool counter_is_switch(uint64_t number)
@@ -388,9 +446,9 @@ static void write_rests(struct thread *thread, unsigned number)
 	write_rest(thread, number, COUNTER_LOST, rest - final);
 }
 
-static void finish(void)
+void counter_finish(void)
 {
-	struct thread *thread = thread_current();
+	struct thread *thread = trace_is_on(TRACE_COUNTER) ? thread_current() : NULL;
 
 	if (!thread)
 		return;
@@ -399,8 +457,5 @@ static void finish(void)
 		write_rests(thread, i);
 }
 
-const struct trace_source counter_source = {.kind = TRACE_COUNTER,
-
-					    .read_param = read_param,
-					    .begin = begin,
-					    .finish = finish};
+const struct trace_source counter_source = {
+	.kind = TRACE_COUNTER, .read_param = read_param, .begin = begin};

@@ -19,11 +19,27 @@ struct counter_signal {
  */
 void counter_signal(struct thread *thread, const struct counter_signal *signal,
 		    const struct unwind_regs *regs);
+/* At the end of that handler: the page faults since then are its own.  The thread is locked. */
+void counter_own_faults(struct thread *thread);
+/* Page faults of the calling thread between the two are the collector's; no signal of ours may come
+ * in between. */
+struct counter_own {
+	uint64_t faults[COUNTERS_MAX];
+};
+void counter_own_begin(struct counter_own *own);
+void counter_own_end(struct thread *thread, const struct counter_own *own);
+/*
+ * Where page faults are counted, makes memory of ours present without one that counts.  Anywhere;
+ * with faults of other kinds or none counted it does nothing.
+ */
+void counter_prefault(const void *memory, size_t size);
 /* The counter's overflows are context switches. */
 bool counter_is_switch(uint64_t number);
 /* The calling thread is about to end: writes what it has left over. It is not locked. */
 void counter_thread_end(struct thread *thread);
 
+/* At the end of a recording, before the collector's own work there: writes what is left over. */
+void counter_finish(void);
 /* Before exec: nothing may be pending; … when the exec failed. */
 void counter_pause(void);
 void counter_resume(void);
