@@ -27,7 +27,7 @@ void measure_grow(struct measure_sums *sums, size_t nodes)
 	sums->nodes = nodes;
 }
 
-void measure_fold(struct measure_sums *to, const struct measure_sums *from, const uint32_t *map)
+void measure_fold(struct measure_sums *to, struct measure_sums *from, const uint32_t *map)
 {
 	for (size_t i = 0; i < MEASURE_COUNT; i++) {
 		if (!from->of[i])
@@ -37,7 +37,10 @@ void measure_fold(struct measure_sums *to, const struct measure_sums *from, cons
 
 		for (size_t node = 0; node < from->nodes; node++)
 			of[map ? map[node] : node] += from->of[i][node];
+		free(from->of[i]);
+		from->of[i] = NULL;
 	}
+	measure_fini(from);
 }
 
 void measure_fini(struct measure_sums *sums)

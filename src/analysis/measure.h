@@ -56,8 +56,11 @@ struct kept_sums {
 uint64_t *measure_array(struct measure_sums *sums, enum measure measure);
 /* Makes room for more nodes. */
 void measure_grow(struct measure_sums *sums, size_t nodes);
-/* Adds the sums of each node to those of map[node]; map NULL: of the same. */
-void measure_fold(struct measure_sums *to, const struct measure_sums *from, const uint32_t *map);
+/*
+ * Moves the sums of each node to those of map[node]; map NULL: of the same.  `from` is empty
+ * then: of many nodes there are never two sets of all measures.
+ */
+void measure_fold(struct measure_sums *to, struct measure_sums *from, const uint32_t *map);
 void measure_fini(struct measure_sums *sums);
 
 /* What rows of a run count for; NULL: all of them. One byte per row. */

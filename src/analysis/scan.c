@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS_PER_THREAD = 200000, THREADS_MAX = 64 };
+enum { ROWS_PER_THREAD = 200000, ROWS_PER_SUM = 16, THREADS_MAX = 64 };
 
 struct run_list {
 	VEC(struct event_run) runs;
@@ -131,6 +131,17 @@ static void *run_part(void *arg)
 	return NULL;
 }
 
+/*
+ * So many rows are worth one more thread.  It mostly brings sums of its own, by call stack, which
+ * have to be made and added up.
+ */
+static size_t least_rows(const struct process *process)
+{
+	size_t for_sums = process->stacks.nodes.count * ROWS_PER_SUM;
+
+	return for_sums > ROWS_PER_THREAD ? for_sums : ROWS_PER_THREAD;
+}
+
 void scan_process(const struct session *session, const struct session_process *process,
 		  void (*visit)(const struct scan_piece *piece, void *state), void *const *states)
 {
@@ -143,8 +154,8 @@ void scan_process(const struct session *session, const struct session_process *p
 		return;
 	for (int kind = 0; kind < EVENTS_KINDS; kind++)
 		events_for_each_run(process->process, (enum event_kind)kind, add_run, &list);
-	if (!asked_threads() && count > list.rows / ROWS_PER_THREAD + 1)
-		count = list.rows / ROWS_PER_THREAD + 1;
+	if (!asked_threads() && count > list.rows / least_rows(process->process) + 1)
+		count = list.rows / least_rows(process->process) + 1;
 	for (size_t i = 0; i < count; i++)
 		parts[i] = (struct part){
 			.session = session,

@@ -67,7 +67,7 @@ struct tree_node {
 
 struct call_tree {
 	VEC(struct tree_node) nodes; /* 0 is the root, <Total> */
-	struct hash_map known;	     /* parent << 32 | function → node */
+	struct pair_set known;	     /* (parent, function) → node */
 	/* computed together when first needed, see tree.c */
 	uint32_t *order; /* nodes, each directly followed by its subtree */
 	uint32_t *same;	 /* nearest ancestor of the same function, or NODE_NONE */

@@ -21,7 +21,7 @@
 uint32_t tree_add_node(struct call_tree *tree, uint32_t parent, uint32_t function)
 {
 	uint32_t fresh = (uint32_t)tree->nodes.count;
-	uint32_t node = hash_map_put(&tree->known, (uint64_t)parent << 32 | function, fresh);
+	uint32_t node = pair_set_put(&tree->known, tree->nodes.items, parent, function, fresh);
 
 	if (node == fresh)
 		*vec_push(&tree->nodes) = (struct tree_node){parent, function};
@@ -44,7 +44,7 @@ static void drop_links(struct call_tree *tree)
 void call_tree_fini(struct call_tree *tree)
 {
 	vec_fini(&tree->nodes);
-	hash_map_fini(&tree->known);
+	pair_set_fini(&tree->known);
 	drop_links(tree);
 }
 
@@ -151,14 +151,17 @@ static void count_piece(const struct scan_piece *piece, void *state)
 	measure_run(piece->run, &measuring);
 }
 
-/* The node that views see of every node of a process's stacks; the caller frees the array. */
+/*
+ * The node that views see of every node of a process's stacks; the caller frees the array.  NULL:
+ * they see the whole tree.
+ */
 static uint32_t *shown_nodes(const struct session *session, const struct session_process *process)
 {
 	size_t count = process->process->stacks.nodes.count;
-	uint32_t *map = xmalloc(count * sizeof(*map));
+	uint32_t *map = session->shown ? xmalloc(count * sizeof(*map)) : NULL;
 
-	for (size_t i = 0; i < count; i++)
-		map[i] = session->shown ? session->shown[process->nodes[i]] : process->nodes[i];
+	for (size_t i = 0; map && i < count; i++)
+		map[i] = session->shown[process->nodes[i]];
 	return map;
 }
 
@@ -179,10 +182,8 @@ void tree_count(struct session *session)
 			states[k] = &sums[k];
 		}
 		scan_process(session, process, count_piece, states);
-		for (size_t k = 0; k < threads; k++) {
-			measure_fold(&session->weights, &sums[k], map);
-			measure_fini(&sums[k]);
-		}
+		for (size_t k = 0; k < threads; k++)
+			measure_fold(&session->weights, &sums[k], map ? map : process->nodes);
 		free(map);
 	}
 	free(states);

@@ -57,10 +57,8 @@ static void count_process(struct session *session, size_t index, struct measure_
 		pointers[i] = &states[i];
 	}
 	scan_process(session, &session->scanned.items[index], count_piece, pointers);
-	for (size_t i = 0; i < threads; i++) {
+	for (size_t i = 0; i < threads; i++)
 		measure_fold(out, &states[i].sums, NULL);
-		measure_fini(&states[i].sums);
-	}
 	free(pointers);
 	free(states);
 }

@@ -50,10 +50,8 @@ static void count_process(struct grouping *grouping, const struct session_proces
 		pointers[i] = &states[i];
 	}
 	scan_process(grouping->session, process, count_piece, pointers);
-	for (size_t i = 0; i < threads; i++) {
+	for (size_t i = 0; i < threads; i++)
 		measure_fold(&grouping->sums, &states[i].sums, NULL);
-		measure_fini(&states[i].sums);
-	}
 	free(pointers);
 	free(states);
 }

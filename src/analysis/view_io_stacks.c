@@ -57,10 +57,8 @@ static void count_process(const struct session *session, const struct session_pr
 		states[i] = &parts[i];
 	}
 	scan_process(session, process, count_piece, states);
-	for (size_t i = 0; i < threads; i++) {
+	for (size_t i = 0; i < threads; i++)
 		measure_fold(sums, &parts[i], NULL);
-		measure_fini(&parts[i]);
-	}
 	free(states);
 	free(parts);
 }
@@ -101,7 +99,6 @@ static void add_process(struct stacks *stacks, const struct experiment *experime
 	}
 	measure_grow(&stacks->sums, stacks->frames.count);
 	measure_fold(&stacks->sums, &sums, frames);
-	measure_fini(&sums);
 	free(frames);
 	free(used);
 }

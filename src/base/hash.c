@@ -76,6 +76,61 @@ void hash_map_fini(struct hash_map *map)
 	*map = (struct hash_map){0};
 }
 
+static uint64_t pair_at(const void *pairs, uint32_t number)
+{
+	uint64_t pair;
+
+	memcpy(&pair, (const char *)pairs + number * sizeof(pair), sizeof(pair));
+	return pair;
+}
+
+/* Of slots that hold other pairs, or none. */
+static void grow_pairs(struct pair_set *set, const void *pairs)
+{
+	struct pair_set old = *set;
+	size_t size = old.slots ? (old.mask + 1) * 2 : 64;
+
+	set->slots = xmalloc(size * sizeof(*set->slots));
+	set->mask = size - 1;
+	memset(set->slots, 0xff, size * sizeof(*set->slots));
+	for (size_t i = 0; old.slots && i <= old.mask; i++) {
+		size_t at;
+
+		if (old.slots[i] == HASH_NONE)
+			continue;
+		at = hash_u64(pair_at(pairs, old.slots[i])) & set->mask;
+		while (set->slots[at] != HASH_NONE)
+			at = (at + 1) & set->mask;
+		set->slots[at] = old.slots[i];
+	}
+	free(old.slots);
+}
+
+uint32_t pair_set_put(struct pair_set *set, const void *pairs, uint32_t first, uint32_t second,
+		      uint32_t fresh)
+{
+	const uint32_t both[2] = {first, second};
+	uint64_t pair = pair_at(both, 0);
+
+	if (!set->slots || set->count * 2 > set->mask)
+		grow_pairs(set, pairs);
+	for (size_t at = hash_u64(pair) & set->mask;; at = (at + 1) & set->mask) {
+		if (set->slots[at] == HASH_NONE) {
+			set->slots[at] = fresh;
+			set->count++;
+			return fresh;
+		}
+		if (pair_at(pairs, set->slots[at]) == pair)
+			return set->slots[at];
+	}
+}
+
+void pair_set_fini(struct pair_set *set)
+{
+	free(set->slots);
+	*set = (struct pair_set){0};
+}
+
 /* Two strings with one hash: step to the next key, as in open addressing. */
 uint32_t string_table_find(const struct string_table *table, const char *text)
 {

@@ -40,6 +40,21 @@ uint32_t hash_map_put(struct hash_map *map, uint64_t key, uint32_t value);
 void hash_map_clear(struct hash_map *map);
 void hash_map_fini(struct hash_map *map);
 
+/*
+ * The numbers of distinct pairs of 32-bit numbers, which lie in an array of the caller's, 8 bytes
+ * each: a slot of the table is the number alone.  Zero-initialised is empty.
+ */
+struct pair_set {
+	uint32_t *slots;
+	size_t mask;
+	size_t count;
+};
+
+/* The number of the pair, if the set has it; else stores and returns `fresh`, where it will lie. */
+uint32_t pair_set_put(struct pair_set *set, const void *pairs, uint32_t first, uint32_t second,
+		      uint32_t fresh);
+void pair_set_fini(struct pair_set *set);
+
 /* String table: equal strings get equal ids, 0, 1, 2, … The table keeps copies. */
 struct string_table {
 	struct hash_map by_hash;

@@ -174,6 +174,7 @@ static void read_data(struct experiment *experiment, struct process *process,
 	experiment_profile_bind(&process->profile, &process->stacks, &context);
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
 		experiment_trace_bind(&process->traces[kind], &process->stacks, &context);
+	experiment_stacks_forget_ids(&process->stacks);
 	experiment_heap_match(&process->heap, &process->traces[TRACE_HEAP]);
 	experiment_map_read(&process->map, &experiment->arena, &context);
 	inherit_functions(experiment, &process->map, process->lineage, &context);

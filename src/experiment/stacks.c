@@ -47,7 +47,7 @@ void stack_builder_fini(struct stack_builder *builder)
 		hash_map_fini(&builder->pcs.items[i]);
 	vec_fini(&builder->pcs);
 	hash_map_fini(&builder->epoch_ids);
-	hash_map_fini(&builder->nodes);
+	pair_set_fini(&builder->nodes);
 }
 
 uint32_t stack_builder_location(struct stack_builder *builder, uint64_t pc, uint32_t epoch)
@@ -74,7 +74,7 @@ uint32_t stack_builder_node(struct stack_builder *builder, uint32_t parent, uint
 {
 	struct stack_tree *tree = builder->tree;
 	uint32_t fresh = (uint32_t)tree->nodes.count;
-	uint32_t node = hash_map_put(&builder->nodes, (uint64_t)parent << 32 | location, fresh);
+	uint32_t node = pair_set_put(&builder->nodes, tree->nodes.items, parent, location, fresh);
 
 	if (node == fresh)
 		*vec_push(&tree->nodes) =
@@ -266,10 +266,17 @@ uint32_t experiment_stacks_stand_in(struct stack_tree *tree, uint64_t pc)
 	return (uint32_t)tree->nodes.count - 1;
 }
 
+void experiment_stacks_forget_ids(struct stack_tree *tree)
+{
+	free(tree->by_id);
+	tree->by_id = NULL;
+	tree->id_count = 0;
+}
+
 void experiment_stacks_fini(struct stack_tree *tree)
 {
 	vec_fini(&tree->nodes);
 	vec_fini(&tree->locations);
-	free(tree->by_id);
+	experiment_stacks_forget_ids(tree);
 	*tree = (struct stack_tree){0};
 }

@@ -35,8 +35,8 @@ struct stack_tree {
 	/* 0 is the root, which has no location; 1 is <Unknown>, for what is missing */
 	VEC(struct stack_node) nodes;
 	VEC(struct stack_location) locations; /* distinct */
-	uint32_t *by_id;		      /* id in the file → node, STACK_NO_NODE */
-	size_t id_count;
+	uint32_t *by_id;		      /* id in the file → node, STACK_NO_NODE, */
+	size_t id_count;		      /* … until experiment_stacks_forget_ids */
 };
 
 #define STACK_ROOT    0u
@@ -47,7 +47,7 @@ struct stack_builder {
 	struct stack_tree *tree;
 	struct hash_map epoch_ids; /* epoch → index into pcs */
 	VEC(struct hash_map) pcs;  /* per epoch: pc → location */
-	struct hash_map nodes;	   /* parent << 32 | location → node */
+	struct pair_set nodes;	   /* (parent, location) → node */
 };
 
 /* Begins a tree, which must be zero-initialised, with the root and <Unknown>. */
@@ -77,6 +77,8 @@ static inline uint32_t experiment_stacks_node(const struct stack_tree *tree, uin
 	++*missing;
 	return STACK_UNKNOWN;
 }
+/* Forgets the ids of the file, once all events have their nodes. */
+void experiment_stacks_forget_ids(struct stack_tree *tree);
 void experiment_stacks_fini(struct stack_tree *tree);
 
 #endif
