@@ -224,34 +224,52 @@ static uint32_t *nodes_of(struct charging *charging, enum rule rule)
 	return charging->node_of[rule];
 }
 
-static void charge_row(struct charging *charging, enum rule rule, uint32_t *node_of, uint32_t *node)
+/* Whether it goes to another one. */
+static bool charge_row(struct charging *charging, enum rule rule, uint32_t *node_of, uint64_t *node)
 {
 	uint32_t to = node_of[*node];
+	bool moves;
 
 	if (to == NODE_NONE)
-		to = node_of[*node] = find_node(charging, rule, *node);
-	if (to != *node) /* most stay, and need not be written */
-		*node = to;
+		to = node_of[*node] = find_node(charging, rule, (uint32_t)*node);
+	moves = to != *node;
+	*node = to;
+	return moves;
 }
 
-static void charge_clock(struct charging *charging)
+static bool charge_clock(uint64_t *nodes, size_t first, size_t count, void *arg)
 {
-	struct experiment_profile *profile = &charging->process->profile;
+	struct charging *charging = arg;
 	uint32_t *node_of = nodes_of(charging, RULE_KERNEL);
+	uint64_t states[ROWS_PAGE];
+	bool moved = false;
 
-	for (size_t i = 0; i < profile->slabs.count; i++) {
-		struct profile_slab *slab = &profile->slabs.items[i];
-
-		for (size_t row = 0; row < slab->count; row++)
-			if (kernel_states >> slab->state[row] & 1)
-				charge_row(charging, RULE_KERNEL, node_of, &slab->stack[row]);
-	}
+	rows_read(&charging->process->profile.rows, ROW_TYPE, first, count, states);
+	for (size_t i = 0; i < count; i++)
+		if (kernel_states >> states[i] & 1)
+			moved |= charge_row(charging, RULE_KERNEL, node_of, &nodes[i]);
+	return moved;
 }
 
-static void charge_counters(struct charging *charging)
+static bool charge_counters(uint64_t *nodes, size_t first, size_t count, void *arg)
+{
+	struct charging *charging = arg;
+	const struct experiment_trace *trace = &charging->process->traces[TRACE_COUNTER];
+	bool moved = false;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t number = trace_field(trace, COUNTER_NUMBER, first + i);
+		enum rule rule = number < COUNTERS_MAX ? charging->counters[number] : RULE_NONE;
+
+		if (rule != RULE_NONE && trace_type(trace, first + i) == COUNTER_OVERFLOW)
+			moved |= charge_row(charging, rule, nodes_of(charging, rule), &nodes[i]);
+	}
+	return moved;
+}
+
+static void find_rules(struct charging *charging)
 {
 	const struct experiment_log *log = &charging->experiment->processes.items[0].log;
-	struct experiment_trace *trace = &charging->process->traces[TRACE_COUNTER];
 
 	for (size_t i = 0; i < COUNTERS_MAX; i++)
 		charging->counters[i] = RULE_NONE;
@@ -259,13 +277,6 @@ static void charge_counters(struct charging *charging)
 		if (log->hwcounters.items[i].number < COUNTERS_MAX)
 			charging->counters[log->hwcounters.items[i].number] =
 				rule_of(&log->hwcounters.items[i]);
-	for (size_t row = 0; row < trace->count; row++) {
-		uint64_t number = trace->field[COUNTER_NUMBER][row];
-		enum rule rule = number < COUNTERS_MAX ? charging->counters[number] : RULE_NONE;
-
-		if (rule != RULE_NONE && trace->type[row] == COUNTER_OVERFLOW)
-			charge_row(charging, rule, nodes_of(charging, rule), &trace->stack[row]);
-	}
 }
 
 void charge_events(struct session *session, const struct experiment *experiment,
@@ -280,8 +291,9 @@ void charge_events(struct session *session, const struct experiment *experiment,
 		return;
 	for (size_t i = 0; i < process->map.files.count; i++) /* in the order of the map */
 		place_object(session, experiment, &process->map.files.items[i]);
-	charge_clock(&charging);
-	charge_counters(&charging);
+	find_rules(&charging);
+	rows_map(&process->profile.rows, ROW_STACK, charge_clock, &charging);
+	rows_map(&process->traces[TRACE_COUNTER].rows, ROW_STACK, charge_counters, &charging);
 	for (size_t rule = 0; rule < RULES; rule++) {
 		free(charging.node_of[rule]);
 		hash_map_fini(&charging.location_of[rule]);

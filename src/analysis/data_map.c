@@ -220,7 +220,7 @@ static bool fits_into_block(const struct mapping *mapping, const struct data_acc
 			    uint32_t code, uint64_t address, uint32_t row)
 {
 	const struct experiment_trace *heap = &mapping->process->process->traces[TRACE_HEAP];
-	uint64_t begin = address - heap->field[HEAP_ADDRESS][row];
+	uint64_t begin = address - trace_field(heap, HEAP_ADDRESS, row);
 	struct variables *variables =
 		object_variables(mapping->map->session->objects.items[code].object);
 	uint64_t offset = (uint64_t)access->offset;
@@ -228,7 +228,7 @@ static bool fits_into_block(const struct mapping *mapping, const struct data_acc
 	if (access->is_run || access->is_anywhere)
 		return true;
 	return begin >= offset && begin - offset + variables_type(variables, access->type)->size <=
-					  heap->field[HEAP_SIZE][row];
+					  trace_field(heap, HEAP_SIZE, row);
 }
 
 /*
@@ -239,7 +239,7 @@ static struct data_place place_in_block(struct mapping *mapping, const struct da
 					uint32_t code, uint64_t address, bool after, uint32_t row)
 {
 	const struct experiment_trace *heap = &mapping->process->process->traces[TRACE_HEAP];
-	uint32_t block = data_of_block(mapping->map, mapping->process, heap->stack[row]);
+	uint32_t block = data_of_block(mapping->map, mapping->process, trace_stack(heap, row));
 	struct data_place place;
 
 	if (access->kind != ACCESS_TYPE ||
@@ -288,9 +288,9 @@ static struct data_place find_place(struct mapping *mapping, uint32_t node, uint
 static uint32_t place_of_event(struct mapping *mapping, const struct experiment_trace *trace,
 			       size_t row)
 {
-	uint64_t number = trace->field[COUNTER_NUMBER][row];
-	uint64_t address = trace->field[COUNTER_ADDRESS][row];
-	uint32_t node = trace->stack[row];
+	uint64_t number = trace_field(trace, COUNTER_NUMBER, row);
+	uint64_t address = trace_field(trace, COUNTER_ADDRESS, row);
+	uint32_t node = trace_stack(trace, row);
 	struct data_map *map = mapping->map;
 	bool after;
 
@@ -301,7 +301,7 @@ static uint32_t place_of_event(struct mapping *mapping, const struct experiment_
 	after = mapping->is_watch[number];
 	if (mapping->blocks.count)
 		return add_place(map,
-				 find_place(mapping, node, address, trace->time_ns[row], after));
+				 find_place(mapping, node, address, trace_time(trace, row), after));
 
 	uint64_t key = hash_u64(address) ^ hash_u64((uint64_t)node << 1 | after);
 	uint32_t known = hash_map_get(&mapping->known, key);
@@ -309,7 +309,7 @@ static uint32_t place_of_event(struct mapping *mapping, const struct experiment_
 	if (known == HASH_NONE)
 		known = hash_map_put(&mapping->known, key,
 				     add_place(map, find_place(mapping, node, address,
-							       trace->time_ns[row], after)));
+							       trace_time(trace, row), after)));
 	return known;
 }
 
@@ -330,7 +330,7 @@ static void read_counters(struct mapping *mapping)
 static uint32_t *map_process(struct data_map *map, const struct session_process *process)
 {
 	const struct experiment_trace *trace = &process->process->traces[TRACE_COUNTER];
-	uint32_t *places = xmalloc((trace->count + 1) * sizeof(*places));
+	uint32_t *places = xmalloc((trace->rows.count + 1) * sizeof(*places));
 	struct mapping mapping = {
 		.map = map,
 		.experiment = map->session->experiments.items[process->experiment],
@@ -338,11 +338,11 @@ static uint32_t *map_process(struct data_map *map, const struct session_process 
 	};
 
 	read_counters(&mapping);
-	if (trace->count) {
+	if (trace->rows.count) {
 		block_index_build(&mapping.blocks, process->process);
 		place_spans_read(map->session, mapping.experiment, process->process, &mapping.data);
 	}
-	for (size_t i = 0; i < trace->count; i++)
+	for (size_t i = 0; i < trace->rows.count; i++)
 		places[i] = place_of_event(&mapping, trace, i);
 	block_index_fini(&mapping.blocks);
 	hash_map_fini(&mapping.known);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/events.h"
 
+#include <stdlib.h>
+
 static void visit_clock(const struct process *process,
 			void (*visit)(const struct event_run *run, void *arg), void *arg)
 {
@@ -8,18 +10,13 @@ static void visit_clock(const struct process *process,
 
 	for (size_t i = 0; i < profile->segments.count; i++) {
 		const struct profile_segment *segment = &profile->segments.items[i];
-		const struct profile_slab *slab = &profile->slabs.items[segment->slab];
 		struct event_run run = {
 			.process = process,
 			.kind = EVENTS_CLOCK,
 			.thread = profile->threads.items[segment->thread].number,
+			.rows = &profile->rows,
+			.first = segment->first,
 			.count = segment->count,
-			.stack = slab->stack + segment->first,
-			.cpu = slab->cpu + segment->first,
-			.type = slab->state + segment->first,
-			.base_us = segment->base_us,
-			.time_us = slab->time + segment->first,
-			.weight = slab->weight + segment->first,
 		};
 
 		visit(&run, arg);
@@ -30,7 +27,6 @@ static void visit_trace(const struct process *process, enum event_kind kind,
 			void (*visit)(const struct event_run *run, void *arg), void *arg)
 {
 	const struct experiment_trace *trace = &process->traces[kind - EVENTS_TRACE];
-	unsigned fields = format_traces[kind - EVENTS_TRACE].fields;
 
 	for (size_t i = 0; i < trace->runs.count; i++) {
 		const struct trace_run *part = &trace->runs.items[i];
@@ -38,16 +34,11 @@ static void visit_trace(const struct process *process, enum event_kind kind,
 			.process = process,
 			.kind = kind,
 			.thread = part->thread,
+			.rows = &trace->rows,
 			.first = part->first,
 			.count = part->count,
-			.stack = trace->stack + part->first,
-			.cpu = trace->cpu + part->first,
-			.type = trace->type + part->first,
-			.time_ns = trace->time_ns + part->first,
 		};
 
-		for (unsigned field = 0; field < fields; field++)
-			run.field[field] = trace->field[field] + part->first;
 		visit(&run, arg);
 	}
 }
@@ -61,22 +52,67 @@ void events_for_each_run(const struct process *process, enum event_kind kind,
 		visit_trace(process, kind, visit, arg);
 }
 
+struct cutting {
+	struct event_columns *columns;
+	void (*visit)(const struct event_run *piece, void *arg);
+	void *arg;
+};
+
+static void cut_run(const struct event_run *run, void *arg)
+{
+	const struct cutting *cutting = arg;
+
+	for (size_t row = 0; row < run->count;) {
+		struct event_run piece = event_run_piece(run, row, cutting->columns);
+
+		cutting->visit(&piece, cutting->arg);
+		row += piece.count;
+	}
+}
+
+void events_for_each_piece(const struct process *process, enum event_kind kind,
+			   void (*visit)(const struct event_run *piece, void *arg), void *arg)
+{
+	struct cutting cutting = {xmalloc(sizeof(*cutting.columns)), visit, arg};
+
+	events_for_each_run(process, kind, cut_run, &cutting);
+	free(cutting.columns);
+}
+
 struct event_run event_run_part(const struct event_run *run, size_t first, size_t count)
 {
 	struct event_run part = *run;
 
 	part.first += first;
 	part.count = count;
-	part.stack += first;
-	part.cpu += first;
-	part.type += first;
-	if (run->kind == EVENTS_CLOCK) {
-		part.time_us += first;
-		part.weight += first;
-		return part;
-	}
-	part.time_ns += first;
-	for (unsigned field = 0; field < format_traces[run->kind - EVENTS_TRACE].fields; field++)
-		part.field[field] += first;
+	part.columns = NULL;
 	return part;
+}
+
+struct event_run event_run_piece(const struct event_run *run, size_t first,
+				 struct event_columns *columns)
+{
+	size_t in_page = ROWS_PAGE - (run->first + first) % ROWS_PAGE, left = run->count - first;
+	struct event_run piece = event_run_part(run, first, left < in_page ? left : in_page);
+
+	columns->read = 0;
+	piece.columns = columns;
+	return piece;
+}
+
+void event_columns_read(const struct event_run *piece, unsigned column)
+{
+	struct event_columns *columns = piece->columns;
+	uint64_t *of = columns->of[column];
+
+	columns->read |= 1u << column;
+	if (column == ROW_STACK) {
+		rows_read_u32(piece->rows, column, piece->first, piece->count, columns->stack);
+		return;
+	}
+	rows_read(piece->rows, column, piece->first, piece->count, of);
+	if (column != ROW_TIME || piece->kind != EVENTS_CLOCK)
+		return;
+	for (size_t i = 0; i < piece->count; i++)
+		of[i] *= 1000;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events as views and filters see them: runs of one process, one kind and one thread, as
- * columns.  Private to this room.
+ * Events as views and filters see them: runs of one process, one kind and one thread.  Private to
+ * this room.
  */
 #ifndef HELIO_ANALYSIS_EVENTS_H
 #define HELIO_ANALYSIS_EVENTS_H
@@ -11,35 +11,64 @@
 /* Clock profiling, then the traces: EVENTS_TRACE + enum trace_kind. */
 enum event_kind { EVENTS_CLOCK, EVENTS_TRACE, EVENTS_KINDS = EVENTS_TRACE + TRACE_KINDS };
 
+/* Room for the columns of a piece of a run: read when first asked for. */
+struct event_columns {
+	unsigned read; /* bit set of ROW_* */
+	uint32_t stack[ROWS_PAGE];
+	uint64_t of[ROW_COLUMNS_MAX][ROWS_PAGE];
+};
+
 struct event_run {
 	const struct process *process;
 	enum event_kind kind;
 	uint64_t thread; /* its number */
-	size_t first;	 /* row of the trace, 0 for clock events */
-	size_t count;
-	const uint32_t *stack; /* node of the process's stacks */
-	const uint16_t *cpu;   /* or PROFILE_NO_CPU */
-	const uint8_t *type;   /* enum format_state, or of the trace's list */
-	/* clock events */
-	uint64_t base_us;
-	const uint32_t *time_us; /* after base_us */
-	const uint32_t *weight;	 /* µs */
-	/* trace events */
-	const uint64_t *time_ns;
-	const uint64_t *field[TRACE_FIELDS_MAX];
+	const struct rows *rows;
+	size_t first, count;
+	struct event_columns *columns; /* of a piece; NULL: none can be read */
 };
 
 /* Calls visit for all runs of a kind, in the order of the file. */
 void events_for_each_run(const struct process *process, enum event_kind kind,
 			 void (*visit)(const struct event_run *run, void *arg), void *arg);
-
+/* The same for all pieces of all runs. */
+void events_for_each_piece(const struct process *process, enum event_kind kind,
+			   void (*visit)(const struct event_run *piece, void *arg), void *arg);
 /* Rows of a run as a run. */
 struct event_run event_run_part(const struct event_run *run, size_t first, size_t count);
+/*
+ * The piece that begins with this row of a run, at most ROWS_PAGE long, whose columns can be read.
+ * It takes the place of the one that had the room before.
+ */
+struct event_run event_run_piece(const struct event_run *run, size_t first,
+				 struct event_columns *columns);
 
-/* The end of an event, ns since the founder's start. */
-static inline uint64_t event_time_ns(const struct event_run *run, size_t row)
+void event_columns_read(const struct event_run *piece, unsigned column);
+
+/* A column of a piece, by row: ROW_CPU, ROW_TYPE, … */
+static inline const uint64_t *event_column(const struct event_run *piece, unsigned column)
 {
-	return run->time_ns ? run->time_ns[row] : (run->base_us + run->time_us[row]) * 1000;
+	if (!(piece->columns->read >> column & 1))
+		event_columns_read(piece, column);
+	return piece->columns->of[column];
+}
+
+/* PROFILE_WEIGHT, HEAP_SIZE, … */
+static inline const uint64_t *event_field(const struct event_run *piece, unsigned field)
+{
+	return event_column(piece, ROW_FIELD + field);
+}
+
+/* Nodes of the process's stacks. */
+static inline const uint32_t *event_stacks(const struct event_run *piece)
+{
+	event_column(piece, ROW_STACK);
+	return piece->columns->stack;
+}
+
+/* Their ends, ns since the founder's start. */
+static inline const uint64_t *event_times(const struct event_run *piece)
+{
+	return event_column(piece, ROW_TIME);
 }
 
 #endif

@@ -206,8 +206,10 @@ static void add_cpus(const struct event_run *run, void *arg)
 {
 	struct cpu_set *set = arg;
 
+	const uint64_t *cpus = event_column(run, ROW_CPU);
+
 	for (size_t i = 0; i < run->count; i++) {
-		uint16_t cpu = run->cpu[i];
+		uint64_t cpu = cpus[i];
 
 		if (cpu == PROFILE_NO_CPU || set->seen[cpu])
 			continue;
@@ -221,8 +223,8 @@ size_t session_cpu_count(const struct session *session, size_t process)
 	struct cpu_set set = {0};
 
 	for (int kind = 0; kind < EVENTS_KINDS; kind++)
-		events_for_each_run(session->scanned.items[process].process, (enum event_kind)kind,
-				    add_cpus, &set);
+		events_for_each_piece(session->scanned.items[process].process,
+				      (enum event_kind)kind, add_cpus, &set);
 	return set.count;
 }
 

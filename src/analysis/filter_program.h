@@ -14,7 +14,7 @@
 #include "analysis/filter_syntax.h"
 #include "analysis/session.h"
 
-enum { FILTER_ROWS = 1024 };
+enum { FILTER_ROWS = ROWS_PAGE };
 
 /* A column of a chunk. */
 struct filter_slot {
@@ -27,7 +27,7 @@ struct filter_slot {
 struct filter_rows {
 	const struct session *session;
 	const struct session_process *process;
-	const struct event_run *run; /* at most FILTER_ROWS long */
+	const struct event_run *run; /* a piece */
 };
 
 struct filter_property {

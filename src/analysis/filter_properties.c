@@ -38,17 +38,23 @@ static void forget(struct filter_slot *slot, size_t count, uint64_t none)
 	}
 }
 
+static void load(const struct filter_rows *rows, struct filter_slot *slot, unsigned column)
+{
+	memcpy(slot->value, event_column(rows->run, column),
+	       rows->run->count * sizeof(*slot->value));
+}
+
 /* ---- time ---- */
 
 static uint64_t duration_ns(const struct event_run *run, size_t row)
 {
 	switch ((int)run->kind) {
 	case EVENTS_CLOCK:
-		return (uint64_t)run->weight[row] * 1000;
+		return event_field(run, PROFILE_WEIGHT)[row] * 1000;
 	case EVENTS_TRACE + TRACE_SYNC:
-		return run->field[SYNC_WAITED][row];
+		return event_field(run, SYNC_WAITED)[row];
 	case EVENTS_TRACE + TRACE_IO:
-		return run->field[IO_WAITED][row];
+		return event_field(run, IO_WAITED)[row];
 	default:
 		return 0;
 	}
@@ -56,14 +62,14 @@ static uint64_t duration_ns(const struct event_run *run, size_t row)
 
 static uint64_t begin_ns(const struct event_run *run, size_t row)
 {
-	uint64_t end = event_time_ns(run, row), duration = duration_ns(run, row);
+	uint64_t end = event_times(run)[row], duration = duration_ns(run, row);
 
 	return end > duration ? end - duration : 0;
 }
 
 static void load_end(const struct filter_rows *rows, struct filter_slot *slot)
 {
-	EACH_ROW slot->value[i] = event_time_ns(rows->run, i);
+	load(rows, slot, ROW_TIME);
 }
 
 static void load_begin(const struct filter_rows *rows, struct filter_slot *slot)
@@ -83,7 +89,8 @@ static void load_absolute(const struct filter_rows *rows, struct filter_slot *sl
 	uint64_t shift =
 		(uint64_t)(all[rows->process->id - 1].wall_start_ns - all[0].wall_start_ns);
 
-	EACH_ROW slot->value[i] = event_time_ns(rows->run, i) + shift;
+	load(rows, slot, ROW_TIME);
+	EACH_ROW slot->value[i] += shift;
 }
 
 /* The number of the first sample point that is not before a time; times mostly go up. */
@@ -109,11 +116,12 @@ static size_t sample_at(const struct experiment_overview *overview, uint64_t tim
 static void load_sample(const struct filter_rows *rows, struct filter_slot *slot)
 {
 	const struct experiment_overview *overview = &rows->process->process->overview;
+	const uint64_t *times = event_times(rows->run);
 	size_t sample = 0;
 
 	EACH_ROW
 	{
-		sample = sample_at(overview, event_time_ns(rows->run, i), sample);
+		sample = sample_at(overview, times[i], sample);
 		slot->value[i] = sample < overview->count ? sample : 0;
 	}
 	forget(slot, rows->run->count, 0);
@@ -137,7 +145,7 @@ static void load_lwp(const struct filter_rows *rows, struct filter_slot *slot)
 
 static void load_cpu(const struct filter_rows *rows, struct filter_slot *slot)
 {
-	EACH_ROW slot->value[i] = rows->run->cpu[i];
+	load(rows, slot, ROW_CPU);
 	forget(slot, rows->run->count, PROFILE_NO_CPU);
 }
 
@@ -183,29 +191,32 @@ static void load_frequency(const struct filter_rows *rows, struct filter_slot *s
 
 static void load_stack_id(const struct filter_rows *rows, struct filter_slot *slot)
 {
-	EACH_ROW slot->value[i] = rows->process->nodes[rows->run->stack[i]];
+	const uint32_t *stacks = event_stacks(rows->run);
+
+	EACH_ROW slot->value[i] = rows->process->nodes[stacks[i]];
 }
 
 /* ---- clock ---- */
 
 static void load_state(const struct filter_rows *rows, struct filter_slot *slot)
 {
-	EACH_ROW slot->value[i] = rows->run->type[i];
+	load(rows, slot, ROW_TYPE);
 }
 
 static void load_weight(const struct filter_rows *rows, struct filter_slot *slot)
 {
-	EACH_ROW slot->value[i] = rows->run->weight[i];
+	load(rows, slot, ROW_FIELD + PROFILE_WEIGHT);
 }
 
 /* Whole intervals of the clock, at least one. */
 static void load_ticks(const struct filter_rows *rows, struct filter_slot *slot)
 {
+	const uint64_t *weights = event_field(rows->run, PROFILE_WEIGHT);
 	uint64_t interval = rows->process->interval_us;
 
 	EACH_ROW
 	{
-		uint64_t ticks = interval ? (rows->run->weight[i] + interval / 2) / interval : 1;
+		uint64_t ticks = interval ? (weights[i] + interval / 2) / interval : 1;
 
 		slot->value[i] = ticks ? ticks : 1;
 	}
@@ -215,7 +226,7 @@ static void load_ticks(const struct filter_rows *rows, struct filter_slot *slot)
 
 static void load_field(const struct filter_rows *rows, struct filter_slot *slot, unsigned field)
 {
-	memcpy(slot->value, rows->run->field[field], rows->run->count * sizeof(*slot->value));
+	load(rows, slot, ROW_FIELD + field);
 }
 
 static void load_object(const struct filter_rows *rows, struct filter_slot *slot)
@@ -238,9 +249,11 @@ static void load_result(const struct filter_rows *rows, struct filter_slot *slot
 /* The session's number: counters of one name are one in all experiments. */
 static void load_counter(const struct filter_rows *rows, struct filter_slot *slot)
 {
+	const uint64_t *numbers = event_field(rows->run, COUNTER_NUMBER);
+
 	EACH_ROW
 	{
-		uint64_t number = rows->run->field[COUNTER_NUMBER][i];
+		uint64_t number = numbers[i];
 
 		slot->value[i] =
 			number < COUNTERS_MAX ? rows->process->counters[number] : COUNTER_NONE;
@@ -263,8 +276,8 @@ static void load_data_address(const struct filter_rows *rows, struct filter_slot
 static void load_data_node(const struct filter_rows *rows, struct filter_slot *slot)
 {
 	const struct process_info *info = &rows->session->processes.items[rows->process->id - 1];
-	const uint8_t *node = rows->process->process->traces[TRACE_COUNTER].node + rows->run->first;
-	const uint64_t *address = rows->run->field[COUNTER_ADDRESS];
+	const uint64_t *node = event_field(rows->run, COUNTER_NODE);
+	const uint64_t *address = event_field(rows->run, COUNTER_ADDRESS);
 	uint64_t only = info->node_count == 1 ? info->nodes[0].number + 1 : 0;
 
 	EACH_ROW slot->value[i] = (node[i] ? node[i] : address[i] ? only : 0) - UINT64_C(1);
@@ -279,7 +292,9 @@ static void load_heap_type(const struct filter_rows *rows, struct filter_slot *s
 		[HEAP_BRK] = 6,	    [HEAP_LOST] = 7,   [HEAP_SEARCHED] = 8,
 	};
 
-	EACH_ROW slot->value[i] = number[rows->run->type[i]];
+	const uint64_t *types = event_column(rows->run, ROW_TYPE);
+
+	EACH_ROW slot->value[i] = number[types[i]];
 }
 
 static void load_bytes(const struct filter_rows *rows, struct filter_slot *slot)
@@ -292,13 +307,14 @@ static void load_fate(const struct filter_rows *rows, struct filter_slot *slot, 
 {
 	const struct event_run *run = rows->run;
 	const uint8_t *fate = rows->process->process->heap.fate + run->first;
+	const uint64_t *sizes = event_field(run, HEAP_SIZE);
 
 	EACH_ROW
 	{
 		bool fits = left ? fate[i] >= HEAP_FATE_LEFT
 				 : fate[i] == HEAP_FATE_RELEASED || fate[i] == HEAP_FATE_TEMPORARY;
 
-		slot->value[i] = fits ? run->field[HEAP_SIZE][i] : 0;
+		slot->value[i] = fits ? sizes[i] : 0;
 	}
 }
 
@@ -389,10 +405,11 @@ static void load_opening(const struct filter_rows *rows, struct filter_slot *slo
 static void load_pc(const struct filter_rows *rows, struct filter_slot *slot)
 {
 	const struct stack_tree *stacks = &rows->process->process->stacks;
+	const uint32_t *of = event_stacks(rows->run);
 
 	EACH_ROW
 	{
-		uint32_t node = rows->run->stack[i];
+		uint32_t node = of[i];
 		uint64_t pc =
 			node == STACK_ROOT
 				? 0
@@ -420,30 +437,36 @@ static void load_data_object(const struct filter_rows *rows, struct filter_slot 
 /* 5 to 9 are 0 to 4 for calls that failed. */
 static void load_io_type(const struct filter_rows *rows, struct filter_slot *slot)
 {
+	const uint64_t *types = event_column(rows->run, ROW_TYPE);
+	const uint64_t *results = event_field(rows->run, IO_RESULT);
+
 	EACH_ROW
 	{
-		uint8_t type = rows->run->type[i];
+		uint64_t type = types[i];
 
-		slot->value[i] = (type > IO_OTHER ? IO_OTHER : type) +
-				 (rows->run->field[IO_RESULT][i] ? 5u : 0u);
+		slot->value[i] = (type > IO_OTHER ? IO_OTHER : type) + (results[i] ? 5u : 0u);
 	}
 }
 
 /* Recorded as one more, so that 0 is none. */
 static void load_descriptor(const struct filter_rows *rows, struct filter_slot *slot)
 {
-	EACH_ROW slot->value[i] = rows->run->field[IO_DESCRIPTOR][i] - 1;
+	load_field(rows, slot, IO_DESCRIPTOR);
+	EACH_ROW slot->value[i]--;
 	forget(slot, rows->run->count, UINT64_MAX);
 }
 
 /* What an opening is a copy of stands in the place of an offset. */
 static void load_place(const struct filter_rows *rows, struct filter_slot *slot, bool of_opening)
 {
+	const uint64_t *types = event_column(rows->run, ROW_TYPE);
+	const uint64_t *offsets = event_field(rows->run, IO_OFFSET);
+
 	EACH_ROW
 	{
-		bool opening = rows->run->type[i] == IO_OPEN;
+		bool opening = types[i] == IO_OPEN;
 
-		slot->value[i] = (opening == of_opening ? rows->run->field[IO_OFFSET][i] : 0) - 1;
+		slot->value[i] = (opening == of_opening ? offsets[i] : 0) - 1;
 	}
 	forget(slot, rows->run->count, UINT64_MAX);
 }

@@ -67,7 +67,7 @@ static void run_property(const struct filter_step *step, const struct filter_row
 static void run_match(const struct filter_step *step, const struct filter_rows *rows,
 		      struct filter_slot *top)
 {
-	const uint32_t *nodes = rows->process->nodes, *stack = rows->run->stack;
+	const uint32_t *nodes = rows->process->nodes, *stack = event_stacks(rows->run);
 
 	for (size_t i = 0; i < rows->run->count; i++)
 		top->value[i] = step->match[nodes[stack[i]]];
@@ -78,9 +78,10 @@ static void run_match_code(const struct filter_step *step, const struct filter_r
 			   struct filter_slot *top)
 {
 	const uint8_t *match = step->code_match[rows->process->id - 1];
+	const uint32_t *stack = event_stacks(rows->run);
 
 	for (size_t i = 0; i < rows->run->count; i++)
-		top->value[i] = match[rows->run->stack[i]];
+		top->value[i] = match[stack[i]];
 	top->any_unknown = false;
 }
 

@@ -59,13 +59,14 @@ static void spill(struct grouping *grouping)
 	hash_map_clear(&grouping->ids);
 }
 
-static void group_chunk(struct grouping *grouping, const struct scan_piece *piece,
-			const struct event_run *run, const uint8_t *chosen)
+static void group_piece(const struct scan_piece *piece, void *state)
 {
+	struct grouping *grouping = state;
+	const struct event_run *run = piece->run;
+	const uint8_t *chosen = piece->measuring.chosen;
 	struct filter_rows rows = {piece->session, piece->process, run};
 	const struct filter_slot *slot = filter_evaluate(grouping->program, grouping->slots, &rows);
 	struct measuring measuring = piece->measuring;
-	struct event_run by_group = *run;
 	uint32_t ids[FILTER_ROWS];
 
 	if (grouping->values.count + run->count > HASHED_VALUES)
@@ -76,22 +77,9 @@ static void group_chunk(struct grouping *grouping, const struct scan_piece *piec
 		if (!chosen || chosen[i])
 			ids[i] = id_of(grouping, unknown ? INDEX_UNKNOWN : slot->value[i]);
 	}
-	by_group.stack = ids;
-	measuring.chosen = chosen;
+	measuring.places = ids;
 	measuring.sums = &grouping->sums;
-	measure_run(&by_group, &measuring);
-}
-
-static void group_piece(const struct scan_piece *piece, void *state)
-{
-	for (size_t row = 0; row < piece->run->count; row += FILTER_ROWS) {
-		size_t left = piece->run->count - row;
-		struct event_run chunk =
-			event_run_part(piece->run, row, left < FILTER_ROWS ? left : FILTER_ROWS);
-
-		group_chunk(state, piece, &chunk,
-			    piece->measuring.chosen ? piece->measuring.chosen + row : NULL);
-	}
+	measure_run(run, &measuring);
 }
 
 /* The rest of a list that is in order. */

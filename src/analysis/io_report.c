@@ -74,13 +74,16 @@ static void count_piece(const struct scan_piece *piece, void *state)
 
 	if (run->kind != (enum event_kind)(EVENTS_TRACE + TRACE_IO))
 		return;
+	const uint64_t *types = event_column(run, ROW_TYPE), *bytes = event_field(run, IO_BYTES);
+	const uint64_t *errors = event_field(run, IO_RESULT), *waits = event_field(run, IO_WAITED);
+
 	for (size_t i = 0; i < run->count; i++) {
-		uint64_t error = run->field[IO_RESULT][i], ns = run->field[IO_WAITED][i];
-		enum io_group group = error ? IO_GROUP_ERROR : group_of(run->type[i]);
+		uint64_t error = errors[i], ns = waits[i];
+		enum io_group group = error ? IO_GROUP_ERROR : group_of((unsigned)types[i]);
 
 		if (piece->measuring.chosen && !piece->measuring.chosen[i])
 			continue;
-		count_call(&report->of[group], run->field[IO_BYTES][i], ns);
+		count_call(&report->of[group], bytes[i], ns);
 		if (error)
 			add_error(report, error, 1, ns);
 	}

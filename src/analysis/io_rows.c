@@ -46,10 +46,12 @@ static int compare_openings(const void *a, const void *b)
 
 static void find_openings(const struct experiment_trace *trace, struct opening_list *list)
 {
-	for (size_t i = 0; i < trace->count; i++)
-		if (trace->type[i] == IO_OPEN && trace->field[IO_DESCRIPTOR][i])
-			*vec_push(list) =
-				(struct opening){trace->field[IO_DESCRIPTOR][i], trace->time_ns[i]};
+	for (size_t i = 0; i < trace->rows.count; i++) {
+		uint64_t fd = trace_field(trace, IO_DESCRIPTOR, i);
+
+		if (trace_type(trace, i) == IO_OPEN && fd)
+			*vec_push(list) = (struct opening){fd, trace_time(trace, i)};
+	}
 	if (list->count)
 		qsort(list->items, list->count, sizeof(*list->items), compare_openings);
 }
@@ -58,9 +60,10 @@ static void find_openings(const struct experiment_trace *trace, struct opening_l
 static size_t opening_of(const struct opening_list *list, const struct experiment_trace *trace,
 			 size_t event)
 {
-	uint64_t waited = trace->type[event] == IO_OPEN ? 0 : trace->field[IO_WAITED][event];
-	uint64_t time = trace->time_ns[event], begin = time > waited ? time - waited : 0;
-	struct opening key = {trace->field[IO_DESCRIPTOR][event], begin};
+	uint64_t waited =
+		trace_type(trace, event) == IO_OPEN ? 0 : trace_field(trace, IO_WAITED, event);
+	uint64_t time = trace_time(trace, event), begin = time > waited ? time - waited : 0;
+	struct opening key = {trace_field(trace, IO_DESCRIPTOR, event), begin};
 	size_t low = 0, high = list->count;
 
 	while (low < high) {
@@ -144,7 +147,8 @@ static uint64_t key_of(const struct making *making, uint32_t name, uint64_t fd, 
 static uint32_t row_of(struct making *making, uint32_t name, size_t event)
 {
 	const struct experiment_trace *trace = &making->process->process->traces[TRACE_IO];
-	uint64_t fd = trace->field[IO_DESCRIPTOR][event], key = key_of(making, name, fd, event);
+	uint64_t fd = trace_field(trace, IO_DESCRIPTOR, event),
+		 key = key_of(making, name, fd, event);
 	uint32_t fresh = (uint32_t)making->out->rows.count;
 	uint32_t row = hash_map_put(&making->known, key, fresh);
 
@@ -160,15 +164,15 @@ static uint32_t row_of(struct making *making, uint32_t name, size_t event)
 static uint32_t *rows_of_process(struct making *making, const struct session_process *process)
 {
 	const struct experiment_trace *trace = &process->process->traces[TRACE_IO];
-	uint32_t *rows = xmalloc((trace->count + 1) * sizeof(*rows));
+	uint32_t *rows = xmalloc((trace->rows.count + 1) * sizeof(*rows));
 	uint32_t *names = names_of(making, trace);
 
 	making->process = process;
 	making->lineage = string_table_add(&making->names, process->process->lineage);
 	if (making->kind == IO_ROWS_OPENINGS)
 		find_openings(trace, &making->openings);
-	for (size_t i = 0; i < trace->count; i++) {
-		uint64_t text = trace->field[IO_NAME][i];
+	for (size_t i = 0; i < trace->rows.count; i++) {
+		uint64_t text = trace_field(trace, IO_NAME, i);
 
 		rows[i] = row_of(making,
 				 names[text < trace->texts.count ? text : trace->texts.count], i);

@@ -107,9 +107,13 @@ static void visit(const struct event_run *run, void *arg)
 
 	if (run->thread != blaming->hold->thread)
 		return;
+
+	const uint64_t *times = event_times(run), *weights = event_field(run, PROFILE_WEIGHT);
+	const uint32_t *stacks = event_stacks(run);
+
 	for (size_t row = 0; row < run->count; row++) {
-		uint64_t time_ns = event_time_ns(run, row);
-		uint64_t weight_ns = (uint64_t)run->weight[row] * 1000;
+		uint64_t time_ns = times[row];
+		uint64_t weight_ns = weights[row] * 1000;
 		uint64_t begin_ns = blaming->until_ns;
 
 		if (begin_ns + weight_ns + LAG_MAX_NS < time_ns)
@@ -122,7 +126,7 @@ static void visit(const struct event_run *run, void *arg)
 			waited_until(blaming, blaming->until_ns) - waited_until(blaming, begin_ns);
 
 		if (waited)
-			blame(blaming, run->stack[row], waited);
+			blame(blaming, stacks[row], waited);
 	}
 }
 
@@ -133,7 +137,7 @@ static void find_of_thread(struct lock_holders *holders, const struct lock_hold 
 
 	moments_init(&blaming.begins, holds, count, false);
 	moments_init(&blaming.ends, holds, count, true);
-	events_for_each_run(holds->process, EVENTS_CLOCK, visit, &blaming);
+	events_for_each_piece(holds->process, EVENTS_CLOCK, visit, &blaming);
 	moments_fini(&blaming.begins);
 	moments_fini(&blaming.ends);
 	hash_map_fini(&blaming.nodes);

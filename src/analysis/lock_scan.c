@@ -59,8 +59,8 @@ static uint32_t lock_of_block(struct lock_scan *scan, unsigned family, uint32_t 
 {
 	const struct experiment_trace *heap = &scan->process->traces[TRACE_HEAP];
 	const struct stack_node *nodes = scan->process->stacks.nodes.items;
-	uint32_t node = heap->stack[row];
-	uint64_t offset = address - heap->field[HEAP_ADDRESS][row];
+	uint32_t node = trace_stack(heap, row);
+	uint64_t offset = address - trace_field(heap, HEAP_ADDRESS, row);
 	char *key = xasprintf("%u %u %u %llx", family, scan->process_number, node,
 			      (unsigned long long)offset);
 	uint32_t number = string_table_add(&scan->block_keys, key);
@@ -110,10 +110,12 @@ static uint32_t lock_of_address(struct lock_scan *scan, unsigned family, uint64_
 
 static uint32_t lock_of(struct lock_scan *scan, const struct event_run *run, size_t row)
 {
-	if (run->type[row] == SYNC_JOIN)
+	unsigned type = (unsigned)event_column(run, ROW_TYPE)[row];
+
+	if (type == SYNC_JOIN)
 		return add_lock(scan, &scan->addresses[SYNC_JOIN], scan->image, "<threads>", NULL);
-	return lock_of_address(scan, family_of(run->type[row]), run->field[SYNC_OBJECT][row],
-			       event_time_ns(run, row));
+	return lock_of_address(scan, family_of(type), event_field(run, SYNC_OBJECT)[row],
+			       event_times(run)[row]);
 }
 
 /* `last` was counted already; 0: none was. */
@@ -131,10 +133,10 @@ static void count_thread(struct hash_map *seen, uint32_t lock, uint32_t thread, 
 
 void lock_sums_add(struct lock_sums *sums, const struct event_run *run, size_t row)
 {
-	uint64_t waited_ns = run->field[SYNC_WAITED][row];
+	uint64_t waited_ns = event_field(run, SYNC_WAITED)[row];
 
 	sums->count++;
-	sums->failed += run->field[SYNC_RESULT][row] != 0;
+	sums->failed += event_field(run, SYNC_RESULT)[row] != 0;
 	sums->waited_ns += waited_ns;
 	if (waited_ns > sums->longest_ns)
 		sums->longest_ns = waited_ns;
@@ -150,9 +152,9 @@ int lock_sums_compare(const struct lock_sums *a, const struct lock_sums *b)
 static void count_event(struct lock_scan *scan, struct lock *lock, uint32_t number,
 			const struct event_run *run, size_t row)
 {
-	uint64_t owner = run->field[SYNC_OWNER][row];
+	uint64_t owner = event_field(run, SYNC_OWNER)[row];
 
-	lock->types |= 1u << run->type[row];
+	lock->types |= 1u << event_column(run, ROW_TYPE)[row];
 	lock_sums_add(&lock->sums, run, row);
 	count_thread(&scan->waiters, number, scan->process_number << 16 ^ (uint32_t)run->thread,
 		     &lock->waiters, &lock->last_waiter);

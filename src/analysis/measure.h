@@ -63,17 +63,18 @@ void measure_grow(struct measure_sums *sums, size_t nodes);
 void measure_fold(struct measure_sums *to, struct measure_sums *from, const uint32_t *map);
 void measure_fini(struct measure_sums *sums);
 
-/* What rows of a run count for; NULL: all of them. One byte per row. */
+/* What rows of a piece count for; chosen NULL: all of them. One byte per row. */
 struct measuring {
 	struct measure_sums *sums;
 	const uint8_t *chosen;
+	const uint32_t *places; /* the node of each row's sums; NULL: its call stack */
 	bool squares;		/* events count for the squares of their values */
 	bool first_thread;	/* of its process: clock events count for it too */
 	const uint8_t *fate;	/* heap events: by row of the trace, enum heap_fate */
 	const uint8_t *counter; /* counter events: the session's number of each of the process's */
 };
 
-/* Adds the events of a run. */
+/* Adds the events of a piece. */
 void measure_run(const struct event_run *run, const struct measuring *measuring);
 
 #endif

@@ -28,6 +28,7 @@ struct part {
 	void (*visit)(const struct scan_piece *piece, void *state);
 	void *state;
 	struct filter_slot *slots[SESSION_FILTERS];
+	struct event_columns *columns;
 };
 
 /* What the user says, 1 to THREADS_MAX; 0: nothing. */
@@ -65,8 +66,8 @@ static bool is_filtered(const struct session *session)
 	return false;
 }
 
-/* Chooses rows of at most FILTER_ROWS. */
-static void visit_chunk(const struct part *part, struct scan_piece *piece)
+/* Chooses rows of a piece. */
+static void visit_chosen(const struct part *part, struct scan_piece *piece)
 {
 	struct filter_rows rows = {part->session, part->process, piece->run};
 	uint8_t chosen[FILTER_ROWS];
@@ -85,24 +86,23 @@ static void visit_run(const struct part *part, const struct event_run *run)
 	struct scan_piece piece = {
 		.session = part->session,
 		.process = part->process,
-		.run = run,
 		.measuring = {.squares = part->session->squares,
 			      .first_thread = run->thread == part->process->first_thread,
 			      .counter = part->process->counters,
 			      .fate = part->process->process->heap.fate},
 	};
 
-	if (!is_filtered(part->session)) {
-		part->visit(&piece, part->state);
-		return;
-	}
-	for (size_t row = 0; row < run->count; row += FILTER_ROWS) {
-		size_t left = run->count - row;
-		struct event_run chunk =
-			event_run_part(run, row, left < FILTER_ROWS ? left : FILTER_ROWS);
+	bool filtered = is_filtered(part->session);
 
-		piece.run = &chunk;
-		visit_chunk(part, &piece);
+	for (size_t row = 0; row < run->count;) {
+		struct event_run rows = event_run_piece(run, row, part->columns);
+
+		piece.run = &rows;
+		if (filtered)
+			visit_chosen(part, &piece);
+		else
+			part->visit(&piece, part->state);
+		row += rows.count;
 	}
 }
 
@@ -111,6 +111,7 @@ static void *run_part(void *arg)
 	struct part *part = arg;
 	size_t at = 0;
 
+	part->columns = xmalloc(sizeof(*part->columns));
 	for (size_t i = 0; i < SESSION_FILTERS; i++)
 		if (part->session->filters[i].program)
 			part->slots[i] = filter_slots(part->session->filters[i].program);
@@ -128,6 +129,7 @@ static void *run_part(void *arg)
 	}
 	for (size_t i = 0; i < SESSION_FILTERS; i++)
 		free(part->slots[i]);
+	free(part->columns);
 	return NULL;
 }
 

@@ -8,7 +8,7 @@
 
 #include "analysis/session.h"
 
-/* A piece of a run, at most FILTER_ROWS long where some of its rows are not chosen. */
+/* A piece of a run, at most ROWS_PAGE long, whose columns can be read. */
 struct scan_piece {
 	const struct session *session;
 	const struct session_process *process;

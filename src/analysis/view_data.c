@@ -26,21 +26,18 @@ static void count_piece(const struct scan_piece *piece, void *state)
 	struct counting *counting = state;
 	struct measuring measuring = piece->measuring;
 	const struct event_run *run = piece->run;
-	struct event_run by_place = *run;
-	uint32_t *places;
+	uint32_t places[ROWS_PAGE];
 
 	if (run->kind != (enum event_kind)(EVENTS_TRACE + TRACE_COUNTER))
 		return;
-	places = xmalloc((run->count + 1) * sizeof(*places));
 	for (size_t i = 0; i < run->count; i++) {
 		uint32_t place = counting->places[run->first + i];
 
 		places[i] = place == DATA_NONE ? counting->none : place;
 	}
-	by_place.stack = places;
+	measuring.places = places;
 	measuring.sums = &counting->sums;
-	measure_run(&by_place, &measuring);
-	free(places);
+	measure_run(run, &measuring);
 }
 
 static void count_process(struct session *session, size_t index, struct measure_sums *out)

@@ -55,11 +55,11 @@ struct by_node {
 
 static bool was_live(const struct by_node *by, const struct process *process, size_t row)
 {
-	const uint64_t *time_ns = process->traces[TRACE_HEAP].time_ns;
+	const struct experiment_trace *trace = &process->traces[TRACE_HEAP];
 	uint32_t until = by->heap->until[row];
 
-	return time_ns[row] <= by->moment_ns &&
-	       (until == HEAP_NEVER || time_ns[until] > by->moment_ns);
+	return trace_time(trace, row) <= by->moment_ns &&
+	       (until == HEAP_NEVER || trace_time(trace, until) > by->moment_ns);
 }
 
 static void count_piece(const struct scan_piece *piece, void *state)
@@ -69,16 +69,21 @@ static void count_piece(const struct scan_piece *piece, void *state)
 
 	if (run->kind != EVENTS_TRACE + TRACE_HEAP)
 		return;
+
+	const uint64_t *sizes = event_field(run, HEAP_SIZE),
+		       *weights = event_field(run, HEAP_WEIGHT);
+	const uint32_t *stacks = event_stacks(run);
+
 	for (size_t i = 0; i < run->count; i++) {
 		uint8_t fate = by->heap->fate[run->first + i];
-		struct heap_amount *amount = &by->amounts[run->stack[i]].of[fate];
+		struct heap_amount *amount = &by->amounts[stacks[i]].of[fate];
 
 		if (fate == HEAP_FATE_NONE ||
 		    (piece->measuring.chosen && !piece->measuring.chosen[i]) ||
 		    (by->moment_ns && !was_live(by, run->process, run->first + i)))
 			continue;
-		amount->blocks += heap_blocks(run->field, i);
-		amount->bytes += heap_bytes(run->field, i);
+		amount->blocks += heap_blocks(weights[i]);
+		amount->bytes += heap_bytes(sizes[i], weights[i]);
 	}
 }
 

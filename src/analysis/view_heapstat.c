@@ -56,18 +56,19 @@ static void count_block(struct heap_statistics *statistics, const struct event_r
 	const struct experiment_heap *heap = &run->process->heap;
 	uint32_t until = heap->until[run->first + i];
 	uint8_t fate = heap->fate[run->first + i];
-	uint64_t size = run->field[HEAP_SIZE][i];
-	uint64_t blocks = heap_blocks(run->field, i), bytes = heap_bytes(run->field, i);
+	uint64_t size = event_field(run, HEAP_SIZE)[i], weight = event_field(run, HEAP_WEIGHT)[i];
+	uint64_t blocks = heap_blocks(weight), bytes = heap_bytes(size, weight);
 
 	add(&statistics->fates[fate], blocks, bytes);
 	add_size(&statistics->allocated, size, blocks, bytes);
 	if (fate >= HEAP_FATE_LEFT)
 		add_size(&statistics->left, size, blocks, bytes);
 	if (until != HEAP_NEVER)
-		add(&statistics->lives[life_class(run->process->traces[TRACE_HEAP].time_ns[until] -
-						  run->time_ns[i])],
+		add(&statistics->lives[life_class(
+			    trace_time(&run->process->traces[TRACE_HEAP], until) -
+			    event_times(run)[i])],
 		    blocks, bytes);
-	statistics->sampled |= run->field[HEAP_WEIGHT][i] != 0;
+	statistics->sampled |= weight != 0;
 }
 
 static void count_piece(const struct scan_piece *piece, void *state)
@@ -77,13 +78,16 @@ static void count_piece(const struct scan_piece *piece, void *state)
 
 	if (run->kind != EVENTS_TRACE + TRACE_HEAP)
 		return;
+
+	const uint64_t *types = event_column(run, ROW_TYPE);
+
 	for (size_t i = 0; i < run->count; i++) {
 		if (piece->measuring.chosen && !piece->measuring.chosen[i])
 			continue;
 		if (run->process->heap.fate[run->first + i] != HEAP_FATE_NONE)
 			count_block(statistics, run, i);
-		else if (run->type[i] > HEAP_FREE && run->type[i] <= HEAP_BRK)
-			add(&statistics->mapped[run->type[i]], 1, run->field[HEAP_SIZE][i]);
+		else if (types[i] > HEAP_FREE && types[i] <= HEAP_BRK)
+			add(&statistics->mapped[types[i]], 1, event_field(run, HEAP_SIZE)[i]);
 	}
 }
 

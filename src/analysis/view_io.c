@@ -28,13 +28,12 @@ static void count_piece(const struct scan_piece *piece, void *state)
 {
 	struct counting *counting = state;
 	struct measuring measuring = piece->measuring;
-	struct event_run by_row = *piece->run;
 
-	if (by_row.kind != (enum event_kind)(EVENTS_TRACE + TRACE_IO))
+	if (piece->run->kind != (enum event_kind)(EVENTS_TRACE + TRACE_IO))
 		return;
-	by_row.stack = counting->rows + by_row.first;
+	measuring.places = counting->rows + piece->run->first;
 	measuring.sums = &counting->sums;
-	measure_run(&by_row, &measuring);
+	measure_run(piece->run, &measuring);
 }
 
 static void count_process(struct grouping *grouping, const struct session_process *process)

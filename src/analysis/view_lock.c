@@ -96,12 +96,13 @@ static uint32_t number_of(struct hash_map *map, uint64_t key)
 static void add_pair(struct focus *focus, const struct lock_scan *scan, const struct event_run *run,
 		     size_t row)
 {
-	uint64_t owner = run->field[SYNC_OWNER][row];
+	uint64_t owner = event_field(run, SYNC_OWNER)[row];
 	uint64_t waiter =
 		number_of(&focus->waiters, (uint64_t)scan->process_number << 32 | run->thread);
 	uint64_t holder = number_of(&focus->holders, owner);
 	uint32_t index = number_of(&focus->pair_keys, waiter << 32 | holder);
-	uint64_t end_ns = event_time_ns(run, row), begin_ns = end_ns - run->field[SYNC_WAITED][row];
+	uint64_t end_ns = event_times(run)[row];
+	uint64_t begin_ns = end_ns - event_field(run, SYNC_WAITED)[row];
 	struct pair *pair;
 
 	if (index == focus->pairs.count) {
@@ -111,7 +112,7 @@ static void add_pair(struct focus *focus, const struct lock_scan *scan, const st
 	}
 	pair = &focus->pairs.items[index];
 	lock_sums_add(&pair->sums, run, row);
-	if (pair->hold.process && run->type[row] != SYNC_JOIN) {
+	if (pair->hold.process && event_column(run, ROW_TYPE)[row] != SYNC_JOIN) {
 		pair->hold.begin_ns = begin_ns;
 		pair->hold.end_ns = end_ns;
 		*vec_push(&focus->meanwhile.holds) = pair->hold;
@@ -121,7 +122,7 @@ static void add_pair(struct focus *focus, const struct lock_scan *scan, const st
 static void add_stack(struct focus *focus, const struct lock_scan *scan,
 		      const struct event_run *run, size_t row)
 {
-	uint32_t node = run->stack[row];
+	uint32_t node = event_stacks(run)[row];
 	uint32_t index = number_of(&focus->stack_keys, (uint64_t)scan->process_number << 32 | node);
 
 	if (index == focus->stacks.count)
@@ -145,7 +146,7 @@ static void visit(struct lock_scan *scan, uint32_t lock, const struct event_run 
 		focus->number = lock;
 	if (lock != focus->number)
 		return;
-	lock_sums_add(&focus->types[run->type[row]], run, row);
+	lock_sums_add(&focus->types[event_column(run, ROW_TYPE)[row]], run, row);
 	add_pair(focus, scan, run, row);
 	add_stack(focus, scan, run, row);
 }

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 enum { ARENA_CHUNK_SIZE = 64 * 1024 };
 
@@ -91,22 +90,6 @@ void *vec_grow(void **items, size_t *count, size_t *capacity, size_t size)
 		*items = xrealloc(*items, *capacity * size);
 	}
 	return memset((char *)*items + (*count)++ * size, 0, size);
-}
-
-void *area_grow(void *old, size_t old_size, size_t size)
-{
-	void *area = old ? mremap(old, old_size, size, MREMAP_MAYMOVE)
-			 : mmap(NULL, size, PROT_READ | PROT_WRITE,
-				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (area == MAP_FAILED)
-		out_of_memory(size);
-	return area;
-}
-
-void area_free(void *area, size_t size)
-{
-	munmap(area, size);
 }
 
 void *arena_alloc(struct arena *arena, size_t size)

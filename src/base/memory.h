@@ -32,13 +32,6 @@ char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 					    &(vec)->capacity, sizeof(*(vec)->items)))
 #define vec_fini(vec) (free((vec)->items), (vec)->items = NULL, (vec)->count = (vec)->capacity = 0)
 
-/*
- * Memory for large arrays, zeroed: it grows from old_size bytes (0: old is NULL) to size without
- * being copied, and what is never written to takes none.
- */
-void *area_grow(void *old, size_t old_size, size_t size);
-void area_free(void *area, size_t size);
-
 void *vec_grow(void **items, size_t *count, size_t *capacity, size_t size);
 
 #endif

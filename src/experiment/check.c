@@ -70,7 +70,7 @@ static void check_dropped(const struct process *process, struct diag_list *warni
 
 	for (int kind = 0; kind < TRACE_KINDS; kind++) {
 		traces |= process->traces[kind].present;
-		kept += process->traces[kind].count;
+		kept += process->traces[kind].rows.count;
 		dropped += process->traces[kind].dropped;
 	}
 	if (process->log.counters.dropped > dropped)

@@ -292,8 +292,10 @@ static void fill_trace(struct event_reader *reader, enum trace_kind kind,
 {
 	struct experiment_trace *trace = &reader->process->traces[kind];
 
+	rows_open(&trace->rows);
 	for (size_t i = 0; i < list->count; i++)
 		experiment_trace_add(trace, kind, &list->items[i].event);
+	rows_close(&trace->rows);
 	if (kind != TRACE_IO)
 		return;
 	*vec_push(&trace->texts) = NULL;
@@ -321,6 +323,7 @@ static void read_kind(struct event_reader *reader, enum gprofng_data data,
 	} else {
 		struct experiment_trace *trace = &reader->process->traces[gprofng_trace(data)];
 
+		experiment_trace_init(trace, gprofng_trace(data));
 		trace->present = present;
 		trace->damaged = reader->odd;
 		fill_trace(reader, gprofng_trace(data), &list);

@@ -1,52 +1,119 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One pass over all rows in the order of time: the rows of each thread are in order, so the threads
- * are merged by a heap (the other kind) of one cursor each.  A map keeps for every address that
- * there ever was the row of the block that is there now; an allocator hands the same
- * addresses out again and again, so it stays as small as the process's memory.
+ * are merged by a heap (the other kind) of one cursor each, which reads some rows ahead.  A table
+ * keeps the live blocks by address, with all that their release needs to know.
  */
 #include "experiment/heap.h"
-
-#include "base/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* Some rows of a thread. */
+enum { WINDOW_ROWS = 128 };
+
+struct window {
+	uint64_t time[WINDOW_ROWS], type[WINDOW_ROWS], address[WINDOW_ROWS], size[WINDOW_ROWS],
+		weight[WINDOW_ROWS];
+	struct window *next; /* of those that are free */
+};
+
 /* The rest of a thread's rows: runs [run, end) of the sorted list, from `row` of the first. */
 struct cursor {
-	size_t run, end;
-	size_t row; /* of the trace */
+	uint64_t time_ns; /* of `row` */
+	bool is_release;
 	uint32_t thread;
+	size_t run, end;
+	size_t row;	       /* of the trace */
+	size_t at, read;       /* … in the window, which has so many */
+	struct window *window; /* NULL: nothing was read yet */
+};
+
+/* A live block. */
+struct block_slot {
+	uint64_t address;
+	uint64_t bytes, blocks; /* that it stands for */
+	uint32_t row;		/* of its allocation; HEAP_NEVER: the slot is free */
+};
+
+/* The live blocks by address: a slot is where its address says, or as near behind as can be. */
+struct block_table {
+	struct block_slot *slots;
+	size_t mask, count;
+	unsigned shift; /* 64 - log2 of how many slots there are */
 };
 
 struct matcher {
 	struct experiment_heap *heap;
 	const struct experiment_trace *trace;
-	const uint64_t *field[HEAP_FIELDS];
 	struct trace_run *runs;	    /* by thread, then as they lie in the file */
 	VEC(struct cursor) cursors; /* a heap: the earliest is first */
-	struct hash_map places;	    /* address → index in `live` */
-	VEC(uint32_t) live;	    /* the row of the block there, or HEAP_NEVER */
+	struct window *spare;
+	struct block_table live;
 	VEC(uint32_t)
 	newest; /* by thread: the row of its last call, if that allocated, or HEAP_NEVER */
 	uint64_t bytes, blocks; /* live */
 	uint64_t noted;		/* live bytes after the row before */
 	size_t stretch;		/* of that row */
+	uint64_t stretch_end;	/* the first ns after it, since the first event */
 };
 
-static uint64_t time_of(const struct matcher *matcher, const struct cursor *cursor)
+/* ---- live blocks ---- */
+
+static size_t home_of(const struct block_table *table, uint64_t address)
 {
-	return matcher->trace->time_ns[cursor->row];
+	return (size_t)(address * 0x9e3779b97f4a7c15u >> table->shift);
 }
 
-/* At one moment the release comes first: its memory may be what another thread got. */
-static bool is_before(const struct matcher *matcher, const struct cursor *a, const struct cursor *b)
+/* The address's slot, or the free one where it would be. */
+static struct block_slot *find_block(const struct block_table *table, uint64_t address)
 {
-	uint64_t time_a = time_of(matcher, a), time_b = time_of(matcher, b);
+	size_t at = home_of(table, address);
 
-	return time_a != time_b ? time_a < time_b
-				: matcher->trace->type[a->row] == HEAP_FREE &&
-					  matcher->trace->type[b->row] != HEAP_FREE;
+	while (table->slots[at].row != HEAP_NEVER && table->slots[at].address != address)
+		at = (at + 1) & table->mask;
+	return &table->slots[at];
+}
+
+static void grow_table(struct block_table *table)
+{
+	struct block_table old = *table;
+	size_t size = old.slots ? (old.mask + 1) * 2 : 64;
+
+	table->slots = xmalloc(size * sizeof(*table->slots));
+	table->mask = size - 1;
+	table->shift = (unsigned)__builtin_clzll(table->mask);
+	memset(table->slots, 0xff, size * sizeof(*table->slots));
+	for (size_t i = 0; old.slots && i <= old.mask; i++)
+		if (old.slots[i].row != HEAP_NEVER)
+			*find_block(table, old.slots[i].address) = old.slots[i];
+	free(old.slots);
+}
+
+/* Later ones that were put behind because of this one move up. */
+static void remove_block(struct block_table *table, struct block_slot *slot)
+{
+	size_t hole = (size_t)(slot - table->slots);
+
+	for (size_t at = (hole + 1) & table->mask; table->slots[at].row != HEAP_NEVER;
+	     at = (at + 1) & table->mask) {
+		size_t home = home_of(table, table->slots[at].address);
+
+		if (((at - home) & table->mask) < ((at - hole) & table->mask))
+			continue;
+		table->slots[hole] = table->slots[at];
+		hole = at;
+	}
+	table->slots[hole].row = HEAP_NEVER;
+	table->count--;
+}
+
+/* ---- rows in the order of time ---- */
+
+/* At one moment the release comes first: its memory may be what another thread got. */
+static bool is_before(const struct cursor *a, const struct cursor *b)
+{
+	return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->is_release && !b->is_release;
 }
 
 static void sift(struct matcher *matcher, size_t at)
@@ -55,30 +122,71 @@ static void sift(struct matcher *matcher, size_t at)
 
 	for (;;) {
 		size_t child = 2 * at + 1;
-		struct cursor swapped = cursors[at];
 
 		if (child + 1 < matcher->cursors.count &&
-		    is_before(matcher, &cursors[child + 1], &cursors[child]))
+		    is_before(&cursors[child + 1], &cursors[child]))
 			child++;
-		if (child >= matcher->cursors.count ||
-		    !is_before(matcher, &cursors[child], &cursors[at]))
+		if (child >= matcher->cursors.count || !is_before(&cursors[child], &cursors[at]))
 			return;
+
+		struct cursor swapped = cursors[at];
+
 		cursors[at] = cursors[child];
 		cursors[child] = swapped;
 		at = child;
 	}
 }
 
+static struct window *new_window(struct matcher *matcher)
+{
+	struct window *window = matcher->spare;
+
+	if (!window)
+		return xmalloc(sizeof(*window));
+	matcher->spare = window->next;
+	return window;
+}
+
+/* Reads on from the cursor's row, no further than its run and the rows' page. */
+static void read_window(struct matcher *matcher, struct cursor *cursor)
+{
+	const struct rows *rows = &matcher->trace->rows;
+	const struct trace_run *run = &matcher->runs[cursor->run];
+	size_t left = run->first + run->count - cursor->row;
+	size_t in_page = ROWS_PAGE - cursor->row % ROWS_PAGE;
+	size_t count = left < in_page ? left : in_page;
+
+	if (!cursor->window)
+		cursor->window = new_window(matcher);
+
+	struct window *window = cursor->window;
+
+	count = count < WINDOW_ROWS ? count : WINDOW_ROWS;
+	rows_read(rows, ROW_TIME, cursor->row, count, window->time);
+	rows_read(rows, ROW_TYPE, cursor->row, count, window->type);
+	rows_read(rows, ROW_FIELD + HEAP_ADDRESS, cursor->row, count, window->address);
+	rows_read(rows, ROW_FIELD + HEAP_SIZE, cursor->row, count, window->size);
+	rows_read(rows, ROW_FIELD + HEAP_WEIGHT, cursor->row, count, window->weight);
+	cursor->at = 0;
+	cursor->read = count;
+}
+
 /* To the thread's next row; false: there is none. */
-static bool advance(const struct matcher *matcher, struct cursor *cursor)
+static bool advance(struct matcher *matcher, struct cursor *cursor)
 {
 	const struct trace_run *run = &matcher->runs[cursor->run];
 
-	if (++cursor->row < run->first + run->count)
-		return true;
-	if (++cursor->run == cursor->end)
-		return false;
-	cursor->row = matcher->runs[cursor->run].first;
+	cursor->row++;
+	if (++cursor->at >= cursor->read) {
+		if (cursor->row == run->first + run->count) {
+			if (++cursor->run == cursor->end)
+				return false;
+			cursor->row = matcher->runs[cursor->run].first;
+		}
+		read_window(matcher, cursor);
+	}
+	cursor->time_ns = cursor->window->time[cursor->at];
+	cursor->is_release = cursor->window->type[cursor->at] == HEAP_FREE;
 	return true;
 }
 
@@ -89,6 +197,18 @@ static int compare_runs(const void *a, const void *b)
 	if (x->thread != y->thread)
 		return x->thread < y->thread ? -1 : 1;
 	return (x->first > y->first) - (x->first < y->first);
+}
+
+static struct cursor first_cursor(const struct matcher *matcher, size_t run, uint32_t thread)
+{
+	size_t row = matcher->runs[run].first;
+
+	return (struct cursor){.time_ns = trace_time(matcher->trace, row),
+			       .is_release = trace_type(matcher->trace, row) == HEAP_FREE,
+			       .thread = thread,
+			       .run = run,
+			       .end = run + 1,
+			       .row = row};
 }
 
 static void make_cursors(struct matcher *matcher)
@@ -105,8 +225,7 @@ static void make_cursors(struct matcher *matcher)
 			matcher->cursors.items[last - 1].end = i + 1;
 			continue;
 		}
-		*vec_push(&matcher->cursors) = (struct cursor){
-			.run = i, .end = i + 1, .row = matcher->runs[i].first, .thread = last};
+		*vec_push(&matcher->cursors) = first_cursor(matcher, i, (uint32_t)last);
 		*vec_push(&matcher->newest) = HEAP_NEVER;
 	}
 	for (size_t i = matcher->cursors.count; i-- > 0;)
@@ -115,90 +234,124 @@ static void make_cursors(struct matcher *matcher)
 
 static void cursors_fini(struct matcher *matcher)
 {
+	for (struct window *window; (window = matcher->spare);) {
+		matcher->spare = window->next;
+		free(window);
+	}
 	free(matcher->runs);
 	vec_fini(&matcher->cursors);
 	vec_fini(&matcher->newest);
 }
 
+/* The cursor in front, whose row can be read; NULL: there are no more. */
+static struct cursor *front(struct matcher *matcher)
+{
+	if (!matcher->cursors.count)
+		return NULL;
+	if (!matcher->cursors.items[0].window)
+		read_window(matcher, &matcher->cursors.items[0]);
+	return &matcher->cursors.items[0];
+}
+
 /* Leaves the row in front behind. */
 static void next_row(struct matcher *matcher)
 {
-	if (!advance(matcher, &matcher->cursors.items[0]))
-		matcher->cursors.items[0] = matcher->cursors.items[--matcher->cursors.count];
+	struct cursor *cursor = &matcher->cursors.items[0];
+
+	if (!advance(matcher, cursor)) {
+		cursor->window->next = matcher->spare;
+		matcher->spare = cursor->window;
+		*cursor = matcher->cursors.items[--matcher->cursors.count];
+	}
 	sift(matcher, 0);
 }
 
 /* ---- what one row does ---- */
 
-static uint32_t *place_of(struct matcher *matcher, uint64_t address)
+/* The block of a slot ends with this row. */
+static void end_block(struct matcher *matcher, const struct block_slot *slot, size_t row)
 {
-	uint32_t fresh = (uint32_t)matcher->live.count;
-	uint32_t place = hash_map_put(&matcher->places, address, fresh);
-
-	if (place == fresh)
-		*vec_push(&matcher->live) = HEAP_NEVER;
-	return &matcher->live.items[place];
+	matcher->heap->until[slot->row] = (uint32_t)row;
+	matcher->heap->fate[slot->row] = HEAP_FATE_RELEASED;
+	matcher->bytes -= slot->bytes;
+	matcher->blocks -= slot->blocks;
 }
 
-/* The block there, if it is known, ends with this row. */
-static uint32_t release(struct matcher *matcher, uint64_t address, size_t row)
+static void release(struct matcher *matcher, uint64_t address, size_t row, uint32_t *newest)
 {
-	uint32_t *place = place_of(matcher, address), block = *place;
+	struct block_slot *slot = find_block(&matcher->live, address);
 
-	*place = HEAP_NEVER;
-	if (block == HEAP_NEVER)
-		return block;
-	matcher->heap->until[block] = (uint32_t)row;
-	matcher->heap->fate[block] = HEAP_FATE_RELEASED;
-	matcher->bytes -= heap_bytes(matcher->field, block);
-	matcher->blocks -= heap_blocks(matcher->field, block);
-	return block;
+	if (slot->row == HEAP_NEVER) {
+		matcher->heap->unmatched++;
+	} else {
+		end_block(matcher, slot, row);
+		if (slot->row == *newest)
+			matcher->heap->fate[slot->row] = HEAP_FATE_TEMPORARY;
+		remove_block(&matcher->live, slot);
+	}
+	*newest = HEAP_NEVER;
 }
 
 /* The live bytes are what they were up to this row, and other ones from here on. */
-static void note_course(struct matcher *matcher, size_t row)
+static void note_course(struct matcher *matcher, uint64_t time_ns)
 {
 	struct experiment_heap *heap = matcher->heap;
-	uint64_t length = heap->last_ns - heap->first_ns + 1;
-	size_t stretch =
-		(size_t)((matcher->trace->time_ns[row] - heap->first_ns) * HEAP_STRETCHES / length);
+	uint64_t length = heap->last_ns - heap->first_ns + 1, since = time_ns - heap->first_ns;
 
-	for (; matcher->stretch < stretch; matcher->stretch++)
-		heap->most[matcher->stretch + 1] = matcher->noted;
+	while (since >= matcher->stretch_end) {
+		size_t stretch = (size_t)(since * HEAP_STRETCHES / length);
+
+		for (; matcher->stretch < stretch; matcher->stretch++)
+			heap->most[matcher->stretch + 1] = matcher->noted;
+		matcher->stretch_end =
+			((stretch + 1) * length + HEAP_STRETCHES - 1) / HEAP_STRETCHES;
+	}
 	matcher->noted = matcher->bytes;
-	if (matcher->bytes > heap->most[stretch])
-		heap->most[stretch] = matcher->bytes;
+	if (matcher->bytes > heap->most[matcher->stretch])
+		heap->most[matcher->stretch] = matcher->bytes;
 	if (matcher->bytes <= heap->peak_bytes)
 		return;
 	heap->peak_bytes = matcher->bytes;
 	heap->peak_blocks = matcher->blocks;
-	heap->peak_ns = matcher->trace->time_ns[row];
+	heap->peak_ns = time_ns;
 }
 
-static void allocate(struct matcher *matcher, size_t row, uint32_t *newest)
+static void allocate(struct matcher *matcher, const struct cursor *cursor, uint32_t *newest)
 {
-	uint64_t address = matcher->field[HEAP_ADDRESS][row];
+	const struct window *window = cursor->window;
+	uint64_t weight = window->weight[cursor->at];
+	struct block_slot block = {.address = window->address[cursor->at],
+				   .bytes = heap_bytes(window->size[cursor->at], weight),
+				   .blocks = heap_blocks(weight),
+				   .row = (uint32_t)cursor->row};
+	struct block_table *live = &matcher->live;
+	struct block_slot *slot;
 
-	if (!address)
+	if (!block.address)
 		return;
+	if (live->count * 2 > live->mask)
+		grow_table(live);
+	slot = find_block(live, block.address);
 	/* A block that is there already: a realloc in place, or a release that was not recorded. */
-	release(matcher, address, row);
-	*place_of(matcher, address) = (uint32_t)row;
-	matcher->heap->fate[row] = HEAP_FATE_LEFT;
-	matcher->bytes += heap_bytes(matcher->field, row);
-	matcher->blocks += heap_blocks(matcher->field, row);
-	*newest = (uint32_t)row;
+	if (slot->row != HEAP_NEVER)
+		end_block(matcher, slot, cursor->row);
+	else
+		live->count++;
+	*slot = block;
+	matcher->heap->fate[cursor->row] = HEAP_FATE_LEFT;
+	matcher->bytes += block.bytes;
+	matcher->blocks += block.blocks;
+	*newest = block.row;
 }
 
-static void note_loss(struct matcher *matcher, size_t row)
+static void note_loss(struct matcher *matcher, uint64_t address, uint64_t loss)
 {
 	static const uint8_t fates[] = {
 		[HEAP_LOST_DEFINITELY] = HEAP_FATE_LOST,
 		[HEAP_LOST_INDIRECTLY] = HEAP_FATE_INDIRECTLY_LOST,
 		[HEAP_LOST_POSSIBLY] = HEAP_FATE_POSSIBLY_LOST,
 	};
-	uint64_t loss = matcher->field[HEAP_SIZE][row];
-	uint32_t block = *place_of(matcher, matcher->field[HEAP_ADDRESS][row]);
+	uint32_t block = find_block(&matcher->live, address)->row;
 
 	if (block != HEAP_NEVER && loss >= HEAP_LOST_DEFINITELY && loss <= HEAP_LOST_POSSIBLY)
 		matcher->heap->fate[block] = fates[loss];
@@ -210,8 +363,8 @@ static void note_search(struct matcher *matcher)
 	struct experiment_heap *heap = matcher->heap;
 
 	heap->searched = true;
-	for (size_t i = 0; i < matcher->live.count; i++) {
-		uint32_t block = matcher->live.items[i];
+	for (size_t i = 0; i <= matcher->live.mask; i++) {
+		uint32_t block = matcher->live.slots[i].row;
 
 		if (block != HEAP_NEVER && heap->fate[block] == HEAP_FATE_LEFT)
 			heap->fate[block] = HEAP_FATE_REACHABLE;
@@ -220,26 +373,20 @@ static void note_search(struct matcher *matcher)
 
 static void take(struct matcher *matcher, const struct cursor *cursor)
 {
-	size_t row = cursor->row;
-	unsigned type = matcher->trace->type[row];
+	const struct window *window = cursor->window;
+	unsigned type = (unsigned)window->type[cursor->at];
+	uint64_t address = window->address[cursor->at];
 	uint32_t *newest = &matcher->newest.items[cursor->thread];
 
-	if (heap_is_allocation(type)) {
-		allocate(matcher, row, newest);
-	} else if (type == HEAP_FREE) {
-		uint32_t block = release(matcher, matcher->field[HEAP_ADDRESS][row], row);
-
-		if (block == HEAP_NEVER)
-			matcher->heap->unmatched++;
-		else if (block == *newest)
-			matcher->heap->fate[block] = HEAP_FATE_TEMPORARY;
-		*newest = HEAP_NEVER;
-	} else if (type == HEAP_LOST) {
-		note_loss(matcher, row);
-	} else if (type == HEAP_SEARCHED) {
+	if (heap_is_allocation(type))
+		allocate(matcher, cursor, newest);
+	else if (type == HEAP_FREE)
+		release(matcher, address, cursor->row, newest);
+	else if (type == HEAP_LOST)
+		note_loss(matcher, address, window->size[cursor->at]);
+	else if (type == HEAP_SEARCHED)
 		note_search(matcher);
-	}
-	note_course(matcher, row);
+	note_course(matcher, cursor->time_ns);
 }
 
 static void find_span(struct experiment_heap *heap, const struct experiment_trace *trace)
@@ -247,8 +394,8 @@ static void find_span(struct experiment_heap *heap, const struct experiment_trac
 	heap->first_ns = UINT64_MAX;
 	for (size_t i = 0; i < trace->runs.count; i++) {
 		const struct trace_run *run = &trace->runs.items[i];
-		uint64_t first = trace->time_ns[run->first];
-		uint64_t last = trace->time_ns[run->first + run->count - 1];
+		uint64_t first = trace_time(trace, run->first);
+		uint64_t last = trace_time(trace, run->first + run->count - 1);
 
 		heap->first_ns = first < heap->first_ns ? first : heap->first_ns;
 		heap->last_ns = last > heap->last_ns ? last : heap->last_ns;
@@ -259,22 +406,23 @@ void experiment_heap_match(struct experiment_heap *heap, const struct experiment
 {
 	struct matcher matcher = {.heap = heap, .trace = trace};
 
+	size_t count = trace->rows.count;
+
 	*heap = (struct experiment_heap){0};
-	if (!trace->count || trace->count >= HEAP_NEVER)
+	if (!count || count >= HEAP_NEVER)
 		return;
-	heap->fate = xcalloc(trace->count, sizeof(*heap->fate));
-	heap->until = xmalloc(trace->count * sizeof(*heap->until));
-	memset(heap->until, 0xff, trace->count * sizeof(*heap->until));
-	memcpy(matcher.field, trace->field, sizeof(matcher.field));
+	heap->fate = xcalloc(count, sizeof(*heap->fate));
+	heap->until = xmalloc(count * sizeof(*heap->until));
+	memset(heap->until, 0xff, count * sizeof(*heap->until));
 	find_span(heap, trace);
+	grow_table(&matcher.live);
 	make_cursors(&matcher);
-	for (; matcher.cursors.count; next_row(&matcher))
-		take(&matcher, &matcher.cursors.items[0]);
+	for (const struct cursor *cursor; (cursor = front(&matcher)); next_row(&matcher))
+		take(&matcher, cursor);
 	heap->left_bytes = matcher.bytes;
 	heap->left_blocks = matcher.blocks;
 	cursors_fini(&matcher);
-	vec_fini(&matcher.live);
-	hash_map_fini(&matcher.places);
+	free(matcher.live.slots);
 }
 
 void experiment_heap_fini(struct experiment_heap *heap)
@@ -284,16 +432,21 @@ void experiment_heap_fini(struct experiment_heap *heap)
 	*heap = (struct experiment_heap){0};
 }
 
+static uint64_t bytes_of(const struct experiment_trace *trace, size_t row)
+{
+	return heap_bytes(trace_field(trace, HEAP_SIZE, row), trace_field(trace, HEAP_WEIGHT, row));
+}
+
 /* What each row does to the live bytes: its own block comes, another one goes. */
-static void find_changes(const struct matcher *matcher, const struct experiment_heap *heap,
+static void find_changes(const struct experiment_trace *trace, const struct experiment_heap *heap,
 			 uint64_t *change)
 {
-	for (size_t row = 0; row < matcher->trace->count; row++) {
+	for (size_t row = 0; row < trace->rows.count; row++) {
 		if (heap->fate[row] == HEAP_FATE_NONE)
 			continue;
-		change[row] += heap_bytes(matcher->field, row);
+		change[row] += bytes_of(trace, row);
 		if (heap->until[row] != HEAP_NEVER)
-			change[heap->until[row]] -= heap_bytes(matcher->field, row);
+			change[heap->until[row]] -= bytes_of(trace, row);
 	}
 }
 
@@ -302,20 +455,21 @@ void experiment_heap_course(const struct experiment_heap *heap,
 {
 	struct matcher matcher = {.trace = trace};
 	uint64_t live = 0, left = 0;
+	size_t count = trace->rows.count + 1;
 
-	*course = (struct heap_course){.change = xcalloc(trace->count + 1, sizeof(uint64_t)),
-				       .live = xcalloc(trace->count + 1, sizeof(uint64_t)),
-				       .left = xcalloc(trace->count + 1, sizeof(uint64_t))};
+	*course = (struct heap_course){.change = xcalloc(count, sizeof(uint64_t)),
+				       .live = xcalloc(count, sizeof(uint64_t)),
+				       .left = xcalloc(count, sizeof(uint64_t))};
 	if (!heap->fate)
 		return;
-	memcpy(matcher.field, trace->field, sizeof(matcher.field));
-	find_changes(&matcher, heap, course->change);
-	for (make_cursors(&matcher); matcher.cursors.count; next_row(&matcher)) {
-		size_t row = matcher.cursors.items[0].row;
+	find_changes(trace, heap, course->change);
+	make_cursors(&matcher);
+	for (const struct cursor *cursor; (cursor = front(&matcher)); next_row(&matcher)) {
+		size_t row = cursor->row;
 
 		live += course->change[row];
 		if (heap->fate[row] >= HEAP_FATE_LEFT)
-			left += heap_bytes(matcher.field, row);
+			left += bytes_of(trace, row);
 		course->live[row] = live;
 		course->left[row] = left;
 	}

@@ -62,15 +62,15 @@ static inline bool heap_is_allocation(unsigned type)
 	return type <= HEAP_ALIGNED;
 }
 
-/* How many allocations, and bytes, an allocation that was recorded stands for. */
-static inline uint64_t heap_blocks(const uint64_t *const *field, size_t row)
+/* How many allocations, and bytes, an allocation of that size and weight stands for. */
+static inline uint64_t heap_blocks(uint64_t weight)
 {
-	return field[HEAP_WEIGHT][row] ? field[HEAP_WEIGHT][row] : 1;
+	return weight ? weight : 1;
 }
 
-static inline uint64_t heap_bytes(const uint64_t *const *field, size_t row)
+static inline uint64_t heap_bytes(uint64_t size, uint64_t weight)
 {
-	return field[HEAP_SIZE][row] * heap_blocks(field, row);
+	return size * heap_blocks(weight);
 }
 
 #endif

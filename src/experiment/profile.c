@@ -14,8 +14,6 @@
 #include <string.h>
 
 enum {
-	SLAB_ROWS = 1 << 18,
-	ROW_BYTES = 3 * sizeof(uint32_t) + sizeof(uint16_t) + sizeof(uint8_t),
 	NO_STACK_ID = UINT32_MAX, /* what an impossible id is kept as */
 	END_MAX_US = 1000,	  /* more than the end of a thread ever takes */
 	LIFE_GRAIN_US = 1000,	  /* the two clocks of an event may disagree by so much */
@@ -25,8 +23,6 @@ enum {
 
 struct profile_reader {
 	struct experiment_profile *profile;
-	uint32_t slab_rows;
-	struct profile_slab *slab;	 /* the newest */
 	struct profile_segment *segment; /* the newest; NULL: the next event begins one */
 	/* the block in hand */
 	uint32_t thread; /* index */
@@ -76,57 +72,27 @@ static void close_segment(struct profile_reader *reader)
 	reader->segment = NULL;
 }
 
-static void new_slab(struct profile_reader *reader)
-{
-	size_t rows = reader->slab_rows;
-	struct profile_slab *slab = vec_push(&reader->profile->slabs);
-
-	slab->memory = xmalloc(rows * ROW_BYTES);
-	slab->time = slab->memory;
-	slab->stack = slab->time + rows;
-	slab->weight = slab->stack + rows;
-	slab->cpu = (uint16_t *)(slab->weight + rows);
-	slab->state = (uint8_t *)(slab->cpu + rows);
-	reader->slab = slab;
-}
-
 static void open_segment(struct profile_reader *reader)
 {
-	close_segment(reader);
-	if (!reader->slab || reader->slab->count == reader->slab_rows)
-		new_slab(reader);
 	reader->segment = vec_push(&reader->profile->segments);
-	reader->segment->slab = (uint32_t)reader->profile->slabs.count - 1;
-	reader->segment->first = reader->slab->count;
+	reader->segment->first = reader->profile->rows.count;
 	reader->segment->thread = reader->thread;
-	reader->segment->base_us = reader->time;
 }
 
-static void add_row(struct profile_reader *reader, unsigned state, uint32_t weight)
+static void add_row(struct profile_reader *reader, unsigned state, uint64_t weight)
 {
-	if (!reader->segment || reader->slab->count == reader->slab_rows ||
-	    reader->time - reader->segment->base_us > UINT32_MAX)
+	struct rows *rows = &reader->profile->rows;
+
+	if (!reader->segment)
 		open_segment(reader);
-
-	struct profile_slab *slab = reader->slab;
-	uint32_t row = slab->count++;
-
-	slab->time[row] = (uint32_t)(reader->time - reader->segment->base_us);
-	slab->stack[row] =
-		reader->stack < NO_STACK_ID ? (uint32_t)reader->stack : (uint32_t)NO_STACK_ID;
-	slab->weight[row] = weight;
-	slab->cpu[row] = reader->cpu;
-	slab->state[row] = (uint8_t)state;
+	rows_put(rows, ROW_TIME, reader->time);
+	rows_put(rows, ROW_STACK, reader->stack < NO_STACK_ID ? reader->stack : NO_STACK_ID);
+	rows_put(rows, ROW_CPU, reader->cpu);
+	rows_put(rows, ROW_TYPE, state);
+	rows_put(rows, ROW_FIELD + PROFILE_WEIGHT, weight);
+	rows_next(rows);
 	reader->segment->count++;
 	reader->state_us[state] += weight;
-}
-
-/* An event of more than 71 minutes: as many rows as it takes. */
-static void add_long_event(struct profile_reader *reader, unsigned state, uint64_t weight)
-{
-	for (; weight > UINT32_MAX; weight -= UINT32_MAX)
-		add_row(reader, state, UINT32_MAX);
-	add_row(reader, state, (uint32_t)weight);
 }
 
 /* The fields after an event's tag; NULL: damaged or cut off, and nothing was added. */
@@ -151,10 +117,7 @@ static inline const uint8_t *read_event(struct profile_reader *reader, unsigned 
 	if (dt > TIME_MAX_US || weight > TIME_MAX_US || reader->time + dt > TIME_MAX_US)
 		return NULL;
 	reader->time += dt;
-	if (weight <= UINT32_MAX)
-		add_row(reader, state, (uint32_t)weight);
-	else
-		add_long_event(reader, state, weight);
+	add_row(reader, state, weight);
 	reader->segment_events++;
 	reader->overlong += weight > reader->time - thread_of(reader)->begin_us + LIFE_GRAIN_US;
 	return in;
@@ -310,13 +273,14 @@ void experiment_profile_read(struct experiment_profile *profile, const struct re
 		block_file_open(&file, context, FORMAT_FILE_PROFILE, 1u << FORMAT_EVENTS);
 
 	*profile = (struct experiment_profile){.present = state != FILE_MISSING,
-					       .damaged = state == FILE_UNUSABLE};
+					       .damaged = state == FILE_UNUSABLE,
+					       .rows.columns = ROW_FIELD + PROFILE_FIELDS};
 	if (state != FILE_USABLE)
 		return;
-	/* an event takes a byte at least, so small files need small slabs */
-	reader.slab_rows = file.size < SLAB_ROWS ? (uint32_t)file.size : SLAB_ROWS;
+	rows_open(&profile->rows);
 	while (block_file_next(&file, &block))
 		read_block(&reader, &block);
+	rows_close(&profile->rows);
 	profile->dropped = file.dropped;
 	profile->counts = file.counts;
 	report(&reader, &file, context);
@@ -334,11 +298,10 @@ void experiment_profile_add_thread(struct experiment_profile *profile, uint64_t 
 void experiment_profile_fill(struct experiment_profile *profile, const struct profile_event *events,
 			     size_t count)
 {
-	struct profile_reader reader = {
-		.profile = profile,
-		.slab_rows = count < SLAB_ROWS ? (uint32_t)count : SLAB_ROWS,
-	};
+	struct profile_reader reader = {.profile = profile};
 
+	profile->rows.columns = ROW_FIELD + PROFILE_FIELDS;
+	rows_open(&profile->rows);
 	for (size_t i = 0; i < count; i++) {
 		const struct profile_event *event = &events[i];
 
@@ -347,18 +310,17 @@ void experiment_profile_fill(struct experiment_profile *profile, const struct pr
 		reader.time = event->time_us;
 		reader.cpu = event->cpu;
 		reader.stack = event->stack;
-		add_long_event(&reader, event->state, event->weight_us);
+		add_row(&reader, event->state, event->weight_us);
 		reader.segment_events++;
 		note_time(&reader);
 	}
 	close_segment(&reader);
+	rows_close(&profile->rows);
 }
 
 void experiment_profile_fini(struct experiment_profile *profile)
 {
-	for (size_t i = 0; i < profile->slabs.count; i++)
-		free(profile->slabs.items[i].memory);
-	vec_fini(&profile->slabs);
+	rows_fini(&profile->rows);
 	vec_fini(&profile->segments);
 	vec_fini(&profile->threads);
 	hash_map_fini(&profile->thread_ids);
@@ -368,14 +330,8 @@ void experiment_profile_fini(struct experiment_profile *profile)
 void experiment_profile_bind(struct experiment_profile *profile, const struct stack_tree *stacks,
 			     const struct read_context *context)
 {
-	unsigned long long missing = 0;
+	unsigned long long missing = experiment_stacks_bind(stacks, &profile->rows);
 
-	for (size_t i = 0; i < profile->slabs.count; i++) {
-		uint32_t *stack = profile->slabs.items[i].stack;
-
-		for (uint32_t row = 0; row < profile->slabs.items[i].count; row++)
-			stack[row] = experiment_stacks_node(stacks, stack[row], &missing);
-	}
 	profile->stackless = missing;
 	if (missing)
 		diag_add(context->diags, DIAG_WARNING,
@@ -387,22 +343,21 @@ void experiment_profile_bind(struct experiment_profile *profile, const struct st
 
 void experiment_profile_end(struct experiment_profile *profile, uint64_t end_us, uint32_t node)
 {
-	struct profile_reader reader = {.profile = profile,
-					.slab_rows = (uint32_t)profile->threads.count * 2,
-					.time = end_us,
-					.stack = node,
-					.cpu = PROFILE_NO_CPU};
+	struct profile_reader reader = {
+		.profile = profile, .time = end_us, .stack = node, .cpu = PROFILE_NO_CPU};
 
+	rows_open(&profile->rows);
 	for (size_t i = 0; i < profile->threads.count && end_us < TIME_MAX_US; i++) {
 		const struct profile_thread *thread = &profile->threads.items[i];
 
 		if (!thread->began || thread->ended || thread->paused || thread->end_us >= end_us)
 			continue;
 		reader.thread = (uint32_t)i;
-		add_long_event(&reader, FORMAT_STATE_SLEEP, end_us - thread->end_us);
+		add_row(&reader, FORMAT_STATE_SLEEP, end_us - thread->end_us);
 		close_segment(&reader);
 		note_time(&reader);
 	}
+	rows_close(&profile->rows);
 }
 
 /* Whether the last of a thread's time can be added to. */
@@ -419,10 +374,10 @@ static uint32_t *last_nodes(const struct experiment_profile *profile)
 	memset(nodes, 0xff, profile->threads.count * sizeof(*nodes));
 	for (size_t i = 0; i < profile->segments.count; i++) {
 		const struct profile_segment *segment = &profile->segments.items[i];
-		const struct profile_slab *slab = &profile->slabs.items[segment->slab];
 
 		if (segment->count)
-			nodes[segment->thread] = slab->stack[segment->first + segment->count - 1];
+			nodes[segment->thread] = (uint32_t)rows_get(
+				&profile->rows, ROW_STACK, segment->first + segment->count - 1);
 	}
 	return nodes;
 }
@@ -435,7 +390,7 @@ void experiment_profile_end_threads(struct experiment_profile *profile, uint64_t
 
 	for (size_t i = 0; i < profile->threads.count; i++)
 		ended += has_ended(&profile->threads.items[i], nodes[i]);
-	reader.slab_rows = (uint32_t)ended;
+	rows_open(&profile->rows);
 	if (ended && cpu_us > ended * END_MAX_US)
 		cpu_us = ended * END_MAX_US;
 	for (size_t i = 0; i < profile->threads.count && ended; i++) {
@@ -452,9 +407,10 @@ void experiment_profile_end_threads(struct experiment_profile *profile, uint64_t
 		reader.stack = nodes[i];
 		reader.time = thread->end_us + part;
 		profile->ends_us += part;
-		add_row(&reader, FORMAT_STATE_SYSTEM, (uint32_t)part);
+		add_row(&reader, FORMAT_STATE_SYSTEM, part);
 		close_segment(&reader);
 		note_time(&reader);
 	}
+	rows_close(&profile->rows);
 	free(nodes);
 }

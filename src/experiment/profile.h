@@ -2,10 +2,7 @@
 /*
  * profile: clock profile events as columns.
  *
- * Rows lie in slabs in the order of the file, 15 bytes each.  What is the same
- * for a run of rows (thread, the base of their times) stands once in a
- * segment.  An event heavier than a row can hold becomes several rows of the
- * same time, stack and state, so event_count may be less than the row count.
+ * Rows lie in the order of the file; those of one thread, side by side, are a segment.
  */
 #ifndef HELIO_EXPERIMENT_PROFILE_H
 #define HELIO_EXPERIMENT_PROFILE_H
@@ -13,6 +10,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "experiment/block.h"
+#include "experiment/rows.h"
 
 struct stack_tree;
 
@@ -21,21 +19,13 @@ struct stack_tree;
 /* Beyond the states of our own files: on a processor, in whichever mode. */
 enum { PROFILE_STATE_CPU = FORMAT_STATE_COUNT, PROFILE_STATES };
 
-struct profile_slab {
-	uint32_t *time;	  /* µs after the segment's base */
-	uint32_t *stack;  /* node of the stack tree; an id of the file until profile_bind */
-	uint32_t *weight; /* µs */
-	uint16_t *cpu;	  /* or PROFILE_NO_CPU */
-	uint8_t *state;	  /* enum format_state, or PROFILE_STATE_CPU */
-	uint32_t count;
-	void *memory;
-};
+/* ROW_FIELD + … of events */
+enum { PROFILE_WEIGHT /* µs */, PROFILE_FIELDS };
 
+/* Rows in a run that are of one thread. */
 struct profile_segment {
-	uint32_t slab;
-	uint32_t first, count; /* rows of the slab */
-	uint32_t thread;       /* index into threads */
-	uint64_t base_us;
+	size_t first, count;
+	uint32_t thread; /* index into threads */
 };
 
 struct profile_thread {
@@ -51,7 +41,12 @@ struct profile_thread {
 
 struct experiment_profile {
 	bool present;
-	VEC(struct profile_slab) slabs;
+	/*
+	 * ROW_TIME: µs since the founder's start; ROW_STACK: node of the stack tree, an id of the
+	 * file until profile_bind; ROW_CPU: or PROFILE_NO_CPU; ROW_TYPE: enum format_state, or
+	 * PROFILE_STATE_CPU
+	 */
+	struct rows rows;
 	VEC(struct profile_segment) segments;
 	VEC(struct profile_thread) threads;
 	struct hash_map thread_ids; /* number → index into threads */

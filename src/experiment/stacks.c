@@ -266,6 +266,29 @@ uint32_t experiment_stacks_stand_in(struct stack_tree *tree, uint64_t pc)
 	return (uint32_t)tree->nodes.count - 1;
 }
 
+struct binding {
+	const struct stack_tree *tree;
+	unsigned long long missing;
+};
+
+static bool bind(uint64_t *ids, size_t first, size_t count, void *arg)
+{
+	struct binding *binding = arg;
+
+	(void)first;
+	for (size_t i = 0; i < count; i++)
+		ids[i] = experiment_stacks_node(binding->tree, (uint32_t)ids[i], &binding->missing);
+	return true;
+}
+
+unsigned long long experiment_stacks_bind(const struct stack_tree *tree, struct rows *rows)
+{
+	struct binding binding = {.tree = tree};
+
+	rows_map(rows, ROW_STACK, bind, &binding);
+	return binding.missing;
+}
+
 void experiment_stacks_forget_ids(struct stack_tree *tree)
 {
 	free(tree->by_id);

@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "experiment/block.h"
+#include "experiment/rows.h"
 
 #define STACK_NO_NODE	  UINT32_MAX
 #define STACK_NO_LOCATION UINT32_MAX
@@ -77,6 +78,8 @@ static inline uint32_t experiment_stacks_node(const struct stack_tree *tree, uin
 	++*missing;
 	return STACK_UNKNOWN;
 }
+/* The same of ROW_STACK of all rows; how many were not there. */
+unsigned long long experiment_stacks_bind(const struct stack_tree *tree, struct rows *rows);
 /* Forgets the ids of the file, once all events have their nodes. */
 void experiment_stacks_forget_ids(struct stack_tree *tree);
 void experiment_stacks_fini(struct stack_tree *tree);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS_FIRST = 1024, TEXTS_MAX = 1 << 20 };
+enum { TEXTS_MAX = 1 << 20 };
 
 #define TIME_MAX_NS (UINT64_C(1) << 62)
 
@@ -26,51 +26,15 @@ struct trace_reader {
 	uint64_t lost_bytes;
 };
 
-/* The columns of a trace, and the bytes of a row in each. */
-struct column {
-	void **rows;
-	size_t size;
-};
-
-enum { COLUMNS = 4 + TRACE_FIELDS_MAX };
-
-static void find_columns(struct experiment_trace *trace, struct column *columns)
+static void put_field(struct trace_reader *reader, unsigned field, uint64_t value)
 {
-	*columns++ = (struct column){(void **)&trace->time_ns, sizeof(*trace->time_ns)};
-	*columns++ = (struct column){(void **)&trace->stack, sizeof(*trace->stack)};
-	*columns++ = (struct column){(void **)&trace->cpu, sizeof(*trace->cpu)};
-	*columns++ = (struct column){(void **)&trace->type, sizeof(*trace->type)};
-	for (unsigned i = 0; i < TRACE_FIELDS_MAX; i++)
-		*columns++ = (struct column){(void **)&trace->field[i], sizeof(*trace->field[i])};
-}
+	struct rows *rows = &reader->trace->rows;
 
-/* Rows that were not written to are 0, and take no memory: so zeros are not written. */
-static void make_room(struct experiment_trace *trace, unsigned fields)
-{
-	size_t capacity = trace->capacity ? 2 * trace->capacity : (size_t)ROWS_FIRST;
-	struct column columns[COLUMNS];
-
-	if (trace->count < trace->capacity)
-		return;
-	find_columns(trace, columns);
-	for (unsigned i = 0; i < COLUMNS - TRACE_FIELDS_MAX + fields; i++)
-		*columns[i].rows = area_grow(*columns[i].rows, trace->capacity * columns[i].size,
-					     capacity * columns[i].size);
-	trace->capacity = capacity;
-}
-
-static void set_field(struct experiment_trace *trace, unsigned field, uint64_t value)
-{
-	if (value)
-		trace->field[field][trace->count] = value;
-}
-
-/* The row was begun, and is none. */
-static void clear_fields(struct experiment_trace *trace, unsigned fields)
-{
-	for (unsigned i = 0; i < fields; i++)
-		if (trace->field[i][trace->count])
-			trace->field[i][trace->count] = 0;
+	if (reader->format == &format_traces[TRACE_COUNTER] && field == COUNTER_ADDRESS) {
+		rows_put(rows, ROW_FIELD + COUNTER_NODE, counter_node(value));
+		value = counter_address(value);
+	}
+	rows_put(rows, ROW_FIELD + field, value);
 }
 
 static const uint8_t *read_fields(struct trace_reader *reader, unsigned tag, const uint8_t *in,
@@ -89,7 +53,7 @@ static const uint8_t *read_fields(struct trace_reader *reader, unsigned tag, con
 		if (reader->format->encoding[i] == FIELD_NEAR)
 			value = reader->near[i] + (uint64_t)zigzag_decode(value);
 		reader->near[i] = value;
-		set_field(reader->trace, i, value);
+		put_field(reader, i, value);
 	}
 	return in;
 }
@@ -105,7 +69,7 @@ static uint32_t stack_of(const struct trace_reader *reader, unsigned type)
 static const uint8_t *read_event(struct trace_reader *reader, unsigned tag, const uint8_t *in,
 				 const uint8_t *end)
 {
-	struct experiment_trace *trace = reader->trace;
+	struct rows *rows = &reader->trace->rows;
 	unsigned type = tag & FORMAT_TRACE_TYPE_MASK;
 	uint64_t dt, step = 0;
 
@@ -116,16 +80,15 @@ static const uint8_t *read_event(struct trace_reader *reader, unsigned tag, cons
 		return NULL;
 	reader->time += dt;
 	reader->stack += (uint64_t)zigzag_decode(step);
-	make_room(trace, reader->format->fields);
 	if (!(in = read_fields(reader, tag, in, end))) {
-		clear_fields(trace, reader->format->fields);
+		rows_drop(rows);
 		return NULL;
 	}
-	trace->time_ns[trace->count] = reader->time;
-	trace->stack[trace->count] = stack_of(reader, type);
-	trace->cpu[trace->count] = reader->cpu;
-	trace->type[trace->count] = (uint8_t)type;
-	trace->count++;
+	rows_put(rows, ROW_TIME, reader->time);
+	rows_put(rows, ROW_STACK, stack_of(reader, type));
+	rows_put(rows, ROW_CPU, reader->cpu);
+	rows_put(rows, ROW_TYPE, type);
+	rows_next(rows);
 	return in;
 }
 
@@ -158,11 +121,12 @@ static void end_run(struct trace_reader *reader)
 {
 	struct experiment_trace *trace = reader->trace;
 
-	if (trace->count > reader->first)
-		*vec_push(&trace->runs) = (struct trace_run){.first = reader->first,
-							     .count = trace->count - reader->first,
-							     .thread = reader->thread};
-	reader->first = trace->count;
+	if (trace->rows.count > reader->first)
+		*vec_push(&trace->runs) =
+			(struct trace_run){.first = reader->first,
+					   .count = trace->rows.count - reader->first,
+					   .thread = reader->thread};
+	reader->first = trace->rows.count;
 }
 
 static const uint8_t *read_thread(struct trace_reader *reader, const uint8_t *in,
@@ -224,15 +188,10 @@ static void report(const struct trace_reader *reader, const struct block_file *f
 			 context->name, reader->format->file, file->counts.corrupt);
 }
 
-static void split_addresses(struct experiment_trace *trace)
+void experiment_trace_init(struct experiment_trace *trace, enum trace_kind kind)
 {
-	uint64_t *address = trace->field[COUNTER_ADDRESS];
-
-	trace->node = xcalloc(trace->count, sizeof(*trace->node));
-	for (size_t row = 0; row < trace->count; row++) {
-		trace->node[row] = (uint8_t)counter_node(address[row]);
-		address[row] = counter_address(address[row]);
-	}
+	*trace = (struct experiment_trace){0};
+	trace->rows.columns = ROW_FIELD + format_traces[kind].fields + (kind == TRACE_COUNTER);
 }
 
 void experiment_trace_read(struct experiment_trace *trace, enum trace_kind kind,
@@ -245,14 +204,15 @@ void experiment_trace_read(struct experiment_trace *trace, enum trace_kind kind,
 	enum file_state state =
 		block_file_open(&file, context, reader.format->file, 1u << FORMAT_TRACE);
 
-	*trace = (struct experiment_trace){.present = state != FILE_MISSING,
-					   .damaged = state == FILE_UNUSABLE};
+	experiment_trace_init(trace, kind);
+	trace->present = state != FILE_MISSING;
+	trace->damaged = state == FILE_UNUSABLE;
 	if (state != FILE_USABLE)
 		return;
+	rows_open(&trace->rows);
 	while (block_file_next(&file, &block))
 		read_block(&reader, &block);
-	if (kind == TRACE_COUNTER)
-		split_addresses(trace);
+	rows_close(&trace->rows);
 	trace->dropped = file.dropped;
 	trace->counts = file.counts;
 	report(&reader, &file, context);
@@ -262,35 +222,29 @@ void experiment_trace_read(struct experiment_trace *trace, enum trace_kind kind,
 void experiment_trace_add(struct experiment_trace *trace, enum trace_kind kind,
 			  const struct trace_event *event)
 {
+	struct rows *rows = &trace->rows;
 	unsigned fields = format_traces[kind].fields;
 	struct trace_run *last =
 		trace->runs.count ? &trace->runs.items[trace->runs.count - 1] : NULL;
 
-	make_room(trace, fields);
-	trace->time_ns[trace->count] = event->time_ns;
-	trace->stack[trace->count] = event->stack;
-	trace->cpu[trace->count] = event->cpu;
-	trace->type[trace->count] = event->type;
+	rows_put(rows, ROW_TIME, event->time_ns);
+	rows_put(rows, ROW_STACK, event->stack);
+	rows_put(rows, ROW_CPU, event->cpu);
+	rows_put(rows, ROW_TYPE, event->type);
 	for (unsigned i = 0; i < fields; i++)
-		set_field(trace, i, event->field[i]);
+		rows_put(rows, ROW_FIELD + i, event->field[i]);
 	if (!last || last->thread != event->thread) {
 		last = vec_push(&trace->runs);
-		last->first = trace->count;
+		last->first = rows->count;
 		last->thread = event->thread;
 	}
 	last->count++;
-	trace->count++;
+	rows_next(rows);
 }
 
 void experiment_trace_fini(struct experiment_trace *trace)
 {
-	struct column columns[COLUMNS];
-
-	find_columns(trace, columns);
-	for (unsigned i = 0; i < COLUMNS; i++)
-		if (*columns[i].rows)
-			area_free(*columns[i].rows, trace->capacity * columns[i].size);
-	free(trace->node);
+	rows_fini(&trace->rows);
 	vec_fini(&trace->runs);
 	vec_fini(&trace->texts);
 	*trace = (struct experiment_trace){0};
@@ -299,15 +253,13 @@ void experiment_trace_fini(struct experiment_trace *trace)
 void experiment_trace_bind(struct experiment_trace *trace, const struct stack_tree *stacks,
 			   const struct read_context *context)
 {
-	unsigned long long missing = 0;
+	unsigned long long missing = experiment_stacks_bind(stacks, &trace->rows);
 
-	for (size_t i = 0; i < trace->count; i++)
-		trace->stack[i] = experiment_stacks_node(stacks, trace->stack[i], &missing);
 	if (missing)
 		diag_add(context->diags, DIAG_WARNING,
 			 "%s: the call stacks of %llu of %zu traced events are missing; they show "
 			 "as <Unknown>",
-			 context->name, missing, trace->count);
+			 context->name, missing, trace->rows.count);
 }
 
 const char *experiment_trace_text(const struct experiment_trace *trace, uint64_t number)

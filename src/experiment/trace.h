@@ -10,9 +10,12 @@
 #include "base/arena.h"
 #include "base/memory.h"
 #include "experiment/block.h"
-#include "format/trace.h"
+#include "experiment/rows.h"
 
 struct stack_tree;
+
+/* A column that hwcounters has beside its fields: the NUMA node of the address + 1; 0: unknown. */
+enum { COUNTER_NODE = COUNTER_FIELDS };
 
 /* Rows in a run that are of one thread. */
 struct trace_run {
@@ -23,14 +26,12 @@ struct trace_run {
 struct experiment_trace {
 	bool present;
 	bool damaged;
-	size_t count;
-	size_t capacity;
-	uint64_t *time_ns;		   /* since the founder's start: the event's end */
-	uint32_t *stack;		   /* node of the stack tree, after trace_bind */
-	uint16_t *cpu;			   /* or PROFILE_NO_CPU */
-	uint8_t *type;			   /* of the kind's list */
-	uint64_t *field[TRACE_FIELDS_MAX]; /* by the kind's list */
-	uint8_t *node; /* of TRACE_COUNTER: NUMA node of the address + 1; 0: unknown */
+	/*
+	 * ROW_TIME: ns since the founder's start, of the event's end; ROW_STACK: node of the stack
+	 * tree, after trace_bind; ROW_CPU: or PROFILE_NO_CPU; ROW_TYPE and ROW_FIELD + …: by the
+	 * kind's list
+	 */
+	struct rows rows;
 	VEC(struct trace_run) runs;
 	VEC(const char *) texts; /* by number; NULL: not there */
 	uint64_t dropped;
@@ -51,12 +52,34 @@ struct trace_event {
 	uint64_t field[TRACE_FIELDS_MAX];
 };
 
-/* Adds it as the last row; those of one thread come by time. */
+/* Adds it as the last row, while the rows are open; those of one thread come by time. */
 void experiment_trace_add(struct experiment_trace *trace, enum trace_kind kind,
 			  const struct trace_event *event);
+/* The rows of a kind, none so far. */
+void experiment_trace_init(struct experiment_trace *trace, enum trace_kind kind);
 /* As experiment_profile_bind. */
 void experiment_trace_bind(struct experiment_trace *trace, const struct stack_tree *stacks,
 			   const struct read_context *context);
+static inline uint64_t trace_time(const struct experiment_trace *trace, size_t row)
+{
+	return rows_get(&trace->rows, ROW_TIME, row);
+}
+
+static inline uint32_t trace_stack(const struct experiment_trace *trace, size_t row)
+{
+	return (uint32_t)rows_get(&trace->rows, ROW_STACK, row);
+}
+
+static inline unsigned trace_type(const struct experiment_trace *trace, size_t row)
+{
+	return (unsigned)rows_get(&trace->rows, ROW_TYPE, row);
+}
+
+static inline uint64_t trace_field(const struct experiment_trace *trace, unsigned field, size_t row)
+{
+	return rows_get(&trace->rows, ROW_FIELD + field, row);
+}
+
 /* The text of a number, or NULL. */
 const char *experiment_trace_text(const struct experiment_trace *trace, uint64_t number);
 

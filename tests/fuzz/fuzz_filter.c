@@ -12,9 +12,7 @@ enum { ROWS = 100, FUNCTIONS = 5 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static uint32_t stack[ROWS], time_us[ROWS], weight[ROWS];
-static uint16_t cpu[ROWS];
-static uint8_t state[ROWS];
+static struct rows events = {.columns = ROW_FIELD + PROFILE_FIELDS};
 
 /* A chain of functions: node N is called by node N - 1. */
 static void make_session(struct session *session)
@@ -31,13 +29,16 @@ static void make_session(struct session *session)
 
 static void make_events(void)
 {
-	for (uint32_t i = 0; i < ROWS; i++) {
-		stack[i] = i % (FUNCTIONS + 1);
-		time_us[i] = 10 * i;
-		weight[i] = i % 7 * 1000;
-		cpu[i] = i % 3 ? (uint16_t)(i % 4) : PROFILE_NO_CPU;
-		state[i] = (uint8_t)(i % FORMAT_STATE_COUNT);
+	rows_open(&events);
+	for (uint64_t i = 0; i < ROWS; i++) {
+		rows_put(&events, ROW_STACK, i % (FUNCTIONS + 1));
+		rows_put(&events, ROW_TIME, 10 * i);
+		rows_put(&events, ROW_FIELD + PROFILE_WEIGHT, i % 7 * 1000);
+		rows_put(&events, ROW_CPU, i % 3 ? i % 4 : PROFILE_NO_CPU);
+		rows_put(&events, ROW_TYPE, i % FORMAT_STATE_COUNT);
+		rows_next(&events);
 	}
+	rows_close(&events);
 }
 
 static void evaluate(const struct session *session, const struct filter_program *program,
@@ -47,15 +48,13 @@ static void evaluate(const struct session *session, const struct filter_program 
 	static const struct process process;
 	const struct session_process scanned = {
 		.process = &process, .id = 1, .group = 1, .nodes = nodes};
-	const struct event_run run = {.process = &process,
+	static struct event_columns columns;
+	const struct event_run all = {.process = &process,
 				      .kind = EVENTS_CLOCK,
 				      .thread = 1,
-				      .count = ROWS,
-				      .stack = stack,
-				      .cpu = cpu,
-				      .type = state,
-				      .time_us = time_us,
-				      .weight = weight};
+				      .rows = &events,
+				      .count = ROWS};
+	const struct event_run run = event_run_piece(&all, 0, &columns);
 	const struct filter_rows rows = {session, &scanned, &run};
 	const struct filter_slot *result = filter_evaluate(program, slots, &rows);
 

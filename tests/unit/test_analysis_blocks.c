@@ -24,11 +24,18 @@ static uint32_t until[ROWS] = {A_FREED,	   HEAP_NEVER, LARGE_FREED,
 static void make(struct process *process)
 {
 	*process = (struct process){.heap = {.fate = fates, .until = until}};
-	process->traces[TRACE_HEAP] = (struct experiment_trace){
-		.present = true,
-		.count = ROWS,
-		.time_ns = times,
-		.field = {[HEAP_ADDRESS] = addresses, [HEAP_SIZE] = sizes}};
+
+	struct experiment_trace *trace = &process->traces[TRACE_HEAP];
+
+	experiment_trace_init(trace, TRACE_HEAP);
+	rows_open(&trace->rows);
+	for (size_t i = 0; i < ROWS; i++)
+		experiment_trace_add(
+			trace, TRACE_HEAP,
+			&(struct trace_event){
+				.time_ns = times[i],
+				.field = {[HEAP_ADDRESS] = addresses[i], [HEAP_SIZE] = sizes[i]}});
+	rows_close(&trace->rows);
 }
 
 static void test_find(void **state)
@@ -53,6 +60,7 @@ static void test_find(void **state)
 		assert_int_equal(block_index_find(&index, cases[i].address, cases[i].time_ns),
 				 cases[i].row);
 	block_index_fini(&index);
+	experiment_trace_fini(&process.traces[TRACE_HEAP]);
 }
 
 static void test_nothing_traced(void **state)

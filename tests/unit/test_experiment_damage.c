@@ -136,13 +136,16 @@ static void add_process(const struct process *process, struct totals *totals)
 {
 	for (size_t i = 0; i < process->profile.segments.count; i++) {
 		const struct profile_segment *segment = &process->profile.segments.items[i];
-		const struct profile_slab *slab = &process->profile.slabs.items[segment->slab];
+		const struct rows *rows = &process->profile.rows;
 
-		for (uint32_t row = segment->first; row < segment->first + segment->count; row++) {
-			assert_true(slab->stack[row] < process->stacks.nodes.count);
-			totals->state_us[slab->state[row]] += slab->weight[row];
-			if (slab->stack[row] == STACK_UNKNOWN)
-				totals->unknown_us += slab->weight[row];
+		for (size_t row = segment->first; row < segment->first + segment->count; row++) {
+			uint64_t stack = rows_get(rows, ROW_STACK, row);
+			uint64_t weight = rows_get(rows, ROW_FIELD + PROFILE_WEIGHT, row);
+
+			assert_true(stack < process->stacks.nodes.count);
+			totals->state_us[rows_get(rows, ROW_TYPE, row)] += weight;
+			if (stack == STACK_UNKNOWN)
+				totals->unknown_us += weight;
 		}
 	}
 }

@@ -302,23 +302,22 @@ static void assert_row(const struct process *process, uint64_t number, uint32_t 
 		       unsigned in_state, uint32_t weight_us, const char *frames)
 {
 	const struct stack_tree *tree = &process->stacks;
-	const struct profile_slab *slab = NULL;
+	const struct rows *rows = &process->profile.rows;
 	char text[256] = "";
-	uint32_t row = 0;
+	size_t row = SIZE_MAX;
 
 	for (size_t i = 0; i < process->profile.segments.count; i++) {
 		const struct profile_segment *segment = &process->profile.segments.items[i];
 
 		if (process->profile.threads.items[segment->thread].number != number)
 			continue;
-		slab = &process->profile.slabs.items[segment->slab];
 		row = segment->first + n;
 	}
-	assert_non_null(slab);
-	assert_int_equal(slab->state[row], in_state);
-	assert_int_equal(slab->weight[row], weight_us);
-	assert_int_equal(slab->cpu[row], 3);
-	for (uint32_t node = slab->stack[row]; node != STACK_ROOT;
+	assert_true(row < rows->count);
+	assert_int_equal(rows_get(rows, ROW_TYPE, row), in_state);
+	assert_int_equal(rows_get(rows, ROW_FIELD + PROFILE_WEIGHT, row), weight_us);
+	assert_int_equal(rows_get(rows, ROW_CPU, row), 3);
+	for (uint32_t node = (uint32_t)rows_get(rows, ROW_STACK, row); node != STACK_ROOT;
 	     node = tree->nodes.items[node].parent) {
 		const struct stack_location *at =
 			&tree->locations.items[tree->nodes.items[node].location];
@@ -376,21 +375,21 @@ static void test_traces(void **state)
 	assert_int_equal(fixture.process->heap.left_blocks, 1);
 	assert_int_equal(fixture.process->heap.peak_bytes, 207);
 	assert_int_equal(fixture.process->heap.unmatched, 0);
-	assert_int_equal(sync->count, 1);
+	assert_int_equal(sync->rows.count, 1);
 	assert_int_equal(sync->runs.items[0].thread, 2);
-	assert_int_equal(sync->field[SYNC_WAITED][0], 500);
-	assert_int_equal(sync->field[SYNC_OBJECT][0], 0x8888);
-	assert_int_equal(io->count, 5);
-	for (size_t i = 0; i < io->count; i++) {
-		const char *name = experiment_trace_text(io, io->field[IO_NAME][i]);
+	assert_int_equal(trace_field(sync, SYNC_WAITED, 0), 500);
+	assert_int_equal(trace_field(sync, SYNC_OBJECT, 0), 0x8888);
+	assert_int_equal(io->rows.count, 5);
+	for (size_t i = 0; i < io->rows.count; i++) {
+		const char *name = experiment_trace_text(io, trace_field(io, IO_NAME, i));
 
 		assert_string_equal(name ? name : "", names[i]);
 	}
-	assert_int_equal(io->type[2], IO_WRITE);
-	assert_int_equal(io->field[IO_RESULT][1], 0);
-	assert_true(io->field[IO_RESULT][2] != 0);
-	assert_int_equal(io->field[IO_BYTES][1], 77);
-	assert_int_equal(io->field[IO_WAITED][1], 250);
+	assert_int_equal(trace_type(io, 2), IO_WRITE);
+	assert_int_equal(trace_field(io, IO_RESULT, 1), 0);
+	assert_true(trace_field(io, IO_RESULT, 2) != 0);
+	assert_int_equal(trace_field(io, IO_BYTES, 1), 77);
+	assert_int_equal(trace_field(io, IO_WAITED, 1), 250);
 	end(&fixture);
 }
 
@@ -406,10 +405,9 @@ static void read_it(const char *path)
 	if (!experiment_open(path, &experiment, &errors, &warnings)) {
 		const struct process *process = &experiment->processes.items[0];
 
-		for (size_t i = 0; i < process->profile.slabs.count; i++)
-			for (uint32_t row = 0; row < process->profile.slabs.items[i].count; row++)
-				assert_true(process->profile.slabs.items[i].stack[row] <
-					    process->stacks.nodes.count);
+		for (size_t row = 0; row < process->profile.rows.count; row++)
+			assert_true(rows_get(&process->profile.rows, ROW_STACK, row) <
+				    process->stacks.nodes.count);
 	} else {
 		assert_true(errors.count > 0);
 	}

@@ -54,15 +54,14 @@ static void assert_row(const struct experiment_profile *profile, size_t segment,
 		       uint64_t time, unsigned state, uint32_t weight, uint32_t stack, unsigned cpu)
 {
 	const struct profile_segment *entry = &profile->segments.items[segment];
-	const struct profile_slab *slab = &profile->slabs.items[entry->slab];
+	const struct rows *rows = &profile->rows;
 
 	assert_in_range(row, 0, entry->count - 1);
-	row += entry->first;
-	assert_int_equal(entry->base_us + slab->time[row], time);
-	assert_int_equal(slab->state[row], state);
-	assert_int_equal(slab->weight[row], weight);
-	assert_int_equal(slab->stack[row], stack);
-	assert_int_equal(slab->cpu[row], cpu);
+	assert_int_equal(rows_get(rows, ROW_TIME, entry->first + row), time);
+	assert_int_equal(rows_get(rows, ROW_TYPE, entry->first + row), state);
+	assert_int_equal(rows_get(rows, ROW_FIELD + PROFILE_WEIGHT, entry->first + row), weight);
+	assert_int_equal(rows_get(rows, ROW_STACK, entry->first + row), stack);
+	assert_int_equal(rows_get(rows, ROW_CPU, entry->first + row), cpu);
 }
 
 static void test_every_kind_of_record(void **state)
@@ -152,7 +151,7 @@ static void test_threads_change_within_and_between_blocks(void **state)
 
 static void test_hours_of_sleep_keep_their_weight(void **state)
 {
-	const uint64_t hours = 3ull * 3600 * 1000000; /* does not fit a row */
+	const uint64_t hours = 3ull * 3600 * 1000000; /* more than 32 bits of µs */
 	struct bytes payload = {0};
 	struct fixture fixture;
 	uint32_t stack = 0;
@@ -170,8 +169,8 @@ static void test_hours_of_sleep_keep_their_weight(void **state)
 
 	assert_int_equal(profile->event_count, 2);
 	assert_int_equal(profile->threads.items[0].state_us[FORMAT_STATE_SLEEP], hours);
-	for (uint32_t row = 0; row < profile->slabs.items[0].count; row++)
-		sum += profile->slabs.items[0].weight[row];
+	for (size_t row = 0; row < profile->rows.count; row++)
+		sum += rows_get(&profile->rows, ROW_FIELD + PROFILE_WEIGHT, row);
 	assert_int_equal(sum, hours + 1);
 	assert_int_equal(profile->last_us, hours + 1);
 	assert_int_equal(fixture.diags.count, 0);
@@ -179,7 +178,7 @@ static void test_hours_of_sleep_keep_their_weight(void **state)
 	end(&fixture);
 }
 
-static void test_more_rows_than_a_slab(void **state)
+static void test_more_rows_than_a_page(void **state)
 {
 	enum { BLOCKS = 40, EVENTS = 10000 };
 	struct fixture fixture;
@@ -203,17 +202,19 @@ static void test_more_rows_than_a_slab(void **state)
 	uint64_t rows = 0;
 
 	assert_int_equal(profile->event_count, BLOCKS * EVENTS);
-	assert_true(profile->slabs.count > 1);
+	assert_true(profile->rows.count > ROWS_PAGE);
 	for (size_t i = 0; i < profile->segments.count; i++) {
 		const struct profile_segment *segment = &profile->segments.items[i];
 
 		rows += segment->count;
-		assert_true(segment->first + segment->count <=
-			    profile->slabs.items[segment->slab].count);
-		for (uint32_t row = 0; row < segment->count; row++)
-			assert_int_equal(
-				profile->slabs.items[segment->slab].weight[segment->first + row],
-				1);
+		assert_true(segment->first + segment->count <= profile->rows.count);
+		for (size_t row = segment->first; row < segment->first + segment->count; row++) {
+			assert_int_equal(rows_get(&profile->rows, ROW_TIME, row), row + 1);
+			assert_int_equal(rows_get(&profile->rows, ROW_STACK, row),
+					 row % EVENTS % 5);
+			assert_int_equal(rows_get(&profile->rows, ROW_FIELD + PROFILE_WEIGHT, row),
+					 1);
+		}
 	}
 	assert_int_equal(rows, BLOCKS * EVENTS);
 	assert_int_equal(profile->threads.items[0].end_us, BLOCKS * EVENTS);
@@ -383,7 +384,8 @@ static void test_stacks_that_are_missing(void **state)
 
 	assert_int_equal(fixture.diags.count, 0);
 	experiment_profile_bind(&fixture.profile, &tree, &context);
-	assert_memory_equal(fixture.profile.slabs.items[0].stack, expected, sizeof(expected));
+	for (size_t row = 0; row < 6; row++)
+		assert_int_equal(rows_get(&fixture.profile.rows, ROW_STACK, row), expected[row]);
 	assert_int_equal(fixture.diags.count, 1);
 	assert_non_null(strstr(fixture.diags.items[0].text, "3 of 6 events"));
 	bytes_free(&payload);
@@ -415,7 +417,7 @@ int main(void)
 		cmocka_unit_test(test_every_kind_of_record),
 		cmocka_unit_test(test_threads_change_within_and_between_blocks),
 		cmocka_unit_test(test_hours_of_sleep_keep_their_weight),
-		cmocka_unit_test(test_more_rows_than_a_slab),
+		cmocka_unit_test(test_more_rows_than_a_page),
 		cmocka_unit_test(test_growing_file),
 		cmocka_unit_test(test_bad_records),
 		cmocka_unit_test(test_bad_headers),
