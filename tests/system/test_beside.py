@@ -45,6 +45,42 @@ def address_sanitizer(t, engine):
 
 
 @test
+def leak_sanitizer(t):
+    """What the dynamic linker keeps of opened objects is no leak, traced or not; what the program lost is one."""
+    source = t.directory / 'opens.c'
+    source.write_text('''#include <dlfcn.h>
+                         #include <stdlib.h>
+                         static __attribute__((noinline)) int lose(int depth)
+                         {
+                             void *volatile block = malloc(77);
+                             int lost = depth ? lose(depth - 1) : 0;
+                             block = NULL;
+                             return lost + 1;
+                         }
+                         int main(int count, char **words)
+                         {
+                             for (int i = 1; i < count; i++)
+                                 dlopen(words[i], RTLD_LAZY | RTLD_GLOBAL);
+                             return count == 1 && lose(100) != 101;
+                         }''')
+    objects = [t.directory / f'opened{number}.so' for number in range(4)]
+    needs = []
+    for number, path in enumerate(objects):
+        text = t.directory / f'opened{number}.c'
+        text.write_text(f'int opened{number} = {number};')
+        t.run('gcc', '-shared', '-fPIC', '-o', path, text, '-Wl,--no-as-needed', *needs)
+        needs = [path]
+    for sanitizer in ('leak', 'address'):
+        program = t.directory / sanitizer
+        t.run('gcc', '-O1', f'-fsanitize={sanitizer}', '-o', program, source)
+        for words in (objects[::-1], ()):
+            status = t.run(program, *words).status
+            t.equal(status != 0, not words, 'a leak without us')
+            for heap in ('off', 'on', 'sample=64'):
+                t.collect(program, *words, options=('-H', heap), status=status)
+
+
+@test
 def under_a_debugger(t):
     """gdb below us: the program runs to its end, recorded by the monitor engine, and breakpoints work."""
     program = compiled(t)

@@ -12,10 +12,13 @@
 #include "collector/sources/clock.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
+#include <link.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -98,12 +101,49 @@ static inline bool resolved(void)
 	return true;
 }
 
+/* ---- LeakSanitizer ---- */
+
+/* The program's, if it is built with it. */
+extern void __lsan_ignore_object(const void *block) __attribute__((weak));
+
+/* Whether the code at an address is the dynamic linker's. */
+static bool is_linker(const void *address)
+{
+	static uint64_t low, high;
+
+	if (!high) {
+		const ElfW(Ehdr) *elf = (const ElfW(Ehdr) *)getauxval(AT_BASE);
+		const ElfW(Phdr) * segment;
+
+		if (!elf)
+			return false;
+		segment = (const ElfW(Phdr) *)((const char *)elf + elf->e_phoff);
+		low = (uint64_t)elf;
+		for (int i = 0; i < elf->e_phnum; i++)
+			if (segment[i].p_type == PT_LOAD)
+				high = low + segment[i].p_vaddr + segment[i].p_memsz;
+	}
+	return (uint64_t)address >= low && (uint64_t)address < high;
+}
+
+/*
+ * It knows the linker's blocks, which only the linker's memory leads to, by their caller, and
+ * sees us in its place.
+ */
+static inline __attribute__((always_inline)) void spare(const void *block)
+{
+	if (__builtin_expect(__lsan_ignore_object && block, 0) &&
+	    is_linker(__builtin_return_address(0)))
+		__lsan_ignore_object(block);
+}
+
 /* ---- allocations ---- */
 
 static __attribute__((noinline)) void *traced_malloc(size_t size)
 {
 	void *block = next.malloc(size);
 
+	spare(block);
 	heap_note_allocation(HEAP_MALLOC, block, size);
 	return block;
 }
@@ -112,13 +152,14 @@ static __attribute__((noinline)) void *traced_calloc(size_t count, size_t size)
 {
 	void *block = next.calloc(count, size);
 
+	spare(block);
 	heap_note_allocation(HEAP_CALLOC, block, count * size);
 	return block;
 }
 
 /*
  * All ways on are jumps: the caller is the program, for the traced functions and, where the heap
- * is not traced, for the allocator, which may look who it is (LeakSanitizer spares the loader).
+ * is not traced, for the allocator, which may look who it is.
  */
 COLLECTOR_EXPORT void *malloc(size_t size)
 {
@@ -155,6 +196,7 @@ COLLECTOR_EXPORT void *realloc(void *old, size_t size)
 	uint64_t begin_ns = heap_traces_all ? clock_now_ns() : 0;
 	void *block = next.realloc(old, size);
 
+	spare(block);
 	if (begin_ns && (block || !size))
 		heap_reallocated(old, begin_ns, block, size);
 	else if (!begin_ns)
