@@ -144,6 +144,7 @@ void symbols_add_file(struct session *session, const struct object_request *requ
 	struct load_object *object = add_object(session, request);
 
 	object->used = true;
+	object_make_up_functions(object->object);
 	for (uint32_t i = 0; i < object_function_count(object->object); i++)
 		symbols_function(session, id, i);
 }

@@ -18,13 +18,14 @@ struct sweep {
 };
 
 /* From this address on, code belongs to that function. */
-static void change(struct code_map *map, uint64_t address, uint32_t function)
+static struct span *change(struct code_map *map, uint64_t address, uint32_t function)
 {
 	struct span *last = map->count ? &map->items[map->count - 1] : NULL;
 
 	if (!last || last->start != address)
 		last = vec_push(map);
-	*last = (struct span){address, function};
+	*last = (struct span){.start = address, .function = function};
+	return last;
 }
 
 /* Ends all functions that do not reach beyond the address; what is around them goes on. */
@@ -68,7 +69,7 @@ void code_map_build(struct code_map *map, const struct code_ranges *ranges,
 				s++;
 			} else {
 				if (!sweep.count)
-					change(map, entry, SPAN_STRIPPED);
+					change(map, entry, SPAN_STRIPPED)->is_entry = true;
 				e++;
 			}
 		}

@@ -16,6 +16,7 @@
 struct span {
 	uint64_t start;	   /* it ends where the next begins; the last is SPAN_OUTSIDE */
 	uint32_t function; /* index of a symbol, or one of the above */
+	bool is_entry;	   /* no symbol, but an entry point is where it begins */
 };
 struct code_map {
 	struct span *items;

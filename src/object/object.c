@@ -356,6 +356,23 @@ static uint32_t make_up_function(struct object *object, struct span *span)
 	return span->function;
 }
 
+void object_make_up_functions(struct object *object)
+{
+	enum { PADDING_MAX = 64 };
+	bool has_entries = false;
+
+	read_symbols(object);
+	for (size_t i = 0; i < object->map.count; i++)
+		has_entries |= object->map.items[i].is_entry;
+	for (size_t i = 0; i + 1 < object->map.count; i++) {
+		struct span *span = &object->map.items[i];
+
+		if (span->function == SPAN_STRIPPED &&
+		    (span->is_entry || (!has_entries && span[1].start - span->start > PADDING_MAX)))
+			make_up_function(object, span);
+	}
+}
+
 uint32_t object_function_at(struct object *object, uint64_t address)
 {
 	read_symbols(object);

@@ -64,6 +64,11 @@ void object_free(struct object *object);
  */
 #define OBJECT_NO_FUNCTION UINT32_MAX
 uint32_t object_function_at(struct object *object, uint64_t address);
+/*
+ * Makes up all of them: those of .eh_frame_hdr or, without that, of all stretches that are too long
+ * for padding.
+ */
+void object_make_up_functions(struct object *object);
 /* Valid as long as the object; the index must have been returned or be below the count. */
 const struct object_function *object_function(const struct object *object, uint32_t index);
 /* Known functions, sorted by address, then the made-up ones so far. Reads the symbols. */

@@ -591,6 +591,13 @@ def listings_without_an_experiment(t):
     for name, place in symbols.items():
         t.equal(listed[name], place, name)
     t.equal(list(listed), sorted(listed), 'order')
+    # without names, functions are where .eh_frame_hdr has entries
+    t.run('strip', '-o', 'bare', program)
+    frames = {int(start, 16) for start in re.findall(r' FDE .* pc=(\w+)\.\.', t.run('readelf', '-wf', 'bare').out)}
+    stripped = {int(m[1], 16): m[2] for m in re.finditer(r'^0x(\w+) +\d+  <static>@0x(\w+) \(<bare>\)$', src('-func', 'bare').out, re.M)}
+    for name, (address, _) in symbols.items():
+        t.check(address not in frames or stripped.get(address) == f'{address:x}', f'{name} at {address:x} in {stripped}')
+    t.check(len(frames & {address for address, _ in symbols.values()}) > 4, f'{frames}')
     whole = src(program).out
     t.equal(whole, src('-source', 'all', '-1', program).out, 'the default')
     t.run('gcc', '-O1', '-g', '-c', '-ffunction-sections', '-o', 'work.o', 'work.c')

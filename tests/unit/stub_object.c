@@ -51,6 +51,11 @@ void object_free(struct object *object)
 	free(object);
 }
 
+void object_make_up_functions(struct object *object)
+{
+	(void)object;
+}
+
 uint32_t object_function_at(struct object *object, uint64_t address)
 {
 	return address / FUNCTION_SIZE < object->count ? (uint32_t)(address / FUNCTION_SIZE)
