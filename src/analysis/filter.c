@@ -56,6 +56,18 @@ const char *session_filter_text(const struct session *session)
 	return session->filters[0].text;
 }
 
+bool session_chooses_any(const struct session *session)
+{
+	for (size_t k = 0; k < MEASURE_COUNT; k++) {
+		const uint64_t *weights = session->weights.of[k];
+
+		for (size_t i = 0; weights && i < session->weights.nodes; i++)
+			if (weights[i])
+				return true;
+	}
+	return false;
+}
+
 /* ---- lists of numbers ---- */
 
 static const struct {

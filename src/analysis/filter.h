@@ -51,6 +51,9 @@ enum status session_select(struct session *session, enum selection selection, co
 /* The list in force, or "all". */
 const char *session_selected(const struct session *session, enum selection selection);
 
+/* Whether anything that is counted is chosen by the filter and the selections. */
+bool session_chooses_any(const struct session *session);
+
 /* Whether the process of an id is among the selected. */
 bool session_process_selected(const struct session *session, uint32_t id);
 

@@ -653,6 +653,24 @@ static void emit_leafward(struct compiler *compiler, const struct filter_node *n
 	}
 }
 
+/* Most are meant as a question that is missing. */
+static void complain_no_number(struct compiler *compiler, const struct filter_node *node)
+{
+	enum sort sort = filter_sort(node);
+
+	if (node->kind == FILTER_CALL && sort_is_set(sort))
+		COMPLAIN(compiler, node,
+			 "%s(...) is a set, no number: ask whether it is on the stack, as in "
+			 "%s(\"%s\") IN STACK%s",
+			 node->name, node->name, node->text,
+			 sort == SORT_SET + ITEM_LINE	       ? "L"
+			 : sort == SORT_SET + ITEM_INSTRUCTION ? "I"
+							       : "");
+	else
+		COMPLAIN(compiler, node, "%s is no number",
+			 node->kind == FILTER_LIST ? "a list" : node->name);
+}
+
 /* Long chains of operators lean to the left: that side is gone down without recursion. */
 static void emit(struct compiler *compiler, const struct filter_node *node)
 {
@@ -661,8 +679,7 @@ static void emit(struct compiler *compiler, const struct filter_node *node)
 	for (; is_plain(node); node = node->operand[0])
 		*vec_push(&chain) = node;
 	if (filter_sort(node) != SORT_NUMBER)
-		COMPLAIN(compiler, node, "%s is no number",
-			 node->kind == FILTER_LIST ? "a list" : node->name);
+		complain_no_number(compiler, node);
 	else if (!compiler->failed)
 		emit_leafward(compiler, node);
 	for (size_t i = chain.count; !compiler->failed && i--;) {

@@ -249,7 +249,7 @@ const struct metric *metric_find(const struct session *session, const char *name
 }
 
 /* The kind of trace that a measure is of, or TRACE_KINDS: of the clock. */
-static enum trace_kind kind_of(unsigned measure)
+static enum trace_kind trace_of(unsigned measure)
 {
 	if (measure >= MEASURE_COUNTER)
 		return TRACE_COUNTER;
@@ -258,6 +258,11 @@ static enum trace_kind kind_of(unsigned measure)
 	if (measure >= MEASURE_SYNC_NS)
 		return TRACE_SYNC;
 	return measure >= MEASURE_HEAP_ALLOCS ? TRACE_HEAP : TRACE_KINDS;
+}
+
+enum trace_kind metric_trace(const struct metric *metric)
+{
+	return metric->is_static || metric->states ? TRACE_KINDS : trace_of(metric->measure);
 }
 
 /* Whether the clocks recorded what a metric of theirs is made of: gprofng's, time on a processor.
@@ -272,7 +277,7 @@ static bool has_traced(const struct session *session, unsigned measure)
 {
 	bool waits = measure == MEASURE_IO_WAITS || measure == MEASURE_IO_WAIT_NS;
 
-	return !(session->only_gprofng && waits) && session_has_trace(session, kind_of(measure));
+	return !(session->only_gprofng && waits) && session_has_trace(session, trace_of(measure));
 }
 
 bool metric_available(const struct session *session, const struct metric *metric)

@@ -64,6 +64,8 @@ const struct metric *metric_find(const struct session *session, const char *name
 /* Whether the session's experiments hold the data for a metric: what `metric_list` shows and `any`
  * means. */
 bool metric_available(const struct session *session, const struct metric *metric);
+/* The kind of trace that a metric is of, or TRACE_KINDS: of the clock, or static. */
+enum trace_kind metric_trace(const struct metric *metric);
 
 /*
  * Reads "e.user:i%total:name" (behaviour.md 4.2).  On an error the list stays

@@ -11,6 +11,7 @@
  */
 #include "analysis/counter.h"
 #include "base/strbuf.h"
+#include "base/suggest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,9 +26,47 @@ struct item {
 	const char *name;
 };
 
-static enum status no_data(struct diag_list *diags, const char *text)
+/* The nearest name of a metric, or NULL. */
+static const char *closest_name(const struct session *session, const char *name)
 {
-	diag_add(diags, DIAG_ERROR, "No data recorded to support metric specification: %s", text);
+	VEC(const char *) names = {0};
+	const struct metric *metric;
+	const char *closest;
+
+	for (size_t i = 0; (metric = metric_catalogue(session, i)); i++)
+		*vec_push(&names) = metric->command;
+	closest = suggest_closest(name, names.items, names.count);
+	vec_fini(&names);
+	return closest;
+}
+
+/* What to do about a metric without data, or about a name that none has; the caller frees it. */
+static char *remedy(const struct session *session, const char *name)
+{
+	const struct metric *metric = metric_find(session, name);
+	enum trace_kind kind = metric ? metric_trace(metric) : TRACE_KINDS;
+	const char *closest = metric ? NULL : closest_name(session, name);
+
+	if (kind < TRACE_KINDS)
+		return xasprintf("no %s: record it with helio collect %s", trace_kind_what(kind),
+				 trace_kind_option(kind));
+	if (metric)
+		return xstrdup(session->has_clock_data
+				       ? "no event of the clock has it"
+				       : "no clock data: record it with helio collect -p on");
+	if (closest)
+		return xasprintf("no metric is called %s; did you mean %s?", name, closest);
+	return xasprintf("no metric is called %s; metric_list shows those that there are, and "
+			 "helio collect -h counters",
+			 name);
+}
+
+/* Frees what is said about it. */
+static enum status no_data(struct diag_list *diags, const char *text, char *what)
+{
+	diag_add(diags, DIAG_ERROR, "No data recorded to support metric specification: %s (%s)",
+		 text, what);
+	free(what);
 	return STATUS_INVALID;
 }
 
@@ -142,8 +181,11 @@ static enum status add_group(const struct session *session, const struct item *i
 		if ((any || metric_is_counter(metric)) && !metric->is_static &&
 		    metric_available(session, metric))
 			add_flavours(list, item, metric);
-	return list->count == before && !(any && session->has_clock_data) ? no_data(diags, text)
-									  : STATUS_OK;
+	if (list->count > before || (any && session->has_clock_data))
+		return STATUS_OK;
+	return no_data(diags, text,
+		       xstrdup(any ? "the experiments hold no data"
+				   : "no counters: record some with helio collect -h"));
 }
 
 /* A state that the clock has not seen: asked for by name its time is 0. */
@@ -169,11 +211,11 @@ static enum status add_dynamic(const struct session *session, const struct item 
 	}
 	/* data-derived metrics need hardware counters with memory addresses */
 	if (strchr(item->flavours, 'd'))
-		return no_data(diags, text);
+		return no_data(diags, text, xstrdup("data_objects has metrics of data"));
 	if (group)
 		return add_group(session, item, text, list, diags);
 	if (!metric || !(metric_available(session, metric) || is_zero(session, metric)))
-		return no_data(diags, text);
+		return no_data(diags, text, remedy(session, item->name));
 	add_flavours(list, item, metric);
 	return STATUS_OK;
 }
@@ -189,7 +231,7 @@ static enum status add_item(const struct session *session, const char *text,
 	}
 	split_item(text, &item);
 	if (!strcasecmp(item.name, empty_group))
-		return no_data(diags, text);
+		return no_data(diags, text, xstrdup("instruction counts are not recorded"));
 
 	const struct metric *metric = metric_find(session, item.name);
 

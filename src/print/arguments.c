@@ -23,7 +23,7 @@ static bool ends_with(const char *word, const char *ending)
 	return length >= wanted && !strncmp(word + length - wanted, ending, wanted);
 }
 
-static bool is_experiment_name(const char *word)
+bool arguments_names_experiment(const char *word)
 {
 	return ends_with(word, ".er") || ends_with(word, ".erg");
 }
@@ -33,7 +33,7 @@ static bool is_experiment(const char *word)
 {
 	struct stat status;
 
-	if (is_experiment_name(word))
+	if (arguments_names_experiment(word))
 		return true;
 	return strchr(word, '/') && !stat(word, &status) && S_ISDIR(status.st_mode);
 }
@@ -75,7 +75,7 @@ static bool takes(const struct planned *planned, const char *word)
 	if (command->optional == ARGUMENT_NUMBER)
 		return is_number(word);
 	if (command->optional == ARGUMENT_PATH)
-		return !is_experiment_name(word);
+		return !arguments_names_experiment(word);
 	return command->optional == ARGUMENT_ANY && !is_experiment(word);
 }
 

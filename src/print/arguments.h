@@ -37,6 +37,8 @@ struct arguments {
  */
 enum status arguments_parse(int argc, char **argv, struct arguments *arguments,
 			    struct diag_list *diags);
+/* Whether a word has the form of an experiment's or a group's name. */
+bool arguments_names_experiment(const char *word);
 void arguments_fini(struct arguments *arguments);
 
 #endif

@@ -18,6 +18,13 @@ static void json_filter(struct print *print)
 	json_report_end(&report);
 }
 
+/* Once it is clear that the words are right. */
+static void warn_of_nothing(struct print *print)
+{
+	if (!session_chooses_any(print->session))
+		say_warning(print, "no event is chosen: all values are 0");
+}
+
 bool command_filters(struct print *print, char **arguments, size_t count)
 {
 	struct diag_list diags = {0};
@@ -26,7 +33,11 @@ bool command_filters(struct print *print, char **arguments, size_t count)
 		return say_error(print, "filters takes one expression: put it in quotes");
 	if (count && session_filter(print->session, arguments[0], &diags) != STATUS_OK)
 		return say_diags(print, &diags);
+	bool lacks_data = diags.count > 0;
+
 	say_diags(print, &diags);
+	if (count && !lacks_data)
+		warn_of_nothing(print);
 	if (print->mode == MODE_JSON) {
 		json_filter(print);
 		return true;
@@ -121,6 +132,8 @@ static bool select_by_list(struct print *print, enum selection selection, const 
 
 	if (count && session_select(print->session, selection, arguments[0], &diags) != STATUS_OK)
 		return say_diags(print, &diags);
+	if (count)
+		warn_of_nothing(print);
 	return list(print, selection, list_command);
 }
 

@@ -77,18 +77,23 @@ static bool load_model(struct print *print, const char *name)
 	return done;
 }
 
-static void list_models(FILE *file, const char *directory)
+/* Returns how many there were. */
+static size_t list_models(FILE *file, const char *directory)
 {
+	size_t listed = 0;
 	struct dirent **entries;
 	int count = scandir(directory, &entries, NULL, alphasort);
 
 	for (int i = 0; i < count; i++) {
-		if (has_suffix(entries[i]->d_name))
+		if (has_suffix(entries[i]->d_name)) {
 			fprintf(file, "%s/%s\n", directory, entries[i]->d_name);
+			listed++;
+		}
 		free(entries[i]);
 	}
 	if (count >= 0)
 		free(entries);
+	return listed;
 }
 
 bool command_machinemodel(struct print *print, char **arguments, size_t count)
@@ -96,9 +101,14 @@ bool command_machinemodel(struct print *print, char **arguments, size_t count)
 	const char *home = getenv("HOME");
 
 	if (!count) {
-		list_models(print->output.file, ".");
+		size_t listed = list_models(print->output.file, ".");
+
 		if (home)
-			list_models(print->output.file, home);
+			listed += list_models(print->output.file, home);
+		if (!listed)
+			say_warning(print, "there is no machine model (NAME" MODEL_SUFFIX
+					   ", with lines of mobj_define), neither here nor in the "
+					   "home directory");
 		return true;
 	}
 	index_forget_model(print->session);

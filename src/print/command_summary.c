@@ -5,6 +5,8 @@
  */
 #include "analysis/data_object.h"
 #include "base/memory.h"
+#include "base/strbuf.h"
+#include "base/suggest.h"
 #include "print/command.h"
 #include "print/json.h"
 #include "print/number.h"
@@ -13,6 +15,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+enum { NAMES_SHOWN = 5 }; /* of functions that may be meant */
 
 struct labels {
 	int label; /* width of the widest label */
@@ -325,6 +330,38 @@ static const struct function_match *choose(struct print *print, const char *comm
 	return choice ? &matches[choice - 1] : NULL;
 }
 
+/* Functions whose names begin as a word does are what it may have been meant for. */
+static void complain_name(struct print *print, const char *name)
+{
+	struct function_match *all;
+	size_t count = session_functions(print->session, &all), begun = 0;
+	const char **names = xcalloc(count + 1, sizeof(*names)), *closest;
+	struct strbuf text = {0};
+
+	for (size_t i = 0; i < count; i++) {
+		names[i] = all[i].name;
+		if (strncasecmp(all[i].name, name, strlen(name)) != 0 || !*name)
+			continue;
+		if (begun++ < NAMES_SHOWN)
+			strbuf_printf(&text, "%s%s", begun > 1 ? ", " : "", all[i].name);
+	}
+	closest = suggest_closest(name, names, count);
+	if (begun)
+		say_error(print, "No function with given name `%s' found; it begins the names %s%s", name,
+			  text.text, begun > NAMES_SHOWN ? ", ..." : "");
+	else if (closest)
+		say_error(print, "No function with given name `%s' found: did you mean %s?", name,
+			  closest);
+	else
+		say_error(print,
+			  "No function with given name `%s' found: `functions' lists them (without "
+			  "its symbols a program's own are <static>@ADDRESS)",
+			  name);
+	strbuf_fini(&text);
+	free(names);
+	free(all);
+}
+
 bool command_choose_function(struct print *print, const char *command, char **arguments,
 			     size_t count, uint32_t *function)
 {
@@ -333,7 +370,7 @@ bool command_choose_function(struct print *print, const char *command, char **ar
 	const struct function_match *chosen = NULL;
 
 	if (!found)
-		say_error(print, "No function with given name `%s' found", arguments[0]);
+		complain_name(print, arguments[0]);
 	else
 		chosen = choose(print, command, arguments, count, matches, found, "functions");
 	if (chosen)

@@ -656,7 +656,8 @@ static const struct command commands[] = {
 	WITHOUT("OMP_task", NULL, DATA_OPENMP),
 	WITHOUT("races", NULL, DATA_RACES),
 	WITHOUT("rdetail", NULL, DATA_RACES),
-	WITHOUT("deadlocks", NULL, DATA_DEADLOCKS),
+	WITHOUT("Deadlocks are not recorded: locks lists the waits (helio collect -s on)", NULL,
+		DATA_DEADLOCKS),
 	WITHOUT("ddetail", NULL, DATA_DEADLOCKS),
 	WITHOUT("dsummary", NULL, DATA_DEADLOCKS),
 	WITHOUT("ifreq", NULL, DATA_COUNTS),
@@ -667,12 +668,15 @@ const struct command *command_at(size_t index)
 	return index < sizeof(commands) / sizeof(commands[0]) ? &commands[index] : NULL;
 }
 
-/* What nothing records yet. */
+/* What nothing records, and what to do instead. */
 static const char *const unrecorded[] = {
-	[DATA_COUNTS] = "instruction counts",
-	[DATA_OPENMP] = "OpenMP data",
-	[DATA_RACES] = "data races",
-	[DATA_DEADLOCKS] = "deadlocks",
+	[DATA_COUNTS] =
+		"Instruction counts are not recorded: helio collect -h instructions samples them",
+	[DATA_OPENMP] = "OpenMP's regions and tasks are not recorded: the bodies of constructs are "
+			"functions",
+	[DATA_RACES] = "Data races are not recorded: compilers find them (-fsanitize=thread)",
+	[DATA_DEADLOCKS] =
+		"Deadlocks are not recorded: locks lists the waits (helio collect -s on)",
 };
 
 static bool check_trace(struct print *print, enum trace_kind kind)
@@ -695,8 +699,7 @@ bool command_check_data(struct print *print, enum command_data data)
 	case DATA_IO:
 		return check_trace(print, TRACE_IO);
 	default:
-		return say_error(print, "No %s: helio collect does not record any yet",
-				 unrecorded[data]);
+		return say_error(print, "%s", unrecorded[data]);
 	}
 }
 

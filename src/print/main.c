@@ -121,16 +121,34 @@ static enum need what_is_needed(const struct plan *plan, const struct startup *s
 	return plan->count && startup_sums_only(startup) ? need : NEED_ALL;
 }
 
-static bool open_experiments(struct print *print, const struct experiment_paths *paths,
-			     enum need need)
+/* A command may have taken the only experiment for its argument. */
+static void complain_missing(const struct print *print, const struct plan *plan)
 {
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct planned *planned = &plan->items[i];
+		const char *last = planned->count ? planned->arguments[planned->count - 1] : "";
+
+		if (!arguments_names_experiment(last))
+			continue;
+		fprintf(stderr,
+			"%s: Missing experiment directory: %s was taken as the argument of -%s "
+			"%s\n",
+			print->program, last, planned->command->name, planned->command->arguments);
+		return;
+	}
+	fprintf(stderr,
+		"%s: Missing experiment directory: name one, as in `%s -functions test.1.er' "
+		"(--help shows more)\n",
+		print->program, print->program);
+}
+
+static bool open_experiments(struct print *print, const struct arguments *arguments, enum need need)
+{
+	const struct experiment_paths *paths = &arguments->experiments;
 	struct diag_list diags = {0};
 
 	if (!paths->count) {
-		fprintf(stderr,
-			"%s: Missing experiment directory: name one, as in `%s -functions "
-			"test.1.er' (--help shows more)\n",
-			print->program, print->program);
+		complain_missing(print, &arguments->plan);
 		return false;
 	}
 	enum status status =
@@ -183,8 +201,7 @@ static int run(struct print *print, struct arguments *arguments)
 	if (mode && mode->count)
 		command_set_mode(print, mode->arguments[0]);
 	opened = (arguments->experiments.count || needs_session(&arguments->plan)) &&
-		 open_experiments(print, &arguments->experiments,
-				  what_is_needed(&arguments->plan, &startup));
+		 open_experiments(print, arguments, what_is_needed(&arguments->plan, &startup));
 	if (opened)
 		startup_run(print, &startup);
 	startup_fini(&startup);

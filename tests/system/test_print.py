@@ -369,10 +369,23 @@ def messages(t):
     for text, words in (('Ambiguous command: -f', ('-f', experiment)), ('did you mean functions', ('-functoins', experiment)),
                         ('Invalid command: -zzz', ('-zzz', experiment)), ('No heap data: record it with helio collect -H on', ('-leaks', experiment)),
                         ('No I/O data: record it with helio collect -i on', ('-iostat', experiment)),
-                        ('helio collect does not record any', ('-races', experiment)),
+                        ('Data races are not recorded: compilers find them', ('-races', experiment)),
+                        ('OpenMP', ('-omp_task', experiment)), ('-s on', ('-deadlocks', experiment)), ('-h instructions', ('-ifreq', experiment)),
+                        ('did you mean user?', ('-metrics', 'e.usr', experiment)),
+                        ('e.heapallocbytes (no heap data: record it with helio collect -H on)', ('-metrics', 'e.heapallocbytes', experiment)),
+                        ('e.sync (no synchronization data: record it with helio collect -s on)', ('-sort', 'e.sync', experiment)),
+                        ('i.hwc (no counters: record some with helio collect -h)', ('-metrics', 'i.hwc', experiment)),
+                        ('it begins the names app::', ('-fsingle', 'app::', experiment)), ('did you mean main?', ('-fsingle', 'mian', experiment)),
+                        ("`zzzzzz' found: `functions' lists them", ('-csingle', 'zzzzzz', experiment)),
+                        ('golden.1.er was taken as the argument of -scc CLASS', ('-scc', experiment)),
+                        ('was taken as the argument of -sthresh PERCENT', ('-sthresh', 'some.erg')),
+                        ('as in FNAME("main") IN STACK', ('-filters', 'FNAME("main")', experiment)),
+                        ('as in LNAME("a.c:1") IN STACKL', ('-filters', 'LNAME("a.c:1") && 1', experiment)),
+                        ('no event is chosen', ('-filters', 'THRID == 977', experiment)), ('no event is chosen', ('-thread_select', '977', experiment)),
+                        ('there is no machine model', ('-machinemodel', '-limit', '2', experiment)),
                         ('Missing experiment directory', ('-functions',)),
                         ('No valid experiments loaded; exiting', ('-functions', 'none.er')),
-                        ('No data recorded to support metric specification: e.bogus', ('-metrics', 'e.bogus', experiment))):
+                        ('No data recorded to support metric specification: e.bogus (no metric is called bogus', ('-metrics', 'e.bogus', experiment))):
         result = t.run(t.helio, 'print', *words)
         t.check(text in result.err, f'{words}: {result.err}')
         t.check(text not in result.out, f'{words}: messages are not data')
