@@ -347,8 +347,8 @@ static void complain_name(struct print *print, const char *name)
 	}
 	closest = suggest_closest(name, names, count);
 	if (begun)
-		say_error(print, "No function with given name `%s' found; it begins the names %s%s", name,
-			  text.text, begun > NAMES_SHOWN ? ", ..." : "");
+		say_error(print, "No function with given name `%s' found; it begins the names %s%s",
+			  name, text.text, begun > NAMES_SHOWN ? ", ..." : "");
 	else if (closest)
 		say_error(print, "No function with given name `%s' found: did you mean %s?", name,
 			  closest);
