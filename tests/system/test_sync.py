@@ -243,13 +243,13 @@ def holders_meanwhile(t, engine):
 @test(engines=True)
 def under_way_at_the_end(t, engine):
     """What waits when the program ends, or becomes another, has waited so far; a wait that was left by a jump has not."""
-    objects = {'the_mutex (mutex)', 'the_lock (read lock)', 'the_condition (condition)', 'the_semaphore (semaphore)', 'word (futex)'}
+    objects = {'the_mutex (mutex)', 'the_lock (read lock)', 'the_condition (condition)', 'the_semaphore (semaphore)', 'word (futex)', 'the_spin (spin lock)'}
     for how in ('exit', 'exec', 'fail'):
         result = t.collect(t.target('underway'), how, engine=engine, options=('-s', 'on', '-i', 'on'))
         truth = result.truth()
         process = t.read(result.experiment)['']
         functions = t.functions(result.experiment, 'i.sync', 'i.syncn', 'i.ioreadtime', 'i.ioreadcnt')
-        for name in ('mutex', 'lock', 'condition', 'semaphore', 'futex'):
+        for name in ('mutex', 'lock', 'condition', 'semaphore', 'futex', 'spinning'):
             row = functions[f'wait_{name}']
             t.equal(row['i.syncn'], 1, f'{how}: waits of {name}')
             t.near(row['i.sync'], truth[name], f'{how}: {name}', absolute=0.02)

@@ -22,6 +22,7 @@ pthread_mutex_t the_mutex = PTHREAD_MUTEX_INITIALIZER;
 pthread_rwlock_t the_lock = PTHREAD_RWLOCK_INITIALIZER;
 pthread_cond_t the_condition = PTHREAD_COND_INITIALIZER;
 sem_t the_semaphore;
+pthread_spinlock_t the_spin;
 static pthread_mutex_t own_mutex = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t word;
 static int silent[2], mute;
@@ -89,6 +90,12 @@ static NOINLINE void wait_accept(void)
 	STAY();
 }
 
+static NOINLINE void wait_spinning(void)
+{
+	pthread_spin_lock(&the_spin);
+	STAY();
+}
+
 static void jump(int signal)
 {
 	(void)signal;
@@ -109,10 +116,10 @@ static NOINLINE void wait_nowhere(void)
 static const struct {
 	const char *name;
 	void (*wait)(void);
-} waits[] = {{"mutex", wait_mutex},	    {"lock", wait_lock},   {"condition", wait_condition},
-	     {"semaphore", wait_semaphore}, {"futex", wait_futex}, {"read", wait_read},
-	     {"stream", wait_stream},	    {"poll", wait_poll},   {"accept", wait_accept},
-	     {"nowhere", wait_nowhere}};
+} waits[] = {{"mutex", wait_mutex},	    {"lock", wait_lock},      {"condition", wait_condition},
+	     {"semaphore", wait_semaphore}, {"futex", wait_futex},    {"read", wait_read},
+	     {"stream", wait_stream},	    {"poll", wait_poll},      {"accept", wait_accept},
+	     {"spinning", wait_spinning},   {"nowhere", wait_nowhere}};
 
 enum { WAITS = sizeof(waits) / sizeof(waits[0]) };
 
@@ -135,6 +142,8 @@ int main(int argc, char **argv)
 	pthread_mutex_lock(&the_mutex);
 	pthread_rwlock_wrlock(&the_lock);
 	sem_init(&the_semaphore, 0, 0);
+	pthread_spin_init(&the_spin, 0);
+	pthread_spin_lock(&the_spin);
 	mute = socket(AF_UNIX, SOCK_STREAM, 0);
 	if (pipe(silent) || bind(mute, (struct sockaddr *)&(struct sockaddr){AF_UNIX, ""}, 2) ||
 	    listen(mute, 1))

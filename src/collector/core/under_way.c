@@ -2,6 +2,7 @@
 #include "collector/core/under_way.h"
 
 #include "collector/core/control.h"
+#include "collector/core/sys.h"
 #include "collector/sources/clock.h"
 
 /* What a call by number pushes between its wrapped function's frame and the call itself. */
@@ -97,16 +98,34 @@ static void set_elsewhere(struct thread *thread, bool elsewhere)
 		thread->traces[kind].elsewhere = elsewhere;
 }
 
+/*
+ * A thread that runs may spin for a lock.  Its wrapped function is there, at the place that it has
+ * noted, while the address that the lock's function returns to lies below.
+ */
+static bool find_spin(const struct thread *thread, struct clock_remote *remote)
+{
+	uint32_t calls = thread->calls < UNDER_WAY_MAX ? thread->calls : UNDER_WAY_MAX;
+	const struct under_way *call = calls ? &thread->call[calls - 1] : NULL;
+
+	if (!call || call->kind != TRACE_SYNC || call->type != SYNC_SPIN ||
+	    sys_read_memory(call->sp - sizeof(remote->pc), &remote->pc, sizeof(remote->pc)) !=
+		    sizeof(remote->pc))
+		return false;
+	remote->sp = call->sp;
+	return remote->pc >= collector.text_low && remote->pc < collector.text_high;
+}
+
 static void write_calls(struct thread *thread, void *own)
 {
 	struct clock_remote remote = {0};
 
 	if (thread == own || !thread->calls || !thread_lock_other(thread))
 		return;
-	bool blocked = !thread->inside && clock_look_at(thread, &remote) && remote.blocked;
+	bool waits = !thread->inside && clock_look_at(thread, &remote) &&
+		     (remote.blocked || find_spin(thread, &remote));
 	uint64_t now_ns = clock_now_ns();
 
-	if (blocked && clock_is_recording(thread, now_ns)) {
+	if (waits && clock_is_recording(thread, now_ns)) {
 		set_elsewhere(thread, true);
 		unwind_memory_reset(thread->unwind);
 		stack_of_blocked(thread, remote.pc, remote.sp);

@@ -5,7 +5,8 @@
  *
  * A call may be left without a word, by a jump or a cancellation.  So what a thread has noted
  * is believed only of a call whose wrapped function is found on the thread's stack, while the
- * thread is blocked in the kernel.  One that runs at that moment is not recorded.
+ * thread is blocked in the kernel, or spins.  One that runs otherwise at that moment is not
+ * recorded.
  */
 #ifndef HELIO_COLLECTOR_UNDER_WAY_H
 #define HELIO_COLLECTOR_UNDER_WAY_H
