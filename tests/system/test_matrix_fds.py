@@ -39,6 +39,19 @@ def low_limits(t, engine):
             t.near(process['cpu'], result.truth()['cpu'], f'CPU with {most} descriptors', 0.05, 0.01)
 
 
+@test
+def no_room_for_counters(t):
+    """A counter needs a descriptor: where the program would miss it, it is given up, and the log says why."""
+    for most, kept in ((8, False), (256, True)):
+        result = t.collect(*limited(most, t.target('faulter'), 'pages=64'), options=('-h', 'page-faults,1', '-p', 'off'),
+                           before=('setpriv', '--bounding-set=-sys_resource'))
+        process = next(p for p in t.read(result.experiment).values() if p['process'].get('exe', '').endswith('faulter'))
+        overflows = [event for event in process['traces']['hwcounters'] if event['type'] == 'overflow']
+        t.equal(len(overflows) >= 64, kept, f'overflows with {most} descriptors')
+        warnings = [event['text'] for event in process['log_events'] if event['kind'] == 'warning']
+        t.equal(any('open files' in text for text in warnings), not kept, f'warnings with {most} descriptors: {warnings}')
+
+
 @test(engines=True)
 def full_for_a_while(t, engine):
     """While the table is full the experiment cannot grow; when it is not any more, it does."""

@@ -211,7 +211,10 @@ static void open_counter(unsigned number)
 		take_due(thread, number, 0); /* what was counted before */
 
 	if (fd >= 0 && !descriptor_hold(fd, &counter->fd))
-		fd = -EMFILE;
+		warn(number,
+		     " is not recorded in this process: its limit on open files leaves no room for "
+		     "another",
+		     EMFILE);
 	if (fd < 0)
 		warn(number, " is not recorded in this process", -fd);
 }
