@@ -127,7 +127,7 @@ static void warn_of_lack(struct compiler *compiler, const struct filter_property
 			return;
 		}
 	if (lack)
-		diag_add(compiler->diags, DIAG_WARNING, "%s; no event is chosen by it", lack);
+		diag_add(compiler->diags, DIAG_WARNING, "%s; no event has it", lack);
 	free(lack);
 }
 

@@ -491,14 +491,15 @@ static void load_offset(const struct filter_rows *rows, struct filter_slot *slot
 		.info = {name_, description_, ""}, .reason = (reason_)                             \
 	}
 
-#define NO_JAVA	     "Java is recorded as native code; THRID is the thread"
-#define NO_OPENMP    "OpenMP's regions and tasks are not recorded; their bodies are functions: FNAME"
-#define NO_RACES     "data races are not recorded; compilers find them (-fsanitize=thread)"
-#define NO_DEADLOCKS "deadlocks are not recorded; `locks' lists the waits (helio collect -s on)"
-#define NO_HOMES     "Linux gives no thread a home; CPUID is where the event was, EA_LGRP its data"
-#define NO_ACCESS    "helio collect -h does not record it; EA_LGRP is the NUMA node of the data"
-#define NO_PHYSICAL  "Linux tells physical addresses to root only, and they are not recorded; "
-#define NO_PAGES     "the sizes of pages are not recorded; "
+#define NO_JAVA	       "Java is recorded as native code; THRID is the thread"
+#define NO_COLLECTIONS "they are not recorded; the threads that do them are threads as others"
+#define NO_OPENMP      "OpenMP's regions and tasks are not recorded; their bodies are functions: FNAME"
+#define NO_RACES       "data races are not recorded; compilers find them (-fsanitize=thread)"
+#define NO_DEADLOCKS   "deadlocks are not recorded; `locks' lists the waits (helio collect -s on)"
+#define NO_HOMES       "Linux gives no thread a home; CPUID is where the event was, EA_LGRP its data"
+#define NO_ACCESS      "helio collect -h does not record it; EA_LGRP is the NUMA node of the data"
+#define NO_PHYSICAL    "Linux tells physical addresses to root only, and they are not recorded; "
+#define NO_PAGES       "the sizes of pages are not recorded; "
 
 static const struct filter_property properties[] = {
 	PROPERTY("TSTAMP", "the event's end, ns since the experiment's start", "all", ALL,
@@ -598,8 +599,8 @@ static const struct filter_property properties[] = {
 	NOWHERE("IOFSTYPE", "type of the file system",
 		"it is not recorded; FILEIOVFD(\"/home/.*\") chooses files by their path"),
 	NOWHERE("JTHREAD", "Java thread", NO_JAVA),
-	NOWHERE("GCEVENT", "garbage collection", NO_JAVA),
-	NOWHERE("GCEVENT_MAP", "garbage collection", NO_JAVA),
+	NOWHERE("GCEVENT", "garbage collection", NO_COLLECTIONS),
+	NOWHERE("GCEVENT_MAP", "garbage collection", NO_COLLECTIONS),
 	NOWHERE("OMPSTATE", "OpenMP state", NO_OPENMP),
 	NOWHERE("CPRID", "OpenMP parallel region", NO_OPENMP),
 	NOWHERE("PPRID", "OpenMP parent parallel region", NO_OPENMP),

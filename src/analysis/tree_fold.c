@@ -7,6 +7,8 @@
  */
 #include "analysis/session.h"
 
+#include "base/suggest.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -162,6 +164,24 @@ static bool show_named(struct session *session, const char *name, enum object_sh
 	return found;
 }
 
+static void complain_object(const struct session *session, const char *name,
+			    struct diag_list *diags)
+{
+	VEC(const char *) names = {0};
+	const char *closest;
+
+	for (size_t i = 1; i < session->objects.count; i++)
+		*vec_push(&names) = session->objects.items[i].name;
+	closest = suggest_closest(name, names.items, names.count);
+	if (closest)
+		diag_add(diags, DIAG_ERROR, "No load object is called %s: did you mean %s?", name,
+			 closest);
+	else
+		diag_add(diags, DIAG_ERROR, "No load object is called %s: `objects' lists them",
+			 name);
+	vec_fini(&names);
+}
+
 enum status session_show_objects(struct session *session, const char *list,
 				 enum object_showing showing, struct diag_list *diags)
 {
@@ -171,8 +191,7 @@ enum status session_show_objects(struct session *session, const char *list,
 	while ((name = strsep(&rest, ","))) {
 		if (show_named(session, name, showing))
 			continue;
-		diag_add(diags, DIAG_ERROR, "No load object is called %s: `objects' lists them",
-			 name);
+		complain_object(session, name, diags);
 		status = STATUS_NOTFOUND;
 	}
 	free(names);

@@ -7,6 +7,7 @@
 #include "print/arguments.h"
 
 #include "base/memory.h"
+#include "base/suggest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,6 +97,44 @@ static const char *object_command(const struct arguments *arguments, const char 
 	return command_of_object(NULL, name);
 }
 
+/* The option of a command that a word may be a slip for, the caller's to free; NULL: none. */
+static char *option_meant(const struct command *command, const char *word)
+{
+	char *options = xstrdup(command && command->options ? command->options : "");
+	char *rest = options, *option, *meant;
+	VEC(const char *) names = {0};
+	const char *closest;
+
+	while ((option = strtok_r(rest, " =", &rest)))
+		*vec_push(&names) = option;
+	closest = suggest_closest(word, names.items, names.count);
+	meant = closest ? xstrdup(closest) : NULL;
+	vec_fini(&names);
+	free(options);
+	return meant;
+}
+
+static enum status find_command(const struct arguments *arguments, const char *word,
+				const char *name, const struct command **command,
+				struct diag_list *diags)
+{
+	const struct planned *before =
+		arguments->plan.count ? &arguments->plan.items[arguments->plan.count - 1] : NULL;
+	char *option = before ? option_meant(before->command, name) : NULL;
+	struct diag_list found = {0};
+	enum status status = command_find(name, word, command, &found);
+
+	if (status == STATUS_NOTFOUND && option)
+		diag_add(diags, DIAG_ERROR,
+			 "Invalid command: %s (did you mean -%s, an option of %s?)", word, option,
+			 before->command->name);
+	for (size_t i = 0; i < found.count && !(status == STATUS_NOTFOUND && option); i++)
+		diag_add(diags, found.items[i].level, "%s", found.items[i].text);
+	diag_fini(&found);
+	free(option);
+	return status;
+}
+
 static enum status parse_command(struct arguments *arguments, const char *word, char **rest,
 				 struct diag_list *diags)
 {
@@ -110,7 +149,7 @@ static enum status parse_command(struct arguments *arguments, const char *word, 
 		name = of_object;
 	}
 
-	enum status status = command_find(name, word, &planned.command, diags);
+	enum status status = find_command(arguments, word, name, &planned.command, diags);
 
 	if (status != STATUS_OK)
 		return status;

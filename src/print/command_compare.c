@@ -45,6 +45,10 @@ bool command_compare(struct print *print, char **arguments, size_t count)
 					 arguments[0]);
 		print->query.compare = modes[i].mode;
 	}
+	if (print->query.compare != COMPARE_OFF && !print->starting && print->session &&
+	    session_group_count(print->session) < 2)
+		say_warning(print, "one experiment is open, which is compared with nothing: name "
+				   "another one, or add_exp");
 	say_note(print, "Compare set to %s", modes[print->query.compare].word);
 	return true;
 }

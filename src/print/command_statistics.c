@@ -125,6 +125,15 @@ static bool has_files(const struct interval *interval)
 	return interval->to->threads > 0;
 }
 
+/* The kernel counts its maximum at other moments, by a counter that lags behind. */
+static uint64_t most_resident(const struct interval *interval)
+{
+	const struct usage *end = interval->to;
+
+	return end->max_rss_bytes && end->max_rss_bytes < end->rss_bytes ? end->rss_bytes
+									 : end->max_rss_bytes;
+}
+
 static void put_counts(FILE *file, const struct interval *interval)
 {
 	if (!interval->from)
@@ -141,7 +150,7 @@ static void put_counts(FILE *file, const struct interval *interval)
 	fprintf(file, "%*s: %5" PRIu64 "\n", LABEL_WIDTH, "Resident bytes at the end",
 		interval->to->rss_bytes);
 	fprintf(file, "%*s: %5" PRIu64 "\n", LABEL_WIDTH, "Most resident bytes",
-		interval->to->max_rss_bytes);
+		most_resident(interval));
 }
 
 static void put_interval(FILE *file, const struct interval *interval)
@@ -253,7 +262,7 @@ static void json_interval(struct json_report *report, const struct process_info 
 		FILE_COUNTS(X)
 #undef X
 		set_count(row, "rss_bytes", has_files(interval), interval->to->rss_bytes);
-		set_count(row, "max_rss_bytes", has_files(interval), interval->to->max_rss_bytes);
+		set_count(row, "max_rss_bytes", has_files(interval), most_resident(interval));
 		set_count(row, "threads", has_files(interval), interval->to->threads);
 	}
 	json_report_row(report, row);

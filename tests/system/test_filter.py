@@ -591,4 +591,4 @@ def reasons(t):
     words = json.loads(t.run(t.helio, 'print', '-printmode', 'json', '-describe', path).out)['rows']
     for row in (row for row in words if not row['data'] and '(' not in row['name']):
         result = t.run(t.helio, 'print', '-filters', f'{row["name"]} > 0', path)
-        t.check(re.search(rf'{row["name"]} \(.*\): .*; no event is chosen', result.err), f'{row["name"]}: {result.err}')
+        t.check(re.search(rf'{row["name"]} \(.*\): .*; no event has it', result.err), f'{row["name"]}: {result.err}')

@@ -18,6 +18,7 @@ from harness import ROOT, Skip, test
 
 sys.path.insert(0, str(ROOT / 'tests' / 'golden'))
 import make_experiment  # noqa: E402
+from make_golden import file_header, sample, write  # noqa: E402
 
 LISTINGS = ('-functions', '-fsummary', '-callers-callees', '-calltree', '-threads', '-metrics', '-metric_list',
             '-cmetric_list', '-header', '-objects', '-overview', '-statistics', '-sample_detail', '-experiment_list',
@@ -382,6 +383,10 @@ def messages(t):
                         ('as in FNAME("main") IN STACK', ('-filters', 'FNAME("main")', experiment)),
                         ('as in LNAME("a.c:1") IN STACKL', ('-filters', 'LNAME("a.c:1") && 1', experiment)),
                         ('no event is chosen', ('-filters', 'THRID == 977', experiment)), ('no event is chosen', ('-thread_select', '977', experiment)),
+                        ('did you mean -depth, an option of calltree?', ('-calltree', '-deph', '3', experiment)),
+                        ('did you mean functions?', ('-calltree', '-functoins', experiment)),
+                        ('did you mean app?', ('-object_hide', 'ap', experiment)),
+                        ('one experiment is open', ('-compare', 'delta', experiment)),
                         ('there is no machine model', ('-machinemodel', '-limit', '2', experiment)),
                         ('Missing experiment directory', ('-functions',)),
                         ('No valid experiments loaded; exiting', ('-functions', 'none.er')),
@@ -540,3 +545,16 @@ def old_names(t):
     result = t.run(t.directory / 'collect', '-o', 'old.1.er', '/bin/true')
     t.equal(result.status, 0, f'collect: {result.err}')
     t.check((pathlib.Path(t.directory) / 'old.1.er').is_dir(), 'the experiment')
+
+
+@test
+def most_resident_bytes(t):
+    """The kernel's maximum may lag behind what it says at the same moment: never less than that is printed."""
+    experiment = golden(t)
+    points = (sample(0, 0, 'start', threads=1), sample(2000000000, 2, 'end', rss_bytes=40960, max_rss_bytes=36864, threads=1))
+    write(experiment, 'overview', file_header('overview') + b''.join(points))
+    result = printed(t, '-statistics', '1', experiment)
+    for label in ('Resident bytes at the end', 'Most resident bytes'):
+        t.check(re.search(rf'{label}: 40960\n', result.out), f'{label}: {result.out}')
+    row = json.loads(printed(t, '-printmode', 'json', '-statistics', '1', experiment).out)['rows'][0]
+    t.equal((row['rss_bytes'], row['max_rss_bytes']), (40960, 40960), 'as JSON')
