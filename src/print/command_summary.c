@@ -330,8 +330,11 @@ static const struct function_match *choose(struct print *print, const char *comm
 	return choice ? &matches[choice - 1] : NULL;
 }
 
-/* Functions whose names begin as a word does are what it may have been meant for. */
-static void complain_name(struct print *print, const char *name)
+/*
+ * What a name may have been meant for, the caller's to free: functions whose names begin so, or the
+ * nearest name; NULL: nothing.
+ */
+static char *name_meant(struct print *print, const char *name)
 {
 	struct function_match *all;
 	size_t count = session_functions(print->session, &all), begun = 0;
@@ -343,23 +346,42 @@ static void complain_name(struct print *print, const char *name)
 		if (strncasecmp(all[i].name, name, strlen(name)) != 0 || !*name)
 			continue;
 		if (begun++ < NAMES_SHOWN)
-			strbuf_printf(&text, "%s%s", begun > 1 ? ", " : "", all[i].name);
+			strbuf_printf(&text, "%s%s", begun > 1 ? ", " : "it begins the names ",
+				      all[i].name);
 	}
 	closest = suggest_closest(name, names, count);
-	if (begun)
-		say_error(print, "No function with given name `%s' found; it begins the names %s%s",
-			  name, text.text, begun > NAMES_SHOWN ? ", ..." : "");
-	else if (closest)
-		say_error(print, "No function with given name `%s' found: did you mean %s?", name,
-			  closest);
-	else
-		say_error(print,
-			  "No function with given name `%s' found: `functions' lists them (without "
-			  "its symbols a program's own are <static>@ADDRESS)",
-			  name);
-	strbuf_fini(&text);
+	if (begun > NAMES_SHOWN)
+		strbuf_puts(&text, ", ...");
+	else if (!begun && closest)
+		strbuf_printf(&text, "did you mean %s?", closest);
 	free(names);
 	free(all);
+	if (text.length)
+		return strbuf_steal(&text);
+	strbuf_fini(&text);
+	return NULL;
+}
+
+static void complain_function(struct print *print, const char *name)
+{
+	char *meant = name_meant(print, name);
+
+	say_error(print, "No function with given name `%s' found: %s", name,
+		  meant ? meant
+			: "`functions' lists them (without its symbols a program's own are "
+			  "<static>@ADDRESS)");
+	free(meant);
+}
+
+static void complain_code(struct print *print, const char *name)
+{
+	char *meant = name_meant(print, name);
+
+	say_error(print, "No function and no source file has the name `%s': %s", name,
+		  meant ? meant
+			: "`functions' and `lines' list them (a function that was inlined "
+			  "everywhere is a part of its callers: `inlines on')");
+	free(meant);
 }
 
 bool command_choose_function(struct print *print, const char *command, char **arguments,
@@ -370,7 +392,7 @@ bool command_choose_function(struct print *print, const char *command, char **ar
 	const struct function_match *chosen = NULL;
 
 	if (!found)
-		complain_name(print, arguments[0]);
+		complain_function(print, arguments[0]);
 	else
 		chosen = choose(print, command, arguments, count, matches, found, "functions");
 	if (chosen)
@@ -405,7 +427,7 @@ bool command_choose_code(struct print *print, const char *command, char **argume
 	const struct function_match *chosen = NULL;
 
 	if (!found)
-		say_error(print, "No function and no source file has the name `%s'", arguments[0]);
+		complain_code(print, arguments[0]);
 	else
 		chosen = choose(print, command, arguments, count, matches, found,
 				matches[0].function == CODE_NONE ? "source files" : "functions");

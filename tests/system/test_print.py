@@ -376,6 +376,8 @@ def messages(t):
                         ('e.heapallocbytes (no heap data: record it with helio collect -H on)', ('-metrics', 'e.heapallocbytes', experiment)),
                         ('e.sync (no synchronization data: record it with helio collect -s on)', ('-sort', 'e.sync', experiment)),
                         ('i.hwc (no counters: record some with helio collect -h)', ('-metrics', 'i.hwc', experiment)),
+                        ("source file has the name `mian': did you mean main?", ('-source', 'mian', experiment)),
+                        ("name `zzzzzz': `functions' and `lines' list them", ('-disasm', 'zzzzzz', experiment)),
                         ('it begins the names app::', ('-fsingle', 'app::', experiment)), ('did you mean main?', ('-fsingle', 'mian', experiment)),
                         ("`zzzzzz' found: `functions' lists them", ('-csingle', 'zzzzzz', experiment)),
                         ('golden.1.er was taken as the argument of -scc CLASS', ('-scc', experiment)),
