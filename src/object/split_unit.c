@@ -45,7 +45,8 @@ struct contribution {
 };
 static const struct contribution contributions[] = {
 	{1, 0, ".debug_info.dwo"},	  {3, 0, ".debug_abbrev.dwo"},	 {4, 0, ".debug_line.dwo"},
-	{6, 0, ".debug_str_offsets.dwo"}, {8, 5, ".debug_rnglists.dwo"},
+	{6, 0, ".debug_str_offsets.dwo"}, {8, 5, ".debug_rnglists.dwo"}, {5, 2, ".debug_loc.dwo"},
+	{5, 5, ".debug_loclists.dwo"},
 };
 
 /* A section of an image. Each begins on a page of its own. */
@@ -352,6 +353,9 @@ static bool find_in_package(struct lines *lines, struct split_unit *unit, uint64
 	ranges->addresses = addresses_of(lines, &skeleton, is_old);
 	ranges->lists = is_old ? behind_base(lines, &skeleton, range_bases, "debug_ranges")
 			       : piece_named(&pieces, ".debug_rnglists.dwo");
+	unit->locations = *ranges;
+	unit->locations.lists =
+		piece_named(&pieces, is_old ? ".debug_loc.dwo" : ".debug_loclists.dwo");
 	/* As .dwo, libdw looks into these. */
 	add_piece(&pieces, ".debug_addr.dwo", ranges->addresses);
 	if (is_old)
@@ -405,6 +409,18 @@ static bool ranges_in_package(const struct split_unit *unit, Dwarf_Die *die,
 		return false;
 	*out = attribute.form == DW_FORM_rnglistx ? split_ranges_with(&unit->ranges, offset)
 						  : split_ranges_at(&unit->ranges, offset);
+	return true;
+}
+
+bool split_unit_locations(const struct split_unit *unit, Dwarf_Attribute *attribute,
+			  struct split_cursor *out)
+{
+	Dwarf_Word offset;
+
+	if (!unit->is_packed || dwarf_formudata(attribute, &offset))
+		return false;
+	*out = attribute->form == DW_FORM_loclistx ? split_ranges_with(&unit->locations, offset)
+						   : split_ranges_at(&unit->locations, offset);
 	return true;
 }
 

@@ -8,8 +8,8 @@
 
 struct split_unit {
 	Dwarf_Die die;
-	bool is_packed;		    /* libdw cannot read its DW_AT_ranges */
-	struct split_ranges ranges; /* of such a one */
+	bool is_packed; /* libdw cannot read its ranges and lists of locations */
+	struct split_ranges ranges, locations; /* of such a one */
 };
 
 /*
@@ -21,6 +21,10 @@ bool split_unit_find(struct lines *lines, struct unit *unit, struct split_unit *
 /* Calls visit for the ranges of a DIE of the unit, until it returns false. */
 void split_unit_each_range(const struct split_unit *unit, Dwarf_Die *die,
 			   bool (*visit)(const uint64_t range[2], void *arg), void *arg);
+
+/* The list of locations of an attribute of a unit that is packed. False: there is none. */
+bool split_unit_locations(const struct split_unit *unit, Dwarf_Attribute *attribute,
+			  struct split_cursor *out);
 
 struct split_package;
 void split_package_close(struct split_package *package);

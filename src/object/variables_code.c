@@ -211,6 +211,52 @@ static void add_everywhere(struct place_walk *walk, const struct variable_place 
 		add_place(walk, *place, walk->scope.items[i].start, walk->scope.items[i].end);
 }
 
+/* As libdw reads them, those operations that place_of() knows; 0: others. */
+static size_t read_operations(struct bytes expression, Dwarf_Op ops[2])
+{
+	struct cursor at = cursor_at(expression, 0);
+	size_t count = 0;
+
+	for (; cursor_left(&at); count++) {
+		Dwarf_Op op = {.atom = cursor_byte(&at)};
+
+		if (op.atom == DW_OP_regx || op.atom == DW_OP_bregx)
+			op.number = cursor_uleb(&at);
+		if (op.atom == DW_OP_bregx)
+			op.number2 = (Dwarf_Word)cursor_sleb(&at);
+		else if ((op.atom >= DW_OP_breg0 && op.atom <= DW_OP_breg31) ||
+			 op.atom == DW_OP_fbreg)
+			op.number = (Dwarf_Word)cursor_sleb(&at);
+		else if (!(op.atom >= DW_OP_reg0 && op.atom <= DW_OP_reg31) &&
+			 op.atom != DW_OP_regx && op.atom != DW_OP_stack_value &&
+			 op.atom != DW_OP_deref)
+			return 0;
+		if (count == 2 || at.failed)
+			return 0;
+		ops[count] = op;
+	}
+	return count;
+}
+
+static void add_packed(struct place_walk *walk, Dwarf_Attribute *attribute,
+		       const struct variable *variable)
+{
+	struct split_cursor cursor;
+	struct bytes expression;
+	uint64_t start, end;
+
+	if (!split_unit_locations(walk->split, attribute, &cursor))
+		return;
+	while (split_locations_next(&cursor, &start, &end, &expression)) {
+		struct variable_place place = {.variable = variable};
+		Dwarf_Op ops[2];
+		size_t count = read_operations(expression, ops);
+
+		if (count && place_of(&walk->base, ops, count, &place))
+			add_place(walk, place, start, end);
+	}
+}
+
 static void add_variable(struct place_walk *walk, Dwarf_Die *die)
 {
 	struct variable_place place = {0};
@@ -232,8 +278,10 @@ static void add_variable(struct place_walk *walk, Dwarf_Die *die)
 			add_everywhere(walk, &place);
 		return;
 	}
-	if (walk->split->is_packed) /* libdw does not know what its lists are relative to */
+	if (walk->split->is_packed) { /* libdw does not know what its lists are relative to */
+		add_packed(walk, &attribute, variable);
 		return;
+	}
 	while ((next = dwarf_getlocations(&attribute, next, &base, &start, &end, &ops, &count)) >
 	       0) {
 		place = (struct variable_place){.variable = variable};

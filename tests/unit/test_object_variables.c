@@ -49,6 +49,9 @@ static const char main_c[] =
 		    "__attribute__((noinline, used)) int counting(struct outer *node)\n"
 		    "{ static int calls; __asm__ volatile(\"mark_counting: nop\" :: \"r\"(node)); "
 		    "return calls += node->color; }\n"
+		    "__attribute__((noinline, used)) struct outer *moved(struct outer *moving)\n"
+		    "{ make(); __asm__ volatile(\"mark_moved: nop\" ::: \"memory\"); make(); "
+		    "return moving; }\n"
 		    "int main(void) { pointer = make(); hidden_one.color = GREEN; of_thread[1] = "
 		    "second; return counting(&one); }\n";
 static const char other_c[] = "struct hidden { long first; int inside; };\n"
@@ -175,6 +178,27 @@ static void check_function(struct object *object, bool optimised)
 	assert_null(variables_function_at(variables, 1));
 }
 
+/* A variable that is in one register up to a mark and in another behind it. */
+static void check_lists(struct object *object)
+{
+	struct variables *variables = object_variables(object);
+	uint64_t mark = address_of("prog", "mark_moved");
+	const struct data_function *function = variables_function_at(variables, mark);
+	bool before = false, behind = false;
+
+	assert_non_null(function);
+	for (size_t i = 0; i < function->places.count; i++) {
+		const struct variable_place *place = &function->places.items[i];
+
+		if (strcmp(place->variable->name, "moving") != 0 || place->kind != PLACE_VALUE)
+			continue;
+		before |= place->start < mark && place->end <= mark && place->reg == 5; /* rdi */
+		behind |= place->start <= mark && place->end > mark && place->reg == 3; /* rbx */
+	}
+	assert_true(before);
+	assert_true(behind);
+}
+
 /* The block of threads is as large as its segment; its end is where the pointer points. */
 static void check_thread(struct object *object)
 {
@@ -189,14 +213,16 @@ static void check_thread(struct object *object)
 	assert_null(variables_of_thread_at(variables, -100000));
 }
 
-static void check(const char *compiler, const char *options, bool optimised, bool has_threads)
+/* pack: what to do after the program has been built. */
+static void check(const char *compiler, const char *options, const char *pack, bool optimised,
+		  bool has_threads)
 {
 	struct object *object;
 
-	run("rm -f *.o *.dwo prog");
+	run("rm -f *.o *.dwo prog prog.dwp");
 	write_file("main.c", main_c);
 	write_file("other.c", other_c);
-	run("%s %s -w -o prog main.c other.c", compiler, options);
+	run("%s %s -w -o prog main.c other.c && %s", compiler, options, pack);
 	object = open_object("prog");
 	assert_true(variables_present(object_variables(object)));
 	expect_variable(object, "one", sizeof(struct outer), "one", "structure:outer",
@@ -211,6 +237,8 @@ static void check(const char *compiler, const char *options, bool optimised, boo
 	check_members(object);
 	check_definition(object);
 	check_function(object, optimised);
+	if (optimised)
+		check_lists(object);
 	if (has_threads)
 		check_thread(object);
 	object_free(object);
@@ -219,21 +247,33 @@ static void check(const char *compiler, const char *options, bool optimised, boo
 static void test_gcc(void **state)
 {
 	(void)state;
-	check("gcc", "-g -O0", false, true);
-	check("gcc", "-g -O2", true, true);
-	check("gcc", "-gdwarf-4 -O2 -no-pie", true, true);
-	check("gcc", "-g -O2 -gz", true, true);
-	check("gcc", "-g -O1 -gsplit-dwarf", true,
+	check("gcc", "-g -O0", "true", false, true);
+	check("gcc", "-g -O2", "true", true, true);
+	check("gcc", "-gdwarf-4 -O2 -no-pie", "true", true, true);
+	check("gcc", "-g -O2 -gz", "true", true, true);
+	check("gcc", "-g -O1 -gsplit-dwarf", "true", true,
 	      false); /* which does not say what is a thread's */
-	check("gcc", "-g -O1 -fdebug-types-section", true, true);
+	check("gcc", "-g -O1 -fdebug-types-section", "true", true, true);
 }
 
 static void test_clang(void **state)
 {
 	(void)state;
-	check("clang", "-g -O0", false, true);
-	check("clang", "-g -O2", true, true);
-	check("clang", "-gdwarf-4 -O1", true, true);
+	check("clang", "-g -O0", "true", false, true);
+	check("clang", "-g -O2", "true", true, true);
+	check("clang", "-gdwarf-4 -O1", "true", true, true);
+}
+
+/* The dwp of binutils makes empty packages of DWARF 5, that of LLVM none of gcc's. */
+static void test_packages(void **state)
+{
+	(void)state;
+	check("gcc", "-gdwarf-4 -O2 -gsplit-dwarf", "dwp -o prog.dwp *.dwo && rm *.dwo", true,
+	      false);
+	check("clang", "-g -O2 -gsplit-dwarf", "llvm-dwp -o prog.dwp *.dwo && rm *.dwo", true,
+	      false);
+	check("clang", "-gdwarf-4 -O2 -gsplit-dwarf", "dwp -o prog.dwp *.dwo && rm *.dwo", true,
+	      false);
 }
 
 static void test_static_in_function(void **state)
@@ -303,11 +343,9 @@ static void test_no_debug_information(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_gcc),
-		cmocka_unit_test(test_clang),
-		cmocka_unit_test(test_static_in_function),
-		cmocka_unit_test(test_namespaces),
-		cmocka_unit_test(test_no_debug_information),
+		cmocka_unit_test(test_gcc),	   cmocka_unit_test(test_clang),
+		cmocka_unit_test(test_packages),   cmocka_unit_test(test_static_in_function),
+		cmocka_unit_test(test_namespaces), cmocka_unit_test(test_no_debug_information),
 	};
 
 	return cmocka_run_group_tests(tests, enter_directory, leave_directory);
