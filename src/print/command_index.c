@@ -2,6 +2,8 @@
 /* Index and memory objects: the tables whose rows are values of an expression. */
 #include "analysis/index.h"
 #include "analysis/memory_object.h"
+#include "base/memory.h"
+#include "base/suggest.h"
 #include "print/command.h"
 #include "print/json.h"
 #include "print/table.h"
@@ -17,17 +19,30 @@ const char *command_of_object(const struct session *session, const char *name)
 	return index_find(session, MEMORY_OBJECTS, name) != SIZE_MAX ? "memobj" : NULL;
 }
 
+static bool complain_object(struct print *print, enum index_family family, const char *name)
+{
+	const char *what = family == INDEX_OBJECTS ? "index" : "memory";
+	VEC(const char *) names = {0};
+	struct index_info info;
+	const char *closest;
+
+	for (size_t i = 0; index_at(print->session, family, i, &info); i++)
+		*vec_push(&names) = info.name;
+	closest = suggest_closest(name, names.items, names.count);
+	vec_fini(&names);
+	if (closest)
+		return say_error(print, "There is no %s object %s: did you mean %s?", what, name,
+				 closest);
+	return say_error(print, "There is no %s object %s: %s lists them", what, name,
+			 family == INDEX_OBJECTS ? "indxobj_list" : "mobj_list");
+}
+
 /* The number of the object; as a command of its own the name may still have its dash. */
 static bool find(struct print *print, enum index_family family, const char *name, size_t *index)
 {
-	*index = index_find(print->session, family, name + strspn(name, "-"));
-	if (*index != SIZE_MAX)
-		return true;
-	return family == INDEX_OBJECTS
-		       ? say_error(print, "There is no index object %s: indxobj_list lists them",
-				   name)
-		       : say_error(print, "There is no memory object %s: mobj_list lists them",
-				   name);
+	name += strspn(name, "-");
+	*index = index_find(print->session, family, name);
+	return *index != SIZE_MAX || complain_object(print, family, name);
 }
 
 static void put_table(struct print *print, const char *command, struct table *table, bool reverse)
