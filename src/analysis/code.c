@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/code.h"
 
+#include "analysis/frames.h"
 #include "isa/isa.h"
 
 #include <stdlib.h>
@@ -126,6 +127,7 @@ void code_fini(struct session *session)
 	free(code->order);
 	free(code->instructions);
 	vec_fini(&code->pcs);
+	vec_fini(&code->parts);
 	hash_map_fini(&code->has_lines);
 	hash_map_fini(&code->known);
 	hash_map_fini(&code->sources);
@@ -133,6 +135,22 @@ void code_fini(struct session *session)
 	hash_map_fini(&code->unit_of);
 	free(code);
 	session->code = NULL;
+}
+
+/* ---- parts of functions ---- */
+
+void code_need_parts(struct session *session)
+{
+	struct code *code = session->code;
+
+	if (code->parts_sought < FUNCTION_FIRST_REAL)
+		code->parts_sought = FUNCTION_FIRST_REAL;
+	for (; code->parts_sought < session->functions.count; code->parts_sought++) {
+		uint32_t parent = frames_outlined_from(session, code->parts_sought);
+
+		if (parent != NODE_NONE)
+			*vec_push(&code->parts) = (struct code_part){code->parts_sought, parent};
+	}
 }
 
 /* ---- instructions ---- */

@@ -37,13 +37,20 @@ struct code_tree {
 	struct kept_sums kept; /* the same, of a session that has no events */
 };
 
+/* A function that is a part of another one: f.cold, f.part.0. */
+struct code_part {
+	uint32_t function, parent;
+};
+
 struct code {
 	VEC(struct code_pc) pcs;
-	struct hash_map known;	   /* code_hash() → pc */
-	struct hash_map sources;   /* function → the file of its first line, plus 1 */
-	VEC(uint32_t *) processes; /* of each of session->scanned: the pc of every location */
-	uint32_t *order;	   /* of the pcs, by load object, function and address */
-	struct hash_map has_lines; /* load objects of whose pcs the lines are known */
+	struct hash_map known;	     /* code_hash() → pc */
+	struct hash_map sources;     /* function → the file of its first line, plus 1 */
+	VEC(struct code_part) parts; /* after code_need_parts() */
+	uint32_t parts_sought;	     /* the functions before this one have been looked at */
+	VEC(uint32_t *) processes;   /* of each of session->scanned: the pc of every location */
+	uint32_t *order;	     /* of the pcs, by load object, function and address */
+	struct hash_map has_lines;   /* load objects of whose pcs the lines are known */
 	uint64_t *instructions;
 	struct code_tree tree;
 	/* from the cache: */
@@ -92,6 +99,9 @@ double code_total(const struct code_sums *sums, const struct metric_choice *choi
  * After code_of(); lives as long.
  */
 const uint64_t *code_instructions(struct session *session);
+
+/* Fills the parts, of all functions that there are by now. After code_of(). */
+void code_need_parts(struct session *session);
 
 /* code_text.c: after code_of(). */
 

@@ -4,7 +4,6 @@
  * of each.  Parts of it that the compiler moved elsewhere and that it jumps to have no instruction
  * here that calls them: a line of its own has their inclusive metrics, behind the first jump there.
  */
-#include "analysis/frames.h"
 #include "analysis/listing.h"
 #include "base/strbuf.h"
 #include "isa/isa.h"
@@ -104,14 +103,15 @@ static struct part *part_at(const struct disassembly *code, uint64_t address)
 /* Those with events. */
 static void find_parts(struct disassembly *code)
 {
-	struct session *session = code->listing->session;
-	uint32_t object = session->functions.items[code->function].object;
-	uint32_t count = (uint32_t)session->functions.count;
+	const struct code *known = code->listing->session->code;
 
-	for (uint32_t i = FUNCTION_FIRST_REAL; code->object && i < count; i++)
-		if (session->functions.items[i].object == object &&
-		    frames_outlined_from(session, i) == code->function)
-			*vec_push(&code->parts) = (struct part){.function = i};
+	if (!code->object)
+		return;
+	code_need_parts(code->listing->session);
+	for (size_t i = 0; i < known->parts.count; i++)
+		if (known->parts.items[i].parent == code->function)
+			*vec_push(&code->parts) =
+				(struct part){.function = known->parts.items[i].function};
 }
 
 static void find_instructions(struct disassembly *code)
