@@ -219,6 +219,7 @@ void session_show_inlines(struct session *session, bool shown, struct diag_list 
 				session, experiment, &experiment->processes.items[k]);
 		}
 	}
+	tree_settle(session);
 	tree_refold(session);
 	session_count(session);
 	refilter(session, diags);

@@ -264,6 +264,7 @@ enum status session_open(char *const *paths, size_t count, struct session **out,
 		*out = NULL;
 		return STATUS_NOTFOUND;
 	}
+	tree_settle(session);
 	session_count(session);
 	counters_add_quotients(session);
 	symbols_report(session);

@@ -222,6 +222,8 @@ void tree_reset(struct session *session);
 /* Adds a process's stacks: the tree node of every node of them, the caller's to free. */
 uint32_t *tree_add_process(struct session *session, const struct experiment *experiment,
 			   const struct process *process);
+/* No more nodes will be added: what that takes is let go. */
+void tree_settle(struct session *session);
 /* The weights of all nodes, from the events. */
 void tree_count(struct session *session);
 uint32_t tree_add_node(struct call_tree *tree, uint32_t parent, uint32_t function);
@@ -279,10 +281,24 @@ enum metric_flavor table_sort_flavor(const struct query *query, enum column_rule
 
 /* One thing to be ordered; `index` breaks ties. */
 struct sort_key {
-	double value;
-	const char *text; /* when sorting by name */
+	union {
+		double value;
+		const char *text; /* when sorting by name */
+	};
 	uint32_t index;
 };
+/* What of the two the query sorts by. */
+static inline struct sort_key sort_key_of(const struct query *query, double value, const char *text,
+					  uint32_t index)
+{
+	struct sort_key key = {.index = index};
+
+	if (query->sort.metric->unit == UNIT_TEXT)
+		key.text = text;
+	else
+		key.value = value;
+	return key;
+}
 void table_sort(struct sort_key *keys, size_t count, const struct query *query);
 /*
  * The functions that any event touched, without <Total>, in the order of the

@@ -88,6 +88,11 @@ static uint32_t add_binding(struct session *session, uint32_t caller)
 	return tree_add_node(&session->tree, caller, symbols_linkage(session, object));
 }
 
+void tree_settle(struct session *session)
+{
+	pair_set_fini(&session->tree.known);
+}
+
 /* What a node of a process's stacks is in the tree. */
 enum role { ROLE_CALL, ROLE_SLOT, ROLE_BINDING };
 
@@ -119,6 +124,7 @@ uint32_t *tree_add_process(struct session *session, const struct experiment *exp
 	frames_find(session, experiment, process, &frames);
 	uint8_t *by_location = find_roles(session, &frames);
 
+	pair_set_reserve(&tree->known, tree->nodes.items, stacks->nodes.count);
 	/* an event of an empty stack counts for a leaf of its own */
 	map[STACK_ROOT] = NODE_ROOT;
 	for (size_t i = 1; i < stacks->nodes.count; i++) {

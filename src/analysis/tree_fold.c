@@ -140,6 +140,7 @@ void tree_refold(struct session *session)
 		session->shown[i] = shown_node(session, session->shown[nodes[i].parent],
 					       united ? united[function] : function);
 	}
+	tree_settle(session);
 	free(united);
 }
 

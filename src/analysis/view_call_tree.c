@@ -189,6 +189,7 @@ static void view_top_down(struct session *session, const struct query *query,
 	size_t rows = choose_nodes(&view, part);
 
 	order_children(&view, sort);
+	free(sort);
 	view.values = xcalloc(table->column_count, sizeof(*view.values));
 	for (size_t i = 0; i < table->column_count; i++)
 		if (!table->columns[i].choice.metric->is_static)
@@ -201,7 +202,6 @@ static void view_top_down(struct session *session, const struct query *query,
 	free(view.shown);
 	free(view.start);
 	free(view.keys);
-	free(sort);
 }
 
 static void fill_tree(struct session *session, const struct query *query, const void *arg,

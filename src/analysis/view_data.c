@@ -149,7 +149,7 @@ static struct sort_key *ordered(const struct data_map *map, const struct measure
 		    (aggregates_only && object->kind != DATA_OBJECT_AGGREGATE))
 			continue;
 		keys[(*count)++] =
-			(struct sort_key){value_of(sums, i, query->sort.metric), object->name, i};
+			sort_key_of(query, value_of(sums, i, query->sort.metric), object->name, i);
 	}
 	table_sort(keys, *count, query);
 	return keys;

@@ -87,8 +87,8 @@ static void fill_table(const struct grouping *grouping, const struct query *quer
 
 	for (uint32_t i = 1; i < count; i++)
 		if (!is_empty(grouping, i))
-			keys[shown++] = (struct sort_key){value_of(grouping, query->sort.metric, i),
-							  rows[i].title, i};
+			keys[shown++] = sort_key_of(
+				query, value_of(grouping, query->sort.metric, i), rows[i].title, i);
 	table_sort(keys, shown, query);
 	shown++;
 	table_set_rows(table, query->limit && shown > query->limit ? query->limit : shown);

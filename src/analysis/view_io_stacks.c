@@ -184,7 +184,7 @@ static void fill_list(const struct stacks *stacks, const struct query *query,
 	for (uint32_t i = 0; i < stacks->frames.count; i++)
 		if (is_leaf(&stacks->sums, i))
 			keys[count++] =
-				(struct sort_key){(double)time_of(&stacks->sums, i), NULL, i};
+				sort_key_of(&by_time, (double)time_of(&stacks->sums, i), NULL, i);
 	table_sort(keys, count, &by_time);
 	list->stacks = arena_array(&list->arena, struct io_stack, count + 1);
 	struct io_stack *total = add_stack(list);

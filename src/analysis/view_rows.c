@@ -34,7 +34,7 @@ static void rows_finish(struct plain_rows *rows, const struct query *query, stru
 
 	for (uint32_t i = 1; i < rows->count; i++)
 		if (!rows->empty[i])
-			keys[shown++] = (struct sort_key){rows->sort[i], rows->names[i], i};
+			keys[shown++] = sort_key_of(query, rows->sort[i], rows->names[i], i);
 	table_sort(keys, shown, query);
 	shown++;
 	table_set_rows(table, query->limit && shown > query->limit ? query->limit : shown);

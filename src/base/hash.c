@@ -84,12 +84,15 @@ static uint64_t pair_at(const void *pairs, uint32_t number)
 	return pair;
 }
 
-/* Of slots that hold other pairs, or none. */
-static void grow_pairs(struct pair_set *set, const void *pairs)
+void pair_set_reserve(struct pair_set *set, const void *pairs, size_t more)
 {
 	struct pair_set old = *set;
-	size_t size = old.slots ? (old.mask + 1) * 2 : 64;
+	size_t size = old.slots ? old.mask + 1 : 64;
 
+	while ((set->count + more) * 2 > size - 1)
+		size *= 2;
+	if (old.slots && size == old.mask + 1)
+		return;
 	set->slots = xmalloc(size * sizeof(*set->slots));
 	set->mask = size - 1;
 	memset(set->slots, 0xff, size * sizeof(*set->slots));
@@ -113,7 +116,7 @@ uint32_t pair_set_put(struct pair_set *set, const void *pairs, uint32_t first, u
 	uint64_t pair = pair_at(both, 0);
 
 	if (!set->slots || set->count * 2 > set->mask)
-		grow_pairs(set, pairs);
+		pair_set_reserve(set, pairs, 1);
 	for (size_t at = hash_u64(pair) & set->mask;; at = (at + 1) & set->mask) {
 		if (set->slots[at] == HASH_NONE) {
 			set->slots[at] = fresh;

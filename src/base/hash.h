@@ -53,6 +53,8 @@ struct pair_set {
 /* The number of the pair, if the set has it; else stores and returns `fresh`, where it will lie. */
 uint32_t pair_set_put(struct pair_set *set, const void *pairs, uint32_t first, uint32_t second,
 		      uint32_t fresh);
+/* Makes room for so many more at once. */
+void pair_set_reserve(struct pair_set *set, const void *pairs, size_t more);
 void pair_set_fini(struct pair_set *set);
 
 /* String table: equal strings get equal ids, 0, 1, 2, … The table keeps copies. */

@@ -166,6 +166,7 @@ static void merge_nodes(struct stacks_reader *reader)
 {
 	struct stack_tree *tree = reader->tree;
 
+	pair_set_reserve(&reader->builder.nodes, tree->nodes.items, reader->id_count);
 	for (size_t id = 1; id < reader->id_count; id++) {
 		uint32_t location = reader->locations[id], parent = reader->parents[id];
 
