@@ -367,7 +367,8 @@ void object_make_up_functions(struct object *object)
 	for (size_t i = 0; i + 1 < object->map.count; i++) {
 		struct span *span = &object->map.items[i];
 
-		if (span->function == SPAN_STRIPPED &&
+		/* frame information of a signal's return begins a byte before its code */
+		if (span->function == SPAN_STRIPPED && span[1].start - span->start > 1 &&
 		    (span->is_entry || (!has_entries && span[1].start - span->start > PADDING_MAX)))
 			make_up_function(object, span);
 	}

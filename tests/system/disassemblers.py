@@ -69,6 +69,7 @@ def constant(m):
 
 def aarch64(text):
     text = common(re.sub(r'#(-?(?:0x[0-9a-f]+|\d+\.[\de.+-]+|\d+))', constant, text))
+    text = text.replace('sys #3,c7,c4,#4,', 'dc gzva,')  # of memory tags
     text = re.sub(r'^b\.(hs|lo)\b', lambda m: {'hs': 'b.cs', 'lo': 'b.cc'}[m[1]], text)
     text = re.sub(r',(hs|lo)$', lambda m: {'hs': ',cs', 'lo': ',cc'}[m[1]], text)
     text = re.sub(r'^([su])shll(2?) (.*),#0$', r'\1xtl\2 \3', text)
