@@ -83,13 +83,15 @@ static size_t name_place(const uint8_t *image, size_t size, const Elf64_Shdr *se
 static bool find_packed(const uint8_t *image, size_t size, const Elf64_Shdr *section,
 			struct packed *out)
 {
-	const uint8_t *data = image + section->sh_offset;
 	size_t name = name_place(image, size, section);
 	Elf64_Chdr header;
 
 	if (section->sh_type == SHT_NOBITS ||
 	    !is_inside(size, section->sh_offset, section->sh_size))
 		return false;
+
+	const uint8_t *data = image + section->sh_offset;
+
 	if (section->sh_flags & SHF_COMPRESSED && section->sh_size > sizeof(header)) {
 		memcpy(&header, data, sizeof(header));
 		*out = (struct packed){data + sizeof(header), section->sh_size - sizeof(header),
