@@ -56,7 +56,7 @@ def intel(text):
     text = re.sub(r'^(?:(?:data16|rex\.w|bnd) )+', '', text)
     text = re.sub(r'^(vp?cmp|cmp)(u?[bwdq]|[sp][sd]) (.*),([0-7])$', lambda m: f'{m[1]}{PREDICATES[int(m[4])]}{m[2]} {m[3]}', text)
     text = re.sub(r'^((?:rep\w* )?(?:movs|stos|cmps|scas|lods)) .*?([bwdq])\w* ptr .*', r'\1\2', text)  # the operands are always the same
-    text = re.sub(r'\bptr \[([\da-f]+)\]', r'ptr ds:\1', text)
+    text = re.sub(r'^(movabs .*?)\w+ ptr ds:', r'\1ds:', re.sub(r'\bptr \[([\da-f]+)\]', r'ptr ds:\1', text))
     text = re.sub(r'([\w\])]),1$', r'\1', text) if re.match(r'(?:sh|sa|ro|rc)[lr] ', text) else text
     text = re.sub(r'\brip-([\da-f]+)', lambda m: f'rip+{-int(m[1], 16) & MASK:x}', text)
     text = re.sub(r'\bst\(0\)', 'st', text.replace('repz ret', 'ret'))
