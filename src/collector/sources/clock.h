@@ -45,6 +45,10 @@ struct clock_remote {
 void clock_files_open(struct clock_files *files, int dir, const struct thread *thread);
 void clock_files_close(struct clock_files *files);
 bool clock_look(const struct clock_files *files, struct clock_remote *remote);
+/* Its two halves, in this order: the sums, and what the thread is blocked in, which costs as much.
+ */
+bool clock_look_sums(const struct clock_files *files, struct clock_remote *remote);
+void clock_look_call(const struct clock_files *files, struct clock_remote *remote);
 /* One look, with files of its own. */
 bool clock_look_at(const struct thread *thread, struct clock_remote *remote);
 

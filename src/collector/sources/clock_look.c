@@ -106,16 +106,28 @@ void clock_files_close(struct clock_files *files)
 	files->tid = 0;
 }
 
-bool clock_look(const struct clock_files *files, struct clock_remote *remote)
+bool clock_look_sums(const struct clock_files *files, struct clock_remote *remote)
+{
+	char line[96];
+
+	remote->files = files;
+	remote->blocked = false;
+	return read_again(files->schedstat, line, sizeof(line)) && parse_schedstat(line, remote);
+}
+
+void clock_look_call(const struct clock_files *files, struct clock_remote *remote)
 {
 	char line[256];
 
-	if (!read_again(files->schedstat, line, sizeof(line)) || !parse_schedstat(line, remote))
-		return false;
-	remote->files = files;
-	remote->blocked = false;
 	if (read_again(files->syscall, line, sizeof(line)))
 		parse_syscall(line, remote);
+}
+
+bool clock_look(const struct clock_files *files, struct clock_remote *remote)
+{
+	if (!clock_look_sums(files, remote))
+		return false;
+	clock_look_call(files, remote);
 	return true;
 }
 

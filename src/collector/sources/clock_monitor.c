@@ -214,7 +214,7 @@ static void look_at(struct thread *thread, void *arg)
 			return;
 		clock_files_open(&thread->files, tick->dir, thread);
 	}
-	if (!clock_look(&thread->files, &remote)) {
+	if (!clock_look_sums(&thread->files, &remote)) {
 		if (sys_call(SYS_tgkill, atomic_load(&collector.pid), tid, 0, 0) == -ESRCH)
 			thread_bury(thread, tid);
 		return;
@@ -226,6 +226,7 @@ static void look_at(struct thread *thread, void *arg)
 	} else if (thread->files.waiting_ns) {
 		end_wait(thread, tid);
 	}
+	clock_look_call(&thread->files, &remote);
 	if (remote.blocked)
 		sample_blocked(thread, tick, tid, &remote);
 	else if (!thread->timer && worth_a_signal(thread, tid, tick->now_ns) &&
@@ -265,7 +266,8 @@ static void search(const struct tick *tick)
 	uint32_t count = 0, ours = keeper_tid() ? 2 : 1;
 
 	tasks_for_each(tick->dir, count_task, &count);
-	if (count > tick->known + ours && collector.proc_pid == atomic_load(&collector.pid))
+	if (count > tick->known + ours &&
+	    collector.proc_pid == atomic_load(&collector.pid))
 		tasks_for_each(tick->dir, greet, NULL);
 }
 
