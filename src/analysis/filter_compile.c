@@ -29,7 +29,7 @@ static const struct {
 	uint8_t *(*find)(struct session *session, const struct filter_code *code,
 			 const char *expression, size_t *count, char **error);
 } stack_items[STACK_ITEMS] = {
-	[ITEM_FUNCTION] = {"no function of the experiments has such a name"},
+	[ITEM_FUNCTION] = {"no function of the experiments has such a name", NULL},
 	[ITEM_LINE] = {"no call stack goes through such a line, written FILE:LINE", filter_lines},
 	[ITEM_INSTRUCTION] = {"no call stack goes through such an instruction, written as in `pcs'",
 			      filter_instructions},

@@ -266,8 +266,7 @@ static void search(const struct tick *tick)
 	uint32_t count = 0, ours = keeper_tid() ? 2 : 1;
 
 	tasks_for_each(tick->dir, count_task, &count);
-	if (count > tick->known + ours &&
-	    collector.proc_pid == atomic_load(&collector.pid))
+	if (count > tick->known + ours && collector.proc_pid == atomic_load(&collector.pid))
 		tasks_for_each(tick->dir, greet, NULL);
 }
 
