@@ -8,6 +8,7 @@
 #include "analysis/trigger.h"
 
 #include "base/memory.h"
+#include "base/search.h"
 #include "isa/isa.h"
 
 #include <stdlib.h>
@@ -29,18 +30,9 @@ struct trigger_code {
 /* The step at an address, or SIZE_MAX. */
 static size_t find_step(const struct trigger_code *code, uint64_t address)
 {
-	size_t low = 0, high = code->steps.count;
+	size_t behind = VEC_UP_TO(&code->steps, address, address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (code->steps.items[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < code->steps.count && code->steps.items[low].address == address ? low
-										    : SIZE_MAX;
+	return behind && code->steps.items[behind - 1].address == address ? behind - 1 : SIZE_MAX;
 }
 
 static void mark_target(struct trigger_code *code, uint64_t address)

@@ -28,6 +28,14 @@ class Kept:
     def functions(self):
         return self.print('-functions', self.experiment)
 
+    def same_again(self, command):
+        """What is printed twice with the cache is what is printed without, in both forms."""
+        for mode in ('text', 'json'):
+            words = ('-printmode', mode, *command.split(), self.experiment)
+            expected = self.print(*words, cache='off')
+            for again in range(2):
+                self.t.equal(self.print(*words), expected, f'{command} as {mode}, time {again}')
+
     def files(self, ending=''):
         return sorted((self.cache / 'heliometer').glob('*' + ending))
 
@@ -59,11 +67,7 @@ def checksum(data):
 def same_output(t):
     kept = Kept(t)
     for command in COMMANDS:
-        for mode in ('text', 'json'):
-            words = ('-printmode', mode, *command.split(), kept.experiment)
-            expected = kept.print(*words, cache='off')
-            for again in range(2):
-                t.equal(kept.print(*words), expected, f'{command} as {mode}, time {again}')
+        kept.same_again(command)
     t.equal(len(kept.files()), 1, 'one file')
 
 
@@ -189,11 +193,7 @@ def same_output_of_code(t):
     """Alone, each the first time, and after each other: what one has not kept another reads from the load objects."""
     kept = Kept(t)
     for command in CODE_COMMANDS:
-        for mode in ('text', 'json'):
-            words = ('-printmode', mode, *command.split(), kept.experiment)
-            expected = kept.print(*words, cache='off')
-            for again in range(2):
-                t.equal(kept.print(*words), expected, f'{command} as {mode}, time {again}')
+        kept.same_again(command)
         kept.print('--clear-cache')
         t.equal(kept.files(), [], '--clear-cache')
     for again in range(2):
