@@ -126,6 +126,17 @@ def sockets(t):
 
 
 @test
+def without_a_function(t):
+    """openat2, and seven calls of io_uring_enter, none of which the C library has a function for."""
+    result = part(t, 'unnamed')
+    rows = listing(t, result.experiment, 'ioactivity', ('iowritecnt', 'iowritebytes', 'iowaitcnt'))
+    t.equal(rows[f'{t.directory.resolve()}/by_openat2']['iowritebytes'], 9, 'written')
+    if not result.truth()['ring']:
+        raise Skip('this kernel has no io_uring')
+    t.equal(rows['<Total>']['iowaitcnt'], 7, 'calls of io_uring_enter')
+
+
+@test
 def waits(t):
     result = part(t, 'waits')
     truth = result.truth()

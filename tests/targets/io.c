@@ -8,6 +8,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/io_uring.h>
+#include <linux/openat2.h>
 #include <locale.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -17,6 +19,7 @@
 #include <spawn.h>
 #include <stdatomic.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -510,14 +513,53 @@ static void threads(void)
 	}
 }
 
+/* ---- calls that the C library has no function for ---- */
+
+enum { SUBMISSIONS = 7, AT_ONCE = 5 };
+
+/* Each call of io_uring_enter submits five requests to do nothing. */
+static void unnamed(void)
+{
+	struct open_how how = {.flags = O_RDWR | O_CREAT, .mode = 0644};
+	int fd = (int)syscall(SYS_openat2, AT_FDCWD, "by_openat2", &how, sizeof(how));
+	struct io_uring_params params = {0};
+	int ring = (int)syscall(SYS_io_uring_setup, 8, &params);
+
+	need(fd >= 0 && write(fd, "by number", 9) == 9, "openat2");
+	printf("ring %d\n", ring >= 0);
+	if (ring < 0)
+		return;
+	char *queue = mmap(NULL, params.sq_off.array + params.sq_entries * sizeof(uint32_t),
+			   PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQ_RING);
+	struct io_uring_sqe *entries =
+		mmap(NULL, params.sq_entries * sizeof(*entries), PROT_READ | PROT_WRITE, MAP_SHARED,
+		     ring, IORING_OFF_SQES);
+	need(queue != MAP_FAILED && entries != MAP_FAILED, "mmap of a ring");
+	_Atomic uint32_t *tail = (void *)(queue + params.sq_off.tail);
+
+	for (int i = 0; i < SUBMISSIONS; i++) {
+		for (uint32_t n = 0; n < AT_ONCE; n++) {
+			uint32_t at = (*tail + n) & (params.sq_entries - 1);
+
+			entries[at] = (struct io_uring_sqe){.opcode = IORING_OP_NOP};
+			((uint32_t *)(void *)(queue + params.sq_off.array))[at] = at;
+		}
+		atomic_fetch_add(tail, AT_ONCE);
+		need(syscall(SYS_io_uring_enter, ring, AT_ONCE, 0, 0, NULL, 0) == AT_ONCE,
+		     "io_uring_enter");
+	}
+	close(ring);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} parts[] = {{"files", files},	 {"streams", streams}, {"sockets", sockets},
-		     {"wide", wide},	 {"waits", waits},     {"interrupts", interrupts},
-		     {"family", family}, {"ends", ends},       {"threads", threads}};
+	} parts[] = {{"files", files},	  {"streams", streams}, {"sockets", sockets},
+		     {"wide", wide},	  {"waits", waits},	{"interrupts", interrupts},
+		     {"family", family},  {"ends", ends},	{"unnamed", unnamed},
+		     {"threads", threads}};
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		if (argc > 1 && !strcmp(argv[1], parts[i].name)) {
