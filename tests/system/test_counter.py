@@ -73,7 +73,10 @@ def totals_are_the_kernels(t):
 
 @test
 def faults_are_the_programs(t):
-    """What the tracers touch is not the program's: with all of them on it has the pages that it touches, and no more than without us."""
+    """
+    What the tracers touch is not the program's: with all of them on it has the pages that it touches, and those of its start. Which
+    of these the kernel brings in together differs by a few.
+    """
     need_events()
     pages = 300
     words = (t.target('faulter'), f'pages={pages}')
@@ -85,8 +88,8 @@ def faults_are_the_programs(t):
             total = sum(e['value'] for e in process['traces']['hwcounters'] if e['type'] in ('overflow', 'final'))
             own = sum(e['value'] for e in process['traces']['hwcounters'] if e['type'] == 'recording')
             t.remark += f'{total} '
-            t.check(pages <= total <= bare, f'{options}, interval {period}: {total} faults, of {pages} to {bare}')
-            t.check(own < 30, f'{options}, interval {period}: {own} faults of the collector')
+            t.within(pages <= total <= bare + 20, f'{options}, interval {period}: {total} faults, of {pages} to {bare} and 20')
+            t.within(own < 30, f'{options}, interval {period}: {own} faults of the collector')
 
 
 @test
