@@ -114,7 +114,6 @@ static void add_process(struct session *session, const struct experiment *experi
 {
 	struct process_info *info = vec_push(&session->processes);
 	const struct experiment_profile *profile = &process->profile;
-	uint64_t dropped = process->log.counters.dropped;
 
 	info->id = (uint32_t)session->processes.count;
 	info->founder = founder;
@@ -134,7 +133,11 @@ static void add_process(struct session *session, const struct experiment *experi
 		info->end_ns = latest_ns(process);
 	info->thread_count = (uint32_t)profile->threads.count;
 	info->event_count = profile->event_count;
-	info->dropped = profile->dropped > dropped ? profile->dropped : dropped;
+	for (int kind = 0; kind < TRACE_KINDS; kind++) {
+		info->has_trace[kind] = process->traces[kind].present;
+		info->trace_count[kind] = process->traces[kind].rows.count;
+	}
+	info->dropped = process_dropped(process);
 	info->samples = process->overview.items;
 	info->sample_count = process->overview.count;
 	info->heap_unseen = process->traces[TRACE_HEAP].present && !process->heap.peak_blocks;

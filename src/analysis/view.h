@@ -330,7 +330,9 @@ struct process_info {
 	bool has_status;
 	int exit_status, exit_signal;
 	uint32_t thread_count;
-	uint64_t event_count, dropped;
+	uint64_t event_count, dropped; /* profile events; of all kinds */
+	bool has_trace[TRACE_KINDS];   /* the kind was recorded, if only for none */
+	uint64_t trace_count[TRACE_KINDS];
 	struct log_event *events;
 	size_t event_count_log;
 	struct usage *samples;

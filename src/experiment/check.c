@@ -61,20 +61,24 @@ static void check_times(const struct process *process, struct diag_list *warning
 			 process->name, (double)last_ns / 1e9, (double)process->log.last_ns / 1e9);
 }
 
-/* Blocks tell what found no room; the log, of a process that closed it, also what came too early.
- */
+uint64_t process_dropped(const struct process *process)
+{
+	uint64_t dropped = process->profile.dropped;
+
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		dropped += process->traces[kind].dropped;
+	return process->log.counters.dropped > dropped ? process->log.counters.dropped : dropped;
+}
+
 static void check_dropped(const struct process *process, struct diag_list *warnings)
 {
-	uint64_t kept = process->profile.event_count, dropped = process->profile.dropped;
+	uint64_t kept = process->profile.event_count, dropped = process_dropped(process);
 	bool traces = false;
 
 	for (int kind = 0; kind < TRACE_KINDS; kind++) {
 		traces |= process->traces[kind].present;
 		kept += process->traces[kind].rows.count;
-		dropped += process->traces[kind].dropped;
 	}
-	if (process->log.counters.dropped > dropped)
-		dropped = process->log.counters.dropped;
 	if (dropped)
 		diag_add(warnings, DIAG_WARNING,
 			 "%s: %" PRIu64 " events were dropped while recording, beside the %" PRIu64

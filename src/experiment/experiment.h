@@ -57,6 +57,12 @@ void experiment_free(struct experiment *experiment);
 /* Ends that others than the process itself know of; the last waits of its threads reach to them. */
 void experiment_settle_ends(struct experiment *experiment);
 
+/*
+ * Events of all kinds that were not recorded.  Blocks tell what found no room; the log, of a
+ * process that closed it, also what came too early.
+ */
+uint64_t process_dropped(const struct process *process);
+
 /* Doubts that need several files at once: counters against events, lives against weights, ends. */
 void experiment_check(const struct experiment *experiment, struct diag_list *warnings);
 

@@ -178,6 +178,28 @@ static void put_traces(FILE *file, const struct process_info *process)
 			strtod(threshold, NULL) / 1000);
 }
 
+/* In the words of helio collect's closing line. */
+static void put_counts(FILE *file, const struct process_info *process)
+{
+	fprintf(file, "  Recorded: %" PRIu64 " profile events, ", process->event_count);
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		if (process->has_trace[kind])
+			fprintf(file, "%" PRIu64 " of %s, ", process->trace_count[kind],
+				format_traces[kind].setting);
+	fprintf(file, "%" PRIu64 " dropped\n", process->dropped);
+}
+
+static json_t *json_counts(const struct process_info *process)
+{
+	json_t *counts = json_object();
+
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		if (process->has_trace[kind])
+			json_object_set_new(counts, format_traces[kind].setting,
+					    json_integer((json_int_t)process->trace_count[kind]));
+	return counts;
+}
+
 static void put_parameters(FILE *file, const struct process_info *process)
 {
 	size_t count = process->setting_count;
@@ -202,8 +224,7 @@ static void put_parameters(FILE *file, const struct process_info *process)
 		fprintf(file, "  Descendant processes are not followed.\n");
 	if (window && *window)
 		fprintf(file, "  Recording window: %s millisecs.\n", window);
-	fprintf(file, "  Recorded: %" PRIu64 " profile events, %" PRIu64 " dropped\n",
-		process->event_count, process->dropped);
+	put_counts(file, process);
 }
 
 /* Who paused, resumed or ended the recording, and for which thread if not for all. */
@@ -377,6 +398,7 @@ static json_t *json_header(const struct process_info *process)
 				    : json_null());
 	json_object_set_new(row, "threads", json_integer(process->thread_count));
 	json_object_set_new(row, "profile_events", json_integer((json_int_t)process->event_count));
+	json_object_set_new(row, "trace_events", json_counts(process));
 	json_object_set_new(row, "dropped", json_integer((json_int_t)process->dropped));
 	json_object_set_new(row, "events", json_events(process));
 	return row;

@@ -53,6 +53,19 @@ def processes(t, engine):
 
 
 @test
+def header(t):
+    """How many of each kind there are, as a second reader counts them."""
+    result = t.collect(t.target('waves'), 20, options=(*ALL, '-h', 'page-faults,1'))
+    files = {'heap': 'heaptrace', 'sync': 'synctrace', 'io': 'iotrace', 'counters': 'hwcounters'}
+    read = t.read(result.experiment)['']['traces']
+    counts = {kind: len(read[file]) for kind, file in files.items()}
+    t.check(all(counts.values()), f'{counts}')
+    t.equal(t.print(result.experiment, '-header')[0]['rows'][0]['trace_events'], counts, 'events of each kind')
+    told = ', '.join(f'{count} of {kind}' for kind, count in counts.items())
+    t.check(f' profile events, {told}, 0 dropped' in t.run(t.helio, 'print', '-header', result.experiment).out, told)
+
+
+@test
 def allocations_while_objects_close(t):
     """Four threads open and close an object each, all the time: each allocation in there has its callers."""
     rounds, calls, threads = 150, 20, 4
