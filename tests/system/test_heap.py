@@ -82,6 +82,107 @@ def cxx(t):
                         for frame in row['stack']), f'{name}: the others are freed')
 
 
+NAIVE = r"""
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+#include <stdlib.h>
+static _Alignas(4096) char room[1 << 24];
+static size_t used;
+void *memalign(size_t alignment, size_t size)
+{
+	size_t at = (__atomic_fetch_add(&used, size + alignment + 32, 5) + 16 + alignment - 1) & ~(alignment - 1);
+	*(size_t *)(room + at - 16) = size;
+	return room + at;
+}
+void *malloc(size_t size) { return memalign(16, size); }
+void free(void *block) { }
+void *calloc(size_t count, size_t size) { return memset(malloc(count * size), 0, count * size); }
+void *aligned_alloc(size_t alignment, size_t size) { return memalign(alignment, size); }
+void *valloc(size_t size) { return memalign(4096, size); }
+void *pvalloc(size_t size) { return valloc((size + 4095) & ~4095ul); }
+int posix_memalign(void **block, size_t alignment, size_t size)
+{
+	*block = aligned_alloc(alignment, size);
+	return 0;
+}
+void *realloc(void *old, size_t size)
+{
+	if (!old)
+		return malloc(size);
+	void *block = size ? malloc(size) : NULL;
+	size_t before = ((size_t *)old)[-2];
+	if (block)
+		memcpy(block, old, before < size ? before : size);
+	free(old);
+	return block;
+}
+"""
+
+NAIVELY = r"""
+#include <malloc.h>
+#include <stdlib.h>
+void *volatile block;
+#define SITE(name, ...) __attribute__((noinline)) void site_##name(void) { __VA_ARGS__; }
+SITE(zeroed, block = calloc(10, 10))
+SITE(moved, block = realloc(malloc(50), 100))
+SITE(first, block = realloc(NULL, 100))
+SITE(none, block = realloc(malloc(100), 0))
+SITE(aligned, block = aligned_alloc(64, 128))
+SITE(paged, block = pvalloc(4096))
+SITE(posix, void *made; if (!posix_memalign(&made, 64, 100)) block = made)
+int main(void)
+{
+	void (*sites[])(void) = {site_zeroed, site_moved, site_first, site_none, site_aligned, site_paged, site_posix};
+	for (int i = 0; i < 100; i++)
+		for (unsigned site = 0; site < sizeof(sites) / sizeof(*sites); site++) {
+			sites[site]();
+			free(block);
+		}
+	return 0;
+}
+"""
+
+
+@test
+def naive(t):
+    """An allocator whose functions call each other by name, through us: each block and each release once."""
+    for name, text, *words in (('naive', NAIVE, '-shared', '-fPIC'), ('program', NAIVELY)):
+        (t.directory / f'{name}.c').write_text(text)
+        t.equal(t.run(t.need('gcc'), '-O1', '-fno-builtin', *words, '-o', t.directory / name, t.directory / f'{name}.c').status, 0, 'gcc')
+    experiment = trace(t, [t.directory / 'program'], env={'LD_PRELOAD': t.directory / 'naive'})
+    found = heap(t, experiment, '-allocs', '-leaks', '-heapstat')
+    sizes = by_function(found['allocs']['rows'], 'site_')
+    for site, count, size in (('zeroed', 1, 100), ('moved', 2, 150), ('first', 1, 100), ('none', 1, 100), ('aligned', 1, 128), ('paged', 1, 4096),
+                              ('posix', 1, 100)):
+        t.equal(sizes.get(f'site_{site}'), (100 * count, 100 * size), site)
+    t.equal(by_function(found['leaks']['rows'], 'site_'), {}, 'leaks')
+    t.equal(found['heapstat']['rows'][0]['unmatched_releases'], 0, 'releases without a block')
+
+
+@test
+def sized(t):
+    """C23's free_sized and free_aligned_sized, of an allocator that has them: one release each, whether by way of its free or not."""
+    library, program = t.directory / 'sized.c', t.directory / 'program.c'
+    library.write_text('#include <stdlib.h>\n#include <stdio.h>\nstatic int calls;\n'
+                       'void free_sized(void *p, size_t n) { calls += n == 123; free(p); }\n'
+                       'void free_aligned_sized(void *p, size_t a, size_t n) { calls += a == 64 && n == 256; free(p); }\n'
+                       '__attribute__((destructor)) static void end(void) { printf("%d\\n", calls); }\n')
+    program.write_text('#include <stdlib.h>\nvoid free_sized(void *, size_t);\nvoid free_aligned_sized(void *, size_t, size_t);\n'
+                       'void *volatile block;\nint main(void) {\n  for (int i = 0; i < 100; i++) {\n'
+                       '    block = malloc(123); free_sized(block, 123);\n'
+                       '    block = aligned_alloc(64, 256); free_aligned_sized(block, 64, 256);\n  }\n  return 0;\n}\n')
+    for words in (('-shared', '-fPIC', '-o', t.directory / 'libsized.so', library),
+                  ('-o', t.directory / 'program', program, t.directory / 'libsized.so', f'-Wl,-rpath,{t.directory}')):
+        t.equal(t.run(t.need('gcc'), *words).status, 0, 'gcc')
+    result = t.collect(t.directory / 'program', options=('-p', 'off', '-H', 'on'))
+    t.equal(result.out, '200\n', 'calls that reached the allocator')
+    found = heap(t, result.experiment, '-allocs', '-leaks', '-heapstat')
+    for view, count in (('allocs', (200, 100 * (123 + 256))), ('leaks', (0, 0))):
+        t.equal(by_function(found[view]['rows'])['main'] if count[0] else by_function(found[view]['rows']).get('main', (0, 0)), count, view)
+    t.equal(found['heapstat']['rows'][0]['unmatched_releases'], 0, 'releases without a block')
+
+
 @test
 def cxx_apart(t):
     """A program without C++ loads a library with it, for itself only: its operators are found where it finds them."""

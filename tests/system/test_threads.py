@@ -40,6 +40,27 @@ def that_do_nothing(t, engine):
 
 
 @test(engines=True)
+def of_c11(t, engine):
+    """thrd_create, thrd_exit and thrd_join: what they return, and each thread with its CPU time."""
+    source = t.directory / 'c11.c'
+    source.write_text('#include <stdio.h>\n#include <threads.h>\n#include <time.h>\nstatic int work(void *argument) {\n'
+                      '  struct timespec used;\n  do\n    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);\n'
+                      '  while (used.tv_sec == 0 && used.tv_nsec < 100000000);\n'
+                      '  if (*(int *)argument % 2)\n    thrd_exit(-*(int *)argument);\n  return -*(int *)argument;\n}\n'
+                      'int main(void) {\n  thrd_t threads[4];\n  int numbers[] = {1, 2, 3, 4}, result;\n'
+                      '  for (int i = 0; i < 4; i++)\n    if (thrd_create(&threads[i], work, &numbers[i]) != thrd_success)\n      return 1;\n'
+                      '  for (int i = 0; i < 4; i++)\n    if (thrd_join(threads[i], &result) == thrd_success)\n      printf("%d\\n", result);\n'
+                      '  return 0;\n}\n')
+    t.equal(t.run(t.need('gcc'), '-O1', '-o', t.directory / 'c11', source).status, 0, 'gcc')
+    result = t.collect(t.directory / 'c11', options=('-s', 'all'), engine=engine)
+    t.equal(result.out, '-1\n-2\n-3\n-4\n', 'results')
+    process = t.read(result.experiment)['']
+    t.equal(len(process['threads']), 5, 'threads')
+    t.near(t.functions(result.experiment)['work']['i.totalcpu'], 0.4, 'CPU of the threads', 0.03)
+    t.equal([event['type'] for event in process['traces']['synctrace']].count('join'), 4, 'joins')
+
+
+@test(engines=True)
 def of_waiting_ones(t, engine):
     adds_up(t, t.collect(t.target('phases'), '0.1', engine=engine))
 

@@ -141,19 +141,21 @@ static inline __attribute__((always_inline)) void spare(const void *block)
 
 static __attribute__((noinline)) void *traced_malloc(size_t size)
 {
+	heap_newest = NULL;
 	void *block = next.malloc(size);
 
 	spare(block);
-	heap_note_allocation(HEAP_MALLOC, block, size);
+	heap_note_unless_noted(HEAP_MALLOC, block, size);
 	return block;
 }
 
 static __attribute__((noinline)) void *traced_calloc(size_t count, size_t size)
 {
+	heap_newest = NULL;
 	void *block = next.calloc(count, size);
 
 	spare(block);
-	heap_note_allocation(HEAP_CALLOC, block, count * size);
+	heap_note_unless_noted(HEAP_CALLOC, block, count * size);
 	return block;
 }
 
@@ -194,13 +196,18 @@ COLLECTOR_EXPORT void *realloc(void *old, size_t size)
 	if (heap_samples)
 		heap_sample_released(old);
 	uint64_t begin_ns = heap_traces_all ? clock_now_ns() : 0;
+	heap_newest = NULL;
+	heap_leaving = old;
 	void *block = next.realloc(old, size);
 
+	heap_leaving = NULL;
 	spare(block);
-	if (begin_ns && (block || !size))
+	if (!begin_ns)
+		heap_note_unless_noted(HEAP_REALLOC, block, size);
+	else if (block && heap_newest == block)
+		heap_released(old); /* what it went on to has allocated the new one */
+	else if (block || !size)
 		heap_reallocated(old, begin_ns, block, size);
-	else if (!begin_ns)
-		heap_note_allocation(HEAP_REALLOC, block, size);
 	return block;
 }
 
@@ -218,9 +225,10 @@ COLLECTOR_EXPORT void *memalign(size_t alignment, size_t size)
 {
 	if (!resolved())
 		return reserve_take(size);
+	heap_newest = NULL;
 	void *block = next.memalign(alignment, size);
 
-	heap_note_allocation(HEAP_ALIGNED, block, size);
+	heap_note_unless_noted(HEAP_ALIGNED, block, size);
 	return block;
 }
 
@@ -228,9 +236,10 @@ COLLECTOR_EXPORT void *aligned_alloc(size_t alignment, size_t size)
 {
 	if (!resolved())
 		return reserve_take(size);
+	heap_newest = NULL;
 	void *block = next.aligned_alloc(alignment, size);
 
-	heap_note_allocation(HEAP_ALIGNED, block, size);
+	heap_note_unless_noted(HEAP_ALIGNED, block, size);
 	return block;
 }
 
@@ -238,10 +247,11 @@ COLLECTOR_EXPORT int posix_memalign(void **block, size_t alignment, size_t size)
 {
 	if (!resolved())
 		return ENOMEM;
+	heap_newest = NULL;
 	int result = next.posix_memalign(block, alignment, size);
 
 	if (!result)
-		heap_note_allocation(HEAP_ALIGNED, *block, size);
+		heap_note_unless_noted(HEAP_ALIGNED, *block, size);
 	return result;
 }
 
@@ -249,9 +259,10 @@ COLLECTOR_EXPORT void *valloc(size_t size)
 {
 	if (!resolved())
 		return NULL;
+	heap_newest = NULL;
 	void *block = next.valloc(size);
 
-	heap_note_allocation(HEAP_ALIGNED, block, size);
+	heap_note_unless_noted(HEAP_ALIGNED, block, size);
 	return block;
 }
 
@@ -259,9 +270,10 @@ COLLECTOR_EXPORT void *pvalloc(size_t size)
 {
 	if (!resolved())
 		return NULL;
+	heap_newest = NULL;
 	void *block = next.pvalloc(size);
 
-	heap_note_allocation(HEAP_ALIGNED, block, size);
+	heap_note_unless_noted(HEAP_ALIGNED, block, size);
 	return block;
 }
 
@@ -283,24 +295,30 @@ COLLECTOR_EXPORT void free(void *block)
 		next.free(block);
 }
 
-/* C23; where the allocator has them. */
+/* C23; where the allocator has them, which may go on to free. */
 COLLECTOR_EXPORT void free_sized(void *block, size_t size);
 COLLECTOR_EXPORT void free_aligned_sized(void *block, size_t alignment, size_t size);
 
 void free_sized(void *block, size_t size)
 {
-	if (!next.free_sized)
+	if (!next.free_sized) {
 		free(block);
-	else if (release(block))
+	} else if (release(block)) {
+		heap_leaving = block;
 		next.free_sized(block, size);
+		heap_leaving = NULL;
+	}
 }
 
 void free_aligned_sized(void *block, size_t alignment, size_t size)
 {
-	if (!next.free_aligned_sized)
+	if (!next.free_aligned_sized) {
 		free(block);
-	else if (release(block))
+	} else if (release(block)) {
+		heap_leaving = block;
 		next.free_aligned_sized(block, alignment, size);
+		heap_leaving = NULL;
+	}
 }
 
 /* ---- mappings ---- */

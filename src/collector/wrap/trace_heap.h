@@ -24,6 +24,17 @@ heap_note_allocation(enum format_heap_type type, const void *block, size_t size)
 		heap_sample_allocated(type, block, size);
 }
 
+/*
+ * What an allocator's function returned, unless it went by way of another that is traced:
+ * heap_newest was NULL before the call.
+ */
+static inline __attribute__((always_inline)) void
+heap_note_unless_noted(enum format_heap_type type, const void *block, size_t size)
+{
+	if (heap_newest != block)
+		heap_note_allocation(type, block, size);
+}
+
 static inline void heap_note_release(const void *block)
 {
 	if (heap_traces_all)

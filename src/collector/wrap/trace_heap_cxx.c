@@ -107,8 +107,7 @@ static inline void *allocate(operator_new *next, size_t size, uint64_t a, uint64
 	heap_newest = NULL;
 	void *block = next(size, a, b);
 
-	if (heap_newest != block)
-		heap_note_allocation(HEAP_MALLOC, block, size);
+	heap_note_unless_noted(HEAP_MALLOC, block, size);
 	return block;
 }
 
