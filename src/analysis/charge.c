@@ -58,6 +58,15 @@ bool charge_is_watch(const char *counter)
 	return !strncmp(counter, WATCH_PREFIX, strlen(WATCH_PREFIX)) && !ends_with(counter, "~x");
 }
 
+/* Without the attributes behind its name. */
+static bool is_fault(const char *counter)
+{
+	static const char end[] = "-faults";
+	size_t length = strcspn(counter, "~"), tail = sizeof(end) - 1;
+
+	return length > tail && !strncmp(counter + length - tail, end, tail);
+}
+
 static enum rule rule_of(const struct log_counter *counter)
 {
 	if (charge_is_watch(counter->name))
@@ -66,7 +75,12 @@ static enum rule rule_of(const struct log_counter *counter)
 		return RULE_KERNEL;
 	if (!strncmp(counter->name, WATCH_PREFIX, strlen(WATCH_PREFIX)))
 		return RULE_NONE; /* of execution: it stops at the instruction itself */
-	return ends_with(counter->name, "-faults") ? RULE_KERNEL_OR_NOT : RULE_SKID;
+	return is_fault(counter->name) ? RULE_KERNEL_OR_NOT : RULE_SKID;
+}
+
+bool charge_skids(const struct log_counter *counter)
+{
+	return rule_of(counter) == RULE_SKID;
 }
 
 /* ---- locations ---- */

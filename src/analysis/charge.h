@@ -23,5 +23,7 @@ void charge_events(struct session *session, const struct experiment *experiment,
 
 /* Of a counter's name, as in the log: a watch point of data, which stops behind the access. */
 bool charge_is_watch(const char *counter);
+/* Whether its events are recorded some way behind the access that they are about. */
+bool charge_skids(const struct log_counter *counter);
 
 #endif

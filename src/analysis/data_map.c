@@ -25,6 +25,8 @@ struct mapping {
 	const struct experiment *experiment;
 	const struct session_process *process;
 	bool is_watch[COUNTERS_MAX]; /* by number: a watch point */
+	bool skids[COUNTERS_MAX];    /* … it is recorded further behind the access */
+	bool has_skidded;	     /* the event in hand has */
 	bool has_address[COUNTERS_MAX];
 	struct block_index blocks;
 	struct place_spans data;
@@ -95,6 +97,8 @@ static struct data_access access_of(struct mapping *mapping, uint32_t node, bool
 		none.reason = DATA_UNRESOLVABLE;
 		return none;
 	}
+	if (mapping->has_skidded && !at->is_trigger)
+		return none;
 	if (!session->objects.items[*object].object) { /* made at run time */
 		none.reason = DATA_NO_DEBUG;
 		return none;
@@ -299,11 +303,13 @@ static uint32_t place_of_event(struct mapping *mapping, const struct experiment_
 	if (!address)
 		return add_place(map, only(data_of_reason(DATA_NO_ADDRESS)));
 	after = mapping->is_watch[number];
+	mapping->has_skidded = mapping->skids[number];
 	if (mapping->blocks.count)
 		return add_place(map,
 				 find_place(mapping, node, address, trace_time(trace, row), after));
 
-	uint64_t key = hash_u64(address) ^ hash_u64((uint64_t)node << 1 | after);
+	uint64_t key = hash_u64(address) ^
+		       hash_u64((uint64_t)node << 2 | mapping->has_skidded << 1 | after);
 	uint32_t known = hash_map_get(&mapping->known, key);
 
 	if (known == HASH_NONE)
@@ -324,6 +330,7 @@ static void read_counters(struct mapping *mapping)
 			continue;
 		mapping->has_address[counter->number] = counter->has_address;
 		mapping->is_watch[counter->number] = charge_is_watch(counter->name);
+		mapping->skids[counter->number] = charge_skids(counter);
 	}
 }
 

@@ -54,6 +54,7 @@ void symbols_init(struct session *session)
 		[FUNCTION_RECORD_COUNTS] = "collector_record_counters",
 		[FUNCTION_FINAL_COUNTS] = "collector_final_counters",
 		[FUNCTION_LOST_COUNTS] = "collector_hwcs_out_of_range",
+		[FUNCTION_FROZEN_COUNTS] = "collector_hwcs_frozen",
 	};
 	struct load_object *unknown = vec_push(&session->objects);
 
@@ -307,6 +308,8 @@ static uint32_t pseudo_function(uint64_t pc)
 		return FUNCTION_FINAL_COUNTS;
 	case FORMAT_PC_LOST_COUNTS:
 		return FUNCTION_LOST_COUNTS;
+	case FORMAT_PC_FROZEN_COUNTS:
+		return FUNCTION_FROZEN_COUNTS;
 	default:
 		return FUNCTION_UNKNOWN;
 	}

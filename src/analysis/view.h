@@ -120,6 +120,7 @@ enum {
 	FUNCTION_RECORD_COUNTS, /* collector_record_counters and so on: see format.h */
 	FUNCTION_FINAL_COUNTS,
 	FUNCTION_LOST_COUNTS,
+	FUNCTION_FROZEN_COUNTS,
 	FUNCTION_FIRST_REAL,
 };
 

@@ -7,6 +7,7 @@
 #define HELIO_FORMAT_COUNTER_H
 
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { COUNTERS_MAX = 8 };
@@ -52,6 +53,7 @@ static inline struct perf_event_attr format_counter_attr(const struct format_cou
 		.bp_type = (uint32_t)counter->bp_type,
 		.sample_period = counter->period,
 		.sample_type = PERF_SAMPLE_ADDR,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
 		.precise_ip = counter->flags & COUNTER_PRECISE,
 		.exclude_user = !!(counter->flags & COUNTER_EXCLUDE_USER),
 		.exclude_kernel = !!(counter->flags & COUNTER_EXCLUDE_KERNEL),
@@ -61,6 +63,31 @@ static inline struct perf_event_attr format_counter_attr(const struct format_cou
 		.sigtrap = 1,
 		.remove_on_exec = 1,
 	};
+}
+
+/* What the kernel tells of such an event, with all that inherited it. */
+struct format_counter_reading {
+	uint64_t value;
+	uint64_t enabled_ns, running_ns; /* less: others had the register */
+};
+
+/* A counter that stood still for one part of so many is no matter. */
+enum { COUNTER_STANDSTILL = 1000 };
+
+static inline bool counter_stood_still(const struct format_counter_reading *reading)
+{
+	return reading->running_ns < reading->enabled_ns &&
+	       reading->enabled_ns - reading->running_ns > reading->enabled_ns / COUNTER_STANDSTILL;
+}
+
+/* What an event would have counted besides if it had not stood still, at the rate of `counted`. */
+static inline uint64_t counter_missed(const struct format_counter_reading *reading,
+				      uint64_t counted)
+{
+	if (!counter_stood_still(reading) || !reading->running_ns)
+		return 0;
+	return (uint64_t)((unsigned __int128)counted * (reading->enabled_ns - reading->running_ns) /
+			  reading->running_ns);
 }
 
 /*

@@ -100,6 +100,7 @@ enum format_pseudo_pc {
 	FORMAT_PC_RECORD_COUNTS = 5, /* within the collector: collector_record_counters */
 	FORMAT_PC_FINAL_COUNTS = 6,  /* after the last overflow: collector_final_counters */
 	FORMAT_PC_LOST_COUNTS = 7, /* the overflow's signal was lost: collector_hwcs_out_of_range */
+	FORMAT_PC_FROZEN_COUNTS = 8, /* while the counter had no register: collector_hwcs_frozen */
 	FORMAT_PC_LIMIT = 16,
 };
 

@@ -105,7 +105,8 @@ enum { IO_DESCRIPTOR, IO_WAITED, IO_NAME, IO_BYTES, IO_OFFSET, IO_RESULT, IO_FIE
 	X(OVERFLOW, "overflow")                                                                    \
 	X(RECORDING, "recording")                                                                  \
 	X(FINAL, "final")                                                                          \
-	X(LOST, "lost")
+	X(LOST, "lost")                                                                            \
+	X(FROZEN, "frozen")
 enum { COUNTER_NUMBER, COUNTER_VALUE, COUNTER_ADDRESS, COUNTER_FIELDS };
 
 #define X(name, text) HEAP_##name,
@@ -185,7 +186,8 @@ static const struct format_trace format_traces[TRACE_KINDS] = {
 			   .brief = {[COUNTER_OVERFLOW] = 2,
 				     [COUNTER_RECORDING] = 2,
 				     [COUNTER_FINAL] = 2,
-				     [COUNTER_LOST] = 2},
+				     [COUNTER_LOST] = 2,
+				     [COUNTER_FROZEN] = 2},
 			   .encoding = {FIELD_NUMBER, FIELD_NUMBER, FIELD_NEAR}},
 };
 

@@ -194,9 +194,21 @@ static void unknown(const char *name, int error, struct diag_list *diags)
 			 name, pfm_strerror(error));
 }
 
+static void add_to_title(struct counter *counter)
+{
+	bool user = !(counter->event.flags & COUNTER_EXCLUDE_USER),
+	     kernel = !(counter->event.flags & COUNTER_EXCLUDE_KERNEL);
+	size_t used = strlen(counter->title);
+
+	if (user != kernel)
+		snprintf(counter->title + used, sizeof(counter->title) - used, " (%s)",
+			 user ? "Program" : "Kernel");
+}
+
 /* ~user=0 and ~system=0 of counters that the table has; false: another attribute. */
 static bool read_attributes(struct counter *counter, const char *attributes)
 {
+	size_t used = strlen(counter->name);
 	static const struct {
 		const char *text;
 		uint64_t flag;
@@ -205,6 +217,7 @@ static bool read_attributes(struct counter *counter, const char *attributes)
 		{"~system=0", COUNTER_EXCLUDE_KERNEL}, {"~system=1", 0}, {"~system", 0},
 	};
 
+	snprintf(counter->name + used, sizeof(counter->name) - used, "%s", attributes);
 	while (*attributes) {
 		size_t length = 1 + strcspn(attributes + 1, "~"), i = 0;
 
@@ -216,6 +229,7 @@ static bool read_attributes(struct counter *counter, const char *attributes)
 		counter->event.flags |= known[i].flag;
 		attributes += length;
 	}
+	add_to_title(counter);
 	return true;
 }
 

@@ -39,21 +39,28 @@ static bool is_hardware(const struct counter *counter)
 	       counter->event.type != PERF_TYPE_BREAKPOINT;
 }
 
-/* +: the most precise way that there is, which tells the data's address. */
-static void make_precise(struct counter *counter, struct diag_list *diags)
+/* The most precise way that there is, which tells the data's address; false: there is none. */
+static bool make_precise(struct counter *counter)
 {
 	struct format_counter event = counter->event;
 
-	if (!counter->backtrack || event.flags & COUNTER_HAS_ADDRESS)
-		return;
 	for (uint64_t precise = COUNTER_PRECISE; is_hardware(counter) && precise; precise--) {
 		event.flags = (counter->event.flags & ~(uint64_t)COUNTER_PRECISE) | precise |
 			      COUNTER_HAS_ADDRESS;
 		if (counter_can_open(&event)) {
 			counter->event = event;
-			return;
+			return true;
 		}
 	}
+	return false;
+}
+
+/* What + asks for. */
+static void add_address(struct counter *counter, struct diag_list *diags)
+{
+	if (!counter->backtrack || counter->event.flags & COUNTER_HAS_ADDRESS ||
+	    make_precise(counter))
+		return;
 	diag_add(diags, DIAG_WARNING,
 		 "HW counter '%s' tells no data address here: its + is ignored", counter->name);
 }
@@ -121,6 +128,48 @@ static int open_what_is_allowed(struct counter *counter, struct diag_list *diags
 	return part;
 }
 
+/* The same event, which only counts: it needs the same registers. */
+static int open_to_count(const struct counter *counter)
+{
+	struct perf_event_attr attr = format_counter_attr(&counter->event);
+
+	attr.sample_period = 0;
+	attr.precise_ip = 0;
+	attr.sigtrap = attr.remove_on_exec = attr.inherit = attr.inherit_thread = 0;
+	return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static bool stands_still(int fd)
+{
+	struct format_counter_reading reading;
+
+	return fd >= 0 && read(fd, &reading, sizeof(reading)) == sizeof(reading) &&
+	       counter_stood_still(&reading);
+}
+
+/* More counters than registers: the kernel opens them all, and lets them take turns. */
+static void warn_of_turns(const struct counter_list *list, struct diag_list *diags)
+{
+	int counting[COUNTERS_MAX];
+	unsigned still = 0, hardware = 0;
+
+	for (unsigned i = 0; i < list->count; i++)
+		counting[i] = is_hardware(&list->items[i]) ? open_to_count(&list->items[i]) : -1;
+	for (unsigned i = 0; i < list->count; i++) {
+		hardware += counting[i] >= 0;
+		still += stands_still(counting[i]);
+	}
+	for (unsigned i = 0; i < list->count; i++)
+		if (counting[i] >= 0)
+			close(counting[i]);
+	if (still)
+		diag_add(diags, DIAG_WARNING,
+			 "The processor has no registers for %u hardware counters at once: they "
+			 "take turns, and what each misses is estimated (collector_hwcs_frozen); "
+			 "record fewer at a time for exact counts",
+			 hardware);
+}
+
 enum status counter_prepare(struct counter_list *list, const char *program, struct diag_list *diags)
 {
 	int open[COUNTERS_MAX];
@@ -135,7 +184,7 @@ enum status counter_prepare(struct counter_list *list, const char *program, stru
 			status = STATUS_INVALID;
 			continue;
 		}
-		make_precise(counter, diags);
+		add_address(counter, diags);
 		open[done] = open_what_is_allowed(counter, diags);
 		if (open[done] >= 0)
 			continue;
@@ -145,6 +194,8 @@ enum status counter_prepare(struct counter_list *list, const char *program, stru
 	while (done--)
 		if (open[done] >= 0)
 			close(open[done]);
+	if (!status)
+		warn_of_turns(list, diags);
 	return status;
 }
 
@@ -172,9 +223,13 @@ static void show(const struct counter *counter, void *arg)
 			return;
 	}
 	listing->shown++;
+	bool always = tried.event.flags & COUNTER_HAS_ADDRESS;
+
 	fprintf(listing->file, "    %-20s %9llu  (%s, %s%s%s)\n", counter->name,
 		(unsigned long long)tried.event.period, counter->title, counter->unit,
-		counter->event.flags & COUNTER_HAS_ADDRESS ? ", data addresses" : "",
+		always		       ? ", data addresses"
+		: make_precise(&tried) ? ", data addresses with +"
+				       : "",
 		tried.event.flags & COUNTER_EXCLUDE_KERNEL ? ", not in the kernel" : "");
 }
 

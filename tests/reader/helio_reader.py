@@ -27,7 +27,7 @@ SAMPLE_FIELDS = ('user_ns', 'system_ns', 'minor_faults', 'major_faults', 'volunt
                  'max_rss_bytes', 'threads', 'run_delay_ns')
 EVENTS, RAW_NODES, PACKED_NODES, TRACES = 1, 2, 3, 4
 PSEUDO = {1: '<Truncated-stack>', 2: '<Stack-unwind-failed>', 3: '<Unknown>', 4: '<no call stack recorded>',
-          5: 'collector_record_counters', 6: 'collector_final_counters', 7: 'collector_hwcs_out_of_range'}
+          5: 'collector_record_counters', 6: 'collector_final_counters', 7: 'collector_hwcs_out_of_range', 8: 'collector_hwcs_frozen'}
 # Trace files: the fields (~ near, $ text), and the types with the number of fields of a brief record.
 TRACE_FILES = {
     'heaptrace': (('~address', 'size', '~old', 'weight'),
@@ -37,7 +37,7 @@ TRACE_FILES = {
         ('mutex', 'condition', 'read lock', 'write lock', 'semaphore', 'barrier', 'join', 'spin lock', 'futex'), 2)),
     'iotrace': (('descriptor', 'waited_ns', '$name', 'bytes', '~offset', 'errno'),
                 {'read': 4, 'write': 4, 'open': 3, 'close': 3, 'other': 3, 'wait': 3}),
-    'hwcounters': (('counter', 'value', '~address'), {'overflow': 2, 'recording': 2, 'final': 2, 'lost': 2}),
+    'hwcounters': (('counter', 'value', '~address'), {'overflow': 2, 'recording': 2, 'final': 2, 'lost': 2, 'frozen': 2}),
 }
 
 

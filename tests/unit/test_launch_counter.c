@@ -72,6 +72,83 @@ static void test_names_of_a_processor(void **state)
 	assert_int_equal(list.items[0].event.config & 0xffff, 0x20d1);
 }
 
+/*
+ * Codes that libpfm4's own tests expect (validate_x86.c), less what the kernel sets itself: user,
+ * kernel, interrupt and enable bits.  A second code is the event's further register.
+ */
+static void test_encodings(void **state)
+{
+	static const struct {
+		const char *name;
+		uint64_t code, further, flags;
+	} events[] = {
+		{"ivb::INST_RETIRED:ALL", 0x5301c0, 0, 0},
+		{"ivb::INST_RETIRED~ALL~k", 0x5201c0, 0, COUNTER_EXCLUDE_USER},
+		{"ivb::INST_RETIRED~ALL~u", 0x5101c0, 0, COUNTER_EXCLUDE_KERNEL},
+		{"ivb::UOPS_EXECUTED~THREAD~e~c=1", 0x15701b1, 0, 0},
+		{"ivb::UOPS_EXECUTED~THREAD~c=1~i", 0x1d301b1, 0, 0},
+		{"ivb::RESOURCE_STALLS:SB:RS", 0x530ca2, 0, 0},
+		{"ivb::offcore_response_0~LLC_MISS_LOCAL", 0x5301b7, 0x3f80408fff, 0},
+		{"snb::l2_lines_in~e~e=1~c=10", 0xa5704f1, 0, 0},
+		{"amd64_fam11h_turion::RETIRED_UOPS~c=1~i", 0x1d300c1, 0, 0},
+	};
+	enum { USER = 1 << 16, KERNEL = 1 << 17, INTERRUPT = 1 << 20, ENABLE = 1 << 22 };
+	const uint64_t flags = COUNTER_EXCLUDE_USER | COUNTER_EXCLUDE_KERNEL;
+
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		const struct format_counter *event = &list.items[0].event;
+
+		if (!read_all(events[i].name))
+			fail_msg("%s: %s", events[i].name, diags.items[0].text);
+		assert_int_equal(event->type, PERF_TYPE_RAW);
+		assert_int_equal(event->config,
+				 events[i].code & ~(uint64_t)(USER | KERNEL | INTERRUPT | ENABLE));
+		assert_int_equal(event->config1, events[i].further);
+		assert_int_equal(event->flags & flags, events[i].flags);
+	}
+	/* an edge needs a threshold */
+	assert_false(read_all("ivb::UOPS_EXECUTED~THREAD~e"));
+	assert_false(read_all("snb::l2_lines_in~e~e=1"));
+}
+
+/* What the kernel is asked for in the end, and what its answer means. */
+static void test_event_of_kernel(void **state)
+{
+	assert_true(read_all("ivb::INST_RETIRED~ALL~u,5000"));
+	list.items[0].event.flags |= 2 | COUNTER_HAS_ADDRESS;
+	const struct perf_event_attr attr = format_counter_attr(&list.items[0].event);
+
+	assert_int_equal(attr.config, 0x1c0);
+	assert_int_equal(attr.sample_period, 5000);
+	assert_int_equal(attr.precise_ip, 2);
+	assert_true(attr.exclude_kernel && !attr.exclude_user && attr.sigtrap && attr.inherit);
+	assert_int_equal(attr.read_format, /* the order of struct format_counter_reading */
+			 PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING);
+}
+
+static void test_readings(void **state)
+{
+	static const struct {
+		struct format_counter_reading reading;
+		uint64_t counted, missed;
+	} readings[] = {
+		{{1000, 5000000, 5000000}, 1000, 0},
+		{{1000, 4000000, 1000000}, 1000, 3000},
+		{{1000, 4000000, 1000000}, 600, 1800}, /* the rest in a pause */
+		{{1000, 5000000, 4999999}, 1000, 0},   /* a moment is no matter */
+		{{0, 5000000, 0}, 0, 0},
+		{{1000, 0, 0}, 1000, 0},
+		/* more than 64 bits in between */
+		{{1ull << 50, 1ull << 50, 1ull << 49}, 1ull << 50, 1ull << 50},
+	};
+
+	for (size_t i = 0; i < sizeof(readings) / sizeof(readings[0]); i++)
+		assert_int_equal(counter_missed(&readings[i].reading, readings[i].counted),
+				 readings[i].missed);
+	assert_true(counter_stood_still(&readings[4].reading));
+	assert_int_equal(sizeof(struct format_counter_reading), 3 * 8); /* as the kernel has it */
+}
+
 static void test_intervals(void **state)
 {
 	assert_true(read_all("page-faults,hi,cs,lo,major-faults,,cycles,0x10000,insts,2k"));
@@ -111,6 +188,10 @@ static void test_prefixes_and_attributes(void **state)
 	assert_int_equal(diags.items[0].level, DIAG_WARNING);
 	assert_true(read_all("cycles~user=0"));
 	assert_int_equal(list.items[0].event.flags, COUNTER_EXCLUDE_USER);
+	assert_string_equal(list.items[0].title, "CPU Cycles (Kernel)");
+	/* two counters */
+	assert_true(read_all("cycles~user=0,,cycles~system=0,1000,cycles"));
+	assert_string_equal(list.items[1].name, "cycles~system=0");
 	assert_false(read_all("cycles~nonsense=3"));
 }
 
@@ -157,6 +238,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_names_of_a_processor),
+		cmocka_unit_test(test_encodings),
+		cmocka_unit_test(test_event_of_kernel),
+		cmocka_unit_test(test_readings),
 		cmocka_unit_test(test_intervals),
 		cmocka_unit_test(test_several_options),
 		cmocka_unit_test(test_prefixes_and_attributes),
@@ -166,6 +250,7 @@ int main(void)
 	};
 
 	setenv("LIBPFM_FORCE_PMU", "skl", 1);
+	setenv("LIBPFM_ENCODE_INACTIVE", "1", 1);
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
 	diag_fini(&diags);

@@ -12,7 +12,8 @@
  *
  * What no overflow tells is told at the end: what was left over after the last overflow, and,
  * where it is more than that can be, what was lost.  What the collector itself did, within
- * its handlers and wrapped functions, is kept apart.
+ * its handlers and wrapped functions, is kept apart.  More hardware counters than the processor
+ * has registers take turns: the kernel tells for how long each stood still.
  */
 #include "collector/sources/counter.h"
 
@@ -41,8 +42,9 @@ struct counter {
 	struct format_counter asked;
 	enum exact exact;
 	_Atomic int fd;
-	_Atomic uint64_t settled; /* counts that were recorded, or are not to be */
-	_Atomic uint64_t own;	  /* counts of the collector itself, not yet recorded */
+	_Atomic uint64_t settled;  /* counts that were recorded, or are not to be */
+	_Atomic uint64_t own;	   /* counts of the collector itself, not yet recorded */
+	_Atomic uint64_t left_out; /* of `settled`: in pauses */
 };
 
 static struct counter counters[COUNTERS_MAX];
@@ -197,6 +199,7 @@ static void open_counter(unsigned number)
 
 	atomic_store(&counter->settled, 0);
 	atomic_store(&counter->own, 0);
+	atomic_store(&counter->left_out, 0);
 	if (counter->asked.program && !is_program(counter->asked.program))
 		return; /* the variable is another program's */
 	/* Each signal stops the thread for the tracer, which is a switch, which raises the next. */
@@ -302,8 +305,10 @@ static void record(struct thread *thread, unsigned number, uint64_t value, uint6
 	uint64_t now_ns = clock_now_ns();
 
 	add(&counter->settled, value);
-	if (!clock_is_recording(thread, now_ns))
+	if (!clock_is_recording(thread, now_ns)) {
+		add(&counter->left_out, value);
 		return;
+	}
 	const uint64_t fields[COUNTER_FIELDS] = {
 		[COUNTER_NUMBER] = number,
 		[COUNTER_VALUE] = value,
@@ -407,6 +412,7 @@ static void write_rest(struct thread *thread, unsigned number, unsigned type, ui
 		[COUNTER_RECORDING] = FORMAT_PC_RECORD_COUNTS,
 		[COUNTER_FINAL] = FORMAT_PC_FINAL_COUNTS,
 		[COUNTER_LOST] = FORMAT_PC_LOST_COUNTS,
+		[COUNTER_FROZEN] = FORMAT_PC_FROZEN_COUNTS,
 	};
 	const uint64_t fields[COUNTER_FIELDS] = {
 		[COUNTER_NUMBER] = number, [COUNTER_VALUE] = value};
@@ -430,23 +436,39 @@ void counter_thread_end(struct thread *thread)
 	}
 }
 
+/* What it would have counted besides at the rate of the time in which it had a register. */
+static uint64_t frozen_counts(unsigned number, const struct format_counter_reading *reading,
+			      uint64_t recorded)
+{
+	if (counters[number].exact || !counter_stood_still(reading))
+		return 0;
+	if (!reading->running_ns) {
+		warn(number, " never had a register: nothing was counted", 0);
+		return 0;
+	}
+	warn(number, " took turns with others: what it missed is estimated", 0);
+	return counter_missed(reading, recorded);
+}
+
 static void write_rests(struct thread *thread, unsigned number)
 {
 	struct counter *counter = &counters[number];
 	uint64_t own = atomic_exchange(&counter->own, 0);
 	uint64_t settled = atomic_fetch_add(&counter->settled, own) + own;
 	uint64_t left_over_max = (counter->asked.period - 1) * atomic_load(&collector.threads);
-	uint64_t total = settled;
+	struct format_counter_reading reading = {0};
 
-	if (sys_read(counter->fd, &total, sizeof(total)) < 0 || total < settled)
-		total = settled;
-	uint64_t rest = total - settled;
+	if (sys_read(counter->fd, &reading, sizeof(reading)) != sizeof(reading))
+		reading = (struct format_counter_reading){0};
+	uint64_t rest = reading.value > settled ? reading.value - settled : 0;
 	uint64_t final = rest < left_over_max ? rest : left_over_max;
+	uint64_t recorded = settled + rest - atomic_load(&counter->left_out);
 
 	atomic_fetch_add(&counter->settled, rest);
 	write_rest(thread, number, COUNTER_RECORDING, own);
 	write_rest(thread, number, COUNTER_FINAL, final);
 	write_rest(thread, number, COUNTER_LOST, rest - final);
+	write_rest(thread, number, COUNTER_FROZEN, frozen_counts(number, &reading, recorded));
 }
 
 void counter_finish(void)
