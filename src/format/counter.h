@@ -84,10 +84,16 @@ static inline bool counter_stood_still(const struct format_counter_reading *read
 static inline uint64_t counter_missed(const struct format_counter_reading *reading,
 				      uint64_t counted)
 {
-	if (!counter_stood_still(reading) || !reading->running_ns)
+	uint64_t running = reading->running_ns, still = reading->enabled_ns - running;
+
+	if (!counter_stood_still(reading) || !running)
 		return 0;
-	return (uint64_t)((unsigned __int128)counted * (reading->enabled_ns - reading->running_ns) /
-			  reading->running_ns);
+	while ((running | still) > UINT32_MAX) { /* what is left of a product fits then */
+		running >>= 1;
+		still >>= 1;
+	}
+	running += !running;
+	return counted / running * still + counted % running * still / running;
 }
 
 /*
