@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -349,28 +350,62 @@ static char *directory_of(const struct family *family, const struct member *memb
 	return directory;
 }
 
+/* What a file told, if it is the program's. Returns whether it was. */
+static bool add_file(const struct family *family, const struct member *member, const char *path,
+		     void (*read)(struct jit *), struct diag_list *diags)
+{
+	struct jit jit;
+
+	if (!open_file(family, member, path, &jit))
+		return false;
+	read(&jit);
+	if (jit.functions.count)
+		add_events(family, member, &jit, diags);
+	munmap((void *)jit.text, jit.size);
+	for (size_t i = 0; i < jit.functions.count; i++)
+		free(jit.functions.items[i].source);
+	vec_fini(&jit.functions);
+	return true;
+}
+
+/*
+ * The dump lies where the program began (V8), in /tmp (.NET, PHP), or, of what follows perf's own
+ * agent (Java, LLVM), below .debug of JITDUMPDIR or of the home directory.
+ */
+static void add_dump(const struct family *family, const struct member *member,
+		     struct diag_list *diags)
+{
+	const char *base = getenv("JITDUMPDIR"), *home = base && *base ? base : getenv("HOME");
+	char *directory = directory_of(family, member);
+	char *name = xasprintf("jit-%d.dump", (int)member->pid);
+	char *places[] = {directory ? xasprintf("%s/%s", directory, name) : NULL,
+			  xasprintf("/tmp/%s", name)};
+	char *pattern = xasprintf("%s/.debug/jit/*/%s", home ? home : "", name);
+	bool found = false;
+	glob_t agents = {0};
+
+	for (size_t i = 0; i < 2 && !found; i++)
+		found = places[i] && add_file(family, member, places[i], read_dump, diags);
+	if (!found && !glob(pattern, GLOB_NOSORT, NULL, &agents))
+		for (size_t i = 0; i < agents.gl_pathc && !found; i++)
+			found = add_file(family, member, agents.gl_pathv[i], read_dump, diags);
+	globfree(&agents);
+	for (size_t i = 0; i < 2; i++)
+		free(places[i]);
+	free(pattern);
+	free(name);
+	free(directory);
+}
+
 void jit_add_functions(const struct family *family, const struct member *member,
 		       struct diag_list *diags)
 {
-	char *directory = member->pid ? directory_of(family, member) : NULL;
-	char *paths[] = {member->pid ? xasprintf("/tmp/perf-%d.map", (int)member->pid) : NULL,
-			 directory ? xasprintf("%s/jit-%d.dump", directory, (int)member->pid)
-				   : NULL};
-	void (*const read[])(struct jit *) = {read_map, read_dump};
+	char *map;
 
-	for (size_t i = 0; i < 2; i++) {
-		struct jit jit;
-
-		if (paths[i] && open_file(family, member, paths[i], &jit)) {
-			read[i](&jit);
-			if (jit.functions.count)
-				add_events(family, member, &jit, diags);
-			munmap((void *)jit.text, jit.size);
-			for (size_t k = 0; k < jit.functions.count; k++)
-				free(jit.functions.items[k].source);
-			vec_fini(&jit.functions);
-		}
-		free(paths[i]);
-	}
-	free(directory);
+	if (!member->pid)
+		return;
+	map = xasprintf("/tmp/perf-%d.map", (int)member->pid);
+	add_file(family, member, map, read_map, diags);
+	free(map);
+	add_dump(family, member, diags);
 }

@@ -706,13 +706,13 @@ static void put_lines(FILE *file, const unsigned char *at)
 	put_line(file, at + 8, 7, "other.src");
 }
 
-static void write_dump(const unsigned char *at)
+static void write_dump(const unsigned char *at, const char *directory)
 {
 	uint32_t head[] = {0x4a695444, 1, 40, 62, 0, getpid(), 0, 0, 0, 0}, end[] = {3, 16, 0, 0}, wrong[] = {0, 5000, 0, 0};
-	char path[64];
+	char path[200];
 	FILE *file;
 
-	snprintf(path, sizeof(path), "jit-%d.dump", getpid());
+	snprintf(path, sizeof(path), "%s/jit-%d.dump", directory, getpid());
 	file = fopen(path, "w");
 	fwrite(head, sizeof(head), 1, file);
 	put_function(file, at, "first of two");
@@ -739,7 +739,7 @@ int main(int argc, char **argv)
 	memcpy(at, code, sizeof(code));
 	memcpy(at + ROOM, code, sizeof(code));
 	if (!strcmp(argv[1], "dump"))
-		write_dump(at);
+		write_dump(at, argv[2]);
 	else
 		write_map(at, !strcmp(argv[1], "old"));
 	while (begin < 1.2)
@@ -758,7 +758,7 @@ int main(int argc, char **argv)
 def functions_that_compilers_at_run_time_tell_perf_of(t):
     program = build(t, 'made', ('made.c', MADE), flags=('-O1', '-g'))
     for kind, first in (('map', 'first <&"\ufffd of two'), ('dump', 'first of two'), ('old', None)):
-        result = t.collect(program, kind, options=('-p', 'hi'))
+        result = t.collect(program, kind, '.', options=('-p', 'hi'))
         if kind != 'dump':
             os.unlink(result.out.split()[0])
         functions = t.functions(result.experiment)
@@ -778,6 +778,21 @@ def functions_that_compilers_at_run_time_tell_perf_of(t):
         t.read(result.experiment)
         if kind == 'dump':
             check_dump(t, result.experiment, functions['second']['e.totalcpu'])
+
+
+@test
+def places_of_dumps(t):
+    """In /tmp, and where perf's agent for Java and what follows it write."""
+    program = build(t, 'made', ('made.c', MADE), flags=('-O1', '-g'))
+    agent = t.directory / '.debug/jit/java-jit-1'
+    agent.mkdir(parents=True)
+    for place in ('/tmp', agent):
+        result = t.collect(program, 'dump', place, options=('-p', 'hi'), env={'JITDUMPDIR': t.directory})
+        for dump in pathlib.Path(place).glob(f"jit-{t.read(result.experiment)['']['process']['pid']}.dump"):
+            dump.unlink()
+        functions = t.functions(result.experiment)
+        for name in ('first of two', 'second'):
+            t.check(name in functions, f'{place}: {name}: {sorted(functions)}')
 
 
 def check_dump(t, experiment, cost):
