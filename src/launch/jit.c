@@ -13,6 +13,7 @@
 #include "launch/jit_text.h"
 #include "launch/xml.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
@@ -30,8 +31,9 @@ enum {
 	NAME_LIMIT = 4096,
 	TEXT_LIMIT = 64 << 20, /* bytes of events: readers take map.xml of up to 256 MB */
 	DUMP_MAGIC = 0x4a695444,
-	DUMP_LOAD = 0,	/* kinds of records: a function */
-	DUMP_LINES = 2, /* lines of one that follows */
+	DUMP_LOAD = 0,	  /* kinds of records: a function */
+	DUMP_LINES = 2,	  /* lines of one that follows */
+	V8_FUNCTIONS = 4, /* with lines, before a dump is taken for V8's */
 };
 
 /* A record of the dump; those of functions go on with the name, then the code. */
@@ -187,6 +189,26 @@ static void read_load(struct jit *jit, const char *contents, size_t size,
 	add_function(jit, function.address, function.size, name, length, &code);
 }
 
+/*
+ * V8 adds the size of the ELF header that perf puts in front of the code to all addresses of
+ * lines: a dump in which no function has a line before that is its.
+ */
+static void correct_lines(struct jit *jit)
+{
+	uint64_t first = UINT64_MAX, offset;
+	size_t known = 0;
+
+	for (size_t i = 0; i < jit->functions.count; i++)
+		if (jit_code_first_line(&jit->functions.items[i].code,
+					jit->functions.items[i].address, &offset)) {
+			first = offset < first ? offset : first;
+			known++;
+		}
+	for (size_t i = 0; i < jit->functions.count; i++)
+		if (known >= V8_FUNCTIONS && first == sizeof(Elf64_Ehdr))
+			jit->functions.items[i].code.lines_ahead = first;
+}
+
 static void read_dump(struct jit *jit)
 {
 	uint32_t head[3]; /* magic, version, size of the header */
@@ -203,7 +225,7 @@ static void read_dump(struct jit *jit)
 	     at += record.size) {
 		memcpy(&record, jit->text + at, sizeof(record));
 		if (record.size < sizeof(record) || record.size > jit->size - at)
-			return;
+			break;
 		const char *contents = jit->text + at + sizeof(record);
 		size_t size = record.size - sizeof(record);
 
@@ -212,6 +234,7 @@ static void read_dump(struct jit *jit)
 		else if (record.kind == DUMP_LOAD)
 			read_load(jit, contents, size, &lines, code);
 	}
+	correct_lines(jit);
 }
 
 static int compare_functions(const void *a, const void *b)

@@ -7,6 +7,7 @@
 #include "launch/jit_text.h"
 
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "format/format.h"
 
 #include <errno.h>
@@ -62,32 +63,71 @@ void jit_text_open(struct jit_text *text, const struct family *family, const str
 	text->end = text->header.length;
 }
 
-/* Adds the lines; returns how many. */
+bool jit_code_first_line(const struct jit_code *code, uint64_t address, uint64_t *offset)
+{
+	struct entry entry;
+
+	if (!code->lines_count || code->lines_size < sizeof(entry))
+		return false;
+	memcpy(&entry, code->lines, sizeof(entry));
+	*offset = entry.address - address;
+	return true;
+}
+
+/* A name of a file rather than what happened to lie in memory: V8 writes such. */
+static bool is_name(const char *text)
+{
+	size_t length;
+
+	for (; *text; text += length)
+		if (!(length = utf8_length(text)) || (unsigned char)*text < ' ')
+			return false;
+	return true;
+}
+
+/* The next entry; *name stays for one of the same file. False: the record is damaged. */
+static bool read_entry(const char **at, const char *end, struct entry *entry, const char **name)
+{
+	size_t room = (size_t)(end - *at), length;
+
+	if (room < sizeof(*entry))
+		return false;
+	memcpy(entry, *at, sizeof(*entry));
+	*at += sizeof(*entry);
+	room -= sizeof(*entry);
+	length = strnlen(*at, room);
+	if (length == room)
+		return false;
+	if (strcmp(*at, "\xff") != 0)
+		*name = *at;
+	*at += length + 1;
+	return *name && is_name(*name);
+}
+
+/* Adds the lines, none of a damaged record; returns how many. */
 static uint32_t add_lines(struct strbuf *records, uint64_t address, uint64_t size,
 			  const struct jit_code *code, char **source)
 {
 	const char *at = code->lines, *end = at ? at + code->lines_size : NULL, *name = NULL;
+	size_t begin = records->length;
 	struct format_line line = {0};
+	struct entry entry;
 	uint32_t count = 0;
 
 	for (uint64_t i = 0; i < code->lines_count && count < LINES_LIMIT; i++) {
-		struct entry entry;
-		size_t room = (size_t)(end - at), length;
+		if (!read_entry(&at, end, &entry, &name)) {
+			records->length = begin;
+			free(*source);
+			*source = NULL;
+			return 0;
+		}
+		uint64_t offset = entry.address - code->lines_ahead - address;
 
-		if (room < sizeof(entry) ||
-		    (length = strnlen(at + sizeof(entry), room - sizeof(entry))) ==
-			    room - sizeof(entry))
-			break;
-		memcpy(&entry, at, sizeof(entry));
-		if (strcmp(at + sizeof(entry), "\xff") != 0)
-			name = at + sizeof(entry);
-		at += sizeof(entry) + length + 1;
-		if (!name || !*name || entry.address - address >= size ||
-		    (count && entry.address - address < line.offset))
+		if (!*name || offset >= size || (count && offset < line.offset))
 			continue;
 		if (!*source)
 			*source = xstrdup(name);
-		line.offset = (uint32_t)(entry.address - address);
+		line.offset = (uint32_t)offset;
 		line.line = strcmp(*source, name) ? 0 : entry.line;
 		strbuf_add(records, &line, sizeof(line));
 		count++;

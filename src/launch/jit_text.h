@@ -7,13 +7,20 @@
 #include "base/strbuf.h"
 #include "launch/family.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 /* What a dump has of a function; all of it lies in the dump. */
 struct jit_code {
 	const char *bytes;    /* NULL: none */
 	const char *lines;    /* a record of lines, from its entries on; NULL: none */
 	size_t lines_size;    /* bytes that there are */
 	uint64_t lines_count; /* as the record says */
+	uint64_t lines_ahead; /* bytes by which its addresses are too large */
 };
+
+/* Bytes from a function's beginning to its first line; false: no lines. */
+bool jit_code_first_line(const struct jit_code *code, uint64_t address, uint64_t *offset);
 
 /* Records to be added to a file; zero-initialised is none. */
 struct jit_text {

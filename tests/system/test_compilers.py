@@ -693,20 +693,46 @@ static void put_line(FILE *file, const unsigned char *at, uint32_t line, const c
 	fwrite(name, strlen(name) + 1, 1, file);
 }
 
-/* mov is line 3, the loop 4, ret comes from elsewhere. */
-static void put_lines(FILE *file, const unsigned char *at)
+/* mov is line 3, the loop 4, ret comes from elsewhere; what V8 says of them: 64 bytes ahead. */
+static void put_lines(FILE *file, const unsigned char *at, int ahead)
 {
 	uint32_t head[] = {2, 16 + 16 + 3 * 16 + 9 + 2 + 10};
 	uint64_t numbers[] = {5, (uint64_t)at, 3};
 
 	fwrite(head, sizeof(head), 1, file);
 	fwrite(numbers, sizeof(numbers), 1, file);
-	put_line(file, at, 3, "made.src");
-	put_line(file, at + 3, 4, "\\xff");
-	put_line(file, at + 8, 7, "other.src");
+	put_line(file, at + ahead, 3, "made.src");
+	put_line(file, at + ahead + 3, 4, "\\xff");
+	put_line(file, at + ahead + 8, 7, "other.src");
 }
 
-static void write_dump(const unsigned char *at, const char *directory)
+/* Its name has a zero in it, so that nobody knows where it ends. */
+static void put_garbled_lines(FILE *file, const unsigned char *at)
+{
+	uint32_t head[] = {2, 16 + 16 + 2 * 24};
+	uint64_t numbers[] = {5, (uint64_t)at, 2};
+
+	fwrite(head, sizeof(head), 1, file);
+	fwrite(numbers, sizeof(numbers), 1, file);
+	for (int i = 0; i < 2; i++) {
+		put_line(file, at + 64 + i, 3, "\\xe1\\xeb\\x01");
+		fwrite("\\0\\0\\0", 4, 1, file);
+	}
+}
+
+static void put_v8(FILE *file, const unsigned char *at)
+{
+	for (int i = 2; i < 6; i++) {
+		put_lines(file, at + i * ROOM, 64);
+		put_function(file, at + i * ROOM, "other");
+	}
+	put_garbled_lines(file, at);
+	put_function(file, at, "first of two");
+	put_lines(file, at + ROOM, 64);
+	put_function(file, at + ROOM, "second");
+}
+
+static void write_dump(const unsigned char *at, const char *directory, int is_v8)
 {
 	uint32_t head[] = {0x4a695444, 1, 40, 62, 0, getpid(), 0, 0, 0, 0}, end[] = {3, 16, 0, 0}, wrong[] = {0, 5000, 0, 0};
 	char path[200];
@@ -715,10 +741,14 @@ static void write_dump(const unsigned char *at, const char *directory)
 	snprintf(path, sizeof(path), "%s/jit-%d.dump", directory, getpid());
 	file = fopen(path, "w");
 	fwrite(head, sizeof(head), 1, file);
-	put_function(file, at, "first of two");
-	fwrite(end, sizeof(end), 1, file);
-	put_lines(file, at + ROOM);
-	put_function(file, at + ROOM, "second");
+	if (is_v8) {
+		put_v8(file, at);
+	} else {
+		put_function(file, at, "first of two");
+		fwrite(end, sizeof(end), 1, file);
+		put_lines(file, at + ROOM, 0);
+		put_function(file, at + ROOM, "second");
+	}
 	fwrite(wrong, sizeof(wrong), 1, file);
 	fclose(file);
 }
@@ -738,8 +768,8 @@ int main(int argc, char **argv)
 
 	memcpy(at, code, sizeof(code));
 	memcpy(at + ROOM, code, sizeof(code));
-	if (!strcmp(argv[1], "dump"))
-		write_dump(at, argv[2]);
+	if (!strcmp(argv[1], "dump") || !strcmp(argv[1], "v8"))
+		write_dump(at, argv[2], !strcmp(argv[1], "v8"));
 	else
 		write_map(at, !strcmp(argv[1], "old"));
 	while (begin < 1.2)
@@ -757,9 +787,9 @@ int main(int argc, char **argv)
 @test
 def functions_that_compilers_at_run_time_tell_perf_of(t):
     program = build(t, 'made', ('made.c', MADE), flags=('-O1', '-g'))
-    for kind, first in (('map', 'first <&"\ufffd of two'), ('dump', 'first of two'), ('old', None)):
+    for kind, first in (('map', 'first <&"\ufffd of two'), ('dump', 'first of two'), ('v8', 'first of two'), ('old', None)):
         result = t.collect(program, kind, '.', options=('-p', 'hi'))
-        if kind != 'dump':
+        if kind in ('map', 'old'):
             os.unlink(result.out.split()[0])
         functions = t.functions(result.experiment)
         total = functions['<Total>']['e.totalcpu']
@@ -776,7 +806,7 @@ def functions_that_compilers_at_run_time_tell_perf_of(t):
         checked = t.run(t.helio, 'check', result.experiment)
         t.equal(checked.status, 0, checked.out + checked.err)
         t.read(result.experiment)
-        if kind == 'dump':
+        if kind in ('dump', 'v8'):
             check_dump(t, result.experiment, functions['second']['e.totalcpu'])
 
 
