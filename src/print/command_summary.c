@@ -330,30 +330,48 @@ static const struct function_match *choose(struct print *print, const char *comm
 	return choice ? &matches[choice - 1] : NULL;
 }
 
+/* The first few names that begin with a word, or that have it further on; false: none has. */
+static bool list_names(struct strbuf *text, const char *const *names, size_t count,
+		       const char *word, bool further)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < count && *word; i++) {
+		const char *at = strcasestr(names[i], word);
+
+		if (!at || (at > names[i]) != further)
+			continue;
+		if (!found)
+			strbuf_puts(text,
+				    further ? "it is part of the names " : "it begins the names ");
+		if (found++ < NAMES_SHOWN)
+			strbuf_printf(text, "%s%s", found > 1 ? ", " : "", names[i]);
+	}
+	if (found > NAMES_SHOWN)
+		strbuf_puts(text, ", ...");
+	return found;
+}
+
 /*
- * What a name may have been meant for, the caller's to free: functions whose names begin so, or the
- * nearest name; NULL: nothing.
+ * What a name may have been meant for, the caller's to free: functions whose names begin so, the
+ * nearest name, or names that have it in them; NULL: nothing.
  */
 static char *name_meant(struct print *print, const char *name)
 {
 	struct function_match *all;
-	size_t count = session_functions(print->session, &all), begun = 0;
+	size_t count = session_functions(print->session, &all);
 	const char **names = xcalloc(count + 1, sizeof(*names)), *closest;
 	struct strbuf text = {0};
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++)
 		names[i] = all[i].name;
-		if (strncasecmp(all[i].name, name, strlen(name)) != 0 || !*name)
-			continue;
-		if (begun++ < NAMES_SHOWN)
-			strbuf_printf(&text, "%s%s", begun > 1 ? ", " : "it begins the names ",
-				      all[i].name);
+	if (!list_names(&text, names, count, name, false)) {
+		closest = suggest_closest(name, names, count);
+		if (closest)
+			strbuf_printf(&text, "did you mean %s?", closest);
+		else
+			list_names(&text, names, count, name, true);
 	}
-	closest = suggest_closest(name, names, count);
-	if (begun > NAMES_SHOWN)
-		strbuf_puts(&text, ", ...");
-	else if (!begun && closest)
-		strbuf_printf(&text, "did you mean %s?", closest);
 	free(names);
 	free(all);
 	if (text.length)

@@ -382,6 +382,7 @@ def messages(t):
                         ('There is no memory object zzzzzz: mobj_list lists them', ('-memobj', 'zzzzzz', experiment)),
                         ('There is no index object mine: indxobj_list', ('-indxobj_define', 'mine', '1 +', '-mine', experiment)),
                         ('it begins the names app::', ('-fsingle', 'app::', experiment)), ('did you mean main?', ('-fsingle', 'mian', experiment)),
+                        ('it is part of the names app::Worker::run', ('-fsingle', 'worker', experiment)),
                         ("`zzzzzz' found: `functions' lists them", ('-csingle', 'zzzzzz', experiment)),
                         ('golden.1.er was taken as the argument of -scc CLASS', ('-scc', experiment)),
                         ('was taken as the argument of -sthresh PERCENT', ('-sthresh', 'some.erg')),
