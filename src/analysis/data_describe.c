@@ -352,11 +352,12 @@ static const char *caller_of(struct data_map *map, const struct session_process 
 				       process->process, nodes[caller].location, NAME_SHORT);
 }
 
-uint32_t data_of_block(struct data_map *map, const struct session_process *process, uint32_t node)
+uint32_t data_of_block(struct data_map *map, const struct session_process *process, uint32_t node,
+		       bool is_mapping)
 {
 	struct session *session = map->session;
 	const struct stack_node *nodes = process->process->stacks.nodes.items;
-	char *key = xasprintf("B%u|%u", process->id, node);
+	char *key = xasprintf("B%u|%u|%d", process->id, node, is_mapping);
 	uint32_t known = find_object(map, key), maker = node;
 	const char *place = "<no call stack recorded>";
 
@@ -371,7 +372,8 @@ uint32_t data_of_block(struct data_map *map, const struct session_process *proce
 				      process->process, nodes[maker].location, NAME_SHORT);
 
 	const struct data_object object = {
-		.plain = arena_printf(&session->arena, "block from %s", place),
+		.plain = arena_printf(&session->arena, "%s from %s",
+				      is_mapping ? "mapping" : "block", place),
 		.kind = DATA_OBJECT_BLOCK,
 		.parent = DATA_NONE,
 		.scope = maker == STACK_ROOT ? "" : caller_of(map, process, maker),

@@ -12,6 +12,7 @@
 
 #include "analysis/block_index.h"
 #include "analysis/charge.h"
+#include "analysis/mapping_index.h"
 #include "analysis/place.h"
 
 #include <stdlib.h>
@@ -29,6 +30,7 @@ struct mapping {
 	bool has_skidded;	     /* the event in hand has */
 	bool has_address[COUNTERS_MAX];
 	struct block_index blocks;
+	struct mapping_index mappings;
 	struct place_spans data;
 	struct hash_map known; /* of what does not depend on the time: event → place */
 };
@@ -212,27 +214,48 @@ static bool is_reason(uint32_t object)
 	return object >= DATA_FIRST_REASON && object < DATA_FIRST_REASON + DATA_REASONS;
 }
 
-/* The traced block that held an address, or BLOCK_NONE. */
-static uint32_t block_at(const struct mapping *mapping, uint64_t address, uint64_t time_ns)
+/* Traced memory. */
+struct memory {
+	uint64_t begin, size;
+	uint32_t row;	 /* of the call that allocated or mapped it */
+	bool is_mapping; /* … mapped: others may allocate from it */
+};
+
+/* The smallest that held an address; false: none is known. */
+static bool memory_at(const struct mapping *mapping, uint64_t address, uint64_t time_ns,
+		      struct memory *memory)
 {
-	return mapping->blocks.count ? block_index_find(&mapping->blocks, address, time_ns)
-				     : BLOCK_NONE;
+	const struct experiment_trace *heap = &mapping->process->process->traces[TRACE_HEAP];
+	uint32_t row = mapping->blocks.count ? block_index_find(&mapping->blocks, address, time_ns)
+					     : BLOCK_NONE;
+	const struct mapping_piece *piece;
+
+	if (row != BLOCK_NONE) {
+		*memory = (struct memory){.begin = trace_field(heap, HEAP_ADDRESS, row),
+					  .size = trace_field(heap, HEAP_SIZE, row),
+					  .row = row};
+		return true;
+	}
+	piece = mapping_index_find(&mapping->mappings, address, time_ns);
+	if (piece)
+		*memory =
+			(struct memory){piece->begin, piece->end - piece->begin, piece->row, true};
+	return piece;
 }
 
 /* Whether something of the access's type fits into the block, where the access says that it is. */
 static bool fits_into_block(const struct mapping *mapping, const struct data_access *access,
-			    uint32_t code, uint64_t address, uint32_t row)
+			    uint32_t code, uint64_t address, const struct memory *memory)
 {
-	const struct experiment_trace *heap = &mapping->process->process->traces[TRACE_HEAP];
-	uint64_t begin = address - trace_field(heap, HEAP_ADDRESS, row);
+	uint64_t begin = address - memory->begin;
 	struct variables *variables =
 		object_variables(mapping->map->session->objects.items[code].object);
 	uint64_t offset = (uint64_t)access->offset;
 
 	if (access->is_run || access->is_anywhere)
 		return true;
-	return begin >= offset && begin - offset + variables_type(variables, access->type)->size <=
-					  trace_field(heap, HEAP_SIZE, row);
+	return begin >= offset &&
+	       begin - offset + variables_type(variables, access->type)->size <= memory->size;
 }
 
 /*
@@ -240,14 +263,16 @@ static bool fits_into_block(const struct mapping *mapping, const struct data_acc
  * variable on the stack is there.
  */
 static struct data_place place_in_block(struct mapping *mapping, const struct data_access *access,
-					uint32_t code, uint64_t address, bool after, uint32_t row)
+					uint32_t code, uint64_t address, bool after,
+					const struct memory *memory)
 {
 	const struct experiment_trace *heap = &mapping->process->process->traces[TRACE_HEAP];
-	uint32_t block = data_of_block(mapping->map, mapping->process, trace_stack(heap, row));
+	uint32_t block = data_of_block(mapping->map, mapping->process,
+				       trace_stack(heap, memory->row), memory->is_mapping);
 	struct data_place place;
 
 	if (access->kind != ACCESS_TYPE ||
-	    (!after && !fits_into_block(mapping, access, code, address, row)))
+	    (!after && !fits_into_block(mapping, access, code, address, memory)))
 		return only(block);
 	place = place_by_code(mapping, access, code, address, after);
 	if (is_reason(place.leaf))
@@ -272,9 +297,9 @@ static struct data_place find_place(struct mapping *mapping, uint32_t node, uint
 	uint32_t code;
 	struct data_access access = access_of(mapping, node, after, &code);
 	struct place data = {0};
+	struct memory memory;
 	bool in_data = place_spans_find(mapping->map->session, &mapping->data, address,
 					&data.object, &data.address);
-	uint32_t row;
 
 	if (!after && is_fetch(mapping, node, address))
 		return only(data_of_reason(DATA_FETCH));
@@ -282,9 +307,9 @@ static struct data_place find_place(struct mapping *mapping, uint32_t node, uint
 		return place_in_data(mapping, data.object,
 				     exact_address(&access, &data, code, after),
 				     access.kind == ACCESS_UNKNOWN ? 0 : access.size);
-	row = block_at(mapping, address, time_ns);
-	return row == BLOCK_NONE ? place_by_code(mapping, &access, code, address, after)
-				 : place_in_block(mapping, &access, code, address, after, row);
+	return memory_at(mapping, address, time_ns, &memory)
+		       ? place_in_block(mapping, &access, code, address, after, &memory)
+		       : place_by_code(mapping, &access, code, address, after);
 }
 
 /* ---- all events ---- */
@@ -304,7 +329,7 @@ static uint32_t place_of_event(struct mapping *mapping, const struct experiment_
 		return add_place(map, only(data_of_reason(DATA_NO_ADDRESS)));
 	after = mapping->is_watch[number];
 	mapping->has_skidded = mapping->skids[number];
-	if (mapping->blocks.count)
+	if (mapping->blocks.count || mapping->mappings.pieces.count)
 		return add_place(map,
 				 find_place(mapping, node, address, trace_time(trace, row), after));
 
@@ -347,11 +372,13 @@ static uint32_t *map_process(struct data_map *map, const struct session_process 
 	read_counters(&mapping);
 	if (trace->rows.count) {
 		block_index_build(&mapping.blocks, process->process);
+		mapping_index_build(&mapping.mappings, process->process);
 		place_spans_read(map->session, mapping.experiment, process->process, &mapping.data);
 	}
 	for (size_t i = 0; i < trace->rows.count; i++)
 		places[i] = place_of_event(&mapping, trace, i);
 	block_index_fini(&mapping.blocks);
+	mapping_index_fini(&mapping.mappings);
 	hash_map_fini(&mapping.known);
 	vec_fini(&mapping.data);
 	return places;

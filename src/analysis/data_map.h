@@ -73,7 +73,9 @@ uint32_t data_of_variable(struct data_map *map, uint32_t object, struct variable
 			  uint32_t *leaf);
 /* A symbol of which no type is known. */
 uint32_t data_of_symbol(struct data_map *map, uint32_t object, const struct object_data *data);
-uint32_t data_of_block(struct data_map *map, const struct session_process *process, uint32_t node);
+/* Memory that was allocated or, is_mapping, mapped with the call stack of a node. */
+uint32_t data_of_block(struct data_map *map, const struct session_process *process, uint32_t node,
+		       bool is_mapping);
 uint32_t data_of_reason(enum data_reason reason);
 /* The first objects; and, after all, names that are unique. */
 void data_describe_first(struct data_map *map);

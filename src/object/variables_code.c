@@ -282,14 +282,13 @@ static void add_variable(struct place_walk *walk, Dwarf_Die *die)
 		add_packed(walk, &attribute, variable);
 		return;
 	}
+	/* -1 is no damage: libdw refuses what it does not know (gcc's DW_OP_GNU_uninit) */
 	while ((next = dwarf_getlocations(&attribute, next, &base, &start, &end, &ops, &count)) >
 	       0) {
 		place = (struct variable_place){.variable = variable};
 		if (count && place_of(&walk->base, ops, count, &place))
 			add_place(walk, place, start, end);
 	}
-	if (next < 0)
-		variables_report_damage(walk->variables);
 }
 
 /* A call in code that was optimised: what function was called tells what came back. */

@@ -141,6 +141,18 @@ def blocks(t):
 
 
 @test
+def mappings(t):
+    """Memory that the program maps itself belongs to the call that mapped it, and what lies there keeps its type."""
+    counts, _ = objects(t, recorded(t, build(t, 'gcc -O0'), COUNT, options=('-H', 'on')))
+    for name in ('{structure:record}', '{structure:inner}.{int key}', '{structure:chain}.{long_int visits}'):
+        t.near(counts[name], MEMBERS[name], name, absolute=2)
+    found = {name: n for name, n in counts.items() if name.startswith('mapping from fresh + ')}
+    # records, more, the array, the chain with its first result, integers, and the page of pointers
+    t.near(sum(found.values()), (6 + 1 + 2 + 2 + 1) * COUNT + 1 + 1, f'all mappings: {found}', absolute=4)
+    t.equal(len(found), 7, 'calls of fresh()')
+
+
+@test
 def without_debug_information(t):
     """Symbols name what has a fixed address; nothing else is known, and it says why."""
     program = build(t, 'gcc -O2', debug=None)

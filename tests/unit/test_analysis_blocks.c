@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which block an address was in: blocks side by side, within others' old places, and after one
+/* Which block or mapping an address was in: side by side, within others' old places, and after one
  * another. */
 #include "analysis/block_index.h"
+#include "analysis/mapping_index.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -73,11 +74,67 @@ static void test_nothing_traced(void **state)
 	block_index_fini(&index);
 }
 
+/* ---- mappings ---- */
+
+enum { MAP, UNMAP, OVER, MOVE, BREAK, LOWER, SMALL, LATE, CALLS };
+
+/* In the order of time but for the last, which another thread made before all of them. */
+static const struct trace_event calls[CALLS] = {
+	[MAP] = {.time_ns = 10, .type = HEAP_MMAP, .field = {0x10000, 0x4000}},
+	[UNMAP] = {.time_ns = 20, .type = HEAP_MUNMAP, .field = {0x11000, 0x1000}},
+	[OVER] = {.time_ns = 30, .type = HEAP_MMAP, .field = {0x12000, 0x1000}},
+	[MOVE] = {.time_ns = 40, .type = HEAP_MREMAP, .field = {0x50000, 0x2000, 0x13000}},
+	[BREAK] = {.time_ns = 50, .type = HEAP_BRK, .field = {0x90000, 0x8000}},
+	[LOWER] = {.time_ns = 60, .type = HEAP_BRK, .field = {0x8c000, 0}},
+	[SMALL] = {.time_ns = 70, .type = HEAP_MMAP, .field = {0xa0000, 100}},
+	[LATE] = {.time_ns = 5, .type = HEAP_MMAP, .field = {0x13000, 0x2000}},
+};
+
+static void test_mappings(void **state)
+{
+	enum { NONE = CALLS };
+	static const struct {
+		uint64_t address, time_ns;
+		unsigned row;
+	} cases[] = {
+		{0x10000, 10, MAP},   {0x13fff, 39, MAP},     {0x14000, 15, LATE},
+		{0x13000, 7, LATE},   {0x10000, 9, NONE},     {0x15000, 15, NONE},
+		{0x11000, 20, MAP},   {0x11000, 21, NONE},    {0x10fff, 99, MAP},
+		{0x12000, 25, MAP},   {0x12000, 31, OVER},    {0x12fff, 99, OVER},
+		{0x13000, 41, NONE},  {0x14000, 41, LATE},    {0x50000, 41, MOVE},
+		{0x51fff, 99, MOVE},  {0x52000, 99, NONE},    {0x88000, 55, BREAK},
+		{0x87fff, 55, NONE},  {0x8ffff, 59, BREAK},   {0x8c000, 61, NONE},
+		{0x8bfff, 99, BREAK}, {0x90000, 55, NONE},    {0xa0fff, 99, SMALL},
+		{0xa1000, 99, NONE},  {UINT64_MAX, 99, NONE},
+	};
+	struct process process = {0};
+	struct experiment_trace *trace = &process.traces[TRACE_HEAP];
+	struct mapping_index index;
+
+	experiment_trace_init(trace, TRACE_HEAP);
+	rows_open(&trace->rows);
+	for (size_t i = 0; i < CALLS; i++)
+		experiment_trace_add(trace, TRACE_HEAP, &calls[i]);
+	rows_close(&trace->rows);
+	mapping_index_build(&index, &process);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct mapping_piece *piece =
+			mapping_index_find(&index, cases[i].address, cases[i].time_ns);
+
+		if ((piece ? piece->row : NONE) != cases[i].row)
+			fail_msg("%#lx at %lu: %d", cases[i].address, cases[i].time_ns,
+				 piece ? (int)piece->row : -1);
+	}
+	mapping_index_fini(&index);
+	experiment_trace_fini(trace);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_nothing_traced),
+		cmocka_unit_test(test_mappings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
