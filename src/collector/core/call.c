@@ -36,12 +36,29 @@ static bool futex_waits(uint64_t operation)
 	}
 }
 
-long call_number(uint64_t site, uint64_t first, uint64_t second)
+/* mov %REGISTER,%eax right in front of the instruction: of a compiler that keeps the number. */
+static long number_in_register(const uint8_t *code, uint64_t room, const uint64_t *registers)
 {
-	enum { FAR = 40 };
-	const uint8_t *code = (const uint8_t *)site;
-	uint64_t room = site & 0xfff;
+	static const uint8_t number[16] = {0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15};
+	enum { LIMIT = 4096 };
 
+	if (room < 2 || code[-2] != 0x89 || (code[-1] & 0xc7) != 0xc0)
+		return -1;
+	unsigned high = room >= 3 && (code[-3] & 0xf7) == 0x44 ? 8 : 0; /* REX.R */
+	unsigned from = number[(code[-1] >> 3 & 7) | high];
+
+	return registers[from] < LIMIT ? (long)registers[from] : -1;
+}
+
+long call_number(uint64_t site, const uint64_t *registers)
+{
+	enum { FAR = 40, SI = 4, DI = 5 };
+	const uint8_t *code = (const uint8_t *)site;
+	uint64_t room = site & 0xfff, first = registers[DI], second = registers[SI];
+	long number = number_in_register(code, room, registers);
+
+	if (number >= 0)
+		return number;
 	if (room >= 2 && code[-2] == 0x31 && code[-1] == 0xc0) /* xor %eax,%eax */
 		return 0;
 	for (uint64_t back = 3; back <= FAR && back <= room; back++) {

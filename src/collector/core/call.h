@@ -14,9 +14,10 @@ uint64_t call_site(uint64_t pc, uint64_t after);
 
 /*
  * The number of the system call at `site`, or -1.  It is gone from rax, so look
- * for the instruction that put it there; in syscall(3), which takes the number as an
- * argument, only a futex can be told, by the first two arguments (rdi, rsi).
+ * for the instruction that put it there, a constant or another register, which still
+ * holds it; in syscall(3), which takes the number as an argument, only a futex can be
+ * told, by the first two arguments (rdi, rsi).  Registers by their numbers in DWARF.
  */
-long call_number(uint64_t site, uint64_t first, uint64_t second);
+long call_number(uint64_t site, const uint64_t *registers);
 
 #endif

@@ -18,7 +18,7 @@ enum { DELAY_WORTH_NS = 50 * 1000 };
 enum { USAGE_EVERY_NS = 4 * 1000 * 1000, MINOR_FAULT_MAX_NS = 20 * 1000 * 1000 };
 
 /* DWARF register numbers of x86-64. */
-enum { REG_CX = 2, REG_SI = 4, REG_DI = 5, REG_PC = 16 };
+enum { REG_CX = 2, REG_PC = 16 };
 
 static uint64_t ns_of(const struct timespec *time)
 {
@@ -176,7 +176,7 @@ static enum format_state wait_state(const struct clock_account *clock,
 	uint64_t site = syscall_site(regs);
 
 	if (site)
-		return call_state(call_number(site, regs->reg[REG_DI], regs->reg[REG_SI]));
+		return call_state(call_number(site, regs->reg));
 	if (clock->major_since)
 		return FORMAT_STATE_DATA_FAULT;
 	if (clock->minor_since && clock->blocked_pending_ns < MINOR_FAULT_MAX_NS)

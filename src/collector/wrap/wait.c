@@ -88,6 +88,8 @@ static const uint8_t kinds[] = {
 	[SYS_msgrcv] = KIND_ANEW,
 	[SYS_msgsnd] = KIND_ANEW,
 	[SYS_io_pgetevents] = KIND_ANEW,
+	/* It lets perf's signals meet it, and a stop, which ends it, cannot be told from them. */
+	[SYS_io_uring_enter] = KIND_ANEW,
 	[SYS_epoll_wait] = KIND_ENDED,
 	[SYS_epoll_pwait] = KIND_ENDED,
 	[SYS_epoll_pwait2] = KIND_ENDED,
@@ -277,6 +279,7 @@ static void mark_restarted(greg_t *regs)
 void wait_go_on(void *context, bool sent)
 {
 	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+	struct unwind_regs all;
 	uint64_t site = site_of(regs);
 	bool put_back = regs[REG_RIP] == (greg_t)site;
 	bool ended = !put_back && regs[REG_RAX] == -EINTR;
@@ -284,7 +287,8 @@ void wait_go_on(void *context, bool sent)
 	if (!site || atomic_load_explicit(&collector.silent, memory_order_relaxed) ||
 	    ((put_back || ended) && meets_ungated(context, site)))
 		return;
-	long call = call_number(site, (uint64_t)regs[REG_RDI], (uint64_t)regs[REG_RSI]);
+	unwind_regs_from_context(&all, context);
+	long call = call_number(site, all.reg);
 
 	if (put_back && regs[REG_RAX] == SYS_restart_syscall) {
 		/* After a stop: the thread was about to continue its call when our signal came. */
