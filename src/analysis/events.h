@@ -71,4 +71,12 @@ static inline const uint64_t *event_times(const struct event_run *piece)
 	return event_column(piece, ROW_TIME);
 }
 
+/* Of an event of I/O: how many requests it handed to an io_uring. */
+static inline uint64_t io_requests(const struct event_run *run, size_t row)
+{
+	uint64_t type = event_column(run, ROW_TYPE)[row];
+
+	return type == IO_WAIT || type == IO_SUBMIT ? event_field(run, IO_OFFSET)[row] : 0;
+}
+
 #endif

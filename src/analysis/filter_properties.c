@@ -465,8 +465,9 @@ static void load_place(const struct filter_rows *rows, struct filter_slot *slot,
 	EACH_ROW
 	{
 		bool opening = types[i] == IO_OPEN;
+		bool has_place = opening == of_opening && !io_requests(rows->run, i);
 
-		slot->value[i] = (opening == of_opening ? offsets[i] : 0) - 1;
+		slot->value[i] = (has_place ? offsets[i] : 0) - 1;
 	}
 	forget(slot, rows->run->count, UINT64_MAX);
 }

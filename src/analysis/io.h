@@ -21,6 +21,7 @@ enum { IO_GROUPS = IO_GROUP_ERROR + 1, IO_SIZE_CLASSES = 65, IO_TIME_CLASSES = 1
 /* What the calls of a group were like. */
 struct io_statistics {
 	uint64_t calls, bytes, total_ns, longest_ns;
+	uint64_t requests;	    /* that were handed to an io_uring */
 	uint64_t smallest, largest; /* bytes */
 	/* calls of [2^(i-1), 2^i) bytes; the first: of none */
 	uint64_t sizes[IO_SIZE_CLASSES];

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/io_metrics.h"
 
-bool io_metric(const struct metric *metric)
+static bool is_of_io(const struct metric *metric)
 {
-	return !metric->is_static && !metric->states && metric->measure >= MEASURE_IO_READS &&
-	       metric->measure <= MEASURE_IO_ERROR_NS;
+	return metric_trace(metric) == TRACE_IO;
+}
+
+bool io_metric(const struct session *session, const struct metric *metric)
+{
+	return is_of_io(metric) && (metric->measure != MEASURE_IO_REQUESTS ||
+				    values_present(session, MEASURE_IO_REQUESTS));
 }
 
 static void add_all(const struct session *session, struct metric_list *list)
@@ -12,7 +17,7 @@ static void add_all(const struct session *session, struct metric_list *list)
 	const struct metric *metric;
 
 	for (size_t i = 0; (metric = metric_catalogue(session, i)); i++)
-		if (io_metric(metric))
+		if (io_metric(session, metric))
 			*vec_push(list) = (struct metric_choice){
 				.metric = metric,
 				.flavor = FLAVOR_EXCLUSIVE,
@@ -27,12 +32,12 @@ struct query io_query(const struct session *session, const struct query *query)
 
 	of_io.metrics = (struct metric_list){0};
 	for (size_t i = 0; i < query->metrics.count; i++)
-		if (io_metric(query->metrics.items[i].metric) &&
+		if (is_of_io(query->metrics.items[i].metric) &&
 		    !(query->metrics.items[i].visibility & VISIBLE_HIDDEN))
 			*vec_push(&of_io.metrics) = query->metrics.items[i];
 	if (!of_io.metrics.count)
 		add_all(session, &of_io.metrics);
-	if (!io_metric(sort) && sort->unit != UNIT_TEXT)
+	if (!is_of_io(sort) && sort->unit != UNIT_TEXT)
 		of_io.sort = of_io.metrics.items[0];
 	of_io.sort.flavor = FLAVOR_EXCLUSIVE;
 	*vec_push(&of_io.metrics) = (struct metric_choice){.metric = metric_find(session, "name"),

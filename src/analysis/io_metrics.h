@@ -5,7 +5,8 @@
 
 #include "analysis/session.h"
 
-bool io_metric(const struct metric *metric);
+/* Whether they show it unless they are told otherwise: few programs use io_uring. */
+bool io_metric(const struct session *session, const struct metric *metric);
 
 /*
  * The query with its metrics of I/O only, or, where it has none, all of them; sorted by one.

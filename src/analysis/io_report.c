@@ -84,6 +84,7 @@ static void count_piece(const struct scan_piece *piece, void *state)
 		if (piece->measuring.chosen && !piece->measuring.chosen[i])
 			continue;
 		count_call(&report->of[group], bytes[i], ns);
+		report->of[group].requests += io_requests(run, i);
 		if (error)
 			add_error(report, error, 1, ns);
 	}
@@ -99,6 +100,7 @@ static void merge_group(struct io_statistics *to, const struct io_statistics *fr
 		to->longest_ns = from->longest_ns;
 	to->calls += from->calls;
 	to->bytes += from->bytes;
+	to->requests += from->requests;
 	to->total_ns += from->total_ns;
 	for (int i = 0; i < IO_SIZE_CLASSES; i++)
 		to->sizes[i] += from->sizes[i];

@@ -106,8 +106,10 @@ static void add_io(struct measure_sums *sums, const struct event_run *run, size_
 		   uint32_t node)
 {
 	uint64_t waited = event_field(run, IO_WAITED)[row], bytes = event_field(run, IO_BYTES)[row];
-	uint64_t type = event_column(run, ROW_TYPE)[row];
+	uint64_t type = event_column(run, ROW_TYPE)[row], requests = io_requests(run, row);
 
+	if (requests)
+		add(sums, MEASURE_IO_REQUESTS, node, requests);
 	if (event_field(run, IO_RESULT)[row]) {
 		add(sums, MEASURE_IO_ERRORS, node, 1);
 		add(sums, MEASURE_IO_ERROR_NS, node, waited);

@@ -169,17 +169,25 @@ static const struct metric catalogue[] = {
 	 .description = "time in calls that wait for files or sockets to be ready: poll, select, "
 			"epoll_wait",
 	 .if_data = true},
+	{.command = "iorequestcnt",
+	 .title = "Submitted Requests",
+	 .unit = UNIT_COUNT,
+	 .measure = MEASURE_IO_REQUESTS,
+	 .description = "requests that were handed to an io_uring",
+	 .if_data = true},
 	{.command = "ioothercnt",
 	 .title = "Other I/O Count",
 	 .unit = UNIT_COUNT,
 	 .measure = MEASURE_IO_OTHERS,
-	 .description = "calls that open, close or control files and sockets",
+	 .description =
+		 "calls that open, close or control files and sockets, or hand over requests",
 	 .if_data = true},
 	{.command = "ioothertime",
 	 .title = "Other I/O Time",
 	 .unit = UNIT_SECONDS,
 	 .measure = MEASURE_IO_OTHER_NS,
-	 .description = "time in calls that open, close or control files and sockets",
+	 .description = "time in calls that open, close or control files and sockets, or hand over "
+			"requests",
 	 .if_data = true},
 	{.command = "ioerrorcnt",
 	 .title = "I/O Error Count",
@@ -275,7 +283,7 @@ static bool has_clock(const struct session *session, const struct metric *metric
 /* Calls that wait for files are not traced by gprofng. */
 static bool has_traced(const struct session *session, unsigned measure)
 {
-	bool waits = measure == MEASURE_IO_WAITS || measure == MEASURE_IO_WAIT_NS;
+	bool waits = measure >= MEASURE_IO_WAITS && measure <= MEASURE_IO_REQUESTS;
 
 	return !(session->only_gprofng && waits) && session_has_trace(session, trace_of(measure));
 }

@@ -132,7 +132,7 @@ static void list_metrics(const struct session *session, struct io_stack_list *li
 	for (int pass = 0; pass < 2; pass++) {
 		list->metric_count = 0;
 		for (size_t i = 0; (metric = metric_catalogue(session, i)); i++) {
-			if (!io_metric(metric))
+			if (!io_metric(session, metric))
 				continue;
 			if (pass)
 				list->metrics[list->metric_count] = metric;

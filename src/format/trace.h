@@ -85,7 +85,8 @@ enum { SYNC_OBJECT, SYNC_WAITED, SYNC_RESULT, SYNC_OWNER, SYNC_FIELDS };
 /*
  * iotrace: descriptor: + 1, 0: none; waited: ns in the call; name: of the file or peer; bytes that
  * were transferred; offset: + 1, the place in the file that the call named, or, of an opening that
- * copies a descriptor, that one; 0: none; result: errno of a call that failed, else 0
+ * copies a descriptor, that one; 0: none; of a submit and a wait instead: how many requests it
+ * handed to an io_uring; result: errno of a call that failed, else 0
  */
 #define FORMAT_IO_TYPES(X)                                                                         \
 	X(READ, "read")                                                                            \
@@ -93,7 +94,8 @@ enum { SYNC_OBJECT, SYNC_WAITED, SYNC_RESULT, SYNC_OWNER, SYNC_FIELDS };
 	X(OPEN, "open")                                                                            \
 	X(CLOSE, "close")                                                                          \
 	X(OTHER, "other")                                                                          \
-	X(WAIT, "wait")
+	X(WAIT, "wait")                                                                            \
+	X(SUBMIT, "submit")
 enum { IO_ERROR_UNKNOWN = 4095 }; /* an errno that other tools did not record */
 enum { IO_DESCRIPTOR, IO_WAITED, IO_NAME, IO_BYTES, IO_OFFSET, IO_RESULT, IO_FIELDS };
 
@@ -174,7 +176,8 @@ static const struct format_trace format_traces[TRACE_KINDS] = {
 				[IO_OPEN] = 3,
 				[IO_CLOSE] = 3,
 				[IO_OTHER] = 3,
-				[IO_WAIT] = 3},
+				[IO_WAIT] = 3,
+				[IO_SUBMIT] = 5},
 		      .encoding = {FIELD_NUMBER, FIELD_NUMBER, FIELD_TEXT, FIELD_NUMBER, FIELD_NEAR,
 				   FIELD_NUMBER}},
 	[TRACE_COUNTER] = {.file = "hwcounters",

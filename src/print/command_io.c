@@ -253,6 +253,8 @@ static void put_group(FILE *file, const struct io_report *report, enum io_group 
 	put_number(file, "Total calls", of->calls);
 	if (groups[group].has_bytes)
 		put_number(file, "Total bytes", of->bytes);
+	if (of->requests)
+		put_number(file, "Submitted requests", of->requests);
 }
 
 /* [{"from", "calls"}]: of classes that have any. */
@@ -290,11 +292,12 @@ static json_t *json_group(const struct io_report *report, int group)
 {
 	const struct io_statistics *of = &report->of[group];
 
-	return json_pack("{s:s, s:I, s:I, s:f, s:f, s:I, s:I, s:o, s:o}", "group",
+	return json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:I, s:I, s:o, s:o}", "group",
 			 groups[group].key, "calls", (json_int_t)of->calls, "bytes",
-			 (json_int_t)of->bytes, "time_s", (double)of->total_ns / 1e9, "longest_s",
-			 (double)of->longest_ns / 1e9, "smallest_bytes", (json_int_t)of->smallest,
-			 "largest_bytes", (json_int_t)of->largest, "sizes",
+			 (json_int_t)of->bytes, "requests", (json_int_t)of->requests, "time_s",
+			 (double)of->total_ns / 1e9, "longest_s", (double)of->longest_ns / 1e9,
+			 "smallest_bytes", (json_int_t)of->smallest, "largest_bytes",
+			 (json_int_t)of->largest, "sizes",
 			 json_classes(of->sizes, IO_SIZE_CLASSES, size_begin, 1), "times",
 			 json_classes(of->times, IO_TIME_CLASSES, time_begin, 1e-6));
 }

@@ -36,7 +36,7 @@ TRACE_FILES = {
     'synctrace': (('~object', 'waited_ns', 'errno', '~owner'), dict.fromkeys(
         ('mutex', 'condition', 'read lock', 'write lock', 'semaphore', 'barrier', 'join', 'spin lock', 'futex'), 2)),
     'iotrace': (('descriptor', 'waited_ns', '$name', 'bytes', '~offset', 'errno'),
-                {'read': 4, 'write': 4, 'open': 3, 'close': 3, 'other': 3, 'wait': 3}),
+                {'read': 4, 'write': 4, 'open': 3, 'close': 3, 'other': 3, 'wait': 3, 'submit': 5}),
     'hwcounters': (('counter', 'value', '~address'), {'overflow': 2, 'recording': 2, 'final': 2, 'lost': 2, 'frozen': 2}),
 }
 

@@ -291,6 +291,7 @@ static void test_catalogue(void **state)
 		{"iowritetime", "Write Time"},
 		{"iowaitcnt", "I/O Wait Count"},
 		{"iowaittime", "I/O Wait Time"},
+		{"iorequestcnt", "Submitted Requests"},
 		{"ioothercnt", "Other I/O Count"},
 		{"ioothertime", "Other I/O Time"},
 		{"ioerrorcnt", "I/O Error Count"},

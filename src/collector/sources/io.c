@@ -120,7 +120,7 @@ static void write_event(struct thread *thread, uint64_t begin_ns, uint64_t end_n
 		[IO_WAITED] = end_ns > begin_ns ? end_ns - begin_ns : 0,
 		[IO_RESULT] = (uint64_t)error,
 		[IO_NAME] = name_of(thread, event, error),
-		[IO_OFFSET] = event->has_offset ? event->offset + 1 : 0,
+		[IO_OFFSET] = event->has_offset ? event->offset + 1 : event->requests,
 	};
 	uint32_t stack = stacktable_intern(trace_stack(thread), (uint64_t)function, NULL);
 
@@ -129,7 +129,7 @@ static void write_event(struct thread *thread, uint64_t begin_ns, uint64_t end_n
 
 void io_end(uint64_t begin_ns, const void *function, const struct io_event *event)
 {
-	int error = event->failed ? errno ? errno : EIO : 0;
+	int error = event->failed ? errno ? errno : EIO : event->error;
 	uint64_t end_ns = clock_now_ns();
 	bool renamed = event->renames || (event->type == IO_OPEN && !error);
 

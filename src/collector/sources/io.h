@@ -24,13 +24,15 @@ enum { IO_NO_FD = -1 };
 /* What a call was. What does not apply is 0. */
 struct io_event {
 	enum format_io_type type;
-	bool failed;	     /* errno tells why */
+	bool failed;	     /* errno tells why, unless `error` does */
 	bool renames;	     /* the descriptor leads elsewhere from now on */
 	bool has_offset;     /* it named a place in the file, or copied a descriptor */
+	int error;	     /* of a call that returns its errno; 0: it did not fail */
 	int fd;		     /* or IO_NO_FD; of IO_OPEN the new one */
 	uint32_t name;	     /* as io_release gave it */
 	uint64_t bytes;	     /* that were transferred */
 	uint64_t offset;     /* the place; of an opening: the descriptor that it is a copy of */
+	uint64_t requests;   /* IO_WAIT, IO_SUBMIT: that were handed to an io_uring */
 	const char *path;    /* the name that it was given, or NULL */
 	const void *address; /* connect: the peer's, of `address_size` bytes */
 	socklen_t address_size;
@@ -51,6 +53,11 @@ long io_by_number(long number, long a, long b, long c, long d, long e, long f);
 
 /* What a system call that a thread is blocked in does, and on which descriptor or IO_NO_FD. */
 void io_number_under_way(long number, const uint64_t *arguments, unsigned *type, int *fd);
+
+/* Of io_uring_enter(2): what it is, by how many completions it waits for, and on which descriptor.
+ */
+enum format_io_type io_ring_type(unsigned least, unsigned flags);
+int io_ring_fd(int fd, unsigned flags);
 
 /* io_names.c: numbers of texts, 0: not known; for a thread that has entered the trace */
 uint32_t io_name_of_fd(struct thread *thread, int fd);

@@ -4,6 +4,8 @@
 #include "collector/sources/io.h"
 #include "collector/wrap/next.h"
 
+#include <linux/io_uring.h>
+
 /* Where a call has its descriptor and its path, by the argument's place. */
 enum { NONE = -1, RESULT = -2 };
 
@@ -102,7 +104,7 @@ static const struct io_number numbers[] = {
 	[SYS_epoll_wait] = ON(IO_WAIT, 0),
 	[SYS_epoll_pwait] = ON(IO_WAIT, 0),
 	[SYS_epoll_pwait2] = ON(IO_WAIT, 0),
-	[SYS_io_uring_enter] = ON(IO_WAIT, 0),
+	[SYS_io_uring_enter] = ON(IO_SUBMIT, 0),
 };
 
 bool io_is_number(long number)
@@ -111,12 +113,26 @@ bool io_is_number(long number)
 	       number < (long)(sizeof(numbers) / sizeof(numbers[0])) && numbers[number].type;
 }
 
+enum format_io_type io_ring_type(unsigned least, unsigned flags)
+{
+	return least && flags & IORING_ENTER_GETEVENTS ? IO_WAIT : IO_SUBMIT;
+}
+
+int io_ring_fd(int fd, unsigned flags)
+{
+	return flags & IORING_ENTER_REGISTERED_RING ? IO_NO_FD : fd;
+}
+
 void io_number_under_way(long number, const uint64_t *arguments, unsigned *type, int *fd)
 {
 	bool known = io_is_number(number);
 
 	*type = known ? numbers[number].type - 1u : IO_OTHER;
 	*fd = known && numbers[number].fd >= 0 ? (int)arguments[numbers[number].fd] : IO_NO_FD;
+	if (number == SYS_io_uring_enter) {
+		*type = io_ring_type((unsigned)arguments[2], (unsigned)arguments[3]);
+		*fd = io_ring_fd(*fd, (unsigned)arguments[3]);
+	}
 	if (number == SYS_accept || number == SYS_accept4) {
 		*type = IO_WAIT; /* nothing is open so far */
 		*fd = (int)arguments[0];
@@ -162,6 +178,11 @@ static void end(uint64_t begin_ns, long number, const long *arguments, long resu
 		.renames = number == SYS_connect || number == SYS_bind || number == SYS_listen,
 	};
 
+	if (number == SYS_io_uring_enter) {
+		event.type = io_ring_type((unsigned)arguments[2], (unsigned)arguments[3]);
+		event.fd = io_ring_fd(event.fd, (unsigned)arguments[3]);
+		event.requests = failed ? 0 : (uint64_t)result;
+	}
 	io_end(begin_ns, (const void *)NEXT(syscall), &event);
 	if (!failed)
 		end_copy(number, arguments, result);

@@ -17,3 +17,38 @@ void next_resolve(void)
 	NEXT_FUNCTIONS(X)
 #undef X
 }
+
+/* Looks a name up in the scope of the object that holds an address. */
+static void *find_in_scope(const char *name, const void *address)
+{
+	void *symbol = NULL, *object;
+	Dl_info info;
+
+	if (!dladdr(address, &info) || !(object = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD)))
+		return NULL;
+	symbol = dlsym(object, name);
+	NEXT(dlclose)(object);
+	return symbol;
+}
+
+void next_keep_loaded(const void *symbol)
+{
+	void *object;
+	Dl_info info;
+
+	if (dladdr(symbol, &info) &&
+	    (object = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE)))
+		NEXT(dlclose)(object);
+}
+
+void *next_of_caller(const char *name, const void *caller)
+{
+	void *symbol = dlsym(RTLD_NEXT, name);
+
+	if (symbol)
+		return symbol;
+	symbol = caller ? find_in_scope(name, caller) : NULL;
+	if (symbol)
+		next_keep_loaded(symbol);
+	return symbol;
+}

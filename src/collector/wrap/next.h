@@ -80,6 +80,16 @@ void next_resolve(void);
 
 #define NEXT(name) (*(next_functions.name ? 0 : (next_resolve(), 0), &next_functions.name))
 
+/*
+ * The definition that code at `caller` would have found without ours: the next one in the program's
+ * search order or, of an object that was loaded apart from the program (dlopen with RTLD_LOCAL),
+ * the first in that object's own scope, which then stays loaded.  NULL: there is none.
+ * Takes the loader's lock.
+ */
+void *next_of_caller(const char *name, const void *caller);
+/* What is to be called from now on must stay where it is. */
+void next_keep_loaded(const void *symbol);
+
 /* signal.c */
 typedef void signal_handler(int signal, siginfo_t *info, void *context);
 

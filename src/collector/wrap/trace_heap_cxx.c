@@ -19,30 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Looks a name up in the scope of the object that holds an address. */
-static void *find_in_scope(const char *name, const void *address)
-{
-	void *symbol = NULL, *object;
-	Dl_info info;
-
-	if (!dladdr(address, &info) || !(object = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD)))
-		return NULL;
-	symbol = dlsym(object, name);
-	NEXT(dlclose)(object);
-	return symbol;
-}
-
-/* What we call from now on must stay where it is. */
-static void keep_loaded(const void *symbol)
-{
-	void *object;
-	Dl_info info;
-
-	if (dladdr(symbol, &info) &&
-	    (object = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE)))
-		NEXT(dlclose)(object);
-}
-
 static const void *base_of(const void *address)
 {
 	Dl_info info;
@@ -54,16 +30,10 @@ static const void *base_of(const void *address)
 static void *find(const char *name, const void *caller)
 {
 	static const void *outside; /* one form calls another, by a jump out of ours */
-	void *symbol = dlsym(RTLD_NEXT, name);
 
-	if (symbol)
-		return symbol;
 	if (base_of(caller) != base_of(&outside))
 		outside = caller;
-	symbol = outside ? find_in_scope(name, outside) : NULL;
-	if (symbol)
-		keep_loaded(symbol);
-	return symbol;
+	return next_of_caller(name, outside);
 }
 
 typedef void *operator_new(size_t size, uint64_t a, uint64_t b);
