@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The file is mapped by libelf and stays open: libdw finds split files and
- * alternate files relative to it.  libdw decompresses what is compressed when
- * it opens; from then on libelf gives out the plain bytes.
+ * The file is mapped by libelf and stays open: libdw finds split files relative to it.  Of object
+ * files and what is compressed libdw reads an image that is not what the file is.
  */
 #include "object/debug_info.h"
 
@@ -52,95 +51,83 @@ struct bytes debug_info_section(Elf *elf, const char *name)
 	return (struct bytes){0};
 }
 
-static bool open_dwarf(const char *path, int *fd, Elf **elf, Dwarf **dwarf)
+static void close_dwarf(struct dwarf_file *file)
 {
-	*dwarf = NULL;
-	*elf = NULL;
-	*fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (*fd < 0)
-		return false;
-	elf_version(EV_CURRENT);
-	*elf = elf_begin(*fd, ELF_C_READ_MMAP, NULL);
-	if (*elf)
-		*dwarf = dwarf_begin_elf(*elf, DWARF_C_READ, NULL);
-	if (*dwarf)
-		return true;
-	elf_end(*elf);
-	close(*fd);
-	*elf = NULL;
-	*fd = -1;
-	return false;
+	dwarf_end(file->dwarf);
+	if (file->image.elf)
+		elf_file_close(&file->image);
+	else
+		elf_end(file->elf);
+	if (file->fd >= 0)
+		close(file->fd);
+	*file = (struct dwarf_file){.fd = -1};
 }
 
-/* The path of the alternate file, to be freed; NULL: none is named, or it is not here. */
-static char *find_alternate(Dwarf *dwarf, const char *path)
+/* Opens a file that has been looked at, and takes it over. */
+static bool open_dwarf(struct elf_file *file, struct dwarf_file *out)
+{
+	*out = (struct dwarf_file){.fd = -1};
+	elf_file_inflate(file);
+	if (file->differs) {
+		out->image = *file;
+		out->elf = file->elf;
+	} else {
+		out->fd = open(file->path, O_RDONLY | O_CLOEXEC);
+		out->elf = out->fd >= 0 ? elf_begin(out->fd, ELF_C_READ_MMAP, NULL) : NULL;
+		elf_file_close(file);
+	}
+	out->dwarf = dwarf_begin_elf(out->elf, DWARF_C_READ, NULL);
+	if (!out->dwarf)
+		close_dwarf(out);
+	return out->dwarf;
+}
+
+/* The alternate file that is named, if it is here. */
+static bool find_alternate(Dwarf *dwarf, const char *path, struct elf_file *out)
 {
 	const char *name;
 	const void *id;
 	ssize_t length = dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id);
-	struct elf_file file;
-	char *found = NULL;
 
 	if (length <= 0)
-		return NULL;
+		return false;
 	char *build_id = elf_file_hex(id, (size_t)length);
 	const char *slash = strrchr(path, '/');
 	char *beside = name[0] == '/' || !slash
 			       ? xstrdup(name)
 			       : xasprintf("%.*s/%s", (int)(slash - path), path, name);
+	bool found = debug_file_by_build_id(build_id, out);
 
-	if (debug_file_by_build_id(build_id, &file)) {
-		found = xstrdup(file.path);
-		elf_file_close(&file);
-	} else if (elf_file_open(beside, &file) == STATUS_OK) {
-		if (file.build_id && !strcmp(file.build_id, build_id))
-			found = xstrdup(file.path);
-		elf_file_close(&file);
+	if (!found && elf_file_open(beside, out) == STATUS_OK) {
+		found = out->build_id && !strcmp(out->build_id, build_id);
+		if (!found)
+			elf_file_close(out);
 	}
 	free(beside);
 	free(build_id);
 	return found;
 }
 
-static void open_alternate(struct debug_info *info)
+/* Opens the file that has been looked at, and takes it over. */
+static bool open_info(struct elf_file *file, struct debug_info *out)
 {
-	char *path = find_alternate(info->dwarf, info->path);
-	Elf *elf;
+	struct elf_file alternate;
 
-	info->alternate_fd = -1;
-	if (path && open_dwarf(path, &info->alternate_fd, &elf, &info->alternate))
-		dwarf_setalt(info->dwarf, info->alternate);
-	free(path);
-}
-
-/* An object file is read from its relocated image. */
-static bool open_relocated(struct elf_file *file, struct debug_info *out)
-{
-	out->dwarf = has_lines(file) ? dwarf_begin_elf(file->elf, DWARF_C_READ, NULL) : NULL;
-	if (!out->dwarf) {
+	if (!has_lines(file)) {
 		elf_file_close(file);
 		return false;
 	}
-	out->relocated = *file;
-	out->elf = file->elf;
-	out->path = xstrdup(file->path);
-	return true;
-}
+	char *path = xstrdup(file->path);
 
-/* Opens the file that has been looked at, and closes that. */
-static bool open_info(struct elf_file *file, struct debug_info *out)
-{
-	if (file->relocated)
-		return open_relocated(file, out);
-
-	bool opened = has_lines(file) && open_dwarf(file->path, &out->fd, &out->elf, &out->dwarf);
-
-	if (opened) {
-		out->path = xstrdup(file->path);
-		open_alternate(out);
+	if (!open_dwarf(file, &out->own)) {
+		free(path);
+		return false;
 	}
-	elf_file_close(file);
-	return opened;
+	out->path = path;
+	if (find_alternate(out->own.dwarf, path, &alternate) &&
+	    open_dwarf(&alternate, &out->alternate))
+		dwarf_setalt(out->own.dwarf, out->alternate.dwarf);
+	return true;
 }
 
 /* Opens the path if it has the build-id, where one is known. */
@@ -183,31 +170,16 @@ static bool open_separate(const struct debug_request *request, struct debug_info
 bool debug_info_find(const struct debug_request *request, struct debug_info *out,
 		     struct diag_list *diags)
 {
-	*out = (struct debug_info){.fd = -1, .alternate_fd = -1};
+	*out = (struct debug_info){.own.fd = -1, .alternate.fd = -1};
 	return open_path(request->file, request->build_id, out) ||
 	       open_path(request->archived, request->build_id, out) ||
 	       open_separate(request, out, diags) || open_downloaded(request->build_id, out);
 }
 
-static void close_dwarf(int fd, Elf *elf, Dwarf *dwarf)
-{
-	dwarf_end(dwarf);
-	elf_end(elf);
-	if (fd >= 0)
-		close(fd);
-}
-
 void debug_info_close(struct debug_info *info)
 {
-	Elf *alternate_elf = info->alternate ? dwarf_getelf(info->alternate) : NULL;
-
-	if (info->relocated.elf) {
-		dwarf_end(info->dwarf);
-		elf_file_close(&info->relocated);
-	} else {
-		close_dwarf(info->fd, info->elf, info->dwarf);
-	}
-	close_dwarf(info->alternate_fd, alternate_elf, info->alternate);
+	close_dwarf(&info->own);
+	close_dwarf(&info->alternate);
 	free(info->path);
-	*info = (struct debug_info){.fd = -1, .alternate_fd = -1};
+	*info = (struct debug_info){.own.fd = -1, .alternate.fd = -1};
 }

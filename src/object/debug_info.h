@@ -10,12 +10,15 @@
 
 #include <elfutils/libdw.h>
 
+struct dwarf_file {
+	Elf *elf;
+	Dwarf *dwarf; /* NULL: there is none */
+	int fd;
+	struct elf_file image; /* holds `elf` instead of a file, if it differs from that */
+};
 struct debug_info {
 	char *path;
-	int fd, alternate_fd;
-	struct elf_file relocated; /* holds `elf` instead of a file, if it is an object file */
-	Elf *elf;
-	Dwarf *dwarf, *alternate;
+	struct dwarf_file own, alternate;
 };
 
 /* Which object, and where its debug information may be; strings may be NULL. */

@@ -151,30 +151,34 @@ static void drop_image(struct elf_file *file)
 		free(file->image);
 }
 
-/* Object files: as if they had been linked. */
-static void make_readable(struct elf_file *file)
+static bool inflate(struct elf_file *file)
 {
 	size_t size;
-	uint8_t *inflated = relocate_wanted(file->image, file->size)
-				    ? inflate_sections(file->image, file->size, &size)
-				    : NULL;
+	uint8_t *image = inflate_sections(file->image, file->size, file->mapped, &size);
 
-	if (inflated) {
-		drop_image(file);
-		file->image = inflated;
-		file->size = size;
-		file->mapped = false;
-	}
-	file->relocated =
-		relocate_wanted(file->image, file->size) &&
-		(!file->mapped || !mprotect(file->image, file->size, PROT_READ | PROT_WRITE));
-	if (file->relocated)
-		relocate(file->image, file->size);
+	if (!image)
+		return false;
+	file->image = image;
+	file->size = size;
+	file->mapped = file->differs = true;
+	return true;
+}
+
+/* Object files: as if they had been linked. */
+static void link_object_file(struct elf_file *file)
+{
+	if (!relocate_wanted(file->image, file->size))
+		return;
+	if (!inflate(file) && file->mapped &&
+	    mprotect(file->image, file->size, PROT_READ | PROT_WRITE))
+		return;
+	file->differs = true;
+	relocate(file->image, file->size);
 }
 
 static enum status load(struct elf_file *file)
 {
-	make_readable(file);
+	link_object_file(file);
 	elf_version(EV_CURRENT);
 	file->elf = elf_memory((char *)file->image, file->size);
 	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF || !is_complete(file)) {
@@ -183,6 +187,15 @@ static enum status load(struct elf_file *file)
 	}
 	file->build_id = find_build_id(file);
 	return STATUS_OK;
+}
+
+void elf_file_inflate(struct elf_file *file)
+{
+	if (file->differs)
+		return;
+	elf_end(file->elf);
+	inflate(file);
+	file->elf = elf_memory((char *)file->image, file->size);
 }
 
 enum status elf_file_from_memory(uint8_t *image, size_t size, struct elf_file *out)

@@ -18,7 +18,7 @@ struct elf_file {
 	uint8_t *image;
 	size_t size;
 	bool mapped;
-	bool relocated; /* the image differs from the file */
+	bool differs;	/* the image is not what the file is */
 	uint64_t mtime; /* s */
 	uint64_t file_size;
 	char *build_id; /* hex, or NULL */
@@ -37,6 +37,8 @@ enum status elf_file_open(const char *path, struct elf_file *out);
 /* Takes over an image from malloc, also when it fails. */
 enum status elf_file_from_memory(uint8_t *image, size_t size, struct elf_file *out);
 void elf_file_close(struct elf_file *file);
+/* Debug sections that are compressed become plain ones; `elf` and ranges of before are gone. */
+void elf_file_inflate(struct elf_file *file);
 
 /* The first section of that type (SHT_NULL: any) and name (NULL: any), or NULL. */
 Elf_Scn *elf_file_section(const struct elf_file *file, uint32_t type, const char *name,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libdw takes compressed sections as they are, but relocations are of what was compressed.  What
- * comes out is put behind the file, and the section headers say so.
+ * libdw takes what zlib compressed as it is, but relocations of object files are of what was
+ * compressed, and not every libdw knows zstd.  What comes out is put behind the file, which stays
+ * mapped, and the section headers say so.
  */
 #include "object/inflate.h"
 
@@ -9,32 +10,33 @@
 
 #include <elf.h>
 #include <endian.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <zlib.h>
+#include <zstd.h>
 
+#ifndef ELFCOMPRESS_ZSTD /* glibc 2.37 has it */
+#define ELFCOMPRESS_ZSTD 2
+#endif
 #define OLD_PREFIX ".zdebug_"
 #define OLD_MAGIC  "ZLIB" /* then the size, most significant byte first */
 
 enum {
-	SIZE_LIMIT = 256 << 20, /* of all that comes out */
 	SECTION_LIMIT = 1 << 20,
 	OLD_HEADER = 12,
-	RATIO_LIMIT = 1100, /* zlib's best is 1032 */
+	RATIO_LIMIT = 1100, /* zlib's best is 1032; of debug information also zstd's is far less */
+	PAGE = 4096,
 };
-
-struct inflated {
-	uint8_t *image;
-	size_t size; /* the file and what came out so far; 8 bytes aligned */
-};
+static const uint64_t size_limit = (uint64_t)4 << 30; /* of all that comes out */
 
 /* What a section holds. */
 struct packed {
 	const uint8_t *data;
 	size_t size;
 	uint64_t out_size, align;
-	bool is_old; /* the name says it, not a flag */
+	uint32_t way; /* ELFCOMPRESS_ZLIB or ELFCOMPRESS_ZSTD */
+	bool is_old;  /* the name says it, not a flag */
 };
 
 static bool is_inside(size_t size, uint64_t offset, uint64_t length)
@@ -44,11 +46,14 @@ static bool is_inside(size_t size, uint64_t offset, uint64_t length)
 
 static Elf64_Shdr *sections_of(const uint8_t *image, size_t size, size_t *count)
 {
-	Elf64_Ehdr header;
+	Elf64_Ehdr header = {0};
 	Elf64_Shdr *sections;
 
-	memcpy(&header, image, sizeof(header));
-	if (header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shoff % sizeof(uint64_t) ||
+	if (size >= sizeof(header))
+		memcpy(&header, image, sizeof(header));
+	if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
+	    header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shoff % sizeof(uint64_t) ||
 	    !is_inside(size, header.e_shoff, sizeof(Elf64_Shdr)))
 		return NULL;
 	sections = (Elf64_Shdr *)(uintptr_t)(image + header.e_shoff);
@@ -95,8 +100,9 @@ static bool find_packed(const uint8_t *image, size_t size, const Elf64_Shdr *sec
 	if (section->sh_flags & SHF_COMPRESSED && section->sh_size > sizeof(header)) {
 		memcpy(&header, data, sizeof(header));
 		*out = (struct packed){data + sizeof(header), section->sh_size - sizeof(header),
-				       header.ch_size, header.ch_addralign, false};
-		return header.ch_type == ELFCOMPRESS_ZLIB;
+				       header.ch_size,	      header.ch_addralign,
+				       header.ch_type,	      false};
+		return header.ch_type == ELFCOMPRESS_ZLIB || header.ch_type == ELFCOMPRESS_ZSTD;
 	}
 	if (!name || strncmp((const char *)image + name, OLD_PREFIX, strlen(OLD_PREFIX)) != 0 ||
 	    section->sh_size <= OLD_HEADER || memcmp(data, OLD_MAGIC, strlen(OLD_MAGIC)) != 0)
@@ -104,77 +110,119 @@ static bool find_packed(const uint8_t *image, size_t size, const Elf64_Shdr *sec
 	uint64_t out_size;
 
 	memcpy(&out_size, data + strlen(OLD_MAGIC), sizeof(out_size));
-	*out = (struct packed){data + OLD_HEADER, section->sh_size - OLD_HEADER, be64toh(out_size),
-			       section->sh_addralign, true};
+	*out = (struct packed){data + OLD_HEADER, section->sh_size - OLD_HEADER,
+			       be64toh(out_size), section->sh_addralign,
+			       ELFCOMPRESS_ZLIB,  true};
 	return true;
 }
 
-static bool unpack(struct inflated *out, const struct packed *packed, Elf64_Shdr *section)
+/* Fills all that comes out, or fails. */
+static bool unpack(const struct packed *packed, uint8_t *out)
 {
 	uLongf length = packed->out_size;
 
-	if (uncompress(out->image + out->size, &length, packed->data, packed->size) != Z_OK ||
-	    length != packed->out_size)
-		return false;
-	section->sh_offset = out->size;
-	section->sh_size = length;
-	section->sh_addralign = packed->align;
-	section->sh_flags &= ~(uint64_t)SHF_COMPRESSED;
-	out->size += (length + 7) & ~(size_t)7;
-	return true;
+	if (packed->way == ELFCOMPRESS_ZSTD)
+		return ZSTD_decompress(out, packed->out_size, packed->data, packed->size) ==
+		       packed->out_size;
+	return uncompress(out, &length, packed->data, packed->size) == Z_OK &&
+	       length == packed->out_size;
 }
 
-/* ".zdebug_info" becomes "..debug_info", and the name begins at the second dot. */
-static void rename_section(const struct inflated *out, size_t place, Elf64_Shdr *section)
+static size_t round_up(size_t size, size_t unit)
 {
-	if (out->image[place + 1] == 'z')
-		out->image[place + 1] = '.';
-	section->sh_name++;
+	return (size + unit - 1) & ~(unit - 1);
 }
 
 /* How large the image gets; 0: nothing is compressed, or it would be too large. */
 static size_t size_of_all(const uint8_t *image, size_t size, const Elf64_Shdr *sections,
 			  size_t count)
 {
-	size_t begin = (size + 7) & ~(size_t)7, total = begin;
+	size_t begin = round_up(size, PAGE), total = begin;
 	struct packed packed;
 
 	for (size_t i = 1; i < count; i++) {
 		if (!find_packed(image, size, &sections[i], &packed))
 			continue;
 		if (packed.out_size / RATIO_LIMIT > packed.size ||
-		    packed.out_size > SIZE_LIMIT - (total - begin))
+		    packed.out_size > size_limit - (total - begin))
 			return 0;
-		total += (packed.out_size + 7) & ~(size_t)7;
+		total += round_up(packed.out_size, sizeof(uint64_t));
 	}
 	return total == begin ? 0 : total;
 }
 
-uint8_t *inflate_sections(const uint8_t *image, size_t size, size_t *out_size)
+/* Fills what lies behind the image, and makes the headers tell of that. */
+static bool unpack_all(const uint8_t *image, size_t size, uint8_t *out, Elf64_Shdr *headers,
+		       size_t count)
 {
-	size_t count, total;
-	const Elf64_Shdr *sections = sections_of(image, size, &count);
-	struct inflated out = {.size = (size + 7) & ~(size_t)7};
+	size_t end = round_up(size, PAGE);
 	struct packed packed;
 
-	total = sections ? size_of_all(image, size, sections, count) : 0;
-	if (!total)
-		return NULL;
-	out.image = xcalloc(1, total + 8);
-	memcpy(out.image, image, size);
+	for (size_t i = 1; i < count; i++) {
+		Elf64_Shdr *section = &headers[i];
 
-	Elf64_Shdr *copies = sections_of(out.image, size, &count);
+		if (!find_packed(image, size, section, &packed))
+			continue;
+		if (!unpack(&packed, out + end))
+			return false;
+		section->sh_offset = end;
+		section->sh_size = packed.out_size;
+		section->sh_addralign = packed.align;
+		section->sh_flags &= ~(uint64_t)SHF_COMPRESSED;
+		section->sh_name += packed.is_old; /* ".zdebug_info" becomes "..debug_info" */
+		end += round_up(packed.out_size, sizeof(uint64_t));
+	}
+	return true;
+}
+
+/* Puts the image before what came out. */
+static bool move_image(uint8_t *image, size_t size, bool is_mapped, uint8_t *out)
+{
+	if (is_mapped)
+		return mremap(image, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, out) !=
+			       MAP_FAILED &&
+		       !mprotect(out, size, PROT_READ | PROT_WRITE);
+	memcpy(out, image, size);
+	free(image);
+	return true;
+}
+
+static void put_headers(uint8_t *image, size_t size, const Elf64_Shdr *headers)
+{
+	size_t count;
+	Elf64_Shdr *sections = sections_of(image, size, &count);
 
 	for (size_t i = 1; i < count; i++) {
-		if (!find_packed(image, size, &sections[i], &packed))
-			continue;
-		if (!unpack(&out, &packed, &copies[i])) {
-			free(out.image);
-			return NULL;
-		}
-		if (packed.is_old)
-			rename_section(&out, name_place(image, size, &sections[i]), &copies[i]);
+		if (headers[i].sh_name != sections[i].sh_name)
+			image[name_place(image, size, &sections[i]) + 1] = '.';
 	}
-	*out_size = out.size;
-	return out.image;
+	memcpy(sections, headers, count * sizeof(*headers));
+}
+
+uint8_t *inflate_sections(uint8_t *image, size_t size, bool is_mapped, size_t *out_size)
+{
+	size_t count;
+	const Elf64_Shdr *sections = sections_of(image, size, &count);
+
+	*out_size = sections ? size_of_all(image, size, sections, count) : 0;
+	if (!*out_size)
+		return NULL;
+	uint8_t *out = mmap(NULL, *out_size, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	Elf64_Shdr *headers = xmalloc(count * sizeof(*headers));
+	bool done;
+
+	if (out == MAP_FAILED) {
+		free(headers);
+		return NULL;
+	}
+	memcpy(headers, sections, count * sizeof(*headers));
+	done = unpack_all(image, size, out, headers, count) &&
+	       move_image(image, size, is_mapped, out);
+	if (done)
+		put_headers(out, size, headers);
+	else
+		munmap(out, *out_size);
+	free(headers);
+	return done ? out : NULL;
 }

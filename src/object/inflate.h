@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Object files (.o) whose debug sections are compressed. */
+/* Debug sections that are compressed. */
 #ifndef HELIO_OBJECT_INFLATE_H
 #define HELIO_OBJECT_INFLATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /*
- * A copy of an object file's image, from malloc, in which sections that were compressed by zlib
- * (-gz=zlib, -gz=zlib-gnu) are not; *out_size: its size.  NULL: none is, or they are damaged.
+ * An ELF image, a mapping of a file or from malloc, in which sections that zlib (-gz=zlib,
+ * -gz=zlib-gnu) or zstd (-gz=zstd) compressed are not: a mapping of *out_size bytes, to be
+ * unmapped; the image that was given is gone.  NULL: none is compressed, or they are damaged; the
+ * image is as it was.
  */
-uint8_t *inflate_sections(const uint8_t *image, size_t size, size_t *out_size);
+uint8_t *inflate_sections(uint8_t *image, size_t size, bool is_mapped, size_t *out_size);
 
 #endif

@@ -58,9 +58,8 @@ struct lines {
 	VEC(struct line_function *) functions;
 	struct hash_map function_by_die;
 	struct string_table function_keys;
-	uint64_t ranges_read;	       /* of DIEs: hostile ones could share one long list */
-	struct split_package *package; /* the .dwp; NULL: not looked for, or none */
-	bool has_sought_package;
+	uint64_t ranges_read;	   /* of DIEs: hostile ones could share one long list */
+	struct split_store *split; /* split units that libdw does not find; NULL: not needed */
 };
 
 /* Where an object's debug information may be; messages go to diags, which outlives the lines. */

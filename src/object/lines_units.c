@@ -83,7 +83,7 @@ static void read_units(struct lines *lines)
 	Dwarf_Die die;
 	uint8_t type;
 
-	while (!dwarf_get_units(lines->debug.dwarf, cu, &cu, NULL, &type, &die, NULL)) {
+	while (!dwarf_get_units(lines->debug.own.dwarf, cu, &cu, NULL, &type, &die, NULL)) {
 		if (type == DW_UT_compile || type == DW_UT_skeleton)
 			add_unit(lines, cu, &die);
 	}
@@ -99,7 +99,7 @@ void lines_open(struct lines *lines)
 	lines->is_open = true;
 	if (!debug_info_find(&lines->request, &lines->debug, lines->diags))
 		return;
-	file.elf = lines->debug.elf;
+	file.elf = lines->debug.own.elf;
 	code_ranges_read(&file, &lines->code);
 	read_units(lines);
 }
@@ -131,8 +131,8 @@ void lines_free(struct lines *lines)
 	}
 	for (size_t i = 0; i < lines->units.count; i++)
 		vec_fini(&lines->units.items[i].calls);
-	split_package_close(lines->package);
-	if (lines->debug.dwarf)
+	split_store_free(lines->split);
+	if (lines->debug.own.dwarf)
 		debug_info_close(&lines->debug);
 	vec_fini(&lines->code);
 	vec_fini(&lines->units);

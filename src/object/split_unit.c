@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libdw finds .dwo files by itself, and knows nothing of packages.  From a
- * package an ELF image is made in memory that is what the .dwo file was, with
- * the skeleton's part of .debug_addr added, because libdw does not know that
- * the two belong together.  Ranges, which need the skeleton's base, are read
- * here for the same reason.
+ * libdw finds .dwo files by itself, if it can read them, and knows nothing of packages.  From a
+ * package an ELF image is made in memory that is what the .dwo file was, with the skeleton's part
+ * of .debug_addr added, because libdw does not know that the two belong together.  Ranges, which
+ * need the skeleton's base, are read here for the same reason.  So it is done with a .dwo file that
+ * libdw does not find or that is compressed in a way that it does not know.
  */
 #include "object/split_unit.h"
 
 #include "base/strbuf.h"
+#include "object/path.h"
 
 #include <dwarf.h>
 #include <fcntl.h>
@@ -17,24 +18,30 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#define STRINGS ".debug_str.dwo"
+
 enum {
 	COLUMN_LIMIT = 16, /* of a package's index; 8 are defined */
 	PIECE_LIMIT = 12,  /* sections of an image, but for their names */
 	PAGE = 4096,
 };
 
-/* A unit that was taken out of the package. */
+/* A unit that was taken out of a file. */
 struct extract {
 	Elf *elf;
 	Dwarf *dwarf;
 	uint8_t *image;
 	size_t size;
+	struct elf_file file; /* the .dwo file, where it is no package's */
 };
-struct split_package {
+struct package {
 	struct elf_file file;
-	int fd; /* of the same file */
+	int fd; /* of the same bytes; -1: there is no package */
 	struct bytes index;
 	uint32_t columns, units, slots;
+};
+struct split_store {
+	struct package package;
 	VEC(struct extract) extracts;
 };
 
@@ -80,22 +87,37 @@ static struct bytes part_of(struct bytes bytes, uint64_t offset, uint64_t size)
 	return (struct bytes){bytes.data + offset, size};
 }
 
-static struct bytes package_section(const struct split_package *package, const char *name)
+static struct bytes section_bytes(const struct elf_file *file, const char *name)
 {
 	GElf_Shdr header;
 
-	if (!elf_file_section(&package->file, SHT_PROGBITS, name, &header))
+	if (!elf_file_section(file, SHT_PROGBITS, name, &header))
 		return (struct bytes){0};
-	return elf_file_section_bytes(&package->file, &header);
+	return elf_file_section_bytes(file, &header);
 }
 
-static bool open_package(const char *path, struct split_package *package)
+/* The bytes of an image that does not lie in its file; -1: no memory. */
+static int memory_file(const struct elf_file *file)
+{
+	int fd = memfd_create("package", MFD_CLOEXEC);
+	size_t done = 0;
+
+	for (ssize_t got = 1; fd >= 0 && done < file->size && got > 0; done += (size_t)got)
+		got = write(fd, file->image + done, file->size - done);
+	if (fd >= 0 && done < file->size) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static bool open_package(const char *path, struct package *package)
 {
 	enum { HEADER = 16 };
 
 	if (elf_file_open(path, &package->file) != STATUS_OK)
 		return false;
-	package->index = package_section(package, ".debug_cu_index");
+	package->index = section_bytes(&package->file, ".debug_cu_index");
 	package->columns = word_at(package->index, 4);
 	package->units = word_at(package->index, 8);
 	package->slots = word_at(package->index, 12);
@@ -104,7 +126,10 @@ static bool open_package(const char *path, struct split_package *package)
 			(uint64_t)package->columns * package->units * 8;
 
 	if (package->slots && package->columns <= COLUMN_LIMIT && size <= package->index.size) {
-		package->fd = open(path, O_RDONLY | O_CLOEXEC);
+		bool is_inflated = package->file.size > package->file.file_size;
+
+		package->fd = is_inflated ? memory_file(&package->file)
+					  : open(path, O_RDONLY | O_CLOEXEC);
 		if (package->fd >= 0)
 			return true;
 	}
@@ -116,24 +141,20 @@ static bool open_package(const char *path, struct split_package *package)
 static void seek_package(struct lines *lines)
 {
 	const char *const names[] = {lines->debug.path, lines->request.file, lines->request.path};
-	struct split_package *package = xcalloc(1, sizeof(*package));
+	struct package *package = &lines->split->package;
+	bool opened = false;
 
-	lines->has_sought_package = true;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+	package->fd = -1;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !opened; i++) {
 		char *path = names[i] ? xasprintf("%s.dwp", names[i]) : NULL;
-		bool opened = path && open_package(path, package);
 
+		opened = path && open_package(path, package);
 		free(path);
-		if (opened) {
-			lines->package = package;
-			return;
-		}
 	}
-	free(package);
 }
 
 /* The row of a unit's contributions in the index, from 1; 0: it is not there. */
-static uint32_t find_row(const struct split_package *package, uint64_t id)
+static uint32_t find_row(const struct package *package, uint64_t id)
 {
 	const uint64_t ids = 16, rows = ids + (uint64_t)package->slots * 8;
 
@@ -159,19 +180,18 @@ static const char *section_of_column(uint32_t id, uint32_t version)
 }
 
 /* Strings are common to all units, and many. */
-static void add_strings(const struct split_package *package, struct pieces *pieces)
+static void add_strings(const struct package *package, struct pieces *pieces)
 {
-	struct bytes bytes = package_section(package, ".debug_str.dwo");
+	struct bytes bytes = section_bytes(&package->file, STRINGS);
 
 	if (!bytes.data)
 		return;
-	add_piece(pieces, ".debug_str.dwo", bytes);
+	add_piece(pieces, STRINGS, bytes);
 	pieces->items[pieces->count - 1].mapped_from = (uint64_t)(bytes.data - package->file.image);
 }
 
 /* The unit's parts of the package's sections. */
-static void add_contributions(const struct split_package *package, uint32_t row,
-			      struct pieces *pieces)
+static void add_contributions(const struct package *package, uint32_t row, struct pieces *pieces)
 {
 	uint64_t columns = 16 + (uint64_t)package->slots * 12;
 	uint64_t offsets = columns + (uint64_t)row * package->columns * 4;
@@ -185,7 +205,7 @@ static void add_contributions(const struct split_package *package, uint32_t row,
 
 		if (name)
 			add_piece(pieces, name,
-				  part_of(package_section(package, name),
+				  part_of(section_bytes(&package->file, name),
 					  word_at(package->index, offsets + at),
 					  word_at(package->index, sizes + at)));
 	}
@@ -197,7 +217,7 @@ static void add_contributions(const struct split_package *package, uint32_t row,
 static struct bytes behind_base(struct lines *lines, Dwarf_Die *skeleton,
 				const unsigned *attributes, const char *section)
 {
-	struct bytes bytes = debug_info_section(lines->debug.elf, section);
+	struct bytes bytes = debug_info_section(lines->debug.own.elf, section);
 	Dwarf_Attribute attribute;
 	Dwarf_Word base = 0;
 
@@ -290,20 +310,25 @@ static uint8_t *make_image(struct pieces *pieces, int fd, uint16_t machine, size
 	return image;
 }
 
-/* The first unit of a split file made of these sections. */
-static bool open_extract(struct split_package *package, struct pieces *pieces, uint16_t machine,
-			 Dwarf_Die *die)
+/* The unit with that id of a split file made of these sections. */
+static bool open_extract(struct split_store *store, struct pieces *pieces, uint16_t machine,
+			 uint64_t id, Dwarf_Die *die)
 {
 	struct extract extract = {0};
 	Dwarf_CU *cu = NULL;
+	uint64_t found;
 
-	extract.image = make_image(pieces, package->fd, machine, &extract.size);
+	extract.image = make_image(pieces, store->package.fd, machine, &extract.size);
 	if (!extract.image)
 		return false;
 	extract.elf = elf_memory((char *)extract.image, extract.size);
 	extract.dwarf = dwarf_begin_elf(extract.elf, DWARF_C_READ, NULL);
-	*vec_push(&package->extracts) = extract;
-	return extract.dwarf && !dwarf_get_units(extract.dwarf, NULL, &cu, NULL, NULL, die, NULL);
+	*vec_push(&store->extracts) = extract;
+	while (extract.dwarf && !dwarf_get_units(extract.dwarf, cu, &cu, NULL, NULL, die, NULL)) {
+		if (!dwarf_cu_info(cu, NULL, NULL, NULL, NULL, &found, NULL, NULL) && found == id)
+			return true;
+	}
+	return false;
 }
 
 /* The unit's part of .debug_addr; in DWARF 5 a header before it tells where it ends. */
@@ -311,7 +336,7 @@ static struct bytes addresses_of(struct lines *lines, Dwarf_Die *skeleton, bool 
 {
 	static const unsigned bases[] = {DW_AT_addr_base, DW_AT_GNU_addr_base, 0};
 	enum { HEADER = 8, BEHIND_LENGTH = 4 };
-	struct bytes section = debug_info_section(lines->debug.elf, "debug_addr");
+	struct bytes section = debug_info_section(lines->debug.own.elf, "debug_addr");
 	struct bytes bytes = behind_base(lines, skeleton, bases, "debug_addr");
 
 	if (is_old || !bytes.data || bytes.data - section.data < HEADER)
@@ -333,66 +358,152 @@ static struct bytes piece_named(const struct pieces *pieces, const char *name)
 	return (struct bytes){0};
 }
 
-static bool find_in_package(struct lines *lines, struct split_unit *unit, uint64_t id, bool is_old)
+/* What libdw has to be told of a unit. */
+struct request {
+	uint64_t id;
+	bool is_old; /* before DWARF 5 */
+	Dwarf_Die skeleton;
+};
+
+/* Opens the unit that these sections are of. */
+static bool open_pieces(struct lines *lines, const struct request *request, struct pieces *pieces,
+			struct split_unit *out)
 {
 	static const unsigned range_bases[] = {DW_AT_GNU_ranges_base, 0};
-	struct split_ranges *ranges = &unit->ranges;
-	Dwarf_Die skeleton = unit->die;
-	struct pieces pieces = {0};
+	struct split_ranges *ranges = &out->ranges;
+	Dwarf_Die skeleton = request->skeleton;
 	GElf_Ehdr header;
 
-	if (!lines->has_sought_package)
-		seek_package(lines);
-	uint32_t row = lines->package ? find_row(lines->package, id) : 0;
-
-	if (!row || !gelf_getehdr(lines->debug.elf, &header))
+	if (!gelf_getehdr(lines->debug.own.elf, &header))
 		return false;
-	add_contributions(lines->package, row, &pieces);
-	ranges->is_old = is_old;
+	ranges->is_old = request->is_old;
 	dwarf_lowpc(&skeleton, &ranges->base);
-	ranges->addresses = addresses_of(lines, &skeleton, is_old);
-	ranges->lists = is_old ? behind_base(lines, &skeleton, range_bases, "debug_ranges")
-			       : piece_named(&pieces, ".debug_rnglists.dwo");
-	unit->locations = *ranges;
-	unit->locations.lists =
-		piece_named(&pieces, is_old ? ".debug_loc.dwo" : ".debug_loclists.dwo");
+	ranges->addresses = addresses_of(lines, &skeleton, request->is_old);
+	ranges->lists = request->is_old ? behind_base(lines, &skeleton, range_bases, "debug_ranges")
+					: piece_named(pieces, ".debug_rnglists.dwo");
+	out->locations = *ranges;
+	out->locations.lists =
+		piece_named(pieces, request->is_old ? ".debug_loc.dwo" : ".debug_loclists.dwo");
 	/* As .dwo, libdw looks into these. */
-	add_piece(&pieces, ".debug_addr.dwo", ranges->addresses);
-	if (is_old)
-		add_piece(&pieces, ".debug_ranges.dwo", ranges->lists);
-	unit->is_packed = open_extract(lines->package, &pieces, header.e_machine, &unit->die);
-	return unit->is_packed;
+	add_piece(pieces, ".debug_addr.dwo", ranges->addresses);
+	if (request->is_old)
+		add_piece(pieces, ".debug_ranges.dwo", ranges->lists);
+	out->is_packed =
+		open_extract(lines->split, pieces, header.e_machine, request->id, &out->die);
+	return out->is_packed;
 }
 
-static void report_missing(struct lines *lines, Dwarf_Die *skeleton)
+static bool find_in_package(struct lines *lines, const struct request *request,
+			    struct split_unit *out)
+{
+	const struct package *package = &lines->split->package;
+	struct pieces pieces = {0};
+	uint32_t row = package->fd >= 0 ? find_row(package, request->id) : 0;
+
+	if (!row)
+		return false;
+	add_contributions(package, row, &pieces);
+	return open_pieces(lines, request, &pieces, out);
+}
+
+/* The sections of a .dwo file. */
+static void add_sections(const struct elf_file *file, struct pieces *pieces)
+{
+	for (size_t i = 0; i < sizeof(contributions) / sizeof(*contributions); i++)
+		add_piece(pieces, contributions[i].section,
+			  section_bytes(file, contributions[i].section));
+	add_piece(pieces, STRINGS, section_bytes(file, STRINGS));
+}
+
+static const char *dwo_name(Dwarf_Die *skeleton)
 {
 	Dwarf_Attribute attribute;
 	const char *name = dwarf_formstring(dwarf_attr(skeleton, DW_AT_dwo_name, &attribute));
 
-	if (!name)
-		name = dwarf_formstring(dwarf_attr(skeleton, DW_AT_GNU_dwo_name, &attribute));
+	return name ? name : dwarf_formstring(dwarf_attr(skeleton, DW_AT_GNU_dwo_name, &attribute));
+}
+
+/* The .dwo file where the skeleton says, or beside the file that has the skeleton. */
+static bool open_split_file(struct lines *lines, Dwarf_Die *skeleton, struct elf_file *out)
+{
+	Dwarf_Attribute attribute;
+	const char *name = dwo_name(skeleton);
+	const char *directory = dwarf_formstring(dwarf_attr(skeleton, DW_AT_comp_dir, &attribute));
+	const char *slash = strrchr(lines->debug.path, '/');
+	char *beside =
+		slash ? xstrndup(lines->debug.path, (size_t)(slash - lines->debug.path)) : NULL;
+	const char *const places[] = {directory, beside};
+	bool opened = false;
+
+	for (size_t i = 0; i < 2 && name && !opened; i++) {
+		char *path = path_join(places[i], name);
+
+		opened = elf_file_open(path, out) == STATUS_OK;
+		free(path);
+	}
+	free(beside);
+	return opened;
+}
+
+static bool find_in_file(struct lines *lines, const struct request *request, struct split_unit *out)
+{
+	struct pieces pieces = {0};
+	Dwarf_Die skeleton = request->skeleton;
+	struct elf_file file;
+	size_t before = lines->split->extracts.count;
+
+	if (!open_split_file(lines, &skeleton, &file))
+		return false;
+	add_sections(&file, &pieces);
+
+	bool found = open_pieces(lines, request, &pieces, out);
+
+	if (lines->split->extracts.count > before) /* lists are read in the file's own bytes */
+		lines->split->extracts.items[before].file = file;
+	else
+		elf_file_close(&file);
+	return found;
+}
+
+static void report_missing(struct lines *lines, Dwarf_Die *skeleton)
+{
+	const char *name = dwo_name(skeleton);
+
 	diag_add_once(lines->diags, DIAG_WARNING,
 		      "%s: %s with its debug information is not there; its inlined functions are "
 		      "not shown",
 		      lines->debug.path, name ? name : "a .dwo file");
 }
 
+/* What libdw does not find. */
+static bool find_elsewhere(struct lines *lines, const struct request *request,
+			   struct split_unit *out)
+{
+	if (!lines->split) {
+		lines->split = xcalloc(1, sizeof(*lines->split));
+		seek_package(lines);
+	}
+	return find_in_package(lines, request, out) || find_in_file(lines, request, out);
+}
+
 bool split_unit_find(struct lines *lines, struct unit *unit, struct split_unit *out)
 {
+	struct request request = {0};
 	Dwarf_Die split;
 	Dwarf_Half version;
-	uint64_t id;
 	uint8_t type;
 
 	*out = (struct split_unit){0};
-	if (dwarf_cu_info(unit->cu, &version, &type, &out->die, &split, &id, NULL, NULL))
+	if (dwarf_cu_info(unit->cu, &version, &type, &out->die, &split, &request.id, NULL, NULL))
 		return false;
 	if (type != DW_UT_skeleton)
 		return true;
-	if (split.addr) {
+	request.is_old = version < 5;
+	request.skeleton = out->die;
+	if (split.addr)
 		out->die = split;
-	} else if (!find_in_package(lines, out, id, version < 5)) {
-		report_missing(lines, &out->die);
+	else if (!find_elsewhere(lines, &request, out)) {
+		report_missing(lines, &request.skeleton);
 		return false;
 	}
 	lines_table_of_split(lines, out->die.cu, unit->table);
@@ -442,17 +553,23 @@ void split_unit_each_range(const struct split_unit *unit, Dwarf_Die *die,
 		;
 }
 
-void split_package_close(struct split_package *package)
+void split_store_free(struct split_store *store)
 {
-	if (!package)
+	if (!store)
 		return;
-	for (size_t i = 0; i < package->extracts.count; i++) {
-		dwarf_end(package->extracts.items[i].dwarf);
-		elf_end(package->extracts.items[i].elf);
-		munmap(package->extracts.items[i].image, package->extracts.items[i].size);
+	for (size_t i = 0; i < store->extracts.count; i++) {
+		struct extract *extract = &store->extracts.items[i];
+
+		dwarf_end(extract->dwarf);
+		elf_end(extract->elf);
+		munmap(extract->image, extract->size);
+		if (extract->file.elf)
+			elf_file_close(&extract->file);
 	}
-	vec_fini(&package->extracts);
-	elf_file_close(&package->file);
-	close(package->fd);
-	free(package);
+	vec_fini(&store->extracts);
+	if (store->package.fd >= 0) {
+		elf_file_close(&store->package.file);
+		close(store->package.fd);
+	}
+	free(store);
 }

@@ -26,7 +26,7 @@ void split_unit_each_range(const struct split_unit *unit, Dwarf_Die *die,
 bool split_unit_locations(const struct split_unit *unit, Dwarf_Attribute *attribute,
 			  struct split_cursor *out);
 
-struct split_package;
-void split_package_close(struct split_package *package);
+struct split_store;
+void split_store_free(struct split_store *store);
 
 #endif

@@ -195,7 +195,7 @@ static void add_definition(struct variables *variables, Dwarf_Die *die, const ch
 /* Types that have units of their own. */
 static void read_type_units(struct variables *variables)
 {
-	Dwarf *dwarf = variables->lines->debug.dwarf;
+	Dwarf *dwarf = variables->lines->debug.own.dwarf;
 	Dwarf_CU *cu = NULL;
 	Dwarf_Die die, type;
 	uint8_t kind;

@@ -182,6 +182,34 @@ static void test_compressed(void **state)
 	}
 }
 
+/* Compresses the debug sections of files as newer compilers do, and looks whether that was done. */
+static void compress(const char *way, const char *files)
+{
+	run("for f in %s; do objcopy --compress-debug-sections=%s $f && "
+	    "readelf -SW $f | grep -Eq ' \\.debug_info.* C ' || exit 1; done",
+	    files, way);
+}
+
+static void test_compressed_by_zstd(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		build(compilers[i / 2], i % 2 ? "-g -gdwarf-5" : "-g -gdwarf-4");
+		compress("zstd", "prog");
+		expect_all();
+		/* apart from the program, and what two programs share */
+		run("cp prog prog2 && objcopy --only-keep-debug prog prog.debug && strip -g prog "
+		    "&& "
+		    "objcopy --add-gnu-debuglink=prog.debug prog");
+		run("readelf -t prog.debug 2>&1 | grep -q ZSTD");
+		expect_all();
+	}
+	build("gcc", "-g -gdwarf-4");
+	run("cp prog prog2 && dwz -m sub/common prog prog2");
+	compress("zstd", "prog sub/common");
+	expect_all();
+}
+
 static void test_split(void **state)
 {
 	static const char *const options[] = {"-g -gdwarf-4 -gsplit-dwarf",
@@ -205,6 +233,33 @@ static void test_split(void **state)
 	}
 }
 
+/* What libdw reads and what it does not: the program, its split files, both; beside it, too. */
+static void test_split_and_compressed(void **state)
+{
+	static const char *const files[] = {"sub/main.dwo", "prog sub/main.dwo", "prog"};
+
+	(void)state;
+	for (size_t i = 0; i < 12; i++) {
+		build(compilers[i / 6], i % 2 ? "-g -gdwarf-4 -gsplit-dwarf" : "-g -gsplit-dwarf");
+		run("objcopy --compress-debug-sections=zstd prog");
+		run("for f in %s; do objcopy --compress-debug-sections=zstd $f; done",
+		    files[i / 2 % 3]);
+		run("readelf -t %s 2>&1 | grep -q ZSTD", i / 2 % 3 < 2 ? "sub/main.dwo" : "prog");
+		expect_all();
+		run("mv sub/*.dwo .");
+		expect_all();
+	}
+	/* a file of that name that is another's */
+	build("gcc", "-g -gsplit-dwarf");
+	run("cp sub/far.dwo sub/main.dwo && objcopy --compress-debug-sections=zstd sub/main.dwo");
+	struct object *object = open_object("prog");
+
+	expect_lines(object_lines(object));
+	expect_no_calls(object_lines(object));
+	expect_diags(object, "main.dwo");
+	object_free(object);
+}
+
 static void test_package(void **state)
 {
 	static const char *const options[] = {"-g -gdwarf-4 -gsplit-dwarf",
@@ -217,6 +272,13 @@ static void test_package(void **state)
 		run("cd sub && %s -o ../prog.dwp main.dwo far.dwo && rm *.dwo",
 		    i % 2 ? "llvm-dwp" : "dwp");
 		expect_all();
+		for (size_t way = 0; way < 2; way++) {
+			run("objcopy --decompress-debug-sections prog.dwp");
+			run("objcopy --compress-debug-sections=%s prog.dwp && "
+			    "readelf -SW prog.dwp | grep -Eq 'dwo .* EC? |dwo .*C '",
+			    way ? "zstd" : "zlib");
+			expect_all();
+		}
 	}
 }
 
@@ -606,7 +668,9 @@ int main(void)
 		cmocka_unit_test(test_sequences_that_go_back),
 		cmocka_unit_test(test_versions),
 		cmocka_unit_test(test_compressed),
+		cmocka_unit_test(test_compressed_by_zstd),
 		cmocka_unit_test(test_split),
+		cmocka_unit_test(test_split_and_compressed),
 		cmocka_unit_test(test_package),
 		cmocka_unit_test(test_alternate),
 		cmocka_unit_test(test_separate),
