@@ -99,22 +99,23 @@ static void unwind_unknown(uint64_t *words, uint64_t pc)
 	unwind_stack_node(memory, &regs, &stack, intern, NULL, &end);
 }
 
-/* Unwinds twice with a memory, and once without: all the same. */
-static void unwind_known(uint64_t *words, uint64_t pc)
+/* Unwinds some times with a memory, and once without: all the same. */
+static void unwind_as(uint64_t *words, uint64_t pc, uint32_t called)
 {
 	static struct unwind_memory *memory, *empty;
 	struct unwind_stack stack = {.low = (uint64_t)words, .high = (uint64_t)(words + WORDS)};
-	const struct unwind_regs regs = registers(words, pc);
+	struct unwind_regs regs = registers(words, pc);
 	enum unwind_end first_end, end;
 	uint32_t first;
 
+	regs.known |= called;
 	if (!memory) {
 		memory = new_memory();
 		empty = new_memory();
 	}
 	unwind_memory_reset(empty);
 	first = unwind_stack_node(empty, &regs, &stack, intern, NULL, &first_end);
-	for (int turn = 0; turn < 2; turn++) {
+	for (int turn = 0; turn < 3; turn++) {
 		/* A cut depends on where the one before was. */
 		if (unwind_stack_node(memory, &regs, &stack, intern, NULL, &end) != first &&
 		    end != UNWIND_TRUNCATED)
@@ -122,6 +123,12 @@ static void unwind_known(uint64_t *words, uint64_t pc)
 		if (memory->depth > LIMIT)
 			abort();
 	}
+}
+
+static void unwind_known(uint64_t *words, uint64_t pc)
+{
+	unwind_as(words, pc, 0);
+	unwind_as(words, pc, UNWIND_CALLED);
 }
 
 /* From each address of the search table, with no rule known before. */

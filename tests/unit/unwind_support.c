@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -104,6 +105,23 @@ const char *support_name(uint64_t pc)
 bool support_is_in(uint64_t pc, const char *name)
 {
 	return !strcmp(support_name(pc), name);
+}
+
+bool support_begins(uint32_t from, uint32_t skip, ...)
+{
+	const char *name;
+	va_list names;
+	bool same = true;
+
+	while (skip--)
+		from = nodes[from].parent;
+	va_start(names, skip);
+	while (same && (name = va_arg(names, const char *))) {
+		same = from && support_is_in(nodes[from].pc, name);
+		from = nodes[from].parent;
+	}
+	va_end(names);
+	return same;
 }
 
 struct list {

@@ -32,6 +32,10 @@ uint32_t support_node_count(void);
 /* The path of a node, leaf first; returns its length. */
 uint32_t support_path(uint32_t node, uint64_t *pcs, uint32_t capacity);
 
+/* Whether the path of a node, leaf first, begins with functions of these names, or goes on so after
+ * `skip` frames; NULL ends them. */
+bool support_begins(uint32_t from, uint32_t skip, ...);
+
 /* Whether `pc` lies in the function `name`. */
 bool support_is_in(uint64_t pc, const char *name);
 

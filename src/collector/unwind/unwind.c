@@ -59,6 +59,8 @@ void unwind_memory_init(struct unwind_memory *memory, uint32_t limit)
 void unwind_memory_reset(struct unwind_memory *memory)
 {
 	memory->depth = 0;
+	for (int i = 0; i < UNWIND_KNOWN; i++)
+		memory->known[i].depth = 0;
 }
 
 void walk_bound(struct walk *walk, uint64_t sp)
@@ -242,15 +244,19 @@ static bool append(struct walk *walk)
 }
 
 /*
- * How far outwards the remembered stack still stands, seen from a frame that
- * is as it was: the index of the outermost frame that still follows.
+ * How far outwards a remembered stack still stands, seen from a frame whose sp and pc are as they
+ * were: the index of the outermost frame that still follows.  *bp is that frame's here and
+ * becomes that one's there.  It may be another one than remembered in frames whose callers are
+ * found without it: many a function keeps a variable in bp.
  */
-static uint32_t verify(const struct walk *walk, uint32_t index)
+static uint32_t verify(const struct walk *walk, const struct unwind_frame *frames, uint32_t index,
+		       uint64_t *bp)
 {
-	const struct unwind_frame *frame = &walk->memory->frames[index];
+	const struct unwind_frame *frame = &frames[index];
+	uint64_t value = *bp;
 
 	for (; index > 1; index--) {
-		uint64_t return_at, bp_at, expected;
+		uint64_t return_at, bp_at, remembered = frame->bp;
 		int32_t slot;
 
 		frame--;
@@ -260,42 +266,18 @@ static uint32_t verify(const struct walk *walk, uint32_t index)
 		if (slot == FRAME_OPAQUE || return_at - walk->low > walk->span ||
 		    bp_at - walk->low > walk->span)
 			break;
-		expected = slot == RULE_BP_SAME ? frame->pc + 1 : frame->bp;
 		if (*(const word64 *)return_at != frame->pc + 1 ||
-		    *(const word64 *)bp_at != expected)
+		    (frame->bp_slot & FRAME_BY_BP && value != remembered))
 			break;
+		value = slot == RULE_BP_SAME ? value : *(const word64 *)bp_at;
 	}
+	*bp = value;
 	return index;
 }
 
 /*
- * The state equals the remembered frame at `cursor` but for bp.  That does not
- * matter if the frames outside it leave bp alone until one of them restores it:
- * then the remembered ones get the new value.  Many a function keeps a variable
- * in bp that its callees do not touch.  If it does matter, the cursor moves to the
- * frame where it does.
- */
-static bool adopt_bp(struct walk *walk, uint64_t bp)
-{
-	struct unwind_frame *frames = walk->memory->frames;
-	uint32_t index = walk->cursor, i;
-
-	for (; index > 1 && frames[index - 1].bp_slot == RULE_BP_SAME; index--)
-		;
-	/* frames[index] is the last with this bp; from there it is restored, or never used. */
-	if (index > 1 && (frames[index - 1].bp_slot & FRAME_BY_BP ||
-			  frames[index - 1].bp_slot == FRAME_OPAQUE)) {
-		walk->cursor = index - 1;
-		return false;
-	}
-	for (i = index; i <= walk->cursor; i++)
-		frames[i].bp = bp;
-	return true;
-}
-
-/*
- * The state equals the remembered frame at `cursor`.  Either everything outside
- * it still stands, and its node is good; or the frames that stand become fresh
+ * The state equals the remembered frame at `cursor`, but perhaps for bp.  Either everything
+ * outside it still stands, and its node is good; or the frames that stand become fresh
  * ones, because their nodes hang below what has changed, and the walk goes on
  * from the last of them.
  */
@@ -303,11 +285,12 @@ static enum outcome reuse(struct walk *walk)
 {
 	struct unwind_memory *memory = walk->memory;
 	uint32_t index = walk->cursor;
-	uint32_t last = verify(walk, index);
+	uint64_t bp = walk->bp;
+	uint32_t last = verify(walk, memory->frames, index, &bp);
 	uint32_t total = walk->fresh_count - 1 + index;
 
 	/* A truncated stack of which only little is left could show more by now. */
-	if (last == 1 && total <= memory->limit &&
+	if (last == 1 && bp == memory->frames[1].bp && total <= memory->limit &&
 	    (memory->end != UNWIND_TRUNCATED || total >= memory->limit / 4)) {
 		/* Its callee may be another one now, or another place in the same. */
 		walk->fresh_count--;
@@ -316,10 +299,12 @@ static enum outcome reuse(struct walk *walk)
 	}
 	while (index > last) {
 		const struct unwind_frame *frame = &memory->frames[--index];
+		int32_t slot = frame->bp_slot & ~FRAME_BY_BP;
 
 		walk->sp = frame->sp;
 		walk->pc = frame->pc;
-		walk->bp = frame->bp;
+		if (slot != RULE_BP_SAME)
+			walk->bp = *(const word64 *)(frame->sp + (uint64_t)(int64_t)slot);
 		walk->bp_slot = frame->bp_slot;
 		if (!append(walk))
 			return OUTCOME_LIMIT;
@@ -404,11 +389,10 @@ static enum outcome walk_run(struct walk *walk)
 		while (run.old->sp < sp)
 			run.old--;
 		if (__builtin_expect(run.old->sp == sp && run.old->pc == run.next - 1, 0)) {
-			enum outcome outcome = OUTCOME_GO_ON;
+			enum outcome outcome;
 
 			run_leave(&run, walk);
-			if (run.old->bp == run.bp || adopt_bp(walk, run.bp))
-				outcome = reuse(walk);
+			outcome = reuse(walk);
 			if (outcome != OUTCOME_GO_ON)
 				return outcome;
 			run_enter(&run, walk);
@@ -547,6 +531,62 @@ static inline void start(struct walk *walk, struct unwind_memory *memory,
 	append(walk);
 }
 
+/*
+ * Besides the last stack, some of those are kept from which traced calls were made at least twice:
+ * a loop that allocates in several places goes from one to the other, and would have the
+ * frames between them and their common caller walked and interned each time.
+ *
+ * The node of the whole stack, if it is kept and stands; else 0, and *index is its place.
+ */
+static inline uint32_t known_find(const struct walk *walk, uint32_t *index)
+{
+	struct unwind_memory *memory = walk->memory;
+	uint64_t hash = (walk->pc ^ walk->sp) * UINT64_C(0x9e3779b97f4a7c15);
+	uint32_t place = (uint32_t)(hash >> UNWIND_KNOWN_SHIFT);
+	uint32_t last = memory->known_last >> place & 1;
+
+	for (uint32_t i = 0; i < 2; i++, last ^= 1) {
+		const struct unwind_known *known = &memory->known[2 * place + last];
+		const struct unwind_frame *frames = memory->known_frames[2 * place + last];
+		uint64_t bp = walk->bp;
+
+		*index = 2 * place + last;
+		if (known->sp != walk->sp || known->pc != walk->pc)
+			continue;
+		if (i)
+			memory->known_last ^= 1u << place;
+		if (!known->depth || known->generation != memory->generation ||
+		    verify(walk, frames, known->depth, &bp) != 1 || bp != frames[1].bp)
+			return 0;
+		memory->counts.known++;
+		return known->node;
+	}
+	return 0;
+}
+
+/*
+ * Keeps the last stack, whose leaf is at (sp, pc), if it was the last one in this place, too. Those
+ * that come once do not push out one that is kept and found again and again.
+ */
+static void known_keep(struct unwind_memory *memory, uint32_t index, uint64_t sp, uint64_t pc,
+		       uint32_t node)
+{
+	struct unwind_known *known = &memory->known[index];
+	uint32_t depth = memory->depth;
+	bool same_leaf = known->sp == sp && known->pc == pc;
+	bool same = same_leaf && known->node == node;
+
+	*known = (struct unwind_known){
+		.sp = sp, .pc = pc, .node = node, .generation = memory->generation};
+	if (!same_leaf && !memory->known[index ^ 1].depth)
+		memory->known_last ^= 1u << index / 2;
+	if (!same || memory->end != UNWIND_COMPLETE || depth > UNWIND_KNOWN_DEPTH)
+		return;
+	for (uint32_t i = 1; i <= depth; i++)
+		memory->known_frames[index][i] = memory->frames[i];
+	known->depth = depth;
+}
+
 uint64_t unwind_outermost_pc(const struct unwind_memory *memory)
 {
 	return memory->depth ? memory->frames[1].pc : 0;
@@ -557,16 +597,22 @@ uint32_t unwind_stack_node(struct unwind_memory *memory, const struct unwind_reg
 			   enum unwind_end *end)
 {
 	const uint32_t needed = 1u << ARCH_PC | 1u << ARCH_SP;
+	const bool called = regs->known & UNWIND_CALLED;
 	struct walk walk;
 	enum outcome outcome = OUTCOME_FAILED;
-	uint32_t node;
+	uint32_t node, index = 0;
 
 	start(&walk, memory, regs, stack);
+	memory->counts.stacks++;
+	node = called ? known_find(&walk, &index) : 0;
+	if (node) {
+		*end = UNWIND_COMPLETE;
+		return node;
+	}
 	if ((regs->known & needed) == needed && !(walk.sp >> WALK_ADDRESS_BITS))
 		outcome = walk_run(&walk);
 	else
 		memory->reason = UNWIND_REASON_REGISTER;
-	memory->counts.stacks++;
 	memory->counts.frames += walk.fresh_count;
 	if (outcome == OUTCOME_REUSED) {
 		memory->counts.reused += walk.cursor;
@@ -582,6 +628,8 @@ uint32_t unwind_stack_node(struct unwind_memory *memory, const struct unwind_reg
 		if (memory->reason > UNWIND_REASON_BAD_CFI)
 			memory->depth = 0;
 	}
+	if (called && node)
+		known_keep(memory, index, regs->reg[ARCH_SP], regs->reg[ARCH_PC], node);
 	*end = memory->end;
 	return node;
 }

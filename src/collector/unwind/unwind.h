@@ -147,6 +147,10 @@ enum {
 	UNWIND_CHUNK = 2048, /* bytes read at a time through read_slow */
 	UNWIND_SCRATCH_WORDS = 192,
 	UNWIND_COPY = 2048, /* of a CIE and an FDE together */
+	UNWIND_KNOWN_SHIFT = 60,
+	/* Stacks of traced calls that are kept, two to each place that a leaf may fall on, … */
+	UNWIND_KNOWN = 2 << (64 - UNWIND_KNOWN_SHIFT),
+	UNWIND_KNOWN_DEPTH = 48, /* … of up to so many frames. */
 };
 
 /* A frame as it stands: what the way outwards from it depends on. */
@@ -163,9 +167,18 @@ struct unwind_counts {
 	uint64_t stacks;
 	uint64_t frames; /* walked, not reused */
 	uint64_t reused;
+	uint64_t known;	 /* stacks found among those of earlier traced calls */
 	uint64_t misses; /* rules that were not in the cache */
 	uint64_t slow;	 /* steps that needed all registers */
 	uint64_t reasons[UNWIND_REASON_COUNT];
+};
+
+/* A stack that a traced call was made from, and its leaf. */
+struct unwind_known {
+	uint64_t sp, pc;
+	uint32_t node;
+	uint32_t generation;
+	uint32_t depth; /* of its frames; 0: they have not been kept yet */
 };
 
 /*
@@ -186,6 +199,9 @@ struct unwind_memory {
 	uint64_t scratch[UNWIND_SCRATCH_WORDS];
 	struct unwind_module copied; /* CFI of a module that could not be read in place, in … */
 	uint64_t copy[UNWIND_COPY / 8];
+	struct unwind_known known[UNWIND_KNOWN];
+	uint32_t known_last; /* a bit for each place: it was the second one that was found last */
+	struct unwind_frame known_frames[UNWIND_KNOWN][1 + UNWIND_KNOWN_DEPTH]; /* as below */
 	/* [0] is a sentinel, the root's frame is [1], the leaf's [depth]. */
 	struct unwind_frame frames[];
 };
