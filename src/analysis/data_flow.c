@@ -23,6 +23,7 @@ enum {
 	/* rax, rdx, rcx, rsi, rdi, r8 to r11: a call may change them */
 	CALL_CHANGES = 0x0f37,
 	RESULT_REGISTER = 0,
+	FIRST_ARGUMENT = 5,
 	FRAME_POINTER = 6,
 	FIRST_FRAME = -8, /* the stack pointer at a function's beginning */
 	ADDRESS_MIN = 4096,
@@ -84,6 +85,7 @@ const struct variable *flow_variable(const struct flow *flow, const struct flow_
 		begin = variables_thread_block(flow->variables);
 		break;
 	case FLOW_POINTER:
+	case FLOW_DISTANCE:
 	case FLOW_MULTIPLE:
 	case FLOW_NONE:
 		break;
@@ -199,6 +201,10 @@ static struct flow_value sum(const struct flow *flow, const struct flow_state *s
 {
 	bool has_a = flow_is_address(a), has_b = flow_is_address(b);
 
+	if (a.kind == FLOW_DISTANCE && b.kind == FLOW_THREAD)
+		return flow_shifted(flow->variables, b, a.offset);
+	if (a.kind == FLOW_THREAD && b.kind == FLOW_DISTANCE)
+		return flow_shifted(flow->variables, a, b.offset);
 	if (has_a && has_b)
 		return flow_nothing;
 	if (!has_a && !has_b)
@@ -215,6 +221,9 @@ struct flow_value flow_address(const struct flow *flow, const struct flow_state 
 	bool has_fixed = memory->has_segment || base == ISA_NO_REGISTER;
 
 	*factor = FLOW_NO_INDEX;
+	if (memory->has_segment && base != ISA_NO_REGISTER && index == ISA_NO_REGISTER &&
+	    registers[base].kind == FLOW_DISTANCE)
+		return flow_value(FLOW_THREAD, registers[base].offset + memory->displacement);
 	if (has_fixed) { /* perhaps an array there */
 		if (base != ISA_NO_REGISTER || index != ISA_NO_REGISTER)
 			*factor = index == ISA_NO_REGISTER
@@ -260,17 +269,13 @@ static const struct variable *referred_at(const struct flow *flow, const struct 
 	return NULL;
 }
 
-static struct flow_value loaded(const struct flow *flow, uint64_t pc,
-				const struct flow_state *state, const struct isa_memory *memory)
+/* What a pointer at an address points to, by the type of what lies there. */
+static struct flow_value content_of(const struct flow *flow, const struct flow_state *state,
+				    uint64_t pc, struct flow_value at)
 {
 	struct variables *variables = flow->variables;
-	struct flow_value at = flow_of_memory(flow, state, pc, memory);
 	const struct variable *variable;
 
-	if (at.kind == FLOW_THREAD && !at.offset && memory->has_segment)
-		return at; /* where a thread's block has its own address */
-	if (at.kind == FLOW_FRAME && (variable = referred_at(flow, state, pc, at.offset)))
-		return flow_into(flow->variables, variable, 0);
 	if (at.kind != FLOW_POINTER) {
 		variable = flow_variable(flow, state, pc, &at);
 		at = flow_pointer(variable ? variable->type : TYPE_NONE, at.offset);
@@ -278,6 +283,27 @@ static struct flow_value loaded(const struct flow *flow, uint64_t pc,
 	return at.kind == FLOW_POINTER
 		       ? flow_pointer_of(variables, flow_type_at(variables, at.type, at.offset), 0)
 		       : flow_nothing;
+}
+
+static struct flow_value loaded(const struct flow *flow, uint64_t pc,
+				const struct flow_state *state, const struct isa_memory *memory)
+{
+	struct variables *variables = flow->variables;
+	struct flow_value at = flow_of_memory(flow, state, pc, memory);
+	struct flow_value place = at;
+	const struct variable *variable;
+	int64_t displacement;
+
+	if (at.kind == FLOW_STATIC && variables_thread_slot(variables, (uint64_t)at.offset,
+							    &displacement) == THREAD_SLOT_DISTANCE)
+		return flow_value(FLOW_DISTANCE, displacement);
+	if (at.kind == FLOW_THREAD && !at.offset && memory->has_segment)
+		return at; /* where a thread's block has its own address */
+	if (at.kind == FLOW_FRAME && (variable = referred_at(flow, state, pc, at.offset)))
+		return flow_into(flow->variables, variable, 0);
+	if (at.kind == FLOW_FRAME && !flow_variable(flow, state, pc, &place))
+		return flow_slot_read(&state->slots, at.offset);
+	return content_of(flow, state, pc, at);
 }
 
 /* An address that is computed; or a number, which may be a multiple of something. */
@@ -319,6 +345,9 @@ static struct flow_value result_of(const struct flow *flow, const struct flow_st
 	case ISA_MOVE_ADD:
 		return sum(flow, state, step->address, registers[access->to],
 			   registers[access->from]);
+	case ISA_MOVE_ADD_LOAD:
+		return sum(flow, state, step->address, registers[access->to],
+			   loaded(flow, step->address, state, &access->memory[0]));
 	case ISA_MOVE_MULTIPLY:
 		return flow_is_address(registers[access->from])
 			       ? flow_nothing
@@ -353,6 +382,72 @@ static void forget(struct flow_state *state, uint32_t changed)
 			state->registers[i] = flow_nothing;
 }
 
+/* What an access of the frame leaves there. */
+static void note_store(const struct flow *flow, const struct flow_step *step,
+		       struct flow_state *state)
+{
+	const struct isa_access *access = &step->access;
+	const struct isa_memory *memory = &access->memory[0];
+	uint64_t factor;
+	struct flow_value at = flow_address(flow, state, memory, &factor), place = at;
+	struct flow_value value =
+		access->move == ISA_MOVE_STORE ? state->registers[access->from] : flow_nothing;
+
+	if (at.kind != FLOW_FRAME || factor != FLOW_NO_INDEX)
+		return;
+	if (flow_variable(flow, state, step->address, &place)) /* whose type is known better */
+		value = flow_nothing;
+	flow_slot_write(&state->slots, at.offset, memory->size, value);
+}
+
+/* What was allocated as anything is what it is stored as. */
+static void learn_from_store(const struct flow *flow, const struct flow_step *step,
+			     struct flow_state *state)
+{
+	struct flow_value *stored = &state->registers[step->access.from];
+
+	if (stored->kind == FLOW_NONE)
+		*stored = content_of(
+			flow, state, step->address,
+			flow_of_memory(flow, state, step->address, &step->access.memory[0]));
+}
+
+/* What a call returns that seeks a variable of the thread; nothing: it is another one. */
+static struct flow_value called_for_thread(const struct flow *flow, const struct flow_state *state)
+{
+	static const struct {
+		uint8_t reg;
+		enum thread_slot_kind slot;
+		enum flow_kind result;
+	} ways[] = {
+		{FIRST_ARGUMENT, THREAD_SLOT_PAIR, FLOW_THREAD},
+		{RESULT_REGISTER, THREAD_SLOT_FUNCTION, FLOW_DISTANCE},
+	};
+	int64_t displacement;
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		const struct flow_value *value = &state->registers[ways[i].reg];
+
+		if (value->kind == FLOW_STATIC &&
+		    variables_thread_slot(flow->variables, (uint64_t)value->offset,
+					  &displacement) == ways[i].slot)
+			return flow_value(ways[i].result, displacement);
+	}
+	return flow_nothing;
+}
+
+static void run_call(const struct flow *flow, const struct flow_step *step,
+		     struct flow_state *state)
+{
+	struct flow_value result = called_for_thread(flow, state);
+
+	if (result.kind == FLOW_NONE)
+		result = flow_pointer_of(flow->variables, type_of_result(flow, step), 0);
+	if (result.kind != FLOW_DISTANCE) /* such a function keeps all registers */
+		forget(state, CALL_CHANGES);
+	state->registers[RESULT_REGISTER] = result;
+}
+
 static void run_step(const struct flow *flow, const struct flow_step *step,
 		     struct flow_state *state)
 {
@@ -361,15 +456,19 @@ static void run_step(const struct flow *flow, const struct flow_step *step,
 
 	if (!step->is_known) {
 		forget(state, UINT32_MAX);
+		state->slots.count = 0;
 		return;
 	}
 	if (step->kind == ISA_CALL) {
-		forget(state, CALL_CHANGES);
-		state->registers[RESULT_REGISTER] =
-			flow_pointer_of(flow->variables, type_of_result(flow, step), 0);
+		run_call(flow, step, state);
 		return;
 	}
 	result = result_of(flow, step, state);
+	if (access->move == ISA_MOVE_STORE)
+		learn_from_store(flow, step, state);
+	if (access->count && !access->memory[0].is_stack && access->move != ISA_MOVE_LOAD &&
+	    access->move != ISA_MOVE_ADD_LOAD)
+		note_store(flow, step, state);
 	forget(state, access->changed);
 	if (access->is_narrow && result.kind != FLOW_MULTIPLE)
 		result = flow_nothing;
@@ -503,11 +602,31 @@ static void cut_into_blocks(struct flow *flow)
 		find_known(flow, &flow->blocks.items[i]);
 }
 
+/* Leaves what both have; whether that is less than there was. */
+static bool merge_slots(const struct flow *flow, uint64_t pc, struct flow_state *to,
+			const struct flow_state *from)
+{
+	bool changed = false;
+
+	for (unsigned i = to->slots.count; i-- > 0;) {
+		struct flow_value mine = to->slots.items[i].value;
+		int64_t offset = to->slots.items[i].offset;
+		struct flow_value value =
+			merged(flow, from, pc, mine, flow_slot_read(&from->slots, offset));
+
+		if (flow_is_same(value, mine))
+			continue;
+		changed = true;
+		flow_slot_write(&to->slots, offset, sizeof(uint64_t), value);
+	}
+	return changed;
+}
+
 /* Whether the state has changed. */
 static bool merge_state(const struct flow *flow, uint64_t pc, struct flow_state *to,
 			const struct flow_state *from)
 {
-	bool changed = false;
+	bool changed = merge_slots(flow, pc, to, from);
 
 	for (unsigned i = 0; i < ISA_REGISTERS; i++) {
 		struct flow_value value =

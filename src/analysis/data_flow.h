@@ -13,6 +13,7 @@
 
 struct flow_state {
 	struct flow_value registers[ISA_REGISTERS];
+	struct flow_slots slots;
 };
 
 struct flow_step {

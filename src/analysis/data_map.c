@@ -258,10 +258,14 @@ static bool fits_into_block(const struct mapping *mapping, const struct data_acc
 	       begin - offset + variables_type(variables, access->type)->size <= memory->size;
 }
 
-/*
- * In a traced block: what the code says counts if it can be true there, besides the block. No
- * variable on the stack is there.
- */
+/* Variables on the stack are in none; those of threads are, where a library was opened. */
+static bool may_be_in_block(const struct data_access *access)
+{
+	return access->kind == ACCESS_TYPE ||
+	       (access->kind == ACCESS_VARIABLE && access->variable->is_of_thread);
+}
+
+/* In a traced block: what the code says counts if it can be true there, besides the block. */
 static struct data_place place_in_block(struct mapping *mapping, const struct data_access *access,
 					uint32_t code, uint64_t address, bool after,
 					const struct memory *memory)
@@ -271,8 +275,8 @@ static struct data_place place_in_block(struct mapping *mapping, const struct da
 				       trace_stack(heap, memory->row), memory->is_mapping);
 	struct data_place place;
 
-	if (access->kind != ACCESS_TYPE ||
-	    (!after && !fits_into_block(mapping, access, code, address, memory)))
+	if (!may_be_in_block(access) || (access->kind == ACCESS_TYPE && !after &&
+					 !fits_into_block(mapping, access, code, address, memory)))
 		return only(block);
 	place = place_by_code(mapping, access, code, address, after);
 	if (is_reason(place.leaf))

@@ -115,17 +115,26 @@ static struct data_access of_variable(struct data_tracker *tracker, const struct
 				    .offset = offset};
 }
 
+/* A number or pointer as large as the access has its like around it: p[3]. */
+static bool is_element(const struct data_type *type, int64_t offset, uint16_t size)
+{
+	return (type->kind == DATA_SCALAR || type->kind == DATA_POINTER) && type->size == size &&
+	       offset % (int64_t)size == 0;
+}
+
 static struct data_access of_pointer(struct data_tracker *tracker, struct flow_value value,
-				     bool is_indexed)
+				     const struct isa_memory *memory)
 {
 	uint64_t size = flow_size(tracker->variables, value.type);
 
 	if (!size)
 		return unknown(DATA_UNIDENTIFIED);
+	if (is_element(variables_type(tracker->variables, value.type), value.offset, memory->size))
+		value.offset = 0;
 	if (value.offset < 0 || (uint64_t)value.offset >= size)
 		return unknown(DATA_OUTSIDE);
 	return (struct data_access){.kind = ACCESS_TYPE,
-				    .is_anywhere = is_indexed,
+				    .is_anywhere = memory->index != ISA_NO_REGISTER,
 				    .type = value.type,
 				    .offset = value.offset};
 }
@@ -208,14 +217,14 @@ static struct flow_state state_at(struct data_tracker *tracker, const struct flo
 
 static struct data_access of_value(struct data_tracker *tracker, const struct flow *flow,
 				   const struct flow_state *state, uint64_t pc,
-				   struct flow_value value, bool is_indexed)
+				   struct flow_value value, const struct isa_memory *memory)
 {
 	const struct variable *variable;
 
 	if (value.kind == FLOW_POINTER && value.variable)
 		return of_variable(tracker, value.variable, value.offset, false);
 	if (value.kind == FLOW_POINTER)
-		return of_pointer(tracker, value, is_indexed);
+		return of_pointer(tracker, value, memory);
 	variable = flow_variable(flow, state, pc, &value);
 	return variable ? of_variable(tracker, variable, value.offset, false)
 			: unknown(DATA_NO_VARIABLE);
@@ -254,9 +263,9 @@ static struct data_access of_memory(struct data_tracker *tracker, const struct f
 	if (!flow_is_address(base))
 		return unknown(DATA_NO_VARIABLE);
 	if (factor == FLOW_NO_INDEX)
-		return of_value(tracker, flow, &state, pc, base, false);
+		return of_value(tracker, flow, &state, pc, base, memory);
 	value = flow_of_memory(flow, &state, pc, memory);
-	return value.kind == FLOW_POINTER ? of_value(tracker, flow, &state, pc, value, true)
+	return value.kind == FLOW_POINTER ? of_value(tracker, flow, &state, pc, value, memory)
 					  : of_base(tracker, flow, &state, pc, base);
 }
 

@@ -186,6 +186,31 @@ struct flow_value flow_indexed(struct variables *variables, struct flow_value va
 								 : flow_nothing;
 }
 
+/* ---- words of the frame ---- */
+
+enum { WORD = 8 };
+
+struct flow_value flow_slot_read(const struct flow_slots *slots, int64_t offset)
+{
+	for (unsigned i = 0; i < slots->count; i++)
+		if (slots->items[i].offset == offset)
+			return slots->items[i].value;
+	return flow_nothing;
+}
+
+void flow_slot_write(struct flow_slots *slots, int64_t offset, uint64_t size,
+		     struct flow_value value)
+{
+	for (unsigned i = slots->count; i-- > 0;)
+		if (offset < slots->items[i].offset + WORD &&
+		    slots->items[i].offset < offset + (int64_t)size)
+			slots->items[i] = slots->items[--slots->count];
+	if (size != WORD || value.kind == FLOW_NONE || slots->count == FLOW_SLOTS)
+		return;
+	slots->items[slots->count].offset = offset;
+	slots->items[slots->count++].value = value;
+}
+
 /* ---- numbers ---- */
 
 struct flow_value flow_multiple(uint64_t divisor)

@@ -9,6 +9,7 @@
 enum flow_kind {
 	FLOW_NONE,     /* nothing is known */
 	FLOW_MULTIPLE, /* a number, `offset` times something; 0: zero */
+	FLOW_DISTANCE, /* of something in a thread's block from the thread's pointer */
 	FLOW_POINTER,  /* offset bytes into something of a type */
 	FLOW_FRAME,    /* offset bytes from the frame's canonical address */
 	FLOW_STATIC,   /* the address `offset` of the object */
@@ -35,6 +36,21 @@ static inline bool flow_is_address(struct flow_value value)
 {
 	return value.kind >= FLOW_POINTER;
 }
+
+/* Registers that were put away: words of the frame that are no variable's. */
+enum { FLOW_SLOTS = 16 };
+struct flow_slots {
+	struct {
+		int64_t offset; /* from the frame's canonical address */
+		struct flow_value value;
+	} items[FLOW_SLOTS];
+	uint8_t count;
+};
+/* What a word holds. */
+struct flow_value flow_slot_read(const struct flow_slots *slots, int64_t offset);
+/* So many bytes are written: all of them with a value, or in a way that is not known. */
+void flow_slot_write(struct flow_slots *slots, int64_t offset, uint64_t size,
+		     struct flow_value value);
 
 bool flow_is_same(struct flow_value a, struct flow_value b);
 /* Into something of a type; nothing for TYPE_NONE. */

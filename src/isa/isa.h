@@ -87,6 +87,7 @@ enum isa_move {
 	ISA_MOVE_STORE,	       /* memory[0] = from, likewise */
 	ISA_MOVE_ADD_CONSTANT, /* to += constant */
 	ISA_MOVE_ADD,	       /* to += from */
+	ISA_MOVE_ADD_LOAD,     /* to += memory[0] */
 	ISA_MOVE_MULTIPLY,     /* to = from * constant */
 	ISA_MOVE_CHOICE,       /* to = from, or stays */
 };

@@ -176,6 +176,8 @@ static void read_sum(const ZydisDecodedOperand *to, const ZydisDecodedOperand *w
 	else if (sign > 0 && is_whole(what))
 		set_move(out, ISA_MOVE_ADD, number_of(to->reg.value), number_of(what->reg.value),
 			 0);
+	else if (sign > 0 && is_whole_memory(what))
+		set_move(out, ISA_MOVE_ADD_LOAD, number_of(to->reg.value), ISA_NO_REGISTER, 0);
 }
 
 /* By how much push, pop and call move the stack pointer. */

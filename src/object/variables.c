@@ -76,6 +76,7 @@ void variables_free(struct variables *variables)
 	vec_fini(&variables->globals);
 	vec_fini(&variables->of_threads);
 	vec_fini(&variables->definitions);
+	vec_fini(&variables->slots);
 	hash_map_fini(&variables->definition_by_name);
 	hash_map_fini(&variables->type_by_die);
 	if (variables->file.elf)
@@ -166,6 +167,7 @@ static void add_global(struct global_walk *walk, Dwarf_Die *die)
 		return;
 	if (count == 2 &&
 	    (ops[1].atom == DW_OP_form_tls_address || ops[1].atom == DW_OP_GNU_push_tls_address)) {
+		global.is_of_thread = true;
 		*vec_push(&variables->of_threads) = global;
 		return;
 	}
@@ -342,6 +344,7 @@ static const struct variable *variable_of(struct variables *variables, struct gl
 		return global->variable;
 	global->variable = variables_make(variables, &global->die, prefix_of(variables, global));
 	global->variable->address = global->address;
+	global->variable->is_of_thread = global->is_of_thread;
 	if (global->function) {
 		global->variable->scope = SCOPE_FUNCTION;
 		global->variable->where = global->function;

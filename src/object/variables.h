@@ -70,17 +70,30 @@ struct variable {
 	enum variable_scope scope;
 	const char *where; /* the file of the unit, or the function; "": not known */
 	uint64_t address;  /* of one with a fixed address */
+	bool is_of_thread; /* each has one; the address is that in their block */
 };
 
 /* The variable with a fixed address that holds the address, or NULL. */
 const struct variable *variables_at(struct variables *variables, uint64_t address);
 /*
- * The same of those that every thread has, in a program (not a library), by the displacement
- * from the thread's pointer; the variable's address then is from the beginning of their block.
+ * The same of those that every thread has, by the displacement from the thread's pointer, in a
+ * library from where it would be if that were a program; the variable's address then is from the
+ * beginning of their block.
  */
 const struct variable *variables_of_thread_at(struct variables *variables, int64_t displacement);
 /* Where that pointer is in the block. */
 uint64_t variables_thread_block(const struct variables *variables);
+
+/* What words of the global offset table tell of variables of threads. */
+enum thread_slot_kind {
+	THREAD_SLOT_NONE,
+	THREAD_SLOT_PAIR,     /* a call with its address returns the variable's */
+	THREAD_SLOT_DISTANCE, /* it holds the variable's distance from the thread's pointer */
+	THREAD_SLOT_FUNCTION, /* it holds a function that returns that distance */
+};
+/* Of the word at an address; *displacement: of the variable, as above. */
+enum thread_slot_kind variables_thread_slot(struct variables *variables, uint64_t address,
+					    int64_t *displacement);
 
 /* Where a variable, or its value, is while code in [start, end) runs. */
 enum place_kind {

@@ -8,6 +8,13 @@
 #include "object/split_unit.h"
 #include "object/variables.h"
 
+/* A word of the global offset table by which variables of threads are found. */
+struct thread_slot {
+	uint64_t address;
+	uint64_t place; /* from the beginning of the object's part of a thread's memory */
+	enum thread_slot_kind kind;
+};
+
 /* A type, and what is still to be read of it. */
 struct type_entry {
 	struct data_type type;
@@ -19,6 +26,7 @@ struct type_entry {
 /* A variable with a fixed address, or one of threads with its place in their block. */
 struct global {
 	uint64_t address;
+	bool is_of_thread;
 	Dwarf_Die die;
 	struct variable *variable; /* NULL: nobody asked yet */
 	const char *prefix;	   /* its namespaces, "a::b::", or "" */
@@ -70,6 +78,8 @@ struct variables {
 	VEC(Dwarf_Die) definitions;
 	struct elf_file file; /* the object's own, for its frames; elf NULL: none */
 	Dwarf_CFI *cfi;
+	bool has_slots;
+	VEC(struct thread_slot) slots; /* by address */
 	uint64_t thread_block; /* bytes from the beginning of a thread's part to its pointer */
 };
 

@@ -47,6 +47,13 @@ struct chain {
 	char rest[PAGE - sizeof(long)];
 };
 
+struct grown {
+	struct grown *next;
+	char fill[PAGE - sizeof(void *)];
+	long weight;
+	char rest[PAGE - sizeof(long)];
+};
+
 /* Watched. */
 struct small {
 	int first, second;
@@ -114,6 +121,15 @@ NOINLINE struct chain *first_of(struct chain *links)
 NOINLINE void touch_result(struct chain *links)
 {
 	first_of(links)->visits = 1;
+}
+
+/* What is allocated as anything is known by what it is stored as. */
+NOINLINE void touch_stored(struct grown *root, long count)
+{
+	for (long i = 0; i < count; i++) {
+		root->next = fresh(sizeof(*root));
+		root->next->weight = i;
+	}
 }
 
 NOINLINE void touch_integers(int *integers, long pages)
@@ -186,6 +202,7 @@ static void page_faults(long count)
 	link_chain(links, count);
 	touch_chain(links);
 	touch_result(fresh(4 * sizeof(struct chain)));
+	touch_stored(fresh(sizeof(struct grown)), count);
 	touch_integers(fresh(count * PAGE), count);
 	for (int i = 0; i < 8; i++)
 		((volatile int *)numbers)[i * (PAGE / sizeof(int))] = 1;

@@ -240,6 +240,13 @@ const struct data_function *variables_function_at(struct variables *variables, u
 	return NULL;
 }
 
+enum thread_slot_kind variables_thread_slot(struct variables *variables, uint64_t address,
+					    int64_t *displacement)
+{
+	(void)variables, (void)address, (void)displacement;
+	return THREAD_SLOT_NONE;
+}
+
 bool variables_frame_at(struct variables *variables, uint64_t address, uint8_t *reg,
 			int64_t *offset)
 {
