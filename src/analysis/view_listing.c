@@ -50,6 +50,24 @@ static void find_source(struct listing *listing)
 	source_place_fini(&place);
 }
 
+/* The unit of all functions whose source the file is, or NULL. */
+static const char *unit_of_file(struct session *session, uint32_t object, uint32_t file)
+{
+	const char *found = NULL;
+
+	for (uint32_t i = FUNCTION_FIRST_REAL; i < session->functions.count; i++) {
+		if (session->functions.items[i].object != object ||
+		    code_source_of(session, i) != file)
+			continue;
+		const char *unit = code_unit(session, i);
+
+		if (!unit || (found && strcmp(found, unit) != 0))
+			return NULL;
+		found = unit;
+	}
+	return found;
+}
+
 void listing_begin(struct listing *listing)
 {
 	struct session *session = listing->session;
@@ -71,7 +89,8 @@ void listing_begin(struct listing *listing)
 		.provenance = object->object ? object_provenance(object->object)
 			      : listing->object == OBJECT_UNKNOWN ? NULL
 								  : "made at run time",
-		.unit = is_function ? code_unit(session, request->function) : NULL,
+		.unit = is_function ? code_unit(session, request->function)
+				    : unit_of_file(session, listing->object, listing->file),
 	};
 	if (listing->file == LINES_NONE)
 		return;

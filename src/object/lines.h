@@ -107,18 +107,12 @@ struct inline_node lines_inline_node(const struct lines *lines, uint32_t node);
  * A function as DWARF tells it.  The same function in several units, inlined
  * or not, has one id; ids count from 0 in the order in which they were met.
  */
-enum omp_body {
-	OMP_UNKNOWN, /* none, or its variables are not in DWARF */
-	OMP_LOOP,    /* has variables for the iterations that it shares out */
-	OMP_OTHER,
-};
 struct line_function {
 	const char
 		*mangled; /* linkage name, else the plain one; for object_demangle(). "" unknown */
 	const char *name; /* as written in the source, unqualified; "" unknown */
 	uint32_t file;	  /* of its declaration, or LINES_NONE */
 	uint32_t line;	  /* 0: unknown */
-	enum omp_body body; /* of a construct that clang made a function of */
 };
 const struct line_function *lines_function(const struct lines *lines, uint32_t function);
 uint32_t lines_function_count(const struct lines *lines);

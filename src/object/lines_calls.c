@@ -78,8 +78,7 @@ static uint32_t add_function(struct lines *lines, Dwarf_Die *die)
 		struct line_function *function = arena_new(&lines->arena, struct line_function);
 
 		*function = (struct line_function){arena_strdup(&lines->arena, mangled),
-						   arena_strdup(&lines->arena, name), file, line,
-						   OMP_UNKNOWN};
+						   arena_strdup(&lines->arena, name), file, line};
 		*vec_push(&lines->functions) = function;
 	}
 	return id;
@@ -151,38 +150,6 @@ static uint32_t enter(struct walk *walk, Dwarf_Die *die, uint32_t parent)
 	return entering.node == LINES_NONE ? parent : entering.node;
 }
 
-/*
- * The body of an OpenMP construct by clang: iterations of a loop are shared out by help of a
- * variable .omp.iv, sections by one that DWARF does not know.
- */
-static void find_body(struct lines *lines, Dwarf_Die *function)
-{
-	const char *name = dwarf_diename(function);
-	enum omp_body body = OMP_UNKNOWN;
-	Dwarf_Die die;
-
-	if (!name || !strstr(name, "omp_outlined") || dwarf_child(function, &die))
-		return;
-	const void *reached = NULL;
-
-	do {
-		const char *variable = dwarf_diename(&die);
-
-		if (die.addr <= reached)
-			break;
-		reached = die.addr;
-		if (dwarf_tag(&die) == DW_TAG_formal_parameter && body == OMP_UNKNOWN)
-			body = OMP_OTHER;
-		if (variable && !strcmp(variable, ".omp.iv"))
-			body = OMP_LOOP;
-	} while (body != OMP_LOOP && !dwarf_siblingof(&die, &die));
-	if (body != OMP_UNKNOWN) {
-		uint32_t id = function_of(lines, function);
-
-		lines->functions.items[id]->body = body;
-	}
-}
-
 static void walk_children(struct walk *walk, Dwarf_Die *parent, uint32_t around, unsigned depth)
 {
 	Dwarf_Die die, next;
@@ -194,10 +161,9 @@ static void walk_children(struct walk *walk, Dwarf_Die *parent, uint32_t around,
 		uint32_t node = around;
 
 		walk->reached = die.addr;
-		if (tag == DW_TAG_subprogram) {
+		if (tag == DW_TAG_subprogram)
 			node = enter(walk, &die, LINES_NONE);
-			find_body(walk->lines, &die);
-		} else if (tag == DW_TAG_inlined_subroutine && around != LINES_NONE)
+		else if (tag == DW_TAG_inlined_subroutine && around != LINES_NONE)
 			node = enter(walk, &die, around);
 		if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
 		    die_is_scope(tag))

@@ -6,7 +6,8 @@
  * that is declared last before the body's line or, where no declarations are
  * known, whose code names the body's address.  A loop with a static schedule
  * is nothing but a region to the run-time: its body begins by sharing out the
- * iterations.  So does that of clang's sections; DWARF tells them apart.
+ * iterations.  So does that of clang's sections; the place that is passed to
+ * the run-time tells them apart.
  */
 #include "object/name.h"
 
@@ -144,85 +145,140 @@ static enum function_kind kind_of_body(struct object *object, uint32_t body, con
 	return kind == FUNCTION_PLAIN ? FUNCTION_OMP_REGION : kind;
 }
 
-/*
- * Where a body's construct is: its declaration, which clang gives; the line of the call that gives
- * it to the run-time; else its own first line.
- */
-static struct line_function where(struct object *object, uint32_t number, uint64_t call)
+/* The first line of the rows, at least that one, in the file (LINES_NONE: any). */
+static struct line_function first_line(const struct line_rows *rows, uint32_t file, uint32_t least)
 {
-	const struct object_function *function = object_function(object, number);
-	struct lines *lines = object_lines(object);
 	struct line_function place = {.file = LINES_NONE};
-	struct line_rows rows = {0};
-	uint32_t node;
 
-	lines_find_inlined(lines, &function->address, 1, &node);
-	if (node != LINES_NONE) {
-		while (lines_inline_node(lines, node).parent != LINES_NONE)
-			node = lines_inline_node(lines, node).parent;
-		place = *lines_function(lines, lines_inline_node(lines, node).function);
-		if (place.line)
-			return place;
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct line_row *row = &rows->items[i];
+
+		if (row->line >= least && row->line && (file == LINES_NONE || row->file == file) &&
+		    (!place.line || row->line < place.line))
+			place = (struct line_function){.file = row->file, .line = row->line};
 	}
-	if (call)
-		lines_in_range(lines, call, call + 1, &rows);
-	lines_in_range(lines, function->address, function->address + function->size, &rows);
-	for (size_t i = 0; i < rows.count && !place.line; i++) {
-		place.file = rows.items[i].file;
-		place.line = rows.items[i].line;
-	}
-	vec_fini(&rows);
 	return place;
 }
 
-/* What DWARF knows of the construct at an address. */
-static enum omp_body body_at(struct object *object, uint64_t address)
+static void read_rows(struct object *object, uint32_t number, struct line_rows *rows)
+{
+	const struct object_function *function = object_function(object, number);
+
+	lines_in_range(object_lines(object), function->address, function->address + function->size,
+		       rows);
+}
+
+/*
+ * The line of the call that gives a body to the run-time.  Optimised, it may be that of a loop
+ * around the construct; then the construct's own is in both functions, which statements are not.
+ */
+static struct line_function place_of_call(struct object *object, uint32_t body, uint64_t call)
+{
+	struct line_rows at_call = {0}, around = {0}, inside = {0};
+	uint32_t caller = object_function_at(object, call);
+	struct line_function place, other;
+
+	lines_in_range(object_lines(object), call, call + 1, &at_call);
+	place = first_line(&at_call, LINES_NONE, 0);
+	read_rows(object, body, &inside);
+	other = first_line(&inside, place.file, place.line + 1);
+	if (place.line && other.line && caller != OBJECT_NO_FUNCTION) {
+		read_rows(object, caller, &around);
+		if (first_line(&around, other.file, other.line).line == other.line)
+			place = other;
+	}
+	vec_fini(&at_call);
+	vec_fini(&around);
+	vec_fini(&inside);
+	return place;
+}
+
+/* Where a function is declared, with line 0 where DWARF does not tell. */
+static struct line_function declared_at(struct object *object, uint32_t number)
 {
 	struct lines *lines = object_lines(object);
-	enum omp_body body = OMP_UNKNOWN;
 	uint32_t node;
 
-	lines_find_inlined(lines, &address, 1, &node);
-	for (; node != LINES_NONE && body == OMP_UNKNOWN;
-	     node = lines_inline_node(lines, node).parent)
-		body = lines_function(lines, lines_inline_node(lines, node).function)->body;
-	return body;
+	lines_find_inlined(lines, &object_function(object, number)->address, 1, &node);
+	if (node == LINES_NONE)
+		return (struct line_function){.file = LINES_NONE};
+	while (lines_inline_node(lines, node).parent != LINES_NONE)
+		node = lines_inline_node(lines, node).parent;
+	return *lines_function(lines, lines_inline_node(lines, node).function);
+}
+
+enum { PLACES = 8 };
+
+/* How far the beginning of a body has been read. */
+struct sharing {
+	uint64_t addresses[PLACES]; /* that were named last */
+	size_t address_count;	    /* of all */
+	bool has_counted;	    /* the threads; next, which of them it is */
+	bool is_shared;
+};
+
+/* What is shared out, as the place says (ident_t of LLVM's run-time) whose address was named. */
+static enum function_kind kind_by_place(struct object *object, const struct sharing *sharing)
+{
+	enum { IS_PLACE = 2, OF_SECTIONS = 0x400 };
+	enum function_kind kind = FUNCTION_OMP_LOOP;
+
+	for (size_t i = 0; i < PLACES && i < sharing->address_count; i++) {
+		uint32_t words[2]; /* reserved, flags */
+		size_t size = object_code(object, sharing->addresses[i], words, sizeof(words));
+
+		if (size == sizeof(words) && words[1] & IS_PLACE && words[1] & OF_SECTIONS)
+			kind = FUNCTION_OMP_SECTIONS;
+	}
+	return kind;
+}
+
+static bool is_barrier(const char *callee)
+{
+	return has_prefix(callee, "__kmpc_barrier") || has_prefix(callee, "GOMP_barrier");
+}
+
+/* False: the body does something else first. */
+static bool read_call(struct sharing *sharing, const char *callee)
+{
+	if (sharing->has_counted) {
+		sharing->is_shared = has_prefix(callee, "omp_get_thread_num");
+		return sharing->is_shared;
+	}
+	sharing->has_counted = has_prefix(callee, "omp_get_num_threads");
+	sharing->is_shared = has_prefix(callee, "__kmpc_dispatch_init") ||
+			     has_prefix(callee, "__kmpc_for_static_init");
+	return sharing->has_counted || sharing->is_shared || is_barrier(callee);
 }
 
 /*
  * The construct by the first things that a body of a region does: FUNCTION_OMP_REGION where it does
- * not share out anything; *next, if it does nothing but call another body, which is the real one.
+ * not share out anything, or goes on together afterwards; *next, if it does nothing but call
+ * another body, which is the real one.
  */
 static enum function_kind kind_by_sharing(const struct search *search, const uint8_t *code,
 					  size_t size, uint64_t *next)
 {
+	struct sharing sharing = {0};
 	struct isa_instruction instruction;
-	bool has_counted = false; /* the threads; next, which of them it is */
 
 	for (size_t at = 0; at < size; at += instruction.length) {
 		isa_decode(search->isa, code + at, size - at, search->body + at, &instruction);
 		const char *name = callee_of(search->object, &instruction);
 
+		if (sharing.is_shared && is_barrier(name))
+			return FUNCTION_OMP_REGION;
+		if (sharing.is_shared)
+			continue;
+		if (instruction.has_data || instruction.has_constant)
+			sharing.addresses[sharing.address_count++ % PLACES] =
+				instruction.has_data ? instruction.data : instruction.constant;
 		if (instruction.has_target && strstr(name, "omp_outlined"))
 			*next = instruction.target != search->body ? instruction.target : 0;
-		if (instruction.kind != ISA_CALL)
-			continue;
-		if (!has_counted && has_prefix(name, "omp_get_num_threads")) {
-			has_counted = true;
-			continue;
-		}
-		if (has_counted)
-			return has_prefix(name, "omp_get_thread_num") ? FUNCTION_OMP_LOOP
-								      : FUNCTION_OMP_REGION;
-		if (has_prefix(name, "__kmpc_dispatch_init"))
-			return FUNCTION_OMP_LOOP;
-		if (!has_prefix(name, "__kmpc_for_static_init"))
+		if (instruction.kind == ISA_CALL && !read_call(&sharing, name))
 			return FUNCTION_OMP_REGION;
-		return body_at(search->object, search->body + at) == OMP_OTHER
-			       ? FUNCTION_OMP_SECTIONS
-			       : FUNCTION_OMP_LOOP;
 	}
-	return FUNCTION_OMP_REGION;
+	return sharing.is_shared ? kind_by_place(search->object, &sharing) : FUNCTION_OMP_REGION;
 }
 
 /* A loop whose iterations are shared out in the body itself is a region to the run-time. */
@@ -310,6 +366,54 @@ static bool names_address(struct object *object, struct isa *isa, uint32_t numbe
 	}
 	free(code);
 	return found;
+}
+
+/*
+ * Of what clang calls a body's debug version, whose declaration is the block behind the pragma, the
+ * body that does nothing but call it; else the function itself.
+ */
+static uint32_t outer_body(struct object *object, uint32_t number)
+{
+	enum { FUNCTIONS_MAX = 16 };
+	static const char inner[] = "omp_outlined", debug[] = "_debug__";
+	const struct object_function *function = object_function(object, number);
+	struct isa *isa = strstr(function->mangled, debug) ? isa_new(object_machine(object)) : NULL;
+	uint32_t found = number;
+
+	for (uint32_t step = 1; isa && found == number && step < FUNCTIONS_MAX; step++) {
+		uint32_t next = number + step;
+		const char *name = next < object_function_count(object)
+					   ? object_function(object, next)->mangled
+					   : "";
+
+		if (strstr(name, inner) && !strstr(name, debug) &&
+		    names_address(object, isa, next, function->address))
+			found = next;
+	}
+	isa_free(isa);
+	return found;
+}
+
+/*
+ * Where a body's construct is: its declaration, which clang gives; the line of the call that gives
+ * it to the run-time; else its own first line.
+ */
+static struct line_function where(struct object *object, uint32_t number, uint64_t call)
+{
+	struct line_function place = declared_at(object, outer_body(object, number));
+	struct line_rows rows = {0};
+
+	if (!place.line && call)
+		place = place_of_call(object, number, call);
+	if (place.line)
+		return place;
+	read_rows(object, number, &rows);
+	for (size_t i = 0; i < rows.count && !place.line; i++) {
+		place.file = rows.items[i].file;
+		place.line = rows.items[i].line;
+	}
+	vec_fini(&rows);
+	return place;
 }
 
 /*

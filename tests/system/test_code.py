@@ -658,8 +658,8 @@ def source_lines_with_their_metrics_between_instructions(t):
 @test
 def listings_say_what_they_are_of(t):
     program, result = record(t, 0.2)
-    for command in ('-source', '-disasm'):
-        said = t.print(result.experiment, command, 'leaf')[-1]['listing']
+    for command, item in (('-source', 'leaf'), ('-source', 'work.c'), ('-disasm', 'leaf')):
+        said = t.print(result.experiment, command, item)[-1]['listing']
         t.equal(said['source'], {'path': f'{t.directory}/work.c', 'found_as': './work.c', 'missing': False, 'newer': False}, command)
         t.equal((said['object_file'], said['load_object']['path']), ('work.c', str(program)), command)
     (t.directory / 'work.c').rename(t.directory / 'other.c')

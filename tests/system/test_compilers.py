@@ -326,8 +326,6 @@ def openmp_constructs_have_their_names(t):
     clang = r'\.omp_(?:outlined|task_entry)\.(?:\.\d+)?'
     for compiler, debug, symbol in (('gcc', '-g', r'{}\._omp_fn\.\d'), ('clang', '-g', clang), ('clang', '-gline-tables-only', clang)):
         program = build(t, compiler, (f'{compiler}.c', OPENMP), compiler=compiler, flags=('-O1', debug, '-fopenmp'))
-        if debug != '-g':  # sections share out their parts as a loop does, and nothing tells them apart
-            constructs = {**constructs, 'sections': constructs['loop']}
         result = t.collect(program, options=('-p', 'hi'), env={'OMP_WAIT_POLICY': 'passive'})
         functions = t.functions(result.experiment)
         source = rows(t, result.experiment, '-source', f'{compiler}.c')

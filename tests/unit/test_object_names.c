@@ -93,7 +93,7 @@ static void expect(struct object *object, const char *pattern, enum function_kin
 		assert_int_equal(made_from, OBJECT_NO_FUNCTION);
 }
 
-/* Constructs in lines 5, 9, 13, 17, 21, 24 and 26. */
+/* Constructs in lines 5, 9, 13, 17, 21, 24, 26, 28 and 35. */
 static const char openmp[] = "double a[1000];\n"
 			     "extern int g(int), omp_get_num_threads(void);\n"
 			     "int __attribute__((noinline)) work(int n)\n"
@@ -121,6 +121,16 @@ static const char openmp[] = "double a[1000];\n"
 			     "	a[4] = g(n);\n"
 			     "#pragma omp parallel\n"
 			     "	a[5] = g(n);\n"
+			     "#pragma omp parallel\n"
+			     "	{ a[6]++;\n"
+			     "#pragma omp sections\n"
+			     "	{ a[7] = g(n);\n"
+			     "#pragma omp section\n"
+			     "	  a[8] = g(n + 1); } }\n"
+			     "	for (int i = 0; i < n; i++) {\n"
+			     "#pragma omp task firstprivate(i)\n"
+			     "		a[i] = g(i);\n"
+			     "	}\n"
 			     "	return n;\n"
 			     "}\n"
 			     "int g(int x) { __asm__ volatile(\"\"); return x; }\n"
@@ -128,12 +138,13 @@ static const char openmp[] = "double a[1000];\n"
 
 static void test_openmp_gcc(void **state)
 {
-	static const char *const options[] = {"-fPIE -pie", "-fno-pie -no-pie"};
+	static const char *const options[] = {"-O1 -fPIE -pie", "-O1 -fno-pie -no-pie", "-O0",
+					      "-O2"};
 
 	(void)state;
 	write_file("omp.c", openmp);
-	for (size_t i = 0; i < 2; i++) {
-		run("gcc -g -O1 -fopenmp %s -o prog omp.c", options[i]);
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
+		run("gcc -g -fopenmp %s -o prog omp.c", options[i]);
 
 		struct object *object = open_object("prog");
 
@@ -151,6 +162,10 @@ static void test_openmp_gcc(void **state)
 		       FUNCTION_OMP_SECTIONS, "work");
 		expect(object, "work -- OMP task from line 17 [[]work._omp_fn.?]",
 		       FUNCTION_OMP_TASK, "work");
+		expect(object, "work -- OMP parallel region from line 28 [[]work._omp_fn.?]",
+		       FUNCTION_OMP_REGION, "work");
+		expect(object, "work -- OMP task from line 35 [[]work._omp_fn.?]",
+		       FUNCTION_OMP_TASK, "work");
 		object_free(object);
 	}
 
@@ -158,7 +173,7 @@ static void test_openmp_gcc(void **state)
 	run("gcc -O1 -fopenmp -o prog omp.c");
 	struct object *object = open_object("prog");
 
-	expect(object, "work -- OMP task [[]work._omp_fn.?]", FUNCTION_OMP_TASK, "work");
+	expect(object, "work -- OMP sections [[]work._omp_fn.?]", FUNCTION_OMP_SECTIONS, "work");
 	object_free(object);
 }
 
@@ -182,17 +197,35 @@ static void test_openmp_clang(void **state)
 		       FUNCTION_OMP_SECTIONS, "work");
 		expect(object, "work -- OMP parallel loop from line 21 [[].omp_outlined..[0-9]*]",
 		       FUNCTION_OMP_LOOP, "work");
+		expect(object, "work -- OMP parallel region from line 28 [[].omp_outlined..[0-9]*]",
+		       FUNCTION_OMP_REGION, "work");
 		expect(object, "work -- OMP task from line 17 [[].omp_task_entry.]",
+		       FUNCTION_OMP_TASK, "work");
+		expect(object, "work -- OMP task from line 35 [[].omp_task_entry..[0-9]*]",
 		       FUNCTION_OMP_TASK, "work");
 		object_free(object);
 	}
-	/* Without variables in DWARF sections are nothing but a loop. */
 	run("clang -gline-tables-only -O1 -fopenmp -o prog omp.c");
 
 	struct object *object = open_object("prog");
 
-	expect(object, "work -- OMP parallel loop from line 13 [[].omp_outlined..[0-9]*]",
+	expect(object, "work -- OMP sections from line 13 [[].omp_outlined..[0-9]*]",
+	       FUNCTION_OMP_SECTIONS, "work");
+	object_free(object);
+	for (size_t i = 0; i < 3; i++) {
+		run("clang %s -fopenmp -o prog omp.c", options[i]);
+		object = open_object("prog");
+		expect(object, "work -- OMP sections [[].omp_outlined..[0-9]*]",
+		       FUNCTION_OMP_SECTIONS, "work");
+		object_free(object);
+	}
+	/* Without optimisation a body has two functions, of one construct. */
+	run("clang -g -O0 -fopenmp -o prog omp.c");
+	object = open_object("prog");
+	expect(object, "work -- OMP parallel loop from line 9 [[].omp_outlined._debug__*]",
 	       FUNCTION_OMP_LOOP, "work");
+	expect(object, "work -- OMP sections from line 13 [[].omp_outlined._debug__*]",
+	       FUNCTION_OMP_SECTIONS, "work");
 	object_free(object);
 }
 
