@@ -94,9 +94,10 @@ static void add_copy(struct compiler *compiler, size_t below)
 
 static void complain_name(struct compiler *compiler, const struct filter_node *node)
 {
-	static const char *const words[] = {
-		"STACK", "STACKL",    "STACKI",	  "LEAF",    "FNAME",	   "LNAME", "INAME",
-		"DNAME", "FILEIOVFD", "HAS_PROP", "SOME IN", "ORDERED IN", "TRUE",  "FALSE"};
+	static const char *const words[] = {"STACK",	  "STACKL", "STACKI",	"LEAF",
+					    "FNAME",	  "LNAME",  "INAME",	"DNAME",
+					    "FILEIOVFD",  "FSTYPE", "HAS_PROP", "SOME IN",
+					    "ORDERED IN", "TRUE",   "FALSE"};
 	enum { WORDS = sizeof(words) / sizeof(words[0]), NAMES_MAX = 256 };
 	const char *names[NAMES_MAX];
 	struct filter_property_info info;
@@ -402,14 +403,20 @@ struct number_list {
 static void add_set(struct compiler *compiler, const struct filter_node *node,
 		    struct number_list *list)
 {
+	const char *what = "file", *lister = "ioactivity";
 	uint64_t *numbers;
 	size_t count;
 	char *error;
 
 	if (is_call_of(node, "FILEIOVFD")) {
 		numbers = filter_openings(compiler->session, node->text, &count, &error);
+	} else if (is_call_of(node, "FSTYPE")) {
+		numbers = filter_places(compiler->session, node->text, &count, &error);
+		what = "file system";
 	} else if (is_call_of(node, "DNAME")) {
 		numbers = filter_data(compiler->session, node->text, &count, &error);
+		what = "data object";
+		lister = "data_objects";
 	} else {
 		diag_add(compiler->diags, DIAG_WARNING, "%s: nothing records what it asks for",
 			 node->name);
@@ -422,9 +429,9 @@ static void add_set(struct compiler *compiler, const struct filter_node *node,
 	if (!count)
 		diag_add(compiler->diags, DIAG_WARNING,
 			 "%s(\"%s\"): no %s of the experiments has such a name (it must fit as a "
-			 "whole; `%s' lists them)",
-			 node->name, node->text, is_call_of(node, "DNAME") ? "data object" : "file",
-			 is_call_of(node, "DNAME") ? "data_objects" : "ioactivity");
+			 "whole; `%s' lists %s)",
+			 node->name, node->text, what, lister,
+			 is_call_of(node, "FSTYPE") ? "files" : "them");
 	for (size_t i = 0; i < count; i++)
 		*vec_push(list) = numbers[i];
 	free(numbers);

@@ -3,6 +3,7 @@
 #include "analysis/code.h"
 #include "analysis/data_map.h"
 #include "analysis/filter_program.h"
+#include "analysis/io_places.h"
 #include "analysis/io_rows.h"
 #include "base/strbuf.h"
 
@@ -155,6 +156,24 @@ uint8_t *filter_instructions(struct session *session, const struct filter_code *
 		*count += set[i];
 	}
 	strbuf_fini(&name);
+	regfree(&pattern);
+	return set;
+}
+
+uint64_t *filter_places(struct session *session, const char *expression, size_t *count,
+			char **error)
+{
+	const struct string_table *types = &io_places_of(session)->types;
+	uint64_t *set;
+	regex_t pattern;
+
+	*count = 0;
+	if (!compile_pattern(expression, &pattern, error))
+		return NULL;
+	set = xcalloc(types->count, sizeof(*set));
+	for (size_t i = 0; i < types->count; i++)
+		if (i != IO_PLACE_UNKNOWN && !regexec(&pattern, types->items[i], 0, NULL, 0))
+			set[(*count)++] = i;
 	regfree(&pattern);
 	return set;
 }

@@ -109,6 +109,9 @@ uint8_t *filter_functions(struct session *session, const char *expression, size_
  */
 uint64_t *filter_openings(struct session *session, const char *expression, size_t *count,
 			  char **error);
+/* The same of FSTYPE: values of IOFSTYPE. */
+uint64_t *filter_places(struct session *session, const char *expression, size_t *count,
+			char **error);
 /* The same of DNAME: values of DOBJ that lie in a data object whose name fits. */
 uint64_t *filter_data(struct session *session, const char *expression, size_t *count, char **error);
 

@@ -6,6 +6,7 @@
 #include "analysis/counter.h"
 #include "analysis/data_map.h"
 #include "analysis/filter_program.h"
+#include "analysis/io_places.h"
 #include "analysis/io_rows.h"
 #include "base/strbuf.h"
 
@@ -401,6 +402,22 @@ static void load_opening(const struct filter_rows *rows, struct filter_slot *slo
 	load_io_row(rows, slot, IO_ROWS_OPENINGS);
 }
 
+static void prepare_places(struct session *session)
+{
+	io_places_of(session);
+}
+
+static void load_place_type(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	const struct process *process = rows->process->process;
+	const uint64_t *names = event_field(rows->run, IO_NAME);
+	const uint32_t *of = rows->session->io_places->of[rows->process->id - 1];
+	size_t count = process->traces[TRACE_IO].texts.count;
+
+	EACH_ROW slot->value[i] = of[names[i] < count ? names[i] : count];
+	forget(slot, rows->run->count, IO_PLACE_UNKNOWN);
+}
+
 /* The stand-ins for call stacks that are not there have no address. */
 static void load_pc(const struct filter_rows *rows, struct filter_slot *slot)
 {
@@ -597,8 +614,8 @@ static const struct filter_property properties[] = {
 	NOWHERE("MEM_SRC", "where the data came from", NO_ACCESS),
 	PROPERTY("DOBJ", "number of the data object: DOBJ IN DNAME(...)", "counters", COUNTER,
 		 load_data_object, .prepare = prepare_data),
-	NOWHERE("IOFSTYPE", "type of the file system",
-		"it is not recorded; FILEIOVFD(\"/home/.*\") chooses files by their path"),
+	PROPERTY("IOFSTYPE", "type of the file system: IOFSTYPE IN FSTYPE(...)", "io", IO,
+		 load_place_type, .prepare = prepare_places),
 	NOWHERE("JTHREAD", "Java thread", NO_JAVA),
 	NOWHERE("GCEVENT", "garbage collection", NO_COLLECTIONS),
 	NOWHERE("GCEVENT_MAP", "garbage collection", NO_COLLECTIONS),
@@ -635,6 +652,7 @@ static const struct filter_property_info others[] = {
 	 "counters"},
 	{"JGROUP(\"RE\")", "Java thread group", ""},
 	{"JPARENT(\"RE\")", "parent of the Java thread group", ""},
+	{"FSTYPE(\"RE\")", "the types of file systems whose whole name fits", "io"},
 	{"FILEIOVFD(\"RE\")", "the IOVFD of files whose whole name fits", "io"},
 };
 

@@ -5,6 +5,7 @@
 #include "analysis/code.h"
 #include "analysis/counter.h"
 #include "analysis/data_map.h"
+#include "analysis/io_places.h"
 #include "analysis/io_rows.h"
 #include "experiment/group.h"
 
@@ -322,6 +323,7 @@ void session_free(struct session *session)
 	vec_fini(&session->counters);
 	for (int i = 0; i < IO_ROW_KINDS; i++)
 		io_rows_free(session->io_rows[i]);
+	io_places_free(session->io_places);
 	filters_fini(session);
 	tree_fini(session);
 	code_fini(session);

@@ -154,6 +154,7 @@ struct session {
 	VEC(struct function_sums *) sums;
 	struct arena sums_arena;
 	struct io_rows *io_rows[IO_ROW_KINDS]; /* NULL: not asked for yet */
+	struct io_places *io_places;	       /* io_places.c; likewise */
 	struct code *code;		       /* code.c; NULL: not asked for yet */
 	struct data_map *data;		       /* data_map.c; likewise */
 	struct diag_list warnings;

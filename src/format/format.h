@@ -23,14 +23,16 @@
 #define FORMAT_VERSION	    1
 #define FORMAT_VERSION_TEXT "1.0" /* the version attribute in log.xml */
 
-#define FORMAT_FILE_LOG	     "log.xml"
-#define FORMAT_FILE_MAP	     "map.xml"
-#define FORMAT_FILE_OVERVIEW "overview"
-#define FORMAT_FILE_PROFILE  "profile"
-#define FORMAT_FILE_STACKS   "stacks"
-#define FORMAT_FILE_DYNTEXT  "dyntext"
-#define FORMAT_FILE_NOTES    "notes"
-#define FORMAT_DIR_ARCHIVES  "archives"
+#define FORMAT_FILE_LOG	       "log.xml"
+#define FORMAT_FILE_MAP	       "map.xml"
+#define FORMAT_FILE_OVERVIEW   "overview"
+#define FORMAT_FILE_PROFILE    "profile"
+#define FORMAT_FILE_STACKS     "stacks"
+#define FORMAT_FILE_DYNTEXT    "dyntext"
+#define FORMAT_FILE_NOTES      "notes"
+#define FORMAT_FILE_MOUNTS     "mounts"
+#define FORMAT_FILE_MOUNTS_OWN "mounts.own"
+#define FORMAT_DIR_ARCHIVES    "archives"
 
 /* The first line of a group file (NAME.erg), whose other lines name experiments. */
 #define FORMAT_GROUP_MAGIC "#analyzer experiment group"

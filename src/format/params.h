@@ -16,7 +16,7 @@
  *      bytes between sampled allocations
  *   S  synchronization tracing: threshold in ns; calibrate: to be found at the start; all: also
  *     calls that need not wait
- *   i  I/O tracing: on
+ *   i  I/O tracing: on,NAMESPACE: the number of the mount namespace that `mounts` is of
  *   h  counters, as sources/counter.c describes
  *   n  deepest call stack to keep, frames; 0: the default
  */

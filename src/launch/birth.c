@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "format/format.h"
+#include "launch/mounts.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -264,6 +265,11 @@ enum status birth_write(const char *name, const struct birth_log *log, struct di
 		for (unsigned i = 0; i < log->options->comment_count; i++)
 			strbuf_printf(&text, "%s\n", log->options->comments[i]);
 		ok = write_file(name, FORMAT_FILE_NOTES, &text);
+	}
+	if (ok && *log->options->trace[TRACE_IO]) {
+		strbuf_clear(&text);
+		mounts_read(&text);
+		ok = write_file(name, FORMAT_FILE_MOUNTS, &text);
 	}
 	strbuf_fini(&text);
 	if (ok)

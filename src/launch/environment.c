@@ -2,6 +2,7 @@
 #include "launch/environment.h"
 
 #include "format/params.h"
+#include "launch/mounts.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -76,7 +77,11 @@ char *environment_params(struct arena *arena, const struct options *options, con
 	if (options->depth)
 		text = arena_printf(arena, "%sn:%" PRIu32 ";", text, options->depth);
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
-		if (*options->trace[kind])
+		if (kind == TRACE_IO && *options->trace[kind])
+			text = arena_printf(arena, "%s%c:%s,%" PRIu64 ";", text,
+					    format_traces[kind].key, options->trace[kind],
+					    mounts_namespace());
+		else if (*options->trace[kind])
 			text = arena_printf(arena, "%s%c:%s;", text, format_traces[kind].key,
 					    options->trace[kind]);
 	return text;

@@ -2,6 +2,7 @@
 #include "launch/finish.h"
 
 #include "launch/jit.h"
+#include "launch/mounts.h"
 #include "launch/pack.h"
 #include "launch/xml.h"
 
@@ -67,6 +68,7 @@ void finish_log(const struct family *family, int wait_status, uint64_t tstamp_ns
 	}
 	strbuf_fini(&text);
 	close(fd);
+	mounts_finish(family);
 }
 
 /* Whether the collector began in the founder, and why not. */

@@ -373,3 +373,92 @@ def no_longer_root(t):
     program = WRITER + 'os.setgid(65534); os.setuid(65534)\nfor i in range(20000): os.write(fd, b"x")'
     result = record(t, '/usr/bin/python3', '-S', '-c', program, cwd=t.directory)
     t.equal(len(written(t, result)), 20000, 'writes')
+
+
+# File systems.
+
+ON_EACH_TYPE = '''
+import os, socket, sys
+def put(path, size):
+    os.write(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600), b'x' * size)
+    if not path.startswith('/dev/null'):
+        os.unlink(path)
+put(f'/dev/shm/helio-{os.getpid()}', 1)
+put('here', 2)
+put(os.path.abspath('a b'), 4)
+put('/dev/null', 8)
+os.write(os.memfd_create('m'), b'x' * 16)
+ends = socket.socketpair()
+ends[0].send(b'x' * 32)
+os.write(os.pipe()[1], b'x' * 64)
+os.write(os.eventfd(0), bytes(8))
+os.write(os.open('/proc/self/comm', os.O_WRONLY), b'x' * 5)
+'''
+
+
+def written_on(t, experiment, types):
+    """{type: bytes written on file systems of it}."""
+    found = {}
+    for name in types:
+        total = t.print(experiment, '-metrics', 'e.iowritebytes:name', '-filters', f'IOFSTYPE IN FSTYPE("{name}")', '-functions')[-1]['rows'][0]
+        found[name] = total['e.iowritebytes']
+    return found
+
+
+def type_here(path):
+    """What the kernel says of the file system that a path lies on."""
+    best = ('', '')
+    for line in pathlib.Path('/proc/self/mountinfo').read_text().splitlines():
+        place, kind = line.split()[4], line.rpartition(' - ')[2].split()[0]
+        if os.path.commonpath([place, os.path.realpath(path)]) == place and len(place) >= len(best[0]):
+            best = place, kind
+    return best[1]
+
+
+def sums_here(t):
+    """What ON_EACH_TYPE writes, by the type of file system."""
+    sums = collections.Counter({'sockfs': 32, 'pipefs': 64, 'anon_inodefs': 8, 'tmpfs': 16})
+    for path, size in (('/dev/shm', 1), (t.directory, 6), ('/dev', 8), ('/proc', 5)):
+        sums[type_here(path)] += size
+    return sums
+
+
+@test
+def file_systems(t):
+    experiment = record(t, '/usr/bin/python3', '-S', '-c', ON_EACH_TYPE, cwd=t.directory).experiment
+    expected = sums_here(t)
+    t.equal(written_on(t, experiment, expected), dict(expected), 'bytes by type')
+    t.equal(written_on(t, experiment, ['.*']), {'.*': sum(expected.values())}, 'bytes of known types')
+    t.equal(t.print(experiment, '-metrics', 'e.iowritebytes:name', '-filters', 'IOFSTYPE == 15', '-functions')[-1]['rows'][0]['e.iowritebytes'], 32,
+            'by the number that the old tools gave to sockets')
+    nothing = t.run(t.helio, 'print', '-filters', 'IOFSTYPE IN FSTYPE("nosuchfs")', experiment)
+    t.check('no file system' in nothing.err, nothing.err)
+
+
+@test
+def mounts_of_others(t):
+    """A process in a mount namespace of its own, which mounts there what nobody else sees."""
+    if t.run('unshare', '-m', 'mount', '-t', 'tmpfs', 'none', '/mnt').status:
+        raise Skip('mount namespaces need privileges')
+    script = 'mkdir -p over; mount -t ramfs none over; cd over; exec /usr/bin/python3 -S -c "$0"'
+    experiment = record(t, 'unshare', '-m', 'sh', '-c', script, ON_EACH_TYPE, cwd=t.directory).experiment
+    expected = sums_here(t)
+    expected[type_here(t.directory)] -= 6
+    expected = +expected + collections.Counter(ramfs=6)
+    t.equal(written_on(t, experiment, expected), dict(expected), 'bytes by type')
+
+
+@test
+def mounted_meanwhile(t):
+    """A program mounts a file system for all, and reads there."""
+    if os.geteuid():
+        raise Skip('only root can mount')
+    place = t.directory / 'mounted'
+    place.mkdir()
+    try:
+        result = record(t, 'sh', '-c', 'mount -t tmpfs none mounted && exec dd if=/dev/zero of=mounted/file bs=100 count=3', cwd=t.directory, status=None)
+        if result.status:
+            raise Skip('root may not mount here')
+    finally:
+        t.run('umount', place)
+    t.equal(written_on(t, result.experiment, ['tmpfs'])['tmpfs'], 300 + (18 if type_here(t.directory) == 'tmpfs' else 0), 'bytes')

@@ -9,11 +9,23 @@
 
 static bool read_param(const char *value)
 {
-	return value[0] && value[0] != ';';
+	bool on = *value && *value != ';';
+
+	while (*value && *value != ';' && *value != ',')
+		value++;
+	if (*value == ',')
+		io_mounts_of_family(value + 1);
+	return on;
+}
+
+static void begin(void)
+{
+	io_names_begin();
+	io_mounts_note();
 }
 
 const struct trace_source io_source = {
-	.kind = TRACE_IO, .read_param = read_param, .begin = io_names_begin};
+	.kind = TRACE_IO, .read_param = read_param, .begin = begin, .finish = io_mounts_note};
 
 static bool is_traced(void)
 {

@@ -69,4 +69,9 @@ void io_names_forget(unsigned first, unsigned last);
 /* No name has been written down yet. */
 void io_names_begin(void);
 
+/* io_mounts.c: the number of the family's mount namespace, as a parameter says it */
+void io_mounts_of_family(const char *number);
+/* Writes down which file systems this process sees, where they are not the family's. */
+void io_mounts_note(void);
+
 #endif
