@@ -148,7 +148,7 @@ static void pack_member(struct family *family, struct member *member,
 	pack_file(family, member, FORMAT_FILE_PROFILE, pack_blocks, &summary->bytes, diags);
 	pack_file(family, member, FORMAT_FILE_STACKS, pack_stacks, &summary->bytes, diags);
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
-		pack_file(family, member, format_traces[kind].file, pack_blocks, &summary->bytes,
+		pack_file(family, member, format_traces[kind].file, pack_traces, &summary->bytes,
 			  diags);
 	summary->bytes += file_size(family, member, FORMAT_FILE_LOG) +
 			  file_size(family, member, FORMAT_FILE_MAP) +

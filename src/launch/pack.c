@@ -10,7 +10,9 @@
  * joins pieces that different threads wrote.  A block's nodes have one epoch;
  * a slot that is not in use costs a byte, a long run of them ends the block.
  *
- * The input is mapped, the output goes through one buffer to a new file.
+ * The input is mapped, the output goes through one buffer to a new file.  A trace whose blocks are
+ * all but full stays where it is: they are sealed, each with its checksum, and the file ends behind
+ * the last one.
  */
 #include "launch/pack.h"
 
@@ -36,6 +38,7 @@ enum {
 	NODE_MAX = 2 * VARINT_MAX, /* bytes of one packed node */
 	RUN_MAX = 40,		   /* unused slots that a new block would cost less than */
 	DICT_MAX = 64 * 1024, /* slots; a new pc takes 3 bytes, so a block has a third as many */
+	GAPS_WORTH = 16,      /* a part of the file: gaps that are smaller stay */
 };
 
 struct input {
@@ -250,9 +253,52 @@ static enum pack_result write_output(int folder, const char *path, const struct 
 	return result;
 }
 
+/* Where a file ends whose blocks are as good as full; 0: it is worth while to write a new one. */
+static uint64_t end_if_full(const struct input *in, const struct pieces *pieces)
+{
+	uint64_t payload = 0, end = 0;
+
+	for (size_t i = 0; i < pieces->count; i++) {
+		const struct format_block_header *header = pieces->items[i].header;
+
+		payload += sizeof(*header) + round_up(header->used);
+		end = (uint64_t)((const uint8_t *)header - in->data) + header->size;
+	}
+	return end && end - payload <= end / GAPS_WORTH ? end : 0;
+}
+
+static bool write_checksum(int fd, const struct input *in, const struct piece *piece)
+{
+	uint32_t checksum = format_checksum(piece->header, piece->payload);
+	off_t at = (const uint8_t *)&piece->header->checksum - in->data;
+
+	return checksum == piece->header->checksum ||
+	       pwrite(fd, &checksum, sizeof(checksum), at) == (ssize_t)sizeof(checksum);
+}
+
+/* Seals the blocks in their places and cuts off what is behind `end`. */
+static enum pack_result seal(int folder, const char *path, const struct input *in,
+			     const struct pieces *pieces, uint64_t end)
+{
+	int fd = openat(folder, path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	bool ok = fd >= 0;
+
+	for (size_t i = 0; ok && i < pieces->count; i++)
+		ok = write_checksum(fd, in, &pieces->items[i]);
+	if (ok && end < in->size)
+		ok = !ftruncate(fd, (off_t)end);
+	int error = errno;
+
+	if (fd >= 0)
+		close(fd);
+	errno = error;
+	return ok ? PACK_DONE : PACK_FAILED;
+}
+
+/* may_stay: where that is as good, in its place. */
 static enum pack_result pack(int folder, const char *path,
-			     bool (*fill)(struct output *, const struct pieces *), uint64_t *before,
-			     uint64_t *after)
+			     bool (*fill)(struct output *, const struct pieces *), bool may_stay,
+			     uint64_t *before, uint64_t *after)
 {
 	struct input in;
 	struct pieces pieces = {0};
@@ -262,10 +308,13 @@ static enum pack_result pack(int folder, const char *path,
 
 	if (result != PACK_DONE)
 		return result;
-	if (!check_file_header(&in) || !find_pieces(&in, &pieces))
+	if (!check_file_header(&in) || !find_pieces(&in, &pieces)) {
 		result = PACK_DAMAGED;
-	else
-		result = write_output(folder, path, &in, &pieces, mode, fill, &written);
+	} else {
+		written = may_stay ? end_if_full(&in, &pieces) : 0;
+		result = written ? seal(folder, path, &in, &pieces, written)
+				 : write_output(folder, path, &in, &pieces, mode, fill, &written);
+	}
 	*before += in.size;
 	*after += result == PACK_DONE ? written : in.size;
 	int error = errno;
@@ -450,10 +499,15 @@ static bool fill_stacks(struct output *out, const struct pieces *pieces)
 
 enum pack_result pack_blocks(int folder, const char *path, uint64_t *before, uint64_t *after)
 {
-	return pack(folder, path, fill_blocks, before, after);
+	return pack(folder, path, fill_blocks, false, before, after);
+}
+
+enum pack_result pack_traces(int folder, const char *path, uint64_t *before, uint64_t *after)
+{
+	return pack(folder, path, fill_blocks, true, before, after);
 }
 
 enum pack_result pack_stacks(int folder, const char *path, uint64_t *before, uint64_t *after)
 {
-	return pack(folder, path, fill_stacks, before, after);
+	return pack(folder, path, fill_stacks, false, before, after);
 }

@@ -14,13 +14,15 @@ enum pack_result {
 };
 
 /*
- * Packs profile and traces, or stacks: drops what is not in use and the room kept between
+ * Packs the profile, a trace, or stacks: drops what is not in use and the room kept between
  * blocks; stack nodes are coded as varints, with their ids unchanged.  The new
- * file takes the old one's place in one step.  Nobody may be writing to it.
+ * file takes the old one's place in one step.  A trace in which there is next to nothing to drop
+ * only gets its checksums and loses its end.  Nobody may be writing to it.
  * `path` is relative to the directory `folder`; both sizes in bytes, added to
  * *before and *after, also where the file stays as it is.
  */
 enum pack_result pack_blocks(int folder, const char *path, uint64_t *before, uint64_t *after);
+enum pack_result pack_traces(int folder, const char *path, uint64_t *before, uint64_t *after);
 enum pack_result pack_stacks(int folder, const char *path, uint64_t *before, uint64_t *after);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "format/checksum.h"
 #include "format/format.h"
 #include "launch/pack.h"
 
@@ -160,6 +161,53 @@ static void test_packed_damage_is_seen(void **state)
 	in.data[40 + 40 + 2] ^= 4; /* in the payload: c becomes g */
 	assert_int_equal(pack(pack_blocks), PACK_DAMAGED);
 	assert_untouched();
+}
+
+enum { FULL_BLOCK = 64 * 1024 };
+
+/* Two blocks of a trace with one byte of gap each, and room behind them. */
+static void fill_trace(void)
+{
+	enum { USED = FULL_BLOCK - 40 - 1 };
+
+	begin("heaptrace", 4096);
+	for (int i = 0; i < 2; i++)
+		memset(add_block(FULL_BLOCK, USED, FORMAT_TRACE, 1) + 1, 'a' + i, USED);
+	add_block(4096, 0, FORMAT_TRACE, 2); /* begun, empty */
+	in.size += 4096;		     /* set aside */
+}
+
+static void test_full_trace_stays(void **state)
+{
+	enum { SECOND = 4096 + FULL_BLOCK, KEPT = SECOND + FULL_BLOCK };
+	const struct format_block_header *first = (void *)(out.data + 4096);
+	const struct format_block_header *second = (void *)(out.data + SECOND);
+
+	fill_trace();
+	assert_int_equal(pack(pack_traces), PACK_DONE);
+	assert_int_equal(out.size, KEPT);
+	assert_int_equal(first->checksum, format_checksum(first, first + 1));
+	assert_int_equal(second->checksum, format_checksum(second, second + 1));
+	assert_int_not_equal(first->checksum, second->checksum);
+
+	/* All else is as it was; and the second time nothing changes. */
+	for (size_t at = 4096; at < KEPT; at += FULL_BLOCK)
+		memcpy(in.data + at + 36, out.data + at + 36, 4);
+	in.size = KEPT;
+	assert_untouched();
+	assert_int_equal(pack(pack_traces), PACK_DONE);
+	assert_untouched();
+	in.data[5000] ^= 1;
+	assert_int_equal(pack(pack_traces), PACK_DAMAGED);
+	assert_untouched();
+}
+
+static void test_trace_with_gaps_is_written_anew(void **state)
+{
+	fill_trace();
+	add_block(FULL_BLOCK, 8, FORMAT_TRACE, 3);
+	assert_int_equal(pack(pack_traces), PACK_DONE);
+	assert_int_equal(out.size, 40 + 2 * FULL_BLOCK + 48); /* each rounded up to 8 */
 }
 
 static void test_stacks_bytes(void **state)
@@ -357,6 +405,8 @@ int main(void)
 		cmocka_unit_test(test_profile_loses_gaps),
 		cmocka_unit_test(test_packing_twice_changes_nothing),
 		cmocka_unit_test(test_packed_damage_is_seen),
+		cmocka_unit_test(test_full_trace_stays),
+		cmocka_unit_test(test_trace_with_gaps_is_written_anew),
 		cmocka_unit_test(test_stacks_bytes),
 		cmocka_unit_test(test_stacks_survive),
 		cmocka_unit_test(test_joins_blocks_of_one_epoch),
