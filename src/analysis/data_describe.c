@@ -285,12 +285,13 @@ uint32_t data_of_variable(struct data_map *map, uint32_t object, struct variable
 	const struct data_type *type =
 		variable->type == TYPE_NONE ? NULL : variables_type(variables, variable->type);
 	bool is_whole = type && (type->kind == DATA_AGGREGATE || type->kind == DATA_ARRAY);
+	bool is_scalar = type && !is_whole && !type->is_descriptor;
 	char *key = xasprintf("V%u|%u|%s|%s|%s|%llx", object, variable->scope, variable->where,
 			      text, variable->name, (unsigned long long)variable->address);
 	const struct data_object described = {
 		.plain = arena_printf(&map->session->arena, "{%s %s}", text,
 				      *variable->name ? variable->name : "-"),
-		.kind = is_whole || !type ? DATA_OBJECT_VARIABLE : DATA_OBJECT_SCALAR,
+		.kind = is_scalar ? DATA_OBJECT_SCALAR : DATA_OBJECT_VARIABLE,
 		.parent = DATA_NONE,
 		.scope = scope_of(map, object, variable),
 		.object = object,

@@ -106,6 +106,8 @@ static struct data_access of_variable(struct data_tracker *tracker, const struct
 
 	if (variable->type == TYPE_NONE)
 		return unknown(DATA_UNIDENTIFIED);
+	is_somewhere |=
+		!size && variables_type(tracker->variables, variable->type)->kind == DATA_ARRAY;
 	if (!is_somewhere && (offset < 0 || (uint64_t)offset >= size))
 		return unknown(DATA_OUTSIDE);
 	return (struct data_access){.kind = ACCESS_VARIABLE,

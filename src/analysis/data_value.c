@@ -89,8 +89,8 @@ uint32_t flow_type_at(struct variables *variables, uint32_t type, int64_t offset
 
 bool flow_is_same(struct flow_value a, struct flow_value b)
 {
-	return a.kind == b.kind && a.is_moved == b.is_moved && a.type == b.type &&
-	       a.offset == b.offset && a.variable == b.variable;
+	return a.kind == b.kind && a.is_moved == b.is_moved && a.is_strided == b.is_strided &&
+	       a.type == b.type && a.offset == b.offset && a.variable == b.variable;
 }
 
 struct flow_value flow_pointer(uint32_t type, int64_t offset)
@@ -116,7 +116,14 @@ struct flow_value flow_pointer_of(struct variables *variables, uint32_t type, in
 
 	if (!pointer || pointer->kind != DATA_POINTER)
 		return flow_nothing;
-	return flow_pointer(flow_plain(variables, pointer->target), offset);
+	uint32_t target = flow_plain(variables, pointer->target);
+
+	if (target != TYPE_NONE && !flow_size(variables, target)) /* an array of any length */
+		target = flow_element(variables, target);
+	struct flow_value value = flow_pointer(target, offset);
+
+	value.is_strided = value.kind == FLOW_POINTER && pointer->is_descriptor;
+	return value;
 }
 
 static struct flow_value moved(struct variables *variables, struct flow_value value)
@@ -182,8 +189,9 @@ struct flow_value flow_indexed(struct variables *variables, struct flow_value va
 	/* a member's array first: its own index is what is closest */
 	if (factor && has_array(variables, value.type, value.offset, factor))
 		return value;
-	return divides(flow_size(variables, value.type), factor) ? moved(variables, value)
-								 : flow_nothing;
+	return value.is_strided || divides(flow_size(variables, value.type), factor)
+		       ? moved(variables, value)
+		       : flow_nothing;
 }
 
 /* ---- words of the frame ---- */

@@ -20,6 +20,7 @@ struct flow_value {
 	enum flow_kind kind;
 	/* a pointer that goes along an array: its offset is that in any element, from 0 */
 	bool is_moved;
+	bool is_strided; /* a pointer to an array's elements, which may lie any distance apart */
 	uint32_t type;
 	int64_t offset;
 	const struct variable *variable; /* that a pointer points into, or NULL */

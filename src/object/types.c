@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TYPE_DEPTH_MAX = 64, MEMBERS_MAX = 100000, DIMENSIONS_MAX = 16 };
+enum { TYPE_DEPTH_MAX = 64, MEMBERS_MAX = 100000, EMPTY_MAX = 1000, DIMENSIONS_MAX = 16 };
 
 static uint32_t add_type(struct variables *variables, Dwarf_Die *die, unsigned depth);
 
@@ -258,36 +258,88 @@ static uint32_t add_typedef(struct variables *variables, Dwarf_Die *die, unsigne
 	return of;
 }
 
-/* "[3]" for each dimension, "[]" where its length is not known. */
-static void add_dimensions(Dwarf_Die *array, struct strbuf *text)
+static bool number_of(Dwarf_Die *die, unsigned name, Dwarf_Word *number)
+{
+	Dwarf_Attribute attribute;
+
+	return dwarf_attr(die, name, &attribute) && !dwarf_formudata(&attribute, number);
+}
+
+/* The elements of a dimension; 0: not known. */
+static uint64_t count_of(Dwarf_Die *dimension)
+{
+	Dwarf_Word count, first, last;
+	Dwarf_Sword usual = 0;
+	Dwarf_Die unit;
+
+	if (number_of(dimension, DW_AT_count, &count))
+		return count;
+	if (!number_of(dimension, DW_AT_upper_bound, &last))
+		return 0;
+	if (!number_of(dimension, DW_AT_lower_bound, &first)) {
+		if (!dwarf_diecu(dimension, &unit, NULL, NULL) ||
+		    dwarf_default_lower_bound(dwarf_srclang(&unit), &usual))
+			usual = 0;
+		first = (Dwarf_Word)usual;
+	}
+	return (Dwarf_Sword)last < (Dwarf_Sword)first ? 0 : last - first + 1;
+}
+
+/* "[3]" for each dimension, "[]" where its length is not known.  How many there are. */
+static unsigned add_dimensions(Dwarf_Die *array, struct strbuf *text)
 {
 	Dwarf_Die die, next;
 
 	if (dwarf_child(array, &die))
-		return;
-	for (unsigned i = 0; i < DIMENSIONS_MAX; i++, die = next) {
-		Dwarf_Attribute attribute;
-		Dwarf_Word count = 0;
+		return 0;
+	for (unsigned i = 1; i <= DIMENSIONS_MAX; i++, die = next) {
+		uint64_t count = count_of(&die);
 
-		if (dwarf_formudata(dwarf_attr(&die, DW_AT_count, &attribute), &count) &&
-		    !dwarf_formudata(dwarf_attr(&die, DW_AT_upper_bound, &attribute), &count))
-			count++;
 		if (count)
 			strbuf_printf(text, "[%llu]", (unsigned long long)count);
 		else
 			strbuf_puts(text, "[]");
 		if (dwarf_siblingof(&die, &next))
-			return;
+			return i;
 	}
+	return DIMENSIONS_MAX;
+}
+
+/* Whether what is declared as an array begins with a pointer to the elements. */
+static bool has_descriptor(Dwarf_Die *array)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Op *ops;
+	size_t count;
+
+	return dwarf_attr(array, DW_AT_data_location, &attribute) &&
+	       !dwarf_getlocation(&attribute, &ops, &count) && count == 2 &&
+	       ops[0].atom == DW_OP_push_object_address && ops[1].atom == DW_OP_deref;
+}
+
+/* gfortran's: five words, and three for each dimension. */
+static uint32_t add_descriptor(struct variables *variables, Dwarf_Die *array, uint32_t elements,
+			       unsigned dimensions)
+{
+	enum { WORD = 8, FIXED = 5, EACH = 3 };
+	uint32_t id = new_type(variables, array, DATA_POINTER,
+			       variables->types.items[elements]->type.text);
+	struct data_type *type = &variables->types.items[id]->type;
+
+	type->size = (FIXED + EACH * dimensions) * WORD;
+	type->target = elements;
+	type->is_descriptor = true;
+	return id;
 }
 
 static uint32_t add_array(struct variables *variables, Dwarf_Die *die, unsigned depth)
 {
 	struct strbuf text = {0};
 	uint32_t target = add_target(variables, die, depth);
+	unsigned dimensions;
 
 	strbuf_puts(&text, "array");
-	add_dimensions(die, &text);
+	dimensions = add_dimensions(die, &text);
 	strbuf_printf(&text, "+%s", text_of(variables, target));
 
 	uint32_t id =
@@ -295,7 +347,7 @@ static uint32_t add_array(struct variables *variables, Dwarf_Die *die, unsigned 
 
 	variables->types.items[id]->type.target = target;
 	strbuf_fini(&text);
-	return id;
+	return has_descriptor(die) ? add_descriptor(variables, die, id, dimensions) : id;
 }
 
 static uint32_t add_scalar(struct variables *variables, Dwarf_Die *die)
@@ -387,13 +439,6 @@ const struct data_type *variables_type(struct variables *variables, uint32_t typ
 
 /* ---- members ---- */
 
-static bool number_of(Dwarf_Die *die, unsigned name, Dwarf_Word *number)
-{
-	Dwarf_Attribute attribute;
-
-	return dwarf_attr(die, name, &attribute) && !dwarf_formudata(&attribute, number);
-}
-
 /* The bytes that bits are in: from the member's, or, before DWARF 4, from the end of the storage.
  */
 static void find_bits(Dwarf_Die *die, Dwarf_Word size, struct data_member *member)
@@ -432,13 +477,59 @@ static bool find_offset(Dwarf_Die *die, struct data_member *member)
 	return true;
 }
 
+static bool is_static(Dwarf_Die *member)
+{
+	return flag_of(member, DW_AT_external) || flag_of(member, DW_AT_declaration);
+}
+
+static bool is_empty(Dwarf_Die *class, unsigned *budget);
+
+/* A member or base of such a class, or one that takes no place in an object. */
+static bool has_no_data(Dwarf_Die *member, unsigned *budget)
+{
+	int tag = dwarf_tag(member);
+	Dwarf_Die class;
+
+	return (tag != DW_TAG_member && tag != DW_TAG_inheritance) || is_static(member) ||
+	       (target_of(member, &class) && is_empty(&class, budget));
+}
+
+/* A class without data: another one that is made of it may have its own at the same place. */
+static bool is_empty(Dwarf_Die *class, unsigned *budget)
+{
+	Dwarf_Die die, next;
+
+	if ((dwarf_tag(class) != DW_TAG_structure_type && dwarf_tag(class) != DW_TAG_class_type) ||
+	    flag_of(class, DW_AT_declaration))
+		return false;
+	if (dwarf_child(class, &die))
+		return true;
+	for (;; die = next) {
+		if (!*budget || !--*budget || !has_no_data(&die, budget))
+			return false;
+		if (dwarf_siblingof(&die, &next) || next.addr <= die.addr)
+			break;
+	}
+	return true;
+}
+
+static bool is_empty_base(struct variables *variables, Dwarf_Die *die, uint32_t type)
+{
+	unsigned budget = EMPTY_MAX; /* damage may lead in circles */
+
+	return dwarf_tag(die) == DW_TAG_inheritance && type != TYPE_NONE &&
+	       is_empty(&variables->types.items[type]->die, &budget);
+}
+
 static void add_member(struct variables *variables, struct type_entry *entry, Dwarf_Die *die)
 {
 	struct data_member member = {.name = name_of(die)};
 
-	if (flag_of(die, DW_AT_external) || flag_of(die, DW_AT_declaration)) /* a static one */
+	if (is_static(die))
 		return;
 	member.type = types_of(variables, die);
+	if (is_empty_base(variables, die, member.type))
+		return;
 	if (!find_offset(die, &member)) {
 		entry->type.is_open = true;
 		return;

@@ -38,11 +38,12 @@ enum data_kind {
 struct data_type {
 	enum data_kind kind;
 	bool is_union;
-	bool is_open;	  /* has more than its members tell: variants of Rust */
-	const char *text; /* as declared, "const+pointer+int", "structure:foo_t" */
-	uint64_t size;	  /* bytes; 0: not known */
-	uint32_t plain;	  /* of an aggregate: itself, less const and the like */
-	uint32_t target;  /* what it points to, of an array its elements; or TYPE_NONE */
+	bool is_descriptor; /* pointer: it is declared as the array to which its first word leads */
+	bool is_open;	    /* has more than its members tell: variants of Rust */
+	const char *text;   /* as declared, "const+pointer+int", "structure:foo_t" */
+	uint64_t size;	    /* bytes; 0: not known */
+	uint32_t plain;	    /* of an aggregate: itself, less const and the like */
+	uint32_t target;    /* what it points to, of an array its elements; or TYPE_NONE */
 	/* of an aggregate: where it is declared; NULL, 0: not known */
 	const char *file;
 	uint32_t line;

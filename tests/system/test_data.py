@@ -234,6 +234,169 @@ def classes(t):
             t.near(found, faults, f'{command}: {name}', absolute=2 if found > 20 else 0)
 
 
+CONTAINERS = """
+#include <cstdlib>
+#include <memory>
+#include <vector>
+enum { PAGE = 4096, COUNT = 40 };
+template <class T> struct Fresh {
+	using value_type = T;
+	Fresh() = default;
+	template <class U> Fresh(const Fresh<U> &) {}
+	T *allocate(std::size_t n) { return static_cast<T *>(aligned_alloc(PAGE, n * sizeof(T))); }
+	void deallocate(T *p, std::size_t) { std::free(p); }
+	template <class U> void construct(U *) {} // what is made is left as it is
+};
+template <class T, class U> bool operator==(const Fresh<T> &, const Fresh<U> &) { return true; }
+template <class T, class U> bool operator!=(const Fresh<T> &, const Fresh<U> &) { return false; }
+struct Part { long id; char fill[PAGE - 8]; double weight; char rest[PAGE - 8]; };
+struct Whole { std::vector<Part, Fresh<Part>> parts; std::vector<long, Fresh<long>> numbers; std::unique_ptr<Part> one; };
+#define NOINLINE __attribute__((noinline))
+NOINLINE void by_index(Whole &whole) { for (std::size_t i = 0; i < whole.parts.size(); i++) whole.parts[i].weight = i; }
+NOINLINE void by_iterator(std::vector<Part, Fresh<Part>> &parts) { for (auto &part : parts) part.id = 1; }
+NOINLINE void numbers_of(Whole &whole, long step) { for (std::size_t i = 0; i < whole.numbers.size(); i += step) whole.numbers[i] = i; }
+NOINLINE void by_pointer(Whole &whole) { whole.one->weight = 2; }
+struct Base { virtual ~Base() {} virtual void touch() = 0; char fill[PAGE]; };
+struct Derived : Base { long count; char more[PAGE]; NOINLINE void touch() override { count = 7; } };
+NOINLINE void virtually(Base *base) { base->touch(); }
+NOINLINE void lambda(Whole &whole, long n) { auto set = [&](long i) { whole.parts[i].weight = i; }; for (long i = 0; i < n; i++) set(i); }
+int main()
+{
+	Whole whole;
+	whole.parts.resize(COUNT);
+	by_index(whole);
+	std::vector<Part, Fresh<Part>> others(COUNT);
+	by_iterator(others);
+	whole.numbers.resize(512 * COUNT);
+	numbers_of(whole, 512);
+	whole.one.reset(static_cast<Part *>(aligned_alloc(PAGE, sizeof(Part))));
+	by_pointer(whole);
+	for (int i = 0; i < COUNT; i++) virtually(new Derived);
+	Whole more;
+	more.parts.resize(COUNT);
+	lambda(more, COUNT);
+	return 0;
+}
+"""
+
+
+@test
+def containers(t):
+    """Elements of vectors by index, iterator and in a lambda, what a unique_ptr owns, and an overridden function's object."""
+    (t.directory / 'containers.cc').write_text(CONTAINERS)
+    for command in ('g++ -O0', 'g++ -O2', 'clang++ -O0', 'clang++ -O2'):
+        counts, answer = objects(t, recorded(t, build(t, command, source='containers.cc')))
+        for name, faults in (('{structure:Part}.{double weight}', 81), ('{structure:Part}.{long_int id}', 40), ('{structure:Derived}.{long_int count}', 40), ('<Scalars>', 40)):
+            t.near(counts.get(name, counts.get(name.replace('long_int', 'long'), 0)), faults, f'{command}: {name}', absolute=2)
+        t.within(answer['resolved_of_addresses'] >= 0.95, f'{command}: share {answer["resolved_of_addresses"]}')
+
+
+FORTRAN = """
+module shared_data
+  implicit none
+  integer, parameter :: pages = 12
+  integer(4) :: grid(1024 * pages)
+  real(8), allocatable :: field(:)
+  type point
+    real(8) :: x
+    character(len=4088) :: fill
+    integer(4) :: key
+    character(len=4092) :: rest
+  end type
+  type(point) :: points(pages)
+  type(point), pointer :: list(:)
+end module
+
+subroutine touch_common
+  implicit none
+  integer, parameter :: pages = 12
+  integer(4) :: counts(1024 * pages)
+  real(8) :: weights(512 * pages)
+  common /store/ counts, weights
+  integer :: i
+  do i = 1, pages
+    counts((i - 1) * 1024 + 3) = i
+    weights((i - 1) * 512 + 3) = i
+  end do
+end subroutine
+
+subroutine touch_module
+  use shared_data
+  implicit none
+  integer :: i
+  do i = 1, pages
+    grid((i - 1) * 1024 + 1) = i
+    points(i)%key = i
+  end do
+end subroutine
+
+subroutine touch_allocated
+  use shared_data
+  implicit none
+  integer :: i
+  do i = 1, 40
+    field((i - 1) * 512 + 1) = i
+  end do
+  do i = 1, pages
+    list(i)%key = i
+  end do
+end subroutine
+
+subroutine touch_dummy(values, n)
+  implicit none
+  integer, intent(in) :: n
+  integer(8) :: values(n)
+  integer :: i
+  do i = 1, n / 512
+    values((i - 1) * 512 + 1) = i
+  end do
+end subroutine
+
+subroutine touch_shape(values)
+  implicit none
+  real(4) :: values(:)
+  integer :: i
+  do i = 1, size(values) / 1024
+    values((i - 1) * 1024 + 1) = i
+  end do
+end subroutine
+
+program fields
+  use shared_data
+  implicit none
+  interface
+    subroutine touch_shape(values)
+      real(4) :: values(:)
+    end subroutine
+  end interface
+  integer(8), allocatable :: long(:)
+  real(4), allocatable :: short(:)
+  allocate(field(512 * 40), list(pages))
+  allocate(long(512 * 40), short(1024 * 40))
+  call touch_common
+  call touch_module
+  call touch_allocated
+  call touch_dummy(long, 512 * 40)
+  call touch_shape(short)
+end program
+"""
+
+
+@test
+def fortran(t):
+    """COMMON, variables of modules, what is allocated, pointers and dummy arrays of either kind; arrays count from 1."""
+    (t.directory / 'arrays.f90').write_text(FORTRAN)
+    t.need('gfortran')
+    for command in ('gfortran -O0 -fno-inline', 'gfortran -O2 -fno-inline'):
+        counts, answer = objects(t, recorded(t, build(t, command, source='arrays.f90')))
+        # the last page of one is the first of the next
+        for name, faults in (('{array[12288]+integer(kind=4) counts}', 12), ('{array[6144]+real(kind=8) weights}', 12), ('{array[12288]+integer(kind=4) shared_data::grid}', 12),
+                             ('{array[12]+structure:shared_data::point shared_data::points}', 12), ('{structure:shared_data::point}.{integer(kind=4) key}', 24),
+                             ('{real(kind=8) -}', 40), ('{real(kind=4) -}', 40)):
+            t.near(counts.get(name, 0), faults, f'{command}: {name}', absolute=2)
+        t.within(answer['resolved_of_addresses'] >= 0.95, f'{command}: share {answer["resolved_of_addresses"]}')
+
+
 OF_THREADS = {'{array[49152]+char shown}': 24, '{array[49152]+char hidden}': 24, '{array[12288]+int numbers}': 24, '{array[6]+structure:record records}': 12,
               '{structure:record}.{int key}': 12, '{array[49152]+char early}': 24, '{char -}': 24}
 
