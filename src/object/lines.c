@@ -2,7 +2,7 @@
 /*
  * The questions.  Each is a binary search for the unit and one in what is
  * known of it; an address that two units claim (a linker folded equal functions)
- * belongs to the one that begins last and has a line.
+ * belongs to the one that begins last and has a line, the first of several such.
  */
 #include "object/lines.h"
 

@@ -57,11 +57,17 @@ static void add_unit(struct lines *lines, Dwarf_CU *cu, Dwarf_Die *die)
 		add_rows_as_ranges(lines, index, unit->table);
 }
 
+/*
+ * Of units that have code in common the first one comes last, where it is looked for first: GNU
+ * ld keeps the first copy of an inline function and has the others' debug information tell of it.
+ */
 static int compare_ranges(const void *a, const void *b)
 {
 	const struct unit_range *x = a, *y = b;
 
-	return x->start < y->start ? -1 : x->start > y->start;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->unit > y->unit ? -1 : x->unit < y->unit;
 }
 
 static void sort_ranges(struct lines *lines)

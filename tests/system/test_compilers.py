@@ -956,3 +956,18 @@ def a_map_without_end(t):
     t.check('made more functions than are kept' in result.err, result.err)
     t.check((result.experiment / 'map.xml').stat().st_size < 80 << 20, 'map.xml has no limit')
     t.check('Total' in t.run(t.helio, 'print', '-functions', result.experiment).out, 'the experiment cannot be read')
+
+
+@test
+def copies_of_inline_functions(t):
+    """Two units have one, and the linker keeps the first: its lines are those that count, whatever the other's tell of the same code."""
+    (t.directory / 'spin.h').write_text('#line LINE "spin.h"\ninline __attribute__((noinline)) unsigned long spin(unsigned long n)\n'
+                                        '{ return n * 0x123456789 >> 7; }\n')
+    for name, line, text in (('a', 10, 'int main() { return spin(5); }'), ('b', 20, 'unsigned long other() { return spin(7); }')):
+        (t.directory / f'{name}.cc').write_text(f'#include "spin.h"\n{text}\n')
+        t.equal(t.run(t.need('g++'), '-O1', '-g', f'-DLINE={line}', '-c', '-o', f'{name}.o', f'{name}.cc').status, 0, name)
+    for order, lines in (('ab', {'10', '11'}), ('ba', {'20', '21'})):
+        t.equal(t.run('g++', '-o', order, *(f'{name}.o' for name in order)).status, 0, order)
+        listing = t.run(t.helio, 'src', '-disasm', 'spin', order).out
+        shown = set(re.findall(r'^ *\[ *(\d+|\?)\] ', listing, re.M))
+        t.check(shown and shown <= lines, f'{order}: {sorted(shown)}')
