@@ -462,3 +462,59 @@ def mounted_meanwhile(t):
     finally:
         t.run('umount', place)
     t.equal(written_on(t, result.experiment, ['tmpfs'])['tmpfs'], 300 + (18 if type_here(t.directory) == 'tmpfs' else 0), 'bytes')
+
+
+# One by one: (reads, bytes, writes, bytes, waits, errors) of functions in targets/iocalls.c.
+CALLS = {
+    'sendmmsg': (0, 0, 1, 60, 0, 0), 'recvmmsg': (1, 60, 0, 0, 0, 1), 'sendmsg': (0, 0, 1, 7, 0, 0), 'recvmsg': (1, 7, 0, 0, 0, 0),
+    'sendto': (0, 0, 1, 40, 0, 0), 'recvfrom': (1, 40, 0, 0, 0, 0), 'send': (0, 0, 1, 50, 0, 0), 'recv': (1, 50, 0, 0, 0, 0),
+    'read': (3, 12, 0, 0, 0, 0), 'write': (0, 0, 2, 12, 0, 0), 'vmsplice': (0, 0, 1, 100, 0, 0), 'tee': (1, 60, 1, 60, 0, 0),
+    'splice': (2, 160, 2, 160, 0, 1), 'sendfile': (1, 50, 1, 50, 0, 0), 'copy_file_range': (1, 9, 1, 9, 0, 0), 'pwritev2': (0, 0, 2, 42, 0, 0),
+    'preadv2': (2, 42, 0, 0, 0, 1), 'pwritev': (0, 0, 1, 12, 0, 0), 'preadv': (1, 12, 0, 0, 0, 0), 'pread': (1, 10, 0, 0, 0, 0),
+    'poll': (0, 0, 0, 0, 1, 0), 'ppoll': (0, 0, 0, 0, 2, 0), 'epoll_pwait': (0, 0, 0, 0, 1, 0), 'epoll_pwait2': (0, 0, 0, 0, 1, 0),
+    'epoll_wait': (0, 0, 0, 0, 1, 1), 'select': (0, 0, 0, 0, 1, 0), 'pselect': (0, 0, 0, 0, 1, 0), 'fread': (2, 48, 0, 0, 0, 0),
+    'fgets': (3, 18, 0, 0, 0, 0), 'getc': (1, 1, 0, 0, 0, 0), 'fread_unlocked': (1, 3, 0, 0, 0, 0), 'fprintf': (0, 0, 2, 13, 0, 0),
+    'vfprintf': (0, 0, 1, 6, 0, 0), 'fputs': (0, 0, 2, 17, 0, 0), 'fputc': (0, 0, 1, 1, 0, 0), 'fwrite': (0, 0, 2, 37, 0, 0),
+    'putc': (0, 0, 1, 1, 0, 0)}
+FORTIFIED = {'recvfrom', 'recv', 'read', 'pread', 'poll', 'ppoll', 'fread', 'fgets', 'fread_unlocked', 'fprintf', 'vfprintf'}
+
+
+def plain_name(function):
+    """pread for pread64, preadv2 for preadv64v2, recv for __recv_chk"""
+    return re.sub(r'64(v?)', '', re.sub(r'^__(.*)_chk$', r'\1', function))
+
+
+def by_plain_name(found):
+    sums = {}
+    for name, row in found.items():
+        sums[plain_name(name)] = tuple(map(sum, zip(row, sums.get(plain_name(name), (0,) * len(row)))))
+    return sums
+
+
+def each_function(t, target):
+    """{function as it was called: its row of CALLS}"""
+    experiment = record(t, t.target(target), cwd=t.directory).experiment
+    metrics = [f'e.io{name}' for name in ('readcnt', 'readbytes', 'writecnt', 'writebytes', 'waitcnt', 'errorcnt')]
+    rows = {name: tuple(row[metric] for metric in metrics) for name, row in t.functions(experiment, *metrics).items()}
+    return {name: row for name, row in rows.items() if any(row) and name != '<Total>'}
+
+
+@test
+def function_by_function(t):
+    found = each_function(t, 'iocalls')
+    t.equal(by_plain_name(found), CALLS, 'reads, writes, waits, errors')
+    t.check(not any(name.endswith('_chk') for name in found), f'not fortified: {found}')
+    experiment = next(t.directory.glob('run.*.er'))
+    places = [(e['type'], e['offset'] - 1) for e in t.read(experiment)['']['traces']['iotrace']
+              if e['offset'] and (e['name'] or b'').endswith(b'/places') and e['type'] in ('read', 'write')]
+    t.equal(places, [('write', 5), ('read', 5), ('write', 50), ('read', 50), ('read', 50), ('read', 0)], 'places')
+    errors = {row['name']: row['calls'] for row in t.print(experiment, '-iostat')[0]['errors']}
+    t.equal(errors, {'EAGAIN': 1, 'EBADF': 1, 'EINVAL': 1, 'EOPNOTSUPP': 1}, 'errors')
+
+
+@test
+def fortified_functions(t):
+    """_FORTIFY_SOURCE calls functions of other names."""
+    found = each_function(t, 'iocalls_fortified')
+    t.equal(by_plain_name(found), CALLS, 'reads, writes, waits, errors')
+    t.equal({plain_name(name) for name in found if name.endswith('_chk')}, FORTIFIED, 'that have other names')
