@@ -518,3 +518,30 @@ def fortified_functions(t):
     found = each_function(t, 'iocalls_fortified')
     t.equal(by_plain_name(found), CALLS, 'reads, writes, waits, errors')
     t.equal({plain_name(name) for name in found if name.endswith('_chk')}, FORTIFIED, 'that have other names')
+
+
+@test
+def in_place(t):
+    """Characters that compilers put into buffers and take from them without a call."""
+    out = t.directory / 'out'
+    experiment = record(t, 'sh', '-c', f'exec {t.target("inplace")} >out', cwd=t.directory).experiment
+    rows = listing(t, experiment, 'ioactivity')
+    t.equal(counts(rows[f'{t.directory.resolve()}/data'])[1::2], (21008, 13008), 'data')
+    child = [e['bytes'] for e in t.read(experiment)['_x1_f1']['traces']['iotrace'] if e['type'] == 'write']
+    t.equal(child, [11, 2], 'of the child, which ends before it writes them')
+    t.equal(rows[str(out.resolve())]['iowritebytes'], out.stat().st_size + 13, 'standard output')
+    functions = t.functions(experiment, 'e.ioreadbytes', 'e.iowritebytes')
+    t.equal((functions['getc_unlocked']['e.ioreadbytes'], functions['putc_unlocked']['e.iowritebytes']), (20938, 13001 + 4120 + 11), 'in place')
+
+
+@test
+def small_tools(t):
+    """What real programs that work character by character read and write."""
+    text = ''.join(f'{i}\n' for i in range(1, 5001))
+    (t.directory / 'n').write_text(text)
+    for tool, reads in (('cut -c1-3', 1), ('paste - n', 1), ('uniq', 1), ('nl', 1), ('fold -w 3', 1), ('expand', 1), ('od', 1), ('base64', 1), ('comm n', 2), ('wc', 1)):
+        words = f'exec {tool} n >out' if tool != 'paste - n' else 'exec paste - n </dev/null >out'
+        experiment = record(t, 'sh', '-c', words, cwd=t.directory).experiment
+        rows = listing(t, experiment, 'ioactivity')
+        found = rows[f'{t.directory.resolve()}/n']['ioreadbytes'], rows[f'{t.directory.resolve()}/out']['iowritebytes']
+        t.equal(found, (reads * len(text), (t.directory / 'out').stat().st_size), tool)

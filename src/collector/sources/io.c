@@ -18,14 +18,25 @@ static bool read_param(const char *value)
 	return on;
 }
 
+void (*io_streams_begin)(void), (*io_streams_finish)(void);
+
 static void begin(void)
 {
+	if (io_streams_begin)
+		io_streams_begin();
 	io_names_begin();
 	io_mounts_note();
 }
 
+static void finish(void)
+{
+	if (io_streams_finish)
+		io_streams_finish();
+	io_mounts_note();
+}
+
 const struct trace_source io_source = {
-	.kind = TRACE_IO, .read_param = read_param, .begin = begin, .finish = io_mounts_note};
+	.kind = TRACE_IO, .read_param = read_param, .begin = begin, .finish = finish};
 
 static bool is_traced(void)
 {

@@ -42,6 +42,8 @@ struct io_event {
 uint64_t io_begin(void);
 /* After the call, whose function was `function`, with errno as it left it. */
 void io_end(uint64_t begin_ns, const void *function, const struct io_event *event);
+/* Where a recording begins, in the child of a fork too, and is about to end; NULL: nothing to do. */
+extern void (*io_streams_begin)(void), (*io_streams_finish)(void);
 /* Before a call that ends what a descriptor means; the name that it had, or 0. */
 uint32_t io_release(int fd);
 /* The same for all of [first, last]. */

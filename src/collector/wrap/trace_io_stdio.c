@@ -4,12 +4,13 @@
  * reading and writing of whole buffers happens inside the C library, out of sight.
  * Streams that are not of a descriptor (in memory, the program's own) do no I/O.
  *
- * What compilers expand in place (getc_unlocked, putc_unlocked) is not seen.
+ * What compilers expand in place (getc_unlocked, putc_unlocked) is counted in sums: see
+ * trace_io_place.h.
  *
  * Of wide characters the bytes that they are in the file are counted, in the program's locale;
  * only of formatted ones, which nobody sees but the stream, each counts as one.
  */
-#include "collector/wrap/trace_io.h"
+#include "collector/wrap/trace_io_place.h"
 
 #include <limits.h>
 #include <stdarg.h>
@@ -17,21 +18,12 @@
 #include <string.h>
 #include <wchar.h>
 
-/* The descriptor; errno stays. */
-static int fd_of(FILE *stream)
-{
-	int error = errno;
-	int fd = stream ? fileno(stream) : IO_NO_FD;
-
-	errno = error;
-	return fd;
-}
-
 static void end(uint64_t begin_ns, const struct io_function *function, FILE *stream,
 		enum format_io_type type, bool failed, uint64_t bytes)
 {
-	int fd = fd_of(stream);
+	int fd = stream_fd(stream);
 
+	stream_remember(stream);
 	if (fd >= 0)
 		io_end(begin_ns, function->next,
 		       &(struct io_event){
@@ -42,7 +34,7 @@ static void end(uint64_t begin_ns, const struct io_function *function, FILE *str
 #define STREAM_CALL(result, name, parameters, arguments, stream, type, failure, bytes)             \
 	IO_FUNCTION(result, name, parameters)                                                      \
 	{                                                                                          \
-		uint64_t begin_ns = io_begin();                                                    \
+		uint64_t begin_ns = stream_begin(stream);                                          \
 		result value = IO_NEXT(result, name, parameters) arguments;                        \
                                                                                                    \
 		if (begin_ns)                                                                      \
@@ -54,7 +46,7 @@ static void end(uint64_t begin_ns, const struct io_function *function, FILE *str
 
 #define STREAM_OPEN_CALL(name, parameters, arguments, path_)                                       \
 	IO_CALL(FILE *, name, parameters, arguments, !value, .type = IO_OPEN,                      \
-		.fd = value ? fd_of(value) : IO_NO_FD, .path = path_)
+		.fd = value ? stream_fd(value) : IO_NO_FD, .path = path_)
 
 STREAM_OPEN_CALL(fopen, (const char *path, const char *mode), (path, mode), path)
 STREAM_OPEN_CALL(fopen64, (const char *path, const char *mode), (path, mode), path)
@@ -67,9 +59,11 @@ IO_CALL(FILE *, fdopen, (int fd, const char *mode), (fd, mode), !value, .type = 
 #define STREAM_LEAVE_CALL(result, name, parameters, arguments, failure, ...)                       \
 	IO_FUNCTION(result, name, parameters)                                                      \
 	{                                                                                          \
-		uint64_t begin_ns = io_begin();                                                    \
-		int fd = begin_ns ? fd_of(stream) : IO_NO_FD;                                      \
+		uint64_t begin_ns = stream_begin(stream);                                          \
+		int fd = begin_ns ? stream_fd(stream) : IO_NO_FD;                                  \
 		uint32_t name_before = io_release(fd);                                             \
+                                                                                                   \
+		stream_forget(stream);                                                             \
 		result value = IO_NEXT(result, name, parameters) arguments;                        \
                                                                                                    \
 		if (begin_ns && fd >= 0)                                                           \
@@ -84,10 +78,10 @@ STREAM_LEAVE_CALL(int, pclose, (FILE * stream), (stream), value < 0, .type = IO_
 		  .name = name_before)
 STREAM_LEAVE_CALL(FILE *, freopen, (const char *path, const char *mode, FILE *stream),
 		  (path, mode, stream), ((void)name_before, !value), .type = IO_OPEN,
-		  .fd = value ? fd_of(value) : IO_NO_FD, .path = path)
+		  .fd = value ? stream_fd(value) : IO_NO_FD, .path = path)
 STREAM_LEAVE_CALL(FILE *, freopen64, (const char *path, const char *mode, FILE *stream),
 		  (path, mode, stream), ((void)name_before, !value), .type = IO_OPEN,
-		  .fd = value ? fd_of(value) : IO_NO_FD, .path = path)
+		  .fd = value ? stream_fd(value) : IO_NO_FD, .path = path)
 
 /* ---- blocks ---- */
 
@@ -150,6 +144,33 @@ STREAM_GET_CALL(getc_unlocked, (FILE * stream), (stream), stream)
 STREAM_GET_CALL(getchar, (void), (), stdin)
 STREAM_GET_CALL(getchar_unlocked, (void), (), stdin)
 
+/*
+ * Where the buffer is empty, or full, for a character that is taken or put in place.  Those before
+ * it are counted with it.
+ */
+IO_FUNCTION(int, __uflow, (FILE * stream))
+{
+	uint64_t begin_ns = io_begin();
+	uint64_t before = begin_ns ? stream_take(stream).taken : 0;
+	int value = IO_NEXT(int, __uflow, (FILE *))(stream);
+
+	if (begin_ns)
+		end(begin_ns, &stream_getc, stream, IO_READ, has_failed(stream, value == EOF),
+		    before + (value != EOF));
+	return value;
+}
+
+IO_FUNCTION(int, __overflow, (FILE * stream, int c))
+{
+	uint64_t begin_ns = io_begin();
+	uint64_t before = begin_ns ? stream_take(stream).put : 0;
+	int value = IO_NEXT(int, __overflow, (FILE *, int))(stream, c);
+
+	if (begin_ns)
+		end(begin_ns, &stream_putc, stream, IO_WRITE, value == EOF, before + 1);
+	return value;
+}
+
 #define STREAM_PUT_CALL(name, parameters, arguments, stream, bytes)                                \
 	STREAM_CALL(int, name, parameters, arguments, stream, IO_WRITE, value == EOF, bytes)
 
@@ -183,25 +204,11 @@ IO_WRITE_CALL(vdprintf, (int fd, const char *format, va_list list), (fd, format,
 IO_WRITE_CALL(__vdprintf_chk, (int fd, int flag, const char *format, va_list list),
 	      (fd, flag, format, list))
 
-/* What was scanned is not counted in bytes. */
-static void formatted(uint64_t begin_ns, const struct io_function *function,
-		      enum format_io_type type, int fd, int value)
-{
-	bool wrote = type == IO_WRITE;
-
-	if (fd >= 0)
-		io_end(begin_ns, function->next,
-		       &(struct io_event){.type = type,
-					  .failed = wrote && value < 0,
-					  .fd = fd,
-					  .bytes = wrote ? (uint64_t)value : 0});
-}
-
 /* With arguments to follow: made by the function that takes a list of them. */
-#define FORMAT_CALL(type, name, parameters, by, list_parameters, list_arguments, on)               \
+#define FORMAT_CALL_BY(begin_, end_, name, parameters, by, list_parameters, list_arguments)        \
 	IO_FUNCTION(int, name, parameters)                                                         \
 	{                                                                                          \
-		uint64_t begin_ns = io_begin();                                                    \
+		uint64_t begin_ns = begin_;                                                        \
 		va_list list;                                                                      \
                                                                                                    \
 		io_next(&io_##name);                                                               \
@@ -209,23 +216,46 @@ static void formatted(uint64_t begin_ns, const struct io_function *function,
 		int value = IO_NEXT(int, by, list_parameters) list_arguments;                      \
 		va_end(list);                                                                      \
 		if (begin_ns)                                                                      \
-			formatted(begin_ns, &io_##name, type, on, value);                          \
+			end_;                                                                      \
 		return value;                                                                      \
 	}
 
+/* What was scanned is not counted in bytes. */
+static void formatted(uint64_t begin_ns, const struct io_function *function,
+		      enum format_io_type type, FILE *stream, int value)
+{
+	bool wrote = type == IO_WRITE;
+
+	end(begin_ns, function, stream, type, wrote && value < 0, wrote ? (uint64_t)value : 0);
+}
+
+#define FORMAT_CALL(type, name, parameters, by, list_parameters, list_arguments, stream_)          \
+	FORMAT_CALL_BY(stream_begin(stream_),                                                      \
+		       formatted(begin_ns, &io_##name, type, stream_, value), name, parameters,    \
+		       by, list_parameters, list_arguments)
+
 FORMAT_CALL(IO_WRITE, fprintf, (FILE * stream, const char *format, ...), vfprintf,
-	    (FILE *, const char *, va_list), (stream, format, list), fd_of(stream))
+	    (FILE *, const char *, va_list), (stream, format, list), stream)
 FORMAT_CALL(IO_WRITE, __fprintf_chk, (FILE * stream, int flag, const char *format, ...),
 	    __vfprintf_chk, (FILE *, int, const char *, va_list), (stream, flag, format, list),
-	    fd_of(stream))
+	    stream)
 FORMAT_CALL(IO_WRITE, printf, (const char *format, ...), vprintf, (const char *, va_list),
-	    (format, list), fd_of(stdout))
+	    (format, list), stdout)
 FORMAT_CALL(IO_WRITE, __printf_chk, (int flag, const char *format, ...), __vprintf_chk,
-	    (int, const char *, va_list), (flag, format, list), fd_of(stdout))
-FORMAT_CALL(IO_WRITE, dprintf, (int fd, const char *format, ...), vdprintf,
-	    (int, const char *, va_list), (fd, format, list), fd)
-FORMAT_CALL(IO_WRITE, __dprintf_chk, (int fd, int flag, const char *format, ...), __vdprintf_chk,
-	    (int, int, const char *, va_list), (fd, flag, format, list), fd)
+	    (int, const char *, va_list), (flag, format, list), stdout)
+static void end_descriptor(uint64_t begin_ns, const struct io_function *function, int fd, int value)
+{
+	io_end(begin_ns, function->next,
+	       &(struct io_event){
+		       .type = IO_WRITE, .failed = value < 0, .fd = fd, .bytes = (uint64_t)value});
+}
+
+FORMAT_CALL_BY(io_begin(), end_descriptor(begin_ns, &io_dprintf, fd, value), dprintf,
+	       (int fd, const char *format, ...), vdprintf, (int, const char *, va_list),
+	       (fd, format, list))
+FORMAT_CALL_BY(io_begin(), end_descriptor(begin_ns, &io___dprintf_chk, fd, value), __dprintf_chk,
+	       (int fd, int flag, const char *format, ...), __vdprintf_chk,
+	       (int, int, const char *, va_list), (fd, flag, format, list))
 
 #define STREAM_SCAN_CALL(name, parameters, arguments, stream)                                      \
 	STREAM_CALL(int, name, parameters, arguments, stream, IO_READ,                             \
@@ -239,13 +269,13 @@ STREAM_SCAN_CALL(vscanf, (const char *format, va_list list), (format, list), std
 STREAM_SCAN_CALL(__isoc99_vscanf, (const char *format, va_list list), (format, list), stdin)
 
 FORMAT_CALL(IO_READ, fscanf, (FILE * stream, const char *format, ...), vfscanf,
-	    (FILE *, const char *, va_list), (stream, format, list), fd_of(stream))
+	    (FILE *, const char *, va_list), (stream, format, list), stream)
 FORMAT_CALL(IO_READ, __isoc99_fscanf, (FILE * stream, const char *format, ...), __isoc99_vfscanf,
-	    (FILE *, const char *, va_list), (stream, format, list), fd_of(stream))
+	    (FILE *, const char *, va_list), (stream, format, list), stream)
 FORMAT_CALL(IO_READ, scanf, (const char *format, ...), vscanf, (const char *, va_list),
-	    (format, list), fd_of(stdin))
+	    (format, list), stdin)
 FORMAT_CALL(IO_READ, __isoc99_scanf, (const char *format, ...), __isoc99_vscanf,
-	    (const char *, va_list), (format, list), fd_of(stdin))
+	    (const char *, va_list), (format, list), stdin)
 
 /* ---- wide characters ---- */
 
@@ -315,14 +345,14 @@ STREAM_FORMAT_CALL(__vwprintf_chk, (int flag, const wchar_t *format, va_list lis
 		   (flag, format, list), stdout)
 
 FORMAT_CALL(IO_WRITE, fwprintf, (FILE * stream, const wchar_t *format, ...), vfwprintf,
-	    (FILE *, const wchar_t *, va_list), (stream, format, list), fd_of(stream))
+	    (FILE *, const wchar_t *, va_list), (stream, format, list), stream)
 FORMAT_CALL(IO_WRITE, __fwprintf_chk, (FILE * stream, int flag, const wchar_t *format, ...),
 	    __vfwprintf_chk, (FILE *, int, const wchar_t *, va_list), (stream, flag, format, list),
-	    fd_of(stream))
+	    stream)
 FORMAT_CALL(IO_WRITE, wprintf, (const wchar_t *format, ...), vwprintf, (const wchar_t *, va_list),
-	    (format, list), fd_of(stdout))
+	    (format, list), stdout)
 FORMAT_CALL(IO_WRITE, __wprintf_chk, (int flag, const wchar_t *format, ...), __vwprintf_chk,
-	    (int, const wchar_t *, va_list), (flag, format, list), fd_of(stdout))
+	    (int, const wchar_t *, va_list), (flag, format, list), stdout)
 
 STREAM_SCAN_CALL(vfwscanf, (FILE * stream, const wchar_t *format, va_list list),
 		 (stream, format, list), stream)
@@ -332,14 +362,13 @@ STREAM_SCAN_CALL(vwscanf, (const wchar_t *format, va_list list), (format, list),
 STREAM_SCAN_CALL(__isoc99_vwscanf, (const wchar_t *format, va_list list), (format, list), stdin)
 
 FORMAT_CALL(IO_READ, fwscanf, (FILE * stream, const wchar_t *format, ...), vfwscanf,
-	    (FILE *, const wchar_t *, va_list), (stream, format, list), fd_of(stream))
+	    (FILE *, const wchar_t *, va_list), (stream, format, list), stream)
 FORMAT_CALL(IO_READ, __isoc99_fwscanf, (FILE * stream, const wchar_t *format, ...),
-	    __isoc99_vfwscanf, (FILE *, const wchar_t *, va_list), (stream, format, list),
-	    fd_of(stream))
+	    __isoc99_vfwscanf, (FILE *, const wchar_t *, va_list), (stream, format, list), stream)
 FORMAT_CALL(IO_READ, wscanf, (const wchar_t *format, ...), vwscanf, (const wchar_t *, va_list),
-	    (format, list), fd_of(stdin))
+	    (format, list), stdin)
 FORMAT_CALL(IO_READ, __isoc99_wscanf, (const wchar_t *format, ...), __isoc99_vwscanf,
-	    (const wchar_t *, va_list), (format, list), fd_of(stdin))
+	    (const wchar_t *, va_list), (format, list), stdin)
 
 /* ---- all else ---- */
 
@@ -361,7 +390,7 @@ STREAM_OTHER_CALL(int, fflush_unlocked, (FILE * stream), (stream), value == EOF)
 
 IO_FUNCTION(void, rewind, (FILE * stream))
 {
-	uint64_t begin_ns = io_begin();
+	uint64_t begin_ns = stream_begin(stream);
 
 	IO_NEXT(void, rewind, (FILE *))(stream);
 	if (begin_ns)

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a program takes from a stream's buffer, or puts into it, in place: getc_unlocked,
+ * putc_unlocked and their kin are expanded by the compiler.  It shows in where the stream stands:
+ * between two traced calls nothing else moves it.  So each call looks before and remembers behind.
+ *
+ * In a program of several threads another one may stand between a call and what we remember of
+ * it; nothing is counted there.
+ */
+#ifndef HELIO_COLLECTOR_TRACE_IO_PLACE_H
+#define HELIO_COLLECTOR_TRACE_IO_PLACE_H
+
+#include "collector/wrap/trace_io.h"
+
+#include <stdio.h>
+
+/* The descriptor; errno stays. */
+int stream_fd(FILE *stream);
+
+/* Bytes in place since the stream was last remembered, which the caller counts. */
+struct in_place {
+	uint64_t taken, put;
+};
+struct in_place stream_take(FILE *stream);
+/* Behind a call on it; NULL: on all. */
+void stream_remember(FILE *stream);
+/* Before it is closed. */
+void stream_forget(FILE *stream);
+
+/*
+ * As io_begin, of a call on a stream, or NULL: on all.  Bytes in place so far are counted first, as
+ * calls of getc_unlocked and putc_unlocked.
+ */
+uint64_t stream_begin(FILE *stream);
+
+/* What stands for calls that are expanded in place. */
+extern struct io_function stream_getc, stream_putc;
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Characters that the compiler puts into a stream's buffer, and takes from it, in place, among
+ * calls on the same streams.  In the directory where it runs; standard output is a file.
+ *
+ *   "data"           13,008 bytes are written, 21,008 read
+ *   standard output  4,120 bytes of the program, 11 and 2 of its child
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void need(int condition, const char *what)
+{
+	if (condition)
+		return;
+	perror(what);
+	exit(1);
+}
+
+static void put(FILE *file, int count)
+{
+	for (int i = 0; i < count; i++)
+		need(putc_unlocked(i % 50 == 49 ? '\n' : 'x', file) != EOF, "putc_unlocked");
+}
+
+static void take(FILE *file, int count)
+{
+	for (int i = 0; i < count; i++)
+		need(getc_unlocked(file) != EOF, "getc_unlocked");
+}
+
+static void data(void)
+{
+	FILE *file = fopen("data", "w+");
+	char line[100], *more = NULL;
+	size_t room = 0;
+
+	put(file, 10000);
+	need(fputs("a line\n", file) >= 0, "fputs");
+	put(file, 3000);
+	need(fflush(file) == 0, "fflush");
+	put(file, 1);
+	rewind(file);
+	take(file, 4980);
+	need(fgets(line, sizeof(line), file) && strlen(line) == 20, "fgets");
+	take(file, 1);
+	need(ungetc('x', file) == 'x', "ungetc");
+	need(getline(&more, &room, file) == 50, "getline");
+	take(file, 2950);
+	need(fseek(file, 0, SEEK_SET) == 0, "fseek"); /* 8,000 so far, and one that was put back */
+	while (getc_unlocked(file) != EOF)
+		;
+	need(feof(file), "end");
+	free(more);
+	need(fclose(file) == 0, "fclose");
+}
+
+int main(void)
+{
+	data();
+	for (int i = 0; i < 4100; i++)
+		putchar_unlocked('a');
+	fflush(NULL);
+	for (int i = 0; i < 15; i++)
+		putchar_unlocked('b');
+	pid_t child = fork();
+
+	if (!child) {
+		for (int i = 0; i < 11; i++)
+			putchar_unlocked('c');
+		fputs("d\n", stdout);
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+	for (int i = 0; i < 5; i++)
+		putchar_unlocked('e');
+	return 0; /* which writes what is left */
+}
