@@ -99,20 +99,21 @@ static void unwind_unknown(uint64_t *words, uint64_t pc)
 	unwind_stack_node(memory, &regs, &stack, intern, NULL, &end);
 }
 
-/* Unwinds some times with a memory, and once without: all the same. */
-static void unwind_as(uint64_t *words, uint64_t pc, uint32_t called)
+/*
+ * Unwinds some times with a memory, and once without: all the same.  Each kind of leaf has its
+ * memory: no pc is that of an instruction and of a byte before a return address.
+ */
+static void unwind_as(uint64_t *words, uint64_t pc, uint32_t called, struct unwind_memory *memory)
 {
-	static struct unwind_memory *memory, *empty;
+	static struct unwind_memory *empty;
 	struct unwind_stack stack = {.low = (uint64_t)words, .high = (uint64_t)(words + WORDS)};
 	struct unwind_regs regs = registers(words, pc);
 	enum unwind_end first_end, end;
 	uint32_t first;
 
 	regs.known |= called;
-	if (!memory) {
-		memory = new_memory();
+	if (!empty)
 		empty = new_memory();
-	}
 	unwind_memory_reset(empty);
 	first = unwind_stack_node(empty, &regs, &stack, intern, NULL, &first_end);
 	for (int turn = 0; turn < 3; turn++) {
@@ -127,8 +128,14 @@ static void unwind_as(uint64_t *words, uint64_t pc, uint32_t called)
 
 static void unwind_known(uint64_t *words, uint64_t pc)
 {
-	unwind_as(words, pc, 0);
-	unwind_as(words, pc, UNWIND_CALLED);
+	static struct unwind_memory *interrupted, *called;
+
+	if (!called) {
+		interrupted = new_memory();
+		called = new_memory();
+	}
+	unwind_as(words, pc, 0, interrupted);
+	unwind_as(words, pc, UNWIND_CALLED, called);
 }
 
 /* From each address of the search table, with no rule known before. */

@@ -60,7 +60,7 @@ void unwind_memory_reset(struct unwind_memory *memory)
 {
 	memory->depth = 0;
 	for (int i = 0; i < UNWIND_KNOWN; i++)
-		memory->known[i].depth = 0;
+		memory->known[i].count = 0;
 }
 
 void walk_bound(struct walk *walk, uint64_t sp)
@@ -494,11 +494,16 @@ static uint32_t begin(struct walk *walk, enum outcome outcome, unwind_intern *in
 	}
 }
 
+static inline uint32_t generation_of(const struct unwind_modules *modules)
+{
+	return modules ? modules->generation : 0;
+}
+
 /* Whether the snapshot is the one that the memory is about; else the memory is emptied. */
 static void check_generation(struct walk *walk)
 {
 	struct unwind_memory *memory = walk->memory;
-	uint32_t generation = walk->modules ? walk->modules->generation : 0;
+	uint32_t generation = generation_of(walk->modules);
 
 	walk->tag = rule_tag(generation);
 	if (memory->generation == generation)
@@ -507,12 +512,12 @@ static void check_generation(struct walk *walk)
 	memory->depth = 0;
 }
 
-/* Field by field: most of them are not needed at first, and clearing all would show. */
+/* All but the modules.  Field by field: most of them are not needed at first, and clearing all
+ * would show. */
 static inline void start(struct walk *walk, struct unwind_memory *memory,
 			 const struct unwind_regs *regs, const struct unwind_stack *stack)
 {
 	walk->memory = memory;
-	walk->modules = modules_get();
 	walk->regs = regs;
 	walk->stack = stack;
 	walk->pc = regs->reg[ARCH_PC];
@@ -534,29 +539,42 @@ static inline void start(struct walk *walk, struct unwind_memory *memory,
 /*
  * Besides the last stack, some of those are kept from which traced calls were made at least twice:
  * a loop that allocates in several places goes from one to the other, and would have the
- * frames between them and their common caller walked and interned each time.
- *
- * The node of the whole stack, if it is kept and stands; else 0, and *index is its place.
+ * frames between them and their common caller walked and interned each time.  A stack is the same
+ * if its leaf is, and all words that the way outwards depends on: the return addresses, and
+ * bp where a frame is found by it.
  */
-static inline uint32_t known_find(const struct walk *walk, uint32_t *index)
+static inline bool known_stands(const struct unwind_known *known, const struct unwind_word *words,
+				const struct unwind_regs *regs, const struct unwind_stack *stack,
+				uint32_t generation)
 {
-	struct unwind_memory *memory = walk->memory;
-	uint64_t hash = (walk->pc ^ walk->sp) * UINT64_C(0x9e3779b97f4a7c15);
-	uint32_t place = (uint32_t)(hash >> UNWIND_KNOWN_SHIFT);
+	if (!known->count || known->generation != generation || known->low != stack->low ||
+	    known->high != stack->high ||
+	    (known->by_bp && (known->bp != regs->reg[ARCH_BP] || !(regs->known >> ARCH_BP & 1))))
+		return false;
+	for (uint32_t i = 0; i < known->count; i++)
+		if (*(const word64 *)words[i].at != words[i].value)
+			return false;
+	return true;
+}
+
+/* The node of the whole stack, if it is kept and stands; else 0, and *index is its place. */
+static inline uint32_t known_find(struct unwind_memory *memory, const struct unwind_regs *regs,
+				  const struct unwind_stack *stack, uint32_t generation,
+				  uint32_t *index)
+{
+	const uint64_t sp = regs->reg[ARCH_SP], pc = regs->reg[ARCH_PC];
+	uint32_t place = (uint32_t)((pc ^ sp) * UINT64_C(0x9e3779b97f4a7c15) >> UNWIND_KNOWN_SHIFT);
 	uint32_t last = memory->known_last >> place & 1;
 
 	for (uint32_t i = 0; i < 2; i++, last ^= 1) {
 		const struct unwind_known *known = &memory->known[2 * place + last];
-		const struct unwind_frame *frames = memory->known_frames[2 * place + last];
-		uint64_t bp = walk->bp;
 
 		*index = 2 * place + last;
-		if (known->sp != walk->sp || known->pc != walk->pc)
+		if (known->sp != sp || known->pc != pc)
 			continue;
 		if (i)
 			memory->known_last ^= 1u << place;
-		if (!known->depth || known->generation != memory->generation ||
-		    verify(walk, frames, known->depth, &bp) != 1 || bp != frames[1].bp)
+		if (!known_stands(known, memory->known_words[*index], regs, stack, generation))
 			return 0;
 		memory->counts.known++;
 		return known->node;
@@ -564,27 +582,67 @@ static inline uint32_t known_find(const struct walk *walk, uint32_t *index)
 	return 0;
 }
 
-/*
- * Keeps the last stack, whose leaf is at (sp, pc), if it was the last one in this place, too. Those
- * that come once do not push out one that is kept and found again and again.
- */
-static void known_keep(struct unwind_memory *memory, uint32_t index, uint64_t sp, uint64_t pc,
-		       uint32_t node)
+static bool known_add(const struct walk *walk, struct unwind_known *known,
+		      struct unwind_word *words, uint64_t at, uint64_t value)
 {
+	if (known->count == UNWIND_KNOWN_WORDS || at - walk->low > walk->span)
+		return false;
+	words[known->count++] = (struct unwind_word){.at = at, .value = value};
+	return true;
+}
+
+/* What the last stack depends on; false: on too much. */
+static bool known_gather(const struct walk *walk, struct unwind_known *known,
+			 struct unwind_word *words)
+{
+	const struct unwind_memory *memory = walk->memory;
+	uint64_t bp_at = 0; /* where bp of the frame at hand was read; 0: it is the leaf's */
+
+	for (uint32_t i = memory->depth; i >= 1; i--) {
+		const struct unwind_frame *frame = &memory->frames[i], *caller = frame - 1;
+		int32_t slot = caller->bp_slot & ~FRAME_BY_BP;
+
+		/* It may also be what tells that the outermost frame is one. */
+		if (i == 1 || caller->bp_slot & FRAME_BY_BP) {
+			known->by_bp |= !bp_at;
+			known->bp = bp_at ? known->bp : frame->bp;
+			if (bp_at && !known_add(walk, known, words, bp_at, frame->bp))
+				return false;
+		}
+		if (i == 1)
+			break;
+		if (slot == FRAME_OPAQUE ||
+		    !known_add(walk, known, words, caller->sp - ARCH_RETURN_SIZE, caller->pc + 1))
+			return false;
+		if (slot != RULE_BP_SAME)
+			bp_at = caller->sp + (uint64_t)(int64_t)slot;
+	}
+	return true;
+}
+
+/*
+ * Keeps the last stack if it was the last one in this place, too.  Those that come once do
+ * not push out one that is kept and found again and again.
+ */
+static void known_keep(const struct walk *walk, uint32_t index, uint32_t node)
+{
+	struct unwind_memory *memory = walk->memory;
 	struct unwind_known *known = &memory->known[index];
-	uint32_t depth = memory->depth;
+	const uint64_t sp = walk->regs->reg[ARCH_SP], pc = walk->regs->reg[ARCH_PC];
 	bool same_leaf = known->sp == sp && known->pc == pc;
 	bool same = same_leaf && known->node == node;
 
-	*known = (struct unwind_known){
-		.sp = sp, .pc = pc, .node = node, .generation = memory->generation};
-	if (!same_leaf && !memory->known[index ^ 1].depth)
+	*known = (struct unwind_known){.sp = sp,
+				       .pc = pc,
+				       .low = walk->stack->low,
+				       .high = walk->stack->high,
+				       .node = node,
+				       .generation = memory->generation};
+	if (!same_leaf && !memory->known[index ^ 1].count)
 		memory->known_last ^= 1u << index / 2;
-	if (!same || memory->end != UNWIND_COMPLETE || depth > UNWIND_KNOWN_DEPTH)
-		return;
-	for (uint32_t i = 1; i <= depth; i++)
-		memory->known_frames[index][i] = memory->frames[i];
-	known->depth = depth;
+	if (same && memory->end == UNWIND_COMPLETE &&
+	    !known_gather(walk, known, memory->known_words[index]))
+		known->count = 0;
 }
 
 uint64_t unwind_outermost_pc(const struct unwind_memory *memory)
@@ -602,13 +660,14 @@ uint32_t unwind_stack_node(struct unwind_memory *memory, const struct unwind_reg
 	enum outcome outcome = OUTCOME_FAILED;
 	uint32_t node, index = 0;
 
-	start(&walk, memory, regs, stack);
 	memory->counts.stacks++;
-	node = called ? known_find(&walk, &index) : 0;
+	walk.modules = modules_get();
+	node = called ? known_find(memory, regs, stack, generation_of(walk.modules), &index) : 0;
 	if (node) {
 		*end = UNWIND_COMPLETE;
 		return node;
 	}
+	start(&walk, memory, regs, stack);
 	if ((regs->known & needed) == needed && !(walk.sp >> WALK_ADDRESS_BITS))
 		outcome = walk_run(&walk);
 	else
@@ -629,7 +688,7 @@ uint32_t unwind_stack_node(struct unwind_memory *memory, const struct unwind_reg
 			memory->depth = 0;
 	}
 	if (called && node)
-		known_keep(memory, index, regs->reg[ARCH_SP], regs->reg[ARCH_PC], node);
+		known_keep(&walk, index, node);
 	*end = memory->end;
 	return node;
 }

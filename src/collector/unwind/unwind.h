@@ -150,7 +150,7 @@ enum {
 	UNWIND_KNOWN_SHIFT = 60,
 	/* Stacks of traced calls that are kept, two to each place that a leaf may fall on, … */
 	UNWIND_KNOWN = 2 << (64 - UNWIND_KNOWN_SHIFT),
-	UNWIND_KNOWN_DEPTH = 48, /* … of up to so many frames. */
+	UNWIND_KNOWN_WORDS = 64, /* … by up to so many words of the stack: one or two a frame. */
 };
 
 /* A frame as it stands: what the way outwards from it depends on. */
@@ -173,12 +173,19 @@ struct unwind_counts {
 	uint64_t reasons[UNWIND_REASON_COUNT];
 };
 
-/* A stack that a traced call was made from, and its leaf. */
+/* A word of the stack, and what is in it. */
+struct unwind_word {
+	uint64_t at, value;
+};
+
+/* A stack that a traced call was made from: its leaf, and what the way outwards depends on. */
 struct unwind_known {
-	uint64_t sp, pc;
+	uint64_t sp, pc, bp;
+	uint64_t low, high; /* as in struct unwind_stack */
 	uint32_t node;
 	uint32_t generation;
-	uint32_t depth; /* of its frames; 0: they have not been kept yet */
+	uint32_t count; /* of its words; 0: they have not been kept yet */
+	bool by_bp;	/* the way depends on bp of the leaf, too */
 };
 
 /*
@@ -201,7 +208,7 @@ struct unwind_memory {
 	uint64_t copy[UNWIND_COPY / 8];
 	struct unwind_known known[UNWIND_KNOWN];
 	uint32_t known_last; /* a bit for each place: it was the second one that was found last */
-	struct unwind_frame known_frames[UNWIND_KNOWN][1 + UNWIND_KNOWN_DEPTH]; /* as below */
+	struct unwind_word known_words[UNWIND_KNOWN][UNWIND_KNOWN_WORDS];
 	/* [0] is a sentinel, the root's frame is [1], the leaf's [depth]. */
 	struct unwind_frame frames[];
 };
