@@ -355,13 +355,56 @@ static int compare_rows(const void *a, const void *b)
 	       (x->file == PROGRAM_NO_FILE); /* ends before beginnings */
 }
 
+/* Rows of a table that lie together, each at or behind the one before it. */
+struct sequence {
+	const struct program_row *rows;
+	size_t count;
+};
+
+static int compare_sequences(const void *a, const void *b)
+{
+	return compare_rows(((const struct sequence *)a)->rows, ((const struct sequence *)b)->rows);
+}
+
+/*
+ * By address.  Sequences are many times fewer than rows, and only what a linker folded overlaps:
+ * only then the rows are sorted one by one.
+ */
+static void sort_by_sequence(struct program_rows *rows)
+{
+	VEC(struct sequence) sequences = {0};
+	struct program_row *sorted = xmalloc(rows->count * sizeof(*sorted));
+	size_t first = 0, count = 0;
+	bool overlap = false;
+
+	for (size_t i = 0; i < rows->count; i++)
+		if (rows->items[i].file == PROGRAM_NO_FILE || i + 1 == rows->count) {
+			*vec_push(&sequences) =
+				(struct sequence){&rows->items[first], i + 1 - first};
+			first = i + 1;
+		}
+	qsort(sequences.items, sequences.count, sizeof(*sequences.items), compare_sequences);
+	for (size_t i = 0; i < sequences.count; i++) {
+		const struct sequence *sequence = &sequences.items[i];
+
+		overlap |= count && sorted[count - 1].offset > sequence->rows->offset;
+		memcpy(&sorted[count], sequence->rows, sequence->count * sizeof(*sorted));
+		count += sequence->count;
+	}
+	if (overlap)
+		qsort(sorted, count, sizeof(*sorted), compare_rows);
+	memcpy(rows->items, sorted, count * sizeof(*sorted));
+	free(sorted);
+	vec_fini(&sequences);
+}
+
 /* One row for each address. */
 static void sort_rows(struct program_rows *rows)
 {
 	size_t kept = 0;
 
 	if (rows->count)
-		qsort(rows->items, rows->count, sizeof(*rows->items), compare_rows);
+		sort_by_sequence(rows);
 	for (size_t i = 0; i < rows->count; i++) {
 		if (kept && rows->items[kept - 1].offset == rows->items[i].offset)
 			kept--;
