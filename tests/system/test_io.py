@@ -92,7 +92,7 @@ def descriptors(t):
 def streams(t):
     result = part(t, 'streams')
     rows = listing(t, result.experiment, 'ioactivity')
-    t.equal(counts(rows[f'{t.directory.resolve()}/stream']), (105, 20012, 206, 20515, 0), 'stream')
+    t.equal(counts(rows[f'{t.directory.resolve()}/stream']), (105, 20013, 206, 20515, 0), 'stream')
     t.equal(counts(rows['absent']), (0, 0, 0, 0, 1), 'absent')
     functions = t.functions(result.experiment, 'e.iowritecnt', 'e.iowritebytes', 'i.iowritebytes')
     t.equal((functions['fwrite']['e.iowritecnt'], functions['fwrite']['e.iowritebytes']), (201, 20007), 'fwrite')
@@ -343,7 +343,7 @@ def all_kinds(t):
     """Heap, synchronization and I/O at once: a stream's buffer is an allocation."""
     result = t.collect(t.target('io'), 'streams', options=('-i', 'on', '-H', 'on', '-s', 'all'), cwd=t.directory)
     rows = listing(t, result.experiment, 'ioactivity')
-    t.equal(counts(rows[f'{t.directory.resolve()}/stream']), (105, 20012, 206, 20515, 0), 'stream')
+    t.equal(counts(rows[f'{t.directory.resolve()}/stream']), (105, 20013, 206, 20515, 0), 'stream')
     heap = t.functions(result.experiment, 'i.heapalloccnt', 'i.iowritecnt')
     t.check(heap['streams']['i.heapalloccnt'] >= 4 and heap['streams']['i.iowritecnt'] == 206, f"of streams(): {heap['streams']}")
 
@@ -475,7 +475,9 @@ CALLS = {
     'epoll_wait': (0, 0, 0, 0, 1, 1), 'select': (0, 0, 0, 0, 1, 0), 'pselect': (0, 0, 0, 0, 1, 0), 'fread': (2, 48, 0, 0, 0, 0),
     'fgets': (3, 18, 0, 0, 0, 0), 'getc': (1, 1, 0, 0, 0, 0), 'fread_unlocked': (1, 3, 0, 0, 0, 0), 'fprintf': (0, 0, 2, 13, 0, 0),
     'vfprintf': (0, 0, 1, 6, 0, 0), 'fputs': (0, 0, 2, 17, 0, 0), 'fputc': (0, 0, 1, 1, 0, 0), 'fwrite': (0, 0, 2, 37, 0, 0),
-    'putc': (0, 0, 1, 1, 0, 0)}
+    'putc': (0, 0, 1, 1, 0, 0), 'eventfd_write': (0, 0, 1, 8, 0, 0), 'eventfd_read': (1, 8, 0, 0, 0, 0), 'posix_fallocate': (0, 0, 0, 0, 0, 1),
+    'putw': (0, 0, 1, 4, 0, 0), 'getw': (1, 4, 0, 0, 0, 0),
+    'syscall': (3, 60 + 30 + 25, 4, 60 + 30 + 25 + 25, 0, 0)}
 FORTIFIED = {'recvfrom', 'recv', 'read', 'pread', 'poll', 'ppoll', 'fread', 'fgets', 'fread_unlocked', 'fprintf', 'vfprintf'}
 
 
@@ -508,8 +510,10 @@ def function_by_function(t):
     places = [(e['type'], e['offset'] - 1) for e in t.read(experiment)['']['traces']['iotrace']
               if e['offset'] and (e['name'] or b'').endswith(b'/places') and e['type'] in ('read', 'write')]
     t.equal(places, [('write', 5), ('read', 5), ('write', 50), ('read', 50), ('read', 50), ('read', 0)], 'places')
+    others = t.functions(experiment, 'e.ioothercnt')
+    t.equal([others[name]['e.ioothercnt'] for name in ('linkat', 'symlinkat', 'mkfifo', 'futimens', 'ioctl')], [1] * 5, 'calls of other kinds')
     errors = {row['name']: row['calls'] for row in t.print(experiment, '-iostat')[0]['errors']}
-    t.equal(errors, {'EAGAIN': 1, 'EBADF': 1, 'EINVAL': 1, 'EOPNOTSUPP': 1}, 'errors')
+    t.equal(errors, {'EAGAIN': 1, 'EBADF': 1, 'EINVAL': 1, 'EOPNOTSUPP': 1, 'ENODEV': 1}, 'errors')
 
 
 @test
@@ -527,6 +531,8 @@ def in_place(t):
     experiment = record(t, 'sh', '-c', f'exec {t.target("inplace")} >out', cwd=t.directory).experiment
     rows = listing(t, experiment, 'ioactivity')
     t.equal(counts(rows[f'{t.directory.resolve()}/data'])[1::2], (21008, 13008), 'data')
+    size = sum(len(str(i)) + 1 for i in range(1000))
+    t.equal([row['ioreadbytes'] for name, row in rows.items() if re.search('/numbers$|^pipe:', name) and row['ioreadbytes']], [size] * 2, 'scanned')
     child = [e['bytes'] for e in t.read(experiment)['_x1_f1']['traces']['iotrace'] if e['type'] == 'write']
     t.equal(child, [11, 2], 'of the child, which ends before it writes them')
     t.equal(rows[str(out.resolve())]['iowritebytes'], out.stat().st_size + 13, 'standard output')

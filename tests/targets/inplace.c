@@ -4,6 +4,7 @@
  * calls on the same streams.  In the directory where it runs; standard output is a file.
  *
  *   "data"           13,008 bytes are written, 21,008 read
+ *   "numbers"        1,000 lines, read by fscanf; and the same lines from a pipe, one at a time
  *   standard output  4,120 bytes of the program, 11 and 2 of its child
  */
 #include <stdio.h>
@@ -58,9 +59,35 @@ static void data(void)
 	need(fclose(file) == 0, "fclose");
 }
 
+enum { LINES = 1000 };
+
+/* 1 to 4 digits and a newline. */
+static void numbers(void)
+{
+	FILE *file = fopen("numbers", "w+");
+	int number, ends[2];
+
+	for (int i = 0; i < LINES; i++)
+		fprintf(file, "%d\n", i);
+	rewind(file);
+	for (int i = 0; i < LINES; i++)
+		need(fscanf(file, "%d", &number) == 1 && number == i, "fscanf");
+	need(fscanf(file, "%d", &number) == EOF, "end");
+	need(fclose(file) == 0 && pipe(ends) == 0, "pipe");
+	file = fdopen(ends[0], "r");
+	for (int i = 0; i < LINES; i++) {
+		need(dprintf(ends[1], "%d\n", i) > 0, "dprintf");
+		need(fscanf(file, "%d", &number) == 1 && number == i, "fscanf");
+	}
+	need(getc(file) == '\n', "the last newline");
+	fclose(file);
+	close(ends[1]);
+}
+
 int main(void)
 {
 	data();
+	numbers();
 	for (int i = 0; i < 4100; i++)
 		putchar_unlocked('a');
 	fflush(NULL);

@@ -12,9 +12,13 @@
 #include <poll.h>
 #include <stdarg.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/select.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/un.h>
 
@@ -177,8 +181,51 @@ static void text(void)
 	need(fclose(file) == 0, "fclose");
 }
 
+/* 8 bytes there and back, 4 by an old call; one of each that moves none, one that fails. */
+static void others(void)
+{
+	int counter = eventfd(0, 0), file = open("others", O_CREAT | O_RDWR | O_TRUNC, 0644),
+	    waiting;
+	eventfd_t value;
+	FILE *words = fopen("words", "w+");
+
+	need(eventfd_write(counter, 3) == 0 && eventfd_read(counter, &value) == 0, "eventfd");
+	need(posix_fallocate(file, 0, 100) == 0, "posix_fallocate");
+	need(posix_fallocate(counter, 0, 100) == ENODEV, "posix_fallocate");
+	need(linkat(AT_FDCWD, "others", AT_FDCWD, "linked", 0) == 0, "linkat");
+	need(symlinkat("others", AT_FDCWD, "pointer") == 0, "symlinkat");
+	need(mkfifo("fifo", 0644) == 0 && futimens(file, NULL) == 0, "mkfifo");
+	need(ioctl(file, FIONREAD, &waiting) == 0 && waiting == 100, "ioctl");
+	need(putw(77, words) == 0, "putw");
+	rewind(words);
+	need(getw(words) == 77, "getw");
+}
+
+/* 60 bytes in two messages and back, 30 at a place and back, 25 from one pipe into another and on.
+ */
+static void by_number(void)
+{
+	struct iovec parts[] = {{block, 20}, {block, 40}};
+	struct mmsghdr two[2] = {{.msg_hdr = {.msg_iov = &parts[0], .msg_iovlen = 1}},
+				 {.msg_hdr = {.msg_iov = &parts[1], .msg_iovlen = 1}}};
+	struct iovec part = {block, 30};
+	int file = open("numbers", O_CREAT | O_RDWR | O_TRUNC, 0644), pair[2], first[2], second[2];
+
+	need(socketpair(AF_UNIX, SOCK_DGRAM, 0, pair) == 0, "socketpair");
+	need(syscall(SYS_sendmmsg, pair[0], two, 2, 0) == 2, "sendmmsg");
+	need(syscall(SYS_recvmmsg, pair[1], two, 2, 0, NULL) == 2, "recvmmsg");
+	need(syscall(SYS_pwritev2, file, &part, 1, 7L, 0L, 0) == 30, "pwritev2");
+	need(syscall(SYS_preadv2, file, &part, 1, 7L, 0L, 0) == 30, "preadv2");
+	need(pipe(first) == 0 && pipe(second) == 0, "pipe");
+	part.iov_len = 25;
+	need(syscall(SYS_vmsplice, first[1], &part, 1, 0) == 25, "vmsplice");
+	need(syscall(SYS_tee, first[0], second[1], 25, 0) == 25, "tee");
+}
+
 int main(void)
 {
+	others();
+	by_number();
 	messages();
 	connection();
 	pipes();

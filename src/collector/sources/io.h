@@ -42,12 +42,16 @@ struct io_event {
 uint64_t io_begin(void);
 /* After the call, whose function was `function`, with errno as it left it. */
 void io_end(uint64_t begin_ns, const void *function, const struct io_event *event);
-/* Where a recording begins, in the child of a fork too, and is about to end; NULL: nothing to do. */
+/* Where a recording begins, in the child of a fork too, and is about to end; NULL: nothing to do.
+ */
 extern void (*io_streams_begin)(void), (*io_streams_finish)(void);
 /* Before a call that ends what a descriptor means; the name that it had, or 0. */
 uint32_t io_release(int fd);
 /* The same for all of [first, last]. */
 void io_release_range(unsigned first, unsigned last);
+
+/* Of messages that were sent or received at once. */
+uint64_t io_bytes_of(const struct mmsghdr *messages, long count);
 
 /* io_numbers.c: whether a call by number is to be traced, and the call. */
 bool io_is_number(long number);

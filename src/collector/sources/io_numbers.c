@@ -41,14 +41,20 @@ static const struct io_number numbers[] = {
 	[SYS_readv] = ON(IO_READ, 0),
 	[SYS_pread64] = AT_PLACE(IO_READ, 3),
 	[SYS_preadv] = AT_PLACE(IO_READ, 3),
+	[SYS_preadv2] = AT_PLACE(IO_READ, 3),
 	[SYS_recvfrom] = ON(IO_READ, 0),
+	[SYS_recvmmsg] = ON(IO_READ, 0),
 	[SYS_recvmsg] = ON(IO_READ, 0),
 	[SYS_getdents64] = ON(IO_READ, 0),
 	[SYS_write] = ON(IO_WRITE, 0),
 	[SYS_writev] = ON(IO_WRITE, 0),
 	[SYS_pwrite64] = AT_PLACE(IO_WRITE, 3),
 	[SYS_pwritev] = AT_PLACE(IO_WRITE, 3),
+	[SYS_pwritev2] = AT_PLACE(IO_WRITE, 3),
+	[SYS_vmsplice] = ON(IO_WRITE, 0),
+	[SYS_tee] = ON(IO_WRITE, 1),
 	[SYS_sendto] = ON(IO_WRITE, 0),
+	[SYS_sendmmsg] = ON(IO_WRITE, 0),
 	[SYS_sendmsg] = ON(IO_WRITE, 0),
 	[SYS_sendfile] = ON(IO_WRITE, 0),
 	[SYS_copy_file_range] = ON(IO_WRITE, 2),
@@ -66,10 +72,14 @@ static const struct io_number numbers[] = {
 	[SYS_memfd_create] = OPENS(NONE),
 	[SYS_epoll_create1] = OPENS(NONE),
 	[SYS_eventfd2] = OPENS(NONE),
+	[SYS_timerfd_create] = OPENS(NONE),
+	[SYS_inotify_init1] = OPENS(NONE),
+	[SYS_pidfd_open] = OPENS(NONE),
 	[SYS_io_uring_setup] = OPENS(NONE),
 	[SYS_close] = ON(IO_CLOSE, 0),
 	[SYS_lseek] = ON(IO_OTHER, 0),
 	[SYS_fcntl] = ON(IO_OTHER, 0),
+	[SYS_ioctl] = ON(IO_OTHER, 0),
 	[SYS_flock] = ON(IO_OTHER, 0),
 	[SYS_fsync] = ON(IO_OTHER, 0),
 	[SYS_fdatasync] = ON(IO_OTHER, 0),
@@ -139,6 +149,15 @@ void io_number_under_way(long number, const uint64_t *arguments, unsigned *type,
 	}
 }
 
+uint64_t io_bytes_of(const struct mmsghdr *messages, long count)
+{
+	uint64_t bytes = 0;
+
+	for (long i = 0; i < count; i++)
+		bytes += messages[i].msg_len;
+	return bytes;
+}
+
 /* The name of a descriptor that is about to mean something else. */
 static uint32_t release(long number, const long *arguments)
 {
@@ -154,7 +173,8 @@ static void end_copy(long number, const long *arguments, long result)
 {
 	int from = number == SYS_sendfile ? (int)arguments[1] : (int)arguments[0];
 
-	if (number == SYS_sendfile || number == SYS_copy_file_range || number == SYS_splice)
+	if (number == SYS_sendfile || number == SYS_copy_file_range || number == SYS_splice ||
+	    number == SYS_tee)
 		io_end(IO_NO_TIME, (const void *)NEXT(syscall),
 		       &(struct io_event){.type = IO_READ, .fd = from, .bytes = (uint64_t)result});
 }
@@ -173,11 +193,13 @@ static void end(uint64_t begin_ns, long number, const long *arguments, long resu
 		.name = name,
 		.bytes = type == IO_READ || type == IO_WRITE ? (uint64_t)result : 0,
 		.path = entry->path >= 0 ? (const char *)arguments[entry->path] : NULL,
-		.has_offset = entry->offset >= 0,
+		.has_offset = entry->offset >= 0 && arguments[entry->offset] >= 0,
 		.offset = entry->offset >= 0 ? (uint64_t)arguments[entry->offset] : 0,
 		.renames = number == SYS_connect || number == SYS_bind || number == SYS_listen,
 	};
 
+	if (number == SYS_sendmmsg || number == SYS_recvmmsg)
+		event.bytes = io_bytes_of((const struct mmsghdr *)arguments[1], result);
 	if (number == SYS_io_uring_enter) {
 		event.type = io_ring_type((unsigned)arguments[2], (unsigned)arguments[3]);
 		event.fd = io_ring_fd(event.fd, (unsigned)arguments[3]);

@@ -60,6 +60,8 @@ IO_OPEN_CALL(mkstemps64, (char *path, int suffix), (path, suffix), MADE_BY(path)
 IO_OPEN_CALL(mkostemps, (char *path, int suffix, int flags), (path, suffix, flags), MADE_BY(path))
 IO_OPEN_CALL(mkostemps64, (char *path, int suffix, int flags), (path, suffix, flags), MADE_BY(path))
 IO_OPEN_CALL(memfd_create, (const char *name, unsigned flags), (name, flags))
+IO_OPEN_CALL(shm_open, (const char *name, int flags, mode_t mode), (name, flags, mode))
+IO_OPEN_CALL(posix_openpt, (int flags), (flags))
 IO_OPEN_CALL(dup, (int fd), (fd), IO_AT(fd))
 
 /* Two descriptors in one call: an event for each. */
@@ -187,7 +189,17 @@ IO_OTHER_CALL(ftruncate64, (int fd, off_t size), (fd, size), IO_AT(size))
 IO_OTHER_CALL(fallocate, (int fd, int mode, off_t at, off_t size), (fd, mode, at, size), IO_AT(at))
 IO_OTHER_CALL(fallocate64, (int fd, int mode, off_t at, off_t size), (fd, mode, at, size),
 	      IO_AT(at))
+/* They return an errno. */
+IO_CALL(int, posix_fallocate, (int fd, off_t at, off_t size), (fd, at, size), false, .error = value,
+	.type = IO_OTHER, .fd = fd, IO_AT(at))
+IO_CALL(int, posix_fallocate64, (int fd, off_t at, off_t size), (fd, at, size), false,
+	.error = value, .type = IO_OTHER, .fd = fd, IO_AT(at))
+IO_OTHER_CALL(ioctl, (int fd, unsigned long request, long argument), (fd, request, argument))
+IO_OTHER_CALL(futimens, (int fd, const void *times), (fd, times))
 IO_OTHER_CALL(fchmod, (int fd, mode_t mode), (fd, mode))
 IO_OTHER_CALL(fchown, (int fd, uid_t user, gid_t group), (fd, user, group))
 IO_OTHER_CALL(fstat, (int fd, void *to), (fd, to))
 IO_OTHER_CALL(fstat64, (int fd, void *to), (fd, to))
+/* The names under which glibc had them before 2.33: programs of then still call them. */
+IO_OTHER_CALL(__fxstat, (int version, int fd, void *to), (version, fd, to))
+IO_OTHER_CALL(__fxstat64, (int version, int fd, void *to), (version, fd, to))

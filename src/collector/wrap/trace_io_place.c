@@ -13,7 +13,7 @@ enum { UNBUFFERED = 0x2, LINE_BUFFERED = 0x200 };
 /* Where a stream stood, by its descriptor. */
 static struct place {
 	FILE *stream;
-	const char *read, *write;
+	const char *read, *read_end, *write;
 } places[PLACES];
 static int places_end; /* those from here on are empty */
 
@@ -69,7 +69,8 @@ static void remember(FILE *stream)
 
 	if (!place || !__libc_single_threaded)
 		return;
-	*place = (struct place){stream, stream->_IO_read_ptr, stream->_IO_write_ptr};
+	*place = (struct place){stream, stream->_IO_read_ptr, stream->_IO_read_end,
+				stream->_IO_write_ptr};
 	if (place - places >= places_end)
 		places_end = (int)(place - places) + 1;
 }
@@ -110,6 +111,24 @@ struct in_place stream_take(FILE *stream)
 	if (flushes_stdout(stream))
 		settle(stdout);
 	return look(stream);
+}
+
+/*
+ * The buffer was filled again if it ends elsewhere, or the stream stands before where it stood; or
+ * there, having taken something.
+ */
+uint64_t stream_scanned(FILE *stream, bool some)
+{
+	const struct place *place = place_of(stream);
+
+	if (!place || place->stream != stream || !__libc_single_threaded || stream->_mode > 0)
+		return 0;
+	const char *now = stream->_IO_read_ptr;
+
+	if (stream->_IO_read_end == place->read_end && now >= place->read &&
+	    (now > place->read || !some))
+		return (uint64_t)(now - place->read);
+	return (uint64_t)(place->read_end - place->read) + (uint64_t)(now - stream->_IO_read_base);
 }
 
 void stream_remember(FILE *stream)

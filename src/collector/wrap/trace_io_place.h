@@ -22,6 +22,11 @@ struct in_place {
 	uint64_t taken, put;
 };
 struct in_place stream_take(FILE *stream);
+/*
+ * Behind a call, since stream_begin: what it took, if that was less than the buffer holds; `some`:
+ * it took something.  0 where threads or wide characters make it unknown.
+ */
+uint64_t stream_scanned(FILE *stream, bool some);
 /* Behind a call on it; NULL: on all. */
 void stream_remember(FILE *stream);
 /* Before it is closed. */

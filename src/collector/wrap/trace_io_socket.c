@@ -36,22 +36,13 @@ IO_WRITE_CALL(sendto,
 	      (fd, from, size, flags, address, address_size))
 IO_WRITE_CALL(sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags))
 
-static uint64_t bytes_of(const struct mmsghdr *messages, int count)
-{
-	uint64_t bytes = 0;
-
-	for (int i = 0; i < count; i++)
-		bytes += messages[i].msg_len;
-	return bytes;
-}
-
 IO_CALL(int, recvmmsg,
 	(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout),
 	(fd, messages, count, flags, timeout), value < 0, .type = IO_READ, .fd = fd,
-	.bytes = bytes_of(messages, value))
+	.bytes = io_bytes_of(messages, value))
 IO_CALL(int, sendmmsg, (int fd, struct mmsghdr *messages, unsigned count, int flags),
 	(fd, messages, count, flags), value < 0, .type = IO_WRITE, .fd = fd,
-	.bytes = bytes_of(messages, value))
+	.bytes = io_bytes_of(messages, value))
 
 /* ---- waits: of one descriptor only, or of that which knows them ---- */
 
@@ -96,4 +87,11 @@ IO_OTHER_CALL(epoll_ctl, (int fd, int operation, int which, struct epoll_event *
 	      (fd, operation, which, event))
 IO_OPEN_CALL(eventfd, (unsigned value_, int flags), (value_, flags))
 IO_OPEN_CALL(timerfd_create, (int clock, int flags), (clock, flags))
+/* They return whether all 8 bytes were transferred. */
+IO_CALL(int, eventfd_read, (int fd, uint64_t *to), (fd, to), value < 0, .type = IO_READ, .fd = fd,
+	.bytes = sizeof(*to))
+IO_CALL(int, eventfd_write, (int fd, uint64_t value_), (fd, value_), value < 0, .type = IO_WRITE,
+	.fd = fd, .bytes = sizeof(value_))
+IO_OPEN_CALL(pidfd_open, (pid_t process, unsigned flags), (process, flags))
+IO_OPEN_CALL(inotify_init, (void), ())
 IO_OPEN_CALL(inotify_init1, (int flags), (flags))

@@ -122,6 +122,15 @@ STREAM_LINE_CALL(__fgets_chk, (char *to, size_t room, int size, FILE *stream),
 STREAM_LINE_CALL(__fgets_unlocked_chk, (char *to, size_t room, int size, FILE *stream),
 		 (to, room, size, stream))
 
+STREAM_CALL(char *, gets, (char *to), (to), stdin, IO_READ, has_failed(stdin, !value),
+	    value ? strlen(value) + 1 : 0)
+STREAM_CALL(char *, __gets_chk, (char *to, size_t room), (to, room), stdin, IO_READ,
+	    has_failed(stdin, !value), value ? strlen(value) + 1 : 0)
+STREAM_CALL(int, getw, (FILE * stream), (stream), stream, IO_READ, has_failed(stream, value == EOF),
+	    feof_unlocked(stream) ? 0 : sizeof(int))
+STREAM_CALL(int, putw, (int word, FILE *stream), (word, stream), stream, IO_WRITE, value == EOF,
+	    sizeof(int))
+
 #define STREAM_RECORD_CALL(name, parameters, arguments)                                            \
 	STREAM_CALL(ssize_t, name, parameters, arguments, stream, IO_READ,                         \
 		    has_failed(stream, value < 0), value < 0 ? 0 : value)
@@ -220,13 +229,13 @@ IO_WRITE_CALL(__vdprintf_chk, (int fd, int flag, const char *format, va_list lis
 		return value;                                                                      \
 	}
 
-/* What was scanned is not counted in bytes. */
 static void formatted(uint64_t begin_ns, const struct io_function *function,
 		      enum format_io_type type, FILE *stream, int value)
 {
 	bool wrote = type == IO_WRITE;
 
-	end(begin_ns, function, stream, type, wrote && value < 0, wrote ? (uint64_t)value : 0);
+	end(begin_ns, function, stream, type, wrote && value < 0,
+	    wrote ? (uint64_t)value : stream_scanned(stream, value > 0));
 }
 
 #define FORMAT_CALL(type, name, parameters, by, list_parameters, list_arguments, stream_)          \
@@ -259,7 +268,7 @@ FORMAT_CALL_BY(io_begin(), end_descriptor(begin_ns, &io___dprintf_chk, fd, value
 
 #define STREAM_SCAN_CALL(name, parameters, arguments, stream)                                      \
 	STREAM_CALL(int, name, parameters, arguments, stream, IO_READ,                             \
-		    has_failed(stream, value == EOF), 0)
+		    has_failed(stream, value == EOF), stream_scanned(stream, value > 0))
 
 STREAM_SCAN_CALL(vfscanf, (FILE * stream, const char *format, va_list list), (stream, format, list),
 		 stream)
