@@ -102,12 +102,44 @@ static bool is_there(const struct counter_list *list, const struct counter *coun
 	return false;
 }
 
+/* The words that stand for a set of counters, and the interval of all of them. */
+static const char *const sets[][2] = {{"on", "on"},   {"auto", "on"}, {"hi", "hi"},
+				      {"high", "hi"}, {"lo", "lo"},   {"low", "lo"}};
+
+static const char *pace_of_set(const char *word)
+{
+	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
+		if (!strcmp(word, sets[i][0]))
+			return sets[i][1];
+	return NULL;
+}
+
+/* A word where a name is expected: false for an interval, or what means all counters. */
+static bool may_be_name(const struct counter_list *list, const char *word, struct diag_list *diags)
+{
+	bool is_number = isdigit((unsigned char)word[*word == '-' || *word == '+']);
+
+	if (!is_number && !pace_of_set(word) && strcmp(word, "off") != 0)
+		return true;
+	if (list->count)
+		diag_add(diags, DIAG_ERROR,
+			 "'%s' is no name of a HW counter: one interval (on, hi, lo or a number "
+			 "above 0) may follow each name, NAME,INTERVAL,NAME,INTERVAL",
+			 word);
+	else
+		diag_add(diags, DIAG_ERROR,
+			 is_number ? "'%s' is no name of a HW counter: write NAME,INTERVAL"
+				   : "'%s' of -h must stand alone, without names of HW counters",
+			 word);
+	return false;
+}
+
 static bool add(struct counter_list *list, char *name, const char *interval, bool *has_interval,
 		struct diag_list *diags)
 {
 	struct counter counter = {0};
 
-	if (!read_name(&counter, name, diags))
+	if (!may_be_name(list, name, diags) || !read_name(&counter, name, diags))
 		return false;
 	*has_interval = interval && read_interval(&counter, interval);
 	if (interval && !*has_interval && isdigit((unsigned char)*interval)) {
@@ -138,7 +170,8 @@ static bool add_all(struct counter_list *list, char *rest, struct diag_list *dia
 
 		if (!*name) {
 			diag_add(diags, DIAG_ERROR,
-				 "A HW counter's name is missing before a comma");
+				 "A HW counter's name is missing; helio collect -h lists what this "
+				 "machine has");
 			return false;
 		}
 		char *interval = strsep(&after, ",");
@@ -180,9 +213,6 @@ static bool add_defaults(struct counter_list *list, const char *pace, struct dia
 
 bool counter_read(struct counter_list *list, const char *text, struct diag_list *diags)
 {
-	static const char *const words[][2] = {{"on", "on"},   {"auto", "on"}, {"hi", "hi"},
-					       {"high", "hi"}, {"lo", "lo"},   {"low", "lo"}};
-
 	if (list->off || (!strcmp(text, "off") && list->count)) {
 		diag_add(diags, DIAG_ERROR, "-h off must be the only -h");
 		return false;
@@ -190,9 +220,8 @@ bool counter_read(struct counter_list *list, const char *text, struct diag_list 
 	list->off = !strcmp(text, "off");
 	if (list->off)
 		return true;
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (!strcmp(text, words[i][0]))
-			return add_defaults(list, words[i][1], diags);
+	if (pace_of_set(text))
+		return add_defaults(list, pace_of_set(text), diags);
 	char *copy = xstrdup(text);
 	bool good = add_all(list, copy, diags);
 

@@ -68,6 +68,8 @@ void counter_each(void (*visit)(const struct counter *counter, void *arg), void 
 /* Reads what follows mem: and looks its symbol up.  counter_watch.c */
 bool counter_watch(struct counter *counter, const char *text, struct diag_list *diags);
 bool counter_resolve(struct counter *counter, const char *program, struct diag_list *diags);
+/* Switches and migrations. */
+bool counter_is_of_kernel(const struct counter *counter);
 /* Opens the event as the collector does: a descriptor, or a negative errno. counter_try.c */
 int counter_open(const struct format_counter *event);
 bool counter_can_open(const struct format_counter *event);

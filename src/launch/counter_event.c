@@ -205,7 +205,10 @@ static void add_to_title(struct counter *counter)
 			 user ? "Program" : "Kernel");
 }
 
-/* ~user=0 and ~system=0 of counters that the table has; false: another attribute. */
+/*
+ * ~user=0 and ~system=0, or :u and :k as perf(1) writes them, of counters that the table has;
+ * false: another attribute.
+ */
 static bool read_attributes(struct counter *counter, const char *attributes)
 {
 	size_t used = strlen(counter->name);
@@ -213,13 +216,21 @@ static bool read_attributes(struct counter *counter, const char *attributes)
 		const char *text;
 		uint64_t flag;
 	} known[] = {
-		{"~user=0", COUNTER_EXCLUDE_USER},     {"~user=1", 0},	 {"~user", 0},
-		{"~system=0", COUNTER_EXCLUDE_KERNEL}, {"~system=1", 0}, {"~system", 0},
+		{"~user=0", COUNTER_EXCLUDE_USER},
+		{"~user=1", 0},
+		{"~user", 0},
+		{"~system=0", COUNTER_EXCLUDE_KERNEL},
+		{"~system=1", 0},
+		{"~system", 0},
+		{":u", COUNTER_EXCLUDE_KERNEL},
+		{"~u", COUNTER_EXCLUDE_KERNEL},
+		{":k", COUNTER_EXCLUDE_USER},
+		{"~k", COUNTER_EXCLUDE_USER},
 	};
 
 	snprintf(counter->name + used, sizeof(counter->name) - used, "%s", attributes);
 	while (*attributes) {
-		size_t length = 1 + strcspn(attributes + 1, "~"), i = 0;
+		size_t length = 1 + strcspn(attributes + 1, "~:"), i = 0;
 
 		while (i < COUNT(known) && (strlen(known[i].text) != length ||
 					    strncmp(known[i].text, attributes, length) != 0))
@@ -233,9 +244,30 @@ static bool read_attributes(struct counter *counter, const char *attributes)
 	return true;
 }
 
+/* What only the kernel does is not there without the kernel's part. */
+bool counter_is_of_kernel(const struct counter *counter)
+{
+	return counter->event.type == PERF_TYPE_SOFTWARE &&
+	       (counter->event.config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+		counter->event.config == PERF_COUNT_SW_CPU_MIGRATIONS);
+}
+
+static bool counts_anything(const struct counter *counter, struct diag_list *diags)
+{
+	bool program = !(counter->event.flags & COUNTER_EXCLUDE_USER),
+	     kernel = !(counter->event.flags & COUNTER_EXCLUDE_KERNEL);
+
+	if (kernel || (program && !counter_is_of_kernel(counter)))
+		return true;
+	diag_add(diags, DIAG_ERROR, "HW counter '%s' would count nothing: %s", counter->name,
+		 program ? "what it counts happens in the kernel only"
+			 : "both the program's and the kernel's part are left out");
+	return false;
+}
+
 bool counter_find(struct counter *counter, const char *name, struct diag_list *diags)
 {
-	char *base = xstrndup(name, strcspn(name, "~"));
+	char *base = xstrndup(name, strcspn(name, "~:"));
 	const char *attributes = name + strlen(base);
 	bool found = false;
 
@@ -249,7 +281,7 @@ bool counter_find(struct counter *counter, const char *name, struct diag_list *d
 	found = found && read_attributes(counter, attributes);
 	free(base);
 	if (found)
-		return true;
+		return counts_anything(counter, diags);
 	int result = find_in_library(counter, name);
 
 	if (result != PFM_SUCCESS)

@@ -96,13 +96,6 @@ static bool is_switches(const struct counter *counter)
 	       counter->event.config == PERF_COUNT_SW_CONTEXT_SWITCHES;
 }
 
-/* What only the kernel does is not there without the kernel's part. */
-static bool is_of_kernel(const struct counter *counter)
-{
-	return is_switches(counter) || (counter->event.type == PERF_TYPE_SOFTWARE &&
-					counter->event.config == PERF_COUNT_SW_CPU_MIGRATIONS);
-}
-
 /* The event open, perhaps less than all of it; or a negative errno. */
 static int open_what_is_allowed(struct counter *counter, struct diag_list *diags)
 {
@@ -110,7 +103,7 @@ static int open_what_is_allowed(struct counter *counter, struct diag_list *diags
 		return -EBUSY;
 	int fd = counter_open(&counter->event);
 
-	if ((fd != -EACCES && fd != -EPERM) || is_of_kernel(counter) ||
+	if ((fd != -EACCES && fd != -EPERM) || counter_is_of_kernel(counter) ||
 	    counter->event.flags & COUNTER_EXCLUDE_KERNEL)
 		return fd;
 	struct format_counter without = counter->event;
@@ -216,7 +209,7 @@ static void show(const struct counter *counter, void *arg)
 	if (is_hardware(counter) != listing->hardware)
 		return;
 	if (!counter_can_open(&tried.event)) {
-		if (is_of_kernel(counter))
+		if (counter_is_of_kernel(counter))
 			return;
 		tried.event.flags |= COUNTER_EXCLUDE_KERNEL;
 		if (!counter_can_open(&tried.event))

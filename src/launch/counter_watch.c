@@ -165,6 +165,24 @@ static uint64_t fit_length(uint64_t address, uint64_t size)
 	return length;
 }
 
+/* What can be watched, but is hardly meant. */
+static void warn_of_symbol(const struct counter *counter, const GElf_Sym *symbol,
+			   struct diag_list *diags)
+{
+	unsigned type = GELF_ST_TYPE(symbol->st_info);
+
+	if ((type == STT_FUNC || type == STT_GNU_IFUNC) &&
+	    counter->event.bp_type != HW_BREAKPOINT_X)
+		diag_add(diags, DIAG_WARNING,
+			 "%s: '%s' is a function, whose code nobody writes: mem:%s:x counts how "
+			 "often it is called",
+			 counter->name, counter->symbol, counter->symbol);
+	if (symbol->st_size && counter->event.config1 >= symbol->st_size)
+		diag_add(diags, DIAG_WARNING,
+			 "%s: '%s' has %llu bytes: what is watched lies behind it", counter->name,
+			 counter->symbol, (unsigned long long)symbol->st_size);
+}
+
 static bool look_up(struct counter *counter, const char *program, uint64_t *size,
 		    struct diag_list *diags)
 {
@@ -182,6 +200,7 @@ static bool look_up(struct counter *counter, const char *program, uint64_t *size
 			 counter->name, program, counter->symbol);
 		return false;
 	}
+	warn_of_symbol(counter, &search.found, diags);
 	*size = search.found.st_size > counter->event.config1
 			? search.found.st_size - counter->event.config1
 			: LENGTH_MAX;

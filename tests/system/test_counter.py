@@ -378,7 +378,13 @@ def what_cannot_be_counted(t):
     refused('no such thing', 'Unrecognized HW counter', 'helio collect -h')
     refused('page-faults,0', 'Invalid interval')
     refused('page-faults,1,page-faults,2', 'named twice')
-    refused('off,page-faults', 'Unrecognized HW counter')
+    refused('off,page-faults', "'off' of -h must stand alone")
+    refused('hi,page-faults', "'hi' of -h must stand alone")
+    refused('page-faults,1,2', "'2' is no name", 'NAME,INTERVAL')
+    refused('page-faults,-5', "'-5' is no name", 'above 0')
+    refused('', "name is missing", 'helio collect -h')
+    refused('page-faults~user=0~system=0', 'would count nothing', 'both')
+    refused('context-switches:u', 'would count nothing', 'in the kernel only')
     refused('off', 'only', options=('-h', 'page-faults'))
     refused('mem:no_such_symbol', 'no symbol', 'mem:0xADDRESS')
     refused('mem:watched:r', 'Invalid watch point', 'rw')
@@ -415,6 +421,27 @@ def without_rights(t):
 
 def hardware_counts():
     return any(pathlib.Path('/sys/bus/event_source/devices').glob('cpu*'))
+
+
+@test
+def parts(t):
+    """As perf(1) writes it: what the program does itself, and what the kernel does for it."""
+    _, functions, family = counted(t, 'page-faults:u,1,page-faults:k,1', 'pages=1000', options=('-p', 'off'))
+    t.near(value(functions, 'touch_fresh', 'e.page-faults~u'), 1000, 'of the program', absolute=3)
+    t.equal(value(functions, 'touch_fresh', 'e.page-faults~k'), 0, 'of the kernel')
+    low = {event['address'] for event in events_of(family, 0)}
+    t.check(len(low) >= 990, f'{len(low)} addresses')
+    # the collector's handler touches fresh pages: that is known to be its own, not lost
+    t.within(value(functions, 'collector_hwcs_out_of_range', 'e.page-faults~u') <= 20, f'lost: {functions.get("collector_hwcs_out_of_range")}')
+
+
+@test
+def watched_by_mistake(t):
+    """What can be watched but is hardly meant is said."""
+    need_events()
+    for watch, words in (('mem:main:w', "'main' is a function"), ('mem:watched+64:w', "'watched' has 8 bytes")):
+        result = t.collect(t.target('faulter'), options=('-p', 'off', '-h', watch))
+        t.check(words in result.err, f'{watch}: {result.err}')
 
 
 @test

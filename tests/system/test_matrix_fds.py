@@ -42,12 +42,12 @@ def low_limits(t, engine):
 @test
 def no_room_for_counters(t):
     """A counter needs a descriptor: where the program would miss it, it is given up, and the log says why."""
-    for most, kept in ((8, False), (256, True)):
-        result = t.collect(*limited(most, t.target('faulter'), 'pages=64'), options=('-h', 'page-faults,1', '-p', 'off'),
+    for most, hard, kept in ((8, None, False), (8, 64, True), (256, None, True)):
+        result = t.collect(*limited(most, t.target('faulter'), 'pages=64', hard=hard), options=('-h', 'page-faults,1', '-p', 'off'),
                            before=('setpriv', '--bounding-set=-sys_resource'))
         process = next(p for p in t.read(result.experiment).values() if p['process'].get('exe', '').endswith('faulter'))
         overflows = [event for event in process['traces']['hwcounters'] if event['type'] == 'overflow']
-        t.equal(len(overflows) >= 64, kept, f'overflows with {most} descriptors')
+        t.equal(len(overflows) >= 64, kept, f'overflows with {most} descriptors of {hard or most}')
         warnings = [event['text'] for event in process['log_events'] if event['kind'] == 'warning']
         t.equal(any('open files' in text for text in warnings), not kept, f'warnings with {most} descriptors: {warnings}')
 

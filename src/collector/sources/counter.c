@@ -41,10 +41,12 @@ enum exact { EXACT_NONE, EXACT_FAULTS, EXACT_MINOR, EXACT_MAJOR, EXACT_SWITCHES,
 struct counter {
 	struct format_counter asked;
 	enum exact exact;
+	enum exact near; /* the same of one that leaves the kernel's part out */
 	_Atomic int fd;
 	_Atomic uint64_t settled;  /* counts that were recorded, or are not to be */
 	_Atomic uint64_t own;	   /* counts of the collector itself, not yet recorded */
 	_Atomic uint64_t left_out; /* of `settled`: in pauses */
+	_Atomic uint64_t own_near; /* what handlers had by the thread's account */
 };
 
 static struct counter counters[COUNTERS_MAX];
@@ -52,10 +54,19 @@ static unsigned counter_count;
 static bool counts_faults; /* exactly */
 static bool has_nodes;	   /* of memory, several */
 
+static bool is_of_faults(enum exact account)
+{
+	return account >= EXACT_FAULTS && account <= EXACT_MAJOR;
+}
+
 static bool is_fault(uint64_t number)
 {
-	return number < counter_count && counters[number].exact >= EXACT_FAULTS &&
-	       counters[number].exact <= EXACT_MAJOR;
+	return number < counter_count && is_of_faults(counters[number].exact);
+}
+
+static bool is_fault_near(uint64_t number)
+{
+	return is_of_faults(counters[number].near);
 }
 
 /* ---- parameters ---- */
@@ -87,7 +98,7 @@ static bool read_counter(const char **at, struct format_counter *counter)
 	return counter->period;
 }
 
-static enum exact exact_of(const struct format_counter *asked)
+static enum exact account_of(const struct format_counter *asked, uint64_t flags)
 {
 	static const enum exact software[] = {
 		[PERF_COUNT_SW_PAGE_FAULTS] = EXACT_FAULTS,
@@ -97,9 +108,9 @@ static enum exact exact_of(const struct format_counter *asked)
 		[PERF_COUNT_SW_TASK_CLOCK] = EXACT_CPU,
 		[PERF_COUNT_SW_CPU_CLOCK] = EXACT_CPU,
 	};
-	bool all = !(asked->flags & (COUNTER_EXCLUDE_USER | COUNTER_EXCLUDE_KERNEL));
+	const uint64_t parts = COUNTER_EXCLUDE_USER | COUNTER_EXCLUDE_KERNEL;
 
-	if (asked->type != PERF_TYPE_SOFTWARE || !all ||
+	if (asked->type != PERF_TYPE_SOFTWARE || (asked->flags & parts) != flags ||
 	    asked->config >= sizeof(software) / sizeof(software[0]))
 		return EXACT_NONE;
 	return software[asked->config];
@@ -114,7 +125,8 @@ static bool read_param(const char *value)
 		struct counter *counter = &counters[counter_count++];
 
 		atomic_store(&counter->fd, DESCRIPTOR_NONE);
-		counter->exact = exact_of(&counter->asked);
+		counter->exact = account_of(&counter->asked, 0);
+		counter->near = account_of(&counter->asked, COUNTER_EXCLUDE_KERNEL);
 		counts_faults |= is_fault(counter_count - 1);
 	}
 	return counter_count;
@@ -200,6 +212,7 @@ static void open_counter(unsigned number)
 	atomic_store(&counter->settled, 0);
 	atomic_store(&counter->own, 0);
 	atomic_store(&counter->left_out, 0);
+	atomic_store(&counter->own_near, 0);
 	if (counter->asked.program && !is_program(counter->asked.program))
 		return; /* the variable is another program's */
 	/* Each signal stops the thread for the tracer, which is a switch, which raises the next. */
@@ -338,8 +351,11 @@ void counter_signal(struct thread *thread, const struct counter_signal *signal,
 	uint64_t due[COUNTERS_MAX];
 
 	/* Before anything of our own can count. */
-	for (unsigned i = 0; i < counter_count; i++)
+	for (unsigned i = 0; i < counter_count; i++) {
 		due[i] = due_by(thread, i, signal);
+		if (thread && is_fault_near(i))
+			thread->looked_at[i] = exact_count(counters[i].near);
+	}
 	for (unsigned i = 0; i < counter_count; i++) {
 		bool same = i == signal->number || (is_fault(i) && is_fault(signal->number));
 
@@ -358,7 +374,10 @@ static void leave_out(struct thread *thread, unsigned number, uint64_t count)
 
 void counter_own_faults(struct thread *thread)
 {
-	for (unsigned i = 0; i < counter_count && counts_faults; i++) {
+	for (unsigned i = 0; i < counter_count; i++) {
+		if (is_fault_near(i))
+			add(&counters[i].own_near,
+			    exact_count(counters[i].near) - thread->looked_at[i]);
 		if (!is_fault(i))
 			continue;
 		uint64_t own = exact_count(counters[i].exact) - thread->looked_at[i];
@@ -450,6 +469,11 @@ static uint64_t frozen_counts(unsigned number, const struct format_counter_readi
 	return counter_missed(reading, recorded);
 }
 
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 static void write_rests(struct thread *thread, unsigned number)
 {
 	struct counter *counter = &counters[number];
@@ -461,13 +485,16 @@ static void write_rests(struct thread *thread, unsigned number)
 	if (sys_read(counter->fd, &reading, sizeof(reading)) != sizeof(reading))
 		reading = (struct format_counter_reading){0};
 	uint64_t rest = reading.value > settled ? reading.value - settled : 0;
-	uint64_t final = rest < left_over_max ? rest : left_over_max;
+	uint64_t final = smaller(rest, left_over_max);
+	uint64_t near = atomic_load(&counter->own_near);
+	/* events in a handler, which it blocks, leave one signal */
+	uint64_t own_unseen = smaller(rest - final, near > own ? near - own : 0);
 	uint64_t recorded = settled + rest - atomic_load(&counter->left_out);
 
 	atomic_fetch_add(&counter->settled, rest);
-	write_rest(thread, number, COUNTER_RECORDING, own);
+	write_rest(thread, number, COUNTER_RECORDING, own + own_unseen);
 	write_rest(thread, number, COUNTER_FINAL, final);
-	write_rest(thread, number, COUNTER_LOST, rest - final);
+	write_rest(thread, number, COUNTER_LOST, rest - final - own_unseen);
 	write_rest(thread, number, COUNTER_FROZEN, frozen_counts(number, &reading, recorded));
 }
 
