@@ -9,7 +9,8 @@
 
 /*
  * One row per file, peer or other thing that was called by one name, in whichever processes.
- * Columns are the query's metrics of I/O, exclusive, or, where it has none, all of them.
+ * Columns are the query's metrics of I/O, exclusive, or, where it has none or the default
+ * ones, all of them.
  */
 void view_io_activity(struct session *session, const struct query *query, struct table *table);
 /* One row per opening of a descriptor in a process; what was there before, or failed, too. */

@@ -9,7 +9,8 @@
 bool io_metric(const struct session *session, const struct metric *metric);
 
 /*
- * The query with its metrics of I/O only, or, where it has none, all of them; sorted by one.
+ * The query with its metrics of I/O only, or, where it has none or nobody has chosen any, all of
+ * them; sorted by one.
  * The caller frees its list of metrics.
  */
 struct query io_query(const struct session *session, const struct query *query);

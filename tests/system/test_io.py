@@ -308,6 +308,17 @@ def text(t):
         t.check(words in out, f'{words!r} is not in the output')
 
 
+@test
+def what_is_shown(t):
+    """Bytes and counts without being asked for; what was asked for if it was."""
+    experiment = t.collect(t.target('io'), 'files', options=('-i', 'on'), cwd=t.directory).experiment
+    out = t.run(t.helio, 'print', '-ioactivity', experiment).out
+    t.check(re.search(r'\n *15 +8100 +0\.\d* +20 +14600 +0\.\d* .*/data\n', out), out)
+    t.check('sorted by metric: Exclusive Read Time' in out, out)
+    chosen = t.run(t.helio, 'print', '-metrics', 'i.ioreadtime:name', '-ioactivity', experiment).out
+    t.check('Bytes' not in chosen and re.search('Excl. +Name', chosen), chosen)
+
+
 # What ends a recording, or holds it.
 
 WRITER = 'import os, signal; fd = os.open("out", os.O_CREAT | os.O_WRONLY, 0o644)\n'
