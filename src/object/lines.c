@@ -13,30 +13,33 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
-/* The ranges before this one begin at or below the address. */
-static size_t ranges_up_to(const struct lines *lines, uint64_t address)
+struct unit_search lines_units_of(const struct lines *lines, uint64_t address)
 {
-	return VEC_UP_TO(&lines->ranges, start, address);
+	enum { LOOKED_AT = 256 }; /* ranges; one in real files, some where functions were folded */
+
+	return (struct unit_search){VEC_UP_TO(&lines->ranges, start, address), LOOKED_AT};
 }
 
-/* The next range, going down from *at, that holds the address, or NULL. */
-static const struct unit_range *next_holder(const struct lines *lines, uint64_t address, size_t *at)
+/* The next range, going down, that holds the address, or NULL. */
+static const struct unit_range *next_holder(const struct lines *lines, uint64_t address,
+					    struct unit_search *search)
 {
-	while (*at && lines->ranges.items[*at - 1].reach > address) {
-		const struct unit_range *range = &lines->ranges.items[--*at];
+	while (search->at && search->left) {
+		const struct unit_range *range = &lines->ranges.items[search->at - 1];
 
-		if (address < range->end)
+		search->left--;
+		if (address < range->end) {
+			search->at--;
 			return range;
+		}
+		search->at = range->outer; /* what ends before it does not hold the address */
 	}
 	return NULL;
 }
 
-uint32_t lines_next_unit(const struct lines *lines, uint64_t address, size_t *at)
+uint32_t lines_next_unit(const struct lines *lines, uint64_t address, struct unit_search *search)
 {
-	if (*at == SIZE_MAX)
-		*at = ranges_up_to(lines, address);
-
-	const struct unit_range *range = next_holder(lines, address, at);
+	const struct unit_range *range = next_holder(lines, address, search);
 
 	return range ? range->unit : LINES_NONE;
 }
@@ -91,12 +94,13 @@ static bool row_in_table(struct lines *lines, uint32_t table, uint64_t address,
 /* The row at an address; where there is none, the end of what has none for sure. */
 static struct line_row find_row(struct lines *lines, uint64_t address)
 {
-	size_t at = ranges_up_to(lines, address);
-	uint64_t limit = at < lines->ranges.count ? lines->ranges.items[at].start : UINT64_MAX;
+	struct unit_search search = lines_units_of(lines, address);
+	uint64_t limit =
+		search.at < lines->ranges.count ? lines->ranges.items[search.at].start : UINT64_MAX;
 	const struct unit_range *range;
 	struct line_row row;
 
-	while ((range = next_holder(lines, address, &at))) {
+	while ((range = next_holder(lines, address, &search))) {
 		uint32_t table = lines->units.items[range->unit].table;
 
 		limit = smaller(limit, range->end);
@@ -256,8 +260,8 @@ const struct line_unit *lines_unit_at(struct lines *lines, uint64_t address)
 {
 	lines_open(lines);
 
-	size_t at = ranges_up_to(lines, address);
-	const struct unit_range *range = next_holder(lines, address, &at);
+	struct unit_search search = lines_units_of(lines, address);
+	const struct unit_range *range = next_holder(lines, address, &search);
 
 	if (!range)
 		return NULL;
@@ -283,11 +287,12 @@ void lines_find_inlined(struct lines *lines, const uint64_t *addresses, size_t c
 {
 	lines_open(lines);
 	for (size_t i = 0; i < count; i++) {
-		size_t at = ranges_up_to(lines, addresses[i]);
+		struct unit_search search = lines_units_of(lines, addresses[i]);
 		const struct unit_range *range;
 
 		nodes[i] = LINES_NONE;
-		while (nodes[i] == LINES_NONE && (range = next_holder(lines, addresses[i], &at)))
+		while (nodes[i] == LINES_NONE &&
+		       (range = next_holder(lines, addresses[i], &search)))
 			nodes[i] =
 				node_in_unit(lines, &lines->units.items[range->unit], addresses[i]);
 	}

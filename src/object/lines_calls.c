@@ -9,13 +9,11 @@
 #include "object/split_unit.h"
 
 #include <dwarf.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	DEPTH_LIMIT = 500,	/* of nested DIEs */
-	RANGE_LIMIT = 64 << 20, /* ranges of all DIEs of an object; cc1 has some 2 million */
-};
+enum { DEPTH_LIMIT = 500 }; /* of nested DIEs */
 
 /* Where the code of a node is; later ones of a walk lie deeper. */
 struct stretch {
@@ -70,15 +68,16 @@ static uint32_t add_function(struct lines *lines, Dwarf_Die *die)
 	name = name ? name : "";
 	mangled = mangled ? mangled : name;
 
-	char *key = xasprintf("%s|%s|%u|%u", mangled, name, file, line);
+	/* Names may be long, and in damaged files the same long one for all. */
+	char *key = xasprintf("%" PRIx64 "|%" PRIx64 "|%u|%u", hash_bytes(mangled, strlen(mangled)),
+			      hash_bytes(name, strlen(name)), file, line);
 	uint32_t id = string_table_add(&lines->function_keys, key);
 
 	free(key);
 	if (id == lines->functions.count) {
 		struct line_function *function = arena_new(&lines->arena, struct line_function);
 
-		*function = (struct line_function){arena_strdup(&lines->arena, mangled),
-						   arena_strdup(&lines->arena, name), file, line};
+		*function = (struct line_function){mangled, name, file, line};
 		*vec_push(&lines->functions) = function;
 	}
 	return id;
@@ -131,7 +130,7 @@ static bool add_range(const uint64_t range[2], void *arg)
 	struct entering *entering = arg;
 	struct walk *walk = entering->walk;
 
-	if (walk->lines->ranges_read++ > RANGE_LIMIT)
+	if (!lines_spend(walk->lines, 1))
 		return false;
 	if (!lines_code_at(walk->lines, range[0], range[1]))
 		return true;

@@ -11,8 +11,8 @@
 /* Code of a unit. Sorted by start; ranges may overlap: linkers fold equal functions. */
 struct unit_range {
 	uint64_t start, end;
-	uint64_t reach; /* the greatest end up to here */
 	uint32_t unit;
+	uint32_t outer; /* the place, plus 1, of the last before it that ends behind it; or 0 */
 };
 
 /* From start to the next span the innermost call is the node. */
@@ -58,7 +58,8 @@ struct lines {
 	VEC(struct line_function *) functions;
 	struct hash_map function_by_die;
 	struct string_table function_keys;
-	uint64_t ranges_read;	   /* of DIEs: hostile ones could share one long list */
+	uint64_t work_left; /* of what damaged files could make endless, see lines_spend() */
+	bool has_spent_all;
 	struct split_store *split; /* split units that libdw does not find; NULL: not needed */
 };
 
@@ -85,8 +86,22 @@ size_t lines_table_open(struct lines *lines, uint32_t table);
 /* The code range that holds [start, end), or NULL: what a linker discarded is in none. */
 const struct code_range *lines_code_at(const struct lines *lines, uint64_t start, uint64_t end);
 
-/* The units that hold an address, one by one: *at is SIZE_MAX at first; LINES_NONE: no more. */
-uint32_t lines_next_unit(const struct lines *lines, uint64_t address, size_t *at);
+/*
+ * Whether so much work is still to be done: a byte of a line table that is read, a range of a unit
+ * or of a DIE, an entry of a list of locations.  Tables and lists of damaged files may overlap or
+ * be shared by thousands, so that a small file would take all time and memory.  After the first
+ * that is refused, which is warned of, all are.
+ */
+bool lines_spend(struct lines *lines, uint64_t work);
+
+/* The units that hold an address, one by one, but not all of a damaged file. */
+struct unit_search {
+	size_t at; /* ranges before this one are still to be looked at */
+	unsigned left;
+};
+struct unit_search lines_units_of(const struct lines *lines, uint64_t address);
+/* LINES_NONE: no more. */
+uint32_t lines_next_unit(const struct lines *lines, uint64_t address, struct unit_search *search);
 
 /* lines_calls.c: the functions and inlined calls of a unit, read now if they have not been */
 void lines_read_calls(struct lines *lines, struct unit *unit);

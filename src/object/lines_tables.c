@@ -8,6 +8,7 @@
 #include "object/path.h"
 
 #include <dwarf.h>
+#include <limits.h>
 #include <stdlib.h>
 
 static const char *string_of(Dwarf_Die *die, unsigned name)
@@ -95,19 +96,29 @@ static struct line_sections sections_of(Elf *elf)
 	return sections;
 }
 
+static bool open_program(struct lines *lines, const struct line_table *table,
+			 struct line_program *out)
+{
+	struct line_sections sections = sections_of(table->elf);
+
+	if (!line_program_open(&sections, table->offset, out)) {
+		diag_add_once(lines->diags, DIAG_WARNING,
+			      "%s: a line table cannot be read; its code has no lines",
+			      lines->debug.path);
+		return false;
+	}
+	return lines_spend(lines, (uint64_t)(out->code.end - sections.line.data) - table->offset);
+}
+
 size_t lines_table_open(struct lines *lines, uint32_t index)
 {
 	struct line_table *table = lines->tables.items[index];
 
 	if (!table->is_open) {
-		struct line_sections sections = sections_of(table->elf);
-
 		table->is_open = true;
-		if (!line_program_open(&sections, table->offset, &table->program)) {
+		if (lines_spend(lines, 0) && !open_program(lines, table, &table->program)) {
 			line_program_close(&table->program);
-			diag_add_once(lines->diags, DIAG_WARNING,
-				      "%s: a line table cannot be read; its code has no lines",
-				      lines->debug.path);
+			table->program = (struct line_program){0};
 		}
 		for (size_t i = 0; i < table->program.files.count; i++)
 			*vec_push(&table->file_ids) = LINES_NONE;
@@ -151,6 +162,12 @@ uint32_t lines_add_file(struct lines *lines, const char *directory, const char *
 	return id;
 }
 
+/* Of a damaged file, a thousand names may be one that has no end. */
+static bool is_path(const char *text)
+{
+	return strnlen(text, PATH_MAX) < PATH_MAX;
+}
+
 /* The directory and the name of a file of a table, joined as the compiler's command line had it. */
 static uint32_t make_file_id(struct lines *lines, const struct line_table *table, uint64_t index)
 {
@@ -161,10 +178,11 @@ static uint32_t make_file_id(struct lines *lines, const struct line_table *table
 				 ? program->directories.items[file->directory]
 				 : NULL;
 
-	if (!*file->name)
-		return LINES_NONE;
 	if (!directory && program->version >= 5 && program->directories.count)
 		directory = program->directories.items[0];
+	if (!*file->name || !is_path(file->name) || (in && !is_path(in)) ||
+	    (directory && !is_path(directory)))
+		return LINES_NONE;
 	char *name = path_join(in, file->name);
 	uint32_t id = lines_add_file(lines, directory, name);
 

@@ -17,6 +17,30 @@ const struct code_range *lines_code_at(const struct lines *lines, uint64_t start
 	return range && end <= range->end ? range : NULL;
 }
 
+bool lines_spend(struct lines *lines, uint64_t work)
+{
+	if (!lines->has_spent_all && work <= lines->work_left) {
+		lines->work_left -= work;
+		return true;
+	}
+	lines->has_spent_all = true;
+	diag_add_once(lines->diags, DIAG_WARNING,
+		      "%s: its debug information is damaged: it names the same bytes again and "
+		      "again, and not all of it is read",
+		      lines->debug.path);
+	return false;
+}
+
+/* Several times as much as a file of that size can mean; .dwo files are not in it. */
+static uint64_t work_for(Elf *elf)
+{
+	const uint64_t least = 4 << 20, times = 4;
+	size_t size = 0;
+
+	elf_rawfile(elf, &size);
+	return least + times * size;
+}
+
 static void add_range(struct lines *lines, uint32_t unit, uint64_t start, uint64_t end)
 {
 	if (lines_code_at(lines, start, end))
@@ -49,7 +73,7 @@ static void add_unit(struct lines *lines, Dwarf_CU *cu, Dwarf_Die *die)
 
 	unit->cu = cu;
 	unit->table = lines_table_of(lines, cu);
-	while ((next = dwarf_ranges(die, next, &base, &start, &end)) > 0) {
+	while ((next = dwarf_ranges(die, next, &base, &start, &end)) > 0 && lines_spend(lines, 1)) {
 		add_range(lines, index, start, end);
 		has_ranges = true;
 	}
@@ -73,13 +97,15 @@ static int compare_ranges(const void *a, const void *b)
 static void sort_ranges(struct lines *lines)
 {
 	struct unit_range *items = lines->ranges.items;
-	uint64_t reach = 0;
 
 	if (lines->ranges.count)
 		qsort(items, lines->ranges.count, sizeof(*items), compare_ranges);
 	for (size_t i = 0; i < lines->ranges.count; i++) {
-		reach = items[i].end > reach ? items[i].end : reach;
-		items[i].reach = reach;
+		size_t outer = i;
+
+		while (outer && items[outer - 1].end <= items[i].end)
+			outer = items[outer - 1].outer;
+		items[i].outer = (uint32_t)outer;
 	}
 }
 
@@ -106,6 +132,7 @@ void lines_open(struct lines *lines)
 	if (!debug_info_find(&lines->request, &lines->debug, lines->diags))
 		return;
 	file.elf = lines->debug.own.elf;
+	lines->work_left = work_for(file.elf);
 	code_ranges_read(&file, &lines->code);
 	read_units(lines);
 }

@@ -13,13 +13,12 @@
 
 #include "base/memory.h"
 #include "isa/isa.h"
+#include "object/name_code.h"
 #include "object/name_index.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { CODE_LIMIT = 1 << 20 }; /* bytes of a function that are searched */
 
 static bool is_omp_body(enum function_kind kind)
 {
@@ -31,119 +30,12 @@ static bool has_prefix(const char *text, const char *prefix)
 	return !strncmp(text, prefix, strlen(prefix));
 }
 
-/* What a function of the run-time does with the body that it is given. */
-static enum function_kind kind_by_callee(const char *callee)
-{
-	static const struct {
-		const char *prefix;
-		enum function_kind kind;
-	} callees[] = {
-		{"GOMP_parallel_loop", FUNCTION_OMP_LOOP},
-		{"GOMP_parallel_sections", FUNCTION_OMP_SECTIONS},
-		{"GOMP_parallel", FUNCTION_OMP_REGION},
-		{"GOMP_task", FUNCTION_OMP_TASK},
-		{"GOMP_target", FUNCTION_OMP_TARGET},
-		{"GOMP_teams", FUNCTION_OMP_REGION},
-	};
-
-	for (size_t i = 0; i < sizeof(callees) / sizeof(*callees); i++) {
-		if (has_prefix(callee, callees[i].prefix))
-			return callees[i].kind;
-	}
-	return FUNCTION_PLAIN;
-}
-
-/* The function that an instruction calls by its address, or "". */
-static const char *callee_of(struct object *object, const struct isa_instruction *instruction)
-{
-	uint32_t callee = instruction->has_target ? object_function_at(object, instruction->target)
-						  : OBJECT_NO_FUNCTION;
-
-	return callee == OBJECT_NO_FUNCTION ? "" : object_function(object, callee)->mangled;
-}
-
-/* Code that may give a body's address to the run-time. */
-struct search {
-	struct object *object;
-	struct isa *isa;
-	uint64_t body;
-	uint64_t call; /* where it is given; 0: not found */
-};
-
 /* What a function is. */
 struct classification {
 	enum function_kind kind;
 	char *parent;  /* its symbol as far as names tell it, to be freed, or NULL */
 	uint64_t call; /* of a region or task: where the parent gives it to the run-time, or 0 */
 };
-
-/* The kind of the body by its use in a stretch of code, or FUNCTION_PLAIN. */
-static enum function_kind search_code(struct search *search, const uint8_t *code, size_t size,
-				      uint64_t address)
-{
-	struct isa_instruction instruction;
-	bool is_given = false;
-
-	for (size_t at = 0; at < size; at += instruction.length) {
-		isa_decode(search->isa, code + at, size - at, address + at, &instruction);
-		is_given |= (instruction.has_data && instruction.data == search->body) ||
-			    (instruction.has_constant && instruction.constant == search->body);
-		if (!is_given || !instruction.has_target)
-			continue;
-		enum function_kind kind = kind_by_callee(callee_of(search->object, &instruction));
-
-		if (kind != FUNCTION_PLAIN) {
-			search->call = instruction.address;
-			return kind;
-		}
-		if (instruction.kind == ISA_CALL)
-			is_given = false;
-	}
-	return FUNCTION_PLAIN;
-}
-
-/* A function's code, or its beginning, to be freed. */
-static uint8_t *read_code(struct object *object, uint32_t number, size_t *size)
-{
-	const struct object_function *function = object_function(object, number);
-	size_t wanted = function->size < CODE_LIMIT ? (size_t)function->size : CODE_LIMIT;
-	uint8_t *code = xmalloc(wanted + 1);
-
-	*size = object_code(object, function->address, code, wanted);
-	return code;
-}
-
-static enum function_kind search_function(struct search *search, uint32_t number)
-{
-	size_t size;
-	uint8_t *code = read_code(search->object, number, &size);
-	enum function_kind kind =
-		search_code(search, code, size, object_function(search->object, number)->address);
-
-	free(code);
-	return kind;
-}
-
-/* GCC: the construct of a body, by what the functions made from its parent do with it. */
-static enum function_kind kind_of_body(struct object *object, uint32_t body, const char *parent,
-				       uint64_t *call)
-{
-	struct search search = {.object = object,
-				.isa = isa_new(object_machine(object)),
-				.body = object_function(object, body)->address};
-	enum function_kind kind = FUNCTION_PLAIN;
-	uint32_t other;
-
-	for (size_t n = 0; search.isa && kind == FUNCTION_PLAIN; n++) {
-		other = name_index_get(object_name_index(object), parent, n);
-		if (other == OBJECT_NO_FUNCTION)
-			break;
-		kind = search_function(&search, other);
-	}
-	isa_free(search.isa);
-	*call = search.call;
-	return kind == FUNCTION_PLAIN ? FUNCTION_OMP_REGION : kind;
-}
 
 /* The first line of the rows, at least that one, in the file (LINES_NONE: any). */
 static struct line_function first_line(const struct line_rows *rows, uint32_t file, uint32_t least)
@@ -256,50 +148,55 @@ static bool read_call(struct sharing *sharing, const char *callee)
  * not share out anything, or goes on together afterwards; *next, if it does nothing but call
  * another body, which is the real one.
  */
-static enum function_kind kind_by_sharing(const struct search *search, const uint8_t *code,
-					  size_t size, uint64_t *next)
+static enum function_kind kind_by_sharing(struct object *object, struct isa *isa, uint32_t body,
+					  uint64_t *next)
 {
+	uint64_t address = object_function(object, body)->address;
 	struct sharing sharing = {0};
 	struct isa_instruction instruction;
+	size_t size;
+	uint8_t *code = name_code_read(object, body, &size);
 
 	for (size_t at = 0; at < size; at += instruction.length) {
-		isa_decode(search->isa, code + at, size - at, search->body + at, &instruction);
-		const char *name = callee_of(search->object, &instruction);
+		isa_decode(isa, code + at, size - at, address + at, &instruction);
+		const char *name = name_code_callee(object, &instruction);
 
-		if (sharing.is_shared && is_barrier(name))
-			return FUNCTION_OMP_REGION;
+		if (sharing.is_shared && is_barrier(name)) {
+			sharing.is_shared = false;
+			break;
+		}
 		if (sharing.is_shared)
 			continue;
 		if (instruction.has_data || instruction.has_constant)
 			sharing.addresses[sharing.address_count++ % PLACES] =
 				instruction.has_data ? instruction.data : instruction.constant;
 		if (instruction.has_target && strstr(name, "omp_outlined"))
-			*next = instruction.target != search->body ? instruction.target : 0;
+			*next = instruction.target != address ? instruction.target : 0;
 		if (instruction.kind == ISA_CALL && !read_call(&sharing, name))
-			return FUNCTION_OMP_REGION;
+			break;
 	}
-	return sharing.is_shared ? kind_by_place(search->object, &sharing) : FUNCTION_OMP_REGION;
+	free(code);
+	return sharing.is_shared ? kind_by_place(object, &sharing) : FUNCTION_OMP_REGION;
 }
 
 /* A loop whose iterations are shared out in the body itself is a region to the run-time. */
-static enum function_kind kind_of_region(struct object *object, uint32_t body)
+static enum function_kind kind_of_region(struct object *object, uint32_t number)
 {
-	struct search search = {.object = object, .isa = isa_new(object_machine(object))};
-	enum function_kind kind = FUNCTION_OMP_REGION;
+	struct name_code *known = name_index_code(object_name_index(object));
+	uint32_t body = number, kept = hash_map_get(&known->regions, number);
+	struct isa *isa = kept == HASH_NONE ? isa_new(object_machine(object)) : NULL;
+	enum function_kind kind = kept == HASH_NONE ? FUNCTION_OMP_REGION : kept;
 
 	/* Without optimisation clang's body is called by another one. */
-	for (int step = 0; step < 2 && search.isa && body != OBJECT_NO_FUNCTION; step++) {
-		size_t size;
-		uint8_t *code = read_code(object, body, &size);
+	for (int step = 0; step < 2 && isa && body != OBJECT_NO_FUNCTION; step++) {
 		uint64_t next = 0;
 
-		search.body = object_function(object, body)->address;
-		kind = kind_by_sharing(&search, code, size, &next);
-		free(code);
+		kind = kind_by_sharing(object, isa, body, &next);
 		body = kind == FUNCTION_OMP_REGION && next ? object_function_at(object, next)
 							   : OBJECT_NO_FUNCTION;
 	}
-	isa_free(search.isa);
+	isa_free(isa);
+	hash_map_put(&known->regions, number, kind);
 	return kind;
 }
 
@@ -311,8 +208,12 @@ static struct classification classify(struct object *object, uint32_t number)
 	is.kind = function_name_parse(function->mangled, &is.parent);
 	if (function->is_resolver)
 		is.kind = FUNCTION_RESOLVER;
-	if (is.kind == FUNCTION_OMP_REGION && is.parent)
-		is.kind = kind_of_body(object, number, is.parent, &is.call);
+	if (is.kind == FUNCTION_OMP_REGION && is.parent) {
+		struct name_use use = name_code_use(object, number, is.parent);
+
+		is.kind = use.kind == FUNCTION_PLAIN ? FUNCTION_OMP_REGION : use.kind;
+		is.call = use.call;
+	}
 	if (is.kind == FUNCTION_OMP_REGION)
 		is.kind = kind_of_region(object, number);
 	/* Others begin with code of their directive, and the call may have no line. */
@@ -339,12 +240,13 @@ static char *declared_before(struct object *object, const struct line_function *
 	for (uint32_t i = 0; i < count && place->file != LINES_NONE; i++) {
 		const struct line_function *function = lines_function(lines, i);
 		char *parent;
-		enum function_kind kind = function_name_parse(function->mangled, &parent);
 
-		free(parent);
-		if (kind == FUNCTION_PLAIN && function->file == place->file && function->line &&
-		    function->line <= place->line && (!best || function->line > best->line))
+		if (function->file != place->file || !function->line ||
+		    function->line > place->line || (best && function->line <= best->line))
+			continue;
+		if (function_name_parse(function->mangled, &parent) == FUNCTION_PLAIN)
 			best = function;
+		free(parent);
 	}
 	return best ? xstrdup(best->mangled) : NULL;
 }
@@ -356,7 +258,7 @@ static bool names_address(struct object *object, struct isa *isa, uint32_t numbe
 	struct isa_instruction instruction;
 	bool found = false;
 	size_t size;
-	uint8_t *code = read_code(object, number, &size);
+	uint8_t *code = name_code_read(object, number, &size);
 
 	for (size_t at = 0; at < size && !found; at += instruction.length) {
 		isa_decode(isa, code + at, size - at, start + at, &instruction);
@@ -417,17 +319,18 @@ static struct line_function where(struct object *object, uint32_t number, uint64
 }
 
 /*
- * The symbol of the function that hands a body to the run-time, to be freed, or NULL.  Clang puts
- * bodies behind their function, and what is in another body behind that.
+ * The function that hands a body to the run-time, or OBJECT_NO_FUNCTION.  Clang puts bodies behind
+ * their function, and what is in another body behind that.
  */
-static char *named_in_code(struct object *object, uint32_t body)
+static uint32_t search_giver(struct object *object, uint32_t body)
 {
 	enum { FUNCTIONS_MAX = 64 };
 	struct isa *isa = isa_new(object_machine(object));
 	uint64_t address = object_function(object, body)->address;
-	const char *found = NULL;
+	uint32_t found = OBJECT_NO_FUNCTION;
 
-	for (uint32_t step = 0; isa && !found && step < FUNCTIONS_MAX && body--; step++) {
+	for (uint32_t step = 0;
+	     isa && found == OBJECT_NO_FUNCTION && step < FUNCTIONS_MAX && body--; step++) {
 		const struct object_function *function = object_function(object, body);
 		char *parent;
 
@@ -436,11 +339,22 @@ static char *named_in_code(struct object *object, uint32_t body)
 		if (is_omp_body(function_name_parse(function->mangled, &parent)))
 			address = function->address;
 		else
-			found = function->mangled;
+			found = body;
 		free(parent);
 	}
 	isa_free(isa);
-	return found ? xstrdup(found) : NULL;
+	return found;
+}
+
+/* The symbol of that function, to be freed, or NULL. */
+static char *named_in_code(struct object *object, uint32_t body)
+{
+	struct name_code *known = name_index_code(object_name_index(object));
+	uint32_t giver = hash_map_get(&known->givers, body); /* one more: nothing is NO_FUNCTION */
+
+	if (giver == HASH_NONE)
+		giver = hash_map_put(&known->givers, body, search_giver(object, body) + 1);
+	return giver ? xstrdup(object_function(object, giver - 1)->mangled) : NULL;
 }
 
 /* Clang's: the symbol of a body's parent, to be freed, or NULL. */

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "object/name.h"
+#include "object/name_code.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@ struct entry {
 };
 struct name_index {
 	VEC(struct entry) entries; /* sorted by hash, then function */
+	struct name_code code;
 };
 
 static void add(struct name_index *index, const char *symbol, uint32_t function)
@@ -70,9 +72,16 @@ struct name_index *name_index_new(struct object *object)
 
 void name_index_free(struct name_index *index)
 {
-	if (index)
+	if (index) {
 		vec_fini(&index->entries);
+		name_code_fini(&index->code);
+	}
 	free(index);
+}
+
+struct name_code *name_index_code(struct name_index *index)
+{
+	return &index->code;
 }
 
 uint32_t name_index_get(const struct name_index *index, const char *symbol, size_t n)

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct name_code;
 struct object;
 struct name_index;
 
@@ -15,6 +16,9 @@ struct name_index *object_name_index(struct object *object);
 
 struct name_index *name_index_new(struct object *object);
 void name_index_free(struct name_index *index);
+
+/* What is known of the object's code. */
+struct name_code *name_index_code(struct name_index *index);
 
 /*
  * The functions made from one, itself included, by its symbol: the n-th, or

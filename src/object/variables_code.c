@@ -39,7 +39,7 @@ static bool add_function_range(const uint64_t range[2], void *arg)
 			(struct function_range){range[0], range[1], walk->entry_id};
 		*vec_push(&walk->entry->stretches) = (struct code_stretch){range[0], range[1]};
 	}
-	return walk->entry->stretches.count < PLACES_MAX;
+	return walk->entry->stretches.count < PLACES_MAX && lines_spend(walk->variables->lines, 1);
 }
 
 static void add_function(struct function_walk *walk, Dwarf_Die *die)
@@ -247,7 +247,8 @@ static void add_packed(struct place_walk *walk, Dwarf_Attribute *attribute,
 
 	if (!split_unit_locations(walk->split, attribute, &cursor))
 		return;
-	while (split_locations_next(&cursor, &start, &end, &expression)) {
+	while (split_locations_next(&cursor, &start, &end, &expression) &&
+	       lines_spend(walk->variables->lines, 1)) {
 		struct variable_place place = {.variable = variable};
 		Dwarf_Op ops[2];
 		size_t count = read_operations(expression, ops);
@@ -284,7 +285,8 @@ static void add_variable(struct place_walk *walk, Dwarf_Die *die)
 	}
 	/* -1 is no damage: libdw refuses what it does not know (gcc's DW_OP_GNU_uninit) */
 	while ((next = dwarf_getlocations(&attribute, next, &base, &start, &end, &ops, &count)) >
-	       0) {
+		       0 &&
+	       lines_spend(walk->variables->lines, 1)) {
 		place = (struct variable_place){.variable = variable};
 		if (count && place_of(&walk->base, ops, count, &place))
 			add_place(walk, place, start, end);
@@ -319,7 +321,7 @@ static bool add_scope(const uint64_t range[2], void *arg)
 	struct place_walk *walk = arg;
 
 	*vec_push(&walk->scope) = (struct code_stretch){range[0], range[1]};
-	return walk->scope.count < PLACES_MAX;
+	return walk->scope.count < PLACES_MAX && lines_spend(walk->variables->lines, 1);
 }
 
 static void open_scope(struct place_walk *walk, Dwarf_Die *die)
@@ -424,10 +426,10 @@ static void read_places(struct variables *variables, struct function_entry *entr
 
 const struct data_function *variables_function_at(struct variables *variables, uint64_t address)
 {
-	size_t at = SIZE_MAX;
+	struct unit_search search = lines_units_of(variables->lines, address);
 	uint32_t unit;
 
-	while ((unit = lines_next_unit(variables->lines, address, &at)) != LINES_NONE) {
+	while ((unit = lines_next_unit(variables->lines, address, &search)) != LINES_NONE) {
 		uint32_t found = function_in(read_functions(variables, unit), address);
 
 		if (found == LINES_NONE)

@@ -16,6 +16,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+enum { ASKED = 500 }; /* of what an object has any number of */
+
 static void ask(struct object *object, uint64_t address)
 {
 	uint32_t index = object_function_at(object, address);
@@ -65,7 +67,7 @@ static void ask_type(struct variables *variables, uint32_t type)
 		const struct data_type *known = variables_type(variables, type);
 		size_t count = variables_members(variables, type, &members);
 
-		for (size_t i = 0; i < count; i++)
+		for (size_t i = 0; i < count && i < ASKED; i++)
 			if (members[i].type != TYPE_NONE)
 				variables_type(variables, members[i].type);
 		type = known->target != TYPE_NONE ? known->target
@@ -87,10 +89,20 @@ static void ask_variables(struct object *object, uint64_t address)
 	variables_frame_at(variables, address, &reg, &offset);
 	if (fixed)
 		ask_type(variables, fixed->type);
-	for (size_t i = 0; function && i < function->places.count; i++)
+	for (size_t i = 0; function && i < function->places.count && i < ASKED; i++)
 		ask_type(variables, function->places.items[i].variable->type);
 	if (function)
 		ask_type(variables, function->result);
+}
+
+static void ask_data(struct object *object)
+{
+	uint64_t start, end;
+
+	if (!object_data_span(object, &start, &end))
+		return;
+	for (uint64_t step = (end - start) / ASKED + 1, i = 0; i < ASKED; i++)
+		ask_variables(object, start + i * step);
 }
 
 /* All rows of the files that the tables name, in order. */
@@ -143,6 +155,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		ask(object, address);
 		ask_variables(object, address);
 	}
+	ask_data(object);
 	ask_files(object);
 	object_take_diags(object, &diags);
 	object_free(object);

@@ -256,6 +256,149 @@ static void test_changed_debug_info(void **state)
 	}
 }
 
+static const char abbreviations[] = ".section .debug_abbrev,\"\",@progbits\n"
+				    ".uleb128 1,0x11; .byte 1\n" /* a unit: code, lines */
+				    ".uleb128 0x11,1, 0x12,7, 0x10,0x17, 0,0\n"
+				    ".uleb128 2,0x11; .byte 1\n" /* a unit: ranges */
+				    ".uleb128 0x55,0x17, 0,0\n"
+				    ".uleb128 3,0x2e; .byte 1\n" /* a function: ranges, name */
+				    ".uleb128 0x55,0x17, 0x03,0x08, 0,0\n"
+				    ".uleb128 4,0x1d; .byte 0\n" /* a call: ranges */
+				    ".uleb128 0x55,0x17, 0,0\n"
+				    ".byte 0\n";
+static const char code[] = ".text\nstart:\n.globl f\n.type f,@function\nf: .skip 64000,0x90\n"
+			   "end:\n.size f,64000\n";
+
+static void put_unit(FILE *file, const char *content)
+{
+	fprintf(file,
+		".section .debug_info,\"\",@progbits\n.long 2f-1f\n1: .short 4\n"
+		".long .debug_abbrev\n.byte 8\n%s\n.byte 0\n2:\n",
+		content);
+}
+
+/* Many units, or many calls in one, of which each has all of a list of ranges. */
+static void put_shared_ranges(FILE *file, bool are_units)
+{
+	fputs(".section .debug_ranges,\"\",@progbits\n.set n,0\n.rept 6000\n"
+	      ".quad start+n,start+n+1\n.set n,n+1\n.endr\n.quad 0,0\n"
+	      ".section .debug_line,\"\",@progbits\n.byte 0\n",
+	      file);
+	if (are_units) {
+		fputs(".rept 6000\n", file);
+		put_unit(file, ".uleb128 2\n.long 0\n");
+		fputs(".endr\n", file);
+	} else {
+		put_unit(file, ".uleb128 2\n.long 0\n.uleb128 3\n.long 0\n.asciz \"f\"\n"
+			       ".rept 20000\n.uleb128 4\n.long 0\n.endr\n.byte 0\n");
+	}
+}
+
+/* Line tables of which each goes on to the end of the last. */
+static void put_nested_tables(FILE *file)
+{
+	enum { TABLES = 4000 };
+	char unit[100];
+
+	fputs(".section .debug_line,\"\",@progbits\n", file);
+	for (int i = 0; i < TABLES; i++)
+		fprintf(file,
+			"t%d: .long tables_end-t%d-4\n.short 2\n.long h%d-.-4\n"
+			".byte 1,1,0xff,4,1,0\n.asciz \"a.c\"\n.byte 0,0,0,0\n"
+			"h%d: .byte 0,9,2\n.quad start\n",
+			i, i, i, i);
+	fputs(".rept 20000\n.byte 6\n.endr\n.byte 0,1,1\ntables_end:\n", file);
+	for (int i = 0; i < TABLES; i++) {
+		snprintf(unit, sizeof(unit), ".uleb128 1\n.quad start\n.quad end-start\n.long t%d",
+			 i);
+		put_unit(file, unit);
+	}
+}
+
+/* A file of some 300 KB that would be gigabytes if all was read; what is asked for comes back. */
+static void test_shared_debug_information(void **state)
+{
+	struct object_request request = {.path = "shared.so"};
+	struct diag_list diags = {0};
+	struct object *object;
+
+	(void)state;
+	for (int kind = 0; kind < 3; kind++) {
+		FILE *file = fopen("shared.s", "w");
+
+		fprintf(file, "%s%s", code, abbreviations);
+		if (kind < 2)
+			put_shared_ranges(file, kind);
+		else
+			put_nested_tables(file);
+		fclose(file);
+		run("gcc -shared -nostdlib -o shared.so shared.s");
+		exercise_lines("shared.so");
+		object_open(&request, &object, &diags);
+
+		uint64_t address = address_of("shared.so", "f");
+		uint32_t node;
+
+		lines_find_inlined(object_lines(object), &address, 1, &node);
+		lines_file_count(object_lines(object), true);
+		object_take_diags(object, &diags);
+		assert_int_equal(diags.count, 1);
+		assert_non_null(strstr(diags.items[0].text, "again and again"));
+		diag_fini(&diags);
+		object_free(object);
+	}
+}
+
+/* Units that lie in one another, none with a line: the first ones found are enough. */
+static void test_nested_units(void **state)
+{
+	FILE *file = fopen("nested.s", "w");
+
+	(void)state;
+	fprintf(file, "%s%s.section .debug_line,\"\",@progbits\n.byte 0\n.set n,0\n.rept 6000\n",
+		code, abbreviations);
+	put_unit(file, ".uleb128 1\n.quad start+n\n.quad 64000-2*n\n.long 0");
+	fputs(".set n,n+1\n.endr\n", file);
+	fclose(file);
+	run("gcc -shared -nostdlib -o nested.so nested.s");
+	exercise_lines("nested.so");
+}
+
+/* Bodies of OpenMP constructs that are all of the code, and each other's. */
+static void test_bodies_without_end(void **state)
+{
+	static const char *const names[] = {"foo._omp_fn.", ".omp_outlined.."};
+	enum { BODIES = 1000, STEP = 200 };
+
+	(void)state;
+	for (size_t kind = 0; kind < 2; kind++) {
+		FILE *file = fopen("bodies.s", "w");
+
+		fputs(".text\n", file);
+		for (int i = 0; i < BODIES; i++) {
+			char *name = xasprintf("%s%d", names[kind], i);
+
+			fprintf(file,
+				".type \"%s\",@function\n\"%s\": .skip %d,0x90\n.size \"%s\",%d\n",
+				name, name, STEP, name, STEP * (BODIES - i));
+			free(name);
+		}
+		fclose(file);
+		run("gcc -shared -nostdlib -o bodies.so bodies.s");
+
+		struct object *object = open_object("bodies.so");
+
+		for (uint32_t i = 0; i < object_function_count(object); i++) {
+			char *name = function_display_name(object, i, NAME_LONG);
+
+			assert_non_null(strstr(name, "OMP parallel region"));
+			free(name);
+			assert_int_equal(function_parent(object, i), OBJECT_NO_FUNCTION);
+		}
+		object_free(object);
+	}
+}
+
 static void test_no_elf(void **state)
 {
 	(void)state;
@@ -322,6 +465,9 @@ int main(void)
 		cmocka_unit_test(test_changed_object_file),
 		cmocka_unit_test(test_changed_debug_info),
 		cmocka_unit_test(test_changed_bytes),
+		cmocka_unit_test(test_shared_debug_information),
+		cmocka_unit_test(test_nested_units),
+		cmocka_unit_test(test_bodies_without_end),
 		cmocka_unit_test(test_no_elf),
 		cmocka_unit_test(test_absurd_symbols),
 		cmocka_unit_test(test_many_aliases),
