@@ -71,6 +71,76 @@ static struct data_tracker *tracker_of(struct data_map *map, uint32_t object)
 	return map->trackers.items[object];
 }
 
+/* ---- functions without variables ---- */
+
+/* Which argument a function of the C library works on, where that is written in assembly. */
+static const struct worker {
+	const char *name;
+	enum data_argument reads; /* it writes to its first */
+} workers[] = {
+	{"memset", ARGUMENT_FIRST},   {"bzero", ARGUMENT_FIRST},    {"memcpy", ARGUMENT_SECOND},
+	{"memmove", ARGUMENT_SECOND}, {"mempcpy", ARGUMENT_SECOND}, {"strlen", ARGUMENT_FIRST},
+	{"strnlen", ARGUMENT_FIRST},  {"memchr", ARGUMENT_FIRST},   {"strchr", ARGUMENT_FIRST},
+	{"strcpy", ARGUMENT_SECOND},  {"stpcpy", ARGUMENT_SECOND},  {"strncpy", ARGUMENT_SECOND},
+};
+
+/* By a symbol as "__memset_avx2_unaligned", or NULL. */
+static const struct worker *find_worker(const char *symbol)
+{
+	size_t length;
+
+	symbol += strspn(symbol, "_");
+	length = strcspn(symbol, "_@");
+	for (size_t i = 0; i < sizeof(workers) / sizeof(workers[0]); i++)
+		if (strlen(workers[i].name) == length && !strncmp(workers[i].name, symbol, length))
+			return &workers[i];
+	return NULL;
+}
+
+/* What the caller of such a function had in mind; *object: the caller's. */
+static struct data_access access_of_caller(struct mapping *mapping, uint32_t node,
+					   enum data_argument argument, uint32_t *object)
+{
+	struct session *session = mapping->map->session;
+	const struct process *process = mapping->process->process;
+	struct data_access none = {.kind = ACCESS_UNKNOWN, .reason = DATA_NO_VARIABLE};
+	uint32_t caller = process->stacks.nodes.items[node].parent;
+	uint64_t address;
+
+	if (caller == STACK_ROOT)
+		return none;
+	symbols_place(session, mapping->experiment, process,
+		      process->stacks.nodes.items[caller].location, object, &address);
+	if (*object == OBJECT_UNKNOWN || !session->objects.items[*object].object)
+		return none;
+	return data_track_argument(tracker_of(mapping->map, *object), address, argument);
+}
+
+/*
+ * For an instruction of a function at an address of *object: replaces what is not known by what the
+ * caller tells, and *object by the caller's.
+ */
+static void ask_caller(struct mapping *mapping, uint32_t node, uint32_t function, uint64_t address,
+		       uint32_t *object, struct data_access *access)
+{
+	const struct worker *worker =
+		find_worker(mapping->map->session->functions.items[function].mangled);
+	struct data_access callers;
+	bool reads, writes;
+	uint32_t caller;
+
+	if (!worker)
+		return;
+	data_track_direction(tracker_of(mapping->map, *object), address, &reads, &writes);
+	if (reads == writes) /* rep movsb: nobody knows which of the two it was */
+		return;
+	callers = access_of_caller(mapping, node, writes ? ARGUMENT_FIRST : worker->reads, &caller);
+	if (callers.kind == ACCESS_UNKNOWN)
+		return;
+	*access = callers;
+	*object = caller;
+}
+
 /* ---- the two witnesses ---- */
 
 /*
@@ -92,7 +162,9 @@ static struct data_access access_of(struct mapping *mapping, uint32_t node, bool
 	uint32_t location = process->stacks.nodes.items[node].location;
 	const struct stack_location *at = &process->stacks.locations.items[location];
 
-	symbols_place(session, mapping->experiment, process, location, object, &address);
+	uint32_t function =
+		symbols_place(session, mapping->experiment, process, location, object, &address);
+
 	if (*object == OBJECT_UNKNOWN)
 		return none;
 	if (at->is_target) {
@@ -105,7 +177,13 @@ static struct data_access access_of(struct mapping *mapping, uint32_t node, bool
 		none.reason = DATA_NO_DEBUG;
 		return none;
 	}
-	return data_track(tracker_of(mapping->map, *object), address, after && !at->is_trigger);
+
+	struct data_tracker *tracker = tracker_of(mapping->map, *object);
+	struct data_access access = data_track(tracker, address, after && !at->is_trigger);
+
+	if (access.kind == ACCESS_UNKNOWN)
+		ask_caller(mapping, node, function, address, object, &access);
+	return access;
 }
 
 /* ---- together ---- */

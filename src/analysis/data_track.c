@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/search.h"
 #include "object/object.h"
 
 #include <stdlib.h>
@@ -20,7 +21,8 @@ struct data_tracker {
 	struct variables *variables;
 	struct hash_map flow_by_entry; /* function → flow */
 	VEC(struct flow *) flows;
-	struct hash_map known[2]; /* by whether `after`: address → answer */
+	/* address → answer: by whether `after`, then by argument */
+	struct hash_map known[2 + DATA_ARGUMENTS];
 	VEC(struct data_access) answers;
 };
 
@@ -42,8 +44,8 @@ void data_tracker_free(struct data_tracker *tracker)
 	vec_fini(&tracker->flows);
 	vec_fini(&tracker->answers);
 	hash_map_fini(&tracker->flow_by_entry);
-	hash_map_fini(&tracker->known[0]);
-	hash_map_fini(&tracker->known[1]);
+	for (size_t i = 0; i < sizeof(tracker->known) / sizeof(tracker->known[0]); i++)
+		hash_map_fini(&tracker->known[i]);
 	free(tracker);
 }
 
@@ -326,15 +328,91 @@ static struct data_access find(struct data_tracker *tracker, uint64_t address, b
 	return of_step(tracker, flow, step);
 }
 
+/* ---- arguments ---- */
+
+static bool is_call_at(const struct flow *flow, size_t step, uint64_t address)
+{
+	const struct flow_step *at = &flow->steps.items[step];
+
+	return at->kind == ISA_CALL && address - at->address <= at->length;
+}
+
+/* The call that holds an address, or ends there; SIZE_MAX: there is none. */
+static size_t find_call(const struct flow *flow, uint64_t address)
+{
+	size_t up_to = VEC_UP_TO(&flow->steps, address, address);
+
+	for (size_t i = 1; i <= 2 && i <= up_to; i++)
+		if (is_call_at(flow, up_to - i, address))
+			return up_to - i;
+	return SIZE_MAX;
+}
+
+static struct data_access find_argument(struct data_tracker *tracker, uint64_t address,
+					enum data_argument argument)
+{
+	static const uint8_t registers[DATA_ARGUMENTS] = {
+		[ARGUMENT_FIRST] = 5, [ARGUMENT_SECOND] = 4}; /* rdi, rsi */
+	const struct isa_memory memory = {.base = registers[argument], .index = ISA_NO_REGISTER};
+	const struct data_function *function = variables_function_at(tracker->variables, address);
+	struct flow *flow = function ? flow_of(tracker, function) : NULL;
+	size_t call = flow ? find_call(flow, address) : SIZE_MAX;
+	struct flow_state state;
+	struct flow_value value;
+
+	if (call == SIZE_MAX)
+		return unknown(DATA_NO_VARIABLE);
+	state = state_at(tracker, flow, call, &memory);
+	value = state.registers[memory.base];
+	if (value.kind != FLOW_POINTER || value.variable)
+		return of_base(tracker, flow, &state, flow->steps.items[call].address, value);
+	if (!flow_size(tracker->variables, value.type))
+		return unknown(DATA_UNIDENTIFIED);
+	return (struct data_access){.kind = ACCESS_TYPE, .is_run = true, .type = value.type};
+}
+
+static struct data_access keep(struct data_tracker *tracker, struct hash_map *known,
+			       uint64_t address, struct data_access access)
+{
+	hash_map_put(known, address, (uint32_t)tracker->answers.count);
+	*vec_push(&tracker->answers) = access;
+	return access;
+}
+
 struct data_access data_track(struct data_tracker *tracker, uint64_t address, bool after)
 {
-	uint32_t fresh = (uint32_t)tracker->answers.count;
-	uint32_t known = hash_map_put(&tracker->known[after], address, fresh);
+	struct hash_map *known = &tracker->known[after];
+	uint32_t answer = hash_map_get(known, address);
 
-	if (known == fresh) {
-		struct data_access access = find(tracker, address, after);
+	return answer != HASH_NONE ? tracker->answers.items[answer]
+				   : keep(tracker, known, address, find(tracker, address, after));
+}
 
-		*vec_push(&tracker->answers) = access;
-	}
-	return tracker->answers.items[known];
+struct data_access data_track_argument(struct data_tracker *tracker, uint64_t address,
+				       enum data_argument argument)
+{
+	struct hash_map *known = &tracker->known[2 + argument];
+	uint32_t answer = hash_map_get(known, address);
+
+	return answer != HASH_NONE
+		       ? tracker->answers.items[answer]
+		       : keep(tracker, known, address, find_argument(tracker, address, argument));
+}
+
+void data_track_direction(const struct data_tracker *tracker, uint64_t address, bool *reads,
+			  bool *writes)
+{
+	uint8_t code[16];
+	size_t size = object_code(tracker->object, address, code, sizeof(code));
+	struct isa *isa = size ? isa_new(object_machine(tracker->object)) : NULL;
+	struct isa_instruction instruction;
+	struct isa_access access = {0};
+
+	*reads = *writes = false;
+	if (!isa)
+		return;
+	if (isa_access(isa, code, size, address, &instruction, &access))
+		for (size_t i = 0; i < access.count; i++)
+			*(access.memory[i].is_written ? writes : reads) = true;
+	isa_free(isa);
 }

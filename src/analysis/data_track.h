@@ -22,6 +22,8 @@ enum access_kind {
 	ACCESS_TYPE,	 /* through a pointer */
 };
 
+enum data_argument { ARGUMENT_FIRST, ARGUMENT_SECOND, DATA_ARGUMENTS };
+
 struct data_access {
 	enum access_kind kind;
 	enum data_reason reason;
@@ -40,5 +42,13 @@ struct data_access {
  * address is, where a watch point stops.
  */
 struct data_access data_track(struct data_tracker *tracker, uint64_t address, bool after);
+/*
+ * What the argument of a call leads to, somewhere in it: the call holds the address, or ends there.
+ */
+struct data_access data_track_argument(struct data_tracker *tracker, uint64_t address,
+				       enum data_argument argument);
+/* Whether the instruction at an address reads or writes memory: only one of them. */
+void data_track_direction(const struct data_tracker *tracker, uint64_t address, bool *reads,
+			  bool *writes);
 
 #endif

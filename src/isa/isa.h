@@ -73,6 +73,7 @@ struct isa_memory {
 	uint8_t scale;
 	bool has_segment; /* relative to the thread's own block */
 	bool is_run;	  /* a string instruction: from there on, how far is not known */
+	bool is_written;  /* or read and written */
 	bool is_stack;	  /* what push, call, return and the like use the stack for */
 	uint16_t size;	  /* bytes */
 	int64_t displacement;

@@ -50,6 +50,7 @@ static struct isa_memory memory_of(const struct x86_decoded *decoded,
 		.scale = operand->mem.scale,
 		.has_segment = is_segment_of_thread(operand->mem.segment),
 		.is_run = category == ZYDIS_CATEGORY_STRINGOP,
+		.is_written = operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE,
 		.size = operand->size / 8,
 		.displacement = operand->mem.disp.has_displacement ? operand->mem.disp.value : 0,
 	};

@@ -40,6 +40,8 @@ static const struct expected all[] = {
 	{.assembly = "dec %r8", 0, {0}, ISA_MOVE_ADD_CONSTANT, R8, NONE, .constant = -1},
 	{.assembly = "add %rdx, %rax", 0, {0}, ISA_MOVE_ADD, RAX, RDX},
 	{.assembly = "sub %rdx, %rax", 0, {0}, ISA_MOVE_NONE, NONE, NONE, .changed = BIT(RAX)},
+	{.assembly = "add 8(%rax), %rdx", 1, {RAX, NONE, 0, .size = 8, .displacement = 8}, ISA_MOVE_ADD_LOAD, RDX, NONE},
+	{.assembly = "add 8(%rax), %edx", 1, {RAX, NONE, 0, .size = 4, .displacement = 8}, ISA_MOVE_NONE, NONE, NONE, .changed = BIT(RDX)},
 	{.assembly = "add %rdx, 8(%rax)", 1, {RAX, NONE, 0, .size = 8, .displacement = 8}, ISA_MOVE_NONE, NONE, NONE},
 	{.assembly = "shl $4, %rcx", 0, {0}, ISA_MOVE_MULTIPLY, RCX, RCX, .constant = 16},
 	{.assembly = "imul $88, %rsi, %rdx", 0, {0}, ISA_MOVE_MULTIPLY, RDX, RSI, .constant = 88},
