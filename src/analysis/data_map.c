@@ -14,6 +14,7 @@
 #include "analysis/charge.h"
 #include "analysis/mapping_index.h"
 #include "analysis/place.h"
+#include "isa/isa.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -143,6 +144,17 @@ static void ask_caller(struct mapping *mapping, uint32_t node, uint32_t function
 
 /* ---- the two witnesses ---- */
 
+/* Whether an address is in an instruction that calls the kernel: see analysis/charge.h. */
+static bool is_system_call(struct object *object, uint64_t address)
+{
+	unsigned size = isa_system_call_size(object_machine(object));
+	uint8_t bytes[4];
+
+	return size && size <= sizeof(bytes) && address >= size &&
+	       object_code(object, address + 1 - size, bytes, size) == size &&
+	       isa_is_system_call(object_machine(object), bytes);
+}
+
 /*
  * What the instruction of an event accesses; *object: the load object that it is in.  after: it is
  * the one in front of the event's, unless that has been found before.
@@ -181,7 +193,10 @@ static struct data_access access_of(struct mapping *mapping, uint32_t node, bool
 	struct data_tracker *tracker = tracker_of(mapping->map, *object);
 	struct data_access access = data_track(tracker, address, after && !at->is_trigger);
 
-	if (access.kind == ACCESS_UNKNOWN)
+	if (access.kind == ACCESS_UNKNOWN && access.reason == DATA_UNVERIFIABLE &&
+	    is_system_call(session->objects.items[*object].object, address))
+		access.reason = DATA_SYSTEM_CALL;
+	else if (access.kind == ACCESS_UNKNOWN)
 		ask_caller(mapping, node, function, address, object, &access);
 	return access;
 }

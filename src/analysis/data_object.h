@@ -28,6 +28,8 @@
 	  "the instruction names no memory, or only the stack that calls use")                     \
 	X(FETCH, UNSPECIFIED, "(Unspecified).(instruction fetch)",                                 \
 	  "what was accessed is the instruction itself")                                           \
+	X(SYSTEM_CALL, UNSPECIFIED, "(Unspecified).(system call)",                                 \
+	  "the kernel accessed it for a call of the program")                                      \
 	X(UNIDENTIFIED, UNIDENTIFIED, "(Unidentified)",                                            \
 	  "the pointer's type does not tell what it points to (void, a declaration)")              \
 	X(UNDETERMINED, UNDETERMINED, "(Undetermined)",                                            \

@@ -397,6 +397,34 @@ def fortran(t):
         t.within(answer['resolved_of_addresses'] >= 0.95, f'{command}: share {answer["resolved_of_addresses"]}')
 
 
+READING = """
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+struct part { char bytes[40 * 4096]; };
+int main(void)
+{
+	struct part *part = mmap(0, sizeof(*part), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int file = open("/dev/zero", O_RDONLY);
+	for (int i = 0; i < 40; i++)
+		if (read(file, part->bytes + i * 4096, 100) != 100)
+			return 1;
+	return 0;
+}
+"""
+
+
+@test
+def the_kernels_accesses(t):
+    """What a system call touches for the program no instruction names; the mapping is known with -H."""
+    (t.directory / 'reading.c').write_text(READING)
+    program = build(t, 'gcc -O1', source='reading.c')
+    counts, _ = objects(t, recorded(t, program))
+    t.near(counts.get('(Unspecified).(system call)', 0), 40, 'by the kernel', absolute=2)
+    counts, _ = objects(t, recorded(t, program, options=('-H', 'on')))
+    t.near(sum(n for name, n in counts.items() if name.startswith('mapping from main + ')), 40, 'in the mapping', absolute=2)
+
+
 WORKERS = """
 #include <stdlib.h>
 #include <string.h>
