@@ -2,6 +2,7 @@
 #include "collector/sources/heap.h"
 
 #include "collector/core/control.h"
+#include "collector/core/stamp.h"
 #include "collector/core/text.h"
 #include "collector/sources/clock.h"
 #include "collector/sources/heap_sample.h"
@@ -24,6 +25,7 @@ static bool read_param(const char *value)
 /* The child of a fork has blocks of its parent that it knows nothing of. */
 static void begin(void)
 {
+	stamp_begin();
 	heap_samples = sample_mean && heap_sample_begin(sample_mean);
 	searches &= !begun_before;
 	begun_before = true;
@@ -48,7 +50,7 @@ void heap_released(const void *block)
 
 	if (!thread)
 		return;
-	trace_event(thread, TRACE_HEAP, HEAP_FREE, clock_now_ns(), 0, fields);
+	trace_event(thread, TRACE_HEAP, HEAP_FREE, stamp_now(), 0, fields);
 	trace_leave(thread);
 }
 
@@ -59,7 +61,7 @@ void heap_allocated(enum format_heap_type type, const void *block, size_t size, 
 
 	if (!thread)
 		return;
-	trace_event_above(thread, TRACE_HEAP, type, clock_now_ns(), frame, fields);
+	trace_event_above(thread, TRACE_HEAP, type, stamp_now(), frame, fields);
 	trace_leave(thread);
 }
 
@@ -75,7 +77,7 @@ void heap_reallocated(const void *old, uint64_t begin_ns, const void *block, siz
 	if (old && old != block)
 		trace_event(thread, TRACE_HEAP, HEAP_FREE, begin_ns, 0, released);
 	if (block)
-		trace_event_here(thread, TRACE_HEAP, HEAP_REALLOC, clock_now_ns(), fields);
+		trace_event_here(thread, TRACE_HEAP, HEAP_REALLOC, stamp_now(), fields);
 	trace_leave(thread);
 }
 
@@ -88,6 +90,6 @@ void heap_mapped(enum format_heap_type type, uint64_t address, size_t size, uint
 
 	if (!thread)
 		return;
-	trace_event_here(thread, TRACE_HEAP, type, clock_now_ns(), fields);
+	trace_event_here(thread, TRACE_HEAP, type, stamp_now(), fields);
 	trace_leave(thread);
 }

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Times of dense events, against the clock read before and after each. */
+#include "collector/core/stamp.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* A rate measured over a millisecond between two looks of 2,000 ticks each is so good. */
+enum { OFF_NS = 5 * 1000 };
+
+static void check_one(void)
+{
+	uint64_t before = clock_now_ns();
+	uint64_t now = stamp_now();
+	uint64_t after = clock_now_ns();
+
+	assert_true(now + OFF_NS >= before);
+	assert_true(now <= after + OFF_NS);
+}
+
+static void check_for(uint64_t ns)
+{
+	uint64_t end = clock_now_ns() + ns;
+
+	while (clock_now_ns() < end)
+		check_one();
+}
+
+static void begin(uint32_t threads)
+{
+	atomic_store(&collector.threads, threads);
+	stamp_begin();
+	if (!stamp.trusted)
+		skip();
+}
+
+static void test_close_to_the_clock(void **state)
+{
+	begin(1);
+	check_for(20 * 1000 * 1000);
+	assert_true(stamp.reach > 0);
+	check_for(1500 * 1000 * 1000); /* the rate has been measured anew */
+	assert_true(stamp.reach > 0);
+}
+
+/* A counter that goes back, or ahead by more than is looked at, is asked again. */
+static void test_counter_jumps(void **state)
+{
+	begin(1);
+	check_for(20 * 1000 * 1000);
+	stamp.ticks += UINT64_C(1) << 40;
+	check_one();
+	stamp.ticks -= UINT64_C(1) << 40;
+	check_for(20 * 1000 * 1000);
+}
+
+/* Nor is a rate believed that is measured over a jump. */
+static void test_no_rate_over_a_jump(void **state)
+{
+	static const int64_t jumps[] = {-(INT64_C(1) << 40), INT64_C(1) << 28, INT64_C(1) << 40};
+
+	for (size_t i = 0; i < sizeof(jumps) / sizeof(jumps[0]); i++) {
+		begin(1);
+		check_for(20 * 1000 * 1000);
+		uint64_t scale = stamp.scale;
+
+		stamp.since_ticks += (uint64_t)jumps[i];
+		check_for(1100 * 1000 * 1000);
+		assert_true(stamp.scale > scale - scale / 64 && stamp.scale < scale + scale / 64);
+	}
+}
+
+static void test_threads_have_the_clock(void **state)
+{
+	begin(2);
+	for (uint64_t end = clock_now_ns() + 20 * 1000 * 1000; clock_now_ns() < end;) {
+		uint64_t before = clock_now_ns();
+		uint64_t now = stamp_now();
+
+		assert_true(now >= before && now <= clock_now_ns());
+	}
+	assert_int_equal(stamp.reach, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_close_to_the_clock),
+		cmocka_unit_test(test_counter_jumps),
+		cmocka_unit_test(test_no_rate_over_a_jump),
+		cmocka_unit_test(test_threads_have_the_clock),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
