@@ -87,8 +87,9 @@ struct data_object_info {
 	size_t depth;
 };
 /*
- * Data objects by name: exact; else those whose variable or member has the name, "i" for
- * "{structure:foo_t}.{int i}".  A match's `function` is the object's number; the caller frees *out.
+ * Data objects by name: exact; else those whose variable, member or type has the name, "i" for
+ * "{structure:foo_t}.{int i}", "foo_t" for "{structure:foo_t}"; or all of it without the braces.  A
+ * match's `function` is the object's number; the caller frees *out.
  */
 size_t session_find_data(struct session *session, const char *name, struct function_match **out);
 void session_data_object(struct session *session, uint32_t object, struct data_object_info *info);

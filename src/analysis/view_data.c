@@ -416,6 +416,19 @@ static void add_match(const struct data_map *map, uint32_t object, struct functi
 	};
 }
 
+/* "foo_t" and "structure:foo_t" for "{structure:foo_t}", "int i" for "{int i}". */
+static bool is_without_braces(const char *descriptor, const char *name)
+{
+	size_t length = strlen(descriptor), own = strlen(name);
+	const char *colon = strchr(descriptor, ':');
+
+	if (!own || length < own + 2 || descriptor[0] != '{' || descriptor[length - 1] != '}' ||
+	    strncmp(descriptor + length - 1 - own, name, own) != 0)
+		return false;
+	descriptor += length - 1 - own; /* where the name begins */
+	return descriptor[-1] == '{' || (colon && descriptor == colon + 1);
+}
+
 /* "i" for "{int i}" and "{structure:foo_t}.{int i}". */
 static bool ends_with_name(const char *descriptor, const char *name)
 {
@@ -441,7 +454,8 @@ size_t session_find_data(struct session *session, const char *name, struct funct
 		if (is_named(&map->objects.items[i], name))
 			add_match(map, i, out, &count);
 	for (uint32_t i = 0, exact = count > 0; !exact && i < map->objects.count; i++)
-		if (ends_with_name(map->objects.items[i].plain, name))
+		if (ends_with_name(map->objects.items[i].plain, name) ||
+		    is_without_braces(map->objects.items[i].plain, name))
 			add_match(map, i, out, &count);
 	return count;
 }

@@ -628,6 +628,8 @@ def refusals(t):
         t.check(refused.status == 1 and words in refused.err, refused.err)
     rows = t.print(experiment, '-data_single', 'key', '2')[-1]['rows']
     t.check(rows[0]['name'].endswith('{int key}') and rows[0]['size'] == 4, f'{rows}')
+    for name, full in (('inner', '{structure:inner}'), ('structure:inner', '{structure:inner}'), ('int lone', '{int lone}'), ('visits', '{structure:chain}.{long_int visits}')):
+        t.equal(t.print(experiment, '-data_single', name)[-1]['rows'][0]['name'], full, name)
     row = t.print(experiment, '-data_single', 'lone')[-1]['rows'][0]
     address = [line.split()[0] for line in t.run('nm', t.directory / 'fields').out.splitlines() if line.endswith(' lone')][0]
     t.equal((row['address'], row['size'], row['kind']), (int(address, 16), 4, 'scalar'), 'a variable')
