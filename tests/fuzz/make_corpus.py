@@ -8,6 +8,7 @@ binary is kept in the source.
 import os
 import pathlib
 import struct
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -60,6 +61,9 @@ def main():
         data = pathlib.Path(program).read_bytes()
         name = os.path.basename(program)
         (folder(directory, 'object') / name).write_bytes(data)
+        for way in ('zlib', 'zstd'):
+            packed = folder(directory, 'object') / f'{name}.{way}'
+            subprocess.run(['objcopy', f'--compress-debug-sections={way}', program, packed], check=False)
         (folder(directory, 'cfi') / name).write_bytes(frame_information(data))
         for compiled in pathlib.Path(program + '.p').glob('*.o'):
             (folder(directory, 'object') / compiled.name).write_bytes(compiled.read_bytes())
