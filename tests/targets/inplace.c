@@ -5,6 +5,7 @@
  *
  *   "data"           13,008 bytes are written, 21,008 read
  *   "numbers"        1,000 lines, read by fscanf; and the same lines from a pipe, one at a time
+ *   "pushed"         1,000 bytes, read three times and once more the first, with many pushed back
  *   standard output  4,120 bytes of the program, 11 and 2 of its child
  */
 #include <stdio.h>
@@ -84,10 +85,40 @@ static void numbers(void)
 	close(ends[1]);
 }
 
+static void push_back(int c, FILE *file)
+{
+	need(ungetc(c, file) == c, "ungetc");
+}
+
+/* As C++ reads standard input; then the same in place, sometimes with another character. */
+static void pushed(void)
+{
+	FILE *file = fopen("pushed", "w+");
+	char room[1000];
+	int c;
+
+	need(fwrite(memset(room, 'x', 1000), 1, 1000, file) == 1000, "fwrite");
+	rewind(file);
+	while ((c = getc(file)) != EOF) {
+		push_back(c, file);
+		need(getc(file) == c, "getc");
+	}
+	rewind(file);
+	for (int i = 0; (c = getc_unlocked(file)) != EOF; i++) {
+		push_back(i % 7 ? c : 'y', file);
+		need(getc_unlocked(file) == (i % 7 ? c : 'y'), "getc_unlocked");
+	}
+	rewind(file);
+	push_back(getc(file), file);
+	rewind(file);
+	need(fread(room, 1, 1000, file) == 1000 && fclose(file) == 0, "fread");
+}
+
 int main(void)
 {
 	data();
 	numbers();
+	pushed();
 	for (int i = 0; i < 4100; i++)
 		putchar_unlocked('a');
 	fflush(NULL);

@@ -17,6 +17,9 @@ static struct place {
 } places[PLACES];
 static int places_end; /* those from here on are empty */
 
+/* Bytes that were pushed back, by the stream's descriptor: whoever takes them has had them. */
+static _Atomic uint64_t pushed_back[PLACES];
+
 struct io_function stream_getc __attribute__((section("helio_io"), used)) = {"getc_unlocked", NULL};
 struct io_function stream_putc __attribute__((section("helio_io"), used)) = {"putc_unlocked", NULL};
 
@@ -55,6 +58,20 @@ static struct in_place look(FILE *stream)
 	};
 }
 
+uint64_t stream_fresh(FILE *stream, uint64_t bytes)
+{
+	int fd = stream_fd(stream);
+	uint64_t back = fd >= 0 && fd < PLACES
+				? atomic_load_explicit(&pushed_back[fd], memory_order_relaxed)
+				: 0;
+
+	if (back > bytes)
+		back = bytes;
+	if (back)
+		atomic_fetch_sub_explicit(&pushed_back[fd], back, memory_order_relaxed);
+	return bytes - back;
+}
+
 static void count(FILE *stream, const struct io_function *function, enum format_io_type type,
 		  uint64_t bytes)
 {
@@ -80,7 +97,7 @@ static void settle(FILE *stream)
 	struct in_place bytes = look(stream);
 
 	remember(stream);
-	count(stream, &stream_getc, IO_READ, bytes.taken);
+	count(stream, &stream_getc, IO_READ, stream_fresh(stream, bytes.taken));
 	count(stream, &stream_putc, IO_WRITE, bytes.put);
 }
 
@@ -142,12 +159,41 @@ void stream_remember(FILE *stream)
 		remember(stdout);
 }
 
+bool stream_push_back(FILE *stream, int c)
+{
+	bool in_place = trace_is_on(TRACE_IO) && look(stream).taken;
+
+	if (in_place && stream->_IO_read_ptr[-1] == (char)c)
+		return false;
+	if (in_place)
+		settle(stream);
+	return trace_is_on(TRACE_IO);
+}
+
+void stream_pushed_back(FILE *stream)
+{
+	int fd = stream_fd(stream);
+
+	if (fd >= 0 && fd < PLACES)
+		atomic_fetch_add_explicit(&pushed_back[fd], 1, memory_order_relaxed);
+	remember(stream);
+}
+
+void stream_seek(FILE *stream)
+{
+	int fd = stream_fd(stream);
+
+	if (fd >= 0 && fd < PLACES)
+		atomic_store_explicit(&pushed_back[fd], 0, memory_order_relaxed);
+}
+
 void stream_forget(FILE *stream)
 {
 	struct place *place = place_of(stream);
 
 	if (place)
 		place->stream = NULL;
+	stream_seek(stream);
 }
 
 uint64_t stream_begin(FILE *stream)

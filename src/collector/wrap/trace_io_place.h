@@ -29,6 +29,16 @@ struct in_place stream_take(FILE *stream);
 uint64_t stream_scanned(FILE *stream, bool some);
 /* Behind a call on it; NULL: on all. */
 void stream_remember(FILE *stream);
+/* Of bytes that were taken those that had not been before, and pushed back. */
+uint64_t stream_fresh(FILE *stream, uint64_t bytes);
+/*
+ * Before ungetc; true: stream_pushed_back is to be called behind it, if it worked.  Of a character
+ * that was taken in place the stream's place tells.
+ */
+bool stream_push_back(FILE *stream, int c);
+void stream_pushed_back(FILE *stream);
+/* Behind a call that forgets what was pushed back. */
+void stream_seek(FILE *stream);
 /* Before it is closed. */
 void stream_forget(FILE *stream);
 

@@ -23,6 +23,8 @@ static void end(uint64_t begin_ns, const struct io_function *function, FILE *str
 {
 	int fd = stream_fd(stream);
 
+	if (type == IO_READ && bytes)
+		bytes = stream_fresh(stream, bytes);
 	stream_remember(stream);
 	if (fd >= 0)
 		io_end(begin_ns, function->next,
@@ -177,6 +179,17 @@ IO_FUNCTION(int, __overflow, (FILE * stream, int c))
 
 	if (begin_ns)
 		end(begin_ns, &stream_putc, stream, IO_WRITE, value == EOF, before + 1);
+	return value;
+}
+
+/* No event: what it gives back is taken once more. */
+IO_FUNCTION(int, ungetc, (int c, FILE *stream))
+{
+	bool counts = stream_push_back(stream, c);
+	int value = IO_NEXT(int, ungetc, (int, FILE *))(c, stream);
+
+	if (counts && value != EOF)
+		stream_pushed_back(stream);
 	return value;
 }
 
@@ -383,25 +396,29 @@ FORMAT_CALL(IO_READ, __isoc99_wscanf, (const wchar_t *format, ...), __isoc99_vws
 
 #define STREAM_OTHER_CALL(result, name, parameters, arguments, failure)                            \
 	STREAM_CALL(result, name, parameters, arguments, stream, IO_OTHER, failure, 0)
+/* What was pushed back is forgotten. */
+#define STREAM_SEEK_CALL(name, parameters, arguments)                                              \
+	STREAM_OTHER_CALL(int, name, parameters, arguments, (stream_seek(stream), value != 0))
 
-STREAM_OTHER_CALL(int, fseek, (FILE * stream, long to, int from), (stream, to, from), value < 0)
-STREAM_OTHER_CALL(int, fseeko, (FILE * stream, off_t to, int from), (stream, to, from), value < 0)
-STREAM_OTHER_CALL(int, fseeko64, (FILE * stream, off_t to, int from), (stream, to, from), value < 0)
+STREAM_SEEK_CALL(fseek, (FILE * stream, long to, int from), (stream, to, from))
+STREAM_SEEK_CALL(fseeko, (FILE * stream, off_t to, int from), (stream, to, from))
+STREAM_SEEK_CALL(fseeko64, (FILE * stream, off_t to, int from), (stream, to, from))
 STREAM_OTHER_CALL(long, ftell, (FILE * stream), (stream), value < 0)
 STREAM_OTHER_CALL(off_t, ftello, (FILE * stream), (stream), value < 0)
 STREAM_OTHER_CALL(off_t, ftello64, (FILE * stream), (stream), value < 0)
 STREAM_OTHER_CALL(int, fgetpos, (FILE * stream, fpos_t *place), (stream, place), value != 0)
 STREAM_OTHER_CALL(int, fgetpos64, (FILE * stream, fpos_t *place), (stream, place), value != 0)
-STREAM_OTHER_CALL(int, fsetpos, (FILE * stream, const fpos_t *place), (stream, place), value != 0)
-STREAM_OTHER_CALL(int, fsetpos64, (FILE * stream, const fpos_t *place), (stream, place), value != 0)
-STREAM_OTHER_CALL(int, fflush, (FILE * stream), (stream), value == EOF)
-STREAM_OTHER_CALL(int, fflush_unlocked, (FILE * stream), (stream), value == EOF)
+STREAM_SEEK_CALL(fsetpos, (FILE * stream, const fpos_t *place), (stream, place))
+STREAM_SEEK_CALL(fsetpos64, (FILE * stream, const fpos_t *place), (stream, place))
+STREAM_SEEK_CALL(fflush, (FILE * stream), (stream))
+STREAM_SEEK_CALL(fflush_unlocked, (FILE * stream), (stream))
 
 IO_FUNCTION(void, rewind, (FILE * stream))
 {
 	uint64_t begin_ns = stream_begin(stream);
 
 	IO_NEXT(void, rewind, (FILE *))(stream);
+	stream_seek(stream);
 	if (begin_ns)
 		end(begin_ns, &io_rewind, stream, IO_OTHER, false, 0);
 }
