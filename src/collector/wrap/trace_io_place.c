@@ -196,19 +196,14 @@ void stream_forget(FILE *stream)
 	stream_seek(stream);
 }
 
-uint64_t stream_begin(FILE *stream)
+void stream_settle(FILE *stream)
 {
-	uint64_t begin_ns = io_begin();
-
-	if (!begin_ns)
-		return 0;
 	if (!stream)
 		for_all(settle);
 	else if (flushes_stdout(stream))
 		settle(stdout);
 	if (stream)
 		settle(stream);
-	return begin_ns;
 }
 
 /* What the parent has put into a buffer before a fork is not its child's. */

@@ -42,11 +42,21 @@ void stream_seek(FILE *stream);
 /* Before it is closed. */
 void stream_forget(FILE *stream);
 
+/* Counts bytes in place so far, as calls of getc_unlocked and putc_unlocked; NULL: of all. */
+void stream_settle(FILE *stream);
+
 /*
- * As io_begin, of a call on a stream, or NULL: on all.  Bytes in place so far are counted first, as
- * calls of getc_unlocked and putc_unlocked.
+ * As io_begin, of a call on a stream, or NULL: on all.  In the wrapper's own frame, by which a call
+ * that is under way is known.
  */
-uint64_t stream_begin(FILE *stream);
+static inline __attribute__((always_inline)) uint64_t stream_begin(FILE *stream)
+{
+	uint64_t begin_ns = io_begin();
+
+	if (begin_ns)
+		stream_settle(stream);
+	return begin_ns;
+}
 
 /* What stands for calls that are expanded in place. */
 extern struct io_function stream_getc, stream_putc;
