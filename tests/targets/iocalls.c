@@ -148,7 +148,7 @@ static void polls(void)
 	need(epoll_wait(ends[0], &event, 1, 0) < 0 && errno == EINVAL, "epoll_wait");
 }
 
-static int print_list(FILE *file, const char *format, ...)
+static __attribute__((format(printf, 2, 3))) int print_list(FILE *file, const char *format, ...)
 {
 	va_list list;
 
