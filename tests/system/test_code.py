@@ -241,6 +241,43 @@ def disassembly_is_that_of_objdump(t):
         t.equal(places[address], 0 if number == '?' else int(number), f'line of {address:#x}')
 
 
+ASKS_FOR_TIME = """\
+#include <time.h>
+int main(void)
+{
+	struct timespec now, begin;
+
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	do
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < 700);
+	return 0;
+}
+"""
+
+
+@test
+def code_that_the_kernel_lends(t):
+    """The vDSO: a load object in no file, with its names, its callers and the instructions that lie in this process's own memory."""
+    experiment = t.collect(build(t, 'time', ('time.c', ASKS_FOR_TIME)), options=('-p', 'hi')).experiment
+    with open('/proc/self/maps', encoding='utf-8') as maps:
+        start, end = (int(n, 16) for n in re.search(r'^(\w+)-(\w+) .*\[vdso\]$', maps.read(), re.M).groups())
+    with open('/proc/self/mem', 'rb') as memory:
+        memory.seek(start)
+        (t.directory / 'vdso.so').write_bytes(memory.read(end - start))
+    functions = {row['name']: row for row in rows(t, experiment, '-name', 'long:soname', '-metrics', 'e.totalcpu:i.totalcpu:name', '-functions')}
+    lent = functions['clock_gettime [[vdso]]']
+    t.ratio(lent['e.totalcpu'], functions['<Total>']['e.totalcpu'], 0.3, 1, 'in the vDSO')
+    t.ratio(functions['main [time]']['i.totalcpu'], functions['<Total>']['i.totalcpu'], 0.95, 1.001, 'below main')
+    number = re.search(r'^ *(\d+)\) clock_gettime +\[vdso\]', t.run(t.helio, 'print', '-disasm', 'clock_gettime', experiment).err, re.M)[1]
+    listing = [row for row in rows(t, experiment, '-disasm', 'clock_gettime', number) if row['kind'] == 'instruction']
+    truth = objdump(t, t.directory / 'vdso.so', '__vdso_clock_gettime')
+    t.equal([row['address'] for row in listing], sorted(truth), 'addresses')
+    said = [re.sub(r'^xchg +%ax,%ax', 'nop', truth[at]).split()[0] for at in sorted(truth)]
+    t.equal([row['name'].split(':  ', 1)[1].split()[0] for row in listing], said, 'instructions')
+    t.near(sum(map(value, listing)), lent['e.totalcpu'], 'sum of the instructions', absolute=1e-9)
+
+
 @test
 def callers_are_calls(t):
     program, result = record(t, 0.3)
