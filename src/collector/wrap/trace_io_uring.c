@@ -74,6 +74,12 @@ static bool lies_in(const void *address, const struct range *range)
 
 /* ---- finding it ---- */
 
+/* The load object that holds an address. */
+static bool find_object(const void *address, struct dl_find_object *object)
+{
+	return _dl_find_object && !_dl_find_object((void *)address, object);
+}
+
 /* An address in each copy of liburing that is loaded. */
 struct copies {
 	const void *in[COPIES];
@@ -137,7 +143,7 @@ static void fill(struct scope *scope, const struct dl_find_object *object, const
 		void *next = next_of_caller(function->name, place);
 
 		scope->next[function - uring_begin] = next;
-		if (!next || lies_in(next, &scope->liburing) || _dl_find_object(next, &liburing))
+		if (!next || lies_in(next, &scope->liburing) || !find_object(next, &liburing))
 			continue;
 		scope->liburing = (struct range){liburing.dlfo_map_start, liburing.dlfo_map_end};
 		next_keep_loaded(next);
@@ -150,7 +156,7 @@ static const struct scope *scope_of(const void *caller, struct scope *room)
 {
 	struct dl_find_object object;
 
-	if (_dl_find_object((void *)caller, &object))
+	if (!find_object(caller, &object))
 		object = (struct dl_find_object){0};
 	for (unsigned i = 0; i < OBJECTS; i++) {
 		struct scope *scope = &scopes[i];
