@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What heap tracing costs: bare and traced in turn within one run, beside heaptrack and gprofng; and what it leaves on disk. heaptrack follows no
-children: of gcc it sees the driver only.
+What heap tracing costs, beside heaptrack and gprofng: bare and traced in turn, a bare run before each traced one; and what it leaves on disk.
+heaptrack follows no children: of gcc it sees the driver only.
 """
 import os
 import re
@@ -50,9 +50,9 @@ def heap(bench, names):
         ratios = {name: ([], []) for name in tracers}
         sizes = {}
         for _ in range(repeats):
-            cpu, wall = run(bench, [], program)
             for name in tracers:
                 out = bench.fresh('')
+                cpu, wall = run(bench, [], program)
                 traced_cpu, traced_wall = run(bench, TRACERS[name](bench, out), program)
                 ratios[name][0].append(traced_cpu / cpu)
                 ratios[name][1].append(traced_wall / wall)
