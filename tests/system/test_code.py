@@ -191,8 +191,8 @@ def source_has_the_lines_and_their_values(t):
         place = [row['name'] for row in listing].index(f'       <Function: {function}>')
         t.check(re.match(r'\s*\d+\. \{$', listing[place + 1]['name']), f'{function} begins at {listing[place + 1]["name"]!r}')
     # hot is what is at least so much of the largest value
-    for threshold in (75, 20, 100):
-        listing = rows(t, result.experiment, '-sthresh', str(threshold), '-source', 'work')
+    for threshold, command, view in [(n, *of) for n in (75, 20, 100) for of in (('-sthresh', '-source'), ('-dthresh', '-disasm'))]:
+        listing = rows(t, result.experiment, command, str(threshold), view, 'work')
         for metric in ('e.totalcpu', 'i.totalcpu'):
             largest = max(value(row, metric) for row in listing)
             for row in listing:
@@ -593,7 +593,9 @@ def on_a_terminal(t):
         t.check(all(any(line[i] == '|' for i in range(len(upper)) if upper[i] == ',' and lower[i] == '`')
                     for address, line in at.items() if min(source, target) < address < max(source, target)), 'the line is not whole')
     listing = [row for row in rows(t, result.experiment, '-disasm', 'leaf') if value(row)]
-    hottest = max(listing, key=value)
+    hottest, second, *_ = sorted(listing, key=value, reverse=True)
+    t.check(lines[-2].count(' % at ') > 1 and f', {100 * value(second) / value(rows(t, result.experiment, "-functions")[0]):.1f} % at ' in lines[-2],
+            f'what is next hot: {lines[-2]}')
     t.check(f'Hottest: {100 * value(hottest) / value(rows(t, result.experiment, "-functions")[0]):.1f} % at {hottest["address"]:x}' in lines[-2],
             lines[-2])
     t.check('Hottest' not in t.run(t.helio, 'print', '-disasm', 'leaf', result.experiment).out, 'in a file')

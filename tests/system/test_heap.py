@@ -234,6 +234,41 @@ def peak(t):
     t.equal(max(point['bytes'] for point in peak['course']), peak['bytes'], 'the highest point of the course')
 
 
+HELD = r"""
+#include <stdlib.h>
+#include <unistd.h>
+static void *blocks[400];
+static void hold(int count, int ms)
+{
+	for (int i = 0; i < count; i++)
+		blocks[i] = malloc(100);
+	usleep(ms * 1000);
+	for (int i = 0; i < count; i++)
+		free(blocks[i]);
+}
+int main(void)
+{
+	hold(100, 20);
+	hold(200, 300);
+	for (int i = 0; i < 50; i++)
+		blocks[i] = malloc(10);
+	return 0;
+}
+"""
+
+
+@test
+def lifetimes(t):
+    """Blocks by how long they were there: those that a program holds over a pause of a known length."""
+    (t.directory / 'held.c').write_text(HELD)
+    t.equal(t.run(t.need('gcc'), '-O1', '-fno-builtin', '-o', t.directory / 'held', t.directory / 'held.c').status, 0, 'gcc')
+    statistics = heap(t, trace(t, [t.directory / 'held']), '-heapstat')['heapstat']['rows'][0]
+    classes = {entry['range']: (entry['blocks'], entry['bytes']) for entry in statistics['lifetimes']}
+    for name, truth in (('10ms - 100ms', (100, 10000)), ('100ms - 1s', (200, 20000))):
+        t.within(classes[name] == truth, f'{name}: {classes[name]}, not {truth}')  # a busy machine may wake it later
+    t.equal(statistics['fates']['still reachable'], {'blocks': 50, 'bytes': 500}, 'never released')
+
+
 def memcheck(t, *words):
     """{(kind, site): (blocks, bytes)} of the functions site_… as memcheck has them."""
     report = t.directory / 'memcheck.xml'
