@@ -210,6 +210,15 @@ void strbuf_putc(struct strbuf *buf, char c)
 	strbuf_add(buf, &c, 1);
 }
 
+void strbuf_put_in_line(struct strbuf *buf, const char *text)
+{
+	for (size_t length; length = strcspn(text, "\n"), text[length]; text += length + 1) {
+		strbuf_add(buf, text, length);
+		strbuf_puts(buf, "\\x0a");
+	}
+	strbuf_puts(buf, text);
+}
+
 void strbuf_printf(struct strbuf *buf, const char *format, ...)
 {
 	va_list args;

@@ -14,6 +14,8 @@ struct strbuf {
 void strbuf_add(struct strbuf *buf, const void *data, size_t length);
 void strbuf_puts(struct strbuf *buf, const char *text);
 void strbuf_putc(struct strbuf *buf, char c);
+/* Text of somebody else's as part of a line: an end of line in it is seen as `\x0a'. */
+void strbuf_put_in_line(struct strbuf *buf, const char *text);
 void strbuf_printf(struct strbuf *buf, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void strbuf_clear(struct strbuf *buf);

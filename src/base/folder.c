@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <unistd.h>
+
+enum {
+	DIRECTORY_FLAGS = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
+	DEPTH_LIMIT = 64, /* of what is removed: each level holds a descriptor */
+};
+
+static void close_quietly(int fd)
+{
+	int error = errno;
+
+	if (fd >= 0)
+		close(fd);
+	errno = error;
+}
+
+int folder_open(const char *path, int flags)
+{
+	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags);
+}
+
+/* Copies the next component and goes behind it; false at the end, or with errno. */
+static bool next_component(const char **path, char *name)
+{
+	*path += strspn(*path, "/");
+
+	size_t length = strcspn(*path, "/");
+
+	errno = 0;
+	if (length > NAME_MAX)
+		errno = ENAMETOOLONG;
+	else if (length == 2 && !memcmp(*path, "..", 2))
+		errno = EINVAL;
+	if (!length || errno)
+		return false;
+	memcpy(name, *path, length);
+	name[length] = '\0';
+	*path += length;
+	return true;
+}
+
+static bool is_dot(const char *name)
+{
+	return !strcmp(name, ".") || !strcmp(name, "..");
+}
+
+/* Closes a directory on the way, which may be the folder itself: that is the caller's. */
+static void leave(int folder, int fd)
+{
+	if (fd != folder)
+		close_quietly(fd);
+}
+
+int folder_open_below(int folder, const char *path)
+{
+	char name[NAME_MAX + 1];
+	int fd = folder;
+
+	while (fd != -1 && next_component(&path, name)) {
+		int outer = fd;
+
+		fd = openat(outer, name, DIRECTORY_FLAGS);
+		leave(folder, outer);
+	}
+	if (fd != -1 && errno) {
+		leave(folder, fd);
+		return -1;
+	}
+	return fd == folder ? openat(folder, ".", DIRECTORY_FLAGS) : fd;
+}
+
+/* As folder_open_parent, but the folder itself, not opened anew, where nothing is in between. */
+static int find_parent(int folder, const char *path, const char **name)
+{
+	*name = path;
+	if (*path && !strchr(path, '/') && !is_dot(path))
+		return folder;
+	return folder_open_parent(folder, path, name);
+}
+
+int folder_open_parent(int folder, const char *path, const char **name)
+{
+	const char *slash = strrchr(path, '/');
+	char before[PATH_MAX];
+	size_t length = slash ? (size_t)(slash - path) : 0;
+
+	*name = slash ? slash + 1 : path;
+	if (length >= sizeof(before)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	if (!**name || is_dot(*name)) {
+		errno = EINVAL;
+		return -1;
+	}
+	memcpy(before, path, length);
+	before[length] = '\0';
+	return folder_open_below(folder, before);
+}
+
+int folder_open_file(int folder, const char *path, int flags, mode_t mode)
+{
+	const char *name;
+	struct stat info;
+	int parent = find_parent(folder, path, &name);
+	int fd = -1;
+	bool writes = (flags & O_ACCMODE) != O_RDONLY;
+
+	if (parent == -1)
+		return -1;
+	/* O_NONBLOCK: a pipe would be waited for.  What is cut must have been looked at. */
+	fd = openat(parent, name,
+		    (flags & ~O_TRUNC) | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, mode);
+	leave(folder, parent);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &info) || !S_ISREG(info.st_mode))
+		errno = EINVAL;
+	else if (writes && info.st_nlink > 1)
+		errno = EMLINK;
+	else if (!(flags & O_TRUNC) || !ftruncate(fd, 0))
+		return fd;
+	close_quietly(fd);
+	return -1;
+}
+
+bool folder_stat(int folder, const char *path, struct stat *info)
+{
+	const char *name;
+	int parent = find_parent(folder, path, &name);
+	bool ok = parent != -1 && !fstatat(parent, name, info, AT_SYMLINK_NOFOLLOW);
+
+	leave(folder, parent);
+	return ok;
+}
+
+bool folder_make_directories(int folder, const char *path)
+{
+	char name[NAME_MAX + 1];
+	int fd = openat(folder, ".", DIRECTORY_FLAGS);
+
+	while (fd >= 0 && next_component(&path, name)) {
+		int outer = fd;
+
+		fd = mkdirat(outer, name, 0755) && errno != EEXIST
+			     ? -1
+			     : openat(outer, name, DIRECTORY_FLAGS);
+		close_quietly(outer);
+	}
+	bool ok = fd >= 0 && !errno;
+
+	close_quietly(fd);
+	return ok;
+}
+
+static bool remove_below(int folder, const char *name, unsigned depth);
+
+/* Removes what is in the directory; the descriptor is closed. */
+static bool empty_directory(int fd, unsigned depth)
+{
+	DIR *directory = fdopendir(fd);
+	bool ok = directory;
+
+	if (!directory)
+		close_quietly(fd);
+	for (struct dirent *entry; directory && (entry = readdir(directory));)
+		if (!is_dot(entry->d_name))
+			ok &= remove_below(fd, entry->d_name, depth);
+	int error = errno;
+
+	if (directory)
+		closedir(directory);
+	errno = error;
+	return ok;
+}
+
+static bool remove_below(int folder, const char *name, unsigned depth)
+{
+	if (!unlinkat(folder, name, 0))
+		return true;
+	if (errno != EISDIR && errno != EPERM) /* POSIX has EPERM for directories */
+		return false;
+	if (depth == DEPTH_LIMIT) {
+		errno = ENAMETOOLONG;
+		return false;
+	}
+	int fd = openat(folder, name, DIRECTORY_FLAGS);
+
+	if (fd < 0 || !empty_directory(fd, depth + 1))
+		return false;
+	return !unlinkat(folder, name, AT_REMOVEDIR);
+}
+
+bool folder_remove(int folder, const char *name)
+{
+	if (strchr(name, '/') || is_dot(name)) {
+		errno = EINVAL;
+		return false;
+	}
+	return remove_below(folder, name, 0);
+}
+
+void folder_be_owner(int folder)
+{
+	struct stat info;
+
+	if (geteuid() || fstat(folder, &info) || !info.st_uid)
+		return;
+	setfsgid(info.st_gid);
+	setfsuid(info.st_uid);
+}
+
+void folder_be_oneself(void)
+{
+	setfsuid(geteuid());
+	setfsgid(getegid());
+}

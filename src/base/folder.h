@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Files of a directory that somebody else may own, for the tools only.
+ *
+ * A path can mean another file at each use: its owner may swap any directory of it for a link, and
+ * put a pipe or a device where a file was.  So a directory is opened once, and what is in it is
+ * reached through the descriptor, one component at a time, through no link.
+ *
+ * A folder is a descriptor, or AT_FDCWD.  Paths below it are relative, without "..", which is
+ * refused (EINVAL).  Functions that answer a descriptor answer -1 on failure, those that answer a
+ * bool false; errno says why.
+ */
+#ifndef HELIO_BASE_FOLDER_H
+#define HELIO_BASE_FOLDER_H
+
+#include <stdbool.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+/* A directory; flags: O_NOFOLLOW where the last component may not be a link, or 0. */
+int folder_open(const char *path, int flags);
+/* The directory below a folder; "" is the folder itself. */
+int folder_open_below(int folder, const char *path);
+/*
+ * A regular file below a folder; flags and mode as open(2) has them.  Anything else than a file
+ * is EINVAL, and is not waited for; EMLINK: it would be written, but has another name elsewhere.
+ */
+int folder_open_file(int folder, const char *path, int flags, mode_t mode);
+/* The directory that `path` lies in; *name is the last component, a part of `path`. */
+int folder_open_parent(int folder, const char *path, const char **name);
+/* Information about what is below a folder, a link itself. */
+bool folder_stat(int folder, const char *path, struct stat *info);
+/* Makes a directory below a folder, and those above it. */
+bool folder_make_directories(int folder, const char *path);
+/* Removes a file, or a directory with all that is in it. */
+bool folder_remove(int folder, const char *name);
+
+/*
+ * Where this process is root and the folder another user's, files are from now on opened and made
+ * with that user's rights.  folder_be_oneself ends that.  Of this thread only.
+ */
+void folder_be_owner(int folder);
+void folder_be_oneself(void);
+
+#endif

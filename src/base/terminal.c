@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/terminal.h"
+
+#include "base/utf8.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	STREAMS = 8, /* open at once: stdout, stderr, a pager, a file */
+	BUFFER = 64 * 1024,
+	LONGEST = 4, /* bytes of a character */
+	ESCAPED = 8, /* characters of `\u202e', and the end */
+};
+
+struct terminal {
+	FILE *stream, *below;
+	bool is_held; /* what lies below is not flushed: more follows at once */
+	size_t begun; /* bytes of a character whose end was not yet written */
+	char begin[LONGEST];
+};
+
+static struct terminal *terminals[STREAMS];
+
+static struct terminal *find(const FILE *stream)
+{
+	for (int i = 0; i < STREAMS; i++)
+		if (terminals[i] && terminals[i]->stream == stream)
+			return terminals[i];
+	return NULL;
+}
+
+static unsigned code_point(const unsigned char *byte, size_t length)
+{
+	unsigned code = length == 1 ? *byte : *byte & (0xffu >> (length + 1));
+
+	for (size_t i = 1; i < length; i++)
+		code = code << 6 | (byte[i] & 0x3fu);
+	return code;
+}
+
+/* Whether a character does something else than to be seen, or to end a line. */
+static bool controls(unsigned code)
+{
+	static const struct {
+		unsigned first, last;
+	} ranges[] = {
+		{0x7f, 0x9f},	/* delete, and what in 8 bits begins a sequence */
+		{0x61c, 0x61c}, /* marks of direction */
+		{0x200e, 0x200f},
+		{0x2028, 0x202e}, /* separators of lines; embeddings and overrides */
+		{0x2066, 0x2069}, /* isolates */
+	};
+
+	if (code < 0x20)
+		return code != '\n' && code != '\t';
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+		if (code >= ranges[i].first && code <= ranges[i].last)
+			return true;
+	return false;
+}
+
+/* The length of what stands first, and what is to be written in its place; "": itself. */
+static size_t next_piece(const char *text, size_t size, char escaped[ESCAPED])
+{
+	char copy[LONGEST + 1] = {0};
+
+	escaped[0] = '\0';
+	memcpy(copy, text, size < LONGEST ? size : LONGEST);
+	size_t length = *copy ? utf8_length(copy) : 1;
+	unsigned code = code_point((unsigned char *)copy, length ? length : 1);
+
+	if (!length) { /* in other character sets a letter, but for these */
+		if ((unsigned char)*copy < 0xa0)
+			snprintf(escaped, ESCAPED, "\\x%02x", (unsigned char)*copy);
+		return 1;
+	}
+	if (controls(code))
+		snprintf(escaped, ESCAPED, code < 0x20 ? "\\x%02x" : "\\u%04x", code);
+	return length;
+}
+
+/* The length of the character that a byte begins; 1 for what begins none. */
+static size_t announced_length(unsigned char byte)
+{
+	if (byte < 0xc2 || byte > 0xf4)
+		return 1;
+	return byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+}
+
+/* How many bytes at the end are the begin of a character whose end is not there. */
+static size_t unfinished(const char *text, size_t size)
+{
+	for (size_t back = 1; back < LONGEST && back <= size; back++) {
+		unsigned char byte = (unsigned char)text[size - back];
+
+		if ((byte & 0xc0) != 0x80)
+			return announced_length(byte) > back ? back : 0;
+	}
+	return 0;
+}
+
+static bool put(struct terminal *terminal, const char *text, size_t size)
+{
+	size_t plain = 0, at = 0;
+	bool ok = true;
+
+	while (at < size && ok) {
+		char escaped[ESCAPED] = "";
+		unsigned char byte = (unsigned char)text[at];
+		size_t length = 1;
+
+		if (byte < 0x20 || byte >= 0x7f)
+			length = next_piece(text + at, size - at, escaped);
+		at += length;
+		if (!*escaped)
+			continue;
+		ok = fwrite(text + plain, 1, at - length - plain, terminal->below) ==
+			     at - length - plain &&
+		     fputs(escaped, terminal->below) >= 0;
+		plain = at;
+	}
+	return ok && fwrite(text + plain, 1, size - plain, terminal->below) == size - plain;
+}
+
+/* Writes what was begun with enough of the text to end it; the bytes of it that were used. */
+static size_t put_begun(struct terminal *terminal, const char *text, size_t size, bool *ok)
+{
+	size_t used = 0;
+
+	while (terminal->begun < LONGEST && used < size && (text[used] & 0xc0) == 0x80)
+		terminal->begin[terminal->begun++] = text[used++];
+	if (used == size && unfinished(terminal->begin, terminal->begun))
+		return used;
+	*ok = put(terminal, terminal->begin, terminal->begun);
+	terminal->begun = 0;
+	return used;
+}
+
+static ssize_t write_terminal(void *cookie, const char *text, size_t size)
+{
+	struct terminal *terminal = cookie;
+	bool ok = true;
+	size_t used = terminal->begun ? put_begun(terminal, text, size, &ok) : 0;
+	size_t rest = unfinished(text + used, size - used);
+
+	ok = ok && put(terminal, text + used, size - used - rest);
+	if (rest)
+		memcpy(terminal->begin, text + size - rest, rest);
+	terminal->begun += rest;
+	if (ok && !terminal->is_held)
+		ok = !fflush(terminal->below);
+	return ok ? (ssize_t)size : 0;
+}
+
+static int close_terminal(void *cookie)
+{
+	struct terminal *terminal = cookie;
+	bool ok = put(terminal, terminal->begin, terminal->begun) && !fflush(terminal->below);
+
+	for (int i = 0; i < STREAMS; i++)
+		if (terminals[i] == terminal)
+			terminals[i] = NULL;
+	free(terminal);
+	return ok ? 0 : EOF;
+}
+
+FILE *terminal_open(FILE *file)
+{
+	struct terminal *terminal = calloc(1, sizeof(*terminal));
+	int place = 0;
+
+	while (place < STREAMS && terminals[place])
+		place++;
+	if (terminal && place < STREAMS)
+		terminal->stream = fopencookie(
+			terminal, "w",
+			(cookie_io_functions_t){.write = write_terminal, .close = close_terminal});
+	if (!terminal || !terminal->stream) {
+		free(terminal);
+		return NULL;
+	}
+	terminal->below = file;
+	terminals[place] = terminal;
+	setvbuf(terminal->stream, NULL, isatty(fileno(file)) ? _IOLBF : _IOFBF, BUFFER);
+	return terminal->stream;
+}
+
+void terminal_init(void)
+{
+	FILE *out = terminal_open(stdout), *err = terminal_open(stderr);
+
+	if (!out || !err) {
+		fputs("helio: out of memory\n", stderr);
+		exit(1);
+	}
+	/* a message is one call of write(2): others write there, too */
+	setvbuf(err, NULL, _IONBF, 0);
+	setvbuf(stderr, NULL, _IOFBF, BUFFER);
+	stdout = out;
+	stderr = err;
+}
+
+FILE *terminal_below(FILE *stream)
+{
+	const struct terminal *terminal = find(stream);
+
+	return terminal ? terminal->below : stream;
+}
+
+void terminal_control(FILE *stream, const char *sequence)
+{
+	struct terminal *terminal = find(stream);
+
+	if (!terminal) {
+		fputs(sequence, stream);
+		return;
+	}
+	terminal->is_held = true;
+	fflush(stream);
+	terminal->is_held = false;
+	fputs(sequence, terminal->below);
+	if (stream == stderr)
+		fflush(terminal->below);
+}
