@@ -7,10 +7,18 @@
 #ifndef HELIO_FORMAT_ATTACH_H
 #define HELIO_FORMAT_ATTACH_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #define FORMAT_ATTACH_NAME "helio_collector_attach_1"
+
+/* The signals of the engines: of perf events, and of the monitor and of threads' timers. */
+enum { FORMAT_SIGNAL_PERF = SIGTRAP, FORMAT_SIGNAL_MONITOR = __SIGRTMAX - 1 };
+/* A set of signals, as the kernel has it in a word. */
+#define FORMAT_SIGNAL_BIT(signal) ((uint64_t)1 << ((signal)-1))
+#define FORMAT_ENGINE_SIGNALS                                                                      \
+	(FORMAT_SIGNAL_BIT(FORMAT_SIGNAL_PERF) | FORMAT_SIGNAL_BIT(FORMAT_SIGNAL_MONITOR))
 
 struct format_attach {
 	/*

@@ -34,6 +34,9 @@
 #define FORMAT_FILE_MOUNTS_OWN "mounts.own"
 #define FORMAT_DIR_ARCHIVES    "archives"
 
+/* Code in map.xml, of one file or one function, is never longer than this; more is damage. */
+#define FORMAT_SEGMENT_SIZE_MAX (1ull << 40)
+
 /* The first line of a group file (NAME.erg), whose other lines name experiments. */
 #define FORMAT_GROUP_MAGIC "#analyzer experiment group"
 
@@ -91,6 +94,9 @@ struct format_node {
 	uint32_t epoch; /* the address space in force, see map.xml */
 	uint64_t pc;	/* 0: this slot is not in use */
 };
+
+/* In an event, in place of a node: as FORMAT_PC_NO_STACK. */
+enum { FORMAT_NO_STACK = 0 };
 
 /* Addresses that no code has: stand-ins for what could not be recorded. */
 enum format_pseudo_pc {

@@ -4,7 +4,7 @@
  * because they reach every descendant through exec.
  *
  * HELIO_COLLECTOR_PARAMS is a data descriptor in the seeds' manner, KEY:VALUE;…
- *   p  clock interval, µs; 0: no clock profiling
+ *   p  clock interval, µs; 0: no clock profiling; FIRST-LAST: short at first
  *   e  engine, "perf" or "monitor"
  *   s  start of the experiment, CLOCK_MONOTONIC ns
  *   F  follow descendants, "on" or "off"
@@ -19,9 +19,15 @@
  *   i  I/O tracing: on,NAMESPACE: the number of the mount namespace that `mounts` is of
  *   h  counters, as sources/counter.c describes
  *   n  deepest call stack to keep, frames; 0: the default
+ *   o  what handlers may take of a thread's time, percent; 0: no bound;
+ *      else PARAMS_OVERHEAD_DEFAULT
+ *   w  for tests: ns by which each handler is slower (PARAMS_ENV_TEST_HANDLER)
  */
 #ifndef HELIO_FORMAT_PARAMS_H
 #define HELIO_FORMAT_PARAMS_H
+
+#define PARAMS_OVERHEAD_DEFAULT 20
+#define PARAMS_ENV_TEST_HANDLER "HELIO_TEST_HANDLER_NS"
 
 #define PARAMS_ENV	      "HELIO_COLLECTOR_PARAMS"
 #define PARAMS_ENV_EXPERIMENT "HELIO_COLLECTOR_EXPERIMENT" /* absolute path of the founder */
@@ -39,5 +45,12 @@
 #define PARAMS_LIBRARY_NAME "libhelio-collector.so"
 /* The same with wrapped functions for heap, synchronization and I/O tracing. */
 #define PARAMS_LIBRARY_NAME_TRACE "libhelio-collector-trace.so"
+
+/*
+ * Limits (RLIMIT_DATA, RLIMIT_AS) below which a program is left alone: one that runs without the
+ * collector might not load with it.  Bytes.
+ */
+#define PARAMS_LEAST_DATA  ((uint64_t)32 << 20)
+#define PARAMS_LEAST_SPACE ((uint64_t)96 << 20)
 
 #endif

@@ -13,7 +13,9 @@
  *
  * Control records: FORMAT_TAG_THREAD: number varint: the events that follow are of that thread, at
  * first of the block's; FORMAT_TAG_CPU as in `profile`; FORMAT_TRACE_TEXT: number varint, length
- * varint, bytes: what a field of encoding FIELD_TEXT means by that number, in this file.
+ * varint, bytes: what a field of encoding FIELD_TEXT means by that number, in this file;
+ * FORMAT_TRACE_RELEASE, in synctrace: dt varint as of an event, zigzag: the lock's address as a
+ * near value of SYNC_OBJECT: then the thread began to release it while others waited for it.
  */
 #ifndef HELIO_FORMAT_TRACE_H
 #define HELIO_FORMAT_TRACE_H
@@ -28,6 +30,7 @@ enum {
 	FORMAT_TRACE_SAME_STACK = 0x20,
 	FORMAT_TRACE_ALL_FIELDS = 0x40,
 	FORMAT_TRACE_TEXT = 0x85,
+	FORMAT_TRACE_RELEASE = 0x86,
 };
 
 enum { TRACE_FIELDS_MAX = 6 };

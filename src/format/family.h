@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the processes of a family have in common while they are recorded: it lies in the header of
+ * the founder's file `profile`, in front of what the founder has used, and every process has
+ * that page mapped.  All of it is changed by single atomic operations.
+ */
+#ifndef HELIO_FORMAT_FAMILY_H
+#define HELIO_FORMAT_FAMILY_H
+
+#include "format/own_use.h"
+
+struct format_family {
+	/* Ticks at the first, short interval, in all processes; what they took, their delivery
+	 * left out; and what that takes on this machine, 0: not known. */
+	uint64_t first_ticks, first_cost_ns, delivery_ns;
+	uint64_t widened_ns; /* since the start: when there were enough of them; 0: not yet */
+};
+
+enum { FAMILY_OFFSET = OWN_USE_OFFSET - sizeof(struct format_family) };
+
+#endif

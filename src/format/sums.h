@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `sums`: the size and the checksum of each file that a recording has left, so that damage to any
+ * byte is noticed.  Text, a line each: `SIZE CHECKSUM NAME`, the last one `- CHECKSUM -` over all
+ * before it.  Written when all is packed; what is copied later (archives/) is not in it.
+ */
+#ifndef HELIO_FORMAT_SUMS_H
+#define HELIO_FORMAT_SUMS_H
+
+#include "format/checksum.h"
+#include "format/trace.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+#define FORMAT_FILE_SUMS  "sums"
+#define FORMAT_EVENT_SUMS "sums" /* in the founder's log: there is such a file */
+#define SUMS_BEGIN	  0xcbf29ce484222325u
+
+/* The size and checksum of an open file; false: it cannot be read (errno). */
+static inline bool sums_of_file(int fd, uint64_t *size, uint64_t *sum)
+{
+	_Alignas(uint64_t) char
+		buffer[32 * 1024]; /* a multiple of what checksum_add takes at once */
+	size_t used = 0;
+	ssize_t got = 1;
+
+	*size = 0;
+	*sum = SUMS_BEGIN;
+	while (got) {
+		got = pread(fd, buffer + used, sizeof(buffer) - used, (off_t)(*size + used));
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return false;
+		used += (size_t)got;
+		if (used < sizeof(buffer) && got)
+			continue;
+		*sum = checksum_add(*sum, buffer, used);
+		*size += used;
+		used = 0;
+	}
+	return true;
+}
+
+#endif
