@@ -13,8 +13,10 @@ struct isa *isa_new(uint16_t elf_machine)
 		return isa_x86_new(true);
 	case EM_386:
 		return isa_x86_new(false);
+#ifdef HAVE_CAPSTONE
 	case EM_AARCH64:
 		return isa_aarch64_new();
+#endif
 	default:
 		return NULL;
 	}
