@@ -9,13 +9,14 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 enum {
-	ARENA_FIRST = 32 * 1024,
+	ARENA_FIRST = 64 * 1024, /* room for the first blocks: most processes need no more */
 	ARENA_LARGEST = 4 * 1024 * 1024,
 };
 
-enum { ARENAS_DOUBLING = 7 }; /* 32 KiB << 7 = 4 MiB */
+enum { ARENAS_DOUBLING = 6 }; /* 64 KiB << 6 = 4 MiB */
 
 /* Arenas one may look ahead for one that no other thread is making at this moment. */
 enum { LOOK_AHEAD = 16 };
@@ -56,29 +57,82 @@ static int reserve(int fd, uint64_t offset, uint64_t size)
 	return 0;
 }
 
-static int map_arena(struct blockfile *file, struct blockfile_arena *arena)
+static int map_part(int fd, struct blockfile_arena *arena)
 {
-	int fd = file_open(file->path, O_RDWR, 0);
-
-	if (fd < 0)
-		return fd;
 	int result = reserve(fd, arena->offset, arena->size);
+
 	if (!result) {
 		arena->base = sys_mmap(arena->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
 				       arena->offset);
 		if (!arena->base)
 			result = -ENOMEM;
 	}
+	return result;
+}
+
+static int map_arena(struct blockfile *file, struct blockfile_arena *arena)
+{
+	int fd = file_open(file->path, O_RDWR, 0);
+
+	if (fd < 0)
+		return fd;
+	int result = map_part(fd, arena);
+
 	sys_close(fd);
 	return result;
 }
 
-/* A descriptor table that is full now may not be at the next try. */
+/* A descriptor table that is full now may not be at the next try, nor another user's right be
+ * missing. */
 static uint32_t state_after(int result)
 {
 	if (!result)
 		return ARENA_READY;
-	return result == -EMFILE || result == -ENFILE ? ARENA_EMPTY : ARENA_FAILED;
+	return result == -EMFILE || result == -ENFILE || result == -EACCES ? ARENA_EMPTY
+									   : ARENA_FAILED;
+}
+
+/* The file's header, before its first block. */
+static void put_header(const struct blockfile *file, uint8_t *page)
+{
+	struct format_file_header header = {.magic = FORMAT_FILE_MAGIC,
+					    .version = FORMAT_VERSION,
+					    .header_size = FORMAT_BLOCK_ALIGN};
+	struct text kind = TEXT_ON(header.kind);
+	struct text body = {.buffer = (char *)page + sizeof(header),
+			    .size = FORMAT_BLOCK_ALIGN - sizeof(header)};
+
+	text_puts(&kind, file->name);
+	text_puts(&body, file->description);
+	*(struct format_file_header *)(void *)page = header;
+}
+
+/* The program's umask may deny its owner the file, which is opened again when it grows. */
+static void keep_open_to_owner(int fd)
+{
+	enum { OWN = S_IRUSR | S_IWUSR };
+	struct stat info;
+
+	if (!sys_call(SYS_fstat, fd, &info, 0, 0) && (info.st_mode & OWN) != OWN)
+		sys_call(SYS_fchmod, fd, (info.st_mode & 07777) | OWN, 0, 0);
+}
+
+/* The file itself, with its first arena; without room for that it is not there at all. */
+static int map_first(struct blockfile *file, struct blockfile_arena *arena)
+{
+	int fd = file_open(file->path, O_RDWR | O_CREAT | O_EXCL, 0644);
+
+	if (fd < 0)
+		return fd;
+	keep_open_to_owner(fd);
+	int result = map_part(fd, arena);
+
+	sys_close(fd);
+	if (result)
+		file_remove(file->path);
+	else
+		put_header(file, arena->base);
+	return result;
 }
 
 static void make_arena(struct blockfile *file, uint32_t index)
@@ -88,7 +142,7 @@ static void make_arena(struct blockfile *file, uint32_t index)
 	arena->size = arena_size(index);
 	arena->offset = arena_offset(index);
 	atomic_store_explicit(&arena->used, index ? 0 : FORMAT_BLOCK_ALIGN, memory_order_relaxed);
-	int result = map_arena(file, arena);
+	int result = index ? map_arena(file, arena) : map_first(file, arena);
 
 	if (result)
 		atomic_store(&file->failed, (uint32_t)-result);
@@ -110,34 +164,30 @@ static void prepare_arena(struct blockfile *file, uint32_t index)
 	sys_restore_signals(mask);
 }
 
-int blockfile_create(struct blockfile *file, const char *directory, const char *name,
-		     const char *description)
+void blockfile_plan(struct blockfile *file, const char *directory, const char *name,
+		    const char *description)
 {
-	union {
-		struct format_file_header header;
-		char bytes[FORMAT_BLOCK_ALIGN];
-	} page = {.header = {.magic = FORMAT_FILE_MAGIC,
-			     .version = FORMAT_VERSION,
-			     .header_size = FORMAT_BLOCK_ALIGN}};
 	struct text path = TEXT_ON(file->path);
-	struct text kind = TEXT_ON(page.header.kind);
-	struct text body = {.buffer = page.bytes + sizeof(page.header),
-			    .size = sizeof(page.bytes) - sizeof(page.header)};
 
 	text_puts(&path, directory);
 	text_putc(&path, '/');
 	text_puts(&path, name);
-	text_puts(&kind, name);
-	text_puts(&body, description);
-	int fd = file_open(file->path, O_RDWR | O_CREAT | O_EXCL, 0644);
-	if (fd < 0)
-		return fd;
-	int result = file_append(fd, page.bytes, sizeof(page.bytes));
-	sys_close(fd);
-	if (result)
-		return result;
-	prepare_arena(file, 0);
+	file->name = name;
+	file->description = description;
+	atomic_store(&file->arena[0].state, ARENA_EMPTY);
+}
+
+int blockfile_create(struct blockfile *file, const char *directory, const char *name,
+		     const char *description)
+{
+	blockfile_plan(file, directory, name, description);
+	make_arena(file, 0); /* nobody else knows the file yet */
 	return atomic_load(&file->arena[0].state) == ARENA_READY ? 0 : -(int)file->failed;
+}
+
+void blockfile_make(struct blockfile *file)
+{
+	prepare_arena(file, 0);
 }
 
 static uint32_t state_of(struct blockfile *file, uint32_t index)
@@ -172,8 +222,10 @@ static void *try_take(struct blockfile *file, size_t size, uint32_t *arena, bool
 
 		prepare_arena(file, index);
 		uint32_t state = state_of(file, index);
-		if (state == ARENA_CLAIMED) { /* go past it */
+		if (state == ARENA_CLAIMED) { /* go past it; but with the first comes the file */
 			*busy = true;
+			if (!index)
+				break;
 			continue;
 		}
 		if (state != ARENA_READY)

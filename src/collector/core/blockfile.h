@@ -35,14 +35,25 @@ enum { BLOCKFILE_ARENAS = 4096 };
 
 struct blockfile {
 	char path[4096];
-	_Atomic uint32_t current;   /* all arenas before this one are full */
-	_Atomic uint32_t failed;    /* errno of the first failure to grow, for the log */
-	_Atomic uint32_t abandoned; /* how often it was */
-	_Atomic bool stuck;	    /* who made an arena did not come back: nobody waits again */
+	const char *name, *description; /* for its header, until it is there */
+	_Atomic uint32_t current;	/* all arenas before this one are full */
+	_Atomic uint32_t failed;	/* errno of the first failure to grow, for the log */
+	_Atomic uint32_t abandoned;	/* how often it was */
+	_Atomic bool stuck; /* who made an arena did not come back: nobody waits again */
 	struct blockfile_arena arena[BLOCKFILE_ARENAS];
 };
 
-/* Creates the file with its header. Returns 0 or a negative errno. */
+/*
+ * The file is made when the first block is taken, if that ever happens: many processes end before
+ * they have anything to write.  `name` and `description` must live until then.
+ */
+void blockfile_plan(struct blockfile *file, const char *directory, const char *name,
+		    const char *description);
+
+/* Makes a file that is planned, if it is not there yet. */
+void blockfile_make(struct blockfile *file);
+
+/* Creates the file at once, with its header. Returns 0 or a negative errno. */
 int blockfile_create(struct blockfile *file, const char *directory, const char *name,
 		     const char *description);
 

@@ -3,6 +3,7 @@
 #ifndef HELIO_COLLECTOR_CALL_H
 #define HELIO_COLLECTOR_CALL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -19,5 +20,12 @@ uint64_t call_site(uint64_t pc, uint64_t after);
  * told, by the first two arguments (rdi, rsi).  Registers by their numbers in DWARF.
  */
 long call_number(uint64_t site, const uint64_t *registers);
+
+/* The same for code that ends with `size` bytes in front of the instruction. */
+enum { CALL_CODE = 64 }; /* more are not looked at */
+long call_number_in(const uint8_t *code, unsigned int size, const uint64_t *registers);
+
+/* Whether the instruction at `pc`, which is about to be executed, uses memory. */
+bool call_accesses_memory(uint64_t pc);
 
 #endif

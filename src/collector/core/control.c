@@ -11,7 +11,8 @@
 #include "collector/core/control.h"
 
 #include "collector/core/core.h"
-#include "collector/core/file.h"
+#include "collector/core/family.h"
+#include "collector/core/own_use.h"
 #include "collector/core/rawthread.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
@@ -94,32 +95,17 @@ bool control_resume(void)
 	return control_go_on(clock_word, since_start(clock_now_ns()));
 }
 
-/* A new process is paused where its founder is, which stands for the whole family. */
-static uint64_t founder_word(void)
-{
-	char room[PATH_MAX_HERE];
-	struct text path = TEXT_ON(room);
-	struct format_file_header header;
-	uint64_t word;
-
-	text_puts(&path, collector.founder);
-	text_puts(&path, "/" FORMAT_FILE_PROFILE);
-	int fd = file_open(room, O_RDONLY, 0);
-	if (fd < 0)
-		return 0;
-	bool got = sys_read(fd, &header, sizeof(header)) == (long)sizeof(header) &&
-		   header.header_size == FORMAT_BLOCK_ALIGN && /* else it is packed by now */
-		   sys_pread(fd, &word, sizeof(word), CONTROL_OFFSET) == (long)sizeof(word);
-	sys_close(fd);
-	return got ? word : 0;
-}
-
 void control_open(void)
 {
 	uint64_t now_ns = since_start(clock_now_ns());
-	uint64_t asked = collector.lineage[0] ? founder_word() : begin_paused ? CONTROL_STANDS : 0;
+	uint64_t asked = begin_paused ? CONTROL_STANDS : 0;
 
+	family_open();
+	if (collector.lineage[0]) /* paused where its founder is, which stands for the whole family
+				   */
+		asked = family_control_word();
 	clock_word = (uint64_t *)(void *)(collector.profile.arena[0].base + CONTROL_OFFSET);
+	own_use_open((void *)(collector.profile.arena[0].base + OWN_USE_OFFSET));
 	if (asked & CONTROL_STANDS)
 		control_stop(clock_word, now_ns, asked & CONTROL_FINAL);
 }
@@ -127,6 +113,8 @@ void control_open(void)
 void control_forget(void)
 {
 	clock_word = &elsewhere;
+	own_use_forget();
+	family_forget();
 	atomic_store(&size_taken, 0);
 	atomic_store(&notes_got, atomic_load(&notes_put));
 	atomic_store(&writing, 0);

@@ -25,14 +25,40 @@
 
 enum { PATH_MAX_HERE = 4096 };
 
+struct dirent;
+
+/* The scandir of our own /proc that a thread is in. */
+struct listing {
+	int (*filter)(const struct dirent *); /* the program's */
+	bool of_tasks;			      /* else of fd */
+};
+
 /* Usage of one thread, read at one moment. */
 struct clock_reading {
 	uint64_t now_ns; /* CLOCK_MONOTONIC */
 	uint64_t cpu_ns; /* CPU time of the thread */
 	uint64_t system_us;
 	uint64_t minor_faults, major_faults;
-	uint64_t voluntary_switches;
-	uint64_t usage_ns; /* now_ns of the reading that the four above are of */
+	uint64_t voluntary_switches, involuntary_switches;
+	uint64_t usage_ns; /* now_ns of the reading that the five above are of */
+};
+
+/* Who gets the CPU time of a young thread (clock_phase.c). */
+enum phase_mode {
+	PHASE_OLD,  /* as all threads in the long run: the tick that ends an interval */
+	PHASE_LAST, /* the tick before it; at first the last one of another thread */
+	PHASE_NEXT, /* a process's first thread, in every second process: the tick that ends it */
+};
+
+struct clock_phase {
+	enum phase_mode mode;
+	uint64_t birth_cpu_ns; /* the thread's CPU clock at its begin */
+	uint64_t due_cpu_ns;   /* … when its CPU timer is to expire next */
+	uint64_t tick_cpu_ns;  /* … at its last tick */
+	uint64_t held_ns; /* until its first tick, where no other thread's stack is to have it */
+	uint64_t overpaid_ns;  /* what the next thread owes its predecessor */
+	uint32_t stack, state; /* who gets what is pending, or what is left; 0: nobody */
+	bool ticked;	       /* this thread has had a tick */
 };
 
 /* Time of one thread that was accounted for, and what waits for a call stack. */
@@ -42,6 +68,10 @@ struct clock_account {
 	int64_t cpu_pending_ns;		   /* used since the last clock tick */
 	int64_t blocked_pending_ns;	   /* waited since the last wait that was sampled */
 	int64_t queued_pending_ns;	   /* runnable but not running */
+	int64_t stopped_pending_ns;	   /* monitor engine: the whole process stood still */
+	uint64_t stopped_seen_ns;	   /* … of collector.stopped_ns */
+	uint32_t switch_pauses;		   /* perf engine: at the last reading */
+	bool gap_is_new;		   /* each switch since the last reading was signalled */
 	uint64_t system_done_us;	   /* system time attributed so far */
 	uint64_t tick_faults;		   /* minor + major faults at the last clock tick */
 	uint64_t remote_slices;		   /* monitor engine: schedstat at the last look */
@@ -51,6 +81,8 @@ struct clock_account {
 	uint64_t recorded_ns;		   /* the recording clock at the last reading */
 	uint32_t remote_stack;		   /* monitor engine: stack of the wait that goes on */
 	uint32_t remote_state;
+	bool remote_over; /* it has been seen to have ended */
+	struct clock_phase phase;
 };
 
 /* Open /proc files of a thread: descriptors of the monitor, which has a table of its own. */
@@ -59,6 +91,15 @@ struct clock_files {
 	int32_t schedstat, syscall;
 	uint64_t seen_ns, seen_cpu_ns; /* the last look at a thread that was not blocked */
 	uint64_t waiting_ns;	       /* the last look at which the known wait went on */
+};
+
+/* What handlers have taken of one thread's time, and what of that is not paid (overhead.h). */
+struct overhead_account {
+	uint64_t clock_ns;     /* up to when it is settled, on the clock that pays; 0: not begun */
+	uint64_t debt_ns;      /* more than was allowed, then */
+	uint64_t unsettled_ns; /* taken since */
+	uint64_t left_ns;      /* CLOCK_MONOTONIC at the last handler's end */
+	_Atomic uint64_t rest_until_ns; /* monitor engine: of the thread's CPU clock */
 };
 
 /* When recording is switched on, on CLOCK_MONOTONIC; end 0: for good. */
@@ -109,8 +150,10 @@ struct thread {
 	bool begun;	   /* its first record is there */
 	uint64_t begin_us; /* what it says */
 	struct lane traces[TRACE_KINDS];
-	uint32_t inside;		      /* a traced call is being recorded */
-	uint64_t inside_sp;		      /* where the stack was then */
+	uint32_t inside;		   /* a traced call is being recorded */
+	uint64_t inside_sp;		   /* where the stack was then */
+	uint64_t measured_ticks;	   /* it is measured, since then; 0: it is not */
+	uint32_t to_measure, measured_gap; /* calls up to the next that is; between the last two */
 	struct under_way call[UNDER_WAY_MAX]; /* outermost first */
 	uint32_t calls;
 	bool over;			/* nothing more is recorded of them, nor of what follows */
@@ -118,16 +161,18 @@ struct thread {
 	uint64_t counted[COUNTERS_MAX]; /* by counter: what has been said of its exact count */
 	uint64_t looked_at[COUNTERS_MAX]; /* … that count at the last look */
 	struct clock_account clock;
+	struct overhead_account overhead;
 	struct call_place continued;   /* what the thread waits for in our handler */
 	struct window open;	       /* of collector_thread_pause; written under the lock */
-	int32_t timer;		       /* the monitor's CPU timer of this thread + 1; 0: none */
+	int32_t timer;		       /* the CPU timer of this thread + 1; 0: none */
 	_Atomic uint64_t signalled_ns; /* when the monitor's signal under way was sent; 0: none */
 	struct clock_files files;      /* the monitor's: outlive the thread until it looks again */
 	bool closed;	      /* accounted for up to the end, but for the collector's own work */
 	bool watched;	      /* waits without a switch event (clock_watch.c) */
-	uint32_t cpu_stack;   /* where it last spent CPU time; 0: no event has seen it */
-	uint32_t start_stack; /* the start routine: for time that no event saw */
-	uint32_t goodbyes;    /* rounds of thread-specific destructors seen */
+	uint32_t cpu_stack;   /* of its last tick; 0: none has seen it */
+	uint32_t start_stack; /* the start routine: for waits that no event saw */
+	struct listing listing;
+	uint32_t goodbyes;	      /* rounds of thread-specific destructors seen */
 	struct unwind_memory *unwind; /* behind this struct, in the same mapping */
 };
 
@@ -143,12 +188,14 @@ struct collector {
 	_Atomic int32_t pid; /* whose recording this is; another: a child that shares our memory */
 	int32_t proc_pid; /* its number in /proc: another in a pid namespace below that of /proc */
 	enum engine engine;
+	int monitor_signal;
 	bool follow;
 	bool late;	   /* the program ran already: our wrappers stand in for nothing */
 	uint64_t start_ns; /* CLOCK_MONOTONIC at time 0 of the family */
 	uint64_t begin_ns; /* … at the begin of this process image's recording */
 	uint64_t window_start_ns, window_end_ns; /* CLOCK_MONOTONIC; end 0: none */
-	uint64_t interval_ns;
+	_Atomic uint64_t interval_ns; /* of the clock, in force; 0: there is no clock profile */
+	uint64_t first_interval_ns, last_interval_ns; /* equal: it stays (clock_interval.c) */
 	uint32_t depth;
 	char founder[PATH_MAX_HERE];   /* the founder's directory */
 	char directory[PATH_MAX_HERE]; /* this process image's */
@@ -157,6 +204,7 @@ struct collector {
 	char *lineage_slot; /* in the environment: the name for the next combination child */
 	size_t lineage_slot_size;
 	uint64_t text_low, text_high; /* our own code */
+	_Atomic uint64_t stopped_ns;  /* monitor engine: SIGSTOP and its kin, all in all */
 	uint64_t main_stack_low, main_stack_high;
 	uint64_t default_stack_size;
 
@@ -176,6 +224,8 @@ extern struct collector collector;
 /* start.c */
 /* The end of the process: accounts for all threads, writes the end sample. Once. */
 void collector_finish(void);
+/* room.c: calls it, on a stack of our own where this one is small; by one thread only. */
+void run_with_room(void (*work)(void));
 /* Accounts for the time of all threads up to now. */
 void collector_settle_all(void);
 void collector_settle_thread(struct thread *thread);
@@ -188,6 +238,9 @@ void collector_fall_silent(const char *reason);
 uint64_t collector_suspend(void);
 /* When the exec failed after all. */
 void collector_go_on(void);
+/* quiet.c: no signal of ours reaches the process in between; time stays pending. */
+void quiet_begin(void);
+void quiet_end(void);
 /* Begins a new recording in the child of a fork. */
 void collector_restart_after_fork(void);
 /* Begins a recording in a program that runs already, all but its engine; `words` as in
@@ -197,6 +250,8 @@ int collector_begin_late(const char *words);
 void collector_drop_files(bool in_use);
 /* Says in the log which engine is at work, and why not the one that was asked for. */
 void collector_log_engine(enum engine asked, const char *reason);
+/* CPU time of the program's threads since the recording began, ours taken out. */
+uint64_t collector_cpu_ns(void);
 /* True in the process whose recording this is, false in a child of vfork. */
 bool collector_is_ours(void);
 
@@ -279,12 +334,16 @@ bool writer_event(struct thread *thread, uint64_t time_ns, enum format_state sta
 int writer_open(void);
 
 /* stacktable.c */
-int stacktable_open(void);
+void stacktable_open(void);
+/* Before the program gives up rights that are needed to make the file. */
+void stacktable_make_file(void);
 void stacktable_abandon(bool in_use);
-/* The node of (parent, pc), or the node of FORMAT_PC_NO_STACK when there is no room. */
+/* The node of (parent, pc), or FORMAT_NO_STACK when there is no room. */
 uint32_t stacktable_intern(uint32_t parent, uint64_t pc, void *unused);
 void stacktable_next_epoch(void);
 uint32_t stacktable_epoch(void);
+/* The one of the latest stack: the one before while no stack is of this epoch yet. */
+uint32_t stacktable_last_epoch(void);
 
 /* modules.c */
 /* Looks at the loaded objects and records what is new or gone. Not in a handler. False: it cannot.
@@ -305,6 +364,8 @@ bool modules_learn(uint64_t pc, bool patient);
 void modules_left(void);
 /* Writes all of them into a new experiment's map.xml. */
 int modules_open(void);
+/* What modules_open and the first look at the objects had to say is written now, at once. */
+void modules_write_begin(void);
 /* The program's path as it was at the start: another root may have no /proc. */
 const char *modules_program(void);
 /* Whether an object's code is or ever was within [start, end). */
@@ -334,25 +395,32 @@ void dynamic_inherit(void);
 
 /* log.c */
 struct text;
+/* The command of this process image, for a descendant's log. */
+void log_note_arguments(char *const *words);
 int log_open(void);
 /* Creates a binary file of the experiment with its header. 0 or negative errno. */
 enum { LOG_HEADER = 1024 };
 int log_create(const char *file, const char *description);
+/* The same with the file's first `size` bytes, at most LOG_HEADER, in the same write. */
+int log_create_with(const char *file, const char *description, const void *first, size_t size);
 /* Opens a file of the experiment to read and append to; a descriptor or negative errno. */
 int log_open_file(const char *file, int flags);
-/* Appends a whole line. */
-void log_append(const char *file, struct text *line);
+/* Appends whole lines. 0 or negative errno. */
+int log_append(const char *file, struct text *line);
 /* Begins `<event kind="…" tstamp="…"`; log_event_end closes and appends it. */
 void log_event_begin(struct text *line, const char *kind);
 void log_event_begin_at(struct text *line, const char *kind, uint64_t time_ns);
 void log_event_end(struct text *line);
 void log_warning(const char *message, int error);
+/* From now on the clock profile is this engine's. */
+void log_engine(const char *name);
 /* The same, for what ended the recording. */
 void log_error(const char *message, int error);
 
 /* sample.c */
 void sample_write(enum format_sample_kind kind, const char *label);
-int sample_open(void);
+/* Makes the file, with the sample of the recording's begin. */
+int sample_open(const char *label);
 
 /* stack.c: call stacks as nodes; the caller holds the thread's lock */
 /* Of the registers at an interruption of the calling thread. */

@@ -3,9 +3,11 @@
  * Functions that the program made and announced: a line in map.xml and a copy
  * of their code in dyntext.
  *
- * Stacks are read by (address, epoch).  So where other code has been in this
- * epoch a new one begins; the table of places knows.  Places do not overlap: a new one
- * takes the place of what it covers.  What is left of an old one needs
+ * Stacks are read by (address, epoch).  So with what is withdrawn the epoch ends, and with
+ * what is withdrawn before the next stack is recorded only that one.  Every epoch makes
+ * all stacks anew; so there is a bound, beyond which it ends only where other code comes
+ * to a place that has been announced in it.  The table of places knows.  Places do not overlap:
+ * a new one takes the place of what it covers.  What is left of an old one needs
  * no memory, because after the first overlap its epoch is over.
  */
 #include "collector/core/core.h"
@@ -19,6 +21,9 @@
 
 enum { LAST_EPOCH_OPEN = UINT32_MAX };
 
+/* Epochs that withdrawals may begin: so many at once, and one more each time this has passed. */
+enum { EPOCHS_AT_ONCE = 4096, EPOCH_EACH_NS = 50 * 1000 * 1000 };
+
 struct place {
 	uint64_t start, end;
 	uint32_t last_epoch; /* LAST_EPOCH_OPEN while it is announced */
@@ -28,6 +33,7 @@ static struct place *places; /* sorted, mapped */
 static size_t place_count, place_room;
 static uint64_t events; /* in map.xml, the inherited ones included */
 
+static uint64_t epochs_begun; /* by withdrawals */
 static bool dyntext_failed;
 
 static const char dyntext_description[] =
@@ -104,12 +110,12 @@ static void put_name(struct text *line, const char *attribute, const char *value
 	text_attribute(line, attribute, room);
 }
 
-static void begin_event(struct text *line, const char *kind)
+static void begin_event(struct text *line, const char *kind, uint32_t epoch)
 {
 	text_puts(line, "<event");
 	text_attribute(line, "kind", kind);
 	text_attribute_decimal(line, "tstamp", (int64_t)(clock_now_ns() - collector.start_ns));
-	text_attribute_decimal(line, "epoch", stacktable_epoch());
+	text_attribute_decimal(line, "epoch", epoch);
 }
 
 static void end_event(struct text *line)
@@ -124,7 +130,7 @@ static void log_load(const struct dynamic_function *function, uint64_t text)
 	static char room[LINE_ROOM];
 	struct text line = TEXT_ON(room);
 
-	begin_event(&line, "load");
+	begin_event(&line, "load", stacktable_epoch());
 	text_attribute_hex(&line, "vaddr", function->start);
 	text_attribute_hex(&line, "size", function->size);
 	put_name(&line, "name", function->name);
@@ -135,12 +141,12 @@ static void log_load(const struct dynamic_function *function, uint64_t text)
 	end_event(&line);
 }
 
-static void log_unload(uint64_t start)
+static void log_unload(uint64_t start, uint32_t epoch)
 {
 	char room[160];
 	struct text line = TEXT_ON(room);
 
-	begin_event(&line, "unload");
+	begin_event(&line, "unload", epoch);
 	text_attribute_hex(&line, "vaddr", start);
 	end_event(&line);
 }
@@ -152,10 +158,11 @@ void dynamic_inherit(void)
 	uint64_t before = events;
 
 	dyntext_failed = false;
+	epochs_begun = 0;
 	events = 0;
 	if (!place_count)
 		return;
-	begin_event(&line, "inherit");
+	begin_event(&line, "inherit", stacktable_epoch());
 	text_attribute_decimal(&line, "events", (int64_t)before);
 	end_event(&line);
 }
@@ -198,7 +205,9 @@ static uint64_t write_text(int fd, const struct dynamic_function *function)
 
 	if (offset < LOG_HEADER || !file_may_reach((uint64_t)offset + header.size))
 		return 0;
-	if (sys_call(SYS_writev, fd, parts, 4, 0) == (long)header.size)
+	long written = sys_call(SYS_writev, fd, parts, 4, 0);
+	own_use_write(written);
+	if (written == (long)header.size)
 		return (uint64_t)offset;
 	/* A part of a record would hide those that follow. */
 	sys_call(SYS_ftruncate, fd, offset, 0, 0);
@@ -223,13 +232,11 @@ static uint64_t keep_text(const struct dynamic_function *function)
 /* Withdraws what is announced in a place; true if it was within this epoch. */
 static bool close_place(struct place *place)
 {
-	uint32_t epoch = stacktable_epoch();
-
 	if (place->last_epoch == LAST_EPOCH_OPEN) {
-		log_unload(place->start);
-		place->last_epoch = epoch;
+		place->last_epoch = stacktable_last_epoch();
+		log_unload(place->start, place->last_epoch);
 	}
-	return place->last_epoch == epoch;
+	return place->last_epoch == stacktable_epoch();
 }
 
 void dynamic_load(const struct dynamic_function *function)
@@ -248,11 +255,21 @@ void dynamic_load(const struct dynamic_function *function)
 	log_load(function, keep_text(function));
 }
 
+static bool may_begin_epoch(void)
+{
+	uint64_t passed = clock_now_ns() - collector.start_ns;
+	bool may = epochs_begun < EPOCHS_AT_ONCE + passed / EPOCH_EACH_NS;
+
+	epochs_begun += may;
+	return may;
+}
+
 void dynamic_unload(uint64_t start)
 {
 	size_t at = find_place(start);
 
 	if (at < place_count && places[at].start == start &&
-	    places[at].last_epoch == LAST_EPOCH_OPEN)
-		close_place(&places[at]);
+	    places[at].last_epoch == LAST_EPOCH_OPEN && close_place(&places[at]) &&
+	    may_begin_epoch())
+		modules_next_epoch();
 }

@@ -37,12 +37,25 @@ int file_make_directory(const char *path)
 	return (int)sys_call(SYS_mkdirat, directory, path, 0755, 0);
 }
 
+void file_remove(const char *path)
+{
+	int directory = directory_of(&path);
+
+	sys_call(SYS_unlinkat, directory, path, 0, 0);
+}
+
+/* ESRCH: the root is in the /proc of a process that has ended, as Chromium's zygotes have it. */
+static bool is_elsewhere(long result)
+{
+	return result == -ENOENT || result == -ESRCH;
+}
+
 int file_open_proc(const char *path, int flags)
 {
 	int fd = sys_open(path, flags, 0);
 	int proc = atomic_load_explicit(&file_proc, memory_order_relaxed);
 
-	if (fd == -ENOENT && proc >= 0)
+	if (is_elsewhere(fd) && proc >= 0)
 		fd = sys_openat(proc, path + sizeof("/proc"), flags);
 	return fd;
 }
@@ -52,9 +65,19 @@ long file_readlink_proc(const char *path, char *to, size_t size)
 	long length = sys_readlink(path, to, size);
 	int proc = atomic_load_explicit(&file_proc, memory_order_relaxed);
 
-	if (length == -ENOENT && proc >= 0)
+	if (is_elsewhere(length) && proc >= 0)
 		length = sys_call(SYS_readlinkat, proc, path + sizeof("/proc"), to, size);
 	return length;
+}
+
+int file_stat_proc(const char *path, struct stat *to)
+{
+	long result = sys_call(SYS_newfstatat, AT_FDCWD, path, to, 0);
+	int proc = atomic_load_explicit(&file_proc, memory_order_relaxed);
+
+	if (is_elsewhere(result) && proc >= 0)
+		result = sys_call(SYS_newfstatat, proc, path + sizeof("/proc"), to, 0);
+	return (int)result;
 }
 
 bool file_may_reach(uint64_t end)

@@ -19,10 +19,16 @@ extern _Atomic int file_place, file_proc;
 int file_open(const char *path, int flags, int mode);
 int file_make_directory(const char *path);
 
+void file_remove(const char *path);
+
 /* Opens a path in /proc to be read; that which is not in this root, in the last root that had it.
  */
 int file_open_proc(const char *path, int flags);
 long file_readlink_proc(const char *path, char *to, size_t size);
+
+/* stat(2) of such a path. 0 or a negative errno. */
+struct stat;
+int file_stat_proc(const char *path, struct stat *to);
 
 /* Whether a file may be so large in this process. */
 bool file_may_reach(uint64_t end);

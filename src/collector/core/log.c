@@ -23,34 +23,43 @@ int log_open_file(const char *file, int flags)
 
 int log_create(const char *file, const char *description)
 {
+	return log_create_with(file, description, NULL, 0);
+}
+
+int log_create_with(const char *file, const char *description, const void *first, size_t size)
+{
 	union {
 		struct format_file_header header;
-		char bytes[LOG_HEADER];
+		char bytes[2 * LOG_HEADER];
 	} page = {.header = {.magic = FORMAT_FILE_MAGIC,
 			     .version = FORMAT_VERSION,
 			     .header_size = LOG_HEADER}};
 	struct text kind = TEXT_ON(page.header.kind);
 	struct text body = {.buffer = page.bytes + sizeof(page.header),
-			    .size = sizeof(page.bytes) - sizeof(page.header)};
+			    .size = LOG_HEADER - sizeof(page.header)};
 
 	text_puts(&kind, file);
 	text_puts(&body, description);
+	for (size_t i = 0; i < size; i++)
+		page.bytes[LOG_HEADER + i] = ((const char *)first)[i];
 	int fd = log_open_file(file, O_CREAT | O_EXCL);
 	if (fd < 0)
 		return fd;
-	int result = file_append(fd, page.bytes, sizeof(page.bytes));
+	int result = file_append(fd, page.bytes, LOG_HEADER + size);
 	sys_close(fd);
 	return result;
 }
 
-void log_append(const char *file, struct text *line)
+int log_append(const char *file, struct text *line)
 {
 	int fd = log_open_file(file, O_CREAT);
 
 	if (fd < 0)
-		return;
-	file_append(fd, line->buffer, line->length);
+		return fd;
+	int result = file_append(fd, line->buffer, line->length);
+
 	sys_close(fd);
+	return result;
 }
 
 void log_event_begin_at(struct text *line, const char *kind, uint64_t time_ns)
@@ -83,6 +92,16 @@ static void log_message(const char *kind, const char *message, int error)
 	log_event_end(&line);
 }
 
+void log_engine(const char *name)
+{
+	char room[128];
+	struct text line = TEXT_ON(room);
+
+	log_event_begin(&line, "engine");
+	text_attribute(&line, "name", name);
+	log_event_end(&line);
+}
+
 void log_warning(const char *message, int error)
 {
 	log_message("warning", message, error);
@@ -94,17 +113,13 @@ void log_error(const char *message, int error)
 }
 
 /* A descendant's log begins with what the launcher wrote into the founder's. */
-static void begin_descendant(void)
+static void put_descendant(struct text *line)
 {
-	char room[512];
-	struct text line = TEXT_ON(room);
-
-	text_puts(&line, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<experiment");
-	text_attribute(&line, "version", FORMAT_VERSION_TEXT);
-	text_attribute(&line, "producer", "heliometer " HELIO_VERSION);
-	text_attribute_decimal(&line, "mono_ns", (int64_t)collector.start_ns);
-	text_puts(&line, ">\n");
-	log_append(FORMAT_FILE_LOG, &line);
+	text_puts(line, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<experiment");
+	text_attribute(line, "version", FORMAT_VERSION_TEXT);
+	text_attribute(line, "producer", "heliometer " HELIO_VERSION);
+	text_attribute_decimal(line, "mono_ns", (int64_t)collector.start_ns);
+	text_puts(line, ">\n");
 }
 
 static void put_process(struct text *line)
@@ -128,19 +143,49 @@ static void put_process(struct text *line)
 	text_puts(line, "/>\n");
 }
 
+/* The words of the command that began this image; NULL: the launcher or the parent has told. */
+static char *const *arguments;
+
+void log_note_arguments(char *const *words)
+{
+	arguments = words;
+}
+
+/* As many of them as there is room for. */
+static void put_arguments(struct text *line)
+{
+	enum { MOST_OF_A_CHARACTER = 6, AROUND = 32 }; /* XML escapes; the element */
+
+	for (; arguments && *arguments; arguments++) {
+		if (MOST_OF_A_CHARACTER * text_length(*arguments) + 2 * AROUND >=
+		    line->size - line->length) {
+			text_puts(line, "<argument text=\"...\"/>\n");
+			break;
+		}
+		text_puts(line, "<argument");
+		text_attribute(line, "text", *arguments);
+		text_puts(line, "/>\n");
+	}
+	arguments = NULL; /* a fork has its parent's */
+}
+
 int log_open(void)
 {
 	static char
-		room[4 * PATH_MAX_HERE]; /* too large for the stack of a small thread that forks */
+		room[5 * PATH_MAX_HERE]; /* too large for the stack of a small thread that forks */
 	struct text line = TEXT_ON(room);
 
 	if (collector.lineage[0])
-		begin_descendant();
-	int fd = log_open_file(FORMAT_FILE_LOG, 0);
+		put_descendant(&line);
+	put_process(&line);
+	if (!collector.lineage[0])
+		arguments = NULL;
+	put_arguments(&line);
+	/* The founder's is there, or the experiment is not. */
+	int fd = log_open_file(FORMAT_FILE_LOG, collector.lineage[0] ? O_CREAT : 0);
 	if (fd < 0)
 		return fd;
+	file_append(fd, line.buffer, line.length);
 	sys_close(fd);
-	put_process(&line);
-	log_append(FORMAT_FILE_LOG, &line);
 	return 0;
 }

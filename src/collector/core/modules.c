@@ -10,6 +10,7 @@
  */
 #include "collector/core/core.h"
 #include "collector/core/file.h"
+#include "collector/core/maps.h"
 #include "collector/core/snapshots.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
@@ -50,6 +51,8 @@ struct segment {
 	uint8_t build_id[BUILD_ID_MAX];
 	uint32_t build_id_size;
 	uint64_t identity; /* a hash of its name and build id */
+	bool has_file;	   /* of which the next two are, when it was loaded */
+	int64_t mtime, file_size;
 };
 
 static struct segment *segments; /* MODULES_MAX, mapped */
@@ -127,14 +130,48 @@ static void read_headers(struct segment *segment, const struct image *image)
 	}
 }
 
-static void put_file_facts(struct text *line, const char *name)
+static void read_file_facts(struct segment *segment, const char *name)
 {
 	struct stat status;
 
-	if (name[0] != '/' || sys_call(SYS_newfstatat, AT_FDCWD, name, &status, 0))
+	segment->has_file = name[0] == '/' && !sys_call(SYS_newfstatat, AT_FDCWD, name, &status, 0);
+	if (!segment->has_file)
 		return;
-	text_attribute_decimal(line, "mtime", status.st_mtim.tv_sec);
-	text_attribute_decimal(line, "filesize", status.st_size);
+	segment->mtime = status.st_mtim.tv_sec;
+	segment->file_size = status.st_size;
+}
+
+static void put_file_facts(struct text *line, const struct segment *segment)
+{
+	if (!segment->has_file)
+		return;
+	text_attribute_decimal(line, "mtime", segment->mtime);
+	text_attribute_decimal(line, "filesize", segment->file_size);
+}
+
+/* While a recording begins, lines of map.xml are gathered here: one write is a process's life. */
+static char gathered_room[16384];
+static struct text gathered = TEXT_ON(gathered_room);
+static bool gathering;
+
+void modules_write_begin(void)
+{
+	gathering = false;
+	if (gathered.length)
+		log_append(FORMAT_FILE_MAP, &gathered);
+	gathered.length = 0;
+}
+
+static void write_line(struct text *line)
+{
+	if (gathering && gathered.length + line->length >= gathered.size) {
+		modules_write_begin();
+		gathering = true;
+	}
+	if (gathering)
+		text_puts(&gathered, line->buffer);
+	else
+		log_append(FORMAT_FILE_MAP, line);
 }
 
 static void log_map(const struct segment *segment, const char *name, uint64_t tstamp)
@@ -158,10 +195,10 @@ static void log_map(const struct segment *segment, const char *name, uint64_t ts
 		text_bytes_hex(&id, segment->build_id, segment->build_id_size);
 		text_attribute(&line, "buildid", id_room);
 	}
-	put_file_facts(&line, name);
+	put_file_facts(&line, segment);
 	text_puts(&line, "/>\n");
 	if (!line.full)
-		log_append(FORMAT_FILE_MAP, &line);
+		write_line(&line);
 }
 
 static void log_unmap(const struct segment *segment)
@@ -174,7 +211,7 @@ static void log_unmap(const struct segment *segment)
 	text_attribute_decimal(&line, "epoch", stacktable_epoch());
 	text_attribute_hex(&line, "vaddr", segment->module.start);
 	text_puts(&line, "/>\n");
-	log_append(FORMAT_FILE_MAP, &line);
+	write_line(&line);
 }
 
 /* Names are kept once, one after the other, in a mapping that only grows at its end. */
@@ -272,6 +309,7 @@ static bool note_segment(const struct image *image, const ElfW(Phdr) * load)
 	if (takes_old_place(&fresh, known))
 		stacktable_next_epoch();
 	fresh.epoch = stacktable_epoch();
+	read_file_facts(&fresh, image->name);
 	if (!known) {
 		known = &segments[segment_count++];
 		keep_name((uint32_t)(known - segments), image->name);
@@ -526,6 +564,60 @@ void modules_left(void)
 	atomic_compare_exchange_strong(&changing, &tid, 0);
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Logs what a mapping has of a segment in the same file. */
+static void log_part(const struct map_line *line, uint32_t epoch, const struct segment *segment)
+{
+	const uint64_t first = segment->file_offset,
+		       last = first + (segment->module.end - segment->module.start);
+	const uint64_t begin = first > line->offset ? first : line->offset,
+		       end = least(last, line->offset + (line->end - line->start));
+	struct segment part = *segment;
+
+	if (begin >= end)
+		return;
+	part.epoch = epoch;
+	part.file_offset = begin;
+	part.module.start = line->start + (begin - line->offset);
+	part.module.end = part.module.start + (end - begin);
+	part.module.bias = part.module.start -
+			   (segment->module.start - segment->module.bias + (begin - first));
+	log_map(&part, line->path, clock_now_ns() - collector.start_ns);
+}
+
+bool modules_log_copy(const struct map_line *line, uint32_t epoch)
+{
+	bool known = false;
+
+	if (!change_begin_if(true))
+		return true;
+	for (uint32_t i = 0; i < segment_count; i++) {
+		if (!segments[i].loaded || !text_equal(name_of(&segments[i]), line->path))
+			continue;
+		known = true;
+		log_part(line, epoch, &segments[i]);
+	}
+	atomic_store(&changing, 0);
+	return known;
+}
+
+void modules_log_mapped(const struct map_line *line, uint32_t epoch, const ElfW(Phdr) * load,
+			const uint8_t *notes, size_t size)
+{
+	struct segment segment = {
+		.module = {.start = load->p_vaddr, .end = load->p_vaddr + load->p_filesz},
+		.file_offset = load->p_offset,
+		.flags = load->p_flags};
+
+	read_build_id(&segment, notes, size);
+	read_file_facts(&segment, line->path);
+	log_part(line, epoch, &segment);
+}
+
 bool modules_learn(uint64_t pc, bool patient)
 {
 	struct dl_find_object found;
@@ -580,15 +672,18 @@ int modules_open(void)
 	struct text line = TEXT_ON(room);
 
 	text_puts(&line, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<maps>\n");
-	log_append(FORMAT_FILE_MAP, &line);
-	if (!segments) {
+	gathered.length = 0;
+	gathering = true;
+	write_line(&line);
+	if (!segments)
 		segments = map_zeroed(MODULES_MAX * sizeof(*segments));
+	if (!name_offsets)
 		name_offsets = map_zeroed(MODULES_MAX * sizeof(*name_offsets));
+	if (!names)
 		names = map_zeroed(NAMES_ROOM);
-		if (!segments || !name_offsets || !names)
-			return -ENOMEM;
-		return 0;
-	}
+	/* Attached to again, with more memory perhaps, only what is missing is mapped. */
+	if (!segments || !name_offsets || !names)
+		return -ENOMEM;
 	atomic_store(&changing, 0); /* another thread of the parent may have held it */
 	for (uint32_t i = 0; i < segment_count; i++)
 		if (segments[i].loaded)

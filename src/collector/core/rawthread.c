@@ -1,16 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/core/rawthread.h"
 
+#include "collector/core/own_use.h"
 #include "collector/core/sys.h"
+#include "collector/core/tasks.h"
+#include "collector/core/text.h"
 #include "collector/sources/clock.h"
 
 #include <sched.h>
 #include <signal.h>
 
-static _Atomic uint64_t ended_cpu_ns;
+enum { RAWTHREADS_MAX = 8, GONE_AFTER_NS = 1000 * 1000 * 1000 };
 
-static long clone_onto(long flags, void *stack_top, void (*run)(void))
+static _Atomic uint64_t ended_cpu_ns;
+static _Atomic int32_t forbidden;
+
+static struct slot {
+	_Atomic bool taken;
+	_Atomic int32_t tid;	   /* written by the kernel; 0: not yet begun */
+	_Atomic uint64_t ended_ns; /* it is about to end, and may then be another's number */
+} slots[RAWTHREADS_MAX];
+
+/* Where the kernel puts the number of a new thread before that, or anybody, can look. */
+static long clone_onto(long flags, void *stack_top, _Atomic int32_t *tid, void (*run)(void))
 {
+	register void (*start)(void) __asm__("r12") = run; /* not rbp, which ends call stacks */
 	long result;
 
 	__asm__ volatile("syscall\n\t"
@@ -21,28 +35,131 @@ static long clone_onto(long flags, void *stack_top, void (*run)(void))
 			 "ud2\n"
 			 "1:"
 			 : "=a"(result)
-			 : "a"(SYS_clone), "D"(flags), "S"(stack_top), "d"(0L), [run] "r"(run)
+			 : "a"(SYS_clone), "D"(flags), "S"(stack_top), "d"(tid), [run] "r"(start)
 			 : "rcx", "r8", "r9", "r10", "r11", "memory");
 	return result;
+}
+
+static bool is_gone(const struct slot *slot)
+{
+	int tid = atomic_load(&slot->tid);
+
+	return !tid || (atomic_load(&slot->ended_ns) &&
+			sys_call(SYS_tgkill, sys_getpid(), tid, 0, 0) == -ESRCH);
+}
+
+/* By its number it could not be told for ever: the program's next thread may get it. */
+static bool is_ended(const struct slot *slot)
+{
+	uint64_t ended_ns = atomic_load(&slot->ended_ns);
+
+	return ended_ns && clock_now_ns() - ended_ns > GONE_AFTER_NS;
+}
+
+static void release(struct slot *slot)
+{
+	atomic_store(&slot->tid, 0);
+	atomic_store(&slot->taken, false);
+}
+
+/* Of two who find it gone, one gives it back. */
+static void release_if_gone(struct slot *slot)
+{
+	uint64_t ended_ns = atomic_load(&slot->ended_ns);
+
+	if (ended_ns && (is_gone(slot) || is_ended(slot)) &&
+	    atomic_compare_exchange_strong(&slot->ended_ns, &ended_ns, 0))
+		release(slot);
+}
+
+static struct slot *take_slot(void)
+{
+	for (int i = 0; i < RAWTHREADS_MAX; i++)
+		if (!atomic_exchange(&slots[i].taken, true))
+			return &slots[i];
+	return NULL;
+}
+
+/* A free one; those whose threads are gone are free only now. */
+static struct slot *free_slot(void)
+{
+	struct slot *slot = take_slot();
+
+	for (int i = 0; i < RAWTHREADS_MAX && !slot; i++)
+		release_if_gone(&slots[i]);
+	return slot ? slot : take_slot();
+}
+
+void rawthread_forbid(bool on)
+{
+	atomic_fetch_add(&forbidden, on ? 1 : -1);
+}
+
+bool rawthread_any(void)
+{
+	for (int i = 0; i < RAWTHREADS_MAX; i++)
+		if (atomic_load(&slots[i].tid) && !is_ended(&slots[i]))
+			return true;
+	return false;
+}
+
+bool rawthread_is(int tid)
+{
+	for (int i = 0; tid && i < RAWTHREADS_MAX; i++)
+		if (atomic_load_explicit(&slots[i].tid, memory_order_relaxed) == tid &&
+		    !is_ended(&slots[i]))
+			return true;
+	return false;
+}
+
+void rawthread_wait_gone(void)
+{
+	for (int i = 0; i < RAWTHREADS_MAX; i++) {
+		if (!atomic_load(&slots[i].ended_ns))
+			continue;
+		while (!is_gone(&slots[i]) && !is_ended(&slots[i]))
+			sys_call(SYS_sched_yield, 0, 0, 0, 0);
+	}
+}
+
+void rawthread_forget_all(void)
+{
+	atomic_store(&forbidden, 0);
+	for (int i = 0; i < RAWTHREADS_MAX; i++) {
+		atomic_store(&slots[i].ended_ns, 0);
+		release(&slots[i]);
+	}
 }
 
 int rawthread_start(void (*run)(void), void *stack, size_t size, bool own_files)
 {
 	uint64_t all = ~(uint64_t)0, before;
 	long flags = CLONE_VM | CLONE_FS | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
-		     (own_files ? 0 : CLONE_FILES);
+		     CLONE_PARENT_SETTID | (own_files ? 0 : CLONE_FILES);
+	struct slot *slot = atomic_load(&forbidden) ? NULL : free_slot();
+
+	if (!slot)
+		return -EAGAIN;
 	uint64_t top = ((uint64_t)stack + size) & ~(uint64_t)15;
 
 	/* The thread inherits the mask: it must never take one of the program's signals. */
 	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all));
-	long result = clone_onto(flags, (void *)top, run);
+	long result = clone_onto(flags, (void *)top, &slot->tid, run);
 	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &before, 0, sizeof(before));
+	if (result < 0)
+		release(slot);
 	return (int)result;
 }
 
 _Noreturn void rawthread_exit(_Atomic unsigned *flag)
 {
+	int own = sys_gettid();
+
 	atomic_fetch_add(&ended_cpu_ns, clock_own_cpu_ns());
+	for (int i = 0; i < RAWTHREADS_MAX; i++)
+		if (atomic_load(&slots[i].tid) == own && !atomic_load(&slots[i].ended_ns))
+			atomic_store(&slots[i].ended_ns, clock_now_ns());
+	own_use_thread_end();
 	__asm__ volatile("movl $0, (%0)\n\t"
 			 "xor %%edi, %%edi\n\t"
 			 "syscall\n\t"
@@ -51,6 +168,43 @@ _Noreturn void rawthread_exit(_Atomic unsigned *flag)
 			 : "r"(flag), "a"(SYS_exit)
 			 : "rdi", "rcx", "r11", "memory");
 	__builtin_unreachable();
+}
+
+/* "TID (NAME) STATE PPID PGRP SESSION TTY TPGID FLAGS MINFLT CMINFLT MAJFLT …" */
+static void add_faults(const char *stat, struct format_own_use *use)
+{
+	enum { SPACES_BEFORE = 8 };
+	const char *at = stat;
+
+	for (const char *c = stat; *c; c++)
+		if (*c == ')')
+			at = c;
+	for (int spaces = 0; *at && spaces < SPACES_BEFORE; at++)
+		spaces += *at == ' ';
+	use->minor_faults += text_number(at, &at);
+	if (*at != ' ')
+		return;
+	text_number(at + 1, &at);
+	if (*at == ' ')
+		use->major_faults += text_number(at + 1, &at);
+}
+
+static void add_faults_of(int tid, struct format_own_use *use)
+{
+	char stat[512];
+
+	tasks_read(tid, "stat", stat, sizeof(stat));
+	add_faults(stat, use);
+}
+
+void rawthread_add_faults(struct format_own_use *use)
+{
+	for (int i = 0; i < RAWTHREADS_MAX; i++) {
+		int tid = atomic_load(&slots[i].tid);
+
+		if (tid && !atomic_load(&slots[i].ended_ns))
+			add_faults_of(tid, use);
+	}
 }
 
 uint64_t rawthread_ended_cpu_ns(void)

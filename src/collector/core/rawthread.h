@@ -20,8 +20,23 @@
  */
 int rawthread_start(void (*run)(void), void *stack, size_t size, bool own_files);
 
+/* None begins while this is on: rawthread_start says -EAGAIN. May be nested. */
+void rawthread_forbid(bool on);
+
+/* Whether there is one, or one that has not quite ended; of that number. */
+bool rawthread_any(void);
+bool rawthread_is(int tid);
+/* Until those that have called rawthread_exit are gone, from /proc too. */
+void rawthread_wait_gone(void);
+/* In the child of a fork, which has none. */
+void rawthread_forget_all(void);
+
 /* Clears *flag and ends the thread without touching its stack again. */
 _Noreturn void rawthread_exit(_Atomic unsigned *flag);
+
+/* Adds the page faults of those that have not ended. Not in a handler. */
+struct format_own_use;
+void rawthread_add_faults(struct format_own_use *use);
 
 /* CPU time of those that have ended, in ns. */
 uint64_t rawthread_ended_cpu_ns(void);

@@ -2,6 +2,8 @@
 /* Sample points taken inside the process: at its begin, its end, and where the program asks. */
 #include "collector/core/core.h"
 #include "collector/core/file.h"
+#include "collector/core/own_use.h"
+#include "collector/core/rawthread.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
 
@@ -15,11 +17,6 @@ static const char overview_description[] =
 	FORMAT_USAGE_FIELDS(X)
 #undef X
 		"\n";
-
-int sample_open(void)
-{
-	return log_create(FORMAT_FILE_OVERVIEW, overview_description);
-}
 
 static uint64_t ns_of(const struct timeval *time)
 {
@@ -85,32 +82,62 @@ static void keep_growing(struct format_sample *sample, int fd)
 		sample->max_rss_bytes = last.max_rss_bytes;
 	if (last.run_delay_ns > sample->run_delay_ns)
 		sample->run_delay_ns = last.run_delay_ns;
+#define X(name)                                                                                    \
+	if (last.name > sample->name)                                                              \
+		sample->name = last.name;
+	FORMAT_OWN_USE_FIELDS(X)
+#undef X
+}
+
+/* fresh: of the child of a fork, which has not read or written anything. */
+static void fill(struct format_sample *sample, const char *label, bool fresh)
+{
+	struct text name = TEXT_ON(sample->label);
+	struct format_own_use own, alive = {0};
+	struct rusage usage = {0};
+
+	rawthread_add_faults(&alive);
+	/* Right before what it is left out of, and what we read for this is in none of them. */
+	own_use_work_settle();
+	own_use_get(&own);
+	own.minor_faults += alive.minor_faults;
+	own.major_faults += alive.major_faults;
+	sample->time_ns = clock_now_ns() - collector.start_ns;
+	text_puts(&name, label);
+	sys_call(SYS_getrusage, RUSAGE_SELF, &usage, 0, 0);
+	sample->user_ns = ns_of(&usage.ru_utime);
+	sample->system_ns = ns_of(&usage.ru_stime);
+	sample->minor_faults = (uint64_t)usage.ru_minflt;
+	sample->major_faults = (uint64_t)usage.ru_majflt;
+	sample->voluntary_switches = (uint64_t)usage.ru_nvcsw;
+	sample->involuntary_switches = (uint64_t)usage.ru_nivcsw;
+	sample->input_blocks = (uint64_t)usage.ru_inblock;
+	sample->output_blocks = (uint64_t)usage.ru_oublock;
+	sample->max_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
+	if (!fresh)
+		read_io(sample);
+	read_rss(sample);
+	sample->threads = thread_count();
+	if (!sample->threads)
+		sample->threads =
+			1; /* the first sample is taken before the first thread is known */
+	thread_for_each(add_delay, &sample->run_delay_ns);
+	own_use_leave_out(sample, &own);
+}
+
+int sample_open(const char *label)
+{
+	struct format_sample sample = {.kind = FORMAT_SAMPLE_START};
+
+	fill(&sample, label, text_equal(label, "fork"));
+	return log_create_with(FORMAT_FILE_OVERVIEW, overview_description, &sample, sizeof(sample));
 }
 
 void sample_write(enum format_sample_kind kind, const char *label)
 {
 	struct format_sample sample = {.kind = kind};
-	struct text name = TEXT_ON(sample.label);
-	struct rusage usage = {0};
 
-	sample.time_ns = clock_now_ns() - collector.start_ns;
-	text_puts(&name, label);
-	sys_call(SYS_getrusage, RUSAGE_SELF, &usage, 0, 0);
-	sample.user_ns = ns_of(&usage.ru_utime);
-	sample.system_ns = ns_of(&usage.ru_stime);
-	sample.minor_faults = (uint64_t)usage.ru_minflt;
-	sample.major_faults = (uint64_t)usage.ru_majflt;
-	sample.voluntary_switches = (uint64_t)usage.ru_nvcsw;
-	sample.involuntary_switches = (uint64_t)usage.ru_nivcsw;
-	sample.input_blocks = (uint64_t)usage.ru_inblock;
-	sample.output_blocks = (uint64_t)usage.ru_oublock;
-	sample.max_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
-	read_io(&sample);
-	read_rss(&sample);
-	sample.threads = thread_count();
-	if (!sample.threads)
-		sample.threads = 1; /* the first sample is taken before the first thread is known */
-	thread_for_each(add_delay, &sample.run_delay_ns);
+	fill(&sample, label, false);
 	int fd = log_open_file(FORMAT_FILE_OVERVIEW, 0);
 	if (fd < 0)
 		return;

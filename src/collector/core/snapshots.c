@@ -21,6 +21,7 @@ struct room {
 };
 
 static struct room rooms[ROOMS];
+static int rooms_used; /* those behind have never been */
 static int in_force = NONE, prepared = NONE;
 
 static bool is_locked(const struct thread *thread)
@@ -81,13 +82,15 @@ static bool grow(struct room *room, uint32_t count)
 struct unwind_modules *snapshots_room(uint32_t count)
 {
 	prepared = NONE;
-	for (int i = 0; i < ROOMS; i++) {
+	for (int i = 0; i < rooms_used || (prepared == NONE && i < ROOMS); i++) {
 		if (i == in_force)
 			continue;
 		drop_readers(&rooms[i]);
 		if (prepared == NONE && !rooms[i].reader_count && grow(&rooms[i], count))
 			prepared = i;
 	}
+	if (prepared >= rooms_used)
+		rooms_used = prepared + 1;
 	return prepared == NONE ? NULL : rooms[prepared].modules;
 }
 
@@ -104,7 +107,8 @@ void snapshots_publish(struct unwind_modules *modules)
 
 void snapshots_forget(void)
 {
-	for (int i = 0; i < ROOMS; i++)
+	for (int i = 0; i < rooms_used; i++)
 		rooms[i] = (struct room){0};
+	rooms_used = 0;
 	in_force = NONE;
 }

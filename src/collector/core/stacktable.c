@@ -5,7 +5,8 @@
  * Nodes live in the mapped `stacks` file; a lock-free hash table finds them.
  * Inserting twice in a race leaves two nodes for one stack, which readers
  * merge: so nothing here needs a lock, a retry, or more than one CAS.
- * A table that fills up is joined by a larger one; looking up asks both.
+ * A table that fills up is joined by a larger one; looking up asks both.  The first is a page,
+ * for the many processes that end at once; what it has the second one gets, and it is done.
  */
 #include "collector/core/control.h"
 #include "collector/core/core.h"
@@ -19,11 +20,12 @@ enum {
 	SEGMENT_NODES = 1 << SEGMENT_SHIFT,
 	SEGMENT_BLOCK = 20480,	/* header and nodes, rounded up to FORMAT_BLOCK_ALIGN */
 	SEGMENTS_MAX = 1 << 14, /* 16 million stacks */
-	TABLES_MAX = 4,
-	TABLE_FIRST_SHIFT = 16,
-	TABLE_GROWTH_SHIFT = 3, /* each table is 8 times the one before */
+	TABLES_MAX = 5,
+	TABLE_FIRST_SHIFT = 9,
+	TABLE_SECOND_SHIFT = 16,
+	TABLE_GROWTH_SHIFT = 3, /* each later table is 8 times the one before */
 	PROBES_MAX = 32,
-	TABLES_PREFAULTED = 2, /* 4.5 MiB */
+	TABLES_PREFAULTED = 3, /* 4.5 MiB */
 };
 
 _Static_assert(sizeof(struct format_block_header) + SEGMENT_NODES * sizeof(struct format_node) <=
@@ -39,10 +41,11 @@ struct table {
 static _Atomic(struct format_node *) segments[SEGMENTS_MAX];
 static struct table tables[TABLES_MAX];
 static _Atomic uint32_t table_count;
+static _Atomic uint32_t table_first; /* where looking up begins */
 static _Atomic uint32_t table_growing;
 static _Atomic uint32_t next_id;
 static _Atomic uint32_t epoch;
-static uint32_t no_stack_node;
+static uint32_t epoch_first_id; /* nodes of this epoch have this id or a higher one */
 
 static const char stacks_description[] = "blocks of call stack nodes; id 0 is the root\n"
 					 "encoding 2: parent u32, epoch u32, pc u64 (0: unused)\n"
@@ -78,6 +81,33 @@ static struct format_node *segment_at(uint32_t index)
 	return segment;
 }
 
+static uint64_t table_slots(uint32_t index)
+{
+	return (uint64_t)1 << (index ? TABLE_SECOND_SHIFT + (index - 1) * TABLE_GROWTH_SHIFT
+				     : TABLE_FIRST_SHIFT);
+}
+
+static uint32_t find(struct table *table, uint64_t hash, uint32_t parent, uint64_t pc,
+		     uint32_t in_epoch, _Atomic(uint64_t) **free);
+static uint64_t mix(uint32_t parent, uint64_t pc, uint32_t in_epoch);
+static const struct format_node *node_of(uint32_t id);
+
+/* What is inserted into the first table meanwhile becomes a second node: readers merge. */
+static void take_over(struct table *table)
+{
+	for (uint64_t i = 0; i <= tables[0].mask; i++) {
+		uint64_t value = atomic_load_explicit(&tables[0].slots[i], memory_order_acquire);
+		const struct format_node *node = value ? node_of((uint32_t)value) : NULL;
+		_Atomic(uint64_t) *free = NULL;
+
+		if (node &&
+		    !find(table, mix(node->parent, node->pc, node->epoch), node->parent, node->pc,
+			  node->epoch, &free) &&
+		    free)
+			atomic_store_explicit(free, value, memory_order_release);
+	}
+}
+
 /* The next table; NULL while another thread makes it, or when there can be none. */
 static struct table *grow(uint32_t count)
 {
@@ -86,7 +116,7 @@ static struct table *grow(uint32_t count)
 	if (count >= TABLES_MAX || !atomic_compare_exchange_strong(&table_growing, &expected, 1))
 		return NULL;
 	if (atomic_load(&table_count) == count) {
-		uint64_t slots = (uint64_t)1 << (TABLE_FIRST_SHIFT + count * TABLE_GROWTH_SHIFT);
+		uint64_t slots = table_slots(count);
 
 		tables[count].mask = slots - 1;
 		tables[count].slots = sys_mmap(slots * sizeof(uint64_t), PROT_READ | PROT_WRITE,
@@ -94,25 +124,28 @@ static struct table *grow(uint32_t count)
 		if (tables[count].slots && count < TABLES_PREFAULTED)
 			counter_prefault((const void *)tables[count].slots,
 					 slots * sizeof(uint64_t));
+		if (tables[count].slots && count == 1)
+			take_over(&tables[count]);
 		if (tables[count].slots)
 			atomic_store_explicit(&table_count, count + 1, memory_order_release);
+		if (tables[count].slots && count == 1)
+			atomic_store_explicit(&table_first, 1, memory_order_release);
 	}
 	atomic_store(&table_growing, 0);
 	return atomic_load(&table_count) > count ? &tables[count] : NULL;
 }
 
-int stacktable_open(void)
+void stacktable_open(void)
 {
-	int result = blockfile_create(&collector.stacks, collector.directory, FORMAT_FILE_STACKS,
-				      stacks_description);
-
-	if (result)
-		return result;
+	blockfile_plan(&collector.stacks, collector.directory, FORMAT_FILE_STACKS,
+		       stacks_description);
 	atomic_store(&next_id, 1);
-	if (!segment_at(0) || (!atomic_load(&table_count) && !grow(0)))
-		return -ENOMEM;
-	no_stack_node = stacktable_intern(0, FORMAT_PC_NO_STACK, NULL);
-	return 0;
+	epoch_first_id = 0; /* the epoch began in the parent's table, if at all */
+}
+
+void stacktable_make_file(void)
+{
+	blockfile_make(&collector.stacks);
 }
 
 void stacktable_abandon(bool in_use)
@@ -125,8 +158,8 @@ void stacktable_abandon(bool in_use)
 	for (uint32_t i = 0; i < count && !in_use; i++)
 		sys_munmap((void *)tables[i].slots, (tables[i].mask + 1) * sizeof(uint64_t));
 	atomic_store(&table_count, 0);
+	atomic_store(&table_first, 0);
 	atomic_store(&table_growing, 0);
-	no_stack_node = 0;
 	blockfile_abandon(&collector.stacks, in_use);
 }
 
@@ -137,7 +170,13 @@ uint32_t stacktable_epoch(void)
 
 void stacktable_next_epoch(void)
 {
+	epoch_first_id = atomic_load(&next_id);
 	atomic_fetch_add(&epoch, 1);
+}
+
+uint32_t stacktable_last_epoch(void)
+{
+	return stacktable_epoch() - (atomic_load(&next_id) == epoch_first_id);
 }
 
 static uint64_t mix(uint32_t parent, uint64_t pc, uint32_t in_epoch)
@@ -211,7 +250,8 @@ uint32_t stacktable_intern(uint32_t parent, uint64_t pc, void *unused)
 	_Atomic(uint64_t) *free = NULL;
 
 	(void)unused;
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = atomic_load_explicit(&table_first, memory_order_relaxed); i < count;
+	     i++) {
 		uint32_t id = find(&tables[i], hash, parent, pc, in_epoch, &free);
 
 		if (id)
@@ -225,7 +265,7 @@ uint32_t stacktable_intern(uint32_t parent, uint64_t pc, void *unused)
 	}
 	uint32_t id = new_node(parent, pc, in_epoch);
 	if (!id)
-		return no_stack_node;
+		return FORMAT_NO_STACK;
 	uint64_t expected = 0;
 	if (free) /* losing the race leaves a second node for this stack: readers merge */
 		atomic_compare_exchange_strong_explicit(free, &expected, (hash >> 32 << 32) | id,

@@ -6,9 +6,12 @@
  * experiment of a descendant (the founder's exists), and starts an engine.
  * Whatever goes wrong ends in a program that runs as if we were not there.
  */
+#include "base/own_calls.h"
 #include "collector/core/control.h"
 #include "collector/core/core.h"
 #include "collector/core/file.h"
+#include "collector/core/maps.h"
+#include "collector/core/own_use.h"
 #include "collector/core/rawthread.h"
 #include "collector/core/sys.h"
 #include "collector/core/tasks.h"
@@ -17,6 +20,9 @@
 #include "collector/core/under_way.h"
 #include "collector/sources/clock.h"
 #include "collector/sources/counter.h"
+#include "collector/sources/overhead.h"
+#include "collector/wrap/descriptor.h"
+#include "collector/wrap/lineage.h"
 #include "collector/wrap/next.h"
 #include "format/params.h"
 
@@ -29,7 +35,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-struct collector collector;
+struct collector collector = {.monitor_signal = CLOCK_SIGNAL_MONITOR};
 
 bool collector_is_ours(void)
 {
@@ -65,7 +71,7 @@ static void read_params(const char *params)
 		const char *value = params[1] == ':' ? params + 2 : "";
 
 		if (key == 'p')
-			collector.interval_ns = text_number(value, NULL) * 1000u;
+			interval_read_param(value);
 		else if (key == 's')
 			collector.start_ns = text_number(value, NULL);
 		else if (key == 'e')
@@ -77,7 +83,7 @@ static void read_params(const char *params)
 			read_window(value);
 		else if (key == 'n')
 			collector.depth = (uint32_t)text_number(value, NULL);
-		else if (!trace_read_param(key, value))
+		else if (!trace_read_param(key, value) && !overhead_read_param(key, value))
 			control_read_param(key, value);
 		while (*params && *params != ';')
 			params++;
@@ -211,7 +217,12 @@ static uint64_t process_cpu_ns(void)
 
 	sys_call(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, &cpu, 0, 0);
 	return (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec -
-	       rawthread_ended_cpu_ns();
+	       rawthread_ended_cpu_ns() - overhead_thread_cpu_ns();
+}
+
+uint64_t collector_cpu_ns(void)
+{
+	return process_cpu_ns() - collector.cpu_before_ns - monitor_engine_cpu_ns();
 }
 
 void collector_log_engine(enum engine asked, const char *reason)
@@ -237,8 +248,13 @@ static void start_engine(void)
 		collector.engine = ENGINE_NONE;
 	if (collector.engine == ENGINE_PERF && !perf_engine_start(reason, sizeof(reason)))
 		collector.engine = ENGINE_MONITOR;
+	if (collector.engine == ENGINE_MONITOR)
+		interval_begin();
 	if (collector.engine == ENGINE_MONITOR && !monitor_engine_start())
 		collector.engine = ENGINE_NONE;
+	if (asked != ENGINE_NONE && collector.engine == ENGINE_NONE && collector.interval_ns)
+		log_error("no clock profile: neither perf events nor a thread of ours could be had",
+			  0);
 	collector_log_engine(asked, reason);
 	trace_begin();
 }
@@ -247,34 +263,33 @@ static void start_engine(void)
  * Makes the directory and claims it with its first file.  A founder whose
  * directory is claimed is none: a child that lost its name on the way.
  */
-static int claim_directory(void)
+static int claim_directory(const char *label)
 {
 	int result = make_directory();
 
 	if (!result)
-		result = sample_open();
+		result = sample_open(label);
 	if (result != -EEXIST || collector.lineage[0])
 		return result;
 	copy(collector.lineage, sizeof(collector.lineage), "_c1");
 	result = make_directory();
-	return result ? result : sample_open();
+	return result ? result : sample_open(label);
 }
 
-/* Makes the files; used at the start of an image and in the child of a fork. */
-static bool begin_recording(void)
+/* Makes the files; used at the start of an image and in the child of a fork. 0, or -errno. */
+static int begin_recording(const char *label)
 {
 	collector.begin_ns = clock_now_ns();
 	atomic_store(&collector.pid, sys_getpid());
 	collector.proc_pid = tasks_process_number();
-	int result = claim_directory();
+	int result = claim_directory(label);
 	if (!result)
 		result = log_open();
 	if (!result)
 		result = modules_open();
 	if (!result)
 		result = writer_open();
-	if (!result)
-		result = stacktable_open();
+	stacktable_open();
 	if (!result)
 		result = trace_open();
 	if (result)
@@ -282,7 +297,7 @@ static bool begin_recording(void)
 			  -result);
 	else
 		control_open();
-	return !result;
+	return result;
 }
 
 /* The calling thread's accounting begins now. */
@@ -296,6 +311,7 @@ static void begin_own_thread(uint64_t stack_low, uint64_t stack_high)
 	thread->stack_high = stack_high;
 	collector.cpu_before_ns = process_cpu_ns();
 	clock_begin(thread);
+	phase_begin_process(thread);
 	thread_adopt(thread, thread->clock.last.now_ns);
 	thread_watch_end(thread);
 }
@@ -322,7 +338,7 @@ static int find_own_text(struct dl_phdr_info *info, size_t size, void *unused)
 
 static void find_main_stack(void)
 {
-	enum { LARGEST = 1 << 30, SLACK = 64 * 1024 };
+	enum { LARGEST = 1 << 30, SLACK = UNWIND_STACK_SLACK };
 	struct rlimit limit = {.rlim_cur = 8 << 20};
 	pthread_attr_t attributes;
 	size_t size = 0;
@@ -340,37 +356,81 @@ static void find_main_stack(void)
 	collector.default_stack_size = size;
 }
 
-/* All that a recording needs before its first thread. */
-static bool set_up(const char *label)
+/* All that a recording needs before its first thread. 0, or -errno. */
+static int set_up(const char *label)
 {
 	find_main_stack();
 	dl_iterate_phdr(find_own_text, NULL);
 	unwind_skip(collector.text_low, collector.text_high);
-	if (!begin_recording())
-		return false;
+	int result = begin_recording(label);
+
+	if (result)
+		return result;
 	modules_update();
+	modules_write_begin();
+	if (collector.late)
+		maps_log_code();
 	if (!collector.lineage[0])
 		modules_archive_vdso(getauxval(AT_SYSINFO_EHDR));
-	sample_write(FORMAT_SAMPLE_START, label);
-	return true;
+	return 0;
 }
 
-__attribute__((constructor)) static void start(void)
+static int find_program(struct dl_phdr_info *info, size_t size, void *goes_past_libc)
 {
+	const struct own_calls_image image = {
+		.size = UINT64_MAX,
+		.bias = info->dlpi_addr,
+		.segments = info->dlpi_phdr,
+		.count = info->dlpi_phnum,
+	};
+
+	(void)size;
+	*(bool *)goes_past_libc = own_calls_found(&image);
+	return 1; /* the program is the first one */
+}
+
+/* Why nothing may be touched in this program, or NULL. */
+static const char *reason_to_leave_alone(void)
+{
+	const char *preload = getenv("LD_PRELOAD");
+	bool goes_past_libc = false;
+
+	dl_iterate_phdr(find_program, &goes_past_libc);
+	if (goes_past_libc)
+		return "it makes its threads and signal handlers without the C library (Go without "
+		       "cgo)";
+	if (preload && strstr(preload, "/vgpreload_"))
+		return "valgrind runs it, for which our events are faults of its own";
+	return NULL;
+}
+
+__attribute__((constructor)) static void start(int count, char **arguments)
+{
+	(void)count;
+	log_note_arguments(arguments);
 	next_resolve();
 	bool record = read_environment();
 
+	const char *reason = collector.tracking ? reason_to_leave_alone() : NULL;
+
+	if (reason) {
+		lineage_program_left_alone(reason);
+		collector.tracking = false;
+	}
 	if (!collector.tracking)
 		return;
 	atomic_store(&collector.pid, sys_getpid());
 	process_install();
-	if (!record || !set_up("start"))
+	own_use_work_begin();
+	if (!record || set_up("start"))
 		return;
 	/* Last: what we did so far is not the program's time. */
+	overhead_reset(); /* touches what handlers would count the page fault of */
 	begin_own_thread(collector.main_stack_low, collector.main_stack_high);
 	atomic_store(&collector.recording, true);
 	control_take_signals();
 	start_engine();
+	own_use_work_end();
 }
 
 /* ---- the end ---- */
@@ -390,15 +450,18 @@ static void settle(struct thread *thread, void *own_stack)
 	thread_unlock(thread);
 }
 
+/* Of this thread, where that is worth its price: a process that ends at once has read no code yet.
+ */
 static uint32_t own_stack(void)
 {
-	struct thread *thread = thread_current();
-	uint32_t stack;
+	struct thread *thread = collector.engine == ENGINE_NONE ? NULL : thread_current();
+	uint32_t stack = FORMAT_NO_STACK;
 
 	if (!thread)
-		return 0;
+		return FORMAT_NO_STACK;
 	thread_lock(thread);
-	stack = stack_of_caller(thread);
+	if (clock_has_waits(thread))
+		stack = stack_of_caller(thread);
 	thread_unlock(thread);
 	return stack;
 }
@@ -417,40 +480,57 @@ void collector_settle_thread(struct thread *thread)
 	settle(thread, &stack);
 }
 
-/* own_cpu_ns: CPU time of this thread that is not the program's. */
-static void log_counters(uint64_t own_cpu_ns)
+/* What a reader subtracts from what this process's parent knows of it: see docs/format.md. */
+static void put_process_usage(struct text *line)
 {
-	char room[512];
-	struct text line = TEXT_ON(room);
+	struct timespec cpu = {0};
+	struct rusage usage = {0};
 
+	sys_call(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, &cpu, 0, 0);
+	text_attribute_decimal(line, "process_cpu_ns",
+			       (int64_t)cpu.tv_sec * 1000000000 + cpu.tv_nsec);
+	if (collector.late) /* its children of before the recording are in the sum */
+		return;
+	sys_call(SYS_getrusage, RUSAGE_CHILDREN, &usage, 0, 0);
+	lineage_put_usage(line, "children_", &usage);
+}
+
+enum { COUNTERS_ROOM = 1280 };
+
+/* own_cpu_ns: CPU time of this thread that is not the program's. */
+static void put_counters(struct text *line, uint64_t own_cpu_ns)
+{
 	uint64_t monitor_ns = monitor_engine_cpu_ns();
-	uint64_t cpu_ns = process_cpu_ns() - collector.cpu_before_ns - monitor_ns - own_cpu_ns;
+	uint64_t cpu_ns = collector_cpu_ns() - own_cpu_ns;
 	uint64_t recorded_ns = atomic_load(&collector.cpu_recorded_ns);
 	uint64_t dropped = atomic_load(&collector.dropped);
 
-	log_event_begin(&line, "counters");
-	text_attribute_decimal(&line, "events", (int64_t)atomic_load(&collector.events));
-	text_attribute_decimal(&line, "dropped", (int64_t)dropped);
-	text_attribute_decimal(&line, "unwind_failed",
+	log_event_begin(line, "counters");
+	text_attribute_decimal(line, "events", (int64_t)atomic_load(&collector.events));
+	text_attribute_decimal(line, "dropped", (int64_t)dropped);
+	text_attribute_decimal(line, "unwind_failed",
 			       (int64_t)atomic_load(&collector.unwind_failed));
-	text_attribute_decimal(&line, "truncated", (int64_t)atomic_load(&collector.truncated));
+	text_attribute_decimal(line, "truncated", (int64_t)atomic_load(&collector.truncated));
 	/* A check on completeness: only where all of the time was to be recorded. */
 	if (collector.engine != ENGINE_NONE && !collector.partial && control_always_ran() &&
 	    !collector.window_end_ns && collector.window_start_ns <= collector.start_ns) {
-		text_attribute_decimal(&line, "cpu_ns", (int64_t)cpu_ns);
+		text_attribute_decimal(line, "cpu_ns", (int64_t)cpu_ns);
 		/* What threads used after their last event. */
 		if (cpu_ns > recorded_ns && !dropped)
-			text_attribute_decimal(&line, "ends_cpu_ns",
+			text_attribute_decimal(line, "ends_cpu_ns",
 					       (int64_t)(cpu_ns - recorded_ns));
 	}
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
 		if (trace_is_on(kind))
-			text_attribute_decimal(&line, format_traces[kind].file,
+			text_attribute_decimal(line, format_traces[kind].file,
 					       (int64_t)trace_count((enum trace_kind)kind));
 	if (collector.engine == ENGINE_MONITOR)
-		text_attribute_decimal(&line, "monitor_cpu_ns", (int64_t)monitor_ns);
-	text_attribute_decimal(&line, "cpu_recorded_ns", (int64_t)recorded_ns);
-	log_event_end(&line);
+		text_attribute_decimal(line, "monitor_cpu_ns", (int64_t)monitor_ns);
+	text_attribute_decimal(line, "cpu_recorded_ns", (int64_t)recorded_ns);
+	put_process_usage(line);
+	interval_log(line);
+	overhead_log(line);
+	text_puts(line, "/>\n");
 }
 
 static void log_failures(void)
@@ -476,12 +556,15 @@ static void close_own_thread(bool closed)
 
 /*
  * What the end of an image and an exec have in common.  Returns the moment up to
- * which time is accounted for; what we do after it is not the program's time.
+ * which time is accounted for; what we do after it is not the program's time.  `line` gets what
+ * is to be said of it in the log.
  */
-static uint64_t close_books(enum format_sample_kind kind, const char *label)
+static uint64_t close_books(enum format_sample_kind kind, const char *label, struct text *line)
 {
+	own_use_work_begin();
 	counter_finish();
 	modules_update();
+	maps_log_code();
 	collector_settle_all();
 	uint64_t settled_ns = clock_now_ns(), before_ns = clock_own_cpu_ns();
 
@@ -496,31 +579,47 @@ static uint64_t close_books(enum format_sample_kind kind, const char *label)
 	control_write_notes();
 	sample_write(kind, label);
 	log_failures();
-	log_counters(own_ns);
+	put_counters(line, own_ns);
+	own_use_work_end();
 	return settled_ns;
+}
+
+/* Nobody listens any more; events at a short interval could keep the process from ending. */
+static void switch_off_events(void)
+{
+	enum { SHORT_NS = 1000 * 1000 };
+
+	overhead_hold();
+	if (collector.engine == ENGINE_PERF && collector.interval_ns < SHORT_NS)
+		perf_engine_pause();
+	counter_pause();
+}
+
+static void finish(void)
+{
+	char room[2 * COUNTERS_ROOM];
+	struct text line = TEXT_ON(room);
+
+	uint64_t settled_ns = close_books(FORMAT_SAMPLE_END, "end", &line);
+
+	switch_off_events();
+	overhead_say_no_more();
+	log_event_begin_at(&line, "exit", settled_ns);
+	text_puts(&line, collector.lineage[0] ? "/>\n</experiment>\n" : "/>\n");
+	log_append(FORMAT_FILE_LOG, &line);
 }
 
 void collector_finish(void)
 {
-	char room[160];
-	struct text line = TEXT_ON(room);
-
 	if (atomic_exchange(&collector.finished, true))
 		return;
-	uint64_t settled_ns = close_books(FORMAT_SAMPLE_END, "end");
-
-	log_event_begin_at(&line, "exit", settled_ns);
-	log_event_end(&line);
-	if (collector.lineage[0]) {
-		line.length = 0;
-		text_puts(&line, "</experiment>\n");
-		log_append(FORMAT_FILE_LOG, &line);
-	}
+	run_with_room(finish);
 }
 
 void collector_terminate(void)
 {
 	collector_finish();
+	overhead_stop();
 	perf_engine_pause();
 	if (collector.engine == ENGINE_PERF)
 		perf_engine_wait_for_thread();
@@ -537,6 +636,7 @@ void collector_fall_silent(const char *reason)
 	if (!atomic_load(&collector.recording) || !collector_is_ours())
 		return;
 	log_warning(reason, 0);
+	lineage_left_alone(0, NULL, reason);
 	collector_terminate();
 	signal_show_real();
 	/* Programs that this one starts inherit the restriction: they find us switched off. */
@@ -556,13 +656,13 @@ __attribute__((destructor)) static void end(void)
 
 uint64_t collector_suspend(void)
 {
-	uint64_t settled_ns = close_books(FORMAT_SAMPLE_END, "exec");
+	char room[COUNTERS_ROOM];
+	struct text line = TEXT_ON(room);
+	uint64_t settled_ns = close_books(FORMAT_SAMPLE_END, "exec", &line);
 
-	if (collector.engine == ENGINE_PERF)
-		perf_engine_pause();
-	if (collector.engine == ENGINE_MONITOR)
-		monitor_engine_pause();
-	counter_pause();
+	log_append(FORMAT_FILE_LOG, &line);
+
+	quiet_begin();
 	signal_show_real();
 	return settled_ns;
 }
@@ -573,11 +673,7 @@ void collector_go_on(void)
 	under_way_go_on();
 	atomic_store(&collector.recording, true);
 	signal_hide_again();
-	if (collector.engine == ENGINE_PERF)
-		perf_engine_resume();
-	if (collector.engine == ENGINE_MONITOR)
-		monitor_engine_resume();
-	counter_resume();
+	quiet_end();
 }
 
 void collector_drop_files(bool in_use)
@@ -600,20 +696,29 @@ static void reset_counts(void)
 	atomic_store(&collector.unwind_failed, 0);
 	atomic_store(&collector.truncated, 0);
 	atomic_store(&collector.cpu_recorded_ns, 0);
+	overhead_reset();
 }
 
 /* The recording before this one, in this process or in the one that it was forked from. */
 static void forget_last(void)
 {
 	reset_counts();
+	maps_forget();
 	if (collector_is_ours()) { /* an attacher that was killed has ended nothing */
+		overhead_stop();
+		overhead_allow();
+		overhead_release();
 		keeper_stop();
 		monitor_engine_stop();
 		watch_stop();
 	} else {
 		keeper_forget();
+		overhead_forget();
 		monitor_engine_forget();
 		watch_forget();
+		rawthread_forget_all();
+		namespace_forget();
+		phase_forget();
 		unwind_after_fork();
 		thread_forget_all(NULL);
 	}
@@ -639,8 +744,13 @@ int collector_begin_late(const char *words)
 	late_words = "";
 	atomic_store(&collector.pid, sys_getpid());
 	process_install();
-	if (!set_up("attach"))
-		return -EACCES;
+	own_use_work_begin();
+	int result = set_up("attach");
+
+	own_use_work_end();
+
+	if (result)
+		return result;
 	collector.cpu_before_ns = process_cpu_ns();
 	return 0;
 }
@@ -654,11 +764,16 @@ void collector_restart_after_fork(void)
 	reset_counts();
 	if (!atomic_exchange(&collector.recording, false))
 		return;
+	maps_forget();
 	keeper_forget();
+	overhead_forget();
 	perf_engine_forget();
 	counter_forget();
 	monitor_engine_forget();
 	watch_forget();
+	rawthread_forget_all();
+	namespace_forget();
+	phase_forget();
 	unwind_after_fork();
 	/* A handler of the program may have interrupted a recording: it goes on when this returns.
 	 */
@@ -667,12 +782,15 @@ void collector_restart_after_fork(void)
 	thread_forget_all(before.inside ? thread : NULL);
 	const char *pattern = told(PARAMS_ENV_FOLLOW);
 
-	if (!collector.follow || (pattern && !wanted(pattern)) || !begin_recording())
+	own_use_work_begin();
+	if (!collector.follow || (pattern && !wanted(pattern)) || begin_recording("fork"))
 		return;
+	modules_write_begin();
 	dynamic_inherit();
-	sample_write(FORMAT_SAMPLE_START, "fork");
 	begin_own_thread(before.stack_low, before.stack_high);
 	thread_inherit_masks(&before);
+	signal_open_again();
 	atomic_store(&collector.recording, true);
 	start_engine();
+	own_use_work_end();
 }

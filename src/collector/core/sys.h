@@ -10,6 +10,8 @@
 #ifndef HELIO_COLLECTOR_SYS_H
 #define HELIO_COLLECTOR_SYS_H
 
+#include "collector/core/own_use.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -58,22 +60,34 @@ static inline int sys_close(int fd)
 
 static inline long sys_read(int fd, void *to, size_t size)
 {
-	return sys_call(SYS_read, fd, to, size, 0);
+	long result = sys_call(SYS_read, fd, to, size, 0);
+
+	own_use_read(result);
+	return result;
 }
 
 static inline long sys_pread(int fd, void *to, size_t size, uint64_t offset)
 {
-	return sys_call(SYS_pread64, fd, to, size, offset);
+	long result = sys_call(SYS_pread64, fd, to, size, offset);
+
+	own_use_read(result);
+	return result;
 }
 
 static inline long sys_write(int fd, const void *from, size_t size)
 {
-	return sys_call(SYS_write, fd, from, size, 0);
+	long result = sys_call(SYS_write, fd, from, size, 0);
+
+	own_use_write(result);
+	return result;
 }
 
 static inline long sys_pwrite(int fd, const void *from, size_t size, uint64_t offset)
 {
-	return sys_call(SYS_pwrite64, fd, from, size, offset);
+	long result = sys_call(SYS_pwrite64, fd, from, size, offset);
+
+	own_use_write(result);
+	return result;
 }
 
 static inline long sys_readlink(const char *path, char *to, size_t size)

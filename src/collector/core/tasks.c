@@ -68,22 +68,30 @@ int tasks_own_number(void)
 				       : sys_gettid();
 }
 
-bool task_is_traced(int tid)
+void tasks_read(int tid, const char *file, char *text, size_t size)
 {
-	static const char label[] = "TracerPid:\t";
-	char path_room[64], room[2048];
+	char path_room[64];
 	struct text path = TEXT_ON(path_room);
 
 	text_puts(&path, "/proc/self/task/");
 	text_decimal(&path, tid);
-	text_puts(&path, "/status");
+	text_putc(&path, '/');
+	text_puts(&path, file);
 	int fd = file_open_proc(path_room, O_RDONLY);
-	long got = fd < 0 ? 0 : sys_read(fd, room, sizeof(room) - 1);
+	long got = fd < 0 ? 0 : sys_read(fd, text, size - 1);
 
 	if (fd >= 0)
 		sys_close(fd);
-	room[got > 0 ? got : 0] = '\0';
-	for (const char *at = room; *at; at++)
+	text[got > 0 ? got : 0] = '\0';
+}
+
+bool task_is_traced(int tid)
+{
+	static const char label[] = "TracerPid:\t";
+	char status[256]; /* it is the eighth line */
+
+	tasks_read(tid, "status", status, sizeof(status));
+	for (const char *at = status; *at; at++)
 		if (text_starts(at, label))
 			return at[sizeof(label) - 1] != '0';
 	return false;

@@ -4,6 +4,7 @@
 #define HELIO_COLLECTOR_TASKS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* The directory of them, or a negative errno. */
 int tasks_open(void);
@@ -22,6 +23,12 @@ void tasks_for_each(int dir, void (*visit)(int tid, void *arg), void *arg);
  */
 int tasks_process_number(void);
 int tasks_own_number(void);
+
+/*
+ * Reads the file of that name in the directory of the thread, as a text; a longer one is cut.
+ * Empty where it cannot be read.
+ */
+void tasks_read(int tid, const char *file, char *text, size_t size);
 
 /* Whether a debugger or tracer is attached to the thread. */
 bool task_is_traced(int tid);

@@ -141,3 +141,21 @@ uint64_t text_number(const char *string, const char **end)
 		*end = string;
 	return value;
 }
+
+uint64_t text_hex_number(const char *string, const char **end)
+{
+	uint64_t value = 0;
+
+	for (;; string++) {
+		char c = *string;
+
+		if (c >= '0' && c <= '9')
+			value = value << 4 | (uint64_t)(c - '0');
+		else if (c >= 'a' && c <= 'f')
+			value = value << 4 | (uint64_t)(c - 'a' + 10);
+		else
+			break;
+	}
+	*end = string;
+	return value;
+}

@@ -36,5 +36,7 @@ bool text_equal(const char *a, const char *b);
 bool text_starts(const char *string, const char *prefix);
 /* Reads a decimal number; *end is the first character after it. */
 uint64_t text_number(const char *string, const char **end);
+/* As text_number, in small hexadecimal digits. */
+uint64_t text_hex_number(const char *string, const char **end);
 
 #endif

@@ -136,6 +136,7 @@ static void reset(struct thread *thread)
 	thread->start_routine = NULL;
 	thread->start_argument = NULL;
 	thread->clock = (struct clock_account){0};
+	thread->overhead = (struct overhead_account){0};
 	thread->continued = (struct call_place){0};
 	thread->open = (struct window){0};
 	thread->timer = 0;
@@ -191,7 +192,7 @@ void thread_adopt(struct thread *thread, uint64_t birth_ns)
 	/* A handler sees the state only when it is whole. */
 	atomic_signal_fence(memory_order_release);
 	thread_self = thread;
-	monitor_engine_arm(thread);
+	timer_arm(thread);
 }
 
 struct search {
@@ -276,7 +277,7 @@ void thread_end(void)
 	thread_self = &thread_gone;
 	/* A handler that interrupts us now sees `gone`; the monitor must be done with it. */
 	thread_lock(thread);
-	monitor_engine_disarm(thread);
+	timer_disarm(thread);
 	thread_release(thread);
 	thread_unlock(thread);
 }
@@ -310,7 +311,7 @@ void thread_bury(struct thread *thread, int tid)
 		return;
 	if (atomic_load(&thread->tid) == tid) {
 		writer_thread_end(thread, thread->clock.last.now_ns);
-		monitor_engine_disarm(thread);
+		timer_disarm(thread);
 		thread_release(thread);
 	}
 	thread_unlock(thread);

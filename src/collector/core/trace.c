@@ -6,6 +6,7 @@
 #include "collector/core/text.h"
 #include "collector/core/under_way.h"
 #include "collector/sources/clock.h"
+#include "collector/sources/overhead.h"
 #include "format/varint.h"
 
 #include <sys/mman.h>
@@ -55,7 +56,8 @@ static int create(enum trace_kind kind)
 		  "blocks of records: tag u8 (bits 0-4 type, 0x20 same stack), then varints "
 		  "(LEB128): dt ns, [stack zigzag delta], fields (0x40 all)\nfields: ");
 	text_puts(&description, format_traces[kind].fields_text);
-	text_puts(&description, "\n0x84 cpu: number   0x85 text: number length bytes\n");
+	text_puts(&description, "\n0x84 cpu: number   0x85 text: number length bytes   "
+				"0x86 release: dt object\n");
 	return blockfile_create(&files[kind], collector.directory, format_traces[kind].file, room);
 }
 
@@ -166,6 +168,29 @@ static void clean_up(struct thread *thread)
 		thread_unlock(thread);
 }
 
+/* One of some 60, at random: programs allocate and release in turn. */
+static inline void measure(struct thread *thread)
+{
+	enum { GAP_LEAST = 32, GAP_MASK = 63 };
+
+	thread->measured_ticks = 0;
+	if (thread->to_measure) {
+		thread->to_measure--;
+		return;
+	}
+	thread->measured_ticks = __builtin_ia32_rdtsc();
+	thread->to_measure = GAP_LEAST + (uint32_t)(thread->measured_ticks >> 4 & GAP_MASK);
+}
+
+void trace_measured(struct thread *thread)
+{
+	uint64_t ticks = __builtin_ia32_rdtsc() - thread->measured_ticks;
+
+	overhead_traced(ticks, thread->measured_gap + 1);
+	thread->measured_gap = thread->to_measure;
+	thread->measured_ticks = 0;
+}
+
 struct thread *trace_enter(enum trace_kind kind)
 {
 	if (!is_on[kind] || !atomic_load_explicit(&collector.recording, memory_order_relaxed))
@@ -184,6 +209,7 @@ struct thread *trace_enter(enum trace_kind kind)
 	}
 	thread->inside = 1;
 	thread->inside_sp = sp;
+	measure(thread);
 	return thread;
 }
 
@@ -345,6 +371,24 @@ uint32_t trace_text(struct thread *thread, enum trace_kind kind, const char *tex
 	}
 	thread_unlock(thread);
 	return out ? number : 0;
+}
+
+void trace_release(struct thread *thread, uint64_t time_ns, uint64_t object)
+{
+	struct lane *lane = &thread->traces[TRACE_SYNC];
+
+	if (!begin_record(thread))
+		return;
+	uint8_t *out = reserve(thread, TRACE_SYNC, RECORD_MAX);
+
+	if (out) {
+		out = lane_put_thread(lane, out, thread->number);
+		*out++ = FORMAT_TRACE_RELEASE;
+		out = varint_put(out, lane_advance(lane, since_start(time_ns)));
+		out = put_field(out, FIELD_NEAR, &lane->near[SYNC_OBJECT], object);
+		lane_commit(lane, out);
+	}
+	thread_unlock(thread);
 }
 
 void trace_for_each_block(enum trace_kind kind, void (*visit)(const void *block, void *arg),

@@ -50,8 +50,12 @@ bool trace_is_on(enum trace_kind kind);
  * program's that comes in between enter and leave finds its calls dropped, and counted.
  */
 struct thread *trace_enter(enum trace_kind kind);
+/* What the calls between enter and leave take is measured by some of them. */
+void trace_measured(struct thread *thread);
 static inline void trace_leave(struct thread *thread)
 {
+	if (thread->measured_ticks)
+		trace_measured(thread);
 	thread->inside = 0;
 }
 
@@ -73,6 +77,9 @@ bool trace_event_above(struct thread *thread, enum trace_kind kind, unsigned typ
 /* As trace_event, in a handler, which holds the thread's lock already. */
 bool trace_event_locked(struct thread *thread, enum trace_kind kind, unsigned type,
 			uint64_t time_ns, uint32_t stack, const uint64_t *fields);
+
+/* The calling thread's: it let go of a lock that others wait for, at time_ns of CLOCK_MONOTONIC. */
+void trace_release(struct thread *thread, uint64_t time_ns, uint64_t object);
 
 /* Calls visit for each block of a kind's file (struct format_block_header, then its records). */
 void trace_for_each_block(enum trace_kind kind, void (*visit)(const void *block, void *arg),

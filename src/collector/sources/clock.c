@@ -15,7 +15,10 @@ enum { NS_PER_US = 1000 };
 /* Below this a gap between wall and CPU time is not worth a look at the run-queue delay. */
 enum { DELAY_WORTH_NS = 50 * 1000 };
 
-enum { USAGE_EVERY_NS = 4 * 1000 * 1000, MINOR_FAULT_MAX_NS = 20 * 1000 * 1000 };
+/* A delay above this, after one wait, is checked against what is possible (clock_queue.c). */
+enum { DELAY_DOUBTFUL_NS = 3 * 1000 * 1000 };
+
+enum { USAGE_EVERY_NS = 4 * 1000 * 1000 };
 
 /* DWARF register numbers of x86-64. */
 enum { REG_CX = 2, REG_PC = 16 };
@@ -58,6 +61,7 @@ static void read_usage(struct clock_reading *reading)
 	reading->minor_faults = (uint64_t)usage.ru_minflt;
 	reading->major_faults = (uint64_t)usage.ru_majflt;
 	reading->voluntary_switches = (uint64_t)usage.ru_nvcsw;
+	reading->involuntary_switches = (uint64_t)usage.ru_nivcsw;
 	reading->usage_ns = reading->now_ns;
 }
 
@@ -83,16 +87,50 @@ static void read_at_tick(const struct clock_reading *last, struct clock_reading 
 
 /* ---- accounting ---- */
 
-/* Splits a gap between wall and CPU time into queued and blocked. `delay_ns`: 0 if not read. */
-static void account_gap(struct clock_account *clock, int64_t gap, bool voluntary, uint64_t delay_ns)
+/* What the kernel has counted as queued since the last reading, within a gap. */
+static int64_t queued_of(const struct clock_account *clock, int64_t gap, uint64_t delay_ns)
 {
-	int64_t queued = gap;
+	int64_t queued = delay_ns > clock->delay_ns ? (int64_t)(delay_ns - clock->delay_ns) : 0;
 
-	if (voluntary) {
-		queued = delay_ns > clock->delay_ns ? (int64_t)(delay_ns - clock->delay_ns) : 0;
-		if (queued > gap)
-			queued = gap;
-	}
+	if (gap < 0)
+		return 0;
+	return queued < gap ? queued : gap;
+}
+
+/*
+ * How much of the time since its last reading the thread was not queued, as the monitor knows: it
+ * was seen to wait, or the process was stopped, perhaps an interval less than is noted.
+ */
+static int64_t seen_waiting(const struct thread *thread)
+{
+	const struct clock_account *clock = &thread->clock;
+	uint64_t seen_ns = thread->files.waiting_ns, last_ns = clock->last.now_ns;
+	uint64_t stopped_ns = atomic_load_explicit(&collector.stopped_ns, memory_order_relaxed) -
+			      clock->stopped_seen_ns;
+
+	if (clock->remote_stack && seen_ns > last_ns)
+		return (int64_t)(seen_ns - last_ns);
+	return stopped_ns > collector.interval_ns ? (int64_t)(stopped_ns - collector.interval_ns)
+						  : 0;
+}
+
+/* The same of a thread that has waited and just runs again, where the kernel may be wrong. */
+static int64_t queued_possibly(int64_t queued, const struct clock_reading *last,
+			       const struct clock_reading *reading)
+{
+	uint64_t preempted = reading->involuntary_switches - last->involuntary_switches;
+
+	if (queued < DELAY_DOUBTFUL_NS ||
+	    reading->voluntary_switches - last->voluntary_switches != 1)
+		return queued;
+	uint64_t bound_ns = clock_own_queue_bound(reading->cpu_ns - last->cpu_ns);
+
+	return (int64_t)clock_queue_possible((uint64_t)queued, bound_ns, preempted);
+}
+
+/* Splits a gap between wall and CPU time. `delay_ns`: 0 if not read. */
+static void account_gap(struct clock_account *clock, int64_t gap, int64_t queued, uint64_t delay_ns)
+{
 	clock->queued_pending_ns += queued;
 	clock->blocked_pending_ns += gap - queued;
 	/* A preemption's delay is taken as read: a later look must not count it again. */
@@ -100,20 +138,28 @@ static void account_gap(struct clock_account *clock, int64_t gap, bool voluntary
 }
 
 /* Adds what passed since the last reading to what is pending. */
-static void account(struct clock_account *clock, const struct clock_reading *reading)
+static void account(struct thread *thread, const struct clock_reading *reading)
 {
+	struct clock_account *clock = &thread->clock;
 	int64_t cpu = (int64_t)(reading->cpu_ns - clock->last.cpu_ns);
-	int64_t gap = (int64_t)(reading->now_ns - clock->last.now_ns) - cpu;
-	bool voluntary = reading->voluntary_switches != clock->last.voluntary_switches;
+	int64_t gap = (int64_t)(reading->now_ns - clock->last.now_ns) - cpu, queued = gap;
+	uint32_t pauses = perf_engine_switch_pauses();
+	uint64_t delay_ns = 0;
 
 	clock->cpu_pending_ns += cpu;
 	clock->minor_since = reading->minor_faults - clock->last.minor_faults;
 	clock->major_since = reading->major_faults - clock->last.major_faults;
+	clock->gap_is_new = perf_engine_sees_switches() && pauses == clock->switch_pauses;
+	clock->switch_pauses = pauses;
+	if (gap > 0 && reading->voluntary_switches != clock->last.voluntary_switches) {
+		delay_ns = gap > DELAY_WORTH_NS ? clock_own_delay_ns() : 0;
+		queued = queued_of(clock, gap - seen_waiting(thread), delay_ns);
+		queued = queued_possibly(queued, &clock->last, reading);
+	}
 	if (gap <= 0) /* clock granularity: later gaps make up for it */
 		clock->queued_pending_ns += gap;
 	else
-		account_gap(clock, gap, voluntary,
-			    voluntary && gap > DELAY_WORTH_NS ? clock_own_delay_ns() : 0);
+		account_gap(clock, gap, queued, delay_ns);
 	clock->recorded_ns += reading->now_ns - clock->last.now_ns;
 	clock->last = *reading;
 }
@@ -133,7 +179,6 @@ static void emit(struct thread *thread, enum format_state state, int64_t *pendin
 	*pending_ns -= us * NS_PER_US;
 	if (state != FORMAT_STATE_USER && state != FORMAT_STATE_SYSTEM)
 		return;
-	thread->cpu_stack = stack;
 	atomic_fetch_add_explicit(&collector.cpu_recorded_ns, (uint64_t)us * NS_PER_US,
 				  memory_order_relaxed);
 }
@@ -167,8 +212,8 @@ static enum format_state call_state(long call)
 }
 
 /*
- * A wait outside system calls: for a page, or stopped (SIGSTOP, ptrace).  A fault that
- * reads nothing from a device waits for a lock of the kernel at most, and not long.
+ * A wait outside system calls: for a page, or stopped (SIGSTOP, ptrace).  A minor fault may
+ * have been long before; for a page waits only an instruction that uses memory.
  */
 static enum format_state wait_state(const struct clock_account *clock,
 				    const struct unwind_regs *regs)
@@ -179,7 +224,7 @@ static enum format_state wait_state(const struct clock_account *clock,
 		return call_state(call_number(site, regs->reg));
 	if (clock->major_since)
 		return FORMAT_STATE_DATA_FAULT;
-	if (clock->minor_since && clock->blocked_pending_ns < MINOR_FAULT_MAX_NS)
+	if (clock->minor_since && call_accesses_memory(regs->reg[REG_PC]))
 		return FORMAT_STATE_DATA_FAULT;
 	return FORMAT_STATE_STOPPED;
 }
@@ -216,7 +261,39 @@ static void emit_cpu(struct thread *thread, const struct unwind_regs *regs, uint
 {
 	enum format_state state = cpu_state(thread, regs);
 
-	emit(thread, state, &thread->clock.cpu_pending_ns, stack);
+	if (!phase_is_young(thread) || !phase_tick(thread, state, stack))
+		emit(thread, state, &thread->clock.cpu_pending_ns, stack);
+	thread->cpu_stack = stack;
+}
+
+void clock_charge(struct thread *thread, enum format_state state, int64_t *pending_ns,
+		  uint32_t stack)
+{
+	emit(thread, state, pending_ns, stack);
+}
+
+/*
+ * Monitor engine: time in which the process stood still, as the monitor did, was no wait.  But a
+ * thread that was seen to wait before goes on doing so.
+ */
+static void take_stop(struct clock_account *clock)
+{
+	uint64_t stopped_ns = atomic_load_explicit(&collector.stopped_ns, memory_order_relaxed);
+	int64_t since = (int64_t)(stopped_ns - clock->stopped_seen_ns);
+
+	clock->stopped_seen_ns = stopped_ns;
+	if ((clock->remote_stack && !clock->remote_over) || clock->blocked_pending_ns <= 0)
+		return;
+	if (since > clock->blocked_pending_ns)
+		since = clock->blocked_pending_ns;
+	clock->blocked_pending_ns -= since;
+	clock->stopped_pending_ns += since;
+}
+
+static void emit_stop(struct thread *thread, uint32_t stack)
+{
+	take_stop(&thread->clock);
+	emit(thread, FORMAT_STATE_STOPPED, &thread->clock.stopped_pending_ns, stack);
 }
 
 /* Monitor engine: a wait that was seen from outside has ended; its last stretch has its stack. */
@@ -230,18 +307,19 @@ static void emit_remembered_wait(struct thread *thread)
 }
 
 /*
- * Writes all that is pending, for want of an event.  Most of the CPU time was
- * spent where the thread last spent some; `stack` is for the rest, and for a
- * thread that no event has seen: 0 if there is none better than its start.
+ * Writes all that is pending, for want of an event.  `stack` is where the thread is, 0 if there
+ * is none better than its start.  Waits end there; CPU time was spent anywhere, so it belongs to
+ * the last tick, or to nothing.
  */
 static void emit_rest(struct thread *thread, enum format_state cpu_state, uint32_t stack)
 {
 	if (!stack)
-		stack = thread->start_stack;
-	if (!stack)
-		stack = stacktable_intern(0, FORMAT_PC_NO_STACK, NULL);
-	emit(thread, cpu_state, &thread->clock.cpu_pending_ns,
-	     thread->cpu_stack ? thread->cpu_stack : stack);
+		stack = thread->start_stack ? thread->start_stack : FORMAT_NO_STACK;
+	emit_stop(thread, stack);
+	if (phase_is_young(thread))
+		phase_settle(thread, cpu_state);
+	else
+		emit(thread, cpu_state, &thread->clock.cpu_pending_ns, thread->cpu_stack);
 	emit(thread, FORMAT_STATE_WAIT_CPU, &thread->clock.queued_pending_ns, stack);
 	emit(thread, FORMAT_STATE_SLEEP, &thread->clock.blocked_pending_ns, stack);
 }
@@ -382,16 +460,15 @@ static bool in_window(struct thread *thread, struct clock_reading *reading)
 }
 
 /*
- * One signal can stand for a tick and a switch that met in one system call, and
+ * One signal can stand for a tick and a switch that met in one system call or fault, and
  * then the switch's own never comes.  As long as each switch is signalled, a
- * wait that is still pending at a tick was in the call that the tick stands in.
+ * wait that is still pending at a tick was where the tick is.
  */
 static void emit_met_wait(struct thread *thread, const struct unwind_regs *regs, uint32_t stack)
 {
 	struct clock_account *clock = &thread->clock;
 
-	if (clock->blocked_pending_ns > DELAY_WORTH_NS && perf_engine_sees_switches() &&
-	    syscall_site(regs))
+	if (clock->blocked_pending_ns > DELAY_WORTH_NS && clock->gap_is_new)
 		emit(thread, wait_state(clock, regs), &clock->blocked_pending_ns, stack);
 }
 
@@ -402,16 +479,25 @@ void clock_tick(struct thread *thread, const struct unwind_regs *regs)
 	read_at_tick(&thread->clock.last, &reading);
 	if (!in_window(thread, &reading))
 		return;
-	account(&thread->clock, &reading);
-	emit_remembered_wait(thread);
+	account(thread, &reading);
 	uint32_t stack = stack_of_context(thread, regs);
 
+	emit_stop(thread, stack);
+	emit_remembered_wait(thread);
 	emit_cpu(thread, regs, stack);
 	emit_met_wait(thread, regs, stack);
 	/* A preemption has no better stack than this; small noise waits until it is worth a record.
 	 */
 	if (thread->clock.queued_pending_ns > DELAY_WORTH_NS)
 		emit(thread, FORMAT_STATE_WAIT_CPU, &thread->clock.queued_pending_ns, stack);
+}
+
+bool clock_has_waited(const struct thread *thread)
+{
+	struct clock_reading now = {0};
+
+	read_usage(&now);
+	return now.voluntary_switches != thread->clock.last.voluntary_switches;
 }
 
 void clock_switched_in(struct thread *thread, const struct unwind_regs *regs)
@@ -421,14 +507,16 @@ void clock_switched_in(struct thread *thread, const struct unwind_regs *regs)
 	clock_read(&reading);
 	if (!in_window(thread, &reading))
 		return;
-	account(&thread->clock, &reading);
+	account(thread, &reading);
 	uint32_t stack = stack_of_context(thread, regs);
 
 	emit(thread, FORMAT_STATE_WAIT_CPU, &thread->clock.queued_pending_ns, stack);
 	emit(thread, wait_state(&thread->clock, regs), &thread->clock.blocked_pending_ns, stack);
 	thread->clock.remote_stack = 0; /* a wait that was watched is over, or is this one */
-	/* Likewise, the other way round: the tick is in this signal. */
-	if (thread->clock.cpu_pending_ns >= (int64_t)collector.interval_ns)
+	/* Likewise, the other way round: the tick is in this signal, if no interval is that long.
+	 */
+	if (!phase_is_young(thread) &&
+	    thread->clock.cpu_pending_ns > (int64_t)phase_longest(collector.interval_ns))
 		emit_cpu(thread, regs, stack);
 }
 
@@ -438,12 +526,29 @@ void clock_begin(struct thread *thread)
 	uint64_t birth_ns = clock->last.now_ns;
 
 	clock_read(&clock->last);
+	clock->stopped_seen_ns = atomic_load(&collector.stopped_ns);
 	clock->system_done_us = clock->last.system_us;
 	clock->tick_faults = clock->last.minor_faults + clock->last.major_faults;
-	if (!birth_ns)
+	if (!birth_ns) { /* it ran before, and was queued */
+		clock->delay_ns = clock_own_delay_ns();
 		return;
+	}
 	clock->last.now_ns = birth_ns;
 	clock->last.cpu_ns = 0;
+}
+
+bool clock_has_waits(const struct thread *thread)
+{
+	const struct clock_account *clock = &thread->clock;
+	struct clock_reading now;
+
+	read_clocks(&now);
+	int64_t cpu = (int64_t)(now.cpu_ns - clock->last.cpu_ns);
+	int64_t gap = (int64_t)(now.now_ns - clock->last.now_ns) - cpu;
+
+	return gap + clock->queued_pending_ns + clock->blocked_pending_ns +
+		       clock->stopped_pending_ns >
+	       DELAY_WORTH_NS;
 }
 
 void clock_settle(struct thread *thread, uint32_t stack)
@@ -454,7 +559,8 @@ void clock_settle(struct thread *thread, uint32_t stack)
 	clock_read(&reading);
 	if (!in_window(thread, &reading))
 		return;
-	account(clock, &reading);
+	account(thread, &reading);
+	take_stop(clock);
 	emit_remembered_wait(thread);
 	bool system = (int64_t)(reading.system_us - clock->system_done_us) * 2 >
 		      clock->cpu_pending_ns / NS_PER_US;
@@ -478,9 +584,10 @@ uint64_t clock_other_cpu_ns(int tid)
 	return ns_of(&cpu);
 }
 
-static void account_remote(struct clock_account *clock, uint64_t now_ns, uint64_t cpu_ns,
+static void account_remote(struct thread *thread, uint64_t now_ns, uint64_t cpu_ns,
 			   uint64_t delay_ns)
 {
+	struct clock_account *clock = &thread->clock;
 	int64_t cpu = (int64_t)(cpu_ns - clock->last.cpu_ns);
 	int64_t gap = (int64_t)(now_ns - clock->last.now_ns) - cpu;
 
@@ -488,7 +595,8 @@ static void account_remote(struct clock_account *clock, uint64_t now_ns, uint64_
 	if (gap <= 0)
 		clock->queued_pending_ns += gap;
 	else
-		account_gap(clock, gap, true, delay_ns);
+		account_gap(clock, gap, queued_of(clock, gap - seen_waiting(thread), delay_ns),
+			    delay_ns);
 	clock->recorded_ns += now_ns - clock->last.now_ns;
 	clock->last.now_ns = now_ns;
 	clock->last.cpu_ns = cpu_ns;
@@ -533,7 +641,9 @@ static void remote_wait(struct thread *thread, const struct clock_remote *remote
 
 	if (!remote_in_window(thread, &now_ns, &cpu_ns))
 		return;
-	account_remote(clock, now_ns, cpu_ns, remote->delay_ns);
+	account_remote(thread, now_ns, cpu_ns, remote->delay_ns);
+	take_stop(clock);
+	clock->remote_over = false;
 	if (clock->remote_slices != remote->slices || !clock->remote_stack) {
 		clock->remote_slices = remote->slices;
 		struct call_place place = place_of(thread, remote);
@@ -546,6 +656,7 @@ static void remote_wait(struct thread *thread, const struct clock_remote *remote
 			return;
 		}
 	}
+	emit(thread, FORMAT_STATE_STOPPED, &clock->stopped_pending_ns, clock->remote_stack);
 	emit(thread, FORMAT_STATE_WAIT_CPU, &clock->queued_pending_ns, clock->remote_stack);
 	emit(thread, clock->remote_state, &clock->blocked_pending_ns, clock->remote_stack);
 }
@@ -562,6 +673,7 @@ void clock_begin_other(struct thread *thread, int dir)
 	clock->last.now_ns = clock_now_ns();
 	clock->last.cpu_ns = clock_other_cpu_ns(thread->tid);
 	clock->recorded_ns = control_recorded_ns(clock->last.now_ns, &(bool){0});
+	clock->stopped_seen_ns = atomic_load(&collector.stopped_ns);
 	clock->delay_ns = remote.delay_ns;
 }
 
@@ -575,7 +687,7 @@ bool clock_join(struct thread *thread)
 		return false;
 	reading.now_ns = clock->last.now_ns;
 	reading.cpu_ns = clock->last.cpu_ns;
-	reading.voluntary_switches--; /* perhaps there was one since: the run-queue delay tells */
+	reading.voluntary_switches -= 2; /* perhaps there were some: the run-queue delay tells */
 	reading.usage_ns = 0;
 	clock->last = reading;
 	clock->system_done_us = reading.system_us;
@@ -591,7 +703,7 @@ static void remote_until(struct thread *thread, uint64_t now_ns)
 	if (!clock->remote_stack || now_ns <= clock->last.now_ns ||
 	    !remote_in_window(thread, &now_ns, &cpu_ns))
 		return;
-	account_remote(clock, now_ns, cpu_ns, clock->delay_ns);
+	account_remote(thread, now_ns, cpu_ns, clock->delay_ns);
 	emit(thread, clock->remote_state, &clock->blocked_pending_ns, clock->remote_stack);
 }
 
@@ -610,7 +722,7 @@ static void settle_other(struct thread *thread)
 	if (seen && remote.blocked)
 		remote_wait(thread, &remote, now_ns);
 	else
-		account_remote(clock, now_ns, remote.cpu_ns, seen ? remote.delay_ns : 0);
+		account_remote(thread, now_ns, remote.cpu_ns, seen ? remote.delay_ns : 0);
 	emit_rest(thread, FORMAT_STATE_USER, 0);
 }
 

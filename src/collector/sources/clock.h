@@ -12,6 +12,7 @@
 #define HELIO_COLLECTOR_CLOCK_H
 
 #include "collector/core/core.h"
+#include "format/attach.h"
 
 /* Reads the calling thread's clocks. */
 void clock_read(struct clock_reading *reading);
@@ -22,9 +23,14 @@ void clock_begin(struct thread *thread);
 /* A tick of the thread's CPU clock: the pending CPU time belongs to these registers' stack. */
 void clock_tick(struct thread *thread, const struct unwind_regs *regs);
 
+/* Whether the calling thread has given up its processor, in a wait that is not accounted for. */
+bool clock_has_waited(const struct thread *thread);
+
 /* The thread runs again after a wait: the pending wait belongs to these registers' stack. */
 void clock_switched_in(struct thread *thread, const struct unwind_regs *regs);
 
+/* Whether the calling thread has waits on its account that are worth a call stack. */
+bool clock_has_waits(const struct thread *thread);
 /* Accounts for everything up to now; `stack` is where the thread is. For the calling thread. */
 void clock_settle(struct thread *thread, uint32_t stack);
 
@@ -69,6 +75,17 @@ void clock_look_stopped(int dir, const struct thread *thread, struct clock_remot
 bool clock_still_waits(const struct clock_remote *remote);
 /* The calling thread's run-queue delay; 0 where /proc does not tell. */
 uint64_t clock_own_delay_ns(void);
+/* Its two halves, for who asks often: a descriptor or a negative errno; false leaves the value. */
+int clock_open_delay(void);
+bool clock_read_delay(int fd, uint64_t *delay_ns);
+/*
+ * How long the calling thread can have been queued before it ran for `ran_ns`, by the kernel's load
+ * tracking; UINT64_MAX: that does not tell.  And the same for averages that have been read.
+ */
+uint64_t clock_own_queue_bound(uint64_t ran_ns);
+uint64_t clock_queue_bound(int64_t runnable, int64_t running, uint64_t ran_ns);
+/* What of a delay that the kernel counts is possible; it was preempted so often, too. */
+uint64_t clock_queue_possible(uint64_t delay_ns, uint64_t bound_ns, uint64_t preempted);
 
 /* The wait that was seen before went on until `now_ns` at least. */
 void clock_remote_until(struct thread *thread, uint64_t now_ns);
@@ -85,14 +102,86 @@ void clock_begin_other(struct thread *thread, int dir);
  * another one, which has got the same number. */
 bool clock_join(struct thread *thread);
 
+/* clock_phase.c: whose stack gets the CPU time of threads and processes that live shortly. */
+
+/* A thread of pthread_create begins, before it is adopted; or a process, in its first thread. */
+void phase_begin(struct thread *thread);
+void phase_begin_process(struct thread *thread);
+static inline bool phase_is_young(const struct thread *thread)
+{
+	return thread->clock.phase.mode != PHASE_OLD;
+}
+/* A tick of a young thread, whose pending CPU time it charges; false: the thread is old now, and
+ * what is still pending is the tick's own. */
+bool phase_tick(struct thread *thread, enum format_state state, uint32_t stack);
+/* Charges what is pending without a tick. */
+void phase_settle(struct thread *thread, enum format_state state);
+/* The thread ends: what it leaves of its interval the next one begins with. */
+void phase_leave(struct thread *thread);
+/* Ticks of the perf event are nothing to a young thread, whose timer ticks. */
+bool phase_has_timer(const struct thread *thread);
+void phase_forget(void); /* in the child of a fork */
+/* What lies between two ticks: an interval, give or take a quarter; and a part of one. */
+uint64_t phase_jitter(uint64_t interval_ns);
+static inline uint64_t phase_longest(uint64_t interval_ns)
+{
+	return interval_ns + interval_ns / 4;
+}
+uint64_t phase_random(uint64_t below_ns);
+/* … to the next tick of the thread's timer, and when it has expired. */
+uint64_t phase_timer_delay_ns(struct thread *thread);
+void phase_timer_expired(struct thread *thread);
+
+/* Charges `*pending_ns` to a stack in whole microseconds, and leaves the rest. */
+void clock_charge(struct thread *thread, enum format_state state, int64_t *pending_ns,
+		  uint32_t stack);
+
+/*
+ * clock_interval.c: the default interval is short at first and longer later, by what the whole
+ * family has had of it.  Each event has the time that passed, so no total depends on it.
+ */
+/* The parameter `p` (format/params.h). */
+void interval_read_param(const char *value);
+/* Once the engine is known, before it starts: sets collector.interval_ns. */
+void interval_begin(void);
+/* Anything that the interval makes happen has taken so much; may widen it.  Not with the thread's
+ * lock. */
+void interval_spent(uint64_t cost_ns);
+/* Makes the interval the longer one in this process.  False: it is that already. */
+bool interval_widen(void);
+/* Attributes for the event `counters` in the log. */
+struct text;
+void interval_log(struct text *line);
+
+/* clock_timer.c: timers on the CPU clocks of threads, which expire once. */
+
+/* The kernel's tick, by which they expire, is 4 ms or less (CONFIG_HZ of 250 and more). */
+enum { TIMER_INTERVAL_NS = 4 * 1000 * 1000 };
+/* Sets the thread's timer to its next tick, makes it where it has none, and ends it where none is
+ * wanted any more. */
+void timer_arm(struct thread *thread);
+void timer_disarm(struct thread *thread);
+void timer_arm_all(void);
+void timer_disarm_all(void);
+/* si_value of our own signals: tells them from the program's. */
+#define MONITOR_COOKIE 0x48454c494fu
+
 /* The engines. */
 /*
  * All our events of perf raise SIGTRAP, with sig_data PERF_COOKIE, which tells them from the
  * program's own, and a number: the engine's, or from PERF_EVENT_COUNTER on a counter's.
  */
 #define PERF_COOKIE 0x48454c494f000000u
-enum { PERF_EVENT_TICK = 1, PERF_EVENT_SWITCH = 2, PERF_EVENT_COUNTER = 16 };
+enum {
+	PERF_EVENT_TICK = 1,
+	PERF_EVENT_SWITCH = 2,
+	PERF_EVENT_LATER = 3, /* a tick at the longer interval */
+	PERF_EVENT_COUNTER = 16,
+};
 bool perf_signal_take(void);
+/* Signals that were sent by us, not by the program. */
+bool perf_signal_is_ours(const siginfo_t *info);
+bool monitor_signal_is_ours(const siginfo_t *info);
 /* Takes the engine's signal, and nothing else yet. */
 bool perf_engine_prepare(void);
 bool monitor_engine_prepare(void);
@@ -101,11 +190,20 @@ int perf_engine_open(int tid, bool switches);
 /* The switch events, which there were too many of, may come again. */
 void perf_engine_breathed(void);
 bool perf_engine_start(char *reason, size_t size);
+/* Before a thread is created: it inherits the length of the interval. */
+void perf_engine_before_birth(void);
+/* All threads' ticks come at the longer interval from now on. In a handler. */
+void perf_engine_widen(void);
 /* Every context switch is being signalled now. */
 bool perf_engine_sees_switches(void);
+/* How often they have ceased to be. */
+uint32_t perf_engine_switch_pauses(void);
 void perf_engine_pause(void);  /* before exec: no event may be pending */
 void perf_engine_resume(void); /* … when the exec failed */
 void perf_engine_forget(void); /* in the child of a fork */
+/* The ticks alone, for a moment; not while the engine is paused.  False: they are not to be found.
+ */
+bool perf_engine_switch_ticks(bool on);
 /* Until the thread that enables switch events again is gone: 20 ms at most. */
 void perf_engine_wait_for_thread(void);
 
@@ -123,9 +221,8 @@ bool monitor_engine_take_over(void);
 void monitor_engine_look_seldom(void);
 /* At this interval it works with timers only. */
 bool monitor_engine_is_cheap(void);
-/* The CPU timer of a thread, where the monitor engine is at work and uses timers. */
-void monitor_engine_arm(struct thread *thread);
-void monitor_engine_disarm(struct thread *thread);
+/* It is at work here, and uses timers. */
+bool monitor_engine_has_timers(void);
 /* What the monitor itself used, which the program's CPU time contains. */
 uint64_t monitor_engine_cpu_ns(void);
 /* Ends it: when this returns, its thread and its timers are gone. */
@@ -142,7 +239,8 @@ void monitor_engine_forget(void);
 bool keeper_start(int tid);
 bool keeper_pause(void); /* returns when no event fires any more */
 bool keeper_resume(void);
-bool keeper_breathe(void); /* no switch events for a moment */
+bool keeper_breathe(void);     /* no switch events for a moment */
+bool keeper_rest(uint64_t ns); /* no ticks for so long; in the end overhead_rested() is called */
 bool keeper_drop(void);
 bool keeper_holds(void);
 int keeper_tid(void); /* 0: there is none */
@@ -152,8 +250,13 @@ void keeper_forget(void); /* in the child of a fork */
 /*
  * The signals that the engines use: the program must not block or take them.  The
  * monitor's is a real-time signal, because a SIGPROF that the program sends would get lost
- * in one of ours that is pending.  Not the last one: that is taken oftener.
+ * in one of ours that is pending.  Not the last one: that is taken oftener.  Under a debugger or
+ * tracer it is SIGPROF all the same, which they let pass without a word, where they stop at others.
  */
-enum { CLOCK_SIGNAL_PERF = SIGTRAP, CLOCK_SIGNAL_MONITOR = __SIGRTMAX - 1 };
+enum {
+	CLOCK_SIGNAL_PERF = FORMAT_SIGNAL_PERF,
+	CLOCK_SIGNAL_MONITOR = FORMAT_SIGNAL_MONITOR, /* as a rule: collector.monitor_signal */
+	CLOCK_SIGNAL_TRACED = SIGPROF,
+};
 
 #endif

@@ -18,13 +18,21 @@
 #include "collector/core/tasks.h"
 #include "collector/core/text.h"
 #include "collector/sources/clock.h"
+#include "collector/sources/overhead.h"
 
 #include <linux/futex.h>
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 #include <time.h>
 
-enum { WISH_PAUSE = 1, WISH_RESUME = 2, WISH_BREATH = 4, WISH_DROP = 8, WISH_END = 16 };
+enum {
+	WISH_PAUSE = 1,
+	WISH_RESUME = 2,
+	WISH_BREATH = 4,
+	WISH_DROP = 8,
+	WISH_END = 16,
+	WISH_REST = 32
+};
 
 enum {
 	STACK = 32 * 1024,
@@ -42,8 +50,9 @@ struct held {
 };
 
 static _Atomic unsigned running;
-static _Atomic uint32_t wishes; /* a futex */
-static _Atomic uint32_t off;	/* all events are disabled; a futex */
+static _Atomic uint32_t wishes;	 /* a futex */
+static _Atomic uint64_t rest_ns; /* asked for */
+static _Atomic uint32_t off;	 /* all events are disabled; a futex */
 static _Atomic int32_t keeper_id;
 static _Atomic int32_t home; /* the process whose keeper it is: not a child of its */
 static int tracee;
@@ -100,6 +109,12 @@ bool keeper_breathe(void)
 	return wish(WISH_BREATH);
 }
 
+bool keeper_rest(uint64_t ns)
+{
+	atomic_store(&rest_ns, ns);
+	return wish(WISH_REST);
+}
+
 bool keeper_drop(void)
 {
 	return wish(WISH_DROP);
@@ -127,18 +142,17 @@ void keeper_stop(void)
 
 /* ---- events ---- */
 
-static void switch_all(bool ticks, unsigned long request)
+/* tick: else those of switches. */
+static void switch_some(bool tick, unsigned long request)
 {
-	for (uint32_t i = 0; i < held_count; i++) {
-		sys_ioctl(held[i].change, request, 0);
-		if (ticks)
-			sys_ioctl(held[i].tick, request, 0);
-	}
+	for (uint32_t i = 0; i < held_count; i++)
+		sys_ioctl(tick ? held[i].tick : held[i].change, request, 0);
 }
 
 static void drop_all(void)
 {
 	atomic_store(&holding, false);
+	overhead_rested();
 	for (uint32_t i = 0; i < held_count; i++) {
 		sys_close(held[i].change);
 		sys_close(held[i].tick);
@@ -250,41 +264,81 @@ static bool watch(void)
 	return false;
 }
 
-static void fulfil(uint32_t wished, uint64_t *breath_end_ns, uint64_t now_ns)
+/* Moments at which something ends; 0: it is not under way. */
+struct ends {
+	uint64_t breath_ns, rest_ns;
+};
+
+static bool is_over(uint64_t *end_ns, uint64_t now_ns)
+{
+	if (!*end_ns || now_ns < *end_ns)
+		return false;
+	*end_ns = 0;
+	return true;
+}
+
+static void fulfil_pause(uint32_t wished)
 {
 	if (wished & WISH_PAUSE) {
-		switch_all(true, PERF_EVENT_IOC_DISABLE);
+		switch_some(false, PERF_EVENT_IOC_DISABLE);
+		switch_some(true, PERF_EVENT_IOC_DISABLE);
 		atomic_store(&off, 1);
 		futex_wake(&off);
 	}
 	if (wished & WISH_RESUME) {
 		atomic_store(&off, 0);
-		switch_all(true, PERF_EVENT_IOC_ENABLE);
+		switch_some(false, PERF_EVENT_IOC_ENABLE);
+		switch_some(true, PERF_EVENT_IOC_ENABLE);
 	}
+}
+
+static void fulfil(uint32_t wished, struct ends *ends, uint64_t now_ns)
+{
+	fulfil_pause(wished);
 	if (wished & WISH_BREATH) {
-		switch_all(false, PERF_EVENT_IOC_DISABLE);
-		*breath_end_ns = now_ns + BREATH_NS;
+		switch_some(false, PERF_EVENT_IOC_DISABLE);
+		ends->breath_ns = now_ns + BREATH_NS;
 	}
-	if (*breath_end_ns && now_ns >= *breath_end_ns) {
-		*breath_end_ns = 0;
+	if (wished & WISH_REST) {
+		switch_some(true, PERF_EVENT_IOC_DISABLE);
+		ends->rest_ns = clock_now_ns() + atomic_load(&rest_ns);
+		overhead_say();
+	}
+	if (is_over(&ends->breath_ns, now_ns)) {
 		if (!atomic_load(&off))
-			switch_all(false, PERF_EVENT_IOC_ENABLE);
+			switch_some(false, PERF_EVENT_IOC_ENABLE);
 		perf_engine_breathed();
 		watch_waits();
+	}
+	if (is_over(&ends->rest_ns, now_ns)) {
+		if (!atomic_load(&off))
+			switch_some(true, PERF_EVENT_IOC_ENABLE);
+		overhead_rested();
 	}
 	if (wished & WISH_DROP)
 		drop_all();
 }
 
+/* How long to wait for wishes. */
+static uint64_t patience(const struct ends *ends)
+{
+	uint64_t now_ns = clock_now_ns(), wait_ns = ends->breath_ns ? BREATH_NS : WATCH_NS;
+
+	if (!ends->rest_ns || ends->rest_ns >= now_ns + wait_ns)
+		return wait_ns;
+	return ends->rest_ns > now_ns ? ends->rest_ns - now_ns : 1;
+}
+
 static void keep(void)
 {
-	uint64_t breath_end_ns = 0, watched_ns = clock_now_ns();
+	struct ends ends = {0};
+	uint64_t watched_ns = clock_now_ns();
 
 	for (;;) {
 		uint64_t now_ns = clock_now_ns();
 		uint32_t wished = atomic_exchange(&wishes, 0);
 
-		fulfil(wished, &breath_end_ns, now_ns);
+		fulfil(wished, &ends, now_ns);
 		if (wished & WISH_END)
 			return;
 		if (now_ns - watched_ns >= WATCH_NS) {
@@ -292,7 +346,7 @@ static void keep(void)
 				return;
 			watched_ns = now_ns;
 		}
-		futex_wait(&wishes, 0, breath_end_ns ? BREATH_NS : WATCH_NS);
+		futex_wait(&wishes, 0, patience(&ends));
 	}
 }
 
@@ -316,9 +370,9 @@ bool keeper_start(int tid)
 	atomic_store(&off, 0);
 	atomic_store(&holding, false);
 	atomic_store(&home, sys_getpid());
-	atomic_store(&running, 1);
 	if (!perf_engine_prepare() || !monitor_engine_prepare())
 		return false;
+	atomic_store(&running, 1);
 	int result = rawthread_start(keeper, stack, sizeof(stack), true);
 
 	atomic_store(&keeper_id, result);

@@ -163,18 +163,32 @@ void clock_look_stopped(int dir, const struct thread *thread, struct clock_remot
 	remote->stopped = end && end[1] == ' ' && (end[2] == 'T' || end[2] == 't');
 }
 
-uint64_t clock_own_delay_ns(void)
+int clock_open_delay(void)
+{
+	return file_open_proc("/proc/thread-self/schedstat", O_RDONLY);
+}
+
+bool clock_read_delay(int fd, uint64_t *delay_ns)
 {
 	char line[96];
 	struct clock_remote remote = {0};
-	int fd = file_open_proc("/proc/thread-self/schedstat", O_RDONLY);
+	bool got = read_again(fd, line, sizeof(line)) && parse_schedstat(line, &remote);
+
+	if (got)
+		*delay_ns = remote.delay_ns;
+	return got;
+}
+
+uint64_t clock_own_delay_ns(void)
+{
+	uint64_t delay_ns = 0;
+	int fd = clock_open_delay();
 
 	if (fd < 0)
 		return 0;
-	bool got = read_again(fd, line, sizeof(line)) && parse_schedstat(line, &remote);
-
+	clock_read_delay(fd, &delay_ns);
 	sys_close(fd);
-	return got ? remote.delay_ns : 0;
+	return delay_ns;
 }
 
 bool clock_still_waits(const struct clock_remote *remote)

@@ -17,6 +17,7 @@
 #include "collector/core/tasks.h"
 #include "collector/core/text.h"
 #include "collector/sources/clock.h"
+#include "collector/sources/overhead.h"
 #include "collector/wrap/next.h"
 #include "collector/wrap/wait.h"
 
@@ -26,17 +27,11 @@
 
 enum { MONITOR_STACK = 64 * 1024 };
 
-/* The kernel's tick is 4 ms or less (CONFIG_HZ of 250 and more). */
-enum { TIMER_INTERVAL_NS = 4 * 1000 * 1000 };
-
 /* See monitor_engine_look_seldom: the intervals from one look to the next. */
 enum { SELDOM = 4 };
 
 /* A wait that goes on is written down this often, so that a kill loses no more. */
 enum { WAIT_FLUSH_NS = 100 * 1000 * 1000 };
-
-/* si_value of our own signals: tells them from the program's. */
-#define MONITOR_COOKIE 0x48454c494fu
 
 static _Atomic unsigned running;
 static _Atomic uint32_t stopping; /* a futex that the monitor sleeps on */
@@ -46,42 +41,85 @@ static _Atomic bool paused;
 static _Atomic bool seldom;
 static char *stack;
 static int monitor_tid;
+static struct overhead_account looks; /* on the wall clock */
+static uint64_t looked_cpu_ns;
+
+static struct timespec period(uint64_t ns)
+{
+	return (struct timespec){.tv_sec = (time_t)(ns / 1000000000u),
+				 .tv_nsec = (long)(ns % 1000000000u)};
+}
 
 struct tick {
-	int dir; /* /proc/self/task */
+	int dir;		     /* /proc/self/task */
+	int sched;		     /* the monitor's own schedstat */
+	uint64_t delay_ns, awake_ns; /* its run-queue delay, and when it last went to sleep */
 	uint64_t now_ns;
 	uint32_t known; /* threads looked at */
+	bool resumed;	/* the process has just been stopped */
 };
 
 /* Threads that nobody announced (a raw clone) are searched for this often. */
 enum { SEARCH_NS = 100 * 1000 * 1000 };
 
-static void sample_running(const struct unwind_regs *regs)
+/* No tick of the thread before it has used so much more CPU time. */
+static void rest(struct thread *thread, uint64_t ns)
 {
+	uint64_t until_ns = thread->overhead.clock_ns + ns;
+
+	if (thread->timer) {
+		thread->clock.phase.due_cpu_ns = clock_own_cpu_ns() + ns;
+		timer_arm(thread);
+	}
+	atomic_store_explicit(&thread->overhead.rest_until_ns, until_ns, memory_order_relaxed);
+	overhead_limited();
+}
+
+static void sample_running(const struct unwind_regs *regs, bool by_timer)
+{
+	struct overhead_mark mark;
+	uint64_t rest_ns;
+
+	overhead_enter(&mark, false);
 	struct thread *thread = thread_interrupted(regs);
 
 	if (!thread)
 		return;
 	atomic_store_explicit(&thread->signalled_ns, 0, memory_order_relaxed);
-	if (!thread_try_lock(thread))
+	bool locked = thread_try_lock(thread); /* else time stays pending */
+
+	if (locked)
+		clock_tick(thread, regs);
+	if (by_timer)
+		phase_timer_expired(thread);
+	if (!locked)
 		return;
-	clock_tick(thread, regs);
 	thread_unlock(thread);
+	uint64_t cost_ns = overhead_leave(thread, &mark, OVERHEAD_SENT, &rest_ns);
+
+	if (rest_ns && !interval_widen())
+		rest(thread, rest_ns);
+	interval_spent(cost_ns);
+}
+
+bool monitor_signal_is_ours(const siginfo_t *info)
+{
+	return info->si_signo == collector.monitor_signal &&
+	       (info->si_code == SI_QUEUE || info->si_code == SI_TIMER) &&
+	       (uint64_t)info->si_value.sival_ptr == MONITOR_COOKIE;
 }
 
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
 	struct unwind_regs regs;
 
-	bool ours = info->si_code == SI_QUEUE || info->si_code == SI_TIMER;
-
-	if (!ours || (uint64_t)info->si_value.sival_ptr != MONITOR_COOKIE) {
+	if (!monitor_signal_is_ours(info)) {
 		signal_forward(signal, info, context);
 		return;
 	}
 	if (atomic_load_explicit(&collector.recording, memory_order_relaxed)) {
 		unwind_regs_from_context(&regs, context);
-		sample_running(&regs);
+		sample_running(&regs, info->si_code == SI_TIMER);
 	}
 	wait_go_on(context, info->si_code == SI_QUEUE);
 }
@@ -93,46 +131,23 @@ void monitor_engine_look_seldom(void)
 
 bool monitor_engine_is_cheap(void)
 {
-	return collector.interval_ns >= TIMER_INTERVAL_NS;
+	return collector.last_interval_ns >= TIMER_INTERVAL_NS;
 }
 
-void monitor_engine_arm(struct thread *thread)
+bool monitor_engine_has_timers(void)
 {
-	struct sigevent event = {.sigev_signo = CLOCK_SIGNAL_MONITOR,
-				 .sigev_notify = SIGEV_THREAD_ID};
-	struct itimerspec every = {.it_interval = {0}, .it_value = {0}};
-	int timer;
-
-	if (!atomic_load(&running) || !monitor_engine_is_cheap() || thread->timer)
-		return;
-	event.sigev_value.sival_ptr = (void *)MONITOR_COOKIE;
-	event._sigev_un._tid =
-		atomic_load(&thread->tid); /* sigev_notify_thread_id, which glibc does not name */
-	every.it_interval.tv_nsec = (long)(collector.interval_ns % 1000000000u);
-	every.it_interval.tv_sec = (time_t)(collector.interval_ns / 1000000000u);
-	every.it_value = every.it_interval;
-	if (sys_call(SYS_timer_create, clock_cpu_id(thread->tid), &event, &timer, 0))
-		return;
-	sys_call(SYS_timer_settime, timer, 0, &every, 0);
-	thread->timer = timer + 1;
-}
-
-void monitor_engine_disarm(struct thread *thread)
-{
-	if (thread->timer)
-		sys_call(SYS_timer_delete, thread->timer - 1, 0, 0, 0);
-	thread->timer = 0;
+	return atomic_load(&running) && monitor_engine_is_cheap();
 }
 
 static void send_tick(int tid)
 {
-	siginfo_t info = {.si_signo = CLOCK_SIGNAL_MONITOR, .si_code = SI_QUEUE};
+	siginfo_t info = {.si_signo = collector.monitor_signal, .si_code = SI_QUEUE};
 
 	info.si_value.sival_ptr = (void *)MONITOR_COOKIE;
 	atomic_store(&sending, 1);
 	if (!atomic_load(&paused))
 		sys_call(SYS_rt_tgsigqueueinfo, atomic_load(&collector.pid), tid,
-			 CLOCK_SIGNAL_MONITOR, &info);
+			 collector.monitor_signal, &info);
 	atomic_store(&sending, 0);
 }
 
@@ -156,6 +171,9 @@ static bool worth_a_signal(struct thread *thread, int tid, uint64_t now_ns)
 	enum { PATIENCE = 8 }; /* intervals of pending CPU time */
 	struct clock_files *files = &thread->files;
 	uint64_t cpu_ns = clock_other_cpu_ns(tid);
+
+	if (cpu_ns < atomic_load_explicit(&thread->overhead.rest_until_ns, memory_order_relaxed))
+		return false; /* our handler would take too much of its time */
 	bool nearly_all = (cpu_ns - files->seen_cpu_ns) * 10 > (now_ns - files->seen_ns) * 9;
 	bool advances = clock_other_cpu_ns(tid) != cpu_ns;
 
@@ -189,15 +207,24 @@ static void sample_blocked(struct thread *thread, const struct tick *tick, int t
 	thread_unlock(thread);
 }
 
-/* The known wait has ended since the last look: up to then its time has its stack. */
-static void end_wait(struct thread *thread, int tid)
+/*
+ * The known wait has ended since the last look: up to then its time has its stack.  After a stop
+ * that is not known: the kernel has begun it again.
+ */
+static void end_wait(struct thread *thread, int tid, bool resumed)
 {
 	if (!thread_try_lock(thread))
 		return;
 	if (atomic_load(&thread->tid) == tid)
 		clock_remote_until(thread, thread->files.waiting_ns);
+	thread->clock.remote_over = !resumed;
 	thread->files.waiting_ns = 0;
 	thread_unlock(thread);
+}
+
+static bool is_running(int tid)
+{
+	return clock_other_cpu_ns(tid) != clock_other_cpu_ns(tid);
 }
 
 static void look_at(struct thread *thread, void *arg)
@@ -209,9 +236,13 @@ static void look_at(struct thread *thread, void *arg)
 	tick->known++;
 	if (thread->files.tid != tid) {
 		clock_files_close(&thread->files);
-		/* Most short threads never need to be looked at. */
-		if (tick->now_ns - thread->clock.last.now_ns < collector.interval_ns)
+		/* Most short threads never need to be looked at, but are met where they run. */
+		if (tick->now_ns < thread->clock.last.now_ns + collector.interval_ns) {
+			if (!thread->timer && is_running(tid) &&
+			    !is_under_way(thread, tick->now_ns))
+				send_tick(tid);
 			return;
+		}
 		clock_files_open(&thread->files, tick->dir, thread);
 	}
 	if (!clock_look_sums(&thread->files, &remote)) {
@@ -224,12 +255,12 @@ static void look_at(struct thread *thread, void *arg)
 		if (tick->now_ns - thread->clock.last.now_ns < WAIT_FLUSH_NS)
 			return;
 	} else if (thread->files.waiting_ns) {
-		end_wait(thread, tid);
+		end_wait(thread, tid, tick->resumed);
 	}
 	clock_look_call(&thread->files, &remote);
 	if (remote.blocked)
 		sample_blocked(thread, tick, tid, &remote);
-	else if (!thread->timer && worth_a_signal(thread, tid, tick->now_ns) &&
+	else if ((tick->resumed || (!thread->timer && worth_a_signal(thread, tid, tick->now_ns))) &&
 		 !is_under_way(thread, tick->now_ns))
 		send_tick(tid);
 }
@@ -270,31 +301,72 @@ static void search(const struct tick *tick)
 		tasks_for_each(tick->dir, greet, NULL);
 }
 
-static void sleep_until(uint64_t *next_ns)
+/* rest_ns: not before that has passed. */
+static void sleep_until(uint64_t *next_ns, uint64_t rest_ns)
 {
 	uint64_t now_ns = clock_now_ns();
 	uint64_t every_ns = collector.interval_ns * (atomic_load(&seldom) ? SELDOM : 1);
 	uint64_t jitter = (now_ns * 0x9e3779b97f4a7c15u >> 40) % (every_ns / 4 + 1);
 
 	*next_ns += every_ns - every_ns / 8 + jitter;
-	if (*next_ns < now_ns) /* late: do not try to catch up */
-		*next_ns = now_ns;
-	struct timespec until = {.tv_sec = (time_t)(*next_ns / 1000000000u),
-				 .tv_nsec = (long)(*next_ns % 1000000000u)};
+	if (*next_ns < now_ns + rest_ns) /* late: do not try to catch up */
+		*next_ns = now_ns + rest_ns;
+	struct timespec until = period(*next_ns);
 	sys_call6(SYS_futex, SYS_ARG(&stopping), FUTEX_WAIT_BITSET_PRIVATE, 0, SYS_ARG(&until), 0,
 		  FUTEX_BITSET_MATCH_ANY);
 }
 
+/*
+ * The monitor comes late.  If it was not queued meanwhile then it was stopped, and all threads
+ * with it: nothing else keeps it from waking up.
+ */
+static void note_stop(struct tick *tick, uint64_t wanted_ns)
+{
+	enum { STOP_WORTH_NS = 5 * 1000 * 1000 };
+	uint64_t before_ns = tick->delay_ns;
+
+	clock_read_delay(tick->sched, &tick->delay_ns);
+	uint64_t queued_ns = tick->delay_ns - before_ns;
+
+	tick->resumed = tick->sched >= 0 && tick->now_ns >= wanted_ns + queued_ns + STOP_WORTH_NS;
+	if (!tick->resumed)
+		return;
+	atomic_fetch_add(&collector.stopped_ns, tick->now_ns - queued_ns - tick->awake_ns);
+}
+
+/* The looks have a bound, too: at so many threads that they take longer than the interval. */
+static uint64_t looks_rest_ns(void)
+{
+	uint64_t cpu_ns = clock_own_cpu_ns();
+	uint64_t rest_ns = overhead_charge(&looks, clock_now_ns(), cpu_ns - looked_cpu_ns);
+
+	interval_spent(cpu_ns - looked_cpu_ns);
+	looked_cpu_ns = cpu_ns;
+	if (rest_ns)
+		overhead_limited();
+	overhead_say();
+	return rest_ns;
+}
+
 static void monitor(void)
 {
-	struct tick tick;
-	uint64_t next_ns = clock_now_ns(), searched_ns = 0;
+	struct tick tick = {0};
+	/* The first interval is a part of one: see clock_phase.c. */
+	uint64_t next_ns = clock_now_ns() - phase_random(collector.interval_ns), searched_ns = 0,
+		 rest_ns = 0;
 
+	looks = (struct overhead_account){.clock_ns = next_ns};
+	looked_cpu_ns = clock_own_cpu_ns();
 	tick.dir = tasks_open_alone();
+	tick.sched = clock_open_delay();
+	clock_read_delay(tick.sched, &tick.delay_ns);
 	atomic_store(&looking, true);
 	while (!atomic_load(&stopping) && tick.dir >= 0) {
-		sleep_until(&next_ns);
+		tick.awake_ns = clock_now_ns();
+		sleep_until(&next_ns, rest_ns);
+		rest_ns = 0;
 		tick.now_ns = clock_now_ns();
+		note_stop(&tick, next_ns);
 		if (atomic_load(&paused) || !atomic_load(&collector.recording))
 			continue;
 		tick.known = 0;
@@ -303,17 +375,20 @@ static void monitor(void)
 			search(&tick);
 			searched_ns = tick.now_ns;
 		}
+		rest_ns = looks_rest_ns();
 	}
 	rawthread_exit(&running);
 }
 
 bool monitor_engine_prepare(void)
 {
-	return signal_take(CLOCK_SIGNAL_MONITOR, on_signal);
+	return signal_take(collector.monitor_signal, on_signal);
 }
 
 bool monitor_engine_start(void)
 {
+	if (!signal_is_taken(collector.monitor_signal) && task_is_traced(sys_gettid()))
+		signal_choose_monitor(CLOCK_SIGNAL_TRACED);
 	if (!monitor_engine_prepare())
 		return false;
 	if (!stack)
@@ -326,21 +401,19 @@ bool monitor_engine_start(void)
 	atomic_store(&running, 1);
 	atomic_store(&looking, false);
 	monitor_tid = rawthread_start(monitor, stack, MONITOR_STACK, true);
-	if (monitor_tid > 0 && thread_current_if_known())
-		monitor_engine_arm(thread_current_if_known());
-	return monitor_tid > 0;
+	if (monitor_tid <= 0) {
+		atomic_store(&running, 0);
+		return false;
+	}
+	if (thread_current_if_known())
+		timer_arm(thread_current_if_known());
+	return true;
 }
 
 void monitor_engine_wait_until_looking(void)
 {
 	while (atomic_load(&running) && !atomic_load(&looking))
 		sys_call(SYS_sched_yield, 0, 0, 0, 0);
-}
-
-static void arm(struct thread *thread, void *unused)
-{
-	(void)unused;
-	monitor_engine_arm(thread);
 }
 
 bool monitor_engine_take_over(void)
@@ -350,7 +423,7 @@ bool monitor_engine_take_over(void)
 		collector.engine = ENGINE_PERF;
 		return false;
 	}
-	thread_for_each(arm, NULL);
+	timer_arm_all();
 	return true;
 }
 
@@ -363,7 +436,7 @@ void monitor_engine_pause(void)
 {
 	atomic_store(&paused, true);
 	if (thread_current_if_known())
-		monitor_engine_disarm(thread_current_if_known());
+		timer_disarm(thread_current_if_known());
 	/* A signal sent is delivered before the system call that waits here returns. */
 	while (atomic_load(&sending))
 		sys_call(SYS_sched_yield, 0, 0, 0, 0);
@@ -382,13 +455,7 @@ void monitor_engine_resume(void)
 	/* Those noted as under way were held back, or came while nothing was recorded. */
 	thread_for_each(forget_signal, NULL);
 	if (thread_current_if_known())
-		monitor_engine_arm(thread_current_if_known());
-}
-
-static void disarm(struct thread *thread, void *unused)
-{
-	(void)unused;
-	monitor_engine_disarm(thread);
+		timer_arm(thread_current_if_known());
 }
 
 static void forget_files(struct thread *thread, void *unused)
@@ -400,7 +467,7 @@ static void forget_files(struct thread *thread, void *unused)
 void monitor_engine_stop(void)
 {
 	monitor_engine_pause();
-	thread_for_each(disarm, NULL);
+	timer_disarm_all();
 	if (monitor_tid <= 0)
 		return;
 	atomic_store(&stopping, 1);

@@ -11,6 +11,10 @@
  * and not two (user, kernel): each costs a timer interrupt, and two that expire
  * together leave one signal and a wrong state; cpu_state() tells the modes apart.
  *
+ * Inherited events cannot get another period.  Where the interval is to become longer there is a
+ * third event from the start, at the longer one, disabled: the two change places, and the kernel
+ * sees to it in all threads.
+ *
  * A switch event costs some 6 us.  When they come too often the event is
  * disabled for a moment.  Short waits of that time stay pending and go to the next
  * sampled one, so the totals hold; long ones are seen from outside (clock_watch.c).  A
@@ -28,6 +32,7 @@
 #include "collector/core/text.h"
 #include "collector/sources/clock.h"
 #include "collector/sources/counter.h"
+#include "collector/sources/overhead.h"
 #include "collector/wrap/descriptor.h"
 #include "collector/wrap/next.h"
 #include "collector/wrap/wait.h"
@@ -51,13 +56,23 @@ enum {
 enum { HEAVY_WINDOWS = 4, HEAVY_SWITCHES = 1000 };
 
 static _Atomic int tick_fd = DESCRIPTOR_NONE, switch_fd = DESCRIPTOR_NONE;
+static _Atomic int later_fd = DESCRIPTOR_NONE; /* ticks at the longer interval */
+static _Atomic bool later;		       /* that one is in force */
+static _Atomic unsigned widening;	       /* threads that make them change places */
 static _Atomic uint64_t switches_paid_until_ns;
 static _Atomic unsigned switches_off;
+static _Atomic uint32_t switch_pauses;
 static _Atomic uint32_t switches_seen; /* in the window that is open */
 static _Atomic uint64_t window_start_ns;
 static _Atomic uint32_t heavy_windows;
 static _Atomic bool paused;
+static _Atomic bool first_phase; /* the interval is only what is left of one */
 static char rearm_stack[4096] __attribute__((aligned(16)));
+
+static int control(_Atomic int *event, unsigned long request)
+{
+	return sys_ioctl(descriptor_number(event), request, 0);
+}
 
 static void rearm(void)
 {
@@ -66,7 +81,7 @@ static void rearm(void)
 	sys_call(SYS_nanosleep, &pause, 0, 0, 0);
 	atomic_store(&switches_seen, 0); /* without stragglers of the last window */
 	if (!atomic_load(&paused))
-		sys_ioctl(switch_fd, PERF_EVENT_IOC_ENABLE, 0);
+		control(&switch_fd, PERF_EVENT_IOC_ENABLE);
 	watch_waits();
 	rawthread_exit(&switches_off);
 }
@@ -82,42 +97,107 @@ static bool too_many_switches(uint64_t now_ns)
 	return atomic_load(&heavy_windows) > HEAVY_WINDOWS;
 }
 
-/* The monitor takes over for good; SIGTRAPs that are under way still find our handler. */
-static void hand_over(void)
+/*
+ * Under ptrace a signal stops the thread, which is a context switch, which raises the next signal:
+ * a debugger or tracer may have come meanwhile.
+ */
+static bool is_traced_now(void)
 {
+	enum { EVERY = 64 }; /* some 20 us each */
+	static _Atomic uint32_t events;
+
+	return atomic_fetch_add_explicit(&events, 1, memory_order_relaxed) % EVERY == EVERY - 1 &&
+	       task_is_traced(sys_gettid());
+}
+
+/* The monitor takes over for good; SIGTRAPs that are under way still find our handler. */
+static void hand_over(const char *why)
+{
+	interval_widen();
 	if (!monitor_engine_take_over()) {
 		atomic_store(&switches_off, 0);
 		return;
 	}
 	monitor_engine_look_seldom();
 	perf_engine_forget();
-	log_warning("too many context switches for perf events: the monitor engine goes on", 0);
+	log_engine("monitor");
+	log_warning(why, 0);
 }
 
-static void throttle_switches(uint64_t now_ns)
+/* cost_ns: what this one took; a slow handler must not make them more than is allowed. */
+static void throttle_switches(uint64_t now_ns, uint64_t cost_ns)
 {
+	uint64_t least_ns = overhead_time_for(cost_ns);
 	uint64_t paid = atomic_load_explicit(&switches_paid_until_ns, memory_order_relaxed);
+	bool traced = is_traced_now();
 	unsigned expected = 0;
 
 	if (!atomic_fetch_add_explicit(&switches_seen, 1, memory_order_relaxed))
 		atomic_store_explicit(&window_start_ns, now_ns, memory_order_relaxed);
 
-	paid = (paid > now_ns ? paid : now_ns) + SWITCH_COST_NS;
+	paid = (paid > now_ns ? paid : now_ns) +
+	       (least_ns > SWITCH_COST_NS ? least_ns : SWITCH_COST_NS);
 	atomic_store_explicit(&switches_paid_until_ns, paid, memory_order_relaxed);
-	if (paid < now_ns + SWITCH_BURST_NS ||
+	if ((paid < now_ns + SWITCH_BURST_NS && !traced) ||
 	    !atomic_compare_exchange_strong(&switches_off, &expected, 1))
 		return;
+	atomic_fetch_add(&switch_pauses, 1);
+	if (traced) {
+		hand_over("a debugger or tracer has come: the monitor engine goes on");
+		return;
+	}
+	if (least_ns > SWITCH_COST_NS)
+		overhead_limited();
 	if (too_many_switches(now_ns) && monitor_engine_is_cheap()) {
-		hand_over();
+		hand_over("too many context switches for perf events: the monitor engine goes on");
 		return;
 	}
 	if (keeper_breathe())
 		return;
-	sys_ioctl(switch_fd, PERF_EVENT_IOC_DISABLE, 0);
+	control(&switch_fd, PERF_EVENT_IOC_DISABLE);
 	if (rawthread_start(rearm, rearm_stack, sizeof(rearm_stack), false) < 0) {
-		sys_ioctl(switch_fd, PERF_EVENT_IOC_ENABLE, 0);
+		control(&switch_fd, PERF_EVENT_IOC_ENABLE);
 		atomic_store(&switches_off, 0);
 	}
+}
+
+/* The event whose ticks come. */
+static _Atomic int *ticking(void)
+{
+	return atomic_load_explicit(&later, memory_order_relaxed) ? &later_fd : &tick_fd;
+}
+
+static void set_interval(_Atomic int *event, uint64_t interval_ns)
+{
+	sys_ioctl(descriptor_number(event), PERF_EVENT_IOC_PERIOD, (unsigned long)&interval_ns);
+}
+
+/* Those that come, and those that later threads inherit for the time when the others come. */
+static void vary_intervals(void)
+{
+	atomic_store(&first_phase, false);
+	set_interval(ticking(), phase_jitter(collector.interval_ns));
+	if (later_fd >= 0 && !atomic_load_explicit(&later, memory_order_relaxed))
+		set_interval(&later_fd, phase_jitter(collector.last_interval_ns));
+}
+
+void perf_engine_before_birth(void)
+{
+	if (atomic_load_explicit(&first_phase, memory_order_relaxed) && tick_fd >= 0)
+		vary_intervals();
+}
+
+/* Before exec nothing may be switched on any more: see perf_engine_pause. */
+void perf_engine_widen(void)
+{
+	atomic_fetch_add(&widening, 1);
+	if (later_fd >= 0) {
+		atomic_store(&later, true);
+		/* In this order: a thread that is born meanwhile has one of them at least. */
+		if (!atomic_load(&paused) && !control(&later_fd, PERF_EVENT_IOC_ENABLE))
+			control(&tick_fd, PERF_EVENT_IOC_DISABLE);
+	}
+	atomic_fetch_sub(&widening, 1);
 }
 
 static struct counter_signal counter_signal_of(uint64_t event, const siginfo_t *info)
@@ -132,67 +212,164 @@ static struct counter_signal counter_signal_of(uint64_t event, const siginfo_t *
 	};
 }
 
+/*
+ * The next intervals of the process's first thread, and of threads that begin meanwhile, are
+ * longer or shorter: a program whose work comes in periods must not meet the ticks always at the
+ * same place.  An inherited event's interval is its own for good.
+ */
+static void vary_interval(void)
+{
+	enum { EVERY = 4 };
+	static uint32_t ticks;
+
+	if (tick_fd < 0 || sys_gettid() != atomic_load(&collector.pid))
+		return;
+	if (ticks++ % EVERY == 0 || atomic_load(&first_phase))
+		vary_intervals();
+}
+
+/* is_switch: of two events for one switch, only one is signalled. */
+static void take(struct thread *thread, uint64_t event, struct counter_signal *counted,
+		 bool is_switch, const struct unwind_regs *regs)
+{
+	counted->locked = thread && thread_try_lock(thread); /* else time stays pending */
+	counter_signal(thread, counted, regs);
+	if (event == PERF_EVENT_TICK)
+		vary_interval();
+	if (counted->locked && event == PERF_EVENT_TICK && !phase_has_timer(thread))
+		clock_tick(thread, regs);
+	else if (counted->locked && is_switch)
+		clock_switched_in(thread, regs);
+}
+
+static enum overhead_kind kind_of(uint64_t event, uint64_t counter, bool is_switch)
+{
+	if (event == PERF_EVENT_TICK || counter_is_timer(counter))
+		return OVERHEAD_TICK;
+	return is_switch ? OVERHEAD_SWITCH : OVERHEAD_COUNTER;
+}
+
+/* What it takes to deliver a tick is known for the family. */
+static void spent(uint64_t cost_ns)
+{
+	uint64_t delivery_ns = overhead_delivery_ns();
+
+	interval_spent(cost_ns > delivery_ns ? cost_ns - delivery_ns : 0);
+}
+
 static void handle(uint64_t event, const siginfo_t *info, const void *context)
 {
 	struct counter_signal counted = counter_signal_of(event, info);
-	struct unwind_regs regs;
-
-	unwind_regs_from_context(&regs, context);
-	struct thread *thread = thread_interrupted(&regs);
-	/* Of two events for one switch, only one is signalled. */
 	bool is_switch = event == PERF_EVENT_SWITCH ||
 			 (counter_is_switch(counted.number) && perf_engine_sees_switches());
+	struct overhead_mark mark;
+	struct unwind_regs regs;
+	uint64_t rest_ns;
 
-	counted.locked = thread && thread_try_lock(thread); /* else time stays pending */
-	counter_signal(thread, &counted, &regs);
-	if (counted.locked && event == PERF_EVENT_TICK)
-		clock_tick(thread, &regs);
-	else if (counted.locked && is_switch)
-		clock_switched_in(thread, &regs);
-	if (!counted.locked)
+	if (!is_switch && overhead_rests())
 		return;
-	counter_own_faults(thread);
-	thread_unlock(thread);
-	if (is_switch)
-		throttle_switches(thread->clock.last.now_ns);
+	/* This thread was just being born then, or it could not be done. */
+	if (event == PERF_EVENT_TICK && atomic_load_explicit(&later, memory_order_relaxed))
+		perf_engine_widen();
+	if (event == PERF_EVENT_LATER)
+		event = PERF_EVENT_TICK;
+	overhead_enter(&mark, event != PERF_EVENT_TICK && !is_switch);
+	unwind_regs_from_context(&regs, context);
+	struct thread *thread = thread_interrupted(&regs);
+
+	/* Where time is short a preemption's can wait for the next event. */
+	if (event == PERF_EVENT_SWITCH && thread && overhead_is_limited() &&
+	    !clock_has_waited(thread))
+		return;
+	take(thread, event, &counted, is_switch, &regs);
+	uint64_t cost_ns =
+		overhead_leave(thread, &mark, kind_of(event, counted.number, is_switch), &rest_ns);
+
+	if (counted.locked) {
+		counter_own_faults(thread);
+		thread_unlock(thread);
+	}
+	if (is_switch && counted.locked)
+		throttle_switches(thread->clock.last.now_ns, cost_ns);
+	if (rest_ns && (event != PERF_EVENT_TICK || !interval_widen()))
+		overhead_rest(rest_ns);
+	if (event == PERF_EVENT_TICK)
+		spent(cost_ns);
 }
 
-static void on_trap(int signal, siginfo_t *info, void *context)
+static uint64_t event_of(const siginfo_t *info)
 {
 	uint64_t data;
 
 	memcpy(&data, (const char *)info + SIGINFO_PERF_DATA, sizeof(data));
-	if (info->si_code == TRAP_PERF_CODE && (data & ~(uint64_t)0xff) == PERF_COOKIE) {
+	return data;
+}
+
+bool perf_signal_is_ours(const siginfo_t *info)
+{
+	return info->si_signo == CLOCK_SIGNAL_PERF && info->si_code == TRAP_PERF_CODE &&
+	       (event_of(info) & ~(uint64_t)0xff) == PERF_COOKIE;
+}
+
+static void on_trap(int signal, siginfo_t *info, void *context)
+{
+	if (perf_signal_is_ours(info)) {
 		if (atomic_load_explicit(&collector.recording, memory_order_relaxed))
-			handle(data & 0xff, info, context);
+			handle(event_of(info) & 0xff, info, context);
 		wait_go_on(context, false);
 		return;
 	}
 	signal_forward(signal, info, context);
 }
 
-int perf_engine_open(int tid, bool switches)
+static int open_event(int tid, uint64_t event, uint64_t interval_ns)
 {
+	bool switches = event == PERF_EVENT_SWITCH;
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
 		.type = PERF_TYPE_SOFTWARE,
 		.config = switches ? PERF_COUNT_SW_CONTEXT_SWITCHES : PERF_COUNT_SW_TASK_CLOCK,
-		.sample_period = switches ? 1 : collector.interval_ns,
+		.sample_period = switches ? 1 : interval_ns,
+		.disabled = event == PERF_EVENT_LATER,
 		.inherit = 1,
 		.inherit_thread = 1,
 		.sigtrap = 1,
 		.remove_on_exec = 1,
-		.sig_data = PERF_COOKIE | (switches ? PERF_EVENT_SWITCH : PERF_EVENT_TICK),
+		.sig_data = PERF_COOKIE | event,
 	};
 
 	return (int)sys_call6(SYS_perf_event_open, SYS_ARG(&attr), tid, -1, -1,
 			      PERF_FLAG_FD_CLOEXEC, 0);
 }
 
-/* 0, or a negative errno. */
-static int open_own(_Atomic int *owner, bool switches)
+int perf_engine_open(int tid, bool switches)
 {
-	int fd = perf_engine_open(0, switches);
+	return open_event(tid, switches ? PERF_EVENT_SWITCH : PERF_EVENT_TICK,
+			  collector.interval_ns);
+}
+
+/*
+ * Not so short that the thread does nothing else until its first tick has set a whole interval, nor
+ * a thread that inherits it.
+ */
+static uint64_t first_interval_ns(void)
+{
+	enum { SHORTEST_NS = 200 * 1000, PART = 16 };
+	uint64_t shortest_ns = collector.interval_ns / PART;
+
+	if (shortest_ns < SHORTEST_NS)
+		shortest_ns = SHORTEST_NS;
+	if (shortest_ns >= collector.interval_ns)
+		return collector.interval_ns;
+	return shortest_ns + phase_random(collector.interval_ns - shortest_ns);
+}
+
+/* 0, or a negative errno. */
+static int open_own(_Atomic int *owner, uint64_t event)
+{
+	int fd = open_event(0, event,
+			    event == PERF_EVENT_LATER ? phase_jitter(collector.last_interval_ns)
+						      : first_interval_ns());
 
 	if (fd < 0)
 		return fd;
@@ -210,6 +387,11 @@ bool perf_engine_prepare(void)
 	atomic_store(&switches_seen, 0);
 	atomic_store(&heavy_windows, 0);
 	atomic_store(&paused, false);
+	atomic_store(&later, false);
+	atomic_store(&widening, 0);
+	/* For the timers of young threads; and to hand over is done in a handler, whose mask is not
+	 * the program's. */
+	monitor_engine_prepare();
 	return perf_signal_take();
 }
 
@@ -229,9 +411,15 @@ bool perf_engine_start(char *reason, size_t size)
 		text_puts(&why, "SIGTRAP cannot be handled");
 		return false;
 	}
-	int result = open_own(&switch_fd, true);
+	interval_begin();
+	int result = open_own(&switch_fd, PERF_EVENT_SWITCH);
+
+	if (!result && collector.interval_ns < collector.last_interval_ns &&
+	    open_own(&later_fd, PERF_EVENT_LATER))
+		interval_widen(); /* at once: the short one would have no end */
+	atomic_store(&first_phase, true);
 	if (!result)
-		result = open_own(&tick_fd, false);
+		result = open_own(&tick_fd, PERF_EVENT_TICK);
 	if (result) {
 		text_puts(&why, "perf_event_open: errno ");
 		text_decimal(&why, -result);
@@ -252,22 +440,52 @@ bool perf_engine_sees_switches(void)
 	       !atomic_load_explicit(&switches_off, memory_order_relaxed);
 }
 
+uint32_t perf_engine_switch_pauses(void)
+{
+	return atomic_load_explicit(&switch_pauses, memory_order_relaxed);
+}
+
 void perf_engine_pause(void)
 {
 	atomic_store(&paused, true);
+	if (thread_current_if_known())
+		timer_disarm(thread_current_if_known());
+	sys_call(SYS_sched_yield, 0, 0, 0, 0); /* its signal is delivered before this returns */
 	if (keeper_pause())
 		return;
-	sys_ioctl(switch_fd, PERF_EVENT_IOC_DISABLE, 0);
-	sys_ioctl(tick_fd, PERF_EVENT_IOC_DISABLE, 0);
+	while (atomic_load(&widening))
+		sys_call(SYS_sched_yield, 0, 0, 0, 0);
+	control(&switch_fd, PERF_EVENT_IOC_DISABLE);
+	control(&tick_fd, PERF_EVENT_IOC_DISABLE);
+	if (later_fd >= 0)
+		control(&later_fd, PERF_EVENT_IOC_DISABLE);
 }
 
 void perf_engine_resume(void)
 {
 	atomic_store(&paused, false);
+	if (thread_current_if_known())
+		timer_arm(thread_current_if_known());
 	if (keeper_resume())
 		return;
-	sys_ioctl(switch_fd, PERF_EVENT_IOC_ENABLE, 0);
-	sys_ioctl(tick_fd, PERF_EVENT_IOC_ENABLE, 0);
+	control(&switch_fd, PERF_EVENT_IOC_ENABLE);
+	control(ticking(), PERF_EVENT_IOC_ENABLE);
+}
+
+/* The descriptor may be moved out of the program's way just now. */
+bool perf_engine_switch_ticks(bool on)
+{
+	enum { TRIES = 50, NAP_NS = 100 * 1000 };
+
+	if (tick_fd < 0 || atomic_load(&paused))
+		return true;
+	for (int i = 0; i < (on ? TRIES : 1); i++) {
+		if (!control(ticking(), on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE))
+			return true;
+		if (on)
+			sys_nap(NAP_NS);
+	}
+	return false;
 }
 
 void perf_engine_wait_for_thread(void)
@@ -282,4 +500,5 @@ void perf_engine_forget(void)
 	keeper_drop();
 	descriptor_drop(&switch_fd);
 	descriptor_drop(&tick_fd);
+	descriptor_drop(&later_fd);
 }

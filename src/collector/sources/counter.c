@@ -22,6 +22,7 @@
 #include "collector/core/text.h"
 #include "collector/core/trace.h"
 #include "collector/sources/clock.h"
+#include "collector/sources/overhead.h"
 #include "collector/unwind/rule.h"
 #include "collector/wrap/descriptor.h"
 #include "format/counter.h"
@@ -265,7 +266,7 @@ static void begin(void)
 static void control_all(unsigned long request)
 {
 	for (unsigned i = 0; i < counter_count; i++)
-		sys_ioctl(counters[i].fd, request, 0);
+		sys_ioctl(descriptor_number(&counters[i].fd), request, 0);
 }
 
 void counter_pause(void)
@@ -425,6 +426,11 @@ bool counter_is_switch(uint64_t number)
 	return number < counter_count && counters[number].exact == EXACT_SWITCHES;
 }
 
+bool counter_is_timer(uint64_t number)
+{
+	return number < counter_count && counters[number].exact == EXACT_CPU;
+}
+
 static void write_rest(struct thread *thread, unsigned number, unsigned type, uint64_t value)
 {
 	static const uint64_t stand_ins[COUNTER_TYPES] = {
@@ -459,14 +465,22 @@ void counter_thread_end(struct thread *thread)
 static uint64_t frozen_counts(unsigned number, const struct format_counter_reading *reading,
 			      uint64_t recorded)
 {
-	if (counters[number].exact || !counter_stood_still(reading))
+	struct format_counter_reading whole = *reading;
+	bool took_turns = counter_stood_still(reading);
+
+	if (overhead_has_rested() && whole.enabled_ns < collector_cpu_ns())
+		whole.enabled_ns = collector_cpu_ns();
+	if (counters[number].exact || !counter_stood_still(&whole))
 		return 0;
 	if (!reading->running_ns) {
 		warn(number, " never had a register: nothing was counted", 0);
 		return 0;
 	}
-	warn(number, " took turns with others: what it missed is estimated", 0);
-	return counter_missed(reading, recorded);
+	warn(number,
+	     took_turns ? " took turns with others: what it missed is estimated"
+			: " rested where measuring took too much: what it missed is estimated",
+	     0);
+	return counter_missed(&whole, recorded);
 }
 
 static uint64_t smaller(uint64_t a, uint64_t b)
@@ -474,24 +488,44 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/*
+ * What of the rest was counted in pauses: as much as of what signals told.  The kernel counts
+ * there, too, and two events in one leave one signal.
+ */
+static uint64_t rest_left_out(const struct thread *thread, const struct counter *counter,
+			      uint64_t told, uint64_t rest)
+{
+	uint64_t out = atomic_load(&counter->left_out);
+
+	if (!told)
+		return clock_is_recording(thread, clock_now_ns()) ? 0 : rest;
+	if (out >= told)
+		return rest;
+	for (; told >> 32; told /= 2) /* so that no product exceeds 64 bits */
+		out /= 2;
+	return rest / told * out + rest % told * out / told;
+}
+
 static void write_rests(struct thread *thread, unsigned number)
 {
 	struct counter *counter = &counters[number];
 	uint64_t own = atomic_exchange(&counter->own, 0);
-	uint64_t settled = atomic_fetch_add(&counter->settled, own) + own;
+	uint64_t told = atomic_fetch_add(&counter->settled, own), settled = told + own;
 	uint64_t left_over_max = (counter->asked.period - 1) * atomic_load(&collector.threads);
 	struct format_counter_reading reading = {0};
 
-	if (sys_read(counter->fd, &reading, sizeof(reading)) != sizeof(reading))
+	if (sys_read(descriptor_number(&counter->fd), &reading, sizeof(reading)) != sizeof(reading))
 		reading = (struct format_counter_reading){0};
 	uint64_t rest = reading.value > settled ? reading.value - settled : 0;
+
+	atomic_fetch_add(&counter->settled, rest);
+	rest -= rest_left_out(thread, counter, told, rest);
 	uint64_t final = smaller(rest, left_over_max);
 	uint64_t near = atomic_load(&counter->own_near);
 	/* events in a handler, which it blocks, leave one signal */
 	uint64_t own_unseen = smaller(rest - final, near > own ? near - own : 0);
 	uint64_t recorded = settled + rest - atomic_load(&counter->left_out);
 
-	atomic_fetch_add(&counter->settled, rest);
 	write_rest(thread, number, COUNTER_RECORDING, own + own_unseen);
 	write_rest(thread, number, COUNTER_FINAL, final);
 	write_rest(thread, number, COUNTER_LOST, rest - final - own_unseen);

@@ -35,6 +35,8 @@ void counter_own_end(struct thread *thread, const struct counter_own *own);
 void counter_prefault(const void *memory, size_t size);
 /* The counter's overflows are context switches. */
 bool counter_is_switch(uint64_t number);
+/* … are those of a timer. */
+bool counter_is_timer(uint64_t number);
 /* The calling thread is about to end: writes what it has left over. It is not locked. */
 void counter_thread_end(struct thread *thread);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/sources/heap_search.h"
 
-#include "collector/core/file.h"
+#include "collector/core/maps.h"
 #include "collector/core/sys.h"
 #include "collector/core/tasks.h"
 #include "collector/core/text.h"
@@ -12,6 +12,7 @@
 
 enum {
 	CHUNK = 64 * 1024,
+	PAGE = 4096,
 	WORD = 8,
 	MAPPINGS_MAX = 1 << 15,
 	ALLOCATOR_HEADER = 2 * WORD, /* glibc's, in front of a block */
@@ -45,7 +46,9 @@ struct search {
 	struct mapping *mappings;
 	size_t mapping_count;
 	uint64_t mapped; /* bytes of all of them */
-	uint64_t *chunk;
+	uint64_t *chunk; /* holds the words from chunk_start to chunk_end */
+	uint64_t chunk_start, chunk_end;
+	uint64_t ahead;	    /* may be read up to there in advance; 0: only what is looked at */
 	uint64_t low, high; /* of all live blocks */
 	uint64_t end_ns;
 	uint32_t leader; /* as in struct block; 0: reached from the roots */
@@ -161,16 +164,50 @@ static bool in_time(const struct search *search)
 	return clock_now_ns() < search->end_ns;
 }
 
+static uint64_t part_up_to(uint64_t from, uint64_t to)
+{
+	return to - from < CHUNK ? (to - from) & ~(uint64_t)(WORD - 1) : CHUNK;
+}
+
+/* False: the chunk has nothing. */
+static bool fill_chunk(struct search *search, uint64_t from, uint64_t to)
+{
+	uint64_t size = part_up_to(from, to);
+	bool ok = read_memory(from, search->chunk, size);
+
+	search->chunk_start = from;
+	search->chunk_end = ok ? from + size : from;
+	return ok;
+}
+
+/*
+ * Makes [from, from + *size) readable in the chunk.  Whole pages are read, and far ahead where more
+ * will be looked at soon: there are as many gaps in a heap as blocks.  NULL: it cannot be read.
+ */
+static const uint64_t *words_at(struct search *search, uint64_t from, uint64_t to, uint64_t *size)
+{
+	uint64_t page = from & ~(uint64_t)(PAGE - 1);
+	uint64_t ahead = search->ahead > page + PAGE ? search->ahead : page + PAGE;
+
+	*size = part_up_to(from, to);
+	if ((from < search->chunk_start || from >= search->chunk_end) &&
+	    !fill_chunk(search, page, ahead > to ? ahead : to) && !fill_chunk(search, from, to))
+		return NULL;
+	if (*size > search->chunk_end - from)
+		*size = search->chunk_end - from;
+	return search->chunk + (from - search->chunk_start) / WORD;
+}
+
 /* Memory that cannot be read holds no pointers. */
 static void look_through(struct search *search, uint64_t from, uint64_t to)
 {
 	from = (from + WORD - 1) & ~(uint64_t)(WORD - 1);
 	while (from < to && to - from >= WORD && in_time(search)) {
-		size_t size = to - from < CHUNK ? (size_t)(to - from) & ~(size_t)(WORD - 1) : CHUNK;
+		uint64_t size;
+		const uint64_t *words = words_at(search, from, to, &size);
 
-		if (read_memory(from, search->chunk, size))
-			for (size_t i = 0; i < size / WORD; i++)
-				look_at(search, search->chunk[i]);
+		for (size_t i = 0; words && i < size / WORD; i++)
+			look_at(search, words[i]);
 		from += size;
 	}
 }
@@ -187,29 +224,6 @@ static void drain(struct search *search)
 
 /* ---- where pointers are looked for ---- */
 
-static uint64_t hex(const char **at)
-{
-	uint64_t value = 0;
-
-	for (;; ++*at) {
-		char c = **at;
-
-		if (c >= '0' && c <= '9')
-			value = value << 4 | (uint64_t)(c - '0');
-		else if (c >= 'a' && c <= 'f')
-			value = value << 4 | (uint64_t)(c - 'a' + 10);
-		else
-			return value;
-	}
-}
-
-static const char *path_of(const char *line)
-{
-	while (*line && *line != '/' && *line != '[')
-		line++;
-	return line;
-}
-
 static bool contains(const char *text, const char *part)
 {
 	for (; *text; text++)
@@ -223,50 +237,26 @@ static bool is_libc(const char *path)
 	return contains(path, "/libc.so") || contains(path, "/libc-") || contains(path, "/ld-");
 }
 
-/* "7f0c1000-7f0c2000 rw-p 00000000 00:00 0   /path" */
-static void add_mapping(struct search *search, const char *line)
+static void add_mapping(const struct map_line *line, void *arg)
 {
-	const char *at = line;
-	uint64_t start = hex(&at), end = (at++, hex(&at));
-	const char *path = path_of(at);
+	struct search *search = arg;
 
-	if (!text_starts(at, " rw") || search->mapping_count == MAPPINGS_MAX ||
-	    (text_starts(path, "/dev/") && !text_starts(path, "/dev/shm/") &&
-	     !text_starts(path, "/dev/zero")) ||
-	    text_starts(path, collector.founder))
+	if (!text_starts(line->modes, "rw") || search->mapping_count == MAPPINGS_MAX ||
+	    (text_starts(line->path, "/dev/") && !text_starts(line->path, "/dev/shm/") &&
+	     !text_starts(line->path, "/dev/zero")) ||
+	    text_starts(line->path, collector.founder))
 		return;
-	search->mapped += end - start;
-	search->mappings[search->mapping_count++] =
-		(struct mapping){.start = start,
-				 .end = end,
-				 .allocator = text_starts(path, "[heap]") || is_libc(path)};
+	search->mapped += line->end - line->start;
+	search->mappings[search->mapping_count++] = (struct mapping){
+		.start = line->start,
+		.end = line->end,
+		.allocator = text_starts(line->path, "[heap]") || is_libc(line->path)};
 }
 
-/* Lines of /proc/self/maps, each whole in the buffer. */
 static bool read_mappings(struct search *search)
 {
-	char *room = (char *)search->chunk;
-	size_t kept = 0;
-	long got;
-	int fd = file_open_proc("/proc/self/maps", O_RDONLY);
-
-	if (fd < 0)
-		return false;
-	while ((got = sys_read(fd, room + kept, CHUNK - kept)) > 0) {
-		size_t begin = 0, end = kept + (size_t)got;
-
-		for (size_t i = kept; i < end; i++)
-			if (room[i] == '\n') {
-				room[i] = '\0';
-				add_mapping(search, room + begin);
-				begin = i + 1;
-			}
-		kept = end - begin;
-		for (size_t i = 0; i < kept; i++)
-			room[i] = room[begin + i];
-	}
-	sys_close(fd);
-	return search->mapping_count > 0 && search->mapped < MAPPED_MAX;
+	return maps_for_each((char *)search->chunk, CHUNK, add_mapping, search) &&
+	       search->mapping_count > 0 && search->mapped < MAPPED_MAX;
 }
 
 /* What lies in no extent: they are sorted, and so are the mappings. */
@@ -282,6 +272,7 @@ static void look_through_roots(struct search *search)
 		uint64_t at = covered > mapping->start ? covered : mapping->start;
 
 		search->allocator = mapping->allocator;
+		search->ahead = mapping->end;
 		for (; next < extents->count && extents->items[next].start < mapping->end; next++) {
 			const struct heap_extent *extent = &extents->items[next];
 			uint64_t end = extent->start + extent->span;
@@ -297,6 +288,7 @@ static void look_through_roots(struct search *search)
 		covered = at;
 	}
 	search->allocator = false;
+	search->ahead = 0;
 }
 
 /* ---- what is left out: our own memory, and what no frame of a stack holds ---- */

@@ -136,6 +136,21 @@ void sync_grant(const struct under_way *wait, int error)
 	trace_leave(thread);
 }
 
+uint64_t sync_now_ns(void)
+{
+	return clock_now_ns();
+}
+
+void sync_release(const void *object, uint64_t time_ns)
+{
+	struct thread *thread = trace_enter(TRACE_SYNC);
+
+	if (!thread)
+		return;
+	trace_release(thread, time_ns, (uint64_t)object);
+	trace_leave(thread);
+}
+
 bool sync_futex_waits(long operation)
 {
 	switch (operation & FUTEX_CMD_MASK) {

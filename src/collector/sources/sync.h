@@ -7,6 +7,9 @@
  *   … the call …
  *   sync_grant(&wait, error)
  *
+ * A lock that others wait for when it is released costs its holder a system call, so there the
+ * moment is recorded, too: what the thread does from then on is not what they wait for.
+ *
  * Nothing is raised or taken between the two, so a thread may leave the call by cancellation
  * or by a longjmp in a signal handler: then there is no event.  What waits at the end of the
  * recording is recorded then (under_way.h).
@@ -39,6 +42,9 @@ static inline bool sync_tries_first(void)
  * known.
  */
 struct under_way sync_request(enum format_sync_type type, const void *object, uint64_t owner);
+/* The moment before a lock that others wait for is released, and, after that, that it was. */
+uint64_t sync_now_ns(void);
+void sync_release(const void *object, uint64_t time_ns);
 /* The call is back; error: its errno, or 0. Keeps errno. */
 void sync_grant(const struct under_way *wait, int error);
 

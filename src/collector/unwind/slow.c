@@ -21,6 +21,15 @@
 #include "collector/unwind/scan.h"
 #include "collector/unwind/x86_64.h"
 
+#include <stdatomic.h>
+
+static _Atomic bool met_foreign;
+
+bool unwind_met_foreign(void)
+{
+	return atomic_load_explicit(&met_foreign, memory_order_relaxed);
+}
+
 /* The row for a pc, into the scratch area. The caller is a reader of modules. */
 static enum cfi_answer find_row(struct walk *walk, uint64_t pc)
 {
@@ -68,6 +77,7 @@ static uint64_t foreign_rule(struct walk *walk, uint64_t at)
 	/* A return address that is none would have data taken for code. */
 	if (!walk_is_exact(walk) && !arch_is_after_foreign_call(walk, at))
 		return 0;
+	atomic_store_explicit(&met_foreign, true, memory_order_relaxed);
 	if (!walk->stack->read_slow || at >> WALK_ADDRESS_BITS || !walk_load_chunk(walk, start))
 		return 0;
 	struct unwind_module copy = {

@@ -71,6 +71,9 @@ void walk_bound(struct walk *walk, uint64_t sp)
 
 	if (inside && sp - low > ARCH_RED_ZONE)
 		low = sp - ARCH_RED_ZONE;
+	/* A stack that is nearly full: the few frames below the range cost a system call each, but
+	 * the hundreds behind them must not. */
+	inside |= low < high && low - sp <= UNWIND_STACK_SLACK;
 	/* A range holds one word at least: in place of an empty one, a word that may be read. */
 	walk->low = inside ? low : (uint64_t)&nothing;
 	walk->span = inside ? high - low - 8 : 0;

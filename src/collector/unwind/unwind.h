@@ -98,7 +98,8 @@ enum unwind_object {
 
 /*
  * How to read the stack: what lies in [low, high) from the stack pointer up directly, where
- * the stack pointer is in there (or comes there out of a signal handler); anything else
+ * the stack pointer is in there (or comes there out of a signal handler), or less than
+ * UNWIND_STACK_SLACK below: the stack's end is not known exactly.  Anything else
  * through `read_slow`, which copies up to `size` bytes without ever faulting and returns how
  * many it copied.  It may be NULL.
  */
@@ -144,6 +145,7 @@ enum unwind_reason {
 enum {
 	UNWIND_DEPTH_DEFAULT = 1024,
 	UNWIND_DEPTH_MIN = 16,
+	UNWIND_STACK_SLACK = 64 * 1024,
 	UNWIND_CHUNK = 2048, /* bytes read at a time through read_slow */
 	UNWIND_SCRATCH_WORDS = 192,
 	UNWIND_COPY = 2048, /* of a CIE and an FDE together */
@@ -219,6 +221,10 @@ void unwind_memory_init(struct unwind_memory *memory, uint32_t limit);
 
 /* Forgets the last stack: after anything that makes its node ids invalid (a new epoch, a fork). */
 void unwind_memory_reset(struct unwind_memory *memory);
+
+/* Whether a stack has met code that is in no module: a compiler's, or what the program has mapped.
+ */
+bool unwind_met_foreign(void);
 
 /* The pc at which the last stack ended, if it is remembered; else 0. */
 uint64_t unwind_outermost_pc(const struct unwind_memory *memory);

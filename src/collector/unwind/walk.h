@@ -52,7 +52,7 @@ struct walk {
 
 /*
  * Sets what is read directly for a walk whose frames lie above `sp`: from there to
- * the end of the stack's known range, or the whole range if sp is not in it.
+ * the end of the stack's known range, the whole range if sp is a little below it, else nothing.
  */
 void walk_bound(struct walk *walk, uint64_t sp);
 

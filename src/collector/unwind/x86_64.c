@@ -80,6 +80,12 @@ static bool is_restorer(const struct unwind_module *module, uint64_t pc)
 	       matches(module, pc, restorer_short, 7) || matches(module, pc - 5, restorer_short, 7);
 }
 
+/*
+ * Go begins a goroutine's stack as if runtime.goexit had called it from its first byte: nop;
+ * call runtime.goexit1; nop.  The return address is behind the first nop, where no call is.
+ */
+static const uint16_t goexit[] = {0x90, 0xe8, ANY4, 0x90};
+
 static const uint16_t plt_lazy[] = {0xff, 0x25, ANY4, 0x68, ANY4, 0xe9};
 static const uint16_t plt_lazy_ibt[] = {0xf3, 0x0f, 0x1e, 0xfa, 0x68, ANY4};
 static const uint16_t plt_first[] = {0xff, 0x35, ANY4, 0xff, 0x25};
@@ -98,6 +104,8 @@ uint64_t arch_rule_from_code(const struct unwind_module *module, uint64_t pc)
 		return 0;
 	if (is_restorer(module, pc))
 		return RULE_SIGNAL;
+	if (matches(module, pc, goexit, 7))
+		return RULE_STOP;
 	if (matches(module, slot, plt_lazy, 12))
 		cfa = at < 11 ? 8 : 16;
 	else if (matches(module, slot, plt_lazy_ibt, 9))
@@ -179,7 +187,7 @@ static enum call call_form(const struct walk *walk, uint64_t address)
 		if (is_indirect(end - size, size))
 			return CALL_INDIRECT;
 	}
-	return CALL_NONE;
+	return matches(module, address - 1, goexit, 7) ? CALL_INDIRECT : CALL_NONE;
 }
 
 bool arch_is_after_call(const struct walk *walk, uint64_t address)

@@ -92,6 +92,7 @@ static void read_modrm(struct decoder *decoder)
 	bool far = mod == 0 && (modrm & 7) == 5; /* relative to the pc */
 
 	decoded->modrm = modrm;
+	decoded->has_modrm = true;
 	if (mod == 3)
 		return;
 	if ((modrm & 7) == 4) {

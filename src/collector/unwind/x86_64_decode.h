@@ -12,6 +12,7 @@ struct decoded {
 	uint8_t opcode;
 	uint8_t rex;   /* 0x40-0x4f, or 0 */
 	uint8_t modrm; /* 0 when there is none */
+	bool has_modrm;
 	uint8_t sib;
 	int32_t displacement; /* of the memory operand */
 	int32_t immediate;    /* sign-extended; of a jump, the distance */

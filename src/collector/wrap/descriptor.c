@@ -7,8 +7,11 @@
  * are moved there.  Where that is forbidden they lie below it.
  *
  * What can still meet them is wrapped: close says EBADF, as it would without us; close_range
- * and closefrom go around them; dup2 and dup3 onto one find it moved away.  A listing of
- * /proc/self/fd shows them.
+ * and closefrom go around them; dup2 and dup3 onto one find it moved away; listings of
+ * /proc/self/fd leave them out (own_proc.c).
+ *
+ * A thread may have a table of its own, in which an event lies where it lay when the two parted.
+ * So a number alone does not say which event it is: the kernel's identifier does.
  */
 #include "collector/wrap/descriptor.h"
 
@@ -18,21 +21,29 @@
 #include "collector/wrap/next.h"
 #include "format/counter.h"
 
+#include <linux/perf_event.h>
 #include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 enum {
-	HELD_MAX = 5 + COUNTERS_MAX,
+	HELD_MAX = 6 + COUNTERS_MAX,
 	ROOM = 32, /* numbers that we may need above the limit */
 	LIMIT_LARGE =
 		4096, /* above such a limit the table would grow too much: each fork copies it */
 	LIMIT_SMALL = 64,   /* below such a limit the program would miss what we take */
 	USUAL_PLACE = 1000, /* under a large limit, or one that cannot be raised */
+	FORMER_MAX = 4,
 };
 
 /* Whose descriptors they are; NULL: a free entry. */
 static _Atomic(_Atomic int *) held[HELD_MAX];
+
+static struct place {
+	_Atomic uint64_t event;		/* the kernel's identifier; 0: it is none of perf's */
+	_Atomic int former[FORMER_MAX]; /* numbers that it was moved away from, plus 1 */
+	_Atomic unsigned moves;
+} places[HELD_MAX]; /* of the same entries */
 
 /* ---- a place for them ---- */
 
@@ -77,6 +88,22 @@ static int copy_high(int fd)
 	return copy;
 }
 
+/* 0: it is no event. */
+static uint64_t event_at(int fd)
+{
+	uint64_t event = 0;
+
+	return sys_ioctl(fd, PERF_EVENT_IOC_ID, SYS_ARG(&event)) ? 0 : event;
+}
+
+static void settle_in(struct place *place, int fd)
+{
+	atomic_store(&place->event, event_at(fd));
+	atomic_store(&place->moves, 0);
+	for (int i = 0; i < FORMER_MAX; i++)
+		atomic_store(&place->former[i], 0);
+}
+
 bool descriptor_hold(int fd, _Atomic int *owner)
 {
 	int copy = copy_high(fd);
@@ -89,6 +116,7 @@ bool descriptor_hold(int fd, _Atomic int *owner)
 
 		if (!atomic_compare_exchange_strong(&held[i], &expected, owner))
 			continue;
+		settle_in(&places[i], copy);
 		atomic_store(owner, copy);
 		return true;
 	}
@@ -96,17 +124,51 @@ bool descriptor_hold(int fd, _Atomic int *owner)
 	return false;
 }
 
+static int index_of(const _Atomic int *owner)
+{
+	for (int i = 0; i < HELD_MAX; i++)
+		if (atomic_load_explicit(&held[i], memory_order_relaxed) == owner)
+			return i;
+	return -1;
+}
+
+int descriptor_number(_Atomic int *owner)
+{
+	int index = index_of(owner), fd = atomic_load(owner);
+	uint64_t event = index < 0 ? 0 : atomic_load(&places[index].event);
+
+	if (fd < 0 || !event || event_at(fd) == event)
+		return fd;
+	for (int i = 0; i < FORMER_MAX; i++) {
+		fd = atomic_load(&places[index].former[i]) - 1;
+		if (fd >= 0 && event_at(fd) == event)
+			return fd;
+	}
+	return DESCRIPTOR_NONE;
+}
+
 void descriptor_drop(_Atomic int *owner)
 {
+	int fd = descriptor_number(owner);
+
 	for (int i = 0; i < HELD_MAX; i++) {
 		_Atomic int *expected = owner;
 
 		atomic_compare_exchange_strong(&held[i], &expected, NULL);
 	}
-	int fd = atomic_exchange(owner, DESCRIPTOR_NONE);
-
-	if (fd >= 0)
+	if (atomic_exchange(owner, DESCRIPTOR_NONE) >= 0 && fd >= 0)
 		sys_close(fd);
+}
+
+static void note_move(const _Atomic int *owner, int from)
+{
+	int index = index_of(owner);
+
+	if (index < 0)
+		return;
+	unsigned move = atomic_fetch_add(&places[index].moves, 1);
+
+	atomic_store(&places[index].former[move % FORMER_MAX], from + 1);
 }
 
 /* ---- what the program does to descriptors ---- */
@@ -158,6 +220,7 @@ static void make_way(int fd)
 			    -copy);
 		return;
 	}
+	note_move(owner, fd);
 	atomic_store(owner, copy);
 	sys_close(fd);
 }
@@ -218,13 +281,7 @@ COLLECTOR_EXPORT int close_range(unsigned first, unsigned last, int flags)
 	if (flags & ~(int)CLOSE_RANGE_UNSHARE || lowest_held(first, last) < 0 ||
 	    !collector_is_ours())
 		return close_numbers(first, last, flags);
-	if (flags) {
-		long result = sys_call(SYS_unshare, CLONE_FILES, 0, 0, 0);
-
-		if (result)
-			return fail((int)-result);
-	}
-	return close_around(first, last);
+	return flags && unshare(CLONE_FILES) ? -1 : close_around(first, last);
 }
 
 COLLECTOR_EXPORT void closefrom(int lowest)

@@ -15,6 +15,11 @@ enum { DESCRIPTOR_NONE = -1 };
  * it that a program would not miss; it is closed.
  */
 bool descriptor_hold(int fd, _Atomic int *owner);
+/*
+ * Where it is in the calling thread's table, which may be another than that of the thread that last
+ * moved it; DESCRIPTOR_NONE: not known to be there.
+ */
+int descriptor_number(_Atomic int *owner);
 /* Closes it. */
 void descriptor_drop(_Atomic int *owner);
 /* Whether the program may not know of `fd`. */

@@ -5,6 +5,7 @@
  * it may build an environment, and must change nothing else.
  */
 #include "collector/core/core.h"
+#include "collector/core/sys.h"
 #include "collector/wrap/lineage.h"
 #include "collector/wrap/next.h"
 
@@ -57,7 +58,10 @@ static int call_with_ours(const struct exec_call *call, char *const env[], const
 	return result;
 }
 
-/* In the child of a vfork: its lineage is the fork and the exec; nothing is recorded. */
+/*
+ * In the child of a vfork: its lineage is the fork and the exec.  Nothing is recorded but, in its
+ * parent's log, what it becomes.
+ */
 static int exec_after_vfork(const struct exec_call *call, char *const env[])
 {
 	struct thread *thread = thread_current_if_known();
@@ -67,7 +71,22 @@ static int exec_after_vfork(const struct exec_call *call, char *const env[])
 	lineage_of(&name, 'f', thread && thread->vfork_index ? thread->vfork_index : 1);
 	text_puts(&name, "_x1");
 	signal_show_real(); /* the mask and the dispositions are the child's own */
+	lineage_log_child(lineage_log_time_ns(), "child_exec", sys_getpid(), name_room,
+			  call->path ? call->path : "");
 	return call_with_ours(call, env, name_room);
+}
+
+/* The next image inherits a restriction, and the program may have a copy of the environment. */
+static int call_without_ours(const struct exec_call *call, char *const env[])
+{
+	struct environment environment;
+	char **words = environment_strip(&environment, env);
+	int result = call_exec(call, words ? words : env);
+	int error = errno;
+
+	environment_drop(&environment);
+	errno = error;
+	return result;
 }
 
 static void log_exec_failure(int error)
@@ -85,6 +104,8 @@ static int exec_program(const struct exec_call *call, char *const env[])
 	char name_room[LINEAGE_ROOM];
 	struct text name = TEXT_ON(name_room);
 
+	if (atomic_load(&collector.silent))
+		return call_without_ours(call, env);
 	if (!lineage_following())
 		return call_exec(call, env);
 	if (!collector_is_ours())

@@ -22,9 +22,15 @@ static __thread uint32_t fork_index __attribute__((tls_model("initial-exec")));
 /* This thread is in daemon(), whose parent ends at once, by a call that we do not see. */
 static __thread bool becoming_daemon __attribute__((tls_model("initial-exec")));
 
+/*
+ * How deep in forks this thread is: programs that fork by clone run the handlers of pthread_atfork
+ * themselves (Firefox), around a call that we see, too.
+ */
+static __thread uint8_t forking __attribute__((tls_model("initial-exec")));
+
 static void before_fork(void)
 {
-	if (!collector_is_ours() || !collector.tracking)
+	if (!collector_is_ours() || !collector.tracking || forking++)
 		return;
 	fork_index = atomic_fetch_add(&collector.forks, 1) + 1;
 	if (collector.engine == ENGINE_MONITOR)
@@ -37,7 +43,7 @@ static void after_fork_in_parent(void)
 	char name_room[LINEAGE_ROOM];
 	struct text name = TEXT_ON(name_room);
 
-	if (!collector_is_ours() || !collector.tracking)
+	if (!collector_is_ours() || !collector.tracking || !forking || --forking)
 		return;
 	if (collector.engine == ENGINE_MONITOR)
 		monitor_engine_resume();
@@ -54,8 +60,9 @@ static void after_fork_in_child(void)
 	struct text lineage = TEXT_ON(collector.lineage);
 
 	becoming_daemon = false;
-	if (!collector.tracking)
+	if (!collector.tracking || !forking)
 		return;
+	forking = 0;
 	lineage_of(&name, 'f', fork_index);
 	text_puts(&lineage, name_room);
 	collector_restart_after_fork();
@@ -81,10 +88,24 @@ static long forked(long child)
 	return child;
 }
 
+/* Its handlers of ours are not run where the program keeps them to itself (Firefox). */
+COLLECTOR_EXPORT pid_t fork(void)
+{
+	before_fork();
+	return (pid_t)forked(NEXT(fork)());
+}
+
 COLLECTOR_EXPORT pid_t _Fork(void)
 {
 	before_fork();
 	return (pid_t)forked(NEXT(_Fork)());
+}
+
+void fork_before_clone(unsigned long flags)
+{
+	/* What shares our root may move it. */
+	if (flags & CLONE_FS && !(flags & CLONE_THREAD))
+		namespace_keep_place();
 }
 
 bool fork_has_own_memory(unsigned long flags)
@@ -164,8 +185,11 @@ int wrapped_clone(clone_function *run, void *stack, int flags, void *argument, v
 {
 	struct clone_start start = {.run = run, .argument = argument};
 
+	fork_before_clone((unsigned)flags);
 	if (!fork_has_own_memory((unsigned)flags)) {
-		if (flags & CLONE_VM && !(flags & CLONE_THREAD))
+		if (flags & CLONE_THREAD)
+			perf_engine_before_birth();
+		else if (flags & CLONE_VM)
 			before_vfork();
 		return NEXT(clone)(run, stack, flags, argument, parent_tid, tls, child_tid);
 	}

@@ -8,16 +8,47 @@
 #include "collector/wrap/gate.h"
 
 #include "collector/core/core.h"
+#include "collector/core/sys.h"
 #include "collector/wrap/next.h"
 #include "collector/wrap/wait.h"
+#include "format/attach.h"
+
+#include <sys/auxv.h>
+#include <ucontext.h>
 
 enum { LAST_SIGNAL = 64 };
 
 static _Atomic(signal_handler *) handlers[LAST_SIGNAL + 1];
 
+/*
+ * A signal of ours needs room for its frame and our handler.  Where the program's handler runs on
+ * an alternate stack that has not so much, ours wait until it returns: the kernel goes back
+ * to the mask of before.
+ */
+static void keep_room(const ucontext_t *context)
+{
+	enum { OURS = 12 * 1024, FRAME_LEAST = 2 * 1024 };
+	static _Atomic uint64_t frame;
+	const stack_t *stack = &context->uc_stack;
+	uint64_t low = (uint64_t)stack->ss_sp, here = (uint64_t)__builtin_frame_address(0);
+	uint64_t ours = FORMAT_ENGINE_SIGNALS;
+
+	if (stack->ss_flags & SS_DISABLE || here < low || here - low >= stack->ss_size ||
+	    !atomic_load_explicit(&collector.recording, memory_order_relaxed))
+		return;
+	if (!atomic_load(&frame)) {
+		uint64_t least = getauxval(AT_MINSIGSTKSZ);
+
+		atomic_store(&frame, least > FRAME_LEAST ? least : FRAME_LEAST);
+	}
+	if (here - low < atomic_load(&frame) + OURS)
+		sys_call(SYS_rt_sigprocmask, SIG_BLOCK, &ours, 0, sizeof(ours));
+}
+
 /* Both kinds of handler find their arguments in the same registers. */
 static void gate(int number, siginfo_t *info, void *context)
 {
+	keep_room(context);
 	wait_meets_handler(number, context);
 	atomic_load_explicit(&handlers[number], memory_order_acquire)(number, info, context);
 }
@@ -26,7 +57,8 @@ static bool needs_gate(int number, const struct sigaction *action)
 {
 	return action && number > 0 && number <= LAST_SIGNAL && action->sa_handler != SIG_DFL &&
 	       action->sa_handler != SIG_IGN && action->sa_handler != SIG_ERR &&
-	       action->sa_sigaction != gate && collector_is_ours();
+	       action->sa_handler != SIG_HOLD && action->sa_sigaction != gate &&
+	       collector_is_ours();
 }
 
 int gate_sigaction(int number, const struct sigaction *action, struct sigaction *old)
@@ -76,6 +108,14 @@ __sighandler_t gate_signal(int number, __sighandler_t handler,
 bool gate_is(const void *handler)
 {
 	return handler == (const void *)gate;
+}
+
+const void *gate_handler(int number)
+{
+	signal_handler *handler =
+		number > 0 && number <= LAST_SIGNAL ? atomic_load(&handlers[number]) : NULL;
+
+	return (const void *)handler;
 }
 
 void gate_all(void)

@@ -14,6 +14,9 @@ __sighandler_t gate_signal(int number, __sighandler_t handler,
 /* Whether the kernel's handler of a signal is the gate. Safe in a handler. */
 bool gate_is(const void *handler);
 
+/* The program's handler of a signal that has the gate; NULL: none so far. */
+const void *gate_handler(int number);
+
 /* Handlers that were installed before we could see it. Before ours are installed. */
 void gate_all(void);
 

@@ -10,10 +10,12 @@
 
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
+#include "collector/core/tasks.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* What goes on to descendants as it is. */
@@ -67,16 +69,75 @@ uint64_t lineage_log_time_ns(void)
 
 void lineage_log(uint64_t time_ns, const char *kind, const char *lineage, const char *name)
 {
+	lineage_log_child(time_ns, kind, 0, lineage, name);
+}
+
+void lineage_log_child(uint64_t time_ns, const char *kind, int32_t pid, const char *lineage,
+		       const char *name)
+{
 	char room[LINEAGE_ROOM + 1024];
 	struct text line = TEXT_ON(room);
 
 	if (!time_ns)
 		return;
 	log_event_begin_at(&line, kind, time_ns);
+	if (pid)
+		text_attribute_decimal(&line, "pid", pid);
 	text_attribute(&line, "lineage", lineage);
 	if (name)
 		text_attribute(&line, "name", name);
 	log_event_end(&line);
+}
+
+static void put_left_alone(int32_t pid, const char *name, const char *reason)
+{
+	char room[LINEAGE_ROOM + 1024];
+	struct text line = TEXT_ON(room);
+
+	log_event_begin(&line, "left_alone");
+	text_attribute_decimal(&line, "pid", pid ? pid : collector.proc_pid);
+	text_attribute(&line, "name", name ? name : modules_program());
+	text_attribute(&line, "reason", reason);
+	log_event_end(&line);
+}
+
+void lineage_left_alone(int32_t pid, const char *name, const char *reason)
+{
+	if (lineage_log_time_ns())
+		put_left_alone(pid, name, reason);
+}
+
+void lineage_program_left_alone(const char *reason)
+{
+	struct text path = TEXT_ON(collector.directory);
+
+	if (!collector.follow)
+		return;
+	text_puts(&path, collector.founder);
+	collector.proc_pid = tasks_process_number();
+	put_left_alone(0, NULL, reason);
+}
+
+static int64_t us_of(const struct timeval *time)
+{
+	return (int64_t)time->tv_sec * 1000000 + time->tv_usec;
+}
+
+static void put_usage(struct text *line, const char *prefix, const char *kind,
+		      const struct timeval *time)
+{
+	char room[32];
+	struct text name = TEXT_ON(room);
+
+	text_puts(&name, prefix);
+	text_puts(&name, kind);
+	text_attribute_decimal(line, room, us_of(time));
+}
+
+void lineage_put_usage(struct text *line, const char *prefix, const struct rusage *usage)
+{
+	put_usage(line, prefix, "user_us", &usage->ru_utime);
+	put_usage(line, prefix, "system_us", &usage->ru_stime);
 }
 
 bool lineage_following(void)
@@ -190,9 +251,28 @@ char **environment_strip(struct environment *to, char *const env[])
 	return put_theirs(to, env, false) < 0 ? NULL : to->words.words;
 }
 
+static bool is_below(int resource, uint64_t bytes)
+{
+	struct rlimit limit;
+
+	return !sys_call(SYS_prlimit64, 0, resource, 0, &limit) && limit.rlim_cur < bytes;
+}
+
+/* Limits within which a program that runs without us might not load with our library. */
+static bool memory_is_scarce(void)
+{
+	if (!is_below(RLIMIT_DATA, PARAMS_LEAST_DATA) && !is_below(RLIMIT_AS, PARAMS_LEAST_SPACE))
+		return false;
+	if (lineage_log_time_ns())
+		log_warning("programs started from here are not recorded: a limit of memory "
+			    "(ulimit -d, -v) leaves no room for the collector",
+			    0);
+	return true;
+}
+
 char **environment_make(struct environment *to, char *const env[], const char *lineage)
 {
-	if (sys_call(SYS_faccessat, AT_FDCWD, collector.library, R_OK, 0))
+	if (sys_call(SYS_faccessat, AT_FDCWD, collector.library, R_OK, 0) || memory_is_scarce())
 		return environment_strip(to, env);
 	long used = put_theirs(to, env, true);
 	if (used < 0)

@@ -27,6 +27,24 @@ void lineage_announce_combo(uint32_t index);
 uint64_t lineage_log_time_ns(void);
 /* `time_ns` as lineage_log_time_ns says; `name`: of the program, or NULL. */
 void lineage_log(uint64_t time_ns, const char *kind, const char *lineage, const char *name);
+/* The same of a child whose process id is known; 0: is not. */
+void lineage_log_child(uint64_t time_ns, const char *kind, int32_t pid, const char *lineage,
+		       const char *name);
+
+/*
+ * A process is left alone: nothing of it is recorded, or nothing more.  `pid`: a child of this
+ * one, said by this process or by the child as long as it has no experiment of its own; 0: this
+ * process.  `name`: of its program, or NULL for this one's.  `reason`: as it would follow
+ * "because".  Its CPU time, which its parent's wait or the launcher knows, is shown as that of
+ * <not recorded: NAME>.  Not in a handler of ours; nothing is allocated, no lock is taken.
+ */
+void lineage_left_alone(int32_t pid, const char *name, const char *reason);
+/* The same of this program, at its very start: said in the founder's log. */
+void lineage_program_left_alone(const char *reason);
+
+struct rusage;
+/* ` PREFIXuser_us="…" PREFIXsystem_us="…"` */
+void lineage_put_usage(struct text *line, const char *prefix, const struct rusage *usage);
 
 /* An array of strings, on the stack unless it is too long. */
 struct words {

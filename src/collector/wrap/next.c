@@ -12,10 +12,17 @@ void next_resolve(void)
 
 	/* dlsym gives a void *; memcpy is the conversion that C allows. */
 #define X(result, name, arguments)                                                                 \
-	symbol = dlsym(RTLD_NEXT, #name);                                                          \
+	symbol = next_symbol(#name);                                                               \
 	memcpy(&next_functions.name, &symbol, sizeof(symbol));
 	NEXT_FUNCTIONS(X)
 #undef X
+	next_forget_failures();
+}
+
+void next_forget_failures(void)
+{
+	while (dlerror())
+		;
 }
 
 /* Looks a name up in the scope of the object that holds an address. */
@@ -43,7 +50,7 @@ void next_keep_loaded(const void *symbol)
 
 void *next_of_caller(const char *name, const void *caller)
 {
-	void *symbol = dlsym(RTLD_NEXT, name);
+	void *symbol = next_symbol(name);
 
 	if (symbol)
 		return symbol;

@@ -6,6 +6,7 @@
 #ifndef HELIO_COLLECTOR_NEXT_H
 #define HELIO_COLLECTOR_NEXT_H
 
+#include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -15,6 +16,8 @@
 #include <threads.h>
 
 typedef int clone_function(void *argument);
+typedef int scandir_filter(const struct dirent *entry);
+typedef int scandir_order(const struct dirent **a, const struct dirent **b);
 
 #define NEXT_FUNCTIONS(X)                                                                          \
 	X(int, sigaction, (int, const struct sigaction *, struct sigaction *))                     \
@@ -26,8 +29,13 @@ typedef int clone_function(void *argument);
 	X(int, signalfd, (int, const sigset_t *, int))                                             \
 	X(int, sigprocmask, (int, const sigset_t *, sigset_t *))                                   \
 	X(int, pthread_sigmask, (int, const sigset_t *, sigset_t *))                               \
+	X(int, sigwait, (const sigset_t *, int *))                                                 \
+	X(int, sigwaitinfo, (const sigset_t *, siginfo_t *))                                       \
+	X(int, sigtimedwait, (const sigset_t *, siginfo_t *, const struct timespec *))             \
+	X(int, sigpending, (sigset_t *))                                                           \
 	X(int, pthread_create, (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))   \
 	X(int, thrd_create, (thrd_t *, thrd_start_t, void *))                                      \
+	X(void *, mmap, (void *, size_t, int, int, int, off_t))                                    \
 	X(int, dlclose, (void *))                                                                  \
 	X(int, prctl, (int, long, long, long, long))                                               \
 	X(long, syscall, (long, long, long, long, long, long, long))                               \
@@ -36,9 +44,11 @@ typedef int clone_function(void *argument);
 	X(int, dup2, (int, int))                                                                   \
 	X(int, dup3, (int, int, int))                                                              \
 	X(int, daemon, (int, int))                                                                 \
+	X(pid_t, fork, (void))                                                                     \
 	X(pid_t, _Fork, (void))                                                                    \
 	X(int, clone, (clone_function *, void *, int, void *, void *, void *, void *))             \
 	X(int, unshare, (int))                                                                     \
+	X(long, ptrace, (long, long, long, long))                                                  \
 	X(int, setns, (int, int))                                                                  \
 	X(int, chroot, (const char *))                                                             \
 	X(int, setuid, (uid_t))                                                                    \
@@ -63,6 +73,28 @@ typedef int clone_function(void *argument);
 	X(int, waitid, (idtype_t, id_t, siginfo_t *, int))                                         \
 	X(int, system, (const char *))                                                             \
 	X(FILE *, popen, (const char *, const char *))                                             \
+	X(int, stat, (const char *, void *))                                                       \
+	X(int, stat64, (const char *, void *))                                                     \
+	X(int, lstat, (const char *, void *))                                                      \
+	X(int, lstat64, (const char *, void *))                                                    \
+	X(int, fstat, (int, void *))                                                               \
+	X(int, fstat64, (int, void *))                                                             \
+	X(int, fstatat, (int, const char *, void *, int))                                          \
+	X(int, fstatat64, (int, const char *, void *, int))                                        \
+	X(int, statx, (int, const char *, int, unsigned, void *))                                  \
+	X(int, __xstat, (int, const char *, void *))                                               \
+	X(int, __xstat64, (int, const char *, void *))                                             \
+	X(int, __lxstat, (int, const char *, void *))                                              \
+	X(int, __lxstat64, (int, const char *, void *))                                            \
+	X(int, __fxstat, (int, int, void *))                                                       \
+	X(int, __fxstat64, (int, int, void *))                                                     \
+	X(int, __fxstatat, (int, int, const char *, void *, int))                                  \
+	X(int, __fxstatat64, (int, int, const char *, void *, int))                                \
+	X(struct dirent *, readdir, (DIR *))                                                       \
+	X(struct dirent *, readdir64, (DIR *))                                                     \
+	X(int, scandir, (const char *, struct dirent ***, scandir_filter *, scandir_order *))      \
+	X(int, scandir64, (const char *, struct dirent ***, scandir_filter *, scandir_order *))    \
+	X(ssize_t, getdents64, (int, void *, size_t))                                              \
 	X(void, _exit, (int))                                                                      \
 	X(void, _Exit, (int))
 
@@ -77,6 +109,21 @@ extern struct next_functions next_functions;
 /* Looks all of them up. Done by the constructor; a wrapper that is called earlier does it itself.
  */
 void next_resolve(void);
+
+/*
+ * dlsym and dlvsym with RTLD_NEXT that allocate nothing for a name that is not there.  NULL: there
+ * is none.  Takes the loader's lock.
+ */
+void *next_symbol(const char *name);
+void *next_symbol_version(const char *name, const char *version);
+
+/*
+ * A constructor that looks names up: before the one that begins the recording, so that the memory
+ * which dlsym may allocate is not the program's.
+ */
+#define NEXT_CONSTRUCTOR __attribute__((constructor(101)))
+/* Has dlerror say nothing of names that are not there, and free what it had to say. */
+void next_forget_failures(void);
 
 #define NEXT(name) (*(next_functions.name ? 0 : (next_resolve(), 0), &next_functions.name))
 
@@ -95,11 +142,34 @@ typedef void signal_handler(int signal, siginfo_t *info, void *context);
 
 /* Takes a signal for us. What the program does to it from now on only seems to happen. */
 bool signal_take(int signal, signal_handler *handler);
+/* From now on the monitor's signal is this one, unless either is taken. */
+void signal_choose_monitor(int signal);
 /* A signal that was not ours: does what the program's own action says. Called in our handler. */
 void signal_forward(int signal, siginfo_t *info, void *context);
 /* Before exec: the next image inherits what the program set, and afterwards ours again. */
 void signal_show_real(void);
 void signal_hide_again(void);
+
+/*
+ * What the calling thread believes it blocks is blocked indeed, so that a thread that it makes
+ * gets no signal of the program's before it has a state, and is ours again.
+ */
+void signal_close(void);
+void signal_open_again(void);
+
+/* Whether it is one of ours in this process. */
+bool signal_is_taken(int signal);
+/* Takes the engines' signals out of a set. */
+void signal_take_out(sigset_t *set);
+/* sigprocmask, as the program sees it; `next` is the call itself. */
+int signal_change_mask(int how, const sigset_t *set, sigset_t *old,
+		       int (*next)(int, const sigset_t *, sigset_t *));
+/* signal_number.c: rt_sigaction, rt_sigprocmask and signalfd4 by number, as syscall(3) has them. */
+bool signal_is_number(long number);
+long signal_by_number(long number, long a, long b, long c, long d);
+
+/* tracer.c: whether this program traces others. */
+bool tracer_is_one(void);
 
 /* seccomp.c: a call that may restrict the program. */
 void seccomp_before_syscall(long number, long a, long b, long c);
@@ -113,6 +183,8 @@ void thread_watch_end(struct thread *thread);
 
 /* fork.c: once */
 void process_install(void);
+/* To be called before any clone(2) with these flags. */
+void fork_before_clone(unsigned long flags);
 /* Whether a child that clone(2) makes with these flags has memory and descriptors of its own. */
 bool fork_has_own_memory(unsigned long flags);
 /* The system call of that number, which makes such a child. */
@@ -123,6 +195,8 @@ void namespace_keep_place(void);
 /* No thread of ours runs from here on; true: one did, and must come back. errno is kept. */
 bool namespace_step_aside(void);
 void namespace_come_back(bool aside);
+/* In the child of a fork. */
+void namespace_forget(void);
 
 /* end.c */
 void end_install(void);

@@ -2,7 +2,8 @@
 /*
  * seccomp: from the moment that the program restricts itself, a system call of
  * ours could be its death.  So the recording ends just before, with a word in the
- * log, and whatever is left of us makes no system call any more.
+ * log, and whatever is left of us makes no system call any more.  The same before what makes
+ * a signal of each system call (as Wine does), or of each look at the processor's clock.
  */
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
@@ -24,6 +25,17 @@ static void before_restriction(bool strict, bool filter, long program)
 
 static void before_prctl(long option, long mode, long program)
 {
+	/* Comes before the rules of landlock. */
+	if (option == PR_SET_NO_NEW_PRIVS && atomic_load(&collector.recording) &&
+	    collector_is_ours())
+		stacktable_make_file();
+	if (option == PR_SET_SYSCALL_USER_DISPATCH && mode != PR_SYS_DISPATCH_OFF)
+		collector_fall_silent("the program has system calls raise signals "
+				      "(PR_SET_SYSCALL_USER_DISPATCH): nothing is recorded from "
+				      "here on");
+	if (option == PR_SET_TSC && mode == PR_TSC_SIGSEGV)
+		collector_fall_silent("the program may not read the processor's clock "
+				      "(PR_SET_TSC): nothing is recorded from here on");
 	if (option == PR_SET_SECCOMP)
 		before_restriction(mode == SECCOMP_MODE_STRICT, mode == SECCOMP_MODE_FILTER,
 				   program);

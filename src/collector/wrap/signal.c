@@ -5,8 +5,9 @@
  * The engines' signals belong to us.  The program may still set an action for
  * one or block it: we remember what it set, show it when asked, and forward
  * foreign signals to it; in the kernel our handler stays and the signals stay
- * open.  Masks are kept open for both from the start, because an engine may
- * give way to the other while the program runs.
+ * open.  So the kernel may choose a thread for a signal of the program's that the thread has
+ * blocked: there it is blocked indeed from then on, and sent again.  Once the thread changes its
+ * mask or has waited for it (signal_wait.c) it is open for us again.
  *
  * The signals of `helio collect -l` and -y are taken in the same way, but they are the
  * program's too: what it blocks is blocked, and its own handler runs after ours.  Without
@@ -23,14 +24,14 @@
 #include <sys/signalfd.h>
 #include <ucontext.h>
 
-enum { ENGINE_SIGNALS = 2, SIGNALS = 4 };
+enum { MONITOR = 1, ENGINE_SIGNALS = 2, SIGNALS = 4 };
 
 static struct ours {
 	int number; /* 0: this entry is free */
 	bool taken;
 	struct sigaction program; /* what the program set */
 	struct sigaction action;  /* ours */
-} signals[SIGNALS] = {{.number = CLOCK_SIGNAL_PERF}, {.number = CLOCK_SIGNAL_MONITOR}};
+} signals[SIGNALS] = {{.number = CLOCK_SIGNAL_PERF}, [MONITOR] = {.number = CLOCK_SIGNAL_MONITOR}};
 
 /* The entry of a signal, or a free one. The user's choice leaves room for two. */
 static struct ours *signal_entry(int number)
@@ -103,14 +104,49 @@ bool signal_take(int number, signal_handler *handler)
 }
 
 /* The mask that the kernel would set for the program's handler, with our signals open. */
-static void mask_for_handler(const struct sigaction *program, const ucontext_t *context)
+static void mask_for_handler(int number, const struct sigaction *program, const ucontext_t *context)
 {
 	sigset_t mask;
 
 	sigorset(&mask, &context->uc_sigmask, &program->sa_mask);
+	if (!(program->sa_flags & SA_NODEFER))
+		sigaddset(&mask, number);
 	for (int i = 0; i < ENGINE_SIGNALS; i++)
-		sigdelset(&mask, signals[i].number);
+		if (signals[i].taken)
+			sigdelset(&mask, signals[i].number);
 	NEXT(pthread_sigmask)(SIG_SETMASK, &mask, NULL);
+}
+
+/* Which of our signals the calling thread believes it blocks; a child of vfork has a mask of its
+ * own. */
+static uint32_t *believed(struct thread *thread)
+{
+	return collector_is_ours() ? &thread->blocked : &thread->vfork_blocked;
+}
+
+/*
+ * A signal of the program's came to a thread that believes it blocks it.  Blocked and sent again
+ * it goes to a thread that has it open, or waits, as without us.  The kernel takes the number of
+ * any thread for the process, and the sender's word as it is where the number is the caller's.
+ * A trap is the thread's own doing, and cannot wait.
+ */
+static bool is_sent_again(const struct ours *ours, siginfo_t *info, ucontext_t *context)
+{
+	struct thread *thread = thread_current_if_known();
+	int number = ours->number, tid = sys_gettid();
+	bool trap = number == SIGTRAP && info->si_code > 0;
+	long failure;
+
+	if (!is_engine_signal(ours) || !thread || !(*believed(thread) & 1u << (ours - signals)) ||
+	    trap || atomic_load(&collector.silent) || wait_lets_in(context, number))
+		return false;
+	if (info->si_code == SI_TKILL)
+		failure = sys_call(SYS_tgkill, sys_getpid(), tid, number, 0);
+	else
+		failure = sys_call(SYS_rt_sigqueueinfo, tid, number, info, 0);
+	if (!failure)
+		sigaddset(&context->uc_sigmask, number);
+	return !failure;
 }
 
 void signal_forward(int number, siginfo_t *info, void *context)
@@ -118,6 +154,10 @@ void signal_forward(int number, siginfo_t *info, void *context)
 	struct ours *ours = signal_entry(number);
 	struct sigaction program = ours->program;
 
+	if (is_sent_again(ours, info, context)) {
+		wait_go_on(context, true);
+		return;
+	}
 	if (program.sa_handler == SIG_IGN ||
 	    (program.sa_handler == SIG_DFL && !is_engine_signal(ours))) {
 		wait_go_on(context, true);
@@ -132,11 +172,32 @@ void signal_forward(int number, siginfo_t *info, void *context)
 	if ((uint32_t)program.sa_flags & SA_RESETHAND)
 		ours->program.sa_handler = SIG_DFL;
 	wait_meets_forwarded(&program, context);
-	mask_for_handler(&program, context);
+	mask_for_handler(number, &program, context);
 	if (program.sa_flags & SA_SIGINFO)
 		program.sa_sigaction(number, info, context);
 	else
 		program.sa_handler(number);
+}
+
+bool signal_is_taken(int number)
+{
+	return taken_signal(number);
+}
+
+void signal_choose_monitor(int number)
+{
+	for (int i = 0; i < SIGNALS; i++)
+		if (signals[i].taken && (i == MONITOR || signals[i].number == number))
+			return;
+	signals[MONITOR].number = number;
+	collector.monitor_signal = number;
+}
+
+void signal_take_out(sigset_t *set)
+{
+	for (int i = 0; i < ENGINE_SIGNALS; i++)
+		if (taken_signal(signals[i].number))
+			sigdelset(set, signals[i].number);
 }
 
 void signal_give_back(void)
@@ -152,11 +213,28 @@ void signal_give_back(void)
 	}
 }
 
-/* Which of our signals the calling thread believes it blocks; a child of vfork has a mask of its
- * own. */
-static uint32_t *believed(struct thread *thread)
+static void change_believed(int how)
 {
-	return collector_is_ours() ? &thread->blocked : &thread->vfork_blocked;
+	struct thread *thread = thread_current_if_known();
+	sigset_t set;
+
+	if (!thread || !*believed(thread))
+		return;
+	sigemptyset(&set);
+	for (int i = 0; i < ENGINE_SIGNALS; i++)
+		if (signals[i].taken && *believed(thread) & 1u << i)
+			sigaddset(&set, signals[i].number);
+	NEXT(pthread_sigmask)(how, &set, NULL);
+}
+
+void signal_close(void)
+{
+	change_believed(SIG_BLOCK);
+}
+
+void signal_open_again(void)
+{
+	change_believed(SIG_UNBLOCK);
 }
 
 void signal_show_real(void)
@@ -182,7 +260,7 @@ void signal_hide_again(void)
 	for (int i = 0; i < SIGNALS; i++) {
 		if (signals[i].taken)
 			NEXT(sigaction)(signals[i].number, &signals[i].action, NULL);
-		if (is_engine_signal(&signals[i]))
+		if (signals[i].taken && is_engine_signal(&signals[i]))
 			open_mask(&signals[i]);
 	}
 }
@@ -210,6 +288,10 @@ static __sighandler_t set_handler(int number, __sighandler_t handler, int flags,
 
 	if (!ours)
 		return gate_signal(number, handler, next);
+	if (handler == SIG_ERR) {
+		errno = EINVAL;
+		return SIG_ERR;
+	}
 	__sighandler_t before = ours->program.sa_handler;
 
 	ours->program = (struct sigaction){.sa_handler = handler, .sa_flags = flags};
@@ -234,11 +316,6 @@ COLLECTOR_EXPORT __sighandler_t sysv_signal(int number, __sighandler_t handler)
 	return set_handler(number, handler, (int)SA_RESETHAND, NEXT(sysv_signal));
 }
 
-COLLECTOR_EXPORT __sighandler_t sigset(int number, __sighandler_t handler)
-{
-	return set_handler(number, handler, 0, NEXT(sigset));
-}
-
 /* Takes our signals out of a set that is about to be blocked; what the program believes is kept. */
 static void believe(uint32_t *blocked, int how, const sigset_t *set)
 {
@@ -247,12 +324,12 @@ static void believe(uint32_t *blocked, int how, const sigset_t *set)
 
 		if (how == SIG_SETMASK ? !named : named && how == SIG_UNBLOCK)
 			*blocked &= ~(1u << i);
-		else if (named)
+		else if (named && signals[i].taken)
 			*blocked |= 1u << i;
 	}
 }
 
-static int change_mask(int how, const sigset_t *set, sigset_t *old,
+int signal_change_mask(int how, const sigset_t *set, sigset_t *old,
 		       int (*next)(int, const sigset_t *, sigset_t *))
 {
 	struct thread *thread = NULL;
@@ -268,7 +345,8 @@ static int change_mask(int how, const sigset_t *set, sigset_t *old,
 	if (set) {
 		real = *set;
 		for (int i = 0; i < ENGINE_SIGNALS && how != SIG_UNBLOCK; i++)
-			sigdelset(&real, signals[i].number);
+			if (signals[i].taken)
+				sigdelset(&real, signals[i].number);
 		believe(blocked, how, set);
 		set = &real;
 	}
@@ -283,12 +361,12 @@ static int change_mask(int how, const sigset_t *set, sigset_t *old,
 
 COLLECTOR_EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
-	return change_mask(how, set, old, NEXT(sigprocmask));
+	return signal_change_mask(how, set, old, NEXT(sigprocmask));
 }
 
 COLLECTOR_EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
-	return change_mask(how, set, old, NEXT(pthread_sigmask));
+	return signal_change_mask(how, set, old, NEXT(pthread_sigmask));
 }
 
 /* ---- older calls, which libc makes of the ones above out of our sight ---- */
@@ -299,6 +377,26 @@ static int change_one(int how, int number)
 
 	sigemptyset(&set);
 	return sigaddset(&set, number) ? -1 : sigprocmask(how, &set, NULL);
+}
+
+/* Blocks the signal (SIG_HOLD), or sets its handler and opens it. */
+COLLECTOR_EXPORT __sighandler_t sigset(int number, __sighandler_t handler)
+{
+	struct ours *ours = taken_signal(number);
+	bool hold = handler == SIG_HOLD;
+	sigset_t set, old;
+
+	if (!ours)
+		return gate_signal(number, handler, NEXT(sigset));
+	__sighandler_t before =
+		hold ? ours->program.sa_handler : set_handler(number, handler, 0, NULL);
+
+	if (before == SIG_ERR)
+		return SIG_ERR;
+	sigemptyset(&set);
+	sigaddset(&set, number);
+	sigprocmask(hold ? SIG_BLOCK : SIG_UNBLOCK, &set, &old);
+	return sigismember(&old, number) == 1 ? SIG_HOLD : before;
 }
 
 COLLECTOR_EXPORT int sighold(int number)
@@ -363,8 +461,6 @@ COLLECTOR_EXPORT int signalfd(int fd, const sigset_t *mask, int flags)
 {
 	sigset_t theirs = *mask;
 
-	for (int i = 0; i < ENGINE_SIGNALS; i++)
-		if (taken_signal(signals[i].number))
-			sigdelset(&theirs, signals[i].number);
+	signal_take_out(&theirs);
 	return NEXT(signalfd)(fd, &theirs, flags);
 }

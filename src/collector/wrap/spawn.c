@@ -48,13 +48,15 @@ static int spawn(spawn_function *next, pid_t *pid, const char *path,
 	posix_spawnattr_t attributes_room;
 	char name_room[LINEAGE_ROOM];
 	struct text name = TEXT_ON(name_room);
+	pid_t pid_room;
 
 	if (!lineage_following() || !collector_is_ours())
 		return next(pid, path, actions, attributes, argv, env);
+	pid = pid ? pid : &pid_room;
 	lineage_of(&name, 'c', atomic_fetch_add(&collector.combos, 1) + 1);
 	char **words = environment_make(&environment, env, name_room);
+	uint64_t begin_ns = lineage_log_time_ns();
 
-	lineage_log(lineage_log_time_ns(), "spawn", name_room, path);
 	attributes = with_mask(&attributes_room, attributes);
 	int result = next(pid, path, actions, attributes, argv, words ? words : env);
 	environment_drop(&environment);
@@ -62,6 +64,8 @@ static int spawn(spawn_function *next, pid_t *pid, const char *path,
 		result = next(pid, path, actions, attributes, argv, environment.words.words);
 		environment_drop(&environment);
 	}
+	if (!result)
+		lineage_log_child(begin_ns, "spawn", *pid, name_room, path);
 	return result;
 }
 

@@ -11,6 +11,10 @@
 #include "collector/wrap/descriptor.h"
 #include "collector/wrap/next.h"
 
+#include <dirent.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <sys/ptrace.h>
 #include <unistd.h>
 
 /* Defined under the name of a variadic function, whose arguments are in the same places. */
@@ -22,7 +26,12 @@ static bool has_wrapper(long number, long a, long b)
 	switch (number) {
 	case SYS_execve:
 	case SYS_execveat:
+	case SYS_unshare:
+	case SYS_setns:
+	case SYS_getdents64:
 		return true;
+	case SYS_ptrace:
+		return a == PTRACE_TRACEME;
 	case SYS_close:
 		return descriptor_is_hidden((int)a);
 	case SYS_dup2:
@@ -43,6 +52,14 @@ static long call_wrapper(long number, long a, long b, long c, long d, long e)
 	case SYS_execveat:
 		return execveat((int)a, (const char *)b, (char *const *)c, (char *const *)d,
 				(int)e);
+	case SYS_unshare:
+		return unshare((int)a);
+	case SYS_setns:
+		return setns((int)a, (int)b);
+	case SYS_getdents64:
+		return getdents64((int)a, (void *)b, (size_t)c);
+	case SYS_ptrace:
+		return ptrace(PTRACE_TRACEME, b, c, d);
 	case SYS_close:
 		return close((int)a);
 	case SYS_dup2:
@@ -54,11 +71,28 @@ static long call_wrapper(long number, long a, long b, long c, long d, long e)
 	}
 }
 
-/* A child that goes on where the call stands, with memory of its own. */
-static bool forks(long number, long flags, long stack)
+/* What clone and clone3 by number make. */
+struct child {
+	bool any;
+	bool goes_on; /* where the call stands, on a copy of the caller's stack */
+	unsigned long flags;
+};
+
+static struct child child_of(long number, long a, long b)
+{
+	const struct clone_args *args = (const struct clone_args *)a;
+
+	if (number == SYS_clone)
+		return (struct child){.any = true, .flags = (unsigned long)a, .goes_on = !b};
+	if (number == SYS_clone3 && args && (size_t)b >= CLONE_ARGS_SIZE_VER0)
+		return (struct child){.any = true, .flags = args->flags, .goes_on = !args->stack};
+	return (struct child){0};
+}
+
+static bool forks(long number, const struct child *child)
 {
 	return number == SYS_fork ||
-	       (number == SYS_clone && !stack && fork_has_own_memory((unsigned long)flags));
+	       (child->any && child->goes_on && fork_has_own_memory(child->flags));
 }
 
 long wrapped_syscall(long number, long a, long b, long c, long d, long e, long f)
@@ -66,11 +100,17 @@ long wrapped_syscall(long number, long a, long b, long c, long d, long e, long f
 	seccomp_before_syscall(number, a, b, c);
 	if (has_wrapper(number, a, b))
 		return call_wrapper(number, a, b, c, d, e);
+	if (signal_is_number(number))
+		return signal_by_number(number, a, b, c, d);
 	if (number == SYS_futex && sync_is_on() && sync_futex_waits(b))
 		return sync_futex(a, b, c, d, e, f);
 	if (io_is_number(number))
 		return io_by_number(number, a, b, c, d, e, f);
-	if (forks(number, a, b))
+	const struct child child = child_of(number, a, b);
+
+	if (child.any)
+		fork_before_clone(child.flags);
+	if (forks(number, &child))
 		return fork_by_number(number, a, b, c, d, e, f);
 	if (number == SYS_exit_group)
 		end_before();

@@ -7,9 +7,11 @@
  * round, runs after all the program's own.
  */
 #include "collector/core/core.h"
+#include "collector/core/own_use.h"
 #include "collector/core/sys.h"
 #include "collector/sources/clock.h"
 #include "collector/sources/counter.h"
+#include "collector/sources/overhead.h"
 #include "collector/wrap/next.h"
 
 #include <limits.h>
@@ -18,14 +20,16 @@
 static pthread_key_t end_key;
 static pthread_once_t end_key_once = PTHREAD_ONCE_INIT;
 
-/* A thread that is about to vanish: the rest of its time belongs to its start routine. */
+/* A thread that is about to vanish: what it waited last belongs to its start routine. */
 static void say_goodbye(struct thread *thread)
 {
 	if (!collector_is_ours() || thread_current_if_known() != thread)
 		return;
 	counter_thread_end(thread);
+	overhead_thread_end(thread);
 	thread_lock(thread);
 	clock_settle(thread, thread->start_stack);
+	phase_leave(thread);
 	writer_thread_end(thread, thread->clock.last.now_ns);
 	thread_unlock(thread);
 	thread_end();
@@ -56,7 +60,7 @@ void thread_watch_end(struct thread *thread)
  * there). */
 static void set_stack_bounds(struct thread *thread, uint64_t size)
 {
-	enum { SLACK = 64 * 1024 }; /* guard page, static TLS, descriptor */
+	enum { SLACK = UNWIND_STACK_SLACK }; /* guard page, static TLS, descriptor */
 	uint64_t top = (uint64_t)__builtin_thread_pointer();
 
 	if (size <= 2 * SLACK || (uint64_t)__builtin_frame_address(0) > top)
@@ -72,6 +76,7 @@ static void begin(struct thread *thread)
 	/* No event may account for anything before the clocks have been read. */
 	if (wanted) {
 		thread_lock(thread);
+		phase_begin(thread);
 		thread_adopt(thread, thread->clock.last.now_ns);
 	} else {
 		thread_release(thread);
@@ -83,6 +88,7 @@ static void begin(struct thread *thread)
 	thread->start_stack =
 		stacktable_intern(stack_of_caller(thread), (uint64_t)thread->start_routine, NULL);
 	thread_unlock(thread);
+	signal_open_again();
 	thread_watch_end(thread);
 }
 
@@ -92,8 +98,12 @@ static void *trampoline(void *argument)
 	void *(*routine)(void *) = thread->start_routine;
 	void *routine_argument = thread->start_argument;
 
+	struct own_use_span span;
+
+	own_use_begin(&span);
 	set_stack_bounds(thread, thread->stack_high);
 	begin(thread);
+	own_use_end(&span);
 	return routine(routine_argument);
 }
 
@@ -104,11 +114,16 @@ static struct thread *prepare(const pthread_attr_t *attributes, void *(*routine)
 	struct thread *creator = thread_current_if_known();
 	struct thread *thread = NULL;
 	size_t size = collector.default_stack_size;
+	struct own_use_span span;
 
-	if (atomic_load(&collector.recording) && collector_is_ours())
+	if (atomic_load(&collector.recording) && collector_is_ours()) {
+		own_use_begin(&span);
 		thread = thread_new();
+		own_use_end(&span);
+	}
 	if (!thread)
 		return NULL;
+	perf_engine_before_birth();
 	atomic_fetch_add(&collector.births, 1);
 	if (attributes)
 		pthread_attr_getstacksize(attributes, &size);
@@ -134,7 +149,9 @@ COLLECTOR_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attribu
 
 	if (!thread)
 		return NEXT(pthread_create)(id, attributes, routine, argument);
+	signal_close();
 	int result = NEXT(pthread_create)(id, attributes, trampoline, thread);
+	signal_open_again();
 	if (result)
 		not_created(thread);
 	return result;
@@ -153,7 +170,9 @@ COLLECTOR_EXPORT int thrd_create(thrd_t *id, thrd_start_t routine, void *argumen
 
 	if (!thread)
 		return NEXT(thrd_create)(id, routine, argument);
+	signal_close();
 	int result = NEXT(thrd_create)(id, c11_trampoline, thread);
+	signal_open_again();
 	if (result != thrd_success)
 		not_created(thread);
 	return result;

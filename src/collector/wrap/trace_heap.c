@@ -9,9 +9,10 @@
  */
 #include "collector/wrap/trace_heap.h"
 #include "collector/core/core.h"
+#include "collector/core/maps.h"
 #include "collector/sources/clock.h"
+#include "collector/wrap/next.h"
 
-#include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
@@ -76,14 +77,14 @@ static void *reserve_take(size_t size)
 	return reserve + at + RESERVE_ALIGN;
 }
 
-/* dlsym gives a void *; memcpy is the conversion that C allows. */
+/* A symbol is a void *; memcpy is the conversion that C allows. */
 static void resolve(void)
 {
 	void *symbol;
 
 	atomic_store(&resolving, true);
 #define X(result, name, arguments)                                                                 \
-	symbol = dlsym(RTLD_NEXT, #name);                                                          \
+	symbol = next_symbol(#name);                                                               \
 	memcpy(&next.name, &symbol, sizeof(symbol));
 	HEAP_FUNCTIONS(X)
 #undef X
@@ -334,6 +335,8 @@ void *wrapped_mmap(void *hint, size_t size, int protection, int flags, int fd, o
 
 	if (heap_traces_all && address != MAP_FAILED)
 		heap_mapped(HEAP_MMAP, (uint64_t)address, size, 0);
+	if (protection & PROT_EXEC && !(flags & MAP_ANONYMOUS) && address != MAP_FAILED)
+		maps_mapped(address, size, fd, (uint64_t)offset);
 	return address;
 }
 

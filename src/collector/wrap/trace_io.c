@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Traced calls on descriptors, and those that make them. */
 #include "collector/wrap/trace_io.h"
+#include "collector/wrap/next.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/uio.h>
@@ -22,17 +22,18 @@ static long missing(void)
 void *io_next(struct io_function *function)
 {
 	if (!function->next)
-		function->next = dlsym(RTLD_NEXT, function->name);
+		function->next = next_symbol(function->name);
 	if (!function->next)
 		function->next = (void *)missing;
 	return function->next;
 }
 
 /* All of them now: later a call may come in a handler, which must not meet the loader's lock. */
-__attribute__((constructor)) static void resolve(void)
+NEXT_CONSTRUCTOR static void resolve(void)
 {
 	for (struct io_function *function = functions_begin; function < functions_end; function++)
 		io_next(function);
+	next_forget_failures();
 }
 
 /* ---- opening ---- */
@@ -107,7 +108,6 @@ IO_READ_CALL(preadv2, (int fd, const struct iovec *to, int count, off_t at, int 
 	     (fd, to, count, at, flags), .has_offset = at >= 0, .offset = (uint64_t)at)
 IO_READ_CALL(preadv64v2, (int fd, const struct iovec *to, int count, off_t at, int flags),
 	     (fd, to, count, at, flags), .has_offset = at >= 0, .offset = (uint64_t)at)
-IO_READ_CALL(getdents64, (int fd, void *to, size_t size), (fd, to, size))
 
 IO_WRITE_CALL(write, (int fd, const void *from, size_t size), (fd, from, size))
 IO_WRITE_CALL(pwrite, (int fd, const void *from, size_t size, off_t at), (fd, from, size, at),
@@ -198,8 +198,3 @@ IO_OTHER_CALL(ioctl, (int fd, unsigned long request, long argument), (fd, reques
 IO_OTHER_CALL(futimens, (int fd, const void *times), (fd, times))
 IO_OTHER_CALL(fchmod, (int fd, mode_t mode), (fd, mode))
 IO_OTHER_CALL(fchown, (int fd, uid_t user, gid_t group), (fd, user, group))
-IO_OTHER_CALL(fstat, (int fd, void *to), (fd, to))
-IO_OTHER_CALL(fstat64, (int fd, void *to), (fd, to))
-/* The names under which glibc had them before 2.33: programs of then still call them. */
-IO_OTHER_CALL(__fxstat, (int version, int fd, void *to), (version, fd, to))
-IO_OTHER_CALL(__fxstat64, (int version, int fd, void *to), (version, fd, to))

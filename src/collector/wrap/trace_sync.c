@@ -12,13 +12,15 @@
  * Of the functions for conditions glibc has two versions: before 2.3.2 a condition was another
  * structure.  Each has its wrapper.
  *
- * The owner of a lock is read where glibc keeps it, a moment before the call.
+ * The owner of a lock is read where glibc keeps it, a moment before the call; and so is whether
+ * others wait for a lock that is about to be released, which its holder alone may do.
  */
 #include "collector/core/core.h"
 #include "collector/sources/sync.h"
+#include "collector/wrap/next.h"
 
-#include <dlfcn.h>
 #include <errno.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <string.h>
@@ -28,6 +30,7 @@
 #define SYNC_FUNCTIONS(X)                                                                          \
 	X(pthread_mutex_lock, (pthread_mutex_t *))                                                 \
 	X(pthread_mutex_trylock, (pthread_mutex_t *))                                              \
+	X(pthread_mutex_unlock, (pthread_mutex_t *))                                               \
 	X(pthread_mutex_timedlock, (pthread_mutex_t *, const struct timespec *))                   \
 	X(pthread_mutex_clocklock, (pthread_mutex_t *, clockid_t, const struct timespec *))        \
 	X(pthread_cond_wait, (pthread_cond_t *, pthread_mutex_t *))                                \
@@ -37,6 +40,7 @@
 	X(pthread_cond_clockwait,                                                                  \
 	  (pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *))               \
 	X(pthread_rwlock_rdlock, (pthread_rwlock_t *))                                             \
+	X(pthread_rwlock_unlock, (pthread_rwlock_t *))                                             \
 	X(pthread_rwlock_tryrdlock, (pthread_rwlock_t *))                                          \
 	X(pthread_rwlock_timedrdlock, (pthread_rwlock_t *, const struct timespec *))               \
 	X(pthread_rwlock_clockrdlock, (pthread_rwlock_t *, clockid_t, const struct timespec *))    \
@@ -57,6 +61,7 @@
 	X(sem_clockwait, (sem_t *, clockid_t, const struct timespec *))                            \
 	X(mtx_lock, (mtx_t *))                                                                     \
 	X(mtx_trylock, (mtx_t *))                                                                  \
+	X(mtx_unlock, (mtx_t *))                                                                   \
 	X(mtx_timedlock, (mtx_t *, const struct timespec *))                                       \
 	X(cnd_wait, (cnd_t *, mtx_t *))                                                            \
 	X(cnd_timedwait, (cnd_t *, mtx_t *, const struct timespec *))                              \
@@ -70,21 +75,23 @@ static struct {
 
 static void take(void *pointer, void *symbol)
 {
-	/* dlsym gives a void *; memcpy is the conversion that C allows. */
+	/* A symbol is a void *; memcpy is the conversion that C allows. */
 	if (symbol)
 		memcpy(pointer, &symbol, sizeof(symbol));
 }
 
-__attribute__((constructor)) static void resolve(void)
+NEXT_CONSTRUCTOR static void resolve(void)
 {
-#define X(name, parameters) take(&next.name, dlsym(RTLD_NEXT, #name));
+#define X(name, parameters) take(&next.name, next_symbol(#name));
 	SYNC_FUNCTIONS(X)
 #undef X
-	take(&next.pthread_cond_wait, dlvsym(RTLD_NEXT, "pthread_cond_wait", "GLIBC_2.3.2"));
+	take(&next.pthread_cond_wait, next_symbol_version("pthread_cond_wait", "GLIBC_2.3.2"));
 	take(&next.pthread_cond_timedwait,
-	     dlvsym(RTLD_NEXT, "pthread_cond_timedwait", "GLIBC_2.3.2"));
-	take(&next.old_cond_wait, dlvsym(RTLD_NEXT, "pthread_cond_wait", "GLIBC_2.2.5"));
-	take(&next.old_cond_timedwait, dlvsym(RTLD_NEXT, "pthread_cond_timedwait", "GLIBC_2.2.5"));
+	     next_symbol_version("pthread_cond_timedwait", "GLIBC_2.3.2"));
+	take(&next.old_cond_wait, next_symbol_version("pthread_cond_wait", "GLIBC_2.2.5"));
+	take(&next.old_cond_timedwait,
+	     next_symbol_version("pthread_cond_timedwait", "GLIBC_2.2.5"));
+	next_forget_failures();
 }
 
 int old_cond_wait(pthread_cond_t *object, pthread_mutex_t *mutex);
@@ -105,11 +112,12 @@ static uint64_t mutex_owner(const pthread_mutex_t *mutex)
 	return (uint64_t)__atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED);
 }
 
-/* glibc's kinds without a protocol of their own: normal, recursive, error checking, adaptive. */
+/* Of glibc's kinds of mutexes those with a protocol of their own. */
+enum { ROBUST = 16, INHERITS = 32, PROTECTS = 64 };
+
+/* Normal, recursive, error checking, adaptive. */
 static bool mutex_is_simple(const pthread_mutex_t *mutex)
 {
-	enum { ROBUST = 16, INHERITS = 32, PROTECTS = 64 };
-
 	return !(mutex->__data.__kind & (ROBUST | INHERITS | PROTECTS));
 }
 
@@ -140,6 +148,49 @@ static uint64_t nobody(const volatile void *object)
 {
 	(void)object;
 	return 0;
+}
+
+/* ---- who waits for it ---- */
+
+/* Of a mutex that the caller holds, and lets go of now: the inner ones of a recursive one do not.
+ */
+static bool mutex_is_waited_for(const pthread_mutex_t *mutex)
+{
+	enum { TYPE = 3, CEILING = 0xfff80000 };
+	unsigned word = (unsigned)__atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED);
+	int kind = __atomic_load_n(&mutex->__data.__kind, __ATOMIC_RELAXED);
+
+	if ((kind & TYPE) == PTHREAD_MUTEX_RECURSIVE && mutex->__data.__count > 1)
+		return false;
+	if (kind & (ROBUST | INHERITS))
+		return word & FUTEX_WAITERS;
+	/* 0: free, 1: locked, 2: and somebody may sleep */
+	return (kind & PROTECTS ? word & ~(unsigned)CEILING : word) > 1;
+}
+
+static bool c11_is_waited_for(const mtx_t *mutex)
+{
+	return mutex_is_waited_for((const pthread_mutex_t *)mutex);
+}
+
+/*
+ * Only of a writer it is known that it is the holder.  Readers that wait are counted; a writer that
+ * sleeps marks the word that it sleeps on.
+ */
+static bool rwlock_is_waited_for(const pthread_rwlock_t *lock)
+{
+	enum { READER_SHIFT = 3, FUTEX_USED = 2 };
+
+	return writer(lock) &&
+	       (__atomic_load_n(&lock->__data.__readers, __ATOMIC_RELAXED) >> READER_SHIFT ||
+		__atomic_load_n(&lock->__data.__writers_futex, __ATOMIC_RELAXED) & FUTEX_USED);
+}
+
+/* A wait for a condition lets go of its mutex within the C library. */
+static void let_go(const void *mutex)
+{
+	if (mutex_is_waited_for(mutex))
+		sync_release(mutex, sync_now_ns());
 }
 
 /* ---- what a result means ---- */
@@ -194,6 +245,30 @@ static int of_c11(int result)
 		TIMED_CALL(type, name, arguments, owner, error_of)                                 \
 	}
 
+/* The mutex of a condition is the second parameter, `mutex`. */
+#define CONDITION_WAIT(name, parameters, arguments, error_of)                                      \
+	COLLECTOR_EXPORT int name parameters                                                       \
+	{                                                                                          \
+		if (!sync_is_on())                                                                 \
+			return NEXT_SYNC(name) arguments;                                          \
+		let_go(mutex);                                                                     \
+		TIMED_CALL(CONDITION, name, arguments, nobody, error_of)                           \
+	}
+
+#define UNLOCK(name, object_type, is_waited_for)                                                   \
+	COLLECTOR_EXPORT int name(object_type *object)                                             \
+	{                                                                                          \
+		if (!sync_is_on() || !is_waited_for(object))                                       \
+			return NEXT_SYNC(name)(object);                                            \
+		uint64_t now_ns = sync_now_ns();                                                   \
+		int result = NEXT_SYNC(name)(object);                                              \
+                                                                                                   \
+		/* whoever got it may have freed it since: only its address counts */              \
+		if (!result)                                                                       \
+			sync_release(object, now_ns);                                              \
+		return result;                                                                     \
+	}
+
 #define LOCK(type, name, try_name, object_type, may_try, owner, error_of)                          \
 	COLLECTOR_EXPORT int name(object_type *object)                                             \
 	{                                                                                          \
@@ -212,6 +287,10 @@ LOCK(WRITE_LOCK, pthread_rwlock_wrlock, pthread_rwlock_trywrlock, pthread_rwlock
      as_it_is)
 LOCK(SPIN, pthread_spin_lock, pthread_spin_trylock, pthread_spinlock_t, always, nobody, as_it_is)
 LOCK(MUTEX, mtx_lock, mtx_trylock, mtx_t, always, c11_owner, of_c11)
+
+UNLOCK(pthread_mutex_unlock, pthread_mutex_t, mutex_is_waited_for)
+UNLOCK(mtx_unlock, mtx_t, c11_is_waited_for)
+UNLOCK(pthread_rwlock_unlock, pthread_rwlock_t, rwlock_is_waited_for)
 
 WAIT(MUTEX, pthread_mutex_timedlock, (pthread_mutex_t * object, const struct timespec *deadline),
      (object, deadline), mutex_owner, as_it_is)
@@ -234,24 +313,25 @@ WAIT(WRITE_LOCK, pthread_rwlock_clockwrlock,
      (pthread_rwlock_t * object, clockid_t clock, const struct timespec *deadline),
      (object, clock, deadline), writer, as_it_is)
 
-WAIT(CONDITION, pthread_cond_wait, (pthread_cond_t * object, pthread_mutex_t *mutex),
-     (object, mutex), nobody, as_it_is)
-WAIT(CONDITION, pthread_cond_timedwait,
-     (pthread_cond_t * object, pthread_mutex_t *mutex, const struct timespec *deadline),
-     (object, mutex, deadline), nobody, as_it_is)
-WAIT(CONDITION, old_cond_wait, (pthread_cond_t * object, pthread_mutex_t *mutex), (object, mutex),
-     nobody, as_it_is)
-WAIT(CONDITION, old_cond_timedwait,
-     (pthread_cond_t * object, pthread_mutex_t *mutex, const struct timespec *deadline),
-     (object, mutex, deadline), nobody, as_it_is)
-WAIT(CONDITION, pthread_cond_clockwait,
-     (pthread_cond_t * object, pthread_mutex_t *mutex, clockid_t clock,
-      const struct timespec *deadline),
-     (object, mutex, clock, deadline), nobody, as_it_is)
-WAIT(CONDITION, cnd_wait, (cnd_t * object, mtx_t *mutex), (object, mutex), nobody, of_c11)
-WAIT(CONDITION, cnd_timedwait,
-     (cnd_t *restrict object, mtx_t *restrict mutex, const struct timespec *restrict deadline),
-     (object, mutex, deadline), nobody, of_c11)
+CONDITION_WAIT(pthread_cond_wait, (pthread_cond_t * object, pthread_mutex_t *mutex),
+	       (object, mutex), as_it_is)
+CONDITION_WAIT(pthread_cond_timedwait,
+	       (pthread_cond_t * object, pthread_mutex_t *mutex, const struct timespec *deadline),
+	       (object, mutex, deadline), as_it_is)
+CONDITION_WAIT(old_cond_wait, (pthread_cond_t * object, pthread_mutex_t *mutex), (object, mutex),
+	       as_it_is)
+CONDITION_WAIT(old_cond_timedwait,
+	       (pthread_cond_t * object, pthread_mutex_t *mutex, const struct timespec *deadline),
+	       (object, mutex, deadline), as_it_is)
+CONDITION_WAIT(pthread_cond_clockwait,
+	       (pthread_cond_t * object, pthread_mutex_t *mutex, clockid_t clock,
+		const struct timespec *deadline),
+	       (object, mutex, clock, deadline), as_it_is)
+CONDITION_WAIT(cnd_wait, (cnd_t * object, mtx_t *mutex), (object, mutex), of_c11)
+CONDITION_WAIT(cnd_timedwait,
+	       (cnd_t *restrict object, mtx_t *restrict mutex,
+		const struct timespec *restrict deadline),
+	       (object, mutex, deadline), of_c11)
 
 WAIT(SEMAPHORE, sem_timedwait, (sem_t * object, const struct timespec *deadline),
      (object, deadline), nobody, of_semaphore)

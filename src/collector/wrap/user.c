@@ -2,9 +2,9 @@
 /*
  * Programs that stop being root.
  *
- * What was made as root has to stay writable: the files of this process are given to the
- * group that the program goes on in, and the directories are opened to everybody as /tmp
- * is, where nobody removes or replaces what is another's.  glibc changes the user of the
+ * What was made as root has to stay writable: the directory and the files of this process are
+ * given to the user that the program goes on as, and taken back when it is root again.  In the
+ * founder's directory nobody removes or replaces what is another's.  glibc changes the user of the
  * threads that it knows; ours steps aside, and must not remain root.
  */
 #include "collector/core/core.h"
@@ -14,43 +14,69 @@
 #include "collector/wrap/next.h"
 #include "format/trace.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
-enum { SHARED_DIRECTORY = 01777, SHARED_FILE = 0664 };
+enum {
+	OPEN_TO_GROUP = 01070, /* of a directory: make files, and remove one's own */
+	OPEN_TO_ALL = 01077,
+};
 
-static void share_file(const char *file)
+static void give_file(const char *file, uid_t user)
 {
 	int fd = log_open_file(file, O_NOFOLLOW);
 
 	if (fd < 0)
 		return;
-	sys_call(SYS_fchown, fd, -1, sys_call(SYS_getegid, 0, 0, 0, 0), 0);
-	sys_call(SYS_fchmod, fd, SHARED_FILE, 0, 0);
+	sys_call(SYS_fchown, fd, user, -1, 0);
 	sys_close(fd);
 }
 
-static void share_directory(const char *path)
+static void give_directory(const char *path, uid_t user)
 {
 	int fd = file_open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 
 	if (fd < 0)
 		return;
-	sys_call(SYS_fchmod, fd, SHARED_DIRECTORY, 0, 0);
+	sys_call(SYS_fchown, fd, user, -1, 0);
 	sys_close(fd);
 }
 
-static void share_experiment(void)
+/*
+ * The founder's directory, in which later children make theirs: of the group that the program goes
+ * on in.  Programs of several users need more than one group, and then it is everybody's.
+ */
+static void open_founder(void)
+{
+	int fd = file_open(collector.founder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	gid_t group = (gid_t)sys_call(SYS_getegid, 0, 0, 0, 0);
+	struct stat info;
+
+	if (fd < 0)
+		return;
+	if (!sys_call(SYS_fstat, fd, &info, 0, 0)) {
+		bool is_free = !info.st_gid || !(info.st_mode & S_IWGRP);
+		bool fits = group && (is_free || info.st_gid == group);
+
+		if (fits)
+			sys_call(SYS_fchown, fd, -1, group, 0);
+		sys_call(SYS_fchmod, fd,
+			 (info.st_mode & 07777) | (fits ? OPEN_TO_GROUP : OPEN_TO_ALL), 0, 0);
+	}
+	sys_close(fd);
+}
+
+static void give_experiment(uid_t user)
 {
 	static const char *const files[] = {FORMAT_FILE_LOG,	  FORMAT_FILE_MAP,
 					    FORMAT_FILE_OVERVIEW, FORMAT_FILE_PROFILE,
 					    FORMAT_FILE_STACKS,	  FORMAT_FILE_DYNTEXT};
 
-	share_directory(collector.founder);
-	share_directory(collector.directory);
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-		share_file(files[i]);
+		give_file(files[i], user);
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
-		share_file(format_traces[kind].file);
+		give_file(format_traces[kind].file, user);
+	give_directory(collector.directory, user);
 }
 
 /* To be undone by namespace_come_back. `user`: the effective one to come, or -1 for the same. */
@@ -58,45 +84,49 @@ static bool before_change(uid_t user)
 {
 	if (!atomic_load(&collector.recording) || !collector_is_ours())
 		return false;
+	stacktable_make_file();
 	if (user && user != (uid_t)-1 && !sys_call(SYS_geteuid, 0, 0, 0, 0)) {
 		namespace_keep_place(); /* the way there may be closed to others */
-		share_experiment();
+		if (!text_equal(collector.founder, collector.directory))
+			open_founder();
+		give_experiment(user);
 	}
 	return namespace_step_aside();
+}
+
+/* The user has changed, or not: as `result` says. */
+static int after_change(bool aside, int result)
+{
+	namespace_come_back(aside);
+	if (aside && !result && !sys_call(SYS_geteuid, 0, 0, 0, 0))
+		give_experiment(0);
+	return result;
 }
 
 COLLECTOR_EXPORT int setuid(uid_t user)
 {
 	bool aside = before_change(user);
-	int result = NEXT(setuid)(user);
 
-	namespace_come_back(aside);
-	return result;
+	return after_change(aside, NEXT(setuid)(user));
 }
 
 COLLECTOR_EXPORT int seteuid(uid_t user)
 {
 	bool aside = before_change(user);
-	int result = NEXT(seteuid)(user);
 
-	namespace_come_back(aside);
-	return result;
+	return after_change(aside, NEXT(seteuid)(user));
 }
 
 COLLECTOR_EXPORT int setreuid(uid_t real, uid_t user)
 {
 	bool aside = before_change(user);
-	int result = NEXT(setreuid)(real, user);
 
-	namespace_come_back(aside);
-	return result;
+	return after_change(aside, NEXT(setreuid)(real, user));
 }
 
 COLLECTOR_EXPORT int setresuid(uid_t real, uid_t user, uid_t saved)
 {
 	bool aside = before_change(user);
-	int result = NEXT(setresuid)(real, user, saved);
 
-	namespace_come_back(aside);
-	return result;
+	return after_change(aside, NEXT(setresuid)(real, user, saved));
 }

@@ -42,7 +42,8 @@
 #define MARK_ANY	0x48454c494f0001 /* … ends it */
 #define MARK_NO_RESTART 0x48454c494f0002 /* … ends it if it lacks SA_RESTART */
 
-#define OUR_SIGNALS (1ull << (CLOCK_SIGNAL_PERF - 1) | 1ull << (CLOCK_SIGNAL_MONITOR - 1))
+#define OUR_SIGNALS                                                                                \
+	(FORMAT_SIGNAL_BIT(CLOCK_SIGNAL_PERF) | FORMAT_SIGNAL_BIT(collector.monitor_signal))
 
 enum kind {
 	KIND_OTHER,
@@ -287,6 +288,8 @@ void wait_go_on(void *context, bool sent)
 	if (!site || atomic_load_explicit(&collector.silent, memory_order_relaxed) ||
 	    ((put_back || ended) && meets_ungated(context, site)))
 		return;
+	/* While it is blocked (signal.c) a clock's, too, comes where a call's mask lets it in. */
+	sent |= *(const uint64_t *)&((ucontext_t *)context)->uc_sigmask & OUR_SIGNALS;
 	unwind_regs_from_context(&all, context);
 	long call = call_number(site, all.reg);
 
@@ -320,4 +323,38 @@ void wait_meets_forwarded(const struct sigaction *program, void *context)
 
 	if (site)
 		meet(regs, site, !(program->sa_flags & SA_RESTART) && is_restarted(regs));
+}
+
+/* Where the mask of a call lies, or NULL: it has none. */
+static const uint64_t *mask_of(long call, const greg_t *regs)
+{
+	switch (call) {
+	case SYS_rt_sigsuspend:
+		return (const uint64_t *)regs[REG_RDI];
+	case SYS_ppoll:
+		return (const uint64_t *)regs[REG_R10];
+	case SYS_epoll_pwait:
+	case SYS_epoll_pwait2:
+		return (const uint64_t *)regs[REG_R8];
+	case SYS_pselect6:
+	case SYS_io_pgetevents: /* with its size */
+		return regs[REG_R9] ? *(const uint64_t *const *)regs[REG_R9] : NULL;
+	default:
+		return NULL;
+	}
+}
+
+bool wait_lets_in(const void *context, int signal)
+{
+	const greg_t *regs = ((const ucontext_t *)context)->uc_mcontext.gregs;
+	struct unwind_regs all;
+	uint64_t site = site_of(regs);
+
+	if (!site || regs[REG_RIP] == (greg_t)site || regs[REG_RAX] != -EINTR)
+		return false;
+	unwind_regs_from_context(&all, context);
+	long call = call_number(site, all.reg);
+	const uint64_t *mask = mask_of(call, regs);
+
+	return call < 0 || (mask && !(*mask >> (signal - 1) & 1));
 }

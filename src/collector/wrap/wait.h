@@ -21,4 +21,7 @@ void wait_go_on(void *context, bool sent);
 void wait_meets_handler(int signal, void *context);
 void wait_meets_forwarded(const struct sigaction *program, void *context);
 
+/* Whether the signal may have come because the interrupted call has a mask of its own. */
+bool wait_lets_in(const void *context, int signal);
+
 #endif

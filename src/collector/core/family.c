@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/core/family.h"
+
+#include "collector/core/core.h"
+#include "collector/core/file.h"
+#include "collector/core/sys.h"
+#include "collector/core/text.h"
+
+#include <sys/mman.h>
+
+static uint8_t *page; /* NULL: there is none */
+static bool is_own;   /* it is a part of this process's own file */
+static bool is_writable;
+static struct format_family alone;
+
+static int open_founder(void)
+{
+	char room[PATH_MAX_HERE];
+	struct text path = TEXT_ON(room);
+
+	text_puts(&path, collector.founder);
+	text_puts(&path, "/" FORMAT_FILE_PROFILE);
+	int fd = file_open(room, O_RDWR, 0);
+
+	is_writable = fd >= 0;
+	return is_writable ? fd : file_open(room, O_RDONLY, 0); /* another user's */
+}
+
+/* The founder may have ended, and its file be packed: that has no such page. */
+static uint8_t *map_founder(void)
+{
+	int fd = open_founder();
+
+	if (fd < 0)
+		return NULL;
+	uint8_t *mapped = sys_mmap(FORMAT_BLOCK_ALIGN, PROT_READ | (is_writable ? PROT_WRITE : 0),
+				   MAP_SHARED, fd, 0);
+
+	sys_close(fd);
+	const struct format_file_header *header = (const void *)mapped;
+
+	if (!mapped || header->header_size == FORMAT_BLOCK_ALIGN)
+		return mapped;
+	sys_munmap(mapped, FORMAT_BLOCK_ALIGN);
+	return NULL;
+}
+
+void family_open(void)
+{
+	alone = (struct format_family){0};
+	is_own = is_writable = !collector.lineage[0];
+	page = is_own ? collector.profile.arena[0].base : map_founder();
+}
+
+void family_forget(void)
+{
+	if (page && !is_own)
+		sys_munmap(page, FORMAT_BLOCK_ALIGN);
+	page = NULL;
+}
+
+struct format_family *family_page(void)
+{
+	return page && is_writable ? (struct format_family *)(void *)(page + FAMILY_OFFSET)
+				   : &alone;
+}
+
+uint64_t family_control_word(void)
+{
+	return page ? __atomic_load_n((uint64_t *)(void *)(page + CONTROL_OFFSET), __ATOMIC_ACQUIRE)
+		    : 0;
+}

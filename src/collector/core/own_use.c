@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/core/own_use.h"
+
+#include "collector/core/core.h"
+#include "collector/core/sys.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/resource.h>
+
+#define NOT_LOOKED_AT UINT64_MAX
+
+static struct format_own_use elsewhere; /* of a process without files */
+static struct format_own_use *use = &elsewhere;
+static int use_pid; /* whose they are: a child of vfork has the same memory */
+
+static struct own_use_span work;
+static _Atomic int worker; /* the thread between work_begin and work_end; 0: none */
+
+static void add(uint64_t *count, uint64_t value)
+{
+	__atomic_fetch_add(count, value, __ATOMIC_RELAXED);
+}
+
+static bool is_counted(long result)
+{
+	return result != -EBADF && (!use_pid || use_pid == sys_getpid());
+}
+
+void own_use_read(long result)
+{
+	if (!is_counted(result))
+		return;
+	add(&use->read_calls, 1);
+	if (result > 0)
+		add(&use->read_bytes, (uint64_t)result);
+}
+
+void own_use_write(long result)
+{
+	if (!is_counted(result))
+		return;
+	add(&use->write_calls, 1);
+	if (result > 0)
+		add(&use->write_bytes, (uint64_t)result);
+}
+
+static void read_faults(struct own_use_span *span)
+{
+	struct rusage usage = {0};
+
+	sys_call(SYS_getrusage, RUSAGE_THREAD, &usage, 0, 0);
+	span->minor = (uint64_t)usage.ru_minflt;
+	span->major = (uint64_t)usage.ru_majflt;
+}
+
+static void add_since(const struct own_use_span *before, const struct own_use_span *now)
+{
+	if (now->minor > before->minor)
+		add(&use->minor_faults, now->minor - before->minor);
+	if (now->major > before->major)
+		add(&use->major_faults, now->major - before->major);
+}
+
+static bool is_working(void)
+{
+	int tid = atomic_load_explicit(&worker, memory_order_relaxed);
+
+	return tid && tid == sys_gettid();
+}
+
+void own_use_begin(struct own_use_span *span)
+{
+	*span = (struct own_use_span){.minor = NOT_LOOKED_AT};
+	/* Where nothing is recorded any more a filter may forbid the call. */
+	if (atomic_load(&collector.recording) && !is_working())
+		read_faults(span);
+}
+
+void own_use_end(const struct own_use_span *span)
+{
+	struct own_use_span now;
+
+	if (span->minor == NOT_LOOKED_AT || !atomic_load(&collector.recording))
+		return;
+	read_faults(&now);
+	add_since(span, &now);
+}
+
+void own_use_work_begin(void)
+{
+	read_faults(&work);
+	atomic_store(&worker, sys_gettid());
+}
+
+void own_use_work_settle(void)
+{
+	struct own_use_span now;
+
+	if (!is_working())
+		return;
+	read_faults(&now);
+	add_since(&work, &now);
+	work = now;
+}
+
+void own_use_work_end(void)
+{
+	own_use_work_settle();
+	atomic_store(&worker, 0);
+}
+
+void own_use_thread_end(void)
+{
+	const struct own_use_span before = {0};
+	struct own_use_span now;
+
+	read_faults(&now);
+	add_since(&before, &now);
+}
+
+void own_use_open(struct format_own_use *shared)
+{
+	*shared = *use;
+	use = shared;
+	use_pid = sys_getpid();
+}
+
+void own_use_forget(void)
+{
+	use = &elsewhere;
+	elsewhere = (struct format_own_use){0};
+	use_pid = sys_getpid();
+}
+
+void own_use_get(struct format_own_use *to)
+{
+#define X(name) to->name = __atomic_load_n(&use->name, __ATOMIC_RELAXED);
+	FORMAT_OWN_USE_FIELDS(X)
+#undef X
+}

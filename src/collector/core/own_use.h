@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the collector itself makes of the process's usage: bytes and calls of input and output,
+ * and page faults.  Sample points leave it out.
+ */
+#ifndef HELIO_COLLECTOR_OWN_USE_H
+#define HELIO_COLLECTOR_OWN_USE_H
+
+#include "format/own_use.h"
+
+/* A call of ours, of this result, that the kernel counts. Safe in a handler. */
+void own_use_read(long result);
+void own_use_write(long result);
+
+/*
+ * The calling thread works for the collector from begin to end: so its page faults in between
+ * are ours.  For work that is worth two system calls.  It may stand between work_begin and
+ * work_end, not in another span.
+ */
+struct own_use_span {
+	uint64_t minor, major;
+};
+void own_use_begin(struct own_use_span *span);
+void own_use_end(const struct own_use_span *span);
+
+/* The same around a sample point, which counts what was up to it; one thread at a time. */
+void own_use_work_begin(void);
+void own_use_work_settle(void);
+void own_use_work_end(void);
+
+/* A thread of ours ends. */
+void own_use_thread_end(void);
+
+/* The counts are kept in `shared` from now on, where the launcher can read them. */
+void own_use_open(struct format_own_use *shared);
+/* Before that is unmapped; in the child of a fork, too. */
+void own_use_forget(void);
+
+/* What there has been up to now. */
+void own_use_get(struct format_own_use *use);
+
+#endif

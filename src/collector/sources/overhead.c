@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/sources/overhead.h"
+
+#include "collector/core/rawthread.h"
+#include "collector/core/sys.h"
+#include "collector/core/text.h"
+#include "collector/sources/clock.h"
+#include "collector/sources/counter.h"
+
+enum {
+	/* A handler that took longer may have been preempted: the CPU clock tells. */
+	LONG_NS = 200 * 1000,
+	/* So much is summed up before the CPU clock is read, which is a system call. */
+	SETTLE_NS = 100 * 1000,
+	/* The debt that makes events rest, as the time that pays it: at first, so that what happens
+	 * once does no harm, and while it lasts, so that progress is even. */
+	FIRST_REST_NS = 50 * 1000 * 1000,
+	FIRST_COUNTER_REST_NS = 250 * 1000 * 1000, /* each of a few thousand faults may be wanted */
+	LATER_REST_NS = 1000 * 1000,
+	MEASURE_NS = 5 * 1000 * 1000, /* likewise, before it is taken at its word */
+	LONGEST_REST_NS = 20 * 1000 * 1000,
+	LASTS_NS = 1000 * 1000 * 1000,
+	/* Delivery, until it is measured: a timer's interrupt in a virtual machine that has to ask
+	 * its host, and a signal alone. */
+	TICK_GUESS_NS = 50 * 1000,
+	SIGNAL_GUESS_NS = 4 * 1000,
+	WINDOWS = 3,
+	SHORT_GAP_NS = 2 * 1000, /* no interrupt takes much less */
+	WINDOW_MIN_NS = 100 * 1000,
+	WINDOW_MAX_NS = 5 * 1000 * 1000,
+	HELPER_STACK = 32 * 1024,
+};
+
+static uint64_t percent = PARAMS_OVERHEAD_DEFAULT; /* 0: no bound */
+static uint64_t spin_ns; /* for tests: each handler takes so much longer */
+
+static _Atomic uint64_t tick_delivery_ns = TICK_GUESS_NS;
+static _Atomic bool measured;
+static _Atomic uint64_t limited_until_ns; /* CLOCK_MONOTONIC */
+/* The warning: once, and not in a log that is closed. */
+enum words { WORDS_NONE, WORDS_BEING_SAID, WORDS_SAID };
+static _Atomic uint32_t words;
+
+/* Rests of the whole process. */
+enum phase {
+	NONE,	   /* events are on */
+	PREPARING, /* somebody switches them off */
+	RESTING,
+	KEPT, /* … by the keeper */
+};
+
+static _Atomic uint32_t phase; /* a futex */
+static _Atomic unsigned alive; /* the raw thread's stack is in use */
+static _Atomic int helper_id;
+static _Atomic uint64_t rest_until_ns;
+static _Atomic bool held, barred, ending;
+static _Atomic unsigned switching; /* events are being switched on */
+
+/* For the log. */
+static _Atomic uint64_t taken_ns, ticks, rests, rested_ns, traced_ns;
+
+/* The processor's counter and the clock, at one moment. */
+static struct {
+	uint64_t ticks, ns;
+} begin;
+
+/* Of threads that ended: paid by those that begin. */
+static _Atomic uint64_t left_behind_ns;
+/* Of signals whose thread has no state: all of them together, on the wall clock. */
+static struct overhead_account nobodys;
+static _Atomic bool nobodys_taken;
+
+bool overhead_read_param(char key, const char *value)
+{
+	if (key == 'o')
+		percent = text_number(value, NULL);
+	else if (key == 'w')
+		spin_ns = text_number(value, NULL);
+	else
+		return false;
+	return true;
+}
+
+void overhead_reset(void)
+{
+	atomic_store(&taken_ns, 0);
+	atomic_store(&ticks, 0);
+	atomic_store(&rests, 0);
+	atomic_store(&rested_ns, 0);
+	atomic_store(&traced_ns, 0);
+	begin.ns = clock_now_ns();
+	begin.ticks = __builtin_ia32_rdtsc();
+	atomic_store(&words, WORDS_NONE);
+	atomic_store(&left_behind_ns, 0);
+	nobodys = (struct overhead_account){0};
+	atomic_store(&nobodys_taken, false);
+}
+
+/* ---- what a signal takes ---- */
+
+/*
+ * The cost of a timer's interrupt, by the gap that it leaves in the time of a thread that does
+ * nothing but look at the clock: here, with the signal blocked.  Of several windows of an interval
+ * each the shortest of their longest gaps: others are interrupted by more than that.
+ */
+static void measure_delivery(void)
+{
+	uint64_t window_ns = collector.interval_ns, least_ns = UINT64_MAX;
+
+	if (atomic_exchange(&measured, true) || window_ns > WINDOW_MAX_NS)
+		return;
+	window_ns = window_ns < WINDOW_MIN_NS ? WINDOW_MIN_NS : window_ns;
+	for (int i = 0; i < WINDOWS && least_ns > SHORT_GAP_NS; i++) {
+		uint64_t begin_ns = clock_now_ns(), last_ns = begin_ns, longest_ns = 0;
+
+		while (last_ns - begin_ns < window_ns) {
+			uint64_t now_ns = clock_now_ns();
+
+			if (now_ns - last_ns > longest_ns)
+				longest_ns = now_ns - last_ns;
+			last_ns = now_ns;
+		}
+		if (longest_ns < least_ns)
+			least_ns = longest_ns;
+	}
+	if (least_ns + SIGNAL_GUESS_NS < TICK_GUESS_NS)
+		atomic_store(&tick_delivery_ns, least_ns + SIGNAL_GUESS_NS);
+}
+
+uint64_t overhead_delivery_ns(void)
+{
+	return atomic_load_explicit(&tick_delivery_ns, memory_order_relaxed);
+}
+
+uint64_t overhead_measured_delivery_ns(void)
+{
+	measure_delivery();
+	return overhead_delivery_ns();
+}
+
+void overhead_enter(struct overhead_mark *mark, bool exact)
+{
+	mark->wall_ns = clock_now_ns();
+	mark->cpu_ns = exact ? clock_own_cpu_ns() : 0;
+}
+
+/* For tests: the handler takes so much longer. */
+static void spin(void)
+{
+	for (uint64_t until_ns = clock_now_ns() + spin_ns; clock_now_ns() < until_ns;)
+		;
+}
+
+static uint64_t handler_ns(const struct thread *thread, const struct overhead_mark *mark,
+			   uint64_t now_ns)
+{
+	uint64_t wall_ns = now_ns - mark->wall_ns, cpu_ns = mark->cpu_ns;
+
+	if (wall_ns < LONG_NS)
+		return wall_ns;
+	if (!cpu_ns && thread && thread->clock.last.now_ns >= mark->wall_ns)
+		cpu_ns = thread->clock.last.cpu_ns;
+	if (!cpu_ns)
+		return LONG_NS;
+	uint64_t used_ns = clock_own_cpu_ns() - cpu_ns;
+
+	return used_ns < wall_ns ? used_ns : wall_ns;
+}
+
+/* Never more than what has passed since the thread's last handler. */
+static uint64_t delivery_ns(enum overhead_kind kind, uint64_t gap_ns)
+{
+	uint64_t usual_ns = kind == OVERHEAD_TICK
+				    ? atomic_load_explicit(&tick_delivery_ns, memory_order_relaxed)
+				    : SIGNAL_GUESS_NS;
+
+	return gap_ns < usual_ns ? gap_ns : usual_ns;
+}
+
+/* ---- accounts ---- */
+
+uint64_t overhead_time_for(uint64_t cost_ns)
+{
+	return percent ? cost_ns * 100 / percent : 0;
+}
+
+static bool is_limited(uint64_t now_ns)
+{
+	return now_ns < atomic_load_explicit(&limited_until_ns, memory_order_relaxed);
+}
+
+/* Three quarters to five quarters of it: rests must not fall into step with the program. */
+static uint64_t jitter(uint64_t ns, uint64_t seed)
+{
+	return ns - ns / 4 + (seed * 0x9e3779b97f4a7c15u >> 40) % (ns / 2 + 1);
+}
+
+static uint64_t charge(struct overhead_account *account, uint64_t clock_ns, uint64_t cost_ns,
+		       uint64_t first_rest_ns)
+{
+	uint64_t now_ns = clock_now_ns();
+	uint64_t passed_ns = clock_ns > account->clock_ns ? clock_ns - account->clock_ns : 0;
+	uint64_t paid_ns = passed_ns / 100 * percent;
+
+	account->clock_ns = clock_ns;
+	account->debt_ns -= account->debt_ns < paid_ns ? account->debt_ns : paid_ns;
+	account->debt_ns += cost_ns;
+	uint64_t rest_ns = overhead_time_for(account->debt_ns);
+	bool limited = is_limited(now_ns);
+
+	if (rest_ns <= (limited ? LATER_REST_NS : first_rest_ns))
+		return 0;
+	if (rest_ns > LONGEST_REST_NS && overhead_time_for(cost_ns) < LONGEST_REST_NS)
+		rest_ns = LONGEST_REST_NS; /* the next signal finds what is left of the debt */
+	if (!limited) { /* what has led to this is let off: no sudden long rest */
+		rest_ns = LATER_REST_NS;
+		account->debt_ns = rest_ns / 100 * percent;
+	}
+	return jitter(rest_ns, now_ns);
+}
+
+uint64_t overhead_charge(struct overhead_account *account, uint64_t clock_ns, uint64_t cost_ns)
+{
+	return charge(account, clock_ns, cost_ns, FIRST_REST_NS);
+}
+
+static uint64_t settle(struct overhead_account *account, uint64_t clock_ns, enum overhead_kind kind)
+{
+	uint64_t cost_ns = account->unsettled_ns;
+
+	account->unsettled_ns = 0;
+	if (!account->clock_ns)
+		cost_ns += atomic_exchange(&left_behind_ns, 0);
+	return charge(account, clock_ns, cost_ns,
+		      kind == OVERHEAD_COUNTER ? FIRST_COUNTER_REST_NS : FIRST_REST_NS);
+}
+
+static uint64_t leave(struct overhead_account *account, struct thread *thread,
+		      const struct overhead_mark *mark, enum overhead_kind kind, uint64_t *rest_ns)
+{
+	if (spin_ns)
+		spin();
+	uint64_t now_ns = clock_now_ns();
+	uint64_t cost_ns = handler_ns(thread, mark, now_ns) +
+			   delivery_ns(kind, mark->wall_ns - account->left_ns);
+
+	*rest_ns = 0;
+	account->left_ns = now_ns;
+	atomic_fetch_add_explicit(&taken_ns, cost_ns, memory_order_relaxed);
+	if (kind == OVERHEAD_TICK || kind == OVERHEAD_SENT)
+		atomic_fetch_add_explicit(&ticks, 1, memory_order_relaxed);
+	if (kind == OVERHEAD_SWITCH || !percent)
+		return cost_ns;
+	account->unsettled_ns += cost_ns;
+	if (account->unsettled_ns < SETTLE_NS && !is_limited(now_ns))
+		return cost_ns;
+	*rest_ns = settle(account, thread ? clock_own_cpu_ns() : now_ns, kind);
+	/* Not by what was only guessed. */
+	if (kind == OVERHEAD_TICK && !atomic_load_explicit(&measured, memory_order_relaxed) &&
+	    overhead_time_for(account->debt_ns) > MEASURE_NS) {
+		measure_delivery();
+		account->debt_ns = 0;
+		*rest_ns = 0;
+	}
+	return cost_ns;
+}
+
+uint64_t overhead_leave(struct thread *thread, const struct overhead_mark *mark,
+			enum overhead_kind kind, uint64_t *rest_ns)
+{
+	if (thread)
+		return leave(&thread->overhead, thread, mark, kind, rest_ns);
+	*rest_ns = 0;
+	if (atomic_exchange(&nobodys_taken, true)) /* of two at once one is not counted */
+		return 0;
+	uint64_t cost_ns = leave(&nobodys, NULL, mark, kind, rest_ns);
+
+	atomic_store(&nobodys_taken, false);
+	return cost_ns;
+}
+
+void overhead_thread_end(struct thread *thread)
+{
+	struct overhead_account *account = &thread->overhead;
+
+	if (!account->left_ns) /* there was no signal */
+		return;
+	settle(account, clock_own_cpu_ns(), OVERHEAD_TICK);
+	atomic_fetch_add(&left_behind_ns, account->debt_ns);
+}
+
+/* By the rate that the counter has had since the begin. */
+static uint64_t ns_of_ticks(uint64_t counted)
+{
+	enum { BITS = 20, ROOM_BITS = 40 };
+	uint64_t ns = clock_now_ns() - begin.ns, passed = __builtin_ia32_rdtsc() - begin.ticks;
+
+	for (; ns >> ROOM_BITS; ns >>= 1)
+		passed >>= 1;
+	if (!passed || counted >> ROOM_BITS)
+		return LONG_NS;
+	return (counted >> 4) * ((ns << BITS) / passed) >> (BITS - 4);
+}
+
+void overhead_traced(uint64_t counted, uint32_t calls)
+{
+	uint64_t ns = ns_of_ticks(counted);
+
+	if (ns > LONG_NS) /* it was preempted */
+		ns = LONG_NS;
+	atomic_fetch_add_explicit(&traced_ns, ns * calls, memory_order_relaxed);
+}
+
+void overhead_limited(void)
+{
+	atomic_fetch_add_explicit(&rests, 1, memory_order_relaxed);
+	atomic_store_explicit(&limited_until_ns, clock_now_ns() + LASTS_NS, memory_order_relaxed);
+}
+
+void overhead_say(void)
+{
+	uint32_t expected = WORDS_NONE;
+
+	if (!atomic_load_explicit(&rests, memory_order_relaxed) ||
+	    !atomic_compare_exchange_strong(&words, &expected, WORDS_BEING_SAID))
+		return;
+	log_warning("measuring took more than --max-overhead allows: events come at longer "
+		    "intervals where it does",
+		    0);
+	atomic_store(&words, WORDS_SAID);
+}
+
+void overhead_say_no_more(void)
+{
+	uint32_t expected = WORDS_NONE;
+
+	overhead_say();
+	atomic_compare_exchange_strong(&words, &expected, WORDS_SAID);
+	while (atomic_load(&words) != WORDS_SAID)
+		sys_call(SYS_sched_yield, 0, 0, 0, 0);
+}
+
+bool overhead_is_limited(void)
+{
+	return is_limited(clock_now_ns());
+}
+
+bool overhead_has_rested(void)
+{
+	return atomic_load(&rested_ns);
+}
+
+void overhead_log(struct text *line)
+{
+	text_attribute_decimal(line, "overhead_ns", (int64_t)atomic_load(&taken_ns));
+	text_attribute_decimal(line, "ticks", (int64_t)atomic_load(&ticks));
+	text_attribute_decimal(line, "delivery_ns", (int64_t)atomic_load(&tick_delivery_ns));
+	if (atomic_load(&traced_ns)) {
+		text_attribute_decimal(line, "traced_ns", (int64_t)atomic_load(&traced_ns));
+		text_attribute_decimal(line, "traced_of_ns", (int64_t)collector_cpu_ns());
+	}
+	if (!atomic_load(&rests))
+		return;
+	text_attribute_decimal(line, "limited", (int64_t)atomic_load(&rests));
+	text_attribute_decimal(line, "max_overhead", (int64_t)percent);
+}
+
+/* ---- rests of the whole process ---- */
+
+static char helper_stack[HELPER_STACK] __attribute__((aligned(16)));
+
+static void switch_events(bool on)
+{
+	if (!perf_engine_switch_ticks(on) && on)
+		log_warning("the perf events were not found again: the recording has gaps", 0);
+	if (on)
+		counter_resume();
+	else
+		counter_pause();
+}
+
+static void switch_on(void)
+{
+	atomic_store(&switching, 1);
+	if (!atomic_load(&held))
+		switch_events(true);
+	atomic_store(&switching, 0);
+}
+
+/* Until the phase is another one, or for so long. */
+static void wait_in(uint32_t known, uint64_t ns)
+{
+	const struct timespec time = {.tv_sec = (time_t)(ns / 1000000000u),
+				      .tv_nsec = (long)(ns % 1000000000u)};
+
+	sys_call(SYS_futex, &phase, FUTEX_WAIT_PRIVATE, known, &time);
+}
+
+static void wake(void)
+{
+	sys_call(SYS_futex, &phase, FUTEX_WAKE_PRIVATE, 1, 0);
+}
+
+static void help_resting(void)
+{
+	uint64_t now_ns = clock_now_ns(), until_ns = atomic_load(&rest_until_ns);
+
+	if (now_ns < until_ns && !atomic_load(&ending)) {
+		wait_in(RESTING, until_ns - now_ns);
+		return;
+	}
+	switch_on();
+	atomic_store(&phase, NONE);
+	overhead_say(); /* after that: the program's descriptors may all be in use */
+}
+
+/* A thread for each rest: the program may give its threads another descriptor table in between. */
+static void help(void)
+{
+	while (atomic_load(&phase) == RESTING)
+		help_resting();
+	rawthread_exit(&alive);
+}
+
+static void begin_rest(uint64_t ns)
+{
+	uint64_t begin_ns = clock_now_ns();
+
+	if (atomic_exchange(&alive, 1)) { /* the last one is just going */
+		atomic_store(&phase, NONE);
+		return;
+	}
+	switch_events(false);
+	/* With many threads switching takes its time, too. */
+	ns += overhead_time_for(clock_now_ns() - begin_ns);
+	atomic_store(&rest_until_ns, clock_now_ns() + ns);
+	atomic_store(&phase, RESTING);
+	int tid = rawthread_start(help, helper_stack, sizeof(helper_stack), false);
+
+	atomic_store(&helper_id, tid);
+	if (tid < 0) {
+		switch_on();
+		atomic_store(&phase, NONE);
+		atomic_store(&alive, 0);
+		return;
+	}
+	atomic_fetch_add(&rested_ns, ns);
+	overhead_limited();
+}
+
+void overhead_rest(uint64_t ns)
+{
+	uint32_t before = NONE;
+
+	if (atomic_load(&barred) || atomic_load(&held) ||
+	    !atomic_compare_exchange_strong(&phase, &before, PREPARING))
+		return;
+	if (!keeper_holds()) {
+		begin_rest(ns);
+		return;
+	}
+	atomic_store(&phase, KEPT); /* before the keeper can be done with it */
+	if (!keeper_rest(ns)) {
+		overhead_rested();
+		return;
+	}
+	atomic_fetch_add(&rested_ns, ns);
+	overhead_limited();
+}
+
+bool overhead_rests(void)
+{
+	return atomic_load_explicit(&phase, memory_order_relaxed) >= PREPARING;
+}
+
+void overhead_rested(void)
+{
+	uint32_t expected = KEPT;
+
+	atomic_compare_exchange_strong(&phase, &expected, NONE);
+}
+
+void overhead_hold(void)
+{
+	atomic_store(&held, true);
+	while (atomic_load(&switching) || atomic_load(&phase) == PREPARING)
+		sys_call(SYS_sched_yield, 0, 0, 0, 0);
+}
+
+void overhead_release(void)
+{
+	atomic_store(&held, false);
+}
+
+void overhead_stop(void)
+{
+	atomic_store(&barred, true);
+	atomic_store(&ending, true);
+	while (atomic_load(&alive)) {
+		wake();
+		sys_call(SYS_sched_yield, 0, 0, 0, 0);
+	}
+	atomic_store(&helper_id, 0);
+	atomic_store(&ending, false);
+}
+
+void overhead_allow(void)
+{
+	atomic_store(&barred, false);
+}
+
+void overhead_forget(void)
+{
+	atomic_store(&phase, NONE);
+	atomic_store(&alive, 0);
+	atomic_store(&helper_id, 0);
+	atomic_store(&switching, 0);
+	atomic_store(&held, false);
+	atomic_store(&barred, false);
+	atomic_store(&ending, false);
+}
+
+uint64_t overhead_thread_cpu_ns(void)
+{
+	return atomic_load(&alive) && atomic_load(&helper_id) > 0
+		       ? clock_other_cpu_ns(atomic_load(&helper_id))
+		       : 0;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The program's signals by number, through syscall(3).  Sandboxes set all actions of a new
+ * process back so (Chromium), and without us in between an event would then find no handler of
+ * ours, and end the program.
+ */
+#include "collector/core/core.h"
+#include "collector/core/sys.h"
+#include "collector/wrap/gate.h"
+#include "collector/wrap/next.h"
+
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+/* The kernel's own struct sigaction and sigset_t, on all machines with SA_RESTORER. */
+typedef uint64_t kernel_set;
+
+struct kernel_action {
+	uint64_t handler;
+	uint64_t flags;
+	uint64_t restorer;
+	kernel_set mask;
+};
+
+static void set_from_kernel(sigset_t *to, kernel_set from)
+{
+	sigemptyset(to);
+	memcpy(to, &from, sizeof(from));
+}
+
+static kernel_set set_to_kernel(const sigset_t *from)
+{
+	kernel_set to;
+
+	memcpy(&to, from, sizeof(to));
+	return to;
+}
+
+static long result_of(long result)
+{
+	if (result >= 0)
+		return result;
+	errno = (int)-result;
+	return -1;
+}
+
+/* One of ours: the program's action is only remembered. */
+static long taken_action(int number, const struct kernel_action *action, struct kernel_action *old)
+{
+	struct sigaction new_action, before;
+
+	if (action) {
+		new_action = (struct sigaction){.sa_flags = (int)action->flags};
+		memcpy(&new_action.sa_handler, &action->handler, sizeof(action->handler));
+		memcpy(&new_action.sa_restorer, &action->restorer, sizeof(action->restorer));
+		set_from_kernel(&new_action.sa_mask, action->mask);
+	}
+	sigaction(number, action ? &new_action : NULL, &before);
+	if (!old)
+		return 0;
+	*old = (struct kernel_action){.flags = (uint32_t)before.sa_flags};
+	memcpy(&old->handler, &before.sa_handler, sizeof(old->handler));
+	memcpy(&old->restorer, &before.sa_restorer, sizeof(old->restorer));
+	old->mask = set_to_kernel(&before.sa_mask);
+	return 0;
+}
+
+/* What the program installs so has no gate, but it must not see one either. */
+static long action_by_number(int number, const struct kernel_action *action,
+			     struct kernel_action *old, size_t size)
+{
+	if (size == sizeof(kernel_set) && signal_is_taken(number))
+		return taken_action(number, action, old);
+	const void *before = gate_handler(number);
+	long result = sys_call(SYS_rt_sigaction, number, action, old, size);
+
+	if (!result && old && before && gate_is((const void *)(uintptr_t)old->handler))
+		old->handler = (uint64_t)(uintptr_t)before;
+	return result_of(result);
+}
+
+static int raw_mask(int how, const sigset_t *set, sigset_t *old)
+{
+	return (int)result_of(sys_call(SYS_rt_sigprocmask, how, set, old, sizeof(kernel_set)));
+}
+
+static long mask_by_number(int how, const kernel_set *set, kernel_set *old, size_t size)
+{
+	sigset_t theirs, before;
+
+	if (size != sizeof(kernel_set))
+		return result_of(sys_call(SYS_rt_sigprocmask, how, set, old, size));
+	if (set)
+		set_from_kernel(&theirs, *set);
+	sigemptyset(&before);
+	int result = signal_change_mask(how, set ? &theirs : NULL, &before, raw_mask);
+
+	if (!result && old)
+		*old = set_to_kernel(&before);
+	return result;
+}
+
+static long signalfd_by_number(int fd, const kernel_set *set, size_t size, int flags)
+{
+	sigset_t theirs;
+
+	if (size != sizeof(kernel_set))
+		return result_of(sys_call(SYS_signalfd4, fd, set, size, flags));
+	set_from_kernel(&theirs, *set);
+	signal_take_out(&theirs);
+	return result_of(sys_call(SYS_signalfd4, fd, &theirs, size, flags));
+}
+
+bool signal_is_number(long number)
+{
+	return number == SYS_rt_sigaction || number == SYS_rt_sigprocmask ||
+	       number == SYS_signalfd4;
+}
+
+long signal_by_number(long number, long a, long b, long c, long d)
+{
+	switch (number) {
+	case SYS_rt_sigaction:
+		return action_by_number((int)a, (const struct kernel_action *)b,
+					(struct kernel_action *)c, (size_t)d);
+	case SYS_rt_sigprocmask:
+		return mask_by_number((int)a, (const kernel_set *)b, (kernel_set *)c, (size_t)d);
+	default:
+		return signalfd_by_number((int)a, (const kernel_set *)b, (size_t)c, (int)d);
+	}
+}
