@@ -11,6 +11,7 @@
 #include "launch/attach.h"
 
 #include "base/arena.h"
+#include "base/folder.h"
 #include "base/memory.h"
 #include "format/params.h"
 #include "launch/attach_check.h"
@@ -23,6 +24,7 @@
 #include "launch/run.h"
 #include "launch/samples.h"
 #include "launch/show.h"
+#include "launch/target.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -49,7 +51,9 @@ struct session {
 	char **argv; /* the program's */
 	uint64_t mono_ns;
 	bool recorded;
+	bool is_go;
 	struct family family;
+	int folder; /* the experiment's directory, until the family has it */
 	bool family_open;
 };
 
@@ -71,15 +75,15 @@ struct attach {
 static void put_usage(FILE *file)
 {
 	fputs("Usage: helio attach [OPTIONS] PID...\n"
-	      "   or: helio attach PID... OPTIONS\n"
+	      "   or: helio attach PID... OPTIONS, or between them\n"
 	      "\n"
 	      "Records programs that run already, with all their threads, until they end, for\n"
 	      "the time of --for, or until Ctrl-C; the programs go on.\n"
 	      "\n"
 	      "      --for TIME              end after so many seconds; or with ms, m for minutes\n"
 	      "      --tree                  the processes' living descendants too\n"
-	      "  -p, -S, -o, -O, -C, -t, -d, -L, --engine, --depth, -q\n"
-	      "                              as helio collect has them\n"
+	      "  -p, -S, -o, -O, -C, -t, -d, -L, --engine, --depth,\n"
+	      "  --max-overhead, -q          as helio collect has them\n"
 	      "\n"
 	      "Example: helio attach --for 10s -o server.er $(pidof server)\n",
 	      file);
@@ -97,25 +101,46 @@ static bool read_for(struct attach *attach, const char *text)
 	return false;
 }
 
+/* How many words an option of our own takes; 0: it is none. */
+static size_t own_length(const char *word)
+{
+	if (!strcmp(word, "--for"))
+		return 2;
+	return !strcmp(word, "--tree") || !strncmp(word, "--for=", strlen("--for="));
+}
+
+static bool take_own_option(struct attach *attach, char **word)
+{
+	if (!strcmp(*word, "--tree")) {
+		attach->tree = true;
+		return true;
+	}
+	return read_for(attach, (*word)[strlen("--for")] ? *word + strlen("--for=") : word[1]);
+}
+
 /*
  * Takes our own options out; what is left is for the parser of `helio collect`, whose
- * operands come last: process ids in front of the options are moved there.
+ * operands come last: process ids in front of options or between them are moved there.
  */
-static bool take_own_options(struct attach *attach, char **argv, char **rest)
+static bool take_own_options(struct attach *attach, int argc, char **argv, char **rest)
 {
-	char **first = argv + 1;
-	size_t count = 0, leading = 0;
+	char **pids = arena_array(&attach->arena, char *, (size_t)argc + 1);
+	size_t count = 0, pid_count = 0, length;
+	bool options_end = false;
 
-	while (first[leading] && first[leading][0] != '-')
-		leading++;
-	rest[count++] = *argv;
-	for (argv = first + leading; *argv; argv++) {
-		if (!strcmp(*argv, "--tree")) {
-			attach->tree = true;
-		} else if (!strcmp(*argv, "--for")) {
-			if (!read_for(attach, argv[1]))
+	rest[count++] = *argv++;
+	for (; *argv; argv += length) {
+		length = own_length(*argv);
+		if (!options_end && !strcmp(*argv, "--")) {
+			options_end = true;
+			length = 1;
+		} else if (options_end || **argv != '-') {
+			pids[pid_count++] = *argv;
+			length = 1;
+		} else if (length) {
+			if (!take_own_option(attach, argv))
 				return false;
-			argv++;
+			length = argv[1] ? length : 1;
 		} else if (!strcmp(*argv, "-F") ||
 			   !strncmp(*argv, "--follow", strlen("--follow"))) {
 			diag_add(&attach->diags, DIAG_ERROR,
@@ -123,15 +148,14 @@ static bool take_own_options(struct attach *attach, char **argv, char **rest)
 				 "records those that live",
 				 *argv);
 			return false;
-		} else if (!strncmp(*argv, "--for=", strlen("--for="))) {
-			if (!read_for(attach, *argv + strlen("--for=")))
-				return false;
 		} else {
-			rest[count++] = *argv;
+			length = options_length(argv);
+			for (size_t i = 0; i < length; i++)
+				rest[count++] = argv[i];
 		}
 	}
-	for (size_t i = 0; i < leading; i++)
-		rest[count++] = first[i];
+	for (size_t i = 0; i < pid_count; i++)
+		rest[count++] = pids[i];
 	rest[count] = NULL;
 	return true;
 }
@@ -147,7 +171,7 @@ static bool read_pids(struct attach *attach)
 				 *word);
 			return false;
 		}
-		vec_push(&attach->sessions)->pid = (pid_t)pid;
+		*vec_push(&attach->sessions) = (struct session){.pid = (pid_t)pid, .folder = -1};
 	}
 	return true;
 }
@@ -168,15 +192,23 @@ static void name_for(struct attach *attach, const struct session *session, struc
 /* The program writes into the experiment: it must be able to, whoever we are. */
 static void give_to_owner(const struct session *session)
 {
+	static const char *const files[] = {FORMAT_FILE_LOG, FORMAT_FILE_NOTES, FORMAT_FILE_MOUNTS};
 	char path[64];
 	struct stat st;
-	char *log = xasprintf("%s/" FORMAT_FILE_LOG, session->name);
 
 	snprintf(path, sizeof(path), "/proc/%d", (int)session->pid);
-	if (!geteuid() && !stat(path, &st) && st.st_uid &&
-	    (chown(session->name, st.st_uid, st.st_gid) || chown(log, st.st_uid, st.st_gid)))
+	if (geteuid() || stat(path, &st) || !st.st_uid)
+		return;
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		int fd = folder_open_file(session->folder, files[i], O_RDONLY, 0);
+
+		if (fd >= 0) {
+			(void)!fchown(fd, st.st_uid, st.st_gid);
+			close(fd);
+		}
+	}
+	if (fchown(session->folder, st.st_uid, st.st_gid))
 		fprintf(stderr, "%s: %s: %s\n", program_name, session->name, strerror(errno));
-	free(log);
 }
 
 static uint64_t age_ns(pid_t pid)
@@ -197,7 +229,7 @@ static enum status create(struct attach *attach, struct session *session)
 
 	name_for(attach, session, &options);
 	if (birth_name(&options, &session->name, &attach->diags) != STATUS_OK ||
-	    birth_create(&options, &session->name, &attach->diags) != STATUS_OK)
+	    birth_create(&options, &session->name, &session->folder, &attach->diags) != STATUS_OK)
 		return STATUS_IO;
 	session->mono_ns = run_now_ns();
 	session->argv = attach_arguments(&attach->arena, session->pid);
@@ -214,7 +246,7 @@ static enum status create(struct attach *attach, struct session *session)
 		.attached = true,
 	};
 
-	if (birth_write(session->name, &log, &attach->diags) != STATUS_OK)
+	if (birth_write(session->folder, session->name, &log, &attach->diags) != STATUS_OK)
 		return STATUS_IO;
 	give_to_owner(session);
 	session->path = realpath(session->name, NULL);
@@ -271,6 +303,14 @@ static void enter_children(struct attach *attach, const struct session *session,
 		closedir(dir);
 }
 
+static bool is_go(pid_t pid)
+{
+	char exe[64];
+
+	snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)pid);
+	return target_is_go(exe);
+}
+
 static enum status begin_session(struct attach *attach, struct session *session)
 {
 	enum status status = create(attach, session);
@@ -278,12 +318,16 @@ static enum status begin_session(struct attach *attach, struct session *session)
 	if (status == STATUS_OK)
 		status = enter(attach, session, session->pid, "");
 	if (status != STATUS_OK) {
-		if (session->name)
+		if (session->folder >= 0) { /* it was made */
+			close(session->folder);
 			birth_remove(session->name);
+		}
 		return status;
 	}
+	session->is_go = is_go(session->pid);
 	session->recorded = true;
-	session->family_open = family_open(&session->family, session->path, 0, session->mono_ns);
+	family_open(&session->family, session->folder, 0, session->mono_ns);
+	session->family_open = true;
 	if (attach->tree)
 		enter_children(attach, session, session->pid, "");
 	if (!attach->options.quiet)
@@ -414,39 +458,50 @@ static bool leave_process(struct attach *attach, pid_t pid)
 	return false;
 }
 
-/* Every process that is recorded in the experiment and lives, whoever made it. */
-static void leave(struct attach *attach, struct session *session)
+/* Every process that is recorded in the experiment and lives, whoever made it.  False: not all. */
+static bool leave(struct attach *attach, struct session *session)
 {
+	bool ok = true;
+
 	family_scan(&session->family);
 	for (size_t i = 0; i < session->family.members.count; i++) {
 		struct member *member = &session->family.members.items[i];
 
-		if (!member->ended && member->pid && leave_process(attach, member->pid))
-			member->ended = true;
+		if (member->ended || !member->pid)
+			continue;
+		member->ended = leave_process(attach, member->pid);
+		ok &= member->ended;
 	}
+	return ok;
 }
 
-static void end_session(struct attach *attach, struct session *session)
+/* False: a process was not left. */
+static bool end_session(struct attach *attach, struct session *session)
 {
 	struct finish_summary summary;
 
 	if (!session->family_open)
-		return;
-	leave(attach, session);
+		return true;
+	bool ok = leave(attach, session);
 	uint64_t duration_ns = run_now_ns() - session->mono_ns;
 
-	finish_log(&session->family, FINISH_STATUS_UNKNOWN, duration_ns, &attach->diags);
+	finish_log(&session->family, NULL, duration_ns, &attach->diags);
 	finish_pack(&session->family, &summary, &attach->diags);
+	if (session->is_go && attach->options.clock_us && !attach->options.quiet)
+		diag_add(&attach->diags, DIAG_NOTE, TARGET_GO_STACKS);
 	family_close(&session->family);
 	show_messages(stderr, program_name, &attach->diags);
-	if (!attach->options.quiet)
-		show_summary(stderr, program_name, session->name, (double)duration_ns / 1e9,
-			     &summary);
+	if (attach->options.quiet)
+		return ok;
+	show_overhead(stderr, program_name, session->name, &attach->options, &summary);
+	show_summary(stderr, program_name, session->name, (double)duration_ns / 1e9, &summary,
+		     &(struct show_more){0});
+	return ok;
 }
 
 static int record(struct attach *attach)
 {
-	size_t recorded = 0;
+	size_t recorded = 0, left = 0;
 
 	attach->signal_fd = open_signals();
 	for (size_t i = 0; i < attach->sessions.count; i++)
@@ -456,9 +511,9 @@ static int record(struct attach *attach)
 		wait_for_end(attach);
 	for (size_t i = 0; i < attach->sessions.count; i++)
 		if (attach->sessions.items[i].recorded)
-			end_session(attach, &attach->sessions.items[i]);
+			left += end_session(attach, &attach->sessions.items[i]);
 	close(attach->signal_fd);
-	return recorded == attach->sessions.count ? 0 : LAUNCH_EXIT_NOT_RUNNABLE;
+	return left == attach->sessions.count ? 0 : LAUNCH_EXIT_NOT_RUNNABLE;
 }
 
 /* Everything that can be known before anything is created; 0 or an exit code. */
@@ -529,6 +584,8 @@ static int attach_all(struct attach *attach)
 
 	if (!know_options(attach))
 		return code;
+	/* It has run for a while, and may have more threads than events can be had for twice. */
+	attach->options.clock_first_us = 0;
 	attach->options.follow = false;
 	attach->options.archive = "off";
 	code = prepare(attach);
@@ -562,7 +619,7 @@ int launch_attach(int argc, char **argv)
 	char **rest = arena_array(&attach.arena, char *, (size_t)argc + 1);
 	int code = LAUNCH_EXIT_USAGE;
 
-	if (!take_own_options(&attach, argv, rest) || !names_process(&attach, argc, rest) ||
+	if (!take_own_options(&attach, argc, argv, rest) || !names_process(&attach, argc, rest) ||
 	    options_parse(&attach.options, rest, &attach.diags) != STATUS_OK) {
 		show_messages(stderr, program_name, &attach.diags);
 		fputs("Run \"helio attach --help\" for a usage message.\n", stderr);

@@ -2,6 +2,7 @@
 #include "launch/attach_check.h"
 
 #include "launch/proc.h"
+#include "launch/target.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -51,6 +52,7 @@ static bool check_program(pid_t pid, struct diag_list *diags)
 	}
 	bool known = pread(fd, &header, sizeof(header), 0) == sizeof(header);
 	bool dynamic = known && has_interpreter(fd, &header);
+	bool past_libc = dynamic && target_goes_past_libc(fd);
 
 	close(fd);
 	if (known && header.e_ident[EI_CLASS] != ELFCLASS64)
@@ -60,8 +62,10 @@ static bool check_program(pid_t pid, struct diag_list *diags)
 	if (!dynamic)
 		return refuse(diags, pid,
 			      "is a statically linked program, into which no library can be "
-			      "loaded: link it dynamically (without -static), or watch it with "
-			      "perf record -p");
+			      "loaded: link it dynamically (without -static; Go: " TARGET_GO_REMEDY
+			      "), or watch it with perf record -p");
+	if (past_libc)
+		return refuse(diags, pid, TARGET_PAST_LIBC ", or watch it with perf record -p");
 	return true;
 }
 
@@ -70,6 +74,10 @@ static bool check_state(pid_t pid, const char *status, struct diag_list *diags)
 	const char *field = proc_field(status, "State");
 	char state = field ? *field : '?';
 
+	if (state == 'Z' && proc_number(status, "Threads", 10) > 1)
+		return refuse(diags, pid,
+			      "goes on although its first thread has ended, and the system tells "
+			      "nothing of such a process: start it with helio collect");
 	if (state == 'Z' || state == 'X')
 		return refuse(diags, pid,
 			      "has ended already (it is a zombie that its parent has "
@@ -85,6 +93,12 @@ static bool check_state(pid_t pid, const char *status, struct diag_list *diags)
 			 (int)pid, (long)proc_number(status, "TracerPid", 10));
 		return false;
 	}
+	const char *features = proc_field(status, "x86_Thread_features");
+
+	if (features && memmem(features, strcspn(features, "\n"), "shstk", strlen("shstk")))
+		return refuse(diags, pid,
+			      "has a shadow stack, which no call from outside gets past: start it "
+			      "with helio collect");
 	if (proc_number(status, "Seccomp", 10))
 		return refuse(diags, pid,
 			      "restricts its own system calls (seccomp), and one of the "
@@ -93,20 +107,34 @@ static bool check_state(pid_t pid, const char *status, struct diag_list *diags)
 	return true;
 }
 
-/* The program, the library and the experiment must go by the same paths there and here. */
-static bool same_root(pid_t pid)
+/* Whether a link of /proc leads to one thing for the process and for us, as far as can be seen. */
+static bool is_same(pid_t pid, const char *link)
 {
-	char path[64];
-	struct stat ours, theirs, our_mounts, their_mounts;
+	char theirs_at[64], ours_at[64];
+	struct stat ours, theirs;
 
-	snprintf(path, sizeof(path), "/proc/%d/root/", (int)pid);
-	if (stat("/", &ours) || stat(path, &theirs))
+	snprintf(theirs_at, sizeof(theirs_at), "/proc/%d/%s", (int)pid, link);
+	snprintf(ours_at, sizeof(ours_at), "/proc/self/%s", link);
+	if (stat(ours_at, &ours) || stat(theirs_at, &theirs))
 		return true; /* attach_explain comes to it */
-	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)pid);
-	if (stat("/proc/self/ns/mnt", &our_mounts) || stat(path, &their_mounts))
-		return true;
-	return ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino &&
-	       our_mounts.st_ino == their_mounts.st_ino;
+	return ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+}
+
+/*
+ * The program, the library and the experiment must go by the same paths there and here, and
+ * processes by the same numbers: the collector ends the recording when it does not see us.
+ */
+static bool check_place(pid_t pid, struct diag_list *diags)
+{
+	if (!is_same(pid, "root/") || !is_same(pid, "ns/mnt"))
+		return refuse(diags, pid,
+			      "lives in another root directory or mount namespace (a container?): "
+			      "run helio in there");
+	if (!is_same(pid, "ns/pid"))
+		return refuse(diags, pid,
+			      "lives in another pid namespace (a container?), where processes have "
+			      "other numbers: run helio in there, as with nsenter -t PID -p -m");
+	return true;
 }
 
 enum status attach_check(pid_t pid, struct diag_list *diags)
@@ -128,15 +156,10 @@ enum status attach_check(pid_t pid, struct diag_list *diags)
 		refuse(diags, pid, "is helio itself");
 		return STATUS_INVALID;
 	}
-	if (!check_state(pid, status, diags) || !check_program(pid, diags))
-		return STATUS_INVALID;
-	if (!same_root(pid)) {
-		refuse(diags, pid,
-		       "lives in another root directory or mount namespace (a container?): run "
-		       "helio in there");
-		return STATUS_INVALID;
-	}
-	return STATUS_OK;
+	return check_state(pid, status, diags) && check_program(pid, diags) &&
+			       check_place(pid, diags)
+		       ? STATUS_OK
+		       : STATUS_INVALID;
 }
 
 /* kernel.yama.ptrace_scope; 0 where the kernel has no such thing. */

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The thread is stopped, its registers, vector state and signal mask are put
- * aside, and it is made to call a function on a stack of our own, with a return address of
- * 0: the fault there tells that the function has returned.  Only faults are
- * unblocked meanwhile, so no handler of the program runs in the middle.
+ * The thread is stopped and made to call a function.  Only faults are unblocked meanwhile, so
+ * no handler of the program runs in the middle.
  *
- * A system call that was interrupted goes on.  The kernel does that itself where
- * no handler has run: restart_syscall for nanosleep, poll and futex, with the time
- * that remains.  Some calls return EINTR even so (signal(7)): these are begun again, unless a
- * signal that the program expects is on its way.
+ * We may be killed at any moment, and then the thread runs on with whatever it has.  So
+ * nothing is ever left in a state that does not lead back by itself:
+ *   - a function returns into a signal frame (attach_thread.h), in memory that is free: at first
+ *     of the thread's own stack, later above the stack that was mapped for the calls;
+ *   - the frame is written before the registers are set, the registers before the mask;
+ *   - we see that a function has returned at a system call on the way into that frame, where
+ *     without us the thread would just go on.
  */
 #include "launch/attach_inject.h"
 
 #include "launch/attach_check.h"
-#include "launch/proc.h"
 
 #include <dirent.h>
-#include <elf.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,7 +24,6 @@
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -33,22 +31,22 @@ enum {
 	STOP_WAIT_MS = 2000,
 	CALL_WAIT_MS = 20000,
 	TRIES = 300,
-	STRINGS = 64 * 1024, /* of INJECT_STACK */
-	ERESTART_LOW = 512,  /* the kernel's -ERESTARTSYS … -ERESTART_RESTARTBLOCK */
-	ERESTART_HIGH = 516,
-	REDZONE = 512,
+	STRINGS = 64 * 1024, /* of INJECT_STACK: at its upper end */
+	CODE = 4096,
 };
 
-#define BIT(signal) ((uint64_t)1 << ((signal)-1))
-
 /* Faults must stay open: the kernel would take a blocked one's handler away for good. */
-#define FAULTS (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGILL) | BIT(SIGFPE))
+#define FAULTS                                                                                     \
+	(FORMAT_SIGNAL_BIT(SIGSEGV) | FORMAT_SIGNAL_BIT(SIGBUS) | FORMAT_SIGNAL_BIT(SIGILL) |      \
+	 FORMAT_SIGNAL_BIT(SIGFPE))
 
-/* The mask of the collector's handlers and of its own threads: not to be disturbed. */
-#define COLLECTOR_MASK (~(BIT(SIGKILL) | BIT(SIGSTOP)))
-
-/* The signals of the collector's engines. */
-#define ENGINE_SIGNALS (BIT(SIGTRAP) | BIT(__SIGRTMAX - 1))
+/*
+ * mov %rax,%rdi; mov $SYS_getpid,%eax; syscall; mov $SYS_rt_sigreturn,%eax; syscall.  The first
+ * call tells us the result of a function, the second is the way back.
+ */
+static const uint8_t way_back[] = {0x48, 0x89, 0xc7, 0xb8, 0x27, 0, 0,	  0,   0x0f,
+				   0x05, 0xb8, 0x0f, 0,	   0,	 0, 0x0f, 0x05};
+enum { RETURNED = 10 }; /* behind its first system call */
 
 static void pause_ms(unsigned ms)
 {
@@ -57,161 +55,83 @@ static void pause_ms(unsigned ms)
 	nanosleep(&time, NULL);
 }
 
-static long trace(int request, pid_t tid, uint64_t address, uint64_t data)
-{
-	return ptrace(request, tid, (void *)address, (void *)data);
-}
+/* ---- calls ---- */
 
-/* ---- stopping ---- */
-
-/* The next stop of the thread; false if it is gone or none comes in time. */
-static bool wait_stop(pid_t tid, int *status, unsigned limit_ms)
-{
-	for (unsigned waited_us = 0; waited_us < limit_ms * 1000;) {
-		const struct timespec nap = {.tv_nsec = waited_us < 2000 ? 50000 : 1000000};
-		pid_t got = waitpid(tid, status, __WALL | WNOHANG);
-
-		if (got == tid)
-			return WIFSTOPPED(*status);
-		if (got < 0 && errno != EINTR)
-			return false;
-		nanosleep(&nap, NULL);
-		waited_us += (unsigned)nap.tv_nsec / 1000;
-	}
-	return false;
-}
-
-static bool is_event_stop(int status)
-{
-	return status >> 16 == PTRACE_EVENT_STOP;
-}
-
-/* Stops a thread; signals that are delivered on the way go their way. */
-static bool stop(pid_t tid)
+/*
+ * Stops the thread, which is at a stop of a system call, before it comes to its next instruction,
+ * and where the kernel would let an interrupted call go on.
+ */
+static bool settle(struct held *held)
 {
 	int status;
 
-	if (trace(PTRACE_SEIZE, tid, 0, 0))
+	if (held_trace(PTRACE_INTERRUPT, held->tid, 0, 0) ||
+	    held_trace(PTRACE_CONT, held->tid, 0, 0))
 		return false;
-	if (trace(PTRACE_INTERRUPT, tid, 0, 0))
-		return false;
-	while (wait_stop(tid, &status, STOP_WAIT_MS)) {
-		if (is_event_stop(status))
+	while (held_wait_stop(held->tid, &status, STOP_WAIT_MS)) {
+		if (held_is_event_stop(status))
 			return true;
-		trace(PTRACE_CONT, tid, 0, (uint64_t)WSTOPSIG(status));
+		held->stop_owed |= WSTOPSIG(status) == SIGSTOP;
+		held_trace(PTRACE_CONT, held->tid, 0, 0);
 	}
 	return false;
 }
 
-/* ---- what a thread is at ---- */
+/* What a run ends with: the end of a system call, or the one that tells of a function's return. */
+struct goal {
+	uint64_t call;	   /* its number, … */
+	uint64_t returned; /* … or 0, and where that call returns to */
+};
 
-/* Signals pending for a thread that are not blocked there. */
-static uint64_t pending_signals(pid_t pid, pid_t tid, uint64_t mask)
+static bool is_reached(const struct held *held, const struct goal *goal, uint64_t *result)
 {
-	char text[PROC_TEXT];
+	struct user_regs_struct registers;
 
-	proc_read_text(pid, tid, "status", text);
-	return (proc_number(text, "SigPnd", 16) | proc_number(text, "ShdPnd", 16)) &
-	       ~(mask | proc_number(text, "SigIgn", 16));
-}
-
-/* System calls that end with EINTR when a thread is only stopped and continued, and have done
- * nothing then. */
-static bool is_begun_again(uint64_t call)
-{
-	switch (call) {
-	case SYS_epoll_wait:
-	case SYS_epoll_pwait:
-	case SYS_epoll_pwait2:
-	case SYS_semop:
-	case SYS_semtimedop:
-	case SYS_rt_sigtimedwait:
-	case SYS_io_getevents:
-	case SYS_read:
-	case SYS_write:
-	case SYS_accept:
-	case SYS_accept4:
-	case SYS_recvfrom:
-	case SYS_recvmsg:
-	case SYS_sendto:
-	case SYS_sendmsg:
-		return true;
-	default:
+	if (held_trace(PTRACE_GETREGS, held->tid, 0, (uint64_t)&registers))
 		return false;
-	}
+	*result = goal->returned ? registers.rdi : registers.rax;
+	if (goal->returned)
+		return registers.rip == goal->returned;
+	/* At its begin the call has a result already: -ENOSYS. */
+	return registers.orig_rax == goal->call && (int64_t)registers.rax != -ENOSYS;
 }
 
-static bool in_call(const struct user_regs_struct *registers)
-{
-	return (int64_t)registers->orig_rax >= 0;
-}
-
-/* What the thread would do next if it was never stopped. */
-static void mend_call(pid_t pid, pid_t tid, uint64_t mask, struct user_regs_struct *registers)
-{
-	if (!in_call(registers) || (int64_t)registers->rax != -EINTR ||
-	    !is_begun_again(registers->orig_rax) ||
-	    pending_signals(pid, tid, mask) & ~ENGINE_SIGNALS)
-		return;
-	registers->rip -= 2; /* the instruction itself */
-	registers->rax = registers->orig_rax;
-	registers->orig_rax = (uint64_t)-1;
-}
-
-/* ---- keeping and giving back ---- */
-
-static bool keep(struct inject *inject)
-{
-	struct iovec xstate = {inject->xstate, sizeof(inject->xstate)};
-
-	if (trace(PTRACE_GETREGS, inject->tid, 0, (uint64_t)&inject->registers) ||
-	    trace(PTRACE_GETREGSET, inject->tid, NT_X86_XSTATE, (uint64_t)&xstate) ||
-	    trace(PTRACE_GETSIGMASK, inject->tid, sizeof(inject->mask), (uint64_t)&inject->mask))
-		return false;
-	inject->xstate_size = xstate.iov_len;
-	return true;
-}
-
-static void give_back(struct inject *inject)
-{
-	struct iovec xstate = {inject->xstate, inject->xstate_size};
-
-	trace(PTRACE_SETREGSET, inject->tid, NT_X86_XSTATE, (uint64_t)&xstate);
-	trace(PTRACE_SETREGS, inject->tid, 0, (uint64_t)&inject->registers);
-	trace(PTRACE_SETSIGMASK, inject->tid, sizeof(inject->mask), (uint64_t)&inject->mask);
-}
-
-/* ---- calls ---- */
-
-/* Lets the thread run to the fault at 0; other stops on the way are none of the call's. */
-static bool run_to_zero(struct inject *inject, struct user_regs_struct *registers)
+/* Lets the thread run to there; other stops on the way are none of the call's. */
+static bool run_to(struct held *held, const struct goal *goal, uint64_t *result)
 {
 	int status;
 
 	for (;;) {
-		if (trace(PTRACE_CONT, inject->tid, 0, 0))
-			return false;
-		if (!wait_stop(inject->tid, &status, CALL_WAIT_MS))
-			return false;
-		if (trace(PTRACE_GETREGS, inject->tid, 0, (uint64_t)registers))
-			return false;
-		if (is_event_stop(status))
+		if (held_trace(PTRACE_SYSCALL, held->tid, 0, 0) ||
+		    !held_wait_stop(held->tid, &status, CALL_WAIT_MS))
+			break;
+		if (held_is_event_stop(status))
 			continue;
-		if (WSTOPSIG(status) == SIGSEGV)
-			return !registers->rip;
-		if (FAULTS & BIT(WSTOPSIG(status)))
+		if (WSTOPSIG(status) == (SIGTRAP | 0x80)) {
+			if (is_reached(held, goal, result))
+				return settle(held);
+			continue;
+		}
+		if (FAULTS & FORMAT_SIGNAL_BIT(WSTOPSIG(status)))
 			return false;
-		inject->stop_owed |= WSTOPSIG(status) == SIGSTOP;
+		held->stop_owed |= WSTOPSIG(status) == SIGSTOP;
 	}
+	/* It may still run, waiting for something: then it must be stopped to get its state back.
+	 */
+	if (!held_trace(PTRACE_INTERRUPT, held->tid, 0, 0))
+		held_wait_stop(held->tid, &status, STOP_WAIT_MS);
+	return false;
 }
 
-static bool call(struct inject *inject, uint64_t stack_top, uint64_t function,
-		 const uint64_t arguments[6], uint64_t *result)
+/* `frame`: where its return address is, and below which there is room. */
+static bool call(struct inject *inject, uint64_t frame, uint64_t function,
+		 const uint64_t arguments[6], const struct goal *goal, uint64_t *result)
 {
-	struct user_regs_struct registers = inject->registers;
-	uint64_t mask = ~FAULTS, zero = 0;
+	struct held *held = &inject->held;
+	struct user_regs_struct registers = held->registers;
+	uint64_t mask = ~FAULTS;
 
-	registers.rsp = (stack_top & ~(uint64_t)15) - 8;
+	registers.rsp = frame;
 	registers.rip = function;
 	registers.rdi = arguments[0];
 	registers.rsi = arguments[1];
@@ -223,28 +143,37 @@ static bool call(struct inject *inject, uint64_t stack_top, uint64_t function,
 	registers.rbp = 0;
 	registers.orig_rax = (uint64_t)-1;
 	registers.eflags &= ~(uint64_t)0x400; /* the direction flag, as the ABI has it */
-	if (!remote_write(inject->remote, registers.rsp, &zero, sizeof(zero)) ||
-	    trace(PTRACE_SETSIGMASK, inject->tid, sizeof(mask), (uint64_t)&mask) ||
-	    trace(PTRACE_SETREGS, inject->tid, 0, (uint64_t)&registers))
-		return false;
-	if (run_to_zero(inject, &registers)) {
-		*result = registers.rax;
-		return true;
-	}
-	/* It may still run, waiting for something: then it must be stopped to get its state back.
-	 */
-	int status;
+	return frame && !held_trace(PTRACE_SETREGS, held->tid, 0, (uint64_t)&registers) &&
+	       !held_trace(PTRACE_SETSIGMASK, held->tid, sizeof(mask), (uint64_t)&mask) &&
+	       run_to(held, goal, result);
+}
 
-	if (!trace(PTRACE_INTERRUPT, inject->tid, 0, 0))
-		wait_stop(inject->tid, &status, STOP_WAIT_MS);
-	return false;
+/* mmap or munmap, with a frame below `top`. */
+static bool call_map(struct inject *inject, uint64_t top, bool map, const uint64_t arguments[6],
+		     uint64_t *result)
+{
+	const struct goal goal = {.call = map ? SYS_mmap : SYS_munmap};
+	uint64_t frame =
+		held_put_frame(&inject->held, inject->remote, top, inject->library.sigreturn);
+
+	return call(inject, frame, map ? inject->library.mmap : inject->library.munmap, arguments,
+		    &goal, result) &&
+	       *result < (uint64_t)-4096;
+}
+
+static uint64_t stack_top(const struct inject *inject)
+{
+	return inject->stack + INJECT_STACK - STRINGS;
 }
 
 bool inject_call(struct inject *inject, uint64_t function, uint64_t a, uint64_t b, uint64_t *result)
 {
 	const uint64_t arguments[6] = {a, b};
+	const struct goal goal = {.returned = inject->code + RETURNED};
+	uint64_t frame =
+		held_put_frame(&inject->held, inject->remote, stack_top(inject), inject->code);
 
-	return call(inject, inject->stack + INJECT_STACK - STRINGS, function, arguments, result);
+	return call(inject, frame, function, arguments, &goal, result);
 }
 
 uint64_t inject_put(struct inject *inject, const void *from, size_t size)
@@ -258,179 +187,262 @@ uint64_t inject_put(struct inject *inject, const void *from, size_t size)
 	return at;
 }
 
-static bool make_stack(struct inject *inject, uint64_t mmap)
+uint64_t inject_map_code(struct inject *inject, uint64_t at)
+{
+	const uint64_t arguments[6] = {at,
+				       CODE,
+				       PROT_READ | PROT_EXEC,
+				       MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED_NOREPLACE : 0),
+				       (uint64_t)-1,
+				       0};
+	uint64_t result;
+
+	return call_map(inject, stack_top(inject), true, arguments, &result) ? result : 0;
+}
+
+/* The memory for the calls: a stack, and the code that functions return to. */
+static bool make_room(struct inject *inject)
 {
 	const uint64_t arguments[6] = {
 		0, INJECT_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1,
 		0};
 	uint64_t result;
 
-	if (!call(inject, inject->registers.rsp - REDZONE, mmap, arguments, &result) ||
-	    result >= (uint64_t)-4096)
+	if (!call_map(inject, inject->held.spare_end, true, arguments, &result))
 		return false;
 	inject->stack = result;
-	inject->strings_at = result + INJECT_STACK - STRINGS;
-	return true;
+	inject->strings_at = stack_top(inject);
+	inject->code = inject_map_code(inject, 0);
+	return inject->code &&
+	       remote_write(inject->remote, inject->code, way_back, sizeof(way_back));
 }
 
 /* ---- taking and letting go ---- */
 
-static void detach(struct inject *inject)
-{
-	trace(PTRACE_DETACH, inject->tid, 0, inject->stop_owed ? SIGSTOP : 0);
-	inject->tid = 0;
-}
+/* What came of the tries to find a thread at a good moment. */
+struct search {
+	VEC(pid_t) tids;
+	VEC(pid_t) useless; /* cannot be had */
+	bool uninterruptible;
+	bool denied;
+	bool no_stack;
+};
 
-/* Stops the thread and keeps it if it stands well. */
-static bool try_thread(struct inject *inject, struct calm *calm, pid_t tid)
+static bool is_useless(const struct search *search, pid_t tid)
 {
-	inject->tid = tid;
-	if (!stop(tid))
-		return false;
-	if (keep(inject) && inject->mask != COLLECTOR_MASK &&
-	    calm_at(calm, tid, in_call(&inject->registers)))
-		return true;
-	mend_call(inject->remote->pid, tid, inject->mask, &inject->registers);
-	give_back(inject);
-	detach(inject);
+	for (size_t i = 0; i < search->useless.count; i++)
+		if (search->useless.items[i] == tid)
+			return true;
 	return false;
 }
 
-struct tids {
-	VEC(pid_t) list;
-};
-
-static void list_tids(struct tids *tids, pid_t pid)
+static void list_tids(struct search *search, pid_t pid)
 {
 	char path[64];
 
-	tids->list.count = 0;
+	search->tids.count = 0;
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	DIR *dir = opendir(path);
 
 	for (struct dirent *entry; dir && (entry = readdir(dir));) {
 		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
 
-		if (tid > 0)
-			*vec_push(&tids->list) = tid;
+		if (tid > 0 && !is_useless(search, tid))
+			*vec_push(&search->tids) = tid;
 	}
 	if (dir)
 		closedir(dir);
 }
 
-/* The first thread most of the time, the others in turn: it may never be at rest. */
-static bool find_moment(struct inject *inject, struct calm *calm)
+static void search_fini(struct search *search)
 {
-	struct tids tids = {0};
+	vec_fini(&search->tids);
+	vec_fini(&search->useless);
+}
+
+/* Stops the thread and keeps it if it stands well. */
+static bool try_thread(struct inject *inject, struct search *search, struct calm *calm, pid_t tid)
+{
+	struct held *held = &inject->held;
+	enum held_why why = held_take(held, inject->remote->pid, tid);
+
+	search->denied |= why == HELD_DENIED;
+	search->uninterruptible |= why == HELD_UNINTERRUPTIBLE;
+	if (why == HELD_DENIED || why == HELD_UNINTERRUPTIBLE)
+		*vec_push(&search->useless) = tid;
+	if (why != HELD_OK)
+		return false;
+	if (held->mask != HELD_COLLECTOR_MASK && calm_at(calm, tid, held_in_call(held))) {
+		if (held_find_spare(held, inject->remote))
+			return true;
+		search->no_stack = true;
+	}
+	held_let_go(held, inject->remote);
+	return false;
+}
+
+/* The first thread most of the time, the others in turn: it may never be at rest. */
+static bool find_moment(struct inject *inject, struct search *search, struct calm *calm)
+{
 	bool found = false;
 
 	for (unsigned i = 0; i < TRIES && !found; i++) {
-		list_tids(&tids, inject->remote->pid);
-		if (!tids.list.count)
+		list_tids(search, inject->remote->pid);
+		if (!search->tids.count)
 			break;
-		size_t index = i % 4 < 2 || i < 8 ? 0 : i / 4 % tids.list.count;
+		size_t index = i % 4 < 2 || i < 8 ? 0 : i / 4 % search->tids.count;
 
-		found = try_thread(inject, calm, tids.list.items[index]);
+		found = try_thread(inject, search, calm, search->tids.items[index]);
 		if (!found)
 			pause_ms(1 + i % 8);
 	}
-	vec_fini(&tids.list);
 	return found;
 }
 
-enum status inject_take(struct inject *inject, struct remote *remote, struct calm *calm,
-			uint64_t mmap, uint64_t munmap, struct diag_list *diags)
+static enum status explain_search(const struct search *search, pid_t pid, struct diag_list *diags)
 {
-	*inject = (struct inject){.remote = remote, .munmap = munmap};
-	if (!find_moment(inject, calm)) {
-		inject->tid = 0;
-		if (kill(remote->pid, 0) && errno == ESRCH) {
-			attach_explain(remote->pid, errno, diags);
-			return STATUS_NOTFOUND;
-		}
+	if (kill(pid, 0) && errno == ESRCH) {
+		attach_explain(pid, errno, diags);
+		return STATUS_NOTFOUND;
+	}
+	if (search->uninterruptible)
+		diag_add(diags, DIAG_ERROR,
+			 "Process %d cannot be stopped: it waits for a child of vfork, or for a "
+			 "device; try again when it goes on",
+			 (int)pid);
+	else if (search->no_stack)
+		diag_add(diags, DIAG_ERROR,
+			 "Process %d: each of its threads runs on a stack of the program's own "
+			 "making or on one that is full; try again, or start the program with "
+			 "helio collect",
+			 (int)pid);
+	else if (search->denied && !search->tids.count)
+		attach_explain(pid, EPERM, diags);
+	else
 		diag_add(diags, DIAG_ERROR,
 			 "Process %d: no thread could be stopped where it is safe to load a "
 			 "library; try again, or start the program with helio collect",
-			 (int)remote->pid);
-		return STATUS_IO;
-	}
-	if (make_stack(inject, mmap))
-		return STATUS_OK;
-	inject_let_go(inject);
-	diag_add(diags, DIAG_ERROR, "Process %d: no memory could be mapped in it",
-		 (int)remote->pid);
+			 (int)pid);
 	return STATUS_IO;
+}
+
+enum status inject_take(struct inject *inject, struct remote *remote, struct calm *calm,
+			const struct inject_library *library, struct diag_list *diags)
+{
+	struct search search = {0};
+	enum status status = STATUS_OK;
+
+	*inject = (struct inject){.remote = remote, .library = *library};
+	if (!find_moment(inject, &search, calm))
+		status = explain_search(&search, remote->pid, diags);
+	search_fini(&search);
+	if (status != STATUS_OK || make_room(inject))
+		return status;
+	inject_let_go(inject);
+	diag_add(diags, DIAG_ERROR,
+		 "Process %d: no memory could be mapped in it; raise its limits of memory "
+		 "(prlimit --pid %d --as=unlimited --data=unlimited)",
+		 (int)remote->pid, (int)remote->pid);
+	return STATUS_IO;
+}
+
+static void unmap(struct inject *inject, uint64_t top, uint64_t at, uint64_t size)
+{
+	const uint64_t arguments[6] = {at, size};
+	uint64_t result;
+
+	call_map(inject, top, false, arguments, &result);
 }
 
 void inject_let_go(struct inject *inject)
 {
-	const uint64_t arguments[6] = {inject->stack, INJECT_STACK};
-	uint64_t result;
-
-	if (!inject->tid)
+	if (!inject->held.tid)
 		return;
+	if (inject->code)
+		unmap(inject, stack_top(inject), inject->code, CODE);
 	if (inject->stack)
-		call(inject, inject->registers.rsp - REDZONE, inject->munmap, arguments, &result);
-	mend_call(inject->remote->pid, inject->tid, inject->mask, &inject->registers);
-	give_back(inject);
-	detach(inject);
+		unmap(inject, inject->held.spare_end, inject->stack, INJECT_STACK);
+	held_let_go(&inject->held, inject->remote);
 }
 
 /* ---- pending signals of the collector ---- */
 
-/*
- * The thread is stopped; only our signals are opened, so each of them shows as a
- * stop on the way to its handler, where it can be taken away.
- */
-static void sweep_stopped(pid_t pid, pid_t tid)
+/* At the begin of a system call: the thread stops before the instruction instead. */
+static bool take_back_call(struct held *held)
 {
-	uint64_t mask, ours = ~ENGINE_SIGNALS;
+	struct user_regs_struct registers;
+
+	if (held_trace(PTRACE_GETREGS, held->tid, 0, (uint64_t)&registers))
+		return false;
+	registers.rip -= 2; /* the instruction itself */
+	registers.rax = registers.orig_rax;
+	registers.orig_rax = (uint64_t)-1;
+	return !held_trace(PTRACE_SETREGS, held->tid, 0, (uint64_t)&registers) && settle(held);
+}
+
+/*
+ * Only our signals are opened in the stopped thread, so each of them shows as a stop on
+ * the way to its handler, where it can be taken away.  Meanwhile its registers lead to a frame
+ * that gives it its own mask.  The signal of a timer that was deleted is pending and never comes
+ * (Linux 6.13): then the thread gets as far as the system call that would use the frame.
+ */
+static void sweep_stopped(struct held *held)
+{
+	uint64_t ours = ~FORMAT_ENGINE_SIGNALS;
 	int status;
 
-	if (trace(PTRACE_GETSIGMASK, tid, sizeof(mask), (uint64_t)&mask) ||
-	    trace(PTRACE_SETSIGMASK, tid, sizeof(ours), (uint64_t)&ours))
+	if (held_trace(PTRACE_SETSIGMASK, held->tid, sizeof(ours), (uint64_t)&ours))
 		return;
-	while (pending_signals(pid, tid, ours) & ENGINE_SIGNALS)
-		if (trace(PTRACE_CONT, tid, 0, 0) || !wait_stop(tid, &status, STOP_WAIT_MS))
+	while (held_pending(held->pid, held->tid, ours) & FORMAT_ENGINE_SIGNALS)
+		if (held_trace(PTRACE_SYSCALL, held->tid, 0, 0) ||
+		    !held_wait_stop(held->tid, &status, STOP_WAIT_MS) ||
+		    (WSTOPSIG(status) == (SIGTRAP | 0x80) && !take_back_call(held)))
 			return;
-	trace(PTRACE_SETSIGMASK, tid, sizeof(mask), (uint64_t)&mask);
+}
+
+static bool lead_to_frame(struct held *held, const struct inject *inject)
+{
+	struct user_regs_struct registers = held->registers;
+	uint64_t frame = held_find_spare(held, inject->remote)
+				 ? held_put_frame(held, inject->remote, held->spare_end, 0)
+				 : 0;
+
+	registers.rip = inject->library.sigreturn;
+	registers.rsp = frame + sizeof(uint64_t);
+	registers.orig_rax = (uint64_t)-1;
+	return frame && !held_trace(PTRACE_SETREGS, held->tid, 0, (uint64_t)&registers);
 }
 
 /* False: a handler of the collector is at work. */
-static bool sweep_thread(pid_t pid, pid_t tid)
+static bool sweep_thread(const struct inject *inject, pid_t pid, pid_t tid)
 {
-	struct user_regs_struct registers;
-	uint64_t mask = 0;
+	struct held held;
 
-	if (!stop(tid))
+	if (held_take(&held, pid, tid) != HELD_OK)
 		return true;
-	bool at_work = !trace(PTRACE_GETSIGMASK, tid, sizeof(mask), (uint64_t)&mask) &&
-		       mask == COLLECTOR_MASK;
+	bool at_work = held.mask == HELD_COLLECTOR_MASK;
 
-	if (!at_work) {
-		sweep_stopped(pid, tid);
-		if (!trace(PTRACE_GETREGS, tid, 0, (uint64_t)&registers)) {
-			mend_call(pid, tid, mask, &registers);
-			trace(PTRACE_SETREGS, tid, 0, (uint64_t)&registers);
-		}
+	if (!at_work && held_pending(pid, tid, ~FORMAT_ENGINE_SIGNALS)) {
+		lead_to_frame(&held, inject);
+		sweep_stopped(&held);
 	}
-	trace(PTRACE_DETACH, tid, 0, 0);
+	held_let_go(&held, inject->remote);
 	return !at_work;
 }
 
-void inject_sweep_signals(const struct inject *inject, pid_t pid)
+void inject_sweep_signals(struct inject *inject, pid_t pid)
 {
-	struct tids tids = {0};
+	struct search search = {0};
 
-	list_tids(&tids, pid);
-	for (size_t i = 0; i < tids.list.count; i++) {
-		if (tids.list.items[i] == inject->tid) {
-			sweep_stopped(pid, inject->tid);
+	list_tids(&search, pid);
+	for (size_t i = 0; i < search.tids.count; i++) {
+		if (search.tids.items[i] == inject->held.tid) {
+			sweep_stopped(&inject->held);
 			continue;
 		}
-		for (int tries = 0; tries < TRIES && !sweep_thread(pid, tids.list.items[i]);
-		     tries++)
+		for (int tries = 0;
+		     tries < TRIES && !sweep_thread(inject, pid, search.tids.items[i]); tries++)
 			pause_ms(1);
 	}
-	vec_fini(&tids.list);
+	search_fini(&search);
 }

@@ -5,33 +5,33 @@
 
 #include "base/status.h"
 #include "launch/attach_calm.h"
+#include "launch/attach_thread.h"
 #include "launch/remote.h"
 
-#include <sys/user.h>
+enum { INJECT_STACK = 256 * 1024 };
 
-enum { INJECT_XSTATE_MAX = 16384, INJECT_STACK = 256 * 1024 };
+/* What the calls go by, in the process's C library. */
+struct inject_library {
+	uint64_t mmap, munmap;
+	uint64_t sigreturn; /* its instructions of rt_sigreturn */
+};
 
-/* A thread that is held, and all that it must get back. */
+/* A thread that is held, and what is mapped for the calls. */
 struct inject {
 	struct remote *remote;
-	pid_t tid; /* 0: none */
-	struct user_regs_struct registers;
-	unsigned char xstate[INJECT_XSTATE_MAX];
-	size_t xstate_size;
-	uint64_t mask;
-	uint64_t munmap;     /* the C library's */
-	uint64_t stack;	     /* mapped in the process for the calls; 0: none */
+	struct inject_library library;
+	struct held held;
+	uint64_t stack;	     /* 0: none */
+	uint64_t code;	     /* what the functions return to; 0: none */
 	uint64_t strings_at; /* the next free byte above that stack */
-	bool stop_owed;	     /* somebody's SIGSTOP came meanwhile */
 };
 
 /*
  * Takes a thread that stands where dlopen may be called, preferably the first
  * one, and gives it a stack for the calls to come.  Waits some seconds for such a moment.
- * mmap, munmap: addresses of these functions there.
  */
 enum status inject_take(struct inject *inject, struct remote *remote, struct calm *calm,
-			uint64_t mmap, uint64_t munmap, struct diag_list *diags);
+			const struct inject_library *library, struct diag_list *diags);
 
 /* Copies bytes to where the called functions may read them; 0: no room. */
 uint64_t inject_put(struct inject *inject, const void *from, size_t size);
@@ -40,6 +40,9 @@ uint64_t inject_put(struct inject *inject, const void *from, size_t size);
 bool inject_call(struct inject *inject, uint64_t function, uint64_t a, uint64_t b,
 		 uint64_t *result);
 
+/* Maps a page of code, to be written by us, at an address or (0) anywhere; 0: none. */
+uint64_t inject_map_code(struct inject *inject, uint64_t at);
+
 /* The thread goes on where it was, as if nothing had happened. */
 void inject_let_go(struct inject *inject);
 
@@ -47,6 +50,6 @@ void inject_let_go(struct inject *inject);
  * Visits every thread of the process and takes the collector's signals away that
  * are pending there.  No more must arise.
  */
-void inject_sweep_signals(const struct inject *inject, pid_t pid);
+void inject_sweep_signals(struct inject *inject, pid_t pid);
 
 #endif

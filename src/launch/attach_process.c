@@ -15,12 +15,17 @@
 #include "launch/attach_calm.h"
 #include "launch/attach_check.h"
 #include "launch/attach_inject.h"
+#include "launch/proc.h"
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define LIBC "libc.so.6"
 
 struct visit {
 	pid_t pid;
@@ -33,22 +38,37 @@ struct visit {
 
 /* ---- coming and going ---- */
 
+/* Then nothing can be read of it any more; its memory goes first. */
+static bool has_ended(pid_t pid)
+{
+	char text[PROC_TEXT];
+
+	return !proc_read_text(pid, 0, "status", text) || !proc_field(text, "VmSize");
+}
+
 static enum status visit_begin(struct visit *visit, pid_t pid, struct diag_list *diags)
 {
 	*visit = (struct visit){.pid = pid};
 	if (!remote_open(&visit->remote, pid)) {
-		attach_explain(pid, errno, diags);
-		return errno == ENOENT || errno == ESRCH ? STATUS_NOTFOUND : STATUS_IO;
+		int error = errno;
+
+		attach_explain(pid, error, diags);
+		return error == ENOENT || error == ESRCH ? STATUS_NOTFOUND : STATUS_IO;
 	}
-	const struct remote_object *libc = remote_object(&visit->remote, "libc.so.6");
+	const struct remote_object *libc = remote_object(&visit->remote, LIBC);
 
 	if (libc && remote_symbols_read(&visit->remote, libc, &visit->libc))
 		visit->calm = calm_new(&visit->remote);
 	if (visit->calm)
 		return STATUS_OK;
+	if (has_ended(pid)) {
+		attach_explain(pid, ESRCH, diags);
+		return STATUS_NOTFOUND;
+	}
 	diag_add(diags, DIAG_ERROR, "Process %d %s", (int)pid,
-		 libc ? "cannot be read, or has just ended"
-		      : "does not use the GNU C library, which the collector needs");
+		 libc ? "cannot be read: start it with helio collect"
+		      : "does not use the GNU C library, which the collector needs: build it "
+			"against glibc, or watch it with perf record -p");
 	return STATUS_INVALID;
 }
 
@@ -62,9 +82,24 @@ static void visit_end(struct visit *visit)
 
 static enum status take(struct visit *visit, struct diag_list *diags)
 {
-	return inject_take(&visit->inject, &visit->remote, visit->calm,
-			   remote_symbol(&visit->libc, "mmap"),
-			   remote_symbol(&visit->libc, "munmap"), diags);
+	static const uint8_t sigreturn[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+	const struct remote_object *libc = remote_object(&visit->remote, LIBC);
+	const struct inject_library library = {
+		.mmap = remote_symbol(&visit->libc, "mmap"),
+		.munmap = remote_symbol(&visit->libc, "munmap"),
+		.sigreturn = remote_find_code(&visit->remote, libc, sigreturn, sizeof(sigreturn)),
+	};
+
+	if (library.mmap && library.munmap && library.sigreturn)
+		return inject_take(&visit->inject, &visit->remote, visit->calm, &library, diags);
+	if (has_ended(visit->pid)) {
+		attach_explain(visit->pid, ESRCH, diags);
+		return STATUS_NOTFOUND;
+	}
+	diag_add(diags, DIAG_ERROR,
+		 "Process %d has a C library that helio does not know: start it with helio collect",
+		 (int)visit->pid);
+	return STATUS_INVALID;
 }
 
 /* ---- the library ---- */
@@ -85,6 +120,43 @@ static bool find_table(struct visit *visit)
 	return at && remote_read(&visit->remote, at, &visit->table, sizeof(visit->table));
 }
 
+/* What helps where a call in the process has failed so. */
+static const char *remedy_of(int error)
+{
+	switch (error) {
+	case EACCES:
+	case EPERM:
+	case EROFS:
+		return "is the directory one in which its user may write?";
+	case ENOSPC:
+	case EDQUOT:
+		return "make room there, or name another directory with -d";
+	case EFBIG:
+		return "raise its limit of file sizes (prlimit --pid PID --fsize=unlimited)";
+	case EMFILE:
+		return "raise its limit of descriptors (prlimit --pid PID --nofile=1024)";
+	case ENOMEM:
+	case EAGAIN:
+		return "raise its limits of memory and threads (prlimit --pid PID --as=unlimited "
+		       "--data=unlimited --nproc=unlimited)";
+	default:
+		return "start it with helio collect";
+	}
+}
+
+/* The dynamic linker tells in words only. */
+static int error_of(const char *why)
+{
+	static const int known[] = {EACCES, EMFILE, ENFILE, ENOMEM};
+
+	if (strstr(why, "failed to map") || strstr(why, "cannot allocate"))
+		return ENOMEM;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strstr(why, strerrordesc_np(known[i])))
+			return known[i];
+	return 0;
+}
+
 /* What the program's dynamic linker has to say. */
 static void explain_dlopen(struct visit *visit, const char *library, struct diag_list *diags)
 {
@@ -94,8 +166,12 @@ static void explain_dlopen(struct visit *visit, const char *library, struct diag
 
 	if (dlerror && inject_call(&visit->inject, dlerror, 0, 0, &text) && text)
 		remote_read_string(&visit->remote, text, why, sizeof(why));
-	diag_add(diags, DIAG_ERROR, "Process %d could not load %s%s%s", (int)visit->pid, library,
-		 *why ? ": " : "", why);
+	int error = error_of(why);
+
+	diag_add(diags, DIAG_ERROR, "Process %d could not load %s%s%s; %s", (int)visit->pid,
+		 library, *why ? ": " : "", why,
+		 error == EACCES ? "put helio where the program's user may read it"
+				 : remedy_of(error));
 }
 
 static enum status load(struct visit *visit, const char *library, struct diag_list *diags)
@@ -120,7 +196,7 @@ static enum status load(struct visit *visit, const char *library, struct diag_li
 
 /* ---- exec ---- */
 
-enum { JUMP = 5, PATTERN_MAX = 10 };
+enum { JUMP = 5, FAR_JUMP = 14, PATTERN_MAX = 10 };
 
 struct hook {
 	const char *name;
@@ -161,46 +237,129 @@ static void make_jump(uint8_t code[JUMP], uint64_t from, uint64_t to)
 	memcpy(code + 1, &distance, sizeof(distance));
 }
 
-static bool hook_one(const struct visit *visit, int index)
+/* jmp *0(%rip), and the address behind it */
+static void make_far_jump(uint8_t code[FAR_JUMP], uint64_t to)
+{
+	static const uint8_t jump[] = {0xff, 0x25, 0, 0, 0, 0};
+
+	memcpy(code, jump, sizeof(jump));
+	memcpy(code + sizeof(jump), &to, sizeof(to));
+}
+
+static bool is_near(uint64_t from, uint64_t to)
+{
+	int64_t distance = (int64_t)(to - from - JUMP);
+
+	return distance == (int32_t)distance;
+}
+
+/* Whether the code at `at` is a jump of ours to `to`, at once or by way of the relay. */
+static bool leads_to(const struct visit *visit, uint64_t at, uint64_t to)
+{
+	uint8_t code[JUMP], far[FAR_JUMP], expected[FAR_JUMP];
+	int32_t distance;
+
+	if (!remote_read(&visit->remote, at, code, JUMP) || code[0] != 0xe9)
+		return false;
+	memcpy(&distance, code + 1, sizeof(distance));
+	at += JUMP + (uint64_t)(int64_t)distance;
+	make_far_jump(expected, to);
+	return at == to || (remote_read(&visit->remote, at, far, sizeof(far)) &&
+			    !memcmp(far, expected, sizeof(far)));
+}
+
+/* A free page within reach of a jump from `from`; 0: none. */
+static uint64_t find_gap(const struct visit *visit, uint64_t from)
+{
+	enum { PAGE = 4096, APART = 16 * PAGE };
+	uint64_t best = 0;
+
+	for (size_t i = 1; i < visit->remote.mappings.count; i++) {
+		const struct remote_mapping *above = &visit->remote.mappings.items[i];
+		uint64_t at = above->start - APART;
+
+		/* Close to other mappings, but not to a stack that may grow. */
+		if (above->start - above[-1].end > 2 * APART && !above->is_stack &&
+		    is_near(from, at) && is_near(from, at + PAGE))
+			best = at;
+	}
+	return best;
+}
+
+/*
+ * The library may lie farther from libc than a jump reaches: Java reserves gigabytes between
+ * them.  Then a page of far jumps near libc leads there.  It stays when recording ends, since
+ * a thread may be on its way through it; the next attacher finds it again.
+ */
+static uint64_t make_relay(struct visit *visit, uint64_t from)
+{
+	uint8_t code[2 * FAR_JUMP], found[sizeof(code)];
+
+	if (!remote_look(&visit->remote))
+		return 0;
+	for (int i = 0; i < HOOKS; i++)
+		make_far_jump(code + (size_t)i * FAR_JUMP, hook_target(visit, i));
+	for (size_t i = 0; i < visit->remote.mappings.count; i++) {
+		const struct remote_mapping *mapping = &visit->remote.mappings.items[i];
+
+		if (mapping->anonymous && mapping->executable && is_near(from, mapping->start) &&
+		    remote_read(&visit->remote, mapping->start, found, sizeof(found)) &&
+		    !memcmp(found, code, sizeof(code)))
+			return mapping->start;
+	}
+	uint64_t gap = find_gap(visit, from);
+
+	if (!gap || inject_map_code(&visit->inject, gap) != gap ||
+	    !remote_write(&visit->remote, gap, code, sizeof(code)))
+		return 0;
+	return gap;
+}
+
+static const char *hook_one(struct visit *visit, int index, uint64_t *relay)
 {
 	uint64_t at = hook_place(visit, index);
 	uint64_t to = hook_target(visit, index);
 	uint8_t code[PATTERN_MAX], jump[JUMP];
-	int64_t distance = (int64_t)(to - at - JUMP);
 
-	if (!at || distance != (int32_t)distance ||
-	    !remote_read(&visit->remote, at, code, hooks[index].size))
-		return false;
+	if (at && leads_to(visit, at, to)) /* left by an attacher that was killed, or a parent's */
+		return NULL;
+	if (!at || !remote_read(&visit->remote, at, code, hooks[index].size) ||
+	    memcmp(code, hooks[index].code, hooks[index].size))
+		return "that is not known to helio";
+	if (!is_near(at, to)) {
+		*relay = *relay ? *relay : make_relay(visit, at);
+		to = *relay ? *relay + (uint64_t)index * FAR_JUMP : to;
+	}
 	make_jump(jump, at, to);
-	if (!memcmp(code, jump, JUMP)) /* left by an attacher that was killed, or by a parent's */
-		return true;
-	return !memcmp(code, hooks[index].code, hooks[index].size) &&
-	       remote_write(&visit->remote, at, jump, JUMP);
+	return is_near(at, to) && remote_write(&visit->remote, at, jump, JUMP)
+		       ? NULL
+		       : "in whose neighbourhood no memory is free";
 }
 
 static void unhook(const struct visit *visit)
 {
 	for (int i = 0; i < HOOKS; i++) {
 		uint64_t at = hook_place(visit, i);
-		uint8_t code[JUMP], jump[JUMP];
 
-		make_jump(jump, at, hook_target(visit, i));
-		if (at && remote_read(&visit->remote, at, code, JUMP) && !memcmp(code, jump, JUMP))
+		if (at && leads_to(visit, at, hook_target(visit, i)))
 			remote_write(&visit->remote, at, hooks[i].code, JUMP);
 	}
 }
 
-static enum status hook(const struct visit *visit, struct diag_list *diags)
+static enum status hook(struct visit *visit, struct diag_list *diags)
 {
+	uint64_t relay = 0;
+
 	for (int i = 0; i < HOOKS; i++) {
-		if (hook_one(visit, i))
+		const char *why = hook_one(visit, i, &relay);
+
+		if (!why)
 			continue;
 		unhook(visit);
 		diag_add(diags, DIAG_ERROR,
-			 "Process %d has a C library whose %s is not known to helio, and an exec "
-			 "while events are open could kill the program: start it with helio "
-			 "collect",
-			 (int)visit->pid, hooks[i].name);
+			 "Process %d has a C library with an %s %s, and an exec while events are "
+			 "open could kill the program: start it with helio collect",
+			 (int)visit->pid, hooks[i].name, why);
 		return STATUS_INVALID;
 	}
 	return STATUS_OK;
@@ -250,15 +409,13 @@ static enum status start(struct visit *visit, char **words, struct diag_list *di
 		return STATUS_OK;
 	if ((int64_t)result == -EBUSY)
 		return refuse_recorded(visit, diags);
-	diag_add(diags, DIAG_ERROR,
-		 "Process %d could not begin the experiment: %s; is the directory one in "
-		 "which its user may write?",
-		 (int)visit->pid, strerror((int)-(int64_t)result));
+	diag_add(diags, DIAG_ERROR, "Process %d could not begin the experiment: %s; %s",
+		 (int)visit->pid, strerror((int)-(int64_t)result),
+		 remedy_of((int)-(int64_t)result));
 	return STATUS_IO;
 }
 
-enum status attach_process_begin(pid_t pid, const struct attach_request *request,
-				 struct diag_list *diags)
+static enum status begin(pid_t pid, const struct attach_request *request, struct diag_list *diags)
 {
 	struct visit visit;
 	enum status status = visit_begin(&visit, pid, diags);
@@ -284,7 +441,7 @@ enum status attach_process_begin(pid_t pid, const struct attach_request *request
 /* As long as an event may fire, nothing is taken from the program that catches its signal. */
 static enum status stop(struct visit *visit, struct diag_list *diags)
 {
-	const struct user_regs_struct *registers = &visit->inject.registers;
+	const struct user_regs_struct *registers = &visit->inject.held.registers;
 	uint64_t ended, released;
 
 	if (!inject_call(&visit->inject, (uint64_t)visit->table.end, registers->rip, registers->rsp,
@@ -301,7 +458,7 @@ static enum status stop(struct visit *visit, struct diag_list *diags)
 	return ended ? STATUS_NOTFOUND : STATUS_OK;
 }
 
-enum status attach_process_end(pid_t pid, struct diag_list *diags)
+static enum status end(pid_t pid, struct diag_list *diags)
 {
 	struct visit visit;
 	enum status status = visit_begin(&visit, pid, diags);
@@ -314,4 +471,55 @@ enum status attach_process_end(pid_t pid, struct diag_list *diags)
 		status = stop(&visit, diags);
 	visit_end(&visit);
 	return status;
+}
+
+/* ---- a thread for it ---- */
+
+struct job {
+	pid_t pid;
+	const struct attach_request *request; /* NULL: the end */
+	struct diag_list *diags;
+	enum status status;
+};
+
+static void *work(void *arg)
+{
+	struct job *job = arg;
+
+	job->status = job->request ? begin(job->pid, job->request, job->diags)
+				   : end(job->pid, job->diags);
+	return NULL;
+}
+
+/*
+ * A thread of a program that could not be stopped, as one that waits for its vfork, is let go
+ * only when ours ends.  SIGCHLD, which tells of stops, must come to ours.
+ */
+static enum status run(struct job *job)
+{
+	sigset_t child, before;
+	pthread_t thread;
+
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	pthread_sigmask(SIG_BLOCK, &child, &before);
+	int error = pthread_create(&thread, NULL, work, job);
+
+	if (!error)
+		pthread_join(thread, NULL);
+	else
+		diag_add(job->diags, DIAG_ERROR, "No thread could be made: %s", strerror(error));
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return error ? STATUS_IO : job->status;
+}
+
+enum status attach_process_begin(pid_t pid, const struct attach_request *request,
+				 struct diag_list *diags)
+{
+	return run(&(struct job){.pid = pid, .request = request, .diags = diags});
+}
+
+enum status attach_process_end(pid_t pid, struct diag_list *diags)
+{
+	return run(&(struct job){.pid = pid, .diags = diags});
 }

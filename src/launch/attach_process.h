@@ -12,7 +12,10 @@ struct attach_request {
 	char **words; /* what the collector is to know, NAME=value, NULL at the end */
 };
 
-/* The collector records the process when this returns STATUS_OK; else it is as it was. */
+/*
+ * The collector records the process when this returns STATUS_OK; else it is as it was, but for
+ * the library, if it came to be loaded.
+ */
 enum status attach_process_begin(pid_t pid, const struct attach_request *request,
 				 struct diag_list *diags);
 

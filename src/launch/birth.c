@@ -5,6 +5,7 @@
  */
 #include "launch/birth.h"
 
+#include "base/folder.h"
 #include "base/memory.h"
 #include "format/format.h"
 #include "launch/mounts.h"
@@ -13,7 +14,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,14 +158,19 @@ enum status birth_name(const struct options *options, char **name, struct diag_l
 	return *name ? STATUS_OK : STATUS_INVALID;
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *walk)
-{
-	return type == FTW_DP || type == FTW_DNR ? rmdir(path) : unlink(path);
-}
-
 bool birth_remove(const char *name)
 {
-	return !nftw(name, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	const char *slash = strrchr(name, '/');
+	char *parent = slash ? xstrndup(name, (size_t)(slash - name) + 1) : xstrdup(".");
+	int folder = folder_open(parent, 0);
+	bool ok = folder >= 0 && folder_remove(folder, slash ? slash + 1 : name);
+	int error = errno;
+
+	if (folder >= 0)
+		close(folder);
+	free(parent);
+	errno = error;
+	return ok;
 }
 
 /* Only what has a log, or nothing at all, is taken for an experiment: -O must not eat a home. */
@@ -207,8 +212,30 @@ static enum status make_room(const char *path, struct diag_list *diags)
 	return STATUS_IO;
 }
 
-enum status birth_create(const struct options *options, char **name, struct diag_list *diags)
+static enum status cannot_create(const char *name, int error, struct diag_list *diags)
 {
+	diag_add(diags, DIAG_ERROR, "Cannot create experiment %s: %s; name another place with -o",
+		 name, strerror(error));
+	return STATUS_IO;
+}
+
+/*
+ * Whether the directory is the one that was made, and not what somebody put in its place.  There
+ * are file systems in which everything has one owner.
+ */
+static bool is_own(int folder)
+{
+	struct stat st, parent;
+
+	return !fstat(folder, &st) &&
+	       (st.st_uid == geteuid() ||
+		(!fstatat(folder, "..", &parent, 0) && parent.st_uid == st.st_uid));
+}
+
+enum status birth_create(const struct options *options, char **name, int *folder,
+			 struct diag_list *diags)
+{
+	*folder = -1;
 	if (options->overwrite) {
 		enum status status = make_room(*name, diags);
 
@@ -219,25 +246,26 @@ enum status birth_create(const struct options *options, char **name, struct diag
 		int error = errno;
 		char *next = error == EEXIST && tries < 1000 ? next_name(*name) : NULL;
 
-		if (!next) {
-			diag_add(diags, DIAG_ERROR,
-				 "Cannot create experiment %s: %s; name another place with -o",
-				 *name, strerror(error));
-			return STATUS_IO;
-		}
+		if (!next)
+			return cannot_create(*name, error, diags);
 		free(*name);
 		*name = next;
 	}
-	return STATUS_OK;
+	*folder = folder_open(*name, O_NOFOLLOW);
+	if (*folder < 0)
+		return cannot_create(*name, errno, diags);
+	if (is_own(*folder))
+		return STATUS_OK;
+	close(*folder);
+	*folder = -1;
+	return cannot_create(*name, EPERM, diags);
 }
 
-static bool write_file(const char *name, const char *file, const struct strbuf *text)
+static bool write_file(int folder, const char *file, const struct strbuf *text)
 {
-	char *path = xasprintf("%s/%s", name, file);
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	int fd = folder_open_file(folder, file, O_WRONLY | O_CREAT | O_EXCL, 0644);
 	size_t done = 0;
 
-	free(path);
 	while (fd >= 0 && done < text->length) {
 		ssize_t size = write(fd, text->text + done, text->length - done);
 
@@ -253,23 +281,24 @@ static bool write_file(const char *name, const char *file, const struct strbuf *
 	return fd >= 0 && done == text->length;
 }
 
-enum status birth_write(const char *name, const struct birth_log *log, struct diag_list *diags)
+enum status birth_write(int folder, const char *name, const struct birth_log *log,
+			struct diag_list *diags)
 {
 	struct strbuf text = {0};
 
 	birth_add_log(&text, log);
-	bool ok = write_file(name, FORMAT_FILE_LOG, &text);
+	bool ok = write_file(folder, FORMAT_FILE_LOG, &text);
 
 	if (ok && log->options->comment_count) {
 		strbuf_clear(&text);
 		for (unsigned i = 0; i < log->options->comment_count; i++)
 			strbuf_printf(&text, "%s\n", log->options->comments[i]);
-		ok = write_file(name, FORMAT_FILE_NOTES, &text);
+		ok = write_file(folder, FORMAT_FILE_NOTES, &text);
 	}
 	if (ok && *log->options->trace[TRACE_IO]) {
 		strbuf_clear(&text);
 		mounts_read(&text);
-		ok = write_file(name, FORMAT_FILE_MOUNTS, &text);
+		ok = write_file(folder, FORMAT_FILE_MOUNTS, &text);
 	}
 	strbuf_fini(&text);
 	if (ok)

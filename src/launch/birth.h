@@ -46,15 +46,18 @@ enum status birth_name(const struct options *options, char **name, struct diag_l
 
 /*
  * Makes the directory; with -O removes an experiment that is in its place.
- * If somebody else took a numbered name meanwhile, *name is replaced.
+ * If somebody else took a numbered name meanwhile, *name is replaced.  *folder is a descriptor of
+ * the directory, the caller's to close; -1 unless STATUS_OK.
  */
-enum status birth_create(const struct options *options, char **name, struct diag_list *diags);
+enum status birth_create(const struct options *options, char **name, int *folder,
+			 struct diag_list *diags);
 
 /* Appends the beginning of log.xml: the head, system, settings, arguments. */
 void birth_add_log(struct strbuf *out, const struct birth_log *log);
 
 /* Writes log.xml up to the arguments, and notes where there are comments. */
-enum status birth_write(const char *name, const struct birth_log *log, struct diag_list *diags);
+enum status birth_write(int folder, const char *name, const struct birth_log *log,
+			struct diag_list *diags);
 
 /* Removes an experiment with all that is in it; false: something stays, see errno. */
 bool birth_remove(const char *name);

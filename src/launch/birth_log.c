@@ -2,6 +2,7 @@
 /* The beginning of log.xml: what is known before the program runs. */
 #include "base/memory.h"
 #include "format/format.h"
+#include "format/params.h"
 #include "launch/birth.h"
 #include "launch/xml.h"
 
@@ -108,6 +109,8 @@ static void add_settings(struct strbuf *out, const struct birth_log *log)
 	struct strbuf text = {0};
 
 	add_number_setting(out, "clock", options->clock_us);
+	if (options->clock_first_us)
+		add_number_setting(out, "clock_first", options->clock_first_us);
 	add_number_setting(out, "sample", options->sample_s);
 	options_follow_text(options, &text);
 	add_setting(out, "follow", text.text);
@@ -120,11 +123,15 @@ static void add_settings(struct strbuf *out, const struct birth_log *log)
 	}
 	add_signal_setting(out, "sample_signal", options->sample_signal);
 	add_signal_setting(out, "pause_signal", options->pause_signal);
+	if (options->begin_paused)
+		add_setting(out, "begin_paused", "on");
 	if (options->size_limit_mb)
 		add_number_setting(out, "size_limit", options->size_limit_mb);
 	add_setting(out, "archive", options->archive);
 	if (options->depth)
 		add_number_setting(out, "depth", options->depth);
+	if (options->max_overhead != PARAMS_OVERHEAD_DEFAULT)
+		add_number_setting(out, "max_overhead", options->max_overhead);
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
 		if (*options->trace[kind])
 			add_setting(out, format_traces[kind].setting, options->trace[kind]);

@@ -9,6 +9,7 @@
  */
 #include "launch/control.h"
 
+#include "base/folder.h"
 #include "base/memory.h"
 #include "format/control.h"
 #include "launch/family.h"
@@ -210,9 +211,12 @@ static bool open_experiment(struct control *control)
 	uint64_t mono_ns;
 	char *text;
 	const char *head;
-	bool known = family_open(&control->family, control->founder, 0, 0);
+	int folder = folder_open(control->founder, 0);
 
-	text = known ? family_read_log(&control->family, &control->family.members.items[0]) : NULL;
+	if (folder >= 0)
+		family_open(&control->family, folder, 0, 0);
+	text = folder >= 0 ? family_read_log(&control->family, &control->family.members.items[0])
+			   : NULL;
 	head = text ? strstr(text, "<experiment ") : NULL;
 	if (head && xml_read_number(head, "mono_ns", &mono_ns))
 		control->family.mono_ns = mono_ns;

@@ -59,6 +59,14 @@ void counter_add_log(struct strbuf *out, const struct counter_list *list);
 /* What this machine has, as `helio collect -h` shows it. */
 void counter_show_all(FILE *file);
 
+enum counter_watching { COUNTER_WATCH_DENIED, COUNTER_WATCH_SILENT, COUNTER_WATCH_WORKS };
+
+/* What becomes of watch points here: not allowed, allowed but never reported, good. */
+enum counter_watching counter_watching(void);
+#define COUNTER_WATCH_SILENT_TEXT                                                                  \
+	"watch points can be set but do not fire: the virtual machine does not pass the "          \
+	"processor's debug registers on"
+
 /* ---- between the files of this part ---- */
 
 /* Finds a name, without prefix; false: an error says why not. counter_event.c */
@@ -68,6 +76,12 @@ void counter_each(void (*visit)(const struct counter *counter, void *arg), void 
 /* Reads what follows mem: and looks its symbol up.  counter_watch.c */
 bool counter_watch(struct counter *counter, const char *text, struct diag_list *diags);
 bool counter_resolve(struct counter *counter, const char *program, struct diag_list *diags);
+/*
+ * Whether watch points of this type (HW_BREAKPOINT_W …), which the kernel opens, count: many
+ * virtual machines let it open them, and never report an access.  Tries one on a variable or
+ * function of its own.  counter_watch.c
+ */
+bool counter_watch_works(uint64_t type);
 /* Switches and migrations. */
 bool counter_is_of_kernel(const struct counter *counter);
 /* Opens the event as the collector does: a descriptor, or a negative errno. counter_try.c */

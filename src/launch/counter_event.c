@@ -12,7 +12,9 @@
 #include "base/suggest.h"
 
 #include <linux/perf_event.h>
+#ifdef HAVE_LIBPFM
 #include <perfmon/pfmlib_perf_event.h>
+#endif
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -150,8 +152,9 @@ static bool find_code(struct counter *counter, const char *name)
 	return true;
 }
 
+#ifdef HAVE_LIBPFM
 /* What the seeds' ~ is, libpfm4 writes with a colon. */
-static int find_in_library(struct counter *counter, const char *name)
+static bool find_in_library(struct counter *counter, const char *name, const char **reason)
 {
 	struct perf_event_attr attr = {.size = sizeof(attr)};
 	pfm_perf_encode_arg_t answer = {.attr = &attr, .size = sizeof(answer)};
@@ -165,18 +168,26 @@ static int find_in_library(struct counter *counter, const char *name)
 		result = pfm_get_os_event_encoding(theirs, PFM_PLM0 | PFM_PLM3,
 						   PFM_OS_PERF_EVENT_EXT, &answer);
 	free(theirs);
+	*reason = pfm_strerror(result);
 	if (result != PFM_SUCCESS)
-		return result;
+		return false;
 	fill_raw(counter, name, attr.type, attr.config);
 	counter->event.config1 = attr.config1;
 	counter->event.config2 = attr.config2;
 	counter->event.flags = attr.precise_ip | (attr.exclude_user ? COUNTER_EXCLUDE_USER : 0) |
 			       (attr.exclude_kernel ? COUNTER_EXCLUDE_KERNEL : 0) |
 			       (attr.exclude_hv ? COUNTER_EXCLUDE_HV : 0);
-	return PFM_SUCCESS;
+	return true;
 }
+#else
+static bool find_in_library(struct counter *counter, const char *name, const char **reason)
+{
+	*reason = "names of the processor's own events need helio built with libpfm4";
+	return false;
+}
+#endif
 
-static void unknown(const char *name, int error, struct diag_list *diags)
+static void unknown(const char *name, const char *reason, struct diag_list *diags)
 {
 	const char *names[COUNT(entries)];
 
@@ -191,7 +202,7 @@ static void unknown(const char *name, int error, struct diag_list *diags)
 		diag_add(diags, DIAG_ERROR,
 			 "Unrecognized HW counter '%s' (%s); helio collect -h lists what this "
 			 "machine has",
-			 name, pfm_strerror(error));
+			 name, reason);
 }
 
 static void add_to_title(struct counter *counter)
@@ -282,11 +293,12 @@ bool counter_find(struct counter *counter, const char *name, struct diag_list *d
 	free(base);
 	if (found)
 		return counts_anything(counter, diags);
-	int result = find_in_library(counter, name);
+	const char *reason;
 
-	if (result != PFM_SUCCESS)
-		unknown(name, result, diags);
-	return result == PFM_SUCCESS;
+	if (find_in_library(counter, name, &reason))
+		return true;
+	unknown(name, reason, diags);
+	return false;
 }
 
 void counter_each(void (*visit)(const struct counter *counter, void *arg), void *arg)

@@ -33,10 +33,14 @@ bool counter_can_open(const struct format_counter *event)
 	return fd >= 0;
 }
 
+static bool is_watch(const struct counter *counter)
+{
+	return counter->event.type == PERF_TYPE_BREAKPOINT;
+}
+
 static bool is_hardware(const struct counter *counter)
 {
-	return counter->event.type != PERF_TYPE_SOFTWARE &&
-	       counter->event.type != PERF_TYPE_BREAKPOINT;
+	return counter->event.type != PERF_TYPE_SOFTWARE && !is_watch(counter);
 }
 
 /* The most precise way that there is, which tells the data's address; false: there is none. */
@@ -69,7 +73,7 @@ static void explain(const struct counter *counter, int error, struct diag_list *
 {
 	struct strbuf reason = {0};
 
-	if (error == ENOSPC || (error == EINVAL && counter->event.type == PERF_TYPE_BREAKPOINT))
+	if (error == ENOSPC || (error == EINVAL && is_watch(counter)))
 		strbuf_puts(&reason, error == ENOSPC
 					     ? "the processor has no register left for it (it "
 					       "watches 4 places at most)"
@@ -178,6 +182,12 @@ enum status counter_prepare(struct counter_list *list, const char *program, stru
 			continue;
 		}
 		add_address(counter, diags);
+		if (is_watch(counter) && !counter_watch_works(counter->event.bp_type)) {
+			diag_add(diags, DIAG_ERROR, "%s: " COUNTER_WATCH_SILENT_TEXT,
+				 counter->name);
+			status = STATUS_INVALID;
+			continue;
+		}
 		open[done] = open_what_is_allowed(counter, diags);
 		if (open[done] >= 0)
 			continue;
@@ -236,7 +246,7 @@ static void show_half(FILE *file, const char *title, bool hardware, const char *
 		fprintf(file, "    %s\n", none);
 }
 
-static void show_watch_points(FILE *file)
+enum counter_watching counter_watching(void)
 {
 	struct format_counter event = {.type = PERF_TYPE_BREAKPOINT,
 				       .bp_type = HW_BREAKPOINT_W,
@@ -245,12 +255,22 @@ static void show_watch_points(FILE *file)
 				       .period = 1,
 				       .flags = COUNTER_EXCLUDE_KERNEL};
 
-	fputs("\nWatch points (the processor has 4):\n", file);
-	fputs(counter_can_open(&event)
-		      ? "    mem:SYMBOL[+OFFSET][/LENGTH][:w|rw|x]\n"
-			"    mem:0xADDRESS[/LENGTH][:w|rw|x]       1  (events, data addresses)\n"
-		      : "    none: the kernel allows none here\n",
-	      file);
+	if (!counter_can_open(&event))
+		return COUNTER_WATCH_DENIED;
+	return counter_watch_works(HW_BREAKPOINT_W) ? COUNTER_WATCH_WORKS : COUNTER_WATCH_SILENT;
+}
+
+static void show_watch_points(FILE *file)
+{
+	static const char *const texts[] = {
+		[COUNTER_WATCH_DENIED] = "none: the kernel allows none here",
+		[COUNTER_WATCH_SILENT] = "none: " COUNTER_WATCH_SILENT_TEXT,
+		[COUNTER_WATCH_WORKS] =
+			("mem:SYMBOL[+OFFSET][/LENGTH][:w|rw|x]\n"
+			 "    mem:0xADDRESS[/LENGTH][:w|rw|x]       1  (events, data addresses)"),
+	};
+
+	fprintf(file, "\nWatch points (the processor has 4):\n    %s\n", texts[counter_watching()]);
 }
 
 void counter_show_all(FILE *file)

@@ -14,9 +14,11 @@
 #include <gelf.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { LENGTH_MAX = 8 };
@@ -231,4 +233,49 @@ bool counter_resolve(struct counter *counter, const char *program, struct diag_l
 		return false;
 	}
 	return true;
+}
+
+/* ---- whether they fire ---- */
+
+static volatile uint64_t tried_word __attribute__((aligned(LENGTH_MAX)));
+
+static __attribute__((noinline)) void tried_function(void)
+{
+	__asm__ volatile("" ::: "memory");
+}
+
+/* Whether each access is counted, on both sides of the switches to other threads. */
+static bool counts_accesses(int fd)
+{
+	enum { ACCESSES = 8 };
+	uint64_t counted;
+
+	for (unsigned i = 0; i < ACCESSES; i++) {
+		tried_word = i;
+		tried_function();
+		sched_yield();
+	}
+	return read(fd, &counted, sizeof(counted)) == sizeof(counted) && counted >= ACCESSES;
+}
+
+bool counter_watch_works(uint64_t type)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_BREAKPOINT,
+		.size = sizeof(attr),
+		.bp_type = (uint32_t)type,
+		.bp_addr = (uint64_t)(type == HW_BREAKPOINT_X ? (uintptr_t)tried_function
+							      : (uintptr_t)&tried_word),
+		.bp_len = type == HW_BREAKPOINT_X ? sizeof(long) : LENGTH_MAX,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		return true; /* opening the real one tells why not */
+	bool works = counts_accesses(fd);
+
+	close(fd);
+	return works;
 }

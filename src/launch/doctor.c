@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/strbuf.h"
 #include "format/params.h"
+#include "launch/counter.h"
 #include "launch/environment.h"
 #include "launch/probe.h"
 #include "launch/proc.h"
@@ -193,6 +194,18 @@ static struct finding check_hardware(struct doctor *doctor)
 	return (struct finding){STATE_YES, "the processor's counters can be used", NULL};
 }
 
+static struct finding check_watch_points(struct doctor *doctor)
+{
+	static const struct finding findings[] = {
+		[COUNTER_WATCH_DENIED] = {STATE_NO, "watch points are denied",
+					  "sudo sysctl kernel.perf_event_paranoid=1"},
+		[COUNTER_WATCH_SILENT] = {STATE_NO, COUNTER_WATCH_SILENT_TEXT, NULL},
+		[COUNTER_WATCH_WORKS] = {STATE_YES, "accesses to variables can be counted", NULL},
+	};
+
+	return findings[counter_watching()];
+}
+
 static struct finding check_rate(struct doctor *doctor)
 {
 	enum { ENOUGH = 20000 };
@@ -325,6 +338,7 @@ static const struct check checks[] = {
 	{"seccomp", check_seccomp},
 	{"short intervals", check_rate},
 	{"hardware counters", check_hardware},
+	{"watch points", check_watch_points},
 	{"waits", check_proc},
 	{"attach", check_attach},
 	{"descriptors", check_descriptors},

@@ -59,8 +59,12 @@ const char *environment_find_library(struct arena *arena, const char *name, stru
 char *environment_params(struct arena *arena, const struct options *options, const char *engine,
 			 uint64_t start_ns)
 {
-	char *text = arena_printf(arena, "p:%" PRIu32 ";e:%s;F:%s;", options->clock_us, engine,
-				  options->follow ? "on" : "off");
+	char *text = arena_printf(arena, "p:%" PRIu32, options->clock_us);
+
+	if (options->clock_first_us)
+		text = arena_printf(arena, "p:%" PRIu32 "-%" PRIu32, options->clock_first_us,
+				    options->clock_us);
+	text = arena_printf(arena, "%s;e:%s;F:%s;", text, engine, options->follow ? "on" : "off");
 
 	if (start_ns)
 		text = arena_printf(arena, "%ss:%" PRIu64 ";", text, start_ns);
@@ -76,6 +80,11 @@ char *environment_params(struct arena *arena, const struct options *options, con
 		text = arena_printf(arena, "%sL:%" PRIu32 ";", text, options->size_limit_mb);
 	if (options->depth)
 		text = arena_printf(arena, "%sn:%" PRIu32 ";", text, options->depth);
+	if (options->max_overhead != PARAMS_OVERHEAD_DEFAULT)
+		text = arena_printf(arena, "%so:%" PRIu32 ";", text, options->max_overhead);
+	if (getenv(PARAMS_ENV_TEST_HANDLER))
+		text = arena_printf(arena, "%sw:%" PRIu64 ";", text,
+				    (uint64_t)strtoull(getenv(PARAMS_ENV_TEST_HANDLER), NULL, 10));
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
 		if (kind == TRACE_IO && *options->trace[kind])
 			text = arena_printf(arena, "%s%c:%s,%" PRIu64 ";", text,

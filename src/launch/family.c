@@ -6,6 +6,7 @@
  */
 #include "launch/family.h"
 
+#include "base/folder.h"
 #include "launch/proc.h"
 #include "launch/xml.h"
 
@@ -21,24 +22,21 @@
 
 enum { START_ROUNDING_NS = 20000000 };
 
-bool family_file_path(const struct member *member, const char *file, char *path, size_t size)
+int family_open_member(const struct family *family, const struct member *member)
 {
-	int length = snprintf(path, size, "%s%s%s", member->name, *member->name ? "/" : "", file);
-
-	return length > 0 && length < (int)size;
+	return folder_open_below(family->folder, member->name);
 }
 
 int family_open_file(const struct family *family, const struct member *member, const char *file,
 		     int flags)
 {
-	char path[512];
+	char *path = xasprintf("%s/%s", member->name, file);
+	int fd = folder_open_file(family->folder, path, flags, 0644);
+	int error = errno;
 
-	if (!family_file_path(member, file, path, sizeof(path))) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	/* The program's user may put there what he likes; we may be root. */
-	return openat(family->folder, path, flags | O_CLOEXEC | O_NOFOLLOW, 0644);
+	free(path);
+	errno = error;
+	return fd;
 }
 
 char *family_read_log(const struct family *family, const struct member *member)
@@ -73,21 +71,17 @@ static void read_process(struct family *family, struct member *member)
 	free(text);
 }
 
-bool family_open(struct family *family, const char *path, pid_t pid, uint64_t mono_ns)
+void family_open(struct family *family, int folder, pid_t pid, uint64_t mono_ns)
 {
-	*family = (struct family){.mono_ns = mono_ns, .founder_is_child = pid};
-	family->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (family->folder < 0)
-		return false;
+	*family = (struct family){.folder = folder, .mono_ns = mono_ns, .founder_is_child = pid};
 	string_table_add(&family->names, "");
 	*vec_push(&family->members) = (struct member){.name = xstrdup(""), .pid = pid};
-	return true;
 }
 
 /* Opens the directory anew: a descriptor has one position, and each scan begins at the start. */
 static void add_new_members(struct family *family)
 {
-	int fd = openat(family->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = folder_open_below(family->folder, "");
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 
 	for (struct dirent *entry; dir && (entry = readdir(dir));) {

@@ -30,9 +30,11 @@ struct family {
 	bool founder_reaped;   /* set by the owner when the founder's process id is free again */
 };
 
-/* pid: the founder's process, a child of ours; 0: ask the log. False if the directory cannot be
- * opened. */
-bool family_open(struct family *family, const char *path, pid_t pid, uint64_t mono_ns);
+/*
+ * folder: a descriptor of the founder's directory, which the family takes over.  pid: the founder's
+ * process, a child of ours; 0: ask the log.
+ */
+void family_open(struct family *family, int folder, pid_t pid, uint64_t mono_ns);
 /*
  * Finds new members, and which members have ended: their process is gone, or
  * another member runs in it now (exec keeps the process id).
@@ -40,11 +42,11 @@ bool family_open(struct family *family, const char *path, pid_t pid, uint64_t mo
 void family_scan(struct family *family);
 void family_close(struct family *family);
 
-/* A member's file, relative to family->folder; false if the name is too long. */
-bool family_file_path(const struct member *member, const char *file, char *path, size_t size);
+/* A descriptor of a member's directory, the caller's to close, or -1. */
+int family_open_member(const struct family *family, const struct member *member);
 /* A member's whole log, NUL-terminated, or NULL; to be freed. */
 char *family_read_log(const struct family *family, const struct member *member);
-/* Opens a member's file, or returns -1; flags as open(2) has them. */
+/* Opens a member's file as folder_open_file does; flags as open(2) has them. */
 int family_open_file(const struct family *family, const struct member *member, const char *file,
 		     int flags);
 

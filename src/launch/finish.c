@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/finish.h"
 
+#include "base/folder.h"
 #include "launch/jit.h"
 #include "launch/mounts.h"
 #include "launch/pack.h"
+#include "launch/sums.h"
 #include "launch/xml.h"
 
+#include "format/sums.h"
 #include "format/trace.h"
 
 #include <errno.h>
@@ -30,28 +33,41 @@ static size_t read_tail(int fd, char *text, size_t room)
 	return got > 0 ? (size_t)got : 0;
 }
 
-static void add_exit(struct strbuf *text, int wait_status, uint64_t tstamp_ns)
+static uint64_t us_of(const struct timeval *time)
 {
+	return (uint64_t)time->tv_sec * 1000000 + (uint64_t)time->tv_usec;
+}
+
+static void add_exit(struct strbuf *text, const struct run_result *result, uint64_t tstamp_ns)
+{
+	int wait_status = result->wait_status;
+
 	strbuf_puts(text, "<event kind=\"exit\"");
 	xml_add_number(text, "tstamp", tstamp_ns);
 	xml_add_number(text, "status",
 		       WIFEXITED(wait_status) ? (uint64_t)WEXITSTATUS(wait_status) : 0);
 	xml_add_number(text, "signal",
 		       WIFSIGNALED(wait_status) ? (uint64_t)WTERMSIG(wait_status) : 0);
+	xml_add_number(text, "user_us", us_of(&result->usage.ru_utime));
+	xml_add_number(text, "system_us", us_of(&result->usage.ru_stime));
 	strbuf_puts(text, "/>\n");
 }
 
-void finish_log(const struct family *family, int wait_status, uint64_t tstamp_ns,
+void finish_log(const struct family *family, const struct run_result *result, uint64_t tstamp_ns,
 		struct diag_list *diags)
 {
 	char tail[64];
 	struct strbuf text = {0};
+
+	folder_be_owner(family->folder);
+
 	int fd = family_open_file(family, &family->members.items[0], FORMAT_FILE_LOG,
 				  O_RDWR | O_APPEND);
 
 	if (fd < 0) { /* the program may remove what it likes */
 		diag_add(diags, DIAG_WARNING, "The experiment's log cannot be closed: %s",
 			 strerror(errno));
+		folder_be_oneself();
 		return;
 	}
 	size_t length = read_tail(fd, tail, sizeof(tail));
@@ -59,9 +75,9 @@ void finish_log(const struct family *family, int wait_status, uint64_t tstamp_ns
 	if (!strstr(tail, closing_tag)) {
 		if (length && tail[length - 1] != '\n') /* the writer was killed inside a line */
 			strbuf_putc(&text, '\n');
-		if (wait_status != FINISH_STATUS_UNKNOWN)
-			add_exit(&text, wait_status, tstamp_ns);
-		strbuf_printf(&text, "%s\n", closing_tag);
+		if (result)
+			add_exit(&text, result, tstamp_ns);
+		strbuf_printf(&text, "<event kind=\"" FORMAT_EVENT_SUMS "\"/>\n%s\n", closing_tag);
 		if (write(fd, text.text, text.length) < 0)
 			diag_add(diags, DIAG_WARNING, "The experiment's log cannot be closed: %s",
 				 strerror(errno));
@@ -69,6 +85,7 @@ void finish_log(const struct family *family, int wait_status, uint64_t tstamp_ns
 	strbuf_fini(&text);
 	close(fd);
 	mounts_finish(family);
+	folder_be_oneself();
 }
 
 /* Whether the collector began in the founder, and why not. */
@@ -82,55 +99,95 @@ static void read_beginning(const char *text, struct finish_summary *summary)
 		summary->error = (int)error;
 }
 
-static void read_counters(const struct family *family, const struct member *member,
+static void read_overhead(const char *line, struct finish_summary *summary)
+{
+	uint64_t limited, overhead_ns, cpu_ns, ticks, traced_ns;
+
+	if (xml_read_number(line, "traced_ns", &traced_ns))
+		summary->traced_ns += traced_ns;
+	if (xml_read_number(line, "traced_of_ns", &cpu_ns))
+		summary->traced_of_ns += cpu_ns;
+
+	if (!xml_read_number(line, "limited", &limited) ||
+	    !xml_read_number(line, "overhead_ns", &overhead_ns) ||
+	    !xml_read_number(line, "cpu_recorded_ns", &cpu_ns) ||
+	    !xml_read_number(line, "ticks", &ticks))
+		return;
+	summary->limited += limited;
+	summary->overhead_ns += overhead_ns;
+	summary->cpu_ns += cpu_ns;
+	summary->ticks += ticks;
+}
+
+/* They count from the begin of the recording on, also those before an exec that failed: the last
+ * are those that count. */
+static const char *last_counters(const char *text)
+{
+	const char *found = NULL;
+
+	while (text && (text = strstr(text, "\n<event kind=\"counters\"")))
+		found = ++text;
+	return found;
+}
+
+static void read_intervals(const char *line, struct finish_summary *summary)
+{
+	uint64_t first_us, widened_ns;
+
+	if (!xml_read_number(line, "first_interval_us", &first_us))
+		return;
+	if (!summary->first_interval_us || first_us < summary->first_interval_us)
+		summary->first_interval_us = first_us;
+	if (!xml_read_number(line, "widened_ns", &widened_ns))
+		return;
+	if (!summary->widened || widened_ns < summary->widened_ns)
+		summary->widened_ns = widened_ns;
+	summary->widened = true;
+}
+
+static void read_counters(const char *text, const struct member *member,
 			  struct finish_summary *summary)
 {
-	char *text = family_read_log(family, member);
-	const char *line = text;
+	const char *line = last_counters(text);
+	uint64_t value;
 
 	if (text && !*member->name)
 		read_beginning(text, summary);
-	while (line && (line = strstr(line, "\n<event kind=\"counters\""))) {
-		uint64_t value;
-
-		line++;
+	if (line) {
 		if (xml_read_number(line, "events", &value)) {
 			summary->events += value;
 			summary->counted = true;
 		}
 		if (xml_read_number(line, "dropped", &value))
 			summary->dropped += value;
+		read_overhead(line, summary);
+		read_intervals(line, summary);
 		for (int kind = 0; kind < TRACE_KINDS; kind++)
 			if (xml_read_number(line, format_traces[kind].file, &value))
 				summary->traced[kind] += value;
 	}
-	free(text);
 }
 
-static uint64_t file_size(const struct family *family, const struct member *member,
-			  const char *file)
+static uint64_t file_size(int folder, const char *file)
 {
-	char path[512];
 	struct stat st;
 
-	family_file_path(member, file, path, sizeof(path));
-	return fstatat(family->folder, path, &st, 0) ? 0 : (uint64_t)st.st_size;
+	return folder_stat(folder, file, &st) ? (uint64_t)st.st_size : 0;
 }
 
 /* Packs one file by a function of pack.h and adds what it holds then. */
-static void pack_file(const struct family *family, const struct member *member, const char *file,
+static void pack_file(int folder, const struct member *member, const char *file,
 		      enum pack_result (*pack)(int, const char *, uint64_t *, uint64_t *),
 		      uint64_t *bytes, struct diag_list *diags)
 {
 	uint64_t before = 0;
-	char path[512];
+	enum pack_result result = folder < 0 ? PACK_FAILED : pack(folder, file, &before, bytes);
 
-	family_file_path(member, file, path, sizeof(path));
-	switch (pack(family->folder, path, &before, bytes)) {
+	switch (result) {
 	case PACK_DAMAGED:
 		diag_add(diags, DIAG_WARNING,
-			 "%s is damaged and was left as it is; helio print reads what it can",
-			 path);
+			 "%s%s%s is damaged and was left as it is; helio print reads what it can",
+			 member->name, *member->name ? "/" : "", file);
 		break;
 	case PACK_FAILED:
 		diag_add_once(diags, DIAG_WARNING, "The experiment stays larger than need be: %s",
@@ -141,32 +198,60 @@ static void pack_file(const struct family *family, const struct member *member, 
 	}
 }
 
+/* An image that follows another of the same process, by exec: NAME_x1.er after NAME.er. */
+static bool is_next_image(const struct family *family, const struct member *member)
+{
+	const char *last = strrchr(member->name, '_');
+
+	if (!last || last[1] != 'x')
+		return false;
+	char *before = xasprintf("%.*s%s", (int)(last - member->name), member->name,
+				 last > member->name ? ".er" : "");
+	bool found = string_table_find(&family->names, before) != HASH_NONE;
+
+	free(before);
+	return found;
+}
+
 static void pack_member(struct family *family, struct member *member,
 			struct finish_summary *summary, struct diag_list *diags)
 {
-	jit_add_functions(family, member, diags);
-	pack_file(family, member, FORMAT_FILE_PROFILE, pack_blocks, &summary->bytes, diags);
-	pack_file(family, member, FORMAT_FILE_STACKS, pack_stacks, &summary->bytes, diags);
+	char *log = family_read_log(family, member);
+	int folder = family_open_member(family, member);
+
+	jit_add_functions(family, member, log, diags);
+
+	pack_file(folder, member, FORMAT_FILE_PROFILE, pack_blocks, &summary->bytes, diags);
+	pack_file(folder, member, FORMAT_FILE_STACKS, pack_stacks, &summary->bytes, diags);
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
-		pack_file(family, member, format_traces[kind].file, pack_traces, &summary->bytes,
+		pack_file(folder, member, format_traces[kind].file, pack_traces, &summary->bytes,
 			  diags);
-	summary->bytes += file_size(family, member, FORMAT_FILE_LOG) +
-			  file_size(family, member, FORMAT_FILE_MAP) +
-			  file_size(family, member, FORMAT_FILE_OVERVIEW);
-	summary->experiments++;
-	read_counters(family, member, summary);
+	summary->bytes += file_size(folder, FORMAT_FILE_LOG) + file_size(folder, FORMAT_FILE_MAP) +
+			  file_size(folder, FORMAT_FILE_OVERVIEW);
+	if (folder >= 0)
+		close(folder);
+	summary->processes += !is_next_image(family, member);
+	read_counters(log, member, summary);
+	free(log);
 }
 
 void finish_pack(struct family *family, struct finish_summary *summary, struct diag_list *diags)
 {
+	struct strbuf sums = {0};
+
 	*summary = (struct finish_summary){0};
 	family_scan(family);
+	folder_be_owner(family->folder);
 	for (size_t i = 0; i < family->members.count; i++) {
 		struct member *member = &family->members.items[i];
 
-		if (member->ended)
+		if (member->ended) {
 			pack_member(family, member, summary, diags);
-		else
+			sums_add(&sums, family, member);
+		} else {
 			summary->running++;
+		}
 	}
+	sums_write(&sums, family, diags);
+	folder_be_oneself();
 }

@@ -6,14 +6,23 @@
 #include "base/status.h"
 #include "format/trace.h"
 #include "launch/family.h"
+#include "launch/run.h"
 
 /* What the last line shows. */
 struct finish_summary {
 	uint64_t events;	      /* as the collectors counted them; closed experiments only */
 	uint64_t traced[TRACE_KINDS]; /* likewise, by kind of trace */
 	uint64_t dropped;
-	uint64_t bytes; /* of all packed experiments' files */
-	unsigned experiments;
+	/* of processes in which the bound on overhead was in force: */
+	uint64_t limited;	      /* … for how many rests */
+	uint64_t overhead_ns, cpu_ns; /* of that CPU time measuring took */
+	uint64_t ticks;
+	uint64_t traced_ns, traced_of_ns; /* recording traced calls took, of that CPU time */
+	uint64_t first_interval_us;	  /* of the clock, where that grows; else 0 */
+	bool widened;			  /* it grew, at first in a process at */
+	uint64_t widened_ns;		  /* … since the start */
+	uint64_t bytes;			  /* of all packed experiments' files */
+	unsigned processes;
 	unsigned running; /* descendants that go on, and are recorded on */
 	bool recorded;	  /* the collector did start in the founder */
 	bool counted;	  /* some experiment told its number of events */
@@ -21,14 +30,11 @@ struct finish_summary {
 };
 
 /*
- * Appends the exit event (a wait status as waitpid gives it) and the closing
- * tag to the founder's log, if it is not closed; the founder must be reaped.
+ * Appends the exit event and the closing tag to the founder's log, if it is not closed; the
+ * founder must be reaped.  `result` NULL: the program was no child of ours, or goes on.
  */
-void finish_log(const struct family *family, int wait_status, uint64_t tstamp_ns,
+void finish_log(const struct family *family, const struct run_result *result, uint64_t tstamp_ns,
 		struct diag_list *diags);
-
-/* Instead of a wait status: the program was no child of ours, or goes on. */
-enum { FINISH_STATUS_UNKNOWN = -1 };
 
 /* Packs the founder and every descendant that has ended. */
 void finish_pack(struct family *family, struct finish_summary *summary, struct diag_list *diags);

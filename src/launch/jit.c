@@ -9,6 +9,7 @@
  */
 #include "launch/jit.h"
 
+#include "base/file_map.h"
 #include "base/memory.h"
 #include "launch/jit_text.h"
 #include "launch/xml.h"
@@ -75,6 +76,19 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* Whether the file is of root or of the user whose process recorded this. */
+static bool is_of_process(const struct family *family, const struct member *member,
+			  const struct stat *st)
+{
+	int fd = family_open_file(family, member, FORMAT_FILE_PROFILE, O_RDONLY);
+	struct stat profile;
+	bool known = fd >= 0 && !fstat(fd, &profile);
+
+	if (fd >= 0)
+		close(fd);
+	return !st->st_uid || (known && st->st_uid == profile.st_uid);
+}
+
 /* Whether a file is as young as the recording, and nobody's trick. */
 static bool is_ours(const struct family *family, const struct member *member, const struct stat *st)
 {
@@ -83,6 +97,7 @@ static bool is_ours(const struct family *family, const struct member *member, co
 	uint64_t boot = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
 
 	return S_ISREG(st->st_mode) && st->st_size && st->st_nlink == 1 &&
+	       is_of_process(family, member, st) &&
 	       written >= boot + family->mono_ns + member->tstamp_ns;
 }
 
@@ -90,24 +105,22 @@ static bool open_file(const struct family *family, const struct member *member, 
 		      struct jit *jit)
 {
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct file_map map = {0};
 	struct stat st;
-	void *text = MAP_FAILED;
 
 	if (fd < 0)
 		return false;
 	if (!fstat(fd, &st) && is_ours(family, member, &st))
-		text = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		map = file_map(fd, &st);
 	close(fd);
-	if (text == MAP_FAILED)
-		return false;
-	*jit = (struct jit){.text = text, .size = (size_t)st.st_size};
-	return true;
+	*jit = (struct jit){.text = (const char *)map.data, .size = map.size};
+	return map.data;
 }
 
 static void add_function(struct jit *jit, uint64_t address, uint64_t size, const char *name,
 			 size_t length, const struct jit_code *code)
 {
-	if (!size || !length || address + size < address)
+	if (!size || !length || size > FORMAT_SEGMENT_SIZE_MAX || address + size < address)
 		return;
 	jit->is_cut |= jit->functions.count >= FUNCTION_LIMIT;
 	if (jit->is_cut)
@@ -122,9 +135,13 @@ static void add_function(struct jit *jit, uint64_t address, uint64_t size, const
 	};
 }
 
-/* A hexadecimal number and the blanks behind it, before `end`. */
+/* A hexadecimal number, with 0x or (as most write it) without, and the blanks behind it, before
+ * `end`. */
 static bool read_hex(const char **at, const char *end, uint64_t *value)
 {
+	if (end - *at > 2 && (*at)[0] == '0' && ((*at)[1] | 0x20) == 'x')
+		*at += 2;
+
 	const char *begin = *at;
 
 	*value = 0;
@@ -149,8 +166,10 @@ static void read_map(struct jit *jit)
 {
 	const char *end = jit->text + jit->size, *line_end;
 
-	for (const char *at = jit->text; (line_end = memchr(at, '\n', (size_t)(end - at)));
-	     at = line_end + 1) {
+	for (const char *at = jit->text; at < end; at = line_end < end ? line_end + 1 : end) {
+		line_end = memchr(at, '\n', (size_t)(end - at));
+		if (!line_end)
+			line_end = end; /* the last line, whole or as far as it came */
 		uint64_t address, size;
 
 		if (read_hex(&at, line_end, &address) && read_hex(&at, line_end, &size))
@@ -359,9 +378,8 @@ out:
 }
 
 /* The directory in which the program began, to be freed; NULL: unknown, or not in plain letters. */
-static char *directory_of(const struct family *family, const struct member *member)
+static char *directory_of(const char *log)
 {
-	char *log = family_read_log(family, member);
 	const char *line = log ? strstr(log, "\n<process ") : NULL;
 	const char *begin = line ? strstr(line, " cwd=\"") : NULL, *end;
 	char *directory = NULL;
@@ -369,7 +387,6 @@ static char *directory_of(const struct family *family, const struct member *memb
 	if (begin && (end = strchr(begin += strlen(" cwd=\""), '"')) &&
 	    !memchr(begin, '&', (size_t)(end - begin)))
 		directory = xstrndup(begin, (size_t)(end - begin));
-	free(log);
 	return directory;
 }
 
@@ -391,15 +408,25 @@ static bool add_file(const struct family *family, const struct member *member, c
 	return true;
 }
 
+/* Whether perf's agent ever ran here: a family may have many processes. */
+static bool has_agents(const char *home)
+{
+	char *path = xasprintf("%s/.debug/jit", home ? home : "");
+	bool there = !access(path, X_OK);
+
+	free(path);
+	return there;
+}
+
 /*
  * The dump lies where the program began (V8), in /tmp (.NET, PHP), or, of what follows perf's own
  * agent (Java, LLVM), below .debug of JITDUMPDIR or of the home directory.
  */
-static void add_dump(const struct family *family, const struct member *member,
+static void add_dump(const struct family *family, const struct member *member, const char *log,
 		     struct diag_list *diags)
 {
 	const char *base = getenv("JITDUMPDIR"), *home = base && *base ? base : getenv("HOME");
-	char *directory = directory_of(family, member);
+	char *directory = directory_of(log);
 	char *name = xasprintf("jit-%d.dump", (int)member->pid);
 	char *places[] = {directory ? xasprintf("%s/%s", directory, name) : NULL,
 			  xasprintf("/tmp/%s", name)};
@@ -409,7 +436,7 @@ static void add_dump(const struct family *family, const struct member *member,
 
 	for (size_t i = 0; i < 2 && !found; i++)
 		found = places[i] && add_file(family, member, places[i], read_dump, diags);
-	if (!found && !glob(pattern, GLOB_NOSORT, NULL, &agents))
+	if (!found && has_agents(home) && !glob(pattern, GLOB_NOSORT, NULL, &agents))
 		for (size_t i = 0; i < agents.gl_pathc && !found; i++)
 			found = add_file(family, member, agents.gl_pathv[i], read_dump, diags);
 	globfree(&agents);
@@ -420,7 +447,7 @@ static void add_dump(const struct family *family, const struct member *member,
 	free(directory);
 }
 
-void jit_add_functions(const struct family *family, const struct member *member,
+void jit_add_functions(const struct family *family, const struct member *member, const char *log,
 		       struct diag_list *diags)
 {
 	char *map;
@@ -430,5 +457,5 @@ void jit_add_functions(const struct family *family, const struct member *member,
 	map = xasprintf("/tmp/perf-%d.map", (int)member->pid);
 	add_file(family, member, map, read_map, diags);
 	free(map);
-	add_dump(family, member, diags);
+	add_dump(family, member, log, diags);
 }

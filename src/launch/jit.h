@@ -12,8 +12,9 @@
  * and lines into its dyntext.  Files that
  * are older than the recording are another process's and are left alone.  These files do not tell
  * the end of a function: of two at one address the last one is taken to have been there always.
+ * log: the member's, or NULL.
  */
-void jit_add_functions(const struct family *family, const struct member *member,
+void jit_add_functions(const struct family *family, const struct member *member, const char *log,
 		       struct diag_list *diags);
 
 #endif

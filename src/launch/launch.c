@@ -20,6 +20,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -40,14 +42,17 @@ struct launch {
 	const char *params;
 	bool old_name;
 	bool recorded; /* the program ran, and the experiment is whole */
+	bool ran;      /* there is a summary of it */
+	struct finish_summary summary;
 	uint64_t mono_ns;
 	struct run_result result;
 	struct family family;
+	int folder; /* the experiment's directory, until the family has it; or -1 */
 	bool family_open;
 };
 
 /* auto takes perf where it works, and otherwise remembers why not. */
-static enum status choose_engine(struct launch *launch)
+static enum status find_engine(struct launch *launch)
 {
 	enum options_engine asked = launch->options.engine;
 
@@ -64,6 +69,15 @@ static enum status choose_engine(struct launch *launch)
 		 "The perf engine cannot be used: %s; --engine monitor works without it",
 		 launch->engine_reason.text);
 	return STATUS_INVALID;
+}
+
+static enum status choose_engine(struct launch *launch)
+{
+	enum status status = find_engine(launch);
+
+	if (launch->options.clock_first_us && strcmp(launch->engine, "perf"))
+		launch->options.clock_first_us = OPTIONS_CLOCK_FIRST_MONITOR_US;
+	return status;
 }
 
 static const char *engine_reason(const struct launch *launch)
@@ -127,7 +141,8 @@ static enum status create(struct launch *launch)
 {
 	struct timespec wall;
 
-	enum status status = birth_create(&launch->options, &launch->name, &launch->diags);
+	enum status status =
+		birth_create(&launch->options, &launch->name, &launch->folder, &launch->diags);
 
 	if (status != STATUS_OK)
 		return status;
@@ -143,7 +158,7 @@ static enum status create(struct launch *launch)
 		.wall_ns = (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec,
 	};
 
-	status = birth_write(launch->name, &log, &launch->diags);
+	status = birth_write(launch->folder, launch->name, &log, &launch->diags);
 	launch->path = realpath(launch->name, NULL);
 	if (status == STATUS_OK && !launch->path) {
 		diag_add(&launch->diags, DIAG_ERROR, "Experiment %s cannot be found again: %s",
@@ -169,7 +184,7 @@ static void announce(void *context, pid_t pid)
 	struct show_run run = shown(launch);
 
 	if (!launch->options.quiet)
-		show_start(STDERR_FILENO, &run, pid, launch->old_name);
+		show_start(stderr, &run, pid, launch->old_name);
 }
 
 static void on_start(void *context, pid_t pid)
@@ -180,16 +195,31 @@ static void on_start(void *context, pid_t pid)
 		group_add(launch->group, launch->path, &launch->diags);
 }
 
+/* pid: the program's process. */
+static void open_family(struct launch *launch, pid_t pid)
+{
+	if (!launch->family_open)
+		family_open(&launch->family, launch->folder, pid, launch->mono_ns);
+	launch->family_open = true;
+}
+
 static void on_tick(void *context, pid_t pid)
 {
 	struct launch *launch = context;
 	uint64_t time_ns = run_now_ns() - launch->mono_ns;
 
-	if (!launch->family_open)
-		launch->family_open =
-			family_open(&launch->family, launch->path, pid, launch->mono_ns);
-	if (launch->family_open && in_window(&launch->options, time_ns))
+	open_family(launch, pid);
+	if (in_window(&launch->options, time_ns))
 		samples_take(&launch->family, time_ns);
+}
+
+/* Whether the program might not load with the collector: see format/params.h. */
+static bool memory_is_scarce(void)
+{
+	struct rlimit data, space;
+
+	return !getrlimit(RLIMIT_DATA, &data) && !getrlimit(RLIMIT_AS, &space) &&
+	       (data.rlim_cur < PARAMS_LEAST_DATA || space.rlim_cur < PARAMS_LEAST_SPACE);
 }
 
 /* Runs the program; 0, or an exit code if it did not run. */
@@ -205,7 +235,9 @@ static int run(struct launch *launch, char **environment)
 	struct run_request request = {
 		.path = launch->target.path,
 		.argv = launch->target.argv,
-		.environment = environment_build(&launch->arena, environment, &variables),
+		.environment = memory_is_scarce()
+				       ? environment
+				       : environment_build(&launch->arena, environment, &variables),
 		.announce = announce,
 		.started = on_start,
 		.tick_s = launch->options.sample_s,
@@ -239,6 +271,10 @@ static void explain_silence(struct launch *launch, int error)
 			 "The experiment could not be begun in the program, which ran unrecorded: "
 			 "%s (-d DIR makes it elsewhere)",
 			 strerror(error));
+	else if (memory_is_scarce())
+		diag_add(&launch->diags, DIAG_WARNING,
+			 "A limit of memory (ulimit -d, -v) leaves no room for the collector: the "
+			 "program ran unrecorded");
 	else
 		diag_add(&launch->diags, DIAG_WARNING,
 			 "The collector did not start inside the program: nothing was recorded for "
@@ -254,24 +290,24 @@ static void finish(struct launch *launch)
 	struct finish_summary summary;
 	uint64_t duration_ns = launch->result.end_ns - launch->mono_ns;
 
-	if (!launch->family_open)
-		launch->family_open = family_open(&launch->family, launch->path, launch->result.pid,
-						  launch->mono_ns);
-	if (!launch->family_open) {
+	struct stat st;
+
+	open_family(launch, launch->result.pid);
+	if (fstat(launch->family.folder, &st) || !st.st_nlink) {
 		diag_add(&launch->diags, DIAG_WARNING, "Experiment %s is not there any more: %s",
-			 launch->name, strerror(errno));
+			 launch->name, strerror(ENOENT));
 		return;
 	}
 	launch->family.founder_reaped = true;
-	finish_log(&launch->family, launch->result.wait_status, duration_ns, &launch->diags);
+	finish_log(&launch->family, &launch->result, duration_ns, &launch->diags);
 	finish_pack(&launch->family, &summary, &launch->diags);
+	if (target_is_go(launch->target.path) && launch->options.clock_us && !launch->options.quiet)
+		diag_add(&launch->diags, DIAG_NOTE, TARGET_GO_STACKS);
 	if (!summary.recorded)
 		explain_silence(launch, summary.error);
 	launch->recorded = summary.recorded;
-	show_diags(stderr, &launch->diags);
-	if (!launch->options.quiet)
-		show_summary(stderr, "helio collect", launch->name, (double)duration_ns / 1e9,
-			     &summary);
+	launch->summary = summary;
+	launch->ran = true;
 }
 
 static int collect(struct launch *launch, char **environment)
@@ -307,6 +343,8 @@ static void launch_fini(struct launch *launch)
 {
 	if (launch->family_open)
 		family_close(&launch->family);
+	else if (launch->folder >= 0)
+		close(launch->folder);
 	free(launch->name);
 	free(launch->path);
 	free(launch->group);
@@ -318,7 +356,7 @@ static void launch_fini(struct launch *launch)
 
 int launch_collect(char **argv, struct launch_call *call)
 {
-	struct launch launch = {.words = argv, .old_name = call->old_name};
+	struct launch launch = {.folder = -1, .words = argv, .old_name = call->old_name};
 	int code = LAUNCH_EXIT_USAGE;
 
 	if (options_parse(&launch.options, argv, &launch.diags) != STATUS_OK) {
@@ -345,6 +383,23 @@ int launch_collect(char **argv, struct launch_call *call)
 	call->archive = launch.options.archive;
 	call->archive_newer = launch.options.archive_newer;
 	call->quiet = launch.options.quiet;
+	if (launch.ran) {
+		if (!launch.options.quiet)
+			show_overhead(stderr, "helio collect", launch.name, &launch.options,
+				      &launch.summary);
+		call->name = xstrdup(launch.name);
+		call->summary = launch.summary;
+		call->seconds = (double)(launch.result.end_ns - launch.mono_ns) / 1e9;
+	}
 	launch_fini(&launch);
 	return code;
+}
+
+void launch_sum_up(struct launch_call *call, const struct show_more *more)
+{
+	if (call->name && !call->quiet)
+		show_summary(stderr, "helio collect", call->name, call->seconds, &call->summary,
+			     more);
+	free(call->name);
+	call->name = NULL;
 }

@@ -8,6 +8,8 @@
 #ifndef HELIO_LAUNCH_LAUNCH_H
 #define HELIO_LAUNCH_LAUNCH_H
 
+#include "launch/show.h"
+
 #include <stdbool.h>
 
 /* Exit codes besides the program's own; those above 1 as env(1) has them. */
@@ -22,10 +24,13 @@ enum launch_exit {
 struct launch_call {
 	bool old_name; /* in: called as collect(1), and says what that says */
 	/* out: */
-	char *experiment;    /* the one that was made, to be freed; or NULL */
+	char *experiment; /* the one that was made, to be freed; or NULL */
+	char *name;	  /* … as the user knows it, to be freed; NULL: no run to be summed up */
 	const char *archive; /* what to keep in it: a word of -A, or where archive_newer, of -a */
 	bool archive_newer;
 	bool quiet;
+	struct finish_summary summary;
+	double seconds; /* that the program ran */
 };
 
 /*
@@ -33,5 +38,7 @@ struct launch_call {
  * messages to stderr and returns the exit status for main().
  */
 int launch_collect(char **argv, struct launch_call *call);
+/* The last line, if there was a run and it was not asked to be quiet; once for a call. */
+void launch_sum_up(struct launch_call *call, const struct show_more *more);
 
 #endif

@@ -143,6 +143,23 @@ enum options_window_result options_read_window(const char *text, uint64_t *start
 	return OPTIONS_WINDOW_OK;
 }
 
+bool options_read_overhead(const char *text, uint32_t *percent)
+{
+	char digits[8];
+	size_t length = strlen(text);
+
+	*percent = 0;
+	if (!strcmp(text, "off"))
+		return true;
+	if (length && text[length - 1] == '%')
+		length--;
+	if (length >= sizeof(digits))
+		return false;
+	memcpy(digits, text, length);
+	digits[length] = '\0';
+	return options_read_count(digits, OPTIONS_OVERHEAD_MAX, percent);
+}
+
 bool options_read_count(const char *text, uint32_t max, uint32_t *value)
 {
 	uint64_t number = 0;

@@ -7,6 +7,7 @@
 #include "launch/options.h"
 
 #include "base/suggest.h"
+#include "format/params.h"
 
 #include <errno.h>
 #include <regex.h>
@@ -49,6 +50,7 @@ static bool take_clock(struct parser *parser, const char *argument)
 			 "clock-based memoryspace and dataspace profiling is no longer supported");
 		argument++;
 	}
+	parser->options->clock_first_us = strcmp(argument, "on") ? 0 : OPTIONS_CLOCK_FIRST_US;
 	return options_read_clock(argument, &parser->options->clock_us, parser->diags) ||
 	       refuse(parser, "Unrecognized clock-profiling interval", argument);
 }
@@ -283,6 +285,13 @@ static bool take_depth(struct parser *parser, const char *argument)
 	       refuse(parser, "Unrecognized call stack depth", argument);
 }
 
+static bool take_overhead(struct parser *parser, const char *argument)
+{
+	return options_read_overhead(argument, &parser->options->max_overhead) ||
+	       refuse(parser, "--max-overhead takes a percentage from 1 to 90 or off, not",
+		      argument);
+}
+
 static bool take_attach(struct parser *parser, const char *argument)
 {
 	parser->options->attach = argument;
@@ -321,8 +330,8 @@ static bool take_help(struct parser *parser, const char *argument)
 
 static const struct option table[] = {
 	{'p', "clock", "off|lo|hi|on|N[m|u]", ONCE, take_clock,
-	 "clock profiling: on is every 10.007 ms of a thread's time, hi 0.997, lo 100.003; "
-	 "N counts ms, or with u µs (default: on)"},
+	 "clock profiling: hi is every 0.997 ms of a thread's time, lo 100.003, on 0.997 at first "
+	 "and 10.007 later; N counts ms, or with u µs (default: on)"},
 	{'s', "sync", "on|all|MICROSECONDS|off", ONCE, take_sync,
 	 "synchronization tracing: every wait for a lock and the like that is longer than so many "
 	 "µs, than what is found at the start (on), or every call (all)"},
@@ -334,7 +343,9 @@ static const struct option table[] = {
 	 "profiles of hardware counters, page faults, context switches and the like, and watch "
 	 "points; alone, lists what this machine has"},
 	{'i', "io", "on|off", ONCE, take_io,
-	 "I/O tracing: every call that opens, reads, writes, waits for or closes a file or socket"},
+	 "I/O tracing: every call that opens, reads, writes, waits for or closes a file or socket; "
+	 "a "
+	 "call of stdio is one, whatever it reads or writes below"},
 	{'S', "sample", "off|on|N", ONCE, take_sample,
 	 "process-wide usage every N seconds (default: on, 1)"},
 	{'F', "follow", "on|off|=REGEX", ONCE, take_follow,
@@ -362,6 +373,9 @@ static const struct option table[] = {
 	{0, "engine", "auto|perf|monitor", ONCE, take_engine,
 	 "how to measure (default: auto, perf where the kernel allows it)"},
 	{0, "depth", "FRAMES", ONCE, take_depth, "the deepest call stack to keep"},
+	{0, "max-overhead", "PERCENT|off", ONCE, take_overhead,
+	 "what measuring may take of a thread's time (default: 20): where it takes more, intervals "
+	 "get longer"},
 	{'P', "attach", "PID", ONCE, take_attach,
 	 "attach to this process, as helio attach does, in place of running a program"},
 	{'n', "dry-run", NULL, 0, take_dry_run, "show what would be done; run and create nothing"},
@@ -432,6 +446,14 @@ static const struct option *find(const char *word, const char **inline_argument)
 		return &table[i];
 	}
 	return NULL;
+}
+
+size_t options_length(char **word)
+{
+	const char *argument;
+	const struct option *option = find(*word, &argument);
+
+	return option && option->argument && !argument && word[1] ? 2 : 1;
 }
 
 /* The long option that was probably meant by a word like --clok; NULL: none is near. */
@@ -532,7 +554,11 @@ enum status options_parse(struct options *options, char **argv, struct diag_list
 	char **word = argv + 1;
 
 	_Static_assert(COUNT(table) <= 64, "a bit for each in parser.seen");
-	*options = (struct options){.clock_us = OPTIONS_CLOCK_ON_US, .sample_s = 1, .follow = true};
+	*options = (struct options){.clock_us = OPTIONS_CLOCK_ON_US,
+				    .clock_first_us = OPTIONS_CLOCK_FIRST_US,
+				    .sample_s = 1,
+				    .follow = true,
+				    .max_overhead = PARAMS_OVERHEAD_DEFAULT};
 	if (!*word)
 		options->action = OPTIONS_HELP;
 	for (; *word && **word == '-'; word++) {

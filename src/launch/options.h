@@ -14,12 +14,16 @@
 /* The clock intervals with names; odd, so as not to beat with the system's tick. */
 enum {
 	OPTIONS_CLOCK_ON_US = 10007,
+	OPTIONS_CLOCK_FIRST_US = 997,	       /* … on, at first */
+	OPTIONS_CLOCK_FIRST_MONITOR_US = 4000, /* what that engine's timers allow */
 	OPTIONS_CLOCK_HIGH_US = 997,
 	OPTIONS_CLOCK_LOW_US = 100003,
-	OPTIONS_CLOCK_MIN_US = 100,
+	OPTIONS_CLOCK_MIN_US = 10,
 	OPTIONS_CLOCK_MAX_US = 1000000,
 	OPTIONS_COMMENTS_MAX = 10,
 	OPTIONS_TRACE_ROOM = 512,
+	OPTIONS_OVERHEAD_MAX =
+		90, /* percent; what is left to the program must be more than noise */
 };
 
 enum options_engine { OPTIONS_ENGINE_AUTO, OPTIONS_ENGINE_PERF, OPTIONS_ENGINE_MONITOR };
@@ -33,8 +37,9 @@ enum options_action {
 
 struct options {
 	enum options_action action;
-	uint32_t clock_us; /* 0: no clock profiling */
-	uint32_t sample_s; /* 0: no periodic sample points */
+	uint32_t clock_us;	 /* 0: no clock profiling */
+	uint32_t clock_first_us; /* the interval at first, where it grows to that; 0: it does not */
+	uint32_t sample_s;	 /* 0: no periodic sample points */
 	/* what the collector's parameters say of each kind of trace data; "": it is off */
 	char trace[TRACE_KINDS][OPTIONS_TRACE_ROOM];
 	struct counter_list counters; /* of -h */
@@ -58,9 +63,10 @@ struct options {
 	bool verbose;
 	bool quiet;
 	enum options_engine engine;
-	uint32_t depth;	    /* deepest call stack, frames; 0: the collector's default */
-	const char *attach; /* -P: the process to attach to, which takes the program's place */
-	char **target;	    /* the program and its arguments, in argv; *target NULL: none */
+	uint32_t max_overhead; /* percent of a thread's time; 0: no bound */
+	uint32_t depth;	       /* deepest call stack, frames; 0: the collector's default */
+	const char *attach;    /* -P: the process to attach to, which takes the program's place */
+	char **target;	       /* the program and its arguments, in argv; *target NULL: none */
 };
 
 /*
@@ -68,6 +74,8 @@ struct options {
  * be there in either case.  All pointers point into argv.
  */
 enum status options_parse(struct options *options, char **argv, struct diag_list *diags);
+/* How many words the option here takes, its argument included; 1 for what is no option. */
+size_t options_length(char **word);
 
 const char *options_engine_name(enum options_engine engine);
 
@@ -107,6 +115,8 @@ bool options_read_heap(const char *text, char param[OPTIONS_TRACE_ROOM]);
 /* on, calibrate, all, off or a threshold in µs ("20", "1.5ms"), and a scope (",n"): the same of
  * synchronization tracing. */
 bool options_read_sync(const char *text, char param[OPTIONS_TRACE_ROOM]);
+/* A percentage up to OPTIONS_OVERHEAD_MAX, with or without its sign, or off: 0. */
+bool options_read_overhead(const char *text, uint32_t *percent);
 /* A whole number 1..max in decimal digits. */
 bool options_read_count(const char *text, uint32_t max, uint32_t *value);
 

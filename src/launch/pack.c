@@ -16,6 +16,8 @@
  */
 #include "launch/pack.h"
 
+#include "base/file_map.h"
+#include "base/folder.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "format/checksum.h"
@@ -39,12 +41,14 @@ enum {
 	RUN_MAX = 40,		   /* unused slots that a new block would cost less than */
 	DICT_MAX = 64 * 1024, /* slots; a new pc takes 3 bytes, so a block has a third as many */
 	GAPS_WORTH = 16,      /* a part of the file: gaps that are smaller stay */
+	SMALL = 64 * 1024,    /* a file of a process that ended soon: to read it is cheaper */
 };
 
 struct input {
 	const uint8_t *data;
 	size_t size;
 	size_t header_size;
+	bool is_mapped;
 };
 
 /* A block of the input, in use. */
@@ -189,10 +193,46 @@ static bool find_pieces(const struct input *in, struct pieces *pieces)
 	return true;
 }
 
+/* Room that was set aside and not written to is zero without being read. */
+static bool read_small(int fd, struct input *in)
+{
+	off_t hole = lseek(fd, 0, SEEK_HOLE);
+	bool ends = hole >= 0 && lseek(fd, hole, SEEK_DATA) < 0 && errno == ENXIO;
+	size_t used = ends && (size_t)hole < in->size ? (size_t)hole : in->size;
+	uint8_t *data = xcalloc(1, in->size);
+	ssize_t got = pread(fd, data, used, 0);
+
+	in->data = data;
+	return got == (ssize_t)used;
+}
+
+static void close_input(struct input *in)
+{
+	int error = errno;
+
+	if (in->is_mapped)
+		munmap((void *)(uintptr_t)in->data, in->size);
+	else
+		free((void *)(uintptr_t)in->data);
+	errno = error;
+}
+
+static bool read_input(int fd, const struct stat *info, struct input *in)
+{
+	if (info->st_size <= SMALL) {
+		in->size = (size_t)info->st_size;
+		return read_small(fd, in);
+	}
+	struct file_map map = file_map(fd, info);
+
+	*in = (struct input){.data = map.data, .size = map.size, .is_mapped = map.data};
+	return map.data;
+}
+
 static enum pack_result open_input(int folder, const char *path, struct input *in, mode_t *mode)
 {
 	struct stat st;
-	int fd = openat(folder, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = folder_open_file(folder, path, O_RDONLY, 0);
 
 	*in = (struct input){0};
 	if (fd < 0)
@@ -201,16 +241,10 @@ static enum pack_result open_input(int folder, const char *path, struct input *i
 
 	if (result == PACK_DONE && !st.st_size)
 		result = PACK_ABSENT;
-	if (result == PACK_DONE) {
-		void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-
-		if (data == MAP_FAILED) {
-			result = PACK_FAILED;
-		} else {
-			in->data = data;
-			in->size = (size_t)st.st_size;
-			*mode = st.st_mode & 0777;
-		}
+	*mode = st.st_mode & 0777;
+	if (result == PACK_DONE && !read_input(fd, &st, in)) {
+		close_input(in);
+		result = PACK_FAILED;
 	}
 	close(fd);
 	return result;
@@ -223,9 +257,8 @@ static enum pack_result write_output(int folder, const char *path, const struct 
 				     uint64_t *written)
 {
 	char *temporary = xasprintf("%s.tmp", path);
-	struct output out = {.fd = openat(folder, temporary,
-					  O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
-					  mode)};
+	struct output out = {
+		.fd = folder_open_file(folder, temporary, O_WRONLY | O_CREAT | O_TRUNC, mode)};
 	enum pack_result result = PACK_DONE;
 
 	if (out.fd < 0) {
@@ -280,7 +313,7 @@ static bool write_checksum(int fd, const struct input *in, const struct piece *p
 static enum pack_result seal(int folder, const char *path, const struct input *in,
 			     const struct pieces *pieces, uint64_t end)
 {
-	int fd = openat(folder, path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = folder_open_file(folder, path, O_WRONLY, 0);
 	bool ok = fd >= 0;
 
 	for (size_t i = 0; ok && i < pieces->count; i++)
@@ -317,11 +350,8 @@ static enum pack_result pack(int folder, const char *path,
 	}
 	*before += in.size;
 	*after += result == PACK_DONE ? written : in.size;
-	int error = errno;
-
 	vec_fini(&pieces);
-	munmap((void *)(uintptr_t)in.data, in.size);
-	errno = error;
+	close_input(&in);
 	return result;
 }
 

@@ -18,7 +18,7 @@ enum pack_result {
  * blocks; stack nodes are coded as varints, with their ids unchanged.  The new
  * file takes the old one's place in one step.  A trace in which there is next to nothing to drop
  * only gets its checksums and loses its end.  Nobody may be writing to it.
- * `path` is relative to the directory `folder`; both sizes in bytes, added to
+ * `path` is the name of a file in the directory `folder`; both sizes in bytes, added to
  * *before and *after, also where the file stays as it is.
  */
 enum pack_result pack_blocks(int folder, const char *path, uint64_t *before, uint64_t *after);

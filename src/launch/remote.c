@@ -5,6 +5,8 @@
  */
 #include "launch/remote.h"
 
+#include "base/strbuf.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -42,12 +44,23 @@ static void take_mapping(struct remote *remote, const char *line)
 {
 	uint64_t start, end;
 	int name_at = 0;
+	char rights[5];
 
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %*s %*s %n", &start, &end, &name_at) <
-		    2 ||
-	    !name_at || line[name_at] != '/')
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*s %*s %*s %n", &start, &end, rights,
+		   &name_at) < 3 ||
+	    !name_at)
 		return;
 	const char *name = line + name_at;
+
+	*vec_push(&remote->mappings) = (struct remote_mapping){.start = start,
+							       .end = end,
+							       .readable = rights[0] == 'r',
+							       .writable = rights[1] == 'w',
+							       .executable = rights[2] == 'x',
+							       .is_stack = !strcmp(name, "[stack]"),
+							       .anonymous = !*name};
+	if (*name != '/')
+		return;
 	size_t count = remote->objects.count;
 	struct remote_object *last = count ? &remote->objects.items[count - 1] : NULL;
 
@@ -64,26 +77,56 @@ static void forget_objects(struct remote *remote)
 	for (size_t i = 0; i < remote->objects.count; i++)
 		free(remote->objects.items[i].name);
 	remote->objects.count = 0;
+	remote->mappings.count = 0;
+}
+
+/* The list of mappings, to be freed; NULL with errno set. */
+static char *read_maps(pid_t pid)
+{
+	char path[64], part[4096];
+	struct strbuf text = {0};
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return NULL;
+	for (ssize_t got; (got = read(fd, part, sizeof(part))) > 0;)
+		strbuf_add(&text, part, (size_t)got);
+	close(fd);
+	strbuf_add(&text, "", 1);
+	return text.text;
+}
+
+/* The kernel gives out a page at a time; what changes in between may be there twice, or not. */
+static char *read_steady_maps(pid_t pid)
+{
+	enum { TRIES = 5 };
+	char *text = read_maps(pid);
+
+	for (int i = 0; text && i < TRIES; i++) {
+		char *again = read_maps(pid);
+		bool same = again && !strcmp(again, text);
+
+		free(text);
+		text = again;
+		if (same)
+			break;
+	}
+	return text;
 }
 
 bool remote_look(struct remote *remote)
 {
-	char path[64];
-	char *line = NULL;
-	size_t room = 0;
+	char *text = read_steady_maps(remote->pid);
+	char *rest = text;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)remote->pid);
-	FILE *file = fopen(path, "re");
-
-	if (!file)
+	if (!text)
 		return false;
 	forget_objects(remote);
-	while (getline(&line, &room, file) > 0) {
-		line[strcspn(line, "\n")] = '\0';
+	for (char *line; (line = strsep(&rest, "\n"));)
 		take_mapping(remote, line);
-	}
-	free(line);
-	fclose(file);
+	free(text);
 	return true;
 }
 
@@ -109,6 +152,7 @@ void remote_close(struct remote *remote)
 {
 	forget_objects(remote);
 	vec_fini(&remote->objects);
+	vec_fini(&remote->mappings);
 	if (remote->memory >= 0)
 		close(remote->memory);
 	remote->memory = -1;
@@ -134,6 +178,29 @@ const struct remote_object *remote_object_at(const struct remote *remote, uint64
 		    address < remote->objects.items[i].end)
 			return &remote->objects.items[i];
 	return NULL;
+}
+
+uint64_t remote_find_code(const struct remote *remote, const struct remote_object *object,
+			  const void *bytes, size_t size)
+{
+	uint64_t found = 0;
+
+	for (size_t i = 0; i < remote->mappings.count && !found; i++) {
+		const struct remote_mapping *mapping = &remote->mappings.items[i];
+		size_t length = mapping->end - mapping->start;
+
+		if (!mapping->executable || mapping->start < object->start ||
+		    mapping->end > object->end || length > TABLE_MAX)
+			continue;
+		char *code = xcalloc(length, 1);
+		const char *at = remote_read(remote, mapping->start, code, length)
+					 ? memmem(code, length, bytes, size)
+					 : NULL;
+
+		found = at ? mapping->start + (uint64_t)(at - code) : 0;
+		free(code);
+	}
+	return found;
 }
 
 /* ---- symbols ---- */

@@ -14,16 +14,24 @@ struct remote_object {
 	uint64_t start, end;
 };
 
+struct remote_mapping {
+	uint64_t start, end;
+	bool readable, writable, executable;
+	bool is_stack;	/* the first thread's */
+	bool anonymous; /* of no file and without a name */
+};
+
 struct remote {
 	pid_t pid;
-	int memory;			   /* /proc/PID/mem */
-	VEC(struct remote_object) objects; /* ELF files, in the order of addresses */
+	int memory;			     /* /proc/PID/mem */
+	VEC(struct remote_object) objects;   /* ELF files, in the order of addresses */
+	VEC(struct remote_mapping) mappings; /* all, in the order of addresses */
 };
 
 /* False with errno set if the process or its memory cannot be opened. */
 bool remote_open(struct remote *remote, pid_t pid);
 void remote_close(struct remote *remote);
-/* Reads the list of objects again. */
+/* Reads the lists of objects and mappings again. */
 bool remote_look(struct remote *remote);
 
 bool remote_read(const struct remote *remote, uint64_t address, void *to, size_t size);
@@ -35,6 +43,9 @@ void remote_read_string(const struct remote *remote, uint64_t address, char *to,
 const struct remote_object *remote_object(const struct remote *remote, const char *name);
 /* The object that an address lies in, or NULL. */
 const struct remote_object *remote_object_at(const struct remote *remote, uint64_t address);
+/* Where bytes are in the executable parts of an object; 0: nowhere. */
+uint64_t remote_find_code(const struct remote *remote, const struct remote_object *object,
+			  const void *bytes, size_t size);
 /* The base name of an object's file. */
 const char *remote_base_name(const struct remote_object *object);
 

@@ -34,6 +34,7 @@ struct runner {
 	int timer_fd; /* -1: no ticks */
 	pid_t pid;
 	int wait_status;
+	struct rusage usage;
 	bool ended;
 	bool stopped; /* the program is, as far as we know */
 };
@@ -132,7 +133,8 @@ static void reap(struct runner *runner)
 	int status;
 
 	while (!runner->ended) {
-		pid_t pid = waitpid(runner->pid, &status, WNOHANG | WUNTRACED | WCONTINUED);
+		pid_t pid = wait4(runner->pid, &status, WNOHANG | WUNTRACED | WCONTINUED,
+				  &runner->usage);
 
 		if (pid < 0 && errno == EINTR)
 			continue;
@@ -207,7 +209,7 @@ static void wait_for_end(struct runner *runner)
 		if (fds[1].revents && !runner->ended)
 			read_timer(runner);
 	}
-	while (!runner->ended && waitpid(runner->pid, &runner->wait_status, 0) < 0 &&
+	while (!runner->ended && wait4(runner->pid, &runner->wait_status, 0, &runner->usage) < 0 &&
 	       errno == EINTR)
 		;
 }
@@ -234,7 +236,8 @@ enum status run_program(const struct run_request *request, struct run_result *re
 	*result = (struct run_result){.pid = runner.pid,
 				      .wait_status = runner.wait_status,
 				      .exec_errno = error,
-				      .end_ns = run_now_ns()};
+				      .end_ns = run_now_ns(),
+				      .usage = runner.usage};
 	if (runner.timer_fd >= 0)
 		close(runner.timer_fd);
 	close(runner.signal_fd);

@@ -6,6 +6,7 @@
 #include "base/status.h"
 
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 struct run_request {
@@ -23,9 +24,10 @@ struct run_request {
 
 struct run_result {
 	pid_t pid;
-	int wait_status; /* as waitpid gives it */
-	int exec_errno;	 /* why the program could not be executed; 0: it ran */
-	uint64_t end_ns; /* CLOCK_MONOTONIC when its end was seen */
+	int wait_status;     /* as waitpid gives it */
+	int exec_errno;	     /* why the program could not be executed; 0: it ran */
+	uint64_t end_ns;     /* CLOCK_MONOTONIC when its end was seen */
+	struct rusage usage; /* its own, and that of the children that it awaited, with theirs */
 };
 
 /* STATUS_IO: no process could be made; the error is in diags. */

@@ -7,6 +7,7 @@
  */
 #include "launch/samples.h"
 
+#include "format/own_use.h"
 #include "launch/proc.h"
 
 #include <fcntl.h>
@@ -47,6 +48,23 @@ static void keep_rising(struct format_sample *sample, const struct format_sample
 	sample->threads = threads;
 }
 
+/* What the collector counts of its own, in the header of `profile` while that is not packed. */
+static void leave_out_own(const struct family *family, const struct member *member,
+			  struct format_sample *sample)
+{
+	struct format_file_header header;
+	struct format_own_use own;
+	int fd = family_open_file(family, member, FORMAT_FILE_PROFILE, O_RDONLY);
+
+	if (fd < 0)
+		return;
+	if (pread(fd, &header, sizeof(header), 0) == sizeof(header) &&
+	    header.header_size == FORMAT_BLOCK_ALIGN &&
+	    pread(fd, &own, sizeof(own), OWN_USE_OFFSET) == sizeof(own))
+		own_use_leave_out(sample, &own);
+	close(fd);
+}
+
 /* A disk that fills up in the middle of a record must not leave the later ones out of place. */
 static void append(int fd, const struct format_sample *sample)
 {
@@ -76,6 +94,7 @@ bool samples_take_one(struct family *family, struct member *member, uint64_t tim
 		memcpy(sample.label, label, strnlen(label, sizeof(sample.label) - 1));
 		taken = proc_read_usage(member->pid, &sample);
 		if (taken) {
+			leave_out_own(family, member, &sample);
 			keep_rising(&sample, &last);
 			append(fd, &sample);
 		} else {

@@ -14,8 +14,10 @@ static void show_clock(FILE *file, const struct show_run *run)
 		fputs("\tclock profiling disabled\n", file);
 		return;
 	}
-	fprintf(file, "\tclock profiling enabled, %.3f millisec.\n",
-		run->options->clock_us / 1000.0);
+	fprintf(file, "\tclock profiling enabled, %.3f millisec.", run->options->clock_us / 1000.0);
+	if (run->options->clock_first_us)
+		fprintf(file, ", at first %.3f", run->options->clock_first_us / 1000.0);
+	putc('\n', file);
 	fprintf(file, "\tengine: %s", run->engine);
 	if (*run->engine_reason)
 		fprintf(file, " (no perf events: %s)", run->engine_reason);
@@ -106,20 +108,32 @@ void show_parameters(FILE *file, const struct show_run *run)
 		system->page_size, system->pages * system->page_size >> 20);
 }
 
-void show_start(int fd, const struct show_run *run, pid_t pid, bool old_name)
+static void show_start_clock(FILE *file, const struct show_run *run, pid_t pid, const char *program)
+{
+	const struct options *options = run->options;
+	char first[32] = "";
+
+	if (options->clock_first_us)
+		snprintf(first, sizeof(first), "%g ms at first, then ",
+			 options->clock_first_us / 1000.0);
+	fprintf(file, "%s: %s: recording %s (pid %d), engine %s, %s%g ms\n", program_name,
+		run->name, program, (int)pid, run->engine, first, options->clock_us / 1000.0);
+}
+
+void show_start(FILE *file, const struct show_run *run, pid_t pid, bool old_name)
 {
 	const char *slash = strrchr(run->argv[0], '/');
 	const char *program = slash ? slash + 1 : run->argv[0];
 
 	if (old_name)
-		dprintf(fd, "Creating experiment directory %s (Process ID: %d) ...\n", run->name,
+		fprintf(file, "Creating experiment directory %s (Process ID: %d) ...\n", run->name,
 			(int)pid);
 	else if (!run->options->clock_us)
-		dprintf(fd, "%s: %s: recording %s (pid %d), %s\n", program_name, run->name, program,
-			(int)pid, options_trace(run->options) ? "tracing" : "statistics only");
+		fprintf(file, "%s: %s: recording %s (pid %d), %s\n", program_name, run->name,
+			program, (int)pid,
+			options_trace(run->options) ? "tracing" : "statistics only");
 	else
-		dprintf(fd, "%s: %s: recording %s (pid %d), engine %s, %g ms\n", program_name,
-			run->name, program, (int)pid, run->engine, run->options->clock_us / 1000.0);
+		show_start_clock(file, run, pid, program);
 }
 
 void show_dry_end(FILE *file, const struct show_run *run)
@@ -158,23 +172,75 @@ static void show_size(FILE *file, uint64_t bytes)
 		fprintf(file, "%.1f MB", (double)bytes / 1e6);
 }
 
-void show_summary(FILE *file, const char *program, const char *name, double seconds,
-		  const struct finish_summary *summary)
+/* Nothing bounds this: a traced call that is left out would make the counts wrong. */
+static void show_traced(FILE *file, const char *program, const char *name, uint32_t percent,
+			const struct finish_summary *summary)
 {
+	if (!percent || summary->traced_ns / percent <= summary->traced_of_ns / 100)
+		return;
+	fprintf(file,
+		"%s: %s: to record the calls that are traced took some %.3f s of %.3f s of CPU "
+		"time, which --max-overhead does not bound%s\n",
+		program, name, (double)summary->traced_ns / 1e9,
+		(double)summary->traced_of_ns / 1e9,
+		summary->traced[TRACE_HEAP] ? "; -H sample costs less" : "");
+}
+
+void show_overhead(FILE *file, const char *program, const char *name, const struct options *options,
+		   const struct finish_summary *summary)
+{
+	show_traced(file, program, name, options->max_overhead, summary);
+	if (!summary->limited)
+		return;
+	fprintf(file, "%s: %s: measuring took %.3f s", program, name,
+		(double)summary->overhead_ns / 1e9);
+	if (options->clock_us && summary->ticks)
+		fprintf(file, " of %.3f s of CPU time; a clock tick came every %.3g ms",
+			(double)summary->cpu_ns / 1e9,
+			(double)summary->cpu_ns / 1e6 / (double)summary->ticks);
+	if (options->clock_us && summary->ticks && !options->clock_first_us)
+		fprintf(file, ", not %g", options->clock_us / 1e3);
+	fputs(": where it takes more than --max-overhead, intervals get longer\n", file);
+}
+
+/* Of the default, which changes. */
+static void show_intervals(FILE *file, const struct finish_summary *summary)
+{
+	fprintf(file, "a tick every %g ms", (double)summary->first_interval_us / 1e3);
+	if (summary->widened)
+		fprintf(file, " and from %.3f s on %g", (double)summary->widened_ns / 1e9,
+			OPTIONS_CLOCK_ON_US / 1e3);
+	fputs(", ", file);
+}
+
+void show_summary(FILE *file, const char *program, const char *name, double seconds,
+		  const struct finish_summary *summary, const struct show_more *more)
+{
+	if (more->failed)
+		fprintf(file, "%s: Warning: %s: %s\n", program, name, more->failed);
 	fprintf(file, "%s: %s: %.3f s, ", program, name, seconds);
-	if (summary->counted)
-		fprintf(file, "%" PRIu64 " events, ", summary->events);
+	if (summary->counted || more->uncounted)
+		fprintf(file, "%" PRIu64 " events, ", summary->events + more->uncounted);
+	if (summary->first_interval_us)
+		show_intervals(file, summary);
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
 		if (summary->traced[kind])
 			fprintf(file, "%" PRIu64 " of %s, ", summary->traced[kind],
 				format_traces[kind].setting);
 	if (summary->dropped)
 		fprintf(file, "%" PRIu64 " dropped, ", summary->dropped);
-	if (summary->experiments > 1)
-		fprintf(file, "%u processes, ", summary->experiments);
+	if (summary->processes > 1)
+		fprintf(file, "%u processes, ", summary->processes);
 	show_size(file, summary->bytes);
+	if (more->archive_bytes) {
+		fputs(" and ", file);
+		show_size(file, more->archive_bytes);
+		fputs(" of copies in archives", file);
+	}
 	if (summary->running)
 		fprintf(file, ", %u still running", summary->running);
+	if (more->unrecorded)
+		fprintf(file, "; not recorded: %s", more->unrecorded);
 	fprintf(file, "; next: helio print -functions -calltree %s\n", name);
 }
 

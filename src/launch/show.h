@@ -30,10 +30,22 @@ void show_usage(FILE *file);
  * One line when the program is about to run, written with one call; for the old name of the
  * command the line that the old command shows.
  */
-void show_start(int fd, const struct show_run *run, pid_t pid, bool old_name);
+void show_start(FILE *file, const struct show_run *run, pid_t pid, bool old_name);
+/* What the launcher itself does not know. */
+struct show_more {
+	uint64_t archive_bytes;
+	const char *unrecorded; /* who was not recorded and what they used, or NULL */
+	const char *failed;	/* what the collector could not do and why, or NULL */
+	uint64_t uncounted;	/* events that are not in the summary */
+};
+
+/* What measuring came to, where the bound on it was in force, or it took more than that without
+ * one. */
+void show_overhead(FILE *file, const char *program, const char *name, const struct options *options,
+		   const struct finish_summary *summary);
 /* The last line of a run: what came out, and what to type next. */
 void show_summary(FILE *file, const char *program, const char *name, double seconds,
-		  const struct finish_summary *summary);
+		  const struct finish_summary *summary, const struct show_more *more);
 /* Prints and empties the list, each line with the program's name. */
 void show_messages(FILE *file, const char *program, struct diag_list *diags);
 /* … of `helio collect`. */

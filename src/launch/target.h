@@ -10,6 +10,8 @@
 #include "base/arena.h"
 #include "base/status.h"
 
+#include <stdbool.h>
+
 struct target {
 	struct arena arena; /* holds all that follows */
 	char *path;	    /* to be given to execve */
@@ -17,6 +19,25 @@ struct target {
 			  front */
 	int exit_code; /* enum launch_exit, where target_find refuses */
 };
+
+/* How a Go program becomes one that can be recorded. */
+#define TARGET_GO_REMEDY                                                                           \
+	"build it with cgo: CGO_ENABLED=1, and import _ \"runtime/cgo\" in one of its files"
+
+#define TARGET_PAST_LIBC                                                                           \
+	"makes its threads and signal handlers without the C library, as Go does without cgo, "    \
+	"and an event of the collector's would end it (Go: " TARGET_GO_REMEDY ")"
+
+/* Whether the program open as fd is such a one; see base/own_calls.h. */
+bool target_goes_past_libc(int fd);
+
+/* Whether Go has made the program; false too if it cannot be read. */
+bool target_is_go(const char *path);
+/* What is to be known of the call stacks of such a one. */
+#define TARGET_GO_STACKS                                                                           \
+	"Go: call stacks of goroutines are whole; the runtime's own work (garbage collection, "    \
+	"scheduler) and functions in assembler are under <Stack-unwind-failed>, with right "       \
+	"exclusive times: see helio print -functions"
 
 /* The refusal's exit code; the status that goes with it. */
 enum status target_refuse(struct target *target, int exit_code);

@@ -8,11 +8,14 @@
 #include "launch/launch.h"
 #include "launch/target.h"
 
+#include "base/own_calls.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -97,9 +100,8 @@ static enum status check_linking(struct target *target, int fd, const Elf64_Ehdr
 	if (!*name) {
 		diag_add(diags, DIAG_ERROR,
 			 "Target '%s' is statically linked, and the collector can be loaded into "
-			 "dynamically linked programs only: link it without -static (Go: with cgo "
-			 "or "
-			 "-linkmode=external), or use `perf record`",
+			 "dynamically linked programs only: link it without -static "
+			 "(Go: " TARGET_GO_REMEDY "), or use `perf record`",
 			 path);
 	} else if (!strncmp(name, "ld-musl", strlen("ld-musl"))) {
 		diag_add(
@@ -117,6 +119,75 @@ static enum status check_linking(struct target *target, int fd, const Elf64_Ehdr
 		return STATUS_OK;
 	}
 	return target_refuse(target, LAUNCH_EXIT_NOT_RUNNABLE);
+}
+
+bool target_goes_past_libc(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) || st.st_size <= 0)
+		return false;
+	void *file = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	if (file == MAP_FAILED)
+		return false;
+	bool result = own_calls_in_file(file, (uint64_t)st.st_size);
+
+	munmap(file, (size_t)st.st_size);
+	return result;
+}
+
+static enum status check_calls(struct target *target, int fd, const char *path,
+			       struct diag_list *diags)
+{
+	if (!target_goes_past_libc(fd))
+		return STATUS_OK;
+	diag_add(diags, DIAG_ERROR, "Target '%s' " TARGET_PAST_LIBC ", or use `perf record`", path);
+	return target_refuse(target, LAUNCH_EXIT_NOT_RUNNABLE);
+}
+
+/* The Go linker leaves its build id in a note of that name. */
+static bool has_go_note(int fd, const Elf64_Phdr *segment)
+{
+	static const char name[] = {'G', 'o', 0, 0};
+	enum { NOTES_MAX = 4096 };
+	char notes[NOTES_MAX];
+	ssize_t size = pread(fd, notes, sizeof(notes), (off_t)segment->p_offset);
+	size_t end = size > 0 ? (size_t)size : 0;
+
+	if (end > segment->p_filesz)
+		end = segment->p_filesz;
+	for (size_t at = 0; at + sizeof(Elf64_Nhdr) + sizeof(name) <= end;) {
+		Elf64_Nhdr note;
+
+		memcpy(&note, notes + at, sizeof(note));
+		at += sizeof(note);
+		if (note.n_namesz == sizeof(name) && !memcmp(notes + at, name, sizeof(name)))
+			return true;
+		at += ((size_t)note.n_namesz + 3) / 4 * 4 + ((size_t)note.n_descsz + 3) / 4 * 4;
+	}
+	return false;
+}
+
+bool target_is_go(const char *path)
+{
+	Elf64_Ehdr header;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool found = false;
+
+	if (fd < 0 || pread(fd, &header, sizeof(header), 0) != sizeof(header) ||
+	    memcmp(header.e_ident, ELFMAG, SELFMAG))
+		header.e_phnum = 0;
+	for (unsigned i = 0; i < header.e_phnum && !found; i++) {
+		Elf64_Phdr segment;
+		off_t at = (off_t)(header.e_phoff + (uint64_t)i * header.e_phentsize);
+
+		found = pread(fd, &segment, sizeof(segment), at) == sizeof(segment) &&
+			segment.p_type == PT_NOTE && has_go_note(fd, &segment);
+	}
+	if (fd >= 0)
+		close(fd);
+	return found;
 }
 
 /* What would put the dynamic linker into its secure mode, for people; NULL: nothing. */
@@ -152,6 +223,8 @@ enum status target_check_elf(struct target *target, int fd, const char *path,
 
 	if (status == STATUS_OK)
 		status = check_linking(target, fd, &header, path, diags);
+	if (status == STATUS_OK)
+		status = check_calls(target, fd, path, diags);
 	if (status != STATUS_OK)
 		return status;
 	const char *rights = foreign_rights(fd);

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch/sums.h"
+
+#include "base/folder.h"
+#include "format/sums.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+
+static void add_file(struct strbuf *text, int folder, const char *member, const char *name)
+{
+	uint64_t size, sum;
+	int fd = folder_open_file(folder, name, O_RDONLY, 0);
+
+	if (fd < 0)
+		return;
+	if (sums_of_file(fd, &size, &sum))
+		strbuf_printf(text, "%" PRIu64 " %016" PRIx64 " %s%s%s\n", size, sum, member,
+			      *member ? "/" : "", name);
+	close(fd);
+}
+
+void sums_add(struct strbuf *text, const struct family *family, const struct member *member)
+{
+	static const char *const names[] = {FORMAT_FILE_LOG,	  FORMAT_FILE_MAP,
+					    FORMAT_FILE_OVERVIEW, FORMAT_FILE_PROFILE,
+					    FORMAT_FILE_STACKS,	  FORMAT_FILE_DYNTEXT,
+					    FORMAT_FILE_MOUNTS,	  FORMAT_FILE_MOUNTS_OWN};
+	int folder = family_open_member(family, member);
+
+	if (folder < 0)
+		return;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		add_file(text, folder, member->name, names[i]);
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		add_file(text, folder, member->name, format_traces[kind].file);
+	close(folder);
+}
+
+void sums_write(struct strbuf *text, const struct family *family, struct diag_list *diags)
+{
+	uint64_t sum = checksum_add(SUMS_BEGIN, text->text ? text->text : "", text->length);
+	int fd = folder_open_file(family->folder, FORMAT_FILE_SUMS, O_WRONLY | O_CREAT | O_TRUNC,
+				  0644);
+
+	strbuf_printf(text, "- %016" PRIx64 " -\n", sum);
+	if (fd < 0 || write(fd, text->text, text->length) != (ssize_t)text->length)
+		diag_add(diags, DIAG_WARNING,
+			 "The checksums of the experiment's files cannot be written: %s",
+			 strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	strbuf_fini(text);
+}
