@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The file is mapped by libelf and stays open: libdw finds split files relative to it.  Of object
- * files and what is compressed libdw reads an image that is not what the file is.
+ * The file is mapped by libelf and stays open: libdw finds split files relative to it.  Where
+ * others can write to the file, libelf reads it instead (base/file_map.h).  Of object files and
+ * what is compressed libdw reads an image that is not what the file is.
  */
 #include "object/debug_info.h"
 
@@ -73,7 +74,10 @@ static bool open_dwarf(struct elf_file *file, struct dwarf_file *out)
 		out->elf = file->elf;
 	} else {
 		out->fd = open(file->path, O_RDONLY | O_CLOEXEC);
-		out->elf = out->fd >= 0 ? elf_begin(out->fd, ELF_C_READ_MMAP, NULL) : NULL;
+		out->elf = out->fd >= 0
+				   ? elf_begin(out->fd,
+					       file->is_copy ? ELF_C_READ : ELF_C_READ_MMAP, NULL)
+				   : NULL;
 		elf_file_close(file);
 	}
 	out->dwarf = dwarf_begin_elf(out->elf, DWARF_C_READ, NULL);

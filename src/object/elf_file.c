@@ -6,6 +6,7 @@
  */
 #include "object/elf_file.h"
 
+#include "base/file_map.h"
 #include "base/memory.h"
 #include "object/file.h"
 #include "object/inflate.h"
@@ -216,14 +217,15 @@ enum status elf_file_open(const char *path, struct elf_file *out)
 	status = STATUS_INVALID;
 	if (info.st_size < EI_NIDENT)
 		goto out;
-	void *image = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	struct file_map map = file_map(fd, &info);
 
 	status = STATUS_IO;
-	if (image == MAP_FAILED)
+	if (!map.data)
 		goto out;
-	out->image = image;
-	out->size = (size_t)info.st_size;
+	out->image = map.data;
+	out->size = map.size;
 	out->mapped = true;
+	out->is_copy = map.is_copy;
 	out->mtime = (uint64_t)info.st_mtime;
 	out->file_size = out->size;
 	out->path = xstrdup(path);

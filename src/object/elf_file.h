@@ -17,7 +17,8 @@ struct elf_file {
 	char *path; /* NULL: not from a file */
 	uint8_t *image;
 	size_t size;
-	bool mapped;
+	bool mapped;	/* to be unmapped; else from malloc */
+	bool is_copy;	/* of a file that others can write: see base/file_map.h */
 	bool differs;	/* the image is not what the file is */
 	uint64_t mtime; /* s */
 	uint64_t file_size;

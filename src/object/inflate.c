@@ -25,18 +25,36 @@
 enum {
 	SECTION_LIMIT = 1 << 20,
 	OLD_HEADER = 12,
-	RATIO_LIMIT = 1100, /* zlib's best is 1032; of debug information also zstd's is far less */
 	PAGE = 4096,
+	/* Of all that comes out: headers may name the same compressed bytes many times. */
+	RATIO_LIMIT = 8,
+	SIZE_LIMIT = 64 << 20, /* bytes beyond that ratio */
 };
-static const uint64_t size_limit = (uint64_t)4 << 30; /* of all that comes out */
 
-/* What a section holds. */
+/*
+ * What a section holds.  It is read once: the file may change meanwhile, and what was checked must
+ * be what is used.
+ */
 struct packed {
+	size_t section;
+	size_t name; /* where its name, which says that it is compressed, is; 0: a flag says it */
 	const uint8_t *data;
 	size_t size;
 	uint64_t out_size, align;
 	uint32_t way; /* ELFCOMPRESS_ZLIB or ELFCOMPRESS_ZSTD */
-	bool is_old;  /* the name says it, not a flag */
+};
+
+struct packed_list {
+	struct packed *items;
+	size_t count, capacity;
+};
+
+/* A copy of the section headers. */
+struct sections {
+	Elf64_Shdr *headers;
+	size_t count;
+	uint64_t place; /* in the image */
+	size_t names;	/* the section with their names */
 };
 
 static bool is_inside(size_t size, uint64_t offset, uint64_t length)
@@ -44,37 +62,40 @@ static bool is_inside(size_t size, uint64_t offset, uint64_t length)
 	return offset <= size && length <= size - offset;
 }
 
-static Elf64_Shdr *sections_of(const uint8_t *image, size_t size, size_t *count)
+/* Copies the section headers, which are then to be freed; false: there are none, or not all. */
+static bool read_sections(const uint8_t *image, size_t size, struct sections *out)
 {
 	Elf64_Ehdr header = {0};
-	Elf64_Shdr *sections;
+	Elf64_Shdr first;
 
 	if (size >= sizeof(header))
 		memcpy(&header, image, sizeof(header));
 	if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
 	    header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
 	    header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shoff % sizeof(uint64_t) ||
-	    !is_inside(size, header.e_shoff, sizeof(Elf64_Shdr)))
-		return NULL;
-	sections = (Elf64_Shdr *)(uintptr_t)(image + header.e_shoff);
-	*count = header.e_shnum ? header.e_shnum : sections[0].sh_size;
-	return *count < SECTION_LIMIT &&
-			       is_inside(size, header.e_shoff, *count * sizeof(Elf64_Shdr))
-		       ? sections
-		       : NULL;
+	    !is_inside(size, header.e_shoff, sizeof(first)))
+		return false;
+	memcpy(&first, image + header.e_shoff, sizeof(first));
+	*out = (struct sections){
+		.place = header.e_shoff,
+		.count = header.e_shnum ? header.e_shnum : first.sh_size,
+		.names = header.e_shstrndx,
+	};
+	if (out->count >= SECTION_LIMIT ||
+	    !is_inside(size, out->place, out->count * sizeof(Elf64_Shdr)))
+		return false;
+	out->headers = xmalloc((out->count + 1) * sizeof(*out->headers));
+	memcpy(out->headers, image + out->place, out->count * sizeof(*out->headers));
+	return true;
 }
 
 /* Where the name of a section is in the image, or 0. */
-static size_t name_place(const uint8_t *image, size_t size, const Elf64_Shdr *section)
+static size_t name_place(const uint8_t *image, size_t size, const struct sections *sections,
+			 const Elf64_Shdr *section)
 {
-	Elf64_Ehdr header;
-	size_t count;
-	const Elf64_Shdr *sections = sections_of(image, size, &count);
-
-	memcpy(&header, image, sizeof(header));
-	if (header.e_shstrndx >= count)
+	if (sections->names >= sections->count)
 		return 0;
-	const Elf64_Shdr *names = &sections[header.e_shstrndx];
+	const Elf64_Shdr *names = &sections->headers[sections->names];
 
 	if (!is_inside(size, names->sh_offset, names->sh_size) ||
 	    section->sh_name >= names->sh_size ||
@@ -85,10 +106,11 @@ static size_t name_place(const uint8_t *image, size_t size, const Elf64_Shdr *se
 }
 
 /* False: the section is not compressed, or not in a way that is known. */
-static bool find_packed(const uint8_t *image, size_t size, const Elf64_Shdr *section,
-			struct packed *out)
+static bool find_packed(const uint8_t *image, size_t size, const struct sections *sections,
+			size_t index, struct packed *out)
 {
-	size_t name = name_place(image, size, section);
+	const Elf64_Shdr *section = &sections->headers[index];
+	size_t name = name_place(image, size, sections, section);
 	Elf64_Chdr header;
 
 	if (section->sh_type == SHT_NOBITS ||
@@ -99,9 +121,14 @@ static bool find_packed(const uint8_t *image, size_t size, const Elf64_Shdr *sec
 
 	if (section->sh_flags & SHF_COMPRESSED && section->sh_size > sizeof(header)) {
 		memcpy(&header, data, sizeof(header));
-		*out = (struct packed){data + sizeof(header), section->sh_size - sizeof(header),
-				       header.ch_size,	      header.ch_addralign,
-				       header.ch_type,	      false};
+		*out = (struct packed){
+			.section = index,
+			.data = data + sizeof(header),
+			.size = section->sh_size - sizeof(header),
+			.out_size = header.ch_size,
+			.align = header.ch_addralign,
+			.way = header.ch_type,
+		};
 		return header.ch_type == ELFCOMPRESS_ZLIB || header.ch_type == ELFCOMPRESS_ZSTD;
 	}
 	if (!name || strncmp((const char *)image + name, OLD_PREFIX, strlen(OLD_PREFIX)) != 0 ||
@@ -110,9 +137,15 @@ static bool find_packed(const uint8_t *image, size_t size, const Elf64_Shdr *sec
 	uint64_t out_size;
 
 	memcpy(&out_size, data + strlen(OLD_MAGIC), sizeof(out_size));
-	*out = (struct packed){data + OLD_HEADER, section->sh_size - OLD_HEADER,
-			       be64toh(out_size), section->sh_addralign,
-			       ELFCOMPRESS_ZLIB,  true};
+	*out = (struct packed){
+		.section = index,
+		.name = name,
+		.data = data + OLD_HEADER,
+		.size = section->sh_size - OLD_HEADER,
+		.out_size = be64toh(out_size),
+		.align = section->sh_addralign,
+		.way = ELFCOMPRESS_ZLIB,
+	};
 	return true;
 }
 
@@ -133,44 +166,42 @@ static size_t round_up(size_t size, size_t unit)
 	return (size + unit - 1) & ~(unit - 1);
 }
 
-/* How large the image gets; 0: nothing is compressed, or it would be too large. */
-static size_t size_of_all(const uint8_t *image, size_t size, const Elf64_Shdr *sections,
-			  size_t count)
+/* Lists what is compressed; how large the image gets, 0: nothing, or it would be too large. */
+static size_t find_all(const uint8_t *image, size_t size, const struct sections *sections,
+		       struct packed_list *list)
 {
 	size_t begin = round_up(size, PAGE), total = begin;
 	struct packed packed;
 
-	for (size_t i = 1; i < count; i++) {
-		if (!find_packed(image, size, &sections[i], &packed))
+	for (size_t i = 1; i < sections->count; i++) {
+		if (!find_packed(image, size, sections, i, &packed))
 			continue;
-		if (packed.out_size / RATIO_LIMIT > packed.size ||
-		    packed.out_size > size_limit - (total - begin))
+		if (packed.out_size > SIZE_LIMIT + size * RATIO_LIMIT - (total - begin))
 			return 0;
 		total += round_up(packed.out_size, sizeof(uint64_t));
+		*vec_push(list) = packed;
 	}
 	return total == begin ? 0 : total;
 }
 
 /* Fills what lies behind the image, and makes the headers tell of that. */
-static bool unpack_all(const uint8_t *image, size_t size, uint8_t *out, Elf64_Shdr *headers,
-		       size_t count)
+static bool unpack_all(size_t size, uint8_t *out, Elf64_Shdr *headers,
+		       const struct packed_list *list)
 {
 	size_t end = round_up(size, PAGE);
-	struct packed packed;
 
-	for (size_t i = 1; i < count; i++) {
-		Elf64_Shdr *section = &headers[i];
+	for (size_t i = 0; i < list->count; i++) {
+		const struct packed *packed = &list->items[i];
+		Elf64_Shdr *section = &headers[packed->section];
 
-		if (!find_packed(image, size, section, &packed))
-			continue;
-		if (!unpack(&packed, out + end))
+		if (!unpack(packed, out + end))
 			return false;
 		section->sh_offset = end;
-		section->sh_size = packed.out_size;
-		section->sh_addralign = packed.align;
+		section->sh_size = packed->out_size;
+		section->sh_addralign = packed->align;
 		section->sh_flags &= ~(uint64_t)SHF_COMPRESSED;
-		section->sh_name += packed.is_old; /* ".zdebug_info" becomes "..debug_info" */
-		end += round_up(packed.out_size, sizeof(uint64_t));
+		section->sh_name += packed->name != 0; /* ".zdebug_info" becomes "..debug_info" */
+		end += round_up(packed->out_size, sizeof(uint64_t));
 	}
 	return true;
 }
@@ -187,42 +218,37 @@ static bool move_image(uint8_t *image, size_t size, bool is_mapped, uint8_t *out
 	return true;
 }
 
-static void put_headers(uint8_t *image, size_t size, const Elf64_Shdr *headers)
+static void put_headers(uint8_t *image, const struct sections *sections,
+			const struct packed_list *list)
 {
-	size_t count;
-	Elf64_Shdr *sections = sections_of(image, size, &count);
-
-	for (size_t i = 1; i < count; i++) {
-		if (headers[i].sh_name != sections[i].sh_name)
-			image[name_place(image, size, &sections[i]) + 1] = '.';
-	}
-	memcpy(sections, headers, count * sizeof(*headers));
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i].name)
+			image[list->items[i].name + 1] = '.';
+	memcpy(image + sections->place, sections->headers,
+	       sections->count * sizeof(*sections->headers));
 }
 
 uint8_t *inflate_sections(uint8_t *image, size_t size, bool is_mapped, size_t *out_size)
 {
-	size_t count;
-	const Elf64_Shdr *sections = sections_of(image, size, &count);
+	struct sections sections = {0};
+	struct packed_list list = {0};
+	uint8_t *out = MAP_FAILED;
+	bool done = false;
 
-	*out_size = sections ? size_of_all(image, size, sections, count) : 0;
-	if (!*out_size)
-		return NULL;
-	uint8_t *out = mmap(NULL, *out_size, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	Elf64_Shdr *headers = xmalloc(count * sizeof(*headers));
-	bool done;
-
-	if (out == MAP_FAILED) {
-		free(headers);
-		return NULL;
+	*out_size =
+		read_sections(image, size, &sections) ? find_all(image, size, &sections, &list) : 0;
+	if (*out_size)
+		out = mmap(NULL, *out_size, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (out != MAP_FAILED) {
+		done = unpack_all(size, out, sections.headers, &list) &&
+		       move_image(image, size, is_mapped, out);
+		if (done)
+			put_headers(out, &sections, &list);
+		else
+			munmap(out, *out_size);
 	}
-	memcpy(headers, sections, count * sizeof(*headers));
-	done = unpack_all(image, size, out, headers, count) &&
-	       move_image(image, size, is_mapped, out);
-	if (done)
-		put_headers(out, size, headers);
-	else
-		munmap(out, *out_size);
-	free(headers);
+	vec_fini(&list);
+	free(sections.headers);
 	return done ? out : NULL;
 }

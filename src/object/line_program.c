@@ -9,6 +9,8 @@
  */
 #include "object/line_program.h"
 
+#include "base/search.h"
+
 #include <dwarf.h>
 #include <stdlib.h>
 
@@ -212,6 +214,7 @@ struct machine {
 	size_t file_count;
 	struct program_rows *rows;
 	size_t sequence;		/* its first row */
+	size_t sequence_firsts;		/* … and first of its rows->firsts */
 	const struct code_range *range; /* in which it lies, or NULL: left out */
 	bool goes_back;			/* the sequence does */
 	bool sorted;
@@ -223,6 +226,7 @@ static void reset(struct machine *machine)
 	machine->file = 1;
 	machine->line = 1;
 	machine->sequence = machine->rows->count;
+	machine->sequence_firsts = machine->rows->firsts.count;
 	machine->range = NULL;
 	machine->goes_back = false;
 }
@@ -243,6 +247,18 @@ static struct program_row make_row(const struct machine *machine)
 	};
 }
 
+/* The row that was the last one at its address is not any more. */
+static void note_first(struct machine *machine, const struct program_row *row, uint32_t next)
+{
+	struct program_rows *rows = machine->rows;
+	size_t count = rows->firsts.count;
+
+	if (row->file != PROGRAM_NO_FILE && row->file != next &&
+	    (count == machine->sequence_firsts ||
+	     rows->firsts.items[count - 1].offset != row->offset))
+		*vec_push(&rows->firsts) = (struct program_first){row->offset, row->file};
+}
+
 /* The last of several rows at one address counts: the others have no instructions. */
 static void add_row(struct machine *machine, struct program_row row)
 {
@@ -250,6 +266,7 @@ static void add_row(struct machine *machine, struct program_row row)
 	struct program_row *last = rows->count ? &rows->items[rows->count - 1] : NULL;
 
 	if (last && rows->count > machine->sequence && last->offset == row.offset) {
+		note_first(machine, last, row.file);
 		*last = row;
 		return;
 	}
@@ -284,8 +301,10 @@ static void end_sequence(struct machine *machine)
 		row.line = 0;
 		add_row(machine, row);
 	}
-	if (!is_code || machine->goes_back)
+	if (!is_code || machine->goes_back) {
 		rows->count = machine->sequence;
+		rows->firsts.count = machine->sequence_firsts;
+	}
 	reset(machine);
 }
 
@@ -413,6 +432,13 @@ static void sort_rows(struct program_rows *rows)
 	rows->count = kept;
 }
 
+static int compare_firsts(const void *a, const void *b)
+{
+	const struct program_first *x = a, *y = b;
+
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
 void line_program_run(const struct line_program *program, const struct code_ranges *ranges,
 		      struct program_rows *rows)
 {
@@ -444,6 +470,26 @@ void line_program_run(const struct line_program *program, const struct code_rang
 		}
 	}
 	rows->count = machine.sequence; /* of a sequence without an end nothing is known */
-	if (!machine.sorted)
-		sort_rows(rows);
+	rows->firsts.count = machine.sequence_firsts;
+	if (machine.sorted)
+		return;
+	sort_rows(rows);
+	if (rows->firsts.count)
+		qsort(rows->firsts.items, rows->firsts.count, sizeof(*rows->firsts.items),
+		      compare_firsts);
+}
+
+uint32_t line_program_first_file(const struct program_rows *rows, uint64_t offset)
+{
+	size_t low = VEC_UP_TO(&rows->firsts, offset, offset);
+
+	return low && rows->firsts.items[low - 1].offset == offset
+		       ? rows->firsts.items[low - 1].file
+		       : PROGRAM_NO_FILE;
+}
+
+void line_program_free(struct program_rows *rows)
+{
+	vec_fini(rows);
+	vec_fini(&rows->firsts);
 }

@@ -55,12 +55,13 @@ static const struct program_row *row_up_to(const struct program_rows *rows, uint
 static struct line_row make_row(struct lines *lines, uint32_t table, const struct program_row *row)
 {
 	uint64_t base = lines->code.items[0].start;
+	uint32_t file = lines_table_file(lines, table, row->file);
 
 	return (struct line_row){
 		.start = base + row->offset,
 		.end = base + row[1].offset,
-		.file = lines_table_file(lines, table, row->file),
-		.line = row->line,
+		.file = file,
+		.line = file == LINES_NONE ? 0 : row->line, /* damaged: no such file */
 	};
 }
 
@@ -139,9 +140,34 @@ void lines_in_range(struct lines *lines, uint64_t start, uint64_t end, struct li
 	}
 }
 
+/* The file of the first of several rows at an address, if another one counts there. */
+static uint32_t first_file_at(struct lines *lines, uint64_t address)
+{
+	struct unit_search search = lines_units_of(lines, address);
+	const struct unit_range *range;
+
+	while ((range = next_holder(lines, address, &search))) {
+		uint32_t table = lines->units.items[range->unit].table;
+		uint32_t file =
+			table == LINES_NONE
+				? PROGRAM_NO_FILE
+				: line_program_first_file(lines_table_rows(lines, table),
+							  address - lines->code.items[0].start);
+
+		if (file != PROGRAM_NO_FILE)
+			return lines_table_file(lines, table, file);
+	}
+	return LINES_NONE;
+}
+
 uint32_t lines_source_of(struct lines *lines, uint64_t start, uint64_t end)
 {
 	lines_open(lines);
+
+	uint32_t first = first_file_at(lines, start);
+
+	if (first != LINES_NONE)
+		return first;
 	while (start < end) {
 		struct line_row row = find_row(lines, start);
 

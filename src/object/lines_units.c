@@ -160,7 +160,7 @@ void lines_free(struct lines *lines)
 
 		line_program_close(&table->program);
 		vec_fini(&table->file_ids);
-		vec_fini(&table->rows);
+		line_program_free(&table->rows);
 	}
 	for (size_t i = 0; i < lines->units.count; i++)
 		vec_fini(&lines->units.items[i].calls);

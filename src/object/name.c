@@ -433,6 +433,8 @@ static char *plain_name(const char *symbol, enum name_style style)
 static const char *description(enum function_kind kind)
 {
 	switch (kind) {
+	case FUNCTION_PART:
+		return "outline code";
 	case FUNCTION_OMP_REGION:
 		return "OMP parallel region";
 	case FUNCTION_OMP_LOOP:
@@ -452,12 +454,12 @@ static const char *description(enum function_kind kind)
 	}
 }
 
-/* PARENT -- DESCRIPTION from line N [SYMBOL] */
+/* PARENT -- DESCRIPTION from line N [SYMBOL]; that of a part has the line that is known, or 0. */
 static char *describe(struct object *object, uint32_t number, struct classification *is,
-		      enum name_style style)
+		      enum name_style style, uint32_t known_line)
 {
 	const char *symbol = object_function(object, number)->mangled;
-	struct line_function place = {0};
+	struct line_function place = {.line = is->kind == FUNCTION_PART ? known_line : 0};
 	char line[32] = "", *name;
 
 	if (is_omp_body(is->kind)) {
@@ -478,7 +480,8 @@ static char *describe(struct object *object, uint32_t number, struct classificat
 	return text;
 }
 
-char *function_display_name(struct object *object, uint32_t number, enum name_style style)
+char *function_entry_name(struct object *object, uint32_t number, enum name_style style,
+			  uint32_t line)
 {
 	const char *symbol = object_function(object, number)->mangled;
 	struct classification is;
@@ -487,8 +490,23 @@ char *function_display_name(struct object *object, uint32_t number, enum name_st
 	if (style == NAME_MANGLED)
 		return xstrdup(symbol);
 	is = classify(object, number);
-	name = description(is.kind) ? describe(object, number, &is, style)
+	name = description(is.kind) ? describe(object, number, &is, style, line)
 				    : plain_name(symbol, style);
 	free(is.parent);
 	return name;
+}
+
+char *function_part_name(const char *symbol, enum name_style style)
+{
+	char *parent = NULL;
+	bool is_part = strchr(symbol, '.') && function_name_parse(symbol, &parent) == FUNCTION_PART;
+
+	free(parent);
+	return is_part ? object_demangle(symbol, style) : NULL;
+}
+
+/* A part's line would have the line tables read for every list of functions. */
+char *function_display_name(struct object *object, uint32_t number, enum name_style style)
+{
+	return function_entry_name(object, number, style, 0);
 }

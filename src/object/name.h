@@ -39,12 +39,18 @@ enum function_kind function_name_parse(const char *symbol, char **parent);
  * writes it, but
  *	geo::area					__geo_MOD_area, of a Fortran module
  *	foo -- OMP parallel region from line 9 [foo._omp_fn.0]
+ *	foo -- outline code [foo.cold]			also of .part.N
  *	foo -- IFUNC resolver [foo]
  *	foo_ -- all entries [master.0.foo_]
  * without "foo -- " or " from line 9" where nothing tells them.  NAME_MANGLED
  * is the symbol.
  */
 char *function_display_name(struct object *object, uint32_t function, enum name_style style);
+/* … where its code begins in a listing: a part "from line N", if that line is not 0. */
+char *function_entry_name(struct object *object, uint32_t function, enum name_style style,
+			  uint32_t line);
+/* What other tools call a part, "foo.cold", "foo(int) [clone .cold]"; to be freed, or NULL. */
+char *function_part_name(const char *symbol, enum name_style style);
 
 /* The kind of a function of an object, with all that its code and lines tell. */
 enum function_kind function_kind_of(struct object *object, uint32_t function);

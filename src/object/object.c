@@ -341,16 +341,36 @@ void object_free(struct object *object)
 	free(object);
 }
 
+/*
+ * Frame information of what a signal handler returns to begins a byte before its code, since
+ * return addresses are looked up one byte before them.
+ */
+enum { SIGNAL_RETURN_AHEAD = 1 };
+
+static bool is_signal_return(struct object *object, const struct span *span)
+{
+	/* mov $SYS_rt_sigreturn,%rax; syscall */
+	static const uint8_t x86_64[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+	uint8_t bytes[sizeof(x86_64)];
+
+	return span->is_entry && object_machine(object) == EM_X86_64 &&
+	       object_code(object, span->start + SIGNAL_RETURN_AHEAD, bytes, sizeof(bytes)) ==
+		       sizeof(bytes) &&
+	       !memcmp(bytes, x86_64, sizeof(bytes));
+}
+
 /* A function for a stretch of code that has no symbol; its span knows it from now on. */
 static uint32_t make_up_function(struct object *object, struct span *span)
 {
 	struct object_function *function = arena_new(&object->arena, struct object_function);
 	const char *slash = strrchr(object->path, '/');
+	bool returns = is_signal_return(object, span);
 
-	function->address = span->start;
-	function->size = span[1].start - span->start;
-	function->mangled = arena_printf(&object->arena, "<static>@0x%lx (<%s>)", span->start,
-					 slash ? slash + 1 : object->path);
+	function->address = span->start + (returns ? SIGNAL_RETURN_AHEAD : 0);
+	function->size = span[1].start - function->address;
+	function->mangled = returns ? "__restore_rt" /* as C libraries call it */
+				    : arena_printf(&object->arena, "<static>@0x%lx (<%s>)",
+						   span->start, slash ? slash + 1 : object->path);
 	span->function = object->function_count + (uint32_t)object->made_up.count;
 	*vec_push(&object->made_up) = function;
 	return span->function;
@@ -367,8 +387,8 @@ void object_make_up_functions(struct object *object)
 	for (size_t i = 0; i + 1 < object->map.count; i++) {
 		struct span *span = &object->map.items[i];
 
-		/* frame information of a signal's return begins a byte before its code */
-		if (span->function == SPAN_STRIPPED && span[1].start - span->start > 1 &&
+		if (span->function == SPAN_STRIPPED &&
+		    span[1].start - span->start > SIGNAL_RETURN_AHEAD &&
 		    (span->is_entry || (!has_entries && span[1].start - span->start > PADDING_MAX)))
 			make_up_function(object, span);
 	}
@@ -382,6 +402,9 @@ uint32_t object_function_at(struct object *object, uint64_t address)
 
 	if (!span || span->function == SPAN_OUTSIDE)
 		return OBJECT_NO_FUNCTION;
+	if (span->function == SPAN_STRIPPED && span->is_entry &&
+	    span[1].start - span->start == SIGNAL_RETURN_AHEAD && span[1].function < SPAN_STRIPPED)
+		span++;
 	return span->function == SPAN_STRIPPED ? make_up_function(object, span) : span->function;
 }
 

@@ -58,7 +58,7 @@ void object_free(struct object *object);
  * The function that holds an address, as an index for object_function(), or
  * OBJECT_NO_FUNCTION.  Of functions that overlap it is the one that begins
  * last.  Code that no symbol covers belongs to a function made up for it,
- * <static>@0xADDR (<lib.so>) (behaviour.md 6.11): one for each entry of
+ * <static>@0xADDR (<lib.so>): one for each entry of
  * .eh_frame_hdr between two known functions, else one for the whole stretch.
  * Made-up functions come into being when they are asked for.
  */

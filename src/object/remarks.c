@@ -11,13 +11,25 @@
 #include "base/strbuf.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
-enum { RECORD_LIMIT = 256 << 20, TEXT_LIMIT = 1 << 12 };
+/*
+ * What is read of a record: JSON takes ten times its size in memory, and a file of zeros packs a
+ * thousandfold.  gcc's own pack 10- to 30-fold.
+ */
+enum {
+	RECORD_LIMIT = 256 << 20,
+	UNPACKED_LEAST = 8 << 20,
+	UNPACKED_RATIO = 40,
+	TEXT_LIMIT = 1 << 12,
+};
 
 bool remarks_is_file(const char *recorded, const char *source)
 {
@@ -160,16 +172,33 @@ static void parse_gcc(struct remarks *remarks, const char *text, const char *sou
 
 /* ---- files ---- */
 
-/* A whole file, compressed or not; NULL: it cannot be read. */
+/* The record's file, packed or not, and how much of it is to be read; a pipe is not waited for. */
+static gzFile open_record(const char *path, size_t *limit)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat info;
+	gzFile file = NULL;
+
+	if (fd >= 0 && !fstat(fd, &info) && S_ISREG(info.st_mode) && info.st_size < RECORD_LIMIT) {
+		*limit = UNPACKED_LEAST + UNPACKED_RATIO * (size_t)info.st_size;
+		*limit = *limit < RECORD_LIMIT ? *limit : RECORD_LIMIT;
+		file = gzdopen(fd, "rb");
+	}
+	if (fd >= 0 && !file)
+		close(fd);
+	return file;
+}
+
+/* A whole file; NULL: it cannot be read, or is too large. */
 static char *read_whole(const char *path)
 {
-	gzFile file = gzopen(path, "rb");
+	size_t limit = 0;
+	gzFile file = open_record(path, &limit);
 	struct strbuf text = {0};
 	char buffer[1 << 16];
 	int got = -1;
 
-	while (file && text.length < RECORD_LIMIT &&
-	       (got = gzread(file, buffer, sizeof(buffer))) > 0)
+	while (file && text.length < limit && (got = gzread(file, buffer, sizeof(buffer))) > 0)
 		strbuf_add(&text, buffer, (size_t)got);
 	if (file)
 		gzclose(file);
@@ -247,7 +276,18 @@ void remarks_find(const char *directory, const struct string_table *stems,
 		closedir(folder);
 }
 
-void remarks_read(struct remarks *remarks, const char *directory, const char *source)
+/* Whether a record may be of what this compiler has made. */
+static bool may_be_of(const char *path, const char *producer)
+{
+	if (!producer)
+		return true;
+	return is_gcc_record(path) ? !strncmp(producer, "GNU ", strlen("GNU "))
+				   : strstr(producer, "clang") || strstr(producer, "LLVM") ||
+					     strstr(producer, "rustc");
+}
+
+void remarks_read(struct remarks *remarks, const char *directory, const char *source,
+		  const char *producer)
 {
 	struct string_table stems = {0}, paths = {0};
 	char *stem = remarks_stem(source);
@@ -255,7 +295,8 @@ void remarks_read(struct remarks *remarks, const char *directory, const char *so
 	string_table_add(&stems, stem);
 	remarks_find(directory, &stems, &paths);
 	for (uint32_t i = 0; i < paths.count; i++)
-		read_record(remarks, string_table_text(&paths, i), source);
+		if (may_be_of(string_table_text(&paths, i), producer))
+			read_record(remarks, string_table_text(&paths, i), source);
 	string_table_fini(&stems);
 	string_table_fini(&paths);
 	free(stem);

@@ -42,9 +42,11 @@ struct remarks {
 /*
  * Adds what the records in a directory say of a source file.  A record is read if its name
  * is that of the source without its ending, be it after a program's and a dash; what cannot be
- * read is left out.
+ * read is left out.  producer: the compiler of the unit, as debug information has it; what another
+ * one has written beside it is of another build.  NULL: unknown.
  */
-void remarks_read(struct remarks *remarks, const char *directory, const char *source);
+void remarks_read(struct remarks *remarks, const char *directory, const char *source,
+		  const char *producer);
 /*
  * Adds the paths of the records in a directory whose names are those of sources without
  * their endings, in that sense.

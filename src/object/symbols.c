@@ -256,6 +256,20 @@ const struct symbol *symbols_find(const struct symbol_list *symbols, uint64_t ad
 	return bsearch(&key, symbols->items, symbols->count, sizeof(key), compare_symbols);
 }
 
+/*
+ * With -fno-reorder-functions gcc has a function's size include its cold part, which lies behind
+ * it and has a symbol of its own.
+ */
+static void leave_out_part(struct symbol *function, const struct symbol *part)
+{
+	size_t length = strnlen(function->name, NAME_LIMIT);
+
+	if (function->address + function->size == part->address + part->size &&
+	    !strncmp(function->name, part->name, length) &&
+	    !strncmp(part->name + length, ".cold", strlen(".cold")))
+		function->size = part->address - function->address;
+}
+
 void symbols_extend(struct symbol_list *symbols, const struct code_ranges *ranges,
 		    const struct address_list *entries)
 {
@@ -287,6 +301,8 @@ void symbols_extend(struct symbol_list *symbols, const struct code_ranges *range
 		} else if (symbol.size > limit - symbol.address) {
 			symbol.size = limit - symbol.address;
 		}
+		if (kept)
+			leave_out_part(&items[kept - 1], &symbol);
 		if (symbol.address + symbol.size > around_end)
 			around_end = symbol.address + symbol.size;
 		items[kept++] = symbol;
