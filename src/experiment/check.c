@@ -6,10 +6,14 @@
  */
 #include "experiment/dyntext.h"
 #include "experiment/experiment.h"
+#include "format/archive.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <unistd.h>
 
 enum {
 	/* below this a difference is the grain of the kernel's accounting, not a loss */
@@ -32,13 +36,32 @@ static double recorded_cpu_ns(const struct process *process)
 	return us * 1000;
 }
 
+/* Whether the last word of the log on it is that the recording was paused. */
+static bool is_paused(const struct experiment_log *log)
+{
+	bool paused = false;
+
+	for (size_t i = 0; i < log->events.count; i++) {
+		const char *kind = log->events.items[i].kind;
+
+		if (!strcmp(kind, "pause") || !strcmp(kind, "resume"))
+			paused = kind[0] == 'p';
+	}
+	return paused;
+}
+
 static void check_end(const struct process *process, struct diag_list *warnings)
 {
 	const struct experiment_log *log = &process->log;
 
 	if (!log->present)
 		return;
-	if (!log->ended)
+	if (!log->ended && is_paused(log))
+		diag_add(warnings, DIAG_WARNING,
+			 "%s: the recording was paused when this was read, or when the process was "
+			 "killed; `helio ctl resume' goes on with it",
+			 process->name);
+	else if (!log->ended)
 		diag_add(warnings, DIAG_WARNING,
 			 "%s: the process still runs or was killed before it could close its "
 			 "experiment; its last moments may be missing",
@@ -47,6 +70,24 @@ static void check_end(const struct process *process, struct diag_list *warnings)
 		diag_add(warnings, DIAG_WARNING,
 			 "%s: the process was killed by signal %d; its last moments may be missing",
 			 process->name, log->exit_signal);
+}
+
+/* What the collector said itself: what it could not do, and where it had to stop. */
+static void check_said(const struct process *process, struct diag_list *warnings)
+{
+	const struct experiment_log *log = &process->log;
+
+	for (size_t i = 0; i < log->events.count; i++) {
+		const struct log_event *event = &log->events.items[i];
+		const char *text = log_event_attribute(event, "text");
+		const char *error = log_event_attribute(event, "errno");
+
+		if (!text || (strcmp(event->kind, "error") != 0 && strcmp(event->kind, "warning")))
+			continue;
+		diag_add_once(warnings, DIAG_WARNING, "%s: %s%s%s", process->name, text,
+			      error ? ": " : "",
+			      error ? strerror((int)strtol(error, NULL, 10)) : "");
+	}
 }
 
 /* Events after the process ended cannot be. */
@@ -90,6 +131,25 @@ static void check_dropped(const struct process *process, struct diag_list *warni
 				: "a longer interval (-p) makes this less likely");
 }
 
+static bool has_object(const struct process *process, const char *name)
+{
+	for (size_t i = 0; i < process->map.files.count; i++) {
+		const char *path = process->map.files.items[i].path, *slash = strrchr(path, '/');
+
+		if (slash && !strcmp(slash + 1, name))
+			return true;
+	}
+	return false;
+}
+
+/* The end of a sentence. */
+static const char *advice_for_stacks(const struct process *process)
+{
+	if (has_object(process, "libjvm.so"))
+		return ". java makes code that can be followed with -XX:+PreserveFramePointer";
+	return "";
+}
+
 static void check_counts(const struct process *process, struct diag_list *warnings)
 {
 	const struct log_counters *counters = &process->log.counters;
@@ -104,8 +164,8 @@ static void check_counts(const struct process *process, struct diag_list *warnin
 	if (counters->unwind_failed * 100 > events)
 		diag_add(warnings, DIAG_WARNING,
 			 "%s: %" PRIu64 " call stacks could not be followed to their beginning; "
-			 "inclusive times of outer functions are too small",
-			 process->name, counters->unwind_failed);
+			 "inclusive times of outer functions are too small%s",
+			 process->name, counters->unwind_failed, advice_for_stacks(process));
 	if (counters->truncated * 100 > events)
 		diag_add(warnings, DIAG_WARNING,
 			 "%s: %" PRIu64 " call stacks were deeper than the limit; inclusive times "
@@ -196,11 +256,36 @@ static void check_dyntext(const struct process *process, struct diag_list *warni
 			 process->name, missing);
 }
 
+/*
+ * Who collects keeps copies of load objects at the end; one that was killed did not come to it.
+ * Reading an experiment changes nothing in it, so this is offered only.
+ */
+static void check_kept(const struct experiment *experiment, struct diag_list *warnings)
+{
+	const struct process *founder = &experiment->processes.items[0];
+	const char *archive = experiment_log_setting(&founder->log, "archive");
+
+	if (!archive || !strcasecmp(archive, "off") || founder->log.closed || founder->lineage[0] ||
+	    founder->log.is_gprofng)
+		return;
+	char *path = xasprintf("%s/%s", experiment->path, FORMAT_FILE_ARCHIVE_LOG);
+
+	if (access(path, F_OK))
+		diag_add(warnings, DIAG_WARNING,
+			 "%s: helio collect has not ended it, so no copies of load objects were "
+			 "kept: unless it still runs, `helio archive %s' makes them",
+			 founder->name, experiment->path);
+	free(path);
+}
+
 void experiment_check(const struct experiment *experiment, struct diag_list *warnings)
 {
+	check_kept(experiment, warnings);
 	for (size_t i = 0; i < experiment->processes.count; i++) {
 		const struct process *process = &experiment->processes.items[i];
 
+		if (!process->is_unrecorded && !process->log.is_gprofng)
+			check_said(process, warnings);
 		check_end(process, warnings);
 		check_times(process, warnings);
 		check_counts(process, warnings);

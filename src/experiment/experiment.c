@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "experiment/gprofng.h"
+#include "experiment/unrecorded.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -101,7 +102,7 @@ static void report_missing(const struct process *process, const char *clock,
 		{process->overview.present, "overview is missing: there are no sample points"},
 		{process->profile.present || (clock && !strcmp(clock, "0")),
 		 "profile is missing: the time of this process is not counted"},
-		{process->stacks.present || !process->profile.event_count,
+		{process->stacks.present || !process->profile.stackless,
 		 "stacks is missing: all time shows as <Unknown>"},
 	};
 
@@ -381,9 +382,11 @@ enum status experiment_open(const char *path, struct experiment **out, struct di
 {
 	enum status status = open_extent(path, EXTENT_ALL, out, errors, warnings);
 
-	if (!status)
-		experiment_check(*out, warnings);
-	return status;
+	if (status)
+		return status;
+	experiment_check(*out, warnings);
+	unrecorded_add(*out);
+	return STATUS_OK;
 }
 
 enum status experiment_open_logs(const char *path, struct experiment **out,

@@ -19,6 +19,7 @@ struct process {
 	const char *path;
 	const char *name;    /* "test.1.er", "test.1.er/_f1.er" */
 	const char *lineage; /* "" for the founder */
+	bool is_unrecorded;  /* it has no files: see unrecorded.h */
 	struct experiment_log log;
 	struct experiment_map map;
 	struct experiment_overview overview;

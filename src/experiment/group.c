@@ -64,6 +64,33 @@ void experiment_paths_add(struct experiment_paths *paths, const char *path)
 	}
 }
 
+static bool is_one(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+void experiment_paths_drop_twins(struct experiment_paths *paths, struct diag_list *diags)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < paths->count; i++) {
+		char *path = paths->items[i];
+		size_t twin = 0;
+
+		while (twin < kept && !is_one(paths->items[twin], path))
+			twin++;
+		if (twin == kept) {
+			paths->items[kept++] = path;
+			continue;
+		}
+		diag_add(diags, DIAG_WARNING, "%s is named twice; it counts once", path);
+		free(path);
+	}
+	paths->count = kept;
+}
+
 void experiment_paths_fini(struct experiment_paths *paths)
 {
 	for (size_t i = 0; i < paths->count; i++)

@@ -7,6 +7,7 @@
 #ifndef HELIO_EXPERIMENT_GROUP_H
 #define HELIO_EXPERIMENT_GROUP_H
 
+#include "base/status.h"
 #include "format/format.h"
 
 #include <stdbool.h>
@@ -24,6 +25,8 @@ struct experiment_paths {
 bool experiment_is_group(const char *path);
 /* Adds an experiment, or all experiments of a group file. */
 void experiment_paths_add(struct experiment_paths *paths, const char *path);
+/* Leaves out, with a warning each, what is the same directory or file as one before. */
+void experiment_paths_drop_twins(struct experiment_paths *paths, struct diag_list *diags);
 void experiment_paths_fini(struct experiment_paths *paths);
 
 #endif

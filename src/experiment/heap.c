@@ -43,6 +43,17 @@ struct block_table {
 	unsigned shift; /* 64 - log2 of how many slots there are */
 };
 
+/*
+ * The peak of a sample: each block that stands for several is in one of two halves by chance, all
+ * others are in both.  The moment at which one half is highest says nothing of the chance that
+ * made up the other, which tells what was live then.
+ */
+struct half {
+	uint64_t bytes, blocks;		    /* live: of others, and twice those of the half */
+	uint64_t highest;		    /* bytes so far */
+	uint64_t other_bytes, other_blocks; /* of the other half then */
+};
+
 struct matcher {
 	struct experiment_heap *heap;
 	const struct experiment_trace *trace;
@@ -53,9 +64,11 @@ struct matcher {
 	VEC(uint32_t)
 	newest; /* by thread: the row of its last call, if that allocated, or HEAP_NEVER */
 	uint64_t bytes, blocks; /* live */
-	uint64_t noted;		/* live bytes after the row before */
-	size_t stretch;		/* of that row */
-	uint64_t stretch_end;	/* the first ns after it, since the first event */
+	double variance;
+	struct half halves[2];
+	uint64_t noted;	      /* live bytes after the row before */
+	size_t stretch;	      /* of that row */
+	uint64_t stretch_end; /* the first ns after it, since the first event */
 };
 
 /* ---- live blocks ---- */
@@ -268,13 +281,31 @@ static void next_row(struct matcher *matcher)
 
 /* ---- what one row does ---- */
 
+/* The block of a slot comes (1) or goes (-1). */
+static void count_block(struct matcher *matcher, const struct block_slot *slot, int sign)
+{
+	uint64_t by = (uint64_t)(int64_t)sign;
+	uint64_t chance = slot->row * UINT64_C(0x9e3779b97f4a7c15) >> 63;
+
+	matcher->bytes += slot->bytes * by;
+	matcher->blocks += slot->blocks * by;
+	if (slot->blocks > 1)
+		matcher->variance += sign * heap_variance(slot->bytes, slot->blocks);
+	for (uint64_t i = 0; i < 2; i++) {
+		struct half *half = &matcher->halves[i];
+		uint64_t times = slot->blocks == 1 ? 1 : chance == i ? 2 : 0;
+
+		half->bytes += times * slot->bytes * by;
+		half->blocks += times * slot->blocks * by;
+	}
+}
+
 /* The block of a slot ends with this row. */
 static void end_block(struct matcher *matcher, const struct block_slot *slot, size_t row)
 {
 	matcher->heap->until[slot->row] = (uint32_t)row;
 	matcher->heap->fate[slot->row] = HEAP_FATE_RELEASED;
-	matcher->bytes -= slot->bytes;
-	matcher->blocks -= slot->blocks;
+	count_block(matcher, slot, -1);
 }
 
 static void release(struct matcher *matcher, uint64_t address, size_t row, uint32_t *newest)
@@ -292,19 +323,25 @@ static void release(struct matcher *matcher, uint64_t address, size_t row, uint3
 	*newest = HEAP_NEVER;
 }
 
-/* The live bytes are what they were up to this row, and other ones from here on. */
+/*
+ * The live bytes are what they were up to this row, and other ones from here on.  Times of a
+ * damaged trace may go back, or be as far apart as numbers go.
+ */
 static void note_course(struct matcher *matcher, uint64_t time_ns)
 {
 	struct experiment_heap *heap = matcher->heap;
-	uint64_t length = heap->last_ns - heap->first_ns + 1, since = time_ns - heap->first_ns;
+	unsigned __int128 length = (unsigned __int128)(heap->last_ns - heap->first_ns) + 1;
+	uint64_t time = time_ns < heap->last_ns ? time_ns : heap->last_ns;
+	uint64_t since = time > heap->first_ns ? time - heap->first_ns : 0;
 
-	while (since >= matcher->stretch_end) {
-		size_t stretch = (size_t)(since * HEAP_STRETCHES / length);
+	if (since >= matcher->stretch_end) {
+		size_t stretch = (size_t)(since * (unsigned __int128)HEAP_STRETCHES / length);
+		unsigned __int128 end =
+			((stretch + 1) * length + HEAP_STRETCHES - 1) / HEAP_STRETCHES;
 
 		for (; matcher->stretch < stretch; matcher->stretch++)
 			heap->most[matcher->stretch + 1] = matcher->noted;
-		matcher->stretch_end =
-			((stretch + 1) * length + HEAP_STRETCHES - 1) / HEAP_STRETCHES;
+		matcher->stretch_end = end < UINT64_MAX ? (uint64_t)end : UINT64_MAX;
 	}
 	matcher->noted = matcher->bytes;
 	if (matcher->bytes > heap->most[matcher->stretch])
@@ -314,6 +351,31 @@ static void note_course(struct matcher *matcher, uint64_t time_ns)
 	heap->peak_bytes = matcher->bytes;
 	heap->peak_blocks = matcher->blocks;
 	heap->peak_ns = time_ns;
+	heap->peak_variance = matcher->variance;
+}
+
+static void note_halves(struct matcher *matcher)
+{
+	for (int i = 0; i < 2; i++) {
+		struct half *half = &matcher->halves[i], *other = &matcher->halves[!i];
+
+		if (half->bytes <= half->highest)
+			continue;
+		half->highest = half->bytes;
+		half->other_bytes = other->bytes;
+		half->other_blocks = other->blocks;
+	}
+}
+
+/* At most what it looked like. */
+static void settle_peak(struct experiment_heap *heap, const struct half *halves)
+{
+	uint64_t bytes = (halves[0].other_bytes + halves[1].other_bytes) / 2;
+	uint64_t blocks = (halves[0].other_blocks + halves[1].other_blocks) / 2;
+	bool is_lower = bytes < heap->peak_bytes;
+
+	heap->likely_bytes = is_lower ? bytes : heap->peak_bytes;
+	heap->likely_blocks = is_lower ? blocks : heap->peak_blocks;
 }
 
 static void allocate(struct matcher *matcher, const struct cursor *cursor, uint32_t *newest)
@@ -339,8 +401,7 @@ static void allocate(struct matcher *matcher, const struct cursor *cursor, uint3
 		live->count++;
 	*slot = block;
 	matcher->heap->fate[cursor->row] = HEAP_FATE_LEFT;
-	matcher->bytes += block.bytes;
-	matcher->blocks += block.blocks;
+	count_block(matcher, &block, 1);
 	*newest = block.row;
 }
 
@@ -387,6 +448,7 @@ static void take(struct matcher *matcher, const struct cursor *cursor)
 	else if (type == HEAP_SEARCHED)
 		note_search(matcher);
 	note_course(matcher, cursor->time_ns);
+	note_halves(matcher);
 }
 
 static void find_span(struct experiment_heap *heap, const struct experiment_trace *trace)
@@ -400,6 +462,8 @@ static void find_span(struct experiment_heap *heap, const struct experiment_trac
 		heap->first_ns = first < heap->first_ns ? first : heap->first_ns;
 		heap->last_ns = last > heap->last_ns ? last : heap->last_ns;
 	}
+	if (heap->last_ns < heap->first_ns)
+		heap->last_ns = heap->first_ns;
 }
 
 void experiment_heap_match(struct experiment_heap *heap, const struct experiment_trace *trace)
@@ -419,6 +483,7 @@ void experiment_heap_match(struct experiment_heap *heap, const struct experiment
 	make_cursors(&matcher);
 	for (const struct cursor *cursor; (cursor = front(&matcher)); next_row(&matcher))
 		take(&matcher, cursor);
+	settle_peak(heap, matcher.halves);
 	heap->left_bytes = matcher.bytes;
 	heap->left_blocks = matcher.blocks;
 	cursors_fini(&matcher);

@@ -13,13 +13,16 @@
 
 #define HEAP_NEVER UINT32_MAX
 
-/* Of an allocation. From HEAP_FATE_LEFT on it was never released. */
+/*
+ * Of an allocation. From HEAP_FATE_REACHABLE on it was never released, from HEAP_FATE_LEFT on it
+ * is a leak: so for all lists, metrics and filters.
+ */
 enum heap_fate {
 	HEAP_FATE_NONE, /* the row is no allocation, or of one that failed */
 	HEAP_FATE_RELEASED,
 	HEAP_FATE_TEMPORARY, /* released by the next call of its thread */
-	HEAP_FATE_LEFT,	     /* it is not known whether anything points to it */
 	HEAP_FATE_REACHABLE,
+	HEAP_FATE_LEFT, /* it is not known whether anything points to it */
 	HEAP_FATE_POSSIBLY_LOST,
 	HEAP_FATE_INDIRECTLY_LOST,
 	HEAP_FATE_LOST,
@@ -34,6 +37,10 @@ struct experiment_heap {
 	uint32_t *until; /* by row: the row that released the block, or HEAP_NEVER */
 	uint64_t peak_bytes, peak_blocks;
 	uint64_t peak_ns; /* when the live bytes first were that many */
+	/* Of a sample, whose highest moment is where chance was highest, too: the peak without that
+	 * bias, as far as it can be told; else the same. */
+	uint64_t likely_bytes, likely_blocks;
+	double peak_variance; /* of the bytes, by the sampling */
 	uint64_t left_bytes, left_blocks;
 	uint64_t unmatched;	       /* releases of blocks that are not known */
 	uint64_t first_ns, last_ns;    /* events */
@@ -49,7 +56,7 @@ void experiment_heap_fini(struct experiment_heap *heap);
 struct heap_course {
 	uint64_t *change; /* of the live bytes by this row; below 0: modulo 2^64 */
 	uint64_t *live;	  /* bytes after it */
-	uint64_t *left;	  /* bytes allocated up to it that were never released */
+	uint64_t *left;	  /* bytes allocated up to it that are leaks */
 };
 
 /* For a trace that was matched; the caller frees it. */
@@ -71,6 +78,15 @@ static inline uint64_t heap_blocks(uint64_t weight)
 static inline uint64_t heap_bytes(uint64_t size, uint64_t weight)
 {
 	return size * heap_blocks(weight);
+}
+
+/*
+ * By how much chance makes the estimate of `bytes` by one allocation vary that stands for `blocks`:
+ * with the weight W = 1/P rounded at random, E[P W^2] - 1 = E[P W (W - 1)].  0: it is no estimate.
+ */
+static inline double heap_variance(uint64_t bytes, uint64_t blocks)
+{
+	return (double)bytes * (double)bytes * (1 - 1 / (double)blocks);
 }
 
 #endif

@@ -140,6 +140,11 @@ static void on_counters(struct log_counters *counters, const char **attributes)
 	xml_number(attributes, "dropped", &counters->dropped);
 	xml_number(attributes, "unwind_failed", &counters->unwind_failed);
 	xml_number(attributes, "truncated", &counters->truncated);
+	counters->has_process_cpu =
+		xml_number(attributes, "process_cpu_ns", &counters->process_cpu_ns);
+	counters->has_children =
+		xml_number(attributes, "children_user_us", &counters->children_user_us) &&
+		xml_number(attributes, "children_system_us", &counters->children_system_us);
 }
 
 static void on_exit_event(struct experiment_log *log, const char **attributes)
@@ -181,6 +186,9 @@ static void on_event(struct log_reader *reader, const char **attributes)
 	event->kind = arena_strdup(reader->arena, kind ? kind : "");
 	if (xml_number(attributes, "tstamp", &event->time_ns) && event->time_ns > log->last_ns)
 		log->last_ns = event->time_ns;
+	if (!strcmp(event->kind, "engine") && log->engine)
+		log->engine = arena_printf(reader->arena, "%s, then %s", log->engine,
+					   xml_attribute(attributes, "name"));
 	while (attributes[count * 2])
 		count++;
 	event->attributes = arena_array(reader->arena, struct attribute, count + 1);
@@ -273,5 +281,13 @@ const char *experiment_log_setting(const struct experiment_log *log, const char 
 	for (size_t i = 0; i < log->settings.count; i++)
 		if (!strcmp(log->settings.items[i].name, name))
 			return log->settings.items[i].value;
+	return NULL;
+}
+
+const char *log_event_attribute(const struct log_event *event, const char *name)
+{
+	for (size_t i = 0; event && i < event->attribute_count; i++)
+		if (!strcmp(event->attributes[i].name, name))
+			return event->attributes[i].value;
 	return NULL;
 }

@@ -40,6 +40,9 @@ struct log_counters {
 	uint64_t events, dropped, unwind_failed, truncated, cpu_ns, cpu_recorded_ns;
 	uint64_t ends_cpu_ns; /* cpu_ns less cpu_recorded_ns, where that is what ends of threads
 				 took */
+	bool has_process_cpu, has_children;
+	uint64_t process_cpu_ns; /* of the process, from its begin on */
+	uint64_t children_user_us, children_system_us;
 };
 
 /* Whether the CPU times add up, or there are not all of them. */
@@ -84,5 +87,8 @@ void experiment_log_fini(struct experiment_log *log);
 enum log_origin experiment_log_origin(const struct experiment_log *log);
 /* The value of a setting, or NULL. */
 const char *experiment_log_setting(const struct experiment_log *log, const char *name);
+
+/* What an event's attribute says, or NULL. */
+const char *log_event_attribute(const struct log_event *event, const char *name);
 
 #endif

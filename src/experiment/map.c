@@ -8,18 +8,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Code of one file is never longer than this; more is damage. */
-#define SEGMENT_SIZE_MAX (1ull << 40)
+/* The segments that began at one address last, or MAP_NONE. */
+struct latest {
+	uint32_t of_file;
+	uint32_t of_function;
+};
 
 struct map_reader {
 	struct experiment_map *map;
 	struct arena *arena;
 	const char *directory;
 	struct string_table keys; /* of a file: everything that makes it another one */
-	struct hash_map places;	  /* start of a function → index in `latest` */
-	VEC(uint32_t) latest;	  /* the segment that was loaded there last */
+	struct hash_map places;	  /* start of a segment → index in `latest` */
+	VEC(struct latest) latest;
 	size_t bad_events;
 };
+
+static struct latest *latest_at(struct map_reader *reader, uint64_t start)
+{
+	uint32_t place = hash_map_put(&reader->places, start, reader->latest.count);
+
+	if (place == reader->latest.count)
+		*vec_push(&reader->latest) = (struct latest){MAP_NONE, MAP_NONE};
+	return &reader->latest.items[place];
+}
 
 static uint32_t intern_file(struct map_reader *reader, const char **attributes, const char *path)
 {
@@ -56,7 +68,7 @@ static struct map_segment *place_segment(struct map_reader *reader, const char *
 	if (!xml_number(attributes, "vaddr", &start) || !xml_number(attributes, "size", &size))
 		return NULL;
 	xml_number(attributes, "epoch", &epoch);
-	if (size > SEGMENT_SIZE_MAX || start + size < start || epoch > UINT32_MAX)
+	if (size > FORMAT_SEGMENT_SIZE_MAX || start + size < start || epoch > UINT32_MAX)
 		return NULL;
 
 	struct map_segment *segment = vec_push(&map->segments);
@@ -84,6 +96,7 @@ static bool add_segment(struct map_reader *reader, const char **attributes)
 		return false;
 	segment->bias = bias;
 	segment->file = intern_file(reader, attributes, path);
+	latest_at(reader, segment->start)->of_file = (uint32_t)reader->map->segments.count - 1;
 	return true;
 }
 
@@ -114,12 +127,7 @@ static bool add_function(struct map_reader *reader, const char **attributes)
 	function->loaded = ++map->events;
 	function->unloaded = UINT64_MAX;
 	xml_number(attributes, "text", &function->text);
-
-	uint32_t place = hash_map_put(&reader->places, segment->start, reader->latest.count);
-
-	if (place == reader->latest.count)
-		vec_push(&reader->latest);
-	reader->latest.items[place] = (uint32_t)map->segments.count - 1;
+	latest_at(reader, segment->start)->of_function = (uint32_t)map->segments.count - 1;
 	return true;
 }
 
@@ -132,25 +140,24 @@ static bool end_segment(struct map_reader *reader, const char **attributes)
 	if (!xml_number(attributes, "vaddr", &start))
 		return false;
 	xml_number(attributes, "epoch", &epoch);
-	for (size_t i = map->segments.count; i--;) {
-		struct map_segment *segment = &map->segments.items[i];
 
-		if (segment->start != start || segment->file == MAP_NONE)
-			continue;
-		if (epoch > segment->first_epoch && epoch < segment->last_epoch)
-			segment->last_epoch = (uint32_t)epoch;
-		break;
-	}
+	uint32_t latest = latest_at(reader, start)->of_file;
+	struct map_segment *segment = latest == MAP_NONE ? NULL : &map->segments.items[latest];
+
+	if (segment && epoch > segment->first_epoch && epoch < segment->last_epoch)
+		segment->last_epoch = (uint32_t)epoch;
 	return true;
 }
 
-/* From the end of this epoch on, the function is not there. */
+/*
+ * From the end of this epoch on, the function is not there.  If that is before it came, no
+ * stack was recorded while it was.
+ */
 static void withdraw(struct experiment_map *map, struct map_segment *segment,
 		     const struct map_unload *unload)
 {
 	map->functions.items[segment->function].unloaded = unload->number;
-	if (unload->epoch >= segment->first_epoch)
-		segment->last_epoch = unload->epoch;
+	segment->last_epoch = unload->epoch;
 }
 
 /* The function that was loaded there last is withdrawn. */
@@ -165,9 +172,8 @@ static bool end_function(struct map_reader *reader, const char **attributes)
 	xml_number(attributes, "epoch", &epoch);
 	unload.epoch = epoch < UINT32_MAX ? (uint32_t)epoch : UINT32_MAX;
 
-	uint32_t place = hash_map_get(&reader->places, unload.address);
-	struct map_segment *segment =
-		place == HASH_NONE ? NULL : &map->segments.items[reader->latest.items[place]];
+	uint32_t latest = latest_at(reader, unload.address)->of_function;
+	struct map_segment *segment = latest == MAP_NONE ? NULL : &map->segments.items[latest];
 
 	if (segment && map->functions.items[segment->function].unloaded == UINT64_MAX)
 		withdraw(map, segment, &unload);

@@ -19,6 +19,7 @@ struct map_file {
 struct map_function {
 	const char *name;
 	const char *alias, *source; /* "" where it has none */
+	const char *object; /* where it is shown, if not in MAP_DYNAMIC_FUNCTIONS; or NULL */
 	uint64_t address, size;
 	/* its code and line table are there in this process's dyntext; 0: nowhere */
 	const char *directory;

@@ -327,10 +327,10 @@ void experiment_profile_fini(struct experiment_profile *profile)
 	*profile = (struct experiment_profile){0};
 }
 
-void experiment_profile_bind(struct experiment_profile *profile, const struct stack_tree *stacks,
+void experiment_profile_bind(struct experiment_profile *profile, struct stack_tree *stacks,
 			     const struct read_context *context)
 {
-	unsigned long long missing = experiment_stacks_bind(stacks, &profile->rows);
+	unsigned long long missing = experiment_stacks_bind(stacks, &profile->rows, true);
 
 	profile->stackless = missing;
 	if (missing)

@@ -84,7 +84,7 @@ void experiment_profile_fill(struct experiment_profile *profile, const struct pr
  * Turns the stack ids of all rows into nodes.  Separate from reading, because in a
  * growing experiment the stacks have to be read after the events that refer to them.
  */
-void experiment_profile_bind(struct experiment_profile *profile, const struct stack_tree *stacks,
+void experiment_profile_bind(struct experiment_profile *profile, struct stack_tree *stacks,
 			     const struct read_context *context);
 
 /* Threads that have not ended did until `end_us`: since their last event they waited at `node`. */

@@ -142,7 +142,8 @@ static inline uint64_t wide_at(const uint64_t *words, size_t bit)
 	do {                                                                                       \
 		const struct row_column *column = &(rows)->column[index];                          \
 		const struct row_page page = column->pages.items[(first) / ROWS_PAGE];             \
-		const uint64_t *words = column->words + page.first, common = page.common;          \
+		const uint64_t *words = page.bits ? column->words + page.first : NULL;             \
+		const uint64_t common = page.common;                                               \
 		const uint64_t mask = page.bits ? page_mask(page) : 0;                             \
 		const size_t bits = page.bits;                                                     \
 		size_t bit = (first) % ROWS_PAGE * bits;                                           \

@@ -76,10 +76,11 @@ static inline uint64_t rows_get(const struct rows *rows, unsigned column, size_t
 	const struct row_column *from = &rows->column[column];
 	const struct row_page page = from->pages.items[row / ROWS_PAGE];
 	size_t bit = row % ROWS_PAGE * page.bits;
+
+	if (!page.bits) /* there may be no words at all */
+		return page.common;
 	const uint64_t *words = from->words + page.first + bit / 64;
 
-	if (!page.bits)
-		return page.common;
 	return page.common |
 	       ((words[0] >> bit % 64 | words[1] << 1 << (63 - bit % 64)) & page_mask(page));
 }

@@ -268,9 +268,18 @@ uint32_t experiment_stacks_stand_in(struct stack_tree *tree, uint64_t pc)
 }
 
 struct binding {
-	const struct stack_tree *tree;
+	struct stack_tree *tree;
+	bool always;   /* every event has a stack: FORMAT_NO_STACK says that it is not known */
+	uint32_t none; /* the node for those, once there are some */
 	unsigned long long missing;
 };
+
+static uint32_t node_of_none(struct binding *binding)
+{
+	if (!binding->none)
+		binding->none = experiment_stacks_stand_in(binding->tree, FORMAT_PC_NO_STACK);
+	return binding->none;
+}
 
 static bool bind(uint64_t *ids, size_t first, size_t count, void *arg)
 {
@@ -278,13 +287,16 @@ static bool bind(uint64_t *ids, size_t first, size_t count, void *arg)
 
 	(void)first;
 	for (size_t i = 0; i < count; i++)
-		ids[i] = experiment_stacks_node(binding->tree, (uint32_t)ids[i], &binding->missing);
+		ids[i] = ids[i] == FORMAT_NO_STACK && binding->always
+				 ? node_of_none(binding)
+				 : experiment_stacks_node(binding->tree, (uint32_t)ids[i],
+							  &binding->missing);
 	return true;
 }
 
-unsigned long long experiment_stacks_bind(const struct stack_tree *tree, struct rows *rows)
+unsigned long long experiment_stacks_bind(struct stack_tree *tree, struct rows *rows, bool always)
 {
-	struct binding binding = {.tree = tree};
+	struct binding binding = {.tree = tree, .always = always};
 
 	rows_map(rows, ROW_STACK, bind, &binding);
 	return binding.missing;

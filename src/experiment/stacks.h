@@ -78,8 +78,11 @@ static inline uint32_t experiment_stacks_node(const struct stack_tree *tree, uin
 	++*missing;
 	return STACK_UNKNOWN;
 }
-/* The same of ROW_STACK of all rows; how many were not there. */
-unsigned long long experiment_stacks_bind(const struct stack_tree *tree, struct rows *rows);
+/*
+ * The same of ROW_STACK of all rows; how many were not there.  always: FORMAT_NO_STACK is a stack
+ * that was not recorded, not an event that has none.
+ */
+unsigned long long experiment_stacks_bind(struct stack_tree *tree, struct rows *rows, bool always);
 /* Forgets the ids of the file, once all events have their nodes. */
 void experiment_stacks_forget_ids(struct stack_tree *tree);
 void experiment_stacks_fini(struct stack_tree *tree);

@@ -116,6 +116,23 @@ static const uint8_t *read_cpu(struct trace_reader *reader, const uint8_t *in, c
 	return in;
 }
 
+static const uint8_t *read_release(struct trace_reader *reader, const uint8_t *in,
+				   const uint8_t *end)
+{
+	uint64_t dt, step;
+
+	if (!(in = varint_get(in, end, &dt)) || dt > TIME_MAX_NS ||
+	    reader->time + dt > TIME_MAX_NS || !(in = varint_get(in, end, &step)))
+		return NULL;
+	reader->time += dt;
+	reader->near[SYNC_OBJECT] += (uint64_t)zigzag_decode(step);
+	*vec_push(&reader->trace->releases) =
+		(struct trace_release){.time_ns = reader->time,
+				       .thread = reader->thread,
+				       .object = reader->near[SYNC_OBJECT]};
+	return in;
+}
+
 /* The rows that were added since the last run are of the thread in force. */
 static void end_run(struct trace_reader *reader)
 {
@@ -147,6 +164,8 @@ static const uint8_t *read_record(struct trace_reader *reader, const uint8_t *in
 		return read_thread(reader, in, end);
 	if (tag == FORMAT_TRACE_TEXT)
 		return read_text(reader, in, end);
+	if (tag == FORMAT_TRACE_RELEASE && reader->format == &format_traces[TRACE_SYNC])
+		return read_release(reader, in, end);
 	return read_event(reader, tag, in, end);
 }
 
@@ -246,14 +265,15 @@ void experiment_trace_fini(struct experiment_trace *trace)
 {
 	rows_fini(&trace->rows);
 	vec_fini(&trace->runs);
+	vec_fini(&trace->releases);
 	vec_fini(&trace->texts);
 	*trace = (struct experiment_trace){0};
 }
 
-void experiment_trace_bind(struct experiment_trace *trace, const struct stack_tree *stacks,
+void experiment_trace_bind(struct experiment_trace *trace, struct stack_tree *stacks,
 			   const struct read_context *context)
 {
-	unsigned long long missing = experiment_stacks_bind(stacks, &trace->rows);
+	unsigned long long missing = experiment_stacks_bind(stacks, &trace->rows, false);
 
 	if (missing)
 		diag_add(context->diags, DIAG_WARNING,

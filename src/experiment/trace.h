@@ -23,6 +23,11 @@ struct trace_run {
 	uint64_t thread; /* number as recorded */
 };
 
+/* A thread let go of a lock that others waited for. */
+struct trace_release {
+	uint64_t time_ns, thread, object;
+};
+
 struct experiment_trace {
 	bool present;
 	bool damaged;
@@ -33,7 +38,8 @@ struct experiment_trace {
 	 */
 	struct rows rows;
 	VEC(struct trace_run) runs;
-	VEC(const char *) texts; /* by number; NULL: not there */
+	VEC(struct trace_release) releases; /* of synctrace, in order of the file */
+	VEC(const char *) texts;	    /* by number; NULL: not there */
 	uint64_t dropped;
 	struct block_counts counts;
 };
@@ -58,7 +64,7 @@ void experiment_trace_add(struct experiment_trace *trace, enum trace_kind kind,
 /* The rows of a kind, none so far. */
 void experiment_trace_init(struct experiment_trace *trace, enum trace_kind kind);
 /* As experiment_profile_bind. */
-void experiment_trace_bind(struct experiment_trace *trace, const struct stack_tree *stacks,
+void experiment_trace_bind(struct experiment_trace *trace, struct stack_tree *stacks,
 			   const struct read_context *context);
 static inline uint64_t trace_time(const struct experiment_trace *trace, size_t row)
 {
