@@ -5,7 +5,8 @@
  *   text      the experiments: every file's path, inode, size, times, and a hash of its ends
  *   payload   load objects, functions
  *   text      the load objects: size and time of each and of its debug file
- *   payload   processes, tree, weights, counters, warnings
+ *   payload   processes, counters, tree, weights; tree and weights with inlined calls, or nothing;
+ *             warnings
  *
  * Both texts are made again and compared before anything is believed.  Only experiments whose
  * processes have all ended are kept: mapped files change without a sign.  cache_code.c keeps
@@ -86,6 +87,15 @@ static void put_processes(struct strbuf *out, const struct session *session)
 		cache_put_text(out, process->name);
 		cache_put_text(out, process->target);
 	}
+}
+
+/* What was recorded, be there events or not. */
+static void put_recorded(struct strbuf *out, const struct session *session)
+{
+	cache_put_u64(out, session->has_clock_data);
+	cache_put_u64(out, session->only_gprofng);
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		cache_put_u64(out, session->has_trace[kind]);
 }
 
 /* With what opens its file again. */
@@ -188,13 +198,26 @@ static bool may_keep(const struct session *session, size_t count)
 	return events >= CACHE_LEAST_EVENTS || cache_keeps_all();
 }
 
+/* The sums with inlined calls, for which there are more functions from now on. */
+static void put_inlined_sums(struct strbuf *out, struct session *session)
+{
+	struct diag_list diags = {0}; /* about filters: there are none */
+
+	session_show_inlines(session, true, &diags);
+	put_sums(out, session);
+	session_show_inlines(session, false, &diags);
+	diag_fini(&diags);
+}
+
 /* Keeps what cache_open needs of a session that nothing has been chosen in. */
 static void keep(struct session *session, const char *directory, const char *path,
-		 const char *experiments)
+		 const char *experiments, bool with_inlines)
 {
 	char *objects = describe_objects(&session->object_keys);
-	struct strbuf body = {0};
+	struct strbuf body = {0}, inlined = {0};
 
+	if (with_inlines)
+		put_inlined_sums(&inlined, session);
 	cache_put_text(&body, experiments);
 	put_functions(&body, session);
 	cache_put_text(&body, objects);
@@ -202,8 +225,12 @@ static void keep(struct session *session, const char *directory, const char *pat
 	put_processes(&body, session);
 	put_counters(&body, session);
 	put_sums(&body, session);
+	cache_put_u64(&body, with_inlines);
+	if (with_inlines)
+		strbuf_add(&body, inlined.text, inlined.length);
+	strbuf_fini(&inlined);
 	put_warnings(&body, &session->warnings);
-	cache_put_u64(&body, session->has_clock_data);
+	put_recorded(&body, session);
 	if (cache_write(path, &body, &session->sums_checksum)) {
 		cache_evict(directory, cache_ending, CACHE_FILES, cache_limit);
 		session->code_path = xasprintf("%s" CACHE_CODE_ENDING, path);
@@ -295,6 +322,14 @@ static void take_processes(struct cache_reader *reader, struct session *session)
 	reader->bad |= !count;
 }
 
+static void take_recorded(struct cache_reader *reader, struct session *session)
+{
+	session->has_clock_data = cache_take_u64(reader);
+	session->only_gprofng = cache_take_u64(reader);
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		session->has_trace[kind] = cache_take_u64(reader);
+}
+
 static void take_counters(struct cache_reader *reader, struct session *session)
 {
 	size_t count = cache_take_count(reader, 4 * sizeof(uint64_t));
@@ -332,21 +367,22 @@ static void take_places(struct cache_reader *reader, struct session *session)
 	}
 }
 
-static void take_sums(struct cache_reader *reader, struct session *session)
+static void take_sums(struct cache_reader *reader, const struct session *session,
+		      struct call_tree *tree, struct kept_sums *weights)
 {
 	size_t count = cache_take_count(reader, 2);
 	struct tree_node *nodes = xcalloc(count + 1, sizeof(*nodes));
 
-	session->tree.nodes.items = nodes;
-	session->tree.nodes.count = count;
-	session->tree.nodes.capacity = count + 1;
+	tree->nodes.items = nodes;
+	tree->nodes.count = count;
+	tree->nodes.capacity = count + 1;
 	reader->bad |= !count;
 	for (size_t i = 0; i < count && !reader->bad; i++) {
 		nodes[i].parent = (uint32_t)(i - cache_take_below(reader, i + 1));
 		nodes[i].function = cache_take_below(reader, session->functions.count);
 		reader->bad |= i && nodes[i].parent == i;
 	}
-	cache_take_sums(reader, count, &session->kept_weights);
+	cache_take_sums(reader, count, weights);
 }
 
 static void take_warnings(struct cache_reader *reader, struct session *session)
@@ -376,13 +412,16 @@ static bool take_session(struct cache_reader *reader, struct session *session)
 	take_places(reader, session);
 	take_processes(reader, session);
 	take_counters(reader, session);
-	take_sums(reader, session);
+	take_sums(reader, session, &session->tree, &session->kept_weights);
+	session->has_other_tree = cache_take_u64(reader);
+	if (session->has_other_tree)
+		take_sums(reader, session, &session->other_tree, &session->other_weights);
 	take_warnings(reader, session);
-	session->has_clock_data = cache_take_u64(reader);
+	take_recorded(reader, session);
 	return !reader->bad && reader->at == reader->end;
 }
 
-static struct session *load(const char *path, const char *experiments)
+static struct session *load(const char *path, const char *experiments, bool with_inlines)
 {
 	struct cache_reader reader;
 
@@ -393,7 +432,8 @@ static struct session *load(const char *path, const char *experiments)
 	session->has_no_events = true;
 	session->kept = reader.body;
 	session->sums_checksum = reader.checksum;
-	if (!cache_take_same(&reader, experiments) || !take_session(&reader, session)) {
+	if (!cache_take_same(&reader, experiments) || !take_session(&reader, session) ||
+	    (with_inlines && !session->has_other_tree)) {
 		session_free(session);
 		return NULL;
 	}
@@ -402,9 +442,9 @@ static struct session *load(const char *path, const char *experiments)
 }
 
 /* The same with what is kept of its code. */
-static struct session *load_with_code(const char *path, const char *experiments)
+static struct session *load_with_code(const char *path, const char *experiments, bool with_inlines)
 {
-	struct session *session = load(path, experiments);
+	struct session *session = load(path, experiments, with_inlines);
 
 	if (session) {
 		session->code_path = xasprintf("%s" CACHE_CODE_ENDING, path);
@@ -415,8 +455,8 @@ static struct session *load_with_code(const char *path, const char *experiments)
 	return NULL;
 }
 
-enum status cache_open(char *const *paths, size_t count, bool with_code, struct session **out,
-		       struct diag_list *diags)
+enum status cache_open(char *const *paths, size_t count, bool with_code, bool with_inlines,
+		       struct session **out, struct diag_list *diags)
 {
 	char *directory = cache_directory();
 	struct experiment_paths all = {0};
@@ -431,13 +471,14 @@ enum status cache_open(char *const *paths, size_t count, bool with_code, struct 
 
 		experiments = describe_experiments(all.items, all.count);
 		path = cache_path(directory, key, cache_ending);
-		*out = with_code ? load_with_code(path, experiments) : load(path, experiments);
+		*out = with_code ? load_with_code(path, experiments, with_inlines)
+				 : load(path, experiments, with_inlines);
 		free(key);
 	}
 	if (!*out) {
 		status = session_open(paths, count, out, diags);
 		if (status == STATUS_OK && directory && may_keep(*out, all.count))
-			keep(*out, directory, path, experiments);
+			keep(*out, directory, path, experiments, with_inlines);
 	}
 	experiment_paths_fini(&all);
 	free(path);

@@ -7,6 +7,7 @@
  */
 #include "analysis/cache_file.h"
 
+#include "base/file_map.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "format/checksum.h"
@@ -50,6 +51,14 @@ bool cache_keeps_all(void)
 	return word && !strcmp(word, "all");
 }
 
+/* What another user can change is no cache: its sums would be shown for ours. */
+static bool is_private(const char *path)
+{
+	struct stat status;
+
+	return !stat(path, &status) && S_ISDIR(status.st_mode) && file_is_trusted(&status);
+}
+
 char *cache_directory(void)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -69,7 +78,10 @@ char *cache_directory(void)
 		*slash = '/';
 	}
 	mkdir(path, 0700);
-	return path;
+	if (is_private(path))
+		return path;
+	free(path);
+	return NULL;
 }
 
 char *cache_path(const char *directory, const char *key, const char *ending)
@@ -112,6 +124,25 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
+static void describe_directory(struct strbuf *text, const char *path, unsigned depth);
+
+/* A file, or what a link means: a common archive has links to its files. */
+static void describe_entry(struct strbuf *text, const char *path, unsigned depth)
+{
+	struct stat status;
+
+	if (lstat(path, &status))
+		return;
+	if (S_ISREG(status.st_mode))
+		describe_file(text, path, &status);
+	else if (S_ISDIR(status.st_mode) && depth)
+		describe_directory(text, path, depth - 1);
+	else if (S_ISLNK(status.st_mode) && !stat(path, &status)) {
+		describe_stat(text, path, &status);
+		strbuf_putc(text, '\n');
+	}
+}
+
 static void describe_directory(struct strbuf *text, const char *path, unsigned depth)
 {
 	struct dirent **entries;
@@ -120,14 +151,9 @@ static void describe_directory(struct strbuf *text, const char *path, unsigned d
 	for (int i = 0; i < count; i++) {
 		const char *name = entries[i]->d_name;
 		char *inner = xasprintf("%s/%s", path, name);
-		struct stat status;
 
-		if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && !lstat(inner, &status)) {
-			if (S_ISREG(status.st_mode))
-				describe_file(text, inner, &status);
-			else if (S_ISDIR(status.st_mode) && depth)
-				describe_directory(text, inner, depth - 1);
-		}
+		if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
+			describe_entry(text, inner, depth);
 		free(inner);
 		free(entries[i]);
 	}
@@ -295,7 +321,8 @@ bool cache_write(const char *path, const struct strbuf *body, uint64_t *checksum
 	struct cache_header header = {.size = body->length,
 				      .checksum = checksum_add(0, body->text, body->length)};
 	char *fresh = xasprintf("%s.%ld", path, (long)getpid());
-	FILE *file = fopen(fresh, "wxe");
+	int fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
 	bool ok = file;
 
 	memcpy(header.magic, cache_magic, sizeof(header.magic));
@@ -435,13 +462,15 @@ bool cache_take_same(struct cache_reader *reader, const char *expected)
 bool cache_read(const char *path, struct cache_reader *out)
 {
 	struct cache_header header;
-	FILE *file = fopen(path, "re");
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 	struct stat status;
 
 	*out = (struct cache_reader){0};
 	if (!file)
 		return false;
-	if (!fstat(fileno(file), &status) && fread(&header, sizeof(header), 1, file) == 1 &&
+	if (!fstat(fd, &status) && S_ISREG(status.st_mode) && file_is_trusted(&status) &&
+	    fread(&header, sizeof(header), 1, file) == 1 &&
 	    !memcmp(header.magic, cache_magic, sizeof(header.magic)) &&
 	    header.size == (uint64_t)status.st_size - sizeof(header)) {
 		out->body = xmalloc(header.size + 1);

@@ -79,6 +79,7 @@ static bool take_source(struct cache_reader *reader, const char *description,
 		line += cache_take_number(reader);
 		entry->line = (uint32_t)line;
 		entry->name = cache_take_text(reader);
+		entry->symbol = cache_take_text(reader);
 		reader->bad |= !entry->name;
 	}
 	return !reader->bad && reader->at == reader->end;
@@ -137,6 +138,7 @@ void cache_keep_source(const struct listing *listing, const struct source_code *
 	for (size_t i = 0; i < code->entries.count; line = code->entries.items[i++].line) {
 		cache_put_number(&body, code->entries.items[i].line - line);
 		cache_put_text(&body, code->entries.items[i].name);
+		cache_put_text(&body, code->entries.items[i].symbol);
 	}
 	if (cache_write(path, &body, &checksum))
 		cache_evict(directory, CACHE_SOURCE_ENDING, FILES, limit);

@@ -12,7 +12,8 @@
 
 /* A function that has code from the file: where its first instruction of it is. */
 struct source_entry {
-	const char *name; /* as the listing shows it */
+	const char *name;   /* as the listing shows it */
+	const char *symbol; /* NULL: none */
 	uint64_t address;
 	uint32_t line;
 };

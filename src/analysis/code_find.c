@@ -99,22 +99,23 @@ static void search_files(struct search *search)
 	search_announced(search);
 }
 
-static bool is_called(const struct object_function *function, const char *name)
+/* member: in its namespace or class. */
+static bool is_called(const struct object_function *function, const char *name, bool member)
 {
-	bool same = !strcmp(function->mangled, name);
+	bool same = !member && !strcmp(function->mangled, name);
 
 	for (int style = NAME_LONG; !same && function->mangled[0] == '_' && style <= NAME_SHORT;
 	     style++) {
 		char *text = object_demangle(function->mangled, (enum name_style)style);
 
-		same = !strcmp(text, name);
+		same = member ? symbols_is_member(text, name) : !strcmp(text, name);
 		free(text);
 	}
 	return same;
 }
 
 /* Functions that no event touched have no number so far. True: there are such. */
-static bool add_untouched(struct session *session, const char *name)
+static bool add_untouched(struct session *session, const char *name, bool member)
 {
 	size_t before = session->functions.count;
 
@@ -125,7 +126,7 @@ static bool add_untouched(struct session *session, const char *name)
 					 : 0;
 
 		for (uint32_t symbol = 0; symbol < count; symbol++)
-			if (is_called(object_function(object, symbol), name))
+			if (is_called(object_function(object, symbol), name, member))
 				symbols_function(session, i, symbol);
 	}
 	if (session->functions.count == before)
@@ -138,9 +139,13 @@ size_t session_find_code(struct session *session, const char *name, struct funct
 {
 	struct search search = {.session = session};
 	size_t length = strlen(name);
-	size_t count = session_find_functions(session, name, out);
+	size_t count = symbols_named(session, name, out);
 
-	if (!count && add_untouched(session, name))
+	if (!count && add_untouched(session, name, false))
+		count = symbols_named(session, name, out);
+	if (!count)
+		count = session_find_functions(session, name, out);
+	if (!count && add_untouched(session, name, true))
 		count = session_find_functions(session, name, out);
 	if (count)
 		return count;

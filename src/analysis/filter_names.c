@@ -28,10 +28,17 @@ static bool compile_pattern(const char *expression, regex_t *pattern, char **err
 
 static bool name_fits(struct session *session, uint32_t function, const regex_t *pattern)
 {
-	for (unsigned style = 0; style < NAME_STYLES; style++)
+	for (unsigned style = 0; style < NAME_STYLES; style++) {
 		if (!regexec(pattern, symbols_name(session, function, (enum name_style)style), 0,
 			     NULL, 0))
 			return true;
+		char *own = symbols_part_name(session, function, (enum name_style)style);
+		bool fits = own && !regexec(pattern, own, 0, NULL, 0);
+
+		free(own);
+		if (fits)
+			return true;
+	}
 	return false;
 }
 

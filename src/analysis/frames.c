@@ -202,12 +202,31 @@ static void refilter(struct session *session, struct diag_list *diags)
 	free(copy);
 }
 
+/* Of what is kept there is no other tree than those that are kept. */
+static void swap_kept(struct session *session)
+{
+	struct call_tree tree = session->tree;
+	struct kept_sums weights = session->kept_weights;
+
+	session->tree = session->other_tree;
+	session->kept_weights = session->other_weights;
+	session->other_tree = tree;
+	session->other_weights = weights;
+	session->inlines = !session->inlines;
+	session_count(session);
+}
+
 void session_show_inlines(struct session *session, bool shown, struct diag_list *diags)
 {
 	size_t next = 0;
 
 	if (session->inlines == shown)
 		return;
+	if (session->has_no_events) {
+		if (session->has_other_tree)
+			swap_kept(session);
+		return;
+	}
 	session->inlines = shown;
 	tree_reset(session);
 	for (size_t i = 0; i < session->experiments.count; i++) {

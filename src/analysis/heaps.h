@@ -13,7 +13,11 @@
 
 struct heap_amount {
 	uint64_t blocks, bytes;
+	float variance; /* of the bytes, where they are those of a sample */
 };
+
+/* Of the bytes: two standard errors, or 0. */
+uint64_t heap_error(struct heap_amount amount);
 
 /* By enum heap_fate. */
 struct heap_amounts {
@@ -21,12 +25,12 @@ struct heap_amounts {
 };
 
 struct heap_amount heap_allocated(const struct heap_amounts *amounts);
-/* What was never freed. */
-struct heap_amount heap_left(const struct heap_amounts *amounts);
+/* What was never freed, and is not known to be reachable. */
+struct heap_amount heap_leaked(const struct heap_amounts *amounts);
 
 /* Equal stacks of several processes are one. */
 struct heap_stack {
-	const char *const *frames; /* leaf first: "f + 0x0000001c" */
+	const char *const *frames; /* leaf first: "f + 0x0000001c, a.c:12" */
 	size_t depth;
 	struct heap_amounts amounts;
 	struct heap_amounts *parts; /* by group, where the query compares them; else NULL */
@@ -69,7 +73,8 @@ struct heap_sizes {
 };
 
 struct heap_statistics {
-	struct heap_sizes allocated, left;
+	struct heap_sizes allocated, leaked;
+	struct heap_amount never_released;
 	struct heap_amount fates[HEAP_FATES];
 	struct heap_amount lives[HEAP_LIFE_CLASSES];
 	struct heap_amount mapped[HEAP_TYPES]; /* calls of mmap and so on, by type */
@@ -77,7 +82,8 @@ struct heap_statistics {
 	bool searched, sampled;
 	/* the process with the highest peak; NULL: there is none */
 	const struct process_info *peak_process;
-	uint64_t peak_bytes, peak_blocks, peak_ns;
+	struct heap_amount peak_amount;
+	uint64_t peak_ns;
 	uint64_t first_ns, last_ns;
 	uint64_t most[HEAP_STRETCHES]; /* its live bytes at most, in equal stretches of that time */
 	struct heap_stacks peak;       /* its blocks at that moment */

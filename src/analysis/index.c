@@ -9,6 +9,7 @@
 #include "analysis/index_group.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- names of rows ---- */
 
@@ -36,12 +37,71 @@ static const char *duration_label(struct arena *arena, uint64_t ns)
 			    unit);
 }
 
+static bool has_word(const struct process_info *process, const char *word)
+{
+	for (char *const *own = process->arguments; own && *own; own++)
+		if (!strcmp(*own, word))
+			return true;
+	return false;
+}
+
+/* How many of a process's words another one has not. */
+static size_t differing_words(const struct process_info *process, const struct process_info *other)
+{
+	size_t count = 0;
+
+	for (char *const *word = process->arguments; *word; word++)
+		count += !has_word(other, *word);
+	return count;
+}
+
+/* That of the same program whose words differ least, but differ; NULL: there is none. */
+static const struct process_info *find_like(const struct session *session,
+					    const struct process_info *process)
+{
+	enum { MOST = 100 }; /* that are looked at: thousands may be the same */
+	const struct process_info *best = NULL;
+	size_t looked_at = 0, least = SIZE_MAX;
+
+	for (size_t i = 0; i < session->processes.count && looked_at < MOST; i++) {
+		const struct process_info *other = &session->processes.items[i];
+
+		if (other == process || !other->arguments ||
+		    strcmp(other->target, process->target) != 0)
+			continue;
+
+		size_t differing = differing_words(process, other);
+
+		looked_at++;
+		if (differing && differing < least) {
+			least = differing;
+			best = other;
+		}
+	}
+	return best;
+}
+
+/* Words of the command that others of the same program have not: 200 compilers look alike. */
+static const char *words_of_its_own(const struct session *session, struct arena *arena,
+				    const struct process_info *process)
+{
+	enum { MOST = 60 };
+	const struct process_info *other = process->arguments ? find_like(session, process) : NULL;
+	const char *text = "";
+
+	for (char *const *word = process->arguments; other && *word; word++)
+		if (!has_word(other, *word) && strlen(text) + strlen(*word) < MOST)
+			text = arena_printf(arena, "%s %s", text, *word);
+	return text;
+}
+
 static const char *process_label(const struct session *session, struct arena *arena, uint64_t id)
 {
 	const struct process_info *process = &session->processes.items[id - 1];
 
-	return arena_printf(arena, "Process %llu (%s, pid %lld)", (unsigned long long)id,
-			    process->target, (long long)process->pid);
+	return arena_printf(arena, "Process %llu (%s, pid %lld)%s", (unsigned long long)id,
+			    process->target, (long long)process->pid,
+			    words_of_its_own(session, arena, process));
 }
 
 static const char *thread_label(const struct session *session, struct arena *arena, uint64_t value)
@@ -176,6 +236,30 @@ static void fill_column(const struct index_groups *groups, const struct sort_key
 	free(values);
 }
 
+/* Leaves out groups of which every metric that is shown is 0. */
+static void drop_empty(const struct index_groups *groups, const struct query *query,
+		       struct sort_key *keys, size_t *count)
+{
+	bool *any = xcalloc(groups->values.count + 1, sizeof(*any));
+	bool asked = false;
+	size_t kept = 0;
+
+	for (size_t m = 0; m < query->metrics.count; m++) {
+		const struct metric *metric = query->metrics.items[m].metric;
+		uint64_t *values = metric->is_static ? NULL : index_group_values(groups, metric);
+
+		asked |= values != NULL;
+		for (size_t i = 0; values && i < groups->values.count; i++)
+			any[i] |= values[i] != 0;
+		free(values);
+	}
+	for (size_t i = 0; i < *count && asked; i++)
+		if (any[keys[i].index])
+			keys[kept++] = keys[i];
+	*count = asked ? kept : *count;
+	free(any);
+}
+
 static void fill_rows(const struct session *session, const struct index_object *object,
 		      const struct index_groups *groups, const struct sort_key *keys,
 		      struct table *table)
@@ -212,25 +296,56 @@ static void fill_index(struct session *session, const struct query *query, const
 	table->index = arena_strdup(&table->arena, view->object->name);
 	index_group(session, view->program, &groups);
 
-	struct sort_key *keys =
-		ordered(&groups, query, query->limit ? query->limit - 1 : SIZE_MAX, &rows);
+	const size_t most = query->limit ? query->limit - 1 : SIZE_MAX;
+	const bool processes = view->object->label == LABEL_PROCESS;
+	struct sort_key *keys = ordered(&groups, query, processes ? SIZE_MAX : most, &rows);
 
+	/* Of a family of hundreds most have done nothing. */
+	if (processes)
+		drop_empty(&groups, query, keys, &rows);
+	rows = rows < most ? rows : most;
 	table_set_rows(table, rows + 1);
 	fill_rows(session, view->object, &groups, keys, table);
 	free(keys);
 	index_groups_fini(&groups);
 }
 
+/* Moments and classes of sizes follow each other: their tables are read as a course. */
+static bool has_order(const struct index_object *object)
+{
+	static const char *const moments[] = {"TSTAMP", "SAMPLE", "GCEVENT"};
+
+	for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++)
+		if (strcasestr(object->expression, moments[i]))
+			return true;
+	return object->label == LABEL_SIZE || object->label == LABEL_DURATION;
+}
+
+/* By value, unless an order was asked for. */
+static struct query in_order(const struct session *session, const struct index_object *object,
+			     const struct query *query)
+{
+	struct query ordered = *query;
+
+	if (!query->sort_chosen && has_order(object)) {
+		ordered.sort = (struct metric_choice){metric_find(session, "name"), FLAVOR_STATIC,
+						      VISIBLE_VALUE};
+		ordered.sort_reverse = false;
+	}
+	return ordered;
+}
+
 void index_table(struct session *session, const struct index_object *object,
 		 const struct query *query, struct table *table, struct diag_list *diags)
 {
+	const struct query ordered = in_order(session, object, query);
 	struct index_view view = {.object = object};
 	struct filter_program *program;
 
 	if (filter_compile(session, object->expression, &program, diags) != STATUS_OK)
 		abort(); /* it was right when it was defined */
 	view.program = program;
-	view_run(session, query,
+	view_run(session, &ordered,
 		 &(struct view){.fill = fill_index,
 				.arg = &view,
 				.whole = &view,

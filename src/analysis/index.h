@@ -38,8 +38,9 @@ enum status index_define_for_model(struct session *session, const char *name,
 void index_forget_model(struct session *session);
 /*
  * The rows, <Total> first.  Sorted by a static metric they come in the order of the index
- * itself.  Events for which the expression is unknown or -1 are <Unknown>; diags says so where
- * that are all, for lack of data.
+ * itself, as do moments (seconds, samples), sizes and durations where no order was chosen.  Events
+ * for which the expression is unknown or -1 are <Unknown>; diags says so where that are all, for
+ * lack of data.
  */
 void view_index(struct session *session, size_t index, const struct query *query,
 		struct table *table, struct diag_list *diags);

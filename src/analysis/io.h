@@ -47,7 +47,7 @@ void io_report_fini(struct io_report *report);
 struct io_stack {
 	double time;	     /* in all calls, seconds: stacks are sorted by it */
 	double *values;	     /* by the list's metrics */
-	const char **frames; /* leaf first: "read + 0x0000001c" */
+	const char **frames; /* leaf first: "read + 0x0000001c, a.c:12" */
 	size_t depth;
 };
 

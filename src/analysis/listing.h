@@ -7,6 +7,8 @@
 #include "object/remarks.h"
 #include "object/source.h"
 
+struct source_code;
+
 struct listing {
 	struct session *session;
 	const struct query *query;
@@ -31,7 +33,8 @@ struct listing {
 void listing_begin(struct listing *listing);
 /* The name of a function, as the query wants it; lives as long as the table. */
 const char *listing_function_name(const struct listing *listing, uint32_t function);
-/* The same of a function of the load object that may have no number in the session. */
+/* The same of a function of the load object that may have no number in the session; a part's is
+ * short, "f.cold": it stands among operands. */
 const char *listing_symbol_name(const struct listing *listing, uint32_t symbol);
 /* As it is called where its code begins: of a part, from which function and which line it is. */
 const char *listing_entry_name(const struct listing *listing, uint32_t symbol, uint32_t line);
@@ -53,6 +56,8 @@ void listing_add_index(struct listing *listing, uint32_t group, const char *form
 /* listing_remarks.c: what compilers say; of a line it is added when the line is. */
 void listing_find_remarks(struct listing *listing);
 void listing_add_remarks(struct listing *listing, uint32_t line);
+/* Adds what symbols say: which functions of the source have been cloned or split. */
+void listing_find_clones(struct listing *listing, const struct source_code *code);
 
 /* Moves the rows into the table, with their values, marks the hot ones and closes the source. */
 void listing_finish(struct listing *listing);

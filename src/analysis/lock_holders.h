@@ -9,7 +9,7 @@
 
 #include "analysis/lock_scan.h"
 
-/* One wait for a lock that a thread held when it was asked for. */
+/* Part of a wait for a lock, in which a thread held it. */
 struct lock_hold {
 	const struct experiment *experiment;
 	const struct process *process;

@@ -142,6 +142,15 @@ void lock_sums_add(struct lock_sums *sums, const struct event_run *run, size_t r
 		sums->longest_ns = waited_ns;
 }
 
+void lock_sums_merge(struct lock_sums *sums, const struct lock_sums *other)
+{
+	sums->count += other->count;
+	sums->failed += other->failed;
+	sums->waited_ns += other->waited_ns;
+	if (other->longest_ns > sums->longest_ns)
+		sums->longest_ns = other->longest_ns;
+}
+
 int lock_sums_compare(const struct lock_sums *a, const struct lock_sums *b)
 {
 	if (a->waited_ns != b->waited_ns)

@@ -58,6 +58,7 @@ void lock_scan_run(struct lock_scan *scan, struct session *session);
 void lock_scan_fini(struct lock_scan *scan);
 /* Adds one event. */
 void lock_sums_add(struct lock_sums *sums, const struct event_run *run, size_t row);
+void lock_sums_merge(struct lock_sums *sums, const struct lock_sums *other);
 /* Descending by time waited; for qsort's comparisons. */
 int lock_sums_compare(const struct lock_sums *a, const struct lock_sums *b);
 /* The locks, most waited for first; the caller frees the array. */

@@ -31,7 +31,7 @@ struct lock_pair {
 };
 
 struct lock_stack {
-	const char **frames; /* leaf first: "f + 0x0000001c" */
+	const char **frames; /* leaf first: "f + 0x0000001c, a.c:12" */
 	size_t depth;
 	struct lock_waits waits;
 };
@@ -47,8 +47,9 @@ struct lock_detail {
 	VEC(struct lock_stack) stacks;
 	/* what its holders did meanwhile, by their clock profile: only waits.seconds */
 	VEC(struct lock_stack) holders;
-	double held_seconds; /* in all: of the time waited, what is known of */
-	struct arena arena;  /* owns the texts */
+	double held_seconds;	/* in all: of the time waited, what is known of */
+	double unknown_seconds; /* … and what is not, of a lock whose holders the clock may know */
+	struct arena arena;	/* owns the texts */
 };
 
 /*

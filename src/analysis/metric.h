@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Metrics: what can be shown, and the language in which the user picks them (behaviour.md 4). */
+/* Metrics: what can be shown, and the language in which the user picks them. */
 #ifndef HELIO_ANALYSIS_METRIC_H
 #define HELIO_ANALYSIS_METRIC_H
 
@@ -68,7 +68,7 @@ bool metric_available(const struct session *session, const struct metric *metric
 enum trace_kind metric_trace(const struct metric *metric);
 
 /*
- * Reads "e.user:i%total:name" (behaviour.md 4.2).  On an error the list stays
+ * Reads "e.user:i%total:name".  On an error the list stays
  * as it is and diags says which part is wrong and why.  `any` stands for all
  * available metrics with a flavour, `default` for query_init's list; a list
  * without `name` gets it at its end.  What is written for one metric and one

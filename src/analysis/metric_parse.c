@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The language of metric specifications (behaviour.md 4.2):
+ * The language of metric specifications:
  *
  *   list   = item { ":" item }
  *   item   = "default" | [ flavours ] visibilities name | name

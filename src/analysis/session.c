@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A session from its opening to its end: experiments in, facts about processes out. */
 #include "analysis/session.h"
+
+#include "analysis/advice.h"
 #include "analysis/charge.h"
 #include "analysis/code.h"
 #include "analysis/counter.h"
@@ -61,6 +63,85 @@ static uint64_t event_time(const struct experiment_log *log, const char *kind)
 	return time;
 }
 
+/* When the recording of this image ended, by itself: before an exec, or when it was closed. */
+static uint64_t recording_end(const struct experiment_log *log)
+{
+	uint64_t end_ns = event_time(log, "exit");
+
+	for (size_t i = 0; i < log->events.count; i++) {
+		const struct log_event *event = &log->events.items[i];
+
+		/* An exit that the launcher has written is that of the next image. */
+		if (!strcmp(event->kind, "exec") || !strcmp(event->kind, "close"))
+			end_ns = event->time_ns;
+		else if (!strcmp(event->kind, "exec_failed"))
+			end_ns = event_time(log, "exit");
+	}
+	return end_ns;
+}
+
+/* What -t leaves of a process's life: the setting is "FROM-TO" in ms, TO 0 for the end. */
+static uint64_t within_window(const struct process_info *info)
+{
+	uint64_t from_ns = info->start_ns, to_ns = info->end_ns;
+
+	for (size_t i = 0; i < info->setting_count; i++) {
+		char *rest;
+
+		if (strcmp(info->settings[i].name, "window") != 0)
+			continue;
+		uint64_t begin_ns = strtoull(info->settings[i].value, &rest, 10) * 1000000;
+		uint64_t end_ns = *rest == '-' ? strtoull(rest + 1, NULL, 10) * 1000000 : 0;
+
+		from_ns = begin_ns > from_ns ? begin_ns : from_ns;
+		to_ns = end_ns && end_ns < to_ns ? end_ns : to_ns;
+	}
+	return to_ns > from_ns ? to_ns - from_ns : 0;
+}
+
+/* The pauses that the log tells of: without a clock threads have none. */
+static uint64_t logged_pauses_ns(const struct process_info *info)
+{
+	bool paused = false;
+	uint64_t since_ns = info->start_ns, sum_ns = 0;
+
+	for (size_t i = 0; !*info->lineage && i < info->setting_count; i++)
+		paused |= !strcmp(info->settings[i].name, "begin_paused");
+	for (size_t i = 0; i < info->event_count_log; i++) {
+		const struct log_event *event = &info->events[i];
+		bool resumes = !strcmp(event->kind, "resume");
+
+		if (paused && resumes && event->time_ns > since_ns)
+			sum_ns += event->time_ns - since_ns;
+		else if (!paused && !strcmp(event->kind, "pause"))
+			since_ns = event->time_ns;
+		else
+			continue;
+		paused = !resumes;
+	}
+	return sum_ns + (paused && info->end_ns > since_ns ? info->end_ns - since_ns : 0);
+}
+
+/* How much of a process's life was recorded: of the thread of which it was most. */
+static uint64_t recorded_ns(const struct experiment_profile *profile,
+			    const struct process_info *info)
+{
+	uint64_t life_ns = within_window(info), pauses_ns = logged_pauses_ns(info), most_us = 0;
+	bool paused = false;
+
+	life_ns -= pauses_ns < life_ns ? pauses_ns : life_ns;
+	for (size_t i = 0; i < profile->threads.count; i++) {
+		const struct profile_thread *thread = &profile->threads.items[i];
+		uint64_t life_us = thread->end_us > thread->begin_us + thread->paused_us
+					   ? thread->end_us - thread->begin_us - thread->paused_us
+					   : 0;
+
+		paused |= thread->paused || thread->paused_us;
+		most_us = life_us > most_us ? life_us : most_us;
+	}
+	return paused && most_us * 1000 < life_ns ? most_us * 1000 : life_ns;
+}
+
 /* Own facts of the process, from its log. */
 static void fill_from_log(struct process_info *info, const struct experiment_log *log)
 {
@@ -110,6 +191,25 @@ static const char *target_name(const struct process *process)
 					    : "(unknown)";
 }
 
+/* Of a fork that has begun no program: its parent's. NULL: nobody knows. */
+static char *const *arguments_of(const struct experiment *experiment, const struct process *process)
+{
+	const char *end = strrchr(process->lineage, '_');
+
+	if (process->log.arguments.count)
+		return process->log.arguments.items;
+	if (!end || end[1] != 'f')
+		return NULL;
+	for (size_t i = 0; i < experiment->processes.count; i++) {
+		const struct process *parent = &experiment->processes.items[i];
+
+		if (strlen(parent->lineage) == (size_t)(end - process->lineage) &&
+		    !strncmp(parent->lineage, process->lineage, strlen(parent->lineage)))
+			return arguments_of(experiment, parent);
+	}
+	return NULL;
+}
+
 static void add_process(struct session *session, const struct experiment *experiment,
 			const struct process *process, uint32_t founder)
 {
@@ -124,14 +224,13 @@ static void add_process(struct session *session, const struct experiment *experi
 	info->lineage = process->lineage;
 	info->notes = process == &experiment->processes.items[0] ? experiment->notes : NULL;
 	info->target = target_name(process);
-	info->arguments = process->log.arguments.count ? process->log.arguments.items : NULL;
+	info->arguments = arguments_of(experiment, process);
 	fill_from_log(info, &process->log);
 	fill_from_founder(info, &experiment->processes.items[0].log);
-	info->end_ns = process->log.ended ? event_time(&process->log, "exit") : 0;
-	if (!info->end_ns && process->log.ended)
-		info->end_ns = event_time(&process->log, "exec");
+	info->end_ns = process->log.ended ? recording_end(&process->log) : 0;
 	if (!info->end_ns)
 		info->end_ns = latest_ns(process);
+	info->recorded_ns = recorded_ns(profile, info);
 	info->thread_count = (uint32_t)profile->threads.count;
 	info->event_count = profile->event_count;
 	for (int kind = 0; kind < TRACE_KINDS; kind++) {
@@ -148,6 +247,15 @@ static void add_process(struct session *session, const struct experiment *experi
 				(double)profile->threads.items[i].state_us[state] / 1e6;
 }
 
+/* A founder's own image may be over at once: `sh -c "exec program"`. */
+static void extend_family(struct session *session, uint32_t founder)
+{
+	uint64_t end_ns = session->processes.items[session->processes.count - 1].end_ns;
+	uint64_t *family_end_ns = &session->processes.items[founder - 1].family_end_ns;
+
+	*family_end_ns = end_ns > *family_end_ns ? end_ns : *family_end_ns;
+}
+
 static uint32_t first_like(struct session *session, const char *lineage, uint32_t id)
 {
 	uint32_t number = string_table_add(&session->lineages, lineage);
@@ -161,8 +269,12 @@ static void add_scanned(struct session *session, const struct experiment *experi
 			const struct process *process)
 {
 	struct session_process *scanned = vec_push(&session->scanned);
-	const char *clock = experiment_log_setting(&experiment->processes.items[0].log, "clock");
+	const struct experiment_log *founder = &experiment->processes.items[0].log;
+	const char *clock = experiment_log_setting(founder, "clock_first");
 	uint32_t first = first_thread(process);
+
+	if (!clock) /* one for good */
+		clock = experiment_log_setting(founder, "clock");
 
 	scanned->process = process;
 	scanned->id = (uint32_t)session->processes.count;
@@ -188,7 +300,10 @@ static void add_experiment(struct session *session, struct experiment *experimen
 		struct process *process = &experiment->processes.items[i];
 
 		session->has_clock_data |= process->profile.event_count > 0;
+		for (int kind = 0; kind < TRACE_KINDS; kind++)
+			session->has_trace[kind] |= process->traces[kind].present;
 		add_process(session, experiment, process, founder);
+		extend_family(session, founder);
 		charge_events(session, experiment, process);
 		add_scanned(session, experiment, process);
 	}
@@ -198,18 +313,20 @@ static void add_experiment(struct session *session, struct experiment *experimen
  * the same. */
 static void check_unknown(struct session *session)
 {
-	const struct metric *total = metric_find(session, "total");
-	const struct function_sums *any = values_of_functions(session, total);
+	const struct metric *cpu = metric_find(session, "totalcpu");
+	bool has_cpu = values_of_functions(session, cpu)->total > 0;
+	const struct metric *metric = has_cpu ? cpu : metric_find(session, "total");
+	const struct function_sums *any = values_of_functions(session, metric);
 	double share =
 		any->total ? 100.0 * (double)any->exclusive[FUNCTION_UNKNOWN] / (double)any->total
 			   : 0;
 
 	if (share >= 1)
 		diag_add(&session->warnings, DIAG_WARNING,
-			 "%.1f %% of the time is at addresses outside all recorded load objects: "
+			 "%.1f %% of the %s is at addresses outside all recorded load objects: "
 			 "code made at run time, or call stacks or load objects that are missing; "
-			 "it shows as <Unknown>",
-			 share);
+			 "it shows as <Unknown>%s",
+			 share, metric->title, advice_for_unknown(session));
 }
 
 static void forget_sums(struct session *session)
@@ -217,6 +334,7 @@ static void forget_sums(struct session *session)
 	vec_fini(&session->sums);
 	arena_fini(&session->sums_arena);
 	session->sums_arena = (struct arena){0};
+	session->namesakes = NULL;
 }
 
 void session_count(struct session *session)
@@ -346,11 +464,18 @@ void session_free(struct session *session)
 	free(session);
 }
 
+void query_set_default_metrics(struct query *query, const struct session *session)
+{
+	vec_fini(&query->metrics);
+	session_default_metrics(session, &query->metrics);
+	query->sort = query->metrics.items[0];
+	query->sort_reverse = false;
+}
+
 void query_init(struct query *query, const struct session *session)
 {
 	*query = (struct query){0};
-	session_default_metrics(session, &query->metrics);
-	query->sort = query->metrics.items[0];
+	query_set_default_metrics(query, session);
 }
 
 void query_fini(struct query *query)
@@ -370,14 +495,7 @@ const struct process_info *session_process(const struct session *session, size_t
 
 bool session_has_trace(const struct session *session, enum trace_kind kind)
 {
-	for (size_t i = 0; i < session->experiments.count; i++) {
-		const struct experiment *experiment = session->experiments.items[i];
-
-		for (size_t k = 0; k < experiment->processes.count; k++)
-			if (experiment->processes.items[k].traces[kind].present)
-				return true;
-	}
-	return false;
+	return session->has_trace[kind];
 }
 
 static const struct {

@@ -18,6 +18,7 @@
 #include "analysis/view.h"
 #include "base/hash.h"
 #include "experiment/experiment.h"
+#include "experiment/unrecorded.h"
 #include "format/counter.h"
 #include "object/lines.h"
 
@@ -94,7 +95,7 @@ struct session_process {
 	uint32_t like;			/* id of the first one of its lineage in any experiment */
 	uint32_t experiment;		/* index of its founder's */
 	uint32_t group;			/* from 1: what its events count for in comparisons */
-	uint64_t interval_us;		/* of its clock; 0: unknown */
+	uint64_t interval_us;		/* of its clock, the first one; 0: unknown */
 	uint64_t first_thread;		/* its number; UINT64_MAX: there is none */
 	uint32_t *nodes;		/* the tree node of every node of its stacks */
 	uint8_t counters[COUNTERS_MAX]; /* the session's number of each, or COUNTER_NONE */
@@ -153,22 +154,27 @@ struct session {
 	VEC(struct index_object) own_objects[INDEX_FAMILIES]; /* the user's */
 	VEC(struct function_sums *) sums;
 	struct arena sums_arena;
+	const char *const *namesakes; /* symbols_namesakes(), once asked for, in that arena */
 	struct io_rows *io_rows[IO_ROW_KINDS]; /* NULL: not asked for yet */
 	struct io_places *io_places;	       /* io_places.c; likewise */
 	struct code *code;		       /* code.c; NULL: not asked for yet */
 	struct data_map *data;		       /* data_map.c; likewise */
 	struct diag_list warnings;
 	bool has_clock_data;
+	bool has_trace[TRACE_KINDS];   /* some process has the file, be there events in it or not */
 	bool only_gprofng;	       /* all experiments are of that tool, which records less */
 	bool has_no_events;	       /* its sums come from the cache, see cache.h */
 	struct kept_sums kept_weights; /* those of the tree then */
-	char *kept;		       /* the file that they come from: texts point into it */
-	char *kept_code;	       /* likewise, with the code */
-	size_t kept_functions;	       /* those that the cache knows are the first */
-	uint64_t sums_checksum;	       /* of that file, or of the one that was made */
-	char *code_path;	       /* where its code is kept, or NULL: nowhere */
-	const char *default_metrics;   /* as the user says, or NULL */
-	VEC(struct metric) counters;   /* their metrics, by the session's numbers */
+	struct call_tree other_tree;   /* of what is kept: that with inlined calls, or without; */
+	struct kept_sums other_weights;
+	bool has_other_tree;	     /* not every kept file has it */
+	char *kept;		     /* the file that they come from: texts point into it */
+	char *kept_code;	     /* likewise, with the code */
+	size_t kept_functions;	     /* those that the cache knows are the first */
+	uint64_t sums_checksum;	     /* of that file, or of the one that was made */
+	char *code_path;	     /* where its code is kept, or NULL: nowhere */
+	const char *default_metrics; /* as the user says, or NULL */
+	VEC(struct metric) counters; /* their metrics, by the session's numbers */
 };
 
 /* Whether the events of a process count at all. */
@@ -212,8 +218,21 @@ uint32_t symbols_linkage(struct session *session, uint32_t object);
 /* A function without code. */
 uint32_t symbols_add_made_up(struct session *session, uint32_t object, const char *name);
 struct function_match symbols_match(struct session *session, uint32_t function);
+/*
+ * By function, the load object that tells it from functions of its name in others, as far as any
+ * of them is in a call stack: the name of its file, or its path where the files have one name
+ * too; else NULL.  Until the events are counted again.
+ */
+const char *const *symbols_namesakes(struct session *session);
+/* As session_find_functions, without members of namespaces and classes. */
+size_t symbols_named(struct session *session, const char *name, struct function_match **out);
+/* Whether "relax" is what "double m::relax(double)" is called in its namespace or class. */
+bool symbols_is_member(const char *full, const char *name);
 /* Lives as long as the session. */
 const char *symbols_name(struct session *session, uint32_t function, enum name_style style);
+/* Of a part of a function what other tools call it, "f(int) [clone .cold]", to be freed, or NULL.
+ */
+char *symbols_part_name(struct session *session, uint32_t function, enum name_style style);
 
 /* tree.c: the call tree and what follows from it */
 void tree_init(struct session *session);
@@ -308,8 +327,8 @@ void table_sort(struct sort_key *keys, size_t count, const struct query *query);
  */
 struct sort_key *functions_ordered(struct session *session, const struct query *query,
 				   const struct metric_choice *sort, size_t *count);
-/* "name", or "name [object]" where the query asks for it. */
-const char *table_function_name(struct session *session, const struct query *query,
-				struct table *table, uint32_t function);
+/* Names a row after a function: its name, or "name [object]" where the query asks for it. */
+void table_name_row(struct session *session, const struct query *query, struct table *table,
+		    uint32_t function, struct row *row);
 
 #endif

@@ -150,15 +150,16 @@ void symbols_add_file(struct session *session, const struct object_request *requ
 		symbols_function(session, id, i);
 }
 
-/* The load object of functions that programs made at run time; it has no file. */
-static uint32_t dynamic_object(struct session *session)
+/* The load object of a function that a program made at run time; it has no file. */
+static uint32_t dynamic_object(struct session *session, const struct map_function *function)
 {
-	uint32_t id = string_table_add(&session->object_keys, MAP_DYNAMIC_FUNCTIONS);
+	const char *name = function->object ? function->object : MAP_DYNAMIC_FUNCTIONS;
+	uint32_t id = string_table_add(&session->object_keys, name);
 
 	if (id == session->objects.count) {
 		struct load_object *object = vec_push(&session->objects);
 
-		object->path = object->name = MAP_DYNAMIC_FUNCTIONS;
+		object->path = object->name = arena_strdup(&session->arena, name);
 		object->rest_function = NODE_NONE;
 	}
 	return id;
@@ -323,12 +324,15 @@ static uint32_t dynamic_function(struct session *session, const struct map_funct
 {
 	uint32_t fresh = (uint32_t)session->functions.count;
 	char *key = xasprintf("%s\n%s", known->name, known->source);
-	uint32_t object = dynamic_object(session);
+	uint32_t object = dynamic_object(session, known);
 	uint32_t number = string_table_add(&session->dynamic_keys, key);
 	uint32_t id = hash_map_put(&session->function_ids, (uint64_t)object << 32 | number, fresh);
 
 	free(key);
 	if (id == fresh) {
+		if (known->object)
+			return symbols_add_made_up(session, object,
+						   arena_strdup(&session->arena, known->name));
 		add_function(session, object, known->name[0] ? known->name : "<Unknown>");
 
 		struct function *function = &session->functions.items[id];
@@ -376,13 +380,19 @@ uint32_t symbols_place(struct session *session, const struct experiment *experim
 		const struct map_function *known = &process->map.functions.items[segment->function];
 		uint32_t function = dynamic_function(session, known);
 
-		*object = dynamic_object(session);
+		*object = dynamic_object(session, known);
 		*address = session->functions.items[function].address + (at->pc - known->address);
 		return function;
 	}
 	*object = place_object(session, experiment, &process->map.files.items[segment->file]);
 	*address = at->pc - segment->bias;
-	return function_at(session, *object, *address);
+
+	uint32_t function = function_at(session, *object, *address);
+
+	/* What a signal handler returns to: nothing calls it. */
+	if (session->functions.items[function].address == *address + 1)
+		++*address;
+	return function;
 }
 
 uint32_t *symbols_resolve(struct session *session, const struct experiment *experiment,
@@ -409,28 +419,19 @@ uint32_t *symbols_resolve(struct session *session, const struct experiment *expe
 const char *place_of_code(struct session *session, const struct experiment *experiment,
 			  const struct process *process, uint32_t location, enum name_style style)
 {
-	const struct stack_location *at = &process->stacks.locations.items[location];
-	uint32_t segment = experiment_map_find(&process->map, at->pc, at->epoch);
-
-	if (at->pc < FORMAT_PC_LIMIT)
-		return symbols_name(session, pseudo_function(at->pc), style);
-	if (segment == MAP_NONE)
-		return arena_printf(&session->arena, "<Unknown> @ 0x%08llx",
-				    (unsigned long long)at->pc);
-
-	const struct map_segment *code = &process->map.segments.items[segment];
+	uint64_t pc = process->stacks.locations.items[location].pc, address;
+	uint32_t object;
 	uint32_t function =
-		code->function != MAP_NONE
-			? dynamic_function(session, &process->map.functions.items[code->function])
-			: function_at(session,
-				      place_object(session, experiment,
-						   &process->map.files.items[code->file]),
-				      at->pc - code->bias);
-	uint64_t base = code->bias + session->functions.items[function].address;
+		symbols_place(session, experiment, process, location, &object, &address);
 
-	return arena_printf(&session->arena, "%s + 0x%08llx",
-			    symbols_name(session, function, style),
-			    (unsigned long long)(at->pc - base));
+	if (pc < FORMAT_PC_LIMIT)
+		return symbols_name(session, function, style);
+	if (function == FUNCTION_UNKNOWN)
+		return arena_printf(&session->arena, "<Unknown> @ 0x%08llx",
+				    (unsigned long long)pc);
+	return arena_printf(
+		&session->arena, "%s + 0x%08llx", symbols_name(session, function, style),
+		(unsigned long long)(address - session->functions.items[function].address));
 }
 
 void symbols_report(struct session *session)
@@ -490,6 +491,86 @@ struct function_match symbols_match(struct session *session, uint32_t function)
 	};
 }
 
+/* Texts, and for each the load object that has it, or MANY_OBJECTS. */
+struct owners {
+	struct string_table texts;
+	VEC(uint32_t) objects;
+};
+
+enum { MANY_OBJECTS = OBJECT_UNKNOWN };
+
+static void add_owner(struct owners *owners, const char *text, uint32_t object)
+{
+	uint32_t number = string_table_add(&owners->texts, text);
+
+	if (number == owners->objects.count)
+		*vec_push(&owners->objects) = object;
+	else if (owners->objects.items[number] != object)
+		owners->objects.items[number] = MANY_OBJECTS;
+}
+
+static bool has_many_owners(const struct owners *owners, const char *text)
+{
+	return owners->objects.items[string_table_find(&owners->texts, text)] == MANY_OBJECTS;
+}
+
+static void owners_fini(struct owners *owners)
+{
+	string_table_fini(&owners->texts);
+	vec_fini(&owners->objects);
+}
+
+/* Functions that are in call stacks and in a load object. */
+static bool *called_functions(const struct session *session)
+{
+	bool *called = xcalloc(session->functions.count, sizeof(*called));
+
+	for (size_t i = 0; i < session->tree.nodes.count; i++) {
+		uint32_t function = session->tree.nodes.items[i].function;
+
+		called[function] = session->functions.items[function].object != OBJECT_UNKNOWN;
+	}
+	return called;
+}
+
+const char *const *symbols_namesakes(struct session *session)
+{
+	size_t count = session->functions.count;
+	struct owners names = {0}, in_files = {0}; /* of "f", of "f [a.out]" */
+	const char **namesakes;
+	bool *called;
+
+	if (session->namesakes)
+		return session->namesakes;
+	namesakes = arena_array(&session->sums_arena, const char *, count);
+	called = called_functions(session);
+	for (size_t i = 0; i < count; i++)
+		if (called[i])
+			add_owner(&names, session->functions.items[i].mangled,
+				  session->functions.items[i].object);
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < count; i++) {
+			const struct function *function = &session->functions.items[i];
+			const struct load_object *object =
+				&session->objects.items[function->object];
+			char *text;
+
+			if (!called[i] || !has_many_owners(&names, function->mangled))
+				continue;
+			text = xasprintf("%s [%s]", function->mangled, object->name);
+			if (!pass)
+				add_owner(&in_files, text, function->object);
+			else
+				namesakes[i] = has_many_owners(&in_files, text) ? object->path
+										: object->name;
+			free(text);
+		}
+	owners_fini(&names);
+	owners_fini(&in_files);
+	free(called);
+	return session->namesakes = namesakes;
+}
+
 static void add_match(struct session *session, uint32_t function, struct function_match **out,
 		      size_t *count)
 {
@@ -508,11 +589,25 @@ static bool list_has(const char *list, const char *word)
 	return false;
 }
 
+char *symbols_part_name(struct session *session, uint32_t function, enum name_style style)
+{
+	const char *symbol = session->functions.items[function].mangled;
+
+	return symbol ? function_part_name(symbol, style) : NULL;
+}
+
 static bool matches_exactly(struct session *session, uint32_t function, const char *name)
 {
-	for (unsigned style = 0; style < NAME_STYLES; style++)
+	for (unsigned style = 0; style < NAME_STYLES; style++) {
 		if (!strcmp(symbols_name(session, function, (enum name_style)style), name))
 			return true;
+		char *own = symbols_part_name(session, function, (enum name_style)style);
+		bool same = own && !strcmp(own, name);
+
+		free(own);
+		if (same)
+			return true;
+	}
 	return list_has(session->functions.items[function].aliases, name);
 }
 
@@ -525,6 +620,25 @@ static bool matches_words(struct session *session, uint32_t function, const char
 	return length && !strncmp(full, name, length) && strchr("(<[.@ ", full[length]);
 }
 
+bool symbols_is_member(const char *full, const char *name)
+{
+	size_t length = strlen(name);
+	int depth = 0;
+
+	for (const char *at = full; length && *at; at++) {
+		depth += (*at == '<' || *at == '(') - (*at == '>' || *at == ')');
+		if (!depth && at[0] == ':' && at[1] == ':' && !strncmp(at + 2, name, length) &&
+		    strchr("(<[@. ", at[2 + length]))
+			return true;
+	}
+	return false;
+}
+
+static bool matches_member(struct session *session, uint32_t function, const char *name)
+{
+	return symbols_is_member(symbols_name(session, function, NAME_LONG), name);
+}
+
 static size_t find_named(struct session *session, const char *name, const char *object,
 			 bool (*matches)(struct session *, uint32_t, const char *),
 			 struct function_match **out)
@@ -532,9 +646,11 @@ static size_t find_named(struct session *session, const char *name, const char *
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < session->functions.count; i++) {
-		const char *own = session->objects.items[session->functions.items[i].object].name;
+		const struct load_object *own =
+			&session->objects.items[session->functions.items[i].object];
 
-		if ((!object || !strcmp(object, own)) && matches(session, i, name))
+		if ((!object || !strcmp(object, own->name) || !strcmp(object, own->path)) &&
+		    matches(session, i, name))
 			add_match(session, i, out, &count);
 	}
 	return count;
@@ -553,8 +669,7 @@ static const char *split_soname(char *name)
 	return bracket + 1;
 }
 
-size_t session_find_functions(struct session *session, const char *name,
-			      struct function_match **out)
+size_t symbols_named(struct session *session, const char *name, struct function_match **out)
 {
 	size_t count;
 
@@ -572,6 +687,14 @@ size_t session_find_functions(struct session *session, const char *name,
 		count = find_named(session, copy, object, matches_words, out);
 	free(copy);
 	return count;
+}
+
+size_t session_find_functions(struct session *session, const char *name,
+			      struct function_match **out)
+{
+	size_t count = symbols_named(session, name, out);
+
+	return count ? count : find_named(session, name, NULL, matches_member, out);
 }
 
 size_t session_load_object_count(const struct session *session)

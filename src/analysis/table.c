@@ -130,13 +130,16 @@ void table_sort(struct sort_key *keys, size_t count, const struct query *query)
 		      ascending ? compare_values_reverse : compare_values);
 }
 
-const char *table_function_name(struct session *session, const struct query *query,
-				struct table *table, uint32_t function)
+void table_name_row(struct session *session, const struct query *query, struct table *table,
+		    uint32_t function, struct row *row)
 {
-	const char *name = symbols_name(session, function, query->name_style);
-	uint32_t object = session->functions.items[function].object;
+	uint32_t number = session->functions.items[function].object;
+	const struct load_object *object =
+		number == OBJECT_UNKNOWN ? NULL : &session->objects.items[number];
 
-	if (!query->name_soname || object == OBJECT_UNKNOWN)
-		return name;
-	return arena_printf(&table->arena, "%s [%s]", name, session->objects.items[object].name);
+	row->name = symbols_name(session, function, query->name_style);
+	row->object = object ? object->path : NULL;
+	row->of = query->name_soname ? NULL : symbols_namesakes(session)[function];
+	if (query->name_soname && object)
+		row->name = arena_printf(&table->arena, "%s [%s]", row->name, object->name);
 }

@@ -52,6 +52,7 @@ void tree_fini(struct session *session)
 {
 	call_tree_fini(&session->tree);
 	call_tree_fini(&session->whole);
+	call_tree_fini(&session->other_tree);
 	free(session->shown);
 	measure_fini(&session->weights);
 }

@@ -50,14 +50,17 @@ struct query {
 	struct metric_list metrics; /* functions, calltree, …: flavours as the view can use them */
 	struct metric_choice sort;
 	bool sort_reverse;
-	uint32_t limit; /* rows with <Total>; 0: all */
+	bool sort_chosen; /* else index objects of a natural order, as of time, come in that */
+	uint32_t limit;	  /* rows with <Total>; 0: all */
 	enum name_style name_style;
 	bool name_soname; /* "f [libc.so.6]" */
 	enum compare_mode compare;
 };
 
-/* Sets the defaults of behaviour.md 4.3: e.%totalcpu:i.%totalcpu:name, sorted by e.totalcpu. */
+/* Sets the default metrics: e.%totalcpu:i.%totalcpu:name, sorted by e.totalcpu. */
 void query_init(struct query *query, const struct session *session);
+/* The metrics and their order as query_init() has them; all else stays. */
+void query_set_default_metrics(struct query *query, const struct session *session);
 void query_fini(struct query *query);
 
 enum column_form { COLUMN_VALUE, COLUMN_DIFFERENCE, COLUMN_RATIO };
@@ -89,6 +92,7 @@ struct row_extent {
 struct row {
 	const char *name;
 	const char *object; /* path of the load object, or NULL */
+	const char *of;	    /* that object in short, where others too have a function of the name */
 	/*
 	 * The function's id; in a call tree the node's, if inverted the row's; of threads,
 	 * load objects and their <Total> a number from 0 in the order of the session
@@ -247,7 +251,8 @@ void view_threads(struct session *session, const struct query *query, struct tab
 /*
  * Functions that a name means: all that have it as long, short or mangled name
  * or as an alias, with or without " [object]".  If there are none, those whose long name
- * goes on after it where a word ends: "f" for "f(int)" and "f.part.0".
+ * goes on after it where a word ends: "f" for "f(int)" and "f.part.0"; if there are none of those
+ * either, those that are called so in a namespace or class: "f" for "m::f(int)".
  */
 struct function_match {
 	uint32_t function;
@@ -324,9 +329,11 @@ struct process_info {
 	size_t node_count;
 	const struct log_counter *counters; /* of -h, founder's */
 	size_t counter_count;
-	int64_t wall_start_ns; /* CLOCK_REALTIME of time 0 */
-	uint64_t start_ns;     /* this process image's begin and end, since time 0 */
-	uint64_t end_ns;       /* last known moment when it did not end in order */
+	int64_t wall_start_ns;	/* CLOCK_REALTIME of time 0 */
+	uint64_t start_ns;	/* this process image's begin and end, since time 0 */
+	uint64_t end_ns;	/* last known moment when it did not end in order */
+	uint64_t family_end_ns; /* the last end among a founder and its descendants */
+	uint64_t recorded_ns;	/* of the time between, without pauses and what -t leaves out */
 	bool ended;
 	bool has_status;
 	int exit_status, exit_signal;

@@ -68,10 +68,8 @@ static void fill_row(struct tree_view *view, size_t index, uint32_t node, uint32
 	struct table *table = view->table;
 	struct row *row = &table->rows[index];
 	const struct tree_node *entry = &view->session->tree.nodes.items[node];
-	uint32_t object = view->session->functions.items[entry->function].object;
 
-	row->name = table_function_name(view->session, view->query, table, entry->function);
-	row->object = object == OBJECT_UNKNOWN ? NULL : view->session->objects.items[object].path;
+	table_name_row(view->session, view->query, table, entry->function, row);
 	row->id = node;
 	row->parent = entry->parent;
 	row->depth = depth;

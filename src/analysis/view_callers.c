@@ -162,10 +162,8 @@ static void fill_row(struct callers_view *view, size_t index, uint32_t block, ui
 	struct session *session = view->session;
 	struct table *table = view->table;
 	struct row *row = &table->rows[index];
-	uint32_t object = session->functions.items[function].object;
 
-	row->name = table_function_name(session, view->query, table, function);
-	row->object = object == OBJECT_UNKNOWN ? NULL : session->objects.items[object].path;
+	table_name_row(session, view->query, table, function, row);
 	row->id = function;
 	row->block = block;
 	row->mark = mark;

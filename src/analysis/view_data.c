@@ -6,8 +6,8 @@
 #include "analysis/compare.h"
 #include "analysis/data_map.h"
 #include "analysis/memory_object.h"
-#include "analysis/place.h"
 #include "analysis/scan.h"
+#include "analysis/stack_set.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -464,18 +464,12 @@ static void find_frames(struct data_map *map, const struct data_object *object,
 			struct data_object_info *info)
 {
 	struct session *session = map->session;
-	const struct stack_node *nodes = object->maker->process->stacks.nodes.items;
-	VEC(const char *) frames = {0};
+	struct stack_set set = {.session = session, .style = NAME_SHORT};
+	uint32_t row = stack_set_add(&set, session->experiments.items[object->maker->experiment],
+				     object->maker->process, object->node);
 
-	for (uint32_t node = object->node; node != STACK_ROOT; node = nodes[node].parent)
-		*vec_push(&frames) = place_of_code(
-			session, session->experiments.items[object->maker->experiment],
-			object->maker->process, nodes[node].location, NAME_SHORT);
-	info->depth = frames.count;
-	if (frames.count)
-		info->frames = memcpy(arena_array(&session->arena, const char *, frames.count),
-				      frames.items, frames.count * sizeof(const char *));
-	vec_fini(&frames);
+	info->frames = stack_set_frames(&set, row, &session->arena, &info->depth);
+	stack_set_fini(&set);
 }
 
 void session_data_object(struct session *session, uint32_t object, struct data_object_info *info)

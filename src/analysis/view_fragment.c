@@ -142,10 +142,8 @@ static void fill_row(struct fragment_view *view, size_t index, uint32_t function
 {
 	struct table *table = view->table;
 	struct row *row = &table->rows[index];
-	uint32_t object = view->session->functions.items[function].object;
 
-	row->name = table_function_name(view->session, view->query, table, function);
-	row->object = object == OBJECT_UNKNOWN ? NULL : view->session->objects.items[object].path;
+	table_name_row(view->session, view->query, table, function, row);
 	row->id = function;
 	row->mark = mark;
 	for (size_t i = 0; i < table->column_count; i++) {

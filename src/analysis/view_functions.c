@@ -40,11 +40,9 @@ static void fill_row(struct session *session, const struct query *query, struct 
 		     size_t index, uint32_t function)
 {
 	struct row *row = &table->rows[index];
-	uint32_t object = session->functions.items[function].object;
 
 	row->id = function;
-	row->name = table_function_name(session, query, table, function);
-	row->object = object == OBJECT_UNKNOWN ? NULL : session->objects.items[object].path;
+	table_name_row(session, query, table, function, row);
 	for (size_t column = 0; column < table->column_count; column++)
 		table->values[index * table->column_count + column] =
 			function_value(session, function, &table->columns[column].choice);

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Amounts by stack node of each process first, then equal stacks, known by the text of their
- * frames, together.
- */
+/* Amounts by stack node of each process first, then stacks that read the same together. */
 #include "analysis/heap_stacks.h"
 
-#include "analysis/place.h"
 #include "analysis/scan.h"
-#include "base/hash.h"
-#include "base/strbuf.h"
+#include "analysis/stack_set.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,17 +16,23 @@ struct heap_amount heap_allocated(const struct heap_amounts *amounts)
 	for (int fate = HEAP_FATE_RELEASED; fate < HEAP_FATES; fate++) {
 		all.blocks += amounts->of[fate].blocks;
 		all.bytes += amounts->of[fate].bytes;
+		all.variance += amounts->of[fate].variance;
 	}
 	return all;
 }
 
-struct heap_amount heap_left(const struct heap_amounts *amounts)
+uint64_t heap_error(struct heap_amount amount)
 {
-	struct heap_amounts left = {0};
+	return (uint64_t)(2 * sqrt((double)amount.variance));
+}
+
+struct heap_amount heap_leaked(const struct heap_amounts *amounts)
+{
+	struct heap_amounts leaked = {0};
 
 	for (int fate = HEAP_FATE_LEFT; fate < HEAP_FATES; fate++)
-		left.of[fate] = amounts->of[fate];
-	return heap_allocated(&left);
+		leaked.of[fate] = amounts->of[fate];
+	return heap_allocated(&leaked);
 }
 
 const char *heap_fate_text(enum heap_fate fate)
@@ -82,8 +84,11 @@ static void count_piece(const struct scan_piece *piece, void *state)
 		    (piece->measuring.chosen && !piece->measuring.chosen[i]) ||
 		    (by->moment_ns && !was_live(by, run->process, run->first + i)))
 			continue;
-		amount->blocks += heap_blocks(weights[i]);
-		amount->bytes += heap_bytes(sizes[i], weights[i]);
+		uint64_t blocks = heap_blocks(weights[i]), bytes = heap_bytes(sizes[i], weights[i]);
+
+		amount->blocks += blocks;
+		amount->bytes += bytes;
+		amount->variance += (float)heap_variance(bytes, blocks);
 	}
 }
 
@@ -92,6 +97,7 @@ static void add_amounts(struct heap_amounts *to, const struct heap_amounts *amou
 	for (int fate = 0; fate < HEAP_FATES; fate++) {
 		to->of[fate].blocks += amounts->of[fate].blocks;
 		to->of[fate].bytes += amounts->of[fate].bytes;
+		to->of[fate].variance += amounts->of[fate].variance;
 	}
 }
 
@@ -128,8 +134,8 @@ struct collecting {
 	struct session *session;
 	const struct query *query;
 	struct heap_stacks *out;
-	struct string_table keys; /* frames as text → index in `stacks` */
-	VEC(struct heap_stack) stacks;
+	struct stack_set set;
+	VEC(struct heap_stack) stacks; /* by row of the set */
 };
 
 /* NULL: nothing is compared. */
@@ -145,39 +151,20 @@ static struct heap_amounts *new_parts(struct collecting *collecting)
 static void add_stack(struct collecting *collecting, const struct session_process *process,
 		      uint32_t node, const struct heap_amounts *amounts)
 {
-	struct session *session = collecting->session;
-	const struct stack_tree *tree = &process->process->stacks;
-	struct strbuf key = {0};
-	VEC(const char *) frames = {0};
+	const struct session *session = collecting->session;
+	uint32_t row =
+		stack_set_add(&collecting->set, session->experiments.items[process->experiment],
+			      process->process, node);
 
-	for (; node != STACK_ROOT; node = tree->nodes.items[node].parent) {
-		const char *frame = place_of_code(
-			session, session->experiments.items[process->experiment], process->process,
-			tree->nodes.items[node].location, collecting->query->name_style);
-
-		*vec_push(&frames) = frame;
-		strbuf_puts(&key, frame);
-		strbuf_putc(&key, '\n');
-	}
-	uint32_t index = string_table_add(&collecting->keys, key.text ? key.text : "");
-
-	if (index == collecting->stacks.count) {
-		const char **copy =
-			arena_array(&collecting->out->arena, const char *, frames.count + 1);
-
-		if (frames.count)
-			memcpy(copy, frames.items, frames.count * sizeof(*copy));
-		*vec_push(&collecting->stacks) = (struct heap_stack){
-			.frames = copy, .depth = frames.count, .parts = new_parts(collecting)};
-	}
-	add_amounts(&collecting->stacks.items[index].amounts, amounts);
+	if (row == collecting->stacks.count)
+		*vec_push(&collecting->stacks) =
+			(struct heap_stack){.parts = new_parts(collecting)};
+	add_amounts(&collecting->stacks.items[row].amounts, amounts);
 	add_amounts(&collecting->out->total, amounts);
 	if (collecting->out->parts) {
-		add_amounts(&collecting->stacks.items[index].parts[process->group - 1], amounts);
+		add_amounts(&collecting->stacks.items[row].parts[process->group - 1], amounts);
 		add_amounts(&collecting->out->parts[process->group - 1], amounts);
 	}
-	strbuf_fini(&key);
-	vec_fini(&frames);
 }
 
 static int compare_amounts(const struct heap_amount *a, const struct heap_amount *b)
@@ -240,6 +227,9 @@ static void finish(struct collecting *collecting)
 	if (out->parts && collecting->query->compare >= COMPARE_DELTA)
 		out->by_change = session_group_count(collecting->session);
 	out->count = collecting->stacks.count;
+	for (uint32_t i = 0; i < out->count; i++)
+		collecting->stacks.items[i].frames = stack_set_frames(
+			&collecting->set, i, &out->arena, &collecting->stacks.items[i].depth);
 	out->stacks = arena_array(&out->arena, struct heap_stack, out->count + 1);
 	if (out->count) {
 		memcpy(out->stacks, collecting->stacks.items, out->count * sizeof(*out->stacks));
@@ -247,13 +237,16 @@ static void finish(struct collecting *collecting)
 			&out->by_change);
 	}
 	vec_fini(&collecting->stacks);
-	string_table_fini(&collecting->keys);
+	stack_set_fini(&collecting->set);
 }
 
 void view_heap_stacks(struct session *session, const struct query *query,
 		      struct heap_stacks *stacks)
 {
-	struct collecting collecting = {.session = session, .query = query, .out = stacks};
+	struct collecting collecting = {.session = session,
+					.query = query,
+					.out = stacks,
+					.set = {.session = session, .style = query->name_style}};
 
 	*stacks = (struct heap_stacks){0};
 	stacks->parts = new_parts(&collecting);
@@ -267,7 +260,10 @@ void heap_stacks_at(struct session *session, const struct query *query,
 		    struct heap_stacks *stacks)
 {
 	struct query alone = *query;
-	struct collecting collecting = {.session = session, .query = &alone, .out = stacks};
+	struct collecting collecting = {.session = session,
+					.query = &alone,
+					.out = stacks,
+					.set = {.session = session, .style = query->name_style}};
 
 	alone.compare = COMPARE_OFF; /* it is one process */
 	*stacks = (struct heap_stacks){0};
@@ -306,7 +302,7 @@ struct heap_leak *heap_leaks(const struct heap_stacks *stacks, size_t *count)
 	size_t by_change = stacks->by_change;
 
 	for (size_t i = 0; i < stacks->count; i++)
-		for (int fate = HEAP_FATE_LEFT; fate < HEAP_FATES; fate++)
+		for (int fate = HEAP_FATE_REACHABLE; fate < HEAP_FATES; fate++)
 			if (stacks->stacks[i].amounts.of[fate].blocks)
 				*vec_push(&leaks) = (struct heap_leak){
 					.stack = &stacks->stacks[i],

@@ -35,10 +35,12 @@ static size_t life_class(uint64_t ns)
 	return class;
 }
 
+/* What one allocation stands for. */
 static void add(struct heap_amount *amount, uint64_t blocks, uint64_t bytes)
 {
 	amount->blocks += blocks;
 	amount->bytes += bytes;
+	amount->variance += (float)heap_variance(bytes, blocks);
 }
 
 static void add_size(struct heap_sizes *sizes, uint64_t size, uint64_t blocks, uint64_t bytes)
@@ -62,7 +64,9 @@ static void count_block(struct heap_statistics *statistics, const struct event_r
 	add(&statistics->fates[fate], blocks, bytes);
 	add_size(&statistics->allocated, size, blocks, bytes);
 	if (fate >= HEAP_FATE_LEFT)
-		add_size(&statistics->left, size, blocks, bytes);
+		add_size(&statistics->leaked, size, blocks, bytes);
+	if (fate >= HEAP_FATE_REACHABLE)
+		add(&statistics->never_released, blocks, bytes);
 	if (until != HEAP_NEVER)
 		add(&statistics->lives[life_class(
 			    trace_time(&run->process->traces[TRACE_HEAP], until) -
@@ -93,8 +97,11 @@ static void count_piece(const struct scan_piece *piece, void *state)
 
 static void add_amounts(struct heap_amount *to, const struct heap_amount *from, size_t count)
 {
-	for (size_t i = 0; i < count; i++)
-		add(&to[i], from[i].blocks, from[i].bytes);
+	for (size_t i = 0; i < count; i++) {
+		to[i].blocks += from[i].blocks;
+		to[i].bytes += from[i].bytes;
+		to[i].variance += from[i].variance;
+	}
 }
 
 static void add_sizes(struct heap_sizes *to, const struct heap_sizes *from)
@@ -112,7 +119,8 @@ static void add_sizes(struct heap_sizes *to, const struct heap_sizes *from)
 static void add_statistics(struct heap_statistics *to, const struct heap_statistics *from)
 {
 	add_sizes(&to->allocated, &from->allocated);
-	add_sizes(&to->left, &from->left);
+	add_sizes(&to->leaked, &from->leaked);
+	add_amounts(&to->never_released, &from->never_released, 1);
 	add_amounts(to->fates, from->fates, HEAP_FATES);
 	add_amounts(to->lives, from->lives, HEAP_LIFE_CLASSES);
 	add_amounts(to->mapped, from->mapped, HEAP_TYPES);
@@ -141,8 +149,9 @@ static void take_peak(struct heap_statistics *statistics, const struct session *
 	const struct experiment_heap *heap = &session->scanned.items[index].process->heap;
 
 	statistics->peak_process = session_process(session, index);
-	statistics->peak_bytes = heap->peak_bytes;
-	statistics->peak_blocks = heap->peak_blocks;
+	statistics->peak_amount = (struct heap_amount){.bytes = heap->likely_bytes,
+						       .blocks = heap->likely_blocks,
+						       .variance = (float)heap->peak_variance};
 	statistics->peak_ns = heap->peak_ns;
 	statistics->first_ns = heap->first_ns;
 	statistics->last_ns = heap->last_ns;
@@ -153,6 +162,7 @@ static void take_peak(struct heap_statistics *statistics, const struct session *
 void view_heap_statistics(struct session *session, const struct query *query,
 			  struct heap_statistics *statistics)
 {
+	uint64_t peak_bytes = 0;
 	size_t highest = 0;
 
 	*statistics = (struct heap_statistics){0};
@@ -164,7 +174,8 @@ void view_heap_statistics(struct session *session, const struct query *query,
 		count_process(statistics, session, &session->scanned.items[i]);
 		statistics->unmatched += heap->unmatched;
 		statistics->searched |= heap->searched;
-		if (heap->peak_bytes > statistics->peak_bytes) {
+		if (heap->peak_bytes > peak_bytes) {
+			peak_bytes = heap->peak_bytes;
 			highest = i;
 			take_peak(statistics, session, i);
 		}

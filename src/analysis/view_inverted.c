@@ -58,15 +58,11 @@ static uint64_t sum(const struct inverted_view *view, const uint64_t *self, size
 static void add_row(struct inverted_view *view, uint32_t function, size_t first, size_t count,
 		    const struct row *place)
 {
-	const struct function *entry = &view->session->functions.items[function];
 	struct row *row = vec_push(&view->rows);
 
 	*row = *place;
 	row->id = (uint32_t)view->rows.count - 1;
-	row->name = table_function_name(view->session, view->query, view->table, function);
-	row->object = entry->object == OBJECT_UNKNOWN
-			      ? NULL
-			      : view->session->objects.items[entry->object].path;
+	table_name_row(view->session, view->query, view->table, function, row);
 	for (size_t i = 0; i < view->table->column_count; i++) {
 		const struct metric *metric = view->table->columns[i].choice.metric;
 

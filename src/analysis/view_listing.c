@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Listings of code (behaviour.md 6): tables whose names are the lines of a listing.  Lines with
+ * Listings of code: tables whose names are the lines of a listing.  Lines with
  * code have values, zeros too; others have none.
  */
 #include "analysis/listing.h"
@@ -135,32 +135,29 @@ const char *listing_function_name(const struct listing *listing, uint32_t functi
 	return symbols_name(listing->session, function, listing->query->name_style);
 }
 
-const char *listing_symbol_name(const struct listing *listing, uint32_t symbol)
+static const char *keep_name(const struct listing *listing, char *name)
 {
-	struct object *object = listing->session->objects.items[listing->object].object;
-	char *name = function_display_name(object, symbol, listing->query->name_style);
 	const char *kept = arena_strdup(&listing->table->arena, name);
 
 	free(name);
 	return kept;
 }
 
+const char *listing_symbol_name(const struct listing *listing, uint32_t symbol)
+{
+	struct object *object = listing->session->objects.items[listing->object].object;
+	enum name_style style = listing->query->name_style;
+	char *name = function_part_name(object_function(object, symbol)->mangled, style);
+
+	return keep_name(listing, name ? name : function_display_name(object, symbol, style));
+}
+
 const char *listing_entry_name(const struct listing *listing, uint32_t symbol, uint32_t line)
 {
 	struct object *object = listing->session->objects.items[listing->object].object;
-	const char *name = listing_symbol_name(listing, symbol);
-	uint32_t parent = function_kind_of(object, symbol) == FUNCTION_PART
-				  ? function_parent(object, symbol)
-				  : OBJECT_NO_FUNCTION;
-	struct arena *arena = &listing->table->arena;
 
-	if (parent == OBJECT_NO_FUNCTION)
-		return name;
-	if (!line)
-		return arena_printf(arena, "%s -- outline code [%s]",
-				    listing_symbol_name(listing, parent), name);
-	return arena_printf(arena, "%s -- outline code from line %u [%s]",
-			    listing_symbol_name(listing, parent), line, name);
+	return keep_name(listing,
+			 function_entry_name(object, symbol, listing->query->name_style, line));
 }
 
 bool listing_has_value(const struct listing *listing, uint32_t group)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One lock: how, by whom, and where it was waited for. */
 #include "analysis/lock_holders.h"
+#include "analysis/lock_spans.h"
 #include "analysis/locks.h"
-#include "analysis/place.h"
+#include "analysis/stack_set.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,8 @@ struct focus {
 	VEC(struct pair) pairs;
 	VEC(struct stack) stacks;
 	struct lock_holders meanwhile;
+	VEC(struct lock_request) requests;
+	uint64_t lock_ns;		  /* waited for what a thread may hold, with the clock on */
 	struct hash_map waiters, holders; /* process << 32 | thread, tid → a number from 0 */
 	struct hash_map pair_keys;	  /* waiter << 32 | holder */
 	struct hash_map stack_keys;	  /* process << 32 | node */
@@ -112,11 +115,17 @@ static void add_pair(struct focus *focus, const struct lock_scan *scan, const st
 	}
 	pair = &focus->pairs.items[index];
 	lock_sums_add(&pair->sums, run, row);
-	if (pair->hold.process && event_column(run, ROW_TYPE)[row] != SYNC_JOIN) {
-		pair->hold.begin_ns = begin_ns;
-		pair->hold.end_ns = end_ns;
-		*vec_push(&focus->meanwhile.holds) = pair->hold;
-	}
+	if (!lock_is_held(event_column(run, ROW_TYPE)[row]))
+		return;
+	if (scan->process->profile.event_count)
+		focus->lock_ns += end_ns - begin_ns;
+	pair->hold.begin_ns = begin_ns;
+	pair->hold.end_ns = end_ns;
+	*vec_push(&focus->requests) =
+		(struct lock_request){.experiment = scan->experiment,
+				      .process = scan->process,
+				      .object = event_field(run, SYNC_OBJECT)[row],
+				      .hold = pair->hold};
 }
 
 static void add_stack(struct focus *focus, const struct lock_scan *scan,
@@ -206,55 +215,112 @@ static void give_pairs(struct focus *focus, const struct query *query, struct lo
 	}
 }
 
-static struct lock_stack give_stack(struct session *session, const struct query *query,
+static struct lock_stack give_maker(struct session *session, const struct query *query,
 				    const struct lock_place *place, struct arena *arena)
 {
-	const struct stack_node *nodes = place->process->stacks.nodes.items;
+	struct stack_set set = {.session = session, .style = query->name_style};
 	struct lock_stack out = {0};
+	uint32_t row = stack_set_add(&set, place->experiment, place->process, place->node);
 
-	for (uint32_t node = place->node; node != STACK_ROOT; node = nodes[node].parent)
-		out.depth++;
-	out.frames = arena_array(arena, const char *, out.depth);
-	out.depth = 0;
-	for (uint32_t node = place->node; node != STACK_ROOT; node = nodes[node].parent)
-		out.frames[out.depth++] = place_of_code(session, place->experiment, place->process,
-							nodes[node].location, query->name_style);
+	out.frames = stack_set_frames(&set, row, arena, &out.depth);
+	stack_set_fini(&set);
 	return out;
+}
+
+/* Sums of a row of a set of stacks. */
+struct row_sums {
+	uint32_t row;
+	struct lock_sums sums;
+};
+struct row_sums_list {
+	struct row_sums *items; /* by row, until they are sorted */
+	size_t count, capacity;
+};
+
+static void add_to_row(struct row_sums_list *list, struct stack_set *set,
+		       const struct lock_place *place, const struct lock_sums *sums)
+{
+	uint32_t row = stack_set_add(set, place->experiment, place->process, place->node);
+
+	if (row == list->count)
+		*vec_push(list) = (struct row_sums){.row = row};
+	lock_sums_merge(&list->items[row].sums, sums);
+}
+
+/* Those that were met first come first: they are met in order. */
+static int compare_row_sums(const void *a, const void *b)
+{
+	const struct row_sums *x = a, *y = b;
+	int order = lock_sums_compare(&x->sums, &y->sums);
+
+	return order ? order : x->row < y->row ? -1 : x->row > y->row;
+}
+
+static void sort_rows(struct row_sums_list *list)
+{
+	if (list->count)
+		qsort(list->items, list->count, sizeof(*list->items), compare_row_sums);
 }
 
 static void give_stacks(struct session *session, struct focus *focus, const struct query *query,
 			struct lock_detail *detail)
 {
+	struct stack_set set = {.session = session, .style = query->name_style};
+	struct row_sums_list rows = {0};
+
 	if (focus->stacks.count)
 		qsort(focus->stacks.items, focus->stacks.count, sizeof(struct stack),
 		      compare_stacks);
-	for (size_t i = 0; i < focus->stacks.count && within(query, i); i++) {
+	for (size_t i = 0; i < focus->stacks.count; i++)
+		add_to_row(&rows, &set, &focus->stacks.items[i].place,
+			   &focus->stacks.items[i].sums);
+	sort_rows(&rows);
+	for (size_t i = 0; i < rows.count && within(query, i); i++) {
 		struct lock_stack *out = vec_push(&detail->stacks);
 
-		*out = give_stack(session, query, &focus->stacks.items[i].place, &detail->arena);
-		out->waits = waits_of(&focus->stacks.items[i].sums);
+		*out = (struct lock_stack){.waits = waits_of(&rows.items[i].sums)};
+		out->frames =
+			stack_set_frames(&set, rows.items[i].row, &detail->arena, &out->depth);
 	}
+	vec_fini(&rows);
+	stack_set_fini(&set);
 }
 
 static void give_holders(struct session *session, struct focus *focus, const struct query *query,
 			 struct lock_detail *detail)
 {
+	struct stack_set set = {.session = session, .style = query->name_style};
 	struct lock_holders *meanwhile = &focus->meanwhile;
+	struct row_sums_list rows = {0};
 
+	lock_spans_find(focus->requests.items, focus->requests.count, meanwhile);
 	lock_holders_find(meanwhile);
 	detail->held_seconds = (double)meanwhile->ns / 1e9;
-	for (size_t i = 0; i < meanwhile->blames.count && within(query, i); i++) {
+	detail->unknown_seconds =
+		focus->lock_ns > meanwhile->ns ? (double)(focus->lock_ns - meanwhile->ns) / 1e9 : 0;
+	for (size_t i = 0; i < meanwhile->blames.count; i++) {
+		const struct lock_blame *blame = &meanwhile->blames.items[i];
+		const struct lock_sums sums = {.waited_ns = blame->ns};
+
+		add_to_row(&rows, &set, &blame->place, &sums);
+	}
+	sort_rows(&rows);
+	for (size_t i = 0; i < rows.count && within(query, i); i++) {
 		struct lock_stack *out = vec_push(&detail->holders);
 
-		*out = give_stack(session, query, &meanwhile->blames.items[i].place,
-				  &detail->arena);
-		out->waits.seconds = (double)meanwhile->blames.items[i].ns / 1e9;
+		*out = (struct lock_stack){.waits.seconds =
+						   (double)rows.items[i].sums.waited_ns / 1e9};
+		out->frames =
+			stack_set_frames(&set, rows.items[i].row, &detail->arena, &out->depth);
 	}
+	vec_fini(&rows);
+	stack_set_fini(&set);
 }
 
 static void focus_fini(struct focus *focus)
 {
 	lock_holders_fini(&focus->meanwhile);
+	vec_fini(&focus->requests);
 	vec_fini(&focus->pairs);
 	vec_fini(&focus->stacks);
 	hash_map_fini(&focus->waiters);
@@ -299,7 +365,7 @@ bool view_lock(struct session *session, const struct query *query, const char *w
 		detail->waits = waits_of(&focus.lock->sums);
 		if (focus.lock->maker.process)
 			detail->maker =
-				give_stack(session, query, &focus.lock->maker, &detail->arena);
+				give_maker(session, query, &focus.lock->maker, &detail->arena);
 		give_types(&focus, detail);
 		give_pairs(&focus, query, detail);
 		give_stacks(session, &focus, query, detail);

@@ -92,8 +92,8 @@ static void find_entries(struct source_listing *source)
 		    hash_map_get(&seen, symbol) == HASH_NONE) {
 			hash_map_put(&seen, symbol, 0);
 			*vec_push(&source->code.entries) = (struct source_entry){
-				listing_entry_name(listing, symbol, row->line), row->start,
-				row->line};
+				listing_entry_name(listing, symbol, row->line),
+				object_function(object, symbol)->mangled, row->start, row->line};
 		}
 	}
 	hash_map_fini(&seen);
@@ -115,7 +115,7 @@ static void find_announced_entries(struct source_listing *source)
 			if (!rows.items[k].line)
 				continue;
 			*vec_push(&source->code.entries) =
-				(struct source_entry){listing_function_name(listing, i),
+				(struct source_entry){listing_function_name(listing, i), NULL,
 						      rows.items[k].start, rows.items[k].line};
 			break;
 		}
@@ -272,6 +272,7 @@ bool view_source(struct session *session, const struct query *query,
 	}
 	table->title = "Annotated source";
 	find_code(&source);
+	listing_find_clones(&listing, &source.code);
 	count_source(&source);
 	add_strays(&source);
 	add_lines(&source);
