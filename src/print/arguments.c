@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/suggest.h"
+#include "print/startup.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,21 +81,39 @@ static bool takes(const struct planned *planned, const char *word)
 	return command->optional == ARGUMENT_ANY && !is_experiment(word);
 }
 
-/* The command that an object's name stands for, be it there or defined on the line; or NULL. */
+/* The command that shows the object which a command defines under that name; NULL: it does not. */
+static const char *command_of_definition(const struct command *command, const char *defined,
+					 const char *name)
+{
+	if (!command || !defined || strcasecmp(defined, name) != 0)
+		return NULL;
+	if (command->run == command_indxobj_define)
+		return "indxobj";
+	return command->run == command_mobj_define ? "memobj" : NULL;
+}
+
+/*
+ * The command that an object's name stands for, be it there, or defined in a start-up file or on
+ * the line; or NULL.
+ */
 static const char *object_command(const struct arguments *arguments, const char *name)
 {
-	for (size_t i = 0; i < arguments->plan.count; i++) {
+	const struct startup *startup = arguments->startup;
+	const char *command = NULL;
+
+	for (size_t i = 0; i < arguments->plan.count && !command; i++) {
 		const struct planned *planned = &arguments->plan.items[i];
 
-		if (!planned->command || !planned->count ||
-		    strcasecmp(planned->arguments[0], name) != 0)
-			continue;
-		if (planned->command->run == command_indxobj_define)
-			return "indxobj";
-		if (planned->command->run == command_mobj_define)
-			return "memobj";
+		command = command_of_definition(
+			planned->command, planned->count ? planned->arguments[0] : NULL, name);
 	}
-	return command_of_object(NULL, name);
+	for (size_t i = 0; startup && i < startup->lines.count && !command; i++) {
+		const struct startup_line *line = &startup->lines.items[i];
+
+		command = command_of_definition(
+			line->command, line->words.count > 1 ? line->words.items[1] : NULL, name);
+	}
+	return command ? command : command_of_object(NULL, name);
 }
 
 /* The option of a command that a word may be a slip for, the caller's to free; NULL: none. */
@@ -211,12 +230,23 @@ static char **last_word(const struct plan *plan)
 	return last->arguments + last->count - 1;
 }
 
-enum status arguments_parse(int argc, char **argv, struct arguments *arguments,
-			    struct diag_list *diags)
+bool arguments_without_startup(int argc, char **argv)
+{
+	static const char *const words[] = {"--no-startup", "--help", "-h", "--version", "-V"};
+
+	for (int i = 1; i < argc; i++)
+		for (size_t k = 0; k < sizeof(words) / sizeof(words[0]); k++)
+			if (!strcmp(argv[i], words[k]))
+				return true;
+	return false;
+}
+
+enum status arguments_parse(int argc, char **argv, const struct startup *startup,
+			    struct arguments *arguments, struct diag_list *diags)
 {
 	bool words_only = false;
 
-	*arguments = (struct arguments){0};
+	*arguments = (struct arguments){.startup = startup};
 	for (char **word = argv + 1; word < argv + argc; word++) {
 		if (words_only || word[0][0] != '-') {
 			*vec_push(&arguments->experiments) = xstrdup(*word);

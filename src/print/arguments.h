@@ -20,6 +20,8 @@ struct plan {
 	size_t capacity;
 };
 
+struct startup;
+
 struct arguments {
 	struct plan plan;
 	struct experiment_paths experiments; /* owned */
@@ -29,14 +31,18 @@ struct arguments {
 	bool version;
 	bool clear_cache;
 	bool no_startup;
+	const struct startup *startup; /* the start-up files, or NULL: they define objects */
 };
 
+/* Whether the start-up files are not wanted, or nothing is that they are for. */
+bool arguments_without_startup(int argc, char **argv);
 /*
+ * startup: the objects that these files define are commands; or NULL.
  * STATUS_INVALID: the command line makes no sense; diags says why.  Nothing
  * has been opened then.
  */
-enum status arguments_parse(int argc, char **argv, struct arguments *arguments,
-			    struct diag_list *diags);
+enum status arguments_parse(int argc, char **argv, const struct startup *startup,
+			    struct arguments *arguments, struct diag_list *diags);
 /* Whether a word has the form of an experiment's or a group's name. */
 bool arguments_names_experiment(const char *word);
 void arguments_fini(struct arguments *arguments);

@@ -114,6 +114,8 @@ bool command_run(struct print *print, const struct command *command, char **argu
 		say_warning(print, "extra arguments to the %s command are ignored", command->name);
 		count = command->max_arguments;
 	}
+	if (print->session && !command->no_session && !command_show_inlines(print, command))
+		return false;
 	/* settings print nothing, and what runs other commands leaves it to them */
 	if (print->mode != MODE_HTML || command->group == GROUP_OUTPUT ||
 	    command->run == command_script || command->run == command_flamegraph)

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of commands (behaviour.md 5.2) and how a command is found by its word. */
+/* The table of commands and how a command is found by its word. */
 #ifndef HELIO_PRINT_COMMAND_H
 #define HELIO_PRINT_COMMAND_H
 
+#include "analysis/heaps.h"
 #include "print/context.h"
+
+#include <jansson.h>
 
 /* Which words of a command line an argument that may be missing takes (script lines take any). */
 enum argument_kind {
@@ -143,6 +146,11 @@ bool command_scc(struct print *print, char **arguments, size_t count);
 bool command_dcc(struct print *print, char **arguments, size_t count);
 bool command_cc(struct print *print, char **arguments, size_t count);
 bool command_inlines(struct print *print, char **arguments, size_t count);
+/* Before a command runs: inlined functions are calls, or are not. False after say_error(). */
+bool command_show_inlines(struct print *print, const struct command *command);
+/* Whether they will be for a command; *inlines is the setting, which the command may change. */
+bool command_needs_inlines(const struct command *command, char *const *arguments, size_t count,
+			   enum inlines *inlines);
 bool command_sthresh(struct print *print, char **arguments, size_t count);
 bool command_dthresh(struct print *print, char **arguments, size_t count);
 bool command_setpath(struct print *print, char **arguments, size_t count);
@@ -222,6 +230,11 @@ bool command_object_api(struct print *print, char **arguments, size_t count);
 bool command_objects_default(struct print *print, char **arguments, size_t count);
 bool command_object_select(struct print *print, char **arguments, size_t count);
 /* command_heap.c: */
+/* "12345 +- 678", the error that of a sample. Returns text. */
+enum { HEAP_TEXT_SIZE = 64 };
+const char *command_heap_bytes(char *text, struct heap_amount amount);
+/* … as "BYTES_error", where there is one. */
+void command_heap_json_error(json_t *row, const char *bytes, struct heap_amount amount);
 bool command_leaks(struct print *print, char **arguments, size_t count);
 bool command_allocs(struct print *print, char **arguments, size_t count);
 bool command_heap(struct print *print, char **arguments, size_t count);
@@ -233,6 +246,8 @@ bool command_lock(struct print *print, char **arguments, size_t count);
 /* command_header.c: */
 bool command_header(struct print *print, char **arguments, size_t count);
 /* command_overview.c: */
+/* From a founder's begin to the last end of it or a descendant, in seconds. */
+double command_family_duration(const struct process_info *founder);
 bool command_overview(struct print *print, char **arguments, size_t count);
 /* command_statistics.c: */
 bool command_statistics(struct print *print, char **arguments, size_t count);
@@ -250,5 +265,8 @@ bool command_script(struct print *print, char **arguments, size_t count);
  */
 bool command_select_processes(struct print *print, char **arguments, size_t count, size_t *first,
 			      size_t *end);
+
+/* The words of a command as one could type them, the caller's to free. NULL: "". */
+char *command_words(char *const *arguments);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scc, dcc and cc (behaviour.md 5.8): a list of classes of compilers' remarks, joined by colons,
+ * scc, dcc and cc: a list of classes of compilers' remarks, joined by colons,
  * each a word or a unique beginning of one; other words of the list say how code is listed.
  * The first class of a list replaces those that were shown, the next ones are added.
  */

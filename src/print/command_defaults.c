@@ -17,20 +17,26 @@ static bool only_at_start(struct print *print, const char *command)
 			 command);
 }
 
-/* The file that is read last is the nearest: what it says comes first. */
-static void put_before(char **text, const char *fresh)
+/* The file that is read last is the nearest: what it says comes first, in its own order. */
+static void add_default(const struct print *print, struct default_text *defaults, const char *fresh)
 {
-	char *whole = *text ? xasprintf("%s:%s", fresh, *text) : xstrdup(fresh);
+	bool same = defaults->file && !strcmp(defaults->file, print->script_name);
+	int first = same ? (int)defaults->nearest : 0;
+	const char *rest = defaults->text ? defaults->text + first : "";
+	char *whole =
+		xasprintf("%.*s%s:%s", first, defaults->text ? defaults->text : "", fresh, rest);
 
-	free(*text);
-	*text = whole;
+	free(defaults->text);
+	*defaults = (struct default_text){.text = whole,
+					  .nearest = (size_t)first + strlen(fresh) + 1,
+					  .file = print->script_name};
 }
 
 bool command_dmetrics(struct print *print, char **arguments, size_t count)
 {
 	if (!only_at_start(print, "dmetrics"))
 		return false;
-	put_before(&print->default_metrics, arguments[0]);
+	add_default(print, &print->default_metrics, arguments[0]);
 	return true;
 }
 
@@ -38,7 +44,7 @@ bool command_dsort(struct print *print, char **arguments, size_t count)
 {
 	if (!only_at_start(print, "dsort"))
 		return false;
-	put_before(&print->default_sort, arguments[0]);
+	add_default(print, &print->default_sort, arguments[0]);
 	return true;
 }
 
@@ -52,14 +58,14 @@ void command_use_defaults(struct print *print)
 {
 	struct diag_list diags = {0};
 
-	if (print->default_metrics) {
-		session_set_default_metrics(print->session, print->default_metrics);
-		query_fini(&print->query);
-		query_init(&print->query, print->session);
+	if (print->default_metrics.text) {
+		session_set_default_metrics(print->session, print->default_metrics.text);
+		query_set_default_metrics(&print->query, print->session);
 	}
-	if (print->default_sort)
-		metric_sort_parse(print->session, print->default_sort, &print->query.sort,
-				  &print->query.sort_reverse, &diags);
+	if (print->default_sort.text &&
+	    metric_sort_parse(print->session, print->default_sort.text, &print->query.sort,
+			      &print->query.sort_reverse, &diags) == STATUS_OK)
+		print->query.sort_chosen = true;
 	/* a default of data that this experiment has not is no fault */
 	diag_fini(&diags);
 }

@@ -87,8 +87,8 @@ static bool reopen(struct print *print, const struct experiment_paths *paths)
 	if (session_open(paths->items, paths->count, &fresh, &diags) != STATUS_OK)
 		return say_diags(print, &diags);
 	say_diags(print, &diags);
-	if (print->default_metrics)
-		session_set_default_metrics(fresh, print->default_metrics);
+	if (print->default_metrics.text)
+		session_set_default_metrics(fresh, print->default_metrics.text);
 	if (print->session) {
 		carry_metrics(print, fresh);
 		carry_filters(print, print->session, fresh);

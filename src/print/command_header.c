@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * header: how an experiment came to be, in the shape of behaviour.md 5.3.
+ * header: how an experiment came to be, in the shape that er_print gives it.
  * Only what is recorded is printed; a line without a source is left out.
  */
 #include "base/memory.h"
@@ -25,19 +25,13 @@ static const char *find_attribute(const struct attribute *attributes, size_t cou
 	return NULL;
 }
 
-static const char *event_text(const struct log_event *event, const char *name)
-{
-	return find_attribute(event->attributes, event->attribute_count, name);
-}
-
 /* "3.272886815" */
 static char *seconds_text(uint64_t ns)
 {
 	return xasprintf("%" PRIu64 ".%09" PRIu64, ns / NS_PER_S, ns % NS_PER_S);
 }
 
-/* The command as one could type it; the caller's to free. */
-static char *command_text(char *const *arguments)
+char *command_words(char *const *arguments)
 {
 	struct strbuf text = {0};
 
@@ -78,7 +72,7 @@ static size_t put_messages(FILE *file, const struct process_info *process, const
 	size_t count = 0;
 
 	for (size_t i = 0; i < process->event_count_log; i++) {
-		const char *text = event_text(&process->events[i], "text");
+		const char *text = log_event_attribute(&process->events[i], "text");
 
 		if (strcmp(process->events[i].kind, kind) != 0)
 			continue;
@@ -100,7 +94,7 @@ static void put_attached(FILE *file, const struct process_info *process)
 
 static void put_target(FILE *file, const struct process_info *process)
 {
-	char *command = command_text(process->arguments);
+	char *command = command_words(process->arguments);
 	const char *arch = process->arch ? process->arch : "";
 	bool wide = !strcmp(arch, "x86_64") || !strcmp(arch, "aarch64");
 
@@ -138,18 +132,65 @@ static void put_machine(FILE *file, const struct process_info *process)
 			process->pages * process->page_size / 1024 / 1024);
 }
 
+/* The numbers that the collector wrote at the end; 0: there is none of that name. */
+static uint64_t counted(const struct process_info *process, const char *name)
+{
+	uint64_t value = 0;
+
+	for (size_t i = 0; i < process->event_count_log; i++) {
+		const struct log_event *event = &process->events[i];
+		const char *text =
+			strcmp(event->kind, "counters") ? NULL : log_event_attribute(event, name);
+
+		value = text ? strtoull(text, NULL, 10) : value;
+	}
+	return value;
+}
+
+/* The default interval grows: to which one, and when, the process itself has told. */
+static void put_interval(FILE *file, const struct process_info *process, const char *clock)
+{
+	const char *first =
+		find_attribute(process->settings, process->setting_count, "clock_first");
+	uint64_t began_us = first ? counted(process, "first_interval_us") : 0;
+	uint64_t widened_ns = counted(process, "widened_ns");
+
+	if (!first)
+		fprintf(file, "  Clock-profiling, interval = %s microsecs.\n", clock);
+	else if (!began_us)
+		fprintf(file, "  Clock-profiling, interval = %s microsecs. at first, then %s.\n",
+			first, clock);
+	else if (!widened_ns)
+		fprintf(file, "  Clock-profiling, interval = %" PRIu64 " microsecs.\n", began_us);
+	else
+		fprintf(file,
+			"  Clock-profiling, interval = %" PRIu64
+			" microsecs., from %.3f secs. on %s.\n",
+			began_us, (double)widened_ns / NS_PER_S, clock);
+}
+
 static void put_clock(FILE *file, const struct process_info *process, const char *clock)
 {
 	if (!clock || !strcmp(clock, "0")) {
 		fprintf(file, "  Clock-profiling is off.\n");
 		return;
 	}
-	fprintf(file, "  Clock-profiling, interval = %s microsecs.\n", clock);
+	put_interval(file, process, clock);
 	if (process->engine && *process->engine)
 		fprintf(file, "  Clock-profiling engine: %s%s%s%s\n", process->engine,
 			process->engine_reason && *process->engine_reason ? " (" : "",
 			process->engine_reason ? process->engine_reason : "",
 			process->engine_reason && *process->engine_reason ? ")" : "");
+}
+
+static void put_threshold(FILE *file, double microseconds)
+{
+	static const char title[] = "Synchronization tracing threshold";
+
+	if (microseconds < 1000)
+		fprintf(file, "  %s: %.3f microsec.\n", title, microseconds);
+	else
+		fprintf(file, "  %s: %.3f millisec.\n", title, microseconds / 1000);
 }
 
 static void put_traces(FILE *file, const struct process_info *process)
@@ -162,7 +203,12 @@ static void put_traces(FILE *file, const struct process_info *process)
 		const char *how =
 			find_attribute(process->settings, process->setting_count, traces[i][0]);
 
-		if (how)
+		/* A threshold has a line of its own. */
+		if (how && !strcmp(traces[i][0], "sync") && *how >= '0' && *how <= '9')
+			how = "on";
+		if (how && !i && *how >= '0' && *how <= '9')
+			fprintf(file, "  Heap tracing: a sample, one in %s bytes allocated\n", how);
+		else if (how)
 			fprintf(file, "  %s: %s\n", traces[i][1], how);
 	}
 	if (process->heap_unseen)
@@ -174,8 +220,7 @@ static void put_traces(FILE *file, const struct process_info *process)
 		find_attribute(process->settings, process->setting_count, "sync_threshold_ns");
 
 	if (threshold)
-		fprintf(file, "  Synchronization tracing threshold: %.3f microsec.\n",
-			strtod(threshold, NULL) / 1000);
+		put_threshold(file, strtod(threshold, NULL) / 1000);
 }
 
 /* In the words of helio collect's closing line. */
@@ -200,6 +245,25 @@ static json_t *json_counts(const struct process_info *process)
 	return counts;
 }
 
+static void put_overhead(FILE *file, const struct process_info *process)
+{
+	uint64_t ticks = counted(process, "ticks");
+	double cpu_ns = (double)counted(process, "cpu_recorded_ns");
+
+	if (counted(process, "traced_ns"))
+		fprintf(file, "  Recording of traced calls took some %.3f secs.\n",
+			(double)counted(process, "traced_ns") / NS_PER_S);
+	if (!counted(process, "limited"))
+		return;
+	fprintf(file, "  Overhead limit of %" PRIu64 " %% was in force: measuring took %.3f secs.",
+		counted(process, "max_overhead"),
+		(double)counted(process, "overhead_ns") / NS_PER_S);
+	if (ticks && cpu_ns > 0)
+		fprintf(file, " of %.3f, mean interval %.0f microsecs.", cpu_ns / NS_PER_S,
+			cpu_ns / 1e3 / (double)ticks);
+	fputc('\n', file);
+}
+
 static void put_parameters(FILE *file, const struct process_info *process)
 {
 	size_t count = process->setting_count;
@@ -213,6 +277,7 @@ static void put_parameters(FILE *file, const struct process_info *process)
 		fprintf(file, "  Counter profiling: %s, interval = %" PRIu64 "%s\n",
 			process->counters[i].name, process->counters[i].interval,
 			process->counters[i].has_address ? ", with data addresses" : "");
+	put_overhead(file, process);
 	put_traces(file, process);
 	if (sample && strcmp(sample, "0") != 0 && strcmp(sample, "off") != 0)
 		fprintf(file, "  Periodic sampling, %s secs.\n", sample);
@@ -237,8 +302,8 @@ static void put_control_event(FILE *file, const struct log_event *event, const c
 		     {"thread_pause", "Pause"},
 		     {"thread_resume", "Resume"},
 		     {"close", "Experiment closed"}};
-	const char *who = event_text(event, "text");
-	const char *thread = event_text(event, "thread");
+	const char *who = log_event_attribute(event, "text");
+	const char *thread = log_event_attribute(event, "thread");
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strcmp(event->kind, names[i].kind))
@@ -249,10 +314,10 @@ static void put_control_event(FILE *file, const struct log_event *event, const c
 
 static void put_life_event(FILE *file, const struct log_event *event)
 {
-	const char *lineage = event_text(event, "lineage");
-	const char *name = event_text(event, "name");
-	const char *pid = event_text(event, "pid");
-	const char *number = event_text(event, "errno");
+	const char *lineage = log_event_attribute(event, "lineage");
+	const char *name = log_event_attribute(event, "name");
+	const char *pid = log_event_attribute(event, "pid");
+	const char *number = log_event_attribute(event, "errno");
 	char *time = seconds_text(event->time_ns);
 
 	if (!strcmp(event->kind, "fork") || !strcmp(event->kind, "spawn") ||
@@ -274,7 +339,7 @@ static void put_life(FILE *file, const struct process_info *process)
 	struct tm local;
 	char text[64] = "";
 	char *end = seconds_text(process->end_ns);
-	char *duration = seconds_text(process->end_ns - process->start_ns);
+	char *duration = seconds_text(process->recorded_ns);
 
 	if (localtime_r(&start, &local))
 		strftime(text, sizeof(text), "%a %b %e %H:%M:%S %Y", &local);
@@ -387,6 +452,7 @@ static json_t *json_header(const struct process_info *process)
 	json_object_set_new(row, "wall_start_ns", json_integer(process->wall_start_ns));
 	json_object_set_new(row, "start_s", json_real((double)process->start_ns / NS_PER_S));
 	json_object_set_new(row, "end_s", json_real((double)process->end_ns / NS_PER_S));
+	json_object_set_new(row, "recorded_s", json_real((double)process->recorded_ns / NS_PER_S));
 	json_object_set_new(row, "ended", json_boolean(process->ended));
 	json_object_set_new(row, "exit_status",
 			    process->has_status && !process->exit_signal

@@ -7,6 +7,25 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+const char *command_heap_bytes(char *text, struct heap_amount amount)
+{
+	uint64_t error = heap_error(amount);
+	int length = snprintf(text, HEAP_TEXT_SIZE, "%" PRIu64, amount.bytes);
+
+	if (error)
+		snprintf(text + length, HEAP_TEXT_SIZE - (size_t)length, " +- %" PRIu64, error);
+	return text;
+}
+
+void command_heap_json_error(json_t *row, const char *bytes, struct heap_amount amount)
+{
+	char key[HEAP_TEXT_SIZE];
+
+	snprintf(key, sizeof(key), "%s_error", bytes);
+	if (heap_error(amount))
+		json_object_set_new(row, key, json_integer((json_int_t)heap_error(amount)));
+}
+
 /* How many of them `limit` lets through. */
 static size_t limited(const struct print *print, size_t count)
 {
@@ -34,17 +53,18 @@ static void json_set_amount(json_t *row, const char *blocks, const char *bytes,
 {
 	json_object_set_new(row, blocks, json_integer((json_int_t)amount.blocks));
 	json_object_set_new(row, bytes, json_integer((json_int_t)amount.bytes));
+	command_heap_json_error(row, bytes, amount);
 }
 
 /* ---- comparison ---- */
 
 /* Which of a stack's amounts: one fate's (never HEAP_FATE_NONE), or … */
-enum { AMOUNT_ALLOCATED = HEAP_FATE_NONE, AMOUNT_LEFT = HEAP_FATES };
+enum { AMOUNT_ALLOCATED = HEAP_FATE_NONE, AMOUNT_LEAKED = HEAP_FATES };
 
 static struct heap_amount amount_of(const struct heap_amounts *amounts, int which)
 {
-	if (which == AMOUNT_LEFT)
-		return heap_left(amounts);
+	if (which == AMOUNT_LEAKED)
+		return heap_leaked(amounts);
 	return which == AMOUNT_ALLOCATED ? heap_allocated(amounts) : amounts->of[which];
 }
 
@@ -115,30 +135,44 @@ static void json_set_parts(struct print *print, json_t *row, const struct heap_a
 
 /* ---- leaks ---- */
 
+/* Those of them that are leaks: where the process could tell, not what is still reachable. */
+static size_t count_lost(const struct heap_leak *leaks, size_t count)
+{
+	size_t lost = 0;
+
+	for (size_t i = 0; i < count; i++)
+		lost += leaks[i].fate != HEAP_FATE_REACHABLE;
+	return lost;
+}
+
 static void text_leaks(struct print *print, const struct heap_stacks *stacks,
 		       const struct heap_leak *leaks, size_t count)
 {
 	FILE *file = print->output.file;
-	struct heap_amount left = heap_left(&stacks->total);
+	struct heap_amount total = heap_leaked(&stacks->total);
+	char text[HEAP_TEXT_SIZE];
 
 	fprintf(file,
 		"Summary Results: Distinct Leaks = %zu, Total Instances = %" PRIu64
-		", Total Bytes Leaked = %" PRIu64 "\n",
-		count, left.blocks, left.bytes);
-	for (int fate = HEAP_FATES - 1; fate > HEAP_FATE_LEFT; fate--)
-		if (stacks->total.of[fate].blocks)
-			fprintf(file, "  %s: Instances = %" PRIu64 ", Bytes = %" PRIu64 "\n",
-				heap_fate_text(fate), stacks->total.of[fate].blocks,
-				stacks->total.of[fate].bytes);
-	put_parts(print, stacks->parts, AMOUNT_LEFT, "Bytes Leaked");
+		", Total Bytes Leaked = %s\n",
+		count_lost(leaks, count), total.blocks, command_heap_bytes(text, total));
+	for (int fate = HEAP_FATES - 1; fate >= HEAP_FATE_REACHABLE; fate--)
+		if (stacks->total.of[fate].blocks && *heap_fate_text(fate))
+			fprintf(file, "  %s%s: Instances = %" PRIu64 ", Bytes = %s\n",
+				heap_fate_text(fate),
+				fate == HEAP_FATE_REACHABLE ? ", not counted" : "",
+				stacks->total.of[fate].blocks,
+				command_heap_bytes(text, stacks->total.of[fate]));
+	put_parts(print, stacks->parts, AMOUNT_LEAKED, "Bytes Leaked");
 	put_order(file, stacks, "Bytes Leaked");
 	for (size_t i = 0; i < limited(print, count); i++) {
 		const char *fate = heap_fate_text(leaks[i].fate);
+		bool lost = leaks[i].fate != HEAP_FATE_REACHABLE;
 
-		fprintf(file,
-			"Leak #%zu, Instances = %" PRIu64 ", Bytes Leaked = %" PRIu64 "%s%s\n",
-			i + 1, leaks[i].amount.blocks, leaks[i].amount.bytes, *fate ? ", " : "",
-			fate);
+		fprintf(file, "%s #%zu, Instances = %" PRIu64 ", Bytes%s = %s%s%s\n",
+			lost ? "Leak" : "Reachable", i + 1, leaks[i].amount.blocks,
+			lost ? " Leaked" : "", command_heap_bytes(text, leaks[i].amount),
+			*fate ? ", " : "", fate);
 		put_parts(print, leaks[i].stack->parts, (int)leaks[i].fate, "Bytes Leaked");
 		put_frames(file, leaks[i].stack);
 	}
@@ -150,10 +184,11 @@ static void json_leaks(struct print *print, const struct heap_stacks *stacks,
 	struct json_report report;
 	json_t *total = json_object();
 
-	json_set_amount(total, "instances", "bytes", heap_left(&stacks->total));
-	json_set_parts(print, total, stacks->parts, AMOUNT_LEFT, "compared");
+	json_set_amount(total, "instances", "bytes", heap_leaked(&stacks->total));
+	json_set_parts(print, total, stacks->parts, AMOUNT_LEAKED, "compared");
 	json_report_begin(&report, print, "leaks", NULL,
-			  json_pack("{s:I, s:o}", "distinct", (json_int_t)count, "total", total));
+			  json_pack("{s:I, s:o}", "distinct", (json_int_t)count_lost(leaks, count),
+				    "total", total));
 	for (size_t i = 0; i < limited(print, count); i++) {
 		const char *fate = heap_fate_text(leaks[i].fate);
 		json_t *row = json_object();
@@ -190,19 +225,19 @@ static void text_allocs(struct print *print, const struct heap_stacks *stacks)
 {
 	FILE *file = print->output.file;
 	struct heap_amount all = heap_allocated(&stacks->total);
+	char text[HEAP_TEXT_SIZE];
 
 	fprintf(file,
 		"Summary Results: Distinct Allocations = %zu, Total Instances = %" PRIu64
-		", Total Bytes Allocated = %" PRIu64 "\n",
-		stacks->count, all.blocks, all.bytes);
+		", Total Bytes Allocated = %s\n",
+		stacks->count, all.blocks, command_heap_bytes(text, all));
 	put_parts(print, stacks->parts, AMOUNT_ALLOCATED, "Bytes Allocated");
 	put_order(file, stacks, "Bytes Allocated");
 	for (size_t i = 0; i < limited(print, stacks->count); i++) {
 		struct heap_amount amount = heap_allocated(&stacks->stacks[i].amounts);
 
-		fprintf(file,
-			"Allocation #%zu, Instances = %" PRIu64 ", Bytes Allocated = %" PRIu64 "\n",
-			i + 1, amount.blocks, amount.bytes);
+		fprintf(file, "Allocation #%zu, Instances = %" PRIu64 ", Bytes Allocated = %s\n",
+			i + 1, amount.blocks, command_heap_bytes(text, amount));
 		put_parts(print, stacks->stacks[i].parts, AMOUNT_ALLOCATED, "Bytes Allocated");
 		put_frames(file, &stacks->stacks[i]);
 	}
@@ -211,17 +246,18 @@ static void text_allocs(struct print *print, const struct heap_stacks *stacks)
 static void put_both(struct print *print, const struct heap_amounts *amounts,
 		     const struct heap_amounts *parts)
 {
-	struct heap_amount all = heap_allocated(amounts), left = heap_left(amounts);
+	struct heap_amount all = heap_allocated(amounts), leaked = heap_leaked(amounts);
 	FILE *file = print->output.file;
+	char text[HEAP_TEXT_SIZE];
 
-	fprintf(file, "Instances = %" PRIu64 "  Bytes Allocated = %" PRIu64 "\n", all.blocks,
-		all.bytes);
+	fprintf(file, "Instances = %" PRIu64 "  Bytes Allocated = %s\n", all.blocks,
+		command_heap_bytes(text, all));
 	put_parts(print, parts, AMOUNT_ALLOCATED, "Bytes Allocated");
-	if (!left.blocks)
+	if (!leaked.blocks)
 		return;
-	fprintf(file, "Instances = %" PRIu64 "  Bytes Leaked = %" PRIu64 "\n", left.blocks,
-		left.bytes);
-	put_parts(print, parts, AMOUNT_LEFT, "Bytes Leaked");
+	fprintf(file, "Instances = %" PRIu64 "  Bytes Leaked = %s\n", leaked.blocks,
+		command_heap_bytes(text, leaked));
+	put_parts(print, parts, AMOUNT_LEAKED, "Bytes Leaked");
 }
 
 static void text_heap(struct print *print, const struct heap_stacks *stacks)
@@ -244,9 +280,9 @@ static json_t *json_both(struct print *print, const struct heap_amounts *amounts
 	json_t *row = json_object();
 
 	json_set_amount(row, "instances", "bytes", heap_allocated(amounts));
-	json_set_amount(row, "leaked_instances", "leaked_bytes", heap_left(amounts));
+	json_set_amount(row, "leaked_instances", "leaked_bytes", heap_leaked(amounts));
 	json_set_parts(print, row, parts, AMOUNT_ALLOCATED, "compared");
-	json_set_parts(print, row, parts, AMOUNT_LEFT, "leaked_compared");
+	json_set_parts(print, row, parts, AMOUNT_LEAKED, "leaked_compared");
 	return row;
 }
 

@@ -21,11 +21,19 @@ static void put_number(FILE *file, const char *label, uint64_t number)
 	fprintf(file, "%-33s %" PRIu64 "\n", label, number);
 }
 
+static void put_bytes(FILE *file, struct heap_amount amount)
+{
+	char text[HEAP_TEXT_SIZE];
+
+	fprintf(file, "%s\n", command_heap_bytes(text, amount));
+}
+
 static void put_amount(FILE *file, const char *label, struct heap_amount amount)
 {
-	if (amount.blocks)
-		fprintf(file, "  %-31s %-15" PRIu64 " %" PRIu64 "\n", label, amount.blocks,
-			amount.bytes);
+	if (!amount.blocks)
+		return;
+	fprintf(file, "  %-31s %-15" PRIu64 " ", label, amount.blocks);
+	put_bytes(file, amount);
 }
 
 /* ---- the sections ---- */
@@ -35,8 +43,9 @@ static void put_peak(FILE *file, const struct heap_statistics *statistics)
 	const struct process_info *process = statistics->peak_process;
 
 	put_heading(file, "Process With Highest Peak Memory Usage");
-	put_number(file, "Heap size bytes", statistics->peak_bytes);
-	put_number(file, "Blocks", statistics->peak_blocks);
+	fprintf(file, "%-33s ", "Heap size bytes");
+	put_bytes(file, statistics->peak_amount);
+	put_number(file, "Blocks", statistics->peak_amount.blocks);
 	put_number(file, "Experiment Id", process->id);
 	put_number(file, "Process Id", (uint64_t)process->pid);
 	fprintf(file, "%-33s %.3f (secs.)\n", "Time of peak", (double)statistics->peak_ns / 1e9);
@@ -58,7 +67,8 @@ static void put_sizes(FILE *file, const char *heading, const char *range, const 
 		(int)(33 - sizeof("Largest  bytes") + 1) - (int)strlen(adjective), "",
 		sizes->largest);
 	put_number(file, total, sizes->total.blocks);
-	put_number(file, "Total bytes", sizes->total.bytes);
+	fprintf(file, "%-33s ", "Total bytes");
+	put_bytes(file, sizes->total);
 }
 
 static void put_lives(FILE *file, const struct heap_statistics *statistics)
@@ -69,10 +79,12 @@ static void put_lives(FILE *file, const struct heap_statistics *statistics)
 	fprintf(file, "%-33s %-15s Bytes\n", "From allocation to release", "Blocks");
 	for (size_t i = 0; i < HEAP_LIFE_CLASSES; i++)
 		put_amount(file, heap_life_names[i], statistics->lives[i]);
-	put_amount(file, "never released", statistics->left.total);
-	for (int fate = HEAP_FATES - 1; fate > HEAP_FATE_LEFT; fate--) {
+	put_amount(file, "never released", statistics->never_released);
+	for (int fate = HEAP_FATES - 1; fate >= HEAP_FATE_REACHABLE; fate--) {
 		char label[64];
 
+		if (!*heap_fate_text((enum heap_fate)fate))
+			continue;
 		snprintf(label, sizeof(label), "  %s", heap_fate_text((enum heap_fate)fate));
 		put_amount(file, label, statistics->fates[fate]);
 	}
@@ -102,10 +114,13 @@ static void put_mapped(FILE *file, const struct heap_statistics *statistics)
 static void put_course(FILE *file, const struct heap_statistics *statistics)
 {
 	double length = (double)(statistics->last_ns - statistics->first_ns) / HEAP_STRETCHES / 1e9;
+	uint64_t most = 1;
 
+	for (size_t i = 0; i < HEAP_STRETCHES; i++)
+		most = statistics->most[i] > most ? statistics->most[i] : most;
 	put_heading(file, "Live Bytes Over Time (of that process; the most in each stretch)");
 	for (size_t i = 0; i < HEAP_STRETCHES; i++) {
-		int bar = (int)((double)statistics->most[i] * BAR / (double)statistics->peak_bytes);
+		int bar = (int)((double)statistics->most[i] * BAR / (double)most);
 
 		fprintf(file, "%12.6f %15" PRIu64 " ",
 			(double)statistics->first_ns / 1e9 + length * (double)i,
@@ -126,8 +141,8 @@ static void put_peak_stacks(struct print *print, const struct heap_statistics *s
 		const struct heap_stack *stack = &statistics->peak.stacks[i];
 		struct heap_amount amount = heap_allocated(&stack->amounts);
 
-		fprintf(file, "Instances = %" PRIu64 "  Bytes = %" PRIu64 "\n", amount.blocks,
-			amount.bytes);
+		fprintf(file, "Instances = %" PRIu64 "  Bytes = ", amount.blocks);
+		put_bytes(file, amount);
 		for (size_t frame = 0; frame < stack->depth; frame++)
 			fprintf(file, "  %s\n", stack->frames[frame]);
 		putc('\n', file);
@@ -138,11 +153,16 @@ static void text_statistics(struct print *print, const struct heap_statistics *s
 {
 	FILE *file = print->output.file;
 
+	if (statistics->sampled)
+		fprintf(file,
+			"Of a sample of the allocations: numbers are estimates, +- two standard "
+			"errors.\nThe peak is less than the highest moment of the sample, which "
+			"chance favours.\n");
 	if (statistics->peak_process)
 		put_peak(file, statistics);
 	put_sizes(file, "Memory Allocations Statistics", "Allocation Size Range", "Allocations",
 		  &statistics->allocated, "allocation", "Total allocations");
-	put_sizes(file, "Memory Leaks Statistics", "Leak Size Range", "Leaks", &statistics->left,
+	put_sizes(file, "Memory Leaks Statistics", "Leak Size Range", "Leaks", &statistics->leaked,
 		  "leaked", "Total leaked");
 	if (statistics->allocated.total.blocks)
 		put_lives(file, statistics);
@@ -157,8 +177,11 @@ static void text_statistics(struct print *print, const struct heap_statistics *s
 
 static json_t *json_amount(struct heap_amount amount)
 {
-	return json_pack("{s:I, s:I}", "blocks", (json_int_t)amount.blocks, "bytes",
-			 (json_int_t)amount.bytes);
+	json_t *row = json_pack("{s:I, s:I}", "blocks", (json_int_t)amount.blocks, "bytes",
+				(json_int_t)amount.bytes);
+
+	command_heap_json_error(row, "bytes", amount);
+	return row;
 }
 
 static json_t *json_classes(const char *const *names, const struct heap_amount *classes,
@@ -206,11 +229,14 @@ static json_t *json_peak(const struct heap_statistics *statistics)
 		json_object_set_new(row, "stack", frames);
 		json_array_append_new(stacks, row);
 	}
-	return json_pack("{s:I, s:I, s:f, s:i, s:I, s:o, s:o}", "bytes",
-			 (json_int_t)statistics->peak_bytes, "blocks",
-			 (json_int_t)statistics->peak_blocks, "seconds",
-			 (double)statistics->peak_ns / 1e9, "experiment", (int)process->id, "pid",
-			 (json_int_t)process->pid, "course", course, "stacks", stacks);
+	json_t *peak = json_amount(statistics->peak_amount);
+
+	json_object_set_new(peak, "seconds", json_real((double)statistics->peak_ns / 1e9));
+	json_object_set_new(peak, "experiment", json_integer(process->id));
+	json_object_set_new(peak, "pid", json_integer(process->pid));
+	json_object_set_new(peak, "course", course);
+	json_object_set_new(peak, "stacks", stacks);
+	return peak;
 }
 
 static json_t *json_fates(const struct heap_statistics *statistics)
@@ -218,8 +244,9 @@ static json_t *json_fates(const struct heap_statistics *statistics)
 	json_t *fates = json_object();
 
 	for (int fate = HEAP_FATE_REACHABLE; fate < HEAP_FATES; fate++)
-		json_object_set_new(fates, heap_fate_text((enum heap_fate)fate),
-				    json_amount(statistics->fates[fate]));
+		if (*heap_fate_text((enum heap_fate)fate))
+			json_object_set_new(fates, heap_fate_text((enum heap_fate)fate),
+					    json_amount(statistics->fates[fate]));
 	return fates;
 }
 
@@ -240,7 +267,7 @@ static json_t *json_statistics(const struct heap_statistics *statistics)
 	return json_pack(
 		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:b, s:b}", "peak", json_peak(statistics),
 		"allocated", json_sizes(&statistics->allocated), "leaked",
-		json_sizes(&statistics->left), "fates", json_fates(statistics), "lifetimes",
+		json_sizes(&statistics->leaked), "fates", json_fates(statistics), "lifetimes",
 		json_classes(heap_life_names, statistics->lives, HEAP_LIFE_CLASSES), "temporary",
 		json_amount(statistics->fates[HEAP_FATE_TEMPORARY]), "mappings",
 		json_mapped(statistics), "unmatched_releases", (json_int_t)statistics->unmatched,

@@ -70,6 +70,11 @@ static void put_text(FILE *file, const struct lock_detail *detail)
 			detail->holders.items[i].waits.seconds);
 		put_frames(file, &detail->holders.items[i]);
 	}
+	if (detail->unknown_seconds > 0.01 * detail->waits.seconds)
+		fprintf(file, "\n%sNot known: %.3f sec.\n",
+			detail->holders.count ? ""
+					      : "What its holders did while it was waited for\n",
+			detail->unknown_seconds);
 	fputc('\n', file);
 }
 
@@ -126,6 +131,8 @@ static void put_json(struct print *print, const struct lock_detail *detail, cons
 		json_report_row(&report, json_pack("{s:f, s:o}", "held",
 						   detail->holders.items[i].waits.seconds, "frames",
 						   json_frames(&detail->holders.items[i])));
+	if (detail->unknown_seconds > 0)
+		json_report_row(&report, json_pack("{s:f}", "unknown", detail->unknown_seconds));
 	json_report_end(&report);
 }
 

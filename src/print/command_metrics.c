@@ -138,6 +138,7 @@ bool command_sort(struct print *print, char **arguments, size_t count)
 	if (status != STATUS_OK)
 		return ok ? say_error(print, "Invalid sort specification: %s", arguments[0])
 			  : false;
+	print->query.sort_chosen = true;
 	if (print->mode != MODE_JSON)
 		print_sort(print, "Sort Metric", &print->query.sort, print->query.sort_reverse);
 	return true;
@@ -172,7 +173,8 @@ static void print_available(struct print *print, const struct metric *metric,
 	free(title);
 }
 
-static void each_available(struct print *print, bool measure, int *width)
+/* only: of one flavour; FLAVOR_STATIC: exclusive and inclusive. */
+static void each_available(struct print *print, enum metric_flavor only, bool measure, int *width)
 {
 	const struct metric *metric;
 
@@ -183,25 +185,34 @@ static void each_available(struct print *print, bool measure, int *width)
 			print_available(print, metric, FLAVOR_STATIC, measure, width);
 			continue;
 		}
+		if (only != FLAVOR_STATIC) {
+			print_available(print, metric, only, measure, width);
+			continue;
+		}
 		print_available(print, metric, FLAVOR_EXCLUSIVE, measure, width);
 		print_available(print, metric, FLAVOR_INCLUSIVE, measure, width);
 	}
 }
 
-bool command_metric_list(struct print *print, char **arguments, size_t count)
+static void list_available(struct print *print, enum metric_flavor only)
 {
 	int width = 0;
 
+	fprintf(print->output.file, "Available metrics:\n");
+	each_available(print, only, true, &width);
+	each_available(print, only, false, &width);
+	fputc('\n', print->output.file);
+}
+
+bool command_metric_list(struct print *print, char **arguments, size_t count)
+{
 	if (print->mode == MODE_JSON) {
 		json_metrics(print, "metric_list", &print->query.metrics, &print->query.sort,
 			     print->query.sort_reverse, true);
 		return true;
 	}
 	print_current(print);
-	fprintf(print->output.file, "Available metrics:\n");
-	each_available(print, true, &width);
-	each_available(print, false, &width);
-	fputc('\n', print->output.file);
+	list_available(print, FLAVOR_STATIC);
 	return true;
 }
 
@@ -246,6 +257,7 @@ static bool put_flavored(struct print *print, const struct query *query, enum me
 
 		fprintf(print->output.file, "Current %s metrics: %s\n", what, text);
 		print_sort(print, sort_what, &sort, query->sort_reverse);
+		list_available(print, flavor);
 		free(sort_what);
 		free(text);
 	}
@@ -271,6 +283,7 @@ struct query command_index_query(const struct print *print)
 		repair_sort(&query);
 	}
 	if (print->index_sort.metric) {
+		query.sort_chosen = true;
 		query.sort = print->index_sort;
 		query.sort_reverse = print->index_sort_reverse;
 	}

@@ -18,11 +18,23 @@ static bool is_founder(const struct process_info *process)
 	return process->founder == process->id;
 }
 
-static double duration(const struct process_info *process)
+static double between(uint64_t start_ns, uint64_t end_ns)
 {
-	return process->end_ns > process->start_ns
-		       ? (double)(process->end_ns - process->start_ns) / 1e9
-		       : 0;
+	return end_ns > start_ns ? (double)(end_ns - start_ns) / 1e9 : 0;
+}
+
+double command_family_duration(const struct process_info *founder)
+{
+	return between(founder->start_ns, founder->family_end_ns);
+}
+
+static size_t descendants(const struct session *session, const struct process_info *founder)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < session_process_count(session); i++)
+		count += session_process(session, i)->founder == founder->id;
+	return count - 1;
 }
 
 static bool is_selected(const struct query *query, const struct metric *metric)
@@ -45,13 +57,17 @@ static double metric_total(struct session *session, const struct metric *metric)
 static void put_experiment(struct print *print, const struct process_info *process)
 {
 	FILE *file = print->output.file;
+	size_t more = descendants(print->session, process);
 	time_t start = (time_t)((process->wall_start_ns + (int64_t)process->start_ns) / 1000000000);
 	struct tm local;
 	char text[64] = "";
 
 	if (localtime_r(&start, &local))
 		strftime(text, sizeof(text), "%a %b %e %H:%M:%S %Y", &local);
-	fprintf(file, "Experiment      :%s\n", process->name);
+	fprintf(file, "Experiment      :%s", process->name);
+	if (more)
+		fprintf(file, " (plus %zu more)", more);
+	fputc('\n', file);
 	fprintf(file, "  Target        : '");
 	if (!process->arguments || !process->arguments[0])
 		fprintf(file, "%s", process->target ? process->target : "");
@@ -62,7 +78,7 @@ static void put_experiment(struct print *print, const struct process_info *proce
 		fprintf(file, "  Host          : %s (%s, %s)\n", process->hostname,
 			process->arch ? process->arch : "", process->os ? process->os : "");
 	fprintf(file, "  Start Time    : %s\n", text);
-	fprintf(file, "  Duration      : %.3f Seconds\n", duration(process));
+	fprintf(file, "  Duration      : %.3f Seconds\n", command_family_duration(process));
 }
 
 static double whole_duration(const struct session *session)
@@ -71,7 +87,7 @@ static double whole_duration(const struct session *session)
 
 	for (size_t i = 0; i < session_process_count(session); i++)
 		if (is_founder(session_process(session, i)))
-			sum += duration(session_process(session, i));
+			sum += command_family_duration(session_process(session, i));
 	return sum;
 }
 
@@ -161,7 +177,7 @@ static void json_overview(struct print *print)
 				      json_pack("{s:i, s:o, s:o, s:f}", "id", (int)process->id,
 						"name", json_text(process->name), "target",
 						json_text(process->target), "duration_s",
-						duration(process)));
+						between(process->start_ns, process->end_ns)));
 	}
 	json_report_begin(&report, print, "overview", NULL,
 			  json_pack("{s:o, s:f}", "processes", processes, "duration_s",

@@ -5,6 +5,9 @@
  *
  * The facts are collected as rows first, so that text and JSON say the same.
  */
+#include "analysis/idle.h"
+#include "analysis/session.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "print/command.h"
@@ -25,7 +28,9 @@ struct report {
 	struct json_report json;
 	const struct metric *metric; /* what "hot" goes by */
 	double total;		     /* of it */
-	char *hottest;		     /* the function of the first row, or NULL */
+	struct idle_threads idle;
+	char *hottest; /* the function of the first row, or NULL */
+	uint32_t hottest_function;
 };
 
 static bool is_json(const struct report *report)
@@ -98,33 +103,48 @@ static const char *one_line(struct strbuf *text)
 	return text->text;
 }
 
+/* An image that follows another of the same process, by exec: "_f1_x1" after "_f1". */
+static bool is_next_image(const struct string_table *lineages, const char *lineage)
+{
+	const char *last = strrchr(lineage, '_');
+
+	if (!last || last[1] != 'x')
+		return false;
+	char *before = xstrndup(lineage, (size_t)(last - lineage));
+	bool found = string_table_find(lineages, before) != HASH_NONE;
+
+	free(before);
+	return found;
+}
+
 static void put_experiment(struct report *report, const struct process_info *process)
 {
 	struct strbuf text = {0};
 	uint32_t threads = 0, processes = 0;
 	uint64_t events = 0;
+	struct string_table lineages = {0};
 
 	for (size_t i = 0; i < session_process_count(report->print->session); i++) {
 		const struct process_info *member = session_process(report->print->session, i);
 
 		if (member->founder != process->id)
 			continue;
-		processes++;
+		string_table_add(&lineages, member->lineage);
+		processes += !is_next_image(&lineages, member->lineage);
 		threads += member->thread_count;
 		events += member->event_count;
 	}
+	string_table_fini(&lineages);
 	strbuf_printf(&text, "%s:", process->name);
 	for (char *const *word = process->arguments; word && *word; word++)
 		strbuf_printf(&text, " %s", *word);
 	put_line(report, "experiment", one_line(&text));
 	strbuf_clear(&text);
-	strbuf_printf(
-		&text,
-		"%.3f s, %" PRIu32 " process%s, %" PRIu32 " thread%s, %" PRIu64 " clock events",
-		process->end_ns > process->start_ns
-			? (double)(process->end_ns - process->start_ns) / 1e9
-			: 0,
-		processes, processes == 1 ? "" : "es", threads, threads == 1 ? "" : "s", events);
+	strbuf_printf(&text,
+		      "%.3f s, %" PRIu32 " process%s, %" PRIu32 " thread%s, %" PRIu64
+		      " clock events",
+		      command_family_duration(process), processes, processes == 1 ? "" : "es",
+		      threads, threads == 1 ? "" : "s", events);
 	if (process->engine)
 		strbuf_printf(&text, " by the %s engine", process->engine);
 	put_line(report, "experiment", text.text);
@@ -132,6 +152,32 @@ static void put_experiment(struct report *report, const struct process_info *pro
 }
 
 /* ---- where the time goes ---- */
+
+/* What of a state's time is idle threads', said apart from what the others wait for. True: these
+ * are waits of User Lock. */
+static bool put_idle(struct report *report, const struct metric *metric, double value, double whole)
+{
+	const struct idle_threads *idle = &report->idle;
+	bool is_lock = !strcmp(metric->command, "lock");
+	double seconds = is_lock ? idle->lock_seconds : idle->sleep_seconds;
+	size_t threads = is_lock ? idle->lock_threads : idle->sleep_threads;
+	char *text;
+
+	if ((!is_lock && strcmp(metric->command, "sleep") != 0) || !threads ||
+	    number_share(seconds, value) < least_percent)
+		return false;
+	text = xasprintf("idle: waiting for work in %s%s, by %zu thread%s that did so most of %s "
+			 "time",
+			 is_lock ? "conditions and semaphores" : "epoll, poll and select",
+			 idle->lock_threads && idle->sleep_threads ? " mainly" : "", threads,
+			 threads == 1 ? "" : "s", threads == 1 ? "its" : "their");
+	put_value(report, "time", "    ", text, metric, seconds, whole);
+	free(text);
+	if (is_lock)
+		put_value(report, "time", "    ", "all other: locks, joins, barriers", metric,
+			  value > seconds ? value - seconds : 0, whole);
+	return is_lock;
+}
 
 static void put_times(struct report *report)
 {
@@ -143,7 +189,7 @@ static void put_times(struct report *report)
 		{"user", "in the program's code", true},
 		{"system", "in the kernel for it", true},
 		{"wait", "ready, waiting for a processor", false},
-		{"lock", "waiting for locks", false},
+		{"lock", "waiting for other threads: locks, conditions, semaphores", false},
 		{"datapfault", "waiting for memory (page faults)", false},
 		{"sleep", "waiting for anything else: input, output, timers, children", false},
 		{"stop", "stopped", false},
@@ -151,6 +197,7 @@ static void put_times(struct report *report)
 	struct session *session = report->print->session;
 	const struct metric *total = metric_find(session, "total");
 	double whole = total_of(session, FUNCTION_TOTAL, total, FLAVOR_INCLUSIVE);
+	bool idle = false;
 
 	if (!metric_available(session, total) || whole <= 0)
 		return;
@@ -163,7 +210,12 @@ static void put_times(struct report *report)
 		if (value > 0)
 			put_value(report, "time", times[i].detail ? "    " : "  ", times[i].text,
 				  metric, value, whole);
+		idle |= put_idle(report, metric, value, whole);
 	}
+	if (idle)
+		put_line(report, "time",
+			 "Waiting for work is no contention; the metric e.lock and the list of "
+			 "locks have it too.");
 }
 
 /* What was traced and counted: all other metrics that have data. */
@@ -256,10 +308,21 @@ static void put_functions(struct report *report)
 			break;
 		put_value(report, "functions", "", table.rows[i].name, report->metric,
 			  table.values[i * table.column_count], report->total);
-		if (i == 1)
+		if (!report->hottest && strncmp(table.rows[i].name, UNRECORDED_PREFIX,
+						strlen(UNRECORDED_PREFIX)) != 0) {
 			report->hottest = xstrdup(table.rows[i].name);
+			report->hottest_function = table.rows[i].id;
+		}
 	}
 	table_fini(&table);
+}
+
+static void put_path_row(struct report *report, const struct row *row, double value)
+{
+	char *name = row->of ? xasprintf("%s [%s]", row->name, row->of) : xstrdup(row->name);
+
+	put_value(report, "path", "", name, report->metric, value, report->total);
+	free(name);
 }
 
 /* The first children only: those that most of the cost goes through. */
@@ -288,8 +351,7 @@ static void put_path(struct report *report)
 			continue;
 		}
 		if (shown++ < PATH_SHOWN)
-			put_value(report, "path", "", row->name, report->metric, value,
-				  report->total);
+			put_path_row(report, row, value);
 	}
 	if (skipped && !is_json(report))
 		fprintf(report->print->output.file,
@@ -333,6 +395,75 @@ static double without_names(struct report *report)
 	return sum;
 }
 
+/* What descendants used of which only that is known, and who they were. */
+static bool put_unrecorded(struct report *report)
+{
+	enum { NAMED = 3 };
+	struct session *session = report->print->session;
+	struct metric_choice choices[2];
+	struct query query;
+	struct table table;
+	struct strbuf names = {0};
+	double sum = 0;
+	size_t named = 0;
+	bool any;
+
+	hot_query(report, &query, choices, FLAVOR_EXCLUSIVE);
+	view_functions(session, &query, &table);
+	for (size_t i = 1; i < table.row_count; i++) {
+		if (strncmp(table.rows[i].name, UNRECORDED_PREFIX, strlen(UNRECORDED_PREFIX)) != 0)
+			continue;
+		sum += table.values[i * table.column_count];
+		if (named++ < NAMED)
+			strbuf_printf(&names, "%s%s", named > 1 ? " " : "", table.rows[i].name);
+	}
+	if (named > NAMED)
+		strbuf_puts(&names, " ...");
+	any = named && put_share(report, sum, "was used by processes that could not be recorded",
+				 names.text);
+	if (any)
+		put_line(report, "missing",
+			 "(static, Go and setuid programs do not load the collector: perf record "
+			 "shows what they do)");
+	strbuf_fini(&names);
+	table_fini(&table);
+	return any;
+}
+
+static const char *setting(const struct process_info *process, const char *name)
+{
+	for (size_t i = 0; i < process->setting_count; i++)
+		if (!strcmp(process->settings[i].name, name))
+			return process->settings[i].value;
+	return NULL;
+}
+
+/* Programs that were paused at first, and never resumed. */
+static bool put_paused(struct report *report)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < session_process_count(report->print->session); i++) {
+		const struct process_info *process = session_process(report->print->session, i);
+		bool paused = process->founder == process->id && setting(process, "begin_paused");
+		const char *name = setting(process, "pause_signal");
+		char *text;
+
+		for (size_t k = 0; k < process->event_count_log; k++)
+			paused &= strcmp(process->events[k].kind, "resume") != 0;
+		if (!paused)
+			continue;
+		text = xasprintf("everything of %s: the recording began paused and was never "
+				 "resumed (%s%s does, and `helio ctl resume')",
+				 process->name, name ? "the signal " : "",
+				 name ? name : "collector_resume()");
+		put_line(report, "missing", text);
+		free(text);
+		any = true;
+	}
+	return any;
+}
+
 static void put_missing(struct report *report)
 {
 	struct session *session = report->print->session;
@@ -343,6 +474,8 @@ static void put_missing(struct report *report)
 	put_section(report, "What is missing");
 	for (size_t i = 0; i < warnings->count; i++)
 		put_line(report, "missing", warnings->items[i].text);
+	any |= put_paused(report);
+	any |= put_unrecorded(report);
 	any |= put_share(report, without_names(report), "is in code without names",
 			 "install the debug packages of their programs and libraries");
 	any |= put_share(report, total_of(session, FUNCTION_TRUNCATED, metric, FLAVOR_INCLUSIVE),
@@ -360,16 +493,85 @@ static void put_missing(struct report *report)
 
 /* ---- what next ---- */
 
-static void put_command(struct report *report, const char *words, const char *name)
+static void put_command(struct report *report, const char *words, const char *argument)
 {
-	const char *path = session_process(report->print->session, 0)->path;
-	char *quoted = name ? xasprintf(" '%s'", name) : NULL;
-	char *text =
-		xasprintf("%s %s%s %s", report->print->program, words, quoted ? quoted : "", path);
+	char *const path[] = {(char *)session_process(report->print->session, 0)->path, NULL};
+	char *experiment = command_words(path);
+	char *text = xasprintf("%s %s%s%s %s", report->print->program, words, argument ? " " : "",
+			       argument ? argument : "", experiment);
 
 	put_line(report, "next", text);
 	free(text);
-	free(quoted);
+	free(experiment);
+}
+
+/* The hottest function as a command takes it: its name, and its number where several have it. */
+static char *hottest_argument(const struct report *report, const struct function_match *matches,
+			      size_t count)
+{
+	char *const words[] = {report->hottest, NULL};
+	char *name = command_words(words), *argument = NULL;
+
+	for (size_t i = 0; i < count && !argument; i++)
+		if (matches[i].function == report->hottest_function)
+			argument = count == 1 ? xstrdup(name) : xasprintf("%s %zu", name, i + 1);
+	free(name);
+	return argument;
+}
+
+/* Whether there is a listing of the hottest function. */
+static bool has_listing(const struct report *report,
+			bool (*view)(struct session *, const struct query *,
+				     const struct listing_request *, struct listing_header *,
+				     struct table *, struct diag_list *))
+{
+	const struct source_search search = {0};
+	const struct listing_request request = {
+		.function = report->hottest_function, .file = CODE_NONE, .search = &search};
+	struct listing_header header;
+	struct diag_list diags = {0};
+	struct table table;
+	bool shown = view(report->print->session, &report->print->query, &request, &header, &table,
+			  &diags);
+
+	if (shown)
+		table_fini(&table);
+	diag_fini(&diags);
+	return shown;
+}
+
+/* What tells more of the hottest function; only what there is. */
+static void put_hottest_next(struct report *report)
+{
+	struct session *session = report->print->session;
+	struct function_match *matches;
+	size_t count = session_find_functions(session, report->hottest, &matches);
+	char *argument = hottest_argument(report, matches, count);
+
+	if (argument)
+		put_command(report, "-csingle", argument);
+	free(argument);
+	free(matches);
+	count = session_find_code(session, report->hottest, &matches);
+	argument = hottest_argument(report, matches, count);
+	if (argument && has_listing(report, view_source))
+		put_command(report, "-source", argument);
+	else if (argument && has_listing(report, view_disassembly))
+		put_command(report, "-disasm", argument);
+	free(argument);
+	free(matches);
+}
+
+/* What of a wait is not that of idle threads. */
+static double real_wait(const struct report *report, const struct metric *metric)
+{
+	double value = total_of(report->print->session, FUNCTION_TOTAL, metric, FLAVOR_INCLUSIVE);
+
+	if (!strcmp(metric->command, "lock"))
+		value -= report->idle.lock_seconds;
+	else if (!strcmp(metric->command, "sleep"))
+		value -= report->idle.sleep_seconds;
+	return value;
 }
 
 /* The state other than running that most time was spent in, if that is much. */
@@ -382,7 +584,7 @@ static const struct metric *main_wait(const struct report *report)
 
 	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
 		const struct metric *metric = metric_find(session, waits[i]);
-		double value = total_of(session, FUNCTION_TOTAL, metric, FLAVOR_INCLUSIVE);
+		double value = real_wait(report, metric);
 
 		if (value > least) {
 			least = value;
@@ -399,14 +601,18 @@ static void put_next(struct report *report)
 		const char *command;
 	} traces[] = {{TRACE_HEAP, "-leaks"}, {TRACE_SYNC, "-locks"}, {TRACE_IO, "-ioactivity"}};
 	const struct metric *wait = main_wait(report);
+	bool any = report->hottest || wait;
 
 	put_section(report, "What to type next");
-	if (report->hottest) {
-		put_command(report, "-csingle", report->hottest);
-		put_command(report, "-source", report->hottest);
+	if (report->hottest)
+		put_hottest_next(report);
+	/* They show what lists are sorted by. */
+	if (total_of(report->print->session, FUNCTION_TOTAL,
+		     tree_part_metric(&report->print->query), FLAVOR_INCLUSIVE) > 0) {
+		any = true;
+		put_command(report, "-calltree -percent 5", NULL);
+		put_command(report, "-flamegraph graph.html", NULL);
 	}
-	put_command(report, "-calltree -percent 5", NULL);
-	put_command(report, "-flamegraph graph.html", NULL);
 	if (wait) {
 		char *words = xasprintf("-metrics e.%%%s:i.%%%s:name -sort e.%s -functions",
 					wait->command, wait->command, wait->command);
@@ -415,8 +621,15 @@ static void put_next(struct report *report)
 		free(words);
 	}
 	for (size_t i = 0; i < sizeof(traces) / sizeof(traces[0]); i++)
-		if (session_has_trace(report->print->session, traces[i].kind))
+		if (session_has_trace(report->print->session, traces[i].kind)) {
 			put_command(report, traces[i].command, NULL);
+			any = true;
+		}
+	/* What there is of any recording: when it was paused, and what the program used. */
+	if (!any) {
+		put_command(report, "-header", NULL);
+		put_command(report, "-statistics", NULL);
+	}
 }
 
 /* CPU time, where there is some; else what the lists are sorted by. */
@@ -435,6 +648,7 @@ bool command_report(struct print *print, char **arguments, size_t count)
 	struct report report = {.print = print, .metric = hot_metric(print)};
 
 	report.total = total_of(print->session, FUNCTION_TOTAL, report.metric, FLAVOR_INCLUSIVE);
+	session_idle_threads(print->session, &report.idle);
 	if (is_json(&report))
 		json_report_begin(&report.json, print, "report", NULL, NULL);
 	for (size_t i = 0; i < session_process_count(print->session); i++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lines, instructions, annotated source and disassembly, and where sources are looked for. */
+#include "analysis/filter.h"
 #include "base/memory.h"
 #include "object/remarks.h"
 #include "print/command.h"
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { THRESHOLD = 75 }; /* percent, behaviour.md 6.1 */
+enum { THRESHOLD = 75 }; /* percent, as in er_print */
 
 void code_settings_init(struct code_settings *settings)
 {
@@ -296,19 +297,55 @@ bool command_dthresh(struct print *print, char **arguments, size_t count)
 	return set_threshold(print, "dthresh", arguments[0], &print->code.code_threshold);
 }
 
+static const char *const inlines_words[] = {
+	[INLINES_IN_TREES] = "trees", [INLINES_OFF] = "off", [INLINES_ON] = "on"};
+
+/* False: there is no such setting. */
+static bool read_inlines(const char *word, enum inlines *inlines)
+{
+	for (size_t i = 0; i < sizeof(inlines_words) / sizeof(*inlines_words); i++)
+		if (!strcasecmp(word, inlines_words[i])) {
+			*inlines = (enum inlines)i;
+			return true;
+		}
+	return false;
+}
+
 bool command_inlines(struct print *print, char **arguments, size_t count)
 {
-	struct diag_list diags = {0};
-	bool on = count && !strcasecmp(arguments[0], "on");
+	if (!count) {
+		fprintf(print->output.file, "inlines %s\n", inlines_words[print->inlines]);
+		return true;
+	}
+	return read_inlines(arguments[0], &print->inlines) ||
+	       say_error(print, "inlines: trees, on or off, not `%s'", arguments[0]);
+}
 
-	if (count && !on && strcasecmp(arguments[0], "off") != 0)
-		return say_error(print, "inlines: on or off, not `%s'", arguments[0]);
-	if (count)
-		session_show_inlines(print->session, on, &diags);
-	else
-		fprintf(print->output.file, "inlines %s\n",
-			session_shows_inlines(print->session) ? "on" : "off");
+static bool shows_paths(const struct command *command)
+{
+	return command->run == command_calltree || command->run == command_flamegraph;
+}
+
+/* What a filter says of functions in stacks means the same events in all lists. */
+bool command_show_inlines(struct print *print, const struct command *command)
+{
+	const char *filter = session_filter_text(print->session);
+	bool on_paths = shows_paths(command) && !(filter && strcasestr(filter, "FNAME"));
+	struct diag_list diags = {0};
+
+	session_show_inlines(print->session,
+			     print->inlines == INLINES_ON ||
+				     (print->inlines == INLINES_IN_TREES && on_paths),
+			     &diags);
 	return say_diags(print, &diags);
+}
+
+bool command_needs_inlines(const struct command *command, char *const *arguments, size_t count,
+			   enum inlines *inlines)
+{
+	if (command->run == command_inlines && count)
+		read_inlines(arguments[0], inlines);
+	return *inlines == INLINES_ON || (*inlines == INLINES_IN_TREES && shows_paths(command));
 }
 
 static void add_directories(struct code_settings *settings, const char *list)

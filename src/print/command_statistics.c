@@ -18,6 +18,12 @@
 
 enum { LABEL_WIDTH = 50, STATE_COUNT = 10 };
 
+/* A process takes its last sample point when it has ended. */
+enum { LATE_NS = 10 * 1000 * 1000 };
+
+/* By so much of the thread time the kernel may count more than the clock. */
+#define CPU_SLACK 0.02
+
 /* The states in the order of the listing, by enum format_state. */
 static const struct {
 	const char *label;
@@ -37,11 +43,16 @@ static const struct {
 
 enum { LISTED_STATES = sizeof(states) / sizeof(states[0]) };
 
+static const char sum_name[] = "<Sum across selected experiments>";
+
 struct interval {
 	const char *start_label, *end_label;
 	uint64_t start_ns, end_ns;
 	const struct usage *from, *to; /* NULL: no sample points */
 	const double *state_seconds;   /* all 0: not known for this interval */
+	double user_seconds, system_seconds;
+	uint64_t recorded_ns; /* of its duration */
+	bool is_sum;	      /* of several processes: begins and ends at no one moment */
 };
 
 static double seconds(uint64_t ns)
@@ -55,6 +66,11 @@ static uint64_t gained(uint64_t from, uint64_t to)
 	return to > from ? to - from : 0;
 }
 
+static bool is_partial(const struct interval *interval)
+{
+	return interval->recorded_ns * 100 < gained(interval->start_ns, interval->end_ns) * 99;
+}
+
 static double thread_time(const struct interval *interval)
 {
 	double sum = 0;
@@ -62,6 +78,30 @@ static double thread_time(const struct interval *interval)
 	for (int i = 0; i < STATE_COUNT; i++)
 		sum += interval->state_seconds[i];
 	return sum;
+}
+
+/*
+ * The kernel counts exactly, but also while nothing is recorded: in pauses, and when the collector
+ * itself begins and ends, which in an image that soon becomes another is most of it.  Then the
+ * clock alone tells of what was.
+ */
+static void settle_cpu(struct interval *interval)
+{
+	const double *by_state = interval->state_seconds;
+	double whole = thread_time(interval), cpu = 0;
+
+	if (interval->from) {
+		interval->user_seconds =
+			seconds(gained(interval->from->user_ns, interval->to->user_ns));
+		interval->system_seconds =
+			seconds(gained(interval->from->system_ns, interval->to->system_ns));
+		cpu = interval->user_seconds + interval->system_seconds;
+	}
+	if (whole > 0 && (!interval->from || is_partial(interval) ||
+			  cpu + whole - by_state[0] - by_state[1] > whole * (1 + CPU_SLACK))) {
+		interval->user_seconds = by_state[0];
+		interval->system_seconds = by_state[1];
+	}
 }
 
 static void put_seconds(FILE *file, const char *label, double value)
@@ -90,16 +130,8 @@ static void put_times(FILE *file, const struct interval *interval)
 	if (!interval->from && whole == 0)
 		return;
 	fprintf(file, "\n%*s:\n", LABEL_WIDTH, "Process Times (sec.)");
-	if (interval->from) {
-		put_share(file, "User CPU",
-			  seconds(gained(interval->from->user_ns, interval->to->user_ns)), whole);
-		put_share(file, "System CPU",
-			  seconds(gained(interval->from->system_ns, interval->to->system_ns)),
-			  whole);
-	} else {
-		put_share(file, "User CPU", by_state[0], whole);
-		put_share(file, "System CPU", by_state[1], whole);
-	}
+	put_share(file, "User CPU", interval->user_seconds, whole);
+	put_share(file, "System CPU", interval->system_seconds, whole);
 	for (int i = 0; whole > 0 && i < LISTED_STATES; i++)
 		if (by_state[states[i].state] > 0 || !states[i].optional)
 			put_share(file, states[i].label, by_state[states[i].state], whole);
@@ -147,6 +179,8 @@ static void put_counts(FILE *file, const struct interval *interval)
 		return;
 	FILE_COUNTS(X)
 #undef X
+	if (interval->is_sum)
+		return;
 	fprintf(file, "%*s: %5" PRIu64 "\n", LABEL_WIDTH, "Resident bytes at the end",
 		interval->to->rss_bytes);
 	fprintf(file, "%*s: %5" PRIu64 "\n", LABEL_WIDTH, "Most resident bytes",
@@ -160,13 +194,21 @@ static void put_interval(FILE *file, const struct interval *interval)
 
 	fprintf(file, "%*s: %s\n", LABEL_WIDTH, "Start Label", interval->start_label);
 	fprintf(file, "%*s: %s\n", LABEL_WIDTH, "End Label", interval->end_label);
-	put_seconds(file, "Start Time (sec.)", seconds(interval->start_ns));
-	put_seconds(file, "End Time (sec.)", seconds(interval->end_ns));
+	if (interval->is_sum) {
+		fprintf(file, "%*s: N/A\n", LABEL_WIDTH, "Start Time (sec.)");
+		fprintf(file, "%*s: N/A\n", LABEL_WIDTH, "End Time (sec.)");
+	} else {
+		put_seconds(file, "Start Time (sec.)", seconds(interval->start_ns));
+		put_seconds(file, "End Time (sec.)", seconds(interval->end_ns));
+	}
 	put_seconds(file, "Duration (sec.)", duration);
+	if (is_partial(interval))
+		put_seconds(file, "Recorded (sec.)", seconds(interval->recorded_ns));
 	if (whole > 0) {
 		put_seconds(file, "Total Thread Time (sec.)", whole);
-		if (duration > 0)
-			put_seconds(file, "Average number of Threads", whole / duration);
+		if (interval->recorded_ns)
+			put_seconds(file, "Average number of Threads",
+				    whole / seconds(interval->recorded_ns));
 	} else if (interval->to && has_files(interval)) {
 		fprintf(file, "%*s: %" PRIu64 "\n", LABEL_WIDTH, "Threads at the end",
 			interval->to->threads);
@@ -193,12 +235,18 @@ static struct interval whole_run(const struct process_info *process)
 		.start_ns = process->start_ns,
 		.end_ns = process->end_ns,
 		.state_seconds = process->state_seconds,
+		.recorded_ns = process->recorded_ns,
 	};
+	size_t count = process->sample_count;
 
-	if (process->sample_count > 1) {
+	/* The launcher's later ones are of the program's next image, or of what is not recorded. */
+	while (count > 2 && process->samples[count - 1].time_ns > process->end_ns + LATE_NS)
+		count--;
+	if (count > 1) {
 		interval.from = &process->samples[0];
-		interval.to = &process->samples[process->sample_count - 1];
+		interval.to = &process->samples[count - 1];
 	}
+	settle_cpu(&interval);
 	return interval;
 }
 
@@ -207,7 +255,7 @@ static struct interval one_sample(const struct process_info *process, size_t ind
 	static const double unknown[STATE_COUNT];
 	const struct usage *from = &process->samples[index], *to = from + 1;
 
-	return (struct interval){
+	struct interval interval = {
 		.start_label = sample_label(from),
 		.end_label = sample_label(to),
 		.start_ns = from->time_ns,
@@ -215,12 +263,78 @@ static struct interval one_sample(const struct process_info *process, size_t ind
 		.from = from,
 		.to = to,
 		.state_seconds = unknown,
+		.recorded_ns = gained(from->time_ns, to->time_ns),
 	};
+
+	settle_cpu(&interval);
+	return interval;
 }
 
-static void set_seconds(json_t *row, const char *key, uint64_t from, uint64_t to)
+/* What several processes have in sum. */
+struct sum {
+	struct interval interval;
+	struct usage from, to;
+	double state_seconds[STATE_COUNT];
+};
+
+static void add_usage(struct usage *sum, const struct interval *interval)
 {
-	json_object_set_new(row, key, json_real(seconds(gained(from, to))));
+	sum->threads += interval->to->threads;
+#define X(label, field) sum->field += gained(interval->from->field, interval->to->field);
+	USAGE_COUNTS(X)
+	FILE_COUNTS(X)
+#undef X
+}
+
+/* Its recorded time is `*recorded_ns`; true: it is less than its life. */
+static bool add_process(struct sum *sum, const struct process_info *process, uint64_t *recorded_ns)
+{
+	struct interval own = whole_run(process);
+
+	sum->interval.user_seconds += own.user_seconds;
+	sum->interval.system_seconds += own.system_seconds;
+	for (int i = 0; i < STATE_COUNT; i++)
+		sum->state_seconds[i] += own.state_seconds[i];
+	if (own.from) {
+		sum->interval.from = &sum->from;
+		sum->interval.to = &sum->to;
+		add_usage(&sum->to, &own);
+	}
+	*recorded_ns = own.recorded_ns;
+	return is_partial(&own);
+}
+
+/*
+ * The selected processes of one experiment, of which `at` is the first.  Processes live beside
+ * each other, images of one after each other; how much was recorded is told by the first's.
+ */
+static void add_experiment(struct sum *sum, const struct session *session, size_t *at, size_t end)
+{
+	const struct process_info *first = session_process(session, *at), *process;
+	uint64_t begin_ns = first->start_ns, end_ns = 0, recorded_ns = 0, own_ns;
+	bool partial = false;
+
+	for (; *at < end; ++*at) {
+		process = session_process(session, *at);
+		if (process->founder != first->founder)
+			break;
+		begin_ns = process->start_ns < begin_ns ? process->start_ns : begin_ns;
+		end_ns = process->end_ns > end_ns ? process->end_ns : end_ns;
+		partial |= add_process(sum, process, &own_ns);
+		recorded_ns += process->pid == first->pid ? own_ns : 0;
+	}
+	sum->interval.end_ns += gained(begin_ns, end_ns);
+	sum->interval.recorded_ns += partial ? recorded_ns : gained(begin_ns, end_ns);
+}
+
+static void sum_up(struct sum *sum, const struct session *session, size_t first, size_t end)
+{
+	*sum = (struct sum){0};
+	sum->interval.start_label = sum->interval.end_label = "Total";
+	sum->interval.is_sum = true;
+	sum->interval.state_seconds = sum->state_seconds;
+	while (first < end)
+		add_experiment(sum, session, &first, end);
 }
 
 static void set_count(json_t *row, const char *key, bool known, uint64_t count)
@@ -228,19 +342,34 @@ static void set_count(json_t *row, const char *key, bool known, uint64_t count)
 	json_object_set_new(row, key, known ? json_integer((json_int_t)count) : json_null());
 }
 
+static void json_cpu(json_t *row, const struct interval *interval)
+{
+	json_object_set_new(row, "user_s", json_real(interval->user_seconds));
+	json_object_set_new(row, "system_s", json_real(interval->system_seconds));
+}
+
+static void json_moment(json_t *row, const char *key, const struct interval *interval, uint64_t ns)
+{
+	json_object_set_new(row, key, interval->is_sum ? json_null() : json_real(seconds(ns)));
+}
+
+/* Without a process: the sum of all that are selected. */
 static void json_interval(struct json_report *report, const struct process_info *process,
 			  const struct interval *interval, size_t number)
 {
 	json_t *row = json_object();
 	json_t *by_state = NULL;
 
-	json_object_set_new(row, "experiment", json_integer(process->id));
-	json_object_set_new(row, "name", json_text(process->name));
+	json_object_set_new(row, "experiment", process ? json_integer(process->id) : json_null());
+	json_object_set_new(row, "name", json_text(process ? process->name : sum_name));
 	json_object_set_new(row, "sample", number ? json_integer((json_int_t)number) : json_null());
 	json_object_set_new(row, "start_label", json_text(interval->start_label));
 	json_object_set_new(row, "end_label", json_text(interval->end_label));
-	json_object_set_new(row, "start_s", json_real(seconds(interval->start_ns)));
-	json_object_set_new(row, "end_s", json_real(seconds(interval->end_ns)));
+	json_moment(row, "start_s", interval, interval->start_ns);
+	json_moment(row, "end_s", interval, interval->end_ns);
+	json_object_set_new(row, "duration_s",
+			    json_real(seconds(gained(interval->start_ns, interval->end_ns))));
+	json_object_set_new(row, "recorded_s", json_real(seconds(interval->recorded_ns)));
 	if (thread_time(interval) > 0) {
 		by_state = json_pack("{s:f, s:f}", "user", interval->state_seconds[0], "system",
 				     interval->state_seconds[1]);
@@ -250,8 +379,7 @@ static void json_interval(struct json_report *report, const struct process_info 
 	}
 	json_object_set_new(row, "state_seconds", by_state ? by_state : json_null());
 	if (interval->from) {
-		set_seconds(row, "user_s", interval->from->user_ns, interval->to->user_ns);
-		set_seconds(row, "system_s", interval->from->system_ns, interval->to->system_ns);
+		json_cpu(row, interval);
 #define X(label, field)                                                                            \
 	set_count(row, #field, true, gained(interval->from->field, interval->to->field));
 		USAGE_COUNTS(X)
@@ -261,11 +389,23 @@ static void json_interval(struct json_report *report, const struct process_info 
 		  gained(interval->from->field, interval->to->field));
 		FILE_COUNTS(X)
 #undef X
-		set_count(row, "rss_bytes", has_files(interval), interval->to->rss_bytes);
-		set_count(row, "max_rss_bytes", has_files(interval), most_resident(interval));
+		set_count(row, "rss_bytes", has_files(interval) && process,
+			  interval->to->rss_bytes);
+		set_count(row, "max_rss_bytes", has_files(interval) && process,
+			  most_resident(interval));
 		set_count(row, "threads", has_files(interval), interval->to->threads);
 	}
 	json_report_row(report, row);
+}
+
+static void put_title(struct print *print, const char *prefix, const char *name)
+{
+	FILE *file = print->output.file;
+
+	output_style(&print->output, STYLE_TITLE);
+	fprintf(file, "%s%s\n", prefix, name);
+	output_style(&print->output, STYLE_PLAIN);
+	fprintf(file, "        Aggregated statistics for selected samples\n\n");
 }
 
 static void print_process(struct print *print, const struct process_info *process, bool detail)
@@ -273,10 +413,7 @@ static void print_process(struct print *print, const struct process_info *proces
 	FILE *file = print->output.file;
 	struct interval interval = whole_run(process);
 
-	output_style(&print->output, STYLE_TITLE);
-	fprintf(file, "Experiment: %s\n", process->name);
-	output_style(&print->output, STYLE_PLAIN);
-	fprintf(file, "        Aggregated statistics for selected samples\n\n");
+	put_title(print, "Experiment: ", process->name);
 	put_interval(file, &interval);
 	if (!detail)
 		return;
@@ -285,6 +422,31 @@ static void print_process(struct print *print, const struct process_info *proces
 		interval = one_sample(process, i);
 		fprintf(file, "%*s: %zu\n\n", LABEL_WIDTH, "Sample Number", i + 1);
 		put_interval(file, &interval);
+	}
+}
+
+static void json_process(struct json_report *report, const struct process_info *process,
+			 bool detail)
+{
+	struct interval interval = whole_run(process);
+
+	json_interval(report, process, &interval, 0);
+	for (size_t i = 0; detail && i + 1 < process->sample_count; i++) {
+		interval = one_sample(process, i);
+		json_interval(report, process, &interval, i + 1);
+	}
+}
+
+static void put_sum(struct print *print, struct json_report *report, size_t first, size_t end)
+{
+	struct sum sum;
+
+	sum_up(&sum, print->session, first, end);
+	if (print->mode == MODE_JSON) {
+		json_interval(report, NULL, &sum.interval, 0);
+	} else {
+		put_title(print, "", sum_name);
+		put_interval(print->output.file, &sum.interval);
 	}
 }
 
@@ -298,20 +460,15 @@ static bool print_statistics(struct print *print, char **arguments, size_t count
 		return false;
 	if (print->mode == MODE_JSON)
 		json_report_begin(&report, print, command, NULL, NULL);
+	if (end - first > 1)
+		put_sum(print, &report, first, end);
 	for (size_t i = first; i < end; i++) {
 		const struct process_info *process = session_process(print->session, i);
 
-		if (print->mode != MODE_JSON) {
+		if (print->mode == MODE_JSON)
+			json_process(&report, process, detail);
+		else
 			print_process(print, process, detail);
-			continue;
-		}
-		struct interval interval = whole_run(process);
-
-		json_interval(&report, process, &interval, 0);
-		for (size_t k = 0; detail && k + 1 < process->sample_count; k++) {
-			interval = one_sample(process, k);
-			json_interval(&report, process, &interval, k + 1);
-		}
 	}
 	if (print->mode == MODE_JSON)
 		json_report_end(&report);

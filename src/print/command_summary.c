@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fsummary, lsummary, psummary and fsingle: every metric of a function, then what it is, one
- * "label: value" per line, in the order of behaviour.md 5.3.
+ * "label: value" per line, in the order of er_print.
  */
 #include "analysis/data_object.h"
 #include "base/memory.h"
@@ -275,12 +275,21 @@ bool command_fsingle(struct print *print, char **arguments, size_t count)
 	return true;
 }
 
-static void list_choices(FILE *file, const struct function_match *matches, size_t count)
+/* functions: they are such; equal names are told apart by their sources. */
+static void list_choices(struct print *print, const struct function_match *matches, size_t count,
+			 bool functions)
 {
-	fprintf(file, "Available name list:\n");
-	for (size_t i = 0; i < count; i++)
-		fprintf(file, "%3zu) %s  %s  0x%08" PRIx64 "\n", i + 1, matches[i].name,
-			matches[i].object ? matches[i].object : "", matches[i].address);
+	fprintf(stderr, "Available name list:\n");
+	for (size_t i = 0; i < count; i++) {
+		struct function_summary summary = {0};
+
+		if (functions)
+			session_function_summary(print->session, matches[i].function, &summary);
+		fprintf(stderr, "%3zu) %s  %s  0x%08" PRIx64 "%s%s\n", i + 1, matches[i].name,
+			matches[i].object ? matches[i].object : "", matches[i].address,
+			summary.source_file ? "  " : "",
+			summary.source_file ? summary.source_file : "");
+	}
 }
 
 /* Asks on the terminal. 0: the person has thought better of it. */
@@ -313,13 +322,13 @@ static const struct function_match *choose(struct print *print, const char *comm
 		choice = strtoul(arguments[1], &rest, 10);
 		if (!*rest && choice >= 1 && choice <= found)
 			return &matches[choice - 1];
-		list_choices(stderr, matches, found);
+		list_choices(print, matches, found, !strcmp(what, "functions"));
 		say_error(print, "%s: there is no number %s for `%s'", command, arguments[1],
 			  arguments[0]);
 		return NULL;
 	}
 	if (found > 1) {
-		list_choices(stderr, matches, found);
+		list_choices(print, matches, found, !strcmp(what, "functions"));
 		choice = print->ask ? ask_choice(found) : 0;
 		if (!choice && !print->ask)
 			say_error(print,
@@ -397,8 +406,11 @@ static void complain_code(struct print *print, const char *name)
 
 	say_error(print, "No function and no source file has the name `%s': %s", name,
 		  meant ? meant
-			: "`functions' and `lines' list them (a function that was inlined "
-			  "everywhere is a part of its callers: `inlines on')");
+		  : strstr(print->program, "src")
+			  ? "-func lists the functions, -source all shows all sources (a "
+			    "function that was inlined everywhere is a part of its callers)"
+			  : "`functions' and `lines' list them (a function that was inlined "
+			    "everywhere is a part of its callers: `inlines on')");
 	free(meant);
 }
 

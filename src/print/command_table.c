@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One row per command (behaviour.md 5.2), and one per kind of data that commands need.
+ * One row per command, and one per kind of data that commands need.
  *
  * Commands of the old tools for data that nothing records are rows too: they are not listed by
  * `help`, but they say what is missing, and they take part in the abbreviations, so that a
@@ -604,9 +604,11 @@ static const struct command commands[] = {
 	 .max_arguments = 1,
 	 .optional = ARGUMENT_ANY,
 	 .group = GROUP_CODE,
-	 .arguments = "[on|off]",
-	 .help = "whether inlined functions are calls in functions and call trees",
-	 .run = command_inlines},
+	 .arguments = "[trees|on|off]",
+	 .help = "whether inlined functions are calls: in call trees, everywhere, or nowhere",
+	 .run = command_inlines,
+	 .sums_only = true,
+	 .no_session = true},
 	{.name = "sthresh",
 	 .min_arguments = 1,
 	 .max_arguments = 1,

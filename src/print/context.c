@@ -2,21 +2,49 @@
 /* Messages: what is said about the data, never mixed with it. */
 #include "print/context.h"
 
+#include "base/memory.h"
+#include "base/strbuf.h"
+#include "base/terminal.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/*
+ * An end of line in a name is shown, but a message may have more lines of its own: they begin with
+ * two blanks (the place in a filter).
+ */
+static void put_message(struct strbuf *line, const char *text)
+{
+	for (const char *end; (end = strstr(text, "\n  ")); text = end + 1) {
+		char *part = xstrndup(text, (size_t)(end - text));
+
+		strbuf_put_in_line(line, part);
+		strbuf_puts(line, "\n");
+		free(part);
+	}
+	strbuf_put_in_line(line, text);
+}
 
 /* Data that was printed before stays before the message when both go to one terminal. */
 static void say(struct print *print, const char *color, const char *prefix, const char *text)
 {
 	bool colored = print->output.error_color && *prefix;
+	struct strbuf line = {0};
 
 	if (print->output.file == stdout)
 		fflush(stdout);
-	fprintf(stderr, "%s%s%s", colored ? color : "", prefix, colored ? "\033[0m" : "");
+	if (colored)
+		terminal_control(stderr, color);
+	fputs(prefix, stderr);
+	if (colored)
+		terminal_control(stderr, "\033[0m");
 	if (*prefix && print->script_name)
 		fprintf(stderr, "%s, line %u: ", print->script_name, print->script_line);
-	fprintf(stderr, "%s\n", text);
+	put_message(&line, text);
+	fprintf(stderr, "%s\n", line.text ? line.text : "");
+	strbuf_fini(&line);
 }
 
 __attribute__((format(printf, 4, 0))) static void say_format(struct print *print, const char *color,

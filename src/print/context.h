@@ -34,6 +34,20 @@ struct code_settings {
 	struct string_table warned;		    /* the sources that a warning was about */
 };
 
+/* What start-up files say one after the other: the nearest file's lines first. */
+struct default_text {
+	char *text;	  /* or NULL */
+	size_t nearest;	  /* how much of it is of … */
+	const char *file; /* the file that was read last */
+};
+
+/* Where inlined functions are calls. */
+enum inlines {
+	INLINES_IN_TREES, /* in those that show whole paths: calltree and flamegraph */
+	INLINES_OFF,
+	INLINES_ON,
+};
+
 struct print {
 	const char *program;	 /* "helio print" or "er_print": begins the messages */
 	struct session *session; /* NULL: no experiment is open */
@@ -42,14 +56,14 @@ struct print {
 	struct metric_choice index_sort;  /* likewise; metric NULL: that of the query */
 	bool index_sort_reverse;
 	enum print_mode mode;
+	enum inlines inlines;
 	char delimiter;
 	enum view_mode view_mode;
 	struct output output;
 	struct page page;
 	struct code_settings code;
-	VEC(uint32_t) fragment;	   /* functions of csingle, cprepend, … */
-	char *default_metrics;	   /* of the start-up files, or NULL */
-	char *default_sort;	   /* likewise */
+	VEC(uint32_t) fragment;				   /* functions of csingle, cprepend, … */
+	struct default_text default_metrics, default_sort; /* of the start-up files */
 	bool starting;		   /* they are running: settings are not echoed */
 	struct diag_list warnings; /* of opening the experiments */
 	bool ask;		   /* a person sits at stdin: questions may be asked */

@@ -6,6 +6,7 @@
 #include "print/script.h"
 
 #include "base/memory.h"
+#include "base/terminal.h"
 
 #include <errno.h>
 #include <histedit.h>
@@ -148,7 +149,7 @@ static void read_lines(struct print *print, EditLine *editor, History *list, con
 static void run_terminal(struct print *print)
 {
 	History *list = history_init();
-	EditLine *editor = el_init("helio", stdin, stdout, stderr);
+	EditLine *editor = el_init("helio", stdin, terminal_below(stdout), terminal_below(stderr));
 	HistEvent event;
 	char *path = history_path();
 

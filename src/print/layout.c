@@ -95,12 +95,18 @@ static size_t text_width(const char *text)
 	return width;
 }
 
+/* With the load object as table_text.c writes it. */
+static size_t row_width(const struct row *row)
+{
+	return text_width(row->name) + (row->of ? text_width(row->of) + strlen(" []") : 0);
+}
+
 static size_t name_width(const struct table *table)
 {
 	size_t width = 0;
 
 	for (size_t row = 0; row < table->row_count; row++)
-		width = larger(width, text_width(table->rows[row].name));
+		width = larger(width, row_width(&table->rows[row]));
 	return width;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The layout of a table: which fields a column becomes, how wide they are and
- * how the header is split over three lines (behaviour.md 4.4).
+ * how the header is split over three lines.
  */
 #ifndef HELIO_PRINT_LAYOUT_H
 #define HELIO_PRINT_LAYOUT_H

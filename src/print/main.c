@@ -121,6 +121,27 @@ static enum need what_is_needed(const struct plan *plan, const struct startup *s
 	return plan->count && startup_sums_only(startup) ? need : NEED_ALL;
 }
 
+static bool needs_inlines(const struct plan *plan, const struct startup *startup)
+{
+	enum inlines inlines = INLINES_IN_TREES;
+	bool needed = false;
+
+	for (size_t i = 0; i < startup->lines.count; i++) {
+		const struct startup_line *line = &startup->lines.items[i];
+
+		needed |= command_needs_inlines(line->command, line->words.items + 1,
+						line->words.count - 1, &inlines);
+	}
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct planned *planned = &plan->items[i];
+
+		if (planned->command)
+			needed |= command_needs_inlines(planned->command, planned->arguments,
+							planned->count, &inlines);
+	}
+	return needed;
+}
+
 /* A command may have taken the only experiment for its argument. */
 static void complain_missing(const struct print *print, const struct plan *plan)
 {
@@ -142,19 +163,23 @@ static void complain_missing(const struct print *print, const struct plan *plan)
 		print->program, print->program);
 }
 
-static bool open_experiments(struct print *print, const struct arguments *arguments, enum need need)
+static bool open_experiments(struct print *print, struct arguments *arguments, enum need need,
+			     bool with_inlines)
 {
-	const struct experiment_paths *paths = &arguments->experiments;
+	struct experiment_paths *paths = &arguments->experiments;
 	struct diag_list diags = {0};
 
 	if (!paths->count) {
 		complain_missing(print, &arguments->plan);
 		return false;
 	}
+	/* one beside itself is what some compare */
+	if (!first_of(&arguments->plan, command_compare))
+		experiment_paths_drop_twins(paths, &diags);
 	enum status status =
 		need == NEED_ALL ? session_open(paths->items, paths->count, &print->session, &diags)
 				 : cache_open(paths->items, paths->count, need == NEED_CODE,
-					      &print->session, &diags);
+					      with_inlines, &print->session, &diags);
 
 	if (status != STATUS_OK)
 		print->session = NULL;
@@ -192,19 +217,17 @@ static void run_plan(struct print *print, const struct plan *plan, bool no_pager
 static int run(struct print *print, struct arguments *arguments)
 {
 	const struct planned *mode = first_of(&arguments->plan, command_printmode);
-	struct startup startup = {0};
+	const struct startup *startup = arguments->startup;
 	bool opened;
 
-	if (!arguments->no_startup)
-		startup_read(print, &startup);
 	code_settings_init(&print->code);
 	if (mode && mode->count)
 		command_set_mode(print, mode->arguments[0]);
 	opened = (arguments->experiments.count || needs_session(&arguments->plan)) &&
-		 open_experiments(print, arguments, what_is_needed(&arguments->plan, &startup));
+		 open_experiments(print, arguments, what_is_needed(&arguments->plan, startup),
+				  needs_inlines(&arguments->plan, startup));
 	if (opened)
-		startup_run(print, &startup);
-	startup_fini(&startup);
+		startup_run(print, startup);
 	if (!opened && needs_session(&arguments->plan))
 		return PRINT_EXIT_FAILED;
 	run_plan(print, &arguments->plan, arguments->no_pager);
@@ -218,8 +241,8 @@ static int run(struct print *print, struct arguments *arguments)
 		session_free(print->session);
 	}
 	vec_fini(&print->fragment);
-	free(print->default_metrics);
-	free(print->default_sort);
+	free(print->default_metrics.text);
+	free(print->default_sort.text);
 	code_settings_fini(&print->code);
 	diag_fini(&print->warnings);
 	if (print->exit_status)
@@ -232,12 +255,17 @@ int print_main(int argc, char **argv)
 	const char *name = argc ? strrchr(argv[0], '/') : NULL;
 	struct print print = {.program = "helio print"};
 	struct arguments arguments;
+	struct startup startup = {0};
 	struct diag_list diags = {0};
 	int status;
 
 	if (argc && !strcmp(name ? name + 1 : argv[0], "er_print"))
 		print.program = "er_print";
-	enum status parsed = arguments_parse(argc, argv, &arguments, &diags);
+	output_init(&print.output, COLOR_AUTO);
+	if (!arguments_without_startup(argc, argv))
+		startup_read(&print, &startup);
+
+	enum status parsed = arguments_parse(argc, argv, &startup, &arguments, &diags);
 
 	output_init(&print.output, arguments.color);
 	say_diags(&print, &diags);
@@ -256,5 +284,6 @@ int print_main(int argc, char **argv)
 		status = run(&print, &arguments);
 	}
 	arguments_fini(&arguments);
+	startup_fini(&startup);
 	return status;
 }

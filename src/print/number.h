@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How numbers look (behaviour.md 4.4). */
+/* How numbers look. */
 #ifndef HELIO_PRINT_NUMBER_H
 #define HELIO_PRINT_NUMBER_H
 

@@ -5,6 +5,8 @@
  */
 #include "print/output.h"
 
+#include "base/terminal.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,9 +44,12 @@ void output_start_pager(struct output *output)
 		return;
 	setenv("LESS", "FRX", 0);
 	fflush(stdout);
-	output->pager = popen(pager, "w");
+	output->pager_pipe = popen(pager, "w");
+	output->pager = output->pager_pipe ? terminal_open(output->pager_pipe) : NULL;
 	if (output->pager)
 		output->file = output->pager;
+	else if (output->pager_pipe)
+		pclose(output->pager_pipe);
 }
 
 static bool close_file(struct output *output)
@@ -55,8 +60,23 @@ static bool close_file(struct output *output)
 		return !fflush(output->file) && ok;
 	}
 	bool ok = !ferror(output->file);
+	FILE *below = terminal_below(output->file);
 
-	return !fclose(output->file) && ok;
+	ok &= !fclose(output->file);
+	return !fclose(below) && ok;
+}
+
+/* A file that what is printed can go to; NULL: errno says why. */
+static FILE *open_file(const char *name, bool append)
+{
+	FILE *below = fopen(name, append ? "ae" : "we");
+	FILE *file = below ? terminal_open(below) : NULL;
+
+	if (below && !file) {
+		fclose(below);
+		errno = ENOMEM;
+	}
+	return file;
 }
 
 bool output_redirect(struct output *output, const char *name, bool append)
@@ -65,7 +85,7 @@ bool output_redirect(struct output *output, const char *name, bool append)
 	FILE *file = output->pager ? output->pager : stdout;
 
 	if (!back)
-		file = fopen(name, append ? "ae" : "we");
+		file = open_file(name, append);
 	if (!file)
 		return false;
 	bool ok = close_file(output);
@@ -82,7 +102,8 @@ bool output_fini(struct output *output)
 
 	output->file = stdout;
 	if (output->pager) {
-		pclose(output->pager); /* a pager left early is no failure */
+		fclose(output->pager);
+		pclose(output->pager_pipe); /* a pager left early is no failure */
 		output->pager = NULL;
 	}
 	return ok;
@@ -96,5 +117,5 @@ void output_style(const struct output *output, enum output_style style)
 	};
 
 	if (output->color)
-		fputs(codes[style], output->file);
+		terminal_control(output->file, codes[style]);
 }

@@ -11,6 +11,7 @@ enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 struct output {
 	FILE *file;
 	FILE *pager; /* what stdout is piped through, or NULL */
+	FILE *pager_pipe;
 	enum color_choice color_choice;
 	bool color;	  /* file wants colours */
 	bool error_color; /* stderr wants colours */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `helio print`: the command language of er_print (behaviour.md 5) over the views of the engine. */
+/* `helio print`: the command language of er_print over the views of the engine. */
 #ifndef HELIO_PRINT_PRINT_H
 #define HELIO_PRINT_PRINT_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `helio src`: listings of a load object without an experiment (behaviour.md 7.1), by the
+ * `helio src`: listings of a load object without an experiment, by the
  * commands of `helio print`, in which they have no metrics.  Options are carried out in their
  * order; the last word is the object.
  */

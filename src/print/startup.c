@@ -7,8 +7,11 @@
 
 #include "base/memory.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* The commands that may stand in a start-up file; a script may hold those of the first list too. */
 static const char *const settings[] = {
@@ -99,15 +102,30 @@ static void read_lines(struct print *print, struct startup *startup, FILE *file,
 	print->script_line = 0;
 }
 
+/*
+ * Commands come from this user and root only: in a directory of somebody else's, such as /tmp, they
+ * would be that user's.
+ */
+static bool is_own(int fd)
+{
+	struct stat info;
+
+	return fd >= 0 && !fstat(fd, &info) && S_ISREG(info.st_mode) &&
+	       (!info.st_uid || info.st_uid == geteuid()) && !(info.st_mode & S_IWOTH);
+}
+
 static void read_file(struct print *print, struct startup *startup, const char *directory,
 		      const char *name)
 {
 	char *path = xasprintf("%s/%s", directory, name);
-	FILE *file = fopen(path, "re");
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would be waited for */
+	FILE *file = is_own(fd) ? fdopen(fd, "r") : NULL;
 
 	if (file) {
 		read_lines(print, startup, file, path);
 		fclose(file);
+	} else if (fd >= 0) {
+		close(fd);
 	}
 	free(path);
 }

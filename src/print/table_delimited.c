@@ -105,6 +105,14 @@ static void put_header(struct delimited *out, const struct table *table,
 	}
 }
 
+static void put_name(struct delimited *out, const char *prefix, const struct row *row)
+{
+	char *name = row->of ? xasprintf("%s [%s]", row->name, row->of) : NULL;
+
+	put_field(out, prefix, name ? name : row->name);
+	free(name);
+}
+
 static void put_row(struct delimited *out, const struct table *table, const struct layout *layout,
 		    size_t row, const char *prefix, const struct segment_map *segments)
 {
@@ -114,7 +122,7 @@ static void put_row(struct delimited *out, const struct table *table, const stru
 		const struct field *field = &layout->fields[i];
 
 		if (field->kind == FIELD_NAME) {
-			put_field(out, prefix, table->rows[row].name);
+			put_name(out, prefix, &table->rows[row]);
 			continue;
 		}
 		layout_field_text(text, table, row, field, segments);

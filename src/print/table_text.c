@@ -103,16 +103,28 @@ static void put_header(struct writer *writer)
 	output_style(writer->output, STYLE_PLAIN);
 }
 
+static void put_plain_name(struct strbuf *line, const struct row *row)
+{
+	strbuf_put_in_line(line, row->name);
+	if (line->length && line->text[line->length - 1] == '\r') /* of a source line */
+		line->text[--line->length] = '\0';
+	if (row->of) {
+		strbuf_puts(line, " [");
+		strbuf_put_in_line(line, row->of);
+		strbuf_putc(line, ']');
+	}
+}
+
 static void put_name(struct writer *writer, const struct row *row, size_t width)
 {
 	size_t begin = writer->line.length;
 
 	if (writer->shape == SHAPE_TREE) {
 		strbuf_puts(&writer->line, tree_lines_next(&writer->tree, row));
-		strbuf_puts(&writer->line, row->name);
+		put_plain_name(&writer->line, row);
 		return;
 	}
-	strbuf_puts(&writer->line, row->name);
+	put_plain_name(&writer->line, row);
 	for (size_t i = begin; i < writer->line.length; i++)
 		width -= width && (writer->line.text[i] & 0xc0) != 0x80;
 	put_blanks(&writer->line, width);
