@@ -9,6 +9,7 @@
  */
 #include "manage/archive.h"
 
+#include "base/folder.h"
 #include "base/memory.h"
 #include "experiment/experiment.h"
 #include "format/archive.h"
@@ -62,6 +63,7 @@ bool manage_archive_mode(const char *word, struct manage_archive_request *reques
 	};
 
 	request->size_limit = request->total_limit = 0;
+	request->refer = false;
 	return set_mode(modes, word, request);
 }
 
@@ -82,6 +84,7 @@ bool manage_archive_collect_mode(const char *word, struct manage_archive_request
 		request->quiet = true;
 		request->size_limit = COLLECT_SIZE_LIMIT;
 		request->total_limit = COLLECT_TOTAL_LIMIT;
+		request->refer = true;
 	}
 	return true;
 }
@@ -101,6 +104,18 @@ static bool is_system_file(const char *path)
 	return false;
 }
 
+/*
+ * Large, and long built: installed rather than just made.  It is found where it was by its path
+ * and build-id, which map.xml has; what is built now will soon be built again.
+ */
+static bool is_installed(const struct archiver *archiver, const struct map_file *map)
+{
+	enum { SMALL = 1 << 20, DAY_S = 24 * 60 * 60 };
+	uint64_t begin_s = archiver->experiment->processes.items[0].log.wall_ns / 1000000000;
+
+	return map->file_size > SMALL && map->mtime && map->mtime + DAY_S < begin_s;
+}
+
 static bool is_wanted(const struct archiver *archiver, const struct load_file *file)
 {
 	const char *slash = strrchr(file->map->path, '/');
@@ -110,6 +125,7 @@ static bool is_wanted(const struct archiver *archiver, const struct load_file *f
 	switch (archiver->request->objects) {
 	case MANAGE_OBJECTS_OWN:
 		return !is_system_file(file->map->path) &&
+		       !(archiver->request->refer && is_installed(archiver, file->map)) &&
 		       strcmp(slash + 1, PARAMS_LIBRARY_NAME) != 0 &&
 		       strcmp(slash + 1, PARAMS_LIBRARY_NAME_TRACE) != 0;
 	case MANAGE_OBJECTS_USED:
@@ -134,26 +150,34 @@ static void gather(struct archiver *archiver, struct process *process)
 	experiment_stacks_fini(&process->stacks);
 }
 
-static bool exists(const char *path)
+/* Whether there is something, be it through a link. */
+static bool exists(int folder, const char *path)
 {
+	const char *name;
 	struct stat info;
+	int parent = folder_open_parent(folder, path, &name);
+	bool is = parent >= 0 && !fstatat(parent, name, &info, 0);
 
-	return !stat(path, &info);
+	if (parent >= 0)
+		close(parent);
+	return is;
 }
 
-/* What a link at `place` is to hold, or NULL with errno. */
-static char *link_text(const struct archiver *archiver, const char *place, const char *name)
+/* What a link of that name in archives/ is to hold, or NULL with errno. */
+static char *link_text(const struct archiver *archiver, const char *name)
 {
-	char *target = xasprintf("%s/%s", archiver->store, name);
+	char *target = xasprintf("%s/%s", archiver->store_path, name);
 
 	if (!archiver->request->relative)
 		return target;
+	char *place = xasprintf("%s/%s", archiver->experiment->archives, name);
 	char *folder = xasprintf("%.*s", (int)(strrchr(place, '/') - place), place);
 	char *real = realpath(folder, NULL);
 	char *text = real ? tree_relative(real, target) : NULL;
 
 	free(real);
 	free(folder);
+	free(place);
 	free(target);
 	return text;
 }
@@ -161,24 +185,28 @@ static char *link_text(const struct archiver *archiver, const char *place, const
 /* With a common archive the experiment gets a link to what lies there. */
 static bool link_to_common(const struct archiver *archiver, const char *name)
 {
-	char *place = xasprintf("%s/%s", archiver->experiment->archives, name);
-	char *target = link_text(archiver, place, name);
-	bool ok = exists(place);
+	const char *last;
+	char *target = link_text(archiver, name);
+	int parent = folder_open_parent(archiver->archives, name, &last);
+	bool ok = parent >= 0 && exists(archiver->archives, name);
 
-	if (!ok && target) {
-		unlink(place); /* a link to what is gone */
-		ok = !symlink(target, place);
+	if (!ok && target && parent >= 0) {
+		unlinkat(parent, last, 0); /* a link to what is gone */
+		ok = !symlinkat(target, parent, last);
 	}
+	if (parent >= 0)
+		close(parent);
 	free(target);
-	free(place);
 	return ok;
 }
 
 bool archive_copy(struct archiver *archiver, const char *from, const char *name)
 {
-	char *to = xasprintf("%s/%s", archiver->store, name);
-	bool there = exists(to) && !archiver->request->rewrite;
-	bool ok = there || tree_copy_file(from, to);
+	char *to = xasprintf(
+		"%s/%s",
+		archiver->store_path ? archiver->store_path : archiver->experiment->archives, name);
+	bool there = exists(archiver->store, name) && !archiver->request->rewrite;
+	bool ok = there || tree_copy_file(from, archiver->store, name);
 
 	if (ok && archiver->request->directory)
 		ok = link_to_common(archiver, name);
@@ -277,36 +305,57 @@ static void archive_file(struct archiver *archiver, struct load_file *load)
 	elf_file_close(&file);
 }
 
-/* Makes archives/ and the directory that the copies go to. */
+/* Makes archives/, which may be no link. */
+static bool open_archives(struct archiver *archiver)
+{
+	const char *archives = archiver->experiment->archives;
+	const char *slash = strrchr(archives, '/');
+	char *parent = xasprintf("%.*s", (int)(slash - archives), archives);
+
+	archiver->folder = folder_open(parent, 0);
+	free(parent);
+	if (archiver->folder >= 0 && folder_make_directories(archiver->folder, slash + 1))
+		archiver->archives = folder_open_below(archiver->folder, slash + 1);
+	if (archiver->archives < 0)
+		diag_add(archiver->diags, DIAG_ERROR, "%s: %s%s", archives, strerror(errno),
+			 errno == ENOTDIR || errno == ELOOP ? " (it may not be a link)" : "");
+	return archiver->archives >= 0;
+}
+
+/* Makes the directory that the copies go to. */
 static bool open_store(struct archiver *archiver)
 {
 	const char *directory = archiver->request->directory;
-	const char *archives = archiver->experiment->archives;
-	bool ok =
-		tree_make_directories(archives) && (!directory || tree_make_directories(directory));
 
-	archiver->store = ok ? realpath(directory ? directory : archives, NULL) : NULL;
-	if (!archiver->store)
-		diag_add(archiver->diags, DIAG_ERROR, "%s: %s", directory ? directory : archives,
-			 strerror(errno));
-	return archiver->store;
+	if (!open_archives(archiver))
+		return false;
+	if (!directory) {
+		archiver->store = folder_open_below(archiver->archives, "");
+		return archiver->store >= 0;
+	}
+	if (tree_make_directories(directory))
+		archiver->store = folder_open(directory, 0);
+	archiver->store_path = archiver->store < 0 ? NULL : realpath(directory, NULL);
+	if (!archiver->store_path)
+		diag_add(archiver->diags, DIAG_ERROR, "%s: %s", directory, strerror(errno));
+	return archiver->store_path;
 }
 
 /* What was done, and what was not, to the end of archive.log beside archives/. */
 static void write_log(struct archiver *archiver)
 {
-	char *path = xasprintf("%s/../" FORMAT_FILE_ARCHIVE_LOG, archiver->experiment->archives);
-	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	int fd = folder_open_file(archiver->folder, FORMAT_FILE_ARCHIVE_LOG,
+				  O_WRONLY | O_CREAT | O_APPEND, 0644);
 	struct strbuf *log = &archiver->log;
 
 	for (size_t i = 0; i < archiver->diags->count; i++)
 		strbuf_printf(log, "%s\n", archiver->diags->items[i].text);
 	if (fd < 0 || write(fd, log->text, log->length) != (ssize_t)log->length)
-		diag_add(archiver->diags, DIAG_ERROR, "%s cannot be written: %s", path,
-			 strerror(errno));
+		diag_add(archiver->diags, DIAG_ERROR,
+			 FORMAT_FILE_ARCHIVE_LOG " of %s cannot be written: %s",
+			 archiver->experiment->name, strerror(errno));
 	if (fd >= 0)
 		close(fd);
-	free(path);
 }
 
 static void begin_log(struct archiver *archiver)
@@ -323,10 +372,15 @@ static void begin_log(struct archiver *archiver)
 
 static void archiver_fini(struct archiver *archiver)
 {
+	const int folders[] = {archiver->folder, archiver->archives, archiver->store};
+
 	objects_fini(&archiver->objects);
 	string_table_fini(&archiver->sources);
 	strbuf_fini(&archiver->log);
-	free(archiver->store);
+	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
+		if (folders[i] >= 0)
+			close(folders[i]);
+	free(archiver->store_path);
 	experiment_free(archiver->experiment);
 }
 
@@ -358,7 +412,8 @@ enum status manage_archive(const char *path, const struct manage_archive_request
 			   struct diag_list *diags)
 {
 	struct diag_list doubts = {0}, unheard = {0};
-	struct archiver archiver = {.request = request, .diags = &doubts};
+	struct archiver archiver = {
+		.request = request, .diags = &doubts, .folder = -1, .archives = -1, .store = -1};
 	enum status status = experiment_open_logs(path, &archiver.experiment, diags, &unheard);
 
 	diag_fini(&unheard); /* doubts about the logs: they are for those who read them */

@@ -13,7 +13,10 @@ struct archiver {
 	const struct manage_archive_request *request;
 	struct experiment *experiment;
 	struct diag_list *diags;
-	char *store; /* absolute path of the directory that the copies go to */
+	int folder;	  /* descriptor of the directory that archives/ is in */
+	int archives;	  /* … of archives/ */
+	int store;	  /* … of the directory that the copies go to */
+	char *store_path; /* of a common archive, absolute; else NULL */
 	struct strbuf log;
 	uint64_t total; /* bytes of the load objects that the limits let in */
 	struct object_list objects;

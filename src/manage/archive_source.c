@@ -3,11 +3,11 @@
  * Sources lie in archives/ under their absolute paths, so that two main.c are
  * two files and any other tool can read them.
  */
+#include "base/folder.h"
 #include "base/memory.h"
 #include "experiment/experiment.h"
 #include "format/archive.h"
 #include "manage/archive.h"
-#include "manage/tree.h"
 #include "object/sources.h"
 
 #include <errno.h>
@@ -39,21 +39,15 @@ void archive_find_sources(struct archiver *archiver, struct load_file *load, con
 static char *make_room(const struct archiver *archiver, const char *path)
 {
 	char *name = xasprintf(FORMAT_ARCHIVE_SOURCES "%s", path);
-	const char *places[] = {archiver->store, archiver->experiment->archives};
+	char *directory = xstrndup(name, (size_t)(strrchr(name, '/') - name));
+	bool ok = folder_make_directories(archiver->store, directory) &&
+		  folder_make_directories(archiver->archives, directory);
 
-	for (size_t i = 0; i < 2; i++) {
-		char *directory = xasprintf("%s/%s", places[i], name);
-
-		*strrchr(directory, '/') = '\0';
-		bool ok = tree_make_directories(directory);
-
-		free(directory);
-		if (!ok) {
-			free(name);
-			return NULL;
-		}
-	}
-	return name;
+	free(directory);
+	if (ok)
+		return name;
+	free(name);
+	return NULL;
 }
 
 static void copy_source(struct archiver *archiver, const char *path)

@@ -50,7 +50,9 @@ static void check_files(struct check *check, const struct process *process, bool
 		{FORMAT_FILE_OVERVIEW, !process->overview.present, process->overview.damaged},
 		{FORMAT_FILE_PROFILE, !process->profile.present && has_clock,
 		 process->profile.damaged},
-		{stacks, !process->stacks.present && process->profile.event_count,
+		{stacks,
+		 !process->stacks.present && (process->log.is_gprofng ? process->profile.event_count
+								      : process->profile.stackless),
 		 process->stacks.damaged},
 	};
 
@@ -121,6 +123,8 @@ static void run_check(struct check *check, const char *path)
 	for (size_t i = 0; i < experiment->processes.count; i++) {
 		const struct process *process = &experiment->processes.items[i];
 
+		if (process->is_unrecorded)
+			continue;
 		check_files(check, process, !clock || strcmp(clock, "0") != 0);
 		check_counts(check, process);
 		objects_add(&check->objects, process, false);
@@ -128,6 +132,7 @@ static void run_check(struct check *check, const char *path)
 	for (size_t i = 0; i < doubts.count; i++)
 		if (!is_repeated(&check->damage, doubts.items[i].text))
 			diag_add_once(&check->warnings, DIAG_WARNING, "%s", doubts.items[i].text);
+	check_sums(check);
 	check_archives(check);
 	check_objects(check);
 	check_descendants(check);

@@ -17,6 +17,8 @@ struct check {
 void check_archives(struct check *check);
 /* Load objects of which addresses were recorded: can their functions be named, here and now? */
 void check_objects(struct check *check);
+/* Files that are not as they were when the recording ended. */
+void check_sums(struct check *check);
 /* Descendants that a log tells of must have a directory. */
 void check_descendants(struct check *check);
 

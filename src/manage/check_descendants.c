@@ -18,7 +18,8 @@ static bool is_there(const struct experiment *experiment, const char *lineage)
 	for (size_t i = 0; i < experiment->processes.count; i++) {
 		const char *other = experiment->processes.items[i].lineage;
 
-		if (!strncmp(other, lineage, length) && (!other[length] || other[length] == '_'))
+		if (!experiment->processes.items[i].is_unrecorded &&
+		    !strncmp(other, lineage, length) && (!other[length] || other[length] == '_'))
 			return true;
 	}
 	return false;

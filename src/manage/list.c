@@ -40,7 +40,8 @@ static void put_usage(const char *program)
 	       "  -V, --version  the version\n"
 	       "  -h, --help     this help\n"
 	       "\n"
-	       "State: complete; recording (a process of it still runs); stopped (by helio ctl);\n"
+	       "State: complete; recording (a process of it still runs); paused, stopped (by helio "
+	       "ctl);\n"
 	       "killed (the program was, by a signal); unfinished (helio collect was).\n",
 	       program);
 }

@@ -33,6 +33,7 @@ struct manage_archive_request {
 	bool founder_only;	  /* leave the descendants' load objects out */
 	bool rewrite;		  /* also what is there already */
 	bool quiet;		  /* warnings go to archive.log only */
+	bool refer;		  /* leave out large files that seem to be installed for good */
 	uint64_t size_limit;	  /* leave out files larger than this, bytes; 0: no limit */
 	uint64_t total_limit;	  /* … and those that would make more than this */
 };
@@ -44,7 +45,8 @@ struct manage_archive_request {
 bool manage_archive_mode(const char *word, struct manage_archive_request *request);
 /*
  * The same for `helio collect -A`, where words stand for less: on = own files
- * up to 64 MB each and 256 MB in all, without a word about others; copy =
+ * up to 64 MB each and 256 MB in all, without a word about others, and above 1 MB only what was
+ * built within a day: others are referred to by path and build-id; copy =
  * usedldobjects, src = usedsrc.
  */
 bool manage_archive_collect_mode(const char *word, struct manage_archive_request *request);

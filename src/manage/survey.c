@@ -60,19 +60,25 @@ static bool is_here(const struct experiment *experiment)
 	return !hostname || uname(&name) || !strcmp(name.nodename, hostname);
 }
 
-/* Whether `helio ctl stop` ended the recording while the program goes on. */
-static bool is_stopped(const struct process *process)
+/* The word by which a recording is paused and ended: see format/control.h. */
+static uint64_t control_word(const struct process *process)
 {
 	char *path = xasprintf("%s/" FORMAT_FILE_PROFILE, process->path);
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	uint64_t word = 0;
-	bool stopped = fd >= 0 && pread(fd, &word, sizeof(word), CONTROL_OFFSET) == sizeof(word) &&
-		       word & CONTROL_FINAL;
 
+	if (fd >= 0 && pread(fd, &word, sizeof(word), CONTROL_OFFSET) != sizeof(word))
+		word = 0;
 	if (fd >= 0)
 		close(fd);
 	free(path);
-	return stopped;
+	return word;
+}
+
+/* Whether `helio ctl stop` ended the recording while the program goes on. */
+static bool is_stopped(const struct process *process)
+{
+	return control_word(process) & CONTROL_FINAL;
 }
 
 /* Whether the process is there that the log tells of, and has not ended. */
@@ -113,8 +119,8 @@ uint64_t survey_duration_ns(const struct process *process)
 
 const char *survey_state_name(enum survey_state state)
 {
-	static const char *const names[] = {"complete", "recording", "stopped", "killed",
-					    "unfinished"};
+	static const char *const names[] = {"complete", "recording",  "stopped",
+					    "killed",	"unfinished", "paused"};
 
 	return names[state];
 }
@@ -149,11 +155,17 @@ static enum survey_state find_state(struct survey *survey)
 	const struct experiment *experiment = survey->experiment;
 	const struct experiment_log *founder = &experiment->processes.items[0].log;
 
-	for (size_t i = 0; i < experiment->processes.count; i++)
-		if (survey_is_running(experiment, &experiment->processes.items[i])) {
-			survey->running_pid = experiment->processes.items[i].log.pid;
+	for (size_t i = 0; i < experiment->processes.count; i++) {
+		const struct process *process = &experiment->processes.items[i];
+
+		if (!survey_is_running(experiment, process))
+			continue;
+		survey->running_pid = process->log.pid;
+		if (!(control_word(process) & CONTROL_STANDS))
 			return SURVEY_RECORDING;
-		}
+	}
+	if (survey->running_pid)
+		return SURVEY_PAUSED;
 	if (lives(experiment, &experiment->processes.items[0]))
 		return SURVEY_STOPPED;
 	if (founder->exit_signal)
@@ -207,7 +219,7 @@ bool survey_may_change(const struct survey *survey, struct diag_list *errors)
 {
 	const char *path = survey->experiment->path;
 
-	if (survey->state != SURVEY_RECORDING)
+	if (survey->state != SURVEY_RECORDING && survey->state != SURVEY_PAUSED)
 		return true;
 	diag_add(errors, DIAG_ERROR,
 		 "%s is still being recorded (process %lld): end it, or its recording with `helio "

@@ -13,6 +13,7 @@ enum survey_state {
 	SURVEY_STOPPED,	   /* `helio ctl stop` ended the recording, the program goes on */
 	SURVEY_KILLED,	   /* the founder was killed by a signal; what it had recorded is there */
 	SURVEY_UNFINISHED, /* nothing runs and nobody closed it: helio collect was killed, too */
+	SURVEY_PAUSED,	   /* as RECORDING, but nothing is recorded until somebody resumes it */
 };
 
 struct survey {

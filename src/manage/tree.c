@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "manage/tree.h"
 
+#include "base/folder.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fts.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BUFFER_SIZE = 256 * 1024 };
+enum {
+	BUFFER_SIZE = 256 * 1024,
+	DEPTH_LIMIT = 64, /* of directories in one another: each level holds descriptors */
+};
 
 /* free() that leaves errno alone, for the way out of a failure. */
 static void free_quietly(void *memory)
@@ -66,59 +70,68 @@ static bool write_all(int fd, const char *data, size_t size)
 	return true;
 }
 
-static bool is_zero(const char *data, size_t size)
-{
-	return !data[0] && !memcmp(data, data + 1, size - 1);
-}
-
-static bool copy_data(int in, int out)
+/* Copies [from, end) of the file, to the same place. */
+static bool copy_range(int in, int out, off_t from, off_t end)
 {
 	char *buffer = xmalloc(BUFFER_SIZE);
-	off_t total = 0;
-	ssize_t got;
-	bool ok = true;
+	ssize_t got = 1;
+	bool ok = lseek(in, from, SEEK_SET) == from && lseek(out, from, SEEK_SET) == from;
 
-	while (ok && (got = read_all(in, buffer, BUFFER_SIZE)) > 0) {
-		total += got;
-		if (is_zero(buffer, (size_t)got))
-			ok = lseek(out, got, SEEK_CUR) >= 0;
-		else
-			ok = write_all(out, buffer, (size_t)got);
+	while (ok && got > 0 && from < end) {
+		off_t left = end - from;
+
+		got = read_all(in, buffer, left < BUFFER_SIZE ? (size_t)left : BUFFER_SIZE);
+		ok = got >= 0 && write_all(out, buffer, (size_t)got);
+		from += got;
 	}
-	ok = ok && !got && !ftruncate(out, total);
 	free_quietly(buffer);
 	return ok;
 }
 
-/* The open file's bytes, mode and times to a file that this makes. */
-static bool copy_open_file(int in, const char *to)
+/* Holes stay holes: what seems to be large may have nothing in it. */
+static bool copy_data(int in, int out, off_t size)
 {
-	struct stat info;
-	int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	bool ok = out >= 0 && !fstat(in, &info) && copy_data(in, out);
+	off_t data = 0, hole;
+	bool ok = true;
 
-	if (ok) {
-		struct timespec times[2] = {info.st_atim, info.st_mtim};
-
-		/* an experiment must stay ours to change and to remove */
-		ok = !fchmod(out, (info.st_mode & 0777) | S_IRUSR | S_IWUSR) &&
-		     !futimens(out, times);
+	while (ok && data < size && (data = lseek(in, data, SEEK_DATA)) >= 0) {
+		hole = lseek(in, data, SEEK_HOLE);
+		ok = hole >= 0 && copy_range(in, out, data, hole < size ? hole : size);
+		data = hole;
 	}
-	if (out >= 0 && close(out))
-		ok = false;
-	return ok;
+	if (ok && data < 0 && errno != ENXIO) /* ENXIO: there is no more */
+		ok = errno == EINVAL && copy_range(in, out, 0, size);
+	return ok && !ftruncate(out, size);
 }
 
-bool tree_copy_file(const char *from, const char *to)
+/* The open file's bytes, mode and times to the new file. */
+static bool copy_open_file(int in, int out)
 {
-	char *half = xasprintf("%s.%d.part", to, (int)getpid());
-	int in = open(from, O_RDONLY | O_CLOEXEC);
-	bool ok = in >= 0 && copy_open_file(in, half) && !rename(half, to);
+	struct stat info;
 
-	if (!ok) {
+	if (fstat(in, &info) || !copy_data(in, out, info.st_size))
+		return false;
+
+	struct timespec times[2] = {info.st_atim, info.st_mtim};
+
+	/* an experiment must stay ours to change and to remove */
+	return !fchmod(out, (info.st_mode & 0777) | S_IRUSR | S_IWUSR) && !futimens(out, times);
+}
+
+/* Closes both; the copy is called `name` when it is whole. */
+static bool copy_file(int in, int folder, const char *name)
+{
+	char *half = xasprintf("%s.%d.part", name, (int)getpid());
+	int out = in < 0 ? -1 : folder_open_file(folder, half, O_WRONLY | O_CREAT | O_EXCL, 0600);
+	bool ok = out >= 0 && copy_open_file(in, out);
+
+	if (out >= 0 && close(out))
+		ok = false;
+	ok = ok && !renameat(folder, half, folder, name);
+	if (!ok && out >= 0) {
 		int error = errno;
 
-		unlink(half);
+		unlinkat(folder, half, 0);
 		errno = error;
 	}
 	close_quietly(in);
@@ -126,53 +139,123 @@ bool tree_copy_file(const char *from, const char *to)
 	return ok;
 }
 
-static bool copy_link(const char *from, const char *to)
+bool tree_copy_file(const char *from, int folder, const char *to)
+{
+	const char *name;
+	struct stat info;
+	int parent = folder_open_parent(folder, to, &name);
+	int in = parent < 0 ? -1 : open(from, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	bool ok = in >= 0 && !fstat(in, &info);
+
+	if (ok && !S_ISREG(info.st_mode)) {
+		errno = EINVAL;
+		ok = false;
+	}
+	if (!ok)
+		close_quietly(in);
+	ok = ok && copy_file(in, parent, name);
+	close_quietly(parent);
+	return ok;
+}
+
+/* Two directories that are walked at once: what is in `from` is looked for or made in `to`. */
+struct pair {
+	int from, to;
+};
+typedef bool visit_entry(const struct pair *pair, const char *name, const struct stat *info,
+			 unsigned depth);
+
+static bool is_dot(const char *name)
+{
+	return !strcmp(name, ".") || !strcmp(name, "..");
+}
+
+/* Visits all that is in `from`, and closes both. */
+static bool walk(struct pair pair, visit_entry *visit, unsigned depth)
+{
+	int fd = folder_open_below(pair.from, "");
+	DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
+	bool ok = directory && depth < DEPTH_LIMIT;
+
+	if (depth >= DEPTH_LIMIT)
+		errno = ELOOP;
+	for (struct dirent *entry; ok && (errno = 0, entry = readdir(directory));) {
+		struct stat info;
+
+		if (is_dot(entry->d_name))
+			continue;
+		ok = !fstatat(pair.from, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) &&
+		     visit(&pair, entry->d_name, &info, depth);
+	}
+	ok = ok && !errno;
+	int error = errno;
+
+	if (directory)
+		closedir(directory);
+	else if (fd >= 0)
+		close(fd);
+	close(pair.from);
+	close(pair.to);
+	errno = error;
+	return ok;
+}
+
+/* Walks a directory that is in both. */
+static bool walk_below(const struct pair *pair, const char *name, visit_entry *visit,
+		       unsigned depth)
+{
+	struct pair below = {.from = folder_open_below(pair->from, name), .to = -1};
+
+	if (below.from >= 0)
+		below.to = folder_open_below(pair->to, name);
+	if (below.to >= 0)
+		return walk(below, visit, depth + 1);
+	close_quietly(below.from);
+	return false;
+}
+
+static bool copy_link(const struct pair *pair, const char *name)
 {
 	char text[4096];
-	ssize_t length = readlink(from, text, sizeof(text) - 1);
+	ssize_t length = readlinkat(pair->from, name, text, sizeof(text) - 1);
 
 	if (length < 0)
 		return false;
 	text[length] = '\0';
-	return !symlink(text, to);
+	return !symlinkat(text, pair->to, name);
 }
 
-static bool copy_entry(const FTSENT *entry, const char *to)
+static bool copy_entry(const struct pair *pair, const char *name, const struct stat *info,
+		       unsigned depth)
 {
-	switch (entry->fts_info) {
-	case FTS_D:
-		return !mkdir(to, (entry->fts_statp->st_mode & 0777) | S_IRWXU);
-	case FTS_F:
-		return tree_copy_file(entry->fts_accpath, to);
-	case FTS_SL:
-	case FTS_SLNONE:
-		return copy_link(entry->fts_accpath, to);
-	case FTS_DP:
-		return true;
-	case FTS_DNR:
-	case FTS_ERR:
-	case FTS_NS:
-		errno = entry->fts_errno;
-		return false;
+	switch (info->st_mode & S_IFMT) {
+	case S_IFDIR:
+		return !mkdirat(pair->to, name, (info->st_mode & 0777) | S_IRWXU) &&
+		       walk_below(pair, name, copy_entry, depth);
+	case S_IFREG:
+		return copy_file(folder_open_file(pair->from, name, O_RDONLY, 0), pair->to, name);
+	case S_IFLNK:
+		return copy_link(pair, name);
 	default:
 		errno = EINVAL; /* a device or a socket is no part of an experiment */
 		return false;
 	}
 }
 
-static bool same_link(const char *from, const char *copy)
+static bool same_link(const struct pair *pair, const char *name)
 {
 	char texts[2][4096];
-	ssize_t a = readlink(from, texts[0], sizeof(texts[0]));
-	ssize_t b = readlink(copy, texts[1], sizeof(texts[1]));
+	ssize_t a = readlinkat(pair->from, name, texts[0], sizeof(texts[0]));
+	ssize_t b = readlinkat(pair->to, name, texts[1], sizeof(texts[1]));
 
 	return a >= 0 && a == b && !memcmp(texts[0], texts[1], (size_t)a);
 }
 
-static bool same_file(const char *from, const char *copy)
+static bool same_file(const struct pair *pair, const char *name)
 {
 	char *buffers = xmalloc(2 * (size_t)BUFFER_SIZE);
-	int a = open(from, O_RDONLY | O_CLOEXEC), b = open(copy, O_RDONLY | O_CLOEXEC);
+	int a = folder_open_file(pair->from, name, O_RDONLY, 0);
+	int b = folder_open_file(pair->to, name, O_RDONLY, 0);
 	ssize_t size = -1, other = -1;
 	bool same = a >= 0 && b >= 0;
 
@@ -188,83 +271,75 @@ static bool same_file(const char *from, const char *copy)
 	return same;
 }
 
-static bool same_entry(const FTSENT *entry, const char *copy)
+static bool same_entry(const struct pair *pair, const char *name, const struct stat *info,
+		       unsigned depth)
 {
-	struct stat info;
-
 	errno = 0;
-	switch (entry->fts_info) {
-	case FTS_D:
-	case FTS_DP:
-		return !lstat(copy, &info) && S_ISDIR(info.st_mode);
-	case FTS_F:
-		return same_file(entry->fts_accpath, copy);
-	case FTS_SL:
-	case FTS_SLNONE:
-		return same_link(entry->fts_accpath, copy);
+	switch (info->st_mode & S_IFMT) {
+	case S_IFDIR:
+		return walk_below(pair, name, same_entry, depth);
+	case S_IFREG:
+		return same_file(pair, name);
+	case S_IFLNK:
+		return same_link(pair, name);
 	default:
 		return false;
 	}
 }
 
-/* FTS_COMFOLLOW: where `from` is a link itself, what it points to is meant. */
-static FTS *open_walk(const char *from, int options)
-{
-	char *roots[] = {(char *)from, NULL};
-
-	return fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | options, NULL);
-}
-
-/* Calls visit with each entry below (and with) `from`, and the same place below `to`. */
-static bool walk(const char *from, const char *to, int options,
-		 bool (*visit)(const FTSENT *, const char *))
-{
-	FTS *fts = open_walk(from, options);
-	size_t length = strlen(from);
-	bool ok = fts;
-
-	for (FTSENT *entry; ok && (errno = 0, entry = fts_read(fts));) {
-		char *other = xasprintf("%s%s", to, entry->fts_path + length);
-
-		ok = visit(entry, other);
-		free_quietly(other);
-	}
-	if (ok && errno)
-		ok = false;
-	int error = errno;
-
-	if (fts)
-		fts_close(fts);
-	errno = error;
-	return ok;
-}
-
 bool tree_copy(const char *from, const char *to)
 {
-	return walk(from, to, FTS_COMFOLLOW, copy_entry);
+	struct stat info;
+	struct pair pair = {.from = folder_open(from, 0), .to = -1};
+
+	if (pair.from >= 0 && !fstat(pair.from, &info) &&
+	    !mkdir(to, (info.st_mode & 0777) | S_IRWXU))
+		pair.to = folder_open(to, O_NOFOLLOW);
+	if (pair.to >= 0)
+		return walk(pair, copy_entry, 0);
+	close_quietly(pair.from);
+	return false;
 }
 
 bool tree_same(const char *from, const char *copy)
 {
-	return walk(from, copy, FTS_COMFOLLOW, same_entry);
+	struct pair pair = {.from = folder_open(from, 0), .to = -1};
+
+	if (pair.from >= 0)
+		pair.to = folder_open(copy, O_NOFOLLOW);
+	if (pair.to >= 0)
+		return walk(pair, same_entry, 0);
+	close_quietly(pair.from);
+	return false;
 }
 
-static bool remove_entry(const FTSENT *entry, const char *unused)
+/* The directory of a path that is the user's own words; *name is the last component. */
+static int open_parent(const char *path, char **copy, const char **name)
 {
-	switch (entry->fts_info) {
-	case FTS_D:
-		return true;
-	case FTS_DP:
-	case FTS_DNR:
-		return !rmdir(entry->fts_accpath);
-	default:
-		return !unlink(entry->fts_accpath);
-	}
+	size_t length = strlen(path);
+
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	*copy = xstrndup(path, length);
+	char *slash = strrchr(*copy, '/');
+
+	*name = slash ? slash + 1 : *copy;
+	if (!slash)
+		return folder_open(".", 0);
+	*slash = '\0';
+	return folder_open(slash == *copy ? "/" : *copy, 0);
 }
 
 bool tree_remove(const char *path)
 {
-	return walk(path, "", 0, remove_entry);
+	char *words;
+	const char *name;
+	int folder = open_parent(path, &words, &name);
+	bool ok = folder >= 0 && folder_remove(folder, name);
+
+	close_quietly(folder);
+	free_quietly(words);
+	return ok;
 }
 
 bool tree_rename(const char *from, const char *to)
@@ -298,17 +373,34 @@ bool tree_make_directories(const char *path)
 	return ok;
 }
 
+/* Closes the directory. */
+static uint64_t bytes_in(int fd, unsigned depth)
+{
+	DIR *directory = depth < DEPTH_LIMIT ? fdopendir(fd) : NULL;
+	uint64_t bytes = 0;
+	struct stat info;
+
+	if (!directory) {
+		close_quietly(fd);
+		return 0;
+	}
+	for (struct dirent *entry; (entry = readdir(directory));) {
+		if (is_dot(entry->d_name) || fstatat(fd, entry->d_name, &info, AT_SYMLINK_NOFOLLOW))
+			continue;
+		if (S_ISREG(info.st_mode))
+			bytes += (uint64_t)info.st_size;
+		else if (S_ISDIR(info.st_mode))
+			bytes += bytes_in(folder_open_below(fd, entry->d_name), depth + 1);
+	}
+	closedir(directory);
+	return bytes;
+}
+
 uint64_t tree_bytes(const char *path)
 {
-	FTS *fts = open_walk(path, FTS_COMFOLLOW);
-	uint64_t bytes = 0;
+	int folder = folder_open(path, 0);
 
-	for (FTSENT *entry; fts && (entry = fts_read(fts));)
-		if (entry->fts_info == FTS_F)
-			bytes += (uint64_t)entry->fts_statp->st_size;
-	if (fts)
-		fts_close(fts);
-	return bytes;
+	return folder < 0 ? 0 : bytes_in(folder, 0);
 }
 
 char *tree_relative(const char *directory, const char *path)

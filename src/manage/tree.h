@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 /*
- * Copies a regular file with its mode and times.  The copy gets its name when
- * it is complete; what had the name before is replaced.  Holes stay holes.
+ * Copies a regular file with its mode and times to a path below a folder (base/folder.h).  The copy
+ * gets its name when it is complete; what had the name before is replaced.  Holes stay holes.
  */
-bool tree_copy_file(const char *from, const char *to);
+bool tree_copy_file(const char *from, int folder, const char *to);
 /* Copies a directory with all that is in it; nothing may be at `to`. Symbolic links stay links. */
 bool tree_copy(const char *from, const char *to);
 /* Whether a copy holds the same files with the same content; errno 0: it does not. */
@@ -18,7 +18,7 @@ bool tree_same(const char *from, const char *copy);
 bool tree_remove(const char *path);
 /* Gives a file or directory another name; EEXIST if it is taken, EXDEV: another file system. */
 bool tree_rename(const char *from, const char *to);
-/* Makes a directory and those above it. */
+/* Makes a directory and those above it: of the user's own words, through links too. */
 bool tree_make_directories(const char *path);
 /* How a link in `directory` names `path`, both absolute and without links; the caller's to free. */
 char *tree_relative(const char *directory, const char *path);

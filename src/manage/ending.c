@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "manage/ending.h"
+
+#include "base/memory.h"
+#include "base/strbuf.h"
+#include "experiment/unrecorded.h"
+#include "manage/tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAMED = 3 };
+
+/* Programs of one name. */
+struct program {
+	const char *name;
+	double seconds;
+	size_t processes;
+};
+
+static uint64_t archive_size(const char *path)
+{
+	char *archives = xasprintf("%s/%s", path, FORMAT_DIR_ARCHIVES);
+	uint64_t bytes = tree_bytes(archives);
+
+	free(archives);
+	return bytes;
+}
+
+static int compare_programs(const void *a, const void *b)
+{
+	const struct program *first = a, *second = b;
+
+	return (first->seconds < second->seconds) - (first->seconds > second->seconds);
+}
+
+static char *describe(const struct unrecorded_list *list)
+{
+	VEC(struct program) programs = {0};
+	struct string_table names = {0};
+	struct strbuf text = {0};
+
+	for (size_t i = 0; i < list->items.count; i++) {
+		const struct unrecorded *item = &list->items.items[i];
+		uint32_t number = string_table_add(&names, item->name);
+
+		if (number == programs.count)
+			vec_push(&programs)->name = item->name;
+		programs.items[number].seconds += (double)(item->user_us + item->system_us) / 1e6;
+		programs.items[number].processes++;
+	}
+	if (programs.count)
+		qsort(programs.items, programs.count, sizeof(*programs.items), compare_programs);
+	for (size_t i = 0; i < programs.count && i < NAMED; i++) {
+		strbuf_printf(&text, "%s%s %.3f s of CPU time", i ? ", " : "",
+			      programs.items[i].name, programs.items[i].seconds);
+		if (programs.items[i].processes > 1)
+			strbuf_printf(&text, " in %zu processes", programs.items[i].processes);
+	}
+	if (programs.count > NAMED)
+		strbuf_printf(&text, " and %zu other programs", programs.count - NAMED);
+	vec_fini(&programs);
+	string_table_fini(&names);
+	return strbuf_steal(&text);
+}
+
+/* What a process could not do in the recording, and why. The begin is the launcher's to tell. */
+static char *first_failure(const struct experiment *experiment)
+{
+	for (size_t i = 0; i < experiment->processes.count; i++) {
+		const struct experiment_log *log = &experiment->processes.items[i].log;
+
+		for (size_t k = 0; k < log->events.count; k++) {
+			const struct log_event *event = &log->events.items[k];
+			const char *text = log_event_attribute(event, "text");
+			const char *error = log_event_attribute(event, "errno");
+
+			if (!strcmp(event->kind, "warning") && text && error)
+				return xasprintf("%s: %s", text,
+						 strerror((int)strtol(error, NULL, 10)));
+		}
+	}
+	return NULL;
+}
+
+/* A process that leaves by a raw system call, as Go does, or is killed, writes no numbers. */
+static uint64_t count_events(const struct experiment *experiment)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < experiment->processes.count; i++) {
+		const struct process *process = &experiment->processes.items[i];
+		struct diag_list unheard = {0};
+		struct read_context context = {process->path, process->name, &unheard};
+		struct experiment_profile profile = {0};
+
+		if (process->log.counters.present || !process->log.has_process)
+			continue;
+		experiment_profile_read(&profile, &context);
+		sum += profile.event_count;
+		experiment_profile_fini(&profile);
+		diag_fini(&unheard);
+	}
+	return sum;
+}
+
+void manage_ending_read(const char *path, struct manage_ending *ending)
+{
+	struct diag_list errors = {0}, warnings = {0};
+	struct unrecorded_list list;
+	struct experiment *experiment;
+
+	*ending = (struct manage_ending){.archive_bytes = archive_size(path)};
+	if (!experiment_open_logs(path, &experiment, &errors, &warnings)) {
+		unrecorded_find(experiment, &list);
+		if (list.items.count)
+			ending->unrecorded = describe(&list);
+		ending->failed = first_failure(experiment);
+		ending->uncounted = count_events(experiment);
+		vec_fini(&list.items);
+		experiment_free(experiment);
+	}
+	diag_fini(&errors);
+	diag_fini(&warnings);
+}
+
+void manage_ending_fini(struct manage_ending *ending)
+{
+	free(ending->unrecorded);
+	free(ending->failed);
+}

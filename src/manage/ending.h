@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the last line of a recording says besides what the launcher has counted. */
+#ifndef HELIO_MANAGE_ENDING_H
+#define HELIO_MANAGE_ENDING_H
+
+#include <stdint.h>
+
+struct manage_ending {
+	uint64_t archive_bytes;
+	char *unrecorded; /* "static 0.800 s of CPU time, …"; NULL: all was recorded */
+	char *failed; /* "the experiment could not grow: …", as helio print has it; NULL: nothing */
+	uint64_t uncounted; /* clock events of processes that could not count them at their end */
+};
+
+void manage_ending_read(const char *path, struct manage_ending *ending);
+void manage_ending_fini(struct manage_ending *ending);
+
+#endif
