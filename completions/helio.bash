@@ -35,7 +35,7 @@ _helio_print() {
 	case $prev in
 	-printmode) _helio_words 'text html json' "$cur" ;;
 	-compare) _helio_words 'off on delta ratio' "$cur" ;;
-	-inlines) _helio_words 'on off' "$cur" ;;
+	-inlines) _helio_words 'trees on off' "$cur" ;;
 	-scc | -dcc | -cc) _helio_words 'basic all none warn parallel query loop pipe inline memops codegen hex intel nosrc asrc' "$cur" ;;
 	-indxobj) _helio_words 'Threads CPUs Samples Seconds Processes Experiment_IDs Datasize Duration' "$cur" ;;
 	-*_select) _helio_words 'all' "$cur" ;;
@@ -63,7 +63,7 @@ _helio_collect() {
 	for ((index = first; index < COMP_CWORD; index++)); do
 		case ${COMP_WORDS[index]} in
 		-p | -h | -H | -s | -i | -S | -F | -o | -O | -C | -t | -l | -y | -L | -d | -g | -A | -a | -P | --clock | --hwc | --heap | --sync | --io | --sample | --follow | --output | \
-			--overwrite | --comment | --duration | --engine | --depth | --sample-signal | --pause-signal | --size-limit | \
+			--overwrite | --comment | --duration | --engine | --depth | --max-overhead | --sample-signal | --pause-signal | --size-limit | \
 			--directory | --group | --archive | --attach) ((index++)) ;;
 		-*) ;;
 		*)
@@ -91,12 +91,12 @@ _helio_collect() {
 	-A | --archive) _helio_words 'on off copy src' "$cur" ;;
 	-P | --attach) _helio_words "$(ps -eo pid=)" "$cur" ;;
 	-a) _helio_words 'on off ldobjects usedldobjects src usedsrc all' "$cur" ;;
-	-C | -t | --comment | --duration | --depth) ;;
+	-C | -t | --comment | --duration | --depth | --max-overhead) ;;
 	*)
 		if [[ $cur == -* ]]; then
 			_helio_words '-p -h -H -s -i -S -F -o -O -C -t -l -y -L -d -g -A -P -n -v -q -V --clock --hwc --heap --sync --io --sample --follow --output --overwrite
 				--comment --duration --sample-signal --pause-signal --size-limit --directory --group --archive --attach
-				--engine --depth --dry-run --verbose --quiet --version --help' "$cur"
+				--engine --depth --max-overhead --dry-run --verbose --quiet --version --help' "$cur"
 		else
 			_helio_files -c "$cur"
 			[[ $cur == */* ]] && _helio_files -f "$cur"
@@ -113,11 +113,11 @@ _helio_attach() {
 	--engine) _helio_words 'auto perf monitor' "$cur" ;;
 	-o | -O | --output | --overwrite) _helio_experiments "$cur" ;;
 	-d | --directory) _helio_files -d "$cur" ;;
-	--for | -C | -t | -L | --comment | --duration | --size-limit | --depth) ;;
+	--for | -C | -t | -L | --comment | --duration | --size-limit | --depth | --max-overhead) ;;
 	*)
 		if [[ $cur == -* ]]; then
 			_helio_words '--for --tree -p -S -o -O -C -t -L -d -v -q --clock --sample --output --overwrite --comment
-				--duration --size-limit --directory --engine --depth --verbose --quiet --help' "$cur"
+				--duration --size-limit --directory --engine --depth --max-overhead --verbose --quiet --help' "$cur"
 		else
 			_helio_words "$(ps -eo pid=)" "$cur"
 		fi

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "launch/launch.h"
 #include "launch/show.h"
+#include "manage/ending.h"
 #include "manage/manage.h"
 
 #include <stdlib.h>
@@ -31,6 +32,23 @@ static void archive(const struct launch_call *call)
 	free(words);
 }
 
+/* Last, when it is known what was kept. */
+static void sum_up(struct launch_call *call)
+{
+	struct manage_ending ending = {0};
+
+	if (call->experiment && !call->quiet)
+		manage_ending_read(call->experiment, &ending);
+
+	struct show_more more = {.archive_bytes = ending.archive_bytes,
+				 .unrecorded = ending.unrecorded,
+				 .failed = ending.failed,
+				 .uncounted = ending.uncounted};
+
+	launch_sum_up(call, &more);
+	manage_ending_fini(&ending);
+}
+
 static int run(char **argv, bool old_name)
 {
 	struct launch_call call = {.old_name = old_name};
@@ -38,6 +56,7 @@ static int run(char **argv, bool old_name)
 
 	if (call.experiment)
 		archive(&call);
+	sum_up(&call);
 	free(call.experiment);
 	return status;
 }

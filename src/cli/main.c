@@ -4,8 +4,10 @@
  * a link named collect or er_print) it is that subcommand, and takes the
  * command line unchanged.
  */
+#include "base/file_map.h"
 #include "base/memory.h"
 #include "base/suggest.h"
+#include "base/terminal.h"
 #include "cli/collect.h"
 #include "launch/attach.h"
 #include "launch/control.h"
@@ -73,16 +75,49 @@ static void put_help(FILE *file)
 		      "  helio help SUBCOMMAND                    says more\n");
 }
 
+/* What does here what a word of other profilers' command lines does there; NULL: it is none. */
+static const char *word_here(const char *word)
+{
+	static const struct {
+		const char *theirs, *ours;
+	} words[] = {
+		{"record", "helio collect PROGRAM"},
+		{"run", "helio collect PROGRAM"},
+		{"start", "helio collect PROGRAM"},
+		{"report", "helio print -report EXPERIMENT"},
+		{"display", "helio print -report EXPERIMENT"},
+		{"stat", "helio collect PROGRAM, then helio print -statistics EXPERIMENT"},
+		{"top", "helio attach PID, then helio print -functions EXPERIMENT"},
+		{"annotate", "helio print -source FUNCTION -disasm FUNCTION EXPERIMENT"},
+		{"script", "helio print -printmode json -calltree EXPERIMENT"},
+		{"flamegraph", "helio print -flamegraph FILE EXPERIMENT"},
+		{"list", "helio collect -h"},
+		{"trace", "helio collect -i on PROGRAM, then helio print -ioactivity EXPERIMENT"},
+		{"lock", "helio collect -s on PROGRAM, then helio print -locks EXPERIMENT"},
+		{"mem", "helio collect -H on PROGRAM, then helio print -leaks EXPERIMENT"},
+		{"stop", "helio ctl"},
+		{"kill", "helio ctl"},
+		{"test", "helio doctor"},
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strcmp(word, words[i].theirs))
+			return words[i].ours;
+	return NULL;
+}
+
 static int unknown(const char *word)
 {
-	const char *names[SUBCOMMAND_COUNT];
+	const char *names[SUBCOMMAND_COUNT], *here = word_here(word);
 
 	for (int i = 0; i < SUBCOMMAND_COUNT; i++)
 		names[i] = subcommands[i].name;
 	const char *closest = suggest_closest(word, names, SUBCOMMAND_COUNT);
 
 	fprintf(stderr, "helio: there is no subcommand `%s'", word);
-	if (closest)
+	if (here)
+		fprintf(stderr, "; what does that here is: %s", here);
+	else if (closest)
 		fprintf(stderr, "; did you mean `%s'?", closest);
 	fprintf(stderr, "\nTry `helio help'.\n");
 	return EXIT_USAGE;
@@ -114,18 +149,23 @@ static int run_help(int argc, char **argv)
 	return subcommand->run(2, arguments);
 }
 
-/* A full stdout must not pass for success. */
+/* A full stdout must not pass for success, nor what was read of a shrinking file for all. */
 static int finish(int status)
 {
 	if ((fflush(stdout) || ferror(stdout)) && !status) {
 		perror("helio: standard output");
 		return 1;
 	}
+	if (file_map_was_cut())
+		fputs("helio: a file was cut off while it was read: some results may be missing or "
+		      "wrong; run the command again\n",
+		      stderr);
 	return status;
 }
 
 int main(int argc, char **argv)
 {
+	terminal_init();
 	const char *slash = argc ? strrchr(argv[0], '/') : NULL;
 	const char *name = slash ? slash + 1 : argc ? argv[0] : "helio";
 
