@@ -93,7 +93,8 @@ static void begin(char *directory)
 	collector.depth = UNWIND_DEPTH_DEFAULT;
 	collector.engine = ENGINE_PERF;
 	collector.start_ns = clock_now_ns();
-	if (modules_open() || writer_open() || stacktable_open() || !(thread = thread_new()))
+	stacktable_open();
+	if (modules_open() || writer_open() || !(thread = thread_new()))
 		exit(1);
 	modules_update();
 	clock_begin(thread);

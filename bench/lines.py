@@ -135,6 +135,27 @@ def listings(bench, _names):
                  ['command', 'cold, s', 'warm, s', 'CPU, s', 'MB', 'kept: s', 'CPU, s', 'MB'], rows)
 
 
+def inlined_calls(bench, _names):
+    """What inlined calls cost in call trees: of a program with large debug information, both ways in the same run."""
+    program, _ = build(bench)
+    rows = []
+    for events in (10_000, 1_000_000) if bench.quick else (10_000, 1_000_000, 10_000_000):
+        out = bench.fresh('.er')
+        subprocess.run([bench.build / 'bench' / 'helio-generate', '-e', str(events), '-s', '40000', '-a', '10000', '-O', program, out], check=True,
+                       stdout=subprocess.DEVNULL)
+        for what, env in (('from events', analysis.NO_CACHE), ('kept', {**os.environ, 'HELIO_CACHE': 'all', 'XDG_CACHE_HOME': tempfile.mkdtemp(dir=out.parent)})):
+            for command in ('-calltree', '-flamegraph'):
+                took, sizes = [], []
+                for inlines in ('off', 'trees'):
+                    words = [bench.helio, 'print', '-inlines', inlines, command, out]
+                    analysis.measured(words, env=env)
+                    took.append(min(analysis.measured(words, env=env)[0] for _ in range(3)))
+                    sizes.append(len(subprocess.run(words, capture_output=True, env=env, check=True).stdout))
+                rows.append([f'{events:,}', command, what, *(f'{seconds:.3f}' for seconds in took), f'{took[1] / took[0]:.2f}', f'{sizes[1] / sizes[0]:.2f}'])
+    common.table('Inlined calls in call trees (10,000 addresses; each is looked up once, and never where sums are kept)',
+                 ['events', 'command', 'sums', 'inlines off, s', 'on, s', 'on/off', 'bytes printed, on/off'], rows)
+
+
 def kept(words):
     """Seconds, those of processors and memory of a command the second time, with a cache."""
     with tempfile.TemporaryDirectory() as cache:

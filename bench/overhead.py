@@ -46,6 +46,16 @@ def switches(bench, _names):
                  ['pingpong', 'switches/s bare', *variants], rows)
 
 
+def bounded(bench, _names):
+    """What --max-overhead bounds: very deep stacks at short intervals, whose ticks cost more than the interval. The program is short: start, end and what comes before the bound takes hold are in it."""
+    repeats = 2 if bench.quick else 5
+    program = common.Program('oddstacks overflow 15', [bench.target('oddstacks'), 'overflow', 15])
+    variants = [v for v in ('helio 1m', 'helio 200u', 'helio 100u', 'helio 10u') if bench.works(v)]
+    ratios = common.interleaved(bench, program, variants, repeats)
+    common.table('Deep stacks: CPU of the program / bare', ['program', *variants],
+                 [[program.name] + [f'{common.median(ratios[v][0]):.3f} ±{common.spread(ratios[v][0]):.3f}' for v in variants]])
+
+
 def startup(bench, _names):
     """Start and end of an empty program, and memory, beyond the bare program's."""
     repeats = 10 if bench.quick else 40

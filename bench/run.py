@@ -11,7 +11,9 @@ import analysis  # noqa: E402
 import common  # noqa: E402
 import lines  # noqa: E402
 import counter  # noqa: E402
+import forks  # noqa: E402
 import heap  # noqa: E402
+import interval  # noqa: E402
 import iotrace  # noqa: E402
 import overhead  # noqa: E402
 import profiles  # noqa: E402
@@ -22,8 +24,12 @@ BENCHMARKS = {
     'completeness': profiles.completeness,
     'accuracy': profiles.accuracy,
     'overhead': overhead.overhead,
+    'interval': interval.interval,
+    'young': interval.young,
     'switches': overhead.switches,
+    'bounded': overhead.bounded,
     'startup': overhead.startup,
+    'forks': forks.forks,
     'servers': servers.servers,
     'heap': heap.heap,
     'calls': heap.calls,
@@ -39,6 +45,7 @@ BENCHMARKS = {
     'filters': analysis.filters,
     'lines': lines.lines,
     'listings': lines.listings,
+    'inlined': lines.inlined_calls,
 }
 
 
