@@ -51,13 +51,24 @@ static const char gprofng_log_text[] =
 static const struct {
 	const char *name, *log;
 } files[] = {
-	{FORMAT_FILE_PROFILE, log_text},     {FORMAT_FILE_STACKS, log_text},
-	{FORMAT_FILE_OVERVIEW, log_text},    {FORMAT_FILE_LOG, log_text},
-	{FORMAT_FILE_MAP, log_text},	     {FORMAT_FILE_DYNTEXT, log_text},
-	{"profile", gprofng_log_text},	     {"data.frameinfo", gprofng_log_text},
-	{"heaptrace", gprofng_log_text},     {"synctrace", gprofng_log_text},
-	{"iotrace", gprofng_log_text},	     {FORMAT_FILE_OVERVIEW, gprofng_log_text},
+	{FORMAT_FILE_PROFILE, log_text},
+	{FORMAT_FILE_STACKS, log_text},
+	{FORMAT_FILE_OVERVIEW, log_text},
+	{FORMAT_FILE_LOG, log_text},
+	{FORMAT_FILE_MAP, log_text},
+	{FORMAT_FILE_DYNTEXT, log_text},
+	{"profile", gprofng_log_text},
+	{"data.frameinfo", gprofng_log_text},
+	{"heaptrace", gprofng_log_text},
+	{"synctrace", gprofng_log_text},
+	{"iotrace", gprofng_log_text},
+	{FORMAT_FILE_OVERVIEW, gprofng_log_text},
 	{FORMAT_FILE_MAP, gprofng_log_text},
+	{"heaptrace", log_text},
+	{"synctrace", log_text},
+	{"iotrace", log_text},
+	{"hwcounters", log_text},
+	{FORMAT_FILE_MOUNTS, log_text},
 };
 enum { FILES = sizeof(files) / sizeof(*files) };
 static char directory[] = "/tmp/helio-fuzz-XXXXXX";

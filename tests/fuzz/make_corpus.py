@@ -51,6 +51,8 @@ def folder(directory, name):
 def main():
     directory, *programs = sys.argv[1:]
     make_golden.corpus(str(folder(directory, 'experiment')))
+    for target in 'launch', 'remarks':  # seeds/ has all there is
+        folder(directory, target)
     for number, name in enumerate(NAMES):
         (folder(directory, 'demangle') / str(number)).write_bytes(name.encode())
     for number, line in enumerate(LINES):

@@ -72,6 +72,55 @@ def texts():
     yield 'dyntext_sizes', DYNTEXT + file_header('dyntext') + struct.pack('<IIQQQ', 0x54584448, 2 ** 32 - 1, 16, 0x3800, 2 ** 64 - 1)
 
 
+def trace(*records, **parts):
+    return block(b''.join(bytes([tag]) + b''.join(varint(number) for number in numbers) for tag, numbers in records), 4, 1, **parts)
+
+
+def traces():
+    """Native ones: tag, [time], [stack], fields; 0x40 says that all fields are there, 0x85 a text."""
+    some = trace((0x40, (5, 2, 64, 100, 0, 1)), (0x61, (6, 64, 0, 0, 9)), (0x84, (3,)), (0x85, (1, 0)), (0x00, (1, 0, 1, 1)))
+    most = trace((0x40, (2 ** 64 - 1,) * 8), (0x5f, (2 ** 63,) * 8), (0x85, (1, 2 ** 64 - 1)), (0x85, (2 ** 64 - 1, 0)))
+    for number, name in enumerate(('heaptrace', 'synctrace', 'iotrace', 'hwcounters'), 13):
+        head = bytes([number]) + file_header(name)
+        yield f'{name}_records', head + some
+        yield f'{name}_huge_numbers', head + most
+        yield f'{name}_text_beyond_the_end', head + trace((0x85, (1, 9))) + b'abc'
+    yield 'heap_blocks', bytes([13]) + file_header('heaptrace') + b''.join(
+        trace((0x40 | kind, (1, 2, 4096, 2 ** 64 - 4096, 4096, 1)), (0x60 | kind, (1, 4096, 16, 4096, 1))) for kind in range(8))
+    yield 'mounts', bytes([17]) + b'22 27 0:21 / /proc rw - proc proc rw\n1 2 3\n- - -\n24 27 0:6 / /a\\040b\\ rw shared:1 - \\777 x rw\n\xff\n22'
+
+
+def launching():
+    events = Events().thread(1, 12, 0).event(9, 9, 'user', 1)
+    yield 'profile', b'\0' + file_header('profile') + events.block() + events.block(dropped=3)
+    yield 'stacks', b'\1' + file_header('stacks') + raw(1, [(0, 0, 0x400000), None, (1, 0, 0x400010)]) + packed(4, [(1, 1), (4, 0x400020), None, (4, 1)])
+    yield 'stacks_of_epochs', b'\1' + file_header('stacks') + raw(2 ** 32 - 3, [(0, 2 ** 32 - 1, 1)] * 4) + raw(1, [(0, 7, 1), (1, 8, 2 ** 64 - 1)])
+    yield 'trace', b'\2' + file_header('heaptrace') + trace((0x40, (5, 2, 64, 100, 0, 1))) * 3
+    yield 'perf_map', b'\3' + b'7f0000001000 40 LazyCompile:~f a.js:1\n0x7f0000001000 0x40 twice\nffffffffffffffff 2 beyond\n1 2\n\n 3 4 \xff<&\0\n5 6 cut'
+    header = struct.pack('<IIIIIIQQ', 0x4a695444, 1, 40, 62, 0, 1, 0, 0)
+
+    def entry(kind, content, size=None):
+        return struct.pack('<IIQ', kind, len(content) + 16 if size is None else size, 7) + content
+
+    function = struct.pack('<IIQQQQ', 1, 1, 0x1000, 0x1000, 16, 1)
+    code = b'name\0' + b'\x90' * 16
+    lines = struct.pack('<QQ', 0x1000, 2) + struct.pack('<QII', 0x1040, 5, 0) + b'a.js\0' + struct.pack('<QII', 0x1044, 2 ** 32 - 1, 0) + b'\xff\0'
+    yield 'dump', b'\4' + header + entry(2, lines) + entry(0, function + code) + entry(9, b'') + entry(0, function + code)
+    yield 'dump_sizes', b'\4' + header + entry(2, struct.pack('<QQ', 0x1000, 2 ** 64 - 1)) \
+        + entry(0, struct.pack('<IIQQQQ', 1, 1, 0x1000, 0x1000, 2 ** 64 - 1, 1) + code) + entry(0, function + code, 2 ** 32 - 1)
+    yield 'dump_header', b'\4' + struct.pack('<III', 0x4a695444, 1, 2 ** 32 - 1) + entry(0, function + code)
+    yield 'log', b'\5' + b'<?xml?>\n<experiment mono_ns="18446744073709551616">\n<process pid="-1" cwd="/\0" lineage="\n<event kind="counters" events="x'
+
+
+def remarks():
+    record = b'{"kind":"success","location":{"file":"unit.c","line":%d,"column":1},"message":["a ",{"expr":"b"},{"x":[[]]}],"children":[%s]}'
+    yield 'gcc', b'\0[{"format":"1"},[],[' + record % (7, b'') + b']]'
+    yield 'gcc_lines', b'\0[{"format":"1"},[{"name":"x","children":[{}]}],[' + record % (2 ** 40, record % (-1, b'')) + b']]'
+    yield 'gcc_nested', b'\0' + b'[' * 3000
+    yield 'clang', b'\1' + b"--- !Passed\nPass:   inline\nName: x\nDebugLoc: { File: 'unit.c', Line: 24, Column: 2 }\nArgs:\n  - Callee: 'it''s'\n...\n" * 2
+    yield 'clang_odd', b"\1--- !Missed\nDebugLoc: { File: ', Line: \n  - '\n  - :''''\nPass:\n--- \n--- !Missed"
+
+
 def gp_packet(kind, fields, **parts):
     """A packet of gprofng: (offset, format, value)s after its size and kind; parts replace those."""
     data = bytearray(max(offset + struct.calcsize(form) for offset, form, _ in fields) + 3 & ~3)
@@ -268,7 +317,9 @@ def write(target, seeds):
         (folder / name).write_bytes(data if isinstance(data, bytes) else os.fsencode(data))
 
 
-write('experiment', [*profiles(), *stacks(), *texts(), *gprofng()])
+write('experiment', [*profiles(), *stacks(), *texts(), *gprofng(), *traces()])
+write('launch', launching())
+write('remarks', remarks())
 write('cfi', unwinding())
 write('object', objects())
 write('command', COMMANDS.items())

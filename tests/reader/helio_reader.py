@@ -266,7 +266,7 @@ def read_stacks(data):
     return nodes, warnings
 
 
-def trace_block(name, thread, time, payload, texts):
+def trace_block(name, thread, time, payload, texts, releases):
     """The events of a block: dictionaries with time, cpu, stack, type and the fields of the file."""
     fields, types = TRACE_FILES[name]
     cursor = Cursor(payload)
@@ -284,6 +284,11 @@ def trace_block(name, thread, time, payload, texts):
             number = cursor.varint()
             texts[number] = bytes(cursor.byte() for _ in range(cursor.varint()))
             continue
+        if tag == 0x86:
+            time += cursor.varint()
+            before['~object'] = (before['~object'] + cursor.zigzag()) & 0xffffffffffffffff
+            releases.append({'thread': thread, 'time': time, 'object': before['~object']})
+            continue
         kind = list(types)[tag & 0x1f]
         time += cursor.varint()
         if not tag & 0x20:
@@ -300,7 +305,7 @@ def trace_block(name, thread, time, payload, texts):
         yield event
 
 
-def read_trace(name, data):
+def read_trace(name, data, releases):
     """The events of a trace file, with their threads; and what is wrong with it."""
     events, warnings, texts = [], [], {0: None}
     for encoding, thread, base, dropped, _, _, payload in blocks(data, name, warnings):
@@ -310,7 +315,7 @@ def read_trace(name, data):
         if dropped:
             warnings.append(f'{name}: {dropped} events were dropped')
         try:
-            events += trace_block(name, thread, base, payload, texts)
+            events += trace_block(name, thread, base, payload, texts, releases)
         except (Damaged, IndexError) as damage:
             warnings.append(f'{name}: {damage}')
     for event in events:
@@ -318,13 +323,13 @@ def read_trace(name, data):
     return events, warnings
 
 
-def read_traces(directory, warnings):
+def read_traces(directory, warnings, releases):
     """{file: events} of the trace files that are there."""
     traces = {}
     for name in TRACE_FILES:
         data = read_optional(directory, name)
         if data:
-            traces[name], doubts = read_trace(name, data)
+            traces[name], doubts = read_trace(name, data, releases)
             warnings += doubts
     return traces
 
@@ -415,12 +420,15 @@ def covers(entry, pc):
 
 def find_object(maps, epoch, pc):
     """The map or load event in force for a node, or None: the last one up to its epoch that covers the address."""
-    found = None
+    found = end = None
     for entry in maps:
-        if entry.get('kind') in ('map', 'load') and entry['epoch'] <= epoch and covers(entry, pc):
+        kind = entry.get('kind')
+        if kind in ('map', 'load') and entry['epoch'] <= epoch and covers(entry, pc):
             if found is None or entry['epoch'] >= found['epoch']:
-                found = entry
-    return found
+                found, end = entry, None
+        elif kind == 'unload' and found and found['kind'] == 'load' and found['vaddr'] == entry['vaddr'] and end is None:
+            end = entry['epoch']
+    return None if end is not None and epoch > end else found
 
 
 def summarize(profile, nodes):
@@ -432,6 +440,8 @@ def summarize(profile, nodes):
         except (Damaged, KeyError) as damage:
             profile.warnings.append(f'stack {stack}: {damage}')
             continue
+        if not stack:
+            path = [(0, 4)]
         for _, pc in path:
             if pc in PSEUDO:
                 ends[PSEUDO[pc]] = ends.get(PSEUDO[pc], 0) + sum(by_state)
@@ -451,7 +461,8 @@ def read_process(directory):
     totals = [sum(t.states[s] for t in profile.threads.values()) / 1e6 for s in range(len(STATES))]
     size = sum(os.path.getsize(os.path.join(directory, name)) for name in ('profile', 'stacks')
                if os.path.exists(os.path.join(directory, name)))
-    traces = read_traces(directory, profile.warnings)
+    releases = []
+    traces = read_traces(directory, profile.warnings, releases)
     samples = read_optional(directory, 'overview')
     maps = maps_of(directory)
     return {
@@ -475,6 +486,7 @@ def read_process(directory):
                      'states': {s: v / 1e6 for s, v in zip(STATES, t.states) if v}}
                     for t in sorted(profile.threads.values(), key=lambda t: t.number)],
         'traces': traces,
+        'releases': releases,
         'counters': [dict(e.attrib) for e in log.iter('counter')],
         'nodes': len(nodes),
         'deepest': max(depths, default=0),

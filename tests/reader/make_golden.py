@@ -153,7 +153,7 @@ name="/lib/second.so" mtime="1" filesize="4096"/>
 '''
 
 
-# Two functions at one place, one after the other; each keeps its code.
+# Two functions at one place, one after the other; each keeps its code. The second is withdrawn in epoch 2.
 FUNCTIONS = (('made', '', '', 0x600000, 0, b'\x90\xc3', []),
              ('remade', 'again', 'made.src', 0x600000, 1, b'\x90\x90\x90\x90\x90\x90\x90\x90\xc3', [(0, 7), (8, 9)]))
 
@@ -176,6 +176,7 @@ def dynamic():
                       + ''.join(f' {key}="{value}"' for key, value in (('alias', alias), ('source', source)) if value)
                       + f' text="{len(data)}"/>\n')
         data += text(address, code, lines)
+    events.append('<event kind="unload" tstamp="6000" epoch="2" vaddr="0x600000"/>\n')
     return ''.join(events), data
 
 

@@ -49,6 +49,7 @@ class Golden(unittest.TestCase):
         maps = self.family['']['maps']
         self.assertEqual([helio_reader.find_object(maps, epoch, 0x600001)['name'] for epoch in (0, 1, 2)],
                          ['made', 'remade', 'remade'])
+        self.assertIsNone(helio_reader.find_object(maps, 3, 0x600001))
         found = [tuple(f[key] for key in ('name', 'alias', 'source', 'address', 'epoch', 'code', 'lines'))
                  for f in self.family['']['functions']]
         self.assertEqual(found, list(make_golden.FUNCTIONS))

@@ -14,6 +14,8 @@ import re
 import struct
 import subprocess
 
+from harness import patience
+
 VALUE = r'-?[0-9]+\.?[0-9]*'
 STATIC = re.compile(r'<static>@0x([0-9a-f]+) \(<(.*)>\)(.*)')
 # What gprofng knows of one kind of data: the metrics, each exclusive and inclusive.
@@ -44,7 +46,7 @@ def metrics_of(kinds):
 
 def display(experiment, *words):
     return subprocess.run(['gprofng', 'display', 'text', *words, str(experiment)], capture_output=True, text=True, errors='replace',
-                          timeout=120).stdout
+                          timeout=120 * patience()).stdout
 
 
 def identity(text):
@@ -155,7 +157,7 @@ def our_blocks(t, experiment, metrics):
 
 def our_tree(t, experiment, metrics):
     result, path = collections.defaultdict(lambda: None), []
-    for row in ours(t, experiment, inclusive(metrics), '-calltree'):
+    for row in ours(t, experiment, inclusive(metrics), '-inlines', 'off', '-calltree'):
         path[row['depth']:] = [label(row)]
         result[tuple(path)] = add(result[tuple(path)], attributed(row, metrics))
     return dict(result)

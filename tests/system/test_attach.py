@@ -7,13 +7,14 @@ from outside before and after, from what it counted itself, and from its output,
 be that of a run without us.
 """
 import os
+import pathlib
 import re
 import signal
 import struct
 import subprocess
 import time
 
-from harness import test
+from harness import patience, test
 
 CHI_SQUARE_3_001 = 16.27
 
@@ -43,7 +44,7 @@ class Program:
 
     def end(self, command='q'):
         """Its exit status and the rest of its output."""
-        out, _ = self.process.communicate(command, timeout=60)
+        out, _ = self.process.communicate(command, timeout=60 * patience())
         return self.process.returncode, out
 
     def cpu(self):
@@ -52,6 +53,18 @@ class Program:
             with open(f'/proc/{self.pid}/task/{self.pid}/schedstat') as file:
                 return int(file.read().split()[0]) / 1e9
         return time.clock_gettime((~self.pid << 3) | 2)
+
+    def work(self, seconds):
+        """Waits until it has used so much more CPU time."""
+        end = self.cpu() + seconds
+        while self.cpu() < end:
+            time.sleep(0.01)
+
+    def stop(self):
+        """Stops it, and waits until it is."""
+        os.kill(self.pid, signal.SIGSTOP)
+        while not re.search(r'^State:\s*T', pathlib.Path(f'/proc/{self.pid}/status').read_text(), re.M):
+            time.sleep(0.01)
 
     def caught(self):
         """The signals that it handles, as a mask."""
@@ -86,7 +99,7 @@ class Attached:
         if interrupt:
             self.least += self.program.cpu()
             self.process.send_signal(signal.SIGINT)
-        _, said = self.process.communicate(timeout=60)
+        _, said = self.process.communicate(timeout=60 * patience())
         if interrupt:
             self.most += self.program.cpu()
         self.t.equal(self.process.returncode, 0, f'status of helio attach ({said})')
@@ -117,9 +130,9 @@ def read(t, experiment, engine=None):
 def shares(t, engine):
     """A program that never waits: it is interrupted at work, and its shares are right."""
     with Program(t, t.target('shares'), '2s', ready=None) as program:
-        time.sleep(0.2)
+        program.work(0.2)
         with Attached(t, program, engine=engine, options=['-p', 'hi']) as attached:
-            time.sleep(1.2)
+            program.work(1.2)
             attached.end()
         status, out = program.end('')
     t.equal(status, 0, 'exit status')
@@ -128,7 +141,7 @@ def shares(t, engine):
     values = {name: rows[name]['e.totalcpu'] for name in 'abcd'}
     total = sum(values.values())
     attached.check_cpu(rows['<Total>']['e.totalcpu'])
-    t.ratio(total, rows['<Total>']['e.totalcpu'], 0.95, 1, 'a+b+c+d')
+    t.ratio(total, rows['<Total>']['e.totalcpu'], 0.8, 1, 'a+b+c+d')  # the rest reads the clock
     count = total / 0.000997
     distance = sum(count * (values[n] / total - float(truth[f'{n}.share'])) ** 2 / float(truth[f'{n}.share'])
                    for n in 'abcd')
@@ -143,23 +156,25 @@ def threads(t, engine):
     with Program(t, t.target('late'), 'poll') as program:
         signals = program.caught()
         with Attached(t, program, engine=engine) as attached:
-            time.sleep(0.4)
+            program.work(0.1)
             t.check(program.caught() != signals, 'no signal is taken')
             program.say('tt')
-            time.sleep(0.6)
+            program.work(0.2)
             said = attached.end()
         t.check('next: helio print' in said, f'no summary: {said}')
-        t.equal(program.caught(), signals, 'signals with a handler')
+        t.equal(program.caught(), signals, f'signals with a handler ({said})')
         status, out = program.end()
     t.equal((status, out), (0, 'interrupted 0\ntoo_short 0\n'), 'the program')
     process = read(t, attached.experiment, engine)
     t.check(len(process['threads']) >= 5, f'{len(process["threads"])} threads')
     rows = t.functions(attached.experiment, 'i.totalcpu', 'i.total')
-    t.within(rows['early']['i.totalcpu'] > 0.05 and rows['later']['i.totalcpu'] > 0.02, f'{rows}')
+    total = rows['<Total>']['i.totalcpu']
+    t.within(rows['early']['i.totalcpu'] > 0.2 * total and rows['later']['i.totalcpu'] > 0.1 * total, f'{rows}')
     attached.check_cpu(rows['<Total>']['i.totalcpu'])
     # the main thread waits in poll all the time, the others in nanosleep for most of theirs
     t.near(rows['poll']['i.total'], process['threads'][0]['life'], 'poll', 0.1)
-    t.within(rows['nap']['i.total'] > 0.2, f'{rows["nap"]}')
+    naps = rows['nap']['i.total'] / sum(thread['life'] for thread in process['threads'][1:])
+    t.within(naps > 0.2, f'{naps} of the lives are naps')
 
 
 WAITS = ('poll', 'epoll', 'select', 'read', 'nanosleep', 'futex', 'sigtimedwait', 'work')
@@ -180,11 +195,11 @@ def over_and_over(t):
     """In all threads the allocator's locks are held most of the time."""
     with Program(t, t.target('late'), 'malloc') as program:
         program.say('tt')
-        seen = 0
+        seen = [0, 0]
         for i in range(20):
             experiment = attach(t, program, '-p', 'hi', engine=('perf', 'monitor')[i % 2], seconds='30ms')
-            seen += t.read(experiment)['']['cpu']
-        t.within(seen > 0.05, f'{seen} s of CPU in all')
+            seen[i % 2] += t.read(experiment)['']['cpu']
+        t.within(min(seen) > 0, f'{seen} s of CPU in all')
         status, out = program.end()
     t.equal((status, out.splitlines()[0]), (0, 'interrupted 0'), 'the program')
 
@@ -195,7 +210,7 @@ def ends_meanwhile(t):
     for how in ('q', 'kill'):
         with Program(t, t.target('late'), 'poll') as program:
             attached = Attached(t, program)
-            time.sleep(0.5)
+            program.work(0.1)
             if how == 'kill':
                 program.process.kill()
             else:
@@ -211,16 +226,15 @@ def stopped_meanwhile(t, engine):
     """A stopped program is left when it goes on."""
     with Program(t, t.target('late'), 'work') as program:
         with Attached(t, program, engine=engine) as attached:
-            time.sleep(0.2)
-            os.kill(program.pid, signal.SIGSTOP)
-            time.sleep(0.1)
+            program.work(0.1)
+            program.stop()
             attached.process.send_signal(signal.SIGINT)
             t.check('waiting until it goes on' in attached.process.stderr.readline(), 'no message')
             os.kill(program.pid, signal.SIGCONT)
             attached.end(interrupt=False)
         status, out = program.end()
     t.equal((status, out.splitlines()[0]), (0, 'interrupted 0'), 'the program')
-    t.check(t.functions(attached.experiment, 'i.totalcpu')['early']['i.totalcpu'] > 0, 'no CPU time')
+    t.within(t.functions(attached.experiment, 'i.totalcpu').get('early', {}).get('i.totalcpu', 0) > 0, 'no CPU time')
 
 
 @test
@@ -230,10 +244,12 @@ def of_another_user(t):
         return
     t.directory.chmod(0o755)
     with Program(t, t.need('setpriv'), '--reuid', '65534', '--regid', '65534', '--clear-groups', t.target('late')) as program:
-        experiment = attach(t, program, seconds='300ms')
+        with Attached(t, program) as attached:
+            program.work(0.05)
+            attached.end()
         t.equal(program.end(), (0, 'interrupted 0\ntoo_short 0\n'), 'the program')
-    t.equal(experiment.stat().st_uid, 65534, 'owner of the experiment')
-    t.within(t.functions(experiment, 'i.totalcpu').get('early', {}).get('i.totalcpu', 0) > 0, 'no CPU time')
+    t.equal(attached.experiment.stat().st_uid, 65534, 'owner of the experiment')
+    t.check(t.functions(attached.experiment, 'i.totalcpu').get('early', {}).get('i.totalcpu', 0) > 0, 'no CPU time')
 
 
 @test
@@ -241,8 +257,8 @@ def attacher_is_killed(t):
     """The program goes on, recording ends, and one can attach again."""
     with Program(t, t.target('late'), 'nanosleep') as program:
         with Attached(t, program) as attached:
-            time.sleep(0.3)
-        for _ in range(50):
+            program.work(0.02)
+        for _ in range(200):
             time.sleep(0.1)
             if 'was killed' in (attached.experiment / 'log.xml').read_text():
                 break
@@ -336,7 +352,7 @@ def a_tree(t):
     family = t.read(experiment)
     t.equal(set(family), {'', '_f1'}, 'experiments')
     t.equal(family['_f1']['process']['pid'], str(child), 'process of the child')
-    t.check(t.functions(experiment, 'i.totalcpu')['early']['i.totalcpu'] > 0.02, 'no CPU time of the child')
+    t.within(t.functions(experiment, 'i.totalcpu').get('early', {}).get('i.totalcpu', 0) > 0, 'no CPU time of the child')
 
 
 @test
@@ -357,7 +373,7 @@ def by_collect(t):
                                  stderr=subprocess.PIPE, text=True)
         t.check('recording' in helio.stderr.readline(), 'no message')
         status, _ = program.end()
-        t.equal((status, helio.wait(timeout=20)), (0, 0), 'status')
+        t.equal((status, helio.wait(timeout=20 * patience())), (0, 0), 'status')
     t.equal(t.read(t.directory / 'a.er')['']['process']['pid'], str(program.pid), 'process')
     result = t.run(t.helio, 'collect', '-P', '1', 'true')
     t.check(result.status == 1 and "'true'" in result.err, result.err)
@@ -376,6 +392,21 @@ def options_for_others(t):
             t.check('libhelio' not in open(maps, encoding='ascii').read() and not list(t.directory.glob('*.er')), f'{words}: touched')
     result = t.run(t.helio, 'attach', '--for', '1s')
     t.check(result.status == 1 and 'no process given' in result.err, f'{result.status} {result.err}')
+
+
+@test
+def options_anywhere(t):
+    """Process ids in front of options, behind them and between them, where options take words that could be ids."""
+    with Program(t, t.target('late')) as one, Program(t, t.target('late')) as other:
+        first, second = str(one.pid), str(other.pid)
+        options = ['--for', '100ms', '-S', '1', '-p', '1m', '--engine=monitor', '-q']
+        for number, words in enumerate(([first, *options], [*options, first], [*options[:2], first, *options[2:]], [*options[:4], first, *options[4:]],
+                                        [*options[:2], first, *options[2:], second], [first, *options[:4], second, *options[4:]], [*options, '--', first])):
+            name = f'anywhere.{number}.er'
+            result = t.run(t.helio, 'attach', '-o', name, *words, cwd=t.directory)
+            t.equal(result.status, 0, f'{words}: {result.err}')
+            names = [name] if second not in words else [f'anywhere.{number}.{pid}.er' for pid in (first, second)]
+            t.equal(sorted(path.name for path in t.directory.glob(f'anywhere.{number}.*er')), sorted(names), f'{words}')
 
 
 @test
@@ -400,18 +431,25 @@ def refused(t, pid, status, *words, prefix=()):
     t.equal(list(t.directory.glob('*.er')), [], 'experiments')
 
 
+def kernel_threads():
+    """Processes without an address space."""
+    return [int(path.parent.name) for path in pathlib.Path('/proc').glob('[0-9]*/status') if 'VmSize' not in path.read_text() and
+            'zombie' not in path.read_text()]
+
+
 @test
 def what_is_no_program(t):
     refused(t, 'x', 1, "'x'", 'pidof')
     refused(t, 4194303, 127, 'There is no process 4194303')
-    refused(t, 2, 126, 'kernel')
+    for kernel_thread in kernel_threads()[:1]:  # a container shows none
+        refused(t, kernel_thread, 126, 'kernel')
     with Program(t, t.target('late')) as program:
         task = [int(n) for n in os.listdir(f'/proc/{program.pid}/task') if int(n) != program.pid][0]
         refused(t, task, 126, 'thread', str(program.pid))
     child = os.fork()
     if not child:
         os._exit(0)
-    time.sleep(0.1)
+    os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
     refused(t, child, 126, 'zombie')
     os.waitpid(child, 0)
 
@@ -446,8 +484,7 @@ def what_is_not_ours(t):
                     break
                 time.sleep(0.05)
             refused(t, program.pid, 126, 'traced already', str(tracer.pid))
-        os.kill(program.pid, signal.SIGSTOP)
-        time.sleep(0.1)
+        program.stop()
         refused(t, program.pid, 126, 'stopped', 'kill -CONT')
         os.kill(program.pid, signal.SIGCONT)
 
@@ -461,3 +498,32 @@ def what_is_recorded_already(t):
         t.check('recorded already' in result.err, result.err)
         t.equal(collector.end(), (0, 'interrupted 0\ntoo_short 0\n'), 'the program')
     t.equal([p.name for p in t.directory.glob('*.er')], ['first.er'], 'experiments')
+
+
+@test
+def cannot_be_left(t):
+    """A program that hides from its user meanwhile: it goes on and is recorded, and helio says that it could not be left."""
+    user = {'user': 65534, 'group': 65534, 'extra_groups': []} if not os.getuid() else {}
+    t.directory.chmod(0o777)
+    with Program(t, t.target('late'), **user) as program:
+        words = [t.helio, 'attach', '-o', t.directory / 'hidden.er', program.pid]
+        with subprocess.Popen([str(w) for w in words], cwd=t.directory, stderr=subprocess.PIPE, text=True, **user) as attached:
+            t.check('recording' in attached.stderr.readline(), 'not recorded')
+            program.say('d')
+            time.sleep(0.3)
+            attached.send_signal(signal.SIGINT)
+            _, said = attached.communicate(timeout=60)
+        t.equal(attached.returncode, 126, f'status of helio attach ({said})')
+        t.check('permission' in said.lower(), f'"{said}" does not say why')
+        t.equal(program.end()[0], 0, 'status of the program')
+
+
+@test(engines=True)
+def attached_twice_to_copied_code(t, engine):
+    """Code that the program has mapped itself has its names in the second recording, too."""
+    with Program(t, t.target('mapped_twice'), 'wait') as program:
+        for _ in range(2):
+            rows = t.functions(attach(t, program, seconds='300ms', engine=engine), 'e.totalcpu')
+            share = rows['copied']['e.totalcpu'] / rows['<Total>']['e.totalcpu']
+            t.within(share > 0.9, f'copied: {share:.2f} of the CPU time')
+        program.end('q')

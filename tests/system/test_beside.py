@@ -3,7 +3,7 @@
 import os
 import re
 
-from harness import INTERVALS, ROOT, Failure, test
+from harness import INTERVALS, ROOT, Failure, Skip, test
 
 LIBRARIES = '/usr/lib/x86_64-linux-gnu/'
 
@@ -14,6 +14,11 @@ def compiled(t, *options):
     built = t.run(t.need('gcc'), '-g', '-O1', '-D_GNU_SOURCE', '-pthread', *options, '-o', program, ROOT / 'tests/targets/waves.c')
     t.equal((built.status, built.err), (0, ''), 'gcc')
     return program
+
+
+def need_no_preload():
+    if os.environ.get('LD_PRELOAD'):
+        raise Skip('LD_PRELOAD is set: sanitizers end a program in which they are not the first')
 
 
 @test(engines=True)
@@ -33,6 +38,7 @@ def allocators(t, engine):
 @test(engines=True)
 def address_sanitizer(t, engine):
     """A program with libasan runs under us, and libasan still finds what it is there for."""
+    need_no_preload()
     program = compiled(t, '-fsanitize=address')
     for _, family in t.like_bare(engine, program, 50):
         t.within(family['']['cpu'] > 0.01, 'nothing recorded')
@@ -47,6 +53,7 @@ def address_sanitizer(t, engine):
 @test
 def leak_sanitizer(t):
     """What the dynamic linker keeps of opened objects is no leak, traced or not; what the program lost is one."""
+    need_no_preload()
     source = t.directory / 'opens.c'
     source.write_text('''#include <dlfcn.h>
                          #include <stdlib.h>
@@ -80,19 +87,74 @@ def leak_sanitizer(t):
                 t.collect(program, *words, options=('-H', heap), status=status)
 
 
-@test
-def under_a_debugger(t):
-    """gdb below us: the program runs to its end, recorded by the monitor engine, and breakpoints work."""
+@test(engines=True)
+def under_a_debugger(t, engine):
+    """gdb below us: it stops at no signal of ours, steps and breakpoints work, the program runs to its end, recorded by the monitor engine."""
     program = compiled(t)
     for interval in INTERVALS:
-        result = t.collect(t.need('gdb'), '-q', '-batch', '-ex', 'handle SIG63 nostop noprint', '-ex', 'break summary', '-ex', 'run',
-                           '-ex', 'bt', '-ex', 'continue', '--args', program, '25', engine='perf', options=('-p', interval), timeout=60)
+        result = t.collect(t.need('gdb'), '-q', '-nx', '-batch', '-ex', 'break main', '-ex', 'break summary', '-ex', 'run', '-ex', 'next', '-ex', 'next',
+                           '-ex', 'continue', '-ex', 'bt', '-ex', 'continue', '--args', program, '25', engine=engine, options=('-p', interval),
+                           timeout=60)
+        t.check('received signal' not in result.out, f'it stops at a signal: {result.out[-500:]}')
         t.check('failures 0' in result.out and 'exited normally' in result.out, f'the program did not end: {result.out[-500:]}')
         t.check(re.search(r'#1 .* main ', result.out), f'no breakpoint was met: {result.out[-500:]}')
         images = [p for p in t.read(result.experiment).values() if p['process'].get('exe', '').endswith('/waves')]
         t.equal([p['collector']['engine'] for p in images], ['monitor'], 'engine of the debugged program')
-        t.check('tracer' in images[0]['collector']['reason'], 'no reason given for the engine')
+        t.check(engine == 'monitor' or 'tracer' in images[0]['collector']['reason'], 'no reason given for the engine')
         t.equal(len(images[0]['threads']), 26, 'threads')
+        # gdb awaits each thread of the program, which is none of its children
+        rows = [name for name in t.functions(result.experiment, 'i.totalcpu') if name.startswith('<not recorded')]
+        t.equal(rows, [], 'what is said not to be recorded')
+
+
+@test(engines=True)
+def under_a_tracer(t, engine):
+    """strace below us: a signal of ours would stop a process that it has just taken hold of for ever."""
+    calls = t.directory / 'calls'
+    bare = t.run(t.target('waves'), 25)
+    for interval in INTERVALS:
+        result = t.collect(t.need('strace'), '-f', '-o', calls, t.target('waves'), 25, engine=engine, options=('-p', interval), timeout=60)
+        t.equal(result.out, bare.out, f'output at {interval}')
+        images = [p for p in t.read(result.experiment).values() if p['process'].get('exe', '').endswith('/waves')]
+        t.equal([len(p['threads']) for p in images], [26], 'threads')
+        # each signal of the engines stops the program: as many as a storm of them would hold it up for good
+        t.check(calls.read_text().count('--- SIG') < 2000, f'{calls.read_text().count("--- SIG")} signals')
+
+
+@test(engines=True)
+def asks_to_be_traced(t, engine):
+    """PTRACE_TRACEME, by which programs look for debuggers: from then on a signal would stop it, and its parent knows of nothing."""
+    source = t.directory / 'asks.c'
+    source.write_text('''#include <stdio.h>
+                         #include <sys/ptrace.h>
+                         #include <sys/syscall.h>
+                         #include <time.h>
+                         #include <unistd.h>
+                         int main(int count, char **words)
+                         {
+                             long result = count > 1 ? syscall(SYS_ptrace, PTRACE_TRACEME, 0, 0, 0) : ptrace(PTRACE_TRACEME, 0, 0, 0);
+                             long second = ptrace(PTRACE_TRACEME, 0, 0, 0);
+                             while (clock() < CLOCKS_PER_SEC / 10)
+                                 ;
+                             printf("asked %ld %ld\\n", result, second);
+                             return 3;
+                         }''')
+    program = t.directory / 'asks'
+    t.run(t.need('gcc'), '-O1', '-o', program, source)
+    for words in ((program,), (program, 'by number')):
+        for result, family in t.like_bare(engine, *words, timeout=60):
+            t.equal(result.out, 'asked 0 -1\n', 'output')
+            t.within(family['']['cpu'] > 0.05, 'its time is not there')
+
+
+@test(engines=True)
+def under_valgrind(t, engine):
+    """The program that valgrind interprets is left alone, and that is said: our events would be faults of valgrind's."""
+    words = (t.need('valgrind'), '-q', '--error-exitcode=9', t.target('exitcode'), '7')
+    bare = t.run(*words)
+    result = t.collect(*words, engine=engine, status=bare.status)
+    t.equal((result.out, result.err.count('INTERNAL ERROR')), (bare.out, 0), 'output')
+    t.check('valgrind runs it' in (result.experiment / 'log.xml').read_text(), 'no reason in the log')
 
 
 @test

@@ -3,6 +3,7 @@
 import os
 import shutil
 
+import test_code
 from harness import test
 
 COMMANDS = ('-functions', '-callers-callees', '-calltree', '-calltree -inverted', '-csingle main', '-flamegraph',
@@ -15,9 +16,9 @@ HEADER = 24
 class Kept:
     """A recorded experiment and a cache of its own."""
 
-    def __init__(self, t):
+    def __init__(self, t, *options):
         self.t = t
-        self.experiment = t.collect(t.target('phases'), '0.05').experiment
+        self.experiment = t.collect(t.target('phases'), '0.05', options=options).experiment
         self.cache = t.directory / 'cache'
 
     def print(self, *words, cache='all', status=0):
@@ -64,11 +65,57 @@ def checksum(data):
 
 
 @test
+def metrics_without_events(t):
+    """The columns of kinds that were recorded and had no event are there the second time too."""
+    kept = Kept(t, '-i', 'on', '-s', 'on', '-H', 'on')
+    kept.same_again('-functions')
+    t.check('I/O Wait' in kept.functions(), 'no column of I/O waits')
+
+
+@test
+def what_others_can_write(t):
+    """A kept file, or a directory of them, that somebody else owns or can write is not believed."""
+    kept = Kept(t)
+    expected = kept.functions()
+    kept.rename_main()
+    sums = kept.files('.sums')[0]
+    t.check('niam' in kept.functions(), 'the kept file is not used')
+    for place in sums, sums.parent:
+        mode = place.stat().st_mode
+        place.chmod(mode | 0o020)
+        t.equal(kept.functions(), expected, f'{place.name} can be written by a group')
+        place.chmod(mode)
+        if not os.geteuid():
+            os.chown(place, 65534, 65534)
+            t.equal(kept.functions(), expected, f'{place.name} is another user\'s')
+            os.chown(place, 0, 0)
+        kept.functions()
+        if place == sums:
+            kept.rename_main()
+
+
+@test
 def same_output(t):
     kept = Kept(t)
     for command in COMMANDS:
         kept.same_again(command)
     t.equal(len(kept.files()), 1, 'one file')
+
+
+@test
+def inlined_calls_are_kept(t):
+    """Both trees come from what is kept, whichever was asked for first."""
+    kept = Kept(t)
+    kept.experiment = test_code.record(t, 0.3)[1].experiment
+    t.check(' main\n' in kept.functions(), 'functions')
+    for command in ('-calltree', '-calltree -functions -flamegraph -callers-callees', '-inlines off -calltree',
+                    '-inlines on -functions -inlines off -functions -calltree', '-source work -calltree'):
+        kept.same_again(command)
+    t.check('header_work (inlined)' in kept.print('-calltree', kept.experiment), 'inlined calls')
+    kept.rename_main()
+    tree = kept.print('-calltree', kept.experiment)
+    t.check('-niam\n' in tree and 'header_work (inlined)' in tree, f'not from what is kept: {tree}')
+    t.check('(inlined)' not in kept.print('-calltree', '-inlines', 'off', '-calltree', '-functions', kept.experiment).split('Functions sorted')[1], 'functions')
 
 
 @test

@@ -8,6 +8,7 @@ itself; addresses and instructions are objdump's, line numbers addr2line's.
 """
 import os
 import re
+import shutil
 import subprocess
 
 from harness import test
@@ -486,6 +487,100 @@ def inlined_functions_as_calls(t):
     t.equal({row['name'] for row in on[2]['rows']}, set(without), 'off again')
 
 
+NESTED = '''\
+#include <stdlib.h>
+#include <time.h>
+
+static volatile unsigned long sink;
+
+static inline __attribute__((always_inline)) unsigned long innermost(unsigned long x, long n)
+{
+	for (long i = 0; i < n; i++)
+		x = x * 3 + (x >> 7);
+	return x;
+}
+
+static inline __attribute__((always_inline)) unsigned long middle(unsigned long x, long n)
+{
+	for (long i = 0; i < n; i++)
+		x ^= x << 3 | x >> 5;
+	return innermost(x, n);
+}
+
+static __attribute__((noinline, noclone)) unsigned long twice(unsigned long x, long n)
+{
+	for (long i = 0; i < n; i++)
+		x += x / 3;
+	return middle(x, n) + innermost(x, n);
+}
+
+int main(int argc, char **argv)
+{
+	while (clock() < CLOCKS_PER_SEC * atof(argv[1]))
+		sink = twice(sink, 100000);
+	return 0;
+}
+'''
+
+
+def addr2line_chain(t, tool, program, addresses):
+    """{address: its functions, outermost first} by addr2line or llvm-symbolizer."""
+    chains = {}
+    words = (tool, '-i', '-f', '-e', program) if tool.endswith('addr2line') else (tool, '--inlines', '--functions=linkage', f'--obj={program}')
+    for address in addresses:
+        lines = t.run(*words, f'{address:#x}').out.split('\n')
+        chains[address] = tuple(reversed([line for line in lines[::2] if line]))
+    return chains
+
+
+def leaves_of(tree):
+    """{a physical function and the functions inlined there: what is exclusive to it} of a call tree."""
+    by_id, own, sums = {row['id']: row for row in tree}, {row['id']: row['a.totalcpu'] for row in tree}, {}
+    for row in tree:
+        if row['id']:
+            own[row['parent']] -= row['a.totalcpu']
+    for row in tree:
+        chain, at = [row['name']], row
+        while at['name'].endswith(' (inlined)'):
+            at = by_id[at['parent']]
+            chain.insert(0, at['name'])
+        key = tuple(name.removesuffix(' (inlined)') for name in chain)
+        sums[key] = sums.get(key, 0) + own[row['id']]
+    return {key: cost for key, cost in sums.items() if cost > 1e-6}
+
+
+@test
+def trees_have_inlined_calls(t):
+    """Call trees and flame graphs have what other tools say is inlined at the instructions; lists of functions do not, unless they are told to."""
+    program = build(t, 'nested', ('nested.c', NESTED), flags=('-O2', '-g'))
+    result = t.collect(program, 0.4, options=('-p', 'hi'))
+    begins = {words[2]: int(words[0], 16) for words in (line.split() for line in t.run('nm', '--defined-only', program).out.splitlines())}
+    places = {}
+    for row in rows(t, result.experiment, '-pcs'):
+        place = re.fullmatch(r'(twice|main) \+ 0x(\w+)', row['name'])
+        if place and value(row):
+            places[begins[place[1]] + int(place[2], 16)] = value(row)
+    tree, functions, old, again = t.print(result.experiment, '-calltree', '-functions', '-inlines', 'off', '-calltree', '-inlines', 'trees', '-calltree')
+    found = {key: cost for key, cost in leaves_of(tree['rows']).items() if key[0] in ('twice', 'main')}
+    for tool in (t.need('addr2line'), t.need('llvm-symbolizer')):
+        truth = {}
+        for address, chain in addr2line_chain(t, tool, program, places).items():
+            truth[chain] = truth.get(chain, 0) + places[address]
+        t.check(('twice', 'middle', 'innermost') in truth and ('twice', 'innermost') in truth, f'{tool}: {truth}')
+        t.equal(set(found), set(truth), f'{tool}: chains')
+        for chain, cost in truth.items():
+            t.near(found[chain], cost, f'{tool}: {chain}', absolute=1e-6)
+    t.check(not any('(inlined)' in row['name'] for row in functions['rows'] + old['rows']), 'inlined calls where none are wanted')
+    t.near(leaves_of(old['rows'])[('twice',)], sum(cost for key, cost in found.items() if key[0] == 'twice'), 'twice', absolute=1e-6)
+    t.equal(again['rows'], tree['rows'], 'trees again')
+    graph = t.run(t.helio, 'print', '-flamegraph', result.experiment).out
+    t.check('innermost (inlined)' in graph, 'flame graph')
+    t.check('(inlined)' not in t.run(t.helio, 'print', '-inlines', 'off', '-flamegraph', result.experiment).out, 'flame graph without')
+    # what a filter says of functions is the same in both
+    both = t.print(result.experiment, '-filters', 'LEAF IN FNAME("twice")', '-functions', '-calltree')
+    t.near(both[-1]['rows'][0]['a.totalcpu'], both[-2]['rows'][0]['e.totalcpu'], 'filter', absolute=1e-9)
+
+
 VECTOR = '''\
 #include <stdio.h>
 
@@ -505,6 +600,33 @@ int main(int argc, char **argv)
 	return 0;
 }
 '''
+
+
+@test
+def remarks_of_another_build(t):
+    """What gcc has said of a source is not shown for what clang has made of it beside that, nor the other way round."""
+    for first, second in (('gcc', 'clang'), ('clang', 'gcc')):
+        for compiler in (first, second):
+            folder = f'{compiler}-{first}'
+            build(t, f'{folder}/vector', (f'{folder}/vector.c', VECTOR), compiler=compiler, flags=('-O3', '-g', '-fsave-optimization-record'))
+            for record in t.directory.glob('*.opt*'):
+                record.rename(t.directory / folder / record.name)
+        own, other = (sorted((t.directory / f'{compiler}-{first}').glob('*.opt*')) for compiler in (first, second))
+        t.check(own and other, f'{own} {other}')
+        program = t.directory / f'{first}-{first}' / 'vector'
+
+        def remarks():
+            return [line for line in t.run(t.helio, 'src', '-scc', 'all', '-source', 'main', program).out.splitlines() if 'Inlining ' in line or 'inlined into' in line]
+        alone = remarks()
+        for record in other:
+            shutil.copy(record, program.parent)
+        t.check(alone, f'{first}: none of its own')
+        t.equal(remarks(), alone, f'{first}, with those of {second} beside it')
+        for record in own:
+            (program.parent / record.name).unlink()
+        for record in other:
+            shutil.copy(record, program.parent)
+        t.equal(remarks(), [], f'{first}, with those of {second} only')
 
 
 @test

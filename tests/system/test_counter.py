@@ -7,7 +7,7 @@ import os
 import pathlib
 
 import make_golden as golden
-from harness import Skip, perf_allowed, test
+from harness import Skip, need_watch_points, perf_allowed, test
 
 PAGE = 4096
 NOBODY = ('setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups')
@@ -21,6 +21,8 @@ def need_events():
 def counted(t, counters, *words, engine=None, options=()):
     """The target recorded with such counters: (what it says of itself, functions, the reader's family)."""
     need_events()
+    if 'mem:' in counters:
+        need_watch_points()
     result = t.collect(t.target('faulter'), *words, engine=engine, options=('-h', counters, *options))
     names = [c['name'] for c in t.read(result.experiment)['']['counters']]
     metrics = [f'{flavour}.{name}' for name in names for flavour in 'ei']
@@ -40,15 +42,16 @@ def events_of(family, counter, kind='overflow', lineage=''):
 def faults_of_a_function(t, engine):
     """Each first touch of a page is one fault, in the function that touches, at the page's address."""
     truth, functions, family = counted(t, 'page-faults,1,minor-faults,1', 'pages=1000', 'threads=2', engine=engine)
-    # the engine's own fault in a handler that ran on top of another one's may be taken for one of the program
+    # faults of handlers that touch a page of the collector's first may be taken for the program's
     for name, metric in (('touch_fresh', 'e.page-faults'), ('touch_fresh', 'e.minor-faults'), ('work', 'i.page-faults')):
-        t.near(value(functions, name, metric), 3000, f'{metric} of {name}', absolute=3)
+        t.near(value(functions, name, metric), 3000, f'{metric} of {name}', absolute=8)
     low = int(truth['low'])
     pages = [e['address'] for e in events_of(family, 0) if low <= e['address'] < low + 1000 * PAGE]
     t.equal(len(set(pages)), len(pages), 'different pages')
     t.check(all((address - low) % PAGE == 0 for address in pages), 'addresses are those of the touches')
-    # a fault that a clock event met in the kernel is counted, but its address is not known
-    t.check(len(pages) >= 990, f'{len(pages)} of 1000 addresses')
+    # a fault that a clock event met in the kernel, as each preemption is one on a busy machine, is counted, but its address is not known
+    met = family['']['events'] if engine == 'perf' else 0
+    t.check(len(pages) >= 990 - met, f'{len(pages)} of 1000 addresses, {met} clock events')
     by_thread = {n: sum(e['value'] for e in events_of(family, 0) if e['thread'] == n) for n in (1, 2, 3)}
     t.check(all(faults >= 1000 for faults in by_thread.values()), f'faults by thread: {by_thread}')
 
@@ -75,7 +78,7 @@ def totals_are_the_kernels(t):
 def faults_are_the_programs(t):
     """
     What the tracers touch is not the program's: with all of them on it has the pages that it touches, and those of its start. Which
-    of these the kernel brings in together differs by a few.
+    of these the kernel brings in together differs by a few. Without a bound on overhead: while events rest, nothing tells whose a fault is.
     """
     need_events()
     pages = 300
@@ -84,11 +87,13 @@ def faults_are_the_programs(t):
     bare = os.wait4(pid, 0)[2].ru_minflt
     for period in (1, 7, 101):
         for options in (('-p', 'off'), ('-p', '100u'), ('-p', 'off', '-H', 'on'), ('-p', '100u', '-H', 'on', '-s', 'all', '-i', 'on')):
-            process = t.read(t.collect(*words, options=(*options, '-h', f'page-faults,{period}')).experiment)['']
+            process = t.read(t.collect(*words, options=(*options, '--max-overhead', 'off', '-h', f'page-faults,{period}')).experiment)['']
             total = sum(e['value'] for e in process['traces']['hwcounters'] if e['type'] in ('overflow', 'final'))
             own = sum(e['value'] for e in process['traces']['hwcounters'] if e['type'] == 'recording')
             t.remark += f'{total} '
-            t.within(pages <= total <= bare + 20, f'{options}, interval {period}: {total} faults, of {pages} to {bare} and 20')
+            # what an overflow in the collector holds was the program's in part, and the other way round
+            least = pages - (2 * period if period > 1 else 0)
+            t.within(least <= total <= bare + 20, f'{options}, interval {period}: {total} faults, of {least} to {bare} and 20')
             t.within(own < 30, f'{options}, interval {period}: {own} faults of the collector')
 
 
@@ -132,6 +137,7 @@ def children_count_too(t, engine):
 def only_where_the_variable_is(t):
     """A watch point on a symbol of the program is none in another program that it starts."""
     need_events()
+    need_watch_points()
     result = t.collect(t.target('faulter'), 'writes=10', options=('-h', 'mem:watched:w', '-p', 'off'))
     t.check(events_of(t.read(result.experiment), 0), 'no writes in the program itself')
     result = t.collect('sh', '-c', f'{t.target("faulter")} writes=10; :', options=('-h', 'mem:environ:rw', '-p', 'off'), status=None)
@@ -389,7 +395,6 @@ def what_cannot_be_counted(t):
     refused('mem:no_such_symbol', 'no symbol', 'mem:0xADDRESS')
     refused('mem:watched:r', 'Invalid watch point', 'rw')
     refused('mem:0x1001/8:w', 'multiple of 8')
-    refused('mem:0x1000,1,mem:0x2000,1,mem:0x3000,1,mem:0x4000,1,mem:0x5000,1', 'no register left')
     strace = (t.need('strace'), '-f', '-o', '/dev/null')
     refused('context-switches,1', 'a debugger or tracer is attached', before=strace)
     if not hardware_counts():
@@ -398,9 +403,51 @@ def what_cannot_be_counted(t):
 
 
 @test
+def watch_points_have_registers(t):
+    need_events()
+    need_watch_points()
+    result = t.collect(t.target('faulter'), options=('-h', 'mem:0x1000,1,mem:0x2000,1,mem:0x3000,1,mem:0x4000,1,mem:0x5000,1'), status=1)
+    t.check('no register left' in result.err, result.err)
+
+
+@test
+def watch_points_that_never_fire(t):
+    """A machine whose kernel sets watch points of which the processor never tells: said by all three who could promise some."""
+    need_events()
+    silent = {'LD_PRELOAD': t.target('libdeafwatch.so')}
+    words = 'watch points can be set but do not fire'
+    for kind in ('w', 'rw', 'x'):
+        place = 'main' if kind == 'x' else 'watched'
+        result = t.collect(t.target('faulter'), 'writes=10', options=('-h', f'page-faults,mem:{place}:{kind}'), status=1, env=silent)
+        t.check(f'mem~{place}~{kind}: {words}' in result.err, result.err)
+        t.check(not result.experiment.exists(), 'an experiment was made')
+    listed = t.run(t.helio, 'collect', '-h', env=silent)
+    t.equal((listed.status, words in listed.out, 'mem:SYMBOL' in listed.out), (0, True, False), listed.out)
+    for env, state in ((silent, 'no'), (None, None)):
+        report = t.run(t.helio, 'doctor', env=env).out
+        [line] = [line for line in report.splitlines() if ' watch points ' in line]
+        t.check(state is None or (line.split()[0] == state and words in line), line)
+    t.equal(t.collect(t.target('faulter'), 'pages=10', options=('-h', 'page-faults'), env=silent).status, 0, 'what needs none')
+
+
+@test
+def watch_points_that_fire(t):
+    """Where the kernel tells this test of each access, they are not refused."""
+    need_events()
+    need_watch_points()
+    listed = t.run(t.helio, 'collect', '-h')
+    t.check('mem:SYMBOL' in listed.out, listed.out)
+    [line] = [line for line in t.run(t.helio, 'doctor').out.splitlines() if ' watch points ' in line]
+    t.equal(line.split()[0], 'yes', line)
+    for kind in ('w', 'rw', 'x'):
+        t.collect(t.target('faulter'), options=('-h', 'mem:main:x' if kind == 'x' else f'mem:watched:{kind}'))
+
+
+@test
 def without_rights(t):
     """What a user may count who is nobody: by perf_event_paranoid all, all outside the kernel, or nothing."""
     need_events()
+    need_watch_points()
     t.directory.chmod(0o777)
     if os.geteuid() or t.run(*NOBODY, 'test', '-x', t.helio).status:
         raise Skip('needs root to become nobody, who can run what was built')
@@ -439,6 +486,7 @@ def parts(t):
 def watched_by_mistake(t):
     """What can be watched but is hardly meant is said."""
     need_events()
+    need_watch_points()
     for watch, words in (('mem:main:w', "'main' is a function"), ('mem:watched+64:w', "'watched' has 8 bytes")):
         result = t.collect(t.target('faulter'), options=('-p', 'off', '-h', watch))
         t.check(words in result.err, f'{watch}: {result.err}')
@@ -447,6 +495,7 @@ def watched_by_mistake(t):
 @test
 def dry_run(t):
     need_events()
+    need_watch_points()
     result = t.run(t.helio, 'collect', '-n', '-h', 'page-faults,7,mem:watched:w', t.target('faulter'))
     t.check('counter profiling enabled, page-faults, interval 7\n' in result.out and 'mem~watched~w, interval 1\n' in result.out, result.out)
 

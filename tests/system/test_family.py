@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Descendants: found however they were made, named by their lineage, with their own CPU."""
-from harness import test
+import os
+import re
+
+from harness import Skip, test
+from test_code import build
 
 # who burns -> the lineage of the image that does, or what it begins with
 LINEAGES = {'fork': '_f1', 'vfork': '_f2_x1', 'spawn': '_c1', 'system': '_c2', 'popen': '_c3', 'parent': ''}
@@ -32,7 +36,7 @@ def fork_tree(t, engine):
 @test(engines=True)
 def printed_together(t, engine):
     """Print adds up founder and descendants."""
-    result = t.collect(t.target('forktree'), '0.1s', engine=engine)
+    result = t.collect(t.target('forktree'), '0.1s', engine=engine, options=('-p', 'hi'))
     family = t.read(result.experiment)
     rows = t.functions(result.experiment, 'e.totalcpu', 'i.totalcpu')
     t.near(rows['<Total>']['e.totalcpu'], sum(p['cpu'] for p in family.values()), 'total CPU', 1e-6, 1e-6)
@@ -64,3 +68,199 @@ def through_a_shell(t):
     t.equal(result.out.splitlines()[-1], '1', 'output of the pipeline')
     programs = {p['process'].get('exe', '').rsplit('/', 1)[-1] for p in t.read(result.experiment).values()}
     t.check({'seq', 'sort', 'tail'} <= programs, f'programs recorded: {programs}')
+
+
+def burnt(result):
+    return sum(float(line.split()[1]) for line in result.out.splitlines() if line.startswith('burnt '))
+
+
+def not_recorded(t, experiment):
+    """{NAME of <not recorded: NAME>: CPU time} of the function list."""
+    rows = t.functions(experiment, 'e.totalcpu')
+    return {name[len('<not recorded: '):-1]: row['e.totalcpu'] for name, row in rows.items() if name.startswith('<not recorded: ')}
+
+
+@test(alone=True, engines=True)
+def not_recorded_in_each_way(t, engine):
+    """A static program's time, as it says itself, is a row of its name however it was started."""
+    program, static = t.target('unrecorded'), t.target('unrecorded_static')
+    for way in ('exec', 'fork', 'waitid', 'vfork', 'spawn', 'system', 'popen', 'raw'):
+        result = t.collect(program, way, static, '80', engine=engine)
+        found = not_recorded(t, result.experiment)
+        t.equal(len(found), 1, f'{way}: rows of what was not recorded, {found}')
+        # A child of a raw clone that is awaited by a raw call has no name.
+        t.check('unrecorded_static' in found or way == 'raw', f'{way}: {found}')
+        t.ratio(sum(found.values()), burnt(result), 0.97, 1.1, way)
+        t.check(f'not recorded: {list(found)[0]} ' in result.err, f'{way}: the last message: {result.err}')
+        listed = t.print(result.experiment, '-experiment_list')[-1]['rows']
+        t.check(any(row['lineage'] and not row['name'].endswith('.er') for row in listed), f'{way}: no row in experiment_list')
+        report = t.run(t.helio, 'print', '-report', result.experiment).out
+        t.check('<not recorded: ' in report and 'nothing that matters' not in report, f'{way}: {report}')
+        t.check(t.run(t.helio, 'check', '-q', result.experiment).status != 2, f'{way}: helio check')
+
+
+@test(alone=True, engines=True)
+def recorded_below_not_recorded(t, engine):
+    """A static program runs one that is recorded, and it another static one: nothing is counted twice."""
+    program, static = t.target('unrecorded'), t.target('unrecorded_static')
+    result = t.collect('/bin/sh', '-c', f'{static} nest {program} 80; {program} fork {static} 60; true', engine=engine)
+    total = t.functions(result.experiment, 'e.totalcpu')['<Total>']['e.totalcpu']
+    t.ratio(total, burnt(result), 0.97, 1.12, 'all')
+    t.ratio(not_recorded(t, result.experiment)['unrecorded_static'], 0.14, 0.95, 1.12, 'static')
+
+
+@test(engines=True)
+def not_recorded_in_a_namespace(t, engine):
+    """Where processes know each other by other ids, in a namespace as Chromium's sandbox, their time is counted once too."""
+    program, static = t.target('unrecorded'), t.target('unrecorded_static')
+    apart = ('unshare', '-p', '-f', 'sh', '-c', f'sh -c "{program} fork {static} 200; true"; true')
+    if t.run(*apart).status:
+        raise Skip('no namespace of process ids for this user')
+    result = t.collect(*apart, engine=engine)
+    found = not_recorded(t, result.experiment)
+    t.ratio(sum(found.values()), burnt(result), 0.9, 1.2, f'{found}')
+    t.equal(result.err.count('of CPU time'), 1, f'the last message: {result.err}')
+
+
+@test(engines=True)
+def all_recorded(t, engine):
+    """No row where nothing was left out, nor where that was asked for."""
+    program, static = t.target('unrecorded'), t.target('unrecorded_static')
+    for way in ('fork', 'spawn', 'system', 'vfork'):
+        result = t.collect(program, way, program, '30', engine=engine)
+        t.equal(not_recorded(t, result.experiment), {}, way)
+        t.check('not recorded' not in result.err, f'{way}: {result.err}')
+    result = t.collect(program, 'fork', static, '30', engine=engine, options=('-F', 'off'))
+    t.equal(not_recorded(t, result.experiment), {}, '-F off')
+
+
+@test
+def children_without_stacks(t):
+    """Processes that end before a tick have no file of stacks; their time is all there, and nothing is amiss."""
+    rounds = 40
+    result = t.collect('bash', '-c', f'i=0; while [ $i -lt {rounds} ]; do /bin/true; (:); i=$((i+1)); done', options=('-p', '100ms'))
+    family = t.read(result.experiment)
+    without = [name for name in family if not (result.experiment / (name + '.er' if name else '') / 'stacks').exists()]
+    t.check(len(without) > rounds, f'{len(without)} of {len(family)} images without stacks')
+    # By the processes' clocks, but for the work of libc and the kernel after the last event.
+    books = [next(e for e in family[name]['log_events'] if e['kind'] == 'counters') for name in without]
+    clocks = sum(int(book['cpu_ns']) - int(book.get('ends_cpu_ns', 0)) for book in books) / 1e9
+    t.near(sum(family[name]['cpu'] - family[name]['ends'] for name in without), clocks, 'CPU of those', 0, 1e-6 * len(without))
+    rows = t.functions(result.experiment)
+    t.check(rows['<no call stack recorded>']['e.totalcpu'] >= clocks, f'{rows["<no call stack recorded>"]}, {clocks}')
+    t.total_is_of(rows, family)
+    t.equal(t.run(t.helio, 'check', '-q', result.experiment).status, 0, 'helio check')
+
+
+@test
+def stacks_under_any_umask(t):
+    """The file that is made at the first tick is one that its owner can open again."""
+    result = t.collect('sh', '-c', 'umask 777; i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done', options=('-p', '20ms'))
+    t.equal((result.experiment / 'stacks').stat().st_mode & 0o600, 0o600, 'mode of stacks')
+
+
+LANDLOCKED = """
+import ctypes, time
+libc = ctypes.CDLL(None)
+rules = ctypes.c_uint64((1 << 13) - 1)  # all that the first version of landlock knows: making files, too
+made = libc.syscall(444, ctypes.byref(rules), ctypes.c_size_t(8), 0)
+libc.prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
+print('denied' if made >= 0 and libc.syscall(446, made, 0) == 0 else 'unknown')
+while time.process_time() < 1:
+    pass
+"""
+
+
+@test
+def stacks_under_landlock(t):
+    """A program that gives up the right to make files before its first tick has its call stacks all the same."""
+    result = t.collect('/usr/bin/python3', '-c', LANDLOCKED, options=('-p', '400ms'))
+    if result.out != 'denied\n':
+        raise Skip('no landlock here')
+    t.check((result.experiment / 'stacks').exists(), 'no file stacks')
+    t.check(t.functions(result.experiment).get('<no call stack recorded>', {}).get('e.totalcpu', 0) < 0.6, 'no call stacks')
+
+
+@test
+def not_recorded_go(t):
+    """The Go command starts its compiler, a static program, by system calls of its own."""
+    go = t.need('go')
+    (t.directory / 'm.go').write_text('package main\nfunc main() { println(1) }\n')
+    environment = {**os.environ, 'GOCACHE': str(t.directory / 'cache'), 'GO111MODULE': 'off'}
+    result = t.collect(go, 'build', '-o', t.directory / 'm', t.directory / 'm.go', env=environment)
+    found = not_recorded(t, result.experiment)
+    total = t.functions(result.experiment, 'e.totalcpu')['<Total>']['e.totalcpu']
+    kernel = [e for e in t.read(result.experiment)['']['log_events'] if e['kind'] == 'exit'][-1]
+    t.ratio(total, (int(kernel['user_us']) + int(kernel['system_us'])) / 1e6, 0.95, 1.0, 'of what the kernel counted')
+    t.check(sum(found.values()) > 0, f'{found} of {total}')
+
+
+@test(engines=True)
+def commands_of_descendants(t, engine):
+    """Each image that was begun has its own words, a fork its parent's; processes of one program are told apart by them, idle ones left out."""
+    (t.directory / 'work.sh').write_text('n=0; while [ $n -lt 30000 ]; do n=$((n + 1)); done\n')
+    script = 'sh work.sh one "a b"; sh work.sh two; (n=0; while [ $n -lt 30000 ]; do n=$((n + 1)); done); exit 0'
+    result = t.collect('sh', '-c', script, engine=engine, cwd=t.directory)
+    family = t.read(result.experiment)
+    expected = {'': ['sh', '-c', script], '_f1_x1': ['sh', 'work.sh', 'one', 'a b'], '_f2_x1': ['sh', 'work.sh', 'two'], '_f3': []}
+    for lineage, words in expected.items():
+        t.equal(family[lineage]['arguments'], words, f'recorded: {lineage}')
+    listed = {row['lineage']: row['command'] for row in t.print(result.experiment, '-experiment_list')[-1]['rows']}
+    whole = "sh -c '" + script.replace("'", "'\\''") + "'"
+    for lineage, command in {'_f1_x1': "sh work.sh one 'a b'", '_f2_x1': 'sh work.sh two', '_f3': whole}.items():
+        t.equal(listed[lineage], command, f'listed: {lineage}')
+    t.check("\nTarget command (64-bit): 'sh work.sh one 'a b''\n" in t.run(t.helio, 'print', '-header', result.experiment).out, 'header')
+    rows = t.print(result.experiment, '-metrics', 'e.totalcpu:name', '-indxobj', 'Processes')[-1]['rows'][1:]
+    t.check(any(row['name'].endswith(') one a b') for row in rows) and any(row['name'].endswith(') two') for row in rows), f'{rows}')
+    rows = t.print(result.experiment, '-metrics', 'e.sleep:name', '-indxobj', 'Processes')[-1]['rows'][1:]
+    t.check(rows and all(row['e.sleep'] for row in rows), f'those that have none are left out: {rows}')
+
+
+@test
+def very_long_commands(t):
+    """As many words as there is room for, and a program does not notice."""
+    words = [f'word{i:05}<&">' for i in range(20000)]
+    result = t.collect('sh', '-c', 'exec true "$@"', 'sh', *words, timeout=60)
+    for name, image in t.read(result.experiment).items():
+        own = image['arguments']
+        if name:
+            t.check(100 < len(own) < 20000 and own[-1] == '...', f'{name}: {len(own)}')
+            t.equal(own[1:-1], words[:len(own) - 2], f'{name}: the first ones')
+
+
+BURNS = r"""
+#include <time.h>
+volatile long sum;
+__attribute__((noinline)) void PART(void) { for (long i = 0; i < ROUNDS; i++) sum += i; }
+__attribute__((noinline)) void work(void) { for (long i = 0; i < 1000000; i++) sum += i; }
+int main(void) { while (clock() < CLOCKS_PER_SEC / 5) { work(); PART(); } return 0; }
+"""
+
+
+@test
+def functions_of_several_programs(t):
+    """Rows of one name say which program they are of, by its file, or its path where the files have one name; nothing else does."""
+    # other code, or they have one build-id: the linker leaves the names of functions out of it
+    for rounds, place, name in ((1000000, 'one', 'left'), (1000001, 'one', 'right'), (1000002, 'two', 'left')):
+        part = f'of_{place}_{name}'
+        (t.directory / place).mkdir(exist_ok=True)
+        build(t, f'{place}/{name}', (f'{part}.c', BURNS), flags=('-O1', f'-DPART={part}', f'-DROUNDS={rounds}'))
+    paths = {key: str(t.directory / key) for key in ('one/left', 'one/right', 'two/left')}
+    experiment = t.collect('sh', '-c', '; '.join(paths.values())).experiment
+    suffix = {paths['one/left']: paths['one/left'], paths['one/right']: 'right', paths['two/left']: paths['two/left']}
+    truth = {f'{name} [{label}]' for name in ('main', 'work', '_start') for label in suffix.values()}
+    alone = {f'of_{key.replace("/", "_")}' for key in paths}
+    metrics = ('-metrics', 'e.total:i.total:name')
+    for command, mode in (('-functions', 'text'), ('-calltree', 'text'), ('-callers-callees', 'text'), ('-functions', ';')):
+        out = t.run(t.helio, 'print', *metrics, '-printmode', mode, command, experiment).out
+        names = {name for line in out.splitlines()
+                 for name in re.findall(r'(?:^|[ ;*"-])((?:main|work|_start|of_\w+)(?: \[[^]]+\])?)"?$', line)}
+        t.equal(names & (truth | alone), truth | alone, f'{command} {mode}')
+        t.equal(names - truth - alone, set(), f'{command} {mode}: others')
+    objects = {(row['name'], row['object']) for row in t.print(experiment, *metrics, '-functions')[-1]['rows']}
+    t.check({('main', path) for path in paths.values()} <= objects, 'JSON has the name and the load object')
+    for path, label in suffix.items():
+        rows = t.print(experiment, *metrics, '-csingle', f'work [{label}]')[-1]['rows']
+        t.equal([row['object'] for row in rows if row['role'] == 'center'], [path], f'what is shown is a name: {label}')
+    one = t.run(t.helio, 'print', *metrics, '-functions', t.collect(paths['one/left']).experiment).out
+    t.check(re.search(' main$', one, re.M) and ' main [' not in one, 'one program needs no names')

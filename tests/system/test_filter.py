@@ -270,8 +270,9 @@ def index_objects(t):
             rows = rows_of(listing, 'e.total')
             t.equal(rows.pop('<Total>'), sum(e['NTICK_USEC'] for e in kept), f'{name}: <Total>')
             t.equal(rows, sums(kept, lambda e: (label(e),)), name)
-            values = [row['e.total'] for row in listing['rows'][1:]]
-            t.check(values == sorted(values, reverse=True), f'{name}: not sorted')
+            by_value = name in ('samples', 'seconds', 'datasize', 'duration', 'each')
+            values = [row['value'] if by_value else row['e.total'] for row in listing['rows'][1:] if row['value'] is not None or not by_value]
+            t.check(values == sorted(values, reverse=not by_value), f'{name}: not sorted')
     listing = t.print(path, '-metrics', 'e.total:name', '-sort', 'name', '-cpus')[-1]
     t.equal([row['name'] for row in listing['rows']], ['<Total>', 'CPU 0', 'CPU 1', 'CPU 2', 'CPU 3', '<Unknown>'], 'order of the index')
     for words, reason in ((('3x', '1'), 'name'), (('CPUs', '1'), 'there already'), (('functions', '1'), 'a command'), (('x', '1 +'), 'missing')):
@@ -539,12 +540,13 @@ def lines_and_instructions(t):
     def at(mark):
         return f'LNAME("calls.c:{line[mark]}")'
     instruction = f'INAME("pair + {calls[0] - start:#x}")'
+    pattern = re.sub(r'[^\w/]', '.', str(source))  # wherever it lies
     questions = {
         f'{at("take")} IN STACKL': 21, f'{at("first")} IN STACKL': 8, f'{at("third")} IN STACKL': 5, f'{at("five")} IN STACKL': 15,
         f'({at("five")}, {at("first")}) IN STACKL': 5, f'({at("five")}, {at("three")}) IN STACKL': 0,
         f'({at("third")}, {at("three")}) SOME IN STACKL': 11, f'STACKL SOME IN ({at("third")}, {at("three")})': 11,
         f'({at("five")}, {at("pair")}) ORDERED IN STACKL': 10, f'({at("take")}, {at("third")}) ORDERED IN STACKL': 5,
-        f'({at("five")}, {at("take")}) ORDERED IN STACKL': 0, f'LNAME("{source}:{line["third"]}") IN STACKL': 5,
+        f'({at("five")}, {at("take")}) ORDERED IN STACKL': 0, f'LNAME("{pattern}:{line["third"]}") IN STACKL': 5,
         'LNAME("other.c:1") IN STACKL': 0, f'STACKL IN {at("take")}': 0, f'LEAF IN {at("first")}': 0,
         f'{at("first")} IN USTACKL && {at("first")} IN MSTACKL && {at("first")} IN XSTACKL': 8,
         f'{calls[0]:#x} IN STACKI': 8, f'({calls[0]:#x}, {calls[1]:#x}) IN STACKI': 0, f'{calls[0]}, {calls[1]} SOME IN STACKI': 16,
@@ -592,3 +594,26 @@ def reasons(t):
     for row in (row for row in words if not row['data'] and '(' not in row['name']):
         result = t.run(t.helio, 'print', '-filters', f'{row["name"]} > 0', path)
         t.check(re.search(rf'{row["name"]} \(.*\): .*; no event has it', result.err), f'{row["name"]}: {result.err}')
+
+
+@test
+def order_of_index_objects(t):
+    """Moments, sizes and durations come in their own order unless one is asked for; all others by cost."""
+    path, events = make(t, 9)
+    order = lambda *commands: [[row['value'] for row in o['rows'][1:]] for o in t.print(path, '-metrics', 'e.total:name', *commands) if o['command'] in ('indxobj', 'threads')]
+    known = lambda values: [value for value in values if value is not None]
+    define = ('-indxobj_define', 'moments', 'TSTAMP / 10000000')
+    for name in ('seconds', 'samples', 'duration', 'moments'):
+        natural, by_cost, chosen = order(*define, f'-{name}', '-sort', 'e.total', f'-{name}', '-indxobj_sort', 'name', f'-{name}')
+        t.equal(known(natural), sorted(known(natural)), f'{name}: order')
+        t.equal(natural, chosen, f'{name}: the same as asked for')
+        t.equal(sorted(known(natural)), sorted(known(by_cost)), f'{name}: the same rows')
+    truth = sums(events, lambda e: (e['TSTAMP'] // 10000000,))
+    natural, by_cost, backwards = order(*define, '-moments', '-sort', 'e.total', '-moments', '-sort', '-e.total', '-moments')
+    t.check(natural != by_cost and natural == sorted(truth), 'by time')
+    t.equal([truth[value] for value in by_cost], sorted(truth.values(), reverse=True), 'sort')
+    t.equal([truth[value] for value in backwards], sorted(truth.values()), 'sort backwards')
+    threads = sums(events, lambda e: (e['EXPID'] << 32 | e['THRID'],))
+    t.equal([threads[value] for value in order('-threads')[0]], sorted(threads.values(), reverse=True), 'threads, by cost')
+    (t.directory / '.er.rc').write_text('dsort e.total\n')
+    t.equal(order(*define, '-moments'), [by_cost], 'dsort')

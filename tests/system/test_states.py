@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where time goes, by kind: each phase of `phases` has a function of its own and a known duration."""
 from harness import test
+from test_code import build
 
 # phase: the state that its wall time must show up in
 WAITS = {'nanosleep': 'sleep', 'poll': 'sleep', 'select': 'sleep', 'epoll': 'sleep', 'pipe': 'sleep', 'cond': 'lock',
@@ -9,7 +10,8 @@ WAITS = {'nanosleep': 'sleep', 'poll': 'sleep', 'select': 'sleep', 'epoll': 'sle
 
 @test(alone=True, engines=True)
 def of_phases(t, engine):
-    result = t.collect(t.target('phases'), '0.3', engine=engine, options=('-p', 'hi'))
+    with t.lateness() as late:
+        result = t.collect(t.target('phases'), '0.3', engine=engine, options=('-p', 'hi'))
     truth = result.truth()
     rows = t.functions(result.experiment, 'i.total', 'i.user', 'i.system', 'i.lock', 'i.sleep', 'i.wait', 'i.datapfault',
                        'i.kernelpfault')
@@ -18,32 +20,70 @@ def of_phases(t, engine):
         t.check(f'phase_{phase}' in rows, f'no function phase_{phase}')
         return rows[f'phase_{phase}'][f'i.{metric}']
 
-    # an interval at either end may be counted to the neighbour; the clock may be 3 intervals late under load
-    slack = 0.010
+    # an interval at either end may be counted to the neighbour; a busy machine lets the clock, and who is woken, come late
+    slack = 0.010 + late.worst
     for phase, state in WAITS.items():
         wall = truth[f'{phase}.wall']
         t.near(value(phase, state) + value(phase, 'wait'), wall, f'{phase} {state}', 0.02, slack)
-    t.near(value('spin', 'user'), truth['spin.cpu'], 'spin user', 0.05, slack)
+    # the clock's own events are the kernel's work
+    t.near(value('spin', 'user') + value('spin', 'system'), truth['spin.cpu'], 'spin cpu', 0.05, slack)
+    t.within(value('spin', 'user') > 0.7 * truth['spin.cpu'], f'spin user: {value("spin", "user")}')
     t.near(value('readzero', 'system'), truth['readzero.cpu'], 'readzero system', 0.03, slack)
-    faulting = value('pagefault', 'user') + value('pagefault', 'system')
-    t.near(faulting, truth['pagefault.cpu'], 'pagefault cpu', 0.03, slack)
-    t.near(value('pagefault', 'total'), truth['pagefault.wall'], 'pagefault total', 0.03, 0.03)  # fsync's switches are throttled: a wait may come late
-    t.check(value('pagefault', 'user') < 0.5 * faulting, 'page faults are shown as user CPU')
-    cpu = value('fsync', 'user') + value('fsync', 'system')
-    t.near(cpu, truth['fsync.cpu'], 'fsync cpu', 0.15, 0.02)
-    t.near(value('fsync', 'total'), truth['fsync.wall'], 'fsync total', 0.02, 0.03)
+    check_bursts(t, engine, slack, truth, {phase: value(phase, 'user') + value(phase, 'system') for phase in ('fsync', 'pagefault')})
+    t.near(value('pagefault', 'total'), truth['pagefault.wall'], 'pagefault total', 0.03, 0.02 + slack)  # fsync's switches are throttled: a wait may come late
+    t.check(value('pagefault', 'user') < value('pagefault', 'system'), 'page faults are shown as user CPU')
+    t.near(value('fsync', 'total'), truth['fsync.wall'], 'fsync total', 0.02, 0.02 + slack)
     t.equal(truth['interrupted'], 0, 'calls ended by EINTR')
     t.equal(truth['readzero.partial'], 0, 'short reads')
+
+
+def check_bursts(t, engine, slack, truth, cpu):
+    """
+    CPU of many short bursts, and of the phase after it. On one processor the monitor runs when the thread does not: it asks whom it pushed
+    off, and such a burst is over before it can, so that the phase after it has what the bursts took.
+    """
+    moved = truth['fsync.cpu'] if engine == 'monitor' else 0
+    both = truth['fsync.cpu'] + truth['pagefault.cpu']
+    t.near(cpu['fsync'] + cpu['pagefault'], both, 'fsync and pagefault cpu', 0.03, slack)
+    t.within(-slack - moved <= cpu['fsync'] - truth['fsync.cpu'] <= slack, f'fsync cpu: {cpu["fsync"]} of {truth["fsync.cpu"]}')
+    t.within(-slack <= cpu['pagefault'] - truth['pagefault.cpu'] <= slack + moved, f'pagefault cpu: {cpu["pagefault"]} of {truth["pagefault.cpu"]}')
+
+
+# state that each wait of `waitkinds` must show up in
+KINDS = {'barrier': 'lock', 'mutex': 'lock', 'rwlock': 'lock', 'condition': 'lock', 'once': 'lock', 'semaphore': 'lock',
+         'futex': 'lock', 'join': 'lock', 'pipe': 'sleep', 'poll': 'sleep', 'sleep': 'sleep', 'child': 'sleep',
+         'fault': 'datapfault', 'stop': 'stop'}
+
+
+@test(alone=True, engines=True)
+def of_each_wait(t, engine):
+    """A wait is of its own state and of no other, but for the time until the thread gets a processor."""
+    result = t.collect(t.target('waitkinds'), '0.1', engine=engine, options=('-p', 'hi'))
+    truth = result.truth()
+    states = ('i.lock', 'i.sleep', 'i.datapfault', 'i.kernelpfault', 'i.stop')
+    rows = t.functions(result.experiment, *states)
+    for kind, state in KINDS.items():
+        if kind == 'fault' and 'fault.least' not in truth:
+            t.remark += 'no userfaultfd here '
+            continue
+        least = truth[f'{kind}.least']  # waited for certain; with luck the waiter came too late
+        if least < 0.02:
+            continue
+        row = rows.get('compute_stopped' if kind == 'stop' else f'wait_{kind}', {})
+        waited = sum(row.get(name, 0) for name in states)
+        t.ratio(row.get(f'i.{state}', 0), least, 0.7, 10, f'{kind} {state}')
+        t.ratio(row[f'i.{state}'], waited, 0.95, 1.0001, f'{kind}, of all waits there')
 
 
 @test(alone=True)
 def stopped(t):
     """By its own raise() and by another process while it computes. A stop stops the monitor too: perf only."""
-    result = t.collect(t.target('stopper'), '0.5', engine='perf')
+    with t.lateness() as late:
+        result = t.collect(t.target('stopper'), '0.5', engine='perf')
     truth = result.truth()
     rows = t.functions(result.experiment, 'i.stop', 'i.total')
-    t.near(rows['stop_self']['i.stop'], truth['stopped_self'], 'stopped by itself', 0.05, 0.03)
-    t.near(rows['compute_and_be_stopped']['i.stop'], truth['stopped_other'], 'stopped by another', 0.05, 0.05)
+    t.near(rows['stop_self']['i.stop'], truth['stopped_self'], 'stopped by itself', 0.05, 0.03 + late.worst)
+    t.near(rows['compute_and_be_stopped']['i.stop'], truth['stopped_other'], 'stopped by another', 0.05, 0.05 + late.worst)
 
 
 @test(alone=True, engines=True)
@@ -61,6 +101,150 @@ def waiting_for_a_processor(t, engine):
 @test(engines=True)
 def waits_that_begin_in_a_burst(t, engine):
     """Threads that switch thousands of times a second beside it do not take a wait's stack away."""
-    result = t.collect(t.target('bursts'), engine=engine)
+    with t.lateness() as late:
+        result = t.collect(t.target('bursts'), engine=engine)
     rows = t.functions(result.experiment, 'i.total')
-    t.ratio(rows['long_wait']['i.total'], result.truth()['long_wait'], 0.9, 1.05, 'long_wait')
+    # who looks at threads from outside meanwhile is as late as others, at the begin and the end of each of the three
+    waited = result.truth()['long_wait']
+    t.ratio(rows['long_wait']['i.total'], waited, 0.9 - 6 * late.worst / waited, 1.05, 'long_wait')
+
+
+POOL = r"""
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+static pthread_mutex_t queue = PTHREAD_MUTEX_INITIALIZER, hot = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t work = PTHREAD_COND_INITIALIZER;
+static sem_t jobs;
+static int over, set;
+static double waited[3]; /* for work: by a condition or semaphore, by epoll; for a mutex */
+static double now(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec + time.tv_nsec / 1e9;
+}
+static void add(int kind, double begin)
+{
+	static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
+	double seconds = now() - begin;
+	pthread_mutex_lock(&adding);
+	waited[kind] += seconds;
+	pthread_mutex_unlock(&adding);
+}
+static void *by_condition(void *arg)
+{
+	pthread_mutex_lock(&queue);
+	double begin = now();
+	while (!over)
+		pthread_cond_wait(&work, &queue);
+	pthread_mutex_unlock(&queue);
+	add(0, begin);
+	return arg;
+}
+static void *by_semaphore(void *arg)
+{
+	double begin = now();
+	while (sem_wait(&jobs))
+		;
+	add(0, begin);
+	return arg;
+}
+static void *by_epoll(void *arg)
+{
+	struct epoll_event event;
+	double begin = now();
+	epoll_wait(set, &event, 1, -1);
+	add(1, begin);
+	return arg;
+}
+static void *contending(void *arg)
+{
+	for (int i = 0; i < 10; i++) {
+		double begin = now();
+		pthread_mutex_lock(&hot);
+		add(2, begin);
+		usleep(20000);
+		pthread_mutex_unlock(&hot);
+	}
+	return arg;
+}
+static void *(*const kinds[])(void *) = {by_condition, by_semaphore, by_epoll, contending};
+int main(int count, char **words)
+{
+	static const char letters[] = "csem";
+	pthread_t threads[16];
+	int started = 0, pipes[2];
+	struct epoll_event event = {.events = EPOLLIN};
+	sem_init(&jobs, 0, 0);
+	set = epoll_create1(0);
+	if (pipe(pipes) || epoll_ctl(set, EPOLL_CTL_ADD, pipes[0], &event))
+		return 1;
+	for (const char *letter = words[1]; *letter; letter++)
+		pthread_create(&threads[started++], NULL, kinds[strchr(letters, *letter) - letters], NULL);
+	usleep(600000);
+	over = 1;
+	pthread_cond_broadcast(&work);
+	for (int i = 0; i < started; i++)
+		sem_post(&jobs);
+	if (write(pipes[1], "x", 1) != 1)
+		return 1;
+	for (int i = 0; i < started; i++)
+		pthread_join(threads[i], NULL);
+	printf("work %f\nevents %f\nmutex %f\n", waited[0], waited[1], waited[2]);
+	return 0;
+}
+"""
+
+
+@test(engines=True)
+def idle_threads_in_the_report(t, engine):
+    """What threads of a pool wait for work is told apart from what threads wait for locks, by the program's own clock."""
+    program = build(t, 'pool', ('pool.c', POOL), flags=('-O1', '-g', '-pthread'))
+    for words, pool, events, options in (('cccss', 5, 0, ()), ('cceemmmm', 2, 2, ()), ('mmmm', 0, 0, ()), ('ccss', 4, 0, ('-s', 'on'))):
+        result = t.collect(program, words, engine=engine, options=options)
+        truth = result.truth()
+        rows = t.print(result.experiment, '-report')[0]['rows']
+        times = [row for row in rows if row['section'] == 'time' and 'metric' in row]
+        idle = {row['metric']: row for row in times if row['name'].startswith('idle: ')}
+        t.equal({'lock': pool > 0, 'sleep': events > 0}, {metric: metric in idle for metric in ('lock', 'sleep')}, f'{words}: idle')
+        for metric, threads, key in (('lock', pool, 'work'), ('sleep', events, 'events')):
+            if threads:
+                t.check(f'by {threads} threads' in idle[metric]['name'], idle[metric]['name'])
+                t.check(0.6 < idle[metric]['value'] / truth[key] < 1.2, f'{words}: {metric}: {idle[metric]["value"]} of {truth[key]}')
+        if pool:
+            whole, rest = (next(row['value'] for row in times if row['metric'] == 'lock' and row['name'].startswith(name))
+                           for name in ('waiting for other threads', 'all other'))
+            t.near(whole, rest + idle['lock']['value'], f'{words}: both parts', relative=1e-6)
+            t.check(rest >= 0.4 * truth['mutex'], f'{words}: contention is left: {rest} of {truth["mutex"]}')
+        said = [row['name'] for row in rows if row['section'] == 'time' and 'metric' not in row]
+        t.equal(any('no contention' in text for text in said), pool > 0, f'{words}: {said}')
+        advised = any('e.%lock' in row['name'] for row in rows if row['section'] == 'next')
+        t.equal(advised, 'm' in words, f'{words}: what to look at next')
+
+
+GLOBAL_LOCK = """
+import threading, time
+def compute():
+    end = time.monotonic() + 1
+    while time.monotonic() < end:
+        sum(range(1000))
+threads = [threading.Thread(target=compute) for _ in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+
+
+@test
+def lock_made_of_a_condition(t):
+    """Python's threads that compute contend for its global lock, which is a condition: none of them is idle; those of its pool are."""
+    python = t.need('python3')
+    pool = 'import concurrent.futures as f, time\nwith f.ThreadPoolExecutor(3) as e: list(e.map(len, "abc" * 9)); list(e.map(time.sleep, [.01] * 9)); time.sleep(1)'
+    for script, idle in ((GLOBAL_LOCK, False), (pool, True)):
+        rows = t.print(t.collect(python, '-c', script).experiment, '-report')[0]['rows']
+        times = [row['name'] for row in rows if row['section'] == 'time']
+        t.equal(any(name.startswith('idle: ') for name in times), idle, f'{times}')

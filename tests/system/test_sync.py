@@ -15,8 +15,12 @@ KINDS = {
     'timeout': 'late_condition (condition)'}
 
 
-def trace(t, threshold, target='locks', engine=None, clock='on', ms=MS, calls=CALLS):
-    return t.collect(t.target(target), ROUNDS, ms, calls, engine=engine, options=('-s', threshold, '-p', clock))
+def trace(t, threshold, target='locks', engine=None, clock='on', ms=None, calls=CALLS):
+    ms = ms or t.pace(MS)
+    with t.lateness() as late:
+        result = t.collect(t.target(target), ROUNDS, ms, calls, engine=engine, options=('-s', threshold, '-p', clock))
+    result.late = late.worst
+    return result
 
 
 def waits(t, result):
@@ -29,19 +33,28 @@ def locks(t, result):
     return {row['name']: row for row in t.print(result.experiment, '-locks')[0]['rows']}
 
 
-def near(t, seconds, measured, what):
-    """The program measures around the call: never less, and hardly more unless it loses the processor there."""
-    t.within(0.7 * measured <= seconds <= measured, f'{what}: {seconds:.6f} s of {measured:.6f} s')
+def near(t, seconds, measured, what, late=0.0, joined=0.0):
+    """
+    The program measures around the call: never less, and hardly more unless it loses the processor there, each time for `late`.
+    Joined: what else its function waited for, in vain on a quiet machine.
+    """
+    least = 0.7 * measured - ROUNDS * late
+    t.within(least <= seconds <= measured + joined, f'{what}: {seconds:.6f} s of {measured:.6f} s, at least {least:.6f}')
 
 
-def check_waits(t, result, kinds, name, exact=True):
+def check_waits(t, result, kinds, name, exact=True, may_spin=()):
     found, truth = waits(t, result), result.truth()
     for kind in kinds:
         function = name.format(kind)
-        t.check(function in found, f'no waits in {function}')
-        seconds, count = found[function]
-        near(t, seconds, truth[f'{kind}.waited'], f'{function} waited')
-        t.check(count == ROUNDS if exact else count >= ROUNDS, f'{function}: {count} waits, not {ROUNDS}')
+        t.check(function in found or kind in may_spin, f'no waits in {function}')
+        seconds, count = found.get(function, (0, 0))
+        waited, joined = truth[f'{kind}.waited'], truth.get(f'{kind}.joined', 0)
+        if kind in may_spin and result.late > MS / 4000:
+            t.within(seconds <= waited + joined, f'{function}: {seconds} s of {waited} and {joined}')
+            continue
+        near(t, seconds, waited, f'{function} waited', result.late, joined)
+        # who comes late, when it is over, has not waited
+        t.within(count == ROUNDS if exact else count >= 1, f'{function}: {count} waits, not {ROUNDS}')
     return found
 
 
@@ -88,7 +101,7 @@ def by_lock(t):
     for kind, name in KINDS.items():
         if name:
             t.check(name in found, f'no {name} in {sorted(found)}')
-            near(t, found[name]['sync'], truth[f'{kind}.waited'], name)
+            near(t, found[name]['sync'], truth[f'{kind}.waited'], name, joined=ROUNDS * result.late)  # the other thread's waits for a late one
             t.check(found[name]['object'] == t.target('locks') or kind == 'join', f'{name} is of {found[name]["object"]}')
     heap = f'0x{int(truth["heapmutex.address"]):x} (mutex)'
     t.equal(found[heap]['syncn'], ROUNDS, 'waits for the mutex on the heap')
@@ -105,10 +118,14 @@ def by_lock(t):
 
 @test(alone=True)
 def of_cxx(t):
-    """The classes of C++20, which wait by POSIX threads or by futexes."""
+    """
+    The classes of C++20, which wait by POSIX threads or by futexes. Before these they yield the processor some times: on a busy
+    machine that is the whole wait.
+    """
     result = trace(t, '1000', target='locks_cxx')
     check_waits(t, result, ('mutex', 'recursive', 'timed', 'shared', 'condition', 'in_vain', 'semaphore', 'latch', 'barrier', 'atomic',
-                            'future', 'join'), 'wait_{}()', exact=False)
+                            'future', 'join'), 'wait_{}()', exact=False,
+                may_spin=('semaphore', 'latch', 'barrier', 'atomic', 'future'))
 
 
 @test(engines=True)
@@ -122,12 +139,12 @@ def edges(t, engine):
 
 
 PYTHON = """
-import threading, time
+import sys, threading, time
 
 def held(lock):
     with lock:
         taken.set()
-        time.sleep(0.02)
+        time.sleep(int(sys.argv[1]) / 1000)
 
 for i in range(3):
     lock, taken = threading.Lock(), threading.Event()
@@ -144,11 +161,13 @@ print('done')
 @test(alone=True, engines=True)
 def of_python(t, engine):
     """Its locks are semaphores of POSIX."""
-    for result, family in t.like_bare(engine, t.need('python3'), '-c', PYTHON, intervals=('1',), options=('-s', 'on')):
+    ms = t.pace(MS)
+    for result, family in t.like_bare(engine, t.need('python3'), '-c', PYTHON, ms, intervals=('1',), options=('-s', 'on')):
         # python3 may be started by a script
         waited = [event['waited_ns'] for process in family.values() for event in process['traces'].get('synctrace', ())
                   if event['type'] == 'semaphore']
-        t.check(len([ns for ns in waited if ns > 10e6]) == 3, f'waits of 20 ms: {waited}')
+        # a busy machine lets a thread begin as late
+        t.within(len([ns for ns in waited if ns > ms * 0.5e6]) >= 3, f'waits of {ms} ms: {waited}')
         t.check(any('PyThread_acquire_lock' in name for name in waits(t, result)), 'no PyThread_acquire_lock')
 
 
@@ -224,6 +243,16 @@ def within_the_window(t):
     t.check(min(begins) >= 100e6 and max(event['time'] for event in events) <= 500e6, f'from {min(begins)}')
 
 
+@test
+def thresholds_in_the_header(t):
+    """A threshold is no kind of tracing, and has a unit that can be read."""
+    for option, text in (('140ms', '140.000 millisec.'), ('20us', '20.000 microsec.')):
+        result = t.collect('true', options=('-s', option, '-p', 'off'))
+        header = t.run(t.helio, 'print', '-header', result.experiment).out
+        t.check('  Synchronization tracing: on\n' in header, header)
+        t.check(f'  Synchronization tracing threshold: {text}\n' in header, header)
+
+
 @test(alone=True, engines=True)
 def holders_meanwhile(t, engine):
     """What holders do counts once for each thread that waits then, and not what they do when nobody does."""
@@ -231,13 +260,38 @@ def holders_meanwhile(t, engine):
     truth = result.truth()
     rows = t.print(result.experiment, '-lock', 'the_mutex')[0]['rows']
     held = {name: sum(row['held'] for row in rows if 'held' in row and any(frame.startswith(name) for frame in row['frames']))
-            for name in ('compute_with_it', 'sleep_with_it', 'compute_without')}
-    t.near(held['compute_with_it'], truth['computing'], 'computing with the lock', absolute=0.2)
+            for name in ('compute_with_it', 'sleep_with_it', 'nap_with_it', 'compute_without')}
+    t.ratio(held['compute_with_it'], truth['computing'], 0.4, 1.05, 'computing with the lock')
     t.near(held['sleep_with_it'], truth['sleeping'], 'sleeping with the lock', absolute=0.06)
-    t.near(held['compute_without'], 0, 'computing without it', absolute=0.08)  # 0.2 in all
+    t.near(held['compute_without'], 0, 'computing without it', absolute=0.08)  # 0.6 in all
+    t.ratio(held['nap_with_it'], truth['napping'], 0.7, 1.01, 'short sleeps with the lock')
+    right = held['compute_with_it'] + held['sleep_with_it'] + held['nap_with_it']
+    t.ratio(right, sum(row.get('held', 0) for row in rows), 0.9, 1.0001, 'held where it was')
     t.check(sum(row.get('held', 0) for row in rows) <= rows[0]['sync'] * 1.001, 'no more than was waited')
     text = t.run(t.helio, 'print', '-lock', 'the_mutex', result.experiment).out
     t.check('What its holders did while it was waited for' in text, text)
+    rows = t.print(result.experiment, '-lock', 'the_rwlock')[0]['rows']
+    t.near(sum(row.get('unknown', 0) for row in rows), truth['reading'], 'who held it for reading is not known', relative=0.02)
+    t.check('\nNot known: ' in t.run(t.helio, 'print', '-lock', 'the_rwlock', result.experiment).out, 'said in the text')
+
+
+@test(alone=True, engines=True)
+def holders_take_turns(t, engine):
+    """Of a wait for several holders each is charged with its time, and none with what it does once it has let go."""
+    with t.lateness() as late:
+        result = t.collect(t.target('lockturns'), engine=engine, options=('-s', '1ms'))
+    truth, slack = result.truth(), 3 * late.worst
+    for lock in sorted({name.split('.')[0] for name in truth}):
+        rows = t.print(result.experiment, '-lock', lock)[0]['rows']
+        held = {name: sum(row['held'] for row in rows if 'held' in row and any(frame.startswith(name) for frame in row['frames']))
+                for name in ('held_first', 'held_second', 'without_it', 'pthread_cond_wait', 'pthread_join')}
+        for name in ('first', 'second'):
+            seconds, most = held[f'held_{name}'], truth[f'{lock}.{name}']
+            t.within(0.7 * most - slack <= seconds <= 1.01 * most, f'{lock}: behind the {name} {seconds:.3f} of {most:.3f} s, {late.worst:.3f} late')
+        for name in ('without_it', 'pthread_cond_wait', 'pthread_join'):
+            t.within(held[name] <= 0.05 * rows[0]['sync'] + slack, f'{lock}: {name} {held[name]:.3f} s, after it was released')
+    objects = {event['object'] for event in t.read(result.experiment)['']['releases']}
+    t.equal(len(objects), len(truth) // 2, 'locks with releases by the second reader')
 
 
 @test(engines=True)
@@ -245,20 +299,22 @@ def under_way_at_the_end(t, engine):
     """What waits when the program ends, or becomes another, has waited so far; a wait that was left by a jump has not."""
     objects = {'the_mutex (mutex)', 'the_lock (read lock)', 'the_condition (condition)', 'the_semaphore (semaphore)', 'word (futex)', 'the_spin (spin lock)'}
     for how in ('exit', 'exec', 'fail'):
-        result = t.collect(t.target('underway'), how, engine=engine, options=('-s', 'on', '-i', 'on'))
+        with t.lateness() as late:
+            result = t.collect(t.target('underway'), how, engine=engine, options=('-s', 'on', '-i', 'on'))
+        slack = 0.02 + late.worst
         truth = result.truth()
         process = t.read(result.experiment)['']
         functions = t.functions(result.experiment, 'i.sync', 'i.syncn', 'i.ioreadtime', 'i.ioreadcnt')
         for name in ('mutex', 'lock', 'condition', 'semaphore', 'futex', 'spinning'):
             row = functions[f'wait_{name}']
             t.equal(row['i.syncn'], 1, f'{how}: waits of {name}')
-            t.near(row['i.sync'], truth[name], f'{how}: {name}', absolute=0.02)
+            t.near(row['i.sync'], truth[name], f'{how}: {name}', absolute=slack)
         for name in ('read', 'stream'):
             t.equal(functions[f'wait_{name}']['i.ioreadcnt'], 1, f'{how}: reads of {name}')
-            t.near(functions[f'wait_{name}']['i.ioreadtime'], truth[name], f'{how}: {name}', absolute=0.02)
+            t.near(functions[f'wait_{name}']['i.ioreadtime'], truth[name], f'{how}: {name}', absolute=slack)
         for name in ('poll', 'accept'):
             waited = [e['waited_ns'] / 1e9 for e in process['traces']['iotrace'] if e['type'] == 'wait']
-            t.check(any(abs(seconds - truth[name]) < 0.02 for seconds in waited), f'{how}: {name} {truth[name]}, {waited}')
+            t.check(any(abs(seconds - truth[name]) < slack for seconds in waited), f'{how}: {name} {truth[name]}, {waited}')
         t.equal(functions.get('wait_nowhere', {}).get('i.syncn', 0), 0, f'{how}: of a wait that was left')
         t.equal(set(locks(t, result)) - {'<Total>'}, objects, f'{how}: locks')
 

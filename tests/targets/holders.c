@@ -33,6 +33,38 @@ static NOINLINE void compute_without(void)
 		sink += churn(sink | 1, 10000);
 }
 
+/* Held for reading by the first thread: nobody notes who that is. */
+pthread_rwlock_t the_rwlock = PTHREAD_RWLOCK_INITIALIZER;
+
+static NOINLINE void nap_with_it(void)
+{
+	nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+	sink++;
+}
+
+static void *wait_to_write(void *waited)
+{
+	double begin = wall_now();
+
+	pthread_rwlock_wrlock(&the_rwlock);
+	*(double *)waited = wall_now() - begin;
+	pthread_rwlock_unlock(&the_rwlock);
+	return NULL;
+}
+
+static double read_against_writer(void)
+{
+	pthread_t thread;
+	double waited = 0;
+
+	pthread_rwlock_rdlock(&the_rwlock);
+	pthread_create(&thread, NULL, wait_to_write, &waited);
+	nap_with_it();
+	pthread_rwlock_unlock(&the_rwlock);
+	pthread_join(thread, NULL);
+	return waited;
+}
+
 static void *wait_for_it(void *waited)
 {
 	pthread_barrier_wait(&start);
@@ -68,5 +100,11 @@ int main(void)
 {
 	printf("computing %.6f\n", hold_against(2, compute_with_it));
 	printf("sleeping %.6f\n", hold_against(1, sleep_with_it));
+	double napping = 0;
+
+	for (int i = 0; i < 4; i++)
+		napping += hold_against(1, nap_with_it);
+	printf("napping %.6f\n", napping);
+	printf("reading %.6f\n", read_against_writer());
 	return 0;
 }

@@ -5,6 +5,7 @@
  * poll, epoll, select, read, nanosleep, futex, sigtimedwait, or in none: work, or
  * malloc, where all threads allocate without end.
  *   t  starts one more thread of work       q  ends the program
+ *   d  no process of its user may look into it any more
  * It counts what a wait that was disturbed shows: EINTR, and sleeps that were too short.
  */
 #include "target.h"
@@ -15,6 +16,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/select.h>
 
 static volatile uint64_t sink;
@@ -152,6 +154,8 @@ int main(int argc, char **argv)
 	while ((command = next_command(call)) != 'q')
 		if (command == 't' && count < 16)
 			pthread_create(&threads[count++], NULL, run, (void *)later);
+		else if (command == 'd')
+			prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	ending = 1;
 	while (count)
 		pthread_join(threads[--count], NULL);

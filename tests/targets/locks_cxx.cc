@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What C++ programs wait with. A second thread lets each wait end after so many ms, a number of
-// rounds each; prints how long the waits of each kind were.
+// rounds each; prints how long the waits of each kind were, and those for the second thread's end.
 //
 // Arguments: rounds, ms.
 #include <atomic>
@@ -20,14 +20,14 @@
 using namespace std::chrono;
 
 static milliseconds pause_length;
-static double waited;
+static double waited, joined;
 
-template <typename Wait> static void timed(Wait wait)
+template <typename Wait> static void timed(Wait wait, double &sum = waited)
 {
 	auto begin = steady_clock::now();
 
 	wait();
-	waited += duration<double>(steady_clock::now() - begin).count();
+	sum += duration<double>(steady_clock::now() - begin).count();
 }
 
 /* Another thread holds the lock: the wait begins when it has it. */
@@ -44,7 +44,7 @@ template <typename Lock, typename Wait> static void with_holder(Lock &lock, Wait
 	while (!held)
 		std::this_thread::yield();
 	timed(wait);
-	holder.join();
+	timed([&] { holder.join(); }, joined);
 }
 
 /* Another thread does something a while later. */
@@ -56,7 +56,7 @@ template <typename Act, typename Wait> static void with_actor(Act act, Wait wait
 	});
 
 	timed(wait);
-	actor.join();
+	timed([&] { actor.join(); }, joined);
 }
 
 #define KIND [[gnu::noinline]] static void
@@ -186,10 +186,10 @@ int main(int argc, char **argv)
 
 	pause_length = milliseconds(argc > 2 ? std::atoi(argv[2]) : 10);
 	for (auto &kind : kinds) {
-		waited = 0;
+		waited = joined = 0;
 		for (int i = 0; i < rounds; i++)
 			kind.wait();
-		std::printf("%s.waited %ld.%06ld\n", kind.name, long(waited),
-			    long(waited * 1e6) % 1000000);
+		std::printf("%s.waited %.6f\n%s.joined %.6f\n", kind.name, waited, kind.name,
+			    joined);
 	}
 }

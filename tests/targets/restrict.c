@@ -6,6 +6,8 @@
  *   filter     a filter that kills the process on all but write and the two exits
  *   syscall    the same filter, set through syscall(2), for all threads
  *   switching  the same after so many context switches that a collector has much to do
+ *   dispatch   each system call raises SIGSYS until it ends
+ *   tsc        each look at the processor's clock raises SIGSEGV
  *   probe      asks only what the kernel knows, which restricts nothing
  */
 #include "target.h"
@@ -50,8 +52,22 @@ static struct sock_filter filter[] = {
 };
 static struct sock_fprog program = {.len = sizeof(filter) / sizeof(filter[0]), .filter = filter};
 
+static volatile char selector = PR_SYS_DISPATCH_OFF;
+
+static int dispatch_calls(void)
+{
+	int result = prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, 0, 0, &selector);
+
+	selector = SYSCALL_DISPATCH_FILTER_BLOCK;
+	return result;
+}
+
 static int restrict_calls(const char *how)
 {
+	if (!strcmp(how, "dispatch"))
+		return dispatch_calls();
+	if (!strcmp(how, "tsc"))
+		return prctl(PR_SET_TSC, PR_TSC_SIGSEGV);
 	if (!strcmp(how, "strict"))
 		return prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
 	if (!strcmp(how, "probe"))
@@ -76,6 +92,7 @@ int main(int argc, char **argv)
 	if (restrict_calls(argv[1]))
 		return 3;
 	after();
+	selector = SYSCALL_DISPATCH_FILTER_ALLOW;
 	if (write(1, done, sizeof(done) - 1) < 0)
 		return 4;
 	if (!strcmp(argv[1], "strict"))

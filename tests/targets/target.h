@@ -102,6 +102,7 @@ static inline void print_usage(double wall_start)
 	printf("system %.6f\n", timeval_seconds(usage.ru_stime));
 	printf("cpu %.6f\n", timeval_seconds(usage.ru_utime) + timeval_seconds(usage.ru_stime));
 	printf("thread_cpu %.6f\n", cpu_now());
+	printf("preemptions %ld\n", usage.ru_nivcsw);
 	printf("maxrss_kb %ld\n", usage.ru_maxrss);
 	fflush(stdout);
 }

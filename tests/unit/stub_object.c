@@ -98,6 +98,13 @@ char *object_demangle(const char *mangled, enum name_style style)
 	return style == NAME_SHORT ? xstrdup(mangled + 2) : xasprintf("%s(int)", mangled + 2);
 }
 
+char *function_part_name(const char *symbol, enum name_style style)
+{
+	(void)symbol;
+	(void)style;
+	return NULL;
+}
+
 char *function_display_name(struct object *object, uint32_t function, enum name_style style)
 {
 	return object_demangle(object->functions[function].mangled, style);

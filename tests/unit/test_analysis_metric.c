@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The language of metric specifications: behaviour.md 4.2, rule by rule. */
+/* The language of metric specifications, rule by rule. */
 #include "analysis/view.h"
 #include "experiment_writer.h"
 

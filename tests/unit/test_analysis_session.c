@@ -233,7 +233,8 @@ static void test_stand_ins(void **state)
 	table_fini(&table);
 	assert_int_equal(warnings->count, 2);
 	assert_string_equal(warnings->items[0].text, "/lib/missing.so: not found");
-	assert_non_null(strstr(warnings->items[1].text, "18.9 % of the time is at addresses"));
+	assert_non_null(
+		strstr(warnings->items[1].text, "18.9 % of the Total CPU Time is at addresses"));
 	query_fini(&query);
 	session_free(session);
 }

@@ -89,6 +89,29 @@ static void test_places(void **state)
 	end(&fixture);
 }
 
+/* Withdrawn before a stack was recorded: no node shows it, nor what was there before it. */
+static void test_never_seen(void **state)
+{
+	struct fixture fixture;
+
+	(void)state;
+	begin(&fixture);
+	write_text(fixture.path, "map.xml",
+		   MAP_START LOAD(0, 0x1000, "a") UNLOAD(0, 0x1000) LOAD(1, 0x1000, "b")
+			   UNLOAD(0, 0x1000) LOAD(1, 0x1000, "c") UNLOAD(1, 0x1000) MAP_END);
+	read_map(&fixture, fixture.path);
+	assert_string_equal(name_at(&fixture, 0x1000, 0), "a");
+	assert_string_equal(name_at(&fixture, 0x1000, 1), "c");
+	assert_null(name_at(&fixture, 0x1000, 2));
+	experiment_map_fini(&fixture.map);
+	write_text(fixture.path, "map.xml",
+		   MAP_START LOAD(1, 0x1000, "b") UNLOAD(0, 0x1000) MAP_END);
+	read_map(&fixture, fixture.path);
+	assert_null(name_at(&fixture, 0x1000, 1));
+	assert_int_equal(fixture.diags.count, 0);
+	end(&fixture);
+}
+
 #define INHERIT(count) "<event kind=\"inherit\" tstamp=\"3\" epoch=\"1\" events=\"" #count "\"/>\n"
 
 static void test_inherited(void **state)
@@ -228,9 +251,8 @@ static void test_damaged_text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_places),
-		cmocka_unit_test(test_inherited),
-		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_places),	     cmocka_unit_test(test_never_seen),
+		cmocka_unit_test(test_inherited),    cmocka_unit_test(test_text),
 		cmocka_unit_test(test_damaged_text),
 	};
 

@@ -179,10 +179,68 @@ static void test_against_the_long_way(void **state)
 	}
 }
 
+enum { LIVE = 2000, RENEWALS = 40000, ONE_IN = 10, SAMPLES = 30 };
+
+static void add_event(struct experiment_trace *trace, size_t time, uint8_t type, size_t block)
+{
+	struct trace_event event = {.thread = 1, .time_ns = time, .type = type};
+
+	event.field[HEAP_ADDRESS] = 0x10000 + 16 * block;
+	event.field[HEAP_SIZE] = 100;
+	event.field[HEAP_WEIGHT] = ONE_IN;
+	experiment_trace_add(trace, TRACE_HEAP, &event);
+}
+
+/* A sample of one in ten of so many blocks that are all there at once, and then renewed at random.
+ */
+static void make_sample(struct experiment_trace *trace)
+{
+	bool in_sample[LIVE] = {false};
+
+	experiment_trace_init(trace, TRACE_HEAP);
+	rows_open(&trace->rows);
+	for (size_t i = 0; i < LIVE + RENEWALS; i++) {
+		size_t block = i < LIVE ? i : below(LIVE);
+
+		if (in_sample[block])
+			add_event(trace, 2 * i, HEAP_FREE, block);
+		in_sample[block] = !below(ONE_IN);
+		if (in_sample[block])
+			add_event(trace, 2 * i + 1, HEAP_MALLOC, block);
+	}
+	rows_close(&trace->rows);
+}
+
+/* There are never more than LIVE blocks, but in a sample's highest moment there seem to be. */
+static void test_peak_of_samples(void **state)
+{
+	double sum = 0, highest = 0, squares = 0, truth_bytes = LIVE * 100;
+
+	(void)state;
+	for (int round = 0; round < SAMPLES; round++) {
+		struct experiment_trace trace;
+		struct experiment_heap heap;
+
+		make_sample(&trace);
+		experiment_heap_match(&heap, &trace);
+		sum += (double)heap.likely_bytes;
+		highest += (double)heap.peak_bytes;
+		squares += ((double)heap.likely_bytes - truth_bytes) *
+			   ((double)heap.likely_bytes - truth_bytes) / heap.peak_variance;
+		experiment_heap_fini(&heap);
+		experiment_trace_fini(&trace);
+	}
+	assert_true(highest / SAMPLES > 1.1 * truth_bytes);
+	assert_true(sum / SAMPLES > 0.95 * truth_bytes && sum / SAMPLES < 1.05 * truth_bytes);
+	/* the error is of the right size */
+	assert_true(squares / SAMPLES > 0.3 && squares / SAMPLES < 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_against_the_long_way),
+		cmocka_unit_test(test_peak_of_samples),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -361,6 +361,8 @@ static void test_unusable_files(void **state)
 static void test_stacks_that_are_missing(void **state)
 {
 	uint32_t by_id[4] = {STACK_NO_NODE, 7, STACK_NO_NODE, 8}, stack = 0;
+	struct stack_node nodes[9] = {0};
+	struct stack_location location = {0};
 	struct stack_tree tree = {.present = true, .by_id = by_id, .id_count = 4};
 	struct bytes payload = {0};
 	struct fixture fixture;
@@ -380,14 +382,22 @@ static void test_stacks_that_are_missing(void **state)
 	read_profile(&fixture);
 
 	struct read_context context = {fixture.path, "p.er", &fixture.diags};
-	static const uint32_t expected[] = {0, 7, STACK_UNKNOWN, 8, STACK_UNKNOWN, STACK_UNKNOWN};
+	static const uint32_t expected[] = {9, 7, STACK_UNKNOWN, 8, STACK_UNKNOWN, STACK_UNKNOWN};
 
 	assert_int_equal(fixture.diags.count, 0);
+	for (size_t i = 0; i < 9; i++)
+		*vec_push(&tree.nodes) = nodes[i];
+	*vec_push(&tree.locations) = location;
 	experiment_profile_bind(&fixture.profile, &tree, &context);
 	for (size_t row = 0; row < 6; row++)
 		assert_int_equal(rows_get(&fixture.profile.rows, ROW_STACK, row), expected[row]);
 	assert_int_equal(fixture.diags.count, 1);
 	assert_non_null(strstr(fixture.diags.items[0].text, "3 of 6 events"));
+	/* The first is one whose stack was not recorded, which is no damage. */
+	assert_int_equal(tree.nodes.count, 10);
+	assert_int_equal(tree.locations.items[tree.nodes.items[9].location].pc, FORMAT_PC_NO_STACK);
+	vec_fini(&tree.nodes);
+	vec_fini(&tree.locations);
 	bytes_free(&payload);
 	end(&fixture);
 }

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/folder.h"
 #include "launch/family.h"
 #include "launch/proc.h"
 #include "launch/run.h"
@@ -37,7 +38,8 @@ static int set_up(void **state)
 		pause();
 		_exit(0);
 	}
-	return !family_open(&family, folder, getpid(), mono_ns);
+	family_open(&family, folder_open(folder, 0), getpid(), mono_ns);
+	return 0;
 }
 
 static int tear_down(void **state)
@@ -113,7 +115,7 @@ static void test_exec_replaces(void **state)
 static void test_reused_number(void **state)
 {
 	family_close(&family);
-	assert_true(family_open(&family, folder, getpid(), mono_ns - 10000000000u));
+	family_open(&family, folder_open(folder, 0), getpid(), mono_ns - 10000000000u);
 	write_process("_f1.er", child, 1000000); /* 10 s before child began */
 	assert_true(find("_f1.er")->ended);
 	write_process("_f2.er", child, 10100000000u); /* 0.1 s after it */

@@ -63,6 +63,7 @@ static void test_defaults(void **state)
 	accept("prog -p off");
 	assert_int_equal(options.action, OPTIONS_RUN);
 	assert_int_equal(options.clock_us, 10007);
+	assert_int_equal(options.clock_first_us, 997);
 	assert_int_equal(options.sample_s, 1);
 	assert_true(options.follow);
 	assert_null(options.follow_regex);
@@ -98,9 +99,10 @@ static void test_clock(void **state)
 		{"--clock 1ms x", 1000, ""},
 		{"--clock=500us x", 500, ""},
 		{"--clock 1s x", 1000000, ""},
-		{"-p 99u x", 100,
-		 "Clock profiling at 0.099 millisec. interval is not supported on this system; "
-		 "minimum 0.100 millisec. used\n"},
+		{"-p 10u x", 10, ""},
+		{"-p 9u x", 10,
+		 "Clock profiling at 0.009 millisec. interval is not supported on this system; "
+		 "minimum 0.010 millisec. used\n"},
 		{"-p 5000 x", 1000000,
 		 "Clock profiling at 5000 millisec. interval is not supported on this system; "
 		 "maximum 1000.000 millisec. used\n"},
@@ -114,6 +116,8 @@ static void test_clock(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		accept(cases[i].line);
 		assert_int_equal(options.clock_us, cases[i].us);
+		/* Only the word for the default means that the interval grows. */
+		assert_int_equal(options.clock_first_us, cases[i].us == 10007 ? 997 : 0);
 		assert_string_equal(said, cases[i].said);
 	}
 	static const char *const junk[] = {"-p foo x", "-p 0 x",   "-p -1 x",	 "-p 0x10 x",
@@ -324,6 +328,31 @@ static void test_words(void **state)
 	refuse("--depth 0 x", "Unrecognized call stack depth '0'\n");
 }
 
+static void test_max_overhead(void **state)
+{
+	static const char *const junk[] = {"0", "91", "-1", "5.5", "%", "20%%", "on", "4294967301"};
+
+	accept("x");
+	assert_int_equal(options.max_overhead, 20);
+	accept("--max-overhead 5 x");
+	assert_int_equal(options.max_overhead, 5);
+	accept("--max-overhead=90% x");
+	assert_int_equal(options.max_overhead, 90);
+	accept("--max-overhead off x");
+	assert_int_equal(options.max_overhead, 0);
+	for (size_t i = 0; i < sizeof(junk) / sizeof(junk[0]); i++) {
+		char command[64], expected[128];
+
+		snprintf(command, sizeof(command), "--max-overhead %s x", junk[i]);
+		snprintf(expected, sizeof(expected),
+			 "--max-overhead takes a percentage from 1 to 90 or off, not '%s'\n",
+			 junk[i]);
+		refuse(command, expected);
+	}
+	refuse("--max-overhead 5 --max-overhead 6 x",
+	       "Only one --max-overhead argument may be used\n");
+}
+
 static void test_actions(void **state)
 {
 	accept("");
@@ -377,6 +406,9 @@ static void test_later_options(void **state)
 		refuse(line, text);
 		assert_non_null(strstr(said, "is known but not available yet in this version"));
 	}
+	accept("-p 10007u x");
+	assert_int_equal(options.clock_us, 10007);
+	assert_int_equal(options.clock_first_us, 0);
 	/* An old command line that switches off what is not there. */
 	accept("-h off -H off -s off -j off -p hi x");
 	assert_int_equal(options.clock_us, 997);
@@ -390,7 +422,7 @@ static void test_usage_names_all(void **state)
 					    "-t, --duration",  "--engine",
 					    "-P, --attach",    "-n, --dry-run",
 					    "-v, --verbose",   "-V, --version",
-					    "--help",	       "from 0.100 to 1000 millisec."};
+					    "--help",	       "from 0.010 to 1000 millisec."};
 	struct strbuf text = {0};
 
 	options_usage(&text);
@@ -422,7 +454,7 @@ static void test_params(void **state)
 			    "p:1000;e:perf;F:off;s:123;t:2000-3000;n:9;");
 	accept("-l USR1 -y USR2 -L 7 x");
 	assert_string_equal(environment_params(&arena, &options, "perf", 0),
-			    "p:10007;e:perf;F:on;g:10;d:12p;L:7;");
+			    "p:997-10007;e:perf;F:on;g:10;d:12p;L:7;");
 	accept("-p off x");
 	assert_string_equal(environment_params(&arena, &options, "monitor", 0),
 			    "p:0;e:monitor;F:on;");
@@ -486,6 +518,7 @@ int main(void)
 		cmocka_unit_test(test_later_options),
 		cmocka_unit_test(test_usage_names_all),
 		cmocka_unit_test(test_depth_from_environment),
+		cmocka_unit_test(test_max_overhead),
 		cmocka_unit_test(test_params),
 		cmocka_unit_test(test_environment),
 	};

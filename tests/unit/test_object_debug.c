@@ -344,8 +344,10 @@ static void test_vdso(void **state)
 	uint64_t base = getauxval(AT_SYSINFO_EHDR);
 
 	(void)state;
-	if (!vdso || !base)
+	if (!vdso || !base) {
+		print_message("the kernel gives this process no vdso\n");
 		skip();
+	}
 	uint64_t address = (uint64_t)dlsym(vdso, "__vdso_clock_gettime") - base;
 
 	object_open(&request, &object, &diags);

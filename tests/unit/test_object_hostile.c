@@ -3,11 +3,28 @@
  * Damaged and hostile files: whatever is in them, opening and asking ends, and
  * a function that is answered holds the address asked for.
  */
+#include "base/file_map.h"
+#include "object/elf_file.h"
+#include "object/inflate.h"
 #include "object/lines.h"
 #include "object/name.h"
+#include "object/remarks.h"
 #include "test_object_support.h"
 
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+struct changer {
+	volatile uint64_t *size;
+	uint64_t truth;
+	atomic_bool stop;
+};
 
 struct image {
 	unsigned char *data;
@@ -173,6 +190,11 @@ static void find_debug_info(const char *path, size_t *start, size_t *end)
 	free(command);
 }
 
+static const char small_source[] =
+	"#include <stdlib.h>\n"
+	"static __attribute__((noinline)) int hidden(int x) { return x * atoi(\"7\"); }\n"
+	"int shown(int x) { return hidden(x) + hidden(x + 1); }\n";
+
 static void change_object_file(const char *options, const char *command)
 {
 	uint64_t random = 11;
@@ -207,11 +229,7 @@ static void change_object_file(const char *options, const char *command)
 static void test_changed_object_file(void **state)
 {
 	(void)state;
-	write_file(
-		"o.c",
-		"#include <stdlib.h>\n"
-		"static __attribute__((noinline)) int hidden(int x) { return x * atoi(\"7\"); }\n"
-		"int shown(int x) { return hidden(x) + hidden(x + 1); }\n");
+	write_file("o.c", small_source);
 	change_object_file("", "true");
 	change_object_file("-gz=zlib", "true");
 	change_object_file("-gz=zlib-gnu", "true");
@@ -254,6 +272,125 @@ static void test_changed_debug_info(void **state)
 		free(copy);
 		free(image.data);
 	}
+}
+
+/* A file that is cut while it is open reads as zeros from there on. */
+static void test_cut_while_open(void **state)
+{
+	static const char *const options[] = {"", "-gz=zlib"};
+
+	(void)state;
+	write_file("o.c", small_source);
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
+		run("gcc -g -O1 %s -fPIC -shared -o whole.so o.c", options[i]);
+		struct object_request request = {.path = "cut.so"};
+		struct image image = load("whole.so");
+
+		for (size_t size = 0; size < image.size; size += 1024) {
+			struct diag_list diags = {0};
+			struct object *object;
+			struct line_rows rows = {0};
+
+			save("cut.so", image.data, image.size);
+			object_open(&request, &object, &diags);
+			assert_non_null(lines_debug_file(object_lines(object)));
+			assert_int_equal(truncate("cut.so", (off_t)size), 0);
+			lines_in_range(object_lines(object), 0, UINT32_MAX, &rows);
+			lines_file_count(object_lines(object), true);
+			object_take_diags(object, &diags);
+			vec_fini(&rows);
+			diag_fini(&diags);
+			object_free(object);
+		}
+		free(image.data);
+	}
+	assert_true(file_map_was_cut());
+}
+
+/* An object file with one MiB of zeros, compressed to a kilobyte. */
+static void pack_zeros(const char *path)
+{
+	run("head -c 1048576 /dev/zero > zeros && echo | gcc -xc - -c -o %s && "
+	    "objcopy --add-section .debug_x=zeros %s && "
+	    "objcopy --compress-debug-sections=zlib %s",
+	    path, path, path);
+}
+
+/* Rewrites the size that a compressed section says it has, to and fro. */
+static void *change_size(void *data)
+{
+	struct changer *changer = data;
+
+	for (uint64_t turn = 0; !atomic_load(&changer->stop); turn++)
+		*changer->size = turn % 2 ? changer->truth : 1;
+	return NULL;
+}
+
+/* What is unpacked has the size that was checked, whatever the file says by then. */
+static void test_changed_while_inflated(void **state)
+{
+	struct changer changer = {0};
+	pthread_t thread;
+	char *line;
+	size_t at;
+
+	(void)state;
+	pack_zeros("packed.o");
+	line = output_of("readelf -SW packed.o | sed 's/^ *\\[[ 0-9]*\\]//' | "
+			 "awk '$1 == \".debug_x\" {print $4}'");
+	assert_int_equal(sscanf(line, "%zx", &at), 1);
+	free(line);
+
+	struct stat info;
+	int fd = open("packed.o", O_RDWR);
+
+	assert_int_equal(fstat(fd, &info), 0);
+	uint8_t *shared =
+		mmap(NULL, (size_t)info.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	assert_true(shared != MAP_FAILED);
+	changer.size = (volatile uint64_t *)(shared + at + offsetof(Elf64_Chdr, ch_size));
+	changer.truth = *changer.size;
+	assert_int_equal(pthread_create(&thread, NULL, change_size, &changer), 0);
+	for (int round = 0; round < 2000; round++) {
+		uint8_t *image = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		size_t size;
+		uint8_t *out = inflate_sections(image, (size_t)info.st_size, true, &size);
+
+		munmap(out ? out : image, out ? size : (size_t)info.st_size);
+	}
+	atomic_store(&changer.stop, true);
+	pthread_join(thread, NULL);
+	munmap(shared, (size_t)info.st_size);
+	close(fd);
+}
+
+/* 2,000 sections that are the same compressed bytes: two gigabytes. */
+static void test_inflated_again_and_again(void **state)
+{
+	struct rusage before, after;
+	struct elf_file file;
+
+	(void)state;
+	pack_zeros("bomb.o");
+	run("/usr/bin/python3 -c \""
+	    "import struct\n"
+	    "d = bytearray(open('bomb.o', 'rb').read())\n"
+	    "off, = struct.unpack_from('<Q', d, 40); n, = struct.unpack_from('<H', d, 60)\n"
+	    "rows = [bytes(d[off + 64 * i:off + 64 * i + 64]) for i in range(n)]\n"
+	    "big = next(r for r in rows if struct.unpack_from('<Q', r, 8)[0] & 0x800)\n"
+	    "struct.pack_into('<Q', d, 40, (len(d) + 7) & ~7); struct.pack_into('<H', d, 60, n + "
+	    "2000)\n"
+	    "d += bytes(-len(d) %% 8) + b''.join(rows) + big * 2000\n"
+	    "open('bomb.o', 'wb').write(d)\"");
+	getrusage(RUSAGE_SELF, &before);
+	if (elf_file_open("bomb.o", &file) == STATUS_OK) {
+		elf_file_inflate(&file);
+		assert_true(file.size < ((size_t)64 << 20) + 16 * (size_t)file.file_size);
+		elf_file_close(&file);
+	}
+	getrusage(RUSAGE_SELF, &after);
+	assert_true(after.ru_maxrss - before.ru_maxrss < 100 << 10); /* KiB */
 }
 
 static const char abbreviations[] = ".section .debug_abbrev,\"\",@progbits\n"
@@ -458,11 +595,54 @@ static void test_many_aliases(void **state)
 	object_free(object);
 }
 
+/* An array of 100 million numbers: 200 KB as a file. */
+static void write_bomb(const char *path)
+{
+	static char numbers[1 << 20];
+	gzFile file = gzopen(path, "wb");
+
+	memset(numbers, '1', sizeof(numbers));
+	for (size_t i = 1; i < sizeof(numbers); i += 2)
+		numbers[i] = ',';
+	assert_int_equal(gzputs(file, "["), 1);
+	for (int i = 0; i < 200; i++)
+		assert_int_equal(gzwrite(file, numbers, sizeof(numbers)), sizeof(numbers));
+	assert_int_equal(gzclose(file), 0);
+}
+
+/* An optimisation record that unpacks a thousandfold, and one that is a pipe. */
+static void test_optimisation_records(void **state)
+{
+	enum { LEAST_KB = 64 * 1024 };
+	struct remarks remarks = {0};
+	struct rusage before, after;
+	struct stat info;
+
+	assert_int_equal(mkdir("records", 0755), 0);
+	write_bomb("records/unit.c.opt-record.json.gz");
+	assert_int_equal(stat("records/unit.c.opt-record.json.gz", &info), 0);
+	assert_int_equal(mkfifo("records/unit.opt.yaml", 0644), 0);
+	getrusage(RUSAGE_SELF, &before);
+	alarm(60);
+	remarks_read(&remarks, "records", "unit.c", NULL);
+	alarm(0);
+	getrusage(RUSAGE_SELF, &after);
+	assert_int_equal(remarks.items.count, 0);
+	assert_true(after.ru_maxrss - before.ru_maxrss <= LEAST_KB + 8 * info.st_size / 1024);
+	remarks_fini(&remarks);
+	unlink("records/unit.c.opt-record.json.gz");
+	unlink("records/unit.opt.yaml");
+	rmdir("records");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_changed_object_file),
+		cmocka_unit_test(test_cut_while_open),
+		cmocka_unit_test(test_changed_while_inflated),
+		cmocka_unit_test(test_inflated_again_and_again),
 		cmocka_unit_test(test_changed_debug_info),
 		cmocka_unit_test(test_changed_bytes),
 		cmocka_unit_test(test_shared_debug_information),
@@ -471,6 +651,7 @@ int main(void)
 		cmocka_unit_test(test_no_elf),
 		cmocka_unit_test(test_absurd_symbols),
 		cmocka_unit_test(test_many_aliases),
+		cmocka_unit_test(test_optimisation_records),
 	};
 
 	return cmocka_run_group_tests(tests, enter_directory, leave_directory);

@@ -658,7 +658,7 @@ static void test_sequences_that_go_back(void **state)
 	assert_int_equal(rows.items[0].line, 1);
 	assert_int_equal(rows.items[1].offset, 0x24);
 	assert_int_equal(rows.items[1].file, PROGRAM_NO_FILE);
-	vec_fini(&rows);
+	line_program_free(&rows);
 	line_program_close(&program);
 }
 

@@ -255,6 +255,44 @@ static void test_openmp_cxx(void **state)
 	object_free(object);
 }
 
+static void expect_name(struct object *object, uint32_t function, enum name_style style,
+			uint32_t line, const char *expected)
+{
+	char *name = function_entry_name(object, function, style, line);
+
+	assert_string_equal(name, expected);
+	free(name);
+}
+
+/* A part is named after its function in all styles but that of symbols. */
+static void test_names_of_parts(void **state)
+{
+	(void)state;
+	write_file("part.c", "__asm__(\".text\\n.type _ZN2ns1fEi.part.0.cold, @function\\n\"\n"
+			     "	\"_ZN2ns1fEi.part.0.cold: nop\\n\"\n"
+			     "	\".size _ZN2ns1fEi.part.0.cold, 1\\n\");\n"
+			     "int main(void) { return 0; }\n");
+	run("gcc -o prog part.c");
+
+	struct object *object = open_object("prog");
+	uint32_t part = find(object, "ns::f(int) -- *");
+
+	expect_name(object, part, NAME_LONG, 0,
+		    "ns::f(int) -- outline code [_ZN2ns1fEi.part.0.cold]");
+	expect_name(object, part, NAME_SHORT, 0, "ns::f -- outline code [_ZN2ns1fEi.part.0.cold]");
+	expect_name(object, part, NAME_SHORT, 12,
+		    "ns::f -- outline code from line 12 [_ZN2ns1fEi.part.0.cold]");
+	expect_name(object, part, NAME_MANGLED, 12, "_ZN2ns1fEi.part.0.cold");
+
+	char *name = function_part_name("_ZN2ns1fEi.part.0.cold", NAME_SHORT);
+
+	assert_string_equal(name, "ns::f [clone .part.0] [clone .cold]");
+	free(name);
+	assert_null(function_part_name("_ZN2ns1fEi.constprop.0", NAME_LONG));
+	assert_null(function_part_name("ns", NAME_LONG));
+	object_free(object);
+}
+
 static void test_clones(void **state)
 {
 	(void)state;
@@ -279,8 +317,10 @@ static void test_clones(void **state)
 		enum function_kind kind = function_name_parse(symbol, &parent);
 
 		assert_int_equal(function_kind_of(object, i), kind);
-		if (parent && !strcmp(parent, "f"))
+		if (parent && !strcmp(parent, "f") && kind == FUNCTION_CLONE)
 			assert_string_equal(name, symbol);
+		if (parent && !strcmp(parent, "f") && kind == FUNCTION_PART)
+			assert_non_null(strstr(name, "f -- outline code [f."));
 		clones += kind == FUNCTION_CLONE;
 		parts += kind == FUNCTION_PART && !strcmp(parent, "f");
 		free(parent);
@@ -374,10 +414,11 @@ static void test_fortran(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parse),	     cmocka_unit_test(test_openmp_gcc),
-		cmocka_unit_test(test_openmp_clang), cmocka_unit_test(test_openmp_cxx),
-		cmocka_unit_test(test_clones),	     cmocka_unit_test(test_parent_in_unit),
-		cmocka_unit_test(test_resolver),     cmocka_unit_test(test_fortran),
+		cmocka_unit_test(test_parse),	       cmocka_unit_test(test_openmp_gcc),
+		cmocka_unit_test(test_openmp_clang),   cmocka_unit_test(test_openmp_cxx),
+		cmocka_unit_test(test_names_of_parts), cmocka_unit_test(test_clones),
+		cmocka_unit_test(test_parent_in_unit), cmocka_unit_test(test_resolver),
+		cmocka_unit_test(test_fortran),
 	};
 
 	return cmocka_run_group_tests(tests, enter_directory, leave_directory);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How words become commands, on the command line and in scripts (behaviour.md 5.1, 5.2). */
+/* How words become commands, on the command line and in scripts. */
 #include "print/arguments.h"
 #include "print/json.h"
 #include "print/script.h"
@@ -118,7 +118,7 @@ static void parsed(const char *expected, int argc, char **argv)
 	char text[512] = "";
 	size_t used = 0;
 
-	if (arguments_parse(argc, argv, &arguments, &diags) != STATUS_OK) {
+	if (arguments_parse(argc, argv, NULL, &arguments, &diags) != STATUS_OK) {
 		assert_true(diags.count > 0);
 		snprintf(text, sizeof(text), "error");
 	} else {

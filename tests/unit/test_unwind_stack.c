@@ -268,6 +268,41 @@ static FRAME void test_deep(void **state)
 	expect_complete("_start");
 }
 
+static unsigned slow_reads;
+static size_t (*counted_read)(uint64_t address, void *to, size_t size, void *arg);
+
+static size_t count_read(uint64_t address, void *to, size_t size, void *arg)
+{
+	slow_reads++;
+	return counted_read(address, to, size, arg);
+}
+
+/*
+ * A stack so full that its innermost frames lie below the known range: those are read with care,
+ * all behind them directly.  A tick would cost a system call for each few frames otherwise, more
+ * than the interval.
+ */
+static FRAME void test_nearly_full(void **state)
+{
+	enum { DEPTH = LIMIT / 2, BELOW = 4096, MOST = 2 * (BELOW / (UNWIND_CHUNK / 2) + 2) };
+
+	functions[DEPTH % 50](DEPTH);
+	assert_true(count > DEPTH);
+	uint64_t leaf = memory->frames[memory->depth].sp;
+
+	counted_read = stack.read_slow;
+	stack.read_slow = count_read;
+	stack.low = leaf + BELOW;
+	unwind_memory_reset(memory);
+	slow_reads = 0;
+	functions[DEPTH % 50](DEPTH);
+	expect_complete("_start");
+	/* take() walks twice; the chunks of one walk overlap by a frame. */
+	assert_in_range(slow_reads, 1, MOST);
+	assert_true(memory->frames[1].sp - leaf > (uint64_t)2 * MOST * UNWIND_CHUNK / 2);
+	stack = support_stack();
+}
+
 static FRAME int compare(const void *a, const void *b)
 {
 	sample();
@@ -698,6 +733,7 @@ int main(void)
 		cmocka_unit_test(test_chain),
 		cmocka_unit_test(test_recursion),
 		cmocka_unit_test(test_deep),
+		cmocka_unit_test(test_nearly_full),
 		cmocka_unit_test(test_callback),
 		cmocka_unit_test(test_frames),
 		cmocka_unit_test(test_signal_in_signal),

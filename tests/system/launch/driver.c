@@ -9,6 +9,7 @@ int main(int argc, char **argv)
 	struct launch_call call = {.old_name = getenv("DRIVER_OLD_NAME")};
 	int status = launch_collect(argv, &call);
 
+	launch_sum_up(&call, &(struct show_more){0});
 	free(call.experiment);
 	return status;
 }

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each byte of what a recording has left counts: `helio check` calls nothing in order that was changed since."""
+import random
+import shutil
+
+from harness import test
+
+OF_ARCHIVE = 'archives', 'archive.log'
+DAMAGED = 2
+
+
+def recorded(t, engine=None):
+    """A process with all kinds of data, and a child of its."""
+    source = t.directory / 'all.c'
+    source.write_text('''
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static volatile unsigned long counter;
+static void *work(void *unused)
+{
+	for (int i = 0; i < 30; i++) {
+		pthread_mutex_lock(&lock);
+		for (int k = 0; k < 200000; k++)
+			counter++;
+		usleep(100);
+		pthread_mutex_unlock(&lock);
+		free(malloc(100));
+		fclose(fopen("/dev/null", "w"));
+	}
+	return unused;
+}
+int main(void)
+{
+	pthread_t threads[2];
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, work, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	if (!fork()) {
+		work(NULL);
+		_exit(0);
+	}
+	return usleep(300000);
+}
+''')
+    program = t.directory / 'all'
+    t.equal(t.run(t.need('gcc'), '-g', '-O1', '-pthread', '-o', program, source).status, 0, 'gcc')
+    return t.collect(program, options=['-p', 'on', '-H', 'on', '-s', 'all', '-i', 'on', '-h', 'page-faults'], engine=engine).experiment
+
+
+def data_files(experiment):
+    return [path for path in sorted(experiment.rglob('*')) if path.is_file() and not path.relative_to(experiment).parts[0].startswith(OF_ARCHIVE)]
+
+
+@test
+def every_byte_counts(t):
+    """A changed bit, a cut, an emptied and a missing file, of each file of both processes: damaged."""
+    experiment = recorded(t)
+    t.equal(t.run(t.helio, 'check', experiment).status, 0, 'status of check as it was left')
+    chance = random.Random(1)
+    copy = t.directory / 'copy.er'
+    files = data_files(experiment)
+    names = {path.name for path in files}
+    t.check({'log.xml', 'map.xml', 'overview', 'profile', 'stacks', 'heaptrace', 'synctrace', 'iotrace', 'hwcounters', 'mounts'} <= names,
+            f'files: {names}')
+    for path in files:
+        content = path.read_bytes()
+        damages = {'gone': None, 'emptied': b'', 'longer': content + b'\0', 'shorter': content[:-1], 'cut': content[:chance.randrange(len(content))]}
+        for _ in range(4):
+            at = chance.randrange(len(content))
+            damages[f'byte {at} changed'] = content[:at] + bytes([content[at] ^ 1 << chance.randrange(8)]) + content[at + 1:]
+        for what, damaged in damages.items():
+            shutil.rmtree(copy, ignore_errors=True)
+            shutil.copytree(experiment, copy, symlinks=True)
+            target = copy / path.relative_to(experiment)
+            target.unlink() if damaged is None else target.write_bytes(damaged)
+            result = t.run(t.helio, 'check', copy)
+            t.equal(result.status, DAMAGED, f'status of check, {target.relative_to(copy)} {what} ({result.out[-300:]})')
+            t.check(str(target.relative_to(copy)) in result.out, f'check does not name {target.relative_to(copy)} ({what}): {result.out}')
+
+
+def checksum(content):
+    """As docs/format.md has it."""
+    state = 0xcbf29ce484222325
+    for at in range(0, len(content), 8):
+        state = (state ^ int.from_bytes(content[at:at + 8], 'little')) * 0x100000001b3 & (1 << 64) - 1
+    return f'{state:016x}'
+
+
+@test(engines=True)
+def sums_as_specified(t, engine):
+    """The list is complete, and each sum that of a second computation."""
+    experiment = recorded(t, engine)
+    text = (experiment / 'sums').read_bytes()
+    lines = text.decode().splitlines()
+    end = text.rindex(b'- ', 0, len(text) - 3)
+    t.equal(lines[-1], f'- {checksum(text[:end])} -', 'the last line')
+    listed = {line.split(' ', 2)[2]: line.split(' ', 2)[:2] for line in lines[:-1]}
+    found = {str(path.relative_to(experiment)): [str(path.stat().st_size), checksum(path.read_bytes())]
+             for path in data_files(experiment) if path.name != 'sums'}
+    t.equal(listed, found, 'the list')
+
+
+@test
+def what_is_done_later_is_no_damage(t):
+    """Copies of load objects, another place, a descendant that is left out."""
+    experiment = recorded(t)
+    t.equal(t.run(t.helio, 'archive', experiment).status, 0, 'status of archive')
+    moved = t.directory / 'moved.er'
+    t.equal(t.run(t.helio, 'mv', experiment, moved).status, 0, 'status of mv')
+    copied = t.directory / 'copied.er'
+    t.equal(t.run(t.helio, 'cp', moved, copied).status, 0, 'status of cp')
+    for path in moved, copied:
+        result = t.run(t.helio, 'check', path)
+        t.equal(result.status, 0, f'status of check of {path.name} ({result.out})')
+    shutil.rmtree(copied / '_f1.er')
+    result = t.run(t.helio, 'check', copied)
+    t.equal(result.status, 1, f'status of check without a descendant ({result.out})')
+    t.check('_f1.er was recorded and is missing' in result.out, result.out)

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Go, however it is linked: recorded where the C library makes its threads and handlers, else left
+alone before anything is changed in it, and never harmed.
+"""
+import os
+
+from harness import ROOT, test
+from test_attach import Program
+
+SOURCE = '''package main
+
+import (
+	%s
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+func chain(n int, out chan int) {
+	value := fmt.Sprint(n)
+	for i := 0; i < 30000; i++ {
+		value = fmt.Sprintf("%%x", sha256.Sum256([]byte(value)))
+	}
+	out <- len(value)
+}
+
+func main() {
+	told := make(chan os.Signal, 1)
+	signal.Notify(told, syscall.SIGUSR1)
+	fmt.Println("ready")
+	if len(os.Args) > 1 {
+		var line string
+		fmt.Scanln(&line)
+	}
+	out, sum := make(chan int), 0
+	for i := 0; i < 4; i++ {
+		go chain(i, out)
+	}
+	for i := 0; i < 4; i++ {
+		sum += <-out
+	}
+	syscall.Kill(os.Getpid(), syscall.SIGUSR1)
+	<-told
+	time.Sleep(10 * time.Millisecond)
+	fmt.Println("sum", sum)
+	os.Exit(7)
+}
+'''
+CGO = '_ "runtime/cgo"'
+# name: with cgo, flags of go build, recorded
+LINKED = {
+    'static': ('', (), False),
+    'external': ('', ('-ldflags=-linkmode=external',), False),
+    'unnamed': ('', ('-ldflags=-linkmode=external -s -w -buildid=',), False),  # nothing in it says Go
+    'pie': ('', ('-buildmode=pie',), False),
+    'cgo': (CGO, ('-ldflags=-linkmode=internal',), True),
+    'cgo-external': (CGO, ('-ldflags=-linkmode=external',), True),
+}
+
+
+def build(t, name):
+    imports, flags, _ = LINKED[name]
+    source = t.directory / f'{name}.go'
+    source.write_text(SOURCE % imports)
+    path = t.directory / name
+    result = t.run(t.need('go'), 'build', *flags, '-o', path, source,
+                   env={'CGO_ENABLED': '1' if imports else '0', 'GOFLAGS': '-mod=mod', 'GO111MODULE': 'off',
+                        'GOCACHE': os.environ.get('GOCACHE', str(ROOT / 'build' / 'go-cache'))})
+    t.equal(result.status, 0, f'go build ({result.err})')
+    return path
+
+
+@test(engines=True)
+def linked_in_any_way(t, engine):
+    for name, (_, _, recorded) in LINKED.items():
+        path = build(t, name)
+        bare = t.run(path)
+        t.equal((bare.status, bare.out), (7, 'ready\nsum 256\n'), f'{name}, bare')
+        if recorded:
+            for result, _ in t.like_bare(engine, path, intervals=('1', '10')):
+                t.check('Go: call stacks of goroutines' in result.err, f'{name}: {result.err}')
+                rows = t.functions(result.experiment)
+                t.within(rows['<Total>']['i.totalcpu'] > 0 and 'main.chain' in rows, f'{name}: {rows}')
+            continue
+        result = t.collect(path, engine=engine, status=126)
+        t.check('runtime/cgo' in result.err and 'perf record' in result.err and not result.out, f'{name}: {result.err}')
+        # as a descendant: alone, and as what a recorded process becomes
+        for script in (f'{path}; exit $?', f'exec {path}'):
+            result = t.collect('sh', '-c', script, engine=engine, options=('-p', '1'), status=7)
+            t.equal(result.out, bare.out, f'{name}, {script}')
+            rows = t.functions(result.experiment, 'e.totalcpu')
+            row = rows.get(f'<not recorded: {name}>', {}).get('e.totalcpu', 0)
+            t.check(f'not recorded: {name}' in result.err and row > 0.5 * rows['<Total>']['e.totalcpu'], f'{name}: {result.err} {rows}')
+            family = t.read(result.experiment)
+            if name != 'static':
+                told = [event['reason'] for event in family['']['log_events'] if event['kind'] == 'left_alone']
+                t.check(len(told) == 1 and 'Go without cgo' in told[0], f'{name}: {family[""]["log_events"]}')
+
+
+@test(engines=True)
+def goroutines_have_roots(t, engine):
+    """Their stacks end where the runtime has begun them, and are not called unfinished."""
+    result = t.collect(build(t, 'cgo'), engine=engine, options=('-p', '1'), status=7)
+    process = t.read(result.experiment)['']
+    t.check(f' {process["events"]} events, ' in result.err, f'Go ends by a raw call: {process["events"]} events, and the last line is {result.err}')
+    rows = t.functions(result.experiment)
+    t.within(rows['runtime.goexit.abi0']['i.totalcpu'] >= 0.99 * rows['main.chain']['i.totalcpu'] > 0, f'{rows["main.chain"]}')
+
+
+@test(engines=True)
+def attached_to(t, engine):
+    for name, (_, _, recorded) in LINKED.items():
+        with Program(t, build(t, name), 'wait') as program:
+            result = t.run(t.helio, 'attach', '--engine', engine, '--for', '300ms', '-o', f'{name}.er', program.pid)
+            t.equal(result.status, 0 if recorded else 126, f'{name}: status of helio attach ({result.err})')
+            if recorded:
+                t.check('Go: call stacks of goroutines' in result.err, f'{name}: {result.err}')
+            else:
+                t.check('runtime/cgo' in result.err and 'perf record' in result.err, f'{name}: {result.err}')
+                t.check('libhelio' not in open(f'/proc/{program.pid}/maps', encoding='ascii').read(), f'{name}: touched')
+            t.equal(program.end('\n'), (7, 'sum 256\n'), name)

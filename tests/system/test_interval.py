@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The default interval of the clock: short at first, then longer, for the whole family (`-p on`).
+
+When it grows depends on what a tick costs here. HELIO_TEST_HANDLER_NS makes handlers slow, so that it does after some
+hundreds of them on any machine.
+"""
+import re
+import statistics
+import subprocess
+import time
+
+import helio_reader
+from harness import test
+
+SLOW = {'HELIO_TEST_HANDLER_NS': '100000'}
+USER, SYSTEM = 0, 1
+TIMES = {'perf': 10, 'monitor': 2.5}  # the longer interval by the shorter one
+FIRST = {'perf': 997, 'monitor': 4000}
+
+
+class Timed(helio_reader.Profile):
+    """The CPU time of each event, by thread: [(end, weight)], in µs."""
+
+    def __init__(self):
+        super().__init__()
+        self.cpu = {}
+
+    def event(self, thread, state, when, weight, stack):
+        super().event(thread, state, when, weight, stack)
+        if state in (USER, SYSTEM):
+            self.cpu.setdefault(thread.number, []).append((when, weight))
+
+
+def cpu_events(experiment):
+    profile = Timed()
+    for encoding, first, base, _, _, _, payload in helio_reader.blocks((experiment / 'profile').read_bytes(), 'profile', []):
+        if encoding == helio_reader.EVENTS:
+            profile.block(first, base, payload)
+    return profile.cpu
+
+
+def all_cpu_events(experiment):
+    """Of all processes."""
+    return [event for path in [experiment, *experiment.glob('_*.er')] for events in cpu_events(path).values() for event in events]
+
+
+def interval_lines(t, experiment):
+    """What the header says, by process."""
+    text = t.run(t.helio, 'print', '-header', experiment).out
+    return dict(re.findall(r'^Experiment: (?:[^\n]*/)?([^\n/]+)\.er$.*?^  Clock-profiling, interval = (.*?)$', text, re.M | re.S))
+
+
+def interval_line(t, experiment):
+    return interval_lines(t, experiment)[experiment.stem]
+
+
+def widened_us(t, experiment, engine, result):
+    """The moment that the header shows, checked against the last message."""
+    found = re.fullmatch(rf'{FIRST[engine]} microsecs\., from ([\d.]+) secs\. on 10007\.', interval_line(t, experiment))
+    t.check(found, f'the header says "{interval_line(t, experiment)}"')
+    said = f'a tick every {FIRST[engine] / 1000:g} ms and from {found[1]} s on 10.007'
+    t.check(said in result.err, f'no "{said}" in {result.err[-300:]}')
+    return float(found[1]) * 1e6
+
+
+def cpu_of(process):
+    return sum(thread['states'].get(state, 0) for thread in process['threads'] for state in ('user', 'system', 'trap'))
+
+
+@test(alone=True, engines=True)
+def short_run(t, engine):
+    """A run of a fraction of a second has more events than at 10 ms by as much as the interval is shorter."""
+    per_second = {}
+    for options in ((), ('-p', '10.007')):
+        result = t.collect(t.target('shares'), '400', engine=engine, options=options)
+        truth = result.truth()
+        t.ratio(cpu_of(t.read(result.experiment)['']), truth['thread_cpu'], 0.9, 1.1, 'recorded/cpu')
+        per_second[options] = len(all_cpu_events(result.experiment)) / truth['thread_cpu']
+        if not options:
+            t.check(f', a tick every {FIRST[engine] / 1000:g} ms, ' in result.err, f'the last message: {result.err[-300:]}')
+            t.equal(interval_line(t, result.experiment), f'{FIRST[engine]} microsecs.', 'in the header')
+        else:
+            t.check('a tick every' not in result.err, f'the last message: {result.err[-300:]}')
+            t.equal(interval_line(t, result.experiment), '10007 microsecs.', 'in the header')
+    t.ratio(per_second[()], per_second[('-p', '10.007')], TIMES[engine] / 2, TIMES[engine] * 1.5, 'events at the default/at 10 ms')
+
+
+@test(alone=True, engines=True)
+def on_is_the_default(t, engine):
+    """`-p on` is what comes unasked; an interval that is asked for stays."""
+    for options, line in (((), FIRST[engine]), (('-p', 'on'), FIRST[engine]), (('-p', 'hi'), 997), (('-p', 'lo'), 100003), (('-p', '10007u'), 10007)):
+        result = t.collect(t.target('flat'), '50', engine=engine, options=options)
+        t.equal(interval_line(t, result.experiment), f'{line} microsecs.', f'the interval of {options}')
+
+
+@test(alone=True, engines=True)
+def across_the_change(t, engine):
+    """Totals and shares hold, and the interval does grow."""
+    result = t.collect(t.target('shares'), '6000', engine=engine, env=SLOW)
+    truth = result.truth()
+    since_us = widened_us(t, result.experiment, engine, result)
+    t.ratio(cpu_of(t.read(result.experiment)['']), truth['thread_cpu'], 0.98, 1.02, 'recorded/cpu')
+    rows = t.functions(result.experiment, 'i.totalcpu')
+    for name in 'abcd':
+        t.near(rows[name]['i.totalcpu'] / truth['thread_cpu'], truth[f'{name}.share'], f'share of {name}', absolute=0.08)
+    events = cpu_events(result.experiment)[1]
+    before = [weight for when, weight in events if when < since_us]
+    after = [weight for when, weight in events if when > since_us][1:]
+    t.check(len(before) > 40 and len(after) > 20, f'{len(before)} events before, {len(after)} after')
+    t.ratio(statistics.median(after), statistics.median(before), TIMES[engine] / 2, TIMES[engine] * 1.5, 'interval after/before')
+
+
+@test(alone=True, engines=True)
+def of_all_threads(t, engine):
+    """Threads that ran before it grew, whichever's tick it was."""
+    result = t.collect(t.target('threads8'), '0.7s', engine=engine, env=SLOW)
+    truth = result.truth()
+    since_us = widened_us(t, result.experiment, engine, result)
+    process = t.read(result.experiment)['']
+    events = cpu_events(result.experiment)
+    busy = 0
+    for thread in process['threads']:
+        own = truth.get(f'thread.{thread["tid"]}.cpu')
+        if own is None:
+            continue
+        cpu = sum(thread['states'].get(state, 0) for state in ('user', 'system', 'trap'))
+        t.near(cpu, own, f'thread {thread["tid"]}', relative=0.03, absolute=0.005)
+        after = [weight for when, weight in events[thread['number']] if when > since_us][1:]
+        if len(after) < 10:
+            continue
+        busy += 1
+        t.ratio(statistics.median(after) / 10007, 1, 0.7, 1.4, 'interval')
+    t.check(busy >= 6, f'{busy} threads with events enough')
+
+
+@test(alone=True, engines=True)
+def of_later_threads(t, engine):
+    """Threads that begin after it grew have the longer one, and all of their time."""
+    result = t.collect(t.target('lives'), 'threads', '60', '14', '2', engine=engine, env=SLOW)
+    truth = result.truth()
+    since_us = widened_us(t, result.experiment, engine, result)
+    process = t.read(result.experiment)['']
+    t.equal(len(process['threads']), 61, 'threads')
+    t.ratio(cpu_of(process), truth['cpu'], 0.93, 1.02, 'recorded/cpu')
+    events = cpu_events(result.experiment)
+    late = [[weight for _, weight in own] for number, own in events.items() if number > 1 and own[0][0] > since_us + 1e5]
+    t.check(len(late) > 10, f'{len(late)} threads after the change')
+    # four intervals and a half each, of 10 ms; at the short one 45
+    t.check(statistics.median(len(own) for own in late) < 15, f'events of each: {[len(own) for own in late]}')
+
+
+@test(alone=True, engines=True)
+def of_the_family(t, engine):
+    """What many short processes have of the short interval comes from one account: their events are fewer than at that interval."""
+    counts = {}
+    for options in ((), ('-p', str(FIRST[engine] / 1000))):
+        result = t.collect(t.target('lives'), 'forks', '200', '4', engine=engine, options=options, env=SLOW)
+        counts[options] = len(all_cpu_events(result.experiment))
+    t.ratio(counts[()], counts[tuple(options)], 0, 0.8 if engine == 'perf' else 1, 'events of the default/of the short interval')
+    lines = [line for name, line in interval_lines(t, t.directory / 'run.1.er').items() if name.startswith('_')]
+    t.equal(len(lines), 200, 'children')
+    early, late = (sum(line == f'{us} microsecs.' for line in lines) for us in (FIRST[engine], 10007))
+    t.check(early and late and early + late >= 198, f'{early} children before it grew, {late} after: {set(lines)}')
+
+
+@test(alone=True, engines=True)
+def of_programs_that_are_executed(t, engine):
+    """A new image goes on with the interval in force: the family has one."""
+    script = f'i=0; while [ $i -lt 60 ]; do i=$((i+1)); {t.target("shares")} 60 >/dev/null; done; exec {t.target("shares")} 300'
+    result = t.collect('sh', '-c', script, engine=engine, env=SLOW)
+    truth = result.truth()
+    t.equal(interval_lines(t, result.experiment)['_x1'], '10007 microsecs.', 'interval of the last image')
+    family = t.read(result.experiment)  # the thread's clock goes on over an exec
+    t.ratio(cpu_of(family['']) + cpu_of(family['_x1']), truth['thread_cpu'], 0.8, 1.1, 'recorded/cpu')
+
+
+@test(alone=True, engines=True)
+def attached(t, engine):
+    """A program that has run for a while has the longer interval from the start."""
+    program = subprocess.Popen([t.target('flat'), '3s'], stdout=subprocess.PIPE, text=True)
+    try:
+        time.sleep(0.2)
+        experiment = t.directory / 'a.er'
+        t.run(t.helio, 'attach', '--engine', engine, '-t', '1', '-o', experiment, program.pid)
+    finally:
+        program.kill()
+        program.communicate()
+    t.equal(interval_line(t, experiment), '10007 microsecs.', 'in the header')
+    weights = [weight for events in cpu_events(experiment).values() for _, weight in events]
+    t.ratio(statistics.median(weights), 10007, 0.7, 1.4, 'events')

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Experiments whose owner is hostile: another user puts links, pipes and files of others where
+root's `helio` expects an experiment's own.  What is outside the experiment stays as it was, and
+no command waits for ever.
+"""
+import hashlib
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+from harness import patience, test
+from test_attach import Attached, Program
+
+NOBODY = ['--reuid', '65534', '--regid', '65534', '--clear-groups']
+MARKS = 'what root owns\n'
+
+
+def state(folder):
+    """All that a write, a truncation, a rename or a change of owner leaves different."""
+    found = {}
+    for path in sorted(folder.rglob('*')):
+        info = path.lstat()
+        content = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ''
+        found[path.name] = info.st_ino, info.st_uid, info.st_mode, info.st_size, info.st_mtime_ns, content
+    return found
+
+
+class Victim:
+    """A program of nobody's under `helio attach` of root's; nobody can do as it likes in the experiment."""
+
+    def __init__(self, t):
+        t.directory.chmod(0o755)
+        self.t = t
+        self.program = Program(t, t.need('setpriv'), *NOBODY, t.target('late'))
+        self.attached = Attached(t, self.program)
+        self.experiment = self.attached.experiment
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.attached.__exit__()
+        self.program.__exit__()
+
+    def shell(self, script):
+        """Run by nobody in the experiment."""
+        result = self.t.run('setpriv', *NOBODY, 'sh', '-ec', script, cwd=self.experiment)
+        self.t.equal(result.status, 0, f'status of {script} ({result.err})')
+
+    def end(self):
+        """Ends recording, which closes and packs the experiment; what was said."""
+        self.attached.process.send_signal(signal.SIGINT)
+        return self.attached.process.communicate(timeout=60 * patience())[1]
+
+
+def a_recording(t):
+    """What is like an experiment in a directory of root's: its files would be packed."""
+    treasure = t.directory / 'treasure'
+    treasure.mkdir()
+    source = t.directory / 'source.er'
+    with Program(t, t.target('late')) as program:
+        attached = subprocess.Popen([t.helio, 'attach', '-o', str(source), str(program.pid)], stderr=subprocess.PIPE, text=True)
+        attached.stderr.readline()
+        time.sleep(0.3)
+        attached.kill()  # so that its files are not packed
+        attached.wait()
+        program.end()
+    for path in source.iterdir():
+        if path.is_file():
+            shutil.copy(path, treasure)
+    return treasure
+
+
+@test
+def a_link_in_place_of_a_descendant(t):
+    """The walk over a family does not leave the experiment."""
+    if os.geteuid():
+        return
+    treasure = a_recording(t)
+    before = state(treasure)
+    with Victim(t) as victim:
+        victim.shell(f'ln -s {treasure} _f1.er')
+        victim.end()
+    t.equal(state(treasure), before, 'a directory of root\'s')
+
+
+@test
+def a_link_in_place_of_a_file(t):
+    """Neither the log nor the data is written through a link, symbolic or hard."""
+    if os.geteuid():
+        return
+    treasure = t.directory / 'treasure'
+    treasure.mkdir()
+    for name in ['log.xml', 'profile', 'overview', 'stacks', 'mounts']:
+        (treasure / name).write_text(MARKS)
+        (treasure / name).chmod(0o644)
+    before = state(treasure)
+    with Victim(t) as victim:
+        time.sleep(0.2)
+        victim.shell(f'for file in log.xml profile stacks; do rm -f $file; ln -s {treasure}/$file $file; done')
+        victim.end()
+    t.equal(state(treasure), before, 'files of root\'s')
+    for name in ['overview', 'mounts']:  # protected_hardlinks keeps nobody from making these
+        target = victim.experiment / name
+        target.unlink(missing_ok=True)
+        target.hardlink_to(treasure / name)
+    t.run(t.helio, 'archive', victim.experiment)
+    t.equal({k: v[2:] for k, v in state(treasure).items()}, {k: v[2:] for k, v in before.items()}, 'files of root\'s')
+
+
+@test
+def a_pipe_in_place_of_a_file(t):
+    """Nothing waits for somebody who never writes."""
+    if os.geteuid():
+        return
+    with Victim(t) as victim:
+        time.sleep(0.2)
+        victim.shell('for file in log.xml profile stacks overview; do rm -f $file; mkfifo $file; done; '
+                     'mkdir _f1.er; mkfifo _f1.er/log.xml _f1.er/profile')
+        t.check('cannot be closed' in victim.end(), 'no message')
+    for command in (['print', '-functions'], ['check'], ['archive'], ['info'], ['ctl', 'status']):
+        t.run(t.helio, *command, victim.experiment, timeout=60)
+
+
+@test
+def what_is_no_experiment_stays(t):
+    """`attach -O` neither removes a directory that is something else, nor when it fails afterwards."""
+    home = t.directory / 'home.er'
+    home.mkdir()
+    (home / 'letter').write_text(MARKS)
+    with Program(t, t.target('late')) as program:
+        result = t.run(t.helio, 'attach', '-O', home, '--for', '100ms', program.pid)
+        t.check(result.status, 'attach replaced a directory of something else')
+        t.equal((home / 'letter').read_text(), MARKS, 'what was in it')
+        program.end()
+
+
+@test
+def a_link_in_a_received_experiment(t):
+    """`archive` neither appends to a file through `archive.log` nor copies through `archives`; nor does `rm` leave the experiment."""
+    treasure = t.directory / 'treasure'
+    treasure.mkdir()
+    (treasure / '.bashrc').write_text(MARKS)
+    before = state(treasure)
+    for name, target in [('archive.log', treasure / '.bashrc'), ('archives', treasure)]:
+        experiment = t.collect(t.target('empty'), options=['-A', 'off']).experiment
+        place = experiment / name
+        if place.is_dir():
+            shutil.rmtree(place)
+        place.unlink(missing_ok=True)
+        place.symlink_to(target)
+        result = t.run(t.helio, 'archive', experiment)
+        t.check(result.status and name in result.err, f'{name} is a link: status {result.status}, {result.err}')
+        t.equal(state(treasure), before, f'what the link {name} points to')
+        t.equal(t.run(t.helio, 'rm', experiment).status, 0, 'status of rm')
+        t.equal(state(treasure), before, f'what the link {name} points to, after rm')
+
+
+SWAPPER = '''
+import ctypes, os, sys
+libc = ctypes.CDLL(None)
+os.chdir(sys.argv[1])
+os.symlink(sys.argv[2], 'link')
+print('ready', flush=True)
+for _ in range(200000):
+    libc.renameat2(-100, b'folder', -100, b'link', 2)
+'''
+
+
+@test
+def a_directory_that_is_swapped_while_it_is_removed(t):
+    """A loop that changes a directory for a link and back; `rm` removes nothing that the link points to."""
+    if os.geteuid():
+        return
+    t.directory.chmod(0o755)
+    treasure = t.directory / 'treasure'
+    treasure.mkdir()
+    for number in range(300):
+        (treasure / f'{number}').write_text(MARKS)
+    before = state(treasure)
+    recorded = t.collect(t.target('empty'), options=['-A', 'off']).experiment
+    for turn in range(12):
+        experiment = t.directory / f'victim.{turn}.er'
+        shutil.copytree(recorded, experiment)
+        (experiment / 'folder').mkdir()
+        for number in range(300):
+            (experiment / 'folder' / f'{number}').write_text('')
+        for path in [experiment, *experiment.rglob('*')]:
+            os.chown(path, 65534, 65534)
+        with subprocess.Popen(['setpriv', *NOBODY, '/usr/bin/python3', '-c', SWAPPER, str(experiment), str(treasure)],
+                              stdout=subprocess.PIPE, text=True, stderr=subprocess.DEVNULL) as swapper:
+            t.equal(swapper.stdout.readline(), 'ready\n', 'the loop')
+            t.run(t.helio, 'rm', '-f', experiment)
+            swapper.kill()
+        t.equal(state(treasure), before, f'what the link points to, round {turn}')
+
+
+DAEMON = '''
+import os, time
+def work(seconds):
+    begin = time.process_time()
+    while time.process_time() - begin < seconds: pass
+if not os.fork():
+    os.setgid(65534); os.setuid(65534)
+    if not os.fork():
+        work(.1); os._exit(0)
+    work(.1); os.wait(); os._exit(0)
+os.wait()
+os.seteuid(65534); work(.05); os.seteuid(0); work(.05)
+'''
+
+
+@test(engines=True)
+def a_daemon_that_stops_being_root(t, engine):
+    """Its experiment stays complete, is given to the one user, and taken back; a third user can make nothing in it."""
+    if os.geteuid():
+        return
+    t.directory.chmod(0o755)
+    result = t.collect('/usr/bin/python3', '-c', DAEMON, engine=engine)
+    family = t.read(result.experiment)
+    t.equal(sorted(family), ['', '_f1', '_f1_f1'], 'recorded')
+    for lineage, least in ('', 0.1), ('_f1', 0.1), ('_f1_f1', 0.1):
+        t.check(family[lineage]['cpu'] >= 0.9 * least, f'CPU of {lineage}: {family[lineage]["cpu"]}')
+    t.equal(result.experiment.stat().st_mode & 0o7002, 0o1000, 'mode of the founder: sticky, closed to others')
+    for path in [result.experiment, *result.experiment.rglob('*')]:
+        t.check(not path.stat().st_mode & 0o002, f'{path} can be written by everybody')
+    t.equal(result.experiment.stat().st_uid, 0, 'owner of the founder')
+    for lineage in '_f1.er', '_f1_f1.er':
+        t.equal((result.experiment / lineage).stat().st_uid, 65534, f'owner of {lineage}')
+    t.equal((result.experiment / 'profile').stat().st_uid, 0, 'owner of the founder\'s profile')
+
+
+@test
+def the_tool_is_hardened(t):
+    """What attackers of the readers would need first: addresses that are known, tables that can be written, stacks without a guard."""
+    header, dynamic, segments, symbols = (t.run(t.need('readelf'), flag, '-W', t.helio).out
+                                          for flag in ['--file-header', '--dynamic', '--segments', '--symbols'])
+    t.check('DYN (Position-Independent' in header, 'helio is not position-independent')
+    t.check('BIND_NOW' in dynamic and 'GNU_RELRO' in segments, 'relocated tables can be written')
+    stack = [line for line in segments.splitlines() if 'GNU_STACK' in line]
+    t.check(stack and 'RWE' not in stack[0], f'the stack can be executed: {stack}')
+    t.check('__stack_chk_fail' in symbols, 'no stack protector')
+    t.check('asan' in symbols or '_chk@' in symbols, 'nothing is fortified')

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Lives shorter than a few clock intervals are sampled evenly.
+
+The target's lives have three places with the same CPU time, by the thread's own clock. Each tick falls into one of
+them, so that shares spread as binomial ones do; five standard deviations are missed less than once in 10^6 times.
+"""
+import math
+
+from harness import test
+
+PLACES = ('first', 'second', 'third')
+NOBODY = '<no call stack recorded>'
+SIGMAS = 5
+TIMER_MS = 4  # the timers of young threads expire with the kernel's ticks
+
+
+def spread(share, ticks):
+    return SIGMAS * math.sqrt(share * (1 - share) / ticks) + 0.01
+
+
+def recorded(t, experiment):
+    rows = t.functions(experiment, 'e.totalcpu', 'i.totalcpu')
+    places = [rows.get(name, {}).get('i.totalcpu', 0) for name in PLACES]
+    return places, rows.get(NOBODY, {}).get('e.totalcpu', 0), rows['<Total>']['e.totalcpu']
+
+
+def thirds(t, places, ticks, what, unknown=0.0):
+    for name, seconds in zip(PLACES, places):
+        t.near(seconds / sum(places), 1 / 3, f'{what}: {name}', absolute=spread(1 / 3, ticks) + unknown)
+
+
+def lives(t, engine, interval_ms, kind, count, each_ms, *more):
+    result = t.collect(t.target('lives'), kind, str(count), str(each_ms), *map(str, more), engine=engine,
+                       options=('-p', str(interval_ms), '-F', 'on'))
+    return result, *recorded(t, result.experiment)
+
+
+def threads(t, engine, interval_ms, count, each_ms, together):
+    what = f'{count} threads of 3 x {each_ms} ms at {interval_ms} ms'
+    result, places, nobody, total = lives(t, engine, interval_ms, 'threads', count, each_ms, together)
+    truth = sum(value for key, value in result.truth().items() if key.startswith('place.'))
+    # Where threads wait for a processor the monitor does, too, and comes when they are pushed off: ends of lives are seen less than beginnings.
+    unknown = 0.2 * min(1, result.truth()['queued'] / truth) if engine == 'monitor' and interval_ms < TIMER_MS else 0
+    tick = max(interval_ms, TIMER_MS) / 1000
+    ticks = truth / tick
+    thirds(t, places, ticks, what, unknown)
+    t.near(sum(places) / total, truth / total, f'{what}: share of the places', absolute=spread(truth / total, ticks) + 2 * together * tick / total)
+    t.within(nobody <= 2 * together * tick + 0.02 * total, f'{what}: {nobody:.4f} s of {total:.4f} are nobody\'s')
+    process = t.read(result.experiment)['']
+    t.equal(len(process['threads']), count + 1, 'threads')
+    for thread in process['threads'][1:]:
+        own = sum(thread['states'].get(s, 0) for s in ('user', 'system', 'trap'))
+        t.check(own >= 0.003 * each_ms - 5e-6, f'{what}: thread {thread["tid"]} has {own:.6f} s')
+
+
+def processes(t, engine, interval_ms, kind, count, each_ms, most_nobody):
+    what = f'{count} {kind} of 3 x {each_ms} ms at {interval_ms} ms'
+    _, places, nobody, total = lives(t, engine, interval_ms, kind, count, each_ms)
+    thirds(t, places, count * 3 * each_ms / max(interval_ms, TIMER_MS if engine == 'monitor' else 0), what)
+    t.within(nobody <= most_nobody * total, f'{what}: {nobody:.4f} s of {total:.4f} are nobody\'s')
+
+
+@test(alone=True, engines=True)
+def threads_one_by_one(t, engine):
+    threads(t, engine, 10, 150, 6, 1)
+
+
+@test(alone=True, engines=True)
+def threads_together(t, engine):
+    threads(t, engine, 10, 240, 2.7, 8)
+
+
+@test(alone=True, engines=True)
+def threads_shorter_than_a_tick(t, engine):
+    """1,000 threads of 1 ms: what ticks there are stand for all of them."""
+    threads(t, engine, 10, 1000, 0.33, 1)
+
+
+@test(alone=True, engines=True)
+def threads_at_short_intervals(t, engine):
+    """Lives of 0.3, 1.2 and 3.6 intervals."""
+    for each_ms, count in ((0.1, 3000), (0.4, 1000), (1.2, 400)):
+        threads(t, engine, 1, count, each_ms, 2)
+
+
+@test(alone=True, engines=True)
+def threads_at_long_intervals(t, engine):
+    threads(t, engine, 50, 400, 5, 2)
+
+
+@test(alone=True, engines=True)
+def forks(t, engine):
+    processes(t, engine, 10, 'forks', 150, 6, 0.35)
+
+
+@test(alone=True, engines=True)
+def programs(t, engine):
+    processes(t, engine, 10, 'programs', 100, 6, 0.35)
+
+
+@test(alone=True, engines=True)
+def processes_shorter_than_an_interval(t, engine):
+    """A process of 0.6 intervals has a tick or none; without one its time is nobody's."""
+    processes(t, engine, 10, 'forks', 300, 2, 0.75)
+
+
+@test(alone=True, engines=True)
+def periods(t, engine):
+    """Work in periods of just the interval: without jitter all ticks meet the same place."""
+    rounds = 450
+    _, places, _, _ = lives(t, engine, 10.007, 'periods', rounds, 10.007 / 3)
+    thirds(t, places, rounds / 6, 'periods of 10.007 ms')  # neighbours are not independent

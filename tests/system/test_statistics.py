@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `statistics` says of programs of which only a part was recorded."""
+import re
+import sys
+
+from harness import Skip, test
+
+
+def whole(t, experiment):
+    """The rows of whole runs, a process each; the sum of several comes before them."""
+    return [row for row in t.print(experiment, '-statistics')[0]['rows'] if row['sample'] is None and row['experiment']]
+
+
+def consistent(t, row, what):
+    """Shares of the thread time: none is more than all of it."""
+    states = row['state_seconds']
+    total = sum(states.values())
+    t.check(row['user_s'] + row['system_s'] <= total * 1.02 + 0.005, f'{what}: CPU {row["user_s"] + row["system_s"]} of {total} s')
+    t.check(0 < row['recorded_s'] <= row['end_s'] - row['start_s'] + 0.001, f'{what}: recorded {row["recorded_s"]} s')
+
+
+@test(engines=True)
+def of_pauses_and_an_end(t, engine):
+    """The program pauses the recording and ends it: 0.4 s of its 0.8 s of CPU time are recorded."""
+    result = t.collect(t.target('api'), engine=engine)
+    row, = whole(t, result.experiment)
+    consistent(t, row, 'api')
+    t.ratio(row['user_s'] + row['system_s'], result.truth()['cpu'], 0.4, 0.6, 'CPU')
+    text = t.run(t.helio, 'print', '-statistics', result.experiment).out
+    t.check('Recorded (sec.)' in text, text)
+
+
+@test(engines=True)
+def of_a_window(t, engine):
+    """-t: 0.2 s of a program that goes on for longer, which its one thread computes or is queued."""
+    result = t.collect(t.target('flat'), '0.6s', engine=engine, options=('-t', '0.1-0.3'))
+    row, = whole(t, result.experiment)
+    consistent(t, row, 'window')
+    t.ratio(row['recorded_s'], 0.2, 0.99, 1.01, 'recorded')
+    t.ratio(sum(row['state_seconds'].values()), row['recorded_s'], 0.9, 1.1, 'thread time')
+
+
+@test(engines=True)
+def of_an_exec(t, engine):
+    """What the next image of a process uses is not the one's before it."""
+    result = t.collect('sh', '-c', 'x=0; while [ $x -lt 50000 ]; do x=$((x+1)); done; exec "$0" -c "sum(range(20000000))"', sys.executable, engine=engine)
+    before, after = whole(t, result.experiment)
+    consistent(t, before, 'before')
+    consistent(t, after, 'after')
+    t.check(before['end_s'] <= after['start_s'], f'ends at {before["end_s"]}, the next begins at {after["start_s"]}')
+
+
+def duration_in(text, label):
+    """A time in a report that is no table."""
+    return float(re.search(rf'{label}[^0-9]*([0-9.]+)', text)[1])
+
+
+@test(engines=True)
+def of_a_shell_that_becomes_the_program(t, engine):
+    """`sh -c 'exec program'`: what is printed of the whole is the program's, as it says itself, not the shell's few ms."""
+    result = t.collect('sh', '-c', 'exec "$0" 0.5s', t.target('flat'), engine=engine)
+    truth, rows = result.truth(), t.print(result.experiment, '-statistics')[0]['rows']
+    t.equal([row['experiment'] for row in rows], [None, 1, 2], 'the sum, and two images')
+    for row in rows:
+        consistent_states(t, row)
+    for key in 'user_s', 'system_s', 'minor_faults', 'write_bytes':
+        t.near(rows[0][key], rows[1][key] + rows[2][key], key, absolute=1e-6)
+    t.check(rows[0]['duration_s'] >= truth['wall'], f'{rows[0]["duration_s"]} s, and the program says {truth["wall"]}')
+    t.check(rows[1]['duration_s'] < truth['wall'] / 2, f'{rows[1]["duration_s"]} s of the shell')
+    t.check('processes' not in result.err, f'it is one process: {result.err}')
+    t.check(' s, 1 process, ' in t.run(t.helio, 'print', '-report', result.experiment).out, 'it is one process')
+    for command, label in (('-overview', 'Duration  '), ('-overview', 'Experiment Duration'), ('-report', '\n')):
+        text = t.run(t.helio, 'print', command, result.experiment).out
+        t.check(duration_in(text, label) >= truth['wall'] - 0.001, f'{command}: {text}')
+
+
+def consistent_states(t, row):
+    """User and system time with the other states are the time of all threads."""
+    states = row['state_seconds']
+    total = sum(states.values())
+    with_states = row['user_s'] + row['system_s'] + total - states['user'] - states['system']
+    t.check(with_states <= total * 1.021, f'{row["name"]}: {with_states} of {total} s')
+
+
+def header_duration(t, experiment):
+    """What is printed, and as JSON."""
+    text = t.run(t.helio, 'print', '-header', '1', experiment).out
+    row = t.print(experiment, '-header')[0]['rows'][0]
+    t.near(row['recorded_s'], duration_in(text, 'Data Collection Duration'), 'as JSON', absolute=1e-6)
+    return row
+
+
+@test(engines=True)
+def data_collection_duration(t, engine):
+    """The header's duration leaves out pauses, what -t does, and what comes after the end; without a clock, too."""
+    for options in ((), ('-p', 'off', '-H', 'on')):
+        row = header_duration(t, t.collect(t.target('flat'), '0.6s', engine=engine, options=('-t', '0.1-0.3', *options)).experiment)
+        t.ratio(row['recorded_s'], 0.2, 0.99, 1.01, f'window {options}')
+        row = header_duration(t, t.collect(t.target('api'), engine=engine, options=options).experiment)
+        times = {event['kind']: event['time_s'] for event in row['events']}
+        expected = times['close'] - row['start_s'] - (times['resume'] - times['pause'])
+        t.near(row['recorded_s'], expected, f'pause and end {options}', absolute=0.1 * expected)
+        row = header_duration(t, t.collect(t.target('flat'), '0.1s', engine=engine, options=('-y', 'USR1', *options)).experiment)
+        t.equal(row['recorded_s'], 0, f'paused from the begin on {options}')
+
+
+@test
+def events_in_the_last_message(t):
+    """As many as are there, also of a shell that tries a command in each folder of its path."""
+    folders = ':'.join(str(t.directory / f'none{number}') for number in range(10))
+    result = t.collect('sh', '-c', f'PATH={folders}:$PATH; ls >/dev/null; ls >/dev/null; exec true')
+    events = sum(process['events'] for process in t.read(result.experiment).values())
+    t.check(re.search(rf' {events} events, (a tick [^,]*, )?3 processes, ', result.err), f'{events} events: {result.err}')
+
+
+@test
+def engine_that_goes_on(t):
+    """Too many context switches: the engine that took over is named by all that name one."""
+    result = t.collect(t.target('pingpong'), '4s', engine='perf')
+    if 'the monitor engine goes on' not in (result.experiment / 'log.xml').read_text():
+        raise Skip('this machine switches too seldom')
+    for command in (t.helio, 'print', '-header'), (t.helio, 'info'), (t.helio, 'ls'), (t.helio, 'print', '-report'):
+        text = t.run(*command, result.experiment).out
+        t.check('perf, then monitor' in text, f'{command[1:]}: {text}')
+
+
+USAGE = {'read_calls': 1, 'read_bytes': 50, 'write_calls': 1, 'write_bytes': 100}
+
+
+def gained(samples):
+    return {key: samples[-1][key] - samples[0][key] for key in samples[0] if key not in ('label', 'kind')}
+
+
+def only_the_programs(t, result, bare, turns, threads=0):
+    """Its own reads and writes exactly, as the reader has them; page faults but for a few."""
+    samples = t.read(result.experiment)['']['samples']
+    found = gained(samples)
+    line = len(f'faults {result.truth()["faults"]:.0f}\n')
+    expected = {key: factor * turns for key, factor in USAGE.items()}
+    expected['write_calls'] += 1
+    expected['write_bytes'] += line
+    t.equal({key: found[key] for key in USAGE}, expected, 'input and output')
+    faults = found['minor_faults'] + found['major_faults']
+    # what handlers touch first is not known
+    t.within(bare - 10 <= faults <= bare + 60 + 20 * threads, f'{faults} page faults, {bare} by itself')
+    return samples
+
+
+@test(engines=True)
+def without_the_collectors(t, engine):
+    """Calls, bytes and pages that the program makes, in one thread and in several."""
+    for threads in 0, 4:
+        command = (t.target('usage'), '2000', str(threads))
+        bare = t.run(*command).truth()['faults']
+        only_the_programs(t, t.collect(*command, engine=engine), bare, 2000 * (threads + 1), threads)
+
+
+@test(engines=True)
+def without_the_collectors_meanwhile(t, engine):
+    """Sample points that the launcher takes leave the same out, and none has more than the last."""
+    command = (t.target('usage'), '2000', '0', '2.5')
+    bare = t.run(*command).truth()['faults']
+    samples = only_the_programs(t, t.collect(*command, engine=engine, options=('-S', '1')), bare, 2000)
+    t.check(len(samples) >= 4, f'{len(samples)} sample points')
+    for sample in samples[2:-1]:  # the monitor goes on reading between the launcher's two looks
+        reads = sample['read_calls'] - samples[0]['read_calls']
+        t.within(1900 <= reads <= 2000, f'{reads} reads before the end')

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names that a hostile program gives to its functions, its file, its arguments: none of them controls a terminal."""
+import re
+
+from harness import test
+
+SOURCE = '''
+#include <time.h>
+volatile unsigned long counter;
+void PLAIN(void);
+void __attribute__((noinline)) PLAIN(void) { for (clock_t end = clock() + CLOCKS_PER_SEC / 5; clock() < end;) counter++; }
+int main(void) { PLAIN(); return 0; }\r
+'''
+PLAIN = 'a_name_that_is_as_long_as_the_other_one_is'
+HOSTILE = 'e\033]0;own\007\nroot# \u202egpj\u202c\u009b31mä日'
+STYLES = [b'\033[0m', b'\033[1m', b'\033[36m', b'\033[31m', b'\033[32m', b'\033[1;31m', b'\033[1;33m']
+CONTROLS = re.compile('[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]')
+
+
+def build(t):
+    """A program whose function has a name that no compiler lets through, and so has its file."""
+    source = t.directory / 'hostile.c'
+    source.write_text(SOURCE.replace('PLAIN', PLAIN), newline='')
+    plain = t.directory / 'plain'
+    t.equal(t.run(t.need('gcc'), '-g', '-O1', '-o', plain, source).status, 0, 'gcc')
+    name = HOSTILE.encode()
+    content = plain.read_bytes()
+    t.check(content.count(PLAIN.encode()) >= 2, 'the symbol and its name in the debug information')
+    program = t.directory / 'run\033[2J\u202e'
+    program.write_bytes(content.replace(PLAIN.encode(), name + b'x' * (len(PLAIN) - len(name))))
+    program.chmod(0o755)
+    return program
+
+
+def controls(text):
+    for style in STYLES:
+        text = text.replace(style.decode(), '')
+    return CONTROLS.search(text)
+
+
+@test
+def names_do_not_reach_a_terminal(t):
+    """Not as text, not with colours, not in messages; JSON has them escaped, as JSON does."""
+    program = build(t)
+    collected = t.run(t.helio, 'collect', '-o', 'x.er', program, 'arg\033[1mument', cwd=t.directory)
+    t.equal(collected.status, 0, f'status of collect ({collected.err})')
+    shown = 'e\\x1b]0;own\\x07\\x0aroot# \\u202egpj\\u202c\\u009b31mä日'
+    # a copy of a name that can be found again: control characters of paths are not kept
+    renamed = t.directory / 'renamed'
+    program.rename(renamed)
+    t.equal(t.run(t.helio, 'collect', '-C', 'note\033[1m', '-o', 'y.er', renamed, cwd=t.directory).status, 0, 'status of collect')
+    outputs = {'collect': collected.out + collected.err}
+    for words in (['functions'], ['calltree'], ['callers-callees'], ['lines'], ['source', 'main'], ['disasm', 'main'], ['header'],
+                  ['overview'], ['objects'], ['fsummary'], ['report'], ['experiment_list'], ['no such command\033[1m']):
+        for experiment in 'x.er', 'y.er':
+            result = t.run(t.helio, 'print', '--color=always', '-' + words[0], *words[1:], experiment, cwd=t.directory)
+            outputs[f'{words[0]} {experiment}'] = result.out + result.err
+    for words in (['ls'], ['info', 'x.er', 'y.er'], ['check', 'x.er', 'y.er'], ['info', 'no\033[1mne'], ['collect', 'no\033[1mne']):
+        result = t.run(t.helio, *words, cwd=t.directory)
+        outputs[' '.join(words)] = result.out + result.err
+    for what, text in outputs.items():
+        found = controls(text)
+        t.check(not found, f'{what}: {text[max(0, found.start() - 40):found.end() + 20]!r}' if found else '')
+    for what in 'functions y.er', 'calltree y.er', 'disasm y.er', 'source y.er':
+        t.check(shown in outputs[what], f'{what} does not show the name: {outputs[what]}')
+    t.check('return 0; }\n' in outputs['source y.er'], 'a source line with a carriage return at its end')
+    rows = t.functions(t.directory / 'y.er')
+    t.check(any(HOSTILE in name for name in rows), f'the name in JSON: {list(rows)}')
