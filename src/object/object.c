@@ -45,7 +45,7 @@ struct object {
 	struct arena arena; /* names, functions */
 	struct code_ranges ranges;
 	struct symbol_list symbols;
-	struct address_list entries;
+	struct address_list entries, frames;
 	struct code_map map;
 	struct object_function *functions;
 	uint32_t function_count;
@@ -242,18 +242,22 @@ static bool open_debug(struct object *object, const struct elf_file *file, struc
 	       debug_file_embedded(file, debug) || open_downloaded_debug(file, debug);
 }
 
-/* Symbols from elsewhere, for an object from which some or all were stripped. */
-static void read_stripped_symbols(struct object *object)
+/*
+ * Symbols from elsewhere, for an object from which some or all were stripped.  False: there are
+ * none.
+ */
+static bool read_stripped_symbols(struct object *object)
 {
 	struct elf_file debug;
 
 	if (!open_debug(object, &object->file, &debug))
-		return;
+		return false;
 	if (debug.path)
 		object->debug_path = xstrdup(debug.path);
 	symbols_read(&debug, SHT_SYMTAB, SYMBOLS_OF_CODE, &object->ranges, &object->symbols,
 		     &object->arena);
 	elf_file_close(&debug);
+	return true;
 }
 
 static bool is_stripped(const struct elf_file *file)
@@ -289,29 +293,35 @@ static void copy_functions(struct object *object)
 static void read_symbols(struct object *object)
 {
 	struct elf_file *file = &object->file;
+	GElf_Shdr header;
 
 	if (object->has_been_read)
 		return;
 	object->has_been_read = true;
 	if (!file->elf)
 		return;
+	bool has_all_symbols = elf_file_section(file, SHT_SYMTAB, NULL, &header);
+
 	code_ranges_read(file, &object->ranges);
 	symbols_read(file, SHT_SYMTAB, SYMBOLS_OF_CODE, &object->ranges, &object->symbols,
 		     &object->arena);
 	symbols_read(file, SHT_DYNSYM, SYMBOLS_OF_CODE, &object->ranges, &object->symbols,
 		     &object->arena);
-	if (is_stripped(file))
-		read_stripped_symbols(object);
+	if (is_stripped(file) && read_stripped_symbols(object))
+		has_all_symbols = true;
 	symbols_merge(&object->symbols, &object->arena);
 	plt_read(file, &object->symbols, &object->arena);
-	entries_read(file, &object->entries);
-	symbols_extend(&object->symbols, &object->ranges, &object->entries);
+	entries_read(file, &object->entries, &object->frames);
+	symbols_extend(&object->symbols,
+		       &(struct code_ends){file, &object->ranges, &object->entries, &object->frames,
+					   !has_all_symbols});
 	code_map_build(&object->map, &object->ranges, &object->symbols, &object->entries);
 	copy_functions(object);
 
 	vec_fini(&object->ranges);
 	vec_fini(&object->symbols);
 	vec_fini(&object->entries);
+	vec_fini(&object->frames);
 	elf_file_close(file);
 }
 

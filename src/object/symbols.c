@@ -270,16 +270,31 @@ static void leave_out_part(struct symbol *function, const struct symbol *part)
 		function->size = part->address - function->address;
 }
 
-void symbols_extend(struct symbol_list *symbols, const struct code_ranges *ranges,
-		    const struct address_list *entries)
+/* Where a symbol without a size ends at the latest, by the entries up to the `entry`th. */
+static uint64_t find_end(const struct code_ends *ends, uint64_t address, size_t entry,
+			 uint64_t limit)
 {
+	uint64_t start = entry ? ends->entries->items[entry - 1] : 0, size = 0;
+
+	if (entry < ends->entries->count && ends->entries->items[entry] < limit)
+		limit = ends->entries->items[entry];
+	if (entry && entry <= ends->frames->count)
+		size = entries_code_size(ends->file, ends->frames->items[entry - 1]);
+	if (size && address - start < size)
+		return size < limit - start ? start + size : limit;
+	return ends->is_stripped ? entries_next_padding(ends->file, address, limit) : limit;
+}
+
+void symbols_extend(struct symbol_list *symbols, const struct code_ends *ends)
+{
+	const struct address_list *entries = ends->entries;
 	struct symbol *items = symbols->items;
 	uint64_t around_end = 0; /* where the function around the next symbol ends */
 	size_t kept = 0, entry = 0;
 
 	for (size_t i = 0; i < symbols->count; i++) {
 		struct symbol symbol = items[i];
-		const struct code_range *range = code_ranges_find(ranges, symbol.address);
+		const struct code_range *range = code_ranges_find(ends->ranges, symbol.address);
 
 		if (!range)
 			continue;
@@ -295,9 +310,7 @@ void symbols_extend(struct symbol_list *symbols, const struct code_ranges *range
 				limit = items[i + 1].address;
 			while (entry < entries->count && entries->items[entry] <= symbol.address)
 				entry++;
-			if (entry < entries->count && entries->items[entry] < limit)
-				limit = entries->items[entry];
-			symbol.size = limit - symbol.address;
+			symbol.size = find_end(ends, symbol.address, entry, limit) - symbol.address;
 		} else if (symbol.size > limit - symbol.address) {
 			symbol.size = limit - symbol.address;
 		}

@@ -75,13 +75,22 @@ void symbols_merge(struct symbol_list *symbols, struct arena *arena);
 /* The symbol at exactly this address in a merged list, or NULL. */
 const struct symbol *symbols_find(const struct symbol_list *symbols, uint64_t address);
 
+/* What tells the ends of functions whose symbols do not. */
+struct code_ends {
+	const struct elf_file *file;
+	const struct code_ranges *ranges;
+	const struct address_list *entries, *frames; /* of entries_read() */
+	bool is_stripped; /* functions without symbols may lie behind one that has one */
+};
+
 /*
  * Gives every symbol of a merged list a size: one without reaches up to the
- * next symbol, the next known entry point, or the end of the range or of the
- * function around it.  Sizeless labels inside a function are removed.
+ * next symbol, the next known entry point, the end that its entry's frame description tells, or
+ * the end of the range or of the function around it.  In a stripped file it ends, where there is no
+ * frame description, at the first padding behind a return.  Sizeless labels inside a function are
+ * removed.
  */
-void symbols_extend(struct symbol_list *symbols, const struct code_ranges *ranges,
-		    const struct address_list *entries);
+void symbols_extend(struct symbol_list *symbols, const struct code_ends *ends);
 
 /*
  * Adds a symbol NAME@plt for every PLT slot that can be named, and merges.
@@ -89,7 +98,15 @@ void symbols_extend(struct symbol_list *symbols, const struct code_ranges *range
  */
 void plt_read(const struct elf_file *file, struct symbol_list *symbols, struct arena *arena);
 
-/* Where functions begin according to .eh_frame_hdr; empty if there is none. */
-void entries_read(const struct elf_file *file, struct address_list *entries);
+/*
+ * Where functions begin according to .eh_frame_hdr; empty if there is none.  frames: the addresses
+ * of their frame descriptions, in the same order, or empty.
+ */
+void entries_read(const struct elf_file *file, struct address_list *entries,
+		  struct address_list *frames);
+/* The size of the code that a frame description is about; 0: not known. */
+uint64_t entries_code_size(const struct elf_file *file, uint64_t frame);
+/* The aligned address behind the first return that padding follows, or the limit. */
+uint64_t entries_next_padding(const struct elf_file *file, uint64_t start, uint64_t limit);
 
 #endif

@@ -404,6 +404,54 @@ static void test_stripped_with_entries(void **state)
 	object_free(object);
 }
 
+/*
+ * Labels without a size, as assembly files have them, in a stripped file: the code behind them is
+ * not theirs.  `described` has a frame description of 48 bytes, `bare` none.
+ */
+static const char sizeless[] =
+	".text\n.globl described, bare, after\n.p2align 4\n"
+	"described:\n.cfi_startproc\n.skip 40, 0x90\nhidden_1:\n.skip 8, 0x90\n.cfi_endproc\n"
+	".skip 64, 0x90\n" /* 48: nobody's */
+	"bare:\n.skip 30, 0x50\nret\n.nops 17\n" /* 112 */
+	"hidden_2:\n.skip 200, 0x50\n"	     /* 160 */
+	"after:\nret\n"			     /* 360 */
+	".globl sized\n.type sized, @function\nsized:\n.cfi_startproc\nret\n.cfi_endproc\n"
+	".size sized, . - sized\n";
+
+static void test_labels_without_size(void **state)
+{
+	static const struct {
+		unsigned offset, size;
+		const char *name;
+	} expected[] = {{0, 48, "described"}, {47, 48, "described"}, {48, 64, NULL},
+			{112, 48, "bare"},    {159, 48, "bare"},     {160, 200, NULL},
+			{359, 200, NULL},     {360, 1, "after"},     {361, 1, "sized"}};
+
+	(void)state;
+	write_file("sizeless.s", sizeless);
+	run("gcc -nostdlib -shared -Wl,--no-ld-generated-unwind-info -o sizeless.so sizeless.s");
+
+	uint64_t base = address_of("sizeless.so", "described");
+
+	assert_int_equal(address_of("sizeless.so", "bare") - base, 112);
+	assert_int_equal(address_of("sizeless.so", "hidden_2") - base, 160);
+	run("strip sizeless.so");
+
+	struct object *object = open_object("./sizeless.so");
+
+	for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++) {
+		const struct object_function *function =
+			function_at(object, base + expected[i].offset);
+
+		if (expected[i].name)
+			assert_string_equal(function->mangled, expected[i].name);
+		else
+			assert_true(ends_with(function->mangled, "(<sizeless.so>)"));
+		assert_int_equal(function->size, expected[i].size);
+	}
+	object_free(object);
+}
+
 /* Without unwind tables: one made-up function from the last symbol to the section's end. */
 static void test_stripped_without_entries(void **state)
 {
@@ -435,6 +483,7 @@ int main(void)
 		cmocka_unit_test(test_construction),
 		cmocka_unit_test(test_stripped_with_entries),
 		cmocka_unit_test(test_stripped_without_entries),
+		cmocka_unit_test(test_labels_without_size),
 		cmocka_unit_test(test_plt),
 		cmocka_unit_test(test_plt_flavours),
 		cmocka_unit_test(test_plt_aarch64),
