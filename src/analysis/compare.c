@@ -39,7 +39,9 @@ static uint64_t name_key(const struct row *row)
 {
 	uint64_t object = row->object ? hash_bytes(row->object, strlen(row->object)) : 0;
 
-	return mix(hash_bytes(row->name, strlen(row->name)), object);
+	uint64_t of = row->of ? hash_bytes(row->of, strlen(row->of)) : 0;
+
+	return mix(hash_bytes(row->name, strlen(row->name)), mix(object, of));
 }
 
 /* What the rows of each block have in common: the function that it is about. */

@@ -154,7 +154,8 @@ struct session {
 	VEC(struct index_object) own_objects[INDEX_FAMILIES]; /* the user's */
 	VEC(struct function_sums *) sums;
 	struct arena sums_arena;
-	const char *const *namesakes; /* symbols_namesakes(), once asked for, in that arena */
+	const char **namesakes; /* of symbols_namesake(), once asked for, in that arena: … */
+	size_t namesake_count;	/* … so many, then as many of one load object */
 	struct io_rows *io_rows[IO_ROW_KINDS]; /* NULL: not asked for yet */
 	struct io_places *io_places;	       /* io_places.c; likewise */
 	struct code *code;		       /* code.c; NULL: not asked for yet */
@@ -208,8 +209,9 @@ uint32_t symbols_place(struct session *session, const struct experiment *experim
 void symbols_report(struct session *session);
 /* A function's symbol in its load object, or OBJECT_NO_FUNCTION. */
 uint32_t symbols_symbol(struct session *session, uint32_t function);
-/* Opens the files of load objects of a session whose sums come from the cache. */
+/* Opens the files of load objects of a session whose sums come from the cache; or of one. */
 void symbols_open_objects(struct session *session);
+void symbols_open_object(struct load_object *object);
 /* The function of a load object's symbol, and what stands for the inlined copies of one. */
 uint32_t symbols_function(struct session *session, uint32_t object, uint32_t symbol);
 uint32_t symbols_inlined(struct session *session, uint32_t object, uint32_t function);
@@ -219,11 +221,12 @@ uint32_t symbols_linkage(struct session *session, uint32_t object);
 uint32_t symbols_add_made_up(struct session *session, uint32_t object, const char *name);
 struct function_match symbols_match(struct session *session, uint32_t function);
 /*
- * By function, the load object that tells it from functions of its name in others, as far as any
- * of them is in a call stack: the name of its file, or its path where the files have one name
- * too; else NULL.  Until the events are counted again.
+ * namesakes.c: what tells a function from others of its name, as far as they are in call stacks:
+ * the name of its load object's file, or the path where the files have one name too; its source
+ * file, likewise, or address where the others are in the same load object; both.  NULL: there are
+ * no others.  in_object: from others in its load object.  Valid until the events are counted again.
  */
-const char *const *symbols_namesakes(struct session *session);
+const char *symbols_namesake(struct session *session, uint32_t function, bool in_object);
 /* As session_find_functions, without members of namespaces and classes. */
 size_t symbols_named(struct session *session, const char *name, struct function_match **out);
 /* Whether "relax" is what "double m::relax(double)" is called in its namespace or class. */

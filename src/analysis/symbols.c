@@ -209,21 +209,24 @@ uint32_t symbols_symbol(struct session *session, uint32_t function)
 	return session->functions.items[function].symbol;
 }
 
+void symbols_open_object(struct load_object *object)
+{
+	const struct object_request request = {
+		.path = object->path,
+		.archive_path = object->archive,
+		.build_id = object->build_id,
+		.mtime = object->mtime,
+		.file_size = object->file_size,
+	};
+
+	if (object->used && !object->object)
+		object_open(&request, &object->object, &object->doubts);
+}
+
 void symbols_open_objects(struct session *session)
 {
-	for (size_t i = 0; i < session->objects.count; i++) {
-		struct load_object *object = &session->objects.items[i];
-		const struct object_request request = {
-			.path = object->path,
-			.archive_path = object->archive,
-			.build_id = object->build_id,
-			.mtime = object->mtime,
-			.file_size = object->file_size,
-		};
-
-		if (object->used)
-			object_open(&request, &object->object, &object->doubts);
-	}
+	for (size_t i = 0; i < session->objects.count; i++)
+		symbols_open_object(&session->objects.items[i]);
 }
 
 uint32_t symbols_function(struct session *session, uint32_t object_id, uint32_t symbol)
@@ -491,86 +494,6 @@ struct function_match symbols_match(struct session *session, uint32_t function)
 	};
 }
 
-/* Texts, and for each the load object that has it, or MANY_OBJECTS. */
-struct owners {
-	struct string_table texts;
-	VEC(uint32_t) objects;
-};
-
-enum { MANY_OBJECTS = OBJECT_UNKNOWN };
-
-static void add_owner(struct owners *owners, const char *text, uint32_t object)
-{
-	uint32_t number = string_table_add(&owners->texts, text);
-
-	if (number == owners->objects.count)
-		*vec_push(&owners->objects) = object;
-	else if (owners->objects.items[number] != object)
-		owners->objects.items[number] = MANY_OBJECTS;
-}
-
-static bool has_many_owners(const struct owners *owners, const char *text)
-{
-	return owners->objects.items[string_table_find(&owners->texts, text)] == MANY_OBJECTS;
-}
-
-static void owners_fini(struct owners *owners)
-{
-	string_table_fini(&owners->texts);
-	vec_fini(&owners->objects);
-}
-
-/* Functions that are in call stacks and in a load object. */
-static bool *called_functions(const struct session *session)
-{
-	bool *called = xcalloc(session->functions.count, sizeof(*called));
-
-	for (size_t i = 0; i < session->tree.nodes.count; i++) {
-		uint32_t function = session->tree.nodes.items[i].function;
-
-		called[function] = session->functions.items[function].object != OBJECT_UNKNOWN;
-	}
-	return called;
-}
-
-const char *const *symbols_namesakes(struct session *session)
-{
-	size_t count = session->functions.count;
-	struct owners names = {0}, in_files = {0}; /* of "f", of "f [a.out]" */
-	const char **namesakes;
-	bool *called;
-
-	if (session->namesakes)
-		return session->namesakes;
-	namesakes = arena_array(&session->sums_arena, const char *, count);
-	called = called_functions(session);
-	for (size_t i = 0; i < count; i++)
-		if (called[i])
-			add_owner(&names, session->functions.items[i].mangled,
-				  session->functions.items[i].object);
-	for (int pass = 0; pass < 2; pass++)
-		for (size_t i = 0; i < count; i++) {
-			const struct function *function = &session->functions.items[i];
-			const struct load_object *object =
-				&session->objects.items[function->object];
-			char *text;
-
-			if (!called[i] || !has_many_owners(&names, function->mangled))
-				continue;
-			text = xasprintf("%s [%s]", function->mangled, object->name);
-			if (!pass)
-				add_owner(&in_files, text, function->object);
-			else
-				namesakes[i] = has_many_owners(&in_files, text) ? object->path
-										: object->name;
-			free(text);
-		}
-	owners_fini(&names);
-	owners_fini(&in_files);
-	free(called);
-	return session->namesakes = namesakes;
-}
-
 static void add_match(struct session *session, uint32_t function, struct function_match **out,
 		      size_t *count)
 {
@@ -639,6 +562,14 @@ static bool matches_member(struct session *session, uint32_t function, const cha
 	return symbols_is_member(symbols_name(session, function, NAME_LONG), name);
 }
 
+/* Whether it is shown as "f [OF]". */
+static bool is_called(struct session *session, uint32_t function, const char *of)
+{
+	const char *own = symbols_namesake(session, function, false);
+
+	return own && !strcmp(own, of);
+}
+
 static size_t find_named(struct session *session, const char *name, const char *object,
 			 bool (*matches)(struct session *, uint32_t, const char *),
 			 struct function_match **out)
@@ -649,7 +580,8 @@ static size_t find_named(struct session *session, const char *name, const char *
 		const struct load_object *own =
 			&session->objects.items[session->functions.items[i].object];
 
-		if ((!object || !strcmp(object, own->name) || !strcmp(object, own->path)) &&
+		if ((!object || !strcmp(object, own->name) || !strcmp(object, own->path) ||
+		     is_called(session, i, object)) &&
 		    matches(session, i, name))
 			add_match(session, i, out, &count);
 	}

@@ -139,7 +139,7 @@ void table_name_row(struct session *session, const struct query *query, struct t
 
 	row->name = symbols_name(session, function, query->name_style);
 	row->object = object ? object->path : NULL;
-	row->of = query->name_soname ? NULL : symbols_namesakes(session)[function];
+	row->of = symbols_namesake(session, function, query->name_soname);
 	if (query->name_soname && object)
 		row->name = arena_printf(&table->arena, "%s [%s]", row->name, object->name);
 }

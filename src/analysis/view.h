@@ -92,7 +92,7 @@ struct row_extent {
 struct row {
 	const char *name;
 	const char *object; /* path of the load object, or NULL */
-	const char *of;	    /* that object in short, where others too have a function of the name */
+	const char *of;	    /* what tells it from other functions of the name, or NULL */
 	/*
 	 * The function's id; in a call tree the node's, if inverted the row's; of threads,
 	 * load objects and their <Total> a number from 0 in the order of the session

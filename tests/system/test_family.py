@@ -264,3 +264,45 @@ def functions_of_several_programs(t):
         t.equal([row['object'] for row in rows if row['role'] == 'center'], [path], f'what is shown is a name: {label}')
     one = t.run(t.helio, 'print', *metrics, '-functions', t.collect(paths['one/left']).experiment).out
     t.check(re.search(' main$', one, re.M) and ' main [' not in one, 'one program needs no names')
+
+
+STATIC = r"""
+static volatile long sum;
+static __attribute__((noinline)) void work(void) { for (long i = 0; i < 1000000; i++) sum += i; }
+void PART(void) { work(); }
+"""
+CALLER = r"""
+#include <time.h>
+void one_a(void), one_b(void), two_a(void);
+int main(void) { while (clock() < CLOCKS_PER_SEC / 3) { one_a(); one_b(); two_a(); } return 0; }
+"""
+
+
+@test
+def static_functions_of_one_name(t):
+    """In one program they have their source file, its path where two files have one name, and without debug information their address, as nm tells it."""
+    for place in ('one', 'two'):
+        (t.directory / place).mkdir(exist_ok=True)
+    parts = ('one/a', 'one/b', 'two/a')
+    for part in parts:
+        (t.directory / f'{part}.c').write_text(STATIC.replace('PART', part.replace('/', '_')))
+    (t.directory / 'main.c').write_text(CALLER)
+    paths = [str(t.directory / f'{part}.c') for part in parts]
+    for debug, name in (('-g', 'lines'), ('-g0', 'bare')):
+        program = t.directory / name
+        built = t.run('gcc', '-O1', debug, '-o', program, t.directory / 'main.c', *paths)
+        t.check(not built.status, built.err)
+        addresses = re.findall(r'^0*(\w+) t work$', t.run('nm', program).out, re.M)
+        labels = {paths[0], 'b.c', paths[2]} if debug == '-g' else {f'0x{address}' for address in addresses}
+        t.equal(len(labels), 3, f'{name}: labels')
+        experiment = t.collect(program).experiment
+        for again in ('', ' from the cache'):
+            for command in ('-functions', '-calltree', '-callers-callees'):
+                out = t.run(t.helio, 'print', '-metrics', 'e.total:i.total:name', command, experiment).out
+                t.equal(set(re.findall(r'\bwork \[([^]]+)\]$', out, re.M)), labels, f'{name}{again}: {command}')
+                t.check(not re.search(r'\bwork$', out, re.M), f'{name}{again}: {command}: {out}')
+            for label in labels:
+                rows = t.print(experiment, '-metrics', 'e.total:i.total:name', '-csingle', f'work [{label}]')[-1]['rows']
+                t.equal(len([row for row in rows if row['role'] == 'center']), 1, f'{name}{again}: a name for {label}')
+        soname = t.run(t.helio, 'print', '-name', 'long:soname', '-functions', experiment).out
+        t.equal(set(re.findall(rf'\bwork \[{name}\] \[([^]]+)\]$', soname, re.M)), labels, f'{name}: with load objects')
