@@ -4,7 +4,8 @@
  *
  * Error.  Samples of a profile fall on functions like counts do: what is estimated from
  * events of the values w is off by sqrt(sum of w² · (1 - share of the whole)).  The whole itself
- * is not estimated: its error is 0, as is that of what is traced and not sampled.
+ * is not estimated: its error is 0, as is that of what is traced and not sampled.  Between
+ * experiments the whole differs by itself, from run to run: there the share leaves nothing out.
  */
 #include "analysis/compare.h"
 
@@ -150,7 +151,8 @@ static struct cell cell_of(const struct comparison *comparison, size_t group, si
 	squares = part_value(&comparison->squares[group], comparison->keys[row], column) *
 		  values_convert(metric, 1);
 	if (squares > 0 && whole > 0)
-		cell.error = sqrt(squares * fmax(0, 1 - cell.value / whole));
+		cell.error = sqrt(squares *
+				  (comparison->groups > 1 ? 1 : fmax(0, 1 - cell.value / whole)));
 	return cell;
 }
 

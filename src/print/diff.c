@@ -18,7 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS_USUAL = 20 };
+enum {
+	ROWS_USUAL = 20,
+	SURE_ERRORS = 2, /* what is more than so many standard errors is no chance */
+};
 
 /* The columns of what is printed. */
 enum { DIFF_BASE, DIFF_NEW, DIFF_CHANGE, DIFF_RATIO, DIFF_NAME, DIFF_COLUMNS };
@@ -41,7 +44,8 @@ static void put_usage(FILE *file)
 	      "  -f, --filter=EXPR     only events that the expression chooses\n"
 	      "  -n, --limit=N         at most N rows, 0 for all (default 20)\n"
 	      "  -a, --all             also differences that may be chance\n"
-	      "      --fail-on='>N%'   exit with status 6 if the total has grown by more than N %\n"
+	      "      --fail-on='>N%'   exit with status 6 if the total has surely grown by more\n"
+	      "                        than N %\n"
 	      "      --json            print JSON\n"
 	      "  -h, --help            this help\n"
 	      "\n"
@@ -132,7 +136,7 @@ static int by_size(const void *a, const void *b)
 
 static bool is_chance(const struct change *change)
 {
-	return fabs(change->value) < 2 * change->error;
+	return fabs(change->value) < SURE_ERRORS * change->error;
 }
 
 /* Of a function in the table of both: its first two columns. */
@@ -209,13 +213,24 @@ static void table_of_changes(struct table *table, const struct table *both,
 
 /* ---- the whole ---- */
 
+/* Whether the total has grown by more than the limit: by so much more that it is no chance. */
 static int judge(struct print *print, const struct options *options, const struct table *both)
 {
 	double base = both->values[0], change = both->values[1] - base;
 	double percent = base ? 100 * change / base : change > 0 ? INFINITY : 0;
+	double allowed = 1 + options->limit_percent / 100;
+	double noise = SURE_ERRORS * hypot(both->errors[1], both->errors[0] * allowed);
 
 	if (isnan(options->limit_percent) || !(percent > options->limit_percent))
 		return PRINT_EXIT_OK;
+	if (both->values[1] - base * allowed <= noise) {
+		say_note(print,
+			 "The total has grown by %.2f %%, which may be chance: with so few events "
+			 "growth by more than %g %% is sure from %.2f %% on",
+			 percent, options->limit_percent,
+			 options->limit_percent + 100 * noise / base);
+		return PRINT_EXIT_OK;
+	}
 	say_note(print, "The total has grown by %.2f %%, more than %g %%", percent,
 		 options->limit_percent);
 	return DIFF_EXIT_WORSE;

@@ -70,6 +70,11 @@ def error(events, function):
     return math.sqrt(squares * (1 - inclusive(events, function) / whole))
 
 
+def noise(events, function=None):
+    """Of the same, between runs; of the total."""
+    return math.sqrt(sum((weight / 1e6) ** 2 for stack, weight, cpu in events if cpu and function in (None, *stack)))
+
+
 def rows_of(listing):
     return {row['name']: row for row in listing['rows']}
 
@@ -144,8 +149,9 @@ def standard_errors(t):
         t.near(rows[name]['i.user~'], error(one, name), name, relative=1e-6, absolute=1e-12)
         t.equal(rows[name]['i.lock~'], 0, 'waits are exact')
     delta = rows_of(t.print(second, '-metrics', 'i.~user:name', '-compare', 'delta', '-functions', first)[-1])
-    for name in FUNCTIONS:
-        t.near(delta[name]['i.user.2~'], math.hypot(error(one, name), error(two, name)), f'{name} difference', relative=1e-6, absolute=1e-12)
+    for name in (*FUNCTIONS, '<Total>'):
+        of = (None,) if name == '<Total>' else (name,)
+        t.near(delta[name]['i.user.2~'], math.hypot(noise(one, *of), noise(two, *of)), f'{name} difference', relative=1e-6, absolute=1e-12)
     text = t.run(t.helio, 'print', '-metrics', 'i.~user:name', '-limit', '3', '-functions', first).out
     t.check('+-' in text and '0.   ' in text.split('<Total>')[0].splitlines()[-1], f'text: {text}')
     kept = [event for event in one if 'A' in event[0]]
@@ -189,14 +195,51 @@ def differences(t):
     rows = rows_of(json.loads(diff('--json', '-a', '-m', 'i.user').out))
     t.near(rows['main']['i.user'], 0.12, 'main', absolute=1e-9)
     t.near(rows['F']['i.user.3'], inclusive(two, 'F') / inclusive(one, 'F'), 'ratio', relative=1e-9)
-    growth = 100 * 0.12 / inclusive(one, 'main')
-    for limit, status in ((growth - 0.01, 6), (growth + 0.01, 0)):
+    t.near(rows['<Total>']['i.user~'], math.hypot(noise(one), noise(two)), 'the error of the total', relative=1e-6)
+    before = inclusive(one, 'main')
+    for limit in (100 * 0.12 / before - 0.01, 100 * 0.12 / before + 0.01):
         result = diff('--fail-on', f'>{limit:.3f}%')
+        t.equal(result.status, 0, f'>{limit}: {result.err}')
+        t.equal('may be chance: with so few events' in result.err, limit < 100 * 0.12 / before, f'>{limit}: {result.err}')
+    many, more = build(t, 'many', 10, extra=[(('main', 'F', 'fib'), 2000, True)] * 600)
+    second = many  # diff() is of these two now
+    growth = 1.2 / before
+    # sure is a growth by more than the limit and two errors, of which the base's grows with the limit
+    sure = max(limit / 1000 for limit in range(0, 5000) if growth - limit / 1000 > 2 * math.hypot(noise(more), noise(one) * (1 + limit / 1000)) / before)
+    t.check(0 < sure < growth, f'{sure} of {growth}')
+    for limit, status in ((sure - 0.002, 6), (sure + 0.002, 0)):
+        result = diff('--fail-on', f'>{100 * limit:.3f}%')
         t.equal(result.status, status, f'>{limit}: {result.err}')
+    second = t.directory / 'two.er'
     t.equal(diff('-f', 'FNAME("fib") SOME IN STACK || 1', '-n', '2').out.count('main'), 0, 'limit')
     for wrong in (('--fail-on', '5'), ('-m', 'size'), ('-m', 'nothing'), ('-n', 'x'), ('-x',), ('-f', '1 +'), ('third.er',)):
         t.equal(diff(*wrong).status, 2, str(wrong))
     t.equal(t.run(t.helio, 'diff', first, 'none.er').status, 1, 'no experiment')
+
+
+SHORT = """
+volatile long sum;
+int main(void) { for (long i = 0; i < 60000000; i++) sum += i; return 0; }
+"""
+
+
+@test
+def equal_programs_fail_no_build(t):
+    """
+    20 pairs of runs of one short program. Chance fails 1 of 40 at most, so 3 of them are rarer than 1 of 80, unless
+    the machine is restless itself: then there are fewer by far than those that have grown by more than the limit.
+    """
+    (t.directory / 'short.c').write_text(SHORT)
+    t.check(not t.run('gcc', '-O1', '-o', t.directory / 'short', t.directory / 'short.c').status, 'gcc')
+    runs = [t.collect(t.directory / 'short').experiment for _ in range(20)]
+    failed = grown = 0
+    for number, base in enumerate(runs):
+        result = t.run(t.helio, 'diff', '--fail-on', '>5%', base, runs[(number + 1) % len(runs)])
+        t.check(result.status in (0, 6) and '+-' in result.out, f'{result.status}: {result.err}')
+        failed += result.status == 6
+        grown += 'The total has grown' in result.err
+    t.remark += f'{failed} of {grown} of 20 '
+    t.within(failed <= max(2, grown // 3), f'{failed} of 20 pairs, of which {grown} have grown')
 
 
 @test
