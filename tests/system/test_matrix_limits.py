@@ -38,6 +38,12 @@ def small_signal_stacks(t, engine):
     for size in (8192, 10240, 14336, 24576, 65536):
         for result, _ in t.like_bare(engine, t.target('altstack'), size):
             t.equal((result.status, result.out), (7, 'handled\n'), f'{size} bytes')
+    for _ in range(3):
+        for result, _ in t.like_bare(engine, t.target('altstack'), 8192, t.target('altstack_library.so')):
+            t.equal(result.status, 7, 'with a library that works while it is loaded')
+    for size in (10240, 14336, 24576):
+        for result, _ in t.like_bare(engine, t.target('altstack'), size, 'fork'):
+            t.equal((result.status, result.out), (7, 'handled\n'), f'{size} bytes, a child')
 
 
 @test(engines=True)

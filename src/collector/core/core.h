@@ -224,8 +224,12 @@ extern struct collector collector;
 /* start.c */
 /* The end of the process: accounts for all threads, writes the end sample. Once. */
 void collector_finish(void);
-/* room.c: calls it, on a stack of our own where this one is small; by one thread only. */
-void run_with_room(void (*work)(void));
+/* room.c: calls it with NULL, on a stack of our own where this one is small; by one thread only. */
+void run_with_room(void (*work)(void *));
+/* Calls work(arg) on the stack that ends there, with all signals blocked. Safe in a handler. */
+void run_on_stack(char *top, void (*work)(void *), void *arg);
+/* Where the first thread's stack lies, and how large those of others are. */
+void room_find_stacks(void);
 /* Accounts for the time of all threads up to now. */
 void collector_settle_all(void);
 void collector_settle_thread(struct thread *thread);
@@ -403,6 +407,8 @@ enum { LOG_HEADER = 1024 };
 int log_create(const char *file, const char *description);
 /* The same with the file's first `size` bytes, at most LOG_HEADER, in the same write. */
 int log_create_with(const char *file, const char *description, const void *first, size_t size);
+/* Names the files below; after each change of collector.directory. */
+void log_name_files(void);
 /* Opens a file of the experiment to read and append to; a descriptor or negative errno. */
 int log_open_file(const char *file, int flags);
 /* Appends whole lines. 0 or negative errno. */

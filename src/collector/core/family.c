@@ -15,7 +15,7 @@ static struct format_family alone;
 
 static int open_founder(void)
 {
-	char room[PATH_MAX_HERE];
+	static char room[PATH_MAX_HERE]; /* too large for a handler that forks */
 	struct text path = TEXT_ON(room);
 
 	text_puts(&path, collector.founder);

@@ -7,18 +7,45 @@
 #include "collector/core/file.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
+#include "format/trace.h"
 
+#include <errno.h>
 #include <unistd.h>
+
+static const char *const names[] = {
+	FORMAT_FILE_LOG,     FORMAT_FILE_MAP,	 FORMAT_FILE_OVERVIEW,	 FORMAT_FILE_DYNTEXT,
+	FORMAT_FILE_PROFILE, FORMAT_FILE_STACKS, FORMAT_FILE_MOUNTS_OWN,
+};
+enum { NAMES = sizeof(names) / sizeof(*names), FILES = NAMES + TRACE_KINDS };
+
+static const char *name_of(int file)
+{
+	return file < NAMES ? names[file] : format_traces[file - NAMES].file;
+}
+
+/* Made once: on the stack of a handler there may be no room for a path. */
+static const char *paths[FILES];
+
+void log_name_files(void)
+{
+	static char room[FILES * PATH_MAX_HERE];
+	struct text text = TEXT_ON(room);
+
+	for (int i = 0; i < FILES; i++) {
+		paths[i] = room + text.length;
+		text_puts(&text, collector.directory);
+		text_putc(&text, '/');
+		text_puts(&text, name_of(i));
+		text_putc(&text, '\0');
+	}
+}
 
 int log_open_file(const char *file, int flags)
 {
-	char path_room[PATH_MAX_HERE];
-	struct text path = TEXT_ON(path_room);
-
-	text_puts(&path, collector.directory);
-	text_putc(&path, '/');
-	text_puts(&path, file);
-	return file_open(path_room, O_RDWR | O_APPEND | flags, 0644);
+	for (int i = 0; i < FILES; i++)
+		if (text_equal(name_of(i), file))
+			return file_open(paths[i], O_RDWR | O_APPEND | flags, 0644);
+	return -ENOENT;
 }
 
 int log_create(const char *file, const char *description)
@@ -124,7 +151,7 @@ static void put_descendant(struct text *line)
 
 static void put_process(struct text *line)
 {
-	char cwd[PATH_MAX_HERE];
+	static char cwd[PATH_MAX_HERE]; /* too large for a handler that forks */
 	long cwd_size = sys_call(SYS_getcwd, cwd, sizeof(cwd), 0, 0);
 
 	if (cwd_size <= 0)

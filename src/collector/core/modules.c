@@ -618,17 +618,30 @@ void modules_log_mapped(const struct map_line *line, uint32_t epoch, const ElfW(
 	log_part(line, epoch, &segment);
 }
 
+struct lesson {
+	struct dl_find_object found;
+	bool changed;
+};
+
+static void learn(void *arg)
+{
+	struct lesson *lesson = arg;
+	struct image image;
+
+	if (read_image(&image, &lesson->found))
+		lesson->changed = note_object(&image);
+}
+
 bool modules_learn(uint64_t pc, bool patient)
 {
-	struct dl_find_object found;
-	struct image image;
-	bool changed = false;
+	static char stack[32 * 1024] __attribute__((aligned(16))); /* of who changes the list */
+	struct lesson lesson = {.changed = false};
 
 	if (!_dl_find_object || !change_begin_if(patient))
 		return false;
-	if (!_dl_find_object((void *)pc, &found) && read_image(&image, &found))
-		changed = note_object(&image);
-	if (changed || unpublished)
+	if (!_dl_find_object((void *)pc, &lesson.found))
+		run_on_stack(stack + sizeof(stack), learn, &lesson);
+	if (lesson.changed || unpublished)
 		publish();
 	const struct unwind_module *module = unwind_module_find(pc);
 	bool known = module && modules_at(pc, module) == UNWIND_OBJECT_KNOWN;

@@ -14,6 +14,7 @@ enum { RAWTHREADS_MAX = 8, GONE_AFTER_NS = 1000 * 1000 * 1000 };
 
 static _Atomic uint64_t ended_cpu_ns;
 static _Atomic int32_t forbidden;
+static _Atomic int last_status; /* the process ends with that of its last thread, which is ours */
 
 static struct slot {
 	_Atomic bool taken;
@@ -131,6 +132,25 @@ void rawthread_forget_all(void)
 	}
 }
 
+/* The first thread, too: it stays in the list until the process has ended. */
+static void find_living(int tid, void *found)
+{
+	int status = 0;
+
+	if (*(bool *)found || rawthread_is(tid))
+		return;
+	*(bool *)found = !task_has_ended(tid, &status);
+	atomic_store(&last_status, status);
+}
+
+bool rawthread_only_ours_are_left(int dir)
+{
+	bool found = false;
+
+	tasks_for_each(dir, find_living, &found);
+	return !found;
+}
+
 int rawthread_start(void (*run)(void), void *stack, size_t size, bool own_files)
 {
 	uint64_t all = ~(uint64_t)0, before;
@@ -161,12 +181,11 @@ _Noreturn void rawthread_exit(_Atomic unsigned *flag)
 			atomic_store(&slots[i].ended_ns, clock_now_ns());
 	own_use_thread_end();
 	__asm__ volatile("movl $0, (%0)\n\t"
-			 "xor %%edi, %%edi\n\t"
 			 "syscall\n\t"
 			 "ud2"
 			 :
-			 : "r"(flag), "a"(SYS_exit)
-			 : "rdi", "rcx", "r11", "memory");
+			 : "r"(flag), "a"(SYS_exit), "D"(atomic_load(&last_status))
+			 : "rcx", "r11", "memory");
 	__builtin_unreachable();
 }
 

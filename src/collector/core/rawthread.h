@@ -31,6 +31,13 @@ void rawthread_wait_gone(void);
 /* In the child of a fork, which has none. */
 void rawthread_forget_all(void);
 
+/*
+ * Whether all threads of the process but ours have ended: by system calls of their own, without an
+ * exit of the process, which is over only with ours.  `dir` is from tasks_open_alone.  A thread
+ * may be missed that begins meanwhile: only two such answers in a row count.
+ */
+bool rawthread_only_ours_are_left(int dir);
+
 /* Clears *flag and ends the thread without touching its stack again. */
 _Noreturn void rawthread_exit(_Atomic unsigned *flag);
 

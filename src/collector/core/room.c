@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The end of a recording needs more stack than an alternate signal stack may have: a handler that
- * ends the program there (_exit) knows only what it needs itself.
+ * Room on stacks.  An alternate signal stack may have 8 KiB, of which the kernel's frame takes up
+ * to a half, and a handler of the program there knows only what it needs itself.  What needs more
+ * in our handlers, or at the end of a recording (_exit in a handler), runs on a stack of ours.
  */
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
+#include "collector/unwind/unwind.h"
 
+#include <pthread.h>
 #include <signal.h>
+#include <sys/auxv.h>
+#include <sys/resource.h>
 
 static bool is_on_small_stack(void)
 {
@@ -19,26 +24,51 @@ static bool is_on_small_stack(void)
 }
 
 /* No signal meanwhile: the kernel would take the alternate stack for free, from its top. */
-static void run_on_own_stack(void (*work)(void))
+void run_on_stack(char *top, void (*work)(void *), void *arg)
 {
-	static char room[64 * 1024] __attribute__((aligned(16)));
 	uint64_t mask = sys_block_signals();
+	void *argument = arg;
 
 	__asm__ volatile("mov %%rsp, %%rbx\n\t"
 			 "mov %[top], %%rsp\n\t"
 			 "call *%[work]\n\t"
 			 "mov %%rbx, %%rsp"
-			 :
-			 : [top] "r"(room + sizeof(room)), [work] "r"(work)
-			 : "rbx", "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11",
-			   "memory", "cc");
+			 : "+D"(argument)
+			 : [top] "r"(top), [work] "r"(work)
+			 : "rbx", "rax", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "memory",
+			   "cc");
 	sys_restore_signals(mask);
 }
 
-void run_with_room(void (*work)(void))
+void run_with_room(void (*work)(void *))
 {
+	static char stack[64 * 1024] __attribute__((aligned(16)));
+
 	if (is_on_small_stack())
-		run_on_own_stack(work);
+		run_on_stack(stack + sizeof(stack), work, NULL);
 	else
-		work();
+		work(NULL);
+}
+
+void room_find_stacks(void)
+{
+	enum { LARGEST = 1 << 30, SLACK = UNWIND_STACK_SLACK };
+	struct rlimit limit = {.rlim_cur = 8 << 20};
+	pthread_attr_t attributes;
+	size_t size = 0;
+
+	sys_call(SYS_prlimit64, 0, RLIMIT_STACK, 0, &limit);
+	if (limit.rlim_cur > LARGEST)
+		limit.rlim_cur = LARGEST;
+	if (limit.rlim_cur <
+	    SLACK) /* set lower than what is in use: nothing is read without care */
+		limit.rlim_cur = SLACK;
+	/* The kernel puts the program's name above everything that a frame can hold. */
+	collector.main_stack_high = getauxval(AT_EXECFN) & ~(uint64_t)7;
+	collector.main_stack_low = collector.main_stack_high - limit.rlim_cur + SLACK;
+	if (!pthread_attr_init(&attributes)) {
+		pthread_attr_getstacksize(&attributes, &size);
+		pthread_attr_destroy(&attributes);
+	}
+	collector.default_stack_size = size;
 }

@@ -95,13 +95,10 @@ static void read_params(const char *params)
 /* -F =REGEX: by the program's base name or its lineage; the founder is always recorded. */
 static bool wanted(const char *pattern)
 {
-	char exe[PATH_MAX_HERE];
-	long length = sys_readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-	const char *base = exe;
+	const char *base = modules_program();
 	regex_t regex;
 
-	exe[length > 0 ? length : 0] = '\0';
-	for (const char *at = exe; *at; at++)
+	for (const char *at = base; *at; at++)
 		if (*at == '/')
 			base = at + 1;
 	if (regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB))
@@ -228,7 +225,7 @@ uint64_t collector_cpu_ns(void)
 void collector_log_engine(enum engine asked, const char *reason)
 {
 	static const char *const names[] = {"none", "perf", "monitor"};
-	char room[PATH_MAX_HERE + 512];
+	static char room[PATH_MAX_HERE + 512]; /* one thread at a time begins a recording */
 	struct text line = TEXT_ON(room);
 
 	text_puts(&line, "<collector");
@@ -267,12 +264,14 @@ static int claim_directory(const char *label)
 {
 	int result = make_directory();
 
+	log_name_files();
 	if (!result)
 		result = sample_open(label);
 	if (result != -EEXIST || collector.lineage[0])
 		return result;
 	copy(collector.lineage, sizeof(collector.lineage), "_c1");
 	result = make_directory();
+	log_name_files();
 	return result ? result : sample_open(label);
 }
 
@@ -336,30 +335,10 @@ static int find_own_text(struct dl_phdr_info *info, size_t size, void *unused)
 	return 0;
 }
 
-static void find_main_stack(void)
-{
-	enum { LARGEST = 1 << 30, SLACK = UNWIND_STACK_SLACK };
-	struct rlimit limit = {.rlim_cur = 8 << 20};
-	pthread_attr_t attributes;
-	size_t size = 0;
-
-	sys_call(SYS_prlimit64, 0, RLIMIT_STACK, 0, &limit);
-	if (limit.rlim_cur > LARGEST)
-		limit.rlim_cur = LARGEST;
-	/* The kernel puts the program's name above everything that a frame can hold. */
-	collector.main_stack_high = getauxval(AT_EXECFN) & ~(uint64_t)7;
-	collector.main_stack_low = collector.main_stack_high - limit.rlim_cur + SLACK;
-	if (!pthread_attr_init(&attributes)) {
-		pthread_attr_getstacksize(&attributes, &size);
-		pthread_attr_destroy(&attributes);
-	}
-	collector.default_stack_size = size;
-}
-
 /* All that a recording needs before its first thread. 0, or -errno. */
 static int set_up(const char *label)
 {
-	find_main_stack();
+	room_find_stacks();
 	dl_iterate_phdr(find_own_text, NULL);
 	unwind_skip(collector.text_low, collector.text_high);
 	int result = begin_recording(label);
@@ -595,11 +574,12 @@ static void switch_off_events(void)
 	counter_pause();
 }
 
-static void finish(void)
+static void finish(void *unused)
 {
 	char room[2 * COUNTERS_ROOM];
 	struct text line = TEXT_ON(room);
 
+	(void)unused;
 	uint64_t settled_ns = close_books(FORMAT_SAMPLE_END, "end", &line);
 
 	switch_off_events();

@@ -85,6 +85,26 @@ void tasks_read(int tid, const char *file, char *text, size_t size)
 	text[got > 0 ? got : 0] = '\0';
 }
 
+/* "TID (NAME) STATE … STATUS"; the name may contain anything. The status is as wait has it. */
+bool task_has_ended(int tid, int *status)
+{
+	enum { STATUS_SHIFT = 8 };
+	char stat[1024];
+	const char *state = NULL, *last = stat;
+
+	tasks_read(tid, "stat", stat, sizeof(stat));
+	for (const char *at = stat; *at; at++) {
+		if (text_starts(at, ") "))
+			state = at + 2;
+		if (*at == ' ')
+			last = at + 1;
+	}
+	if (!state || (*state != 'Z' && *state != 'X'))
+		return false;
+	*status = (int)(text_number(last, NULL) >> STATUS_SHIFT);
+	return true;
+}
+
 bool task_is_traced(int tid)
 {
 	static const char label[] = "TracerPid:\t";

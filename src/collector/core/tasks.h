@@ -30,6 +30,9 @@ int tasks_own_number(void);
  */
 void tasks_read(int tid, const char *file, char *text, size_t size);
 
+/* Whether the thread is a zombie: it has ended and is still listed. *status: what it ended with. */
+bool task_has_ended(int tid, int *status);
+
 /* Whether a debugger or tracer is attached to the thread. */
 bool task_is_traced(int tid);
 

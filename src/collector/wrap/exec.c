@@ -38,10 +38,11 @@ static int call_exec(const struct exec_call *call, char *const env[])
 }
 
 /*
- * With ours in the environment; without if that makes it too large, so that nothing fails that
- * would not without us.
+ * With ours in the environment, whose room is not on the stack while the recording is ended;
+ * without if that makes it too large, so that nothing fails that would not without us.
  */
-static int call_with_ours(const struct exec_call *call, char *const env[], const char *lineage)
+static __attribute__((noinline)) int call_with_ours(const struct exec_call *call, char *const env[],
+						    const char *lineage)
 {
 	struct environment environment;
 	char **words = environment_make(&environment, env, lineage);
@@ -77,7 +78,8 @@ static int exec_after_vfork(const struct exec_call *call, char *const env[])
 }
 
 /* The next image inherits a restriction, and the program may have a copy of the environment. */
-static int call_without_ours(const struct exec_call *call, char *const env[])
+static __attribute__((noinline)) int call_without_ours(const struct exec_call *call,
+						       char *const env[])
 {
 	struct environment environment;
 	char **words = environment_strip(&environment, env);

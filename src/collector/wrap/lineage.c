@@ -114,6 +114,7 @@ void lineage_program_left_alone(const char *reason)
 	if (!collector.follow)
 		return;
 	text_puts(&path, collector.founder);
+	log_name_files();
 	collector.proc_pid = tasks_process_number();
 	put_left_alone(0, NULL, reason);
 }

@@ -12,7 +12,7 @@
 
 enum {
 	LINEAGE_ROOM = sizeof(PARAMS_ENV_LINEAGE "=") + PARAMS_LINEAGE_ROOM,
-	WORDS_ON_STACK = 512,
+	WORDS_ON_STACK = 128,
 };
 
 /* Descendants of this process are to be recorded. */
@@ -59,7 +59,7 @@ void words_drop(struct words *words);
 
 struct environment {
 	struct words words;
-	char preload[2048];
+	char preload[1024];
 	char lineage[LINEAGE_ROOM];
 };
 
