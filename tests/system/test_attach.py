@@ -190,6 +190,15 @@ def no_wait_is_disturbed(t, engine):
         t.equal((status, out), (0, 'interrupted 0\ntoo_short 0\n'), f'{engine}, {call}')
 
 
+@test(engines=True)
+def ends_by_number(t, engine):
+    """A process whose last thread ends past the C library ends, though a thread of the collector's is left."""
+    with Program(t, t.target('ends'), 'raw_exit_later') as program, Attached(t, program, engine=engine) as attached:
+        status, out = program.end('\n')
+        t.equal((status, 'worked' in out), (27, True), 'the program')
+        attached.end(interrupt=False)
+
+
 @test
 def over_and_over(t):
     """In all threads the allocator's locks are held most of the time."""

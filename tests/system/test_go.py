@@ -111,6 +111,38 @@ def goroutines_have_roots(t, engine):
     t.within(rows['runtime.goexit.abi0']['i.totalcpu'] >= 0.99 * rows['main.chain']['i.totalcpu'] > 0, f'{rows["main.chain"]}')
 
 
+EXECUTES = '''package main
+
+import (
+	"os"
+	_ "runtime/cgo"
+	"syscall"
+)
+
+func main() {
+	sum := 0
+	for i := 0; i < 100000000; i++ {
+		sum += i * i
+	}
+	syscall.Exec("/bin/echo", []string{"echo", "executed"}, os.Environ())
+}
+'''
+
+
+@test(engines=True)
+def executes(t, engine):
+    """Go's runtime executes by an instruction of its own: no signal of ours is pending then."""
+    source, path = t.directory / 'executes.go', t.directory / 'executes'
+    source.write_text(EXECUTES)
+    # stripped, without the note that says Go
+    built = t.run(t.need('go'), 'build', '-ldflags=-s -w -buildid=', '-o', path, source,
+                  env={'CGO_ENABLED': '1', 'GO111MODULE': 'off', 'GOCACHE': os.environ.get('GOCACHE', str(ROOT / 'build' / 'go-cache'))})
+    t.equal(built.status, 0, f'go build ({built.err})')
+    for _ in range(5):
+        for result, _ in t.like_bare(engine, path, intervals=('1', '10')):
+            t.equal((result.status, result.out), (0, 'executed\n'), 'the second program')
+
+
 @test(engines=True)
 def attached_to(t, engine):
     for name, (_, _, recorded) in LINKED.items():

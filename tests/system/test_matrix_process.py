@@ -59,7 +59,7 @@ def storm(t, engine):
 
 
 ENDS = (('abort', 128 + 6), ('segv', 128 + 11), ('_exit', 21), ('_Exit', 22), ('exit_group', 23), ('quick_exit', 24),
-        ('exit_in_exit', 25), ('thread', 26), ('last_thread', 0))
+        ('exit_in_exit', 25), ('thread', 26), ('last_thread', 0), ('raw_exit', 27), ('raw_exits', 28))
 
 
 @test(alone=True, engines=True)

@@ -125,6 +125,13 @@ def qemu_user(t, engine):
 
 
 @test(engines=True)
+def qemu_user_commands(t, engine):
+    """A guest's exec is an instruction of qemu's own, on which no signal of ours may be pending."""
+    text = 'i=0; while [ $i -lt 5 ]; do i=$((i + 1)); /bin/echo below $i; done; (exit 3); echo $?; exec /bin/sh -c "exit 8"'
+    run(t, engine, t.need('qemu-x86_64'), '/bin/sh', '-c', text)
+
+
+@test(engines=True)
 def qemu_user_signals(t, engine):
     """Its helper thread has all signals blocked, and would fall over one of the guest's that came to it."""
     run(t, engine, t.need('qemu-x86_64'), t.target('ownsignals'), same=lambda result: '')

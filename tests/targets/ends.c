@@ -126,6 +126,42 @@ static void by_last_thread(void)
 	pthread_exit(NULL);
 }
 
+/* The C library does not hear of it. */
+static void end_by_number(int status)
+{
+	__asm__ volatile("syscall" : : "a"(SYS_exit), "D"(status) : "rcx", "r11", "memory");
+}
+
+static void by_raw_exit(void)
+{
+	work_last();
+	end_by_number(27);
+}
+
+/* The thread that ends last did not begin first. */
+static void *end_here(void *unused)
+{
+	work_here(unused);
+	end_by_number(28);
+	return NULL;
+}
+
+static void by_raw_exits(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, end_here, NULL);
+	end_by_number(28);
+}
+
+/* For who comes meanwhile. */
+static void raw_exit_later(void)
+{
+	if (puts("ready") < 0 || fflush(stdout) || getchar() < 0)
+		_exit(99);
+	by_raw_exit();
+}
+
 /* A child that kills its parent after a while, and says when. */
 static void start_killer(void)
 {
@@ -197,6 +233,9 @@ static const struct {
 	{"exit_in_exit", by_exit_in_exit},
 	{"thread", by_thread},
 	{"last_thread", by_last_thread},
+	{"raw_exit", by_raw_exit},
+	{"raw_exits", by_raw_exits},
+	{"raw_exit_later", raw_exit_later},
 	{"killed_waiting", killed_waiting},
 	{"killed_working", killed_working},
 	{"child_killed", child_killed},

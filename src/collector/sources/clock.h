@@ -185,6 +185,12 @@ bool monitor_signal_is_ours(const siginfo_t *info);
 /* Takes the engine's signal, and nothing else yet. */
 bool perf_engine_prepare(void);
 bool monitor_engine_prepare(void);
+/*
+ * Why the program would be harmed by perf events; NULL: it is not.  A signal that is pending when a
+ * thread executes another program ends that one.  Our wrappers of exec see to it that none is, but
+ * Go's runtime and qemu's guests execute by a system call instruction of their own.
+ */
+const char *perf_engine_harms(void);
 /* An event of another thread, or with 0 of the calling one: a descriptor or a negative errno. */
 int perf_engine_open(int tid, bool switches);
 /* The switch events, which there were too many of, may come again. */

@@ -40,6 +40,7 @@ enum {
 	ROUNDS = 8,		    /* of looking for threads that began meanwhile */
 	UNTRACED_TRIES = 10 * 1000, /* of a millisecond */
 	WATCH_NS = 200 * 1000 * 1000,
+	ENDS_ALONE = 2, /* so many times in a row no other thread was left */
 	BREATH_NS = 20 * 1000 * 1000,
 };
 
@@ -56,6 +57,8 @@ static _Atomic uint32_t off;	 /* all events are disabled; a futex */
 static _Atomic int32_t keeper_id;
 static _Atomic int32_t home; /* the process whose keeper it is: not a child of its */
 static int tracee;
+static uint32_t alone;
+static const char *harm;  /* of perf events in this program */
 static struct held *held; /* HELD_MAX, mapped */
 static uint32_t held_count;
 static _Atomic bool holding; /* for others: there are events */
@@ -227,14 +230,16 @@ static void start_events(int dir)
 
 	for (int i = 0; i < UNTRACED_TRIES && task_is_traced(tracee); i++)
 		futex_wait(&wishes, 0, 1000 * 1000);
-	if (asked == ENGINE_PERF)
+	if (asked == ENGINE_PERF && !harm)
 		error = hold_all(dir);
-	if (error) {
+	if (harm) {
+		text_puts(&reason, harm);
+	} else if (error) {
 		drop_all();
 		text_puts(&reason, "perf_event_open: errno ");
 		text_decimal(&reason, -error);
 	}
-	if (asked == ENGINE_PERF && !error)
+	if (asked == ENGINE_PERF && !harm && !error)
 		atomic_store(&holding, true);
 	else if (asked != ENGINE_NONE && !monitor_engine_take_over())
 		collector.engine = ENGINE_NONE;
@@ -251,10 +256,15 @@ static void bury_if_gone(struct thread *thread, void *unused)
 		thread_bury(thread, tid);
 }
 
-/* False: nobody wants the recording any more. */
-static bool watch(void)
+/* False: nobody wants the recording any more, or there is nothing to record. */
+static bool watch(int dir)
 {
 	thread_for_each(bury_if_gone, NULL);
+	alone = rawthread_only_ours_are_left(dir) ? alone + 1 : 0;
+	if (alone == ENDS_ALONE) {
+		monitor_engine_stop();
+		return false;
+	}
 	if (!attach_is_abandoned())
 		return true;
 	log_warning("helio attach was killed: the recording ends here", 0);
@@ -329,7 +339,7 @@ static uint64_t patience(const struct ends *ends)
 	return ends->rest_ns > now_ns ? ends->rest_ns - now_ns : 1;
 }
 
-static void keep(void)
+static void keep(int dir)
 {
 	struct ends ends = {0};
 	uint64_t watched_ns = clock_now_ns();
@@ -342,7 +352,7 @@ static void keep(void)
 		if (wished & WISH_END)
 			return;
 		if (now_ns - watched_ns >= WATCH_NS) {
-			if (!watch())
+			if (!watch(dir))
 				return;
 			watched_ns = now_ns;
 		}
@@ -357,7 +367,7 @@ static void keeper(void)
 	atomic_store(&keeper_id, sys_gettid());
 	if (dir >= 0) {
 		start_events(dir);
-		keep();
+		keep(dir);
 		drop_all();
 	}
 	rawthread_exit(&running);
@@ -366,6 +376,8 @@ static void keeper(void)
 bool keeper_start(int tid)
 {
 	tracee = tid;
+	alone = 0;
+	harm = collector.engine == ENGINE_PERF ? perf_engine_harms() : NULL;
 	atomic_store(&wishes, 0);
 	atomic_store(&off, 0);
 	atomic_store(&holding, false);

@@ -56,11 +56,14 @@ struct tick {
 	uint64_t delay_ns, awake_ns; /* its run-queue delay, and when it last went to sleep */
 	uint64_t now_ns;
 	uint32_t known; /* threads looked at */
+	uint32_t alone; /* how often in a row no other thread was left */
 	bool resumed;	/* the process has just been stopped */
 };
 
 /* Threads that nobody announced (a raw clone) are searched for this often. */
 enum { SEARCH_NS = 100 * 1000 * 1000 };
+/* Where no other thread is left so many times in a row, ours ends, and with it the process. */
+enum { ENDS_ALONE = 2 };
 
 /* No tick of the thread before it has used so much more CPU time. */
 static void rest(struct thread *thread, uint64_t ns)
@@ -361,7 +364,7 @@ static void monitor(void)
 	tick.sched = clock_open_delay();
 	clock_read_delay(tick.sched, &tick.delay_ns);
 	atomic_store(&looking, true);
-	while (!atomic_load(&stopping) && tick.dir >= 0) {
+	while (!atomic_load(&stopping) && tick.dir >= 0 && tick.alone < ENDS_ALONE) {
 		tick.awake_ns = clock_now_ns();
 		sleep_until(&next_ns, rest_ns);
 		rest_ns = 0;
@@ -373,6 +376,7 @@ static void monitor(void)
 		thread_for_each(look_at, &tick);
 		if (tick.now_ns - searched_ns > SEARCH_NS) {
 			search(&tick);
+			tick.alone = rawthread_only_ours_are_left(tick.dir) ? tick.alone + 1 : 0;
 			searched_ns = tick.now_ns;
 		}
 		rest_ns = looks_rest_ns();

@@ -395,9 +395,25 @@ bool perf_engine_prepare(void)
 	return perf_signal_take();
 }
 
+const char *perf_engine_harms(void)
+{
+	/* Go with cgo; without it no library gets into the program (base/own_calls.h). */
+	if (next_program_exports("crosscall2"))
+		return "Go executes programs without the C library";
+	if (next_program_exports("safe_syscall_start"))
+		return "qemu executes programs without the C library";
+	return NULL;
+}
+
 bool perf_engine_start(char *reason, size_t size)
 {
 	struct text why = {.buffer = reason, .size = size};
+	const char *harm = perf_engine_harms();
+
+	if (harm) {
+		text_puts(&why, harm);
+		return false;
+	}
 
 	/*
 	 * Under ptrace every signal stops the thread, which is a context switch, which raises

@@ -117,6 +117,10 @@ void next_resolve(void);
 void *next_symbol(const char *name);
 void *next_symbol_version(const char *name, const char *version);
 
+/* Whether the program itself, not one of its libraries, exports the name. Takes the loader's lock.
+ */
+bool next_program_exports(const char *name);
+
 /*
  * A constructor that looks names up: before the one that begins the recording, so that the memory
  * which dlsym may allocate is not the program's.

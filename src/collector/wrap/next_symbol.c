@@ -178,6 +178,26 @@ static bool may_be_there(const char *name, const char *version)
 	return search.found || !search.linker_behind;
 }
 
+/* The program comes first. */
+static int look_in_program(struct dl_phdr_info *info, size_t size, void *argument)
+{
+	struct search *search = argument;
+	const struct tables tables = tables_of(info);
+
+	(void)size;
+	search->found = (tables.gnu_hash || tables.hash) && tables.symbols && tables.strings &&
+			has(&tables, search);
+	return 1;
+}
+
+bool next_program_exports(const char *name)
+{
+	struct search search = {.name = name};
+
+	dl_iterate_phdr(look_in_program, &search);
+	return search.found;
+}
+
 void *next_symbol(const char *name)
 {
 	return may_be_there(name, NULL) ? dlsym(RTLD_NEXT, name) : NULL;
