@@ -15,6 +15,8 @@ enum {
 	/* The debt that makes events rest, as the time that pays it: at first, so that what happens
 	 * once does no harm, and while it lasts, so that progress is even. */
 	FIRST_REST_NS = 50 * 1000 * 1000,
+	FIRST_PARTS = 4, /* no one handler is more of it: a host that takes the processor away in
+			  * one is counted by the CPU clock, too, and says nothing of the next */
 	FIRST_COUNTER_REST_NS = 250 * 1000 * 1000, /* each of a few thousand faults may be wanted */
 	LATER_REST_NS = 1000 * 1000,
 	MEASURE_NS = 5 * 1000 * 1000, /* likewise, before it is taken at its word */
@@ -201,12 +203,13 @@ static uint64_t charge(struct overhead_account *account, uint64_t clock_ns, uint
 	uint64_t now_ns = clock_now_ns();
 	uint64_t passed_ns = clock_ns > account->clock_ns ? clock_ns - account->clock_ns : 0;
 	uint64_t paid_ns = passed_ns / 100 * percent;
+	uint64_t most_ns = first_rest_ns / 100 * percent / FIRST_PARTS;
+	bool limited = is_limited(now_ns);
 
 	account->clock_ns = clock_ns;
 	account->debt_ns -= account->debt_ns < paid_ns ? account->debt_ns : paid_ns;
-	account->debt_ns += cost_ns;
+	account->debt_ns += limited || cost_ns < most_ns ? cost_ns : most_ns;
 	uint64_t rest_ns = overhead_time_for(account->debt_ns);
-	bool limited = is_limited(now_ns);
 
 	if (rest_ns <= (limited ? LATER_REST_NS : first_rest_ns))
 		return 0;
