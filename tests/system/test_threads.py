@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every thread's states add up to its life: to its own end, or to that of its process."""
+import re
+
 from harness import monitor_cpu, test
 from real import start_cost
 
@@ -84,3 +86,22 @@ def made_by_clone_alone(t, engine):
     result = t.collect(t.target('rawclone'), '700000', engine=engine)
     rows = {row['name']: row for row in t.print(result.experiment, '-metrics', 'e.totalcpu:name', '-functions')[-1]['rows']}
     t.near(rows['burn']['e.totalcpu'], result.truth()['raw.cpu'], 'CPU of the raw thread', 0.05, 0.02)
+
+
+@test
+def nothing_looked_up_that_goes_with_them(t):
+    """
+    What was opened in a thread's directory below that of its process is discarded when the thread ends; who reaps the process just then
+    spins in the kernel meanwhile, as a look at the parent's CPU time on a busy machine shows.
+    """
+    trace = t.directory / 'strace'
+    result = t.run(t.need('strace'), '-f', '-qq', '-o', trace, '-e', 'trace=openat,clone,clone3', t.helio, 'collect', '--engine', 'monitor', '-p', '1',
+                   '-o', 'a.er', t.target('phases'), '0.02')
+    t.equal(result.status, 0, f'status ({result.err[-300:]})')
+    text = trace.read_text()
+    threads = set(re.findall(r'parent_tid=\[(\d+)\]', text))
+    t.check(threads, 'no raw thread')
+    t.check(re.search(r'"/proc/\d+/schedstat"', text), 'no run-queue delay was read')
+    launcher = text.split()[0]  # which looks on once a second
+    opened = re.findall(r'^(\d+) .*"(/proc/thread-self/\w+|(?:/proc/\w+/task/)?(\d+)/\w+)"', text, re.M)
+    t.equal([path for who, path, number in opened if who != launcher and (not number or number in threads)], [], 'files of threads below the process')

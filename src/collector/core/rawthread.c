@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/core/rawthread.h"
 
+#include "collector/core/core.h"
 #include "collector/core/own_use.h"
 #include "collector/core/sys.h"
-#include "collector/core/tasks.h"
-#include "collector/core/text.h"
 #include "collector/sources/clock.h"
 
 #include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
 
 enum { RAWTHREADS_MAX = 8, GONE_AFTER_NS = 1000 * 1000 * 1000 };
 
@@ -20,6 +20,7 @@ static struct slot {
 	_Atomic bool taken;
 	_Atomic int32_t tid;	   /* written by the kernel; 0: not yet begun */
 	_Atomic uint64_t ended_ns; /* it is about to end, and may then be another's number */
+	_Atomic uint64_t minor_faults, major_faults; /* when it last said so */
 } slots[RAWTHREADS_MAX];
 
 /* Where the kernel puts the number of a new thread before that, or anybody, can look. */
@@ -59,6 +60,8 @@ static bool is_ended(const struct slot *slot)
 
 static void release(struct slot *slot)
 {
+	atomic_store(&slot->minor_faults, 0);
+	atomic_store(&slot->major_faults, 0);
 	atomic_store(&slot->tid, 0);
 	atomic_store(&slot->taken, false);
 }
@@ -189,40 +192,33 @@ _Noreturn void rawthread_exit(_Atomic unsigned *flag)
 	__builtin_unreachable();
 }
 
-/* "TID (NAME) STATE PPID PGRP SESSION TTY TPGID FLAGS MINFLT CMINFLT MAJFLT …" */
-static void add_faults(const char *stat, struct format_own_use *use)
+/*
+ * Not read from its files in /proc at the end: what was looked up there last is still being
+ * discarded when the process is reaped (clock_look.c).
+ */
+void rawthread_note_faults(void)
 {
-	enum { SPACES_BEFORE = 8 };
-	const char *at = stat;
+	struct rusage usage = {0};
+	int own = sys_gettid();
 
-	for (const char *c = stat; *c; c++)
-		if (*c == ')')
-			at = c;
-	for (int spaces = 0; *at && spaces < SPACES_BEFORE; at++)
-		spaces += *at == ' ';
-	use->minor_faults += text_number(at, &at);
-	if (*at != ' ')
+	if (!atomic_load(&collector.recording)) /* a filter may forbid the call then */
 		return;
-	text_number(at + 1, &at);
-	if (*at == ' ')
-		use->major_faults += text_number(at + 1, &at);
-}
-
-static void add_faults_of(int tid, struct format_own_use *use)
-{
-	char stat[512];
-
-	tasks_read(tid, "stat", stat, sizeof(stat));
-	add_faults(stat, use);
+	sys_call(SYS_getrusage, RUSAGE_THREAD, &usage, 0, 0);
+	for (int i = 0; i < RAWTHREADS_MAX; i++) {
+		if (atomic_load(&slots[i].tid) != own || atomic_load(&slots[i].ended_ns))
+			continue;
+		atomic_store(&slots[i].minor_faults, (uint64_t)usage.ru_minflt);
+		atomic_store(&slots[i].major_faults, (uint64_t)usage.ru_majflt);
+	}
 }
 
 void rawthread_add_faults(struct format_own_use *use)
 {
 	for (int i = 0; i < RAWTHREADS_MAX; i++) {
-		int tid = atomic_load(&slots[i].tid);
-
-		if (tid && !atomic_load(&slots[i].ended_ns))
-			add_faults_of(tid, use);
+		if (!atomic_load(&slots[i].tid) || atomic_load(&slots[i].ended_ns))
+			continue;
+		use->minor_faults += atomic_load(&slots[i].minor_faults);
+		use->major_faults += atomic_load(&slots[i].major_faults);
 	}
 }
 

@@ -41,8 +41,12 @@ bool rawthread_only_ours_are_left(int dir);
 /* Clears *flag and ends the thread without touching its stack again. */
 _Noreturn void rawthread_exit(_Atomic unsigned *flag);
 
-/* Adds the page faults of those that have not ended. Not in a handler. */
+/*
+ * The page faults of those that have not ended: one that lives long says now and then how many
+ * the calling thread has had, and all are added.
+ */
 struct format_own_use;
+void rawthread_note_faults(void);
 void rawthread_add_faults(struct format_own_use *use);
 
 /* CPU time of those that have ended, in ns. */

@@ -73,6 +73,8 @@ void clock_look_stopped(int dir, const struct thread *thread, struct clock_remot
 
 /* It has not run since it was seen: what was read from its stack meanwhile is true. */
 bool clock_still_waits(const struct clock_remote *remote);
+/* One of the calling thread's files in /proc, or a negative errno. */
+int clock_open_own(const char *name);
 /* The calling thread's run-queue delay; 0 where /proc does not tell. */
 uint64_t clock_own_delay_ns(void);
 /* Its two halves, for who asks often: a descriptor or a negative errno; false leaves the value. */

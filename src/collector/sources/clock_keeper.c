@@ -356,6 +356,7 @@ static void keep(int dir)
 				return;
 			watched_ns = now_ns;
 		}
+		rawthread_note_faults();
 		futex_wait(&wishes, 0, patience(&ends));
 	}
 }

@@ -21,11 +21,24 @@ static bool parse_schedstat(const char *text, struct clock_remote *remote)
 	return true;
 }
 
+/*
+ * A thread's files have two paths: below its process, and by its own number in /proc.  What was
+ * looked up below the process is discarded when the thread ends, and if the process is reaped just
+ * then, wait4 of its parent spins in the kernel until that is done: seconds on a busy machine.
+ * So the other one is taken, where the numbers in /proc are ours.
+ */
+static bool has_own_place(void)
+{
+	return collector.proc_pid == atomic_load(&collector.pid);
+}
+
+/* Of those that are the same in both places: `stat` would be the whole process's. */
 static int open_task_file(int dir, int tid, const char *name)
 {
-	char path_room[48];
+	char path_room[64];
 	struct text path = TEXT_ON(path_room);
 
+	text_puts(&path, has_own_place() ? "../../" : "");
 	text_decimal(&path, tid);
 	text_putc(&path, '/');
 	text_puts(&path, name);
@@ -145,27 +158,42 @@ bool clock_look_at(const struct thread *thread, struct clock_remote *remote)
 	return seen;
 }
 
-/* The state letter follows the program's name, which may hold anything but ends with the last ')'.
- */
 void clock_look_stopped(int dir, const struct thread *thread, struct clock_remote *remote)
 {
-	char line[512];
-	const char *end = NULL;
-	int fd = open_task_file(dir, thread->proc_tid, "stat");
+	static const char label[] = "\nState:\t";
+	char lines[160]; /* the name before it has up to 64 characters */
+	int fd = open_task_file(dir, thread->proc_tid, "status");
 
-	if (!read_again(fd, line, sizeof(line)))
-		line[0] = '\0';
+	if (!read_again(fd, lines, sizeof(lines)))
+		lines[0] = '\0';
 	if (fd >= 0)
 		sys_close(fd);
-	for (const char *at = line; *at; at++)
-		if (*at == ')')
-			end = at;
-	remote->stopped = end && end[1] == ' ' && (end[2] == 'T' || end[2] == 't');
+	remote->stopped = false;
+	for (const char *at = lines; *at && !remote->stopped; at++)
+		if (text_starts(at, label))
+			remote->stopped = at[sizeof(label) - 1] == 'T' ||
+					  at[sizeof(label) - 1] == 't';
+}
+
+int clock_open_own(const char *name)
+{
+	char path_room[48];
+	struct text path = TEXT_ON(path_room);
+
+	if (has_own_place()) {
+		text_puts(&path, "/proc/");
+		text_decimal(&path, sys_gettid());
+		text_putc(&path, '/');
+	} else {
+		text_puts(&path, "/proc/thread-self/");
+	}
+	text_puts(&path, name);
+	return file_open_proc(path_room, O_RDONLY);
 }
 
 int clock_open_delay(void)
 {
-	return file_open_proc("/proc/thread-self/schedstat", O_RDONLY);
+	return clock_open_own("schedstat");
 }
 
 bool clock_read_delay(int fd, uint64_t *delay_ns)

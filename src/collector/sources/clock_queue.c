@@ -9,7 +9,6 @@
  * thread was runnable, and of that in which it ran.  Time on the queue adds to the first one alone,
  * so their difference d says how much of it there was at most just now: d = 1024 (1 - 2^(-q/32)).
  */
-#include "collector/core/file.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
 #include "collector/sources/clock.h"
@@ -98,7 +97,7 @@ uint64_t clock_own_queue_bound(uint64_t ran_ns)
 	struct clock_lines lines = {.load = {-1, -1}};
 	char piece[256];
 	long got;
-	int fd = file_open_proc("/proc/thread-self/sched", O_RDONLY);
+	int fd = clock_open_own("sched");
 
 	if (fd < 0)
 		return UINT64_MAX;

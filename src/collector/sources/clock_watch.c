@@ -104,6 +104,7 @@ static void watch(void)
 		}
 		pause_ns = at.all ? FIRST_NS : pause_ns;
 		look(&at);
+		rawthread_note_faults();
 		at.all = false;
 		if (!at.watched)
 			break;
