@@ -6,7 +6,7 @@ What the system tests are written with.
     @test(alone=True)              measures: nothing else runs meanwhile
     @test(engines=True)            once per engine; the function gets (t, engine)
 
-A measurement (near, ratio) that misses its bound is taken twice more, alone, and both must hold: a busy machine spoils
+A measurement (near, within, ratio, a row of functions()) that misses its bound is taken twice more, alone, and both must hold: a busy machine spoils
 one of the three, and what is wrong now and then hardly passes by luck. What the first one said is printed.
 
 A test function gets a Case `t`: its temporary directory, the targets, `helio`
@@ -168,6 +168,13 @@ class Lateness:
         self.thread.join()
 
 
+class Rows(dict):
+    """Rows by name. That a function has none is a measurement: perhaps no tick met it."""
+
+    def __missing__(self, name):
+        raise Missed(f'no row {name!r} among {sorted(self)[:40]}')
+
+
 class Result:
     """A finished command."""
 
@@ -278,7 +285,7 @@ class Case:
         """{name: row} of the function list; rows of one name are added up."""
         spec = ':'.join(metrics or ('e.total', 'i.total', 'e.totalcpu', 'i.totalcpu')) + ':name'
         listing = [o for o in self.print(experiment, '-metrics', spec, '-functions') if o['command'] == 'functions'][0]
-        rows = {}
+        rows = Rows()
         for row in listing['rows']:
             known = rows.setdefault(row['name'], {})
             for key, value in row.items():
@@ -317,7 +324,7 @@ class Case:
                     f'{what}: {value:.6g}, not {expected:.6g} +- {allowed:.3g}')
 
     def ratio(self, value, expected, low, high, what):
-        self.check(expected > 0, f'{what}: nothing to compare with')
+        self.within(expected > 0, f'{what}: nothing to compare with')
         ratio = value / expected
         self.remark += f'{what} {ratio:.4f} '
         self.within(low <= ratio <= high, f'{what}: {value:.4f} / {expected:.4f} = {ratio:.4f}, not in {low}..{high}')

@@ -108,7 +108,7 @@ def single_threads(t, engine):
     t.equal([kind for kind, _, thread in life(t, result) if thread == numbers[1]],
             ['thread_pause', 'thread_resume', 'thread_pause'], 'the held thread in the log')
     lost = [warning for line in t.print(result.experiment, '-functions') for warning in line['warnings']]
-    t.check(not any('CPU' in str(warning) for warning in lost), f'a pause is taken for a loss: {lost}')
+    t.within(not any('CPU' in str(warning) for warning in lost), f'a pause is taken for a loss: {lost}')
 
 
 @test(engines=True)
@@ -173,7 +173,7 @@ def withdrawn_in_batches(t):
     t.equal(unloads, result.truth()['unloads'], 'withdrawn functions')
     t.equal(found, set(range(len(found))), 'epochs without a stack')
     events = t.read(result.experiment)['']['events']
-    t.check(2 <= len(found) <= events + 1, f'{len(found)} epochs for {events} events')
+    t.within(2 <= len(found) <= events + 1, f'{len(found)} epochs for {events} events')
 
 
 @test
@@ -184,7 +184,7 @@ def withdrawn_singly(t):
     t.equal(unloads, result.truth()['unloads'], 'withdrawn functions')
     last = t.read(result.experiment)['']['samples'][-1]['time_ns']
     # a function that comes to the place of one whose withdrawal was beyond the bound begins one, too
-    t.check(4096 <= len(found) <= 4096 + last / 50e6 + unloads / 200 + 2, f'{len(found)} epochs')
+    t.within(4096 <= len(found) <= 4096 + last / 50e6 + unloads / 200 + 2, f'{len(found)} epochs')
 
 
 @test

@@ -151,7 +151,7 @@ def lines_cost_what_they_cost(t):
     interval = int(t.read(result.experiment)['']['settings']['clock']) / 1e6
     distance = chi_square(t, result.truth(), measured, interval)
     t.remark += f'chi-square {distance:.2f} '
-    t.check(distance < CHI_SQUARE_5_001, f'{measured} against {result.truth()}: chi-square {distance:.2f}')
+    t.within(distance < CHI_SQUARE_5_001, f'{measured} against {result.truth()}: chi-square {distance:.2f}')
     # what a line calls is its inclusive cost, and recursion counts once
     t.near(line_value(listing, 'work', line['call'], 'i.totalcpu'), measured['leaf'], 'call of leaf', absolute=3 * interval)
     t.near(line_value(listing, 'work', line['recursion'], 'i.totalcpu'), measured['inrecurse'], 'recursion',
@@ -327,7 +327,7 @@ def code_without_debug_information(t):
     bare = named(lines, '<Function: bare, instructions without line numbers>')
     t.within(bare and value(bare) > 0.8 * value(lines[0]), f'{bare}')
     call = named(lines, f'main, line {marks(CALLS_BARE)["call"]} in "main.c"')
-    t.check(call and value(call, 'i.totalcpu') > 0.8 * value(lines[0]), f'{call}')
+    t.within(call and value(call, 'i.totalcpu') > 0.8 * value(lines[0]), f'{call}')
     listing = rows(t, result.experiment, '-disasm', 'bare')
     t.check(all('[ ?]' in row['name'] for row in listing if row['kind'] == 'instruction'), 'a line number')
     t.near(sum(value(row) for row in listing), value(bare), 'instructions', absolute=1e-9)
@@ -393,7 +393,7 @@ def filters_choose_what_lines_count(t):
     whole = rows(t, result.experiment, '-lines')
     some = rows(t, result.experiment, '-filters', 'FNAME("leaf") SOME IN STACK', '-lines')
     t.near(line_value(some, 'leaf', line['leaf']), line_value(whole, 'leaf', line['leaf']), 'leaf', absolute=1e-9)
-    t.check(line_value(whole, 'work', line['three']) > 0, 'work does nothing')
+    t.within(line_value(whole, 'work', line['three']) > 0, 'work does nothing')
     t.equal(line_value(some, 'work', line['three']), 0, 'work')
     source = by_line(rows(t, result.experiment, '-filters', 'FNAME("leaf") SOME IN STACK', '-source', 'work'))
     t.equal(value(source[line['three']]), 0, 'work in its source')
@@ -677,7 +677,7 @@ def announced_functions(t):
     source = by_line(rows(t, result.experiment, '-source', 'three'))
     t.check('text of line 11' in source[11]['name'], source[11]['name'])
     t.near(value(source[11]), value(body), 'line 11', absolute=1e-9)
-    t.check([number for number in source if 'e.totalcpu' in source[number]] == [10, 11, 12], 'lines with code')
+    t.within([number for number in source if 'e.totalcpu' in source[number]] == [10, 11, 12], 'lines with code')
     listing = rows(t, result.experiment, '-source', 'two')
     t.near(value(named(listing, '       <Function: two, instructions without line numbers>')), functions['two']['e.totalcpu'], 'two',
            absolute=1e-9)
@@ -804,7 +804,7 @@ def source_lines_with_their_metrics_between_instructions(t):
     source = by_line(rows(t, result.experiment, '-source', 'work'))
     between = by_line(rows(t, result.experiment, '-dcc', 'asrc', '-disasm', 'leaf'))
     line = marks(WORK)['leaf']
-    t.check(value(source[line]) > 0, 'no sample')
+    t.within(value(source[line]) > 0, 'no sample')
     for number, row in between.items():
         if 'e.totalcpu' in row:  # the function's lines
             for metric in ('e.totalcpu', 'i.totalcpu'):

@@ -42,7 +42,7 @@ def check_shares(t, experiment, seen, total=None, slack=0.025):
     rows = t.functions(experiment)
     t.near(rows['seen']['i.totalcpu'] if 'seen' in rows else 0, seen, 'seen', absolute=slack)
     t.near(rows['<Total>']['i.totalcpu'], seen if total is None else total, 'recorded', absolute=slack)
-    t.check(rows.get('hidden', {}).get('i.totalcpu', 0) < slack, f'hidden: {rows.get("hidden")}')
+    t.within(rows.get('hidden', {}).get('i.totalcpu', 0) < slack, f'hidden: {rows.get("hidden")}')
 
 
 def check_pauses(t, process, paused_at_first=False):
@@ -123,7 +123,7 @@ def size_limit(t):
     t.equal(manual_labels(founder), ['size limit'], 'sample points')
     t.equal(founder['settings']['size_limit'], '1', 'setting')
     whole = t.read(steps(t, 'deep:0.8', options=('-p', '200u')).experiment)['']
-    t.check(whole['nodes'] * 16 > 2**20, f'{whole["nodes"]} nodes without a limit')
+    t.within(whole['nodes'] * 16 > 2**20, f'{whole["nodes"]} nodes without a limit')
     t.near(whole['cpu'], 0.8, 'without a limit', 0.03)
 
 
@@ -276,9 +276,9 @@ def signals_that_meet_a_sleep(t, engine):
         truth = finish(t, process)
         founder = t.read(t.directory / 'run.er')['']
         t.equal(truth['handled'], woken, 'signals handled')
-        t.check(truth['interrupted'] >= woken, f'{truth["interrupted"]} sleeps interrupted')
+        t.within(truth['interrupted'] >= woken, f'{truth["interrupted"]} sleeps interrupted')
         t.equal(manual_labels(founder), ['signal'] * 4, 'sample points')
-        t.check(founder['threads'][0]['life'] >= 1, f'{founder["threads"][0]["life"]} s of life')
+        t.within(founder['threads'][0]['life'] >= 1, f'{founder["threads"][0]["life"]} s of life')
         for file in ('a.here', 'a.go'):
             (t.directory / file).unlink()
         shutil.rmtree(t.directory / 'run.er')

@@ -51,9 +51,9 @@ def faults_of_a_function(t, engine):
     t.check(all((address - low) % PAGE == 0 for address in pages), 'addresses are those of the touches')
     # a fault that a clock event met in the kernel, as each preemption is one on a busy machine, is counted, but its address is not known
     met = family['']['events'] if engine == 'perf' else 0
-    t.check(len(pages) >= 990 - met, f'{len(pages)} of 1000 addresses, {met} clock events')
+    t.within(len(pages) >= 990 - met, f'{len(pages)} of 1000 addresses, {met} clock events')
     by_thread = {n: sum(e['value'] for e in events_of(family, 0) if e['thread'] == n) for n in (1, 2, 3)}
-    t.check(all(faults >= 1000 for faults in by_thread.values()), f'faults by thread: {by_thread}')
+    t.within(all(faults >= 1000 for faults in by_thread.values()), f'faults by thread: {by_thread}')
 
 
 @test
@@ -66,11 +66,11 @@ def totals_are_the_kernels(t):
         counted_in_main = value(functions, 'main', f'i.{name}')
         own = value(functions, 'collector_record_counters', f'e.{name}')
         # of main are also the faults of what it does before and after it looks at the kernel's account: reads numbers and prints
-        t.check(counted_in_main - 10 <= truth[key] <= counted_in_main + own,
+        t.within(counted_in_main - 10 <= truth[key] <= counted_in_main + own,
                 f'{name}: {truth[key]:.0f} by the kernel, {counted_in_main} in main, {own} of the collector')
     t.equal(value(functions, 'touch_fresh', 'e.minor-faults'), 500, 'minor faults of touch_fresh')
     t.near(value(functions, 'touch_file', 'e.major-faults'), truth['major_faults'], 'major faults of touch_file', absolute=2)
-    t.check(value(functions, 'sleep_often', 'i.context-switches') >= 50, 'each sleep is a switch')
+    t.within(value(functions, 'sleep_often', 'i.context-switches') >= 50, 'each sleep is a switch')
     t.remark = f'{truth["major_faults"]:.0f} major faults'
 
 
@@ -103,7 +103,7 @@ def writes_to_a_variable(t):
     truth, functions, family = counted(t, 'mem:watched:w', 'writes=500', 'threads=1', options=('-p', 'off'))
     t.equal(value(functions, '<Total>', 'e.mem~watched~w'), 4000, 'all writes')
     lost = value(functions, 'collector_hwcs_out_of_range', 'e.mem~watched~w')
-    t.check(lost <= 40, f'{lost} of 4000 signals were lost')
+    t.within(lost <= 40, f'{lost} of 4000 signals were lost')
     t.near(value(functions, 'write_often', 'e.mem~watched~w'), 3000, 'write_often', absolute=lost)
     t.near(value(functions, 'write_seldom', 'e.mem~watched~w'), 1000, 'write_seldom', absolute=lost)
     t.equal({e['address'] for e in events_of(family, 0)}, {int(truth['watched'])}, 'addresses')
@@ -128,7 +128,7 @@ def children_count_too(t, engine):
     t.near(value(functions, 'touch_fresh', 'e.page-faults'), 600, 'faults of touch_fresh', absolute=3)
     for lineage in ('', '_f1'):
         addresses = [e['address'] for e in events_of(family, 0, lineage=lineage)]
-        t.check(len(addresses) >= 297, f'{lineage or "founder"}: {len(addresses)} faults')
+        t.within(len(addresses) >= 297, f'{lineage or "founder"}: {len(addresses)} faults')
         writes = sum(e['value'] for kind in ('overflow', 'lost') for e in events_of(family, 1, kind, lineage))
         t.equal(writes, 80, f'{lineage or "founder"}: writes')
 
@@ -162,7 +162,7 @@ def pauses_leave_counts_out(t):
     """Begun paused, nothing is recorded, and nothing is taken for lost."""
     _, functions, family = counted(t, 'page-faults,1,mem:watched:w', 'pages=200', 'writes=20', options=('-y', 'USR1'))
     t.equal(len(events_of(family, 0)) + len(events_of(family, 1)), 0, 'events')
-    t.check(value(functions, '<Total>', 'e.mem~watched~w') <= 2, 'writes in the pause')
+    t.within(value(functions, '<Total>', 'e.mem~watched~w') <= 2, 'writes in the pause')
 
 
 @test
@@ -239,8 +239,8 @@ def memory_nodes(t):
     recorded = [e['address'] for e in events_of(t.read(t.directory / 'nodes.er'), 0)]
     low = int(result.truth()['low'])
     mine = [address for address in recorded if low <= address & (1 << 56) - 1 < low + 64 * PAGE]
-    t.check(len(mine) >= 60 and {address >> 56 for address in mine} <= {1, 2}, f'nodes + 1: {[hex(a) for a in mine]}')
-    t.check(nodes_of(t, t.directory / 'nodes.er')['Node 0'] >= 60, f"{nodes_of(t, t.directory / 'nodes.er')}")
+    t.within(len(mine) >= 60 and {address >> 56 for address in mine} <= {1, 2}, f'nodes + 1: {[hex(a) for a in mine]}')
+    t.within(nodes_of(t, t.directory / 'nodes.er')['Node 0'] >= 60, f"{nodes_of(t, t.directory / 'nodes.er')}")
     rows = t.print(t.directory / 'nodes.er', '-memobj', 'Memory_page_4K')[-1]['rows']
     t.check(f'0x{low:08x}' in {row['name'] for row in rows}, 'the address without its node')
 
@@ -477,7 +477,7 @@ def parts(t):
     t.near(value(functions, 'touch_fresh', 'e.page-faults~u'), 1000, 'of the program', absolute=3)
     t.equal(value(functions, 'touch_fresh', 'e.page-faults~k'), 0, 'of the kernel')
     low = {event['address'] for event in events_of(family, 0)}
-    t.check(len(low) >= 990, f'{len(low)} addresses')
+    t.within(len(low) >= 990, f'{len(low)} addresses')
     # the collector's handler touches fresh pages: that is known to be its own, not lost
     t.within(value(functions, 'collector_hwcs_out_of_range', 'e.page-faults~u') <= 20, f'lost: {functions.get("collector_hwcs_out_of_range")}')
 

@@ -91,11 +91,11 @@ def not_recorded_in_each_way(t, engine):
         # A child of a raw clone that is awaited by a raw call has no name.
         t.check('unrecorded_static' in found or way == 'raw', f'{way}: {found}')
         t.ratio(sum(found.values()), burnt(result), 0.97, 1.1, way)
-        t.check(f'not recorded: {list(found)[0]} ' in result.err, f'{way}: the last message: {result.err}')
+        t.within(f'not recorded: {list(found)[0]} ' in result.err, f'{way}: the last message: {result.err}')
         listed = t.print(result.experiment, '-experiment_list')[-1]['rows']
         t.check(any(row['lineage'] and not row['name'].endswith('.er') for row in listed), f'{way}: no row in experiment_list')
         report = t.run(t.helio, 'print', '-report', result.experiment).out
-        t.check('<not recorded: ' in report and 'nothing that matters' not in report, f'{way}: {report}')
+        t.within('<not recorded: ' in report and 'nothing that matters' not in report, f'{way}: {report}')
         t.check(t.run(t.helio, 'check', '-q', result.experiment).status != 2, f'{way}: helio check')
 
 
@@ -147,7 +147,7 @@ def children_without_stacks(t):
     clocks = sum(int(book['cpu_ns']) - int(book.get('ends_cpu_ns', 0)) for book in books) / 1e9
     t.near(sum(family[name]['cpu'] - family[name]['ends'] for name in without), clocks, 'CPU of those', 0, 1e-6 * len(without))
     rows = t.functions(result.experiment)
-    t.check(rows['<no call stack recorded>']['e.totalcpu'] >= clocks, f'{rows["<no call stack recorded>"]}, {clocks}')
+    t.within(rows['<no call stack recorded>']['e.totalcpu'] >= clocks, f'{rows["<no call stack recorded>"]}, {clocks}')
     t.total_is_of(rows, family)
     t.equal(t.run(t.helio, 'check', '-q', result.experiment).status, 0, 'helio check')
 
@@ -192,7 +192,7 @@ def not_recorded_go(t):
     total = t.functions(result.experiment, 'e.totalcpu')['<Total>']['e.totalcpu']
     kernel = [e for e in t.read(result.experiment)['']['log_events'] if e['kind'] == 'exit'][-1]
     t.ratio(total, (int(kernel['user_us']) + int(kernel['system_us'])) / 1e6, 0.95, 1.0, 'of what the kernel counted')
-    t.check(sum(found.values()) > 0, f'{found} of {total}')
+    t.within(sum(found.values()) > 0, f'{found} of {total}')
 
 
 @test(engines=True)
@@ -211,9 +211,9 @@ def commands_of_descendants(t, engine):
         t.equal(listed[lineage], command, f'listed: {lineage}')
     t.check("\nTarget command (64-bit): 'sh work.sh one 'a b''\n" in t.run(t.helio, 'print', '-header', result.experiment).out, 'header')
     rows = t.print(result.experiment, '-metrics', 'e.totalcpu:name', '-indxobj', 'Processes')[-1]['rows'][1:]
-    t.check(any(row['name'].endswith(') one a b') for row in rows) and any(row['name'].endswith(') two') for row in rows), f'{rows}')
+    t.within(any(row['name'].endswith(') one a b') for row in rows) and any(row['name'].endswith(') two') for row in rows), f'{rows}')
     rows = t.print(result.experiment, '-metrics', 'e.sleep:name', '-indxobj', 'Processes')[-1]['rows'][1:]
-    t.check(rows and all(row['e.sleep'] for row in rows), f'those that have none are left out: {rows}')
+    t.within(rows and all(row['e.sleep'] for row in rows), f'those that have none are left out: {rows}')
 
 
 @test

@@ -94,7 +94,7 @@ def linked_in_any_way(t, engine):
             t.equal(result.out, bare.out, f'{name}, {script}')
             rows = t.functions(result.experiment, 'e.totalcpu')
             row = rows.get(f'<not recorded: {name}>', {}).get('e.totalcpu', 0)
-            t.check(f'not recorded: {name}' in result.err and row > 0.5 * rows['<Total>']['e.totalcpu'], f'{name}: {result.err} {rows}')
+            t.within(f'not recorded: {name}' in result.err and row > 0.5 * rows['<Total>']['e.totalcpu'], f'{name}: {result.err} {rows}')
             family = t.read(result.experiment)
             if name != 'static':
                 told = [event['reason'] for event in family['']['log_events'] if event['kind'] == 'left_alone']

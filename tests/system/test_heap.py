@@ -359,7 +359,7 @@ def errors_of_samples(t):
         experiment = trace(t, [t.target('heap'), 'peak'], 'sample=64k')
         total = heap(t, experiment, '-allocs')['allocs']['total']
         squares.append(((total['bytes'] - truth) / (total['bytes_error'] / 2)) ** 2)
-    t.check(0.2 < sum(squares) / len(squares) < 3.5, f'{sum(squares) / len(squares)} squared standard errors')
+    t.within(0.2 < sum(squares) / len(squares) < 3.5, f'{sum(squares) / len(squares)} squared standard errors')
     for command, text in (('-header', 'Heap tracing: a sample, one in 65536 bytes'), ('-heapstat', 'Of a sample'),
                           ('-allocs', f'Total Bytes Allocated = {total["bytes"]} +- {total["bytes_error"]}')):
         t.check(text in t.run(t.helio, 'print', command, experiment).out, f'{command}: {text}')

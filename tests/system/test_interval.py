@@ -58,9 +58,9 @@ def interval_line(t, experiment):
 def widened_us(t, experiment, engine, result):
     """The moment that the header shows, checked against the last message."""
     found = re.fullmatch(rf'{FIRST[engine]} microsecs\., from ([\d.]+) secs\. on 10007\.', interval_line(t, experiment))
-    t.check(found, f'the header says "{interval_line(t, experiment)}"')
+    t.within(found, f'the header says "{interval_line(t, experiment)}"')
     said = f'a tick every {FIRST[engine] / 1000:g} ms and from {found[1]} s on 10.007'
-    t.check(said in result.err, f'no "{said}" in {result.err[-300:]}')
+    t.within(said in result.err, f'no "{said}" in {result.err[-300:]}')
     return float(found[1]) * 1e6
 
 
@@ -78,8 +78,9 @@ def short_run(t, engine):
         t.ratio(cpu_of(t.read(result.experiment)['']), truth['thread_cpu'], 0.9, 1.1, 'recorded/cpu')
         per_second[options] = len(all_cpu_events(result.experiment)) / truth['thread_cpu']
         if not options:
-            t.check(f', a tick every {FIRST[engine] / 1000:g} ms, ' in result.err, f'the last message: {result.err[-300:]}')
-            t.equal(interval_line(t, result.experiment), f'{FIRST[engine]} microsecs.', 'in the header')
+            t.within(f', a tick every {FIRST[engine] / 1000:g} ms, ' in result.err, f'the last message: {result.err[-300:]}')
+            # where a tick costs much, 300 of them are enough
+            t.within(interval_line(t, result.experiment) == f'{FIRST[engine]} microsecs.', 'in the header')
         else:
             t.check('a tick every' not in result.err, f'the last message: {result.err[-300:]}')
             t.equal(interval_line(t, result.experiment), '10007 microsecs.', 'in the header')
@@ -107,7 +108,7 @@ def across_the_change(t, engine):
     events = cpu_events(result.experiment)[1]
     before = [weight for when, weight in events if when < since_us]
     after = [weight for when, weight in events if when > since_us][1:]
-    t.check(len(before) > 40 and len(after) > 20, f'{len(before)} events before, {len(after)} after')
+    t.within(len(before) > 40 and len(after) > 20, f'{len(before)} events before, {len(after)} after')
     t.ratio(statistics.median(after), statistics.median(before), TIMES[engine] / 2, TIMES[engine] * 1.5, 'interval after/before')
 
 
@@ -131,7 +132,7 @@ def of_all_threads(t, engine):
             continue
         busy += 1
         t.ratio(statistics.median(after) / 10007, 1, 0.7, 1.4, 'interval')
-    t.check(busy >= 6, f'{busy} threads with events enough')
+    t.within(busy >= 6, f'{busy} threads with events enough')
 
 
 @test(alone=True, engines=True)
@@ -145,9 +146,9 @@ def of_later_threads(t, engine):
     t.ratio(cpu_of(process), truth['cpu'], 0.93, 1.02, 'recorded/cpu')
     events = cpu_events(result.experiment)
     late = [[weight for _, weight in own] for number, own in events.items() if number > 1 and own[0][0] > since_us + 1e5]
-    t.check(len(late) > 10, f'{len(late)} threads after the change')
+    t.within(len(late) > 10, f'{len(late)} threads after the change')
     # four intervals and a half each, of 10 ms; at the short one 45
-    t.check(statistics.median(len(own) for own in late) < 15, f'events of each: {[len(own) for own in late]}')
+    t.within(statistics.median(len(own) for own in late) < 15, f'events of each: {[len(own) for own in late]}')
 
 
 @test(alone=True, engines=True)
@@ -161,7 +162,7 @@ def of_the_family(t, engine):
     lines = [line for name, line in interval_lines(t, t.directory / 'run.1.er').items() if name.startswith('_')]
     t.equal(len(lines), 200, 'children')
     early, late = (sum(line == f'{us} microsecs.' for line in lines) for us in (FIRST[engine], 10007))
-    t.check(early and late and early + late >= 198, f'{early} children before it grew, {late} after: {set(lines)}')
+    t.within(early and late and early + late >= 198, f'{early} children before it grew, {late} after: {set(lines)}')
 
 
 @test(alone=True, engines=True)
@@ -170,7 +171,8 @@ def of_programs_that_are_executed(t, engine):
     script = f'i=0; while [ $i -lt 60 ]; do i=$((i+1)); {t.target("shares")} 60 >/dev/null; done; exec {t.target("shares")} 300'
     result = t.collect('sh', '-c', script, engine=engine, env=SLOW)
     truth = result.truth()
-    t.equal(interval_lines(t, result.experiment)['_x1'], '10007 microsecs.', 'interval of the last image')
+    line = interval_lines(t, result.experiment)['_x1']
+    t.within(line == '10007 microsecs.', f'interval of the last image: {line}')
     family = t.read(result.experiment)  # the thread's clock goes on over an exec
     t.ratio(cpu_of(family['']) + cpu_of(family['_x1']), truth['thread_cpu'], 0.8, 1.1, 'recorded/cpu')
 

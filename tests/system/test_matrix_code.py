@@ -48,7 +48,7 @@ def callers_of_leaves(t, engine):
             kept = [name for i, name in enumerate(rest) if not i or name != rest[i - 1]]
             total += seconds
             right += seconds if kept == callers else 0
-        t.check(total > 0, f'{kind}: no time in leaf')
+        t.within(total > 0, f'{kind}: no time in leaf')
         t.within(right > 0.98 * total, f'{kind}: {right:.4f} of {total:.4f} s in leaf have the right callers')
 
 
@@ -57,10 +57,10 @@ def truncated_but_counted(t, engine):
     """Recursion 100,000 deep: the leaf part is there, the marker is the root, and each is counted."""
     result = t.collect(t.target('oddstacks'), 'deep', 120, engine=engine, options=('-p', '1'))
     process = t.read(result.experiment)['']
-    t.check(counter(process, 'truncated') > 20, f'{counter(process, "truncated")} truncated stacks')
+    t.within(counter(process, 'truncated') > 20, f'{counter(process, "truncated")} truncated stacks')
     t.check(process['deepest'] <= 1025, f'a stack of {process["deepest"]} frames')
     cut = [names[:-1] for _, names in named(t, result, t.target('oddstacks')) if names[-1] == '?']
-    t.check(cut, 'no stack ends in the marker')
+    t.within(cut, 'no stack ends in the marker')
     for names in cut:
         t.check(set(names[2:]) == {'descend'}, f'not descend only: {set(names)}')
 

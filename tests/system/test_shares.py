@@ -25,7 +25,7 @@ def compare(t, engine, options):
     count = min(total / (int(process['settings']['clock']) / 1e6), process['events'])
     distance = sum(count * (values[n] / total - truth[f'{n}.share']) ** 2 / truth[f'{n}.share'] for n in 'abcd')
     t.remark += f'chi-square {distance:.2f} '
-    t.check(distance < CHI_SQUARE_3_001, f'shares {values} against {truth}: chi-square {distance:.2f}')
+    t.within(distance < CHI_SQUARE_3_001, f'shares {values} against {truth}: chi-square {distance:.2f}')
 
 
 @test(alone=True, engines=True)

@@ -20,7 +20,7 @@ def soak(t, engine):
     result = t.collect(t.target('soak'), SECONDS, *plugins, engine=engine, options=('-p', '100u'), timeout=SECONDS * 4 + 120)
     truth = result.truth()
     for what in ('thrown', 'loaded', 'started', 'forked'):
-        t.check(truth[what] > 10, f'{what}: {truth[what]}')
+        t.within(truth[what] > 10, f'{what}: {truth[what]}')
     family = t.read(result.experiment)
     process = family['']
     counters = [event for event in process['log_events'] if event['kind'] == 'counters'][-1]
@@ -34,5 +34,5 @@ def soak(t, engine):
     # the one before), then 96 bytes for each distinct frame, and a quarter of a byte for each event
     grown = truth['memory_late'] - truth['memory_early'] - max(0, bare['memory_late'] - bare['memory_early'])
     t.remark += f'{process["events"]} events, {process["nodes"]} frames, {counters["unwind_failed"]} failed, {grown:.0f} kB '
-    t.check(grown < 5120 + process['nodes'] * 96 / 1024 + process['events'] / 4096,
+    t.within(grown < 5120 + process['nodes'] * 96 / 1024 + process['events'] / 4096,
             f'memory grew by {grown} kB in {process["events"]} events with {process["nodes"]} frames')

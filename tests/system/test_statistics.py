@@ -15,8 +15,8 @@ def consistent(t, row, what):
     """Shares of the thread time: none is more than all of it."""
     states = row['state_seconds']
     total = sum(states.values())
-    t.check(row['user_s'] + row['system_s'] <= total * 1.02 + 0.005, f'{what}: CPU {row["user_s"] + row["system_s"]} of {total} s')
-    t.check(0 < row['recorded_s'] <= row['end_s'] - row['start_s'] + 0.001, f'{what}: recorded {row["recorded_s"]} s')
+    t.within(row['user_s'] + row['system_s'] <= total * 1.02 + 0.005, f'{what}: CPU {row["user_s"] + row["system_s"]} of {total} s')
+    t.within(0 < row['recorded_s'] <= row['end_s'] - row['start_s'] + 0.001, f'{what}: recorded {row["recorded_s"]} s')
 
 
 @test(engines=True)
@@ -66,7 +66,7 @@ def of_a_shell_that_becomes_the_program(t, engine):
     for key in 'user_s', 'system_s', 'minor_faults', 'write_bytes':
         t.near(rows[0][key], rows[1][key] + rows[2][key], key, absolute=1e-6)
     t.check(rows[0]['duration_s'] >= truth['wall'], f'{rows[0]["duration_s"]} s, and the program says {truth["wall"]}')
-    t.check(rows[1]['duration_s'] < truth['wall'] / 2, f'{rows[1]["duration_s"]} s of the shell')
+    t.within(rows[1]['duration_s'] < truth['wall'] / 2, f'{rows[1]["duration_s"]} s of the shell')
     t.check('processes' not in result.err, f'it is one process: {result.err}')
     t.check(' s, 1 process, ' in t.run(t.helio, 'print', '-report', result.experiment).out, 'it is one process')
     for command, label in (('-overview', 'Duration  '), ('-overview', 'Experiment Duration'), ('-report', '\n')):
@@ -79,7 +79,7 @@ def consistent_states(t, row):
     states = row['state_seconds']
     total = sum(states.values())
     with_states = row['user_s'] + row['system_s'] + total - states['user'] - states['system']
-    t.check(with_states <= total * 1.021, f'{row["name"]}: {with_states} of {total} s')
+    t.within(with_states <= total * 1.021, f'{row["name"]}: {with_states} of {total} s')
 
 
 def header_duration(t, experiment):

@@ -4,7 +4,7 @@ Synchronization tracing. The targets let each wait last for a known time, measur
 and make known numbers of calls that need not wait.
 """
 import helio_reader
-from harness import test
+from harness import Rows, test
 
 ROUNDS, MS, CALLS = 3, 20, 1000
 # kind of wait: what `locks` calls what is waited for
@@ -26,11 +26,11 @@ def trace(t, threshold, target='locks', engine=None, clock='on', ms=None, calls=
 def waits(t, result):
     """{function: (seconds, count)}"""
     rows = t.functions(result.experiment, 'i.sync', 'i.syncn')
-    return {name: (row['i.sync'], row['i.syncn']) for name, row in rows.items()}
+    return Rows({name: (row['i.sync'], row['i.syncn']) for name, row in rows.items()})
 
 
 def locks(t, result):
-    return {row['name']: row for row in t.print(result.experiment, '-locks')[0]['rows']}
+    return Rows({row['name']: row for row in t.print(result.experiment, '-locks')[0]['rows']})
 
 
 def near(t, seconds, measured, what, late=0.0, joined=0.0):
@@ -46,7 +46,7 @@ def check_waits(t, result, kinds, name, exact=True, may_spin=()):
     found, truth = waits(t, result), result.truth()
     for kind in kinds:
         function = name.format(kind)
-        t.check(function in found or kind in may_spin, f'no waits in {function}')
+        t.within(function in found or kind in may_spin, f'no waits in {function}')
         seconds, count = found.get(function, (0, 0))
         waited, joined = truth[f'{kind}.waited'], truth.get(f'{kind}.joined', 0)
         if kind in may_spin and result.late > MS / 4000:
@@ -65,7 +65,8 @@ def of_known_length(t, engine):
     found = check_waits(t, result, set(KINDS) - {'condition', 'timeout'}, 'wait_{}')
     check_waits(t, result, ('condition', 'timeout'), 'wait_{}', exact=False)  # their mutexes may be waited for, too
     for function in ('call_mutex', 'call_others'):
-        t.equal(found.get(function, (0, 0))[1], 0, f'waits in {function}')
+        # one that is preempted in a call that need not wait seems to have waited
+        t.within(not found.get(function, (0, 0))[1], f'waits in {function}: {found.get(function)}')
 
 
 @test(alone=True)
@@ -91,7 +92,7 @@ def below_the_threshold(t):
     result = trace(t, '10s')
     t.equal(t.read(result.experiment)['']['traces']['synctrace'], [], 'events above 10 s')
     found = check_waits(t, trace(t, '5000'), KINDS, 'wait_{}')
-    t.equal(found['<Total>'][1], ROUNDS * len(KINDS), 'waits above 5 ms')
+    t.within(found['<Total>'][1] == ROUNDS * len(KINDS), f'{found["<Total>"][1]} waits above 5 ms')
 
 
 @test(alone=True)
@@ -100,20 +101,20 @@ def by_lock(t):
     found, truth = locks(t, result), result.truth()
     for kind, name in KINDS.items():
         if name:
-            t.check(name in found, f'no {name} in {sorted(found)}')
+            t.within(name in found, f'no {name} in {sorted(found)}')
             near(t, found[name]['sync'], truth[f'{kind}.waited'], name, joined=ROUNDS * result.late)  # the other thread's waits for a late one
             t.check(found[name]['object'] == t.target('locks') or kind == 'join', f'{name} is of {found[name]["object"]}')
     heap = f'0x{int(truth["heapmutex.address"]):x} (mutex)'
-    t.equal(found[heap]['syncn'], ROUNDS, 'waits for the mutex on the heap')
+    t.within(found[heap]['syncn'] == ROUNDS, f'waits for the mutex on the heap: {found[heap]}')
     t.equal(found['late_condition (condition)']['failed'], ROUNDS, 'timeouts')
     # who had it: the first thread waits for the second one
     detail = t.print(result.experiment, '-lock', 'the_mutex')[0]
     t.equal(detail['rows'][0]['name'], 'the_mutex (mutex)', 'the lock')
     pairs = [row for row in detail['rows'] if 'waiter' in row]
-    t.equal(len(pairs), 1, 'pairs of threads')
-    t.check('Thread 1 ' in pairs[0]['waiter'] and 'Thread 2 ' in pairs[0]['holder'], f'{pairs[0]}')
+    t.within(len(pairs) == 1, f'pairs of threads: {pairs}')
+    t.within('Thread 1 ' in pairs[0]['waiter'] and 'Thread 2 ' in pairs[0]['holder'], f'{pairs[0]}')
     stacks = [row['frames'] for row in detail['rows'] if 'frames' in row and 'held' not in row]
-    t.check(len(stacks) == 1 and stacks[0][0].startswith('wait_mutex + ') and stacks[0][1].startswith('main + '), f'{stacks}')
+    t.within(len(stacks) == 1 and stacks[0][0].startswith('wait_mutex + ') and stacks[0][1].startswith('main + '), f'{stacks}')
 
 
 @test(alone=True)
@@ -135,7 +136,8 @@ def edges(t, engine):
         for result, family in t.like_bare(engine, t.target('lockedges'), intervals=('100u', 'off'), options=('-s', threshold)):
             after = [event for event in family['']['traces']['synctrace'] if event['type'] == 'condition' and event['errno'] == 110]
             t.check(len(after) >= result.truth()['after'], f'{len(after)} conditions waited for in vain')
-            t.equal(waits(t, result)['wait_after'][1], result.truth()['after'] + (2 if threshold == 'all' else 0), 'waits in wait_after')
+            count = waits(t, result)['wait_after'][1]
+            t.within(count == result.truth()['after'] + (2 if threshold == 'all' else 0), f'{count} waits in wait_after')
 
 
 PYTHON = """
@@ -168,7 +170,7 @@ def of_python(t, engine):
                   if event['type'] == 'semaphore']
         # a busy machine lets a thread begin as late
         t.within(len([ns for ns in waited if ns > ms * 0.5e6]) >= 3, f'waits of {ms} ms: {waited}')
-        t.check(any('PyThread_acquire_lock' in name for name in waits(t, result)), 'no PyThread_acquire_lock')
+        t.within(any('PyThread_acquire_lock' in name for name in waits(t, result)), 'no PyThread_acquire_lock')
 
 
 @test
@@ -205,11 +207,12 @@ def of_many_threads(t):
 def in_allocated_memory(t):
     """Where allocations were traced too, a lock is known by who made it."""
     result = t.collect(t.target('locks'), ROUNDS, 2, 10, options=('-s', '1000', '-H', 'on', '-p', 'off'))
-    [name] = [name for name in locks(t, result) if name.startswith('block from main + ')]
-    t.check(name.endswith(', byte 0 (mutex)'), name)
+    names = [name for name in locks(t, result) if name.startswith('block from main + ')]
+    t.within(len(names) == 1 and names[0].endswith(', byte 0 (mutex)'), f'{names}')
+    name = names[0]
     detail = t.print(result.experiment, '-lock', name)[0]['rows']
-    t.check(detail[0]['syncn'] >= ROUNDS and detail[0]['allocated_by'][0].startswith('main + '), f'{detail[0]}')
-    t.check(any(row.get('frames', [''])[0].startswith('wait_heapmutex + ') for row in detail), 'no wait_heapmutex')
+    t.within(detail[0]['syncn'] >= ROUNDS and detail[0]['allocated_by'][0].startswith('main + '), f'{detail[0]}')
+    t.within(any(row.get('frames', [''])[0].startswith('wait_heapmutex + ') for row in detail), 'no wait_heapmutex')
 
 
 @test
@@ -238,9 +241,9 @@ def within_the_window(t):
     """-t: of a wait that began before it only what lies within counts."""
     result = t.collect(t.target('locks'), 1, 60, 10, options=('-s', 'all', '-p', 'off', '-t', '0.1-0.5'))
     events = t.read(result.experiment)['']['traces']['synctrace']
-    t.check(len(events) >= 3, f'only {len(events)} events')
+    t.within(len(events) >= 3, f'only {len(events)} events')
     begins = [event['time'] - event['waited_ns'] for event in events]
-    t.check(min(begins) >= 100e6 and max(event['time'] for event in events) <= 500e6, f'from {min(begins)}')
+    t.within(min(begins) >= 100e6 and max(event['time'] for event in events) <= 500e6, f'from {min(begins)}')
 
 
 @test
@@ -269,7 +272,7 @@ def holders_meanwhile(t, engine):
     t.ratio(right, sum(row.get('held', 0) for row in rows), 0.9, 1.0001, 'held where it was')
     t.check(sum(row.get('held', 0) for row in rows) <= rows[0]['sync'] * 1.001, 'no more than was waited')
     text = t.run(t.helio, 'print', '-lock', 'the_mutex', result.experiment).out
-    t.check('What its holders did while it was waited for' in text, text)
+    t.within('What its holders did while it was waited for' in text, text)
     rows = t.print(result.experiment, '-lock', 'the_rwlock')[0]['rows']
     t.near(sum(row.get('unknown', 0) for row in rows), truth['reading'], 'who held it for reading is not known', relative=0.02)
     t.check('\nNot known: ' in t.run(t.helio, 'print', '-lock', 'the_rwlock', result.experiment).out, 'said in the text')
@@ -307,16 +310,17 @@ def under_way_at_the_end(t, engine):
         functions = t.functions(result.experiment, 'i.sync', 'i.syncn', 'i.ioreadtime', 'i.ioreadcnt')
         for name in ('mutex', 'lock', 'condition', 'semaphore', 'futex', 'spinning'):
             row = functions[f'wait_{name}']
-            t.equal(row['i.syncn'], 1, f'{how}: waits of {name}')
+            t.within(row['i.syncn'] == 1, f'{how}: {row["i.syncn"]} waits of {name}')
             t.near(row['i.sync'], truth[name], f'{how}: {name}', absolute=slack)
         for name in ('read', 'stream'):
             t.equal(functions[f'wait_{name}']['i.ioreadcnt'], 1, f'{how}: reads of {name}')
             t.near(functions[f'wait_{name}']['i.ioreadtime'], truth[name], f'{how}: {name}', absolute=slack)
         for name in ('poll', 'accept'):
             waited = [e['waited_ns'] / 1e9 for e in process['traces']['iotrace'] if e['type'] == 'wait']
-            t.check(any(abs(seconds - truth[name]) < slack for seconds in waited), f'{how}: {name} {truth[name]}, {waited}')
+            t.within(any(abs(seconds - truth[name]) < slack for seconds in waited), f'{how}: {name} {truth[name]}, {waited}')
         t.equal(functions.get('wait_nowhere', {}).get('i.syncn', 0), 0, f'{how}: of a wait that was left')
-        t.equal(set(locks(t, result)) - {'<Total>'}, objects, f'{how}: locks')
+        found = set(locks(t, result)) - {'<Total>'}
+        t.within(found == objects, f'{how}: locks: {found}')
 
 
 @test
