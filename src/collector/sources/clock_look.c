@@ -171,8 +171,8 @@ void clock_look_stopped(int dir, const struct thread *thread, struct clock_remot
 	remote->stopped = false;
 	for (const char *at = lines; *at && !remote->stopped; at++)
 		if (text_starts(at, label))
-			remote->stopped = at[sizeof(label) - 1] == 'T' ||
-					  at[sizeof(label) - 1] == 't';
+			remote->stopped =
+				at[sizeof(label) - 1] == 'T' || at[sizeof(label) - 1] == 't';
 }
 
 int clock_open_own(const char *name)
