@@ -4,6 +4,7 @@
 #include "collector/core/core.h"
 #include "collector/core/own_use.h"
 #include "collector/core/sys.h"
+#include "collector/core/tasks.h"
 #include "collector/sources/clock.h"
 
 #include <sched.h>
