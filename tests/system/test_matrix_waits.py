@@ -46,6 +46,26 @@ def own_signals(t, engine):
         t.equal(result.out.count(': 30 signals, 30 handled, 30 ended, 0 too early\n'), 22, 'calls ended as often as signalled')
 
 
+@test(engines=True)
+def signals_of_our_numbers(t, engine):
+    """The same with SIGTRAP and SIGRTMAX-1, which do the recording."""
+    for which in ('trap', 'real'):
+        for result, _ in t.like_bare(engine, t.target('interrupted'), which):
+            t.equal(result.out.count(': 30 signals, 30 handled, 30 ended, 0 too early\n'), 22, 'calls ended as often as signalled')
+        for result, _ in t.like_bare(engine, t.target('interrupted'), which, 'stopped', options=('-F', 'off'), intervals=('100u', '10m')):
+            t.equal(result.out.count(': 30 signals, 30 handled, 30 ended, 0 too early\n'), 18, 'calls that had been stopped')
+
+
+@test(engines=True)
+def taken_without_a_handler(t, engine):
+    """SIGTRAP and SIGRTMAX-1 by signalfd and sigtimedwait: each that was sent is told once, and none of ours is."""
+    for words in ((), ('threads',)):
+        for result, _ in t.like_bare(engine, t.target('signalfds'), *words, options=('-F', 'off')):
+            t.equal(result.out.count(': 30 signals, wrong 0, foreign 0\n'), 5, 'ways to take signals')
+    for _ in t.like_bare(engine, t.target('signalfds'), options=('-F', 'off', '-i', 'on'), intervals=('1m',)):
+        pass
+
+
 @test
 def unseen_handlers(t):
     """The same where the program installs its handlers out of our sight; the monitor's own signals leave a doubt there."""

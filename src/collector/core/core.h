@@ -107,10 +107,21 @@ struct window {
 	uint64_t start_ns, end_ns;
 };
 
+/* A call that goes on in our handler, with our signals open (wait_restart.c). */
+struct open_wait {
+	void *program;		     /* where our handler came: its context; NULL: there is none */
+	uint64_t begin, behind, end; /* the code that waits, and behind the call in it */
+	long result;
+	void *again[5]; /* of __builtin_setjmp: from a handler of ours on top */
+};
+
+enum { WAIT_LASTS = 1 << 30 }; /* no result so far */
+
 /* A system call that our handler makes for the program, and where the program made it. */
 struct call_place {
 	uint64_t pc, sp; /* sp 0: none */
 	long call;
+	struct open_wait open;
 };
 
 /* A traced call that has begun (under_way.h). */

@@ -174,6 +174,7 @@ void timer_disarm_all(void);
  * program's own, and a number: the engine's, or from PERF_EVENT_COUNTER on a counter's.
  */
 #define PERF_COOKIE 0x48454c494f000000u
+enum { TRAP_PERF_CODE = 6 }; /* si_code TRAP_PERF: newer than Debian 12's headers */
 enum {
 	PERF_EVENT_TICK = 1,
 	PERF_EVENT_SWITCH = 2,

@@ -121,7 +121,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 		return;
 	}
 	if (atomic_load_explicit(&collector.recording, memory_order_relaxed)) {
-		unwind_regs_from_context(&regs, context);
+		unwind_regs_from_context(&regs, wait_program_context(context));
 		sample_running(&regs, info->si_code == SI_TIMER);
 	}
 	wait_go_on(context, info->si_code == SI_QUEUE);

@@ -41,7 +41,6 @@
 #include <string.h>
 #include <time.h>
 
-enum { TRAP_PERF_CODE = 6 }; /* si_code TRAP_PERF: newer than Debian 12's headers */
 /* offsets of si_perf_data and si_perf_flags, and the flag of a signal that was blocked */
 enum { SIGINFO_PERF_DATA = 24, SIGINFO_PERF_FLAGS = 36, PERF_FLAG_ASYNC = 1 };
 
@@ -315,7 +314,7 @@ static void on_trap(int signal, siginfo_t *info, void *context)
 {
 	if (perf_signal_is_ours(info)) {
 		if (atomic_load_explicit(&collector.recording, memory_order_relaxed))
-			handle(event_of(info) & 0xff, info, context);
+			handle(event_of(info) & 0xff, info, wait_program_context(context));
 		wait_go_on(context, false);
 		return;
 	}

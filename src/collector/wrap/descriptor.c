@@ -19,6 +19,7 @@
 #include "collector/core/sys.h"
 #include "collector/sources/io.h"
 #include "collector/wrap/next.h"
+#include "collector/wrap/signal_fd.h"
 #include "format/counter.h"
 
 #include <linux/perf_event.h>
@@ -262,6 +263,7 @@ COLLECTOR_EXPORT int close(int fd)
 {
 	if (owner_of(fd))
 		return fail(EBADF);
+	signal_fd_close(fd);
 	uint32_t name = io_release(fd);
 	uint64_t begin_ns = io_begin();
 	int result = NEXT(close)(fd);

@@ -20,6 +20,23 @@ enum { LAST_SIGNAL = 64 };
 
 static _Atomic(signal_handler *) handlers[LAST_SIGNAL + 1];
 
+bool gate_has_room(const ucontext_t *context)
+{
+	enum { OURS = 12 * 1024, FRAME_LEAST = 2 * 1024 };
+	static _Atomic uint64_t frame;
+	const stack_t *stack = &context->uc_stack;
+	uint64_t low = (uint64_t)stack->ss_sp, here = (uint64_t)__builtin_frame_address(0);
+
+	if (stack->ss_flags & SS_DISABLE || here < low || here - low >= stack->ss_size)
+		return true;
+	if (!atomic_load(&frame)) {
+		uint64_t least = getauxval(AT_MINSIGSTKSZ);
+
+		atomic_store(&frame, least > FRAME_LEAST ? least : FRAME_LEAST);
+	}
+	return here - low >= atomic_load(&frame) + OURS;
+}
+
 /*
  * A signal of ours needs room for its frame and our handler.  Where the program's handler runs on
  * an alternate stack that has not so much, ours wait until it returns: the kernel goes back
@@ -27,21 +44,10 @@ static _Atomic(signal_handler *) handlers[LAST_SIGNAL + 1];
  */
 static void keep_room(const ucontext_t *context)
 {
-	enum { OURS = 12 * 1024, FRAME_LEAST = 2 * 1024 };
-	static _Atomic uint64_t frame;
-	const stack_t *stack = &context->uc_stack;
-	uint64_t low = (uint64_t)stack->ss_sp, here = (uint64_t)__builtin_frame_address(0);
 	uint64_t ours = FORMAT_ENGINE_SIGNALS;
 
-	if (stack->ss_flags & SS_DISABLE || here < low || here - low >= stack->ss_size ||
-	    !atomic_load_explicit(&collector.recording, memory_order_relaxed))
-		return;
-	if (!atomic_load(&frame)) {
-		uint64_t least = getauxval(AT_MINSIGSTKSZ);
-
-		atomic_store(&frame, least > FRAME_LEAST ? least : FRAME_LEAST);
-	}
-	if (here - low < atomic_load(&frame) + OURS)
+	if (atomic_load_explicit(&collector.recording, memory_order_relaxed) &&
+	    !gate_has_room(context))
 		sys_call(SYS_rt_sigprocmask, SIG_BLOCK, &ours, 0, sizeof(ours));
 }
 

@@ -5,11 +5,15 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <ucontext.h>
 
 /* sigaction(2) and the older calls, for signals that are not ours; `next` is the call itself. */
 int gate_sigaction(int number, const struct sigaction *action, struct sigaction *old);
 __sighandler_t gate_signal(int number, __sighandler_t handler,
 			   __sighandler_t (*next)(int, __sighandler_t));
+
+/* Whether there is room for a signal of ours on the alternate stack, if that is where we are. */
+bool gate_has_room(const ucontext_t *context);
 
 /* Whether the kernel's handler of a signal is the gate. Safe in a handler. */
 bool gate_is(const void *handler);

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <threads.h>
@@ -27,6 +28,7 @@ typedef int scandir_order(const struct dirent **a, const struct dirent **b);
 	X(__sighandler_t, sigset, (int, __sighandler_t))                                           \
 	X(int, siginterrupt, (int, int))                                                           \
 	X(int, signalfd, (int, const sigset_t *, int))                                             \
+	X(ssize_t, read, (int, void *, size_t))                                                    \
 	X(int, sigprocmask, (int, const sigset_t *, sigset_t *))                                   \
 	X(int, pthread_sigmask, (int, const sigset_t *, sigset_t *))                               \
 	X(int, sigwait, (const sigset_t *, int *))                                                 \
@@ -150,6 +152,14 @@ bool signal_take(int signal, signal_handler *handler);
 void signal_choose_monitor(int signal);
 /* A signal that was not ours: does what the program's own action says. Called in our handler. */
 void signal_forward(int signal, siginfo_t *info, void *context);
+/*
+ * At the end of our handler: a signal of the program's that has one of our numbers and has come as
+ * well.  Where there is one it is forwarded, as if it had come first: the call that it has ended
+ * is not ours to go on with.
+ */
+bool signal_forward_pending(void *context);
+/* What an engine has sent; else it is the program's. */
+bool signal_is_our_own(const siginfo_t *info);
 /* Before exec: the next image inherits what the program set, and afterwards ours again. */
 void signal_show_real(void);
 void signal_hide_again(void);
@@ -163,8 +173,8 @@ void signal_open_again(void);
 
 /* Whether it is one of ours in this process. */
 bool signal_is_taken(int signal);
-/* Takes the engines' signals out of a set. */
-void signal_take_out(sigset_t *set);
+/* The engines' signals that are, as bits. Safe in a handler. */
+uint64_t signal_numbers(void);
 /* sigprocmask, as the program sees it; `next` is the call itself. */
 int signal_change_mask(int how, const sigset_t *set, sigset_t *old,
 		       int (*next)(int, const sigset_t *, sigset_t *));

@@ -18,10 +18,10 @@
 #include "collector/sources/clock.h"
 #include "collector/wrap/gate.h"
 #include "collector/wrap/next.h"
+#include "collector/wrap/signal_fd.h"
 #include "collector/wrap/wait.h"
 
 #include <string.h>
-#include <sys/signalfd.h>
 #include <ucontext.h>
 
 enum { MONITOR = 1, ENGINE_SIGNALS = 2, SIGNALS = 4 };
@@ -144,9 +144,11 @@ static bool is_sent_again(const struct ours *ours, siginfo_t *info, ucontext_t *
 		failure = sys_call(SYS_tgkill, sys_getpid(), tid, number, 0);
 	else
 		failure = sys_call(SYS_rt_sigqueueinfo, tid, number, info, 0);
-	if (!failure)
-		sigaddset(&context->uc_sigmask, number);
-	return !failure;
+	if (failure)
+		return false;
+	sigaddset(&context->uc_sigmask, number);
+	signal_fd_tell(number);
+	return true;
 }
 
 void signal_forward(int number, siginfo_t *info, void *context)
@@ -179,6 +181,75 @@ void signal_forward(int number, siginfo_t *info, void *context)
 		program.sa_handler(number);
 }
 
+bool signal_is_our_own(const siginfo_t *info)
+{
+	return perf_signal_is_ours(info) || monitor_signal_is_ours(info);
+}
+
+/* Takes a signal that is pending, which is blocked in our handlers; the thread's own first. */
+static bool take_pending(int number, siginfo_t *info)
+{
+	static const struct timespec at_once;
+	uint64_t set = FORMAT_SIGNAL_BIT(number);
+
+	return sys_call(SYS_rt_sigtimedwait, &set, info, &at_once, sizeof(set)) == number;
+}
+
+/*
+ * Ours of the same number come back to wait: an event, and one that was sent or a timer's.  Apart,
+ * for the program's handler runs on top of its caller.
+ */
+static __attribute__((noinline)) bool take_theirs(const struct ours *ours, siginfo_t *info)
+{
+	siginfo_t own = {0};
+	bool found = false;
+
+	while (!found && take_pending(ours->number, info)) {
+		if (!signal_is_our_own(info))
+			found = ours->program.sa_handler != SIG_IGN;
+		else if (own.si_code != SI_TIMER)
+			own = *info;
+	}
+	if (own.si_signo)
+		sys_call6(SYS_rt_tgsigqueueinfo, sys_getpid(), sys_gettid(), ours->number,
+			  SYS_ARG(&own), 0, 0);
+	return found;
+}
+
+static bool forward_pending(const struct ours *ours, void *context)
+{
+	siginfo_t info;
+	bool found = take_theirs(ours, &info);
+
+	if (found)
+		signal_forward(ours->number, &info, context);
+	return found;
+}
+
+bool signal_forward_pending(void *context)
+{
+	uint64_t blocked = *(const uint64_t *)&((const ucontext_t *)context)->uc_sigmask;
+	uint64_t pending = 0;
+
+	sys_call(SYS_rt_sigpending, &pending, sizeof(pending), 0, 0);
+	pending &= signal_numbers() & ~blocked;
+	for (int i = 0; i < ENGINE_SIGNALS; i++)
+		if (pending & FORMAT_SIGNAL_BIT(signals[i].number) &&
+		    forward_pending(&signals[i], context))
+			return true;
+	return false;
+}
+
+uint64_t signal_numbers(void)
+{
+	uint64_t numbers = 0;
+
+	for (int i = 0; i < ENGINE_SIGNALS; i++)
+		if (signals[i].taken)
+			numbers |= FORMAT_SIGNAL_BIT(signals[i].number);
+	return numbers;
+}
+
 bool signal_is_taken(int number)
 {
 	return taken_signal(number);
@@ -191,13 +262,6 @@ void signal_choose_monitor(int number)
 			return;
 	signals[MONITOR].number = number;
 	collector.monitor_signal = number;
-}
-
-void signal_take_out(sigset_t *set)
-{
-	for (int i = 0; i < ENGINE_SIGNALS; i++)
-		if (taken_signal(signals[i].number))
-			sigdelset(set, signals[i].number);
 }
 
 void signal_give_back(void)
@@ -234,6 +298,7 @@ void signal_close(void)
 
 void signal_open_again(void)
 {
+	signal_fd_tell_no_more();
 	change_believed(SIG_UNBLOCK);
 }
 
@@ -454,13 +519,4 @@ COLLECTOR_EXPORT int sigblock(int mask)
 COLLECTOR_EXPORT int sigsetmask(int mask)
 {
 	return change_low(SIG_SETMASK, mask);
-}
-
-/* A descriptor that reads all signals must not get ours. */
-COLLECTOR_EXPORT int signalfd(int fd, const sigset_t *mask, int flags)
-{
-	sigset_t theirs = *mask;
-
-	signal_take_out(&theirs);
-	return NEXT(signalfd)(fd, &theirs, flags);
 }

@@ -8,9 +8,9 @@
 #include "collector/core/sys.h"
 #include "collector/wrap/gate.h"
 #include "collector/wrap/next.h"
+#include "collector/wrap/signal_fd.h"
 
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 /* The kernel's own struct sigaction and sigset_t, on all machines with SA_RESTORER. */
@@ -101,6 +101,11 @@ static long mask_by_number(int how, const kernel_set *set, kernel_set *old, size
 	return result;
 }
 
+static int raw_signalfd(int fd, const sigset_t *set, int flags)
+{
+	return (int)result_of(sys_call(SYS_signalfd4, fd, set, sizeof(kernel_set), flags));
+}
+
 static long signalfd_by_number(int fd, const kernel_set *set, size_t size, int flags)
 {
 	sigset_t theirs;
@@ -108,8 +113,7 @@ static long signalfd_by_number(int fd, const kernel_set *set, size_t size, int f
 	if (size != sizeof(kernel_set))
 		return result_of(sys_call(SYS_signalfd4, fd, set, size, flags));
 	set_from_kernel(&theirs, *set);
-	signal_take_out(&theirs);
-	return result_of(sys_call(SYS_signalfd4, fd, &theirs, size, flags));
+	return signal_fd_make(fd, &theirs, flags, raw_signalfd);
 }
 
 bool signal_is_number(long number)

@@ -14,11 +14,6 @@
 #include <errno.h>
 #include <time.h>
 
-static bool is_ours(const siginfo_t *info)
-{
-	return perf_signal_is_ours(info) || monitor_signal_is_ours(info);
-}
-
 static bool names_ours(const sigset_t *set)
 {
 	return (sigismember(set, CLOCK_SIGNAL_PERF) == 1 && signal_is_taken(CLOCK_SIGNAL_PERF)) ||
@@ -44,7 +39,7 @@ static int wait_for_theirs(const sigset_t *set, siginfo_t *info, const struct ti
 	int number;
 
 	info = info ? info : &room;
-	while ((number = NEXT(sigtimedwait)(set, info, timeout)) > 0 && is_ours(info)) {
+	while ((number = NEXT(sigtimedwait)(set, info, timeout)) > 0 && signal_is_our_own(info)) {
 		if (!timeout || timeout->tv_sec > INT32_MAX)
 			continue;
 		if (timeout != &rest)

@@ -2,6 +2,7 @@
 /* Traced calls on descriptors, and those that make them. */
 #include "collector/wrap/trace_io.h"
 #include "collector/wrap/next.h"
+#include "collector/wrap/signal_fd.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -91,7 +92,20 @@ IO_PAIR_CALL(socketpair, (int family, int type, int protocol, int ends[2]),
 
 /* ---- reading and writing ---- */
 
-IO_READ_CALL(read, (int fd, void *to, size_t size), (fd, to, size))
+IO_FUNCTION(ssize_t, read, (int fd, void *to, size_t size))
+{
+	uint64_t begin_ns = io_begin();
+	ssize_t value = signal_fd_read(io_next(&io_read), fd, to, size);
+
+	if (begin_ns)
+		io_end(begin_ns, io_read.next,
+		       &(struct io_event){.type = IO_READ,
+					  .failed = value < 0,
+					  .fd = fd,
+					  .bytes = (uint64_t)value});
+	return value;
+}
+
 IO_READ_CALL(__read_chk, (int fd, void *to, size_t size, size_t room), (fd, to, size, room))
 IO_READ_CALL(pread, (int fd, void *to, size_t size, off_t at), (fd, to, size, at), IO_AT(at))
 IO_READ_CALL(pread64, (int fd, void *to, size_t size, off_t at), (fd, to, size, at), IO_AT(at))

@@ -18,6 +18,9 @@ struct request {
  */
 long wait_make_call(const ucontext_t *context, long call, const struct request *request);
 
+/* The same without a note of what the program had called. */
+long wait_call_closed(const ucontext_t *context, const struct request *request);
+
 /*
  * The signals, as a set of bits, that have come as well and are about to meet a handler of the
  * program; without `gated` only those whose handler has no gate.

@@ -18,10 +18,9 @@
  * duration finds a signal that is still pending when it begins again.
  *
  * Calls that the kernel would continue with the time that remains (nanosleep,
- * poll, futex) are continued by restart_syscall(2) in our handler: sigreturn makes
- * the kernel forget them.  So are transfers that ended early: only what is
- * left is transferred.  Meanwhile the program's own mask is in force, without our
- * signals.
+ * poll, futex) are continued by restart_syscall(2) in our handler (wait_restart.c).  So are
+ * transfers that ended early: only what is left is transferred, meanwhile with the program's own
+ * mask, but ours blocked.
  *
  * Relative timeouts of the other calls begin anew.  Signals that the monitor sends
  * meet a call some microseconds after its begin, so that is what they add.
@@ -33,7 +32,9 @@
 #include "collector/core/sys.h"
 #include "collector/sources/clock.h"
 #include "collector/wrap/gate.h"
+#include "collector/wrap/next.h"
 #include "collector/wrap/transfer.h"
+#include "collector/wrap/wait_restart.h"
 
 #include <time.h>
 #include <ucontext.h>
@@ -41,9 +42,6 @@
 /* In r11: the call that the thread stands before was put back, and a handler of the program… */
 #define MARK_ANY	0x48454c494f0001 /* … ends it */
 #define MARK_NO_RESTART 0x48454c494f0002 /* … ends it if it lacks SA_RESTART */
-
-#define OUR_SIGNALS                                                                                \
-	(FORMAT_SIGNAL_BIT(CLOCK_SIGNAL_PERF) | FORMAT_SIGNAL_BIT(collector.monitor_signal))
 
 enum kind {
 	KIND_OTHER,
@@ -129,21 +127,32 @@ static uint64_t site_of(const greg_t *regs)
 	return call_site((uint64_t)regs[REG_RIP], (uint64_t)regs[REG_RCX]);
 }
 
-long wait_make_call(const ucontext_t *context, long call, const struct request *request)
+long wait_call_closed(const ucontext_t *context, const struct request *request)
 {
-	const greg_t *regs = context->uc_mcontext.gregs;
-	struct thread *thread = thread_current_if_known();
-	uint64_t mask = *(const uint64_t *)&context->uc_sigmask | OUR_SIGNALS, all;
+	uint64_t mask = *(const uint64_t *)&context->uc_sigmask | signal_numbers(), all;
 
-	if (thread)
-		thread->continued = (struct call_place){
-			.pc = (uint64_t)regs[REG_RIP], .sp = (uint64_t)regs[REG_RSP], .call = call};
 	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &mask, &all, sizeof(mask));
 	long result = sys_call6(request->call, request->a, request->b, request->c, request->d,
 				request->e, request->f);
 	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, 0, sizeof(all));
+	return result;
+}
+
+long wait_make_call(const ucontext_t *context, long call, const struct request *request)
+{
+	const greg_t *regs = context->uc_mcontext.gregs;
+	struct thread *thread = thread_current_if_known();
+	struct call_place before = {0};
+
+	if (thread) {
+		before = thread->continued;
+		thread->continued = (struct call_place){
+			.pc = (uint64_t)regs[REG_RIP], .sp = (uint64_t)regs[REG_RSP], .call = call};
+	}
+	long result = wait_call_closed(context, request);
+
 	if (thread)
-		thread->continued.sp = 0;
+		thread->continued = before;
 	return result;
 }
 
@@ -170,7 +179,7 @@ static uint64_t pending_signals(void)
 	uint64_t pending = 0;
 
 	sys_call(SYS_rt_sigpending, &pending, sizeof(pending), 0, 0);
-	return pending & ~OUR_SIGNALS;
+	return pending & ~signal_numbers();
 }
 
 static bool is_programs(const void *handler, bool gated)
@@ -226,16 +235,14 @@ static void put_back(greg_t *regs, uint64_t site, long call)
  */
 static bool may_be_ended(void)
 {
-	return !pending_signals() && handled_signals(~OUR_SIGNALS, false);
+	return !pending_signals() && handled_signals(~signal_numbers(), false);
 }
 
-/* What the kernel would go on with by itself: our sigreturn would make it forget. */
 static void continue_call(ucontext_t *context, long call)
 {
-	static const struct request restart = {.call = SYS_restart_syscall};
 	greg_t *regs = context->uc_mcontext.gregs;
 
-	regs[REG_RAX] = wait_make_call(context, call, &restart);
+	regs[REG_RAX] = wait_restart(context, call);
 	if (regs[REG_RAX] == -EINTR)
 		regs[REG_RCX] = 0;
 }
@@ -285,11 +292,15 @@ void wait_go_on(void *context, bool sent)
 	bool put_back = regs[REG_RIP] == (greg_t)site;
 	bool ended = !put_back && regs[REG_RAX] == -EINTR;
 
-	if (!site || atomic_load_explicit(&collector.silent, memory_order_relaxed) ||
-	    ((put_back || ended) && meets_ungated(context, site)))
+	if (wait_goes_on_again(context) || !site ||
+	    atomic_load_explicit(&collector.silent, memory_order_relaxed))
+		return;
+	if ((put_back || ended || (sent && regs[REG_RAX] > 0)) && signal_forward_pending(context))
+		return;
+	if ((put_back || ended) && meets_ungated(context, site))
 		return;
 	/* While it is blocked (signal.c) a clock's, too, comes where a call's mask lets it in. */
-	sent |= *(const uint64_t *)&((ucontext_t *)context)->uc_sigmask & OUR_SIGNALS;
+	sent |= *(const uint64_t *)&((ucontext_t *)context)->uc_sigmask & signal_numbers();
 	unwind_regs_from_context(&all, context);
 	long call = call_number(site, all.reg);
 
@@ -322,7 +333,9 @@ void wait_meets_forwarded(const struct sigaction *program, void *context)
 	uint64_t site = site_of(regs);
 
 	if (site)
-		meet(regs, site, !(program->sa_flags & SA_RESTART) && is_restarted(regs));
+		meet(regs, site,
+		     regs[REG_R11] == MARK_ANY ||
+			     (!(program->sa_flags & SA_RESTART) && is_restarted(regs)));
 }
 
 /* Where the mask of a call lies, or NULL: it has none. */
