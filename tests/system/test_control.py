@@ -118,8 +118,8 @@ def size_limit(t):
     founder = t.read(result.experiment)['']
     t.within(founder['cpu'] < 0.9 * result.truth()['cpu'], f'{founder["cpu"]} s recorded')
     t.within(founder['bytes'] <= 1.1 * 2**20, f'{founder["bytes"]} bytes')
-    t.equal([e['text'] for e in founder['log_events'] if e['kind'] == 'warning'],
-            ['the experiment has reached its size limit: recording stops'], 'warnings')
+    told = [e['text'] for e in founder['log_events'] if e['kind'] == 'warning' and 'max-overhead' not in e['text']]  # 200 us are short under load
+    t.equal(told, ['the experiment has reached its size limit: recording stops'], 'warnings')
     t.equal(manual_labels(founder), ['size limit'], 'sample points')
     t.equal(founder['settings']['size_limit'], '1', 'setting')
     whole = t.read(steps(t, 'deep:0.8', options=('-p', '200u')).experiment)['']

@@ -111,7 +111,8 @@ def short_intervals(t, engine):
         raise Skip('imitated slow ticks are not seen as those of a machine')
     bare = t.run(t.target('threads8'), '300').truth()
     result = t.collect(t.target('threads8'), '300', engine=engine, options=('-p', '10u'), before=LIMIT)
-    t.ratio(result.truth()['cpu'], bare['cpu'], 1, 3, 'cpu/bare')
+    # the kernel's part has on a busy machine what other programs left to do: each interrupt ends with some of that
+    t.ratio(result.truth()['user'], bare['user'], 1, 3, 'user/bare')
 
 
 @test(alone=True)

@@ -329,7 +329,8 @@ static int open_event(int tid, uint64_t event, uint64_t interval_ns)
 		.type = PERF_TYPE_SOFTWARE,
 		.config = switches ? PERF_COUNT_SW_CONTEXT_SWITCHES : PERF_COUNT_SW_TASK_CLOCK,
 		.sample_period = switches ? 1 : interval_ns,
-		.disabled = event == PERF_EVENT_LATER,
+		/* A tick that costs more than the interval must find what it can switch off. */
+		.disabled = event == PERF_EVENT_LATER || (event == PERF_EVENT_TICK && !tid),
 		.inherit = 1,
 		.inherit_thread = 1,
 		.sigtrap = 1,
@@ -372,7 +373,11 @@ static int open_own(_Atomic int *owner, uint64_t event)
 
 	if (fd < 0)
 		return fd;
-	return descriptor_hold(fd, owner) ? 0 : -EMFILE;
+	if (!descriptor_hold(fd, owner))
+		return -EMFILE;
+	if (event == PERF_EVENT_TICK)
+		sys_ioctl(*owner, PERF_EVENT_IOC_ENABLE, 0);
+	return 0;
 }
 
 bool perf_signal_take(void)

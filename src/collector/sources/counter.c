@@ -191,6 +191,7 @@ static int open_event(unsigned number)
 	if (asked->program)
 		attr.config1 += program_bias();
 	attr.sig_data = PERF_COOKIE | (PERF_EVENT_COUNTER + number);
+	attr.disabled = 1; /* what comes too often must be known to whom switches it off */
 	return (int)sys_call6(SYS_perf_event_open, SYS_ARG(&attr), 0, -1, -1, PERF_FLAG_FD_CLOEXEC,
 			      0);
 }
@@ -227,13 +228,15 @@ static void open_counter(unsigned number)
 	if (thread && counter->exact)
 		take_due(thread, number, 0); /* what was counted before */
 
-	if (fd >= 0 && !descriptor_hold(fd, &counter->fd))
+	if (fd < 0)
+		warn(number, " is not recorded in this process", -fd);
+	else if (!descriptor_hold(fd, &counter->fd))
 		warn(number,
 		     " is not recorded in this process: its limit on open files leaves no room for "
 		     "another",
 		     EMFILE);
-	if (fd < 0)
-		warn(number, " is not recorded in this process", -fd);
+	else
+		sys_ioctl(counter->fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
 /* Whether the list of the kernel has more than one node: "0", "0-1", "0,2". */

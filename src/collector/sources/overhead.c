@@ -27,6 +27,9 @@ enum {
 	TICK_GUESS_NS = 50 * 1000,
 	SIGNAL_GUESS_NS = 4 * 1000,
 	WINDOWS = 3,
+	NAP_NS = 100 * 1000,
+	/* For who switches the events; it may be preempted. */
+	SWITCH_WAIT_NS = 20 * 1000 * 1000,
 	SHORT_GAP_NS = 2 * 1000, /* no interrupt takes much less */
 	WINDOW_MIN_NS = 100 * 1000,
 	WINDOW_MAX_NS = 5 * 1000 * 1000,
@@ -48,7 +51,8 @@ enum phase {
 	NONE,	   /* events are on */
 	PREPARING, /* somebody switches them off */
 	RESTING,
-	KEPT, /* … by the keeper */
+	KEPT,	   /* … by the keeper */
+	SWITCHING, /* somebody switches them on again */
 };
 
 static _Atomic uint32_t phase; /* a futex */
@@ -401,7 +405,13 @@ static void wait_in(uint32_t known, uint64_t ns)
 
 static void wake(void)
 {
-	sys_call(SYS_futex, &phase, FUTEX_WAKE_PRIVATE, 1, 0);
+	sys_call(SYS_futex, &phase, FUTEX_WAKE_PRIVATE, INT32_MAX, 0);
+}
+
+static void change(enum phase to)
+{
+	atomic_store(&phase, to);
+	wake();
 }
 
 static void help_resting(void)
@@ -412,8 +422,9 @@ static void help_resting(void)
 		wait_in(RESTING, until_ns - now_ns);
 		return;
 	}
+	atomic_store(&phase, SWITCHING);
 	switch_on();
-	atomic_store(&phase, NONE);
+	change(NONE);
 	overhead_say(); /* after that: the program's descriptors may all be in use */
 }
 
@@ -430,20 +441,21 @@ static void begin_rest(uint64_t ns)
 	uint64_t begin_ns = clock_now_ns();
 
 	if (atomic_exchange(&alive, 1)) { /* the last one is just going */
-		atomic_store(&phase, NONE);
+		change(NONE);
+		sys_nap(NAP_NS);
 		return;
 	}
 	switch_events(false);
 	/* With many threads switching takes its time, too. */
 	ns += overhead_time_for(clock_now_ns() - begin_ns);
 	atomic_store(&rest_until_ns, clock_now_ns() + ns);
-	atomic_store(&phase, RESTING);
+	change(RESTING);
 	int tid = rawthread_start(help, helper_stack, sizeof(helper_stack), false);
 
 	atomic_store(&helper_id, tid);
 	if (tid < 0) {
 		switch_on();
-		atomic_store(&phase, NONE);
+		change(NONE);
 		atomic_store(&alive, 0);
 		return;
 	}
@@ -473,7 +485,13 @@ void overhead_rest(uint64_t ns)
 
 bool overhead_rests(void)
 {
-	return atomic_load_explicit(&phase, memory_order_relaxed) >= PREPARING;
+	uint32_t now = atomic_load_explicit(&phase, memory_order_relaxed);
+
+	/* Who switches may have no processor: ours would take ticks instead, and get nowhere, for
+	 * as long as its own lasts. */
+	if (now == PREPARING || now == SWITCHING)
+		wait_in(now, SWITCH_WAIT_NS);
+	return now != NONE;
 }
 
 void overhead_rested(void)

@@ -76,7 +76,10 @@ void overhead_thread_end(struct thread *thread);
  * or the keeper switches them on again.
  */
 void overhead_rest(uint64_t ns);
-/* They are: a signal that comes all the same was under way. */
+/*
+ * They are: a signal that comes all the same was under way.  Where they are just being switched by
+ * another thread, waits for that.
+ */
 bool overhead_rests(void);
 /* By the keeper, when its rest is over. */
 void overhead_rested(void);
