@@ -23,6 +23,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
 	CACHE_LEAST_EVENTS = 200000, /* fewer are read faster than they are worth a file */
@@ -210,8 +211,8 @@ static void put_inlined_sums(struct strbuf *out, struct session *session)
 }
 
 /* Keeps what cache_open needs of a session that nothing has been chosen in. */
-static void keep(struct session *session, const char *directory, const char *path,
-		 const char *experiments, bool with_inlines)
+static void keep(struct session *session, const char *name, const char *experiments,
+		 bool with_inlines)
 {
 	char *objects = describe_objects(&session->object_keys);
 	struct strbuf body = {0}, inlined = {0};
@@ -231,9 +232,9 @@ static void keep(struct session *session, const char *directory, const char *pat
 	strbuf_fini(&inlined);
 	put_warnings(&body, &session->warnings);
 	put_recorded(&body, session);
-	if (cache_write(path, &body, &session->sums_checksum)) {
-		cache_evict(directory, cache_ending, CACHE_FILES, cache_limit);
-		session->code_path = xasprintf("%s" CACHE_CODE_ENDING, path);
+	if (cache_write(name, &body, &session->sums_checksum)) {
+		cache_evict(cache_ending, CACHE_FILES, cache_limit);
+		session->code_name = xasprintf("%s" CACHE_CODE_ENDING, name);
 		session->kept_functions = session->functions.count;
 	}
 	strbuf_fini(&body);
@@ -242,12 +243,9 @@ static void keep(struct session *session, const char *directory, const char *pat
 
 size_t cache_clear(void)
 {
-	char *directory = cache_directory();
-	size_t removed = directory ? cache_evict(directory, cache_ending, 0, 0) : 0;
+	size_t removed = cache_evict(cache_ending, 0, 0);
 
-	if (directory)
-		cache_evict(directory, CACHE_SOURCE_ENDING, 0, 0);
-	free(directory);
+	cache_evict(CACHE_SOURCE_ENDING, 0, 0);
 	return removed;
 }
 
@@ -421,11 +419,11 @@ static bool take_session(struct cache_reader *reader, struct session *session)
 	return !reader->bad && reader->at == reader->end;
 }
 
-static struct session *load(const char *path, const char *experiments, bool with_inlines)
+static struct session *load(const char *name, const char *experiments, bool with_inlines)
 {
 	struct cache_reader reader;
 
-	if (!cache_read(path, &reader))
+	if (!cache_read(name, &reader))
 		return NULL;
 	struct session *session = xcalloc(1, sizeof(*session));
 
@@ -442,12 +440,12 @@ static struct session *load(const char *path, const char *experiments, bool with
 }
 
 /* The same with what is kept of its code. */
-static struct session *load_with_code(const char *path, const char *experiments, bool with_inlines)
+static struct session *load_with_code(const char *name, const char *experiments, bool with_inlines)
 {
-	struct session *session = load(path, experiments, with_inlines);
+	struct session *session = load(name, experiments, with_inlines);
 
 	if (session) {
-		session->code_path = xasprintf("%s" CACHE_CODE_ENDING, path);
+		session->code_name = xasprintf("%s" CACHE_CODE_ENDING, name);
 		if (cache_load_code(session))
 			return session;
 	}
@@ -458,31 +456,31 @@ static struct session *load_with_code(const char *path, const char *experiments,
 enum status cache_open(char *const *paths, size_t count, bool with_code, bool with_inlines,
 		       struct session **out, struct diag_list *diags)
 {
-	char *directory = cache_directory();
+	int folder = cache_open_folder();
 	struct experiment_paths all = {0};
-	char *experiments = NULL, *path = NULL;
+	char *experiments = NULL, *name = NULL;
 	enum status status = STATUS_OK;
 
 	*out = NULL;
-	if (directory) {
+	if (folder >= 0) {
+		close(folder);
 		for (size_t i = 0; i < count; i++)
 			experiment_paths_add(&all, paths[i]);
 		char *key = key_of(all.items, all.count);
 
 		experiments = describe_experiments(all.items, all.count);
-		path = cache_path(directory, key, cache_ending);
-		*out = with_code ? load_with_code(path, experiments, with_inlines)
-				 : load(path, experiments, with_inlines);
+		name = cache_name(key, cache_ending);
+		*out = with_code ? load_with_code(name, experiments, with_inlines)
+				 : load(name, experiments, with_inlines);
 		free(key);
 	}
 	if (!*out) {
 		status = session_open(paths, count, out, diags);
-		if (status == STATUS_OK && directory && may_keep(*out, all.count))
-			keep(*out, directory, path, experiments, with_inlines);
+		if (status == STATUS_OK && name && may_keep(*out, all.count))
+			keep(*out, name, experiments, with_inlines);
 	}
 	experiment_paths_fini(&all);
-	free(path);
+	free(name);
 	free(experiments);
-	free(directory);
 	return status;
 }

@@ -123,7 +123,7 @@ void cache_keep_code(struct session *session)
 	struct strbuf body = {0};
 	uint64_t checksum;
 
-	if (!session->code_path || !may_keep(session) ||
+	if (!session->code_name || !may_keep(session) ||
 	    knowledge(session->code) <= session->code->kept_knowledge)
 		return;
 	cache_put_u64(&body, session->sums_checksum);
@@ -132,7 +132,7 @@ void cache_keep_code(struct session *session)
 	put_pcs(&body, session->code);
 	put_sources(&body, session);
 	put_tree(&body, session);
-	cache_write(session->code_path, &body, &checksum);
+	cache_write(session->code_name, &body, &checksum);
 	strbuf_fini(&body);
 }
 
@@ -230,7 +230,7 @@ bool cache_load_code(struct session *session)
 {
 	struct cache_reader reader;
 
-	if (!cache_read(session->code_path, &reader))
+	if (!cache_read(session->code_name, &reader))
 		return false;
 	session->kept_code = reader.body;
 	if (cache_take_u64(&reader) != session->sums_checksum)

@@ -10,7 +10,7 @@
 
 /*
  * Gives a session whose sums come from the cache its load objects' files, and its code from
- * session->code_path.  False: that is not of these sums, or there is none.
+ * session->code_name.  False: that is not of these sums, or there is none.
  */
 bool cache_load_code(struct session *session);
 

@@ -8,6 +8,7 @@
 #include "analysis/cache_file.h"
 
 #include "base/file_map.h"
+#include "base/folder.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "format/checksum.h"
@@ -37,11 +38,11 @@ struct cache_header {
 
 /* ---- where ---- */
 
-static bool is_off(void)
+bool cache_is_on(void)
 {
 	const char *word = getenv("HELIO_CACHE");
 
-	return word && !strcmp(word, "off");
+	return !word || strcmp(word, "off") != 0;
 }
 
 bool cache_keeps_all(void)
@@ -51,21 +52,12 @@ bool cache_keeps_all(void)
 	return word && !strcmp(word, "all");
 }
 
-/* What another user can change is no cache: its sums would be shown for ours. */
-static bool is_private(const char *path)
-{
-	struct stat status;
-
-	return !stat(path, &status) && S_ISDIR(status.st_mode) && file_is_trusted(&status);
-}
-
-char *cache_directory(void)
+/* The path that the environment names, made; NULL: it names none. */
+static char *make_directory(void)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	char *path;
 
-	if (is_off())
-		return NULL;
 	if (cache && *cache == '/')
 		path = xasprintf("%s/heliometer", cache);
 	else if (home && *home == '/')
@@ -78,16 +70,27 @@ char *cache_directory(void)
 		*slash = '/';
 	}
 	mkdir(path, 0700);
-	if (is_private(path))
-		return path;
-	free(path);
-	return NULL;
+	return path;
 }
 
-char *cache_path(const char *directory, const char *key, const char *ending)
+/* What another user can change is no cache: its sums would be shown for ours. */
+int cache_open_folder(void)
 {
-	return xasprintf("%s/%016llx%s", directory,
-			 (unsigned long long)hash_bytes(key, strlen(key)), ending);
+	char *path = cache_is_on() ? make_directory() : NULL;
+	int folder = path ? folder_open(path, 0) : -1;
+	struct stat status;
+
+	free(path);
+	if (folder >= 0 && (fstat(folder, &status) || !file_is_trusted(&status))) {
+		close(folder);
+		folder = -1;
+	}
+	return folder;
+}
+
+char *cache_name(const char *key, const char *ending)
+{
+	return xasprintf("%016llx%s", (unsigned long long)hash_bytes(key, strlen(key)), ending);
 }
 
 /* ---- what tells that the sums still hold ---- */
@@ -102,15 +105,16 @@ static void describe_stat(struct strbuf *text, const char *path, const struct st
 }
 
 /* Times can be set, and a file system may not have them: a file's ends are looked at too. */
-static void describe_file(struct strbuf *text, const char *path, const struct stat *status)
+static void describe_file(struct strbuf *text, int folder, const char *name,
+			  const struct stat *status)
 {
 	char ends[2 * ENDS];
-	int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int file = folder_open_file(folder, name, O_RDONLY, 0);
 	off_t last = status->st_size > ENDS ? status->st_size - ENDS : 0;
 	ssize_t begin = file < 0 ? -1 : pread(file, ends, ENDS, 0);
 	ssize_t end = begin < 0 ? -1 : pread(file, ends + begin, ENDS, last);
 
-	describe_stat(text, path, status);
+	describe_stat(text, name, status);
 	if (end >= 0)
 		strbuf_printf(text, " %016llx",
 			      (unsigned long long)hash_bytes(ends, (size_t)(begin + end)));
@@ -124,46 +128,50 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static void describe_directory(struct strbuf *text, const char *path, unsigned depth);
+static void describe_directory(struct strbuf *text, int folder, unsigned depth);
 
 /* A file, or what a link means: a common archive has links to its files. */
-static void describe_entry(struct strbuf *text, const char *path, unsigned depth)
+static void describe_entry(struct strbuf *text, int folder, const char *name, unsigned depth)
 {
 	struct stat status;
 
-	if (lstat(path, &status))
+	if (!folder_stat(folder, name, &status))
 		return;
-	if (S_ISREG(status.st_mode))
-		describe_file(text, path, &status);
-	else if (S_ISDIR(status.st_mode) && depth)
-		describe_directory(text, path, depth - 1);
-	else if (S_ISLNK(status.st_mode) && !stat(path, &status)) {
-		describe_stat(text, path, &status);
+	if (S_ISREG(status.st_mode)) {
+		describe_file(text, folder, name, &status);
+	} else if (S_ISDIR(status.st_mode) && depth) {
+		strbuf_printf(text, "%s/\n", name);
+		describe_directory(text, folder_open_below(folder, name), depth - 1);
+		strbuf_puts(text, "/\n");
+	} else if (S_ISLNK(status.st_mode) && !fstatat(folder, name, &status, 0)) {
+		describe_stat(text, name, &status);
 		strbuf_putc(text, '\n');
 	}
 }
 
-static void describe_directory(struct strbuf *text, const char *path, unsigned depth)
+/* Closes the folder. */
+static void describe_directory(struct strbuf *text, int folder, unsigned depth)
 {
 	struct dirent **entries;
-	int count = scandir(path, &entries, NULL, by_name);
+	int count = folder < 0 ? -1 : scandirat(folder, ".", &entries, NULL, by_name);
 
 	for (int i = 0; i < count; i++) {
 		const char *name = entries[i]->d_name;
-		char *inner = xasprintf("%s/%s", path, name);
 
 		if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
-			describe_entry(text, inner, depth);
-		free(inner);
+			describe_entry(text, folder, name, depth);
 		free(entries[i]);
 	}
 	if (count >= 0)
 		free(entries);
+	if (folder >= 0)
+		close(folder);
 }
 
 void cache_describe_directory(struct strbuf *text, const char *path)
 {
-	describe_directory(text, path, DEPTH);
+	strbuf_printf(text, "%s\n", path);
+	describe_directory(text, folder_open(path, 0), DEPTH);
 }
 
 void cache_describe_program(struct strbuf *text)
@@ -211,7 +219,7 @@ void cache_describe_object(struct strbuf *text, const char *key)
 /* ---- all files of the directory ---- */
 
 struct kept_file {
-	char *path;
+	char *name;
 	struct timespec time;
 	uint64_t size;
 };
@@ -225,36 +233,34 @@ static int by_time(const void *a, const void *b)
 	return x->time.tv_nsec > y->time.tv_nsec ? -1 : x->time.tv_nsec < y->time.tv_nsec;
 }
 
-size_t cache_evict(const char *directory, const char *ending, size_t files, uint64_t bytes)
+size_t cache_evict(const char *ending, size_t files, uint64_t bytes)
 {
 	VEC(struct kept_file) kept = {0};
 	struct dirent *entry;
-	DIR *dir = opendir(directory);
+	int folder = cache_open_folder();
+	DIR *directory = folder < 0 ? NULL : fdopendir(folder);
 	uint64_t size = 0;
 	size_t removed = 0;
 
-	while (dir && (entry = readdir(dir))) {
-		char *path = xasprintf("%s/%s", directory, entry->d_name);
+	while (directory && (entry = readdir(directory))) {
 		struct stat status;
 
 		/* with what a writer that was killed has left */
-		if (strstr(entry->d_name, ending) && !lstat(path, &status) &&
+		if (strstr(entry->d_name, ending) && folder_stat(folder, entry->d_name, &status) &&
 		    S_ISREG(status.st_mode))
-			*vec_push(&kept) =
-				(struct kept_file){path, status.st_mtim, (uint64_t)status.st_size};
-		else
-			free(path);
+			*vec_push(&kept) = (struct kept_file){
+				xstrdup(entry->d_name), status.st_mtim, (uint64_t)status.st_size};
 	}
-	if (dir)
-		closedir(dir);
 	if (kept.count)
 		qsort(kept.items, kept.count, sizeof(*kept.items), by_time);
 	for (size_t i = 0; i < kept.count; i++) {
 		size += kept.items[i].size;
 		if (i >= files || size > bytes)
-			removed += !unlink(kept.items[i].path);
-		free(kept.items[i].path);
+			removed += !unlinkat(folder, kept.items[i].name, 0);
+		free(kept.items[i].name);
 	}
+	if (directory)
+		closedir(directory);
 	vec_fini(&kept);
 	return removed;
 }
@@ -316,12 +322,13 @@ void cache_put_sums(struct strbuf *out, const struct measure_sums *sums)
 	cache_put_number(out, MEASURE_COUNT);
 }
 
-bool cache_write(const char *path, const struct strbuf *body, uint64_t *checksum)
+bool cache_write(const char *name, const struct strbuf *body, uint64_t *checksum)
 {
 	struct cache_header header = {.size = body->length,
 				      .checksum = checksum_add(0, body->text, body->length)};
-	char *fresh = xasprintf("%s.%ld", path, (long)getpid());
-	int fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	char *fresh = xasprintf("%s.%ld", name, (long)getpid());
+	int folder = cache_open_folder();
+	int fd = folder_open_file(folder, fresh, O_WRONLY | O_CREAT | O_EXCL, 0600);
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
 	bool ok = file;
 
@@ -331,10 +338,12 @@ bool cache_write(const char *path, const struct strbuf *body, uint64_t *checksum
 		ok = fwrite(&header, sizeof(header), 1, file) == 1 &&
 		     fwrite(body->text, 1, body->length, file) == body->length;
 		ok = !fclose(file) && ok;
-		ok = ok && !rename(fresh, path);
+		ok = ok && !renameat(folder, fresh, folder, name);
 		if (!ok)
-			unlink(fresh);
+			unlinkat(folder, fresh, 0);
 	}
+	if (folder >= 0)
+		close(folder);
 	free(fresh);
 	return ok;
 }
@@ -459,17 +468,20 @@ bool cache_take_same(struct cache_reader *reader, const char *expected)
 	return text && !strcmp(text, expected);
 }
 
-bool cache_read(const char *path, struct cache_reader *out)
+bool cache_read(const char *name, struct cache_reader *out)
 {
 	struct cache_header header;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int folder = cache_open_folder();
+	int fd = folder_open_file(folder, name, O_RDONLY, 0);
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 	struct stat status;
 
 	*out = (struct cache_reader){0};
+	if (folder >= 0)
+		close(folder);
 	if (!file)
 		return false;
-	if (!fstat(fd, &status) && S_ISREG(status.st_mode) && file_is_trusted(&status) &&
+	if (!fstat(fd, &status) && file_is_trusted(&status) &&
 	    fread(&header, sizeof(header), 1, file) == 1 &&
 	    !memcmp(header.magic, cache_magic, sizeof(header.magic)) &&
 	    header.size == (uint64_t)status.st_size - sizeof(header)) {
@@ -480,12 +492,13 @@ bool cache_read(const char *path, struct cache_reader *out)
 			out->body = NULL;
 		}
 	}
+	if (out->body)
+		futimens(fd, NULL); /* the newest are kept */
 	fclose(file);
 	if (!out->body)
 		return false;
 	out->at = out->body;
 	out->end = out->body + header.size;
 	out->checksum = header.checksum;
-	utimensat(AT_FDCWD, path, NULL, 0); /* the newest are kept */
 	return true;
 }

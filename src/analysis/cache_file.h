@@ -14,19 +14,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether HELIO_CACHE says so. */
+/* What HELIO_CACHE says. */
+bool cache_is_on(void);
 bool cache_keeps_all(void);
 
-/* The directory, made where it is not there; the caller's to free. NULL: off, or there is no place.
+/*
+ * The directory as a folder (base/folder.h), made where it is not there; the caller's to close.
+ * -1: off, or there is no place that only this user can write to.
  */
-char *cache_directory(void);
-/* The path of the file for a key; ending as ".sums". The caller's to free. */
-char *cache_path(const char *directory, const char *key, const char *ending);
+int cache_open_folder(void);
+/* The file for a key, by its name there; ending as ".sums". The caller's to free. */
+char *cache_name(const char *key, const char *ending);
 /*
  * Keeps the newest files of an ending, so many and so many bytes of them, with what writers that
  * were killed have left; how many it removed.
  */
-size_t cache_evict(const char *directory, const char *ending, size_t files, uint64_t bytes);
+size_t cache_evict(const char *ending, size_t files, uint64_t bytes);
 
 /* ---- what tells that a file still holds: a text that is made again and compared ---- */
 
@@ -50,7 +53,7 @@ void cache_put_text(struct strbuf *out, const char *text);
 /* Sums by measure. */
 void cache_put_sums(struct strbuf *out, const struct measure_sums *sums);
 /* False: it could not be written, and nothing has changed. The checksum tells bodies apart. */
-bool cache_write(const char *path, const struct strbuf *body, uint64_t *checksum);
+bool cache_write(const char *name, const struct strbuf *body, uint64_t *checksum);
 
 /* What has been taken when it is bad means nothing. */
 struct cache_reader {
@@ -60,7 +63,7 @@ struct cache_reader {
 	bool bad;
 };
 /* False: there is no such file, or it is not whole. */
-bool cache_read(const char *path, struct cache_reader *out);
+bool cache_read(const char *name, struct cache_reader *out);
 
 uint64_t cache_take_u64(struct cache_reader *reader);
 uint64_t cache_take_number(struct cache_reader *reader);

@@ -87,22 +87,19 @@ static bool take_source(struct cache_reader *reader, const char *description,
 
 bool cache_load_source(const struct listing *listing, struct source_code *out)
 {
-	char *directory = cache_directory();
-
-	if (!directory)
+	if (!cache_is_on())
 		return false;
 	char *key = key_of(listing), *description = describe(listing, key);
-	char *path = cache_path(directory, key, CACHE_SOURCE_ENDING);
+	char *name = cache_name(key, CACHE_SOURCE_ENDING);
 	struct cache_reader reader;
-	bool found = cache_read(path, &reader) && take_source(&reader, description, out);
+	bool found = cache_read(name, &reader) && take_source(&reader, description, out);
 
 	out->kept = reader.body;
 	if (!found)
 		source_code_fini(out);
-	free(path);
+	free(name);
 	free(description);
 	free(key);
-	free(directory);
 	return found;
 }
 
@@ -119,15 +116,14 @@ static bool is_worth_it(const struct listing *listing)
 
 void cache_keep_source(const struct listing *listing, const struct source_code *code)
 {
-	char *directory = is_worth_it(listing) ? cache_directory() : NULL;
 	struct strbuf body = {0};
 	uint32_t line = 0;
 	uint64_t checksum;
 
-	if (!directory)
+	if (!cache_is_on() || !is_worth_it(listing))
 		return;
 	char *key = key_of(listing), *description = describe(listing, key);
-	char *path = cache_path(directory, key, CACHE_SOURCE_ENDING);
+	char *name = cache_name(key, CACHE_SOURCE_ENDING);
 
 	cache_put_text(&body, description);
 	cache_put_u64(&body, code->lines.count);
@@ -140,11 +136,10 @@ void cache_keep_source(const struct listing *listing, const struct source_code *
 		cache_put_text(&body, code->entries.items[i].name);
 		cache_put_text(&body, code->entries.items[i].symbol);
 	}
-	if (cache_write(path, &body, &checksum))
-		cache_evict(directory, CACHE_SOURCE_ENDING, FILES, limit);
+	if (cache_write(name, &body, &checksum))
+		cache_evict(CACHE_SOURCE_ENDING, FILES, limit);
 	strbuf_fini(&body);
-	free(path);
+	free(name);
 	free(description);
 	free(key);
-	free(directory);
 }

@@ -43,12 +43,14 @@ static const char *type_of(const struct experiment_mounts *mounts, const char *n
 }
 
 /* The process's own list, or that of its family. */
-static void read_mounts(const struct session_process *process, const char *founder,
+static void read_mounts(const struct session_process *process, const struct experiment *experiment,
 			struct arena *arena, struct experiment_mounts *mounts)
 {
 	struct diag_list unheard = {0};
-	struct read_context own = {process->process->path, process->process->name, &unheard};
-	struct read_context family = {founder, process->process->name, &unheard};
+	struct read_context own = process_context(process->process, &unheard), family = own;
+
+	family.directory = "";
+	family.folder = experiment->family;
 
 	if (!experiment_mounts_read(mounts, FORMAT_FILE_MOUNTS_OWN, arena, &own))
 		experiment_mounts_read(mounts, FORMAT_FILE_MOUNTS, arena, &family);
@@ -56,14 +58,14 @@ static void read_mounts(const struct session_process *process, const char *found
 }
 
 static uint32_t *places_of_process(struct io_places *places, const struct session_process *process,
-				   const char *founder)
+				   const struct experiment *experiment)
 {
 	const struct experiment_trace *trace = &process->process->traces[TRACE_IO];
 	uint32_t *of = xmalloc((trace->texts.count + 1) * sizeof(*of));
 	struct experiment_mounts mounts;
 	struct arena arena = {0};
 
-	read_mounts(process, founder, &arena, &mounts);
+	read_mounts(process, experiment, &arena, &mounts);
 	for (size_t i = 0; i < trace->texts.count; i++) {
 		const char *name = trace->texts.items[i];
 		const char *type = name ? type_of(&mounts, name) : NULL;
@@ -92,7 +94,7 @@ const struct io_places *io_places_of(struct session *session)
 
 		for (size_t k = 0; k < experiment->processes.count; k++, number++)
 			places->of[number] = places_of_process(
-				places, &session->scanned.items[number], experiment->path);
+				places, &session->scanned.items[number], experiment);
 	}
 	places->processes = number;
 	return places;

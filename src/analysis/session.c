@@ -9,12 +9,14 @@
 #include "analysis/data_map.h"
 #include "analysis/io_places.h"
 #include "analysis/io_rows.h"
+#include "base/folder.h"
 #include "experiment/group.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char *base_name(const char *path)
 {
@@ -399,12 +401,15 @@ enum status session_open_object(const char *path, struct session **out, struct d
 {
 	struct session *session;
 	struct stat file;
+	int fd = folder_open_named(path, &file);
 
 	*out = NULL;
-	if (stat(path, &file)) {
-		diag_add(diags, DIAG_ERROR, "%s: %s", path, strerror(errno));
+	if (fd < 0) {
+		diag_add(diags, DIAG_ERROR, "%s: %s", path,
+			 errno == EINVAL ? "not a regular file" : strerror(errno));
 		return STATUS_NOTFOUND;
 	}
+	close(fd);
 	session = xcalloc(1, sizeof(*session));
 	symbols_init(session);
 	tree_init(session);
@@ -460,7 +465,7 @@ void session_free(struct session *session)
 	arena_fini(&session->arena);
 	free(session->kept);
 	free(session->kept_code);
-	free(session->code_path);
+	free(session->code_name);
 	free(session);
 }
 

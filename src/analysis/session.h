@@ -173,7 +173,7 @@ struct session {
 	char *kept_code;	     /* likewise, with the code */
 	size_t kept_functions;	     /* those that the cache knows are the first */
 	uint64_t sums_checksum;	     /* of that file, or of the one that was made */
-	char *code_path;	     /* where its code is kept, or NULL: nowhere */
+	char *code_name;	     /* of the file that keeps its code, or NULL: nowhere */
 	const char *default_metrics; /* as the user says, or NULL */
 	VEC(struct metric) counters; /* their metrics, by the session's numbers */
 };

@@ -92,9 +92,9 @@ static const char *find_archive(struct session *session, const struct experiment
 				 file->file_size))
 		return NULL;
 
-	const char *copy = arena_printf(&session->arena, "%s/%s", experiment->archives, name);
-
-	return access(copy, R_OK) ? NULL : copy;
+	return experiment_has_copy(experiment, name)
+		       ? arena_printf(&session->arena, "%s/%s", experiment->archives, name)
+		       : NULL;
 }
 
 static struct load_object *add_object(struct session *session, const struct object_request *request)

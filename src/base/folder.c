@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/folder.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/fsuid.h>
 #include <unistd.h>
@@ -132,6 +132,49 @@ int folder_open_file(int folder, const char *path, int flags, mode_t mode)
 		return fd;
 	close_quietly(fd);
 	return -1;
+}
+
+/* What the handle of a path leads to; -1 where /proc is not there, or it may not be read. */
+static int open_handle(int handle)
+{
+	char place[sizeof("/proc/self/fd/") + 12];
+
+	snprintf(place, sizeof(place), "/proc/self/fd/%d", handle);
+	return open(place, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+}
+
+int folder_open_named(const char *path, struct stat *info)
+{
+	int handle = open(path, O_PATH | O_CLOEXEC), fd = -1;
+	struct stat own;
+
+	info = info ? info : &own;
+	if (handle < 0)
+		return -1;
+	if (fstat(handle, info) || !S_ISREG(info->st_mode)) {
+		errno = EINVAL;
+	} else {
+		fd = open_handle(handle);
+		if (fd < 0 && errno == ENOENT)
+			fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	}
+	close_quietly(handle);
+	if (fd >= 0 && (fstat(fd, info) || !S_ISREG(info->st_mode))) {
+		close(fd);
+		errno = EINVAL;
+		fd = -1;
+	}
+	return fd;
+}
+
+DIR *folder_list(int folder, const char *path)
+{
+	int fd = folder_open_below(folder, path);
+	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!directory)
+		close_quietly(fd);
+	return directory;
 }
 
 bool folder_stat(int folder, const char *path, struct stat *info)

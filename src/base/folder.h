@@ -13,6 +13,7 @@
 #ifndef HELIO_BASE_FOLDER_H
 #define HELIO_BASE_FOLDER_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -28,6 +29,14 @@ int folder_open_below(int folder, const char *path);
 int folder_open_file(int folder, const char *path, int flags, mode_t mode);
 /* The directory that `path` lies in; *name is the last component, a part of `path`. */
 int folder_open_parent(int folder, const char *path, const char **name);
+/*
+ * A regular file for reading, by a path that the user or a record has named: links are followed.
+ * Anything else is EINVAL; a pipe is not waited for, and a device is not even opened, for that
+ * alone may do something.  info, of what was opened, may be NULL.
+ */
+int folder_open_named(const char *path, struct stat *info);
+/* The names in a folder, the reading of which is the caller's to close; NULL: see errno. */
+DIR *folder_list(int folder, const char *path);
 /* Information about what is below a folder, a link itself. */
 bool folder_stat(int folder, const char *path, struct stat *info);
 /* Makes a directory below a folder, and those above it. */

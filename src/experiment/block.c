@@ -8,6 +8,7 @@
  */
 #include "experiment/block.h"
 
+#include "base/folder.h"
 #include "base/memory.h"
 #include "format/checksum.h"
 
@@ -74,22 +75,32 @@ static bool read_header(struct block_file *file, const struct read_context *cont
 	return true;
 }
 
+int read_context_open(const struct read_context *context, const char *name)
+{
+	char *path = xasprintf("%s/%s", context->directory, name);
+	int fd = folder_open_file(context->folder, path, O_RDONLY, 0);
+
+	free(path);
+	return fd;
+}
+
+const char *read_context_error(int error)
+{
+	return error == EINVAL || error == ELOOP ? "not a regular file" : strerror(error);
+}
+
 enum file_state block_file_open_plain(struct block_file *file, const struct read_context *context,
 				      const char *name)
 {
-	char *path = xasprintf("%s/%s", context->directory, name);
 	struct stat info;
 
-	*file = (struct block_file){0};
-	/* O_NONBLOCK: a FIFO of this name must not stop the program */
-	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	free(path);
+	*file = (struct block_file){.fd = read_context_open(context, name)};
 	if (file->fd < 0 && errno == ENOENT)
 		return FILE_MISSING;
-	if (file->fd < 0 || fstat(file->fd, &info) || !S_ISREG(info.st_mode)) {
+	if (file->fd < 0 || fstat(file->fd, &info)) {
 		diag_add(context->diags, DIAG_WARNING,
 			 "%s: %s cannot be read (%s); the data it holds is missing", context->name,
-			 name, file->fd < 0 ? strerror(errno) : "not a regular file");
+			 name, read_context_error(errno));
 		block_file_close(file);
 		return FILE_UNUSABLE;
 	}

@@ -19,7 +19,8 @@
 
 /* Where messages go and how they name the experiment ("test.1.er/_f1.er"). */
 struct read_context {
-	const char *directory; /* path of the experiment directory */
+	int folder;	       /* the experiment's, or one around it (base/folder.h) */
+	const char *directory; /* the process's below it; "": the folder itself */
 	const char *name;      /* for messages */
 	struct diag_list *diags;
 };
@@ -53,6 +54,15 @@ struct block {
 	const uint8_t *data; /* valid until the next call */
 	size_t used; /* bytes of data that are there; less than header.used in a cut block */
 };
+
+/*
+ * Opens a process's regular file for reading; -1: see errno, which is EINVAL where something else
+ * than a file is there.  It is reached through descriptors and no link: the experiment may be
+ * somebody else's.
+ */
+int read_context_open(const struct read_context *context, const char *name);
+/* What there is instead of a file that cannot be opened, in words. */
+const char *read_context_error(int error);
 
 enum file_state { FILE_USABLE, FILE_MISSING, FILE_UNUSABLE };
 

@@ -4,6 +4,7 @@
  * of its files: the collector's counts of itself, the sample points and the
  * events have to tell the same story.
  */
+#include "base/folder.h"
 #include "experiment/dyntext.h"
 #include "experiment/experiment.h"
 #include "format/archive.h"
@@ -244,7 +245,7 @@ static void check_lives(const struct process *process, struct diag_list *warning
 
 static void check_dyntext(const struct process *process, struct diag_list *warnings)
 {
-	struct read_context context = {process->path, process->name, warnings};
+	struct read_context context = process_context(process, warnings);
 	size_t missing = 0;
 
 	if (!process->log.is_gprofng)
@@ -268,14 +269,13 @@ static void check_kept(const struct experiment *experiment, struct diag_list *wa
 	if (!archive || !strcasecmp(archive, "off") || founder->log.closed || founder->lineage[0] ||
 	    founder->log.is_gprofng)
 		return;
-	char *path = xasprintf("%s/%s", experiment->path, FORMAT_FILE_ARCHIVE_LOG);
+	struct stat info;
 
-	if (access(path, F_OK))
+	if (!folder_stat(experiment->folder, FORMAT_FILE_ARCHIVE_LOG, &info))
 		diag_add(warnings, DIAG_WARNING,
 			 "%s: helio collect has not ended it, so no copies of load objects were "
 			 "kept: unless it still runs, `helio archive %s' makes them",
 			 founder->name, experiment->path);
-	free(path);
 }
 
 void experiment_check(const struct experiment *experiment, struct diag_list *warnings)

@@ -54,7 +54,8 @@ enum status experiment_dyntext_read(const struct map_function *function, struct 
 				    struct dyntext *out)
 {
 	struct diag_list unheard = {0};
-	struct read_context context = {function->directory, function->name, &unheard};
+	struct read_context context = {function->folder, function->directory, function->name,
+				       &unheard};
 	struct block_file file;
 	struct format_text header;
 	bool whole;
@@ -88,7 +89,8 @@ size_t experiment_dyntext_missing(const struct experiment_map *map,
 		const struct map_function *function = &map->functions.items[i];
 
 		/* What was inherited is checked where it comes from. */
-		if (function->text && !strcmp(function->directory, context->directory))
+		if (function->text && function->folder == context->folder &&
+		    !strcmp(function->directory, context->directory))
 			missing += !usable || !find_record(&file, function, &header);
 	}
 	if (usable)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "experiment/experiment.h"
 
+#include "base/folder.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "experiment/gprofng.h"
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -37,18 +39,22 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Whether DIRECTORY/profile or DIRECTORY/stacks is one of our files. */
-static bool has_our_files(const char *directory)
+struct read_context process_context(const struct process *process, struct diag_list *diags)
+{
+	return (struct read_context){process->folder, process->directory, process->name, diags};
+}
+
+/* Whether its profile or stacks is one of our files. */
+static bool has_our_files(const struct process *process)
 {
 	static const char *const names[] = {FORMAT_FILE_PROFILE, FORMAT_FILE_STACKS};
 	bool found = false;
 
 	for (size_t i = 0; i < 2 && !found; i++) {
-		char *path = xasprintf("%s/%s", directory, names[i]);
+		struct read_context context = process_context(process, NULL);
 		char magic[sizeof(FORMAT_FILE_MAGIC) - 1];
-		int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		int fd = read_context_open(&context, names[i]);
 
-		free(path);
 		found = fd >= 0 && read(fd, magic, sizeof(magic)) == (ssize_t)sizeof(magic) &&
 			!memcmp(magic, FORMAT_FILE_MAGIC, sizeof(magic));
 		if (fd >= 0)
@@ -80,7 +86,7 @@ static enum status check_origin(const struct process *process, struct diag_list 
 	case LOG_UNKNOWN:
 		break;
 	}
-	if (has_our_files(process->path))
+	if (has_our_files(process))
 		return STATUS_OK;
 	diag_add(diags, level, "%s is not an experiment: %s", process->name,
 		 process->log.present ? "its log.xml does not name a known format"
@@ -148,8 +154,8 @@ static void inherit_functions(struct experiment *experiment, struct experiment_m
 	struct read_context above = *context;
 	struct experiment_map temporary;
 
-	above.directory = arena_printf(&experiment->arena, length ? "%s/../%s.er" : "%s/..%s",
-				       context->directory, rest);
+	above.folder = experiment->family;
+	above.directory = length ? arena_printf(&experiment->arena, "%s.er", rest) : "";
 	experiment_map_read(&temporary, &experiment->arena, &above);
 	inherit_functions(experiment, &temporary, rest, &above);
 	experiment_map_inherit(map, &temporary);
@@ -163,7 +169,7 @@ enum extent { EXTENT_LOGS, EXTENT_ALL };
 static void read_data(struct experiment *experiment, struct process *process,
 		      struct diag_list *warnings)
 {
-	struct read_context context = {process->path, process->name, warnings};
+	struct read_context context = process_context(process, warnings);
 
 	experiment_overview_read(&process->overview, &context);
 	/* events first, then the stacks and the maps that they refer to */
@@ -189,7 +195,7 @@ static enum status read_process(struct experiment *experiment, struct process *p
 				enum extent extent, struct diag_list *errors, enum diag_level level,
 				struct diag_list *warnings)
 {
-	struct read_context context = {process->path, process->name, warnings};
+	struct read_context context = process_context(process, warnings);
 
 	experiment_log_read(&process->log, &experiment->arena, &context);
 
@@ -228,7 +234,7 @@ static void list_descendants(struct experiment *experiment, struct diag_list *wa
 			     char ***lineages, size_t *count)
 {
 	VEC(char *) found = {0};
-	DIR *directory = opendir(experiment->path);
+	DIR *directory = folder_list(experiment->folder, "");
 
 	if (!directory) {
 		diag_add(warnings, DIAG_WARNING,
@@ -263,6 +269,8 @@ static void read_descendants(struct experiment *experiment, enum extent extent,
 		process->name =
 			arena_printf(&experiment->arena, "%s/%s.er", experiment->name, lineages[i]);
 		process->lineage = lineages[i];
+		process->folder = experiment->folder;
+		process->directory = arena_printf(&experiment->arena, "%s.er", lineages[i]);
 		if (read_process(experiment, process, extent, warnings, DIAG_WARNING, warnings)) {
 			free_process(process);
 			experiment->processes.count--;
@@ -273,13 +281,11 @@ static void read_descendants(struct experiment *experiment, enum extent extent,
 
 static void read_notes(struct experiment *experiment, struct diag_list *warnings)
 {
-	char *path = xasprintf("%s/%s", experiment->path, FORMAT_FILE_NOTES);
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = folder_open_file(experiment->folder, FORMAT_FILE_NOTES, O_RDONLY, 0);
 	bool present = fd >= 0 || errno != ENOENT;
 	struct stat info;
 
-	free(path);
-	if (fd >= 0 && !fstat(fd, &info) && S_ISREG(info.st_mode)) {
+	if (fd >= 0 && !fstat(fd, &info)) {
 		size_t size = info.st_size < NOTES_SIZE_MAX ? (size_t)info.st_size : NOTES_SIZE_MAX;
 		char *text = arena_alloc(&experiment->arena, size + 1);
 		ssize_t got = read(fd, text, size);
@@ -292,6 +298,19 @@ static void read_notes(struct experiment *experiment, struct diag_list *warnings
 			 FORMAT_FILE_NOTES);
 	if (fd >= 0)
 		close(fd);
+}
+
+bool experiment_has_copy(const struct experiment *experiment, const char *name)
+{
+	int archives = folder_open_below(experiment->family, FORMAT_DIR_ARCHIVES);
+	struct stat info;
+	/* a common archive has links to its files */
+	bool has = archives >= 0 && !fstatat(archives, name, &info, 0) && S_ISREG(info.st_mode) &&
+		   !faccessat(archives, name, R_OK, AT_EACCESS);
+
+	if (archives >= 0)
+		close(archives);
+	return has;
 }
 
 /* Sets path and name; a path that shows no name (".") is resolved first. */
@@ -322,6 +341,8 @@ static void add_first_process(struct experiment *experiment)
 	struct process *process = vec_push(&experiment->processes);
 
 	process->path = experiment->path;
+	process->folder = experiment->folder;
+	process->directory = "";
 	process->lineage = "";
 	experiment->archives = arena_printf(&experiment->arena, "%s/%s%s", experiment->path,
 					    is_descendant_name(experiment->name) ? "../" : "",
@@ -340,26 +361,46 @@ static void add_first_process(struct experiment *experiment)
 	process->name = experiment->name;
 }
 
+/*
+ * The directory.  Many may be opened at once, and each keeps a descriptor: a process may have more
+ * of them than it is given at first.
+ */
+static int open_folder(const char *path)
+{
+	int folder = folder_open(path, 0);
+	struct rlimit limit;
+
+	if (folder < 0 && errno == EMFILE && !getrlimit(RLIMIT_NOFILE, &limit)) {
+		limit.rlim_cur = limit.rlim_max;
+		if (!setrlimit(RLIMIT_NOFILE, &limit))
+			folder = folder_open(path, 0);
+	}
+	return folder;
+}
+
 static enum status open_extent(const char *path, enum extent extent, struct experiment **out,
 			       struct diag_list *errors, struct diag_list *warnings)
 {
-	struct stat info;
+	int folder = open_folder(path);
 
 	*out = NULL;
-	if (stat(path, &info)) {
-		diag_add(errors, DIAG_ERROR, "%s: %s", path,
-			 errno == ENOENT ? "no such experiment" : strerror(errno));
-		return STATUS_NOTFOUND;
-	}
-	if (!S_ISDIR(info.st_mode)) {
+	if (folder < 0 && errno == ENOTDIR) {
 		diag_add(errors, DIAG_ERROR, "%s is not an experiment: it is not a directory",
 			 path);
 		return STATUS_INVALID;
 	}
+	if (folder < 0) {
+		diag_add(errors, DIAG_ERROR, "%s: %s", path,
+			 errno == ENOENT ? "no such experiment" : strerror(errno));
+		return STATUS_NOTFOUND;
+	}
 
 	struct experiment *experiment = xcalloc(1, sizeof(*experiment));
 
+	experiment->folder = experiment->family = folder;
 	name_experiment(experiment, path);
+	if (is_descendant_name(experiment->name))
+		experiment->family = openat(folder, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	add_first_process(experiment);
 
 	enum status status = read_process(experiment, &experiment->processes.items[0], extent,
@@ -403,5 +444,8 @@ void experiment_free(struct experiment *experiment)
 		free_process(&experiment->processes.items[i]);
 	vec_fini(&experiment->processes);
 	arena_fini(&experiment->arena);
+	if (experiment->family >= 0 && experiment->family != experiment->folder)
+		close(experiment->family);
+	close(experiment->folder);
 	free(experiment);
 }

@@ -16,10 +16,12 @@
 
 /* One process image. Strings live in the experiment's arena. */
 struct process {
-	const char *path;
-	const char *name;    /* "test.1.er", "test.1.er/_f1.er" */
-	const char *lineage; /* "" for the founder */
-	bool is_unrecorded;  /* it has no files: see unrecorded.h */
+	const char *path;      /* for messages; files are reached by folder and directory */
+	int folder;	       /* the experiment's */
+	const char *directory; /* below it; "" for the process that was opened */
+	const char *name;      /* "test.1.er", "test.1.er/_f1.er" */
+	const char *lineage;   /* "" for the founder */
+	bool is_unrecorded;    /* it has no files: see unrecorded.h */
 	struct experiment_log log;
 	struct experiment_map map;
 	struct experiment_overview overview;
@@ -33,6 +35,8 @@ struct experiment {
 	struct arena arena;
 	const char *path;
 	const char *name;
+	int folder;	      /* what `path` led to when it was opened (base/folder.h) */
+	int family;	      /* the founder's: the same, or around it if a descendant was opened */
 	const char *archives; /* directory of kept load objects, whether it exists or not */
 	const char *notes;    /* or NULL */
 	VEC(struct process) processes; /* the founder, then by lineage: _f1, _f1_x1, _f2, _f10 */
@@ -54,6 +58,11 @@ enum status experiment_open(const char *path, struct experiment **out, struct di
 enum status experiment_open_logs(const char *path, struct experiment **out,
 				 struct diag_list *errors, struct diag_list *warnings);
 void experiment_free(struct experiment *experiment);
+
+/* Where a process's files are. */
+struct read_context process_context(const struct process *process, struct diag_list *diags);
+/* Whether archives/ has a copy of this name that can be read, or a link to one. */
+bool experiment_has_copy(const struct experiment *experiment, const char *name);
 
 /* Ends that others than the process itself know of; the last waits of its threads reach to them. */
 void experiment_settle_ends(struct experiment *experiment);

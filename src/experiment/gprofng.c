@@ -53,7 +53,7 @@ static void find_executable(struct process *process, const struct process *found
 void gprofng_read(struct experiment *experiment, struct process *process,
 		  struct diag_list *warnings)
 {
-	struct read_context context = {process->path, process->name, warnings};
+	struct read_context context = process_context(process, warnings);
 	const struct process *founder = &experiment->processes.items[0];
 	struct gprofng_log log;
 	struct gprofng_changes changes = {0};
@@ -67,8 +67,7 @@ void gprofng_read(struct experiment *experiment, struct process *process,
 		gprofng_log_fini(&log);
 		return;
 	}
-	gprofng_map_read(process, &log, experiment->archives, &changes, &experiment->arena,
-			 &context);
+	gprofng_map_read(process, &log, experiment, &changes, &context);
 
 	find_executable(process, founder);
 

@@ -120,14 +120,15 @@ struct gprofng_object {
 };
 
 /* gprofng_object.c: the only copy of a file of this name in archives/, or NULL. */
-const char *gprofng_object_copy(const char *archives, const char *path, struct arena *arena);
+const char *gprofng_object_copy(const struct experiment *experiment, const char *path,
+				struct arena *arena);
 /* Fills a zeroed object from a 64-bit ELF file; nothing where it cannot be read. */
 void gprofng_object_read(struct gprofng_object *object, const char *path);
 void gprofng_object_fini(struct gprofng_object *object);
 
 /* gprofng_map.c: into process->map. */
-void gprofng_map_read(struct process *process, const struct gprofng_log *log, const char *archives,
-		      struct gprofng_changes *changes, struct arena *arena,
+void gprofng_map_read(struct process *process, const struct gprofng_log *log,
+		      struct experiment *experiment, struct gprofng_changes *changes,
 		      const struct read_context *context);
 uint32_t gprofng_epoch(const struct gprofng_changes *changes, uint64_t time_ns);
 

@@ -29,7 +29,7 @@ struct map_reader {
 	struct experiment_map *map;
 	struct arena *arena;
 	uint64_t start_ns;
-	const char *archives;
+	const struct experiment *experiment;
 	VEC(struct change) changes;
 	struct string_table paths;
 	VEC(struct gprofng_object) objects; /* of the map's files */
@@ -108,7 +108,7 @@ static uint32_t add_file(struct map_reader *reader, const char *path)
 	struct map_file *file = vec_push(&map->files);
 
 	file->path = path;
-	file->copy = gprofng_object_copy(reader->archives, path, reader->arena);
+	file->copy = gprofng_object_copy(reader->experiment, path, reader->arena);
 	gprofng_object_read(vec_push(&reader->objects), file->copy ? file->copy : path);
 	file->build_id = arena_strdup(reader->arena, reader->objects.items[id].build_id);
 	return id;
@@ -217,15 +217,15 @@ uint32_t gprofng_epoch(const struct gprofng_changes *changes, uint64_t time_ns)
 	return (uint32_t)low;
 }
 
-void gprofng_map_read(struct process *process, const struct gprofng_log *log, const char *archives,
-		      struct gprofng_changes *changes, struct arena *arena,
+void gprofng_map_read(struct process *process, const struct gprofng_log *log,
+		      struct experiment *experiment, struct gprofng_changes *changes,
 		      const struct read_context *context)
 {
 	struct map_reader reader = {
 		.map = &process->map,
-		.arena = arena,
+		.arena = &experiment->arena,
 		.start_ns = log->run_ns - log->base_ns,
-		.archives = archives,
+		.experiment = experiment,
 	};
 	struct xml_result result;
 

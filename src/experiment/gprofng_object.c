@@ -5,9 +5,9 @@
  */
 #include "experiment/gprofng.h"
 
-#include <dirent.h>
+#include "base/folder.h"
+
 #include <elf.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,11 +15,12 @@
 enum { HASH_LENGTH = 11, HEADERS_MAX = 128, NOTES_MAX = 4096, BUILD_ID_MAX = 64 };
 
 /* Its name is NAME_ and a hash of the directory, 64 bits as letters, digits, "-" and "_". */
-const char *gprofng_object_copy(const char *archives, const char *path, struct arena *arena)
+const char *gprofng_object_copy(const struct experiment *experiment, const char *path,
+				struct arena *arena)
 {
 	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *copy = NULL;
 	size_t length = strlen(base), found = 0;
-	DIR *directory = opendir(archives);
+	DIR *directory = folder_list(experiment->family, FORMAT_DIR_ARCHIVES);
 
 	if (!directory)
 		return NULL;
@@ -29,7 +30,7 @@ const char *gprofng_object_copy(const char *archives, const char *path, struct a
 		if (strncmp(entry->d_name, base, length) != 0 || *rest != '_' ||
 		    strlen(rest + 1) > HASH_LENGTH || found++)
 			continue;
-		copy = arena_printf(arena, "%s/%s", archives, entry->d_name);
+		copy = arena_printf(arena, "%s/%s", experiment->archives, entry->d_name);
 	}
 	closedir(directory);
 	return found == 1 ? copy : NULL;
@@ -77,7 +78,7 @@ static void read_part(struct gprofng_object *object, int fd, const Elf64_Phdr *p
 
 void gprofng_object_read(struct gprofng_object *object, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = folder_open_named(path, NULL);
 	Elf64_Ehdr head;
 	Elf64_Phdr part;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "experiment/group.h"
 
+#include "base/folder.h"
 #include "base/memory.h"
 
 #include <ctype.h>
@@ -33,8 +34,8 @@ static void read_group(struct experiment_paths *paths, FILE *file, const char *p
 static FILE *open_group(const char *path)
 {
 	char begin[sizeof(GROUP_MAGIC)] = "";
-	struct stat status;
-	FILE *file = !stat(path, &status) && S_ISREG(status.st_mode) ? fopen(path, "re") : NULL;
+	int fd = folder_open_named(path, NULL);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 
 	if (file && (!fgets(begin, sizeof(begin), file) || strcmp(begin, GROUP_MAGIC) != 0)) {
 		fclose(file);

@@ -17,7 +17,7 @@ struct latest {
 struct map_reader {
 	struct experiment_map *map;
 	struct arena *arena;
-	const char *directory;
+	const struct read_context *context;
 	struct string_table keys; /* of a file: everything that makes it another one */
 	struct hash_map places;	  /* start of a segment → index in `latest` */
 	VEC(struct latest) latest;
@@ -123,7 +123,8 @@ static bool add_function(struct map_reader *reader, const char **attributes)
 	function->source = text_of(reader, attributes, "source");
 	function->address = segment->start;
 	function->size = segment->end - segment->start;
-	function->directory = reader->directory;
+	function->folder = reader->context->folder;
+	function->directory = reader->context->directory;
 	function->loaded = ++map->events;
 	function->unloaded = UINT64_MAX;
 	xml_number(attributes, "text", &function->text);
@@ -234,7 +235,7 @@ void experiment_map_sort(struct experiment_map *map)
 void experiment_map_read(struct experiment_map *map, struct arena *arena,
 			 const struct read_context *context)
 {
-	struct map_reader reader = {.map = map, .arena = arena, .directory = context->directory};
+	struct map_reader reader = {.map = map, .arena = arena, .context = context};
 	struct xml_result result;
 
 	*map = (struct experiment_map){0};

@@ -22,6 +22,7 @@ struct map_function {
 	const char *object; /* where it is shown, if not in MAP_DYNAMIC_FUNCTIONS; or NULL */
 	uint64_t address, size;
 	/* its code and line table are there in this process's dyntext; 0: nowhere */
+	int folder;
 	const char *directory;
 	uint64_t text;
 	/* numbers of the map's events of functions: it was there after the first, up to the second

@@ -306,7 +306,7 @@ static void find_parents(struct finder *finder)
 static uint64_t profile_us(const struct process *process, size_t *threads)
 {
 	struct diag_list unheard = {0};
-	struct read_context context = {process->path, process->name, &unheard};
+	struct read_context context = process_context(process, &unheard);
 	struct experiment_profile own = {0};
 	const struct experiment_profile *profile = &process->profile;
 	uint64_t sum_us = 0;
@@ -687,6 +687,8 @@ void unrecorded_add(struct experiment *experiment)
 	for (size_t i = 0; i < list.items.count; i++) {
 		const struct unrecorded *unrecorded = &list.items.items[i];
 		struct process process = {.path = experiment->path,
+					  .folder = experiment->folder,
+					  .directory = "",
 					  .lineage = unrecorded->lineage,
 					  .is_unrecorded = true};
 

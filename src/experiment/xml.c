@@ -159,18 +159,14 @@ static bool parse_line(struct line_parser *line, const char *text, size_t length
 static char *read_file(const struct read_context *context, const char *name, size_t *length,
 		       bool *too_large)
 {
-	char *path = xasprintf("%s/%s", context->directory, name);
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	int error = errno;
+	int fd = read_context_open(context, name);
 	struct stat info;
 	char *text = NULL;
 
-	free(path);
-	if (fd < 0 || fstat(fd, &info) || !S_ISREG(info.st_mode)) {
-		if (fd >= 0 || error != ENOENT)
+	if (fd < 0 || fstat(fd, &info)) {
+		if (errno != ENOENT)
 			diag_add(context->diags, DIAG_WARNING, "%s: %s cannot be read (%s)",
-				 context->name, name,
-				 fd < 0 ? strerror(error) : "not a regular file");
+				 context->name, name, read_context_error(errno));
 		goto out;
 	}
 	*too_large = info.st_size > XML_SIZE_MAX;

@@ -139,7 +139,7 @@ static bool is_wanted(const struct archiver *archiver, const struct load_file *f
 
 static void gather(struct archiver *archiver, struct process *process)
 {
-	struct read_context context = {process->path, process->name, archiver->diags};
+	struct read_context context = process_context(process, archiver->diags);
 	bool needs_uses = archiver->request->objects == MANAGE_OBJECTS_USED ||
 			  archiver->request->sources == MANAGE_SOURCES_USED;
 

@@ -110,12 +110,13 @@ static bool has_names(const struct check *check, const struct map_file *map)
 		return true;
 
 	char *copy = format_archive_name(name, sizeof(name), map->path, map->build_id, map->mtime,
-					 map->file_size)
+					 map->file_size) &&
+				     experiment_has_copy(check->experiment, name)
 			     ? xasprintf("%s/%s", check->experiment->archives, name)
 			     : NULL;
 	struct object_request request = {
 		.path = map->path,
-		.archive_path = copy && !access(copy, R_OK) ? copy : NULL,
+		.archive_path = copy,
 		.build_id = map->build_id[0] ? map->build_id : NULL,
 		.mtime = map->mtime,
 		.file_size = map->file_size,

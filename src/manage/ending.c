@@ -91,7 +91,7 @@ static uint64_t count_events(const struct experiment *experiment)
 	for (size_t i = 0; i < experiment->processes.count; i++) {
 		const struct process *process = &experiment->processes.items[i];
 		struct diag_list unheard = {0};
-		struct read_context context = {process->path, process->name, &unheard};
+		struct read_context context = process_context(process, &unheard);
 		struct experiment_profile profile = {0};
 
 		if (process->log.counters.present || !process->log.has_process)

@@ -44,7 +44,7 @@ static bool info_open(struct info *info, const char *path, struct diag_list *err
 
 	for (size_t i = 0; i < experiment->processes.count; i++) {
 		struct process *process = &experiment->processes.items[i];
-		struct read_context context = {process->path, process->name, &unheard};
+		struct read_context context = process_context(process, &unheard);
 
 		if (!process->log.is_gprofng) {
 			experiment_map_read(&process->map, &experiment->arena, &context);
@@ -66,15 +66,13 @@ static void info_close(struct info *info)
 
 static bool is_archived(const struct info *info, const struct map_file *map)
 {
-	char name[NAME_MAX + 1], path[PATH_MAX];
+	char name[NAME_MAX + 1];
 
 	if (map->copy)
 		return true;
 	return format_archive_name(name, sizeof(name), map->path, map->build_id, map->mtime,
 				   map->file_size) &&
-	       snprintf(path, sizeof(path), "%s/%s", info->survey.experiment->archives, name) <
-		       (int)sizeof(path) &&
-	       !access(path, R_OK);
+	       experiment_has_copy(info->survey.experiment, name);
 }
 
 /* "exit 0", "signal 9", "became another program", "running", "?" */

@@ -63,15 +63,14 @@ static bool is_here(const struct experiment *experiment)
 /* The word by which a recording is paused and ended: see format/control.h. */
 static uint64_t control_word(const struct process *process)
 {
-	char *path = xasprintf("%s/" FORMAT_FILE_PROFILE, process->path);
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct read_context context = process_context(process, NULL);
+	int fd = read_context_open(&context, FORMAT_FILE_PROFILE);
 	uint64_t word = 0;
 
 	if (fd >= 0 && pread(fd, &word, sizeof(word), CONTROL_OFFSET) != sizeof(word))
 		word = 0;
 	if (fd >= 0)
 		close(fd);
-	free(path);
 	return word;
 }
 
@@ -130,7 +129,7 @@ static void count_events(struct survey *survey, struct process *process)
 {
 	const struct log_counters *counters = &process->log.counters;
 	struct diag_list unheard = {0};
-	struct read_context context = {process->path, process->name, &unheard};
+	struct read_context context = process_context(process, &unheard);
 
 	survey->dropped += counters->dropped;
 	if (process->log.is_gprofng) {

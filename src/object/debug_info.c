@@ -6,6 +6,7 @@
  */
 #include "object/debug_info.h"
 
+#include "base/folder.h"
 #include "base/memory.h"
 #include "object/debug_file.h"
 #include "object/debuginfod.h"
@@ -69,15 +70,13 @@ static bool open_dwarf(struct elf_file *file, struct dwarf_file *out)
 {
 	*out = (struct dwarf_file){.fd = -1};
 	elf_file_inflate(file);
-	if (file->differs) {
+	/* A copy is what was looked at; and libelf leaks sections that it has read itself. */
+	if (file->differs || file->is_copy) {
 		out->image = *file;
 		out->elf = file->elf;
 	} else {
-		out->fd = open(file->path, O_RDONLY | O_CLOEXEC);
-		out->elf = out->fd >= 0
-				   ? elf_begin(out->fd,
-					       file->is_copy ? ELF_C_READ : ELF_C_READ_MMAP, NULL)
-				   : NULL;
+		out->fd = folder_open_named(file->path, NULL);
+		out->elf = out->fd >= 0 ? elf_begin(out->fd, ELF_C_READ_MMAP, NULL) : NULL;
 		elf_file_close(file);
 	}
 	out->dwarf = dwarf_begin_elf(out->elf, DWARF_C_READ, NULL);

@@ -6,6 +6,7 @@
  */
 #include "object/remarks.h"
 
+#include "base/folder.h"
 #include "object/path.h"
 
 #include "base/strbuf.h"
@@ -175,11 +176,11 @@ static void parse_gcc(struct remarks *remarks, const char *text, const char *sou
 /* The record's file, packed or not, and how much of it is to be read; a pipe is not waited for. */
 static gzFile open_record(const char *path, size_t *limit)
 {
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	struct stat info;
+	int fd = folder_open_named(path, &info);
 	gzFile file = NULL;
 
-	if (fd >= 0 && !fstat(fd, &info) && S_ISREG(info.st_mode) && info.st_size < RECORD_LIMIT) {
+	if (fd >= 0 && info.st_size < RECORD_LIMIT) {
 		*limit = UNPACKED_LEAST + UNPACKED_RATIO * (size_t)info.st_size;
 		*limit = *limit < RECORD_LIMIT ? *limit : RECORD_LIMIT;
 		file = gzdopen(fd, "rb");
@@ -262,7 +263,8 @@ static bool names_unit(const char *name, const struct string_table *stems)
 void remarks_find(const char *directory, const struct string_table *stems,
 		  struct string_table *paths)
 {
-	DIR *folder = opendir(directory);
+	int fd = folder_open(directory, 0);
+	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 
 	while (folder && (entry = readdir(folder)))

@@ -8,6 +8,7 @@
  */
 #include "object/split_unit.h"
 
+#include "base/folder.h"
 #include "base/strbuf.h"
 #include "object/path.h"
 
@@ -128,9 +129,8 @@ static bool open_package(const char *path, struct package *package)
 	if (package->slots && package->columns <= COLUMN_LIMIT && size <= package->index.size) {
 		bool is_inflated = package->file.size > package->file.file_size;
 
-		package->fd = is_inflated || package->file.is_copy
-				      ? memory_file(&package->file)
-				      : open(path, O_RDONLY | O_CLOEXEC);
+		package->fd = is_inflated || package->file.is_copy ? memory_file(&package->file)
+								   : folder_open_named(path, NULL);
 		if (package->fd >= 0)
 			return true;
 	}

@@ -4,6 +4,7 @@
  * usual ones: its caches, banks, whatever goes by the address.
  */
 #include "analysis/index.h"
+#include "base/folder.h"
 #include "base/memory.h"
 #include "print/command.h"
 #include "print/script.h"
@@ -25,15 +26,16 @@ static bool has_suffix(const char *name)
 static FILE *open_model(const char *name, char **path)
 {
 	const char *suffix = has_suffix(name) ? "" : MODEL_SUFFIX, *home = getenv("HOME");
-	FILE *file;
+	int fd;
 
 	*path = xasprintf("%s%s", name, suffix);
-	file = fopen(*path, "re");
-	if (file || !home || strchr(name, '/'))
-		return file;
-	free(*path);
-	*path = xasprintf("%s/%s%s", home, name, suffix);
-	return fopen(*path, "re");
+	fd = folder_open_named(*path, NULL);
+	if (fd < 0 && home && !strchr(name, '/')) {
+		free(*path);
+		*path = xasprintf("%s/%s%s", home, name, suffix);
+		fd = folder_open_named(*path, NULL);
+	}
+	return fd < 0 ? NULL : fdopen(fd, "r");
 }
 
 /* Only definitions count; other commands are other tools'. */

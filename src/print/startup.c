@@ -5,9 +5,9 @@
  */
 #include "print/startup.h"
 
+#include "base/folder.h"
 #include "base/memory.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -110,15 +110,15 @@ static bool is_own(int fd)
 {
 	struct stat info;
 
-	return fd >= 0 && !fstat(fd, &info) && S_ISREG(info.st_mode) &&
-	       (!info.st_uid || info.st_uid == geteuid()) && !(info.st_mode & S_IWOTH);
+	return fd >= 0 && !fstat(fd, &info) && (!info.st_uid || info.st_uid == geteuid()) &&
+	       !(info.st_mode & S_IWOTH);
 }
 
 static void read_file(struct print *print, struct startup *startup, const char *directory,
 		      const char *name)
 {
 	char *path = xasprintf("%s/%s", directory, name);
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would be waited for */
+	int fd = folder_open_named(path, NULL);
 	FILE *file = is_own(fd) ? fdopen(fd, "r") : NULL;
 
 	if (file) {

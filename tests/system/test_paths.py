@@ -6,6 +6,7 @@ no command waits for ever.
 """
 import hashlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -196,6 +197,61 @@ def a_directory_that_is_swapped_while_it_is_removed(t):
             t.run(t.helio, 'rm', '-f', experiment)
             swapper.kill()
         t.equal(state(treasure), before, f'what the link points to, round {turn}')
+
+
+@test
+def links_in_place_of_an_experiment_s_own(t):
+    """What is elsewhere is not read as part of an experiment that somebody gave: no file, no descendant, no notes."""
+    other = t.collect(t.target('empty'), options=['-A', 'off', '-C', 'what nobody else may read']).experiment
+    for name in ('notes', 'profile', 'log.xml', '_f1.er'):
+        experiment = t.collect(t.target('empty'), options=['-A', 'off', '-C', 'a note']).experiment
+        (experiment / name).unlink(missing_ok=True)
+        (experiment / name).symlink_to(other if name == '_f1.er' else other / name)
+        result = t.run(t.helio, 'print', '-header', '-experiment_list', '-functions', experiment)
+        t.check('nobody else' not in result.out, f'{name} is a link, and was followed: {result.out}')
+        t.check(result.status in (0, 1) and experiment.name in result.err, f'nothing was said of {name}: {result.err}')
+    t.check('nobody else' in t.run(t.helio, 'print', '-header', other).out, 'the notes themselves are not shown')
+
+
+EXCHANGER = '''
+import ctypes, os, sys
+libc = ctypes.CDLL(None)
+os.chdir(sys.argv[1])
+print('ready', flush=True)
+while True:
+    libc.renameat2(-100, b'a.er', -100, b'b.er', 2)
+'''
+
+
+@test
+def an_experiment_that_is_exchanged_while_it_is_read(t):
+    """A loop that exchanges two directories: what is shown comes from one of them."""
+    for name in 'ab':
+        result = t.run(t.helio, 'collect', '-A', 'off', '-C', f'{name} was noted', '-o', t.directory / f'{name}.er', t.target('empty'), name)
+        t.equal(result.status, 0, result.err)
+    with subprocess.Popen(['/usr/bin/python3', '-c', EXCHANGER, str(t.directory)], stdout=subprocess.PIPE, text=True) as exchanger:
+        t.equal(exchanger.stdout.readline(), 'ready\n', 'the loop')
+        shown = [t.run(t.helio, 'print', '-header', t.directory / 'a.er') for _ in range(60)]
+        exchanger.kill()
+    for result in shown:
+        found = [name for name in 'ab' if f'{name} was noted' in result.out], [name for name in 'ab' if re.search(rf'empty\S* {name}\b', result.out)]
+        t.check(len(found[0]) == 1 and found[0] == found[1], f'notes and command come from {found}: {result.out} {result.err}')
+
+
+@test
+def what_is_no_file_is_not_opened(t):
+    """A pipe or device that a path leads to: opening one may already do something, so it is looked at first."""
+    pipe = t.directory / 'pipe'
+    os.mkfifo(pipe)
+    experiment = t.collect(t.target('empty'), options=['-A', 'off']).experiment
+    text = (experiment / 'map.xml').read_text()
+    (experiment / 'map.xml').write_text(text.replace(str(t.target('empty')), str(pipe)))
+    with subprocess.Popen(['/bin/sh', '-c', f'exec 9>{pipe}; echo opened'], stdout=subprocess.PIPE) as writer:
+        for command in (['print', '-functions', experiment], ['print', '-functions', pipe], ['info', '-v', experiment], ['check', experiment],
+                        ['archive', experiment], ['print', '-machinemodel', pipe, '-functions', experiment]):
+            t.run(t.helio, *command)
+        t.check(writer.poll() is None, 'the pipe was opened')
+        writer.kill()
 
 
 DAEMON = '''

@@ -97,6 +97,15 @@ char *make_descendant(const char *path, const char *lineage)
 	return child;
 }
 
+int root_folder(void)
+{
+	static int root;
+
+	if (!root)
+		root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return root;
+}
+
 void write_file(const char *directory, const char *name, const void *data, size_t size)
 {
 	char *path = xasprintf("%s/%s", directory, name);

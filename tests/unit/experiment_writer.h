@@ -30,6 +30,9 @@ void remove_experiment(const char *path);
 /* PATH/NAME.er, made. */
 char *make_descendant(const char *path, const char *lineage);
 
+/* The root as a folder (base/folder.h), below which paths that begin with "/" are. */
+int root_folder(void);
+
 void write_file(const char *directory, const char *name, const void *data, size_t size);
 void write_text(const char *directory, const char *name, const char *text);
 /* Reads a whole file; the caller frees the bytes. */

@@ -23,7 +23,7 @@ struct fixture {
 
 static struct read_context context_of(struct fixture *fixture)
 {
-	return (struct read_context){fixture->path, "l.er", &fixture->diags};
+	return (struct read_context){root_folder(), fixture->path, "l.er", &fixture->diags};
 }
 
 static void read_log_bytes(struct fixture *fixture, const void *bytes, size_t size)
