@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/terminal.h"
 
+#include "base/memory.h"
 #include "base/utf8.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,6 +188,77 @@ FILE *terminal_open(FILE *file)
 	terminals[place] = terminal;
 	setvbuf(terminal->stream, NULL, isatty(fileno(file)) ? _IOLBF : _IOFBF, BUFFER);
 	return terminal->stream;
+}
+
+static size_t count_of(const char *text, char wanted)
+{
+	size_t count = 0;
+
+	for (; *text; text++)
+		count += *text == wanted;
+	return count;
+}
+
+/* The format with marks where it ends lines. */
+__attribute__((format_arg(1))) static char *mark_lines(const char *format, char mark)
+{
+	char *copy = xstrdup(format);
+
+	for (char *at = copy; (at = strchr(at, '\n'));)
+		*at++ = mark;
+	return copy;
+}
+
+__attribute__((format(printf, 1, 0))) static char *print_marked(const char *format, char mark,
+								va_list arguments)
+{
+	char *marked = mark_lines(format, mark), *text = NULL;
+
+	if (vasprintf(&text, marked, arguments) < 0)
+		text = NULL;
+	free(marked);
+	return text;
+}
+
+/* Ends of lines are shown, marks end lines. */
+static void put_marked(FILE *stream, const char *text, char mark)
+{
+	const char stops[] = {'\n', mark, '\0'};
+
+	for (size_t length; *text; text += length + (text[length] != '\0')) {
+		length = strcspn(text, stops);
+		fwrite(text, 1, length, stream);
+		if (text[length] == '\n')
+			fputs("\\x0a", stream);
+		else if (text[length])
+			fputc('\n', stream);
+	}
+}
+
+/*
+ * The mark is a character that no argument has: then there are as many of it as lines.  A text that
+ * has all of them ends no line, and none ends.
+ */
+void terminal_printf(FILE *stream, const char *format, ...)
+{
+	enum { FIRST = 1, LAST = 8 };
+	size_t lines = count_of(format, '\n');
+
+	for (char mark = FIRST; mark <= LAST; mark++) {
+		va_list arguments;
+
+		va_start(arguments, format);
+
+		char *text = print_marked(format, mark, arguments);
+		bool is_marked = text && (count_of(text, mark) == lines || mark == LAST);
+
+		va_end(arguments);
+		if (is_marked)
+			put_marked(stream, text, count_of(text, mark) == lines ? mark : '\0');
+		free(text);
+		if (is_marked)
+			return;
+	}
 }
 
 void terminal_init(void)

@@ -7,13 +7,19 @@
  * bidirectional mark shows a line as another.  So nothing that controls a terminal gets through:
  * it is shown as `\x1b`, `\u202e`.  Printable UTF-8 stays as it is, and so do tab and newline,
  * which are the tools' own; in tables and messages an end of line that is not theirs is shown as
- * well (strbuf_put_in_line).  In JSON the characters that are replaced here mean the same as their
- * escapes.
+ * well (strbuf_put_in_line, terminal_printf).  In JSON the characters that are replaced here mean
+ * the same as their escapes.
  */
 #ifndef HELIO_BASE_TERMINAL_H
 #define HELIO_BASE_TERMINAL_H
 
 #include <stdio.h>
+
+/*
+ * As fprintf, but only the format ends lines: where a text has an end of line, or what ends lines
+ * elsewhere, it is shown.  For all that prints names and other texts of experiments as they are.
+ */
+void terminal_printf(FILE *stream, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* From now on stdout and stderr are such streams.  To be called once, before anything is printed.
  */

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/strbuf.h"
+#include "format/escape.h"
 
 #include <errno.h>
 #include <expat.h>
@@ -12,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { XML_SIZE_MAX = 256 << 20 };
+enum { XML_SIZE_MAX = 256 << 20, ATTRIBUTES_MAX = 128 };
 
 struct line_parser {
 	XML_Parser parser;
@@ -66,31 +67,65 @@ static void latin1_bytes(char *text)
 	*out = '\0';
 }
 
+/* Characters that stand for bytes become those (format/escape.h), in place. */
+static void unescape(char *text)
+{
+	char *out = strchr(text, '\xee');
+
+	for (const char *in = out; in && *in;) {
+		bool is_escape = escape_is_at(in);
+
+		if (is_escape && escape_byte(in)) {
+			*out++ = escape_byte(in);
+			in += ESCAPE_SIZE;
+			continue;
+		}
+		if (is_escape) { /* what follows means itself */
+			in += ESCAPE_SIZE;
+			for (int i = 1; i < ESCAPE_SIZE && *in; i++)
+				*out++ = *in++;
+		}
+		if (*in)
+			*out++ = *in++;
+	}
+	if (out)
+		*out = '\0';
+}
+
+/* The value as it was before it was written; NULL: it is so already. */
+static char *original_of(const struct line_parser *line, const char *value)
+{
+	if (!line->bytes && !strchr(value, '\xee'))
+		return NULL;
+
+	char *copy = xstrdup(value);
+
+	if (line->bytes)
+		latin1_bytes(copy);
+	unescape(copy);
+	return copy;
+}
+
 static void XMLCALL on_element(void *data, const XML_Char *name, const XML_Char **attributes)
 {
 	struct line_parser *line = data;
-	const char *copies[64];
+	const char *values[ATTRIBUTES_MAX];
+	char *copies[ATTRIBUTES_MAX] = {0};
 	size_t count = 0;
 
 	if (!strcmp(name, "line"))
 		return;
 	strbuf_clear(&line->text_here);
 	line->elements++;
-	if (!line->bytes) {
-		line->element(line->data, name, attributes);
-		return;
+	for (; attributes[count] && count < ATTRIBUTES_MAX - 2; count += 2) {
+		copies[count] = original_of(line, attributes[count + 1]);
+		values[count] = attributes[count];
+		values[count + 1] = copies[count] ? copies[count] : attributes[count + 1];
 	}
-	for (; attributes[count] && count < 62; count += 2) {
-		char *copy = xstrdup(attributes[count + 1]);
-
-		latin1_bytes(copy);
-		copies[count] = attributes[count];
-		copies[count + 1] = copy;
-	}
-	copies[count] = NULL;
-	line->element(line->data, name, copies);
+	values[count] = NULL;
+	line->element(line->data, name, values);
 	for (size_t i = 0; i < count; i += 2)
-		free((char *)copies[i + 1]);
+		free(copies[i]);
 }
 
 static void XMLCALL on_text(void *data, const XML_Char *text, int length)

@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/folder.h"
 #include "base/memory.h"
+#include "base/terminal.h"
 #include "format/params.h"
 #include "launch/attach_check.h"
 #include "launch/attach_process.h"
@@ -208,7 +209,8 @@ static void give_to_owner(const struct session *session)
 		}
 	}
 	if (fchown(session->folder, st.st_uid, st.st_gid))
-		fprintf(stderr, "%s: %s: %s\n", program_name, session->name, strerror(errno));
+		terminal_printf(stderr, "%s: %s: %s\n", program_name, session->name,
+				strerror(errno));
 }
 
 static uint64_t age_ns(pid_t pid)
@@ -331,9 +333,9 @@ static enum status begin_session(struct attach *attach, struct session *session)
 	if (attach->tree)
 		enter_children(attach, session, session->pid, "");
 	if (!attach->options.quiet)
-		fprintf(stderr, "%s: %s: recording %s (pid %d), %g ms; Ctrl-C ends it\n",
-			program_name, session->name, session->argv[0], (int)session->pid,
-			attach->options.clock_us / 1000.0);
+		terminal_printf(stderr, "%s: %s: recording %s (pid %d), %g ms; Ctrl-C ends it\n",
+				program_name, session->name, session->argv[0], (int)session->pid,
+				attach->options.clock_us / 1000.0);
 	return STATUS_OK;
 }
 
@@ -438,7 +440,8 @@ static bool wait_until_it_runs(struct attach *attach, pid_t pid)
 		;
 	while (proc_read_stat(pid, &stat) && stat.state == 'T') {
 		if (!said)
-			fprintf(stderr,
+			terminal_printf(
+				stderr,
 				"%s: process %d is stopped; waiting until it goes on (Ctrl-C: do "
 				"not wait)\n",
 				program_name, (int)pid);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/show.h"
 
+#include "base/terminal.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,13 +16,14 @@ static void show_clock(FILE *file, const struct show_run *run)
 		fputs("\tclock profiling disabled\n", file);
 		return;
 	}
-	fprintf(file, "\tclock profiling enabled, %.3f millisec.", run->options->clock_us / 1000.0);
+	terminal_printf(file, "\tclock profiling enabled, %.3f millisec.",
+			run->options->clock_us / 1000.0);
 	if (run->options->clock_first_us)
-		fprintf(file, ", at first %.3f", run->options->clock_first_us / 1000.0);
+		terminal_printf(file, ", at first %.3f", run->options->clock_first_us / 1000.0);
 	putc('\n', file);
-	fprintf(file, "\tengine: %s", run->engine);
+	terminal_printf(file, "\tengine: %s", run->engine);
 	if (*run->engine_reason)
-		fprintf(file, " (no perf events: %s)", run->engine_reason);
+		terminal_printf(file, " (no perf events: %s)", run->engine_reason);
 	putc('\n', file);
 }
 
@@ -34,22 +37,25 @@ static void show_traces(FILE *file, const struct options *options)
 
 	for (int kind = 0; kind < TRACE_COUNTER; kind++)
 		if (*options->trace[kind])
-			fprintf(file, "\t%s enabled, %s\n", names[kind], options->trace[kind]);
+			terminal_printf(file, "\t%s enabled, %s\n", names[kind],
+					options->trace[kind]);
 	for (unsigned i = 0; i < options->counters.count; i++)
-		fprintf(file, "\tcounter profiling enabled, %s, interval %" PRIu64 "\n",
-			options->counters.items[i].name, options->counters.items[i].event.period);
+		terminal_printf(file, "\tcounter profiling enabled, %s, interval %" PRIu64 "\n",
+				options->counters.items[i].name,
+				options->counters.items[i].event.period);
 }
 
 static void show_follow(FILE *file, const struct options *options)
 {
 	if (options->follow_regex)
-		fprintf(file,
+		terminal_printf(
+			file,
 			"\texperiments will be recorded for descendant processes that match "
 			"pattern '=%s'\n",
 			options->follow_regex);
 	else
-		fprintf(file, "\tdescendant processes will %sbe followed\n",
-			options->follow ? "" : "not ");
+		terminal_printf(file, "\tdescendant processes will %sbe followed\n",
+				options->follow ? "" : "not ");
 }
 
 static void show_control(FILE *file, const struct options *options)
@@ -58,20 +64,21 @@ static void show_control(FILE *file, const struct options *options)
 
 	if (options->sample_signal) {
 		options_signal_name(options->sample_signal, name);
-		fprintf(file, "\tsample signal = %s (%d)\n", name, options->sample_signal);
+		terminal_printf(file, "\tsample signal = %s (%d)\n", name, options->sample_signal);
 	}
 	if (options->pause_signal) {
 		options_signal_name(options->pause_signal, name);
-		fprintf(file, "\tpause-resume signal = %s (%d), recording begins %s\n", name,
-			options->pause_signal, options->begin_paused ? "paused" : "at once");
+		terminal_printf(file, "\tpause-resume signal = %s (%d), recording begins %s\n",
+				name, options->pause_signal,
+				options->begin_paused ? "paused" : "at once");
 	}
 	if (options->size_limit_mb)
-		fprintf(file, "\texperiment size limit set to %" PRIu32 " MB\n",
-			options->size_limit_mb);
+		terminal_printf(file, "\texperiment size limit set to %" PRIu32 " MB\n",
+				options->size_limit_mb);
 	else
 		fputs("\tno experiment size limit set\n", file);
-	fprintf(file, "\texperiment archiving: -%c %s\n", options->archive_newer ? 'a' : 'A',
-		options->archive);
+	terminal_printf(file, "\texperiment archiving: -%c %s\n",
+			options->archive_newer ? 'a' : 'A', options->archive);
 }
 
 void show_parameters(FILE *file, const struct show_run *run)
@@ -79,33 +86,34 @@ void show_parameters(FILE *file, const struct show_run *run)
 	const struct options *options = run->options;
 	const struct birth_system *system = run->system;
 
-	fprintf(file,
-		"Collection parameters:\n"
-		"    experiment enabled\n"
-		"\ttarget = %s\n"
-		"\texpt_name = %s\n",
-		run->argv[0], run->name);
+	terminal_printf(file,
+			"Collection parameters:\n"
+			"    experiment enabled\n"
+			"\ttarget = %s\n"
+			"\texpt_name = %s\n",
+			run->argv[0], run->name);
 	show_clock(file, run);
 	show_traces(file, options);
 	show_follow(file, options);
 	if (options->sample_s)
-		fprintf(file, "\tperiodic sampling, %" PRIu32 " secs.\n", options->sample_s);
+		terminal_printf(file, "\tperiodic sampling, %" PRIu32 " secs.\n",
+				options->sample_s);
 	else
 		fputs("\tno periodic sampling\n", file);
 	if (options->window && options->window_end_ms)
-		fprintf(file, "\trecording from %.3f to %.3f secs.\n",
-			(double)options->window_start_ms / 1000,
-			(double)options->window_end_ms / 1000);
+		terminal_printf(file, "\trecording from %.3f to %.3f secs.\n",
+				(double)options->window_start_ms / 1000,
+				(double)options->window_end_ms / 1000);
 	else if (options->window)
-		fprintf(file, "\trecording from %.3f secs.\n",
-			(double)options->window_start_ms / 1000);
+		terminal_printf(file, "\trecording from %.3f secs.\n",
+				(double)options->window_start_ms / 1000);
 	show_control(file, options);
-	fprintf(file,
-		"\tdata descriptor: \"%s\"\n"
-		"\t\thost: `%s', ncpus = %u, clock frequency %u MHz.\n"
-		"\t\tmemory:  %" PRIu64 " pages @ %" PRIu64 " bytes = %" PRIu64 " MB.\n",
-		run->params, system->hostname, system->cpus, system->clock_mhz, system->pages,
-		system->page_size, system->pages * system->page_size >> 20);
+	terminal_printf(file,
+			"\tdata descriptor: \"%s\"\n"
+			"\t\thost: `%s', ncpus = %u, clock frequency %u MHz.\n"
+			"\t\tmemory:  %" PRIu64 " pages @ %" PRIu64 " bytes = %" PRIu64 " MB.\n",
+			run->params, system->hostname, system->cpus, system->clock_mhz,
+			system->pages, system->page_size, system->pages * system->page_size >> 20);
 }
 
 static void show_start_clock(FILE *file, const struct show_run *run, pid_t pid, const char *program)
@@ -116,8 +124,9 @@ static void show_start_clock(FILE *file, const struct show_run *run, pid_t pid, 
 	if (options->clock_first_us)
 		snprintf(first, sizeof(first), "%g ms at first, then ",
 			 options->clock_first_us / 1000.0);
-	fprintf(file, "%s: %s: recording %s (pid %d), engine %s, %s%g ms\n", program_name,
-		run->name, program, (int)pid, run->engine, first, options->clock_us / 1000.0);
+	terminal_printf(file, "%s: %s: recording %s (pid %d), engine %s, %s%g ms\n", program_name,
+			run->name, program, (int)pid, run->engine, first,
+			options->clock_us / 1000.0);
 }
 
 void show_start(FILE *file, const struct show_run *run, pid_t pid, bool old_name)
@@ -126,12 +135,12 @@ void show_start(FILE *file, const struct show_run *run, pid_t pid, bool old_name
 	const char *program = slash ? slash + 1 : run->argv[0];
 
 	if (old_name)
-		fprintf(file, "Creating experiment directory %s (Process ID: %d) ...\n", run->name,
-			(int)pid);
+		terminal_printf(file, "Creating experiment directory %s (Process ID: %d) ...\n",
+				run->name, (int)pid);
 	else if (!run->options->clock_us)
-		fprintf(file, "%s: %s: recording %s (pid %d), %s\n", program_name, run->name,
-			program, (int)pid,
-			options_trace(run->options) ? "tracing" : "statistics only");
+		terminal_printf(file, "%s: %s: recording %s (pid %d), %s\n", program_name,
+				run->name, program, (int)pid,
+				options_trace(run->options) ? "tracing" : "statistics only");
 	else
 		show_start_clock(file, run, pid, program);
 }
@@ -141,10 +150,10 @@ void show_dry_end(FILE *file, const struct show_run *run)
 	struct strbuf words = {0};
 
 	birth_add_words(&words, run->argv);
-	fprintf(file,
-		"Creating experiment directory %s (Process ID: %d) ...\n"
-		"Exec argv[] = %s\n",
-		run->name, (int)getpid(), words.text);
+	terminal_printf(file,
+			"Creating experiment directory %s (Process ID: %d) ...\n"
+			"Exec argv[] = %s\n",
+			run->name, (int)getpid(), words.text);
 	strbuf_fini(&words);
 }
 
@@ -165,11 +174,11 @@ void show_usage(FILE *file)
 static void show_size(FILE *file, uint64_t bytes)
 {
 	if (bytes < 10000)
-		fprintf(file, "%" PRIu64 " bytes", bytes);
+		terminal_printf(file, "%" PRIu64 " bytes", bytes);
 	else if (bytes < 10000000)
-		fprintf(file, "%.1f KB", (double)bytes / 1e3);
+		terminal_printf(file, "%.1f KB", (double)bytes / 1e3);
 	else
-		fprintf(file, "%.1f MB", (double)bytes / 1e6);
+		terminal_printf(file, "%.1f MB", (double)bytes / 1e6);
 }
 
 /* Nothing bounds this: a traced call that is left out would make the counts wrong. */
@@ -178,7 +187,8 @@ static void show_traced(FILE *file, const char *program, const char *name, uint3
 {
 	if (!percent || summary->traced_ns / percent <= summary->traced_of_ns / 100)
 		return;
-	fprintf(file,
+	terminal_printf(
+		file,
 		"%s: %s: to record the calls that are traced took some %.3f s of %.3f s of CPU "
 		"time, which --max-overhead does not bound%s\n",
 		program, name, (double)summary->traced_ns / 1e9,
@@ -192,24 +202,24 @@ void show_overhead(FILE *file, const char *program, const char *name, const stru
 	show_traced(file, program, name, options->max_overhead, summary);
 	if (!summary->limited)
 		return;
-	fprintf(file, "%s: %s: measuring took %.3f s", program, name,
-		(double)summary->overhead_ns / 1e9);
+	terminal_printf(file, "%s: %s: measuring took %.3f s", program, name,
+			(double)summary->overhead_ns / 1e9);
 	if (options->clock_us && summary->ticks)
-		fprintf(file, " of %.3f s of CPU time; a clock tick came every %.3g ms",
-			(double)summary->cpu_ns / 1e9,
-			(double)summary->cpu_ns / 1e6 / (double)summary->ticks);
+		terminal_printf(file, " of %.3f s of CPU time; a clock tick came every %.3g ms",
+				(double)summary->cpu_ns / 1e9,
+				(double)summary->cpu_ns / 1e6 / (double)summary->ticks);
 	if (options->clock_us && summary->ticks && !options->clock_first_us)
-		fprintf(file, ", not %g", options->clock_us / 1e3);
+		terminal_printf(file, ", not %g", options->clock_us / 1e3);
 	fputs(": where it takes more than --max-overhead, intervals get longer\n", file);
 }
 
 /* Of the default, which changes. */
 static void show_intervals(FILE *file, const struct finish_summary *summary)
 {
-	fprintf(file, "a tick every %g ms", (double)summary->first_interval_us / 1e3);
+	terminal_printf(file, "a tick every %g ms", (double)summary->first_interval_us / 1e3);
 	if (summary->widened)
-		fprintf(file, " and from %.3f s on %g", (double)summary->widened_ns / 1e9,
-			OPTIONS_CLOCK_ON_US / 1e3);
+		terminal_printf(file, " and from %.3f s on %g", (double)summary->widened_ns / 1e9,
+				OPTIONS_CLOCK_ON_US / 1e3);
 	fputs(", ", file);
 }
 
@@ -217,20 +227,20 @@ void show_summary(FILE *file, const char *program, const char *name, double seco
 		  const struct finish_summary *summary, const struct show_more *more)
 {
 	if (more->failed)
-		fprintf(file, "%s: Warning: %s: %s\n", program, name, more->failed);
-	fprintf(file, "%s: %s: %.3f s, ", program, name, seconds);
+		terminal_printf(file, "%s: Warning: %s: %s\n", program, name, more->failed);
+	terminal_printf(file, "%s: %s: %.3f s, ", program, name, seconds);
 	if (summary->counted || more->uncounted)
-		fprintf(file, "%" PRIu64 " events, ", summary->events + more->uncounted);
+		terminal_printf(file, "%" PRIu64 " events, ", summary->events + more->uncounted);
 	if (summary->first_interval_us)
 		show_intervals(file, summary);
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
 		if (summary->traced[kind])
-			fprintf(file, "%" PRIu64 " of %s, ", summary->traced[kind],
-				format_traces[kind].setting);
+			terminal_printf(file, "%" PRIu64 " of %s, ", summary->traced[kind],
+					format_traces[kind].setting);
 	if (summary->dropped)
-		fprintf(file, "%" PRIu64 " dropped, ", summary->dropped);
+		terminal_printf(file, "%" PRIu64 " dropped, ", summary->dropped);
 	if (summary->processes > 1)
-		fprintf(file, "%u processes, ", summary->processes);
+		terminal_printf(file, "%u processes, ", summary->processes);
 	show_size(file, summary->bytes);
 	if (more->archive_bytes) {
 		fputs(" and ", file);
@@ -238,10 +248,10 @@ void show_summary(FILE *file, const char *program, const char *name, double seco
 		fputs(" of copies in archives", file);
 	}
 	if (summary->running)
-		fprintf(file, ", %u still running", summary->running);
+		terminal_printf(file, ", %u still running", summary->running);
 	if (more->unrecorded)
-		fprintf(file, "; not recorded: %s", more->unrecorded);
-	fprintf(file, "; next: helio print -functions -calltree %s\n", name);
+		terminal_printf(file, "; not recorded: %s", more->unrecorded);
+	terminal_printf(file, "; next: helio print -functions -calltree %s\n", name);
 }
 
 void show_messages(FILE *file, const char *program, struct diag_list *diags)
@@ -250,8 +260,8 @@ void show_messages(FILE *file, const char *program, struct diag_list *diags)
 		[DIAG_NOTE] = "", [DIAG_WARNING] = "Warning: ", [DIAG_ERROR] = ""};
 
 	for (size_t i = 0; i < diags->count; i++)
-		fprintf(file, "%s: %s%s\n", program, levels[diags->items[i].level],
-			diags->items[i].text);
+		terminal_printf(file, "%s: %s%s\n", program, levels[diags->items[i].level],
+				diags->items[i].text);
 	diag_fini(diags);
 }
 

@@ -2,6 +2,7 @@
 #include "launch/xml.h"
 
 #include "base/utf8.h"
+#include "format/escape.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -19,8 +20,11 @@ static size_t character_length(const char *text)
 static void add_escaped(struct strbuf *out, const char *value)
 {
 	for (const char *at = value; *at; at++) {
+		char escape[ESCAPE_SIZE];
 		size_t length = 1;
 
+		if (escape_is_at(at))
+			strbuf_add(out, (escape_put(escape, 0), escape), ESCAPE_SIZE);
 		if (*at == '&')
 			strbuf_puts(out, "&amp;");
 		else if (*at == '<')
@@ -36,7 +40,8 @@ static void add_escaped(struct strbuf *out, const char *value)
 		else if ((length = (unsigned char)*at < 0x80 ? 0 : character_length(at)))
 			strbuf_add(out, at, length);
 		else
-			strbuf_puts(out, "\xef\xbf\xbd");
+			strbuf_add(out, (escape_put(escape, (unsigned char)*at), escape),
+				   ESCAPE_SIZE);
 		at += length ? length - 1 : 0;
 	}
 }

@@ -10,7 +10,7 @@
 
 /*
  * Appends ` name="value"`, escaped.  Bytes that XML 1.0 cannot hold (control
- * characters, what is not UTF-8) become U+FFFD.
+ * characters, what is not UTF-8) are written as format/escape.h says.
  */
 void xml_add_attribute(struct strbuf *out, const char *name, const char *value);
 void xml_add_number(struct strbuf *out, const char *name, uint64_t value);

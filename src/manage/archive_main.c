@@ -2,6 +2,7 @@
 /* The command line of `helio archive`; options as er_archive has them. */
 #include "base/memory.h"
 #include "base/strbuf.h"
+#include "base/terminal.h"
 #include "experiment/group.h"
 #include "manage/manage.h"
 #include "manage/report.h"
@@ -57,7 +58,7 @@ static bool set_sources(const char *word, struct manage_archive_request *request
 
 static bool refuse(const char *program, const char *what, const char *word)
 {
-	fprintf(stderr, "%s: %s `%s'\n", program, what, word);
+	terminal_printf(stderr, "%s: %s `%s'\n", program, what, word);
 	return false;
 }
 

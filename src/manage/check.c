@@ -8,6 +8,7 @@
  */
 #include "manage/check.h"
 
+#include "base/terminal.h"
 #include "experiment/group.h"
 #include "manage/manage.h"
 #include "manage/report.h"
@@ -186,7 +187,7 @@ static const char *const verdict_names[] = {"in order", "readable, with warnings
 static void print_list(const char *label, const struct diag_list *list)
 {
 	for (size_t i = 0; i < list->count; i++)
-		printf("  %s%s\n", label, list->items[i].text);
+		terminal_printf(stdout, "  %s%s\n", label, list->items[i].text);
 }
 
 static void print_check(const struct check *check, const char *path)
@@ -194,17 +195,19 @@ static void print_check(const struct check *check, const char *path)
 	print_list(check->experiment ? "damage: " : "", &check->damage);
 	print_list("warning: ", &check->warnings);
 	print_list("", &check->notes);
-	printf("%s: %s", path, verdict_names[verdict(check)]);
+	terminal_printf(stdout, "%s: %s", path, verdict_names[verdict(check)]);
 	if (check->experiment) {
 		struct yield yield = add_up(check->experiment);
 
-		printf("; %s %" PRIu64 " events with %.3f s of CPU time, %" PRIu64
-		       " call stack nodes, %" PRIu64 " sample points of %zu process%s; %" PRIu64
-		       " of %" PRIu64 " blocks have checksums",
-		       check->damage.count ? "it still yields" : "it holds", yield.events,
-		       yield.cpu_s, yield.nodes, yield.samples, check->experiment->processes.count,
-		       check->experiment->processes.count == 1 ? "" : "es", yield.checked,
-		       yield.blocks);
+		terminal_printf(
+			stdout,
+			"; %s %" PRIu64 " events with %.3f s of CPU time, %" PRIu64
+			" call stack nodes, %" PRIu64 " sample points of %zu process%s; %" PRIu64
+			" of %" PRIu64 " blocks have checksums",
+			check->damage.count ? "it still yields" : "it holds", yield.events,
+			yield.cpu_s, yield.nodes, yield.samples, check->experiment->processes.count,
+			check->experiment->processes.count == 1 ? "" : "es", yield.checked,
+			yield.blocks);
 	}
 	putchar('\n');
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `helio info`: one experiment in detail, as facts; what they mean is for `helio print`. */
+#include "base/terminal.h"
 #include "experiment/group.h"
 #include "format/archive.h"
 #include "manage/manage.h"
@@ -94,7 +95,19 @@ static void describe_end(char text[REPORT_TEXT_SIZE], const struct info *info,
 static void line(const char *label, const char *text)
 {
 	if (text && *text)
-		printf("%-14s%s\n", label, text);
+		terminal_printf(stdout, "%-14s%s\n", label, text);
+}
+
+/* They may have several lines, which stay apart from what else is told. */
+static void print_notes(const char *notes)
+{
+	const char *label = "Notes";
+
+	for (size_t length; notes && *notes; notes += length + (notes[length] == '\n')) {
+		length = strcspn(notes, "\n");
+		terminal_printf(stdout, "%-14s%.*s\n", label, (int)length, notes);
+		label = "";
+	}
 }
 
 static void print_head(const struct info *info)
@@ -110,35 +123,37 @@ static void print_head(const struct info *info)
 	line("Command", experiment_log_setting(log, "command"));
 	line("Program", log->executable);
 	line("Directory", log->cwd);
-	printf("%-14s%s, %.3f s\n", "Began", date, (double)survey->duration_ns / 1e9);
-	printf("%-14s%s, %s, %s, %" PRIu64 " CPUs, %" PRIu64 " MHz\n", "Machine",
-	       log->hostname ? log->hostname : "?", log->os ? log->os : "?",
-	       log->arch ? log->arch : "?", log->cpus, log->clock_mhz);
-	printf("%-14s%s%s%s%s\n", "Engine", log->engine ? log->engine : "none",
-	       log->engine_reason && *log->engine_reason ? " (" : "",
-	       log->engine_reason ? log->engine_reason : "",
-	       log->engine_reason && *log->engine_reason ? ")" : "");
+	terminal_printf(stdout, "%-14s%s, %.3f s\n", "Began", date,
+			(double)survey->duration_ns / 1e9);
+	terminal_printf(stdout, "%-14s%s, %s, %s, %" PRIu64 " CPUs, %" PRIu64 " MHz\n", "Machine",
+			log->hostname ? log->hostname : "?", log->os ? log->os : "?",
+			log->arch ? log->arch : "?", log->cpus, log->clock_mhz);
+	terminal_printf(stdout, "%-14s%s%s%s%s\n", "Engine", log->engine ? log->engine : "none",
+			log->engine_reason && *log->engine_reason ? " (" : "",
+			log->engine_reason ? log->engine_reason : "",
+			log->engine_reason && *log->engine_reason ? ")" : "");
 	line("Recorded by", log->producer);
-	printf("%-14s%" PRIu64 ", %" PRIu64 " dropped\n", "Events", survey->events,
-	       survey->dropped);
-	printf("%-14s%s\n", "Size", size);
-	line("Notes", survey->experiment->notes);
+	terminal_printf(stdout, "%-14s%" PRIu64 ", %" PRIu64 " dropped\n", "Events", survey->events,
+			survey->dropped);
+	terminal_printf(stdout, "%-14s%s\n", "Size", size);
+	print_notes(survey->experiment->notes);
 }
 
 static void print_processes(const struct info *info)
 {
 	const struct experiment *experiment = info->survey.experiment;
 
-	printf("\nProcesses (%zu)\n", experiment->processes.count);
+	terminal_printf(stdout, "\nProcesses (%zu)\n", experiment->processes.count);
 	for (size_t i = 0; i < experiment->processes.count; i++) {
 		const struct process *process = &experiment->processes.items[i];
 		char end[REPORT_TEXT_SIZE];
 
 		describe_end(end, info, process);
-		printf("  %-16s %8lld  %10.3f s  %-16s %s\n",
-		       process->lineage[0] ? process->lineage : "founder",
-		       (long long)process->log.pid, (double)survey_duration_ns(process) / 1e9, end,
-		       survey_program(process));
+		terminal_printf(stdout, "  %-16s %8lld  %10.3f s  %-16s %s\n",
+				process->lineage[0] ? process->lineage : "founder",
+				(long long)process->log.pid,
+				(double)survey_duration_ns(process) / 1e9, end,
+				survey_program(process));
 	}
 }
 
@@ -147,12 +162,13 @@ static void print_objects(const struct info *info)
 	char size[REPORT_TEXT_SIZE];
 
 	report_bytes(size, info->archive_bytes);
-	printf("\nLoad objects (%zu; copies in archives: %s)\n", info->objects.files.count, size);
+	terminal_printf(stdout, "\nLoad objects (%zu; copies in archives: %s)\n",
+			info->objects.files.count, size);
 	for (size_t i = 0; i < info->objects.files.count; i++) {
 		const struct load_file *file = &info->objects.files.items[i];
 
-		printf("  %-4s  %-8s  %s\n", file->used ? "used" : "-",
-		       is_archived(info, file->map) ? "archived" : "-", file->map->path);
+		terminal_printf(stdout, "  %-4s  %-8s  %s\n", file->used ? "used" : "-",
+				is_archived(info, file->map) ? "archived" : "-", file->map->path);
 	}
 }
 

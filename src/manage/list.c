@@ -3,6 +3,7 @@
  * once. */
 #include "base/memory.h"
 #include "base/strbuf.h"
+#include "base/terminal.h"
 #include "experiment/group.h"
 #include "manage/manage.h"
 #include "manage/report.h"
@@ -152,9 +153,10 @@ static void print_rows(const struct listing *listing)
 		const struct row *row = i ? &listing->rows.items[i - 1] : &header;
 
 		for (size_t column = 0; column < STATE; column++)
-			printf("%*s  ", right[column] ? widths[column] : -widths[column],
-			       row->cells[column]);
-		printf("%s\n", row->cells[STATE]);
+			terminal_printf(stdout, "%*s  ",
+					right[column] ? widths[column] : -widths[column],
+					row->cells[column]);
+		terminal_printf(stdout, "%s\n", row->cells[STATE]);
 	}
 }
 

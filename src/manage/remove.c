@@ -4,6 +4,7 @@
  * name first, so that nobody reads one that is half gone.
  */
 #include "base/memory.h"
+#include "base/terminal.h"
 #include "experiment/group.h"
 #include "manage/manage.h"
 #include "manage/report.h"
@@ -44,7 +45,7 @@ static bool is_wanted(const struct removal *removal, const char *path)
 
 	if (!removal->ask)
 		return true;
-	fprintf(stderr, "%s: remove %s? ", removal->program, path);
+	terminal_printf(stderr, "%s: remove %s? ", removal->program, path);
 	return fgets(answer, sizeof(answer), stdin) && (*answer == 'y' || *answer == 'Y');
 }
 

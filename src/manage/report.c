@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "manage/report.h"
 
+#include "base/terminal.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -37,8 +39,8 @@ size_t report_diags(const char *program, struct diag_list *diags)
 	size_t errors = 0;
 
 	for (size_t i = 0; i < diags->count; i++) {
-		fprintf(stderr, "%s: %s%s\n", program, levels[diags->items[i].level],
-			diags->items[i].text);
+		terminal_printf(stderr, "%s: %s%s\n", program, levels[diags->items[i].level],
+				diags->items[i].text);
 		errors += diags->items[i].level == DIAG_ERROR;
 	}
 	diag_fini(diags);

@@ -5,6 +5,7 @@
  */
 #include "base/memory.h"
 #include "base/strbuf.h"
+#include "base/terminal.h"
 #include "print/command.h"
 #include "print/json.h"
 
@@ -76,7 +77,7 @@ static size_t put_messages(FILE *file, const struct process_info *process, const
 
 		if (strcmp(process->events[i].kind, kind) != 0)
 			continue;
-		fprintf(file, "*** Collector %s: %s\n", prefix, text ? text : "");
+		terminal_printf(file, "*** Collector %s: %s\n", prefix, text ? text : "");
 		count++;
 	}
 	return count;
@@ -88,8 +89,8 @@ static void put_attached(FILE *file, const struct process_info *process)
 		find_attribute(process->settings, process->setting_count, "attached_after_ms");
 
 	if (ms)
-		fprintf(file, "Attached to a process that had run for %.3f secs.\n",
-			strtod(ms, NULL) / 1e3);
+		terminal_printf(file, "Attached to a process that had run for %.3f secs.\n",
+				strtod(ms, NULL) / 1e3);
 }
 
 static void put_target(FILE *file, const struct process_info *process)
@@ -100,36 +101,41 @@ static void put_target(FILE *file, const struct process_info *process)
 
 	fputc('\n', file);
 	if (*command)
-		fprintf(file, "Target command%s: '%s'\n", wide ? " (64-bit)" : "", command);
+		terminal_printf(file, "Target command%s: '%s'\n", wide ? " (64-bit)" : "", command);
 	else if (process->executable)
-		fprintf(file, "Target%s: '%s'\n", wide ? " (64-bit)" : "", process->executable);
+		terminal_printf(file, "Target%s: '%s'\n", wide ? " (64-bit)" : "",
+				process->executable);
 	put_attached(file, process);
-	fprintf(file,
-		"Process pid %" PRId64 ", ppid %" PRId64 ", pgrp %" PRId64 ", sid %" PRId64 "\n",
-		process->pid, process->ppid, process->pgrp, process->sid);
+	terminal_printf(file,
+			"Process pid %" PRId64 ", ppid %" PRId64 ", pgrp %" PRId64 ", sid %" PRId64
+			"\n",
+			process->pid, process->ppid, process->pgrp, process->sid);
 	if (process->cwd)
-		fprintf(file, "Current working directory: %s\n", process->cwd);
+		terminal_printf(file, "Current working directory: %s\n", process->cwd);
 	free(command);
 }
 
 static void put_machine(FILE *file, const struct process_info *process)
 {
 	if (process->producer)
-		fprintf(file, "Collector version: `%s'; experiment version %s\n", process->producer,
-			process->version ? process->version : "(unknown)");
+		terminal_printf(file, "Collector version: `%s'; experiment version %s\n",
+				process->producer,
+				process->version ? process->version : "(unknown)");
 	if (process->hostname)
-		fprintf(file, "Host `%s', OS `%s', page size %" PRIu64 ", architecture `%s'\n",
-			process->hostname, process->os ? process->os : "(unknown)",
-			process->page_size, process->arch ? process->arch : "(unknown)");
+		terminal_printf(file,
+				"Host `%s', OS `%s', page size %" PRIu64 ", architecture `%s'\n",
+				process->hostname, process->os ? process->os : "(unknown)",
+				process->page_size, process->arch ? process->arch : "(unknown)");
 	if (process->cpus && process->clock_mhz)
-		fprintf(file, "  %" PRIu64 " CPUs, clock speed %" PRIu64 " MHz.\n", process->cpus,
-			process->clock_mhz);
+		terminal_printf(file, "  %" PRIu64 " CPUs, clock speed %" PRIu64 " MHz.\n",
+				process->cpus, process->clock_mhz);
 	else if (process->cpus)
-		fprintf(file, "  %" PRIu64 " CPUs.\n", process->cpus);
+		terminal_printf(file, "  %" PRIu64 " CPUs.\n", process->cpus);
 	if (process->pages && process->page_size)
-		fprintf(file, "  Memory: %" PRIu64 " pages @ %" PRIu64 " = %" PRIu64 " MB.\n",
-			process->pages, process->page_size,
-			process->pages * process->page_size / 1024 / 1024);
+		terminal_printf(file,
+				"  Memory: %" PRIu64 " pages @ %" PRIu64 " = %" PRIu64 " MB.\n",
+				process->pages, process->page_size,
+				process->pages * process->page_size / 1024 / 1024);
 }
 
 /* The numbers that the collector wrote at the end; 0: there is none of that name. */
@@ -156,31 +162,33 @@ static void put_interval(FILE *file, const struct process_info *process, const c
 	uint64_t widened_ns = counted(process, "widened_ns");
 
 	if (!first)
-		fprintf(file, "  Clock-profiling, interval = %s microsecs.\n", clock);
+		terminal_printf(file, "  Clock-profiling, interval = %s microsecs.\n", clock);
 	else if (!began_us)
-		fprintf(file, "  Clock-profiling, interval = %s microsecs. at first, then %s.\n",
-			first, clock);
+		terminal_printf(file,
+				"  Clock-profiling, interval = %s microsecs. at first, then %s.\n",
+				first, clock);
 	else if (!widened_ns)
-		fprintf(file, "  Clock-profiling, interval = %" PRIu64 " microsecs.\n", began_us);
+		terminal_printf(file, "  Clock-profiling, interval = %" PRIu64 " microsecs.\n",
+				began_us);
 	else
-		fprintf(file,
-			"  Clock-profiling, interval = %" PRIu64
-			" microsecs., from %.3f secs. on %s.\n",
-			began_us, (double)widened_ns / NS_PER_S, clock);
+		terminal_printf(file,
+				"  Clock-profiling, interval = %" PRIu64
+				" microsecs., from %.3f secs. on %s.\n",
+				began_us, (double)widened_ns / NS_PER_S, clock);
 }
 
 static void put_clock(FILE *file, const struct process_info *process, const char *clock)
 {
 	if (!clock || !strcmp(clock, "0")) {
-		fprintf(file, "  Clock-profiling is off.\n");
+		terminal_printf(file, "  Clock-profiling is off.\n");
 		return;
 	}
 	put_interval(file, process, clock);
 	if (process->engine && *process->engine)
-		fprintf(file, "  Clock-profiling engine: %s%s%s%s\n", process->engine,
-			process->engine_reason && *process->engine_reason ? " (" : "",
-			process->engine_reason ? process->engine_reason : "",
-			process->engine_reason && *process->engine_reason ? ")" : "");
+		terminal_printf(file, "  Clock-profiling engine: %s%s%s%s\n", process->engine,
+				process->engine_reason && *process->engine_reason ? " (" : "",
+				process->engine_reason ? process->engine_reason : "",
+				process->engine_reason && *process->engine_reason ? ")" : "");
 }
 
 static void put_threshold(FILE *file, double microseconds)
@@ -188,9 +196,9 @@ static void put_threshold(FILE *file, double microseconds)
 	static const char title[] = "Synchronization tracing threshold";
 
 	if (microseconds < 1000)
-		fprintf(file, "  %s: %.3f microsec.\n", title, microseconds);
+		terminal_printf(file, "  %s: %.3f microsec.\n", title, microseconds);
 	else
-		fprintf(file, "  %s: %.3f millisec.\n", title, microseconds / 1000);
+		terminal_printf(file, "  %s: %.3f millisec.\n", title, microseconds / 1000);
 }
 
 static void put_traces(FILE *file, const struct process_info *process)
@@ -207,12 +215,14 @@ static void put_traces(FILE *file, const struct process_info *process)
 		if (how && !strcmp(traces[i][0], "sync") && *how >= '0' && *how <= '9')
 			how = "on";
 		if (how && !i && *how >= '0' && *how <= '9')
-			fprintf(file, "  Heap tracing: a sample, one in %s bytes allocated\n", how);
+			terminal_printf(
+				file, "  Heap tracing: a sample, one in %s bytes allocated\n", how);
 		else if (how)
-			fprintf(file, "  %s: %s\n", traces[i][1], how);
+			terminal_printf(file, "  %s: %s\n", traces[i][1], how);
 	}
 	if (process->heap_unseen)
-		fprintf(file,
+		terminal_printf(
+			file,
 			"  No allocation was seen: there was none, or the allocator is linked "
 			"statically into the program\n");
 
@@ -226,12 +236,12 @@ static void put_traces(FILE *file, const struct process_info *process)
 /* In the words of helio collect's closing line. */
 static void put_counts(FILE *file, const struct process_info *process)
 {
-	fprintf(file, "  Recorded: %" PRIu64 " profile events, ", process->event_count);
+	terminal_printf(file, "  Recorded: %" PRIu64 " profile events, ", process->event_count);
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
 		if (process->has_trace[kind])
-			fprintf(file, "%" PRIu64 " of %s, ", process->trace_count[kind],
-				format_traces[kind].setting);
-	fprintf(file, "%" PRIu64 " dropped\n", process->dropped);
+			terminal_printf(file, "%" PRIu64 " of %s, ", process->trace_count[kind],
+					format_traces[kind].setting);
+	terminal_printf(file, "%" PRIu64 " dropped\n", process->dropped);
 }
 
 static json_t *json_counts(const struct process_info *process)
@@ -251,16 +261,17 @@ static void put_overhead(FILE *file, const struct process_info *process)
 	double cpu_ns = (double)counted(process, "cpu_recorded_ns");
 
 	if (counted(process, "traced_ns"))
-		fprintf(file, "  Recording of traced calls took some %.3f secs.\n",
-			(double)counted(process, "traced_ns") / NS_PER_S);
+		terminal_printf(file, "  Recording of traced calls took some %.3f secs.\n",
+				(double)counted(process, "traced_ns") / NS_PER_S);
 	if (!counted(process, "limited"))
 		return;
-	fprintf(file, "  Overhead limit of %" PRIu64 " %% was in force: measuring took %.3f secs.",
+	terminal_printf(
+		file, "  Overhead limit of %" PRIu64 " %% was in force: measuring took %.3f secs.",
 		counted(process, "max_overhead"),
 		(double)counted(process, "overhead_ns") / NS_PER_S);
 	if (ticks && cpu_ns > 0)
-		fprintf(file, " of %.3f, mean interval %.0f microsecs.", cpu_ns / NS_PER_S,
-			cpu_ns / 1e3 / (double)ticks);
+		terminal_printf(file, " of %.3f, mean interval %.0f microsecs.", cpu_ns / NS_PER_S,
+				cpu_ns / 1e3 / (double)ticks);
 	fputc('\n', file);
 }
 
@@ -271,24 +282,24 @@ static void put_parameters(FILE *file, const struct process_info *process)
 	const char *follow = find_attribute(process->settings, count, "follow");
 	const char *window = find_attribute(process->settings, count, "window");
 
-	fprintf(file, "Data collection parameters:\n");
+	terminal_printf(file, "Data collection parameters:\n");
 	put_clock(file, process, find_attribute(process->settings, count, "clock"));
 	for (size_t i = 0; i < process->counter_count; i++)
-		fprintf(file, "  Counter profiling: %s, interval = %" PRIu64 "%s\n",
-			process->counters[i].name, process->counters[i].interval,
-			process->counters[i].has_address ? ", with data addresses" : "");
+		terminal_printf(file, "  Counter profiling: %s, interval = %" PRIu64 "%s\n",
+				process->counters[i].name, process->counters[i].interval,
+				process->counters[i].has_address ? ", with data addresses" : "");
 	put_overhead(file, process);
 	put_traces(file, process);
 	if (sample && strcmp(sample, "0") != 0 && strcmp(sample, "off") != 0)
-		fprintf(file, "  Periodic sampling, %s secs.\n", sample);
+		terminal_printf(file, "  Periodic sampling, %s secs.\n", sample);
 	if (follow && !strcmp(follow, "on"))
-		fprintf(file, "  Follow descendant processes from: fork|exec|combo\n");
+		terminal_printf(file, "  Follow descendant processes from: fork|exec|combo\n");
 	else if (follow && *follow == '=')
-		fprintf(file, "  Follow descendant processes that match: %s\n", follow + 1);
+		terminal_printf(file, "  Follow descendant processes that match: %s\n", follow + 1);
 	else if (follow)
-		fprintf(file, "  Descendant processes are not followed.\n");
+		terminal_printf(file, "  Descendant processes are not followed.\n");
 	if (window && *window)
-		fprintf(file, "  Recording window: %s millisecs.\n", window);
+		terminal_printf(file, "  Recording window: %s millisecs.\n", window);
 	put_counts(file, process);
 }
 
@@ -307,9 +318,9 @@ static void put_control_event(FILE *file, const struct log_event *event, const c
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strcmp(event->kind, names[i].kind))
-			fprintf(file, "  %s%s%s%s%s%s: %s\n", names[i].text, who ? " (" : "",
-				who ? who : "", who ? ")" : "", thread ? ", thread " : "",
-				thread ? thread : "", time);
+			terminal_printf(file, "  %s%s%s%s%s%s: %s\n", names[i].text,
+					who ? " (" : "", who ? who : "", who ? ")" : "",
+					thread ? ", thread " : "", thread ? thread : "", time);
 }
 
 static void put_life_event(FILE *file, const struct log_event *event)
@@ -322,12 +333,13 @@ static void put_life_event(FILE *file, const struct log_event *event)
 
 	if (!strcmp(event->kind, "fork") || !strcmp(event->kind, "spawn") ||
 	    !strcmp(event->kind, "exec"))
-		fprintf(file, "  Starting %s %s, exp %s.er%s%s%s%s\n", event->kind, time,
-			lineage ? lineage : "?", pid ? ", pid " : "", pid ? pid : "",
-			name ? ", program " : "", name ? name : "");
+		terminal_printf(file, "  Starting %s %s, exp %s.er%s%s%s%s\n", event->kind, time,
+				lineage ? lineage : "?", pid ? ", pid " : "", pid ? pid : "",
+				name ? ", program " : "", name ? name : "");
 	else if (!strcmp(event->kind, "exec_failed"))
-		fprintf(file, "  Failed exec %s: %s\n", time,
-			number ? strerror((int)strtol(number, NULL, 10)) : "reason unknown");
+		terminal_printf(file, "  Failed exec %s: %s\n", time,
+				number ? strerror((int)strtol(number, NULL, 10))
+				       : "reason unknown");
 	else
 		put_control_event(file, event, time);
 	free(time);
@@ -343,19 +355,20 @@ static void put_life(FILE *file, const struct process_info *process)
 
 	if (localtime_r(&start, &local))
 		strftime(text, sizeof(text), "%a %b %e %H:%M:%S %Y", &local);
-	fprintf(file, "\nExperiment started %s\n\n", text);
+	terminal_printf(file, "\nExperiment started %s\n\n", text);
 	for (size_t i = 0; i < process->event_count_log; i++)
 		put_life_event(file, &process->events[i]);
 	if (process->ended)
-		fprintf(file, "Experiment Ended: %s\n", end);
+		terminal_printf(file, "Experiment Ended: %s\n", end);
 	else
-		fprintf(file, "Experiment has no orderly end; last known moment: %s\n", end);
-	fprintf(file, "Data Collection Duration: %s\n", duration);
+		terminal_printf(file, "Experiment has no orderly end; last known moment: %s\n",
+				end);
+	terminal_printf(file, "Data Collection Duration: %s\n", duration);
 	if (process->has_status && process->exit_signal)
-		fprintf(file, "Target was killed by signal %d (%s)\n", process->exit_signal,
-			strsignal(process->exit_signal));
+		terminal_printf(file, "Target was killed by signal %d (%s)\n", process->exit_signal,
+				strsignal(process->exit_signal));
 	else if (process->has_status)
-		fprintf(file, "Target exit status: %d\n", process->exit_status);
+		terminal_printf(file, "Target exit status: %d\n", process->exit_status);
 	free(duration);
 	free(end);
 }
@@ -365,13 +378,13 @@ static void print_header(struct print *print, const struct process_info *process
 	FILE *file = print->output.file;
 
 	output_style(&print->output, STYLE_TITLE);
-	fprintf(file, "Experiment: %s\n", process->name);
+	terminal_printf(file, "Experiment: %s\n", process->name);
 	output_style(&print->output, STYLE_PLAIN);
 	put_notes(file, process->notes);
 	if (!put_messages(file, process, "error", "Error"))
-		fprintf(file, "No errors\n");
+		terminal_printf(file, "No errors\n");
 	if (!put_messages(file, process, "warning", "Warning"))
-		fprintf(file, "No warnings\n");
+		terminal_printf(file, "No warnings\n");
 	put_target(file, process);
 	put_machine(file, process);
 	put_parameters(file, process);

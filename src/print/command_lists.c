@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The list of experiments. */
 #include "analysis/filter.h"
+#include "base/terminal.h"
 #include "print/command.h"
 #include "print/json.h"
 
@@ -68,8 +69,8 @@ static void put_command(FILE *file, const struct process_info *process, int name
 	enum { MOST = 100 };
 	char *command = command_words(process->arguments);
 
-	fprintf(file, "%-*s %.*s%s\n", name_width, process->name, MOST, command,
-		strlen(command) > MOST ? "..." : "");
+	terminal_printf(file, "%-*s %.*s%s\n", name_width, process->name, MOST, command,
+			strlen(command) > MOST ? "..." : "");
 	free(command);
 }
 
@@ -94,8 +95,8 @@ bool command_experiment_list(struct print *print, char **arguments, size_t count
 	}
 	const bool commands = knows_commands(print);
 
-	fprintf(file, "%*s Sel %*s ", id_width, "ID", pid_width, "PID");
-	fprintf(file, commands ? "%-*s Command\n" : "%.*s\n", name_width, "Experiment");
+	terminal_printf(file, "%*s Sel %*s ", id_width, "ID", pid_width, "PID");
+	terminal_printf(file, commands ? "%-*s Command\n" : "%.*s\n", name_width, "Experiment");
 	rule(file, id_width, ' ');
 	rule(file, 3, ' ');
 	rule(file, pid_width, ' ');
@@ -105,13 +106,14 @@ bool command_experiment_list(struct print *print, char **arguments, size_t count
 	for (size_t i = 0; i < total; i++) {
 		const struct process_info *process = session_process(print->session, i);
 
-		fprintf(file, "%*" PRIu32 " %-3s %*" PRId64 " ", id_width, process->id,
-			session_process_selected(print->session, process->id) ? "yes" : "no",
-			pid_width, process->pid);
+		terminal_printf(file, "%*" PRIu32 " %-3s %*" PRId64 " ", id_width, process->id,
+				session_process_selected(print->session, process->id) ? "yes"
+										      : "no",
+				pid_width, process->pid);
 		if (commands)
 			put_command(file, process, name_width);
 		else
-			fprintf(file, "%s\n", process->name);
+			terminal_printf(file, "%s\n", process->name);
 	}
 	return true;
 }

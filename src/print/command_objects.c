@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Load objects: what there is, and how their functions are shown. */
+#include "base/terminal.h"
 #include "print/command.h"
 #include "print/json.h"
 
@@ -32,10 +33,11 @@ bool command_objects(struct print *print, char **arguments, size_t count)
 		/* Pseudo objects carry their brackets in their names. */
 		bool bracketed = info.name[0] == '<';
 
-		fprintf(print->output.file, " %s%s%s (%s)%s%s%s\n", bracketed ? "" : "<", info.name,
-			bracketed ? "" : ">", info.path ? info.path : info.name,
-			is_doubtful(&info) ? " (" : "", is_doubtful(&info) ? info.provenance : "",
-			is_doubtful(&info) ? ")" : "");
+		terminal_printf(print->output.file, " %s%s%s (%s)%s%s%s\n", bracketed ? "" : "<",
+				info.name, bracketed ? "" : ">", info.path ? info.path : info.name,
+				is_doubtful(&info) ? " (" : "",
+				is_doubtful(&info) ? info.provenance : "",
+				is_doubtful(&info) ? ")" : "");
 	}
 	if (print->mode == MODE_JSON)
 		json_report_end(&report);
@@ -52,7 +54,7 @@ bool command_object_list(struct print *print, char **arguments, size_t count)
 	if (print->mode == MODE_JSON)
 		json_report_begin(&report, print, "object_list", NULL, NULL);
 	else
-		fprintf(print->output.file, "Sel  Load Object\n==== ===========\n");
+		terminal_printf(print->output.file, "Sel  Load Object\n==== ===========\n");
 	for (size_t i = 0; i < session_load_object_count(print->session); i++) {
 		const char *showing = showings[session_object_showing(print->session, i)];
 		struct load_object_info info;
@@ -63,8 +65,8 @@ bool command_object_list(struct print *print, char **arguments, size_t count)
 					json_pack("{s:o, s:o, s:s}", "name", json_text(info.name),
 						  "path", json_text(info.path), "shown", showing));
 		else
-			fprintf(print->output.file, "%-4s %s (%s)\n", showing, info.name,
-				info.path);
+			terminal_printf(print->output.file, "%-4s %s (%s)\n", showing, info.name,
+					info.path);
 	}
 	if (print->mode == MODE_JSON)
 		json_report_end(&report);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* overview: the experiments, and the total of every metric with what is selected and what is hot.
  */
+#include "base/terminal.h"
 #include "print/command.h"
 #include "print/json.h"
 #include "print/number.h"
@@ -64,21 +65,21 @@ static void put_experiment(struct print *print, const struct process_info *proce
 
 	if (localtime_r(&start, &local))
 		strftime(text, sizeof(text), "%a %b %e %H:%M:%S %Y", &local);
-	fprintf(file, "Experiment      :%s", process->name);
+	terminal_printf(file, "Experiment      :%s", process->name);
 	if (more)
-		fprintf(file, " (plus %zu more)", more);
+		terminal_printf(file, " (plus %zu more)", more);
 	fputc('\n', file);
-	fprintf(file, "  Target        : '");
+	terminal_printf(file, "  Target        : '");
 	if (!process->arguments || !process->arguments[0])
-		fprintf(file, "%s", process->target ? process->target : "");
+		terminal_printf(file, "%s", process->target ? process->target : "");
 	for (char *const *word = process->arguments; word && *word; word++)
-		fprintf(file, "%s%s", word == process->arguments ? "" : " ", *word);
-	fprintf(file, "'\n");
+		terminal_printf(file, "%s%s", word == process->arguments ? "" : " ", *word);
+	terminal_printf(file, "'\n");
 	if (process->hostname)
-		fprintf(file, "  Host          : %s (%s, %s)\n", process->hostname,
-			process->arch ? process->arch : "", process->os ? process->os : "");
-	fprintf(file, "  Start Time    : %s\n", text);
-	fprintf(file, "  Duration      : %.3f Seconds\n", command_family_duration(process));
+		terminal_printf(file, "  Host          : %s (%s, %s)\n", process->hostname,
+				process->arch ? process->arch : "", process->os ? process->os : "");
+	terminal_printf(file, "  Start Time    : %s\n", text);
+	terminal_printf(file, "  Duration      : %.3f Seconds\n", command_family_duration(process));
 }
 
 static double whole_duration(const struct session *session)
@@ -135,9 +136,9 @@ static void put_metric(struct print *print, const struct metric *metric, double 
 
 	number_value(number, metric->unit, total);
 	number[strcspn(number, " ")] = '\0';
-	fprintf(print->output.file, "    [%c]%s - %s%s: [%s%s]\n",
-		is_selected(&print->query, metric) ? 'X' : ' ', metric->title, metric->command,
-		units[metric->unit], hot ? "*" : "", number);
+	terminal_printf(print->output.file, "    [%c]%s - %s%s: [%s%s]\n",
+			is_selected(&print->query, metric) ? 'X' : ' ', metric->title,
+			metric->command, units[metric->unit], hot ? "*" : "", number);
 }
 
 static void put_metrics(struct print *print)
@@ -147,18 +148,19 @@ static void put_metrics(struct print *print)
 	const char *kind = "";
 	const struct metric *metric;
 
-	fprintf(file, "\nMetrics:\n\n  Experiment Duration (Seconds): [%.3f]\n",
-		whole_duration(print->session));
+	terminal_printf(file, "\nMetrics:\n\n  Experiment Duration (Seconds): [%.3f]\n",
+			whole_duration(print->session));
 	for (size_t i = 0; (metric = metric_catalogue(print->session, i)); i++) {
 		if (metric->is_static || !metric_available(print->session, metric))
 			continue;
 		if (strcmp(kind, kind_of(metric)) != 0) {
 			kind = kind_of(metric);
-			fprintf(file, "  %s\n", kind);
+			terminal_printf(file, "  %s\n", kind);
 		}
 		put_metric(print, metric, whole);
 	}
-	fprintf(file,
+	terminal_printf(
+		file,
 		"\nNotes: '*' indicates hot metrics, '[X]' indicates currently enabled metrics.\n"
 		"       The metrics command can be used to change selections. The metric_list "
 		"command lists all available metrics.\n");
@@ -202,7 +204,7 @@ bool command_overview(struct print *print, char **arguments, size_t count)
 		json_overview(print);
 		return true;
 	}
-	fprintf(print->output.file, "Experiment(s):\n\n");
+	terminal_printf(print->output.file, "Experiment(s):\n\n");
 	for (size_t i = 0; i < session_process_count(print->session); i++)
 		if (is_founder(session_process(print->session, i)))
 			put_experiment(print, session_process(print->session, i));

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
+#include "base/terminal.h"
 #include "print/command.h"
 #include "print/json.h"
 #include "print/number.h"
@@ -53,7 +54,7 @@ static void put_section(struct report *report, const char *title)
 		return;
 	fputc('\n', report->print->output.file);
 	output_style(&report->print->output, STYLE_TITLE);
-	fprintf(report->print->output.file, "%s\n", title);
+	terminal_printf(report->print->output.file, "%s\n", title);
 	output_style(&report->print->output, STYLE_PLAIN);
 }
 
@@ -74,7 +75,8 @@ static void put_value(struct report *report, const char *section, const char *in
 	}
 	number_value(number, metric->unit, value);
 	number_percent(percent, value, whole);
-	fprintf(report->print->output.file, "%14s %7s %%  %s%s\n", number, percent, indent, name);
+	terminal_printf(report->print->output.file, "%14s %7s %%  %s%s\n", number, percent, indent,
+			name);
 }
 
 static void put_line(struct report *report, const char *section, const char *text)
@@ -83,7 +85,7 @@ static void put_line(struct report *report, const char *section, const char *tex
 		json_report_row(&report->json, json_pack("{s:s, s:o}", "section", section, "name",
 							 json_text(text)));
 	else
-		fprintf(report->print->output.file, "  %s\n", text);
+		terminal_printf(report->print->output.file, "  %s\n", text);
 }
 
 /* ---- what was run ---- */
@@ -243,8 +245,8 @@ static void put_traces(struct report *report)
 			continue;
 		}
 		number_value(number, metric->unit, value);
-		fprintf(report->print->output.file, "%14s  %s%s\n", number, metric->title,
-			metric->unit == UNIT_SECONDS ? " (s)" : "");
+		terminal_printf(report->print->output.file, "%14s  %s%s\n", number, metric->title,
+				metric->unit == UNIT_SECONDS ? " (s)" : "");
 	}
 }
 
@@ -286,8 +288,8 @@ static void put_threads(struct report *report)
 			put_value(report, "threads", "", table.rows[i].name, report->metric,
 				  table.values[i * table.column_count], report->total);
 		if (!is_json(report) && table.row_count > THREADS_SHOWN + 1)
-			fprintf(report->print->output.file, "%25s  and %zu more\n", "",
-				table.row_count - THREADS_SHOWN - 1);
+			terminal_printf(report->print->output.file, "%25s  and %zu more\n", "",
+					table.row_count - THREADS_SHOWN - 1);
 	}
 	table_fini(&table);
 }
@@ -354,7 +356,8 @@ static void put_path(struct report *report)
 			put_path_row(report, row, value);
 	}
 	if (skipped && !is_json(report))
-		fprintf(report->print->output.file,
+		terminal_printf(
+			report->print->output.file,
 			"%25s  (%u more that only pass it on; `calltree -hottest' has all)\n", "",
 			skipped);
 	table_fini(&table);

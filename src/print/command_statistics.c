@@ -8,6 +8,7 @@
  * for the whole run only.  What Linux does not count (swaps, messages, system
  * calls, signals, trap time) has no line: a zero there would be a guess.
  */
+#include "base/terminal.h"
 #include "print/command.h"
 #include "print/json.h"
 #include "print/number.h"
@@ -106,7 +107,7 @@ static void settle_cpu(struct interval *interval)
 
 static void put_seconds(FILE *file, const char *label, double value)
 {
-	fprintf(file, "%*s: %.3f\n", LABEL_WIDTH, label, value);
+	terminal_printf(file, "%*s: %.3f\n", LABEL_WIDTH, label, value);
 }
 
 static void put_share(FILE *file, const char *label, double value, double whole)
@@ -119,7 +120,7 @@ static void put_share(FILE *file, const char *label, double value, double whole)
 		number_value(text, UNIT_SECONDS, value);
 		text[strcspn(text, " ")] = '\0';
 	}
-	fprintf(file, "%*s: %s\n", LABEL_WIDTH, label, text);
+	terminal_printf(file, "%*s: %s\n", LABEL_WIDTH, label, text);
 }
 
 static void put_times(FILE *file, const struct interval *interval)
@@ -129,7 +130,7 @@ static void put_times(FILE *file, const struct interval *interval)
 
 	if (!interval->from && whole == 0)
 		return;
-	fprintf(file, "\n%*s:\n", LABEL_WIDTH, "Process Times (sec.)");
+	terminal_printf(file, "\n%*s:\n", LABEL_WIDTH, "Process Times (sec.)");
 	put_share(file, "User CPU", interval->user_seconds, whole);
 	put_share(file, "System CPU", interval->system_seconds, whole);
 	for (int i = 0; whole > 0 && i < LISTED_STATES; i++)
@@ -172,8 +173,8 @@ static void put_counts(FILE *file, const struct interval *interval)
 		return;
 	fputc('\n', file);
 #define X(label, field)                                                                            \
-	fprintf(file, "%*s: %5" PRIu64 "\n", LABEL_WIDTH, label,                                   \
-		gained(interval->from->field, interval->to->field));
+	terminal_printf(file, "%*s: %5" PRIu64 "\n", LABEL_WIDTH, label,                           \
+			gained(interval->from->field, interval->to->field));
 	USAGE_COUNTS(X)
 	if (!has_files(interval))
 		return;
@@ -181,10 +182,10 @@ static void put_counts(FILE *file, const struct interval *interval)
 #undef X
 	if (interval->is_sum)
 		return;
-	fprintf(file, "%*s: %5" PRIu64 "\n", LABEL_WIDTH, "Resident bytes at the end",
-		interval->to->rss_bytes);
-	fprintf(file, "%*s: %5" PRIu64 "\n", LABEL_WIDTH, "Most resident bytes",
-		most_resident(interval));
+	terminal_printf(file, "%*s: %5" PRIu64 "\n", LABEL_WIDTH, "Resident bytes at the end",
+			interval->to->rss_bytes);
+	terminal_printf(file, "%*s: %5" PRIu64 "\n", LABEL_WIDTH, "Most resident bytes",
+			most_resident(interval));
 }
 
 static void put_interval(FILE *file, const struct interval *interval)
@@ -192,11 +193,11 @@ static void put_interval(FILE *file, const struct interval *interval)
 	double duration = seconds(gained(interval->start_ns, interval->end_ns));
 	double whole = thread_time(interval);
 
-	fprintf(file, "%*s: %s\n", LABEL_WIDTH, "Start Label", interval->start_label);
-	fprintf(file, "%*s: %s\n", LABEL_WIDTH, "End Label", interval->end_label);
+	terminal_printf(file, "%*s: %s\n", LABEL_WIDTH, "Start Label", interval->start_label);
+	terminal_printf(file, "%*s: %s\n", LABEL_WIDTH, "End Label", interval->end_label);
 	if (interval->is_sum) {
-		fprintf(file, "%*s: N/A\n", LABEL_WIDTH, "Start Time (sec.)");
-		fprintf(file, "%*s: N/A\n", LABEL_WIDTH, "End Time (sec.)");
+		terminal_printf(file, "%*s: N/A\n", LABEL_WIDTH, "Start Time (sec.)");
+		terminal_printf(file, "%*s: N/A\n", LABEL_WIDTH, "End Time (sec.)");
 	} else {
 		put_seconds(file, "Start Time (sec.)", seconds(interval->start_ns));
 		put_seconds(file, "End Time (sec.)", seconds(interval->end_ns));
@@ -210,8 +211,8 @@ static void put_interval(FILE *file, const struct interval *interval)
 			put_seconds(file, "Average number of Threads",
 				    whole / seconds(interval->recorded_ns));
 	} else if (interval->to && has_files(interval)) {
-		fprintf(file, "%*s: %" PRIu64 "\n", LABEL_WIDTH, "Threads at the end",
-			interval->to->threads);
+		terminal_printf(file, "%*s: %" PRIu64 "\n", LABEL_WIDTH, "Threads at the end",
+				interval->to->threads);
 	}
 	put_times(file, interval);
 	put_counts(file, interval);
@@ -403,9 +404,9 @@ static void put_title(struct print *print, const char *prefix, const char *name)
 	FILE *file = print->output.file;
 
 	output_style(&print->output, STYLE_TITLE);
-	fprintf(file, "%s%s\n", prefix, name);
+	terminal_printf(file, "%s%s\n", prefix, name);
 	output_style(&print->output, STYLE_PLAIN);
-	fprintf(file, "        Aggregated statistics for selected samples\n\n");
+	terminal_printf(file, "        Aggregated statistics for selected samples\n\n");
 }
 
 static void print_process(struct print *print, const struct process_info *process, bool detail)
@@ -417,10 +418,10 @@ static void print_process(struct print *print, const struct process_info *proces
 	put_interval(file, &interval);
 	if (!detail)
 		return;
-	fprintf(file, "%*s\n\n", LABEL_WIDTH, "Individual samples");
+	terminal_printf(file, "%*s\n\n", LABEL_WIDTH, "Individual samples");
 	for (size_t i = 0; i + 1 < process->sample_count; i++) {
 		interval = one_sample(process, i);
-		fprintf(file, "%*s: %zu\n\n", LABEL_WIDTH, "Sample Number", i + 1);
+		terminal_printf(file, "%*s: %zu\n\n", LABEL_WIDTH, "Sample Number", i + 1);
 		put_interval(file, &interval);
 	}
 }

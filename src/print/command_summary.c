@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "base/suggest.h"
+#include "base/terminal.h"
 #include "print/command.h"
 #include "print/json.h"
 #include "print/number.h"
@@ -70,15 +71,15 @@ static void put_metric(struct print *print, const struct metric *metric, enum me
 
 	number_summary(whole, metric->unit, value, total);
 	snprintf(text, sizeof(text), "%*s%s", widths->value - (int)length, "", whole);
-	fprintf(print->output.file, "\t%*s: %s\n", widths->label, label, text);
+	terminal_printf(print->output.file, "\t%*s: %s\n", widths->label, label, text);
 	free(label);
 }
 
 static void put_text(struct print *print, const struct labels *widths, const char *label,
 		     const char *text)
 {
-	fprintf(print->output.file, "\t%*s:%s%s\n", widths->label, label, text && *text ? " " : "",
-		text ? text : "");
+	terminal_printf(print->output.file, "\t%*s:%s%s\n", widths->label, label,
+			text && *text ? " " : "", text ? text : "");
 }
 
 static void print_summary(struct print *print, const char *name, uint32_t function,
@@ -91,7 +92,7 @@ static void print_summary(struct print *print, const char *name, uint32_t functi
 	session_function_summary(print->session, function, &summary);
 	bool mangled = summary.mangled && strcmp(summary.mangled, summary.name) != 0;
 
-	fprintf(print->output.file, "%s\n", name);
+	terminal_printf(print->output.file, "%s\n", name);
 	for (size_t i = 0; (metric = metric_catalogue(print->session, i)); i++) {
 		double exclusive, inclusive, total;
 
@@ -102,8 +103,8 @@ static void print_summary(struct print *print, const char *name, uint32_t functi
 		put_metric(print, metric, FLAVOR_EXCLUSIVE, widths, exclusive, total);
 		put_metric(print, metric, FLAVOR_INCLUSIVE, widths, inclusive, total);
 	}
-	fprintf(print->output.file, "\t%*s: %*" PRIu64 "\n", widths->label, "Size", widths->value,
-		summary.size);
+	terminal_printf(print->output.file, "\t%*s: %*" PRIu64 "\n", widths->label, "Size",
+			widths->value, summary.size);
 	number_address(number, summary.segment, (double)summary.address);
 	put_text(print, widths, "PC Address", number);
 	put_text(print, widths, "Source File",
@@ -187,7 +188,7 @@ bool command_fsummary(struct print *print, char **arguments, size_t count)
 		struct labels widths = {0};
 		char *title = metric_choice_title(&print->query.sort);
 
-		fprintf(print->output.file, "Functions sorted by metric: %s\n\n", title);
+		terminal_printf(print->output.file, "Functions sorted by metric: %s\n\n", title);
 		free(title);
 		for (size_t i = 0; i < table.row_count; i++) {
 			if (!i)
@@ -224,9 +225,9 @@ static bool print_code_summary(struct print *print, const char *command, const c
 		struct labels widths = measure(print, FUNCTION_TOTAL);
 		char *heading = command_sort_heading(print, title);
 
-		fprintf(print->output.file, "%s\n\n", heading);
+		terminal_printf(print->output.file, "%s\n\n", heading);
 		for (size_t row = 0; row < table.row_count; row++) {
-			fprintf(print->output.file, "%s\n", table.rows[row].name);
+			terminal_printf(print->output.file, "%s\n", table.rows[row].name);
 			for (size_t i = 0; i < table.column_count; i++)
 				put_metric(print, table.columns[i].choice.metric,
 					   table.columns[i].choice.flavor, &widths,

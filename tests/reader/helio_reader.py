@@ -380,6 +380,14 @@ def read_functions(directory, maps):
     return functions
 
 
+def unescape(text):
+    """Private characters stand for bytes, which are no UTF-8 from 0x80 on; the first one makes the next mean itself."""
+    def original(match):
+        byte = ord(match.group()[0]) & 0xff
+        return match.group(1) if not byte else chr(byte) if byte < 0x80 else chr(0xdc00 + byte)
+    return re.sub('\uee00([\uee00-\ueeff])|[\uee01-\ueeff]', original, text)
+
+
 def read_xml(path, closing):
     """The root element; a missing closing tag, a last line cut off or nothing at all is what a kill leaves behind."""
     with open(path, encoding='utf-8', errors='replace') as file:
@@ -388,7 +396,11 @@ def read_xml(path, closing):
         return ElementTree.Element('nothing')
     if closing not in text:
         text = text[:text.rfind('\n') + 1] + closing
-    return ElementTree.fromstring(text.encode())
+    root = ElementTree.fromstring(text.encode())
+    for element in root.iter():
+        for name, value in element.attrib.items():
+            element.set(name, unescape(value))
+    return root
 
 
 def read_optional(directory, name):

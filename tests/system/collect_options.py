@@ -388,10 +388,11 @@ class Log(Case):
                           str(os.sysconf('SC_PHYS_PAGES')), str(os.sysconf('SC_NPROCESSORS_ONLN'))])
 
     def test_any_argument(self):
-        odd = ['', 'a b', '<&>"\'', 'tab\tline\nreturn\r', 'über €𝄞', b'\x01\xff\xed\xa0\x80\xc0\x80end', '/>']
+        odd = ['', 'a b', '<&>"\'', 'tab\tline\nreturn\r', 'über €𝄞 \uee01', b'\x01\xff\xed\xa0\x80\xc0\x80end', '/>']
         self.good('printf', '%s', *odd)
         words = [e.get('text') for e in self.log().iter('argument')]
-        odd[5] = '\ufffd' * 7 + 'end'
+        odd[5] = '\uee01\ueeff\ueeed\ueea0\uee80\ueec0\uee80end'
+        odd[4] = 'über €𝄞 \uee00\uee01'
         self.assertEqual(words, ['printf', '%s', *odd])
 
     def exit_event(self, name='test.1.er'):

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names that a hostile program gives to its functions, its file, its arguments: none of them controls a terminal."""
+import os
 import re
 
+import helio_reader
 from harness import test
 
 SOURCE = '''
@@ -45,7 +47,6 @@ def names_do_not_reach_a_terminal(t):
     collected = t.run(t.helio, 'collect', '-o', 'x.er', program, 'arg\033[1mument', cwd=t.directory)
     t.equal(collected.status, 0, f'status of collect ({collected.err})')
     shown = 'e\\x1b]0;own\\x07\\x0aroot# \\u202egpj\\u202c\\u009b31mä日'
-    # a copy of a name that can be found again: control characters of paths are not kept
     renamed = t.directory / 'renamed'
     program.rename(renamed)
     t.equal(t.run(t.helio, 'collect', '-C', 'note\033[1m', '-o', 'y.er', renamed, cwd=t.directory).status, 0, 'status of collect')
@@ -66,3 +67,46 @@ def names_do_not_reach_a_terminal(t):
     t.check('return 0; }\n' in outputs['source y.er'], 'a source line with a carriage return at its end')
     rows = t.functions(t.directory / 'y.er')
     t.check(any(HOSTILE in name for name in rows), f'the name in JSON: {list(rows)}')
+
+
+FORGED = 'a line that the tool never wrote'
+
+
+@test
+def names_of_several_lines(t):
+    """A line of a table or a message is the tool's; one that a name would begin is shown within it."""
+    program = build(t)
+    odd = t.directory / f'run\n{FORGED}\nit'
+    program.rename(odd)
+    experiment = f'x\n{FORGED}\n.er'
+    collected = t.run(t.helio, 'collect', '-o', experiment, odd, f'arg\n{FORGED}\nument', cwd=t.directory)
+    t.equal(collected.status, 0, f'status of collect ({collected.err})')
+    outputs = {'collect': collected.err}
+    for command in 'header', 'objects', 'report', 'overview', 'experiment_list', 'functions', 'statistics', 'fsummary':
+        result = t.run(t.helio, 'print', '-' + command, experiment, cwd=t.directory)
+        outputs[command] = result.out + result.err
+    for words in ['ls'], ['info', experiment], ['check', experiment], ['info', f'none\n{FORGED}\n']:
+        result = t.run(t.helio, *words, cwd=t.directory)
+        outputs[words[0]] = result.out + result.err
+    for what, text in outputs.items():
+        t.check(FORGED not in text.splitlines(), f'{what}: {text}')
+    for what in 'header', 'objects', 'ls', 'info', 'check':
+        t.check(f'\\x0a{FORGED}' in outputs[what], f'{what} does not show the name: {outputs[what]}')
+    t.check('e\\x1b]0;own' in outputs['functions'], f'a function of the program: {outputs["functions"]}')
+
+
+@test
+def paths_that_xml_cannot_hold(t):
+    """A load object is found again whatever bytes its path has, and the second reader knows the path too."""
+    program = build(t)
+    for number, name in enumerate([b'\x01\x1f\t\r\n', '\u202e\u200f\ufeff'.encode(), '\uee00\uee01\ueeff\uee1b'.encode(), b'\xee\xb8\x1b\xff',
+                                   b'\xff\xee\xb8\x81\x02', '\ufffe'.encode()]):
+        odd = os.fsencode(t.directory) + b'/p' + name
+        os.rename(program, odd)
+        program = odd
+        experiment = t.directory / f'{number}.er'
+        result = t.run(t.helio, 'collect', '-A', 'off', '-o', experiment, os.fsdecode(odd))
+        t.equal(result.status, 0, f'status of collect of {name} ({result.err})')
+        t.check(any(HOSTILE in function for function in t.functions(experiment)), f'{name}: {list(t.functions(experiment))}')
+        maps = [entry.get('name', '').encode('utf-8', 'surrogateescape') for entry in helio_reader.maps_of(str(experiment))]
+        t.check(odd in maps or b'\xff' in name or name.startswith(b'\xee\xb8\x1b'), f'the second reader has {maps}')

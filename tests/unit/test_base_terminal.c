@@ -98,6 +98,24 @@ static void a_full_disk(void **state)
 	fclose(below);
 }
 
+/* Only the format ends lines, whatever marks a text has itself. */
+static void lines_of_formats(void **state)
+{
+	char *memory = NULL;
+	size_t size = 0;
+	FILE *stream = open_memstream(&memory, &size);
+
+	(void)state;
+	terminal_printf(stream, "%d: %s\n%-6s|\n", 1, "a\nb", "c\n");
+	terminal_printf(stream, "%s\n", "\001\002\n");
+	terminal_printf(stream, "none");
+	terminal_printf(stream, "%s\n.\n", "\1\2\3\4\5\6\7\10\n");
+	fclose(stream);
+	assert_string_equal(memory, "1: a\\x0ab\nc\\x0a    |\n\001\002\\x0a\nnone"
+				    "\1\2\3\4\5\6\7\10\\x0a\10.\10");
+	free(memory);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -107,6 +125,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_utf8),
 		cmocka_unit_test(control_of_our_own),
 		cmocka_unit_test(a_full_disk),
+		cmocka_unit_test(lines_of_formats),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

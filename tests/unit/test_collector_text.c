@@ -36,7 +36,13 @@ static void attributes_escape_what_xml_needs(void **state)
 
 	(void)state;
 	text_attribute(&text, "name", "a<b&\"c\"\n\001");
-	assert_string_equal(room, " name=\"a&lt;b&amp;&quot;c&quot;&#10;?\"");
+	assert_string_equal(room, " name=\"a&lt;b&amp;&quot;c&quot;&#10;\xee\xb8\x81\"");
+
+	struct text other = TEXT_ON(room);
+
+	text_attribute(&other, "n", "\t\r\xee\xb9\x81\xef\xbf\xbe\xff\xee");
+	assert_string_equal(room, " n=\"&#9;&#13;\xee\xb8\x80\xee\xb9\x81"
+				  "\xee\xbb\xaf\xee\xba\xbf\xee\xba\xbe\xff\xee\"");
 }
 
 static void a_full_buffer_is_cut_and_says_so(void **state)

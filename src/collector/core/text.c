@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/core/text.h"
 
+#include "format/escape.h"
+
 void text_putc(struct text *text, char c)
 {
 	if (text->length + 1 >= text->size) {
@@ -51,9 +53,24 @@ void text_bytes_hex(struct text *text, const uint8_t *bytes, size_t count)
 	}
 }
 
+static void put_byte(struct text *text, unsigned char byte)
+{
+	char escape[ESCAPE_SIZE];
+
+	escape_put(escape, byte);
+	for (int i = 0; i < ESCAPE_SIZE; i++)
+		text_putc(text, escape[i]);
+}
+
 static void put_escaped(struct text *text, char c)
 {
 	switch (c) {
+	case '\t':
+		text_puts(text, "&#9;");
+		break;
+	case '\r':
+		text_puts(text, "&#13;");
+		break;
 	case '&':
 		text_puts(text, "&amp;");
 		break;
@@ -67,8 +84,18 @@ static void put_escaped(struct text *text, char c)
 		text_puts(text, "&#10;");
 		break;
 	default:
-		text_putc(text, (unsigned char)c < ' ' && c != '\t' ? '?' : c);
+		if ((unsigned char)c < ' ')
+			put_byte(text, (unsigned char)c);
+		else
+			text_putc(text, c);
 	}
+}
+
+/* U+FFFE and U+FFFF, which XML does not have; their bytes are escaped. */
+static bool is_no_character(const char *value)
+{
+	return (unsigned char)value[0] == 0xef && (unsigned char)value[1] == 0xbf &&
+	       (unsigned char)value[2] >= 0xbe;
 }
 
 void text_attribute(struct text *text, const char *name, const char *value)
@@ -76,8 +103,16 @@ void text_attribute(struct text *text, const char *name, const char *value)
 	text_putc(text, ' ');
 	text_puts(text, name);
 	text_puts(text, "=\"");
-	while (*value)
-		put_escaped(text, *value++);
+	for (int bytes = 0; *value; value++) {
+		if (escape_is_at(value))
+			put_byte(text, 0);
+		if (is_no_character(value))
+			bytes = ESCAPE_SIZE;
+		if (bytes && bytes--)
+			put_byte(text, (unsigned char)*value);
+		else
+			put_escaped(text, *value);
+	}
 	text_putc(text, '"');
 }
 
