@@ -131,6 +131,8 @@ void code_fini(struct session *session)
 	hash_map_fini(&code->has_lines);
 	hash_map_fini(&code->known);
 	hash_map_fini(&code->sources);
+	string_table_fini(&code->announced_sources);
+	vec_fini(&code->announced_first);
 	vec_fini(&code->units);
 	hash_map_fini(&code->unit_of);
 	free(code);

@@ -44,8 +44,11 @@ struct code_part {
 
 struct code {
 	VEC(struct code_pc) pcs;
-	struct hash_map known;	     /* code_hash() → pc */
-	struct hash_map sources;     /* function → the file of its first line, plus 1 */
+	struct hash_map known;		       /* code_hash() → pc */
+	struct hash_map sources;	       /* function → the file of its first line, plus 1 */
+	struct string_table announced_sources; /* of the functions before the one that is next */
+	VEC(uint32_t) announced_first;	       /* the first function of each of them */
+	uint32_t announced_next;
 	VEC(struct code_part) parts; /* after code_need_parts() */
 	uint32_t parts_sought;	     /* the functions before this one have been looked at */
 	VEC(uint32_t *) processes;   /* of each of session->scanned: the pc of every location */

@@ -20,19 +20,23 @@ struct lines *code_lines(struct session *session, uint32_t object)
 
 /* ---- announced functions: their file is the number of the first one with the same source ---- */
 
-static uint32_t announced_file(const struct session *session, uint32_t function)
+static uint32_t announced_file(struct session *session, uint32_t function)
 {
 	const struct function *entry = &session->functions.items[function];
+	struct code *code = session->code;
 
 	if (!entry->source)
 		return LINES_NONE;
-	for (uint32_t i = 0; i < function; i++) {
-		const struct function *other = &session->functions.items[i];
+	for (; code->announced_next <= function; code->announced_next++) {
+		const struct function *next = &session->functions.items[code->announced_next];
 
-		if (other->announced && other->source && !strcmp(other->source, entry->source))
-			return i;
+		if (next->announced && next->source &&
+		    string_table_add(&code->announced_sources, next->source) ==
+			    code->announced_first.count)
+			*vec_push(&code->announced_first) = code->announced_next;
 	}
-	return function;
+	return code->announced_first
+		.items[string_table_find(&code->announced_sources, entry->source)];
 }
 
 static bool read_announced(const struct function *function, struct arena *arena,

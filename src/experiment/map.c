@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/search.h"
+#include "experiment/map_index.h"
 #include "experiment/xml.h"
 
 #include <stdlib.h>
@@ -218,6 +219,21 @@ static int compare_segments(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
+/* Whether a look-up would have to walk over many. */
+static bool overlap_much(const struct experiment_map *map)
+{
+	enum { WALK_MAX = 64 };
+	const struct map_segment *items = map->segments.items;
+
+	for (size_t i = 0, first = 0; i < map->segments.count; i++) {
+		while (first < i && items[first].reach <= items[i].start)
+			first++;
+		if (i - first > WALK_MAX)
+			return true;
+	}
+	return false;
+}
+
 void experiment_map_sort(struct experiment_map *map)
 {
 	uint64_t reach = 0;
@@ -230,6 +246,8 @@ void experiment_map_sort(struct experiment_map *map)
 			reach = map->segments.items[i].end;
 		map->segments.items[i].reach = reach;
 	}
+	map_index_free(map->index);
+	map->index = overlap_much(map) ? map_index_new(map) : NULL;
 }
 
 void experiment_map_read(struct experiment_map *map, struct arena *arena,
@@ -260,13 +278,14 @@ void experiment_map_fini(struct experiment_map *map)
 	vec_fini(&map->functions);
 	vec_fini(&map->strays);
 	vec_fini(&map->segments);
+	map_index_free(map->index);
 	*map = (struct experiment_map){0};
 }
 
 /* A copy of a function that was there in the parent, in its place; withdrawn if the child did so.
  */
 static void inherit_segment(struct experiment_map *map, const struct experiment_map *parent,
-			    const struct map_segment *from)
+			    const struct map_segment *from, const struct hash_map *strays)
 {
 	struct map_segment *segment = vec_push(&map->segments);
 	struct map_function *function = vec_push(&map->functions);
@@ -278,15 +297,18 @@ static void inherit_segment(struct experiment_map *map, const struct experiment_
 	*function = parent->functions.items[from->function];
 	function->loaded = 0;
 	function->unloaded = UINT64_MAX;
-	for (size_t i = 0; i < map->strays.count; i++)
-		if (map->strays.items[i].address == segment->start) {
-			withdraw(map, segment, &map->strays.items[i]);
-			break;
-		}
+	uint32_t stray = hash_map_get(strays, segment->start);
+
+	if (stray != HASH_NONE)
+		withdraw(map, segment, &map->strays.items[stray]);
 }
 
 void experiment_map_inherit(struct experiment_map *map, const struct experiment_map *parent)
 {
+	struct hash_map strays = {0}; /* the first one of each address */
+
+	for (size_t i = 0; i < map->strays.count; i++)
+		hash_map_put(&strays, map->strays.items[i].address, (uint32_t)i);
 	for (size_t i = 0; i < parent->segments.count; i++) {
 		const struct map_segment *segment = &parent->segments.items[i];
 
@@ -297,8 +319,9 @@ void experiment_map_inherit(struct experiment_map *map, const struct experiment_
 
 		if (function->loaded <= map->inherited_events &&
 		    function->unloaded > map->inherited_events)
-			inherit_segment(map, parent, segment);
+			inherit_segment(map, parent, segment, &strays);
 	}
+	hash_map_fini(&strays);
 	experiment_map_sort(map);
 }
 
@@ -309,7 +332,7 @@ static bool better(const struct map_segment *a, const struct map_segment *b)
 	return a->order > b->order;
 }
 
-uint32_t experiment_map_find(const struct experiment_map *map, uint64_t pc, uint32_t epoch)
+static uint32_t walk_to_find(const struct experiment_map *map, uint64_t pc, uint32_t epoch)
 {
 	size_t low = VEC_UP_TO(&map->segments, start, pc);
 	const struct map_segment *best = NULL;
@@ -321,10 +344,18 @@ uint32_t experiment_map_find(const struct experiment_map *map, uint64_t pc, uint
 		    (!best || better(segment, best)))
 			best = segment;
 	}
+	return best ? (uint32_t)(best - map->segments.items) : MAP_NONE;
+}
+
+uint32_t experiment_map_find(const struct experiment_map *map, uint64_t pc, uint32_t epoch)
+{
+	uint32_t best =
+		map->index ? map_index_find(map->index, pc, epoch) : walk_to_find(map, pc, epoch);
+
 	/* an ended segment still hides what was there before it */
-	if (!best || epoch > best->last_epoch)
+	if (best == MAP_NONE || epoch > map->segments.items[best].last_epoch)
 		return MAP_NONE;
-	return (uint32_t)(best - map->segments.items);
+	return best;
 }
 
 uint32_t experiment_map_find_later(const struct experiment_map *map, uint64_t pc, uint32_t epoch)
@@ -332,11 +363,13 @@ uint32_t experiment_map_find_later(const struct experiment_map *map, uint64_t pc
 	size_t low = VEC_UP_TO(&map->segments, start, pc);
 	const struct map_segment *first = NULL;
 
+	if (map->index)
+		return map_index_find_later(map->index, pc, epoch);
 	while (low-- && map->segments.items[low].reach > pc) {
 		const struct map_segment *segment = &map->segments.items[low];
 
 		if (segment->end > pc && segment->first_epoch > epoch &&
-		    (!first || segment->first_epoch < first->first_epoch))
+		    (!first || better(first, segment)))
 			first = segment;
 	}
 	return first ? (uint32_t)(first - map->segments.items) : MAP_NONE;

@@ -52,6 +52,7 @@ struct experiment_map {
 	VEC(struct map_file) files;
 	VEC(struct map_function) functions;
 	VEC(struct map_segment) segments; /* sorted by start */
+	struct map_index *index;	  /* where many overlap, or NULL */
 	/* from the parent: what it had after so many of its events */
 	bool inherits;
 	uint64_t inherited_events;

@@ -310,6 +310,37 @@ SYMBOLS = {
 }
 
 
+GROUPS = {
+    'members': '#analyzer experiment group\n# a comment\na.er\n/b.er\n\n  \n../c.er  \na.er\na.erg\n',
+    'itself': '#analyzer experiment group\n' + 'g.erg\n.\n..\n/\n' * 3,
+    'long': '#analyzer experiment group\n' + 'x' * 5000,
+    'bytes': b'#analyzer experiment group\r\n\0a.er\n\xff\x1b[1m.er\n\t',
+    'cut': '#analyzer experiment gr',
+}
+
+
+def processes():
+    """What lies at address 0 of a process that is attached to: header, two segments, the dynamic section at 0x100, symbols behind it."""
+    def image(dynamic, phnum=2, at=0x100, size=0x100, rest=b''):
+        header = b'\x7fELF\x02\x01\x01' + bytes(9) + struct.pack('<HHIQQQIHHHHHH', 3, 62, 1, 0, 64, 0, 0, 64, 56, phnum, 0, 0, 0)
+        segments = struct.pack('<IIQQQQQQ', 1, 5, 0, 0, 0, 0x400, 0x400, 4096) + struct.pack('<IIQQQQQQ', 2, 6, at, at, at, size, size, 8)
+        entries = b''.join(struct.pack('<QQ', *entry) for entry in dynamic) + bytes(16)
+        symbols = bytes(24) + struct.pack('<IBBHQQ', 1, 0x12, 0, 1, 0x1000, 16) + struct.pack('<IBBHQQ', 2 ** 32 - 1, 2, 0, 1, 8, 8)
+        return (header + segments).ljust(0x100, b'\0') + entries.ljust(0x100, b'\0') + symbols.ljust(0x80, b'\0') + b'\0dlopen\0'.ljust(0x80, b'\0') + rest
+
+    tables = [(6, 0x200), (5, 0x280), (10, 16)]  # symbols, strings, how many bytes
+    hashes = struct.pack('<II', 1, 3) + bytes(24)
+    chains = struct.pack('<4IQ3I', 1, 1, 1, 6, 0, 1, 2, 3)
+    yield 'hash', image([*tables, (4, 0x300)], rest=hashes)
+    yield 'gnu_hash', image([*tables, (0x6ffffef5, 0x300)], rest=chains)
+    yield 'chain_without_end', image([*tables, (0x6ffffef5, 0x300)], rest=chains[:-4] + bytes(256))
+    yield 'buckets_without_number', image([*tables, (0x6ffffef5, 0x300)], rest=struct.pack('<4I', 2 ** 24, 0, 2 ** 32 - 1, 0))
+    yield 'symbols_without_number', image([*tables, (4, 0x300)], rest=struct.pack('<II', 1, 2 ** 32 - 1))
+    yield 'strings_without_end', image([(6, 0x200), (5, 0x280), (10, 2 ** 64 - 1), (4, 0x300)], rest=hashes)
+    yield 'segments_beyond_the_end', image(tables, phnum=2 ** 16 - 1)
+    yield 'dynamic_section_elsewhere', image(tables, at=2 ** 64 - 8, size=2 ** 63)
+
+
 def write(target, seeds):
     folder = HERE / 'seeds' / target
     folder.mkdir(parents=True, exist_ok=True)
@@ -320,6 +351,8 @@ def write(target, seeds):
 write('experiment', [*profiles(), *stacks(), *texts(), *gprofng(), *traces()])
 write('launch', launching())
 write('remarks', remarks())
+write('remote', processes())
+write('group', GROUPS.items())
 write('cfi', unwinding())
 write('object', objects())
 write('command', COMMANDS.items())

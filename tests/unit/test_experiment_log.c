@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* log.xml, map.xml and overview: what they say, whatever state they are in. */
+#include "base/strbuf.h"
 #include "experiment/log.h"
 #include "experiment/map.h"
 #include "experiment/overview.h"
@@ -7,8 +8,10 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -284,6 +287,119 @@ static void test_absurd_segments(void **state)
 	end(&fixture);
 }
 
+struct span {
+	unsigned long start, end, epoch;
+};
+
+/* map.xml with so many segments that lie in each other's way; the seed makes them. */
+static void read_spans(struct fixture *fixture, struct span *spans, size_t count, bool nested)
+{
+	struct strbuf text = {0};
+	uint64_t seed = 7;
+
+	strbuf_puts(&text, MAP_START);
+	for (size_t i = 0; i < count; i++) {
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		spans[i].start = nested ? 0x1000 + i : 0x1000 + (seed >> 40) % 500;
+		spans[i].end =
+			nested ? 0x1000 + 2 * count - i : spans[i].start + (seed >> 50) % 300;
+		spans[i].epoch = nested ? i % 3 : (seed >> 30) % 20;
+		strbuf_printf(&text,
+			      "<event kind=\"map\" epoch=\"%lu\" vaddr=\"0x%lx\" size=\"0x%lx\" "
+			      "bias=\"0\" name=\"/f%zu\"/>\n",
+			      spans[i].epoch, spans[i].start, spans[i].end - spans[i].start, i);
+	}
+	strbuf_puts(&text, "</maps>\n");
+	read_map(fixture, text.text);
+	strbuf_fini(&text);
+}
+
+/* The last of the highest epoch up to one, by looking at each; later: of the lowest one above. */
+static size_t look_at_all(const struct span *spans, size_t count, unsigned long pc,
+			  unsigned long epoch, bool later)
+{
+	size_t best = count;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct span *span = &spans[i];
+
+		if (pc < span->start || pc >= span->end || (span->epoch > epoch) != later)
+			continue;
+		if (best == count ||
+		    (later ? span->epoch < spans[best].epoch : span->epoch >= spans[best].epoch))
+			best = i;
+	}
+	return best;
+}
+
+static void assert_span(const struct fixture *fixture, uint32_t found, size_t span, size_t count)
+{
+	char name[24];
+
+	snprintf(name, sizeof(name), "/f%zu", span);
+	if (span == count)
+		assert_int_equal(found, MAP_NONE);
+	else
+		assert_string_equal(
+			fixture->map.files.items[fixture->map.segments.items[found].file].path,
+			name);
+}
+
+static void test_many_overlaps(void **state)
+{
+	enum { COUNT = 700 };
+	struct span spans[COUNT];
+	struct fixture fixture;
+
+	(void)state;
+	read_spans(&fixture, spans, COUNT, false);
+	for (unsigned long pc = 0xff0; pc < 0x1350; pc += 3)
+		for (unsigned long epoch = 0; epoch < 22; epoch += 2) {
+			assert_span(&fixture,
+				    experiment_map_find(&fixture.map, pc, (uint32_t)epoch),
+				    look_at_all(spans, COUNT, pc, epoch, false), COUNT);
+			assert_span(&fixture,
+				    experiment_map_find_later(&fixture.map, pc, (uint32_t)epoch),
+				    look_at_all(spans, COUNT, pc, epoch, true), COUNT);
+		}
+	end(&fixture);
+}
+
+/* Seconds for a look-up per segment, of segments within each other. */
+static double time_of_overlaps(size_t count)
+{
+	struct span *spans = xmalloc(count * sizeof(*spans));
+	struct fixture fixture;
+
+	read_spans(&fixture, spans, count, true);
+
+	clock_t begin = clock();
+
+	for (size_t i = 0; i < 4 * count; i++)
+		assert_int_not_equal(experiment_map_find(&fixture.map, 0x1000 + count, 2),
+				     MAP_NONE);
+	double spent = (double)(clock() - begin) / CLOCKS_PER_SEC;
+
+	end(&fixture);
+	free(spans);
+	return spent;
+}
+
+/* Eight times the segments are not 64 times the work. */
+static void test_overlaps_are_linear(void **state)
+{
+	enum { FEW = 2000, TRIES = 5 };
+	double least = 1e9;
+
+	(void)state;
+	for (int i = 0; i < TRIES && least > 24; i++) {
+		double few = time_of_overlaps(FEW), many = time_of_overlaps(8 * FEW);
+
+		least = few > 0 && many / few < least ? many / few : least;
+	}
+	assert_true(least <= 24);
+}
+
 static void read_overview(struct fixture *fixture, const void *records, size_t size)
 {
 	struct bytes file = {0};
@@ -344,6 +460,8 @@ int main(void)
 		cmocka_unit_test(test_origins),
 		cmocka_unit_test(test_epochs),
 		cmocka_unit_test(test_absurd_segments),
+		cmocka_unit_test(test_many_overlaps),
+		cmocka_unit_test(test_overlaps_are_linear),
 		cmocka_unit_test(test_overview),
 	};
 
