@@ -14,8 +14,8 @@
  * each tick stands for the time up to the next one wherever in a life it comes, and each thread's
  *   sum is its CPU clock all the same.
  *
- * Processes can't hand a stack on.  The first phase is random, every second process charges the
- * tick that begins an interval and every other the one that ends it; the two parts of an interval
+ * Processes can't hand a stack on.  The first phase is random, and a coin decides whether a process
+ * charges the tick that begins an interval or the one that ends it; the two parts of an interval
  * at the ends of the life make one whole for one tick, and what they are more is nobody's.
  */
 #include "collector/core/sys.h"
