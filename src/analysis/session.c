@@ -242,6 +242,7 @@ static void add_process(struct session *session, const struct experiment *experi
 	info->dropped = process_dropped(process);
 	info->samples = process->overview.items;
 	info->sample_count = process->overview.count;
+	info->before_seconds = (double)profile->before_us / 1e6;
 	info->heap_unseen = process->traces[TRACE_HEAP].present && !process->heap.peak_blocks;
 	for (size_t i = 0; i < profile->threads.count; i++)
 		for (size_t state = 0; state < PROFILE_STATES; state++)
@@ -317,7 +318,14 @@ static void check_unknown(struct session *session)
 {
 	const struct metric *cpu = metric_find(session, "totalcpu");
 	bool has_cpu = values_of_functions(session, cpu)->total > 0;
-	const struct metric *metric = has_cpu ? cpu : metric_find(session, "total");
+	struct metric_list shown = {0};
+
+	if (!has_cpu)
+		session_default_metrics(session, &shown);
+
+	const struct metric *metric = has_cpu || !shown.count || shown.items[0].metric->is_static
+					      ? cpu
+					      : shown.items[0].metric;
 	const struct function_sums *any = values_of_functions(session, metric);
 	double share =
 		any->total ? 100.0 * (double)any->exclusive[FUNCTION_UNKNOWN] / (double)any->total
@@ -329,6 +337,7 @@ static void check_unknown(struct session *session)
 			 "code made at run time, or call stacks or load objects that are missing; "
 			 "it shows as <Unknown>%s",
 			 share, metric->title, advice_for_unknown(session));
+	vec_fini(&shown);
 }
 
 static void forget_sums(struct session *session)

@@ -55,6 +55,7 @@ void symbols_init(struct session *session)
 		[FUNCTION_FINAL_COUNTS] = "collector_final_counters",
 		[FUNCTION_LOST_COUNTS] = "collector_hwcs_out_of_range",
 		[FUNCTION_FROZEN_COUNTS] = "collector_hwcs_frozen",
+		[FUNCTION_BEFORE] = "<before recording>",
 	};
 	struct load_object *unknown = vec_push(&session->objects);
 
@@ -314,6 +315,8 @@ static uint32_t pseudo_function(uint64_t pc)
 		return FUNCTION_LOST_COUNTS;
 	case FORMAT_PC_FROZEN_COUNTS:
 		return FUNCTION_FROZEN_COUNTS;
+	case FORMAT_PC_BEFORE:
+		return FUNCTION_BEFORE;
 	default:
 		return FUNCTION_UNKNOWN;
 	}

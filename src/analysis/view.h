@@ -125,6 +125,7 @@ enum {
 	FUNCTION_FINAL_COUNTS,
 	FUNCTION_LOST_COUNTS,
 	FUNCTION_FROZEN_COUNTS,
+	FUNCTION_BEFORE, /* <before recording> */
 	FUNCTION_FIRST_REAL,
 };
 
@@ -346,6 +347,7 @@ struct process_info {
 	struct usage *samples;
 	size_t sample_count;
 	double state_seconds[PROFILE_STATES]; /* by a profile event's state */
+	double before_seconds; /* CPU time at <before recording>, which is not in these */
 	bool heap_unseen;		      /* the heap was traced, and no allocation seen */
 };
 /* What is compared: all that was opened by one name, and what its column is called. */

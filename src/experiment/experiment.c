@@ -4,6 +4,7 @@
 #include "base/folder.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
+#include "experiment/before.h"
 #include "experiment/gprofng.h"
 #include "experiment/unrecorded.h"
 
@@ -378,6 +379,41 @@ static int open_folder(const char *path)
 	return folder;
 }
 
+/*
+ * The parameters of a recording and the machine are in the founder's log only; where the experiment
+ * was opened at a descendant they are read from there.
+ */
+static void inherit_facts(struct experiment *experiment)
+{
+	struct experiment_log *log = &experiment->processes.items[0].log, founder, own = *log;
+	struct diag_list unheard = {0};
+	int around = folder_open(arena_printf(&experiment->arena, "%s/..", experiment->path), 0);
+	struct read_context context = {around, "", experiment->name, &unheard};
+
+	if (around < 0)
+		return;
+	experiment_log_read(&founder, &experiment->arena, &context);
+	close(around);
+	if (founder.present && founder.mono_ns == own.mono_ns && !own.settings.count) {
+		memcpy(&log->settings, &founder.settings, sizeof(log->settings));
+		memcpy(&log->nodes, &founder.nodes, sizeof(log->nodes));
+		memcpy(&log->hwcounters, &founder.hwcounters, sizeof(log->hwcounters));
+		memcpy(&founder.settings, &own.settings, sizeof(own.settings));
+		memcpy(&founder.nodes, &own.nodes, sizeof(own.nodes));
+		memcpy(&founder.hwcounters, &own.hwcounters, sizeof(own.hwcounters));
+		log->wall_ns = founder.wall_ns;
+		log->hostname = founder.hostname;
+		log->os = founder.os;
+		log->arch = founder.arch;
+		log->page_size = founder.page_size;
+		log->pages = founder.pages;
+		log->cpus = founder.cpus;
+		log->clock_mhz = founder.clock_mhz;
+	}
+	experiment_log_fini(&founder);
+	diag_fini(&unheard);
+}
+
 static enum status open_extent(const char *path, enum extent extent, struct experiment **out,
 			       struct diag_list *errors, struct diag_list *warnings)
 {
@@ -413,6 +449,8 @@ static enum status open_extent(const char *path, enum extent extent, struct expe
 	read_notes(experiment, warnings);
 	if (!experiment->processes.items[0].lineage[0])
 		read_descendants(experiment, extent, warnings);
+	else if (!experiment->processes.items[0].log.is_gprofng)
+		inherit_facts(experiment);
 	experiment_settle_ends(experiment);
 	*out = experiment;
 	return STATUS_OK;
@@ -426,6 +464,7 @@ enum status experiment_open(const char *path, struct experiment **out, struct di
 	if (status)
 		return status;
 	experiment_check(*out, warnings);
+	before_add(*out);
 	unrecorded_add(*out);
 	return STATUS_OK;
 }

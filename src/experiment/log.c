@@ -145,6 +145,9 @@ static void on_counters(struct log_counters *counters, const char **attributes)
 	counters->has_children =
 		xml_number(attributes, "children_user_us", &counters->children_user_us) &&
 		xml_number(attributes, "children_system_us", &counters->children_system_us);
+	counters->has_before =
+		xml_number(attributes, "before_user_us", &counters->before_user_us) &&
+		xml_number(attributes, "before_system_us", &counters->before_system_us);
 }
 
 static void on_exit_event(struct experiment_log *log, const char **attributes)

@@ -43,6 +43,8 @@ struct log_counters {
 	bool has_process_cpu, has_children;
 	uint64_t process_cpu_ns; /* of the process, from its begin on */
 	uint64_t children_user_us, children_system_us;
+	bool has_before;
+	uint64_t before_user_us, before_system_us; /* of process_cpu_ns, before the recording */
 };
 
 /* Whether the CPU times add up, or there are not all of them. */

@@ -341,6 +341,29 @@ void experiment_profile_bind(struct experiment_profile *profile, struct stack_tr
 			 stacks->present ? "" : " because there is no file stacks");
 }
 
+void experiment_profile_begin(struct experiment_profile *profile, uint64_t user_us,
+			      uint64_t system_us, uint32_t node)
+{
+	struct profile_reader reader = {.profile = profile, .stack = node, .cpu = PROFILE_NO_CPU};
+	struct profile_segment first;
+
+	if (!profile->threads.count || !(user_us + system_us))
+		return;
+	reader.time = profile->threads.items[0].begin_us;
+	rows_open(&profile->rows);
+	if (user_us)
+		add_row(&reader, FORMAT_STATE_USER, user_us);
+	if (system_us)
+		add_row(&reader, FORMAT_STATE_SYSTEM, system_us);
+	rows_close(&profile->rows);
+	profile->before_us = user_us + system_us;
+	/* The segments of a thread are in the order of time. */
+	first = profile->segments.items[profile->segments.count - 1];
+	memmove(profile->segments.items + 1, profile->segments.items,
+		(profile->segments.count - 1) * sizeof(first));
+	profile->segments.items[0] = first;
+}
+
 void experiment_profile_end(struct experiment_profile *profile, uint64_t end_us, uint32_t node)
 {
 	struct profile_reader reader = {

@@ -55,6 +55,7 @@ struct experiment_profile {
 	uint64_t stackless; /* events whose call stack is missing, after profile_bind */
 	uint64_t last_us;   /* the latest time of an event */
 	uint64_t ends_us;   /* CPU time added by experiment_profile_end_threads */
+	uint64_t before_us; /* … by experiment_profile_begin */
 	bool damaged;
 	struct block_counts counts;
 };
@@ -86,6 +87,13 @@ void experiment_profile_fill(struct experiment_profile *profile, const struct pr
  */
 void experiment_profile_bind(struct experiment_profile *profile, struct stack_tree *stacks,
 			     const struct read_context *context);
+
+/*
+ * Before its recording the first thread used so much CPU time, at `node`.  That is in no state_us
+ * and not in its life.  Nothing where there is no thread.
+ */
+void experiment_profile_begin(struct experiment_profile *profile, uint64_t user_us,
+			      uint64_t system_us, uint32_t node);
 
 /* Threads that have not ended did until `end_us`: since their last event they waited at `node`. */
 void experiment_profile_end(struct experiment_profile *profile, uint64_t end_us, uint32_t node);

@@ -109,6 +109,8 @@ enum format_pseudo_pc {
 	FORMAT_PC_FINAL_COUNTS = 6,  /* after the last overflow: collector_final_counters */
 	FORMAT_PC_LOST_COUNTS = 7, /* the overflow's signal was lost: collector_hwcs_out_of_range */
 	FORMAT_PC_FROZEN_COUNTS = 8, /* while the counter had no register: collector_hwcs_frozen */
+	/* what a process used before its recording began; only readers make it, from its log */
+	FORMAT_PC_BEFORE = 9, /* <before recording> */
 	FORMAT_PC_LIMIT = 16,
 };
 

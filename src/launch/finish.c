@@ -101,13 +101,14 @@ static void read_beginning(const char *text, struct finish_summary *summary)
 
 static void read_overhead(const char *line, struct finish_summary *summary)
 {
-	uint64_t limited, overhead_ns, cpu_ns, ticks, traced_ns;
+	uint64_t limited, overhead_ns, cpu_ns, ticks, traced_ns, search_ns;
 
 	if (xml_read_number(line, "traced_ns", &traced_ns))
 		summary->traced_ns += traced_ns;
 	if (xml_read_number(line, "traced_of_ns", &cpu_ns))
 		summary->traced_of_ns += cpu_ns;
-
+	if (xml_read_number(line, "leak_search_ns", &search_ns))
+		summary->leak_search_ns += search_ns;
 	if (!xml_read_number(line, "limited", &limited) ||
 	    !xml_read_number(line, "overhead_ns", &overhead_ns) ||
 	    !xml_read_number(line, "cpu_recorded_ns", &cpu_ns) ||

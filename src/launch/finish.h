@@ -18,6 +18,7 @@ struct finish_summary {
 	uint64_t overhead_ns, cpu_ns; /* of that CPU time measuring took */
 	uint64_t ticks;
 	uint64_t traced_ns, traced_of_ns; /* recording traced calls took, of that CPU time */
+	uint64_t leak_search_ns;	  /* of all processes */
 	uint64_t first_interval_us;	  /* of the clock, where that grows; else 0 */
 	bool widened;			  /* it grew, at first in a process at */
 	uint64_t widened_ns;		  /* … since the start */

@@ -196,10 +196,24 @@ static void show_traced(FILE *file, const char *program, const char *name, uint3
 		summary->traced[TRACE_HEAP] ? "; -H sample costs less" : "");
 }
 
+/* At the end of processes, when the program has done its work; but who awaits them waits longer. */
+static void show_leak_search(FILE *file, const char *program, const char *name,
+			     const struct finish_summary *summary)
+{
+	enum { WORTH_TELLING_NS = 100000000 };
+
+	if (summary->leak_search_ns >= WORTH_TELLING_NS)
+		fprintf(file,
+			"%s: %s: the search for lost memory took %.3f s; -H on,noscan leaves it "
+			"out\n",
+			program, name, (double)summary->leak_search_ns / 1e9);
+}
+
 void show_overhead(FILE *file, const char *program, const char *name, const struct options *options,
 		   const struct finish_summary *summary)
 {
 	show_traced(file, program, name, options->max_overhead, summary);
+	show_leak_search(file, program, name, summary);
 	if (!summary->limited)
 		return;
 	terminal_printf(file, "%s: %s: measuring took %.3f s", program, name,

@@ -263,6 +263,9 @@ static void put_overhead(FILE *file, const struct process_info *process)
 	if (counted(process, "traced_ns"))
 		terminal_printf(file, "  Recording of traced calls took some %.3f secs.\n",
 				(double)counted(process, "traced_ns") / NS_PER_S);
+	if (counted(process, "leak_search_ns"))
+		terminal_printf(file, "  The search for lost memory took %.3f secs.\n",
+				(double)counted(process, "leak_search_ns") / NS_PER_S);
 	if (!counted(process, "limited"))
 		return;
 	terminal_printf(

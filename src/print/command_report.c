@@ -294,6 +294,14 @@ static void put_threads(struct report *report)
 	table_fini(&table);
 }
 
+static void put_row(struct report *report, const char *section, const struct row *row, double value)
+{
+	char *name = row->of ? xasprintf("%s [%s]", row->name, row->of) : xstrdup(row->name);
+
+	put_value(report, section, "", name, report->metric, value, report->total);
+	free(name);
+}
+
 static void put_functions(struct report *report)
 {
 	struct metric_choice choices[2];
@@ -308,23 +316,16 @@ static void put_functions(struct report *report)
 	for (size_t i = 1; i < table.row_count; i++) {
 		if (table.values[i * table.column_count] <= 0)
 			break;
-		put_value(report, "functions", "", table.rows[i].name, report->metric,
-			  table.values[i * table.column_count], report->total);
-		if (!report->hottest && strncmp(table.rows[i].name, UNRECORDED_PREFIX,
-						strlen(UNRECORDED_PREFIX)) != 0) {
+		put_row(report, "functions", &table.rows[i], table.values[i * table.column_count]);
+		/* Of what stands for time whose code is not known nothing can be shown. */
+		if (!report->hottest && table.rows[i].id >= FUNCTION_FIRST_REAL &&
+		    strncmp(table.rows[i].name, UNRECORDED_PREFIX, strlen(UNRECORDED_PREFIX)) !=
+			    0) {
 			report->hottest = xstrdup(table.rows[i].name);
 			report->hottest_function = table.rows[i].id;
 		}
 	}
 	table_fini(&table);
-}
-
-static void put_path_row(struct report *report, const struct row *row, double value)
-{
-	char *name = row->of ? xasprintf("%s [%s]", row->name, row->of) : xstrdup(row->name);
-
-	put_value(report, "path", "", name, report->metric, value, report->total);
-	free(name);
 }
 
 /* The first children only: those that most of the cost goes through. */
@@ -353,7 +354,7 @@ static void put_path(struct report *report)
 			continue;
 		}
 		if (shown++ < PATH_SHOWN)
-			put_path_row(report, row, value);
+			put_row(report, "path", row, value);
 	}
 	if (skipped && !is_json(report))
 		terminal_printf(
@@ -467,6 +468,20 @@ static bool put_paused(struct report *report)
 	return any;
 }
 
+/* Whether the collector had something to say. */
+static bool has_messages(const struct session *session)
+{
+	for (size_t i = 0; i < session_process_count(session); i++) {
+		const struct process_info *process = session_process(session, i);
+
+		for (size_t k = 0; k < process->event_count_log; k++)
+			if (!strcmp(process->events[k].kind, "warning") ||
+			    !strcmp(process->events[k].kind, "error"))
+				return true;
+	}
+	return false;
+}
+
 static void put_missing(struct report *report)
 {
 	struct session *session = report->print->session;
@@ -489,7 +504,11 @@ static void put_missing(struct report *report)
 			 "has a call stack that is not known to its end",
 			 "code without unwind information; -fasynchronous-unwind-tables adds it");
 	any |= put_share(report, total_of(session, FUNCTION_NO_STACK, metric, FLAVOR_INCLUSIVE),
-			 "has no call stack", "see the collector's messages in `header'");
+			 "has no call stack",
+			 has_messages(session)
+				 ? "see the collector's messages in `header'"
+				 : "threads' time without a tick: helio collect -p with a shorter "
+				   "interval gives more of them");
 	if (!any)
 		put_line(report, "missing", "nothing that matters");
 }

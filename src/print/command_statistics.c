@@ -52,8 +52,9 @@ struct interval {
 	const struct usage *from, *to; /* NULL: no sample points */
 	const double *state_seconds;   /* all 0: not known for this interval */
 	double user_seconds, system_seconds;
-	uint64_t recorded_ns; /* of its duration */
-	bool is_sum;	      /* of several processes: begins and ends at no one moment */
+	uint64_t recorded_ns;  /* of its duration */
+	double before_seconds; /* CPU time before the recording, which is in no other number */
+	bool is_sum;	       /* of several processes: begins and ends at no one moment */
 };
 
 static double seconds(uint64_t ns)
@@ -214,6 +215,8 @@ static void put_interval(FILE *file, const struct interval *interval)
 		terminal_printf(file, "%*s: %" PRIu64 "\n", LABEL_WIDTH, "Threads at the end",
 				interval->to->threads);
 	}
+	if (interval->before_seconds > 0)
+		put_seconds(file, "CPU before recording (sec.)", interval->before_seconds);
 	put_times(file, interval);
 	put_counts(file, interval);
 	fputc('\n', file);
@@ -237,6 +240,7 @@ static struct interval whole_run(const struct process_info *process)
 		.end_ns = process->end_ns,
 		.state_seconds = process->state_seconds,
 		.recorded_ns = process->recorded_ns,
+		.before_seconds = process->before_seconds,
 	};
 	size_t count = process->sample_count;
 
@@ -294,6 +298,7 @@ static bool add_process(struct sum *sum, const struct process_info *process, uin
 
 	sum->interval.user_seconds += own.user_seconds;
 	sum->interval.system_seconds += own.system_seconds;
+	sum->interval.before_seconds += own.before_seconds;
 	for (int i = 0; i < STATE_COUNT; i++)
 		sum->state_seconds[i] += own.state_seconds[i];
 	if (own.from) {
@@ -371,6 +376,7 @@ static void json_interval(struct json_report *report, const struct process_info 
 	json_object_set_new(row, "duration_s",
 			    json_real(seconds(gained(interval->start_ns, interval->end_ns))));
 	json_object_set_new(row, "recorded_s", json_real(seconds(interval->recorded_ns)));
+	json_object_set_new(row, "before_s", json_real(interval->before_seconds));
 	if (thread_time(interval) > 0) {
 		by_state = json_pack("{s:f, s:f}", "user", interval->state_seconds[0], "system",
 				     interval->state_seconds[1]);

@@ -27,7 +27,7 @@ SAMPLE_FIELDS = ('user_ns', 'system_ns', 'minor_faults', 'major_faults', 'volunt
                  'max_rss_bytes', 'threads', 'run_delay_ns')
 EVENTS, RAW_NODES, PACKED_NODES, TRACES = 1, 2, 3, 4
 PSEUDO = {1: '<Truncated-stack>', 2: '<Stack-unwind-failed>', 3: '<Unknown>', 4: '<no call stack recorded>',
-          5: 'collector_record_counters', 6: 'collector_final_counters', 7: 'collector_hwcs_out_of_range', 8: 'collector_hwcs_frozen'}
+          5: 'collector_record_counters', 6: 'collector_final_counters', 7: 'collector_hwcs_out_of_range', 8: 'collector_hwcs_frozen', 9: '<before recording>'}
 # Trace files: the fields (~ near, $ text), and the types with the number of fields of a brief record.
 TRACE_FILES = {
     'heaptrace': (('~address', 'size', '~old', 'weight'),

@@ -281,8 +281,11 @@ class Case:
             text = text[end:].lstrip()
         return objects
 
-    def functions(self, experiment, *metrics):
-        """{name: row} of the function list; rows of one name are added up."""
+    def functions(self, experiment, *metrics, whole=False):
+        """
+        {name: row} of the function list; rows of one name are added up. Without what processes used before their recording,
+        which is in no record, unless `whole`: as print shows it.
+        """
         spec = ':'.join(metrics or ('e.total', 'i.total', 'e.totalcpu', 'i.totalcpu')) + ':name'
         listing = [o for o in self.print(experiment, '-metrics', spec, '-functions') if o['command'] == 'functions'][0]
         rows = Rows()
@@ -290,6 +293,9 @@ class Case:
             known = rows.setdefault(row['name'], {})
             for key, value in row.items():
                 known[key] = known.get(key, 0) + value if isinstance(value, (int, float)) else value
+        for key, value in rows.pop('<before recording>', {}).items() if not whole else ():
+            if isinstance(value, (int, float)) and key in rows['<Total>']:
+                rows['<Total>'][key] -= value
         return rows
 
     def read(self, experiment):

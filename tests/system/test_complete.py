@@ -91,3 +91,73 @@ def intervals(t, engine):
         result = t.collect(t.target('flat'), '3s', engine=engine, options=('-p', interval))
         process = t.read(result.experiment)['']
         t.ratio(process['cpu'], result.truth()['thread_cpu'], LOW, HIGH, interval)
+
+
+# Its loading takes as long as its work: half a million relocations by name.
+RELOCATED = '.data\n.rept 250000\n.quad puts\n.quad malloc\n.endr\n.section .note.GNU-stack,"",%progbits\n'
+LOADED = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static double used(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return now.tv_sec + now.tv_nsec / 1e9;
+}
+
+int main(int argc, char **argv)
+{
+	volatile long sum = 0;
+	double begin = used();
+
+	if (argc > 1 && !strcmp(argv[1], "fork") && fork())
+		wait(NULL);
+	while (used() < begin + 0.05)
+		sum++;
+	if (argc > 1 && !strcmp(argv[1], "exec"))
+		execl(argv[0], argv[0], NULL);
+	printf("%.6f\n", used());
+	return 0;
+}
+"""
+
+
+@test(engines=True)
+def time_before_the_recording(t, engine):
+    """
+    What a process used before its recording began is a row, so that the total is what the process says that it used:
+    also after an exec, before which some of that was recorded, and in a forked child, which has loaded nothing.
+    """
+    (t.directory / 'table.s').write_text(RELOCATED)
+    (t.directory / 'loaded.c').write_text(LOADED)
+    program = t.directory / 'loaded'
+    built = t.run('gcc', '-O1', '-fPIE', '-pie', '-o', program, t.directory / 'loaded.c', t.directory / 'table.s')
+    t.check(not built.status, built.err)
+    for words in ((), ('exec',), ('fork',)):
+        what = ' '.join(words) or 'alone'
+        result = t.collect(program, *words, engine=engine)
+        rows = t.functions(result.experiment, whole=True)
+        family = t.read(result.experiment)
+        truth = sum(float(line) for line in result.out.split()) - sum(monitor_cpu(process) for process in family.values())
+        before = rows['<before recording>']['e.totalcpu']
+        counted = [(int(event['before_user_us']) + int(event['before_system_us'])) / 1e6 for process in family.values()
+                   for event in process['log_events'] if event['kind'] == 'counters']
+        t.equal(len(counted), 1 + bool(words), f'{what}: images')
+        t.near(rows['<Total>']['e.totalcpu'], truth, f'{what}: total', 0.01, 0.004)
+        t.within(before > 0.04 * rows['<Total>']['e.totalcpu'], f'{what}: {before} s before the recording')
+        t.check(before <= sum(counted) + 1e-6, f'{what}: {before} of {counted}')
+        t.total_is_of(t.functions(result.experiment), family)
+        for command, key in (('-threads', 'Thread'), ('-processes', 'Process')):
+            listed = t.print(result.experiment, '-metrics', 'e.totalcpu:name', command)[-1]['rows']
+            t.near(sum(row['e.totalcpu'] for row in listed[1:]), rows['<Total>']['e.totalcpu'], f'{what}: {command}', absolute=1e-6)
+        told = [row['before_s'] for row in t.print(result.experiment, '-statistics')[-1]['rows']]
+        t.near(told[0], before, f'{what}: statistics', absolute=1e-6)
+        shown = t.run(t.helio, 'print', '-statistics', '-report', result.experiment).out
+        t.check('CPU before recording (sec.): ' in shown and '<before recording>\n' in shown, f'{what}: {shown}')
+        t.check("'<before recording>'" not in shown, f'{what}: nothing more can be shown of it')

@@ -299,6 +299,19 @@ static int begin_recording(const char *label)
 	return result;
 }
 
+/* From here on what the process uses is recorded. */
+static void note_cpu_before(void)
+{
+	struct rusage usage = {0};
+
+	collector.cpu_before_ns = process_cpu_ns();
+	sys_call(SYS_getrusage, RUSAGE_SELF, &usage, 0, 0);
+	collector.user_before_us =
+		(uint64_t)usage.ru_utime.tv_sec * 1000000u + (uint64_t)usage.ru_utime.tv_usec;
+	collector.system_before_us =
+		(uint64_t)usage.ru_stime.tv_sec * 1000000u + (uint64_t)usage.ru_stime.tv_usec;
+}
+
 /* The calling thread's accounting begins now. */
 static void begin_own_thread(uint64_t stack_low, uint64_t stack_high)
 {
@@ -308,7 +321,7 @@ static void begin_own_thread(uint64_t stack_low, uint64_t stack_high)
 		return;
 	thread->stack_low = stack_low;
 	thread->stack_high = stack_high;
-	collector.cpu_before_ns = process_cpu_ns();
+	note_cpu_before();
 	clock_begin(thread);
 	phase_begin_process(thread);
 	thread_adopt(thread, thread->clock.last.now_ns);
@@ -474,7 +487,14 @@ static void put_process_usage(struct text *line)
 	lineage_put_usage(line, "children_", &usage);
 }
 
-enum { COUNTERS_ROOM = 1280 };
+/* Of the loading of the program and its libraries, and of our own begin. */
+static void put_before(struct text *line)
+{
+	text_attribute_decimal(line, "before_user_us", (int64_t)collector.user_before_us);
+	text_attribute_decimal(line, "before_system_us", (int64_t)collector.system_before_us);
+}
+
+enum { COUNTERS_ROOM = 1408 };
 
 /* own_cpu_ns: CPU time of this thread that is not the program's. */
 static void put_counters(struct text *line, uint64_t own_cpu_ns)
@@ -498,6 +518,8 @@ static void put_counters(struct text *line, uint64_t own_cpu_ns)
 		if (cpu_ns > recorded_ns && !dropped)
 			text_attribute_decimal(line, "ends_cpu_ns",
 					       (int64_t)(cpu_ns - recorded_ns));
+		if (!collector.late)
+			put_before(line);
 	}
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
 		if (trace_is_on(kind))

@@ -451,10 +451,17 @@ static bool run(struct search *search)
 	return in_time(search);
 }
 
+static uint64_t taken_ns;
+
+uint64_t heap_search_ns(void)
+{
+	return taken_ns;
+}
+
 void heap_search(void)
 {
-	struct search search = {.thread = trace_enter(TRACE_HEAP),
-				.end_ns = clock_now_ns() + LIMIT_NS};
+	uint64_t begin_ns = clock_now_ns();
+	struct search search = {.thread = trace_enter(TRACE_HEAP), .end_ns = begin_ns + LIMIT_NS};
 
 	if (!search.thread)
 		return;
@@ -466,4 +473,5 @@ void heap_search(void)
 	drop_room(search.mappings, MAPPINGS_MAX * sizeof(struct mapping));
 	heap_extents_fini(&search.extents);
 	trace_leave(search.thread);
+	taken_ns = clock_now_ns() - begin_ns;
 }

@@ -40,5 +40,7 @@ void heap_extents_fini(struct heap_extents *extents);
 
 /* Searches and records what is lost.  Ends without a result where it would take too long. */
 void heap_search(void);
+/* How long that took; 0: there was none. */
+uint64_t heap_search_ns(void);
 
 #endif

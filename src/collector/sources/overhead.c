@@ -6,6 +6,7 @@
 #include "collector/core/text.h"
 #include "collector/sources/clock.h"
 #include "collector/sources/counter.h"
+#include "collector/sources/heap_search.h"
 
 enum {
 	/* A handler that took longer may have been preempted: the CPU clock tells. */
@@ -366,6 +367,8 @@ void overhead_log(struct text *line)
 		text_attribute_decimal(line, "traced_ns", (int64_t)atomic_load(&traced_ns));
 		text_attribute_decimal(line, "traced_of_ns", (int64_t)collector_cpu_ns());
 	}
+	if (heap_search_ns())
+		text_attribute_decimal(line, "leak_search_ns", (int64_t)heap_search_ns());
 	if (!atomic_load(&rests))
 		return;
 	text_attribute_decimal(line, "limited", (int64_t)atomic_load(&rests));

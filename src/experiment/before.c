@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The CPU time of a process before its recording began: of its exec, of the loading of its
+ * libraries, of the collector's own begin.  The recorded rest and this are all that the process
+ * used.  A process that was recorded before it became another program by exec has used some of that
+ * there; its log has how much.
+ */
+#include "experiment/before.h"
+
+#include <string.h>
+
+/* The image that a process was before its last exec, if that was recorded. */
+static const struct process *find_image_before(const struct experiment *experiment,
+					       const struct process *process)
+{
+	const char *last = strrchr(process->lineage, '_');
+
+	if (!last || last[1] != 'x')
+		return NULL;
+	for (size_t i = 0; i < experiment->processes.count; i++) {
+		const struct process *other = &experiment->processes.items[i];
+		size_t length = (size_t)(last - process->lineage);
+
+		if (strlen(other->lineage) == length && other->log.pid == process->log.pid &&
+		    !strncmp(other->lineage, process->lineage, length))
+			return other;
+	}
+	return NULL;
+}
+
+static void add_before(const struct experiment *experiment, struct process *process)
+{
+	const struct log_counters *own = &process->log.counters;
+	const struct process *before = find_image_before(experiment, process);
+	uint64_t user_us = own->before_user_us, all_us = user_us + own->before_system_us;
+	double part = all_us ? (double)user_us / (double)all_us : 0;
+
+	if (!own->has_before || all_us > own->process_cpu_ns / 1000 ||
+	    (before && !before->log.counters.has_process_cpu))
+		return;
+	if (before) {
+		uint64_t earlier_us = before->log.counters.process_cpu_ns / 1000;
+
+		all_us -= earlier_us < all_us ? earlier_us : all_us;
+		user_us = (uint64_t)((double)all_us * part);
+	}
+	experiment_profile_begin(&process->profile, user_us, all_us - user_us,
+				 experiment_stacks_stand_in(&process->stacks, FORMAT_PC_BEFORE));
+}
+
+void before_add(struct experiment *experiment)
+{
+	for (size_t i = 0; i < experiment->processes.count; i++)
+		if (experiment->processes.items[i].log.counters.has_before)
+			add_before(experiment, &experiment->processes.items[i]);
+}
