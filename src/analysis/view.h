@@ -348,7 +348,7 @@ struct process_info {
 	size_t sample_count;
 	double state_seconds[PROFILE_STATES]; /* by a profile event's state */
 	double before_seconds; /* CPU time at <before recording>, which is not in these */
-	bool heap_unseen;		      /* the heap was traced, and no allocation seen */
+	bool heap_unseen;      /* the heap was traced, and no allocation seen */
 };
 /* What is compared: all that was opened by one name, and what its column is called. */
 size_t session_group_count(const struct session *session);

@@ -306,3 +306,25 @@ def static_functions_of_one_name(t):
                 t.equal(len([row for row in rows if row['role'] == 'center']), 1, f'{name}{again}: a name for {label}')
         soname = t.run(t.helio, 'print', '-name', 'long:soname', '-functions', experiment).out
         t.equal(set(re.findall(rf'\bwork \[{name}\] \[([^]]+)\]$', soname, re.M)), labels, f'{name}: with load objects')
+
+
+@test
+def header_of_a_descendant(t):
+    """A descendant that is opened alone has the parameters of its founder's recording, the machine and the date."""
+    result = t.collect('sh', '-c', 'true; env true', options=('-p', '1m', '-s', 'on', '--engine', 'monitor'))
+    descendant = next(iter(sorted(result.experiment.glob('_*.er'))))
+
+    def facts(path):
+        out = t.run(t.helio, 'print', '-header', path).out
+        return [line for line in out.splitlines()
+                if re.match(r"(  Clock-profiling|  Synchronization|  Periodic|  Follow|Host|  [0-9]+ CPUs|  Memory)", line)]
+    t.equal(facts(descendant), facts(result.experiment), 'header')
+    t.check(any('Clock-profiling, interval' in line for line in facts(descendant)), f'{facts(descendant)}')
+
+
+@test
+def advice_that_works(t):
+    """What stands for time of which no code is known is in no advice, and messages of the collector only where there are some."""
+    report = t.run(t.helio, 'print', '-report', t.collect('true').experiment).out
+    t.check('What to type next' in report and " '<" not in report, report)
+    t.check("see the collector's messages" not in report, report)

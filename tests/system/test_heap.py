@@ -328,6 +328,8 @@ def leaks_are_lost(t):
         rows = heap(t, experiment, '-leaks')['leaks']['rows']
         lost = [row for row in rows if row['fate'] != 'still reachable']
         t.equal(len(lost) < len(rows), knows, 'some are still reachable')
+        header = t.run(t.helio, 'print', '-header', experiment).out
+        t.equal('The search for lost memory took ' in header, knows, f'{options}: what it cost: {header}')
         t.equal(lines[0], f'Summary Results: Distinct Leaks = {len(lost)}, Total Instances = {sum(row["instances"] for row in lost)}, '
                           f'Total Bytes Leaked = {sum(row["bytes"] for row in lost)}', options)
         t.equal(sum(line.startswith('Leak #') for line in lines), len(lost), f'{options}: listed')
