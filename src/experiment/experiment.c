@@ -394,11 +394,11 @@ static void inherit_facts(struct experiment *experiment)
 		return;
 	experiment_log_read(&founder, &experiment->arena, &context);
 	close(around);
-	if (founder.present && founder.mono_ns == own.mono_ns && !own.settings.count) {
-		memcpy(&log->settings, &founder.settings, sizeof(log->settings));
+	if (founder.present && founder.mono_ns == own.mono_ns) {
+		for (size_t i = 0; i < founder.settings.count; i++) /* behind its own */
+			*vec_push(&log->settings) = founder.settings.items[i];
 		memcpy(&log->nodes, &founder.nodes, sizeof(log->nodes));
 		memcpy(&log->hwcounters, &founder.hwcounters, sizeof(log->hwcounters));
-		memcpy(&founder.settings, &own.settings, sizeof(own.settings));
 		memcpy(&founder.nodes, &own.nodes, sizeof(own.nodes));
 		memcpy(&founder.hwcounters, &own.hwcounters, sizeof(own.hwcounters));
 		log->wall_ns = founder.wall_ns;

@@ -316,8 +316,8 @@ def header_of_a_descendant(t):
 
     def facts(path):
         out = t.run(t.helio, 'print', '-header', path).out
-        return [line for line in out.splitlines()
-                if re.match(r"(  Clock-profiling|  Synchronization|  Periodic|  Follow|Host|  [0-9]+ CPUs|  Memory)", line)]
+        return {line for line in out.splitlines()
+                if re.match(r"(  Clock-profiling|  Synchronization tracing:|  Periodic|  Follow|Host|  [0-9]+ CPUs|  Memory)", line)}
     t.equal(facts(descendant), facts(result.experiment), 'header')
     t.check(any('Clock-profiling, interval' in line for line in facts(descendant)), f'{facts(descendant)}')
 
