@@ -9,7 +9,12 @@
 
 #include "format/own_use.h"
 
+enum { FAMILY_LINES = 8 };
+
 struct format_family {
+	/* What processes that have ended left of their clock interval, for the next ones to begin
+	 * with; 0: nothing.  collector/sources/clock_line.c. */
+	uint64_t lines[FAMILY_LINES];
 	/* Ticks at the first, short interval, in all processes; what they took, their delivery
 	 * left out; and what that takes on this machine, 0: not known. */
 	uint64_t first_ticks, first_cost_ns, delivery_ns;

@@ -6,6 +6,10 @@ The target's lives have three places with the same CPU time, by the thread's own
 them, so that shares spread as binomial ones do; five standard deviations are missed less than once in 10^6 times.
 """
 import math
+import os
+import re
+import statistics
+import subprocess
 
 from harness import test
 
@@ -36,9 +40,9 @@ def lives(t, engine, interval_ms, kind, count, each_ms, *more):
     return result, *recorded(t, result.experiment)
 
 
-def threads(t, engine, interval_ms, count, each_ms, together):
-    what = f'{count} threads of 3 x {each_ms} ms at {interval_ms} ms'
-    result, places, nobody, total = lives(t, engine, interval_ms, 'threads', count, each_ms, together)
+def threads(t, engine, interval_ms, count, each_ms, together, kind='threads'):
+    what = f'{count} {kind} of 3 x {each_ms} ms at {interval_ms} ms'
+    result, places, nobody, total = lives(t, engine, interval_ms, kind, count, each_ms, together)
     truth = sum(value for key, value in result.truth().items() if key.startswith('place.'))
     # Where threads wait for a processor the monitor does, too, and comes when they are pushed off: ends of lives are seen less than beginnings.
     unknown = 0.2 * min(1, result.truth()['queued'] / truth) if engine == 'monitor' and interval_ms < TIMER_MS else 0
@@ -85,6 +89,24 @@ def threads_at_short_intervals(t, engine):
 
 
 @test(alone=True, engines=True)
+def threads_begun_with_a_tick(t, engine):
+    """The kernel's ticks, by which CPU timers expire, meet each life in the same places."""
+    threads(t, engine, 10, 300, 2.6, 1, 'aligned')
+
+
+@test(alone=True, engines=True)
+def threads_under_load(t, engine):
+    """Where threads take turns with others they do so with the kernel's ticks."""
+    load = [subprocess.Popen(['nice', '-n', '3', 'sh', '-c', 'while :; do :; done']) for _ in range(4 * len(os.sched_getaffinity(0)))]
+    try:
+        threads(t, engine, 10, 240, 2.67, 8)
+    finally:
+        for process in load:
+            process.kill()
+            process.wait()
+
+
+@test(alone=True, engines=True)
 def threads_at_long_intervals(t, engine):
     threads(t, engine, 50, 400, 5, 2)
 
@@ -103,6 +125,26 @@ def programs(t, engine):
 def processes_shorter_than_an_interval(t, engine):
     """A process of 0.6 intervals has a tick or none; without one its time is nobody's."""
     processes(t, engine, 10, 'forks', 300, 2, 0.75)
+
+
+def has_tick(process):
+    return sum(process['unrecorded'].values()) < process['cpu'] / 2
+
+
+@test(alone=True, engines=True)
+def processes_in_a_line(t, engine):
+    """Each begins with what the one before has left: how many of ten have a tick varies less than if each threw dice."""
+    count, group = 240, 10
+    result, _, _, _ = lives(t, engine, 10, 'forks', count, 1)
+    family = t.read(result.experiment)
+    children = sorted((name for name in family if name), key=lambda name: [int(number) for number in re.findall(r'[0-9]+', name)])
+    ticks = [has_tick(family[name]) for name in children]
+    t.equal(len(ticks), count, 'children')
+    share = sum(ticks) / count
+    t.within(0.1 < share < 0.6, f'{share:.2f} of the children have a tick')
+    variance = statistics.variance(sum(ticks[i:i + group]) for i in range(0, count, group))
+    # Dice come below 0.6 once in 15 times; the unit test of clock_line.c has the exact figures.
+    t.within(variance < 0.6 * group * share * (1 - share), f'variance {variance:.2f}, binomial {group * share * (1 - share):.2f}')
 
 
 @test(alone=True, engines=True)

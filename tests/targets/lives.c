@@ -3,6 +3,7 @@
  * Many short lives, each of three places that use the same CPU time one after the other.
  *
  *   lives threads COUNT MS [TOGETHER]   threads with MS of CPU time in each place
+ *   lives aligned COUNT MS [TOGETHER]   the same, each begun with a tick of the kernel
  *   lives forks COUNT MS                children of fork
  *   lives programs COUNT MS             programs: this one is executed again
  *   lives periods COUNT MS              one thread with COUNT rounds of the three places
@@ -72,13 +73,28 @@ static void pause_at_random(void)
 	nanosleep(&nap, NULL);
 }
 
-static int threads(int count, int together)
+/* It is counted on by the kernel's ticks. */
+static uint64_t coarse_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void await_tick(void)
+{
+	for (uint64_t before = coarse_ns(); coarse_ns() == before;)
+		;
+}
+
+static int threads(int count, int together, void (*begin)(void))
 {
 	pthread_t ids[64];
 	double born[64];
 
 	for (int i = 0; i < count; i += together) {
-		pause_at_random();
+		begin();
 		for (int k = 0; k < together; k++) {
 			born[k] = wall_now();
 			if (pthread_create(&ids[k], NULL, live, &born[k]))
@@ -133,7 +149,9 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	if (!strcmp(argv[1], "threads"))
-		failed = threads(count, together);
+		failed = threads(count, together, pause_at_random);
+	else if (!strcmp(argv[1], "aligned"))
+		failed = threads(count, together, await_tick);
 	else if (!strcmp(argv[1], "periods"))
 		for (int i = 0; i < count; i++)
 			live(NULL);

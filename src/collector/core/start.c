@@ -567,6 +567,7 @@ static uint64_t close_books(enum format_sample_kind kind, const char *label, str
 	modules_update();
 	maps_log_code();
 	collector_settle_all();
+	phase_leave_process();
 	uint64_t settled_ns = clock_now_ns(), before_ns = clock_own_cpu_ns();
 
 	/* What sources do at the end may take long: the other threads go on meanwhile. */

@@ -492,12 +492,22 @@ void clock_tick(struct thread *thread, const struct unwind_regs *regs)
 		emit(thread, FORMAT_STATE_WAIT_CPU, &thread->clock.queued_pending_ns, stack);
 }
 
-bool clock_has_waited(const struct thread *thread)
+uint64_t clock_own_waits(void)
 {
 	struct clock_reading now = {0};
 
 	read_usage(&now);
-	return now.voluntary_switches != thread->clock.last.voluntary_switches;
+	return now.voluntary_switches;
+}
+
+bool clock_has_waited(const struct thread *thread)
+{
+	return clock_own_waits() != thread->clock.last.voluntary_switches;
+}
+
+bool clock_is_in_call(const struct unwind_regs *regs)
+{
+	return syscall_site(regs);
 }
 
 void clock_switched_in(struct thread *thread, const struct unwind_regs *regs)

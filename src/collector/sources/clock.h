@@ -26,6 +26,10 @@ void clock_tick(struct thread *thread, const struct unwind_regs *regs);
 /* Whether the calling thread has given up its processor, in a wait that is not accounted for. */
 bool clock_has_waited(const struct thread *thread);
 
+/* How often the calling thread has waited in its life; whether a signal has met it in a call. */
+uint64_t clock_own_waits(void);
+bool clock_is_in_call(const struct unwind_regs *regs);
+
 /* The thread runs again after a wait: the pending wait belongs to these registers' stack. */
 void clock_switched_in(struct thread *thread, const struct unwind_regs *regs);
 
@@ -130,8 +134,22 @@ static inline uint64_t phase_longest(uint64_t interval_ns)
 	return interval_ns + interval_ns / 4;
 }
 uint64_t phase_random(uint64_t below_ns);
+/* Sets when the first tick of the process is due, and returns the CPU time until then. */
+uint64_t phase_process_first_ns(struct thread *thread, uint64_t least_ns);
+/* The process ends, or becomes another program: what it leaves the next one begins with. */
+void phase_leave_process(void);
+
+/* clock_line.c: what a process leaves of its interval, as a word; 0: nothing. */
+struct format_family;
+uint64_t line_word(uint64_t left_ns, uint64_t interval_ns, uint32_t wary);
+/* False: nothing, or nothing that line_word makes. */
+bool line_read(uint64_t word, uint64_t interval_ns, uint64_t *left_ns, uint32_t *wary);
+uint64_t line_take(struct format_family *family);
+void line_give(struct format_family *family, uint64_t word);
 /* … to the next tick of the thread's timer, and when it has expired. */
 uint64_t phase_timer_delay_ns(struct thread *thread);
+/* The timer has expired before its time on the CPU clock came: no tick; it is set again. */
+bool phase_timer_was_early(struct thread *thread, const struct unwind_regs *regs);
 void phase_timer_expired(struct thread *thread);
 
 /* Charges `*pending_ns` to a stack in whole microseconds, and leaves the rest. */
@@ -155,9 +173,13 @@ bool interval_widen(void);
 struct text;
 void interval_log(struct text *line);
 
-/* clock_timer.c: timers on the CPU clocks of threads, which expire once. */
+/*
+ * clock_timer.c: a timer of the thread's own, which expires once: on its CPU clock, with the first
+ * tick of the kernel after its time; or on the wall clock (phase.wall), in time if the
+ * thread is on a processor until then, else too early.
+ */
 
-/* The kernel's tick, by which they expire, is 4 ms or less (CONFIG_HZ of 250 and more). */
+/* The kernel's tick is 4 ms or less (CONFIG_HZ of 250 and more). */
 enum { TIMER_INTERVAL_NS = 4 * 1000 * 1000 };
 /* Sets the thread's timer to its next tick, makes it where it has none, and ends it where none is
  * wanted any more. */
@@ -166,7 +188,8 @@ void timer_disarm(struct thread *thread);
 void timer_arm_all(void);
 void timer_disarm_all(void);
 /* si_value of our own signals: tells them from the program's. */
-#define MONITOR_COOKIE 0x48454c494fu
+#define MONITOR_COOKIE	    0x48454c494fu
+#define MONITOR_COOKIE_WALL 0x48454c494f77u /* of a timer of the wall clock */
 
 /* The engines. */
 /*
@@ -199,6 +222,8 @@ int perf_engine_open(int tid, bool switches);
 /* The switch events, which there were too many of, may come again. */
 void perf_engine_breathed(void);
 bool perf_engine_start(char *reason, size_t size);
+/* The length of the interval that is in force for the process's first thread. */
+uint64_t perf_engine_interval_ns(void);
 /* Before a thread is created: it inherits the length of the interval. */
 void perf_engine_before_birth(void);
 /* All threads' ticks come at the longer interval from now on. In a handler. */

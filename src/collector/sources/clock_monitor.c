@@ -78,6 +78,22 @@ static void rest(struct thread *thread, uint64_t ns)
 	overhead_limited();
 }
 
+/* False: no tick was due, or the thread's time stays pending. */
+static bool take(struct thread *thread, const struct unwind_regs *regs, bool by_timer)
+{
+	if (by_timer && phase_timer_was_early(thread, regs))
+		return false;
+	bool locked = thread_try_lock(thread);
+
+	if (locked)
+		clock_tick(thread, regs);
+	if (by_timer)
+		phase_timer_expired(thread);
+	if (locked)
+		thread_unlock(thread);
+	return locked;
+}
+
 static void sample_running(const struct unwind_regs *regs, bool by_timer)
 {
 	struct overhead_mark mark;
@@ -89,15 +105,8 @@ static void sample_running(const struct unwind_regs *regs, bool by_timer)
 	if (!thread)
 		return;
 	atomic_store_explicit(&thread->signalled_ns, 0, memory_order_relaxed);
-	bool locked = thread_try_lock(thread); /* else time stays pending */
-
-	if (locked)
-		clock_tick(thread, regs);
-	if (by_timer)
-		phase_timer_expired(thread);
-	if (!locked)
+	if (!take(thread, regs, by_timer))
 		return;
-	thread_unlock(thread);
 	uint64_t cost_ns = overhead_leave(thread, &mark, OVERHEAD_SENT, &rest_ns);
 
 	if (rest_ns && !interval_widen())
@@ -105,11 +114,16 @@ static void sample_running(const struct unwind_regs *regs, bool by_timer)
 	interval_spent(cost_ns);
 }
 
+static bool is_wall_timer(const siginfo_t *info)
+{
+	return (uint64_t)info->si_value.sival_ptr == MONITOR_COOKIE_WALL;
+}
+
 bool monitor_signal_is_ours(const siginfo_t *info)
 {
 	return info->si_signo == collector.monitor_signal &&
 	       (info->si_code == SI_QUEUE || info->si_code == SI_TIMER) &&
-	       (uint64_t)info->si_value.sival_ptr == MONITOR_COOKIE;
+	       ((uint64_t)info->si_value.sival_ptr == MONITOR_COOKIE || is_wall_timer(info));
 }
 
 static void on_signal(int signal, siginfo_t *info, void *context)
@@ -124,7 +138,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 		unwind_regs_from_context(&regs, wait_program_context(context));
 		sample_running(&regs, info->si_code == SI_TIMER);
 	}
-	wait_go_on(context, info->si_code == SI_QUEUE);
+	wait_go_on(context, info->si_code == SI_QUEUE || is_wall_timer(info));
 }
 
 void monitor_engine_look_seldom(void)

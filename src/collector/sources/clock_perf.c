@@ -65,7 +65,8 @@ static _Atomic uint32_t switches_seen; /* in the window that is open */
 static _Atomic uint64_t window_start_ns;
 static _Atomic uint32_t heavy_windows;
 static _Atomic bool paused;
-static _Atomic bool first_phase; /* the interval is only what is left of one */
+static _Atomic uint64_t tick_ns, later_ns; /* their intervals in the process's first thread */
+static _Atomic bool first_phase;	   /* the interval is only what is left of one */
 static char rearm_stack[4096] __attribute__((aligned(16)));
 
 static int control(_Atomic int *event, unsigned long request)
@@ -168,6 +169,8 @@ static _Atomic int *ticking(void)
 
 static void set_interval(_Atomic int *event, uint64_t interval_ns)
 {
+	atomic_store_explicit(event == &later_fd ? &later_ns : &tick_ns, interval_ns,
+			      memory_order_relaxed);
 	sys_ioctl(descriptor_number(event), PERF_EVENT_IOC_PERIOD, (unsigned long)&interval_ns);
 }
 
@@ -178,6 +181,12 @@ static void vary_intervals(void)
 	set_interval(ticking(), phase_jitter(collector.interval_ns));
 	if (later_fd >= 0 && !atomic_load_explicit(&later, memory_order_relaxed))
 		set_interval(&later_fd, phase_jitter(collector.last_interval_ns));
+}
+
+uint64_t perf_engine_interval_ns(void)
+{
+	return atomic_load_explicit(ticking() == &later_fd ? &later_ns : &tick_ns,
+				    memory_order_relaxed);
 }
 
 void perf_engine_before_birth(void)
@@ -361,15 +370,25 @@ static uint64_t first_interval_ns(void)
 		shortest_ns = SHORTEST_NS;
 	if (shortest_ns >= collector.interval_ns)
 		return collector.interval_ns;
-	return shortest_ns + phase_random(collector.interval_ns - shortest_ns);
+	if (!thread_current_if_known())
+		return shortest_ns + phase_random(collector.interval_ns - shortest_ns);
+	return phase_process_first_ns(thread_current_if_known(), shortest_ns);
+}
+
+static uint64_t begin_interval_ns(uint64_t event)
+{
+	if (event == PERF_EVENT_SWITCH)
+		return 0;
+	if (event == PERF_EVENT_TICK)
+		return first_interval_ns();
+	atomic_store(&later_ns, phase_jitter(collector.last_interval_ns));
+	return atomic_load(&later_ns);
 }
 
 /* 0, or a negative errno. */
 static int open_own(_Atomic int *owner, uint64_t event)
 {
-	int fd = open_event(0, event,
-			    event == PERF_EVENT_LATER ? phase_jitter(collector.last_interval_ns)
-						      : first_interval_ns());
+	int fd = open_event(0, event, begin_interval_ns(event));
 
 	if (fd < 0)
 		return fd;

@@ -14,10 +14,12 @@
  * each tick stands for the time up to the next one wherever in a life it comes, and each thread's
  *   sum is its CPU clock all the same.
  *
- * Processes can't hand a stack on.  The first phase is random, and a coin decides whether a process
- * charges the tick that begins an interval or the one that ends it; the two parts of an interval
+ * Processes can't hand a stack on, but what is left of an interval they do (clock_line.c); where
+ * nothing is the first phase is random.  A coin decides whether a process charges the tick that
+ * begins an interval or the one that ends it; the two parts of an interval
  * at the ends of the life make one whole for one tick, and what they are more is nobody's.
  */
+#include "collector/core/family.h"
 #include "collector/core/sys.h"
 #include "collector/sources/clock.h"
 
@@ -25,13 +27,19 @@
 
 enum { YOUNG_NS = 8 * 1000 * 1000, YOUNG_INTERVALS = 4, SLOTS = 64 };
 
+/* After a life that has waited oftener than this, so many have no timer of the wall clock. */
+enum { WAITS_FEW = 2, WARY_LIVES = 16 };
+
+/* So much too early or too late is in time. */
+enum { EARLY_NS = 20 * 1000, LATE_NS = 100 * 1000 };
+
 /* What a thread that has ended left to the next one of its start routine. */
 struct slot {
 	_Atomic uint32_t state;
 	void *(*_Atomic routine)(void *);
 	int64_t due_ns; /* to the next tick; below 0: it is late */
 	uint64_t overpaid_ns;
-	uint32_t stack, stack_state;
+	uint32_t stack, stack_state, wary;
 };
 
 enum { SLOT_FREE, SLOT_BUSY, SLOT_FULL };
@@ -95,15 +103,39 @@ static uint64_t first_delay_ns(void)
 	return 1 + delay_ns - delay_ns % kernel_tick_ns;
 }
 
+/* A young thread's ticks are its timer's, and not a perf event's. */
+static bool is_timed(const struct thread *thread)
+{
+	return collector.engine == ENGINE_MONITOR || thread->start_routine;
+}
+
+static uint64_t whole_ns(const struct thread *thread)
+{
+	return is_timed(thread) ? timer_interval_ns() : collector.interval_ns;
+}
+
 /* What an interval of which only `part_ns` were lacks to be whole. */
 static uint64_t missing_ns(const struct thread *thread, uint64_t part_ns)
 {
-	uint64_t whole_ns = thread->timer ? timer_interval_ns() : collector.interval_ns;
-
-	return part_ns < whole_ns ? whole_ns - part_ns : 0;
+	return part_ns < whole_ns(thread) ? whole_ns(thread) - part_ns : 0;
 }
 
-/* ---- what threads hand on ---- */
+/* ---- what threads and processes hand on ---- */
+
+/* It begins with what a life like its own has left, which tells how that one was, too. */
+static void set_wary(struct clock_phase *phase, uint32_t wary)
+{
+	phase->wall = !wary;
+	phase->wary = wary ? wary - 1 : 0;
+}
+
+static uint32_t wary_of(const struct thread *thread)
+{
+	const struct clock_phase *phase = &thread->clock.phase;
+	uint64_t waits = thread->clock.last.voluntary_switches - phase->birth_waits;
+
+	return waits > WAITS_FEW ? WARY_LIVES : phase->wary;
+}
 
 static bool take_slot(struct slot *slot, struct thread *thread)
 {
@@ -120,6 +152,7 @@ static bool take_slot(struct slot *slot, struct thread *thread)
 		phase->overpaid_ns = slot->overpaid_ns;
 		phase->stack = slot->stack;
 		phase->state = slot->stack_state;
+		set_wary(phase, slot->wary);
 	}
 	atomic_store(&slot->state, mine ? SLOT_FREE : SLOT_FULL);
 	return mine;
@@ -142,9 +175,35 @@ static void fill_slot(const struct thread *thread, uint64_t end_cpu_ns)
 		slot->overpaid_ns = phase->overpaid_ns;
 		slot->stack = phase->stack;
 		slot->stack_state = phase->state;
+		slot->wary = wary_of(thread);
 		atomic_store(&slot->state, SLOT_FULL);
 		return;
 	}
+}
+
+/*
+ * Not what is no part of an interval: a tick that has not come long after its time comes at no
+ * moment that is known.  Several threads exchange their events.
+ */
+static void fill_line(const struct thread *thread, uint64_t end_cpu_ns)
+{
+	const struct clock_phase *phase = &thread->clock.phase;
+	uint64_t due_ns = phase->due_cpu_ns;
+	uint64_t late_ns = is_timed(thread) && !phase->wall ? kernel_tick_ns : LATE_NS;
+
+	if (!due_ns || due_ns + late_ns < end_cpu_ns || atomic_load(&collector.threads) != 1)
+		return;
+	uint64_t left_ns = due_ns > end_cpu_ns ? due_ns - end_cpu_ns : 0;
+
+	line_give(family_page(), line_word(left_ns, whole_ns(thread), wary_of(thread)));
+}
+
+static void hand_on(const struct thread *thread, uint64_t end_cpu_ns)
+{
+	if (thread->start_routine)
+		fill_slot(thread, end_cpu_ns);
+	else
+		fill_line(thread, end_cpu_ns);
 }
 
 void phase_forget(void)
@@ -177,6 +236,30 @@ void phase_begin_process(struct thread *thread)
 	atomic_fetch_xor(&random_state, clock_now_ns() << 20 ^ (uint64_t)atomic_load(&thread->tid));
 	*phase = (struct clock_phase){.mode = random_bits() >> 63 ? PHASE_LAST : PHASE_NEXT};
 	phase->birth_cpu_ns = thread->clock.last.cpu_ns;
+	phase->birth_waits = phase->early_waits = thread->clock.last.voluntary_switches;
+}
+
+uint64_t phase_process_first_ns(struct thread *thread, uint64_t least_ns)
+{
+	uint64_t left_ns;
+	uint32_t wary;
+
+	if (line_read(line_take(family_page()), whole_ns(thread), &left_ns, &wary))
+		set_wary(&thread->clock.phase, wary);
+	else
+		left_ns = is_timed(thread) ? first_delay_ns() : phase_random(whole_ns(thread));
+	if (left_ns < least_ns)
+		left_ns = least_ns;
+	thread->clock.phase.due_cpu_ns = clock_other_cpu_ns(thread->tid) + left_ns;
+	return left_ns;
+}
+
+void phase_leave_process(void)
+{
+	const struct thread *thread = thread_current_if_known();
+
+	if (thread && phase_is_young(thread) && collector.engine != ENGINE_NONE)
+		hand_on(thread, thread->clock.last.cpu_ns);
 }
 
 /* ---- charging ---- */
@@ -258,9 +341,23 @@ static void grow_old(struct thread *thread, uint64_t age_ns)
 		charge(thread, held, phase->state, phase->stack);
 		phase->overpaid_ns += held < missing ? held : missing;
 	}
-	if (thread->start_routine)
-		fill_slot(thread, end_cpu_ns);
-	phase->mode = PHASE_OLD;
+	hand_on(thread, end_cpu_ns);
+}
+
+/* From now on by its CPU clock. */
+static void leave_wall(struct thread *thread)
+{
+	if (!thread->clock.phase.wall)
+		return;
+	thread->clock.phase.wall = false;
+	timer_disarm(thread);
+}
+
+static void be_old(struct thread *thread)
+{
+	leave_wall(thread);
+	thread->clock.phase.mode = PHASE_OLD;
+	timer_arm(thread);
 }
 
 bool phase_tick(struct thread *thread, enum format_state state, uint32_t stack)
@@ -269,17 +366,19 @@ bool phase_tick(struct thread *thread, enum format_state state, uint32_t stack)
 	uint64_t age_ns = thread->clock.last.cpu_ns - phase->birth_cpu_ns;
 	bool old = age_ns >= young_ns();
 
+	if (!old && !is_timed(thread))
+		phase->due_cpu_ns = thread->clock.last.cpu_ns + perf_engine_interval_ns();
 	if (phase->mode == PHASE_NEXT) {
 		if (old) {
-			phase->mode = PHASE_OLD;
-			timer_arm(thread);
+			hand_on(thread, phase->birth_cpu_ns + young_ns());
+			be_old(thread);
 		}
 		if (phase->ticked)
 			return false;
 		phase->held_ns = pending(thread);
 	} else if (old) {
 		grow_old(thread, age_ns);
-		timer_arm(thread);
+		be_old(thread);
 		return false;
 	} else {
 		charge_last(thread, pending(thread));
@@ -317,8 +416,8 @@ void phase_settle(struct thread *thread, enum format_state state)
 
 void phase_leave(struct thread *thread)
 {
-	if (thread->clock.phase.mode == PHASE_LAST && thread->start_routine)
-		fill_slot(thread, thread->clock.last.cpu_ns);
+	if (phase_is_young(thread))
+		hand_on(thread, thread->clock.last.cpu_ns);
 	thread->clock.phase.mode = PHASE_OLD;
 }
 
@@ -338,11 +437,29 @@ uint64_t phase_timer_delay_ns(struct thread *thread)
 	uint64_t cpu_ns = clock_other_cpu_ns(thread->tid);
 
 	if (!phase->due_cpu_ns)
-		phase->due_cpu_ns = cpu_ns + first_delay_ns();
+		phase_process_first_ns(thread, 1);
 	/* A timer that has to make up for more than an interval does not. */
 	if (phase->due_cpu_ns + timer_interval_ns() < cpu_ns)
 		phase->due_cpu_ns = cpu_ns;
 	return phase->due_cpu_ns > cpu_ns ? phase->due_cpu_ns - cpu_ns : 1;
+}
+
+bool phase_timer_was_early(struct thread *thread, const struct unwind_regs *regs)
+{
+	struct clock_phase *phase = &thread->clock.phase;
+
+	if (!phase->wall || clock_own_cpu_ns() + EARLY_NS >= phase->due_cpu_ns)
+		return false;
+	uint64_t waits = clock_own_waits();
+	bool waited = waits != phase->early_waits;
+
+	phase->early_waits = waits;
+	if (waited && clock_is_in_call(regs)) { /* once, and the next lives not at all */
+		phase->wary = WARY_LIVES;
+		leave_wall(thread);
+	}
+	timer_arm(thread);
+	return true;
 }
 
 void phase_timer_expired(struct thread *thread)

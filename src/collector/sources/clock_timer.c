@@ -8,14 +8,16 @@
 
 static bool make(struct thread *thread)
 {
+	bool wall = thread->clock.phase.wall;
+	long clock = wall ? CLOCK_MONOTONIC : clock_cpu_id(thread->tid);
 	struct sigevent event = {.sigev_signo = collector.monitor_signal,
 				 .sigev_notify = SIGEV_THREAD_ID};
 	int timer;
 
-	event.sigev_value.sival_ptr = (void *)MONITOR_COOKIE;
+	event.sigev_value.sival_ptr = (void *)(wall ? MONITOR_COOKIE_WALL : MONITOR_COOKIE);
 	event._sigev_un._tid =
 		atomic_load(&thread->tid); /* sigev_notify_thread_id, which glibc does not name */
-	if (sys_call(SYS_timer_create, clock_cpu_id(thread->tid), &event, &timer, 0))
+	if (sys_call(SYS_timer_create, clock, &event, &timer, 0))
 		return false;
 	int none = 0;
 
@@ -48,10 +50,11 @@ void timer_arm(struct thread *thread)
 		timer_disarm(thread);
 		return;
 	}
-	if (!thread->timer && !make(thread))
-		return;
+	/* First: with the process's phase it is known on which clock. */
 	uint64_t delay_ns = phase_timer_delay_ns(thread);
 
+	if (!thread->timer && !make(thread))
+		return;
 	once.it_value.tv_nsec = (long)(delay_ns % 1000000000u);
 	once.it_value.tv_sec = (time_t)(delay_ns / 1000000000u);
 	sys_call(SYS_timer_settime, thread->timer - 1, 0, &once, 0);
