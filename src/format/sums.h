@@ -2,7 +2,7 @@
 /*
  * `sums`: the size and the checksum of each file that a recording has left, so that damage to any
  * byte is noticed.  Text, a line each: `SIZE CHECKSUM NAME`, the last one `- CHECKSUM -` over all
- * before it.  Written when all is packed; what is copied later (archives/) is not in it.
+ * before it.  Written when all is packed.  `archive.sums` is the same of the copies in archives/.
  */
 #ifndef HELIO_FORMAT_SUMS_H
 #define HELIO_FORMAT_SUMS_H
@@ -11,12 +11,33 @@
 #include "format/trace.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #define FORMAT_FILE_SUMS  "sums"
+#define FORMAT_FILE_ARCHIVE_SUMS "archive.sums"
 #define FORMAT_EVENT_SUMS "sums" /* in the founder's log: there is such a file */
 #define SUMS_BEGIN	  0xcbf29ce484222325u
+
+/*
+ * Where the last line begins, which is about those before it; NULL: they are not what was written.
+ * There is a NUL behind the text.
+ */
+static inline char *sums_last_line(char *text, size_t size)
+{
+	uint64_t sum;
+	int end = 0;
+	char *last = size && text[size - 1] == '\n' ? memrchr(text, '\n', size - 1) : NULL;
+
+	last = last ? last + 1 : text;
+	if (sscanf(last, "- %16" SCNx64 " -\n%n", &sum, &end) != 1 || last + end != text + size ||
+	    sum != checksum_add(SUMS_BEGIN, text, (size_t)(last - text)))
+		return NULL;
+	return last;
+}
 
 /* The size and checksum of an open file; false: it cannot be read (errno). */
 static inline bool sums_of_file(int fd, uint64_t *size, uint64_t *sum)

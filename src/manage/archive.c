@@ -213,8 +213,10 @@ bool archive_copy(struct archiver *archiver, const char *from, const char *name)
 	if (!ok)
 		diag_add(archiver->diags, DIAG_WARNING, "%s cannot be copied to %s: %s", from, to,
 			 strerror(errno));
-	else if (!there)
+	if (ok && !there) {
 		strbuf_printf(&archiver->log, "Copying '%s' to '%s'\n", from, to);
+		string_table_add(&archiver->copied, name);
+	}
 	free(to);
 	return ok;
 }
@@ -376,6 +378,7 @@ static void archiver_fini(struct archiver *archiver)
 
 	objects_fini(&archiver->objects);
 	string_table_fini(&archiver->sources);
+	string_table_fini(&archiver->copied);
 	strbuf_fini(&archiver->log);
 	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
 		if (folders[i] >= 0)
@@ -396,6 +399,7 @@ static void run(struct archiver *archiver)
 		if (is_wanted(archiver, &objects->files.items[i]))
 			archive_file(archiver, &objects->files.items[i]);
 	archive_copy_sources(archiver);
+	archive_write_sums(archiver);
 	write_log(archiver);
 }
 

@@ -21,10 +21,14 @@ struct archiver {
 	uint64_t total; /* bytes of the load objects that the limits let in */
 	struct object_list objects;
 	struct string_table sources; /* absolute paths */
+	struct string_table copied;  /* names in the store */
 };
 
 /* Copies a file into the store under that name, unless it is there; false: it could not be. */
 bool archive_copy(struct archiver *archiver, const char *from, const char *name);
+
+/* Notes the sizes and checksums of the copies that were made, beside archives/. */
+void archive_write_sums(struct archiver *archiver);
 
 /* Adds the sources of a load object; path: the file that has its line tables. */
 void archive_find_sources(struct archiver *archiver, struct load_file *load, const char *path);

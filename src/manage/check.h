@@ -19,6 +19,8 @@ void check_archives(struct check *check);
 void check_objects(struct check *check);
 /* Files that are not as they were when the recording ended. */
 void check_sums(struct check *check);
+/* The whole file of sums, with a NUL behind it; NULL: see errno. */
+char *check_read_sums(int folder, const char *name, size_t *size);
 /* Descendants that a log tells of must have a directory. */
 void check_descendants(struct check *check);
 

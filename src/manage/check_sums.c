@@ -36,12 +36,15 @@ static bool lacks_directory(int folder, const char *name)
 	return !there;
 }
 
+/* copy: of archives/; that it is gone, or a link to a common archive now, is no damage. */
 static void check_file(struct check *check, int folder, const char *name, uint64_t size,
-		       uint64_t sum)
+		       uint64_t sum, bool copy)
 {
 	uint64_t size_now = 0, sum_now = 0;
 	int fd = folder_open_file(folder, name, O_RDONLY, 0);
 
+	if (fd < 0 && copy && (errno == ENOENT || errno == ELOOP || errno == ENOTDIR))
+		return;
 	if (fd < 0 && lacks_directory(folder, name))
 		diag_add_once(&check->warnings, DIAG_WARNING, "%s/%.*s was recorded and is missing",
 			      check->experiment->processes.items[0].name, (int)strcspn(name, "/"),
@@ -58,24 +61,9 @@ static void check_file(struct check *check, int folder, const char *name, uint64
 		close(fd);
 }
 
-/* Where the last line begins, which is about those before it; NULL: they are not what was written.
- */
-static char *checked_end(char *text, size_t size)
+static bool check_lines(struct check *check, int folder, char *text, size_t size, bool copies)
 {
-	uint64_t sum;
-	int end = 0;
-	char *last = size && text[size - 1] == '\n' ? memrchr(text, '\n', size - 1) : NULL;
-
-	last = last ? last + 1 : text;
-	if (sscanf(last, "- %16" SCNx64 " -\n%n", &sum, &end) != 1 || last + end != text + size ||
-	    sum != checksum_add(SUMS_BEGIN, text, (size_t)(last - text)))
-		return NULL;
-	return last;
-}
-
-static bool check_lines(struct check *check, int folder, char *text, size_t size)
-{
-	char *last = checked_end(text, size);
+	char *last = sums_last_line(text, size);
 
 	if (!last)
 		return false;
@@ -88,7 +76,7 @@ static bool check_lines(struct check *check, int folder, char *text, size_t size
 		if (sscanf(line, "%" SCNu64 " %16" SCNx64 " %n", &length, &sum, &name) != 2 ||
 		    !name)
 			return false;
-		check_file(check, folder, line + name, length, sum);
+		check_file(check, folder, line + name, length, sum, copies);
 	}
 	return true;
 }
@@ -101,11 +89,10 @@ static bool has_sums(const struct experiment_log *log)
 	return false;
 }
 
-/* The whole file, with a NUL behind it; NULL: see errno. */
-static char *read_sums(int folder, size_t *size)
+char *check_read_sums(int folder, const char *name, size_t *size)
 {
 	struct stat info;
-	int fd = folder_open_file(folder, FORMAT_FILE_SUMS, O_RDONLY, 0);
+	int fd = folder_open_file(folder, name, O_RDONLY, 0);
 	char *text = NULL;
 
 	if (fd < 0)
@@ -132,12 +119,16 @@ void check_sums(struct check *check)
 
 	if (folder < 0)
 		return;
-	char *text = read_sums(folder, &size);
+	char *text = check_read_sums(folder, FORMAT_FILE_SUMS, &size);
 
 	if (!text && (errno != ENOENT || has_sums(&founder->log)))
 		damaged(check, FORMAT_FILE_SUMS, errno == ENOENT ? "is missing" : strerror(errno));
-	else if (text && !check_lines(check, folder, text, size))
+	else if (text && !check_lines(check, folder, text, size, false))
 		damaged(check, FORMAT_FILE_SUMS, "is damaged");
+	free(text);
+	text = check_read_sums(folder, FORMAT_FILE_ARCHIVE_SUMS, &size);
+	if (text ? !check_lines(check, folder, text, size, true) : errno != ENOENT)
+		damaged(check, FORMAT_FILE_ARCHIVE_SUMS, "is damaged");
 	free(text);
 	close(folder);
 }

@@ -5,7 +5,7 @@ import shutil
 
 from harness import test
 
-OF_ARCHIVE = 'archives', 'archive.log'
+OF_ARCHIVE = 'archives', 'archive.log', 'archive.sums'
 DAMAGED = 2
 
 
@@ -16,6 +16,7 @@ def recorded(t, engine=None):
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static volatile unsigned long counter;
@@ -43,7 +44,7 @@ int main(void)
 		work(NULL);
 		_exit(0);
 	}
-	return usleep(300000);
+	return wait(NULL) < 0;
 }
 ''')
     program = t.directory / 'all'
@@ -120,3 +121,22 @@ def what_is_done_later_is_no_damage(t):
     result = t.run(t.helio, 'check', copied)
     t.equal(result.status, 1, f'status of check without a descendant ({result.out})')
     t.check('_f1.er was recorded and is missing' in result.out, result.out)
+
+
+@test
+def each_copy_counts(t):
+    """A changed bit in a copy of a load object, of a source, of [vdso], or in the list of their sums: damaged; one that was removed is not."""
+    experiment = recorded(t)
+    t.equal(t.run(t.helio, 'archive', '-s', 'all', experiment).status, 0, 'status of archive')
+    copies = [path for path in sorted((experiment / 'archives').rglob('*')) if path.is_file()]
+    t.check({'[vdso]', 'all', 'sources'} <= {path.relative_to(experiment / 'archives').parts[0].partition('.')[0] for path in copies}, f'{copies}')
+    listed = [line.split(' ', 2)[2] for line in (experiment / 'archive.sums').read_text().splitlines()]
+    t.equal(sorted(listed), ['-', *sorted(str(path.relative_to(experiment)) for path in copies)], 'the list')
+    t.equal(t.run(t.helio, 'check', experiment).status, 0, 'status of check')
+    for path in [*copies[:3], copies[-1], experiment / 'archives' / next(path.name for path in copies if path.name.startswith('all.')), experiment / 'archive.sums']:
+        before = path.read_bytes()
+        place = random.randrange(len(before))
+        path.write_bytes(before[:place] + bytes([before[place] ^ 1 << random.randrange(8)]) + before[place + 1:])
+        t.equal(t.run(t.helio, 'check', experiment).status, DAMAGED, f'status of check with a bit changed at {place} of {path.name}')
+        path.write_bytes(before)
+    t.equal(t.run(t.helio, 'check', experiment).status, 0, 'status of check, all as it was')
