@@ -272,7 +272,7 @@ static bool try_thread(struct inject *inject, struct search *search, struct calm
 		*vec_push(&search->useless) = tid;
 	if (why != HELD_OK)
 		return false;
-	if (held->mask != HELD_COLLECTOR_MASK && calm_at(calm, tid, held_in_call(held))) {
+	if (!held_is_collectors(held) && calm_at(calm, tid, held_in_call(held))) {
 		if (held_find_spare(held, inject->remote))
 			return true;
 		search->no_stack = true;
@@ -420,7 +420,7 @@ static bool sweep_thread(const struct inject *inject, pid_t pid, pid_t tid)
 
 	if (held_take(&held, pid, tid) != HELD_OK)
 		return true;
-	bool at_work = held.mask == HELD_COLLECTOR_MASK;
+	bool at_work = held_is_collectors(&held);
 
 	if (!at_work && held_pending(pid, tid, ~FORMAT_ENGINE_SIGNALS)) {
 		lead_to_frame(&held, inject);

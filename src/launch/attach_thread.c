@@ -124,6 +124,14 @@ static bool is_begun_again(uint64_t call)
 	}
 }
 
+/* All signals; but the one of files that are cut may be open (wrap/signal_bus.c). */
+bool held_is_collectors(const struct held *held)
+{
+	const uint64_t never = FORMAT_SIGNAL_BIT(SIGKILL) | FORMAT_SIGNAL_BIT(SIGSTOP);
+
+	return (held->mask | FORMAT_SIGNAL_BIT(SIGBUS)) == ~never;
+}
+
 bool held_in_call(const struct held *held)
 {
 	return (int64_t)held->registers.orig_rax >= 0;

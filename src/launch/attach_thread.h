@@ -24,8 +24,6 @@ struct held {
 	bool spare_fresh;	   /* … and nothing has used */
 };
 
-/* The mask of the collector's handlers and of its own threads: not to be disturbed. */
-#define HELD_COLLECTOR_MASK (~(FORMAT_SIGNAL_BIT(SIGKILL) | FORMAT_SIGNAL_BIT(SIGSTOP)))
 long held_trace(int request, pid_t tid, uint64_t address, uint64_t data);
 /* Of a status of waitpid: stopped by our own PTRACE_INTERRUPT, or with its whole process. */
 bool held_is_event_stop(int status);
@@ -47,6 +45,8 @@ void held_let_go(struct held *held, const struct remote *remote);
 
 /* Whether it was interrupted in a system call. */
 bool held_in_call(const struct held *held);
+/* A handler or a thread of the collector's own, by its mask: not to be disturbed. */
+bool held_is_collectors(const struct held *held);
 
 /*
  * Finds memory of the thread's own stack that nothing uses: pages that were never touched, else

@@ -64,23 +64,49 @@ static char *describe(const struct unrecorded_list *list)
 	return strbuf_steal(&text);
 }
 
-/* What a process could not do in the recording, and why. The begin is the launcher's to tell. */
-static char *first_failure(const struct experiment *experiment)
+/* Whether it tells of a loss; that the founder could not be begun is the launcher's to tell. */
+static bool tells_failure(const struct log_event *event, bool founder)
 {
-	for (size_t i = 0; i < experiment->processes.count; i++) {
-		const struct experiment_log *log = &experiment->processes.items[i].log;
+	bool error = log_event_attribute(event, "errno");
 
-		for (size_t k = 0; k < log->events.count; k++) {
-			const struct log_event *event = &log->events.items[k];
-			const char *text = log_event_attribute(event, "text");
-			const char *error = log_event_attribute(event, "errno");
+	if (!log_event_attribute(event, "text"))
+		return false;
+	return strcmp(event->kind, "error") ? !strcmp(event->kind, "warning") && error
+					    : !founder || !error;
+}
 
-			if (!strcmp(event->kind, "warning") && text && error)
-				return xasprintf("%s: %s", text,
-						 strerror((int)strtol(error, NULL, 10)));
-		}
-	}
+static const struct log_event *failure_of(const struct experiment_log *log, bool founder)
+{
+	for (size_t i = 0; i < log->events.count; i++)
+		if (tells_failure(&log->events.items[i], founder))
+			return &log->events.items[i];
 	return NULL;
+}
+
+/* What a process could not do in the recording, and why; the first one stands for all. */
+static char *describe_failures(const struct experiment *experiment)
+{
+	const struct log_event *first = NULL;
+	struct strbuf text = {0};
+	size_t failed = 0;
+
+	for (size_t i = 0; i < experiment->processes.count; i++) {
+		const struct log_event *event =
+			failure_of(&experiment->processes.items[i].log, !i);
+
+		failed += event != NULL;
+		first = first ? first : event;
+	}
+	if (!first)
+		return NULL;
+	const char *error = log_event_attribute(first, "errno");
+
+	strbuf_puts(&text, log_event_attribute(first, "text"));
+	if (error)
+		strbuf_printf(&text, ": %s", strerror((int)strtol(error, NULL, 10)));
+	if (failed > 1)
+		strbuf_printf(&text, " (and in %zu other processes: see helio check)", failed - 1);
+	return strbuf_steal(&text);
 }
 
 /* A process that leaves by a raw system call, as Go does, or is killed, writes no numbers. */
@@ -115,7 +141,7 @@ void manage_ending_read(const char *path, struct manage_ending *ending)
 		unrecorded_find(experiment, &list);
 		if (list.items.count)
 			ending->unrecorded = describe(&list);
-		ending->failed = first_failure(experiment);
+		ending->failed = describe_failures(experiment);
 		ending->uncounted = count_events(experiment);
 		vec_fini(&list.items);
 		experiment_free(experiment);

@@ -289,6 +289,65 @@ def a_daemon_that_stops_being_root(t, engine):
     t.equal((result.experiment / 'profile').stat().st_uid, 0, 'owner of the founder\'s profile')
 
 
+DATA = ['profile', 'stacks', 'heaptrace', 'synctrace', 'iotrace']
+
+
+def cut_all(experiment):
+    """As a neighbour, or root, may do at any moment."""
+    for name in DATA:
+        for path in experiment.rglob(name):
+            try:
+                os.truncate(path, 0)
+            except FileNotFoundError:
+                pass
+
+
+@test(engines=True)
+def files_that_are_cut(t, engine):
+    """The data files, also the founder's page that its child has mapped, are cut again and again: each program does what it does bare, and the loss is said."""
+    runs = []
+    for words in ['-', 'b', 'h', 'bd']:  # plain, all signals blocked, a handler of its own, ended by a fault of its own
+        command = [t.target('cut'), '1.2', words]
+        experiment = t.directory / f'{words}.er'
+        bare = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        collect = subprocess.Popen([t.helio, 'collect', '--engine', engine, '-p', '1', '-s', 'all', '-H', 'on', '-i', 'on', '-o', experiment, *command],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        runs.append((words, experiment, bare, collect))
+    while any(collect.poll() is None for _, _, _, collect in runs):
+        cut_all(t.directory)
+        time.sleep(0.05)
+    for words, experiment, bare, collect in runs:
+        out, err = collect.communicate()
+        t.equal(out, bare.communicate()[0], f'{words}: output')
+        t.equal(collect.returncode % 128, abs(bare.returncode), f'{words}: status')
+        check = t.run(t.helio, 'check', experiment)
+        # on a busy machine the program may have ended before anything was cut
+        t.within('was cut while it was recorded' in err, f'{words}: {err}')
+        t.within(check.status == 2 and 'was cut while it was recorded' in check.out, f'{words}: check says {check.status}, {check.out}')
+
+
+@test(engines=True)
+def files_that_are_cut_under_attach(t, engine):
+    """Also where the thread that ends the recording is the first to write; the program goes on."""
+    for words in ['-', 'bs']:
+        with subprocess.Popen([t.target('cut'), '60', words], stdout=subprocess.PIPE, text=True) as program:
+            experiment = t.directory / f'{words}.er'
+            attach = subprocess.Popen([t.helio, 'attach', '--engine', engine, '-o', experiment, str(program.pid)],
+                                      stderr=subprocess.PIPE, text=True)
+            attach.stderr.readline()
+            time.sleep(0.3)
+            cut_all(experiment)
+            time.sleep(0.2 if words == '-' else 0)
+            cut_all(experiment)
+            attach.send_signal(signal.SIGINT)
+            err = attach.communicate(timeout=60 * patience())[1]
+            time.sleep(0.1)
+            t.equal(program.poll(), None, f'{words}: status of the program ({err})')
+            t.within('was cut while it was recorded' in t.run(t.helio, 'check', experiment).out, f'{words}: helio check')
+            program.kill()
+            program.wait()
+
+
 @test
 def the_tool_is_hardened(t):
     """What attackers of the readers would need first: addresses that are known, tables that can be written, stacks without a guard."""

@@ -13,6 +13,7 @@
 #include "collector/core/attach.h"
 
 #include "collector/core/core.h"
+#include "collector/core/loss.h"
 #include "collector/core/sys.h"
 #include "collector/core/tasks.h"
 #include "collector/core/text.h"
@@ -74,6 +75,7 @@ static int64_t end(uint64_t pc, uint64_t sp)
 {
 	if (!atomic_load(&collector.recording) || !collector_is_ours())
 		return -ESRCH;
+	loss_look(); /* nobody could mend it: this thread has all signals blocked */
 	settle_interrupted(pc, sp);
 	collector_terminate();
 	collector.tracking = false;

@@ -4,6 +4,7 @@
 #include "collector/core/file.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
+#include "format/attach.h"
 #include "format/format.h"
 
 #include <signal.h>
@@ -142,7 +143,9 @@ static void make_arena(struct blockfile *file, uint32_t index)
 	arena->size = arena_size(index);
 	arena->offset = arena_offset(index);
 	atomic_store_explicit(&arena->used, index ? 0 : FORMAT_BLOCK_ALIGN, memory_order_relaxed);
-	int result = index ? map_arena(file, arena) : map_first(file, arena);
+	int result = atomic_load(&file->cut) ? -EIO
+		     : index		     ? map_arena(file, arena)
+					     : map_first(file, arena);
 
 	if (result)
 		atomic_store(&file->failed, (uint32_t)-result);
@@ -156,7 +159,7 @@ static void prepare_arena(struct blockfile *file, uint32_t index)
 	if (index >= BLOCKFILE_ARENAS || atomic_load(&file->arena[index].state) != ARENA_EMPTY)
 		return;
 	/* A handler of the program may jump away for good, one of ours would wait for itself. */
-	uint64_t mask = sys_block_signals();
+	uint64_t mask = sys_block_signals_but(FORMAT_SIGNAL_BIT(SIGBUS));
 	uint32_t expected = ARENA_EMPTY;
 
 	if (atomic_compare_exchange_strong(&file->arena[index].state, &expected, ARENA_CLAIMED))
@@ -273,10 +276,65 @@ void blockfile_for_each(struct blockfile *file, size_t size,
 }
 
 /* In the place of a mapping: what is still written there is nobody's. */
-static void detach(const struct blockfile_arena *arena)
+static bool detach(const struct blockfile_arena *arena)
 {
-	sys_call6(SYS_mmap, SYS_ARG(arena->base), SYS_ARG(arena->size), PROT_READ | PROT_WRITE,
-		  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	return sys_map_over(arena->base, arena->size);
+}
+
+static void lose(struct blockfile *file)
+{
+	atomic_store(&file->cut, true);
+	atomic_store(&file->failed, EIO);
+}
+
+/* All that may have been made: one beyond the current may be, while that one is made. */
+static uint32_t arenas_end(struct blockfile *file)
+{
+	uint32_t end = atomic_load(&file->current) + LOOK_AHEAD + 1;
+
+	return end < BLOCKFILE_ARENAS ? end : BLOCKFILE_ARENAS;
+}
+
+bool blockfile_mend(struct blockfile *file, uint64_t address)
+{
+	for (uint32_t i = 0, end = arenas_end(file); i < end; i++) {
+		const struct blockfile_arena *arena = &file->arena[i];
+		uint64_t start = (uint64_t)arena->base;
+
+		if (!start || address < start || address - start >= arena->size)
+			continue;
+		lose(file);
+		return detach(arena);
+	}
+	return false;
+}
+
+/* Of a file that has been cut and has grown again. */
+static bool has_lost_header(const struct blockfile *file)
+{
+	const struct format_file_header *header = (const void *)file->arena[0].base;
+
+	return header->header_size != FORMAT_BLOCK_ALIGN;
+}
+
+void blockfile_look(struct blockfile *file)
+{
+	struct stat info;
+
+	/* Removed, or no longer to be seen: its pages are there all the same. */
+	if (state_of(file, 0) != ARENA_READY || file_stat(file->path, &info))
+		return;
+	for (uint32_t i = 0, end = arenas_end(file); i < end; i++) {
+		const struct blockfile_arena *arena = &file->arena[i];
+
+		if (state_of(file, i) != ARENA_READY ||
+		    arena->offset + arena->size <= (uint64_t)info.st_size)
+			continue;
+		lose(file);
+		detach(arena);
+	}
+	if (!atomic_load(&file->cut) && has_lost_header(file))
+		lose(file);
 }
 
 void blockfile_abandon(struct blockfile *file, bool in_use)
@@ -295,5 +353,6 @@ void blockfile_abandon(struct blockfile *file, bool in_use)
 	atomic_store(&file->current, 0);
 	atomic_store(&file->failed, 0);
 	atomic_store(&file->stuck, false);
+	atomic_store(&file->cut, false);
 	atomic_fetch_add(&file->abandoned, 1);
 }

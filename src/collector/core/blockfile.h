@@ -40,6 +40,7 @@ struct blockfile {
 	_Atomic uint32_t failed;	/* errno of the first failure to grow, for the log */
 	_Atomic uint32_t abandoned;	/* how often it was */
 	_Atomic bool stuck; /* who made an arena did not come back: nobody waits again */
+	_Atomic bool cut;   /* by somebody else: what was in it is lost, and it does not grow any more */
 	struct blockfile_arena arena[BLOCKFILE_ARENAS];
 };
 
@@ -65,6 +66,14 @@ int blockfile_create(struct blockfile *file, const char *directory, const char *
  * takes one after the other has them in the file in this order.
  */
 void *blockfile_take(struct blockfile *file, size_t size, uint32_t *arena);
+
+/*
+ * Somebody has cut the file, and an access at `address` has found no page: if that is one of its
+ * own, memory of nobody's comes in its place.  In the handler of SIGBUS.
+ */
+bool blockfile_mend(struct blockfile *file, uint64_t address);
+/* Looks whether the file is still as long as it was made, and mends it if not. */
+void blockfile_look(struct blockfile *file);
 
 /* Calls visit for all blocks of a file in which each has this size. Others may be filling some. */
 void blockfile_for_each(struct blockfile *file, size_t size,

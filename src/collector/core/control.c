@@ -194,6 +194,7 @@ static void toggle(uint64_t now_ns)
 
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
+	signal_open_faults(context);
 	if (atomic_load(&collector.recording) && collector_is_ours()) {
 		if (signal == sample_signal)
 			put_note(NOTE_SAMPLE, clock_now_ns());

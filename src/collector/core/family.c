@@ -26,30 +26,34 @@ static int open_founder(void)
 	return is_writable ? fd : file_open(room, O_RDONLY, 0); /* another user's */
 }
 
-/* The founder may have ended, and its file be packed: that has no such page. */
-static uint8_t *map_founder(void)
+/*
+ * The founder may have ended, and its file be packed: that has no such page.  Somebody may cut the
+ * file before it is looked at: family_mend knows of it then.
+ */
+static void map_founder(void)
 {
 	int fd = open_founder();
 
 	if (fd < 0)
-		return NULL;
-	uint8_t *mapped = sys_mmap(FORMAT_BLOCK_ALIGN, PROT_READ | (is_writable ? PROT_WRITE : 0),
-				   MAP_SHARED, fd, 0);
-
+		return;
+	page = sys_mmap(FORMAT_BLOCK_ALIGN, PROT_READ | (is_writable ? PROT_WRITE : 0), MAP_SHARED,
+			fd, 0);
 	sys_close(fd);
-	const struct format_file_header *header = (const void *)mapped;
+	const struct format_file_header *header = (const void *)page;
 
-	if (!mapped || header->header_size == FORMAT_BLOCK_ALIGN)
-		return mapped;
-	sys_munmap(mapped, FORMAT_BLOCK_ALIGN);
-	return NULL;
+	if (!page || header->header_size == FORMAT_BLOCK_ALIGN)
+		return;
+	sys_munmap(page, FORMAT_BLOCK_ALIGN);
+	page = NULL;
 }
 
 void family_open(void)
 {
 	alone = (struct format_family){0};
 	is_own = is_writable = !collector.lineage[0];
-	page = is_own ? collector.profile.arena[0].base : map_founder();
+	page = is_own ? collector.profile.arena[0].base : NULL;
+	if (!is_own)
+		map_founder();
 }
 
 void family_forget(void)
@@ -57,6 +61,14 @@ void family_forget(void)
 	if (page && !is_own)
 		sys_munmap(page, FORMAT_BLOCK_ALIGN);
 	page = NULL;
+}
+
+bool family_mend(uint64_t address)
+{
+	uint64_t start = (uint64_t)page;
+
+	return start && !is_own && address >= start && address - start < FORMAT_BLOCK_ALIGN &&
+	       sys_map_over(page, FORMAT_BLOCK_ALIGN);
 }
 
 struct format_family *family_page(void)

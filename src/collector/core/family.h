@@ -10,6 +10,9 @@ void family_open(void);
 /* Before the process's files are unmapped, and in the child of a fork. */
 void family_forget(void);
 
+/* As blockfile_mend, for the page of another process. */
+bool family_mend(uint64_t address);
+
 /* Never NULL; may be used in a handler. */
 struct format_family *family_page(void);
 /* The founder's recording clock; 0 if it is not to be had. */

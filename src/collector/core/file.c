@@ -44,6 +44,13 @@ void file_remove(const char *path)
 	sys_call(SYS_unlinkat, directory, path, 0, 0);
 }
 
+int file_stat(const char *path, struct stat *to)
+{
+	int directory = directory_of(&path);
+
+	return (int)sys_call(SYS_newfstatat, directory, path, to, AT_SYMLINK_NOFOLLOW);
+}
+
 /* ESRCH: the root is in the /proc of a process that has ended, as Chromium's zygotes have it. */
 static bool is_elsewhere(long result)
 {

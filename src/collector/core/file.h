@@ -20,6 +20,9 @@ int file_open(const char *path, int flags, int mode);
 int file_make_directory(const char *path);
 
 void file_remove(const char *path);
+/* lstat(2) of such a path. 0 or a negative errno. */
+struct stat;
+int file_stat(const char *path, struct stat *to);
 
 /* Opens a path in /proc to be read; that which is not in this root, in the last root that had it.
  */
@@ -27,7 +30,6 @@ int file_open_proc(const char *path, int flags);
 long file_readlink_proc(const char *path, char *to, size_t size);
 
 /* stat(2) of such a path. 0 or a negative errno. */
-struct stat;
 int file_stat_proc(const char *path, struct stat *to);
 
 /* Whether a file may be so large in this process. */

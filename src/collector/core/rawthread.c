@@ -6,6 +6,7 @@
 #include "collector/core/sys.h"
 #include "collector/core/tasks.h"
 #include "collector/sources/clock.h"
+#include "format/attach.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -157,7 +158,7 @@ bool rawthread_only_ours_are_left(int dir)
 
 int rawthread_start(void (*run)(void), void *stack, size_t size, bool own_files)
 {
-	uint64_t all = ~(uint64_t)0, before;
+	uint64_t all = ~FORMAT_SIGNAL_BIT(SIGBUS), before;
 	long flags = CLONE_VM | CLONE_FS | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
 		     CLONE_PARENT_SETTID | (own_files ? 0 : CLONE_FILES);
 	struct slot *slot = atomic_load(&forbidden) ? NULL : free_slot();
@@ -166,7 +167,8 @@ int rawthread_start(void (*run)(void), void *stack, size_t size, bool own_files)
 		return -EAGAIN;
 	uint64_t top = ((uint64_t)stack + size) & ~(uint64_t)15;
 
-	/* The thread inherits the mask: it must never take one of the program's signals. */
+	/* The thread inherits the mask: it must never take one of the program's signals
+	 * (wrap/signal_bus.c sends that one on). */
 	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all));
 	long result = clone_onto(flags, (void *)top, &slot->tid, run);
 	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &before, 0, sizeof(before));

@@ -23,10 +23,13 @@ static bool is_on_small_stack(void)
 	       here - (uint64_t)stack.ss_sp < ENOUGH;
 }
 
-/* No signal meanwhile: the kernel would take the alternate stack for free, from its top. */
+/*
+ * No signal meanwhile that is handled on the alternate stack: the kernel would take that for free,
+ * from its top.
+ */
 void run_on_stack(char *top, void (*work)(void *), void *arg)
 {
-	uint64_t mask = sys_block_signals();
+	uint64_t mask = sys_block_signals_but(collector.faults_here);
 	void *argument = arg;
 
 	__asm__ volatile("mov %%rsp, %%rbx\n\t"

@@ -10,6 +10,7 @@
 #include "collector/core/control.h"
 #include "collector/core/core.h"
 #include "collector/core/file.h"
+#include "collector/core/loss.h"
 #include "collector/core/maps.h"
 #include "collector/core/own_use.h"
 #include "collector/core/rawthread.h"
@@ -354,10 +355,13 @@ static int set_up(const char *label)
 	room_find_stacks();
 	dl_iterate_phdr(find_own_text, NULL);
 	unwind_skip(collector.text_low, collector.text_high);
+	signal_take_faults(); /* before there is a file that somebody can cut */
 	int result = begin_recording(label);
 
-	if (result)
+	if (result) {
+		signal_give_back();
 		return result;
+	}
 	modules_update();
 	modules_write_begin();
 	if (collector.late)
@@ -534,19 +538,6 @@ static void put_counters(struct text *line, uint64_t own_cpu_ns)
 	text_puts(line, "/>\n");
 }
 
-static void log_failures(void)
-{
-	int profile = (int)atomic_load(&collector.profile.failed);
-	int stacks = (int)atomic_load(&collector.stacks.failed);
-	int traces = trace_failure();
-
-	if (profile || stacks || traces)
-		log_warning("the experiment could not grow: events or their call stacks were lost",
-			    profile  ? profile
-			    : stacks ? stacks
-				     : traces);
-}
-
 static void close_own_thread(bool closed)
 {
 	struct thread *thread = thread_current_if_known();
@@ -563,6 +554,7 @@ static void close_own_thread(bool closed)
 static uint64_t close_books(enum format_sample_kind kind, const char *label, struct text *line)
 {
 	own_use_work_begin();
+	loss_look();
 	counter_finish();
 	modules_update();
 	maps_log_code();
@@ -580,7 +572,7 @@ static uint64_t close_books(enum format_sample_kind kind, const char *label, str
 
 	control_write_notes();
 	sample_write(kind, label);
-	log_failures();
+	loss_log();
 	put_counters(line, own_ns);
 	own_use_work_end();
 	return settled_ns;

@@ -16,8 +16,10 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -117,6 +119,13 @@ static inline int sys_munmap(void *start, size_t size)
 	return (int)sys_call(SYS_munmap, start, size, 0, 0);
 }
 
+/* Memory of nobody's in the place of what is mapped there; false: there is none. */
+static inline bool sys_map_over(void *start, size_t size)
+{
+	return sys_call6(SYS_mmap, SYS_ARG(start), SYS_ARG(size), PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == SYS_ARG(start);
+}
+
 static inline int sys_ioctl(int fd, unsigned long request, unsigned long argument)
 {
 	return (int)sys_call(SYS_ioctl, fd, request, argument, 0);
@@ -151,6 +160,16 @@ static inline uint64_t sys_block_signals(void)
 	uint64_t mask = 0;
 
 	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &mask, sizeof(mask));
+	return mask;
+}
+
+/* The same, but for some, which are open afterwards. */
+static inline uint64_t sys_block_signals_but(uint64_t open)
+{
+	const uint64_t blocked = ~open;
+	uint64_t mask = 0;
+
+	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &blocked, &mask, sizeof(mask));
 	return mask;
 }
 

@@ -47,6 +47,11 @@ bool trace_is_on(enum trace_kind kind)
 	return is_on[kind];
 }
 
+struct blockfile *trace_file(enum trace_kind kind)
+{
+	return is_on[kind] ? &files[kind] : NULL;
+}
+
 static int create(enum trace_kind kind)
 {
 	char room[512];
@@ -108,14 +113,6 @@ void trace_abandon(bool in_use)
 			blockfile_abandon(&files[kind], in_use);
 		atomic_store(&texts[kind], 0);
 	}
-}
-
-int trace_failure(void)
-{
-	for (int kind = 0; kind < TRACE_KINDS; kind++)
-		if (is_on[kind] && atomic_load(&files[kind].failed))
-			return (int)atomic_load(&files[kind].failed);
-	return 0;
 }
 
 /* collector_is_ours, mostly without a system call. */

@@ -85,9 +85,8 @@ void trace_release(struct thread *thread, uint64_t time_ns, uint64_t object);
 void trace_for_each_block(enum trace_kind kind, void (*visit)(const void *block, void *arg),
 			  void *arg);
 
-/* errno of the first failure of a file to grow, or 0. */
-int trace_failure(void);
-
+/* The file of a kind that is recorded; NULL: it is not. */
+struct blockfile *trace_file(enum trace_kind kind);
 /* The events of a kind so far, of all threads. */
 uint64_t trace_count(enum trace_kind kind);
 

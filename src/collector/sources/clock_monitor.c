@@ -134,6 +134,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 		signal_forward(signal, info, context);
 		return;
 	}
+	signal_open_faults(context);
 	if (atomic_load_explicit(&collector.recording, memory_order_relaxed)) {
 		unwind_regs_from_context(&regs, wait_program_context(context));
 		sample_running(&regs, info->si_code == SI_TIMER);

@@ -322,6 +322,7 @@ bool perf_signal_is_ours(const siginfo_t *info)
 static void on_trap(int signal, siginfo_t *info, void *context)
 {
 	if (perf_signal_is_ours(info)) {
+		signal_open_faults(context);
 		if (atomic_load_explicit(&collector.recording, memory_order_relaxed))
 			handle(event_of(info) & 0xff, info, wait_program_context(context));
 		wait_go_on(context, false);

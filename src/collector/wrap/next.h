@@ -160,6 +160,23 @@ void signal_forward(int signal, siginfo_t *info, void *context);
 bool signal_forward_pending(void *context);
 /* What an engine has sent; else it is the program's. */
 bool signal_is_our_own(const siginfo_t *info);
+/* The same signal comes to the thread, or to another one, again; until then it is blocked in this
+ * one, to which the handler returns.  False: it cannot be sent. */
+bool signal_send_again(int signal, siginfo_t *info, void *context);
+
+/*
+ * libc's own signal, which no program can block: where it is blocked, all others are, or the
+ * program takes them for it, and SIGBUS only seems to be open.
+ */
+enum { SIGNAL_MARK = 33 };
+
+/* signal_bus.c: files of ours that somebody cuts while they are mapped. */
+void signal_take_faults(void);
+/* In a handler of ours: they do no harm here, whatever the thread blocks. */
+void signal_open_faults(const void *context);
+/* An instruction of the thread has raised this SIGBUS: it cannot wait. */
+bool signal_is_fault(const siginfo_t *info);
+
 /* Before exec: the next image inherits what the program set, and afterwards ours again. */
 void signal_show_real(void);
 void signal_hide_again(void);

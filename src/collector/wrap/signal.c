@@ -20,18 +20,21 @@
 #include "collector/wrap/next.h"
 #include "collector/wrap/signal_fd.h"
 #include "collector/wrap/wait.h"
+#include "format/attach.h"
 
 #include <string.h>
 #include <ucontext.h>
 
-enum { MONITOR = 1, ENGINE_SIGNALS = 2, SIGNALS = 4 };
+enum { MONITOR = 1, FAULT = 2, ENGINE_SIGNALS = 3, SIGNALS = 5 };
 
 static struct ours {
 	int number; /* 0: this entry is free */
 	bool taken;
 	struct sigaction program; /* what the program set */
 	struct sigaction action;  /* ours */
-} signals[SIGNALS] = {{.number = CLOCK_SIGNAL_PERF}, [MONITOR] = {.number = CLOCK_SIGNAL_MONITOR}};
+} signals[SIGNALS] = {{.number = CLOCK_SIGNAL_PERF},
+	       [MONITOR] = {.number = CLOCK_SIGNAL_MONITOR},
+	       [FAULT] = {.number = SIGBUS}};
 
 /* The entry of a signal, or a free one. The user's choice leaves room for two. */
 static struct ours *signal_entry(int number)
@@ -83,6 +86,27 @@ static void gate_present(void)
 	done = true;
 }
 
+/*
+ * A fault of the program's own must find its handler on the stack that it would have without us,
+ * and one in a file of ours, wherever that is, nothing of another stack that is in use.
+ */
+static void follow_stack(struct ours *ours)
+{
+	const struct sigaction *program = &ours->program;
+	bool handled = program->sa_handler != SIG_DFL && program->sa_handler != SIG_IGN;
+	int flags = ours->action.sa_flags & ~SA_ONSTACK;
+
+	if (ours->number != SIGBUS)
+		return;
+	if (handled)
+		flags |= program->sa_flags & SA_ONSTACK;
+	collector.faults_here = flags & SA_ONSTACK ? 0 : FORMAT_SIGNAL_BIT(SIGBUS);
+	if (flags == ours->action.sa_flags)
+		return;
+	ours->action.sa_flags = flags;
+	NEXT(sigaction)(ours->number, &ours->action, NULL);
+}
+
 bool signal_take(int number, signal_handler *handler)
 {
 	struct ours *ours = signal_entry(number);
@@ -92,18 +116,24 @@ bool signal_take(int number, signal_handler *handler)
 	gate_present();
 	ours->action = (struct sigaction){.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
 	ours->action.sa_sigaction = handler;
-	/* No handler of the program may run on top of ours. */
+	/* No handler of the program may run on top of ours; files that are cut must not end it. */
 	memset(&ours->action.sa_mask, 0xff, sizeof(ours->action.sa_mask));
+	sigdelset(&ours->action.sa_mask, SIGBUS);
 	if (NEXT(sigaction)(number, &ours->action, &ours->program))
 		return false;
+	if (gate_is((const void *)ours->program.sa_sigaction))
+		ours->program.sa_sigaction =
+			(signal_handler *)(uintptr_t)gate_handler(number);
 	ours->number = number;
 	ours->taken = true;
-	if (is_engine_signal(ours))
+	follow_stack(ours);
+	/* What a program that runs already blocks stays so: it cannot be made believe. */
+	if (is_engine_signal(ours) && !(number == SIGBUS && collector.late))
 		open_mask(ours);
 	return true;
 }
 
-/* The mask that the kernel would set for the program's handler, with our signals open. */
+/* The mask that the kernel would set for the program's handler, with the engines' signals open. */
 static void mask_for_handler(int number, const struct sigaction *program, const ucontext_t *context)
 {
 	sigset_t mask;
@@ -111,7 +141,7 @@ static void mask_for_handler(int number, const struct sigaction *program, const 
 	sigorset(&mask, &context->uc_sigmask, &program->sa_mask);
 	if (!(program->sa_flags & SA_NODEFER))
 		sigaddset(&mask, number);
-	for (int i = 0; i < ENGINE_SIGNALS; i++)
+	for (int i = 0; i < FAULT; i++)
 		if (signals[i].taken)
 			sigdelset(&mask, signals[i].number);
 	NEXT(pthread_sigmask)(SIG_SETMASK, &mask, NULL);
@@ -124,6 +154,22 @@ static uint32_t *believed(struct thread *thread)
 	return collector_is_ours() ? &thread->blocked : &thread->vfork_blocked;
 }
 
+bool signal_send_again(int number, siginfo_t *info, void *context)
+{
+	int tid = sys_gettid();
+	long failure;
+
+	if (info->si_code == SI_TKILL)
+		failure = sys_call(SYS_tgkill, sys_getpid(), tid, number, 0);
+	else
+		failure = sys_call(SYS_rt_sigqueueinfo, tid, number, info, 0);
+	if (failure)
+		return false;
+	sigaddset(&((ucontext_t *)context)->uc_sigmask, number);
+	signal_fd_tell(number);
+	return true;
+}
+
 /*
  * A signal of the program's came to a thread that believes it blocks it.  Blocked and sent again
  * it goes to a thread that has it open, or waits, as without us.  The kernel takes the number of
@@ -133,22 +179,23 @@ static uint32_t *believed(struct thread *thread)
 static bool is_sent_again(const struct ours *ours, siginfo_t *info, ucontext_t *context)
 {
 	struct thread *thread = thread_current_if_known();
-	int number = ours->number, tid = sys_gettid();
+	int number = ours->number;
 	bool trap = number == SIGTRAP && info->si_code > 0;
-	long failure;
 
 	if (!is_engine_signal(ours) || !thread || !(*believed(thread) & 1u << (ours - signals)) ||
-	    trap || atomic_load(&collector.silent) || wait_lets_in(context, number))
+	    trap || signal_is_fault(info) || atomic_load(&collector.silent) ||
+	    wait_lets_in(context, number))
 		return false;
-	if (info->si_code == SI_TKILL)
-		failure = sys_call(SYS_tgkill, sys_getpid(), tid, number, 0);
-	else
-		failure = sys_call(SYS_rt_sigqueueinfo, tid, number, info, 0);
-	if (failure)
-		return false;
-	sigaddset(&context->uc_sigmask, number);
-	signal_fd_tell(number);
-	return true;
+	return signal_send_again(number, info, context);
+}
+
+/* A fault that the program blocks or ignores ends it. */
+static bool is_forced(const struct ours *ours, const siginfo_t *info)
+{
+	struct thread *thread = thread_current_if_known();
+	bool blocked = thread && *believed(thread) & 1u << (ours - signals);
+
+	return signal_is_fault(info) && (blocked || ours->program.sa_handler == SIG_IGN);
 }
 
 void signal_forward(int number, siginfo_t *info, void *context)
@@ -160,15 +207,18 @@ void signal_forward(int number, siginfo_t *info, void *context)
 		wait_go_on(context, true);
 		return;
 	}
-	if (program.sa_handler == SIG_IGN ||
-	    (program.sa_handler == SIG_DFL && !is_engine_signal(ours))) {
+	if (is_forced(ours, info)) {
+		program.sa_handler = SIG_DFL;
+	} else if (program.sa_handler == SIG_IGN ||
+		   (program.sa_handler == SIG_DFL && !is_engine_signal(ours))) {
 		wait_go_on(context, true);
 		return;
 	}
 	if (program.sa_handler == SIG_DFL) {
-		/* As if we were not here: both signals kill by default. */
+		/* As if we were not here: all of them kill by default, a fault when it comes again. */
 		NEXT(sigaction)(number, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
-		sys_call(SYS_tgkill, sys_getpid(), sys_gettid(), number, 0);
+		if (!signal_is_fault(info))
+			sys_call(SYS_tgkill, sys_getpid(), sys_gettid(), number, 0);
 		return;
 	}
 	if ((uint32_t)program.sa_flags & SA_RESETHAND)
@@ -277,29 +327,41 @@ void signal_give_back(void)
 	}
 }
 
-static void change_believed(int how)
+/* What the calling thread believes it blocks, of those whose entries are in [first, end). */
+static uint64_t believed_set(int first, int end)
 {
 	struct thread *thread = thread_current_if_known();
-	sigset_t set;
+	uint64_t set = 0;
 
-	if (!thread || !*believed(thread))
-		return;
-	sigemptyset(&set);
-	for (int i = 0; i < ENGINE_SIGNALS; i++)
+	for (int i = first; thread && i < end; i++)
 		if (signals[i].taken && *believed(thread) & 1u << i)
-			sigaddset(&set, signals[i].number);
-	NEXT(pthread_sigmask)(how, &set, NULL);
+			set |= FORMAT_SIGNAL_BIT(signals[i].number);
+	return set;
 }
 
+static void change_mask(int how, uint64_t set)
+{
+	if (set)
+		sys_call(SYS_rt_sigprocmask, how, &set, 0, sizeof(set));
+}
+
+/* Files of ours may be cut meanwhile: that signal stays open, and who sends it finds it closed. */
 void signal_close(void)
 {
-	change_believed(SIG_BLOCK);
+	uint64_t set = believed_set(0, FAULT);
+
+	if (believed_set(FAULT, ENGINE_SIGNALS))
+		set |= FORMAT_SIGNAL_BIT(SIGNAL_MARK);
+	change_mask(SIG_BLOCK, set);
 }
 
 void signal_open_again(void)
 {
+	uint64_t fault = believed_set(FAULT, ENGINE_SIGNALS);
+
 	signal_fd_tell_no_more();
-	change_believed(SIG_UNBLOCK);
+	change_mask(SIG_UNBLOCK, believed_set(0, FAULT) | fault |
+					 (fault ? FORMAT_SIGNAL_BIT(SIGNAL_MARK) : 0));
 }
 
 void signal_show_real(void)
@@ -339,8 +401,10 @@ COLLECTOR_EXPORT int sigaction(int number, const struct sigaction *new_action,
 		return gate_sigaction(number, new_action, old);
 	struct sigaction before = ours->program;
 
-	if (new_action)
+	if (new_action) {
 		ours->program = *new_action;
+		follow_stack(ours);
+	}
 	if (old)
 		*old = before;
 	return 0;
@@ -360,6 +424,7 @@ static __sighandler_t set_handler(int number, __sighandler_t handler, int flags,
 	__sighandler_t before = ours->program.sa_handler;
 
 	ours->program = (struct sigaction){.sa_handler = handler, .sa_flags = flags};
+	follow_stack(ours);
 	return before;
 }
 

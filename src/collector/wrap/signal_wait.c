@@ -18,7 +18,8 @@ static bool names_ours(const sigset_t *set)
 {
 	return (sigismember(set, CLOCK_SIGNAL_PERF) == 1 && signal_is_taken(CLOCK_SIGNAL_PERF)) ||
 	       (sigismember(set, collector.monitor_signal) == 1 &&
-		signal_is_taken(collector.monitor_signal));
+		signal_is_taken(collector.monitor_signal)) ||
+	       (sigismember(set, SIGBUS) == 1 && signal_is_taken(SIGBUS));
 }
 
 static struct timespec time_until(uint64_t end_ns)
