@@ -51,7 +51,7 @@ def folder(directory, name):
 def main():
     directory, *programs = sys.argv[1:]
     make_golden.corpus(str(folder(directory, 'experiment')))
-    for target in 'launch', 'remarks':  # seeds/ has all there is
+    for target in 'group', 'launch', 'remarks', 'remote':  # seeds/ has all there is
         folder(directory, target)
     for number, name in enumerate(NAMES):
         (folder(directory, 'demangle') / str(number)).write_bytes(name.encode())

@@ -462,7 +462,7 @@ def forms_of_instructions(t):
 @test
 def inlined_functions_as_calls(t):
     program, result = record(t, 0.4)
-    without = t.functions(result.experiment)
+    without = t.functions(result.experiment, whole=True)
     on = [o for o in t.print(result.experiment, '-inlines', 'on', '-functions', '-calltree', '-inlines', 'off', '-functions')]
     inlined = {}
     for row in on[0]['rows']:

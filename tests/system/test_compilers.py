@@ -862,7 +862,7 @@ def functions_that_compilers_at_run_time_tell_perf_of(t):
         result = t.collect(program, kind, '.', options=('-p', 'hi'))
         if kind in ('map', 'long', 'old'):
             os.unlink(result.out.split()[0])
-        functions = t.functions(result.experiment)
+        functions = t.functions(result.experiment, whole=True)
         total = functions['<Total>']['e.totalcpu']
         unknown = functions.get('<Unknown>', {'e.totalcpu': 0})['e.totalcpu']
         if not first:

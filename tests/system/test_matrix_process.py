@@ -37,7 +37,7 @@ def check_recorded(t, result, family, engine):
         # a machine so busy that it preempts the program thousands of times a second leaves it to the monitor
         t.within({image['collector'].get('engine') for image in images[pid]} == {engine}, f'engine of {name} not {engine}')
         if name not in ('processes', 'exec in thread'):  # those had other work to do as well
-            t.near(sum(image['cpu'] for image in images[pid]), WORK, f'CPU of {name}', 0.1, 0.004)
+            t.near(sum(image['cpu'] for image in images[pid]), WORK, f'CPU of {name}', 0.1, 0.01)  # its own begin and end is some of it
 
 
 @test(engines=True)

@@ -3,7 +3,7 @@
  * Preloaded: lets the Nth call of a kind fail, once.
  *
  *   FAULTS=memory:N   malloc, calloc, realloc: no memory
- *   FAULTS=io:N       open, fopen, opendir, stat, read, pread, mmap: EIO
+ *   FAULTS=io:N       open, openat, fopen, opendir, stat, read, pread, mmap: EIO
  *
  * FAULTS_COUNT=FILE writes the number of calls there at the end: N = 0 only counts.
  */
@@ -94,6 +94,17 @@ int open(const char *path, int flags, ...)
 
 	va_end(rest);
 	return fails(IO) ? -1 : NEXT(open)(path, flags, mode);
+}
+
+int openat(int folder, const char *path, int flags, ...)
+{
+	va_list rest;
+
+	va_start(rest, flags);
+	mode_t mode = va_arg(rest, mode_t);
+
+	va_end(rest);
+	return fails(IO) ? -1 : NEXT(openat)(folder, path, flags, mode);
 }
 
 FILE *fopen(const char *path, const char *mode)

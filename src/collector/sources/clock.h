@@ -164,6 +164,8 @@ void clock_charge(struct thread *thread, enum format_state state, int64_t *pendi
 void interval_read_param(const char *value);
 /* Once the engine is known, before it starts: sets collector.interval_ns. */
 void interval_begin(void);
+/* The user has asked for a shorter one than there may be. Before interval_begin. */
+void interval_at_least(uint64_t interval_ns);
 /* Anything that the interval makes happen has taken so much; may widen it.  Not with the thread's
  * lock. */
 void interval_spent(uint64_t cost_ns);
@@ -212,11 +214,12 @@ bool monitor_signal_is_ours(const siginfo_t *info);
 bool perf_engine_prepare(void);
 bool monitor_engine_prepare(void);
 /*
- * Why the program would be harmed by perf events; NULL: it is not.  A signal that is pending when a
- * thread executes another program ends that one.  Our wrappers of exec see to it that none is, but
- * Go's runtime and qemu's guests execute by a system call instruction of their own.
+ * Why the program would be harmed by signals other than a timer's; NULL: it is not.  One that is
+ * pending when a thread executes another program ends that one, unless it is a timer's, which the
+ * kernel discards.  Our wrappers of exec see to it that none is, but Go's runtime and qemu's guests
+ * execute by a system call instruction of their own.
  */
-const char *perf_engine_harms(void);
+const char *engine_signals_harm(void);
 /* An event of another thread, or with 0 of the calling one: a descriptor or a negative errno. */
 int perf_engine_open(int tid, bool switches);
 /* The switch events, which there were too many of, may come again. */

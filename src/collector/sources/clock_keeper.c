@@ -378,7 +378,11 @@ bool keeper_start(int tid)
 {
 	tracee = tid;
 	alone = 0;
-	harm = collector.engine == ENGINE_PERF ? perf_engine_harms() : NULL;
+	harm = engine_signals_harm();
+	if (harm) {
+		interval_at_least(TIMER_INTERVAL_NS);
+		interval_begin();
+	}
 	atomic_store(&wishes, 0);
 	atomic_store(&off, 0);
 	atomic_store(&holding, false);

@@ -419,7 +419,7 @@ bool perf_engine_prepare(void)
 	return perf_signal_take();
 }
 
-const char *perf_engine_harms(void)
+const char *engine_signals_harm(void)
 {
 	/* Go with cgo; without it no library gets into the program (base/own_calls.h). */
 	if (next_program_exports("crosscall2"))
@@ -432,7 +432,7 @@ const char *perf_engine_harms(void)
 bool perf_engine_start(char *reason, size_t size)
 {
 	struct text why = {.buffer = reason, .size = size};
-	const char *harm = perf_engine_harms();
+	const char *harm = engine_signals_harm();
 
 	if (harm) {
 		text_puts(&why, harm);
