@@ -17,10 +17,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FORMAT_FILE_SUMS  "sums"
+#define FORMAT_FILE_SUMS	 "sums"
 #define FORMAT_FILE_ARCHIVE_SUMS "archive.sums"
-#define FORMAT_EVENT_SUMS "sums" /* in the founder's log: there is such a file */
-#define SUMS_BEGIN	  0xcbf29ce484222325u
+#define FORMAT_EVENT_SUMS	 "sums" /* in the founder's log: there is such a file */
+#define SUMS_BEGIN		 0xcbf29ce484222325u
 
 /*
  * Where the last line begins, which is about those before it; NULL: they are not what was written.

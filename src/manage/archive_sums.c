@@ -28,7 +28,8 @@ static void keep_lines(struct archiver *archiver, struct strbuf *lines, struct s
 
 		end = strchr(line, '\n');
 		*end = '\0';
-		if (sscanf(line, "%" SCNu64 " %16" SCNx64 " " PREFIX "%n", &length, &sum, &name) != 2 ||
+		if (sscanf(line, "%" SCNu64 " %16" SCNx64 " " PREFIX "%n", &length, &sum, &name) !=
+			    2 ||
 		    !name || string_table_find(&archiver->copied, line + name) != HASH_NONE)
 			continue;
 		string_table_add(known, line + name);
@@ -40,8 +41,7 @@ static void keep_lines(struct archiver *archiver, struct strbuf *lines, struct s
 static void add_line(struct archiver *archiver, struct strbuf *lines, const char *name)
 {
 	uint64_t size, sum;
-	int fd = strchr(name, '\n') ? -1
-				    : folder_open_file(archiver->archives, name, O_RDONLY, 0);
+	int fd = strchr(name, '\n') ? -1 : folder_open_file(archiver->archives, name, O_RDONLY, 0);
 
 	if (fd < 0)
 		return;
@@ -59,8 +59,7 @@ static void add_collectors(struct archiver *archiver, struct strbuf *lines,
 	struct dirent *entry;
 
 	while (directory && (entry = readdir(directory)))
-		if (entry->d_name[0] == '[' &&
-		    string_table_find(known, entry->d_name) == HASH_NONE)
+		if (entry->d_name[0] == '[' && string_table_find(known, entry->d_name) == HASH_NONE)
 			add_line(archiver, lines, entry->d_name);
 	if (directory)
 		closedir(directory);
@@ -90,8 +89,7 @@ void archive_write_sums(struct archiver *archiver)
 
 	keep_lines(archiver, &lines, &known);
 	for (size_t i = 0; i < archiver->copied.count && !archiver->request->directory; i++)
-		add_line(archiver, &lines,
-			 string_table_text(&archiver->copied, (uint32_t)i));
+		add_line(archiver, &lines, string_table_text(&archiver->copied, (uint32_t)i));
 	add_collectors(archiver, &lines, &known);
 	if (lines.length)
 		write_lines(archiver, &lines);

@@ -91,8 +91,7 @@ static char *describe_failures(const struct experiment *experiment)
 	size_t failed = 0;
 
 	for (size_t i = 0; i < experiment->processes.count; i++) {
-		const struct log_event *event =
-			failure_of(&experiment->processes.items[i].log, !i);
+		const struct log_event *event = failure_of(&experiment->processes.items[i].log, !i);
 
 		failed += event != NULL;
 		first = first ? first : event;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Usage: cut SECONDS [WORDS]: allocates, locks, writes and computes in two threads of a process and of its child
- * for so long, whatever happens to files that belong to who watches it.  WORDS: b all signals are
- * blocked, h a handler for SIGBUS, s the threads sleep, d it ends by a fault.  Faults and signals of its
- * own are what they are without anybody.  Prints what it saw.
+ * Usage: cut SECONDS [WORDS]: allocates, locks, writes and computes in two threads of a process and
+ * of its child for so long, whatever happens to files that belong to who watches it.  WORDS: b all
+ * signals are blocked, h a handler for SIGBUS, s the threads sleep, d it ends by a fault.  Faults
+ * and signals of its own are what they are without anybody.  Prints what it saw.
  */
 #include "target.h"
 

@@ -411,10 +411,10 @@ static void test_stripped_with_entries(void **state)
 static const char sizeless[] =
 	".text\n.globl described, bare, after\n.p2align 4\n"
 	"described:\n.cfi_startproc\n.skip 40, 0x90\nhidden_1:\n.skip 8, 0x90\n.cfi_endproc\n"
-	".skip 64, 0x90\n" /* 48: nobody's */
+	".skip 64, 0x90\n"			 /* 48: nobody's */
 	"bare:\n.skip 30, 0x50\nret\n.nops 17\n" /* 112 */
-	"hidden_2:\n.skip 200, 0x50\n"	     /* 160 */
-	"after:\nret\n"			     /* 360 */
+	"hidden_2:\n.skip 200, 0x50\n"		 /* 160 */
+	"after:\nret\n"				 /* 360 */
 	".globl sized\n.type sized, @function\nsized:\n.cfi_startproc\nret\n.cfi_endproc\n"
 	".size sized, . - sized\n";
 

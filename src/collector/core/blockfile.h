@@ -40,7 +40,8 @@ struct blockfile {
 	_Atomic uint32_t failed;	/* errno of the first failure to grow, for the log */
 	_Atomic uint32_t abandoned;	/* how often it was */
 	_Atomic bool stuck; /* who made an arena did not come back: nobody waits again */
-	_Atomic bool cut;   /* by somebody else: what was in it is lost, and it does not grow any more */
+	_Atomic bool
+		cut; /* by somebody else: what was in it is lost, and it does not grow any more */
 	struct blockfile_arena arena[BLOCKFILE_ARENAS];
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What data files have lost: they could not grow, or somebody has cut them while they are mapped. */
+/* What data files have lost: they could not grow, or somebody has cut them while they are mapped.
+ */
 #ifndef HELIO_COLLECTOR_LOSS_H
 #define HELIO_COLLECTOR_LOSS_H
 

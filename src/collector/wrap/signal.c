@@ -33,8 +33,8 @@ static struct ours {
 	struct sigaction program; /* what the program set */
 	struct sigaction action;  /* ours */
 } signals[SIGNALS] = {{.number = CLOCK_SIGNAL_PERF},
-	       [MONITOR] = {.number = CLOCK_SIGNAL_MONITOR},
-	       [FAULT] = {.number = SIGBUS}};
+		      [MONITOR] = {.number = CLOCK_SIGNAL_MONITOR},
+		      [FAULT] = {.number = SIGBUS}};
 
 /* The entry of a signal, or a free one. The user's choice leaves room for two. */
 static struct ours *signal_entry(int number)
@@ -122,8 +122,7 @@ bool signal_take(int number, signal_handler *handler)
 	if (NEXT(sigaction)(number, &ours->action, &ours->program))
 		return false;
 	if (gate_is((const void *)ours->program.sa_sigaction))
-		ours->program.sa_sigaction =
-			(signal_handler *)(uintptr_t)gate_handler(number);
+		ours->program.sa_sigaction = (signal_handler *)(uintptr_t)gate_handler(number);
 	ours->number = number;
 	ours->taken = true;
 	follow_stack(ours);
@@ -215,7 +214,8 @@ void signal_forward(int number, siginfo_t *info, void *context)
 		return;
 	}
 	if (program.sa_handler == SIG_DFL) {
-		/* As if we were not here: all of them kill by default, a fault when it comes again. */
+		/* As if we were not here: all of them kill by default, a fault when it comes again.
+		 */
 		NEXT(sigaction)(number, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
 		if (!signal_is_fault(info))
 			sys_call(SYS_tgkill, sys_getpid(), sys_gettid(), number, 0);
@@ -360,8 +360,8 @@ void signal_open_again(void)
 	uint64_t fault = believed_set(FAULT, ENGINE_SIGNALS);
 
 	signal_fd_tell_no_more();
-	change_mask(SIG_UNBLOCK, believed_set(0, FAULT) | fault |
-					 (fault ? FORMAT_SIGNAL_BIT(SIGNAL_MARK) : 0));
+	change_mask(SIG_UNBLOCK,
+		    believed_set(0, FAULT) | fault | (fault ? FORMAT_SIGNAL_BIT(SIGNAL_MARK) : 0));
 }
 
 void signal_show_real(void)
