@@ -199,24 +199,24 @@ static size_t count_of(const char *text, char wanted)
 	return count;
 }
 
-/* The format with marks where it ends lines. */
-__attribute__((format_arg(1))) static char *mark_lines(const char *format, char mark)
+/* The format with marks where it ends lines; *copy is the caller's to free. */
+__attribute__((format_arg(1))) static const char *mark_lines(const char *format, char mark,
+							     char **copy)
 {
-	char *copy = xstrdup(format);
-
-	for (char *at = copy; (at = strchr(at, '\n'));)
+	*copy = xstrdup(format);
+	for (char *at = *copy; (at = strchr(at, '\n'));)
 		*at++ = mark;
-	return copy;
+	return *copy;
 }
 
 __attribute__((format(printf, 1, 0))) static char *print_marked(const char *format, char mark,
 								va_list arguments)
 {
-	char *marked = mark_lines(format, mark), *text = NULL;
+	char *copy, *text = NULL;
 
-	if (vasprintf(&text, marked, arguments) < 0)
+	if (vasprintf(&text, mark_lines(format, mark, &copy), arguments) < 0)
 		text = NULL;
-	free(marked);
+	free(copy);
 	return text;
 }
 
