@@ -73,6 +73,8 @@ def ended(t, engine):
             process = family['']
             t.near(process['cpu'], 0.1, f'{how}: CPU', 0.05, 0.012)
             longest = max(thread['sum'] for thread in process['threads'])
+            if how.startswith('raw'):  # what we look at each tenth of a second
+                continue
             t.near(longest, truth['lived'], f'{how}: time of the thread that lived longest', absolute=0.1)
             if how == 'last_thread':  # the first thread's life ends with pthread_exit
                 t.within(process['threads'][0]['sum'] < 0.5 * longest, f'{how}: {process["threads"][0]["sum"]} of {longest} s are the first thread\'s')

@@ -8,9 +8,11 @@
 #include "collector/sources/clock.h"
 #include "format/attach.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/uio.h>
 
 enum { RAWTHREADS_MAX = 8, GONE_AFTER_NS = 1000 * 1000 * 1000 };
 
@@ -177,9 +179,22 @@ int rawthread_start(void (*run)(void), void *stack, size_t size, bool own_files)
 	return (int)result;
 }
 
+/* It is a zombie then, and has no memory. */
+static bool first_thread_has_ended(void)
+{
+	char byte = 0, copy;
+	const struct iovec from = {&byte, 1}, to = {&copy, 1};
+
+	return sys_call6(SYS_process_vm_readv, sys_getpid(), SYS_ARG(&to), 1, SYS_ARG(&from), 1,
+			 0) == -ESRCH;
+}
+
 _Noreturn void rawthread_exit(_Atomic unsigned *flag)
 {
-	int own = sys_gettid();
+	int own = sys_gettid(), status;
+
+	if (first_thread_has_ended() && task_has_ended(sys_getpid(), &status))
+		atomic_store(&last_status, status);
 
 	atomic_fetch_add(&ended_cpu_ns, clock_own_cpu_ns());
 	for (int i = 0; i < RAWTHREADS_MAX; i++)

@@ -392,7 +392,7 @@ static void monitor(void)
 		if (tick.now_ns - searched_ns > SEARCH_NS) {
 			search(&tick);
 			tick.alone = rawthread_only_ours_are_left(tick.dir) ? tick.alone + 1 : 0;
-			searched_ns = tick.now_ns;
+			searched_ns = tick.alone ? 0 : tick.now_ns;
 			rawthread_note_faults();
 		}
 		rest_ns = looks_rest_ns();
