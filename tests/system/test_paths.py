@@ -279,7 +279,7 @@ def a_daemon_that_stops_being_root(t, engine):
     family = t.read(result.experiment)
     t.equal(sorted(family), ['', '_f1', '_f1_f1'], 'recorded')
     for lineage, least in ('', 0.1), ('_f1', 0.1), ('_f1_f1', 0.1):
-        t.within(family[lineage]['cpu'] >= 0.9 * least, f'CPU of {lineage}: {family[lineage]["cpu"]}')
+        t.within(family[lineage]['cpu'] >= 0.8 * least, f'CPU of {lineage}: {family[lineage]["cpu"]}')
     t.equal(result.experiment.stat().st_mode & 0o7002, 0o1000, 'mode of the founder: sticky, closed to others')
     for path in [result.experiment, *result.experiment.rglob('*')]:
         t.check(not path.stat().st_mode & 0o002, f'{path} can be written by everybody')
