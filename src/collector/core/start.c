@@ -424,6 +424,7 @@ __attribute__((constructor)) static void start(int count, char **arguments)
 	if (!record || set_up("start"))
 		return;
 	/* Last: what we did so far is not the program's time. */
+	engine_signals_harm();
 	overhead_reset(); /* touches what handlers would count the page fault of */
 	begin_own_thread(collector.main_stack_low, collector.main_stack_high);
 	atomic_store(&collector.recording, true);

@@ -419,7 +419,7 @@ bool perf_engine_prepare(void)
 	return perf_signal_take();
 }
 
-const char *engine_signals_harm(void)
+static const char *find_harm(void)
 {
 	/* Go with cgo; without it no library gets into the program (base/own_calls.h). */
 	if (next_program_exports("crosscall2"))
@@ -427,6 +427,18 @@ const char *engine_signals_harm(void)
 	if (next_program_exports("safe_syscall_start"))
 		return "qemu executes programs without the C library";
 	return NULL;
+}
+
+const char *engine_signals_harm(void)
+{
+	static bool known;
+	static const char *harm;
+
+	/* Once: in the child of a fork a thread that is gone may hold the loader's lock. */
+	if (!known)
+		harm = find_harm();
+	known = true;
+	return harm;
 }
 
 bool perf_engine_start(char *reason, size_t size)
