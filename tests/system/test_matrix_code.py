@@ -110,7 +110,7 @@ def stacks_while_objects_close(t, engine):
             continue
         inside += seconds
         right += seconds if 'churn_in_thread' in names else 0
-    t.within(inside > 0.3 * process['cpu'], f'{inside:.4f} of {process["cpu"]:.4f} s in the objects')
+    t.within(inside > 0.15 * process['cpu'], f'{inside:.4f} of {process["cpu"]:.4f} s in the objects')
     t.ratio(right, inside, 0.97, 1.0001, 'with callers')
 
 
