@@ -48,8 +48,49 @@ def folder(directory, name):
     return path
 
 
+PROGRAM = '''
+static inline __attribute__((always_inline)) long twice(long x) { return x * 2; }
+struct pair { long a, b; };
+long sum(const struct pair *p) { long s = 0; for (long i = 0; i < p->a; i++) s += twice(i) ^ p->b; return s; }
+int main(int argc, char **argv) { struct pair p = {argc, 3}; %s return (int)sum(&p); }
+''' % ('p.a += sum(&p); p.b ^= twice(p.a);' * 16)
+
+# A file (sums or code), then edits of five bytes each: where (24 bits), which kind of edit, a value; see fuzz_cache.c.
+EDITS = (b'\0' + bytes((0x40, 2, 0, 0, 0xff)), b'\1' + bytes((0x90, 1, 0, 0, 0x80)), b'\0' + bytes((0, 3, 0, 1, 0)),
+         b'\1' + bytes((0x20, 4, 0, 2, 0x7f)), b'\0' + bytes((0x90, 5, 0, 3, 0, 0x10, 6, 0, 0, 0)))
+
+STARTUP = ('object_hide libc.so\nlimit 3\n', 'indxobj_define pages VADDR>>12\ndmetrics e.user:i.%system\ndsort e.user\n',
+           'compare delta\nviewmode machine\nname mangled\nen_desc on\n', 'setpath /src:$expts\npathmap /a /b\naddpath .\nscc all\ndthresh 1\n',
+           'object_show golden\nobject_api all\nmobj_define line VADDR>>6\nmachinemodel generic\n')
+
+
+def golden(directory):
+    """The experiment that print_golden.c copies, the program of it, and its files of debug information."""
+    for name in os.listdir(directory):
+        os.remove(directory / name)
+    directory.rmdir()
+    make_golden.founder(str(directory))
+    text = (directory / 'map.xml').read_text().replace('/tmp/golden', 'PROGRAM')
+    (directory / 'map.xml').write_text(text)
+    (directory / 'split.c').write_text(PROGRAM)
+    subprocess.run(['cc', '-O0', '-g', '-gsplit-dwarf', '-no-pie', f'-fdebug-prefix-map={directory.resolve()}=.', '-c', 'split.c'],
+                   cwd=directory, check=True)
+    subprocess.run(['cc', '-no-pie', '-Wl,--build-id=0x00112233445566778899aabbccddeeff00112233', 'split.o', '-o', 'program'],
+                   cwd=directory, check=True)
+    subprocess.run(['cc', '-O0', '-g', '-no-pie', 'split.c', '-o', 'whole'], cwd=directory, check=True)
+    subprocess.run(['strip', '-o', 'stripped', 'program'], cwd=directory, check=True)
+    subprocess.run(['objcopy', '--only-keep-debug', 'whole', 'debug'], cwd=directory, check=True)
+    return [(directory / name).read_bytes() for name in ('program', 'split.dwo', 'debug')]
+
+
 def main():
     directory, *programs = sys.argv[1:]
+    for number, file in enumerate(golden(folder(directory, 'golden'))):
+        (folder(directory, 'views') / str(number)).write_bytes(bytes([number]) + file)
+    for number, text in enumerate(STARTUP):
+        (folder(directory, 'startup') / str(number)).write_text(text)
+    for number, edits in enumerate(EDITS):
+        (folder(directory, 'cache') / str(number)).write_bytes(edits)
     make_golden.corpus(str(folder(directory, 'experiment')))
     for target in 'group', 'launch', 'remarks', 'remote':  # seeds/ has all there is
         folder(directory, target)
