@@ -127,6 +127,12 @@ def processes_shorter_than_an_interval(t, engine):
     processes(t, engine, 10, 'forks', 300, 2, 0.75)
 
 
+@test(alone=True, engines=True)
+def processes_much_shorter_than_an_interval(t, engine):
+    """A tick that is due at once comes then, and not a part of an interval later."""
+    processes(t, engine, 10, 'forks', 1200, 0.25, 1)
+
+
 def has_tick(process):
     return sum(process['unrecorded'].values()) < process['cpu'] / 2
 

@@ -134,7 +134,10 @@ static inline uint64_t phase_longest(uint64_t interval_ns)
 	return interval_ns + interval_ns / 4;
 }
 uint64_t phase_random(uint64_t below_ns);
-/* Sets when the first tick of the process is due, and returns the CPU time until then. */
+/*
+ * Sets when the first tick of the process is due, and returns the CPU time until then.  What is
+ * less than `least_ns` is left to a timer (timer_first), or made so long.
+ */
 uint64_t phase_process_first_ns(struct thread *thread, uint64_t least_ns);
 /* The process ends, or becomes another program: what it leaves the next one begins with. */
 void phase_leave_process(void);

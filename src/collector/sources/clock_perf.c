@@ -360,20 +360,28 @@ int perf_engine_open(int tid, bool switches)
 
 /*
  * Not so short that the thread does nothing else until its first tick has set a whole interval, nor
- * a thread that inherits it.
+ * a thread that inherits it.  A tick that is due earlier is a timer's.
  */
 static uint64_t first_interval_ns(void)
 {
 	enum { SHORTEST_NS = 200 * 1000, PART = 16 };
 	uint64_t shortest_ns = collector.interval_ns / PART;
+	struct thread *thread = thread_current_if_known();
 
 	if (shortest_ns < SHORTEST_NS)
 		shortest_ns = SHORTEST_NS;
 	if (shortest_ns >= collector.interval_ns)
 		return collector.interval_ns;
-	if (!thread_current_if_known())
+	if (!thread)
 		return shortest_ns + phase_random(collector.interval_ns - shortest_ns);
-	return phase_process_first_ns(thread_current_if_known(), shortest_ns);
+	uint64_t first_ns = phase_process_first_ns(thread, shortest_ns);
+
+	if (!thread->clock.phase.timer_first)
+		return first_ns;
+	uint64_t next_ns = phase_jitter(collector.interval_ns);
+
+	atomic_store_explicit(&tick_ns, next_ns, memory_order_relaxed);
+	return first_ns + next_ns;
 }
 
 static uint64_t begin_interval_ns(uint64_t event)
@@ -395,8 +403,13 @@ static int open_own(_Atomic int *owner, uint64_t event)
 		return fd;
 	if (!descriptor_hold(fd, owner))
 		return -EMFILE;
-	if (event == PERF_EVENT_TICK)
+	if (event == PERF_EVENT_TICK) {
+		struct thread *thread = thread_current_if_known();
+
 		sys_ioctl(*owner, PERF_EVENT_IOC_ENABLE, 0);
+		if (thread && thread->clock.phase.timer_first)
+			timer_arm(thread);
+	}
 	return 0;
 }
 

@@ -248,7 +248,8 @@ uint64_t phase_process_first_ns(struct thread *thread, uint64_t least_ns)
 		set_wary(&thread->clock.phase, wary);
 	else
 		left_ns = is_timed(thread) ? first_delay_ns() : phase_random(whole_ns(thread));
-	if (left_ns < least_ns)
+	thread->clock.phase.timer_first = left_ns < least_ns && thread->clock.phase.wall;
+	if (left_ns < least_ns && !thread->clock.phase.wall)
 		left_ns = least_ns;
 	thread->clock.phase.due_cpu_ns = clock_other_cpu_ns(thread->tid) + left_ns;
 	return left_ns;
@@ -437,7 +438,7 @@ uint64_t phase_timer_delay_ns(struct thread *thread)
 	uint64_t cpu_ns = clock_other_cpu_ns(thread->tid);
 
 	if (!phase->due_cpu_ns)
-		phase_process_first_ns(thread, 1);
+		phase_process_first_ns(thread, 0);
 	/* A timer that has to make up for more than an interval does not. */
 	if (phase->due_cpu_ns + timer_interval_ns() < cpu_ns)
 		phase->due_cpu_ns = cpu_ns;
@@ -464,6 +465,11 @@ bool phase_timer_was_early(struct thread *thread, const struct unwind_regs *regs
 
 void phase_timer_expired(struct thread *thread)
 {
+	if (thread->clock.phase.timer_first) { /* the perf event goes on */
+		thread->clock.phase.timer_first = false;
+		timer_disarm(thread);
+		return;
+	}
 	thread->clock.phase.due_cpu_ns += phase_jitter(timer_interval_ns());
 	timer_arm(thread);
 }

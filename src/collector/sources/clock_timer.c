@@ -36,10 +36,11 @@ static bool wanted(const struct thread *thread)
 		return false;
 	if (collector.engine == ENGINE_MONITOR && monitor_engine_has_timers())
 		return true;
-	/* The perf event of a process's first thread begins where it should. */
+	/* The perf event of a process's first thread begins where it should, or nearly. */
 	return phase_is_young(thread) &&
 	       (collector.engine == ENGINE_MONITOR ||
-		(collector.engine == ENGINE_PERF && thread->start_routine));
+		(collector.engine == ENGINE_PERF &&
+		 (thread->start_routine || thread->clock.phase.timer_first)));
 }
 
 void timer_arm(struct thread *thread)
