@@ -3,16 +3,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
+#include <grp.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/fsuid.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum {
 	DIRECTORY_FLAGS = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
 	DEPTH_LIMIT = 64, /* of what is removed: each level holds a descriptor */
+	GROUPS_LIMIT = 256,
 };
 
 static void close_quietly(int fd)
@@ -253,12 +255,27 @@ bool folder_remove(int folder, const char *name)
 	return remove_below(folder, name, 0);
 }
 
+/* Root's other groups, which the owner has no part in; -1: they are in force. */
+static _Thread_local gid_t own_groups[GROUPS_LIMIT];
+static _Thread_local int own_group_count = -1;
+
+/* glibc's functions change the groups of all threads. */
+static void leave_groups(void)
+{
+	if (own_group_count >= 0)
+		return;
+	own_group_count = getgroups(GROUPS_LIMIT, own_groups);
+	if (own_group_count >= 0 && syscall(SYS_setgroups, 0, NULL))
+		own_group_count = -1;
+}
+
 void folder_be_owner(int folder)
 {
 	struct stat info;
 
 	if (geteuid() || fstat(folder, &info) || !info.st_uid)
 		return;
+	leave_groups();
 	setfsgid(info.st_gid);
 	setfsuid(info.st_uid);
 }
@@ -267,4 +284,7 @@ void folder_be_oneself(void)
 {
 	setfsuid(geteuid());
 	setfsgid(getegid());
+	if (own_group_count >= 0)
+		syscall(SYS_setgroups, own_group_count, own_groups);
+	own_group_count = -1;
 }

@@ -200,13 +200,37 @@ static bool link_to_common(const struct archiver *archiver, const char *name)
 	return ok;
 }
 
+void archive_be_in_store(const struct archiver *archiver)
+{
+	if (archiver->request->directory)
+		folder_be_oneself();
+}
+
+void archive_be_in_experiment(const struct archiver *archiver)
+{
+	folder_be_owner(archiver->folder);
+}
+
+static bool copy(const struct archiver *archiver, const char *from, const char *name)
+{
+	int in = folder_open_named(from, NULL);
+
+	if (in < 0)
+		return false;
+	archive_be_in_store(archiver);
+	bool ok = tree_copy_file(in, archiver->store, name);
+
+	archive_be_in_experiment(archiver);
+	return ok;
+}
+
 bool archive_copy(struct archiver *archiver, const char *from, const char *name)
 {
 	char *to = xasprintf(
 		"%s/%s",
 		archiver->store_path ? archiver->store_path : archiver->experiment->archives, name);
 	bool there = exists(archiver->store, name) && !archiver->request->rewrite;
-	bool ok = there || tree_copy_file(from, archiver->store, name);
+	bool ok = there || copy(archiver, from, name);
 
 	if (ok && archiver->request->directory)
 		ok = link_to_common(archiver, name);
@@ -316,6 +340,8 @@ static bool open_archives(struct archiver *archiver)
 
 	archiver->folder = folder_open(parent, 0);
 	free(parent);
+	if (archiver->folder >= 0)
+		archive_be_in_experiment(archiver);
 	if (archiver->folder >= 0 && folder_make_directories(archiver->folder, slash + 1))
 		archiver->archives = folder_open_below(archiver->folder, slash + 1);
 	if (archiver->archives < 0)
@@ -335,8 +361,10 @@ static bool open_store(struct archiver *archiver)
 		archiver->store = folder_open_below(archiver->archives, "");
 		return archiver->store >= 0;
 	}
+	archive_be_in_store(archiver);
 	if (tree_make_directories(directory))
 		archiver->store = folder_open(directory, 0);
+	archive_be_in_experiment(archiver);
 	archiver->store_path = archiver->store < 0 ? NULL : realpath(directory, NULL);
 	if (!archiver->store_path)
 		diag_add(archiver->diags, DIAG_ERROR, "%s: %s", directory, strerror(errno));
@@ -436,6 +464,7 @@ enum status manage_archive(const char *path, const struct manage_archive_request
 			run(&archiver);
 		else
 			status = STATUS_IO;
+		folder_be_oneself();
 	}
 	pass_on(&doubts, request->quiet, diags);
 	archiver_fini(&archiver);

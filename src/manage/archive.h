@@ -24,6 +24,13 @@ struct archiver {
 	struct string_table copied;  /* names in the store */
 };
 
+/*
+ * Files are opened, and the experiment is changed, with the rights of the experiment's owner: it
+ * names what root is to copy.  A common archive is the user's who runs this.
+ */
+void archive_be_in_store(const struct archiver *archiver);
+void archive_be_in_experiment(const struct archiver *archiver);
+
 /* Copies a file into the store under that name, unless it is there; false: it could not be. */
 bool archive_copy(struct archiver *archiver, const char *from, const char *name);
 

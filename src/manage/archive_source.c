@@ -40,8 +40,11 @@ static char *make_room(const struct archiver *archiver, const char *path)
 {
 	char *name = xasprintf(FORMAT_ARCHIVE_SOURCES "%s", path);
 	char *directory = xstrndup(name, (size_t)(strrchr(name, '/') - name));
-	bool ok = folder_make_directories(archiver->store, directory) &&
-		  folder_make_directories(archiver->archives, directory);
+	bool ok = folder_make_directories(archiver->archives, directory);
+
+	archive_be_in_store(archiver);
+	ok = ok && folder_make_directories(archiver->store, directory);
+	archive_be_in_experiment(archiver);
 
 	free(directory);
 	if (ok)
@@ -52,11 +55,13 @@ static char *make_room(const struct archiver *archiver, const char *path)
 
 static void copy_source(struct archiver *archiver, const char *path)
 {
-	if (access(path, R_OK)) {
-		/* not to be had is normal for what a distribution built */
+	int readable = folder_open_named(path, NULL);
+
+	if (readable < 0) { /* is normal for what a distribution built */
 		strbuf_printf(&archiver->log, "%s: %s\n", path, strerror(errno));
 		return;
 	}
+	close(readable);
 	char *name = make_room(archiver, path);
 
 	if (name)

@@ -139,21 +139,17 @@ static bool copy_file(int in, int folder, const char *name)
 	return ok;
 }
 
-bool tree_copy_file(const char *from, int folder, const char *to)
+bool tree_copy_file(int in, int folder, const char *to)
 {
 	const char *name;
-	struct stat info;
 	int parent = folder_open_parent(folder, to, &name);
-	int in = parent < 0 ? -1 : open(from, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	bool ok = in >= 0 && !fstat(in, &info);
 
-	if (ok && !S_ISREG(info.st_mode)) {
-		errno = EINVAL;
-		ok = false;
-	}
-	if (!ok)
+	if (parent < 0) {
 		close_quietly(in);
-	ok = ok && copy_file(in, parent, name);
+		return false;
+	}
+	bool ok = copy_file(in, parent, name);
+
 	close_quietly(parent);
 	return ok;
 }

@@ -7,10 +7,11 @@
 #include <stdint.h>
 
 /*
- * Copies a regular file with its mode and times to a path below a folder (base/folder.h).  The copy
- * gets its name when it is complete; what had the name before is replaced.  Holes stay holes.
+ * Copies an open regular file with its mode and times to a path below a folder (base/folder.h), and
+ * closes it.  The copy gets its name when it is complete; what had the name before is replaced.
+ * Holes stay holes.
  */
-bool tree_copy_file(const char *from, int folder, const char *to);
+bool tree_copy_file(int in, int folder, const char *to);
 /* Copies a directory with all that is in it; nothing may be at `to`. Symbolic links stay links. */
 bool tree_copy(const char *from, const char *to);
 /* Whether a copy holds the same files with the same content; errno 0: it does not. */

@@ -160,6 +160,30 @@ def a_link_in_a_received_experiment(t):
         t.equal(state(treasure), before, f'what the link {name} points to, after rm')
 
 
+@test
+def root_archives_what_the_owner_may_read(t):
+    """What an experiment names is copied into it with its owner's rights; a common archive is its maker's."""
+    t.directory.chmod(0o755)
+    private, work = t.directory / 'private', t.directory / 'work'
+    private.mkdir(mode=0o700)
+    (private / 'secret.c').write_text(MARKS)
+    work.mkdir()
+    os.chown(work, 65534, 65534)
+    source, program = t.directory / 'program.c', t.directory / 'program'
+    source.write_text(f'#line 1 "{private}/secret.c"\nint main(void) {{ volatile long x = 0; while (x < 300000000) x++; return 0; }}\n')
+    t.equal(t.run(t.need('gcc'), '-g', '-o', program, source).status, 0, 'status of gcc')
+    for name, more in ('own.er', []), ('common.er', ['-d', t.directory / 'store']):
+        result = t.run('setpriv', *NOBODY, t.helio, 'collect', '-A', 'off', '-o', name, program, cwd=work)
+        t.equal(result.status, 0, f'status of collect: {result.err}')
+        result = t.run(t.helio, 'archive', '-s', 'all', *more, work / name)
+        t.equal(result.status, 0, f'status of archive: {result.err}')
+        copies = [path for path in (work / name / 'archives').rglob('*') if path.is_file()]
+        t.check(any(path.name.startswith('program') for path in copies), f'{name}: copies are {copies}')
+        t.check(not any(MARKS in path.read_text(errors='replace') for path in copies), f'{name}: the secret is there')
+        t.equal({path.lstat().st_uid for path in (work / name).rglob('*')}, {65534}, f'{name}: owners')
+    t.equal({path.stat().st_uid for path in (t.directory / 'store').rglob('*')}, {0}, 'owners in the common archive')
+
+
 SWAPPER = '''
 import ctypes, os, sys
 libc = ctypes.CDLL(None)
