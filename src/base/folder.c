@@ -110,6 +110,17 @@ int folder_open_parent(int folder, const char *path, const char **name)
 	return folder_open_below(folder, before);
 }
 
+/*
+ * Made to look large: it would be read for hours, into memory that is not there.  Nothing that is
+ * measured or recorded has so few blocks for its size, compressed file systems included.
+ */
+static bool is_hollow(const struct stat *info)
+{
+	enum { LARGE = 1 << 30, LEAST_PART = 64, BLOCK = 512 };
+
+	return info->st_size > LARGE && info->st_size / LEAST_PART > info->st_blocks * BLOCK;
+}
+
 int folder_open_file(int folder, const char *path, int flags, mode_t mode)
 {
 	const char *name;
@@ -128,6 +139,8 @@ int folder_open_file(int folder, const char *path, int flags, mode_t mode)
 		return -1;
 	if (fstat(fd, &info) || !S_ISREG(info.st_mode))
 		errno = EINVAL;
+	else if (is_hollow(&info))
+		errno = EFBIG;
 	else if (writes && info.st_nlink > 1)
 		errno = EMLINK;
 	else if (!(flags & O_TRUNC) || !ftruncate(fd, 0))
@@ -164,6 +177,10 @@ int folder_open_named(const char *path, struct stat *info)
 	if (fd >= 0 && (fstat(fd, info) || !S_ISREG(info->st_mode))) {
 		close(fd);
 		errno = EINVAL;
+		fd = -1;
+	} else if (fd >= 0 && is_hollow(info)) {
+		close(fd);
+		errno = EFBIG;
 		fd = -1;
 	}
 	return fd;

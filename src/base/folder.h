@@ -24,15 +24,17 @@ int folder_open(const char *path, int flags);
 int folder_open_below(int folder, const char *path);
 /*
  * A regular file below a folder; flags and mode as open(2) has them.  Anything else than a file
- * is EINVAL, and is not waited for; EMLINK: it would be written, but has another name elsewhere.
+ * is EINVAL, and is not waited for; EMLINK: it would be written, but has another name elsewhere;
+ * EFBIG: nearly all of it is a hole.
  */
 int folder_open_file(int folder, const char *path, int flags, mode_t mode);
 /* The directory that `path` lies in; *name is the last component, a part of `path`. */
 int folder_open_parent(int folder, const char *path, const char **name);
 /*
  * A regular file for reading, by a path that the user or a record has named: links are followed.
- * Anything else is EINVAL; a pipe is not waited for, and a device is not even opened, for that
- * alone may do something.  info, of what was opened, may be NULL.
+ * Anything else is EINVAL, a file that is nearly all a hole EFBIG; a pipe is not waited for, and a
+ * device is not even opened, for that alone may do something.  info, of what was opened, may be
+ * NULL.
  */
 int folder_open_named(const char *path, struct stat *info);
 /* The names in a folder, the reading of which is the caller's to close; NULL: see errno. */

@@ -39,7 +39,7 @@ int family_open_file(const struct family *family, const struct member *member, c
 	return fd;
 }
 
-char *family_read_log(const struct family *family, const struct member *member)
+static char *read_log(const struct family *family, const struct member *member, uid_t *owner)
 {
 	struct stat st;
 	int fd = family_open_file(family, member, FORMAT_FILE_LOG, O_RDONLY);
@@ -48,6 +48,7 @@ char *family_read_log(const struct family *family, const struct member *member)
 	if (fd < 0)
 		return NULL;
 	if (!fstat(fd, &st)) {
+		*owner = st.st_uid;
 		text = xmalloc((size_t)st.st_size + 1);
 		ssize_t size = pread(fd, text, (size_t)st.st_size, 0);
 
@@ -57,10 +58,17 @@ char *family_read_log(const struct family *family, const struct member *member)
 	return text;
 }
 
+char *family_read_log(const struct family *family, const struct member *member)
+{
+	uid_t owner;
+
+	return read_log(family, member, &owner);
+}
+
 static void read_process(struct family *family, struct member *member)
 {
 	uint64_t pid;
-	char *text = family_read_log(family, member);
+	char *text = read_log(family, member, &member->owner);
 	const char *line = text ? strstr(text, "\n<process ") : NULL;
 
 	/* Without its end the line is not written yet. */
@@ -111,13 +119,34 @@ static uint64_t boot_offset_ns(void)
 	       (uint64_t)mono.tv_nsec;
 }
 
+/* Who writes a log may name a process of somebody else's, with which something is done then. */
+static bool is_of_owner(const struct member *member)
+{
+	char text[PROC_TEXT];
+	const char *field = NULL;
+
+	if (!member->owner)
+		return true;
+	if (proc_read_text(member->pid, 0, "status", text))
+		field = proc_field(text, "Uid");
+	for (int i = 0; field && i < 4; i++) { /* real, effective, saved, of the file system */
+		char *end;
+
+		if (strtoul(field, &end, 10) == member->owner)
+			return true;
+		field = end;
+	}
+	return false;
+}
+
 static bool is_running(const struct family *family, const struct member *member)
 {
 	struct proc_stat stat;
 
 	if (!*member->name && family->founder_is_child)
 		return !family->founder_reaped;
-	if (!proc_read_stat(member->pid, &stat) || stat.state == 'Z' || stat.state == 'X')
+	if (!proc_read_stat(member->pid, &stat) || stat.state == 'Z' || stat.state == 'X' ||
+	    !is_of_owner(member))
 		return false;
 	uint64_t began = family->mono_ns + member->tstamp_ns;
 

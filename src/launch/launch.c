@@ -14,13 +14,13 @@
 #include "launch/probe.h"
 #include "launch/run.h"
 #include "launch/samples.h"
+#include "launch/scarcity.h"
 #include "launch/show.h"
 #include "launch/target.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -213,13 +213,12 @@ static void on_tick(void *context, pid_t pid)
 		samples_take(&launch->family, time_ns);
 }
 
-/* Whether the program might not load with the collector: see format/params.h. */
-static bool memory_is_scarce(void)
+static int exec_failed(struct launch *launch, int error)
 {
-	struct rlimit data, space;
-
-	return !getrlimit(RLIMIT_DATA, &data) && !getrlimit(RLIMIT_AS, &space) &&
-	       (data.rlim_cur < PARAMS_LEAST_DATA || space.rlim_cur < PARAMS_LEAST_SPACE);
+	diag_add(&launch->diags, DIAG_ERROR, "exec of %s failed: %s", launch->target.path,
+		 strerror(error));
+	return error == ENOENT || error == ENOTDIR ? LAUNCH_EXIT_NOT_FOUND
+						   : LAUNCH_EXIT_NOT_RUNNABLE;
 }
 
 /* Runs the program; 0, or an exit code if it did not run. */
@@ -235,7 +234,7 @@ static int run(struct launch *launch, char **environment)
 	struct run_request request = {
 		.path = launch->target.path,
 		.argv = launch->target.argv,
-		.environment = memory_is_scarce()
+		.environment = scarce_memory()
 				       ? environment
 				       : environment_build(&launch->arena, environment, &variables),
 		.announce = announce,
@@ -249,12 +248,7 @@ static int run(struct launch *launch, char **environment)
 	if (run_program(&request, &launch->result, &launch->diags) != STATUS_OK)
 		return LAUNCH_EXIT_FAILED;
 	error = launch->result.exec_errno;
-	if (!error)
-		return 0;
-	diag_add(&launch->diags, DIAG_ERROR, "exec of %s failed: %s", launch->target.path,
-		 strerror(error));
-	return error == ENOENT || error == ENOTDIR ? LAUNCH_EXIT_NOT_FOUND
-						   : LAUNCH_EXIT_NOT_RUNNABLE;
+	return error ? exec_failed(launch, error) : 0;
 }
 
 static int exit_code(int wait_status)
@@ -271,7 +265,7 @@ static void explain_silence(struct launch *launch, int error)
 			 "The experiment could not be begun in the program, which ran unrecorded: "
 			 "%s (-d DIR makes it elsewhere)",
 			 strerror(error));
-	else if (memory_is_scarce())
+	else if (scarce_memory())
 		diag_add(&launch->diags, DIAG_WARNING,
 			 "A limit of memory (ulimit -d, -v) leaves no room for the collector: the "
 			 "program ran unrecorded");
@@ -310,8 +304,24 @@ static void finish(struct launch *launch)
 	launch->ran = true;
 }
 
+/* The program takes this process's place; returns an exit code if it cannot. */
+static int run_unrecorded(struct launch *launch, const char *reason, char **environment)
+{
+	if (target_find(&launch->target, launch->options.target, &launch->diags) != STATUS_OK)
+		return launch->target.exit_code;
+	diag_add(&launch->diags, DIAG_WARNING, "%s: the program runs unrecorded", reason);
+	show_diags(stderr, &launch->diags);
+	execve(launch->target.path, launch->target.argv, environment);
+	return exec_failed(launch, errno);
+}
+
 static int collect(struct launch *launch, char **environment)
 {
+	const char *scarce = launch->options.dry_run ? NULL : scarce_room();
+
+	if (scarce)
+		return run_unrecorded(launch, scarce, environment);
+	run_ignore_file_limit();
 	int code = prepare(launch);
 
 	if (code)

@@ -50,6 +50,15 @@ uint64_t run_now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+static struct sigaction old_limit_action;
+
+void run_ignore_file_limit(void)
+{
+	struct sigaction action = {.sa_handler = SIG_IGN};
+
+	sigaction(SIGXFSZ, &action, &old_limit_action);
+}
+
 /* In the child: everything as the launcher found it, then the program. */
 static _Noreturn void become_program(const struct runner *runner, int error_fd)
 {
@@ -57,6 +66,7 @@ static _Noreturn void become_program(const struct runner *runner, int error_fd)
 
 	request->announce(request->context, getpid());
 	sigaction(SIGCHLD, &runner->old_child_action, NULL);
+	sigaction(SIGXFSZ, &old_limit_action, NULL);
 	sigprocmask(SIG_SETMASK, &runner->old_mask, NULL);
 	execve(request->path, request->argv, request->environment);
 	int error = errno;

@@ -95,6 +95,28 @@ def limits_from_outside(t, engine):
             pass
 
 
+@test(engines=True)
+def no_room_for_us(t, engine):
+    """Limits under which helio itself can write nothing, or is one process too many: the program runs as bare, and that is said."""
+    t.directory.chmod(0o777)
+    user = [t.need('setpriv'), '--reuid', '54321', '--regid', '54321', '--clear-groups']
+    for before, limit in ([], '-f 0'), (user, '-u 2'):
+        script = 'for i in 1 2 3; do /bin/true; done; echo done; exit 3'
+        bare = t.run(*before, 'bash', '-c', f'ulimit {limit}; exec sh -c "{script}"')
+        t.equal((bare.status, bare.out), (3, 'done\n'), f'{limit}: bare')
+        result = t.run(*before, 'bash', '-c', f'ulimit {limit}; exec {t.helio} collect --engine {engine} -o no.er sh -c "{script}"')
+        t.equal((result.status, result.out), (3, 'done\n'), f'{limit}: with helio')
+        t.check('runs unrecorded' in result.err, f'{limit}: what was said: {result.err}')
+
+
+@test(engines=True)
+def files_of_a_limited_size(t, engine):
+    """What helio writes itself meets the limit: it says so, and ends as the program did."""
+    for blocks in 32, 128:
+        result = t.run('bash', '-c', f'ulimit -f {blocks}; exec {t.helio} collect --engine {engine} -p 1 -o limited{blocks}.er {t.target("flat")}; exit 9')
+        t.equal(result.status, 0, f'{blocks} blocks: status ({result.err})')
+
+
 @contextlib.contextmanager
 def full_disk(t, size):
     """A file system of that size, as the directory that experiments are made in."""

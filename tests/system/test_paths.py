@@ -127,6 +127,39 @@ def a_pipe_in_place_of_a_file(t):
 
 
 @test
+def a_process_of_somebody_else_in_a_log(t):
+    """A descendant's log says which process it is; at the end root neither waits for one of root's nor enters it."""
+    with Victim(t) as victim, Program(t, t.target('late')) as stranger:
+        time.sleep(0.2)
+        os.kill(stranger.pid, signal.SIGSTOP)
+        victim.shell(f'mkdir _f9.er; sed "s/ pid=\"[0-9]*\"/ pid=\"{stranger.pid}\"/" log.xml > _f9.er/log.xml; cp profile _f9.er')
+        t.check(str(stranger.pid) in (victim.experiment / '_f9.er/log.xml').read_text(), 'the log names the process')
+        said = victim.end()
+        t.check('is stopped' not in said and str(stranger.pid) not in said, f'root looked at it: {said}')
+        os.kill(stranger.pid, signal.SIGCONT)
+        t.equal(stranger.end()[0], 0, 'status of the stranger')
+
+
+@test
+def files_that_are_nearly_all_holes(t):
+    """Made to look large, they are refused, not read for hours."""
+    with Victim(t) as victim:
+        time.sleep(0.2)
+        victim.shell('truncate -s 60G log.xml; truncate -s 60G stacks')
+        t.check('File too large' in victim.end(), 'no message')
+    experiment = t.collect(t.target('flat'), options=['-A', 'off']).experiment
+    program = t.directory / 'program'
+    shutil.copy(t.target('flat'), program)
+    os.truncate(program, 60 << 30)
+    os.chown(program, 65534, 65534)
+    path = experiment / 'map.xml'
+    path.write_text(path.read_text().replace(str(t.target('flat')), str(program)))
+    result = t.run(t.helio, 'print', '-functions', experiment)
+    t.equal(result.status, 0, 'status of print')
+    t.check(re.search(f'{program}.*(File too large|too large)', result.err), f'no message: {result.err}')
+
+
+@test
 def what_is_no_experiment_stays(t):
     """`attach -O` neither removes a directory that is something else, nor when it fails afterwards."""
     home = t.directory / 'home.er'
