@@ -16,7 +16,9 @@
 	X(read_calls)                                                                              \
 	X(write_calls)                                                                             \
 	X(minor_faults)                                                                            \
-	X(major_faults)
+	X(major_faults)                                                                            \
+	X(input_blocks)                                                                            \
+	X(output_blocks)
 
 struct format_own_use {
 #define X(name) uint64_t name;

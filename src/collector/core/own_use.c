@@ -45,21 +45,29 @@ void own_use_write(long result)
 		add(&use->write_bytes, (uint64_t)result);
 }
 
-static void read_faults(struct own_use_span *span)
+static void read_span(struct own_use_span *span)
 {
 	struct rusage usage = {0};
 
 	sys_call(SYS_getrusage, RUSAGE_THREAD, &usage, 0, 0);
 	span->minor = (uint64_t)usage.ru_minflt;
 	span->major = (uint64_t)usage.ru_majflt;
+	span->input = (uint64_t)usage.ru_inblock;
+	span->output = (uint64_t)usage.ru_oublock;
+}
+
+static void add_more(uint64_t *count, uint64_t before, uint64_t now)
+{
+	if (now > before)
+		add(count, now - before);
 }
 
 static void add_since(const struct own_use_span *before, const struct own_use_span *now)
 {
-	if (now->minor > before->minor)
-		add(&use->minor_faults, now->minor - before->minor);
-	if (now->major > before->major)
-		add(&use->major_faults, now->major - before->major);
+	add_more(&use->minor_faults, before->minor, now->minor);
+	add_more(&use->major_faults, before->major, now->major);
+	add_more(&use->input_blocks, before->input, now->input);
+	add_more(&use->output_blocks, before->output, now->output);
 }
 
 static bool is_working(void)
@@ -74,7 +82,7 @@ void own_use_begin(struct own_use_span *span)
 	*span = (struct own_use_span){.minor = NOT_LOOKED_AT};
 	/* Where nothing is recorded any more a filter may forbid the call. */
 	if (atomic_load(&collector.recording) && !is_working())
-		read_faults(span);
+		read_span(span);
 }
 
 void own_use_end(const struct own_use_span *span)
@@ -83,13 +91,13 @@ void own_use_end(const struct own_use_span *span)
 
 	if (span->minor == NOT_LOOKED_AT || !atomic_load(&collector.recording))
 		return;
-	read_faults(&now);
+	read_span(&now);
 	add_since(span, &now);
 }
 
 void own_use_work_begin(void)
 {
-	read_faults(&work);
+	read_span(&work);
 	atomic_store(&worker, sys_gettid());
 }
 
@@ -99,7 +107,7 @@ void own_use_work_settle(void)
 
 	if (!is_working())
 		return;
-	read_faults(&now);
+	read_span(&now);
 	add_since(&work, &now);
 	work = now;
 }
@@ -115,7 +123,7 @@ void own_use_thread_end(void)
 	const struct own_use_span before = {0};
 	struct own_use_span now;
 
-	read_faults(&now);
+	read_span(&now);
 	add_since(&before, &now);
 }
 

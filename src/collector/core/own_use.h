@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the collector itself makes of the process's usage: bytes and calls of input and output,
- * and page faults.  Sample points leave it out.
+ * page faults, and blocks of disks.  Sample points leave it out.
  */
 #ifndef HELIO_COLLECTOR_OWN_USE_H
 #define HELIO_COLLECTOR_OWN_USE_H
@@ -13,12 +13,12 @@ void own_use_read(long result);
 void own_use_write(long result);
 
 /*
- * The calling thread works for the collector from begin to end: so its page faults in between
- * are ours.  For work that is worth two system calls.  It may stand between work_begin and
+ * The calling thread works for the collector from begin to end: so its page faults and blocks in
+ * between are ours.  For work that is worth two system calls.  It may stand between work_begin and
  * work_end, not in another span.
  */
 struct own_use_span {
-	uint64_t minor, major;
+	uint64_t minor, major, input, output;
 };
 void own_use_begin(struct own_use_span *span);
 void own_use_end(const struct own_use_span *span);
