@@ -290,8 +290,12 @@ void folder_be_owner(int folder)
 {
 	struct stat info;
 
-	if (geteuid() || fstat(folder, &info) || !info.st_uid)
+	if (geteuid() || fstat(folder, &info))
 		return;
+	if (!info.st_uid) {
+		folder_be_oneself();
+		return;
+	}
 	leave_groups();
 	setfsgid(info.st_gid);
 	setfsuid(info.st_uid);

@@ -47,8 +47,8 @@ bool folder_make_directories(int folder, const char *path);
 bool folder_remove(int folder, const char *name);
 
 /*
- * Where this process is root and the folder another user's, files are from now on opened and made
- * with that user's rights.  folder_be_oneself ends that.  Of this thread only.
+ * Where this process is root and the folder or file another user's, files are from now on opened
+ * and made with that user's rights.  folder_be_oneself ends that.  Of this thread only.
  */
 void folder_be_owner(int folder);
 void folder_be_oneself(void);

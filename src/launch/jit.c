@@ -76,43 +76,44 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Whether the file is of root or of the user whose process recorded this. */
-static bool is_of_process(const struct family *family, const struct member *member,
-			  const struct stat *st)
+/* Whether the file is of root or of the user whose process recorded `profile`. */
+static bool is_of_process(int profile, const struct stat *st)
 {
-	int fd = family_open_file(family, member, FORMAT_FILE_PROFILE, O_RDONLY);
-	struct stat profile;
-	bool known = fd >= 0 && !fstat(fd, &profile);
+	struct stat info;
 
-	if (fd >= 0)
-		close(fd);
-	return !st->st_uid || (known && st->st_uid == profile.st_uid);
+	return !st->st_uid || (!fstat(profile, &info) && st->st_uid == info.st_uid);
 }
 
 /* Whether a file is as young as the recording, and nobody's trick. */
-static bool is_ours(const struct family *family, const struct member *member, const struct stat *st)
+static bool is_ours(const struct family *family, const struct member *member, int profile,
+		    const struct stat *st)
 {
 	uint64_t written =
 		(uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec;
 	uint64_t boot = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
 
 	return S_ISREG(st->st_mode) && st->st_size && st->st_nlink == 1 &&
-	       is_of_process(family, member, st) &&
-	       written >= boot + family->mono_ns + member->tstamp_ns;
+	       is_of_process(profile, st) && written >= boot + family->mono_ns + member->tstamp_ns;
 }
 
 static bool open_file(const struct family *family, const struct member *member, const char *path,
 		      struct jit *jit)
 {
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int profile = family_open_file(family, member, FORMAT_FILE_PROFILE, O_RDONLY);
 	struct file_map map = {0};
 	struct stat st;
 
-	if (fd < 0)
+	if (profile < 0)
 		return false;
-	if (!fstat(fd, &st) && is_ours(family, member, &st))
+	folder_be_owner(profile); /* who may have written any process id into the log */
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+	folder_be_owner(family->folder);
+	if (fd >= 0 && !fstat(fd, &st) && is_ours(family, member, profile, &st))
 		map = file_map(fd, &st);
-	close(fd);
+	if (fd >= 0)
+		close(fd);
+	close(profile);
 	*jit = (struct jit){.text = (const char *)map.data, .size = map.size};
 	return map.data;
 }

@@ -200,10 +200,9 @@ static bool link_to_common(const struct archiver *archiver, const char *name)
 	return ok;
 }
 
-void archive_be_in_store(const struct archiver *archiver)
+void archive_be_reader(const struct archiver *archiver)
 {
-	if (archiver->request->directory)
-		folder_be_oneself();
+	folder_be_owner(archiver->reader >= 0 ? archiver->reader : archiver->folder);
 }
 
 void archive_be_in_experiment(const struct archiver *archiver)
@@ -211,17 +210,21 @@ void archive_be_in_experiment(const struct archiver *archiver)
 	folder_be_owner(archiver->folder);
 }
 
+void archive_be_in_store(const struct archiver *archiver)
+{
+	if (archiver->request->directory)
+		folder_be_oneself();
+	else
+		archive_be_in_experiment(archiver);
+}
+
 static bool copy(const struct archiver *archiver, const char *from, const char *name)
 {
+	archive_be_reader(archiver);
 	int in = folder_open_named(from, NULL);
 
-	if (in < 0)
-		return false;
 	archive_be_in_store(archiver);
-	bool ok = tree_copy_file(in, archiver->store, name);
-
-	archive_be_in_experiment(archiver);
-	return ok;
+	return in >= 0 && tree_copy_file(in, archiver->store, name);
 }
 
 bool archive_copy(struct archiver *archiver, const char *from, const char *name)
@@ -229,9 +232,12 @@ bool archive_copy(struct archiver *archiver, const char *from, const char *name)
 	char *to = xasprintf(
 		"%s/%s",
 		archiver->store_path ? archiver->store_path : archiver->experiment->archives, name);
+
+	archive_be_in_store(archiver);
 	bool there = exists(archiver->store, name) && !archiver->request->rewrite;
 	bool ok = there || copy(archiver, from, name);
 
+	archive_be_in_experiment(archiver);
 	if (ok && archiver->request->directory)
 		ok = link_to_common(archiver, name);
 	if (!ok)
@@ -241,6 +247,7 @@ bool archive_copy(struct archiver *archiver, const char *from, const char *name)
 		strbuf_printf(&archiver->log, "Copying '%s' to '%s'\n", from, to);
 		string_table_add(&archiver->copied, name);
 	}
+	archive_be_reader(archiver);
 	free(to);
 	return ok;
 }
@@ -415,18 +422,74 @@ static void archiver_fini(struct archiver *archiver)
 	experiment_free(archiver->experiment);
 }
 
-static void run(struct archiver *archiver)
+/* The file that says what a process had loaded; -1: it is not there. */
+static int open_map(const struct process *process)
+{
+	char *name = xasprintf("%s%s" FORMAT_FILE_MAP, process->directory,
+			       *process->directory ? "/" : "");
+	int fd = folder_open_file(process->folder, name, O_RDONLY, 0);
+
+	free(name);
+	return fd;
+}
+
+static uid_t owner_of(int fd)
+{
+	struct stat info;
+
+	return fd >= 0 && !fstat(fd, &info) ? info.st_uid : (uid_t)-1;
+}
+
+/* Copies what the processes of one user name, with that user's rights. */
+static void archive_of_user(struct archiver *archiver, const uid_t *owners, size_t first,
+			    size_t count)
 {
 	struct object_list *objects = &archiver->objects;
-	size_t count = archiver->request->founder_only ? 1 : archiver->experiment->processes.count;
 
-	begin_log(archiver);
-	for (size_t i = 0; i < count; i++)
-		gather(archiver, &archiver->experiment->processes.items[i]);
+	archiver->reader = open_map(&archiver->experiment->processes.items[first]);
+	for (size_t i = first; i < count; i++)
+		if (owners[i] == owners[first])
+			gather(archiver, &archiver->experiment->processes.items[i]);
+	archive_be_reader(archiver);
 	for (size_t i = 0; i < objects->files.count; i++)
 		if (is_wanted(archiver, &objects->files.items[i]))
 			archive_file(archiver, &objects->files.items[i]);
 	archive_copy_sources(archiver);
+	archive_be_in_experiment(archiver);
+	objects_fini(objects);
+	*objects = (struct object_list){0};
+	string_table_fini(&archiver->sources);
+	archiver->sources = (struct string_table){0};
+	if (archiver->reader >= 0)
+		close(archiver->reader);
+	archiver->reader = -1;
+}
+
+static bool is_new_owner(const uid_t *owners, size_t number)
+{
+	for (size_t i = 0; i < number; i++)
+		if (owners[i] == owners[number])
+			return false;
+	return true;
+}
+
+static void run(struct archiver *archiver)
+{
+	size_t count = archiver->request->founder_only ? 1 : archiver->experiment->processes.count;
+	uid_t *owners = xcalloc(count, sizeof(*owners));
+
+	begin_log(archiver);
+	for (size_t i = 0; i < count; i++) {
+		int map = open_map(&archiver->experiment->processes.items[i]);
+
+		owners[i] = owner_of(map);
+		if (map >= 0)
+			close(map);
+	}
+	for (size_t i = 0; i < count; i++)
+		if (is_new_owner(owners, i))
+			archive_of_user(archiver, owners, i, count);
+	free(owners);
 	archive_write_sums(archiver);
 	write_log(archiver);
 }
@@ -444,8 +507,12 @@ enum status manage_archive(const char *path, const struct manage_archive_request
 			   struct diag_list *diags)
 {
 	struct diag_list doubts = {0}, unheard = {0};
-	struct archiver archiver = {
-		.request = request, .diags = &doubts, .folder = -1, .archives = -1, .store = -1};
+	struct archiver archiver = {.request = request,
+				    .diags = &doubts,
+				    .folder = -1,
+				    .archives = -1,
+				    .store = -1,
+				    .reader = -1};
 	enum status status = experiment_open_logs(path, &archiver.experiment, diags, &unheard);
 
 	diag_fini(&unheard); /* doubts about the logs: they are for those who read them */

@@ -16,6 +16,7 @@ struct archiver {
 	int folder;	  /* descriptor of the directory that archives/ is in */
 	int archives;	  /* … of archives/ */
 	int store;	  /* … of the directory that the copies go to */
+	int reader;	  /* … of a file of the user's whose processes are looked at, or -1 */
 	char *store_path; /* of a common archive, absolute; else NULL */
 	struct strbuf log;
 	uint64_t total; /* bytes of the load objects that the limits let in */
@@ -25,11 +26,12 @@ struct archiver {
 };
 
 /*
- * Files are opened, and the experiment is changed, with the rights of the experiment's owner: it
- * names what root is to copy.  A common archive is the user's who runs this.
+ * Where root archives for another user, files are opened with the rights of the process whose map
+ * names them, the experiment is changed with those of its owner, and a common archive with ours.
  */
-void archive_be_in_store(const struct archiver *archiver);
+void archive_be_reader(const struct archiver *archiver);
 void archive_be_in_experiment(const struct archiver *archiver);
+void archive_be_in_store(const struct archiver *archiver);
 
 /* Copies a file into the store under that name, unless it is there; false: it could not be. */
 bool archive_copy(struct archiver *archiver, const char *from, const char *name);

@@ -40,11 +40,13 @@ static char *make_room(const struct archiver *archiver, const char *path)
 {
 	char *name = xasprintf(FORMAT_ARCHIVE_SOURCES "%s", path);
 	char *directory = xstrndup(name, (size_t)(strrchr(name, '/') - name));
+
+	archive_be_in_experiment(archiver);
 	bool ok = folder_make_directories(archiver->archives, directory);
 
 	archive_be_in_store(archiver);
 	ok = ok && folder_make_directories(archiver->store, directory);
-	archive_be_in_experiment(archiver);
+	archive_be_reader(archiver);
 
 	free(directory);
 	if (ok)

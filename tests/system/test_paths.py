@@ -217,6 +217,23 @@ def root_archives_what_the_owner_may_read(t):
     t.equal({path.stat().st_uid for path in (t.directory / 'store').rglob('*')}, {0}, 'owners in the common archive')
 
 
+@test
+def each_process_names_what_its_user_may_read(t):
+    """A descendant that gave up root says what it had loaded: that is opened with its rights, not with the founder's."""
+    t.directory.chmod(0o755)
+    private = t.directory / 'private'
+    private.mkdir(mode=0o700)
+    shutil.copy(t.target('empty'), private / 'secret')
+    result = t.collect('sh', '-c', f'{t.need("setpriv")} {" ".join(NOBODY)} {t.target("empty")}; true', options=['-A', 'off'])
+    maps = [path for path in result.experiment.rglob('map.xml') if str(t.target('empty')) in path.read_text()]
+    t.equal([path.stat().st_uid for path in maps], [65534], 'owners of the maps with the program')
+    maps[0].write_text(maps[0].read_text().replace(str(t.target('empty')), str(private / 'secret')))
+    t.run(t.helio, 'archive', '-s', 'all', result.experiment)
+    copies = [path.name for path in (result.experiment / 'archives').iterdir()]
+    t.check(any(name.startswith(os.path.basename(os.path.realpath('/bin/sh'))) for name in copies), f'what root loaded: {copies}')
+    t.check(not any(name.startswith('secret') for name in copies), f'the secret is there: {copies}')
+
+
 SWAPPER = '''
 import ctypes, os, sys
 libc = ctypes.CDLL(None)
