@@ -9,6 +9,7 @@
 
 #include "format/params.h"
 #include "launch/attach.h"
+#include "launch/broker.h"
 #include "launch/environment.h"
 #include "launch/group.h"
 #include "launch/probe.h"
@@ -48,6 +49,7 @@ struct launch {
 	struct run_result result;
 	struct family family;
 	int folder; /* the experiment's directory, until the family has it; or -1 */
+	struct broker *broker;
 	bool family_open;
 };
 
@@ -231,6 +233,7 @@ static int run(struct launch *launch, char **environment)
 					     launch->mono_ns),
 		.follow_regex = launch->options.follow_regex,
 	};
+	launch->broker = broker_open(launch->folder);
 	struct run_request request = {
 		.path = launch->target.path,
 		.argv = launch->target.argv,
@@ -242,10 +245,14 @@ static int run(struct launch *launch, char **environment)
 		.tick_s = launch->options.sample_s,
 		.tick = on_tick,
 		.context = launch,
+		.broker = launch->broker,
 	};
 	int error = 0;
 
-	if (run_program(&request, &launch->result, &launch->diags) != STATUS_OK)
+	bool ran = run_program(&request, &launch->result, &launch->diags) == STATUS_OK;
+
+	broker_hide(launch->broker);
+	if (!ran)
 		return LAUNCH_EXIT_FAILED;
 	error = launch->result.exec_errno;
 	return error ? exec_failed(launch, error) : 0;
@@ -351,6 +358,8 @@ static int collect(struct launch *launch, char **environment)
 
 static void launch_fini(struct launch *launch)
 {
+	/* So late: descendants that end with the founder have something to say, too. */
+	broker_close(launch->broker);
 	if (launch->family_open)
 		family_close(&launch->family);
 	else if (launch->folder >= 0)

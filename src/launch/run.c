@@ -14,6 +14,8 @@
  */
 #include "launch/run.h"
 
+#include "launch/broker.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -207,17 +209,23 @@ static void read_timer(struct runner *runner)
 
 static void wait_for_end(struct runner *runner)
 {
-	struct pollfd fds[2] = {{.fd = runner->signal_fd, .events = POLLIN},
-				{.fd = runner->timer_fd, .events = POLLIN}};
+	struct pollfd fds[] = {
+		{.fd = runner->signal_fd, .events = POLLIN},
+		{.fd = runner->timer_fd, .events = POLLIN},
+		{.fd = broker_descriptor(runner->request->broker), .events = POLLIN}};
 
 	reap(runner);
 	while (!runner->ended && runner->signal_fd >= 0) {
-		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+		if (poll(fds, sizeof(fds) / sizeof(fds[0]), -1) < 0 && errno != EINTR)
 			break;
 		if (fds[0].revents)
 			read_signals(runner);
 		if (fds[1].revents && !runner->ended)
 			read_timer(runner);
+		if (fds[2].revents && !runner->ended) {
+			broker_serve(runner->request->broker);
+			fds[2].fd = -1;
+		}
 	}
 	while (!runner->ended && wait4(runner->pid, &runner->wait_status, 0, &runner->usage) < 0 &&
 	       errno == EINTR)

@@ -9,6 +9,8 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+struct broker;
+
 struct run_request {
 	const char *path; /* for execve */
 	char **argv;
@@ -20,6 +22,7 @@ struct run_request {
 	unsigned tick_s; /* call tick every so many seconds; 0: never */
 	void (*tick)(void *context, pid_t pid);
 	void *context;
+	struct broker *broker; /* for programs that move their root; or NULL */
 };
 
 struct run_result {

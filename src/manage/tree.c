@@ -232,8 +232,10 @@ static bool copy_entry(const struct pair *pair, const char *name, const struct s
 		return copy_file(folder_open_file(pair->from, name, O_RDONLY, 0), pair->to, name);
 	case S_IFLNK:
 		return copy_link(pair, name);
+	case S_IFSOCK: /* of a launcher that still runs, or was killed (format/broker.h) */
+		return true;
 	default:
-		errno = EINVAL; /* a device or a socket is no part of an experiment */
+		errno = EINVAL; /* a device is no part of an experiment */
 		return false;
 	}
 }
@@ -278,6 +280,8 @@ static bool same_entry(const struct pair *pair, const char *name, const struct s
 		return same_file(pair, name);
 	case S_IFLNK:
 		return same_link(pair, name);
+	case S_IFSOCK:
+		return true;
 	default:
 		return false;
 	}

@@ -98,21 +98,27 @@ def killed(t, engine):
             t.near(rows['<Total>']['e.total'], sum(p['total'] for p in family.values()), f'{how}: total by print', 1e-6, 1e-5)
 
 
-PLACES = ('chroot', 'SYS_chroot', 'mounts', 'user_namespace', 'setns', 'pids', 'no_directory', 'setuid')
+PLACES = ('chroot', 'SYS_chroot', 'moved', 'pivot_root', 'mounts', 'user_namespace', 'setns', 'pids', 'no_directory', 'setuid', 'chroot_setuid')
 
 
 @test(engines=True)
 def elsewhere(t, engine):
-    """Another root, other mounts, a namespace, no directory, no longer root: the same answers, and all of it recorded, children too."""
+    """
+    Another root, other mounts, a namespace, no directory, no longer root: the same answers, and all of it recorded, before and after,
+    children too. Among the answers is how many descriptors lead out of a jail: none, as bare.
+    """
     for how in PLACES:
         for result, family in t.like_bare(engine, t.target('places'), how):
             t.equal(result.status, 5, f'{how}: status')
             t.check('still running' not in result.err, f'{how}: {result.err[-300:]}')
-            t.equal(sorted(family), ['', '_f1'], f'{how}: recorded')
+            child_name = '_f2' if how == 'moved' else '_f1'  # there the first child is the one that moves the root
+            t.equal(sorted(family), ['', child_name], f'{how}: recorded')
+            for held in re.findall('directories held: (.*)', result.out):
+                t.equal(held, '0', f'{how}: directories held in a jail')
             inside = t.functions(result.experiment, 'i.totalcpu').get('work', {}).get('i.totalcpu', 0)
-            t.near(inside, 0.09, f'{how}: CPU in work()', 0.1, 0.04)  # of each process a part of an interval at both ends is nobody's
+            t.near(inside, 0.12, f'{how}: CPU in work()', 0.1, 0.04)  # of each process a part of an interval at both ends is nobody's
             child = awaited(family[''], 'reaped')
-            for lineage, worked, used in (('', 0.06, awaited(family[''], 'exit') - child), ('_f1', 0.03, child)):
+            for lineage, worked, used in (('', 0.09, awaited(family[''], 'exit') - child), (child_name, 0.03, child)):
                 t.check(family[lineage]['process']['exe'].endswith('/places'), f'{how}: no program named')
                 cpu = family[lineage]['cpu']
                 t.within(0.9 * worked - 0.012 < cpu < 1.02 * used + 0.002, f'{how}: {cpu} s of {used} in {lineage or "the founder"}')

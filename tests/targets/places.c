@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `places HOW` moves to another root, namespace, user or directory, says what the calls
- * returned, works for a while there, and has a child that does.  Run as root.
+ * `places HOW [WHEN]` works for a while, moves to another root, namespace, user or directory, says
+ * what the calls returned, works there, and has a child that does.  From a jail both look for a way
+ * out: a descriptor of a directory.  WHEN is `before`, `inside` or `both`: there it says which
+ * process it is, and waits for a line.  Run as root.
  */
 #include "target.h"
 
@@ -11,6 +13,7 @@
 #include <sched.h>
 #include <stdbool.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 enum { WORK_MS = 30 };
@@ -52,6 +55,29 @@ static void other_root_by_number(void)
 {
 	enter_new_directory();
 	said("chroot", syscall(SYS_chroot, "."));
+	said("chdir", chdir("/"));
+}
+
+static int move_root(void *unused)
+{
+	(void)unused;
+	_exit(chroot(".") || chdir("/"));
+}
+
+/* By a process that shares it. */
+static void root_moved_by_another(void)
+{
+	static char stack[16384] __attribute__((aligned(16)));
+	int status = -1;
+
+	enter_new_directory();
+	said("clone", clone(move_root, stack + sizeof(stack),
+			    CLONE_FS | CLONE_VM | CLONE_VFORK | SIGCHLD, NULL) < 0
+			      ? -1
+			      : 0);
+	wait(&status);
+	printf("root moved: %d\n", status);
+	said("open /proc", open("/proc", O_RDONLY));
 }
 
 /* The directory above, in which the experiment is, is covered. */
@@ -65,6 +91,23 @@ static void other_mounts(void)
 static void other_user_namespace(void)
 {
 	said("unshare", unshare(CLONE_NEWUSER));
+}
+
+/* The root of before is gone from this namespace. */
+static void pivoted_root(void)
+{
+	char name[] = "places.XXXXXX";
+
+	said("unshare", unshare(CLONE_NEWNS));
+	said("private", mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL));
+	if (!mkdtemp(name))
+		exit(2);
+	said("mount", mount("none", name, "tmpfs", 0, NULL));
+	said("enter", chdir(name));
+	said("pivot_root", syscall(SYS_pivot_root, ".", "."));
+	said("leave", umount2(".", MNT_DETACH));
+	said("chdir", chdir("/"));
+	said("open /proc", open("/proc", O_RDONLY));
 }
 
 static void same_mount_namespace(void)
@@ -122,26 +165,85 @@ static void other_user(void)
 	printf("threads of root: %d\n", threads_of_root()); /* one would be a hole */
 }
 
+/* Whatever its number, and however it is hidden. */
+static void look_for_a_way_out(void)
+{
+	enum { NUMBERS = 8192 };
+	int directories = 0;
+
+	for (int fd = 0; fd < NUMBERS; fd++) {
+		struct stat info;
+		long above = syscall(SYS_openat, fd, "..", O_PATH);
+
+		if (above >= 0)
+			syscall(SYS_close, above);
+		directories +=
+			above >= 0 || (!syscall(SYS_fstat, fd, &info) && S_ISDIR(info.st_mode));
+	}
+	printf("directories held: %d\n", directories);
+	fflush(stdout);
+}
+
+/* As daemons do. */
+static void other_root_and_user(void)
+{
+	other_root();
+	said("setgid", setgid(65534));
+	said("setuid", setuid(65534));
+}
+
 static const struct {
 	const char *name;
 	void (*go)(void);
+	bool jail;
 } ways[] = {
-	{"chroot", other_root},		 {"SYS_chroot", other_root_by_number},
-	{"mounts", other_mounts},	 {"user_namespace", other_user_namespace},
-	{"setns", same_mount_namespace}, {"pids", other_pids},
-	{"no_directory", no_directory},	 {"setuid", other_user},
+	{"chroot", other_root, true},
+	{"SYS_chroot", other_root_by_number, true},
+	{"moved", root_moved_by_another, true},
+	{"pivot_root", pivoted_root, true},
+	{"mounts", other_mounts, true},
+	{"user_namespace", other_user_namespace, true},
+	{"setns", same_mount_namespace, false},
+	{"pids", other_pids, true},
+	{"no_directory", no_directory, false},
+	{"setuid", other_user, false},
+	{"chroot_setuid", other_root_and_user, true},
 };
+
+static void wait_here(const char *here, const char *when)
+{
+	char line[16];
+
+	if (!when || (strcmp(here, when) && strcmp(when, "both")))
+		return;
+	printf("pid %d\n", (int)getpid());
+	fflush(stdout);
+	if (read(STDIN_FILENO, line, sizeof(line)) < 0)
+		exit(6);
+}
 
 int main(int argc, char **argv)
 {
+	const char *when = argc > 2 ? argv[2] : NULL;
+	bool jail = false;
 	int status;
 
+	work();
+	wait_here("before", when);
 	for (size_t i = 0; argc > 1 && i < sizeof(ways) / sizeof(*ways); i++)
-		if (!strcmp(argv[1], ways[i].name))
+		if (!strcmp(argv[1], ways[i].name)) {
 			ways[i].go();
+			jail = ways[i].jail;
+		}
+	wait_here("inside", when);
+	if (jail)
+		look_for_a_way_out();
 	work();
 	pid_t child = fork();
 	if (!child) {
+		wait_here("inside", when);
+		if (jail)
+			look_for_a_way_out();
 		work();
 		execl("/nonexistent", "x", NULL);
 		_exit(errno == ENOENT ? 3 : 4);
@@ -149,6 +251,8 @@ int main(int argc, char **argv)
 	status = -1;
 	waitpid(child, &status, 0);
 	printf("child: %d\n", WEXITSTATUS(status));
+	if (jail)
+		look_for_a_way_out();
 	work();
 	return 5;
 }

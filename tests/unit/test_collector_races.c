@@ -21,6 +21,7 @@
 #include "collector/core/core.h"
 #include "collector/sources/counter.h"
 #include "collector/unwind/modules.h"
+#include "collector/wrap/descriptor.h"
 
 enum { THREADS = 4, STACKS = 40000, DISTINCT = 3000, EVENTS = 30000, LOADS = 150 };
 
@@ -38,6 +39,11 @@ uint64_t clock_now_ns(void)
 void *control_take_block(struct blockfile *file, size_t size, uint32_t *arena)
 {
 	return blockfile_take(file, size, arena);
+}
+
+int descriptor_number(_Atomic int *owner)
+{
+	return *owner;
 }
 
 /* No faults are counted here. */

@@ -37,10 +37,11 @@ static void announce_threads(void)
 {
 	int dir = tasks_open();
 
-	if (dir < 0)
+	if (!tasks_are_open(dir))
 		return;
 	tasks_for_each(dir, announce, &dir);
-	sys_close(dir);
+	if (dir >= 0)
+		sys_close(dir);
 }
 
 static int64_t begin(const char *words, int64_t from)

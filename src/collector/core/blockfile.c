@@ -319,16 +319,15 @@ static bool has_lost_header(const struct blockfile *file)
 
 void blockfile_look(struct blockfile *file)
 {
-	struct stat info;
+	uint64_t size;
 
 	/* Removed, or no longer to be seen: its pages are there all the same. */
-	if (state_of(file, 0) != ARENA_READY || file_stat(file->path, &info))
+	if (state_of(file, 0) != ARENA_READY || file_size(file->path, &size))
 		return;
 	for (uint32_t i = 0, end = arenas_end(file); i < end; i++) {
 		const struct blockfile_arena *arena = &file->arena[i];
 
-		if (state_of(file, i) != ARENA_READY ||
-		    arena->offset + arena->size <= (uint64_t)info.st_size)
+		if (state_of(file, i) != ARENA_READY || arena->offset + arena->size <= size)
 			continue;
 		lose(file);
 		detach(arena);

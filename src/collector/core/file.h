@@ -11,26 +11,37 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The founder's directory and /proc, once the program may have moved away from them; -1: not yet.
+/*
+ * The founder's directory, where the program has given up the right to reach it; and a socket to
+ * the launcher, which is asked for files once the program may have moved its root: a directory
+ * would lead out of there.  -1: not so.
  */
-extern _Atomic int file_place, file_proc;
+extern _Atomic int file_place, file_broker;
+/* From now on the experiment's path may mean something else; it does not yet. */
+void file_moves(void);
+bool file_has_moved(void);
+
 /* As open and mkdir, for an absolute path in the family's experiment. A descriptor or a negative
  * errno. */
 int file_open(const char *path, int flags, int mode);
 int file_make_directory(const char *path);
 
 void file_remove(const char *path);
-/* lstat(2) of such a path. 0 or a negative errno. */
-struct stat;
-int file_stat(const char *path, struct stat *to);
+/* Of such a file; a link is not followed. 0 or a negative errno. */
+int file_size(const char *path, uint64_t *size);
+/* Such a directory gets another user; the founder's may be used by a group (broker_share). */
+void file_give_directory(const char *path, uint32_t user);
+void file_share_directory(const char *path, uint32_t group);
 
-/* Opens a path in /proc to be read; that which is not in this root, in the last root that had it.
- */
+/* Opens a file of this process in /proc to be read, also where this root has none. */
 int file_open_proc(const char *path, int flags);
 long file_readlink_proc(const char *path, char *to, size_t size);
 
-/* stat(2) of such a path. 0 or a negative errno. */
+/* Device and inode of such a directory, at least. 0 or a negative errno. */
+struct stat;
 int file_stat_proc(const char *path, struct stat *to);
+/* The numbers of this process's threads, but the first so many; how many there are. */
+long file_list_tasks(uint32_t from, int32_t *to, size_t count);
 
 /* Whether a file may be so large in this process. */
 bool file_may_reach(uint64_t end);

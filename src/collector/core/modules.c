@@ -176,7 +176,7 @@ static void write_line(struct text *line)
 
 static void log_map(const struct segment *segment, const char *name, uint64_t tstamp)
 {
-	char room[2048], id_room[2 * BUILD_ID_MAX + 1];
+	char room[1888], id_room[2 * BUILD_ID_MAX + 1];
 	struct text line = TEXT_ON(room);
 	struct text id = TEXT_ON(id_room);
 	char modes[] = {segment->flags & PF_R ? 'r' : '-', segment->flags & PF_W ? 'w' : '-',

@@ -150,11 +150,31 @@ static void find_living(int tid, void *found)
 	atomic_store(&last_status, status);
 }
 
+/* It is a zombie then, and has no memory. */
+static bool first_thread_has_ended(void)
+{
+	char byte = 0, copy;
+	const struct iovec from = {&byte, 1}, to = {&copy, 1};
+
+	return sys_call6(SYS_process_vm_readv, sys_getpid(), SYS_ARG(&to), 1, SYS_ARG(&from), 1,
+			 0) == -ESRCH;
+}
+
+/* Where no list of threads can be had: those that we know of. */
+static void find_known(struct thread *thread, void *found)
+{
+	int tid = atomic_load(&thread->tid), pid = sys_getpid();
+
+	if (tid && !sys_call(SYS_tgkill, pid, tid, 0, 0))
+		*(bool *)found |= tid != pid || !first_thread_has_ended();
+}
+
 bool rawthread_only_ours_are_left(int dir)
 {
 	bool found = false;
 
-	tasks_for_each(dir, find_living, &found);
+	if (!tasks_for_each(dir, find_living, &found))
+		thread_for_each(find_known, &found);
 	return !found;
 }
 
@@ -177,16 +197,6 @@ int rawthread_start(void (*run)(void), void *stack, size_t size, bool own_files)
 	if (result < 0)
 		release(slot);
 	return (int)result;
-}
-
-/* It is a zombie then, and has no memory. */
-static bool first_thread_has_ended(void)
-{
-	char byte = 0, copy;
-	const struct iovec from = {&byte, 1}, to = {&copy, 1};
-
-	return sys_call6(SYS_process_vm_readv, sys_getpid(), SYS_ARG(&to), 1, SYS_ARG(&from), 1,
-			 0) == -ESRCH;
 }
 
 _Noreturn void rawthread_exit(_Atomic unsigned *flag)

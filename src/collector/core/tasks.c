@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/core/tasks.h"
 
+#include "collector/core/core.h"
 #include "collector/core/file.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
+#include "collector/wrap/descriptor.h"
+#include "format/broker.h"
 
 struct directory_entry { /* getdents64(2) */
 	uint64_t inode;
@@ -15,22 +18,42 @@ struct directory_entry { /* getdents64(2) */
 
 int tasks_open(void)
 {
-	return file_open_proc("/proc/self/task", O_RDONLY | O_DIRECTORY);
+	struct stat info;
+
+	/* That an attached program moves its root is out of our sight. */
+	if (!file_has_moved() && !collector.late)
+		return file_open_proc("/proc/self/task", O_RDONLY | O_DIRECTORY);
+	int result = file_stat_proc("/proc/self/task", &info);
+
+	return result ? result : TASKS_BY_PATH;
+}
+
+bool tasks_are_open(int dir)
+{
+	return dir >= 0 || dir == TASKS_BY_PATH;
+}
+
+static void close_all_but(int one, int other)
+{
+	int low = one < other ? one : other, high = one < other ? other : one;
+
+	if (low > 0)
+		sys_call(SYS_close_range, 0, low - 1, 0, 0);
+	if (high > low + 1)
+		sys_call(SYS_close_range, low < 0 ? 0 : low + 1, high - 1, 0, 0);
+	sys_call(SYS_close_range, high < 0 ? 0 : high + 1, ~0u, 0, 0);
 }
 
 int tasks_open_alone(void)
 {
-	/* First: another root's /proc may be a descriptor of ours. */
 	int dir = tasks_open();
 
-	if (dir > 0)
-		sys_call(SYS_close_range, 0, dir - 1, 0, 0);
-	sys_call(SYS_close_range, dir < 0 ? 0 : dir + 1, ~0u, 0, 0);
+	close_all_but(dir < 0 ? -1 : dir, descriptor_number(&file_broker));
 	/* A full table had no room. */
-	return dir < 0 ? tasks_open() : dir;
+	return tasks_are_open(dir) ? dir : tasks_open();
 }
 
-void tasks_for_each(int dir, void (*visit)(int tid, void *arg), void *arg)
+static void visit_listed(int dir, void (*visit)(int tid, void *arg), void *arg)
 {
 	char room[4096] __attribute__((aligned(8)));
 	long got;
@@ -45,6 +68,33 @@ void tasks_for_each(int dir, void (*visit)(int tid, void *arg), void *arg)
 				visit((int)text_number(entry->name, NULL), arg);
 		}
 	}
+}
+
+static bool visit_asked(void (*visit)(int tid, void *arg), void *arg)
+{
+	int32_t tids[BROKER_DATA_MAX / sizeof(int32_t)];
+	uint32_t from = 0;
+	long got;
+
+	while ((got = file_list_tasks(from, tids, sizeof(tids) / sizeof(*tids))) > 0) {
+		for (long i = 0; i < got; i++)
+			visit(tids[i], arg);
+		from += (uint32_t)got;
+	}
+	return from;
+}
+
+bool tasks_for_each(int dir, void (*visit)(int tid, void *arg), void *arg)
+{
+	int own =
+		dir == TASKS_BY_PATH ? sys_open("/proc/self/task", O_RDONLY | O_DIRECTORY, 0) : dir;
+
+	if (own < 0)
+		return visit_asked(visit, arg);
+	visit_listed(own, visit, arg);
+	if (own != dir)
+		sys_close(own);
+	return true;
 }
 
 int tasks_process_number(void)

@@ -6,16 +6,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The directory of them, or a negative errno. */
+/*
+ * The directory of them.  TASKS_BY_PATH in a program that may have moved its root, where no
+ * directory is held: each file is opened by its path, or asked for.  Or a negative errno.
+ */
+enum { TASKS_BY_PATH = -1000000 };
 int tasks_open(void);
+bool tasks_are_open(int dir);
 /*
  * The same in a raw thread with a descriptor table of its own, in which nothing else stays open:
  * the table is a copy, and to hold the program's pipes open would change it.
  */
 int tasks_open_alone(void);
 
-/* Calls visit for the number of each. `dir` is from above. */
-void tasks_for_each(int dir, void (*visit)(int tid, void *arg), void *arg);
+/* Calls visit for the number of each. `dir` is from above. False: nobody knows them. */
+bool tasks_for_each(int dir, void (*visit)(int tid, void *arg), void *arg);
 
 /*
  * What the process, or the calling thread, is called in /proc: where that is of a pid namespace

@@ -253,8 +253,6 @@ void watch_stop(void);	 /* returns when its thread is gone */
 void watch_forget(void); /* in the child of a fork */
 
 bool monitor_engine_start(void);
-/* It finds the threads by a path, which the program may be about to change. */
-void monitor_engine_wait_until_looking(void);
 /* Starts in a handler, in the place of the perf engine, for all threads. */
 bool monitor_engine_take_over(void);
 /* For a process that switches all the time: its waits are short and many, a few of them will do. */

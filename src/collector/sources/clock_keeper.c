@@ -366,7 +366,7 @@ static void keeper(void)
 	int dir = tasks_open_alone();
 
 	atomic_store(&keeper_id, sys_gettid());
-	if (dir >= 0) {
+	if (tasks_are_open(dir)) {
 		start_events(dir);
 		keep(dir);
 		drop_all();

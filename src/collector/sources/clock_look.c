@@ -37,12 +37,16 @@ static int open_task_file(int dir, int tid, const char *name)
 {
 	char path_room[64];
 	struct text path = TEXT_ON(path_room);
+	bool by_path = dir == TASKS_BY_PATH;
 
-	text_puts(&path, has_own_place() ? "../../" : "");
+	if (has_own_place())
+		text_puts(&path, by_path ? "/proc/" : "../../");
+	else if (by_path)
+		text_puts(&path, "/proc/self/task/");
 	text_decimal(&path, tid);
 	text_putc(&path, '/');
 	text_puts(&path, name);
-	return sys_openat(dir, path_room, O_RDONLY);
+	return by_path ? file_open_proc(path_room, O_RDONLY) : sys_openat(dir, path_room, O_RDONLY);
 }
 
 static bool read_again(int fd, char *to, size_t size)
@@ -175,25 +179,38 @@ void clock_look_stopped(int dir, const struct thread *thread, struct clock_remot
 				at[sizeof(label) - 1] == 'T' || at[sizeof(label) - 1] == 't';
 }
 
+static void put_own_path(struct text *path, const char *name)
+{
+	if (has_own_place()) {
+		text_puts(path, "/proc/");
+		text_decimal(path, sys_gettid());
+		text_putc(path, '/');
+	} else {
+		text_puts(path, "/proc/thread-self/");
+	}
+	text_puts(path, name);
+}
+
+/*
+ * Nobody is asked for it, where this root has no /proc: a handler that waits for an answer makes a
+ * switch, which raises the next event, and so on.
+ */
 int clock_open_own(const char *name)
 {
 	char path_room[48];
 	struct text path = TEXT_ON(path_room);
 
-	if (has_own_place()) {
-		text_puts(&path, "/proc/");
-		text_decimal(&path, sys_gettid());
-		text_putc(&path, '/');
-	} else {
-		text_puts(&path, "/proc/thread-self/");
-	}
-	text_puts(&path, name);
-	return file_open_proc(path_room, O_RDONLY);
+	put_own_path(&path, name);
+	return sys_open(path_room, O_RDONLY, 0);
 }
 
 int clock_open_delay(void)
 {
-	return clock_open_own("schedstat");
+	char path_room[48];
+	struct text path = TEXT_ON(path_room);
+
+	put_own_path(&path, "schedstat");
+	return file_open_proc(path_room, O_RDONLY);
 }
 
 bool clock_read_delay(int fd, uint64_t *delay_ns)
@@ -210,7 +227,7 @@ bool clock_read_delay(int fd, uint64_t *delay_ns)
 uint64_t clock_own_delay_ns(void)
 {
 	uint64_t delay_ns = 0;
-	int fd = clock_open_delay();
+	int fd = clock_open_own("schedstat");
 
 	if (fd < 0)
 		return 0;

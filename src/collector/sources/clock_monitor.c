@@ -36,7 +36,6 @@ enum { WAIT_FLUSH_NS = 100 * 1000 * 1000 };
 static _Atomic unsigned running;
 static _Atomic uint32_t stopping; /* a futex that the monitor sleeps on */
 static _Atomic unsigned sending;  /* a signal is on its way out */
-static _Atomic bool looking;	  /* it has found the threads, or has failed to */
 static _Atomic bool paused;
 static _Atomic bool seldom;
 static char *stack;
@@ -378,8 +377,7 @@ static void monitor(void)
 	tick.dir = tasks_open_alone();
 	tick.sched = clock_open_delay();
 	clock_read_delay(tick.sched, &tick.delay_ns);
-	atomic_store(&looking, true);
-	while (!atomic_load(&stopping) && tick.dir >= 0 && tick.alone < ENDS_ALONE) {
+	while (!atomic_load(&stopping) && tasks_are_open(tick.dir) && tick.alone < ENDS_ALONE) {
 		tick.awake_ns = clock_now_ns();
 		sleep_until(&next_ns, rest_ns);
 		rest_ns = 0;
@@ -419,7 +417,6 @@ bool monitor_engine_start(void)
 	atomic_store(&paused, false);
 	atomic_store(&stopping, 0);
 	atomic_store(&running, 1);
-	atomic_store(&looking, false);
 	monitor_tid = rawthread_start(monitor, stack, MONITOR_STACK, true);
 	if (monitor_tid <= 0) {
 		atomic_store(&running, 0);
@@ -428,12 +425,6 @@ bool monitor_engine_start(void)
 	if (thread_current_if_known())
 		timer_arm(thread_current_if_known());
 	return true;
-}
-
-void monitor_engine_wait_until_looking(void)
-{
-	while (atomic_load(&running) && !atomic_load(&looking))
-		sys_call(SYS_sched_yield, 0, 0, 0, 0);
 }
 
 bool monitor_engine_take_over(void)

@@ -93,7 +93,7 @@ static void watch(void)
 	uint32_t wished = atomic_exchange(&wishes, 0);
 
 	at.dir = tasks_open_alone();
-	while (at.dir >= 0 && !(wished & WISH_END) && collector.engine == ENGINE_PERF &&
+	while (tasks_are_open(at.dir) && !(wished & WISH_END) && collector.engine == ENGINE_PERF &&
 	       atomic_load(&collector.recording)) {
 		uint64_t now_ns = clock_now_ns();
 

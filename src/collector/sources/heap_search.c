@@ -316,14 +316,15 @@ static void leave_out_stack(struct thread *thread, void *arg)
 	struct clock_remote remote = {0};
 	int dir = thread == search->thread ? -1 : tasks_open();
 
-	if (dir < 0)
+	if (!tasks_are_open(dir))
 		return;
 	clock_files_open(&files, dir, thread);
 	if (clock_look(&files, &remote) && remote.blocked && remote.sp > thread->stack_low &&
 	    remote.sp < thread->stack_high)
 		leave_out_range(search, thread->stack_low, remote.sp);
 	clock_files_close(&files);
-	sys_close(dir);
+	if (dir >= 0)
+		sys_close(dir);
 }
 
 /*

@@ -27,7 +27,7 @@ static bool are_the_family_s(void)
 	link[length] = '\0';
 	return text_starts(link, "mnt:[") &&
 	       text_number(link + sizeof("mnt:[") - 1, NULL) == family_namespace &&
-	       atomic_load(&file_place) < 0;
+	       !file_has_moved();
 }
 
 void io_mounts_note(void)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Descriptors of ours that outlive a call: the events of the perf engine and of counters.
+ * Descriptors of ours that outlive a call: the events of the perf engine and of counters, and in a
+ * program that has moved its root the socket to the launcher.
  *
  * They lie above RLIMIT_NOFILE, where the program can open nothing, closes nothing in a loop,
  * and misses nothing when its table is full: the limit is raised for the moment in which they
@@ -11,7 +12,8 @@
  * /proc/self/fd leave them out (own_proc.c).
  *
  * A thread may have a table of its own, in which an event lies where it lay when the two parted.
- * So a number alone does not say which event it is: the kernel's identifier does.
+ * So a number alone does not say which event it is: the kernel's identifier does, and a
+ * socket's inode.
  */
 #include "collector/wrap/descriptor.h"
 
@@ -25,6 +27,7 @@
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -41,7 +44,7 @@ enum {
 static _Atomic(_Atomic int *) held[HELD_MAX];
 
 static struct place {
-	_Atomic uint64_t event;		/* the kernel's identifier; 0: it is none of perf's */
+	_Atomic uint64_t event;		/* what event_at says; 0: nothing */
 	_Atomic int former[FORMER_MAX]; /* numbers that it was moved away from, plus 1 */
 	_Atomic unsigned moves;
 } places[HELD_MAX]; /* of the same entries */
@@ -89,12 +92,18 @@ static int copy_high(int fd)
 	return copy;
 }
 
-/* 0: it is no event. */
+/* What is at a number: 0 is neither an event nor a socket. */
 static uint64_t event_at(int fd)
 {
+	enum { SOCKET_BIT = 63 }; /* sockets have inodes of their own */
 	uint64_t event = 0;
+	struct stat info;
 
-	return sys_ioctl(fd, PERF_EVENT_IOC_ID, SYS_ARG(&event)) ? 0 : event;
+	if (!sys_ioctl(fd, PERF_EVENT_IOC_ID, SYS_ARG(&event)))
+		return event;
+	if (sys_call(SYS_fstat, fd, &info, 0, 0) || !S_ISSOCK(info.st_mode))
+		return 0;
+	return (uint64_t)info.st_ino | (uint64_t)1 << SOCKET_BIT;
 }
 
 static void settle_in(struct place *place, int fd)

@@ -9,6 +9,7 @@
  * of our events would close ours.
  */
 #include "collector/core/core.h"
+#include "collector/core/file.h"
 #include "collector/core/sys.h"
 #include "collector/sources/clock.h"
 #include "collector/wrap/lineage.h"
@@ -103,9 +104,9 @@ COLLECTOR_EXPORT pid_t _Fork(void)
 
 void fork_before_clone(unsigned long flags)
 {
-	/* What shares our root may move it. */
-	if (flags & CLONE_FS && !(flags & CLONE_THREAD))
-		namespace_keep_place();
+	/* What shares our root may move it: our threads, which are back then, hold no directory. */
+	if (flags & CLONE_FS && !(flags & CLONE_THREAD) && !file_has_moved())
+		namespace_come_back(namespace_before_move());
 }
 
 bool fork_has_own_memory(unsigned long flags)

@@ -2,14 +2,17 @@
 /*
  * Programs that move to another root or namespace.
  *
- * The way to the experiment is kept open before its paths change their meaning.  The kernel lets
- * only a process of one thread enter a user namespace, or one that shares its root with nobody
- * a mount namespace: a thread of ours steps aside for the call.
+ * Before its paths change their meaning a socket to the launcher is opened, which then opens files
+ * for us: a descriptor of a directory would lead out of a jail.  None is held from there on, by our
+ * threads neither; they end for the call.  The kernel asks for that too: only a process of one
+ * thread enters a user namespace, or one that shares its root with nobody a mount namespace.
  */
+#include "collector/core/ask.h"
 #include "collector/core/core.h"
 #include "collector/core/file.h"
 #include "collector/core/rawthread.h"
 #include "collector/core/sys.h"
+#include "collector/core/text.h"
 #include "collector/sources/clock.h"
 #include "collector/sources/overhead.h"
 #include "collector/wrap/descriptor.h"
@@ -19,23 +22,53 @@
 #include <sched.h>
 #include <unistd.h>
 
-static void keep(const char *path, _Atomic int *place)
-{
-	if (atomic_load(place) >= 0)
-		return;
-	int fd = sys_open(path, O_PATH | O_DIRECTORY, 0);
-
-	if (fd >= 0)
-		descriptor_hold(fd, place);
-}
-
 void namespace_keep_place(void)
 {
-	if (!atomic_load(&collector.recording) || !collector_is_ours())
+	if (!atomic_load(&collector.recording) || !collector_is_ours() || file_has_moved() ||
+	    atomic_load(&file_place) >= 0)
 		return;
-	keep(collector.founder, &file_place);
-	keep("/proc", &file_proc);
-	monitor_engine_wait_until_looking();
+	int fd = sys_open(collector.founder, O_PATH | O_DIRECTORY, 0);
+
+	if (fd >= 0)
+		descriptor_hold(fd, &file_place);
+}
+
+/* By the directory that is held, where its path is closed to us. */
+static int connect_to_launcher(void)
+{
+	char room[32];
+	struct text path = TEXT_ON(room);
+	int place = atomic_load(&file_place);
+
+	if (place < 0)
+		return ask_connect(collector.founder);
+	text_puts(&path, "/proc/self/fd/");
+	text_decimal(&path, place);
+	return ask_connect(room);
+}
+
+static void prepare_to_move(void)
+{
+	if (file_has_moved())
+		return;
+	int fd = connect_to_launcher();
+
+	if (fd >= 0 && !descriptor_hold(fd, &file_broker))
+		fd = -EMFILE;
+	if (fd < 0)
+		log_warning("the program is about to move its root, from where helio cannot be "
+			    "asked for files: what it and its children do there is not recorded",
+			    -fd);
+	file_moves();
+	descriptor_drop(&file_place);
+}
+
+bool namespace_before_move(void)
+{
+	if (!atomic_load(&collector.recording) || !collector_is_ours())
+		return false;
+	prepare_to_move();
+	return namespace_step_aside();
 }
 
 /* Whose turn it is to send our threads away: its number, or 0. */
@@ -101,10 +134,12 @@ COLLECTOR_EXPORT int unshare(int flags)
 	 * closes, and in which it does not find what is moved later. */
 	bool alone =
 		flags & (CLONE_NEWUSER | CLONE_THREAD | CLONE_SIGHAND | CLONE_VM | CLONE_FILES);
+	bool aside = false;
 
 	if (flags & CLONE_NEWNS)
-		namespace_keep_place();
-	bool aside = alone && namespace_step_aside();
+		aside = namespace_before_move();
+	else if (alone)
+		aside = namespace_step_aside();
 	int result = NEXT(unshare)(flags);
 
 	namespace_come_back(aside);
@@ -113,8 +148,7 @@ COLLECTOR_EXPORT int unshare(int flags)
 
 COLLECTOR_EXPORT int setns(int fd, int kind)
 {
-	namespace_keep_place();
-	bool aside = namespace_step_aside();
+	bool aside = namespace_before_move();
 	int result = NEXT(setns)(fd, kind);
 
 	namespace_come_back(aside);
@@ -123,6 +157,9 @@ COLLECTOR_EXPORT int setns(int fd, int kind)
 
 COLLECTOR_EXPORT int chroot(const char *path)
 {
-	namespace_keep_place();
-	return NEXT(chroot)(path);
+	bool aside = namespace_before_move();
+	int result = NEXT(chroot)(path);
+
+	namespace_come_back(aside);
+	return result;
 }

@@ -114,7 +114,9 @@ long wrapped_syscall(long number, long a, long b, long c, long d, long e, long f
 		return fork_by_number(number, a, b, c, d, e, f);
 	if (number == SYS_exit_group)
 		end_before();
-	else if (number == SYS_pivot_root || number == SYS_chroot)
-		namespace_keep_place();
-	return NEXT(syscall)(number, a, b, c, d, e, f);
+	bool aside = (number == SYS_pivot_root || number == SYS_chroot) && namespace_before_move();
+	long result = NEXT(syscall)(number, a, b, c, d, e, f);
+
+	namespace_come_back(aside);
+	return result;
 }

@@ -17,11 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum {
-	OPEN_TO_GROUP = 01070, /* of a directory: make files, and remove one's own */
-	OPEN_TO_ALL = 01077,
-};
-
 static void give_file(const char *file, uid_t user)
 {
 	int fd = log_open_file(file, O_NOFOLLOW);
@@ -29,40 +24,6 @@ static void give_file(const char *file, uid_t user)
 	if (fd < 0)
 		return;
 	sys_call(SYS_fchown, fd, user, -1, 0);
-	sys_close(fd);
-}
-
-static void give_directory(const char *path, uid_t user)
-{
-	int fd = file_open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
-
-	if (fd < 0)
-		return;
-	sys_call(SYS_fchown, fd, user, -1, 0);
-	sys_close(fd);
-}
-
-/*
- * The founder's directory, in which later children make theirs: of the group that the program goes
- * on in.  Programs of several users need more than one group, and then it is everybody's.
- */
-static void open_founder(void)
-{
-	int fd = file_open(collector.founder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
-	gid_t group = (gid_t)sys_call(SYS_getegid, 0, 0, 0, 0);
-	struct stat info;
-
-	if (fd < 0)
-		return;
-	if (!sys_call(SYS_fstat, fd, &info, 0, 0)) {
-		bool is_free = !info.st_gid || !(info.st_mode & S_IWGRP);
-		bool fits = group && (is_free || info.st_gid == group);
-
-		if (fits)
-			sys_call(SYS_fchown, fd, -1, group, 0);
-		sys_call(SYS_fchmod, fd,
-			 (info.st_mode & 07777) | (fits ? OPEN_TO_GROUP : OPEN_TO_ALL), 0, 0);
-	}
 	sys_close(fd);
 }
 
@@ -76,7 +37,7 @@ static void give_experiment(uid_t user)
 		give_file(files[i], user);
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
 		give_file(format_traces[kind].file, user);
-	give_directory(collector.directory, user);
+	file_give_directory(collector.directory, user);
 }
 
 /* To be undone by namespace_come_back. `user`: the effective one to come, or -1 for the same. */
@@ -87,8 +48,10 @@ static bool before_change(uid_t user)
 	stacktable_make_file();
 	if (user && user != (uid_t)-1 && !sys_call(SYS_geteuid, 0, 0, 0, 0)) {
 		namespace_keep_place(); /* the way there may be closed to others */
+		/* Later children make theirs in it. */
 		if (!text_equal(collector.founder, collector.directory))
-			open_founder();
+			file_share_directory(collector.founder,
+					     (uint32_t)sys_call(SYS_getegid, 0, 0, 0, 0));
 		give_experiment(user);
 	}
 	return namespace_step_aside();

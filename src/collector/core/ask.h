@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Asks the launcher for what this process cannot reach any more (format/broker.h). */
+#ifndef HELIO_COLLECTOR_ASK_H
+#define HELIO_COLLECTOR_ASK_H
+
+#include "format/broker.h"
+
+#include <stddef.h>
+
+/* A socket that leads to the launcher's, which lies in `directory`; or a negative errno. */
+int ask_connect(const char *directory);
+/*
+ * Asks by that socket. What comes with the answer is put into `data`, `size` bytes at most. Returns
+ * the descriptor that was asked for, else 0, or a negative errno.  Waits a second at most; who
+ * never answers is not waited for again and again.
+ */
+int ask_launcher(int socket, const struct broker_request *request, const char *path,
+		 struct broker_answer *answer, void *data, size_t size);
+
+#endif

@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who asks is a stranger: any process that holds a socket to this one, and whatever it wants to
+ * harm.  So:
+ * - What it is told of is the experiment's files and its own in /proc, by names that a collector
+ *   makes, opened with the rights of who asks; only regular files are given away.
+ * - Who asks is what the kernel says of the socket pair that came along: who made it, and with
+ *   which rights.  The message's own word on that must be the same.
+ * - Nothing is waited for but a request, and no descriptor is kept.  What must be closed, a
+ * stranger has sent: even that may take as long as a file system of its own wants.  So all of this
+ * runs in a thread of its own, which begins with the first request and is left behind if it hangs.
+ */
+#include "launch/broker.h"
+
+#include "base/folder.h"
+#include "base/memory.h"
+#include "format/broker.h"
+#include "format/format.h"
+#include "format/trace.h"
+#include "launch/broker_proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77 /* since Linux 6.5 */
+#endif
+
+enum { GROUPS_MAX_HERE = 1024, CONTROL_ROOM = 256, PATIENCE_S = 2 };
+
+struct broker {
+	int folder, socket;
+	bool serving, own_umask;
+	pthread_t thread;
+	_Atomic bool ending;
+	gid_t groups[GROUPS_MAX_HERE]; /* of this process */
+	int group_count;
+};
+
+struct asker {
+	struct ucred made; /* who made the socket pair */
+	struct ucred said; /* who sent the message */
+	int reply;	   /* -1: none came */
+	int process;	   /* a pidfd of who made it, -1: the kernel has none */
+	gid_t groups[GROUPS_MAX_HERE];
+	int group_count;
+};
+
+/* A question, as it came. */
+struct question {
+	struct broker_request request;
+	char path[BROKER_PATH_MAX];
+};
+
+struct reply {
+	struct broker_answer answer;
+	char data[BROKER_DATA_MAX];
+	int fd; /* -1: none goes along */
+};
+
+/* ---- who asks ---- */
+
+static void take_descriptors(struct cmsghdr *part, struct asker *asker)
+{
+	size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
+	for (size_t i = 0; i < count; i++) {
+		int fd;
+
+		memcpy(&fd, CMSG_DATA(part) + i * sizeof(fd), sizeof(fd));
+		if (asker->reply < 0)
+			asker->reply = fd;
+		else
+			close(fd);
+	}
+}
+
+static void take_control(struct msghdr *message, struct asker *asker)
+{
+	for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part;
+	     part = CMSG_NXTHDR(message, part)) {
+		if (part->cmsg_level != SOL_SOCKET)
+			continue;
+		if (part->cmsg_type == SCM_RIGHTS)
+			take_descriptors(part, asker);
+		else if (part->cmsg_type == SCM_CREDENTIALS)
+			memcpy(&asker->said, CMSG_DATA(part), sizeof(asker->said));
+	}
+}
+
+static int number_of(int socket, int option)
+{
+	int value = -1;
+	socklen_t size = sizeof(value);
+
+	return getsockopt(socket, SOL_SOCKET, option, &value, &size) ? -1 : value;
+}
+
+/* False: it is not what a collector sends. */
+static bool know_asker(struct asker *asker)
+{
+	socklen_t size = sizeof(asker->made), groups = sizeof(asker->groups);
+
+	if (asker->reply < 0 || number_of(asker->reply, SO_DOMAIN) != AF_UNIX ||
+	    number_of(asker->reply, SO_TYPE) != SOCK_SEQPACKET ||
+	    getsockopt(asker->reply, SOL_SOCKET, SO_PEERCRED, &asker->made, &size) ||
+	    getsockopt(asker->reply, SOL_SOCKET, SO_PEERGROUPS, asker->groups, &groups))
+		return false;
+	asker->group_count = (int)(groups / sizeof(gid_t));
+	asker->process = number_of(asker->reply, SO_PEERPIDFD);
+	if (asker->process < 0 && errno != ENOPROTOOPT)
+		return false; /* it has ended */
+	return asker->made.pid > 0 && asker->made.pid == asker->said.pid;
+}
+
+/* That it has not ended: another process may have its number by then. */
+static bool is_still_there(const struct asker *asker)
+{
+	struct pollfd end = {.fd = asker->process, .events = POLLIN};
+
+	return asker->process < 0 || !poll(&end, 1, 0);
+}
+
+static void set_groups(const gid_t *groups, int count)
+{
+	syscall(SYS_setgroups, count, groups); /* of this thread, which libc's is not */
+}
+
+/* The rights of this thread, for files. False: it cannot have those. */
+static bool be_asker(const struct broker *broker, const struct asker *asker)
+{
+	int mask = broker->own_umask ? broker_proc_umask(asker->made.pid) : -1;
+
+	if (mask >= 0)
+		umask((mode_t)mask);
+	if (geteuid())
+		return asker->made.uid == geteuid();
+	set_groups(asker->groups, asker->group_count);
+	setfsgid(asker->made.gid);
+	setfsuid(asker->made.uid);
+	return (uid_t)setfsuid((uid_t)-1) == asker->made.uid;
+}
+
+static void be_oneself(const struct broker *broker)
+{
+	if (geteuid())
+		return;
+	folder_be_oneself();
+	set_groups(broker->groups, broker->group_count);
+}
+
+/* ---- the experiment ---- */
+
+static bool is_member(const char *name, size_t length)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+
+	return length > 4 && length <= NAME_MAX && *name == '_' &&
+	       strspn(name, letters) == length - 3 && !strncmp(name + length - 3, ".er", 3);
+}
+
+static bool is_file(const char *name)
+{
+	static const char *const names[] = {
+		FORMAT_FILE_LOG,    FORMAT_FILE_MAP,	 FORMAT_FILE_OVERVIEW,	FORMAT_FILE_PROFILE,
+		FORMAT_FILE_STACKS, FORMAT_FILE_DYNTEXT, FORMAT_FILE_MOUNTS_OWN};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		if (!strcmp(name, format_traces[kind].file))
+			return true;
+	return false;
+}
+
+/* A file of the founder's or of a member's. */
+static bool names_file(const char *path)
+{
+	const char *slash = strchr(path, '/');
+
+	return slash ? is_member(path, (size_t)(slash - path)) && is_file(slash + 1)
+		     : is_file(path);
+}
+
+static int open_file(const struct broker *broker, const char *path, int flags)
+{
+	const int allowed = O_ACCMODE | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+
+	if (!names_file(path))
+		return -EPERM;
+	if (flags & ~allowed || (flags & O_ACCMODE) == O_ACCMODE)
+		return -EINVAL;
+	int fd = folder_open_file(broker->folder, path, flags, 0644);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int make_directory(const struct broker *broker, const char *path)
+{
+	if (!is_member(path, strlen(path)))
+		return -EPERM;
+	return mkdirat(broker->folder, path, 0755) ? -errno : 0;
+}
+
+static int remove_file(const struct broker *broker, const char *path)
+{
+	const char *name;
+	int parent = names_file(path) ? folder_open_parent(broker->folder, path, &name) : -1;
+	int result = -EPERM;
+
+	if (parent >= 0) {
+		result = unlinkat(parent, name, 0) ? -errno : 0;
+		close(parent);
+	}
+	return result;
+}
+
+static int look_at_file(const struct broker *broker, const char *path, struct broker_answer *answer)
+{
+	struct stat info;
+
+	if (!names_file(path))
+		return -EPERM;
+	if (!folder_stat(broker->folder, path, &info))
+		return -errno;
+	answer->file_size = (uint64_t)info.st_size;
+	return S_ISREG(info.st_mode) ? 0 : -EINVAL;
+}
+
+static int give_directory(const struct broker *broker, const char *path, uid_t user)
+{
+	int fd = !*path || is_member(path, strlen(path)) ? folder_open_below(broker->folder, path)
+							 : -1;
+
+	if (fd < 0)
+		return -EPERM;
+	int result = fchown(fd, user, (gid_t)-1) ? -errno : 0;
+
+	close(fd);
+	return result;
+}
+
+static int share_directory(const struct broker *broker, gid_t group)
+{
+	struct stat info;
+	bool fits;
+
+	if (fstat(broker->folder, &info))
+		return -errno;
+	mode_t mode = broker_share(&info, group, &fits);
+
+	if (fits && fchown(broker->folder, (uid_t)-1, group))
+		return -errno;
+	return fchmod(broker->folder, mode) ? -errno : 0;
+}
+
+/* ---- a question and its answer ---- */
+
+/* A length that what was asked for has, or a negative errno. */
+static int take_size(struct reply *reply, ssize_t size, size_t each)
+{
+	reply->answer.size = size < 0 ? 0 : (uint32_t)((size_t)size * each);
+	return size < 0 ? (int)size : 0;
+}
+
+static int answer_of_proc(const struct asker *asker, const struct question *question,
+			  struct reply *reply)
+{
+	const struct broker_request *request = &question->request;
+	pid_t pid = asker->made.pid;
+	struct stat info = {0};
+	int32_t tasks[BROKER_DATA_MAX / sizeof(int32_t)];
+	int result;
+
+	switch (request->kind) {
+	case BROKER_OPEN_PROC:
+		return reply->fd = broker_proc_open(pid, request->thread, question->path);
+	case BROKER_READ_LINK:
+		return take_size(reply,
+				 broker_proc_link(pid, request->thread, question->path, reply->data,
+						  sizeof(reply->data)),
+				 1);
+	case BROKER_STAT_PROC:
+		result = broker_proc_stat(pid, question->path, &info);
+		reply->answer.device = info.st_dev;
+		reply->answer.inode = info.st_ino;
+		return result;
+	case BROKER_LIST_TASKS:
+		result = take_size(reply,
+				   broker_proc_tasks(pid, request->number, tasks,
+						     sizeof(tasks) / sizeof(tasks[0])),
+				   sizeof(tasks[0]));
+		memcpy(reply->data, tasks, reply->answer.size);
+		return result;
+	default:
+		return -EINVAL;
+	}
+}
+
+static int answer_of_files(const struct broker *broker, const struct question *question,
+			   struct reply *reply)
+{
+	const struct broker_request *request = &question->request;
+
+	switch (request->kind) {
+	case BROKER_OPEN:
+		return reply->fd = open_file(broker, question->path, request->flags);
+	case BROKER_MAKE_DIRECTORY:
+		return make_directory(broker, question->path);
+	case BROKER_REMOVE:
+		return remove_file(broker, question->path);
+	case BROKER_STAT:
+		return look_at_file(broker, question->path, &reply->answer);
+	case BROKER_GIVE:
+		return give_directory(broker, question->path, (uid_t)request->number);
+	case BROKER_SHARE:
+		return share_directory(broker, (gid_t)request->number);
+	default:
+		return -EINVAL;
+	}
+}
+
+static bool is_of_proc(uint32_t kind)
+{
+	return kind >= BROKER_OPEN_PROC;
+}
+
+static void find_answer(const struct broker *broker, const struct asker *asker,
+			const struct question *question, struct reply *reply)
+{
+	int result = -EACCES;
+
+	/* Its own process is its own, whatever it may do with files. */
+	if (is_of_proc(question->request.kind)) {
+		result = answer_of_proc(asker, question, reply);
+		if (!broker_proc_is_of(asker->made.pid, asker->made.uid))
+			result = -EACCES;
+	} else {
+		if (be_asker(broker, asker))
+			result = answer_of_files(broker, question, reply);
+		be_oneself(broker);
+	}
+	if (!is_still_there(asker))
+		result = -ESRCH;
+	reply->answer.result = result < 0 ? result : 0;
+}
+
+static void send_answer(int to, const struct reply *reply)
+{
+	bool gives = reply->fd >= 0 && !reply->answer.result;
+	struct iovec parts[] = {
+		{.iov_base = (void *)(uintptr_t)&reply->answer, .iov_len = sizeof(reply->answer)},
+		{.iov_base = (void *)(uintptr_t)reply->data, .iov_len = reply->answer.size}};
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = {.head = {.cmsg_len = CMSG_LEN(sizeof(int)),
+			      .cmsg_level = SOL_SOCKET,
+			      .cmsg_type = SCM_RIGHTS}};
+	struct msghdr message = {.msg_iov = parts,
+				 .msg_iovlen = 2,
+				 .msg_control = gives ? &control : NULL,
+				 .msg_controllen = gives ? sizeof(control) : 0};
+
+	memcpy(CMSG_DATA(&control.head), &reply->fd, sizeof(int));
+	sendmsg(to, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* Whether it is one that this version knows, with a path that ends. */
+static bool is_whole(const struct question *question, ssize_t size, int flags)
+{
+	size_t head = sizeof(question->request);
+
+	return size > (ssize_t)head && !(flags & (MSG_TRUNC | MSG_CTRUNC)) &&
+	       question->request.kind < BROKER_KINDS &&
+	       memchr(question->path, '\0', (size_t)size - head);
+}
+
+static void close_if(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+/* False: there is none. */
+static bool serve_one(const struct broker *broker)
+{
+	static struct question question;
+	static struct reply reply;
+	static struct asker asker;
+	union {
+		struct cmsghdr head;
+		char room[CONTROL_ROOM];
+	} control;
+	struct iovec part = {.iov_base = &question, .iov_len = sizeof(question)};
+	struct msghdr message = {.msg_iov = &part,
+				 .msg_iovlen = 1,
+				 .msg_control = &control,
+				 .msg_controllen = sizeof(control)};
+	ssize_t size = recvmsg(broker->socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+	if (size < 0)
+		return false;
+	asker.said = asker.made = (struct ucred){0};
+	asker.reply = asker.process = reply.fd = -1;
+	reply.answer = (struct broker_answer){0};
+	take_control(&message, &asker);
+	if (is_whole(&question, size, message.msg_flags) && know_asker(&asker)) {
+		find_answer(broker, &asker, &question, &reply);
+		send_answer(asker.reply, &reply);
+	}
+	close_if(reply.fd);
+	close_if(asker.process);
+	close_if(asker.reply);
+	return true;
+}
+
+static void *serve(void *context)
+{
+	struct broker *broker = context;
+	struct pollfd request = {.fd = broker->socket, .events = POLLIN};
+
+	broker->own_umask = !unshare(CLONE_FS);
+	while (!atomic_load(&broker->ending)) {
+		if (!serve_one(broker) && poll(&request, 1, -1) < 0 && errno != EINTR)
+			break;
+	}
+	return NULL;
+}
+
+/* ---- begin and end ---- */
+
+/* Who may ask: programs of root's may go on as anybody. */
+static bool bind_below(int socket, int folder)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", folder,
+		 BROKER_SOCKET);
+	mode_t mask = umask(geteuid() ? 0177 : 0111);
+	bool ok = !bind(socket, (const struct sockaddr *)&address, sizeof(address));
+
+	umask(mask);
+	return ok;
+}
+
+struct broker *broker_open(int folder)
+{
+	struct broker *broker = xcalloc(1, sizeof(*broker));
+	int on = 1;
+
+	broker->folder = folder_open_below(folder, "");
+	broker->socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	broker->group_count = getgroups(GROUPS_MAX_HERE, broker->groups);
+	if (broker->folder >= 0 && broker->socket >= 0 && broker->group_count >= 0 &&
+	    !setsockopt(broker->socket, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) &&
+	    bind_below(broker->socket, broker->folder))
+		return broker;
+	close_if(broker->folder);
+	close_if(broker->socket);
+	free(broker);
+	return NULL;
+}
+
+int broker_descriptor(const struct broker *broker)
+{
+	return broker && !broker->serving ? broker->socket : -1;
+}
+
+/* Nobody reads what is sent there: who sends something is told at once. */
+static void stop_listening(struct broker *broker)
+{
+	if (broker->socket < 0)
+		return;
+	shutdown(broker->socket, SHUT_RDWR);
+	close(broker->socket);
+	broker->socket = -1;
+}
+
+void broker_serve(struct broker *broker)
+{
+	broker->serving = !pthread_create(&broker->thread, NULL, serve, broker);
+	if (!broker->serving)
+		stop_listening(broker);
+}
+
+void broker_hide(struct broker *broker)
+{
+	if (!broker)
+		return;
+	unlinkat(broker->folder, BROKER_SOCKET, 0);
+	if (!broker->serving)
+		stop_listening(broker);
+}
+
+void broker_close(struct broker *broker)
+{
+	struct timespec until;
+
+	if (!broker)
+		return;
+	atomic_store(&broker->ending, true);
+	if (broker->serving) {
+		shutdown(broker->socket, SHUT_RDWR);
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_sec += PATIENCE_S;
+		if (pthread_timedjoin_np(broker->thread, NULL, &until))
+			return; /* it hangs, and has all that is the broker's */
+	}
+	close_if(broker->socket);
+	close_if(broker->folder);
+	free(broker);
+}

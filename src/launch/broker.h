@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opens files for programs that have moved their root (format/broker.h). */
+#ifndef HELIO_LAUNCH_BROKER_H
+#define HELIO_LAUNCH_BROKER_H
+
+struct broker;
+
+/*
+ * A socket in a founder's directory, a descriptor of which is copied; to be called before there is
+ * a second thread.  NULL: none can be had, and such programs are not recorded.
+ */
+struct broker *broker_open(int folder);
+/* Becomes readable with the first request; -1 from when a thread answers, or without a broker. */
+int broker_descriptor(const struct broker *broker);
+/* Answers all requests from here on, in a thread of its own. */
+void broker_serve(struct broker *broker);
+/* The experiment is closed: the socket is not found any more.  Who holds one may still ask. */
+void broker_hide(struct broker *broker);
+/* Who asks from here on is told at once that nobody answers. NULL is fine, here and there. */
+void broker_close(struct broker *broker);
+
+#endif

@@ -1,0 +1,346 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Programs that lock themselves in, and what they could ask the launcher for, which opens their files from outside
+(src/format/broker.h). What is asked here is asked by a stranger, who knows no more than that file says.
+"""
+import array
+import errno
+import os
+import re
+import select
+import shutil
+import signal
+import socket
+import stat
+import struct
+import subprocess
+import threading
+import time
+
+from harness import patience, test
+
+REQUEST, ANSWER = struct.Struct('<IiIi'), struct.Struct('<iIQQQ')
+OPEN, MAKE, REMOVE, STAT, GIVE, SHARE, OPEN_PROC, READ_LINK, STAT_PROC, LIST = range(10)
+PASSED = array.array('i', [0]).itemsize
+JAILS = ('chroot', 'SYS_chroot', 'moved', 'pivot_root', 'mounts', 'chroot_setuid')
+
+
+class Recorded:
+    """A program under `helio collect`, with a pipe to its standard input."""
+
+    def __init__(self, t, *words, options=()):
+        self.experiment = t.directory / f'run.{len(list(t.directory.glob("run.*.er"))) + 1}.er'
+        self.launcher = subprocess.Popen([t.helio, 'collect', *options, '-o', str(self.experiment), *map(str, words)], cwd=t.directory,
+                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        if self.launcher.poll() is None:
+            self.launcher.send_signal(signal.SIGCONT)
+            self.launcher.kill()
+        self.launcher.wait()
+
+    def said_pid(self):
+        """The process that waits for a line."""
+        for line in self.launcher.stdout:
+            if found := re.match(r'pid (\d+)$', line):
+                return int(found[1])
+        raise AssertionError(f'it has ended: {self.launcher.stderr.read()}')
+
+    def go_on(self):
+        self.launcher.stdin.write('\n')
+        self.launcher.stdin.flush()
+
+    def end(self):
+        out, err = self.launcher.communicate('\n\n\n', timeout=120 * patience())
+        return self.launcher.returncode, out, err
+
+
+def directories_of(pid):
+    """What the tables of all threads of a process hold, ours too, by the kernel: {table: what is no file}."""
+    found = {}
+    for task in os.listdir(f'/proc/{pid}/task'):
+        place = f'/proc/{pid}/task/{task}/fd'
+        for number in os.listdir(place):
+            try:
+                if stat.S_ISDIR(os.stat(f'{place}/{number}').st_mode):
+                    found[f'{task}/{number}'] = os.readlink(f'{place}/{number}')
+            except FileNotFoundError:
+                pass  # it has been closed meanwhile
+    return found
+
+
+@test(engines=True)
+def no_table_leads_out(t, engine):
+    """Of a program in a jail, and of its child, no thread holds a descriptor of a directory: the collector's own threads neither."""
+    for how in JAILS:
+        with Recorded(t, t.target('places'), how, 'inside', options=('--engine', engine)) as run:
+            for who in ('it', 'its child'):
+                pid = run.said_pid()
+                t.equal(directories_of(pid), {}, f'{how}: directories that {who} holds')
+                run.go_on()
+            status, out, err = run.end()
+            t.equal(status, 5, f'{how}: status ({err})')
+            t.equal(set(re.findall('directories held: (.*)', out)), {'0'}, f'{how}: what it finds itself')
+            t.check(not os.path.exists(run.experiment / 'broker'), f'{how}: the socket is left')
+
+
+@test(engines=True)
+def attached_before_it_is_in_a_jail(t, engine):
+    """Nor do the collector's threads in a program that is attached to, and then moves its root."""
+    program = subprocess.Popen([t.target('places'), 'chroot', 'both'], cwd=t.directory, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    attached = subprocess.Popen([t.helio, 'attach', '--engine', engine, '-o', str(t.directory / 'run.1.er'), str(program.pid)],
+                                stderr=subprocess.PIPE, text=True)
+    try:
+        t.check('recording' in attached.stderr.readline(), 'it is not attached to')
+        for where in ('outside', 'inside', 'inside, in its child'):
+            for line in program.stdout:
+                if found := re.match(r'pid (\d+)$', line):
+                    break
+            held = directories_of(int(found[1])) if where != 'outside' else {}
+            t.within(not held, f'directories held {where}: {held}')  # one may be listed at this moment that was opened before
+            program.stdin.write('\n')
+            program.stdin.flush()
+        out, _ = program.communicate(timeout=120 * patience())
+        t.equal(set(re.findall('directories held: (.*)', out)), {'0'}, 'what it finds itself')
+        t.equal(program.returncode, 5, 'status')
+        attached.communicate(timeout=120 * patience())
+        t.within(t.functions(t.directory / 'run.1.er')['<Total>']['e.total'] > 0, 'nothing recorded')
+    finally:
+        for process in (program, attached):
+            process.kill()
+            process.wait()
+
+
+@test(engines=True)
+def without_the_launcher(t, engine):
+    """It does not answer, or is gone: the program runs as bare, and holds nothing that leads out."""
+    bare = t.run(t.target('places'), 'chroot')
+    for way in (signal.SIGSTOP, signal.SIGKILL):
+        for when in ('before', 'inside'):
+            with Recorded(t, t.target('places'), 'chroot', when, options=('--engine', engine)) as run:
+                pid = run.said_pid()
+                before = directories_of(pid)
+                run.launcher.send_signal(way)
+                run.launcher.stdin.write('\n\n\n')
+                run.launcher.stdin.close()
+                lines = []
+                while not lines or not lines[-1].startswith('child:'):
+                    ready, _, _ = select.select([run.launcher.stdout], [], [], 120 * patience())
+                    t.check(ready, f'{way.name} {when}: it hangs after {lines}')
+                    lines.append(run.launcher.stdout.readline())
+                    t.check(lines[-1], f'{way.name} {when}: it ended after {lines}')
+                said = [line for line in bare.out.splitlines(True) if line.startswith(('child', 'directories'))]
+                t.equal([line for line in lines if line.startswith(('child', 'directories'))], said[:len(said) - 1], f'{way.name} {when}: what it says')
+                t.check(when == 'before' or not before, f'{way.name}: directories held: {before}')
+
+
+# ---- what anybody could ask ----
+
+class Stranger:
+    """Asks the launcher of a recording as it likes."""
+
+    def __init__(self, t, experiment):
+        self.t = t
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.connect(str(experiment / 'broker'))
+        self.socket.settimeout(60 * patience())
+
+    def send(self, data, descriptors, *more):
+        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array('i', descriptors))] if descriptors else []
+        self.socket.sendmsg([data], [*rights, *more])
+
+    def ask(self, kind, path, flags=0, number=0, *more, patient=True):
+        """(result, what came with it, the descriptor or None); None: no answer came."""
+        here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with here, there:
+            self.send(REQUEST.pack(kind, flags, number, threading.get_native_id()) + os.fsencode(path) + b'\0', [there.fileno()], *more)
+            there.close()
+            here.settimeout(60 * patience() if patient else 0.0)
+            data, rights, _, _ = here.recvmsg(8192, socket.CMSG_SPACE(8 * PASSED))
+        if not data:
+            return None
+        passed = array.array('i', b''.join(part[2] for part in rights))
+        result, size, *_ = ANSWER.unpack_from(data)
+        self.t.check(len(passed) <= 1, f'{len(passed)} descriptors for {path}')
+        return result, data[ANSWER.size:ANSWER.size + size], passed[0] if passed else None
+
+    def refused(self, kind, path, flags=0, number=0):
+        answer = self.ask(kind, path, flags, number)
+        self.t.check(answer and answer[0] < 0 and answer[2] is None, f'{kind} {path!r} {flags:#o}: {answer}')
+
+
+def descriptors_of(pid):
+    return len(os.listdir(f'/proc/{pid}/fd'))
+
+
+def still_answers(t, stranger, experiment):
+    result, _, fd = stranger.ask(OPEN, 'log.xml', os.O_RDWR | os.O_APPEND)
+    t.equal(result, 0, 'what may be asked for')
+    t.equal(os.fstat(fd).st_ino, os.stat(experiment / 'log.xml').st_ino, 'the file')
+    os.close(fd)
+
+
+FILES = ('', '.', '..', '/', '/etc/passwd', '../treasure', '_f1.er', '_f1.er/..', '_f1.er/../log.xml', '_f1.er/../../treasure', './log.xml',
+         'archives', 'archives/x', '_f1.er/archives', '_f1.er/log.xml/../..', '_../log.xml', '_f1.er//etc/passwd', 'broker', 'sums', 'notes',
+         '_f1.er/treasure', '_link.er/log.xml', '_F.er/log.xml', 'log.xml/', 'x' * 639, '_' + 'x' * 600 + '.er/log.xml')
+PROC = ('', '.', 'self', 'self/', 'self/mem', 'self/environ', 'self/exe', 'self/root', 'self/cwd', 'self/fd', 'self/fd/0', 'self/task',
+        'self/task/1/stat', 'self/ns/mnt', 'self/root/etc/passwd', 'self/cwd/log.xml', 'self/../1/maps', 'self/task/../maps', '1/maps', '1/schedstat',
+        '1/stat', 'thread-self/mem', 'thread-self/stat/..', 'thread-self/../../1/maps', '../etc/passwd', '/etc/passwd', 'sys/kernel/hostname', 'kmsg',
+        '-1/stat', '99999999999/stat', 'self/task//stat')
+
+
+@test
+def questions_of_strangers(t):
+    """Nothing but the experiment's own files, and what is the asker's own in /proc, is given away; no answer is more than a regular file."""
+    treasure = t.directory / 'treasure'
+    treasure.write_text('what is outside')
+    with Recorded(t, t.target('places'), 'chroot', 'before') as run:
+        founder, experiment = run.said_pid(), run.experiment
+        stranger = Stranger(t, experiment)
+        still_answers(t, stranger, experiment)
+        (experiment / 'dyntext').symlink_to(treasure)
+        os.mkfifo(experiment / 'heaptrace')
+        (experiment / 'iotrace').mkdir()
+        os.link(treasure, experiment / 'synctrace')
+        (experiment / '_link.er').symlink_to(t.directory)
+        shutil.copy(experiment / 'log.xml', t.directory)
+        for path in FILES:
+            stranger.refused(OPEN, path, os.O_RDWR)
+            stranger.refused(OPEN, path, os.O_RDWR | os.O_CREAT)
+            stranger.refused(REMOVE, path)
+            stranger.refused(STAT, path)
+        for path in ('dyntext', 'heaptrace', 'iotrace', 'synctrace', '_link.er/log.xml'):
+            stranger.refused(OPEN, path, os.O_RDWR)
+        for flags in (os.O_TRUNC, os.O_DIRECTORY, os.O_PATH, os.O_TMPFILE | os.O_RDWR, os.O_ACCMODE, os.O_ASYNC, os.O_DIRECT, 1 << 30):
+            stranger.refused(OPEN, 'log.xml', flags)
+        for path in (*FILES[:6], *FILES[7:], 'x.er', '_x', '_x.er/y.er', '_X.er', '_/..er', '_link.er'):
+            stranger.refused(MAKE, path)
+        for path in ('..', '/etc', '_link.er', 'archives', '_x.er/..', 'log.xml'):
+            stranger.refused(GIVE, path, number=os.getuid())
+        for path in PROC:
+            stranger.refused(OPEN_PROC, path)
+        for path in (f'{founder}/maps', f'{founder}/schedstat', f'{founder}/stat', f'self/task/{founder}/stat'):
+            stranger.refused(OPEN_PROC, path)
+        for path in ('self/root', 'self/cwd', 'self/exe', '1/exe', 'self/fd/../../1/exe', f'{founder}/exe', 'self/fd/x', 'self/ns/pid'):
+            stranger.refused(READ_LINK, path)
+        for path in ('self', 'self/root', '..', '1/task', 'self/fd/0', f'{founder}/task'):
+            stranger.refused(STAT_PROC, path)
+        t.equal(treasure.read_text(), 'what is outside', 'the file outside')
+        t.equal(os.stat(treasure).st_nlink, 2, 'its names')
+        what_is_its_own(t, stranger)
+        for name in ('dyntext', 'heaptrace', 'synctrace', '_link.er'):
+            (experiment / name).unlink()
+        (experiment / 'iotrace').rmdir()
+        status, _, err = run.end()
+        t.equal(status, 5, f'status ({err})')
+        t.equal(sorted(t.read(experiment)), ['', '_f1'], 'recorded')
+
+
+def what_is_its_own(t, stranger):
+    """The answers to what a collector asks for are those of the kernel."""
+    _, _, fd = stranger.ask(OPEN_PROC, 'self/maps')
+    with open(fd, encoding='utf-8') as maps:
+        t.check(maps.read().split()[0] in open('/proc/self/maps', encoding='utf-8').read(), 'its own maps')
+    own = threading.get_native_id()
+    for path in ('thread-self/schedstat', f'{own}/schedstat', f'self/task/{own}/stat'):
+        result, _, fd = stranger.ask(OPEN_PROC, path)
+        t.equal(result, 0, path)
+        t.check(stat.S_ISREG(os.fstat(fd).st_mode), f'{path} is a file')
+        os.close(fd)
+    t.equal(stranger.ask(READ_LINK, 'self')[1], str(os.getpid()).encode(), 'its number')
+    t.equal(stranger.ask(READ_LINK, 'thread-self')[1], f'{os.getpid()}/task/{own}'.encode(), "its thread's")
+    t.equal(stranger.ask(READ_LINK, 'self/ns/mnt')[1], os.readlink('/proc/self/ns/mnt').encode(), 'its mounts')
+    tasks = stranger.ask(LIST, '')[1]
+    t.equal(sorted(struct.unpack(f'<{len(tasks) // 4}i', tasks)), sorted(map(int, os.listdir('/proc/self/task'))), 'its threads')
+
+
+@test
+def strangers_who_lie(t):
+    """Who asks is who made the socket pair, with the rights of then: another's is not taken, and another user gets what that user may have."""
+    with Recorded(t, t.target('places'), 'chroot', 'before') as run:
+        run.said_pid()
+        stranger = Stranger(t, run.experiment)
+        here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        question = REQUEST.pack(OPEN_PROC, 0, 0, 0) + b'self/maps\0'
+        child = os.fork()
+        if not child:  # the pair is its parent's
+            stranger.send(question, [there.fileno()])
+            os._exit(0)
+        os.waitpid(child, 0)
+        there.close()
+        here.settimeout(60 * patience())
+        t.equal(here.recv(100), b'', "an answer by another's socket pair")
+        if not os.geteuid():
+            lie = (socket.SOL_SOCKET, socket.SCM_CREDENTIALS, struct.pack('iII', 1, 0, 0))
+            t.equal(stranger.ask(OPEN_PROC, 'self/maps', 0, 0, lie), None, 'an answer to a lie')
+            t.equal(told_to_nobody(stranger), str([-errno.EACCES, -errno.EACCES, -errno.EACCES, -errno.EPERM, 0]), 'what nobody is told')
+        still_answers(t, stranger, run.experiment)
+        t.equal(run.end()[0], 5, 'status')
+
+
+def told_to_nobody(stranger):
+    """Results for another user: of a file of root's, a new directory, a new file, of one to be given away, and of what is its own."""
+    questions = ((OPEN, 'log.xml', os.O_RDWR, 0), (MAKE, '_n1.er', 0, 0), (OPEN, 'stacks', os.O_RDWR | os.O_CREAT, 0), (GIVE, '', 0, 65534),
+                 (OPEN_PROC, 'self/statm', 0, 0))
+    here, there = os.pipe()
+    child = os.fork()
+    if not child:
+        os.setgroups([])
+        os.setresgid(65534, 65534, 65534)
+        os.setresuid(65534, 65534, 65534)
+        os.write(there, repr([stranger.ask(*question)[0] for question in questions]).encode())
+        os._exit(0)
+    os.close(there)
+    os.waitpid(child, 0)
+    with open(here, encoding='utf-8') as said:
+        return said.read()
+
+
+@test
+def a_flood_of_questions(t):
+    """What is no question, what comes with many descriptors, whose answers nobody reads: the launcher goes on, and keeps none of them."""
+    with Recorded(t, t.target('places'), 'chroot', 'before') as run:
+        run.said_pid()
+        stranger = Stranger(t, run.experiment)
+        still_answers(t, stranger, run.experiment)
+        usual = descriptors_of(run.launcher.pid)
+        here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        listing = REQUEST.pack(LIST, 0, 0, 0) + b'\0'
+        pipe, server = os.pipe(), socket.create_server(('127.0.0.1', 0))
+        with open(t.directory / 'file', 'w+', encoding='utf-8') as file:
+            for number in range(1000):
+                stranger.send(listing, [there.fileno()])  # its answers fill the pair
+                stranger.send(os.urandom(number % 900), [])
+                stranger.send(listing, [])
+                stranger.send(listing, [pipe[0], pipe[1], server.fileno(), file.fileno()] * 10)
+                stranger.send(listing[:-1] + b'x' * 700, [file.fileno()])
+                stranger.send(REQUEST.pack(number, -1, 2 ** 32 - 1, -1) + b'\0', [there.fileno()])
+        still_answers(t, stranger, run.experiment)
+        t.check(descriptors_of(run.launcher.pid) <= usual + 4, f'{descriptors_of(run.launcher.pid)} descriptors, {usual} before')
+        for descriptor in (*pipe, here.detach(), there.detach(), server.detach()):
+            os.close(descriptor)
+        status, _, err = run.end()
+        t.equal(status, 5, f'status ({err})')
+        t.equal(sorted(t.read(run.experiment)), ['', '_f1'], 'recorded')
+
+
+@test
+def a_socket_that_is_left(t):
+    """Where the launcher was killed its socket stays: it is no part of a copy, and in nobody's way."""
+    with Recorded(t, t.target('places'), 'chroot', 'before') as run:
+        pid = run.said_pid()
+        run.launcher.kill()
+        run.launcher.stdin.close()
+        while run.launcher.stdout.readline():
+            pass
+        while os.path.exists(f'/proc/{pid}'):
+            time.sleep(0.01)
+        t.check((run.experiment / 'broker').is_socket(), 'no socket is left')
+        result = t.run(t.helio, 'cp', run.experiment, t.directory / 'copy.er')
+        t.equal(result.status, 0, f'cp ({result.err})')
+        t.equal(sorted(os.listdir(t.directory / 'copy.er')), sorted(set(os.listdir(run.experiment)) - {'broker'}), 'what is in the copy')
+        t.print(run.experiment, '-functions')
+        t.equal(t.run(t.helio, 'rm', run.experiment).status, 0, 'rm')
