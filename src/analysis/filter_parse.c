@@ -40,13 +40,33 @@ struct parser {
 
 /* ---- errors ---- */
 
+/* Where the character begins that the byte belongs to: one is not shown in part. */
+static size_t begin_of_character(const char *text, size_t at)
+{
+	while (at && ((unsigned char)text[at] & 0xc0) == 0x80)
+		at--;
+	return at;
+}
+
+static size_t length_of_character(const char *text)
+{
+	size_t length = 1;
+
+	while (((unsigned char)text[length] & 0xc0) == 0x80)
+		length++;
+	return length;
+}
+
 void filter_complain(struct diag_list *diags, const char *text, size_t at, const char *format, ...)
 {
 	size_t length = strlen(text);
 	size_t from = at > SHOWN_MAX / 2 && length > SHOWN_MAX ? at - SHOWN_MAX / 2 : 0;
-	size_t shown = length - from > SHOWN_MAX ? SHOWN_MAX : length - from;
 	va_list args;
 	char *reason;
+
+	from = begin_of_character(text, from);
+	size_t shown = length - from > SHOWN_MAX ? begin_of_character(text, from + SHOWN_MAX) - from
+						 : length - from;
 
 	va_start(args, format);
 	if (vasprintf(&reason, format, args) < 0)
@@ -149,7 +169,8 @@ static void next_token(struct parser *parser)
 		if (first == '=')
 			COMPLAIN(parser, at, "a comparison is written ==");
 		else
-			COMPLAIN(parser, at, "'%c' means nothing here", first);
+			COMPLAIN(parser, at, "'%.*s' means nothing here",
+				 (int)length_of_character(parser->text + at), parser->text + at);
 	}
 }
 

@@ -114,11 +114,11 @@ static int unknown(const char *word)
 		names[i] = subcommands[i].name;
 	const char *closest = suggest_closest(word, names, SUBCOMMAND_COUNT);
 
-	fprintf(stderr, "helio: there is no subcommand `%s'", word);
+	terminal_printf(stderr, "helio: there is no subcommand `%s'", word);
 	if (here)
-		fprintf(stderr, "; what does that here is: %s", here);
+		terminal_printf(stderr, "; what does that here is: %s", here);
 	else if (closest)
-		fprintf(stderr, "; did you mean `%s'?", closest);
+		terminal_printf(stderr, "; did you mean `%s'?", closest);
 	fprintf(stderr, "\nTry `helio help'.\n");
 	return EXIT_USAGE;
 }

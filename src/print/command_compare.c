@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Experiments beside each other. */
+#include "base/terminal.h"
 #include "print/command.h"
 
 #include <string.h>
@@ -18,7 +19,8 @@ void command_each_group(struct print *print,
 		const char *name = session_group_name(print->session, i);
 
 		if (print->mode != MODE_JSON)
-			fprintf(print->output.file, "%sExperiment: %s\n", i ? "\n" : "", name);
+			terminal_printf(print->output.file, "%sExperiment: %s\n", i ? "\n" : "",
+					name);
 		session_look_at(print->session, i + 1);
 		put(print, name, data);
 	}

@@ -5,6 +5,7 @@
  */
 #include "analysis/data_object.h"
 #include "base/memory.h"
+#include "base/terminal.h"
 #include "print/command.h"
 #include "print/json.h"
 #include "print/number.h"
@@ -86,7 +87,7 @@ static void text_metrics(FILE *file, const struct table *table, int width)
 		char *title = metric_choice_title(choice);
 
 		number_summary(number, choice->metric->unit, table->values[i], table->base[i]);
-		fprintf(file, "\t%*s: %s\n", width, title, number);
+		terminal_printf(file, "\t%*s: %s\n", width, title, number);
 		free(title);
 	}
 }
@@ -94,21 +95,21 @@ static void text_metrics(FILE *file, const struct table *table, int width)
 static void put_text(FILE *file, int width, const char *label, const char *text)
 {
 	if (text && *text)
-		fprintf(file, "\t%*s: %s\n", width, label, text);
+		terminal_printf(file, "\t%*s: %s\n", width, label, text);
 }
 
 static void text_object(FILE *file, const struct data_object_info *info, const struct table *table)
 {
 	int width = label_width(table);
 
-	fprintf(file, "%s\n", info->name);
+	terminal_printf(file, "%s\n", info->name);
 	text_metrics(file, table, width);
 	put_text(file, width, "Kind", data_object_kind_name(info->kind));
 	put_text(file, width, "Meaning", info->description);
 	if (info->size)
-		fprintf(file, "\t%*s: %" PRIu64 "\n", width, "Size", info->size);
+		terminal_printf(file, "\t%*s: %" PRIu64 "\n", width, "Size", info->size);
 	if (info->address)
-		fprintf(file, "\t%*s: 0x%08" PRIx64 "\n", width, "Address", info->address);
+		terminal_printf(file, "\t%*s: 0x%08" PRIx64 "\n", width, "Address", info->address);
 	put_text(file, width, "Scope", info->scope);
 	put_text(file, width, "Load Object", info->load_object);
 	for (size_t i = 0; i < info->depth; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The commands of heap tracing: leaks, allocs, heap, heapstat. */
 #include "analysis/heaps.h"
+#include "base/terminal.h"
 #include "print/command.h"
 #include "print/json.h"
 
@@ -35,7 +36,7 @@ static size_t limited(const struct print *print, size_t count)
 static void put_frames(FILE *file, const struct heap_stack *stack)
 {
 	for (size_t i = 0; i < stack->depth; i++)
-		fprintf(file, "  %s\n", stack->frames[i]);
+		terminal_printf(file, "  %s\n", stack->frames[i]);
 	putc('\n', file);
 }
 
@@ -74,7 +75,7 @@ static void put_quotient(FILE *file, uint64_t value, uint64_t base)
 	if (value && !base)
 		fputs("new", file);
 	else
-		fprintf(file, "x %.3f", value == base ? 1 : (double)value / (double)base);
+		terminal_printf(file, "x %.3f", value == base ? 1 : (double)value / (double)base);
 }
 
 /* A line for each group: the first is the base. parts NULL: nothing is compared. */
@@ -88,18 +89,18 @@ static void put_parts(struct print *print, const struct heap_amounts *parts, int
 		amount = amount_of(&parts[i], which);
 		if (!i)
 			base = amount;
-		fprintf(file, "  %s: ", session_group_name(print->session, i));
+		terminal_printf(file, "  %s: ", session_group_name(print->session, i));
 		if (!i || print->query.compare == COMPARE_ON) {
-			fprintf(file, "Instances = %" PRIu64 ", %s = %" PRIu64 "\n", amount.blocks,
-				bytes, amount.bytes);
+			terminal_printf(file, "Instances = %" PRIu64 ", %s = %" PRIu64 "\n",
+					amount.blocks, bytes, amount.bytes);
 		} else if (print->query.compare == COMPARE_DELTA) {
-			fprintf(file, "Instances = %+" PRId64 ", %s = %+" PRId64 "\n",
-				(int64_t)(amount.blocks - base.blocks), bytes,
-				(int64_t)(amount.bytes - base.bytes));
+			terminal_printf(file, "Instances = %+" PRId64 ", %s = %+" PRId64 "\n",
+					(int64_t)(amount.blocks - base.blocks), bytes,
+					(int64_t)(amount.bytes - base.bytes));
 		} else {
 			fputs("Instances ", file);
 			put_quotient(file, amount.blocks, base.blocks);
-			fprintf(file, ", %s ", bytes);
+			terminal_printf(file, ", %s ", bytes);
 			put_quotient(file, amount.bytes, base.bytes);
 			fputc('\n', file);
 		}
@@ -110,7 +111,7 @@ static void put_parts(struct print *print, const struct heap_amounts *parts, int
 static void put_order(FILE *file, const struct heap_stacks *stacks, const char *bytes)
 {
 	if (stacks->by_change)
-		fprintf(file, "Sorted by change of %s\n", bytes);
+		terminal_printf(file, "Sorted by change of %s\n", bytes);
 	putc('\n', file);
 }
 
@@ -152,27 +153,27 @@ static void text_leaks(struct print *print, const struct heap_stacks *stacks,
 	struct heap_amount total = heap_leaked(&stacks->total);
 	char text[HEAP_TEXT_SIZE];
 
-	fprintf(file,
-		"Summary Results: Distinct Leaks = %zu, Total Instances = %" PRIu64
-		", Total Bytes Leaked = %s\n",
-		count_lost(leaks, count), total.blocks, command_heap_bytes(text, total));
+	terminal_printf(file,
+			"Summary Results: Distinct Leaks = %zu, Total Instances = %" PRIu64
+			", Total Bytes Leaked = %s\n",
+			count_lost(leaks, count), total.blocks, command_heap_bytes(text, total));
 	for (int fate = HEAP_FATES - 1; fate >= HEAP_FATE_REACHABLE; fate--)
 		if (stacks->total.of[fate].blocks && *heap_fate_text(fate))
-			fprintf(file, "  %s%s: Instances = %" PRIu64 ", Bytes = %s\n",
-				heap_fate_text(fate),
-				fate == HEAP_FATE_REACHABLE ? ", not counted" : "",
-				stacks->total.of[fate].blocks,
-				command_heap_bytes(text, stacks->total.of[fate]));
+			terminal_printf(file, "  %s%s: Instances = %" PRIu64 ", Bytes = %s\n",
+					heap_fate_text(fate),
+					fate == HEAP_FATE_REACHABLE ? ", not counted" : "",
+					stacks->total.of[fate].blocks,
+					command_heap_bytes(text, stacks->total.of[fate]));
 	put_parts(print, stacks->parts, AMOUNT_LEAKED, "Bytes Leaked");
 	put_order(file, stacks, "Bytes Leaked");
 	for (size_t i = 0; i < limited(print, count); i++) {
 		const char *fate = heap_fate_text(leaks[i].fate);
 		bool lost = leaks[i].fate != HEAP_FATE_REACHABLE;
 
-		fprintf(file, "%s #%zu, Instances = %" PRIu64 ", Bytes%s = %s%s%s\n",
-			lost ? "Leak" : "Reachable", i + 1, leaks[i].amount.blocks,
-			lost ? " Leaked" : "", command_heap_bytes(text, leaks[i].amount),
-			*fate ? ", " : "", fate);
+		terminal_printf(file, "%s #%zu, Instances = %" PRIu64 ", Bytes%s = %s%s%s\n",
+				lost ? "Leak" : "Reachable", i + 1, leaks[i].amount.blocks,
+				lost ? " Leaked" : "", command_heap_bytes(text, leaks[i].amount),
+				*fate ? ", " : "", fate);
 		put_parts(print, leaks[i].stack->parts, (int)leaks[i].fate, "Bytes Leaked");
 		put_frames(file, leaks[i].stack);
 	}
@@ -227,17 +228,18 @@ static void text_allocs(struct print *print, const struct heap_stacks *stacks)
 	struct heap_amount all = heap_allocated(&stacks->total);
 	char text[HEAP_TEXT_SIZE];
 
-	fprintf(file,
-		"Summary Results: Distinct Allocations = %zu, Total Instances = %" PRIu64
-		", Total Bytes Allocated = %s\n",
-		stacks->count, all.blocks, command_heap_bytes(text, all));
+	terminal_printf(file,
+			"Summary Results: Distinct Allocations = %zu, Total Instances = %" PRIu64
+			", Total Bytes Allocated = %s\n",
+			stacks->count, all.blocks, command_heap_bytes(text, all));
 	put_parts(print, stacks->parts, AMOUNT_ALLOCATED, "Bytes Allocated");
 	put_order(file, stacks, "Bytes Allocated");
 	for (size_t i = 0; i < limited(print, stacks->count); i++) {
 		struct heap_amount amount = heap_allocated(&stacks->stacks[i].amounts);
 
-		fprintf(file, "Allocation #%zu, Instances = %" PRIu64 ", Bytes Allocated = %s\n",
-			i + 1, amount.blocks, command_heap_bytes(text, amount));
+		terminal_printf(file,
+				"Allocation #%zu, Instances = %" PRIu64 ", Bytes Allocated = %s\n",
+				i + 1, amount.blocks, command_heap_bytes(text, amount));
 		put_parts(print, stacks->stacks[i].parts, AMOUNT_ALLOCATED, "Bytes Allocated");
 		put_frames(file, &stacks->stacks[i]);
 	}
@@ -250,13 +252,13 @@ static void put_both(struct print *print, const struct heap_amounts *amounts,
 	FILE *file = print->output.file;
 	char text[HEAP_TEXT_SIZE];
 
-	fprintf(file, "Instances = %" PRIu64 "  Bytes Allocated = %s\n", all.blocks,
-		command_heap_bytes(text, all));
+	terminal_printf(file, "Instances = %" PRIu64 "  Bytes Allocated = %s\n", all.blocks,
+			command_heap_bytes(text, all));
 	put_parts(print, parts, AMOUNT_ALLOCATED, "Bytes Allocated");
 	if (!leaked.blocks)
 		return;
-	fprintf(file, "Instances = %" PRIu64 "  Bytes Leaked = %s\n", leaked.blocks,
-		command_heap_bytes(text, leaked));
+	terminal_printf(file, "Instances = %" PRIu64 "  Bytes Leaked = %s\n", leaked.blocks,
+			command_heap_bytes(text, leaked));
 	put_parts(print, parts, AMOUNT_LEAKED, "Bytes Leaked");
 }
 
@@ -264,11 +266,11 @@ static void text_heap(struct print *print, const struct heap_stacks *stacks)
 {
 	FILE *file = print->output.file;
 
-	fprintf(file, "<Total>\n");
+	terminal_printf(file, "<Total>\n");
 	put_both(print, &stacks->total, stacks->parts);
 	put_order(file, stacks, "Bytes Allocated");
 	for (size_t i = 0; i < limited(print, stacks->count); i++) {
-		fprintf(file, "Stack %zu\n", i + 1);
+		terminal_printf(file, "Stack %zu\n", i + 1);
 		put_both(print, &stacks->stacks[i].amounts, stacks->stacks[i].parts);
 		put_frames(file, &stacks->stacks[i]);
 	}

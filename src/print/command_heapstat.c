@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* heapstat: the peak, and which blocks there were by size, life and fate. */
 #include "analysis/heaps.h"
+#include "base/terminal.h"
 #include "print/command.h"
 #include "print/json.h"
 
@@ -13,26 +14,26 @@ static const char rule[] = "----------------------------------------------------
 
 static void put_heading(FILE *file, const char *heading)
 {
-	fprintf(file, "\n%s\n%s", heading, rule);
+	terminal_printf(file, "\n%s\n%s", heading, rule);
 }
 
 static void put_number(FILE *file, const char *label, uint64_t number)
 {
-	fprintf(file, "%-33s %" PRIu64 "\n", label, number);
+	terminal_printf(file, "%-33s %" PRIu64 "\n", label, number);
 }
 
 static void put_bytes(FILE *file, struct heap_amount amount)
 {
 	char text[HEAP_TEXT_SIZE];
 
-	fprintf(file, "%s\n", command_heap_bytes(text, amount));
+	terminal_printf(file, "%s\n", command_heap_bytes(text, amount));
 }
 
 static void put_amount(FILE *file, const char *label, struct heap_amount amount)
 {
 	if (!amount.blocks)
 		return;
-	fprintf(file, "  %-31s %-15" PRIu64 " ", label, amount.blocks);
+	terminal_printf(file, "  %-31s %-15" PRIu64 " ", label, amount.blocks);
 	put_bytes(file, amount);
 }
 
@@ -43,12 +44,13 @@ static void put_peak(FILE *file, const struct heap_statistics *statistics)
 	const struct process_info *process = statistics->peak_process;
 
 	put_heading(file, "Process With Highest Peak Memory Usage");
-	fprintf(file, "%-33s ", "Heap size bytes");
+	terminal_printf(file, "%-33s ", "Heap size bytes");
 	put_bytes(file, statistics->peak_amount);
 	put_number(file, "Blocks", statistics->peak_amount.blocks);
 	put_number(file, "Experiment Id", process->id);
 	put_number(file, "Process Id", (uint64_t)process->pid);
-	fprintf(file, "%-33s %.3f (secs.)\n", "Time of peak", (double)statistics->peak_ns / 1e9);
+	terminal_printf(file, "%-33s %.3f (secs.)\n", "Time of peak",
+			(double)statistics->peak_ns / 1e9);
 }
 
 static void put_sizes(FILE *file, const char *heading, const char *range, const char *what,
@@ -57,17 +59,17 @@ static void put_sizes(FILE *file, const char *heading, const char *range, const 
 	if (!sizes->total.blocks)
 		return;
 	put_heading(file, heading);
-	fprintf(file, "%-33s %-15s Bytes\n", range, what);
+	terminal_printf(file, "%-33s %-15s Bytes\n", range, what);
 	for (size_t i = 0; i < HEAP_SIZE_CLASSES; i++)
 		put_amount(file, heap_size_names[i], sizes->classes[i]);
-	fprintf(file, "\nSmallest %s bytes%*s %" PRIu64 "\n", adjective,
-		(int)(33 - sizeof("Smallest  bytes") + 1) - (int)strlen(adjective), "",
-		sizes->smallest);
-	fprintf(file, "Largest %s bytes%*s %" PRIu64 "\n", adjective,
-		(int)(33 - sizeof("Largest  bytes") + 1) - (int)strlen(adjective), "",
-		sizes->largest);
+	terminal_printf(file, "\nSmallest %s bytes%*s %" PRIu64 "\n", adjective,
+			(int)(33 - sizeof("Smallest  bytes") + 1) - (int)strlen(adjective), "",
+			sizes->smallest);
+	terminal_printf(file, "Largest %s bytes%*s %" PRIu64 "\n", adjective,
+			(int)(33 - sizeof("Largest  bytes") + 1) - (int)strlen(adjective), "",
+			sizes->largest);
 	put_number(file, total, sizes->total.blocks);
-	fprintf(file, "%-33s ", "Total bytes");
+	terminal_printf(file, "%-33s ", "Total bytes");
 	put_bytes(file, sizes->total);
 }
 
@@ -76,7 +78,7 @@ static void put_lives(FILE *file, const struct heap_statistics *statistics)
 	struct heap_amount temporary = statistics->fates[HEAP_FATE_TEMPORARY];
 
 	put_heading(file, "Lifetimes");
-	fprintf(file, "%-33s %-15s Bytes\n", "From allocation to release", "Blocks");
+	terminal_printf(file, "%-33s %-15s Bytes\n", "From allocation to release", "Blocks");
 	for (size_t i = 0; i < HEAP_LIFE_CLASSES; i++)
 		put_amount(file, heap_life_names[i], statistics->lives[i]);
 	put_amount(file, "never released", statistics->never_released);
@@ -88,8 +90,8 @@ static void put_lives(FILE *file, const struct heap_statistics *statistics)
 		snprintf(label, sizeof(label), "  %s", heap_fate_text((enum heap_fate)fate));
 		put_amount(file, label, statistics->fates[fate]);
 	}
-	fprintf(file, "\n%-33s %-15" PRIu64 " %" PRIu64 "\n", "Temporary (released next)",
-		temporary.blocks, temporary.bytes);
+	terminal_printf(file, "\n%-33s %-15" PRIu64 " %" PRIu64 "\n", "Temporary (released next)",
+			temporary.blocks, temporary.bytes);
 	if (statistics->unmatched)
 		put_number(file, "Releases of unknown blocks", statistics->unmatched);
 }
@@ -106,7 +108,7 @@ static void put_mapped(FILE *file, const struct heap_statistics *statistics)
 	if (!any)
 		return;
 	put_heading(file, "Mappings");
-	fprintf(file, "%-33s %-15s Bytes\n", "Call", "Calls");
+	terminal_printf(file, "%-33s %-15s Bytes\n", "Call", "Calls");
 	for (int type = HEAP_MMAP; type <= HEAP_BRK; type++)
 		put_amount(file, names[type], statistics->mapped[type]);
 }
@@ -122,9 +124,9 @@ static void put_course(FILE *file, const struct heap_statistics *statistics)
 	for (size_t i = 0; i < HEAP_STRETCHES; i++) {
 		int bar = (int)((double)statistics->most[i] * BAR / (double)most);
 
-		fprintf(file, "%12.6f %15" PRIu64 " ",
-			(double)statistics->first_ns / 1e9 + length * (double)i,
-			statistics->most[i]);
+		terminal_printf(file, "%12.6f %15" PRIu64 " ",
+				(double)statistics->first_ns / 1e9 + length * (double)i,
+				statistics->most[i]);
 		for (int column = 0; column < bar; column++)
 			putc('#', file);
 		putc('\n', file);
@@ -141,10 +143,10 @@ static void put_peak_stacks(struct print *print, const struct heap_statistics *s
 		const struct heap_stack *stack = &statistics->peak.stacks[i];
 		struct heap_amount amount = heap_allocated(&stack->amounts);
 
-		fprintf(file, "Instances = %" PRIu64 "  Bytes = ", amount.blocks);
+		terminal_printf(file, "Instances = %" PRIu64 "  Bytes = ", amount.blocks);
 		put_bytes(file, amount);
 		for (size_t frame = 0; frame < stack->depth; frame++)
-			fprintf(file, "  %s\n", stack->frames[frame]);
+			terminal_printf(file, "  %s\n", stack->frames[frame]);
 		putc('\n', file);
 	}
 }
@@ -154,7 +156,8 @@ static void text_statistics(struct print *print, const struct heap_statistics *s
 	FILE *file = print->output.file;
 
 	if (statistics->sampled)
-		fprintf(file,
+		terminal_printf(
+			file,
 			"Of a sample of the allocations: numbers are estimates, +- two standard "
 			"errors.\nThe peak is less than the highest moment of the sample, which "
 			"chance favours.\n");

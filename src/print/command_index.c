@@ -4,6 +4,7 @@
 #include "analysis/memory_object.h"
 #include "base/memory.h"
 #include "base/suggest.h"
+#include "base/terminal.h"
 #include "print/command.h"
 #include "print/json.h"
 #include "print/table.h"
@@ -107,7 +108,8 @@ static bool list(struct print *print, const char *command, enum index_family fam
 							   "expression", info.expression,
 							   "predefined", (int)info.predefined));
 		else
-			fprintf(print->output.file, "%-20s %s\n", info.name, info.expression);
+			terminal_printf(print->output.file, "%-20s %s\n", info.name,
+					info.expression);
 	}
 	if (print->mode == MODE_JSON)
 		json_report_end(&report);

@@ -2,6 +2,7 @@
 /* The commands of I/O tracing: files, descriptors, call stacks, statistics. */
 #include "analysis/io.h"
 #include "base/memory.h"
+#include "base/terminal.h"
 #include "print/command.h"
 #include "print/json.h"
 #include "print/table.h"
@@ -56,9 +57,9 @@ static void put_values(FILE *file, const struct io_stack_list *list, const struc
 			fputs(same ? "  " : "\n", file);
 		group = metric->title;
 		if (metric->unit == UNIT_SECONDS)
-			fprintf(file, "%s=%.6f (secs.)", metric->title, stack->values[i]);
+			terminal_printf(file, "%s=%.6f (secs.)", metric->title, stack->values[i]);
 		else
-			fprintf(file, "%s=%.0f", metric->title, stack->values[i]);
+			terminal_printf(file, "%s=%.0f", metric->title, stack->values[i]);
 	}
 	fputc('\n', file);
 }
@@ -69,12 +70,12 @@ static void text_stacks(FILE *file, const struct io_stack_list *list)
 		const struct io_stack *stack = &list->stacks[i];
 
 		if (i)
-			fprintf(file, "\nStack #%zu\n", i);
+			terminal_printf(file, "\nStack #%zu\n", i);
 		else
-			fprintf(file, "<Total>\n");
+			terminal_printf(file, "<Total>\n");
 		put_values(file, list, stack);
 		for (size_t k = 0; k < stack->depth; k++)
-			fprintf(file, "  %s\n", stack->frames[k]);
+			terminal_printf(file, "  %s\n", stack->frames[k]);
 	}
 	fputc('\n', file);
 }
@@ -189,14 +190,14 @@ static char *time_text(uint64_t us)
 static void put_ranges(FILE *file, const char *title, const char *calls, const uint64_t *classes,
 		       unsigned count, uint64_t (*begin)(unsigned), char *(*text)(uint64_t))
 {
-	fprintf(file, "%-*s%s\n", LABEL_WIDTH, title, calls);
-	fprintf(file, "-------------------------------------------------------\n");
+	terminal_printf(file, "%-*s%s\n", LABEL_WIDTH, title, calls);
+	terminal_printf(file, "-------------------------------------------------------\n");
 	for (unsigned i = 0; i < count; i++) {
 		char *from = text(begin(i)), *to = i + 1 < count ? text(begin(i + 1)) : xstrdup("");
 		char *range = xasprintf("  %s - %s", from, to);
 
 		if (classes[i])
-			fprintf(file, "%-*s%" PRIu64 "\n", LABEL_WIDTH, range, classes[i]);
+			terminal_printf(file, "%-*s%" PRIu64 "\n", LABEL_WIDTH, range, classes[i]);
 		free(range);
 		free(from);
 		free(to);
@@ -206,18 +207,18 @@ static void put_ranges(FILE *file, const char *title, const char *calls, const u
 
 static void put_number(FILE *file, const char *label, uint64_t value)
 {
-	fprintf(file, "%-*s%" PRIu64 "\n", LABEL_WIDTH, label, value);
+	terminal_printf(file, "%-*s%" PRIu64 "\n", LABEL_WIDTH, label, value);
 }
 
 static void put_seconds(FILE *file, const char *label, uint64_t ns)
 {
-	fprintf(file, "%-*s%.6f (secs.)\n", LABEL_WIDTH, label, (double)ns / 1e9);
+	terminal_printf(file, "%-*s%.6f (secs.)\n", LABEL_WIDTH, label, (double)ns / 1e9);
 }
 
 static void put_errors(FILE *file, const struct io_report *report)
 {
-	fprintf(file, "%-*s%s\n", LABEL_WIDTH, "Error", "Failed Calls");
-	fprintf(file, "-------------------------------------------------------\n");
+	terminal_printf(file, "%-*s%s\n", LABEL_WIDTH, "Error", "Failed Calls");
+	terminal_printf(file, "-------------------------------------------------------\n");
 	for (size_t i = 0; i < report->errors.count; i++) {
 		const struct io_error *error = &report->errors.items[i];
 		const char *name = strerrorname_np((int)error->number);
@@ -236,7 +237,7 @@ static void put_group(FILE *file, const struct io_report *report, enum io_group 
 
 	if (!of->calls)
 		return;
-	fprintf(file, "\n%s Statistics\n", groups[group].title);
+	terminal_printf(file, "\n%s Statistics\n", groups[group].title);
 	if (groups[group].has_bytes)
 		put_ranges(file, "I/O Size Range", groups[group].calls, of->sizes, IO_SIZE_CLASSES,
 			   size_begin, size_text);

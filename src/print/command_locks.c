@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The commands of synchronization tracing. */
 #include "analysis/locks.h"
+#include "base/terminal.h"
 #include "print/command.h"
 #include "print/json.h"
 #include "print/table.h"
@@ -24,57 +25,58 @@ bool command_locks(struct print *print, char **arguments, size_t count)
 /* "3 waits, 0.030 sec., longest 0.010 sec., 1 failed" */
 static void put_waits(FILE *file, const struct lock_waits *waits)
 {
-	fprintf(file, "%" PRIu64 " wait%s, %.3f sec., longest %.3f sec.", waits->count,
-		waits->count == 1 ? "" : "s", waits->seconds, waits->longest);
+	terminal_printf(file, "%" PRIu64 " wait%s, %.3f sec., longest %.3f sec.", waits->count,
+			waits->count == 1 ? "" : "s", waits->seconds, waits->longest);
 	if (waits->failed)
-		fprintf(file, ", %" PRIu64 " failed", waits->failed);
+		terminal_printf(file, ", %" PRIu64 " failed", waits->failed);
 	fputc('\n', file);
 }
 
 static void put_frames(FILE *file, const struct lock_stack *stack)
 {
 	for (size_t frame = 0; frame < stack->depth; frame++)
-		fprintf(file, "\t%s\n", stack->frames[frame]);
+		terminal_printf(file, "\t%s\n", stack->frames[frame]);
 }
 
 static void put_text(FILE *file, const struct lock_detail *detail)
 {
-	fprintf(file, "%s\n", detail->name);
+	terminal_printf(file, "%s\n", detail->name);
 	if (detail->object)
-		fprintf(file, "of %s\n", detail->object);
+		terminal_printf(file, "of %s\n", detail->object);
 	if (detail->maker.depth)
 		fputs("allocated by\n", file);
 	put_frames(file, &detail->maker);
 	fputs("\nAll: ", file);
 	put_waits(file, &detail->waits);
 	for (size_t i = 0; i < detail->types.count && detail->types.count > 1; i++) {
-		fprintf(file, "\t%s: ", detail->types.items[i].name);
+		terminal_printf(file, "\t%s: ", detail->types.items[i].name);
 		put_waits(file, &detail->types.items[i].waits);
 	}
 	fputs("\nWho waited for whom\n", file);
 	for (size_t i = 0; i < detail->pairs.count; i++) {
 		const struct lock_pair *pair = &detail->pairs.items[i];
 
-		fprintf(file, "\t%s for %s: ", pair->waiter,
-			pair->holder ? pair->holder : "(not known)");
+		terminal_printf(file, "\t%s for %s: ", pair->waiter,
+				pair->holder ? pair->holder : "(not known)");
 		put_waits(file, &pair->waits);
 	}
 	for (size_t i = 0; i < detail->stacks.count; i++) {
-		fprintf(file, "\nCall stack #%zu: ", i + 1);
+		terminal_printf(file, "\nCall stack #%zu: ", i + 1);
 		put_waits(file, &detail->stacks.items[i].waits);
 		put_frames(file, &detail->stacks.items[i]);
 	}
 	for (size_t i = 0; i < detail->holders.count; i++) {
-		fprintf(file, "\n%sHolder's call stack #%zu: %.3f sec.\n",
-			i ? "" : "What its holders did while it was waited for\n", i + 1,
-			detail->holders.items[i].waits.seconds);
+		terminal_printf(file, "\n%sHolder's call stack #%zu: %.3f sec.\n",
+				i ? "" : "What its holders did while it was waited for\n", i + 1,
+				detail->holders.items[i].waits.seconds);
 		put_frames(file, &detail->holders.items[i]);
 	}
 	if (detail->unknown_seconds > 0.01 * detail->waits.seconds)
-		fprintf(file, "\n%sNot known: %.3f sec.\n",
-			detail->holders.count ? ""
-					      : "What its holders did while it was waited for\n",
-			detail->unknown_seconds);
+		terminal_printf(file, "\n%sNot known: %.3f sec.\n",
+				detail->holders.count
+					? ""
+					: "What its holders did while it was waited for\n",
+				detail->unknown_seconds);
 	fputc('\n', file);
 }
 
@@ -152,7 +154,7 @@ static void put_lock(struct print *print, const char *name, void *data)
 	else if (found)
 		put_text(print->output.file, &detail);
 	else if (print->mode != MODE_JSON && name)
-		fprintf(print->output.file, "Nobody waited for %s\n", question->which);
+		terminal_printf(print->output.file, "Nobody waited for %s\n", question->which);
 	question->found |= found;
 	lock_detail_fini(&detail);
 }

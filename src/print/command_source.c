@@ -2,6 +2,7 @@
 /* Lines, instructions, annotated source and disassembly, and where sources are looked for. */
 #include "analysis/filter.h"
 #include "base/memory.h"
+#include "base/terminal.h"
 #include "object/remarks.h"
 #include "print/command.h"
 #include "print/number.h"
@@ -128,7 +129,8 @@ static void put_hottest(struct print *print, const struct table *table)
 		else if (row->line)
 			fprintf(print->output.file, "line %u", row->line);
 		else
-			fprintf(print->output.file, "%s", row->name + strspn(row->name, " "));
+			terminal_printf(print->output.file, "%s",
+					row->name + strspn(row->name, " "));
 	}
 	if (count)
 		fputs("\n\n", print->output.file);
@@ -384,7 +386,8 @@ bool command_pathmap(struct print *print, char **arguments, size_t count)
 		return true;
 	}
 	for (size_t i = 0; i < settings->maps.count; i++)
-		fprintf(print->output.file, "%s -> %s\n", settings->maps.items[i].old_prefix,
-			settings->maps.items[i].new_prefix);
+		terminal_printf(print->output.file, "%s -> %s\n",
+				settings->maps.items[i].old_prefix,
+				settings->maps.items[i].new_prefix);
 	return true;
 }

@@ -286,10 +286,10 @@ static void list_choices(struct print *print, const struct function_match *match
 
 		if (functions)
 			session_function_summary(print->session, matches[i].function, &summary);
-		fprintf(stderr, "%3zu) %s  %s  0x%08" PRIx64 "%s%s\n", i + 1, matches[i].name,
-			matches[i].object ? matches[i].object : "", matches[i].address,
-			summary.source_file ? "  " : "",
-			summary.source_file ? summary.source_file : "");
+		terminal_printf(stderr, "%3zu) %s  %s  0x%08" PRIx64 "%s%s\n", i + 1,
+				matches[i].name, matches[i].object ? matches[i].object : "",
+				matches[i].address, summary.source_file ? "  " : "",
+				summary.source_file ? summary.source_file : "");
 	}
 }
 

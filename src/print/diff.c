@@ -8,6 +8,7 @@
 
 #include "analysis/filter.h"
 #include "base/memory.h"
+#include "base/terminal.h"
 #include "experiment/group.h"
 #include "print/print.h"
 #include "print/table.h"
@@ -75,7 +76,7 @@ static bool parse_rows(const char *text, size_t *rows)
 
 static bool wrong(const char *what, const char *text)
 {
-	fprintf(stderr, "helio diff: %s: %s\nTry `helio diff --help'.\n", what, text);
+	terminal_printf(stderr, "helio diff: %s: %s\nTry `helio diff --help'.\n", what, text);
 	return false;
 }
 

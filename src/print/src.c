@@ -5,6 +5,7 @@
  * order; the last word is the object.
  */
 #include "base/memory.h"
+#include "base/terminal.h"
 #include "print/command.h"
 #include "print/print.h"
 #include "print/table.h"
@@ -16,7 +17,8 @@
 
 static void put_usage(FILE *file, const char *program)
 {
-	fprintf(file,
+	terminal_printf(
+		file,
 		"Usage: %s [OPTION]... OBJECT\n"
 		"Print source and instructions of a program, library or object file.\n"
 		"\n"
@@ -52,13 +54,13 @@ static bool print_functions(struct print *print, char **arguments, size_t count)
 
 	if (found)
 		qsort(functions, found, sizeof(*functions), compare_names);
-	fprintf(file, "Functions sorted in lexicographic order\n\n");
+	terminal_printf(file, "Functions sorted in lexicographic order\n\n");
 	for (size_t i = 0; i < found; i++) {
 		if (!i)
-			fprintf(file, "Load Object: %s\n\n%-18s  %8s  Name\n", functions[i].object,
-				"Address", "Size");
-		fprintf(file, "0x%016" PRIx64 "  %8" PRIu64 "  %s\n", functions[i].address,
-			functions[i].size, functions[i].name);
+			terminal_printf(file, "Load Object: %s\n\n%-18s  %8s  Name\n",
+					functions[i].object, "Address", "Size");
+		terminal_printf(file, "0x%016" PRIx64 "  %8" PRIu64 "  %s\n", functions[i].address,
+				functions[i].size, functions[i].name);
 	}
 	fputc('\n', file);
 	free(functions);
@@ -189,7 +191,7 @@ static bool open_object(struct print *print, const char *path)
 static int run(struct print *print, char **words, size_t count, const char *object)
 {
 	if (!run_options(print, words, count)) {
-		fprintf(stderr, "Try `%s --help'.\n", print->program);
+		terminal_printf(stderr, "Try `%s --help'.\n", print->program);
 		return PRINT_EXIT_USAGE;
 	}
 	if (!open_object(print, object))
@@ -220,7 +222,7 @@ int src_main(int argc, char **argv)
 		status = command_version(&print, NULL, 0) ? PRINT_EXIT_OK : PRINT_EXIT_FAILED;
 	} else if (!*last || *last == '-') {
 		say_error(&print, "the last word must be a program, library or object file");
-		fprintf(stderr, "Try `%s --help'.\n", print.program);
+		terminal_printf(stderr, "Try `%s --help'.\n", print.program);
 	} else {
 		status = run(&print, argv + 1, (size_t)argc - 2, last);
 	}

@@ -85,10 +85,13 @@ static void put_header_line(struct writer *writer, int line)
 		const struct layout_column *column = &writer->layout->columns[i];
 		const char *label = column->label ? column->label : "";
 		const char *text = line < 0 ? label : column->header[line];
-		size_t length = strlen(text);
 
 		put_gap(writer, i, ' ');
-		strbuf_puts(&writer->line, text);
+		size_t before = writer->line.length;
+
+		strbuf_put_in_line(&writer->line, text);
+		size_t length = writer->line.length - before;
+
 		if (length < column->width)
 			put_blanks(&writer->line, column->width - length);
 	}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `statistics` says of programs of which only a part was recorded."""
+import os
 import re
 import sys
 
@@ -48,6 +49,15 @@ def of_an_exec(t, engine):
     consistent(t, before, 'before')
     consistent(t, after, 'after')
     t.check(before['end_s'] <= after['start_s'], f'ends at {before["end_s"]}, the next begins at {after["start_s"]}')
+
+
+@test(engines=True)
+def blocks_of_disks(t, engine):
+    """What the collector writes is not the program's: of a program that writes nothing, not a block for each of our pages."""
+    result = t.collect(t.target('empty'), engine=engine)
+    row, = whole(t, result.experiment)
+    size = sum(os.path.getsize(result.experiment / name) for name in ('log.xml', 'map.xml', 'overview'))
+    t.check(row['output_blocks'] * 512 < size, f'{row["output_blocks"]} blocks of {size} bytes of ours')
 
 
 def duration_in(text, label):

@@ -2,6 +2,8 @@
 """Names that a hostile program gives to its functions, its file, its arguments: none of them controls a terminal."""
 import os
 import re
+import shutil
+import subprocess
 
 import helio_reader
 from harness import test
@@ -85,7 +87,8 @@ def names_of_several_lines(t):
     for command in 'header', 'objects', 'report', 'overview', 'experiment_list', 'functions', 'statistics', 'fsummary':
         result = t.run(t.helio, 'print', '-' + command, experiment, cwd=t.directory)
         outputs[command] = result.out + result.err
-    for words in ['ls'], ['info', experiment], ['check', experiment], ['info', f'none\n{FORGED}\n']:
+    shutil.copytree(t.directory / experiment, t.directory / f'2{experiment}')
+    for words in ['ls'], ['diff', experiment, f'2{experiment}'], [f'no\n{FORGED}\nsubcommand'], ['info', experiment], ['check', experiment], ['info', f'none\n{FORGED}\n']:
         result = t.run(t.helio, *words, cwd=t.directory)
         outputs[words[0]] = result.out + result.err
     for what, text in outputs.items():
@@ -93,6 +96,16 @@ def names_of_several_lines(t):
     for what in 'header', 'objects', 'ls', 'info', 'check':
         t.check(f'\\x0a{FORGED}' in outputs[what], f'{what} does not show the name: {outputs[what]}')
     t.check('e\\x1b]0;own' in outputs['functions'], f'a function of the program: {outputs["functions"]}')
+
+
+@test
+def characters_are_shown_whole(t):
+    """A message that cuts what it cites does so between characters of several bytes."""
+    experiment = t.collect(t.target('empty')).experiment
+    for count in range(1, 70):
+        result = subprocess.run([t.helio, 'print', '-filters', 'x' * (count % 3) + 'é€' * count, experiment], capture_output=True, check=False)
+        t.check('�' not in result.stderr.decode(errors='replace') and '\\x' not in result.stderr.decode(errors='replace'),
+                f'{count} characters: {result.stderr}')
 
 
 @test
