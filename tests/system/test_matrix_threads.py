@@ -38,3 +38,11 @@ def waves_of_threads(t, engine):
         process = family['']
         t.equal(len(process['threads']), 1001, 'threads recorded')
         t.equal(sum(thread['ended'] for thread in process['threads'][1:]), 1000, 'threads that ended')
+
+
+@test(engines=True)
+def masks_that_are_handed_on(t, engine):
+    """What is blocked before an exec or in a new process is blocked in the program that comes, and waits there; SIGBUS, too."""
+    for way in ('exec', 'pending', 'spawn', 'spawn_mask', 'spawn_open', 'vfork', 'fails'):
+        for _ in t.like_bare(engine, t.target('inherits'), way, intervals=('1m',)):
+            pass

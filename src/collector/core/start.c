@@ -329,6 +329,7 @@ static void begin_own_thread(uint64_t stack_low, uint64_t stack_high)
 	clock_begin(thread);
 	phase_begin_process(thread);
 	thread_adopt(thread, thread->clock.last.now_ns);
+	signal_inherit();
 	thread_watch_end(thread);
 }
 

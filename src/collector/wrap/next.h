@@ -148,6 +148,8 @@ typedef void signal_handler(int signal, siginfo_t *info, void *context);
 
 /* Takes a signal for us. What the program does to it from now on only seems to happen. */
 bool signal_take(int signal, signal_handler *handler);
+/* The calling thread is the image's first: it believes blocked what its image was born with. */
+void signal_inherit(void);
 /* From now on the monitor's signal is this one, unless either is taken. */
 void signal_choose_monitor(int signal);
 /* A signal that was not ours: does what the program's own action says. Called in our handler. */

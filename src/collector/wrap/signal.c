@@ -60,17 +60,48 @@ static struct ours *taken_signal(int number)
 	return NULL;
 }
 
-/* A signal that was blocked stays so in the program's eyes, and in those of what it starts. */
+/* What the image was born with, blocked, until its first thread has a state. */
+static uint32_t inherited;
+
+/* Which of our signals the calling thread believes it blocks; a child of vfork has a mask of its
+ * own. */
+static uint32_t *believed(struct thread *thread)
+{
+	if (!thread)
+		return &inherited;
+	return collector_is_ours() ? &thread->blocked : &thread->vfork_blocked;
+}
+
+static bool is_believed(struct thread *thread, const struct ours *ours)
+{
+	return *believed(thread) & 1u << (ours - signals);
+}
+
+/*
+ * A signal that was blocked stays so in the program's eyes, and in those of what it starts.  That
+ * is known before it is open: one may be pending.
+ */
 static void open_mask(const struct ours *ours)
 {
-	struct thread *thread = thread_current_if_known();
 	sigset_t set, before;
 
 	sigemptyset(&set);
 	sigaddset(&set, ours->number);
-	NEXT(pthread_sigmask)(SIG_UNBLOCK, &set, &before);
-	if (thread && sigismember(&before, ours->number) == 1)
-		thread->blocked |= 1u << (ours - signals);
+	NEXT(pthread_sigmask)(SIG_BLOCK, NULL, &before);
+	if (sigismember(&before, ours->number) != 1)
+		return;
+	*believed(thread_current_if_known()) |= 1u << (ours - signals);
+	NEXT(pthread_sigmask)(SIG_UNBLOCK, &set, NULL);
+}
+
+void signal_inherit(void)
+{
+	struct thread *thread = thread_current_if_known();
+
+	if (!thread)
+		return;
+	thread->blocked |= inherited;
+	inherited = 0;
 }
 
 /*
@@ -126,8 +157,9 @@ bool signal_take(int number, signal_handler *handler)
 	ours->number = number;
 	ours->taken = true;
 	follow_stack(ours);
-	/* What a program that runs already blocks stays so: it cannot be made believe. */
-	if (is_engine_signal(ours) && !(number == SIGBUS && collector.late))
+	/* In a program that runs already this thread is not the program's, or held
+	 * (format/attach.h). */
+	if (is_engine_signal(ours) && !collector.late)
 		open_mask(ours);
 	return true;
 }
@@ -144,13 +176,6 @@ static void mask_for_handler(int number, const struct sigaction *program, const 
 		if (signals[i].taken)
 			sigdelset(&mask, signals[i].number);
 	NEXT(pthread_sigmask)(SIG_SETMASK, &mask, NULL);
-}
-
-/* Which of our signals the calling thread believes it blocks; a child of vfork has a mask of its
- * own. */
-static uint32_t *believed(struct thread *thread)
-{
-	return collector_is_ours() ? &thread->blocked : &thread->vfork_blocked;
 }
 
 bool signal_send_again(int number, siginfo_t *info, void *context)
@@ -181,8 +206,8 @@ static bool is_sent_again(const struct ours *ours, siginfo_t *info, ucontext_t *
 	int number = ours->number;
 	bool trap = number == SIGTRAP && info->si_code > 0;
 
-	if (!is_engine_signal(ours) || !thread || !(*believed(thread) & 1u << (ours - signals)) ||
-	    trap || signal_is_fault(info) || atomic_load(&collector.silent) ||
+	if (!is_engine_signal(ours) || !is_believed(thread, ours) || trap ||
+	    signal_is_fault(info) || atomic_load(&collector.silent) ||
 	    wait_lets_in(context, number))
 		return false;
 	return signal_send_again(number, info, context);
@@ -191,8 +216,7 @@ static bool is_sent_again(const struct ours *ours, siginfo_t *info, ucontext_t *
 /* A fault that the program blocks or ignores ends it. */
 static bool is_forced(const struct ours *ours, const siginfo_t *info)
 {
-	struct thread *thread = thread_current_if_known();
-	bool blocked = thread && *believed(thread) & 1u << (ours - signals);
+	bool blocked = is_believed(thread_current_if_known(), ours);
 
 	return signal_is_fault(info) && (blocked || ours->program.sa_handler == SIG_IGN);
 }
@@ -314,6 +338,12 @@ void signal_choose_monitor(int number)
 	collector.monitor_signal = number;
 }
 
+static void change_mask(int how, uint64_t set)
+{
+	if (set)
+		sys_call(SYS_rt_sigprocmask, how, &set, 0, sizeof(set));
+}
+
 void signal_give_back(void)
 {
 	for (int i = 0; i < SIGNALS; i++) {
@@ -325,6 +355,9 @@ void signal_give_back(void)
 			NEXT(sigaction)(ours->number, &ours->program, NULL);
 		ours->taken = false;
 	}
+	if (inherited & 1u << FAULT) /* no thread has begun */
+		change_mask(SIG_BLOCK, FORMAT_SIGNAL_BIT(SIGBUS));
+	inherited = 0;
 }
 
 /* What the calling thread believes it blocks, of those whose entries are in [first, end). */
@@ -337,12 +370,6 @@ static uint64_t believed_set(int first, int end)
 		if (signals[i].taken && *believed(thread) & 1u << i)
 			set |= FORMAT_SIGNAL_BIT(signals[i].number);
 	return set;
-}
-
-static void change_mask(int how, uint64_t set)
-{
-	if (set)
-		sys_call(SYS_rt_sigprocmask, how, &set, 0, sizeof(set));
 }
 
 /* Files of ours may be cut meanwhile: that signal stays open, and who sends it finds it closed. */
@@ -376,7 +403,7 @@ void signal_show_real(void)
 
 		if (ours->taken && ignored)
 			NEXT(sigaction)(ours->number, &ours->program, NULL);
-		if (thread && *believed(thread) & 1u << i)
+		if (is_believed(thread, ours))
 			sigaddset(&blocked, ours->number);
 	}
 	NEXT(pthread_sigmask)(SIG_BLOCK, &blocked, NULL);
@@ -387,7 +414,8 @@ void signal_hide_again(void)
 	for (int i = 0; i < SIGNALS; i++) {
 		if (signals[i].taken)
 			NEXT(sigaction)(signals[i].number, &signals[i].action, NULL);
-		if (signals[i].taken && is_engine_signal(&signals[i]))
+		if (signals[i].taken && is_engine_signal(&signals[i]) &&
+		    !(collector.late && i == FAULT))
 			open_mask(&signals[i]);
 	}
 }
