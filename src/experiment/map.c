@@ -347,10 +347,15 @@ static uint32_t walk_to_find(const struct experiment_map *map, uint64_t pc, uint
 	return best ? (uint32_t)(best - map->segments.items) : MAP_NONE;
 }
 
+/* The last one that came to hold it; it may be over by then. */
+static uint32_t find_begun(const struct experiment_map *map, uint64_t pc, uint32_t epoch)
+{
+	return map->index ? map_index_find(map->index, pc, epoch) : walk_to_find(map, pc, epoch);
+}
+
 uint32_t experiment_map_find(const struct experiment_map *map, uint64_t pc, uint32_t epoch)
 {
-	uint32_t best =
-		map->index ? map_index_find(map->index, pc, epoch) : walk_to_find(map, pc, epoch);
+	uint32_t best = find_begun(map, pc, epoch);
 
 	/* an ended segment still hides what was there before it */
 	if (best == MAP_NONE || epoch > map->segments.items[best].last_epoch)
@@ -362,7 +367,11 @@ uint32_t experiment_map_find_later(const struct experiment_map *map, uint64_t pc
 {
 	size_t low = VEC_UP_TO(&map->segments, start, pc);
 	const struct map_segment *first = NULL;
+	uint32_t before = find_begun(map, pc, epoch);
 
+	/* What is left of a withdrawn function is nobody's until something is announced. */
+	if (before != MAP_NONE && map->segments.items[before].function != MAP_NONE)
+		return MAP_NONE;
 	if (map->index)
 		return map_index_find_later(map->index, pc, epoch);
 	while (low-- && map->segments.items[low].reach > pc) {

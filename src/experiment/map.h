@@ -82,7 +82,8 @@ void experiment_map_inherit(struct experiment_map *map, const struct experiment_
  * the unmapping carry that epoch too.
  */
 uint32_t experiment_map_find(const struct experiment_map *map, uint64_t pc, uint32_t epoch);
-/* The first segment that came to hold a pc after an epoch, or MAP_NONE. */
+/* The first segment that came to hold a pc after an epoch, or MAP_NONE; where no function made at
+ * run time has held it before. */
 uint32_t experiment_map_find_later(const struct experiment_map *map, uint64_t pc, uint32_t epoch);
 
 #endif

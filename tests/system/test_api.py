@@ -158,6 +158,19 @@ def withdrawn_in_place(t, engine):
         t.near(rows.get(name, {}).get('e.totalcpu', 0), expected, name, 0.15, 0.02)
 
 
+@test(alone=True, engines=True)
+def named_while_announced(t, engine):
+    """Code has its name from an announcement to the withdrawal, and none before, between, or after."""
+    interval = '1' if engine == 'perf' else '4'
+    result = t.collect(t.target('api_unload'), 'again', engine=engine, options=('-p', interval))
+    truth = result.truth()
+    rows = t.functions(result.experiment, 'e.totalcpu')
+    for name, expected in (('late', truth['late.after']), ('old', truth['old']), ('new', truth['new']),
+                           ('twice', truth['twice.first'] + truth['twice.second']),
+                           ('<Unknown>', truth['late.before'] + truth['old.after'] + truth['twice.between'])):
+        t.near(rows.get(name, {}).get('e.totalcpu', 0), expected, name, 0.15, 0.02)
+
+
 def epochs(t, experiment):
     """Those that stacks were recorded in, and how many functions were withdrawn."""
     nodes, _ = helio_reader.read_stacks((experiment / 'stacks').read_bytes())

@@ -5,9 +5,10 @@
  *   api_unload stays        `stays` runs, is withdrawn, and runs again; `interrupted` is withdrawn
  *                           by another thread while it runs.  Prints the CPU time before and
  *                           after, and `another` runs in between, which is never withdrawn.
- *   api_unload batches      50 times: 200 functions are announced, and withdrawn, then work is done
- *   api_unload singly       10,000 times: a function is announced, memory allocated, the function
- *                           withdrawn and the memory freed
+ *   api_unload again        code runs before it is announced, and between its withdrawal and the
+ * next announcement there, of another function or the same api_unload batches      50 times: 200
+ * functions are announced, and withdrawn, then work is done api_unload singly       10,000 times: a
+ * function is announced, memory allocated, the function withdrawn and the memory freed
  */
 #include "target.h"
 
@@ -92,6 +93,27 @@ static void stay(void)
 	be_interrupted();
 }
 
+static void again(void)
+{
+	run(3, "late.before");
+	announce(3, "late");
+	run(3, "late.after");
+
+	announce(4, "old");
+	run(4, "old");
+	collector_func_unload(place(4));
+	run(4, "old.after");
+	announce(4, "new");
+	run(4, "new");
+
+	announce(5, "twice");
+	run(5, "twice.first");
+	collector_func_unload(place(5));
+	run(5, "twice.between");
+	announce(5, "twice");
+	run(5, "twice.second");
+}
+
 static void batches(void)
 {
 	enum { BATCHES = 50, FUNCTIONS = 200 };
@@ -128,6 +150,8 @@ int main(int argc, char **argv)
 	make_all();
 	if (!strcmp(mode, "stays"))
 		stay();
+	else if (!strcmp(mode, "again"))
+		again();
 	else if (!strcmp(mode, "batches"))
 		batches();
 	else

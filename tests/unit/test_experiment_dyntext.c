@@ -112,6 +112,24 @@ static void test_never_seen(void **state)
 	end(&fixture);
 }
 
+/* Where segments are recorded late (gprofng): not across a withdrawal. */
+static void test_later(void **state)
+{
+	struct fixture fixture;
+
+	(void)state;
+	begin(&fixture);
+	write_text(fixture.path, "map.xml",
+		   MAP_START LOAD(2, 0x1000, "a") UNLOAD(3, 0x1000) LOAD(6, 0x1000, "b") MAP_END);
+	read_map(&fixture, fixture.path);
+	uint32_t first = experiment_map_find_later(&fixture.map, 0x1000, 0);
+
+	assert_int_not_equal(first, MAP_NONE);
+	assert_int_equal(fixture.map.segments.items[first].first_epoch, 2);
+	assert_int_equal(experiment_map_find_later(&fixture.map, 0x1000, 4), MAP_NONE);
+	end(&fixture);
+}
+
 #define INHERIT(count) "<event kind=\"inherit\" tstamp=\"3\" epoch=\"1\" events=\"" #count "\"/>\n"
 
 static void test_inherited(void **state)
@@ -251,9 +269,9 @@ static void test_damaged_text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_places),	     cmocka_unit_test(test_never_seen),
-		cmocka_unit_test(test_inherited),    cmocka_unit_test(test_text),
-		cmocka_unit_test(test_damaged_text),
+		cmocka_unit_test(test_places), cmocka_unit_test(test_never_seen),
+		cmocka_unit_test(test_later),  cmocka_unit_test(test_inherited),
+		cmocka_unit_test(test_text),   cmocka_unit_test(test_damaged_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -367,6 +367,8 @@ void stacktable_next_epoch(void);
 uint32_t stacktable_epoch(void);
 /* The one of the latest stack: the one before while no stack is of this epoch yet. */
 uint32_t stacktable_last_epoch(void);
+/* Visits the nodes of this epoch from that id on, 0 for all; returns where to go on. */
+uint32_t stacktable_visit(uint32_t from, void (*visit)(uint64_t pc));
 
 /* modules.c */
 /* Looks at the loaded objects and records what is new or gone. Not in a handler. False: it cannot.

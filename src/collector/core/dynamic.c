@@ -6,7 +6,8 @@
  * Stacks are read by (address, epoch).  So with what is withdrawn the epoch ends, and with
  * what is withdrawn before the next stack is recorded only that one.  Every epoch makes
  * all stacks anew; so there is a bound, beyond which it ends only where other code comes
- * to a place that has been announced in it.  The table of places knows.  Places do not overlap:
+ * to a place that has been announced in it, or that ran in it without a name.  The table of places
+ * knows.  Places do not overlap:
  * a new one takes the place of what it covers.  What is left of an old one needs
  * no memory, because after the first overlap its epoch is over.
  */
@@ -94,6 +95,62 @@ static void put_place(size_t from, size_t to, const struct place *place)
 	places[from] = *place;
 }
 
+/* ---- code that ran without a name ---- */
+
+enum { NAMELESS_MAX = 256 };
+
+/* Where stacks of this epoch have been in code that was nobody's then. */
+static struct {
+	uint32_t epoch, next_id; /* up to where its stacks have been looked at */
+	uint32_t count;
+	bool more; /* than there is room for: it may have been anywhere */
+	uint64_t pc[NAMELESS_MAX];
+} nameless;
+
+static bool is_announced(uint64_t pc)
+{
+	size_t at = find_place(pc);
+
+	return at < place_count && places[at].start <= pc &&
+	       places[at].last_epoch == LAST_EPOCH_OPEN;
+}
+
+static void note_nameless(uint64_t pc)
+{
+	if (pc < FORMAT_PC_LIMIT || is_announced(pc) || modules_were_at(pc, pc + 1))
+		return;
+	for (uint32_t i = 0; i < nameless.count; i++)
+		if (nameless.pc[i] == pc)
+			return;
+	if (nameless.count == NAMELESS_MAX)
+		nameless.more = true;
+	else
+		nameless.pc[nameless.count++] = pc;
+}
+
+static void forget_nameless(void)
+{
+	nameless.epoch = stacktable_epoch();
+	nameless.next_id = nameless.count = 0;
+	nameless.more = false;
+}
+
+/* Before anything is announced or withdrawn: each stack is looked at once. */
+static void look_for_nameless(void)
+{
+	if (nameless.epoch != stacktable_epoch())
+		forget_nameless();
+	nameless.next_id = stacktable_visit(nameless.next_id, note_nameless);
+}
+
+static bool ran_nameless(const struct place *place)
+{
+	for (uint32_t i = 0; i < nameless.count; i++)
+		if (nameless.pc[i] >= place->start && nameless.pc[i] < place->end)
+			return true;
+	return nameless.more && stacktable_last_epoch() == stacktable_epoch();
+}
+
 /* ---- map.xml ---- */
 
 /* Names come from the program: no line is longer than three of this length, escaped. */
@@ -160,6 +217,7 @@ void dynamic_inherit(void)
 	dyntext_failed = false;
 	epochs_begun = 0;
 	events = 0;
+	forget_nameless();
 	if (!place_count)
 		return;
 	begin_event(&line, "inherit", stacktable_epoch());
@@ -239,22 +297,6 @@ static bool close_place(struct place *place)
 	return place->last_epoch == stacktable_epoch();
 }
 
-void dynamic_load(const struct dynamic_function *function)
-{
-	struct place place = {function->start, function->start + function->size, LAST_EPOCH_OPEN};
-	bool other_code = modules_were_at(place.start, place.end);
-	size_t from = find_place(place.start), to = from;
-
-	if (place.end < place.start || !make_room())
-		return;
-	for (; to < place_count && places[to].start < place.end; to++)
-		other_code |= close_place(&places[to]);
-	if (other_code)
-		modules_next_epoch();
-	put_place(from, to, &place);
-	log_load(function, keep_text(function));
-}
-
 static bool may_begin_epoch(void)
 {
 	uint64_t passed = clock_now_ns() - collector.start_ns;
@@ -264,10 +306,28 @@ static bool may_begin_epoch(void)
 	return may;
 }
 
+void dynamic_load(const struct dynamic_function *function)
+{
+	struct place place = {function->start, function->start + function->size, LAST_EPOCH_OPEN};
+	bool other_code = modules_were_at(place.start, place.end);
+	size_t from = find_place(place.start), to = from;
+
+	if (place.end < place.start || !make_room())
+		return;
+	look_for_nameless();
+	for (; to < place_count && places[to].start < place.end; to++)
+		other_code |= close_place(&places[to]);
+	if (other_code || (ran_nameless(&place) && may_begin_epoch()))
+		modules_next_epoch();
+	put_place(from, to, &place);
+	log_load(function, keep_text(function));
+}
+
 void dynamic_unload(uint64_t start)
 {
 	size_t at = find_place(start);
 
+	look_for_nameless();
 	if (at < place_count && places[at].start == start &&
 	    places[at].last_epoch == LAST_EPOCH_OPEN && close_place(&places[at]) &&
 	    may_begin_epoch())

@@ -216,6 +216,24 @@ static uint32_t new_node(uint32_t parent, uint64_t pc, uint32_t in_epoch)
 	return id;
 }
 
+uint32_t stacktable_visit(uint32_t from, void (*visit)(uint64_t pc))
+{
+	uint32_t end = atomic_load(&next_id), id = epoch_first_id ? epoch_first_id : 1;
+
+	if (from > id && from <= end) /* beyond: of an earlier recording */
+		id = from;
+	for (; id < end && id >> SEGMENT_SHIFT < SEGMENTS_MAX; id++) {
+		const struct format_node *nodes =
+			atomic_load_explicit(&segments[id >> SEGMENT_SHIFT], memory_order_acquire);
+
+		/* pairs with new_node */
+		if (nodes)
+			visit(__atomic_load_n(&nodes[id & (SEGMENT_NODES - 1)].pc,
+					      __ATOMIC_ACQUIRE));
+	}
+	return end;
+}
+
 static bool node_is(uint32_t id, uint32_t parent, uint64_t pc, uint32_t in_epoch)
 {
 	const struct format_node *node = node_of(id);
