@@ -159,3 +159,18 @@ def periods(t, engine):
     rounds = 450
     _, places, _, _ = lives(t, engine, 10.007, 'periods', rounds, 10.007 / 3)
     thirds(t, places, rounds / 6, 'periods of 10.007 ms')  # neighbours are not independent
+
+
+@test(alone=True, engines=True)
+def between_pauses(t, engine):
+    """Stretches of a third of an interval with longer pauses between them: ticks that a pause hides are nobody's."""
+    rounds, interval = 200, 0.01
+    for who in 'process', 'thread':
+        result = t.collect(t.target('api_pauses'), who, str(rounds), '1', '7', engine=engine, options=('-p', 'on'))
+        places, nobody, _ = recorded(t, result.experiment)
+        hidden = t.functions(result.experiment, 'i.totalcpu').get('hidden', {}).get('i.totalcpu', 0)
+        t.within(hidden < 0.001, f'{who}: {hidden} s of what was not to be recorded')
+        truth = sum(value for key, value in result.truth().items() if key.startswith('place.'))
+        t.near(sum(places) + nobody, truth, f'{who}: what was recorded', 0.1)
+        t.within(nobody < 0.2 * truth, f'{who}: {nobody} s are nobody\'s')  # until the first tick that is recorded
+        thirds(t, places, truth / interval / 2, who)  # a tick stands for those that a pause hides, too

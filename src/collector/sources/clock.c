@@ -472,14 +472,46 @@ static void emit_met_wait(struct thread *thread, const struct unwind_regs *regs,
 		emit(thread, wait_state(clock, regs), &clock->blocked_pending_ns, stack);
 }
 
+/* Charges all that is pending. */
+static void settle(struct thread *thread, uint32_t stack)
+{
+	struct clock_account *clock = &thread->clock;
+
+	take_stop(clock);
+	emit_remembered_wait(thread);
+	bool system = (int64_t)(clock->last.system_us - clock->system_done_us) * 2 >
+		      clock->cpu_pending_ns / NS_PER_US;
+
+	emit_rest(thread, system ? FORMAT_STATE_SYSTEM : FORMAT_STATE_USER, stack);
+}
+
+/* Whether what was accounted for last ends before a reading did, which a pause has cut. */
+static bool was_cut(const struct thread *thread, const struct clock_reading *whole)
+{
+	return thread->clock.last.now_ns < whole->now_ns;
+}
+
+/* The moment is in a pause: what was recorded before it was not spent here. */
+static void enter_pause(struct thread *thread, const struct clock_reading *whole)
+{
+	settle(thread, thread->cpu_stack);
+	skip_to(thread, whole); /* else what it used since would be taken for later time */
+}
+
 void clock_tick(struct thread *thread, const struct unwind_regs *regs)
 {
 	struct clock_reading reading;
 
 	read_at_tick(&thread->clock.last, &reading);
+	struct clock_reading whole = reading;
+
 	if (!in_window(thread, &reading))
 		return;
 	account(thread, &reading);
+	if (was_cut(thread, &whole)) {
+		enter_pause(thread, &whole);
+		return;
+	}
 	uint32_t stack = stack_of_context(thread, regs);
 
 	emit_stop(thread, stack);
@@ -515,6 +547,8 @@ void clock_switched_in(struct thread *thread, const struct unwind_regs *regs)
 	struct clock_reading reading;
 
 	clock_read(&reading);
+	struct clock_reading whole = reading;
+
 	if (!in_window(thread, &reading))
 		return;
 	account(thread, &reading);
@@ -525,8 +559,10 @@ void clock_switched_in(struct thread *thread, const struct unwind_regs *regs)
 	thread->clock.remote_stack = 0; /* a wait that was watched is over, or is this one */
 	/* Likewise, the other way round: the tick is in this signal, if no interval is that long.
 	 */
-	if (!phase_is_young(thread) &&
-	    thread->clock.cpu_pending_ns > (int64_t)phase_longest(collector.interval_ns))
+	if (was_cut(thread, &whole))
+		enter_pause(thread, &whole);
+	else if (!phase_is_young(thread) &&
+		 thread->clock.cpu_pending_ns > (int64_t)phase_longest(collector.interval_ns))
 		emit_cpu(thread, regs, stack);
 }
 
@@ -564,18 +600,16 @@ bool clock_has_waits(const struct thread *thread)
 void clock_settle(struct thread *thread, uint32_t stack)
 {
 	struct clock_reading reading;
-	struct clock_account *clock = &thread->clock;
 
 	clock_read(&reading);
+	struct clock_reading whole = reading;
+
 	if (!in_window(thread, &reading))
 		return;
 	account(thread, &reading);
-	take_stop(clock);
-	emit_remembered_wait(thread);
-	bool system = (int64_t)(reading.system_us - clock->system_done_us) * 2 >
-		      clock->cpu_pending_ns / NS_PER_US;
-
-	emit_rest(thread, system ? FORMAT_STATE_SYSTEM : FORMAT_STATE_USER, stack);
+	settle(thread, stack);
+	if (was_cut(thread, &whole))
+		skip_to(thread, &whole);
 }
 
 /* ---- from outside the thread ---- */
@@ -727,6 +761,10 @@ static void settle_other(struct thread *thread)
 	remote.cpu_ns = clock_other_cpu_ns(thread->tid);
 	if (remote.cpu_ns < clock->last.cpu_ns) /* it is gone */
 		return;
+	struct clock_reading whole = clock->last;
+
+	whole.now_ns = now_ns;
+	whole.cpu_ns = remote.cpu_ns;
 	if (!remote_in_window(thread, &now_ns, &remote.cpu_ns))
 		return;
 	if (seen && remote.blocked)
@@ -734,6 +772,8 @@ static void settle_other(struct thread *thread)
 	else
 		account_remote(thread, now_ns, remote.cpu_ns, seen ? remote.delay_ns : 0);
 	emit_rest(thread, FORMAT_STATE_USER, 0);
+	if (was_cut(thread, &whole))
+		skip_to(thread, &whole);
 }
 
 /* The same, written by a thread that is not the lane's. */
