@@ -638,6 +638,8 @@ void collector_fall_silent(const char *reason)
 	log_warning(reason, 0);
 	lineage_left_alone(0, NULL, reason);
 	collector_terminate();
+	descriptor_drop(&file_broker);
+	descriptor_drop(&file_place);
 	signal_show_real();
 	/* Programs that this one starts inherit the restriction: they find us switched off. */
 	char *params = getenv(PARAMS_ENV);

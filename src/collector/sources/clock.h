@@ -73,7 +73,8 @@ uint64_t clock_recorded_since(const struct thread *thread, uint64_t since_ns, ui
 			      uint64_t now_ns);
 
 /* Fills in `stopped`: one more file, so only for a wait that is new. */
-void clock_look_stopped(int dir, const struct thread *thread, struct clock_remote *remote);
+void clock_look_stopped(struct clock_files *files, int dir, const struct thread *thread,
+			struct clock_remote *remote);
 
 /* It has not run since it was seen: what was read from its stack meanwhile is true. */
 bool clock_still_waits(const struct clock_remote *remote);

@@ -107,7 +107,7 @@ void clock_files_open(struct clock_files *files, int dir, const struct thread *t
 {
 	int tid = thread->proc_tid;
 
-	*files = (struct clock_files){.tid = atomic_load(&thread->tid)};
+	*files = (struct clock_files){.tid = atomic_load(&thread->tid), .status = -1};
 	files->schedstat = open_task_file(dir, tid, "schedstat");
 	files->syscall = open_task_file(dir, tid, "syscall");
 }
@@ -120,6 +120,8 @@ void clock_files_close(struct clock_files *files)
 		sys_close(files->schedstat);
 	if (files->syscall >= 0)
 		sys_close(files->syscall);
+	if (files->status >= 0)
+		sys_close(files->status);
 	files->tid = 0;
 }
 
@@ -162,16 +164,21 @@ bool clock_look_at(const struct thread *thread, struct clock_remote *remote)
 	return seen;
 }
 
-void clock_look_stopped(int dir, const struct thread *thread, struct clock_remote *remote)
+void clock_look_stopped(struct clock_files *files, int dir, const struct thread *thread,
+			struct clock_remote *remote)
 {
 	static const char label[] = "\nState:\t";
 	char lines[160]; /* the name before it has up to 64 characters */
-	int fd = open_task_file(dir, thread->proc_tid, "status");
 
-	if (!read_again(fd, lines, sizeof(lines)))
+	if (files->status < 0)
+		files->status = open_task_file(dir, thread->proc_tid, "status");
+	if (!read_again(files->status, lines, sizeof(lines)))
 		lines[0] = '\0';
-	if (fd >= 0)
-		sys_close(fd);
+	/* It stays open where the launcher may have to be asked for it. */
+	if (files->status >= 0 && dir != TASKS_BY_PATH) {
+		sys_close(files->status);
+		files->status = -1;
+	}
 	remote->stopped = false;
 	for (const char *at = lines; *at && !remote->stopped; at++)
 		if (text_starts(at, label))

@@ -54,10 +54,11 @@ static void look_at(struct thread *thread, void *arg)
 	if (!look->all && remote.slices != thread->clock.remote_slices)
 		seen = false; /* it has run */
 	thread->watched = false;
+	if (seen && remote.blocked)
+		clock_look_stopped(&files, look->dir, thread, &remote);
 	if (seen && remote.blocked && thread_try_lock(thread)) {
 		if (atomic_load(&thread->tid) == tid &&
 		    remote.cpu_ns >= thread->clock.last.cpu_ns) {
-			clock_look_stopped(look->dir, thread, &remote);
 			clock_remote_wait(thread, &remote, clock_now_ns());
 			thread->watched = thread->clock.remote_stack;
 		}
