@@ -135,6 +135,8 @@ def without_the_launcher(t, engine):
                 said = [line for line in bare.out.splitlines(True) if line.startswith(('child', 'directories'))]
                 t.equal([line for line in lines if line.startswith(('child', 'directories'))], said[:len(said) - 1], f'{way.name} {when}: what it says')
                 t.check(when == 'before' or not before, f'{way.name}: directories held: {before}')
+                if way == signal.SIGKILL and when == 'before':
+                    t.check('helio cannot be asked for files' in (run.experiment / 'log.xml').read_text(), 'no word of it in the log')
 
 
 # ---- what anybody could ask ----

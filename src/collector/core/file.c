@@ -207,12 +207,13 @@ int file_open_proc(const char *path, int flags)
 
 long file_readlink_proc(const char *path, char *to, size_t size)
 {
-	const struct broker_request request = {.kind = BROKER_READ_LINK, .thread = sys_gettid()};
+	struct broker_request request = {.kind = BROKER_READ_LINK};
 	struct broker_answer answer;
 	long length = sys_readlink(path, to, size);
 
 	if (!is_elsewhere(length))
 		return length;
+	request.thread = sys_gettid();
 	length = ask_launcher(descriptor_number(&file_broker), &request, below_proc(path), &answer,
 			      to, size);
 	return length ? length : answer.size;
