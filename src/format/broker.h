@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a program that has moved its root asks `helio collect` for: files that it cannot reach any
- * more, while it holds no descriptor that leads out of its jail.
+ * What a program asks `helio collect` for that has moved its root, or is no longer root: files that
+ * it cannot reach any more.  It holds no descriptor that leads out of its jail, and what root has
+ * made stays in directories of root's.
  *
  * The launcher listens on a datagram socket in the founder's directory.  A request is a struct
  * broker_request and a path with its NUL; with it comes one end of a socket pair (SOCK_SEQPACKET)
@@ -11,9 +12,7 @@
 #ifndef HELIO_FORMAT_BROKER_H
 #define HELIO_FORMAT_BROKER_H
 
-#include <stdbool.h>
 #include <stdint.h>
-#include <sys/stat.h>
 
 #define BROKER_SOCKET "broker" /* in the founder's directory, while the launcher runs */
 
@@ -28,8 +27,6 @@ enum broker_kind {
 	BROKER_MAKE_DIRECTORY, /* of a member */
 	BROKER_REMOVE,	       /* a member's file */
 	BROKER_STAT,	       /* a file's size */
-	BROKER_GIVE,	       /* a directory, to the user `number` */
-	BROKER_SHARE,	       /* the founder's, with the group `number`: see broker_share */
 	BROKER_OPEN_PROC,      /* a file of the asking process, to be read */
 	BROKER_READ_LINK,      /* a link of it; its text follows */
 	BROKER_STAT_PROC,      /* device and inode of a directory of it */
@@ -41,7 +38,8 @@ struct broker_request {
 	uint32_t kind;
 	int32_t flags;
 	uint32_t number;
-	int32_t thread; /* that asks, by its number in its own namespace */
+	int32_t thread;	 /* that asks, by its number in its own namespace */
+	uint64_t key[2]; /* that the launcher gave to those that it records, or 0 */
 };
 
 struct broker_answer {
@@ -49,19 +47,5 @@ struct broker_answer {
 	uint32_t size;
 	uint64_t device, inode, file_size;
 };
-
-/*
- * The mode of a founder's directory in which a program that goes on in another group is to make its
- * children's.  *fits: the directory becomes that group's; programs of several users need more than
- * one, and then it is everybody's.
- */
-static inline mode_t broker_share(const struct stat *info, gid_t group, bool *fits)
-{
-	enum { TO_GROUP = 01070, TO_ALL = 01077 }; /* make files, and remove one's own */
-	bool is_free = !info->st_gid || !(info->st_mode & S_IWGRP);
-
-	*fits = group && (is_free || info->st_gid == group);
-	return (info->st_mode & 07777) | (*fits ? TO_GROUP : TO_ALL);
-}
 
 #endif

@@ -4,6 +4,8 @@
  * harm.  So:
  * - What it is told of is the experiment's files and its own in /proc, by names that a collector
  *   makes, opened with the rights of who asks; only regular files are given away.
+ * - A process that knows the key was begun by one that is recorded.  Where it is not root any more,
+ *   new files and directories are made for it, and its own are opened, in directories of root's.
  * - Who asks is what the kernel says of the socket pair that came along: who made it, and with
  *   which rights.  The message's own word on that must be the same.
  * - Nothing is waited for but a request, and no descriptor is kept.  What must be closed, a
@@ -30,6 +32,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -49,6 +52,7 @@ struct broker {
 	_Atomic bool ending;
 	gid_t groups[GROUPS_MAX_HERE]; /* of this process */
 	int group_count;
+	uint64_t key[2]; /* see format/broker.h */
 };
 
 struct asker {
@@ -71,6 +75,12 @@ struct reply {
 	char data[BROKER_DATA_MAX];
 	int fd; /* -1: none goes along */
 };
+
+static void close_if(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
 
 /* ---- who asks ---- */
 
@@ -140,13 +150,17 @@ static void set_groups(const gid_t *groups, int count)
 	syscall(SYS_setgroups, count, groups); /* of this thread, which libc's is not */
 }
 
-/* The rights of this thread, for files. False: it cannot have those. */
-static bool be_asker(const struct broker *broker, const struct asker *asker)
+static void take_umask(const struct broker *broker, const struct asker *asker)
 {
 	int mask = broker->own_umask ? broker_proc_umask(asker->made.pid) : -1;
 
 	if (mask >= 0)
 		umask((mode_t)mask);
+}
+
+/* The rights of this thread, for files. False: it cannot have those. */
+static bool be_asker(const struct asker *asker)
+{
 	if (geteuid())
 		return asker->made.uid == geteuid();
 	set_groups(asker->groups, asker->group_count);
@@ -242,31 +256,69 @@ static int look_at_file(const struct broker *broker, const char *path, struct br
 	return S_ISREG(info.st_mode) ? 0 : -EINVAL;
 }
 
-static int give_directory(const struct broker *broker, const char *path, uid_t user)
+/* ---- the same for a process that we record, which is no longer root ---- */
+
+/* Nobody but root makes, removes or exchanges anything in the directory that a path lies in. */
+static bool is_of_root(const struct broker *broker, const char *path)
 {
-	int fd = !*path || is_member(path, strlen(path)) ? folder_open_below(broker->folder, path)
-							 : -1;
+	const char *name;
+	struct stat info;
+	int parent = folder_open_parent(broker->folder, path, &name);
+	bool is = parent >= 0 && !fstat(parent, &info) && !info.st_uid &&
+		  !(info.st_mode & (S_IWGRP | S_IWOTH));
 
-	if (fd < 0)
-		return -EPERM;
-	int result = fchown(fd, user, (gid_t)-1) ? -errno : 0;
-
-	close(fd);
-	return result;
+	close_if(parent);
+	return is;
 }
 
-static int share_directory(const struct broker *broker, gid_t group)
+static bool is_recorded(const struct broker *broker, const struct question *question)
+{
+	return !geteuid() && question->request.key[0] == broker->key[0] &&
+	       question->request.key[1] == broker->key[1] && is_of_root(broker, question->path);
+}
+
+static bool is_own(const struct asker *asker, const struct stat *info)
+{
+	return !asker->made.uid || info->st_uid == asker->made.uid;
+}
+
+static int make_for(const struct broker *broker, const struct asker *asker, const char *path,
+		    int flags)
+{
+	int fd = open_file(broker, path, flags | O_CREAT | O_EXCL);
+
+	if (fd < 0 || !fchown(fd, asker->made.uid, asker->made.gid))
+		return fd;
+	close(fd);
+	return -EACCES;
+}
+
+/* What it makes becomes its own; of what is there it gets its own, or what all may read. */
+static int open_for(const struct broker *broker, const struct asker *asker, const char *path,
+		    int flags)
 {
 	struct stat info;
-	bool fits;
+	int fd = flags & O_CREAT ? make_for(broker, asker, path, flags) : -EEXIST;
 
-	if (fstat(broker->folder, &info))
-		return -errno;
-	mode_t mode = broker_share(&info, group, &fits);
+	if (fd != -EEXIST || flags & O_EXCL)
+		return fd;
+	fd = open_file(broker, path, flags & ~O_CREAT);
+	if (fd < 0)
+		return fd;
+	if (!fstat(fd, &info) &&
+	    (is_own(asker, &info) || ((flags & O_ACCMODE) == O_RDONLY && info.st_mode & S_IROTH)))
+		return fd;
+	close(fd);
+	return -EACCES;
+}
 
-	if (fits && fchown(broker->folder, (uid_t)-1, group))
-		return -errno;
-	return fchmod(broker->folder, mode) ? -errno : 0;
+static int remove_for(const struct broker *broker, const struct asker *asker, const char *path)
+{
+	struct stat info;
+
+	if (!names_file(path) || !folder_stat(broker->folder, path, &info))
+		return -EPERM;
+	return is_own(asker, &info) ? remove_file(broker, path) : -EACCES;
 }
 
 /* ---- a question and its answer ---- */
@@ -326,13 +378,21 @@ static int answer_of_files(const struct broker *broker, const struct question *q
 		return remove_file(broker, question->path);
 	case BROKER_STAT:
 		return look_at_file(broker, question->path, &reply->answer);
-	case BROKER_GIVE:
-		return give_directory(broker, question->path, (uid_t)request->number);
-	case BROKER_SHARE:
-		return share_directory(broker, (gid_t)request->number);
 	default:
 		return -EINVAL;
 	}
+}
+
+static int answer_of_recorded(const struct broker *broker, const struct asker *asker,
+			      const struct question *question, struct reply *reply)
+{
+	const struct broker_request *request = &question->request;
+
+	if (request->kind == BROKER_OPEN)
+		return reply->fd = open_for(broker, asker, question->path, request->flags);
+	if (request->kind == BROKER_REMOVE)
+		return remove_for(broker, asker, question->path);
+	return answer_of_files(broker, question, reply);
 }
 
 static bool is_of_proc(uint32_t kind)
@@ -351,7 +411,10 @@ static void find_answer(const struct broker *broker, const struct asker *asker,
 		if (!broker_proc_is_of(asker->made.pid, asker->made.uid))
 			result = -EACCES;
 	} else {
-		if (be_asker(broker, asker))
+		take_umask(broker, asker);
+		if (is_recorded(broker, question))
+			result = answer_of_recorded(broker, asker, question, reply);
+		else if (be_asker(asker))
 			result = answer_of_files(broker, question, reply);
 		be_oneself(broker);
 	}
@@ -389,12 +452,6 @@ static bool is_whole(const struct question *question, ssize_t size, int flags)
 	return size > (ssize_t)head && !(flags & (MSG_TRUNC | MSG_CTRUNC)) &&
 	       question->request.kind < BROKER_KINDS &&
 	       memchr(question->path, '\0', (size_t)size - head);
-}
-
-static void close_if(int fd)
-{
-	if (fd >= 0)
-		close(fd);
 }
 
 /* False: there is none. */
@@ -467,6 +524,9 @@ struct broker *broker_open(int folder)
 	broker->folder = folder_open_below(folder, "");
 	broker->socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	broker->group_count = getgroups(GROUPS_MAX_HERE, broker->groups);
+	if (getrandom(broker->key, sizeof(broker->key), 0) != sizeof(broker->key) ||
+	    !broker->key[0])
+		broker->group_count = -1;
 	if (broker->folder >= 0 && broker->socket >= 0 && broker->group_count >= 0 &&
 	    !setsockopt(broker->socket, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) &&
 	    bind_below(broker->socket, broker->folder))
@@ -475,6 +535,13 @@ struct broker *broker_open(int folder)
 	close_if(broker->socket);
 	free(broker);
 	return NULL;
+}
+
+const uint64_t *broker_key(const struct broker *broker)
+{
+	static const uint64_t none[2];
+
+	return broker ? broker->key : none;
 }
 
 int broker_descriptor(const struct broker *broker)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opens files for programs that have moved their root (format/broker.h). */
+/* Opens files for programs that have moved their root, or are not root any more (format/broker.h).
+ */
 #ifndef HELIO_LAUNCH_BROKER_H
 #define HELIO_LAUNCH_BROKER_H
+
+#include <stdint.h>
 
 struct broker;
 
@@ -10,6 +13,8 @@ struct broker;
  * a second thread.  NULL: none can be had, and such programs are not recorded.
  */
 struct broker *broker_open(int folder);
+/* Two numbers, by which processes are known that this run records; 0: there is no broker. */
+const uint64_t *broker_key(const struct broker *broker);
 /* Becomes readable with the first request; -1 from when a thread answers, or without a broker. */
 int broker_descriptor(const struct broker *broker);
 /* Answers all requests from here on, in a thread of its own. */

@@ -20,6 +20,7 @@
 #include "launch/target.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -226,14 +227,17 @@ static int exec_failed(struct launch *launch, int error)
 /* Runs the program; 0, or an exit code if it did not run. */
 static int run(struct launch *launch, char **environment)
 {
+	launch->broker = broker_open(launch->folder);
+	const uint64_t *key = broker_key(launch->broker);
 	struct environment_request variables = {
 		.library = launch->library,
 		.experiment = launch->path,
-		.params = environment_params(&launch->arena, &launch->options, launch->engine,
-					     launch->mono_ns),
+		.params = arena_printf(&launch->arena, "%sk:%" PRIu64 ",%" PRIu64 ";",
+				       environment_params(&launch->arena, &launch->options,
+							  launch->engine, launch->mono_ns),
+				       key[0], key[1]),
 		.follow_regex = launch->options.follow_regex,
 	};
-	launch->broker = broker_open(launch->folder);
 	struct run_request request = {
 		.path = launch->target.path,
 		.argv = launch->target.argv,

@@ -339,28 +339,70 @@ if not os.fork():
         work(.1); os._exit(0)
     work(.1); os.wait(); os._exit(0)
 os.wait()
+if not os.fork():
+    os.setuid(54321)  # and stays in root's group
+    if not os.fork():
+        os.execv('/usr/bin/python3', ['python3', '-c', 'import time\\nwhile time.process_time() < .1: pass'])
+    work(.1); os.wait(); os._exit(0)
+os.wait()
 os.seteuid(65534); work(.05); os.seteuid(0); work(.05)
 '''
 
 
 @test(engines=True)
 def a_daemon_that_stops_being_root(t, engine):
-    """Its experiment stays complete, is given to the one user, and taken back; a third user can make nothing in it."""
+    """Its experiment stays complete; the files are its users', and taken back, and the directories stay root's."""
     if os.geteuid():
         return
     t.directory.chmod(0o755)
     result = t.collect('/usr/bin/python3', '-c', DAEMON, engine=engine)
     family = t.read(result.experiment)
-    t.equal(sorted(family), ['', '_f1', '_f1_f1'], 'recorded')
-    for lineage, least in ('', 0.1), ('_f1', 0.1), ('_f1_f1', 0.1):
+    t.equal(sorted(family), ['', '_f1', '_f1_f1', '_f2', '_f2_f1', '_f2_f1_x1'], 'recorded')
+    for lineage, least in ('', 0.1), ('_f1', 0.1), ('_f1_f1', 0.1), ('_f2', 0.1), ('_f2_f1_x1', 0.1):
         t.within(family[lineage]['cpu'] >= 0.8 * least, f'CPU of {lineage}: {family[lineage]["cpu"]}')
-    t.equal(result.experiment.stat().st_mode & 0o7002, 0o1000, 'mode of the founder: sticky, closed to others')
     for path in [result.experiment, *result.experiment.rglob('*')]:
-        t.check(not path.stat().st_mode & 0o002, f'{path} can be written by everybody')
-    t.equal(result.experiment.stat().st_uid, 0, 'owner of the founder')
-    for lineage in '_f1.er', '_f1_f1.er':
-        t.equal((result.experiment / lineage).stat().st_uid, 65534, f'owner of {lineage}')
-    t.equal((result.experiment / 'profile').stat().st_uid, 0, 'owner of the founder\'s profile')
+        t.check(not path.stat().st_mode & 0o022, f'{path} can be written by others')
+        t.check(not path.is_dir() or not path.stat().st_uid, f'{path} is not root\'s')
+    for lineage, user in ('.', 0), ('_f1.er', 65534), ('_f1_f1.er', 65534), ('_f2.er', 54321), ('_f2_f1_x1.er', 54321):
+        t.equal((result.experiment / lineage / 'log.xml').stat().st_uid, user, f'owner of the log of {lineage}')
+
+
+COMES_BACK = '''
+import os, sys, threading, time
+def work(seconds):
+    begin = time.process_time()
+    while time.process_time() - begin < seconds: pass
+work(.1)
+os.seteuid(65534); print('user', flush=True); sys.stdin.readline(); os.seteuid(0)
+threads = [threading.Thread(target=work, args=(.2,)) for _ in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+import decimal, sqlite3
+print(time.process_time())
+'''
+
+
+@test(engines=True)
+def a_daemon_that_is_root_again(t, engine):
+    """What root writes then goes to its own files, whatever the user has tried meanwhile, and a third one."""
+    t.directory.chmod(0o755)
+    treasure = t.directory / 'treasure'
+    treasure.mkdir()
+    for name in ['log.xml', 'map.xml', 'profile', 'stacks', 'overview', 'heaptrace']:
+        (treasure / name).write_text(MARKS)
+    before = state(treasure)
+    experiment = t.directory / 'daemon.er'
+    with subprocess.Popen([t.helio, 'collect', '--engine', engine, '-p', '200u', '-H', 'on', '-o', str(experiment), '/usr/bin/python3', '-c', COMES_BACK],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as run:
+        t.equal(run.stdout.readline(), 'user\n', 'what it says')
+        for user in '65534', '54321':
+            swap = f'cd {experiment}; for file in log.xml map.xml profile stacks overview heaptrace; do mv $file old; ln -s {treasure}/$file $file; done; mkdir _f9.er'
+            t.run('setpriv', '--reuid', user, '--regid', user, '--clear-groups', 'sh', '-c', swap)
+        said, _ = run.communicate('\n', timeout=60 * patience())
+        t.equal(run.returncode, 0, 'status')
+    t.equal(state(treasure), before, 'files of root\'s')
+    t.equal(sorted(t.read(experiment)), [''], 'recorded')
+    t.ratio(t.read(experiment)['']['cpu'], float(said), 0.6, 1.1, 'CPU time')
 
 
 DATA = ['profile', 'stacks', 'heaptrace', 'synctrace', 'iotrace']

@@ -46,6 +46,12 @@ int descriptor_number(_Atomic int *owner)
 	return *owner;
 }
 
+bool descriptor_hold(int fd, _Atomic int *owner)
+{
+	*owner = fd;
+	return true;
+}
+
 /* No faults are counted here. */
 void counter_prefault(const void *memory, size_t size)
 {

@@ -216,6 +216,7 @@ struct collector {
 	uint64_t first_interval_ns, last_interval_ns; /* equal: it stays (clock_interval.c) */
 	uint32_t depth;
 	char founder[PATH_MAX_HERE];   /* the founder's directory */
+	uint64_t launcher_key[2];      /* what the launcher knows us by, see format/broker.h */
 	char directory[PATH_MAX_HERE]; /* this process image's */
 	char lineage[PARAMS_LINEAGE_ROOM];
 	char library[PATH_MAX_HERE];

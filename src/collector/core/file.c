@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-_Atomic int file_place = -1, file_broker = -1;
+_Atomic int file_broker = -1;
 
 /* The founder's directory as it was when its path may have begun to mean something else. */
 static uint64_t home_device, home_inode;
@@ -47,52 +47,75 @@ __attribute__((noinline)) static bool is_home_here(void)
 
 /* ---- the launcher, who reaches what we do not ---- */
 
-/* Returns as ask_launcher does. */
-static int ask(enum broker_kind kind, const char *path, int flags, uint32_t number,
-	       struct broker_answer *answer)
+int file_reach_launcher(void)
 {
-	const struct broker_request request = {
-		.kind = kind, .flags = flags, .number = number, .thread = sys_gettid()};
+	static _Atomic bool busy; /* another thread is at it */
+
+	if (atomic_load(&file_broker) >= 0)
+		return 0;
+	if (atomic_exchange(&busy, true))
+		return -EAGAIN;
+	int fd = ask_connect(collector.founder);
+
+	if (fd >= 0 && !descriptor_hold(fd, &file_broker))
+		fd = -EMFILE;
+	atomic_store(&busy, false);
+	return fd < 0 ? fd : 0;
+}
+
+static struct broker_request request_of(enum broker_kind kind)
+{
+	return (struct broker_request){
+		.kind = kind,
+		.thread = sys_gettid(),
+		.key = {collector.launcher_key[0], collector.launcher_key[1]}};
+}
+
+/* Returns as ask_launcher does. */
+static int ask(enum broker_kind kind, const char *path, int flags, struct broker_answer *answer)
+{
+	struct broker_request request = request_of(kind);
 	int fd = descriptor_number(&file_broker);
 
+	request.flags = flags;
 	return fd < 0 ? -ENOENT : ask_launcher(fd, &request, path, answer, NULL, 0);
 }
 
-/* Whether the launcher must be asked for a path in the experiment, which is then relative. */
-static bool must_ask(const char **path)
+/* A path in the experiment becomes relative to the founder's. False: it is another one. */
+static bool is_in_family(const char **path)
 {
 	size_t length = text_length(collector.founder);
 
-	if (!file_has_moved() || !text_starts(*path, collector.founder) ||
-	    ((*path)[length] && (*path)[length] != '/') || is_home_here())
+	if (!text_starts(*path, collector.founder) || ((*path)[length] && (*path)[length] != '/'))
 		return false;
 	*path += length + ((*path)[length] == '/');
 	return true;
 }
 
-/* ---- the experiment's files ---- */
-
-/* Makes `path` relative to the directory that is returned. */
-static int directory_of(const char **path)
+/* Whether the launcher must be asked for a path in the experiment, which is then relative. */
+static bool must_ask(const char **path)
 {
-	int fd = atomic_load_explicit(&file_place, memory_order_relaxed);
-	size_t length = text_length(collector.founder);
-
-	if (fd < 0 || !text_starts(*path, collector.founder) || (*path)[length] != '/')
-		return AT_FDCWD;
-	*path += length + 1;
-	return fd;
+	return file_has_moved() && !is_home_here() && is_in_family(path);
 }
+
+/* The same where the kernel has said no: what root has made is root's. */
+static bool may_ask(int result, const char **path)
+{
+	return result == -EACCES && !file_has_moved() && collector.launcher_key[0] &&
+	       is_in_family(path) && !file_reach_launcher();
+}
+
+/* ---- the experiment's files ---- */
 
 int file_open(const char *path, int flags, int mode)
 {
 	struct broker_answer answer;
 
 	if (must_ask(&path))
-		return ask(BROKER_OPEN, path, flags, 0, &answer);
-	int directory = directory_of(&path);
+		return ask(BROKER_OPEN, path, flags, &answer);
+	int fd = (int)sys_call(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, mode);
 
-	return (int)sys_call(SYS_openat, directory, path, flags | O_CLOEXEC, mode);
+	return may_ask(fd, &path) ? ask(BROKER_OPEN, path, flags, &answer) : fd;
 }
 
 int file_make_directory(const char *path)
@@ -100,84 +123,56 @@ int file_make_directory(const char *path)
 	struct broker_answer answer;
 
 	if (must_ask(&path))
-		return ask(BROKER_MAKE_DIRECTORY, path, 0, 0, &answer);
-	int directory = directory_of(&path);
+		return ask(BROKER_MAKE_DIRECTORY, path, 0, &answer);
+	int result = (int)sys_call(SYS_mkdirat, AT_FDCWD, path, 0755, 0);
 
-	return (int)sys_call(SYS_mkdirat, directory, path, 0755, 0);
+	return may_ask(result, &path) ? ask(BROKER_MAKE_DIRECTORY, path, 0, &answer) : result;
 }
 
 void file_remove(const char *path)
 {
 	struct broker_answer answer;
 
-	if (must_ask(&path)) {
-		ask(BROKER_REMOVE, path, 0, 0, &answer);
-		return;
-	}
-	int directory = directory_of(&path);
-
-	sys_call(SYS_unlinkat, directory, path, 0, 0);
+	if (must_ask(&path) || may_ask((int)sys_call(SYS_unlinkat, AT_FDCWD, path, 0, 0), &path))
+		ask(BROKER_REMOVE, path, 0, &answer);
 }
 
 int file_size(const char *path, uint64_t *size)
 {
 	struct broker_answer answer;
 	struct stat info;
-	bool asked = must_ask(&path);
-	int directory = asked ? 0 : directory_of(&path);
+	bool asks = must_ask(&path);
 	int result =
-		asked ? ask(BROKER_STAT, path, 0, 0, &answer)
-		      : (int)sys_call(SYS_newfstatat, directory, path, &info, AT_SYMLINK_NOFOLLOW);
+		asks ? 0
+		     : (int)sys_call(SYS_newfstatat, AT_FDCWD, path, &info, AT_SYMLINK_NOFOLLOW);
 
+	asks = asks || may_ask(result, &path);
+	if (asks)
+		result = ask(BROKER_STAT, path, 0, &answer);
 	if (!result)
-		*size = asked ? answer.file_size : (uint64_t)info.st_size;
+		*size = asks ? answer.file_size : (uint64_t)info.st_size;
 	return result;
 }
 
-void file_give_directory(const char *path, uint32_t user)
+static void open_to_passers(const char *path)
 {
-	struct broker_answer answer;
-
-	if (must_ask(&path)) {
-		ask(BROKER_GIVE, path, 0, user, &answer);
-		return;
-	}
-	int fd = file_open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
-
-	if (fd < 0)
-		return;
-	sys_call(SYS_fchown, fd, user, -1, 0);
-	sys_close(fd);
-}
-
-static void share(int fd, uint32_t group)
-{
+	enum { PASS = S_IXGRP | S_IXOTH };
 	struct stat info;
-	bool fits;
-
-	if (sys_call(SYS_fstat, fd, &info, 0, 0))
-		return;
-	mode_t mode = broker_share(&info, group, &fits);
-
-	if (fits)
-		sys_call(SYS_fchown, fd, -1, group, 0);
-	sys_call(SYS_fchmod, fd, mode, 0, 0);
-}
-
-void file_share_directory(const char *path, uint32_t group)
-{
-	struct broker_answer answer;
-
-	if (must_ask(&path)) {
-		ask(BROKER_SHARE, path, 0, group, &answer);
-		return;
-	}
-	int fd = file_open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	int fd = sys_open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 
 	if (fd < 0)
 		return;
-	share(fd, group);
+	if (!sys_call(SYS_fstat, fd, &info, 0, 0) && (info.st_mode & PASS) != PASS)
+		sys_call(SYS_fchmod, fd, (info.st_mode & 07777) | PASS, 0, 0);
 	sys_close(fd);
+}
+
+void file_let_pass(void)
+{
+	if (file_has_moved())
+		return;
+	open_to_passers(collector.founder);
+	open_to_passers(collector.directory);
 }
 
 /* ---- what the kernel tells ---- */
@@ -202,18 +197,18 @@ int file_open_proc(const char *path, int flags)
 	struct broker_answer answer;
 	int fd = sys_open(path, flags, 0);
 
-	return is_elsewhere(fd) ? ask(BROKER_OPEN_PROC, below_proc(path), 0, 0, &answer) : fd;
+	return is_elsewhere(fd) ? ask(BROKER_OPEN_PROC, below_proc(path), 0, &answer) : fd;
 }
 
 long file_readlink_proc(const char *path, char *to, size_t size)
 {
-	struct broker_request request = {.kind = BROKER_READ_LINK};
+	struct broker_request request;
 	struct broker_answer answer;
 	long length = sys_readlink(path, to, size);
 
 	if (!is_elsewhere(length))
 		return length;
-	request.thread = sys_gettid();
+	request = request_of(BROKER_READ_LINK);
 	length = ask_launcher(descriptor_number(&file_broker), &request, below_proc(path), &answer,
 			      to, size);
 	return length ? length : answer.size;
@@ -226,7 +221,7 @@ int file_stat_proc(const char *path, struct stat *to)
 
 	if (!is_elsewhere(result))
 		return (int)result;
-	result = ask(BROKER_STAT_PROC, below_proc(path), 0, 0, &answer);
+	result = ask(BROKER_STAT_PROC, below_proc(path), 0, &answer);
 	if (!result) {
 		to->st_dev = answer.device;
 		to->st_ino = answer.inode;
@@ -236,9 +231,10 @@ int file_stat_proc(const char *path, struct stat *to)
 
 long file_list_tasks(uint32_t from, int32_t *to, size_t count)
 {
-	const struct broker_request request = {
-		.kind = BROKER_LIST_TASKS, .number = from, .thread = sys_gettid()};
+	struct broker_request request = request_of(BROKER_LIST_TASKS);
 	struct broker_answer answer;
+
+	request.number = from;
 	int fd = descriptor_number(&file_broker);
 	int result =
 		fd < 0 ? -ENOENT : ask_launcher(fd, &request, "", &answer, to, count * sizeof(*to));

@@ -12,11 +12,17 @@
 #include <stdint.h>
 
 /*
- * The founder's directory, where the program has given up the right to reach it; and a socket to
- * the launcher, which is asked for files once the program may have moved its root: a directory
- * would lead out of there.  -1: not so.
+ * A socket to the launcher, which is asked for files once the program may have moved its root (a
+ * directory would lead out of there), or is not root any more.  -1: not so.
  */
-extern _Atomic int file_place, file_broker;
+extern _Atomic int file_broker;
+/* Opens that socket, unless it is there. 0 or a negative errno. */
+int file_reach_launcher(void);
+/*
+ * The program goes on as another user: that one may pass through the directories of root's to the
+ * files that become its own.  It gets no right to make, remove or list anything there.
+ */
+void file_let_pass(void);
 /* From now on the experiment's path may mean something else; it does not yet. */
 void file_moves(void);
 bool file_has_moved(void);
@@ -29,10 +35,6 @@ int file_make_directory(const char *path);
 void file_remove(const char *path);
 /* Of such a file; a link is not followed. 0 or a negative errno. */
 int file_size(const char *path, uint64_t *size);
-/* Such a directory gets another user; the founder's may be used by a group (broker_share). */
-void file_give_directory(const char *path, uint32_t user);
-void file_share_directory(const char *path, uint32_t group);
-
 /* Opens a file of this process in /proc to be read, also where this root has none. */
 int file_open_proc(const char *path, int flags);
 long file_readlink_proc(const char *path, char *to, size_t size);

@@ -64,6 +64,14 @@ static void read_window(const char *value)
 	collector.window_end_ns = to_ms ? collector.start_ns + to_ms * 1000000u : 0;
 }
 
+static void read_key(const char *value)
+{
+	const char *end;
+
+	collector.launcher_key[0] = text_number(value, &end);
+	collector.launcher_key[1] = *end == ',' ? text_number(end + 1, NULL) : 0;
+}
+
 /* KEY:VALUE;… (format/params.h); `s` comes before `t`. */
 static void read_params(const char *params)
 {
@@ -80,6 +88,8 @@ static void read_params(const char *params)
 				text_starts(value, "perf") ? ENGINE_PERF : ENGINE_MONITOR;
 		else if (key == 'F')
 			collector.follow = text_starts(value, "on");
+		else if (key == 'k')
+			read_key(value);
 		else if (key == 't')
 			read_window(value);
 		else if (key == 'n')
@@ -639,7 +649,6 @@ void collector_fall_silent(const char *reason)
 	lineage_left_alone(0, NULL, reason);
 	collector_terminate();
 	descriptor_drop(&file_broker);
-	descriptor_drop(&file_place);
 	signal_show_real();
 	/* Programs that this one starts inherit the restriction: they find us switched off. */
 	char *params = getenv(PARAMS_ENV);

@@ -7,7 +7,6 @@
  * threads neither; they end for the call.  The kernel asks for that too: only a process of one
  * thread enters a user namespace, or one that shares its root with nobody a mount namespace.
  */
-#include "collector/core/ask.h"
 #include "collector/core/core.h"
 #include "collector/core/file.h"
 #include "collector/core/rawthread.h"
@@ -22,45 +21,17 @@
 #include <sched.h>
 #include <unistd.h>
 
-void namespace_keep_place(void)
-{
-	if (!atomic_load(&collector.recording) || !collector_is_ours() || file_has_moved() ||
-	    atomic_load(&file_place) >= 0)
-		return;
-	int fd = sys_open(collector.founder, O_PATH | O_DIRECTORY, 0);
-
-	if (fd >= 0)
-		descriptor_hold(fd, &file_place);
-}
-
-/* By the directory that is held, where its path is closed to us. */
-static int connect_to_launcher(void)
-{
-	char room[32];
-	struct text path = TEXT_ON(room);
-	int place = atomic_load(&file_place);
-
-	if (place < 0)
-		return ask_connect(collector.founder);
-	text_puts(&path, "/proc/self/fd/");
-	text_decimal(&path, place);
-	return ask_connect(room);
-}
-
 static void prepare_to_move(void)
 {
 	if (file_has_moved())
 		return;
-	int fd = connect_to_launcher();
+	int result = file_reach_launcher();
 
-	if (fd >= 0 && !descriptor_hold(fd, &file_broker))
-		fd = -EMFILE;
-	if (fd < 0)
+	if (result < 0)
 		log_warning("the program is about to move its root, from where helio cannot be "
 			    "asked for files: what it and its children do there is not recorded",
-			    -fd);
+			    -result);
 	file_moves();
-	descriptor_drop(&file_place);
 }
 
 bool namespace_before_move(void)

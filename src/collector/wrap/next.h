@@ -223,11 +223,9 @@ bool fork_has_own_memory(unsigned long flags);
 /* The system call of that number, which makes such a child. */
 long fork_by_number(long number, long a, long b, long c, long d, long e, long f);
 
-/* namespace.c: the program is about to give up the right to reach the experiment. */
-void namespace_keep_place(void);
 /*
- * The experiment's paths are about to mean something else: from here on no directory is held. As
- * namespace_step_aside otherwise.
+ * namespace.c: the experiment's paths are about to mean something else: from here on no directory
+ * is held. As namespace_step_aside otherwise.
  */
 bool namespace_before_move(void);
 /* No thread of ours runs from here on; true: one did, and must come back. errno is kept. */

@@ -2,10 +2,10 @@
 /*
  * Programs that stop being root.
  *
- * What was made as root has to stay writable: the directory and the files of this process are
- * given to the user that the program goes on as, and taken back when it is root again.  In the
- * founder's directory nobody removes or replaces what is another's.  glibc changes the user of the
- * threads that it knows; ours steps aside, and must not remain root.
+ * The files of this process are given to the user that the program goes on as, who has to grow
+ * them, and taken back when it is root again.  The directories stay root's: who owned one could
+ * exchange what root writes later.  What is new there the launcher makes (core/file.c).  glibc
+ * changes the user of the threads that it knows; ours steps aside, and must not remain root.
  */
 #include "collector/core/core.h"
 #include "collector/core/file.h"
@@ -37,7 +37,6 @@ static void give_experiment(uid_t user)
 		give_file(files[i], user);
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
 		give_file(format_traces[kind].file, user);
-	file_give_directory(collector.directory, user);
 }
 
 /* To be undone by namespace_come_back. `user`: the effective one to come, or -1 for the same. */
@@ -47,11 +46,8 @@ static bool before_change(uid_t user)
 		return false;
 	stacktable_make_file();
 	if (user && user != (uid_t)-1 && !sys_call(SYS_geteuid, 0, 0, 0, 0)) {
-		namespace_keep_place(); /* the way there may be closed to others */
-		/* Later children make theirs in it. */
-		if (!text_equal(collector.founder, collector.directory))
-			file_share_directory(collector.founder,
-					     (uint32_t)sys_call(SYS_getegid, 0, 0, 0, 0));
+		file_reach_launcher(); /* the way there may be closed to others */
+		file_let_pass();
 		give_experiment(user);
 	}
 	return namespace_step_aside();
