@@ -19,17 +19,6 @@ struct ending {
 	uint64_t status, number; /* of the exit, of the signal */
 };
 
-static bool number_of(const struct log_event *event, const char *name, uint64_t *value)
-{
-	for (size_t i = 0; i < event->attribute_count; i++) {
-		if (strcmp(event->attributes[i].name, name))
-			continue;
-		*value = strtoull(event->attributes[i].value, NULL, 10);
-		return true;
-	}
-	return false;
-}
-
 /* Whether the image has closed its books: by an exit of its own, or before an exec. */
 static bool ended_in_order(const struct experiment_log *log)
 {
@@ -40,7 +29,7 @@ static bool ended_in_order(const struct experiment_log *log)
 		const struct log_event *event = &log->events.items[i];
 
 		if (!strcmp(event->kind, "exec") ||
-		    (!strcmp(event->kind, "exit") && !number_of(event, "status", &status)))
+		    (!strcmp(event->kind, "exit") && !log_event_number(event, "status", &status)))
 			ended = true;
 		else if (!strcmp(event->kind, "exec_failed"))
 			ended = false;
@@ -54,8 +43,8 @@ static bool tells_end(const struct log_event *event, int64_t founder, int64_t pi
 	uint64_t number;
 
 	if (!strcmp(event->kind, "exit"))
-		return founder == pid && number_of(event, "status", &number);
-	return !strcmp(event->kind, "reaped") && number_of(event, "pid", &number) &&
+		return founder == pid && log_event_number(event, "status", &number);
+	return !strcmp(event->kind, "reaped") && log_event_number(event, "pid", &number) &&
 	       (int64_t)number == pid;
 }
 
@@ -76,8 +65,8 @@ static bool find_ending(const struct experiment *experiment, const struct proces
 			    (found && event->time_ns >= ending->time_ns))
 				continue;
 			*ending = (struct ending){.time_ns = event->time_ns};
-			number_of(event, "status", &ending->status);
-			number_of(event, "signal", &ending->number);
+			log_event_number(event, "status", &ending->status);
+			log_event_number(event, "signal", &ending->number);
 			found = true;
 		}
 	}

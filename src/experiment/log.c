@@ -103,12 +103,15 @@ static void on_process(struct log_reader *reader, const char **attributes)
 
 	log->has_process = true;
 	log->pid = signed_number(attributes, "pid");
+	log->own_pid = xml_attribute(attributes, "own_pid") ? signed_number(attributes, "own_pid")
+							    : log->pid;
 	log->ppid = signed_number(attributes, "ppid");
 	log->pgrp = signed_number(attributes, "pgrp");
 	log->sid = signed_number(attributes, "sid");
 	log->cwd = keep(reader, attributes, "cwd");
 	log->executable = keep(reader, attributes, "exe");
 	log->lineage = keep(reader, attributes, "lineage");
+	xml_number(attributes, "taken", &log->names_taken);
 	xml_number(attributes, "tstamp", &log->start_ns);
 	if (log->start_ns > log->last_ns)
 		log->last_ns = log->start_ns;
@@ -142,6 +145,8 @@ static void on_counters(struct log_counters *counters, const char **attributes)
 	xml_number(attributes, "truncated", &counters->truncated);
 	counters->has_process_cpu =
 		xml_number(attributes, "process_cpu_ns", &counters->process_cpu_ns);
+	counters->has_ppid = xml_attribute(attributes, "ppid");
+	counters->ppid = signed_number(attributes, "ppid");
 	counters->has_children =
 		xml_number(attributes, "children_user_us", &counters->children_user_us) &&
 		xml_number(attributes, "children_system_us", &counters->children_system_us);
@@ -293,4 +298,18 @@ const char *log_event_attribute(const struct log_event *event, const char *name)
 		if (!strcmp(event->attributes[i].name, name))
 			return event->attributes[i].value;
 	return NULL;
+}
+
+bool log_event_number(const struct log_event *event, const char *name, uint64_t *value)
+{
+	const char *text = log_event_attribute(event, name);
+
+	if (text)
+		*value = strtoull(text, NULL, 10);
+	return text;
+}
+
+bool log_event_is(const struct log_event *event, const char *kind)
+{
+	return !strcmp(event->kind, kind);
 }

@@ -43,6 +43,8 @@ struct log_counters {
 	bool has_process_cpu, has_children;
 	uint64_t process_cpu_ns; /* of the process, from its begin on */
 	uint64_t children_user_us, children_system_us;
+	bool has_ppid;
+	int64_t ppid; /* whose child it was then */
 	bool has_before;
 	uint64_t before_user_us, before_system_us; /* of process_cpu_ns, before the recording */
 };
@@ -62,7 +64,9 @@ struct experiment_log {
 	uint64_t page_size, pages, cpus, clock_mhz;
 	bool has_process; /* the process element is there */
 	int64_t pid, ppid, pgrp, sid;
+	int64_t own_pid; /* as the process knows it: in a namespace it may be another */
 	const char *cwd, *executable, *lineage;
+	uint64_t names_taken; /* of those that it was given by its parent, before `lineage` */
 	uint64_t start_ns;
 	const char *engine, *engine_reason;
 	VEC(struct attribute) settings;
@@ -92,5 +96,8 @@ const char *experiment_log_setting(const struct experiment_log *log, const char 
 
 /* What an event's attribute says, or NULL. */
 const char *log_event_attribute(const struct log_event *event, const char *name);
+/* The number that it says; false: none. */
+bool log_event_number(const struct log_event *event, const char *name, uint64_t *value);
+bool log_event_is(const struct log_event *event, const char *kind);
 
 #endif

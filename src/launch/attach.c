@@ -275,14 +275,6 @@ static enum status enter(struct attach *attach, const struct session *session, p
 	return attach_process_begin(pid, &request, &attach->diags);
 }
 
-static pid_t parent_of(pid_t pid)
-{
-	char text[PROC_TEXT];
-
-	proc_read_text(pid, 0, "status", text);
-	return (pid_t)proc_number(text, "PPid", 10);
-}
-
 /* Attaches to the living children of a process, and theirs; one that refuses is left out. */
 static void enter_children(struct attach *attach, const struct session *session, pid_t parent,
 			   const char *lineage)
@@ -293,7 +285,7 @@ static void enter_children(struct attach *attach, const struct session *session,
 	for (struct dirent *entry; dir && (entry = readdir(dir));) {
 		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
 
-		if (pid <= 0 || pid == getpid() || parent_of(pid) != parent)
+		if (pid <= 0 || pid == getpid() || proc_parent(pid) != parent)
 			continue;
 		char *name = arena_printf(&attach->arena, "%s_f%u", lineage, ++number);
 

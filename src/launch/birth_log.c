@@ -4,6 +4,7 @@
 #include "format/format.h"
 #include "format/params.h"
 #include "launch/birth.h"
+#include "launch/proc.h"
 #include "launch/xml.h"
 
 #include <ctype.h>
@@ -103,6 +104,19 @@ static void add_signal_setting(struct strbuf *out, const char *name, int number)
 	add_setting(out, name, text);
 }
 
+/* Whose children descendants become when they are left by their parents. */
+static void add_ancestors(struct strbuf *out)
+{
+	enum { MOST = 100 };
+	struct strbuf text = {0};
+	pid_t pid = getpid();
+
+	for (int i = 0; pid && i < MOST; i++, pid = proc_parent(pid))
+		strbuf_printf(&text, "%s%d", i ? " " : "", (int)pid);
+	add_setting(out, "ancestors", text.text);
+	strbuf_fini(&text);
+}
+
 static void add_settings(struct strbuf *out, const struct birth_log *log)
 {
 	const struct options *options = log->options;
@@ -114,6 +128,8 @@ static void add_settings(struct strbuf *out, const struct birth_log *log)
 	add_number_setting(out, "sample", options->sample_s);
 	options_follow_text(options, &text);
 	add_setting(out, "follow", text.text);
+	if (options->follow && !options->follow_regex && !log->attached)
+		add_ancestors(out);
 	if (options->window) {
 		char window[64];
 

@@ -77,6 +77,14 @@ uint64_t proc_number(const char *text, const char *name, int base)
 	return field ? strtoull(field, NULL, base) : 0;
 }
 
+pid_t proc_parent(pid_t pid)
+{
+	char text[PROC_TEXT];
+
+	proc_read_text(pid, 0, "status", text);
+	return (pid_t)proc_number(text, "PPid", 10);
+}
+
 static bool find_field(const char *text, const char *name, uint64_t *value)
 {
 	if (!proc_field(text, name))

@@ -22,6 +22,9 @@ const char *proc_field(const char *text, const char *name);
 /* The same as a number; 0 without it. */
 uint64_t proc_number(const char *text, const char *name, int base);
 
+/* 0: not known, or in none of our namespaces. */
+pid_t proc_parent(pid_t pid);
+
 /* From /proc/PID/stat; times in ns. */
 struct proc_stat {
 	char state; /* R S D Z T … as ps shows it */

@@ -54,8 +54,10 @@ static char *describe(const struct unrecorded_list *list)
 	for (size_t i = 0; i < programs.count && i < NAMED; i++) {
 		strbuf_printf(&text, "%s%s %.3f s of CPU time", i ? ", " : "",
 			      programs.items[i].name, programs.items[i].seconds);
+		/* each may have started others that were not recorded either */
 		if (programs.items[i].processes > 1)
-			strbuf_printf(&text, " in %zu processes", programs.items[i].processes);
+			strbuf_printf(&text, " in at least %zu processes",
+				      programs.items[i].processes);
 	}
 	if (programs.count > NAMED)
 		strbuf_printf(&text, " and %zu other programs", programs.count - NAMED);

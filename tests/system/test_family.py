@@ -109,17 +109,102 @@ def recorded_below_not_recorded(t, engine):
     t.ratio(not_recorded(t, result.experiment)['unrecorded_static'], 0.14, 0.95, 1.12, 'static')
 
 
+# Commands of processes that burn: S is static, D is not, each `under COUNT MS` what follows; in the list of one shell.
+BELOW = {
+    'a static one between': ['S under 1 60 S under 1 80 D burn 100'],
+    'two between': ['S under 1 60 S under 1 80 S under 1 60 D burn 100'],
+    'several below': ['S under 1 60 S under 2 60 S under 2 60 D burn 60'],
+    'siblings': ['S under 1 60 S under 1 60 D burn 60', 'S under 1 60 D burn 60', 'D burn 60', 'S burn 60'],
+    'recorded between': ['S under 1 60 S under 1 60 D under 2 60 S under 1 60 S under 1 60 D burn 60'],
+    'an exec between': ['S under 1 60 D exec S 60', 'D under 1 60 S under 1 60 S under 1 60 D exec S 60'],
+}
+# In which some end after those that have started them, and who has started these goes on.
+LEFT = {
+    'left by a static one': ['S under 0 60 D burn 200', 'S burn 60'],
+    'left by one between': ['S under 1 60 S under 0 60 D burn 200'],
+    'left by one between, who started it goes on': ['S under 1 500 S under 0 20 D burn 100'],
+    'left by a recorded one': ['S under 1 60 S under 1 60 D under 0 60 D burn 200'],
+}
+# How they are started, so that their name is one of a fork, a vfork or a combination.
+STARTERS = {
+    'shell': lambda commands: ('/bin/sh', '-c', '; '.join(commands) + '; true'),
+    'spawn': lambda commands: ('/usr/bin/python3', '-c', 'import os, sys\nfor line in sys.argv[1:]:\n    words = line.split()\n'
+                               '    os.waitpid(os.posix_spawn(words[0], words, os.environ), 0)', *commands),
+    'vfork': lambda commands: ('/usr/bin/python3', '-c', 'import subprocess, sys\nfor line in sys.argv[1:]:\n'
+                               '    subprocess.run(line.split())', *commands),
+    'system': lambda commands: ('/usr/bin/perl', '-e', 'system($_) for @ARGV', *commands),
+}
+
+
+def burnt_by(result, name):
+    """What programs of this name say themselves."""
+    return sum(float(words[1]) for words in map(str.split, result.out.splitlines())
+               if words[0] == 'burnt' and words[2] == name)
+
+
+def check_below(t, start, cases, name, engine):
+    paths = {'S': str(t.target('unrecorded_static')), 'D': str(t.target('unrecorded'))}
+    commands = [' '.join(paths.get(word, word) for word in line.split()) for line in cases[name]]
+    result = t.collect(*start(commands), engine=engine)
+    t.equal(result.out.count('burnt'), sum(count_burns(line) for line in cases[name]), f'{name}: all have ended in order')
+    static = burnt_by(result, 'unrecorded_static')
+    found = not_recorded(t, result.experiment)
+    t.within(list(found) == ['unrecorded_static'], f'{name}: {found}')
+    # what else they used: to begin and to end, which is more in the first of many than the work of few ms
+    t.ratio(found.get('unrecorded_static', 0), static, 0.95, 1.15, f'{name}: static')
+    total = t.functions(result.experiment, 'e.totalcpu')['<Total>']['e.totalcpu']
+    t.within(total > 0.95 * burnt(result), f'{name}: {total} of {burnt(result)}')
+    t.within('not recorded: unrecorded_static' in result.err, f'{name}: {result.err}')
+    t.check(t.run(t.helio, 'check', '-q', result.experiment).status != 2, f'{name}: helio check')
+
+
+def count_burns(line):
+    """How many processes of a command burn."""
+    count, times = 0, 1
+    words = line.split()
+    for index, word in enumerate(words):
+        if word in ('burn', 'under', 'exec'):
+            count += times
+        if word == 'under':
+            times *= max(1, int(words[index + 1]))
+    return count
+
+
+@test(alone=True, engines=True)
+def not_recorded_below_not_recorded(t, engine):
+    """Static programs below static ones, with recorded ones below these: the time of all is there once, as they say it themselves."""
+    for name in BELOW:
+        check_below(t, STARTERS['shell'], BELOW, name, engine)
+
+
+@test(alone=True, engines=True)
+def not_recorded_below_by_each_way(t, engine):
+    t.need('perl')
+    for way in ('spawn', 'vfork', 'system'):
+        check_below(t, STARTERS[way], BELOW, 'siblings', engine)
+
+
+@test(alone=True, engines=True)
+def left_below_not_recorded(t, engine):
+    """Who is not awaited has no part in what others know of their children."""
+    for name in LEFT:
+        check_below(t, STARTERS['shell'], LEFT, name, engine)
+
+
 @test(engines=True)
 def not_recorded_in_a_namespace(t, engine):
     """Where processes know each other by other ids, in a namespace as Chromium's sandbox, their time is counted once too."""
     program, static = t.target('unrecorded'), t.target('unrecorded_static')
-    apart = ('unshare', '-p', '-f', 'sh', '-c', f'sh -c "{program} fork {static} 200; true"; true')
-    if t.run(*apart).status:
-        raise Skip('no namespace of process ids for this user')
-    result = t.collect(*apart, engine=engine)
-    found = not_recorded(t, result.experiment)
-    t.ratio(sum(found.values()), burnt(result), 0.9, 1.2, f'{found}')
-    t.equal(result.err.count('of CPU time'), 1, f'the last message: {result.err}')
+    between = f'{static} under 1 100 {static} under 1 100 {program} burn 100'
+    for work in (f'sh -c "{program} fork {static} 200; true"; true', f'sh -c "{between}; {between}; true"; true'):
+        apart = ('unshare', '-p', '-f', 'sh', '-c', work)
+        if t.run(*apart).status:
+            raise Skip('no namespace of process ids for this user')
+        result = t.collect(*apart, engine=engine)
+        found = not_recorded(t, result.experiment)
+        truth = burnt_by(result, 'unrecorded_static')
+        t.ratio(sum(found.values()), truth, 0.9, 1.2, f'{found}')
+        t.equal(result.err.count('of CPU time'), 1, f'the last message: {result.err}')
 
 
 @test(engines=True)
@@ -132,6 +217,18 @@ def all_recorded(t, engine):
         t.check('not recorded' not in result.err, f'{way}: {result.err}')
     result = t.collect(program, 'fork', static, '30', engine=engine, options=('-F', 'off'))
     t.equal(not_recorded(t, result.experiment), {}, '-F off')
+
+
+@test(engines=True)
+def recorded_before_an_exec(t, engine):
+    """What a process used as another program before is known, also where the last one ends out of the collector's sight."""
+    burns = 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; '
+    result = t.collect('sh', '-c', burns + f'exec {t.target("unrecorded")} vanish 30', engine=engine)
+    t.equal(result.out.count('burnt'), 1, 'output')
+    t.within(not not_recorded(t, result.experiment), f'{not_recorded(t, result.experiment)}')
+    kernel = [e for e in t.read(result.experiment)['']['log_events'] if e['kind'] == 'exit'][-1]
+    total = t.functions(result.experiment, 'e.totalcpu')['<Total>']['e.totalcpu']
+    t.within(total < 1.02 * (int(kernel['user_us']) + int(kernel['system_us'])) / 1e6, f'{total} of {kernel}')
 
 
 @test

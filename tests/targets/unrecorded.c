@@ -2,6 +2,9 @@
 /*
  * Programs that the collector cannot enter.  `unrecorded burn MS` uses so much CPU time and says
  * how much; `unrecorded nest PROGRAM MS` does too, and runs PROGRAM between, which does as much.
+ * `unrecorded under COUNT MS WORDS...` runs the command WORDS so many times at once and awaits all,
+ * with half of MS before and half behind; COUNT 0: it leaves one child behind.  `unrecorded vanish
+ * MS` burns and ends by an instruction of its own, as Go does.
  * `unrecorded WAY PROGRAM MS` runs `PROGRAM burn MS` in one way, as a recorded parent.
  */
 #include "target.h"
@@ -16,14 +19,38 @@ extern char **environ;
 
 static volatile uint64_t sink;
 
-static void burn(const char *ms)
+static void work(double ms)
 {
-	double start = cpu_now(), end = start + atof(ms) / 1e3;
+	double end = cpu_now() + ms / 1e3;
 
 	while (cpu_now() < end)
 		sink += churn(sink | 1, 10000);
-	printf("burnt %.6f\n", cpu_now() - start);
+}
+
+static void burn(const char *ms)
+{
+	double start = cpu_now();
+
+	work(atof(ms));
+	printf("burnt %.6f %s\n", cpu_now() - start, program_invocation_short_name);
 	fflush(stdout);
+}
+
+static void run_under(int count, double ms, char **words)
+{
+	double start = cpu_now();
+
+	work(ms / 2);
+	for (int i = 0; i < count || !i; i++)
+		if (!fork()) {
+			execv(words[0], words);
+			_exit(127);
+		}
+	if (count)
+		while (wait(NULL) > 0)
+			;
+	work(ms / 2);
+	printf("burnt %.6f %s\n", cpu_now() - start, program_invocation_short_name);
 }
 
 static _Noreturn void become(char *program, char *ms)
@@ -86,6 +113,17 @@ int main(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[1], "burn")) {
 		burn(argv[2]);
+		return 0;
+	}
+	if (argc == 3 && !strcmp(argv[1], "vanish")) {
+		burn(argv[2]);
+		__asm__ volatile("syscall"
+				 :
+				 : "a"(SYS_exit_group), "D"(0)
+				 : "rcx", "r11", "memory");
+	}
+	if (argc > 4 && !strcmp(argv[1], "under")) {
+		run_under(atoi(argv[2]), atof(argv[3]), argv + 4);
 		return 0;
 	}
 	if (argc != 4)

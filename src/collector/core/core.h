@@ -219,6 +219,8 @@ struct collector {
 	uint64_t launcher_key[2];      /* what the launcher knows us by, see format/broker.h */
 	char directory[PATH_MAX_HERE]; /* this process image's */
 	char lineage[PARAMS_LINEAGE_ROOM];
+	int32_t names_taken; /* by others that were given the same name, so that `lineage` has a
+				number as much higher */
 	char library[PATH_MAX_HERE];
 	char *lineage_slot; /* in the environment: the name for the next combination child */
 	size_t lineage_slot_size;

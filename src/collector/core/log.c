@@ -158,6 +158,8 @@ static void put_process(struct text *line)
 		cwd[0] = '\0';
 	text_puts(line, "<process");
 	text_attribute_decimal(line, "pid", collector.proc_pid); /* by which others find us */
+	if (collector.proc_pid != sys_getpid())
+		text_attribute_decimal(line, "own_pid", sys_getpid());
 	text_attribute_decimal(line, "ppid", sys_call(SYS_getppid, 0, 0, 0, 0));
 	text_attribute_decimal(line, "pgrp", sys_call(SYS_getpgid, 0, 0, 0, 0));
 	text_attribute_decimal(line, "sid", sys_call(SYS_getsid, 0, 0, 0, 0));
@@ -166,6 +168,8 @@ static void put_process(struct text *line)
 	text_attribute(line, "exe", modules_program());
 	text_attribute_decimal(line, "wordsize", 8 * (int64_t)sizeof(void *));
 	text_attribute(line, "lineage", collector.lineage);
+	if (collector.names_taken)
+		text_attribute_decimal(line, "taken", collector.names_taken);
 	text_attribute_decimal(line, "tstamp", (int64_t)(collector.begin_ns - collector.start_ns));
 	text_puts(line, "/>\n");
 }

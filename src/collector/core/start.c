@@ -151,6 +151,7 @@ static int make_directory(void)
 	enum { TRIES = 10000 };
 	int result = 0;
 
+	collector.names_taken = 0;
 	for (int i = 0; i < TRIES; i++) {
 		struct text path = TEXT_ON(collector.directory);
 
@@ -165,6 +166,7 @@ static int make_directory(void)
 		result = file_make_directory(collector.directory);
 		if (result != -EEXIST)
 			return result;
+		collector.names_taken++;
 		bump_lineage();
 	}
 	return result;
@@ -452,6 +454,7 @@ static void put_process_usage(struct text *line)
 	sys_call(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, &cpu, 0, 0);
 	text_attribute_decimal(line, "process_cpu_ns",
 			       (int64_t)cpu.tv_sec * 1000000000 + cpu.tv_nsec);
+	text_attribute_decimal(line, "ppid", sys_call(SYS_getppid, 0, 0, 0, 0));
 	if (collector.late) /* its children of before the recording are in the sum */
 		return;
 	sys_call(SYS_getrusage, RUSAGE_CHILDREN, &usage, 0, 0);

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who is whose child is found by process ids, but a process that was not recorded may have started
+ * others that were not, and they one that was: its parent is in no log.  The names that processes
+ * are given (their lineages) lead past these: each passes the name on that it found.
+ */
+#include "experiment/lives.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t add_life(struct lives *lives, int64_t pid)
+{
+	uint32_t index = (uint32_t)lives->items.count;
+	struct life *life = vec_push(&lives->items);
+
+	*life = (struct life){.pid = pid, .awaiter = NO_LIFE, .same_pid = NO_LIFE};
+	return index;
+}
+
+/* The first life with a process id stands in the map, the others behind it in no order. */
+static void file_life(struct lives *lives, uint32_t index)
+{
+	struct life *life = &lives->items.items[index];
+	uint32_t first = hash_map_put(&lives->by_pid, (uint64_t)life->pid, index);
+
+	if (first == index)
+		return;
+	life->same_pid = lives->items.items[first].same_pid;
+	lives->items.items[first].same_pid = index;
+}
+
+/* Of the lives with a process id the last to begin by `time_ns`, among those that no log ends, or
+ * not before that. */
+static uint32_t find_life(const struct lives *lives, int64_t pid, uint64_t time_ns, bool open)
+{
+	uint32_t found = NO_LIFE, index = hash_map_get(&lives->by_pid, (uint64_t)pid);
+
+	for (; index != NO_LIFE; index = lives->items.items[index].same_pid) {
+		const struct life *life = &lives->items.items[index];
+		bool over = life->has_end && (open || life->end_ns < time_ns);
+
+		if (life->begin_ns <= time_ns && !over &&
+		    (found == NO_LIFE || life->begin_ns > lives->items.items[found].begin_ns))
+			found = index;
+	}
+	return found;
+}
+
+static uint32_t life_of_lineage(const struct lives *lives, const char *lineage, size_t length)
+{
+	char *text = xstrndup(lineage, length);
+	uint32_t number = string_table_find(&lives->lineages, text);
+
+	free(text);
+	return number == HASH_NONE ? NO_LIFE : lives->life_of.items[number];
+}
+
+/* The nearest that was recorded: a child of vfork has no image before its exec. */
+static uint32_t nearest_in_lineage(const struct lives *lives, const char *lineage)
+{
+	uint32_t found = NO_LIFE;
+
+	for (size_t length = strlen(lineage); length && found == NO_LIFE; length--)
+		if (lineage[length - 1] == '_')
+			found = life_of_lineage(lives, lineage, length - 1);
+	return found;
+}
+
+/* What an image was before its last exec, if that was recorded, or the life that it came from. */
+static uint32_t life_before(const struct lives *lives, const char *lineage)
+{
+	const char *last = strrchr(lineage, '_');
+
+	return last ? life_of_lineage(lives, lineage, (size_t)(last - lineage)) : NO_LIFE;
+}
+
+/*
+ * An image is the next one of its process where its lineage says so, unless what that process has
+ * become was not recorded and passed the name on: then it is another process.
+ */
+static void add_image(struct lives *lives, const struct process *process)
+{
+	const char *last = strrchr(process->lineage, '_');
+	uint32_t before = life_before(lives, process->lineage);
+	bool goes_on = last && last[1] == 'x' && before != NO_LIFE &&
+		       lives->items.items[before].first->log.own_pid == process->log.own_pid;
+	uint32_t index = goes_on ? before : add_life(lives, process->log.pid);
+	struct life *life = &lives->items.items[index];
+
+	if (string_table_add(&lives->lineages, process->lineage) == lives->life_of.count)
+		*vec_push(&lives->life_of) = index;
+	life->earlier = life->last;
+	life->last = process;
+	if (goes_on)
+		return;
+	life->first = process;
+	life->begin_ns = process->log.start_ns;
+	file_life(lives, index);
+}
+
+/* The exec that ended an image, or what says that it was left alone; NULL: neither. */
+static const struct log_event *find_leaving(const struct experiment_log *log)
+{
+	const struct log_event *found = NULL;
+	uint64_t pid;
+
+	for (size_t i = 0; i < log->events.count; i++) {
+		const struct log_event *event = &log->events.items[i];
+
+		if (log_event_is(event, "exec") ||
+		    (log_event_is(event, "left_alone") && log_event_number(event, "pid", &pid) &&
+		     (int64_t)pid == log->pid))
+			found = event;
+		else if (log_event_is(event, "exec_failed") && found && log_event_is(found, "exec"))
+			found = NULL;
+	}
+	return found;
+}
+
+static void note_leaving(struct life *life)
+{
+	life->named = find_leaving(&life->last->log);
+	life->leaves = life->named;
+	life->teller = life->last;
+}
+
+/* ---- ends ---- */
+
+static void note_end(struct life *life, const struct log_event *event)
+{
+	uint64_t status = 0, number = 0;
+
+	life->has_end = true;
+	life->end_ns = event->time_ns;
+	log_event_number(event, "status", &status);
+	log_event_number(event, "signal", &number);
+	life->status = (int)status;
+	life->number = (int)number;
+	life->has_usage = log_event_number(event, "user_us", &life->user_us) &&
+			  log_event_number(event, "system_us", &life->system_us);
+}
+
+static void note_awaited(struct life *life, const struct log_event *event, uint32_t awaiter)
+{
+	note_end(life, event);
+	life->was_awaited = true;
+	life->awaiter = awaiter;
+}
+
+/* The latest word on a child in its parent's log before `end`. */
+static const struct log_event *find_word(const struct experiment_log *log, size_t end, uint64_t pid)
+{
+	uint64_t other;
+
+	while (end-- > 0) {
+		const struct log_event *event = &log->events.items[end];
+
+		if (!log_event_number(event, "pid", &other) || other != pid)
+			continue;
+		if (log_event_is(event, "reaped"))
+			return NULL;
+		if (log_event_is(event, "child_exec") || log_event_is(event, "spawn") ||
+		    log_event_is(event, "left_alone"))
+			return event;
+	}
+	return NULL;
+}
+
+/* In a namespace of process ids it may be known by another one.  It descends from who awaits it. */
+static uint32_t find_in_namespace(const struct lives *lives, const struct process *teller,
+				  uint64_t pid, uint64_t time_ns)
+{
+	size_t length = strlen(teller->lineage);
+
+	for (size_t i = 0; i < lives->items.count; i++) {
+		const struct life *life = &lives->items.items[i];
+
+		if (life->first && !life->has_end && (uint64_t)life->first->log.own_pid == pid &&
+		    life->first->log.own_pid != life->pid && life->begin_ns <= time_ns &&
+		    !strncmp(life->first->lineage, teller->lineage, length))
+			return (uint32_t)i;
+	}
+	return NO_LIFE;
+}
+
+/* Without a name it may be one that is known by a number which nobody else knows. */
+static bool may_be_known(const struct lives *lives, uint32_t parent, uint64_t time_ns)
+{
+	for (size_t i = 0; i < lives->items.count; i++) {
+		const struct life *life = &lives->items.items[i];
+
+		if (life->first && !life->has_end && life->last->log.last_ns <= time_ns &&
+		    life_before(lives, life->first->lineage) == parent)
+			return true;
+	}
+	return false;
+}
+
+/* A child that was awaited, and has no experiment under its process id. */
+static void add_unseen(struct lives *lives, uint32_t parent, const struct process *teller,
+		       size_t number, uint64_t pid)
+{
+	const struct log_event *event = &teller->log.events.items[number];
+	const struct log_event *word = find_word(&teller->log, number, pid);
+	uint32_t known = find_in_namespace(lives, teller, pid, event->time_ns);
+
+	if (known != NO_LIFE) {
+		note_awaited(&lives->items.items[known], event, parent);
+		return;
+	}
+	if (!word && may_be_known(lives, parent, event->time_ns))
+		return;
+
+	uint32_t index = add_life(lives, (int64_t)pid);
+	struct life *life = &lives->items.items[index];
+
+	life->teller = teller;
+	life->named = word;
+	life->begin_ns = word ? word->time_ns : teller->log.start_ns;
+	note_awaited(life, event, parent);
+	file_life(lives, index);
+}
+
+static void read_ends(struct lives *lives, const struct process *process)
+{
+	const struct experiment_log *log = &process->log;
+	uint32_t own = life_of_lineage(lives, process->lineage, strlen(process->lineage));
+	uint64_t pid, status;
+
+	for (size_t i = 0; i < log->events.count; i++) {
+		const struct log_event *event = &log->events.items[i];
+
+		if (log_event_is(event, "exit") && log_event_number(event, "status", &status)) {
+			note_end(&lives->items.items[own], event);
+		} else if (log_event_is(event, "reaped") && log_event_number(event, "pid", &pid)) {
+			uint32_t life = find_life(lives, (int64_t)pid, event->time_ns, true);
+
+			if (life == NO_LIFE)
+				add_unseen(lives, own, process, i, pid);
+			else
+				note_awaited(&lives->items.items[life], event, own);
+		}
+	}
+}
+
+/* ---- who awaited the others ---- */
+
+static void note_names(struct lives *lives)
+{
+	for (size_t i = 0; i < lives->items.count; i++) {
+		const char *name = log_event_attribute(lives->items.items[i].named, "lineage");
+
+		if (name && string_table_add(&lives->names, name) == lives->named_life.count)
+			*vec_push(&lives->named_life) = (uint32_t)i;
+	}
+}
+
+/* Who was not recorded and had the name that this image found, before it was taken. */
+static uint32_t find_namesake(const struct lives *lives, const struct process *process)
+{
+	const char *lineage = process->lineage;
+	size_t length = strlen(lineage);
+
+	while (length && lineage[length - 1] >= '0' && lineage[length - 1] <= '9')
+		length--;
+
+	uint64_t number = strtoull(lineage + length, NULL, 10) - process->log.names_taken;
+	char *name = xasprintf("%.*s%llu", (int)length, lineage, (unsigned long long)number);
+	uint32_t found = string_table_find(&lives->names, name);
+
+	free(name);
+	return found == HASH_NONE ? NO_LIFE : lives->named_life.items[found];
+}
+
+/* Process ids of a namespace are others; a parent that is in no log has an ancestor there. */
+static uint32_t find_parent(const struct lives *lives, uint32_t index)
+{
+	const struct life *life = &lives->items.items[index];
+	uint32_t parent = life->first->log.ppid
+				  ? find_life(lives, life->first->log.ppid, life->begin_ns, false)
+				  : NO_LIFE;
+
+	if (parent == NO_LIFE || parent == index)
+		parent = find_namesake(lives, life->first);
+	if (parent == NO_LIFE || parent == index ||
+	    lives->items.items[parent].begin_ns > life->begin_ns)
+		parent = nearest_in_lineage(lives, life->first->lineage);
+	return parent == index ? NO_LIFE : parent;
+}
+
+struct image_use lives_read_use(const struct process *process)
+{
+	struct diag_list unheard = {0};
+	struct read_context context = process_context(process, &unheard);
+	struct experiment_profile own = {0};
+	const struct experiment_profile *profile = &process->profile;
+
+	if (!profile->present) { /* only the logs were read so far */
+		experiment_profile_read(&own, &context);
+		profile = &own;
+	}
+
+	struct image_use use = {.last_ns = profile->last_us * 1000,
+				.threads = profile->threads.count};
+
+	for (size_t i = 0; i < profile->threads.count; i++)
+		use.cpu_us += profile->threads.items[i].state_us[FORMAT_STATE_USER] +
+			      profile->threads.items[i].state_us[FORMAT_STATE_SYSTEM] +
+			      profile->threads.items[i].state_us[FORMAT_STATE_TRAP];
+	experiment_profile_fini(&own);
+	diag_fini(&unheard);
+	return use;
+}
+
+/* A process that still runs, or was killed, has said nothing else in its log. */
+static uint64_t last_seen_ns(const struct process *process)
+{
+	uint64_t log_ns = process->log.last_ns;
+	uint64_t event_ns = process->log.ended ? 0 : lives_read_use(process).last_ns;
+
+	return event_ns > log_ns ? event_ns : log_ns;
+}
+
+/* Whether a life went on after its parent's end, so that this has not awaited it. */
+static bool has_outlived(const struct life *life, const struct life *parent)
+{
+	uint64_t last_ns = last_seen_ns(life->last);
+
+	if (parent->has_end)
+		return last_ns > parent->end_ns;
+	return parent->last && !parent->leaves && parent->last->log.ended &&
+	       last_ns > parent->last->log.last_ns;
+}
+
+/* Whether it was no descendant's child any more when its recording began. */
+static bool was_left_before(const struct lives *lives, const struct experiment_log *log)
+{
+	const struct experiment_log *founder = &lives->experiment->processes.items[0].log;
+	const char *text = experiment_log_setting(founder, "ancestors");
+	char *end;
+
+	if (log == founder || log->own_pid != log->pid)
+		return false;
+	for (; text && *text; text = *end ? end : NULL) {
+		if (strtoll(text, &end, 10) == log->ppid && end > text)
+			return true;
+		if (end == text)
+			break;
+	}
+	return false;
+}
+
+/* Of what no log says that it was awaited: by its parent, unless that ended earlier. */
+static uint32_t guess_awaiter(const struct lives *lives, uint32_t index)
+{
+	const struct life *life = &lives->items.items[index];
+	const struct log_counters *counters = &life->last->log.counters;
+
+	if (was_left_before(lives, &life->first->log))
+		return NO_LIFE;
+	if (counters->has_ppid && counters->ppid != life->first->log.ppid)
+		return find_life(lives, counters->ppid, life->last->log.last_ns, false);
+
+	uint32_t parent = find_parent(lives, index);
+
+	return parent != NO_LIFE && has_outlived(life, &lives->items.items[parent]) ? NO_LIFE
+										    : parent;
+}
+
+void lives_find(struct lives *lives)
+{
+	const struct experiment *experiment = lives->experiment;
+
+	for (size_t i = 0; i < experiment->processes.count; i++)
+		add_image(lives, &experiment->processes.items[i]);
+	for (size_t i = 0; i < lives->items.count; i++)
+		note_leaving(&lives->items.items[i]);
+	for (size_t i = 0; i < experiment->processes.count; i++)
+		read_ends(lives, &experiment->processes.items[i]);
+	note_names(lives);
+	for (size_t i = 0; i < lives->items.count; i++)
+		if (!lives->items.items[i].was_awaited)
+			lives->items.items[i].awaiter = guess_awaiter(lives, (uint32_t)i);
+}
+
+void lives_fini(struct lives *lives)
+{
+	vec_fini(&lives->items);
+	vec_fini(&lives->life_of);
+	vec_fini(&lives->named_life);
+	hash_map_fini(&lives->by_pid);
+	string_table_fini(&lives->lineages);
+	string_table_fini(&lives->names);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The processes of an experiment, recorded or not, as the logs tell of them.  A *life* is a process
+ * from its begin to its end, whatever programs it executed.
+ */
+#ifndef HELIO_EXPERIMENT_LIVES_H
+#define HELIO_EXPERIMENT_LIVES_H
+
+#include "base/hash.h"
+#include "experiment/experiment.h"
+
+#define NO_LIFE HASH_NONE
+
+struct life {
+	int64_t pid;
+	uint32_t awaiter;	       /* whose children's time has its time; index, or NO_LIFE */
+	uint32_t same_pid;	       /* another life with this process id, or NO_LIFE */
+	const struct process *first;   /* its images, the first and the last; NULL: none was */
+	const struct process *last;    /* … recorded */
+	const struct process *earlier; /* the image before the last, or NULL */
+	const struct process *teller;  /* in whose log its name stands */
+	const struct log_event *named; /* what says the name of what was not recorded, or NULL */
+	bool leaves;		       /* its last image became one that was not recorded */
+	bool was_awaited;	       /* a log says so */
+	bool has_end, has_usage;
+	uint64_t begin_ns, end_ns;
+	uint64_t user_us, system_us; /* with the children that it awaited */
+	uint64_t below_us;	     /* of these children, as far as each is known; the reader's */
+	int status, number;
+};
+
+struct lives {
+	struct experiment *experiment;
+	VEC(struct life) items;
+	struct hash_map by_pid;	      /* → the first life with it */
+	struct string_table lineages; /* of the images that were recorded */
+	VEC(uint32_t) life_of;	      /* by number in `lineages` */
+	struct string_table names;    /* that processes which were not recorded were given */
+	VEC(uint32_t) named_life;     /* by number in `names` */
+};
+
+/* What the events of an image tell. */
+struct image_use {
+	uint64_t cpu_us;
+	uint64_t last_ns; /* the latest */
+	size_t threads;
+};
+
+struct image_use lives_read_use(const struct process *process);
+/* Zero-initialised but for `experiment`. */
+void lives_find(struct lives *lives);
+void lives_fini(struct lives *lives);
+
+#endif
