@@ -161,16 +161,29 @@ def periods(t, engine):
     thirds(t, places, rounds / 6, 'periods of 10.007 ms')  # neighbours are not independent
 
 
+def between_pauses_of(t, engine, who, interval_ms):
+    """Stretches of 3 ms with longer pauses between them."""
+    what = f'{who} at {interval_ms} ms'
+    result = t.collect(t.target('api_pauses'), who, '200', '1', '7', engine=engine, options=('-p', str(interval_ms)))
+    places, nobody, _ = recorded(t, result.experiment)
+    hidden = t.functions(result.experiment, 'i.totalcpu').get('hidden', {}).get('i.totalcpu', 0)
+    t.within(hidden < 0.001, f'{what}: {hidden} s of what was not to be recorded')
+    truth = sum(value for key, value in result.truth().items() if key.startswith('place.'))
+    t.near(sum(places) + nobody, truth, f'{what}: what was recorded', 0.1)
+    t.within(nobody < 0.2 * truth, f'{what}: {nobody} s are nobody\'s')  # until the first tick that is recorded
+    ticks = truth * 1000 / interval_ms
+    thirds(t, places, ticks / 2 if interval_ms > 3 else ticks, what)  # one stands for those that a pause hides, too
+
+
 @test(alone=True, engines=True)
 def between_pauses(t, engine):
-    """Stretches of a third of an interval with longer pauses between them: ticks that a pause hides are nobody's."""
-    rounds, interval = 200, 0.01
+    """Ticks that a pause hides are nobody's, and what they would have got is the others'."""
     for who in 'process', 'thread':
-        result = t.collect(t.target('api_pauses'), who, str(rounds), '1', '7', engine=engine, options=('-p', 'on'))
-        places, nobody, _ = recorded(t, result.experiment)
-        hidden = t.functions(result.experiment, 'i.totalcpu').get('hidden', {}).get('i.totalcpu', 0)
-        t.within(hidden < 0.001, f'{who}: {hidden} s of what was not to be recorded')
-        truth = sum(value for key, value in result.truth().items() if key.startswith('place.'))
-        t.near(sum(places) + nobody, truth, f'{who}: what was recorded', 0.1)
-        t.within(nobody < 0.2 * truth, f'{who}: {nobody} s are nobody\'s')  # until the first tick that is recorded
-        thirds(t, places, truth / interval / 2, who)  # a tick stands for those that a pause hides, too
+        between_pauses_of(t, engine, who, 10)
+
+
+@test(alone=True)
+def between_pauses_longer_than_an_interval(t):
+    """The ends of a stretch count as much as its middle."""
+    for who in 'process', 'thread':
+        between_pauses_of(t, 'perf', who, 1)

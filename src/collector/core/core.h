@@ -59,11 +59,12 @@ struct clock_phase {
 	uint64_t overpaid_ns;  /* what the next thread owes its predecessor */
 	uint32_t stack, state; /* who gets what is pending, or what is left; 0: nobody */
 	bool ticked;	       /* this thread has had a tick */
-	bool wall;	       /* its timer is one of the wall clock, which expires in time */
-	bool timer_first;      /* perf engine, the process's first tick: by a timer */
-	uint32_t wary;	       /* so many lives more that such a timer could meet waiting */
-	uint64_t birth_waits;  /* how often it had waited at its begin */
-	uint64_t early_waits;  /* … when its timer last expired too early */
+	bool begins; /* an old one's ticks get the interval that they begin, up to its next pause */
+	bool wall;   /* its timer is one of the wall clock, which expires in time */
+	bool timer_first;     /* perf engine, the process's first tick: by a timer */
+	uint32_t wary;	      /* so many lives more that such a timer could meet waiting */
+	uint64_t birth_waits; /* how often it had waited at its begin */
+	uint64_t early_waits; /* … when its timer last expired too early */
 };
 
 /* Time of one thread that was accounted for, and what waits for a call stack. */

@@ -261,7 +261,7 @@ static void emit_cpu(struct thread *thread, const struct unwind_regs *regs, uint
 {
 	enum format_state state = cpu_state(thread, regs);
 
-	if (!phase_is_young(thread) || !phase_tick(thread, state, stack))
+	if (!phase_tick(thread, state, stack))
 		emit(thread, state, &thread->clock.cpu_pending_ns, stack);
 	thread->cpu_stack = stack;
 }
@@ -330,6 +330,7 @@ static void skip_to(struct thread *thread, const struct clock_reading *reading)
 	if (!thread->clock.paused) {
 		emit_rest(thread, FORMAT_STATE_USER, 0);
 		writer_thread_pause(thread, thread->clock.last.now_ns);
+		phase_pause(thread);
 	}
 	thread->clock.paused = true;
 	thread->clock.last = *reading;
@@ -557,8 +558,7 @@ void clock_switched_in(struct thread *thread, const struct unwind_regs *regs)
 	emit(thread, FORMAT_STATE_WAIT_CPU, &thread->clock.queued_pending_ns, stack);
 	emit(thread, wait_state(&thread->clock, regs), &thread->clock.blocked_pending_ns, stack);
 	thread->clock.remote_stack = 0; /* a wait that was watched is over, or is this one */
-	/* Likewise, the other way round: the tick is in this signal, if no interval is that long.
-	 */
+	/* Likewise, the other way round: no interval is that long, so the tick is in this. */
 	if (was_cut(thread, &whole))
 		enter_pause(thread, &whole);
 	else if (!phase_is_young(thread) &&

@@ -118,10 +118,11 @@ static inline bool phase_is_young(const struct thread *thread)
 {
 	return thread->clock.phase.mode != PHASE_OLD;
 }
-/* A tick of a young thread, whose pending CPU time it charges; false: the thread is old now, and
- * what is still pending is the tick's own. */
+/* A tick, at which pending CPU time is charged; false: what is still pending is the tick's own. */
 bool phase_tick(struct thread *thread, enum format_state state, uint32_t stack);
-/* Charges what is pending without a tick. */
+/* The thread's recording pauses; what is pending has been charged. */
+void phase_pause(struct thread *thread);
+/* Charges what is pending of a young thread without a tick. */
 void phase_settle(struct thread *thread, enum format_state state);
 /* The thread ends: what it leaves of its interval the next one begins with. */
 void phase_leave(struct thread *thread);

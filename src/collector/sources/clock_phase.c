@@ -361,7 +361,34 @@ static void be_old(struct thread *thread)
 	timer_arm(thread);
 }
 
-bool phase_tick(struct thread *thread, enum format_state state, uint32_t stack)
+/*
+ * Between two pauses an old thread's ticks get either the intervals that they end or those that
+ * they begin; but the first one has what led to it in any case, and the last one what is left.  One
+ * rule alone would count the ends of such stretches too much, or their beginnings.
+ */
+void phase_pause(struct thread *thread)
+{
+	if (phase_is_young(thread))
+		return;
+	thread->clock.phase.begins = random_bits() >> 63;
+	thread->clock.phase.stack = 0;
+}
+
+static bool tick_of_old(struct thread *thread, enum format_state state, uint32_t stack)
+{
+	struct clock_phase *phase = &thread->clock.phase;
+	bool first = !phase->stack;
+
+	if (!phase->begins)
+		return false;
+	if (!first)
+		charge(thread, pending(thread), phase->state, phase->stack);
+	phase->stack = stack;
+	phase->state = state;
+	return !first;
+}
+
+static bool tick_of_young(struct thread *thread, enum format_state state, uint32_t stack)
 {
 	struct clock_phase *phase = &thread->clock.phase;
 	uint64_t age_ns = thread->clock.last.cpu_ns - phase->birth_cpu_ns;
@@ -389,6 +416,12 @@ bool phase_tick(struct thread *thread, enum format_state state, uint32_t stack)
 	phase->ticked = true;
 	phase->tick_cpu_ns = thread->clock.last.cpu_ns;
 	return phase->mode == PHASE_LAST;
+}
+
+bool phase_tick(struct thread *thread, enum format_state state, uint32_t stack)
+{
+	return phase_is_young(thread) ? tick_of_young(thread, state, stack)
+				      : tick_of_old(thread, state, stack);
 }
 
 void phase_settle(struct thread *thread, enum format_state state)
