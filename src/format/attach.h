@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define FORMAT_ATTACH_NAME "helio_collector_attach_1"
+#define FORMAT_ATTACH_NAME "helio_collector_attach_2"
 
 /* The signals of the engines: of perf events, and of the monitor and of threads' timers. */
 enum { FORMAT_SIGNAL_PERF = SIGTRAP, FORMAT_SIGNAL_MONITOR = __SIGRTMAX - 1 };
@@ -35,7 +35,17 @@ struct format_attach {
 	int64_t (*end)(uint64_t pc, uint64_t sp);
 	/* When no signal of ours is pending in any thread: the program has its signals back. */
 	int64_t (*release)(void);
+	/*
+	 * Of a thread that is stopped, by its number: it blocks signals of ours, `set`, which are
+	 * open from now on; the program believes that they are blocked.  0, or -ESRCH: leave them.
+	 * With tid 0 the log says that such threads are there, and stay so.
+	 */
+	int64_t (*believe)(int64_t tid, int64_t set);
+	/* After `end`: what such a thread believes, to be blocked again. */
+	int64_t (*disbelieve)(int64_t tid);
 	const _Atomic bool *recording; /* already: then leave the program alone */
+	/* Takes the place of pthread_sigmask: what the program reads there is what it has set. */
+	int (*sigmask)(int how, const uint64_t *set, uint64_t *old);
 	/* Take the place of the C library's functions, which would let events fire inside exec. */
 	int (*execve)(const char *path, char *const argv[], char *const env[]);
 	int (*execveat)(int dir, const char *path, char *const argv[], char *const env[],

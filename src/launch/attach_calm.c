@@ -194,6 +194,26 @@ static int look_at_frame(Dwfl_Frame *frame, void *arg)
 	return walk->busy ? DWARF_CB_ABORT : DWARF_CB_OK;
 }
 
+static int look_for_handler(Dwfl_Frame *frame, void *arg)
+{
+	struct walk *walk = arg;
+	Dwarf_Addr pc;
+	bool interrupted;
+
+	if (!dwfl_frame_pc(frame, &pc, &interrupted) || walk->frames == FRAMES_MAX)
+		return DWARF_CB_ABORT;
+	walk->handler |= walk->frames++ && interrupted;
+	return walk->handler ? DWARF_CB_ABORT : DWARF_CB_OK;
+}
+
+bool calm_in_handler(struct calm *calm, pid_t tid)
+{
+	struct walk walk = {0};
+
+	dwfl_getthread_frames(calm->dwfl, tid, look_for_handler, &walk);
+	return walk.handler;
+}
+
 bool calm_at(struct calm *calm, pid_t tid, bool in_call)
 {
 	struct walk walk = {.calm = calm, .in_call = in_call};

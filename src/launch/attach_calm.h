@@ -18,4 +18,7 @@ void calm_free(struct calm *calm);
  */
 bool calm_at(struct calm *calm, pid_t tid, bool in_call);
 
+/* Whether a stopped thread is in a signal handler, as far as its frames can be told. */
+bool calm_in_handler(struct calm *calm, pid_t tid);
+
 #endif

@@ -14,6 +14,7 @@
 #include "launch/attach_inject.h"
 
 #include "launch/attach_check.h"
+#include "launch/proc.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -365,6 +366,66 @@ void inject_let_go(struct inject *inject)
 	held_let_go(&inject->held, inject->remote);
 }
 
+/* ---- threads that block the collector's signals ---- */
+
+/* What a thread blocks; false: it is the collector's own, not to be stopped in vain. */
+static bool look_at_mask(pid_t pid, pid_t tid, uint64_t *mask)
+{
+	char text[PROC_TEXT];
+	struct held held = {.tid = tid};
+
+	proc_read_text(pid, tid, "status", text);
+	held.mask = proc_number(text, "SigBlk", 16);
+	*mask = held.mask;
+	return !held_is_collectors(&held);
+}
+
+bool inject_has_blocked(struct inject *inject)
+{
+	struct search search = {0};
+	uint64_t mask = inject->held.mask;
+	bool found = mask & FORMAT_ENGINE_SIGNALS;
+
+	list_tids(&search, inject->remote->pid);
+	for (size_t i = 0; i < search.tids.count; i++)
+		if (search.tids.items[i] != inject->held.tid &&
+		    look_at_mask(inject->remote->pid, search.tids.items[i], &mask))
+			found |= mask & FORMAT_ENGINE_SIGNALS;
+	search_fini(&search);
+	return found;
+}
+
+static void open_signals(struct inject *inject, struct calm *calm, uint64_t believe,
+			 struct held *held)
+{
+	uint64_t set = held->mask & FORMAT_ENGINE_SIGNALS, result = 0;
+
+	if (set && !held_is_collectors(held) && !calm_in_handler(calm, held->tid) &&
+	    inject_call(inject, believe, (uint64_t)held->tid, set, &result) && !result)
+		held->mask &= ~set;
+}
+
+void inject_open_signals(struct inject *inject, struct calm *calm, uint64_t believe)
+{
+	struct search search = {0};
+	struct held held;
+	pid_t pid = inject->remote->pid;
+	uint64_t mask;
+
+	list_tids(&search, pid);
+	for (size_t i = 0; i < search.tids.count; i++) {
+		pid_t tid = search.tids.items[i];
+
+		if (tid == inject->held.tid) {
+			open_signals(inject, calm, believe, &inject->held);
+		} else if (look_at_mask(pid, tid, &mask) && held_take(&held, pid, tid) == HELD_OK) {
+			open_signals(inject, calm, believe, &held);
+			held_let_go(&held, inject->remote);
+		}
+	}
+	search_fini(&search);
+}
+
 /* ---- pending signals of the collector ---- */
 
 /* At the begin of a system call: the thread stops before the instruction instead. */
@@ -400,6 +461,16 @@ static void sweep_stopped(struct held *held)
 			return;
 }
 
+/* What the thread believes blocked is so when it is let go. */
+static void close_signals(struct inject *inject, struct held *held)
+{
+	uint64_t set;
+
+	if (inject->disbelieve &&
+	    inject_call(inject, inject->disbelieve, (uint64_t)held->tid, 0, &set))
+		held->mask |= set & (FORMAT_ENGINE_SIGNALS | FORMAT_SIGNAL_BIT(SIGBUS));
+}
+
 static bool lead_to_frame(struct held *held, const struct inject *inject)
 {
 	struct user_regs_struct registers = held->registers;
@@ -414,7 +485,7 @@ static bool lead_to_frame(struct held *held, const struct inject *inject)
 }
 
 /* False: a handler of the collector is at work. */
-static bool sweep_thread(const struct inject *inject, pid_t pid, pid_t tid)
+static bool sweep_thread(struct inject *inject, pid_t pid, pid_t tid)
 {
 	struct held held;
 
@@ -426,6 +497,8 @@ static bool sweep_thread(const struct inject *inject, pid_t pid, pid_t tid)
 		lead_to_frame(&held, inject);
 		sweep_stopped(&held);
 	}
+	if (!at_work)
+		close_signals(inject, &held);
 	held_let_go(&held, inject->remote);
 	return !at_work;
 }
@@ -438,6 +511,7 @@ void inject_sweep_signals(struct inject *inject, pid_t pid)
 	for (size_t i = 0; i < search.tids.count; i++) {
 		if (search.tids.items[i] == inject->held.tid) {
 			sweep_stopped(&inject->held);
+			close_signals(inject, &inject->held);
 			continue;
 		}
 		for (int tries = 0;

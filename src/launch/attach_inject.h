@@ -24,6 +24,7 @@ struct inject {
 	uint64_t stack;	     /* 0: none */
 	uint64_t code;	     /* what the functions return to; 0: none */
 	uint64_t strings_at; /* the next free byte above that stack */
+	uint64_t disbelieve; /* of the collector's table; 0: nobody believes anything */
 };
 
 /*
@@ -47,8 +48,16 @@ uint64_t inject_map_code(struct inject *inject, uint64_t at);
 void inject_let_go(struct inject *inject);
 
 /*
+ * Opens the collector's signals in all threads that have them blocked, where `believe`, a function
+ * of its table, takes note of that.  Not in a handler, whose mask is not the thread's own.
+ */
+void inject_open_signals(struct inject *inject, struct calm *calm, uint64_t believe);
+/* Where that cannot be: whether there are such threads. */
+bool inject_has_blocked(struct inject *inject);
+
+/*
  * Visits every thread of the process and takes the collector's signals away that
- * are pending there.  No more must arise.
+ * are pending there.  No more must arise.  What the thread believes blocked is so again.
  */
 void inject_sweep_signals(struct inject *inject, pid_t pid);
 

@@ -5,7 +5,8 @@
  * missed.  An event that fires inside execve reaches the new image, which does not
  * expect the signal and dies of it.  So the first instruction of the C library's
  * execve and execveat becomes a jump to a function of ours that stops the events
- * first, and gets its old bytes back at the end.
+ * first, and gets its old bytes back at the end.  The same for pthread_sigmask, by which all of the
+ * C library changes masks: where that is so, threads that block our signals only believe it.
  */
 #include "launch/attach_process.h"
 
@@ -34,6 +35,7 @@ struct visit {
 	struct remote_symbols libc;
 	struct format_attach table;
 	struct inject inject;
+	bool masks; /* are seen by the collector */
 };
 
 /* ---- coming and going ---- */
@@ -201,19 +203,24 @@ enum { JUMP = 5, FAR_JUMP = 14, PATTERN_MAX = 10 };
 struct hook {
 	const char *name;
 	size_t size;
-	uint8_t code[PATTERN_MAX]; /* how the function begins, up to the system call */
+	uint8_t code[PATTERN_MAX]; /* how the function begins; exec's up to the system call */
+	bool optional;
 };
 
 static const struct hook hooks[] = {
-	{"execve", 7, {0xb8, 0x3b, 0, 0, 0, 0x0f, 0x05}},
-	{"execveat", 10, {0x49, 0x89, 0xca, 0xb8, 0x42, 0x01, 0, 0, 0x0f, 0x05}},
+	{"execve", 7, {0xb8, 0x3b, 0, 0, 0, 0x0f, 0x05}, false},
+	{"execveat", 10, {0x49, 0x89, 0xca, 0xb8, 0x42, 0x01, 0, 0, 0x0f, 0x05}, false},
+	{"pthread_sigmask", 7, {0x48, 0x81, 0xec, 0x98, 0, 0, 0}, true},
 };
 
 enum { HOOKS = sizeof(hooks) / sizeof(hooks[0]) };
 
 static uint64_t hook_target(const struct visit *visit, int index)
 {
-	return index ? (uint64_t)visit->table.execveat : (uint64_t)visit->table.execve;
+	const uint64_t targets[] = {(uint64_t)visit->table.execve, (uint64_t)visit->table.execveat,
+				    (uint64_t)visit->table.sigmask};
+
+	return targets[index];
 }
 
 /* Behind the marker for indirect branches, which some C libraries begin functions with. */
@@ -293,7 +300,7 @@ static uint64_t find_gap(const struct visit *visit, uint64_t from)
  */
 static uint64_t make_relay(struct visit *visit, uint64_t from)
 {
-	uint8_t code[2 * FAR_JUMP], found[sizeof(code)];
+	uint8_t code[HOOKS * FAR_JUMP], found[sizeof(code)];
 
 	if (!remote_look(&visit->remote))
 		return 0;
@@ -353,7 +360,8 @@ static enum status hook(struct visit *visit, struct diag_list *diags)
 	for (int i = 0; i < HOOKS; i++) {
 		const char *why = hook_one(visit, i, &relay);
 
-		if (!why)
+		visit->masks |= !why && hooks[i].optional;
+		if (!why || hooks[i].optional)
 			continue;
 		unhook(visit);
 		diag_add(diags, DIAG_ERROR,
@@ -415,6 +423,17 @@ static enum status start(struct visit *visit, char **words, struct diag_list *di
 	return STATUS_IO;
 }
 
+/* Or the log says that there are threads that block them. */
+static void open_signals(struct visit *visit)
+{
+	uint64_t believe = (uint64_t)visit->table.believe, result;
+
+	if (visit->masks)
+		inject_open_signals(&visit->inject, visit->calm, believe);
+	else if (inject_has_blocked(&visit->inject))
+		inject_call(&visit->inject, believe, 0, 0, &result);
+}
+
 static enum status begin(pid_t pid, const struct attach_request *request, struct diag_list *diags)
 {
 	struct visit visit;
@@ -433,6 +452,8 @@ static enum status begin(pid_t pid, const struct attach_request *request, struct
 		status = start(&visit, request->words, diags);
 		if (status != STATUS_OK)
 			unhook(&visit);
+		else
+			open_signals(&visit);
 	}
 	visit_end(&visit);
 	return status;
@@ -452,6 +473,7 @@ static enum status stop(struct visit *visit, struct diag_list *diags)
 			 (int)visit->pid);
 		return STATUS_IO;
 	}
+	visit->inject.disbelieve = (uint64_t)visit->table.disbelieve;
 	inject_sweep_signals(&visit->inject, visit->pid);
 	inject_call(&visit->inject, (uint64_t)visit->table.release, 0, 0, &released);
 	unhook(visit);

@@ -482,6 +482,18 @@ static bool has_messages(const struct session *session)
 	return false;
 }
 
+/* Why time has no call stack: what helps against that. */
+static const char *without_stack(const struct session *session)
+{
+	if (has_messages(session))
+		return "see the collector's messages in `header'";
+	if (setting(session_process(session, 0), "attached_after_ms"))
+		return "threads' time without a tick, as of one that began while it was recorded "
+		       "and blocks signals: helio collect sees them";
+	return "threads' time without a tick: helio collect -p with a shorter interval gives more "
+	       "of them";
+}
+
 static void put_missing(struct report *report)
 {
 	struct session *session = report->print->session;
@@ -504,11 +516,7 @@ static void put_missing(struct report *report)
 			 "has a call stack that is not known to its end",
 			 "code without unwind information; -fasynchronous-unwind-tables adds it");
 	any |= put_share(report, total_of(session, FUNCTION_NO_STACK, metric, FLAVOR_INCLUSIVE),
-			 "has no call stack",
-			 has_messages(session)
-				 ? "see the collector's messages in `header'"
-				 : "threads' time without a tick: helio collect -p with a shorter "
-				   "interval gives more of them");
+			 "has no call stack", without_stack(session));
 	if (!any)
 		put_line(report, "missing", "nothing that matters");
 }

@@ -190,6 +190,35 @@ def no_wait_is_disturbed(t, engine):
         t.equal((status, out), (0, 'interrupted 0\ntoo_short 0\n'), f'{engine}, {call}')
 
 
+def masks(pid):
+    """What the kernel has blocked in each thread."""
+    return {task.name: int(re.search(r'SigBlk:\s*(\w+)', (task / 'status').read_text()).group(1), 16)
+            for task in pathlib.Path(f'/proc/{pid}/task').iterdir()}
+
+
+@test(engines=True)
+def signals_are_blocked(t, engine):
+    """Threads that block all signals are recorded, with their stacks; they see nothing of ours, and get their masks back."""
+    with Program(t, t.target('masked')) as program:
+        program.work(0.2)
+        worker = sorted(masks(program.pid), key=int)[1]
+        before = masks(program.pid)[worker]
+        for _ in range(2):
+            with Attached(t, program, engine=engine, options=['-p', '1m']) as attached:
+                program.work(1)
+                attached.end()
+            t.equal(masks(program.pid)[worker], before, 'what is blocked afterwards')
+        status, out = program.end()
+    t.equal((status, out), (0, '5: taken 5, sent by kill 1\n63: taken 63, sent by kill 1\nwrong_masks 0\nforeign 0\ninterrupted 0\n'), 'the program')
+    rows = t.functions(attached.experiment, 'i.totalcpu')
+    total = rows['<Total>']['i.totalcpu']
+    attached.check_cpu(total)
+    for name in ('hot_blocked', 'hot_open', 'change'):
+        t.within(rows.get(name, {'i.totalcpu': 0})['i.totalcpu'] > 0, f'{name}: {rows}')
+    # what waits by hand most of the time may have none
+    t.within(rows.get('<no call stack recorded>', {'i.totalcpu': 0})['i.totalcpu'] < 0.1 * total, f'{rows}')
+
+
 @test(engines=True)
 def ends_by_number(t, engine):
     """A process whose last thread ends past the C library ends, though a thread of the collector's is left."""

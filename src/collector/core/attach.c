@@ -92,6 +92,52 @@ static int64_t release(void)
 	return 0;
 }
 
+/* ---- masks ---- */
+
+static int64_t believe(int64_t tid, int64_t set)
+{
+	struct thread *thread = thread_find((int)tid);
+
+	if (!tid) {
+		log_warning("threads that block signals 5 and 63 have no call stacks, since the C "
+			    "library's pthread_sigmask is not known: start the program with "
+			    "helio collect",
+			    0);
+		return 0;
+	}
+	return thread && signal_believe(thread, (uint64_t)set) ? 0 : -ESRCH;
+}
+
+static int64_t disbelieve(int64_t tid)
+{
+	struct thread *thread = thread_find((int)tid);
+
+	return thread ? (int64_t)signal_disbelieve(thread) : 0;
+}
+
+static int raw_sigmask(int how, const sigset_t *set, sigset_t *old)
+{
+	return (int)-sys_call(SYS_rt_sigprocmask, how, set, old, sizeof(uint64_t));
+}
+
+/* As the C library's function does it, which blocks none of its own two signals. */
+static int quiet_sigmask(int how, const uint64_t *set, uint64_t *old)
+{
+	const uint64_t own = FORMAT_SIGNAL_BIT(SIGNAL_MARK) | FORMAT_SIGNAL_BIT(SIGNAL_MARK - 1);
+	sigset_t theirs = {{set ? *set & ~own : 0}}, before = {{0}};
+
+	if (!collector_is_ours()) /* a child, on our memory or not: for the program that it becomes
+				   */
+		return raw_sigmask(how, set ? &theirs : NULL, (sigset_t *)old);
+	if (!atomic_load(&collector.recording))
+		signal_make_real();
+	int result = signal_change_mask(how, set ? &theirs : NULL, &before, raw_sigmask);
+
+	if (!result && old)
+		*old = before.__val[0];
+	return result;
+}
+
 /* ---- exec, which an event must not meet ---- */
 
 static int exec_quietly(long number, const char *name, long a, long b, long c, long d, long e)
@@ -101,11 +147,14 @@ static int exec_quietly(long number, const char *name, long a, long b, long c, l
 	struct text line = TEXT_ON(room);
 
 	if (recording) {
+		thread_current(); /* knows what it believes to be blocked */
 		uint64_t now_ns = collector_suspend();
 
 		log_event_begin_at(&line, "exec", now_ns);
 		text_attribute(&line, "name", name);
 		log_event_end(&line);
+	} else {
+		signal_make_real();
 	}
 	long result = sys_call6(number, a, b, c, d, e, 0);
 
@@ -131,11 +180,14 @@ static int quiet_execveat(int dir, const char *path, char *const argv[], char *c
 			    flags);
 }
 
-COLLECTOR_EXPORT const struct format_attach helio_collector_attach_1 = {
+COLLECTOR_EXPORT const struct format_attach helio_collector_attach_2 = {
 	.begin = begin,
 	.end = end,
 	.release = release,
+	.believe = believe,
+	.disbelieve = disbelieve,
 	.recording = &collector.recording,
+	.sigmask = quiet_sigmask,
 	.execve = quiet_execve,
 	.execveat = quiet_execveat,
 };

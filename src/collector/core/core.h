@@ -160,6 +160,7 @@ struct thread {
 		blocked; /* of our signals, those that the program believes it blocks: a bit each */
 	uint32_t vfork_index;		/* of the vfork under way */
 	uint32_t vfork_blocked;		/* `blocked` of its child, which runs on our memory */
+	bool takes_signals;		/* by hand, and none of ours may be sent to it then */
 	bool lends_memory;		/* perhaps: a child that runs on it was made */
 	uint64_t stack_low, stack_high; /* readable without care; 0: unknown */
 	void *(*start_routine)(void *);
@@ -307,6 +308,8 @@ static inline struct thread *thread_current(void)
  * a raw clone without CLONE_SETTLS runs on its creator's thread-local variables.
  */
 struct thread *thread_interrupted(const struct unwind_regs *regs);
+/* The state of the thread with this number, or NULL. */
+struct thread *thread_find(int tid);
 /* A state for a thread about to be created, and the way back if it is not. */
 struct thread *thread_new(void);
 void thread_release(struct thread *thread);

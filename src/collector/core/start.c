@@ -727,6 +727,8 @@ void collector_restart_after_fork(void)
 	struct thread before = thread ? *thread : (struct thread){0};
 
 	atomic_store(&collector.pid, sys_getpid());
+	if (collector.late)
+		signal_make_real();
 	reset_counts();
 	if (!atomic_exchange(&collector.recording, false))
 		return;

@@ -125,6 +125,7 @@ static struct thread *map_new(void)
 static void reset(struct thread *thread)
 {
 	thread->blocked = 0;
+	thread->takes_signals = false;
 	thread->vfork_index = 0;
 	thread->stack_low = thread->stack_high = 0;
 	thread->inside = 0;
@@ -208,7 +209,7 @@ static void match_tid(struct thread *thread, void *arg)
 		search->found = thread;
 }
 
-static struct thread *find(int tid)
+struct thread *thread_find(int tid)
 {
 	struct search search = {.tid = tid};
 
@@ -238,7 +239,7 @@ struct thread *thread_make_current(void)
 	/* A thread that pthread_create makes gets the state prepared for it in a moment. */
 	if (atomic_load(&collector.births))
 		return NULL;
-	struct thread *thread = find(sys_gettid());
+	struct thread *thread = thread_find(sys_gettid());
 
 	if (thread)
 		return join_announced(thread);
@@ -259,7 +260,7 @@ struct thread *thread_interrupted(const struct unwind_regs *regs)
 	int tid = sys_gettid();
 	if (atomic_load(&thread->tid) == tid)
 		return thread;
-	thread = find(tid);
+	thread = thread_find(tid);
 	if (thread)
 		return thread;
 	thread = thread_new();
@@ -284,10 +285,13 @@ void thread_end(void)
 
 void thread_announce(int tid, int dir)
 {
-	struct thread *thread = find(tid);
+	struct thread *thread = thread_find(tid);
 
 	if (thread) {
+		uint32_t blocked = thread->blocked; /* of an attacher that was killed */
+
 		reset(thread);
+		thread->blocked = blocked;
 		thread->number = atomic_fetch_add(&collector.threads, 1) + 1;
 	} else {
 		thread = thread_new();

@@ -131,6 +131,7 @@ bool clock_look_sums(const struct clock_files *files, struct clock_remote *remot
 
 	remote->files = files;
 	remote->blocked = false;
+	remote->call = -1;
 	return read_again(files->schedstat, line, sizeof(line)) && parse_schedstat(line, remote);
 }
 

@@ -244,6 +244,16 @@ static bool is_running(int tid)
 	return clock_other_cpu_ns(tid) != clock_other_cpu_ns(tid);
 }
 
+/*
+ * Where none of our wrappers stands between (`helio attach`) sigwait would hand out ours: what
+ * blocks them, and waits so, gets none.  Such a thread hardly does anything else.
+ */
+static void note_taker(struct thread *thread, const struct clock_remote *remote)
+{
+	if (remote->call == SYS_rt_sigtimedwait && collector.late && thread->blocked)
+		thread->takes_signals = true;
+}
+
 static void look_at(struct thread *thread, void *arg)
 {
 	struct tick *tick = arg;
@@ -255,7 +265,7 @@ static void look_at(struct thread *thread, void *arg)
 		clock_files_close(&thread->files);
 		/* Most short threads never need to be looked at, but are met where they run. */
 		if (tick->now_ns < thread->clock.last.now_ns + collector.interval_ns) {
-			if (!thread->timer && is_running(tid) &&
+			if (!thread->timer && !thread->takes_signals && is_running(tid) &&
 			    !is_under_way(thread, tick->now_ns))
 				send_tick(tid);
 			return;
@@ -275,10 +285,11 @@ static void look_at(struct thread *thread, void *arg)
 		end_wait(thread, tid, tick->resumed);
 	}
 	clock_look_call(&thread->files, &remote);
+	note_taker(thread, &remote);
 	if (remote.blocked)
 		sample_blocked(thread, tick, tid, &remote);
 	else if ((tick->resumed || (!thread->timer && worth_a_signal(thread, tid, tick->now_ns))) &&
-		 !is_under_way(thread, tick->now_ns))
+		 !thread->takes_signals && !is_under_way(thread, tick->now_ns))
 		send_tick(tid);
 }
 

@@ -32,7 +32,8 @@ static bool wanted(const struct thread *thread)
 {
 	/* Before the recording its signal has no handler, and after it nobody sets the timer again.
 	 */
-	if (!atomic_load_explicit(&collector.recording, memory_order_relaxed))
+	if (!atomic_load_explicit(&collector.recording, memory_order_relaxed) ||
+	    thread->takes_signals)
 		return false;
 	if (collector.engine == ENGINE_MONITOR && monitor_engine_has_timers())
 		return true;

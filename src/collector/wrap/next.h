@@ -190,6 +190,15 @@ void signal_hide_again(void);
 void signal_close(void);
 void signal_open_again(void);
 
+/*
+ * In a program that ran already: a thread that blocks signals of ours, `set`, only believes so from
+ * now on; what it believes so, which ends here; and the same for the calling thread, whose mask it
+ * becomes, where nothing is recorded any more.
+ */
+bool signal_believe(struct thread *thread, uint64_t set);
+uint64_t signal_disbelieve(struct thread *thread);
+void signal_make_real(void);
+
 /* Whether it is one of ours in this process. */
 bool signal_is_taken(int signal);
 /* The engines' signals that are, as bits. Safe in a handler. */

@@ -72,6 +72,14 @@ static uint32_t *believed(struct thread *thread)
 	return collector_is_ours() ? &thread->blocked : &thread->vfork_blocked;
 }
 
+/* The calling thread's state, in which others may have written before the thread knew of it. */
+static struct thread *own_state(void)
+{
+	struct thread *thread = thread_current_if_known();
+
+	return thread || !collector.late ? thread : thread_find(sys_gettid());
+}
+
 static bool is_believed(struct thread *thread, const struct ours *ours)
 {
 	return *believed(thread) & 1u << (ours - signals);
@@ -202,11 +210,10 @@ bool signal_send_again(int number, siginfo_t *info, void *context)
  */
 static bool is_sent_again(const struct ours *ours, siginfo_t *info, ucontext_t *context)
 {
-	struct thread *thread = thread_current_if_known();
 	int number = ours->number;
 	bool trap = number == SIGTRAP && info->si_code > 0;
 
-	if (!is_engine_signal(ours) || !is_believed(thread, ours) || trap ||
+	if (!is_engine_signal(ours) || !is_believed(own_state(), ours) || trap ||
 	    signal_is_fault(info) || atomic_load(&collector.silent) ||
 	    wait_lets_in(context, number))
 		return false;
@@ -216,7 +223,7 @@ static bool is_sent_again(const struct ours *ours, siginfo_t *info, ucontext_t *
 /* A fault that the program blocks or ignores ends it. */
 static bool is_forced(const struct ours *ours, const siginfo_t *info)
 {
-	bool blocked = is_believed(thread_current_if_known(), ours);
+	bool blocked = is_believed(own_state(), ours);
 
 	return signal_is_fault(info) && (blocked || ours->program.sa_handler == SIG_IGN);
 }
@@ -391,9 +398,43 @@ void signal_open_again(void)
 		    believed_set(0, FAULT) | fault | (fault ? FORMAT_SIGNAL_BIT(SIGNAL_MARK) : 0));
 }
 
+bool signal_believe(struct thread *thread, uint64_t set)
+{
+	uint32_t bits = 0;
+
+	for (int i = 0; i < FAULT; i++) {
+		if (!(set & FORMAT_SIGNAL_BIT(signals[i].number)))
+			continue;
+		if (!signals[i].taken)
+			return false;
+		bits |= 1u << i;
+	}
+	thread->blocked |= bits;
+	return true;
+}
+
+uint64_t signal_disbelieve(struct thread *thread)
+{
+	uint64_t set = 0;
+
+	for (int i = 0; i < ENGINE_SIGNALS; i++)
+		if (thread->blocked & 1u << i)
+			set |= FORMAT_SIGNAL_BIT(signals[i].number);
+	thread->blocked = 0;
+	return set;
+}
+
+void signal_make_real(void)
+{
+	struct thread *thread = collector_is_ours() ? own_state() : NULL;
+
+	if (thread && thread->blocked)
+		change_mask(SIG_BLOCK, signal_disbelieve(thread));
+}
+
 void signal_show_real(void)
 {
-	struct thread *thread = thread_current_if_known();
+	struct thread *thread = own_state();
 	sigset_t blocked;
 
 	sigemptyset(&blocked);
@@ -414,8 +455,7 @@ void signal_hide_again(void)
 	for (int i = 0; i < SIGNALS; i++) {
 		if (signals[i].taken)
 			NEXT(sigaction)(signals[i].number, &signals[i].action, NULL);
-		if (signals[i].taken && is_engine_signal(&signals[i]) &&
-		    !(collector.late && i == FAULT))
+		if (signals[i].taken && is_engine_signal(&signals[i]))
 			open_mask(&signals[i]);
 	}
 }
