@@ -86,6 +86,133 @@ def stopped(t):
     t.near(rows['compute_and_be_stopped']['i.stop'], truth['stopped_other'], 'stopped by another', 0.05, 0.05 + late.worst)
 
 
+STOPS = r"""
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#define NOINLINE __attribute__((noinline))
+static volatile unsigned long sink;
+static volatile int over;
+static pid_t child;
+static double read_clock(clockid_t clock)
+{
+	struct timespec now;
+	clock_gettime(clock, &now);
+	return now.tv_sec + now.tv_nsec * 1e-9;
+}
+static int is_stopped(pid_t pid)
+{
+	char path[64], line[256] = "";
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	FILE *file = fopen(path, "r");
+	char *end = file && fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
+	if (file)
+		fclose(file);
+	return end && end[2] == 'T';
+}
+/* A child that lets its parent go on half a second after it has stopped. */
+static void have_helper(void)
+{
+	pid_t parent = getpid();
+	child = fork();
+	if (child)
+		return;
+	while (!is_stopped(parent))
+		usleep(1000);
+	double begin = read_clock(CLOCK_MONOTONIC);
+	usleep(500000);
+	printf("stopped %.6f\n", read_clock(CLOCK_MONOTONIC) - begin);
+	fflush(stdout);
+	kill(parent, SIGCONT);
+	_exit(0);
+}
+static NOINLINE void compute(double seconds)
+{
+	double end = read_clock(CLOCK_THREAD_CPUTIME_ID) + seconds;
+	while (read_clock(CLOCK_THREAD_CPUTIME_ID) < end)
+		for (int i = 0; i < 100000; i++)
+			sink = sink * 3 + 1;
+}
+static NOINLINE void before(void)
+{
+	compute(0.1);
+	sink++;
+}
+static NOINLINE void after(void)
+{
+	compute(0.1);
+	sink++;
+}
+static NOINLINE void stop_here(void)
+{
+	raise(SIGSTOP);
+	sink++;
+}
+static NOINLINE void *wait_here(void *unused)
+{
+	sleep(2);
+	return unused;
+}
+static NOINLINE void *spin_here(void *unused)
+{
+	unsigned long some = 1;
+	while (!over)
+		some = some * 3 + 1;
+	sink = some;
+	return unused;
+}
+int main(int count, char **words)
+{
+	const char *mode = words[count - 1];
+	pthread_t threads[2];
+	have_helper();
+	if (!strcmp(mode, "sleep"))
+		usleep(200000);
+	if (!strcmp(mode, "threads")) {
+		pthread_create(&threads[0], NULL, wait_here, NULL);
+		pthread_create(&threads[1], NULL, spin_here, NULL);
+	}
+	if (mode[0] == 'c' || mode[0] == 't')
+		before();
+	double begin = read_clock(CLOCK_MONOTONIC);
+	stop_here();
+	printf("returned %.6f\n", read_clock(CLOCK_MONOTONIC) - begin);
+	if (!strcmp(mode, "exit"))
+		return 0;
+	after();
+	over = 1;
+	for (int i = 0; !strcmp(mode, "threads") && i < 2; i++)
+		pthread_join(threads[i], NULL);
+	waitpid(child, NULL, 0);
+	return 0;
+}
+"""
+
+
+@test(engines=True)
+def stopped_where(t, engine):
+    """By its own raise(): at once before its exit, between two computations, after a sleep, and with other threads."""
+    program = build(t, 'stops', ('stops.c', STOPS), flags=('-O1', '-g', '-pthread'))
+    for mode in ('exit', 'compute', 'sleep', 'threads'):
+        with t.lateness() as late:
+            result = t.collect(program, mode, engine=engine, options=('-F', 'off'))
+        truth = result.truth()  # from when its child saw it stopped, and as it saw itself, until it had a processor again
+        least, most = truth['stopped'] - 0.02, truth['returned'] + 0.02 + late.worst
+        rows = t.functions(result.experiment, 'i.stop')
+        places = {'stop_here'} | ({'wait_here', 'spin_here'} if mode == 'threads' else set())
+        if engine == 'perf':  # there a stop within a call is a part of the call's wait
+            places -= {'wait_here'}
+        for place in places:
+            stopped = rows.get(place, {}).get('i.stop', 0)
+            t.within(least <= stopped <= most, f'{mode}, {place}: stopped for {stopped}, not {least} to {most}')
+        stopped = rows['<Total>']['i.stop']
+        t.within(stopped <= most * len(places), f'{mode}: stopped for {stopped}, not {most} in each of {places}')
+
+
 @test(alone=True, engines=True)
 def waiting_for_a_processor(t, engine):
     """Eight threads on two or more processors: what is neither CPU nor sleep is wait for a CPU."""

@@ -184,6 +184,8 @@ struct thread {
 	struct call_place continued;   /* what the thread waits for in our handler */
 	struct window open;	       /* of collector_thread_pause; written under the lock */
 	int32_t timer;		       /* the CPU timer of this thread + 1; 0: none */
+	int32_t guard;		       /* a timer + 1 (clock_stop.c); 0: none, -1: none to be had */
+	_Atomic uint64_t guard_ns;     /* when it expires, on CLOCK_MONOTONIC */
 	_Atomic uint64_t signalled_ns; /* when the monitor's signal under way was sent; 0: none */
 	struct clock_files files;      /* the monitor's: outlive the thread until it looks again */
 	bool closed;	      /* accounted for up to the end, but for the collector's own work */

@@ -140,7 +140,8 @@ static void reset(struct thread *thread)
 	thread->overhead = (struct overhead_account){0};
 	thread->continued = (struct call_place){0};
 	thread->open = (struct window){0};
-	thread->timer = 0;
+	thread->timer = thread->guard = 0;
+	atomic_store_explicit(&thread->guard_ns, 0, memory_order_relaxed);
 	atomic_store_explicit(&thread->signalled_ns, 0, memory_order_relaxed);
 	thread->cpu_stack = thread->start_stack = 0;
 	thread->goodbyes = 0;
@@ -194,6 +195,7 @@ void thread_adopt(struct thread *thread, uint64_t birth_ns)
 	atomic_signal_fence(memory_order_release);
 	thread_self = thread;
 	timer_arm(thread);
+	monitor_engine_guard_first(thread);
 }
 
 struct search {
@@ -279,6 +281,7 @@ void thread_end(void)
 	/* A handler that interrupts us now sees `gone`; the monitor must be done with it. */
 	thread_lock(thread);
 	timer_disarm(thread);
+	stop_unguard(thread);
 	thread_release(thread);
 	thread_unlock(thread);
 }
@@ -316,6 +319,7 @@ void thread_bury(struct thread *thread, int tid)
 	if (atomic_load(&thread->tid) == tid) {
 		writer_thread_end(thread, thread->clock.last.now_ns);
 		timer_disarm(thread);
+		stop_unguard(thread);
 		thread_release(thread);
 	}
 	thread_unlock(thread);

@@ -108,10 +108,10 @@ static int64_t seen_waiting(const struct thread *thread)
 	uint64_t stopped_ns = atomic_load_explicit(&collector.stopped_ns, memory_order_relaxed) -
 			      clock->stopped_seen_ns;
 
+	stopped_ns -= stopped_ns > collector.interval_ns ? collector.interval_ns : stopped_ns;
 	if (clock->remote_stack && seen_ns > last_ns)
-		return (int64_t)(seen_ns - last_ns);
-	return stopped_ns > collector.interval_ns ? (int64_t)(stopped_ns - collector.interval_ns)
-						  : 0;
+		stopped_ns += seen_ns - last_ns;
+	return (int64_t)stopped_ns;
 }
 
 /* The same of a thread that has waited and just runs again, where the kernel may be wrong. */
@@ -523,6 +523,22 @@ void clock_tick(struct thread *thread, const struct unwind_regs *regs)
 	 */
 	if (thread->clock.queued_pending_ns > DELAY_WORTH_NS)
 		emit(thread, FORMAT_STATE_WAIT_CPU, &thread->clock.queued_pending_ns, stack);
+}
+
+void clock_stopped(struct thread *thread, const struct unwind_regs *regs)
+{
+	struct clock_reading reading;
+
+	clock_read(&reading);
+	if (!in_window(thread, &reading))
+		return;
+	account(thread, &reading);
+	uint32_t stack = stack_of_context(thread, regs);
+
+	/* A wait that was seen ended when the stop began, also if the kernel goes on with it. */
+	thread->clock.remote_over = true;
+	emit_stop(thread, stack);
+	emit_remembered_wait(thread);
 }
 
 uint64_t clock_own_waits(void)

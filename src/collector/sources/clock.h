@@ -30,6 +30,9 @@ bool clock_has_waited(const struct thread *thread);
 uint64_t clock_own_waits(void);
 bool clock_is_in_call(const struct unwind_regs *regs);
 
+/* The thread comes out of a stop of the process, in which it stood at these registers. */
+void clock_stopped(struct thread *thread, const struct unwind_regs *regs);
+
 /* The thread runs again after a wait: the pending wait belongs to these registers' stack. */
 void clock_switched_in(struct thread *thread, const struct unwind_regs *regs);
 
@@ -197,6 +200,26 @@ void timer_disarm_all(void);
 /* si_value of our own signals: tells them from the program's. */
 #define MONITOR_COOKIE	    0x48454c494fu
 #define MONITOR_COOKIE_WALL 0x48454c494f77u /* of a timer of the wall clock */
+#define MONITOR_COOKIE_STOP 0x48454c494f73u /* of a guard */
+
+/* clock_stop.c: stops of the whole process, for the monitor engine. */
+
+/* The monitor runs at this moment. */
+void stop_alive(uint64_t now_ns);
+/* The process stood still since the monitor was last alive, but for the time that it was queued.
+ * False: somebody has noted it before. */
+bool stop_note(uint64_t since_ns, uint64_t now_ns, uint64_t queued_ns);
+bool stop_is_noted(uint64_t since_ns);
+/* The thread's guard, a timer that expires where the monitor does not look in time.  With the
+ * thread's lock, or for the calling thread. */
+void stop_guard(struct thread *thread, uint64_t every_ns, uint64_t now_ns);
+bool stop_guard_is_due(const struct thread *thread, uint64_t every_ns, uint64_t now_ns);
+void stop_unguard(struct thread *thread);
+void stop_unguard_all(void);
+/* The thread's guard has expired, and its handler has not run. */
+bool stop_guard_waits(const struct thread *thread);
+/* Once the guard of the calling thread has expired: there was a stop, which is noted now. */
+bool stop_met(struct thread *thread);
 
 /* The engines. */
 /*
@@ -255,6 +278,8 @@ void watch_stop(void);	 /* returns when its thread is gone */
 void watch_forget(void); /* in the child of a fork */
 
 bool monitor_engine_start(void);
+/* The process may be stopped before the monitor looks for the first time. */
+void monitor_engine_guard_first(struct thread *thread);
 /* Starts in a handler, in the place of the perf engine, for all threads. */
 bool monitor_engine_take_over(void);
 /* For a process that switches all the time: its waits are short and many, a few of them will do. */

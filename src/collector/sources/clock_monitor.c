@@ -77,6 +77,15 @@ static void rest(struct thread *thread, uint64_t ns)
 	overhead_limited();
 }
 
+/* False: it was no stop, but the monitor that was late. */
+static bool take_stop(struct thread *thread, const struct unwind_regs *regs)
+{
+	if (!stop_met(thread))
+		return false;
+	clock_stopped(thread, regs);
+	return true;
+}
+
 /* False: no tick was due, or the thread's time stays pending. */
 static bool take(struct thread *thread, const struct unwind_regs *regs, bool by_timer)
 {
@@ -84,8 +93,11 @@ static bool take(struct thread *thread, const struct unwind_regs *regs, bool by_
 		return false;
 	bool locked = thread_try_lock(thread);
 
-	if (locked)
+	if (locked) {
+		if (stop_guard_waits(thread)) /* its signal comes next, here */
+			take_stop(thread, regs);
 		clock_tick(thread, regs);
+	}
 	if (by_timer)
 		phase_timer_expired(thread);
 	if (locked)
@@ -113,16 +125,41 @@ static void sample_running(const struct unwind_regs *regs, bool by_timer)
 	interval_spent(cost_ns);
 }
 
+/* The same, in the handler of the guard. */
+static bool sample_stop(const struct unwind_regs *regs)
+{
+	struct overhead_mark mark;
+
+	overhead_enter(&mark, false);
+	struct thread *thread = thread_interrupted(regs);
+
+	if (!thread)
+		return false;
+	if (!thread_try_lock(thread))
+		return stop_met(thread);
+	bool stopped = take_stop(thread, regs);
+
+	thread_unlock(thread);
+	overhead_leave(thread, &mark, OVERHEAD_SENT, &(uint64_t){0});
+	return stopped;
+}
+
 static bool is_wall_timer(const siginfo_t *info)
 {
 	return (uint64_t)info->si_value.sival_ptr == MONITOR_COOKIE_WALL;
+}
+
+static bool is_guard(const siginfo_t *info)
+{
+	return (uint64_t)info->si_value.sival_ptr == MONITOR_COOKIE_STOP;
 }
 
 bool monitor_signal_is_ours(const siginfo_t *info)
 {
 	return info->si_signo == collector.monitor_signal &&
 	       (info->si_code == SI_QUEUE || info->si_code == SI_TIMER) &&
-	       ((uint64_t)info->si_value.sival_ptr == MONITOR_COOKIE || is_wall_timer(info));
+	       ((uint64_t)info->si_value.sival_ptr == MONITOR_COOKIE || is_wall_timer(info) ||
+		is_guard(info));
 }
 
 static void on_signal(int signal, siginfo_t *info, void *context)
@@ -133,12 +170,20 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 		signal_forward(signal, info, context);
 		return;
 	}
+	/* A clock's comes while the thread runs, and a stop ends calls itself. */
+	bool sent = info->si_code == SI_QUEUE || is_wall_timer(info) || is_guard(info);
+
 	signal_open_faults(context);
 	if (atomic_load_explicit(&collector.recording, memory_order_relaxed)) {
 		unwind_regs_from_context(&regs, wait_program_context(context));
-		sample_running(&regs, info->si_code == SI_TIMER);
+		if (is_guard(info))
+			sent = !sample_stop(&regs);
+		else
+			sample_running(&regs, info->si_code == SI_TIMER);
+	} else if (is_guard(info) && thread_current_if_known()) {
+		stop_met(thread_current_if_known());
 	}
-	wait_go_on(context, info->si_code == SI_QUEUE || is_wall_timer(info));
+	wait_go_on(context, sent);
 }
 
 void monitor_engine_look_seldom(void)
@@ -239,6 +284,32 @@ static void end_wait(struct thread *thread, int tid, bool resumed)
 	thread_unlock(thread);
 }
 
+/* From one look to the next. */
+static uint64_t every_ns(void)
+{
+	return collector.interval_ns * (atomic_load(&seldom) ? SELDOM : 1);
+}
+
+static void guard(struct thread *thread, int tid, const struct tick *tick)
+{
+	/* What sets a timer anew discards a signal of it that is on its way. */
+	if (tick->resumed || stop_guard_waits(thread) ||
+	    !stop_guard_is_due(thread, every_ns(), tick->now_ns) || !thread_try_lock(thread))
+		return;
+	atomic_store(&sending, 1);
+	if (atomic_load(&thread->tid) == tid && !atomic_load(&paused))
+		stop_guard(thread, every_ns(), tick->now_ns);
+	atomic_store(&sending, 0);
+	thread_unlock(thread);
+}
+
+void monitor_engine_guard_first(struct thread *thread)
+{
+	if (thread && atomic_load(&running) && !thread->guard &&
+	    atomic_load(&thread->tid) == atomic_load(&collector.pid))
+		stop_guard(thread, every_ns(), clock_now_ns());
+}
+
 static bool is_running(int tid)
 {
 	return clock_other_cpu_ns(tid) != clock_other_cpu_ns(tid);
@@ -254,6 +325,14 @@ static void note_taker(struct thread *thread, const struct clock_remote *remote)
 		thread->takes_signals = true;
 }
 
+/* After a stop, or one in the midst of our looks: its guard's handler comes before all else. */
+static bool tells_itself(const struct thread *thread, const struct tick *tick)
+{
+	uint64_t guard_ns = atomic_load_explicit(&thread->guard_ns, memory_order_relaxed);
+
+	return (tick->resumed || guard_ns > tick->now_ns) && stop_guard_waits(thread);
+}
+
 static void look_at(struct thread *thread, void *arg)
 {
 	struct tick *tick = arg;
@@ -261,6 +340,8 @@ static void look_at(struct thread *thread, void *arg)
 	struct clock_remote remote;
 
 	tick->known++;
+	if (tells_itself(thread, tick))
+		return;
 	if (thread->files.tid != tid) {
 		clock_files_close(&thread->files);
 		/* Most short threads never need to be looked at, but are met where they run. */
@@ -277,6 +358,7 @@ static void look_at(struct thread *thread, void *arg)
 			thread_bury(thread, tid);
 		return;
 	}
+	guard(thread, tid, tick);
 	if (still_waiting(thread, &remote)) {
 		thread->files.waiting_ns = tick->now_ns;
 		if (tick->now_ns - thread->clock.last.now_ns < WAIT_FLUSH_NS)
@@ -333,10 +415,10 @@ static void search(const struct tick *tick)
 static void sleep_until(uint64_t *next_ns, uint64_t rest_ns)
 {
 	uint64_t now_ns = clock_now_ns();
-	uint64_t every_ns = collector.interval_ns * (atomic_load(&seldom) ? SELDOM : 1);
-	uint64_t jitter = (now_ns * 0x9e3779b97f4a7c15u >> 40) % (every_ns / 4 + 1);
+	uint64_t period_ns = every_ns();
+	uint64_t jitter = (now_ns * 0x9e3779b97f4a7c15u >> 40) % (period_ns / 4 + 1);
 
-	*next_ns += every_ns - every_ns / 8 + jitter;
+	*next_ns += period_ns - period_ns / 8 + jitter;
 	if (*next_ns < now_ns + rest_ns) /* late: do not try to catch up */
 		*next_ns = now_ns + rest_ns;
 	struct timespec until = period(*next_ns);
@@ -356,10 +438,14 @@ static void note_stop(struct tick *tick, uint64_t wanted_ns)
 	clock_read_delay(tick->sched, &tick->delay_ns);
 	uint64_t queued_ns = tick->delay_ns - before_ns;
 
-	tick->resumed = tick->sched >= 0 && tick->now_ns >= wanted_ns + queued_ns + STOP_WORTH_NS;
-	if (!tick->resumed)
-		return;
-	atomic_fetch_add(&collector.stopped_ns, tick->now_ns - queued_ns - tick->awake_ns);
+	if (tick->now_ns >= wanted_ns + STOP_WORTH_NS) /* the kernel may be wrong: clock_queue.c */
+		queued_ns = clock_queue_possible(queued_ns, clock_own_queue_bound(0), 0);
+	bool stopped = tick->sched >= 0 && tick->now_ns >= wanted_ns + queued_ns + STOP_WORTH_NS;
+
+	if (stopped)
+		stop_note(tick->awake_ns, tick->now_ns, queued_ns);
+	tick->resumed = stopped || stop_is_noted(tick->awake_ns);
+	stop_alive(tick->now_ns);
 }
 
 /* The looks have a bound, too: at so many threads that they take longer than the interval. */
@@ -390,6 +476,7 @@ static void monitor(void)
 	clock_read_delay(tick.sched, &tick.delay_ns);
 	while (!atomic_load(&stopping) && tasks_are_open(tick.dir) && tick.alone < ENDS_ALONE) {
 		tick.awake_ns = clock_now_ns();
+		stop_alive(tick.awake_ns);
 		sleep_until(&next_ns, rest_ns);
 		rest_ns = 0;
 		tick.now_ns = clock_now_ns();
@@ -428,6 +515,7 @@ bool monitor_engine_start(void)
 	atomic_store(&paused, false);
 	atomic_store(&stopping, 0);
 	atomic_store(&running, 1);
+	stop_alive(clock_now_ns());
 	monitor_tid = rawthread_start(monitor, stack, MONITOR_STACK, true);
 	if (monitor_tid <= 0) {
 		atomic_store(&running, 0);
@@ -435,6 +523,7 @@ bool monitor_engine_start(void)
 	}
 	if (thread_current_if_known())
 		timer_arm(thread_current_if_known());
+	monitor_engine_guard_first(thread_current_if_known());
 	return true;
 }
 
@@ -463,6 +552,8 @@ void monitor_engine_pause(void)
 	while (atomic_load(&sending))
 		sys_call(SYS_sched_yield, 0, 0, 0, 0);
 	sys_call(SYS_sched_yield, 0, 0, 0, 0);
+	if (thread_current_if_known())
+		stop_unguard(thread_current_if_known());
 }
 
 static void forget_signal(struct thread *thread, void *unused)
@@ -476,8 +567,11 @@ void monitor_engine_resume(void)
 	atomic_store(&paused, false);
 	/* Those noted as under way were held back, or came while nothing was recorded. */
 	thread_for_each(forget_signal, NULL);
-	if (thread_current_if_known())
-		timer_arm(thread_current_if_known());
+	if (!thread_current_if_known())
+		return;
+	timer_arm(thread_current_if_known());
+	if (atomic_load(&running))
+		stop_guard(thread_current_if_known(), every_ns(), clock_now_ns());
 }
 
 static void forget_files(struct thread *thread, void *unused)
@@ -490,6 +584,7 @@ void monitor_engine_stop(void)
 {
 	monitor_engine_pause();
 	timer_disarm_all();
+	stop_unguard_all();
 	if (monitor_tid <= 0)
 		return;
 	atomic_store(&stopping, 1);
