@@ -4,6 +4,7 @@ Calls that a signal could end: the program sees no EINTR and no short transfer
 that it would not have seen alone, and every one that it would.
 """
 from harness import Skip, perf_allowed, test
+from test_code import build
 
 
 def counts(result):
@@ -81,6 +82,70 @@ def stopped(t, engine):
     for result, _ in t.like_bare(engine, t.target('interrupted'), 'stop'):
         for line in result.out.splitlines():
             t.check(line.endswith(': 0 errno 0, too short 0, too long 0'), line)
+
+
+THREADS = r"""
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/select.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+static int failed[4];
+static void *in_select(void *arg)
+{
+	struct timeval time = {1, 0};
+	failed[0] = select(0, NULL, NULL, NULL, &time) ? errno : 0;
+	return arg;
+}
+static void *in_ppoll(void *arg)
+{
+	struct timespec time = {1, 0};
+	failed[1] = ppoll(NULL, 0, &time, NULL) ? errno : 0;
+	return arg;
+}
+static void *in_poll(void *arg)
+{
+	failed[2] = poll(NULL, 0, 1000) ? errno : 0;
+	return arg;
+}
+static void *in_nanosleep(void *arg)
+{
+	struct timespec time = {1, 0};
+	failed[3] = nanosleep(&time, NULL) ? errno : 0;
+	return arg;
+}
+int main(void)
+{
+	void *(*const calls[])(void *) = {in_select, in_ppoll, in_poll, in_nanosleep};
+	pthread_t threads[4];
+	pid_t parent = getpid();
+	for (int i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, calls[i], NULL);
+	if (!fork()) {
+		usleep(300000);
+		kill(parent, SIGSTOP);
+		usleep(300000);
+		kill(parent, SIGCONT);
+		_exit(0);
+	}
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	wait(NULL);
+	printf("failed: %d %d %d %d\n", failed[0], failed[1], failed[2], failed[3]);
+	return 0;
+}
+"""
+
+
+@test(engines=True)
+def stopped_threads(t, engine):
+    """The same of several threads: libc's own handlers, which it has for its threads, end no call."""
+    for result, _ in t.like_bare(engine, build(t, 'threads', ('threads.c', THREADS), flags=('-O1', '-pthread'))):
+        t.equal(result.out, 'failed: 0 0 0 0\n', 'calls')
 
 
 @test(engines=True)

@@ -190,27 +190,6 @@ static uint64_t syscall_site(const struct unwind_regs *regs)
 	return call_site(regs->reg[REG_PC], regs->reg[REG_CX]);
 }
 
-/* What a thread waits for in a system call. After calls that cannot wait, it was stopped. */
-static enum format_state call_state(long call)
-{
-	switch (call) {
-	case SYS_futex:
-		return FORMAT_STATE_USER_LOCK;
-	case SYS_kill:
-	case SYS_tkill:
-	case SYS_tgkill:
-	case SYS_clock_gettime:
-	case SYS_getrusage:
-	case SYS_getpid:
-	case SYS_gettid:
-	case SYS_getppid:
-	case SYS_rt_sigprocmask:
-		return FORMAT_STATE_STOPPED;
-	default:
-		return FORMAT_STATE_SLEEP;
-	}
-}
-
 /*
  * A wait outside system calls: for a page, or stopped (SIGSTOP, ptrace).  A minor fault may
  * have been long before; for a page waits only an instruction that uses memory.
@@ -221,7 +200,7 @@ static enum format_state wait_state(const struct clock_account *clock,
 	uint64_t site = syscall_site(regs);
 
 	if (site)
-		return call_state(call_number(site, regs->reg));
+		return clock_call_state(call_number(site, regs->reg));
 	if (clock->major_since)
 		return FORMAT_STATE_DATA_FAULT;
 	if (clock->minor_since && call_accesses_memory(regs->reg[REG_PC]))
@@ -691,7 +670,7 @@ static enum format_state remote_state(const struct clock_remote *remote, long ca
 {
 	if (remote->stopped)
 		return FORMAT_STATE_STOPPED;
-	return call < 0 ? FORMAT_STATE_DATA_FAULT : call_state(call);
+	return call < 0 ? FORMAT_STATE_DATA_FAULT : clock_call_state(call);
 }
 
 static void remote_wait(struct thread *thread, const struct clock_remote *remote, uint64_t now_ns)

@@ -62,6 +62,8 @@ bool clock_look(const struct clock_files *files, struct clock_remote *remote);
  */
 bool clock_look_sums(const struct clock_files *files, struct clock_remote *remote);
 void clock_look_call(const struct clock_files *files, struct clock_remote *remote);
+/* What a thread waits for in a system call. After calls that cannot wait, it was stopped. */
+enum format_state clock_call_state(long call);
 /* One look, with files of its own. */
 bool clock_look_at(const struct thread *thread, struct clock_remote *remote);
 

@@ -252,3 +252,23 @@ bool clock_still_waits(const struct clock_remote *remote)
 	return read_again(remote->files->schedstat, line, sizeof(line)) &&
 	       parse_schedstat(line, &now) && now.slices == remote->slices;
 }
+
+enum format_state clock_call_state(long call)
+{
+	switch (call) {
+	case SYS_futex:
+		return FORMAT_STATE_USER_LOCK;
+	case SYS_kill:
+	case SYS_tkill:
+	case SYS_tgkill:
+	case SYS_clock_gettime:
+	case SYS_getrusage:
+	case SYS_getpid:
+	case SYS_gettid:
+	case SYS_getppid:
+	case SYS_rt_sigprocmask:
+		return FORMAT_STATE_STOPPED;
+	default:
+		return FORMAT_STATE_SLEEP;
+	}
+}

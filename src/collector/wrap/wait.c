@@ -235,7 +235,10 @@ static void put_back(greg_t *regs, uint64_t site, long call)
  */
 static bool may_be_ended(void)
 {
-	return !pending_signals() && handled_signals(~signal_numbers(), false);
+	enum { LIBCS = 3u }; /* SIGCANCEL, SIGSETXID: every program with threads handles them */
+
+	return !pending_signals() &&
+	       handled_signals(~signal_numbers() & ~((uint64_t)LIBCS << (32 - 1)), false);
 }
 
 static void continue_call(ucontext_t *context, long call)
