@@ -10,6 +10,7 @@
 #include "launch/jit.h"
 
 #include "base/file_map.h"
+#include "base/folder.h"
 #include "base/memory.h"
 #include "launch/jit_text.h"
 #include "launch/xml.h"
