@@ -19,8 +19,8 @@ void command_each_group(struct print *print,
 		const char *name = session_group_name(print->session, i);
 
 		if (print->mode != MODE_JSON)
-			terminal_printf(print->output.file, "%sExperiment: %s\n", i ? "\n" : "",
-					name);
+			terminal_printf(print->output.file,
+					i ? "\nExperiment: %s\n" : "Experiment: %s\n", name);
 		session_look_at(print->session, i + 1);
 		put(print, name, data);
 	}

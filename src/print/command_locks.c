@@ -40,6 +40,8 @@ static void put_frames(FILE *file, const struct lock_stack *stack)
 
 static void put_text(FILE *file, const struct lock_detail *detail)
 {
+	static const char heading[] = "\nWhat its holders did while it was waited for\n";
+
 	terminal_printf(file, "%s\n", detail->name);
 	if (detail->object)
 		terminal_printf(file, "of %s\n", detail->object);
@@ -66,17 +68,15 @@ static void put_text(FILE *file, const struct lock_detail *detail)
 		put_frames(file, &detail->stacks.items[i]);
 	}
 	for (size_t i = 0; i < detail->holders.count; i++) {
-		terminal_printf(file, "\n%sHolder's call stack #%zu: %.3f sec.\n",
-				i ? "" : "What its holders did while it was waited for\n", i + 1,
+		fputs(i ? "\n" : heading, file);
+		terminal_printf(file, "Holder's call stack #%zu: %.3f sec.\n", i + 1,
 				detail->holders.items[i].waits.seconds);
 		put_frames(file, &detail->holders.items[i]);
 	}
-	if (detail->unknown_seconds > 0.01 * detail->waits.seconds)
-		terminal_printf(file, "\n%sNot known: %.3f sec.\n",
-				detail->holders.count
-					? ""
-					: "What its holders did while it was waited for\n",
-				detail->unknown_seconds);
+	if (detail->unknown_seconds > 0.01 * detail->waits.seconds) {
+		fputs(detail->holders.count ? "\n" : heading, file);
+		terminal_printf(file, "Not known: %.3f sec.\n", detail->unknown_seconds);
+	}
 	fputc('\n', file);
 }
 

@@ -165,11 +165,12 @@ def between_pauses_of(t, engine, who, interval_ms):
     """Stretches of 3 ms with longer pauses between them."""
     what = f'{who} at {interval_ms} ms'
     result = t.collect(t.target('api_pauses'), who, '200', '1', '7', engine=engine, options=('-p', str(interval_ms)))
-    places, nobody, _ = recorded(t, result.experiment)
+    places, nobody, total = recorded(t, result.experiment)
     hidden = t.functions(result.experiment, 'i.totalcpu').get('hidden', {}).get('i.totalcpu', 0)
     t.within(hidden < 0.001, f'{what}: {hidden} s of what was not to be recorded')
     truth = sum(value for key, value in result.truth().items() if key.startswith('place.'))
-    t.near(sum(places) + nobody, truth, f'{what}: what was recorded', 0.1)
+    t.near(total, truth, f'{what}: what was recorded', 0.15)
+    t.near(sum(places) + nobody, truth, f'{what}: what is in the places', 0.25)  # a tick can meet the call that resumes, too
     t.within(nobody < 0.2 * truth, f'{what}: {nobody} s are nobody\'s')  # until the first tick that is recorded
     ticks = truth * 1000 / interval_ms
     thirds(t, places, ticks / 2 if interval_ms > 3 else ticks, what)  # one stands for those that a pause hides, too
