@@ -124,6 +124,8 @@ def without_the_launcher(t, engine):
                 pid = run.said_pid()
                 before = directories_of(pid)
                 run.launcher.send_signal(way)
+                if way == signal.SIGKILL:
+                    run.launcher.wait()  # till then its socket is there
                 run.launcher.stdin.write('\n\n\n')
                 run.launcher.stdin.close()
                 lines = []
