@@ -189,13 +189,16 @@ static void simplify(char *text)
 	*out = '\0';
 }
 
-/* What objdump writes of an instruction that is written in two ways. */
+/*
+ * What objdump writes of an instruction that is written in two ways; data16 pads an access to a
+ * thread-local variable.
+ */
 static bool has_other_spelling(const char *text)
 {
 	static const char *const parts[] = {
 		"stos", "movsb", "movsw", "movsl", "movsq",  "scas",   "cmpsb",	 "lods",   "repz",
 		"fsub", "fdiv",	 "shr",	  "shl",   "sar",    "sal",    "rol",	 "ror",	   "st(0)",
-		"%st",	"cmpeq", "cmplt", "cmple", "cmpneq", "cmpnlt", "cmpnle", "cmpltu",
+		"%st",	"cmpeq", "cmplt", "cmple", "cmpneq", "cmpnlt", "cmpnle", "cmpltu", "data16",
 	};
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
