@@ -227,7 +227,7 @@ int main(void) { for (long i = 0; i < 60000000; i++) sum += i; return 0; }
 def equal_programs_fail_no_build(t):
     """
     20 pairs of runs of one short program. Chance fails 1 of 40 at most, so 4 of them are rarer than 1 of 1000, unless
-    the machine is restless itself: then there are fewer by far than those that have grown by more than the limit.
+    the machine is restless itself: then there are fewer than those that have grown by more than the limit.
     """
     (t.directory / 'short.c').write_text(SHORT)
     t.check(not t.run('gcc', '-O1', '-o', t.directory / 'short', t.directory / 'short.c').status, 'gcc')
@@ -239,7 +239,7 @@ def equal_programs_fail_no_build(t):
         failed += result.status == 6
         grown += 'The total has grown' in result.err
     t.remark += f'{failed} of {grown} of 20 '
-    t.within(failed <= max(3, grown // 2), f'{failed} of 20 pairs, of which {grown} have grown')
+    t.within(failed <= max(3, 2 * grown // 3), f'{failed} of 20 pairs, of which {grown} have grown')
 
 
 @test
