@@ -127,6 +127,8 @@ def gathered(rows):
 def compare(t, theirs, ours, columns, what):
     nothing = (0,) * len(columns), 1
     for key in sorted(theirs.keys() | ours.keys(), key=str):
+        if key not in theirs and "'@plt'" in str(key):
+            continue  # gprofng leaves out what was met in a linkage table, but for the total
         (a, rows), (b, _) = theirs.get(key, nothing), ours.get(key, nothing)
         t.check(same(a, b, columns, rows), f'{what}: {key}: {dict(zip(columns, b))}, gprofng {a}')
     return len(theirs)
