@@ -190,6 +190,7 @@ void signal_hide_again(void);
 void signal_close(void);
 void signal_open_again(void);
 
+struct thread;
 /*
  * In a program that ran already: a thread that blocks signals of ours, `set`, only believes so from
  * now on; what it believes so, which ends here; and the same for the calling thread, whose mask it
