@@ -145,30 +145,28 @@ def made_functions(t, engine):
     t.near(rows['main']['i.totalcpu'], rows['<Total>']['i.totalcpu'], 'below main', 0.02, 0.01)
 
 
+def seconds_by_name(t, engine, how, expected):
+    """`expected`: of what the program says of itself, what each name is to have."""
+    result = t.collect(t.target('api_unload'), how, engine=engine, options=('-p', '1' if engine == 'perf' else '4'))
+    rows = t.functions(result.experiment, 'e.totalcpu')
+    for name, seconds in expected(result.truth()).items():
+        t.near(rows.get(name, {}).get('e.totalcpu', 0), seconds, name, 0.15, 0.02)
+
+
 @test(alone=True, engines=True)
 def withdrawn_in_place(t, engine):
     """Code that goes on running when its function is withdrawn has no name from then on."""
-    interval = '1' if engine == 'perf' else '4'
-    result = t.collect(t.target('api_unload'), 'stays', engine=engine, options=('-p', interval))
-    truth = result.truth()
-    rows = t.functions(result.experiment, 'e.totalcpu')
-    for name, expected in (('stays', truth['stays.before']), ('another', truth['another']),
-                           ('interrupted', truth['interrupted.before']),
-                           ('<Unknown>', truth['stays.after'] + truth['interrupted.after'])):
-        t.near(rows.get(name, {}).get('e.totalcpu', 0), expected, name, 0.15, 0.02)
+    seconds_by_name(t, engine, 'stays', lambda truth: {
+        'stays': truth['stays.before'], 'another': truth['another'], 'interrupted': truth['interrupted.before'],
+        '<Unknown>': truth['stays.after'] + truth['interrupted.after']})
 
 
 @test(alone=True, engines=True)
 def named_while_announced(t, engine):
     """Code has its name from an announcement to the withdrawal, and none before, between, or after."""
-    interval = '1' if engine == 'perf' else '4'
-    result = t.collect(t.target('api_unload'), 'again', engine=engine, options=('-p', interval))
-    truth = result.truth()
-    rows = t.functions(result.experiment, 'e.totalcpu')
-    for name, expected in (('late', truth['late.after']), ('old', truth['old']), ('new', truth['new']),
-                           ('twice', truth['twice.first'] + truth['twice.second']),
-                           ('<Unknown>', truth['late.before'] + truth['old.after'] + truth['twice.between'])):
-        t.near(rows.get(name, {}).get('e.totalcpu', 0), expected, name, 0.15, 0.02)
+    seconds_by_name(t, engine, 'again', lambda truth: {
+        'late': truth['late.after'], 'old': truth['old'], 'new': truth['new'], 'twice': truth['twice.first'] + truth['twice.second'],
+        '<Unknown>': truth['late.before'] + truth['old.after'] + truth['twice.between']})
 
 
 def epochs(t, experiment):
