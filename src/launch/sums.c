@@ -2,10 +2,12 @@
 #include "launch/sums.h"
 
 #include "base/folder.h"
+#include "base/memory.h"
 #include "format/sums.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void add_file(struct strbuf *text, int folder, const char *member, const char *name)
@@ -38,8 +40,30 @@ void sums_add(struct strbuf *text, const struct family *family, const struct mem
 	close(folder);
 }
 
+/* What the collector copied, [vdso]; archive.sums has what is copied later. */
+static void add_copies(struct strbuf *text, int folder)
+{
+	DIR *directory = folder_list(folder, FORMAT_DIR_ARCHIVES);
+	struct dirent *entry;
+
+	while (directory && (entry = readdir(directory))) {
+		char *name = xasprintf(FORMAT_DIR_ARCHIVES "/%s", entry->d_name);
+
+		if (entry->d_name[0] == '[' && !strchr(name, '\n'))
+			add_file(text, folder, "", name);
+		free(name);
+	}
+	if (directory)
+		closedir(directory);
+}
+
 void sums_write(struct strbuf *text, const struct family *family, struct diag_list *diags)
 {
+	add_file(text, family->folder, "", FORMAT_FILE_NOTES);
+	add_copies(text, family->folder);
+	/* there is one if somebody archived meanwhile */
+	add_file(text, family->folder, "", FORMAT_FILE_ARCHIVE_SUMS);
+
 	uint64_t sum = checksum_add(SUMS_BEGIN, text->text ? text->text : "", text->length);
 	int fd = folder_open_file(family->folder, FORMAT_FILE_SUMS, O_WRONLY | O_CREAT | O_TRUNC,
 				  0644);

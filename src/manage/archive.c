@@ -243,6 +243,8 @@ bool archive_copy(struct archiver *archiver, const char *from, const char *name)
 	if (!ok)
 		diag_add(archiver->diags, DIAG_WARNING, "%s cannot be copied to %s: %s", from, to,
 			 strerror(errno));
+	if (ok)
+		string_table_add(&archiver->kept, name);
 	if (ok && !there) {
 		strbuf_printf(&archiver->log, "Copying '%s' to '%s'\n", from, to);
 		string_table_add(&archiver->copied, name);
@@ -414,6 +416,7 @@ static void archiver_fini(struct archiver *archiver)
 	objects_fini(&archiver->objects);
 	string_table_fini(&archiver->sources);
 	string_table_fini(&archiver->copied);
+	string_table_fini(&archiver->kept);
 	strbuf_fini(&archiver->log);
 	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
 		if (folders[i] >= 0)
@@ -490,8 +493,8 @@ static void run(struct archiver *archiver)
 		if (is_new_owner(owners, i))
 			archive_of_user(archiver, owners, i, count);
 	free(owners);
-	archive_write_sums(archiver);
 	write_log(archiver);
+	archive_write_sums(archiver);
 }
 
 /* The caller hears of what he wants to hear of. */

@@ -22,7 +22,8 @@ struct archiver {
 	uint64_t total; /* bytes of the load objects that the limits let in */
 	struct object_list objects;
 	struct string_table sources; /* absolute paths */
-	struct string_table copied;  /* names in the store */
+	struct string_table copied;  /* names in the store, of what was copied just now */
+	struct string_table kept;    /* … and of what was there before */
 };
 
 /*
@@ -36,7 +37,7 @@ void archive_be_in_store(const struct archiver *archiver);
 /* Copies a file into the store under that name, unless it is there; false: it could not be. */
 bool archive_copy(struct archiver *archiver, const char *from, const char *name);
 
-/* Notes the sizes and checksums of the copies that were made, beside archives/. */
+/* Notes the sizes and checksums of the copies that there are, beside archives/. */
 void archive_write_sums(struct archiver *archiver);
 
 /* Adds the sources of a load object; path: the file that has its line tables. */

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `archive.sums`: what tells damage to a copy in archives/ (format/sums.h).  A common archive is
- * not the experiment's own: what lies there is not in it.
+ * `archive.sums`: what tells damage to a copy in archives/ (format/sums.h), and to archive.log.  Of
+ * a copy in a common archive it is known what lay there.  `sums` has the line of archive.sums
+ * itself, so that nothing can be removed without a trace.
  */
 #include "base/folder.h"
+#include "format/archive.h"
 #include "format/sums.h"
 #include "manage/archive.h"
 #include "manage/check.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -38,48 +39,75 @@ static void keep_lines(struct archiver *archiver, struct strbuf *lines, struct s
 	free(text);
 }
 
-static void add_line(struct archiver *archiver, struct strbuf *lines, const char *name)
+/* The last line, and all of it into the file, which is there as a whole or as before. */
+static void write_lines(struct archiver *archiver, struct strbuf *lines, const char *name)
 {
-	uint64_t size, sum;
-	int fd = strchr(name, '\n') ? -1 : folder_open_file(archiver->archives, name, O_RDONLY, 0);
-
-	if (fd < 0)
-		return;
-	if (sums_of_file(fd, &size, &sum))
-		strbuf_printf(lines, "%" PRIu64 " %016" PRIx64 " " PREFIX "%s\n", size, sum, name);
-	close(fd);
-}
-
-/* The collector's copies, [vdso], are there before anything is archived. */
-static void add_collectors(struct archiver *archiver, struct strbuf *lines,
-			   const struct string_table *known)
-{
-	int fd = folder_open_below(archiver->archives, "");
-	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
-
-	while (directory && (entry = readdir(directory)))
-		if (entry->d_name[0] == '[' && string_table_find(known, entry->d_name) == HASH_NONE)
-			add_line(archiver, lines, entry->d_name);
-	if (directory)
-		closedir(directory);
-	else if (fd >= 0)
-		close(fd);
-}
-
-static void write_lines(struct archiver *archiver, struct strbuf *lines)
-{
-	uint64_t sum = checksum_add(SUMS_BEGIN, lines->text, lines->length);
-	int fd = folder_open_file(archiver->folder, FORMAT_FILE_ARCHIVE_SUMS,
-				  O_WRONLY | O_CREAT | O_TRUNC, 0644);
+	uint64_t sum = checksum_add(SUMS_BEGIN, lines->text ? lines->text : "", lines->length);
+	char *half = xasprintf("%s.%d.part", name, (int)getpid());
+	int fd = folder_open_file(archiver->folder, half, O_WRONLY | O_CREAT | O_EXCL, 0644);
 
 	strbuf_printf(lines, "- %016" PRIx64 " -\n", sum);
-	if (fd < 0 || write(fd, lines->text, lines->length) != (ssize_t)lines->length)
-		diag_add(archiver->diags, DIAG_ERROR,
-			 FORMAT_FILE_ARCHIVE_SUMS " of %s cannot be written: %s",
+	bool ok = fd >= 0 && write(fd, lines->text, lines->length) == (ssize_t)lines->length &&
+		  !renameat(archiver->folder, half, archiver->folder, name);
+
+	if (!ok)
+		diag_add(archiver->diags, DIAG_ERROR, "%s of %s cannot be written: %s", name,
 			 archiver->experiment->name, strerror(errno));
+	if (!ok && fd >= 0)
+		unlinkat(archiver->folder, half, 0);
 	if (fd >= 0)
 		close(fd);
+	free(half);
+}
+
+/* The line of an open file, which is closed. */
+static void add_line(struct strbuf *lines, int fd, const char *directory, const char *name)
+{
+	uint64_t size, sum;
+
+	if (fd >= 0 && !strchr(name, '\n') && sums_of_file(fd, &size, &sum))
+		strbuf_printf(lines, "%" PRIu64 " %016" PRIx64 " %s%s\n", size, sum, directory,
+			      name);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Of what is in a common archive, with the rights of who owns the experiment. */
+static int open_copy(const struct archiver *archiver, const char *name)
+{
+	int fd = folder_open_file(archiver->archives, name, O_RDONLY, 0);
+
+	if (fd >= 0 || errno != ELOOP || !archiver->store_path)
+		return fd;
+	char *path = xasprintf("%s/%s", archiver->store_path, name);
+
+	fd = folder_open_named(path, NULL);
+	free(path);
+	return fd;
+}
+
+/* Whether `sums` is whole: what is damaged stays so, and a recording under way has none yet. */
+static bool enter_sums(struct archiver *archiver, struct strbuf *lines)
+{
+	size_t size = 0;
+	char *text = check_read_sums(archiver->folder, FORMAT_FILE_SUMS, &size);
+	char *last = text ? sums_last_line(text, size) : NULL;
+
+	for (char *line = text, *end; last && line < last; line = end + 1) {
+		const char *name = strchr(line, ' ');
+
+		end = strchr(line, '\n');
+		*end = '\0';
+		name = name ? strchr(name + 1, ' ') : NULL;
+		if (!name || strcmp(name + 1, FORMAT_FILE_ARCHIVE_SUMS) != 0)
+			strbuf_printf(lines, "%s\n", line);
+	}
+	free(text);
+	if (last)
+		add_line(lines,
+			 folder_open_file(archiver->folder, FORMAT_FILE_ARCHIVE_SUMS, O_RDONLY, 0),
+			 "", FORMAT_FILE_ARCHIVE_SUMS);
+	return last;
 }
 
 void archive_write_sums(struct archiver *archiver)
@@ -88,11 +116,18 @@ void archive_write_sums(struct archiver *archiver)
 	struct strbuf lines = {0};
 
 	keep_lines(archiver, &lines, &known);
-	for (size_t i = 0; i < archiver->copied.count && !archiver->request->directory; i++)
-		add_line(archiver, &lines, string_table_text(&archiver->copied, (uint32_t)i));
-	add_collectors(archiver, &lines, &known);
-	if (lines.length)
-		write_lines(archiver, &lines);
+	for (size_t i = 0; i < archiver->kept.count; i++) {
+		const char *name = string_table_text(&archiver->kept, (uint32_t)i);
+
+		if (string_table_find(&known, name) == HASH_NONE)
+			add_line(&lines, open_copy(archiver, name), PREFIX, name);
+	}
+	add_line(&lines, folder_open_file(archiver->folder, FORMAT_FILE_ARCHIVE_LOG, O_RDONLY, 0),
+		 "", FORMAT_FILE_ARCHIVE_LOG);
+	write_lines(archiver, &lines, FORMAT_FILE_ARCHIVE_SUMS);
+	strbuf_clear(&lines);
+	if (enter_sums(archiver, &lines))
+		write_lines(archiver, &lines, FORMAT_FILE_SUMS);
 	string_table_fini(&known);
 	strbuf_fini(&lines);
 }

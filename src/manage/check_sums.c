@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the files are compared with that the recording has left: format/sums.h.  A descendant's
- * directory may be removed as a whole; check_descendants sees to those of which the log tells.
+ * directory may be removed as a whole, and so may copies: that is a warning, as is what somebody
+ * wrote into a text.
  */
 #include "base/folder.h"
 #include "base/memory.h"
+#include "format/archive.h"
 #include "format/sums.h"
 #include "manage/check.h"
 
@@ -36,32 +38,80 @@ static bool lacks_directory(int folder, const char *name)
 	return !there;
 }
 
-/* copy: of archives/; that it is gone, or a link to a common archive now, is no damage. */
-static void check_file(struct check *check, int folder, const char *name, uint64_t size,
-		       uint64_t sum, bool copy)
+/* A copy in a common archive is read through its link, which alone is the experiment's own. */
+static int open_link(const struct check *check, int folder, const char *name)
+{
+	struct stat info;
+
+	if (!folder_stat(folder, name, &info) || !S_ISLNK(info.st_mode)) {
+		errno = ELOOP;
+		return -1;
+	}
+	char *path = xasprintf("%s/%s", check->experiment->path, name);
+	int fd = folder_open_named(path, NULL);
+
+	free(path);
+	return fd;
+}
+
+static bool is_copy(const char *name)
+{
+	return !strncmp(name, FORMAT_DIR_ARCHIVES "/", strlen(FORMAT_DIR_ARCHIVES "/"));
+}
+
+/* What people write into, or are told there: no data is lost with it. */
+static bool is_text(const char *name)
+{
+	return !strcmp(name, FORMAT_FILE_NOTES) || !strcmp(name, FORMAT_FILE_ARCHIVE_LOG);
+}
+
+/* What is said of a file; NULL: it is what it was. */
+static const char *compare(int fd, uint64_t size, uint64_t sum)
 {
 	uint64_t size_now = 0, sum_now = 0;
-	int fd = folder_open_file(folder, name, O_RDONLY, 0);
 
-	if (fd < 0 && copy && (errno == ENOENT || errno == ELOOP || errno == ENOTDIR))
+	if (!sums_of_file(fd, &size_now, &sum_now))
+		return strerror(errno);
+	if (size_now != size)
+		return "has not the size that it was written with";
+	return sum_now == sum ? NULL : "is not what was written: its checksum is wrong";
+}
+
+static void missing(struct check *check, int folder, const char *name)
+{
+	bool whole = lacks_directory(folder, name);
+	bool doubt = whole || is_copy(name) || is_text(name) ||
+		     !strcmp(name, FORMAT_FILE_ARCHIVE_SUMS);
+
+	diag_add_once(doubt ? &check->warnings : &check->damage, DIAG_WARNING, "%s/%.*s %s",
+		      check->experiment->processes.items[0].name,
+		      (int)(whole ? strcspn(name, "/") : strlen(name)), name,
+		      doubt ? "was recorded and is missing" : "is missing");
+}
+
+static void check_file(struct check *check, int folder, const char *name, uint64_t size,
+		       uint64_t sum)
+{
+	int fd = folder_open_file(folder, name, O_RDONLY, 0);
+	bool linked = fd < 0 && errno == ELOOP && is_copy(name);
+
+	if (linked)
+		fd = open_link(check, folder, name);
+	if (fd < 0 && (errno == ENOENT || lacks_directory(folder, name))) {
+		missing(check, folder, name);
 		return;
-	if (fd < 0 && lacks_directory(folder, name))
-		diag_add_once(&check->warnings, DIAG_WARNING, "%s/%.*s was recorded and is missing",
-			      check->experiment->processes.items[0].name, (int)strcspn(name, "/"),
-			      name);
-	else if (fd < 0)
-		damaged(check, name, errno == ENOENT ? "is missing" : strerror(errno));
-	else if (!sums_of_file(fd, &size_now, &sum_now))
-		damaged(check, name, strerror(errno));
-	else if (size_now != size)
-		damaged(check, name, "has not the size that it was written with");
-	else if (sum_now != sum)
-		damaged(check, name, "is not what was written: its checksum is wrong");
+	}
+	const char *what = fd < 0 ? strerror(errno) : compare(fd, size, sum);
+
+	if (what)
+		diag_add_once(linked || is_text(name) ? &check->warnings : &check->damage,
+			      DIAG_WARNING, "%s/%s %s", check->experiment->processes.items[0].name,
+			      name, what);
 	if (fd >= 0)
 		close(fd);
 }
 
-static bool check_lines(struct check *check, int folder, char *text, size_t size, bool copies)
+static bool check_lines(struct check *check, int folder, char *text, size_t size)
 {
 	char *last = sums_last_line(text, size);
 
@@ -76,7 +126,7 @@ static bool check_lines(struct check *check, int folder, char *text, size_t size
 		if (sscanf(line, "%" SCNu64 " %16" SCNx64 " %n", &length, &sum, &name) != 2 ||
 		    !name)
 			return false;
-		check_file(check, folder, line + name, length, sum, copies);
+		check_file(check, folder, line + name, length, sum);
 	}
 	return true;
 }
@@ -123,11 +173,11 @@ void check_sums(struct check *check)
 
 	if (!text && (errno != ENOENT || has_sums(&founder->log)))
 		damaged(check, FORMAT_FILE_SUMS, errno == ENOENT ? "is missing" : strerror(errno));
-	else if (text && !check_lines(check, folder, text, size, false))
+	else if (text && !check_lines(check, folder, text, size))
 		damaged(check, FORMAT_FILE_SUMS, "is damaged");
 	free(text);
 	text = check_read_sums(folder, FORMAT_FILE_ARCHIVE_SUMS, &size);
-	if (text ? !check_lines(check, folder, text, size, true) : errno != ENOENT)
+	if (text ? !check_lines(check, folder, text, size) : errno != ENOENT)
 		damaged(check, FORMAT_FILE_ARCHIVE_SUMS, "is damaged");
 	free(text);
 	close(folder);

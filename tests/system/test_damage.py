@@ -9,7 +9,7 @@ OF_ARCHIVE = 'archives', 'archive.log', 'archive.sums'
 DAMAGED = 2
 
 
-def recorded(t, engine=None):
+def recorded(t, engine=None, options=()):
     """A process with all kinds of data, and a child of its."""
     source = t.directory / 'all.c'
     source.write_text('''
@@ -49,7 +49,7 @@ int main(void)
 ''')
     program = t.directory / 'all'
     t.equal(t.run(t.need('gcc'), '-g', '-O1', '-pthread', '-o', program, source).status, 0, 'gcc')
-    return t.collect(program, options=['-p', 'on', '-H', 'on', '-s', 'all', '-i', 'on', '-h', 'page-faults'], engine=engine).experiment
+    return t.collect(program, options=['-p', 'on', '-H', 'on', '-s', 'all', '-i', 'on', '-h', 'page-faults', *options], engine=engine).experiment
 
 
 def data_files(experiment):
@@ -83,6 +83,77 @@ def every_byte_counts(t):
             t.check(str(target.relative_to(copy)) in result.out, f'check does not name {target.relative_to(copy)} ({what}): {result.out}')
 
 
+def damages_of(path):
+    """What may happen to a file, or to a link to one in a common archive: by name, what does it."""
+    content = path.read_bytes()
+    middle = len(content) // 2
+
+    def write(data):
+        if path.is_symlink():
+            path.unlink()
+        path.write_bytes(data)
+    yield 'removed', path.unlink
+    yield 'emptied', lambda: write(b'')
+    yield 'cut', lambda: write(content[:middle])
+    yield 'edited', lambda: write(content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1:])
+
+
+def each_file_is_missed(t, experiment):
+    """The list is the directory's: what a recording has left and what was put beside it, whatever it is."""
+    t.equal(t.run(t.helio, 'check', experiment).out.split(';')[0], f'{experiment}: in order', 'check of all as it was left')
+    whole = t.directory / 'whole'
+    shutil.copytree(experiment, whole, symlinks=True)
+    files = [path for path in sorted(experiment.rglob('*')) if path.is_symlink() or not path.is_dir()]
+    for path in files:
+        name = str(path.relative_to(experiment))
+        for what, damage in damages_of(path):
+            damage()
+            result = t.run(t.helio, 'check', experiment)
+            t.check(result.status in (1, DAMAGED) and name in result.out, f'{name} {what}: status {result.status}: {result.out[-300:]}')
+            path.unlink(missing_ok=True)
+            shutil.copy2(whole / name, path, follow_symlinks=False)
+    for path in sorted(experiment.rglob('*'), reverse=True):
+        name = path.relative_to(experiment)
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+            result = t.run(t.helio, 'check', experiment)
+            t.check(result.status in (1, DAMAGED) and str(name) in result.out, f'{name} removed: status {result.status}: {result.out[-300:]}')
+            shutil.copytree(whole / name, path, symlinks=True)
+    t.equal(t.run(t.helio, 'check', experiment).status, 0, 'status of check, all as it was')
+    return {str(path.relative_to(experiment)) for path in files}
+
+
+@test
+def no_file_is_lost_without_a_word(t):
+    """Every file of an experiment with all kinds of data, notes and copies: removed, emptied, cut, edited. Likewise its directories."""
+    experiment = recorded(t, options=['-C', 'a note'])
+    t.equal(t.run(t.helio, 'archive', '-a', 'own', '-s', 'all', '-m', 'all.c', experiment).status, 0, 'status of archive')
+    names = each_file_is_missed(t, experiment)
+    t.check({'notes', 'archive.log', 'archive.sums', 'sums', '_f1.er/heaptrace', '_f1.er/synctrace', '_f1.er/iotrace', 'hwcounters'} <= names, f'{names}')
+
+
+@test
+def no_file_of_a_family_is_lost_without_a_word(t):
+    """Forks and programs that they become, with copies in a common archive; in the experiment are links."""
+    script = f'{t.target("flat")} 0.05s & {t.target("flat")} 0.05s | cat; wait'
+    experiment = t.collect('sh', '-c', script, options=('-A', 'off')).experiment
+    t.equal(t.run(t.helio, 'archive', '-a', 'own', '-d', t.directory / 'common', experiment).status, 0, 'status of archive')
+    names = each_file_is_missed(t, experiment)
+    t.check({'_f1_x1.er/log.xml', '_f2_x1.er/profile'} <= names, f'{names}')
+    copy, = (t.directory / 'common').glob('flat.*')
+    copy.write_bytes(copy.read_bytes()[:-1])
+    result = t.run(t.helio, 'check', experiment)
+    t.check(result.status and copy.name in result.out, f'cut in the common archive: status {result.status}: {result.out[-300:]}')
+
+
+@test
+def notes_are_the_user_s(t):
+    """Notes that are written after a recording without any are no damage, nor is anything said of them."""
+    experiment = t.collect('true').experiment
+    (experiment / 'notes').write_text('what I saw\n')
+    t.equal(t.run(t.helio, 'check', experiment).status, 0, 'status of check')
+
+
 def checksum(content):
     """As docs/format.md has it."""
     state = 0xcbf29ce484222325
@@ -100,8 +171,9 @@ def sums_as_specified(t, engine):
     end = text.rindex(b'- ', 0, len(text) - 3)
     t.equal(lines[-1], f'- {checksum(text[:end])} -', 'the last line')
     listed = {line.split(' ', 2)[2]: line.split(' ', 2)[:2] for line in lines[:-1]}
+    vdso = [path for path in (experiment / 'archives').iterdir() if path.name.startswith('[')]
     found = {str(path.relative_to(experiment)): [str(path.stat().st_size), checksum(path.read_bytes())]
-             for path in data_files(experiment) if path.name != 'sums'}
+             for path in [*data_files(experiment), *vdso, experiment / 'archive.sums'] if path.name != 'sums'}
     t.equal(listed, found, 'the list')
 
 
@@ -125,13 +197,14 @@ def what_is_done_later_is_no_damage(t):
 
 @test
 def each_copy_counts(t):
-    """A changed bit in a copy of a load object, of a source, of [vdso], or in the list of their sums: damaged; one that was removed is not."""
+    """A changed bit in a copy of a load object, of a source, of [vdso], or in the list of their sums: damaged."""
     experiment = recorded(t)
     t.equal(t.run(t.helio, 'archive', '-s', 'all', experiment).status, 0, 'status of archive')
     copies = [path for path in sorted((experiment / 'archives').rglob('*')) if path.is_file()]
     t.check({'[vdso]', 'all', 'sources'} <= {path.relative_to(experiment / 'archives').parts[0].partition('.')[0] for path in copies}, f'{copies}')
     listed = [line.split(' ', 2)[2] for line in (experiment / 'archive.sums').read_text().splitlines()]
-    t.equal(sorted(listed), ['-', *sorted(str(path.relative_to(experiment)) for path in copies)], 'the list')
+    kept = [str(path.relative_to(experiment)) for path in copies if not path.name.startswith('[')]
+    t.equal(sorted(listed), sorted(['-', 'archive.log', *kept]), 'the list')
     t.equal(t.run(t.helio, 'check', experiment).status, 0, 'status of check')
     for path in [*copies[:3], copies[-1], experiment / 'archives' / next(path.name for path in copies if path.name.startswith('all.')), experiment / 'archive.sums']:
         before = path.read_bytes()
