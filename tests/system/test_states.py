@@ -75,6 +75,90 @@ def of_each_wait(t, engine):
         t.ratio(row[f'i.{state}'], waited, 0.95, 1.0001, f'{kind}, of all waits there')
 
 
+QUEUED = r"""
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+#define NOINLINE __attribute__((noinline))
+static volatile unsigned long sink;
+static double read_clock(clockid_t clock)
+{
+	struct timespec now;
+	clock_gettime(clock, &now);
+	return now.tv_sec + now.tv_nsec * 1e-9;
+}
+/* How long this thread was queued in its life, as the kernel counts. */
+static double queued(void)
+{
+	static int file;
+	char line[96] = "";
+	unsigned long long ran, delay = 0;
+	if (!file)
+		file = open("/proc/thread-self/schedstat", O_RDONLY);
+	if (pread(file, line, sizeof(line) - 1, 0) > 0)
+		sscanf(line, "%llu %llu", &ran, &delay);
+	return delay * 1e-9;
+}
+static NOINLINE void compute(void)
+{
+	double end = read_clock(CLOCK_THREAD_CPUTIME_ID) + 0.007;
+	while (read_clock(CLOCK_THREAD_CPUTIME_ID) < end)
+		for (int i = 0; i < 10000; i++)
+			sink = sink * 3 + 1;
+}
+static NOINLINE void wait_here(void)
+{
+	nanosleep(&(struct timespec){0, 50000000}, NULL);
+	sink++;
+}
+/* Takes turns with another process on one processor, but for its waits. */
+int main(void)
+{
+	double computing = 0, waiting = 0;
+	cpu_set_t one;
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	sched_setaffinity(0, sizeof(one), &one);
+	pid_t other = fork();
+	if (!other) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			sink++;
+	}
+	for (int i = 0; i < 40; i++) {
+		double begin = queued();
+		compute();
+		double between = queued();
+		wait_here();
+		computing += between - begin;
+		waiting += queued() - between;
+	}
+	printf("computing %.6f\nwaiting %.6f\n", computing, waiting);
+	kill(other, SIGKILL);
+	return 0;
+}
+"""
+
+
+@test(alone=True, engines=True)
+def queued_before_a_wait(t, engine):
+    """A thread that others push off while it computes, and that waits soon after, was queued where it computed, and in its waits as it says."""
+    program = build(t, 'queued', ('queued.c', QUEUED), flags=('-O1', '-g'))
+    for interval in ('hi', 'on'):
+        result = t.collect(program, engine=engine, options=('-F', 'off', '-p', interval))
+        truth = result.truth()
+        rows = t.functions(result.experiment, 'i.wait')
+        whole = truth['computing'] + truth['waiting']
+        t.ratio(rows['<Total>']['i.wait'], whole, 0.8, 1.2, f'{interval}: queued')
+        t.near(rows['compute']['i.wait'] / whole, truth['computing'] / whole, f'{interval}: queued in compute', absolute=0.15)
+        t.near(rows.get('wait_here', {}).get('i.wait', 0) / whole, truth['waiting'] / whole, f'{interval}: queued in wait_here', absolute=0.15)
+
+
 @test(alone=True)
 def stopped(t):
     """By its own raise() and by another process while it computes. A stop stops the monitor too: perf only."""

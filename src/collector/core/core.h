@@ -87,7 +87,8 @@ struct clock_account {
 	uint64_t recorded_ns;		   /* the recording clock at the last reading */
 	uint32_t remote_stack;		   /* monitor engine: stack of the wait that goes on */
 	uint32_t remote_state;
-	bool remote_over; /* it has been seen to have ended */
+	bool remote_over;   /* it has been seen to have ended */
+	uint64_t preempted; /* how often, when that wait began */
 	struct clock_phase phase;
 };
 

@@ -23,27 +23,6 @@ enum { USAGE_EVERY_NS = 4 * 1000 * 1000 };
 /* DWARF register numbers of x86-64. */
 enum { REG_CX = 2, REG_PC = 16 };
 
-static uint64_t ns_of(const struct timespec *time)
-{
-	return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_nsec;
-}
-
-uint64_t clock_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now); /* the vDSO: no system call */
-	return ns_of(&now);
-}
-
-uint64_t clock_own_cpu_ns(void)
-{
-	struct timespec cpu = {0};
-
-	sys_call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &cpu, 0, 0);
-	return ns_of(&cpu);
-}
-
 static void read_clocks(struct clock_reading *reading)
 {
 	/* CPU before wall, so that their difference is not negative. */
@@ -285,6 +264,17 @@ static void emit_remembered_wait(struct thread *thread)
 	clock->remote_stack = 0;
 }
 
+/* What was queued since `before_ns` were pending followed a wait, which has this stack. */
+static void emit_woken(struct thread *thread, int64_t before_ns, uint32_t stack)
+{
+	int64_t since_ns = thread->clock.queued_pending_ns - before_ns;
+
+	if (since_ns <= 0)
+		return;
+	emit(thread, FORMAT_STATE_WAIT_CPU, &since_ns, stack);
+	thread->clock.queued_pending_ns = before_ns + since_ns;
+}
+
 /*
  * Writes all that is pending, for want of an event.  `stack` is where the thread is, 0 if there
  * is none better than its start.  Waits end there; CPU time was spent anywhere, so it belongs to
@@ -484,6 +474,7 @@ void clock_tick(struct thread *thread, const struct unwind_regs *regs)
 
 	read_at_tick(&thread->clock.last, &reading);
 	struct clock_reading whole = reading;
+	int64_t queued_ns = thread->clock.queued_pending_ns;
 
 	if (!in_window(thread, &reading))
 		return;
@@ -494,6 +485,8 @@ void clock_tick(struct thread *thread, const struct unwind_regs *regs)
 	}
 	uint32_t stack = stack_of_context(thread, regs);
 
+	if (thread->clock.remote_stack && thread->clock.preempted == reading.involuntary_switches)
+		emit_woken(thread, queued_ns, thread->clock.remote_stack);
 	emit_stop(thread, stack);
 	emit_remembered_wait(thread);
 	emit_cpu(thread, regs, stack);
@@ -609,20 +602,6 @@ void clock_settle(struct thread *thread, uint32_t stack)
 
 /* ---- from outside the thread ---- */
 
-/* The kernel's encoding of a thread's CPU clock. */
-long clock_cpu_id(int tid)
-{
-	return ((long)~tid << 3) | 6;
-}
-
-uint64_t clock_other_cpu_ns(int tid)
-{
-	struct timespec cpu = {0};
-
-	sys_call(SYS_clock_gettime, clock_cpu_id(tid), &cpu, 0, 0);
-	return ns_of(&cpu);
-}
-
 static void account_remote(struct thread *thread, uint64_t now_ns, uint64_t cpu_ns,
 			   uint64_t delay_ns)
 {
@@ -673,30 +652,47 @@ static enum format_state remote_state(const struct clock_remote *remote, long ca
 	return call < 0 ? FORMAT_STATE_DATA_FAULT : clock_call_state(call);
 }
 
+/* False: it is over by now, and the time stays pending. */
+static bool begin_remote(struct thread *thread, const struct clock_remote *remote,
+			 int64_t queued_ns)
+{
+	struct clock_account *clock = &thread->clock;
+	bool preempted = remote->preempted > clock->preempted &&
+			 remote->preempted > clock->last.involuntary_switches;
+	struct call_place place = place_of(thread, remote);
+	uint32_t before = clock->remote_stack;
+
+	clock->remote_slices = remote->slices;
+	if (remote->preempted)
+		clock->preempted = remote->preempted;
+	clock->remote_stack = stack_of_blocked(thread, place.pc, place.sp);
+	clock->remote_state = remote_state(remote, place.call);
+	if (!clock_still_waits(remote)) {
+		unwind_memory_reset(thread->unwind);
+		clock->remote_stack = 0;
+		return false;
+	}
+	/* Who was pushed off was so before this wait, where it ran: a tick will say. */
+	if (!preempted)
+		emit_woken(thread, queued_ns, before ? before : clock->remote_stack);
+	return true;
+}
+
 static void remote_wait(struct thread *thread, const struct clock_remote *remote, uint64_t now_ns)
 {
 	struct clock_account *clock = &thread->clock;
 	uint64_t cpu_ns = remote->cpu_ns;
+	int64_t queued_ns = clock->queued_pending_ns;
 
 	if (!remote_in_window(thread, &now_ns, &cpu_ns))
 		return;
 	account_remote(thread, now_ns, cpu_ns, remote->delay_ns);
 	take_stop(clock);
 	clock->remote_over = false;
-	if (clock->remote_slices != remote->slices || !clock->remote_stack) {
-		clock->remote_slices = remote->slices;
-		struct call_place place = place_of(thread, remote);
-
-		clock->remote_stack = stack_of_blocked(thread, place.pc, place.sp);
-		clock->remote_state = remote_state(remote, place.call);
-		if (!clock_still_waits(remote)) { /* the time stays pending */
-			unwind_memory_reset(thread->unwind);
-			clock->remote_stack = 0;
-			return;
-		}
-	}
+	if ((clock->remote_slices != remote->slices || !clock->remote_stack) &&
+	    !begin_remote(thread, remote, queued_ns))
+		return;
 	emit(thread, FORMAT_STATE_STOPPED, &clock->stopped_pending_ns, clock->remote_stack);
-	emit(thread, FORMAT_STATE_WAIT_CPU, &clock->queued_pending_ns, clock->remote_stack);
 	emit(thread, clock->remote_state, &clock->blocked_pending_ns, clock->remote_stack);
 }
 

@@ -51,8 +51,10 @@ struct clock_remote {
 	uint64_t pc, sp;
 	long call; /* its number; -1: blocked outside a system call */
 	uint64_t argument[6];
-	bool stopped; /* by a signal or a debugger; see clock_look_stopped */
 	uint64_t cpu_ns, delay_ns, slices;
+	/* See clock_look_status: by a signal or a debugger; how often others took its processor. */
+	bool stopped;
+	uint64_t preempted;
 };
 /* `dir` is from tasks_open(). What cannot be opened is as if it said nothing. */
 void clock_files_open(struct clock_files *files, int dir, const struct thread *thread);
@@ -77,9 +79,11 @@ bool clock_is_recording(const struct thread *thread, uint64_t now_ns);
 uint64_t clock_recorded_since(const struct thread *thread, uint64_t since_ns, uint64_t recorded_ns,
 			      uint64_t now_ns);
 
-/* Fills in `stopped`: one more file, so only for a wait that is new. */
-void clock_look_stopped(struct clock_files *files, int dir, const struct thread *thread,
-			struct clock_remote *remote);
+/* Fills in `stopped` and `preempted`: one more file, so only for a wait that is new. */
+void clock_look_status(struct clock_files *files, int dir, const struct thread *thread,
+		       struct clock_remote *remote);
+/* The lines of such a file, each cut to what all that are wanted have room in. */
+void clock_each_line(int fd, void (*take)(const char *line, void *arg), void *arg);
 
 /* It has not run since it was seen: what was read from its stack meanwhile is true. */
 bool clock_still_waits(const struct clock_remote *remote);

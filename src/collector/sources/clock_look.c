@@ -1,10 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What /proc tells of a thread: its clocks, and the call that it is blocked in. */
+/* What the kernel tells of a thread: its clocks, and by /proc the call that it is blocked in. */
 #include "collector/core/file.h"
 #include "collector/core/sys.h"
 #include "collector/core/tasks.h"
 #include "collector/core/text.h"
 #include "collector/sources/clock.h"
+
+#include <time.h>
+
+static uint64_t ns_of(const struct timespec *time)
+{
+	return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_nsec;
+}
+
+uint64_t clock_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now); /* the vDSO: no system call */
+	return ns_of(&now);
+}
+
+uint64_t clock_own_cpu_ns(void)
+{
+	struct timespec cpu = {0};
+
+	sys_call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &cpu, 0, 0);
+	return ns_of(&cpu);
+}
 
 /* "CPU_NS DELAY_NS SLICES" */
 static bool parse_schedstat(const char *text, struct clock_remote *remote)
@@ -130,7 +153,8 @@ bool clock_look_sums(const struct clock_files *files, struct clock_remote *remot
 	char line[96];
 
 	remote->files = files;
-	remote->blocked = false;
+	remote->blocked = remote->stopped = false;
+	remote->preempted = 0;
 	remote->call = -1;
 	return read_again(files->schedstat, line, sizeof(line)) && parse_schedstat(line, remote);
 }
@@ -165,26 +189,53 @@ bool clock_look_at(const struct thread *thread, struct clock_remote *remote)
 	return seen;
 }
 
-void clock_look_stopped(struct clock_files *files, int dir, const struct thread *thread,
-			struct clock_remote *remote)
+void clock_each_line(int fd, void (*take)(const char *line, void *arg), void *arg)
 {
-	static const char label[] = "\nState:\t";
-	char lines[160]; /* the name before it has up to 64 characters */
+	char piece[512], line[96];
+	size_t length = 0;
+	long got, at = 0;
 
+	for (; (got = sys_pread(fd, piece, sizeof(piece), at)) > 0; at += got) {
+		for (long i = 0; i < got; i++) {
+			if (piece[i] != '\n') {
+				if (length < sizeof(line) - 1)
+					line[length++] = piece[i];
+				continue;
+			}
+			line[length] = '\0';
+			length = 0;
+			take(line, arg);
+		}
+	}
+}
+
+static void take_status(const char *line, void *arg)
+{
+	static const char state[] = "State:\t", preempted[] = "nonvoluntary_ctxt_switches:\t";
+	struct clock_remote *remote = arg;
+	const char *end;
+
+	if (text_starts(line, state))
+		remote->stopped = line[sizeof(state) - 1] == 'T' || line[sizeof(state) - 1] == 't';
+	else if (text_starts(line, preempted))
+		remote->preempted = text_number(line + sizeof(preempted) - 1, &end);
+}
+
+void clock_look_status(struct clock_files *files, int dir, const struct thread *thread,
+		       struct clock_remote *remote)
+{
 	if (files->status < 0)
 		files->status = open_task_file(dir, thread->proc_tid, "status");
-	if (!read_again(files->status, lines, sizeof(lines)))
-		lines[0] = '\0';
+	remote->stopped = false;
+	remote->preempted = 0;
+	if (files->status < 0)
+		return;
+	clock_each_line(files->status, take_status, remote);
 	/* It stays open where the launcher may have to be asked for it. */
-	if (files->status >= 0 && dir != TASKS_BY_PATH) {
+	if (dir != TASKS_BY_PATH) {
 		sys_close(files->status);
 		files->status = -1;
 	}
-	remote->stopped = false;
-	for (const char *at = lines; *at && !remote->stopped; at++)
-		if (text_starts(at, label))
-			remote->stopped =
-				at[sizeof(label) - 1] == 'T' || at[sizeof(label) - 1] == 't';
 }
 
 static void put_own_path(struct text *path, const char *name)
@@ -271,4 +322,18 @@ enum format_state clock_call_state(long call)
 	default:
 		return FORMAT_STATE_SLEEP;
 	}
+}
+
+/* The kernel's encoding of a thread's CPU clock. */
+long clock_cpu_id(int tid)
+{
+	return ((long)~tid << 3) | 6;
+}
+
+uint64_t clock_other_cpu_ns(int tid)
+{
+	struct timespec cpu = {0};
+
+	sys_call(SYS_clock_gettime, clock_cpu_id(tid), &cpu, 0, 0);
+	return ns_of(&cpu);
 }

@@ -261,7 +261,7 @@ static void sample_blocked(struct thread *thread, const struct tick *tick, int t
 			   struct clock_remote *remote)
 {
 	if (remote->slices != thread->clock.remote_slices)
-		clock_look_stopped(&thread->files, tick->dir, thread, remote);
+		clock_look_status(&thread->files, tick->dir, thread, remote);
 	if (!thread_try_lock(thread))
 		return;
 	if (atomic_load(&thread->tid) == tid && remote->cpu_ns >= thread->clock.last.cpu_ns)

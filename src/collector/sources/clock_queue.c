@@ -23,9 +23,10 @@ struct load {
 };
 
 /* "se.avg.runnable_avg   :     227" */
-static void read_line(const char *line, struct load *load)
+static void take_line(const char *line, void *arg)
 {
 	static const char runnable[] = "se.avg.runnable_avg ", running[] = "se.avg.util_avg ";
+	struct load *load = arg;
 	int64_t *value = text_starts(line, runnable)  ? &load->runnable
 			 : text_starts(line, running) ? &load->running
 						      : NULL;
@@ -39,26 +40,6 @@ static void read_line(const char *line, struct load *load)
 	while (*line == ' ')
 		line++;
 	*value = (int64_t)text_number(line, &end);
-}
-
-struct clock_lines {
-	char line[96];
-	size_t length;
-	struct load load;
-};
-
-static void read_piece(struct clock_lines *lines, const char *piece, long size)
-{
-	for (long i = 0; i < size; i++) {
-		if (piece[i] != '\n') {
-			if (lines->length < sizeof(lines->line) - 1)
-				lines->line[lines->length++] = piece[i];
-			continue;
-		}
-		lines->line[lines->length] = '\0';
-		lines->length = 0;
-		read_line(lines->line, &lines->load);
-	}
 }
 
 uint64_t clock_queue_bound(int64_t runnable, int64_t running, uint64_t ran_ns)
@@ -94,18 +75,14 @@ uint64_t clock_queue_possible(uint64_t delay_ns, uint64_t bound_ns, uint64_t pre
 
 uint64_t clock_own_queue_bound(uint64_t ran_ns)
 {
-	struct clock_lines lines = {.load = {-1, -1}};
-	char piece[256];
-	long got;
+	struct load load = {-1, -1};
 	int fd = clock_open_own("sched");
 
 	if (fd < 0)
 		return UINT64_MAX;
-	while ((lines.load.runnable < 0 || lines.load.running < 0) &&
-	       (got = sys_read(fd, piece, sizeof(piece))) > 0)
-		read_piece(&lines, piece, got);
+	clock_each_line(fd, take_line, &load);
 	sys_close(fd);
-	if (lines.load.runnable < 0 || lines.load.running < 0)
+	if (load.runnable < 0 || load.running < 0)
 		return UINT64_MAX;
-	return clock_queue_bound(lines.load.runnable, lines.load.running, ran_ns);
+	return clock_queue_bound(load.runnable, load.running, ran_ns);
 }

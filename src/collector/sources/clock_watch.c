@@ -55,7 +55,7 @@ static void look_at(struct thread *thread, void *arg)
 		seen = false; /* it has run */
 	thread->watched = false;
 	if (seen && remote.blocked)
-		clock_look_stopped(&files, look->dir, thread, &remote);
+		clock_look_status(&files, look->dir, thread, &remote);
 	if (seen && remote.blocked && thread_try_lock(thread)) {
 		if (atomic_load(&thread->tid) == tid &&
 		    remote.cpu_ns >= thread->clock.last.cpu_ns) {
