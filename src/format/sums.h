@@ -2,8 +2,8 @@
 /*
  * `sums`: the size and the checksum of each file that a recording has left, so that damage to any
  * byte is noticed.  Text, a line each: `SIZE CHECKSUM NAME`, the last one `- CHECKSUM -` over all
- * before it.  Written when all is packed.  `archive.sums` is the same of the copies in archives/ and
- * of archive.log; `sums` has its line.
+ * before it.  Written when all is packed.  `archive.sums` is the same of the copies in archives/
+ * and of archive.log; `sums` has its line.
  */
 #ifndef HELIO_FORMAT_SUMS_H
 #define HELIO_FORMAT_SUMS_H

@@ -80,8 +80,8 @@ static const char *compare(int fd, uint64_t size, uint64_t sum)
 static void missing(struct check *check, int folder, const char *name)
 {
 	bool whole = lacks_directory(folder, name);
-	bool doubt = whole || is_copy(name) || is_text(name) ||
-		     !strcmp(name, FORMAT_FILE_ARCHIVE_SUMS);
+	bool doubt =
+		whole || is_copy(name) || is_text(name) || !strcmp(name, FORMAT_FILE_ARCHIVE_SUMS);
 
 	diag_add_once(doubt ? &check->warnings : &check->damage, DIAG_WARNING, "%s/%.*s %s",
 		      check->experiment->processes.items[0].name,
