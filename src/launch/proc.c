@@ -15,6 +15,29 @@
 #include <string.h>
 #include <unistd.h>
 
+/*
+ * The rest of a file of which the beginning is there.  One line may be longer than all that is
+ * looked for, the groups in `status`: of such a line there is the beginning only.
+ */
+static size_t read_rest(int fd, char text[PROC_TEXT], size_t size)
+{
+	enum { LONGEST = 256 };
+	size_t line = 0, out = 0; /* where the line begins, and how much of the text is kept */
+	ssize_t got = (ssize_t)size;
+	char part[PROC_TEXT];
+
+	memcpy(part, text, size);
+	do {
+		for (ssize_t i = 0; i < got && out < PROC_TEXT - 1; i++) {
+			if (part[i] == '\n' || out - line < LONGEST)
+				text[out++] = part[i];
+			if (part[i] == '\n')
+				line = out;
+		}
+	} while ((got = read(fd, part, sizeof(part))) > 0);
+	return out;
+}
+
 bool proc_read_text(pid_t pid, pid_t task, const char *file, char text[PROC_TEXT])
 {
 	char path[80];
@@ -26,6 +49,8 @@ bool proc_read_text(pid_t pid, pid_t task, const char *file, char text[PROC_TEXT
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t size = fd >= 0 ? read(fd, text, PROC_TEXT - 1) : -1;
 
+	if (size == PROC_TEXT - 1)
+		size = (ssize_t)read_rest(fd, text, (size_t)size);
 	if (fd >= 0)
 		close(fd);
 	text[size > 0 ? size : 0] = '\0';

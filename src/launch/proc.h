@@ -12,8 +12,8 @@
 enum { PROC_TEXT = 4096 };
 
 /*
- * Reads a small file of a process, or with `task` of one of its threads; what
- * does not fit is left out.  False, and "", if it cannot be read.
+ * Reads a small file of a process, or with `task` of one of its threads; of lines that are too
+ * long, and of a text that is, there is the beginning.  False, and "", if it cannot be read.
  */
 bool proc_read_text(pid_t pid, pid_t task, const char *file, char text[PROC_TEXT]);
 

@@ -41,6 +41,7 @@ bool maps_for_each(char *room, size_t size, void (*visit)(const struct map_line 
 {
 	struct map_line line;
 	size_t kept = 0;
+	bool beheaded = false;
 	long got;
 	int fd = file_open_proc("/proc/self/maps", O_RDONLY);
 
@@ -52,13 +53,19 @@ bool maps_for_each(char *room, size_t size, void (*visit)(const struct map_line 
 		for (size_t i = kept; i < end; i++)
 			if (room[i] == '\n') {
 				room[i] = '\0';
-				if (parse(room + begin, &line))
+				if (!beheaded && parse(room + begin, &line))
 					visit(&line, arg);
+				beheaded = false;
 				begin = i + 1;
 			}
 		kept = end - begin;
 		for (size_t i = 0; i < kept; i++)
 			room[i] = room[begin + i];
+		/* Longer than any path that could be opened; there are lines behind it. */
+		if (kept == size) {
+			beheaded = true;
+			kept = 0;
+		}
 	}
 	sys_close(fd);
 	return true;

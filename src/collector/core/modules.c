@@ -25,7 +25,7 @@ enum {
 	MODULES_MAX = 8192, /* executable segments, over the whole life of the process */
 	PUBLISH_TRIES = 1000,
 	BUILD_ID_MAX = 32,
-	NAME_MAX_HERE = 1024,
+	NAME_MAX_HERE = PATH_MAX_HERE,
 	HEAD_SIZE = 4096, /* of an object: holds its program headers, and mostly its notes */
 	NOTES_MAX = 1024, /* bytes of a note segment that are looked at */
 	LEARN_YIELDS = 1000,
@@ -168,15 +168,18 @@ static void write_line(struct text *line)
 		modules_write_begin();
 		gathering = true;
 	}
-	if (gathering)
+	if (gathering && line->length < gathered.size)
 		text_puts(&gathered, line->buffer);
 	else
 		log_append(FORMAT_FILE_MAP, line);
 }
 
+/* By who changes the list. */
 static void log_map(const struct segment *segment, const char *name, uint64_t tstamp)
 {
-	char room[1888], id_room[2 * BUILD_ID_MAX + 1];
+	enum { MOST_OF_A_CHARACTER = 6, AROUND = 1024 };
+	static char room[MOST_OF_A_CHARACTER * NAME_MAX_HERE + AROUND];
+	char id_room[2 * BUILD_ID_MAX + 1];
 	struct text line = TEXT_ON(room);
 	struct text id = TEXT_ON(id_room);
 	char modes[] = {segment->flags & PF_R ? 'r' : '-', segment->flags & PF_W ? 'w' : '-',
@@ -197,8 +200,7 @@ static void log_map(const struct segment *segment, const char *name, uint64_t ts
 	}
 	put_file_facts(&line, segment);
 	text_puts(&line, "/>\n");
-	if (!line.full)
-		write_line(&line);
+	write_line(&line);
 }
 
 static void log_unmap(const struct segment *segment)
@@ -615,7 +617,10 @@ void modules_log_mapped(const struct map_line *line, uint32_t epoch, const ElfW(
 
 	read_build_id(&segment, notes, size);
 	read_file_facts(&segment, line->path);
+	if (!change_begin_if(true))
+		return;
 	log_part(line, epoch, &segment);
+	atomic_store(&changing, 0);
 }
 
 struct lesson {

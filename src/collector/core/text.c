@@ -98,12 +98,11 @@ static bool is_no_character(const char *value)
 	       (unsigned char)value[2] >= 0xbe;
 }
 
-void text_attribute(struct text *text, const char *name, const char *value)
+static void put_value(struct text *text, const char *value)
 {
-	text_putc(text, ' ');
-	text_puts(text, name);
-	text_puts(text, "=\"");
 	for (int bytes = 0; *value; value++) {
+		size_t before = text->length;
+
 		if (escape_is_at(value))
 			put_byte(text, 0);
 		if (is_no_character(value))
@@ -112,7 +111,40 @@ void text_attribute(struct text *text, const char *name, const char *value)
 			put_byte(text, (unsigned char)*value);
 		else
 			put_escaped(text, *value);
+		if (text->full) {
+			text->length = before; /* no half an escape */
+			return;
+		}
 	}
+}
+
+/* No half a character, which would make the line none of XML's; and who reads it sees the cut. */
+static void end_cut_value(struct text *text)
+{
+	while (text->length && ((unsigned char)text->buffer[text->length - 1] & 0xc0) == 0x80)
+		text->length--;
+	if (text->length && (unsigned char)text->buffer[text->length - 1] >= 0xc0)
+		text->length--;
+	text_puts(text, "...");
+}
+
+void text_attribute(struct text *text, const char *name, const char *value)
+{
+	enum { LONG = 100, BEHIND = 320, OF_SIZE = 4 };
+	size_t size = text->size;
+	bool full = text->full;
+
+	text_putc(text, ' ');
+	text_puts(text, name);
+	text_puts(text, "=\"");
+	if (text_length(value) > LONG) /* what comes behind it has its room */
+		text->size -= size / OF_SIZE < BEHIND ? size / OF_SIZE : BEHIND;
+	text->full = false;
+	put_value(text, value);
+	text->size = size;
+	if (text->full)
+		end_cut_value(text);
+	text->full |= full;
 	text_putc(text, '"');
 }
 

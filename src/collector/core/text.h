@@ -23,7 +23,10 @@ void text_putc(struct text *text, char c);
 void text_decimal(struct text *text, int64_t value);
 void text_hex(struct text *text, uint64_t value); /* with 0x */
 void text_bytes_hex(struct text *text, const uint8_t *bytes, size_t count);
-/* ` name="value"` with XML escapes; bytes that XML cannot hold become '?'. */
+/*
+ * ` name="value"` with XML escapes.  Of a value that does not fit there is as much as leaves room
+ * for short attributes behind it, then "...": the line stays a line.
+ */
 void text_attribute(struct text *text, const char *name, const char *value);
 void text_attribute_decimal(struct text *text, const char *name, int64_t value);
 void text_attribute_hex(struct text *text, const char *name, uint64_t value);

@@ -13,7 +13,7 @@
 
 enum {
 	RECORD_MAX = 3 + 2 * VARINT_MAX + 2 * VARINT_MAX + TRACE_FIELDS_MAX * VARINT_MAX,
-	TEXT_MAX = 1000,
+	TEXT_MAX = PATH_MAX_HERE, /* a block holds some */
 };
 
 static const struct trace_source *const sources[TRACE_KINDS] = {
@@ -352,7 +352,9 @@ uint32_t trace_text(struct thread *thread, enum trace_kind kind, const char *tex
 	size_t length = text_length(text);
 	uint32_t number = atomic_fetch_add(&texts[kind], 1) + 1;
 
-	if (length > TEXT_MAX)
+	bool cut = length > TEXT_MAX;
+
+	if (cut)
 		length = TEXT_MAX;
 	if (!begin_record(thread))
 		return 0;
@@ -364,6 +366,8 @@ uint32_t trace_text(struct thread *thread, enum trace_kind kind, const char *tex
 		out = varint_put(out, length);
 		for (size_t i = 0; i < length; i++)
 			*out++ = (uint8_t)text[i];
+		for (size_t i = 1; cut && i <= 3; i++) /* who reads it sees that */
+			out[-i] = '.';
 		lane_commit(&thread->traces[kind], out);
 	}
 	thread_unlock(thread);

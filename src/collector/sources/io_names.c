@@ -275,6 +275,19 @@ static bool put_link(struct text *text, int fd)
 	return true;
 }
 
+/* There is no room for it on a small stack. */
+static uint32_t name_of_long_link(struct thread *thread, int fd)
+{
+	char *room =
+		sys_mmap(PATH_MAX_HERE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct text text = {.buffer = room, .size = PATH_MAX_HERE};
+	uint32_t name = room && put_link(&text, fd) ? io_name_of_path(thread, room) : 0;
+
+	if (room)
+		sys_munmap(room, PATH_MAX_HERE);
+	return name;
+}
+
 uint32_t io_name_of_fd(struct thread *thread, int fd)
 {
 	char room[NAME_ROOM];
@@ -286,7 +299,8 @@ uint32_t io_name_of_fd(struct thread *thread, int fd)
 		return name;
 	if (text_starts(room, "socket:"))
 		put_socket(&text, fd);
-	name = io_name_of_path(thread, room);
+	name = text_length(room) < sizeof(room) - 1 ? io_name_of_path(thread, room)
+						    : name_of_long_link(thread, fd);
 	io_names_set(fd, name);
 	return name;
 }
