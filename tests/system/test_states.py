@@ -1,5 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where time goes, by kind: each phase of `phases` has a function of its own and a known duration."""
+import os
+import pathlib
+import signal
+import threading
+import time
+
 from harness import test
 from test_code import build
 
@@ -295,6 +301,56 @@ def stopped_where(t, engine):
             t.within(least <= stopped <= most, f'{mode}, {place}: stopped for {stopped}, not {least} to {most}')
         stopped = rows['<Total>']['i.stop']
         t.within(stopped <= most * len(places), f'{mode}: stopped for {stopped}, not {most} in each of {places}')
+
+
+STOPS_FIRST = r"""
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+static volatile int sink;
+static __attribute__((noinline)) void stop_here(void)
+{
+	raise(SIGSTOP);
+	sink++;
+}
+int main(int count, char **words)
+{
+	FILE *file = fopen(words[count - 1], "w");
+	fprintf(file, "%d\n", getpid());
+	fclose(file);
+	stop_here();
+	return 0;
+}
+"""
+
+
+def go_on_later(path, times):
+    """Waits for the process whose number comes into the file to stop, and lets it go on half a second later."""
+    while not (path.exists() and path.read_text().endswith('\n')):
+        time.sleep(0.001)
+    process = pathlib.Path('/proc', path.read_text().strip())
+    while process.joinpath('stat').read_text().rpartition(') ')[2][0] != 'T':
+        time.sleep(0.001)
+    times.append(time.monotonic())
+    time.sleep(0.5)
+    times.append(time.monotonic())
+    os.kill(int(process.name), signal.SIGCONT)
+
+
+@test(engines=True)
+def stopped_at_once(t, engine):
+    """By the first that it does, on one processor: threads of the collector that have just been made have not run so far."""
+    program = build(t, 'first', ('first.c', STOPS_FIRST), flags=('-O1', '-g'))
+    processor = str(min(os.sched_getaffinity(0)))
+    for number in range(6):
+        path, times = t.directory / f'pid{number}', []
+        helper = threading.Thread(target=go_on_later, args=(path, times), daemon=True)
+        helper.start()
+        result = t.collect('taskset', '-c', processor, program, path, engine=engine)
+        helper.join()
+        rows = t.functions(result.experiment, 'i.stop')
+        least = times[1] - times[0]
+        t.within(rows.get('stop_here', {}).get('i.stop', 0) >= 0.9 * least, f'{number}: stopped for {least}, in {rows}')
 
 
 @test(alone=True, engines=True)

@@ -212,6 +212,7 @@ void timer_disarm_all(void);
 
 /* The monitor runs at this moment. */
 void stop_alive(uint64_t now_ns);
+uint64_t stop_last_alive_ns(void);
 /* The process stood still since the monitor was last alive, but for the time that it was queued.
  * False: somebody has noted it before. */
 bool stop_note(uint64_t since_ns, uint64_t now_ns, uint64_t queued_ns);

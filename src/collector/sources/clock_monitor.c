@@ -473,7 +473,10 @@ static void monitor(void)
 	looked_cpu_ns = clock_own_cpu_ns();
 	tick.dir = tasks_open_alone();
 	tick.sched = clock_open_delay();
-	clock_read_delay(tick.sched, &tick.delay_ns);
+	/* It may not have come to run at all before the process was stopped. */
+	tick.awake_ns = stop_last_alive_ns();
+	tick.now_ns = clock_now_ns();
+	note_stop(&tick, tick.awake_ns);
 	while (!atomic_load(&stopping) && tasks_are_open(tick.dir) && tick.alone < ENDS_ALONE) {
 		tick.awake_ns = clock_now_ns();
 		stop_alive(tick.awake_ns);

@@ -32,6 +32,11 @@ void stop_alive(uint64_t now_ns)
 	atomic_store(&alive_ns, now_ns);
 }
 
+uint64_t stop_last_alive_ns(void)
+{
+	return atomic_load(&alive_ns);
+}
+
 bool stop_note(uint64_t since_ns, uint64_t now_ns, uint64_t queued_ns)
 {
 	if (!atomic_compare_exchange_strong(&alive_ns, &since_ns, now_ns))
