@@ -89,11 +89,7 @@ static const char *find_archive(struct session *session, const struct experiment
 
 	if (file->copy)
 		return file->copy;
-	if (!format_archive_name(name, sizeof(name), file->path, file->build_id, file->mtime,
-				 file->file_size))
-		return NULL;
-
-	return experiment_has_copy(experiment, name)
+	return experiment_find_copy(experiment, file, name)
 		       ? arena_printf(&session->arena, "%s/%s", experiment->archives, name)
 		       : NULL;
 }

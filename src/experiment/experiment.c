@@ -7,6 +7,7 @@
 #include "experiment/before.h"
 #include "experiment/gprofng.h"
 #include "experiment/unrecorded.h"
+#include "format/archive.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -301,7 +302,7 @@ static void read_notes(struct experiment *experiment, struct diag_list *warnings
 		close(fd);
 }
 
-bool experiment_has_copy(const struct experiment *experiment, const char *name)
+static bool has_copy(const struct experiment *experiment, const char *name)
 {
 	int archives = folder_open_below(experiment->family, FORMAT_DIR_ARCHIVES);
 	struct stat info;
@@ -312,6 +313,17 @@ bool experiment_has_copy(const struct experiment *experiment, const char *name)
 	if (archives >= 0)
 		close(archives);
 	return has;
+}
+
+bool experiment_find_copy(const struct experiment *experiment, const struct map_file *file,
+			  char name[NAME_MAX + 1])
+{
+	return (format_archive_second_name(name, NAME_MAX + 1, file->path, file->build_id,
+					   file->mtime, file->file_size) &&
+		has_copy(experiment, name)) ||
+	       (format_archive_name(name, NAME_MAX + 1, file->path, file->build_id, file->mtime,
+				    file->file_size) &&
+		has_copy(experiment, name));
 }
 
 /* Sets path and name; a path that shows no name (".") is resolved first. */

@@ -14,6 +14,8 @@
 #include "experiment/stacks.h"
 #include "experiment/trace.h"
 
+#include <limits.h>
+
 /* One process image. Strings live in the experiment's arena. */
 struct process {
 	const char *path;      /* for messages; files are reached by folder and directory */
@@ -61,8 +63,10 @@ void experiment_free(struct experiment *experiment);
 
 /* Where a process's files are. */
 struct read_context process_context(const struct process *process, struct diag_list *diags);
-/* Whether archives/ has a copy of this name that can be read, or a link to one. */
-bool experiment_has_copy(const struct experiment *experiment, const char *name);
+/* The name of a load object's copy in archives/, or of a link to it, that can be read; false: none.
+ */
+bool experiment_find_copy(const struct experiment *experiment, const struct map_file *file,
+			  char name[NAME_MAX + 1]);
 
 /* Ends that others than the process itself know of; the last waits of its threads reach to them. */
 void experiment_settle_ends(struct experiment *experiment);

@@ -3,9 +3,9 @@
  * Keeping the files that an experiment refers to.  Which ones is known from
  * map.xml and stacks alone, so that a large profile costs nothing here.
  *
- * A copy has in its name what tells it from other files of that name, so one
- * that is there already is the right one, and several processes, experiments
- * with a common archive, and two runs of this program can share a directory.
+ * A copy has in its name what tells it from other files of that name, so
+ * several processes, experiments with a common archive, and two runs of this
+ * program can share a directory.  Where a name is not enough, see name_copy.
  */
 #include "manage/archive.h"
 
@@ -227,6 +227,52 @@ static bool copy(const struct archiver *archiver, const char *from, const char *
 	return in >= 0 && tree_copy_file(in, archiver->store, name);
 }
 
+/* Whether what has the name in the store is not the file. */
+static bool is_another(const struct archiver *archiver, const struct elf_file *file,
+		       const char *name)
+{
+	char *path = xasprintf(
+		"%s/%s",
+		archiver->store_path ? archiver->store_path : archiver->experiment->archives, name);
+
+	archive_be_reader(archiver);
+	int in = folder_open_named(file->path, NULL);
+
+	archive_be_in_store(archiver);
+	int copy = folder_open_named(path, NULL);
+	bool there = copy >= 0 && in >= 0, same = tree_same_file(in, copy);
+
+	archive_be_reader(archiver);
+	free(path);
+	return there && !same && !errno;
+}
+
+/*
+ * Two files may have one build-id and not be the same: one is stripped, or lies.  The second one
+ * has a name of its own, if it is the one that was measured as far as date and size tell.  What is
+ * to be copied anew takes the first name.
+ */
+static bool name_copy(struct archiver *archiver, const struct map_file *map,
+		      const struct elf_file *file, char *name, size_t room)
+{
+	bool fresh = archiver->request->rewrite &&
+		     string_table_find(&archiver->copied, name) == HASH_NONE;
+
+	if (fresh || map->mtime != file->mtime || map->file_size != file->size ||
+	    !is_another(archiver, file, name))
+		return true;
+	if (format_archive_second_name(name, room, map->path, map->build_id, map->mtime,
+				       map->file_size) &&
+	    !is_another(archiver, file, name))
+		return true;
+	diag_add(
+		archiver->diags, DIAG_WARNING,
+		"%s is not archived: there is a copy of another file with its name, build-id, date "
+		"and size",
+		map->path);
+	return false;
+}
+
 bool archive_copy(struct archiver *archiver, const char *from, const char *name)
 {
 	char *to = xasprintf(
@@ -336,7 +382,8 @@ static void archive_file(struct archiver *archiver, struct load_file *load)
 	}
 	if (!open_measured(archiver, map, &file))
 		return;
-	archive_open_file(archiver, load, &file, name);
+	if (name_copy(archiver, map, &file, name, sizeof(name)))
+		archive_open_file(archiver, load, &file, name);
 	elf_file_close(&file);
 }
 

@@ -32,6 +32,9 @@ static void expected_names(const struct check *check, struct string_table *names
 		if (format_archive_name(name, sizeof(name), map->path, map->build_id, map->mtime,
 					map->file_size))
 			string_table_add(names, name);
+		if (format_archive_second_name(name, sizeof(name), map->path, map->build_id,
+					       map->mtime, map->file_size))
+			string_table_add(names, name);
 	}
 }
 
@@ -45,7 +48,14 @@ static bool is_named_file(const struct elf_file *file, const char *name, bool de
 	else
 		snprintf(ending, sizeof(ending), "-%zu", file->size);
 	/* the size in a debug file's name is that of the object */
-	return (debug && !file->build_id) || has_ending(name, ending);
+	if ((debug && !file->build_id) || has_ending(name, ending))
+		return true;
+	/* of two that differ the second has more behind that */
+	char *first = xstrndup(name, (size_t)(strrchr(name, '.') - name));
+	bool named = has_ending(first, ending);
+
+	free(first);
+	return named;
 }
 
 static void check_copy(struct check *check, const struct string_table *names, const char *entry)
@@ -109,9 +119,7 @@ static bool has_names(const struct check *check, const struct map_file *map)
 	if (map->copy)
 		return true;
 
-	char *copy = format_archive_name(name, sizeof(name), map->path, map->build_id, map->mtime,
-					 map->file_size) &&
-				     experiment_has_copy(check->experiment, name)
+	char *copy = experiment_find_copy(check->experiment, map, name)
 			     ? xasprintf("%s/%s", check->experiment->archives, name)
 			     : NULL;
 	struct object_request request = {

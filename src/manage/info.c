@@ -69,11 +69,7 @@ static bool is_archived(const struct info *info, const struct map_file *map)
 {
 	char name[NAME_MAX + 1];
 
-	if (map->copy)
-		return true;
-	return format_archive_name(name, sizeof(name), map->path, map->build_id, map->mtime,
-				   map->file_size) &&
-	       experiment_has_copy(info->survey.experiment, name);
+	return map->copy || experiment_find_copy(info->survey.experiment, map, name);
 }
 
 /* "exit 0", "signal 9", "became another program", "running", "?" */

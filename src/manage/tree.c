@@ -249,14 +249,13 @@ static bool same_link(const struct pair *pair, const char *name)
 	return a >= 0 && a == b && !memcmp(texts[0], texts[1], (size_t)a);
 }
 
-static bool same_file(const struct pair *pair, const char *name)
+bool tree_same_file(int a, int b)
 {
 	char *buffers = xmalloc(2 * (size_t)BUFFER_SIZE);
-	int a = folder_open_file(pair->from, name, O_RDONLY, 0);
-	int b = folder_open_file(pair->to, name, O_RDONLY, 0);
 	ssize_t size = -1, other = -1;
 	bool same = a >= 0 && b >= 0;
 
+	errno = same ? 0 : errno;
 	do {
 		size = same ? read_all(a, buffers, BUFFER_SIZE) : -1;
 		other = same ? read_all(b, buffers + BUFFER_SIZE, BUFFER_SIZE) : -1;
@@ -277,7 +276,8 @@ static bool same_entry(const struct pair *pair, const char *name, const struct s
 	case S_IFDIR:
 		return walk_below(pair, name, same_entry, depth);
 	case S_IFREG:
-		return same_file(pair, name);
+		return tree_same_file(folder_open_file(pair->from, name, O_RDONLY, 0),
+				      folder_open_file(pair->to, name, O_RDONLY, 0));
 	case S_IFLNK:
 		return same_link(pair, name);
 	case S_IFSOCK:

@@ -14,6 +14,8 @@
 bool tree_copy_file(int in, int folder, const char *to);
 /* Copies a directory with all that is in it; nothing may be at `to`. Symbolic links stay links. */
 bool tree_copy(const char *from, const char *to);
+/* Whether two open files have the same content; closes both.  errno 0: they do not. */
+bool tree_same_file(int a, int b);
 /* Whether a copy holds the same files with the same content; errno 0: it does not. */
 bool tree_same(const char *from, const char *copy);
 bool tree_remove(const char *path);

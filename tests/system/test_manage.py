@@ -131,6 +131,46 @@ def archive_refuses_another_file(t):
     t.check('was changed after' in (experiment / 'archive.log').read_text(), 'the log has it')
 
 
+def build_twins(t, *options):
+    """Two programs of one name, one date and one size, whose functions have names of one length but are different."""
+    programs = []
+    for name in 'in_one_place', 'other_place_':
+        place = t.directory / name
+        place.mkdir()
+        result = t.run('gcc', '-g', '-O1', *options, '-x', 'c', '-', '-o', place / 'prog', cwd=t.directory,
+                       stdin=PROGRAM.replace('NAME', name).replace('library_work(60000000);', '').replace('60000000', '99999999'))
+        t.equal(result.status, 0, f'gcc: {result.err}')
+        os.utime(place / 'prog', (1700000000, 1700000000))
+        programs.append(place / 'prog')
+    t.equal(len({path.stat().st_size for path in programs}), 1, 'sizes')
+    return programs
+
+
+@test
+def one_build_id_is_two_files(t):
+    """
+    Two programs with one name and one build-id, or none: both are kept, in an archive of one's own and in a common one, and each
+    one's functions have their names when the programs are gone. Of equal files there is one copy.
+    """
+    for number, options in enumerate((['-Wl,--build-id=0x123456789abcdef0'], ['-Wl,--build-id=none'])):
+        programs = build_twins(t, *options)
+        script = ' && '.join(map(str, programs))
+        own = t.collect('sh', '-c', script, options=('-p', '1')).experiment
+        common = t.collect('sh', '-c', script, options=('-p', '1', '-A', 'off')).experiment
+        equal = t.collect('sh', '-c', f'mkdir -p copies && cp -p {programs[0]} copies && {programs[0]} && copies/prog', options=('-A', 'off')).experiment
+        for _ in range(2):
+            helio(t, 'archive', '-a', 'own', '-d', t.directory / f'common{number}', common)
+        helio(t, 'archive', '-a', 'own', equal)
+        for program in programs:
+            shutil.rmtree(program.parent)
+        for experiment in own, common:
+            t.equal(len(list((experiment / 'archives').glob('prog.*'))), 2, f'copies {options}')
+            t.check({'in_one_place', 'other_place_'} <= set(t.functions(experiment)), f'names {options}')
+            result = t.run(t.helio, 'check', experiment)
+            t.equal(result.status, 0, f'status of check ({result.out})')
+        t.equal(len(list((equal / 'archives').glob('prog.*'))), 1, 'copies of equal files')
+
+
 @test
 def archive_modes(t):
     place = build_program(t)
