@@ -3,7 +3,7 @@
  * The experiment on disk, defined once for the writer inside the program and
  * for every reader.  docs/format.md is the same in prose.
  *
- * An experiment is a directory NAME.er:
+ * An experiment is a directory NAME.er (all its files: format/files.h):
  *   log.xml   what was recorded, where, and what happened
  *   map.xml   load objects with the times at which they were there
  *   overview  process-wide usage at sample points: fixed records
@@ -29,6 +29,10 @@
 #define FORMAT_FILE_PROFILE    "profile"
 #define FORMAT_FILE_STACKS     "stacks"
 #define FORMAT_FILE_DYNTEXT    "dyntext"
+#define FORMAT_FILE_HEAPTRACE  "heaptrace" /* these four: format/trace.h */
+#define FORMAT_FILE_SYNCTRACE  "synctrace"
+#define FORMAT_FILE_IOTRACE    "iotrace"
+#define FORMAT_FILE_HWCOUNTERS "hwcounters"
 #define FORMAT_FILE_NOTES      "notes"
 #define FORMAT_FILE_MOUNTS     "mounts"
 #define FORMAT_FILE_MOUNTS_OWN "mounts.own"

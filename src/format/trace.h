@@ -141,7 +141,7 @@ struct format_trace {
 };
 
 static const struct format_trace format_traces[TRACE_KINDS] = {
-	[TRACE_HEAP] = {.file = "heaptrace",
+	[TRACE_HEAP] = {.file = FORMAT_FILE_HEAPTRACE,
 			.setting = "heap",
 			.key = 'H',
 			.fields_text = "address size old-address weight",
@@ -160,7 +160,7 @@ static const struct format_trace format_traces[TRACE_KINDS] = {
 				  [HEAP_SEARCHED] = 2},
 			.stackless = 1u << HEAP_FREE | 1u << HEAP_LOST | 1u << HEAP_SEARCHED,
 			.encoding = {FIELD_NEAR, FIELD_NUMBER, FIELD_NEAR, FIELD_NUMBER}},
-	[TRACE_SYNC] = {.file = "synctrace",
+	[TRACE_SYNC] = {.file = FORMAT_FILE_SYNCTRACE,
 			.setting = "sync",
 			.key = 'S',
 			.fields_text = "object waited-ns errno owner",
@@ -168,7 +168,7 @@ static const struct format_trace format_traces[TRACE_KINDS] = {
 			.fields = SYNC_FIELDS,
 			.brief = {2, 2, 2, 2, 2, 2, 2, 2, 2},
 			.encoding = {FIELD_NEAR, FIELD_NUMBER, FIELD_NUMBER, FIELD_NEAR}},
-	[TRACE_IO] = {.file = "iotrace",
+	[TRACE_IO] = {.file = FORMAT_FILE_IOTRACE,
 		      .setting = "io",
 		      .key = 'i',
 		      .fields_text = "descriptor+1 waited-ns name bytes offset+1 errno",
@@ -183,7 +183,7 @@ static const struct format_trace format_traces[TRACE_KINDS] = {
 				[IO_SUBMIT] = 5},
 		      .encoding = {FIELD_NUMBER, FIELD_NUMBER, FIELD_TEXT, FIELD_NUMBER, FIELD_NEAR,
 				   FIELD_NUMBER}},
-	[TRACE_COUNTER] = {.file = "hwcounters",
+	[TRACE_COUNTER] = {.file = FORMAT_FILE_HWCOUNTERS,
 			   .setting = "counters",
 			   .key = 'h',
 			   .fields_text = "counter value data-address",

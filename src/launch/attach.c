@@ -14,6 +14,7 @@
 #include "base/folder.h"
 #include "base/memory.h"
 #include "base/terminal.h"
+#include "format/files.h"
 #include "format/params.h"
 #include "launch/attach_check.h"
 #include "launch/attach_process.h"
@@ -193,15 +194,16 @@ static void name_for(struct attach *attach, const struct session *session, struc
 /* The program writes into the experiment: it must be able to, whoever we are. */
 static void give_to_owner(const struct session *session)
 {
-	static const char *const files[] = {FORMAT_FILE_LOG, FORMAT_FILE_NOTES, FORMAT_FILE_MOUNTS};
 	char path[64];
 	struct stat st;
 
 	snprintf(path, sizeof(path), "/proc/%d", (int)session->pid);
 	if (geteuid() || stat(path, &st) || !st.st_uid)
 		return;
-	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
-		int fd = folder_open_file(session->folder, files[i], O_RDONLY, 0);
+	for (int i = 0; i < FORMAT_FILES; i++) {
+		if (!(format_files[i].is & FILE_AT_BIRTH))
+			continue;
+		int fd = folder_open_file(session->folder, format_files[i].name, O_RDONLY, 0);
 
 		if (fd >= 0) {
 			(void)!fchown(fd, st.st_uid, st.st_gid);

@@ -17,8 +17,7 @@
 #include "base/folder.h"
 #include "base/memory.h"
 #include "format/broker.h"
-#include "format/format.h"
-#include "format/trace.h"
+#include "format/files.h"
 #include "launch/broker_proc.h"
 
 #include <errno.h>
@@ -189,15 +188,8 @@ static bool is_member(const char *name, size_t length)
 
 static bool is_file(const char *name)
 {
-	static const char *const names[] = {
-		FORMAT_FILE_LOG,    FORMAT_FILE_MAP,	 FORMAT_FILE_OVERVIEW,	FORMAT_FILE_PROFILE,
-		FORMAT_FILE_STACKS, FORMAT_FILE_DYNTEXT, FORMAT_FILE_MOUNTS_OWN};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(name, names[i]))
-			return true;
-	for (int kind = 0; kind < TRACE_KINDS; kind++)
-		if (!strcmp(name, format_traces[kind].file))
+	for (int i = 0; i < FORMAT_FILES; i++)
+		if (format_files[i].is & FILE_BY_PROCESS && !strcmp(name, format_files[i].name))
 			return true;
 	return false;
 }

@@ -8,6 +8,7 @@
 #include "launch/sums.h"
 #include "launch/xml.h"
 
+#include "format/files.h"
 #include "format/sums.h"
 #include "format/trace.h"
 
@@ -176,13 +177,13 @@ static uint64_t file_size(int folder, const char *file)
 	return folder_stat(folder, file, &st) ? (uint64_t)st.st_size : 0;
 }
 
-/* Packs one file by a function of pack.h and adds what it holds then. */
+/* Packs one file by a function of pack.h. */
 static void pack_file(int folder, const struct member *member, const char *file,
 		      enum pack_result (*pack)(int, const char *, uint64_t *, uint64_t *),
-		      uint64_t *bytes, struct diag_list *diags)
+		      struct diag_list *diags)
 {
-	uint64_t before = 0;
-	enum pack_result result = folder < 0 ? PACK_FAILED : pack(folder, file, &before, bytes);
+	uint64_t before = 0, after = 0;
+	enum pack_result result = folder < 0 ? PACK_FAILED : pack(folder, file, &before, &after);
 
 	switch (result) {
 	case PACK_DAMAGED:
@@ -222,13 +223,12 @@ static void pack_member(struct family *family, struct member *member,
 
 	jit_add_functions(family, member, log, diags);
 
-	pack_file(folder, member, FORMAT_FILE_PROFILE, pack_blocks, &summary->bytes, diags);
-	pack_file(folder, member, FORMAT_FILE_STACKS, pack_stacks, &summary->bytes, diags);
+	pack_file(folder, member, FORMAT_FILE_PROFILE, pack_blocks, diags);
+	pack_file(folder, member, FORMAT_FILE_STACKS, pack_stacks, diags);
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
-		pack_file(folder, member, format_traces[kind].file, pack_traces, &summary->bytes,
-			  diags);
-	summary->bytes += file_size(folder, FORMAT_FILE_LOG) + file_size(folder, FORMAT_FILE_MAP) +
-			  file_size(folder, FORMAT_FILE_OVERVIEW);
+		pack_file(folder, member, format_traces[kind].file, pack_traces, diags);
+	for (int i = 0; i < FORMAT_FILES; i++)
+		summary->bytes += file_size(folder, format_files[i].name);
 	if (folder >= 0)
 		close(folder);
 	summary->processes += !is_next_image(family, member);

@@ -3,6 +3,7 @@
 
 #include "base/folder.h"
 #include "base/memory.h"
+#include "format/files.h"
 #include "format/sums.h"
 
 #include <fcntl.h>
@@ -25,18 +26,13 @@ static void add_file(struct strbuf *text, int folder, const char *member, const 
 
 void sums_add(struct strbuf *text, const struct family *family, const struct member *member)
 {
-	static const char *const names[] = {FORMAT_FILE_LOG,	  FORMAT_FILE_MAP,
-					    FORMAT_FILE_OVERVIEW, FORMAT_FILE_PROFILE,
-					    FORMAT_FILE_STACKS,	  FORMAT_FILE_DYNTEXT,
-					    FORMAT_FILE_MOUNTS,	  FORMAT_FILE_MOUNTS_OWN};
 	int folder = family_open_member(family, member);
 
 	if (folder < 0)
 		return;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		add_file(text, folder, member->name, names[i]);
-	for (int kind = 0; kind < TRACE_KINDS; kind++)
-		add_file(text, folder, member->name, format_traces[kind].file);
+	for (int i = 0; i < FORMAT_FILES; i++)
+		if (format_files[i].is & FILE_OF_DATA)
+			add_file(text, folder, member->name, format_files[i].name);
 	close(folder);
 }
 

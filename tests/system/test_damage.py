@@ -178,6 +178,15 @@ def sums_as_specified(t, engine):
 
 
 @test
+def size_as_said(t):
+    """The last message of the recording says how much it has left, of all files but the copies and the list of sums."""
+    result = t.collect('true', options=('-i', 'on', '-H', 'on', '-C', 'a note', '-A', 'off'))
+    size = sum(path.stat().st_size for path in data_files(result.experiment) if path.name != 'sums')
+    said = f'{size} bytes' if size < 10000 else f'{size / 1e3:.1f} KB'
+    t.check(f', {said}' in result.err, f'{said}: {result.err}')
+
+
+@test
 def what_is_done_later_is_no_damage(t):
     """Copies of load objects, another place, a descendant that is left out."""
     experiment = recorded(t)

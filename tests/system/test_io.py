@@ -461,6 +461,22 @@ def mounts_of_others(t):
 
 
 @test
+def mounts_of_one_that_is_no_longer_root(t):
+    """It mounts in a namespace of its own, after its recording has begun, and gives up its rights: its list grows all the same."""
+    if t.run('unshare', '-m', 'mount', '-t', 'tmpfs', 'none', '/mnt').status:
+        raise Skip('mount namespaces need privileges')
+    program = """
+import os
+os.mkdir('over')
+assert not os.system('mount -t ramfs none over')
+fd = os.open('over/file', os.O_CREAT | os.O_WRONLY)
+os.setgid(65534); os.setuid(65534)
+os.write(fd, bytes(7))"""
+    experiment = record(t, 'unshare', '-m', '/usr/bin/python3', '-S', '-c', program, cwd=t.directory).experiment
+    t.equal(written_on(t, experiment, ['ramfs']), {'ramfs': 7}, 'bytes')
+
+
+@test
 def mounted_meanwhile(t):
     """A program mounts a file system for all, and reads there."""
     if os.geteuid():

@@ -7,43 +7,32 @@
 #include "collector/core/file.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
-#include "format/trace.h"
+#include "format/files.h"
 
 #include <errno.h>
 #include <unistd.h>
 
-static const char *const names[] = {
-	FORMAT_FILE_LOG,     FORMAT_FILE_MAP,	 FORMAT_FILE_OVERVIEW,	 FORMAT_FILE_DYNTEXT,
-	FORMAT_FILE_PROFILE, FORMAT_FILE_STACKS, FORMAT_FILE_MOUNTS_OWN,
-};
-enum { NAMES = sizeof(names) / sizeof(*names), FILES = NAMES + TRACE_KINDS };
-
-static const char *name_of(int file)
-{
-	return file < NAMES ? names[file] : format_traces[file - NAMES].file;
-}
-
 /* Made once: on the stack of a handler there may be no room for a path. */
-static const char *paths[FILES];
+static const char *paths[FORMAT_FILES];
 
 void log_name_files(void)
 {
-	static char room[FILES * PATH_MAX_HERE];
+	static char room[FORMAT_FILES * PATH_MAX_HERE];
 	struct text text = TEXT_ON(room);
 
-	for (int i = 0; i < FILES; i++) {
+	for (int i = 0; i < FORMAT_FILES; i++) {
 		paths[i] = room + text.length;
 		text_puts(&text, collector.directory);
 		text_putc(&text, '/');
-		text_puts(&text, name_of(i));
+		text_puts(&text, format_files[i].name);
 		text_putc(&text, '\0');
 	}
 }
 
 int log_open_file(const char *file, int flags)
 {
-	for (int i = 0; i < FILES; i++)
-		if (text_equal(name_of(i), file))
+	for (int i = 0; i < FORMAT_FILES; i++)
+		if (text_equal(format_files[i].name, file))
 			return file_open(paths[i], O_RDWR | O_APPEND | flags, 0644);
 	return -ENOENT;
 }

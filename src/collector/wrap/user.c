@@ -12,7 +12,7 @@
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
 #include "collector/wrap/next.h"
-#include "format/trace.h"
+#include "format/files.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,14 +29,9 @@ static void give_file(const char *file, uid_t user)
 
 static void give_experiment(uid_t user)
 {
-	static const char *const files[] = {FORMAT_FILE_LOG,	  FORMAT_FILE_MAP,
-					    FORMAT_FILE_OVERVIEW, FORMAT_FILE_PROFILE,
-					    FORMAT_FILE_STACKS,	  FORMAT_FILE_DYNTEXT};
-
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-		give_file(files[i], user);
-	for (int kind = 0; kind < TRACE_KINDS; kind++)
-		give_file(format_traces[kind].file, user);
+	for (int i = 0; i < FORMAT_FILES; i++)
+		if (format_files[i].is & FILE_BY_PROCESS)
+			give_file(format_files[i].name, user);
 }
 
 /* To be undone by namespace_come_back. `user`: the effective one to come, or -1 for the same. */
