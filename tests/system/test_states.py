@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 
-from harness import test
+from harness import Skip, test
 from test_code import build
 
 # phase: the state that its wall time must show up in
@@ -301,6 +301,26 @@ def stopped_where(t, engine):
             t.within(least <= stopped <= most, f'{mode}, {place}: stopped for {stopped}, not {least} to {most}')
         stopped = rows['<Total>']['i.stop']
         t.within(stopped <= most * len(places), f'{mode}: stopped for {stopped}, not {most} in each of {places}')
+
+
+STOPS_UNSEEN = STOPS.replace('#include <pthread.h>', '#include <pthread.h>\n#include <sched.h>').replace("if (mode[0] == 'c'", """if (sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){1}))
+		return 3;
+	if (mode[0] == 'c'""")
+
+
+@test(engines=True)
+def stopped_unseen(t, engine):
+    """By its own raise(), after it has had the only processor to itself for so long that nobody has looked at it."""
+    program = build(t, 'unseen', ('unseen.c', STOPS_UNSEEN), flags=('-O1', '-g', '-pthread'))
+    if t.run(program, 'compute').status == 3:
+        raise Skip('needs a real-time priority')
+    for _ in range(3):
+        with t.lateness() as late:
+            result = t.collect('taskset', '-c', str(min(os.sched_getaffinity(0))), program, 'compute', engine=engine)
+        truth = result.truth()
+        least, most = truth['stopped'] - 0.02, truth['returned'] + 0.02 + late.worst
+        stopped = t.functions(result.experiment, 'i.stop').get('stop_here', {}).get('i.stop', 0)
+        t.within(least <= stopped <= most, f'stopped for {stopped}, not {least} to {most}')
 
 
 STOPS_FIRST = r"""

@@ -125,6 +125,22 @@ static void sample_running(const struct unwind_regs *regs, bool by_timer)
 	interval_spent(cost_ns);
 }
 
+/* From one look to the next. */
+static uint64_t every_ns(void)
+{
+	return collector.interval_ns * (atomic_load(&seldom) ? SELDOM : 1);
+}
+
+/*
+ * The monitor may be far from its next look.  In a call each of the guard's signals could end it,
+ * and a timeout begin anew.
+ */
+static void guard_again(struct thread *thread, const struct unwind_regs *regs)
+{
+	if (thread->guard > 0 && !atomic_load(&paused) && !clock_is_in_call(regs))
+		stop_guard(thread, every_ns(), clock_now_ns());
+}
+
 /* The same, in the handler of the guard. */
 static bool sample_stop(const struct unwind_regs *regs)
 {
@@ -139,6 +155,7 @@ static bool sample_stop(const struct unwind_regs *regs)
 		return stop_met(thread);
 	bool stopped = take_stop(thread, regs);
 
+	guard_again(thread, regs);
 	thread_unlock(thread);
 	overhead_leave(thread, &mark, OVERHEAD_SENT, &(uint64_t){0});
 	return stopped;
@@ -282,12 +299,6 @@ static void end_wait(struct thread *thread, int tid, bool resumed)
 	thread->clock.remote_over = !resumed;
 	thread->files.waiting_ns = 0;
 	thread_unlock(thread);
-}
-
-/* From one look to the next. */
-static uint64_t every_ns(void)
-{
-	return collector.interval_ns * (atomic_load(&seldom) ? SELDOM : 1);
 }
 
 static void guard(struct thread *thread, int tid, const struct tick *tick)
