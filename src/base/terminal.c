@@ -2,6 +2,7 @@
 #include "base/terminal.h"
 
 #include "base/memory.h"
+#include "base/strbuf.h"
 #include "base/utf8.h"
 
 #include <stdarg.h>
@@ -221,17 +222,13 @@ __attribute__((format(printf, 1, 0))) static char *print_marked(const char *form
 }
 
 /* Ends of lines are shown, marks end lines. */
-static void put_marked(FILE *stream, const char *text, char mark)
+static void add_marked(struct strbuf *line, const char *text, char mark)
 {
-	const char stops[] = {'\n', mark, '\0'};
-
-	for (size_t length; *text; text += length + (text[length] != '\0')) {
-		length = strcspn(text, stops);
-		fwrite(text, 1, length, stream);
-		if (text[length] == '\n')
-			fputs("\\x0a", stream);
-		else if (text[length])
-			fputc('\n', stream);
+	for (; *text; text++) {
+		if (*text == '\n')
+			strbuf_puts(line, "\\x0a");
+		else
+			strbuf_putc(line, mark && *text == mark ? '\n' : *text);
 	}
 }
 
@@ -239,26 +236,54 @@ static void put_marked(FILE *stream, const char *text, char mark)
  * The mark is a character that no argument has: then there are as many of it as lines.  A text that
  * has all of them ends no line, and none ends.
  */
-void terminal_printf(FILE *stream, const char *format, ...)
+__attribute__((format(printf, 1, 0))) static char *text_of(const char *format, va_list arguments)
 {
 	enum { FIRST = 1, LAST = 8 };
 	size_t lines = count_of(format, '\n');
+	struct strbuf line = {0};
+	bool is_done = false;
 
-	for (char mark = FIRST; mark <= LAST; mark++) {
-		va_list arguments;
+	for (char mark = FIRST; mark <= LAST && !is_done; mark++) {
+		va_list copy;
 
-		va_start(arguments, format);
+		va_copy(copy, arguments);
 
-		char *text = print_marked(format, mark, arguments);
-		bool is_marked = text && (count_of(text, mark) == lines || mark == LAST);
+		char *text = print_marked(format, mark, copy);
+		bool is_marked = text && count_of(text, mark) == lines;
 
-		va_end(arguments);
-		if (is_marked)
-			put_marked(stream, text, count_of(text, mark) == lines ? mark : '\0');
+		va_end(copy);
+		is_done = text && (is_marked || mark == LAST);
+		if (is_done)
+			add_marked(&line, text, is_marked ? mark : '\0');
 		free(text);
-		if (is_marked)
-			return;
 	}
+	return strbuf_steal(&line);
+}
+
+char *terminal_text(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+
+	char *text = text_of(format, arguments);
+
+	va_end(arguments);
+	return text;
+}
+
+/* In one piece: what others write there stands before or after it. */
+void terminal_printf(FILE *stream, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+
+	char *text = text_of(format, arguments);
+
+	va_end(arguments);
+	fputs(text, stream);
+	free(text);
 }
 
 void terminal_init(void)

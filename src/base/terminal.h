@@ -20,6 +20,8 @@
  * elsewhere, it is shown.  For all that prints names and other texts of experiments as they are.
  */
 void terminal_printf(FILE *stream, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same text, the caller's to free, for what is printed as it is later: a heading. */
+char *terminal_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* From now on stdout and stderr are such streams.  To be called once, before anything is printed.
  */

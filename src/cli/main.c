@@ -68,7 +68,7 @@ static void put_help(FILE *file)
 	fprintf(file, "Usage: helio SUBCOMMAND [ARGUMENT]...\n"
 		      "Find out where a program's time goes.\n\n");
 	for (int i = 0; i < SUBCOMMAND_COUNT; i++)
-		fprintf(file, "  %-10s%s\n", subcommands[i].name, subcommands[i].help);
+		terminal_printf(file, "  %-10s%s\n", subcommands[i].name, subcommands[i].help);
 	fprintf(file, "\n"
 		      "  helio collect PROGRAM [ARGUMENT]...      makes test.1.er\n"
 		      "  helio print -functions test.1.er         prints its function list\n"
@@ -179,10 +179,10 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
 		return finish(run_version(1, argv));
 	if (argv[1][0] == '-') {
-		fprintf(stderr,
-			"helio: unknown option `%s'; options follow the subcommand\n"
-			"Try `helio help'.\n",
-			argv[1]);
+		terminal_printf(stderr,
+				"helio: unknown option `%s'; options follow the subcommand\n"
+				"Try `helio help'.\n",
+				argv[1]);
 		return EXIT_USAGE;
 	}
 	const struct subcommand *subcommand = find_subcommand(argv[1]);

@@ -11,6 +11,7 @@
 
 #include "base/folder.h"
 #include "base/memory.h"
+#include "base/terminal.h"
 #include "format/control.h"
 #include "launch/family.h"
 #include "launch/proc.h"
@@ -97,8 +98,10 @@ static bool do_status(struct control *control, struct member *member, uint64_t *
 	if (!control->done)
 		printf("%8s  %-9s  %-12s  %s\n", "PID", "STATE", "LINEAGE", "PROGRAM");
 	proc_read_text(member->pid, 0, "comm", program);
-	printf("%8d  %-9s  %-12.*s  %s", (int)member->pid, state_of(*word), lineage ? lineage : 7,
-	       lineage ? member->name : "founder", program);
+	if (*program) /* the kernel's own end of line; a name may have others */
+		program[strlen(program) - 1] = '\0';
+	terminal_printf(stdout, "%8d  %-9s  %-12.*s  %s\n", (int)member->pid, state_of(*word),
+			lineage ? lineage : 7, lineage ? member->name : "founder", program);
 	return true;
 }
 
@@ -261,11 +264,11 @@ static void report(const struct control *control)
 	if (!action->did)
 		return;
 	if (control->done)
-		printf("helio ctl: %s: %u process%s %s\n", control->founder, control->done,
-		       control->done == 1 ? "" : "es", action->did);
+		terminal_printf(stdout, "helio ctl: %s: %u process%s %s\n", control->founder,
+				control->done, control->done == 1 ? "" : "es", action->did);
 	if (control->idle)
-		printf("helio ctl: %s: %u process%s %s\n", control->founder, control->idle,
-		       control->idle == 1 ? "" : "es", action->idle);
+		terminal_printf(stdout, "helio ctl: %s: %u process%s %s\n", control->founder,
+				control->idle, control->idle == 1 ? "" : "es", action->idle);
 }
 
 /* ---- the command line ---- */

@@ -5,6 +5,7 @@
  */
 #include "launch/counter.h"
 
+#include "base/terminal.h"
 #include "launch/probe.h"
 
 #include <errno.h>
@@ -228,22 +229,22 @@ static void show(const struct counter *counter, void *arg)
 	listing->shown++;
 	bool always = tried.event.flags & COUNTER_HAS_ADDRESS;
 
-	fprintf(listing->file, "    %-20s %9llu  (%s, %s%s%s)\n", counter->name,
-		(unsigned long long)tried.event.period, counter->title, counter->unit,
-		always		       ? ", data addresses"
-		: make_precise(&tried) ? ", data addresses with +"
-				       : "",
-		tried.event.flags & COUNTER_EXCLUDE_KERNEL ? ", not in the kernel" : "");
+	terminal_printf(listing->file, "    %-20s %9llu  (%s, %s%s%s)\n", counter->name,
+			(unsigned long long)tried.event.period, counter->title, counter->unit,
+			always		       ? ", data addresses"
+			: make_precise(&tried) ? ", data addresses with +"
+					       : "",
+			tried.event.flags & COUNTER_EXCLUDE_KERNEL ? ", not in the kernel" : "");
 }
 
 static void show_half(FILE *file, const char *title, bool hardware, const char *none)
 {
 	struct listing listing = {.file = file, .hardware = hardware};
 
-	fprintf(file, "\n%s\n", title);
+	terminal_printf(file, "\n%s\n", title);
 	counter_each(show, &listing);
 	if (!listing.shown)
-		fprintf(file, "    %s\n", none);
+		terminal_printf(file, "    %s\n", none);
 }
 
 enum counter_watching counter_watching(void)
@@ -270,7 +271,8 @@ static void show_watch_points(FILE *file)
 			 "    mem:0xADDRESS[/LENGTH][:w|rw|x]       1  (events, data addresses)"),
 	};
 
-	fprintf(file, "\nWatch points (the processor has 4):\n    %s\n", texts[counter_watching()]);
+	terminal_printf(file, "\nWatch points (the processor has 4):\n    %s\n",
+			texts[counter_watching()]);
 }
 
 void counter_show_all(FILE *file)

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "base/strbuf.h"
+#include "base/terminal.h"
 #include "format/params.h"
 #include "launch/counter.h"
 #include "launch/environment.h"
@@ -353,13 +354,13 @@ enum { CHECKS = sizeof(checks) / sizeof(checks[0]) };
 
 static void show_text(const struct finding *findings, const struct utsname *system)
 {
-	printf("%s %s, %s, user %u\n\n", system->sysname, system->release, system->machine,
-	       (unsigned)geteuid());
+	terminal_printf(stdout, "%s %s, %s, user %u\n\n", system->sysname, system->release,
+			system->machine, (unsigned)geteuid());
 	for (size_t i = 0; i < CHECKS; i++) {
-		printf("%-8s %-18s %s\n", state_names[findings[i].state], checks[i].name,
-		       findings[i].meaning);
+		terminal_printf(stdout, "%-8s %-18s %s\n", state_names[findings[i].state],
+				checks[i].name, findings[i].meaning);
 		if (findings[i].remedy)
-			printf("%-8s %-18s -> %s\n", "", "", findings[i].remedy);
+			terminal_printf(stdout, "%-8s %-18s -> %s\n", "", "", findings[i].remedy);
 	}
 }
 

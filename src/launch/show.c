@@ -203,7 +203,8 @@ static void show_leak_search(FILE *file, const char *program, const char *name,
 	enum { WORTH_TELLING_NS = 100000000 };
 
 	if (summary->leak_search_ns >= WORTH_TELLING_NS)
-		fprintf(file,
+		terminal_printf(
+			file,
 			"%s: %s: the search for lost memory took %.3f s; -H on,noscan leaves it "
 			"out\n",
 			program, name, (double)summary->leak_search_ns / 1e9);

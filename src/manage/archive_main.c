@@ -18,29 +18,31 @@ struct arguments {
 
 static void put_usage(const char *program)
 {
-	printf("Usage: %s [OPTION]... EXPERIMENT...\n"
-	       "Keep what an experiment refers to in its directory archives, so that it can be "
-	       "read\n"
-	       "where its programs are not, or not any more the same.\n"
-	       "\n"
-	       "  -a, --archive MODE   off, own (no system files), usedldobjects (default), "
-	       "ldobjects,\n"
-	       "                       usedsrc, src (load objects, the last two with their "
-	       "sources)\n"
-	       "  -A                   the same as -a ldobjects\n"
-	       "  -s, --source WHICH   sources: no (default), used, all\n"
-	       "  -m, --match REGEX    only sources whose path matches\n"
-	       "  -d, --directory DIR  keep the copies in DIR, and links to them in the "
-	       "experiment\n"
-	       "  -r, --relative DIR   the same with relative links: both can be moved together\n"
-	       "  -n, --founder        leave out what only descendant processes used\n"
-	       "  -F, --force          copy anew what is there already\n"
-	       "  -q, --quiet          write warnings into archive.log only\n"
-	       "  -V, --version        the version\n"
-	       "  -h, --help           this help\n"
-	       "\n"
-	       "Example: %s -s used test.1.er\n",
-	       program, program);
+	terminal_printf(
+		stdout,
+		"Usage: %s [OPTION]... EXPERIMENT...\n"
+		"Keep what an experiment refers to in its directory archives, so that it can be "
+		"read\n"
+		"where its programs are not, or not any more the same.\n"
+		"\n"
+		"  -a, --archive MODE   off, own (no system files), usedldobjects (default), "
+		"ldobjects,\n"
+		"                       usedsrc, src (load objects, the last two with their "
+		"sources)\n"
+		"  -A                   the same as -a ldobjects\n"
+		"  -s, --source WHICH   sources: no (default), used, all\n"
+		"  -m, --match REGEX    only sources whose path matches\n"
+		"  -d, --directory DIR  keep the copies in DIR, and links to them in the "
+		"experiment\n"
+		"  -r, --relative DIR   the same with relative links: both can be moved together\n"
+		"  -n, --founder        leave out what only descendant processes used\n"
+		"  -F, --force          copy anew what is there already\n"
+		"  -q, --quiet          write warnings into archive.log only\n"
+		"  -V, --version        the version\n"
+		"  -h, --help           this help\n"
+		"\n"
+		"Example: %s -s used test.1.er\n",
+		program, program);
 }
 
 static bool set_sources(const char *word, struct manage_archive_request *request)

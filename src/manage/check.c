@@ -24,18 +24,20 @@ enum { CHECK_IN_ORDER, CHECK_WARNINGS, CHECK_DAMAGED, CHECK_UNREADABLE };
 
 static void put_usage(const char *program)
 {
-	printf("Usage: %s [--json] EXPERIMENT...\n"
-	       "Read all of an experiment and say whether it is whole, and what it yields.\n"
-	       "\n"
-	       "  -j, --json     as JSON\n"
-	       "  -q, --quiet    only the exit status\n"
-	       "  -V, --version  the version\n"
-	       "  -h, --help     this help\n"
-	       "\n"
-	       "Exit status: 0 in order; 1 warnings: something was not recorded or cannot be had "
-	       "here;\n"
-	       "2 damaged, or no experiment, or a wrong command line.\n",
-	       program);
+	terminal_printf(
+		stdout,
+		"Usage: %s [--json] EXPERIMENT...\n"
+		"Read all of an experiment and say whether it is whole, and what it yields.\n"
+		"\n"
+		"  -j, --json     as JSON\n"
+		"  -q, --quiet    only the exit status\n"
+		"  -V, --version  the version\n"
+		"  -h, --help     this help\n"
+		"\n"
+		"Exit status: 0 in order; 1 warnings: something was not recorded or cannot be had "
+		"here;\n"
+		"2 damaged, or no experiment, or a wrong command line.\n",
+		program);
 }
 
 /* Which files of a process are not what was written. */

@@ -23,14 +23,16 @@ struct info {
 
 static void put_usage(const char *program)
 {
-	printf("Usage: %s [--json] EXPERIMENT...\n"
-	       "Say what an experiment is: what was recorded, where and when, its processes, its "
-	       "files.\n"
-	       "\n"
-	       "  -j, --json     as JSON\n"
-	       "  -V, --version  the version\n"
-	       "  -h, --help     this help\n",
-	       program);
+	terminal_printf(
+		stdout,
+		"Usage: %s [--json] EXPERIMENT...\n"
+		"Say what an experiment is: what was recorded, where and when, its processes, its "
+		"files.\n"
+		"\n"
+		"  -j, --json     as JSON\n"
+		"  -V, --version  the version\n"
+		"  -h, --help     this help\n",
+		program);
 }
 
 /* Reads the maps and stacks behind the logs, for the load objects. */

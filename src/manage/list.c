@@ -34,17 +34,20 @@ struct listing {
 
 static void put_usage(const char *program)
 {
-	printf("Usage: %s [--json] [DIRECTORY|EXPERIMENT|GROUP]...\n"
-	       "List experiments: those in a directory (default: here), or those that are named.\n"
-	       "\n"
-	       "  -j, --json     as JSON\n"
-	       "  -V, --version  the version\n"
-	       "  -h, --help     this help\n"
-	       "\n"
-	       "State: complete; recording (a process of it still runs); paused, stopped (by helio "
-	       "ctl);\n"
-	       "killed (the program was, by a signal); unfinished (helio collect was).\n",
-	       program);
+	terminal_printf(
+		stdout,
+		"Usage: %s [--json] [DIRECTORY|EXPERIMENT|GROUP]...\n"
+		"List experiments: those in a directory (default: here), or those that are named.\n"
+		"\n"
+		"  -j, --json     as JSON\n"
+		"  -V, --version  the version\n"
+		"  -h, --help     this help\n"
+		"\n"
+		"State: complete; recording (a process of it still runs); paused, stopped (by "
+		"helio "
+		"ctl);\n"
+		"killed (the program was, by a signal); unfinished (helio collect was).\n",
+		program);
 }
 
 static void add_row(struct listing *listing, const struct survey *survey, const char *name)
@@ -180,8 +183,8 @@ static int run(struct listing *listing, char **names, int count)
 	else if (listing->rows.count)
 		print_rows(listing);
 	else if (!listing->diags.count)
-		fprintf(stderr, "%s: no experiments; `helio collect PROGRAM' makes one\n",
-			listing->program);
+		terminal_printf(stderr, "%s: no experiments; `helio collect PROGRAM' makes one\n",
+				listing->program);
 	json_decref(listing->experiments);
 	free_rows(listing);
 	return report_diags(listing->program, &listing->diags) ? MANAGE_EXIT_FAILED

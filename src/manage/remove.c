@@ -28,14 +28,15 @@ struct removal {
 
 static void put_usage(const char *program)
 {
-	printf("Usage: %s [-i] [-f] EXPERIMENT...\n"
-	       "Remove experiments, or groups (NAME.erg) with their experiments.\n"
-	       "\n"
-	       "  -i, --interactive  ask before each\n"
-	       "  -f, --force        do not ask, and do not mind what is not there\n"
-	       "  -V, --version      the version\n"
-	       "  -h, --help         this help\n",
-	       program);
+	terminal_printf(stdout,
+			"Usage: %s [-i] [-f] EXPERIMENT...\n"
+			"Remove experiments, or groups (NAME.erg) with their experiments.\n"
+			"\n"
+			"  -i, --interactive  ask before each\n"
+			"  -f, --force        do not ask, and do not mind what is not there\n"
+			"  -V, --version      the version\n"
+			"  -h, --help         this help\n",
+			program);
 }
 
 /* No answer is no. */

@@ -21,14 +21,14 @@ const char *report_program(char **argv)
 int report_usage_error(const char *program, const char *message)
 {
 	if (message)
-		fprintf(stderr, "%s: %s\n", program, message);
-	fprintf(stderr, "Try `%s --help'.\n", program);
+		terminal_printf(stderr, "%s: %s\n", program, message);
+	terminal_printf(stderr, "Try `%s --help'.\n", program);
 	return MANAGE_EXIT_USAGE;
 }
 
 int report_version(const char *program)
 {
-	printf("%s (Heliometer) " HELIO_VERSION "\n", program);
+	terminal_printf(stdout, "%s (Heliometer) " HELIO_VERSION "\n", program);
 	return MANAGE_EXIT_OK;
 }
 

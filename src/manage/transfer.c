@@ -7,6 +7,7 @@
  */
 #include "base/memory.h"
 #include "base/strbuf.h"
+#include "base/terminal.h"
 #include "experiment/group.h"
 #include "manage/manage.h"
 #include "manage/report.h"
@@ -30,16 +31,18 @@ struct transfer {
 
 static void put_usage(const struct transfer *transfer)
 {
-	printf("Usage: %s EXPERIMENT TARGET.er\n"
-	       "       %s EXPERIMENT... DIRECTORY\n"
-	       "%s experiments with their descendants and archives.\n"
-	       "\n"
-	       "A group (NAME.erg) stands for its experiments and goes to a directory, too.\n"
-	       "What has the name already is never replaced.\n"
-	       "\n"
-	       "  -V, --version  the version\n"
-	       "  -h, --help     this help\n",
-	       transfer->program, transfer->program, transfer->move ? "Move" : "Copy");
+	terminal_printf(
+		stdout,
+		"Usage: %s EXPERIMENT TARGET.er\n"
+		"       %s EXPERIMENT... DIRECTORY\n"
+		"%s experiments with their descendants and archives.\n"
+		"\n"
+		"A group (NAME.erg) stands for its experiments and goes to a directory, too.\n"
+		"What has the name already is never replaced.\n"
+		"\n"
+		"  -V, --version  the version\n"
+		"  -h, --help     this help\n",
+		transfer->program, transfer->program, transfer->move ? "Move" : "Copy");
 }
 
 static bool exists(const char *path)

@@ -4,7 +4,6 @@
  * instructions never knows everything, and nobody should have to add that up.
  */
 #include "analysis/data_object.h"
-#include "base/memory.h"
 #include "base/terminal.h"
 #include "print/command.h"
 #include "print/json.h"
@@ -40,8 +39,9 @@ static bool print_view(struct print *print, data_view *view, const char *command
 	say_news(print, known);
 
 	char *first = command_table_heading(table.title, &table, print->query.sort_reverse);
-	char *heading = xasprintf("%s\nResolved: %.1f %%; of what has a data address: %.1f %%",
-				  first, 100 * table.resolved, 100 * table.resolved_of_addresses);
+	char *heading =
+		terminal_text("%s\nResolved: %.1f %%; of what has a data address: %.1f %%", first,
+			      100 * table.resolved, 100 * table.resolved_of_addresses);
 
 	table_print(print, &table, SHAPE_LIST, command, heading);
 	table_fini(&table);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which events count: the filter, the selections, and the words of the filter's language. */
 #include "analysis/filter.h"
+#include "base/terminal.h"
 #include "print/command.h"
 #include "print/json.h"
 
@@ -44,7 +45,8 @@ bool command_filters(struct print *print, char **arguments, size_t count)
 	}
 	const char *text = session_filter_text(print->session);
 
-	fprintf(print->output.file, "current filter setting: \"%s\"\n", text ? text : "<none>");
+	terminal_printf(print->output.file, "current filter setting: \"%s\"\n",
+			text ? text : "<none>");
 	return true;
 }
 
@@ -59,8 +61,8 @@ static void put_words(struct print *print, struct json_report *report,
 					json_pack("{s:s, s:s, s:s}", "name", info.name, "data",
 						  info.kinds, "description", info.description));
 		else
-			fprintf(print->output.file, "%-16s %-9s %s\n", info.name,
-				*info.kinds ? info.kinds : "-", info.description);
+			terminal_printf(print->output.file, "%-16s %-9s %s\n", info.name,
+					*info.kinds ? info.kinds : "-", info.description);
 	}
 }
 
@@ -116,8 +118,8 @@ static bool list(struct print *print, enum selection selection, const char *comm
 						  json_text(process->name), "selected",
 						  json_text(selected), "total", (json_int_t)total));
 		else
-			fprintf(print->output.file, "%3" PRIu32 " %-*s %5" PRIu64 "\n", process->id,
-				width, selected, total);
+			terminal_printf(print->output.file, "%3" PRIu32 " %-*s %5" PRIu64 "\n",
+					process->id, width, selected, total);
 	}
 	if (print->mode == MODE_JSON)
 		json_report_end(&report);

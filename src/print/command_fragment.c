@@ -4,6 +4,7 @@
  * commands make it longer or shorter, and each shows who calls it and what it calls.
  */
 #include "base/memory.h"
+#include "base/terminal.h"
 #include "print/command.h"
 #include "print/table.h"
 
@@ -14,7 +15,7 @@ static bool show(struct print *print, const char *command)
 {
 	struct table table;
 	char *attributed = command_attributed_title(print);
-	char *heading = xasprintf("Callers and callees sorted by metric: %s", attributed);
+	char *heading = terminal_text("Callers and callees sorted by metric: %s", attributed);
 
 	view_callers_callees_of(print->session, &print->query, print->fragment.items,
 				print->fragment.count, &table);

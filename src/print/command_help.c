@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* help, version, quit: the commands about the program itself. */
 #include "base/memory.h"
+#include "base/terminal.h"
 #include "print/command.h"
 #include "print/json.h"
 
@@ -17,9 +18,9 @@ static void put_command(FILE *file, const struct command *command)
 			  command->arguments ? command->arguments : "");
 
 	if (strlen(usage) > HELP_COLUMN - 2)
-		fprintf(file, "    %s\n    %*s%s\n", usage, HELP_COLUMN, "", command->help);
+		terminal_printf(file, "    %s\n    %*s%s\n", usage, HELP_COLUMN, "", command->help);
 	else
-		fprintf(file, "    %-*s%s\n", HELP_COLUMN, usage, command->help);
+		terminal_printf(file, "    %-*s%s\n", HELP_COLUMN, usage, command->help);
 	free(usage);
 }
 
@@ -30,7 +31,7 @@ static void put_all(FILE *file)
 	fprintf(file, "Other spellings of a command stand in []. Every command may be shortened to "
 		      "a unique beginning.\n");
 	for (int group = 0; group < GROUP_COUNT; group++) {
-		fprintf(file, "\n%s\n", command_group_title((enum command_group)group));
+		terminal_printf(file, "\n%s\n", command_group_title((enum command_group)group));
 		for (size_t i = 0; (command = command_at(i)); i++)
 			if (command->run && (int)command->group == group)
 				put_command(file, command);

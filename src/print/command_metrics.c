@@ -4,6 +4,7 @@
  * `-printmode json -metrics e.user:name -functions` is one object.
  */
 #include "base/memory.h"
+#include "base/terminal.h"
 #include "print/command.h"
 #include "print/json.h"
 
@@ -16,8 +17,8 @@ static void print_sort(struct print *print, const char *what, const struct metri
 {
 	char *text = metric_choice_text(sort), *title = metric_choice_title(sort);
 
-	fprintf(print->output.file, "Current %s: %s ( %s%s )\n", what, title, reverse ? "-" : "",
-		text);
+	terminal_printf(print->output.file, "Current %s: %s ( %s%s )\n", what, title,
+			reverse ? "-" : "", text);
 	free(title);
 	free(text);
 }
@@ -26,7 +27,7 @@ static void print_current(struct print *print)
 {
 	char *metrics = metric_list_text(&print->query.metrics);
 
-	fprintf(print->output.file, "Current metrics: %s\n", metrics);
+	terminal_printf(print->output.file, "Current metrics: %s\n", metrics);
 	print_sort(print, "Sort Metric", &print->query.sort, print->query.sort_reverse);
 	free(metrics);
 }
@@ -166,7 +167,7 @@ static void print_available(struct print *print, const struct metric *metric,
 	int length = (int)strlen(title);
 
 	if (!measure)
-		fprintf(print->output.file, "%*s: %s\n", *width, title, text);
+		terminal_printf(print->output.file, "%*s: %s\n", *width, title, text);
 	else if (length > *width)
 		*width = length;
 	free(text);
@@ -255,7 +256,7 @@ static bool put_flavored(struct print *print, const struct query *query, enum me
 		char *text = metric_list_text(&list);
 		char *sort_what = xasprintf("%s sort Metric", what);
 
-		fprintf(print->output.file, "Current %s metrics: %s\n", what, text);
+		terminal_printf(print->output.file, "Current %s metrics: %s\n", what, text);
 		print_sort(print, sort_what, &sort, query->sort_reverse);
 		list_available(print, flavor);
 		free(sort_what);

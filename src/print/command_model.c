@@ -6,6 +6,7 @@
 #include "analysis/index.h"
 #include "base/folder.h"
 #include "base/memory.h"
+#include "base/terminal.h"
 #include "print/command.h"
 #include "print/script.h"
 
@@ -88,7 +89,7 @@ static size_t list_models(FILE *file, const char *directory)
 
 	for (int i = 0; i < count; i++) {
 		if (has_suffix(entries[i]->d_name)) {
-			fprintf(file, "%s/%s\n", directory, entries[i]->d_name);
+			terminal_printf(file, "%s/%s\n", directory, entries[i]->d_name);
 			listed++;
 		}
 		free(entries[i]);

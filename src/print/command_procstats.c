@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* procstats: what this program itself has used. */
+#include "base/terminal.h"
 #include "print/command.h"
 #include "print/json.h"
 
@@ -28,7 +29,7 @@ bool command_procstats(struct print *print, char **arguments, size_t count)
 		json_report_end(&report);
 		return true;
 	}
-	fprintf(file, "Statistics of %s itself\n\n", print->program);
+	terminal_printf(file, "Statistics of %s itself\n\n", print->program);
 	fprintf(file, "%25s: %.3f\n", "User CPU (sec.)", seconds(usage.ru_utime));
 	fprintf(file, "%25s: %.3f\n", "System CPU (sec.)", seconds(usage.ru_stime));
 	fprintf(file, "%25s: %ld\n", "Most resident bytes", usage.ru_maxrss * 1024);

@@ -78,10 +78,10 @@ static char *heading_of(const struct listing_header *header)
 	const char *note = header->source_missing ? " (not found)" : "";
 	char *found = header->source_found ? xasprintf(" (found as %s)", header->source_found)
 					   : xstrdup(note);
-	char *text = xasprintf("Source file: %s%s\nObject file: %s\nLoad Object: %s (%s)",
-			       header->source ? header->source : "(unknown)", found,
-			       header->unit ? header->unit : "(unknown)", header->load_object,
-			       header->provenance ? header->provenance : "not there");
+	char *text = terminal_text("Source file: %s%s\nObject file: %s\nLoad Object: %s (%s)",
+				   header->source ? header->source : "(unknown)", found,
+				   header->unit ? header->unit : "(unknown)", header->load_object,
+				   header->provenance ? header->provenance : "not there");
 
 	free(found);
 	return text;
@@ -316,7 +316,7 @@ static bool read_inlines(const char *word, enum inlines *inlines)
 bool command_inlines(struct print *print, char **arguments, size_t count)
 {
 	if (!count) {
-		fprintf(print->output.file, "inlines %s\n", inlines_words[print->inlines]);
+		terminal_printf(print->output.file, "inlines %s\n", inlines_words[print->inlines]);
 		return true;
 	}
 	return read_inlines(arguments[0], &print->inlines) ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The call tree, whole or in part. */
-#include "base/memory.h"
+#include "base/terminal.h"
 #include "print/command.h"
 #include "print/table.h"
 
@@ -102,9 +102,9 @@ bool command_calltree(struct print *print, char **arguments, size_t count)
 	char *attributed = command_attributed_title(print);
 
 	view_call_tree(print->session, &print->query, &part, &table);
-	char *heading = xasprintf("Functions Call Tree%s. Metric: %s%s",
-				  part.inverted ? ", from the leaves up" : "",
-				  table.by_change ? "change of " : "", attributed);
+	char *heading = terminal_text("Functions Call Tree%s. Metric: %s%s",
+				      part.inverted ? ", from the leaves up" : "",
+				      table.by_change ? "change of " : "", attributed);
 
 	if (table.left_out > 0)
 		say_warning(

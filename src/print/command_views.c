@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The commands that print one table of the engine each. */
-#include "base/memory.h"
+#include "base/terminal.h"
 #include "print/command.h"
 #include "print/table.h"
 
@@ -9,9 +9,9 @@
 char *command_table_heading(const char *what, const struct table *table, bool reverse)
 {
 	char *title = metric_choice_title(&table->sort);
-	char *heading =
-		xasprintf("%s sorted by %smetric: %s%s", what, table->by_change ? "change of " : "",
-			  title, reverse ? " (reversed)" : "");
+	char *heading = terminal_text("%s sorted by %smetric: %s%s", what,
+				      table->by_change ? "change of " : "", title,
+				      reverse ? " (reversed)" : "");
 
 	free(title);
 	return heading;
@@ -51,8 +51,8 @@ bool command_callers_callees(struct print *print, char **arguments, size_t count
 	struct table table;
 	char *functions = command_sort_heading(print, "Functions");
 	char *attributed = command_attributed_title(print);
-	char *heading =
-		xasprintf("%s\nCallers and callees sorted by metric: %s", functions, attributed);
+	char *heading = terminal_text("%s\nCallers and callees sorted by metric: %s", functions,
+				      attributed);
 
 	view_callers_callees(print->session, &print->query, &table);
 	table_print(print, &table, SHAPE_BLOCKS, "callers-callees", heading);

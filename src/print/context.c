@@ -41,7 +41,7 @@ static void say(struct print *print, const char *color, const char *prefix, cons
 	if (colored)
 		terminal_control(stderr, "\033[0m");
 	if (*prefix && print->script_name)
-		fprintf(stderr, "%s, line %u: ", print->script_name, print->script_line);
+		terminal_printf(stderr, "%s, line %u: ", print->script_name, print->script_line);
 	put_message(&line, text);
 	fprintf(stderr, "%s\n", line.text ? line.text : "");
 	strbuf_fini(&line);

@@ -243,7 +243,7 @@ static void put_changes(struct print *print, const struct options *options,
 	size_t count, chance;
 	struct change *changes = find_changes(options, both, &count, &chance);
 	char *title = metric_choice_title(&both->columns[0].choice);
-	char *heading = xasprintf("Functions sorted by difference of metric: %s", title);
+	char *heading = terminal_text("Functions sorted by difference of metric: %s", title);
 	struct table table;
 
 	table_of_changes(&table, both, changes, count);

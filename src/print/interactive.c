@@ -43,7 +43,7 @@ static void show_completions(const struct completions *completions)
 {
 	fputc('\n', stderr);
 	for (size_t i = 0; i < completions->count && i < COMPLETIONS_SHOWN; i++)
-		fprintf(stderr, "%s\n", completions->items[i]);
+		terminal_printf(stderr, "%s\n", completions->items[i]);
 	if (completions->count > COMPLETIONS_SHOWN)
 		fprintf(stderr, "… and %zu more\n", completions->count - COMPLETIONS_SHOWN);
 }

@@ -2,6 +2,7 @@
 #include "print/json.h"
 
 #include "base/memory.h"
+#include "base/terminal.h"
 #include "print/layout.h"
 
 #include <math.h>
@@ -84,7 +85,7 @@ static json_t *warnings(const struct print *print)
 
 static void put_member(struct print *print, const char *key, json_t *value)
 {
-	fprintf(print->output.file, "\"%s\":", key);
+	terminal_printf(print->output.file, "\"%s\":", key);
 	put_value(print, value);
 	fputc(',', print->output.file);
 	json_decref(value);

@@ -7,6 +7,7 @@
 #include "print/print.h"
 
 #include "analysis/cache.h"
+#include "base/terminal.h"
 #include "print/arguments.h"
 #include "print/page.h"
 #include "print/script.h"
@@ -19,7 +20,8 @@
 
 static void put_usage(FILE *file, const char *program)
 {
-	fprintf(file,
+	terminal_printf(
+		file,
 		"Usage: %s [OPTION]... [-COMMAND [ARGUMENT]...]... EXPERIMENT...\n"
 		"Print what experiments hold.\n"
 		"\n"
@@ -151,13 +153,15 @@ static void complain_missing(const struct print *print, const struct plan *plan)
 
 		if (!arguments_names_experiment(last))
 			continue;
-		fprintf(stderr,
+		terminal_printf(
+			stderr,
 			"%s: Missing experiment directory: %s was taken as the argument of -%s "
 			"%s\n",
 			print->program, last, planned->command->name, planned->command->arguments);
 		return;
 	}
-	fprintf(stderr,
+	terminal_printf(
+		stderr,
 		"%s: Missing experiment directory: name one, as in `%s -functions test.1.er' "
 		"(--help shows more)\n",
 		print->program, print->program);
@@ -185,7 +189,8 @@ static bool open_experiments(struct print *print, struct arguments *arguments, e
 		print->session = NULL;
 	report_opening(print, &diags);
 	if (!print->session) {
-		fprintf(stderr, "%s: No valid experiments loaded; exiting\n", print->program);
+		terminal_printf(stderr, "%s: No valid experiments loaded; exiting\n",
+				print->program);
 		return false;
 	}
 	query_init(&print->query, print->session);
@@ -270,7 +275,7 @@ int print_main(int argc, char **argv)
 	output_init(&print.output, arguments.color);
 	say_diags(&print, &diags);
 	if (parsed != STATUS_OK) {
-		fprintf(stderr, "Try `%s --help'.\n", print.program);
+		terminal_printf(stderr, "Try `%s --help'.\n", print.program);
 		status = PRINT_EXIT_USAGE;
 	} else if (arguments.help) {
 		put_usage(stdout, print.program);

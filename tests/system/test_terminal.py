@@ -98,6 +98,50 @@ def names_of_several_lines(t):
     t.check('e\\x1b]0;own' in outputs['functions'], f'a function of the program: {outputs["functions"]}')
 
 
+RENAMED = '''
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <time.h>
+volatile unsigned long counter;
+int main(void)
+{
+    prctl(PR_SET_NAME, "a\\nFORGED\\nc");
+    for (clock_t end = clock() + CLOCKS_PER_SEC / 5; clock() < end;)
+        counter++;
+    puts("ready");
+    fflush(stdout);
+    getchar();
+    return 0;
+}
+'''
+
+
+@test
+def names_of_several_lines_that_are_no_functions(t):
+    """What a process calls itself, a path on the command line, a source file, a counter's title in an experiment that somebody has changed."""
+    source = t.directory / 'a\nFORGED\n.c'
+    source.write_text(RENAMED)
+    program, experiment = t.directory / 'renamed', 'd\nFORGED\n.er'
+    t.equal(t.run(t.need('gcc'), '-g', '-O1', '-o', program, source).status, 0, 'gcc')
+    with subprocess.Popen([t.helio, 'collect', '-h', 'page-faults', '-o', experiment, program], cwd=t.directory, text=True, stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        t.equal(process.stdout.readline(), 'ready\n', 'the program')
+        outputs = {word: t.run(t.helio, 'ctl', word, experiment).out for word in ('status', 'pause', 'resume')}
+        process.stdin.write('\n')
+    t.equal(process.returncode, 0, 'status of collect')
+    log = t.directory / experiment / 'log.xml'
+    text = log.read_text()
+    t.check('title="Page Faults"' in text, f'no title in {text}')
+    log.write_text(text.replace('title="Page Faults"', 'title="a&#10;FORGED&#10;c"'))
+    for words in ['metric_list'], ['metrics', 'e.page-faults:name', '-sort', 'e.page-faults', '-functions', '-calltree', '-callers-callees'], ['source', 'main']:
+        result = t.run(t.helio, 'print', '-' + words[0], *words[1:], experiment)
+        outputs[words[0]] = result.out + result.err
+    for what, text in outputs.items():
+        forged = [line for line in text.splitlines() if line.strip().startswith('FORGED')]
+        t.check(not forged, f'{what}: {text}')
+        t.check('\\x0aFORGED' in text, f'{what} does not show the name: {text}')
+
+
 @test
 def characters_are_shown_whole(t):
     """A message that cuts what it cites does so between characters of several bytes."""
