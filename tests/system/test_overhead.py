@@ -105,6 +105,31 @@ def slow_handlers_around_exec(t, engine):
 
 
 @test(alone=True, engines=True)
+def failing_execs(t, engine):
+    """An exec that fails switches the events on again, where the next tick may have to make them rest: each did nothing else, for ever."""
+    words = (t.target('execfails'), '10000')
+    bare = t.run(*words).truth()['thread_cpu']
+    result = t.collect(*words, engine=engine, options=('-p', '100u'), before=LIMIT, env=SLOW)
+    quiet = t.collect(*words, engine=engine, options=('-p', '100u')).truth()['thread_cpu']  # 10,000 suspended recordings cost something, too
+    t.ratio(result.truth()['thread_cpu'], max(bare, quiet), 0.9, 1.9 + UNSEEN, 'cpu/with handlers that are not slow')
+
+
+@test(alone=True)
+def no_thread_for_rests(t):
+    """A limit on processes leaves none for the thread that ends a rest: the program gets on, and is recorded on."""
+    t.directory.chmod(0o777)
+    user = (t.need('setpriv'), '--reuid', '54322', '--regid', '54322', '--clear-groups', '--inh-caps', '+perfmon', '--ambient-caps', '+perfmon', *LIMIT)
+    words = ('prlimit', '--nproc=2', t.target('shares'), '1500')  # helio and the program
+    bare = t.run(*user, *words).truth()
+    result = t.collect(*words, engine='perf', options=('-p', '100u'), before=user, env=SLOW)
+    truth = result.truth()
+    t.ratio(truth['thread_cpu'], bare['thread_cpu'], 1, 1.9 + UNSEEN, 'cpu/bare')
+    t.within('cannot' not in result.err and 'gaps' not in result.err, f'the last message: {result.err[-300:]}')
+    limited(t, result)
+    t.ratio(cpu_of(t.read(result.experiment)['_x1']), truth['thread_cpu'], 0.9, 1.03, 'recorded/cpu')
+
+
+@test(alone=True, engines=True)
 def short_intervals(t, engine):
     """No handler is slow here, but 10 µs is less than the delivery of a signal takes in many a virtual machine."""
     if UNSEEN:

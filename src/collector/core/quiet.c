@@ -15,13 +15,14 @@ void quiet_begin(void)
 	counter_pause();
 }
 
+/* Released first: the next tick may already be the one that has to make all of them rest. */
 void quiet_end(void)
 {
+	overhead_release();
 	if (collector.engine == ENGINE_PERF)
 		perf_engine_resume();
 	if (collector.engine == ENGINE_MONITOR)
 		monitor_engine_resume();
 	timer_arm_all(); /* those that expired meanwhile */
 	counter_resume();
-	overhead_release();
 }

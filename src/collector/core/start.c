@@ -516,6 +516,17 @@ static void close_own_thread(bool closed)
 		thread->closed = closed;
 }
 
+/* Events at a short interval could keep the process from ending. */
+static void switch_off_events(void)
+{
+	enum { SHORT_NS = 1000 * 1000 };
+
+	overhead_hold();
+	if (collector.engine == ENGINE_PERF && collector.interval_ns < SHORT_NS)
+		perf_engine_pause();
+	counter_pause();
+}
+
 /*
  * What the end of an image and an exec have in common.  Returns the moment up to
  * which time is accounted for; what we do after it is not the program's time.  `line` gets what
@@ -538,6 +549,8 @@ static uint64_t close_books(enum format_sample_kind kind, const char *label, str
 	collector_settle_all();
 	uint64_t own_ns = clock_own_cpu_ns() - before_ns;
 
+	/* Before the handlers do nothing any more, and make no rest. */
+	switch_off_events();
 	atomic_store(&collector.recording, false);
 
 	control_write_notes();
@@ -548,17 +561,6 @@ static uint64_t close_books(enum format_sample_kind kind, const char *label, str
 	return settled_ns;
 }
 
-/* Nobody listens any more; events at a short interval could keep the process from ending. */
-static void switch_off_events(void)
-{
-	enum { SHORT_NS = 1000 * 1000 };
-
-	overhead_hold();
-	if (collector.engine == ENGINE_PERF && collector.interval_ns < SHORT_NS)
-		perf_engine_pause();
-	counter_pause();
-}
-
 static void finish(void *unused)
 {
 	char room[2 * COUNTERS_ROOM];
@@ -567,7 +569,6 @@ static void finish(void *unused)
 	(void)unused;
 	uint64_t settled_ns = close_books(FORMAT_SAMPLE_END, "end", &line);
 
-	switch_off_events();
 	overhead_say_no_more();
 	log_event_begin_at(&line, "exit", settled_ns);
 	text_puts(&line, collector.lineage[0] ? "/>\n</experiment>\n" : "/>\n");
@@ -584,12 +585,11 @@ void collector_finish(void)
 void collector_terminate(void)
 {
 	collector_finish();
+	quiet_begin();
 	overhead_stop();
-	perf_engine_pause();
 	if (collector.engine == ENGINE_PERF)
 		perf_engine_wait_for_thread();
 	perf_engine_forget();
-	counter_pause();
 	counter_forget();
 	monitor_engine_stop();
 	keeper_stop();

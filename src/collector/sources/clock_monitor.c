@@ -562,10 +562,10 @@ void monitor_engine_pause(void)
 	atomic_store(&paused, true);
 	if (thread_current_if_known())
 		timer_disarm(thread_current_if_known());
-	/* A signal sent is delivered before the system call that waits here returns. */
+	/* A signal sent is delivered before a system call returns. */
 	while (atomic_load(&sending))
 		sys_call(SYS_sched_yield, 0, 0, 0, 0);
-	sys_call(SYS_sched_yield, 0, 0, 0, 0);
+	sys_getpid();
 	if (thread_current_if_known())
 		stop_unguard(thread_current_if_known());
 }

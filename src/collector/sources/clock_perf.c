@@ -274,6 +274,7 @@ static void handle(uint64_t event, const siginfo_t *info, const void *context)
 	struct unwind_regs regs;
 	uint64_t rest_ns;
 
+	overhead_look();
 	if (!is_switch && overhead_rests())
 		return;
 	/* This thread was just being born then, or it could not be done. */
@@ -515,7 +516,7 @@ void perf_engine_pause(void)
 	atomic_store(&paused, true);
 	if (thread_current_if_known())
 		timer_disarm(thread_current_if_known());
-	sys_call(SYS_sched_yield, 0, 0, 0, 0); /* its signal is delivered before this returns */
+	sys_getpid(); /* a signal that is under way is delivered before a system call returns */
 	if (keeper_pause())
 		return;
 	while (atomic_load(&widening))

@@ -455,23 +455,31 @@ static void begin_rest(uint64_t ns)
 	change(RESTING);
 	int tid = rawthread_start(help, helper_stack, sizeof(helper_stack), false);
 
-	atomic_store(&helper_id, tid);
-	if (tid < 0) {
-		switch_on();
-		change(NONE);
+	/* Switched on at once they would leave the program no time: see overhead_look. */
+	if (tid < 0)
 		atomic_store(&alive, 0);
-		return;
-	}
+	atomic_store(&helper_id, tid);
 	atomic_fetch_add(&rested_ns, ns);
 	overhead_limited();
+}
+
+void overhead_look(void)
+{
+	uint32_t before = RESTING;
+
+	if (atomic_load_explicit(&phase, memory_order_relaxed) != RESTING || atomic_load(&alive) ||
+	    clock_now_ns() < atomic_load(&rest_until_ns) ||
+	    !atomic_compare_exchange_strong(&phase, &before, SWITCHING))
+		return;
+	switch_on();
+	change(NONE);
 }
 
 void overhead_rest(uint64_t ns)
 {
 	uint32_t before = NONE;
 
-	if (atomic_load(&barred) || atomic_load(&held) ||
-	    !atomic_compare_exchange_strong(&phase, &before, PREPARING))
+	if (atomic_load(&barred) || !atomic_compare_exchange_strong(&phase, &before, PREPARING))
 		return;
 	if (!keeper_holds()) {
 		begin_rest(ns);
@@ -518,12 +526,15 @@ void overhead_release(void)
 
 void overhead_stop(void)
 {
+	uint32_t without_thread = RESTING;
+
 	atomic_store(&barred, true);
 	atomic_store(&ending, true);
 	while (atomic_load(&alive)) {
 		wake();
 		sys_call(SYS_sched_yield, 0, 0, 0, 0);
 	}
+	atomic_compare_exchange_strong(&phase, &without_thread, NONE);
 	atomic_store(&helper_id, 0);
 	atomic_store(&ending, false);
 }

@@ -84,10 +84,21 @@ bool overhead_rests(void);
 /* By the keeper, when its rest is over. */
 void overhead_rested(void);
 
-/* Before exec: nothing switches events on again when this returns; … when the exec failed. */
+/*
+ * Where no thread can be started (a limit on processes), the next signal after the end of a rest
+ * switches the events on: those of context switches go on meanwhile.
+ */
+void overhead_look(void);
+
+/*
+ * Before exec: nothing switches events on again when this returns; … when the exec failed.  Rests
+ * still begin: the caller switches the events off only after this, and on only after the release.
+ * A tick that costs more than its interval would let it get no further.
+ */
 void overhead_hold(void);
 void overhead_release(void);
-/* Ends the raw thread, and lets no other begin until overhead_allow. */
+/* Ends the raw thread, and lets no rest begin until overhead_allow.  All events must be off: see
+ * quiet_begin. */
 void overhead_stop(void);
 void overhead_allow(void);
 void overhead_forget(void); /* in the child of a fork */
