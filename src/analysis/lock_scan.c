@@ -9,6 +9,7 @@
 
 #include "analysis/place.h"
 #include "analysis/scan.h"
+#include "format/lineage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -199,17 +200,13 @@ static void scan_piece(const struct scan_piece *piece, void *state)
 /* Where a lineage ends without its last forks: "_x1_f2_f10" is a copy of "_x1". */
 static size_t image_length(const char *lineage)
 {
-	size_t length = strlen(lineage);
+	size_t length = strlen(lineage), before;
+	char *rest = xstrdup(lineage);
 
-	for (;;) {
-		size_t end = length;
-
-		while (end && lineage[end - 1] >= '0' && lineage[end - 1] <= '9')
-			end--;
-		if (end < 2 || lineage[end - 1] != 'f' || lineage[end - 2] != '_')
-			return length;
-		length = end - 2;
-	}
+	while (lineage_step(rest, &before) == 'f')
+		rest[length = before] = '\0';
+	free(rest);
+	return length;
 }
 
 static uint32_t image_of(struct string_table *images, size_t experiment, const char *lineage)

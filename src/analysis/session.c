@@ -11,6 +11,7 @@
 #include "analysis/io_rows.h"
 #include "base/folder.h"
 #include "experiment/group.h"
+#include "format/lineage.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -196,20 +197,17 @@ static const char *target_name(const struct process *process)
 /* Of a fork that has begun no program: its parent's. NULL: nobody knows. */
 static char *const *arguments_of(const struct experiment *experiment, const struct process *process)
 {
-	const char *end = strrchr(process->lineage, '_');
+	size_t length;
 
 	if (process->log.arguments.count)
 		return process->log.arguments.items;
-	if (!end || end[1] != 'f')
-		return NULL;
-	for (size_t i = 0; i < experiment->processes.count; i++) {
-		const struct process *parent = &experiment->processes.items[i];
 
-		if (strlen(parent->lineage) == (size_t)(end - process->lineage) &&
-		    !strncmp(parent->lineage, process->lineage, strlen(parent->lineage)))
-			return arguments_of(experiment, parent);
-	}
-	return NULL;
+	const struct process *parent =
+		lineage_step(process->lineage, &length) == 'f'
+			? experiment_find_lineage(experiment, process->lineage, length)
+			: NULL;
+
+	return parent ? arguments_of(experiment, parent) : NULL;
 }
 
 static void add_process(struct session *session, const struct experiment *experiment,
@@ -224,6 +222,8 @@ static void add_process(struct session *session, const struct experiment *experi
 	info->path = process->path;
 	info->name = process->name;
 	info->lineage = process->lineage;
+	info->is_unrecorded = process->is_unrecorded;
+	info->is_next_image = experiment_image_before(experiment, process);
 	info->notes = process == &experiment->processes.items[0] ? experiment->notes : NULL;
 	info->target = target_name(process);
 	info->arguments = arguments_of(experiment, process);

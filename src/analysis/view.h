@@ -317,6 +317,8 @@ struct process_info {
 	const char *path;	/* the experiment directory */
 	const char *name;	/* its base name; for descendants FOUNDER/_f1.er */
 	const char *lineage;	/* "" for a founder */
+	bool is_unrecorded;	/* only its CPU time is known: experiment/unrecorded.h */
+	bool is_next_image;	/* of a process that was another one before, by exec */
 	const char *notes;	/* or NULL */
 	const char *target;	/* the program's base name */
 	char *const *arguments; /* the command, NULL-terminated; or NULL */

@@ -9,29 +9,10 @@
 
 #include <string.h>
 
-/* The image that a process was before its last exec, if that was recorded. */
-static const struct process *find_image_before(const struct experiment *experiment,
-					       const struct process *process)
-{
-	const char *last = strrchr(process->lineage, '_');
-
-	if (!last || last[1] != 'x')
-		return NULL;
-	for (size_t i = 0; i < experiment->processes.count; i++) {
-		const struct process *other = &experiment->processes.items[i];
-		size_t length = (size_t)(last - process->lineage);
-
-		if (strlen(other->lineage) == length && other->log.pid == process->log.pid &&
-		    !strncmp(other->lineage, process->lineage, length))
-			return other;
-	}
-	return NULL;
-}
-
 static void add_before(const struct experiment *experiment, struct process *process)
 {
 	const struct log_counters *own = &process->log.counters;
-	const struct process *before = find_image_before(experiment, process);
+	const struct process *before = experiment_image_before(experiment, process);
 	uint64_t user_us = own->before_user_us, all_us = user_us + own->before_system_us;
 	double part = all_us ? (double)user_us / (double)all_us : 0;
 

@@ -8,6 +8,7 @@
 #include "experiment/gprofng.h"
 #include "experiment/unrecorded.h"
 #include "format/archive.h"
+#include "format/lineage.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -119,20 +120,6 @@ static void report_missing(const struct process *process, const char *clock,
 			diag_add(diags, DIAG_WARNING, "%s: %s", process->name, files[i].text);
 }
 
-/* The process of a lineage's first `length` characters, or NULL. */
-static const struct process *find_lineage(const struct experiment *experiment, const char *lineage,
-					  size_t length)
-{
-	for (size_t i = 0; i < experiment->processes.count; i++) {
-		const struct process *process = &experiment->processes.items[i];
-
-		if (strlen(process->lineage) == length &&
-		    !strncmp(process->lineage, lineage, length))
-			return process;
-	}
-	return NULL;
-}
-
 /*
  * The functions that a process had from the one that forked it: "_f1_x2" is of
  * "_f1", and that of the founder, "".  Where the experiment was opened at a
@@ -141,12 +128,13 @@ static const struct process *find_lineage(const struct experiment *experiment, c
 static void inherit_functions(struct experiment *experiment, struct experiment_map *map,
 			      const char *lineage, const struct read_context *context)
 {
-	const char *last = strrchr(lineage, '_');
-	size_t length = last ? (size_t)(last - lineage) : 0;
-	const struct process *parent = find_lineage(experiment, lineage, length);
+	size_t length;
 
-	if (!map->inherits || !last)
+	if (!map->inherits || !lineage_step(lineage, &length))
 		return;
+
+	const struct process *parent = experiment_find_lineage(experiment, lineage, length);
+
 	if (parent) {
 		experiment_map_inherit(map, &parent->map);
 		return;

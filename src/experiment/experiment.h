@@ -61,6 +61,16 @@ enum status experiment_open_logs(const char *path, struct experiment **out,
 				 struct diag_list *errors, struct diag_list *warnings);
 void experiment_free(struct experiment *experiment);
 
+/* The process of a lineage's first `length` characters, or NULL. */
+const struct process *experiment_find_lineage(const struct experiment *experiment,
+					      const char *lineage, size_t length);
+/* The image that a process was before its last exec, or NULL: that, or the exec, was not recorded.
+ */
+const struct process *experiment_image_before(const struct experiment *experiment,
+					      const struct process *process);
+/* The processes that were recorded, each once, however many images it has. */
+size_t experiment_process_count(const struct experiment *experiment);
+
 /* Where a process's files are. */
 struct read_context process_context(const struct process *process, struct diag_list *diags);
 /* The name of a load object's copy in archives/, or of a link to it, that can be read; false: none.

@@ -6,6 +6,8 @@
  */
 #include "experiment/lives.h"
 
+#include "format/lineage.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,22 +72,16 @@ static uint32_t nearest_in_lineage(const struct lives *lives, const char *lineag
 /* What an image was before its last exec, if that was recorded, or the life that it came from. */
 static uint32_t life_before(const struct lives *lives, const char *lineage)
 {
-	const char *last = strrchr(lineage, '_');
+	size_t length;
 
-	return last ? life_of_lineage(lives, lineage, (size_t)(last - lineage)) : NO_LIFE;
+	return lineage_step(lineage, &length) ? life_of_lineage(lives, lineage, length) : NO_LIFE;
 }
 
-/*
- * An image is the next one of its process where its lineage says so, unless what that process has
- * become was not recorded and passed the name on: then it is another process.
- */
 static void add_image(struct lives *lives, const struct process *process)
 {
-	const char *last = strrchr(process->lineage, '_');
-	uint32_t before = life_before(lives, process->lineage);
-	bool goes_on = last && last[1] == 'x' && before != NO_LIFE &&
-		       lives->items.items[before].first->log.own_pid == process->log.own_pid;
-	uint32_t index = goes_on ? before : add_life(lives, process->log.pid);
+	bool goes_on = experiment_image_before(lives->experiment, process);
+	uint32_t index =
+		goes_on ? life_before(lives, process->lineage) : add_life(lives, process->log.pid);
 	struct life *life = &lives->items.items[index];
 
 	if (string_table_add(&lives->lineages, process->lineage) == lives->life_of.count)

@@ -74,6 +74,8 @@ static void read_process(struct family *family, struct member *member)
 	/* Without its end the line is not written yet. */
 	if (line && strchr(line + 1, '\n') && xml_read_number(line + 1, "pid", &pid)) {
 		member->pid = (pid_t)pid;
+		xml_read_number(line + 1, "own_pid", &pid);
+		member->own_pid = (pid_t)pid;
 		xml_read_number(line + 1, "tstamp", &member->tstamp_ns);
 	}
 	free(text);
@@ -83,7 +85,8 @@ void family_open(struct family *family, int folder, pid_t pid, uint64_t mono_ns)
 {
 	*family = (struct family){.folder = folder, .mono_ns = mono_ns, .founder_is_child = pid};
 	string_table_add(&family->names, "");
-	*vec_push(&family->members) = (struct member){.name = xstrdup(""), .pid = pid};
+	*vec_push(&family->members) =
+		(struct member){.name = xstrdup(""), .pid = pid, .own_pid = pid};
 }
 
 /* Opens the directory anew: a descriptor has one position, and each scan begins at the start. */

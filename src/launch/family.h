@@ -17,6 +17,7 @@
 struct member {
 	char *name;	    /* directory within the founder; "" is the founder itself */
 	pid_t pid;	    /* 0: its log does not say yet */
+	pid_t own_pid;	    /* as the process knows it */
 	uint64_t tstamp_ns; /* when recording began, from the founder's start */
 	uid_t owner;	    /* of its log, who says which process it is */
 	bool ended;	    /* its process image was seen to be gone; stays so */

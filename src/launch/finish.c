@@ -9,6 +9,7 @@
 #include "launch/xml.h"
 
 #include "format/files.h"
+#include "format/lineage.h"
 #include "format/sums.h"
 #include "format/trace.h"
 
@@ -200,19 +201,18 @@ static void pack_file(int folder, const struct member *member, const char *file,
 	}
 }
 
-/* An image that follows another of the same process, by exec: NAME_x1.er after NAME.er. */
+/* What a process became by exec; as experiment_image_before. */
 static bool is_next_image(const struct family *family, const struct member *member)
 {
-	const char *last = strrchr(member->name, '_');
+	size_t length;
 
-	if (!last || last[1] != 'x')
+	if (lineage_step(member->name, &length) != 'x')
 		return false;
-	char *before = xasprintf("%.*s%s", (int)(last - member->name), member->name,
-				 last > member->name ? ".er" : "");
-	bool found = string_table_find(&family->names, before) != HASH_NONE;
+	char *name = xasprintf("%.*s%s", (int)length, member->name, length ? ".er" : "");
+	uint32_t before = string_table_find(&family->names, name);
 
-	free(before);
-	return found;
+	free(name);
+	return before != HASH_NONE && family->members.items[before].own_pid == member->own_pid;
 }
 
 static void pack_member(struct family *family, struct member *member,

@@ -141,7 +141,12 @@ static void print_processes(const struct info *info)
 {
 	const struct experiment *experiment = info->survey.experiment;
 
-	terminal_printf(stdout, "\nProcesses (%zu)\n", experiment->processes.count);
+	size_t images = experiment->processes.count, count = experiment_process_count(experiment);
+
+	terminal_printf(stdout, "\nProcesses (%zu", count);
+	if (images > count)
+		terminal_printf(stdout, ", %zu images", images);
+	terminal_printf(stdout, ")\n");
 	for (size_t i = 0; i < experiment->processes.count; i++) {
 		const struct process *process = &experiment->processes.items[i];
 		char end[REPORT_TEXT_SIZE];

@@ -210,7 +210,7 @@ json_t *survey_json(const struct survey *survey)
 			 "command", json_text(experiment_log_setting(log, "command")), "duration",
 			 (double)survey->duration_ns / 1e9, "events", (json_int_t)survey->events,
 			 "dropped", (json_int_t)survey->dropped, "bytes", (json_int_t)survey->bytes,
-			 "processes", (json_int_t)experiment->processes.count, "engine",
+			 "processes", (json_int_t)experiment_process_count(experiment), "engine",
 			 json_text(log->engine), "state", survey_state_name(survey->state));
 }
 

@@ -7,7 +7,6 @@
  */
 #include "analysis/idle.h"
 #include "analysis/session.h"
-#include "base/hash.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "base/terminal.h"
@@ -105,38 +104,21 @@ static const char *one_line(struct strbuf *text)
 	return text->text;
 }
 
-/* An image that follows another of the same process, by exec: "_f1_x1" after "_f1". */
-static bool is_next_image(const struct string_table *lineages, const char *lineage)
-{
-	const char *last = strrchr(lineage, '_');
-
-	if (!last || last[1] != 'x')
-		return false;
-	char *before = xstrndup(lineage, (size_t)(last - lineage));
-	bool found = string_table_find(lineages, before) != HASH_NONE;
-
-	free(before);
-	return found;
-}
-
 static void put_experiment(struct report *report, const struct process_info *process)
 {
 	struct strbuf text = {0};
 	uint32_t threads = 0, processes = 0;
 	uint64_t events = 0;
-	struct string_table lineages = {0};
 
 	for (size_t i = 0; i < session_process_count(report->print->session); i++) {
 		const struct process_info *member = session_process(report->print->session, i);
 
-		if (member->founder != process->id)
+		if (member->founder != process->id || member->is_unrecorded)
 			continue;
-		string_table_add(&lineages, member->lineage);
-		processes += !is_next_image(&lineages, member->lineage);
+		processes += !member->is_next_image;
 		threads += member->thread_count;
 		events += member->event_count;
 	}
-	string_table_fini(&lineages);
 	strbuf_printf(&text, "%s:", process->name);
 	for (char *const *word = process->arguments; word && *word; word++)
 		strbuf_printf(&text, " %s", *word);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Descendants: found however they were made, named by their lineage, with their own CPU."""
+import json
 import os
 import re
 
@@ -205,6 +206,21 @@ def not_recorded_in_a_namespace(t, engine):
         truth = burnt_by(result, 'unrecorded_static')
         t.ratio(sum(found.values()), truth, 0.9, 1.2, f'{found}')
         t.equal(result.err.count('of CPU time'), 1, f'the last message: {result.err}')
+
+
+@test
+def counted_alike(t):
+    """The last message, info, ls and report count each process once, whatever it becomes, also below one that was not recorded."""
+    dynamic, static = t.target('unrecorded'), t.target('unrecorded_static')
+    # an image passes its name on through a static one to the child of that, which runs another program
+    for command, count in ((f'{dynamic} burn 5; exec {dynamic} burn 5', 2), (f'exec {static} under 1 5 {dynamic} burn 5', 2), ('exec true', 1)):
+        result = t.collect('sh', '-c', command)
+        said = re.findall(r', (\d+) processes, ', result.err) or ['1']
+        info = t.run(t.helio, 'info', result.experiment).out
+        listed = json.loads(t.run(t.helio, 'ls', '--json', result.experiment).out)['experiments'][0]
+        report = t.run(t.helio, 'print', '-report', result.experiment).out
+        t.equal((int(said[0]), int(re.search(r'^Processes \((\d+)', info, re.M)[1]), listed['processes'], int(re.search(r', (\d+) process', report)[1])),
+                (count, count, count, count), f'{command}: the last message, info, ls, report')
 
 
 @test(engines=True)

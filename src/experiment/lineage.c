@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Processes by their lineages, which they are sorted by. */
+#include "experiment/experiment.h"
+
+#include "format/lineage.h"
+
+#include <stdlib.h>
+
+static int compare_with(const void *lineage, const void *process)
+{
+	return strverscmp(lineage, ((const struct process *)process)->lineage);
+}
+
+const struct process *experiment_find_lineage(const struct experiment *experiment,
+					      const char *lineage, size_t length)
+{
+	char *name = xstrndup(lineage, length);
+	const struct process *found =
+		bsearch(name, experiment->processes.items, experiment->processes.count,
+			sizeof(*experiment->processes.items), compare_with);
+
+	free(name);
+	return found;
+}
+
+const struct process *experiment_image_before(const struct experiment *experiment,
+					      const struct process *process)
+{
+	size_t length;
+	const struct process *before =
+		lineage_step(process->lineage, &length) == 'x'
+			? experiment_find_lineage(experiment, process->lineage, length)
+			: NULL;
+
+	return before && before->log.own_pid == process->log.own_pid ? before : NULL;
+}
+
+size_t experiment_process_count(const struct experiment *experiment)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < experiment->processes.count; i++) {
+		const struct process *process = &experiment->processes.items[i];
+
+		count += !process->is_unrecorded && !experiment_image_before(experiment, process);
+	}
+	return count;
+}
