@@ -98,6 +98,10 @@ def perf_allowed():
 perf_allowed.answer = None
 
 
+def is_root():
+    return os.geteuid() == 0
+
+
 def need_watch_points():
     """Asks the kernel itself, too: many virtual machines let a watch point be set, and never tell of an access."""
     if need_watch_points.answer is None:
@@ -220,6 +224,18 @@ class Case:
         if not path:
             raise Skip(f'{program} is not installed')
         return path
+
+    def need_root(self, what='have processes of two users'):
+        if not is_root():
+            raise Skip(f'only root can {what}')
+
+    def as_root(self):
+        """Whether this is root, for a part of a test that needs it: the line of its result says where that was left out."""
+        if not is_root() and self.LEFT_OUT not in self.remark:
+            self.remark += self.LEFT_OUT
+        return is_root()
+
+    LEFT_OUT = 'without what only root can do '
 
     def run(self, *words, stdin='', timeout=120, env=None, cwd=None):
         process = subprocess.run([str(w) for w in words], input=stdin, capture_output=True, text=True, errors='replace',

@@ -449,8 +449,9 @@ def without_rights(t):
     need_events()
     need_watch_points()
     t.directory.chmod(0o777)
-    if os.geteuid() or t.run(*NOBODY, 'test', '-x', t.helio).status:
-        raise Skip('needs root to become nobody, who can run what was built')
+    t.need_root('become nobody')
+    if t.run(*NOBODY, 'test', '-x', t.helio).status:
+        raise Skip('nobody cannot run what was built')
     level = int(pathlib.Path('/proc/sys/kernel/perf_event_paranoid').read_text())
     result = t.collect(t.target('faulter'), 'pages=100', 'writes=5', options=('-h', 'page-faults,1,mem:watched:w'), status=None, before=NOBODY)
     if level > 2:

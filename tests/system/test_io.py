@@ -380,8 +380,7 @@ def filtered(t):
 @test
 def no_longer_root(t):
     """The file grows after the program has given up its rights."""
-    if os.geteuid():
-        raise Skip('only root can stop being root')
+    t.need_root('stop being root')
     program = WRITER + 'os.setgid(65534); os.setuid(65534)\nfor i in range(20000): os.write(fd, b"x")'
     result = record(t, '/usr/bin/python3', '-S', '-c', program, cwd=t.directory)
     t.equal(len(written(t, result)), 20000, 'writes')
@@ -479,8 +478,7 @@ os.write(fd, bytes(7))"""
 @test
 def mounted_meanwhile(t):
     """A program mounts a file system for all, and reads there."""
-    if os.geteuid():
-        raise Skip('only root can mount')
+    t.need_root('mount')
     place = t.directory / 'mounted'
     place.mkdir()
     try:

@@ -100,7 +100,7 @@ def no_room_for_us(t, engine):
     """Limits under which helio itself can write nothing, or is one process too many: the program runs as bare, and that is said."""
     t.directory.chmod(0o777)
     user = [t.need('setpriv'), '--reuid', '54321', '--regid', '54321', '--clear-groups']
-    for before, limit in ([], '-f 0'), (user, '-u 2'):
+    for before, limit in ([], '-f 0'), *[(user, '-u 2')] * t.as_root():
         script = 'for i in 1 2 3; do /bin/true; done; echo done; exit 3'
         bare = t.run(*before, 'bash', '-c', f'ulimit {limit}; exec sh -c "{script}"')
         t.equal((bare.status, bare.out), (3, 'done\n'), f'{limit}: bare')
@@ -120,6 +120,7 @@ def files_of_a_limited_size(t, engine):
 @contextlib.contextmanager
 def full_disk(t, size):
     """A file system of that size, as the directory that experiments are made in."""
+    t.need_root('mount')
     t.equal(t.run('mount', '-t', 'tmpfs', '-o', f'size={size}', 'tmpfs', t.directory).status, 0, 'mount')
     try:
         yield

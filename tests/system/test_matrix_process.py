@@ -166,6 +166,7 @@ def audited(t, engine):
 
 @test
 def read_only_place(t):
+    t.need_root('mount')
     place = t.directory / 'place'
     place.mkdir()
     script = f'mount -t tmpfs -o ro none {place} && {t.helio} collect -o {place}/x.er true'

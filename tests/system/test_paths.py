@@ -33,6 +33,7 @@ class Victim:
     """A program of nobody's under `helio attach` of root's; nobody can do as it likes in the experiment."""
 
     def __init__(self, t):
+        t.need_root()
         t.directory.chmod(0o755)
         self.t = t
         self.program = Program(t, t.need('setpriv'), *NOBODY, t.target('late'))
@@ -78,8 +79,7 @@ def a_recording(t):
 @test
 def a_link_in_place_of_a_descendant(t):
     """The walk over a family does not leave the experiment."""
-    if os.geteuid():
-        return
+    t.need_root()
     treasure = a_recording(t)
     before = state(treasure)
     with Victim(t) as victim:
@@ -91,8 +91,7 @@ def a_link_in_place_of_a_descendant(t):
 @test
 def a_link_in_place_of_a_file(t):
     """Neither the log nor the data is written through a link, symbolic or hard."""
-    if os.geteuid():
-        return
+    t.need_root()
     treasure = t.directory / 'treasure'
     treasure.mkdir()
     for name in ['log.xml', 'profile', 'overview', 'stacks', 'mounts']:
@@ -115,8 +114,7 @@ def a_link_in_place_of_a_file(t):
 @test
 def a_pipe_in_place_of_a_file(t):
     """Nothing waits for somebody who never writes."""
-    if os.geteuid():
-        return
+    t.need_root()
     with Victim(t) as victim:
         time.sleep(0.2)
         victim.shell('for file in log.xml profile stacks overview; do rm -f $file; mkfifo $file; done; '
@@ -196,6 +194,7 @@ def a_link_in_a_received_experiment(t):
 @test
 def root_archives_what_the_owner_may_read(t):
     """What an experiment names is copied into it with its owner's rights; a common archive is its maker's."""
+    t.need_root()
     t.directory.chmod(0o755)
     private, work = t.directory / 'private', t.directory / 'work'
     private.mkdir(mode=0o700)
@@ -220,6 +219,7 @@ def root_archives_what_the_owner_may_read(t):
 @test
 def each_process_names_what_its_user_may_read(t):
     """A descendant that gave up root says what it had loaded: that is opened with its rights, not with the founder's."""
+    t.need_root()
     t.directory.chmod(0o755)
     private = t.directory / 'private'
     private.mkdir(mode=0o700)
@@ -248,8 +248,7 @@ for _ in range(200000):
 @test
 def a_directory_that_is_swapped_while_it_is_removed(t):
     """A loop that changes a directory for a link and back; `rm` removes nothing that the link points to."""
-    if os.geteuid():
-        return
+    t.need_root()
     t.directory.chmod(0o755)
     treasure = t.directory / 'treasure'
     treasure.mkdir()
@@ -352,8 +351,7 @@ os.seteuid(65534); work(.05); os.seteuid(0); work(.05)
 @test(engines=True)
 def a_daemon_that_stops_being_root(t, engine):
     """Its experiment stays complete; the files are its users', and taken back, and the directories stay root's."""
-    if os.geteuid():
-        return
+    t.need_root()
     t.directory.chmod(0o755)
     result = t.collect('/usr/bin/python3', '-c', DAEMON, engine=engine)
     family = t.read(result.experiment)
@@ -385,6 +383,7 @@ print(time.process_time())
 @test(engines=True)
 def a_daemon_that_is_root_again(t, engine):
     """What root writes then goes to its own files, whatever the user has tried meanwhile, and a third one."""
+    t.need_root()
     t.directory.chmod(0o755)
     treasure = t.directory / 'treasure'
     treasure.mkdir()

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Servers under load, started and stopped, with their clients: processes, threads, signals, sockets, shared memory."""
 import glob
-import os
 import pathlib
 import shutil
 
-from harness import test
+from harness import is_root, test
 from real import counted_cpu, free_port, same_run
 
 REAL = pathlib.Path(__file__).resolve().parent / 'real'
@@ -66,7 +65,7 @@ def as_account(t, name):
 @test(engines=True)
 def postgres(t, engine):
     """PostgreSQL does not run as root: the whole run is its account's, and so is the experiment."""
-    before = as_account(t, 'postgres') if os.geteuid() == 0 else []
+    before = as_account(t, 'postgres') if is_root() else []
     cluster = t.directory / 'cluster'
     made = t.run(*before, *postgres_program(t, 'initdb'), '-D', cluster, '-A', 'trust', '-N', '--no-locale')
     t.equal(made.status, 0, f'initdb: {made.err[-300:]}')
