@@ -3,9 +3,10 @@
  * What the parts of the collector share: the recording of this process, and
  * the state of each of its threads.
  *
- * Laws of this room: code that a handler can reach takes no lock, allocates
- * nothing but by mmap, calls no libc function but clock_gettime, and uses at
- * most 1 KiB of stack.  Loss is counted, never silent.
+ * Laws of this module: code that a handler can reach takes no lock and
+ * allocates nothing but by mmap.  What it may call of libc, and how much of
+ * the stack it may use, tools/handler-symbols.txt says.  Loss is counted,
+ * never silent.
  */
 #ifndef HELIO_COLLECTOR_CORE_H
 #define HELIO_COLLECTOR_CORE_H
