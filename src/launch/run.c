@@ -10,7 +10,8 @@
  * - When the program is stopped from the terminal the launcher stops too, so
  *   that the shell sees a stopped job; when it is continued it continues the program.
  * Signals are taken from a descriptor, with their dispositions untouched: what
- * was ignored at the start (nohup) stays ignored, here and in the program.
+ * was ignored at the start (nohup) stays ignored, here and in the program.  SIGXFSZ,
+ * which is ignored here, and SIGCHLD are put back in the program.
  */
 #include "launch/run.h"
 

@@ -14,7 +14,7 @@ struct show_run {
 	const struct options *options;
 	const struct birth_system *system;
 	const char *name;   /* of the experiment */
-	const char *engine; /* the one chosen: perf, monitor, none */
+	const char *engine; /* the one chosen: perf, monitor */
 	const char *engine_reason;
 	const char *params; /* the data descriptor */
 	char **argv;	    /* the program and its arguments */

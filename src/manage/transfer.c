@@ -2,7 +2,7 @@
 /*
  * `helio cp` and `helio mv`.  A copy is made under a name that no reader takes
  * for an experiment and gets its own when it is complete, so that an
- * interrupted one leaves nothing half.  Across file systems a move is a copy
+ * interrupted one leaves nothing that is taken for one.  Across file systems a move is a copy
  * that is compared with the original before that is removed.
  */
 #include "base/memory.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report: one screen that a newcomer can act on.  Every number in it is one that another
- * command prints; the last part names those commands.
+ * report: one screen that a newcomer can act on.  Its numbers are those of other commands, but
+ * what of the waits are idle threads' (analysis/idle.h); the last part names those commands.
  *
  * The facts are collected as rows first, so that text and JSON say the same.
  */

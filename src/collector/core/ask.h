@@ -11,8 +11,9 @@
 int ask_connect(const char *directory);
 /*
  * Asks by that socket. What comes with the answer is put into `data`, `size` bytes at most. Returns
- * the descriptor that was asked for, else 0, or a negative errno.  Waits a second at most; who
- * never answers is not waited for again and again.
+ * the descriptor that was asked for, else 0, or a negative errno.  Waits a second at most for the
+ * answer, and before it for room in the socket, up to eight times where others take that room;
+ * after four seconds in which nothing came it waits for nothing any more.
  */
 int ask_launcher(int socket, const struct broker_request *request, const char *path,
 		 struct broker_answer *answer, void *data, size_t size);

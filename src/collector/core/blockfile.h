@@ -30,7 +30,7 @@ struct blockfile_arena {
 	_Atomic uint64_t used; /* may run past size: then the arena is full */
 };
 
-/* Arenas double from 32 KiB up to 4 MiB: little for a short process, some 16 GiB for a long one. */
+/* Arenas double from 64 KiB up to 4 MiB: little for a short process, some 16 GiB for a long one. */
 enum { BLOCKFILE_ARENAS = 4096 };
 
 struct blockfile {

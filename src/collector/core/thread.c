@@ -121,7 +121,7 @@ static struct thread *map_new(void)
 	return thread;
 }
 
-/* All but the lanes, which the next thread continues, and the memory-hungry unwinder state. */
+/* All but the lanes, which the next thread continues; the unwinder only forgets its last stack. */
 static void reset(struct thread *thread)
 {
 	thread->blocked = 0;

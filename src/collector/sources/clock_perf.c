@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The perf engine: two software events of the kernel with `sigtrap`, opened
+ * The perf engine: software events of the kernel with `sigtrap`, opened
  * once in the first thread and inherited by all later threads.
  *
  *   tick    task clock, every interval of CPU time, in user and kernel mode
  *   switch  context switches, each: delivered when the thread runs again
  *
- * SIGTRAP is raised on the way back to user mode: no system call ever sees
- * a pending signal, so nothing returns EINTR or a short count.  One tick event
+ * SIGTRAP is raised on the way back to user mode: by itself it interrupts no system call.  Where
+ * something else ends one, see wait.c.  One tick event
  * and not two (user, kernel): each costs a timer interrupt, and two that expire
  * together leave one signal and a wrong state; cpu_state() tells the modes apart.
  *
@@ -24,7 +24,7 @@
  * threads of one process, whose events the kernel exchanges, but up to 8 us in a virtual
  * machine between processes, where it sets a timer each time.  One that keeps switching
  * thousands of times a second, as servers do, is handed over to the monitor engine, which
- * costs nothing there.
+ * costs a third of that or less there.
  */
 #include "collector/core/rawthread.h"
 #include "collector/core/sys.h"

@@ -11,7 +11,7 @@
  *   to end, are sampled evenly.  An inherited perf event always begins with a whole interval.
  * - A tick's stack gets the interval that it begins.  What passes until a thread's first tick
  *   is the rest of an interval that a thread before it began, and goes to that tick's stack.  So
- * each tick stands for the time up to the next one wherever in a life it comes, and each thread's
+ *   each tick stands for the time up to the next one wherever in a life it comes, and each thread's
  *   sum is its CPU clock all the same.
  *
  * Processes can't hand a stack on, but what is left of an interval they do (clock_line.c); where

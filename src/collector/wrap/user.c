@@ -34,7 +34,7 @@ static void give_experiment(uid_t user)
 			give_file(format_files[i].name, user);
 }
 
-/* To be undone by namespace_come_back. `user`: the effective one to come, or -1 for the same. */
+/* To be undone by after_change. `user`: the effective one to come, or -1 for the same. */
 static bool before_change(uid_t user)
 {
 	if (!atomic_load(&collector.recording) || !collector_is_ours())

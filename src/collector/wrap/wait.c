@@ -9,7 +9,7 @@
  *
  * What if a signal of the program comes too?  The kernel lets a second handler
  * start where ours has put the thread.  So the program's handlers are entered
- * through a gate (signal.c), which looks at the context: a call put back by us
+ * through a gate (gate.c), which looks at the context: a call put back by us
  * that has not begun yet is ended with EINTR after all, as if the program's
  * signal had come first.  The other way round, when a handler of the program has
  * interrupted a call and ours comes before the next instruction, the gate has left
