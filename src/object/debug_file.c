@@ -15,8 +15,10 @@
 #define DEFAULT_ROOT "/usr/lib/debug"
 
 enum {
-	EMBEDDED_LIMIT = 256 << 20, /* bytes after decompression; real ones have some 100 KB */
-	DECODER_LIMIT = 128 << 20,  /* memory of the xz decoder */
+	EMBEDDED_LIMIT = 16 << 20, /* bytes after decompression, and */
+	EMBEDDED_RATIO = 8,	   /* so many for each before; real ones have some 100 KB */
+	DECODER_LIMIT =
+		128 << 20, /* memory of the xz decoder, of which it touches what comes out */
 	EMBEDDED_STEP = 1 << 20,
 };
 
@@ -171,7 +173,7 @@ static uint8_t *decompress(struct bytes packed, size_t *size)
 
 	stream.next_in = packed.data;
 	stream.avail_in = packed.size;
-	while (result == LZMA_OK && room < EMBEDDED_LIMIT) {
+	while (result == LZMA_OK && room < EMBEDDED_LIMIT + EMBEDDED_RATIO * packed.size) {
 		size_t step = room ? room : EMBEDDED_STEP;
 
 		image = xrealloc(image, room + step);

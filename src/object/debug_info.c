@@ -9,6 +9,7 @@
 #include "base/folder.h"
 #include "base/memory.h"
 #include "object/debug_file.h"
+#include "object/debug_guard.h"
 #include "object/debuginfod.h"
 
 #include <elfutils/libdwelf.h>
@@ -66,8 +67,11 @@ static void close_dwarf(struct dwarf_file *file)
 }
 
 /* Opens a file that has been looked at, and takes it over. */
-static bool open_dwarf(struct elf_file *file, struct dwarf_file *out)
+static bool open_dwarf(struct elf_file *file, struct dwarf_file *out, struct diag_list *diags)
 {
+	char *path = xstrdup(file->path ? file->path : "");
+	const char *problem;
+
 	*out = (struct dwarf_file){.fd = -1};
 	elf_file_inflate(file);
 	/* A copy is what was looked at; and libelf leaks sections that it has read itself. */
@@ -79,7 +83,14 @@ static bool open_dwarf(struct elf_file *file, struct dwarf_file *out)
 		out->elf = out->fd >= 0 ? elf_begin(out->fd, ELF_C_READ_MMAP, NULL) : NULL;
 		elf_file_close(file);
 	}
-	out->dwarf = dwarf_begin_elf(out->elf, DWARF_C_READ, NULL);
+	problem = out->elf ? debug_guard_look(out->elf) : NULL;
+	if (problem)
+		diag_add_once(diags, DIAG_WARNING,
+			      "%s: its debug information is damaged: %s; none of it is read", path,
+			      problem);
+	else
+		out->dwarf = dwarf_begin_elf(out->elf, DWARF_C_READ, NULL);
+	free(path);
 	if (!out->dwarf)
 		close_dwarf(out);
 	return out->dwarf;
@@ -112,7 +123,7 @@ static bool find_alternate(Dwarf *dwarf, const char *path, struct elf_file *out)
 }
 
 /* Opens the file that has been looked at, and takes it over. */
-static bool open_info(struct elf_file *file, struct debug_info *out)
+static bool open_info(struct elf_file *file, struct debug_info *out, struct diag_list *diags)
 {
 	struct elf_file alternate;
 
@@ -122,34 +133,35 @@ static bool open_info(struct elf_file *file, struct debug_info *out)
 	}
 	char *path = xstrdup(file->path);
 
-	if (!open_dwarf(file, &out->own)) {
+	if (!open_dwarf(file, &out->own, diags)) {
 		free(path);
 		return false;
 	}
 	out->path = path;
 	if (find_alternate(out->own.dwarf, path, &alternate) &&
-	    open_dwarf(&alternate, &out->alternate))
+	    open_dwarf(&alternate, &out->alternate, diags))
 		dwarf_setalt(out->own.dwarf, out->alternate.dwarf);
 	return true;
 }
 
 /* Opens the path if it has the build-id, where one is known. */
-static bool open_path(const char *path, const char *build_id, struct debug_info *out)
+static bool open_path(const char *path, const char *build_id, struct debug_info *out,
+		      struct diag_list *diags)
 {
 	struct elf_file file;
 
 	if (!path || elf_file_open(path, &file) != STATUS_OK)
 		return false;
 	if (!build_id || (file.build_id && !strcmp(file.build_id, build_id)))
-		return open_info(&file, out);
+		return open_info(&file, out, diags);
 	elf_file_close(&file);
 	return false;
 }
 
-static bool open_downloaded(const char *build_id, struct debug_info *out)
+static bool open_downloaded(const char *build_id, struct debug_info *out, struct diag_list *diags)
 {
 	char *path = build_id ? debuginfod_debug_file(build_id) : NULL;
-	bool opened = open_path(path, build_id, out);
+	bool opened = open_path(path, build_id, out, diags);
 
 	free(path);
 	return opened;
@@ -163,8 +175,8 @@ static bool open_separate(const struct debug_request *request, struct debug_info
 
 	if (!request->file || elf_file_open(request->file, &file) != STATUS_OK)
 		return false;
-	bool opened =
-		debug_file_find(&file, request->path, &debug, diags) && open_info(&debug, out);
+	bool opened = debug_file_find(&file, request->path, &debug, diags) &&
+		      open_info(&debug, out, diags);
 
 	elf_file_close(&file);
 	return opened;
@@ -174,9 +186,9 @@ bool debug_info_find(const struct debug_request *request, struct debug_info *out
 		     struct diag_list *diags)
 {
 	*out = (struct debug_info){.own.fd = -1, .alternate.fd = -1};
-	return open_path(request->file, request->build_id, out) ||
-	       open_path(request->archived, request->build_id, out) ||
-	       open_separate(request, out, diags) || open_downloaded(request->build_id, out);
+	return open_path(request->file, request->build_id, out, diags) ||
+	       open_path(request->archived, request->build_id, out, diags) ||
+	       open_separate(request, out, diags) || open_downloaded(request->build_id, out, diags);
 }
 
 void debug_info_close(struct debug_info *info)

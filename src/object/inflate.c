@@ -27,8 +27,8 @@ enum {
 	OLD_HEADER = 12,
 	PAGE = 4096,
 	/* Of all that comes out: headers may name the same compressed bytes many times. */
-	RATIO_LIMIT = 8,
-	SIZE_LIMIT = 64 << 20, /* bytes beyond that ratio */
+	RATIO_LIMIT = 6,       /* of debug information it is 3 to 5 */
+	SIZE_LIMIT = 24 << 20, /* bytes beyond that ratio */
 };
 
 /*

@@ -130,7 +130,7 @@ static bool add_range(const uint64_t range[2], void *arg)
 	struct entering *entering = arg;
 	struct walk *walk = entering->walk;
 
-	if (!lines_spend(walk->lines, 1))
+	if (!lines_spend(walk->lines, LINES_RANGE_WORK))
 		return false;
 	if (!lines_code_at(walk->lines, range[0], range[1]))
 		return true;

@@ -93,6 +93,8 @@ const struct code_range *lines_code_at(const struct lines *lines, uint64_t start
  * that is refused, which is warned of, all are.
  */
 bool lines_spend(struct lines *lines, uint64_t work);
+/* What is kept of a range or a row, compared with the bytes that it has in a file. */
+enum { LINES_RANGE_WORK = 16, LINES_ROW_WORK = 8 };
 
 /* The units that hold an address, one by one, but not all of a damaged file. */
 struct unit_search {

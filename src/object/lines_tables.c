@@ -134,6 +134,7 @@ const struct program_rows *lines_table_rows(struct lines *lines, uint32_t index)
 		table->has_rows = true;
 		if (lines_table_open(lines, index))
 			line_program_run(&table->program, &lines->code, &table->rows);
+		lines_spend(lines, LINES_ROW_WORK * table->rows.count);
 	}
 	return &table->rows;
 }

@@ -73,7 +73,8 @@ static void add_unit(struct lines *lines, Dwarf_CU *cu, Dwarf_Die *die)
 
 	unit->cu = cu;
 	unit->table = lines_table_of(lines, cu);
-	while ((next = dwarf_ranges(die, next, &base, &start, &end)) > 0 && lines_spend(lines, 1)) {
+	while ((next = dwarf_ranges(die, next, &base, &start, &end)) > 0 &&
+	       lines_spend(lines, LINES_RANGE_WORK)) {
 		add_range(lines, index, start, end);
 		has_ranges = true;
 	}

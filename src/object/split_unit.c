@@ -10,6 +10,7 @@
 
 #include "base/folder.h"
 #include "base/strbuf.h"
+#include "object/debug_guard.h"
 #include "object/path.h"
 
 #include <dwarf.h>
@@ -323,7 +324,9 @@ static bool open_extract(struct split_store *store, struct pieces *pieces, uint1
 	if (!extract.image)
 		return false;
 	extract.elf = elf_memory((char *)extract.image, extract.size);
-	extract.dwarf = dwarf_begin_elf(extract.elf, DWARF_C_READ, NULL);
+	extract.dwarf = debug_guard_look(extract.elf)
+				? NULL
+				: dwarf_begin_elf(extract.elf, DWARF_C_READ, NULL);
 	*vec_push(&store->extracts) = extract;
 	while (extract.dwarf && !dwarf_get_units(extract.dwarf, cu, &cu, NULL, NULL, die, NULL)) {
 		if (!dwarf_cu_info(cu, NULL, NULL, NULL, NULL, &found, NULL, NULL) && found == id)

@@ -19,6 +19,13 @@ enum {
 	NAME_LIMIT = 4096,     /* bytes of names that matter in comparisons */
 	ALIAS_LIMIT = 1000,    /* names at one address that are listed */
 	ALIAS_TEXT_FACTOR = 4, /* alias lists together, in string tables; the rest is left out */
+	/*
+	 * Names together, in string tables, beside the size of the symbol table, and bytes: names
+	 * may end in one another, and each that is shown is a text of its own.  Symbols beyond are
+	 * left out; their code has no names.
+	 */
+	NAMES_FACTOR = 4,
+	NAMES_LEAST = 1 << 20,
 };
 
 static int compare_ranges(const void *a, const void *b)
@@ -134,6 +141,7 @@ void symbols_read(const struct elf_file *file, uint32_t table_type, unsigned typ
 	if (!strings.data)
 		return;
 	const char *names = copy_strings(strings, arena);
+	size_t room = NAMES_LEAST + data->d_size + strings.size * NAMES_FACTOR;
 
 	symbols->text_size += strings.size;
 	for (int i = 1; gelf_getsym(data, i, &symbol); i++) {
@@ -145,6 +153,11 @@ void symbols_read(const struct elf_file *file, uint32_t table_type, unsigned typ
 
 		if (!name[0] || is_mark(name, type))
 			continue;
+		size_t length = strnlen(name, room);
+
+		if (length == room)
+			continue;
+		room -= length;
 		*vec_push(symbols) = (struct symbol){
 			.address = symbol.st_value,
 			.size = symbol.st_size,

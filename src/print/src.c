@@ -172,6 +172,15 @@ static bool run_options(struct print *print, char **words, size_t count)
 	return true;
 }
 
+/* Those from the first on. */
+static void say_warnings(struct print *print, size_t first)
+{
+	const struct diag_list *warnings = session_warnings(print->session);
+
+	for (size_t i = first; i < warnings->count; i++)
+		say_warning(print, "%s", warnings->items[i].text);
+}
+
 static bool open_object(struct print *print, const char *path)
 {
 	struct diag_list diags = {0};
@@ -183,8 +192,7 @@ static bool open_object(struct print *print, const char *path)
 	metric_list_parse(print->session, "name", &list, &diags);
 	print->query.metrics = list;
 	print->query.sort = list.items[0];
-	for (size_t i = 0; i < session_warnings(print->session)->count; i++)
-		say_warning(print, "%s", session_warnings(print->session)->items[i].text);
+	say_warnings(print, 0);
 	return true;
 }
 
@@ -196,7 +204,12 @@ static int run(struct print *print, char **words, size_t count, const char *obje
 	}
 	if (!open_object(print, object))
 		return PRINT_EXIT_FAILED;
+	size_t known = session_warnings(print->session)->count;
+
 	run_options(print, words, count);
+	/* lines are read when somebody asks for them */
+	symbols_report(print->session);
+	say_warnings(print, known);
 	if (!output_fini(&print->output))
 		say_error(print, "Cannot write the output: %s", strerror(errno));
 	query_fini(&print->query);

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What reading an object costs is bounded by its size: memory at most 8 times that and 64 MB, and time that grows as it does.
+The objects are of hostile.py, each in two sizes; both are the kernel's account of a process of its own.
+"""
+import hostile
+from harness import test
+
+TIMES, BESIDE = 8, 64 << 20  # bytes of memory for each of the file, and beside those
+GROWTH = 4  # of a kind's second size
+# In a process that is small itself: what an exec left behind counts as the new program's.
+RUN = '''
+import os, sys
+child = os.fork()
+if not child:
+    null = os.open('/dev/null', os.O_WRONLY)
+    os.dup2(null, 1)
+    os.execv(sys.argv[1], sys.argv[1:])
+_, status, usage = os.wait4(child, 0)
+print(os.WIFSIGNALED(status) or os.WEXITSTATUS(status) > 1, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
+'''
+WORDS = {'-func': ['-func'], '-disasm': ['-disasm', 'main'], '-source': ['-source', 'all', '-1', '-disasm', 'main']}
+
+
+def ask(t, data, what):
+    """CPU time and memory of a `helio src` that asks for all; its messages."""
+    path = t.directory / 'object'
+    path.write_bytes(data)
+    result = t.run(t.need('python3'), '-S', '-c', RUN, t.helio, 'src', *WORDS[what], path)
+    crashed, seconds, memory = result.out.split()
+    t.equal(crashed, 'False', f'crash ({result.err[-300:]})')
+    return float(seconds), int(memory), result.err
+
+
+def bounded(t, *kinds):
+    least = {what: ask(t, hostile.many_rows(100), what)[0] for what in WORDS}
+    for kind in kinds:
+        make, size, what = hostile.KINDS[kind]
+        spent = []
+        for n in size, GROWTH * size:
+            data = make(n)
+            seconds, memory, messages = ask(t, data, what)
+            t.check(memory <= TIMES * len(data) + BESIDE, f'{kind}: {memory >> 20} MB for a file of {len(data) / (1 << 20):.1f} MB ({messages[-200:]})')
+            spent.append(seconds)
+        # twice what is linear is less than half of what is quadratic
+        allowed = 2 * GROWTH * (spent[0] + least[what])
+        t.within(spent[1] <= allowed, f'{kind}: {spent[1]:.3f} s, and {spent[0]:.3f} s for a {GROWTH}th of the size')
+
+
+@test(alone=True)
+def symbols(t):
+    """A million symbols: apart, at one address, in each other, of one name, and names that share their letters."""
+    bounded(t, 'many_symbols', 'symbols_at_one_address', 'symbols_in_each_other', 'symbols_of_one_name', 'symbols_with_long_endings')
+
+
+@test(alone=True)
+def line_programs(t):
+    bounded(t, 'many_rows', 'many_rows_apart', 'tables_in_each_other', 'many_sequences', 'many_files', 'a_row_for_each_file')
+
+
+@test(alone=True)
+def units_and_abbreviations(t):
+    bounded(t, 'many_abbreviations', 'units_that_share_abbreviations', 'units_with_abbreviations_in_each_other', 'many_attributes', 'many_units', 'skeletons')
+
+
+@test(alone=True)
+def ranges_and_calls(t):
+    bounded(t, 'ranges_of_one_unit', 'units_that_share_ranges', 'calls_in_calls')
+
+
+@test(alone=True)
+def compressed_sections(t):
+    """What unpacks to a thousand times as much or more, by zlib, zstd and xz."""
+    bounded(t, 'zlib_bomb', 'zstd_bomb', 'zlib_of_infos', 'zstd_of_infos', 'xz_bomb')
+
+
+@test
+def what_is_not_read_is_said(t):
+    """A bomb, and units that name one table, are no debug information; a message says why. What is small is read."""
+    for kind, message in (('zlib_bomb', 'cannot be unpacked'), ('units_that_share_abbreviations', 'again and again')):
+        make, size, what = hostile.KINDS[kind]
+        _, _, messages = ask(t, make(size), what)
+        t.check(message in messages, f'{kind}: {messages}')
+        _, _, messages = ask(t, make(1000), what)
+        t.check(message not in messages, f'{kind}, small: {messages}')
