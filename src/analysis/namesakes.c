@@ -118,21 +118,38 @@ static char *key_of(struct session *session, uint32_t number, enum label label, 
 			 label == LABEL_NAME ? "" : source);
 }
 
+/* As long as the session: tables of before have it in their rows. */
+static const char *keep_text(struct session *session, const char *text)
+{
+	uint32_t id = string_table_add(&session->namesake_texts, text);
+
+	return string_table_text(&session->namesake_texts, id);
+}
+
+/* Frees the text. */
+static const char *keep_made(struct session *session, char *text)
+{
+	const char *kept = keep_text(session, text);
+
+	free(text);
+	return kept;
+}
+
 static const char *choose_label(struct session *session, uint32_t number, const char *source,
 				const struct owners owners[LABELS])
 {
 	for (enum label label = LABEL_FILE; source && label < LABELS; label++) {
 		char *key = key_of(session, number, label, source);
 		bool is_own = !has_many_owners(&owners[label], key);
-		const char *text = strchr(key, '\n') + 1;
-		const char *kept = is_own ? arena_strdup(&session->sums_arena, text) : NULL;
+		const char *kept = is_own ? keep_text(session, strchr(key, '\n') + 1) : NULL;
 
 		free(key);
 		if (kept)
 			return kept;
 	}
-	return arena_printf(&session->sums_arena, "0x%llx",
-			    (unsigned long long)session->functions.items[number].address);
+	return keep_made(
+		session,
+		xasprintf("0x%llx", (unsigned long long)session->functions.items[number].address));
 }
 
 static void name_by_source(struct session *session, const bool *called, const char **labels,
@@ -166,9 +183,9 @@ static void name_by_source(struct session *session, const bool *called, const ch
 		if (!shared[i])
 			continue;
 		in_object[i] = choose_label(session, i, sources[i], owners);
-		labels[i] = labels[i] ? arena_printf(&session->sums_arena, "%s: %s", labels[i],
-						     in_object[i])
-				      : in_object[i];
+		labels[i] =
+			labels[i] ? keep_made(session, xasprintf("%s: %s", labels[i], in_object[i]))
+				  : in_object[i];
 	}
 	for (int label = 0; label < LABELS; label++)
 		owners_fini(&owners[label]);

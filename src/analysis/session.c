@@ -470,6 +470,7 @@ void session_free(struct session *session)
 	for (int family = 0; family < INDEX_FAMILIES; family++)
 		vec_fini(&session->own_objects[family]);
 	forget_sums(session);
+	string_table_fini(&session->namesake_texts);
 	diag_fini(&session->warnings);
 	arena_fini(&session->arena);
 	free(session->kept);

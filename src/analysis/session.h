@@ -156,6 +156,7 @@ struct session {
 	struct arena sums_arena;
 	const char **namesakes; /* of symbols_namesake(), once asked for, in that arena: … */
 	size_t namesake_count;	/* … so many, then as many of one load object */
+	struct string_table namesake_texts;    /* theirs */
 	struct io_rows *io_rows[IO_ROW_KINDS]; /* NULL: not asked for yet */
 	struct io_places *io_places;	       /* io_places.c; likewise */
 	struct code *code;		       /* code.c; NULL: not asked for yet */
@@ -224,7 +225,7 @@ struct function_match symbols_match(struct session *session, uint32_t function);
  * namesakes.c: what tells a function from others of its name, as far as they are in call stacks:
  * the name of its load object's file, or the path where the files have one name too; its source
  * file, likewise, or address where the others are in the same load object; both.  NULL: there are
- * no others.  in_object: from others in its load object.  Valid until the events are counted again.
+ * no others.  in_object: from others in its load object.  Lives as long as the session.
  */
 const char *symbols_namesake(struct session *session, uint32_t function, bool in_object);
 /* As session_find_functions, without members of namespaces and classes. */

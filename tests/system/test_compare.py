@@ -217,6 +217,18 @@ def differences(t):
     t.equal(t.run(t.helio, 'diff', first, 'none.er').status, 1, 'no experiment')
 
 
+@test
+def functions_of_one_name(t):
+    """Two static functions of one load object are told apart by their addresses; each has its own time in both experiments."""
+    paths = [build(t, f'run{seconds}', 10, extra=[(('main', 'helper'), seconds * 1000, True), (('main', 'helper2'), seconds * 3000, True)])[0]
+             for seconds in (1000, 1500)]
+    for words in (('diff', '-a', '-m', 'i.totalcpu', *paths), ('print', '-compare', 'ratio', '-metrics', 'i.totalcpu', '-functions', *paths)):
+        result = t.run(t.helio, *words)
+        t.equal(result.status, 0, result.err)
+        named = [(float(line.split()[0]), line.rsplit('helper ', 1)[1]) for line in result.out.splitlines() if 'helper ' in line]
+        t.equal(sorted(named), [(1.0, '[0x12c0]'), (3.0, '[0x1300]')], result.out)
+
+
 SHORT = """
 volatile long sum;
 int main(void) { for (long i = 0; i < 60000000; i++) sum += i; return 0; }
