@@ -165,11 +165,11 @@ def queued_before_a_wait(t, engine):
         t.near(rows.get('wait_here', {}).get('i.wait', 0) / whole, truth['waiting'] / whole, f'{interval}: queued in wait_here', absolute=0.15)
 
 
-@test(alone=True)
-def stopped(t):
-    """By its own raise() and by another process while it computes. A stop stops the monitor too: perf only."""
+@test(alone=True, engines=True)
+def stopped(t, engine):
+    """By its own raise() and by another process while it computes."""
     with t.lateness() as late:
-        result = t.collect(t.target('stopper'), '0.5', engine='perf')
+        result = t.collect(t.target('stopper'), '0.5', engine=engine)
     truth = result.truth()
     rows = t.functions(result.experiment, 'i.stop', 'i.total')
     t.near(rows['stop_self']['i.stop'], truth['stopped_self'], 'stopped by itself', 0.05, 0.03 + late.worst)
