@@ -6,6 +6,7 @@
 #include "base/strbuf.h"
 #include "experiment/before.h"
 #include "experiment/gprofng.h"
+#include "experiment/lives.h"
 #include "experiment/unrecorded.h"
 #include "format/archive.h"
 #include "format/lineage.h"
@@ -482,6 +483,7 @@ void experiment_free(struct experiment *experiment)
 	for (size_t i = 0; i < experiment->processes.count; i++)
 		free_process(&experiment->processes.items[i]);
 	vec_fini(&experiment->processes);
+	lives_free(experiment->lives);
 	arena_fini(&experiment->arena);
 	if (experiment->family >= 0 && experiment->family != experiment->folder)
 		close(experiment->family);

@@ -42,6 +42,7 @@ struct experiment {
 	const char *archives; /* directory of kept load objects, whether it exists or not */
 	const char *notes;    /* or NULL */
 	VEC(struct process) processes; /* the founder, then by lineage: _f1, _f1_x1, _f2, _f10 */
+	struct lives *lives;	       /* lives.h; NULL once processes were added */
 };
 
 /*

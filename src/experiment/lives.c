@@ -16,7 +16,11 @@ static uint32_t add_life(struct lives *lives, int64_t pid)
 	uint32_t index = (uint32_t)lives->items.count;
 	struct life *life = vec_push(&lives->items);
 
-	*life = (struct life){.pid = pid, .awaiter = NO_LIFE, .same_pid = NO_LIFE};
+	*life = (struct life){.pid = pid,
+			      .awaiter = NO_LIFE,
+			      .same_pid = NO_LIFE,
+			      .same_own = NO_LIFE,
+			      .unended_ns = UINT64_MAX};
 	return index;
 }
 
@@ -30,6 +34,20 @@ static void file_life(struct lives *lives, uint32_t index)
 		return;
 	life->same_pid = lives->items.items[first].same_pid;
 	lives->items.items[first].same_pid = index;
+}
+
+/* The same, by the number in a namespace. */
+static void file_own(struct lives *lives, uint32_t index)
+{
+	struct life *life = &lives->items.items[index];
+	int64_t own = life->first->log.own_pid;
+	uint32_t first =
+		own == life->pid ? index : hash_map_put(&lives->by_own, (uint64_t)own, index);
+
+	if (first == index)
+		return;
+	life->same_own = lives->items.items[first].same_own;
+	lives->items.items[first].same_own = index;
 }
 
 /* Of the lives with a process id the last to begin by `time_ns`, among those that no log ends, or
@@ -93,6 +111,7 @@ static void add_image(struct lives *lives, const struct process *process)
 	life->first = process;
 	life->begin_ns = process->log.start_ns;
 	file_life(lives, index);
+	file_own(lives, index);
 }
 
 /* The exec that ended an image, or what says that it was left alone; NULL: neither. */
@@ -144,84 +163,65 @@ static void note_awaited(struct life *life, const struct log_event *event, uint3
 	life->awaiter = awaiter;
 }
 
-/* The latest word on a child in its parent's log before `end`. */
-static const struct log_event *find_word(const struct experiment_log *log, size_t end, uint64_t pid)
-{
-	uint64_t other;
-
-	while (end-- > 0) {
-		const struct log_event *event = &log->events.items[end];
-
-		if (!log_event_number(event, "pid", &other) || other != pid)
-			continue;
-		if (log_event_is(event, "reaped"))
-			return NULL;
-		if (log_event_is(event, "child_exec") || log_event_is(event, "spawn") ||
-		    log_event_is(event, "left_alone"))
-			return event;
-	}
-	return NULL;
-}
-
 /* In a namespace of process ids it may be known by another one.  It descends from who awaits it. */
 static uint32_t find_in_namespace(const struct lives *lives, const struct process *teller,
 				  uint64_t pid, uint64_t time_ns)
 {
 	size_t length = strlen(teller->lineage);
+	uint32_t found = NO_LIFE, index = hash_map_get(&lives->by_own, pid);
 
-	for (size_t i = 0; i < lives->items.count; i++) {
-		const struct life *life = &lives->items.items[i];
+	for (; index != NO_LIFE; index = lives->items.items[index].same_own) {
+		const struct life *life = &lives->items.items[index];
 
-		if (life->first && !life->has_end && (uint64_t)life->first->log.own_pid == pid &&
-		    life->first->log.own_pid != life->pid && life->begin_ns <= time_ns &&
+		if (!life->has_end && life->begin_ns <= time_ns && index < found &&
 		    !strncmp(life->first->lineage, teller->lineage, length))
-			return (uint32_t)i;
+			found = index;
 	}
-	return NO_LIFE;
-}
-
-/* Without a name it may be one that is known by a number which nobody else knows. */
-static bool may_be_known(const struct lives *lives, uint32_t parent, uint64_t time_ns)
-{
-	for (size_t i = 0; i < lives->items.count; i++) {
-		const struct life *life = &lives->items.items[i];
-
-		if (life->first && !life->has_end && life->last->log.last_ns <= time_ns &&
-		    life_before(lives, life->first->lineage) == parent)
-			return true;
-	}
-	return false;
+	return found;
 }
 
 /* A child that was awaited, and has no experiment under its process id. */
-static void add_unseen(struct lives *lives, uint32_t parent, const struct process *teller,
-		       size_t number, uint64_t pid)
+struct unseen {
+	const struct process *teller;
+	const struct log_event *event, *word; /* its end; the latest that named it, or NULL */
+	uint64_t pid;
+	uint32_t parent;
+};
+struct unseen_list {
+	VEC(struct unseen) items;
+};
+
+/* The latest word on each child in its parent's log so far. */
+struct words {
+	struct hash_map by_pid;
+	VEC(const struct log_event *) items;
+};
+
+/* Where it stands, or is to be put. */
+static const struct log_event **word_on(struct words *words, uint64_t pid)
 {
-	const struct log_event *event = &teller->log.events.items[number];
-	const struct log_event *word = find_word(&teller->log, number, pid);
-	uint32_t known = find_in_namespace(lives, teller, pid, event->time_ns);
+	uint32_t index = hash_map_put(&words->by_pid, pid, (uint32_t)words->items.count);
 
-	if (known != NO_LIFE) {
-		note_awaited(&lives->items.items[known], event, parent);
-		return;
-	}
-	if (!word && may_be_known(lives, parent, event->time_ns))
-		return;
-
-	uint32_t index = add_life(lives, (int64_t)pid);
-	struct life *life = &lives->items.items[index];
-
-	life->teller = teller;
-	life->named = word;
-	life->begin_ns = word ? word->time_ns : teller->log.start_ns;
-	note_awaited(life, event, parent);
-	file_life(lives, index);
+	if (index == words->items.count)
+		*vec_push(&words->items) = NULL;
+	return &words->items.items[index];
 }
 
-static void read_ends(struct lives *lives, const struct process *process)
+static void read_child(struct lives *lives, struct unseen_list *list, struct unseen child)
+{
+	uint32_t life = find_life(lives, (int64_t)child.pid, child.event->time_ns, true);
+
+	if (life == NO_LIFE)
+		*vec_push(&list->items) = child;
+	else
+		note_awaited(&lives->items.items[life], child.event, child.parent);
+}
+
+static void read_ends(struct lives *lives, struct unseen_list *list, const struct process *process)
 {
 	const struct experiment_log *log = &process->log;
 	uint32_t own = life_of_lineage(lives, process->lineage, strlen(process->lineage));
+	struct words words = {0};
 	uint64_t pid, status;
 
 	for (size_t i = 0; i < log->events.count; i++) {
@@ -230,14 +230,66 @@ static void read_ends(struct lives *lives, const struct process *process)
 		if (log_event_is(event, "exit") && log_event_number(event, "status", &status)) {
 			note_end(&lives->items.items[own], event);
 		} else if (log_event_is(event, "reaped") && log_event_number(event, "pid", &pid)) {
-			uint32_t life = find_life(lives, (int64_t)pid, event->time_ns, true);
+			const struct log_event **word = word_on(&words, pid);
 
-			if (life == NO_LIFE)
-				add_unseen(lives, own, process, i, pid);
-			else
-				note_awaited(&lives->items.items[life], event, own);
+			read_child(lives, list, (struct unseen){process, event, *word, pid, own});
+			*word = NULL;
+		} else if ((log_event_is(event, "child_exec") || log_event_is(event, "spawn") ||
+			    log_event_is(event, "left_alone")) &&
+			   log_event_number(event, "pid", &pid)) {
+			*word_on(&words, pid) = event;
 		}
 	}
+	hash_map_fini(&words.by_pid);
+	vec_fini(&words.items);
+}
+
+/* Leaves those that are not known in a namespace either. */
+static void find_in_namespaces(struct lives *lives, struct unseen_list *list)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < list->items.count; i++) {
+		const struct unseen *unseen = &list->items.items[i];
+		uint32_t known = find_in_namespace(lives, unseen->teller, unseen->pid,
+						   unseen->event->time_ns);
+
+		if (known == NO_LIFE)
+			list->items.items[kept++] = *unseen;
+		else
+			note_awaited(&lives->items.items[known], unseen->event, unseen->parent);
+	}
+	list->items.count = kept;
+}
+
+static void note_unended(struct lives *lives)
+{
+	for (size_t i = 0; i < lives->items.count; i++) {
+		const struct life *life = &lives->items.items[i];
+		uint32_t before = life_before(lives, life->first->lineage);
+		uint64_t *parents =
+			before == NO_LIFE ? NULL : &lives->items.items[before].unended_ns;
+
+		if (parents && !life->has_end && life->last->log.last_ns < *parents)
+			*parents = life->last->log.last_ns;
+	}
+}
+
+static void add_unseen(struct lives *lives, const struct unseen *unseen)
+{
+	/* without a name it may be one that is known by a number which nobody else knows */
+	if (!unseen->word &&
+	    lives->items.items[unseen->parent].unended_ns <= unseen->event->time_ns)
+		return;
+
+	uint32_t index = add_life(lives, (int64_t)unseen->pid);
+	struct life *life = &lives->items.items[index];
+
+	life->teller = unseen->teller;
+	life->named = unseen->word;
+	life->begin_ns = unseen->word ? unseen->word->time_ns : unseen->teller->log.start_ns;
+	note_awaited(life, unseen->event, unseen->parent);
+	file_life(lives, index);
 }
 
 /* ---- who awaited the others ---- */
@@ -364,28 +416,44 @@ static uint32_t guess_awaiter(const struct lives *lives, uint32_t index)
 										    : parent;
 }
 
-void lives_find(struct lives *lives)
+struct lives *lives_new(struct experiment *experiment)
 {
-	const struct experiment *experiment = lives->experiment;
+	struct lives *lives = xcalloc(1, sizeof(*lives));
+	struct unseen_list list = {0};
 
+	lives->experiment = experiment;
 	for (size_t i = 0; i < experiment->processes.count; i++)
 		add_image(lives, &experiment->processes.items[i]);
 	for (size_t i = 0; i < lives->items.count; i++)
 		note_leaving(&lives->items.items[i]);
 	for (size_t i = 0; i < experiment->processes.count; i++)
-		read_ends(lives, &experiment->processes.items[i]);
+		read_ends(lives, &list, &experiment->processes.items[i]);
+	find_in_namespaces(lives, &list);
+	note_unended(lives);
+	for (size_t i = 0; i < list.items.count; i++)
+		add_unseen(lives, &list.items.items[i]);
+	vec_fini(&list.items);
+	return lives;
+}
+
+void lives_find_awaiters(struct lives *lives)
+{
 	note_names(lives);
 	for (size_t i = 0; i < lives->items.count; i++)
 		if (!lives->items.items[i].was_awaited)
 			lives->items.items[i].awaiter = guess_awaiter(lives, (uint32_t)i);
 }
 
-void lives_fini(struct lives *lives)
+void lives_free(struct lives *lives)
 {
+	if (!lives)
+		return;
 	vec_fini(&lives->items);
 	vec_fini(&lives->life_of);
 	vec_fini(&lives->named_life);
 	hash_map_fini(&lives->by_pid);
+	hash_map_fini(&lives->by_own);
 	string_table_fini(&lives->lineages);
 	string_table_fini(&lives->names);
+	free(lives);
 }

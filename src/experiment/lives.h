@@ -14,7 +14,8 @@
 struct life {
 	int64_t pid;
 	uint32_t awaiter;	       /* whose children's time has its time; index, or NO_LIFE */
-	uint32_t same_pid;	       /* another life with this process id, or NO_LIFE */
+	uint32_t same_pid, same_own;   /* another life with this process id, or NO_LIFE */
+	uint64_t unended_ns;	       /* when a child's log ends of whose end nobody tells */
 	const struct process *first;   /* its images, the first and the last; NULL: none was */
 	const struct process *last;    /* … recorded */
 	const struct process *earlier; /* the image before the last, or NULL */
@@ -33,6 +34,7 @@ struct lives {
 	struct experiment *experiment;
 	VEC(struct life) items;
 	struct hash_map by_pid;	      /* → the first life with it */
+	struct hash_map by_own;	      /* the same, by what a process in a namespace calls itself */
 	struct string_table lineages; /* of the images that were recorded */
 	VEC(uint32_t) life_of;	      /* by number in `lineages` */
 	struct string_table names;    /* that processes which were not recorded were given */
@@ -47,8 +49,13 @@ struct image_use {
 };
 
 struct image_use lives_read_use(const struct process *process);
-/* Zero-initialised but for `experiment`. */
-void lives_find(struct lives *lives);
-void lives_fini(struct lives *lives);
+/*
+ * The processes and their ends, from the logs.  They point to the processes of the experiment, none
+ * of which may move.
+ */
+struct lives *lives_new(struct experiment *experiment);
+/* Whose children's time has whose. */
+void lives_find_awaiters(struct lives *lives);
+void lives_free(struct lives *lives); /* or NULL */
 
 #endif

@@ -17,9 +17,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct farewell {
+	const struct log_event *event;
+	uint32_t earlier; /* with the same process id, or HASH_NONE */
+};
+
 struct finder {
-	struct lives lives;
+	struct lives *lives;
 	struct unrecorded_list *list;
+	VEC(struct farewell) farewells;
+	VEC(uint32_t) last_farewell; /* of a process id, by its number in `by_pid` */
+	struct hash_map by_pid;
+	uint32_t *child, *sibling; /* by index of a life: of those that have one awaiter */
 };
 
 static const char *base_name(const char *path)
@@ -61,22 +70,42 @@ static const char *name_of(const struct life *life)
 	return name && *name ? name : "?";
 }
 
-/* What a process without a log of its own wrote into the founder's before it ended. */
-static const struct log_event *find_farewell(const struct finder *finder, const struct life *life)
+/* What processes without a log of their own wrote into the founder's before they ended. */
+static void find_farewells(struct finder *finder)
 {
-	const struct experiment_log *founder = &finder->lives.experiment->processes.items[0].log;
-	const struct log_event *found = NULL;
+	const struct experiment_log *founder = &finder->lives->experiment->processes.items[0].log;
 	uint64_t pid;
 
 	for (size_t i = 0; i < founder->events.count; i++) {
 		const struct log_event *event = &founder->events.items[i];
 
-		if (log_event_is(event, "left_alone") && log_event_number(event, "pid", &pid) &&
-		    (int64_t)pid == life->pid && event->time_ns >= life->begin_ns &&
-		    (!life->has_end || event->time_ns <= life->end_ns))
-			found = event;
+		if (!log_event_is(event, "left_alone") || !log_event_number(event, "pid", &pid))
+			continue;
+
+		uint32_t number =
+			hash_map_put(&finder->by_pid, pid, (uint32_t)finder->last_farewell.count);
+
+		if (number == finder->last_farewell.count)
+			*vec_push(&finder->last_farewell) = HASH_NONE;
+		*vec_push(&finder->farewells) =
+			(struct farewell){event, finder->last_farewell.items[number]};
+		finder->last_farewell.items[number] = (uint32_t)finder->farewells.count - 1;
 	}
-	return found;
+}
+
+static const struct log_event *find_farewell(const struct finder *finder, const struct life *life)
+{
+	uint32_t number = hash_map_get(&finder->by_pid, (uint64_t)life->pid);
+	uint32_t index = number == HASH_NONE ? HASH_NONE : finder->last_farewell.items[number];
+
+	for (; index != HASH_NONE; index = finder->farewells.items[index].earlier) {
+		const struct log_event *event = finder->farewells.items[index].event;
+
+		if (event->time_ns >= life->begin_ns &&
+		    (!life->has_end || event->time_ns <= life->end_ns))
+			return event;
+	}
+	return NULL;
 }
 
 static struct unrecorded describe(const struct finder *finder, const struct life *life)
@@ -88,7 +117,7 @@ static struct unrecorded describe(const struct finder *finder, const struct life
 		   *lineage = log_event_attribute(life->named, "lineage");
 
 	if (!lineage)
-		lineage = arena_printf(&finder->lives.experiment->arena, "%s_u%zu",
+		lineage = arena_printf(&finder->lives->experiment->arena, "%s_u%zu",
 				       life->teller->lineage, finder->list->items.count + 1);
 	return (struct unrecorded){
 		.name = base_name(name),
@@ -120,7 +149,7 @@ static void report(struct finder *finder, struct unrecorded unrecorded, uint64_t
 static struct unrecorded describe_rest(const struct finder *finder, const struct life *life,
 				       const char *before, const char *behind)
 {
-	struct arena *arena = &finder->lives.experiment->arena;
+	struct arena *arena = &finder->lives->experiment->arena;
 	const struct experiment_log *log = &life->last->log;
 	const char *program = log->executable && *log->executable ? log->executable : "?";
 
@@ -148,10 +177,11 @@ static void report_rest(struct finder *finder, const struct life *life, uint32_t
 	const struct life *only = NULL;
 	bool several = false;
 
-	for (size_t i = 0; all_us > known_us && i < finder->lives.items.count; i++) {
-		const struct life *child = &finder->lives.items.items[i];
+	for (uint32_t i = finder->child[index]; all_us > known_us && i != NO_LIFE;
+	     i = finder->sibling[i]) {
+		const struct life *child = &finder->lives->items.items[i];
 
-		if (child->awaiter != index || child->has_usage)
+		if (child->has_usage)
 			continue;
 		known_us += END_OF_CHILD_US;
 		if (is_unseen(child)) {
@@ -192,7 +222,7 @@ static uint64_t total_us(const struct life *life)
 static void report_unclosed(struct finder *finder, const struct life *life)
 {
 	enum { BEGIN_US = 10000 };
-	const struct experiment_log *founder = &finder->lives.experiment->processes.items[0].log;
+	const struct experiment_log *founder = &finder->lives->experiment->processes.items[0].log;
 	const char *clock = experiment_log_setting(founder, "clock");
 	uint64_t interval_us = clock ? strtoull(clock, NULL, 10) : 0;
 	struct image_use use = lives_read_use(life->last);
@@ -207,7 +237,7 @@ static void report_unclosed(struct finder *finder, const struct life *life)
 
 static void account(struct finder *finder, uint32_t index)
 {
-	const struct life *life = &finder->lives.items.items[index];
+	const struct life *life = &finder->lives->items.items[index];
 	uint64_t known_us = seen_us(life) + life->below_us;
 
 	if (is_unseen(life)) {
@@ -224,18 +254,18 @@ static void account(struct finder *finder, uint32_t index)
 /* Children before their parents; `order` ends as that. */
 static void order_lives(const struct finder *finder, uint32_t *order)
 {
-	size_t count = finder->lives.items.count, done = 0;
+	size_t count = finder->lives->items.count, done = 0;
 	uint32_t *children = xcalloc(count + 1, sizeof(*children));
 	uint32_t *stack = xcalloc(count + 1, sizeof(*stack)), top = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (finder->lives.items.items[i].awaiter != NO_LIFE)
-			children[finder->lives.items.items[i].awaiter]++;
+		if (finder->lives->items.items[i].awaiter != NO_LIFE)
+			children[finder->lives->items.items[i].awaiter]++;
 	for (uint32_t i = 0; i < count; i++)
 		if (!children[i])
 			stack[top++] = i;
 	while (top) {
-		uint32_t index = stack[--top], parent = finder->lives.items.items[index].awaiter;
+		uint32_t index = stack[--top], parent = finder->lives->items.items[index].awaiter;
 
 		order[done++] = index;
 		if (parent != NO_LIFE && !--children[parent])
@@ -247,17 +277,37 @@ static void order_lives(const struct finder *finder, uint32_t *order)
 	free(stack);
 }
 
+static void find_children(struct finder *finder)
+{
+	size_t count = finder->lives->items.count;
+
+	finder->child = xcalloc(count + 1, sizeof(*finder->child));
+	finder->sibling = xcalloc(count + 1, sizeof(*finder->sibling));
+	for (size_t i = 0; i < count; i++)
+		finder->child[i] = NO_LIFE;
+	for (size_t i = count; i-- > 0;) { /* the first one first */
+		uint32_t awaiter = finder->lives->items.items[i].awaiter;
+
+		if (awaiter == NO_LIFE)
+			continue;
+		finder->sibling[i] = finder->child[awaiter];
+		finder->child[awaiter] = (uint32_t)i;
+	}
+}
+
 static void account_all(struct finder *finder)
 {
-	uint32_t *order = xcalloc(finder->lives.items.count + 1, sizeof(*order));
+	uint32_t *order = xcalloc(finder->lives->items.count + 1, sizeof(*order));
 
+	find_farewells(finder);
+	find_children(finder);
 	order_lives(finder, order);
-	for (size_t i = 0; i < finder->lives.items.count && order[i] != NO_LIFE; i++) {
-		const struct life *life = &finder->lives.items.items[order[i]];
+	for (size_t i = 0; i < finder->lives->items.count && order[i] != NO_LIFE; i++) {
+		const struct life *life = &finder->lives->items.items[order[i]];
 
 		account(finder, order[i]);
 		if (life->awaiter != NO_LIFE)
-			finder->lives.items.items[life->awaiter].below_us += total_us(life);
+			finder->lives->items.items[life->awaiter].below_us += total_us(life);
 	}
 	free(order);
 }
@@ -273,14 +323,18 @@ static bool is_followed(const struct experiment *experiment)
 
 void unrecorded_find(struct experiment *experiment, struct unrecorded_list *list)
 {
-	struct finder finder = {.lives.experiment = experiment, .list = list};
+	struct finder finder = {.lives = experiment->lives, .list = list};
 
 	*list = (struct unrecorded_list){0};
 	if (!is_followed(experiment))
 		return;
-	lives_find(&finder.lives);
+	lives_find_awaiters(finder.lives);
 	account_all(&finder);
-	lives_fini(&finder.lives);
+	vec_fini(&finder.farewells);
+	vec_fini(&finder.last_farewell);
+	hash_map_fini(&finder.by_pid);
+	free(finder.child);
+	free(finder.sibling);
 }
 
 /* ---- as processes of the experiment ---- */
@@ -388,6 +442,10 @@ void unrecorded_add(struct experiment *experiment)
 	if (!is_whole(experiment))
 		return;
 	unrecorded_find(experiment, &list);
+	if (list.items.count) { /* the processes move */
+		lives_free(experiment->lives);
+		experiment->lives = NULL;
+	}
 	for (size_t i = 0; i < list.items.count; i++) {
 		const struct unrecorded *unrecorded = &list.items.items[i];
 		struct process process = {.path = experiment->path,

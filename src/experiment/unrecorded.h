@@ -28,7 +28,7 @@ struct unrecorded_list {
 
 /*
  * What the logs tell.  Empty where descendants were not followed, or not all of them.  To be
- * freed with vec_fini.
+ * freed with vec_fini.  Once for an experiment.
  */
 void unrecorded_find(struct experiment *experiment, struct unrecorded_list *list);
 

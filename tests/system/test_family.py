@@ -223,6 +223,38 @@ def counted_alike(t):
                 (count, count, count, count), f'{command}: the last message, info, ls, report')
 
 
+HEAD = '<?xml version="1.0"?>\n<experiment version="1.0" producer="t" mono_ns="5" wall_ns="1790000000000000000">\n'
+
+
+def killed_children(t, count):
+    """An experiment of so many processes that were killed, as their parent tells, and of fifty times as many that were not recorded."""
+    def process(pid, ppid, lineage, time):
+        return f'<process pid="{pid}" ppid="{ppid}" pgrp="1" sid="1" uid="0" cwd="/" exe="/bin/a" wordsize="64" lineage="{lineage}" tstamp="{time}"/>\n'
+    experiment = t.directory / f'{count}.er'
+    experiment.mkdir()
+    events = ''
+    for i in range(count):
+        (experiment / f'_f{i + 1}.er').mkdir()
+        (experiment / f'_f{i + 1}.er' / 'log.xml').write_text(HEAD + process(100 + i, 99, f'_f{i + 1}', 1000 * i + 100))
+        events += f'<event kind="reaped" tstamp="{1000 * i + 900}" pid="{100 + i}" status="0" signal="9"/>\n'
+        events += ''.join(f'<event kind="reaped" tstamp="{1000 * i + 901 + k}" pid="{10000 + 50 * i + k}" status="0" signal="0"/>\n' for k in range(50))
+    (experiment / 'log.xml').write_text(HEAD + process(99, 1, '', 0) + events + f'<event kind="exit" tstamp="{1000 * count}"/>\n</experiment>\n')
+    return experiment
+
+
+@test(alone=True)
+def many_ends(t):
+    """Four times as many processes that could not tell their end take four times as long; each has the end that its parent saw."""
+    took = {}
+    for count in (200, 800):
+        experiment = killed_children(t, count)
+        before = os.times()
+        result = t.run(t.helio, 'info', experiment)
+        took[count] = os.times().children_user - before.children_user
+        t.equal(result.out.count('signal 9'), count, 'ends')
+    t.within(took[800] < 8 * took[200], f'CPU time by number of processes: {took}')
+
+
 @test(engines=True)
 def all_recorded(t, engine):
     """No row where nothing was left out, nor where that was asked for."""
