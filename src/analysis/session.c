@@ -83,10 +83,23 @@ static uint64_t recording_end(const struct experiment_log *log)
 	return end_ns;
 }
 
-/* What -t leaves of a process's life: the setting is "FROM-TO" in ms, TO 0 for the end. */
-static uint64_t within_window(const struct process_info *info)
+struct span {
+	uint64_t from_ns, to_ns;
+};
+
+/* How long two spans have in common. */
+static uint64_t common_ns(struct span one, struct span other)
 {
-	uint64_t from_ns = info->start_ns, to_ns = info->end_ns;
+	uint64_t from_ns = one.from_ns > other.from_ns ? one.from_ns : other.from_ns;
+	uint64_t to_ns = one.to_ns < other.to_ns ? one.to_ns : other.to_ns;
+
+	return to_ns > from_ns ? to_ns - from_ns : 0;
+}
+
+/* What -t leaves of a process's life: the setting is "FROM-TO" in ms, TO 0 for the end. */
+static struct span window_of(const struct process_info *info)
+{
+	struct span window = {info->start_ns, info->end_ns};
 
 	for (size_t i = 0; i < info->setting_count; i++) {
 		char *rest;
@@ -96,14 +109,14 @@ static uint64_t within_window(const struct process_info *info)
 		uint64_t begin_ns = strtoull(info->settings[i].value, &rest, 10) * 1000000;
 		uint64_t end_ns = *rest == '-' ? strtoull(rest + 1, NULL, 10) * 1000000 : 0;
 
-		from_ns = begin_ns > from_ns ? begin_ns : from_ns;
-		to_ns = end_ns && end_ns < to_ns ? end_ns : to_ns;
+		window.from_ns = begin_ns > window.from_ns ? begin_ns : window.from_ns;
+		window.to_ns = end_ns && end_ns < window.to_ns ? end_ns : window.to_ns;
 	}
-	return to_ns > from_ns ? to_ns - from_ns : 0;
+	return window;
 }
 
-/* The pauses that the log tells of: without a clock threads have none. */
-static uint64_t logged_pauses_ns(const struct process_info *info)
+/* The pauses in the window that the log tells of: without a clock threads have none. */
+static uint64_t logged_pauses_ns(const struct process_info *info, struct span window)
 {
 	bool paused = false;
 	uint64_t since_ns = info->start_ns, sum_ns = 0;
@@ -114,22 +127,26 @@ static uint64_t logged_pauses_ns(const struct process_info *info)
 		const struct log_event *event = &info->events[i];
 		bool resumes = !strcmp(event->kind, "resume");
 
-		if (paused && resumes && event->time_ns > since_ns)
-			sum_ns += event->time_ns - since_ns;
+		if (paused && resumes)
+			sum_ns += common_ns(window, (struct span){since_ns, event->time_ns});
 		else if (!paused && !strcmp(event->kind, "pause"))
 			since_ns = event->time_ns;
 		else
 			continue;
 		paused = !resumes;
 	}
-	return sum_ns + (paused && info->end_ns > since_ns ? info->end_ns - since_ns : 0);
+	if (paused)
+		sum_ns += common_ns(window, (struct span){since_ns, info->end_ns});
+	return sum_ns;
 }
 
 /* How much of a process's life was recorded: of the thread of which it was most. */
 static uint64_t recorded_ns(const struct experiment_profile *profile,
 			    const struct process_info *info)
 {
-	uint64_t life_ns = within_window(info), pauses_ns = logged_pauses_ns(info), most_us = 0;
+	struct span window = window_of(info);
+	uint64_t life_ns = common_ns(window, window), most_us = 0;
+	uint64_t pauses_ns = logged_pauses_ns(info, window);
 	bool paused = false;
 
 	life_ns -= pauses_ns < life_ns ? pauses_ns : life_ns;

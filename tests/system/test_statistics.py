@@ -114,6 +114,30 @@ def data_collection_duration(t, engine):
         t.equal(row['recorded_s'], 0, f'paused from the begin on {options}')
 
 
+PAUSES = """
+import os, signal, time
+begin = time.monotonic()
+for until in 0.15, 0.25, 0.6, 0.9, 1.0:
+    while time.monotonic() < begin + until:
+        pass
+    os.kill(os.getpid(), signal.SIGUSR1)
+"""
+
+
+@test(engines=True)
+def data_collection_duration_of_a_window(t, engine):
+    """Of -t the pauses count that are in the window, as far as they are: one is in it, one behind it."""
+    for begin, end in ((0, 0.4), (0.2, 0.5)):
+        result = t.collect(sys.executable, '-c', PAUSES, engine=engine, options=('-y', 'USR1,r', '-t', f'{begin}-{end}' if begin else f'{end}'))
+        row = header_duration(t, result.experiment)
+        expected = end - max(begin, row['start_s'])
+        times = [event['time_s'] for event in row['events'] if event['kind'] in ('pause', 'resume')]
+        for pause, resume in zip(times[::2], times[1::2]):
+            expected -= max(0, min(resume, end) - max(pause, begin))
+        t.check(len(times) >= 4 and times[2] > end, f'no pause behind the window: {times}')
+        t.ratio(row['recorded_s'], expected, 0.7, 1.03, f'from {begin} to {end}: {times}')  # a thread's life begins after the process's
+
+
 @test
 def events_in_the_last_message(t):
     """As many as are there, also of a shell that tries a command in each folder of its path."""
