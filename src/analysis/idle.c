@@ -12,16 +12,16 @@
 #include <string.h>
 
 /* What a thread did. */
-struct life {
+struct thread_life {
 	uint64_t thread;		    /* its number */
 	uint64_t all_us, lock_us, sleep_us; /* the latter: waiting for work */
 };
 
 /* Of one process, by one thread of the scan. */
-struct lives {
+struct thread_lives {
 	const bool *waits;	 /* by node of its stacks */
 	struct hash_map numbers; /* thread → place in … */
-	VEC(struct life) of;
+	VEC(struct thread_life) of;
 };
 
 /* "___pthread_cond_wait", "__new_sem_wait_slow64.constprop.0", "epoll_wait". */
@@ -152,13 +152,13 @@ static bool *find_waits(struct session *session, const struct session_process *p
 	return waits;
 }
 
-static struct life *life_of(struct lives *lives, uint64_t thread)
+static struct thread_life *life_of(struct thread_lives *lives, uint64_t thread)
 {
 	uint32_t fresh = (uint32_t)lives->of.count;
 	uint32_t number = hash_map_put(&lives->numbers, thread, fresh);
 
 	if (number == fresh)
-		*vec_push(&lives->of) = (struct life){.thread = thread};
+		*vec_push(&lives->of) = (struct thread_life){.thread = thread};
 	return &lives->of.items[number];
 }
 
@@ -166,7 +166,7 @@ static void count_piece(const struct scan_piece *piece, void *state)
 {
 	const struct event_run *run = piece->run;
 	const uint8_t *chosen = piece->measuring.chosen;
-	struct lives *lives = state;
+	struct thread_lives *lives = state;
 
 	if (run->kind != EVENTS_CLOCK)
 		return;
@@ -174,7 +174,7 @@ static void count_piece(const struct scan_piece *piece, void *state)
 	const uint64_t *weights = event_field(run, PROFILE_WEIGHT);
 	const uint64_t *states = event_column(run, ROW_TYPE);
 	const uint32_t *stacks = event_stacks(run);
-	struct life *life = life_of(lives, run->thread);
+	struct thread_life *life = life_of(lives, run->thread);
 
 	for (size_t row = 0; row < run->count; row++) {
 		if (chosen && !chosen[row])
@@ -187,11 +187,11 @@ static void count_piece(const struct scan_piece *piece, void *state)
 	}
 }
 
-static void add_lives(struct lives *to, const struct lives *from)
+static void add_lives(struct thread_lives *to, const struct thread_lives *from)
 {
 	for (size_t i = 0; i < from->of.count; i++) {
-		const struct life *part = &from->of.items[i];
-		struct life *life = life_of(to, part->thread);
+		const struct thread_life *part = &from->of.items[i];
+		struct thread_life *life = life_of(to, part->thread);
 
 		life->all_us += part->all_us;
 		life->lock_us += part->lock_us;
@@ -199,17 +199,18 @@ static void add_lives(struct lives *to, const struct lives *from)
 	}
 }
 
-static void lives_fini(struct lives *lives)
+static void lives_fini(struct thread_lives *lives)
 {
 	hash_map_fini(&lives->numbers);
 	vec_fini(&lives->of);
 }
 
 /* The first thread is in no pool: it waits for an answer, or for the others' end. */
-static void judge(const struct lives *lives, uint64_t first_thread, struct idle_threads *idle)
+static void judge(const struct thread_lives *lives, uint64_t first_thread,
+		  struct idle_threads *idle)
 {
 	for (size_t i = 0; i < lives->of.count; i++) {
-		const struct life *life = &lives->of.items[i];
+		const struct thread_life *life = &lives->of.items[i];
 
 		if (life->thread == first_thread ||
 		    life->lock_us + life->sleep_us <= life->all_us / 2)
@@ -225,7 +226,7 @@ static void add_process(struct session *session, const struct session_process *p
 			struct idle_threads *idle)
 {
 	size_t threads = scan_threads();
-	struct lives *lives = xcalloc(threads, sizeof(*lives));
+	struct thread_lives *lives = xcalloc(threads, sizeof(*lives));
 	void **states = xcalloc(threads, sizeof(*states));
 	bool *waits = find_waits(session, process);
 

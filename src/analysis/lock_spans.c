@@ -42,7 +42,6 @@ static void add_process(struct spans *spans, const struct process *process)
 		*vec_push(&spans->processes) = process;
 }
 
-/* One that holds it together with others is not the one that is waited for. */
 static void add_grants(const struct event_run *run, void *arg)
 {
 	struct spans *spans = arg;
@@ -55,13 +54,14 @@ static void add_grants(const struct event_run *run, void *arg)
 		if (!lock_is_held(types[row]) || (results[row] && results[row] != EOWNERDEAD) ||
 		    hash_map_get(&spans->objects, objects[row]) == HASH_NONE)
 			continue;
-		*vec_push(&spans->changes) =
-			(struct change){.process = spans->process,
-					.object = objects[row],
-					.time_ns = times[row],
-					.thread = run->thread,
-					.is_grant = true,
-					.is_known = is_known && types[row] != SYNC_READ_LOCK};
+		*vec_push(&spans->changes) = (struct change){
+			.process = spans->process,
+			.object = objects[row],
+			.time_ns = times[row],
+			.thread = run->thread,
+			.is_grant = true,
+			/* a reader is one of several: not the one that is waited for */
+			.is_known = is_known && types[row] != SYNC_READ_LOCK};
 	}
 }
 
@@ -98,7 +98,7 @@ static int compare_changes(const void *a, const void *b)
 	return order ? order : (int)x->is_grant - (int)y->is_grant;
 }
 
-/* The first change after a moment, before another one, of several at once the last; or NULL. */
+/* The first change in (begin_ns, end_ns); of several at that time the last. NULL: none. */
 static const struct change *next_change(const struct spans *spans, const struct process *process,
 					uint64_t object, uint64_t begin_ns, uint64_t end_ns)
 {

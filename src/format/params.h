@@ -19,8 +19,8 @@
  *   i  I/O tracing: on,NAMESPACE: the number of the mount namespace that `mounts` is of
  *   h  counters, as sources/counter.c describes
  *   n  deepest call stack to keep, frames; 0: the default
- *   o  what handlers may take of a thread's time, percent; 0: no bound;
- *      else PARAMS_OVERHEAD_DEFAULT
+ *   o  what handlers may take of a thread's time, percent; 0: no bound; absent:
+ *      PARAMS_OVERHEAD_DEFAULT
  *   k  two numbers by which the launcher knows who it records (format/broker.h)
  *   w  for tests: ns by which each handler is slower (PARAMS_ENV_TEST_HANDLER)
  */

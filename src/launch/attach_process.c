@@ -40,7 +40,7 @@ struct visit {
 
 /* ---- coming and going ---- */
 
-/* Then nothing can be read of it any more; its memory goes first. */
+/* Its memory is gone before its entry in /proc. */
 static bool has_ended(pid_t pid)
 {
 	char text[PROC_TEXT];
@@ -396,7 +396,10 @@ static enum status refuse_recorded(const struct visit *visit, struct diag_list *
 	return STATUS_INVALID;
 }
 
-/* Before the program is touched: its events would end the call that a thread is held in. */
+/*
+ * Asked before the program is touched: a recorded program's events would end the held thread's
+ * system call.
+ */
 static bool is_recording(const struct visit *visit)
 {
 	uint8_t recording = 0;
@@ -423,7 +426,7 @@ static enum status start(struct visit *visit, char **words, struct diag_list *di
 	return STATUS_IO;
 }
 
-/* Or the log says that there are threads that block them. */
+/* Where masks cannot be followed, the log says that threads block them. */
 static void open_signals(struct visit *visit)
 {
 	uint64_t believe = (uint64_t)visit->table.believe, result;

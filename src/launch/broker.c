@@ -8,9 +8,9 @@
  *   new files and directories are made for it, and its own are opened, in directories of root's.
  * - Who asks is what the kernel says of the socket pair that came along: who made it, and with
  *   which rights.  The message's own word on that must be the same.
- * - Nothing is waited for but a request, and no descriptor is kept.  What must be closed, a
- * stranger has sent: even that may take as long as a file system of its own wants.  So all of this
- * runs in a thread of its own, which begins with the first request and is left behind if it hangs.
+ * - Nothing is waited for but a request, and no descriptor is kept.  Even to close what a stranger
+ *   has sent may take as long as its file system wants.  So all of this runs in a thread of its
+ *   own, which begins with the first request and is left behind if it hangs.
  */
 #include "launch/broker.h"
 
@@ -397,7 +397,7 @@ static void find_answer(const struct broker *broker, const struct asker *asker,
 {
 	int result = -EACCES;
 
-	/* Its own process is its own, whatever it may do with files. */
+	/* What it may do with files does not matter for its own /proc. */
 	if (is_of_proc(question->request.kind)) {
 		result = answer_of_proc(asker, question, reply);
 		if (!broker_proc_is_of(asker->made.pid, asker->made.uid))
@@ -494,13 +494,13 @@ static void *serve(void *context)
 
 /* ---- begin and end ---- */
 
-/* Who may ask: programs of root's may go on as anybody. */
 static bool bind_below(int socket, int folder)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 
 	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", folder,
 		 BROKER_SOCKET);
+	/* who may ask: programs of root's may go on as anybody */
 	mode_t mask = umask(geteuid() ? 0177 : 0111);
 	bool ok = !bind(socket, (const struct sockaddr *)&address, sizeof(address));
 

@@ -86,8 +86,8 @@ static bool is_of_process(int profile, const struct stat *st)
 }
 
 /* Whether a file is as young as the recording, and nobody's trick. */
-static bool is_ours(const struct family *family, const struct member *member, int profile,
-		    const struct stat *st)
+static bool is_of_recording(const struct family *family, const struct member *member, int profile,
+			    const struct stat *st)
 {
 	uint64_t written =
 		(uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec;
@@ -110,7 +110,7 @@ static bool open_file(const struct family *family, const struct member *member, 
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
 	folder_be_owner(family->folder);
-	if (fd >= 0 && !fstat(fd, &st) && is_ours(family, member, profile, &st))
+	if (fd >= 0 && !fstat(fd, &st) && is_of_recording(family, member, profile, &st))
 		map = file_map(fd, &st);
 	if (fd >= 0)
 		close(fd);

@@ -13,9 +13,9 @@ enum { NUMBER_SIZE = 48 }; /* room for every text below */
 size_t number_value(char text[NUMBER_SIZE], enum metric_unit unit, double value);
 /* "12.34", "0.  " in tables: part of a whole in percent; a whole of 0 has only parts of 0. */
 size_t number_percent(char text[NUMBER_SIZE], double value, double whole);
-/* "2:0x00001129": a load object's number and an address in it. */
 /* How many times as much: "x 1.250"; "new" where there was nothing before. */
 size_t number_ratio(char text[NUMBER_SIZE], double value);
+/* "2:0x00001129": a load object's number and an address in it. */
 size_t number_address(char text[NUMBER_SIZE], uint32_t segment, double address);
 /* "0.320 (100.0%)", "0.    (  0. %)": the form of summaries. */
 size_t number_summary(char text[NUMBER_SIZE], enum metric_unit unit, double value, double whole);

@@ -3,12 +3,16 @@
  * Stacks that are not what a profiler expects.  The first argument says which, the second how
  * often; what is printed depends on nothing else.
  *
- *   jumps       longjmp out of 20 frames           contexts  makecontext, swapcontext
- *   handmade    a stack switched to by assembly    overflow  a stack overflow handled, in two
- * threads deep        recursion 100,000 deep             ifunc     calls through an indirect
- * function jit         code in anonymous memory, with a frame pointer leaf        … without, and
- * without a frame      framed    … without, with a frame map         as jit, and a perf map names
- * it
+ * - jumps: longjmp out of 20 frames
+ * - contexts: makecontext, swapcontext
+ * - handmade: a stack switched to by assembly
+ * - overflow: a stack overflow handled, in two threads
+ * - deep: recursion 100,000 deep
+ * - ifunc: calls through an indirect function
+ * - jit: code in anonymous memory, with a frame pointer
+ * - leaf: the same without one, and without a frame
+ * - framed: the same without one, with a frame
+ * - map: as jit, and a perf map names it
  */
 #include "target.h"
 

@@ -3,18 +3,19 @@
  * What programs do that are about to lock themselves, or a child, in, and that a profiler could
  * be met by.  Prints what it sees; every number is known by construction.
  *
- *   numbers      signals by number: a child that sets all of them back, masks, handlers
- *   alone        how many threads /proc/self/task shows, asked in each way, while it computes and
- *                sleeps often
- *   listing      what /proc/self/fd shows, read in each way, and whether all of that can be closed
- *   switching    what it blocks after so many waits that another engine takes over
- *   moved        a process that shares its root moves that away, as for Chromium's zygotes
- *   clones       children by clone and clone3 by number, in namespaces of their own
- *   handlers     a process that keeps what is given to pthread_atfork, and runs that itself around
- * a clone, as Firefox does locked       no right to files, memory or processes any more, another
- * user, not dumpable filtered     a filter that traps what it does not use itself; then threads, a
- * fork, and a program with an environment that was kept from before burn         0.1 s of CPU, and
- * the signals that it was started with
+ * - numbers: signals by number: a child that sets all of them back, masks, handlers
+ * - alone: how many threads /proc/self/task shows, asked in each way, while it computes and sleeps
+ *   often
+ * - listing: what /proc/self/fd shows, read in each way, and whether all of that can be closed
+ * - switching: what it blocks after so many waits that another engine takes over
+ * - moved: a process that shares its root moves that away, as for Chromium's zygotes
+ * - clones: children by clone and clone3 by number, in namespaces of their own
+ * - handlers: a process that keeps what is given to pthread_atfork, and runs that itself around a
+ *   clone, as Firefox does
+ * - locked: no right to files, memory or processes any more, another user, not dumpable
+ * - filtered: a filter that traps what it does not use itself; then threads, a fork, and a program
+ *   with an environment that was kept from before
+ * - burn: 0.1 s of CPU, and the signals that it was started with
  */
 #include "target.h"
 

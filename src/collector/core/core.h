@@ -44,11 +44,11 @@ struct clock_reading {
 	uint64_t usage_ns; /* now_ns of the reading that the five above are of */
 };
 
-/* Who gets the CPU time of a young thread (clock_phase.c). */
+/* Which tick's stack gets an interval of a young thread (clock_phase.c). */
 enum phase_mode {
-	PHASE_OLD,  /* as all threads in the long run: the tick that ends an interval */
-	PHASE_LAST, /* the tick before it; at first the last one of another thread */
-	PHASE_NEXT, /* a process's first thread, in every second process: the tick that ends it */
+	PHASE_OLD,  /* the tick that ends an interval: all threads in the long run */
+	PHASE_LAST, /* the tick that begins it; at first the last one of another thread */
+	PHASE_NEXT, /* the tick that ends it: a process's first thread, in every second process */
 };
 
 struct clock_phase {

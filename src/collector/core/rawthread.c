@@ -54,7 +54,7 @@ static bool is_gone(const struct slot *slot)
 			sys_call(SYS_tgkill, sys_getpid(), tid, 0, 0) == -ESRCH);
 }
 
-/* By its number it could not be told for ever: the program's next thread may get it. */
+/* After a time a slot claims its number no more: the program's next thread may get it. */
 static bool is_ended(const struct slot *slot)
 {
 	uint64_t ended_ns = atomic_load(&slot->ended_ns);

@@ -153,6 +153,12 @@ uint64_t phase_process_first_ns(struct thread *thread, uint64_t least_ns);
 /* The process ends, or becomes another program: what it leaves the next one begins with. */
 void phase_leave_process(void);
 
+/* The CPU time until the next tick of the thread's timer. */
+uint64_t phase_timer_delay_ns(struct thread *thread);
+/* The timer has expired before its time on the CPU clock came: no tick; it is set again. */
+bool phase_timer_was_early(struct thread *thread, const struct unwind_regs *regs);
+void phase_timer_expired(struct thread *thread);
+
 /* clock_line.c: what a process leaves of its interval, as a word; 0: nothing. */
 struct format_family;
 uint64_t line_word(uint64_t left_ns, uint64_t interval_ns, uint32_t wary);
@@ -160,11 +166,6 @@ uint64_t line_word(uint64_t left_ns, uint64_t interval_ns, uint32_t wary);
 bool line_read(uint64_t word, uint64_t interval_ns, uint64_t *left_ns, uint32_t *wary);
 uint64_t line_take(struct format_family *family);
 void line_give(struct format_family *family, uint64_t word);
-/* … to the next tick of the thread's timer, and when it has expired. */
-uint64_t phase_timer_delay_ns(struct thread *thread);
-/* The timer has expired before its time on the CPU clock came: no tick; it is set again. */
-bool phase_timer_was_early(struct thread *thread, const struct unwind_regs *regs);
-void phase_timer_expired(struct thread *thread);
 
 /* Charges `*pending_ns` to a stack in whole microseconds, and leaves the rest. */
 void clock_charge(struct thread *thread, enum format_state state, int64_t *pending_ns,

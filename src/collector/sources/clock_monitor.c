@@ -141,7 +141,7 @@ static void guard_again(struct thread *thread, const struct unwind_regs *regs)
 		stop_guard(thread, every_ns(), clock_now_ns());
 }
 
-/* The same, in the handler of the guard. */
+/* The guard of the interrupted thread has expired. False: it was no stop, as take_stop says. */
 static bool sample_stop(const struct unwind_regs *regs)
 {
 	struct overhead_mark mark;

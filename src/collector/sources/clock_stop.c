@@ -15,8 +15,7 @@
 
 #include <time.h>
 
-/* How much less than a guard a stop is and is still noticed by it: nothing, or a scheduler's whim.
- */
+/* Differences below this prove no stop: the scheduler makes them. */
 enum { WORTH_NS = 5 * 1000 * 1000 };
 /* Beyond the time between two looks; half of it is left when the monitor sets a guard anew. */
 enum { GUARD_NS = 40 * 1000 * 1000 };
@@ -68,8 +67,8 @@ static int make(const struct thread *thread)
 	event.sigev_value.sival_ptr = (void *)MONITOR_COOKIE_STOP;
 	event._sigev_un._tid = atomic_load(&thread->tid);
 	/*
-	 * A tracer is told of each signal, and notices its own stops better than we.  In a program
-	 * that was attached to a call that a handler may have ended cannot go on (wait.c).
+	 * A tracer is told of each signal, and notices its own stops better than we.  After `helio
+	 * attach`, a call that a handler has ended cannot be continued (wait.c).
 	 */
 	if (collector.monitor_signal == CLOCK_SIGNAL_TRACED || collector.late ||
 	    sys_call(SYS_timer_create, CLOCK_MONOTONIC, &event, &timer, 0))

@@ -89,7 +89,10 @@ static long forked(long child)
 	return child;
 }
 
-/* Its handlers of ours are not run where the program keeps them to itself (Firefox). */
+/*
+ * Firefox keeps what is given to pthread_atfork to itself: fork does not run our handlers there, so
+ * we do.
+ */
 COLLECTOR_EXPORT pid_t fork(void)
 {
 	before_fork();

@@ -27,7 +27,7 @@ void lineage_announce_combo(uint32_t index);
 uint64_t lineage_log_time_ns(void);
 /* `time_ns` as lineage_log_time_ns says; `name`: of the program, or NULL. */
 void lineage_log(uint64_t time_ns, const char *kind, const char *lineage, const char *name);
-/* The same of a child whose process id is known; 0: is not. */
+/* The same of a child. `pid`: its process id; 0: not known. */
 void lineage_log_child(uint64_t time_ns, const char *kind, int32_t pid, const char *lineage,
 		       const char *name);
 
