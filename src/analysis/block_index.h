@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which traced block of memory an address was in, and when. Private to this room. */
+/* Which traced block of memory an address was in, and when. Private to this module. */
 #ifndef HELIO_ANALYSIS_BLOCK_INDEX_H
 #define HELIO_ANALYSIS_BLOCK_INDEX_H
 

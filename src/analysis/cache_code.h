@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is kept of the code below functions, beside the sums. Private to this room. */
+/* What is kept of the code below functions, beside the sums. Private to this module. */
 #ifndef HELIO_ANALYSIS_CACHE_CODE_H
 #define HELIO_ANALYSIS_CACHE_CODE_H
 

@@ -3,7 +3,7 @@
  * Files of the user's cache: where they are, what tells that one still holds, and how one is
  * written and read.  A file is written beside its place and moved there whole, with a checksum over
  * everything; whoever reads one checks every number against its bounds all the same.  Integers
- * are the machine's: the program that wrote them is part of what tells.  Private to this room.
+ * are the machine's: the program that wrote them is part of what tells.  Private to this module.
  */
 #ifndef HELIO_ANALYSIS_CACHE_FILE_H
 #define HELIO_ANALYSIS_CACHE_FILE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What of a source file's code is kept: reading it takes all line tables that name the file, and
- * all symbols of the load object.  Private to this room.
+ * all symbols of the load object.  Private to this module.
  */
 #ifndef HELIO_ANALYSIS_CACHE_SOURCE_H
 #define HELIO_ANALYSIS_CACHE_SOURCE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The instruction that an event counts for, where that is not the one that was interrupted.
- * Private to this room.
+ * Private to this module.
  *
  *   in the kernel      the instruction that called it, not the one that it returns to
  *   watch points, and  the instruction whose access was counted: the last one before the stop

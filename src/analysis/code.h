@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Code below functions: the addresses that call stacks go through, their lines and
- * instructions, and what the events make of them.  Private to this room.
+ * instructions, and what the events make of them.  Private to this module.
  */
 #ifndef HELIO_ANALYSIS_CODE_H
 #define HELIO_ANALYSIS_CODE_H

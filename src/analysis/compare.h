@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Columns beside columns: experiments compared, and how far a sampled value may be off.
- * Private to this room.
+ * Private to this module.
  *
  * A view fills a table from the session's weights.  To compare, it is run again with the
  * events of one experiment at a time, and for standard errors with the squares of the events'

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counters of all experiments as metrics: those of one name are one. Private to this room. */
+/* Counters of all experiments as metrics: those of one name are one. Private to this module. */
 #ifndef HELIO_ANALYSIS_COUNTER_H
 #define HELIO_ANALYSIS_COUNTER_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What registers hold while a function runs, as far as pointers go: they are followed from the
- * function's beginning through its basic blocks.  Private to this room.
+ * function's beginning through its basic blocks.  Private to this module.
  */
 #ifndef HELIO_ANALYSIS_DATA_FLOW_H
 #define HELIO_ANALYSIS_DATA_FLOW_H

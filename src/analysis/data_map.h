@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which data object each event with a data address belongs to: made once for all events, whatever
- * filters choose later.  Private to this room.
+ * filters choose later.  Private to this module.
  */
 #ifndef HELIO_ANALYSIS_DATA_MAP_H
 #define HELIO_ANALYSIS_DATA_MAP_H

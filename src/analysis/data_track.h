@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What an instruction accesses, by its operand and the debug information: a variable with a
- * fixed address, one on the stack, or something of a type.  Private to this room.
+ * fixed address, one on the stack, or something of a type.  Private to this module.
  */
 #ifndef HELIO_ANALYSIS_DATA_TRACK_H
 #define HELIO_ANALYSIS_DATA_TRACK_H

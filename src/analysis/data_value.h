@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of a register's value, and the arithmetic of that. Private to this room. */
+/* What is known of a register's value, and the arithmetic of that. Private to this module. */
 #ifndef HELIO_ANALYSIS_DATA_VALUE_H
 #define HELIO_ANALYSIS_DATA_VALUE_H
 

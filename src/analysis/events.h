@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Events as views and filters see them: runs of one process, one kind and one thread.  Private to
- * this room.
+ * this module.
  */
 #ifndef HELIO_ANALYSIS_EVENTS_H
 #define HELIO_ANALYSIS_EVENTS_H

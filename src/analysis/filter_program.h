@@ -2,7 +2,7 @@
 /*
  * Expressions over events as programs, evaluated for FILTER_ROWS rows of a run at a time: a step
  * works on whole columns, so what is decided per row is decided by the processor's vector
- * units.  Programs stand on a stack of slots.  Private to this room.
+ * units.  Programs stand on a stack of slots.  Private to this module.
  *
  * Questions about call stacks are answered once per node of the call tree, when the program is
  * made; for an event they are one look-up.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the text of an expression to its tree. Private to this room. */
+/* From the text of an expression to its tree. Private to this module. */
 #ifndef HELIO_ANALYSIS_FILTER_SYNTAX_H
 #define HELIO_ANALYSIS_FILTER_SYNTAX_H
 

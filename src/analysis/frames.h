@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions that an address in a call stack stands for. Private to this room. */
+/* The functions that an address in a call stack stands for. Private to this module. */
 #ifndef HELIO_ANALYSIS_FRAMES_H
 #define HELIO_ANALYSIS_FRAMES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the views of heap tracing share. Private to this room. */
+/* What the views of heap tracing share. Private to this module. */
 #ifndef HELIO_ANALYSIS_HEAP_STACKS_H
 #define HELIO_ANALYSIS_HEAP_STACKS_H
 

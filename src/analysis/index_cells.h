@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums by value, as lists that take memory for what there is only. Private to this room. */
+/* Sums by value, as lists that take memory for what there is only. Private to this module. */
 #ifndef HELIO_ANALYSIS_INDEX_CELLS_H
 #define HELIO_ANALYSIS_INDEX_CELLS_H
 

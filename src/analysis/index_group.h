@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events grouped by a value: the engine of index objects. Private to this room. */
+/* Events grouped by a value: the engine of index objects. Private to this module. */
 #ifndef HELIO_ANALYSIS_INDEX_GROUP_H
 #define HELIO_ANALYSIS_INDEX_GROUP_H
 

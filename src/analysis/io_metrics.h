@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which metrics the views of I/O tracing have. Private to this room. */
+/* Which metrics the views of I/O tracing have. Private to this module. */
 #ifndef HELIO_ANALYSIS_IO_METRICS_H
 #define HELIO_ANALYSIS_IO_METRICS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What file system each event of I/O was on. Private to this room. */
+/* What file system each event of I/O was on. Private to this module. */
 #ifndef HELIO_ANALYSIS_IO_PLACES_H
 #define HELIO_ANALYSIS_IO_PLACES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What each event of I/O is about: a file, or an opening of one. Private to this room. */
+/* What each event of I/O is about: a file, or an opening of one. Private to this module. */
 #ifndef HELIO_ANALYSIS_IO_ROWS_H
 #define HELIO_ANALYSIS_IO_ROWS_H
 

@@ -2,7 +2,7 @@
 /*
  * The procedure linkage table in call stacks.  What a slot takes is its caller's, and what the
  * dynamic linker does to bind a slot is the time of the function @plt of the caller's load
- * object, called from there: the old tool's rules.  Private to this room.
+ * object, called from there: the old tool's rules.  Private to this module.
  */
 #ifndef HELIO_ANALYSIS_LINKAGE_H
 #define HELIO_ANALYSIS_LINKAGE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What annotated source and annotated disassembly have in common. Private to this room. */
+/* What annotated source and annotated disassembly have in common. Private to this module. */
 #ifndef HELIO_ANALYSIS_LISTING_H
 #define HELIO_ANALYSIS_LISTING_H
 

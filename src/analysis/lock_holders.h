@@ -2,7 +2,7 @@
 /*
  * What the holders of a lock did while others waited for it: by their clock profile.  Each moment
  * counts once for each thread that waited then, so the sum is the part of the waits that is
- * explained, and a call stack's share is what its waiters lost by it.  Private to this room.
+ * explained, and a call stack's share is what its waiters lost by it.  Private to this module.
  */
 #ifndef HELIO_ANALYSIS_LOCK_HOLDERS_H
 #define HELIO_ANALYSIS_LOCK_HOLDERS_H

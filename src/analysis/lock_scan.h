@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waits by what was waited for. Private to this room. */
+/* Waits by what was waited for. Private to this module. */
 #ifndef HELIO_ANALYSIS_LOCK_SCAN_H
 #define HELIO_ANALYSIS_LOCK_SCAN_H
 

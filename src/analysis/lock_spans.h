@@ -2,7 +2,7 @@
 /*
  * Who held a lock while a thread waited for it: at first whoever did when it asked, until that one
  * let go; then whoever was granted it after having waited, too.  In between it is not known: a lock
- * that is free is taken without a record.  Private to this room.
+ * that is free is taken without a record.  Private to this module.
  */
 #ifndef HELIO_ANALYSIS_LOCK_SPANS_H
 #define HELIO_ANALYSIS_LOCK_SPANS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which traced mapping (mmap, mremap, brk) an address was in, and when. Private to this room. */
+/* Which traced mapping (mmap, mremap, brk) an address was in, and when. Private to this module. */
 #ifndef HELIO_ANALYSIS_MAPPING_INDEX_H
 #define HELIO_ANALYSIS_MAPPING_INDEX_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Measures: what events add up to at their call stacks.  A metric is one measure, or, of clock
- * events, a set of states.  Private to this room.
+ * events, a set of states.  Private to this module.
  *
  * A new kind of data brings its measures here, one function in measure.c that says what an
  * event of it is worth, and its rows in the catalogue of metrics.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What addresses of a process are to people. Private to this room. */
+/* What addresses of a process are to people. Private to this module. */
 #ifndef HELIO_ANALYSIS_PLACE_H
 #define HELIO_ANALYSIS_PLACE_H
 

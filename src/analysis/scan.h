@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The one way over the events: those that the filter and the selections choose, as pieces of
- * runs, by as many threads as there are processors.  Private to this room.
+ * runs, by as many threads as there are processors.  Private to this module.
  */
 #ifndef HELIO_ANALYSIS_SCAN_H
 #define HELIO_ANALYSIS_SCAN_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The engine's state: what views are computed from.  Private to this room.
+ * The engine's state: what views are computed from.  Private to this module.
  *
  *   load objects and functions   one table for all processes
  *   call tree                    one function-level tree for all processes

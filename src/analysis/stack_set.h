@@ -2,7 +2,7 @@
 /*
  * Call stacks as lists of stacks show them: each frame with its source line, inlined calls as
  * frames of their own.  Stacks are one row where their functions and lines are the same, of
- * whichever processes and at whichever of a line's instructions.  Private to this room.
+ * whichever processes and at whichever of a line's instructions.  Private to this module.
  */
 #ifndef HELIO_ANALYSIS_STACK_SET_H
 #define HELIO_ANALYSIS_STACK_SET_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the two directions of a call tree share.  Private to this room. */
+/* What the two directions of a call tree share.  Private to this module. */
 #ifndef HELIO_ANALYSIS_VIEW_TREE_H
 #define HELIO_ANALYSIS_VIEW_TREE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What JSON wants of our texts; for rooms that write it, so that no other needs jansson. */
+/* What JSON wants of our texts; for modules that write it, so that no other needs jansson. */
 #ifndef HELIO_BASE_JSON_H
 #define HELIO_BASE_JSON_H
 

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* Whether the image has closed its books: by an exit of its own, or before an exec. */
+/* Whether the image has closed its recording: by an exit of its own, or before an exec. */
 static bool ended_in_order(const struct experiment_log *log)
 {
 	bool ended = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What x86-64 instructions do with memory and addresses. Private to this room. */
+/* What x86-64 instructions do with memory and addresses. Private to this module. */
 #ifndef HELIO_ISA_X86_ACCESS_H
 #define HELIO_ISA_X86_ACCESS_H
 

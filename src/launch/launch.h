@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `helio collect`: runs a program with the collector inside and keeps house
- * around it.  The collector itself is a library that the program loads; the
+ * `helio collect`: runs a program with the collector inside, and does what there
+ * is to do around it.  The collector itself is a library that the program loads; the
  * two talk through the environment (format/params.h) and the files of the
  * experiment (docs/format.md) and in no other way.
  */

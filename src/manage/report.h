@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the commands of this room have in common towards people. */
+/* What the commands of this module have in common towards people. */
 #ifndef HELIO_MANAGE_REPORT_H
 #define HELIO_MANAGE_REPORT_H
 

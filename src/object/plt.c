@@ -3,7 +3,7 @@
  * Names for the procedure linkage table.  A slot is named after the GOT entry
  * through which it jumps and the relocation that fills this entry.  The order
  * of slots says nothing (the linker sorts relocations), so the jump has to be
- * decoded.  That is the only knowledge of instruction sets in this room, and it
+ * decoded.  That is the only knowledge of instruction sets in this module, and it
  * is one pattern of each.  x86-64:
  *
  *   ff 25 DISP32    jmp *DISP(%rip)      .plt, .plt.got, .plt.sec, with or

@@ -28,7 +28,8 @@ struct trace_source {
 	bool (*read_param)(const char *value);
 	/* Where a recording begins, before the program runs or in the child of a fork; or NULL. */
 	void (*begin)(void);
-	/* Before the books are closed: all threads are accounted for, none is stopped; or NULL. */
+	/* Before the recording is closed: all threads are accounted for, none is stopped; or NULL.
+	 */
 	void (*finish)(void);
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec: the image that ends settles its books; the next one finds its name and the collector in
+ * exec: the image that ends settles its accounts; the next one finds its name and the collector in
  * its environment, whatever the program puts there.  After vfork the child runs on our memory:
  * it may build an environment, and must change nothing else.
  */
