@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 
-from harness import Skip, test
+from harness import Skip, is_root, test
 from test_code import build
 
 # phase: the state that its wall time must show up in
@@ -512,6 +512,138 @@ def idle_threads_in_the_report(t, engine):
         t.within(any('no contention' in text for text in said) == (pool > 0), f'{words}: {said}')
         advised = any('e.%lock' in row['name'] for row in rows if row['section'] == 'next')
         t.within(advised == ('m' in words), f'{words}: what to look at next: {advised}')
+
+
+UNDUMPABLE = r"""
+#include <grp.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#define NOINLINE __attribute__((noinline))
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static int taken[2];
+static double now(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec + time.tv_nsec / 1e9;
+}
+static NOINLINE double rest(int milliseconds)
+{
+	double begin = now();
+	usleep(milliseconds * 1000);
+	return now() - begin;
+}
+static NOINLINE double rest_in_thread(int milliseconds)
+{
+	double begin = now();
+	usleep(milliseconds * 1000);
+	return now() - begin;
+}
+static NOINLINE double wait_for_lock(void)
+{
+	double begin = now();
+	pthread_mutex_lock(&mutex);
+	return now() - begin;
+}
+static double rested, rested_in_thread, locked;
+static void *hold(void *arg)
+{
+	pthread_mutex_lock(&mutex);
+	if (write(taken[1], "", 1) == 1)
+		rested_in_thread = rest_in_thread(300);
+	pthread_mutex_unlock(&mutex);
+	return arg;
+}
+static void work(void)
+{
+	pthread_t thread;
+	char byte;
+	rested = rest(250);
+	if (pipe(taken) || pthread_create(&thread, NULL, hold, NULL) || read(taken[0], &byte, 1) != 1)
+		return;
+	locked = wait_for_lock();
+	pthread_join(thread, NULL);
+	rested += rest(250);
+	printf("rest %f\nthread %f\nlock %f\n", rested, rested_in_thread, locked);
+	fflush(stdout);
+}
+/* u: another user; n: not dumpable; f: a process made then */
+int main(int count, char **words)
+{
+	if (strchr(words[1], 'u') && (setgroups(0, NULL) || setgid(65534) || setuid(65534)))
+		return 1;
+	if (strchr(words[1], 'n') && prctl(PR_SET_DUMPABLE, 0))
+		return 1;
+	if (!strchr(words[1], 'f') || !fork())
+		work();
+	return wait(NULL) > 0 ? 0 : count - 2;
+}
+"""
+
+
+NO_STACK = '<no call stack recorded>'
+HIDDEN = 'such waits have no call stack'
+
+
+def waits_of(rows, name):
+    return {state: rows.get(name, {}).get(f'i.{state}', 0) for state in ('lock', 'sleep')}
+
+
+def check_waits(t, words, rows, lateness, **truth):
+    for name, waits in truth.items():
+        for state in ('lock', 'sleep'):
+            expected = waits.get(state, 0)
+            t.near(waits_of(rows, NO_STACK if name == 'nowhere' else name)[state], expected, f'{words}: {state} of {name}', 0.03,
+                   0.03 + 2 * lateness)
+
+
+def warnings_of(t, result):
+    return t.run(t.helio, 'print', '-functions', result.experiment).err
+
+
+@test(engines=True)
+def waits_as_another_user(t, engine):
+    """A process that has given root up waits where it waits, in its own state: also one that is made afterwards."""
+    t.need_root('become another user')
+    program = build(t, 'undumpable', ('undumpable.c', UNDUMPABLE), flags=('-O1', '-g', '-pthread'))
+    for words in ('u', 'uf'):
+        with t.lateness() as late:
+            result = t.collect(program, words, engine=engine)
+        truth = result.truth()
+        rows = t.functions(result.experiment, 'i.lock', 'i.sleep')
+        check_waits(t, words, rows, late.worst, rest={'sleep': truth['rest']}, rest_in_thread={'sleep': truth['thread']},
+                    wait_for_lock={'lock': truth['lock']}, nowhere={})
+        t.check(HIDDEN not in warnings_of(t, result), f'{words}: a warning without reason')
+
+
+@test
+def waits_that_are_not_shown(t):
+    """
+    An ordinary user's process that is not dumpable: threads from before wait where they wait, others nowhere, and helio says so;
+    their states are right.
+    """
+    program = build(t, 'undumpable', ('undumpable.c', UNDUMPABLE), flags=('-O1', '-g', '-pthread'))
+    t.directory.chmod(0o777)
+    nobody = (t.need('setpriv'), '--reuid', '65534', '--regid', '65534', '--clear-groups') if is_root() else ()
+    if nobody and t.run(*nobody, 'test', '-x', t.helio).status:
+        raise Skip('nobody cannot run what was built')
+    for words in ('n', 'nf'):
+        with t.lateness() as late:
+            result = t.collect(program, words, engine='monitor', before=nobody)
+        truth = result.truth()
+        rows = t.functions(result.experiment, 'i.lock', 'i.sleep')
+        if words == 'n':
+            check_waits(t, words, rows, late.worst, rest={'sleep': truth['rest']}, rest_in_thread={},
+                        wait_for_lock={'lock': truth['lock']}, nowhere={'sleep': truth['thread']})
+        else:
+            check_waits(t, words, rows, late.worst, rest={}, wait_for_lock={},
+                        nowhere={'sleep': truth['rest'] + truth['thread'], 'lock': truth['lock']})
+        t.check(HIDDEN in warnings_of(t, result), f'{words}: no word of it')
 
 
 GLOBAL_LOCK = """

@@ -556,6 +556,7 @@ static uint64_t close_books(enum format_sample_kind kind, const char *label, str
 	control_write_notes();
 	sample_write(kind, label);
 	loss_log();
+	clock_say_hidden();
 	put_counters(line, own_ns);
 	own_use_work_end();
 	return settled_ns;

@@ -649,6 +649,8 @@ static enum format_state remote_state(const struct clock_remote *remote, long ca
 {
 	if (remote->stopped)
 		return FORMAT_STATE_STOPPED;
+	if (remote->hidden && call < 0)
+		return FORMAT_STATE_SLEEP;
 	return call < 0 ? FORMAT_STATE_DATA_FAULT : clock_call_state(call);
 }
 
@@ -665,7 +667,8 @@ static bool begin_remote(struct thread *thread, const struct clock_remote *remot
 	clock->remote_slices = remote->slices;
 	if (remote->preempted)
 		clock->preempted = remote->preempted;
-	clock->remote_stack = stack_of_blocked(thread, place.pc, place.sp);
+	clock->remote_stack = remote->hidden ? stacktable_intern(0, FORMAT_PC_NO_STACK, NULL)
+					     : stack_of_blocked(thread, place.pc, place.sp);
 	clock->remote_state = remote_state(remote, place.call);
 	if (!clock_still_waits(remote)) {
 		unwind_memory_reset(thread->unwind);
@@ -758,7 +761,7 @@ static void settle_other(struct thread *thread)
 	whole.cpu_ns = remote.cpu_ns;
 	if (!remote_in_window(thread, &now_ns, &remote.cpu_ns))
 		return;
-	if (seen && remote.blocked)
+	if (seen && (remote.blocked || remote.hidden))
 		remote_wait(thread, &remote, now_ns);
 	else
 		account_remote(thread, now_ns, remote.cpu_ns, seen ? remote.delay_ns : 0);

@@ -48,12 +48,14 @@ void clock_settle_other(struct thread *thread);
 struct clock_remote {
 	const struct clock_files *files; /* by which it was seen */
 	bool blocked;			 /* in a system call, `pc` and `sp` are valid */
+	bool hidden;			 /* blocked, but the kernel does not tell us where */
 	uint64_t pc, sp;
 	long call; /* its number; -1: blocked outside a system call */
 	uint64_t argument[6];
 	uint64_t cpu_ns, delay_ns, slices;
 	/* See clock_look_status: by a signal or a debugger; how often others took its processor. */
 	bool stopped;
+	char state; /* as the file has it */
 	uint64_t preempted;
 };
 /* `dir` is from tasks_open(). What cannot be opened is as if it said nothing. */
@@ -64,6 +66,9 @@ bool clock_look(const struct clock_files *files, struct clock_remote *remote);
  */
 bool clock_look_sums(const struct clock_files *files, struct clock_remote *remote);
 void clock_look_call(const struct clock_files *files, struct clock_remote *remote);
+/* Says so in the log, once, where a wait was hidden; not in a handler. … In the child of a fork. */
+void clock_say_hidden(void);
+void clock_forget_hidden(void);
 /* What a thread waits for in a system call. After calls that cannot wait, it was stopped. */
 enum format_state clock_call_state(long call);
 /* One look, with files of its own. */
@@ -302,6 +307,8 @@ uint64_t monitor_engine_cpu_ns(void);
 void monitor_engine_stop(void);
 void monitor_engine_pause(void);
 void monitor_engine_resume(void);
+/* Before the files of threads may become root's: those of all that are known are opened. */
+void monitor_engine_open_files(void);
 void monitor_engine_forget(void);
 
 /*

@@ -6,6 +6,7 @@
 #include "collector/core/text.h"
 #include "collector/sources/clock.h"
 
+#include <errno.h>
 #include <time.h>
 
 static uint64_t ns_of(const struct timespec *time)
@@ -55,21 +56,36 @@ static bool has_own_place(void)
 	return collector.proc_pid == atomic_load(&collector.pid);
 }
 
-/* Of those that are the same in both places: `stat` would be the whole process's. */
+static void put_task_file(struct text *path, bool by_path, int tid, const char *name)
+{
+	if (has_own_place())
+		text_puts(path, by_path ? "/proc/" : "../../");
+	else if (by_path)
+		text_puts(path, "/proc/self/task/");
+	text_decimal(path, tid);
+	text_putc(path, '/');
+	text_puts(path, name);
+}
+
+/*
+ * Of those that are the same in both places: `stat` would be the whole process's.  Of a process
+ * that is not dumpable some are root's, which the launcher may be.
+ */
 static int open_task_file(int dir, int tid, const char *name)
 {
 	char path_room[64];
 	struct text path = TEXT_ON(path_room);
-	bool by_path = dir == TASKS_BY_PATH;
+	int fd = -EACCES;
 
-	if (has_own_place())
-		text_puts(&path, by_path ? "/proc/" : "../../");
-	else if (by_path)
-		text_puts(&path, "/proc/self/task/");
-	text_decimal(&path, tid);
-	text_putc(&path, '/');
-	text_puts(&path, name);
-	return by_path ? file_open_proc(path_room, O_RDONLY) : sys_openat(dir, path_room, O_RDONLY);
+	if (dir != TASKS_BY_PATH) {
+		put_task_file(&path, false, tid, name);
+		fd = sys_openat(dir, path_room, O_RDONLY);
+	}
+	if (fd != -EACCES)
+		return fd;
+	path = (struct text)TEXT_ON(path_room);
+	put_task_file(&path, true, tid, name);
+	return file_open_proc(path_room, O_RDONLY);
 }
 
 static bool read_again(int fd, char *to, size_t size)
@@ -130,9 +146,13 @@ void clock_files_open(struct clock_files *files, int dir, const struct thread *t
 {
 	int tid = thread->proc_tid;
 
-	*files = (struct clock_files){.tid = atomic_load(&thread->tid), .status = -1};
+	*files = (struct clock_files){.tid = atomic_load(&thread->tid), .status = -1, .wchan = -1};
 	files->schedstat = open_task_file(dir, tid, "schedstat");
 	files->syscall = open_task_file(dir, tid, "syscall");
+	if (files->syscall >= 0)
+		return;
+	files->status = open_task_file(dir, tid, "status");
+	files->wchan = open_task_file(dir, tid, "wchan");
 }
 
 void clock_files_close(struct clock_files *files)
@@ -145,6 +165,8 @@ void clock_files_close(struct clock_files *files)
 		sys_close(files->syscall);
 	if (files->status >= 0)
 		sys_close(files->status);
+	if (files->wchan >= 0)
+		sys_close(files->wchan);
 	files->tid = 0;
 }
 
@@ -153,40 +175,10 @@ bool clock_look_sums(const struct clock_files *files, struct clock_remote *remot
 	char line[96];
 
 	remote->files = files;
-	remote->blocked = remote->stopped = false;
+	remote->blocked = remote->hidden = remote->stopped = false;
 	remote->preempted = 0;
 	remote->call = -1;
 	return read_again(files->schedstat, line, sizeof(line)) && parse_schedstat(line, remote);
-}
-
-void clock_look_call(const struct clock_files *files, struct clock_remote *remote)
-{
-	char line[256];
-
-	if (read_again(files->syscall, line, sizeof(line)))
-		parse_syscall(line, remote);
-}
-
-bool clock_look(const struct clock_files *files, struct clock_remote *remote)
-{
-	if (!clock_look_sums(files, remote))
-		return false;
-	clock_look_call(files, remote);
-	return true;
-}
-
-bool clock_look_at(const struct thread *thread, struct clock_remote *remote)
-{
-	struct clock_files files;
-	int dir = tasks_open();
-
-	clock_files_open(&files, dir, thread);
-	bool seen = clock_look(&files, remote);
-
-	clock_files_close(&files);
-	if (dir >= 0)
-		sys_close(dir);
-	return seen;
 }
 
 void clock_each_line(int fd, void (*take)(const char *line, void *arg), void *arg)
@@ -216,9 +208,87 @@ static void take_status(const char *line, void *arg)
 	const char *end;
 
 	if (text_starts(line, state))
-		remote->stopped = line[sizeof(state) - 1] == 'T' || line[sizeof(state) - 1] == 't';
+		remote->state = line[sizeof(state) - 1];
 	else if (text_starts(line, preempted))
 		remote->preempted = text_number(line + sizeof(preempted) - 1, &end);
+}
+
+static void read_status(int fd, struct clock_remote *remote)
+{
+	remote->state = 0;
+	remote->preempted = 0;
+	if (fd >= 0)
+		clock_each_line(fd, take_status, remote);
+	remote->stopped = remote->state == 'T' || remote->state == 't';
+}
+
+/* ---- what is blocked in a call that the kernel does not tell us of ---- */
+
+enum { WORDS_NONE, WORDS_DUE, WORDS_SAID };
+static _Atomic uint32_t words;
+
+/* By the function of the kernel's that it waits in; a futex's are named so. */
+static void look_hidden(const struct clock_files *files, struct clock_remote *remote)
+{
+	char name[64];
+	uint32_t expected = WORDS_NONE;
+
+	read_status(files->status, remote);
+	remote->hidden = remote->state == 'S' || remote->state == 'D' || remote->stopped;
+	if (!remote->hidden)
+		return;
+	if (read_again(files->wchan, name, sizeof(name)) && text_starts(name, "futex"))
+		remote->call = SYS_futex;
+	atomic_compare_exchange_strong(&words, &expected, WORDS_DUE);
+}
+
+void clock_say_hidden(void)
+{
+	uint32_t expected = WORDS_DUE;
+
+	if (atomic_compare_exchange_strong(&words, &expected, WORDS_SAID))
+		log_warning(
+			"the kernel does not show where threads of this process wait (it is not "
+			"dumpable: its user has changed, or it asked for that): such waits "
+			"have no call stack",
+			0);
+}
+
+void clock_forget_hidden(void)
+{
+	atomic_store(&words, WORDS_NONE);
+}
+
+void clock_look_call(const struct clock_files *files, struct clock_remote *remote)
+{
+	char line[256];
+
+	if (files->syscall < 0)
+		look_hidden(files, remote);
+	else if (read_again(files->syscall, line, sizeof(line)))
+		parse_syscall(line, remote);
+}
+
+bool clock_look(const struct clock_files *files, struct clock_remote *remote)
+{
+	if (!clock_look_sums(files, remote))
+		return false;
+	clock_look_call(files, remote);
+	return true;
+}
+
+bool clock_look_at(const struct thread *thread, struct clock_remote *remote)
+{
+	struct clock_files files;
+	int dir = tasks_open();
+
+	clock_files_open(&files, dir, thread);
+	bool seen = clock_look(&files, remote);
+
+	clock_files_close(&files);
+	if (dir >= 0)
+		sys_close(dir);
+	return seen;
 }
 
 void clock_look_status(struct clock_files *files, int dir, const struct thread *thread,
@@ -226,13 +296,9 @@ void clock_look_status(struct clock_files *files, int dir, const struct thread *
 {
 	if (files->status < 0)
 		files->status = open_task_file(dir, thread->proc_tid, "status");
-	remote->stopped = false;
-	remote->preempted = 0;
-	if (files->status < 0)
-		return;
-	clock_each_line(files->status, take_status, remote);
-	/* It stays open where the launcher may have to be asked for it. */
-	if (dir != TASKS_BY_PATH) {
+	read_status(files->status, remote);
+	/* It stays open where the launcher may have to be asked for it, or where it tells most. */
+	if (files->status >= 0 && dir != TASKS_BY_PATH && files->syscall >= 0) {
 		sys_close(files->status);
 		files->status = -1;
 	}

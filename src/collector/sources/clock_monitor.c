@@ -38,6 +38,7 @@ static _Atomic uint32_t stopping; /* a futex that the monitor sleeps on */
 static _Atomic unsigned sending;  /* a signal is on its way out */
 static _Atomic bool paused;
 static _Atomic bool seldom;
+static _Atomic uint32_t files_wanted; /* see monitor_engine_open_files: a futex */
 static char *stack;
 static int monitor_tid;
 static struct overhead_account looks; /* on the wall clock */
@@ -379,7 +380,7 @@ static void look_at(struct thread *thread, void *arg)
 	}
 	clock_look_call(&thread->files, &remote);
 	note_taker(thread, &remote);
-	if (remote.blocked)
+	if (remote.blocked || remote.hidden)
 		sample_blocked(thread, tick, tid, &remote);
 	else if ((tick->resumed || (!thread->timer && worth_a_signal(thread, tid, tick->now_ns))) &&
 		 !thread->takes_signals && !is_under_way(thread, tick->now_ns))
@@ -473,6 +474,36 @@ static uint64_t looks_rest_ns(void)
 	return rest_ns;
 }
 
+static void open_files(struct thread *thread, void *dir)
+{
+	int tid = atomic_load(&thread->tid);
+
+	if (!tid || thread->files.tid == tid)
+		return;
+	clock_files_close(&thread->files);
+	clock_files_open(&thread->files, *(int *)dir, thread);
+}
+
+static void open_wanted_files(struct tick *tick)
+{
+	if (!atomic_load(&files_wanted))
+		return;
+	thread_for_each(open_files, &tick->dir);
+	atomic_store(&files_wanted, 0);
+	sys_call(SYS_futex, &files_wanted, FUTEX_WAKE_PRIVATE, INT32_MAX, 0);
+}
+
+void monitor_engine_open_files(void)
+{
+	const struct timespec patience = period(100 * 1000 * 1000);
+
+	if (!atomic_load(&running) || atomic_load(&paused))
+		return;
+	atomic_store(&files_wanted, 1);
+	sys_call(SYS_futex, &stopping, FUTEX_WAKE_PRIVATE, 1, 0);
+	sys_call(SYS_futex, &files_wanted, FUTEX_WAIT_PRIVATE, 1, &patience);
+}
+
 static void monitor(void)
 {
 	struct tick tick = {0};
@@ -493,12 +524,14 @@ static void monitor(void)
 		stop_alive(tick.awake_ns);
 		sleep_until(&next_ns, rest_ns);
 		rest_ns = 0;
+		open_wanted_files(&tick);
 		tick.now_ns = clock_now_ns();
 		note_stop(&tick, next_ns);
 		if (atomic_load(&paused) || !atomic_load(&collector.recording))
 			continue;
 		tick.known = 0;
 		thread_for_each(look_at, &tick);
+		clock_say_hidden();
 		if (tick.now_ns - searched_ns > SEARCH_NS) {
 			search(&tick);
 			tick.alone = rawthread_only_ours_are_left(tick.dir) ? tick.alone + 1 : 0;
@@ -615,4 +648,5 @@ void monitor_engine_forget(void)
 	monitor_tid = 0;
 	atomic_store(&running, 0);
 	atomic_store(&sending, 0);
+	atomic_store(&files_wanted, 0);
 }

@@ -53,10 +53,11 @@ static void look_at(struct thread *thread, void *arg)
 
 	if (!look->all && remote.slices != thread->clock.remote_slices)
 		seen = false; /* it has run */
+	seen = seen && (remote.blocked || remote.hidden);
 	thread->watched = false;
-	if (seen && remote.blocked)
+	if (seen)
 		clock_look_status(&files, look->dir, thread, &remote);
-	if (seen && remote.blocked && thread_try_lock(thread)) {
+	if (seen && thread_try_lock(thread)) {
 		if (atomic_load(&thread->tid) == tid &&
 		    remote.cpu_ns >= thread->clock.last.cpu_ns) {
 			clock_remote_wait(thread, &remote, clock_now_ns());
@@ -105,6 +106,7 @@ static void watch(void)
 		}
 		pause_ns = at.all ? FIRST_NS : pause_ns;
 		look(&at);
+		clock_say_hidden();
 		rawthread_note_faults();
 		at.all = false;
 		if (!at.watched)
@@ -150,6 +152,7 @@ void watch_stop(void)
 
 void watch_forget(void)
 {
+	clock_forget_hidden();
 	atomic_store(&watcher, 0);
 	atomic_store(&running, 0);
 	atomic_store(&wishes, 0);

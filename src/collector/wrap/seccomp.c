@@ -7,6 +7,7 @@
  */
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
+#include "collector/sources/clock.h"
 #include "collector/wrap/next.h"
 
 #include <linux/seccomp.h>
@@ -29,6 +30,10 @@ static void before_prctl(long option, long mode, long program)
 	if (option == PR_SET_NO_NEW_PRIVS && atomic_load(&collector.recording) &&
 	    collector_is_ours())
 		stacktable_make_file();
+	/* Files of its threads are root's from then on. */
+	if (option == PR_SET_DUMPABLE && !mode && atomic_load(&collector.recording) &&
+	    collector_is_ours())
+		monitor_engine_open_files();
 	if (option == PR_SET_SYSCALL_USER_DISPATCH && mode != PR_SYS_DISPATCH_OFF)
 		collector_fall_silent("the program has system calls raise signals "
 				      "(PR_SET_SYSCALL_USER_DISPATCH): nothing is recorded from "
