@@ -666,6 +666,21 @@ static void reset_counts(void)
 	overhead_reset();
 }
 
+/* In the child of a fork: the threads, events and descriptors that the parent has. */
+static void forget_parents(void)
+{
+	keeper_forget();
+	overhead_forget();
+	perf_engine_forget();
+	counter_forget();
+	monitor_engine_forget();
+	watch_forget();
+	rawthread_forget_all();
+	namespace_forget();
+	phase_forget();
+	unwind_after_fork();
+}
+
 /* The recording before this one, in this process or in the one that it was forked from. */
 static void forget_last(void)
 {
@@ -679,14 +694,7 @@ static void forget_last(void)
 		monitor_engine_stop();
 		watch_stop();
 	} else {
-		keeper_forget();
-		overhead_forget();
-		monitor_engine_forget();
-		watch_forget();
-		rawthread_forget_all();
-		namespace_forget();
-		phase_forget();
-		unwind_after_fork();
+		forget_parents();
 		thread_forget_all(NULL);
 	}
 	thread_empty_lanes();
@@ -734,16 +742,7 @@ void collector_restart_after_fork(void)
 	if (!atomic_exchange(&collector.recording, false))
 		return;
 	maps_forget();
-	keeper_forget();
-	overhead_forget();
-	perf_engine_forget();
-	counter_forget();
-	monitor_engine_forget();
-	watch_forget();
-	rawthread_forget_all();
-	namespace_forget();
-	phase_forget();
-	unwind_after_fork();
+	forget_parents();
 	/* A handler of the program may have interrupted a recording: it goes on when this returns.
 	 */
 	collector_drop_files(before.inside);
