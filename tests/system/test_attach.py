@@ -275,6 +275,14 @@ def stopped_meanwhile(t, engine):
     t.within(t.functions(attached.experiment, 'i.totalcpu').get('early', {}).get('i.totalcpu', 0) > 0, 'no CPU time')
 
 
+@test(engines=True)
+def signal_stacks_are_shared(t, engine):
+    """All threads have one alternate signal stack, as those of varnishd."""
+    with Program(t, t.target('altstacks'), 'shared', '1.5') as program:
+        with Attached(t, program, engine=engine):
+            t.equal(program.end(''), (3, 'done\n'), 'the program')
+
+
 @test
 def of_another_user(t):
     """Root records a program of somebody else, who writes into an experiment that root has made."""

@@ -47,6 +47,14 @@ def small_signal_stacks(t, engine):
 
 
 @test(engines=True)
+def signal_stacks_that_are_not_free(t, engine):
+    """What the kernel would write for us there would destroy another thread's handler, or the program's data."""
+    for how in ('shared', 'gone', 'reused'):
+        for result, _ in t.like_bare(engine, t.target('altstacks'), how):
+            t.equal((result.status, result.out), (3, 'ready\ndone\n'), how)
+
+
+@test(engines=True)
 def seccomp_while_busy(t, engine):
     """What the collector does beside the program has ended before the restriction."""
     for _ in range(2):

@@ -165,6 +165,7 @@ struct thread {
 	bool takes_signals;		/* by hand, and none of ours may be sent to it then */
 	bool lends_memory;		/* perhaps: a child that runs on it was made */
 	uint64_t stack_low, stack_high; /* readable without care; 0: unknown */
+	uint64_t alternate_low, alternate_high; /* of its alternate signal stack, if it has one */
 	void *(*start_routine)(void *);
 	void *start_argument;
 	struct lane lane;  /* of `profile` */

@@ -128,6 +128,7 @@ static void reset(struct thread *thread)
 	thread->takes_signals = false;
 	thread->vfork_index = 0;
 	thread->stack_low = thread->stack_high = 0;
+	thread->alternate_low = thread->alternate_high = 0;
 	thread->inside = 0;
 	thread->calls = 0;
 	thread->over = false;

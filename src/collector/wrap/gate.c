@@ -10,6 +10,7 @@
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
 #include "collector/wrap/next.h"
+#include "collector/wrap/signal_stack.h"
 #include "collector/wrap/wait.h"
 #include "format/attach.h"
 
@@ -85,6 +86,8 @@ int gate_sigaction(int number, const struct sigaction *action, struct sigaction 
 
 	if (result && gated)
 		atomic_store(&handlers[number], before);
+	if (!result)
+		signal_stack_note(number, action);
 	if (!result && old && old->sa_sigaction == gate)
 		old->sa_sigaction = before;
 	return result;
@@ -103,6 +106,8 @@ __sighandler_t gate_signal(int number, __sighandler_t handler,
 		atomic_store_explicit(&handlers[number], action.sa_sigaction, memory_order_release);
 	__sighandler_t old = next(number, changes ? gated.sa_handler : handler);
 
+	if (old != SIG_ERR)
+		signal_stack_note(number, &action);
 	if (old == SIG_ERR && changes)
 		atomic_store(&handlers[number], before);
 	if (old != gated.sa_handler)

@@ -35,6 +35,7 @@ typedef int scandir_order(const struct dirent **a, const struct dirent **b);
 	X(int, sigwaitinfo, (const sigset_t *, siginfo_t *))                                       \
 	X(int, sigtimedwait, (const sigset_t *, siginfo_t *, const struct timespec *))             \
 	X(int, sigpending, (sigset_t *))                                                           \
+	X(int, sigaltstack, (const stack_t *, stack_t *))                                          \
 	X(int, pthread_create, (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))   \
 	X(int, thrd_create, (thrd_t *, thrd_start_t, void *))                                      \
 	X(void *, mmap, (void *, size_t, int, int, int, off_t))                                    \
@@ -178,6 +179,9 @@ void signal_take_faults(void);
 void signal_open_faults(const void *context);
 /* An instruction of the thread has raised this SIGBUS: it cannot wait. */
 bool signal_is_fault(const siginfo_t *info);
+
+/* Our handlers move to the stack that signal_stack.h tells, where it is another one by now. */
+void signal_follow_stacks(void);
 
 /* Before exec: the next image inherits what the program set, and afterwards ours again. */
 void signal_show_real(void);

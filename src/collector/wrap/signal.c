@@ -19,6 +19,7 @@
 #include "collector/wrap/gate.h"
 #include "collector/wrap/next.h"
 #include "collector/wrap/signal_fd.h"
+#include "collector/wrap/signal_stack.h"
 #include "collector/wrap/wait.h"
 #include "format/attach.h"
 
@@ -116,18 +117,21 @@ void signal_inherit(void)
  * The handlers that the program has, once: from then on they come by here, and ours must not be
  * taken for the program's.  Later the program would see the gates.
  */
-static void gate_present(void)
+static void look_at_present(void)
 {
 	static bool done;
 
+	if (!done)
+		signal_stack_look();
 	if (!done && !collector.late)
 		gate_all();
 	done = true;
 }
 
 /*
- * A fault of the program's own must find its handler on the stack that it would have without us,
- * and one in a file of ours, wherever that is, nothing of another stack that is in use.
+ * Our handlers run on the stack that signal_stack.h tells.  A fault of the program's own must find
+ * its handler on the stack that it would have without us, and one in a file of ours, wherever that
+ * is, nothing of another stack that is in use.
  */
 static void follow_stack(struct ours *ours)
 {
@@ -135,15 +139,23 @@ static void follow_stack(struct ours *ours)
 	bool handled = program->sa_handler != SIG_DFL && program->sa_handler != SIG_IGN;
 	int flags = ours->action.sa_flags & ~SA_ONSTACK;
 
-	if (ours->number != SIGBUS)
-		return;
-	if (handled)
-		flags |= program->sa_flags & SA_ONSTACK;
-	collector.faults_here = flags & SA_ONSTACK ? 0 : FORMAT_SIGNAL_BIT(SIGBUS);
+	if (ours->number == SIGBUS) {
+		flags |= handled ? program->sa_flags & SA_ONSTACK : 0;
+		collector.faults_here = flags & SA_ONSTACK ? 0 : FORMAT_SIGNAL_BIT(SIGBUS);
+	} else if (signal_stack_is_alternate()) {
+		flags |= SA_ONSTACK;
+	}
 	if (flags == ours->action.sa_flags)
 		return;
 	ours->action.sa_flags = flags;
 	NEXT(sigaction)(ours->number, &ours->action, NULL);
+}
+
+void signal_follow_stacks(void)
+{
+	for (int i = 0; i < SIGNALS; i++)
+		if (signals[i].taken && signals[i].number != SIGBUS)
+			follow_stack(&signals[i]);
 }
 
 bool signal_take(int number, signal_handler *handler)
@@ -152,8 +164,10 @@ bool signal_take(int number, signal_handler *handler)
 
 	if (ours->taken)
 		return true;
-	gate_present();
-	ours->action = (struct sigaction){.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+	look_at_present();
+	ours->action = (struct sigaction){.sa_flags = SA_SIGINFO | SA_RESTART};
+	if (number != SIGBUS && signal_stack_is_alternate())
+		ours->action.sa_flags |= SA_ONSTACK;
 	ours->action.sa_sigaction = handler;
 	/* No handler of the program may run on top of ours; files that are cut must not end it. */
 	memset(&ours->action.sa_mask, 0xff, sizeof(ours->action.sa_mask));
@@ -472,6 +486,7 @@ COLLECTOR_EXPORT int sigaction(int number, const struct sigaction *new_action,
 	if (new_action) {
 		ours->program = *new_action;
 		follow_stack(ours);
+		signal_stack_note(number, new_action);
 	}
 	if (old)
 		*old = before;
@@ -493,6 +508,7 @@ static __sighandler_t set_handler(int number, __sighandler_t handler, int flags,
 
 	ours->program = (struct sigaction){.sa_handler = handler, .sa_flags = flags};
 	follow_stack(ours);
+	signal_stack_note(number, &ours->program);
 	return before;
 }
 
