@@ -55,7 +55,7 @@ struct launch {
 };
 
 /* auto takes perf where it works, and otherwise remembers why not. */
-static enum status find_engine(struct launch *launch)
+static enum status choose_engine(struct launch *launch)
 {
 	enum options_engine asked = launch->options.engine;
 
@@ -72,15 +72,6 @@ static enum status find_engine(struct launch *launch)
 		 "The perf engine cannot be used: %s; --engine monitor works without it",
 		 launch->engine_reason.text);
 	return STATUS_INVALID;
-}
-
-static enum status choose_engine(struct launch *launch)
-{
-	enum status status = find_engine(launch);
-
-	if (launch->options.clock_first_us && strcmp(launch->engine, "perf"))
-		launch->options.clock_first_us = OPTIONS_CLOCK_FIRST_MONITOR_US;
-	return status;
 }
 
 static const char *engine_reason(const struct launch *launch)

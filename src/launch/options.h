@@ -14,8 +14,7 @@
 /* The clock intervals with names; odd, so as not to beat with the system's tick. */
 enum {
 	OPTIONS_CLOCK_ON_US = 10007,
-	OPTIONS_CLOCK_FIRST_US = 997,	       /* … on, at first */
-	OPTIONS_CLOCK_FIRST_MONITOR_US = 4000, /* what that engine's timers allow */
+	OPTIONS_CLOCK_FIRST_US = 997, /* … on, at first */
 	OPTIONS_CLOCK_HIGH_US = 997,
 	OPTIONS_CLOCK_LOW_US = 100003,
 	OPTIONS_CLOCK_MIN_US = 10,

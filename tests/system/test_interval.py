@@ -5,6 +5,7 @@ The default interval of the clock: short at first, then longer, for the whole fa
 When it grows depends on what a tick costs here. HELIO_TEST_HANDLER_NS makes handlers slow, so that it does after some
 hundreds of them on any machine.
 """
+import math
 import re
 import statistics
 import subprocess
@@ -12,11 +13,12 @@ import time
 
 import helio_reader
 from harness import test
+from test_code import build
 
 SLOW = {'HELIO_TEST_HANDLER_NS': '100000'}
 USER, SYSTEM = 0, 1
-TIMES = {'perf': 10, 'monitor': 2.5}  # the longer interval by the shorter one
-FIRST = {'perf': 997, 'monitor': 4000}
+TIMES = 10.007 / 0.997  # the longer interval by the shorter one
+FIRST = 997
 
 
 class Timed(helio_reader.Profile):
@@ -57,9 +59,9 @@ def interval_line(t, experiment):
 
 def widened_us(t, experiment, engine, result):
     """The moment that the header shows, checked against the last message."""
-    found = re.fullmatch(rf'{FIRST[engine]} microsecs\., from ([\d.]+) secs\. on 10007\.', interval_line(t, experiment))
+    found = re.fullmatch(rf'{FIRST} microsecs\., from ([\d.]+) secs\. on 10007\.', interval_line(t, experiment))
     t.within(found, f'the header says "{interval_line(t, experiment)}"')
-    said = f'a tick every {FIRST[engine] / 1000:g} ms and from {found[1]} s on 10.007'
+    said = f'a tick every {FIRST / 1000:g} ms and from {found[1]} s on 10.007'
     t.within(said in result.err, f'no "{said}" in {result.err[-300:]}')
     return float(found[1]) * 1e6
 
@@ -78,21 +80,193 @@ def short_run(t, engine):
         t.ratio(cpu_of(t.read(result.experiment)['']), truth['thread_cpu'], 0.9, 1.1, 'recorded/cpu')
         per_second[options] = len(all_cpu_events(result.experiment)) / truth['thread_cpu']
         if not options:
-            t.within(f', a tick every {FIRST[engine] / 1000:g} ms, ' in result.err, f'the last message: {result.err[-300:]}')
+            t.within(f', a tick every {FIRST / 1000:g} ms, ' in result.err, f'the last message: {result.err[-300:]}')
             # where a tick costs much, 300 of them are enough
-            t.within(interval_line(t, result.experiment) == f'{FIRST[engine]} microsecs.', 'in the header')
+            t.within(interval_line(t, result.experiment) == f'{FIRST} microsecs.', 'in the header')
         else:
             t.check('a tick every' not in result.err, f'the last message: {result.err[-300:]}')
             t.equal(interval_line(t, result.experiment), '10007 microsecs.', 'in the header')
-    t.ratio(per_second[()], per_second[('-p', '10.007')], TIMES[engine] / 2, TIMES[engine] * 1.5, 'events at the default/at 10 ms')
+    t.ratio(per_second[()], per_second[('-p', '10.007')], TIMES / 2, TIMES * 1.5, 'events at the default/at 10 ms')
 
 
 @test(alone=True, engines=True)
 def on_is_the_default(t, engine):
     """`-p on` is what comes unasked; an interval that is asked for stays."""
-    for options, line in (((), FIRST[engine]), (('-p', 'on'), FIRST[engine]), (('-p', 'hi'), 997), (('-p', 'lo'), 100003), (('-p', '10007u'), 10007)):
+    for options, line in (((), FIRST), (('-p', 'on'), FIRST), (('-p', 'hi'), 997), (('-p', 'lo'), 100003), (('-p', '10007u'), 10007)):
         result = t.collect(t.target('flat'), '50', engine=engine, options=options)
         t.equal(interval_line(t, result.experiment), f'{line} microsecs.', f'the interval of {options}')
+
+
+CALLS = r"""
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#define NOINLINE __attribute__((noinline))
+static volatile unsigned long sink;
+static double now(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return time.tv_sec + time.tv_nsec * 1e-9;
+}
+static NOINLINE void call(void)
+{
+	syscall(SYS_getppid);
+	sink++;
+}
+static NOINLINE void compute(void)
+{
+	for (int i = 0; i < 20000; i++)
+		sink = sink * 3 + 1;
+}
+/* Pieces of each alone, among those of both in turn: how long one takes on this machine, at that time. */
+int main(void)
+{
+	double alone[2] = {0, 0}, both = 0;
+	for (int i = 0; i < 20; i++) {
+		double begin = now();
+		for (int k = 0; k < 200; k++)
+			call();
+		double between = now();
+		for (int k = 0; k < 20; k++)
+			compute();
+		alone[0] += (between - begin) / 200;
+		alone[1] += (now() - between) / 20;
+		begin = now();
+		for (int k = 0; k < 500; k++) {
+			call();
+			compute();
+		}
+		both += now() - begin;
+	}
+	printf("share %.6f\nboth %.6f\n", alone[0] / (alone[0] + alone[1]), both);
+	return 0;
+}
+"""
+
+
+@test(alone=True, engines=True)
+def calls_in_turn(t, engine):
+    """A program that makes a system call every few microseconds is found in them for their share of the time."""
+    program = build(t, 'calls', ('calls.c', CALLS), flags=('-O1', '-g'))
+    found, expected, ticks = 0, 0, 0
+    for _ in range(4):
+        result = t.collect(program, engine=engine)
+        truth = result.truth()
+        rows = t.functions(result.experiment, 'i.totalcpu')
+        found += rows.get('call', {}).get('i.totalcpu', 0)
+        expected += truth['share'] * rows['<Total>']['i.totalcpu']
+        ticks += len(all_cpu_events(result.experiment))
+        whole = rows['<Total>']['i.totalcpu']
+    t.within(ticks > 100, f'{ticks} ticks')
+    share, least = found / (4 * whole), expected / (4 * whole)
+    t.remark += f'{share:.4f} of {least:.4f}, {ticks} '
+    t.near(share, least, 'share of the calls', absolute=5 * math.sqrt(0.03 / ticks) + 0.02)
+
+
+MET = r"""
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+enum { WAIT_MS = 6 };
+static volatile unsigned long sink;
+static int set, sockets[2];
+static double now(clockid_t clock)
+{
+	struct timespec time;
+	clock_gettime(clock, &time);
+	return time.tv_sec + time.tv_nsec * 1e-9;
+}
+static struct timespec later(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_REALTIME, &time);
+	time.tv_nsec += WAIT_MS * 1000000;
+	time.tv_sec += time.tv_nsec / 1000000000;
+	time.tv_nsec %= 1000000000;
+	return time;
+}
+static const struct timespec span = {0, WAIT_MS * 1000000};
+static int by_nanosleep(void) { return nanosleep(&span, NULL); }
+static int by_poll(void) { return poll(NULL, 0, WAIT_MS); }
+static int by_ppoll(void) { return ppoll(NULL, 0, &span, NULL); }
+static int by_select(void) { return select(0, NULL, NULL, NULL, &(struct timeval){0, WAIT_MS * 1000}); }
+static int by_epoll(void)
+{
+	struct epoll_event event;
+	return epoll_wait(set, &event, 1, WAIT_MS);
+}
+static int by_semaphore(void)
+{
+	sem_t semaphore;
+	struct timespec end = later();
+	sem_init(&semaphore, 0, 0);
+	return sem_timedwait(&semaphore, &end) && errno == ETIMEDOUT ? 0 : -1;
+}
+static int by_signal(void)
+{
+	sigset_t none;
+	sigemptyset(&none);
+	return sigtimedwait(&none, NULL, &span) < 0 && errno == EAGAIN ? 0 : -1;
+}
+static int by_socket(void)
+{
+	char byte;
+	return recv(sockets[0], &byte, 1, 0) < 0 && errno == EAGAIN ? 0 : -1;
+}
+static int (*const calls[])(void) = {by_nanosleep, by_poll, by_ppoll, by_select, by_epoll, by_semaphore, by_signal, by_socket};
+enum { CALLS = sizeof(calls) / sizeof(calls[0]) };
+static int wrong;
+/* Computes until it is an old thread, and waits at once. */
+static void *live(void *arg)
+{
+	double end = now(CLOCK_THREAD_CPUTIME_ID) + 0.014;
+	while (now(CLOCK_THREAD_CPUTIME_ID) < end)
+		for (int i = 0; i < 1000; i++)
+			sink = sink * 3 + 1;
+	long first = (long)arg;
+	for (int i = 0; i < 2; i++) {
+		double begin = now(CLOCK_MONOTONIC);
+		if (calls[(first + i) % CALLS]() || now(CLOCK_MONOTONIC) - begin < WAIT_MS * 0.99e-3) {
+			printf("call %ld: errno %d after %f\n", (first + i) % CALLS, errno, now(CLOCK_MONOTONIC) - begin);
+			wrong++;
+		}
+	}
+	return NULL;
+}
+int main(void)
+{
+	set = epoll_create1(0);
+	socketpair(AF_UNIX, SOCK_STREAM, 0, sockets);
+	setsockopt(sockets[0], SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){0, WAIT_MS * 1000}, sizeof(struct timeval));
+	for (long i = 0; i < 2 * CALLS; i++) {
+		pthread_t thread;
+		pthread_create(&thread, NULL, live, (void *)i);
+		pthread_join(thread, NULL);
+	}
+	printf("wrong %d\n", wrong);
+	return 0;
+}
+"""
+
+
+@test(engines=True)
+def waits_behind_short_ticks(t, engine):
+    """Calls that a timer of the short interval can meet, as it was set just before, wait for their time and are not ended."""
+    program = build(t, 'met', ('met.c', MET), flags=('-O1', '-g', '-pthread'))
+    for _ in range(2):
+        result = t.collect(program, engine=engine)
+        t.equal(result.truth()['wrong'], 0, f'calls ended: {result.out}')
 
 
 @test(alone=True, engines=True)
@@ -109,7 +283,7 @@ def across_the_change(t, engine):
     before = [weight for when, weight in events if when < since_us]
     after = [weight for when, weight in events if when > since_us][1:]
     t.within(len(before) > 40 and len(after) > 20, f'{len(before)} events before, {len(after)} after')
-    t.ratio(statistics.median(after), statistics.median(before), TIMES[engine] / 2, TIMES[engine] * 1.5, 'interval after/before')
+    t.ratio(statistics.median(after), statistics.median(before), TIMES / 2, TIMES * 1.5, 'interval after/before')
 
 
 @test(alone=True, engines=True)
@@ -155,13 +329,13 @@ def of_later_threads(t, engine):
 def of_the_family(t, engine):
     """What many short processes have of the short interval comes from one account: their events are fewer than at that interval."""
     counts = {}
-    for options in ((), ('-p', str(FIRST[engine] / 1000))):
+    for options in ((), ('-p', str(FIRST / 1000))):
         result = t.collect(t.target('lives'), 'forks', '200', '4', engine=engine, options=options, env=SLOW)
         counts[options] = len(all_cpu_events(result.experiment))
     t.ratio(counts[()], counts[tuple(options)], 0, 0.8 if engine == 'perf' else 1, 'events of the default/of the short interval')
     lines = [line for name, line in interval_lines(t, t.directory / 'run.1.er').items() if name.startswith('_')]
     t.equal(len(lines), 200, 'children')
-    early, late = (sum(line == f'{us} microsecs.' for line in lines) for us in (FIRST[engine], 10007))
+    early, late = (sum(line == f'{us} microsecs.' for line in lines) for us in (FIRST, 10007))
     t.within(early and late and early + late >= 198, f'{early} children before it grew, {late} after: {set(lines)}')
 
 

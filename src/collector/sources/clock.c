@@ -87,7 +87,9 @@ static int64_t seen_waiting(const struct thread *thread)
 	uint64_t stopped_ns = atomic_load_explicit(&collector.stopped_ns, memory_order_relaxed) -
 			      clock->stopped_seen_ns;
 
-	stopped_ns -= stopped_ns > collector.interval_ns ? collector.interval_ns : stopped_ns;
+	uint64_t look_ns = monitor_engine_look_ns();
+
+	stopped_ns -= stopped_ns > look_ns ? look_ns : stopped_ns;
 	if (clock->remote_stack && seen_ns > last_ns)
 		stopped_ns += seen_ns - last_ns;
 	return (int64_t)stopped_ns;

@@ -297,6 +297,8 @@ void monitor_engine_guard_first(struct thread *thread);
 bool monitor_engine_take_over(void);
 /* For a process that switches all the time: its waits are short and many, a few of them will do. */
 void monitor_engine_look_seldom(void);
+/* From one look to the next, but for that: an interval, or what timers of CPU clocks need. */
+uint64_t monitor_engine_look_ns(void);
 /* At this interval it works with timers only. */
 bool monitor_engine_is_cheap(void);
 /* It is at work here, and uses timers. */

@@ -45,10 +45,9 @@ void interval_begin(void)
 {
 	uint64_t first_ns = collector.first_interval_ns, last_ns = collector.last_interval_ns;
 
-	/* The monitor's timers know no shorter one. */
-	if (collector.engine == ENGINE_MONITOR && first_ns < last_ns &&
-	    first_ns < TIMER_INTERVAL_NS)
-		first_ns = last_ns < TIMER_INTERVAL_NS ? last_ns : TIMER_INTERVAL_NS;
+	/* It would be the monitor's signals that keep it. */
+	if (collector.engine == ENGINE_MONITOR && last_ns < TIMER_INTERVAL_NS)
+		first_ns = last_ns;
 	began_ns =
 		__atomic_load_n(&family_page()->widened_ns, __ATOMIC_RELAXED) ? last_ns : first_ns;
 	atomic_store(&collector.interval_ns, began_ns);
@@ -74,8 +73,6 @@ static uint64_t delivery_ns(struct format_family *family)
 {
 	uint64_t known_ns = __atomic_load_n(&family->delivery_ns, __ATOMIC_RELAXED);
 
-	if (collector.engine != ENGINE_PERF) /* no interrupt of its own */
-		return 0;
 	if (!known_ns) {
 		known_ns = overhead_measured_delivery_ns();
 		__atomic_store_n(&family->delivery_ns, known_ns, __ATOMIC_RELAXED);
@@ -87,8 +84,10 @@ static bool is_enough(struct format_family *family, uint64_t ticks, uint64_t cos
 {
 	if (ticks < TICKS_LEAST || ticks >= TICKS_MOST)
 		return ticks >= TICKS_MOST;
-	return (cost_ns / ticks + delivery_ns(family)) * CHEAP_PART >
-	       atomic_load_explicit(&collector.interval_ns, memory_order_relaxed);
+	/* What the interrupts of the monitor's timers take is not known. */
+	return collector.engine == ENGINE_MONITOR ||
+	       (cost_ns / ticks + delivery_ns(family)) * CHEAP_PART >
+		       atomic_load_explicit(&collector.interval_ns, memory_order_relaxed);
 }
 
 void interval_spent(uint64_t cost_ns)

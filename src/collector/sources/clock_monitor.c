@@ -8,9 +8,10 @@
  * jitter by an eighth, so that they do not fall into step with the program.
  *
  * CPU time is sampled by a timer on each thread's CPU clock: it expires in the
- * timer interrupt, at the very instruction.  Its grain is the kernel's tick, so
- * for shorter intervals the monitor signals the threads that run; that signal takes
- * some microseconds to arrive and finds system calls more often than it should.
+ * timer interrupt, at the very instruction.  Its grain is the kernel's tick.  Where
+ * the interval is shorter for good, the monitor signals the threads that run; that signal takes
+ * some microseconds to arrive and finds system calls more often than it should.  Where it is so
+ * only at first, threads that do not wait have a timer of the wall clock (clock_phase.c).
  */
 #include "collector/core/rawthread.h"
 #include "collector/core/sys.h"
@@ -126,10 +127,18 @@ static void sample_running(const struct unwind_regs *regs, bool by_timer)
 	interval_spent(cost_ns);
 }
 
+uint64_t monitor_engine_look_ns(void)
+{
+	uint64_t interval_ns = collector.interval_ns;
+
+	return monitor_engine_is_cheap() && interval_ns < TIMER_INTERVAL_NS ? TIMER_INTERVAL_NS
+									    : interval_ns;
+}
+
 /* From one look to the next. */
 static uint64_t every_ns(void)
 {
-	return collector.interval_ns * (atomic_load(&seldom) ? SELDOM : 1);
+	return monitor_engine_look_ns() * (atomic_load(&seldom) ? SELDOM : 1);
 }
 
 /*
@@ -357,7 +366,7 @@ static void look_at(struct thread *thread, void *arg)
 	if (thread->files.tid != tid) {
 		clock_files_close(&thread->files);
 		/* Most short threads never need to be looked at, but are met where they run. */
-		if (tick->now_ns < thread->clock.last.now_ns + collector.interval_ns) {
+		if (tick->now_ns < thread->clock.last.now_ns + monitor_engine_look_ns()) {
 			if (!thread->timer && !thread->takes_signals && is_running(tid) &&
 			    !is_under_way(thread, tick->now_ns))
 				send_tick(tid);
@@ -508,7 +517,7 @@ static void monitor(void)
 {
 	struct tick tick = {0};
 	/* The first interval is a part of one: see clock_phase.c. */
-	uint64_t next_ns = clock_now_ns() - phase_random(collector.interval_ns), searched_ns = 0,
+	uint64_t next_ns = clock_now_ns() - phase_random(monitor_engine_look_ns()), searched_ns = 0,
 		 rest_ns = 0;
 
 	looks = (struct overhead_account){.clock_ns = next_ns};

@@ -84,11 +84,13 @@ static uint64_t young_ns(void)
 	return intervals_ns > YOUNG_NS ? intervals_ns : YOUNG_NS;
 }
 
-/* Timers expire by the kernel's tick at most. */
-static uint64_t timer_interval_ns(void)
+/* Timers of CPU clocks expire by the kernel's tick at most, and young threads may get one. */
+static uint64_t timer_interval_ns(const struct thread *thread)
 {
-	return collector.interval_ns > TIMER_INTERVAL_NS ? collector.interval_ns
-							 : TIMER_INTERVAL_NS;
+	bool fine = !phase_is_young(thread) && thread->clock.phase.wall;
+
+	return fine || collector.interval_ns > TIMER_INTERVAL_NS ? collector.interval_ns
+								 : TIMER_INTERVAL_NS;
 }
 
 /*
@@ -96,9 +98,9 @@ static uint64_t timer_interval_ns(void)
  * expires with the first tick of the kernel after its time: so that each of these is met with the
  * same probability, the time is a multiple of theirs.
  */
-static uint64_t first_delay_ns(void)
+static uint64_t first_delay_ns(const struct thread *thread)
 {
-	uint64_t delay_ns = phase_random(timer_interval_ns());
+	uint64_t delay_ns = phase_random(timer_interval_ns(thread));
 
 	return 1 + delay_ns - delay_ns % kernel_tick_ns;
 }
@@ -111,7 +113,7 @@ static bool is_timed(const struct thread *thread)
 
 static uint64_t whole_ns(const struct thread *thread)
 {
-	return is_timed(thread) ? timer_interval_ns() : collector.interval_ns;
+	return is_timed(thread) ? timer_interval_ns(thread) : collector.interval_ns;
 }
 
 /* What an interval of which only `part_ns` were lacks to be whole. */
@@ -222,7 +224,7 @@ void phase_begin(struct thread *thread)
 	for (int i = 0; i < SLOTS; i++)
 		if (take_slot(&slots[i], thread))
 			return;
-	phase->due_cpu_ns = first_delay_ns();
+	phase->due_cpu_ns = first_delay_ns(thread);
 }
 
 void phase_begin_process(struct thread *thread)
@@ -247,7 +249,8 @@ uint64_t phase_process_first_ns(struct thread *thread, uint64_t least_ns)
 	if (line_read(line_take(family_page()), whole_ns(thread), &left_ns, &wary))
 		set_wary(&thread->clock.phase, wary);
 	else
-		left_ns = is_timed(thread) ? first_delay_ns() : phase_random(whole_ns(thread));
+		left_ns =
+			is_timed(thread) ? first_delay_ns(thread) : phase_random(whole_ns(thread));
 	thread->clock.phase.timer_first = left_ns < least_ns && thread->clock.phase.wall;
 	if (left_ns < least_ns && !thread->clock.phase.wall)
 		left_ns = least_ns;
@@ -345,19 +348,34 @@ static void grow_old(struct thread *thread, uint64_t age_ns)
 	hand_on(thread, end_cpu_ns);
 }
 
-/* From now on by its CPU clock. */
-static void leave_wall(struct thread *thread)
+static void set_wall(struct thread *thread, bool wall)
 {
-	if (!thread->clock.phase.wall)
+	if (thread->clock.phase.wall == wall)
 		return;
-	thread->clock.phase.wall = false;
+	thread->clock.phase.wall = wall;
 	timer_disarm(thread);
+}
+
+/*
+ * An interval shorter than the kernel's tick is kept by a timer of the wall clock, while the thread
+ * does not wait: not if it has since it was last asked, and never again after one that met it so.
+ */
+static void choose_clock(struct thread *thread)
+{
+	struct clock_phase *phase = &thread->clock.phase;
+	uint64_t waits = thread->clock.last.voluntary_switches;
+	bool waited = waits != phase->early_waits;
+
+	phase->early_waits = waits;
+	set_wall(thread, collector.engine == ENGINE_MONITOR && monitor_engine_is_cheap() &&
+				 collector.interval_ns < TIMER_INTERVAL_NS && !waited &&
+				 !phase->wary);
 }
 
 static void be_old(struct thread *thread)
 {
-	leave_wall(thread);
 	thread->clock.phase.mode = PHASE_OLD;
+	choose_clock(thread);
 	timer_arm(thread);
 }
 
@@ -473,7 +491,7 @@ uint64_t phase_timer_delay_ns(struct thread *thread)
 	if (!phase->due_cpu_ns)
 		phase_process_first_ns(thread, 0);
 	/* A timer that has to make up for more than an interval does not. */
-	if (phase->due_cpu_ns + timer_interval_ns() < cpu_ns)
+	if (phase->due_cpu_ns + timer_interval_ns(thread) < cpu_ns)
 		phase->due_cpu_ns = cpu_ns;
 	return phase->due_cpu_ns > cpu_ns ? phase->due_cpu_ns - cpu_ns : 1;
 }
@@ -490,7 +508,7 @@ bool phase_timer_was_early(struct thread *thread, const struct unwind_regs *regs
 	phase->early_waits = waits;
 	if (waited && clock_is_in_call(regs)) { /* once, and the next lives not at all */
 		phase->wary = WARY_LIVES;
-		leave_wall(thread);
+		set_wall(thread, false);
 	}
 	timer_arm(thread);
 	return true;
@@ -503,6 +521,8 @@ void phase_timer_expired(struct thread *thread)
 		timer_disarm(thread);
 		return;
 	}
-	thread->clock.phase.due_cpu_ns += phase_jitter(timer_interval_ns());
+	if (!phase_is_young(thread))
+		choose_clock(thread);
+	thread->clock.phase.due_cpu_ns += phase_jitter(timer_interval_ns(thread));
 	timer_arm(thread);
 }
