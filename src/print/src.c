@@ -4,6 +4,7 @@
  * commands of `helio print`, in which they have no metrics.  Options are carried out in their
  * order; the last word is the object.
  */
+#include "analysis/session.h"
 #include "base/memory.h"
 #include "base/terminal.h"
 #include "print/command.h"

@@ -152,12 +152,23 @@ enum thread_lock { LOCK_FREE, LOCK_TAKEN, LOCK_BY_CALL };
 
 /* One live thread. Lives in its own mapping, which the next thread takes over. */
 struct thread {
+	/* Of the state, which one thread after another has. */
 	uint32_t index;	       /* in the table of all states */
 	uint32_t next_free;    /* index + 1 of the next free one */
 	_Atomic int32_t tid;   /* 0: free */
-	int32_t proc_tid;      /* its number in /proc */
 	_Atomic uint32_t busy; /* enum thread_lock: taken by whoever writes */
-	uint32_t number;       /* from 1, within the process */
+	struct lane lane;      /* of `profile` */
+	bool begun;	       /* its first record is there */
+	uint64_t begin_us;     /* what it says */
+	struct lane traces[TRACE_KINDS];
+	_Atomic uint64_t guard_ns;     /* when it expires, on CLOCK_MONOTONIC */
+	_Atomic uint64_t signalled_ns; /* when the monitor's signal under way was sent; 0: none */
+	struct clock_files files;      /* the monitor's: outlive the thread until it looks again */
+	struct unwind_memory *unwind;  /* behind this struct, in the same mapping */
+
+	/* From here on of one thread: the next one finds zeros. */
+	int32_t proc_tid; /* its number in /proc */
+	uint32_t number;  /* from 1, within the process */
 	uint32_t
 		blocked; /* of our signals, those that the program believes it blocks: a bit each */
 	uint32_t vfork_index;		/* of the vfork under way */
@@ -168,10 +179,6 @@ struct thread {
 	uint64_t alternate_low, alternate_high; /* of its alternate signal stack, if it has one */
 	void *(*start_routine)(void *);
 	void *start_argument;
-	struct lane lane;  /* of `profile` */
-	bool begun;	   /* its first record is there */
-	uint64_t begin_us; /* what it says */
-	struct lane traces[TRACE_KINDS];
 	uint32_t inside;		   /* a traced call is being recorded */
 	uint64_t inside_sp;		   /* where the stack was then */
 	uint64_t measured_ticks;	   /* it is measured, since then; 0: it is not */
@@ -184,20 +191,16 @@ struct thread {
 	uint64_t looked_at[COUNTERS_MAX]; /* … that count at the last look */
 	struct clock_account clock;
 	struct overhead_account overhead;
-	struct call_place continued;   /* what the thread waits for in our handler */
-	struct window open;	       /* of collector_thread_pause; written under the lock */
-	int32_t timer;		       /* the CPU timer of this thread + 1; 0: none */
-	int32_t guard;		       /* a timer + 1 (clock_stop.c); 0: none, -1: none to be had */
-	_Atomic uint64_t guard_ns;     /* when it expires, on CLOCK_MONOTONIC */
-	_Atomic uint64_t signalled_ns; /* when the monitor's signal under way was sent; 0: none */
-	struct clock_files files;      /* the monitor's: outlive the thread until it looks again */
+	struct call_place continued; /* what the thread waits for in our handler */
+	struct window open;	     /* of collector_thread_pause; written under the lock */
+	int32_t timer;		     /* the CPU timer of this thread + 1; 0: none */
+	int32_t guard;		     /* a timer + 1 (clock_stop.c); 0: none, -1: none to be had */
 	bool closed;	      /* accounted for up to the end, but for the collector's own work */
 	bool watched;	      /* waits without a switch event (clock_watch.c) */
 	uint32_t cpu_stack;   /* of its last tick; 0: none has seen it */
 	uint32_t start_stack; /* the start routine: for waits that no event saw */
 	struct listing listing;
-	uint32_t goodbyes;	      /* rounds of thread-specific destructors seen */
-	struct unwind_memory *unwind; /* behind this struct, in the same mapping */
+	uint32_t goodbyes; /* rounds of thread-specific destructors seen */
 };
 
 enum engine { ENGINE_NONE, ENGINE_PERF, ENGINE_MONITOR };

@@ -121,31 +121,14 @@ static struct thread *map_new(void)
 	return thread;
 }
 
-/* All but the lanes, which the next thread continues; the unwinder only forgets its last stack. */
+/* The lanes and files go on with the next thread; the unwinder only forgets its last stack. */
 static void reset(struct thread *thread)
 {
-	thread->blocked = 0;
-	thread->takes_signals = false;
-	thread->vfork_index = 0;
-	thread->stack_low = thread->stack_high = 0;
-	thread->alternate_low = thread->alternate_high = 0;
-	thread->inside = 0;
-	thread->calls = 0;
-	thread->over = false;
-	thread->written_until_ns = 0;
-	memset(thread->counted, 0, sizeof(thread->counted));
-	thread->watched = thread->closed = false;
-	thread->start_routine = NULL;
-	thread->start_argument = NULL;
-	thread->clock = (struct clock_account){0};
-	thread->overhead = (struct overhead_account){0};
-	thread->continued = (struct call_place){0};
-	thread->open = (struct window){0};
-	thread->timer = thread->guard = 0;
+	size_t first = offsetof(struct thread, proc_tid);
+
+	memset((char *)thread + first, 0, sizeof(*thread) - first);
 	atomic_store_explicit(&thread->guard_ns, 0, memory_order_relaxed);
 	atomic_store_explicit(&thread->signalled_ns, 0, memory_order_relaxed);
-	thread->cpu_stack = thread->start_stack = 0;
-	thread->goodbyes = 0;
 	unwind_memory_reset(thread->unwind);
 }
 
