@@ -15,6 +15,7 @@ import subprocess
 import time
 
 from harness import is_root, patience, test
+from test_code import build
 
 CHI_SQUARE_3_001 = 16.27
 
@@ -217,6 +218,81 @@ def signals_are_blocked(t, engine):
         t.within(rows.get(name, {'i.totalcpu': 0})['i.totalcpu'] > 0, f'{name}: {rows}')
     # what waits by hand most of the time may have none
     t.within(rows.get('<no call stack recorded>', {'i.totalcpu': 0})['i.totalcpu'] < 0.1 * total, f'{rows}')
+
+
+TAKERS = r"""
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+#define NOINLINE __attribute__((noinline))
+static volatile int over;
+static volatile unsigned long sink;
+static double cpu(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return now.tv_sec + now.tv_nsec / 1e9;
+}
+#define WORK(name) \
+	static NOINLINE void name(void) \
+	{ \
+		for (double end = cpu() + 0.003; cpu() < end;) \
+			for (int i = 0; i < 5000; i++) \
+				sink = sink * 3 + 1; \
+	}
+WORK(first) WORK(second) WORK(third) WORK(fourth)
+static void *take(void *arg)
+{
+	sigset_t all;
+	sigfillset(&all);
+	while (!over) {
+		first(), second(), third(), fourth();
+		int taken = sigtimedwait(&all, NULL, &(struct timespec){0, 8000000});
+		if (taken > 0)
+			printf("taken %d\n", taken);
+	}
+	return arg;
+}
+int main(void)
+{
+	pthread_t threads[2];
+	sigset_t all;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, take, NULL);
+	puts("ready");
+	fflush(stdout);
+	getchar();
+	over = 1;
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+"""
+
+
+@test(engines=True)
+def signals_are_taken_by_hand(t, engine):
+    """
+    Of threads that block all signals, and wait for some by hand now and then, four functions compute for equal times: none has more
+    than its share, and where helio cannot tell it says so.
+    """
+    with Program(t, build(t, 'takers', ('takers.c', TAKERS), flags=('-O1', '-g', '-pthread'))) as program:
+        with Attached(t, program, engine=engine) as attached:
+            program.work(1)
+            attached.end()
+        t.equal(program.end(), (0, ''), 'the program')
+    rows = t.functions(attached.experiment, 'i.totalcpu')
+    total = rows['<Total>']['i.totalcpu']
+    attached.check_cpu(total)
+    for name in ('first', 'second', 'third', 'fourth'):
+        t.within(rows.get(name, {'i.totalcpu': 0})['i.totalcpu'] < 0.32 * total, f'{name}: {rows}')
+    nowhere = rows.get('<no call stack recorded>', {'i.totalcpu': 0})['i.totalcpu']
+    said = t.run(t.helio, 'print', '-functions', attached.experiment).err
+    t.within('got no ticks' in said if nowhere > 0.3 * total else True, f'{nowhere} of {total} s without a call stack: {said}')
+    t.within(engine == 'monitor' or nowhere < 0.1 * total, f'{rows}')
 
 
 @test(engines=True)

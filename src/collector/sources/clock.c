@@ -223,7 +223,7 @@ static void emit_cpu(struct thread *thread, const struct unwind_regs *regs, uint
 
 	if (!phase_tick(thread, state, stack))
 		emit(thread, state, &thread->clock.cpu_pending_ns, stack);
-	thread->cpu_stack = stack;
+	thread->cpu_stack = thread->takes_signals ? FORMAT_NO_STACK : stack;
 }
 
 void clock_charge(struct thread *thread, enum format_state state, int64_t *pending_ns,
