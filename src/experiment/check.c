@@ -8,6 +8,7 @@
 #include "experiment/dyntext.h"
 #include "experiment/experiment.h"
 #include "format/archive.h"
+#include "format/sums.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -51,6 +52,22 @@ static bool is_paused(const struct experiment_log *log)
 	return paused;
 }
 
+/*
+ * The launcher saw it end by itself and finished the experiment; of the collector, which counts
+ * at the end, there is no word.
+ */
+static bool lacks_counts(const struct process *process)
+{
+	const struct experiment_log *log = &process->log;
+	size_t events = log->events.count;
+
+	if (!events || strcmp(log->events.items[events - 1].kind, FORMAT_EVENT_SUMS) != 0)
+		return false;
+	return log->has_status && !log->exit_signal && !log->counters.present &&
+	       !process->is_unrecorded && process->profile.present && log->engine &&
+	       strcmp(log->engine, "none") != 0;
+}
+
 static void check_end(const struct process *process, struct diag_list *warnings)
 {
 	const struct experiment_log *log = &process->log;
@@ -71,6 +88,12 @@ static void check_end(const struct process *process, struct diag_list *warnings)
 		diag_add(warnings, DIAG_WARNING,
 			 "%s: the process was killed by signal %d; its last moments may be missing",
 			 process->name, log->exit_signal);
+	else if (lacks_counts(process))
+		diag_add(warnings, DIAG_WARNING,
+			 "%s: the log does not say what was recorded: it could not grow (see -d, "
+			 "ulimit -f), or the process ended by a system call of its own; events may "
+			 "be missing",
+			 process->name);
 }
 
 /* What the collector said itself: what it could not do, and where it had to stop. */

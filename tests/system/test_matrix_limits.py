@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that limit themselves, or are limited: recorded as far as that goes, and never harmed."""
 import contextlib
+import sys
 
 import helio_reader
 from harness import INTERVALS, test
@@ -123,6 +124,17 @@ def files_of_a_limited_size(t, engine):
     for blocks in 32, 128:
         result = t.run('bash', '-c', f'ulimit -f {blocks}; exec {t.helio} collect --engine {engine} -p 1 -o limited{blocks}.er {t.target("flat")}; exit 9')
         t.equal(result.status, 0, f'{blocks} blocks: status ({result.err})')
+
+
+@test(engines=True)
+def check_of_what_could_not_grow(t, engine):
+    """A recording that lost events is not in order: its data could not grow, or not even the log that would tell of it."""
+    limited = 'import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0}))\nfor i in range(200000): bytes(i % 999 + 600)'
+    for size in 20000, 1000:
+        result = t.collect(sys.executable, '-c', limited.format(size), engine=engine, options=('-H', 'on'))
+        check = t.run(t.helio, 'check', result.experiment)
+        t.equal(check.status, 1, f'limit {size}: {check.out}')
+        t.check('events or their call stacks were lost' in check.out if size > 1000 else 'events may be missing' in check.out, check.out)
 
 
 @contextlib.contextmanager
