@@ -272,6 +272,34 @@ bool folder_remove(int folder, const char *name)
 	return remove_below(folder, name, 0);
 }
 
+static bool is_same(int folder, int other, const char *path, int flags)
+{
+	struct stat own, info;
+
+	if (fstat(folder, &own) || fstatat(other, path, &info, flags))
+		return false;
+	errno = ENOENT;
+	return own.st_dev == info.st_dev && own.st_ino == info.st_ino;
+}
+
+bool folder_is_at(int folder, const char *path)
+{
+	return is_same(folder, AT_FDCWD, path, 0);
+}
+
+bool folder_remove_itself(int folder, const char *name)
+{
+	/* where it is now: who has moved it could not move it far */
+	int parent = openat(folder, "..", DIRECTORY_FLAGS | O_PATH);
+	int own = folder_open_below(folder, "");
+	bool ok = own >= 0 && empty_directory(own, 0);
+
+	ok = ok && is_same(folder, parent, name, AT_SYMLINK_NOFOLLOW) &&
+	     !unlinkat(parent, name, AT_REMOVEDIR);
+	close_quietly(parent);
+	return ok;
+}
+
 /* Root's other groups, which the owner has no part in; -1: they are in force. */
 static _Thread_local gid_t own_groups[GROUPS_LIMIT];
 static _Thread_local int own_group_count = -1;

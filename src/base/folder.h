@@ -45,6 +45,10 @@ bool folder_stat(int folder, const char *path, struct stat *info);
 bool folder_make_directories(int folder, const char *path);
 /* Removes a file, or a directory with all that is in it. */
 bool folder_remove(int folder, const char *name);
+/* Removes a folder that was opened as `name`, with all that is in it: nothing else of that name. */
+bool folder_remove_itself(int folder, const char *name);
+/* Whether a path, links in it followed, leads to a folder. */
+bool folder_is_at(int folder, const char *path);
 
 /*
  * Where this process is root and the folder or file another user's, files are from now on opened

@@ -10,13 +10,15 @@
 #include "manage/manage.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 /* Options of `helio archive`, for what is kept by itself. */
 static const char more_options[] = "SP_ARCHIVE_ARGS";
 
 static void archive(const struct launch_call *call)
 {
-	struct manage_archive_request request = {.command = "helio collect"};
+	struct manage_archive_request request = {
+		.command = "helio collect", .folder = call->folder, .is_open = true};
 	struct diag_list diags = {0};
 	const char *more = getenv(more_options);
 	char *words = more ? xstrdup(more) : NULL;
@@ -38,7 +40,7 @@ static void sum_up(struct launch_call *call)
 	struct manage_ending ending = {0};
 
 	if (call->experiment && !call->quiet)
-		manage_ending_read(call->experiment, &ending);
+		manage_ending_read(call->folder, call->experiment, &ending);
 
 	struct show_more more = {.archive_bytes = ending.archive_bytes,
 				 .unrecorded = ending.unrecorded,
@@ -51,12 +53,14 @@ static void sum_up(struct launch_call *call)
 
 static int run(char **argv, bool old_name)
 {
-	struct launch_call call = {.old_name = old_name};
+	struct launch_call call = {.old_name = old_name, .folder = -1};
 	int status = launch_collect(argv, &call);
 
 	if (call.experiment)
 		archive(&call);
 	sum_up(&call);
+	if (call.folder >= 0)
+		close(call.folder);
 	free(call.experiment);
 	return status;
 }

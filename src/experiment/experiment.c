@@ -367,9 +367,9 @@ static void add_first_process(struct experiment *experiment)
  * The directory.  Many may be opened at once, and each keeps a descriptor: a process may have more
  * of them than it is given at first.
  */
-static int open_folder(const char *path)
+static int open_folder(int opened, const char *path)
 {
-	int folder = folder_open(path, 0);
+	int folder = opened >= 0 ? folder_open_below(opened, "") : folder_open(path, 0);
 	struct rlimit limit;
 
 	if (folder < 0 && errno == EMFILE && !getrlimit(RLIMIT_NOFILE, &limit)) {
@@ -415,10 +415,11 @@ static void inherit_facts(struct experiment *experiment)
 	diag_fini(&unheard);
 }
 
-static enum status open_extent(const char *path, enum extent extent, struct experiment **out,
-			       struct diag_list *errors, struct diag_list *warnings)
+static enum status open_extent(int opened, const char *path, enum extent extent,
+			       struct experiment **out, struct diag_list *errors,
+			       struct diag_list *warnings)
 {
-	int folder = open_folder(path);
+	int folder = open_folder(opened, path);
 
 	*out = NULL;
 	if (folder < 0 && errno == ENOTDIR) {
@@ -460,7 +461,7 @@ static enum status open_extent(const char *path, enum extent extent, struct expe
 enum status experiment_open(const char *path, struct experiment **out, struct diag_list *errors,
 			    struct diag_list *warnings)
 {
-	enum status status = open_extent(path, EXTENT_ALL, out, errors, warnings);
+	enum status status = open_extent(-1, path, EXTENT_ALL, out, errors, warnings);
 
 	if (status)
 		return status;
@@ -473,7 +474,13 @@ enum status experiment_open(const char *path, struct experiment **out, struct di
 enum status experiment_open_logs(const char *path, struct experiment **out,
 				 struct diag_list *errors, struct diag_list *warnings)
 {
-	return open_extent(path, EXTENT_LOGS, out, errors, warnings);
+	return open_extent(-1, path, EXTENT_LOGS, out, errors, warnings);
+}
+
+enum status experiment_open_logs_in(int folder, const char *path, struct experiment **out,
+				    struct diag_list *errors, struct diag_list *warnings)
+{
+	return open_extent(folder, path, EXTENT_LOGS, out, errors, warnings);
 }
 
 void experiment_free(struct experiment *experiment)

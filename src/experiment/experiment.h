@@ -60,6 +60,9 @@ enum status experiment_open(const char *path, struct experiment **out, struct di
  */
 enum status experiment_open_logs(const char *path, struct experiment **out,
 				 struct diag_list *errors, struct diag_list *warnings);
+/* The same of a directory that is open, a folder of base/folder.h; -1: of `path`. */
+enum status experiment_open_logs_in(int folder, const char *path, struct experiment **out,
+				    struct diag_list *errors, struct diag_list *warnings);
 void experiment_free(struct experiment *experiment);
 
 /* The process of a lineage's first `length` characters, or NULL. */

@@ -21,6 +21,8 @@
  *   n  deepest call stack to keep, frames; 0: the default
  *   o  what handlers may take of a thread's time, percent; 0: no bound; absent:
  *      PARAMS_OVERHEAD_DEFAULT
+ *   D  device and inode of the founder's directory, where somebody else could exchange one on the
+ *      way to it
  *   k  two numbers by which the launcher knows who it records (format/broker.h)
  *   w  for tests: ns by which each handler is slower (PARAMS_ENV_TEST_HANDLER)
  */

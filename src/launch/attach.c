@@ -253,7 +253,7 @@ static enum status create(struct attach *attach, struct session *session)
 	if (birth_write(session->folder, session->name, &log, &attach->diags) != STATUS_OK)
 		return STATUS_IO;
 	give_to_owner(session);
-	session->path = realpath(session->name, NULL);
+	session->path = birth_path(session->folder, session->name, &attach->diags);
 	return session->path ? STATUS_OK : STATUS_IO;
 }
 
@@ -266,7 +266,8 @@ static enum status enter(struct attach *attach, const struct session *session, p
 	char *params =
 		environment_params(&attach->arena, &attach->options, engine, session->mono_ns);
 	char *words[] = {
-		arena_printf(&attach->arena, PARAMS_ENV "=%s", params),
+		arena_printf(&attach->arena, PARAMS_ENV "=%s%s", params,
+			     environment_place(&attach->arena, session->folder)),
 		arena_printf(&attach->arena, PARAMS_ENV_EXPERIMENT "=%s", session->path),
 		arena_printf(&attach->arena, PARAMS_ENV_LINEAGE "=%s", lineage),
 		arena_printf(&attach->arena, PARAMS_ENV_LIBRARY "=%s", attach->library),
@@ -315,8 +316,8 @@ static enum status begin_session(struct attach *attach, struct session *session)
 		status = enter(attach, session, session->pid, "");
 	if (status != STATUS_OK) {
 		if (session->folder >= 0) { /* it was made */
+			birth_remove(session->folder, session->name);
 			close(session->folder);
-			birth_remove(session->name);
 		}
 		return status;
 	}
@@ -482,6 +483,7 @@ static bool end_session(struct attach *attach, struct session *session)
 	bool ok = leave(attach, session);
 	uint64_t duration_ns = run_now_ns() - session->mono_ns;
 
+	finish_find_again(&session->family, session->path, session->name, &attach->diags);
 	finish_log(&session->family, NULL, duration_ns, &attach->diags);
 	finish_pack(&session->family, &summary, &attach->diags);
 	if (session->is_go && attach->options.clock_us && !attach->options.quiet)

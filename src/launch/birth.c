@@ -158,35 +158,39 @@ enum status birth_name(const struct options *options, char **name, struct diag_l
 	return *name ? STATUS_OK : STATUS_INVALID;
 }
 
-bool birth_remove(const char *name)
+static const char *base_of(const char *path)
 {
-	const char *slash = strrchr(name, '/');
-	char *parent = slash ? xstrndup(name, (size_t)(slash - name) + 1) : xstrdup(".");
-	int folder = folder_open(parent, 0);
-	bool ok = folder >= 0 && folder_remove(folder, slash ? slash + 1 : name);
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* The directory that an experiment lies in: it need not be readable. */
+static int open_parent(const char *path)
+{
+	const char *base = base_of(path);
+	char *parent = base > path ? xstrndup(path, (size_t)(base - path)) : xstrdup(".");
+	int fd = folder_open(parent, O_PATH);
 	int error = errno;
 
-	if (folder >= 0)
-		close(folder);
 	free(parent);
 	errno = error;
-	return ok;
+	return fd;
+}
+
+bool birth_remove(int folder, const char *name)
+{
+	return folder_remove_itself(folder, base_of(name));
 }
 
 /* Only what has a log, or nothing at all, is taken for an experiment: -O must not eat a home. */
-static bool is_experiment(const char *path)
+static bool is_experiment(int folder)
 {
 	struct stat st;
 
-	if (lstat(path, &st) || !S_ISDIR(st.st_mode))
-		return false;
-	char *log = xasprintf("%s/" FORMAT_FILE_LOG, path);
-	bool is = exists(log);
-
-	free(log);
-	if (is)
+	if (!fstatat(folder, FORMAT_FILE_LOG, &st, AT_SYMLINK_NOFOLLOW))
 		return true;
-	DIR *dir = opendir(path);
+	DIR *dir = folder_list(folder, "");
 	int entries = 0;
 
 	while (dir && readdir(dir))
@@ -196,20 +200,28 @@ static bool is_experiment(const char *path)
 	return dir && entries <= 2; /* . and .. */
 }
 
-static enum status make_room(const char *path, struct diag_list *diags)
+static enum status make_room(int parent, const char *path, struct diag_list *diags)
 {
-	if (!exists(path))
+	struct stat st;
+
+	if (fstatat(parent, base_of(path), &st, AT_SYMLINK_NOFOLLOW))
 		return STATUS_OK;
-	if (!is_experiment(path)) {
+	int folder = folder_open_below(parent, base_of(path));
+	enum status status = STATUS_OK;
+
+	if (folder < 0 || !is_experiment(folder)) {
 		diag_add(diags, DIAG_ERROR,
 			 "Cannot remove experiment %s: it is something else; move it away yourself",
 			 path);
-		return STATUS_INVALID;
+		status = STATUS_INVALID;
+	} else if (!birth_remove(folder, path)) {
+		diag_add(diags, DIAG_ERROR, "Cannot remove experiment %s: %s", path,
+			 strerror(errno));
+		status = STATUS_IO;
 	}
-	if (birth_remove(path))
-		return STATUS_OK;
-	diag_add(diags, DIAG_ERROR, "Cannot remove experiment %s: %s", path, strerror(errno));
-	return STATUS_IO;
+	if (folder >= 0)
+		close(folder);
+	return status;
 }
 
 static enum status cannot_create(const char *name, int error, struct diag_list *diags)
@@ -232,33 +244,54 @@ static bool is_own(int folder)
 		(!fstatat(folder, "..", &parent, 0) && parent.st_uid == st.st_uid));
 }
 
-enum status birth_create(const struct options *options, char **name, int *folder,
-			 struct diag_list *diags)
+/* Makes the directory under that name, or a later one, and opens it. False: see errno. */
+static bool make_folder(int parent, char **name, int *folder)
 {
-	*folder = -1;
-	if (options->overwrite) {
-		enum status status = make_room(*name, diags);
-
-		if (status != STATUS_OK)
-			return status;
-	}
-	for (int tries = 0; mkdir(*name, 0755); tries++) {
+	for (int tries = 0; mkdirat(parent, base_of(*name), 0755); tries++) {
 		int error = errno;
 		char *next = error == EEXIST && tries < 1000 ? next_name(*name) : NULL;
 
+		errno = error;
 		if (!next)
-			return cannot_create(*name, error, diags);
+			return false;
 		free(*name);
 		*name = next;
 	}
-	*folder = folder_open(*name, O_NOFOLLOW);
-	if (*folder < 0)
-		return cannot_create(*name, errno, diags);
-	if (is_own(*folder))
-		return STATUS_OK;
+	*folder = folder_open_below(parent, base_of(*name));
+	if (*folder < 0 || is_own(*folder))
+		return *folder >= 0;
 	close(*folder);
 	*folder = -1;
-	return cannot_create(*name, EPERM, diags);
+	errno = EPERM;
+	return false;
+}
+
+enum status birth_create(const struct options *options, char **name, int *folder,
+			 struct diag_list *diags)
+{
+	int parent = open_parent(*name);
+	enum status status = STATUS_OK;
+
+	*folder = -1;
+	if (parent >= 0 && options->overwrite)
+		status = make_room(parent, *name, diags);
+	if (status == STATUS_OK && (parent < 0 || !make_folder(parent, name, folder)))
+		status = cannot_create(*name, errno, diags);
+	if (parent >= 0)
+		close(parent);
+	return status;
+}
+
+char *birth_path(int folder, const char *name, struct diag_list *diags)
+{
+	char *path = realpath(name, NULL);
+
+	if (path && folder_is_at(folder, path))
+		return path;
+	diag_add(diags, DIAG_ERROR, "Experiment %s cannot be found again: %s", name,
+		 strerror(errno));
+	free(path);
+	return NULL;
 }
 
 static bool write_file(int folder, const char *file, const struct strbuf *text)

@@ -59,8 +59,14 @@ void birth_add_log(struct strbuf *out, const struct birth_log *log);
 enum status birth_write(int folder, const char *name, const struct birth_log *log,
 			struct diag_list *diags);
 
+/*
+ * The absolute path of an experiment that was made by that name, to be freed.  NULL: it cannot be
+ * found again, as diags says.
+ */
+char *birth_path(int folder, const char *name, struct diag_list *diags);
+
 /* Removes an experiment with all that is in it; false: something stays, see errno. */
-bool birth_remove(const char *name);
+bool birth_remove(int folder, const char *name);
 
 /* Appends the words as one would type them to a shell. */
 void birth_add_words(struct strbuf *out, char **words);

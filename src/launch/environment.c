@@ -5,10 +5,12 @@
 #include "launch/mounts.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PRELOAD "LD_PRELOAD"
@@ -94,6 +96,54 @@ char *environment_params(struct arena *arena, const struct options *options, con
 			text = arena_printf(arena, "%s%c:%s;", text, format_traces[kind].key,
 					    options->trace[kind]);
 	return text;
+}
+
+static bool is_trusted(uid_t user)
+{
+	return !user || user == geteuid();
+}
+
+/* Whether only those whom we trust can give what is in the directory, of that owner, another name.
+ */
+static bool keeps(const struct stat *directory, uid_t owner)
+{
+	bool open_to_others = directory->st_mode & (S_IWGRP | S_IWOTH);
+
+	return is_trusted(directory->st_uid) &&
+	       (!open_to_others || (directory->st_mode & S_ISVTX && is_trusted(owner)));
+}
+
+/* All directories on the way up to the root are looked at, by where the folder really is. */
+static bool is_exposed(int folder)
+{
+	struct stat below, above;
+	char way[PATH_MAX] = "..";
+	size_t length = strlen(way);
+
+	if (fstat(folder, &below) || !is_trusted(below.st_uid))
+		return true;
+	while (!fstatat(folder, way, &above, 0)) {
+		if (!keeps(&above, below.st_uid))
+			return true;
+		if (above.st_dev == below.st_dev && above.st_ino == below.st_ino)
+			return false;
+		below = above;
+		if (length + sizeof("/..") > sizeof(way))
+			return true;
+		memcpy(way + length, "/..", sizeof("/.."));
+		length += strlen("/..");
+	}
+	return true;
+}
+
+char *environment_place(struct arena *arena, int folder)
+{
+	struct stat info;
+
+	if (!is_exposed(folder) || fstat(folder, &info))
+		return arena_strdup(arena, "");
+	return arena_printf(arena, "D:%" PRIu64 ",%" PRIu64 ";", (uint64_t)info.st_dev,
+			    (uint64_t)info.st_ino);
 }
 
 /* The value of the variable if `entry` is NAME=value, else NULL. */

@@ -19,6 +19,12 @@ const char *environment_find_library(struct arena *arena, const char *name,
 char *environment_params(struct arena *arena, const struct options *options, const char *engine,
 			 uint64_t start_ns);
 
+/*
+ * What goes with it: which directory the experiment is, a folder of base/folder.h, where somebody
+ * else than the user and root could exchange one on the way to it; else "".
+ */
+char *environment_place(struct arena *arena, int folder);
+
 struct environment_request {
 	const char *library;
 	const char *experiment; /* absolute path */

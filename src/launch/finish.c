@@ -55,6 +55,16 @@ static void add_exit(struct strbuf *text, const struct run_result *result, uint6
 	strbuf_puts(text, "/>\n");
 }
 
+void finish_find_again(const struct family *family, const char *path, const char *name,
+		       struct diag_list *diags)
+{
+	if (!folder_is_at(family->folder, path))
+		diag_add(diags, DIAG_WARNING,
+			 "Experiment %s was moved while it was recorded: what has its name now is "
+			 "left alone, and what began or ended since then may be missing",
+			 name);
+}
+
 void finish_log(const struct family *family, const struct run_result *result, uint64_t tstamp_ns,
 		struct diag_list *diags)
 {

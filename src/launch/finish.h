@@ -30,6 +30,9 @@ struct finish_summary {
 	int error;	  /* errno by which the founder's could not be begun, or 0 */
 };
 
+/* Says so where the path of an experiment does not lead to it any more. */
+void finish_find_again(const struct family *family, const char *path, const char *name,
+		       struct diag_list *diags);
 /*
  * Appends the exit event and the closing tag to the founder's log, if it is not closed; the
  * founder must be reaped.  `result` NULL: the program was no child of ours, or goes on.

@@ -7,6 +7,7 @@
  */
 #include "launch/launch.h"
 
+#include "base/folder.h"
 #include "format/params.h"
 #include "launch/attach.h"
 #include "launch/broker.h"
@@ -153,15 +154,12 @@ static enum status create(struct launch *launch)
 	};
 
 	status = birth_write(launch->folder, launch->name, &log, &launch->diags);
-	launch->path = realpath(launch->name, NULL);
-	if (status == STATUS_OK && !launch->path) {
-		diag_add(&launch->diags, DIAG_ERROR, "Experiment %s cannot be found again: %s",
-			 launch->name, strerror(errno));
-		status = STATUS_IO;
-	}
-	if (status != STATUS_OK)
-		birth_remove(launch->name);
-	return status;
+	if (status == STATUS_OK)
+		launch->path = birth_path(launch->folder, launch->name, &launch->diags);
+	if (launch->path)
+		return STATUS_OK;
+	birth_remove(launch->folder, launch->name);
+	return STATUS_IO;
 }
 
 static bool in_window(const struct options *options, uint64_t time_ns)
@@ -223,10 +221,11 @@ static int run(struct launch *launch, char **environment)
 	struct environment_request variables = {
 		.library = launch->library,
 		.experiment = launch->path,
-		.params = arena_printf(&launch->arena, "%sk:%" PRIu64 ",%" PRIu64 ";",
+		.params = arena_printf(&launch->arena, "%s%sk:%" PRIu64 ",%" PRIu64 ";",
 				       environment_params(&launch->arena, &launch->options,
 							  launch->engine, launch->mono_ns),
-				       key[0], key[1]),
+				       environment_place(&launch->arena, launch->folder), key[0],
+				       key[1]),
 		.follow_regex = launch->options.follow_regex,
 	};
 	struct run_request request = {
@@ -294,6 +293,7 @@ static void finish(struct launch *launch)
 			 launch->name, strerror(ENOENT));
 		return;
 	}
+	finish_find_again(&launch->family, launch->path, launch->name, &launch->diags);
 	launch->family.founder_reaped = true;
 	finish_log(&launch->family, &launch->result, duration_ns, &launch->diags);
 	finish_pack(&launch->family, &summary, &launch->diags);
@@ -344,7 +344,7 @@ static int collect(struct launch *launch, char **environment)
 		return LAUNCH_EXIT_FAILED;
 	code = run(launch, environment);
 	if (code) {
-		birth_remove(launch->path);
+		birth_remove(launch->folder, launch->path);
 		return code;
 	}
 	finish(launch);
@@ -391,8 +391,9 @@ int launch_collect(char **argv, struct launch_call *call)
 		code = collect(&launch, environ);
 	}
 	show_diags(stderr, &launch.diags);
-	call->experiment = launch.recorded ? launch.path : NULL;
-	if (launch.recorded)
+	call->folder = launch.recorded ? folder_open_below(launch.folder, "") : -1;
+	call->experiment = call->folder >= 0 ? launch.path : NULL;
+	if (call->experiment)
 		launch.path = NULL;
 	call->archive = launch.options.archive;
 	call->archive_newer = launch.options.archive_newer;

@@ -25,6 +25,7 @@ struct launch_call {
 	bool old_name; /* in: called as collect(1), and says what that says */
 	/* out: */
 	char *experiment; /* the one that was made, to be freed; or NULL */
+	int folder;	  /* … its directory, to be closed; else -1 */
 	char *name;	  /* … as the user knows it, to be freed; NULL: no run to be summed up */
 	const char *archive; /* what to keep in it: a word of -A, or where archive_newer, of -a */
 	bool archive_newer;

@@ -231,19 +231,14 @@ static bool copy(const struct archiver *archiver, const char *from, const char *
 static bool is_another(const struct archiver *archiver, const struct elf_file *file,
 		       const char *name)
 {
-	char *path = xasprintf(
-		"%s/%s",
-		archiver->store_path ? archiver->store_path : archiver->experiment->archives, name);
-
 	archive_be_reader(archiver);
 	int in = folder_open_named(file->path, NULL);
 
 	archive_be_in_store(archiver);
-	int copy = folder_open_named(path, NULL);
+	int copy = folder_open_file(archiver->store, name, O_RDONLY, 0);
 	bool there = copy >= 0 && in >= 0, same = tree_same_file(in, copy);
 
 	archive_be_reader(archiver);
-	free(path);
 	return there && !same && !errno;
 }
 
@@ -390,18 +385,14 @@ static void archive_file(struct archiver *archiver, struct load_file *load)
 /* Makes archives/, which may be no link. */
 static bool open_archives(struct archiver *archiver)
 {
-	const char *archives = archiver->experiment->archives;
-	const char *slash = strrchr(archives, '/');
-	char *parent = xasprintf("%.*s", (int)(slash - archives), archives);
-
-	archiver->folder = folder_open(parent, 0);
-	free(parent);
+	archiver->folder = folder_open_below(archiver->experiment->family, "");
 	if (archiver->folder >= 0)
 		archive_be_in_experiment(archiver);
-	if (archiver->folder >= 0 && folder_make_directories(archiver->folder, slash + 1))
-		archiver->archives = folder_open_below(archiver->folder, slash + 1);
+	if (archiver->folder >= 0 && folder_make_directories(archiver->folder, FORMAT_DIR_ARCHIVES))
+		archiver->archives = folder_open_below(archiver->folder, FORMAT_DIR_ARCHIVES);
 	if (archiver->archives < 0)
-		diag_add(archiver->diags, DIAG_ERROR, "%s: %s%s", archives, strerror(errno),
+		diag_add(archiver->diags, DIAG_ERROR, "%s: %s%s", archiver->experiment->archives,
+			 strerror(errno),
 			 errno == ENOTDIR || errno == ELOOP ? " (it may not be a link)" : "");
 	return archiver->archives >= 0;
 }
@@ -563,7 +554,8 @@ enum status manage_archive(const char *path, const struct manage_archive_request
 				    .archives = -1,
 				    .store = -1,
 				    .reader = -1};
-	enum status status = experiment_open_logs(path, &archiver.experiment, diags, &unheard);
+	enum status status = experiment_open_logs_in(request->is_open ? request->folder : -1, path,
+						     &archiver.experiment, diags, &unheard);
 
 	diag_fini(&unheard); /* doubts about the logs: they are for those who read them */
 	if (status)

@@ -18,15 +18,6 @@ struct program {
 	size_t processes;
 };
 
-static uint64_t archive_size(const char *path)
-{
-	char *archives = xasprintf("%s/%s", path, FORMAT_DIR_ARCHIVES);
-	uint64_t bytes = tree_bytes(archives);
-
-	free(archives);
-	return bytes;
-}
-
 static int compare_programs(const void *a, const void *b)
 {
 	const struct program *first = a, *second = b;
@@ -131,14 +122,15 @@ static uint64_t count_events(const struct experiment *experiment)
 	return sum;
 }
 
-void manage_ending_read(const char *path, struct manage_ending *ending)
+void manage_ending_read(int folder, const char *path, struct manage_ending *ending)
 {
 	struct diag_list errors = {0}, warnings = {0};
 	struct unrecorded_list list;
 	struct experiment *experiment;
 
-	*ending = (struct manage_ending){.archive_bytes = archive_size(path)};
-	if (!experiment_open_logs(path, &experiment, &errors, &warnings)) {
+	*ending = (struct manage_ending){.archive_bytes =
+						 tree_bytes_below(folder, FORMAT_DIR_ARCHIVES)};
+	if (!experiment_open_logs_in(folder, path, &experiment, &errors, &warnings)) {
 		unrecorded_find(experiment, &list);
 		if (list.items.count)
 			ending->unrecorded = describe(&list);

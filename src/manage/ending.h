@@ -12,7 +12,8 @@ struct manage_ending {
 	uint64_t uncounted; /* clock events of processes that could not count them at their end */
 };
 
-void manage_ending_read(const char *path, struct manage_ending *ending);
+/* Of an experiment whose directory is open, a folder of base/folder.h; path: for messages. */
+void manage_ending_read(int folder, const char *path, struct manage_ending *ending);
 void manage_ending_fini(struct manage_ending *ending);
 
 #endif

@@ -27,15 +27,17 @@ struct manage_archive_request {
 	enum manage_objects objects;
 	enum manage_sources sources;
 	const char *source_regex; /* only sources whose path matches this ERE, or NULL */
+	int folder;		  /* where is_open, the experiment's; else the path leads to it */
 	const char *directory;	  /* keep the copies here and links in the experiment, or NULL */
 	const char *command;	  /* for archive.log */
-	bool relative;		  /* … by relative paths: both may be moved together */
-	bool founder_only;	  /* leave the descendants' load objects out */
-	bool rewrite;		  /* also what is there already */
-	bool quiet;		  /* warnings go to archive.log only */
-	bool refer;		  /* leave out large files that seem to be installed for good */
-	uint64_t size_limit;	  /* leave out files larger than this, bytes; 0: no limit */
-	uint64_t total_limit;	  /* … and those that would make more than this */
+	bool is_open;
+	bool relative;	      /* … by relative paths: both may be moved together */
+	bool founder_only;    /* leave the descendants' load objects out */
+	bool rewrite;	      /* also what is there already */
+	bool quiet;	      /* warnings go to archive.log only */
+	bool refer;	      /* leave out large files that seem to be installed for good */
+	uint64_t size_limit;  /* leave out files larger than this, bytes; 0: no limit */
+	uint64_t total_limit; /* … and those that would make more than this */
 };
 
 /*

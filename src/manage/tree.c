@@ -403,6 +403,13 @@ uint64_t tree_bytes(const char *path)
 	return folder < 0 ? 0 : bytes_in(folder, 0);
 }
 
+uint64_t tree_bytes_below(int folder, const char *path)
+{
+	int below = folder_open_below(folder, path);
+
+	return below < 0 ? 0 : bytes_in(below, 0);
+}
+
 char *tree_relative(const char *directory, const char *path)
 {
 	struct strbuf relative = {0};

@@ -27,5 +27,7 @@ bool tree_make_directories(const char *path);
 char *tree_relative(const char *directory, const char *path);
 /* The sizes of all files added up. */
 uint64_t tree_bytes(const char *path);
+/* … of a directory below a folder (base/folder.h). */
+uint64_t tree_bytes_below(int folder, const char *path);
 
 #endif

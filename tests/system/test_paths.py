@@ -474,3 +474,124 @@ def the_tool_is_hardened(t):
     t.check(stack and 'RWE' not in stack[0], f'the stack can be executed: {stack}')
     t.check('__stack_chk_fail' in symbols, 'no stack protector')
     t.check('asan' in symbols or '_chk@' in symbols, 'nothing is fortified')
+
+
+WAITS = 'echo ready; read line; /bin/true; (/bin/ls > /dev/null); exit 3'
+
+
+class Host:
+    """A directory of nobody's, in which root records; nobody may exchange what lies there at any moment."""
+
+    def __init__(self, t):
+        t.need_root()
+        t.directory.chmod(0o755)
+        self.t = t
+        self.place = t.directory / 'host'
+        self.place.mkdir()
+        os.chown(self.place, 65534, 65534)
+
+    def shell(self, script):
+        result = self.t.run('setpriv', *NOBODY, 'sh', '-ec', script, cwd=self.place)
+        self.t.equal(result.status, 0, f'status of {script} ({result.err})')
+
+    def collect(self, meanwhile, *words, name='host.er', options=()):
+        """Words: a program that says it is ready, and waits for a line; `meanwhile` is run then."""
+        command = [self.t.helio, 'collect', *options, '-o', str(self.place / name), *map(str, words)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+            self.t.equal(run.stdout.readline(), 'ready\n', 'what the program says')
+            meanwhile()
+            _, said = run.communicate('\n', timeout=60 * patience())
+        return run.returncode, said
+
+
+def exchanges(treasure):
+    """What nobody puts in the place of an experiment, by the name of the case; `treasure` looks like one of root's."""
+    files = f'for file in log.xml map.xml overview profile stacks mounts; do ln -s {treasure}/$file host.er; done'
+    return {'links to files': f'mv host.er old; mkdir host.er; {files}',
+            'a link': f'mv host.er old; ln -s {treasure} host.er',
+            'a directory on the way': f'mv way old; ln -s {treasure.parent} way'}
+
+
+@test(engines=True)
+def root_records_where_another_user_is_at_home(t, engine):
+    """The directory's owner puts something else in the experiment's place: what that leads to stays as it is, and the recording goes on in what was made."""
+    host = Host(t)
+    treasure = a_recording(t)
+    home = t.directory / 'rooms'
+    home.mkdir()
+    treasure = treasure.rename(home / 'host.er')
+    before = state(home)
+    for case, script in exchanges(treasure).items():
+        on_the_way = 'way' in script
+        host.shell('rm -rf *; mkdir way')
+        status, said = host.collect(lambda: host.shell(script), 'sh', '-c', WAITS, name='way/host.er' if on_the_way else 'host.er',
+                                    options=('--engine', engine, '-A', 'copy', '-i', 'on'))
+        t.equal(state(home), before, f'{case}: what root owns')
+        t.equal(status, 3, f'{case}: status ({said})')
+        t.check('was moved while it was recorded' in said, f'{case}: {said}')
+        made = host.place / ('old/host.er' if on_the_way else 'old')
+        t.equal(sorted(t.read(made)), [''], f'{case}: recorded')
+        t.check((made / 'archive.log').is_file(), f'{case}: the copies are elsewhere')
+        shutil.rmtree(made)
+
+
+@test
+def root_attaches_where_another_user_is_at_home(t):
+    """The same of a program of root's that runs already, which opens its files by their paths."""
+    host = Host(t)
+    treasure = a_recording(t)
+    before = state(treasure)
+    for case, script in exchanges(treasure).items():
+        if 'way' in script:
+            continue
+        host.shell('rm -rf *')
+        with Program(t, t.target('late')) as program:
+            command = [t.helio, 'attach', '-o', str(host.place / 'host.er'), str(program.pid)]
+            with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as attached:
+                attached.stderr.readline()
+                host.shell(script)
+                attached.send_signal(signal.SIGINT)
+                said = attached.communicate(timeout=60 * patience())[1]
+            program.end()
+        t.equal(state(treasure), before, f'{case}: what root owns ({said})')
+        t.check('was moved while it was recorded' in said, f'{case}: {said}')
+        shutil.rmtree(host.place / 'old')
+
+
+LISTENER = '''
+import os, socket
+os.rename('host.er', 'old'); os.mkdir('host.er')
+ear = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+ear.bind('host.er/broker'); os.chmod('host.er/broker', 0o777)
+print('listening', flush=True)
+input()
+try: print('heard', len(ear.recv(65536, socket.MSG_DONTWAIT)), flush=True)
+except BlockingIOError: print('nothing', flush=True)
+'''
+GIVES_UP_ROOT = '''
+import os
+print('ready', flush=True); input()
+os.seteuid(65534)
+if not os.fork(): os._exit(0)
+os.wait()
+os.seteuid(0); os.chroot('/proc')
+if not os.fork(): os._exit(0)
+os.wait()
+print('asked', flush=True)
+'''
+
+
+@test
+def a_launcher_that_is_none(t):
+    """Who puts a socket where the launcher's would be is not asked, and does not get the key by which that knows whom it records."""
+    host = Host(t)
+    python = '/usr/bin/python3'
+    ears = []
+
+    def listen():
+        ears.append(subprocess.Popen(['setpriv', *NOBODY, python, '-c', LISTENER], cwd=host.place, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
+        t.equal(ears[0].stdout.readline(), 'listening\n', 'what the listener says')
+
+    status, said = host.collect(listen, python, '-c', GIVES_UP_ROOT)
+    t.equal(status, 0, f'status ({said})')
+    t.equal(ears[0].communicate('\n')[0], 'nothing\n', 'what it has heard')

@@ -52,18 +52,13 @@ static int connect_at(int fd, const char *directory)
 	return path.full ? -ENAMETOOLONG : connect_by(fd, &address);
 }
 
-int ask_connect(const char *directory)
+int ask_connect(int place, const char *directory)
 {
-	int place = sys_open(directory, O_PATH | O_DIRECTORY, 0);
-
-	if (place < 0)
-		return place;
 	int fd = (int)sys_call(SYS_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, 0);
 	int result = fd < 0 ? fd : connect_in(fd, place);
 
-	if (result == -ENOENT) /* here may be no /proc */
+	if (result == -ENOENT && directory) /* here may be no /proc */
 		result = connect_at(fd, directory);
-	sys_close(place);
 	if (!result)
 		return fd;
 	if (fd >= 0)

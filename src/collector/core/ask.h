@@ -7,8 +7,11 @@
 
 #include <stddef.h>
 
-/* A socket that leads to the launcher's, which lies in `directory`; or a negative errno. */
-int ask_connect(const char *directory);
+/*
+ * A socket that leads to the launcher's, which lies in `place`, a descriptor; or a negative errno.
+ * directory: its path, for where there is no /proc; NULL: that may lead elsewhere.
+ */
+int ask_connect(int place, const char *directory);
 /*
  * Asks by that socket. What comes with the answer is put into `data`, `size` bytes at most. Returns
  * the descriptor that was asked for, else 0, or a negative errno.  Waits a second at most for the

@@ -13,9 +13,22 @@
 
 _Atomic int file_broker = -1;
 
-/* The founder's directory as it was when its path may have begun to mean something else. */
+/*
+ * The founder's directory: as the launcher says where somebody else could exchange a directory on
+ * the way to it, or as it was when its path may have begun to mean something else.
+ */
 static uint64_t home_device, home_inode;
+static bool is_exposed;
 static _Atomic bool moved;
+
+void file_read_param(const char *value)
+{
+	const char *end;
+
+	home_device = text_number(value, &end);
+	home_inode = *end == ',' ? text_number(end + 1, NULL) : 0;
+	is_exposed = *value;
+}
 
 void file_moves(void)
 {
@@ -23,7 +36,7 @@ void file_moves(void)
 
 	if (atomic_load(&moved))
 		return;
-	if (!sys_call(SYS_newfstatat, AT_FDCWD, collector.founder, &info, 0)) {
+	if (!is_exposed && !sys_call(SYS_newfstatat, AT_FDCWD, collector.founder, &info, 0)) {
 		home_device = info.st_dev;
 		home_inode = info.st_ino;
 	}
@@ -36,13 +49,22 @@ bool file_has_moved(void)
 	return atomic_load_explicit(&moved, memory_order_acquire);
 }
 
-/* Not a part of its callers, which may be on a small stack. */
-__attribute__((noinline)) static bool is_home_here(void)
+/*
+ * -ESTALE: its path leads elsewhere.  Closed at once: it may lead out of a jail.  Not a part of
+ * its callers, which may be on a small stack.
+ */
+__attribute__((noinline)) static int open_home(void)
 {
 	struct stat info;
+	int fd = sys_open(collector.founder, O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);
 
-	return !sys_call(SYS_newfstatat, AT_FDCWD, collector.founder, &info, 0) &&
-	       info.st_dev == home_device && info.st_ino == home_inode;
+	if (fd < 0 || !(is_exposed || file_has_moved()))
+		return fd;
+	if (!sys_call(SYS_fstat, fd, &info, 0, 0) && info.st_dev == home_device &&
+	    info.st_ino == home_inode)
+		return fd;
+	sys_close(fd);
+	return -ESTALE;
 }
 
 /* ---- the launcher, who reaches what we do not ---- */
@@ -55,8 +77,11 @@ int file_reach_launcher(void)
 		return 0;
 	if (atomic_exchange(&busy, true))
 		return -EAGAIN;
-	int fd = ask_connect(collector.founder);
+	int home = open_home();
+	int fd = home < 0 ? home : ask_connect(home, is_exposed ? NULL : collector.founder);
 
+	if (home >= 0)
+		sys_close(home);
 	if (fd >= 0 && !descriptor_hold(fd, &file_broker))
 		fd = -EMFILE;
 	atomic_store(&busy, false);
@@ -92,17 +117,35 @@ static bool is_in_family(const char **path)
 	return true;
 }
 
-/* Whether the launcher must be asked for a path in the experiment, which is then relative. */
-static bool must_ask(const char **path)
+/*
+ * A system call on a path in the experiment.  Where the path alone does not tell what it leads to,
+ * the founder's directory is looked at, and what is below it reached from there.  -ESTALE: it has
+ * moved out of our reach.
+ */
+static long call_at(long number, const char *path, long third, long fourth)
 {
-	return file_has_moved() && !is_home_here() && is_in_family(path);
+	if (!(is_exposed || file_has_moved()) || !is_in_family(&path))
+		return sys_call(number, AT_FDCWD, path, third, fourth);
+	int home = open_home();
+
+	if (home < 0)
+		return file_has_moved() && home != -EMFILE && home != -ENFILE ? -ESTALE : home;
+	long result = sys_call(number, home, *path ? path : ".", third, fourth);
+
+	sys_close(home);
+	return result;
 }
 
-/* The same where the kernel has said no: what root has made is root's. */
-static bool may_ask(int result, const char **path)
+/*
+ * Whether the launcher is to be asked for such a path, which is then relative: it is not here, or
+ * the kernel has said no, since what root has made is root's.
+ */
+static bool must_ask(long result, const char **path)
 {
-	return result == -EACCES && !file_has_moved() && collector.launcher_key[0] &&
-	       is_in_family(path) && !file_reach_launcher();
+	if (file_has_moved())
+		return result == -ESTALE && is_in_family(path);
+	return result == -EACCES && collector.launcher_key[0] && is_in_family(path) &&
+	       !file_reach_launcher();
 }
 
 /* ---- the experiment's files ---- */
@@ -110,30 +153,24 @@ static bool may_ask(int result, const char **path)
 int file_open(const char *path, int flags, int mode)
 {
 	struct broker_answer answer;
+	int fd = (int)call_at(SYS_openat, path, flags | O_NOFOLLOW | O_CLOEXEC, mode);
 
-	if (must_ask(&path))
-		return ask(BROKER_OPEN, path, flags, &answer);
-	int fd = (int)sys_call(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, mode);
-
-	return may_ask(fd, &path) ? ask(BROKER_OPEN, path, flags, &answer) : fd;
+	return must_ask(fd, &path) ? ask(BROKER_OPEN, path, flags, &answer) : fd;
 }
 
 int file_make_directory(const char *path)
 {
 	struct broker_answer answer;
+	int result = (int)call_at(SYS_mkdirat, path, 0755, 0);
 
-	if (must_ask(&path))
-		return ask(BROKER_MAKE_DIRECTORY, path, 0, &answer);
-	int result = (int)sys_call(SYS_mkdirat, AT_FDCWD, path, 0755, 0);
-
-	return may_ask(result, &path) ? ask(BROKER_MAKE_DIRECTORY, path, 0, &answer) : result;
+	return must_ask(result, &path) ? ask(BROKER_MAKE_DIRECTORY, path, 0, &answer) : result;
 }
 
 void file_remove(const char *path)
 {
 	struct broker_answer answer;
 
-	if (must_ask(&path) || may_ask((int)sys_call(SYS_unlinkat, AT_FDCWD, path, 0, 0), &path))
+	if (must_ask(call_at(SYS_unlinkat, path, 0, 0), &path))
 		ask(BROKER_REMOVE, path, 0, &answer);
 }
 
@@ -141,12 +178,9 @@ int file_size(const char *path, uint64_t *size)
 {
 	struct broker_answer answer;
 	struct stat info;
-	bool asks = must_ask(&path);
-	int result =
-		asks ? 0
-		     : (int)sys_call(SYS_newfstatat, AT_FDCWD, path, &info, AT_SYMLINK_NOFOLLOW);
+	int result = (int)call_at(SYS_newfstatat, path, SYS_ARG(&info), AT_SYMLINK_NOFOLLOW);
+	bool asks = must_ask(result, &path);
 
-	asks = asks || may_ask(result, &path);
 	if (asks)
 		result = ask(BROKER_STAT, path, 0, &answer);
 	if (!result)
@@ -158,7 +192,7 @@ static void open_to_passers(const char *path)
 {
 	enum { PASS = S_IXGRP | S_IXOTH };
 	struct stat info;
-	int fd = sys_open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	int fd = (int)call_at(SYS_openat, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
 
 	if (fd < 0)
 		return;

@@ -23,12 +23,17 @@ int file_reach_launcher(void);
  * files that become its own.  It gets no right to make, remove or list anything there.
  */
 void file_let_pass(void);
+/*
+ * "DEVICE,INODE" of the founder's directory: somebody else could exchange one on the way to it, so
+ * each time it is looked at which one the path leads to.  "": nobody could.
+ */
+void file_read_param(const char *value);
 /* From now on the experiment's path may mean something else; it does not yet. */
 void file_moves(void);
 bool file_has_moved(void);
 
-/* As open and mkdir, for an absolute path in the family's experiment. A descriptor or a negative
- * errno. */
+/* As open and mkdir, for an absolute path in the family's experiment, which may be no link. A
+ * descriptor or a negative errno. */
 int file_open(const char *path, int flags, int mode);
 int file_make_directory(const char *path);
 

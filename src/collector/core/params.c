@@ -3,6 +3,7 @@
 
 #include "collector/core/control.h"
 #include "collector/core/core.h"
+#include "collector/core/file.h"
 #include "collector/core/text.h"
 #include "collector/core/trace.h"
 #include "collector/sources/clock.h"
@@ -28,6 +29,7 @@ static void read_key(const char *value)
 
 void params_read(const char *params)
 {
+	file_read_param("");
 	while (*params) {
 		char key = params[0];
 		const char *value = params[1] == ':' ? params + 2 : "";
@@ -41,6 +43,8 @@ void params_read(const char *params)
 				text_starts(value, "perf") ? ENGINE_PERF : ENGINE_MONITOR;
 		else if (key == 'F')
 			collector.follow = text_starts(value, "on");
+		else if (key == 'D')
+			file_read_param(value);
 		else if (key == 'k')
 			read_key(value);
 		else if (key == 't')
