@@ -243,8 +243,3 @@ void session_show_inlines(struct session *session, bool shown, struct diag_list 
 	session_count(session);
 	refilter(session, diags);
 }
-
-bool session_shows_inlines(const struct session *session)
-{
-	return session->inlines;
-}

@@ -349,10 +349,3 @@ char *metric_choice_title(const struct metric_choice *choice)
 
 	return xasprintf("%s%s", flavours[choice->flavor], choice->metric->title);
 }
-
-void metric_list_copy(struct metric_list *to, const struct metric_list *from)
-{
-	to->count = 0;
-	for (size_t i = 0; i < from->count; i++)
-		*vec_push(to) = from->items[i];
-}

@@ -86,6 +86,5 @@ char *metric_list_text(const struct metric_list *list);
 char *metric_choice_text(const struct metric_choice *choice);
 /* "Exclusive Total CPU Time": the caller's to free. */
 char *metric_choice_title(const struct metric_choice *choice);
-void metric_list_copy(struct metric_list *to, const struct metric_list *from);
 
 #endif

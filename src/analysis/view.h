@@ -213,7 +213,6 @@ void view_lines(struct session *session, const struct query *query, struct table
  * have them, "f (inlined)".  A filter that names functions which are no longer there is cleared.
  */
 void session_show_inlines(struct session *session, bool shown, struct diag_list *diags);
-bool session_shows_inlines(const struct session *session);
 
 /* What a listing of code is asked for. */
 struct listing_request {

@@ -281,8 +281,3 @@ void experiment_trace_bind(struct experiment_trace *trace, struct stack_tree *st
 			 "as <Unknown>",
 			 context->name, missing, trace->rows.count);
 }
-
-const char *experiment_trace_text(const struct experiment_trace *trace, uint64_t number)
-{
-	return number < trace->texts.count ? trace->texts.items[number] : NULL;
-}

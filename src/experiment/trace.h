@@ -86,7 +86,4 @@ static inline uint64_t trace_field(const struct experiment_trace *trace, unsigne
 	return rows_get(&trace->rows, ROW_FIELD + field, row);
 }
 
-/* The text of a number, or NULL. */
-const char *experiment_trace_text(const struct experiment_trace *trace, uint64_t number);
-
 #endif

@@ -516,10 +516,10 @@ struct broker *broker_open(int folder)
 	broker->folder = folder_open_below(folder, "");
 	broker->socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	broker->group_count = getgroups(GROUPS_MAX_HERE, broker->groups);
-	if (getrandom(broker->key, sizeof(broker->key), 0) != sizeof(broker->key) ||
-	    !broker->key[0])
-		broker->group_count = -1;
-	if (broker->folder >= 0 && broker->socket >= 0 && broker->group_count >= 0 &&
+	bool has_key = getrandom(broker->key, sizeof(broker->key), 0) == sizeof(broker->key) &&
+		       broker->key[0];
+
+	if (has_key && broker->folder >= 0 && broker->socket >= 0 && broker->group_count >= 0 &&
 	    !setsockopt(broker->socket, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) &&
 	    bind_below(broker->socket, broker->folder))
 		return broker;

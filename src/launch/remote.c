@@ -171,15 +171,6 @@ const struct remote_object *remote_object(const struct remote *remote, const cha
 	return NULL;
 }
 
-const struct remote_object *remote_object_at(const struct remote *remote, uint64_t address)
-{
-	for (size_t i = 0; i < remote->objects.count; i++)
-		if (address >= remote->objects.items[i].start &&
-		    address < remote->objects.items[i].end)
-			return &remote->objects.items[i];
-	return NULL;
-}
-
 uint64_t remote_find_code(const struct remote *remote, const struct remote_object *object,
 			  const void *bytes, size_t size)
 {

@@ -41,8 +41,6 @@ void remote_read_string(const struct remote *remote, uint64_t address, char *to,
 
 /* The object whose file's base name begins with `name`, or NULL. */
 const struct remote_object *remote_object(const struct remote *remote, const char *name);
-/* The object that an address lies in, or NULL. */
-const struct remote_object *remote_object_at(const struct remote *remote, uint64_t address);
 /* Where bytes are in the executable parts of an object; 0: nowhere. */
 uint64_t remote_find_code(const struct remote *remote, const struct remote_object *object,
 			  const void *bytes, size_t size);

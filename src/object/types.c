@@ -422,11 +422,6 @@ static uint32_t add_type(struct variables *variables, Dwarf_Die *die, unsigned d
 	return known;
 }
 
-uint32_t types_add(struct variables *variables, Dwarf_Die *die)
-{
-	return add_type(variables, die, 0);
-}
-
 uint32_t types_of(struct variables *variables, Dwarf_Die *die)
 {
 	return add_target(variables, die, 0);

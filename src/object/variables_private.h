@@ -97,7 +97,6 @@ void variables_read_globals(struct variables *variables);
 struct variable *variables_make(struct variables *variables, Dwarf_Die *die, const char *prefix);
 
 /* types.c */
-uint32_t types_add(struct variables *variables, Dwarf_Die *die);
 /* Of what a DIE has DW_AT_type of; TYPE_NONE: nothing. */
 uint32_t types_of(struct variables *variables, Dwarf_Die *die);
 /* "a::b::" for what a DIE lies in: to be freed. */

@@ -244,9 +244,8 @@ struct collector {
 	_Atomic uint32_t births;  /* threads created that have not begun */
 	_Atomic uint64_t events, dropped, unwind_failed, truncated;
 	_Atomic uint64_t cpu_recorded_ns;
-	_Atomic uint64_t dead_cpu_ns; /* CPU time of threads that ended */
-	uint64_t cpu_before_ns;	      /* process CPU time before the recording began */
-	uint64_t user_before_us;      /* … as the kernel splits it */
+	uint64_t cpu_before_ns;	 /* process CPU time before the recording began */
+	uint64_t user_before_us; /* … as the kernel splits it */
 	uint64_t system_before_us;
 
 	struct blockfile profile, stacks;
