@@ -40,7 +40,7 @@ static _Atomic unsigned sending;  /* a signal is on its way out */
 static _Atomic bool paused;
 static _Atomic bool seldom;
 static _Atomic uint32_t files_wanted; /* see monitor_engine_open_files: a futex */
-static bool takers_said; /* see say_taker */
+static bool takers_said;	      /* see say_taker */
 static char *stack;
 static int monitor_tid;
 static struct overhead_account looks; /* on the wall clock */
