@@ -621,6 +621,17 @@ def waits_as_another_user(t, engine):
         t.check(HIDDEN not in warnings_of(t, result), f'{words}: a warning without reason')
 
 
+@test(engines=True)
+def first_wait_of_a_thread(t, engine):
+    """A thread that has only waited so far has a whole call stack, from libc's start of threads on."""
+    program = build(t, 'undumpable', ('undumpable.c', UNDUMPABLE), flags=('-O1', '-g', '-pthread'))
+    for _ in range(3):
+        result = t.collect(program, 'x', engine=engine)
+        rows = t.functions(result.experiment, 'i.sleep')
+        failed = rows.get('<Stack-unwind-failed>', {}).get('i.sleep', 0)
+        t.check(failed == 0, f'{failed} of {result.truth()["thread"]} s have no whole stack')
+
+
 @test
 def waits_that_are_not_shown(t):
     """

@@ -92,18 +92,28 @@ static void begin(struct thread *thread)
 	thread_watch_end(thread);
 }
 
-static void *trampoline(void *argument)
+static __attribute__((noinline)) void begin_counted(struct thread *thread)
 {
-	struct thread *thread = argument;
-	void *(*routine)(void *) = thread->start_routine;
-	void *routine_argument = thread->start_argument;
-
 	struct own_use_span span;
 
 	own_use_begin(&span);
 	set_stack_bounds(thread, thread->stack_high);
 	begin(thread);
 	own_use_end(&span);
+}
+
+/*
+ * With nothing on its stack: the routine takes its place.  A frame of ours would need its frame
+ * pointer, which is not known of a thread that is seen waiting from outside, and could not be
+ * searched for: libc calls us through a pointer.
+ */
+static void *trampoline(void *argument)
+{
+	struct thread *thread = argument;
+	void *(*routine)(void *) = thread->start_routine;
+	void *routine_argument = thread->start_argument;
+
+	begin_counted(thread);
 	return routine(routine_argument);
 }
 
