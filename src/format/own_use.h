@@ -18,7 +18,9 @@
 	X(minor_faults)                                                                            \
 	X(major_faults)                                                                            \
 	X(input_blocks)                                                                            \
-	X(output_blocks)
+	X(output_blocks)                                                                           \
+	X(voluntary_switches)                                                                      \
+	X(involuntary_switches)
 
 struct format_own_use {
 #define X(name) uint64_t name;

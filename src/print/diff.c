@@ -251,9 +251,10 @@ static void put_changes(struct print *print, const struct options *options,
 	table_fini(&table);
 	if (chance)
 		say_note(print,
-			 "%zu other functions differ by less than twice the standard error of the "
-			 "difference, which may be chance (--all shows them)",
-			 chance);
+			 "%zu other function%s by less than twice the standard error of the "
+			 "difference, which may be chance (--all shows %s)",
+			 chance, chance == 1 ? " differs" : "s differ",
+			 chance == 1 ? "it" : "them");
 	free(heading);
 	free(title);
 	free(changes);

@@ -199,3 +199,19 @@ def without_the_collectors_meanwhile(t, engine):
     for sample in samples[2:-1]:  # the monitor goes on reading between the launcher's two looks
         reads = sample['read_calls'] - samples[0]['read_calls']
         t.within(1900 <= reads <= 2000, f'{reads} reads before the end')
+
+
+NAPS = """
+import resource, time
+for _ in range(300):
+    time.sleep(0.001)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw)
+"""
+
+
+@test(engines=True)
+def switches_of_the_program(t, engine):
+    """300 naps are 300 switches and what a run by itself has beside them; those of the thread that looks at it each ms are not the program's."""
+    bare = int(t.run(sys.executable, '-c', NAPS).out)
+    row, = whole(t, t.collect(sys.executable, '-c', NAPS, engine=engine, options=('-p', 'hi')).experiment)
+    t.within(300 <= row['voluntary_switches'] <= bare + 30, f'{row["voluntary_switches"]} switches, {bare} by itself')

@@ -54,6 +54,8 @@ static void read_span(struct own_use_span *span)
 	span->major = (uint64_t)usage.ru_majflt;
 	span->input = (uint64_t)usage.ru_inblock;
 	span->output = (uint64_t)usage.ru_oublock;
+	span->voluntary = (uint64_t)usage.ru_nvcsw;
+	span->involuntary = (uint64_t)usage.ru_nivcsw;
 }
 
 static void add_more(uint64_t *count, uint64_t before, uint64_t now)
@@ -68,6 +70,8 @@ static void add_since(const struct own_use_span *before, const struct own_use_sp
 	add_more(&use->major_faults, before->major, now->major);
 	add_more(&use->input_blocks, before->input, now->input);
 	add_more(&use->output_blocks, before->output, now->output);
+	add_more(&use->voluntary_switches, before->voluntary, now->voluntary);
+	add_more(&use->involuntary_switches, before->involuntary, now->involuntary);
 }
 
 static bool is_working(void)
@@ -118,13 +122,13 @@ void own_use_work_end(void)
 	atomic_store(&worker, 0);
 }
 
-void own_use_thread_end(void)
+void own_use_thread(struct own_use_span *noted)
 {
-	const struct own_use_span before = {0};
 	struct own_use_span now;
 
 	read_span(&now);
-	add_since(&before, &now);
+	add_since(noted, &now);
+	*noted = now;
 }
 
 void own_use_open(struct format_own_use *shared)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the collector itself makes of the process's usage: bytes and calls of input and output,
- * page faults, and blocks of disks.  Sample points leave it out.
+ * page faults, blocks of disks and context switches.  Sample points leave it out.
  */
 #ifndef HELIO_COLLECTOR_OWN_USE_H
 #define HELIO_COLLECTOR_OWN_USE_H
@@ -13,12 +13,12 @@ void own_use_read(long result);
 void own_use_write(long result);
 
 /*
- * The calling thread works for the collector from begin to end: so its page faults and blocks in
- * between are ours.  For work that is worth two system calls.  It may stand between work_begin and
- * work_end, not in another span.
+ * The calling thread works for the collector from begin to end: so its page faults, blocks and
+ * switches in between are ours.  For work that is worth two system calls.  It may stand between
+ * work_begin and work_end, not in another span.
  */
 struct own_use_span {
-	uint64_t minor, major, input, output;
+	uint64_t minor, major, input, output, voluntary, involuntary;
 };
 void own_use_begin(struct own_use_span *span);
 void own_use_end(const struct own_use_span *span);
@@ -28,8 +28,8 @@ void own_use_work_begin(void);
 void own_use_work_settle(void);
 void own_use_work_end(void);
 
-/* A thread of ours ends. */
-void own_use_thread_end(void);
+/* The calling thread is ours: what it has used since `noted`, which becomes what it is now. */
+void own_use_thread(struct own_use_span *noted);
 
 /* The counts are kept in `shared` from now on, where the launcher can read them. */
 void own_use_open(struct format_own_use *shared);

@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/uio.h>
 
 enum { RAWTHREADS_MAX = 8, GONE_AFTER_NS = 1000 * 1000 * 1000 };
@@ -24,7 +23,7 @@ static struct slot {
 	_Atomic bool taken;
 	_Atomic int32_t tid;	   /* written by the kernel; 0: not yet begun */
 	_Atomic uint64_t ended_ns; /* it is about to end, and may then be another's number */
-	_Atomic uint64_t minor_faults, major_faults; /* when it last said so */
+	struct own_use_span noted; /* the thread's own: what it has said of its use so far */
 } slots[RAWTHREADS_MAX];
 
 /* Where the kernel puts the number of a new thread before that, or anybody, can look. */
@@ -64,8 +63,7 @@ static bool is_ended(const struct slot *slot)
 
 static void release(struct slot *slot)
 {
-	atomic_store(&slot->minor_faults, 0);
-	atomic_store(&slot->major_faults, 0);
+	slot->noted = (struct own_use_span){0};
 	atomic_store(&slot->tid, 0);
 	atomic_store(&slot->taken, false);
 }
@@ -199,18 +197,29 @@ int rawthread_start(void (*run)(void), void *stack, size_t size, bool own_files)
 	return (int)result;
 }
 
+static struct slot *own_slot(void)
+{
+	int own = sys_gettid();
+
+	for (int i = 0; i < RAWTHREADS_MAX; i++)
+		if (atomic_load(&slots[i].tid) == own && !atomic_load(&slots[i].ended_ns))
+			return &slots[i];
+	return NULL;
+}
+
 _Noreturn void rawthread_exit(_Atomic unsigned *flag)
 {
-	int own = sys_gettid(), status;
+	struct slot *slot = own_slot();
+	int status;
 
 	if (first_thread_has_ended() && task_has_ended(sys_getpid(), &status))
 		atomic_store(&last_status, status);
 
 	atomic_fetch_add(&ended_cpu_ns, clock_own_cpu_ns());
-	for (int i = 0; i < RAWTHREADS_MAX; i++)
-		if (atomic_load(&slots[i].tid) == own && !atomic_load(&slots[i].ended_ns))
-			atomic_store(&slots[i].ended_ns, clock_now_ns());
-	own_use_thread_end();
+	if (slot) {
+		own_use_thread(&slot->noted);
+		atomic_store(&slot->ended_ns, clock_now_ns());
+	}
 	__asm__ volatile("movl $0, (%0)\n\t"
 			 "syscall\n\t"
 			 "ud2"
@@ -224,30 +233,13 @@ _Noreturn void rawthread_exit(_Atomic unsigned *flag)
  * Not read from its files in /proc at the end: what was looked up there last is still being
  * discarded when the process is reaped (clock_look.c).
  */
-void rawthread_note_faults(void)
+void rawthread_note_use(void)
 {
-	struct rusage usage = {0};
-	int own = sys_gettid();
+	struct slot *slot = own_slot();
 
-	if (!atomic_load(&collector.recording)) /* a filter may forbid the call then */
-		return;
-	sys_call(SYS_getrusage, RUSAGE_THREAD, &usage, 0, 0);
-	for (int i = 0; i < RAWTHREADS_MAX; i++) {
-		if (atomic_load(&slots[i].tid) != own || atomic_load(&slots[i].ended_ns))
-			continue;
-		atomic_store(&slots[i].minor_faults, (uint64_t)usage.ru_minflt);
-		atomic_store(&slots[i].major_faults, (uint64_t)usage.ru_majflt);
-	}
-}
-
-void rawthread_add_faults(struct format_own_use *use)
-{
-	for (int i = 0; i < RAWTHREADS_MAX; i++) {
-		if (!atomic_load(&slots[i].tid) || atomic_load(&slots[i].ended_ns))
-			continue;
-		use->minor_faults += atomic_load(&slots[i].minor_faults);
-		use->major_faults += atomic_load(&slots[i].major_faults);
-	}
+	/* Where nothing is recorded a filter may forbid the call. */
+	if (slot && atomic_load(&collector.recording))
+		own_use_thread(&slot->noted);
 }
 
 uint64_t rawthread_ended_cpu_ns(void)

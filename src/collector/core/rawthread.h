@@ -41,13 +41,8 @@ bool rawthread_only_ours_are_left(int dir);
 /* Clears *flag and ends the thread without touching its stack again. */
 _Noreturn void rawthread_exit(_Atomic unsigned *flag);
 
-/*
- * The page faults of those that have not ended: one that lives long says now and then how many
- * the calling thread has had, and all are added.
- */
-struct format_own_use;
-void rawthread_note_faults(void);
-void rawthread_add_faults(struct format_own_use *use);
+/* The calling thread, one that lives long, says now and then what it has used. */
+void rawthread_note_use(void);
 
 /* CPU time of those that have ended, in ns. */
 uint64_t rawthread_ended_cpu_ns(void);

@@ -3,7 +3,6 @@
 #include "collector/core/core.h"
 #include "collector/core/file.h"
 #include "collector/core/own_use.h"
-#include "collector/core/rawthread.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
 
@@ -93,15 +92,12 @@ static void keep_growing(struct format_sample *sample, int fd)
 static void fill(struct format_sample *sample, const char *label, bool fresh)
 {
 	struct text name = TEXT_ON(sample->label);
-	struct format_own_use own, alive = {0};
+	struct format_own_use own;
 	struct rusage usage = {0};
 
-	rawthread_add_faults(&alive);
 	/* Right before what it is left out of, and what we read for this is in none of them. */
 	own_use_work_settle();
 	own_use_get(&own);
-	own.minor_faults += alive.minor_faults;
-	own.major_faults += alive.major_faults;
 	sample->time_ns = clock_now_ns() - collector.start_ns;
 	text_puts(&name, label);
 	sys_call(SYS_getrusage, RUSAGE_SELF, &usage, 0, 0);

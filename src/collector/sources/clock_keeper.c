@@ -356,7 +356,7 @@ static void keep(int dir)
 				return;
 			watched_ns = now_ns;
 		}
-		rawthread_note_faults();
+		rawthread_note_use();
 		futex_wait(&wishes, 0, patience(&ends));
 	}
 }

@@ -556,6 +556,7 @@ static void monitor(void)
 		tick.awake_ns = clock_now_ns();
 		stop_alive(tick.awake_ns);
 		sleep_until(&next_ns, rest_ns);
+		rawthread_note_use(); /* each sleep is a switch */
 		rest_ns = 0;
 		open_wanted_files(&tick);
 		tick.now_ns = clock_now_ns();
@@ -569,7 +570,6 @@ static void monitor(void)
 			search(&tick);
 			tick.alone = rawthread_only_ours_are_left(tick.dir) ? tick.alone + 1 : 0;
 			searched_ns = tick.alone ? 0 : tick.now_ns;
-			rawthread_note_faults();
 		}
 		rest_ns = looks_rest_ns();
 	}

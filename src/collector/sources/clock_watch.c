@@ -107,7 +107,7 @@ static void watch(void)
 		pause_ns = at.all ? FIRST_NS : pause_ns;
 		look(&at);
 		clock_say_hidden();
-		rawthread_note_faults();
+		rawthread_note_use();
 		at.all = false;
 		if (!at.watched)
 			break;
