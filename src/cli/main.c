@@ -19,6 +19,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <ucontext.h>
 
 enum { EXIT_USAGE = 2 };
 
@@ -163,7 +166,7 @@ static int finish(int status)
 	return status;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	terminal_init();
 	const char *slash = argc ? strrchr(argv[0], '/') : NULL;
@@ -188,4 +191,37 @@ int main(int argc, char **argv)
 	const struct subcommand *subcommand = find_subcommand(argv[1]);
 
 	return finish(subcommand ? subcommand->run(argc - 1, argv + 1) : unknown(argv[1]));
+}
+
+/* What the tools need of a stack may be more than the limit that is meant for the program. */
+static struct {
+	ucontext_t before, inside;
+	int argc, status;
+	char **argv;
+} call;
+
+static void run_inside(void)
+{
+	call.status = run(call.argc, call.argv);
+}
+
+int main(int argc, char **argv)
+{
+	enum { ENOUGH = 1 << 20, ROOM = 8 << 20 };
+	struct rlimit limit;
+	void *stack;
+
+	if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur >= ENOUGH)
+		return run(argc, argv);
+	stack = mmap(NULL, ROOM, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+	if (stack == MAP_FAILED || getcontext(&call.inside))
+		return run(argc, argv);
+	call.argc = argc;
+	call.argv = argv;
+	call.inside.uc_stack = (stack_t){.ss_sp = stack, .ss_size = ROOM};
+	call.inside.uc_link = &call.before;
+	makecontext(&call.inside, run_inside, 0);
+	swapcontext(&call.before, &call.inside);
+	return call.status;
 }

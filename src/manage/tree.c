@@ -114,8 +114,12 @@ static bool copy_open_file(int in, int out)
 
 	struct timespec times[2] = {info.st_atim, info.st_mtim};
 
+	mode_t mask = umask(0);
+
+	umask(mask);
 	/* an experiment must stay ours to change and to remove */
-	return !fchmod(out, (info.st_mode & 0777) | S_IRUSR | S_IWUSR) && !futimens(out, times);
+	return !fchmod(out, (info.st_mode & 0777 & ~mask) | S_IRUSR | S_IWUSR) &&
+	       !futimens(out, times);
 }
 
 /* Closes both; the copy is called `name` when it is whole. */

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /*
- * Copies an open regular file with its mode and times to a path below a folder (base/folder.h), and
+ * Copies an open regular file with its mode, less the umask, and times to a path below a folder (base/folder.h), and
  * closes it.  The copy gets its name when it is complete; what had the name before is replaced.
  * Holes stay holes.
  */

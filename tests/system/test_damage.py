@@ -146,6 +146,27 @@ def no_file_of_a_family_is_lost_without_a_word(t):
     t.check(result.status and copy.name in result.out, f'cut in the common archive: status {result.status}: {result.out[-300:]}')
 
 
+@test(engines=True)
+def the_umask_holds(t, engine):
+    """No file or directory of an experiment has a right that the umask takes away: of a family with all kinds of data, notes and copies."""
+    programs = t.directory / 'programs'
+    programs.mkdir()
+    shutil.copy(t.target('flat'), programs / 'flat')
+    (programs / 'flat').chmod(0o777)
+    for mask in 0o022, 0o077, 0o007:
+        experiment = t.directory / f'mask.{mask:o}.er'
+        options = f'--engine {engine} -C note -H on -s all -i on -A src -o {experiment}'
+        result = t.run('sh', '-c', f'umask {mask:o}; {t.helio} collect {options} sh -c "{programs}/flat 0.05s & {programs}/flat 0.05s; wait" && '
+                       f'{t.helio} cp {experiment} {experiment}.copy.er')
+        t.equal(result.status, 0, f'status of collect and cp ({result.err[-300:]})')
+        for whole in experiment, f'{experiment}.copy.er':
+            whole = t.directory / whole
+            paths = [whole, *whole.rglob('*')]
+            t.check({'archives', 'notes', 'sums', 'archive.log', '_f1_x1.er'} <= {path.name for path in paths}, f'{paths}')
+            wrong = [f'{path.relative_to(t.directory)} {path.stat().st_mode & 0o777:o}' for path in paths if path.stat().st_mode & mask]
+            t.check(not wrong, f'umask {mask:o}: {wrong}')
+
+
 @test
 def notes_are_the_user_s(t):
     """Notes that are written after a recording without any are no damage, nor is anything said of them."""

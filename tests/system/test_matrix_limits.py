@@ -104,6 +104,17 @@ def limits_from_outside(t, engine):
             pass
 
 
+@test
+def a_stack_too_small_for_helio(t):
+    """A limit that the program lives with ends helio itself no more than it."""
+    for size in 64, 48:
+        bare = t.run('bash', '-c', f'ulimit -s {size}; exec /bin/echo done')
+        result = t.run('bash', '-c', f'ulimit -s {size}; exec {t.helio} print -functions none.er')
+        t.check(result.status == 1 and 'none.er' in result.err, f'{size}: helio print: status {result.status}: {result.err}')
+        result = t.run('bash', '-c', f'ulimit -s {size}; exec {t.helio} collect -p off -o small.{size}.er /bin/echo done')
+        t.equal((result.status, result.out), (bare.status, bare.out), f'{size}: helio collect: {result.err}')
+
+
 @test(engines=True)
 def no_room_for_us(t, engine):
     """Limits under which helio itself can write nothing, or is one process too many: the program runs as bare, and that is said."""
