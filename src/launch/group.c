@@ -6,6 +6,7 @@
  */
 #include "launch/group.h"
 
+#include "base/folder.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "format/format.h"
@@ -39,10 +40,34 @@ static bool is_group_or_empty(int fd)
 	return size == 0 || !strncmp(begin, FORMAT_GROUP_MAGIC, strlen(FORMAT_GROUP_MAGIC));
 }
 
+/* No link, and no file that has another name elsewhere: its folder may be somebody else's. */
+static int open_group(const char *path, int flags)
+{
+	const char *slash = strrchr(path, '/');
+	char *place = folder_of(path);
+	int folder = folder_open(place, O_PATH);
+	int fd = folder < 0
+			 ? -1
+			 : folder_open_file(folder, slash ? slash + 1 : path, O_RDWR | flags, 0644);
+	int error = errno;
+
+	if (folder >= 0)
+		close(folder);
+	free(place);
+	errno = error;
+	return fd;
+}
+
+/* Why it cannot be written. */
+static const char *reason(int error)
+{
+	return error == ELOOP ? "it may not be a link" : strerror(error);
+}
+
 enum status group_check(const char *path, struct diag_list *diags)
 {
 	char *folder = folder_of(path);
-	int fd = open(path, O_RDWR | O_CLOEXEC);
+	int fd = open_group(path, 0);
 	int error = errno;
 	bool found = fd >= 0 && is_group_or_empty(fd);
 	bool possible = found || (fd < 0 && error == ENOENT && !access(folder, W_OK | X_OK));
@@ -53,7 +78,7 @@ enum status group_check(const char *path, struct diag_list *diags)
 			 FORMAT_GROUP_MAGIC);
 	else if (!possible)
 		diag_add(diags, DIAG_ERROR, "The experiment group %s cannot be written: %s", path,
-			 strerror(fd < 0 && error != ENOENT ? error : errno));
+			 reason(fd < 0 && error != ENOENT ? error : errno));
 	if (fd >= 0)
 		close(fd);
 	free(folder);
@@ -108,11 +133,12 @@ static bool append(int fd, const char *name)
 
 void group_add(const char *path, const char *experiment, struct diag_list *diags)
 {
-	int fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+	int fd = open_group(path, O_APPEND | O_CREAT);
 
-	if (fd < 0 || !lock(fd) || !append(fd, name_within(path, experiment)))
+	if (fd < 0 || !lock(fd) || !is_group_or_empty(fd) ||
+	    !append(fd, name_within(path, experiment)))
 		diag_add(diags, DIAG_WARNING, "%s could not be added to the group %s: %s",
-			 experiment, path, strerror(errno));
+			 experiment, path, reason(errno));
 	if (fd >= 0)
 		close(fd); /* and gives the lock back */
 }

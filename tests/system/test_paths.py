@@ -535,6 +535,59 @@ def root_records_where_another_user_is_at_home(t, engine):
         shutil.rmtree(made)
 
 
+IN_A_LOOP = '''
+import ctypes, os, sys
+libc = ctypes.CDLL(None)
+os.symlink(sys.argv[1], 'link')
+print('ready', flush=True)
+while True:
+    libc.renameat2(-100, b'host.er', -100, b'link', 2)
+'''
+
+
+@test
+def root_records_where_another_user_exchanges(t):
+    """The same in a loop, for a script of many processes: between a look at the path and its use something else is there."""
+    host = Host(t)
+    treasure = a_recording(t)
+    before = state(treasure)
+    for turn in range(4):
+        host.shell('rm -rf *')
+        loops = []
+
+        def loop():
+            loops.append(subprocess.Popen(['setpriv', *NOBODY, '/usr/bin/python3', '-c', IN_A_LOOP, str(treasure)], cwd=host.place,
+                                          stdout=subprocess.PIPE, text=True))
+            t.equal(loops[0].stdout.readline(), 'ready\n', 'the loop')
+
+        script = 'echo ready; read line; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do /bin/true; (:); done; exit 3'
+        try:
+            status, said = host.collect(loop, 'sh', '-c', script, options=('-A', 'copy'))
+        finally:
+            loops[0].kill()
+            loops[0].communicate()
+        t.equal(status, 3, f'status ({said})')
+        t.equal(state(treasure), before, f'what root owns, round {turn}')
+        made = next(path for path in host.place.iterdir() if not path.is_symlink())
+        shutil.rmtree(made)
+
+
+@test
+def root_adds_to_a_group_where_another_user_is_at_home(t):
+    """A link in place of the group, which leads to an empty file of root's, to a group of root's, or to none."""
+    host = Host(t)
+    treasure = t.directory / 'treasure'
+    treasure.mkdir()
+    (treasure / 'empty').touch()
+    (treasure / 'group').write_text('#analyzer experiment group\n')
+    before = state(treasure)
+    for case in 'empty', 'group', 'none':
+        host.shell(f'rm -rf *; ln -s {treasure}/{case} run.erg')
+        result = t.run(t.helio, 'collect', '-A', 'off', '-g', host.place / 'run.erg', t.target('empty'))
+        t.equal(state(treasure), before, f'{case}: what root owns ({result.err})')
+        t.check(result.status and 'may not be a link' in result.err, f'{case}: status {result.status}, {result.err}')
+
+
 @test
 def root_attaches_where_another_user_is_at_home(t):
     """The same of a program of root's that runs already, which opens its files by their paths."""

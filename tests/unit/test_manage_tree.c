@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files and directories as wholes; `cp`, `cmp` and `stat` say what is right. */
+#include "base/folder.h"
 #include "manage/tree.h"
 #include "test_object_support.h"
 
@@ -52,6 +53,24 @@ static void test_copy_that_fails(void **state)
 	assert_false(copy("x", "folder"));
 	assert_int_equal(errno, EISDIR);
 	run("test -z \"$(ls | grep part)\"");
+}
+
+/* What has the name meanwhile is something else. */
+static void test_remove_itself(void **state)
+{
+	(void)state;
+	run("mkdir -p made/inner; echo x > made/inner/x");
+	int folder = folder_open("made", 0);
+
+	run("mv made moved; mkdir made; echo kept > made/kept");
+	assert_false(folder_remove_itself(folder, "made"));
+	run("grep -q kept made/kept; test -z \"$(ls moved)\"");
+	run("rm -r made; mkdir made");
+	assert_false(folder_remove_itself(folder, "made"));
+	run("test -d made; rmdir made; mkdir elsewhere; mv moved elsewhere/made; mkdir made");
+	assert_true(folder_remove_itself(folder, "made"));
+	run("test -d made; test ! -e elsewhere/made; rmdir made elsewhere");
+	close(folder);
 }
 
 static void test_holes(void **state)
@@ -165,10 +184,11 @@ static void test_relative_paths(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_copy_file),   cmocka_unit_test(test_copy_that_fails),
-		cmocka_unit_test(test_holes),	    cmocka_unit_test(test_copy_tree),
-		cmocka_unit_test(test_differences), cmocka_unit_test(test_rename_and_remove),
-		cmocka_unit_test(test_directories), cmocka_unit_test(test_relative_paths),
+		cmocka_unit_test(test_copy_file),     cmocka_unit_test(test_copy_that_fails),
+		cmocka_unit_test(test_remove_itself), cmocka_unit_test(test_remove_itself),
+		cmocka_unit_test(test_holes),	      cmocka_unit_test(test_copy_tree),
+		cmocka_unit_test(test_differences),   cmocka_unit_test(test_rename_and_remove),
+		cmocka_unit_test(test_directories),   cmocka_unit_test(test_relative_paths),
 	};
 
 	here = AT_FDCWD;
