@@ -183,6 +183,16 @@ def between_pauses(t, engine):
         between_pauses_of(t, engine, who, 10)
 
 
+@test(alone=True, engines=True)
+def uneven_stretches_between_pauses(t, engine):
+    """A stretch that is shorter than the interval has its share beside longer ones."""
+    result = t.collect(t.target('api_pauses'), 'uneven', '200', '3', '4', engine=engine, options=('-p', '10'))
+    places, _, _ = recorded(t, result.experiment)
+    truth = result.truth()
+    share = truth['place.0'] / (truth['place.0'] + truth['place.2'])
+    t.near(places[0] / sum(places), share, 'the shorter one', absolute=0.085)
+
+
 @test(alone=True)
 def between_pauses_longer_than_an_interval(t):
     """The ends of a stretch count as much as its middle."""

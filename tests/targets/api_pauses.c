@@ -5,6 +5,7 @@
  *
  *   api_pauses process COUNT MS HIDDEN   COUNT rounds of 3 x MS of CPU time and HIDDEN ms paused
  *   api_pauses thread COUNT MS HIDDEN    the thread alone is paused
+ *   api_pauses uneven COUNT MS HIDDEN    first MS, paused HIDDEN, third 4 x MS, paused HIDDEN
  */
 #include "target.h"
 
@@ -47,8 +48,22 @@ static NOINLINE void hidden(double seconds)
 	spend(3, seconds);
 }
 
+static void hide(bool thread, double seconds)
+{
+	if (thread)
+		collector_thread_pause(pthread_self());
+	else
+		collector_pause();
+	hidden(seconds);
+	if (thread)
+		collector_thread_resume(pthread_self());
+	else
+		collector_resume();
+}
+
 int main(int argc, char **argv)
 {
+	bool uneven = argc > 1 && !strcmp(argv[1], "uneven");
 	bool thread = argc > 1 && !strcmp(argv[1], "thread");
 	int count = argc > 2 ? atoi(argv[2]) : 100;
 	double each = argc > 3 ? atof(argv[3]) / 1e3 : 0.001;
@@ -56,17 +71,12 @@ int main(int argc, char **argv)
 
 	for (int i = 0; i < count; i++) {
 		first(each);
-		second(each);
-		third(each);
-		if (thread)
-			collector_thread_pause(pthread_self());
+		if (uneven)
+			hide(false, paused);
 		else
-			collector_pause();
-		hidden(paused);
-		if (thread)
-			collector_thread_resume(pthread_self());
-		else
-			collector_resume();
+			second(each);
+		third(uneven ? 4 * each : each);
+		hide(thread, paused);
 	}
 	for (int i = 0; i < 3; i++)
 		printf("place.%d %.6f\n", i, used[i]);

@@ -60,8 +60,12 @@ struct clock_phase {
 	uint64_t overpaid_ns;  /* what the next thread owes its predecessor */
 	uint32_t stack, state; /* who gets what is pending, or what is left; 0: nobody */
 	bool ticked;	       /* this thread has had a tick */
-	bool begins; /* an old one's ticks get the interval that they begin, up to its next pause */
-	bool wall;   /* its timer is one of the wall clock, which expires in time */
+	bool pauses; /* an old one's recording has paused: its time goes to one of these ticks */
+	struct {
+		uint32_t stack, state;
+	} recent[16];
+	uint32_t recents;     /* how many there were so far */
+	bool wall;	      /* its timer is one of the wall clock, which expires in time */
 	bool timer_first;     /* perf engine, the process's first tick: by a timer */
 	uint32_t wary;	      /* so many lives more that such a timer could meet waiting */
 	uint64_t birth_waits; /* how often it had waited at its begin */

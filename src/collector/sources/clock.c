@@ -289,7 +289,7 @@ static void emit_rest(struct thread *thread, enum format_state cpu_state, uint32
 	emit_stop(thread, stack);
 	if (phase_is_young(thread))
 		phase_settle(thread, cpu_state);
-	else
+	else if (!phase_rest_of_old(thread))
 		emit(thread, cpu_state, &thread->clock.cpu_pending_ns, thread->cpu_stack);
 	emit(thread, FORMAT_STATE_WAIT_CPU, &thread->clock.queued_pending_ns, stack);
 	emit(thread, FORMAT_STATE_SLEEP, &thread->clock.blocked_pending_ns, stack);

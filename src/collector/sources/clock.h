@@ -136,7 +136,9 @@ static inline bool phase_is_young(const struct thread *thread)
 bool phase_tick(struct thread *thread, enum format_state state, uint32_t stack);
 /* The thread's recording pauses; what is pending has been charged. */
 void phase_pause(struct thread *thread);
-/* Charges what is pending of a young thread without a tick. */
+/* Charges what is pending without a tick: of an old thread whose recording has paused, else false;
+ * of a young one. */
+bool phase_rest_of_old(struct thread *thread);
 void phase_settle(struct thread *thread, enum format_state state);
 /* The thread ends: what it leaves of its interval the next one begins with. */
 void phase_leave(struct thread *thread);

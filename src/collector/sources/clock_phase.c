@@ -27,6 +27,12 @@
 
 enum { YOUNG_NS = 8 * 1000 * 1000, YOUNG_INTERVALS = 4, SLOTS = 64 };
 
+/* Ticks that share the time of a thread whose recording pauses. */
+enum {
+	RECENT =
+		sizeof((struct clock_phase *)0)->recent / sizeof(*((struct clock_phase *)0)->recent)
+};
+
 /* After a life that has waited oftener than this, so many have no timer of the wall clock. */
 enum { WAITS_FEW = 2, WARY_LIVES = 16 };
 
@@ -380,30 +386,46 @@ static void be_old(struct thread *thread)
 }
 
 /*
- * Between two pauses an old thread's ticks get either the intervals that they end or those that
- * they begin; but the first one has what led to it in any case, and the last one what is left.  One
- * rule alone would count the ends of such stretches too much, or their beginnings.
+ * Between two pauses there may be less than an interval, and ticks come in pauses, too.  What leads
+ * to a tick is shorter the shorter the stretch is, and where no tick falls the time would always
+ * be the longer neighbour's.  So each recorded tick counts the same: what is pending goes to one of
+ * the last few, whichever.
  */
 void phase_pause(struct thread *thread)
 {
-	if (phase_is_young(thread))
-		return;
-	thread->clock.phase.begins = random_bits() >> 63;
-	thread->clock.phase.stack = 0;
+	if (!phase_is_young(thread))
+		thread->clock.phase.pauses = true;
+}
+
+static void charge_recent(struct thread *thread)
+{
+	struct clock_phase *phase = &thread->clock.phase;
+	uint64_t known = phase->recents < RECENT ? phase->recents : RECENT;
+	uint64_t chosen = phase_random(known);
+
+	charge(thread, pending(thread), phase->recent[chosen].state, phase->recent[chosen].stack);
 }
 
 static bool tick_of_old(struct thread *thread, enum format_state state, uint32_t stack)
 {
 	struct clock_phase *phase = &thread->clock.phase;
-	bool first = !phase->stack;
+	uint32_t next = phase->recents % RECENT;
 
-	if (!phase->begins)
+	if (!phase->pauses)
 		return false;
-	if (!first)
-		charge(thread, pending(thread), phase->state, phase->stack);
-	phase->stack = stack;
-	phase->state = state;
-	return !first;
+	phase->recent[next].stack = stack;
+	phase->recent[next].state = state;
+	phase->recents++;
+	charge_recent(thread);
+	return true;
+}
+
+bool phase_rest_of_old(struct thread *thread)
+{
+	if (!thread->clock.phase.recents)
+		return false;
+	charge_recent(thread);
+	return true;
 }
 
 static bool tick_of_young(struct thread *thread, enum format_state state, uint32_t stack)
