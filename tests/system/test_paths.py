@@ -12,7 +12,7 @@ import signal
 import subprocess
 import time
 
-from harness import patience, test
+from harness import Skip, patience, test
 from test_attach import Attached, Program
 
 NOBODY = ['--reuid', '65534', '--regid', '65534', '--clear-groups']
@@ -533,6 +533,29 @@ def root_records_where_another_user_is_at_home(t, engine):
         t.equal(sorted(t.read(made)), [''], f'{case}: recorded')
         t.check((made / 'archive.log').is_file(), f'{case}: the copies are elsewhere')
         shutil.rmtree(made)
+
+
+@test
+def who_could_exchange_a_directory(t):
+    """Only where others than root and oneself could, the program looks each time which directory its path leads to: that has its price."""
+    places = {'own': 0o755, 'group': 0o775, 'all': 0o777, 'sticky': 0o1777}
+
+    def looks(place):
+        return ';D:' in t.run(t.helio, 'collect', '-q', '-A', 'off', '-O', place / 'it.er', 'sh', '-c', 'echo "$HELIO_COLLECTOR_PARAMS"').out
+
+    if looks(t.directory):
+        raise Skip(f'others could exchange a directory above {t.directory}')
+    for name, mode in places.items():
+        (t.directory / name / 'inner').mkdir(parents=True)
+        (t.directory / name).chmod(mode)
+        expected = name in ('group', 'all')
+        t.equal(looks(t.directory / name), expected, f'mode {mode:o}')
+        t.equal(looks(t.directory / name / 'inner'), expected, f'below mode {mode:o}')
+    if t.as_root():
+        os.chown(t.directory / 'sticky/inner', 65534, 65534)
+        t.equal(looks(t.directory / 'sticky/inner'), True, 'what is another user\'s')
+        os.chown(t.directory / 'sticky', 65534, 65534)
+        t.equal(looks(t.directory / 'sticky'), True, 'a sticky directory of another user\'s')
 
 
 IN_A_LOOP = '''
