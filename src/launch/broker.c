@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who asks is a stranger: any process that holds a socket to this one, and whatever it wants to
+ * Who asks may be hostile: any process that holds a socket to this one, and whatever it wants to
  * harm.  So:
  * - What it is told of is the experiment's files and its own in /proc, by names that a collector
  *   makes, opened with the rights of who asks; only regular files are given away.
@@ -8,9 +8,12 @@
  *   new files and directories are made for it, and its own are opened, in directories of root's.
  * - Who asks is what the kernel says of the socket pair that came along: who made it, and with
  *   which rights.  The message's own word on that must be the same.
- * - Nothing is waited for but a request, and no descriptor is kept.  Even to close what a stranger
- *   has sent may take as long as its file system wants.  So all of this runs in a thread of its
- *   own, which begins with the first request and is left behind if it hangs.
+ * - Who does not know the key sends in vain: the kernel throws the message away in the sender's own
+ *   call (a filter of the socket), with the descriptors in it, whose closing may last for hours: a
+ *   TCP socket that lingers, a file of a file system of the sender's own.
+ * - Who knows it can make a thread of ours hang that way.  So a thread of its own answers, from the
+ *   first request on; where one question lasts, another takes its place.  After a few of those
+ *   nobody answers any more, and who asks is told so at once.
  */
 #include "launch/broker.h"
 
@@ -20,9 +23,11 @@
 #include "format/files.h"
 #include "launch/broker_proc.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/filter.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -42,16 +47,30 @@
 #define SO_PEERPIDFD 77 /* since Linux 6.5 */
 #endif
 
-enum { GROUPS_MAX_HERE = 1024, CONTROL_ROOM = 256, PATIENCE_S = 2 };
+enum {
+	GROUPS_MAX_HERE = 1024,
+	CONTROL_ROOM = 256,
+	PATIENCE_S = 2,	 /* with a question at the end */
+	HANG_MS = 250,	 /* … before another thread answers the next ones */
+	THREADS_MOST = 5 /* that answer, or hang */
+};
+
+struct server;
 
 struct broker {
 	int folder, socket;
-	bool serving, own_umask;
-	pthread_t thread;
-	_Atomic bool ending;
+	bool serving;
+	pthread_t watch;
 	gid_t groups[GROUPS_MAX_HERE]; /* of this process */
 	int group_count;
 	uint64_t key[2]; /* see format/broker.h */
+	/* What follows is the lock's. */
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct server *server; /* whose turn it is; NULL: nobody answers any more */
+	uint64_t questions;    /* that were begun */
+	int threads;	       /* that answer, or hang */
+	bool asked, ending, gave_up;
 };
 
 struct asker {
@@ -73,6 +92,15 @@ struct reply {
 	struct broker_answer answer;
 	char data[BROKER_DATA_MAX];
 	int fd; /* -1: none goes along */
+};
+
+/* A thread that answers, and all that it needs for that. */
+struct server {
+	struct broker *broker;
+	bool own_umask;
+	struct question question;
+	struct reply reply;
+	struct asker asker;
 };
 
 static void close_if(int fd)
@@ -149,9 +177,9 @@ static void set_groups(const gid_t *groups, int count)
 	syscall(SYS_setgroups, count, groups); /* of this thread, which libc's is not */
 }
 
-static void take_umask(const struct broker *broker, const struct asker *asker)
+static void take_umask(const struct server *server)
 {
-	int mask = broker->own_umask ? broker_proc_umask(asker->made.pid) : -1;
+	int mask = server->own_umask ? broker_proc_umask(server->asker.made.pid) : -1;
 
 	if (mask >= 0)
 		umask((mode_t)mask);
@@ -248,7 +276,7 @@ static int look_at_file(const struct broker *broker, const char *path, struct br
 	return S_ISREG(info.st_mode) ? 0 : -EINVAL;
 }
 
-/* ---- the same for a process that we record, which is no longer root ---- */
+/* ---- the same for a process that is no longer root, in directories of root's ---- */
 
 /* Nobody but root makes, removes or exchanges anything in the directory that a path lies in. */
 static bool is_of_root(const struct broker *broker, const char *path)
@@ -261,12 +289,6 @@ static bool is_of_root(const struct broker *broker, const char *path)
 
 	close_if(parent);
 	return is;
-}
-
-static bool is_recorded(const struct broker *broker, const struct question *question)
-{
-	return !geteuid() && question->request.key[0] == broker->key[0] &&
-	       question->request.key[1] == broker->key[1] && is_of_root(broker, question->path);
 }
 
 static bool is_own(const struct asker *asker, const struct stat *info)
@@ -375,8 +397,8 @@ static int answer_of_files(const struct broker *broker, const struct question *q
 	}
 }
 
-static int answer_of_recorded(const struct broker *broker, const struct asker *asker,
-			      const struct question *question, struct reply *reply)
+static int answer_of_root(const struct broker *broker, const struct asker *asker,
+			  const struct question *question, struct reply *reply)
 {
 	const struct broker_request *request = &question->request;
 
@@ -392,9 +414,12 @@ static bool is_of_proc(uint32_t kind)
 	return kind >= BROKER_OPEN_PROC;
 }
 
-static void find_answer(const struct broker *broker, const struct asker *asker,
-			const struct question *question, struct reply *reply)
+static void find_answer(struct server *server)
 {
+	const struct broker *broker = server->broker;
+	const struct asker *asker = &server->asker;
+	const struct question *question = &server->question;
+	struct reply *reply = &server->reply;
 	int result = -EACCES;
 
 	/* What it may do with files does not matter for its own /proc. */
@@ -403,9 +428,9 @@ static void find_answer(const struct broker *broker, const struct asker *asker,
 		if (!broker_proc_is_of(asker->made.pid, asker->made.uid))
 			result = -EACCES;
 	} else {
-		take_umask(broker, asker);
-		if (is_recorded(broker, question))
-			result = answer_of_recorded(broker, asker, question, reply);
+		take_umask(server);
+		if (!geteuid() && is_of_root(broker, question->path))
+			result = answer_of_root(broker, asker, question, reply);
 		else if (be_asker(asker))
 			result = answer_of_files(broker, question, reply);
 		be_oneself(broker);
@@ -436,59 +461,144 @@ static void send_answer(int to, const struct reply *reply)
 	sendmsg(to, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* Whether it is one that this version knows, with a path that ends. */
-static bool is_whole(const struct question *question, ssize_t size, int flags)
+/* Whether it is one that this version knows, of who knows the key, with a path that ends. */
+static bool is_whole(const struct broker *broker, const struct question *question, ssize_t size,
+		     int flags)
 {
 	size_t head = sizeof(question->request);
 
 	return size > (ssize_t)head && !(flags & (MSG_TRUNC | MSG_CTRUNC)) &&
+	       !memcmp(question->request.key, broker->key, sizeof(broker->key)) &&
 	       question->request.kind < BROKER_KINDS &&
 	       memchr(question->path, '\0', (size_t)size - head);
 }
 
-/* False: there is none. */
-static bool serve_one(const struct broker *broker)
+/* One question, if there is one. */
+static void serve_one(struct server *server)
 {
-	static struct question question;
-	static struct reply reply;
-	static struct asker asker;
+	struct question *question = &server->question;
+	struct asker *asker = &server->asker;
+	struct reply *reply = &server->reply;
 	union {
 		struct cmsghdr head;
 		char room[CONTROL_ROOM];
 	} control;
-	struct iovec part = {.iov_base = &question, .iov_len = sizeof(question)};
+	struct iovec part = {.iov_base = question, .iov_len = sizeof(*question)};
 	struct msghdr message = {.msg_iov = &part,
 				 .msg_iovlen = 1,
 				 .msg_control = &control,
 				 .msg_controllen = sizeof(control)};
-	ssize_t size = recvmsg(broker->socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	ssize_t size = recvmsg(server->broker->socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 
 	if (size < 0)
-		return false;
-	asker.said = asker.made = (struct ucred){0};
-	asker.reply = asker.process = reply.fd = -1;
-	reply.answer = (struct broker_answer){0};
-	take_control(&message, &asker);
-	if (is_whole(&question, size, message.msg_flags) && know_asker(&asker)) {
-		find_answer(broker, &asker, &question, &reply);
-		send_answer(asker.reply, &reply);
+		return;
+	asker->said = asker->made = (struct ucred){0};
+	asker->reply = asker->process = reply->fd = -1;
+	reply->answer = (struct broker_answer){0};
+	take_control(&message, asker);
+	if (is_whole(server->broker, question, size, message.msg_flags) && know_asker(asker)) {
+		find_answer(server);
+		send_answer(asker->reply, reply);
 	}
-	close_if(reply.fd);
-	close_if(asker.process);
-	close_if(asker.reply);
-	return true;
+	close_if(reply->fd);
+	close_if(asker->process);
+	close_if(asker->reply);
+}
+
+/* ---- the threads ---- */
+
+/* A question begins, or has ended.  False: it is not this thread's turn any more. */
+static bool have_turn(struct server *server, bool begins)
+{
+	struct broker *broker = server->broker;
+
+	pthread_mutex_lock(&broker->lock);
+	bool ours = broker->server == server && !broker->ending;
+
+	broker->asked = ours ? begins : broker->asked;
+	broker->questions += ours && begins;
+	broker->threads -= !ours;
+	if (!ours || begins)
+		pthread_cond_signal(&broker->changed);
+	pthread_mutex_unlock(&broker->lock);
+	return ours;
 }
 
 static void *serve(void *context)
 {
-	struct broker *broker = context;
-	struct pollfd request = {.fd = broker->socket, .events = POLLIN};
+	struct server *server = context;
+	struct pollfd request = {.fd = server->broker->socket, .events = POLLIN};
 
-	broker->own_umask = !unshare(CLONE_FS);
-	while (!atomic_load(&broker->ending)) {
-		if (!serve_one(broker) && poll(&request, 1, -1) < 0 && errno != EINTR)
+	server->own_umask = !unshare(CLONE_FS);
+	for (;;) {
+		poll(&request, 1, -1);
+		if (!have_turn(server, true))
+			break;
+		serve_one(server);
+		if (!have_turn(server, false))
 			break;
 	}
+	free(server);
+	return NULL;
+}
+
+/* The lock is held.  Another thread gets the turn, or nobody: who asks is told so at once. */
+static void pass_turn(struct broker *broker)
+{
+	struct server *server = NULL;
+	pthread_t thread;
+
+	if (broker->threads < THREADS_MOST) {
+		server = xcalloc(1, sizeof(*server));
+		server->broker = broker;
+	}
+	if (server && pthread_create(&thread, NULL, serve, server)) {
+		free(server);
+		server = NULL;
+	}
+	if (server)
+		pthread_detach(thread);
+	broker->threads += server != NULL;
+	broker->asked = false;
+	broker->server = server;
+	if (!server)
+		shutdown(broker->socket, SHUT_RDWR);
+}
+
+static struct timespec later(int ms)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	time.tv_nsec += ms % 1000 * 1000000L;
+	time.tv_sec += ms / 1000 + time.tv_nsec / 1000000000;
+	time.tv_nsec %= 1000000000;
+	return time;
+}
+
+/* Looks now and then whether a question lasts; sleeps while nobody asks. */
+static void *watch(void *context)
+{
+	struct broker *broker = context;
+
+	pthread_mutex_lock(&broker->lock);
+	while (!broker->ending && broker->server) {
+		uint64_t question = broker->questions;
+		struct timespec until = later(HANG_MS);
+
+		if (!broker->asked) {
+			pthread_cond_wait(&broker->changed, &broker->lock);
+			continue;
+		}
+		while (!broker->ending &&
+		       pthread_cond_timedwait(&broker->changed, &broker->lock, &until) != ETIMEDOUT)
+			;
+		if (broker->ending || !broker->asked || broker->questions != question)
+			continue;
+		pass_turn(broker);
+		broker->gave_up = !broker->server;
+	}
+	pthread_mutex_unlock(&broker->lock);
 	return NULL;
 }
 
@@ -508,6 +618,49 @@ static bool bind_below(int socket, int folder)
 	return ok;
 }
 
+/* A word of the key as a filter loads it: as one that came over a network. */
+static uint32_t filter_word(const struct broker *broker, int number)
+{
+	uint32_t word;
+
+	memcpy(&word, (const char *)broker->key + (size_t)number * sizeof(word), sizeof(word));
+	return htonl(word);
+}
+
+/*
+ * Messages without the key: the kernel drops them in the sender's call.  Not when they are read:
+ * what they carry would be closed here, and they would fill the queue.
+ */
+static bool refuse_strangers(const struct broker *broker)
+{
+	enum { WORDS = sizeof(broker->key) / sizeof(uint32_t), END = 2 * WORDS };
+	const uint32_t key = offsetof(struct broker_request, key);
+	struct sock_filter code[END + 2];
+	const struct sock_fprog program = {.len = END + 2, .filter = code};
+
+	for (int i = 0; i < WORDS; i++) {
+		code[2 * i] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+							   key + (uint32_t)i * sizeof(uint32_t));
+		code[2 * i + 1] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+							       filter_word(broker, i), 0,
+							       (uint8_t)(END - 2 * i - 1));
+	}
+	code[END] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, UINT32_MAX);
+	code[END + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, 0);
+	return !setsockopt(broker->socket, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program));
+}
+
+static void init_lock(struct broker *broker)
+{
+	pthread_condattr_t clock;
+
+	pthread_mutex_init(&broker->lock, NULL);
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&broker->changed, &clock);
+	pthread_condattr_destroy(&clock);
+}
+
 struct broker *broker_open(int folder)
 {
 	struct broker *broker = xcalloc(1, sizeof(*broker));
@@ -521,8 +674,10 @@ struct broker *broker_open(int folder)
 
 	if (has_key && broker->folder >= 0 && broker->socket >= 0 && broker->group_count >= 0 &&
 	    !setsockopt(broker->socket, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) &&
-	    bind_below(broker->socket, broker->folder))
+	    refuse_strangers(broker) && bind_below(broker->socket, broker->folder)) {
+		init_lock(broker);
 		return broker;
+	}
 	close_if(broker->folder);
 	close_if(broker->socket);
 	free(broker);
@@ -541,21 +696,35 @@ int broker_descriptor(const struct broker *broker)
 	return broker && !broker->serving ? broker->socket : -1;
 }
 
-/* Nobody reads what is sent there: who sends something is told at once. */
-static void stop_listening(struct broker *broker)
-{
-	if (broker->socket < 0)
-		return;
-	shutdown(broker->socket, SHUT_RDWR);
-	close(broker->socket);
-	broker->socket = -1;
-}
-
 void broker_serve(struct broker *broker)
 {
-	broker->serving = !pthread_create(&broker->thread, NULL, serve, broker);
-	if (!broker->serving)
-		stop_listening(broker);
+	pthread_mutex_lock(&broker->lock);
+	broker->serving = !pthread_create(&broker->watch, NULL, watch, broker);
+	if (broker->serving)
+		pass_turn(broker);
+	else
+		shutdown(broker->socket, SHUT_RDWR);
+	pthread_mutex_unlock(&broker->lock);
+}
+
+bool broker_gave_up(struct broker *broker)
+{
+	if (!broker)
+		return false;
+	pthread_mutex_lock(&broker->lock);
+	bool gave_up = broker->gave_up;
+
+	pthread_mutex_unlock(&broker->lock);
+	return gave_up;
+}
+
+/*
+ * Nobody reads what is sent there: who sends something is told at once.  The socket is not closed,
+ * since what lies in it would be, too; the kernel does that without waiting when we end.
+ */
+static void stop_listening(struct broker *broker)
+{
+	shutdown(broker->socket, SHUT_RDWR);
 }
 
 void broker_hide(struct broker *broker)
@@ -567,21 +736,36 @@ void broker_hide(struct broker *broker)
 		stop_listening(broker);
 }
 
+/* The question that is being answered, if it does not last.  Returns how many threads go on. */
+static int wait_for_threads(struct broker *broker)
+{
+	struct timespec until = later(PATIENCE_S * 1000);
+
+	pthread_mutex_lock(&broker->lock);
+	int hang = broker->threads - (broker->server != NULL), left;
+
+	broker->ending = true;
+	pthread_cond_broadcast(&broker->changed);
+	while (broker->threads > hang &&
+	       pthread_cond_timedwait(&broker->changed, &broker->lock, &until) != ETIMEDOUT)
+		;
+	left = broker->threads;
+	pthread_mutex_unlock(&broker->lock);
+	return left;
+}
+
 void broker_close(struct broker *broker)
 {
-	struct timespec until;
-
 	if (!broker)
 		return;
-	atomic_store(&broker->ending, true);
+	stop_listening(broker);
 	if (broker->serving) {
-		shutdown(broker->socket, SHUT_RDWR);
-		clock_gettime(CLOCK_REALTIME, &until);
-		until.tv_sec += PATIENCE_S;
-		if (pthread_timedjoin_np(broker->thread, NULL, &until))
-			return; /* it hangs, and has all that is the broker's */
+		int left = wait_for_threads(broker);
+
+		pthread_join(broker->watch, NULL);
+		if (left)
+			return; /* they hang, and have all that is the broker's */
 	}
-	close_if(broker->socket);
 	close_if(broker->folder);
 	free(broker);
 }

@@ -40,6 +40,14 @@ static uint64_t us_of(const struct timeval *time)
 	return (uint64_t)time->tv_sec * 1000000 + (uint64_t)time->tv_usec;
 }
 
+static void add_warning(struct strbuf *text, const char *warning, uint64_t tstamp_ns)
+{
+	strbuf_puts(text, "<event kind=\"warning\"");
+	xml_add_number(text, "tstamp", tstamp_ns);
+	xml_add_attribute(text, "text", warning);
+	strbuf_puts(text, "/>\n");
+}
+
 static void add_exit(struct strbuf *text, const struct run_result *result, uint64_t tstamp_ns)
 {
 	int wait_status = result->wait_status;
@@ -87,6 +95,8 @@ void finish_log(const struct family *family, const struct run_result *result, ui
 	if (!strstr(tail, closing_tag)) {
 		if (length && tail[length - 1] != '\n') /* the writer was killed inside a line */
 			strbuf_putc(&text, '\n');
+		if (result && result->warning)
+			add_warning(&text, result->warning, tstamp_ns);
 		if (result)
 			add_exit(&text, result, tstamp_ns);
 		strbuf_printf(&text, "<event kind=\"" FORMAT_EVENT_SUMS "\"/>\n%s\n", closing_tag);

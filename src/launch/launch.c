@@ -279,6 +279,19 @@ static void explain_silence(struct launch *launch, int error)
 				 : "does something take LD_PRELOAD out of its environment?");
 }
 
+/* Whoever was not recorded for that cannot say so: its log would be what it asked for. */
+static void warn_of_broker(struct launch *launch)
+{
+	static const char text[] =
+		"helio was asked for files by questions that do not end, and does not answer any "
+		"more: processes that moved their root or gave up root since are not recorded";
+
+	if (!broker_gave_up(launch->broker))
+		return;
+	launch->result.warning = text;
+	diag_add(&launch->diags, DIAG_WARNING, "%s", text);
+}
+
 /* Closes and packs the experiment of a program that ran. */
 static void finish(struct launch *launch)
 {
@@ -295,6 +308,7 @@ static void finish(struct launch *launch)
 	}
 	finish_find_again(&launch->family, launch->path, launch->name, &launch->diags);
 	launch->family.founder_reaped = true;
+	warn_of_broker(launch);
 	finish_log(&launch->family, &launch->result, duration_ns, &launch->diags);
 	finish_pack(&launch->family, &summary, &launch->diags);
 	if (target_is_go(launch->target.path) && launch->options.clock_us && !launch->options.quiet)

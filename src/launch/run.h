@@ -31,6 +31,7 @@ struct run_result {
 	int exec_errno;	     /* why the program could not be executed; 0: it ran */
 	uint64_t end_ns;     /* CLOCK_MONOTONIC when its end was seen */
 	struct rusage usage; /* its own, and that of the children that it awaited, with theirs */
+	const char *warning; /* for the log; or NULL */
 };
 
 /* A file that reaches the limit (ulimit -f) is an error from now on; the program's action stays. */

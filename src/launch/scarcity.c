@@ -5,7 +5,9 @@
 #include "launch/proc.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -13,6 +15,7 @@ enum {
 	LEAST_FILE = 16 << 10, /* bytes: what is written before the program runs, and some room */
 	FEW_PROCESSES = 64,    /* a limit above leaves room for one more */
 	OUR_PROCESSES = 4,     /* we, a thread of the collector's, and what is made for a moment */
+	OUR_FILES = 8,	       /* 6 are open while the program is begun; and some room */
 };
 
 bool scarce_memory(void)
@@ -43,9 +46,26 @@ static uint64_t own_threads(void)
 	return threads;
 }
 
+/* By a try: how many are open already, this process was not told. */
+static bool are_files_scarce(void)
+{
+	int fds[OUR_FILES], count = 0;
+
+	while (count < OUR_FILES && (fds[count] = eventfd(0, EFD_CLOEXEC)) >= 0)
+		count++;
+	bool scarce = count < OUR_FILES && errno == EMFILE;
+
+	while (count)
+		close(fds[--count]);
+	return scarce;
+}
+
 const char *scarce_room(void)
 {
 	struct rlimit files, processes;
+
+	if (are_files_scarce())
+		return "A limit of open files (ulimit -n) leaves no room for helio";
 
 	if (!getrlimit(RLIMIT_FSIZE, &files) && files.rlim_cur < LEAST_FILE)
 		return "A limit of the size of files (ulimit -f) leaves no room for an experiment";

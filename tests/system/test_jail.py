@@ -4,6 +4,7 @@ Programs that lock themselves in, and what they could ask the launcher for, whic
 (src/format/broker.h). What is asked here is asked by a stranger, who knows no more than that file says.
 """
 import array
+import contextlib
 import errno
 import os
 import re
@@ -143,11 +144,18 @@ def without_the_launcher(t, engine):
 
 # ---- what anybody could ask ----
 
-class Stranger:
-    """Asks the launcher of a recording as it likes."""
+def key_of(pid):
+    """What the launcher knows those by that it records: whoever can read their environment knows it, too."""
+    with open(f'/proc/{pid}/environ', encoding='utf-8', errors='replace') as environment:
+        return tuple(map(int, re.search(r'HELIO_COLLECTOR_PARAMS=[^\0]*;k:(\d+),(\d+);', environment.read()).groups()))
 
-    def __init__(self, t, experiment):
+
+class Stranger:
+    """Asks the launcher of a recording as it likes. Without the key it gets no answer."""
+
+    def __init__(self, t, experiment, key=(1, 2)):
         self.t = t
+        self.key = key
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.connect(str(experiment / 'broker'))
         self.socket.settimeout(60 * patience())
@@ -156,13 +164,13 @@ class Stranger:
         rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array('i', descriptors))] if descriptors else []
         self.socket.sendmsg([data], [*rights, *more])
 
-    def ask(self, kind, path, flags=0, number=0, *more, patient=True):
+    def ask(self, kind, path, flags=0, number=0, *more, wait_s=60):
         """(result, what came with it, the descriptor or None); None: no answer came."""
         here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with here, there:
-            self.send(REQUEST.pack(kind, flags, number, threading.get_native_id(), 1, 2) + os.fsencode(path) + b'\0', [there.fileno()], *more)
+            self.send(REQUEST.pack(kind, flags, number, threading.get_native_id(), *self.key) + os.fsencode(path) + b'\0', [there.fileno()], *more)
             there.close()
-            here.settimeout(60 * patience() if patient else 0.0)
+            here.settimeout(wait_s * patience())
             data, rights, _, _ = here.recvmsg(8192, socket.CMSG_SPACE(8 * PASSED))
         if not data:
             return None
@@ -203,7 +211,7 @@ def questions_of_strangers(t):
     treasure.write_text('what is outside')
     with Recorded(t, t.target('places'), 'chroot', 'before') as run:
         founder, experiment = run.said_pid(), run.experiment
-        stranger = Stranger(t, experiment)
+        stranger = Stranger(t, experiment, key_of(founder))
         still_answers(t, stranger, experiment)
         (experiment / 'dyntext').symlink_to(treasure)
         os.mkfifo(experiment / 'heaptrace')
@@ -261,12 +269,11 @@ def what_is_its_own(t, stranger):
 
 @test
 def strangers_who_lie(t):
-    """Who asks is who made the socket pair, with the rights of then: another's is not taken, and another user gets what that user may have."""
+    """Who asks is who made the socket pair, with the rights of then: another's is not taken, and another user gets what a program has that becomes it."""
     with Recorded(t, t.target('places'), 'chroot', 'before') as run:
-        run.said_pid()
-        stranger = Stranger(t, run.experiment)
+        stranger = Stranger(t, run.experiment, key_of(run.said_pid()))
         here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        question = REQUEST.pack(OPEN_PROC, 0, 0, 0, 0, 0) + b'self/maps\0'
+        question = REQUEST.pack(OPEN_PROC, 0, 0, 0, *stranger.key) + b'self/maps\0'
         child = os.fork()
         if not child:  # the pair is its parent's
             stranger.send(question, [there.fileno()])
@@ -278,13 +285,14 @@ def strangers_who_lie(t):
         if t.as_root():
             lie = (socket.SOL_SOCKET, socket.SCM_CREDENTIALS, struct.pack('iII', 1, 0, 0))
             t.equal(stranger.ask(OPEN_PROC, 'self/maps', 0, 0, lie), None, 'an answer to a lie')
-            t.equal(told_to_nobody(stranger), str([-errno.EACCES, -errno.EACCES, -errno.EACCES, 0]), 'what nobody is told')
+            t.equal(told_to_nobody(Stranger(t, run.experiment)), str([None] * 4), 'what nobody is told')
+            t.equal(told_to_nobody(stranger), str([-errno.EACCES, 0, -errno.EACCES, 0]), 'what nobody is told who knows the key')
         still_answers(t, stranger, run.experiment)
         t.equal(run.end()[0], 5, 'status')
 
 
 def told_to_nobody(stranger):
-    """Results for another user: of a file of root's, a new directory, a new file, and of what is its own."""
+    """Results for another user: of a file of root's, a new directory, a file that is there, and of what is its own."""
     questions = ((OPEN, 'log.xml', os.O_RDWR, 0), (MAKE, '_n1.er', 0, 0), (OPEN, 'stacks', os.O_RDWR | os.O_CREAT, 0),
                  (OPEN_PROC, 'self/statm', 0, 0))
     here, there = os.pipe()
@@ -293,7 +301,7 @@ def told_to_nobody(stranger):
         os.setgroups([])
         os.setresgid(65534, 65534, 65534)
         os.setresuid(65534, 65534, 65534)
-        os.write(there, repr([stranger.ask(*question)[0] for question in questions]).encode())
+        os.write(there, repr([(stranger.ask(*question) or [None])[0] for question in questions]).encode())
         os._exit(0)
     os.close(there)
     os.waitpid(child, 0)
@@ -305,12 +313,11 @@ def told_to_nobody(stranger):
 def a_flood_of_questions(t):
     """What is no question, what comes with many descriptors, whose answers nobody reads: the launcher goes on, and keeps none of them."""
     with Recorded(t, t.target('places'), 'chroot', 'before') as run:
-        run.said_pid()
-        stranger = Stranger(t, run.experiment)
+        stranger = Stranger(t, run.experiment, key_of(run.said_pid()))
         still_answers(t, stranger, run.experiment)
         usual = descriptors_of(run.launcher.pid)
         here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        listing = REQUEST.pack(LIST, 0, 0, 0, 0, 0) + b'\0'
+        listing = REQUEST.pack(LIST, 0, 0, 0, *stranger.key) + b'\0'
         pipe, server = os.pipe(), socket.create_server(('127.0.0.1', 0))
         with open(t.directory / 'file', 'w+', encoding='utf-8') as file:
             for number in range(1000):
@@ -319,7 +326,7 @@ def a_flood_of_questions(t):
                 stranger.send(listing, [])
                 stranger.send(listing, [pipe[0], pipe[1], server.fileno(), file.fileno()] * 10)
                 stranger.send(listing[:-1] + b'x' * 700, [file.fileno()])
-                stranger.send(REQUEST.pack(number, -1, 2 ** 32 - 1, -1, 3, 4) + b'\0', [there.fileno()])
+                stranger.send(REQUEST.pack(number, -1, 2 ** 32 - 1, -1, *stranger.key) + b'\0', [there.fileno()])
         still_answers(t, stranger, run.experiment)
         t.check(descriptors_of(run.launcher.pid) <= usual + 4, f'{descriptors_of(run.launcher.pid)} descriptors, {usual} before')
         for descriptor in (*pipe, here.detach(), there.detach(), server.detach()):
@@ -327,6 +334,103 @@ def a_flood_of_questions(t):
         status, _, err = run.end()
         t.equal(status, 5, f'status ({err})')
         t.equal(sorted(t.read(run.experiment)), ['', '_f1'], 'recorded')
+
+
+def linger_in_flight():
+    """A socket pair's end in which a connection lies whose last close() waits for an hour; and what keeps the other side of that busy."""
+    server = socket.create_server(('127.0.0.1', 0))
+    here = socket.create_connection(server.getsockname())
+    there, _ = server.accept()
+    there.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    here.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 65536)
+    here.setblocking(False)
+    waits = time.monotonic() + 0.2
+    while time.monotonic() < waits:  # some of it goes out late
+        try:
+            here.send(b'x' * 65536)
+        except BlockingIOError:
+            time.sleep(0.01)
+    here.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 3600))
+    carrier, end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    carrier.sendmsg([b'x'], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array('i', [here.fileno()]))])
+    os.close(here.detach())
+    carrier.close()
+    return end, (server, there)
+
+
+@contextlib.contextmanager
+def lingering(stranger, times):
+    """A process that sends the launcher what lingers: it waits itself where the launcher does not take it."""
+    said, says = os.pipe()
+    child = os.fork()
+    if not child:
+        kept = []
+        for _ in range(times):
+            end, more = linger_in_flight()
+            kept.append(more)
+            os.write(says, b'.')
+            try:
+                stranger.send(REQUEST.pack(OPEN, 0, 0, 0, *stranger.key) + b'log.xml\0', [end.fileno()])
+            except OSError:
+                pass  # nobody listens any more
+            os.close(end.detach())
+        signal.pause()
+    try:
+        yield said
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        os.close(said)
+        os.close(says)
+
+
+@test
+def strangers_wait_for_what_they_send(t):
+    """Who does not know the key closes itself what it sends, however long that lasts: the launcher answers on, and what is in the jail is recorded."""
+    with Recorded(t, t.target('places'), 'chroot', 'before') as run:
+        stranger = Stranger(t, run.experiment, key_of(run.said_pid()))
+        still_answers(t, stranger, run.experiment)
+        t.equal(Stranger(t, run.experiment).ask(OPEN, 'log.xml', os.O_RDONLY), None, 'the answer to a stranger')
+        with lingering(Stranger(t, run.experiment), 20) as said:
+            os.read(said, 1)
+            t.check(not select.select([said], [], [], 2)[0], 'the stranger does not wait for what it has sent')
+            still_answers(t, stranger, run.experiment)
+            status, _, err = run.end()
+        t.equal(status, 5, f'status ({err})')
+        t.equal(sorted(t.read(run.experiment)), ['', '_f1'], 'recorded')
+
+
+@test
+def what_lingers_with_the_key(t):
+    """One question that does not end is answered around; where there are too many nobody listens, those who ask know at once, and it is said."""
+    for times, recorded in (1, ['', '_f1']), (20, ['']):
+        with Recorded(t, t.target('places'), 'chroot', 'before') as run:
+            stranger = Stranger(t, run.experiment, key_of(run.said_pid()))
+            still_answers(t, stranger, run.experiment)
+            with lingering(stranger, times) as said:
+                for _ in range(min(times, 2)):
+                    os.read(said, 1)
+                while times > 1 and asks(stranger):
+                    time.sleep(0.05)
+                if times == 1:
+                    time.sleep(0.5)
+                    still_answers(t, stranger, run.experiment)
+                status, _, err = run.end()
+            t.equal(status, 5, f'{times}: status ({err})')
+            t.equal(sorted(t.read(run.experiment)), recorded, f'{times}: recorded')
+            told = 'do not end' in err, 'do not end' in str(t.print(run.experiment, '-header'))
+            t.equal(told, (times > 1, times > 1), f'{times}: whether it is said ({err})')
+
+
+def asks(stranger):
+    """Whether there is somebody who answers."""
+    try:
+        stranger.ask(OPEN, 'log.xml', os.O_RDONLY, wait_s=1)
+    except TimeoutError:
+        pass
+    except BrokenPipeError:
+        return False
+    return True
 
 
 @test

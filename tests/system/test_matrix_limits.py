@@ -120,7 +120,7 @@ def no_room_for_us(t, engine):
     """Limits under which helio itself can write nothing, or is one process too many: the program runs as bare, and that is said."""
     t.directory.chmod(0o777)
     user = [t.need('setpriv'), '--reuid', '54321', '--regid', '54321', '--clear-groups']
-    for before, limit in ([], '-f 0'), *[(user, '-u 2')] * t.as_root():
+    for before, limit in ([], '-f 0'), ([], '-n 4'), ([], '-n 5'), ([], '-n 8'), *[(user, '-u 2')] * t.as_root():
         script = 'for i in 1 2 3; do /bin/true; done; echo done; exit 3'
         bare = t.run(*before, 'bash', '-c', f'ulimit {limit}; exec sh -c "{script}"')
         t.equal((bare.status, bare.out), (3, 'done\n'), f'{limit}: bare')
