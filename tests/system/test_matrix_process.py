@@ -180,3 +180,12 @@ def looks_at_itself(t, engine):
     """A scandir of its threads whose filter makes another one: each has the filter that it was given."""
     for _ in t.like_bare(engine, t.target('ownproc'), intervals=('10m',)):
         pass
+
+
+@test(engines=True)
+def looked_for_along_path(t, engine):
+    """Where a shell looks for a program nothing ends: the one that it finds is the first that it becomes."""
+    script = 'PATH=/nonexistent:/etc/passwd:/also/nonexistent:/usr/bin:/bin; exec sort --version'
+    for _, family in t.like_bare(engine, t.need('dash'), '-c', script):
+        execs = [event['lineage'] for event in family['']['log_events'] if event['kind'] == 'exec']
+        t.equal((execs, sorted(family)), (['_x1'], ['', '_x1']), 'what it became')

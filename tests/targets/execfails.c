@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Works a little and executes a program that is not there, in turns: before each one the collector
+/* Works a little and executes what is no program, in turns: before each one the collector
  * switches its events off, and on again after it. */
 #include "target.h"
 
@@ -14,7 +14,7 @@ int main(int argc, char **argv)
 	for (long rounds = 0; budget_left(&budget, rounds); rounds++) {
 		seed = churn(seed, 20000 + rounds % 20000);
 		sink += seed;
-		execv("/nonexistent/program", words);
+		execv("/", words);
 	}
 	printf("thread_cpu %.6f\n", cpu_now());
 	return 0;
