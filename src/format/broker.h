@@ -21,6 +21,12 @@ enum {
 	BROKER_DATA_MAX = 4096, /* that follow an answer */
 };
 
+/*
+ * What only who asks knows, and root: where it has its vDSO.  Who executes another program cannot
+ * foretell that program's.
+ */
+#define BROKER_IMAGE(vdso) ((uint32_t)((vdso) >> 12))
+
 /* Paths are relative to the founder's directory; of those in /proc, to that: "self/maps". */
 enum broker_kind {
 	BROKER_OPEN,	       /* a file of the experiment, with the flags of open(2) */
@@ -37,9 +43,9 @@ enum broker_kind {
 struct broker_request {
 	uint32_t kind;
 	int32_t flags;
-	uint32_t number;
+	uint32_t number; /* of BROKER_LIST_TASKS; else BROKER_IMAGE, or 0 */
 	int32_t thread;	 /* that asks, by its number in its own namespace */
-	uint64_t key[2]; /* that the launcher gave to those that it records, or 0 */
+	uint64_t key[2]; /* that the launcher gave to those that it records */
 };
 
 struct broker_answer {

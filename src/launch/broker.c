@@ -414,6 +414,24 @@ static bool is_of_proc(uint32_t kind)
 	return kind >= BROKER_OPEN_PROC;
 }
 
+/* What the kernel asks for rights only when it is opened, by which are ours. */
+static bool tells_of_image(const struct question *question)
+{
+	return question->request.kind == BROKER_READ_LINK ||
+	       (question->request.kind == BROKER_OPEN_PROC && !strcmp(question->path, "self/maps"));
+}
+
+/* Asked for afterwards: it may have executed a program that has more rights than its user. */
+static bool is_asker_still(const struct asker *asker, const struct question *question)
+{
+	pid_t pid = asker->made.pid;
+	uid_t user = asker->made.uid;
+
+	return broker_proc_is_of(pid, user) &&
+	       (!tells_of_image(question) ||
+		broker_proc_is_image(pid, user, question->request.number));
+}
+
 static void find_answer(struct server *server)
 {
 	const struct broker *broker = server->broker;
@@ -425,7 +443,7 @@ static void find_answer(struct server *server)
 	/* What it may do with files does not matter for its own /proc. */
 	if (is_of_proc(question->request.kind)) {
 		result = answer_of_proc(asker, question, reply);
-		if (!broker_proc_is_of(asker->made.pid, asker->made.uid))
+		if (!is_asker_still(asker, question))
 			result = -EACCES;
 	} else {
 		take_umask(server);

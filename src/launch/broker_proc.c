@@ -5,18 +5,20 @@
  */
 #include "launch/broker_proc.h"
 
+#include "format/broker.h"
 #include "launch/proc.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { NAME_ROOM = 64, TASKS_MOST = 4096 };
+enum { NAME_ROOM = 64, TASKS_MOST = 4096, AUXV_MOST = 64 };
 
 static const char *const of_process[] = {"io", "maps", "mountinfo", "stat", "statm", "status"};
 static const char *const of_thread[] = {"sched", "schedstat", "stat", "status", "syscall"};
@@ -83,6 +85,16 @@ static bool is_task(pid_t pid, int task, int number, bool inner)
 	       ((!inner && task == number) || innermost_number(text) == number);
 }
 
+/* Whether its threads may have other numbers in its own namespace than here. */
+static bool is_in_namespace(pid_t pid)
+{
+	char text[PROC_TEXT];
+	const char *field = proc_read_text(pid, 0, "status", text) ? proc_field(text, "NSpid") : "";
+
+	field += field ? strspn(field, "0123456789") : 0;
+	return field && *field == '\t';
+}
+
 /* What a thread is called here; 0: there is no such one. */
 static int find_task(pid_t pid, int number, bool inner)
 {
@@ -90,6 +102,8 @@ static int find_task(pid_t pid, int number, bool inner)
 
 	if (!number || is_task(pid, number, number, inner))
 		return number;
+	if (!is_in_namespace(pid))
+		return 0;
 	ssize_t count = broker_proc_tasks(pid, 0, tasks, TASKS_MOST);
 
 	for (ssize_t i = 0; i < count; i++)
@@ -155,6 +169,29 @@ static int open_regular(const char *path)
 		return fd;
 	close(fd);
 	return -EINVAL;
+}
+
+bool broker_proc_is_image(pid_t pid, uid_t user, uint32_t image)
+{
+	ElfW(auxv_t) values[AUXV_MOST];
+	char path[NAME_ROOM];
+	struct stat info;
+	bool is = false;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)pid);
+	int fd = open_regular(path);
+
+	if (fd < 0)
+		return false;
+	if (!image)
+		is = !fstat(fd, &info) && info.st_uid == user;
+	ssize_t size = image ? read(fd, values, sizeof(values)) : 0;
+
+	for (size_t i = 0; i < (size_t)(size > 0 ? size : 0) / sizeof(values[0]); i++)
+		is = is || (values[i].a_type == AT_SYSINFO_EHDR &&
+			    BROKER_IMAGE(values[i].a_un.a_val) == image);
+	close(fd);
+	return is;
 }
 
 /* A thread's number may be another process's when it is used: it is asked for afterwards. */

@@ -22,6 +22,11 @@ int broker_proc_stat(pid_t pid, const char *path, struct stat *info);
 ssize_t broker_proc_tasks(pid_t pid, uint32_t from, int32_t *to, size_t count);
 /* Whether that is its effective user still: it may execute a set-user-ID program at any moment. */
 bool broker_proc_is_of(pid_t pid, uid_t user);
+/*
+ * Whether it is the image still that asked, by BROKER_IMAGE; where that is 0, whether that user may
+ * look into it.  Another one may have rights that its user has not.
+ */
+bool broker_proc_is_image(pid_t pid, uid_t user, uint32_t image);
 /* The mask of its new files, or -1. */
 int broker_proc_umask(pid_t pid);
 

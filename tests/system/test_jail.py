@@ -150,6 +150,12 @@ def key_of(pid):
         return tuple(map(int, re.search(r'HELIO_COLLECTOR_PARAMS=[^\0]*;k:(\d+),(\d+);', environment.read()).groups()))
 
 
+def image():
+    """Where this process has the kernel's own code, by pages."""
+    with open('/proc/self/maps', encoding='utf-8') as maps:
+        return next((int(line.split('-')[0], 16) >> 12 & 0xffffffff for line in maps if line.endswith('[vdso]\n')), 0)
+
+
 class Stranger:
     """Asks the launcher of a recording as it likes. Without the key it gets no answer."""
 
@@ -168,7 +174,7 @@ class Stranger:
         """(result, what came with it, the descriptor or None); None: no answer came."""
         here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with here, there:
-            self.send(REQUEST.pack(kind, flags, number, threading.get_native_id(), *self.key) + os.fsencode(path) + b'\0', [there.fileno()], *more)
+            self.send(REQUEST.pack(kind, flags, number if kind == LIST else image(), threading.get_native_id(), *self.key) + os.fsencode(path) + b'\0', [there.fileno()], *more)
             there.close()
             here.settimeout(wait_s * patience())
             data, rights, _, _ = here.recvmsg(8192, socket.CMSG_SPACE(8 * PASSED))
@@ -273,7 +279,7 @@ def strangers_who_lie(t):
     with Recorded(t, t.target('places'), 'chroot', 'before') as run:
         stranger = Stranger(t, run.experiment, key_of(run.said_pid()))
         here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        question = REQUEST.pack(OPEN_PROC, 0, 0, 0, *stranger.key) + b'self/maps\0'
+        question = REQUEST.pack(OPEN_PROC, 0, image(), 0, *stranger.key) + b'self/maps\0'
         child = os.fork()
         if not child:  # the pair is its parent's
             stranger.send(question, [there.fileno()])
@@ -334,6 +340,60 @@ def a_flood_of_questions(t):
         status, _, err = run.end()
         t.equal(status, 5, f'status ({err})')
         t.equal(sorted(t.read(run.experiment)), ['', '_f1'], 'recorded')
+
+
+@test
+def another_program_meanwhile(t):
+    """
+    A process that asks for what is its own, and then executes a program that its user may not look into: it is not told of that one. Where it goes on
+    as it was, but not dumpable, since it gave up root, it is told.
+    """
+    t.need_root()
+    t.directory.chmod(0o755)
+    program = t.directory / 'unreadable'
+    shutil.copy(t.need('sleep'), program)
+    program.chmod(0o111)
+    with Recorded(t, t.target('places'), 'chroot', 'before') as run:
+        stranger = Stranger(t, run.experiment, key_of(run.said_pid()))
+        still_answers(t, stranger, run.experiment)
+        for place, executed, expected in (image, None, 0), (image, program, -errno.EACCES), (lambda: 0, program, -errno.EACCES):
+            t.equal(told_to_nobody_after(t, run.launcher, stranger, place, executed), [expected] * 2, f'{executed}: its maps and the name of its input')
+        t.equal(run.end()[0], 5, 'status')
+
+
+def told_to_nobody_after(t, launcher, stranger, place, program):
+    """Results of two questions that a process of another user has asked before it executed `program`, if any: the launcher sees them then."""
+    control, other = socket.socketpair()
+    launcher.send_signal(signal.SIGSTOP)
+    while t.run('sh', '-c', f'cut -d" " -f3 /proc/{launcher.pid}/stat').out.strip() != 'T':
+        time.sleep(0.01)
+    child = os.fork()
+    if not child:
+        os.setgroups([])
+        os.setresgid(65534, 65534, 65534)
+        where = place()  # not dumpable afterwards
+        os.setresuid(65534, 65534, 65534)
+        here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        for kind, path in (OPEN_PROC, 'self/maps'), (READ_LINK, 'self/fd/0'):
+            stranger.send(REQUEST.pack(kind, 0, where, threading.get_native_id(), *stranger.key) + path.encode() + b'\0', [there.fileno()])
+        socket.send_fds(other, [b'x'], [here.fileno()])
+        if program:
+            os.execv(program, [program, '600'])
+        signal.pause()
+    try:
+        _, (fd,), _, _ = socket.recv_fds(control, 1, 1)
+        while program and os.readlink(f'/proc/{child}/exe') != str(program):
+            time.sleep(0.01)
+        launcher.send_signal(signal.SIGCONT)
+        with socket.socket(fileno=fd) as here:
+            here.settimeout(60 * patience())
+            return [ANSWER.unpack_from(here.recv(8192))[0] for _ in range(2)]
+    finally:
+        launcher.send_signal(signal.SIGCONT)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        control.close()
+        other.close()
 
 
 def linger_in_flight():

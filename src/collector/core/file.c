@@ -8,10 +8,12 @@
 #include "collector/wrap/descriptor.h"
 
 #include <errno.h>
+#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 _Atomic int file_broker = -1;
+static _Atomic uint32_t own_image; /* from before there is a file_broker; see format/broker.h */
 
 /*
  * The founder's directory: as the launcher says where somebody else could exchange a directory on
@@ -92,6 +94,7 @@ static struct broker_request request_of(enum broker_kind kind)
 {
 	return (struct broker_request){
 		.kind = kind,
+		.number = atomic_load(&own_image),
 		.thread = sys_gettid(),
 		.key = {collector.launcher_key[0], collector.launcher_key[1]}};
 }
