@@ -50,10 +50,11 @@
 #define PARAMS_LIBRARY_NAME_TRACE "libhelio-collector-trace.so"
 
 /*
- * Limits (RLIMIT_DATA, RLIMIT_AS) below which a program is left alone: one that runs without the
- * collector might not load with it.  Bytes.
+ * Limits (RLIMIT_DATA, RLIMIT_AS, RLIMIT_STACK) below which a program is left alone: one that runs
+ * without the collector might not load with it.  Bytes.
  */
 #define PARAMS_LEAST_DATA  ((uint64_t)32 << 20)
 #define PARAMS_LEAST_SPACE ((uint64_t)96 << 20)
+#define PARAMS_LEAST_STACK ((uint64_t)40 << 10)
 
 #endif

@@ -18,12 +18,18 @@ enum {
 	OUR_FILES = 8,	       /* 6 are open while the program is begun; and some room */
 };
 
+static bool is_below(__rlimit_resource_t resource, uint64_t bytes)
+{
+	struct rlimit limit;
+
+	return !getrlimit(resource, &limit) && limit.rlim_cur < bytes;
+}
+
 bool scarce_memory(void)
 {
-	struct rlimit data, space;
-
-	return !getrlimit(RLIMIT_DATA, &data) && !getrlimit(RLIMIT_AS, &space) &&
-	       (data.rlim_cur < PARAMS_LEAST_DATA || space.rlim_cur < PARAMS_LEAST_SPACE);
+	return is_below(RLIMIT_DATA, PARAMS_LEAST_DATA) ||
+	       is_below(RLIMIT_AS, PARAMS_LEAST_SPACE) ||
+	       is_below(RLIMIT_STACK, PARAMS_LEAST_STACK);
 }
 
 /* The threads of all processes of this user, as the kernel counts them against the limit. */

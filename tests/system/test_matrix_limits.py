@@ -84,7 +84,7 @@ def own_limits(t, engine):
 @test(engines=True)
 def too_little_memory(t, engine):
     """Programs that load within a limit, and would not with us: they run as bare, unrecorded, and that is said."""
-    for limit in '-d 2000', '-v 8000':
+    for limit in '-d 2000', '-v 8000', '-s 16', '-s 24':
         bare = t.run('sh', '-c', f'ulimit {limit}; exec /bin/echo done')
         if bare.status:
             continue  # this machine's echo is larger
