@@ -119,7 +119,7 @@ def a_stack_too_small_for_helio(t):
 def no_room_for_us(t, engine):
     """Limits under which helio itself can write nothing, or is one process too many: the program runs as bare, and that is said."""
     t.directory.chmod(0o777)
-    own = '54321' if engine == 'perf' else '54323'  # the kernel counts the processes of a user
+    own = '54324' if engine == 'perf' else '54323'  # the kernel counts the processes of a user
     user = [t.need('setpriv'), '--reuid', own, '--regid', own, '--clear-groups']
     for before, limit in ([], '-f 0'), ([], '-n 4'), ([], '-n 5'), ([], '-n 8'), *[(user, '-u 2')] * t.as_root():
         script = 'for i in 1 2 3; do /bin/true; done; echo done; exit 3'
