@@ -19,6 +19,7 @@ import threading
 import time
 
 from harness import patience, test
+from test_code import build
 
 REQUEST, ANSWER = struct.Struct('<IiIiQQ'), struct.Struct('<iIQQQ')
 OPEN, MAKE, REMOVE, STAT, OPEN_PROC, READ_LINK, STAT_PROC, LIST = range(8)
@@ -140,6 +141,57 @@ def without_the_launcher(t, engine):
                 t.check(when == 'before' or not before, f'{way.name}: directories held: {before}')
                 if way == signal.SIGKILL and when == 'before':
                     t.check('helio cannot be asked for files' in (run.experiment / 'log.xml').read_text(), 'no word of it in the log')
+
+
+DAEMON = r"""
+#include <grp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+int main(int count, char **words)
+{
+	FILE *said = fopen(words[1], "w");
+	if (daemon(1, 0))
+		return count;
+	while (!access(words[2], F_OK))
+		usleep(10000);
+	if (setgroups(0, NULL) || setgid(65534) || setuid(65534))
+		return 1;
+	for (int i = 0; i < 2; i++)
+		if (!fork()) {
+			while (clock() < CLOCKS_PER_SEC / 4)
+				;
+			_exit(0);
+		}
+	while (wait(NULL) > 0)
+		;
+	fputs("done\\n", said);
+	fclose(said);
+	return 0;
+}
+"""
+
+
+@test
+def workers_of_a_daemon(t):
+    """It changed its user after helio had ended: of its workers the CPU time is known, and why nothing else."""
+    t.need_root('become another user')
+    t.directory.chmod(0o755)
+    program = build(t, 'daemon', ('daemon.c', DAEMON))
+    waits, said = t.directory / 'waits', t.directory / 'said'
+    waits.touch()
+    experiment = t.collect(program, said, waits).experiment
+    waits.unlink()
+    end = time.monotonic() + 60 * patience()
+    while 'done' not in said.read_text() and time.monotonic() < end:
+        time.sleep(0.02)
+    rows = t.functions(experiment, 'e.totalcpu')
+    t.near(rows['<not recorded: daemon>']['e.totalcpu'], 0.5, 'their CPU time', 0.1)
+    reason = t.run(t.helio, 'print', '-processes', '-header', experiment)
+    t.check('may make no files in the experiment' in reason.out + reason.err, f'why: {reason.out} {reason.err}')
+    t.check('static' not in reason.out + reason.err, f'a wrong reason: {reason.out} {reason.err}')
 
 
 # ---- what anybody could ask ----

@@ -730,6 +730,21 @@ int collector_begin_late(const char *words)
 	return 0;
 }
 
+/* In the child of a fork. */
+static bool begin_child(void)
+{
+	static char room[PATH_MAX_HERE]; /* too large for the stack of a small thread that forks */
+	struct text parent = TEXT_ON(room);
+
+	text_puts(&parent, collector.directory);
+	int result = begin_recording("fork");
+
+	/* The launcher is gone; who notices that first disconnects the socket for all. */
+	if (result == -EACCES || result == -ECONNREFUSED || result == -ENOTCONN)
+		lineage_fork_left_alone(room);
+	return !result;
+}
+
 void collector_restart_after_fork(void)
 {
 	const struct thread *thread = thread_current_if_known();
@@ -751,7 +766,7 @@ void collector_restart_after_fork(void)
 	const char *pattern = told(PARAMS_ENV_FOLLOW);
 
 	own_use_work_begin();
-	if (!collector.follow || (pattern && !wanted(pattern)) || begin_recording("fork"))
+	if (!collector.follow || (pattern && !wanted(pattern)) || !begin_child())
 		return;
 	modules_write_begin();
 	dynamic_inherit();

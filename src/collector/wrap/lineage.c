@@ -107,16 +107,27 @@ void lineage_left_alone(int32_t pid, const char *name, const char *reason)
 		put_left_alone(pid, name, reason);
 }
 
-void lineage_program_left_alone(const char *reason)
+/* Said in the log of the experiment in that directory. */
+static void program_left_alone(const char *directory, const char *reason)
 {
 	struct text path = TEXT_ON(collector.directory);
 
-	if (!collector.follow)
-		return;
-	text_puts(&path, collector.founder);
+	text_puts(&path, directory);
 	log_name_files();
 	collector.proc_pid = tasks_process_number();
 	put_left_alone(0, NULL, reason);
+}
+
+void lineage_program_left_alone(const char *reason)
+{
+	if (collector.follow)
+		program_left_alone(collector.founder, reason);
+}
+
+void lineage_fork_left_alone(const char *parent)
+{
+	program_left_alone(parent, "its user may make no files in the experiment, and helio, which "
+				   "makes them, had ended");
 }
 
 static int64_t us_of(const struct timeval *time)

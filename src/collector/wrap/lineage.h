@@ -41,6 +41,8 @@ void lineage_log_child(uint64_t time_ns, const char *kind, int32_t pid, const ch
 void lineage_left_alone(int32_t pid, const char *name, const char *reason);
 /* The same of this program, at its very start: said in the founder's log. */
 void lineage_program_left_alone(const char *reason);
+/* The same of the child of a fork that may make no experiment: said in its parent's log. */
+void lineage_fork_left_alone(const char *parent);
 
 struct rusage;
 /* ` PREFIXuser_us="…" PREFIXsystem_us="…"` */
