@@ -22,11 +22,33 @@
 	X(voluntary_switches)                                                                      \
 	X(involuntary_switches)
 
+/* Bytes read and written, calls that read and that write: as /proc/PID/io has them first. */
+enum { FORMAT_IO_COUNTS = 4 };
+struct format_io {
+	uint64_t count[FORMAT_IO_COUNTS];
+};
+
 struct format_own_use {
 #define X(name) uint64_t name;
 	FORMAT_OWN_USE_FIELDS(X)
 #undef X
+	uint64_t has_waited;	/* the program awaits children, whose I/O the kernel adds */
+	struct format_io ended; /* of the program's threads that had ended before, or have since */
 };
+
+/*
+ * From what the kernel says of a process the part of its children is taken, which is what is
+ * neither of living threads (`rest`) nor of ended ones; *children: the largest found so far.
+ */
+static inline void format_io_leave_out(uint64_t *whole, uint64_t rest, uint64_t ended,
+				       uint64_t *children)
+{
+	uint64_t part = rest > ended ? rest - ended : 0;
+
+	if (part > *children)
+		*children = part;
+	*whole -= *children < *whole ? *children : *whole;
+}
 
 enum { OWN_USE_OFFSET = CONTROL_OFFSET - sizeof(struct format_own_use) };
 

@@ -118,6 +118,16 @@ static bool find_field(const char *text, const char *name, uint64_t *value)
 	return true;
 }
 
+static void add_living(const char *text, struct format_io *living)
+{
+	static const char *const names[FORMAT_IO_COUNTS] = {"rchar", "wchar", "syscr", "syscw"};
+	uint64_t value;
+
+	for (int i = 0; i < FORMAT_IO_COUNTS; i++)
+		if (find_field(text, names[i], &value))
+			living->count[i] += value;
+}
+
 static void read_io(pid_t pid, struct format_sample *sample)
 {
 	char text[PROC_TEXT];
@@ -144,7 +154,7 @@ static void read_memory(pid_t pid, struct format_sample *sample)
 		sample->max_rss_bytes = value * 1024;
 }
 
-static void add_thread(pid_t pid, pid_t task, struct format_sample *sum)
+static void add_thread(pid_t pid, pid_t task, struct format_sample *sum, struct format_io *living)
 {
 	char text[PROC_TEXT];
 	uint64_t value;
@@ -160,13 +170,14 @@ static void add_thread(pid_t pid, pid_t task, struct format_sample *sum)
 	/* Of a thread, as for getrusage; the process's own file has its children's blocks as well.
 	 */
 	proc_read_text(pid, task, "io", text);
+	add_living(text, living);
 	if (find_field(text, "read_bytes", &value))
 		sum->input_blocks += value / 512;
 	if (find_field(text, "write_bytes", &value))
 		sum->output_blocks += value / 512;
 }
 
-static void read_threads(pid_t pid, struct format_sample *sample)
+static void read_threads(pid_t pid, struct format_sample *sample, struct format_io *living)
 {
 	char path[32];
 	struct format_sample sum = {0};
@@ -178,7 +189,7 @@ static void read_threads(pid_t pid, struct format_sample *sample)
 		pid_t task = (pid_t)strtol(entry->d_name, NULL, 10);
 
 		if (task > 0)
-			add_thread(pid, task, &sum);
+			add_thread(pid, task, &sum, living);
 	}
 	if (!dir)
 		return;
@@ -190,7 +201,7 @@ static void read_threads(pid_t pid, struct format_sample *sample)
 	sample->output_blocks = sum.output_blocks;
 }
 
-bool proc_read_usage(pid_t pid, struct format_sample *sample)
+bool proc_read_usage(pid_t pid, struct format_sample *sample, struct format_io *living)
 {
 	struct proc_stat stat;
 
@@ -203,7 +214,8 @@ bool proc_read_usage(pid_t pid, struct format_sample *sample)
 	sample->threads = stat.threads;
 	read_io(pid, sample);
 	read_memory(pid, sample);
+	*living = (struct format_io){0};
 	if (stat.threads <= PROC_THREADS_MAX)
-		read_threads(pid, sample);
+		read_threads(pid, sample, living);
 	return true;
 }

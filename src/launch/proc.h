@@ -4,6 +4,7 @@
 #define HELIO_LAUNCH_PROC_H
 
 #include "format/format.h"
+#include "format/own_use.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -43,9 +44,10 @@ bool proc_read_stat(pid_t pid, struct proc_stat *stat);
  * Fills the usage fields of a sample; what cannot be read keeps its value.
  * Switches, run delay and blocks are summed over the living threads of a process with
  * at most PROC_THREADS_MAX of them, which makes them lower bounds.
+ * living: what those threads have read and written, or 0.
  * False if the process is gone or only waits for its parent.
  */
 enum { PROC_THREADS_MAX = 64 };
-bool proc_read_usage(pid_t pid, struct format_sample *sample);
+bool proc_read_usage(pid_t pid, struct format_sample *sample, struct format_io *living);
 
 #endif

@@ -48,9 +48,28 @@ static void keep_rising(struct format_sample *sample, const struct format_sample
 	sample->threads = threads;
 }
 
-/* What the collector counts of its own, in the header of `profile` while that is not packed. */
-static void leave_out_own(const struct family *family, const struct member *member,
-			  struct format_sample *sample)
+/* The part of children that it has awaited. `living`: of its threads; none: not known. */
+static void leave_out_children(const struct format_own_use *own, const struct format_io *living,
+			       struct format_io *children, struct format_sample *sample)
+{
+	uint64_t *whole[FORMAT_IO_COUNTS] = {&sample->read_bytes, &sample->write_bytes,
+					     &sample->read_calls, &sample->write_calls};
+
+	if (!own->has_waited || !living->count[0])
+		return;
+	for (int i = 0; i < FORMAT_IO_COUNTS; i++) {
+		uint64_t rest = *whole[i] > living->count[i] ? *whole[i] - living->count[i] : 0;
+
+		format_io_leave_out(whole[i], rest, own->ended.count[i], &children->count[i]);
+	}
+}
+
+/*
+ * What the collector counts of its own, in the header of `profile` while that is not packed, and
+ * what is children's.
+ */
+static void leave_out_own(const struct family *family, struct member *member,
+			  const struct format_io *living, struct format_sample *sample)
 {
 	struct format_file_header header;
 	struct format_own_use own;
@@ -60,8 +79,10 @@ static void leave_out_own(const struct family *family, const struct member *memb
 		return;
 	if (pread(fd, &header, sizeof(header), 0) == sizeof(header) &&
 	    header.header_size == FORMAT_BLOCK_ALIGN &&
-	    pread(fd, &own, sizeof(own), OWN_USE_OFFSET) == sizeof(own))
+	    pread(fd, &own, sizeof(own), OWN_USE_OFFSET) == sizeof(own)) {
+		leave_out_children(&own, living, &member->children_io, sample);
 		own_use_leave_out(sample, &own);
+	}
 	close(fd);
 }
 
@@ -87,14 +108,15 @@ bool samples_take_one(struct family *family, struct member *member, uint64_t tim
 		return false;
 	if (read_last(fd, &last)) {
 		struct format_sample sample = last; /* what cannot be read stays */
+		struct format_io living;
 
 		sample.time_ns = time_ns;
 		sample.kind = kind;
 		memset(sample.label, 0, sizeof(sample.label));
 		memcpy(sample.label, label, strnlen(label, sizeof(sample.label) - 1));
-		taken = proc_read_usage(member->pid, &sample);
+		taken = proc_read_usage(member->pid, &sample, &living);
 		if (taken) {
-			leave_out_own(family, member, &sample);
+			leave_out_own(family, member, &living, &sample);
 			keep_rising(&sample, &last);
 			append(fd, &sample);
 		} else {

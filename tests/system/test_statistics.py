@@ -215,3 +215,68 @@ def switches_of_the_program(t, engine):
     bare = int(t.run(sys.executable, '-c', NAPS).out)
     row, = whole(t, t.collect(sys.executable, '-c', NAPS, engine=engine, options=('-p', 'hi')).experiment)
     t.within(300 <= row['voluntary_switches'] <= bare + 30, f'{row["voluntary_switches"]} switches, {bare} by itself')
+
+
+PARENT = """
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void *put(void *calls)
+{
+	static char bytes[1000];
+	int null = open("/dev/null", O_WRONLY);
+
+	for (long i = 0; i < (long)calls; i++)
+		if (write(null, bytes, sizeof(bytes)) != sizeof(bytes))
+			abort();
+	close(null);
+	return NULL;
+}
+
+static void in_thread(long calls)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, put, (void *)calls);
+	pthread_join(thread, NULL);
+}
+
+int main(int argc, char **argv)
+{
+	in_thread(1);
+	for (int i = 0; i < 3; i++) {
+		if (!fork()) {
+			put((void *)1000);
+			_exit(0);
+		}
+		wait(NULL);
+		in_thread(20);
+	}
+	if (system("head -c 3000000 /dev/zero > /dev/null"))
+		abort();
+	put((void *)300);
+	usleep(argc > 1 ? 2500000 : 0);
+	in_thread(4000);
+	return 0;
+}
+"""
+
+
+@test(engines=True)
+def without_children(t, engine):
+    """What a process reads and writes, in threads that have ended, too, and not what its children do, be they recorded or not."""
+    (t.directory / 'parent.c').write_text(PARENT)
+    t.check(not t.run('gcc', '-O1', '-pthread', '-o', t.directory / 'parent', t.directory / 'parent.c').status, 'gcc')
+    calls = 1 + 3 * 20 + 300 + 4000
+    for options, words in ((), ()), (('-F', 'off'), ()), (('-S', '1'), ('wait',)):
+        result = t.collect(t.directory / 'parent', *words, engine=engine, options=options)
+        samples = t.read(result.experiment)['']['samples']
+        found = gained(samples)
+        t.equal((found['write_calls'], found['write_bytes'], found['read_calls']), (calls, 1000 * calls, 0), f'{options}')
+        for sample in samples[1:-1]:
+            written = sample['write_calls'] - samples[0]['write_calls']
+            t.within(written == calls - 4000, f'{written} writes before the end')

@@ -160,7 +160,7 @@ static void test_usage(void **state)
 		_exit(0);
 	}
 	wait(NULL);
-	assert_true(proc_read_usage(getpid(), &sample));
+	assert_true(proc_read_usage(getpid(), &sample, &(struct format_io){0}));
 	getrusage(RUSAGE_SELF, &usage);
 	assert_int_equal(sample.threads, 1);
 	assert_in_range(sample.minor_faults, 1, usage.ru_minflt);
@@ -177,7 +177,7 @@ static void test_usage(void **state)
 	/* a process that is gone */
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
-	assert_false(proc_read_usage(child, &sample));
+	assert_false(proc_read_usage(child, &sample, &(struct format_io){0}));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

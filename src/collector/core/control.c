@@ -10,6 +10,7 @@
  */
 #include "collector/core/control.h"
 
+#include "collector/core/child_io.h"
 #include "collector/core/core.h"
 #include "collector/core/family.h"
 #include "collector/core/own_use.h"
@@ -114,6 +115,7 @@ void control_forget(void)
 {
 	clock_word = &elsewhere;
 	own_use_forget();
+	child_io_forget();
 	family_forget();
 	atomic_store(&size_taken, 0);
 	atomic_store(&notes_got, atomic_load(&notes_put));

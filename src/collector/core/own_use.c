@@ -131,6 +131,28 @@ void own_use_thread(struct own_use_span *noted)
 	*noted = now;
 }
 
+bool own_use_has_waited(void)
+{
+	return __atomic_load_n(&use->has_waited, __ATOMIC_RELAXED);
+}
+
+bool own_use_first_wait(void)
+{
+	return !own_use_has_waited() && !__atomic_exchange_n(&use->has_waited, 1, __ATOMIC_RELAXED);
+}
+
+void own_use_add_ended(const struct format_io *io)
+{
+	for (int i = 0; i < FORMAT_IO_COUNTS; i++)
+		add(&use->ended.count[i], io->count[i]);
+}
+
+void own_use_get_ended(struct format_io *io)
+{
+	for (int i = 0; i < FORMAT_IO_COUNTS; i++)
+		io->count[i] = __atomic_load_n(&use->ended.count[i], __ATOMIC_RELAXED);
+}
+
 void own_use_open(struct format_own_use *shared)
 {
 	*shared = *use;

@@ -8,6 +8,8 @@
 
 #include "format/own_use.h"
 
+#include <stdbool.h>
+
 /* A call of ours, of this result, that the kernel counts. Safe in a handler. */
 void own_use_read(long result);
 void own_use_write(long result);
@@ -35,6 +37,13 @@ void own_use_thread(struct own_use_span *noted);
 void own_use_open(struct format_own_use *shared);
 /* Before that is unmapped; in the child of a fork, too. */
 void own_use_forget(void);
+
+/* Whether the program has begun to await children; true of own_use_first_wait: it begins now. */
+bool own_use_has_waited(void);
+bool own_use_first_wait(void);
+/* What threads that have ended have read and written. */
+void own_use_add_ended(const struct format_io *io);
+void own_use_get_ended(struct format_io *io);
 
 /* What there has been up to now. */
 void own_use_get(struct format_own_use *use);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/core/rawthread.h"
 
+#include "collector/core/child_io.h"
 #include "collector/core/core.h"
 #include "collector/core/own_use.h"
 #include "collector/core/sys.h"
@@ -218,6 +219,7 @@ _Noreturn void rawthread_exit(_Atomic unsigned *flag)
 	atomic_fetch_add(&ended_cpu_ns, clock_own_cpu_ns());
 	if (slot) {
 		own_use_thread(&slot->noted);
+		child_io_thread_end();
 		atomic_store(&slot->ended_ns, clock_now_ns());
 	}
 	__asm__ volatile("movl $0, (%0)\n\t"

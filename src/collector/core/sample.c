@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sample points taken inside the process: at its begin, its end, and where the program asks. */
+#include "collector/core/child_io.h"
 #include "collector/core/core.h"
 #include "collector/core/file.h"
 #include "collector/core/own_use.h"
@@ -32,23 +33,6 @@ static long read_proc(const char *path, char *to, size_t size)
 	sys_close(fd);
 	to[got > 0 ? got : 0] = '\0';
 	return got;
-}
-
-/* "rchar: N\nwchar: N\nsyscr: N\nsyscw: N\n…" */
-static void read_io(struct format_sample *sample)
-{
-	uint64_t *fields[] = {&sample->read_bytes, &sample->write_bytes, &sample->read_calls,
-			      &sample->write_calls};
-	char room[256];
-	const char *at = room;
-
-	if (read_proc("/proc/self/io", room, sizeof(room)) <= 0)
-		return;
-	for (int i = 0; i < 4; i++) {
-		while (*at && (*at < '0' || *at > '9'))
-			at++;
-		*fields[i] = text_number(at, &at);
-	}
 }
 
 static void read_rss(struct format_sample *sample)
@@ -111,7 +95,7 @@ static void fill(struct format_sample *sample, const char *label, bool fresh)
 	sample->output_blocks = (uint64_t)usage.ru_oublock;
 	sample->max_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
 	if (!fresh)
-		read_io(sample);
+		child_io_read(sample);
 	read_rss(sample);
 	sample->threads = thread_count();
 	if (!sample->threads)

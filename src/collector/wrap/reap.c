@@ -7,6 +7,7 @@
  * A tracer awaits each thread that it traces, too, and is told what that thread's whole process has
  * used.  Only what children of its own have used is added to what the kernel says of its children.
  */
+#include "collector/core/child_io.h"
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
@@ -75,6 +76,7 @@ static pid_t reap(pid_t which, int *status, int options, struct rusage *usage)
 	int *result = status ? status : &own_status;
 	struct rusage *used = usage ? usage : &own_usage;
 
+	child_io_before_wait();
 	read_children(&before);
 	atomic_fetch_add(&begun, 1);
 	pid_t pid = NEXT(wait4)(which, result, options, used);
@@ -116,6 +118,8 @@ COLLECTOR_EXPORT pid_t wait4(pid_t which, int *status, int options, struct rusag
 COLLECTOR_EXPORT int waitid(idtype_t kind, id_t which, siginfo_t *info, int options)
 {
 	struct rusage before, used;
+
+	child_io_before_wait();
 	uint32_t call = atomic_fetch_add(&begun, 1) + 1;
 	bool alone = atomic_load(&ended) == call - 1;
 

@@ -4,6 +4,7 @@
  * environment; system and popen spawn a shell out of our sight, which finds the name that was
  * announced to it.
  */
+#include "collector/core/child_io.h"
 #include "collector/core/core.h"
 #include "collector/wrap/lineage.h"
 #include "collector/wrap/next.h"
@@ -103,6 +104,7 @@ static struct announcement before_shell(const char *command)
 	char name_room[LINEAGE_ROOM];
 	struct text name = TEXT_ON(name_room);
 
+	child_io_before_wait(); /* system and pclose await by themselves */
 	if (!lineage_following() || !collector_is_ours())
 		return announcement;
 	uint32_t index = atomic_fetch_add(&collector.combos, 1) + 1;

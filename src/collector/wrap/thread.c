@@ -6,6 +6,7 @@
  * destructor of thread-specific data, which puts itself back until the last
  * round, runs after all the program's own.
  */
+#include "collector/core/child_io.h"
 #include "collector/core/core.h"
 #include "collector/core/own_use.h"
 #include "collector/core/sys.h"
@@ -32,6 +33,7 @@ static void say_goodbye(struct thread *thread)
 	phase_leave(thread);
 	writer_thread_end(thread, thread->clock.last.now_ns);
 	thread_unlock(thread);
+	child_io_thread_end();
 	thread_end();
 }
 
