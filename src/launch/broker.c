@@ -651,7 +651,7 @@ static uint32_t filter_word(const struct broker *broker, int number)
  */
 static bool refuse_strangers(const struct broker *broker)
 {
-	enum { WORDS = sizeof(broker->key) / sizeof(uint32_t), END = 2 * WORDS };
+	enum { WORD = sizeof(uint32_t), WORDS = sizeof(broker->key) / WORD, END = 2 * WORDS };
 	const uint32_t key = offsetof(struct broker_request, key);
 	struct sock_filter code[END + 2];
 	const struct sock_fprog program = {.len = END + 2, .filter = code};
