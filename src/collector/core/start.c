@@ -730,18 +730,21 @@ int collector_begin_late(const char *words)
 	return 0;
 }
 
-/* In the child of a fork. */
-static bool begin_child(void)
+/* Too large for the stack of a small thread that forks. */
+static char parents_directory[PATH_MAX_HERE];
+
+static __attribute__((noinline)) void note_parents_directory(void)
 {
-	static char room[PATH_MAX_HERE]; /* too large for the stack of a small thread that forks */
-	struct text parent = TEXT_ON(room);
+	struct text path = TEXT_ON(parents_directory);
 
-	text_puts(&parent, collector.directory);
-	int result = begin_recording("fork");
+	text_puts(&path, collector.directory);
+}
 
+static __attribute__((noinline)) bool has_begun(int result)
+{
 	/* The launcher is gone; who notices that first disconnects the socket for all. */
 	if (result == -EACCES || result == -ECONNREFUSED || result == -ENOTCONN)
-		lineage_fork_left_alone(room);
+		lineage_fork_left_alone(parents_directory);
 	return !result;
 }
 
@@ -766,7 +769,9 @@ void collector_restart_after_fork(void)
 	const char *pattern = told(PARAMS_ENV_FOLLOW);
 
 	own_use_work_begin();
-	if (!collector.follow || (pattern && !wanted(pattern)) || !begin_child())
+	note_parents_directory();
+	if (!collector.follow || (pattern && !wanted(pattern)) ||
+	    !has_begun(begin_recording("fork")))
 		return;
 	modules_write_begin();
 	dynamic_inherit();
