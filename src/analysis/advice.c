@@ -4,6 +4,7 @@
 #include "analysis/advice.h"
 
 #include "analysis/session.h"
+#include "base/array.h"
 
 #include <string.h>
 
@@ -27,7 +28,7 @@ static const struct {
 	{"php", "php", "-d opcache.jit_debug=0x10", "opcache.jit_debug"},
 };
 
-enum { RUNTIMES = sizeof(runtimes) / sizeof(runtimes[0]) };
+enum { RUNTIMES = COUNT(runtimes) };
 
 /* Whether a file's name is that of a runtime: "node" and "node18", but not "node-gyp". */
 static bool is_runtime(const char *name, const char *begin)

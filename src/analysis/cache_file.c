@@ -7,10 +7,12 @@
  */
 #include "analysis/cache_file.h"
 
+#include "base/array.h"
 #include "base/file_map.h"
 #include "base/folder.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/path.h"
 #include "format/checksum.h"
 #include "format/varint.h"
 
@@ -158,7 +160,7 @@ static void describe_directory(struct strbuf *text, int folder, unsigned depth)
 	for (int i = 0; i < count; i++) {
 		const char *name = entries[i]->d_name;
 
-		if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
+		if (!path_is_dots(name))
 			describe_entry(text, folder, name, depth);
 		free(entries[i]);
 	}
@@ -182,7 +184,7 @@ void cache_describe_program(struct strbuf *text)
 	if (!stat("/proc/self/exe", &status))
 		describe_stat(text, "helio " HELIO_VERSION, &status);
 	strbuf_putc(text, '\n');
-	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+	for (size_t i = 0; i < COUNT(variables); i++) {
 		const char *value = getenv(variables[i]);
 
 		strbuf_printf(text, "%s\n", value ? value : "");

@@ -8,6 +8,7 @@
 #include "analysis/code.h"
 #include "analysis/place.h"
 #include "analysis/trigger.h"
+#include "base/path.h"
 #include "format/counter.h"
 #include "isa/isa.h"
 
@@ -46,16 +47,10 @@ struct charging {
 
 #define WATCH_PREFIX "mem~"
 
-static bool ends_with(const char *name, const char *end)
-{
-	size_t length = strlen(name), tail = strlen(end);
-
-	return length > tail && !strcmp(name + length - tail, end);
-}
-
 bool charge_is_watch(const char *counter)
 {
-	return !strncmp(counter, WATCH_PREFIX, strlen(WATCH_PREFIX)) && !ends_with(counter, "~x");
+	return !strncmp(counter, WATCH_PREFIX, strlen(WATCH_PREFIX)) &&
+	       !path_ends_with(counter, "~x");
 }
 
 /* Without the attributes behind its name. */

@@ -4,6 +4,7 @@
  * functions that the program announced, in its dyntext.
  */
 #include "analysis/code.h"
+#include "base/path.h"
 #include "experiment/dyntext.h"
 #include "isa/isa.h"
 
@@ -85,10 +86,7 @@ const char *code_file(struct session *session, uint32_t object, uint32_t file)
 
 const char *code_file_name(struct session *session, uint32_t object, uint32_t file)
 {
-	const char *path = code_file(session, object, file);
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
+	return path_name(code_file(session, object, file));
 }
 
 uint32_t code_source_of(struct session *session, uint32_t function)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/counter.h"
 
+#include "base/array.h"
 #include "format/counter.h"
 
 #include <string.h>
@@ -93,7 +94,7 @@ void counters_add_quotients(struct session *session)
 		{"IPC", "Instructions Per Cycle", "insts", "cycles", "insts / cycles"},
 	};
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+	for (size_t i = 0; i < COUNT(known); i++) {
 		const struct metric *upper = find_counter(session, known[i].upper);
 		const struct metric *lower = find_counter(session, known[i].lower);
 

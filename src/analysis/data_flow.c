@@ -11,6 +11,7 @@
  */
 #include "analysis/data_flow.h"
 
+#include "base/array.h"
 #include "base/search.h"
 #include "object/object.h"
 
@@ -425,7 +426,7 @@ static struct flow_value called_for_thread(const struct flow *flow, const struct
 	};
 	int64_t displacement;
 
-	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+	for (size_t i = 0; i < COUNT(ways); i++) {
 		const struct flow_value *value = &state->registers[ways[i].reg];
 
 		if (value->kind == FLOW_STATIC &&

@@ -14,6 +14,7 @@
 #include "analysis/charge.h"
 #include "analysis/mapping_index.h"
 #include "analysis/place.h"
+#include "base/array.h"
 #include "isa/isa.h"
 
 #include <stdlib.h>
@@ -92,7 +93,7 @@ static const struct worker *find_worker(const char *symbol)
 
 	symbol += strspn(symbol, "_");
 	length = strcspn(symbol, "_@");
-	for (size_t i = 0; i < sizeof(workers) / sizeof(workers[0]); i++)
+	for (size_t i = 0; i < COUNT(workers); i++)
 		if (strlen(workers[i].name) == length && !strncmp(workers[i].name, symbol, length))
 			return &workers[i];
 	return NULL;

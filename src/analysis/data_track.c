@@ -9,6 +9,7 @@
 
 #include "analysis/data_flow.h"
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/search.h"
@@ -44,7 +45,7 @@ void data_tracker_free(struct data_tracker *tracker)
 	vec_fini(&tracker->flows);
 	vec_fini(&tracker->answers);
 	hash_map_fini(&tracker->flow_by_entry);
-	for (size_t i = 0; i < sizeof(tracker->known) / sizeof(tracker->known[0]); i++)
+	for (size_t i = 0; i < COUNT(tracker->known); i++)
 		hash_map_fini(&tracker->known[i]);
 	free(tracker);
 }

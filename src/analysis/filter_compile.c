@@ -9,6 +9,7 @@
  */
 #include "analysis/filter_program.h"
 
+#include "base/array.h"
 #include "base/suggest.h"
 
 #include <stdlib.h>
@@ -98,7 +99,7 @@ static void complain_name(struct compiler *compiler, const struct filter_node *n
 					    "FNAME",	  "LNAME",  "INAME",	"DNAME",
 					    "FILEIOVFD",  "FSTYPE", "HAS_PROP", "SOME IN",
 					    "ORDERED IN", "TRUE",   "FALSE"};
-	enum { WORDS = sizeof(words) / sizeof(words[0]), NAMES_MAX = 256 };
+	enum { WORDS = COUNT(words), NAMES_MAX = 256 };
 	const char *names[NAMES_MAX];
 	struct filter_property_info info;
 	size_t count = 0;

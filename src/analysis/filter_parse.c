@@ -14,6 +14,7 @@
  */
 #include "analysis/filter_syntax.h"
 
+#include "base/array.h"
 #include "base/strbuf.h"
 
 #include <ctype.h>
@@ -125,7 +126,7 @@ static size_t mark_length(const char *text)
 {
 	static const char *const two[] = {"&&", "||", "==", "!=", "<=", ">=", "<<", ">>"};
 
-	for (size_t i = 0; i < sizeof(two) / sizeof(two[0]); i++)
+	for (size_t i = 0; i < COUNT(two); i++)
 		if (!strncmp(text, two[i], 2))
 			return 2;
 	return strchr("()?:,|&^<>+-*/%!~", *text) != NULL;
@@ -331,7 +332,7 @@ static struct filter_node *parse_unary(struct parser *parser)
 
 	if (++parser->nesting > NESTING_MAX)
 		COMPLAIN(parser, parser->at, "this is nested too deeply");
-	for (size_t i = 0; !parser->failed && i < sizeof(unary) / sizeof(unary[0]); i++) {
+	for (size_t i = 0; !parser->failed && i < COUNT(unary); i++) {
 		size_t at = parser->at;
 
 		if (!take_mark(parser, unary[i].mark))
@@ -382,7 +383,7 @@ static unsigned level_ahead(const struct parser *parser, enum filter_operator *k
 						  : FILTER_ORDERED_IN;
 		return LEVEL_ORDER;
 	}
-	for (size_t i = 0; i < sizeof(binary) / sizeof(binary[0]); i++)
+	for (size_t i = 0; i < COUNT(binary); i++)
 		if (at_mark(parser, binary[i].mark)) {
 			*kind = binary[i].kind;
 			return binary[i].level;

@@ -8,6 +8,7 @@
 #include "analysis/filter_program.h"
 #include "analysis/io_places.h"
 #include "analysis/io_rows.h"
+#include "base/array.h"
 #include "base/strbuf.h"
 
 #include <string.h>
@@ -658,7 +659,7 @@ static const struct filter_property_info others[] = {
 
 const struct filter_property *filter_property_find(const char *name)
 {
-	for (size_t i = 0; i < sizeof(properties) / sizeof(properties[0]); i++)
+	for (size_t i = 0; i < COUNT(properties); i++)
 		if (!strcmp(properties[i].info.name, name))
 			return &properties[i];
 	return NULL;
@@ -701,7 +702,7 @@ char *filter_property_lack(const struct session *session, const struct filter_pr
 
 bool filter_property_at(size_t index, struct filter_property_info *info)
 {
-	if (index >= sizeof(properties) / sizeof(properties[0]))
+	if (index >= COUNT(properties))
 		return false;
 	*info = properties[index].info;
 	return true;
@@ -709,7 +710,7 @@ bool filter_property_at(size_t index, struct filter_property_info *info)
 
 bool filter_function_at(size_t index, struct filter_property_info *info)
 {
-	if (index >= sizeof(others) / sizeof(others[0]))
+	if (index >= COUNT(others))
 		return false;
 	*info = others[index];
 	return true;

@@ -2,6 +2,8 @@
 /* What parts of an expression are: numbers, call stacks, sets of what these are made of. */
 #include "analysis/filter_syntax.h"
 
+#include "base/array.h"
+
 #include <string.h>
 
 const char *const filter_set_names[STACK_ITEMS] = {
@@ -32,7 +34,7 @@ bool filter_is_number_set(const struct filter_node *node)
 {
 	static const char *const names[] = {"FILEIOVFD", "FSTYPE", "DNAME", "JGROUP", "JPARENT"};
 
-	for (size_t i = 0; node->kind == FILTER_CALL && i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; node->kind == FILTER_CALL && i < COUNT(names); i++)
 		if (!strcmp(node->name, names[i]))
 			return true;
 	return false;

@@ -7,6 +7,7 @@
 #include "analysis/idle.h"
 
 #include "analysis/scan.h"
+#include "base/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +50,7 @@ static bool waits_for_work(const char *name)
 	name += strncmp(name, "GI_", 3) ? 0 : 3;
 	name += strspn(name, "_");
 	name += strncmp(name, "new_sem", 7) ? 0 : 4;
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+	for (size_t i = 0; i < COUNT(calls); i++) {
 		length = strlen(calls[i]);
 		if (!strncmp(name, calls[i], length) &&
 		    (!name[length] || strchr("@._", name[length])))
@@ -77,7 +78,7 @@ static bool takes_lock(const char *name)
 		"mono_monitor_enter", "mono_monitor_try_enter",	 "ObjectMonitor8ReenterI",
 	};
 
-	for (size_t i = 0; i < sizeof(locks) / sizeof(locks[0]); i++)
+	for (size_t i = 0; i < COUNT(locks); i++)
 		if (strstr(name, locks[i]))
 			return true;
 	return false;

@@ -7,6 +7,7 @@
 
 #include "analysis/compare.h"
 #include "analysis/index_group.h"
+#include "base/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -315,7 +316,7 @@ static bool has_order(const struct index_object *object)
 {
 	static const char *const moments[] = {"TSTAMP", "SAMPLE", "GCEVENT"};
 
-	for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++)
+	for (size_t i = 0; i < COUNT(moments); i++)
 		if (strcasestr(object->expression, moments[i]))
 			return true;
 	return object->label == LABEL_SIZE || object->label == LABEL_DURATION;

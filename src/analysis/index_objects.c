@@ -4,6 +4,7 @@
 
 #include "analysis/filter_program.h"
 #include "analysis/index_group.h"
+#include "base/array.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -52,8 +53,6 @@ static const struct index_object memory_objects[] = {
 	PIECE("Memory_page_4M", "Pages of 4 MB", 22),
 	{"Memory_node", "NUMA nodes", "EA_LGRP", LABEL_NODE},
 };
-
-#define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
 static const struct {
 	const struct index_object *objects; /* that are always there */

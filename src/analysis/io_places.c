@@ -6,6 +6,7 @@
  */
 #include "analysis/io_places.h"
 
+#include "base/array.h"
 #include "experiment/mounts.h"
 
 #include <stdlib.h>
@@ -22,7 +23,7 @@ static bool is_socket(const char *name)
 	static const char *const kinds[] = {"tcp ", "udp ", "raw ", "unix ", "other ", "socket:"};
 	size_t length = strlen(name), end = strlen(" socket>");
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	for (size_t i = 0; i < COUNT(kinds); i++)
 		if (!strncmp(name, kinds[i], strlen(kinds[i])))
 			return true;
 	return *name == '<' && length > end && !strcmp(name + length - end, " socket>");

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/linkage.h"
 
+#include "base/array.h"
+
 #include <string.h>
 
 bool linkage_is_slot(const struct session *session, uint32_t function)
@@ -18,7 +20,7 @@ bool linkage_is_binding(const struct session *session, uint32_t function)
 	static const char *const names[] = {"_dl_runtime_resolve", "_dl_runtime_profile"};
 	const char *name = session->functions.items[function].mangled;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+	for (size_t i = 0; i < COUNT(names); i++)
 		if (!strncmp(name, names[i], strlen(names[i])))
 			return true;
 	return false;

@@ -2,6 +2,7 @@
 /* What compilers say of the lines of a listing. */
 #include "analysis/cache_source.h"
 #include "analysis/listing.h"
+#include "base/array.h"
 #include "format/archive.h"
 #include "isa/isa.h"
 #include "object/name.h"
@@ -61,8 +62,7 @@ void listing_find_remarks(struct listing *listing)
 	struct string_table seen = {0};
 	const char *producer = listing->request->remarks ? producer_of(listing, lines) : NULL;
 
-	for (size_t i = 0; listing->request->remarks && i < sizeof(folders) / sizeof(*folders);
-	     i++) {
+	for (size_t i = 0; listing->request->remarks && i < COUNT(folders); i++) {
 		if (!folders[i])
 			continue;
 		read_records(listing, &seen, folders[i], producer);
@@ -88,7 +88,7 @@ static const char *reason_of(const char *symbol, enum function_kind kind)
 		{".constprop.", "constant parameters propagated to clone"},
 	};
 
-	for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
+	for (size_t i = 0; i < COUNT(reasons); i++)
 		if (strstr(symbol, reasons[i].suffix))
 			return reasons[i].reason;
 	return kind == FUNCTION_PART ? "code moved out of it"

@@ -3,6 +3,7 @@
 #include "analysis/metric.h"
 
 #include "analysis/session.h"
+#include "base/array.h"
 #include "base/strbuf.h"
 #include "format/format.h"
 
@@ -221,7 +222,7 @@ static const struct metric catalogue[] = {
 /* The counters stand before the static metrics. */
 const struct metric *metric_catalogue(const struct session *session, size_t index)
 {
-	enum { ALL = sizeof(catalogue) / sizeof(catalogue[0]), FIRST_STATIC = ALL - 3 };
+	enum { ALL = COUNT(catalogue), FIRST_STATIC = ALL - 3 };
 	size_t counters = session ? session->counters.count : 0;
 
 	if (index < FIRST_STATIC)

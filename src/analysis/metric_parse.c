@@ -10,6 +10,7 @@
  * they begin a name ("address", "data").
  */
 #include "analysis/counter.h"
+#include "base/array.h"
 #include "base/strbuf.h"
 #include "base/suggest.h"
 
@@ -372,7 +373,7 @@ void session_default_metrics(const struct session *session, struct metric_list *
 		{"ioerrortime", FLAVOR_INCLUSIVE, 0},
 	};
 
-	for (size_t i = 0; i < sizeof(defaults) / sizeof(defaults[0]); i++) {
+	for (size_t i = 0; i < COUNT(defaults); i++) {
 		const struct metric *metric = metric_find(session, defaults[i].name);
 
 		if (metric_available(session, metric))

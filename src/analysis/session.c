@@ -10,6 +10,7 @@
 #include "analysis/io_places.h"
 #include "analysis/io_rows.h"
 #include "base/folder.h"
+#include "base/path.h"
 #include "experiment/group.h"
 #include "format/lineage.h"
 
@@ -18,13 +19,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
 
 /* The thread whose number is the process's; without one, the one of the smallest number. */
 static uint32_t first_thread(const struct process *process)
@@ -206,8 +200,8 @@ static void fill_from_founder(struct process_info *info, const struct experiment
 static const char *target_name(const struct process *process)
 {
 	if (process->log.executable)
-		return base_name(process->log.executable);
-	return process->log.arguments.count ? base_name(process->log.arguments.items[0])
+		return path_name(process->log.executable);
+	return process->log.arguments.count ? path_name(process->log.arguments.items[0])
 					    : "(unknown)";
 }
 
@@ -392,7 +386,7 @@ static void open_group(struct session *session, const char *path, struct diag_li
 		if (!opened)
 			*vec_push(&session->groups) = (struct session_group){
 				.path = arena_strdup(&session->arena, path),
-				.name = is_group ? arena_strdup(&session->arena, base_name(path))
+				.name = is_group ? arena_strdup(&session->arena, path_name(path))
 						 : experiment->name};
 		opened = true;
 		add_experiment(session, experiment);

@@ -7,6 +7,7 @@
 #include "analysis/place.h"
 #include "analysis/session.h"
 
+#include "base/path.h"
 #include "base/strbuf.h"
 #include "format/archive.h"
 #include "object/name.h"
@@ -15,13 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
 
 static uint32_t add_function(struct session *session, uint32_t object, const char *mangled)
 {
@@ -99,7 +93,7 @@ static struct load_object *add_object(struct session *session, const struct obje
 	struct load_object *object = vec_push(&session->objects);
 
 	object->path = arena_strdup(&session->arena, request->path);
-	object->name = base_name(object->path);
+	object->name = path_name(object->path);
 	object->archive = request->archive_path;
 	object->build_id =
 		request->build_id ? arena_strdup(&session->arena, request->build_id) : NULL;

@@ -9,6 +9,8 @@
  */
 #include "analysis/view_tree.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -232,7 +234,7 @@ static void fill_bearably(struct inverted_view *view)
 {
 	static const double steps[] = {0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2,
 				       0.5,   1,     2,	    5,	  10,	20,   50,  100};
-	enum { STEPS = sizeof(steps) / sizeof(steps[0]) };
+	enum { STEPS = COUNT(steps) };
 
 	view->percent = view->part->percent;
 	for (size_t next = 0;; next++) {

@@ -4,6 +4,7 @@
 #include "analysis/io_metrics.h"
 #include "analysis/scan.h"
 #include "analysis/stack_set.h"
+#include "base/array.h"
 
 #include <stdlib.h>
 
@@ -76,7 +77,7 @@ static uint64_t time_of(const struct measure_sums *sums, uint32_t row)
 					     MEASURE_IO_ERROR_NS};
 	uint64_t time = 0;
 
-	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+	for (size_t i = 0; i < COUNT(times); i++)
 		time += sums->of[times[i]] ? sums->of[times[i]][row] : 0;
 	return time;
 }

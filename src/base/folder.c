@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/folder.h"
 
+#include "base/path.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -17,7 +19,7 @@ enum {
 	GROUPS_LIMIT = 256,
 };
 
-static void close_quietly(int fd)
+void folder_close(int fd)
 {
 	int error = errno;
 
@@ -51,16 +53,11 @@ static bool next_component(const char **path, char *name)
 	return true;
 }
 
-static bool is_dot(const char *name)
-{
-	return !strcmp(name, ".") || !strcmp(name, "..");
-}
-
 /* Closes a directory on the way, which may be the folder itself: that is the caller's. */
 static void leave(int folder, int fd)
 {
 	if (fd != folder)
-		close_quietly(fd);
+		folder_close(fd);
 }
 
 int folder_open_below(int folder, const char *path)
@@ -85,7 +82,7 @@ int folder_open_below(int folder, const char *path)
 static int find_parent(int folder, const char *path, const char **name)
 {
 	*name = path;
-	if (*path && !strchr(path, '/') && !is_dot(path))
+	if (*path && !strchr(path, '/') && !path_is_dots(path))
 		return folder;
 	return folder_open_parent(folder, path, name);
 }
@@ -101,7 +98,7 @@ int folder_open_parent(int folder, const char *path, const char **name)
 		errno = ENAMETOOLONG;
 		return -1;
 	}
-	if (!**name || is_dot(*name)) {
+	if (!**name || path_is_dots(*name)) {
 		errno = EINVAL;
 		return -1;
 	}
@@ -145,7 +142,7 @@ int folder_open_file(int folder, const char *path, int flags, mode_t mode)
 		errno = EMLINK;
 	else if (!(flags & O_TRUNC) || !ftruncate(fd, 0))
 		return fd;
-	close_quietly(fd);
+	folder_close(fd);
 	return -1;
 }
 
@@ -173,7 +170,7 @@ int folder_open_named(const char *path, struct stat *info)
 		if (fd < 0 && errno == ENOENT)
 			fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	}
-	close_quietly(handle);
+	folder_close(handle);
 	if (fd >= 0 && (fstat(fd, info) || !S_ISREG(info->st_mode))) {
 		close(fd);
 		errno = EINVAL;
@@ -192,7 +189,7 @@ DIR *folder_list(int folder, const char *path)
 	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
 
 	if (!directory)
-		close_quietly(fd);
+		folder_close(fd);
 	return directory;
 }
 
@@ -217,11 +214,11 @@ bool folder_make_directories(int folder, const char *path)
 		fd = mkdirat(outer, name, 0755) && errno != EEXIST
 			     ? -1
 			     : openat(outer, name, DIRECTORY_FLAGS);
-		close_quietly(outer);
+		folder_close(outer);
 	}
 	bool ok = fd >= 0 && !errno;
 
-	close_quietly(fd);
+	folder_close(fd);
 	return ok;
 }
 
@@ -234,9 +231,9 @@ static bool empty_directory(int fd, unsigned depth)
 	bool ok = directory;
 
 	if (!directory)
-		close_quietly(fd);
+		folder_close(fd);
 	for (struct dirent *entry; directory && (entry = readdir(directory));)
-		if (!is_dot(entry->d_name))
+		if (!path_is_dots(entry->d_name))
 			ok &= remove_below(fd, entry->d_name, depth);
 	int error = errno;
 
@@ -265,7 +262,7 @@ static bool remove_below(int folder, const char *name, unsigned depth)
 
 bool folder_remove(int folder, const char *name)
 {
-	if (strchr(name, '/') || is_dot(name)) {
+	if (strchr(name, '/') || path_is_dots(name)) {
 		errno = EINVAL;
 		return false;
 	}
@@ -296,7 +293,7 @@ bool folder_remove_itself(int folder, const char *name)
 
 	ok = ok && is_same(folder, parent, name, AT_SYMLINK_NOFOLLOW) &&
 	     !unlinkat(parent, name, AT_REMOVEDIR);
-	close_quietly(parent);
+	folder_close(parent);
 	return ok;
 }
 

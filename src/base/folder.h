@@ -20,6 +20,8 @@
 
 /* A directory; flags: O_NOFOLLOW where the last component may not be a link, or 0. */
 int folder_open(const char *path, int flags);
+/* Closes a folder or a file, if it is one (not negative); errno stays as it is. */
+void folder_close(int fd);
 /* The directory below a folder; "" is the folder itself. */
 int folder_open_below(int folder, const char *path);
 /*

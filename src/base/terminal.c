@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/terminal.h"
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "base/utf8.h"
@@ -59,7 +60,7 @@ static bool controls(unsigned code)
 
 	if (code < 0x20)
 		return code != '\n' && code != '\t';
-	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+	for (size_t i = 0; i < COUNT(ranges); i++)
 		if (code >= ranges[i].first && code <= ranges[i].last)
 			return true;
 	return false;

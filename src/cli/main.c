@@ -4,6 +4,7 @@
  * a link named collect or er_print) it is that subcommand, and takes the
  * command line unchanged.
  */
+#include "base/array.h"
 #include "base/file_map.h"
 #include "base/memory.h"
 #include "base/suggest.h"
@@ -56,7 +57,7 @@ static const struct subcommand subcommands[] = {
 	{"version", NULL, "show the version", run_version},
 };
 
-enum { SUBCOMMAND_COUNT = sizeof(subcommands) / sizeof(subcommands[0]) };
+enum { SUBCOMMAND_COUNT = COUNT(subcommands) };
 
 static const struct subcommand *find_subcommand(const char *word)
 {
@@ -103,7 +104,7 @@ static const char *word_here(const char *word)
 		{"test", "helio doctor"},
 	};
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < COUNT(words); i++)
 		if (!strcmp(word, words[i].theirs))
 			return words[i].ours;
 	return NULL;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "experiment/experiment.h"
 
+#include "base/array.h"
 #include "base/folder.h"
 #include "base/memory.h"
+#include "base/path.h"
 #include "base/strbuf.h"
 #include "experiment/before.h"
 #include "experiment/gprofng.h"
@@ -23,24 +25,10 @@
 
 enum { NOTES_SIZE_MAX = 1 << 20 };
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t length = strlen(text), tail = strlen(end);
-
-	return length >= tail && !strcmp(text + length - tail, end);
-}
-
 /* "_f1_x1.er" */
 static bool is_descendant_name(const char *name)
 {
-	return name[0] == '_' && strlen(name) > strlen("_.er") && ends_with(name, ".er");
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
+	return name[0] == '_' && strlen(name) > strlen("_.er") && path_ends_with(name, ".er");
 }
 
 struct read_context process_context(const struct process *process, struct diag_list *diags)
@@ -116,7 +104,7 @@ static void report_missing(const struct process *process, const char *clock,
 		 "stacks is missing: all time shows as <Unknown>"},
 	};
 
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+	for (size_t i = 0; i < COUNT(files); i++)
 		if (!files[i].present)
 			diag_add(diags, DIAG_WARNING, "%s: %s", process->name, files[i].text);
 }
@@ -324,9 +312,9 @@ static void name_experiment(struct experiment *experiment, const char *path)
 		length--;
 
 	char *plain = arena_strndup(&experiment->arena, path, length);
-	const char *base = base_name(plain);
+	const char *base = path_name(plain);
 
-	if (!strcmp(base, ".") || !strcmp(base, "..")) {
+	if (path_is_dots(base)) {
 		char *real = realpath(plain, NULL);
 
 		if (real)
@@ -334,7 +322,7 @@ static void name_experiment(struct experiment *experiment, const char *path)
 		free(real);
 	}
 	experiment->path = plain;
-	experiment->name = base_name(plain);
+	experiment->name = path_name(plain);
 }
 
 /* The founder, or the one descendant that the path names. */

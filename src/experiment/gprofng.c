@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "experiment/gprofng.h"
 
+#include "base/path.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,13 +31,6 @@ static void report_missing(const struct process *process, const struct gprofng_l
 			 process->name);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* The mapped file that the command names; after a fork there is none: what the founder is. */
 static void find_executable(struct process *process, const struct process *founder)
 {
@@ -45,7 +40,7 @@ static void find_executable(struct process *process, const struct process *found
 	for (size_t i = 0; command && i < process->map.files.count; i++) {
 		const char *path = process->map.files.items[i].path;
 
-		if (!strcmp(base_name(path), base_name(command)))
+		if (!strcmp(path_name(path), path_name(command)))
 			process->log.executable = path;
 	}
 }

@@ -6,6 +6,7 @@
  */
 #include "experiment/gprofng.h"
 
+#include "base/array.h"
 #include "base/hash.h"
 
 #include <stdlib.h>
@@ -219,7 +220,7 @@ static void name_descriptors(struct event_reader *reader, struct event_list *lis
 	struct hash_map index = {0};
 	VEC(uint64_t) names = {0};
 
-	for (uint64_t i = 0; i < sizeof(standard) / sizeof(standard[0]); i++) {
+	for (uint64_t i = 0; i < COUNT(standard); i++) {
 		hash_map_put(&index, i + 1, (uint32_t)i);
 		*vec_push(&names) = string_table_add(&reader->names, standard[i]) + 1;
 	}

@@ -5,6 +5,7 @@
  */
 #include "experiment/gprofng.h"
 
+#include "base/array.h"
 #include "base/strbuf.h"
 #include "experiment/xml.h"
 
@@ -201,7 +202,7 @@ static void on_process(struct log_reader *reader, const char **attributes)
 	} ids[] = {
 		{"pid", &log->pid}, {"ppid", &log->ppid}, {"pgrp", &log->pgrp}, {"sid", &log->sid}};
 
-	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+	for (size_t i = 0; i < COUNT(ids); i++)
 		if (xml_attribute(attributes, ids[i].name))
 			*ids[i].value = (int64_t)number_of(attributes, ids[i].name);
 	if (xml_attribute(attributes, "wsize"))
@@ -247,7 +248,7 @@ static const char *kind_of(const char *kind, const char *variant, const char *li
 		return NULL;
 	if (!strcmp(kind, "desc_start") && variant && !strncmp(variant, "exec", strlen("exec")))
 		return "exec";
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	for (size_t i = 0; i < COUNT(kinds); i++)
 		if (!strcmp(kind, kinds[i][0]))
 			return kinds[i][1];
 	return NULL;
@@ -265,7 +266,7 @@ static void add_event(struct log_reader *reader, const char *kind, const char **
 		log->last_ns = event->time_ns;
 	/* with room for a text */
 	event->attributes = arena_array(reader->arena, struct attribute, 3);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < COUNT(names); i++)
 		if (xml_attribute(attributes, names[i][0]))
 			event->attributes[event->attribute_count++] = (struct attribute){
 				names[i][1], keep(reader, attributes, names[i][0])};
@@ -327,7 +328,7 @@ static void on_element(void *data, const char *element, const char **attributes)
 		{"event", on_event},
 	};
 
-	for (size_t i = 0; i < sizeof(elements) / sizeof(elements[0]); i++)
+	for (size_t i = 0; i < COUNT(elements); i++)
 		if (!strcmp(element, elements[i].name))
 			elements[i].read(data, attributes);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "experiment/log.h"
 
+#include "base/array.h"
 #include "experiment/xml.h"
 #include "format/counter.h"
 
@@ -223,7 +224,7 @@ static void on_log_element(void *data, const char *element, const char **attribu
 		{"event", on_event},	 {"counter", on_counter},     {"node", on_node},
 	};
 
-	for (size_t i = 0; i < sizeof(elements) / sizeof(elements[0]); i++)
+	for (size_t i = 0; i < COUNT(elements); i++)
 		if (!strcmp(element, elements[i].name))
 			elements[i].read(data, attributes);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "experiment/map.h"
 
+#include "base/array.h"
 #include "base/hash.h"
 #include "base/search.h"
 #include "experiment/map_index.h"
@@ -205,7 +206,7 @@ static void on_map_element(void *data, const char *element, const char **attribu
 
 	if (strcmp(element, "event") || !name)
 		return;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	for (size_t i = 0; i < COUNT(kinds); i++)
 		if (!strcmp(kinds[i].name, name) && !kinds[i].apply(reader, attributes))
 			reader->bad_events++;
 }

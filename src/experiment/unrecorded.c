@@ -12,6 +12,7 @@
  */
 #include "experiment/unrecorded.h"
 
+#include "base/path.h"
 #include "experiment/lives.h"
 
 #include <stdlib.h>
@@ -30,13 +31,6 @@ struct finder {
 	struct hash_map by_pid;
 	uint32_t *child, *sibling; /* by index of a life: of those that have one awaiter */
 };
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
 
 /* ---- what was used where ---- */
 
@@ -120,7 +114,7 @@ static struct unrecorded describe(const struct finder *finder, const struct life
 		lineage = arena_printf(&finder->lives->experiment->arena, "%s_u%zu",
 				       life->teller->lineage, finder->list->items.count + 1);
 	return (struct unrecorded){
-		.name = base_name(name),
+		.name = path_name(name),
 		.program = name,
 		.reason = log_event_attribute(farewell ? farewell : life->named, "reason"),
 		.lineage = lineage,
@@ -154,7 +148,7 @@ static struct unrecorded describe_rest(const struct finder *finder, const struct
 	const char *program = log->executable && *log->executable ? log->executable : "?";
 
 	return (struct unrecorded){
-		.name = arena_printf(arena, "%s%s%s", before, base_name(program), behind),
+		.name = arena_printf(arena, "%s%s%s", before, path_name(program), behind),
 		.lineage = arena_printf(arena, "%s_u%zu", life->last->lineage,
 					finder->list->items.count + 1),
 		.ppid = log->pid,

@@ -15,6 +15,8 @@
  */
 #include "launch/attach_calm.h"
 
+#include "base/array.h"
+
 #include <elfutils/libdwfl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +49,7 @@ static const char *const busy_names[] = {
 
 static bool is_busy_name(const char *name)
 {
-	for (size_t i = 0; i < sizeof(busy_names) / sizeof(busy_names[0]); i++) {
+	for (size_t i = 0; i < COUNT(busy_names); i++) {
 		size_t length = strlen(busy_names[i]);
 		bool open = busy_names[i][length - 1] == '*';
 

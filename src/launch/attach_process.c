@@ -10,6 +10,7 @@
  */
 #include "launch/attach_process.h"
 
+#include "base/array.h"
 #include "base/strbuf.h"
 #include "format/attach.h"
 #include "format/params.h"
@@ -153,7 +154,7 @@ static int error_of(const char *why)
 
 	if (strstr(why, "failed to map") || strstr(why, "cannot allocate"))
 		return ENOMEM;
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+	for (size_t i = 0; i < COUNT(known); i++)
 		if (strstr(why, strerrordesc_np(known[i])))
 			return known[i];
 	return 0;
@@ -213,7 +214,7 @@ static const struct hook hooks[] = {
 	{"pthread_sigmask", 7, {0x48, 0x81, 0xec, 0x98, 0, 0, 0}, true},
 };
 
-enum { HOOKS = sizeof(hooks) / sizeof(hooks[0]) };
+enum { HOOKS = COUNT(hooks) };
 
 static uint64_t hook_target(const struct visit *visit, int index)
 {

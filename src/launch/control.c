@@ -9,6 +9,7 @@
  */
 #include "launch/control.h"
 
+#include "base/array.h"
 #include "base/folder.h"
 #include "base/memory.h"
 #include "base/terminal.h"
@@ -287,7 +288,7 @@ static const char usage[] = "Usage: helio ctl pause|resume|stop|status EXPERIMEN
 
 static const struct action *find_action(const char *word)
 {
-	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
+	for (size_t i = 0; i < COUNT(actions); i++)
 		if (!strcmp(word, actions[i].name))
 			return &actions[i];
 	return NULL;

@@ -2,6 +2,7 @@
 /* The grammar of -h, and what goes from it to the collector and into the log. */
 #include "launch/counter.h"
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "launch/xml.h"
 
@@ -108,7 +109,7 @@ static const char *const sets[][2] = {{"on", "on"},   {"auto", "on"}, {"hi", "hi
 
 static const char *pace_of_set(const char *word)
 {
-	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
+	for (size_t i = 0; i < COUNT(sets); i++)
 		if (!strcmp(word, sets[i][0]))
 			return sets[i][1];
 	return NULL;

@@ -8,6 +8,7 @@
  */
 #include "launch/counter.h"
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/suggest.h"
 
@@ -18,8 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #define CACHE(level, operation, result)                                                            \
 	(PERF_COUNT_HW_CACHE_##level | PERF_COUNT_HW_CACHE_OP_##operation << 8 |                   \

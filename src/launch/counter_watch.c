@@ -6,6 +6,7 @@
  */
 #include "launch/counter.h"
 
+#include "base/array.h"
 #include "base/memory.h"
 
 #include <ctype.h>
@@ -37,7 +38,7 @@ static bool read_kind(const char *text, struct counter *counter)
 		{"x", HW_BREAKPOINT_X, "Executions of"},
 	};
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+	for (size_t i = 0; i < COUNT(kinds); i++) {
 		if (strcmp(kinds[i].text, text) != 0)
 			continue;
 		counter->event.bp_type = kinds[i].type;

@@ -7,6 +7,7 @@
 #include "launch/doctor.h"
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/json.h"
 #include "base/strbuf.h"
 #include "base/terminal.h"
@@ -348,7 +349,7 @@ static const struct check checks[] = {
 	{"debug files", check_debug_files},
 };
 
-enum { CHECKS = sizeof(checks) / sizeof(checks[0]) };
+enum { CHECKS = COUNT(checks) };
 
 /* ---- showing ---- */
 

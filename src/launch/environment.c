@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/environment.h"
 
+#include "base/array.h"
 #include "format/params.h"
 #include "launch/mounts.h"
 
@@ -37,7 +38,7 @@ const char *environment_find_library(struct arena *arena, const char *name, stru
 #endif
 	};
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+	for (size_t i = 0; i < COUNT(places); i++) {
 		char real[PATH_MAX];
 
 		if (access(places[i], R_OK) || !realpath(places[i], real))
@@ -156,7 +157,7 @@ static const char *value_of(const char *entry, const char *name)
 
 static bool is_ours(const char *entry)
 {
-	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+	for (size_t i = 0; i < COUNT(ours); i++)
 		if (value_of(entry, ours[i]))
 			return true;
 	return false;
@@ -184,7 +185,7 @@ char **environment_build(struct arena *arena, char **old, const struct environme
 
 	while (old[count])
 		count++;
-	char **list = arena_array(arena, char *, count + sizeof(ours) / sizeof(ours[0]) + 1);
+	char **list = arena_array(arena, char *, count + COUNT(ours) + 1);
 	char **next = list;
 
 	for (size_t i = 0; i < count; i++) {

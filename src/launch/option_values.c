@@ -6,6 +6,8 @@
  */
 #include "launch/options.h"
 
+#include "base/array.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <signal.h>
@@ -65,7 +67,7 @@ static bool clock_word(const char *text, uint32_t *us)
 		{"h", OPTIONS_CLOCK_HIGH_US},
 	};
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < COUNT(words); i++) {
 		if (!strcmp(text, words[i].word)) {
 			*us = words[i].us;
 			return true;
@@ -183,7 +185,7 @@ static bool is_usable(int number)
 	static const int others[] = {SIGKILL, SIGSTOP, SIGILL, SIGFPE, SIGSEGV,
 				     SIGBUS,  SIGTRAP, SIGSYS, SIGPROF};
 
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+	for (size_t i = 0; i < COUNT(others); i++)
 		if (number == others[i])
 			return false;
 	/* Below SIGRTMIN are two of libc's; the second from above is the collector's. */
@@ -235,7 +237,7 @@ bool options_read_heap(const char *text, char param[OPTIONS_TRACE_ROOM])
 		{"", 1}, {"k", 1 << 10}, {"m", 1 << 20}, {"g", 1 << 30}, {NULL, 0}};
 	double bytes;
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < COUNT(words); i++)
 		if (!strcmp(text, words[i].word)) {
 			snprintf(param, OPTIONS_TRACE_ROOM, "%s", words[i].param);
 			return true;
@@ -267,7 +269,7 @@ static bool sync_word(const char *text, size_t length, char param[OPTIONS_TRACE_
 		     {"all", "all"},
 		     {"off", ""}};
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < COUNT(words); i++) {
 		if (strlen(words[i].word) == length && !strncmp(text, words[i].word, length)) {
 			snprintf(param, OPTIONS_TRACE_ROOM, "%s", words[i].param);
 			return true;

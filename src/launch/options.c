@@ -6,6 +6,7 @@
  */
 #include "launch/options.h"
 
+#include "base/array.h"
 #include "base/suggest.h"
 #include "format/params.h"
 
@@ -17,8 +18,6 @@
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 struct parser {
 	struct options *options;

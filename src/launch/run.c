@@ -15,6 +15,7 @@
  */
 #include "launch/run.h"
 
+#include "base/array.h"
 #include "launch/broker.h"
 
 #include <errno.h>
@@ -109,7 +110,7 @@ static void open_signals(struct runner *runner)
 	sigset_t set;
 
 	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(watched_signals) / sizeof(watched_signals[0]); i++)
+	for (size_t i = 0; i < COUNT(watched_signals); i++)
 		sigaddset(&set, watched_signals[i]);
 	runner->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	sigaddset(&set,
@@ -217,7 +218,7 @@ static void wait_for_end(struct runner *runner)
 
 	reap(runner);
 	while (!runner->ended && runner->signal_fd >= 0) {
-		if (poll(fds, sizeof(fds) / sizeof(fds[0]), -1) < 0 && errno != EINTR)
+		if (poll(fds, COUNT(fds), -1) < 0 && errno != EINTR)
 			break;
 		if (fds[0].revents)
 			read_signals(runner);

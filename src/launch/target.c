@@ -5,6 +5,7 @@
  */
 #include "launch/target.h"
 
+#include "base/path.h"
 #include "launch/launch.h"
 
 #include <errno.h>
@@ -68,14 +69,6 @@ static char *search_path(struct arena *arena, const char *name)
 	return second;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t length = strlen(text);
-	size_t tail = strlen(end);
-
-	return length > tail && !strcmp(text + length - tail, end);
-}
-
 /* Puts words before the program's own arguments; the first `skip` of those are left out. */
 static void put_in_front(struct target *target, char **front, size_t count, size_t skip)
 {
@@ -102,7 +95,7 @@ static enum status add_java(struct target *target, struct diag_list *diags)
 			 name);
 		return target_refuse(target, LAUNCH_EXIT_NOT_FOUND);
 	}
-	if (ends_with(name, ".jar")) {
+	if (path_ends_with(name, ".jar")) {
 		put_in_front(target, (char *[]){"java", "-jar", name}, 3, 1);
 	} else {
 		char *slash = strrchr(name, '/');
@@ -131,7 +124,7 @@ static enum status not_found(struct target *target, struct diag_list *diags)
 
 static bool is_java(const char *name)
 {
-	return (ends_with(name, ".jar") || ends_with(name, ".class")) && is_there(name) &&
+	return (path_ends_with(name, ".jar") || path_ends_with(name, ".class")) && is_there(name) &&
 	       !is_runnable(name);
 }
 

@@ -9,6 +9,7 @@
  */
 #include "manage/archive.h"
 
+#include "base/array.h"
 #include "base/folder.h"
 #include "base/memory.h"
 #include "experiment/experiment.h"
@@ -98,7 +99,7 @@ static bool is_system_file(const char *path)
 
 	if (!strncmp(path, "/usr/local/", strlen("/usr/local/")))
 		return false;
-	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
+	for (size_t i = 0; i < COUNT(roots); i++)
 		if (!strncmp(path, roots[i], strlen(roots[i])))
 			return true;
 	return false;
@@ -456,7 +457,7 @@ static void archiver_fini(struct archiver *archiver)
 	string_table_fini(&archiver->copied);
 	string_table_fini(&archiver->kept);
 	strbuf_fini(&archiver->log);
-	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
+	for (size_t i = 0; i < COUNT(folders); i++)
 		if (folders[i] >= 0)
 			close(folders[i]);
 	free(archiver->store_path);

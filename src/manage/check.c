@@ -8,6 +8,7 @@
  */
 #include "manage/check.h"
 
+#include "base/array.h"
 #include "base/terminal.h"
 #include "experiment/group.h"
 #include "manage/manage.h"
@@ -59,7 +60,7 @@ static void check_files(struct check *check, const struct process *process, bool
 		 process->stacks.damaged},
 	};
 
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+	for (size_t i = 0; i < COUNT(files); i++)
 		if (files[i].missing || files[i].damaged)
 			diag_add(&check->damage, DIAG_WARNING, "%s/%s is %s", process->name,
 				 files[i].name, files[i].missing ? "missing" : "damaged");

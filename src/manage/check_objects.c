@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an experiment needs besides its data: load objects, kept or here, and archives/ itself. */
+#include "base/path.h"
 #include "format/archive.h"
 #include "manage/check.h"
 #include "object/elf_file.h"
@@ -13,13 +14,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static bool has_ending(const char *name, const char *ending)
-{
-	size_t length = strlen(name), wanted = strlen(ending);
-
-	return length >= wanted && !strcmp(name + length - wanted, ending);
-}
 
 /* The names under which archives/ may hold a load object of the maps. */
 static void expected_names(const struct check *check, struct string_table *names)
@@ -48,11 +42,11 @@ static bool is_named_file(const struct elf_file *file, const char *name, bool de
 	else
 		snprintf(ending, sizeof(ending), "-%zu", file->size);
 	/* the size in a debug file's name is that of the object */
-	if ((debug && !file->build_id) || has_ending(name, ending))
+	if ((debug && !file->build_id) || path_ends_with(name, ending))
 		return true;
 	/* of two that differ the second has more behind that */
 	char *first = xstrndup(name, (size_t)(strrchr(name, '.') - name));
-	bool named = has_ending(first, ending);
+	bool named = path_ends_with(first, ending);
 
 	free(first);
 	return named;
@@ -61,7 +55,7 @@ static bool is_named_file(const struct elf_file *file, const char *name, bool de
 static void check_copy(struct check *check, const struct string_table *names, const char *entry)
 {
 	char *path = xasprintf("%s/%s", check->experiment->archives, entry);
-	bool debug = has_ending(entry, OBJECT_ARCHIVED_DEBUG);
+	bool debug = path_ends_with(entry, OBJECT_ARCHIVED_DEBUG);
 	char *name = xstrndup(entry, strlen(entry) - (debug ? strlen(OBJECT_ARCHIVED_DEBUG) : 0));
 	struct elf_file file;
 	enum status status = elf_file_open(path, &file);

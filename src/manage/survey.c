@@ -8,6 +8,7 @@
 #include "manage/survey.h"
 
 #include "base/memory.h"
+#include "base/path.h"
 #include "format/control.h"
 #include "manage/report.h"
 #include "manage/tree.h"
@@ -104,9 +105,8 @@ const char *survey_program(const struct process *process)
 	const char *path = log->executable	  ? log->executable
 			   : log->arguments.count ? log->arguments.items[0]
 						  : "(unknown)";
-	const char *slash = strrchr(path, '/');
 
-	return slash && slash[1] ? slash + 1 : path;
+	return path_name(path);
 }
 
 uint64_t survey_duration_ns(const struct process *process)

@@ -6,6 +6,7 @@
  * that is compared with the original before that is removed.
  */
 #include "base/memory.h"
+#include "base/path.h"
 #include "base/strbuf.h"
 #include "base/terminal.h"
 #include "experiment/group.h"
@@ -59,24 +60,10 @@ static bool is_directory(const char *path)
 	return !stat(path, &info) && S_ISDIR(info.st_mode);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static void strip_slashes(char *path)
 {
 	for (size_t length = strlen(path); length > 1 && path[length - 1] == '/'; length--)
 		path[length - 1] = '\0';
-}
-
-static bool has_ending(const char *name, const char *ending)
-{
-	size_t length = strlen(name), wanted = strlen(ending);
-
-	return length > wanted && !strcmp(name + length - wanted, ending);
 }
 
 static bool fail(struct transfer *transfer, const char *what, const char *path)
@@ -88,7 +75,7 @@ static bool fail(struct transfer *transfer, const char *what, const char *path)
 /* DIRECTORY/.NAME.PID: a name beside the target that is no experiment's. */
 static char *half_name(const char *target)
 {
-	const char *base = base_name(target);
+	const char *base = path_name(target);
 
 	return xasprintf("%.*s.%s.%d", (int)(base - target), target, base, (int)getpid());
 }
@@ -169,7 +156,7 @@ static bool write_group(struct transfer *transfer, const char *path,
 		return fail(transfer, "Cannot write", path);
 	fprintf(file, "%s\n", GROUP_MAGIC);
 	for (size_t i = 0; i < members->count; i++)
-		fprintf(file, "%s\n", base_name(members->items[i]));
+		fprintf(file, "%s\n", path_name(members->items[i]));
 	bool failed = ferror(file);
 
 	return (!fclose(file) && !failed) || fail(transfer, "Cannot write", path);
@@ -182,7 +169,7 @@ static bool for_each(struct transfer *transfer, const struct experiment_paths *m
 	bool ok = true;
 
 	for (size_t i = 0; ok && i < members->count; i++) {
-		char *to = xasprintf("%s/%s", directory, base_name(members->items[i]));
+		char *to = xasprintf("%s/%s", directory, path_name(members->items[i]));
 
 		ok = visit(transfer, members->items[i], to);
 		free(to);
@@ -197,7 +184,7 @@ static bool for_each(struct transfer *transfer, const struct experiment_paths *m
 static bool take_group(struct transfer *transfer, const char *group, const char *directory)
 {
 	struct experiment_paths members = {0};
-	char *target = xasprintf("%s/%s", directory, base_name(group));
+	char *target = xasprintf("%s/%s", directory, path_name(group));
 
 	experiment_paths_add(&members, group);
 	for (size_t i = 0; i < members.count; i++)
@@ -219,7 +206,7 @@ static bool take_into(struct transfer *transfer, char *from, const char *directo
 	if (experiment_is_group(from))
 		return take_group(transfer, from, directory);
 	strip_slashes(from);
-	char *to = xasprintf("%s/%s", directory, base_name(from));
+	char *to = xasprintf("%s/%s", directory, path_name(from));
 	bool ok = take(transfer, from, to);
 
 	free(to);
@@ -234,7 +221,7 @@ static bool take_one(struct transfer *transfer, char *from, const char *to)
 			 "A group goes to a directory, and %s is none: make it first", to);
 		return false;
 	}
-	if (!has_ending(base_name(to), ".er")) {
+	if (!path_ends_with(to, ".er")) {
 		diag_add(&transfer->diags, DIAG_ERROR,
 			 "%s is no directory, and an experiment's name must end in '.er'", to);
 		return false;
@@ -249,7 +236,7 @@ static bool run(struct transfer *transfer, char **names, int count)
 	bool ok = true;
 
 	strip_slashes(last);
-	if (!is_directory(last) || has_ending(base_name(last), ".er")) {
+	if (!is_directory(last) || path_ends_with(last, ".er")) {
 		if (count == 2)
 			return take_one(transfer, names[0], last);
 		diag_add(&transfer->diags, DIAG_ERROR, "%s is not a directory to put them into",

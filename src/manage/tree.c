@@ -3,6 +3,7 @@
 
 #include "base/folder.h"
 #include "base/memory.h"
+#include "base/path.h"
 #include "base/strbuf.h"
 
 #include <dirent.h>
@@ -25,15 +26,6 @@ static void free_quietly(void *memory)
 	int error = errno;
 
 	free(memory);
-	errno = error;
-}
-
-static void close_quietly(int fd)
-{
-	int error = errno;
-
-	if (fd >= 0)
-		close(fd);
 	errno = error;
 }
 
@@ -138,7 +130,7 @@ static bool copy_file(int in, int folder, const char *name)
 		unlinkat(folder, half, 0);
 		errno = error;
 	}
-	close_quietly(in);
+	folder_close(in);
 	free_quietly(half);
 	return ok;
 }
@@ -149,12 +141,12 @@ bool tree_copy_file(int in, int folder, const char *to)
 	int parent = folder_open_parent(folder, to, &name);
 
 	if (parent < 0) {
-		close_quietly(in);
+		folder_close(in);
 		return false;
 	}
 	bool ok = copy_file(in, parent, name);
 
-	close_quietly(parent);
+	folder_close(parent);
 	return ok;
 }
 
@@ -164,11 +156,6 @@ struct pair {
 };
 typedef bool visit_entry(const struct pair *pair, const char *name, const struct stat *info,
 			 unsigned depth);
-
-static bool is_dot(const char *name)
-{
-	return !strcmp(name, ".") || !strcmp(name, "..");
-}
 
 /* Visits all that is in `from`, and closes both. */
 static bool walk(struct pair pair, visit_entry *visit, unsigned depth)
@@ -182,7 +169,7 @@ static bool walk(struct pair pair, visit_entry *visit, unsigned depth)
 	for (struct dirent *entry; ok && (errno = 0, entry = readdir(directory));) {
 		struct stat info;
 
-		if (is_dot(entry->d_name))
+		if (path_is_dots(entry->d_name))
 			continue;
 		ok = !fstatat(pair.from, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) &&
 		     visit(&pair, entry->d_name, &info, depth);
@@ -210,7 +197,7 @@ static bool walk_below(const struct pair *pair, const char *name, visit_entry *v
 		below.to = folder_open_below(pair->to, name);
 	if (below.to >= 0)
 		return walk(below, visit, depth + 1);
-	close_quietly(below.from);
+	folder_close(below.from);
 	return false;
 }
 
@@ -266,8 +253,8 @@ bool tree_same_file(int a, int b)
 		same = size >= 0 && size == other &&
 		       !memcmp(buffers, buffers + BUFFER_SIZE, (size_t)size);
 	} while (same && size);
-	close_quietly(a);
-	close_quietly(b);
+	folder_close(a);
+	folder_close(b);
 	free_quietly(buffers);
 	return same;
 }
@@ -301,7 +288,7 @@ bool tree_copy(const char *from, const char *to)
 		pair.to = folder_open(to, O_NOFOLLOW);
 	if (pair.to >= 0)
 		return walk(pair, copy_entry, 0);
-	close_quietly(pair.from);
+	folder_close(pair.from);
 	return false;
 }
 
@@ -313,7 +300,7 @@ bool tree_same(const char *from, const char *copy)
 		pair.to = folder_open(copy, O_NOFOLLOW);
 	if (pair.to >= 0)
 		return walk(pair, same_entry, 0);
-	close_quietly(pair.from);
+	folder_close(pair.from);
 	return false;
 }
 
@@ -341,7 +328,7 @@ bool tree_remove(const char *path)
 	int folder = open_parent(path, &words, &name);
 	bool ok = folder >= 0 && folder_remove(folder, name);
 
-	close_quietly(folder);
+	folder_close(folder);
 	free_quietly(words);
 	return ok;
 }
@@ -385,11 +372,12 @@ static uint64_t bytes_in(int fd, unsigned depth)
 	struct stat info;
 
 	if (!directory) {
-		close_quietly(fd);
+		folder_close(fd);
 		return 0;
 	}
 	for (struct dirent *entry; (entry = readdir(directory));) {
-		if (is_dot(entry->d_name) || fstatat(fd, entry->d_name, &info, AT_SYMLINK_NOFOLLOW))
+		if (path_is_dots(entry->d_name) ||
+		    fstatat(fd, entry->d_name, &info, AT_SYMLINK_NOFOLLOW))
 			continue;
 		if (S_ISREG(info.st_mode))
 			bytes += (uint64_t)info.st_size;

@@ -6,6 +6,7 @@
  */
 #include "object/debug_info.h"
 
+#include "base/array.h"
 #include "base/folder.h"
 #include "base/memory.h"
 #include "object/debug_file.h"
@@ -23,7 +24,7 @@ static bool has_lines(const struct elf_file *file)
 	static const char *const names[] = {".debug_line", ".zdebug_line"};
 	GElf_Shdr header;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+	for (size_t i = 0; i < COUNT(names); i++) {
 		if (elf_file_section(file, SHT_PROGBITS, names[i], &header) && header.sh_size)
 			return true;
 	}

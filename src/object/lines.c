@@ -6,6 +6,7 @@
  */
 #include "object/lines.h"
 
+#include "base/path.h"
 #include "base/search.h"
 #include "object/lines_private.h"
 #include "object/path.h"
@@ -183,11 +184,11 @@ static bool *files_that_are(struct lines *lines, uint32_t table, uint32_t file)
 {
 	size_t count = lines_table_open(lines, table);
 	const struct line_program *program = &lines->tables.items[table]->program;
-	const char *base = path_base(lines->files.items[file]->path);
+	const char *base = path_name(lines->files.items[file]->path);
 	bool *found = NULL;
 
 	for (size_t i = 0; i < count; i++) {
-		if (strcmp(path_base(program->files.items[i].name), base) != 0 ||
+		if (strcmp(path_name(program->files.items[i].name), base) != 0 ||
 		    lines_table_file(lines, table, i) != file)
 			continue;
 		if (!found)

@@ -4,6 +4,7 @@
  * read, nothing else.  .debug_aranges would say the same, but clang does not
  * write it.
  */
+#include "base/array.h"
 #include "object/lines_private.h"
 #include "object/split_unit.h"
 
@@ -146,7 +147,7 @@ struct lines *lines_new(const struct debug_request *request, struct diag_list *d
 	const char **const to[] = {&lines->request.file, &lines->request.path,
 				   &lines->request.build_id, &lines->request.archived};
 
-	for (size_t i = 0; i < sizeof(from) / sizeof(*from); i++)
+	for (size_t i = 0; i < COUNT(from); i++)
 		*to[i] = from[i] ? arena_strdup(&lines->arena, from[i]) : NULL;
 	lines->diags = diags;
 	return lines;

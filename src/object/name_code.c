@@ -5,6 +5,7 @@
  */
 #include "object/name_code.h"
 
+#include "base/array.h"
 #include "isa/isa.h"
 #include "object/name_index.h"
 
@@ -66,7 +67,7 @@ static enum function_kind kind_by_callee(const char *callee)
 		{"GOMP_teams", FUNCTION_OMP_REGION},
 	};
 
-	for (size_t i = 0; i < sizeof(callees) / sizeof(*callees); i++) {
+	for (size_t i = 0; i < COUNT(callees); i++) {
 		if (!strncmp(callee, callees[i].prefix, strlen(callees[i].prefix)))
 			return callees[i].kind;
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The suffixes that GCC and LLVM put behind a symbol, each ".WORD" and perhaps ".NUMBER". */
+#include "base/array.h"
 #include "base/memory.h"
 #include "object/name.h"
 
@@ -60,7 +61,7 @@ static bool is_number(const char *text, size_t length)
 /* The kind of a suffix, a word of that length, or false: it is none. */
 static bool find_suffix(const char *word, size_t length, bool has_number, enum function_kind *kind)
 {
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
+	for (size_t i = 0; i < COUNT(suffixes); i++) {
 		const struct suffix *suffix = &suffixes[i];
 
 		if (strlen(suffix->word) == length && !strncmp(word, suffix->word, length) &&
@@ -69,7 +70,7 @@ static bool find_suffix(const char *word, size_t length, bool has_number, enum f
 			return true;
 		}
 	}
-	for (size_t i = 0; i < sizeof(target_prefixes) / sizeof(*target_prefixes); i++) {
+	for (size_t i = 0; i < COUNT(target_prefixes); i++) {
 		if (!strncmp(word, target_prefixes[i], strlen(target_prefixes[i]))) {
 			*kind = FUNCTION_CLONE;
 			return true;
@@ -129,7 +130,7 @@ static enum function_kind kind_by_frame(const char *symbol, char **parent)
 	static const char offloading[] = "__omp_offloading_", master[] = "master.", plt[] = "@plt";
 	size_t length = strlen(symbol);
 
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++) {
+	for (size_t i = 0; i < COUNT(prefixes); i++) {
 		if (!strncmp(symbol, prefixes[i].word, strlen(prefixes[i].word)))
 			return prefixes[i].kind;
 	}

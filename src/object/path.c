@@ -51,10 +51,3 @@ void path_normalize(char *path)
 	}
 	*out = '\0';
 }
-
-const char *path_base(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}

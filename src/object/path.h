@@ -7,7 +7,5 @@
 char *path_join(const char *directory, const char *name);
 /* Takes "//", "./" and "x/../" out of a path, in place. */
 void path_normalize(char *path);
-/* What stands behind the last slash. */
-const char *path_base(const char *path);
 
 #endif

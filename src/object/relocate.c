@@ -7,6 +7,8 @@
  */
 #include "object/relocate.h"
 
+#include "base/array.h"
+
 #include <elf.h>
 #include <string.h>
 
@@ -49,7 +51,7 @@ static const struct kind kinds[] = {
 
 static const struct kind *find_kind(uint16_t machine, uint32_t type)
 {
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+	for (size_t i = 0; i < COUNT(kinds); i++)
 		if (kinds[i].machine == machine && kinds[i].type == type)
 			return &kinds[i];
 	return NULL;

@@ -6,7 +6,9 @@
  */
 #include "object/remarks.h"
 
+#include "base/array.h"
 #include "base/folder.h"
+#include "base/path.h"
 #include "object/path.h"
 
 #include "base/strbuf.h"
@@ -34,7 +36,7 @@ enum {
 
 bool remarks_is_file(const char *recorded, const char *source)
 {
-	return recorded && !strcmp(path_base(recorded), path_base(source));
+	return recorded && !strcmp(path_name(recorded), path_name(source));
 }
 
 /* Newlines and runs of blanks become one blank; none at the ends. */
@@ -83,7 +85,7 @@ static enum remark_class find_pass(const json_t *passes, const char *id)
 		if (own && id && !strcmp(own, id)) {
 			const char *name = json_string_value(json_array_get(names, 0));
 
-			for (size_t i = 0; name && i < sizeof(groups) / sizeof(*groups); i++)
+			for (size_t i = 0; name && i < COUNT(groups); i++)
 				if (!strcmp(groups[i].group, name))
 					return groups[i].kind;
 			return REMARK_CODE;
@@ -209,21 +211,14 @@ static char *read_whole(const char *path)
 	return NULL;
 }
 
-static bool ends_with(const char *name, const char *end)
-{
-	size_t length = strlen(name), wanted = strlen(end);
-
-	return length > wanted && !strcmp(name + length - wanted, end);
-}
-
 static bool is_gcc_record(const char *name)
 {
-	return ends_with(name, ".opt-record.json.gz");
+	return path_ends_with(name, ".opt-record.json.gz");
 }
 
 static bool is_record(const char *name)
 {
-	return is_gcc_record(name) || ends_with(name, ".opt.yaml");
+	return is_gcc_record(name) || path_ends_with(name, ".opt.yaml");
 }
 
 static void read_record(struct remarks *remarks, const char *path, const char *source)
@@ -239,7 +234,7 @@ static void read_record(struct remarks *remarks, const char *path, const char *s
 
 char *remarks_stem(const char *source)
 {
-	const char *base = path_base(source);
+	const char *base = path_name(source);
 
 	return xstrndup(base, strcspn(base, "."));
 }

@@ -4,6 +4,7 @@
  * the arguments, of which each is "  - Key: value" and is a piece of the text.  Nothing else of
  * YAML is written there but 'quotes', in which '' is a quote.
  */
+#include "base/array.h"
 #include "base/strbuf.h"
 #include "object/remarks.h"
 
@@ -28,7 +29,7 @@ static enum remark_class kind_of_pass(const char *pass)
 		{"openmp", REMARK_PARALLEL},
 	};
 
-	for (size_t i = 0; pass && i < sizeof(words) / sizeof(*words); i++)
+	for (size_t i = 0; pass && i < COUNT(words); i++)
 		if (strstr(pass, words[i].word))
 			return words[i].kind;
 	return REMARK_CODE;

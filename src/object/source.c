@@ -3,6 +3,7 @@
 #include "object/source.h"
 
 #include "base/memory.h"
+#include "base/path.h"
 #include "base/utf8.h"
 #include "object/debuginfod.h"
 #include "object/file.h"
@@ -71,7 +72,7 @@ static bool find_mapped(const struct source_search *search, const char *path, bo
 static bool find_in_directory(const struct source_search *search, const char *directory,
 			      const char *path, struct source_place *out)
 {
-	char *candidate = path_join(directory, path_base(path));
+	char *candidate = path_join(directory, path_name(path));
 	bool fits = false;
 	bool found = take(xstrdup(candidate), SOURCE_FOUND_AS, out) ||
 		     find_mapped(search, candidate, &fits, out);

@@ -8,6 +8,7 @@
  */
 #include "object/split_unit.h"
 
+#include "base/array.h"
 #include "base/folder.h"
 #include "base/strbuf.h"
 #include "object/debug_guard.h"
@@ -147,7 +148,7 @@ static void seek_package(struct lines *lines)
 	bool opened = false;
 
 	package->fd = -1;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !opened; i++) {
+	for (size_t i = 0; i < COUNT(names) && !opened; i++) {
 		char *path = names[i] ? xasprintf("%s.dwp", names[i]) : NULL;
 
 		opened = path && open_package(path, package);
@@ -172,7 +173,7 @@ static uint32_t find_row(const struct package *package, uint64_t id)
 
 static const char *section_of_column(uint32_t id, uint32_t version)
 {
-	for (size_t i = 0; i < sizeof(contributions) / sizeof(*contributions); i++) {
+	for (size_t i = 0; i < COUNT(contributions); i++) {
 		const struct contribution *known = &contributions[i];
 
 		if (known->id == id && (!known->version || known->version == version))
@@ -413,7 +414,7 @@ static bool find_in_package(struct lines *lines, const struct request *request,
 /* The sections of a .dwo file. */
 static void add_sections(const struct elf_file *file, struct pieces *pieces)
 {
-	for (size_t i = 0; i < sizeof(contributions) / sizeof(*contributions); i++)
+	for (size_t i = 0; i < COUNT(contributions); i++)
 		add_piece(pieces, contributions[i].section,
 			  section_bytes(file, contributions[i].section));
 	add_piece(pieces, STRINGS, section_bytes(file, STRINGS));

@@ -6,7 +6,9 @@
  */
 #include "print/arguments.h"
 
+#include "base/array.h"
 #include "base/memory.h"
+#include "base/path.h"
 #include "base/suggest.h"
 #include "print/startup.h"
 
@@ -16,18 +18,9 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-static bool ends_with(const char *word, const char *ending)
-{
-	size_t length = strlen(word), wanted = strlen(ending);
-
-	while (length && word[length - 1] == '/')
-		length--;
-	return length >= wanted && !strncmp(word + length - wanted, ending, wanted);
-}
-
 bool arguments_names_experiment(const char *word)
 {
-	return ends_with(word, ".er") || ends_with(word, ".erg");
+	return path_ends_with(word, ".er") || path_ends_with(word, ".erg");
 }
 
 /* Only the words behind a command that may go without an argument are asked this. */
@@ -235,7 +228,7 @@ bool arguments_without_startup(int argc, char **argv)
 	static const char *const words[] = {"--no-startup", "--help", "-h", "--version", "-V"};
 
 	for (int i = 1; i < argc; i++)
-		for (size_t k = 0; k < sizeof(words) / sizeof(words[0]); k++)
+		for (size_t k = 0; k < COUNT(words); k++)
 			if (!strcmp(argv[i], words[k]))
 				return true;
 	return false;

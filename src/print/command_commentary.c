@@ -4,6 +4,7 @@
  * each a word or a unique beginning of one; other words of the list say how code is listed.
  * The first class of a list replaces those that were shown, the next ones are added.
  */
+#include "base/array.h"
 #include "base/memory.h"
 #include "object/remarks.h"
 #include "print/command.h"
@@ -52,7 +53,7 @@ static const struct word *find_word(struct print *print, const char *command, co
 	const struct word *found = NULL;
 	size_t length = strlen(text);
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+	for (size_t i = 0; i < COUNT(words); i++) {
 		if (!strcasecmp(words[i].text, text))
 			return &words[i];
 		if (strncasecmp(words[i].text, text, length) != 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Experiments beside each other. */
+#include "base/array.h"
 #include "base/terminal.h"
 #include "print/command.h"
 
@@ -34,7 +35,7 @@ bool command_compare(struct print *print, char **arguments, size_t count)
 		enum compare_mode mode;
 	} modes[] = {{"off", COMPARE_OFF},     {"on", COMPARE_ON}, {"delta", COMPARE_DELTA},
 		     {"ratio", COMPARE_RATIO}, {"0", COMPARE_OFF}, {"1", COMPARE_ON}};
-	enum { MODES = sizeof(modes) / sizeof(modes[0]) };
+	enum { MODES = COUNT(modes) };
 	size_t i = 0;
 
 	if (count) {

@@ -3,6 +3,7 @@
  * header: how an experiment came to be, in the shape that er_print gives it.
  * Only what is recorded is printed; a line without a source is left out.
  */
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "base/terminal.h"
@@ -207,7 +208,7 @@ static void put_traces(FILE *file, const struct process_info *process)
 						{"sync", "Synchronization tracing"},
 						{"io", "I/O tracing"}};
 
-	for (size_t i = 0; i < sizeof(traces) / sizeof(traces[0]); i++) {
+	for (size_t i = 0; i < COUNT(traces); i++) {
 		const char *how =
 			find_attribute(process->settings, process->setting_count, traces[i][0]);
 
@@ -319,7 +320,7 @@ static void put_control_event(FILE *file, const struct log_event *event, const c
 	const char *who = log_event_attribute(event, "text");
 	const char *thread = log_event_attribute(event, "thread");
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < COUNT(names); i++)
 		if (!strcmp(event->kind, names[i].kind))
 			terminal_printf(file, "  %s%s%s%s%s%s: %s\n", names[i].text,
 					who ? " (" : "", who ? who : "", who ? ")" : "",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* overview: the experiments, and the total of every metric with what is selected and what is hot.
  */
+#include "base/array.h"
 #include "base/terminal.h"
 #include "print/command.h"
 #include "print/json.h"
@@ -117,7 +118,7 @@ static const char *kind_of(const struct metric *metric)
 {
 	if (metric->states || !metric->if_data)
 		return "Clock Profiling";
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	for (size_t i = 0; i < COUNT(kinds); i++)
 		if (!strncmp(metric->command, kinds[i].prefix, strlen(kinds[i].prefix)))
 			return kinds[i].title;
 	return "Counters";

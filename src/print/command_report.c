@@ -7,6 +7,7 @@
  */
 #include "analysis/idle.h"
 #include "analysis/session.h"
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "base/terminal.h"
@@ -187,7 +188,7 @@ static void put_times(struct report *report)
 		return;
 	put_section(report, "Where the time of all threads goes");
 	put_value(report, "time", "", "all their time", total, whole, whole);
-	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+	for (size_t i = 0; i < COUNT(times); i++) {
 		const struct metric *metric = metric_find(session, times[i].metric);
 		double value = total_of(session, FUNCTION_TOTAL, metric, FLAVOR_INCLUSIVE);
 
@@ -594,7 +595,7 @@ static const struct metric *main_wait(const struct report *report)
 	const struct metric *most = NULL, *total = metric_find(session, "total");
 	double least = total_of(session, FUNCTION_TOTAL, total, FLAVOR_INCLUSIVE) / 4;
 
-	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+	for (size_t i = 0; i < COUNT(waits); i++) {
 		const struct metric *metric = metric_find(session, waits[i]);
 		double value = real_wait(report, metric);
 
@@ -632,7 +633,7 @@ static void put_next(struct report *report)
 		put_command(report, words, NULL);
 		free(words);
 	}
-	for (size_t i = 0; i < sizeof(traces) / sizeof(traces[0]); i++)
+	for (size_t i = 0; i < COUNT(traces); i++)
 		if (session_has_trace(report->print->session, traces[i].kind)) {
 			put_command(report, traces[i].command, NULL);
 			any = true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lines, instructions, annotated source and disassembly, and where sources are looked for. */
 #include "analysis/filter.h"
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/terminal.h"
 #include "object/remarks.h"
@@ -305,7 +306,7 @@ static const char *const inlines_words[] = {
 /* False: there is no such setting. */
 static bool read_inlines(const char *word, enum inlines *inlines)
 {
-	for (size_t i = 0; i < sizeof(inlines_words) / sizeof(*inlines_words); i++)
+	for (size_t i = 0; i < COUNT(inlines_words); i++)
 		if (!strcasecmp(word, inlines_words[i])) {
 			*inlines = (enum inlines)i;
 			return true;

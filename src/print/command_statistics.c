@@ -8,6 +8,7 @@
  * for the whole run only.  What Linux does not count (swaps, messages, system
  * calls, signals, trap time) has no line: a zero there would be a guess.
  */
+#include "base/array.h"
 #include "base/terminal.h"
 #include "print/command.h"
 #include "print/json.h"
@@ -42,7 +43,7 @@ static const struct {
 	{"Sleep", "sleep", 7, false},
 };
 
-enum { LISTED_STATES = sizeof(states) / sizeof(states[0]) };
+enum { LISTED_STATES = COUNT(states) };
 
 static const char sum_name[] = "<Sum across selected experiments>";
 

@@ -8,6 +8,8 @@
  */
 #include "print/command.h"
 
+#include "base/array.h"
+
 /* A command for a kind of data that nothing records. */
 #define WITHOUT(name_, aliases_, data_)                                                            \
 	{                                                                                          \
@@ -667,7 +669,7 @@ static const struct command commands[] = {
 
 const struct command *command_at(size_t index)
 {
-	return index < sizeof(commands) / sizeof(commands[0]) ? &commands[index] : NULL;
+	return index < COUNT(commands) ? &commands[index] : NULL;
 }
 
 /* What nothing records, and what to do instead. */

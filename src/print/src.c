@@ -5,6 +5,7 @@
  * order; the last word is the object.
  */
 #include "analysis/session.h"
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/terminal.h"
 #include "print/command.h"
@@ -127,7 +128,7 @@ static const struct option *find_option(const char *word)
 {
 	const char *name = word + strspn(word, "-");
 
-	for (size_t i = 0; name != word && i < sizeof(options) / sizeof(*options); i++)
+	for (size_t i = 0; name != word && i < COUNT(options); i++)
 		if (!strcmp(options[i].name, name))
 			return &options[i];
 	return NULL;

@@ -5,6 +5,7 @@
  */
 #include "print/startup.h"
 
+#include "base/array.h"
 #include "base/folder.h"
 #include "base/memory.h"
 
@@ -53,8 +54,8 @@ static bool is_in(const char *const *list, size_t count, const char *name)
 
 static bool is_allowed(const struct command *command)
 {
-	return is_in(settings, sizeof(settings) / sizeof(settings[0]), command->name) ||
-	       is_in(defaults, sizeof(defaults) / sizeof(defaults[0]), command->name);
+	return is_in(settings, COUNT(settings), command->name) ||
+	       is_in(defaults, COUNT(defaults), command->name);
 }
 
 /* A command of the other tools' files that is not there yet is no reason to complain each time. */
