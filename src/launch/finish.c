@@ -123,7 +123,7 @@ static void read_beginning(const char *text, struct finish_summary *summary)
 
 static void read_overhead(const char *line, struct finish_summary *summary)
 {
-	uint64_t limited, overhead_ns, cpu_ns, ticks, traced_ns, search_ns;
+	uint64_t limited, overhead_ns, monitor_ns, cpu_ns, ticks, traced_ns, search_ns;
 
 	if (xml_read_number(line, "traced_ns", &traced_ns))
 		summary->traced_ns += traced_ns;
@@ -131,12 +131,14 @@ static void read_overhead(const char *line, struct finish_summary *summary)
 		summary->traced_of_ns += cpu_ns;
 	if (xml_read_number(line, "leak_search_ns", &search_ns))
 		summary->leak_search_ns += search_ns;
-	if (!xml_read_number(line, "limited", &limited) ||
-	    !xml_read_number(line, "overhead_ns", &overhead_ns) ||
+	if (xml_read_number(line, "limited", &limited))
+		summary->limited += limited;
+	if (xml_read_number(line, "monitor_cpu_ns", &monitor_ns))
+		summary->overhead_ns += monitor_ns;
+	if (!xml_read_number(line, "overhead_ns", &overhead_ns) ||
 	    !xml_read_number(line, "cpu_recorded_ns", &cpu_ns) ||
 	    !xml_read_number(line, "ticks", &ticks))
 		return;
-	summary->limited += limited;
 	summary->overhead_ns += overhead_ns;
 	summary->cpu_ns += cpu_ns;
 	summary->ticks += ticks;

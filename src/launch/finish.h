@@ -13,9 +13,8 @@ struct finish_summary {
 	uint64_t events;	      /* as the collectors counted them; closed experiments only */
 	uint64_t traced[TRACE_KINDS]; /* likewise, by kind of trace */
 	uint64_t dropped;
-	/* of processes in which the bound on overhead was in force: */
-	uint64_t limited;	      /* … for how many rests */
-	uint64_t overhead_ns, cpu_ns; /* of that CPU time measuring took */
+	uint64_t limited;	      /* for how many rests the bound on overhead was in force */
+	uint64_t overhead_ns, cpu_ns; /* measuring took, the monitor too, of that CPU time */
 	uint64_t ticks;
 	uint64_t traced_ns, traced_of_ns; /* recording traced calls took, of that CPU time */
 	uint64_t leak_search_ns;	  /* of all processes */

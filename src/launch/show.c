@@ -219,9 +219,10 @@ void show_overhead(FILE *file, const char *program, const char *name, const stru
 		return;
 	terminal_printf(file, "%s: %s: measuring took %.3f s", program, name,
 			(double)summary->overhead_ns / 1e9);
+	if (options->clock_us)
+		terminal_printf(file, " of %.3f s of CPU time", (double)summary->cpu_ns / 1e9);
 	if (options->clock_us && summary->ticks)
-		terminal_printf(file, " of %.3f s of CPU time; a clock tick came every %.3g ms",
-				(double)summary->cpu_ns / 1e9,
+		terminal_printf(file, "; a clock tick came every %.3g ms",
 				(double)summary->cpu_ns / 1e6 / (double)summary->ticks);
 	if (options->clock_us && summary->ticks && !options->clock_first_us)
 		terminal_printf(file, ", not %g", options->clock_us / 1e3);

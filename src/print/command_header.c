@@ -272,7 +272,8 @@ static void put_overhead(FILE *file, const struct process_info *process)
 	terminal_printf(
 		file, "  Overhead limit of %" PRIu64 " %% was in force: measuring took %.3f secs.",
 		counted(process, "max_overhead"),
-		(double)counted(process, "overhead_ns") / NS_PER_S);
+		(double)(counted(process, "overhead_ns") + counted(process, "monitor_cpu_ns")) /
+			NS_PER_S);
 	if (ticks && cpu_ns > 0)
 		terminal_printf(file, " of %.3f, mean interval %.0f microsecs.", cpu_ns / NS_PER_S,
 				cpu_ns / 1e3 / (double)ticks);

@@ -10,7 +10,8 @@ import signal
 import subprocess
 import time
 
-from harness import Skip, patience, test
+from harness import Skip, monitor_cpu, patience, test
+from test_code import build
 
 # Imitated slow ticks (tests/elsewhere.py) take their time before the handler, where no bound sees it as it sees that of an interrupt.
 UNSEEN = 0.6 if os.environ.get('SLOWTICKS_US') else 0
@@ -254,3 +255,54 @@ def the_option(t, engine):
             limited(t, result, percent=int(limit))
     t.within(taken['5'] < taken['50'] or taken['5'] < taken['off'], f'CPU times by limit: {taken}')
     t.ratio(taken['off'], taken['5'], 1.2 if engine == 'perf' else 1.05, 10, 'off/5 %')  # the monitor's signals are few on a busy machine
+
+
+IDLES = r"""
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+static double cpu(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return now.tv_sec + now.tv_nsec / 1e9;
+}
+int main(int argc, char **argv)
+{
+	double until = cpu(CLOCK_MONOTONIC) + 2;
+	struct timespec nap = {0, argc > 1 && !strcmp(argv[1], "naps") ? 500 * 1000 : 0};
+
+	if (argc > 1 && !strcmp(argv[1], "idle"))
+		nap = (struct timespec){2, 0};
+	while (cpu(CLOCK_MONOTONIC) < until)
+		if (nap.tv_sec || nap.tv_nsec)
+			nanosleep(&nap, NULL);
+	return 0;
+}
+"""
+
+
+@test(alone=True)
+def looks_are_rare_where_nobody_computes(t):
+    """The monitor's own thread has its bound, too: of what the program uses, and little where that is idle."""
+    program = build(t, 'idles', ('idles.c', IDLES), flags=('-O1',))
+    used = {}
+    for mode in ('busy', 'idle', 'naps'):
+        result = t.collect(program, mode, engine='monitor', options=('-p', '100u'))
+        used[mode] = monitor_cpu(t.read(result.experiment)[''])
+    t.within(used['idle'] < used['busy'] / 4, f'the monitor used {used}')
+    t.within(used['naps'] < used['busy'] * 0.7, f'the monitor used {used}')
+
+
+@test(alone=True)
+def the_monitor_is_counted(t):
+    """The last message and the headers speak of what its thread took, in the whole family."""
+    program = build(t, 'idles', ('idles.c', IDLES), flags=('-O1',))
+    result = t.collect('sh', '-c', f'{program} busy; {program} naps', engine='monitor', options=('-p', '100u', '--max-overhead', '2'))
+    found = re.search(r'measuring took ([\d.]+) s of ([\d.]+) s of CPU time', result.err)
+    t.within(found, f'the last message does not say it: {result.err[-300:]}')
+    family = t.read(result.experiment).values()
+    counters = [event for process in family for event in process['log_events'] if event['kind'] == 'counters']
+    took = sum(int(event['monitor_cpu_ns']) + int(event['overhead_ns']) for event in counters) / 1e9
+    t.near(float(found[1]), took, 'the last message, of all processes', absolute=0.001)

@@ -104,6 +104,7 @@ struct clock_files {
 	int32_t status, wchan;	       /* below 0: not needed so far */
 	uint64_t seen_ns, seen_cpu_ns; /* the last look at a thread that was not blocked */
 	uint64_t waiting_ns;	       /* the last look at which the known wait went on */
+	uint64_t looked_cpu_ns;	       /* its CPU time at the last look */
 };
 
 /* What handlers have taken of one thread's time, and what of that is not paid (overhead.h). */

@@ -5,7 +5,8 @@
  * A raw thread wakes up every interval and looks at each thread in
  * /proc/self/task.  One that is blocked is sampled from here, by reading its
  * stack with process_vm_readv: its system call is not disturbed.  The wake-ups
- * jitter by an eighth, so that they do not fall into step with the program.
+ * jitter by an eighth, so that they do not fall into step with the program, and get
+ * rarer where nobody computes.
  *
  * CPU time is sampled by a timer on each thread's CPU clock: it expires in the
  * timer interrupt, at the very instruction.  Its grain is the kernel's tick.  Where
@@ -31,6 +32,15 @@ enum { MONITOR_STACK = 64 * 1024 };
 /* See monitor_engine_look_seldom: the intervals from one look to the next. */
 enum { SELDOM = 4 };
 
+/*
+ * Where nobody computes the looks become rarer, up to this.  A timer of a CPU clock wakes the
+ * monitor when somebody does; without one it has to look.
+ */
+enum { IDLE_NS = 40 * 1000 * 1000, IDLE_WATCHED_NS = 10 * 1000 * 1000 };
+
+/* Where the program uses no CPU time, the looks may take as much as if it used a tenth of it. */
+enum { IDLE_PARTS = 10 };
+
 /* A wait that goes on is written down this often, so that a kill loses no more. */
 enum { WAIT_FLUSH_NS = 100 * 1000 * 1000 };
 
@@ -43,8 +53,9 @@ static _Atomic uint32_t files_wanted; /* see monitor_engine_open_files: a futex 
 static bool takers_said;	      /* see say_taker */
 static char *stack;
 static int monitor_tid;
-static struct overhead_account looks; /* on the wall clock */
-static uint64_t looked_cpu_ns;
+static struct overhead_account looks; /* see paying_clock_ns */
+static uint64_t looked_cpu_ns, looked_ns;
+static _Atomic uint64_t gap_ns; /* from the last look to the next, but for jitter */
 
 static struct timespec period(uint64_t ns)
 {
@@ -58,6 +69,7 @@ struct tick {
 	uint64_t delay_ns, awake_ns; /* its run-queue delay, and when it last went to sleep */
 	uint64_t now_ns;
 	uint32_t known; /* threads looked at */
+	uint32_t idle;	/* those of them that have used no CPU time since the last look */
 	uint32_t alone; /* how often in a row no other thread was left */
 	bool resumed;	/* the process has just been stopped */
 };
@@ -66,6 +78,48 @@ struct tick {
 enum { SEARCH_NS = 100 * 1000 * 1000 };
 /* Where no other thread is left so many times in a row, ours ends, and with it the process. */
 enum { ENDS_ALONE = 2 };
+
+uint64_t monitor_engine_look_ns(void)
+{
+	uint64_t interval_ns = collector.interval_ns;
+
+	return monitor_engine_is_cheap() && interval_ns < TIMER_INTERVAL_NS ? TIMER_INTERVAL_NS
+									    : interval_ns;
+}
+
+/* From one look to the next. */
+static uint64_t every_ns(void)
+{
+	return monitor_engine_look_ns() * (atomic_load(&seldom) ? SELDOM : 1);
+}
+
+/* The longest gap, where the looks owe nothing. */
+static uint64_t most_idle_ns(void)
+{
+	uint64_t most_ns = monitor_engine_is_cheap() ? IDLE_NS : IDLE_WATCHED_NS;
+
+	return every_ns() > most_ns ? every_ns() : most_ns;
+}
+
+/* The gap that comes next may be so long: a guard set now has to outlast it. */
+static uint64_t ahead_ns(void)
+{
+	uint64_t ns = 2 * atomic_load_explicit(&gap_ns, memory_order_relaxed);
+
+	ns = ns < most_idle_ns() ? ns : most_idle_ns();
+	return ns > every_ns() ? ns : every_ns();
+}
+
+/* Somebody computes.  In a handler. */
+static void wake_monitor(void)
+{
+	uint64_t usual_ns = every_ns();
+
+	if (atomic_load_explicit(&gap_ns, memory_order_relaxed) <= usual_ns)
+		return;
+	atomic_store_explicit(&gap_ns, usual_ns, memory_order_relaxed);
+	sys_call(SYS_futex, &stopping, FUTEX_WAKE_PRIVATE, 1, 0);
+}
 
 /* No tick of the thread before it has used so much more CPU time. */
 static void rest(struct thread *thread, uint64_t ns)
@@ -119,6 +173,7 @@ static void sample_running(const struct unwind_regs *regs, bool by_timer)
 	if (!thread)
 		return;
 	atomic_store_explicit(&thread->signalled_ns, 0, memory_order_relaxed);
+	wake_monitor();
 	if (!take(thread, regs, by_timer))
 		return;
 	uint64_t cost_ns = overhead_leave(thread, &mark, OVERHEAD_SENT, &rest_ns);
@@ -128,20 +183,6 @@ static void sample_running(const struct unwind_regs *regs, bool by_timer)
 	interval_spent(cost_ns);
 }
 
-uint64_t monitor_engine_look_ns(void)
-{
-	uint64_t interval_ns = collector.interval_ns;
-
-	return monitor_engine_is_cheap() && interval_ns < TIMER_INTERVAL_NS ? TIMER_INTERVAL_NS
-									    : interval_ns;
-}
-
-/* From one look to the next. */
-static uint64_t every_ns(void)
-{
-	return monitor_engine_look_ns() * (atomic_load(&seldom) ? SELDOM : 1);
-}
-
 /*
  * The monitor may be far from its next look.  In a call each of the guard's signals could end it,
  * and a timeout begin anew.
@@ -149,7 +190,7 @@ static uint64_t every_ns(void)
 static void guard_again(struct thread *thread, const struct unwind_regs *regs)
 {
 	if (thread->guard > 0 && !atomic_load(&paused) && !clock_is_in_call(regs))
-		stop_guard(thread, every_ns(), clock_now_ns());
+		stop_guard(thread, ahead_ns(), clock_now_ns());
 }
 
 /* The guard of the interrupted thread has expired. False: it was no stop, as take_stop says. */
@@ -316,11 +357,11 @@ static void guard(struct thread *thread, int tid, const struct tick *tick)
 {
 	/* What sets a timer anew discards a signal of it that is on its way. */
 	if (tick->resumed || stop_guard_waits(thread) ||
-	    !stop_guard_is_due(thread, every_ns(), tick->now_ns) || !thread_try_lock(thread))
+	    !stop_guard_is_due(thread, ahead_ns(), tick->now_ns) || !thread_try_lock(thread))
 		return;
 	atomic_store(&sending, 1);
 	if (atomic_load(&thread->tid) == tid && !atomic_load(&paused))
-		stop_guard(thread, every_ns(), tick->now_ns);
+		stop_guard(thread, ahead_ns(), tick->now_ns);
 	atomic_store(&sending, 0);
 	thread_unlock(thread);
 }
@@ -329,7 +370,7 @@ void monitor_engine_guard_first(struct thread *thread)
 {
 	if (thread && atomic_load(&running) && !thread->guard &&
 	    atomic_load(&thread->tid) == atomic_load(&collector.pid))
-		stop_guard(thread, every_ns(), clock_now_ns());
+		stop_guard(thread, ahead_ns(), clock_now_ns());
 }
 
 static bool is_running(int tid)
@@ -377,6 +418,15 @@ static bool tells_itself(const struct thread *thread, const struct tick *tick)
 	return (tick->resumed || guard_ns > tick->now_ns) && stop_guard_waits(thread);
 }
 
+/* Else the next look is soon. */
+static bool has_idled(struct thread *thread, const struct clock_remote *remote)
+{
+	bool idled = remote->cpu_ns == thread->files.looked_cpu_ns;
+
+	thread->files.looked_cpu_ns = remote->cpu_ns;
+	return idled;
+}
+
 static void look_at(struct thread *thread, void *arg)
 {
 	struct tick *tick = arg;
@@ -403,7 +453,10 @@ static void look_at(struct thread *thread, void *arg)
 		return;
 	}
 	guard(thread, tid, tick);
+	bool idled = has_idled(thread, &remote);
+
 	if (still_waiting(thread, &remote)) {
+		tick->idle++;
 		thread->files.waiting_ns = tick->now_ns;
 		if (tick->now_ns - thread->clock.last.now_ns < WAIT_FLUSH_NS)
 			return;
@@ -413,6 +466,8 @@ static void look_at(struct thread *thread, void *arg)
 	clock_look_call(&thread->files, &remote);
 	note_taker(thread, &remote);
 	say_taker(thread, &remote);
+	if (remote.blocked)
+		tick->idle += idled;
 	if (remote.blocked || remote.hidden)
 		sample_blocked(thread, tick, tid, &remote);
 	else if ((tick->resumed || (!thread->timer && worth_a_signal(thread, tid, tick->now_ns))) &&
@@ -460,7 +515,7 @@ static void search(const struct tick *tick)
 static void sleep_until(uint64_t *next_ns, uint64_t rest_ns)
 {
 	uint64_t now_ns = clock_now_ns();
-	uint64_t period_ns = every_ns();
+	uint64_t period_ns = atomic_load_explicit(&gap_ns, memory_order_relaxed);
 	uint64_t jitter = (now_ns * 0x9e3779b97f4a7c15u >> 40) % (period_ns / 4 + 1);
 
 	*next_ns += period_ns - period_ns / 8 + jitter;
@@ -469,6 +524,19 @@ static void sleep_until(uint64_t *next_ns, uint64_t rest_ns)
 	struct timespec until = period(*next_ns);
 	sys_call6(SYS_futex, SYS_ARG(&stopping), FUTEX_WAIT_BITSET_PRIVATE, 0, SYS_ARG(&until), 0,
 		  FUTEX_BITSET_MATCH_ANY);
+	now_ns = clock_now_ns();
+	if (*next_ns > now_ns) /* woken */
+		*next_ns = now_ns;
+}
+
+/* Nobody computes: the next look comes later than the last. */
+static void plan_gap(const struct tick *tick)
+{
+	uint64_t usual_ns = every_ns();
+
+	atomic_store_explicit(&gap_ns, ahead_ns(), memory_order_relaxed);
+	if (tick->resumed || tick->idle < tick->known)
+		atomic_store_explicit(&gap_ns, usual_ns, memory_order_relaxed);
 }
 
 /*
@@ -493,16 +561,42 @@ static void note_stop(struct tick *tick, uint64_t wanted_ns)
 	stop_alive(tick->now_ns);
 }
 
-/* The looks have a bound, too: at so many threads that they take longer than the interval. */
+/*
+ * What the looks may take is a part of the CPU time that the program uses.  In one that uses none,
+ * but that is never idle for long either, a little of what passes on the wall counts as such.
+ */
+static uint64_t paying_clock_ns(uint64_t now_ns)
+{
+	return collector_cpu_ns() + now_ns / IDLE_PARTS;
+}
+
+/*
+ * How long that clock takes on the wall, as it went since the last look.  It may stand for a
+ * rest in which the program begins to compute: the next look comes to the same account.
+ */
+static uint64_t on_the_wall(uint64_t rest_ns, uint64_t wall_ns, uint64_t paid_ns)
+{
+	enum { BITS = 10 };
+	uint64_t rate = (wall_ns << BITS) / (paid_ns ? paid_ns : 1);
+
+	if (rate > IDLE_PARTS << BITS)
+		rate = IDLE_PARTS << BITS;
+	return rest_ns * rate >> BITS;
+}
+
 static uint64_t looks_rest_ns(void)
 {
-	uint64_t cpu_ns = clock_own_cpu_ns();
-	uint64_t rest_ns = overhead_charge(&looks, clock_now_ns(), cpu_ns - looked_cpu_ns);
+	uint64_t cpu_ns = clock_own_cpu_ns(), now_ns = clock_now_ns();
+	uint64_t clock_ns = paying_clock_ns(now_ns), before_ns = looks.clock_ns;
+	uint64_t rest_ns = overhead_charge(&looks, clock_ns, cpu_ns - looked_cpu_ns);
 
 	interval_spent(cpu_ns - looked_cpu_ns);
 	looked_cpu_ns = cpu_ns;
-	if (rest_ns)
+	if (rest_ns) {
+		rest_ns = on_the_wall(rest_ns, now_ns - looked_ns, clock_ns - before_ns);
 		overhead_limited();
+	}
+	looked_ns = now_ns;
 	overhead_say();
 	return rest_ns;
 }
@@ -544,7 +638,9 @@ static void monitor(void)
 	uint64_t next_ns = clock_now_ns() - phase_random(monitor_engine_look_ns()), searched_ns = 0,
 		 rest_ns = 0;
 
-	looks = (struct overhead_account){.clock_ns = next_ns};
+	looked_ns = clock_now_ns();
+	looks = (struct overhead_account){.clock_ns = paying_clock_ns(looked_ns)};
+	atomic_store(&gap_ns, every_ns());
 	looked_cpu_ns = clock_own_cpu_ns();
 	tick.dir = tasks_open_alone();
 	tick.sched = clock_open_delay();
@@ -563,8 +659,9 @@ static void monitor(void)
 		note_stop(&tick, next_ns);
 		if (atomic_load(&paused) || !atomic_load(&collector.recording))
 			continue;
-		tick.known = 0;
+		tick.known = tick.idle = 0;
 		thread_for_each(look_at, &tick);
+		plan_gap(&tick);
 		clock_say_hidden();
 		if (tick.now_ns - searched_ns > SEARCH_NS) {
 			search(&tick);
@@ -651,7 +748,7 @@ void monitor_engine_resume(void)
 		return;
 	timer_arm(thread_current_if_known());
 	if (atomic_load(&running))
-		stop_guard(thread_current_if_known(), every_ns(), clock_now_ns());
+		stop_guard(thread_current_if_known(), ahead_ns(), clock_now_ns());
 }
 
 static void forget_files(struct thread *thread, void *unused)
