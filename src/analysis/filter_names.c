@@ -5,9 +5,9 @@
 #include "analysis/filter_program.h"
 #include "analysis/io_places.h"
 #include "analysis/io_rows.h"
+#include "base/pattern.h"
 #include "base/strbuf.h"
 
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@
 static bool compile_pattern(const char *expression, regex_t *pattern, char **error)
 {
 	char *whole = xasprintf("^(%s)$", expression), reason[128];
-	int status = regcomp(pattern, whole, REG_EXTENDED | REG_NOSUB);
+	int status = pattern_compile(pattern, whole, REG_NOSUB);
 
 	*error = NULL;
 	free(whole);

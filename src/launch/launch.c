@@ -268,7 +268,8 @@ static void explain_silence(struct launch *launch, int error)
 			 strerror(error));
 	else if (scarce_memory())
 		diag_add(&launch->diags, DIAG_WARNING,
-			 "A limit of memory (ulimit -d, -v, -s) leaves no room for the collector: the "
+			 "A limit of memory (ulimit -d, -v, -s) leaves no room for the collector: "
+			 "the "
 			 "program ran unrecorded");
 	else
 		diag_add(&launch->diags, DIAG_WARNING,

@@ -7,11 +7,11 @@
 #include "launch/options.h"
 
 #include "base/array.h"
+#include "base/pattern.h"
 #include "base/suggest.h"
 #include "format/params.h"
 
 #include <errno.h>
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +98,7 @@ static bool take_follow(struct parser *parser, const char *argument)
 	if (*argument == '=') {
 		regex_t regex;
 
-		if (regcomp(&regex, argument + 1, REG_EXTENDED | REG_NOSUB))
+		if (pattern_compile(&regex, argument + 1, REG_NOSUB))
 			return refuse(parser, "Unrecognized follow-mode parameter", argument);
 		regfree(&regex);
 		options->follow_regex = argument + 1;

@@ -5,13 +5,13 @@
  */
 #include "base/folder.h"
 #include "base/memory.h"
+#include "base/pattern.h"
 #include "experiment/experiment.h"
 #include "format/archive.h"
 #include "manage/archive.h"
 #include "object/sources.h"
 
 #include <errno.h>
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -79,7 +79,7 @@ void archive_copy_sources(struct archiver *archiver)
 	const char *pattern = archiver->request->source_regex;
 	regex_t regex;
 
-	if (pattern && regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB)) {
+	if (pattern && pattern_compile(&regex, pattern, REG_NOSUB)) {
 		diag_add(archiver->diags, DIAG_ERROR, "`%s' is not a regular expression", pattern);
 		return;
 	}

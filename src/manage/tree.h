@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /*
- * Copies an open regular file with its mode, less the umask, and times to a path below a folder (base/folder.h), and
- * closes it.  The copy gets its name when it is complete; what had the name before is replaced.
- * Holes stay holes.
+ * Copies an open regular file with its mode, less the umask, and times to a path below a folder
+ * (base/folder.h), and closes it.  The copy gets its name when it is complete; what had the name
+ * before is replaced. Holes stay holes.
  */
 bool tree_copy_file(int in, int folder, const char *to);
 /* Copies a directory with all that is in it; nothing may be at `to`. Symbolic links stay links. */

@@ -2,10 +2,10 @@
 /* What start-up files set: the default metrics and order, and which descendants are looked at. */
 #include "analysis/filter.h"
 #include "base/memory.h"
+#include "base/pattern.h"
 #include "base/strbuf.h"
 #include "print/command.h"
 
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -117,7 +117,7 @@ bool command_en_desc(struct print *print, char **arguments, size_t count)
 	}
 	if (!strcasecmp(word, "off"))
 		return select_processes(print, NULL);
-	if (word[0] != '=' || regcomp(&pattern, word + 1, REG_EXTENDED))
+	if (word[0] != '=' || pattern_compile(&pattern, word + 1, 0))
 		return say_error(print,
 				 "en_desc takes on, off, or = and a regular expression, not "
 				 "`%s'",

@@ -273,8 +273,7 @@ static bool is_below(int resource, uint64_t bytes)
 /* Limits within which a program that runs without us might not load with our library. */
 static bool memory_is_scarce(void)
 {
-	if (!is_below(RLIMIT_DATA, PARAMS_LEAST_DATA) &&
-	    !is_below(RLIMIT_AS, PARAMS_LEAST_SPACE) &&
+	if (!is_below(RLIMIT_DATA, PARAMS_LEAST_DATA) && !is_below(RLIMIT_AS, PARAMS_LEAST_SPACE) &&
 	    !is_below(RLIMIT_STACK, PARAMS_LEAST_STACK))
 		return false;
 	if (lineage_log_time_ns())

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/pattern.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* In atoms, each of which takes some 1 KB; and how deep groups may lie within each other. */
+enum { LARGEST = 100 * 1000, DEEPEST = 250 };
+
+/* A group that is being read: what is done of it, and its last atom, which may be repeated. */
+struct group {
+	uint64_t size, last;
+};
+
+/* Behind the bracket expression that begins here, or the end of the text. */
+static const char *skip_brackets(const char *here)
+{
+	here += here[1] == '^' ? 2 : 1;
+	if (*here == ']')
+		here++;
+	for (; *here && *here != ']'; here++)
+		if (here[0] == '[' && here[1] && strchr(":.=", here[1])) {
+			const char kind[] = {here[1], ']', '\0'}, *end = strstr(here + 2, kind);
+
+			if (end)
+				here = end + 1;
+		}
+	return *here ? here + 1 : here;
+}
+
+/* How often "{least,most}" repeats, at least once; *here comes to stand behind it. */
+static uint64_t repetitions(const char **here)
+{
+	uint64_t count = 1;
+
+	for (; **here && **here != '}'; (*here)++) {
+		char *end;
+		uint64_t number = isdigit((unsigned char)**here) ? strtoul(*here, &end, 10) : 0;
+
+		if (number)
+			*here = end - 1;
+		count = number > count ? number : count;
+	}
+	*here += **here == '}';
+	return count;
+}
+
+static void begin_atom(struct group *group, uint64_t size)
+{
+	group->size += group->last;
+	group->last = size;
+}
+
+/* One character, or what belongs together; false: groups end or begin too often. */
+static bool read_one(struct group *groups, int *depth, const char **here)
+{
+	struct group *group = &groups[*depth];
+	char c = *(*here)++;
+
+	if (c == '(') {
+		if (++*depth == DEEPEST)
+			return false;
+		groups[*depth] = (struct group){0};
+	} else if (c == ')' && *depth) {
+		begin_atom(&groups[--*depth], group->size + group->last + 1);
+	} else if (c == '+') {
+		group->last *= 2;
+	} else if (c == '{') {
+		uint64_t count = repetitions(here);
+
+		group->last = count > LARGEST ? LARGEST + 1 : group->last * (count + 1);
+	} else if (c == '[') {
+		*here = skip_brackets(*here - 1);
+		begin_atom(group, 1);
+	} else if (c != '*' && c != '?') {
+		*here += c == '\\' && **here;
+		begin_atom(group, 1);
+	}
+	return group->last <= LARGEST && groups[*depth].size + groups[*depth].last <= LARGEST;
+}
+
+static bool is_bounded(const char *text)
+{
+	struct group groups[DEEPEST] = {{0}};
+	int depth = 0;
+
+	while (*text)
+		if (!read_one(groups, &depth, &text))
+			return false;
+	return true;
+}
+
+int pattern_compile(regex_t *pattern, const char *text, int flags)
+{
+	return is_bounded(text) ? regcomp(pattern, text, flags | REG_EXTENDED) : REG_ESPACE;
+}
