@@ -541,7 +541,7 @@ static bool has_listing(const struct report *report,
 	const struct source_search search = {0};
 	const struct listing_request request = {
 		.function = report->hottest_function, .file = CODE_NONE, .search = &search};
-	struct listing_header header;
+	struct listing_header header = {0};
 	struct diag_list diags = {0};
 	struct table table;
 	bool shown = view(report->print->session, &report->print->query, &request, &header, &table,
@@ -550,7 +550,7 @@ static bool has_listing(const struct report *report,
 	if (shown)
 		table_fini(&table);
 	diag_fini(&diags);
-	return shown;
+	return shown && (view != view_source || !header.source_missing);
 }
 
 /* What tells more of the hottest function; only what there is. */

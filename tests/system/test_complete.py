@@ -161,3 +161,13 @@ def time_before_the_recording(t, engine):
         shown = t.run(t.helio, 'print', '-statistics', '-report', result.experiment).out
         t.check('CPU before recording (sec.): ' in shown and '<before recording>\n' in shown, f'{what}: {shown}')
         t.check("'<before recording>'" not in shown, f'{what}: nothing more can be shown of it')
+
+
+@test
+def report_advises_only_source_that_is_there(t):
+    """libc's functions may have lines, where its debug information is installed, and no source."""
+    result = t.collect('sleep', '0.3')
+    advised = [line.split(' -source ')[1] for line in t.run(t.helio, 'print', '-report', result.experiment).out.splitlines() if ' -source ' in line]
+    for words in advised:
+        shown = t.run('sh', '-c', f'{t.helio} print -source {words}')
+        t.check('is not there' not in shown.out + shown.err, f'{words}: {shown.err[-200:]}')
