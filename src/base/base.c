@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory, messages and strings for the tools: small, boring, never failing. */
 #include "base/arena.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/strbuf.h"
@@ -165,6 +166,19 @@ void diag_add(struct diag_list *list, enum diag_level level, const char *format,
 	diag_push(list, level, text);
 }
 
+/* Whether the text is new: then it will be the one of that number. */
+static bool index_text(struct diag_list *list, const char *text, size_t number)
+{
+	uint64_t key = hash_bytes(text, strlen(text));
+
+	for (;; key++) {
+		uint32_t id = hash_map_put(&list->by_text, key, (uint32_t)number);
+
+		if (id == number || !strcmp(list->items[id].text, text))
+			return id == number;
+	}
+}
+
 void diag_add_once(struct diag_list *list, enum diag_level level, const char *format, ...)
 {
 	va_list args;
@@ -172,13 +186,12 @@ void diag_add_once(struct diag_list *list, enum diag_level level, const char *fo
 	va_start(args, format);
 	char *text = format_text(format, args);
 	va_end(args);
-	for (size_t i = 0; i < list->count; i++) {
-		if (!strcmp(list->items[i].text, text)) {
-			free(text);
-			return;
-		}
-	}
-	diag_push(list, level, text);
+	for (; list->indexed < list->count; list->indexed++) /* those of diag_add */
+		index_text(list, list->items[list->indexed].text, list->indexed);
+	if (index_text(list, text, list->count))
+		diag_push(list, level, text);
+	else
+		free(text);
 }
 
 void diag_fini(struct diag_list *list)
@@ -186,6 +199,8 @@ void diag_fini(struct diag_list *list)
 	for (size_t i = 0; i < list->count; i++)
 		free(list->items[i].text);
 	vec_fini(list);
+	hash_map_fini(&list->by_text);
+	list->indexed = 0;
 }
 
 void strbuf_add(struct strbuf *buf, const void *data, size_t length)

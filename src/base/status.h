@@ -6,12 +6,13 @@
 #ifndef HELIO_BASE_STATUS_H
 #define HELIO_BASE_STATUS_H
 
+#include "base/hash.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
 enum status {
 	STATUS_OK = 0,
-	STATUS_NOMEM,	  /* memory ran out */
 	STATUS_IO,	  /* the system refused: see the text */
 	STATUS_NOTFOUND,  /* the thing asked for does not exist */
 	STATUS_INVALID,	  /* the argument makes no sense */
@@ -32,6 +33,8 @@ struct diag_list {
 	struct diag *items;
 	size_t count;
 	size_t capacity;
+	struct hash_map by_text; /* of the first `indexed` ones, for diag_add_once */
+	size_t indexed;
 };
 
 /* Appends a formatted message. Out of memory is ignored: a lost message must not become a crash. */

@@ -104,14 +104,6 @@ static void check_recording(struct check *check)
 		}
 }
 
-static bool is_repeated(const struct diag_list *list, const char *text)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (strstr(text, list->items[i].text))
-			return true;
-	return false;
-}
-
 static void run_check(struct check *check, const char *path)
 {
 	struct diag_list doubts = {0};
@@ -134,8 +126,7 @@ static void run_check(struct check *check, const char *path)
 		objects_add(&check->objects, process, false);
 	}
 	for (size_t i = 0; i < doubts.count; i++)
-		if (!is_repeated(&check->damage, doubts.items[i].text))
-			diag_add_once(&check->warnings, DIAG_WARNING, "%s", doubts.items[i].text);
+		diag_add_once(&check->warnings, DIAG_WARNING, "%s", doubts.items[i].text);
 	check_sums(check);
 	check_archives(check);
 	check_objects(check);
