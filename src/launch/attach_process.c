@@ -203,25 +203,38 @@ enum { JUMP = 5, FAR_JUMP = 14, PATTERN_MAX = 10 };
 
 struct hook {
 	const char *name;
+	size_t target; /* where format_attach has what takes its place */
 	size_t size;
 	uint8_t code[PATTERN_MAX]; /* how the function begins; exec's up to the system call */
 	bool optional;
 };
 
 static const struct hook hooks[] = {
-	{"execve", 7, {0xb8, 0x3b, 0, 0, 0, 0x0f, 0x05}, false},
-	{"execveat", 10, {0x49, 0x89, 0xca, 0xb8, 0x42, 0x01, 0, 0, 0x0f, 0x05}, false},
-	{"pthread_sigmask", 7, {0x48, 0x81, 0xec, 0x98, 0, 0, 0}, true},
+	{"execve",
+	 offsetof(struct format_attach, execve),
+	 7,
+	 {0xb8, 0x3b, 0, 0, 0, 0x0f, 0x05},
+	 false},
+	{"execveat",
+	 offsetof(struct format_attach, execveat),
+	 10,
+	 {0x49, 0x89, 0xca, 0xb8, 0x42, 0x01, 0, 0, 0x0f, 0x05},
+	 false},
+	{"pthread_sigmask",
+	 offsetof(struct format_attach, sigmask),
+	 7,
+	 {0x48, 0x81, 0xec, 0x98, 0, 0, 0},
+	 true},
 };
 
 enum { HOOKS = COUNT(hooks) };
 
 static uint64_t hook_target(const struct visit *visit, int index)
 {
-	const uint64_t targets[] = {(uint64_t)visit->table.execve, (uint64_t)visit->table.execveat,
-				    (uint64_t)visit->table.sigmask};
+	uint64_t target;
 
-	return targets[index];
+	memcpy(&target, (const char *)&visit->table + hooks[index].target, sizeof(target));
+	return target;
 }
 
 /* Behind the marker for indirect branches, which some C libraries begin functions with. */
