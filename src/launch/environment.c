@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "format/params.h"
+#include "format/preload.h"
 #include "launch/mounts.h"
 
 #include <errno.h>
@@ -169,9 +170,9 @@ static char *preload(struct arena *arena, const char *library, const char *their
 	char *list = arena_printf(arena, PRELOAD "=%s", library);
 
 	while (theirs && *theirs) {
-		size_t length = strcspn(theirs, " :");
+		size_t length = preload_length(theirs);
 
-		if (length && (length != strlen(library) || strncmp(theirs, library, length)))
+		if (length && !preload_is(theirs, library))
 			list = arena_printf(arena, "%s:%.*s", list, (int)length, theirs);
 		theirs += length + (theirs[length] != '\0');
 	}

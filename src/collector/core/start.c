@@ -27,6 +27,7 @@
 #include "collector/wrap/lineage.h"
 #include "collector/wrap/next.h"
 #include "format/params.h"
+#include "format/preload.h"
 
 #include <elf.h>
 #include <link.h>
@@ -116,7 +117,7 @@ static bool read_environment(void)
 	const char *preload = getenv("LD_PRELOAD");
 
 	/* Loaded by somebody else, with variables that were for another. */
-	if (!collector.late && (!preload || !strstr(preload, library)))
+	if (!collector.late && (!preload || !preload_find(preload, library)))
 		return false;
 	params_read(params);
 	copy(collector.founder, sizeof(collector.founder), founder);

@@ -11,6 +11,7 @@
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
 #include "collector/core/tasks.h"
+#include "format/preload.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -196,7 +197,7 @@ bool environment_has_ours(char *const env[])
 {
 	const char *preload = value_of(env, "LD_PRELOAD");
 
-	return preload && strstr(preload, collector.library) && value_of(env, PARAMS_ENV) &&
+	return preload && preload_find(preload, collector.library) && value_of(env, PARAMS_ENV) &&
 	       value_of(env, PARAMS_ENV_LINEAGE);
 }
 
@@ -205,7 +206,7 @@ static char *preload_word(struct environment *to, char *const env[], bool with_o
 {
 	struct text text = TEXT_ON(to->preload);
 	const char *theirs = value_of(env, "LD_PRELOAD");
-	const char *ours = theirs ? strstr(theirs, collector.library) : NULL;
+	const char *ours = theirs ? preload_find(theirs, collector.library) : NULL;
 
 	text_puts(&text, "LD_PRELOAD=");
 	size_t empty = text.length;
