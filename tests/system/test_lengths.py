@@ -78,7 +78,7 @@ def long_names_of_files(t):
     """A file that is opened by a short name below a long directory: its whole path is recorded."""
     place = deep(t, PATH_MAX - 12, 'd')
     (place / 'name').write_text('x')
-    experiment = t.collect(t.need('python3'), '-S', '-c', OPENER, place, options=['-i', 'on', '-p', 'off']).experiment
+    experiment = t.collect('/usr/bin/python3', '-S', '-c', OPENER, place, options=['-i', 'on', '-p', 'off']).experiment
     names = {event['name'] for event in t.read(experiment)['']['traces']['iotrace']}
     t.check(str(place / 'name').encode() in names or str(place / 'name') in names, f'{sorted(len(name) for name in names if name)}')
 
@@ -88,7 +88,7 @@ def many_groups(t):
     """The line of a process's groups in /proc is longer than a page: what is behind it is read all the same."""
     t.need_root('have many groups')
     code = 'import os, sys; os.setgroups(range(100000, 103000)); os.execv(sys.argv[1], sys.argv[1:])'
-    with Program(t, t.need('python3'), '-c', code, t.target('late')) as program:
+    with Program(t, '/usr/bin/python3', '-c', code, t.target('late')) as program:
         status = pathlib.Path(f'/proc/{program.pid}/status').read_text()
         t.check(status.index('VmSize') > 4096, 'the groups of the process')
         experiment = t.directory / 'groups.er'

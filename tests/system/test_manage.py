@@ -387,9 +387,9 @@ def begin(t, *words):
     experiment = t.directory / 'running.er'
     process = subprocess.Popen([t.helio, 'collect', '-q', '-o', experiment, *words], cwd=t.directory,
                                stderr=subprocess.DEVNULL)
-    log = experiment / 'log.xml'
+    log, stacks = experiment / 'log.xml', experiment / 'stacks'
     for _ in range(2000):
-        if log.exists() and '<collector ' in log.read_text():
+        if log.exists() and '<collector ' in log.read_text() and stacks.exists() and any(stacks.read_bytes()[:4]):
             return process, experiment
         time.sleep(0.01)
     process.kill()

@@ -25,14 +25,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-enum {
-	WISH_PAUSE = 1,
-	WISH_RESUME = 2,
-	WISH_BREATH = 4,
-	WISH_DROP = 8,
-	WISH_END = 16,
-	WISH_REST = 32
-};
+enum { WISH_SWITCH = 1, WISH_BREATH = 2, WISH_DROP = 4, WISH_END = 8, WISH_REST = 16 };
 
 enum {
 	STACK = 32 * 1024,
@@ -53,7 +46,10 @@ struct held {
 static _Atomic unsigned running;
 static _Atomic uint32_t wishes;	 /* a futex */
 static _Atomic uint64_t rest_ns; /* asked for */
-static _Atomic uint32_t off;	 /* all events are disabled; a futex */
+/* Requests to switch all events, numbered, since one may follow before the one before it is
+ * fulfilled: twice the number, and 1 for off.  The last one that was made; … is fulfilled, a futex.
+ */
+static _Atomic uint32_t asked, fulfilled;
 static _Atomic int32_t keeper_id;
 static _Atomic int32_t home; /* the process whose keeper it is: not a child of its */
 static int tracee;
@@ -93,18 +89,37 @@ static bool wish(uint32_t what)
 	return true;
 }
 
+static uint32_t ask(bool off)
+{
+	uint32_t last = atomic_load(&asked), next;
+
+	do
+		next = ((last >> 1) + 1) << 1 | off;
+	while (!atomic_compare_exchange_weak(&asked, &last, next));
+	return next;
+}
+
+static bool is_fulfilled(uint32_t request, uint32_t *seen)
+{
+	*seen = atomic_load(&fulfilled);
+	return (int32_t)(*seen - request) >= 0;
+}
+
 bool keeper_pause(void)
 {
-	if (!wish(WISH_PAUSE))
+	uint32_t request = ask(true), seen;
+
+	if (!wish(WISH_SWITCH))
 		return false;
-	while (is_here() && !atomic_load(&off))
-		futex_wait(&off, 0, BREATH_NS);
+	while (is_here() && !is_fulfilled(request, &seen))
+		futex_wait(&fulfilled, seen, BREATH_NS);
 	return true;
 }
 
 bool keeper_resume(void)
 {
-	return wish(WISH_RESUME);
+	ask(false);
+	return wish(WISH_SWITCH);
 }
 
 bool keeper_breathe(void)
@@ -287,24 +302,27 @@ static bool is_over(uint64_t *end_ns, uint64_t now_ns)
 	return true;
 }
 
-static void fulfil_pause(uint32_t wished)
+static bool is_off(void)
 {
-	if (wished & WISH_PAUSE) {
-		switch_some(false, PERF_EVENT_IOC_DISABLE);
-		switch_some(true, PERF_EVENT_IOC_DISABLE);
-		atomic_store(&off, 1);
-		futex_wake(&off);
-	}
-	if (wished & WISH_RESUME) {
-		atomic_store(&off, 0);
-		switch_some(false, PERF_EVENT_IOC_ENABLE);
-		switch_some(true, PERF_EVENT_IOC_ENABLE);
-	}
+	return atomic_load(&fulfilled) & 1;
+}
+
+static void fulfil_switch(void)
+{
+	uint32_t request = atomic_load(&asked);
+	unsigned long change = request & 1 ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE;
+
+	if (request == atomic_load(&fulfilled))
+		return;
+	switch_some(false, change);
+	switch_some(true, change);
+	atomic_store(&fulfilled, request);
+	futex_wake(&fulfilled);
 }
 
 static void fulfil(uint32_t wished, struct ends *ends, uint64_t now_ns)
 {
-	fulfil_pause(wished);
+	fulfil_switch();
 	if (wished & WISH_BREATH) {
 		switch_some(false, PERF_EVENT_IOC_DISABLE);
 		ends->breath_ns = now_ns + BREATH_NS;
@@ -315,13 +333,13 @@ static void fulfil(uint32_t wished, struct ends *ends, uint64_t now_ns)
 		overhead_say();
 	}
 	if (is_over(&ends->breath_ns, now_ns)) {
-		if (!atomic_load(&off))
+		if (!is_off())
 			switch_some(false, PERF_EVENT_IOC_ENABLE);
 		perf_engine_breathed();
 		watch_waits();
 	}
 	if (is_over(&ends->rest_ns, now_ns)) {
-		if (!atomic_load(&off))
+		if (!is_off())
 			switch_some(true, PERF_EVENT_IOC_ENABLE);
 		overhead_rested();
 	}
@@ -384,7 +402,8 @@ bool keeper_start(int tid)
 		interval_begin();
 	}
 	atomic_store(&wishes, 0);
-	atomic_store(&off, 0);
+	atomic_store(&asked, 0);
+	atomic_store(&fulfilled, 0);
 	atomic_store(&holding, false);
 	atomic_store(&home, sys_getpid());
 	if (!perf_engine_prepare() || !monitor_engine_prepare())
