@@ -43,6 +43,16 @@ static void check_header(struct block_file *file, const struct read_context *con
 			 context->name, name);
 }
 
+/* The process was killed between the making of the file and its first bytes. */
+static bool is_blank(struct block_file *file)
+{
+	static const uint8_t zeros[sizeof(struct format_file_header)];
+	size_t available;
+	const uint8_t *data = block_file_fetch(file, 0, sizeof(zeros), &available);
+
+	return available == sizeof(zeros) && !memcmp(data, zeros, sizeof(zeros));
+}
+
 /* Reads the file header; false: this file cannot be used. */
 static bool read_header(struct block_file *file, const struct read_context *context,
 			const char *name)
@@ -116,6 +126,13 @@ enum file_state block_file_open(struct block_file *file, const struct read_conte
 	if (state != FILE_USABLE)
 		return state;
 	file->encodings = encodings;
+	if (is_blank(file)) {
+		diag_add(context->diags, DIAG_WARNING,
+			 "%s: %s was just being made when the process was killed; it holds nothing",
+			 context->name, name);
+		block_file_close(file);
+		return FILE_MISSING;
+	}
 	if (!read_header(file, context, name)) {
 		block_file_close(file);
 		return FILE_UNUSABLE;
