@@ -276,7 +276,9 @@ def without_children(t, engine):
         result = t.collect(t.directory / 'parent', *words, engine=engine, options=options)
         samples = t.read(result.experiment)['']['samples']
         found = gained(samples)
-        t.equal((found['write_calls'], found['write_bytes'], found['read_calls']), (calls, 1000 * calls, 0), f'{options}')
+        t.equal((found['write_calls'], found['write_bytes']), (calls, 1000 * calls), f'{options}')
+        most = 0 if engine == 'perf' else 32  # of the monitor's reads those of the look under way are not known yet
+        t.within(found['read_calls'] <= most, f"{options}: {found['read_calls']} reads")
         for sample in samples[1:-1]:
             written = sample['write_calls'] - samples[0]['write_calls']
             t.within(written == calls - 4000, f'{written} writes before the end')

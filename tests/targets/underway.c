@@ -162,7 +162,7 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	if (!strcmp(how, "exec"))
 		execl("/bin/true", "true", NULL);
-	if (!strcmp(how, "fail") && execl("/nowhere", "nowhere", NULL) < 0)
+	if (!strcmp(how, "fail") && execl("/", "nowhere", NULL) < 0)
 		nanosleep(&while_waiting, NULL);
 	exit(0);
 }
