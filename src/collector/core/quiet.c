@@ -24,5 +24,6 @@ void quiet_end(void)
 	if (collector.engine == ENGINE_MONITOR)
 		monitor_engine_resume();
 	timer_arm_all(); /* those that expired meanwhile */
-	counter_resume();
+	if (!overhead_is_resting())
+		counter_resume();
 }

@@ -32,11 +32,8 @@ enum { MONITOR_STACK = 64 * 1024 };
 /* See monitor_engine_look_seldom: the intervals from one look to the next. */
 enum { SELDOM = 4 };
 
-/*
- * Where nobody computes the looks become rarer, up to this.  A timer of a CPU clock wakes the
- * monitor when somebody does; without one it has to look.
- */
-enum { IDLE_NS = 40 * 1000 * 1000, IDLE_WATCHED_NS = 10 * 1000 * 1000 };
+/* Where nobody computes the looks become rarer, up to this: a wait is as long as it was seen. */
+enum { IDLE_NS = 10 * 1000 * 1000 };
 
 /* Where the program uses no CPU time, the looks may take as much as if it used a tenth of it. */
 enum { IDLE_PARTS = 10 };
@@ -96,9 +93,7 @@ static uint64_t every_ns(void)
 /* The longest gap, where the looks owe nothing. */
 static uint64_t most_idle_ns(void)
 {
-	uint64_t most_ns = monitor_engine_is_cheap() ? IDLE_NS : IDLE_WATCHED_NS;
-
-	return every_ns() > most_ns ? every_ns() : most_ns;
+	return every_ns() > IDLE_NS ? every_ns() : IDLE_NS;
 }
 
 /* The gap that comes next may be so long: a guard set now has to outlast it. */

@@ -535,7 +535,8 @@ void perf_engine_resume(void)
 	if (keeper_resume())
 		return;
 	control(&switch_fd, PERF_EVENT_IOC_ENABLE);
-	control(ticking(), PERF_EVENT_IOC_ENABLE);
+	if (!overhead_is_resting())
+		control(ticking(), PERF_EVENT_IOC_ENABLE);
 }
 
 /* The descriptor may be moved out of the program's way just now. */

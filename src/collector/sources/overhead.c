@@ -505,6 +505,11 @@ bool overhead_rests(void)
 	return now != NONE;
 }
 
+bool overhead_is_resting(void)
+{
+	return atomic_load(&phase) == RESTING;
+}
+
 void overhead_rested(void)
 {
 	uint32_t expected = KEPT;

@@ -81,6 +81,8 @@ void overhead_rest(uint64_t ns);
  * another thread, waits for that.
  */
 bool overhead_rests(void);
+/* Its end is still to come, and switches them on; after overhead_release. */
+bool overhead_is_resting(void);
 /* By the keeper, when its rest is over. */
 void overhead_rested(void);
 
