@@ -28,11 +28,18 @@ struct format_io {
 	uint64_t count[FORMAT_IO_COUNTS];
 };
 
+/* Whether what the kernel has of a process contains what its children have read and written. */
+enum format_io_state {
+	FORMAT_IO_OWN,	    /* no child was awaited */
+	FORMAT_IO_APART,    /* it does, and they can be told apart */
+	FORMAT_IO_TOGETHER, /* … not any more: too many threads have ended since */
+};
+
 struct format_own_use {
 #define X(name) uint64_t name;
 	FORMAT_OWN_USE_FIELDS(X)
 #undef X
-	uint64_t has_waited;	/* the program awaits children, whose I/O the kernel adds */
+	uint64_t io_state;	/* enum format_io_state */
 	struct format_io ended; /* of the program's threads that had ended before, or have since */
 };
 

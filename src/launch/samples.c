@@ -55,7 +55,7 @@ static void leave_out_children(const struct format_own_use *own, const struct fo
 	uint64_t *whole[FORMAT_IO_COUNTS] = {&sample->read_bytes, &sample->write_bytes,
 					     &sample->read_calls, &sample->write_calls};
 
-	if (!own->has_waited || !living->count[0])
+	if (own->io_state != FORMAT_IO_APART || !living->count[0])
 		return;
 	for (int i = 0; i < FORMAT_IO_COUNTS; i++) {
 		uint64_t rest = *whole[i] > living->count[i] ? *whole[i] - living->count[i] : 0;

@@ -5,6 +5,9 @@
  * that is done only from the first wait on; up to then there are no children in the sum, and what
  * is not of the living is of those that have ended.
  *
+ * After so many ends (ENDS_MOST) nothing is told apart any more: each costs 30 us, and what was
+ * looked up in /proc delays who awaits the process at its end (rawthread.c).
+ *
  * All that may be misjudged (a thread that ends meanwhile, what is read in between) makes the
  * children's part too small, which only grows: the largest that was found is right.
  */
@@ -21,6 +24,9 @@
 #include <sys/resource.h>
 
 enum { IO_TEXT = 128 }; /* the first lines of seven */
+enum { ENDS_MOST = 256 };
+
+static _Atomic uint32_t ends;
 
 static struct format_io children; /* the largest part of theirs that was found */
 
@@ -126,7 +132,8 @@ void child_io_before_wait(void)
 	struct format_io whole, rest;
 	struct own_use_span span;
 
-	if (!atomic_load(&collector.recording) || !collector_is_ours() || !own_use_first_wait())
+	if (!atomic_load(&collector.recording) || !collector_is_ours() ||
+	    !own_use_io_changes(FORMAT_IO_OWN, FORMAT_IO_APART))
 		return;
 	own_use_begin(&span);
 	if (!has_children() && read_rest(&whole, &rest))
@@ -138,8 +145,12 @@ void child_io_thread_end(void)
 {
 	struct format_io io, before;
 
-	if (!own_use_has_waited() || !atomic_load(&collector.recording))
+	if (own_use_io_state() != FORMAT_IO_APART || !atomic_load(&collector.recording))
 		return;
+	if (atomic_fetch_add(&ends, 1) >= ENDS_MOST) {
+		own_use_io_changes(FORMAT_IO_APART, FORMAT_IO_TOGETHER);
+		return;
+	}
 	before = own_reads();
 	if (!read_thread(tasks_own_number(), &io))
 		return;
@@ -156,9 +167,9 @@ void child_io_read(struct format_sample *sample)
 			      &sample->write_calls};
 	struct format_io whole, rest, ended;
 
-	if (!own_use_has_waited() && has_children())
-		own_use_first_wait(); /* an image before this one has */
-	if (!own_use_has_waited()) {
+	if (own_use_io_state() == FORMAT_IO_OWN && has_children()) /* an image before has */
+		own_use_io_changes(FORMAT_IO_OWN, FORMAT_IO_APART);
+	if (own_use_io_state() != FORMAT_IO_APART) {
 		if (!read_whole(&whole))
 			return;
 	} else if (read_rest(&whole, &rest)) {
@@ -176,4 +187,5 @@ void child_io_read(struct format_sample *sample)
 void child_io_forget(void)
 {
 	children = (struct format_io){0};
+	atomic_store(&ends, 0);
 }

@@ -131,14 +131,18 @@ void own_use_thread(struct own_use_span *noted)
 	*noted = now;
 }
 
-bool own_use_has_waited(void)
+enum format_io_state own_use_io_state(void)
 {
-	return __atomic_load_n(&use->has_waited, __ATOMIC_RELAXED);
+	return (enum format_io_state)__atomic_load_n(&use->io_state, __ATOMIC_RELAXED);
 }
 
-bool own_use_first_wait(void)
+bool own_use_io_changes(enum format_io_state from, enum format_io_state to)
 {
-	return !own_use_has_waited() && !__atomic_exchange_n(&use->has_waited, 1, __ATOMIC_RELAXED);
+	uint64_t before = from;
+
+	return own_use_io_state() == from &&
+	       __atomic_compare_exchange_n(&use->io_state, &before, to, false, __ATOMIC_RELAXED,
+					   __ATOMIC_RELAXED);
 }
 
 void own_use_add_ended(const struct format_io *io)

@@ -38,9 +38,9 @@ void own_use_open(struct format_own_use *shared);
 /* Before that is unmapped; in the child of a fork, too. */
 void own_use_forget(void);
 
-/* Whether the program has begun to await children; true of own_use_first_wait: it begins now. */
-bool own_use_has_waited(void);
-bool own_use_first_wait(void);
+/* Whose I/O the kernel's sums are.  True of own_use_io_changes: it was `from`, and is `to` now. */
+enum format_io_state own_use_io_state(void);
+bool own_use_io_changes(enum format_io_state from, enum format_io_state to);
 /* What threads that have ended have read and written. */
 void own_use_add_ended(const struct format_io *io);
 void own_use_get_ended(struct format_io *io);
