@@ -49,7 +49,7 @@ static _Atomic uint64_t rest_ns; /* asked for */
 /* Requests to switch all events, numbered, since one may follow before the one before it is
  * fulfilled: twice the number, and 1 for off.  The last one that was made; … is fulfilled, a futex.
  */
-static _Atomic uint32_t asked, fulfilled;
+static _Atomic uint32_t requested, fulfilled;
 static _Atomic int32_t keeper_id;
 static _Atomic int32_t home; /* the process whose keeper it is: not a child of its */
 static int tracee;
@@ -91,11 +91,11 @@ static bool wish(uint32_t what)
 
 static uint32_t ask(bool off)
 {
-	uint32_t last = atomic_load(&asked), next;
+	uint32_t last = atomic_load(&requested), next;
 
 	do
 		next = ((last >> 1) + 1) << 1 | off;
-	while (!atomic_compare_exchange_weak(&asked, &last, next));
+	while (!atomic_compare_exchange_weak(&requested, &last, next));
 	return next;
 }
 
@@ -309,7 +309,7 @@ static bool is_off(void)
 
 static void fulfil_switch(void)
 {
-	uint32_t request = atomic_load(&asked);
+	uint32_t request = atomic_load(&requested);
 	unsigned long change = request & 1 ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE;
 
 	if (request == atomic_load(&fulfilled))
@@ -402,7 +402,7 @@ bool keeper_start(int tid)
 		interval_begin();
 	}
 	atomic_store(&wishes, 0);
-	atomic_store(&asked, 0);
+	atomic_store(&requested, 0);
 	atomic_store(&fulfilled, 0);
 	atomic_store(&holding, false);
 	atomic_store(&home, sys_getpid());

@@ -183,7 +183,7 @@ bool clock_look_sums(const struct clock_files *files, struct clock_remote *remot
 
 void clock_each_line(int fd, void (*take)(const char *line, void *arg), void *arg)
 {
-	char piece[512], line[96];
+	char piece[512], line[96] = "";
 	size_t length = 0;
 	long got, at = 0;
 
