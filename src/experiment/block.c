@@ -43,14 +43,18 @@ static void check_header(struct block_file *file, const struct read_context *con
 			 context->name, name);
 }
 
-/* The process was killed between the making of the file and its first bytes. */
+/*
+ * As a file is that was created, and perhaps given its size, when the process
+ * was killed.  Whether it should hold something is told by the log and by what
+ * the other files refer to.
+ */
 static bool is_blank(struct block_file *file)
 {
 	static const uint8_t zeros[sizeof(struct format_file_header)];
 	size_t available;
 	const uint8_t *data = block_file_fetch(file, 0, sizeof(zeros), &available);
 
-	return available == sizeof(zeros) && !memcmp(data, zeros, sizeof(zeros));
+	return !file->size || (available == sizeof(zeros) && !memcmp(data, zeros, sizeof(zeros)));
 }
 
 /* Reads the file header; false: this file cannot be used. */
@@ -64,8 +68,9 @@ static bool read_header(struct block_file *file, const struct read_context *cont
 
 	memcpy(&header, data, available);
 	if (available < sizeof(header)) {
-		diag_add(context->diags, DIAG_WARNING, "%s: %s is %s; the data it held is missing",
-			 context->name, name, file->size ? "cut off in its header" : "empty");
+		diag_add(context->diags, DIAG_WARNING,
+			 "%s: %s is cut off in its header; the data it held is missing",
+			 context->name, name);
 		return false;
 	}
 	if (memcmp(header.magic, FORMAT_FILE_MAGIC, sizeof(header.magic))) {
@@ -128,10 +133,10 @@ enum file_state block_file_open(struct block_file *file, const struct read_conte
 	file->encodings = encodings;
 	if (is_blank(file)) {
 		diag_add(context->diags, DIAG_WARNING,
-			 "%s: %s was just being made when the process was killed; it holds nothing",
+			 "%s: %s holds nothing, as if the process had been killed when it made it",
 			 context->name, name);
 		block_file_close(file);
-		return FILE_MISSING;
+		return FILE_BLANK;
 	}
 	if (!read_header(file, context, name)) {
 		block_file_close(file);

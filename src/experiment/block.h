@@ -64,11 +64,12 @@ int read_context_open(const struct read_context *context, const char *name);
 /* What there is instead of a file that cannot be opened, in words. */
 const char *read_context_error(int error);
 
-enum file_state { FILE_USABLE, FILE_MISSING, FILE_UNUSABLE };
+enum file_state { FILE_USABLE, FILE_MISSING, FILE_BLANK, FILE_UNUSABLE };
 
 /*
  * Opens DIRECTORY/NAME and checks its header.  FILE_MISSING is not reported:
- * whether that is a fault depends on the file.  FILE_UNUSABLE is in the diags.
+ * whether that is a fault depends on the file.  FILE_BLANK (nothing was written
+ * yet; no damage by itself) and FILE_UNUSABLE are in the diags.
  */
 enum file_state block_file_open(struct block_file *file, const struct read_context *context,
 				const char *name, unsigned encodings);

@@ -44,15 +44,19 @@ static void put_usage(const char *program)
 /* Which files of a process are not what was written. */
 static void check_files(struct check *check, const struct process *process, bool has_clock)
 {
+	/* the log names the engine when all files but the call stacks are there */
+	bool begun = process->log.engine || process->log.is_gprofng || process->log.closed ||
+		     process->profile.event_count;
 	const char *stacks = process->log.is_gprofng ? "data.frameinfo" : FORMAT_FILE_STACKS;
 	const struct {
 		const char *name;
 		bool missing, damaged;
 	} files[] = {
 		{FORMAT_FILE_LOG, !process->log.present, process->log.damaged},
-		{FORMAT_FILE_MAP, !process->map.present, process->map.damaged},
-		{FORMAT_FILE_OVERVIEW, !process->overview.present, process->overview.damaged},
-		{FORMAT_FILE_PROFILE, !process->profile.present && has_clock,
+		{FORMAT_FILE_MAP, !process->map.present && begun, process->map.damaged},
+		{FORMAT_FILE_OVERVIEW, !process->overview.present && begun,
+		 process->overview.damaged},
+		{FORMAT_FILE_PROFILE, !process->profile.present && has_clock && begun,
 		 process->profile.damaged},
 		{stacks,
 		 !process->stacks.present && (process->log.is_gprofng ? process->profile.event_count

@@ -463,9 +463,17 @@ def a_launcher_that_was_killed(t):
         time.sleep(0.01)
     t.equal(json.loads(helio(t, 'ls', '--json').out)['experiments'][0]['state'], 'unfinished', 'state')
     helio(t, 'check', experiment, status=1)
-    (experiment / 'stacks').write_bytes(bytes(65536))  # as if it had been killed while this was made
-    result = helio(t, 'check', experiment, status=1)
-    t.check('stacks was just being made' in result.out, f'what was said: {result.out}')
+    for created in (b'', bytes(65536)):  # as if it had been killed while these were made
+        for name in ('profile', 'stacks'):
+            (experiment / name).write_bytes(created)
+        result = helio(t, 'check', experiment, status=1)
+        for name in ('profile', 'stacks'):
+            t.check(f'{name} holds nothing' in result.out, f'what was said: {result.out}')
+    log = experiment / 'log.xml'  # as if it had been killed before these were made
+    log.write_text(''.join(line for line in log.read_text().splitlines(True) if '<collector ' not in line))
+    for name in ('stacks', 'map.xml', 'profile', 'overview'):
+        (experiment / name).unlink()
+        helio(t, 'check', experiment, status=1)
 
 
 @test

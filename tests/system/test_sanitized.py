@@ -16,7 +16,8 @@ CHECKS = {'ASAN_OPTIONS': 'detect_leaks=1', 'UBSAN_OPTIONS': 'halt_on_error=1:pr
 def succeeds(t, *words, **more):
     result = t.run(*words, timeout=1200, **more)
     if result.status:
-        raise Failure(f'{words[0]}: status {result.status}: {(result.out + result.err)[-3000:]}')
+        said = (result.out + result.err).rpartition('\nFailed:')[2]  # of tests: those that failed
+        raise Failure(f'{words[0]}: status {result.status}: {said[-3000:]}')
 
 
 @test
