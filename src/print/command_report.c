@@ -645,15 +645,24 @@ static void put_next(struct report *report)
 	}
 }
 
-/* CPU time, where there is some; else what the lists are sorted by. */
+static bool has_total(const struct print *print, const struct metric *metric)
+{
+	return metric && metric_available(print->session, metric) &&
+	       total_of(print->session, FUNCTION_TOTAL, metric, FLAVOR_INCLUSIVE) > 0;
+}
+
+/* CPU time, what the lists are sorted by, or the first of their columns: where there is some. */
 static const struct metric *hot_metric(const struct print *print)
 {
 	const struct metric *cpu = metric_find(print->session, "totalcpu");
+	const struct metric *sorted = tree_part_metric(&print->query);
 
-	return metric_available(print->session, cpu) &&
-			       total_of(print->session, FUNCTION_TOTAL, cpu, FLAVOR_INCLUSIVE) > 0
-		       ? cpu
-		       : tree_part_metric(&print->query);
+	if (has_total(print, cpu))
+		return cpu;
+	for (size_t i = 0; i < print->query.metrics.count && !has_total(print, sorted); i++)
+		if (has_total(print, print->query.metrics.items[i].metric))
+			return print->query.metrics.items[i].metric;
+	return sorted;
 }
 
 bool command_report(struct print *print, char **arguments, size_t count)

@@ -374,6 +374,16 @@ def report_without_clock(t):
 
 
 @test
+def report_without_leaks(t):
+    """Heap data of a program that leaks nothing: the hottest places are those of what it allocated."""
+    run = t.collect(t.target('malloc_heavy'), '1', options=('-p', 'off', '-H', 'on'))
+    rows = objects(t, '-report', run.experiment)[0]['rows']
+    t.check(not [row for row in rows if row.get('metric', '').startswith('heapleak')], 'nothing leaks')
+    functions = [row for row in rows if row['section'] == 'functions']
+    t.equal([row['metric'] for row in functions[:1]], ['heapallocbytes'], f'functions: {functions}')
+
+
+@test
 def what_the_report_advises(t):
     """Each line can be typed as it is and shows something, whatever was recorded and whether the hottest function has a source."""
     source = t.directory / 'hot.c'

@@ -350,8 +350,8 @@ static void jump_out(void)
 	static volatile long done;
 	double end = wall_now() + 0.4;
 
-	set_timer(300, 0, jump);
-	sigsetjmp(back, 1);
+	if (!sigsetjmp(back, 1))
+		set_timer(300, 0, jump);
 	while (wall_now() < end) {
 		done += write(null, block, 2) == 2;
 		sink += churn(sink | 1, 1500);

@@ -336,7 +336,7 @@ static void test_unusable_files(void **state)
 		size_t size;
 		const char *text;
 	} cases[] = {
-		{"", 0, "empty"},
+		{"", 0, "holds nothing"},
 		{"HELIO\r\n\032", 8, "cut off"},
 		{"something else, but long enough for a header", 44, "does not begin"},
 		{"HELIO\r\n\032\2\0\0\0\x40\0\0\0profile\0\0\0\0\0\0\0\0\0", 32, "version 2"},
