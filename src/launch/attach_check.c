@@ -176,13 +176,22 @@ static long ptrace_scope(void)
 	return scope;
 }
 
+bool attach_has_ended(pid_t pid)
+{
+	char text[PROC_TEXT];
+
+	return !proc_read_text(pid, 0, "status", text) || !proc_field(text, "VmSize");
+}
+
 void attach_explain(pid_t pid, int error, struct diag_list *diags)
 {
+	bool denied = error == EPERM || error == EACCES;
 	long scope = ptrace_scope();
 
-	if (error == ESRCH || error == ENOENT)
+	/* a process that is ending may be traced by nobody */
+	if (error == ESRCH || error == ENOENT || (denied && attach_has_ended(pid)))
 		diag_add(diags, DIAG_ERROR, "Process %d has ended", (int)pid);
-	else if (error != EPERM && error != EACCES)
+	else if (!denied)
 		diag_add(diags, DIAG_ERROR, "Process %d cannot be opened: %s", (int)pid,
 			 strerror(error));
 	else if (scope == 3)

@@ -6,10 +6,14 @@
 #include "base/arena.h"
 #include "base/status.h"
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* STATUS_NOTFOUND: no such process; STATUS_INVALID: it cannot be; the error names the remedy. */
 enum status attach_check(pid_t pid, struct diag_list *diags);
+
+/* A process's memory is gone before its entry in /proc. */
+bool attach_has_ended(pid_t pid);
 
 /* What a failed ptrace(2) or /proc/PID/mem means for people. */
 void attach_explain(pid_t pid, int error, struct diag_list *diags);

@@ -41,14 +41,6 @@ struct visit {
 
 /* ---- coming and going ---- */
 
-/* Its memory is gone before its entry in /proc. */
-static bool has_ended(pid_t pid)
-{
-	char text[PROC_TEXT];
-
-	return !proc_read_text(pid, 0, "status", text) || !proc_field(text, "VmSize");
-}
-
 static enum status visit_begin(struct visit *visit, pid_t pid, struct diag_list *diags)
 {
 	*visit = (struct visit){.pid = pid};
@@ -64,7 +56,7 @@ static enum status visit_begin(struct visit *visit, pid_t pid, struct diag_list 
 		visit->calm = calm_new(&visit->remote);
 	if (visit->calm)
 		return STATUS_OK;
-	if (has_ended(pid)) {
+	if (attach_has_ended(pid)) {
 		attach_explain(pid, ESRCH, diags);
 		return STATUS_NOTFOUND;
 	}
@@ -95,7 +87,7 @@ static enum status take(struct visit *visit, struct diag_list *diags)
 
 	if (library.mmap && library.munmap && library.sigreturn)
 		return inject_take(&visit->inject, &visit->remote, visit->calm, &library, diags);
-	if (has_ended(visit->pid)) {
+	if (attach_has_ended(visit->pid)) {
 		attach_explain(visit->pid, ESRCH, diags);
 		return STATUS_NOTFOUND;
 	}
