@@ -30,6 +30,17 @@ static const struct {
 
 enum { RUNTIMES = COUNT(runtimes) };
 
+/* Those that tell nobody else the names of what they compile. */
+static const struct {
+	const char *object;
+	const char *name;
+	const char *profiler;
+} silent_runtimes[] = {
+	{"luajit", "luajit", "luajit -jp"},	   {"libluajit", "luajit", "luajit -jp"},
+	{"libpypy", "pypy", "the package vmprof"}, {"libguile", "guile", "the module (statprof)"},
+	{"sbcl", "sbcl", "the module sb-sprof"},   {"racket", "racket", "the library profile"},
+};
+
 /* Whether a file's name is that of a runtime: "node" and "node18", but not "node-gyp". */
 static bool is_runtime(const char *name, const char *begin)
 {
@@ -65,12 +76,29 @@ static bool was_told(const struct session *session, size_t runtime)
 	return told;
 }
 
-static bool is_loaded(const struct session *session, size_t runtime)
+static bool is_loaded(const struct session *session, const char *begin)
 {
 	for (size_t i = 0; i < session->objects.count; i++)
-		if (is_runtime(session->objects.items[i].name, runtimes[runtime].object))
+		if (is_runtime(session->objects.items[i].name, begin))
 			return true;
 	return false;
+}
+
+static const char *add_silent_runtimes(struct session *session, const char *advice)
+{
+	const char *last = "";
+
+	for (size_t i = 0; i < COUNT(silent_runtimes); i++) {
+		if (!strcmp(last, silent_runtimes[i].name) ||
+		    !is_loaded(session, silent_runtimes[i].object))
+			continue;
+		last = silent_runtimes[i].name;
+		advice = arena_printf(&session->arena,
+				      "%s. %s keeps the names of the functions that it compiles to "
+				      "itself; its own profiler knows them: %s",
+				      advice, last, silent_runtimes[i].profiler);
+	}
+	return advice;
 }
 
 const char *advice_for_unknown(struct session *session)
@@ -78,7 +106,7 @@ const char *advice_for_unknown(struct session *session)
 	const char *advice = "", *last = "";
 
 	for (size_t i = 0; i < RUNTIMES; i++) {
-		if (!strcmp(last, runtimes[i].name) || !is_loaded(session, i) ||
+		if (!strcmp(last, runtimes[i].name) || !is_loaded(session, runtimes[i].object) ||
 		    was_told(session, i))
 			continue;
 		last = runtimes[i].name;
@@ -87,5 +115,5 @@ const char *advice_for_unknown(struct session *session)
 				      "with %s",
 				      advice, last, runtimes[i].names);
 	}
-	return advice;
+	return add_silent_runtimes(session, advice);
 }

@@ -1096,6 +1096,18 @@ def advice_by_the_runtime(t):
 
 
 @test
+def advice_for_runtimes_that_tell_no_names(t):
+    """Of these only their own profilers know what was compiled."""
+    program = build(t, 'made', ('made.c', MADE), flags=('-O1', '-g'))
+    luajit = t.directory / 'luajit'
+    shutil.copy(program, luajit)
+    for file, advice in ((program, False), (luajit, True)):
+        result = t.collect(file, 'old', '.')
+        os.unlink(result.out.split()[0])
+        t.equal('luajit -jp' in t.run(t.helio, 'print', '-functions', result.experiment).err, advice, str(file))
+
+
+@test
 def advice_for_two_runtimes(t):
     """Each is told what helps it, and none that was told already."""
     program = build(t, 'made', ('made.c', MADE), flags=('-O1', '-g'))
