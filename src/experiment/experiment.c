@@ -351,19 +351,25 @@ static void add_first_process(struct experiment *experiment)
 	process->name = experiment->name;
 }
 
+/* The directory that is open already, whatever has its name now; else what the path names. */
+static int try_folder(int opened, const char *path)
+{
+	return opened >= 0 ? folder_open_below(opened, "") : folder_open(path, 0);
+}
+
 /*
  * The directory.  Many may be opened at once, and each keeps a descriptor: a process may have more
  * of them than it is given at first.
  */
 static int open_folder(int opened, const char *path)
 {
-	int folder = opened >= 0 ? folder_open_below(opened, "") : folder_open(path, 0);
+	int folder = try_folder(opened, path);
 	struct rlimit limit;
 
 	if (folder < 0 && errno == EMFILE && !getrlimit(RLIMIT_NOFILE, &limit)) {
 		limit.rlim_cur = limit.rlim_max;
 		if (!setrlimit(RLIMIT_NOFILE, &limit))
-			folder = folder_open(path, 0);
+			folder = try_folder(opened, path);
 	}
 	return folder;
 }

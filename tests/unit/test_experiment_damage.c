@@ -8,11 +8,14 @@
 #include "experiment_writer.h"
 #include "format/checksum.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -419,6 +422,47 @@ static void test_order_of_descendants(void **state)
 	free(path);
 }
 
+/* The process can open nothing more before it raises its limit. */
+static void use_up_descriptors(void)
+{
+	struct rlimit limit;
+	int next = dup(STDIN_FILENO);
+
+	assert_true(next >= 0);
+	close(next);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_cur = (rlim_t)next;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+static void test_what_is_open_is_read_where_descriptors_are_few(void **state)
+{
+	struct diag_list errors = {0}, warnings = {0};
+	struct experiment *experiment;
+	struct totals truth = {0};
+	struct rlimit before;
+	char *path = make_experiment("e.er"), aside[PATH_MAX];
+
+	(void)state;
+	write_process(path, LOG_SYSTEM, &truth);
+	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	assert_true(folder >= 0);
+	snprintf(aside, sizeof(aside), "%s/../aside.er", path);
+	assert_int_equal(rename(path, aside), 0);
+	assert_int_equal(mkdir(path, 0755), 0); /* no experiment */
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	use_up_descriptors();
+	assert_int_equal(experiment_open_logs_in(folder, path, &experiment, &errors, &warnings),
+			 STATUS_OK);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_string_equal(experiment->processes.items[0].log.arch, "x86_64");
+	experiment_free(experiment);
+	close(folder);
+	remove_experiment(path);
+	free(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -431,6 +475,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_no_experiment),
 		cmocka_unit_test(test_one_descendant_by_itself),
 		cmocka_unit_test(test_order_of_descendants),
+		cmocka_unit_test(test_what_is_open_is_read_where_descriptors_are_few),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
