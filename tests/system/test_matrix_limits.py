@@ -56,6 +56,13 @@ def signal_stacks_that_are_not_free(t, engine):
 
 
 @test(engines=True)
+def signal_stacks_that_are_refused(t, engine):
+    """A call that fails is no crash, and changes nothing: the only thread that has the stack works on, where nothing else has room for a signal."""
+    for result, _ in t.like_bare(engine, t.target('altstacks'), 'refused'):
+        t.equal((result.status, result.out), (3, 'ready\ndone\n'), 'what the kernel answered')
+
+
+@test(engines=True)
 def seccomp_while_busy(t, engine):
     """What the collector does beside the program has ended before the restriction."""
     for _ in range(2):

@@ -94,15 +94,23 @@ static void compare(struct thread *thread, void *argument)
 		atomic_store(&shared, true);
 }
 
-/* Before the kernel knows it: from then on a signal may be written there. */
-static void note(struct thread *thread, const stack_t *stack)
+/*
+ * What the thread has now: a call may fail after it has set a stack (EFAULT for `old`), and may
+ * write over what it was given.
+ */
+static void note(struct thread *thread)
 {
 	struct range range = {thread, 0, 0};
+	stack_t now;
 
-	if (!(stack->ss_flags & SS_DISABLE)) {
-		range.low = (uint64_t)stack->ss_sp;
-		range.high = range.low + stack->ss_size;
+	if (sys_call(SYS_sigaltstack, 0, &now, 0, 0))
+		return;
+	if (!(now.ss_flags & SS_DISABLE)) {
+		range.low = (uint64_t)now.ss_sp;
+		range.high = range.low + now.ss_size;
 	}
+	if (thread->alternate_low == range.low && thread->alternate_high == range.high)
+		return;
 	thread->alternate_low = range.low;
 	thread->alternate_high = range.high;
 	thread_for_each(compare, &range);
@@ -116,14 +124,12 @@ COLLECTOR_EXPORT int sigaltstack(const stack_t *stack, stack_t *old)
 
 	if (!thread)
 		return NEXT(sigaltstack)(stack, old);
-	uint64_t low = thread->alternate_low, high = thread->alternate_high;
+	/* None may be written there before it is known whose the stack is. */
+	uint64_t mask = sys_block_signals();
+	int result = NEXT(sigaltstack)(stack, old), error = errno;
 
-	note(thread, stack);
-	int result = NEXT(sigaltstack)(stack, old);
-
-	if (result) {
-		thread->alternate_low = low;
-		thread->alternate_high = high;
-	}
+	note(thread);
+	sys_restore_signals(mask);
+	errno = error;
 	return result;
 }
