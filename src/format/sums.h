@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define FORMAT_FILE_SUMS	 "sums"
@@ -34,24 +35,35 @@ static inline char *sums_last_line(char *text, size_t size)
 	char *last = size && text[size - 1] == '\n' ? memrchr(text, '\n', size - 1) : NULL;
 
 	last = last ? last + 1 : text;
-	if (sscanf(last, "- %16" SCNx64 " -\n%n", &sum, &end) != 1 || last + end != text + size ||
+	/* no name has a NUL, behind which no end of a line would be found */
+	if (memchr(text, '\0', size) || sscanf(last, "- %16" SCNx64 " -\n%n", &sum, &end) != 1 ||
+	    last + end != text + size ||
 	    sum != checksum_add(SUMS_BEGIN, text, (size_t)(last - text)))
 		return NULL;
 	return last;
 }
 
-/* The size and checksum of an open file; false: it cannot be read (errno). */
+/*
+ * The size and checksum of an open file, as far as it reaches now: some that claim to be files
+ * have no end.  false: it cannot be read (errno).
+ */
 static inline bool sums_of_file(int fd, uint64_t *size, uint64_t *sum)
 {
 	_Alignas(uint64_t) char
 		buffer[32 * 1024]; /* a multiple of what checksum_add takes at once */
 	size_t used = 0;
 	ssize_t got = 1;
+	struct stat info;
 
 	*size = 0;
 	*sum = SUMS_BEGIN;
+	if (fstat(fd, &info))
+		return false;
 	while (got) {
-		got = pread(fd, buffer + used, sizeof(buffer) - used, (off_t)(*size + used));
+		uint64_t left = (uint64_t)info.st_size - *size - used;
+		size_t room = sizeof(buffer) - used;
+
+		got = pread(fd, buffer + used, left < room ? left : room, (off_t)(*size + used));
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)

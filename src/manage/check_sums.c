@@ -5,6 +5,7 @@
  * wrote into a text.
  */
 #include "base/folder.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "format/archive.h"
 #include "format/sums.h"
@@ -17,6 +18,12 @@
 #include <string.h>
 
 enum { SUMS_LIMIT = 256 << 20 }; /* bytes: some millions of files */
+
+/* What has been read: many names, links to it among them, may mean one large file. */
+struct seen {
+	struct string_table files; /* "DEVICE INODE" */
+	VEC(uint64_t) sums;
+};
 
 static void damaged(struct check *check, const char *name, const char *what)
 {
@@ -65,15 +72,39 @@ static bool is_text(const char *name)
 	return !strcmp(name, FORMAT_FILE_NOTES) || !strcmp(name, FORMAT_FILE_ARCHIVE_LOG);
 }
 
-/* What is said of a file; NULL: it is what it was. */
-static const char *compare(int fd, uint64_t size, uint64_t sum)
+/* The checksum of a file of that identity, which is read once; false: it cannot be (errno). */
+static bool sum_once(struct seen *seen, int fd, const struct stat *info, uint64_t *sum)
 {
-	uint64_t size_now = 0, sum_now = 0;
+	uint64_t size;
+	char *key = xasprintf("%ju %ju", (uintmax_t)info->st_dev, (uintmax_t)info->st_ino);
+	uint32_t known = string_table_find(&seen->files, key);
+	bool ok = true;
 
-	if (!sums_of_file(fd, &size_now, &sum_now))
+	if (known != HASH_NONE) {
+		*sum = seen->sums.items[known];
+	} else {
+		ok = sums_of_file(fd, &size, sum);
+		if (ok) {
+			string_table_add(&seen->files, key);
+			*vec_push(&seen->sums) = *sum;
+		}
+	}
+	free(key);
+	return ok;
+}
+
+/* What is said of a file; NULL: it is what it was. */
+static const char *compare(struct seen *seen, int fd, uint64_t size, uint64_t sum)
+{
+	struct stat info;
+	uint64_t sum_now = 0;
+
+	if (fstat(fd, &info))
 		return strerror(errno);
-	if (size_now != size)
+	if ((uint64_t)info.st_size != size)
 		return "has not the size that it was written with";
+	if (!sum_once(seen, fd, &info, &sum_now))
+		return strerror(errno);
 	return sum_now == sum ? NULL : "is not what was written: its checksum is wrong";
 }
 
@@ -89,8 +120,8 @@ static void missing(struct check *check, int folder, const char *name)
 		      doubt ? "was recorded and is missing" : "is missing");
 }
 
-static void check_file(struct check *check, int folder, const char *name, uint64_t size,
-		       uint64_t sum)
+static void check_file(struct check *check, struct seen *seen, int folder, const char *name,
+		       uint64_t size, uint64_t sum)
 {
 	int fd = folder_open_file(folder, name, O_RDONLY, 0);
 	bool linked = fd < 0 && errno == ELOOP && is_copy(name);
@@ -101,7 +132,7 @@ static void check_file(struct check *check, int folder, const char *name, uint64
 		missing(check, folder, name);
 		return;
 	}
-	const char *what = fd < 0 ? strerror(errno) : compare(fd, size, sum);
+	const char *what = fd < 0 ? strerror(errno) : compare(seen, fd, size, sum);
 
 	if (what)
 		diag_add_once(linked || is_text(name) ? &check->warnings : &check->damage,
@@ -111,7 +142,7 @@ static void check_file(struct check *check, int folder, const char *name, uint64
 		close(fd);
 }
 
-static bool check_lines(struct check *check, int folder, char *text, size_t size)
+static bool check_lines(struct check *check, struct seen *seen, int folder, char *text, size_t size)
 {
 	char *last = sums_last_line(text, size);
 
@@ -126,7 +157,7 @@ static bool check_lines(struct check *check, int folder, char *text, size_t size
 		if (sscanf(line, "%" SCNu64 " %16" SCNx64 " %n", &length, &sum, &name) != 2 ||
 		    !name)
 			return false;
-		check_file(check, folder, line + name, length, sum);
+		check_file(check, seen, folder, line + name, length, sum);
 	}
 	return true;
 }
@@ -165,6 +196,7 @@ void check_sums(struct check *check)
 	int folder = founder->lineage[0] || founder->log.is_gprofng
 			     ? -1
 			     : folder_open(check->experiment->path, 0);
+	struct seen seen = {0};
 	size_t size = 0;
 
 	if (folder < 0)
@@ -173,12 +205,14 @@ void check_sums(struct check *check)
 
 	if (!text && (errno != ENOENT || has_sums(&founder->log)))
 		damaged(check, FORMAT_FILE_SUMS, errno == ENOENT ? "is missing" : strerror(errno));
-	else if (text && !check_lines(check, folder, text, size))
+	else if (text && !check_lines(check, &seen, folder, text, size))
 		damaged(check, FORMAT_FILE_SUMS, "is damaged");
 	free(text);
 	text = check_read_sums(folder, FORMAT_FILE_ARCHIVE_SUMS, &size);
-	if (text ? !check_lines(check, folder, text, size) : errno != ENOENT)
+	if (text ? !check_lines(check, &seen, folder, text, size) : errno != ENOENT)
 		damaged(check, FORMAT_FILE_ARCHIVE_SUMS, "is damaged");
 	free(text);
+	string_table_fini(&seen.files);
+	vec_fini(&seen.sums);
 	close(folder);
 }

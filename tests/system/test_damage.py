@@ -243,3 +243,48 @@ def each_copy_counts(t):
         t.equal(t.run(t.helio, 'check', experiment).status, DAMAGED, f'status of check with a bit changed at {place} of {path.name}')
         path.write_bytes(before)
     t.equal(t.run(t.helio, 'check', experiment).status, 0, 'status of check, all as it was')
+
+
+def write_sums(path, lines):
+    path.write_bytes(lines + f'- {checksum(lines)} -\n'.encode())
+
+
+@test
+def a_list_with_a_nul(t):
+    """Whoever made a list of sums may have put a NUL where a name should be: the list is damaged, and no tool falls over it."""
+    made = t.collect('true', options=['-A', 'off']).experiment
+    for name in 'sums', 'archive.sums':
+        for lines in b'12 12 a\0b\n', b'\0\n', b'1 1 a\n\0':
+            experiment = t.directory / 'nul.er'
+            shutil.rmtree(experiment, ignore_errors=True)
+            shutil.copytree(made, experiment, symlinks=True)
+            write_sums(experiment / name, lines)
+            result = t.run(t.helio, 'check', experiment)
+            t.equal(result.status, DAMAGED, f'status of check, {lines} in {name} ({result.out} {result.err})')
+            t.check(f'{name} is damaged' in result.out, f'what was said of {name}: {result.out}')
+            result = t.run(t.helio, 'archive', experiment)
+            t.check(result.status in (0, 1), f'status of archive, {lines} in {name}: {result.status} {result.err}')
+
+
+@test
+def a_list_that_leads_away(t):
+    """What a list names is read as far as it is long and once only, be it a link to a file without an end or one of many names."""
+    experiment = t.collect('true', options=['-A', 'off']).experiment
+    archives = experiment / 'archives'
+    archives.mkdir(exist_ok=True)
+    (archives / 'x').symlink_to('/proc/self/pagemap')
+    for size in 0, 5:
+        write_sums(experiment / 'archive.sums', f'{size} 1 archives/x\n'.encode())
+        result = t.run(t.helio, 'check', experiment, timeout=60)
+        t.check('archives/x' in result.out, f'what was said: {result.out}')
+    large, copies = 1 << 20, 50
+    (archives / 'large').write_bytes(b'x' * large)
+    for number in range(copies):
+        (archives / f'link{number}').symlink_to('large')
+    lines = ''.join(f'{large} {checksum(b"x" * large)} archives/link{number}\n{large} {number:016x} archives/large\n' for number in range(copies))
+    write_sums(experiment / 'archive.sums', lines.encode())
+    trace = t.directory / 'trace'
+    result = t.run(t.need('strace'), '-f', '-e', 'trace=pread64', '-o', trace, t.helio, 'check', experiment)
+    t.check('archives/large is not what was written' in result.out, f'what was said: {result.out}')
+    got = sum(int(line.rpartition(' = ')[2]) for line in trace.read_text().splitlines() if 'pread64(' in line and line.rpartition(' = ')[2].isdigit())
+    t.check(large <= got < 8 * large, f'{got} bytes read of a file of {large}')
