@@ -115,6 +115,14 @@ def failing_execs(t, engine):
     t.ratio(result.truth()['thread_cpu'], max(bare, quiet), 0.9, 1.9 + UNSEEN, 'cpu/with handlers that are not slow')
 
 
+@test(alone=True, engines=True)
+def slow_handlers_of_counters_around_calls_that_our_threads_step_aside_for(t, engine):
+    """unshare ends a rest and lets none begin: where the counters were on meanwhile, its thread took their signals, for ever."""
+    result = t.collect(t.target('execfails'), '1000', 'unshare', engine=engine, options=('-p', '10m', '-h', 'task-clock,100000'),
+                       before=LIMIT, env=SLOW)
+    t.check('thread_cpu' in result.truth(), 'it has not come to its end')
+
+
 @test(alone=True)
 def no_thread_for_rests(t):
     """A limit on processes leaves none for the thread that ends a rest: the program gets on, and is recorded on."""

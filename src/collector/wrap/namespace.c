@@ -70,8 +70,7 @@ bool namespace_step_aside(void)
 	if (!atomic_load(&collector.recording) || !collector_is_ours() || !take_turn())
 		return false;
 	rawthread_forbid(true); /* the waiting below may be too many switches */
-	if (collector.engine != ENGINE_MONITOR)
-		quiet_begin();
+	quiet_begin();
 	overhead_stop();
 	if (collector.engine == ENGINE_PERF)
 		perf_engine_wait_for_thread();
@@ -90,10 +89,9 @@ void namespace_come_back(bool aside)
 		return;
 	rawthread_forbid(false);
 	overhead_allow();
-	if (!monitor_is_aside)
-		quiet_end();
-	else if (!monitor_engine_take_over())
+	if (monitor_is_aside && !monitor_engine_take_over())
 		collector.engine = ENGINE_NONE;
+	quiet_end();
 	atomic_store(&aside_by, 0);
 	errno = error;
 }
