@@ -266,13 +266,14 @@ static void show_watch_points(FILE *file)
 	static const char *const texts[] = {
 		[COUNTER_WATCH_DENIED] = "none: the kernel allows none here",
 		[COUNTER_WATCH_SILENT] = "none: " COUNTER_WATCH_SILENT_TEXT,
-		[COUNTER_WATCH_WORKS] =
-			("mem:SYMBOL[+OFFSET][/LENGTH][:w|rw|x]\n"
-			 "    mem:0xADDRESS[/LENGTH][:w|rw|x]       1  (events, data addresses)"),
+		[COUNTER_WATCH_WORKS] = "mem:SYMBOL[+OFFSET][/LENGTH][:w|rw|x]",
 	};
+	enum counter_watching watching = counter_watching();
 
-	terminal_printf(file, "\nWatch points (the processor has 4):\n    %s\n",
-			texts[counter_watching()]);
+	terminal_printf(file, "\nWatch points (the processor has 4):\n    %s\n", texts[watching]);
+	if (watching == COUNTER_WATCH_WORKS)
+		fputs("    mem:0xADDRESS[/LENGTH][:w|rw|x]       1  (events, data addresses)\n",
+		      file);
 }
 
 void counter_show_all(FILE *file)

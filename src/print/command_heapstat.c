@@ -10,11 +10,11 @@
 
 enum { PEAK_STACKS = 10, BAR = 40 };
 
-static const char rule[] = "-------------------------------------------------------\n";
+static const char rule[] = "-------------------------------------------------------";
 
 static void put_heading(FILE *file, const char *heading)
 {
-	terminal_printf(file, "\n%s\n%s", heading, rule);
+	terminal_printf(file, "\n%s\n%s\n", heading, rule);
 }
 
 static void put_number(FILE *file, const char *label, uint64_t number)

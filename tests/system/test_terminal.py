@@ -142,6 +142,51 @@ def names_of_several_lines_that_are_no_functions(t):
         t.check('\\x0aFORGED' in text, f'{what} does not show the name: {text}')
 
 
+def everything(t):
+    """An experiment with all kinds of data: two processes, allocations, locks, I/O, counters, sample points."""
+    script = f'{t.target("leaks")}; {t.target("locks")}; {t.target("io")}; true'
+    return t.collect('sh', '-c', script, options=('-H', 'on', '-s', 'on', '-i', 'on', '-h', 'page-faults,97', '-S', '1', '-y', 'USR1,r', '-C', 'a note')).experiment
+
+
+WORDS = {'FUNCTION': 'main', 'FUNCTION|FILE|FUNCTION\'FILE\'': 'main', 'FUNCTION|FILE': 'main', 'LOCK|N': '1', 'DATA': '<Total>', 'NAME': 'Seconds', 'EXPRESSION': '1',
+         'METRIC': 'e.totalcpu', 'METRIC|default': 'e.totalcpu', 'NAME,...|all': 'all', 'on|off|=REGEX': 'on',
+         'SPEC': 'e.totalcpu:name', 'WORD...': 'on', 'CLASS': 'all', 'PERCENT': '50', 'DIRECTORY': '.'}
+ELSEWHERE = {'outfile', 'appendfile', 'open_exp', 'add_exp', 'drop_exp', 'script', 'quit', 'flamegraph'}  # what prints nothing, or ends the others
+
+
+def every_command(t, experiment):
+    """All commands of `print`, as its own list has them, one run each: with what they need, and with `all` where that is more."""
+    for row in t.print(experiment, '-help')[0]['rows']:
+        words = [word for word in re.sub(r'\[[^]]*\]+', '', row['arguments']).split() if row['name'] not in ELSEWHERE]
+        missing = [word for word in words if word not in WORDS]
+        t.equal(missing, [], f'{row["name"]} {row["arguments"]}: what to give it')
+        if row['name'] not in ELSEWHERE:
+            yield [f'-{row["name"]}', *(WORDS[word] for word in words)]
+        if '|all]' in row['arguments']:
+            yield [f'-{row["name"]}', 'all']
+
+
+@test
+def own_ends_of_lines_are_no_names(t):
+    """Whatever is printed of names without any: every help, every command. An end of line is one, and not the text that shows one."""
+    experiment = everything(t)
+    outputs = {}
+    helped = t.run(t.helio, 'help').out
+    subcommands = re.findall(r'^  ([a-z]+) +\S', helped, re.MULTILINE)
+    t.check({'collect', 'print', 'rm'} <= set(subcommands), f'subcommands in {helped}')
+    runs = [('help', name) for name in subcommands] + [(name, '--help') for name in subcommands] + [(name,) for name in subcommands if name not in ('print', 'ls')]
+    runs += [(name, experiment) for name in ('ls', 'info', 'check')] + [('collect', '-h'), ('collect', '-n', 'true'), ('doctor',), ('ls', '--bad'), ('print', '--bad')]
+    runs += [('print', *words, experiment) for words in every_command(t, experiment)] + [('print', '-filters', '1 +', experiment), ('diff', experiment, experiment)]
+    for words in runs:
+        result = t.run(t.helio, *words)
+        outputs[' '.join(map(str, words))] = result.out + result.err
+    for what, text in outputs.items():
+        found = re.search(r'.*\\(x[01][0-9a-f]|u20).*', text)
+        t.check(not found, f'{what}: {found and found[0]}')
+    for what, heading in ('-heapstat', 'Lifetimes'), ('-leaks', 'Leak #1'), ('-locks', 'Locks'), ('-iostat', 'Read Statistics'):
+        t.check(heading in outputs[f'print {what} {experiment}'], f'{what}: {outputs[f"print {what} {experiment}"]}')
+
+
 @test
 def characters_are_shown_whole(t):
     """A message that cuts what it cites does so between characters of several bytes."""
