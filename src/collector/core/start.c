@@ -533,7 +533,7 @@ static void switch_off_events(void)
  * which time is accounted for; what we do after it is not the program's time.  `line` gets what
  * is to be said of it in the log.
  */
-static uint64_t close_books(enum format_sample_kind kind, const char *label, struct text *line)
+static uint64_t close_accounts(enum format_sample_kind kind, const char *label, struct text *line)
 {
 	own_use_work_begin();
 	loss_look();
@@ -569,7 +569,7 @@ static void finish(void *unused)
 	struct text line = TEXT_ON(room);
 
 	(void)unused;
-	uint64_t settled_ns = close_books(FORMAT_SAMPLE_END, "end", &line);
+	uint64_t settled_ns = close_accounts(FORMAT_SAMPLE_END, "end", &line);
 
 	overhead_say_no_more();
 	log_event_begin_at(&line, "exit", settled_ns);
@@ -626,7 +626,7 @@ uint64_t collector_suspend(void)
 {
 	char room[COUNTERS_ROOM];
 	struct text line = TEXT_ON(room);
-	uint64_t settled_ns = close_books(FORMAT_SAMPLE_END, "exec", &line);
+	uint64_t settled_ns = close_accounts(FORMAT_SAMPLE_END, "exec", &line);
 
 	log_append(FORMAT_FILE_LOG, &line);
 
@@ -741,12 +741,36 @@ static __attribute__((noinline)) void note_parents_directory(void)
 	text_puts(&path, collector.directory);
 }
 
-static __attribute__((noinline)) bool has_begun(int result)
+/* Who notices that the launcher is gone disconnects the socket for all. */
+static bool is_left_alone(int result)
 {
-	/* The launcher is gone; who notices that first disconnects the socket for all. */
-	if (result == -EACCES || result == -ECONNREFUSED || result == -ENOTCONN)
+	return result == -EACCES || result == -ECONNREFUSED || result == -ENOTCONN;
+}
+
+static __attribute__((noinline)) bool begin_in_child(void)
+{
+	const char *pattern = told(PARAMS_ENV_FOLLOW);
+
+	note_parents_directory();
+	if (!collector.follow || (pattern && !wanted(pattern)))
+		return false;
+	int result = begin_recording("fork");
+
+	if (is_left_alone(result))
 		lineage_fork_left_alone(parents_directory);
 	return !result;
+}
+
+/* `before`: the thread that has forked, as the parent knew it. */
+static void go_on_in_child(const struct thread *before)
+{
+	modules_write_begin();
+	dynamic_inherit();
+	begin_own_thread(before->stack_low, before->stack_high);
+	thread_inherit_masks(before);
+	signal_open_again();
+	atomic_store(&collector.recording, true);
+	start_engine();
 }
 
 void collector_restart_after_fork(void)
@@ -767,19 +791,8 @@ void collector_restart_after_fork(void)
 	collector_drop_files(before.inside);
 	modules_after_fork(thread_count() <= 1, before.inside);
 	thread_forget_all(before.inside ? thread : NULL);
-	const char *pattern = told(PARAMS_ENV_FOLLOW);
-
 	own_use_work_begin();
-	note_parents_directory();
-	if (!collector.follow || (pattern && !wanted(pattern)) ||
-	    !has_begun(begin_recording("fork")))
-		return;
-	modules_write_begin();
-	dynamic_inherit();
-	begin_own_thread(before.stack_low, before.stack_high);
-	thread_inherit_masks(&before);
-	signal_open_again();
-	atomic_store(&collector.recording, true);
-	start_engine();
+	if (begin_in_child())
+		go_on_in_child(&before);
 	own_use_work_end();
 }
