@@ -21,7 +21,8 @@
 enum { NAME_ROOM = 64, TASKS_MOST = 4096, AUXV_MOST = 64 };
 
 static const char *const of_process[] = {"io", "maps", "mountinfo", "stat", "statm", "status"};
-static const char *const of_thread[] = {"sched", "schedstat", "stat", "status", "syscall"};
+/* For `wchan` the kernel asks who reads it for rights, not who opens it. */
+static const char *const of_thread[] = {"sched", "schedstat", "stat", "status", "syscall", "wchan"};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -515,9 +515,12 @@ def idle_threads_in_the_report(t, engine):
 
 
 UNDUMPABLE = r"""
+#define _GNU_SOURCE
 #include <grp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -572,9 +575,16 @@ static void work(void)
 	printf("rest %f\nthread %f\nlock %f\n", rested, rested_in_thread, locked);
 	fflush(stdout);
 }
-/* u: another user; n: not dumpable; f: a process made then */
+static int enter_jail(void)
+{
+	char name[] = "jail.XXXXXX";
+	return unshare(CLONE_NEWUSER) || !mkdtemp(name) || chdir(name) || chroot(".");
+}
+/* j: in a jail, without /proc; u: another user; n: not dumpable; f: a process made then */
 int main(int count, char **words)
 {
+	if (strchr(words[1], 'j') && enter_jail())
+		return 1;
 	if (strchr(words[1], 'u') && (setgroups(0, NULL) || setgid(65534) || setuid(65534)))
 		return 1;
 	if (strchr(words[1], 'n') && prctl(PR_SET_DUMPABLE, 0))
@@ -643,12 +653,13 @@ def waits_that_are_not_shown(t):
     nobody = (t.need('setpriv'), '--reuid', '65534', '--regid', '65534', '--clear-groups') if is_root() else ()
     if nobody and t.run(*nobody, 'test', '-x', t.helio).status:
         raise Skip('nobody cannot run what was built')
-    for words in ('n', 'nf'):
+    jails = not t.run(*nobody, 'unshare', '--user', 'true').status
+    for words in ('n', 'nf', *(('jn', 'jnf') if jails else ())):
         with t.lateness() as late:
             result = t.collect(program, words, engine='monitor', before=nobody)
         truth = result.truth()
         rows = t.functions(result.experiment, 'i.lock', 'i.sleep')
-        if words == 'n':
+        if 'f' not in words:
             check_waits(t, words, rows, late.worst, rest={'sleep': truth['rest']}, rest_in_thread={},
                         wait_for_lock={'lock': truth['lock']}, nowhere={'sleep': truth['thread']})
         else:

@@ -101,7 +101,7 @@ struct clock_account {
 struct clock_files {
 	int32_t tid; /* 0: none are open */
 	int32_t schedstat, syscall;
-	int32_t status, wchan;	       /* below 0: not needed so far */
+	int32_t status, wchan;	       /* below 0: not needed so far, or cannot be opened */
 	uint64_t seen_ns, seen_cpu_ns; /* the last look at a thread that was not blocked */
 	uint64_t waiting_ns;	       /* the last look at which the known wait went on */
 	uint64_t looked_cpu_ns;	       /* its CPU time at the last look */

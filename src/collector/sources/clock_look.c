@@ -224,14 +224,15 @@ static void read_status(int fd, struct clock_remote *remote)
 
 /* ---- what is blocked in a call that the kernel does not tell us of ---- */
 
-enum { WORDS_NONE, WORDS_DUE, WORDS_SAID };
-static _Atomic uint32_t words;
+/* Whether the log has to say that there are such waits. */
+enum { WARNING_NONE, WARNING_DUE, WARNING_SAID };
+static _Atomic uint32_t hidden_warning;
 
 /* By the function of the kernel's that it waits in; a futex's are named so. */
 static void look_hidden(const struct clock_files *files, struct clock_remote *remote)
 {
 	char name[64];
-	uint32_t expected = WORDS_NONE;
+	uint32_t expected = WARNING_NONE;
 
 	read_status(files->status, remote);
 	remote->hidden = remote->state == 'S' || remote->state == 'D' || remote->stopped;
@@ -239,14 +240,14 @@ static void look_hidden(const struct clock_files *files, struct clock_remote *re
 		return;
 	if (read_again(files->wchan, name, sizeof(name)) && text_starts(name, "futex"))
 		remote->call = SYS_futex;
-	atomic_compare_exchange_strong(&words, &expected, WORDS_DUE);
+	atomic_compare_exchange_strong(&hidden_warning, &expected, WARNING_DUE);
 }
 
 void clock_say_hidden(void)
 {
-	uint32_t expected = WORDS_DUE;
+	uint32_t expected = WARNING_DUE;
 
-	if (atomic_compare_exchange_strong(&words, &expected, WORDS_SAID))
+	if (atomic_compare_exchange_strong(&hidden_warning, &expected, WARNING_SAID))
 		log_warning(
 			"the kernel does not show where threads of this process wait (it is not "
 			"dumpable: its user has changed, or it asked for that): such waits "
@@ -256,7 +257,7 @@ void clock_say_hidden(void)
 
 void clock_forget_hidden(void)
 {
-	atomic_store(&words, WORDS_NONE);
+	atomic_store(&hidden_warning, WARNING_NONE);
 }
 
 void clock_look_call(const struct clock_files *files, struct clock_remote *remote)
