@@ -2,8 +2,9 @@
 /*
  * `sums`: the size and the checksum of each file that a recording has left, so that damage to any
  * byte is noticed.  Text, a line each: `SIZE CHECKSUM NAME`, the last one `- CHECKSUM -` over all
- * before it.  Written when all is packed.  `archive.sums` is the same of the copies in archives/
- * and of archive.log; `sums` has its line.
+ * before it.  Written when all is packed; before, from when the log names it, it is SUMS_BEGUN, so
+ * that who is killed in between leaves no damage.  `archive.sums` is the same of the copies in
+ * archives/ and of archive.log; `sums` has its line.
  */
 #ifndef HELIO_FORMAT_SUMS_H
 #define HELIO_FORMAT_SUMS_H
@@ -23,6 +24,7 @@
 #define FORMAT_FILE_ARCHIVE_SUMS "archive.sums"
 #define FORMAT_EVENT_SUMS	 "sums" /* in the founder's log: there is such a file */
 #define SUMS_BEGIN		 0xcbf29ce484222325u
+#define SUMS_BEGUN		 "- - -\n"
 
 /*
  * Where the last line begins, which is about those before it; NULL: they are not what was written.

@@ -99,6 +99,7 @@ void finish_log(const struct family *family, const struct run_result *result, ui
 			add_warning(&text, result->warning, tstamp_ns);
 		if (result)
 			add_exit(&text, result, tstamp_ns);
+		sums_begin(family);
 		strbuf_printf(&text, "<event kind=\"" FORMAT_EVENT_SUMS "\"/>\n%s\n", closing_tag);
 		if (write(fd, text.text, text.length) < 0)
 			diag_add(diags, DIAG_WARNING, "The experiment's log cannot be closed: %s",

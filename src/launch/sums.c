@@ -6,10 +6,13 @@
 #include "format/files.h"
 #include "format/sums.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void add_file(struct strbuf *text, int folder, const char *member, const char *name)
 {
@@ -53,6 +56,29 @@ static void add_copies(struct strbuf *text, int folder)
 		closedir(directory);
 }
 
+/* The file is there as a whole or as before; false: errno. */
+static bool put(int folder, const char *text, size_t length)
+{
+	char *half = xasprintf("%s.%d.part", FORMAT_FILE_SUMS, (int)getpid());
+	int fd = folder_open_file(folder, half, O_WRONLY | O_CREAT | O_EXCL, 0644);
+	bool ok = fd >= 0 && write(fd, text, length) == (ssize_t)length &&
+		  !renameat(folder, half, folder, FORMAT_FILE_SUMS);
+	int error = errno;
+
+	if (!ok && fd >= 0)
+		unlinkat(folder, half, 0);
+	if (fd >= 0)
+		close(fd);
+	free(half);
+	errno = error;
+	return ok;
+}
+
+void sums_begin(const struct family *family)
+{
+	put(family->folder, SUMS_BEGUN, strlen(SUMS_BEGUN)); /* sums_write says what is wrong */
+}
+
 void sums_write(struct strbuf *text, const struct family *family, struct diag_list *diags)
 {
 	add_file(text, family->folder, "", FORMAT_FILE_NOTES);
@@ -61,15 +87,11 @@ void sums_write(struct strbuf *text, const struct family *family, struct diag_li
 	add_file(text, family->folder, "", FORMAT_FILE_ARCHIVE_SUMS);
 
 	uint64_t sum = checksum_add(SUMS_BEGIN, text->text ? text->text : "", text->length);
-	int fd = folder_open_file(family->folder, FORMAT_FILE_SUMS, O_WRONLY | O_CREAT | O_TRUNC,
-				  0644);
 
 	strbuf_printf(text, "- %016" PRIx64 " -\n", sum);
-	if (fd < 0 || write(fd, text->text, text->length) != (ssize_t)text->length)
+	if (!put(family->folder, text->text, text->length))
 		diag_add(diags, DIAG_WARNING,
 			 "The checksums of the experiment's files cannot be written: %s",
 			 strerror(errno));
-	if (fd >= 0)
-		close(fd);
 	strbuf_fini(text);
 }

@@ -7,6 +7,8 @@
 #include "base/strbuf.h"
 #include "launch/family.h"
 
+/* Before the log says that there are sums: there will be. */
+void sums_begin(const struct family *family);
 /* Adds the lines of a member that nobody writes to any more. */
 void sums_add(struct strbuf *text, const struct family *family, const struct member *member);
 /* Writes the file; the text is empty afterwards. */

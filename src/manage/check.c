@@ -44,9 +44,12 @@ static void put_usage(const char *program)
 /* Which files of a process are not what was written. */
 static void check_files(struct check *check, const struct process *process, bool has_clock)
 {
-	/* the log names the engine when all files but the call stacks are there */
-	bool begun = process->log.engine || process->log.is_gprofng || process->log.closed ||
-		     process->profile.event_count;
+	/*
+	 * The log names the engine when all files but the call stacks are there.  The launcher
+	 * closes it also where the process was killed before that: what then was there is told by
+	 * the sums.
+	 */
+	bool begun = process->log.engine || process->log.is_gprofng || process->profile.event_count;
 	const char *stacks = process->log.is_gprofng ? "data.frameinfo" : FORMAT_FILE_STACKS;
 	const struct {
 		const char *name;

@@ -66,6 +66,10 @@ static void check_copy(struct check *check, const struct string_table *names, co
 	else if (status == STATUS_IO)
 		diag_add(&check->damage, DIAG_WARNING, "archives/%s cannot be read: %s", entry,
 			 strerror(errno));
+	else if (status && entry[0] == '[' && !check->experiment->processes.items[0].log.engine)
+		diag_add(&check->warnings, DIAG_WARNING,
+			 "archives/%s is no whole ELF file: the process was killed when it made it",
+			 entry);
 	else if (status)
 		diag_add(&check->damage, DIAG_WARNING,
 			 "archives/%s is not a whole ELF file; `helio archive -F' copies it anew",

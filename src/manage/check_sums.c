@@ -205,6 +205,12 @@ void check_sums(struct check *check)
 
 	if (!text && (errno != ENOENT || has_sums(&founder->log)))
 		damaged(check, FORMAT_FILE_SUMS, errno == ENOENT ? "is missing" : strerror(errno));
+	else if (text ? !strcmp(text, SUMS_BEGUN) : !founder->log.closed)
+		diag_add(&check->warnings, DIAG_WARNING,
+			 "%s: who records it still does, or was ended before it was finished: no "
+			 "checksums "
+			 "tell whether the files are what was written",
+			 founder->name);
 	else if (text && !check_lines(check, &seen, folder, text, size))
 		damaged(check, FORMAT_FILE_SUMS, "is damaged");
 	free(text);

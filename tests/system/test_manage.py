@@ -476,6 +476,47 @@ def a_launcher_that_was_killed(t):
         helio(t, 'check', experiment, status=1)
 
 
+def killed_at(t, call, which=1, path=None):
+    """Records a program; who makes that system call, for the path of the experiment, is killed, the first or a later time."""
+    experiment, trace = t.directory / 'early.er', t.directory / 'trace'
+    shutil.rmtree(experiment, ignore_errors=True)
+    of = ('-P', experiment / path) if path else ()
+    t.run(t.need('strace'), '-f', '-o', trace, *of, '-e', f'trace={call}', '-e', f'inject={call}:signal=KILL:when={which}',
+          t.helio, 'collect', '-q', '-A', 'off', '-o', experiment, t.target('flat'), '0.01s')
+    t.check('killed by SIGKILL' in trace.read_text(), f'nobody was killed at {call} {which} of {path}')
+    return experiment
+
+
+@test
+def killed_before_all_was_made(t):
+    """A program that is killed at the making or at the first writing of each file: what was never made is no damage."""
+    vdso, = (path.name for path in (t.collect('true', options=['-A', 'off']).experiment / 'archives').iterdir())
+    for path in 'overview', 'map.xml', 'profile', 'stacks', f'archives/{vdso}':
+        for call in ('openat',) if path in ('profile', 'stacks') else ('openat', 'write'):
+            experiment = killed_at(t, call, path=path)
+            result = helio(t, 'check', experiment, status=1)
+            t.check('damage' not in result.out, f'killed at {call} of {path}: {result.out}')
+    # what is lost then is damage all the same
+    (experiment / 'overview').unlink()
+    result = helio(t, 'check', experiment, status=2)
+    t.check('early.er/overview is missing' in result.out, result.out)
+
+
+@test
+def killed_before_all_was_finished(t):
+    """A recorder that is killed between its last words in the log and the list of sums: that is said, and is no damage."""
+    t.run(t.need('strace'), '-o', t.directory / 'trace', '-e', 'trace=renameat', t.helio, 'collect', '-q', '-A', 'off', t.target('flat'), '0.01s')
+    last = (t.directory / 'trace').read_text().count('"sums")')
+    for which in 1, last:
+        experiment = killed_at(t, 'renameat', which)
+        result = helio(t, 'check', experiment, status=1)
+        t.check('damage' not in result.out, f'killed at renameat {which}: {result.out}')
+        t.check('no checksums' in result.out, f'said of the sums: {result.out}')
+    t.check('<event kind="sums"/>' in (experiment / 'log.xml').read_text(), 'the log tells of sums')
+    (experiment / 'sums').unlink()
+    helio(t, 'check', experiment, status=2)
+
+
 @test
 def lists_and_describes(t):
     """What ls and info say is what the independent reader, stat and the shell say."""
