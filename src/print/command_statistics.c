@@ -74,6 +74,12 @@ static bool is_partial(const struct interval *interval)
 	return interval->recorded_ns * 100 < gained(interval->start_ns, interval->end_ns) * 99;
 }
 
+/* It was paused for all its life, or lived outside the window of -t. */
+static bool has_nothing(const struct interval *interval)
+{
+	return is_partial(interval) && !interval->recorded_ns;
+}
+
 static double thread_time(const struct interval *interval)
 {
 	double sum = 0;
@@ -84,9 +90,9 @@ static double thread_time(const struct interval *interval)
 }
 
 /*
- * The kernel counts exactly, but also while nothing is recorded: in pauses, and when the collector
- * itself begins and ends, which in an image that soon becomes another is most of it.  Then the
- * clock alone tells of what was.
+ * The kernel counts exactly, but also while nothing is recorded: in pauses, outside the window of
+ * -t, and when the collector itself begins and ends, which in an image that soon becomes another
+ * is most of it.  Then the clock alone tells of what was.
  */
 static void settle_cpu(struct interval *interval)
 {
@@ -100,8 +106,9 @@ static void settle_cpu(struct interval *interval)
 			seconds(gained(interval->from->system_ns, interval->to->system_ns));
 		cpu = interval->user_seconds + interval->system_seconds;
 	}
-	if (whole > 0 && (!interval->from || is_partial(interval) ||
-			  cpu + whole - by_state[0] - by_state[1] > whole * (1 + CPU_SLACK))) {
+	if (has_nothing(interval) ||
+	    (whole > 0 && (!interval->from || is_partial(interval) ||
+			   cpu + whole - by_state[0] - by_state[1] > whole * (1 + CPU_SLACK)))) {
 		interval->user_seconds = by_state[0];
 		interval->system_seconds = by_state[1];
 	}
@@ -305,8 +312,9 @@ static bool add_process(struct sum *sum, const struct process_info *process, uin
 	if (own.from) {
 		sum->interval.from = &sum->from;
 		sum->interval.to = &sum->to;
-		add_usage(&sum->to, &own);
 	}
+	if (own.from && !has_nothing(&own))
+		add_usage(&sum->to, &own);
 	*recorded_ns = own.recorded_ns;
 	return is_partial(&own);
 }

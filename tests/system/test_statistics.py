@@ -42,6 +42,31 @@ def of_a_window(t, engine):
 
 
 @test(engines=True)
+def of_processes_outside_a_window(t, engine):
+    """-t: what processes use that begin behind it is in no sum of what was recorded: these run one at a time, so no more than the window."""
+    script = 'for i in 1 2 3; do "$0" 0.2s; done'
+    result = t.collect('sh', '-c', script, t.target('flat'), engine=engine, options=('-t', '0.2'))
+    total, *rows = t.print(result.experiment, '-statistics')[0]['rows']
+    outside = [row for row in rows if row['start_s'] > 0.2]
+    t.check(len(outside) >= 2, f'processes behind the window: {rows}')
+    for row in outside:
+        t.equal((row['user_s'], row['system_s']), (0, 0), f'CPU time of {row["name"]}')
+    t.within(total['user_s'] + total['system_s'] <= total['recorded_s'] * 1.05, f'{total}')
+    consistent(t, total | {'start_s': 0, 'end_s': total['duration_s']}, 'sum')
+    inside = [row for row in rows if row not in outside]
+    for key in 'minor_faults', 'write_calls', 'write_bytes':
+        t.equal(total[key], sum(row[key] for row in inside), key)
+
+
+@test(engines=True)
+def of_a_run_paused_throughout(t, engine):
+    """Nobody resumes the recording: no CPU time of it, nor of its children's, was recorded."""
+    result = t.collect('sh', '-c', '"$0" 0.1s; "$0" 0.1s', t.target('flat'), engine=engine, options=('-y', 'USR1'))
+    for row in t.print(result.experiment, '-statistics')[0]['rows']:
+        t.equal((row['recorded_s'], row['user_s'], row['system_s']), (0, 0, 0), f'recorded of {row["name"]}')
+
+
+@test(engines=True)
 def of_an_exec(t, engine):
     """What the next image of a process uses is not the one's before it."""
     result = t.collect('sh', '-c', 'x=0; while [ $x -lt 50000 ]; do x=$((x+1)); done; exec "$0" -c "sum(range(20000000))"', sys.executable, engine=engine)
