@@ -84,6 +84,36 @@ static NOINLINE void *site_waiting_stack(void)
 	return seen(malloc(333));
 }
 
+static NOINLINE void *site_ended_list(void)
+{
+	return seen(malloc(sizeof(struct node)));
+}
+
+static NOINLINE void *site_ended_local(void)
+{
+	return seen(malloc(321));
+}
+
+static NOINLINE void *site_ended_thread_local(void)
+{
+	return seen(malloc(432));
+}
+
+static NOINLINE void *site_result_taken(void)
+{
+	return seen(malloc(543));
+}
+
+static NOINLINE void *site_result_left(void)
+{
+	return seen(malloc(654));
+}
+
+static NOINLINE void *site_given_stack(void)
+{
+	return seen(malloc(765));
+}
+
 static NOINLINE void *site_local(void)
 {
 	return seen(malloc(222));
@@ -180,6 +210,57 @@ static void *wait_for_ever(void *unused)
 	return block;
 }
 
+/* Loses all of it when it ends. */
+static void *build_and_end(void *unused)
+{
+	struct node *first = NULL;
+	void *volatile block = site_ended_local();
+
+	for (int i = 0; i < 1000; i++) {
+		struct node *node = site_ended_list();
+
+		node->next = first;
+		node->data = NULL;
+		first = node;
+	}
+	own = site_ended_thread_local();
+	seen(first);
+	return block == NULL ? unused : site_result_taken();
+}
+
+static void *leave_result(void *unused)
+{
+	(void)unused;
+	return site_result_left();
+}
+
+static void *keep_on_given(void *unused)
+{
+	own = site_given_stack();
+	return unused;
+}
+
+/* Their stacks stay: two are the C library's again, one may still be asked for, one is ours. */
+static NOINLINE void let_threads_end(void)
+{
+	enum { GIVEN = 256 * 1024 };
+	pthread_attr_t given;
+	pthread_t ids[3];
+
+	pthread_attr_init(&given);
+	pthread_attr_setstack(
+		&given,
+		mmap(NULL, GIVEN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+		GIVEN);
+	pthread_create(&ids[0], NULL, build_and_end, NULL);
+	pthread_create(&ids[1], NULL, leave_result, NULL);
+	pthread_create(&ids[2], &given, keep_on_given, NULL);
+	pthread_join(ids[0], NULL);
+	pthread_join(ids[2], NULL);
+	pthread_attr_destroy(&given);
+	usleep(20000);
+}
+
 static NOINLINE void leave(void)
 {
 	void *volatile block = site_local();
@@ -199,6 +280,7 @@ int main(int argc, char **argv)
 	lose();
 	lose_ring();
 	keep();
+	let_threads_end();
 	stir();
 	forget();
 	if (argc > 1 && !strcmp(argv[1], "exit"))

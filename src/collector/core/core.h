@@ -176,11 +176,12 @@ struct thread {
 	uint32_t number;  /* from 1, within the process */
 	uint32_t
 		blocked; /* of our signals, those that the program believes it blocks: a bit each */
-	uint32_t vfork_index;		/* of the vfork under way */
-	uint32_t vfork_blocked;		/* `blocked` of its child, which runs on our memory */
-	bool takes_signals;		/* by hand, and none of ours may be sent to it then */
-	bool lends_memory;		/* perhaps: a child that runs on it was made */
-	uint64_t stack_low, stack_high; /* readable without care; 0: unknown */
+	uint32_t vfork_index;	/* of the vfork under way */
+	uint32_t vfork_blocked; /* `blocked` of its child, which runs on our memory */
+	bool takes_signals;	/* by hand, and none of ours may be sent to it then */
+	bool lends_memory;	/* perhaps: a child that runs on it was made */
+	uint64_t stack_size;	/* that the C library was asked for; 0: it did not make the stack */
+	uint64_t stack_low, stack_high;		/* readable without care; 0: unknown */
 	uint64_t alternate_low, alternate_high; /* of its alternate signal stack, if it has one */
 	void *(*start_routine)(void *);
 	void *start_argument;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/sources/heap_search.h"
 
+#include "collector/core/ended_stack.h"
 #include "collector/core/maps.h"
 #include "collector/core/sys.h"
 #include "collector/core/tasks.h"
@@ -371,6 +372,38 @@ static void leave_out_ours(struct search *search)
 	leave_out_range(search, thread->stack_low, own_stack_begin(search));
 }
 
+/* Of a thread that is gone: the C library's, with what it needs for the next one. */
+static void leave_out_ended(const struct ended_stack *stack, void *arg)
+{
+	struct search *search = arg;
+
+	/* Without room for all of them the others are roots, as all memory. */
+	heap_extents_add(&search->extents, stack->low,
+			 stack->joined ? stack->high : stack->descriptor);
+}
+
+/* What a joined thread's descriptor leads to is the C library's: the table of thread-local memory,
+ * and what that lists. */
+static void keep_descriptors_blocks(const struct ended_stack *stack, void *arg)
+{
+	struct search *search = arg;
+	uint64_t table, word;
+	struct block *block;
+
+	if (!stack->joined || !read_memory(stack->descriptor + WORD, &table, sizeof(table)) ||
+	    !(block = find_block(search, table)))
+		return;
+	block->state = STATE_REACHED;
+	for (uint64_t at = WORD; at + WORD <= block->size && in_time(search); at += WORD) {
+		struct block *listed = read_memory(block->start + at, &word, sizeof(word))
+					       ? find_block(search, word)
+					       : NULL;
+
+		if (listed && listed->start == word)
+			listed->state = STATE_REACHED;
+	}
+}
+
 /* ---- the search ---- */
 
 static bool make_blocks(struct search *search)
@@ -443,9 +476,11 @@ static bool run(struct search *search)
 	if (!make_blocks(search))
 		return false;
 	leave_out_ours(search);
+	ended_stack_for_each(leave_out_ended, search);
 	heap_extents_sort(&search->extents);
 	if (search->full || !read_mappings(search))
 		return false;
+	ended_stack_for_each(keep_descriptors_blocks, search);
 	look_through_roots(search);
 	drain(search);
 	look_through_lost(search);

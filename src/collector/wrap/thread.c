@@ -8,6 +8,7 @@
  */
 #include "collector/core/child_io.h"
 #include "collector/core/core.h"
+#include "collector/core/ended_stack.h"
 #include "collector/core/own_use.h"
 #include "collector/core/sys.h"
 #include "collector/sources/clock.h"
@@ -34,6 +35,7 @@ static void say_goodbye(struct thread *thread)
 	writer_thread_end(thread, thread->clock.last.now_ns);
 	thread_unlock(thread);
 	child_io_thread_end();
+	ended_stack_note(thread->stack_size);
 	thread_end();
 }
 
@@ -99,6 +101,7 @@ static __attribute__((noinline)) void begin_counted(struct thread *thread)
 	struct own_use_span span;
 
 	own_use_begin(&span);
+	ended_stack_forget();
 	set_stack_bounds(thread, thread->stack_high);
 	begin(thread);
 	own_use_end(&span);
@@ -119,12 +122,23 @@ static void *trampoline(void *argument)
 	return routine(routine_argument);
 }
 
+/* Whether the thread is to run on memory of the program's. */
+static bool gives_stack(const pthread_attr_t *attributes)
+{
+	void *low = NULL;
+	size_t size = 0;
+
+	/* glibc reckons down from the stack's end, which is 0 where there is none. */
+	return !pthread_attr_getstack(attributes, &low, &size) && (uintptr_t)low + size;
+}
+
 /* A state for a thread that is to run `routine`, or NULL when it should run unseen. */
 static struct thread *prepare(const pthread_attr_t *attributes, void *(*routine)(void *),
 			      void *argument)
 {
 	struct thread *creator = thread_current_if_known();
 	struct thread *thread = NULL;
+	bool gives = attributes && gives_stack(attributes);
 	size_t size = collector.default_stack_size;
 	struct own_use_span span;
 
@@ -141,6 +155,7 @@ static struct thread *prepare(const pthread_attr_t *attributes, void *(*routine)
 		pthread_attr_getstacksize(attributes, &size);
 	thread->start_routine = routine;
 	thread->start_argument = argument;
+	thread->stack_size = gives ? 0 : size;
 	thread->stack_high = size; /* until the thread knows where its stack is */
 	thread->clock.last.now_ns = clock_now_ns();
 	if (creator)
