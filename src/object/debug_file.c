@@ -163,8 +163,8 @@ bool debug_file_find(const struct elf_file *object, const char *path, struct elf
 	return found;
 }
 
-/* Memory from malloc, or NULL. */
-static uint8_t *decompress(struct bytes packed, size_t *size)
+/* Memory from malloc, or NULL, and what is wrong. */
+static uint8_t *decompress(struct bytes packed, size_t *size, const char **problem)
 {
 	lzma_stream stream = LZMA_STREAM_INIT;
 	lzma_ret result = lzma_stream_decoder(&stream, DECODER_LIMIT, 0);
@@ -186,21 +186,30 @@ static uint8_t *decompress(struct bytes packed, size_t *size)
 	*size = room - stream.avail_out;
 	lzma_end(&stream);
 	if (result != LZMA_STREAM_END) {
+		*problem = result == LZMA_OK ? "would be too large" : "cannot be unpacked";
 		free(image);
 		return NULL;
 	}
 	return image;
 }
 
-bool debug_file_embedded(const struct elf_file *object, struct elf_file *out)
+bool debug_file_embedded(const struct elf_file *object, const char *path, struct elf_file *out,
+			 struct diag_list *diags)
 {
+	const char *problem = "is not in the file";
 	GElf_Shdr header;
 	size_t size;
 
 	if (!elf_file_section(object, SHT_PROGBITS, ".gnu_debugdata", &header))
 		return false;
 	struct bytes packed = elf_file_section_bytes(object, &header);
-	uint8_t *image = packed.data ? decompress(packed, &size) : NULL;
+	uint8_t *image = packed.data ? decompress(packed, &size, &problem) : NULL;
 
-	return image && elf_file_from_memory(image, size, out) == STATUS_OK;
+	if (image && elf_file_from_memory(image, size, out) == STATUS_OK)
+		return true;
+	diag_add_once(diags, DIAG_WARNING,
+		      "%s: its symbols are damaged: what .gnu_debugdata has of them %s; they are "
+		      "not read",
+		      path, image ? "is no ELF file" : problem);
+	return false;
 }

@@ -21,7 +21,11 @@ bool debug_file_by_build_id(const char *build_id, struct elf_file *out);
 bool debug_file_find(const struct elf_file *object, const char *path, struct elf_file *out,
 		     struct diag_list *diags);
 
-/* The small ELF file in .gnu_debugdata, decompressed. */
-bool debug_file_embedded(const struct elf_file *object, struct elf_file *out);
+/*
+ * The small ELF file in .gnu_debugdata of an object that is, or was, at the path, decompressed; one
+ * that is not read is reported.
+ */
+bool debug_file_embedded(const struct elf_file *object, const char *path, struct elf_file *out,
+			 struct diag_list *diags);
 
 #endif

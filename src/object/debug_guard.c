@@ -114,9 +114,21 @@ static bool is_packed(Elf *elf)
 	return false;
 }
 
+/* Units and tables of a file, or of a split one: the names of its sections have an ending. */
+static bool look_at_sections(struct look *look, Elf *elf, const char *abbreviations,
+			     const char *info, const char *types)
+{
+	look->tables = debug_info_section(elf, abbreviations);
+	bool sane = look_at_units(look, debug_info_section(elf, info)) &&
+		    look_at_units(look, debug_info_section(elf, types));
+
+	hash_map_fini(&look->sizes);
+	return sane;
+}
+
 const char *debug_guard_look(Elf *elf)
 {
-	struct look look = {.tables = debug_info_section(elf, "debug_abbrev")};
+	struct look look = {0};
 	size_t size = 0;
 
 	elf_rawfile(elf, &size);
@@ -124,9 +136,8 @@ const char *debug_guard_look(Elf *elf)
 	look.units_left = LEAST_UNITS + size / BYTES_PER_UNIT;
 	if (is_packed(elf))
 		return "it cannot be unpacked, or would be too large";
-	bool sane = look_at_units(&look, debug_info_section(elf, "debug_info")) &&
-		    look_at_units(&look, debug_info_section(elf, "debug_types"));
-
-	hash_map_fini(&look.sizes);
-	return sane ? NULL : "it names the same bytes again and again";
+	if (look_at_sections(&look, elf, "debug_abbrev", "debug_info", "debug_types") &&
+	    look_at_sections(&look, elf, "debug_abbrev.dwo", "debug_info.dwo", "debug_types.dwo"))
+		return NULL;
+	return "it names the same bytes again and again";
 }

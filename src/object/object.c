@@ -239,7 +239,8 @@ static bool open_debug(struct object *object, const struct elf_file *file, struc
 {
 	return open_archived_debug(object, debug) ||
 	       debug_file_find(file, object->path, debug, &object->diags) ||
-	       debug_file_embedded(file, debug) || open_downloaded_debug(file, debug);
+	       debug_file_embedded(file, object->path, debug, &object->diags) ||
+	       open_downloaded_debug(file, debug);
 }
 
 /*
@@ -258,6 +259,15 @@ static bool read_stripped_symbols(struct object *object)
 		     &object->arena);
 	elf_file_close(&debug);
 	return true;
+}
+
+static void report_left_out(struct object *object, const struct symbol_list *symbols)
+{
+	if (symbols->left_out)
+		diag_add_once(&object->diags, DIAG_WARNING,
+			      "%s: its symbols are damaged: their names lie in one another; %zu of "
+			      "them are not read",
+			      object->path, symbols->left_out);
 }
 
 static bool is_stripped(const struct elf_file *file)
@@ -309,6 +319,7 @@ static void read_symbols(struct object *object)
 		     &object->arena);
 	if (is_stripped(file) && read_stripped_symbols(object))
 		has_all_symbols = true;
+	report_left_out(object, &object->symbols);
 	symbols_merge(&object->symbols, &object->arena);
 	plt_read(file, &object->symbols, &object->arena);
 	entries_read(file, &object->entries, &object->frames);
@@ -539,6 +550,7 @@ static void read_data(struct object *object)
 		data_symbols_read(&debug, object->data);
 		elf_file_close(&debug);
 	}
+	report_left_out(object, &object->data->symbols);
 	data_symbols_finish(object->data);
 	elf_file_close(&file);
 }

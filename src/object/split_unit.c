@@ -315,7 +315,7 @@ static uint8_t *make_image(struct pieces *pieces, int fd, uint16_t machine, size
 
 /* The unit with that id of a split file made of these sections. */
 static bool open_extract(struct split_store *store, struct pieces *pieces, uint16_t machine,
-			 uint64_t id, Dwarf_Die *die)
+			 uint64_t id, struct split_unit *out)
 {
 	struct extract extract = {0};
 	Dwarf_CU *cu = NULL;
@@ -325,11 +325,15 @@ static bool open_extract(struct split_store *store, struct pieces *pieces, uint1
 	if (!extract.image)
 		return false;
 	extract.elf = elf_memory((char *)extract.image, extract.size);
-	extract.dwarf = debug_guard_look(extract.elf)
-				? NULL
-				: dwarf_begin_elf(extract.elf, DWARF_C_READ, NULL);
+	const char *problem = debug_guard_look(extract.elf);
+
+	if (problem) /* which stays, whatever another file of that name is */
+		out->problem = problem;
+	else
+		extract.dwarf = dwarf_begin_elf(extract.elf, DWARF_C_READ, NULL);
 	*vec_push(&store->extracts) = extract;
-	while (extract.dwarf && !dwarf_get_units(extract.dwarf, cu, &cu, NULL, NULL, die, NULL)) {
+	while (extract.dwarf &&
+	       !dwarf_get_units(extract.dwarf, cu, &cu, NULL, NULL, &out->die, NULL)) {
 		if (!dwarf_cu_info(cu, NULL, NULL, NULL, NULL, &found, NULL, NULL) && found == id)
 			return true;
 	}
@@ -393,8 +397,7 @@ static bool open_pieces(struct lines *lines, const struct request *request, stru
 	add_piece(pieces, ".debug_addr.dwo", ranges->addresses);
 	if (request->is_old)
 		add_piece(pieces, ".debug_ranges.dwo", ranges->lists);
-	out->is_packed =
-		open_extract(lines->split, pieces, header.e_machine, request->id, &out->die);
+	out->is_packed = open_extract(lines->split, pieces, header.e_machine, request->id, out);
 	return out->is_packed;
 }
 
@@ -470,14 +473,21 @@ static bool find_in_file(struct lines *lines, const struct request *request, str
 	return found;
 }
 
-static void report_missing(struct lines *lines, Dwarf_Die *skeleton)
+static void report_missing(struct lines *lines, Dwarf_Die *skeleton, const char *problem)
 {
 	const char *name = dwo_name(skeleton);
 
-	diag_add_once(lines->diags, DIAG_WARNING,
-		      "%s: %s with its debug information is not there; its inlined functions are "
-		      "not shown",
-		      lines->debug.path, name ? name : "a .dwo file");
+	name = name ? name : "a .dwo file";
+	if (problem)
+		diag_add_once(lines->diags, DIAG_WARNING,
+			      "%s: the debug information of %s is damaged: %s; none of it is read",
+			      lines->debug.path, name, problem);
+	else
+		diag_add_once(
+			lines->diags, DIAG_WARNING,
+			"%s: %s with its debug information is not there; its inlined functions are "
+			"not shown",
+			lines->debug.path, name);
 }
 
 /* What libdw does not find. */
@@ -508,7 +518,7 @@ bool split_unit_find(struct lines *lines, struct unit *unit, struct split_unit *
 	if (split.addr)
 		out->die = split;
 	else if (!find_elsewhere(lines, &request, out)) {
-		report_missing(lines, &request.skeleton);
+		report_missing(lines, &request.skeleton, out->problem);
 		return false;
 	}
 	lines_table_of_split(lines, out->die.cu, unit->table);

@@ -10,6 +10,7 @@ struct split_unit {
 	Dwarf_Die die;
 	bool is_packed; /* libdw cannot read its ranges and lists of locations */
 	struct split_ranges ranges, locations; /* of such a one */
+	const char *problem; /* why its debug information is there and not read, or NULL */
 };
 
 /*

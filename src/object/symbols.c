@@ -155,8 +155,10 @@ void symbols_read(const struct elf_file *file, uint32_t table_type, unsigned typ
 			continue;
 		size_t length = strnlen(name, room);
 
-		if (length == room)
+		if (length == room) {
+			symbols->left_out++;
 			continue;
+		}
 		room -= length;
 		*vec_push(symbols) = (struct symbol){
 			.address = symbol.st_value,

@@ -46,6 +46,7 @@ struct symbol_list {
 	struct symbol *items;
 	size_t count, capacity;
 	size_t text_size; /* of the string tables behind the names */
+	size_t left_out;  /* symbols that were not read, because names lie in one another */
 };
 
 /* Addresses, sorted. */

@@ -3,6 +3,7 @@
 Objects that are small, or not, and cost as much as they can: ELF files made byte by byte.
 Each kind takes a size, and its file grows with that; hostile.KINDS has them by name.
 """
+import itertools
 import lzma
 import struct
 import zlib
@@ -176,9 +177,10 @@ def units_that_share_abbreviations(n):
 
 def units_with_abbreviations_in_each_other(n):
     """A unit's table is the rest of the one before."""
-    table = b''.join(abbreviation(i, TAG_FUNCTION, 0, (NAME, STRING)) for i in range(2, n // 7)) + PLAIN
-    step = len(abbreviation(200, TAG_FUNCTION, 0, (NAME, STRING)))
-    units = b''.join(unit(plain() + b'\0', 1000 + step * i) for i in range(n // 40))
+    rows = [abbreviation(i, TAG_FUNCTION, 0, (NAME, STRING)) for i in range(2, n // 7)]
+    begins = list(itertools.accumulate(map(len, rows), initial=0))
+    table = b''.join(rows) + PLAIN
+    units = b''.join(unit(plain() + b'\0', begins[i]) for i in range(n // 40))
     return dwarf(units, table, lines(SET_ADDRESS + b'\x21' * 1000 + END_SEQUENCE))
 
 

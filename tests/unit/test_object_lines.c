@@ -282,6 +282,24 @@ static void test_package(void **state)
 	}
 }
 
+/* An abbreviation with more attributes than a compiler gives it: the unit is not read. */
+static void test_damage_in_a_package(void **state)
+{
+	(void)state;
+	build("gcc", "-g -gdwarf-4 -gsplit-dwarf");
+	run("cd sub && objcopy --dump-section .debug_abbrev.dwo=table main.dwo");
+	run("cd sub && { head -c -1 table; printf '\\176\\056\\000'; "
+	    "for i in $(seq 300); do printf '\\003\\010'; done; printf '\\0\\0\\0'; } >wide");
+	run("cd sub && objcopy --update-section .debug_abbrev.dwo=wide main.dwo");
+	run("cd sub && dwp -o ../prog.dwp main.dwo far.dwo && rm *.dwo");
+	struct object *object = open_object("prog");
+
+	expect_lines(object_lines(object));
+	expect_no_calls(object_lines(object));
+	expect_diags(object, "the debug information of main.dwo is damaged");
+	object_free(object);
+}
+
 static void test_alternate(void **state)
 {
 	(void)state;
@@ -672,6 +690,7 @@ int main(void)
 		cmocka_unit_test(test_split),
 		cmocka_unit_test(test_split_and_compressed),
 		cmocka_unit_test(test_package),
+		cmocka_unit_test(test_damage_in_a_package),
 		cmocka_unit_test(test_alternate),
 		cmocka_unit_test(test_separate),
 		cmocka_unit_test(test_link_time_optimization),
