@@ -49,19 +49,23 @@ static int open_group(const char *path, int flags)
 	int fd = folder < 0
 			 ? -1
 			 : folder_open_file(folder, slash ? slash + 1 : path, O_RDWR | flags, 0644);
-	int error = errno;
 
-	if (folder >= 0)
-		close(folder);
+	folder_close(folder);
 	free(place);
-	errno = error;
 	return fd;
 }
 
 /* Why it cannot be written. */
 static const char *reason(int error)
 {
-	return error == ELOOP ? "it may not be a link" : strerror(error);
+	switch (error) {
+	case ELOOP:
+		return "it may not be a link";
+	case EMLINK:
+		return "it has another name elsewhere";
+	default:
+		return strerror(error);
+	}
 }
 
 enum status group_check(const char *path, struct diag_list *diags)
@@ -125,6 +129,7 @@ static bool append(int fd, const char *name)
 	else if (pread(fd, &last, 1, size - 1) == 1 && last != '\n')
 		strbuf_putc(&text, '\n');
 	strbuf_printf(&text, "%s\n", name);
+	errno = ENOSPC; /* of a write that is short, which says nothing */
 	bool written = write(fd, text.text, text.length) == (ssize_t)text.length;
 
 	strbuf_fini(&text);
@@ -134,11 +139,17 @@ static bool append(int fd, const char *name)
 void group_add(const char *path, const char *experiment, struct diag_list *diags)
 {
 	int fd = open_group(path, O_APPEND | O_CREAT);
+	const char *problem = NULL;
 
-	if (fd < 0 || !lock(fd) || !is_group_or_empty(fd) ||
-	    !append(fd, name_within(path, experiment)))
+	if (fd < 0 || !lock(fd))
+		problem = reason(errno);
+	else if (!is_group_or_empty(fd))
+		problem = "it is no experiment group any more";
+	else if (!append(fd, name_within(path, experiment)))
+		problem = reason(errno);
+	if (problem)
 		diag_add(diags, DIAG_WARNING, "%s could not be added to the group %s: %s",
-			 experiment, path, reason(errno));
+			 experiment, path, problem);
 	if (fd >= 0)
 		close(fd); /* and gives the lock back */
 }
