@@ -82,12 +82,17 @@ struct span {
 };
 
 /* How long two spans have in common. */
+static uint64_t length_ns(struct span span)
+{
+	return span.to_ns > span.from_ns ? span.to_ns - span.from_ns : 0;
+}
+
 static uint64_t common_ns(struct span one, struct span other)
 {
-	uint64_t from_ns = one.from_ns > other.from_ns ? one.from_ns : other.from_ns;
-	uint64_t to_ns = one.to_ns < other.to_ns ? one.to_ns : other.to_ns;
-
-	return to_ns > from_ns ? to_ns - from_ns : 0;
+	return length_ns((struct span){
+		.from_ns = one.from_ns > other.from_ns ? one.from_ns : other.from_ns,
+		.to_ns = one.to_ns < other.to_ns ? one.to_ns : other.to_ns,
+	});
 }
 
 /* What -t leaves of a process's life: the setting is "FROM-TO" in ms, TO 0 for the end. */
@@ -139,7 +144,7 @@ static uint64_t recorded_ns(const struct experiment_profile *profile,
 			    const struct process_info *info)
 {
 	struct span window = window_of(info);
-	uint64_t life_ns = common_ns(window, window), most_us = 0;
+	uint64_t life_ns = length_ns(window), most_us = 0;
 	uint64_t pauses_ns = logged_pauses_ns(info, window);
 	bool paused = false;
 

@@ -275,8 +275,10 @@ static bool is_same(int folder, int other, const char *path, int flags)
 
 	if (fstat(folder, &own) || fstatat(other, path, &info, flags))
 		return false;
-	errno = ENOENT;
-	return own.st_dev == info.st_dev && own.st_ino == info.st_ino;
+	if (own.st_dev == info.st_dev && own.st_ino == info.st_ino)
+		return true;
+	errno = ESTALE; /* there is something, but not this */
+	return false;
 }
 
 bool folder_is_at(int folder, const char *path)

@@ -54,7 +54,8 @@ static void begin_atom(struct group *group, uint64_t size)
 	group->last = size;
 }
 
-/* One character, or what belongs together; false: groups end or begin too often. */
+/* One character, or what belongs together; false: too large, or groups lie in each other too deep.
+ */
 static bool read_one(struct group *groups, int *depth, const char **here)
 {
 	struct group *group = &groups[*depth];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Regular expressions of users, from filters, options and start-up files. */
-#ifndef HELIO_PATTERN_H
-#define HELIO_PATTERN_H
+#ifndef HELIO_BASE_PATTERN_H
+#define HELIO_BASE_PATTERN_H
 
 #include <regex.h>
 

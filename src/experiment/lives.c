@@ -191,20 +191,20 @@ struct unseen_list {
 	VEC(struct unseen) items;
 };
 
-/* The latest word on each child in its parent's log so far. */
-struct words {
+/* The latest event about each child in its parent's log so far. */
+struct last_mentions {
 	struct hash_map by_pid;
 	VEC(const struct log_event *) items;
 };
 
 /* Where it stands, or is to be put. */
-static const struct log_event **word_on(struct words *words, uint64_t pid)
+static const struct log_event **mention_of(struct last_mentions *last, uint64_t pid)
 {
-	uint32_t index = hash_map_put(&words->by_pid, pid, (uint32_t)words->items.count);
+	uint32_t index = hash_map_put(&last->by_pid, pid, (uint32_t)last->items.count);
 
-	if (index == words->items.count)
-		*vec_push(&words->items) = NULL;
-	return &words->items.items[index];
+	if (index == last->items.count)
+		*vec_push(&last->items) = NULL;
+	return &last->items.items[index];
 }
 
 static void read_child(struct lives *lives, struct unseen_list *list, struct unseen child)
@@ -221,7 +221,7 @@ static void read_ends(struct lives *lives, struct unseen_list *list, const struc
 {
 	const struct experiment_log *log = &process->log;
 	uint32_t own = life_of_lineage(lives, process->lineage, strlen(process->lineage));
-	struct words words = {0};
+	struct last_mentions last = {0};
 	uint64_t pid, status;
 
 	for (size_t i = 0; i < log->events.count; i++) {
@@ -230,18 +230,18 @@ static void read_ends(struct lives *lives, struct unseen_list *list, const struc
 		if (log_event_is(event, "exit") && log_event_number(event, "status", &status)) {
 			note_end(&lives->items.items[own], event);
 		} else if (log_event_is(event, "reaped") && log_event_number(event, "pid", &pid)) {
-			const struct log_event **word = word_on(&words, pid);
+			const struct log_event **word = mention_of(&last, pid);
 
 			read_child(lives, list, (struct unseen){process, event, *word, pid, own});
 			*word = NULL;
 		} else if ((log_event_is(event, "child_exec") || log_event_is(event, "spawn") ||
 			    log_event_is(event, "left_alone")) &&
 			   log_event_number(event, "pid", &pid)) {
-			*word_on(&words, pid) = event;
+			*mention_of(&last, pid) = event;
 		}
 	}
-	hash_map_fini(&words.by_pid);
-	vec_fini(&words.items);
+	hash_map_fini(&last.by_pid);
+	vec_fini(&last.items);
 }
 
 /* Leaves those that are not known in a namespace either. */

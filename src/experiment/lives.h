@@ -13,9 +13,11 @@
 
 struct life {
 	int64_t pid;
-	uint32_t awaiter;	       /* whose children's time has its time; index, or NO_LIFE */
-	uint32_t same_pid, same_own;   /* another life with this process id, or NO_LIFE */
-	uint64_t unended_ns;	       /* when a child's log ends of whose end nobody tells */
+	uint32_t awaiter;  /* whose children's time has its time; index, or NO_LIFE */
+	uint32_t same_pid; /* the next life with this process id, or NO_LIFE */
+	uint32_t same_own; /* … that calls itself so in its namespace, or NO_LIFE */
+	/* the earliest last moment of a child's log whose end no log tells; UINT64_MAX: none */
+	uint64_t unended_ns;
 	const struct process *first;   /* its images, the first and the last; NULL: none was */
 	const struct process *last;    /* … recorded */
 	const struct process *earlier; /* the image before the last, or NULL */

@@ -3,8 +3,8 @@
  * `sums`: the size and the checksum of each file that a recording has left, so that damage to any
  * byte is noticed.  Text, a line each: `SIZE CHECKSUM NAME`, the last one `- CHECKSUM -` over all
  * before it.  Written when all is packed; before, from when the log names it, it is SUMS_BEGUN, so
- * that who is killed in between leaves no damage.  `archive.sums` is the same of the copies in
- * archives/ and of archive.log; `sums` has its line.
+ * that who is killed in between leaves no damage.  `archive.sums` is the same of those copies
+ * in archives/ that `sums` does not have, and of archive.log; `sums` has its line.
  */
 #ifndef HELIO_FORMAT_SUMS_H
 #define HELIO_FORMAT_SUMS_H

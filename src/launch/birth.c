@@ -178,9 +178,9 @@ static int open_parent(const char *path)
 	return fd;
 }
 
-bool birth_remove(int folder, const char *name)
+bool birth_remove(int folder, const char *path)
 {
-	return folder_remove_itself(folder, base_of(name));
+	return folder_remove_itself(folder, base_of(path));
 }
 
 /* Only what has a log, or nothing at all, is taken for an experiment: -O must not eat a home. */

@@ -65,8 +65,11 @@ enum status birth_write(int folder, const char *name, const struct birth_log *lo
  */
 char *birth_path(int folder, const char *name, struct diag_list *diags);
 
-/* Removes an experiment with all that is in it; false: something stays, see errno. */
-bool birth_remove(int folder, const char *name);
+/*
+ * Removes an experiment that was made by that path, with all that is in it; false: something stays,
+ * see errno.  Of the path only the last component counts: it is sought where the folder is now.
+ */
+bool birth_remove(int folder, const char *path);
 
 /* Appends the words as one would type them to a shell. */
 void birth_add_words(struct strbuf *out, char **words);

@@ -50,7 +50,7 @@ struct launch {
 	uint64_t mono_ns;
 	struct run_result result;
 	struct family family;
-	int folder; /* the experiment's directory, until the family has it; or -1 */
+	int folder; /* the experiment's directory, or -1; the family closes it where it is open */
 	struct broker *broker;
 	bool family_open;
 };

@@ -22,8 +22,8 @@ struct archiver {
 	uint64_t total; /* bytes of the load objects that the limits let in */
 	struct object_list objects;
 	struct string_table sources; /* absolute paths */
-	struct string_table copied;  /* names in the store, of what was copied just now */
-	struct string_table kept;    /* … and of what was there before */
+	struct string_table copied;  /* names in the store, of the copies that this run made */
+	struct string_table kept;    /* … and of all that are there now, these included */
 };
 
 /*

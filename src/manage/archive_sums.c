@@ -39,7 +39,7 @@ static void keep_lines(struct archiver *archiver, struct strbuf *lines, struct s
 	free(text);
 }
 
-/* The last line, and all of it into the file, which is there as a whole or as before. */
+/* Adds the last line and writes all lines; where that fails the file stays as it was. */
 static void write_lines(struct archiver *archiver, struct strbuf *lines, const char *name)
 {
 	uint64_t sum = checksum_add(SUMS_BEGIN, lines->text ? lines->text : "", lines->length);
