@@ -191,6 +191,99 @@ def no_wait_is_disturbed(t, engine):
         t.equal((status, out), (0, 'interrupted 0\ntoo_short 0\n'), f'{engine}, {call}')
 
 
+TIMED = r"""
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#define NOINLINE __attribute__((noinline))
+enum { SPAN_S = 300 };
+static struct timespec later(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_REALTIME, &time);
+	time.tv_sec += SPAN_S;
+	return time;
+}
+static NOINLINE void by_condition(void)
+{
+	static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+	static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+	struct timespec end = later();
+	pthread_mutex_lock(&mutex);
+	pthread_cond_timedwait(&condition, &mutex, &end);
+	pthread_mutex_unlock(&mutex);
+}
+static NOINLINE void by_semaphore(void)
+{
+	sem_t semaphore;
+	struct timespec end = later();
+	sem_init(&semaphore, 0, 0);
+	while (sem_timedwait(&semaphore, &end))
+		;
+}
+static NOINLINE void by_number(void)
+{
+	static int word;
+	struct timespec span = {SPAN_S, 0};
+	syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &span, NULL, 0);
+	word++;
+}
+static NOINLINE void by_sleep(void)
+{
+	struct timespec span = {SPAN_S, 0};
+	while (nanosleep(&span, NULL))
+		;
+}
+static NOINLINE void by_poll(void)
+{
+	static struct pollfd none = {.fd = -1};
+	while (poll(&none, 1, SPAN_S * 1000))
+		;
+}
+static void (*const waits[])(void) = {by_condition, by_semaphore, by_number, by_sleep, by_poll};
+static void *run(void *wait)
+{
+	(*(void (*const *)(void))wait)();
+	return NULL;
+}
+int main(void)
+{
+	for (unsigned i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+		pthread_t thread;
+		pthread_create(&thread, NULL, run, (void *)&waits[i]);
+	}
+	puts("ready");
+	fflush(stdout);
+	return getchar() == EOF;
+}
+"""
+
+
+def wait_until_all_wait(pid):
+    for task in pathlib.Path(f'/proc/{pid}/task').iterdir():
+        while not re.search(r'^State:\s*S', (task / 'status').read_text(), re.M):
+            time.sleep(0.01)
+
+
+@test(engines=True)
+def timed_waits_keep_their_kind(t, engine):
+    """The kernel goes on with a wait that attaching met by a call of another number: the wait is of the same kind as before."""
+    program = build(t, 'timed', ('timed.c', TIMED), flags=('-O1', '-g', '-pthread'))
+    with Program(t, program) as running:
+        wait_until_all_wait(running.pid)
+        experiment = attach(t, running, seconds='400ms', engine=engine)
+        running.end()
+    rows = t.functions(experiment, 'i.lock', 'i.sleep')
+    for name, kind, other in (*((f'by_{name}', 'i.lock', 'i.sleep') for name in ('condition', 'semaphore', 'number')),
+                              *((f'by_{name}', 'i.sleep', 'i.lock') for name in ('sleep', 'poll'))):
+        t.check(rows[name][kind] > 0 and rows[name][other] == 0, f'{name}: {rows[name]}')
+
+
 def masks(pid):
     """What the kernel has blocked in each thread."""
     return {task.name: int(re.search(r'SigBlk:\s*(\w+)', (task / 'status').read_text()).group(1), 16)

@@ -236,12 +236,39 @@ static void test_accesses(void **state)
 	assert_false(call_accesses_memory(8)); /* no code there */
 }
 
+/* A wait that goes on by restart_syscall: its number is in the code alone. */
+static void test_restarted(void **state)
+{
+	enum { MOV_EAX = 0xb8 };
+	static const long numbers[] = {SYS_futex, SYS_poll, SYS_nanosleep, SYS_clock_nanosleep};
+	static const uint8_t by_number[] = {0x48, 0x89, 0xf8, 0x48, 0x89, 0xf7, 0x48, 0x89, 0xd6,
+					    0x48, 0x89, 0xca, 0x4d, 0x89, 0xc2, 0x4d, 0x89, 0xc8,
+					    0x4c, 0x8b, 0x4c, 0x24, 0x08, 0x0f, 0x05};
+	uint64_t futex[6] = {0x7f0000001000, 0x189}, poll[6] = {0x7f0000001000, 1, 1000};
+	uint8_t code[CALL_CODE + 2];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		memset(code, 0x90, sizeof(code));
+		memcpy(code + CALL_CODE - 5, (uint8_t[]){MOV_EAX, (uint8_t)numbers[i], 0, 0, 0}, 5);
+		memcpy(code + CALL_CODE, "\x0f\x05", 2);
+		assert_int_equal(call_restarted((uint64_t)(code + sizeof(code)), futex),
+				 numbers[i]);
+	}
+	/* syscall(3) */
+	memcpy(code + sizeof(code) - sizeof(by_number), by_number, sizeof(by_number));
+	assert_int_equal(call_restarted((uint64_t)(code + sizeof(code)), futex), SYS_futex);
+	assert_int_equal(call_restarted((uint64_t)(code + sizeof(code)), poll), -1);
+	assert_int_equal(call_restarted(8, futex), -1); /* no code there */
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_forms),	cmocka_unit_test(test_accesses),
-		cmocka_unit_test(test_ls),	cmocka_unit_test(test_waits),
-		cmocka_unit_test(test_threads), cmocka_unit_test(test_interpreter),
+		cmocka_unit_test(test_forms),	  cmocka_unit_test(test_accesses),
+		cmocka_unit_test(test_ls),	  cmocka_unit_test(test_waits),
+		cmocka_unit_test(test_threads),	  cmocka_unit_test(test_interpreter),
+		cmocka_unit_test(test_restarted),
 	};
 
 	waits = argc > 1 ? argv[1] : "waitkinds";

@@ -6,6 +6,7 @@
 
 #include <linux/futex.h>
 #include <stdbool.h>
+#include <string.h>
 #include <sys/syscall.h>
 
 enum { PAGE = 4096, CALL_LIMIT = 4096 };
@@ -173,6 +174,24 @@ long call_number(uint64_t site, const uint64_t *registers)
 	if (sys_read_memory(site - CALL_CODE, copy, CALL_CODE) == CALL_CODE)
 		return call_number_in(copy, CALL_CODE, registers);
 	return call_number_in((const uint8_t *)site - room, (unsigned int)room, registers);
+}
+
+long call_restarted(uint64_t pc, const uint64_t *arguments)
+{
+	static const uint8_t dwarf[CALL_ARGUMENTS] = {5, 4, 1, 10, 8, 9};
+	enum { REGISTERS = 17, SYSCALL = 2 };
+	uint64_t registers[REGISTERS], site = pc - SYSCALL;
+	uint64_t size = site % PAGE < CALL_CODE ? site % PAGE : CALL_CODE;
+	uint8_t copy[CALL_CODE];
+
+	memset(registers, 0xff, sizeof(registers)); /* no number of a call */
+	for (int i = 0; i < CALL_ARGUMENTS; i++)
+		registers[dwarf[i]] = arguments[i];
+	if (sys_read_memory(site - CALL_CODE, copy, CALL_CODE) == CALL_CODE)
+		return call_number_in(copy, CALL_CODE, registers);
+	if (sys_read_memory(site - size, copy, size) != size)
+		return -1;
+	return call_number_in(copy, (unsigned int)size, registers);
 }
 
 bool call_accesses_memory(uint64_t pc)

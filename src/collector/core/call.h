@@ -25,6 +25,13 @@ long call_number(uint64_t site, const uint64_t *registers);
 enum { CALL_CODE = 64 }; /* more are not looked at */
 long call_number_in(const uint8_t *code, unsigned int size, const uint64_t *registers);
 
+/*
+ * The call that restart_syscall goes on with in a thread that waits, or -1.  /proc shows it no
+ * longer, but its arguments (rdi, rsi, rdx, r10, r8, r9), and where it returns to.
+ */
+enum { CALL_ARGUMENTS = 6 };
+long call_restarted(uint64_t pc, const uint64_t *arguments);
+
 /* Whether the instruction at `pc`, which is about to be executed, uses memory. */
 bool call_accesses_memory(uint64_t pc);
 

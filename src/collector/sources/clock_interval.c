@@ -43,13 +43,9 @@ void interval_at_least(uint64_t interval_ns)
 
 void interval_begin(void)
 {
-	uint64_t first_ns = collector.first_interval_ns, last_ns = collector.last_interval_ns;
+	bool widened = __atomic_load_n(&family_page()->widened_ns, __ATOMIC_RELAXED);
 
-	/* It would be the monitor's signals that keep it. */
-	if (collector.engine == ENGINE_MONITOR && last_ns < TIMER_INTERVAL_NS)
-		first_ns = last_ns;
-	began_ns =
-		__atomic_load_n(&family_page()->widened_ns, __ATOMIC_RELAXED) ? last_ns : first_ns;
+	began_ns = widened ? collector.last_interval_ns : collector.first_interval_ns;
 	atomic_store(&collector.interval_ns, began_ns);
 	atomic_store(&widened_ns, 0);
 }

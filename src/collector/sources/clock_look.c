@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the kernel tells of a thread: its clocks, and by /proc the call that it is blocked in. */
+#include "collector/core/call.h"
 #include "collector/core/file.h"
 #include "collector/core/sys.h"
 #include "collector/core/tasks.h"
@@ -140,6 +141,13 @@ static void parse_syscall(const char *text, struct clock_remote *remote)
 		return;
 	remote->pc = parse_hex(end + 1, &end);
 	remote->blocked = true;
+	/* A tracer, a stop or `helio attach` has met the wait, which goes on. */
+	if (remote->call != SYS_restart_syscall)
+		return;
+	long first = call_restarted(remote->pc, remote->argument);
+
+	if (first >= 0)
+		remote->call = first;
 }
 
 void clock_files_open(struct clock_files *files, int dir, const struct thread *thread)

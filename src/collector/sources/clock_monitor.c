@@ -10,9 +10,10 @@
  *
  * CPU time is sampled by a timer on each thread's CPU clock: it expires in the
  * timer interrupt, at the very instruction.  Its grain is the kernel's tick.  Where
- * the interval is shorter for good, the monitor signals the threads that run; that signal takes
- * some microseconds to arrive and finds system calls more often than it should.  Where it is so
- * only at first, threads that do not wait have a timer of the wall clock (clock_phase.c).
+ * the interval is shorter, threads that do not wait have a timer of the wall clock
+ * (clock_phase.c).  Each thread sets its own: what another one sends arrives by an interrupt
+ * between processors, late, and is met at the next entry into the kernel.  So the monitor signals
+ * only threads that could get no timer, and after a stop.
  */
 #include "collector/core/rawthread.h"
 #include "collector/core/sys.h"
