@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/folder.h"
 
+#include "base/memory.h"
 #include "base/path.h"
 
 #include <errno.h>
@@ -8,6 +9,7 @@
 #include <grp.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
 #include <sys/syscall.h>
@@ -258,6 +260,25 @@ static bool remove_below(int folder, const char *name, unsigned depth)
 	if (fd < 0 || !empty_directory(fd, depth + 1))
 		return false;
 	return !unlinkat(folder, name, AT_REMOVEDIR);
+}
+
+bool folder_write_whole(int folder, const char *name, const char *text, size_t length)
+{
+	char *half = xasprintf("%s.%d.part", name, (int)getpid());
+	int fd = folder_open_file(folder, half, O_WRONLY | O_CREAT | O_EXCL, 0644);
+
+	if (fd >= 0)
+		errno = ENOSPC; /* of a write that is short, which says nothing */
+	bool ok = fd >= 0 && write(fd, text, length) == (ssize_t)length &&
+		  !renameat(folder, half, folder, name);
+	int error = errno;
+
+	if (!ok && fd >= 0)
+		unlinkat(folder, half, 0);
+	folder_close(fd);
+	free(half);
+	errno = error;
+	return ok;
 }
 
 bool folder_remove(int folder, const char *name)

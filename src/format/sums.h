@@ -9,6 +9,7 @@
 #ifndef HELIO_FORMAT_SUMS_H
 #define HELIO_FORMAT_SUMS_H
 
+#include "base/strbuf.h"
 #include "format/checksum.h"
 #include "format/trace.h"
 
@@ -25,6 +26,33 @@
 #define FORMAT_EVENT_SUMS	 "sums" /* in the founder's log: there is such a file */
 #define SUMS_BEGIN		 0xcbf29ce484222325u
 #define SUMS_BEGUN		 "- - -\n"
+
+/* A file's line; a name with an end of line has none. */
+static inline void sums_add_line(struct strbuf *lines, uint64_t size, uint64_t sum,
+				 const char *directory, const char *name)
+{
+	if (!strchr(name, '\n'))
+		strbuf_printf(lines, "%" PRIu64 " %016" PRIx64 " %s%s\n", size, sum, directory,
+			      name);
+}
+
+/* The last line. */
+static inline void sums_add_last(struct strbuf *lines)
+{
+	uint64_t sum = checksum_add(SUMS_BEGIN, lines->text ? lines->text : "", lines->length);
+
+	strbuf_printf(lines, "- %016" PRIx64 " -\n", sum);
+}
+
+/* The name in a line, which ends with a NUL, and what else it tells; NULL: it is none. */
+static inline const char *sums_read_line(const char *line, uint64_t *size, uint64_t *sum)
+{
+	int name = 0;
+
+	if (sscanf(line, "%" SCNu64 " %16" SCNx64 " %n", size, sum, &name) != 2 || !name)
+		return NULL;
+	return line + name;
+}
 
 /*
  * Where the last line begins, which is about those before it; NULL: they are not what was written.

@@ -14,7 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static void add_file(struct strbuf *text, int folder, const char *member, const char *name)
+/* directory: as it stands before the name, "" or with a slash. */
+static void add_file(struct strbuf *text, int folder, const char *directory, const char *name)
 {
 	uint64_t size, sum;
 	int fd = folder_open_file(folder, name, O_RDONLY, 0);
@@ -22,8 +23,7 @@ static void add_file(struct strbuf *text, int folder, const char *member, const 
 	if (fd < 0)
 		return;
 	if (sums_of_file(fd, &size, &sum))
-		strbuf_printf(text, "%" PRIu64 " %016" PRIx64 " %s%s%s\n", size, sum, member,
-			      *member ? "/" : "", name);
+		sums_add_line(text, size, sum, directory, name);
 	close(fd);
 }
 
@@ -33,9 +33,12 @@ void sums_add(struct strbuf *text, const struct family *family, const struct mem
 
 	if (folder < 0)
 		return;
+	char *directory = xasprintf("%s%s", member->name, *member->name ? "/" : "");
+
 	for (int i = 0; i < FORMAT_FILES; i++)
 		if (format_files[i].is & FILE_OF_DATA)
-			add_file(text, folder, member->name, format_files[i].name);
+			add_file(text, folder, directory, format_files[i].name);
+	free(directory);
 	close(folder);
 }
 
@@ -48,7 +51,7 @@ static void add_copies(struct strbuf *text, int folder)
 	while (directory && (entry = readdir(directory))) {
 		char *name = xasprintf(FORMAT_DIR_ARCHIVES "/%s", entry->d_name);
 
-		if (entry->d_name[0] == '[' && !strchr(name, '\n'))
+		if (entry->d_name[0] == '[')
 			add_file(text, folder, "", name);
 		free(name);
 	}
@@ -56,27 +59,10 @@ static void add_copies(struct strbuf *text, int folder)
 		closedir(directory);
 }
 
-/* The file is there as a whole or as before; false: errno. */
-static bool put(int folder, const char *text, size_t length)
-{
-	char *half = xasprintf("%s.%d.part", FORMAT_FILE_SUMS, (int)getpid());
-	int fd = folder_open_file(folder, half, O_WRONLY | O_CREAT | O_EXCL, 0644);
-	bool ok = fd >= 0 && write(fd, text, length) == (ssize_t)length &&
-		  !renameat(folder, half, folder, FORMAT_FILE_SUMS);
-	int error = errno;
-
-	if (!ok && fd >= 0)
-		unlinkat(folder, half, 0);
-	if (fd >= 0)
-		close(fd);
-	free(half);
-	errno = error;
-	return ok;
-}
-
 void sums_begin(const struct family *family)
 {
-	put(family->folder, SUMS_BEGUN, strlen(SUMS_BEGUN)); /* sums_write says what is wrong */
+	/* sums_write says what is wrong */
+	folder_write_whole(family->folder, FORMAT_FILE_SUMS, SUMS_BEGUN, strlen(SUMS_BEGUN));
 }
 
 void sums_write(struct strbuf *text, const struct family *family, struct diag_list *diags)
@@ -85,11 +71,8 @@ void sums_write(struct strbuf *text, const struct family *family, struct diag_li
 	add_copies(text, family->folder);
 	/* there is one if somebody archived meanwhile */
 	add_file(text, family->folder, "", FORMAT_FILE_ARCHIVE_SUMS);
-
-	uint64_t sum = checksum_add(SUMS_BEGIN, text->text ? text->text : "", text->length);
-
-	strbuf_printf(text, "- %016" PRIx64 " -\n", sum);
-	if (!put(family->folder, text->text, text->length))
+	sums_add_last(text);
+	if (!folder_write_whole(family->folder, FORMAT_FILE_SUMS, text->text, text->length))
 		diag_add(diags, DIAG_WARNING,
 			 "The checksums of the experiment's files cannot be written: %s",
 			 strerror(errno));

@@ -25,15 +25,17 @@ static void keep_lines(struct archiver *archiver, struct strbuf *lines, struct s
 
 	for (char *line = text, *end; last && line < last; line = end + 1) {
 		uint64_t length, sum;
-		int name = 0;
 
 		end = strchr(line, '\n');
 		*end = '\0';
-		if (sscanf(line, "%" SCNu64 " %16" SCNx64 " " PREFIX "%n", &length, &sum, &name) !=
-			    2 ||
-		    !name || string_table_find(&archiver->copied, line + name) != HASH_NONE)
+		const char *name = sums_read_line(line, &length, &sum);
+
+		if (!name || strncmp(name, PREFIX, strlen(PREFIX)) != 0)
 			continue;
-		string_table_add(known, line + name);
+		name += strlen(PREFIX);
+		if (string_table_find(&archiver->copied, name) != HASH_NONE)
+			continue;
+		string_table_add(known, name);
 		strbuf_printf(lines, "%s\n", line);
 	}
 	free(text);
@@ -42,22 +44,10 @@ static void keep_lines(struct archiver *archiver, struct strbuf *lines, struct s
 /* Adds the last line and writes all lines; where that fails the file stays as it was. */
 static void write_lines(struct archiver *archiver, struct strbuf *lines, const char *name)
 {
-	uint64_t sum = checksum_add(SUMS_BEGIN, lines->text ? lines->text : "", lines->length);
-	char *half = xasprintf("%s.%d.part", name, (int)getpid());
-	int fd = folder_open_file(archiver->folder, half, O_WRONLY | O_CREAT | O_EXCL, 0644);
-
-	strbuf_printf(lines, "- %016" PRIx64 " -\n", sum);
-	bool ok = fd >= 0 && write(fd, lines->text, lines->length) == (ssize_t)lines->length &&
-		  !renameat(archiver->folder, half, archiver->folder, name);
-
-	if (!ok)
+	sums_add_last(lines);
+	if (!folder_write_whole(archiver->folder, name, lines->text, lines->length))
 		diag_add(archiver->diags, DIAG_ERROR, "%s of %s cannot be written: %s", name,
 			 archiver->experiment->name, strerror(errno));
-	if (!ok && fd >= 0)
-		unlinkat(archiver->folder, half, 0);
-	if (fd >= 0)
-		close(fd);
-	free(half);
 }
 
 /* The line of an open file, which is closed. */
@@ -65,9 +55,8 @@ static void add_line(struct strbuf *lines, int fd, const char *directory, const 
 {
 	uint64_t size, sum;
 
-	if (fd >= 0 && !strchr(name, '\n') && sums_of_file(fd, &size, &sum))
-		strbuf_printf(lines, "%" PRIu64 " %016" PRIx64 " %s%s\n", size, sum, directory,
-			      name);
+	if (fd >= 0 && sums_of_file(fd, &size, &sum))
+		sums_add_line(lines, size, sum, directory, name);
 	if (fd >= 0)
 		close(fd);
 }
@@ -94,12 +83,13 @@ static bool enter_sums(struct archiver *archiver, struct strbuf *lines)
 	char *last = text ? sums_last_line(text, size) : NULL;
 
 	for (char *line = text, *end; last && line < last; line = end + 1) {
-		const char *name = strchr(line, ' ');
+		uint64_t length, sum;
 
 		end = strchr(line, '\n');
 		*end = '\0';
-		name = name ? strchr(name + 1, ' ') : NULL;
-		if (!name || strcmp(name + 1, FORMAT_FILE_ARCHIVE_SUMS) != 0)
+		const char *name = sums_read_line(line, &length, &sum);
+
+		if (!name || strcmp(name, FORMAT_FILE_ARCHIVE_SUMS) != 0)
 			strbuf_printf(lines, "%s\n", line);
 	}
 	free(text);

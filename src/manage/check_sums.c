@@ -150,14 +150,14 @@ static bool check_lines(struct check *check, struct seen *seen, int folder, char
 		return false;
 	for (char *line = text, *end; line < last; line = end + 1) {
 		uint64_t length, sum;
-		int name = 0;
 
 		end = strchr(line, '\n');
 		*end = '\0';
-		if (sscanf(line, "%" SCNu64 " %16" SCNx64 " %n", &length, &sum, &name) != 2 ||
-		    !name)
+		const char *name = sums_read_line(line, &length, &sum);
+
+		if (!name)
 			return false;
-		check_file(check, seen, folder, line + name, length, sum);
+		check_file(check, seen, folder, name, length, sum);
 	}
 	return true;
 }
