@@ -121,9 +121,10 @@ static NOINLINE void compute(void)
 		sink = sink * 3 + 1;
 }
 /* Pieces of each alone, among those of both in turn: how long one takes on this machine, at that time. */
-int main(void)
+int main(int argc, char **argv)
 {
 	double alone[2] = {0, 0}, both = 0;
+	(void)argv;
 	for (int i = 0; i < 20; i++) {
 		double begin = now();
 		for (int k = 0; k < 200; k++)
@@ -137,6 +138,8 @@ int main(void)
 		for (int k = 0; k < 500; k++) {
 			call();
 			compute();
+			if (argc > 1 && k % 100 == 0)
+				usleep(1000);
 		}
 		both += now() - begin;
 	}
@@ -146,13 +149,11 @@ int main(void)
 """
 
 
-@test(alone=True, engines=True)
-def calls_in_turn(t, engine):
-    """A program that makes a system call every few microseconds is found in them for their share of the time."""
+def share_of_calls(t, engine, options, arguments=()):
     program = build(t, 'calls', ('calls.c', CALLS), flags=('-O1', '-g'))
     found, expected, ticks = 0, 0, 0
     for _ in range(4):
-        result = t.collect(program, engine=engine)
+        result = t.collect(program, *arguments, engine=engine, options=options)
         truth = result.truth()
         rows = t.functions(result.experiment, 'i.totalcpu')
         found += rows.get('call', {}).get('i.totalcpu', 0)
@@ -163,6 +164,25 @@ def calls_in_turn(t, engine):
     share, least = found / (4 * whole), expected / (4 * whole)
     t.remark += f'{share:.4f} of {least:.4f}, {ticks} '
     t.near(share, least, 'share of the calls', absolute=5 * math.sqrt(0.03 / ticks) + 0.02)
+
+
+@test(alone=True, engines=True)
+def calls_in_turn(t, engine):
+    """A program that makes a system call every few microseconds is found in them for their share of the time."""
+    share_of_calls(t, engine, ())
+
+
+@test(alone=True, engines=True)
+def calls_at_a_short_interval(t, engine):
+    """Likewise where the interval is shorter than the kernel's tick for good."""
+    for interval in ('hi', '500u', '2m'):
+        share_of_calls(t, engine, ('-p', interval))
+
+
+@test(alone=True, engines=True)
+def calls_between_waits(t, engine):
+    """Likewise of a thread that waits now and then."""
+    share_of_calls(t, engine, ('-p', 'hi'), ('waits',))
 
 
 MET = r"""

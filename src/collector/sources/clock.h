@@ -301,10 +301,9 @@ bool monitor_engine_take_over(void);
 void monitor_engine_look_seldom(void);
 /* From one look to the next, but for that: an interval, or what timers of CPU clocks need. */
 uint64_t monitor_engine_look_ns(void);
-/* At this interval it works with timers only. */
+/* At this interval its looks are no more than timers of CPU clocks need. */
 bool monitor_engine_is_cheap(void);
-/* It is at work here, and uses timers. */
-bool monitor_engine_has_timers(void);
+bool monitor_engine_is_running(void);
 /* What the monitor itself used, which the program's CPU time contains. */
 uint64_t monitor_engine_cpu_ns(void);
 /* Ends it: when this returns, its thread and its timers are gone. */

@@ -261,9 +261,9 @@ bool monitor_engine_is_cheap(void)
 	return collector.last_interval_ns >= TIMER_INTERVAL_NS;
 }
 
-bool monitor_engine_has_timers(void)
+bool monitor_engine_is_running(void)
 {
-	return atomic_load(&running) && monitor_engine_is_cheap();
+	return atomic_load(&running);
 }
 
 static void send_tick(int tid)

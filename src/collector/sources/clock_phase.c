@@ -364,7 +364,8 @@ static void set_wall(struct thread *thread, bool wall)
 
 /*
  * An interval shorter than the kernel's tick is kept by a timer of the wall clock, while the thread
- * does not wait: not if it has since it was last asked, and never again after one that met it so.
+ * does not wait: not if it has since it was last asked, and not in the next ticks after one that
+ * met it so.
  */
 static void choose_clock(struct thread *thread)
 {
@@ -373,7 +374,8 @@ static void choose_clock(struct thread *thread)
 	bool waited = waits != phase->early_waits;
 
 	phase->early_waits = waits;
-	set_wall(thread, collector.engine == ENGINE_MONITOR && monitor_engine_is_cheap() &&
+	phase->wary -= phase->wary && !waited;
+	set_wall(thread, collector.engine == ENGINE_MONITOR &&
 				 collector.interval_ns < TIMER_INTERVAL_NS && !waited &&
 				 !phase->wary);
 }

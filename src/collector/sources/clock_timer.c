@@ -35,7 +35,7 @@ static bool wanted(const struct thread *thread)
 	if (!atomic_load_explicit(&collector.recording, memory_order_relaxed) ||
 	    thread->takes_signals)
 		return false;
-	if (collector.engine == ENGINE_MONITOR && monitor_engine_has_timers())
+	if (collector.engine == ENGINE_MONITOR && monitor_engine_is_running())
 		return true;
 	/* The perf event of a process's first thread begins where it should, or nearly. */
 	return phase_is_young(thread) &&
