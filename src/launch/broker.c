@@ -69,6 +69,7 @@ struct broker {
 	pthread_cond_t changed;
 	struct server *server; /* whose turn it is; NULL: nobody answers any more */
 	uint64_t questions;    /* that were begun */
+	struct timespec hangs; /* … when the last of them is one that lasts */
 	int threads;	       /* that answer, or hang */
 	bool asked, ending, gave_up;
 };
@@ -414,7 +415,7 @@ static bool is_of_proc(uint32_t kind)
 	return kind >= BROKER_OPEN_PROC;
 }
 
-/* What the kernel asks for rights only when it is opened, by which are ours. */
+/* For these the kernel looks at the rights of who opens them, which are ours: not at who reads. */
 static bool tells_of_image(const struct question *question)
 {
 	return question->request.kind == BROKER_READ_LINK ||
@@ -525,6 +526,17 @@ static void serve_one(struct server *server)
 
 /* ---- the threads ---- */
 
+static struct timespec later(int ms)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	time.tv_nsec += ms % 1000 * 1000000L;
+	time.tv_sec += ms / 1000 + time.tv_nsec / 1000000000;
+	time.tv_nsec %= 1000000000;
+	return time;
+}
+
 /* A question begins, or has ended.  False: it is not this thread's turn any more. */
 static bool have_turn(struct server *server, bool begins)
 {
@@ -535,6 +547,7 @@ static bool have_turn(struct server *server, bool begins)
 
 	broker->asked = ours ? begins : broker->asked;
 	broker->questions += ours && begins;
+	broker->hangs = ours && begins ? later(HANG_MS) : broker->hangs;
 	broker->threads -= !ours;
 	if (!ours || begins)
 		pthread_cond_signal(&broker->changed);
@@ -583,18 +596,7 @@ static void pass_turn(struct broker *broker)
 		shutdown(broker->socket, SHUT_RDWR);
 }
 
-static struct timespec later(int ms)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	time.tv_nsec += ms % 1000 * 1000000L;
-	time.tv_sec += ms / 1000 + time.tv_nsec / 1000000000;
-	time.tv_nsec %= 1000000000;
-	return time;
-}
-
-/* Looks now and then whether a question lasts; sleeps while nobody asks. */
+/* Sees to it that a question that lasts keeps nobody else waiting; sleeps while nobody asks. */
 static void *watch(void *context)
 {
 	struct broker *broker = context;
@@ -602,16 +604,14 @@ static void *watch(void *context)
 	pthread_mutex_lock(&broker->lock);
 	while (!broker->ending && broker->server) {
 		uint64_t question = broker->questions;
-		struct timespec until = later(HANG_MS);
+		struct timespec hangs = broker->hangs; /* it changes during the wait */
 
 		if (!broker->asked) {
 			pthread_cond_wait(&broker->changed, &broker->lock);
 			continue;
 		}
-		while (!broker->ending &&
-		       pthread_cond_timedwait(&broker->changed, &broker->lock, &until) != ETIMEDOUT)
-			;
-		if (broker->ending || !broker->asked || broker->questions != question)
+		if (pthread_cond_timedwait(&broker->changed, &broker->lock, &hangs) != ETIMEDOUT ||
+		    broker->ending || !broker->asked || broker->questions != question)
 			continue;
 		pass_turn(broker);
 		broker->gave_up = !broker->server;
@@ -754,7 +754,10 @@ void broker_hide(struct broker *broker)
 		stop_listening(broker);
 }
 
-/* The question that is being answered, if it does not last.  Returns how many threads go on. */
+/*
+ * For the thread that is at a question, unless it is one of those that hang; but not for long,
+ * since it may hang, too.  Returns how many are left.
+ */
 static int wait_for_threads(struct broker *broker)
 {
 	struct timespec until = later(PATIENCE_S * 1000);
