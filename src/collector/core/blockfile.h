@@ -2,7 +2,7 @@
 /*
  * A data file of the experiment that many threads fill at once.
  *
- * The file grows in arenas: stretches that are set aside on disk (fallocate,
+ * The file grows in arenas: ranges of it that are set aside on disk (fallocate,
  * so that a full disk is an error code and not a SIGBUS) and mapped shared.
  * Blocks are cut from the current arena with one atomic addition.  Whatever
  * was written is in the page cache: it survives the death of the process, and

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the kernel has of the process is the sum of its threads, those that have ended, and its
- * children that were awaited.  To look at a thread's end costs as much as the thread, so
- * that is done only from the first wait on; up to then there are no children in the sum, and what
- * is not of the living is of those that have ended.
+ * What the children have read and written:
+ *
+ *	children = whole process - living threads - threads that have ended
+ *
+ * since the kernel adds to the process's account what threads that end and children that are
+ * awaited had.  To look at a thread's end costs as much as the thread, so that is done only from
+ * the first wait on; up to then there are no children in it, and what is not of the living is of
+ * those that have ended.
  *
  * After so many ends (ENDS_MOST) nothing is told apart any more: each costs 30 us, and what was
  * looked up in /proc delays who awaits the process at its end (rawthread.c).
@@ -98,8 +102,8 @@ static void add_living(int tid, void *arg)
 		living->sum.count[i] -= now.count[i] - living->before.count[i];
 }
 
-/* What is not of living threads. False: not known. */
-static bool read_rest(struct format_io *whole, struct format_io *rest)
+/* What is not of living threads: of those that have ended, and of children. False: not known. */
+static bool read_unaccounted(struct format_io *whole, struct format_io *unaccounted)
 {
 	struct living living = {.before = own_reads(), .self = tasks_own_number()};
 
@@ -112,9 +116,9 @@ static bool read_rest(struct format_io *whole, struct format_io *rest)
 	if (dir >= 0)
 		sys_close(dir);
 	for (int i = 0; i < FORMAT_IO_COUNTS; i++)
-		rest->count[i] = whole->count[i] > living.sum.count[i]
-					 ? whole->count[i] - living.sum.count[i]
-					 : 0;
+		unaccounted->count[i] = whole->count[i] > living.sum.count[i]
+						? whole->count[i] - living.sum.count[i]
+						: 0;
 	return living.has_self;
 }
 
@@ -129,15 +133,15 @@ static bool has_children(void)
 
 void child_io_before_wait(void)
 {
-	struct format_io whole, rest;
+	struct format_io whole, unaccounted;
 	struct own_use_span span;
 
 	if (!atomic_load(&collector.recording) || !collector_is_ours() ||
 	    !own_use_io_changes(FORMAT_IO_OWN, FORMAT_IO_APART))
 		return;
 	own_use_begin(&span);
-	if (!has_children() && read_rest(&whole, &rest))
-		own_use_add_ended(&rest);
+	if (!has_children() && read_unaccounted(&whole, &unaccounted))
+		own_use_add_ended(&unaccounted);
 	own_use_end(&span);
 }
 
@@ -165,17 +169,17 @@ void child_io_read(struct format_sample *sample)
 {
 	uint64_t *fields[] = {&sample->read_bytes, &sample->write_bytes, &sample->read_calls,
 			      &sample->write_calls};
-	struct format_io whole, rest, ended;
+	struct format_io whole, unaccounted, ended;
 
 	if (own_use_io_state() == FORMAT_IO_OWN && has_children()) /* an image before has */
 		own_use_io_changes(FORMAT_IO_OWN, FORMAT_IO_APART);
 	if (own_use_io_state() != FORMAT_IO_APART) {
 		if (!read_whole(&whole))
 			return;
-	} else if (read_rest(&whole, &rest)) {
+	} else if (read_unaccounted(&whole, &unaccounted)) {
 		own_use_get_ended(&ended);
 		for (int i = 0; i < FORMAT_IO_COUNTS; i++)
-			format_io_leave_out(&whole.count[i], rest.count[i], ended.count[i],
+			format_io_leave_out(&whole.count[i], unaccounted.count[i], ended.count[i],
 					    &children.count[i]);
 	} else {
 		return;

@@ -51,6 +51,8 @@ enum phase_mode {
 	PHASE_NEXT, /* the tick that ends it: a process's first thread, in every second process */
 };
 
+enum { PHASE_RECENT = 16 };
+
 struct clock_phase {
 	enum phase_mode mode;
 	uint64_t birth_cpu_ns; /* the thread's CPU clock at its begin */
@@ -63,13 +65,13 @@ struct clock_phase {
 	bool pauses; /* an old one's recording has paused: its time goes to one of these ticks */
 	struct {
 		uint32_t stack, state;
-	} recent[16];
-	uint32_t recents;     /* how many there were so far */
-	bool wall;	      /* its timer is one of the wall clock, which expires in time */
-	bool timer_first;     /* perf engine, the process's first tick: by a timer */
-	uint32_t wary;	      /* so many lives more that such a timer could meet waiting */
-	uint64_t birth_waits; /* how often it had waited at its begin */
-	uint64_t early_waits; /* … when its timer last expired too early */
+	} recent[PHASE_RECENT]; /* its last ticks */
+	uint32_t recents;	/* how many there were so far */
+	bool wall;		/* its timer is one of the wall clock, which expires in time */
+	bool timer_first;	/* perf engine, the process's first tick: by a timer */
+	uint32_t wary;		/* so many lives more that such a timer could meet waiting */
+	uint64_t birth_waits;	/* how often it had waited at its begin */
+	uint64_t early_waits;	/* … when its timer last expired too early */
 };
 
 /* Time of one thread that was accounted for, and what waits for a call stack. */

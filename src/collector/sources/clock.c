@@ -256,7 +256,8 @@ static void emit_stop(struct thread *thread, uint32_t stack)
 	emit(thread, FORMAT_STATE_STOPPED, &thread->clock.stopped_pending_ns, stack);
 }
 
-/* Monitor engine: a wait that was seen from outside has ended; its last stretch has its stack. */
+/* Monitor engine: a wait that was seen from outside has ended; what passed since the last look has
+ * its stack. */
 static void emit_remembered_wait(struct thread *thread)
 {
 	struct clock_account *clock = &thread->clock;

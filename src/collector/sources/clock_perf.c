@@ -274,7 +274,7 @@ static void handle(uint64_t event, const siginfo_t *info, const void *context)
 	struct unwind_regs regs;
 	uint64_t rest_ns;
 
-	overhead_look();
+	overhead_end_rest();
 	if (!is_switch && overhead_rests())
 		return;
 	/* This thread was just being born then, or it could not be done. */

@@ -28,10 +28,7 @@
 enum { YOUNG_NS = 8 * 1000 * 1000, YOUNG_INTERVALS = 4, SLOTS = 64 };
 
 /* Ticks that share the time of a thread whose recording pauses. */
-enum {
-	RECENT =
-		sizeof((struct clock_phase *)0)->recent / sizeof(*((struct clock_phase *)0)->recent)
-};
+enum { RECENT = PHASE_RECENT };
 
 /* After a life that has waited oftener than this, so many have no timer of the wall clock. */
 enum { WAITS_FEW = 2, WARY_LIVES = 16 };
@@ -389,9 +386,9 @@ static void be_old(struct thread *thread)
 
 /*
  * Between two pauses there may be less than an interval, and ticks come in pauses, too.  What leads
- * to a tick is shorter the shorter the stretch is, and where no tick falls the time would always
- * be the longer neighbour's.  So each recorded tick counts the same: what is pending goes to one of
- * the last few, whichever.
+ * to a tick is shorter the shorter the time between them is, and where no tick falls the time would
+ * always be the longer neighbour's.  So each recorded tick counts the same: what is pending goes to
+ * one of the last few, whichever.
  */
 void phase_pause(struct thread *thread)
 {

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A stretch of memory in which pointers are not looked for, or not at first. */
+/* A range of memory in which pointers are not looked for, or not at first. */
 struct heap_extent {
 	uint64_t start;
 	uint64_t span; /* of the largest block that was ever there */

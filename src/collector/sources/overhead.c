@@ -455,7 +455,7 @@ static void begin_rest(uint64_t ns)
 	change(RESTING);
 	int tid = rawthread_start(help, helper_stack, sizeof(helper_stack), false);
 
-	/* Switched on at once they would leave the program no time: see overhead_look. */
+	/* Switched on at once they would leave the program no time: see overhead_end_rest. */
 	if (tid < 0)
 		atomic_store(&alive, 0);
 	atomic_store(&helper_id, tid);
@@ -463,7 +463,7 @@ static void begin_rest(uint64_t ns)
 	overhead_limited();
 }
 
-void overhead_look(void)
+void overhead_end_rest(void)
 {
 	uint32_t before = RESTING;
 

@@ -90,7 +90,7 @@ void overhead_rested(void);
  * Where no thread can be started (a limit on processes), the next signal after the end of a rest
  * switches the events on: those of context switches go on meanwhile.
  */
-void overhead_look(void);
+void overhead_end_rest(void);
 
 /*
  * Before exec: nothing switches events on again when this returns; … when the exec failed.  Rests
