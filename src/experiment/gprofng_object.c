@@ -6,6 +6,7 @@
 #include "experiment/gprofng.h"
 
 #include "base/folder.h"
+#include "base/path.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@ enum { HASH_LENGTH = 11, HEADERS_MAX = 128, NOTES_MAX = 4096, BUILD_ID_MAX = 64 
 const char *gprofng_object_copy(const struct experiment *experiment, const char *path,
 				struct arena *arena)
 {
-	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *copy = NULL;
+	const char *base = path_name(path), *copy = NULL;
 	size_t length = strlen(base), found = 0;
 	DIR *directory = folder_list(experiment->family, FORMAT_DIR_ARCHIVES);
 

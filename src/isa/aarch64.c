@@ -5,6 +5,7 @@
  * the first AArch64 program is looked at: to link with it would cost every start
  * of the tools a millisecond.
  */
+#include "base/array.h"
 #include "base/memory.h"
 #include "isa/isa_private.h"
 
@@ -66,7 +67,7 @@ static const struct {
 
 static const char *find_hint(uint32_t word)
 {
-	for (size_t i = 0; i < sizeof(hints) / sizeof(*hints); i++)
+	for (size_t i = 0; i < COUNT(hints); i++)
 		if (word == (0xd503201f | (uint32_t)hints[i].number << 5))
 			return hints[i].name;
 	return NULL;
@@ -108,7 +109,7 @@ static void aarch64_decode(struct isa *isa, const struct isa_code *code,
 		return;
 	}
 	memcpy(&word, code->bytes, sizeof(word));
-	for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++) {
+	for (size_t i = 0; i < COUNT(patterns); i++) {
 		const struct pattern *pattern = &patterns[i];
 
 		if ((word & pattern->mask) != pattern->bits)

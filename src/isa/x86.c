@@ -7,6 +7,7 @@
  */
 #include "isa/x86_access.h"
 
+#include "base/array.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
@@ -150,7 +151,7 @@ static const char *gnu_name(const ZydisDecodedInstruction *instruction, enum isa
 {
 	if (is_movabs(instruction))
 		return "movabs";
-	for (size_t i = 0; i < sizeof(spellings) / sizeof(*spellings); i++) {
+	for (size_t i = 0; i < COUNT(spellings); i++) {
 		const char *name = syntax == ISA_ATT ? spellings[i].att : spellings[i].intel;
 
 		if (spellings[i].mnemonic == instruction->mnemonic && name)
@@ -383,7 +384,7 @@ static void init_formatter(ZydisFormatter *formatter, ZydisFormatterStyle style)
 	};
 
 	ZydisFormatterInit(formatter, style);
-	for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++)
+	for (size_t i = 0; i < COUNT(settings); i++)
 		ZydisFormatterSetProperty(formatter, settings[i].property, settings[i].value);
 }
 

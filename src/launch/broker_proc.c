@@ -5,6 +5,7 @@
  */
 #include "launch/broker_proc.h"
 
+#include "base/array.h"
 #include "format/broker.h"
 #include "launch/proc.h"
 
@@ -23,8 +24,6 @@ enum { NAME_ROOM = 64, TASKS_MOST = 4096, AUXV_MOST = 64 };
 static const char *const of_process[] = {"io", "maps", "mountinfo", "stat", "statm", "status"};
 /* For `wchan` the kernel asks who reads it for rights, not who opens it. */
 static const char *const of_thread[] = {"sched", "schedstat", "stat", "status", "syscall", "wchan"};
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static bool is_listed(const char *name, const char *const *names, size_t count)
 {

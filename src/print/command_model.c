@@ -4,8 +4,10 @@
  * usual ones: its caches, banks, whatever goes by the address.
  */
 #include "analysis/index.h"
+
 #include "base/folder.h"
 #include "base/memory.h"
+#include "base/path.h"
 #include "base/terminal.h"
 #include "print/command.h"
 #include "print/script.h"
@@ -18,9 +20,7 @@
 
 static bool has_suffix(const char *name)
 {
-	size_t length = strlen(name), suffix = strlen(MODEL_SUFFIX);
-
-	return length > suffix && !strcmp(name + length - suffix, MODEL_SUFFIX);
+	return path_ends_with(name, MODEL_SUFFIX);
 }
 
 /* Here, then in the home directory; a name with a slash is a path. */
