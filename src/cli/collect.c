@@ -45,7 +45,8 @@ static void sum_up(struct launch_call *call)
 	struct show_more more = {.archive_bytes = ending.archive_bytes,
 				 .unrecorded = ending.unrecorded,
 				 .failed = ending.failed,
-				 .uncounted = ending.uncounted};
+				 .uncounted = ending.uncounted,
+				 .uncounted_us = ending.uncounted_us};
 
 	launch_sum_up(call, &more);
 	manage_ending_fini(&ending);

@@ -5,6 +5,8 @@
  * events have to tell the same story.
  */
 #include "base/folder.h"
+#include "base/hash.h"
+#include "base/memory.h"
 #include "experiment/dyntext.h"
 #include "experiment/experiment.h"
 #include "format/archive.h"
@@ -96,8 +98,19 @@ static void check_end(const struct process *process, struct diag_list *warnings)
 			 process->name);
 }
 
-/* What the collector said itself: what it could not do, and where it had to stop. */
-static void check_said(const struct process *process, struct diag_list *warnings)
+/* What the collector said itself, and in how many processes. */
+struct said {
+	const char *name; /* of the first one */
+	const struct process *last;
+	size_t processes;
+};
+struct said_list {
+	VEC(struct said) items;
+	struct string_table texts; /* of the same numbers */
+};
+
+/* What it could not do, and where it had to stop. */
+static void read_said(const struct process *process, struct said_list *list)
 {
 	const struct experiment_log *log = &process->log;
 
@@ -108,10 +121,40 @@ static void check_said(const struct process *process, struct diag_list *warnings
 
 		if (!text || (strcmp(event->kind, "error") != 0 && strcmp(event->kind, "warning")))
 			continue;
-		diag_add_once(warnings, DIAG_WARNING, "%s: %s%s%s", process->name, text,
-			      error ? ": " : "",
-			      error ? strerror((int)strtol(error, NULL, 10)) : "");
+		char *whole = xasprintf("%s%s%s", text, error ? ": " : "",
+					error ? strerror((int)strtol(error, NULL, 10)) : "");
+		uint32_t number = string_table_add(&list->texts, whole);
+
+		free(whole);
+		if (number == list->items.count)
+			*vec_push(&list->items) = (struct said){.name = process->name};
+		list->items.items[number].processes += list->items.items[number].last != process;
+		list->items.items[number].last = process;
 	}
+}
+
+/* One line for all processes that say the same. */
+static void check_said(const struct experiment *experiment, struct diag_list *warnings)
+{
+	struct said_list list = {0};
+
+	for (size_t i = 0; i < experiment->processes.count; i++)
+		if (!experiment->processes.items[i].is_unrecorded &&
+		    !experiment->processes.items[i].log.is_gprofng)
+			read_said(&experiment->processes.items[i], &list);
+	for (size_t i = 0; i < list.items.count; i++) {
+		const struct said *said = &list.items.items[i];
+		const char *text = string_table_text(&list.texts, (uint32_t)i);
+
+		if (said->processes == 1)
+			diag_add_once(warnings, DIAG_WARNING, "%s: %s", said->name, text);
+		else
+			diag_add_once(warnings, DIAG_WARNING, "%s and %zu other process%s: %s",
+				      said->name, said->processes - 1,
+				      said->processes == 2 ? "" : "es", text);
+	}
+	string_table_fini(&list.texts);
+	vec_fini(&list.items);
 }
 
 /* Events after the process ended cannot be. */
@@ -304,11 +347,10 @@ static void check_kept(const struct experiment *experiment, struct diag_list *wa
 void experiment_check(const struct experiment *experiment, struct diag_list *warnings)
 {
 	check_kept(experiment, warnings);
+	check_said(experiment, warnings);
 	for (size_t i = 0; i < experiment->processes.count; i++) {
 		const struct process *process = &experiment->processes.items[i];
 
-		if (!process->is_unrecorded && !process->log.is_gprofng)
-			check_said(process, warnings);
 		check_end(process, warnings);
 		check_times(process, warnings);
 		check_counts(process, warnings);

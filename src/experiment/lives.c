@@ -349,7 +349,8 @@ struct image_use lives_read_use(const struct process *process)
 		profile = &own;
 	}
 
-	struct image_use use = {.last_ns = profile->last_us * 1000,
+	struct image_use use = {.events = profile->event_count,
+				.last_ns = profile->last_us * 1000,
 				.threads = profile->threads.count};
 
 	for (size_t i = 0; i < profile->threads.count; i++)

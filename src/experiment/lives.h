@@ -45,7 +45,7 @@ struct lives {
 
 /* What the events of an image tell. */
 struct image_use {
-	uint64_t cpu_us;
+	uint64_t events, cpu_us;
 	uint64_t last_ns; /* the latest */
 	size_t threads;
 };

@@ -492,9 +492,12 @@ static bool end_session(struct attach *attach, struct session *session)
 	show_messages(stderr, program_name, &attach->diags);
 	if (attach->options.quiet)
 		return ok;
-	show_overhead(stderr, program_name, session->name, &attach->options, &summary);
+	struct show_limit limit = show_limit_of(&attach->options);
+	struct show_more more = {0};
+
+	show_overhead(stderr, program_name, session->name, &limit, &summary, &more);
 	show_summary(stderr, program_name, session->name, (double)duration_ns / 1e9, &summary,
-		     &(struct show_more){0});
+		     &more);
 	return ok;
 }
 

@@ -124,7 +124,7 @@ static void read_beginning(const char *text, struct finish_summary *summary)
 
 static void read_overhead(const char *line, struct finish_summary *summary)
 {
-	uint64_t limited, overhead_ns, monitor_ns, cpu_ns, ticks, traced_ns, search_ns;
+	uint64_t limited, overhead_ns, monitor_ns, cpu_ns, ticks, traced_ns, search_ns, before_us;
 
 	if (xml_read_number(line, "traced_ns", &traced_ns))
 		summary->traced_ns += traced_ns;
@@ -136,6 +136,10 @@ static void read_overhead(const char *line, struct finish_summary *summary)
 		summary->limited += limited;
 	if (xml_read_number(line, "monitor_cpu_ns", &monitor_ns))
 		summary->overhead_ns += monitor_ns;
+	if (xml_read_number(line, "before_user_us", &before_us))
+		summary->before_ns += before_us * 1000;
+	if (xml_read_number(line, "before_system_us", &before_us))
+		summary->before_ns += before_us * 1000;
 	if (!xml_read_number(line, "overhead_ns", &overhead_ns) ||
 	    !xml_read_number(line, "cpu_recorded_ns", &cpu_ns) ||
 	    !xml_read_number(line, "ticks", &ticks))

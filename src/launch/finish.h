@@ -15,6 +15,7 @@ struct finish_summary {
 	uint64_t dropped;
 	uint64_t limited;	      /* for how many rests the bound on overhead was in force */
 	uint64_t overhead_ns, cpu_ns; /* measuring took, the monitor too, of that CPU time */
+	uint64_t before_ns; /* CPU time before the recording, where all was to be recorded */
 	uint64_t ticks;
 	uint64_t traced_ns, traced_of_ns; /* recording traced calls took, of that CPU time */
 	uint64_t leak_search_ns;	  /* of all processes */

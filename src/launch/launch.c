@@ -414,11 +414,9 @@ int launch_collect(char **argv, struct launch_call *call)
 	call->archive_newer = launch.options.archive_newer;
 	call->quiet = launch.options.quiet;
 	if (launch.ran) {
-		if (!launch.options.quiet)
-			show_overhead(stderr, "helio collect", launch.name, &launch.options,
-				      &launch.summary);
 		call->name = xstrdup(launch.name);
 		call->summary = launch.summary;
+		call->limit = show_limit_of(&launch.options);
 		call->seconds = (double)(launch.result.end_ns - launch.mono_ns) / 1e9;
 	}
 	launch_fini(&launch);
@@ -427,9 +425,12 @@ int launch_collect(char **argv, struct launch_call *call)
 
 void launch_sum_up(struct launch_call *call, const struct show_more *more)
 {
-	if (call->name && !call->quiet)
+	if (call->name && !call->quiet) {
+		show_overhead(stderr, "helio collect", call->name, &call->limit, &call->summary,
+			      more);
 		show_summary(stderr, "helio collect", call->name, call->seconds, &call->summary,
 			     more);
+	}
 	free(call->name);
 	call->name = NULL;
 }

@@ -30,6 +30,7 @@ struct launch_call {
 	const char *archive; /* what to keep in it: a word of -A, or where archive_newer, of -a */
 	bool archive_newer;
 	bool quiet;
+	struct show_limit limit;
 	struct finish_summary summary;
 	double seconds; /* that the program ran */
 };
@@ -39,7 +40,7 @@ struct launch_call {
  * messages to stderr and returns the exit status for main().
  */
 int launch_collect(char **argv, struct launch_call *call);
-/* The last line, if there was a run and it was not asked to be quiet; once for a call. */
+/* The last lines, if there was a run and it was not asked to be quiet; once for a call. */
 void launch_sum_up(struct launch_call *call, const struct show_more *more);
 
 #endif

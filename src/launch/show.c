@@ -210,22 +210,33 @@ static void show_leak_search(FILE *file, const char *program, const char *name,
 			program, name, (double)summary->leak_search_ns / 1e9);
 }
 
-void show_overhead(FILE *file, const char *program, const char *name, const struct options *options,
-		   const struct finish_summary *summary)
+struct show_limit show_limit_of(const struct options *options)
 {
-	show_traced(file, program, name, options->max_overhead, summary);
+	return (struct show_limit){.max_overhead = options->max_overhead,
+				   .clock_us = options->clock_us,
+				   .clock_first_us = options->clock_first_us};
+}
+
+/* A process that is killed says nothing of what measuring took in it. */
+void show_overhead(FILE *file, const char *program, const char *name,
+		   const struct show_limit *limit, const struct finish_summary *summary,
+		   const struct show_more *more)
+{
+	uint64_t cpu_ns = summary->cpu_ns + summary->before_ns + more->uncounted_us * 1000;
+
+	show_traced(file, program, name, limit->max_overhead, summary);
 	show_leak_search(file, program, name, summary);
 	if (!summary->limited)
 		return;
-	terminal_printf(file, "%s: %s: measuring took %.3f s", program, name,
-			(double)summary->overhead_ns / 1e9);
-	if (options->clock_us)
-		terminal_printf(file, " of %.3f s of CPU time", (double)summary->cpu_ns / 1e9);
-	if (options->clock_us && summary->ticks)
+	terminal_printf(file, "%s: %s: measuring took %s%.3f s", program, name,
+			more->uncounted ? "at least " : "", (double)summary->overhead_ns / 1e9);
+	if (limit->clock_us)
+		terminal_printf(file, " of %.3f s of CPU time", (double)cpu_ns / 1e9);
+	if (limit->clock_us && summary->ticks)
 		terminal_printf(file, "; a clock tick came every %.3g ms",
 				(double)summary->cpu_ns / 1e6 / (double)summary->ticks);
-	if (options->clock_us && summary->ticks && !options->clock_first_us)
-		terminal_printf(file, ", not %g", options->clock_us / 1e3);
+	if (limit->clock_us && summary->ticks && !limit->clock_first_us)
+		terminal_printf(file, ", not %g", limit->clock_us / 1e3);
 	fputs(": where it takes more than --max-overhead, intervals get longer\n", file);
 }
 

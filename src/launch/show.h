@@ -37,12 +37,21 @@ struct show_more {
 	const char *unrecorded; /* who was not recorded and what they used, or NULL */
 	const char *failed;	/* what the collector could not do and why, or NULL */
 	uint64_t uncounted;	/* events that are not in the summary */
+	uint64_t uncounted_us;	/* … and CPU time of the processes that they are of */
+};
+
+/* What bounds the overhead. */
+struct show_limit {
+	uint32_t max_overhead;
+	uint32_t clock_us, clock_first_us; /* as the options have them */
 };
 
 /* What measuring came to, where the bound on it was in force, or it took more than that without
  * one. */
-void show_overhead(FILE *file, const char *program, const char *name, const struct options *options,
-		   const struct finish_summary *summary);
+struct show_limit show_limit_of(const struct options *options);
+void show_overhead(FILE *file, const char *program, const char *name,
+		   const struct show_limit *limit, const struct finish_summary *summary,
+		   const struct show_more *more);
 /* The last line of a run: what came out, and what to type next. */
 void show_summary(FILE *file, const char *program, const char *name, double seconds,
 		  const struct finish_summary *summary, const struct show_more *more);

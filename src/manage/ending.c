@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/strbuf.h"
+#include "experiment/lives.h"
 #include "experiment/unrecorded.h"
 #include "manage/tree.h"
 
@@ -102,24 +103,18 @@ static char *describe_failures(const struct experiment *experiment)
 }
 
 /* A process that leaves by a raw system call, as Go does, or is killed, writes no numbers. */
-static uint64_t count_events(const struct experiment *experiment)
+static void count_events(const struct experiment *experiment, struct manage_ending *ending)
 {
-	uint64_t sum = 0;
-
 	for (size_t i = 0; i < experiment->processes.count; i++) {
 		const struct process *process = &experiment->processes.items[i];
-		struct diag_list unheard = {0};
-		struct read_context context = process_context(process, &unheard);
-		struct experiment_profile profile = {0};
 
 		if (process->log.counters.present || !process->log.has_process)
 			continue;
-		experiment_profile_read(&profile, &context);
-		sum += profile.event_count;
-		experiment_profile_fini(&profile);
-		diag_fini(&unheard);
+		struct image_use use = lives_read_use(process);
+
+		ending->uncounted += use.events;
+		ending->uncounted_us += use.cpu_us;
 	}
-	return sum;
 }
 
 void manage_ending_read(int folder, const char *path, struct manage_ending *ending)
@@ -135,7 +130,7 @@ void manage_ending_read(int folder, const char *path, struct manage_ending *endi
 		if (list.items.count)
 			ending->unrecorded = describe(&list);
 		ending->failed = describe_failures(experiment);
-		ending->uncounted = count_events(experiment);
+		count_events(experiment, ending);
 		vec_fini(&list.items);
 		experiment_free(experiment);
 	}

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import time
 
-from harness import Skip, monitor_cpu, patience, test
+from harness import Skip, monitor_cpu, patience, perf_allowed, test
 from test_code import build
 
 # Imitated slow ticks (tests/elsewhere.py) take their time before the handler, where no bound sees it as it sees that of an interrupt.
@@ -314,3 +314,24 @@ def the_monitor_is_counted(t):
     counters = [event for process in family for event in process['log_events'] if event['kind'] == 'counters']
     took = sum(int(event['monitor_cpu_ns']) + int(event['overhead_ns']) for event in counters) / 1e9
     t.near(float(found[1]), took, 'the last message, of all processes', absolute=0.001)
+
+
+SEVERAL = 'for i in 1 2 3; do "$0" 0.2s; done; sh -c \'"$0" 0.3s; kill -9 $$\' "$0"; "$0" 100s & sleep 1; kill -9 $!; wait'
+
+
+@test(alone=True)
+def one_message_for_several_processes(t):
+    """What is said of the bound is said once, with the CPU time of all processes, also of those that are killed: as the second reader adds it up."""
+    if not perf_allowed():
+        raise Skip('without perf events a busy machine has too few signals for the bound')
+    result = t.collect('sh', '-c', SEVERAL, t.target('flat'), engine='perf', options=('-p', '100u'), env=SLOW)
+    family = t.read(result.experiment)
+    said = [process for process in family.values() if any(SAID in event.get('text', '') for event in process['log_events'])]
+    t.check(len(said) >= 3, f'{len(said)} of {len(family)} processes at their bound')
+    for text in t.run(t.helio, 'print', '-functions', result.experiment).err, t.run(t.helio, 'print', '-report', result.experiment).out:
+        lines = [line for line in text.splitlines() if SAID in line]
+        t.equal(len(lines), 1, f'lines in {text}')
+        t.check(f' and {len(said) - 1} other processes: ' in lines[0], lines[0])
+    found = re.search(r'measuring took at least ([\d.]+) s of ([\d.]+) s of CPU time', result.err)
+    t.check(found, f'the last message: {result.err[-400:]}')
+    t.near(float(found[2]), sum(map(cpu_of, family.values())), 'CPU time in the last message', absolute=0.002)
