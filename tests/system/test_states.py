@@ -165,6 +165,87 @@ def queued_before_a_wait(t, engine):
         t.near(rows.get('wait_here', {}).get('i.wait', 0) / whole, truth['waiting'] / whole, f'{interval}: queued in wait_here', absolute=0.15)
 
 
+SHORT_NAPS = r"""
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+enum { BUSY = 3, NAPPERS = 2, NAPS = 40 };
+static double slept[NAPPERS];
+static double read_clock(clockid_t clock)
+{
+	struct timespec now;
+	clock_gettime(clock, &now);
+	return now.tv_sec + now.tv_nsec * 1e-9;
+}
+static void compute(double seconds)
+{
+	volatile unsigned long sink = 0;
+	double end = read_clock(CLOCK_THREAD_CPUTIME_ID) + seconds;
+	while (read_clock(CLOCK_THREAD_CPUTIME_ID) < end)
+		for (int i = 0; i < 10000; i++)
+			sink = sink * 3 + 1;
+}
+/* What is neither CPU time nor, as the kernel counts, on the queue. */
+static double asleep(void)
+{
+	char line[96] = "";
+	unsigned long long ran = 0, delay = 0;
+	int file = open("/proc/thread-self/schedstat", O_RDONLY);
+	double now = read_clock(CLOCK_MONOTONIC);
+	if (read(file, line, sizeof(line) - 1) > 0)
+		sscanf(line, "%llu %llu", &ran, &delay);
+	close(file);
+	return now - (ran + delay) * 1e-9;
+}
+static void *nap(void *slot)
+{
+	double begin = asleep();
+	for (int i = 0; i < NAPS; i++) {
+		compute(0.002);
+		nanosleep(&(struct timespec){0, 3000000}, NULL);
+	}
+	*(double *)slot = asleep() - begin;
+	return NULL;
+}
+static void *run(void *unused)
+{
+	for (;;)
+		compute(1);
+	return unused;
+}
+int main(void)
+{
+	pthread_t nappers[NAPPERS], busy;
+	cpu_set_t one;
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	sched_setaffinity(0, sizeof(one), &one);
+	for (int i = 0; i < BUSY; i++)
+		pthread_create(&busy, NULL, run, NULL);
+	for (int i = 0; i < NAPPERS; i++)
+		pthread_create(&nappers[i], NULL, nap, &slept[i]);
+	for (int i = 0; i < NAPPERS; i++)
+		pthread_join(nappers[i], NULL);
+	printf("slept %.6f\n", slept[0] + slept[1]);
+	return 0;
+}
+"""
+
+
+@test(alone=True, engines=True)
+def short_naps_among_others(t, engine):
+    """Who has slept and is queued sleeps no more, however long the monitor does not meet it running."""
+    program = build(t, 'naps', ('naps.c', SHORT_NAPS), flags=('-O1', '-g', '-pthread'))
+    result = t.collect(program, engine=engine)
+    slept = t.functions(result.experiment, 'i.sleep').get('nap', {}).get('i.sleep', 0)
+    t.ratio(slept, result.truth()['slept'], 0.9, 1.1, 'sleep')
+
+
 @test(alone=True, engines=True)
 def stopped(t, engine):
     """By its own raise() and by another process while it computes."""

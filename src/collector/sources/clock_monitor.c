@@ -278,10 +278,18 @@ static void send_tick(int tid)
 	atomic_store(&sending, 0);
 }
 
-/* Nothing ran since the last look: the wait that we know goes on. */
-static bool still_waiting(const struct thread *thread, const struct clock_remote *remote)
+/*
+ * Nothing ran since the last look: the wait that we know goes on, or it is over and the thread is
+ * queued.  Only its call tells, as the kernel counts a delay when it has ended.
+ */
+static bool still_waiting(const struct thread *thread, struct clock_remote *remote)
 {
-	return thread->clock.remote_stack && remote->slices == thread->clock.remote_slices;
+	if (!thread->clock.remote_stack || remote->slices != thread->clock.remote_slices)
+		return false;
+	if (thread->files.syscall < 0)
+		return true;
+	clock_look_call(&thread->files, remote);
+	return remote->blocked;
 }
 
 /*
