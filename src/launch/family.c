@@ -204,6 +204,29 @@ void family_scan(struct family *family)
 	}
 }
 
+static bool any_runs_apart(const struct family *family)
+{
+	for (size_t i = 0; i < family->members.count; i++) {
+		const struct member *member = &family->members.items[i];
+
+		if (member->pid && !member->ended && member->own_pid != member->pid)
+			return true;
+	}
+	return false;
+}
+
+void family_await_apart(struct family *family)
+{
+	enum { LOOKS = 40 };
+	const struct timespec nap = {.tv_nsec = 5 * 1000 * 1000};
+
+	family_scan(family);
+	for (int i = 0; i < LOOKS && any_runs_apart(family); i++) {
+		nanosleep(&nap, NULL);
+		family_scan(family);
+	}
+}
+
 void family_close(struct family *family)
 {
 	for (size_t i = 0; i < family->members.count; i++)

@@ -44,6 +44,9 @@ void family_open(struct family *family, int folder, pid_t pid, uint64_t mono_ns)
  * another member runs in it now (exec keeps the process id).
  */
 void family_scan(struct family *family);
+/* The same when the founder has ended.  In a namespace of process ids the first process may tell
+ * the founder of its end (bwrap) a moment before that: it has a fifth of a second. */
+void family_await_apart(struct family *family);
 void family_close(struct family *family);
 
 /* A descriptor of a member's directory, the caller's to close, or -1. */

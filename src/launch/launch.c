@@ -309,6 +309,7 @@ static void finish(struct launch *launch)
 	}
 	finish_find_again(&launch->family, launch->path, launch->name, &launch->diags);
 	launch->family.founder_reaped = true;
+	family_await_apart(&launch->family);
 	warn_of_broker(launch);
 	finish_log(&launch->family, &launch->result, duration_ns, &launch->diags);
 	finish_pack(&launch->family, &summary, &launch->diags);

@@ -208,6 +208,22 @@ def not_recorded_in_a_namespace(t, engine):
         t.equal(result.err.count('of CPU time'), 1, f'the last message: {result.err}')
 
 
+@test(alone=True, engines=True)
+def behind_other_mounts(t, engine):
+    """bwrap: a namespace of process ids, whose first process ends after who awaits it, the experiment read-only, and covered for a while."""
+    bwrap, program, static = t.need('bwrap'), t.target('unrecorded'), t.target('unrecorded_static')
+    apart = (bwrap, '--ro-bind', '/', '/', '--unshare-all', '--dev', '/dev', '--proc', '/proc')
+    if t.run(*apart, 'true').status:
+        raise Skip('no namespaces for this user')
+    for work in ([program, 'burn', '150'], [static, 'burn', '150'], ['sh', '-c', f'{program} fork {static} 100; true']):
+        result = t.collect(*apart, *work, engine=engine)
+        total = t.functions(result.experiment, 'e.totalcpu')['<Total>']['e.totalcpu']
+        t.ratio(total, burnt(result), 0.9, 1.5, f'{work}')
+        t.within('still running' not in result.err, f'{work}: {result.err}')
+        if static in work:
+            t.ratio(not_recorded(t, result.experiment).get('unrecorded_static', 0), burnt(result), 0.9, 1.3, f'{work}')
+
+
 @test
 def counted_alike(t):
     """The last message, info, ls and report count each process once, whatever it becomes, also below one that was not recorded."""

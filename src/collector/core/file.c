@@ -141,14 +141,15 @@ static long call_at(long number, const char *path, long third, long fourth)
 
 /*
  * Whether the launcher is to be asked for such a path, which is then relative: it is not here, or
- * the kernel has said no, since what root has made is root's.
+ * it is, but only to be read (bwrap --ro-bind), or the kernel has said no, since what root has made
+ * is root's.
  */
 static bool must_ask(long result, const char **path)
 {
-	if (file_has_moved())
+	if (file_has_moved() && result != -EROFS)
 		return result == -ESTALE && is_in_family(path);
-	return result == -EACCES && collector.launcher_key[0] && is_in_family(path) &&
-	       !file_reach_launcher();
+	return (result == -EACCES || result == -EROFS) && collector.launcher_key[0] &&
+	       is_in_family(path) && !file_reach_launcher();
 }
 
 /* ---- the experiment's files ---- */

@@ -23,6 +23,9 @@ static __thread uint32_t fork_index __attribute__((tls_model("initial-exec")));
 /* This thread is in daemon(), whose parent ends at once, by a call that we do not see. */
 static __thread bool becoming_daemon __attribute__((tls_model("initial-exec")));
 
+/* This thread makes a child with mounts of its own, which may soon cover the experiment. */
+static __thread bool child_moves __attribute__((tls_model("initial-exec")));
+
 /*
  * How deep in forks this thread is: programs that fork by clone run the handlers of pthread_atfork
  * themselves (Firefox), around a call that we see, too.
@@ -67,6 +70,9 @@ static void after_fork_in_child(void)
 	lineage_of(&name, 'f', fork_index);
 	text_puts(&lineage, name_room);
 	collector_restart_after_fork();
+	if (child_moves && atomic_load(&collector.recording))
+		namespace_prepare_to_move();
+	child_moves = false;
 	lineage_announce_combo(1);
 }
 
@@ -86,6 +92,7 @@ static long forked(long child)
 		after_fork_in_child();
 	else
 		after_fork_in_parent();
+	child_moves = false;
 	return child;
 }
 
@@ -105,16 +112,17 @@ COLLECTOR_EXPORT pid_t _Fork(void)
 	return (pid_t)forked(NEXT(_Fork)());
 }
 
+bool fork_has_own_memory(unsigned long flags)
+{
+	return !(flags & (CLONE_VM | CLONE_THREAD | CLONE_FILES));
+}
+
 void fork_before_clone(unsigned long flags)
 {
 	/* What shares our root may move it: our threads, which are back then, hold no directory. */
 	if (flags & CLONE_FS && !(flags & CLONE_THREAD) && !file_has_moved())
 		namespace_come_back(namespace_before_move());
-}
-
-bool fork_has_own_memory(unsigned long flags)
-{
-	return !(flags & (CLONE_VM | CLONE_THREAD | CLONE_FILES));
+	child_moves = flags & CLONE_NEWNS && fork_has_own_memory(flags);
 }
 
 long fork_by_number(long number, long a, long b, long c, long d, long e, long f)
@@ -202,6 +210,7 @@ int wrapped_clone(clone_function *run, void *stack, int flags, void *argument, v
 	int error = errno;
 
 	after_fork_in_parent();
+	child_moves = false;
 	errno = error;
 	return child;
 }

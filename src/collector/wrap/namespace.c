@@ -21,7 +21,7 @@
 #include <sched.h>
 #include <unistd.h>
 
-static void prepare_to_move(void)
+void namespace_prepare_to_move(void)
 {
 	if (file_has_moved())
 		return;
@@ -38,7 +38,7 @@ bool namespace_before_move(void)
 {
 	if (!atomic_load(&collector.recording) || !collector_is_ours())
 		return false;
-	prepare_to_move();
+	namespace_prepare_to_move();
 	return namespace_step_aside();
 }
 

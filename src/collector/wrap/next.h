@@ -242,6 +242,8 @@ long fork_by_number(long number, long a, long b, long c, long d, long e, long f)
  * is held. As namespace_step_aside otherwise.
  */
 bool namespace_before_move(void);
+/* Of that what needs no thread to step aside: the launcher can be asked for files from then on. */
+void namespace_prepare_to_move(void);
 /* No thread of ours runs from here on; true: one did, and must come back. errno is kept. */
 bool namespace_step_aside(void);
 void namespace_come_back(bool aside);
