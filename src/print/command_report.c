@@ -105,6 +105,21 @@ static const char *one_line(struct strbuf *text)
 	return text->text;
 }
 
+static const char *setting(const struct process_info *process, const char *name)
+{
+	for (size_t i = 0; i < process->setting_count; i++)
+		if (!strcmp(process->settings[i].name, name))
+			return process->settings[i].value;
+	return NULL;
+}
+
+static bool has_no_clock(const struct process_info *process)
+{
+	const char *clock = setting(process, "clock");
+
+	return clock && !strcmp(clock, "0");
+}
+
 static void put_experiment(struct report *report, const struct process_info *process)
 {
 	struct strbuf text = {0};
@@ -125,12 +140,14 @@ static void put_experiment(struct report *report, const struct process_info *pro
 		strbuf_printf(&text, " %s", *word);
 	put_line(report, "experiment", one_line(&text));
 	strbuf_clear(&text);
-	strbuf_printf(&text,
-		      "%.3f s, %" PRIu32 " process%s, %" PRIu32 " thread%s, %" PRIu64
-		      " clock events",
+	strbuf_printf(&text, "%.3f s, %" PRIu32 " process%s, %" PRIu32 " thread%s, ",
 		      command_family_duration(process), processes, processes == 1 ? "" : "es",
-		      threads, threads == 1 ? "" : "s", events);
-	if (process->engine)
+		      threads, threads == 1 ? "" : "s");
+	if (has_no_clock(process))
+		strbuf_puts(&text, "without a clock profile (-p off)");
+	else
+		strbuf_printf(&text, "%" PRIu64 " clock events", events);
+	if (process->engine && !has_no_clock(process))
 		strbuf_printf(&text, " by the %s engine", process->engine);
 	put_line(report, "experiment", text.text);
 	strbuf_fini(&text);
@@ -417,36 +434,58 @@ static bool put_unrecorded(struct report *report)
 	return any;
 }
 
-static const char *setting(const struct process_info *process, const char *name)
+/* Paused at first, and never resumed. */
+static bool is_never_resumed(const struct process_info *process)
 {
-	for (size_t i = 0; i < process->setting_count; i++)
-		if (!strcmp(process->settings[i].name, name))
-			return process->settings[i].value;
-	return NULL;
+	bool paused = setting(process, "begin_paused");
+
+	for (size_t k = 0; k < process->event_count_log; k++)
+		paused &= strcmp(process->events[k].kind, "resume") != 0;
+	return paused;
 }
 
-/* Programs that were paused at first, and never resumed. */
-static bool put_paused(struct report *report)
+static bool is_unrecorded_throughout(const struct report *report,
+				     const struct process_info *founder)
+{
+	uint64_t recorded_ns = 0;
+
+	for (size_t i = 0; i < session_process_count(report->print->session); i++) {
+		const struct process_info *process = session_process(report->print->session, i);
+
+		recorded_ns += process->founder == founder->id ? process->recorded_ns : 0;
+	}
+	return !recorded_ns && founder->family_end_ns > founder->start_ns;
+}
+
+/* Experiments that were paused, or not in their window, at all times; and those without a clock. */
+static bool put_unasked(struct report *report)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < session_process_count(report->print->session); i++) {
 		const struct process_info *process = session_process(report->print->session, i);
-		bool paused = process->founder == process->id && setting(process, "begin_paused");
 		const char *name = setting(process, "pause_signal");
-		char *text;
+		char *text = NULL;
 
-		for (size_t k = 0; k < process->event_count_log; k++)
-			paused &= strcmp(process->events[k].kind, "resume") != 0;
-		if (!paused)
+		if (process->founder != process->id)
 			continue;
-		text = xasprintf("everything of %s: the recording began paused and was never "
-				 "resumed (%s%s does, and `helio ctl resume')",
-				 process->name, name ? "the signal " : "",
-				 name ? name : "collector_resume()");
-		put_line(report, "missing", text);
+		if (is_never_resumed(process))
+			text = xasprintf("everything of %s: the recording began paused and was "
+					 "never resumed (%s%s does, and `helio ctl resume')",
+					 process->name, name ? "the signal " : "",
+					 name ? name : "collector_resume()");
+		else if (is_unrecorded_throughout(report, process))
+			text = xasprintf("everything of %s: all its time was paused, or outside "
+					 "the window of -t",
+					 process->name);
+		else if (has_no_clock(process))
+			text = xasprintf("where the time of %s went: the clock was not asked for "
+					 "(-p off)",
+					 process->name);
+		if (text)
+			put_line(report, "missing", text);
+		any |= text != NULL;
 		free(text);
-		any = true;
 	}
 	return any;
 }
@@ -487,7 +526,7 @@ static void put_missing(struct report *report)
 	put_section(report, "What is missing");
 	for (size_t i = 0; i < warnings->count; i++)
 		put_line(report, "missing", warnings->items[i].text);
-	any |= put_paused(report);
+	any |= put_unasked(report);
 	any |= put_unrecorded(report);
 	any |= put_share(report, without_names(report), "is in code without names",
 			 "install the debug packages of their programs and libraries");

@@ -307,3 +307,24 @@ def without_children(t, engine):
         for sample in samples[1:-1]:
             written = sample['write_calls'] - samples[0]['write_calls']
             t.within(written == calls - 4000, f'{written} writes before the end')
+
+
+def report_lines(t, *options, engine=None):
+    """The report of a short run: what it was, and what is missing."""
+    result = t.collect(t.target('flat'), '0.3s', options=options, engine=engine)
+    rows = t.print(result.experiment, '-report')[0]['rows']
+    return [' '.join(row['name'] for row in rows if row['section'] == section) for section in ('experiment', 'missing')]
+
+
+@test
+def report_of_what_was_not_asked_for(t):
+    """A window in which the recording was paused; no clock. What is missing is everything, or that, and there is no engine called none."""
+    script = 'import os, signal, time; end = time.time() + 0.3\nwhile time.time() < end: pass\nos.kill(os.getpid(), signal.SIGUSR1)'
+    result = t.collect(sys.executable, '-c', script, options=('-y', 'USR1', '-t', '0.2'))
+    missing = [row['name'] for row in t.print(result.experiment, '-report')[0]['rows'] if row['section'] == 'missing']
+    t.check(any('everything of run.1.er' in line and 'paused' in line for line in missing), f'{missing}')
+    experiment, missing = report_lines(t, '-p', 'off')
+    t.check('without a clock' in experiment and 'none engine' not in experiment, experiment)
+    t.check('the clock was not asked for' in missing, missing)
+    experiment, missing = report_lines(t)
+    t.check('clock events by the' in experiment and 'asked' not in missing, experiment + missing)
