@@ -15,6 +15,7 @@
 
 #include <elfutils/libdwelf.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -123,6 +124,47 @@ static bool find_alternate(Dwarf *dwarf, const char *path, struct elf_file *out)
 	return found;
 }
 
+/*
+ * Where there is no alternate file libdw would open what is named so, and wait if that is a pipe.
+ * It gets one that holds nothing.
+ */
+static void set_empty_alternate(Dwarf *dwarf, struct dwarf_file *out)
+{
+	enum { SECTIONS = 3 };
+	static struct {
+		Elf64_Ehdr header;
+		Elf64_Shdr sections[SECTIONS];
+		char names[sizeof("\0.debug_line\0.shstrtab")];
+	} image = {
+		.header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+				       EV_CURRENT},
+			   .e_type = ET_EXEC,
+			   .e_version = EV_CURRENT,
+			   .e_shoff = offsetof(__typeof__(image), sections),
+			   .e_ehsize = sizeof(Elf64_Ehdr),
+			   .e_shentsize = sizeof(Elf64_Shdr),
+			   .e_shnum = SECTIONS,
+			   .e_shstrndx = SECTIONS - 1},
+		.sections = {{0},
+			     {.sh_name = 1,
+			      .sh_type = SHT_PROGBITS,
+			      .sh_offset = offsetof(__typeof__(image), names),
+			      .sh_size = 1,
+			      .sh_addralign = 1},
+			     {.sh_name = sizeof("\0.debug_line"),
+			      .sh_type = SHT_STRTAB,
+			      .sh_offset = offsetof(__typeof__(image), names),
+			      .sh_size = sizeof(image.names),
+			      .sh_addralign = 1}},
+		.names = "\0.debug_line\0.shstrtab",
+	};
+
+	out->elf = elf_memory((char *)&image, sizeof(image));
+	out->dwarf = out->elf ? dwarf_begin_elf(out->elf, DWARF_C_READ, NULL) : NULL;
+	if (out->dwarf)
+		dwarf_setalt(dwarf, out->dwarf);
+}
+
 /* Opens the file that has been looked at, and takes it over. */
 static bool open_info(struct elf_file *file, struct debug_info *out, struct diag_list *diags)
 {
@@ -142,6 +184,8 @@ static bool open_info(struct elf_file *file, struct debug_info *out, struct diag
 	if (find_alternate(out->own.dwarf, path, &alternate) &&
 	    open_dwarf(&alternate, &out->alternate, diags))
 		dwarf_setalt(out->own.dwarf, out->alternate.dwarf);
+	else
+		set_empty_alternate(out->own.dwarf, &out->alternate);
 	return true;
 }
 

@@ -10,6 +10,7 @@
 #include "base/search.h"
 #include "object/lines_private.h"
 #include "object/path.h"
+#include "object/split_unit.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
@@ -264,17 +265,18 @@ const char *lines_debug_file(struct lines *lines)
 static void describe(struct lines *lines, struct unit *unit)
 {
 	struct line_unit *info = &unit->info;
+	struct split_unit split;
 	Dwarf_Attribute attribute;
-	Dwarf_Die die, split;
+	Dwarf_Die die;
 	Dwarf_Word language = 0;
 
 	unit->has_info = true;
 	info->file = LINES_NONE;
-	if (dwarf_cu_info(unit->cu, NULL, NULL, &die, &split, NULL, NULL, NULL))
+	if (dwarf_cu_info(unit->cu, NULL, NULL, &die, NULL, NULL, NULL, NULL))
 		return;
 	info->directory = dwarf_formstring(dwarf_attr(&die, DW_AT_comp_dir, &attribute));
-	if (split.addr) /* the skeleton knows little more than where it was compiled */
-		die = split;
+	if (split_unit_find(lines, unit, &split))
+		die = split.die; /* a skeleton knows little more than where it was compiled */
 	info->name = dwarf_formstring(dwarf_attr(&die, DW_AT_name, &attribute));
 	info->producer = dwarf_formstring(dwarf_attr(&die, DW_AT_producer, &attribute));
 	dwarf_formudata(dwarf_attr(&die, DW_AT_language, &attribute), &language);

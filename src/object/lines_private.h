@@ -60,7 +60,7 @@ struct lines {
 	struct string_table function_keys;
 	uint64_t work_left; /* of what damaged files could make endless, see lines_spend() */
 	bool has_spent_all;
-	struct split_store *split; /* split units that libdw does not find; NULL: not needed */
+	struct split_store *split; /* split units; NULL: not needed yet */
 };
 
 /* Where an object's debug information may be; messages go to diags, which outlives the lines. */

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libdw finds .dwo files by itself, if it can read them, and knows nothing of packages.  From a
- * package an ELF image is made in memory that is what the .dwo file was, with the skeleton's part
+ * libdw would open .dwo files by itself, whatever has their name: it waits for good at a pipe.  So
+ * it is never asked for split units, and knows nothing of packages anyway.  From a package or a
+ * .dwo file an ELF image is made in memory that is what the .dwo file was, with the skeleton's part
  * of .debug_addr added, because libdw does not know that the two belong together.  Ranges, which
- * need the skeleton's base, are read here for the same reason.  So it is done with a .dwo file that
- * libdw does not find or that is compressed in a way that it does not know.
+ * need the skeleton's base, are read here for the same reason.
  */
 #include "object/split_unit.h"
 
 #include "base/array.h"
 #include "base/folder.h"
+#include "base/hash.h"
 #include "base/strbuf.h"
 #include "object/debug_guard.h"
 #include "object/path.h"
@@ -27,6 +28,10 @@ enum {
 	COLUMN_LIMIT = 16, /* of a package's index; 8 are defined */
 	PIECE_LIMIT = 12,  /* sections of an image, but for their names */
 	PAGE = 4096,
+	/* Each unit has a copy of its .dwo file, which is of no other as a rule: so many times the
+	   size of all of them, and so many bytes more, are copied. */
+	COPIES = 4,
+	COPIES_ROOM = 16 << 20,
 };
 
 /* A unit that was taken out of a file. */
@@ -43,9 +48,17 @@ struct package {
 	struct bytes index;
 	uint32_t columns, units, slots;
 };
+struct found_unit {
+	bool is_found;
+	struct split_unit unit;
+};
 struct split_store {
 	struct package package;
 	VEC(struct extract) extracts;
+	struct hash_map sought; /* the index in `found`, by the skeleton */
+	VEC(struct found_unit) found;
+	struct hash_map files; /* .dwo files, by their content */
+	uint64_t files_size, copied_size;
 };
 
 /* What the columns of the index stand for. */
@@ -420,6 +433,7 @@ static void add_sections(const struct elf_file *file, struct pieces *pieces)
 	for (size_t i = 0; i < COUNT(contributions); i++)
 		add_piece(pieces, contributions[i].section,
 			  section_bytes(file, contributions[i].section));
+	add_piece(pieces, ".debug_types.dwo", section_bytes(file, ".debug_types.dwo"));
 	add_piece(pieces, STRINGS, section_bytes(file, STRINGS));
 }
 
@@ -453,21 +467,36 @@ static bool open_split_file(struct lines *lines, Dwarf_Die *skeleton, struct elf
 	return opened;
 }
 
+/* Thousands of skeletons may name one file. */
+static void count_copy(struct split_store *store, const struct elf_file *file)
+{
+	uint64_t key = hash_bytes(file->image, file->size);
+
+	store->copied_size += file->size;
+	if (hash_map_get(&store->files, key) == HASH_NONE) {
+		hash_map_put(&store->files, key, 0);
+		store->files_size += file->size;
+	}
+}
+
 static bool find_in_file(struct lines *lines, const struct request *request, struct split_unit *out)
 {
 	struct pieces pieces = {0};
 	Dwarf_Die skeleton = request->skeleton;
+	struct split_store *store = lines->split;
 	struct elf_file file;
-	size_t before = lines->split->extracts.count;
+	size_t before = store->extracts.count;
 
-	if (!open_split_file(lines, &skeleton, &file))
+	if (store->copied_size > COPIES * store->files_size + COPIES_ROOM ||
+	    !open_split_file(lines, &skeleton, &file))
 		return false;
+	count_copy(store, &file);
 	add_sections(&file, &pieces);
 
 	bool found = open_pieces(lines, request, &pieces, out);
 
-	if (lines->split->extracts.count > before) /* lists are read in the file's own bytes */
-		lines->split->extracts.items[before].file = file;
+	if (store->extracts.count > before) /* lists are read in the file's own bytes */
+		store->extracts.items[before].file = file;
 	else
 		elf_file_close(&file);
 	return found;
@@ -490,39 +519,62 @@ static void report_missing(struct lines *lines, Dwarf_Die *skeleton, const char 
 			lines->debug.path, name);
 }
 
-/* What libdw does not find. */
-static bool find_elsewhere(struct lines *lines, const struct request *request,
-			   struct split_unit *out)
+static bool find_split(struct lines *lines, const struct request *request, const struct unit *unit,
+		       struct split_unit *out)
 {
+	if (!find_in_package(lines, request, out) && !find_in_file(lines, request, out)) {
+		Dwarf_Die skeleton = request->skeleton;
+
+		report_missing(lines, &skeleton, out->problem);
+		return false;
+	}
+	lines_table_of_split(lines, out->die.cu, unit->table);
+	return true;
+}
+
+/* The index in what has been found, and found now if it has not been sought. */
+static uint32_t seek_once(struct lines *lines, const struct request *request,
+			  const struct unit *unit)
+{
+	uint64_t key = (uint64_t)(uintptr_t)unit->cu;
+
 	if (!lines->split) {
 		lines->split = xcalloc(1, sizeof(*lines->split));
 		seek_package(lines);
 	}
-	return find_in_package(lines, request, out) || find_in_file(lines, request, out);
+	struct split_store *store = lines->split;
+	uint32_t known = hash_map_get(&store->sought, key);
+
+	if (known == HASH_NONE) {
+		struct found_unit fresh = {0};
+
+		fresh.is_found = find_split(lines, request, unit, &fresh.unit);
+		known = hash_map_put(&store->sought, key, (uint32_t)store->found.count);
+		*vec_push(&store->found) = fresh;
+	}
+	return known;
 }
 
 bool split_unit_find(struct lines *lines, struct unit *unit, struct split_unit *out)
 {
 	struct request request = {0};
-	Dwarf_Die split;
 	Dwarf_Half version;
 	uint8_t type;
 
 	*out = (struct split_unit){0};
-	if (dwarf_cu_info(unit->cu, &version, &type, &out->die, &split, &request.id, NULL, NULL))
+	/* never for the split unit, which libdw would seek */
+	if (dwarf_cu_info(unit->cu, &version, &type, &out->die, NULL, &request.id, NULL, NULL))
 		return false;
 	if (type != DW_UT_skeleton)
 		return true;
 	request.is_old = version < 5;
 	request.skeleton = out->die;
-	if (split.addr)
-		out->die = split;
-	else if (!find_elsewhere(lines, &request, out)) {
-		report_missing(lines, &request.skeleton, out->problem);
-		return false;
-	}
-	lines_table_of_split(lines, out->die.cu, unit->table);
-	return true;
+
+	uint32_t at = seek_once(lines, &request, unit);
+	const struct found_unit *found = &lines->split->found.items[at];
+
+	*out = found->unit;
+	return found->is_found;
 }
 
 static bool ranges_in_package(const struct split_unit *unit, Dwarf_Die *die,
@@ -582,6 +634,9 @@ void split_store_free(struct split_store *store)
 			elf_file_close(&extract->file);
 	}
 	vec_fini(&store->extracts);
+	vec_fini(&store->found);
+	hash_map_fini(&store->sought);
+	hash_map_fini(&store->files);
 	if (store->package.fd >= 0) {
 		elf_file_close(&store->package.file);
 		close(store->package.fd);

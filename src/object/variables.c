@@ -202,8 +202,11 @@ static void read_type_units(struct variables *variables)
 	Dwarf_Die die, type;
 	uint8_t kind;
 
-	while (dwarf && !dwarf_get_units(dwarf, cu, &cu, NULL, &kind, &die, &type)) {
-		int tag = kind == DW_UT_type ? dwarf_tag(&type) : DW_TAG_compile_unit;
+	while (dwarf && !dwarf_get_units(dwarf, cu, &cu, NULL, &kind, &die, NULL)) {
+		/* asked of a skeleton, libdw would open a file */
+		bool has_type = kind == DW_UT_type &&
+				!dwarf_cu_info(cu, NULL, NULL, NULL, &type, NULL, NULL, NULL);
+		int tag = has_type ? dwarf_tag(&type) : DW_TAG_compile_unit;
 
 		if (tag != DW_TAG_structure_type && tag != DW_TAG_class_type &&
 		    tag != DW_TAG_union_type)

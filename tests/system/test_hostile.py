@@ -3,6 +3,9 @@
 What reading an object costs is bounded by its size: memory at most 8 times that and 64 MB, and time that grows as it does.
 The objects are of hostile.py, each in two sizes; both are the kernel's account of a process of its own.
 """
+import os
+import struct
+
 import hostile
 from harness import test
 
@@ -103,3 +106,25 @@ def what_is_not_read_is_said(t):
         t.check(message in messages, f'{kind}: {messages}')
         _, _, messages = ask(t, make(min(1000, size // 250)), what)
         t.check(message not in messages, f'{kind}, small: {messages}')
+
+
+def named_by(t, name, form, sections=(), attribute=0x76):
+    """An object whose unit names another file, for example as the .dwo file (DW_AT_dwo_name) with the rest of it."""
+    table = hostile.abbreviation(1, 0x4a, 0, (hostile.LOW, hostile.ADDR), (hostile.HIGH, hostile.DATA8), (hostile.LINES, hostile.SEC_OFFSET),
+                                 (attribute, form), (hostile.COMP_DIR, hostile.STRING))
+    body = struct.pack('<HBBIQ', 5, 4, 8, 0, 1) + hostile.uleb(1) + struct.pack('<QQI', hostile.CODE, 4096, 0) + name + bytes(t.directory) + b'\0'
+    line = hostile.lines(hostile.SET_ADDRESS + b'\x21' * 1000 + hostile.END_SEQUENCE)
+    return hostile.dwarf(struct.pack('<I', len(body)) + body, table, line, more=sections)
+
+
+@test
+def debug_files_that_are_pipes(t):
+    """Nobody waits for what an object names as its .dwo file, or as the file with its common strings, where that is a pipe."""
+    os.mkfifo(t.directory / 'pipe')
+    alternate = ('.gnu_debugaltlink', str(t.directory / 'pipe').encode() + b'\0' + bytes(range(20)), {})
+    objects = {'.dwo': named_by(t, b'pipe\0', hostile.STRING), 'alternate': named_by(t, bytes(4), 0x1f21, [alternate], hostile.NAME)}
+    for what, data in objects.items():
+        (t.directory / 'object').write_bytes(data)
+        for words in WORDS.values():
+            result = t.run(t.helio, 'src', *words, t.directory / 'object', timeout=5)
+            t.equal(result.status, 0, f'{what}, {words}: status ({result.err})')
