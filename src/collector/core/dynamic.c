@@ -164,9 +164,9 @@ static void put_name(struct text *line, const char *attribute, const char *value
 	if (!*value)
 		return;
 	text_puts(&cut, value);
-	if (cut.full) { /* who reads it sees the cut */
+	if (cut.full) {
 		cut.length -= 3;
-		text_puts(&cut, "...");
+		text_end_cut(&cut);
 	}
 	text_attribute(line, attribute, room);
 }

@@ -118,8 +118,7 @@ static void put_value(struct text *text, const char *value)
 	}
 }
 
-/* No half a character, which would make the line none of XML's; and who reads it sees the cut. */
-static void end_cut_value(struct text *text)
+void text_end_cut(struct text *text)
 {
 	while (text->length && ((unsigned char)text->buffer[text->length - 1] & 0xc0) == 0x80)
 		text->length--;
@@ -137,13 +136,14 @@ void text_attribute(struct text *text, const char *name, const char *value)
 	text_putc(text, ' ');
 	text_puts(text, name);
 	text_puts(text, "=\"");
-	if (text_length(value) > LONG) /* what comes behind it has its room */
+	/* A quarter, of at most 320 bytes, is kept for what comes behind it. */
+	if (text_length(value) > LONG)
 		text->size -= size / OF_SIZE < BEHIND ? size / OF_SIZE : BEHIND;
 	text->full = false;
 	put_value(text, value);
 	text->size = size;
 	if (text->full)
-		end_cut_value(text);
+		text_end_cut(text);
 	text->full |= full;
 	text_putc(text, '"');
 }

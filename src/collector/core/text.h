@@ -23,6 +23,8 @@ void text_putc(struct text *text, char c);
 void text_decimal(struct text *text, int64_t value);
 void text_hex(struct text *text, uint64_t value); /* with 0x */
 void text_bytes_hex(struct text *text, const uint8_t *bytes, size_t count);
+/* Ends what did not fit: no half a character, and who reads it sees the cut. */
+void text_end_cut(struct text *text);
 /*
  * ` name="value"` with XML escapes.  Of a value that does not fit there is as much as leaves room
  * for short attributes behind it, then "...": the line stays a line.

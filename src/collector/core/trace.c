@@ -356,6 +356,8 @@ uint32_t trace_text(struct thread *thread, enum trace_kind kind, const char *tex
 
 	if (cut)
 		length = TEXT_MAX;
+	while (cut && length > 3 && ((unsigned char)text[length - 3] & 0xc0) == 0x80)
+		length--; /* no half a character before the dots */
 	if (!begin_record(thread))
 		return 0;
 	uint8_t *out = reserve(thread, kind, 1 + 2 * VARINT_MAX + length);
