@@ -114,6 +114,11 @@ static NOINLINE void *site_given_stack(void)
 	return seen(malloc(765));
 }
 
+static NOINLINE void *site_argument(void)
+{
+	return seen(malloc(876));
+}
+
 static NOINLINE void *site_local(void)
 {
 	return seen(malloc(222));
@@ -272,7 +277,7 @@ int main(int argc, char **argv)
 {
 	pthread_t id;
 
-	pthread_create(&id, NULL, wait_for_ever, NULL);
+	pthread_create(&id, NULL, wait_for_ever, site_argument());
 	while (!waiting)
 		usleep(1000);
 	usleep(20000);

@@ -260,6 +260,12 @@ static bool read_mappings(struct search *search)
 	       search->mapping_count > 0 && search->mapped < MAPPED_MAX;
 }
 
+/* The C library keeps a thread's argument as long as the thread, but it has ours in its place. */
+static void look_at_argument(struct thread *thread, void *arg)
+{
+	look_at(arg, (uint64_t)thread->start_argument);
+}
+
 /* What lies in no extent: they are sorted, and so are the mappings. */
 static void look_through_roots(struct search *search)
 {
@@ -268,6 +274,7 @@ static void look_through_roots(struct search *search)
 	uint64_t covered = 0;
 
 	search->from = STATE_REACHED;
+	thread_for_each(look_at_argument, search);
 	for (size_t i = 0; i < search->mapping_count; i++) {
 		const struct mapping *mapping = &search->mappings[i];
 		uint64_t at = covered > mapping->start ? covered : mapping->start;
