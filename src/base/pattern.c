@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In atoms, each of which takes some 1 KB; and how deep groups may lie within each other. */
-enum { LARGEST = 100 * 1000, DEEPEST = 250 };
+/* In atoms, each of which takes some 1 KB; how deep groups may lie within each other; and of how
+ * many repetitions each takes as much once more in all the others, for any of them may be the last.
+ */
+enum { LARGEST = 100 * 1000, DEEPEST = 250, REPETITIONS = 32 };
 
 /* A group that is being read: what is done of it, and its last atom, which may be repeated. */
 struct group {
@@ -72,7 +74,9 @@ static bool read_one(struct group *groups, int *depth, const char **here)
 	} else if (c == '{') {
 		uint64_t count = repetitions(here);
 
-		group->last = count > LARGEST ? LARGEST + 1 : group->last * (count + 1);
+		group->last = count > LARGEST
+				      ? LARGEST + 1
+				      : group->last * (count + 1 + count * count / REPETITIONS);
 	} else if (c == '[') {
 		*here = skip_brackets(*here - 1);
 		begin_atom(group, 1);

@@ -69,6 +69,9 @@ static void test_too_large(void **state)
 	assert_int_equal(
 		compile("(((((((((((((((((((((((a+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+"),
 		REG_ESPACE);
+	assert_int_equal(compile("=a{1,32767}"), REG_ESPACE);
+	assert_int_equal(compile("a{1,8000}"), REG_ESPACE);
+	assert_int_equal(compile("(a|){1,200}{1,100}"), REG_ESPACE);
 	memset(nested, '(', 400);
 	assert_int_equal(compile(nested), REG_ESPACE);
 	getrusage(RUSAGE_SELF, &after);
