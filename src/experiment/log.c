@@ -142,6 +142,8 @@ static void on_counters(struct log_counters *counters, const char **attributes)
 	if (!xml_number(attributes, "ends_cpu_ns", &counters->ends_cpu_ns))
 		counters->ends_cpu_ns = 0;
 	xml_number(attributes, "dropped", &counters->dropped);
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		xml_number(attributes, format_traces[kind].file, &counters->traced[kind]);
 	xml_number(attributes, "unwind_failed", &counters->unwind_failed);
 	xml_number(attributes, "truncated", &counters->truncated);
 	counters->has_process_cpu =

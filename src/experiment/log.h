@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/memory.h"
 #include "experiment/block.h"
+#include "format/trace.h"
 
 struct attribute {
 	const char *name;
@@ -38,6 +39,7 @@ struct log_counters {
 	bool present;
 	bool has_events, has_cpu, has_recorded;
 	uint64_t events, dropped, unwind_failed, truncated, cpu_ns, cpu_recorded_ns;
+	uint64_t traced[TRACE_KINDS]; /* of the events */
 	uint64_t ends_cpu_ns; /* cpu_ns less cpu_recorded_ns, where that is what ends of threads
 				 took */
 	bool has_process_cpu, has_children;

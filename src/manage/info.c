@@ -108,6 +108,17 @@ static void print_notes(const char *notes)
 	}
 }
 
+/* As the last message of the recording has them. */
+static void print_events(const struct survey *survey)
+{
+	terminal_printf(stdout, "%-14s%" PRIu64 " of the clock", "Events", survey->events);
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		if (survey->traced[kind])
+			terminal_printf(stdout, ", %" PRIu64 " of %s", survey->traced[kind],
+					format_traces[kind].setting);
+	terminal_printf(stdout, ", %" PRIu64 " dropped\n", survey->dropped);
+}
+
 static void print_head(const struct info *info)
 {
 	const struct survey *survey = &info->survey;
@@ -131,8 +142,7 @@ static void print_head(const struct info *info)
 			log->engine_reason ? log->engine_reason : "",
 			log->engine_reason && *log->engine_reason ? ")" : "");
 	line("Recorded by", log->producer);
-	terminal_printf(stdout, "%-14s%" PRIu64 ", %" PRIu64 " dropped\n", "Events", survey->events,
-			survey->dropped);
+	print_events(survey);
 	terminal_printf(stdout, "%-14s%s\n", "Size", size);
 	print_notes(survey->experiment->notes);
 }

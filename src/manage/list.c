@@ -139,8 +139,8 @@ static void add(struct listing *listing, const char *path)
 
 static void print_rows(const struct listing *listing)
 {
-	static const struct row header = {{"Experiment", "Began", "Program", "Duration", "Events",
-					   "Size", "Engine", "State"}};
+	static const struct row header = {{"Experiment", "Began", "Program", "Duration",
+					   "Clock events", "Size", "Engine", "State"}};
 	static const bool right[COLUMN_COUNT] = {[DURATION] = true, [EVENTS] = true, [SIZE] = true};
 	int widths[COLUMN_COUNT];
 

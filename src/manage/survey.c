@@ -132,6 +132,8 @@ static void count_events(struct survey *survey, struct process *process)
 	struct read_context context = process_context(process, &unheard);
 
 	survey->dropped += counters->dropped;
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		survey->traced[kind] += counters->traced[kind];
 	if (process->log.is_gprofng) {
 		survey->events += process->profile.event_count;
 		return;

@@ -19,12 +19,13 @@ enum survey_state {
 struct survey {
 	struct experiment *experiment;
 	enum survey_state state;
-	int64_t running_pid;  /* of a process that is still recorded */
-	const char *program;  /* base name, or "(unknown)" */
-	uint64_t duration_ns; /* of the founder; so far, if it is still recorded */
-	uint64_t events, dropped;
-	uint64_t bytes;	  /* all files */
-	uint64_t wall_ns; /* when it began, 0: not known */
+	int64_t running_pid;	      /* of a process that is still recorded */
+	const char *program;	      /* base name, or "(unknown)" */
+	uint64_t duration_ns;	      /* of the founder; so far, if it is still recorded */
+	uint64_t events, dropped;     /* of the clock; of all kinds */
+	uint64_t traced[TRACE_KINDS]; /* as the logs count them */
+	uint64_t bytes;		      /* all files */
+	uint64_t wall_ns;	      /* when it began, 0: not known */
 };
 
 /* Opens the logs; the errors say why it cannot be. The experiment is the survey's. */

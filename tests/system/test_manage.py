@@ -764,3 +764,17 @@ def archive_is_offered(t):
     t.check(not warned(), 'after helio archive')
     t.equal(t.run(t.helio, 'collect', '-q', '-o', 'b.er', 'true').status, 0, 'collect')
     t.check('helio archive' not in t.run(t.helio, 'print', '-functions', 'b.er').err, 'ended in order')
+
+
+@test
+def events_are_counted_alike(t):
+    """By the last message, info, ls and report, which say of what kind they are: those of the clock as the second reader counts them."""
+    result = t.collect(t.target('leaks'), options=('-H', 'on'))
+    clock = t.read(result.experiment)['']['events']
+    heap = re.search(r' (\d+) of heap, ', result.err)[1]
+    t.check(f' {clock} events, ' in result.err, result.err)
+    t.check(re.search(rf'^Events +{clock} of the clock, {heap} of heap, 0 dropped$', t.run(t.helio, 'info', result.experiment).out, re.MULTILINE), 'info')
+    header, row = t.run(t.helio, 'ls', result.experiment).out.splitlines()
+    t.equal(row[:header.index('Clock events') + len('Clock events')].split()[-1], str(clock), 'ls')
+    t.check(f' {clock} clock events' in t.run(t.helio, 'print', '-report', result.experiment).out, 'report')
+    t.check(f'{clock} profile events, {heap} of heap' in t.run(t.helio, 'print', '-header', result.experiment).out, 'header')
