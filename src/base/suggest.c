@@ -60,6 +60,8 @@ const char *suggest_closest(const char *word, const char *const *names, size_t c
 	const char *closest = NULL;
 
 	for (size_t i = 0; length && i < count; i++) {
+		if (length >= strlen(names[i]) + best) /* it may have megabytes */
+			continue;
 		size_t distance =
 			strncasecmp(names[i], word, length) ? suggest_distance(word, names[i]) : 1;
 

@@ -51,10 +51,20 @@ __attribute__((format(printf, 4, 0))) static void say_format(struct print *print
 							     const char *prefix, const char *format,
 							     va_list args)
 {
+	static const char cut[] = "...";
+	enum { LONGEST = 4096 }; /* bytes of a message */
 	char *text;
+	int length = vasprintf(&text, format, args);
 
-	if (vasprintf(&text, format, args) < 0)
+	if (length < 0)
 		return;
+	if (length > LONGEST) { /* nobody reads on: a line of a script may have megabytes */
+		size_t end = LONGEST - sizeof(cut);
+
+		while (end && ((unsigned char)text[end] & 0xc0) == 0x80)
+			end--; /* no character is cut */
+		memcpy(text + end, cut, sizeof(cut));
+	}
 	say(print, color, prefix, text);
 	free(text);
 }

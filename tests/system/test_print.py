@@ -664,3 +664,13 @@ def commands_of_the_readme(t):
         t.check(name in names(example) and name in names(shown), f'{name}: {names(example)} {names(shown)}')
     for heading in ('Functions sorted by metric', 'Functions Call Tree. Metric'):
         t.check(heading in readme and heading in shown, heading)
+
+
+@test
+def long_lines_of_scripts(t):
+    """What is said of a line of megabytes is the beginning of it."""
+    experiment = t.collect('true').experiment
+    for line in 'x' * 3000000, '"' + 'y' * 3000000, '#' + '\u00e9' * 1500000:
+        (t.directory / 'script').write_text(line + '\n')
+        result = t.run(t.helio, 'print', '-script', t.directory / 'script', experiment)
+        t.check(result.err and len(result.err) < 10000, f'{len(result.err)} characters about {line[:3]}: {result.err[:100]}')
