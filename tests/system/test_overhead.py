@@ -112,7 +112,8 @@ def failing_execs(t, engine):
     bare = t.run(*words).truth()['thread_cpu']
     result = t.collect(*words, engine=engine, options=('-p', '100u'), before=LIMIT, env=SLOW)
     quiet = t.collect(*words, engine=engine, options=('-p', '100u')).truth()['thread_cpu']  # 10,000 suspended recordings cost something, too
-    t.ratio(result.truth()['thread_cpu'], max(bare, quiet), 0.9, 1.9 + UNSEEN, 'cpu/with handlers that are not slow')
+    # slow ones rest more, and so may cost less
+    t.ratio(result.truth()['thread_cpu'], max(bare, quiet), 0, 1.9 + UNSEEN, 'cpu/with handlers that are not slow')
 
 
 @test(alone=True, engines=True)
