@@ -140,7 +140,8 @@ static void check_said(const struct experiment *experiment, struct diag_list *wa
 
 	for (size_t i = 0; i < experiment->processes.count; i++)
 		if (!experiment->processes.items[i].is_unrecorded &&
-		    !experiment->processes.items[i].log.is_gprofng)
+		    !experiment->processes.items[i].log.is_gprofng &&
+		    !experiment_is_guest(experiment, &experiment->processes.items[i]))
 			read_said(&experiment->processes.items[i], &list);
 	for (size_t i = 0; i < list.items.count; i++) {
 		const struct said *said = &list.items.items[i];

@@ -72,6 +72,11 @@ const struct process *experiment_find_lineage(const struct experiment *experimen
  */
 const struct process *experiment_image_before(const struct experiment *experiment,
 					      const struct process *process);
+/*
+ * Whether it is a program that another process executes as an emulator: that one has its time, and
+ * what could not be recorded here is recorded there.
+ */
+bool experiment_is_guest(const struct experiment *experiment, const struct process *process);
 /* The processes that were recorded, each once, however many images it has. */
 size_t experiment_process_count(const struct experiment *experiment);
 

@@ -46,3 +46,14 @@ size_t experiment_process_count(const struct experiment *experiment)
 	}
 	return count;
 }
+
+bool experiment_is_guest(const struct experiment *experiment, const struct process *process)
+{
+	size_t length;
+
+	if (lineage_step(process->lineage, &length) != 'c')
+		return false;
+	const struct process *host = experiment_find_lineage(experiment, process->lineage, length);
+
+	return host && host->log.pid == process->log.pid && host->log.counters.events;
+}

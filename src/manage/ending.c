@@ -85,7 +85,10 @@ static char *describe_failures(const struct experiment *experiment)
 	size_t failed = 0;
 
 	for (size_t i = 0; i < experiment->processes.count; i++) {
-		const struct log_event *event = failure_of(&experiment->processes.items[i].log, !i);
+		const struct process *process = &experiment->processes.items[i];
+		const struct log_event *event = experiment_is_guest(experiment, process)
+							? NULL
+							: failure_of(&process->log, !i);
 
 		failed += event != NULL;
 		first = first ? first : event;

@@ -70,3 +70,13 @@ def xz(t, engine):
     data.write_text(''.join(f'{i * i % 99991} line {i} of some text\n' for i in range(150000)))
     rows = measured(t, engine, t.need('xz'), '-6', '-T1', '-k', '-f', data, expect=('lzma_code',))
     t.within(rows['lzma_code']['i.totalcpu'] > 0.8 * rows['<Total>']['i.totalcpu'], 'lzma_code is not most of it')
+
+
+@test
+def an_emulated_program(t):
+    """qemu is recorded, and with it what it executes, whose own collector finds no clock: nothing is missing."""
+    result = t.collect(t.need('qemu-x86_64'), t.target('flat'), '0.3s')
+    family = t.read(result.experiment)
+    t.check(family['']['events'] > 0, 'clock events of the emulator')
+    t.check('no clock profile' not in result.err, result.err)
+    t.check('no clock profile' not in t.run(t.helio, 'print', '-functions', result.experiment).err, 'said by print')
