@@ -97,6 +97,24 @@ static void check_counts(struct check *check, const struct process *process)
 			 process->name);
 }
 
+/* The process counted what it traced; without sums that alone tells of a file that is gone. */
+static void check_traces(struct check *check, const struct process *process)
+{
+	uint64_t counted[TRACE_KINDS] = {0};
+
+	for (size_t i = 0; i < process->log.events.count; i++) {
+		const struct log_event *event = &process->log.events.items[i];
+
+		for (int kind = 0; kind < TRACE_KINDS && log_event_is(event, "counters"); kind++)
+			log_event_number(event, format_traces[kind].file, &counted[kind]);
+	}
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		if (counted[kind] && !process->traces[kind].present)
+			diag_add_once(&check->damage, DIAG_WARNING,
+				      "%s/%s is missing, with %" PRIu64 " events", process->name,
+				      format_traces[kind].file, counted[kind]);
+}
+
 static void check_recording(struct check *check)
 {
 	const struct experiment *experiment = check->experiment;
@@ -130,6 +148,7 @@ static void run_check(struct check *check, const char *path)
 			continue;
 		check_files(check, process, !clock || strcmp(clock, "0") != 0);
 		check_counts(check, process);
+		check_traces(check, process);
 		objects_add(&check->objects, process, false);
 	}
 	for (size_t i = 0; i < doubts.count; i++)

@@ -288,3 +288,18 @@ def a_list_that_leads_away(t):
     t.check('archives/large is not what was written' in result.out, f'what was said: {result.out}')
     got = sum(int(line.rpartition(' = ')[2]) for line in trace.read_text().splitlines() if 'pread64(' in line and line.rpartition(' = ')[2].isdigit())
     t.check(large <= got < 8 * large, f'{got} bytes read of a file of {large}')
+
+
+@test
+def traces_without_a_list(t):
+    """Where the recorder was killed before it wrote the list, a process's own counts tell that a trace of its is gone."""
+    made = recorded(t)
+    (made / 'sums').write_text('- - -\n')
+    for name in 'heaptrace', 'synctrace', 'iotrace':
+        experiment = t.directory / 'copy.er'
+        shutil.rmtree(experiment, ignore_errors=True)
+        shutil.copytree(made, experiment, symlinks=True)
+        t.equal(t.run(t.helio, 'check', experiment).status, 1, 'status of check as it was left')
+        (experiment / name).unlink()
+        result = t.run(t.helio, 'check', experiment)
+        t.check(result.status == DAMAGED and f'copy.er/{name} is missing' in result.out, f'{name}: {result.status} {result.out}')
