@@ -316,7 +316,8 @@ def lost(t):
             site = next((f.partition(' + ')[0] for f in row['stack'] if f.startswith('site_')), None)
             if site:
                 ours[KINDS.get(row['fate'], row['fate']), site] += row['instances']
-        t.equal(dict(ours), expected, ' '.join(map(str, words[1:])) or 'returns')
+        # within: a number somewhere may happen to be an address in a block
+        t.within(dict(ours) == expected, f'{" ".join(map(str, words[1:])) or "returns"}: {ours}, memcheck {expected}')
 
 
 @test

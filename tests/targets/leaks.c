@@ -126,7 +126,7 @@ static NOINLINE void *site_local(void)
 
 static NOINLINE void *site_large(void)
 {
-	return seen(malloc(1 << 20));
+	return seen(malloc(200000)); /* with a mapping of its own */
 }
 
 static NOINLINE void *site_moved(size_t size)
