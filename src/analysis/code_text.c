@@ -146,7 +146,8 @@ const uint8_t *code_bytes(struct session *session, uint32_t function, struct are
 		return read_announced(entry, arena, &text) && text.code_size == entry->size
 			       ? text.code
 			       : NULL;
-	if (!object)
+	/* a damaged symbol may claim gigabytes */
+	if (!object || object_code(object, entry->address, NULL, entry->size) != entry->size)
 		return NULL;
 
 	uint8_t *bytes = arena_array(arena, uint8_t, entry->size);

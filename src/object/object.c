@@ -521,7 +521,7 @@ size_t object_code(struct object *object, uint64_t address, void *buffer, size_t
 
 	if (size > code.size)
 		size = code.size;
-	if (size)
+	if (buffer && size)
 		memcpy(buffer, code.data, size);
 	return size;
 }

@@ -91,8 +91,8 @@ const char *object_debug_file(struct object *object);
 /* What the code is for, EM_…; EM_NONE where there is no file. */
 uint16_t object_machine(const struct object *object);
 /*
- * Copies the code at an address and returns how many bytes: fewer than asked
- * for at the end of a section, 0 where the file is gone, was changed since, or
+ * Copies the code at an address, but for a buffer that is NULL, and returns how many bytes: fewer
+ * than asked for at the end of a section, 0 where the file is gone, was changed since, or
  * is a debug file, which has no code.  The file stays mapped from the first question on.
  */
 size_t object_code(struct object *object, uint64_t address, void *buffer, size_t size);
