@@ -30,7 +30,7 @@ void own_use_work_begin(void);
 void own_use_work_settle(void);
 void own_use_work_end(void);
 
-/* The calling thread is ours: what it has used since `noted`, which becomes what it is now. */
+/* Adds what the calling thread, one of ours, has used since `noted`, and moves `noted` on. */
 void own_use_thread(struct own_use_span *noted);
 
 /* The counts are kept in `shared` from now on, where the launcher can read them. */
@@ -38,7 +38,8 @@ void own_use_open(struct format_own_use *shared);
 /* Before that is unmapped; in the child of a fork, too. */
 void own_use_forget(void);
 
-/* Whose I/O the kernel's sums are.  True of own_use_io_changes: it was `from`, and is `to` now. */
+/* Whether the kernel's sums contain children's I/O.  own_use_io_changes: false, and nothing
+ * changes, if that was not `from`. */
 enum format_io_state own_use_io_state(void);
 bool own_use_io_changes(enum format_io_state from, enum format_io_state to);
 /* What threads that have ended have read and written. */

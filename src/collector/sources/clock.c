@@ -267,7 +267,10 @@ static void emit_remembered_wait(struct thread *thread)
 	clock->remote_stack = 0;
 }
 
-/* What was queued since `before_ns` were pending followed a wait, which has this stack. */
+/*
+ * The part of queued_pending_ns above `before_ns` is the time from the end of a wait to a
+ * processor: it has that wait's stack.
+ */
 static void emit_woken(struct thread *thread, int64_t before_ns, uint32_t stack)
 {
 	int64_t since_ns = thread->clock.queued_pending_ns - before_ns;

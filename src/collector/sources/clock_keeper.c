@@ -46,8 +46,9 @@ struct held {
 static _Atomic unsigned running;
 static _Atomic uint32_t wishes;	 /* a futex */
 static _Atomic uint64_t rest_ns; /* asked for */
-/* Requests to switch all events, numbered, since one may follow before the one before it is
- * fulfilled: twice the number, and 1 for off.  The last one that was made; … is fulfilled, a futex.
+/*
+ * The last request to switch all events, and the last one that was carried out (a futex): twice its
+ * number, and 1 for off.  Numbered, because one may follow before the previous one is carried out.
  */
 static _Atomic uint32_t requested, fulfilled;
 static _Atomic int32_t keeper_id;

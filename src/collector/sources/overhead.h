@@ -81,7 +81,7 @@ void overhead_rest(uint64_t ns);
  * another thread, waits for that.
  */
 bool overhead_rests(void);
-/* Its end is still to come, and switches them on; after overhead_release. */
+/* A rest is under way: whoever ends it switches the events on, unless they are held. */
 bool overhead_is_resting(void);
 /* By the keeper, when its rest is over. */
 void overhead_rested(void);
