@@ -11,8 +11,9 @@
 static const struct {
 	const char *object; /* how its file's name begins */
 	const char *name;
-	const char *names; /* what makes it tell the names of what it compiles */
-	const char *word;  /* the part of that by which a command that has it is known */
+	const char *names;    /* what makes it tell the names of what it compiles; NULL: nothing */
+	const char *word;     /* the part of that by which a command that has it is known */
+	const char *profiler; /* its own, where nothing else knows them */
 } runtimes[] = {
 	{"libjvm.so", "java",
 	 "-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit (Java 17 and later)",
@@ -26,20 +27,15 @@ static const struct {
 	{"beam.smp", "erl", "+JPperf true", "+JPperf"},
 	{"libruby", "ruby", "--yjit-perf (Ruby 3.3 and later)", "--yjit-perf"},
 	{"php", "php", "-d opcache.jit_debug=0x10", "opcache.jit_debug"},
+	{"luajit", "luajit", .profiler = "luajit -jp"},
+	{"libluajit", "luajit", .profiler = "luajit -jp"},
+	{"libpypy", "pypy", .profiler = "the package vmprof"},
+	{"libguile", "guile", .profiler = "the module (statprof)"},
+	{"sbcl", "sbcl", .profiler = "the module sb-sprof"},
+	{"racket", "racket", .profiler = "the library profile"},
 };
 
 enum { RUNTIMES = COUNT(runtimes) };
-
-/* Those that tell nobody else the names of what they compile. */
-static const struct {
-	const char *object;
-	const char *name;
-	const char *profiler;
-} silent_runtimes[] = {
-	{"luajit", "luajit", "luajit -jp"},	   {"libluajit", "luajit", "luajit -jp"},
-	{"libpypy", "pypy", "the package vmprof"}, {"libguile", "guile", "the module (statprof)"},
-	{"sbcl", "sbcl", "the module sb-sprof"},   {"racket", "racket", "the library profile"},
-};
 
 /* Whether a file's name is that of a runtime: "node" and "node18", but not "node-gyp". */
 static bool is_runtime(const char *name, const char *begin)
@@ -76,29 +72,12 @@ static bool was_told(const struct session *session, size_t runtime)
 	return told;
 }
 
-static bool is_loaded(const struct session *session, const char *begin)
+static bool is_loaded(const struct session *session, size_t runtime)
 {
 	for (size_t i = 0; i < session->objects.count; i++)
-		if (is_runtime(session->objects.items[i].name, begin))
+		if (is_runtime(session->objects.items[i].name, runtimes[runtime].object))
 			return true;
 	return false;
-}
-
-static const char *add_silent_runtimes(struct session *session, const char *advice)
-{
-	const char *last = "";
-
-	for (size_t i = 0; i < COUNT(silent_runtimes); i++) {
-		if (!strcmp(last, silent_runtimes[i].name) ||
-		    !is_loaded(session, silent_runtimes[i].object))
-			continue;
-		last = silent_runtimes[i].name;
-		advice = arena_printf(&session->arena,
-				      "%s. %s keeps the names of the functions that it compiles to "
-				      "itself; its own profiler knows them: %s",
-				      advice, last, silent_runtimes[i].profiler);
-	}
-	return advice;
 }
 
 const char *advice_for_unknown(struct session *session)
@@ -106,14 +85,19 @@ const char *advice_for_unknown(struct session *session)
 	const char *advice = "", *last = "";
 
 	for (size_t i = 0; i < RUNTIMES; i++) {
-		if (!strcmp(last, runtimes[i].name) || !is_loaded(session, runtimes[i].object) ||
+		bool tells = runtimes[i].names;
+
+		if (!strcmp(last, runtimes[i].name) || !is_loaded(session, i) ||
 		    was_told(session, i))
 			continue;
 		last = runtimes[i].name;
-		advice = arena_printf(&session->arena,
-				      "%s. %s tells the names of the functions that it compiles "
-				      "with %s",
-				      advice, last, runtimes[i].names);
+		advice =
+			arena_printf(&session->arena, "%s. %s %s%s", advice, last,
+				     tells ? "tells the names of the functions that it compiles "
+					     "with "
+					   : "keeps the names of the functions that it compiles to "
+					     "itself; its own profiler knows them: ",
+				     tells ? runtimes[i].names : runtimes[i].profiler);
 	}
-	return add_silent_runtimes(session, advice);
+	return advice;
 }
