@@ -263,7 +263,7 @@ class Case:
         result = self.run(*before, self.helio, 'collect', *engine_options, *options, '-o', experiment, *words, **more)
         result.experiment = experiment
         if status is not None and result.status != status:
-            raise Failure(f'helio collect {words[0]}: status {result.status}, not {status}: {result.err.strip()[-400:]}')
+            raise Failure(f'helio collect {words[0]}: status {result.status}, not {status}: {result.err.strip()[-1500:]}')
         return result
 
     def like_bare(self, engine, *words, intervals=INTERVALS, options=(), same=lambda result: result.out, **more):
@@ -278,7 +278,7 @@ class Case:
         for interval in intervals:
             result = self.collect(*words, engine=engine, options=('-p', interval, *options), status=None, **more)
             what = f'{pathlib.Path(str(words[0])).name} at {interval}'
-            self.check(result.status == bare.status, f'{what}: status {result.status}, not {bare.status}: {result.err[-400:]}')
+            self.check(result.status == bare.status, f'{what}: status {result.status}, not {bare.status}: {result.err[-1500:]}')
             self.equal(same(result), same(bare), f'{what}: output')
             self.print(result.experiment, '-functions')
             yield result, self.read(result.experiment)
@@ -287,7 +287,7 @@ class Case:
         """helio print with JSON: one object per command."""
         result = self.run(self.helio, 'print', '-printmode', 'json', *commands, experiment)
         if result.status:
-            raise Failure(f'helio print {commands}: status {result.status}: {result.err.strip()[-400:]}')
+            raise Failure(f'helio print {commands}: status {result.status}: {result.err.strip()[-1500:]}')
         decoder = json.JSONDecoder()
         objects = []
         text = result.out.strip()

@@ -180,6 +180,60 @@ def ends(t):
         t.equal(len(after), 10, 'writes of a child after its fork')
 
 
+def stepped(t, act, stride):
+    """(collect's result, how often the handler did it): a write of 3 bytes, interrupted before every stride-th instruction."""
+    result = record(t, t.target('stepped'), 'write', act, stride, timeout=300)
+    calls, acts = (int(line.split()[1]) for line in result.out.splitlines())
+    if not acts:
+        raise Skip('the trap flag raises no signal here')
+    t.check(acts >= 10, f'{acts} instructions')
+    return result, acts
+
+
+def writes_of(process, size):
+    return sum(e['type'] == 'write' and e['bytes'] == size for e in process['traces']['iotrace'])
+
+
+@test
+def forks_at_any_instruction(t):
+    """Both sides of the fork go on in the middle of the recording; what the child does afterwards is whole."""
+    result, acts = stepped(t, 'fork', 4)
+    family = t.read(result.experiment)
+    t.equal(writes_of(family[''], 3), acts + 1, 'writes that were interrupted, in the parent')
+    children = [process for lineage, process in family.items() if lineage]
+    t.equal(len(children), acts, 'children')
+    t.equal({writes_of(process, 4) for process in children}, {3}, 'writes of each child')
+
+
+@test
+def ends_at_any_instruction(t):
+    """What was written before is there, and nothing is damaged."""
+    result, acts = stepped(t, 'leave', 67)
+    children = [process for lineage, process in t.read(result.experiment).items() if lineage]
+    t.equal(len(children), acts + 1, 'children, the last not interrupted')
+    t.equal({writes_of(process, 4) for process in children}, {3}, 'writes of each child')
+
+
+@test
+def jumps_at_any_instruction(t):
+    """The call after the jump is recorded; of those jumped out of, only what was in the middle of being recorded is lost."""
+    result, acts = stepped(t, 'jump', 9)
+    process = helio_reader.read_family(str(result.experiment))['']
+    dropped = sum(int(e['dropped']) for e in process['log_events'] if e['kind'] == 'counters')
+    t.equal(writes_of(process, 4), acts, 'writes after a jump')
+    t.check(0 < dropped <= acts, f'{dropped} of {acts} dropped')
+
+
+@test
+def nested_at_any_instruction(t):
+    """A write in a handler is recorded, or counted as dropped; the interrupted one is always recorded."""
+    result, acts = stepped(t, 'nest', 5)
+    process = helio_reader.read_family(str(result.experiment))['']
+    dropped = sum(int(e['dropped']) for e in process['log_events'] if e['kind'] == 'counters')
+    t.equal(writes_of(process, 3), acts + 1, 'writes that were interrupted')
+    t.equal(writes_of(process, 1) + dropped, acts, 'writes in the handler, and those dropped')
+
+
 @test
 def family(t):
     result = part(t, 'family')

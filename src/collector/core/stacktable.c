@@ -187,10 +187,16 @@ static uint64_t mix(uint32_t parent, uint64_t pc, uint32_t in_epoch)
 	return key ^ key >> 32;
 }
 
+/*
+ * The node, or NULL where its segment is not there: a lookup that a handler's fork interrupted
+ * goes on in the child with the parent's ids.
+ */
 static const struct format_node *node_of(uint32_t id)
 {
-	return &atomic_load_explicit(&segments[id >> SEGMENT_SHIFT],
-				     memory_order_acquire)[id & (SEGMENT_NODES - 1)];
+	const struct format_node *segment =
+		atomic_load_explicit(&segments[id >> SEGMENT_SHIFT], memory_order_acquire);
+
+	return segment ? &segment[id & (SEGMENT_NODES - 1)] : NULL;
 }
 
 /* A new node's id, or 0. */
@@ -238,7 +244,7 @@ static bool node_is(uint32_t id, uint32_t parent, uint64_t pc, uint32_t in_epoch
 {
 	const struct format_node *node = node_of(id);
 
-	return node->pc == pc && node->parent == parent && node->epoch == in_epoch;
+	return node && node->pc == pc && node->parent == parent && node->epoch == in_epoch;
 }
 
 /* Looks the key up in one table; *free is where it would go, or NULL. */
