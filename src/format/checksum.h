@@ -2,7 +2,8 @@
 /*
  * The checksum of a finished block: FNV-1a over 64-bit words instead of bytes,
  * folded to 32 bits.  Eight bytes a step, no table; a change of any one word
- * always changes the 64-bit state.
+ * always changes the 64-bit state.  A product's bits depend on lower ones only: so its upper half
+ * is brought down in each step, or changes of two words' highest bits would cancel.
  */
 #ifndef HELIO_FORMAT_CHECKSUM_H
 #define HELIO_FORMAT_CHECKSUM_H
@@ -22,6 +23,7 @@ static inline uint64_t checksum_add(uint64_t state, const void *data, size_t siz
 		word = 0; /* the last word is filled up with zeros */
 		memcpy(&word, byte, step);
 		state = (state ^ word) * 0x100000001b3u;
+		state ^= state >> 32;
 		size -= step;
 	}
 	return state;

@@ -89,13 +89,21 @@ def read_header(data, kind):
     return size
 
 
-def checksum(head, payload):
-    """Of a block: the header with its last field 0, then the used bytes, in words of 64 bits."""
-    data = head[:36] + bytes(4) + payload
+CHECKSUM_BEGIN = 0xcbf29ce484222325
+
+
+def checksum(data, value=CHECKSUM_BEGIN):
+    """Of words of 64 bits, as docs/format.md has it for `sums`; continued from `value`."""
     data += bytes(-len(data) % 8)
-    value = 0xcbf29ce484222325
     for word in struct.unpack(f'<{len(data) // 8}Q', data):
         value = (value ^ word) * 0x100000001b3 & 0xffffffffffffffff
+        value ^= value >> 32
+    return value
+
+
+def block_checksum(head, payload):
+    """The header with its last field 0, then the used bytes."""
+    value = checksum(head[:36] + bytes(4) + payload)
     return (value >> 32 ^ value & 0xffffffff) or 1
 
 
@@ -112,7 +120,7 @@ def blocks(data, kind, warnings):
         payload = data[begin:begin + used]
         if len(payload) < used:
             warnings.append(f'{kind}: a block is cut off')
-        elif expected and checksum(data[at:begin], payload) != expected:
+        elif expected and block_checksum(data[at:begin], payload) != expected:
             warnings.append(f'{kind}: a block has a wrong checksum')
         yield encoding, first, base, dropped, epoch, count, payload
         at += size

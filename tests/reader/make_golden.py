@@ -37,7 +37,8 @@ def file_header(kind, size=64):
 
 def checksum(data):
     def step(value, word):
-        return (value ^ word) * 0x100000001b3 % 2 ** 64
+        product = (value ^ word) * 0x100000001b3 % 2 ** 64
+        return product ^ product >> 32
     data += bytes(-len(data) % 8)
     value = functools.reduce(step, (word for word, in struct.iter_unpack('<Q', data)), 0xcbf29ce484222325)
     return (value >> 32) ^ (value % 2 ** 32) or 1

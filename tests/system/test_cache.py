@@ -4,7 +4,7 @@ import os
 import shutil
 
 import test_code
-from harness import test
+from harness import helio_reader, test
 
 COMMANDS = ('-functions', '-callers-callees', '-calltree', '-calltree -inverted', '-csingle main', '-flamegraph',
             '-metrics e.total:i.total:size:address:name -sort i.total -name mangled:soname -functions')
@@ -54,14 +54,7 @@ def rewrite(file, change):
     """Another body with its right checksum."""
     data = file.read_bytes()
     body = change(data[HEADER:])
-    file.write_bytes(data[:8] + len(body).to_bytes(8, 'little') + checksum(body).to_bytes(8, 'little') + body)
-
-
-def checksum(data):
-    state = 0
-    for at in range(0, len(data), 8):
-        state = (state ^ int.from_bytes(data[at:at + 8], 'little')) * 0x100000001b3 & (1 << 64) - 1
-    return state
+    file.write_bytes(data[:8] + len(body).to_bytes(8, 'little') + helio_reader.checksum(body, 0).to_bytes(8, 'little') + body)
 
 
 @test
@@ -201,7 +194,7 @@ def torn_files_are_not_believed(t):
     # a right checksum over nonsense
     for at in range(0, len(whole) - HEADER, max(1, len(whole) // 50)):
         body = whole[HEADER:HEADER + at] + bytes(b ^ 0xff for b in whole[HEADER + at:HEADER + at + 8]) + whole[HEADER + at + 8:]
-        kept.files()[0].write_bytes(whole[:16] + checksum(body).to_bytes(8, 'little') + body)
+        kept.files()[0].write_bytes(whole[:16] + helio_reader.checksum(body, 0).to_bytes(8, 'little') + body)
         kept.functions()
 
 

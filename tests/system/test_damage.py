@@ -3,7 +3,7 @@
 import random
 import shutil
 
-from harness import test
+from harness import helio_reader, test
 
 OF_ARCHIVE = 'archives', 'archive.log', 'archive.sums'
 DAMAGED = 2
@@ -175,12 +175,26 @@ def notes_are_the_user_s(t):
     t.equal(t.run(t.helio, 'check', experiment).status, 0, 'status of check')
 
 
-def checksum(content):
-    """As docs/format.md has it."""
-    state = 0xcbf29ce484222325
-    for at in range(0, len(content), 8):
-        state = (state ^ int.from_bytes(content[at:at + 8], 'little')) * 0x100000001b3 & (1 << 64) - 1
-    return f'{state:016x}'
+def sum_of(content):
+    """As `sums` has it."""
+    return f'{helio_reader.checksum(content):016x}'
+
+
+@test
+def changes_that_could_cancel(t):
+    """The highest bits of any two words of 64 bits, changed in files of every kind."""
+    experiment = t.collect(t.target('heap'), options=('-H', 'on')).experiment
+    choice = random.Random(1)
+    for name in ('profile', 'stacks', 'heaptrace', 'map.xml', 'log.xml', 'sums'):
+        whole = (experiment / name).read_bytes()
+        words = range(len(whole) // 8)
+        for _ in range(8):
+            damaged = bytearray(whole)
+            for word in choice.sample(words, 2):
+                damaged[word * 8 + 7] ^= 0x80
+            (experiment / name).write_bytes(damaged)
+            t.check(t.run(t.helio, 'check', experiment).status != 0, f'{name} with two changes is in order')
+        (experiment / name).write_bytes(whole)
 
 
 @test(engines=True)
@@ -190,10 +204,10 @@ def sums_as_specified(t, engine):
     text = (experiment / 'sums').read_bytes()
     lines = text.decode().splitlines()
     end = text.rindex(b'- ', 0, len(text) - 3)
-    t.equal(lines[-1], f'- {checksum(text[:end])} -', 'the last line')
+    t.equal(lines[-1], f'- {sum_of(text[:end])} -', 'the last line')
     listed = {line.split(' ', 2)[2]: line.split(' ', 2)[:2] for line in lines[:-1]}
     vdso = [path for path in (experiment / 'archives').iterdir() if path.name.startswith('[')]
-    found = {str(path.relative_to(experiment)): [str(path.stat().st_size), checksum(path.read_bytes())]
+    found = {str(path.relative_to(experiment)): [str(path.stat().st_size), sum_of(path.read_bytes())]
              for path in [*data_files(experiment), *vdso, experiment / 'archive.sums'] if path.name != 'sums'}
     t.equal(listed, found, 'the list')
 
@@ -246,7 +260,7 @@ def each_copy_counts(t):
 
 
 def write_sums(path, lines):
-    path.write_bytes(lines + f'- {checksum(lines)} -\n'.encode())
+    path.write_bytes(lines + f'- {sum_of(lines)} -\n'.encode())
 
 
 @test
@@ -281,7 +295,7 @@ def a_list_that_leads_away(t):
     (archives / 'large').write_bytes(b'x' * large)
     for number in range(copies):
         (archives / f'link{number}').symlink_to('large')
-    lines = ''.join(f'{large} {checksum(b"x" * large)} archives/link{number}\n{large} {number:016x} archives/large\n' for number in range(copies))
+    lines = ''.join(f'{large} {sum_of(b"x" * large)} archives/link{number}\n{large} {number:016x} archives/large\n' for number in range(copies))
     write_sums(experiment / 'archive.sums', lines.encode())
     trace = t.directory / 'trace'
     result = t.run(t.need('strace'), '-f', '-e', 'trace=pread64', '-o', trace, t.helio, 'check', experiment)
