@@ -307,6 +307,16 @@ bool folder_is_at(int folder, const char *path)
 	return is_same(folder, AT_FDCWD, path, 0);
 }
 
+bool folder_is_named_by(int folder, const char *path)
+{
+	struct stat link;
+
+	if (is_same(folder, AT_FDCWD, path, AT_SYMLINK_NOFOLLOW))
+		return true;
+	return !lstat(path, &link) && S_ISLNK(link.st_mode) &&
+	       (link.st_uid == geteuid() || !link.st_uid);
+}
+
 bool folder_remove_itself(int folder, const char *name)
 {
 	/* where it is now: who has moved it could not move it far */

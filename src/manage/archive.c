@@ -569,6 +569,15 @@ enum status manage_archive(const char *path, const struct manage_archive_request
 		archiver_fini(&archiver);
 		return STATUS_INVALID;
 	}
+	if (!request->is_open &&
+	    !folder_is_named_by(archiver.experiment->folder, archiver.experiment->path)) {
+		diag_add(diags, DIAG_ERROR,
+			 "%s is a link of another user's, to which nothing is written: name the "
+			 "experiment itself",
+			 path);
+		archiver_fini(&archiver);
+		return STATUS_INVALID;
+	}
 	if (request->objects != MANAGE_OBJECTS_NONE || request->sources != MANAGE_SOURCES_NONE) {
 		if (open_store(&archiver))
 			run(&archiver);

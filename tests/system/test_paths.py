@@ -192,6 +192,24 @@ def a_link_in_a_received_experiment(t):
 
 
 @test
+def a_link_of_another_user_to_an_experiment(t):
+    """`archive` writes nothing there, with a slash behind the name neither; one's own link, or root's, is followed."""
+    t.need_root()
+    experiment = t.collect(t.target('empty'), options=['-A', 'off']).experiment
+    foreign, own = t.directory / 'foreign.er', t.directory / 'own.er'
+    for link in (foreign, own):
+        link.symlink_to(experiment)
+    os.chown(foreign, 65534, 65534, follow_symlinks=False)
+    before = state(experiment)
+    for name in (foreign, f'{foreign}/'):
+        result = t.run(t.helio, 'archive', name)
+        t.check(result.status and 'a link of another user' in result.err, f'{name}: status {result.status}, {result.err}')
+        t.equal(state(experiment), before, f'the experiment after archive {name}')
+    t.equal(t.run(t.helio, 'archive', own).status, 0, 'status with a link of its own')
+    t.check((experiment / 'archives').is_dir(), 'nothing copied')
+
+
+@test
 def root_archives_what_the_owner_may_read(t):
     """What an experiment names is copied into it with its owner's rights; a common archive is its maker's."""
     t.need_root()
