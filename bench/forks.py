@@ -31,20 +31,23 @@ def used(words, place):
 def forks(bench, _names):
     """
     A shell that runs /bin/true and a subshell in turn: CPU and wall of the whole command, over the bare runs before
-    and after it.  In memory where that is possible, and nothing is removed meanwhile: ext4 searches past each file
+    and after it, and of perf record likewise.  In memory where that is possible, and nothing is removed meanwhile: ext4 searches past each file
     that was removed in the last seconds, which costs more than all that is measured here.
     """
     rounds, repeats = (20, 3) if bench.quick else (100, 15)
     memory = pathlib.Path('/dev/shm')
     place = pathlib.Path(tempfile.mkdtemp(prefix='helio-bench-', dir=memory if os.access(memory, os.W_OK) else bench.scratch))
     bare_words = ['bash', '-c', SCRIPT.format(rounds=rounds)]
-    ratios = {variant: ([], [], []) for variant in VARIANTS}
+    tools = {variant: [str(bench.helio), 'collect', '-A', 'off', *options, '-o', '{}.er'] for variant, options in VARIANTS.items()}
+    if shutil.which('perf'):
+        tools['perf record'] = ['perf', 'record', '-q', '-F', '1000', '-g', '-e', 'cpu-clock:u', '-o', '{}.data']
+    ratios = {variant: ([], [], []) for variant in tools}
     try:
         before = used(bare_words, place)
         for _ in range(repeats):
-            for variant, options in VARIANTS.items():
+            for variant, words in tools.items():
                 bench.serial += 1
-                cost = used([str(bench.helio), 'collect', '-A', 'off', *options, '-o', f'{bench.serial}.er', *bare_words], place)
+                cost = used([word.format(bench.serial) for word in words] + bare_words, place)
                 after = used(bare_words, place)
                 cpu, wall = (before[0] + after[0]) / 2, (before[1] + after[1]) / 2
                 for kept, value in zip(ratios[variant], (cost[0] / cpu, cost[1] / wall, (cost[0] - cpu) / (2 * rounds) * 1e3)):
