@@ -201,17 +201,31 @@ void survey_close(struct survey *survey)
 	*survey = (struct survey){0};
 }
 
+/* By the option that asks for them; kinds without events are left out. */
+static json_t *json_traced(const struct survey *survey)
+{
+	json_t *counts = json_object();
+
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		if (survey->traced[kind])
+			json_object_set_new(counts, format_traces[kind].setting,
+					    json_integer((json_int_t)survey->traced[kind]));
+	return counts;
+}
+
 json_t *survey_json(const struct survey *survey)
 {
 	const struct experiment *experiment = survey->experiment;
 	const struct experiment_log *log = &experiment->processes.items[0].log;
 
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:f, s:I, s:I, s:I, s:I, s:o, s:s}", "name",
-			 json_text(experiment->name), "path", json_text(experiment->path), "began",
-			 report_json_date(survey->wall_ns), "program", json_text(survey->program),
-			 "command", json_text(experiment_log_setting(log, "command")), "duration",
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:f, s:I, s:o, s:I, s:I, s:I, s:o, s:s}",
+			 "name", json_text(experiment->name), "path", json_text(experiment->path),
+			 "began", report_json_date(survey->wall_ns), "program",
+			 json_text(survey->program), "command",
+			 json_text(experiment_log_setting(log, "command")), "duration",
 			 (double)survey->duration_ns / 1e9, "events", (json_int_t)survey->events,
-			 "dropped", (json_int_t)survey->dropped, "bytes", (json_int_t)survey->bytes,
+			 "trace_events", json_traced(survey), "dropped",
+			 (json_int_t)survey->dropped, "bytes", (json_int_t)survey->bytes,
 			 "processes", (json_int_t)experiment_process_count(experiment), "engine",
 			 json_text(log->engine), "state", survey_state_name(survey->state));
 }

@@ -549,6 +549,18 @@ def lists_and_describes(t):
 
 
 @test
+def events_of_each_kind(t):
+    """ls and info count what is traced as the independent reader does."""
+    experiment = t.collect('ls', '-R', '/usr/include', options=('-i', 'on', '-H', 'on', '-s', 'on', '-p', 'off')).experiment
+    traces = t.read(experiment)['']['traces']
+    truth = {kind: len(traces[f'{kind}trace']) for kind in ('io', 'heap')}
+    t.check(min(truth.values()) > 0, f'{truth}')
+    for command in ('ls', 'info'):
+        row = json.loads(helio(t, command, '--json', experiment).out)['experiments'][0]
+        t.equal((row['trace_events'], row['events']), (truth, 0), command)
+
+
+@test
 def json_fits_its_schema(t):
     """… and the schema refuses what is wrong."""
     try:
