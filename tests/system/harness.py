@@ -125,8 +125,8 @@ need_watch_points.answer = None
 
 
 def patience():
-    """How much longer than by itself a command may take here, before it is taken to hang."""
-    return max(1.0, os.getloadavg()[0] / len(os.sched_getaffinity(0)))
+    """How much longer than by itself a command may take here, before it is taken to hang; kernels have told of millions of processes."""
+    return min(max(1.0, os.getloadavg()[0] / len(os.sched_getaffinity(0))), 50)
 
 
 def monitor_cpu(process):

@@ -180,10 +180,10 @@ def ends(t):
         t.equal(len(after), 10, 'writes of a child after its fork')
 
 
-def stepped(t, act, stride):
-    """(collect's result, how often the handler did it): a write of 3 bytes, interrupted before every stride-th instruction."""
-    result = record(t, t.target('stepped'), 'write', act, stride, timeout=300)
-    calls, acts = (int(line.split()[1]) for line in result.out.splitlines())
+def stepped(t, act, stride, call='write', options=()):
+    """(collect's result, how often the handler did it): a call, of a write of 3 bytes, interrupted before every stride-th instruction."""
+    result = record(t, t.target('stepped'), call, act, stride, options=options, timeout=300)
+    acts = int(result.out.split()[1])
     if not acts:
         raise Skip('the trap flag raises no signal here')
     t.check(acts >= 10, f'{acts} instructions')
@@ -199,10 +199,19 @@ def forks_at_any_instruction(t):
     """Both sides of the fork go on in the middle of the recording; what the child does afterwards is whole."""
     result, acts = stepped(t, 'fork', 4)
     family = t.read(result.experiment)
-    t.equal(writes_of(family[''], 3), acts + 1, 'writes that were interrupted, in the parent')
+    t.equal(writes_of(family[''], 3), acts + 2, 'writes of the parent, the first and the last not interrupted')
     children = [process for lineage, process in family.items() if lineage]
     t.equal(len(children), acts, 'children')
     t.equal({writes_of(process, 4) for process in children}, {3}, 'writes of each child')
+
+
+@test
+def forks_at_any_instruction_of_other_calls(t):
+    """Of what allocates, opens and locks, where all of that is recorded."""
+    for call, stride in (('heap', 17), ('file', 43), ('lock', 17)):
+        result, acts = stepped(t, 'fork', stride, call, options=('-H', 'on', '-s', 'all'))
+        children = [process for lineage, process in t.read(result.experiment).items() if lineage]
+        t.equal((len(children), {writes_of(process, 4) for process in children}), (acts, {3}), f'children, and their writes: {call}')
 
 
 @test
@@ -230,7 +239,7 @@ def nested_at_any_instruction(t):
     result, acts = stepped(t, 'nest', 5)
     process = helio_reader.read_family(str(result.experiment))['']
     dropped = sum(int(e['dropped']) for e in process['log_events'] if e['kind'] == 'counters')
-    t.equal(writes_of(process, 3), acts + 1, 'writes that were interrupted')
+    t.equal(writes_of(process, 3), acts + 2, 'writes, the first and the last not interrupted')
     t.equal(writes_of(process, 1) + dropped, acts, 'writes in the handler, and those dropped')
 
 
