@@ -24,7 +24,7 @@
 #define FORMAT_FILE_SUMS	 "sums"
 #define FORMAT_FILE_ARCHIVE_SUMS "archive.sums"
 #define FORMAT_EVENT_SUMS	 "sums" /* in the founder's log: there is such a file */
-#define SUMS_BEGIN		 0xcbf29ce484222325u
+#define SUMS_PIECE		 32768 /* a file is summed in pieces of so many bytes */
 #define SUMS_BEGUN		 "- - -\n"
 
 /* A file's line; a name with an end of line has none. */
@@ -39,7 +39,7 @@ static inline void sums_add_line(struct strbuf *lines, uint64_t size, uint64_t s
 /* The last line. */
 static inline void sums_add_last(struct strbuf *lines)
 {
-	uint64_t sum = checksum_add(SUMS_BEGIN, lines->text ? lines->text : "", lines->length);
+	uint64_t sum = checksum_add(0, lines->text ? lines->text : "", lines->length);
 
 	strbuf_printf(lines, "- %016" PRIx64 " -\n", sum);
 }
@@ -68,7 +68,7 @@ static inline char *sums_last_line(char *text, size_t size)
 	/* no name has a NUL, behind which no end of a line would be found */
 	if (memchr(text, '\0', size) || sscanf(last, "- %16" SCNx64 " -\n%n", &sum, &end) != 1 ||
 	    last + end != text + size ||
-	    sum != checksum_add(SUMS_BEGIN, text, (size_t)(last - text)))
+	    sum != checksum_add(0, text, (size_t)(last - text)))
 		return NULL;
 	return last;
 }
@@ -80,13 +80,13 @@ static inline char *sums_last_line(char *text, size_t size)
 static inline bool sums_of_file(int fd, uint64_t *size, uint64_t *sum)
 {
 	_Alignas(uint64_t) char
-		buffer[32 * 1024]; /* a multiple of what checksum_add takes at once */
+		buffer[SUMS_PIECE];
 	size_t used = 0;
 	ssize_t got = 1;
 	struct stat info;
 
 	*size = 0;
-	*sum = SUMS_BEGIN;
+	*sum = 0;
 	if (fstat(fd, &info))
 		return false;
 	while (got) {
@@ -101,7 +101,8 @@ static inline bool sums_of_file(int fd, uint64_t *size, uint64_t *sum)
 		used += (size_t)got;
 		if (used < sizeof(buffer) && got)
 			continue;
-		*sum = checksum_add(*sum, buffer, used);
+		if (used)
+			*sum = checksum_add(*sum, buffer, used);
 		*size += used;
 		used = 0;
 	}

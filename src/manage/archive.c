@@ -464,22 +464,30 @@ static void archiver_fini(struct archiver *archiver)
 	experiment_free(archiver->experiment);
 }
 
-/* The file that says what a process had loaded; -1: it is not there. */
-static int open_map(const struct process *process)
-{
-	char *name = xasprintf("%s%s" FORMAT_FILE_MAP, process->directory,
-			       *process->directory ? "/" : "");
-	int fd = folder_open_file(process->folder, name, O_RDONLY, 0);
-
-	free(name);
-	return fd;
-}
-
 static uid_t owner_of(int fd)
 {
 	struct stat info;
 
 	return fd >= 0 && !fstat(fd, &info) ? info.st_uid : (uid_t)-1;
+}
+
+/*
+ * What has the owner whose rights count for what a process names: the experiment, the process's
+ * directory or its map, the first that is not root's.  Who owns a directory can put files of root's
+ * into it.  -1: it is not there.
+ */
+static int open_owned(const struct archiver *archiver, const struct process *process)
+{
+	int experiment = folder_open_below(archiver->folder, "");
+	int directory = folder_open_below(process->folder, process->directory);
+	int map = directory < 0 ? -1 : folder_open_file(directory, FORMAT_FILE_MAP, O_RDONLY, 0);
+	int owned = owner_of(experiment) ? experiment : owner_of(directory) ? directory : map;
+	const int all[] = {experiment, directory, map};
+
+	for (size_t i = 0; i < COUNT(all); i++)
+		if (all[i] != owned)
+			folder_close(all[i]);
+	return owned;
 }
 
 /* Copies what the processes of one user name, with that user's rights. */
@@ -488,7 +496,7 @@ static void archive_of_user(struct archiver *archiver, const uid_t *owners, size
 {
 	struct object_list *objects = &archiver->objects;
 
-	archiver->reader = open_map(&archiver->experiment->processes.items[first]);
+	archiver->reader = open_owned(archiver, &archiver->experiment->processes.items[first]);
 	for (size_t i = first; i < count; i++)
 		if (owners[i] == owners[first])
 			gather(archiver, &archiver->experiment->processes.items[i]);
@@ -522,11 +530,10 @@ static void run(struct archiver *archiver)
 
 	begin_log(archiver);
 	for (size_t i = 0; i < count; i++) {
-		int map = open_map(&archiver->experiment->processes.items[i]);
+		int owned = open_owned(archiver, &archiver->experiment->processes.items[i]);
 
-		owners[i] = owner_of(map);
-		if (map >= 0)
-			close(map);
+		owners[i] = owner_of(owned);
+		folder_close(owned);
 	}
 	for (size_t i = 0; i < count; i++)
 		if (is_new_owner(owners, i))

@@ -89,22 +89,50 @@ def read_header(data, kind):
     return size
 
 
-CHECKSUM_BEGIN = 0xcbf29ce484222325
+def checksum(data, seed=0):
+    """XXH64, by its specification."""
+    mask = (1 << 64) - 1
+    p1, p2, p3, p4, p5 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5
+
+    def left(value, bits):
+        return (value << bits | value >> 64 - bits) & mask
+
+    def step(lane, word):
+        return left(lane + word * p2 & mask, 31) * p1 & mask
+    stripes, value = len(data) // 32 * 32, seed + p5 & mask
+    if stripes:
+        a, b, c, d = seed + p1 + p2 & mask, seed + p2 & mask, seed, seed - p1 & mask
+        for words in struct.iter_unpack('<4Q', data[:stripes]):
+            a, b, c, d = step(a, words[0]), step(b, words[1]), step(c, words[2]), step(d, words[3])
+        value = left(a, 1) + left(b, 7) + left(c, 12) + left(d, 18) & mask
+        for lane in (a, b, c, d):
+            value = (value ^ step(0, lane)) * p1 + p4 & mask
+    value, rest = value + len(data) & mask, data[stripes:]
+    words = len(rest) // 8 * 8
+    for word, in struct.iter_unpack('<Q', rest[:words]):
+        value = left(value ^ step(0, word), 27) * p1 + p4 & mask
+    rest = rest[words:]
+    if len(rest) >= 4:
+        value = left(value ^ int.from_bytes(rest[:4], 'little') * p1 & mask, 23) * p2 + p3 & mask
+        rest = rest[4:]
+    for byte in rest:
+        value = left(value ^ byte * p5 & mask, 11) * p1 & mask
+    value = (value ^ value >> 33) * p2 & mask
+    value = (value ^ value >> 29) * p3 & mask
+    return value ^ value >> 32
 
 
-def checksum(data, value=CHECKSUM_BEGIN):
-    """Of words of 64 bits, as docs/format.md has it for `sums`; continued from `value`."""
-    data += bytes(-len(data) % 8)
-    for word in struct.unpack(f'<{len(data) // 8}Q', data):
-        value = (value ^ word) * 0x100000001b3 & 0xffffffffffffffff
-        value ^= value >> 32
+def file_checksum(content):
+    """As `sums` has it: of pieces of 32768 bytes, each sum the seed of the next."""
+    value = 0
+    for at in range(0, len(content), 32768):
+        value = checksum(content[at:at + 32768], value)
     return value
 
 
 def block_checksum(head, payload):
     """The header with its last field 0, then the used bytes."""
-    value = checksum(head[:36] + bytes(4) + payload)
-    return (value >> 32 ^ value & 0xffffffff) or 1
+    return checksum(payload, checksum(head[:36] + bytes(4))) & 0xffffffff or 1
 
 
 def blocks(data, kind, warnings):

@@ -7,11 +7,12 @@ docs/format.md alone: to test the second reader with, and the first one.
     make_golden.py DIRECTORY           writes golden.1.er there
     make_golden.py --corpus DIRECTORY  its files as seeds for tests/fuzz/fuzz_experiment.c
 """
-import functools
 import os
 import struct
 import sys
 import tempfile
+
+import helio_reader
 
 STATE = {name: number for number, name in enumerate(
     ('user', 'system', 'trap', 'textpfault', 'datapfault', 'kernelpfault', 'lock', 'sleep', 'wait', 'stop'))}
@@ -35,20 +36,11 @@ def file_header(kind, size=64):
     return (b'HELIO\r\n\x1a' + struct.pack('<II', 1, size) + kind.encode().ljust(16, b'\0') + text).ljust(size, b'\0')
 
 
-def checksum(data):
-    def step(value, word):
-        product = (value ^ word) * 0x100000001b3 % 2 ** 64
-        return product ^ product >> 32
-    data += bytes(-len(data) % 8)
-    value = functools.reduce(step, (word for word, in struct.iter_unpack('<Q', data)), 0xcbf29ce484222325)
-    return (value >> 32) ^ (value % 2 ** 32) or 1
-
-
 def block(payload, encoding, first, base=0, dropped=0, epoch=0, count=0, size=None):
     """size: longer than what is used, as while recording: the rest is zero and there is no checksum."""
     full = size or (40 + len(payload) + 7) // 8 * 8
     head = struct.pack('<IIIIQIHHI', 0x4b4c4248, full, len(payload), first, base, dropped, encoding, epoch, count)
-    total = 0 if size else checksum(head + bytes(4) + payload)
+    total = 0 if size else helio_reader.block_checksum(head + bytes(4), payload)
     return (head + struct.pack('<I', total) + payload).ljust(full, b'\0')
 
 

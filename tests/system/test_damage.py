@@ -177,7 +177,7 @@ def notes_are_the_user_s(t):
 
 def sum_of(content):
     """As `sums` has it."""
-    return f'{helio_reader.checksum(content):016x}'
+    return f'{helio_reader.file_checksum(content):016x}'
 
 
 @test
@@ -204,7 +204,7 @@ def sums_as_specified(t, engine):
     text = (experiment / 'sums').read_bytes()
     lines = text.decode().splitlines()
     end = text.rindex(b'- ', 0, len(text) - 3)
-    t.equal(lines[-1], f'- {sum_of(text[:end])} -', 'the last line')
+    t.equal(lines[-1], f'- {helio_reader.checksum(text[:end]):016x} -', 'the last line')
     listed = {line.split(' ', 2)[2]: line.split(' ', 2)[:2] for line in lines[:-1]}
     vdso = [path for path in (experiment / 'archives').iterdir() if path.name.startswith('[')]
     found = {str(path.relative_to(experiment)): [str(path.stat().st_size), sum_of(path.read_bytes())]
@@ -260,7 +260,7 @@ def each_copy_counts(t):
 
 
 def write_sums(path, lines):
-    path.write_bytes(lines + f'- {sum_of(lines)} -\n'.encode())
+    path.write_bytes(lines + f'- {helio_reader.checksum(lines):016x} -\n'.encode())
 
 
 @test

@@ -252,6 +252,34 @@ def each_process_names_what_its_user_may_read(t):
     t.check(not any(name.startswith('secret') for name in copies), f'the secret is there: {copies}')
 
 
+@test
+def files_of_root_in_an_experiment_of_another_user(t):
+    """A map of root's, and a recording of root's, that the user has moved into an experiment name nothing that root alone may read."""
+    t.need_root()
+    t.directory.chmod(0o755)
+    private, work = t.directory / 'private', t.directory / 'work'
+    private.mkdir(mode=0o700)
+    shutil.copy(t.target('flat'), private / 'secret')
+    work.mkdir()
+    os.chown(work, 65534, 65534)
+    own = t.collect(private / 'secret', '0.05s', options=['-A', 'off']).experiment
+    t.check(str(private / 'secret') in (own / 'map.xml').read_text(), 'the map of root')
+    setpriv = [t.need('setpriv'), *NOBODY]
+    for name, moved in [('files.er', ['map.xml', 'profile', 'stacks']), ('directory.er', ['_f1.er'])]:
+        t.run(*setpriv, t.helio, 'collect', '-A', 'off', '-o', work / name, t.target('empty'), cwd=work)
+        for part in moved:
+            (work / name / part).unlink(missing_ok=True)
+            if part == '_f1.er':
+                shutil.copytree(own, work / name / part)
+            else:
+                shutil.copy(own / part, work / name / part)
+            t.equal((work / name / part).stat().st_uid, 0, f'owner of {part}')
+        t.run(t.helio, 'archive', '-s', 'all', work / name)
+        t.run(t.helio, 'archive', '-s', 'all', work / name / '_f1.er')
+        copies = [path.name for path in (work / name / 'archives').rglob('*')]
+        t.check(not any('secret' in copy for copy in copies), f'{name}: the secret is there: {copies}')
+
+
 SWAPPER = '''
 import ctypes, os, sys
 libc = ctypes.CDLL(None)
