@@ -103,24 +103,23 @@ static void read_lines(struct print *print, struct startup *startup, FILE *file,
 	print->script_line = 0;
 }
 
-/*
- * Commands come from this user and root only: in a directory of somebody else's, such as /tmp, they
- * would be that user's.
- */
+/* Only its owner can write to it: this user or root.  In a sticky directory, to what is the
+ * owner's. */
 static bool is_own(int fd)
 {
 	struct stat info;
 
 	return fd >= 0 && !fstat(fd, &info) && (!info.st_uid || info.st_uid == geteuid()) &&
-	       !(info.st_mode & S_IWOTH);
+	       (!(info.st_mode & S_IWOTH) || (S_ISDIR(info.st_mode) && info.st_mode & S_ISVTX));
 }
 
 static void read_file(struct print *print, struct startup *startup, const char *directory,
 		      const char *name)
 {
+	/* commands come from this user and root only, who owns a directory moves files into it */
 	char *path = xasprintf("%s/%s", directory, name);
-	int fd = folder_open_named(path, NULL);
-	FILE *file = is_own(fd) ? fdopen(fd, "r") : NULL;
+	int folder = folder_open(directory, 0), fd = folder_open_named(path, NULL);
+	FILE *file = is_own(folder) && is_own(fd) ? fdopen(fd, "r") : NULL;
 
 	if (file) {
 		read_lines(print, startup, file, path);
@@ -128,6 +127,7 @@ static void read_file(struct print *print, struct startup *startup, const char *
 	} else if (fd >= 0) {
 		close(fd);
 	}
+	folder_close(folder);
 	free(path);
 }
 

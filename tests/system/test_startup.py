@@ -59,6 +59,12 @@ def files_of_others(t):
     if t.as_root():
         os.chown(file, 65534, 65534)
         t.equal(places.metrics(), usual, 'one of another user')
+        os.chown(file, 0, 0)
+        os.chown(file.parent, 65534, 65534)
+        t.equal(places.metrics(), usual, 'an own one, in a directory whose owner may have moved it there')
+        os.chown(file.parent, 0, 0)
+        file.parent.chmod(0o1777)
+        t.equal(places.metrics()[1], 'i.user', 'an own one in a directory like /tmp')
     file.unlink()
     os.mkfifo(file)
     t.equal(places.metrics(), usual, 'a pipe')
