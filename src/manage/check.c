@@ -97,22 +97,27 @@ static void check_counts(struct check *check, const struct process *process)
 			 process->name);
 }
 
-/* The process counted what it traced; without sums that alone tells of a file that is gone. */
+/*
+ * The process counted what it traced, at its end and before each exec; what it traced later only
+ * adds to that.  Without sums that alone tells of a file that is gone, emptied or cut.
+ */
 static void check_traces(struct check *check, const struct process *process)
 {
-	uint64_t counted[TRACE_KINDS] = {0};
+	for (int kind = 0; kind < TRACE_KINDS; kind++) {
+		uint64_t counted = process->log.counters.traced[kind];
+		uint64_t found = process->traces[kind].rows.count;
 
-	for (size_t i = 0; i < process->log.events.count; i++) {
-		const struct log_event *event = &process->log.events.items[i];
-
-		for (int kind = 0; kind < TRACE_KINDS && log_event_is(event, "counters"); kind++)
-			log_event_number(event, format_traces[kind].file, &counted[kind]);
-	}
-	for (int kind = 0; kind < TRACE_KINDS; kind++)
-		if (counted[kind] && !process->traces[kind].present)
+		if (counted && !process->traces[kind].present)
 			diag_add_once(&check->damage, DIAG_WARNING,
 				      "%s/%s is missing, with %" PRIu64 " events", process->name,
-				      format_traces[kind].file, counted[kind]);
+				      format_traces[kind].file, counted);
+		else if (counted > found)
+			diag_add_once(&check->damage, DIAG_WARNING,
+				      "%s/%s lacks %" PRIu64 " of the %" PRIu64
+				      " events that the process counted when it ended",
+				      process->name, format_traces[kind].file, counted - found,
+				      counted);
+	}
 }
 
 static void check_recording(struct check *check)

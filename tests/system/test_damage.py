@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each byte of what a recording has left counts: `helio check` calls nothing in order that was changed since."""
 import random
+import re
 import shutil
 
 from harness import helio_reader, test
@@ -304,16 +305,69 @@ def a_list_that_leads_away(t):
     t.check(large <= got < 8 * large, f'{got} bytes read of a file of {large}')
 
 
+def harms_of_a_trace(path):
+    """What a trace may have come to that is not there as a whole: by name, what does it."""
+    content = path.read_bytes()
+    yield 'removed', path.unlink
+    yield 'emptied', lambda: path.write_bytes(b'')
+    yield 'zeroed', lambda: path.write_bytes(bytes(len(content)))
+    yield 'halved', lambda: path.write_bytes(content[:len(content) // 2])
+
+
 @test
 def traces_without_a_list(t):
-    """Where the recorder was killed before it wrote the list, a process's own counts tell that a trace of its is gone."""
+    """Where the recorder was killed before it wrote the list, a process's own counts tell that events of a trace are gone, and how many."""
     made = recorded(t)
     (made / 'sums').write_text('- - -\n')
-    for name in 'heaptrace', 'synctrace', 'iotrace':
-        experiment = t.directory / 'copy.er'
-        shutil.rmtree(experiment, ignore_errors=True)
-        shutil.copytree(made, experiment, symlinks=True)
-        t.equal(t.run(t.helio, 'check', experiment).status, 1, 'status of check as it was left')
-        (experiment / name).unlink()
-        result = t.run(t.helio, 'check', experiment)
-        t.check(result.status == DAMAGED and f'copy.er/{name} is missing' in result.out, f'{name}: {result.status} {result.out}')
+    experiment = t.directory / 'copy.er'
+    for directory in made, made / '_f1.er':
+        counters = re.findall('<event kind="counters".*', (directory / 'log.xml').read_text())[-1]
+        for name in 'heaptrace', 'synctrace', 'iotrace', 'hwcounters':
+            trace = experiment / (directory / name).relative_to(made)
+            count = re.search(f' {name}="([0-9]+)"', counters)[1]
+            t.check(int(count) > 0, f'{trace.relative_to(t.directory)} has no events')
+            for harm in range(4):
+                shutil.rmtree(experiment, ignore_errors=True)
+                shutil.copytree(made, experiment, symlinks=True)
+                t.equal(t.run(t.helio, 'check', experiment).status, 1, 'status of check as it was left')
+                what, do = list(harms_of_a_trace(trace))[harm]
+                do()
+                result = t.run(t.helio, 'check', experiment)
+                of = {'removed': f'is missing, with {count} events', 'halved': f'of the {count} events'}.get(what, f'lacks {count} of the {count} events')
+                t.check(result.status == DAMAGED and re.search(f'damage: {trace.relative_to(t.directory)} .*{of}', result.out),
+                        f'{trace} {what}: {result.status} {result.out}')
+
+
+FORKS_AND_FAILS = '''
+import os, threading
+def allocate(count):
+    for _ in range(count):
+        bytearray(100000)
+def fork(count, *more):
+    if not os.fork():
+        allocate(count)
+        for words in more:
+            try: os.execv(*words)
+            except OSError: allocate(count)
+        os._exit(0)
+    os.wait()
+allocate(1000)
+for _ in range(3): fork(10)
+fork(10, ('/nowhere', ['nowhere']))
+fork(10, ('/nowhere', ['nowhere']), ('/bin/true', ['true']))
+threads = [threading.Thread(target=allocate, args=(100,)) for _ in range(5)]
+for thread in threads: thread.start()
+fork(10)
+for thread in threads: thread.join()
+try: os.execv('/nowhere', ['nowhere'])
+except OSError: allocate(1000)
+'''
+
+
+@test(engines=True)
+def counts_of_traces_are_not_too_large(t, engine):
+    """Of processes that forked, were forked among threads, and went on after an exec that failed: nothing is missing from what they traced."""
+    experiment = t.collect('/usr/bin/python3', '-c', FORKS_AND_FAILS, engine=engine, options=('-H', 'on', '-s', 'all', '-i', 'on', '-h', 'page-faults')).experiment
+    result = t.run(t.helio, 'check', experiment)
+    t.equal(result.status, 0, f'status of check ({result.out})')
+    t.check(len(list(experiment.glob('_*.er'))) >= 7, f'{list(experiment.iterdir())}')
