@@ -320,6 +320,32 @@ def lost(t):
         t.within(dict(ours) == expected, f'{" ".join(map(str, words[1:])) or "returns"}: {ours}, memcheck {expected}')
 
 
+LAST = [(how, 'return') for how in ('calloc', 'realloc', 'reallocarray', 'aligned_alloc', 'memalign', 'valloc', 'pvalloc', 'aligned')] + [
+    ('malloc', where) for where in ('return', 'thread', 'given', 'local', 'register')]
+
+
+def fate_of_last(where):
+    return 'still reachable' if where in ('local', 'register') else 'definitely lost'
+
+
+@test
+def last_block_is_lost(t):
+    """The block of a thread's last allocation is lost where the program holds it no more: nothing of ours is left that points to it."""
+    for how, where in LAST:
+        rows = heap(t, trace(t, [t.target('lastleak'), how, where]), '-leaks')['leaks']['rows']
+        found = [(row['fate'], row['instances']) for row in rows if any(f.startswith('site_last') for f in row['stack'])]
+        t.within(found == [(fate_of_last(where), 1)], f'{how}, {where}: {found}')
+
+
+@test
+def last_block_is_lost_to_memcheck(t):
+    """What the test before takes for the truth is memcheck's."""
+    for how, where in LAST:
+        if how == 'malloc':
+            found = memcheck(t, t.target('lastleak'), how, where)
+            t.equal(found, {(KINDS[fate_of_last(where)], 'site_last'): 1}, where)
+
+
 @test
 def leaks_are_lost(t):
     """What something still points to at the end is listed behind the leaks, and is none; where nobody knows, all that is left is one."""

@@ -48,7 +48,8 @@ static struct {
 #undef X
 } next;
 
-__thread const void *heap_newest, *heap_leaving;
+__thread uint64_t heap_newest;
+__thread const void *heap_leaving;
 
 /* ---- before the allocator is known ---- */
 
@@ -142,7 +143,7 @@ static inline __attribute__((always_inline)) void spare(const void *block)
 
 static __attribute__((noinline)) void *traced_malloc(size_t size)
 {
-	heap_newest = NULL;
+	heap_forget_newest();
 	void *block = next.malloc(size);
 
 	spare(block);
@@ -152,7 +153,7 @@ static __attribute__((noinline)) void *traced_malloc(size_t size)
 
 static __attribute__((noinline)) void *traced_calloc(size_t count, size_t size)
 {
-	heap_newest = NULL;
+	heap_forget_newest();
 	void *block = next.calloc(count, size);
 
 	spare(block);
@@ -197,7 +198,7 @@ COLLECTOR_EXPORT void *realloc(void *old, size_t size)
 	if (heap_samples)
 		heap_sample_released(old);
 	uint64_t begin_ns = heap_traces_all ? clock_now_ns() : 0;
-	heap_newest = NULL;
+	heap_forget_newest();
 	heap_leaving = old;
 	void *block = next.realloc(old, size);
 
@@ -205,7 +206,7 @@ COLLECTOR_EXPORT void *realloc(void *old, size_t size)
 	spare(block);
 	if (!begin_ns)
 		heap_note_unless_noted(HEAP_REALLOC, block, size);
-	else if (block && heap_newest == block)
+	else if (block && heap_is_newest(block))
 		heap_released(old); /* what it went on to has allocated the new one */
 	else if (block || !size)
 		heap_reallocated(old, begin_ns, block, size);
@@ -226,7 +227,7 @@ COLLECTOR_EXPORT void *memalign(size_t alignment, size_t size)
 {
 	if (!resolved())
 		return reserve_take(size);
-	heap_newest = NULL;
+	heap_forget_newest();
 	void *block = next.memalign(alignment, size);
 
 	heap_note_unless_noted(HEAP_ALIGNED, block, size);
@@ -237,7 +238,7 @@ COLLECTOR_EXPORT void *aligned_alloc(size_t alignment, size_t size)
 {
 	if (!resolved())
 		return reserve_take(size);
-	heap_newest = NULL;
+	heap_forget_newest();
 	void *block = next.aligned_alloc(alignment, size);
 
 	heap_note_unless_noted(HEAP_ALIGNED, block, size);
@@ -248,7 +249,7 @@ COLLECTOR_EXPORT int posix_memalign(void **block, size_t alignment, size_t size)
 {
 	if (!resolved())
 		return ENOMEM;
-	heap_newest = NULL;
+	heap_forget_newest();
 	int result = next.posix_memalign(block, alignment, size);
 
 	if (!result)
@@ -260,7 +261,7 @@ COLLECTOR_EXPORT void *valloc(size_t size)
 {
 	if (!resolved())
 		return NULL;
-	heap_newest = NULL;
+	heap_forget_newest();
 	void *block = next.valloc(size);
 
 	heap_note_unless_noted(HEAP_ALIGNED, block, size);
@@ -271,7 +272,7 @@ COLLECTOR_EXPORT void *pvalloc(size_t size)
 {
 	if (!resolved())
 		return NULL;
-	heap_newest = NULL;
+	heap_forget_newest();
 	void *block = next.pvalloc(size);
 
 	heap_note_unless_noted(HEAP_ALIGNED, block, size);

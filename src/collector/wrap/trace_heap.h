@@ -5,9 +5,29 @@
 
 #include "collector/sources/heap_sample.h"
 
-/* The block that the calling thread allocated last; the one that it is about to release. */
-extern __thread const void *heap_newest __attribute__((tls_model("initial-exec")));
+/*
+ * The block that the calling thread allocated last, as heap_hidden tells it: it stays when the call
+ * is over, where whoever looks for lost blocks, we and LeakSanitizer, would take it for a pointer
+ * of the program's.  Then the one that the thread is about to release.
+ */
+extern __thread uint64_t heap_newest __attribute__((tls_model("initial-exec")));
 extern __thread const void *heap_leaving __attribute__((tls_model("initial-exec")));
+
+static inline uint64_t heap_hidden(const void *block)
+{
+	return ~(uint64_t)block;
+}
+
+/* Before a call of the allocator's: none yet. */
+static inline void heap_forget_newest(void)
+{
+	heap_newest = heap_hidden(NULL);
+}
+
+static inline bool heap_is_newest(const void *block)
+{
+	return heap_newest == heap_hidden(block);
+}
 
 static inline bool heap_is_traced(void)
 {
@@ -17,7 +37,7 @@ static inline bool heap_is_traced(void)
 static inline __attribute__((always_inline)) void
 heap_note_allocation(enum format_heap_type type, const void *block, size_t size)
 {
-	heap_newest = block;
+	heap_newest = heap_hidden(block);
 	if (heap_traces_all)
 		heap_allocated(type, block, size, __builtin_frame_address(0));
 	else if (heap_samples && heap_sample_meets(size))
@@ -26,12 +46,12 @@ heap_note_allocation(enum format_heap_type type, const void *block, size_t size)
 
 /*
  * What an allocator's function returned, unless it went by way of another that is traced:
- * heap_newest was NULL before the call.
+ * heap_forget_newest was called before.
  */
 static inline __attribute__((always_inline)) void
 heap_note_unless_noted(enum format_heap_type type, const void *block, size_t size)
 {
-	if (heap_newest != block)
+	if (!heap_is_newest(block))
 		heap_note_allocation(type, block, size);
 }
 

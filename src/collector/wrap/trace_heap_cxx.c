@@ -74,7 +74,7 @@ static void find_delete(operator_delete **next, const char *name, const void *ca
 
 static inline void *allocate(operator_new *next, size_t size, uint64_t a, uint64_t b)
 {
-	heap_newest = NULL;
+	heap_forget_newest();
 	void *block = next(size, a, b);
 
 	heap_note_unless_noted(HEAP_MALLOC, block, size);
