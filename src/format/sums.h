@@ -24,7 +24,7 @@
 #define FORMAT_FILE_SUMS	 "sums"
 #define FORMAT_FILE_ARCHIVE_SUMS "archive.sums"
 #define FORMAT_EVENT_SUMS	 "sums" /* in the founder's log: there is such a file */
-#define SUMS_PIECE		 32768 /* a file is summed in pieces of so many bytes */
+#define SUMS_PIECE		 32768	/* a file is summed in pieces of so many bytes */
 #define SUMS_BEGUN		 "- - -\n"
 
 /* A file's line; a name with an end of line has none. */
@@ -67,8 +67,7 @@ static inline char *sums_last_line(char *text, size_t size)
 	last = last ? last + 1 : text;
 	/* no name has a NUL, behind which no end of a line would be found */
 	if (memchr(text, '\0', size) || sscanf(last, "- %16" SCNx64 " -\n%n", &sum, &end) != 1 ||
-	    last + end != text + size ||
-	    sum != checksum_add(0, text, (size_t)(last - text)))
+	    last + end != text + size || sum != checksum_add(0, text, (size_t)(last - text)))
 		return NULL;
 	return last;
 }
@@ -79,8 +78,7 @@ static inline char *sums_last_line(char *text, size_t size)
  */
 static inline bool sums_of_file(int fd, uint64_t *size, uint64_t *sum)
 {
-	_Alignas(uint64_t) char
-		buffer[SUMS_PIECE];
+	_Alignas(uint64_t) char buffer[SUMS_PIECE];
 	size_t used = 0;
 	ssize_t got = 1;
 	struct stat info;

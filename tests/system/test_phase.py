@@ -198,3 +198,27 @@ def between_pauses_longer_than_an_interval(t):
     """The ends of a stretch count as much as its middle."""
     for who in 'process', 'thread':
         between_pauses_of(t, 'perf', who, 1)
+
+
+def handlers(t, engine, others=''):
+    """(the target's own account, the functions)"""
+    result = t.collect(t.target('handlers'), *others.split(), engine=engine)
+    truth = {line.split()[0]: float(line.split()[1]) for line in result.out.splitlines()}
+    t.equal(truth['read_back'], 1, 'the mask that sigaction gives back')
+    return truth, t.functions(result.experiment, 'i.totalcpu')
+
+
+@test(engines=True)
+def handlers_that_block_all_signals(t, engine):
+    """What they compute is theirs, not of what they interrupt."""
+    truth, rows = handlers(t, engine)
+    share, found = truth['handler'] / truth['all'], rows['in_handler']['i.totalcpu'] / rows['<Total>']['i.totalcpu']
+    t.within(0.7 * share < found < 1.3 * share, f'share of the handler: {found}, by itself {share}')
+
+
+@test(engines=True)
+def handlers_that_block_the_program_s_own(t, engine):
+    """Where the program has handlers for the engines' signals, no other handler that blocks them is interrupted by one."""
+    for others in ('before', 'after'):
+        truth, _ = handlers(t, engine, others)
+        t.equal(truth['open'], 0, f'open signals in a handler, where the others are set {others}')

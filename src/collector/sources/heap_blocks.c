@@ -6,6 +6,7 @@
  *
  * First a hash table by address, then, in the same memory, a sorted list.
  */
+#include "collector/core/lane.h"
 #include "collector/core/sys.h"
 #include "collector/sources/heap.h"
 #include "collector/sources/heap_search.h"
@@ -104,7 +105,9 @@ static const uint8_t *read_fields(const uint8_t *in, const uint8_t *end, unsigne
 static void replay_block(const void *at, void *arg)
 {
 	const struct format_block_header *block = at;
-	const uint8_t *in = (const uint8_t *)(block + 1), *end = in + block->used;
+	/* who can write to the file may have changed what it says */
+	uint32_t room = LANE_BLOCK - sizeof(*block), used = block->used;
+	const uint8_t *in = (const uint8_t *)(block + 1), *end = in + (used < room ? used : room);
 	uint64_t near[HEAP_FIELDS] = {0}, time = block->base_time, value;
 	struct replay *replay = arg;
 

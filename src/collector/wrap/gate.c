@@ -4,6 +4,9 @@
  * context first (wait.h), and then is gone, by a jump.  The kernel knows the
  * gate only, the program its handlers only.  A handler that is installed by a raw system call, or
  * by a child of vfork for itself, has none.
+ *
+ * What a handler computes has ticks although it blocks all signals: the kernel does not get to know
+ * that it blocks the engines', where the program has no handler for them that could run meanwhile.
  */
 #include "collector/wrap/gate.h"
 
@@ -20,6 +23,8 @@
 enum { LAST_SIGNAL = 64 };
 
 static _Atomic(signal_handler *) handlers[LAST_SIGNAL + 1];
+/* Signals that the handler blocks, and the kernel has not been told of: masks as the kernel's. */
+static _Atomic uint64_t left_open[LAST_SIGNAL + 1];
 
 bool gate_has_room(const ucontext_t *context)
 {
@@ -68,29 +73,63 @@ static bool needs_gate(int number, const struct sigaction *action)
 	       collector_is_ours();
 }
 
+/* The kernel's part of a set. */
+static uint64_t *word_of(sigset_t *set)
+{
+	return (uint64_t *)(void *)set;
+}
+
 int gate_sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
 	signal_handler *before = NULL;
 	struct sigaction real;
 	bool gated = needs_gate(number, action);
+	uint64_t open_before = 0, open = 0;
 
-	if (number > 0 && number <= LAST_SIGNAL)
+	if (number > 0 && number <= LAST_SIGNAL) {
 		before = atomic_load(&handlers[number]);
+		open_before = atomic_load(&left_open[number]);
+	}
 	if (gated) {
 		real = *action;
 		real.sa_sigaction = gate;
+		open = *word_of(&real.sa_mask) & signal_numbers_unhandled();
+		*word_of(&real.sa_mask) &= ~open;
+		atomic_store(&left_open[number], open);
 		atomic_store_explicit(&handlers[number], action->sa_sigaction,
 				      memory_order_release);
 	}
 	int result = NEXT(sigaction)(number, gated ? &real : action, old);
 
-	if (result && gated)
+	if (result && gated) {
 		atomic_store(&handlers[number], before);
+		atomic_store(&left_open[number], open_before);
+	}
 	if (!result)
 		signal_stack_note(number, action);
-	if (!result && old && old->sa_sigaction == gate)
+	if (!result && old && old->sa_sigaction == gate) {
 		old->sa_sigaction = before;
+		*word_of(&old->sa_mask) |= open_before;
+	}
 	return result;
+}
+
+void gate_follow(int ours, bool open)
+{
+	uint64_t bit = FORMAT_SIGNAL_BIT(ours);
+
+	for (int number = 1; number <= LAST_SIGNAL; number++) {
+		struct sigaction action;
+		uint64_t left = atomic_load(&left_open[number]);
+
+		if (!atomic_load(&handlers[number]) || (!open && !(left & bit)) ||
+		    NEXT(sigaction)(number, NULL, &action) || action.sa_sigaction != gate ||
+		    (open && !(*word_of(&action.sa_mask) & bit)))
+			continue;
+		*word_of(&action.sa_mask) ^= bit;
+		atomic_store(&left_open[number], left ^ bit);
+		NEXT(sigaction)(number, &action, NULL);
+	}
 }
 
 __sighandler_t gate_signal(int number, __sighandler_t handler,
@@ -102,8 +141,10 @@ __sighandler_t gate_signal(int number, __sighandler_t handler,
 
 	if (number > 0 && number <= LAST_SIGNAL)
 		before = atomic_load(&handlers[number]);
-	if (changes)
+	if (changes) {
 		atomic_store_explicit(&handlers[number], action.sa_sigaction, memory_order_release);
+		atomic_store(&left_open[number], 0); /* it blocks none but its own */
+	}
 	__sighandler_t old = next(number, changes ? gated.sa_handler : handler);
 
 	if (old != SIG_ERR)

@@ -21,6 +21,12 @@ bool gate_is(const void *handler);
 /* The program's handler of a signal that has the gate; NULL: none so far. */
 const void *gate_handler(int number);
 
+/*
+ * A signal of ours is taken (open), or the program has a handler for it: handlers that block it
+ * are entered with it open, or blocked again.
+ */
+void gate_follow(int ours, bool open);
+
 /* Handlers that were installed before we could see it. Before ours are installed. */
 void gate_all(void);
 

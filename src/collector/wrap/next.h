@@ -208,6 +208,8 @@ void signal_make_real(void);
 bool signal_is_taken(int signal);
 /* The engines' signals that are, as bits. Safe in a handler. */
 uint64_t signal_numbers(void);
+/* Those of them that the program has no handler for. */
+uint64_t signal_numbers_unhandled(void);
 /* sigprocmask, as the program sees it; `next` is the call itself. */
 int signal_change_mask(int how, const sigset_t *set, sigset_t *old,
 		       int (*next)(int, const sigset_t *, sigset_t *));

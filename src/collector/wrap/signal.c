@@ -73,6 +73,12 @@ static uint32_t *believed(struct thread *thread)
 	return collector_is_ours() ? &thread->blocked : &thread->vfork_blocked;
 }
 
+/* By the program. */
+static bool is_handled(const struct ours *ours)
+{
+	return ours->program.sa_handler != SIG_DFL && ours->program.sa_handler != SIG_IGN;
+}
+
 /* The calling thread's state, in which others may have written before the thread knew of it. */
 static struct thread *own_state(void)
 {
@@ -135,12 +141,10 @@ static void look_at_present(void)
  */
 static void follow_stack(struct ours *ours)
 {
-	const struct sigaction *program = &ours->program;
-	bool handled = program->sa_handler != SIG_DFL && program->sa_handler != SIG_IGN;
 	int flags = ours->action.sa_flags & ~SA_ONSTACK;
 
 	if (ours->number == SIGBUS) {
-		flags |= handled ? program->sa_flags & SA_ONSTACK : 0;
+		flags |= is_handled(ours) ? ours->program.sa_flags & SA_ONSTACK : 0;
 		collector.faults_here = flags & SA_ONSTACK ? 0 : FORMAT_SIGNAL_BIT(SIGBUS);
 	} else if (signal_stack_is_alternate()) {
 		flags |= SA_ONSTACK;
@@ -179,6 +183,8 @@ bool signal_take(int number, signal_handler *handler)
 	ours->number = number;
 	ours->taken = true;
 	follow_stack(ours);
+	if (is_engine_signal(ours) && !is_handled(ours))
+		gate_follow(number, true);
 	/* In a program that runs already this thread is not the program's, or held
 	 * (format/attach.h). */
 	if (is_engine_signal(ours) && !collector.late)
@@ -345,6 +351,16 @@ uint64_t signal_numbers(void)
 	return numbers;
 }
 
+uint64_t signal_numbers_unhandled(void)
+{
+	uint64_t numbers = 0;
+
+	for (int i = 0; i < ENGINE_SIGNALS; i++)
+		if (signals[i].taken && !is_handled(&signals[i]))
+			numbers |= FORMAT_SIGNAL_BIT(signals[i].number);
+	return numbers;
+}
+
 bool signal_is_taken(int number)
 {
 	return taken_signal(number);
@@ -474,6 +490,14 @@ void signal_hide_again(void)
 	}
 }
 
+/* The program has set an action for a signal of ours. */
+static void follow_program(struct ours *ours)
+{
+	follow_stack(ours);
+	if (is_engine_signal(ours) && is_handled(ours))
+		gate_follow(ours->number, false);
+}
+
 COLLECTOR_EXPORT int sigaction(int number, const struct sigaction *new_action,
 			       struct sigaction *old)
 {
@@ -485,7 +509,7 @@ COLLECTOR_EXPORT int sigaction(int number, const struct sigaction *new_action,
 
 	if (new_action) {
 		ours->program = *new_action;
-		follow_stack(ours);
+		follow_program(ours);
 		signal_stack_note(number, new_action);
 	}
 	if (old)
@@ -507,7 +531,7 @@ static __sighandler_t set_handler(int number, __sighandler_t handler, int flags,
 	__sighandler_t before = ours->program.sa_handler;
 
 	ours->program = (struct sigaction){.sa_handler = handler, .sa_flags = flags};
-	follow_stack(ours);
+	follow_program(ours);
 	signal_stack_note(number, &ours->program);
 	return before;
 }
