@@ -10,6 +10,7 @@
 #include "manage/manage.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Options of `helio archive`, for what is kept by itself. */
@@ -47,6 +48,8 @@ static void sum_up(struct launch_call *call)
 				 .failed = ending.failed,
 				 .uncounted = ending.uncounted,
 				 .uncounted_us = ending.uncounted_us};
+
+	memcpy(more.uncounted_traced, ending.uncounted_traced, sizeof(more.uncounted_traced));
 
 	launch_sum_up(call, &more);
 	manage_ending_fini(&ending);

@@ -36,6 +36,21 @@ struct read_context process_context(const struct process *process, struct diag_l
 	return (struct read_context){process->folder, process->directory, process->name, diags};
 }
 
+uint64_t process_traced(const struct process *process, enum trace_kind kind)
+{
+	const struct experiment_log *log = &process->log;
+	uint64_t counted = log->counters.traced[kind];
+	struct diag_list unheard = {0};
+	struct read_context context = process_context(process, &unheard);
+
+	if (log->is_gprofng || (log->counters.present && log->ended && !log->exit_signal))
+		return counted;
+	uint64_t found = experiment_trace_count(kind, &context);
+
+	diag_fini(&unheard);
+	return found > counted ? found : counted;
+}
+
 /* Whether its profile or stacks is one of our files. */
 static bool has_our_files(const struct process *process)
 {

@@ -96,6 +96,12 @@ void experiment_settle_ends(struct experiment *experiment);
  */
 uint64_t process_dropped(const struct process *process);
 
+/*
+ * How many events of a kind it has traced: as it counted them at its end, which the log has.  One
+ * that was killed, or still runs, has not: then those in its file.
+ */
+uint64_t process_traced(const struct process *process, enum trace_kind kind);
+
 /* Doubts that need several files at once: counters against events, lives against weights, ends. */
 void experiment_check(const struct experiment *experiment, struct diag_list *warnings);
 

@@ -238,6 +238,33 @@ void experiment_trace_read(struct experiment_trace *trace, enum trace_kind kind,
 	block_file_close(&file);
 }
 
+uint64_t experiment_trace_count(enum trace_kind kind, const struct read_context *context)
+{
+	struct experiment_trace trace;
+	struct arena arena = {0};
+	struct block_file file;
+	struct block block;
+	uint64_t events = 0;
+
+	if (block_file_open(&file, context, format_traces[kind].file, 1u << FORMAT_TRACE) !=
+	    FILE_USABLE)
+		return 0;
+	while (block_file_next(&file, &block)) {
+		struct trace_reader reader = {
+			.trace = &trace, .format = &format_traces[kind], .arena = &arena};
+
+		experiment_trace_init(&trace, kind);
+		rows_open(&trace.rows);
+		read_block(&reader, &block);
+		events += trace.rows.count;
+		experiment_trace_fini(&trace);
+		arena_fini(&arena);
+		arena = (struct arena){0};
+	}
+	block_file_close(&file);
+	return events;
+}
+
 void experiment_trace_add(struct experiment_trace *trace, enum trace_kind kind,
 			  const struct trace_event *event)
 {

@@ -49,6 +49,8 @@ struct experiment_trace {
 void experiment_trace_read(struct experiment_trace *trace, enum trace_kind kind,
 			   struct arena *arena, const struct read_context *context);
 void experiment_trace_fini(struct experiment_trace *trace);
+/* How many events there are in it, of which no more than a block's are in memory at a time. */
+uint64_t experiment_trace_count(enum trace_kind kind, const struct read_context *context);
 /* An event of another source than our own files; texts are the caller's to add. */
 struct trace_event {
 	uint64_t thread, time_ns;

@@ -260,10 +260,13 @@ void show_summary(FILE *file, const char *program, const char *name, double seco
 		terminal_printf(file, "%" PRIu64 " events, ", summary->events + more->uncounted);
 	if (summary->first_interval_us)
 		show_intervals(file, summary);
-	for (int kind = 0; kind < TRACE_KINDS; kind++)
-		if (summary->traced[kind])
-			terminal_printf(file, "%" PRIu64 " of %s, ", summary->traced[kind],
+	for (int kind = 0; kind < TRACE_KINDS; kind++) {
+		uint64_t traced = summary->traced[kind] + more->uncounted_traced[kind];
+
+		if (traced)
+			terminal_printf(file, "%" PRIu64 " of %s, ", traced,
 					format_traces[kind].setting);
+	}
 	if (summary->dropped)
 		terminal_printf(file, "%" PRIu64 " dropped, ", summary->dropped);
 	if (summary->processes > 1)

@@ -38,6 +38,7 @@ struct show_more {
 	const char *failed;	/* what the collector could not do and why, or NULL */
 	uint64_t uncounted;	/* events that are not in the summary */
 	uint64_t uncounted_us;	/* … and CPU time of the processes that they are of */
+	uint64_t uncounted_traced[TRACE_KINDS]; /* … and their events of each kind of trace */
 };
 
 /* What bounds the overhead. */

@@ -105,12 +105,21 @@ static char *describe_failures(const struct experiment *experiment)
 	return strbuf_steal(&text);
 }
 
+/* What the launcher has not found in its log. */
+static void count_traced(const struct process *process, struct manage_ending *ending)
+{
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		ending->uncounted_traced[kind] += process_traced(process, (enum trace_kind)kind) -
+						  process->log.counters.traced[kind];
+}
+
 /* A process that leaves by a raw system call, as Go does, or is killed, writes no numbers. */
 static void count_events(const struct experiment *experiment, struct manage_ending *ending)
 {
 	for (size_t i = 0; i < experiment->processes.count; i++) {
 		const struct process *process = &experiment->processes.items[i];
 
+		count_traced(process, ending);
 		if (process->log.counters.present || !process->log.has_process)
 			continue;
 		struct image_use use = lives_read_use(process);

@@ -3,6 +3,8 @@
 #ifndef HELIO_MANAGE_ENDING_H
 #define HELIO_MANAGE_ENDING_H
 
+#include "format/trace.h"
+
 #include <stdint.h>
 
 struct manage_ending {
@@ -10,7 +12,8 @@ struct manage_ending {
 	char *unrecorded; /* "static 0.800 s of CPU time, …"; NULL: all was recorded */
 	char *failed; /* "the experiment could not grow: …", as helio print has it; NULL: nothing */
 	uint64_t uncounted; /* clock events of processes that could not count them at their end */
-	uint64_t uncounted_us; /* of CPU time in them */
+	uint64_t uncounted_us;			/* of CPU time in them */
+	uint64_t uncounted_traced[TRACE_KINDS]; /* their events of each kind of trace */
 };
 
 /* Of an experiment whose directory is open, a folder of base/folder.h; path: for messages. */

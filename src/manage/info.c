@@ -45,6 +45,7 @@ static bool info_open(struct info *info, const char *path, struct diag_list *err
 		return false;
 	struct experiment *experiment = info->survey.experiment;
 
+	survey_count_traced(&info->survey);
 	for (size_t i = 0; i < experiment->processes.count; i++) {
 		struct process *process = &experiment->processes.items[i];
 		struct read_context context = process_context(process, &unheard);

@@ -74,10 +74,12 @@ static void add_experiment(struct listing *listing, const char *path, const char
 
 	if (survey_open(path, &survey, &listing->diags))
 		return;
-	if (listing->json)
+	if (listing->json) {
+		survey_count_traced(&survey);
 		json_array_append_new(listing->experiments, survey_json(&survey));
-	else
+	} else {
 		add_row(listing, &survey, name);
+	}
 	survey_close(&survey);
 }
 

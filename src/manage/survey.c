@@ -132,8 +132,6 @@ static void count_events(struct survey *survey, struct process *process)
 	struct read_context context = process_context(process, &unheard);
 
 	survey->dropped += counters->dropped;
-	for (int kind = 0; kind < TRACE_KINDS; kind++)
-		survey->traced[kind] += counters->traced[kind];
 	if (process->log.is_gprofng) {
 		survey->events += process->profile.event_count;
 		return;
@@ -149,6 +147,16 @@ static void count_events(struct survey *survey, struct process *process)
 		process->log.last_ns = process->profile.last_us * 1000;
 	experiment_profile_fini(&process->profile);
 	diag_fini(&unheard);
+}
+
+void survey_count_traced(struct survey *survey)
+{
+	const struct experiment *experiment = survey->experiment;
+
+	for (size_t i = 0; i < experiment->processes.count; i++)
+		for (int kind = 0; kind < TRACE_KINDS; kind++)
+			survey->traced[kind] += process_traced(&experiment->processes.items[i],
+							       (enum trace_kind)kind);
 }
 
 static enum survey_state find_state(struct survey *survey)

@@ -23,7 +23,7 @@ struct survey {
 	const char *program;	      /* base name, or "(unknown)" */
 	uint64_t duration_ns;	      /* of the founder; so far, if it is still recorded */
 	uint64_t events, dropped;     /* of the clock; of all kinds */
-	uint64_t traced[TRACE_KINDS]; /* as the logs count them */
+	uint64_t traced[TRACE_KINDS]; /* after survey_count_traced */
 	uint64_t bytes;		      /* all files */
 	uint64_t wall_ns;	      /* when it began, 0: not known */
 };
@@ -31,6 +31,8 @@ struct survey {
 /* Opens the logs; the errors say why it cannot be. The experiment is the survey's. */
 enum status survey_open(const char *path, struct survey *survey, struct diag_list *errors);
 void survey_close(struct survey *survey);
+/* Reads the traces of processes that could not count their events, once. */
+void survey_count_traced(struct survey *survey);
 
 /* Whether the process still runs on this machine, is the one that was recorded, and still is. */
 bool survey_is_running(const struct experiment *experiment, const struct process *process);
@@ -41,7 +43,7 @@ uint64_t survey_duration_ns(const struct process *process);
 /* "complete", "recording", … */
 const char *survey_state_name(enum survey_state state);
 
-/* What `ls` and `info` show of it, as a JSON object. */
+/* What `ls` and `info` show of it, as a JSON object: after survey_count_traced. */
 json_t *survey_json(const struct survey *survey);
 
 /*

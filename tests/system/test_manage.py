@@ -790,3 +790,36 @@ def events_are_counted_alike(t):
     t.equal(row[:header.index('Clock events') + len('Clock events')].split()[-1], str(clock), 'ls')
     t.check(f' {clock} clock events' in t.run(t.helio, 'print', '-report', result.experiment).out, 'report')
     t.check(f'{clock} profile events, {heap} of heap' in t.run(t.helio, 'print', '-header', result.experiment).out, 'header')
+
+
+ENDS_WITHOUT_A_WORD = '''
+import os, signal, sys
+def allocate(count):
+    for _ in range(count):
+        bytearray(100000)
+def child(*words):
+    if not os.fork():
+        allocate(3000)
+        for path in words:
+            try: os.execv(path, [path])
+            except OSError: allocate(2000)
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.wait()
+allocate(10)
+child()
+child('/nowhere')
+if sys.argv[1] == 'all': os.kill(os.getpid(), signal.SIGKILL)
+'''
+
+
+@test
+def events_of_killed_processes_are_counted(t):
+    """Of processes that a signal ended, also after an exec that failed: what they traced is in the last message, and in info and ls as JSON, as the second reader has it."""
+    for who, status in ('children', 0), ('all', 128 + 9):
+        result = t.collect('/usr/bin/python3', '-c', ENDS_WITHOUT_A_WORD, who, options=('-H', 'on'), status=status)
+        heap = sum(len(process['traces']['heaptrace']) for process in t.read(result.experiment).values())
+        t.check(heap >= 2 * (3000 + 3000 + 2000), f'{heap} events')
+        t.check(f' {heap} of heap, ' in result.err, f'{who}: not {heap} of heap: {result.err}')
+        t.check(f' {heap} of heap, ' in t.run(t.helio, 'info', result.experiment).out, f'{who}: info')
+        listed, = json.loads(t.run(t.helio, 'ls', '--json', result.experiment).out)['experiments']
+        t.equal(listed['trace_events'], {'heap': heap}, f'{who}: ls')
