@@ -164,6 +164,12 @@ static void text_leaks(struct print *print, const struct heap_stacks *stacks,
 					fate == HEAP_FATE_REACHABLE ? ", not counted" : "",
 					stacks->total.of[fate].blocks,
 					command_heap_bytes(text, stacks->total.of[fate]));
+	if (stacks->total.of[HEAP_FATE_LEFT].blocks)
+		terminal_printf(file,
+				"  not released by processes that did not search their memory, and "
+				"so counted: Instances = %" PRIu64 ", Bytes = %s\n",
+				stacks->total.of[HEAP_FATE_LEFT].blocks,
+				command_heap_bytes(text, stacks->total.of[HEAP_FATE_LEFT]));
 	put_parts(print, stacks->parts, AMOUNT_LEAKED, "Bytes Leaked");
 	put_order(file, stacks, "Bytes Leaked");
 	for (size_t i = 0; i < limited(print, count); i++) {
