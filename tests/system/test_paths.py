@@ -112,6 +112,27 @@ def a_link_in_place_of_a_file(t):
 
 
 @test
+def a_file_that_has_another_name(t):
+    """A hard link to a file that one may write stands where an experiment's would be: it stays as it is, and what could not be written is said."""
+    treasure = t.directory / 'treasure'
+    treasure.mkdir()
+    for name in 'archive.log', 'log.xml', 'profile.tmp':
+        (treasure / name).write_text(MARKS)
+    before = state(treasure)
+    experiment = t.collect('true', options=['-A', 'off']).experiment
+    (experiment / 'archive.log').hardlink_to(treasure / 'archive.log')
+    result = t.run(t.helio, 'archive', experiment)
+    t.equal(state(treasure), before, f'the files after archive ({result.err})')
+    t.check('archive.log' in result.err and 'Too many links' in result.err, f'what archive said: {result.err}')
+    kill = 'for file in profile.tmp log.xml; do ln -f "$0/$file" "$1"; done; kill -9 $$'
+    experiment = t.directory / 'linked.er'
+    result = t.run(t.helio, 'collect', '-F', 'off', '-A', 'off', '-o', experiment, 'sh', '-c', kill, treasure, experiment)
+    t.equal({path.stat().st_nlink for path in treasure.iterdir()}, {2}, 'names of each file')
+    t.equal(state(treasure), before, f'the files after collect ({result.err})')
+    t.check('log cannot be closed: Too many links' in result.err, f'what collect said: {result.err}')
+
+
+@test
 def a_pipe_in_place_of_a_file(t):
     """Nothing waits for somebody who never writes."""
     t.need_root()
@@ -250,6 +271,46 @@ def each_process_names_what_its_user_may_read(t):
     copies = [path.name for path in (result.experiment / 'archives').iterdir()]
     t.check(any(name.startswith(os.path.basename(os.path.realpath('/bin/sh'))) for name in copies), f'what root loaded: {copies}')
     t.check(not any(name.startswith('secret') for name in copies), f'the secret is there: {copies}')
+
+
+def wait_until(t, condition, what):
+    """As long as a command may take."""
+    end = time.monotonic() + 60 * patience()
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+    t.check(condition(), what)
+
+
+@test
+def a_source_that_is_exchanged_while_it_is_archived(t):
+    """Between the look at a file and its copying the owner puts a link to root's in its place: each opening has the owner's rights."""
+    t.need_root()
+    t.directory.chmod(0o755)
+    private, work, trace = t.directory / 'private', t.directory / 'work', t.directory / 'trace'
+    private.mkdir(mode=0o700)
+    (private / 'secret.c').write_text(MARKS)
+    work.mkdir()
+    source = work / 'source.c'
+    source.write_text('int main(void) { volatile long x = 0; while (x < 30000000) x++; return 0; }\n')
+    t.equal(t.run(t.need('gcc'), '-g', '-o', work / 'program', source).status, 0, 'status of gcc')
+    for path in work, source, work / 'program':
+        os.chown(path, 65534, 65534)
+    t.run('setpriv', *NOBODY, t.helio, 'collect', '-A', 'off', '-o', 'own.er', work / 'program', cwd=work)
+    # stops behind its first opening of the source
+    archive = [t.need('strace'), '-f', '-o', trace, '-P', source, '-e', 'trace=openat', '-e', 'inject=openat:signal=STOP:when=1',
+               t.helio, 'archive', '-s', 'all', work / 'own.er']
+    with subprocess.Popen(archive, stderr=subprocess.PIPE, text=True) as run:
+        wait_until(t, lambda: trace.is_file() and 'stopped by SIGSTOP' in trace.read_text() or run.poll() is not None, 'it does not stop')
+        t.equal(run.poll(), None, 'status before the exchange')
+        source.unlink()
+        source.symlink_to(private / 'secret.c')
+        os.kill(int(trace.read_text().split()[0]), signal.SIGCONT)
+        said = run.communicate(timeout=60 * patience())[1]
+    t.check(trace.read_text().count(f'"{source}"') > 1, f'one opening only: {trace.read_text()}')
+    copies = [path for path in (work / 'own.er/archives').rglob('*') if path.is_file()]
+    t.check(any(path.name.startswith('program') for path in copies), f'copies are {copies} ({said})')
+    t.check(not any(MARKS in path.read_text(errors='replace') for path in copies), f'the secret is there: {copies}')
+    t.check(f'{source} cannot be copied' in said, f'what archive said: {said}')
 
 
 @test
