@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In atoms, each of which takes some 1 KB; how deep groups may lie within each other; and of how
+/*
+ * In atoms, each of which takes some 1 KB; how deep groups may lie within each other; and of how
  * many repetitions each takes as much once more in all the others, for any of them may be the last.
  */
 enum { LARGEST = 100 * 1000, DEEPEST = 250, REPETITIONS = 32 };
@@ -69,7 +70,7 @@ static bool read_one(struct group *groups, int *depth, const char **here)
 		groups[*depth] = (struct group){0};
 	} else if (c == ')' && *depth) {
 		begin_atom(&groups[--*depth], group->size + group->last + 1);
-	} else if (c == '+') {
+	} else if (c == '+' || c == '*' || c == '?') { /* each that is in another costs twice that */
 		group->last *= 2;
 	} else if (c == '{') {
 		uint64_t count = repetitions(here);
@@ -80,7 +81,7 @@ static bool read_one(struct group *groups, int *depth, const char **here)
 	} else if (c == '[') {
 		*here = skip_brackets(*here - 1);
 		begin_atom(group, 1);
-	} else if (c != '*' && c != '?') {
+	} else {
 		*here += c == '\\' && **here;
 		begin_atom(group, 1);
 	}

@@ -66,6 +66,8 @@ static void test_too_large(void **state)
 	getrusage(RUSAGE_SELF, &before);
 	assert_int_equal(compile("a++++++++++++++++++++++++++++++++++++++++"), REG_ESPACE);
 	assert_int_equal(compile("((x{999}){999}){999}"), REG_ESPACE);
+	assert_int_equal(compile("^(r************+************A)$"), REG_ESPACE);
+	assert_int_equal(compile("^(((a*b*)*c+)*.*)$"), 0);
 	assert_int_equal(
 		compile("(((((((((((((((((((((((a+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+"),
 		REG_ESPACE);
