@@ -85,6 +85,12 @@ def leak_sanitizer(t):
             t.equal(status != 0, not words, 'a leak without us')
             for heap in ('off', 'on', 'sample=64'):
                 t.collect(program, *words, options=('-H', heap), status=status)
+        # one block is lost, by the last call that allocates
+        t.run('gcc', '-O1', '-pthread', f'-fsanitize={sanitizer}', '-o', program, ROOT / 'tests' / 'targets' / 'lastleak.c')
+        status = t.run(program).status
+        t.check(status != 0, 'a leak without us')
+        for heap in ('off', 'on', 'sample=64'):
+            t.collect(program, options=('-H', heap), status=status)
 
 
 @test(engines=True)

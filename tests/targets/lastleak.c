@@ -5,11 +5,12 @@
  *   return    main returns
  *   exit      main calls exit()
  *   _exit     main calls _exit()
+ *   litter    main calls exit(), and the stack that this takes is full of the block's address
  *   thread    in a thread that waits when main returns
  *   given     in a thread that has ended, on a stack that the program gave it and keeps
  * Still held:
  *   local     by main's frame, at exit()
- *   register  by a register of main alone, at exit()
+ *   register  by a register alone, which calls preserve, at exit(); _register: at _exit()
  */
 #include "target.h"
 
@@ -51,12 +52,36 @@ static NOINLINE void lose(void)
 	memset(site_last(), 1, SIZE);
 }
 
-/* Writes over what calls left on the stack. */
+/* Writes over what calls left on the stack and in registers, which the linker puts on the stack. */
 static NOINLINE void forget(void)
 {
-	volatile char room[16384];
+	volatile char room[32768];
 
-	memset((char *)room, 0, sizeof(room));
+	/* not memset: the linker would find it now, and leave registers further down */
+	for (size_t i = 0; i < sizeof(room); i++)
+		room[i] = 0;
+	__asm__ volatile("xor %%eax, %%eax\n\t"
+			 "xor %%ecx, %%ecx\n\t"
+			 "xor %%edx, %%edx\n\t"
+			 "xor %%esi, %%esi\n\t"
+			 "xor %%edi, %%edi\n\t"
+			 "xor %%r8d, %%r8d\n\t"
+			 "xor %%r9d, %%r9d\n\t"
+			 "xor %%r10d, %%r10d\n\t"
+			 "xor %%r11d, %%r11d\n\t"
+			 "pxor %%xmm0, %%xmm0"
+			 :
+			 :
+			 : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "xmm0",
+			   "memory");
+}
+
+static NOINLINE void litter(void *block)
+{
+	void *volatile room[2048];
+
+	for (size_t i = 0; i < sizeof(room) / sizeof(room[0]); i++)
+		room[i] = block;
 }
 
 static void *lose_and_wait(void *unused)
@@ -100,7 +125,7 @@ static NOINLINE void lose_on_given(void)
 	pthread_join(id, NULL);
 }
 
-/* A register that calls preserve, and no memory: what held it before is written over. */
+/* In no memory: what held it before is written over. */
 static NOINLINE _Noreturn void hold_in_register(void (*end)(int))
 {
 	register void *held __asm__("rbx") = site_last();
@@ -131,8 +156,13 @@ int main(int argc, char **argv)
 
 		forget();
 		exit(block == NULL);
+	} else if (!strcmp(where, "litter")) {
+		litter(site_last());
+		exit(0);
 	} else if (!strcmp(where, "register")) {
 		hold_in_register(exit);
+	} else if (!strcmp(where, "_register")) {
+		hold_in_register(_exit);
 	} else {
 		lose();
 	}

@@ -480,6 +480,8 @@ uint32_t stack_of_caller(struct thread *thread);
 /* Of the caller of the function whose __builtin_frame_address(0) this is: none of our own frames
  * has to be walked. */
 uint32_t stack_above_frame(struct thread *thread, const void *frame);
+/* The registers that calls preserve, in the frame of the calling thread that has this sp. */
+bool stack_preserved(struct thread *thread, uint64_t sp, struct unwind_regs *found);
 /* Of another thread, blocked in a system call. */
 uint32_t stack_of_blocked(struct thread *thread, uint64_t pc, uint64_t sp);
 

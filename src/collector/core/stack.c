@@ -81,20 +81,39 @@ uint32_t stack_of_blocked(struct thread *thread, uint64_t pc, uint64_t sp)
 	return unwind(thread, &regs, &stack);
 }
 
+/* Those that are not known are not looked at. */
+static inline __attribute__((always_inline)) void regs_of_here(struct unwind_regs *regs)
+{
+	regs->known = 1u << 3 | 1u << REG_BP | 1u << REG_SP | 0xfu << 12 | 1u << REG_PC;
+	__asm__ volatile("lea 0(%%rip), %0" : "=r"(regs->reg[REG_PC]));
+	__asm__ volatile("mov %%rsp, %0" : "=m"(regs->reg[REG_SP]));
+	__asm__ volatile("mov %%rbp, %0" : "=m"(regs->reg[REG_BP]));
+	__asm__ volatile("mov %%rbx, %0" : "=m"(regs->reg[3]));
+	__asm__ volatile("mov %%r12, %0" : "=m"(regs->reg[12]));
+	__asm__ volatile("mov %%r13, %0" : "=m"(regs->reg[13]));
+	__asm__ volatile("mov %%r14, %0" : "=m"(regs->reg[14]));
+	__asm__ volatile("mov %%r15, %0" : "=m"(regs->reg[15]));
+}
+
 __attribute__((noinline)) uint32_t stack_of_caller(struct thread *thread)
 {
-	struct unwind_regs regs; /* those that are not known are not looked at */
+	struct unwind_regs regs;
 
-	regs.known = 1u << 3 | 1u << REG_BP | 1u << REG_SP | 0xfu << 12 | 1u << REG_PC;
-	__asm__ volatile("lea 0(%%rip), %0" : "=r"(regs.reg[REG_PC]));
-	__asm__ volatile("mov %%rsp, %0" : "=m"(regs.reg[REG_SP]));
-	__asm__ volatile("mov %%rbp, %0" : "=m"(regs.reg[REG_BP]));
-	__asm__ volatile("mov %%rbx, %0" : "=m"(regs.reg[3]));
-	__asm__ volatile("mov %%r12, %0" : "=m"(regs.reg[12]));
-	__asm__ volatile("mov %%r13, %0" : "=m"(regs.reg[13]));
-	__asm__ volatile("mov %%r14, %0" : "=m"(regs.reg[14]));
-	__asm__ volatile("mov %%r15, %0" : "=m"(regs.reg[15]));
+	regs_of_here(&regs);
 	return stack_of_context(thread, &regs);
+}
+
+__attribute__((noinline)) bool stack_preserved(struct thread *thread, uint64_t sp,
+					       struct unwind_regs *found)
+{
+	const struct unwind_stack stack = {.low = thread->stack_low,
+					   .high = thread->stack_high,
+					   .read_slow = read_carefully,
+					   .object_at = modules_at};
+	struct unwind_regs regs;
+
+	regs_of_here(&regs);
+	return unwind_preserved(thread->unwind, &regs, &stack, sp, found);
 }
 
 uint32_t stack_above_frame(struct thread *thread, const void *frame)

@@ -18,6 +18,7 @@ enum {
 	MAPPINGS_MAX = 1 << 15,
 	ALLOCATOR_HEADER = 2 * WORD, /* glibc's, in front of a block */
 	ALLOCATOR_LEAST = 4 * WORD,
+	PRESERVED = 1 << 3 | 1 << 6 | 0xf << 12, /* rbx, rbp, r12 to r15, by DWARF number */
 };
 
 #define LIMIT_NS   (UINT64_C(10) * 1000000000) /* for all of it */
@@ -49,8 +50,9 @@ struct search {
 	uint64_t mapped; /* bytes of all of them */
 	uint64_t *chunk; /* holds the words from chunk_start to chunk_end */
 	uint64_t chunk_start, chunk_end;
-	uint64_t ahead;	    /* may be read up to there in advance; 0: only what is looked at */
-	uint64_t low, high; /* of all live blocks */
+	uint64_t ahead;		 /* may be read up to there in advance; 0: only what is looked at */
+	uint64_t low, high;	 /* of all live blocks */
+	struct unwind_regs regs; /* that the calling thread's outermost call of the end preserves */
 	uint64_t end_ns;
 	uint32_t leader; /* as in struct block; 0: reached from the roots */
 	enum state from; /* what a pointer to the start of a block makes of it */
@@ -266,6 +268,14 @@ static void look_at_argument(struct thread *thread, void *arg)
 	look_at(arg, (uint64_t)thread->start_argument);
 }
 
+/* Where they are not known the frames that put them away are looked through. */
+static void look_at_registers(struct search *search)
+{
+	for (unsigned int i = 0; i < UNWIND_REGS; i++)
+		if (PRESERVED & search->regs.known & 1u << i)
+			look_at(search, search->regs.reg[i]);
+}
+
 /* What lies in no extent: they are sorted, and so are the mappings. */
 static void look_through_roots(struct search *search)
 {
@@ -275,6 +285,7 @@ static void look_through_roots(struct search *search)
 
 	search->from = STATE_REACHED;
 	thread_for_each(look_at_argument, search);
+	look_at_registers(search);
 	for (size_t i = 0; i < search->mapping_count; i++) {
 		const struct mapping *mapping = &search->mappings[i];
 		uint64_t at = covered > mapping->start ? covered : mapping->start;
@@ -335,31 +346,46 @@ static void leave_out_stack(struct thread *thread, void *arg)
 		sys_close(dir);
 }
 
+/* The frame that asked for the end; NULL: there is none. *begin: where ours end. */
+static const struct unwind_frame *ending_frame(const struct unwind_memory *memory, uint64_t *begin)
+{
+	for (uint32_t i = memory->depth; i >= 1; i--) {
+		const struct unwind_frame *frame = &memory->frames[i];
+
+		if (frame->pc >= collector.text_low && frame->pc < collector.text_high)
+			continue;
+		if (!*begin)
+			*begin = frame->sp;
+		if (!is_libc(modules_path_at(frame->pc)))
+			return frame;
+	}
+	return NULL;
+}
+
 /*
- * Of the calling thread: frames of ours hold nothing of the program.  When main has returned, no
- * frame does: what the C library's functions for the end of a process have on their stack
- * is what was there before them.
+ * Of the calling thread: frames of ours hold nothing of the program, nor do those by which the C
+ * library ends the process, but for the registers that they have put away: what else is on their
+ * stack is what was there before them.  When main has returned, no frame holds anything.
  */
 static uint64_t own_stack_begin(struct search *search)
 {
 	struct thread *thread = search->thread;
 	const struct unwind_memory *memory = thread->unwind;
 	uint64_t begin = 0;
+	bool known = false;
 
 	thread_lock(thread);
 	stack_of_caller(thread);
-	thread_unlock(thread);
-	for (uint32_t i = memory->depth; i >= 1; i--) {
-		uint64_t pc = memory->frames[i].pc;
+	const struct unwind_frame *frame = ending_frame(memory, &begin);
+	bool returned = frame == &memory->frames[1];
 
-		if (pc >= collector.text_low && pc < collector.text_high)
-			continue;
-		if (!begin)
-			begin = memory->frames[i].sp;
-		if (!is_libc(modules_path_at(pc)))
-			return i == 1 ? thread->stack_high : begin;
-	}
-	return begin;
+	if (frame && !returned)
+		known = stack_preserved(thread, frame->sp, &search->regs) &&
+			(search->regs.known & PRESERVED) == PRESERVED;
+	thread_unlock(thread);
+	if (returned)
+		return thread->stack_high;
+	return known ? frame->sp : begin;
 }
 
 extern char _end[] __attribute__((visibility("hidden"))); /* the linker's: of this library */

@@ -695,3 +695,21 @@ uint32_t unwind_stack_node(struct unwind_memory *memory, const struct unwind_reg
 	*end = memory->end;
 	return node;
 }
+
+bool unwind_preserved(struct unwind_memory *memory, const struct unwind_regs *regs,
+		      const struct unwind_stack *stack, uint64_t sp, struct unwind_regs *found)
+{
+	struct walk walk;
+
+	walk.modules = modules_get();
+	start(&walk, memory, regs, stack);
+	while (walk.sp < sp)
+		if (step_any(&walk, rule_cache_find(walk.pc + 1, walk.tag)) != STEP_ON ||
+		    !append(&walk))
+			return false;
+	found->known = 0;
+	for (unsigned int i = 0; i < UNWIND_REGS; i++)
+		if (ARCH_PRESERVED >> i & 1 && slow_register(&walk, i, &found->reg[i]))
+			found->known |= 1u << i;
+	return walk.sp == sp;
+}

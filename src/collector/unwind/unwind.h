@@ -222,6 +222,14 @@ void unwind_memory_init(struct unwind_memory *memory, uint32_t limit);
 /* Forgets the last stack: after anything that makes its node ids invalid (a new epoch, a fork). */
 void unwind_memory_reset(struct unwind_memory *memory);
 
+/*
+ * The registers that calls preserve, as they are in the frame outside of `regs` that has this `sp`
+ * (as in struct unwind_frame).  Those that are not known are not in found->known; false: no way led
+ * to the frame.  What is remembered stays.  Slower than a stack.
+ */
+bool unwind_preserved(struct unwind_memory *memory, const struct unwind_regs *regs,
+		      const struct unwind_stack *stack, uint64_t sp, struct unwind_regs *found);
+
 /* Whether a stack has met code that is in no module: a compiler's, or what the program has mapped.
  */
 bool unwind_met_foreign(void);
