@@ -103,8 +103,7 @@ static void read_lines(struct print *print, struct startup *startup, FILE *file,
 	print->script_line = 0;
 }
 
-/* Only its owner can write to it: this user or root.  In a sticky directory, to what is the
- * owner's. */
+/* Whether only this user or root can change it, or, of a sticky directory, their files in it. */
 static bool is_own(int fd)
 {
 	struct stat info;
@@ -116,7 +115,8 @@ static bool is_own(int fd)
 static void read_file(struct print *print, struct startup *startup, const char *directory,
 		      const char *name)
 {
-	/* commands come from this user and root only, who owns a directory moves files into it */
+	/* commands come from this user and root only; who owns a directory can move files into it
+	 */
 	char *path = xasprintf("%s/%s", directory, name);
 	int folder = folder_open(directory, 0), fd = folder_open_named(path, NULL);
 	FILE *file = is_own(folder) && is_own(fd) ? fdopen(fd, "r") : NULL;

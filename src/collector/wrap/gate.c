@@ -73,6 +73,13 @@ static bool needs_gate(int number, const struct sigaction *action)
 	       collector_is_ours();
 }
 
+/* An alternate stack may have no room for ours, and keep_room comes after the first instructions.
+ */
+static bool may_be_open(const struct sigaction *action)
+{
+	return !(action->sa_flags & SA_ONSTACK);
+}
+
 /* The kernel's part of a set. */
 static uint64_t *word_of(sigset_t *set)
 {
@@ -93,7 +100,8 @@ int gate_sigaction(int number, const struct sigaction *action, struct sigaction 
 	if (gated) {
 		real = *action;
 		real.sa_sigaction = gate;
-		open = *word_of(&real.sa_mask) & signal_numbers_unhandled();
+		open = may_be_open(&real) ? *word_of(&real.sa_mask) & signal_numbers_unhandled()
+					  : 0;
 		*word_of(&real.sa_mask) &= ~open;
 		atomic_store(&left_open[number], open);
 		atomic_store_explicit(&handlers[number], action->sa_sigaction,
@@ -124,7 +132,7 @@ void gate_follow(int ours, bool open)
 
 		if (!atomic_load(&handlers[number]) || (!open && !(left & bit)) ||
 		    NEXT(sigaction)(number, NULL, &action) || action.sa_sigaction != gate ||
-		    (open && !(*word_of(&action.sa_mask) & bit)))
+		    (open && (!may_be_open(&action) || !(*word_of(&action.sa_mask) & bit))))
 			continue;
 		*word_of(&action.sa_mask) ^= bit;
 		atomic_store(&left_open[number], left ^ bit);
