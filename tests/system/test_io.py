@@ -194,10 +194,17 @@ def writes_of(process, size):
     return sum(e['type'] == 'write' and e['bytes'] == size for e in process['traces']['iotrace'])
 
 
+def nothing_is_missing(t, experiment):
+    """No process counted more events than there are."""
+    out = t.run(t.helio, 'check', experiment).out
+    t.check('damage: ' not in out, f'check: {out[:500]}')
+
+
 @test
 def forks_at_any_instruction(t):
     """Both sides of the fork go on in the middle of the recording; what the child does afterwards is whole."""
     result, acts = stepped(t, 'fork', 4)
+    nothing_is_missing(t, result.experiment)
     family = t.read(result.experiment)
     t.equal(writes_of(family[''], 3), acts + 2, 'writes of the parent, the first and the last not interrupted')
     children = [process for lineage, process in family.items() if lineage]
@@ -210,6 +217,7 @@ def forks_at_any_instruction_of_other_calls(t):
     """Of what allocates, opens and locks, where all of that is recorded."""
     for call, stride in (('heap', 17), ('file', 43), ('lock', 17)):
         result, acts = stepped(t, 'fork', stride, call, options=('-H', 'on', '-s', 'all'))
+        nothing_is_missing(t, result.experiment)
         children = [process for lineage, process in t.read(result.experiment).items() if lineage]
         t.equal((len(children), {writes_of(process, 4) for process in children}), (acts, {3}), f'children, and their writes: {call}')
 

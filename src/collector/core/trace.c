@@ -275,7 +275,7 @@ bool trace_event_locked(struct thread *thread, enum trace_kind kind, unsigned ty
 	for (unsigned i = 0; i < count; i++)
 		out = put_field(out, format->encoding[i], &lane->near[i], fields[i]);
 	lane_commit(lane, out);
-	lane->events += lane->block != NULL; /* NULL: forked in between, this process has none */
+	lane->events++;
 	return true;
 }
 
