@@ -360,12 +360,14 @@ bool overhead_has_rested(void)
 
 void overhead_log(struct text *line)
 {
+	uint64_t traced = atomic_load(&traced_ns), cpu = traced ? collector_cpu_ns() : 0;
+
 	text_attribute_decimal(line, "overhead_ns", (int64_t)atomic_load(&taken_ns));
 	text_attribute_decimal(line, "ticks", (int64_t)atomic_load(&ticks));
 	text_attribute_decimal(line, "delivery_ns", (int64_t)atomic_load(&tick_delivery_ns));
-	if (atomic_load(&traced_ns)) {
-		text_attribute_decimal(line, "traced_ns", (int64_t)atomic_load(&traced_ns));
-		text_attribute_decimal(line, "traced_of_ns", (int64_t)collector_cpu_ns());
+	if (traced) { /* measured by elapsed time, of some of the calls: it can come to more */
+		text_attribute_decimal(line, "traced_ns", (int64_t)(traced < cpu ? traced : cpu));
+		text_attribute_decimal(line, "traced_of_ns", (int64_t)cpu);
 	}
 	if (heap_search_ns())
 		text_attribute_decimal(line, "leak_search_ns", (int64_t)heap_search_ns());
