@@ -10,6 +10,7 @@
 /*
  * In atoms, each of which takes some 1 KB; how deep groups may lie within each other; and of how
  * many repetitions each takes as much once more in all the others, for any of them may be the last.
+ * A repetition costs twice what it repeats, for those that lie within each other.
  */
 enum { LARGEST = 100 * 1000, DEEPEST = 250, REPETITIONS = 32 };
 
@@ -70,7 +71,7 @@ static bool read_one(struct group *groups, int *depth, const char **here)
 		groups[*depth] = (struct group){0};
 	} else if (c == ')' && *depth) {
 		begin_atom(&groups[--*depth], group->size + group->last + 1);
-	} else if (c == '+' || c == '*' || c == '?') { /* each that is in another costs twice that */
+	} else if (c == '+' || c == '*' || c == '?') {
 		group->last *= 2;
 	} else if (c == '{') {
 		uint64_t count = repetitions(here);
