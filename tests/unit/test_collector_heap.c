@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The mathematics of sampling, against libm's. */
+/* The mathematics of sampling, against libm's; and what is read of the trace at the end. */
+#include "collector/core/lane.h"
+#include "collector/core/trace.h"
 #include "collector/sources/heap_sample.h"
+#include "collector/sources/heap_search.h"
 
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/mman.h>
 
 #include <cmocka.h>
 
@@ -60,11 +64,40 @@ static void test_weight(void **state)
 		}
 }
 
+/* Somebody has written to the file: the last block says that it is longer, and nothing is behind.
+ */
+static void test_block_that_lies(void **state)
+{
+	enum { SIZE = FORMAT_BLOCK_ALIGN + LANE_BLOCK };
+	struct heap_extents extents;
+	uint8_t *base = mmap(NULL, SIZE + FORMAT_BLOCK_ALIGN, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)state;
+	assert_true(trace_read_param(format_traces[TRACE_HEAP].key, "all"));
+	struct blockfile *file = trace_file(TRACE_HEAP);
+	assert_non_null(file);
+	assert_true(base != MAP_FAILED && !mprotect(base + SIZE, FORMAT_BLOCK_ALIGN, PROT_NONE));
+	*(struct format_block_header *)(void *)(base + FORMAT_BLOCK_ALIGN) =
+		(struct format_block_header){.magic = FORMAT_BLOCK_MAGIC,
+					     .size = LANE_BLOCK,
+					     .used = 0x7fffffff,
+					     .encoding = FORMAT_TRACE};
+	file->arena[0].base = base;
+	file->arena[0].size = SIZE;
+	atomic_store(&file->arena[0].used, SIZE);
+	atomic_store(&file->arena[0].state, ARENA_READY);
+	assert_true(heap_extents_read(&extents));
+	assert_int_equal(extents.count, 0);
+	heap_extents_fini(&extents);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_distance),
 		cmocka_unit_test(test_weight),
+		cmocka_unit_test(test_block_that_lies),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
