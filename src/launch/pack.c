@@ -250,6 +250,15 @@ static enum pack_result open_input(int folder, const char *path, struct input *i
 	return result;
 }
 
+/*
+ * As a file is whose process was killed after its room was set aside, and before it had a header:
+ * nothing was ever in it.  If something should be, readers see that from the log.
+ */
+static bool is_blank(const struct input *in)
+{
+	return is_zero(in->data, in->size);
+}
+
 /* Writes what `fill` makes of the pieces to a new file, and puts it in the old one's place. */
 static enum pack_result write_output(int folder, const char *path, const struct input *in,
 				     const struct pieces *pieces, mode_t mode,
@@ -341,7 +350,9 @@ static enum pack_result pack(int folder, const char *path,
 
 	if (result != PACK_DONE)
 		return result;
-	if (!check_file_header(&in) || !find_pieces(&in, &pieces)) {
+	if (is_blank(&in)) {
+		result = PACK_ABSENT;
+	} else if (!check_file_header(&in) || !find_pieces(&in, &pieces)) {
 		result = PACK_DAMAGED;
 	} else {
 		written = may_stay ? end_if_full(&in, &pieces) : 0;

@@ -8,7 +8,7 @@
 
 enum pack_result {
 	PACK_DONE,
-	PACK_ABSENT,  /* no such file, or an empty one */
+	PACK_ABSENT,  /* no such file, or one that is empty or still blank */
 	PACK_DAMAGED, /* breaks the format: left as it is, for readers to salvage */
 	PACK_FAILED,  /* the system refused, see errno: left as it is */
 };

@@ -738,6 +738,11 @@ time.sleep(1.3)
         self.assertIn('stacks is damaged and was left as it is', result.stderr)
         self.assertEqual((self.dir / 'test.1.er' / 'stacks').stat().st_size, 4096 + 2 * 65536)
 
+    def test_file_of_a_process_killed_when_it_made_it_is_no_damage(self):
+        result = self.good('sh', '-c', f'HELIO_COLLECTOR_LINEAGE=_c1 {TRUE}; : >test.1.er/_c1.er/profile; '
+                                       'truncate -s 65536 test.1.er/_c1.er/profile')
+        self.assertNotIn('damaged', result.stderr)
+
 
 if __name__ == '__main__':
     unittest.main()

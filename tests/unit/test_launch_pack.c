@@ -380,6 +380,20 @@ static void test_absent_and_empty(void **state)
 	assert_int_equal(pack(pack_blocks), PACK_ABSENT);
 }
 
+/* What a process leaves that is killed between setting room aside and writing the header. */
+static void test_blank(void **state)
+{
+	memset(in.data, 0, 65536);
+	in.size = 65536;
+	assert_int_equal(pack(pack_blocks), PACK_ABSENT);
+	assert_untouched();
+	assert_int_equal(pack(pack_stacks), PACK_ABSENT);
+	assert_int_equal(pack(pack_traces), PACK_ABSENT);
+	in.data[65528] = 1;
+	assert_int_equal(pack(pack_blocks), PACK_DAMAGED);
+	assert_untouched();
+}
+
 /* A disk that is full: the file stays, nothing is left behind (see tear_down). */
 static void test_no_room(void **state)
 {
@@ -412,6 +426,7 @@ int main(void)
 		cmocka_unit_test(test_joins_blocks_of_one_epoch),
 		cmocka_unit_test(test_keeps_damaged),
 		cmocka_unit_test(test_absent_and_empty),
+		cmocka_unit_test(test_blank),
 		cmocka_unit_test(test_no_room),
 	};
 
