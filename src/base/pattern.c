@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/pattern.h"
 
+#include "base/strbuf.h"
+
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -100,7 +102,35 @@ static bool is_bounded(const char *text)
 	return true;
 }
 
+/*
+ * "a**" and "a+?" are "a*", "a++" is "a+": regcomp would take twice the time and memory for each
+ * more.  To be freed.
+ */
+static char *repeat_once(const char *text)
+{
+	struct strbuf once = {0};
+
+	strbuf_puts(&once, "");
+	for (const char *here = text, *end; *here; here = end) {
+		size_t run = strspn(here, "*+?");
+
+		if (run) {
+			end = here + run;
+			strbuf_putc(&once,
+				    strspn(here, (char[]){*here, '\0'}) >= run ? *here : '*');
+			continue;
+		}
+		end = *here == '[' ? skip_brackets(here) : here + 1 + (*here == '\\' && here[1]);
+		strbuf_add(&once, here, (size_t)(end - here));
+	}
+	return strbuf_steal(&once);
+}
+
 int pattern_compile(regex_t *pattern, const char *text, int flags)
 {
-	return is_bounded(text) ? regcomp(pattern, text, flags | REG_EXTENDED) : REG_ESPACE;
+	char *once = repeat_once(text);
+	int status = is_bounded(once) ? regcomp(pattern, once, flags | REG_EXTENDED) : REG_ESPACE;
+
+	free(once);
+	return status;
 }

@@ -14,24 +14,57 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct rows events = {.columns = ROW_FIELD + PROFILE_FIELDS};
 
-/* A chain of functions: node N is called by node N - 1. */
-static void make_session(struct session *session)
+/* A chain of functions that the program announced, each called by the one before. */
+static void add_functions(struct process *process)
 {
 	static const char *const names[FUNCTIONS] = {"main", "A", "B", "C", "mem.copy"};
+	struct stack_builder builder;
+	uint32_t node = STACK_ROOT;
 
+	stack_builder_init(&builder, &process->stacks);
+	for (uint32_t i = 0; i < FUNCTIONS; i++) {
+		uint64_t address = 0x1000 * (uint64_t)(i + 1);
+
+		*vec_push(&process->map.functions) = (struct map_function){.name = names[i],
+									   .alias = "",
+									   .source = "",
+									   .address = address,
+									   .size = 0x100};
+		*vec_push(&process->map.segments) = (struct map_segment){.start = address,
+									 .end = address + 0x100,
+									 .last_epoch = UINT32_MAX,
+									 .file = MAP_NONE,
+									 .function = i};
+		node = stack_builder_node(&builder, node,
+					  stack_builder_location(&builder, address + 0x10, 0));
+	}
+	stack_builder_fini(&builder);
+	experiment_map_sort(&process->map);
+}
+
+static void make_session(struct session *session)
+{
+	static struct experiment experiment;
+	struct process *process = vec_push(&experiment.processes);
+
+	add_functions(process);
 	symbols_init(session);
 	tree_init(session);
-	for (uint32_t i = 0; i < FUNCTIONS; i++)
-		tree_add_node(&session->tree, i,
-			      symbols_add_made_up(session, OBJECT_UNKNOWN, names[i]));
+	*vec_push(&session->experiments) = &experiment;
 	((struct process_info *)vec_push(&session->processes))->id = 1;
+	*vec_push(&session->scanned) = (struct session_process){
+		.process = process,
+		.id = 1,
+		.group = 1,
+		.nodes = tree_add_process(session, &experiment, process),
+	};
 }
 
 static void make_events(void)
 {
 	rows_open(&events);
 	for (uint64_t i = 0; i < ROWS; i++) {
-		rows_put(&events, ROW_STACK, i % (FUNCTIONS + 1));
+		rows_put(&events, ROW_STACK, i % (FUNCTIONS + 2)); /* the root and <Unknown>, too */
 		rows_put(&events, ROW_TIME, 10 * i);
 		rows_put(&events, ROW_FIELD + PROFILE_WEIGHT, i % 7 * 1000);
 		rows_put(&events, ROW_CPU, i % 3 ? i % 4 : PROFILE_NO_CPU);
@@ -44,18 +77,15 @@ static void make_events(void)
 static void evaluate(const struct session *session, const struct filter_program *program,
 		     struct filter_slot *slots)
 {
-	static uint32_t nodes[FUNCTIONS + 1] = {0, 1, 2, 3, 4, 5};
-	static const struct process process;
-	const struct session_process scanned = {
-		.process = &process, .id = 1, .group = 1, .nodes = nodes};
+	const struct session_process *scanned = session->scanned.items;
 	static struct event_columns columns;
-	const struct event_run all = {.process = &process,
+	const struct event_run all = {.process = scanned->process,
 				      .kind = EVENTS_CLOCK,
 				      .thread = 1,
 				      .rows = &events,
 				      .count = ROWS};
 	const struct event_run run = event_run_piece(&all, 0, &columns);
-	const struct filter_rows rows = {session, &scanned, &run};
+	const struct filter_rows rows = {session, scanned, &run};
 	const struct filter_slot *result = filter_evaluate(program, slots, &rows);
 
 	for (size_t i = 0; result->any_unknown && i < ROWS; i++)
