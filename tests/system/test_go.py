@@ -111,6 +111,80 @@ def goroutines_have_roots(t, engine):
     t.within(rows['runtime.goexit.abi0']['i.totalcpu'] >= 0.99 * rows['main.chain']['i.totalcpu'] > 0, f'{rows["main.chain"]}')
 
 
+BUSY = '''package main
+
+import (
+	"fmt"
+	"runtime"
+	_ "runtime/cgo"
+	"sync"
+	"syscall"
+)
+
+//go:noinline
+func hot(n uint64) uint64 {
+	x := uint64(1)
+	for i := uint64(0); i < n; i++ {
+		x = x*31 + i
+	}
+	return x
+}
+
+func cpu() float64 {
+	var use syscall.Rusage
+	syscall.Getrusage(0, &use)
+	return float64(use.Utime.Sec+use.Stime.Sec) + float64(use.Utime.Usec+use.Stime.Usec)*1e-6
+}
+
+func main() {
+	runtime.GOMAXPROCS(4 * runtime.NumCPU())
+	var wait sync.WaitGroup
+	sums := make([]uint64, 8*runtime.NumCPU())
+	for i := range sums {
+		wait.Add(1)
+		go func(i int) {
+			for cpu() < 0.8 {
+				sums[i] += hot(1000000)
+			}
+			wait.Done()
+		}(i)
+	}
+	wait.Wait()
+	fmt.Println(cpu())
+}
+'''
+
+
+def build_busy(t):
+    source, path = t.directory / 'busy.go', t.directory / 'busy'
+    source.write_text(BUSY)
+    built = t.run(t.need('go'), 'build', '-o', path, source,
+                  env={'CGO_ENABLED': '1', 'GO111MODULE': 'off', 'GOCACHE': os.environ.get('GOCACHE', str(ROOT / 'build' / 'go-cache'))})
+    t.equal(built.status, 0, f'go build ({built.err})')
+    return path
+
+
+@test(engines=True)
+def preempted(t, engine):
+    """Ticks that wait for the end of Go's handler belong to what it has preempted: runtime.asyncPreempt does next to nothing."""
+    path = build_busy(t)
+    for interval in ('1', '10'):
+        rows = t.functions(t.collect(path, engine=engine, options=('-p', interval)).experiment)
+        taken = sum(row['e.totalcpu'] for name, row in rows.items() if name.startswith('runtime.asyncPreempt'))
+        t.within(taken < 0.05 * rows['main.hot']['e.totalcpu'], f'at {interval} ms: {taken} s in asyncPreempt, {rows["main.hot"]}')
+
+
+@test(engines=True)
+def interval_is_kept(t, engine):
+    """Below the kernel's tick, too: four times as many events come at a quarter of the interval."""
+    path = build_busy(t)
+    events = {}
+    for interval in ('1', '4'):
+        result = t.collect(path, engine=engine, options=('-p', interval))
+        events[interval] = t.read(result.experiment)['']['events']
+    t.within(events['1'] > 2 * events['4'], f'{events} events')
+
+
 EXECUTES = '''package main
 
 import (

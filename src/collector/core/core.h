@@ -473,6 +473,8 @@ void sample_write(enum format_sample_kind kind, const char *label);
 int sample_open(const char *label);
 
 /* stack.c: call stacks as nodes; the caller holds the thread's lock */
+/* The registers of an interruption, at the place where the time before it was spent. */
+void stack_interrupted(struct unwind_regs *regs, const void *context);
 /* Of the registers at an interruption of the calling thread. */
 uint32_t stack_of_context(struct thread *thread, const struct unwind_regs *regs);
 /* Of the caller, our own frames left out. */

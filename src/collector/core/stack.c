@@ -62,6 +62,18 @@ static uint32_t unwind(struct thread *thread, const struct unwind_regs *regs,
 	return node;
 }
 
+void stack_interrupted(struct unwind_regs *regs, const void *context)
+{
+	uint64_t back;
+
+	unwind_regs_from_context(regs, context);
+	if (!unwind_is_put_in(regs) ||
+	    sys_read_memory(regs->reg[REG_SP], &back, sizeof(back)) != sizeof(back))
+		return;
+	regs->reg[REG_PC] = back;
+	regs->reg[REG_SP] += sizeof(back);
+}
+
 uint32_t stack_of_context(struct thread *thread, const struct unwind_regs *regs)
 {
 	struct unwind_stack stack = {.low = thread->stack_low,

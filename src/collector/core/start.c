@@ -211,11 +211,8 @@ static void start_engine(void)
 		collector.engine = ENGINE_NONE;
 	if (collector.engine == ENGINE_PERF && !perf_engine_start(reason, sizeof(reason)))
 		collector.engine = ENGINE_MONITOR;
-	if (collector.engine == ENGINE_MONITOR) {
-		if (engine_signals_harm())
-			interval_at_least(TIMER_INTERVAL_NS);
+	if (collector.engine == ENGINE_MONITOR)
 		interval_begin();
-	}
 	if (collector.engine == ENGINE_MONITOR && !monitor_engine_start())
 		collector.engine = ENGINE_NONE;
 	if (asked != ENGINE_NONE && collector.engine == ENGINE_NONE && collector.interval_ns)

@@ -186,8 +186,6 @@ void clock_charge(struct thread *thread, enum format_state state, int64_t *pendi
 void interval_read_param(const char *value);
 /* Once the engine is known, before it starts: sets collector.interval_ns. */
 void interval_begin(void);
-/* The user has asked for a shorter one than there may be. Before interval_begin. */
-void interval_at_least(uint64_t interval_ns);
 /* Anything that the interval makes happen has taken so much; may widen it.  Not with the thread's
  * lock. */
 void interval_spent(uint64_t cost_ns);

@@ -18,7 +18,6 @@
 enum { TICKS_LEAST = 300, TICKS_MOST = 2000, CHEAP_PART = 200 };
 
 static _Atomic uint64_t widened_ns; /* CLOCK_MONOTONIC; 0: not in this process */
-static bool raised;		    /* it is another one than the user has asked for */
 static uint64_t began_ns;	    /* the interval that it began with */
 
 void interval_read_param(const char *value)
@@ -29,16 +28,6 @@ void interval_read_param(const char *value)
 	if (*end == '-')
 		collector.last_interval_ns = text_number(end + 1, NULL) * 1000u;
 	atomic_store(&collector.interval_ns, collector.first_interval_ns);
-}
-
-void interval_at_least(uint64_t interval_ns)
-{
-	if (collector.first_interval_ns >= interval_ns)
-		return;
-	collector.first_interval_ns = interval_ns;
-	if (collector.last_interval_ns < interval_ns)
-		collector.last_interval_ns = interval_ns;
-	raised = true;
 }
 
 void interval_begin(void)
@@ -113,7 +102,7 @@ void interval_log(struct text *line)
 	uint64_t when_ns = atomic_load(&widened_ns);
 
 	if (collector.engine == ENGINE_NONE ||
-	    (collector.first_interval_ns == collector.last_interval_ns && !raised))
+	    collector.first_interval_ns == collector.last_interval_ns)
 		return;
 	text_attribute_decimal(line, "first_interval_us", (int64_t)(began_ns / 1000));
 	if (when_ns)

@@ -398,10 +398,6 @@ bool keeper_start(int tid)
 	tracee = tid;
 	alone = 0;
 	harm = engine_signals_harm();
-	if (harm) {
-		interval_at_least(TIMER_INTERVAL_NS);
-		interval_begin();
-	}
 	atomic_store(&wishes, 0);
 	atomic_store(&requested, 0);
 	atomic_store(&fulfilled, 0);

@@ -240,7 +240,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 
 	signal_open_faults(context);
 	if (atomic_load_explicit(&collector.recording, memory_order_relaxed)) {
-		unwind_regs_from_context(&regs, wait_program_context(context));
+		stack_interrupted(&regs, wait_program_context(context));
 		if (is_guard(info))
 			sent = !sample_stop(&regs);
 		else

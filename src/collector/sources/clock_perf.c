@@ -283,7 +283,7 @@ static void handle(uint64_t event, const siginfo_t *info, const void *context)
 	if (event == PERF_EVENT_LATER)
 		event = PERF_EVENT_TICK;
 	overhead_enter(&mark, event != PERF_EVENT_TICK && !is_switch);
-	unwind_regs_from_context(&regs, context);
+	stack_interrupted(&regs, context);
 	struct thread *thread = thread_interrupted(&regs);
 
 	/* Where time is short a preemption's can wait for the next event. */

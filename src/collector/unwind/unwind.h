@@ -34,6 +34,14 @@ struct unwind_regs {
 /* All registers, from the third argument of a signal handler. */
 void unwind_regs_from_context(struct unwind_regs *regs, const void *ucontext);
 
+/*
+ * Whether they are those of a call that Go's runtime has put in where it preempts a goroutine: its
+ * signal handler lets runtime.asyncPreempt return to what it interrupted.  Nothing has run of that
+ * yet, so a signal of ours that had to wait for the handler's end belongs to what was interrupted,
+ * whose registers these are but for the program counter on the stack.
+ */
+bool unwind_is_put_in(const struct unwind_regs *regs);
+
 /* What is known of a thread blocked in a system call. */
 void unwind_regs_from_syscall(struct unwind_regs *regs, uint64_t pc, uint64_t sp);
 

@@ -38,6 +38,20 @@ void unwind_regs_from_context(struct unwind_regs *regs, const void *ucontext)
 	regs->known = (1u << UNWIND_REGS) - 1;
 }
 
+/* The first bytes of runtime.asyncPreempt: push %rbp; mov %rsp,%rbp; pushf. No compiler's. */
+bool unwind_is_put_in(const struct unwind_regs *regs)
+{
+	static const uint8_t begin[] = {0x55, 0x48, 0x89, 0xe5, 0x9c};
+	const uint8_t *code = (const uint8_t *)regs->reg[ARCH_PC];
+	size_t i = 0;
+
+	if ((regs->reg[ARCH_PC] & 0xfff) > 0x1000 - sizeof(begin))
+		return false;
+	while (i < sizeof(begin) && code[i] == begin[i])
+		i++;
+	return i == sizeof(begin);
+}
+
 void unwind_regs_from_syscall(struct unwind_regs *regs, uint64_t pc, uint64_t sp)
 {
 	regs->reg[ARCH_PC] = pc;
