@@ -40,9 +40,10 @@ struct blaming {
 	struct moments begins, ends;
 	struct hash_map nodes; /* → index in `blames`, of this process */
 	VEC(struct deed) deeds;
-	VEC(struct gap) gaps; /* in order */
-	size_t gaps_used;     /* before the last event of CPU time */
-	uint64_t cpu_ns;      /* … which was then */
+	VEC(struct gap) gaps;	 /* in order */
+	size_t gaps_used;	 /* before the last event of CPU time */
+	uint64_t cpu_ns;	 /* … which was then */
+	const struct deed *wait; /* the last event, if it is a wait */
 };
 
 static int compare_holds(const void *a, const void *b)
@@ -159,6 +160,30 @@ static uint64_t waited_within(const struct blaming *blaming, uint64_t begin_ns, 
 	return waited;
 }
 
+/*
+ * The monitor sees a wait at one look and another one at the next, and not when the first was over.
+ * Where the holder let go in between, it was in the first one until then, if that was seen while it
+ * had the lock.  Returns how much of what was waited between two moments that explains.
+ */
+static uint64_t blame_wait_before(struct blaming *blaming, uint64_t begin_ns, uint64_t end_ns)
+{
+	const struct moments *ends = &blaming->ends;
+	const struct deed *wait = blaming->wait;
+	uint64_t waited = 0;
+
+	for (size_t i = moments_before(ends, begin_ns + 1); wait && i < ends->count; i++) {
+		const struct lock_hold *hold = &blaming->hold[i];
+
+		if (hold->end_ns >= end_ns)
+			break;
+		if (hold->is_released && hold->begin_ns < wait->time_ns)
+			waited += overlap(hold, begin_ns, end_ns);
+	}
+	if (waited)
+		blame(blaming, wait->node, waited);
+	return waited;
+}
+
 static void visit(const struct event_run *run, void *arg)
 {
 	struct blaming *blaming = arg;
@@ -211,6 +236,8 @@ static void blame_wait(struct blaming *blaming, const struct deed *deed, uint64_
 	uint64_t waited =
 		waited_within(blaming, begin_ns, end_ns, deed->is_wait ? 0 : deed->time_ns);
 
+	if (deed->is_wait)
+		waited -= blame_wait_before(blaming, begin_ns, end_ns);
 	*free_until_ns = begin_ns;
 	*vec_push(&blaming->gaps) = (struct gap){begin_ns, end_ns};
 	if (waited)
@@ -247,6 +274,12 @@ static int compare_gaps(const void *a, const void *b)
 	return x->begin_ns < y->begin_ns ? -1 : x->begin_ns > y->begin_ns;
 }
 
+/* Of one moment's events: the wait that came last, unless the holder ran or was queued since. */
+static const struct deed *last_wait(const struct deed *deeds, size_t count)
+{
+	return deeds[0].is_wait && !deeds[count - 1].is_cpu ? &deeds[0] : NULL;
+}
+
 /* The events of one moment: first what the holder waited for, from the last one to the first. */
 static void blame_moment(struct blaming *blaming, const struct deed *deeds, size_t count)
 {
@@ -265,6 +298,7 @@ static void blame_moment(struct blaming *blaming, const struct deed *deeds, size
 	for (size_t i = 0; i < count; i++)
 		if (deeds[i].is_cpu)
 			blame_cpu(blaming, &deeds[i]);
+	blaming->wait = last_wait(deeds, count);
 }
 
 static void blame_all(struct blaming *blaming)

@@ -15,6 +15,7 @@ struct lock_hold {
 	const struct process *process;
 	uint64_t thread; /* the holder's number */
 	uint64_t begin_ns, end_ns;
+	bool is_released; /* it ended as the holder let go: that ran at the end, and did not wait */
 };
 
 struct lock_blame {

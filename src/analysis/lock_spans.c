@@ -124,7 +124,7 @@ static const struct change *next_change(const struct spans *spans, const struct 
 }
 
 static void add_span(struct spans *spans, const struct lock_hold *hold, uint64_t begin_ns,
-		     uint64_t end_ns)
+		     uint64_t end_ns, bool is_released)
 {
 	if (!hold->process || end_ns <= begin_ns)
 		return;
@@ -133,6 +133,7 @@ static void add_span(struct spans *spans, const struct lock_hold *hold, uint64_t
 	*span = *hold;
 	span->begin_ns = begin_ns;
 	span->end_ns = end_ns;
+	span->is_released = is_released;
 }
 
 static void add_spans(struct spans *spans, const struct lock_request *request)
@@ -150,7 +151,7 @@ static void add_spans(struct spans *spans, const struct lock_request *request)
 				? next_change(spans, hold.process, request->object, at_ns, until_ns)
 				: NULL;
 
-		add_span(spans, &hold, at_ns, there ? there->time_ns : until_ns);
+		add_span(spans, &hold, at_ns, there ? there->time_ns : until_ns, next || there);
 		hold.process = NULL;
 		if (next && next->is_known) {
 			hold.experiment = request->experiment;

@@ -283,7 +283,7 @@ def holders_take_turns(t, engine):
     """Of a wait for several holders each is charged with its time, and none with what it does once it has let go."""
     with t.lateness() as late:
         result = t.collect(t.target('lockturns'), engine=engine, options=('-s', '1ms'))
-    truth, slack = result.truth(), 3 * late.worst
+    truth, slack, after = result.truth(), 3 * late.worst, 0
     for lock in sorted({name.split('.')[0] for name in truth}):
         rows = t.print(result.experiment, '-lock', lock)[0]['rows']
         held = {name: sum(row['held'] for row in rows if 'held' in row and any(frame.startswith(name) for frame in row['frames']))
@@ -293,6 +293,8 @@ def holders_take_turns(t, engine):
             t.within(0.7 * most - slack <= seconds <= 1.01 * most, f'{lock}: behind the {name} {seconds:.3f} of {most:.3f} s, {late.worst:.3f} late')
         for name in ('without_it', 'pthread_cond_wait', 'pthread_join'):
             t.within(held[name] <= 0.05 * rows[0]['sync'] + slack, f'{lock}: {name} {held[name]:.3f} s, after it was released')
+        after += held['without_it']
+    t.within(after <= 0.004 * sum(truth.values()) + late.worst, f'{after:.3f} s at what the holders did later, {late.worst:.3f} late')
     objects = {event['object'] for event in t.read(result.experiment)['']['releases']}
     t.equal(len(objects), len(truth) // 2, 'locks with releases by the second reader')
 
