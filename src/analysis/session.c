@@ -330,30 +330,27 @@ static void add_experiment(struct session *session, struct experiment *experimen
 
 /* Time without a load object is normal for code made at run time; that map.xml lacks lines looks
  * the same. */
-static void check_unknown(struct session *session)
+void session_warn_unknown(struct session *session, const struct metric_list *shown)
 {
-	const struct metric *cpu = metric_find(session, "totalcpu");
-	bool has_cpu = values_of_functions(session, cpu)->total > 0;
-	struct metric_list shown = {0};
+	const struct metric *metric = NULL;
 
-	if (!has_cpu)
-		session_default_metrics(session, &shown);
+	for (size_t i = 0; i < shown->count && !metric; i++)
+		if (!shown->items[i].metric->is_static)
+			metric = shown->items[i].metric;
+	if (!metric)
+		return;
 
-	const struct metric *metric = has_cpu || !shown.count || shown.items[0].metric->is_static
-					      ? cpu
-					      : shown.items[0].metric;
-	const struct function_sums *any = values_of_functions(session, metric);
-	double share =
-		any->total ? 100.0 * (double)any->exclusive[FUNCTION_UNKNOWN] / (double)any->total
-			   : 0;
+	const struct function_sums *sums = values_of_functions(session, metric);
+	double share = sums->total ? 100.0 * (double)sums->exclusive[FUNCTION_UNKNOWN] /
+					     (double)sums->total
+				   : 0;
 
 	if (share >= 1)
-		diag_add(&session->warnings, DIAG_WARNING,
-			 "%.1f %% of the %s is at addresses outside all recorded load objects: "
-			 "code made at run time, or call stacks or load objects that are missing; "
-			 "it shows as <Unknown>%s",
-			 share, metric->title, advice_for_unknown(session));
-	vec_fini(&shown);
+		diag_add_once(&session->warnings, DIAG_WARNING,
+			      "%.1f %% of the %s is at addresses outside all recorded load "
+			      "objects: code made at run time, or call stacks or load objects that "
+			      "are missing; it shows as <Unknown>%s",
+			      share, metric->title, advice_for_unknown(session));
 }
 
 static void forget_sums(struct session *session)
@@ -417,7 +414,6 @@ enum status session_open(char *const *paths, size_t count, struct session **out,
 	session_count(session);
 	counters_add_quotients(session);
 	symbols_report(session);
-	check_unknown(session);
 	*out = session;
 	return STATUS_OK;
 }

@@ -395,5 +395,7 @@ bool session_has_addresses(const struct session *session);
 void session_set_default_metrics(struct session *session, const char *spec);
 /* Warnings that concern the numbers of every view: damage, drops, a process still running. */
 const struct diag_list *session_warnings(const struct session *session);
+/* Adds one to them where the first metric of the list has much at addresses that nothing names. */
+void session_warn_unknown(struct session *session, const struct metric_list *shown);
 
 #endif

@@ -19,15 +19,6 @@ enum { LABEL_WIDTH = 16 };
 typedef enum status data_view(struct session *session, const struct query *query,
 			      struct table *table, struct diag_list *diags);
 
-/* Warnings that arose when the events were led to their objects; JSON has all of them anyway. */
-static void say_news(struct print *print, size_t known)
-{
-	const struct diag_list *warnings = session_warnings(print->session);
-
-	for (size_t i = known; print->mode != MODE_JSON && i < warnings->count; i++)
-		say_warning(print, "%s", warnings->items[i].text);
-}
-
 static bool print_view(struct print *print, data_view *view, const char *command)
 {
 	size_t known = session_warnings(print->session)->count;
@@ -36,7 +27,7 @@ static bool print_view(struct print *print, data_view *view, const char *command
 
 	if (view(print->session, &print->query, &table, &diags) != STATUS_OK)
 		return say_diags(print, &diags);
-	say_news(print, known);
+	say_lasting(print, known); /* what arose when the events were led to their objects */
 
 	char *first = command_table_heading(table.title, &table, print->query.sort_reverse);
 	char *heading =

@@ -98,8 +98,8 @@ static bool reopen(struct print *print, const struct experiment_paths *paths)
 	}
 	print->session = fresh;
 	print->fragment.count = 0;
-	for (size_t i = 0; i < session_warnings(fresh)->count; i++)
-		say_warning(print, "%s", session_warnings(fresh)->items[i].text);
+	session_warn_unknown(fresh, &print->query.metrics);
+	say_lasting(print, 0);
 	return true;
 }
 

@@ -123,6 +123,8 @@ bool command_metrics(struct print *print, char **arguments, size_t count)
 					      arguments[0])
 				  : false;
 		repair_sort(&print->query);
+		if (!print->starting)
+			say_unknown(print);
 	}
 	if (print->mode != MODE_JSON)
 		print_current(print);

@@ -100,6 +100,22 @@ void say_note(struct print *print, const char *format, ...)
 	va_end(args);
 }
 
+void say_lasting(struct print *print, size_t first)
+{
+	const struct diag_list *warnings = session_warnings(print->session);
+
+	for (size_t i = first; print->mode != MODE_JSON && i < warnings->count; i++)
+		say_warning(print, "%s", warnings->items[i].text);
+}
+
+void say_unknown(struct print *print)
+{
+	size_t known = session_warnings(print->session)->count;
+
+	session_warn_unknown(print->session, &print->query.metrics);
+	say_lasting(print, known);
+}
+
 bool say_diags(struct print *print, struct diag_list *diags)
 {
 	bool ok = true;

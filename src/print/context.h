@@ -81,6 +81,10 @@ void say_warning(struct print *print, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* A plain line on stderr: the echo of a setting. */
 void say_note(struct print *print, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The session's warnings from this one on; in JSON mode they are in each object. */
+void say_lasting(struct print *print, size_t first);
+/* Says what the metrics shown are missing, unless that has been said. */
+void say_unknown(struct print *print);
 /* Prints and empties the list; true when it held no error. */
 bool say_diags(struct print *print, struct diag_list *diags);
 

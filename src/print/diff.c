@@ -288,6 +288,7 @@ static int compare(struct print *print, const struct options *options)
 
 	if (!set_query(print, options))
 		return PRINT_EXIT_USAGE;
+	say_unknown(print);
 	view_functions(print->session, &print->query, &both);
 	put_changes(print, options, &both);
 	status = judge(print, options, &both);
@@ -303,8 +304,7 @@ static int run(struct print *print, const struct options *options)
 	if (session_open(options->experiments, 2, &print->session, &diags) != STATUS_OK)
 		print->session = NULL;
 	if (say_diags(print, &diags) && print->session) {
-		for (size_t i = 0; i < session_warnings(print->session)->count; i++)
-			say_warning(print, "%s", session_warnings(print->session)->items[i].text);
+		say_lasting(print, 0);
 		status = compare(print, options);
 		query_fini(&print->query);
 	}

@@ -197,6 +197,21 @@ static bool open_experiments(struct print *print, struct arguments *arguments, e
 	return true;
 }
 
+/* Whether metrics are chosen before anything shows some. */
+static bool begins_with_metrics(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->count && plan->items[i].command; i++) {
+		const struct planned *planned = &plan->items[i];
+
+		if (planned->command->run == command_metrics)
+			return planned->count;
+		if (planned->command->group < GROUP_METRICS &&
+		    planned->command->group != GROUP_FILTERS)
+			return false;
+	}
+	return false;
+}
+
 static void run_plan(struct print *print, const struct plan *plan, bool no_pager)
 {
 	if (!plan->count) {
@@ -233,6 +248,8 @@ static int run(struct print *print, struct arguments *arguments)
 				  needs_inlines(&arguments->plan, startup));
 	if (opened)
 		startup_run(print, startup);
+	if (opened && !begins_with_metrics(&arguments->plan))
+		say_unknown(print);
 	if (!opened && needs_session(&arguments->plan))
 		return PRINT_EXIT_FAILED;
 	run_plan(print, &arguments->plan, arguments->no_pager);

@@ -174,15 +174,6 @@ static bool run_options(struct print *print, char **words, size_t count)
 	return true;
 }
 
-/* Those from the first on. */
-static void say_warnings(struct print *print, size_t first)
-{
-	const struct diag_list *warnings = session_warnings(print->session);
-
-	for (size_t i = first; i < warnings->count; i++)
-		say_warning(print, "%s", warnings->items[i].text);
-}
-
 static bool open_object(struct print *print, const char *path)
 {
 	struct diag_list diags = {0};
@@ -194,7 +185,7 @@ static bool open_object(struct print *print, const char *path)
 	metric_list_parse(print->session, "name", &list, &diags);
 	print->query.metrics = list;
 	print->query.sort = list.items[0];
-	say_warnings(print, 0);
+	say_lasting(print, 0);
 	return true;
 }
 
@@ -211,7 +202,7 @@ static int run(struct print *print, char **words, size_t count, const char *obje
 	run_options(print, words, count);
 	/* lines are read when somebody asks for them */
 	symbols_report(print->session);
-	say_warnings(print, known);
+	say_lasting(print, known);
 	if (!output_fini(&print->output))
 		say_error(print, "Cannot write the output: %s", strerror(errno));
 	query_fini(&print->query);

@@ -873,6 +873,13 @@ def functions_that_compilers_at_run_time_tell_perf_of(t):
             share = re.search(r'([0-9.]+) % of the Total CPU Time is at addresses outside', t.run(t.helio, 'print', '-functions', result.experiment).err)
             t.check(share, 'no warning')
             t.near(float(share[1]), 100 * unknown / total, 'share of what is shown', absolute=0.1)
+            for metric in ('user', 'sleep'):  # of the metric that is shown, whichever it is
+                row = t.functions(result.experiment, f'e.{metric}', whole=True)
+                part = row.get('<Unknown>', {f'e.{metric}': 0})[f'e.{metric}'] / (row['<Total>'][f'e.{metric}'] or 1)
+                said = t.run(t.helio, 'print', '-metrics', f'e.{metric}:name', '-functions', result.experiment).err
+                shares = re.findall(r'([0-9.]+) % of the ([A-Z].*?) is at addresses outside', said)
+                t.equal(len(shares), int(part >= 0.01), f'warnings with {metric} shown: {said}')
+                t.check(all(abs(float(share) - 100 * part) < 0.1 and 'Total CPU' not in title for share, title in shares), said)
             continue
         t.check(first in functions and 'second' in functions, f'{kind}: {sorted(functions)}')
         t.check(not {'replaced', 'empty', 'far', 'huge'} & set(functions), f'{kind}: {sorted(functions)}')
