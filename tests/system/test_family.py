@@ -339,7 +339,9 @@ def stacks_under_landlock(t):
     if result.out != 'denied\n':
         raise Skip('no landlock here')
     t.check((result.experiment / 'stacks').exists(), 'no file stacks')
-    t.check(t.functions(result.experiment).get('<no call stack recorded>', {}).get('e.totalcpu', 0) < 0.6, 'no call stacks')
+    functions = t.functions(result.experiment)
+    missing = functions.get('<no call stack recorded>', {}).get('e.totalcpu', 0)
+    t.check(missing < 0.9 * functions['<Total>']['e.totalcpu'], 'no call stacks')  # what is left of an interval at the end has none
 
 
 @test
