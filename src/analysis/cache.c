@@ -278,7 +278,7 @@ static void take_object(struct cache_reader *reader, struct load_object *object)
 	object->build_id = cache_take_text(reader);
 	object->mtime = cache_take_number(reader);
 	object->file_size = cache_take_number(reader);
-	object->used = cache_take_number(reader);
+	object->used = object->is_file = cache_take_number(reader);
 	object->is_unsought = true;
 	object->rest_function = NODE_NONE;
 	reader->bad |= !object->path || !object->name;

@@ -115,10 +115,9 @@ static struct object *object_of(const struct charging *charging, uint32_t locati
 	if (file == MAP_NONE)
 		return NULL;
 	*address = at->pc - map->segments.items[found].bias;
-	return charging->session->objects
-		.items[place_object(charging->session, charging->experiment,
-				    &map->files.items[file])]
-		.object;
+	return symbols_object(
+		charging->session,
+		place_object(charging->session, charging->experiment, &map->files.items[file]));
 }
 
 /* The call of the kernel that a location stands behind, or the location. */

@@ -95,7 +95,8 @@ static const char *source_of(struct session *session, uint32_t number)
 
 	if (function->source)
 		return function->source;
-	symbols_open_object(object); /* unknown so far if the functions come from the cache */
+	symbols_object(session,
+		       function->object); /* unknown so far if the functions come from the cache */
 	if (!object->object || !function->size)
 		return NULL;
 

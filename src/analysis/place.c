@@ -37,9 +37,11 @@ void place_spans_read(struct session *session, const struct experiment *experime
 		if (segment->file == MAP_NONE)
 			continue;
 		span.object = place_object(session, experiment, &map->files.items[segment->file]);
-		if (!object_data_span(session->objects.items[span.object].object, &span.start,
-				      &span.end))
+		if (!object_data_span(symbols_object(session, span.object), &span.start,
+				      &span.end)) {
+			symbols_close_unused(session, span.object);
 			continue;
+		}
 		span.start += span.bias;
 		span.end += span.bias;
 		*vec_push(spans) = span;

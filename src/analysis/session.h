@@ -34,7 +34,8 @@ enum { NAME_STYLES = 3 };
 struct load_object {
 	const char *path;
 	const char *name;	/* base name */
-	struct object *object;	/* NULL: <Unknown>, DYNAMIC_FUNCTIONS */
+	struct object *object;	/* NULL: not opened so far, <Unknown>, DYNAMIC_FUNCTIONS */
+	bool is_file;		/* symbols_object() opens it */
 	uint64_t mtime;		/* s, of the file that was measured */
 	uint64_t file_size;	/* bytes, likewise; 0: not known */
 	const char *build_id;	/* likewise; NULL: not known */
@@ -141,6 +142,7 @@ struct session {
 	bool squares;	/* events count for the squares of their values, see compare.h */
 	bool united;	/* functions of one name are one in all builds of a load object */
 	VEC(struct load_object) objects;
+	struct object *missing; /* for all that are not there; NULL: none is missing so far */
 	struct string_table object_keys; /* path and build-id → object index */
 	VEC(struct function) functions;
 	struct string_table dynamic_keys; /* name and source of an announced function → number */
@@ -212,7 +214,10 @@ void symbols_report(struct session *session);
 uint32_t symbols_symbol(struct session *session, uint32_t function);
 /* Opens the files of load objects of a session whose sums come from the cache; or of one. */
 void symbols_open_objects(struct session *session);
-void symbols_open_object(struct load_object *object);
+/* The file of a load object, opened now if it was not; NULL: it is of none. */
+struct object *symbols_object(struct session *session, uint32_t object);
+/* One that is not used is let go: many may be mapped, and each takes memory. */
+void symbols_close_unused(struct session *session, uint32_t object);
 /* The function of a load object's symbol, and what stands for the inlined copies of one. */
 uint32_t symbols_function(struct session *session, uint32_t object, uint32_t symbol);
 uint32_t symbols_inlined(struct session *session, uint32_t object, uint32_t function);

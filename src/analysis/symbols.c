@@ -60,17 +60,24 @@ void symbols_init(struct session *session)
 		symbols_add_made_up(session, OBJECT_UNKNOWN, names[i]);
 }
 
+static void close_object(struct session *session, struct load_object *object)
+{
+	if (object->object && object->object != session->missing)
+		object_free(object->object);
+	object->object = NULL;
+	diag_fini(&object->doubts);
+}
+
 void symbols_fini(struct session *session)
 {
 	vec_fini(&session->functions);
 	hash_map_fini(&session->function_ids);
 	hash_map_fini(&session->inlined_ids);
-	for (size_t i = 0; i < session->objects.count; i++) {
-		if (session->objects.items[i].object)
-			object_free(session->objects.items[i].object);
-		diag_fini(&session->objects.items[i].doubts);
-	}
+	for (size_t i = 0; i < session->objects.count; i++)
+		close_object(session, &session->objects.items[i]);
 	vec_fini(&session->objects);
+	if (session->missing)
+		object_free(session->missing);
 	string_table_fini(&session->object_keys);
 	string_table_fini(&session->dynamic_keys);
 }
@@ -100,8 +107,48 @@ static struct load_object *add_object(struct session *session, const struct obje
 	object->mtime = request->mtime;
 	object->file_size = request->file_size;
 	object->rest_function = NODE_NONE;
-	object_open(request, &object->object, &object->doubts);
+	object->is_file = true;
 	return object;
+}
+
+/* All whose files are not there are one object: there may be as many as map.xml has lines. */
+static void open_object(struct session *session, struct load_object *object)
+{
+	const struct object_request request = {
+		.path = object->path,
+		.archive_path = object->archive,
+		.build_id = object->build_id,
+		.mtime = object->mtime,
+		.file_size = object->file_size,
+	};
+	struct object *opened;
+
+	object_open(&request, &opened, &object->doubts);
+	if (!object->archive && object_is_missing(opened)) {
+		if (session->missing)
+			object_free(opened);
+		else
+			session->missing = opened;
+		opened = session->missing;
+	}
+	object->object = opened;
+}
+
+struct object *symbols_object(struct session *session, uint32_t object)
+{
+	struct load_object *entry = &session->objects.items[object];
+
+	if (entry->is_file && !entry->object)
+		open_object(session, entry);
+	return entry->object;
+}
+
+void symbols_close_unused(struct session *session, uint32_t object)
+{
+	struct load_object *entry = &session->objects.items[object];
+
+	if (!entry->used)
+		close_object(session, entry);
 }
 
 uint32_t place_object(struct session *session, const struct experiment *experiment,
@@ -136,6 +183,7 @@ void symbols_add_file(struct session *session, const struct object_request *requ
 	struct load_object *object = add_object(session, request);
 
 	object->used = true;
+	symbols_object(session, id);
 	object_make_up_functions(object->object);
 	for (uint32_t i = 0; i < object_function_count(object->object); i++)
 		symbols_function(session, id, i);
@@ -200,24 +248,11 @@ uint32_t symbols_symbol(struct session *session, uint32_t function)
 	return session->functions.items[function].symbol;
 }
 
-void symbols_open_object(struct load_object *object)
-{
-	const struct object_request request = {
-		.path = object->path,
-		.archive_path = object->archive,
-		.build_id = object->build_id,
-		.mtime = object->mtime,
-		.file_size = object->file_size,
-	};
-
-	if (object->used && !object->object)
-		object_open(&request, &object->object, &object->doubts);
-}
-
 void symbols_open_objects(struct session *session)
 {
-	for (size_t i = 0; i < session->objects.count; i++)
-		symbols_open_object(&session->objects.items[i]);
+	for (uint32_t i = 0; i < session->objects.count; i++)
+		if (session->objects.items[i].used)
+			symbols_object(session, i);
 }
 
 uint32_t symbols_function(struct session *session, uint32_t object_id, uint32_t symbol)
@@ -280,8 +315,7 @@ uint32_t symbols_linkage(struct session *session, uint32_t object)
 
 static uint32_t function_at(struct session *session, uint32_t object_id, uint64_t address)
 {
-	struct object *object = session->objects.items[object_id].object;
-	uint32_t symbol = object_function_at(object, address);
+	uint32_t symbol = object_function_at(symbols_object(session, object_id), address);
 
 	session->objects.items[object_id].used = true;
 	return symbol == OBJECT_NO_FUNCTION ? rest_function(session, object_id)
@@ -435,12 +469,13 @@ void symbols_report(struct session *session)
 	for (size_t i = 0; i < session->objects.count; i++) {
 		struct load_object *object = &session->objects.items[i];
 
-		if (!object->used)
+		if (!object->used || !object->object)
 			continue;
 		object_take_diags(object->object, &object->doubts);
 		for (size_t doubt = 0; doubt < object->doubts.count; doubt++)
 			diag_add_once(&session->warnings, object->doubts.items[doubt].level, "%s",
 				      object->doubts.items[doubt].text);
+		diag_fini(&object->doubts);
 	}
 }
 
@@ -635,7 +670,16 @@ void session_load_object(const struct session *session, size_t index, struct loa
 		.number = (uint32_t)index + 1,
 		.name = object->name,
 		.path = object->path,
-		.provenance =
-			object->object ? object_provenance(object->object) : "made at run time",
 	};
+}
+
+const char *session_provenance(struct session *session, size_t index)
+{
+	struct object *object = symbols_object(session, (uint32_t)index + 1);
+	const char *provenance = "made at run time";
+
+	if (object)
+		provenance = arena_strdup(&session->arena, object_provenance(object));
+	symbols_close_unused(session, (uint32_t)index + 1);
+	return provenance;
 }

@@ -306,7 +306,6 @@ struct load_object_info {
 	uint32_t number;
 	const char *name; /* base name */
 	const char *path;
-	const char *provenance; /* see object_provenance */
 };
 /* One process: a founder or a descendant. All strings live as long as the session. */
 struct process_info {
@@ -378,6 +377,8 @@ enum object_showing session_object_showing(const struct session *session, size_t
 size_t session_load_object_count(const struct session *session);
 void session_load_object(const struct session *session, size_t index,
 			 struct load_object_info *info);
+/* Of the same: see object_provenance.  Lives as long as the session. */
+const char *session_provenance(struct session *session, size_t index);
 /* Whether a process has recorded this kind of data, be it that there was nothing to record. */
 bool session_has_trace(const struct session *session, enum trace_kind kind);
 /* "heap data", and the option of helio collect that records it: "-H on". */

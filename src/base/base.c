@@ -166,6 +166,10 @@ void diag_add(struct diag_list *list, enum diag_level level, const char *format,
 	diag_push(list, level, text);
 }
 
+/* Of so many a look at each is faster than an index, and smaller: there are lists by the thousand.
+ */
+enum { INDEXED_FROM = 8 };
+
 /* Whether the text is new: then it will be the one of that number. */
 static bool index_text(struct diag_list *list, const char *text, size_t number)
 {
@@ -179,6 +183,19 @@ static bool index_text(struct diag_list *list, const char *text, size_t number)
 	}
 }
 
+static bool is_new(struct diag_list *list, const char *text)
+{
+	if (list->count < INDEXED_FROM) {
+		for (size_t i = 0; i < list->count; i++)
+			if (!strcmp(list->items[i].text, text))
+				return false;
+		return true;
+	}
+	for (; list->indexed < list->count; list->indexed++) /* those of diag_add, and the first */
+		index_text(list, list->items[list->indexed].text, list->indexed);
+	return index_text(list, text, list->count);
+}
+
 void diag_add_once(struct diag_list *list, enum diag_level level, const char *format, ...)
 {
 	va_list args;
@@ -186,9 +203,7 @@ void diag_add_once(struct diag_list *list, enum diag_level level, const char *fo
 	va_start(args, format);
 	char *text = format_text(format, args);
 	va_end(args);
-	for (; list->indexed < list->count; list->indexed++) /* those of diag_add */
-		index_text(list, list->items[list->indexed].text, list->indexed);
-	if (index_text(list, text, list->count))
+	if (is_new(list, text))
 		diag_push(list, level, text);
 	else
 		free(text);

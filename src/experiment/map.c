@@ -23,8 +23,21 @@ struct map_reader {
 	struct string_table keys; /* of a file: everything that makes it another one */
 	struct hash_map places;	  /* start of a segment → index in `latest` */
 	VEC(struct latest) latest;
+	struct xml_result result;
 	size_t bad_events;
 };
+
+/*
+ * A file and a function take memory for themselves, some of it once they are met in a stack.  There
+ * are no more than lines as the collector writes them would have room for: shorter ones make a map
+ * that needs many times its size.
+ */
+enum { FILE_BYTES = 160, FUNCTION_BYTES = 80, ALWAYS = 10000 };
+
+static bool is_too_many(const struct map_reader *reader, size_t count, size_t bytes)
+{
+	return count > ALWAYS + reader->result.size / bytes;
+}
 
 static struct latest *latest_at(struct map_reader *reader, uint64_t start)
 {
@@ -91,7 +104,8 @@ static bool add_segment(struct map_reader *reader, const char **attributes)
 	uint64_t bias;
 	struct map_segment *segment;
 
-	if (!path || !xml_number(attributes, "bias", &bias))
+	if (!path || !xml_number(attributes, "bias", &bias) ||
+	    is_too_many(reader, reader->map->files.count, FILE_BYTES))
 		return false;
 	segment = place_segment(reader, attributes);
 	if (!segment)
@@ -112,7 +126,9 @@ static const char *text_of(struct map_reader *reader, const char **attributes, c
 static bool add_function(struct map_reader *reader, const char **attributes)
 {
 	struct experiment_map *map = reader->map;
-	struct map_segment *segment = place_segment(reader, attributes);
+	struct map_segment *segment = is_too_many(reader, map->functions.count, FUNCTION_BYTES)
+					      ? NULL
+					      : place_segment(reader, attributes);
 
 	if (!segment)
 		return false;
@@ -255,22 +271,22 @@ void experiment_map_read(struct experiment_map *map, struct arena *arena,
 			 const struct read_context *context)
 {
 	struct map_reader reader = {.map = map, .arena = arena, .context = context};
-	struct xml_result result;
+	const struct xml_result *result = &reader.result;
 
 	*map = (struct experiment_map){0};
-	xml_read(context, FORMAT_FILE_MAP, on_map_element, &reader, &result);
+	xml_read(context, FORMAT_FILE_MAP, on_map_element, &reader, &reader.result);
 	string_table_fini(&reader.keys);
 	hash_map_fini(&reader.places);
 	vec_fini(&reader.latest);
-	map->present = result.present;
-	map->closed = result.closed;
-	map->damaged = result.damaged_lines || result.too_large || reader.bad_events;
+	map->present = result->present;
+	map->closed = result->closed;
+	map->damaged = result->damaged_lines || result->too_large || reader.bad_events;
 	experiment_map_sort(map);
 	if (map->damaged)
 		diag_add(context->diags, DIAG_WARNING,
 			 "%s: map.xml is damaged: %zu of its events could not be read; functions "
 			 "of some load objects may show as <Unknown>",
-			 context->name, result.damaged_lines + reader.bad_events);
+			 context->name, result->damaged_lines + reader.bad_events);
 }
 
 void experiment_map_fini(struct experiment_map *map)

@@ -262,6 +262,7 @@ void xml_read_texts(const struct read_context *context, const char *file_name,
 	if (!text)
 		return;
 	result->present = length > 0;
+	result->size = length;
 	line.parser = XML_ParserCreate_MM("UTF-8", &memory, NULL);
 	/* a zero byte ends a line too: it is what is left of a write that never happened */
 	for (size_t i = 0, start = 0; i <= length; i++) {

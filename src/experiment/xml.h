@@ -23,6 +23,7 @@ struct xml_result {
 	size_t damaged_lines;
 	size_t first_damaged; /* line number from 1 */
 	bool too_large;	      /* only the beginning was read */
+	size_t size;	      /* bytes, known from the first element on */
 };
 
 /* Calls `element` for each element, the root included. */

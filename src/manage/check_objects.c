@@ -131,7 +131,7 @@ static bool has_names(const struct check *check, const struct map_file *map)
 	struct object *object;
 
 	object_open(&request, &object, &unheard);
-	bool found = strcmp(object_provenance(object), "not found") != 0;
+	bool found = !object_is_missing(object);
 
 	object_free(object);
 	diag_fini(&unheard);

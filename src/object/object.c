@@ -29,7 +29,7 @@ struct object {
 	struct elf_file file; /* elf NULL: none, or already read */
 	struct elf_file
 		code; /* once more, from the first question about code on; elf NULL: not there */
-	bool has_sought_code;
+	bool is_found, has_sought_code;
 	char *file_path; /* of the file, or NULL: kept when it is closed */
 	char *file_build_id;
 	uint16_t machine;
@@ -202,7 +202,8 @@ void object_open(const struct object_request *request, struct object **out, stru
 		object->archived_debug =
 			xasprintf("%s" OBJECT_ARCHIVED_DEBUG, request->archive_path);
 
-	if (find_file(object, request, diags))
+	object->is_found = find_file(object, request, diags);
+	if (object->is_found)
 		remember_file(object);
 	if (!object->file.elf)
 		object->provenance = xstrdup("not found");
@@ -445,6 +446,11 @@ uint32_t object_function_count(struct object *object)
 const char *object_provenance(const struct object *object)
 {
 	return object->provenance;
+}
+
+bool object_is_missing(const struct object *object)
+{
+	return !object->is_found;
 }
 
 const char *object_debug_file(struct object *object)

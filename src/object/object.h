@@ -86,6 +86,8 @@ bool object_data_span(struct object *object, uint64_t *start, uint64_t *end);
 
 /* Which file this is: "found", "found as PATH", "not found", for `objects` and headers. */
 const char *object_provenance(const struct object *object);
+/* There is no such file. */
+bool object_is_missing(const struct object *object);
 /* The separate debug file whose names are used, or NULL. Reads the symbols. */
 const char *object_debug_file(struct object *object);
 /* What the code is for, EM_…; EM_NONE where there is no file. */

@@ -6,11 +6,6 @@
 
 #include <string.h>
 
-static bool is_doubtful(const struct load_object_info *info)
-{
-	return info->provenance && strcmp(info->provenance, "found") != 0;
-}
-
 bool command_objects(struct print *print, char **arguments, size_t count)
 {
 	size_t total = session_load_object_count(print->session);
@@ -22,12 +17,16 @@ bool command_objects(struct print *print, char **arguments, size_t count)
 		struct load_object_info info;
 
 		session_load_object(print->session, i, &info);
+
+		const char *provenance = session_provenance(print->session, i);
+		bool is_doubtful = strcmp(provenance, "found") != 0;
+
 		if (print->mode == MODE_JSON) {
 			json_report_row(&report,
 					json_pack("{s:i, s:o, s:o, s:o}", "number",
 						  (int)info.number, "name", json_text(info.name),
 						  "path", json_text(info.path), "provenance",
-						  json_text(info.provenance)));
+						  json_text(provenance)));
 			continue;
 		}
 		/* Pseudo objects carry their brackets in their names. */
@@ -35,9 +34,8 @@ bool command_objects(struct print *print, char **arguments, size_t count)
 
 		terminal_printf(print->output.file, " %s%s%s (%s)%s%s%s\n", bracketed ? "" : "<",
 				info.name, bracketed ? "" : ">", info.path ? info.path : info.name,
-				is_doubtful(&info) ? " (" : "",
-				is_doubtful(&info) ? info.provenance : "",
-				is_doubtful(&info) ? ")" : "");
+				is_doubtful ? " (" : "", is_doubtful ? provenance : "",
+				is_doubtful ? ")" : "");
 	}
 	if (print->mode == MODE_JSON)
 		json_report_end(&report);

@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 What reading an object costs is bounded by its size: memory at most 8 times that and 64 MB, and time that grows as it does.
-The objects are of hostile.py, each in two sizes; both are the kernel's account of a process of its own.
+The objects are of hostile.py, each in two sizes; both are the kernel's account of a process of its own. So it is with map.xml.
 """
 import os
+import pathlib
+import shutil
 import struct
+import sys
 
 import hostile
 from harness import test
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'reader'))
+import make_golden as golden  # noqa: E402
 
 TIMES, BESIDE = 8, 64 << 20  # bytes of memory for each of the file, and beside those
 GROWTH = 4  # of a kind's second size
@@ -25,14 +31,19 @@ print(os.WIFSIGNALED(status) or os.WEXITSTATUS(status) > 1, usage.ru_utime + usa
 WORDS = {'-func': ['-func'], '-disasm': ['-disasm', 'main'], '-source': ['-source', 'all', '-1', '-disasm', 'main']}
 
 
-def ask(t, data, what):
-    """CPU time and memory of a `helio src` that asks for all; its messages."""
-    path = t.directory / 'object'
-    path.write_bytes(data)
-    result = t.run(t.need('python3'), '-S', '-c', RUN, t.helio, 'src', *WORDS[what], path)
+def spend(t, *command):
+    """CPU time and memory of a command of helio; its messages."""
+    result = t.run(t.need('python3'), '-S', '-c', RUN, t.helio, *command)
     crashed, seconds, memory = result.out.split()
     t.equal(crashed, 'False', f'crash ({result.err[-300:]})')
     return float(seconds), int(memory), result.err
+
+
+def ask(t, data, what):
+    """The same of a `helio src` that asks for all."""
+    path = t.directory / 'object'
+    path.write_bytes(data)
+    return spend(t, 'src', *WORDS[what], path)
 
 
 def bounded(t, *kinds):
@@ -106,6 +117,60 @@ def what_is_not_read_is_said(t):
         t.check(message in messages, f'{kind}: {messages}')
         _, _, messages = ask(t, make(min(1000, size // 250)), what)
         t.check(message not in messages, f'{kind}, small: {messages}')
+
+
+# Lines of map.xml: as short as they may be, one file or function each, apart or within the next one; and whether stacks go through all.
+MAPS = {
+    'files': (lambda i, n: f'<event kind="map" vaddr="{i * 16}" size="1" bias="0" name="{i:x}"/>\n', False),
+    'files within each other': (lambda i, n: f'<event kind="map" vaddr="{i}" size="{2 * (n - i)}" bias="0" name="{i:x}"/>\n', False),
+    'files in stacks': (lambda i, n: f'<event kind="map" vaddr="{i * 16}" size="1" bias="0" name="{i:x}"/>\n', True),
+    'functions in stacks': (lambda i, n: f'<event kind="load" vaddr="{i * 16}" size="1" name="f{i:x}"/>\n', True),
+}
+
+
+def a_stack_at_each(path, count):
+    """A stack of one call for each 16 bytes from 16 on, and an event for each."""
+    stacks, time = [golden.file_header('stacks', 128)], 0
+    profile, events = [golden.file_header('profile', 96)], golden.Events().thread(1, 12, 0)
+    for first in range(1, count + 1, 4096):
+        number = min(4096, count + 1 - first)
+        nodes = (golden.varint(first + i) + b'\0' + golden.zigzag(16 if i else 16 * first) for i in range(number))
+        stacks.append(golden.block(b''.join(nodes), 3, first, count=number))
+        for node in range(first, first + number):
+            time += 1
+            events.event(time, 1, 'user', node)
+        profile.append(events.block())
+        events = golden.Events(1, time)
+    golden.write(path, 'stacks', b''.join(stacks))
+    golden.write(path, 'profile', b''.join(profile) + events.end(time).block())
+
+
+def map_of(path, kind, count):
+    """An experiment with so many of these lines; its size."""
+    make, in_stacks = MAPS[kind]
+    shutil.rmtree(path, ignore_errors=True)
+    golden.founder(path)
+    golden.write(path, 'map.xml', golden.MAP.split('<event')[0] + ''.join(make(i, count) for i in range(1, count + 1)) + '</maps>\n')
+    if in_stacks:
+        a_stack_at_each(path, count)
+    return sum(file.stat().st_size for file in path.iterdir())
+
+
+@test(alone=True)
+def maps(t):
+    """A hundred thousand load objects that are not there, or functions made at run time."""
+    path = t.directory / 'hostile.er'
+    map_of(path, 'files', 10)
+    least = spend(t, 'print', '-functions', path)[0]
+    for kind in MAPS:
+        spent = []
+        for count in 30000, GROWTH * 30000:
+            size = map_of(path, kind, count)
+            seconds, memory, messages = spend(t, 'print', '-functions', path)
+            t.check(memory <= TIMES * size + BESIDE, f'{kind}: {memory >> 20} MB for {size / (1 << 20):.1f} MB ({messages[-200:]})')
+            spent.append(seconds)
+        allowed = 2 * GROWTH * (spent[0] + least)
+        t.within(spent[1] <= allowed, f'{kind}: {spent[1]:.3f} s, and {spent[0]:.3f} s for a {GROWTH}th of them')
 
 
 def named_by(t, name, form, sections=(), attribute=0x76):

@@ -583,6 +583,28 @@ def the_tool_is_hardened(t):
     t.check('asan' in symbols or '_chk@' in symbols, 'nothing is fortified')
 
 
+@test
+def the_tool_guards_its_returns(t):
+    """
+    On x86-64 helio says that a shadow stack suits it, and each object of ours that it is made of that its indirect branches land on endbr64 too.
+    The C library's start files decide whether helio says the second: a program of theirs alone is the truth.
+    """
+    if os.uname().machine != 'x86_64':
+        t.skip('not x86-64')
+    readelf = t.need('readelf')
+    notes = t.run(readelf, '-nW', t.helio).out
+    (t.directory / 'empty.c').write_text('int main(void) { return 0; }\n')
+    t.equal(t.run(t.need('cc'), '-fcf-protection', '-o', 'empty', 'empty.c', cwd=t.directory).status, 0, 'status of cc')
+    empty = t.run(readelf, '-nW', t.directory / 'empty').out
+    t.equal('IBT' in notes, 'IBT' in empty, f'IBT ({notes})')
+    t.check('SHSTK' in notes, f'no shadow stack: {notes}')
+    objects = [path for path in (t.build / 'src').rglob('*.o') if 'collector' not in str(path) and 'heliometer' not in str(path)]
+    t.check(len(objects) > 100, f'only {len(objects)} objects')
+    marked = t.run(readelf, '-nW', *objects).out.split('\nFile: ')[1:]
+    t.equal([text.split('\n')[0] for text in marked if 'IBT, SHSTK' not in text], [], 'objects without the mark')
+    t.equal(len(marked), len(objects), 'objects that readelf has read')
+
+
 WAITS = 'echo ready; read line; /bin/true; (/bin/ls > /dev/null); exit 3'
 
 

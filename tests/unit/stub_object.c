@@ -79,6 +79,11 @@ const char *object_provenance(const struct object *object)
 	return object->count ? "found" : "not found";
 }
 
+bool object_is_missing(const struct object *object)
+{
+	return !object->archived && !object->count;
+}
+
 const char *object_debug_file(struct object *object)
 {
 	(void)object;

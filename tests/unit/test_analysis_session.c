@@ -258,7 +258,7 @@ static void test_unused_objects_are_no_doubt(void **state)
 	assert_int_equal(info.number, 2);
 	assert_string_equal(info.name, "missing.so");
 	assert_string_equal(info.path, "/lib/missing.so");
-	assert_string_equal(info.provenance, "not found");
+	assert_string_equal(session_provenance(session, 1), "not found");
 	session_free(session);
 }
 
@@ -269,7 +269,6 @@ static void test_archives(void **state)
 	static const char map[] = MAP_START MAP_AT("0x10000", "[vdso]") MAP_END;
 	char *path = make_experiment("v.er"), *child = make_descendant(path, "_f1");
 	struct diag_list diags = {0};
-	struct load_object_info info;
 	struct session *session;
 	char *archives = NULL;
 
@@ -281,8 +280,7 @@ static void test_archives(void **state)
 	write_text(archives, "[vdso].01", "");
 	for (unsigned i = 0; i < 2; i++) {
 		assert_int_equal(session_open(i ? &child : &path, 1, &session, &diags), STATUS_OK);
-		session_load_object(session, 0, &info);
-		assert_string_equal(info.provenance, "found in the archive");
+		assert_string_equal(session_provenance(session, 0), "found in the archive");
 		session_free(session);
 	}
 	remove_experiment(path);
