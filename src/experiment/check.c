@@ -63,6 +63,8 @@ static bool lacks_counts(const struct process *process)
 	const struct experiment_log *log = &process->log;
 	size_t events = log->events.count;
 
+	if (log->own_calls && log->left.present) /* what it could not say, others have */
+		return false;
 	if (!events || strcmp(log->events.items[events - 1].kind, FORMAT_EVENT_SUMS) != 0)
 		return false;
 	return log->has_status && !log->exit_signal && !log->counters.present &&

@@ -362,6 +362,61 @@ struct image_use lives_read_use(const struct process *process)
 	return use;
 }
 
+bool lives_are_whole(const struct experiment *experiment)
+{
+	const struct experiment_log *founder = &experiment->processes.items[0].log;
+	const char *clock = experiment_log_setting(founder, "clock");
+
+	if (experiment_log_setting(founder, "window") || !clock || !strcmp(clock, "0"))
+		return false;
+	for (size_t i = 0; i < experiment->processes.count; i++)
+		for (size_t k = 0; k < experiment->processes.items[i].log.events.count; k++)
+			if (log_event_is(&experiment->processes.items[i].log.events.items[k],
+					 "pause"))
+				return false;
+	return true;
+}
+
+/*
+ * The longest time of one thread that waits for a tick to write it: a young one has up to an
+ * interval on both sides of its ticks, which jitter, and come with the kernel's where it waits.
+ */
+static uint64_t longest_rest_us(const struct lives *lives)
+{
+	enum { KERNEL_TICK_US = 4000 };
+	const char *clock =
+		experiment_log_setting(&lives->experiment->processes.items[0].log, "clock");
+	const char *last = clock ? strrchr(clock, '-') : NULL;
+	uint64_t interval_us = clock ? strtoull(last ? last + 1 : clock, NULL, 10) : 0;
+
+	if (!interval_us || interval_us > UINT32_MAX)
+		return 0;
+	return (interval_us > KERNEL_TICK_US ? interval_us : KERNEL_TICK_US) * 5 / 2;
+}
+
+uint64_t lives_rest_us(const struct lives *lives, const struct life *life, uint64_t *most_us)
+{
+	enum { END_US = 10000 }; /* and a twentieth: the kernel's work at begin and end */
+	const struct log_left *left = &life->last->log.left;
+	uint64_t before_us = left->before_user_us + left->before_system_us;
+	uint64_t earlier_us = life->earlier ? life->earlier->log.counters.process_cpu_ns / 1000 : 0;
+	uint64_t children_us = left->children_user_us + left->children_system_us;
+	uint64_t all_us = life->user_us + life->system_us, thread_us = longest_rest_us(lives);
+
+	*most_us = 0;
+	if (life->last->log.counters.present || life->leaves || !life->has_usage || !thread_us)
+		return 0;
+	if (children_us < life->below_us)
+		children_us = life->below_us;
+
+	struct image_use use = lives_read_use(life->last);
+	uint64_t known_us = (before_us > earlier_us ? before_us : earlier_us) + use.cpu_us +
+			    children_us + left->collector_us;
+
+	*most_us = END_US + thread_us * (use.threads + 1) + all_us / 20;
+	return all_us > known_us ? all_us - known_us : 0;
+}
+
 /* A process that still runs, or was killed, has said nothing else in its log. */
 static uint64_t last_seen_ns(const struct process *process)
 {

@@ -51,6 +51,15 @@ struct image_use {
 };
 
 struct image_use lives_read_use(const struct process *process);
+/* Whether all was recorded: with a window or pauses others' time is left out too, and nobody knows
+ * how much of theirs. */
+bool lives_are_whole(const struct experiment *experiment);
+/*
+ * What a process that ended without a word of its own has used beside its events, beside children
+ * that are known, and before its recording; 0 where nobody knows.  *most_us: so much its threads
+ * can have used since their last events.
+ */
+uint64_t lives_rest_us(const struct lives *lives, const struct life *life, uint64_t *most_us);
 /*
  * The processes and their ends, from the logs.  They point to the processes of the experiment, none
  * of which may move.

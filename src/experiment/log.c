@@ -122,6 +122,7 @@ static void on_collector(struct log_reader *reader, const char **attributes)
 {
 	reader->log->engine = keep(reader, attributes, "engine");
 	reader->log->engine_reason = keep(reader, attributes, "reason");
+	reader->log->own_calls = xml_attribute(attributes, "own_calls");
 }
 
 bool log_counters_agree(const struct log_counters *counters)
@@ -158,6 +159,13 @@ static void on_counters(struct log_counters *counters, const char **attributes)
 		xml_number(attributes, "before_system_us", &counters->before_system_us);
 }
 
+static void on_left(struct log_left *left, const char **attributes)
+{
+#define X(name) &&xml_number(attributes, #name, &left->name)
+	left->present = true FORMAT_LEFT_FIELDS(X);
+#undef X
+}
+
 static void on_exit_event(struct experiment_log *log, const char **attributes)
 {
 	uint64_t status = 0, number = 0;
@@ -185,6 +193,8 @@ static void interpret_event(struct experiment_log *log, const char *kind, const 
 		log->ended = log->has_status;
 	else if (!strcmp(kind, "counters"))
 		on_counters(&log->counters, attributes);
+	else if (!strcmp(kind, "left"))
+		on_left(&log->left, attributes);
 }
 
 static void on_event(struct log_reader *reader, const char **attributes)

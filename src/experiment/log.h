@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/memory.h"
 #include "experiment/block.h"
+#include "format/own_use.h"
 #include "format/trace.h"
 
 struct attribute {
@@ -54,6 +55,14 @@ struct log_counters {
 /* Whether the CPU times add up, or there are not all of them. */
 bool log_counters_agree(const struct log_counters *counters);
 
+/* What a process that has written no counters had left in memory: see docs/format.md. */
+struct log_left {
+	bool present;
+#define X(name) uint64_t name;
+	FORMAT_LEFT_FIELDS(X)
+#undef X
+};
+
 struct experiment_log {
 	bool present;
 	bool closed; /* the closing tag is there */
@@ -71,6 +80,7 @@ struct experiment_log {
 	uint64_t names_taken; /* of those that it was given by its parent, before `lineage` */
 	uint64_t start_ns;
 	const char *engine, *engine_reason;
+	bool own_calls; /* it makes system calls of its own, and may end by one */
 	VEC(struct attribute) settings;
 	VEC(struct log_node) nodes;
 	VEC(struct log_counter) hwcounters;
@@ -82,6 +92,7 @@ struct experiment_log {
 	int exit_status, exit_signal;
 	uint64_t last_ns; /* the latest time in the log */
 	struct log_counters counters;
+	struct log_left left;
 };
 
 /* Whose format a log.xml is. */

@@ -364,21 +364,78 @@ void experiment_profile_begin(struct experiment_profile *profile, uint64_t user_
 	profile->segments.items[0] = first;
 }
 
-void experiment_profile_end(struct experiment_profile *profile, uint64_t end_us, uint32_t node)
+/* What is not known of a thread's end; with all of its life, what was pending at its last event. */
+static uint64_t tail_us(const struct profile_thread *thread, uint64_t end_us, bool whole)
 {
+	bool open = thread->began && !thread->ended && !thread->paused;
+	uint64_t tail = end_us > thread->end_us ? end_us - thread->end_us : 0;
+	uint64_t own = thread->begin_us + thread->paused_us;
+
+	for (size_t state = 0; state < PROFILE_STATES; state++)
+		own += thread->state_us[state];
+	if (whole && end_us > own && end_us - own > tail)
+		tail = end_us - own;
+	return open ? tail : 0;
+}
+
+/* Takes so much CPU time out of what is left, in the same parts as that. */
+static void add_rest(struct profile_reader *reader, struct profile_rest *rest, uint64_t us)
+{
+	uint64_t all_us = rest->user_us + rest->system_us;
+	uint64_t user_us =
+		all_us ? (uint64_t)((double)us * (double)rest->user_us / (double)all_us) : 0;
+
+	if (user_us > rest->user_us)
+		user_us = rest->user_us;
+	if (us - user_us > rest->system_us)
+		user_us = us - rest->system_us;
+	if (user_us)
+		add_row(reader, FORMAT_STATE_USER, user_us);
+	if (us > user_us)
+		add_row(reader, FORMAT_STATE_SYSTEM, us - user_us);
+	rest->user_us -= user_us;
+	rest->system_us -= us - user_us;
+}
+
+void experiment_profile_end(struct experiment_profile *profile, uint64_t end_us, uint32_t node,
+			    struct profile_rest rest)
+{
+	/* A thread that has long been without an event has hardly used more than others. */
+	enum { TAIL_US = 20000 };
 	struct profile_reader reader = {
 		.profile = profile, .time = end_us, .stack = node, .cpu = PROFILE_NO_CPU};
+	uint64_t tails_us = 0;
 
+	for (size_t i = 0; i < profile->threads.count; i++) {
+		uint64_t tail = tail_us(&profile->threads.items[i], end_us, rest.whole);
+
+		tails_us += tail < TAIL_US ? tail : TAIL_US;
+	}
 	rows_open(&profile->rows);
 	for (size_t i = 0; i < profile->threads.count && end_us < TIME_MAX_US; i++) {
-		const struct profile_thread *thread = &profile->threads.items[i];
+		uint64_t tail = tail_us(&profile->threads.items[i], end_us, rest.whole);
+		uint64_t worth = tail < TAIL_US ? tail : TAIL_US;
+		uint64_t rest_us = rest.user_us + rest.system_us;
+		uint64_t part =
+			tails_us ? (uint64_t)((double)rest_us * (double)worth / (double)tails_us)
+				 : 0;
 
-		if (!thread->began || thread->ended || thread->paused || thread->end_us >= end_us)
+		if (!tail)
 			continue;
+		part = worth == tails_us || part > rest_us ? rest_us : part;
+		part = part < tail ? part : tail;
+		tails_us -= worth;
 		reader.thread = (uint32_t)i;
-		add_row(&reader, FORMAT_STATE_SLEEP, end_us - thread->end_us);
+		add_rest(&reader, &rest, part);
+		if (tail > part)
+			add_row(&reader, FORMAT_STATE_SLEEP, tail - part);
 		close_segment(&reader);
 		note_time(&reader);
+	}
+	if (profile->threads.count && rest.user_us + rest.system_us) {
+		reader.thread = 0;
+		add_rest(&reader, &rest, rest.user_us + rest.system_us);
+		close_segment(&reader);
 	}
 	rows_close(&profile->rows);
 }

@@ -95,8 +95,17 @@ void experiment_profile_bind(struct experiment_profile *profile, struct stack_tr
 void experiment_profile_begin(struct experiment_profile *profile, uint64_t user_us,
 			      uint64_t system_us, uint32_t node);
 
-/* Threads that have not ended did until `end_us`: since their last event they waited at `node`. */
-void experiment_profile_end(struct experiment_profile *profile, uint64_t end_us, uint32_t node);
+/* CPU time after the threads' last events. */
+struct profile_rest {
+	bool whole; /* the process was recorded all the time */
+	uint64_t user_us, system_us;
+};
+/*
+ * Threads that have not ended did until `end_us`: since their last event they waited at `node`, but
+ * for `rest`, which is divided among them.
+ */
+void experiment_profile_end(struct experiment_profile *profile, uint64_t end_us, uint32_t node,
+			    struct profile_rest rest);
 
 /*
  * Threads that have ended used `cpu_us` of CPU time between them after their last events: in

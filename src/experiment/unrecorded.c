@@ -209,24 +209,17 @@ static uint64_t total_us(const struct life *life)
 }
 
 /*
- * A process that ended by a system call of its own (Go) has not told what its children used,
- * only its parent has.  In that is its begin too, what its threads did since their last ticks,
- * and the collector's own; so a little is nobody's.
+ * A process that ended by a system call of its own (Go) has not told what its children used, or
+ * only what they had when it was last looked at.  What is more than its threads can have used since
+ * their last events is theirs.
  */
 static void report_unclosed(struct finder *finder, const struct life *life)
 {
-	enum { BEGIN_US = 10000 };
-	const struct experiment_log *founder = &finder->lives->experiment->processes.items[0].log;
-	const char *clock = experiment_log_setting(founder, "clock");
-	uint64_t interval_us = clock ? strtoull(clock, NULL, 10) : 0;
-	struct image_use use = lives_read_use(life->last);
-	uint64_t known_us = earlier_us(life) + use.cpu_us + life->below_us;
-	uint64_t all_us = life->user_us + life->system_us;
+	uint64_t most_us, rest_us = lives_rest_us(finder->lives, life, &most_us);
 
-	if (interval_us && !life->number &&
-	    all_us > known_us + BEGIN_US + interval_us * (use.threads + 1) + all_us / 20)
-		report(finder, describe_rest(finder, life, "", " or what it started"),
-		       all_us - known_us, life->user_us, life->system_us);
+	if (rest_us > most_us && !life->number)
+		report(finder, describe_rest(finder, life, "", " or what it started"), rest_us,
+		       life->user_us, life->system_us);
 }
 
 static void account(struct finder *finder, uint32_t index)
@@ -238,11 +231,12 @@ static void account(struct finder *finder, uint32_t index)
 		if (life->has_usage && total_us(life) > known_us)
 			report(finder, describe(finder, life), total_us(life) - known_us,
 			       life->user_us, life->system_us);
-	} else if (life->last->log.counters.has_children) {
-		report_rest(finder, life, index);
-	} else if (life->has_usage) {
-		report_unclosed(finder, life);
+		return;
 	}
+	if (life->last->log.counters.has_children)
+		report_rest(finder, life, index);
+	if (!life->last->log.counters.present)
+		report_unclosed(finder, life);
 }
 
 /* Children before their parents; `order` ends as that. */
@@ -407,22 +401,6 @@ static void fill_profile(struct process *process, const struct unrecorded *unrec
 	experiment_profile_fill(&process->profile, events, 2);
 }
 
-/* With a window or pauses others' time is left out too, and nobody knows how much of theirs. */
-static bool is_whole(const struct experiment *experiment)
-{
-	const struct experiment_log *founder = &experiment->processes.items[0].log;
-	const char *clock = experiment_log_setting(founder, "clock");
-
-	if (experiment_log_setting(founder, "window") || !clock || !strcmp(clock, "0"))
-		return false;
-	for (size_t i = 0; i < experiment->processes.count; i++)
-		for (size_t k = 0; k < experiment->processes.items[i].log.events.count; k++)
-			if (log_event_is(&experiment->processes.items[i].log.events.items[k],
-					 "pause"))
-				return false;
-	return true;
-}
-
 static int compare_lineages(const void *a, const void *b)
 {
 	return strverscmp(((const struct process *)a)->lineage,
@@ -433,7 +411,7 @@ void unrecorded_add(struct experiment *experiment)
 {
 	struct unrecorded_list list;
 
-	if (!is_whole(experiment))
+	if (!lives_are_whole(experiment))
 		return;
 	unrecorded_find(experiment, &list);
 	if (list.items.count) { /* the processes move */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the processes of a family have in common while they are recorded: it lies in the header of
- * the founder's file `profile`, in front of what the founder has used, and every process has
+ * the founder's file `profile`, in front of what the founder has left, and every process has
  * that page mapped.  All of it is changed by single atomic operations.
  */
 #ifndef HELIO_FORMAT_FAMILY_H
@@ -21,6 +21,6 @@ struct format_family {
 	uint64_t widened_ns; /* since the start: when there were enough of them; 0: not yet */
 };
 
-enum { FAMILY_OFFSET = OWN_USE_OFFSET - sizeof(struct format_family) };
+enum { FAMILY_OFFSET = LEFT_OFFSET - sizeof(struct format_family) };
 
 #endif

@@ -35,6 +35,24 @@ enum format_io_state {
 	FORMAT_IO_TOGETHER, /* … not any more: too many threads have ended since */
 };
 
+/*
+ * What only the process knows, for the case that it ends by a system call of its own, as Go does,
+ * or is killed, and cannot say it.
+ */
+#define FORMAT_LEFT_FIELDS(X)                                                                      \
+	X(before_user_us) /* of its CPU time, what it had used when its recording began */         \
+	X(before_system_us)                                                                        \
+	X(collector_us)	    /* … the monitor has used until its last look; and until then … */ \
+	X(children_user_us) /* … those of its children that it had awaited */                    \
+	X(children_system_us)
+
+struct format_left {
+#define X(name) uint64_t name;
+	FORMAT_LEFT_FIELDS(X)
+#undef X
+	uint64_t looked; /* there was a look */
+};
+
 struct format_own_use {
 #define X(name) uint64_t name;
 	FORMAT_OWN_USE_FIELDS(X)
@@ -57,7 +75,10 @@ static inline void format_io_leave_out(uint64_t *whole, uint64_t rest, uint64_t 
 	*whole -= *children < *whole ? *children : *whole;
 }
 
-enum { OWN_USE_OFFSET = CONTROL_OFFSET - sizeof(struct format_own_use) };
+enum {
+	OWN_USE_OFFSET = CONTROL_OFFSET - sizeof(struct format_own_use),
+	LEFT_OFFSET = OWN_USE_OFFSET - sizeof(struct format_left),
+};
 
 /* What is the program's. A count that was read later than the sample may be too large. */
 static inline void own_use_leave_out(struct format_sample *sample, const struct format_own_use *own)

@@ -5,6 +5,7 @@
 #include "launch/jit.h"
 #include "launch/mounts.h"
 #include "launch/pack.h"
+#include "launch/samples.h"
 #include "launch/sums.h"
 #include "launch/xml.h"
 
@@ -63,6 +64,57 @@ static void add_exit(struct strbuf *text, const struct run_result *result, uint6
 	strbuf_puts(text, "/>\n");
 }
 
+/* They count from the begin of the recording on, also those before an exec that failed: the last
+ * are those that count. */
+static const char *last_counters(const char *text)
+{
+	const char *found = NULL;
+
+	while (text && (text = strstr(text, "\n<event kind=\"counters\"")))
+		found = ++text;
+	return found;
+}
+
+/* What a process that has written no counters has left for others to write. */
+static void add_left(struct strbuf *text, const struct family *family, const struct member *member,
+		     const char *log)
+{
+	struct format_left left;
+
+	if (!log || last_counters(log) ||
+	    !samples_read_page(family, member, &left, sizeof(left), LEFT_OFFSET) || !left.looked)
+		return;
+	strbuf_puts(text, "<event kind=\"left\"");
+#define X(name) xml_add_number(text, #name, left.name);
+	FORMAT_LEFT_FIELDS(X)
+#undef X
+	strbuf_puts(text, "/>\n");
+}
+
+/* The same for a descendant, whose log nobody closes. True: there was something. */
+static bool append_left(const struct family *family, const struct member *member, const char *log)
+{
+	struct strbuf text = {0};
+	size_t length = log ? strlen(log) : 0;
+	bool done = false;
+
+	if (length && log[length - 1] != '\n') /* the writer was killed inside a line */
+		strbuf_putc(&text, '\n');
+	add_left(&text, family, member, log);
+
+	int fd = text.length > 1
+			 ? family_open_file(family, member, FORMAT_FILE_LOG, O_WRONLY | O_APPEND)
+			 : -1;
+
+	/* Without it a part of the CPU time has no row; a full disk has been told of. */
+	if (fd >= 0) {
+		done = write(fd, text.text, text.length) > 0;
+		close(fd);
+	}
+	strbuf_fini(&text);
+	return done;
+}
+
 void finish_find_again(const struct family *family, const char *path, const char *name,
 		       struct diag_list *diags)
 {
@@ -97,8 +149,13 @@ void finish_log(const struct family *family, const struct run_result *result, ui
 			strbuf_putc(&text, '\n');
 		if (result && result->warning)
 			add_warning(&text, result->warning, tstamp_ns);
-		if (result)
+		if (result) {
+			char *log = family_read_log(family, &family->members.items[0]);
+
+			add_left(&text, family, &family->members.items[0], log);
+			free(log);
 			add_exit(&text, result, tstamp_ns);
+		}
 		sums_begin(family);
 		strbuf_printf(&text, "<event kind=\"" FORMAT_EVENT_SUMS "\"/>\n%s\n", closing_tag);
 		if (write(fd, text.text, text.length) < 0)
@@ -149,17 +206,6 @@ static void read_overhead(const char *line, struct finish_summary *summary)
 	summary->ticks += ticks;
 }
 
-/* They count from the begin of the recording on, also those before an exec that failed: the last
- * are those that count. */
-static const char *last_counters(const char *text)
-{
-	const char *found = NULL;
-
-	while (text && (text = strstr(text, "\n<event kind=\"counters\"")))
-		found = ++text;
-	return found;
-}
-
 static void read_intervals(const char *line, struct finish_summary *summary)
 {
 	uint64_t first_us, widened_ns;
@@ -183,7 +229,10 @@ static void read_counters(const char *text, const struct member *member,
 
 	if (text && !*member->name)
 		read_beginning(text, summary);
-	if (line) {
+	if (text && !line && (line = strstr(text, "\n<event kind=\"left\""))) {
+		if (xml_read_number(line + 1, "collector_us", &value))
+			summary->overhead_ns += value * 1000;
+	} else if (line) {
 		if (xml_read_number(line, "events", &value)) {
 			summary->events += value;
 			summary->counted = true;
@@ -249,7 +298,10 @@ static void pack_member(struct family *family, struct member *member,
 	int folder = family_open_member(family, member);
 
 	jit_add_functions(family, member, log, diags);
-
+	if (*member->name && append_left(family, member, log)) {
+		free(log);
+		log = family_read_log(family, member);
+	}
 	pack_file(folder, member, FORMAT_FILE_PROFILE, pack_blocks, diags);
 	pack_file(folder, member, FORMAT_FILE_STACKS, pack_stacks, diags);
 	for (int kind = 0; kind < TRACE_KINDS; kind++)

@@ -64,26 +64,32 @@ static void leave_out_children(const struct format_own_use *own, const struct fo
 	}
 }
 
-/*
- * What the collector counts of its own, in the header of `profile` while that is not packed, and
- * what is children's.
- */
-static void leave_out_own(const struct family *family, struct member *member,
-			  const struct format_io *living, struct format_sample *sample)
+bool samples_read_page(const struct family *family, const struct member *member, void *to,
+		       size_t size, off_t offset)
 {
 	struct format_file_header header;
-	struct format_own_use own;
 	int fd = family_open_file(family, member, FORMAT_FILE_PROFILE, O_RDONLY);
 
 	if (fd < 0)
-		return;
-	if (pread(fd, &header, sizeof(header), 0) == sizeof(header) &&
-	    header.header_size == FORMAT_BLOCK_ALIGN &&
-	    pread(fd, &own, sizeof(own), OWN_USE_OFFSET) == sizeof(own)) {
-		leave_out_children(&own, living, &member->children_io, sample);
-		own_use_leave_out(sample, &own);
-	}
+		return false;
+	bool there = pread(fd, &header, sizeof(header), 0) == sizeof(header) &&
+		     header.header_size == FORMAT_BLOCK_ALIGN &&
+		     pread(fd, to, size, offset) == (ssize_t)size;
+
 	close(fd);
+	return there;
+}
+
+/* What the collector counts of its own, and what is children's. */
+static void leave_out_own(const struct family *family, struct member *member,
+			  const struct format_io *living, struct format_sample *sample)
+{
+	struct format_own_use own;
+
+	if (!samples_read_page(family, member, &own, sizeof(own), OWN_USE_OFFSET))
+		return;
+	leave_out_children(&own, living, &member->children_io, sample);
+	own_use_leave_out(sample, &own);
 }
 
 /* A disk that fills up in the middle of a record must not leave the later ones out of place. */

@@ -3,6 +3,7 @@
 #ifndef HELIO_LAUNCH_SAMPLES_H
 #define HELIO_LAUNCH_SAMPLES_H
 
+#include "format/own_use.h"
 #include "launch/family.h"
 
 /*
@@ -15,5 +16,9 @@ void samples_take(struct family *family, uint64_t time_ns);
  * or file. */
 bool samples_take_one(struct family *family, struct member *member, uint64_t time_ns,
 		      enum format_sample_kind kind, const char *label);
+
+/* What lies in the header of the member's `profile` while that is not packed. */
+bool samples_read_page(const struct family *family, const struct member *member, void *to,
+		       size_t size, off_t offset);
 
 #endif

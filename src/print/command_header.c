@@ -84,6 +84,36 @@ static size_t put_messages(FILE *file, const struct process_info *process, const
 	return count;
 }
 
+/* Whether the process's log says so itself. */
+static bool is_logged(const struct process_info *process, const char *warning)
+{
+	for (size_t i = 0; i < process->event_count_log; i++) {
+		const char *text = log_event_attribute(&process->events[i], "text");
+
+		if (text && !strncmp(warning, text, strlen(text)))
+			return true;
+	}
+	return false;
+}
+
+/* What reading the process has shown; the count of it. */
+static size_t put_findings(struct print *print, const struct process_info *process)
+{
+	const struct diag_list *warnings = session_warnings(print->session);
+	size_t count = 0, length = strlen(process->name);
+
+	for (size_t i = 0; i < warnings->count; i++) {
+		const char *text = warnings->items[i].text;
+
+		if (strncmp(text, process->name, length) != 0 || strncmp(text + length, ": ", 2) ||
+		    is_logged(process, text + length + 2))
+			continue;
+		terminal_printf(print->output.file, "*** Warning: %s\n", text + length + 2);
+		count++;
+	}
+	return count;
+}
+
 static void put_attached(FILE *file, const struct process_info *process)
 {
 	const char *ms =
@@ -140,18 +170,23 @@ static void put_machine(FILE *file, const struct process_info *process)
 }
 
 /* The numbers that the collector wrote at the end; 0: there is none of that name. */
-static uint64_t counted(const struct process_info *process, const char *name)
+static uint64_t told(const struct process_info *process, const char *kind, const char *name)
 {
 	uint64_t value = 0;
 
 	for (size_t i = 0; i < process->event_count_log; i++) {
 		const struct log_event *event = &process->events[i];
 		const char *text =
-			strcmp(event->kind, "counters") ? NULL : log_event_attribute(event, name);
+			strcmp(event->kind, kind) ? NULL : log_event_attribute(event, name);
 
 		value = text ? strtoull(text, NULL, 10) : value;
 	}
 	return value;
+}
+
+static uint64_t counted(const struct process_info *process, const char *name)
+{
+	return told(process, "counters", name);
 }
 
 /* The default interval grows: to which one, and when, the process itself has told. */
@@ -260,7 +295,15 @@ static void put_overhead(FILE *file, const struct process_info *process)
 {
 	uint64_t ticks = counted(process, "ticks");
 	double cpu_ns = (double)counted(process, "cpu_recorded_ns");
+	uint64_t own_ns = counted(process, "monitor_cpu_ns");
 
+	if (!own_ns)
+		own_ns = told(process, "left", "collector_us") * 1000;
+	if (own_ns)
+		terminal_printf(file,
+				"  The collector's own thread used %.3f secs. of CPU time, "
+				"which are in no total.\n",
+				(double)own_ns / NS_PER_S);
 	if (counted(process, "traced_ns"))
 		terminal_printf(file, "  Recording of traced calls took some %.3f secs.\n",
 				(double)counted(process, "traced_ns") / NS_PER_S);
@@ -388,7 +431,7 @@ static void print_header(struct print *print, const struct process_info *process
 	put_notes(file, process->notes);
 	if (!put_messages(file, process, "error", "Error"))
 		terminal_printf(file, "No errors\n");
-	if (!put_messages(file, process, "warning", "Warning"))
+	if (!(put_messages(file, process, "warning", "Warning") + put_findings(print, process)))
 		terminal_printf(file, "No warnings\n");
 	put_target(file, process);
 	put_machine(file, process);

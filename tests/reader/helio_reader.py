@@ -568,19 +568,46 @@ def end_known_to_others(process, family):
     return min(later) // 1000 / 1e6 if later else None
 
 
+def cpu_at_end(process, family):
+    """CPU time after the last events of a process that could not write it, of what others know that it used; in seconds."""
+    left = [event for event in process['log_events'] if event['kind'] == 'left'][-1:]
+    pid = process['process'].get('pid')
+    used = [event for other in family.values() for event in other['log_events'] if 'user_us' in event
+            and (event['kind'] == 'reaped' and event.get('pid') == pid or event['kind'] == 'exit' and other is process)][-1:]
+    if not left or not used or any(event['kind'] == 'counters' for event in process['log_events']):
+        return 0
+    clock = family['']['settings'].get('clock', '0').split('-')[-1]
+    if any(event['kind'] == 'pause' for other in family.values() for event in other['log_events']) or 'window' in family['']['settings']:
+        return 0
+    all_us = int(used[0]['user_us']) + int(used[0]['system_us'])
+    rest = all_us - sum(int(left[0][name]) for name in ('before_user_us', 'before_system_us', 'collector_us', 'children_user_us',
+                                                       'children_system_us')) - round(process['cpu'] * 1e6)
+    most = 10000 + max(int(clock), 4000) * 5 // 2 * (len(process['threads']) + 1) + all_us // 20
+    return rest / 1e6 if 0 < rest <= most and clock != '0' else 0
+
+
 def settle_end(process, family):
-    """The last waits of a process that did not close its books."""
+    """The last waits of a process that did not close its books, and what it computed meanwhile."""
     end = None if ended_in_order(process) else end_known_to_others(process, family)
     if end is None:
         return
-    for thread in process['threads']:
-        rest = end - thread['last']
-        if thread['begin'] is None or thread['ended'] or thread['paused'] or rest <= 0:
+    cpu = cpu_at_end(process, family)
+    process['cpu'] += cpu
+    left = any(event['kind'] == 'left' for event in process['log_events'])
+    open_threads = [thread for thread in process['threads'] if thread['begin'] is not None and not thread['ended'] and not thread['paused']]
+    for thread in open_threads:
+        # one that has left something has all of its life, with what was pending at its last event
+        rest = max(end - thread['last'], end - thread['begin'] - thread['sum'] if left else 0)
+        if rest <= 0:
             continue
-        thread['life'] += rest
+        thread['life'] += max(end - thread['last'], 0)
         for total, key in ((thread, 'sum'), (process, 'total'), (thread['states'], 'sleep'), (process['states'], 'sleep'),
                            (process['unrecorded'], PSEUDO[4])):
             total[key] = total.get(key, 0) + rest
+    # of whose threads it was is not known
+    if open_threads and cpu:
+        process['states']['sleep'] -= cpu
+        process['states']['user'] = process['states'].get('user', 0) + cpu
 
 
 END_MAX = 0.001  # s

@@ -185,6 +185,31 @@ def interval_is_kept(t, engine):
     t.within(events['1'] > 2 * events['4'], f'{events} events')
 
 
+@test(engines=True)
+def totals(t, engine):
+    """What its threads did after their last ticks has a row, and nothing is called a descendant's; the program knows what it used."""
+    path = build_busy(t)
+    for interval in ('100u', '1', 'on', '10'):
+        result = t.collect(path, engine=engine, options=('-p', interval))
+        rows = t.functions(result.experiment, 'e.totalcpu', whole=True)
+        t.within(not [name for name in rows if name.startswith('<not recorded')], f'at {interval}: {list(rows)}')
+        own = [int(event['collector_us']) / 1e6 for event in t.read(result.experiment)['']['log_events'] if event['kind'] == 'left']
+        t.ratio(rows['<Total>']['e.totalcpu'] + sum(own), float(result.out), 0.98, 1.05, f'total at {interval}, and the collector')
+
+
+@test(engines=True)
+def warnings_in_the_header(t, engine):
+    """The header has the warnings that reading has: none for Go, which ends by a call of its own."""
+    def told(experiment):
+        shown = t.run(t.helio, 'print', '-header', experiment)
+        return 'No warnings' in shown.out, 'Warning:' in shown.err, shown.out + shown.err
+
+    none, warned, text = told(t.collect(build(t, 'cgo'), engine=engine, status=7).experiment)
+    t.within(none and not warned, text)
+    none, warned, text = told(t.collect('sh', '-c', 'kill -9 $$', engine=engine, status=137).experiment)
+    t.check(not none and warned and 'killed by signal 9' in text, text)
+
+
 EXECUTES = '''package main
 
 import (

@@ -106,7 +106,8 @@ void control_open(void)
 				   */
 		asked = family_control_word();
 	clock_word = (uint64_t *)(void *)(collector.profile.arena[0].base + CONTROL_OFFSET);
-	own_use_open((void *)(collector.profile.arena[0].base + OWN_USE_OFFSET));
+	own_use_open((void *)(collector.profile.arena[0].base + OWN_USE_OFFSET),
+		     (void *)(collector.profile.arena[0].base + LEFT_OFFSET));
 	if (asked & CONTROL_STANDS)
 		control_stop(clock_word, now_ns, asked & CONTROL_FINAL);
 }

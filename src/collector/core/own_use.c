@@ -12,6 +12,8 @@
 
 static struct format_own_use elsewhere; /* of a process without files */
 static struct format_own_use *use = &elsewhere;
+static struct format_left nowhere;
+static struct format_left *left = &nowhere;
 static int use_pid; /* whose they are: a child of vfork has the same memory */
 
 static struct own_use_span work;
@@ -157,16 +159,43 @@ void own_use_get_ended(struct format_io *io)
 		io->count[i] = __atomic_load_n(&use->ended.count[i], __ATOMIC_RELAXED);
 }
 
-void own_use_open(struct format_own_use *shared)
+static void set(uint64_t *value, uint64_t to)
+{
+	__atomic_store_n(value, to, __ATOMIC_RELAXED);
+}
+
+void own_use_note_before(uint64_t user_us, uint64_t system_us)
+{
+	set(&left->before_user_us, user_us);
+	set(&left->before_system_us, system_us);
+}
+
+void own_use_note_look(uint64_t cpu_ns)
+{
+	struct rusage usage = {0};
+
+	if (sys_call(SYS_getrusage, RUSAGE_CHILDREN, &usage, 0, 0))
+		return;
+	set(&left->collector_us, cpu_ns / 1000);
+	set(&left->children_user_us,
+	    (uint64_t)usage.ru_utime.tv_sec * 1000000u + (uint64_t)usage.ru_utime.tv_usec);
+	set(&left->children_system_us,
+	    (uint64_t)usage.ru_stime.tv_sec * 1000000u + (uint64_t)usage.ru_stime.tv_usec);
+	set(&left->looked, 1);
+}
+
+void own_use_open(struct format_own_use *shared, struct format_left *shared_left)
 {
 	*shared = *use;
 	use = shared;
+	left = shared_left;
 	use_pid = sys_getpid();
 }
 
 void own_use_forget(void)
 {
 	use = &elsewhere;
+	left = &nowhere;
 	elsewhere = (struct format_own_use){0};
 	use_pid = sys_getpid();
 }

@@ -34,7 +34,11 @@ void own_use_work_end(void);
 void own_use_thread(struct own_use_span *noted);
 
 /* The counts are kept in `shared` from now on, where the launcher can read them. */
-void own_use_open(struct format_own_use *shared);
+void own_use_open(struct format_own_use *shared, struct format_left *left);
+/* What the process cannot say if it ends by a call of its own (struct format_left): at the begin;
+ * and at a look of the monitor, which has used so much itself. */
+void own_use_note_before(uint64_t user_us, uint64_t system_us);
+void own_use_note_look(uint64_t cpu_ns);
 /* Before that is unmapped; in the child of a fork, too. */
 void own_use_forget(void);
 

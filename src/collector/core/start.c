@@ -198,6 +198,8 @@ void collector_log_engine(enum engine asked, const char *reason)
 	text_attribute(&line, "engine", names[collector.engine]);
 	text_attribute(&line, "reason", collector.engine == asked ? "" : reason);
 	text_attribute(&line, "library", collector.library);
+	if (engine_signals_harm()) /* it may end by one, too */
+		text_attribute(&line, "own_calls", "yes");
 	text_puts(&line, "/>\n");
 	log_append(FORMAT_FILE_LOG, &line);
 }
@@ -276,6 +278,7 @@ static void note_cpu_before(void)
 		(uint64_t)usage.ru_utime.tv_sec * 1000000u + (uint64_t)usage.ru_utime.tv_usec;
 	collector.system_before_us =
 		(uint64_t)usage.ru_stime.tv_sec * 1000000u + (uint64_t)usage.ru_stime.tv_usec;
+	own_use_note_before(collector.user_before_us, collector.system_before_us);
 }
 
 /* The calling thread's accounting begins now. */

@@ -15,6 +15,7 @@
  * between processors, late, and is met at the next entry into the kernel.  So the monitor signals
  * only threads that could get no timer, and after a stop.
  */
+#include "collector/core/own_use.h"
 #include "collector/core/rawthread.h"
 #include "collector/core/sys.h"
 #include "collector/core/tasks.h"
@@ -601,6 +602,8 @@ static uint64_t looks_rest_ns(void)
 		overhead_limited();
 	}
 	looked_ns = now_ns;
+	if (!collector.late)
+		own_use_note_look(cpu_ns);
 	overhead_say();
 	return rest_ns;
 }
