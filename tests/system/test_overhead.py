@@ -298,10 +298,22 @@ def looks_are_rare_where_nobody_computes(t):
     program = build(t, 'idles', ('idles.c', IDLES), flags=('-O1',))
     used = {}
     for mode in ('busy', 'idle', 'naps'):
-        result = t.collect(program, mode, engine='monitor', options=('-p', '100u'))
+        unbound = ('--max-overhead', 'off') if mode == 'busy' else ()
+        result = t.collect(program, mode, engine='monitor', options=('-p', '100u', *unbound))
         used[mode] = monitor_cpu(t.read(result.experiment)[''])
     t.within(used['idle'] < used['busy'] / 4, f'the monitor used {used}')
     t.within(used['naps'] < used['busy'] * 0.7, f'the monitor used {used}')
+
+
+@test(alone=True)
+def looks_and_handlers_share_one_bound(t):
+    """The monitor's thread has what the handlers of the others leave of the percentage, and that of a tenth of the elapsed time."""
+    process = t.read(t.collect(t.target('oddstacks'), 'overflow', '300', engine='monitor', options=('-p', '100u')).experiment)['']
+    counters = [event for event in process['log_events'] if event['kind'] == 'counters'][-1]
+    handlers, monitor = int(counters['overhead_ns']) / 1e9, monitor_cpu(process)
+    lived = max(thread['life'] or 0 for thread in process['threads'])
+    # what led to the first rest is let off
+    t.ratio(max(monitor - 0.2 * lived / 10, 0) + handlers, int(counters['cpu_ns']) / 1e9, 0, 0.23, f'{monitor:.3f} by the monitor and {handlers:.3f} by handlers of what they may')
 
 
 @test(alone=True)

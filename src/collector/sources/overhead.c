@@ -191,6 +191,16 @@ uint64_t overhead_time_for(uint64_t cost_ns)
 	return percent ? cost_ns * 100 / percent : 0;
 }
 
+uint64_t overhead_taken_ns(void)
+{
+	return atomic_load_explicit(&taken_ns, memory_order_relaxed);
+}
+
+uint64_t overhead_allowed_ns(uint64_t time_ns)
+{
+	return time_ns / 100 * percent;
+}
+
 static bool is_limited(uint64_t now_ns)
 {
 	return now_ns < atomic_load_explicit(&limited_until_ns, memory_order_relaxed);
