@@ -321,6 +321,8 @@ static void add_experiment(struct session *session, struct experiment *experimen
 		session->has_clock_data |= process->profile.event_count > 0;
 		for (int kind = 0; kind < TRACE_KINDS; kind++)
 			session->has_trace[kind] |= process->traces[kind].present;
+		if (!process->log.is_gprofng && !process->is_unrecorded)
+			experiment_check_traces(process, &session->warnings);
 		add_process(session, experiment, process, founder);
 		extend_family(session, founder);
 		charge_events(session, experiment, process);

@@ -347,6 +347,29 @@ static void check_kept(const struct experiment *experiment, struct diag_list *wa
 			 founder->name, experiment->path);
 }
 
+/*
+ * The process counted what it traced, at its end and before each exec; what it traced later only
+ * adds to that.  Without sums that alone tells of a file that is gone, emptied or cut.
+ */
+void experiment_check_traces(const struct process *process, struct diag_list *diags)
+{
+	for (int kind = 0; kind < TRACE_KINDS; kind++) {
+		uint64_t counted = process->log.counters.traced[kind];
+		uint64_t found = process->traces[kind].rows.count;
+
+		if (counted && !process->traces[kind].present)
+			diag_add_once(diags, DIAG_WARNING,
+				      "%s/%s is missing, with %" PRIu64 " events", process->name,
+				      format_traces[kind].file, counted);
+		else if (counted > found)
+			diag_add_once(diags, DIAG_WARNING,
+				      "%s/%s lacks %" PRIu64 " of the %" PRIu64
+				      " events that the process counted when it ended",
+				      process->name, format_traces[kind].file, counted - found,
+				      counted);
+	}
+}
+
 void experiment_check(const struct experiment *experiment, struct diag_list *warnings)
 {
 	check_kept(experiment, warnings);

@@ -104,5 +104,7 @@ uint64_t process_traced(const struct process *process, enum trace_kind kind);
 
 /* Doubts that need several files at once: counters against events, lives against weights, ends. */
 void experiment_check(const struct experiment *experiment, struct diag_list *warnings);
+/* Traces that are not there, or have fewer events than the process counted. */
+void experiment_check_traces(const struct process *process, struct diag_list *diags);
 
 #endif

@@ -97,29 +97,6 @@ static void check_counts(struct check *check, const struct process *process)
 			 process->name);
 }
 
-/*
- * The process counted what it traced, at its end and before each exec; what it traced later only
- * adds to that.  Without sums that alone tells of a file that is gone, emptied or cut.
- */
-static void check_traces(struct check *check, const struct process *process)
-{
-	for (int kind = 0; kind < TRACE_KINDS; kind++) {
-		uint64_t counted = process->log.counters.traced[kind];
-		uint64_t found = process->traces[kind].rows.count;
-
-		if (counted && !process->traces[kind].present)
-			diag_add_once(&check->damage, DIAG_WARNING,
-				      "%s/%s is missing, with %" PRIu64 " events", process->name,
-				      format_traces[kind].file, counted);
-		else if (counted > found)
-			diag_add_once(&check->damage, DIAG_WARNING,
-				      "%s/%s lacks %" PRIu64 " of the %" PRIu64
-				      " events that the process counted when it ended",
-				      process->name, format_traces[kind].file, counted - found,
-				      counted);
-	}
-}
-
 static void check_recording(struct check *check)
 {
 	const struct experiment *experiment = check->experiment;
@@ -153,7 +130,7 @@ static void run_check(struct check *check, const char *path)
 			continue;
 		check_files(check, process, !clock || strcmp(clock, "0") != 0);
 		check_counts(check, process);
-		check_traces(check, process);
+		experiment_check_traces(process, &check->damage);
 		objects_add(&check->objects, process, false);
 	}
 	for (size_t i = 0; i < doubts.count; i++)

@@ -316,7 +316,7 @@ def harms_of_a_trace(path):
 
 @test
 def traces_without_a_list(t):
-    """Where the recorder was killed before it wrote the list, a process's own counts tell that events of a trace are gone, and how many."""
+    """Where the recorder was killed before it wrote the list, a process's own counts tell that events of a trace are gone, and how many: check, print and report do."""
     made = recorded(t)
     (made / 'sums').write_text('- - -\n')
     experiment = t.directory / 'copy.er'
@@ -336,6 +336,9 @@ def traces_without_a_list(t):
                 of = {'removed': f'is missing, with {count} events', 'halved': f'of the {count} events'}.get(what, f'lacks {count} of the {count} events')
                 t.check(result.status == DAMAGED and re.search(f'damage: {trace.relative_to(t.directory)} .*{of}', result.out),
                         f'{trace} {what}: {result.status} {result.out}')
+                for words in ['-functions'], ['-report']:
+                    shown = t.run(t.helio, 'print', *words, experiment)
+                    t.check(re.search(f'{trace.relative_to(t.directory)} .*{of}', shown.out + shown.err), f'{trace} {what}: {words} does not say it: {shown.err}')
 
 
 FORKS_AND_FAILS = '''
