@@ -54,7 +54,6 @@ static char *stack;
 static int monitor_tid;
 static struct overhead_account looks; /* see paying_clock_ns */
 static uint64_t looked_cpu_ns, looked_ns;
-static uint64_t paid_cpu_ns, paid_taken_ns; /* see handlers_ns */
 static _Atomic uint64_t gap_ns; /* from the last look to the next, but for jitter */
 
 static struct timespec period(uint64_t ns)
@@ -590,28 +589,13 @@ static uint64_t on_the_wall(uint64_t rest_ns, uint64_t wall_ns, uint64_t paid_ns
 	return rest_ns * rate >> BITS;
 }
 
-/*
- * What the threads' handlers have taken since the last look: both together shall take no more than
- * is allowed.  They have a bound of their own; where they are just beyond it the looks keep what
- * they may take of the time on the wall.
- */
-static uint64_t handlers_ns(void)
-{
-	uint64_t cpu_ns = collector_cpu_ns(), taken_ns = overhead_taken_ns();
-	uint64_t most_ns = overhead_allowed_ns(cpu_ns - paid_cpu_ns);
-	uint64_t new_ns = taken_ns - paid_taken_ns;
-
-	paid_cpu_ns = cpu_ns;
-	paid_taken_ns = taken_ns;
-	return new_ns < most_ns ? new_ns : most_ns;
-}
-
 static uint64_t looks_rest_ns(void)
 {
 	uint64_t cpu_ns = clock_own_cpu_ns(), now_ns = clock_now_ns();
 	uint64_t clock_ns = paying_clock_ns(now_ns), before_ns = looks.clock_ns;
-	uint64_t rest_ns =
-		overhead_charge(&looks, clock_ns, cpu_ns - looked_cpu_ns + handlers_ns());
+	/* both together shall take no more than is allowed */
+	uint64_t handlers_ns = overhead_of_handlers_ns(collector_cpu_ns());
+	uint64_t rest_ns = overhead_charge(&looks, clock_ns, cpu_ns - looked_cpu_ns + handlers_ns);
 
 	interval_spent(cpu_ns - looked_cpu_ns);
 	looked_cpu_ns = cpu_ns;
@@ -665,8 +649,7 @@ static void monitor(void)
 
 	looked_ns = clock_now_ns();
 	looks = (struct overhead_account){.clock_ns = paying_clock_ns(looked_ns)};
-	paid_cpu_ns = collector_cpu_ns();
-	paid_taken_ns = overhead_taken_ns();
+	overhead_of_handlers_ns(collector_cpu_ns());
 	atomic_store(&gap_ns, every_ns());
 	looked_cpu_ns = clock_own_cpu_ns();
 	tick.dir = tasks_open_alone();

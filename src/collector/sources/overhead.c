@@ -191,14 +191,16 @@ uint64_t overhead_time_for(uint64_t cost_ns)
 	return percent ? cost_ns * 100 / percent : 0;
 }
 
-uint64_t overhead_taken_ns(void)
+uint64_t overhead_of_handlers_ns(uint64_t cpu_ns)
 {
-	return atomic_load_explicit(&taken_ns, memory_order_relaxed);
-}
+	static uint64_t last_cpu_ns, last_taken_ns;
+	uint64_t all_ns = atomic_load_explicit(&taken_ns, memory_order_relaxed);
+	uint64_t new_ns = all_ns - last_taken_ns;
+	uint64_t most_ns = (cpu_ns - last_cpu_ns) / 100 * percent;
 
-uint64_t overhead_allowed_ns(uint64_t time_ns)
-{
-	return time_ns / 100 * percent;
+	last_cpu_ns = cpu_ns;
+	last_taken_ns = all_ns;
+	return new_ns < most_ns ? new_ns : most_ns;
 }
 
 static bool is_limited(uint64_t now_ns)

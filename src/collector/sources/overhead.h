@@ -49,9 +49,11 @@ uint64_t overhead_measured_delivery_ns(void);
 /* The bound as a factor: so much time must pass for each ns of cost; 0: there is no bound. */
 uint64_t overhead_time_for(uint64_t cost_ns);
 
-/* What all handlers have taken so far; how much of a time may be taken. */
-uint64_t overhead_taken_ns(void);
-uint64_t overhead_allowed_ns(uint64_t time_ns);
+/*
+ * What the handlers of all threads have taken since this was last called, with the process's CPU
+ * time then.  They have a bound of their own: what is just beyond it does not count.
+ */
+uint64_t overhead_of_handlers_ns(uint64_t cpu_ns);
 
 /*
  * The same for any account: `cost_ns` more at `clock_ns`, on a clock of the caller's; returns for
