@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an experiment needs besides its data: load objects, kept or here, and archives/ itself. */
+#include "base/folder.h"
 #include "base/path.h"
 #include "format/archive.h"
 #include "manage/check.h"
@@ -90,11 +91,15 @@ void check_archives(struct check *check)
 {
 	struct string_table names = {0};
 	struct dirent **entries;
-	int count = -1;
+	int archives = -1, count = -1;
 
 	/* names that gprofng gave do not tell which files these are */
 	if (!check->experiment->processes.items[0].log.is_gprofng)
-		count = scandir(check->experiment->archives, &entries, NULL, versionsort);
+		archives = folder_open_below(check->experiment->family, FORMAT_DIR_ARCHIVES);
+	if (archives >= 0) {
+		count = scandirat(archives, ".", &entries, NULL, versionsort);
+		close(archives);
+	}
 	if (count < 0)
 		return; /* nothing was archived */
 	expected_names(check, &names);
