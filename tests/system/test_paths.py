@@ -391,6 +391,18 @@ def links_in_place_of_an_experiment_s_own(t):
         t.check('nobody else' not in result.out, f'{name} is a link, and was followed: {result.out}')
         t.check(result.status in (0, 1) and experiment.name in result.err, f'nothing was said of {name}: {result.err}')
     t.check('nobody else' in t.run(t.helio, 'print', '-header', other).out, 'the notes themselves are not shown')
+    elsewhere = t.directory / 'elsewhere'
+    elsewhere.mkdir()
+    shutil.copy(t.target('empty'), elsewhere / 'what-nobody-else-may-list_0_1')
+    for experiment, told in (other, True), (t.collect(t.target('empty'), options=['-A', 'off']).experiment, False):
+        archives = experiment / 'archives'
+        shutil.rmtree(archives, ignore_errors=True)
+        if told:
+            shutil.copytree(elsewhere, archives)
+        else:
+            archives.symlink_to(elsewhere)
+        result = t.run(t.helio, 'check', experiment)
+        t.equal('nobody-else' in result.out + result.err, told, f'whether names in archives are told ({result.out} {result.err})')
 
 
 EXCHANGER = '''
