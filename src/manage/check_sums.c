@@ -195,7 +195,7 @@ void check_sums(struct check *check)
 	const struct process *founder = &check->experiment->processes.items[0];
 	int folder = founder->lineage[0] || founder->log.is_gprofng
 			     ? -1
-			     : folder_open(check->experiment->path, 0);
+			     : check->experiment->folder; /* whatever has its name now */
 	struct seen seen = {0};
 	size_t size = 0;
 
@@ -220,5 +220,4 @@ void check_sums(struct check *check)
 	free(text);
 	string_table_fini(&seen.files);
 	vec_fini(&seen.sums);
-	close(folder);
 }
