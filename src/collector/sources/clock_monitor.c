@@ -604,7 +604,7 @@ static uint64_t looks_rest_ns(void)
 		overhead_limited();
 	}
 	looked_ns = now_ns;
-	if (!collector.late)
+	if (engine_signals_harm() && !collector.late) /* else a write to a file is for nothing */
 		own_use_note_look(cpu_ns);
 	overhead_say();
 	return rest_ns;
