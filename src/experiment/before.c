@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The CPU time of a process before its recording began: of its exec, of the loading of its
- * libraries, of the collector's own begin.  The recorded rest and this are all that the process
- * used.  A process that was recorded before it became another program by exec has used some of that
- * there; its log has how much.
+ * The CPU time of a process before its recording began: of its exec and of the loading of its
+ * libraries, the collector's among them.  The recorded rest and this are all that the program
+ * used: what the collector took for its own begin and end is in neither.  A process that was
+ * recorded before it became another program by exec has used some of that there; its log has how
+ * much.
  */
 #include "experiment/before.h"
 
@@ -15,16 +16,15 @@ static void add_before(const struct experiment *experiment, struct process *proc
 	const struct process *before = experiment_image_before(experiment, process);
 	uint64_t user_us = own->before_user_us, all_us = user_us + own->before_system_us;
 	double part = all_us ? (double)user_us / (double)all_us : 0;
+	uint64_t left_out_us = own->before_own_us;
 
 	if (!own->has_before || all_us > own->process_cpu_ns / 1000 ||
 	    (before && !before->log.counters.has_process_cpu))
 		return;
-	if (before) {
-		uint64_t earlier_us = before->log.counters.process_cpu_ns / 1000;
-
-		all_us -= earlier_us < all_us ? earlier_us : all_us;
-		user_us = (uint64_t)((double)all_us * part);
-	}
+	if (before)
+		left_out_us += before->log.counters.process_cpu_ns / 1000;
+	all_us -= left_out_us < all_us ? left_out_us : all_us;
+	user_us = (uint64_t)((double)all_us * part);
 	experiment_profile_begin(&process->profile, user_us, all_us - user_us,
 				 experiment_stacks_stand_in(&process->stacks, FORMAT_PC_BEFORE));
 }

@@ -157,6 +157,8 @@ static void on_counters(struct log_counters *counters, const char **attributes)
 	counters->has_before =
 		xml_number(attributes, "before_user_us", &counters->before_user_us) &&
 		xml_number(attributes, "before_system_us", &counters->before_system_us);
+	if (!xml_number(attributes, "before_own_us", &counters->before_own_us))
+		counters->before_own_us = 0;
 }
 
 static void on_left(struct log_left *left, const char **attributes)

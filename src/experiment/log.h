@@ -50,6 +50,7 @@ struct log_counters {
 	int64_t ppid; /* whose child it was then */
 	bool has_before;
 	uint64_t before_user_us, before_system_us; /* of process_cpu_ns, before the recording */
+	uint64_t before_own_us;			   /* … of these the collector's */
 };
 
 /* Whether the CPU times add up, or there are not all of them. */

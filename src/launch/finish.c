@@ -197,6 +197,8 @@ static void read_overhead(const char *line, struct finish_summary *summary)
 		summary->before_ns += before_us * 1000;
 	if (xml_read_number(line, "before_system_us", &before_us))
 		summary->before_ns += before_us * 1000;
+	if (xml_read_number(line, "before_own_us", &before_us))
+		summary->before_ns -= before_us * 1000;
 	if (!xml_read_number(line, "overhead_ns", &overhead_ns) ||
 	    !xml_read_number(line, "cpu_recorded_ns", &cpu_ns) ||
 	    !xml_read_number(line, "ticks", &ticks))

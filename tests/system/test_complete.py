@@ -163,6 +163,85 @@ def time_before_the_recording(t, engine):
         t.check("'<before recording>'" not in shown, f'{what}: nothing more can be shown of it')
 
 
+NOTES = r"""
+#include <time.h>
+
+double noted;
+
+double used(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return now.tv_sec + now.tv_nsec / 1e9;
+}
+
+__attribute__((constructor)) static void note(void)
+{
+	noted = used();
+}
+"""
+
+NOTED = r"""
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+extern double noted;
+double used(void);
+
+int main(int argc, char **argv)
+{
+	double begun = used();
+
+	for (int i = argc > 2 ? atoi(argv[2]) : 0; i; i--) {
+		pid_t child = 0;
+		char *words[] = {argv[0], NULL};
+
+		if (!strcmp(argv[1], "spawned"))
+			posix_spawn(&child, argv[0], NULL, NULL, words, environ);
+		else if (!(child = fork())) {
+			begun = used();
+			noted = 0;
+			break;
+		}
+		waitpid(child, NULL, 0);
+	}
+	dprintf(1, "%.9f %.9f %.9f\n", noted, begun, used());
+	return 0;
+}
+"""
+
+
+@test(engines=True)
+def own_begin_and_end_are_not_the_program_s(t, engine):
+    """
+    A library of the program's is initialised right before the collector, so what the process has used there is what is used before the recording,
+    and what it has used when main begins, less that, the collector's own: that is nobody's, as is what the collector does at the end.
+    """
+    (t.directory / 'notes.c').write_text(NOTES)
+    (t.directory / 'noted.c').write_text(NOTED)
+    for words in (('-shared', '-fPIC', '-o', t.directory / 'libnotes.so', t.directory / 'notes.c'),
+                  ('-o', t.directory / 'noted', t.directory / 'noted.c', t.directory / 'libnotes.so', f'-Wl,-rpath,{t.directory}')):
+        built = t.run('gcc', '-O1', *words)
+        t.check(not built.status, built.err)
+    for how in ('spawned', 'forked'):
+        result = t.collect(t.directory / 'noted', how, '40', engine=engine)
+        rows = t.functions(result.experiment, whole=True)
+        lives = [[float(number) for number in line.split()] for line in result.out.splitlines()]
+        t.equal(len(lives), 41, f'{how}: processes')
+        monitors = sum(monitor_cpu(process) for process in t.read(result.experiment).values())
+        before, own = sum(noted for noted, _, _ in lives), sum(begun - noted for noted, begun, _ in lives)
+        truth = sum(end for _, _, end in lives) - own - monitors
+        shown, total = (rows[name]['e.totalcpu'] for name in ('<before recording>', '<Total>'))
+        t.within(abs(shown - before) < 0.4 * own, f'{how}: {shown:.4f} s before the recording, {before:.4f} in truth; {own:.4f} are the collector\'s')
+        t.within(abs(total - truth) < 0.5 * own, f'{how}: {total:.4f} s in all, {truth:.4f} in truth; {own:.4f} are the collector\'s')
+
+
 @test
 def report_advises_only_source_that_is_there(t):
     """libc's functions may have lines, where its debug information is installed, and no source."""

@@ -252,9 +252,7 @@ struct collector {
 	_Atomic uint32_t births;  /* threads created that have not begun */
 	_Atomic uint64_t events, dropped, unwind_failed, truncated;
 	_Atomic uint64_t cpu_recorded_ns;
-	uint64_t cpu_before_ns;	 /* process CPU time before the recording began */
-	uint64_t user_before_us; /* … as the kernel splits it */
-	uint64_t system_before_us;
+	uint64_t cpu_before_ns; /* process CPU time that is not recorded: before, and our own */
 
 	struct blockfile profile, stacks;
 };
@@ -270,6 +268,8 @@ void run_with_room(void (*work)(void *));
 void run_on_stack(char *top, void (*work)(void *), void *arg);
 /* Where the first thread's stack lies, and how large those of others are. */
 void room_find_stacks(void);
+/* Whether all that the program does, from the recording's begin on, is to be recorded. */
+bool collector_records_all(void);
 /* Accounts for the time of all threads up to now. */
 void collector_settle_all(void);
 void collector_settle_thread(struct thread *thread);

@@ -12,6 +12,7 @@
 #include "collector/core/file.h"
 #include "collector/core/loss.h"
 #include "collector/core/maps.h"
+#include "collector/core/own_time.h"
 #include "collector/core/own_use.h"
 #include "collector/core/params.h"
 #include "collector/core/rawthread.h"
@@ -267,20 +268,6 @@ static int begin_recording(const char *label)
 	return result;
 }
 
-/* From here on what the process uses is recorded. */
-static void note_cpu_before(void)
-{
-	struct rusage usage = {0};
-
-	collector.cpu_before_ns = process_cpu_ns();
-	sys_call(SYS_getrusage, RUSAGE_SELF, &usage, 0, 0);
-	collector.user_before_us =
-		(uint64_t)usage.ru_utime.tv_sec * 1000000u + (uint64_t)usage.ru_utime.tv_usec;
-	collector.system_before_us =
-		(uint64_t)usage.ru_stime.tv_sec * 1000000u + (uint64_t)usage.ru_stime.tv_usec;
-	own_use_note_before(collector.user_before_us, collector.system_before_us);
-}
-
 /* The calling thread's accounting begins now. */
 static void begin_own_thread(uint64_t stack_low, uint64_t stack_high)
 {
@@ -290,7 +277,8 @@ static void begin_own_thread(uint64_t stack_low, uint64_t stack_high)
 		return;
 	thread->stack_low = stack_low;
 	thread->stack_high = stack_high;
-	note_cpu_before();
+	own_time_note_before();
+	collector.cpu_before_ns = process_cpu_ns();
 	clock_begin(thread);
 	phase_begin_process(thread);
 	thread_adopt(thread, thread->clock.last.now_ns);
@@ -372,6 +360,7 @@ static const char *reason_to_leave_alone(void)
 __attribute__((constructor)) static void start(int count, char **arguments)
 {
 	(void)count;
+	own_time_enter();
 	log_note_arguments(arguments);
 	next_resolve();
 	bool record = read_environment();
@@ -396,6 +385,7 @@ __attribute__((constructor)) static void start(int count, char **arguments)
 	atomic_store(&collector.recording, true);
 	control_take_signals();
 	start_engine();
+	own_time_begun();
 	own_use_work_end();
 }
 
@@ -462,14 +452,13 @@ static void put_process_usage(struct text *line)
 	lineage_put_usage(line, "children_", &usage);
 }
 
-/* Of the loading of the program and its libraries, and of our own begin. */
-static void put_before(struct text *line)
-{
-	text_attribute_decimal(line, "before_user_us", (int64_t)collector.user_before_us);
-	text_attribute_decimal(line, "before_system_us", (int64_t)collector.system_before_us);
-}
-
 enum { COUNTERS_ROOM = 1408 };
+
+bool collector_records_all(void)
+{
+	return collector.engine != ENGINE_NONE && !collector.partial && control_always_ran() &&
+	       !collector.window_end_ns && collector.window_start_ns <= collector.start_ns;
+}
 
 /* own_cpu_ns: CPU time of this thread that is not the program's. */
 static void put_counters(struct text *line, uint64_t own_cpu_ns)
@@ -485,16 +474,14 @@ static void put_counters(struct text *line, uint64_t own_cpu_ns)
 	text_attribute_decimal(line, "unwind_failed",
 			       (int64_t)atomic_load(&collector.unwind_failed));
 	text_attribute_decimal(line, "truncated", (int64_t)atomic_load(&collector.truncated));
-	/* A check on completeness: only where all of the time was to be recorded. */
-	if (collector.engine != ENGINE_NONE && !collector.partial && control_always_ran() &&
-	    !collector.window_end_ns && collector.window_start_ns <= collector.start_ns) {
+	if (collector_records_all()) { /* a check on completeness */
 		text_attribute_decimal(line, "cpu_ns", (int64_t)cpu_ns);
 		/* What threads used after their last event. */
 		if (cpu_ns > recorded_ns && !dropped)
 			text_attribute_decimal(line, "ends_cpu_ns",
 					       (int64_t)(cpu_ns - recorded_ns));
 		if (!collector.late)
-			put_before(line);
+			own_time_put_before(line);
 	}
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
 		if (trace_is_on(kind))
@@ -536,11 +523,15 @@ static void switch_off_events(void)
 static uint64_t close_accounts(enum format_sample_kind kind, const char *label, struct text *line)
 {
 	own_use_work_begin();
+	own_time_enter();
 	loss_look();
 	counter_finish();
 	modules_update();
 	maps_log_code();
-	collector_settle_all();
+	uint32_t stack = own_stack();
+
+	own_time_leave_out();
+	thread_for_each(settle, &stack);
 	phase_leave_process();
 	uint64_t settled_ns = clock_now_ns(), before_ns = clock_own_cpu_ns();
 
@@ -771,10 +762,12 @@ static void go_on_in_child(const struct thread *before)
 	signal_open_again();
 	atomic_store(&collector.recording, true);
 	start_engine();
+	own_time_begun();
 }
 
 void collector_restart_after_fork(void)
 {
+	own_time_enter();
 	const struct thread *thread = thread_current_if_known();
 	struct thread before = thread ? *thread : (struct thread){0};
 

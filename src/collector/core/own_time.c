@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/core/own_time.h"
+
+#include "collector/core/core.h"
+#include "collector/core/own_use.h"
+#include "collector/core/sys.h"
+#include "collector/sources/clock.h"
+
+#include <sys/resource.h>
+
+enum { NS_PER_US = 1000 };
+
+static uint64_t entered_ns; /* of the CPU clock of the thread that works */
+
+/* CPU time before the recording, as the kernel splits it, and the collector's part of it. */
+static uint64_t user_before_us, system_before_us, own_before_ns;
+
+void own_time_enter(void)
+{
+	entered_ns = clock_own_cpu_ns();
+}
+
+static uint64_t us_of(const struct timeval *time)
+{
+	return (uint64_t)time->tv_sec * 1000000u + (uint64_t)time->tv_usec;
+}
+
+void own_time_note_before(void)
+{
+	uint64_t now_ns = clock_own_cpu_ns();
+	struct rusage usage = {0};
+
+	sys_call(SYS_getrusage, RUSAGE_SELF, &usage, 0, 0);
+	user_before_us = us_of(&usage.ru_utime);
+	system_before_us = us_of(&usage.ru_stime);
+	own_use_note_before(user_before_us, system_before_us);
+	own_before_ns = now_ns - entered_ns;
+	entered_ns = now_ns;
+}
+
+/*
+ * Moves the thread's account on by what it has used since, as if its clocks had stood still.
+ * Returns how much that is: 0 if a tick has come in between, which has given it to a call stack.
+ */
+static uint64_t move_on(struct clock_account *clock, uint64_t since_ns)
+{
+	uint64_t own_ns = clock_own_cpu_ns() - since_ns;
+	uint64_t taken_ns = clock->last.cpu_ns > since_ns ? clock->last.cpu_ns - since_ns : 0;
+
+	if (clock->cpu_pending_ns < (int64_t)taken_ns ||
+	    (clock->phase.ticked && clock->phase.tick_cpu_ns > since_ns))
+		return 0;
+	clock->cpu_pending_ns -= (int64_t)taken_ns;
+	clock->last.cpu_ns += own_ns - taken_ns;
+	clock->last.now_ns += own_ns - taken_ns;
+	clock->recorded_ns += own_ns - taken_ns;
+	return own_ns;
+}
+
+static uint64_t leave_out(bool begins)
+{
+	struct thread *thread = thread_current_if_known();
+
+	if (!thread || !collector_records_all())
+		return 0;
+	thread_lock(thread);
+	struct clock_phase *phase = &thread->clock.phase;
+	uint64_t own_ns = move_on(&thread->clock, begins ? phase->birth_cpu_ns : entered_ns);
+
+	if (begins)
+		phase->birth_cpu_ns += own_ns;
+	thread_unlock(thread);
+	collector.cpu_before_ns += own_ns;
+	return own_ns;
+}
+
+void own_time_leave_out(void)
+{
+	leave_out(false);
+}
+
+void own_time_begun(void)
+{
+	uint64_t own_ns = leave_out(true);
+
+	own_before_ns += own_ns;
+	system_before_us += own_ns / NS_PER_US;
+	own_use_note_before(user_before_us, system_before_us);
+}
+
+void own_time_put_before(struct text *line)
+{
+	text_attribute_decimal(line, "before_user_us", (int64_t)user_before_us);
+	text_attribute_decimal(line, "before_system_us", (int64_t)system_before_us);
+	text_attribute_decimal(line, "before_own_us", (int64_t)(own_before_ns / NS_PER_US));
+}

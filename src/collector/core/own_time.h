@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the collector itself takes of the process's CPU time when a recording begins and when it
+ * ends, which is not the program's.
+ */
+#ifndef HELIO_COLLECTOR_OWN_TIME_H
+#define HELIO_COLLECTOR_OWN_TIME_H
+
+#include "collector/core/text.h"
+
+/* From here on the calling thread works for the collector. */
+void own_time_enter(void);
+
+/* The recording begins here; what the process has used so far came before it. */
+void own_time_note_before(void);
+
+/* The program goes on, after a begin: it did not use what the thread took since. */
+void own_time_begun(void);
+
+/* At the end, before accounts are settled: the program has used nothing since own_time_enter. */
+void own_time_leave_out(void);
+
+/* What was used before, and what of that was the collector's own. */
+void own_time_put_before(struct text *line);
+
+#endif
