@@ -178,11 +178,12 @@ const void *gate_handler(int number)
 	return (const void *)handler;
 }
 
-void gate_all(void)
+void gate_all(uint64_t handled)
 {
 	struct sigaction action;
 
 	for (int number = 1; number <= LAST_SIGNAL; number++)
-		if (!NEXT(sigaction)(number, NULL, &action) && needs_gate(number, &action))
+		if (handled & FORMAT_SIGNAL_BIT(number) &&
+		    !NEXT(sigaction)(number, NULL, &action) && needs_gate(number, &action))
 			gate_sigaction(number, &action, NULL);
 }

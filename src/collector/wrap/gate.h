@@ -5,6 +5,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <ucontext.h>
 
 /* sigaction(2) and the older calls, for signals that are not ours; `next` is the call itself. */
@@ -27,7 +28,7 @@ const void *gate_handler(int number);
  */
 void gate_follow(int ours, bool open);
 
-/* Handlers that were installed before we could see it. Before ours are installed. */
-void gate_all(void);
+/* Handlers, of this set, that were installed before we could see it. Before ours are installed. */
+void gate_all(uint64_t handled);
 
 #endif

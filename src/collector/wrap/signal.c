@@ -127,10 +127,12 @@ static void look_at_present(void)
 {
 	static bool done;
 
-	if (!done)
-		signal_stack_look();
-	if (!done && !collector.late)
-		gate_all();
+	if (done)
+		return;
+	uint64_t handled = signal_stack_look();
+
+	if (!collector.late)
+		gate_all(handled);
 	done = true;
 }
 

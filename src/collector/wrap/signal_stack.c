@@ -49,20 +49,24 @@ static bool has_small_stacks(void)
 	return next_program_exports("crosscall2") || next_program_exports("caml_alloc_main_stack");
 }
 
-void signal_stack_look(void)
+uint64_t signal_stack_look(void)
 {
 	struct sigaction action;
-	uint64_t found = 0;
+	uint64_t found = 0, handled = 0;
 	int error = errno; /* after attach the program's, and libc refuses its own signals */
 
-	for (int number = 1; number <= LAST_SIGNAL; number++)
-		if (!NEXT(sigaction)(number, NULL, &action) && action.sa_handler != SIG_DFL &&
-		    action.sa_handler != SIG_IGN && action.sa_flags & SA_ONSTACK &&
-		    !signal_is_taken(number))
+	for (int number = 1; number <= LAST_SIGNAL; number++) {
+		if (NEXT(sigaction)(number, NULL, &action) || action.sa_handler == SIG_DFL ||
+		    action.sa_handler == SIG_IGN)
+			continue;
+		handled |= FORMAT_SIGNAL_BIT(number);
+		if (action.sa_flags & SA_ONSTACK && !signal_is_taken(number))
 			found |= FORMAT_SIGNAL_BIT(number);
+	}
 	errno = error;
 	atomic_store(&there, found);
 	small = has_small_stacks();
+	return handled;
 }
 
 void signal_stack_note(int number, const struct sigaction *action)

@@ -5,13 +5,14 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* The thread's alternate one, where it has one. */
 bool signal_stack_is_alternate(void);
 
 /* Before our handlers are installed: what the program has installed so far.  Takes the loader's
- * lock. */
-void signal_stack_look(void);
+ * lock.  Returns the set of signals that have handlers. */
+uint64_t signal_stack_look(void);
 
 /* The program has set this action; NULL: it has only asked. */
 void signal_stack_note(int number, const struct sigaction *action);
