@@ -146,6 +146,7 @@ def time_before_the_recording(t, engine):
         family = t.read(result.experiment)
         truth = sum(float(line) for line in result.out.split()) - sum(monitor_cpu(process) for process in family.values())
         before = rows['<before recording>']['e.totalcpu']
+        truth -= sum(int(event['before_own_us']) for process in family.values() for event in process['log_events'] if event['kind'] == 'counters') / 1e6
         counted = [(int(event['before_user_us']) + int(event['before_system_us'])) / 1e6 for process in family.values()
                    for event in process['log_events'] if event['kind'] == 'counters']
         t.equal(len(counted), 1 + bool(words), f'{what}: images')
