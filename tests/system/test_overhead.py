@@ -213,6 +213,15 @@ def attached(t, engine):
     limited(t, result)
 
 
+def catches(pid, number):
+    """Whether a process has a handler for the signal; one that has ended does not."""
+    try:
+        with open(f'/proc/{pid}/status') as status:
+            return int(re.search(r'SigCgt:\s*(\w+)', status.read())[1], 16) >> (number - 1) & 1
+    except (OSError, TypeError):
+        return False
+
+
 @test(alone=True, engines=True)
 def paused_and_resumed(t, engine):
     """Signals come on during a pause, and are bounded there too."""
@@ -224,6 +233,8 @@ def paused_and_resumed(t, engine):
         found = re.search(r'<process pid="(\d+)"', (t.directory / 'p.er' / 'log.xml').read_text() if (t.directory / 'p.er' / 'log.xml').exists() else '')
         time.sleep(0.01)
     t.check(found, 'the program did not begin')
+    while program.poll() is None and not catches(int(found[1]), signal.SIGUSR2):
+        time.sleep(0.01)
     for _ in range(6):
         time.sleep(0.05)
         try:
