@@ -18,7 +18,7 @@
 #include "analysis/cache_file.h"
 #include "analysis/cache_source.h"
 #include "analysis/counter.h"
-#include "analysis/session.h"
+#include "analysis/tally.h"
 #include "experiment/group.h"
 
 #include <stdlib.h>
@@ -122,6 +122,7 @@ static void put_functions(struct strbuf *out, struct session *session)
 	for (size_t i = 0; i < session->functions.count; i++) {
 		const struct function *function = &session->functions.items[i];
 
+		cache_put_number(out, function->origin);
 		cache_put_number(out, function->object);
 		cache_put_number(out, function->address);
 		cache_put_number(out, function->size);
@@ -163,16 +164,20 @@ static void put_counters(struct strbuf *out, const struct session *session)
 	}
 }
 
-static void put_sums(struct strbuf *out, const struct session *session)
+static void put_sums(struct strbuf *out, struct session *session, bool inlines)
 {
-	size_t count = session->tree.nodes.count;
+	const struct query all = {.inlines = inlines};
+	struct tally *tally = tally_of(session, &all);
+	const struct call_tree *tree = tally->shape->tree;
+	size_t count = tree->nodes.count;
 
 	cache_put_u64(out, count);
 	for (size_t i = 0; i < count; i++) {
-		cache_put_number(out, i - session->tree.nodes.items[i].parent);
-		cache_put_number(out, session->tree.nodes.items[i].function);
+		cache_put_number(out, i - tree->nodes.items[i].parent);
+		cache_put_number(out, tree->nodes.items[i].function);
 	}
-	cache_put_sums(out, &session->weights);
+	cache_put_sums(out, &tally->weights);
+	tally_release(tally);
 }
 
 static void put_warnings(struct strbuf *out, const struct diag_list *warnings)
@@ -199,17 +204,6 @@ static bool may_keep(const struct session *session, size_t count)
 	return events >= CACHE_LEAST_EVENTS || cache_keeps_all();
 }
 
-/* The sums with inlined calls, for which there are more functions from now on. */
-static void put_inlined_sums(struct strbuf *out, struct session *session)
-{
-	struct diag_list diags = {0}; /* about filters: there are none */
-
-	session_show_inlines(session, true, &diags);
-	put_sums(out, session);
-	session_show_inlines(session, false, &diags);
-	diag_fini(&diags);
-}
-
 /* Keeps what cache_open needs of a session that nothing has been chosen in. */
 static void keep(struct session *session, const char *name, const char *experiments,
 		 bool with_inlines)
@@ -217,15 +211,15 @@ static void keep(struct session *session, const char *name, const char *experime
 	char *objects = describe_objects(&session->object_keys);
 	struct strbuf body = {0}, inlined = {0};
 
-	if (with_inlines)
-		put_inlined_sums(&inlined, session);
+	if (with_inlines) /* there are more functions from now on */
+		put_sums(&inlined, session, true);
 	cache_put_text(&body, experiments);
 	put_functions(&body, session);
 	cache_put_text(&body, objects);
 	put_places(&body, session);
 	put_processes(&body, session);
 	put_counters(&body, session);
-	put_sums(&body, session);
+	put_sums(&body, session, false);
 	cache_put_u64(&body, with_inlines);
 	if (with_inlines)
 		strbuf_add(&body, inlined.text, inlined.length);
@@ -255,6 +249,7 @@ static void take_function(struct cache_reader *reader, struct session *session)
 {
 	struct function *function = vec_push(&session->functions);
 
+	function->origin = (enum function_origin)cache_take_below(reader, ORIGIN_LISTED + 1);
 	function->object = cache_take_below(reader, session->objects.count);
 	function->address = cache_take_number(reader);
 	function->size = cache_take_number(reader);
@@ -365,9 +360,10 @@ static void take_places(struct cache_reader *reader, struct session *session)
 	}
 }
 
-static void take_sums(struct cache_reader *reader, const struct session *session,
-		      struct call_tree *tree, struct kept_sums *weights)
+static void take_sums(struct cache_reader *reader, struct session *session, bool inlines)
 {
+	struct whole_tree *whole = &session->trees[inlines];
+	struct call_tree *tree = &whole->tree;
 	size_t count = cache_take_count(reader, 2);
 	struct tree_node *nodes = xcalloc(count + 1, sizeof(*nodes));
 
@@ -380,7 +376,9 @@ static void take_sums(struct cache_reader *reader, const struct session *session
 		nodes[i].function = cache_take_below(reader, session->functions.count);
 		reader->bad |= i && nodes[i].parent == i;
 	}
-	cache_take_sums(reader, count, weights);
+	cache_take_sums(reader, count, &whole->kept);
+	whole->inlines = inlines;
+	whole->is_made = true;
 }
 
 static void take_warnings(struct cache_reader *reader, struct session *session)
@@ -410,10 +408,11 @@ static bool take_session(struct cache_reader *reader, struct session *session)
 	take_places(reader, session);
 	take_processes(reader, session);
 	take_counters(reader, session);
-	take_sums(reader, session, &session->tree, &session->kept_weights);
-	session->has_other_tree = cache_take_u64(reader);
-	if (session->has_other_tree)
-		take_sums(reader, session, &session->other_tree, &session->other_weights);
+	take_sums(reader, session, false);
+	if (cache_take_u64(reader))
+		take_sums(reader, session, true);
+	for (size_t k = 0; k < MEASURE_COUNT; k++)
+		session->present[k] = session->trees[false].kept.of[k];
 	take_warnings(reader, session);
 	take_recorded(reader, session);
 	return !reader->bad && reader->at == reader->end;
@@ -425,13 +424,13 @@ static struct session *load(const char *name, const char *experiments, bool with
 
 	if (!cache_read(name, &reader))
 		return NULL;
-	struct session *session = xcalloc(1, sizeof(*session));
+	struct session *session = session_new();
 
-	session->has_no_events = true;
+	session->has_no_events = session->is_settled = true;
 	session->kept = reader.body;
 	session->sums_checksum = reader.checksum;
 	if (!cache_take_same(&reader, experiments) || !take_session(&reader, session) ||
-	    (with_inlines && !session->has_other_tree)) {
+	    (with_inlines && !session->trees[true].is_made)) {
 		session_free(session);
 		return NULL;
 	}

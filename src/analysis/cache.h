@@ -12,8 +12,8 @@
 
 /*
  * A session for functions, their callers and callees, call trees and what is made of those; with
- * code, for lines, instructions and listings too; with inlines, session_show_inlines() can be
- * called; and for nothing else: it may have no events.  Kept sums are used where they are of the
+ * code, for lines, instructions and listings too; with inlines, for queries that have inlined
+ * calls; and for nothing else: it may have no events.  Kept sums are used where they are of the
  * same files; else this is session_open, after which they are kept.
  */
 enum status cache_open(char *const *paths, size_t count, bool with_code, bool with_inlines,

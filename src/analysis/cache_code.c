@@ -99,7 +99,12 @@ static void put_tree(struct strbuf *out, struct session *session)
 		cache_put_number(out, tree->pc[i] + 1);
 		cache_put_number(out, tree->end[i] - i);
 	}
-	cache_put_sums(out, code_weights(session));
+
+	const struct query all = {0};
+	struct tally *tally = tally_of(session, &all);
+
+	cache_put_sums(out, code_weights(tally));
+	tally_release(tally);
 }
 
 static bool may_keep(const struct session *session)

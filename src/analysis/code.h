@@ -6,7 +6,7 @@
 #ifndef HELIO_ANALYSIS_CODE_H
 #define HELIO_ANALYSIS_CODE_H
 
-#include "analysis/session.h"
+#include "analysis/tally.h"
 #include "object/lines.h"
 
 struct isa;
@@ -31,10 +31,7 @@ struct code_tree {
 	uint32_t *end; /* the first node that is not below it */
 	VEC(uint32_t *)
 	places; /* of each of session->scanned: its node for every one of its stacks */
-	/* what the chosen events add up to, once asked for */
-	struct measure_sums weights;
-	bool is_counted;
-	struct kept_sums kept; /* the same, of a session that has no events */
+	struct kept_sums kept; /* what all events add up to, of a session that has none */
 };
 
 /* A function that is a part of another one: f.cold, f.part.0. */
@@ -76,10 +73,8 @@ void code_fini(struct session *session);
 /* code_sums.c: the tree, when all pcs are known, and its end. */
 void code_make_tree(struct session *session);
 void code_tree_fini(struct code *code);
-/* Other events are chosen: they are to be counted again. */
-void code_forget_weights(struct session *session);
 /* What the chosen events add up to at the nodes of the tree. After code_of(). */
-const struct measure_sums *code_weights(struct session *session);
+const struct measure_sums *code_weights(struct tally *tally);
 
 /*
  * What the chosen events make of groups of pcs: an event counts for a group exclusively where
@@ -90,8 +85,7 @@ struct code_sums {
 	struct measure_sums total; /* one place */
 };
 /* group: by pc, or NODE_NONE: in none. The caller's to free with code_sums_fini. */
-void code_count(struct session *session, const uint32_t *group, uint32_t groups,
-		struct code_sums *out);
+void code_count(struct tally *tally, const uint32_t *group, uint32_t groups, struct code_sums *out);
 void code_sums_fini(struct code_sums *sums);
 /* The value of a column in a group. */
 double code_value(const struct code_sums *sums, uint32_t group, const struct metric_choice *choice);

@@ -11,6 +11,7 @@
 
 struct search {
 	struct session *session;
+	const struct query *query;
 	const char *path;
 	VEC(struct function_match) matches;
 };
@@ -84,7 +85,7 @@ static void search_function(struct search *search, uint32_t function)
 static void search_functions(struct search *search, const char *name)
 {
 	struct function_match *functions;
-	size_t count = session_find_functions(search->session, name, &functions);
+	size_t count = view_find_functions(search->session, search->query, name, &functions);
 
 	for (size_t i = 0; i < count; i++)
 		search_function(search, functions[i].function);
@@ -114,10 +115,10 @@ static bool is_called(const struct object_function *function, const char *name, 
 	return same;
 }
 
-/* Functions that no event touched have no number so far. True: there are such. */
+/* Functions that no event touched have no number so far: gives them one. False: there are none. */
 static bool add_untouched(struct session *session, const char *name, bool member)
 {
-	size_t before = session->functions.count;
+	bool found = false;
 
 	for (uint32_t i = 0; i < session->objects.count; i++) {
 		struct object *object = session->objects.items[i].object;
@@ -126,29 +127,41 @@ static bool add_untouched(struct session *session, const char *name, bool member
 					 : 0;
 
 		for (uint32_t symbol = 0; symbol < count; symbol++)
-			if (is_called(object_function(object, symbol), name, member))
+			if (is_called(object_function(object, symbol), name, member)) {
 				symbols_function(session, i, symbol);
+				found = true;
+			}
 	}
-	if (session->functions.count == before)
-		return false;
-	session_count(session); /* sums by function have no place for them */
-	return true;
+	return found;
 }
 
-size_t session_find_code(struct session *session, const char *name, struct function_match **out)
+/* Those that events touched go before. */
+static size_t find_functions(struct session *session, const struct query *query, const char *name,
+			     struct function_match **out)
 {
-	struct search search = {.session = session};
-	size_t length = strlen(name);
-	size_t count = symbols_named(session, name, out);
+	size_t count = symbols_search(session, query, name, 0, out);
 
 	if (!count && add_untouched(session, name, false))
-		count = symbols_named(session, name, out);
+		count = symbols_search(session, query, name, FIND_UNTOUCHED, out);
 	if (!count)
-		count = session_find_functions(session, name, out);
+		count = symbols_search(session, query, name, FIND_MEMBERS, out);
 	if (!count && add_untouched(session, name, true))
-		count = session_find_functions(session, name, out);
-	if (count)
+		count = symbols_search(session, query, name, FIND_MEMBERS | FIND_UNTOUCHED, out);
+	return count;
+}
+
+size_t view_find_code(struct session *session, const struct query *query, const char *name,
+		      struct function_match **out)
+{
+	struct search search = {.session = session, .query = query};
+	size_t length = strlen(name), count;
+
+	session_enter(session);
+	count = find_functions(session, query, name, out);
+	if (count) {
+		session_leave(session);
 		return count;
+	}
 	free(*out);
 	code_of(session);
 
@@ -168,6 +181,7 @@ size_t session_find_code(struct session *session, const char *name, struct funct
 		search_files(&search);
 	free(copy);
 	*out = search.matches.items;
+	session_leave(session);
 	return search.matches.count;
 }
 
@@ -177,6 +191,7 @@ void session_function_summary(struct session *session, uint32_t function,
 	const struct function *entry = &session->functions.items[function];
 	uint32_t file;
 
+	session_enter(session);
 	code_of(session);
 	file = code_source_of(session, function);
 	*summary = (struct function_summary){
@@ -191,6 +206,7 @@ void session_function_summary(struct session *session, uint32_t function,
 		.address = entry->address,
 		.segment = entry->object,
 	};
+	session_leave(session);
 }
 
 size_t session_files(struct session *session, struct function_match **out)
@@ -198,6 +214,7 @@ size_t session_files(struct session *session, struct function_match **out)
 	struct search search = {.session = session, .path = ""};
 	struct hash_map seen = {0};
 
+	session_enter(session);
 	code_of(session);
 	for (uint32_t i = FUNCTION_FIRST_REAL; i < session->functions.count; i++) {
 		uint32_t object = session->functions.items[i].object;
@@ -209,6 +226,7 @@ size_t session_files(struct session *session, struct function_match **out)
 	}
 	hash_map_fini(&seen);
 	*out = search.matches.items;
+	session_leave(session);
 	return search.matches.count;
 }
 
@@ -216,9 +234,11 @@ size_t session_functions(struct session *session, struct function_match **out)
 {
 	VEC(struct function_match) found = {0};
 
+	session_enter(session);
 	for (uint32_t i = FUNCTION_FIRST_REAL; i < session->functions.count; i++)
 		*vec_push(&found) = symbols_match(session, i);
 	*out = found.items;
+	session_leave(session);
 	return found.count;
 }
 
@@ -227,11 +247,13 @@ size_t session_functions_of_file(struct session *session, uint32_t object, uint3
 {
 	VEC(uint32_t) found = {0};
 
+	session_enter(session);
 	code_of(session);
 	for (uint32_t i = FUNCTION_FIRST_REAL; i < session->functions.count; i++)
 		if (session->functions.items[i].object == object &&
 		    code_source_of(session, i) == file)
 			*vec_push(&found) = i;
 	*out = found.items;
+	session_leave(session);
 	return found.count;
 }

@@ -8,7 +8,6 @@
 #include "analysis/cache_file.h"
 #include "analysis/code.h"
 #include "analysis/linkage.h"
-#include "analysis/scan.h"
 
 #include <stdlib.h>
 
@@ -87,71 +86,37 @@ void code_tree_fini(struct code *code)
 	vec_fini(&tree->places);
 	free(tree->pc);
 	free(tree->end);
-	measure_fini(&tree->weights);
 }
 
 /* ---- its weights ---- */
 
-static void count_piece(const struct scan_piece *piece, void *state)
+static void read_kept(const struct code_tree *tree, struct measure_sums *weights)
 {
-	struct measuring measuring = piece->measuring;
-
-	measuring.sums = state;
-	measure_run(piece->run, &measuring);
-}
-
-static void count_events(struct session *session)
-{
-	struct code_tree *tree = &session->code->tree;
-	size_t threads = scan_threads();
-	struct measure_sums *sums = xcalloc(threads, sizeof(*sums));
-	void **states = xcalloc(threads, sizeof(*states));
-
-	tree->weights = (struct measure_sums){.nodes = tree->count};
-	for (size_t i = 0; i < session->scanned.count; i++) {
-		const struct session_process *process = &session->scanned.items[i];
-
-		for (size_t k = 0; k < threads; k++) {
-			sums[k].nodes = process->process->stacks.nodes.count;
-			states[k] = &sums[k];
-		}
-		scan_process(session, process, count_piece, states);
-		for (size_t k = 0; k < threads; k++) {
-			measure_fold(&tree->weights, &sums[k], tree->places.items[i]);
-			measure_fini(&sums[k]);
-		}
-	}
-	free(states);
-	free(sums);
-}
-
-static void read_kept(struct code_tree *tree)
-{
-	tree->weights = (struct measure_sums){.nodes = tree->count};
 	for (size_t i = 0; i < MEASURE_COUNT; i++)
 		if (tree->kept.of[i])
 			cache_values(&tree->kept, (enum measure)i,
-				     measure_array(&tree->weights, (enum measure)i));
+				     measure_array(weights, (enum measure)i));
 }
 
-const struct measure_sums *code_weights(struct session *session)
+static const uint32_t *place_of_nodes(const struct tally *tally, size_t process, uint32_t **owned)
 {
-	struct code_tree *tree = &session->code->tree;
-
-	if (!tree->is_counted && session->has_no_events)
-		read_kept(tree);
-	else if (!tree->is_counted)
-		count_events(session);
-	tree->is_counted = true;
-	return &tree->weights;
+	*owned = NULL;
+	return tally->session->code->tree.places.items[process];
 }
 
-void code_forget_weights(struct session *session)
+const struct measure_sums *code_weights(struct tally *tally)
 {
-	if (!session->code)
-		return;
-	measure_fini(&session->code->tree.weights);
-	session->code->tree.is_counted = false;
+	const struct code_tree *tree = &tally->session->code->tree;
+
+	if (tally->has_code_weights)
+		return &tally->code_weights;
+	tally->has_code_weights = true;
+	tally->code_weights.nodes = tree->count;
+	if (tally->session->has_no_events)
+		read_kept(tree, &tally->code_weights);
+	else
+		tally_count(tally, &tally->code_weights, place_of_nodes);
+	return &tally->code_weights;
 }
 
 /* ---- sums of groups ---- */
@@ -205,12 +170,11 @@ static void fold(const struct code_tree *tree, const uint32_t *group,
 	measure_array(&out->total, measure)[0] += sum;
 }
 
-void code_count(struct session *session, const uint32_t *group, uint32_t groups,
-		struct code_sums *out)
+void code_count(struct tally *tally, const uint32_t *group, uint32_t groups, struct code_sums *out)
 {
-	const struct code_tree *tree = &session->code->tree;
-	bool is_kept = session->has_no_events && !tree->is_counted;
-	const struct measure_sums *weights = is_kept ? NULL : code_weights(session);
+	const struct code_tree *tree = &tally->session->code->tree;
+	bool is_kept = tally->session->has_no_events && !tally->has_code_weights;
+	const struct measure_sums *weights = is_kept ? NULL : code_weights(tally);
 	uint64_t *read = is_kept ? xmalloc((tree->count + 1) * sizeof(*read)) : NULL;
 	struct outermost outermost = find_outermost(tree, group, groups);
 	uint64_t *before = xmalloc((tree->count + 1) * sizeof(*before));

@@ -103,14 +103,12 @@ static uint64_t *row_keys(const struct table *table, enum row_identity identity)
 static void part_init(struct comparison *comparison, struct part *part, uint32_t group,
 		      bool squares)
 {
-	struct session *session = comparison->session;
 	struct query query = *comparison->query;
+	struct tally *tally = tally_part(comparison->session, &query, group, squares);
 
 	query.limit = 0;
-	session->focus = group;
-	session->squares = squares;
-	session_count(session);
-	comparison->view->fill(session, &query, comparison->view->whole, &part->table);
+	comparison->view->fill(tally, &query, comparison->view->whole, &part->table);
+	tally_release(tally);
 
 	uint64_t *keys = row_keys(&part->table, comparison->view->identity);
 
@@ -350,21 +348,17 @@ static bool wants_errors(const struct query *query)
 
 static void make_parts(struct comparison *comparison, bool errors)
 {
-	struct session *session = comparison->session;
 	size_t groups = comparison->groups;
 
 	comparison->values = xcalloc(groups, sizeof(struct part));
 	comparison->squares = errors ? xcalloc(groups, sizeof(struct part)) : NULL;
 	for (size_t i = 0; i < groups; i++) {
-		uint32_t group = groups > 1 ? (uint32_t)i + 1 : 0;
+		uint32_t group = groups > 1 ? (uint32_t)i + 1 : comparison->query->group;
 
 		part_init(comparison, &comparison->values[i], group, false);
 		if (errors)
 			part_init(comparison, &comparison->squares[i], group, true);
 	}
-	session->focus = 0;
-	session->squares = false;
-	session_count(session);
 }
 
 void view_run(struct session *session, const struct query *query, const struct view *view,
@@ -379,16 +373,13 @@ void view_run(struct session *session, const struct query *query, const struct v
 	};
 	bool errors = wants_errors(query);
 
-	if (session->united != (comparison.groups > 1)) {
-		session->united = comparison.groups > 1;
-		tree_refold(session);
-		session_count(session);
-	}
+	struct tally *tally = tally_of(session, query);
 	struct query whole = *query;
 
 	if (by_change(&comparison))
 		whole.limit = 0; /* the order is another one */
-	view->fill(session, &whole, view->arg, table);
+	view->fill(tally, &whole, view->arg, table);
+	tally_release(tally);
 	if ((comparison.groups == 1 && !errors) || !session->scanned.count)
 		return; /* also where there are sums but no events: cache.h */
 	make_parts(&comparison, errors);

@@ -3,14 +3,14 @@
  * Columns beside columns: experiments compared, and how far a sampled value may be off.
  * Private to this module.
  *
- * A view fills a table from the session's weights.  To compare, it is run again with the
- * events of one experiment at a time, and for standard errors with the squares of the events'
- * values; the rows are then found again in these tables.  So no view has to know of either.
+ * A view fills a table from the weights of a tally.  To compare, it is run again with that of the
+ * events of one experiment at a time, and for standard errors with that of the squares of the
+ * events' values; the rows are then found again in these tables.  So no view has to know of either.
  */
 #ifndef HELIO_ANALYSIS_COMPARE_H
 #define HELIO_ANALYSIS_COMPARE_H
 
-#include "analysis/session.h"
+#include "analysis/tally.h"
 
 /* By what a row is known to be the same in another table of the view. */
 enum row_identity {
@@ -27,7 +27,7 @@ enum row_order {
 };
 
 struct view {
-	void (*fill)(struct session *session, const struct query *query, const void *arg,
+	void (*fill)(struct tally *tally, const struct query *query, const void *arg,
 		     struct table *table);
 	const void *arg;
 	const void *whole; /* arg of the tables that rows are looked up in: leaves nothing out */

@@ -63,21 +63,21 @@ static const struct metric *find_counter(const struct session *session, const ch
 	return NULL;
 }
 
-static uint64_t total_of(const struct session *session, unsigned measure)
+static uint64_t total_of(const struct measure_sums *sums, unsigned measure)
 {
-	const uint64_t *weights = session->weights.of[measure];
+	const uint64_t *weights = sums->of[measure];
 	uint64_t total = 0;
 
-	for (size_t i = 0; weights && i < session->weights.nodes; i++)
+	for (size_t i = 0; weights && i < sums->nodes; i++)
 		total += weights[i];
 	return total;
 }
 
 /* By how many bits both have to be shifted down to fit into halves of a value. */
-static unsigned scale_of(const struct session *session, const struct metric *a,
+static unsigned scale_of(const struct measure_sums *sums, const struct metric *a,
 			 const struct metric *b)
 {
-	uint64_t total = total_of(session, a->measure) | total_of(session, b->measure);
+	uint64_t total = total_of(sums, a->measure) | total_of(sums, b->measure);
 	unsigned scale = 0;
 
 	while (total >> scale > INT32_MAX)
@@ -85,7 +85,7 @@ static unsigned scale_of(const struct session *session, const struct metric *a,
 	return scale;
 }
 
-void counters_add_quotients(struct session *session)
+void counters_add_quotients(struct session *session, const struct measure_sums *weights)
 {
 	static const struct {
 		const char *command, *title, *upper, *lower, *description;
@@ -106,7 +106,7 @@ void counters_add_quotients(struct session *session)
 			.unit = UNIT_RATIO,
 			.measure = upper->measure,
 			.divisor = lower->measure,
-			.scale = scale_of(session, upper, lower),
+			.scale = scale_of(weights, upper, lower),
 			.description = known[i].description,
 			.if_data = true,
 		};

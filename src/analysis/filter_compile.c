@@ -38,6 +38,7 @@ static const struct {
 
 struct compiler {
 	struct session *session;
+	const struct whole_tree *tree;
 	const char *text;
 	struct diag_list *diags;
 	struct filter_program *program;
@@ -169,10 +170,11 @@ static uint8_t *find_set(struct compiler *compiler, const struct filter_node *no
 {
 	struct session *session = compiler->session;
 	char *error;
-	uint8_t *members = kind == ITEM_FUNCTION
-				   ? filter_functions(session, node->text, count, &error)
-				   : stack_items[kind].find(session, code_for(compiler, kind),
-							    node->text, count, &error);
+	uint8_t *members =
+		kind == ITEM_FUNCTION
+			? filter_functions(session, compiler->tree, node->text, count, &error)
+			: stack_items[kind].find(session, code_for(compiler, kind), node->text,
+						 count, &error);
 
 	if (!members)
 		complain_pattern(compiler, node, error);
@@ -254,8 +256,8 @@ static void add_match(struct compiler *compiler, enum stack_question question, e
 	if (compiler->failed)
 		;
 	else if (kind == ITEM_FUNCTION)
-		step->match =
-			filter_function_match(compiler->session, question, sets, count, arena);
+		step->match = filter_function_match(compiler->session, compiler->tree, question,
+						    sets, count, arena);
 	else
 		step->code_match =
 			filter_code_match(compiler->code[kind], question, sets, count, arena);
@@ -697,10 +699,12 @@ static void emit(struct compiler *compiler, const struct filter_node *node)
 	vec_fini(&chain);
 }
 
-enum status filter_compile(struct session *session, const char *text,
-			   struct filter_program **program, struct diag_list *diags)
+enum status filter_compile(struct session *session, const struct whole_tree *whole,
+			   const char *text, struct filter_program **program,
+			   struct diag_list *diags)
 {
-	struct compiler compiler = {.session = session, .text = text, .diags = diags};
+	struct compiler compiler = {
+		.session = session, .tree = whole, .text = text, .diags = diags};
 	struct filter_tree tree;
 
 	compiler.program = *program = xcalloc(1, sizeof(**program));

@@ -42,9 +42,12 @@ static bool name_fits(struct session *session, uint32_t function, const regex_t 
 	return false;
 }
 
-uint8_t *filter_functions(struct session *session, const char *expression, size_t *count,
-			  char **error)
+/* Those in the stacks of the tree. */
+uint8_t *filter_functions(struct session *session, const struct whole_tree *tree,
+			  const char *expression, size_t *count, char **error)
 {
+	const struct query seen = {.inlines = tree->inlines};
+
 	uint8_t *set;
 	regex_t pattern;
 
@@ -53,7 +56,7 @@ uint8_t *filter_functions(struct session *session, const char *expression, size_
 		return NULL;
 	set = xcalloc(session->functions.count, 1);
 	for (uint32_t i = FUNCTION_TOTAL + 1; i < session->functions.count; i++) {
-		set[i] = name_fits(session, i, &pattern);
+		set[i] = symbols_is_seen(session, i, &seen) && name_fits(session, i, &pattern);
 		*count += set[i];
 	}
 	regfree(&pattern);

@@ -28,7 +28,13 @@ struct filter_rows {
 	const struct session *session;
 	const struct session_process *process;
 	const struct event_run *run; /* a piece */
+	const uint32_t *nodes;	     /* in the whole tree, of every node of the process's stacks */
+	bool united;		     /* processes of one lineage are one in all experiments */
 };
+
+struct shape;
+struct filter_rows filter_rows_of(const struct shape *shape, const struct session_process *process,
+				  const struct event_run *run);
 
 struct filter_property {
 	struct filter_property_info info;
@@ -80,10 +86,10 @@ struct filter_program {
 };
 
 /*
- * What a program is made of depends on the session's functions and tree: make it again when they
- * grow.  Warnings about what can match nothing go to diags too.
+ * A program answers for the stacks of one of the session's trees.  Warnings about what can match
+ * nothing go to diags too.
  */
-enum status filter_compile(struct session *session, const char *text,
+enum status filter_compile(struct session *session, const struct whole_tree *tree, const char *text,
 			   struct filter_program **program, struct diag_list *diags);
 void filter_program_free(struct filter_program *program);
 
@@ -100,8 +106,8 @@ void filter_choose(const struct filter_program *program, struct filter_slot *slo
 /* filter_names.c: what patterns mean */
 
 /* The functions that an argument of FNAME means, by function; NULL: the expression is wrong. */
-uint8_t *filter_functions(struct session *session, const char *expression, size_t *count,
-			  char **error);
+uint8_t *filter_functions(struct session *session, const struct whole_tree *tree,
+			  const char *expression, size_t *count, char **error);
 
 /*
  * The openings of files whose whole name fits FILEIOVFD's argument, ascending; NULL: the expression
@@ -142,8 +148,9 @@ enum stack_question {
 const uint8_t *filter_stack_match(const struct filter_stacks *stacks, enum stack_question question,
 				  uint8_t *const *sets, size_t count, struct arena *arena);
 /* Of functions, for every node of the call tree. */
-const uint8_t *filter_function_match(const struct session *session, enum stack_question question,
-				     uint8_t *const *sets, size_t count, struct arena *arena);
+const uint8_t *filter_function_match(const struct session *session, const struct whole_tree *tree,
+				     enum stack_question question, uint8_t *const *sets,
+				     size_t count, struct arena *arena);
 
 /* filter_code.c: stacks of lines or instructions */
 

@@ -159,7 +159,7 @@ static void load_experiment(const struct filter_rows *rows, struct filter_slot *
 /* What index objects are made of: rows of experiments that are compared have it in common. */
 static uint32_t comparable(const struct filter_rows *rows)
 {
-	return rows->session->united ? rows->process->like : rows->process->id;
+	return rows->united ? rows->process->like : rows->process->id;
 }
 
 static void load_comparable(const struct filter_rows *rows, struct filter_slot *slot)
@@ -195,7 +195,7 @@ static void load_stack_id(const struct filter_rows *rows, struct filter_slot *sl
 {
 	const uint32_t *stacks = event_stacks(rows->run);
 
-	EACH_ROW slot->value[i] = rows->process->nodes[stacks[i]];
+	EACH_ROW slot->value[i] = rows->nodes[stacks[i]];
 }
 
 /* ---- clock ---- */

@@ -6,7 +6,7 @@
  * What is unknown: an operator's result is unknown where an operand is.  Three answers do not
  * need both operands: 0 && x, 1 || x, and the branch of ?: that is not taken.
  */
-#include "analysis/filter_program.h"
+#include "analysis/tally.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,10 +64,20 @@ static void run_property(const struct filter_step *step, const struct filter_row
 	top->any_unknown = false;
 }
 
+struct filter_rows filter_rows_of(const struct shape *shape, const struct session_process *process,
+				  const struct event_run *run)
+{
+	return (struct filter_rows){.session = shape->session,
+				    .process = process,
+				    .run = run,
+				    .nodes = shape->whole->nodes.items[process->id - 1],
+				    .united = shape->united};
+}
+
 static void run_match(const struct filter_step *step, const struct filter_rows *rows,
 		      struct filter_slot *top)
 {
-	const uint32_t *nodes = rows->process->nodes, *stack = event_stacks(rows->run);
+	const uint32_t *nodes = rows->nodes, *stack = event_stacks(rows->run);
 
 	for (size_t i = 0; i < rows->run->count; i++)
 		top->value[i] = step->match[nodes[stack[i]]];

@@ -116,10 +116,11 @@ const uint8_t *filter_stack_match(const struct filter_stacks *stacks, enum stack
 	return match;
 }
 
-const uint8_t *filter_function_match(const struct session *session, enum stack_question question,
-				     uint8_t *const *sets, size_t count, struct arena *arena)
+const uint8_t *filter_function_match(const struct session *session, const struct whole_tree *whole,
+				     enum stack_question question, uint8_t *const *sets,
+				     size_t count, struct arena *arena)
 {
-	const struct call_tree *tree = tree_whole(session);
+	const struct call_tree *tree = &whole->tree;
 	struct filter_stacks stacks = {.count = tree->nodes.count,
 				       .items = session->functions.count};
 	const uint8_t *match;

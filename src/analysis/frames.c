@@ -148,12 +148,11 @@ static void add_inlined(struct finding *finding, const struct inlining *inlining
 		symbols_inlined(finding->session, inlining->object, call.function);
 }
 
-void frames_find(struct session *session, const struct experiment *experiment,
+void frames_find(struct session *session, bool inlines, const struct experiment *experiment,
 		 const struct process *process, struct frames *out)
 {
 	uint32_t *functions = symbols_resolve(session, experiment, process);
-	struct inlining *inlining =
-		session->inlines ? find_inlining(session, experiment, process) : NULL;
+	struct inlining *inlining = inlines ? find_inlining(session, experiment, process) : NULL;
 	struct finding finding = {
 		.session = session,
 		.frames = out,
@@ -187,59 +186,4 @@ void frames_fini(struct frames *frames)
 	vec_fini(&frames->first);
 	vec_fini(&frames->functions);
 	vec_fini(&frames->outlined);
-}
-
-/* The expression is about the nodes of the tree: it is read again. */
-static void refilter(struct session *session, struct diag_list *diags)
-{
-	const char *text = session_filter_text(session);
-	char *copy = text ? xstrdup(text) : NULL;
-
-	if (!copy)
-		return;
-	session_filter(session, "", diags);
-	session_filter(session, copy, diags);
-	free(copy);
-}
-
-/* Of what is kept there is no other tree than those that are kept. */
-static void swap_kept(struct session *session)
-{
-	struct call_tree tree = session->tree;
-	struct kept_sums weights = session->kept_weights;
-
-	session->tree = session->other_tree;
-	session->kept_weights = session->other_weights;
-	session->other_tree = tree;
-	session->other_weights = weights;
-	session->inlines = !session->inlines;
-	session_count(session);
-}
-
-void session_show_inlines(struct session *session, bool shown, struct diag_list *diags)
-{
-	size_t next = 0;
-
-	if (session->inlines == shown)
-		return;
-	if (session->has_no_events) {
-		if (session->has_other_tree)
-			swap_kept(session);
-		return;
-	}
-	session->inlines = shown;
-	tree_reset(session);
-	for (size_t i = 0; i < session->experiments.count; i++) {
-		const struct experiment *experiment = session->experiments.items[i];
-
-		for (size_t k = 0; k < experiment->processes.count; k++, next++) {
-			free(session->scanned.items[next].nodes);
-			session->scanned.items[next].nodes = tree_add_process(
-				session, experiment, &experiment->processes.items[k]);
-		}
-	}
-	tree_settle(session);
-	tree_refold(session);
-	session_count(session);
-	refilter(session, diags);
 }

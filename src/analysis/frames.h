@@ -12,7 +12,8 @@ struct frames {
 	VEC(bool) outlined; /* the first one only if its caller is another function */
 };
 
-void frames_find(struct session *session, const struct experiment *experiment,
+/* inlines: functions inlined at an address are calls. */
+void frames_find(struct session *session, bool inlines, const struct experiment *experiment,
 		 const struct process *process, struct frames *out);
 void frames_fini(struct frames *frames);
 /* The function that has the code of a location. */

@@ -4,10 +4,10 @@
 #define HELIO_ANALYSIS_HEAP_STACKS_H
 
 #include "analysis/heaps.h"
-#include "analysis/session.h"
+#include "analysis/tally.h"
 
 /* As view_heap_stacks, of the blocks of one process that were live at a moment. */
-void heap_stacks_at(struct session *session, const struct query *query,
+void heap_stacks_at(struct tally *tally, const struct query *query,
 		    const struct session_process *process, uint64_t moment_ns,
 		    struct heap_stacks *stacks);
 

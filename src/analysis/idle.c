@@ -223,19 +223,19 @@ static void judge(const struct thread_lives *lives, uint64_t first_thread,
 	}
 }
 
-static void add_process(struct session *session, const struct session_process *process,
+static void add_process(struct tally *tally, const struct session_process *process,
 			struct idle_threads *idle)
 {
 	size_t threads = scan_threads();
 	struct thread_lives *lives = xcalloc(threads, sizeof(*lives));
 	void **states = xcalloc(threads, sizeof(*states));
-	bool *waits = find_waits(session, process);
+	bool *waits = find_waits(tally->session, process);
 
 	for (size_t i = 0; i < threads; i++) {
 		lives[i].waits = waits;
 		states[i] = &lives[i];
 	}
-	scan_process(session, process, count_piece, states);
+	scan_process(tally, process, count_piece, states);
 	for (size_t i = 1; i < threads; i++) {
 		add_lives(&lives[0], &lives[i]);
 		lives_fini(&lives[i]);
@@ -247,10 +247,14 @@ static void add_process(struct session *session, const struct session_process *p
 	free(waits);
 }
 
-void session_idle_threads(struct session *session, struct idle_threads *idle)
+void view_idle_threads(struct session *session, const struct query *query,
+		       struct idle_threads *idle)
 {
+	struct tally *tally = tally_of(session, query);
+
 	*idle = (struct idle_threads){0};
 	for (size_t i = 0; i < session->scanned.count; i++)
 		if (session->scanned.items[i].process->profile.event_count)
-			add_process(session, &session->scanned.items[i], idle);
+			add_process(tally, &session->scanned.items[i], idle);
+	tally_release(tally);
 }

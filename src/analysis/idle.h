@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct session;
+struct query;
 
 /*
  * Of the chosen clock events.  A thread but the first is idle if it spent more than half of its
@@ -21,6 +22,7 @@ struct idle_threads {
 	double lock_seconds, sleep_seconds; /* what all idle threads waited so */
 };
 
-void session_idle_threads(struct session *session, struct idle_threads *idle);
+void view_idle_threads(struct session *session, const struct query *query,
+		       struct idle_threads *idle);
 
 #endif

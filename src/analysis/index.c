@@ -285,17 +285,18 @@ struct index_view {
 	const struct filter_program *program;
 };
 
-static void fill_index(struct session *session, const struct query *query, const void *arg,
+static void fill_index(struct tally *tally, const struct query *query, const void *arg,
 		       struct table *table)
 {
 	const struct index_view *view = arg;
+	struct session *session = tally->session;
 	struct index_groups groups;
 	size_t rows;
 
 	table_init(table, query, COLUMNS_EXCLUSIVE);
 	table->title = arena_strdup(&table->arena, view->object->title);
 	table->index = arena_strdup(&table->arena, view->object->name);
-	index_group(session, view->program, &groups);
+	index_group(tally, view->program, &groups);
 
 	const size_t most = query->limit ? query->limit - 1 : SIZE_MAX;
 	const bool processes = view->object->label == LABEL_PROCESS;
@@ -343,7 +344,9 @@ void index_table(struct session *session, const struct index_object *object,
 	struct index_view view = {.object = object};
 	struct filter_program *program;
 
-	if (filter_compile(session, object->expression, &program, diags) != STATUS_OK)
+	session_enter(session);
+	if (filter_compile(session, session_tree(session, query->inlines), object->expression,
+			   &program, diags) != STATUS_OK)
 		abort(); /* it was right when it was defined */
 	view.program = program;
 	view_run(session, &ordered,
@@ -354,6 +357,7 @@ void index_table(struct session *session, const struct index_object *object,
 				.order = ORDER_LIST},
 		 table);
 	filter_program_free(program);
+	session_leave(session);
 }
 
 void view_index(struct session *session, size_t index, const struct query *query,

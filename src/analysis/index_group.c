@@ -64,7 +64,7 @@ static void group_piece(const struct scan_piece *piece, void *state)
 	struct grouping *grouping = state;
 	const struct event_run *run = piece->run;
 	const uint8_t *chosen = piece->measuring.chosen;
-	struct filter_rows rows = {piece->session, piece->process, run};
+	struct filter_rows rows = filter_rows_of(piece->tally->shape, piece->process, run);
 	const struct filter_slot *slot = filter_evaluate(grouping->program, grouping->slots, &rows);
 	struct measuring measuring = piece->measuring;
 	uint32_t ids[FILTER_ROWS];
@@ -132,9 +132,10 @@ static void grouping_fini(struct grouping *grouping)
 	measure_fini(&grouping->sums);
 }
 
-void index_group(const struct session *session, const struct filter_program *program,
+void index_group(const struct tally *tally, const struct filter_program *program,
 		 struct index_groups *groups)
 {
+	const struct session *session = tally->session;
 	size_t threads = scan_threads();
 	struct grouping *found = xcalloc(threads, sizeof(*found));
 	void **states = xcalloc(threads, sizeof(*states));
@@ -147,7 +148,7 @@ void index_group(const struct session *session, const struct filter_program *pro
 		states[i] = &found[i];
 	}
 	for (size_t i = 0; i < session->scanned.count; i++)
-		scan_process(session, &session->scanned.items[i], group_piece, states);
+		scan_process(tally, &session->scanned.items[i], group_piece, states);
 	for (size_t i = 0; i < threads; i++) {
 		spill(&found[i]);
 		grouping_fini(&found[i]);

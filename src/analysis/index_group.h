@@ -3,9 +3,9 @@
 #ifndef HELIO_ANALYSIS_INDEX_GROUP_H
 #define HELIO_ANALYSIS_INDEX_GROUP_H
 
-#include "analysis/filter_program.h"
 #include "analysis/index.h"
 #include "analysis/index_cells.h"
+#include "analysis/tally.h"
 
 #define INDEX_UNKNOWN UINT64_MAX
 
@@ -15,7 +15,7 @@ struct index_groups {
 	struct index_cells cells[MEASURE_COUNT]; /* value: the group's number */
 };
 
-void index_group(const struct session *session, const struct filter_program *program,
+void index_group(const struct tally *tally, const struct filter_program *program,
 		 struct index_groups *groups);
 /* The metric's value of every group, in units of its measure; the caller frees the array. */
 uint64_t *index_group_values(const struct index_groups *groups, const struct metric *metric);

@@ -40,7 +40,7 @@ struct io_report {
 	VEC(struct io_error) errors; /* most frequent first */
 };
 
-void session_io_report(struct session *session, struct io_report *report);
+void view_io_report(struct session *session, const struct query *query, struct io_report *report);
 void io_report_fini(struct io_report *report);
 
 /* One call stack, in whichever processes, and the sums of all metrics of I/O at it. */

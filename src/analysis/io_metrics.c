@@ -12,8 +12,8 @@ static bool is_of_io(const struct metric *metric)
 
 bool io_metric(const struct session *session, const struct metric *metric)
 {
-	return is_of_io(metric) && (metric->measure != MEASURE_IO_REQUESTS ||
-				    values_present(session, MEASURE_IO_REQUESTS));
+	return is_of_io(metric) &&
+	       (metric->measure != MEASURE_IO_REQUESTS || session->present[MEASURE_IO_REQUESTS]);
 }
 
 static void add_all(const struct session *session, struct metric_list *list)
@@ -41,12 +41,12 @@ static bool same_choices(const struct metric_list *a, const struct metric_list *
 }
 
 /* Nobody has chosen: functions have columns of other kinds of data, too, and so times only. */
-static bool are_default(const struct session *session, const struct metric_list *metrics)
+static bool are_default(const struct session *session, const struct query *query)
 {
 	struct metric_list defaults = {0};
 
-	session_default_metrics(session, &defaults);
-	bool same = !session->default_metrics && same_choices(&defaults, metrics);
+	session_default_metrics(session, NULL, &defaults);
+	bool same = !query->default_metrics && same_choices(&defaults, &query->metrics);
 
 	vec_fini(&defaults);
 	return same;
@@ -56,7 +56,7 @@ struct query io_query(const struct session *session, const struct query *query)
 {
 	struct query of_io = *query;
 	const struct metric *sort = query->sort.metric;
-	size_t chosen = are_default(session, &query->metrics) ? 0 : query->metrics.count;
+	size_t chosen = are_default(session, query) ? 0 : query->metrics.count;
 
 	of_io.metrics = (struct metric_list){0};
 	for (size_t i = 0; i < chosen; i++)

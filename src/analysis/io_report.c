@@ -117,8 +117,9 @@ static int by_calls(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-void session_io_report(struct session *session, struct io_report *report)
+void view_io_report(struct session *session, const struct query *query, struct io_report *report)
 {
+	struct tally *tally = tally_of(session, query);
 	size_t threads = scan_threads();
 	struct io_report *parts = xcalloc(threads, sizeof(*parts));
 	void **states = xcalloc(threads, sizeof(*states));
@@ -127,7 +128,7 @@ void session_io_report(struct session *session, struct io_report *report)
 	for (size_t i = 0; i < threads; i++)
 		states[i] = &parts[i];
 	for (size_t i = 0; i < session->scanned.count; i++)
-		scan_process(session, &session->scanned.items[i], count_piece, states);
+		scan_process(tally, &session->scanned.items[i], count_piece, states);
 	for (size_t i = 0; i < threads; i++) {
 		for (int group = 0; group < IO_GROUPS; group++)
 			merge_group(&report->of[group], &parts[i].of[group]);
@@ -143,6 +144,7 @@ void session_io_report(struct session *session, struct io_report *report)
 		      by_calls);
 	free(states);
 	free(parts);
+	tally_release(tally);
 }
 
 void io_report_fini(struct io_report *report)

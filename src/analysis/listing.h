@@ -11,6 +11,7 @@ struct source_code;
 
 struct listing {
 	struct session *session;
+	struct tally *tally;
 	const struct query *query;
 	const struct listing_request *request;
 	struct listing_header *header;

@@ -226,15 +226,16 @@ static void scan_processes(struct lock_scan *scan, const struct experiment *expe
 		scan->process = &experiment->processes.items[i];
 		scan->image = image_of(images, number, scan->process->lineage);
 		block_index_build(&scan->blocks, scan->process);
-		scan_process(scan->session, &scan->session->scanned.items[scan->process_number],
+		scan_process(scan->tally, &scan->session->scanned.items[scan->process_number],
 			     scan_piece, states);
 		block_index_fini(&scan->blocks);
 		hash_map_fini(&scan->block_rows);
 	}
 }
 
-void lock_scan_run(struct lock_scan *scan, struct session *session)
+void lock_scan_run(struct lock_scan *scan, struct tally *tally)
 {
+	struct session *session = tally->session;
 	size_t threads = scan_threads();
 	void **states = xmalloc(threads * sizeof(*states));
 	struct string_table images = {0};
@@ -242,6 +243,7 @@ void lock_scan_run(struct lock_scan *scan, struct session *session)
 	for (size_t i = 0; i < threads; i++)
 		states[i] = scan;
 	pthread_mutex_init(&scan->mutex, NULL);
+	scan->tally = tally;
 	scan->session = session;
 	scan->total.name = "<Total>";
 	for (size_t i = 0; i < session->experiments.count; i++)

@@ -4,7 +4,7 @@
 #define HELIO_ANALYSIS_LOCK_SCAN_H
 
 #include "analysis/block_index.h"
-#include "analysis/session.h"
+#include "analysis/tally.h"
 
 #include <pthread.h>
 
@@ -36,7 +36,8 @@ struct lock_scan {
 		      size_t row);
 	void *data;
 	/* what is in hand */
-	struct session *session;
+	struct tally *tally;
+	struct session *session; /* its */
 	const struct experiment *experiment;
 	const struct process *process;
 	uint32_t process_number; /* of the session, from 0 */
@@ -54,7 +55,7 @@ struct lock_scan {
 	struct hash_map waiters, holders; /* lock << 32 | thread: those seen */
 };
 
-void lock_scan_run(struct lock_scan *scan, struct session *session);
+void lock_scan_run(struct lock_scan *scan, struct tally *tally);
 void lock_scan_fini(struct lock_scan *scan);
 /* Adds one event. */
 void lock_sums_add(struct lock_sums *sums, const struct event_run *run, size_t row);

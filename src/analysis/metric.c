@@ -298,10 +298,9 @@ bool metric_available(const struct session *session, const struct metric *metric
 	if (clock && (!has_clock(session, metric) || !metric->if_data))
 		return has_clock(session, metric);
 	if (!metric->states)
-		return values_present(session, metric->measure) ||
-		       has_traced(session, metric->measure);
+		return session->present[metric->measure] || has_traced(session, metric->measure);
 	for (size_t state = 0; state < PROFILE_STATES; state++)
-		if (metric->states >> state & 1 && values_present(session, (unsigned)state))
+		if (metric->states >> state & 1 && session->present[state])
 			return true;
 	return false;
 }

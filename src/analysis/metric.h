@@ -70,13 +70,13 @@ enum trace_kind metric_trace(const struct metric *metric);
 /*
  * Reads "e.user:i%total:name".  On an error the list stays
  * as it is and diags says which part is wrong and why.  `any` stands for all
- * available metrics with a flavour, `default` for query_init's list; a list
- * without `name` gets it at its end.  What is written for one metric and one
- * flavour in several places is one choice, at the first place.
+ * available metrics with a flavour, `default` for query_init's list, or what `defaults` says; a
+ * list without `name` gets it at its end.  What is written for one metric and one flavour in
+ * several places is one choice, at the first place.
  *
  * A metric of time is shown as time for `+` too, any other as value for `.`.
  */
-enum status metric_list_parse(const struct session *session, const char *spec,
+enum status metric_list_parse(const struct session *session, const char *defaults, const char *spec,
 			      struct metric_list *list, struct diag_list *diags);
 /* One metric for `sort`, with an optional leading '-'; of a list the first with data counts. */
 enum status metric_sort_parse(const struct session *session, const char *spec,

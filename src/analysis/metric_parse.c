@@ -221,13 +221,14 @@ static enum status add_dynamic(const struct session *session, const struct item 
 	return STATUS_OK;
 }
 
-static enum status add_item(const struct session *session, const char *text,
+/* defaults: what `default` means; NULL: what was recorded. */
+static enum status add_item(const struct session *session, const char *defaults, const char *text,
 			    struct metric_list *list, struct diag_list *diags)
 {
 	struct item item;
 
 	if (!strcasecmp(text, "default")) {
-		session_default_metrics(session, list);
+		session_default_metrics(session, defaults, list);
 		return STATUS_OK;
 	}
 	split_item(text, &item);
@@ -245,25 +246,25 @@ static enum status add_item(const struct session *session, const char *text,
 }
 
 /* Adds all items of a specification to an empty list. */
-static enum status add_items(const struct session *session, const char *spec,
+static enum status add_items(const struct session *session, const char *defaults, const char *spec,
 			     struct metric_list *list, struct diag_list *diags)
 {
 	char *copy = xstrdup(spec), *rest = copy, *text;
 	enum status status = STATUS_OK;
 
 	while (!status && (text = strtok_r(rest, ": \t", &rest)))
-		status = add_item(session, text, list, diags);
+		status = add_item(session, defaults, text, list, diags);
 	free(copy);
 	if (!status && !list->count)
 		status = invalid(diags, spec, "it names no metric");
 	return status;
 }
 
-enum status metric_list_parse(const struct session *session, const char *spec,
+enum status metric_list_parse(const struct session *session, const char *defaults, const char *spec,
 			      struct metric_list *list, struct diag_list *diags)
 {
 	struct metric_list fresh = {0};
-	enum status status = add_items(session, spec, &fresh, diags);
+	enum status status = add_items(session, defaults, spec, &fresh, diags);
 
 	if (status) {
 		vec_fini(&fresh);
@@ -291,7 +292,7 @@ static enum status first_usable(const struct session *session, const char *spec,
 	enum status status = STATUS_OK;
 
 	while (!list->count && (text = strtok_r(rest, ": \t", &rest))) {
-		enum status one = add_item(session, text, list, &doubts);
+		enum status one = add_item(session, NULL, text, list, &doubts);
 
 		status = status ? status : one;
 	}
@@ -332,29 +333,26 @@ static void add_default_counter(struct metric_list *list, const struct metric *c
 	add_choice(list, counter, FLAVOR_INCLUSIVE, VISIBLE_HIDDEN);
 }
 
-void session_set_default_metrics(struct session *session, const char *spec)
-{
-	session->default_metrics = arena_strdup(&session->arena, spec);
-}
-
 /* What the user has set; `default` in it would be itself. */
-static void add_set_defaults(const struct session *session, struct metric_list *list)
+static void add_set_defaults(const struct session *session, const char *spec,
+			     struct metric_list *list)
 {
-	char *copy = xstrdup(session->default_metrics), *rest = copy, *text;
+	char *copy = xstrdup(spec), *rest = copy, *text;
 	struct diag_list doubts = {0};
 
 	while ((text = strtok_r(rest, ": \t", &rest)))
 		if (strcasecmp(text, "default") != 0)
-			add_item(session, text, list, &doubts);
+			add_item(session, NULL, text, list, &doubts);
 	add_choice(list, metric_find(session, "name"), FLAVOR_STATIC, 0);
 	diag_fini(&doubts);
 	free(copy);
 }
 
-void session_default_metrics(const struct session *session, struct metric_list *list)
+void session_default_metrics(const struct session *session, const char *spec,
+			     struct metric_list *list)
 {
-	if (session->default_metrics) {
-		add_set_defaults(session, list);
+	if (spec) {
+		add_set_defaults(session, spec, list);
 		return;
 	}
 

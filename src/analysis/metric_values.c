@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From weights of tree nodes to values of metrics, in whole units: sums are exact. */
 #include "analysis/cache_file.h"
-#include "analysis/session.h"
+#include "analysis/tally.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,11 +47,6 @@ uint64_t *values_of_sums(const struct measure_sums *sums, const struct metric *m
 	return values;
 }
 
-bool values_present(const struct session *session, unsigned measure)
-{
-	return session->weights.of[measure] || session->kept_weights.of[measure];
-}
-
 static uint64_t *values_of_kept(const struct kept_sums *sums, const struct metric *metric)
 {
 	uint64_t *values = xcalloc(sums->nodes + 1, sizeof(*values));
@@ -65,10 +60,10 @@ static uint64_t *values_of_kept(const struct kept_sums *sums, const struct metri
 	return values;
 }
 
-uint64_t *values_self(const struct session *session, const struct metric *metric)
+uint64_t *values_self(const struct tally *tally, const struct metric *metric)
 {
-	return session->has_no_events ? values_of_kept(&session->kept_weights, metric)
-				      : values_of_sums(&session->weights, metric);
+	return tally->session->has_no_events ? values_of_kept(&tally->shape->whole->kept, metric)
+					     : values_of_sums(&tally->weights, metric);
 }
 
 uint64_t values_at(const struct measure_sums *sums, size_t place, const struct metric *metric)
@@ -93,41 +88,52 @@ double values_convert(const struct metric *metric, uint64_t value)
 	return (double)value / (clock ? 1e6 : 1e9);
 }
 
-void values_accumulate(const struct session *session, uint64_t *values)
+void values_accumulate(const struct tally *tally, uint64_t *values)
 {
-	const struct tree_node *nodes = session->tree.nodes.items;
+	const struct call_tree *tree = tally->shape->tree;
 
-	for (size_t i = session->tree.nodes.count; --i;)
-		values[nodes[i].parent] += values[i];
+	for (size_t i = tree->nodes.count; --i;)
+		values[tree->nodes.items[i].parent] += values[i];
 }
 
-const struct function_sums *values_of_functions(struct session *session,
-						const struct metric *metric)
+const struct function_sums *values_of_functions(struct tally *tally, const struct metric *metric)
 {
-	const struct tree_node *nodes = session->tree.nodes.items;
-	size_t count = session->tree.nodes.count;
+	struct call_tree *tree = tally->shape->tree;
+	const struct tree_node *nodes = tree->nodes.items;
+	size_t count = tally->session->functions.count;
 
-	for (size_t i = 0; i < session->sums.count; i++)
-		if (session->sums.items[i]->metric == metric)
-			return session->sums.items[i];
+	for (size_t i = 0; i < tally->sums.count; i++)
+		if (tally->sums.items[i]->metric == metric)
+			return tally->sums.items[i];
 
-	struct function_sums *sums = arena_new(&session->sums_arena, struct function_sums);
-	uint64_t *values = values_self(session, metric);
+	struct function_sums *sums = arena_new(&tally->arena, struct function_sums);
+	uint64_t *values = values_self(tally, metric);
 
-	tree_link(session);
+	tree_link(tree, count);
 	sums->metric = metric;
-	sums->exclusive = arena_array(&session->sums_arena, uint64_t, session->functions.count);
-	sums->inclusive = arena_array(&session->sums_arena, uint64_t, session->functions.count);
-	for (size_t i = 0; i < count; i++)
+	sums->count = count;
+	sums->exclusive = arena_array(&tally->arena, uint64_t, count);
+	sums->inclusive = arena_array(&tally->arena, uint64_t, count);
+	for (size_t i = 0; i < tree->nodes.count; i++)
 		sums->exclusive[nodes[i].function] += values[i];
-	values_accumulate(session, values);
-	for (size_t i = 0; i < count; i++)
-		if (session->tree.same[i] == NODE_NONE)
+	values_accumulate(tally, values);
+	for (size_t i = 0; i < tree->nodes.count; i++)
+		if (tree->same[i] == NODE_NONE)
 			sums->inclusive[nodes[i].function] += values[i];
 	sums->total = values[NODE_ROOT];
 	free(values);
-	*vec_push(&session->sums) = sums;
+	*vec_push(&tally->sums) = sums;
 	return sums;
+}
+
+uint64_t values_exclusive(const struct function_sums *sums, uint32_t function)
+{
+	return function < sums->count ? sums->exclusive[function] : 0;
+}
+
+uint64_t values_inclusive(const struct function_sums *sums, uint32_t function)
+{
+	return function < sums->count ? sums->inclusive[function] : 0;
 }
 
 double values_static(const struct session *session, uint32_t function, const struct metric *metric)
@@ -139,20 +145,30 @@ double values_static(const struct session *session, uint32_t function, const str
 	return metric->unit == UNIT_ADDRESS ? (double)entry->address : 0;
 }
 
-void session_function_values(struct session *session, uint32_t function,
-			     const struct metric *metric, double *exclusive, double *inclusive,
-			     double *total)
+void values_of_function(struct tally *tally, uint32_t function, const struct metric *metric,
+			double *exclusive, double *inclusive, double *total)
 {
 	if (metric->is_static) {
-		*exclusive = *inclusive = values_static(session, function, metric);
+		*exclusive = *inclusive = values_static(tally->session, function, metric);
 		*total = 0;
 		return;
 	}
 
-	const struct function_sums *sums = values_of_functions(session, metric);
+	const struct function_sums *sums = values_of_functions(tally, metric);
 
 	*total = values_convert(metric, sums->total);
-	*exclusive = function == FUNCTION_TOTAL ? *total
-						: values_convert(metric, sums->exclusive[function]);
-	*inclusive = values_convert(metric, sums->inclusive[function]);
+	*exclusive = function == FUNCTION_TOTAL
+			     ? *total
+			     : values_convert(metric, values_exclusive(sums, function));
+	*inclusive = values_convert(metric, values_inclusive(sums, function));
+}
+
+void view_function_values(struct session *session, const struct query *query, uint32_t function,
+			  const struct metric *metric, double *exclusive, double *inclusive,
+			  double *total)
+{
+	struct tally *tally = tally_of(session, query);
+
+	values_of_function(tally, function, metric, exclusive, inclusive, total);
+	tally_release(tally);
 }

@@ -4,7 +4,7 @@
  * by their source file, or else their address, where one load object has several (static ones).
  * Only functions in call stacks matter: what is in no list needs no more than its name.
  */
-#include "analysis/session.h"
+#include "analysis/tally.h"
 #include "object/lines.h"
 
 #include <stdlib.h>
@@ -40,12 +40,12 @@ static void owners_fini(struct owners *owners)
 }
 
 /* Functions that are in call stacks and in a load object. */
-static bool *called_functions(const struct session *session)
+static bool *called_functions(const struct session *session, const struct call_tree *tree)
 {
 	bool *called = xcalloc(session->functions.count, sizeof(*called));
 
-	for (size_t i = 0; i < session->tree.nodes.count; i++) {
-		uint32_t function = session->tree.nodes.items[i].function;
+	for (size_t i = 0; i < tree->nodes.count; i++) {
+		uint32_t function = tree->nodes.items[i].function;
 
 		called[function] = session->functions.items[function].object != OBJECT_UNKNOWN;
 	}
@@ -194,20 +194,20 @@ static void name_by_source(struct session *session, const bool *called, const ch
 	free(sources);
 }
 
-const char *symbols_namesake(struct session *session, uint32_t function, bool in_object)
+const char *shape_namesake(struct shape *shape, uint32_t function, bool in_object)
 {
+	struct session *session = shape->session;
 	size_t count = session->functions.count;
 
-	if (!session->namesakes) {
-		bool *called = called_functions(session);
-		const char **labels = arena_array(&session->sums_arena, const char *, 2 * count);
+	if (!shape->namesakes) {
+		bool *called = called_functions(session, shape->tree);
 
-		session->namesake_count = count;
-		name_by_object(session, called, labels);
-		name_by_source(session, called, labels, labels + count);
-		session->namesakes = labels;
+		shape->namesakes = xcalloc(2 * count, sizeof(*shape->namesakes));
+		shape->namesake_count = count;
+		name_by_object(session, called, shape->namesakes);
+		name_by_source(session, called, shape->namesakes, shape->namesakes + count);
 		free(called);
 	}
-	count = session->namesake_count; /* functions have been added since: inlined ones */
-	return function < count ? session->namesakes[function + (in_object ? count : 0)] : NULL;
+	count = shape->namesake_count; /* functions may have been added since: in no stack of it */
+	return function < count ? shape->namesakes[function + (in_object ? count : 0)] : NULL;
 }

@@ -21,13 +21,13 @@ struct run_list {
 
 /* One thread's part: rows [first, end) of the list. */
 struct part {
-	const struct session *session;
+	const struct tally *tally;
 	const struct session_process *process;
 	const struct run_list *list;
 	size_t first, end;
 	void (*visit)(const struct scan_piece *piece, void *state);
 	void *state;
-	struct filter_slot *slots[SESSION_FILTERS];
+	struct filter_slot *slots[QUERY_FILTERS];
 	struct event_columns *columns;
 };
 
@@ -58,10 +58,10 @@ static void add_run(const struct event_run *run, void *arg)
 	list->rows += run->count;
 }
 
-static bool is_filtered(const struct session *session)
+static bool is_filtered(const struct tally *tally)
 {
-	for (size_t i = 0; i < SESSION_FILTERS; i++)
-		if (session->filters[i].program)
+	for (size_t i = 0; i < QUERY_FILTERS; i++)
+		if (tally->filters[i])
 			return true;
 	return false;
 }
@@ -69,14 +69,13 @@ static bool is_filtered(const struct session *session)
 /* Chooses rows of a piece. */
 static void visit_chosen(const struct part *part, struct scan_piece *piece)
 {
-	struct filter_rows rows = {part->session, part->process, piece->run};
+	struct filter_rows rows = filter_rows_of(part->tally->shape, part->process, piece->run);
 	uint8_t chosen[FILTER_ROWS];
 
 	memset(chosen, 1, piece->run->count);
-	for (size_t i = 0; i < SESSION_FILTERS; i++)
+	for (size_t i = 0; i < QUERY_FILTERS; i++)
 		if (part->slots[i])
-			filter_choose(part->session->filters[i].program, part->slots[i], &rows,
-				      chosen);
+			filter_choose(part->tally->filters[i], part->slots[i], &rows, chosen);
 	piece->measuring.chosen = chosen;
 	part->visit(piece, part->state);
 }
@@ -84,15 +83,15 @@ static void visit_chosen(const struct part *part, struct scan_piece *piece)
 static void visit_run(const struct part *part, const struct event_run *run)
 {
 	struct scan_piece piece = {
-		.session = part->session,
+		.tally = part->tally,
 		.process = part->process,
-		.measuring = {.squares = part->session->squares,
+		.measuring = {.squares = part->tally->squares,
 			      .first_thread = run->thread == part->process->first_thread,
 			      .counter = part->process->counters,
 			      .fate = part->process->process->heap.fate},
 	};
 
-	bool filtered = is_filtered(part->session);
+	bool filtered = is_filtered(part->tally);
 
 	for (size_t row = 0; row < run->count;) {
 		struct event_run rows = event_run_piece(run, row, part->columns);
@@ -112,9 +111,9 @@ static void *run_part(void *arg)
 	size_t at = 0;
 
 	part->columns = xmalloc(sizeof(*part->columns));
-	for (size_t i = 0; i < SESSION_FILTERS; i++)
-		if (part->session->filters[i].program)
-			part->slots[i] = filter_slots(part->session->filters[i].program);
+	for (size_t i = 0; i < QUERY_FILTERS; i++)
+		if (part->tally->filters[i])
+			part->slots[i] = filter_slots(part->tally->filters[i]);
 	for (size_t i = 0; i < part->list->runs.count && at < part->end; i++) {
 		const struct event_run *run = &part->list->runs.items[i];
 		size_t first = part->first > at ? part->first - at : 0;
@@ -127,7 +126,7 @@ static void *run_part(void *arg)
 		}
 		at += run->count;
 	}
-	for (size_t i = 0; i < SESSION_FILTERS; i++)
+	for (size_t i = 0; i < QUERY_FILTERS; i++)
 		free(part->slots[i]);
 	free(part->columns);
 	return NULL;
@@ -144,7 +143,7 @@ static size_t least_rows(const struct process *process)
 	return for_sums > ROWS_PER_THREAD ? for_sums : ROWS_PER_THREAD;
 }
 
-void scan_process(const struct session *session, const struct session_process *process,
+void scan_process(const struct tally *tally, const struct session_process *process,
 		  void (*visit)(const struct scan_piece *piece, void *state), void *const *states)
 {
 	struct run_list list = {0};
@@ -152,7 +151,7 @@ void scan_process(const struct session *session, const struct session_process *p
 	pthread_t threads[THREADS_MAX];
 	size_t count = scan_threads(), started = 1;
 
-	if (!session_looks_at(session, process))
+	if (!tally_looks_at(tally, process))
 		return;
 	for (int kind = 0; kind < EVENTS_KINDS; kind++)
 		events_for_each_run(process->process, (enum event_kind)kind, add_run, &list);
@@ -160,7 +159,7 @@ void scan_process(const struct session *session, const struct session_process *p
 		count = list.rows / least_rows(process->process) + 1;
 	for (size_t i = 0; i < count; i++)
 		parts[i] = (struct part){
-			.session = session,
+			.tally = tally,
 			.process = process,
 			.list = &list,
 			.first = list.rows / count * i,

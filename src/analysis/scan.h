@@ -6,11 +6,11 @@
 #ifndef HELIO_ANALYSIS_SCAN_H
 #define HELIO_ANALYSIS_SCAN_H
 
-#include "analysis/session.h"
+#include "analysis/tally.h"
 
 /* A piece of a run, at most ROWS_PAGE long, whose columns can be read. */
 struct scan_piece {
-	const struct session *session;
+	const struct tally *tally;
 	const struct session_process *process;
 	const struct event_run *run;
 	struct measuring measuring; /* all but the sums */
@@ -23,7 +23,7 @@ size_t scan_threads(void);
  * time.  Which pieces go to which state depends on the number of threads: what is made of all
  * states together must not.
  */
-void scan_process(const struct session *session, const struct session_process *process,
+void scan_process(const struct tally *tally, const struct session_process *process,
 		  void (*visit)(const struct scan_piece *piece, void *state), void *const *states);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A session from its opening to its end: experiments in, facts about processes out. */
-#include "analysis/session.h"
+#include "analysis/tally.h"
 
 #include "analysis/advice.h"
 #include "analysis/charge.h"
@@ -304,7 +304,7 @@ static void add_scanned(struct session *session, const struct experiment *experi
 	scanned->first_thread =
 		first == NODE_NONE ? UINT64_MAX : process->profile.threads.items[first].number;
 	counters_add(session, &experiment->processes.items[0].log, scanned);
-	scanned->nodes = tree_add_process(session, experiment, process);
+	tree_add_process(session, &session->trees[false], experiment, process);
 }
 
 static void add_experiment(struct session *session, struct experiment *experiment)
@@ -334,6 +334,7 @@ static void add_experiment(struct session *session, struct experiment *experimen
  * the same. */
 void session_warn_unknown(struct session *session, const struct metric_list *shown)
 {
+	const struct query all = {0};
 	const struct metric *metric = NULL;
 
 	for (size_t i = 0; i < shown->count && !metric; i++)
@@ -342,7 +343,8 @@ void session_warn_unknown(struct session *session, const struct metric_list *sho
 	if (!metric)
 		return;
 
-	const struct function_sums *sums = values_of_functions(session, metric);
+	struct tally *tally = tally_of(session, &all);
+	const struct function_sums *sums = values_of_functions(tally, metric);
 	double share = sums->total ? 100.0 * (double)sums->exclusive[FUNCTION_UNKNOWN] /
 					     (double)sums->total
 				   : 0;
@@ -353,23 +355,14 @@ void session_warn_unknown(struct session *session, const struct metric_list *sho
 			      "objects: code made at run time, or call stacks or load objects that "
 			      "are missing; it shows as <Unknown>%s",
 			      share, metric->title, advice_for_unknown(session));
+	tally_release(tally);
 }
 
-static void forget_sums(struct session *session)
+/* What any event counts for: those that there are do not become fewer by a filter. */
+static void find_present(struct session *session, const struct tally *tally)
 {
-	vec_fini(&session->sums);
-	arena_fini(&session->sums_arena);
-	session->sums_arena = (struct arena){0};
-	session->namesakes = NULL;
-}
-
-void session_count(struct session *session)
-{
-	forget_sums(session);
-	if (session->has_no_events)
-		return; /* and nothing that chooses any */
-	code_forget_weights(session);
-	tree_count(session);
+	for (size_t k = 0; k < MEASURE_COUNT; k++)
+		session->present[k] = tally->weights.of[k];
 }
 
 static void open_group(struct session *session, const char *path, struct diag_list *diags)
@@ -398,13 +391,51 @@ static void open_group(struct session *session, const char *path, struct diag_li
 	experiment_paths_fini(&members);
 }
 
+struct session *session_new(void)
+{
+	struct session *session = xcalloc(1, sizeof(*session));
+	pthread_mutexattr_t recursive;
+
+	pthread_mutexattr_init(&recursive);
+	pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+	pthread_mutex_init(&session->lock, &recursive);
+	pthread_mutexattr_destroy(&recursive);
+	return session;
+}
+
+void session_enter(struct session *session)
+{
+	pthread_mutex_lock(&session->lock);
+}
+
+void session_leave(struct session *session)
+{
+	pthread_mutex_unlock(&session->lock);
+}
+
+/* All stacks are known: what follows from all events together. */
+static void settle(struct session *session)
+{
+	const struct query all = {0};
+
+	tree_settle(&session->trees[false].tree);
+	session->is_settled = true;
+
+	struct tally *tally = tally_of(session, &all);
+
+	find_present(session, tally);
+	counters_add_quotients(session, &tally->weights);
+	symbols_report(session);
+	tally_release(tally);
+}
+
 enum status session_open(char *const *paths, size_t count, struct session **out,
 			 struct diag_list *diags)
 {
-	struct session *session = xcalloc(1, sizeof(*session));
+	struct session *session = session_new();
 
 	symbols_init(session);
-	tree_init(session);
+	trees_init(session);
 	for (size_t i = 0; i < count; i++)
 		open_group(session, paths[i], diags);
 	if (!session->experiments.count) {
@@ -412,10 +443,7 @@ enum status session_open(char *const *paths, size_t count, struct session **out,
 		*out = NULL;
 		return STATUS_NOTFOUND;
 	}
-	tree_settle(session);
-	session_count(session);
-	counters_add_quotients(session);
-	symbols_report(session);
+	settle(session);
 	*out = session;
 	return STATUS_OK;
 }
@@ -433,9 +461,9 @@ enum status session_open_object(const char *path, struct session **out, struct d
 		return STATUS_NOTFOUND;
 	}
 	close(fd);
-	session = xcalloc(1, sizeof(*session));
+	session = session_new();
 	symbols_init(session);
-	tree_init(session);
+	trees_init(session);
 
 	char *whole = realpath(path, NULL);
 	const struct object_request request = {.path = whole ? whole : path,
@@ -444,7 +472,7 @@ enum status session_open_object(const char *path, struct session **out, struct d
 
 	symbols_add_file(session, &request);
 	free(whole);
-	session_count(session);
+	session->is_settled = true;
 	symbols_report(session);
 	if (session->functions.count == FUNCTION_FIRST_REAL) {
 		diag_add(diags, DIAG_ERROR, "%s: no functions found in it", path);
@@ -459,10 +487,8 @@ void session_free(struct session *session)
 {
 	if (!session)
 		return;
-	for (size_t i = 0; i < session->scanned.count; i++) {
-		free(session->scanned.items[i].nodes);
+	for (size_t i = 0; i < session->scanned.count; i++)
 		heap_course_fini(&session->scanned.items[i].heap_course);
-	}
 	vec_fini(&session->scanned);
 	string_table_fini(&session->lineages);
 	vec_fini(&session->first_of_lineage);
@@ -470,8 +496,8 @@ void session_free(struct session *session)
 	for (int i = 0; i < IO_ROW_KINDS; i++)
 		io_rows_free(session->io_rows[i]);
 	io_places_free(session->io_places);
-	filters_fini(session);
-	tree_fini(session);
+	tallies_fini(session);
+	trees_fini(session);
 	code_fini(session);
 	data_map_fini(session);
 	symbols_fini(session);
@@ -483,33 +509,14 @@ void session_free(struct session *session)
 	vec_fini(&session->processes);
 	for (int family = 0; family < INDEX_FAMILIES; family++)
 		vec_fini(&session->own_objects[family]);
-	forget_sums(session);
 	string_table_fini(&session->namesake_texts);
 	diag_fini(&session->warnings);
 	arena_fini(&session->arena);
 	free(session->kept);
 	free(session->kept_code);
 	free(session->code_name);
+	pthread_mutex_destroy(&session->lock);
 	free(session);
-}
-
-void query_set_default_metrics(struct query *query, const struct session *session)
-{
-	vec_fini(&query->metrics);
-	session_default_metrics(session, &query->metrics);
-	query->sort = query->metrics.items[0];
-	query->sort_reverse = false;
-}
-
-void query_init(struct query *query, const struct session *session)
-{
-	*query = (struct query){0};
-	query_set_default_metrics(query, session);
-}
-
-void query_fini(struct query *query)
-{
-	vec_fini(&query->metrics);
 }
 
 size_t session_process_count(const struct session *session)
@@ -569,12 +576,38 @@ const char *session_group_name(const struct session *session, size_t group)
 	return session->groups.items[group].name;
 }
 
-void session_look_at(struct session *session, size_t group)
-{
-	session->focus = (uint32_t)group;
-}
-
 const char *session_group_path(const struct session *session, size_t group)
 {
 	return session->groups.items[group].path;
+}
+
+struct cpu_set {
+	bool seen[PROFILE_NO_CPU];
+	size_t count;
+};
+
+static void add_cpus(const struct event_run *run, void *arg)
+{
+	struct cpu_set *set = arg;
+
+	const uint64_t *cpus = event_column(run, ROW_CPU);
+
+	for (size_t i = 0; i < run->count; i++) {
+		uint64_t cpu = cpus[i];
+
+		if (cpu == PROFILE_NO_CPU || set->seen[cpu])
+			continue;
+		set->seen[cpu] = true;
+		set->count++;
+	}
+}
+
+size_t session_cpu_count(struct session *session, size_t process)
+{
+	struct cpu_set set = {0};
+
+	for (int kind = 0; kind < EVENTS_KINDS; kind++)
+		events_for_each_piece(session->scanned.items[process].process,
+				      (enum event_kind)kind, add_cpus, &set);
+	return set.count;
 }

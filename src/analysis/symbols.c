@@ -5,7 +5,7 @@
  * Every distinct location of a process is looked up once.
  */
 #include "analysis/place.h"
-#include "analysis/session.h"
+#include "analysis/tally.h"
 
 #include "base/path.h"
 #include "base/strbuf.h"
@@ -21,6 +21,7 @@ static uint32_t add_function(struct session *session, uint32_t object, const cha
 {
 	struct function *function = vec_push(&session->functions);
 
+	function->origin = session->is_settled ? ORIGIN_LISTED : ORIGIN_STACKS;
 	function->object = object;
 	function->symbol = OBJECT_NO_FUNCTION;
 	function->inlined = LINES_NONE;
@@ -287,6 +288,7 @@ uint32_t symbols_inlined(struct session *session, uint32_t object, uint32_t func
 
 		add_function(session, object, *name ? name : "<Unknown>");
 		session->functions.items[id].inlined = function;
+		session->functions.items[id].origin = ORIGIN_INLINED;
 	}
 	return id;
 }
@@ -590,26 +592,60 @@ static bool matches_member(struct session *session, uint32_t function, const cha
 	return symbols_is_member(symbols_name(session, function, NAME_LONG), name);
 }
 
-/* Whether it is shown as "f [OF]". */
-static bool is_called(struct session *session, uint32_t function, const char *of)
+bool symbols_is_seen(const struct session *session, uint32_t function, const struct query *query)
 {
-	const char *own = symbols_namesake(session, function, false);
+	const struct function *entry = &session->functions.items[function];
+
+	switch (entry->origin) {
+	case ORIGIN_STACKS:
+		return true;
+	case ORIGIN_INLINED:
+		return query->inlines;
+	case ORIGIN_STAND_IN:
+		return query_object_showing(query, entry->object) == OBJECT_HIDDEN;
+	case ORIGIN_LISTED:
+		break;
+	}
+	return false;
+}
+
+/* A search for functions by name. */
+struct naming {
+	struct tally *tally;
+	const struct query *query;
+	bool all; /* those too that no event touched */
+};
+
+/* Whether it is shown as "f [OF]". */
+static bool is_called(const struct naming *naming, uint32_t function, const char *of)
+{
+	const char *own = shape_namesake(naming->tally->shape, function, false);
 
 	return own && !strcmp(own, of);
 }
 
-static size_t find_named(struct session *session, const char *name, const char *object,
+static bool is_sought(const struct naming *naming, uint32_t function)
+{
+	const struct session *session = naming->tally->session;
+
+	return symbols_is_seen(session, function, naming->query) ||
+	       (naming->all && session->functions.items[function].origin == ORIGIN_LISTED);
+}
+
+static size_t find_named(const struct naming *naming, const char *name, const char *object,
 			 bool (*matches)(struct session *, uint32_t, const char *),
 			 struct function_match **out)
 {
+	struct session *session = naming->tally->session;
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < session->functions.count; i++) {
 		const struct load_object *own =
 			&session->objects.items[session->functions.items[i].object];
 
-		if ((!object || !strcmp(object, own->name) || !strcmp(object, own->path) ||
-		     is_called(session, i, object)) &&
+		if (is_sought(naming, i) &&
+		    (!object || !strcmp(object, own->name) || !strcmp(object, own->path) ||
+		     is_called(naming, i, object)) &&
 		    matches(session, i, name))
 			add_match(session, i, out, &count);
 	}
@@ -629,12 +665,13 @@ static const char *split_soname(char *name)
 	return bracket + 1;
 }
 
-size_t symbols_named(struct session *session, const char *name, struct function_match **out)
+static size_t find_by_name(const struct naming *naming, const char *name,
+			   struct function_match **out)
 {
 	size_t count;
 
 	*out = NULL;
-	count = find_named(session, name, NULL, matches_exactly, out);
+	count = find_named(naming, name, NULL, matches_exactly, out);
 	if (count)
 		return count;
 
@@ -642,19 +679,30 @@ size_t symbols_named(struct session *session, const char *name, struct function_
 	const char *object = split_soname(copy);
 
 	if (object)
-		count = find_named(session, copy, object, matches_exactly, out);
+		count = find_named(naming, copy, object, matches_exactly, out);
 	if (!count)
-		count = find_named(session, copy, object, matches_words, out);
+		count = find_named(naming, copy, object, matches_words, out);
 	free(copy);
 	return count;
 }
 
-size_t session_find_functions(struct session *session, const char *name,
-			      struct function_match **out)
+size_t symbols_search(struct session *session, const struct query *query, const char *name,
+		      unsigned which, struct function_match **out)
 {
-	size_t count = symbols_named(session, name, out);
+	const struct naming naming = {
+		.tally = tally_of(session, query), .query = query, .all = which & FIND_UNTOUCHED};
+	size_t count = find_by_name(&naming, name, out);
 
-	return count ? count : find_named(session, name, NULL, matches_member, out);
+	if (!count && which & FIND_MEMBERS)
+		count = find_named(&naming, name, NULL, matches_member, out);
+	tally_release(naming.tally);
+	return count;
+}
+
+size_t view_find_functions(struct session *session, const struct query *query, const char *name,
+			   struct function_match **out)
+{
+	return symbols_search(session, query, name, FIND_MEMBERS, out);
 }
 
 size_t session_load_object_count(const struct session *session)
@@ -675,11 +723,14 @@ void session_load_object(const struct session *session, size_t index, struct loa
 
 const char *session_provenance(struct session *session, size_t index)
 {
+	session_enter(session);
+
 	struct object *object = symbols_object(session, (uint32_t)index + 1);
 	const char *provenance = "made at run time";
 
 	if (object)
 		provenance = arena_strdup(&session->arena, object_provenance(object));
 	symbols_close_unused(session, (uint32_t)index + 1);
+	session_leave(session);
 	return provenance;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What all views have in common: columns from the query, order, names. */
-#include "analysis/session.h"
+#include "analysis/tally.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -130,16 +130,17 @@ void table_sort(struct sort_key *keys, size_t count, const struct query *query)
 		      ascending ? compare_values_reverse : compare_values);
 }
 
-void table_name_row(struct session *session, const struct query *query, struct table *table,
+void table_name_row(struct tally *tally, const struct query *query, struct table *table,
 		    uint32_t function, struct row *row)
 {
+	struct session *session = tally->session;
 	uint32_t number = session->functions.items[function].object;
 	const struct load_object *object =
 		number == OBJECT_UNKNOWN ? NULL : &session->objects.items[number];
 
 	row->name = symbols_name(session, function, query->name_style);
 	row->object = object ? object->path : NULL;
-	row->of = symbols_namesake(session, function, query->name_soname);
+	row->of = shape_namesake(tally->shape, function, query->name_soname);
 	if (query->name_soname && object)
 		row->name = arena_printf(&table->arena, "%s [%s]", row->name, object->name);
 }

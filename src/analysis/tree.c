@@ -2,10 +2,7 @@
 /*
  * The call tree of functions, for all processes together.
  *
- * Events are counted per stack node of their process first (a table that mostly
- * fits the cache), then folded into the nodes of this tree, then everything is
- * computed from the weights of the nodes.  A parent's id is smaller than its
- * children's, so a backward pass adds up subtrees.
+ * A parent's id is smaller than its children's, so a backward pass adds up subtrees.
  *
  * Recursion needs to know, for a node, the nearest ancestor of the same
  * function.  One walk in depth-first order with the current depth of every
@@ -13,7 +10,6 @@
  */
 #include "analysis/frames.h"
 #include "analysis/linkage.h"
-#include "analysis/scan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,9 +24,16 @@ uint32_t tree_add_node(struct call_tree *tree, uint32_t parent, uint32_t functio
 	return node;
 }
 
-void tree_init(struct session *session)
+void tree_init(struct call_tree *tree)
 {
-	*vec_push(&session->tree.nodes) = (struct tree_node){NODE_ROOT, FUNCTION_TOTAL};
+	*vec_push(&tree->nodes) = (struct tree_node){NODE_ROOT, FUNCTION_TOTAL};
+}
+
+void trees_init(struct session *session)
+{
+	session->trees[1].inlines = true;
+	session->trees[0].is_made = true; /* as the experiments are opened */
+	tree_init(&session->trees[0].tree);
 }
 
 static void drop_links(struct call_tree *tree)
@@ -48,23 +51,16 @@ void call_tree_fini(struct call_tree *tree)
 	drop_links(tree);
 }
 
-void tree_fini(struct session *session)
+void trees_fini(struct session *session)
 {
-	call_tree_fini(&session->tree);
-	call_tree_fini(&session->whole);
-	call_tree_fini(&session->other_tree);
-	free(session->shown);
-	measure_fini(&session->weights);
-}
+	for (int i = 0; i < 2; i++) {
+		struct whole_tree *tree = &session->trees[i];
 
-void tree_reset(struct session *session)
-{
-	call_tree_fini(&session->tree);
-	call_tree_fini(&session->whole);
-	session->tree = session->whole = (struct call_tree){0};
-	free(session->shown);
-	session->shown = NULL;
-	tree_init(session);
+		call_tree_fini(&tree->tree);
+		for (size_t k = 0; k < tree->nodes.count; k++)
+			free(tree->nodes.items[k]);
+		vec_fini(&tree->nodes);
+	}
 }
 
 static uint32_t add_frames(struct call_tree *tree, uint32_t node, const struct frames *frames,
@@ -81,17 +77,17 @@ static uint32_t add_frames(struct call_tree *tree, uint32_t node, const struct f
 }
 
 /* A call of @plt in the load object of a node's function. */
-static uint32_t add_binding(struct session *session, uint32_t caller)
+static uint32_t add_binding(struct session *session, struct call_tree *tree, uint32_t caller)
 {
-	uint32_t function = session->tree.nodes.items[caller].function;
+	uint32_t function = tree->nodes.items[caller].function;
 	uint32_t object = session->functions.items[function].object;
 
-	return tree_add_node(&session->tree, caller, symbols_linkage(session, object));
+	return tree_add_node(tree, caller, symbols_linkage(session, object));
 }
 
-void tree_settle(struct session *session)
+void tree_settle(struct call_tree *tree)
 {
-	pair_set_fini(&session->tree.known);
+	pair_set_fini(&tree->known);
 }
 
 /* What a node of a process's stacks is in the tree. */
@@ -113,16 +109,16 @@ static uint8_t *find_roles(const struct session *session, const struct frames *f
 	return roles;
 }
 
-uint32_t *tree_add_process(struct session *session, const struct experiment *experiment,
-			   const struct process *process)
+void tree_add_process(struct session *session, struct whole_tree *whole,
+		      const struct experiment *experiment, const struct process *process)
 {
-	struct call_tree *tree = &session->tree;
+	struct call_tree *tree = &whole->tree;
 	const struct stack_tree *stacks = &process->stacks;
 	uint32_t *map = xmalloc(stacks->nodes.count * sizeof(*map));
 	uint8_t *roles = xcalloc(stacks->nodes.count, sizeof(*roles)); /* ROLE_CALL */
 	struct frames frames;
 
-	frames_find(session, experiment, process, &frames);
+	frames_find(session, whole->inlines, experiment, process, &frames);
 	uint8_t *by_location = find_roles(session, &frames);
 
 	pair_set_reserve(&tree->known, tree->nodes.items, stacks->nodes.count);
@@ -140,61 +136,36 @@ uint32_t *tree_add_process(struct session *session, const struct experiment *exp
 		if (roles[i] == ROLE_CALL)
 			map[i] = add_frames(tree, map[i], &frames, node->location);
 		else if (roles[i] == ROLE_BINDING && caller != ROLE_BINDING)
-			map[i] = add_binding(session, map[i]);
+			map[i] = add_binding(session, tree, map[i]);
 	}
 	map[STACK_ROOT] = tree_add_node(tree, NODE_ROOT, FUNCTION_NO_STACK);
 	drop_links(tree);
 	frames_fini(&frames);
 	free(by_location);
 	free(roles);
-	return map;
+	*vec_push(&whole->nodes) = map;
 }
 
-static void count_piece(const struct scan_piece *piece, void *state)
+struct whole_tree *session_tree(struct session *session, bool inlines)
 {
-	struct measuring measuring = piece->measuring;
+	struct whole_tree *whole = &session->trees[inlines];
 
-	measuring.sums = state;
-	measure_run(piece->run, &measuring);
-}
+	/* Of what is kept there is no other tree than those that are kept. */
+	if (!whole->is_made && session->has_no_events)
+		return &session->trees[false];
+	if (whole->is_made)
+		return whole;
+	tree_init(&whole->tree);
+	for (size_t i = 0; i < session->experiments.count; i++) {
+		const struct experiment *experiment = session->experiments.items[i];
 
-/*
- * The node that views see of every node of a process's stacks; the caller frees the array.  NULL:
- * they see the whole tree.
- */
-static uint32_t *shown_nodes(const struct session *session, const struct session_process *process)
-{
-	size_t count = process->process->stacks.nodes.count;
-	uint32_t *map = session->shown ? xmalloc(count * sizeof(*map)) : NULL;
-
-	for (size_t i = 0; map && i < count; i++)
-		map[i] = session->shown[process->nodes[i]];
-	return map;
-}
-
-void tree_count(struct session *session)
-{
-	size_t threads = scan_threads();
-	struct measure_sums *sums = xcalloc(threads, sizeof(*sums));
-	void **states = xcalloc(threads, sizeof(*states));
-
-	measure_fini(&session->weights);
-	session->weights.nodes = session->tree.nodes.count;
-	for (size_t i = 0; i < session->scanned.count; i++) {
-		const struct session_process *process = &session->scanned.items[i];
-		uint32_t *map = shown_nodes(session, process);
-
-		for (size_t k = 0; k < threads; k++) {
-			sums[k].nodes = process->process->stacks.nodes.count;
-			states[k] = &sums[k];
-		}
-		scan_process(session, process, count_piece, states);
-		for (size_t k = 0; k < threads; k++)
-			measure_fold(&session->weights, &sums[k], map ? map : process->nodes);
-		free(map);
+		for (size_t k = 0; k < experiment->processes.count; k++)
+			tree_add_process(session, whole, experiment,
+					 &experiment->processes.items[k]);
 	}
-	free(states);
-	free(sums);
+	tree_settle(&whole->tree);
+	whole->is_made = true;
+	return whole;
 }
 
 /* Walks depth first, children in the order of their ids. */
@@ -306,9 +277,8 @@ static void visit_link(struct walk *walk, uint32_t node, uint32_t above, void *d
 	link->tree->via[node] = above ? walk->path[above] : NODE_NONE;
 }
 
-void tree_link(struct session *session)
+void tree_link(struct call_tree *tree, size_t functions)
 {
-	struct call_tree *tree = &session->tree;
 	struct link link = {.tree = tree};
 	struct walk walk;
 
@@ -317,7 +287,7 @@ void tree_link(struct session *session)
 	tree->order = xmalloc(tree->nodes.count * sizeof(uint32_t));
 	tree->same = xmalloc(tree->nodes.count * sizeof(uint32_t));
 	tree->via = xmalloc(tree->nodes.count * sizeof(uint32_t));
-	walk_init(&walk, tree, session->functions.count);
+	walk_init(&walk, tree, functions);
 	walk_run(&walk, NULL, visit_link, &link);
 	walk_fini(&walk);
 }
@@ -330,12 +300,12 @@ static void visit_first(struct walk *walk, uint32_t node, uint32_t above, void *
 	first[node] = !above;
 }
 
-bool *tree_first_of_group(struct session *session, const uint32_t *group, uint32_t group_count)
+bool *tree_first_of_group(const struct call_tree *tree, const uint32_t *group, uint32_t group_count)
 {
-	bool *first = xcalloc(session->tree.nodes.count, sizeof(*first));
+	bool *first = xcalloc(tree->nodes.count, sizeof(*first));
 	struct walk walk;
 
-	walk_init(&walk, &session->tree, group_count);
+	walk_init(&walk, tree, group_count);
 	walk_run(&walk, group, visit_first, first);
 	walk_fini(&walk);
 	return first;

@@ -7,7 +7,7 @@
 #ifndef HELIO_ANALYSIS_VIEW_H
 #define HELIO_ANALYSIS_VIEW_H
 
-#include "analysis/metric.h"
+#include "analysis/query.h"
 #include "base/arena.h"
 #include "base/status.h"
 #include "experiment/log.h"
@@ -36,32 +36,6 @@ enum status session_open(char *const *paths, size_t count, struct session **out,
  */
 enum status session_open_object(const char *path, struct session **out, struct diag_list *diags);
 void session_free(struct session *session);
-
-/* What becomes of the metrics where there are several experiments; the first is the base. */
-enum compare_mode {
-	COMPARE_OFF,   /* one column: the sum of all */
-	COMPARE_ON,    /* one column per experiment */
-	COMPARE_DELTA, /* the base, and how much more it is in the others */
-	COMPARE_RATIO, /* the base, and how many times as much it is in the others */
-};
-
-/* What a view is asked for.  Lists belong to the caller. */
-struct query {
-	struct metric_list metrics; /* functions, calltree, …: flavours as the view can use them */
-	struct metric_choice sort;
-	bool sort_reverse;
-	bool sort_chosen; /* else index objects of a natural order, as of time, come in that */
-	uint32_t limit;	  /* rows with <Total>; 0: all */
-	enum name_style name_style;
-	bool name_soname; /* "f [libc.so.6]" */
-	enum compare_mode compare;
-};
-
-/* Sets the default metrics: e.%totalcpu:i.%totalcpu:name, sorted by e.totalcpu. */
-void query_init(struct query *query, const struct session *session);
-/* The metrics and their order as query_init() has them; all else stays. */
-void query_set_default_metrics(struct query *query, const struct session *session);
-void query_fini(struct query *query);
 
 enum column_form { COLUMN_VALUE, COLUMN_DIFFERENCE, COLUMN_RATIO };
 
@@ -208,12 +182,6 @@ void view_lines(struct session *session, const struct query *query, struct table
 
 #define CODE_NONE UINT32_MAX /* no function, no file */
 
-/*
- * Whether inlined functions are calls in call stacks: functions, callers and the call tree then
- * have them, "f (inlined)".  A filter that names functions which are no longer there is cleared.
- */
-void session_show_inlines(struct session *session, bool shown, struct diag_list *diags);
-
 /* What a listing of code is asked for. */
 struct listing_request {
 	uint32_t function; /* or CODE_NONE: a source file by itself, with its load object */
@@ -259,16 +227,17 @@ struct function_match {
 	const char *name;   /* long */
 	const char *object; /* load object path */
 	uint64_t address, size;
-	uint32_t object_id, file; /* of session_find_code(), for a listing_request */
+	uint32_t object_id, file; /* of view_find_code(), for a listing_request */
 };
 /* The caller frees *out. Count 0: none. */
-size_t session_find_functions(struct session *session, const char *name,
-			      struct function_match **out);
+size_t view_find_functions(struct session *session, const struct query *query, const char *name,
+			   struct function_match **out);
 /*
  * The same, those too that no event touched; or, if there are none, source files whose path ends
  * so, with function CODE_NONE; "FUNCTION'FILE'" is a file that the function has code from.
  */
-size_t session_find_code(struct session *session, const char *name, struct function_match **out);
+size_t view_find_code(struct session *session, const struct query *query, const char *name,
+		      struct function_match **out);
 /* The source files that known functions begin in; the caller frees *out. */
 size_t session_files(struct session *session, struct function_match **out);
 /* All known functions of load objects; the caller frees *out. */
@@ -293,9 +262,9 @@ struct function_summary {
 void session_function_summary(struct session *session, uint32_t function,
 			      struct function_summary *summary);
 /* Exclusive and inclusive value of a metric for a function, and the totals. */
-void session_function_values(struct session *session, uint32_t function,
-			     const struct metric *metric, double *exclusive, double *inclusive,
-			     double *total);
+void view_function_values(struct session *session, const struct query *query, uint32_t function,
+			  const struct metric *metric, double *exclusive, double *inclusive,
+			  double *total);
 
 /*
  * Facts about the experiments for header, overview, statistics,
@@ -354,26 +323,10 @@ struct process_info {
 size_t session_group_count(const struct session *session);
 const char *session_group_name(const struct session *session, size_t group);
 const char *session_group_path(const struct session *session, size_t group);
-/*
- * Reports that are no tables are of this group only from now on, counted from 1; 0: of all again,
- * which is to be before any table is asked for.
- */
-void session_look_at(struct session *session, size_t group);
 size_t session_process_count(const struct session *session);
+/* How many processors a process (its index) had events on. */
+size_t session_cpu_count(struct session *session, size_t process);
 const struct process_info *session_process(const struct session *session, size_t index);
-/* How the functions of a load object appear in all views; what counts does not change. */
-enum object_showing {
-	OBJECT_SHOWN,  /* each by itself */
-	OBJECT_HIDDEN, /* all of them as one, <NAME> */
-	OBJECT_ENTRY,  /* only those that others call; what these call in turn is part of them */
-};
-/*
- * For the load objects of a list "NAME,PATH,…", or "all".  STATUS_NOTFOUND: diags names
- * those that there are not; the others are set.
- */
-enum status session_show_objects(struct session *session, const char *list,
-				 enum object_showing showing, struct diag_list *diags);
-enum object_showing session_object_showing(const struct session *session, size_t index);
 size_t session_load_object_count(const struct session *session);
 void session_load_object(const struct session *session, size_t index,
 			 struct load_object_info *info);
@@ -389,11 +342,6 @@ bool session_has_addresses(const struct session *session);
 #define NO_ADDRESSES                                                                               \
 	"No data addresses are recorded: helio collect -h page-faults, or a watch point or a "     \
 	"precise hardware counter, records some"
-/*
- * What `default` stands for from now on: those metrics of the specification that there is data
- * for; what is wrong in it is left out.
- */
-void session_set_default_metrics(struct session *session, const char *spec);
 /* Warnings that concern the numbers of every view: damage, drops, a process still running. */
 const struct diag_list *session_warnings(const struct session *session);
 /* Adds one to them where the first metric of the list has much at addresses that nothing names. */

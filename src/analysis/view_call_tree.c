@@ -11,7 +11,7 @@
 #include <string.h>
 
 struct tree_view {
-	struct session *session;
+	struct tally *tally;
 	const struct query *query;
 	struct table *table;
 	bool *shown;	   /* by node */
@@ -24,14 +24,15 @@ static double key_value(struct tree_view *view, const uint64_t *sort, uint32_t n
 {
 	if (sort)
 		return (double)sort[node];
-	return values_static(view->session, view->session->tree.nodes.items[node].function,
+	return values_static(view->tally->session,
+			     view->tally->shape->tree->nodes.items[node].function,
 			     view->query->sort.metric);
 }
 
 /* Groups the nodes by parent (counting sort), then sorts each group. */
 static void order_children(struct tree_view *view, const uint64_t *sort)
 {
-	const struct call_tree *tree = &view->session->tree;
+	const struct call_tree *tree = view->tally->shape->tree;
 	size_t count = tree->nodes.count;
 	bool by_name = view->query->sort.metric->unit == UNIT_TEXT;
 	uint32_t *next = xcalloc(count + 1, sizeof(*next));
@@ -52,8 +53,9 @@ static void order_children(struct tree_view *view, const uint64_t *sort)
 
 		*key = (struct sort_key){.index = i};
 		if (by_name)
-			key->text = symbols_name(view->session, tree->nodes.items[i].function,
-						 view->query->name_style);
+			key->text =
+				symbols_name(view->tally->session, tree->nodes.items[i].function,
+					     view->query->name_style);
 		else
 			key->value = key_value(view, sort, i);
 	}
@@ -67,9 +69,9 @@ static void fill_row(struct tree_view *view, size_t index, uint32_t node, uint32
 {
 	struct table *table = view->table;
 	struct row *row = &table->rows[index];
-	const struct tree_node *entry = &view->session->tree.nodes.items[node];
+	const struct tree_node *entry = &view->tally->shape->tree->nodes.items[node];
 
-	table_name_row(view->session, view->query, table, entry->function, row);
+	table_name_row(view->tally, view->query, table, entry->function, row);
 	row->id = node;
 	row->parent = entry->parent;
 	row->depth = depth;
@@ -78,14 +80,14 @@ static void fill_row(struct tree_view *view, size_t index, uint32_t node, uint32
 		table->values[index * table->column_count + column] =
 			view->values[column] ? values_convert(table->columns[column].choice.metric,
 							      view->values[column][node])
-					     : values_static(view->session, entry->function,
+					     : values_static(view->tally->session, entry->function,
 							     table->columns[column].choice.metric);
 }
 
 /* Depth first; start[node] serves as the position of the next child to show. */
 static void fill_rows(struct tree_view *view)
 {
-	const struct call_tree *tree = &view->session->tree;
+	const struct call_tree *tree = view->tally->shape->tree;
 	struct table *table = view->table;
 	uint32_t *end = xmalloc(tree->nodes.count * sizeof(*end));
 	uint32_t node = NODE_ROOT, depth = 0;
@@ -109,18 +111,18 @@ static void fill_rows(struct tree_view *view)
 	free(end);
 }
 
-static uint64_t *subtree_values(struct session *session, const struct metric *metric)
+static uint64_t *subtree_values(const struct tally *tally, const struct metric *metric)
 {
-	uint64_t *values = values_self(session, metric);
+	uint64_t *values = values_self(tally, metric);
 
-	values_accumulate(session, values);
+	values_accumulate(tally, values);
 	return values;
 }
 
 /* From <Total> the most expensive child, and so on: marks the nodes whose children are shown. */
-static bool *hottest_branch(const struct session *session, const uint64_t *values)
+static bool *hottest_branch(const struct tally *tally, const uint64_t *values)
 {
-	const struct call_tree *tree = &session->tree;
+	const struct call_tree *tree = tally->shape->tree;
 	uint32_t *best = xcalloc(tree->nodes.count, sizeof(*best));
 	bool *open = xcalloc(tree->nodes.count, sizeof(*open));
 	uint32_t node = NODE_ROOT;
@@ -152,12 +154,12 @@ const struct metric *tree_part_metric(const struct query *query)
 /* A node is shown only where its parent is: what is counted here never grows downwards. */
 static size_t choose_nodes(struct tree_view *view, const struct tree_part *part)
 {
-	const struct tree_node *nodes = view->session->tree.nodes.items;
-	size_t count = view->session->tree.nodes.count, rows = 1;
-	uint64_t *any = subtree_values(view->session, &values_any);
-	uint64_t *values = subtree_values(view->session, tree_part_metric(view->query));
+	const struct tree_node *nodes = view->tally->shape->tree->nodes.items;
+	size_t count = view->tally->shape->tree->nodes.count, rows = 1;
+	uint64_t *any = subtree_values(view->tally, &values_any);
+	uint64_t *values = subtree_values(view->tally, tree_part_metric(view->query));
 	uint32_t *depth = xcalloc(count, sizeof(*depth));
-	bool *open = part->hottest ? hottest_branch(view->session, values) : NULL;
+	bool *open = part->hottest ? hottest_branch(view->tally, values) : NULL;
 	double least = part->percent / 100 * (double)values[NODE_ROOT];
 
 	view->shown = xcalloc(count, sizeof(*view->shown));
@@ -178,12 +180,12 @@ static size_t choose_nodes(struct tree_view *view, const struct tree_part *part)
 	return rows;
 }
 
-static void view_top_down(struct session *session, const struct query *query,
+static void view_top_down(struct tally *tally, const struct query *query,
 			  const struct tree_part *part, struct table *table)
 {
-	struct tree_view view = {.session = session, .query = query, .table = table};
+	struct tree_view view = {.tally = tally, .query = query, .table = table};
 	uint64_t *sort =
-		query->sort.metric->is_static ? NULL : subtree_values(session, query->sort.metric);
+		query->sort.metric->is_static ? NULL : subtree_values(tally, query->sort.metric);
 	size_t rows = choose_nodes(&view, part);
 
 	order_children(&view, sort);
@@ -191,7 +193,7 @@ static void view_top_down(struct session *session, const struct query *query,
 	view.values = xcalloc(table->column_count, sizeof(*view.values));
 	for (size_t i = 0; i < table->column_count; i++)
 		if (!table->columns[i].choice.metric->is_static)
-			view.values[i] = subtree_values(session, table->columns[i].choice.metric);
+			view.values[i] = subtree_values(tally, table->columns[i].choice.metric);
 	table_set_rows(table, query->limit && rows > query->limit ? query->limit : rows);
 	fill_rows(&view);
 	for (size_t i = 0; i < table->column_count; i++)
@@ -202,7 +204,7 @@ static void view_top_down(struct session *session, const struct query *query,
 	free(view.keys);
 }
 
-static void fill_tree(struct session *session, const struct query *query, const void *arg,
+static void fill_tree(struct tally *tally, const struct query *query, const void *arg,
 		      struct table *table)
 {
 	const struct tree_part *part = arg;
@@ -210,9 +212,9 @@ static void fill_tree(struct session *session, const struct query *query, const 
 	table_init(table, query, COLUMNS_ATTRIBUTED);
 	table->title = "Functions Call Tree";
 	if (part->inverted)
-		view_inverted_tree(session, query, part, table);
+		view_inverted_tree(tally, query, part, table);
 	else
-		view_top_down(session, query, part, table);
+		view_top_down(tally, query, part, table);
 	for (size_t i = 0; i < table->column_count; i++)
 		table->base[i] = table->values[i];
 }

@@ -31,7 +31,7 @@ struct pair {
 };
 
 struct callers_view {
-	struct session *session;
+	struct tally *tally;
 	const struct query *query;
 	struct table *table;
 	VEC(struct pair) pairs;
@@ -43,22 +43,23 @@ struct callers_view {
 	struct sort_key *keys; /* pairs by function, callers before callees, each sorted */
 };
 
-static void attribute_nodes(const struct session *session, const struct metric *metric,
-			    uint64_t **own, uint64_t **below)
+static void attribute_nodes(const struct tally *tally, const struct metric *metric, uint64_t **own,
+			    uint64_t **below)
 {
-	size_t count = session->tree.nodes.count;
-	uint64_t *total = values_self(session, metric);
+	const struct call_tree *tree = tally->shape->tree;
+	size_t count = tree->nodes.count;
+	uint64_t *total = values_self(tally, metric);
 
-	values_accumulate(session, total);
+	values_accumulate(tally, total);
 	*own = xmalloc(count * sizeof(uint64_t));
 	*below = xmalloc(count * sizeof(uint64_t));
 	memcpy(*own, total, count * sizeof(uint64_t));
 	memcpy(*below, total, count * sizeof(uint64_t));
 	for (size_t i = 0; i < count; i++) {
-		if (session->tree.same[i] == NODE_NONE)
+		if (tree->same[i] == NODE_NONE)
 			continue;
-		(*own)[session->tree.same[i]] -= total[i];
-		(*below)[session->tree.via[i]] -= total[i];
+		(*own)[tree->same[i]] -= total[i];
+		(*below)[tree->via[i]] -= total[i];
 	}
 	free(total);
 }
@@ -76,12 +77,12 @@ static uint32_t intern_pair(struct callers_view *view, struct hash_map *known, u
 
 static void find_pairs(struct callers_view *view)
 {
-	const struct tree_node *nodes = view->session->tree.nodes.items;
-	size_t count = view->session->tree.nodes.count;
+	const struct tree_node *nodes = view->tally->shape->tree->nodes.items;
+	size_t count = view->tally->shape->tree->nodes.count;
 	struct hash_map callers = {0}, callees = {0};
 	uint64_t *own, *below;
 
-	attribute_nodes(view->session, &values_any, &own, &below);
+	attribute_nodes(view->tally, &values_any, &own, &below);
 	view->caller_pair = xmalloc(count * sizeof(uint32_t));
 	view->callee_pair = xmalloc(count * sizeof(uint32_t));
 	view->caller_pair[NODE_ROOT] = view->callee_pair[NODE_ROOT] = PAIR_NONE;
@@ -105,8 +106,8 @@ static uint64_t *pair_values(struct callers_view *view, const struct metric *met
 	uint64_t *values = xcalloc(view->pairs.count, sizeof(*values));
 	uint64_t *own, *below;
 
-	attribute_nodes(view->session, metric, &own, &below);
-	for (size_t i = 1; i < view->session->tree.nodes.count; i++) {
+	attribute_nodes(view->tally, metric, &own, &below);
+	for (size_t i = 1; i < view->tally->shape->tree->nodes.count; i++) {
 		if (view->caller_pair[i] != PAIR_NONE)
 			values[view->caller_pair[i]] += own[i];
 		if (view->callee_pair[i] != PAIR_NONE)
@@ -123,17 +124,17 @@ static void fill_key(struct callers_view *view, struct sort_key *key, uint32_t i
 
 	*key = (struct sort_key){.index = index};
 	if (view->query->sort.metric->unit == UNIT_TEXT)
-		key->text = symbols_name(view->session, other, view->query->name_style);
+		key->text = symbols_name(view->tally->session, other, view->query->name_style);
 	else if (view->sort)
 		key->value = (double)view->sort[index];
 	else
-		key->value = values_static(view->session, other, view->query->sort.metric);
+		key->value = values_static(view->tally->session, other, view->query->sort.metric);
 }
 
 /* Groups the pairs by function, callers first, and sorts both parts of each. */
 static void order_pairs(struct callers_view *view)
 {
-	size_t groups = view->session->functions.count * 2;
+	size_t groups = view->tally->session->functions.count * 2;
 	uint32_t *next = xmalloc((groups + 1) * sizeof(*next));
 
 	view->start = xcalloc(groups + 1, sizeof(*view->start));
@@ -159,11 +160,11 @@ static void order_pairs(struct callers_view *view)
 static void fill_row(struct callers_view *view, size_t index, uint32_t block, uint32_t function,
 		     enum row_mark mark, uint32_t pair)
 {
-	struct session *session = view->session;
+	struct session *session = view->tally->session;
 	struct table *table = view->table;
 	struct row *row = &table->rows[index];
 
-	table_name_row(session, view->query, table, function, row);
+	table_name_row(view->tally, view->query, table, function, row);
 	row->id = function;
 	row->block = block;
 	row->mark = mark;
@@ -177,7 +178,8 @@ static void fill_row(struct callers_view *view, size_t index, uint32_t block, ui
 			*value = values_convert(metric, view->values[i][pair]);
 		else
 			*value = values_convert(
-				metric, values_of_functions(session, metric)->exclusive[function]);
+				metric, values_exclusive(values_of_functions(view->tally, metric),
+							 function));
 	}
 }
 
@@ -200,8 +202,8 @@ static size_t fill_block(struct callers_view *view, size_t index, uint32_t block
 
 		if (!metric->is_static)
 			table->block_base[(size_t)block * table->column_count + i] = values_convert(
-				metric,
-				values_of_functions(view->session, metric)->inclusive[function]);
+				metric, values_inclusive(values_of_functions(view->tally, metric),
+							 function));
 	}
 	return index;
 }
@@ -213,7 +215,7 @@ static uint32_t *choose_blocks(struct callers_view *view, size_t *count)
 
 	sort.flavor = table_sort_flavor(view->query, COLUMNS_AS_ASKED);
 
-	struct sort_key *keys = functions_ordered(view->session, view->query, &sort, count);
+	struct sort_key *keys = functions_ordered(view->tally, view->query, &sort, count);
 	uint32_t *blocks = xmalloc((*count + 1) * sizeof(*blocks));
 
 	blocks[0] = FUNCTION_TOTAL;
@@ -243,20 +245,20 @@ static void fill_table(struct callers_view *view)
 
 		if (!metric->is_static)
 			table->base[i] = values_convert(
-				metric, values_of_functions(view->session, metric)->total);
+				metric, values_of_functions(view->tally, metric)->total);
 	}
 	free(blocks);
 }
 
-static void fill_callers(struct session *session, const struct query *query, const void *arg,
+static void fill_callers(struct tally *tally, const struct query *query, const void *arg,
 			 struct table *table)
 {
-	struct callers_view view = {.session = session, .query = query, .table = table};
+	struct callers_view view = {.tally = tally, .query = query, .table = table};
 
 	(void)arg;
 	table_init(table, query, COLUMNS_ATTRIBUTED);
 	table->title = "Callers and callees";
-	tree_link(session);
+	tree_link(tally->shape->tree, tally->session->functions.count);
 	find_pairs(&view);
 	view.values = xcalloc(table->column_count, sizeof(*view.values));
 	for (size_t i = 0; i < table->column_count; i++)

@@ -188,9 +188,10 @@ static uint64_t hash_line(const struct session *session, uint32_t pc)
 static const struct rows_of instructions = {"PCs", name_pc, hash_instruction, same_instruction};
 static const struct rows_of source_lines = {"Lines", name_line, hash_line, same_line};
 
-static void fill(struct session *session, const struct query *query, const void *arg,
+static void fill(struct tally *tally, const struct query *query, const void *arg,
 		 struct table *table)
 {
+	struct session *session = tally->session;
 	const struct rows_of *rows = arg;
 	const struct code *code = code_of(session);
 	struct groups groups;
@@ -205,7 +206,7 @@ static void fill(struct session *session, const struct query *query, const void 
 		groups_add(&groups, session, i, rows->hash(session, i), rows->same);
 	table_init(table, query, COLUMNS_NO_STATIC);
 	table->title = rows->title;
-	code_count(session, groups.of_pc, groups.count, &list.sums);
+	code_count(tally, groups.of_pc, groups.count, &list.sums);
 	fill_list(&list);
 	code_sums_fini(&list.sums);
 	groups_fini(&groups);

@@ -40,8 +40,9 @@ static void count_piece(const struct scan_piece *piece, void *state)
 	measure_run(run, &measuring);
 }
 
-static void count_process(struct session *session, size_t index, struct measure_sums *out)
+static void count_process(const struct tally *tally, size_t index, struct measure_sums *out)
 {
+	const struct session *session = tally->session;
 	struct data_map *map = session->data;
 	size_t threads = scan_threads();
 	struct counting *states = xcalloc(threads, sizeof(*states));
@@ -53,7 +54,7 @@ static void count_process(struct session *session, size_t index, struct measure_
 					      .sums = {.nodes = out->nodes}};
 		pointers[i] = &states[i];
 	}
-	scan_process(session, &session->scanned.items[index], count_piece, pointers);
+	scan_process(tally, &session->scanned.items[index], count_piece, pointers);
 	for (size_t i = 0; i < threads; i++)
 		measure_fold(out, &states[i].sums, NULL);
 	free(pointers);
@@ -91,13 +92,14 @@ static void sum_objects(const struct data_map *map, const struct measure_sums *p
 	}
 }
 
-static void count_objects(struct session *session, struct measure_sums *out)
+static void count_objects(const struct tally *tally, struct measure_sums *out)
 {
+	struct session *session = tally->session;
 	struct data_map *map = data_map_of(session);
 	struct measure_sums places = {.nodes = map->places.count + 1};
 
 	for (size_t i = 0; i < session->scanned.count; i++)
-		count_process(session, i, &places);
+		count_process(tally, i, &places);
 	sum_objects(map, &places, out);
 	measure_fini(&places);
 }
@@ -155,7 +157,7 @@ static struct sort_key *ordered(const struct data_map *map, const struct measure
 	return keys;
 }
 
-static void fill_objects(struct session *session, const struct query *query, const void *arg,
+static void fill_objects(struct tally *tally, const struct query *query, const void *arg,
 			 struct table *table)
 {
 	struct measure_sums sums;
@@ -163,30 +165,30 @@ static void fill_objects(struct session *session, const struct query *query, con
 	size_t rows;
 
 	(void)arg;
-	count_objects(session, &sums);
+	count_objects(tally, &sums);
 	table_init(table, query, COLUMNS_EXCLUSIVE);
 	table->title = "Data Objects";
-	keys = ordered(session->data, &sums, query, false, &rows);
+	keys = ordered(tally->session->data, &sums, query, false, &rows);
 	rows++;
 	table_set_rows(table, query->limit && rows > query->limit ? query->limit : rows);
 	for (size_t i = 0; i < table->row_count; i++)
-		fill_row(session->data, &sums, table, i, i ? keys[i - 1].index : DATA_TOTAL);
+		fill_row(tally->session->data, &sums, table, i, i ? keys[i - 1].index : DATA_TOTAL);
 	memcpy(table->base, table->values, table->column_count * sizeof(double));
 	free(keys);
 	measure_fini(&sums);
 }
 
-static void fill_object(struct session *session, const struct query *query, const void *arg,
+static void fill_object(struct tally *tally, const struct query *query, const void *arg,
 			struct table *table)
 {
 	const uint32_t *object = arg;
 	struct measure_sums sums;
 
-	count_objects(session, &sums);
+	count_objects(tally, &sums);
 	table_init(table, query, COLUMNS_EXCLUSIVE);
 	table->title = "Data Object";
 	table_set_rows(table, 1);
-	fill_row(session->data, &sums, table, 0, *object);
+	fill_row(tally->session->data, &sums, table, 0, *object);
 	for (size_t i = 0; i < table->column_count; i++)
 		table->base[i] = value_of(&sums, DATA_TOTAL, table->columns[i].choice.metric);
 	measure_fini(&sums);
@@ -291,7 +293,7 @@ static const struct row_extent *keep_extent(struct layout *layout, const struct 
 	return kept;
 }
 
-static void fill_layout(struct session *session, const struct query *query, const void *arg,
+static void fill_layout(struct tally *tally, const struct query *query, const void *arg,
 			struct table *table)
 {
 	struct measure_sums sums;
@@ -300,11 +302,11 @@ static void fill_layout(struct session *session, const struct query *query, cons
 	size_t count;
 
 	(void)arg;
-	count_objects(session, &sums);
+	count_objects(tally, &sums);
 	table_init(table, query, COLUMNS_EXCLUSIVE);
 	table->title = "Data Layout";
 	table->has_extents = true;
-	layout.map = session->data;
+	layout.map = tally->session->data;
 	keys = ordered(layout.map, &sums, query, true, &count);
 	*vec_push(&layout.rows) = (struct layout_row){"<Total>", DATA_TOTAL, {0}};
 	for (size_t i = 0; i < count && layout.rows.count < LAYOUT_ROWS_MAX; i++) {
@@ -339,7 +341,7 @@ static void fill_layout(struct session *session, const struct query *query, cons
 
 /* ---- the views ---- */
 
-static void find_shares(struct session *session, const struct query *query, struct table *table)
+static void find_shares(struct tally *tally, const struct query *query, struct table *table)
 {
 	const struct metric *metric = query->sort.metric;
 	struct measure_sums sums;
@@ -347,7 +349,7 @@ static void find_shares(struct session *session, const struct query *query, stru
 
 	for (size_t i = 0; metric->is_static && i < query->metrics.count; i++)
 		metric = query->metrics.items[i].metric;
-	count_objects(session, &sums);
+	count_objects(tally, &sums);
 	total = value_of(&sums, DATA_TOTAL, metric);
 	known = total - value_of(&sums, DATA_UNKNOWN, metric);
 	without = value_of(&sums, data_of_reason(DATA_NO_ADDRESS), metric);
@@ -366,7 +368,11 @@ static enum status view_any(struct session *session, const struct query *query,
 	if (status != STATUS_OK)
 		return status;
 	view_run(session, &mine, view, table);
-	find_shares(session, &mine, table);
+
+	struct tally *tally = tally_of(session, &mine);
+
+	find_shares(tally, &mine, table);
+	tally_release(tally);
 	vec_fini(&mine.metrics);
 	return STATUS_OK;
 }
@@ -446,6 +452,8 @@ static bool is_named(const struct data_object *object, const char *name)
 
 size_t session_find_data(struct session *session, const char *name, struct function_match **out)
 {
+	session_enter(session);
+
 	const struct data_map *map = data_map_of(session);
 	size_t count = 0;
 
@@ -457,6 +465,7 @@ size_t session_find_data(struct session *session, const char *name, struct funct
 		if (ends_with_name(map->objects.items[i].plain, name) ||
 		    is_without_braces(map->objects.items[i].plain, name))
 			add_match(map, i, out, &count);
+	session_leave(session);
 	return count;
 }
 
@@ -477,6 +486,8 @@ void session_data_object(struct session *session, uint32_t object, struct data_o
 #define X(name, parent, text, description) description,
 	static const char *const reasons[] = {DATA_REASONS_LIST(X)};
 #undef X
+	session_enter(session);
+
 	struct data_map *map = data_map_of(session);
 	const struct data_object *of = &map->objects.items[object];
 
@@ -493,4 +504,5 @@ void session_data_object(struct session *session, uint32_t object, struct data_o
 		info->description = reasons[object - DATA_FIRST_REASON];
 	if (of->kind == DATA_OBJECT_BLOCK)
 		find_frames(map, of, info);
+	session_leave(session);
 }

@@ -174,7 +174,7 @@ static void count_instructions(struct disassembly *code)
 		else
 			group[i] = is_outlined(code, pc->function) ? code->outlined : NODE_NONE;
 	}
-	code_count(listing->session, group, code->first_target + code->outlined, &listing->sums);
+	code_count(listing->tally, group, code->first_target + code->outlined, &listing->sums);
 	free(group);
 }
 
@@ -191,7 +191,7 @@ static void count_lines(struct disassembly *code)
 	for (size_t i = 0; i < listing->session->code->pcs.count; i++)
 		if (line[i] > count)
 			line[i] = NODE_NONE;
-	code_count(listing->session, line, count + 1, &listing->line_sums);
+	code_count(listing->tally, line, count + 1, &listing->line_sums);
 	listing->first_line_group = code->first_target + code->outlined;
 	free(line);
 }
@@ -366,12 +366,13 @@ bool view_disassembly(struct session *session, const struct query *query,
 		      const struct listing_request *request, struct listing_header *header,
 		      struct table *table, struct diag_list *diags)
 {
-	const struct function *function = &session->functions.items[request->function];
 	struct listing listing = {.session = session,
+				  .tally = tally_of(session, query),
 				  .query = query,
 				  .request = request,
 				  .header = header,
 				  .table = table};
+	const struct function *function = &session->functions.items[request->function];
 	struct disassembly code = {
 		.listing = &listing,
 		.function = request->function,
@@ -400,5 +401,6 @@ bool view_disassembly(struct session *session, const struct query *query,
 	vec_fini(&code.instructions);
 	vec_fini(&code.rows);
 	vec_fini(&code.parts);
+	tally_release(listing.tally);
 	return code.bytes;
 }

@@ -25,7 +25,7 @@ struct fragment_sums {
 };
 
 struct fragment_view {
-	struct session *session;
+	struct tally *tally;
 	const struct query *query;
 	struct table *table;
 	const uint32_t *fragment;
@@ -38,7 +38,7 @@ struct fragment_view {
 /* Whether the path to a node ends with the fragment; then the node where that begins. */
 static bool match(const struct fragment_view *view, uint32_t node, uint32_t *head)
 {
-	const struct tree_node *nodes = view->session->tree.nodes.items;
+	const struct tree_node *nodes = view->tally->shape->tree->nodes.items;
 
 	for (size_t i = view->count; i--; node = nodes[node].parent) {
 		if (nodes[node].function != view->fragment[i] || (node == NODE_ROOT && i))
@@ -50,8 +50,8 @@ static bool match(const struct fragment_view *view, uint32_t node, uint32_t *hea
 
 static void find_places(struct fragment_view *view)
 {
-	const struct tree_node *nodes = view->session->tree.nodes.items;
-	size_t count = view->session->tree.nodes.count;
+	const struct tree_node *nodes = view->tally->shape->tree->nodes.items;
+	size_t count = view->tally->shape->tree->nodes.count;
 	uint32_t head = NODE_ROOT;
 
 	view->places = xmalloc(count * sizeof(*view->places));
@@ -76,14 +76,14 @@ static void find_places(struct fragment_view *view)
 static void sums_init(struct fragment_sums *sums, const struct fragment_view *view,
 		      const struct metric *metric)
 {
-	size_t functions = view->session->functions.count;
-	uint64_t *self = values_self(view->session, metric);
+	size_t functions = view->tally->session->functions.count;
+	uint64_t *self = values_self(view->tally, metric);
 
 	*sums = (struct fragment_sums){
 		.caller = xcalloc(functions, sizeof(uint64_t)),
 		.callee = xcalloc(functions, sizeof(uint64_t)),
 	};
-	for (size_t i = 0; i < view->session->tree.nodes.count; i++) {
+	for (size_t i = 0; i < view->tally->shape->tree->nodes.count; i++) {
 		const struct place *place = &view->places[i];
 
 		if (place->end == NODE_NONE)
@@ -114,11 +114,11 @@ static const uint64_t *by_function(const struct fragment_sums *sums, enum row_ma
 static struct sort_key *order(struct fragment_view *view, enum row_mark mark, size_t *count)
 {
 	const uint64_t *any = by_function(&view->any, mark);
-	struct sort_key *keys = xmalloc(view->session->functions.count * sizeof(*keys));
+	struct sort_key *keys = xmalloc(view->tally->session->functions.count * sizeof(*keys));
 	const struct metric *metric = view->query->sort.metric;
 
 	*count = 0;
-	for (uint32_t i = 0; i < view->session->functions.count; i++) {
+	for (uint32_t i = 0; i < view->tally->session->functions.count; i++) {
 		if (!any[i])
 			continue;
 
@@ -126,9 +126,9 @@ static struct sort_key *order(struct fragment_view *view, enum row_mark mark, si
 
 		*key = (struct sort_key){.index = i};
 		if (metric->unit == UNIT_TEXT)
-			key->text = symbols_name(view->session, i, view->query->name_style);
+			key->text = symbols_name(view->tally->session, i, view->query->name_style);
 		else if (metric->is_static)
-			key->value = values_static(view->session, i, metric);
+			key->value = values_static(view->tally->session, i, metric);
 		else
 			key->value = (double)by_function(&view->sort, mark)[i];
 	}
@@ -143,7 +143,7 @@ static void fill_row(struct fragment_view *view, size_t index, uint32_t function
 	struct table *table = view->table;
 	struct row *row = &table->rows[index];
 
-	table_name_row(view->session, view->query, table, function, row);
+	table_name_row(view->tally, view->query, table, function, row);
 	row->id = function;
 	row->mark = mark;
 	for (size_t i = 0; i < table->column_count; i++) {
@@ -152,7 +152,7 @@ static void fill_row(struct fragment_view *view, size_t index, uint32_t function
 		double *value = &table->values[index * table->column_count + i];
 
 		if (metric->is_static)
-			*value = values_static(view->session, function, metric);
+			*value = values_static(view->tally->session, function, metric);
 		else if (mark != ROW_CENTER)
 			*value = values_convert(metric, by_function(sums, mark)[function]);
 		else if (last && function != FUNCTION_TOTAL)
@@ -182,7 +182,7 @@ static void fill_table(struct fragment_view *view)
 			continue;
 		table->block_base[i] = values_convert(metric, view->columns[i].total);
 		table->base[i] =
-			values_convert(metric, values_of_functions(view->session, metric)->total);
+			values_convert(metric, values_of_functions(view->tally, metric)->total);
 	}
 	free(above);
 	free(below);
@@ -193,11 +193,11 @@ struct fragment {
 	size_t count;
 };
 
-static void fill_fragment(struct session *session, const struct query *query, const void *arg,
+static void fill_fragment(struct tally *tally, const struct query *query, const void *arg,
 			  struct table *table)
 {
 	const struct fragment *fragment = arg;
-	struct fragment_view view = {.session = session,
+	struct fragment_view view = {.tally = tally,
 				     .query = query,
 				     .table = table,
 				     .fragment = fragment->functions,

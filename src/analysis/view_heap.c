@@ -102,7 +102,7 @@ static void add_amounts(struct heap_amounts *to, const struct heap_amounts *amou
 }
 
 /* Of all nodes of a process; the caller frees the array. */
-static struct heap_amounts *count_process(const struct session *session,
+static struct heap_amounts *count_process(const struct tally *tally,
 					  const struct session_process *process, uint64_t moment_ns)
 {
 	size_t nodes = process->process->stacks.nodes.count, threads = scan_threads();
@@ -115,7 +115,7 @@ static struct heap_amounts *count_process(const struct session *session,
 					 .amounts = xcalloc(nodes, sizeof(*by[i].amounts))};
 		states[i] = &by[i];
 	}
-	scan_process(session, process, count_piece, states);
+	scan_process(tally, process, count_piece, states);
 	for (size_t i = 1; i < threads; i++) {
 		for (size_t node = 0; node < nodes; node++)
 			add_amounts(&by[0].amounts[node], &by[i].amounts[node]);
@@ -131,6 +131,7 @@ static struct heap_amounts *count_process(const struct session *session,
 /* ---- by stack ---- */
 
 struct collecting {
+	struct tally *tally;
 	struct session *session;
 	const struct query *query;
 	struct heap_stacks *out;
@@ -212,7 +213,7 @@ static void collect(struct collecting *collecting, const struct session_process 
 {
 	if (!process->process->heap.fate)
 		return;
-	struct heap_amounts *amounts = count_process(collecting->session, process, moment_ns);
+	struct heap_amounts *amounts = count_process(collecting->tally, process, moment_ns);
 
 	for (size_t node = 0; node < process->process->stacks.nodes.count; node++)
 		if (heap_allocated(&amounts[node]).blocks)
@@ -243,7 +244,8 @@ static void finish(struct collecting *collecting)
 void view_heap_stacks(struct session *session, const struct query *query,
 		      struct heap_stacks *stacks)
 {
-	struct collecting collecting = {.session = session,
+	struct collecting collecting = {.tally = tally_of(session, query),
+					.session = session,
 					.query = query,
 					.out = stacks,
 					.set = {.session = session, .style = query->name_style}};
@@ -253,17 +255,20 @@ void view_heap_stacks(struct session *session, const struct query *query,
 	for (size_t i = 0; i < session->scanned.count; i++)
 		collect(&collecting, &session->scanned.items[i], 0);
 	finish(&collecting);
+	tally_release(collecting.tally);
 }
 
-void heap_stacks_at(struct session *session, const struct query *query,
+void heap_stacks_at(struct tally *tally, const struct query *query,
 		    const struct session_process *process, uint64_t moment_ns,
 		    struct heap_stacks *stacks)
 {
 	struct query alone = *query;
-	struct collecting collecting = {.session = session,
-					.query = &alone,
-					.out = stacks,
-					.set = {.session = session, .style = query->name_style}};
+	struct collecting collecting = {
+		.tally = tally,
+		.session = tally->session,
+		.query = &alone,
+		.out = stacks,
+		.set = {.session = tally->session, .style = query->name_style}};
 
 	alone.compare = COMPARE_OFF; /* it is one process */
 	*stacks = (struct heap_stacks){0};

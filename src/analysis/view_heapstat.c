@@ -127,7 +127,7 @@ static void add_statistics(struct heap_statistics *to, const struct heap_statist
 	to->sampled |= from->sampled;
 }
 
-static void count_process(struct heap_statistics *statistics, const struct session *session,
+static void count_process(struct heap_statistics *statistics, const struct tally *tally,
 			  const struct session_process *process)
 {
 	size_t threads = scan_threads();
@@ -136,7 +136,7 @@ static void count_process(struct heap_statistics *statistics, const struct sessi
 
 	for (size_t i = 0; i < threads; i++)
 		states[i] = &parts[i];
-	scan_process(session, process, count_piece, states);
+	scan_process(tally, process, count_piece, states);
 	for (size_t i = 0; i < threads; i++)
 		add_statistics(statistics, &parts[i]);
 	free(states);
@@ -162,6 +162,7 @@ static void take_peak(struct heap_statistics *statistics, const struct session *
 void view_heap_statistics(struct session *session, const struct query *query,
 			  struct heap_statistics *statistics)
 {
+	struct tally *tally = tally_of(session, query);
 	uint64_t peak_bytes = 0;
 	size_t highest = 0;
 
@@ -169,9 +170,9 @@ void view_heap_statistics(struct session *session, const struct query *query,
 	for (size_t i = 0; i < session->scanned.count; i++) {
 		const struct experiment_heap *heap = &session->scanned.items[i].process->heap;
 
-		if (!heap->fate || !session_looks_at(session, &session->scanned.items[i]))
+		if (!heap->fate || !tally_looks_at(tally, &session->scanned.items[i]))
 			continue;
-		count_process(statistics, session, &session->scanned.items[i]);
+		count_process(statistics, tally, &session->scanned.items[i]);
 		statistics->unmatched += heap->unmatched;
 		statistics->searched |= heap->searched;
 		if (heap->peak_bytes > peak_bytes) {
@@ -181,8 +182,9 @@ void view_heap_statistics(struct session *session, const struct query *query,
 		}
 	}
 	if (statistics->peak_process)
-		heap_stacks_at(session, query, &session->scanned.items[highest],
-			       statistics->peak_ns, &statistics->peak);
+		heap_stacks_at(tally, query, &session->scanned.items[highest], statistics->peak_ns,
+			       &statistics->peak);
+	tally_release(tally);
 }
 
 void heap_statistics_fini(struct heap_statistics *statistics)

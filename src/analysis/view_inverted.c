@@ -32,7 +32,7 @@ struct level {
 };
 
 struct inverted_view {
-	struct session *session;
+	struct tally *tally;
 	const struct query *query;
 	const struct tree_part *part;
 	struct table *table;
@@ -64,14 +64,14 @@ static void add_row(struct inverted_view *view, uint32_t function, size_t first,
 
 	*row = *place;
 	row->id = (uint32_t)view->rows.count - 1;
-	table_name_row(view->session, view->query, view->table, function, row);
+	table_name_row(view->tally, view->query, view->table, function, row);
 	for (size_t i = 0; i < view->table->column_count; i++) {
 		const struct metric *metric = view->table->columns[i].choice.metric;
 
 		*vec_push(&view->values) =
 			view->self[i]
 				? values_convert(metric, sum(view, view->self[i], first, count))
-				: values_static(view->session, function, metric);
+				: values_static(view->tally->session, function, metric);
 	}
 }
 
@@ -101,11 +101,12 @@ static struct sort_key group_key(const struct inverted_view *view, const struct 
 	struct sort_key key = {.index = index};
 
 	if (metric->unit == UNIT_TEXT)
-		key.text = symbols_name(view->session, group->function, view->query->name_style);
+		key.text = symbols_name(view->tally->session, group->function,
+					view->query->name_style);
 	else if (view->sort)
 		key.value = (double)sum(view, view->sort, group->first, group->count);
 	else
-		key.value = values_static(view->session, group->function, metric);
+		key.value = values_static(view->tally->session, group->function, metric);
 	return key;
 }
 
@@ -162,7 +163,7 @@ static void open_level(struct inverted_view *view, size_t first, size_t count, u
 /* Takes the sources one caller up; those without one are done. How many are left, in front. */
 static size_t climb(struct inverted_view *view, size_t first, size_t count)
 {
-	const struct tree_node *nodes = view->session->tree.nodes.items;
+	const struct tree_node *nodes = view->tally->shape->tree->nodes.items;
 	size_t left = 0;
 
 	for (size_t i = first; i < first + count; i++) {
@@ -220,10 +221,10 @@ static void fill_rows(struct inverted_view *view)
 
 static void find_sources(struct inverted_view *view)
 {
-	const struct tree_node *nodes = view->session->tree.nodes.items;
-	uint64_t *any = values_self(view->session, &values_any);
+	const struct tree_node *nodes = view->tally->shape->tree->nodes.items;
+	uint64_t *any = values_self(view->tally, &values_any);
 
-	for (uint32_t i = 1; i < view->session->tree.nodes.count; i++)
+	for (uint32_t i = 1; i < view->tally->shape->tree->nodes.count; i++)
 		if (any[i])
 			*vec_push(&view->sources) = (struct source){i, i, nodes[i].function};
 	free(any);
@@ -247,20 +248,19 @@ static void fill_bearably(struct inverted_view *view)
 	}
 }
 
-void view_inverted_tree(struct session *session, const struct query *query,
+void view_inverted_tree(struct tally *tally, const struct query *query,
 			const struct tree_part *part, struct table *table)
 {
-	struct inverted_view view = {
-		.session = session, .query = query, .part = part, .table = table};
+	struct inverted_view view = {.tally = tally, .query = query, .part = part, .table = table};
 	size_t columns = table->column_count;
 
 	view.self = xcalloc(columns + 1, sizeof(*view.self));
 	for (size_t i = 0; i < columns; i++)
 		if (!table->columns[i].choice.metric->is_static)
-			view.self[i] = values_self(session, table->columns[i].choice.metric);
+			view.self[i] = values_self(tally, table->columns[i].choice.metric);
 	if (!query->sort.metric->is_static)
-		view.sort = values_self(session, query->sort.metric);
-	view.weight = values_self(session, tree_part_metric(query));
+		view.sort = values_self(tally, query->sort.metric);
+	view.weight = values_self(tally, tree_part_metric(query));
 	fill_bearably(&view);
 	table_set_rows(table, view.rows.count);
 	memcpy(table->rows, view.rows.items, view.rows.count * sizeof(*table->rows));

@@ -13,7 +13,7 @@
 #include <string.h>
 
 struct grouping {
-	const struct session *session;
+	const struct tally *tally;
 	const struct io_rows *rows;
 	struct measure_sums sums;
 };
@@ -48,7 +48,7 @@ static void count_process(struct grouping *grouping, const struct session_proces
 			(struct counting){.rows = rows, .sums = {.nodes = grouping->sums.nodes}};
 		pointers[i] = &states[i];
 	}
-	scan_process(grouping->session, process, count_piece, pointers);
+	scan_process(grouping->tally, process, count_piece, pointers);
 	for (size_t i = 0; i < threads; i++)
 		measure_fold(&grouping->sums, &states[i].sums, NULL);
 	free(pointers);
@@ -105,11 +105,12 @@ static void fill_table(const struct grouping *grouping, const struct query *quer
 	free(keys);
 }
 
-static void fill(struct session *session, const struct query *query, enum io_row_kind kind,
+static void fill(struct tally *tally, const struct query *query, enum io_row_kind kind,
 		 struct table *table)
 {
+	struct session *session = tally->session;
 	struct query of_io = io_query(session, query);
-	struct grouping grouping = {.session = session, .rows = io_rows_of(session, kind)};
+	struct grouping grouping = {.tally = tally, .rows = io_rows_of(session, kind)};
 
 	grouping.sums.nodes = grouping.rows->rows.count;
 	for (size_t i = 0; i < session->scanned.count; i++)
@@ -121,11 +122,11 @@ static void fill(struct session *session, const struct query *query, enum io_row
 	measure_fini(&grouping.sums);
 }
 
-static void fill_activity(struct session *session, const struct query *query, const void *arg,
+static void fill_activity(struct tally *tally, const struct query *query, const void *arg,
 			  struct table *table)
 {
 	(void)arg;
-	fill(session, query, IO_ROWS_FILES, table);
+	fill(tally, query, IO_ROWS_FILES, table);
 	table->title = "I/O Activity";
 }
 
@@ -136,11 +137,11 @@ void view_io_activity(struct session *session, const struct query *query, struct
 		 table);
 }
 
-static void fill_detail(struct session *session, const struct query *query, const void *arg,
+static void fill_detail(struct tally *tally, const struct query *query, const void *arg,
 			struct table *table)
 {
 	(void)arg;
-	fill(session, query, session->united ? IO_ROWS_COMPARED : IO_ROWS_OPENINGS, table);
+	fill(tally, query, tally->shape->united ? IO_ROWS_COMPARED : IO_ROWS_OPENINGS, table);
 	table->title = "I/O Activity by Descriptor";
 }
 

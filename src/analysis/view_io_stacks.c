@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 struct stacks {
+	struct tally *tally;
 	struct session *session;
 	struct stack_set set;
 	struct measure_sums sums; /* by row of the set */
@@ -24,7 +25,7 @@ static void count_piece(const struct scan_piece *piece, void *state)
 }
 
 /* By node of the process's stacks. */
-static void count_process(const struct session *session, const struct session_process *process,
+static void count_process(const struct tally *tally, const struct session_process *process,
 			  struct measure_sums *sums)
 {
 	size_t threads = scan_threads(), nodes = process->process->stacks.nodes.count;
@@ -36,7 +37,7 @@ static void count_process(const struct session *session, const struct session_pr
 		parts[i].nodes = nodes;
 		states[i] = &parts[i];
 	}
-	scan_process(session, process, count_piece, states);
+	scan_process(tally, process, count_piece, states);
 	for (size_t i = 0; i < threads; i++)
 		measure_fold(sums, &parts[i], NULL);
 	free(states);
@@ -57,7 +58,7 @@ static void add_process(struct stacks *stacks, const struct experiment *experime
 	const struct stack_tree *tree = &process->process->stacks;
 	struct measure_sums sums;
 
-	count_process(stacks->session, process, &sums);
+	count_process(stacks->tally, process, &sums);
 	uint32_t *rows = xcalloc(tree->nodes.count, sizeof(*rows));
 
 	for (uint32_t i = 0; i < tree->nodes.count; i++)
@@ -147,7 +148,8 @@ static void fill_list(const struct stacks *stacks, const struct query *query,
 
 void view_io_stacks(struct session *session, const struct query *query, struct io_stack_list *list)
 {
-	struct stacks stacks = {.session = session,
+	struct stacks stacks = {.tally = tally_of(session, query),
+				.session = session,
 				.set = {.session = session, .style = query->name_style}};
 	size_t number = 0;
 
@@ -160,6 +162,7 @@ void view_io_stacks(struct session *session, const struct query *query, struct i
 	fill_list(&stacks, query, list);
 	measure_fini(&stacks.sums);
 	stack_set_fini(&stacks.set);
+	tally_release(stacks.tally);
 }
 
 void io_stack_list_fini(struct io_stack_list *list)

@@ -83,7 +83,9 @@ static const char *find_holder(const struct lock_scan *scan, struct arena *arena
 
 			if (!thread)
 				continue;
-			*hold = (struct lock_hold){experiment, process, thread->number, 0, 0};
+			*hold = (struct lock_hold){.experiment = experiment,
+						   .process = process,
+						   .thread = thread->number};
 			return thread_name(arena, number, thread);
 		}
 	}
@@ -351,15 +353,16 @@ static const struct lock *choose(const struct lock_scan *scan, const char *which
 bool view_lock(struct session *session, const struct query *query, const char *which,
 	       struct lock_detail *detail)
 {
+	struct tally *tally = tally_of(session, query);
 	struct lock_scan all = {0};
 	struct focus focus = {.number = HASH_NONE, .arena = &detail->arena};
 	struct lock_scan closer = {.visit = visit, .data = &focus};
 
 	*detail = (struct lock_detail){0};
-	lock_scan_run(&all, session);
+	lock_scan_run(&all, tally);
 	focus.lock = choose(&all, which);
 	if (focus.lock) {
-		lock_scan_run(&closer, session);
+		lock_scan_run(&closer, tally);
 		detail->name = lock_title(focus.lock, &detail->arena);
 		detail->object = focus.lock->object;
 		detail->waits = waits_of(&focus.lock->sums);
@@ -374,6 +377,7 @@ bool view_lock(struct session *session, const struct query *query, const char *w
 		lock_scan_fini(&closer);
 	}
 	lock_scan_fini(&all);
+	tally_release(tally);
 	return detail->name;
 }
 

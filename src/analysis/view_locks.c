@@ -51,13 +51,13 @@ static void fill_row(const struct lock *lock, double *values)
 	values[COLUMN_HOLDERS] = lock->holders;
 }
 
-static void fill(struct session *session, const struct query *query, const void *arg,
+static void fill(struct tally *tally, const struct query *query, const void *arg,
 		 struct table *table)
 {
 	struct lock_scan scan = {0};
 
 	(void)arg;
-	lock_scan_run(&scan, session);
+	lock_scan_run(&scan, tally);
 	init_columns(table);
 
 	size_t count = scan.locks.count + 1;

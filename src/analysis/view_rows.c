@@ -57,18 +57,20 @@ struct object_sums {
 	uint64_t *exclusive, *inclusive;
 };
 
-static void sum_objects(const struct session *session, const struct metric *metric,
+static void sum_objects(const struct tally *tally, const struct metric *metric,
 			const uint32_t *object_of, const bool *first, struct object_sums *sums)
 {
-	const struct tree_node *nodes = session->tree.nodes.items;
-	uint64_t *values = values_self(session, metric);
+	const struct session *session = tally->session;
+	const struct call_tree *tree = tally->shape->tree;
+	const struct tree_node *nodes = tree->nodes.items;
+	uint64_t *values = values_self(tally, metric);
 
 	memset(sums->exclusive, 0, session->objects.count * sizeof(uint64_t));
 	memset(sums->inclusive, 0, session->objects.count * sizeof(uint64_t));
-	for (size_t i = 1; i < session->tree.nodes.count; i++)
+	for (size_t i = 1; i < tree->nodes.count; i++)
 		sums->exclusive[object_of[nodes[i].function]] += values[i];
-	values_accumulate(session, values);
-	for (size_t i = 1; i < session->tree.nodes.count; i++)
+	values_accumulate(tally, values);
+	for (size_t i = 1; i < tree->nodes.count; i++)
 		if (first[i])
 			sums->inclusive[object_of[nodes[i].function]] += values[i];
 	sums->total = values[NODE_ROOT];
@@ -86,9 +88,10 @@ static void take_objects(const struct session *session, const struct object_sums
 		out[(i + 1) * stride] = values_convert(choice->metric, values[i]);
 }
 
-static void fill_objects(struct session *session, struct table *table, struct plain_rows *rows,
+static void fill_objects(const struct tally *tally, struct table *table, struct plain_rows *rows,
 			 const uint32_t *object_of, const bool *first)
 {
+	const struct session *session = tally->session;
 	struct object_sums sums = {
 		.exclusive = xcalloc(session->objects.count, sizeof(uint64_t)),
 		.inclusive = xcalloc(session->objects.count, sizeof(uint64_t)),
@@ -99,14 +102,14 @@ static void fill_objects(struct session *session, struct table *table, struct pl
 
 		if (choice->metric->is_static)
 			continue;
-		sum_objects(session, choice->metric, object_of, first, &sums);
+		sum_objects(tally, choice->metric, object_of, first, &sums);
 		take_objects(session, &sums, choice, rows->values + i, table->column_count);
 	}
 	if (!table->sort.metric->is_static) {
-		sum_objects(session, table->sort.metric, object_of, first, &sums);
+		sum_objects(tally, table->sort.metric, object_of, first, &sums);
 		take_objects(session, &sums, &table->sort, rows->sort, 1);
 	}
-	sum_objects(session, &values_any, object_of, first, &sums);
+	sum_objects(tally, &values_any, object_of, first, &sums);
 	for (size_t i = 0; i < session->objects.count; i++) {
 		rows->names[i + 1] = session->objects.items[i].name;
 		rows->objects[i + 1] = i == OBJECT_UNKNOWN ? NULL : session->objects.items[i].path;
@@ -116,9 +119,11 @@ static void fill_objects(struct session *session, struct table *table, struct pl
 	free(sums.inclusive);
 }
 
-static void fill_objects_table(struct session *session, const struct query *query, const void *arg,
+static void fill_objects_table(struct tally *tally, const struct query *query, const void *arg,
 			       struct table *table)
 {
+	struct session *session = tally->session;
+
 	(void)arg;
 
 	uint32_t *object_of = xmalloc(session->functions.count * sizeof(*object_of));
@@ -129,12 +134,13 @@ static void fill_objects_table(struct session *session, const struct query *quer
 	/* the root is no load object's: it must not hide the first <Unknown> */
 	object_of[FUNCTION_TOTAL] = (uint32_t)session->objects.count;
 
-	bool *first = tree_first_of_group(session, object_of, (uint32_t)session->objects.count + 1);
+	bool *first = tree_first_of_group(tally->shape->tree, object_of,
+					  (uint32_t)session->objects.count + 1);
 
 	table_init(table, query, COLUMNS_NO_STATIC);
 	table->title = "Load Objects";
 	rows_init(&rows, table, session->objects.count + 1);
-	fill_objects(session, table, &rows, object_of, first);
+	fill_objects(tally, table, &rows, object_of, first);
 	rows_finish(&rows, query, table);
 	free(first);
 	free(object_of);

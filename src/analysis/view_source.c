@@ -184,7 +184,7 @@ static void count_source(struct source_listing *source)
 		else
 			group[i] = group[i] ? line_group(source, group[i]) : NODE_NONE;
 	}
-	code_count(listing->session, group,
+	code_count(listing->tally, group,
 		   (uint32_t)(source->code.lines.count + source->strays.count), &listing->sums);
 	free(group);
 }
@@ -258,6 +258,7 @@ bool view_source(struct session *session, const struct query *query,
 		 struct table *table, struct diag_list *diags)
 {
 	struct listing listing = {.session = session,
+				  .tally = tally_of(session, query),
 				  .query = query,
 				  .request = request,
 				  .header = header,
@@ -268,6 +269,7 @@ bool view_source(struct session *session, const struct query *query,
 	if (listing.file == LINES_NONE) {
 		say_no_lines(&listing, diags);
 		table_fini(table);
+		tally_release(listing.tally);
 		return false;
 	}
 	table->title = "Annotated source";
@@ -280,5 +282,6 @@ bool view_source(struct session *session, const struct query *query,
 	source_code_fini(&source.code);
 	vec_fini(&source.strays);
 	hash_map_fini(&source.known_strays);
+	tally_release(listing.tally);
 	return true;
 }

@@ -3,10 +3,10 @@
 #ifndef HELIO_ANALYSIS_VIEW_TREE_H
 #define HELIO_ANALYSIS_VIEW_TREE_H
 
-#include "analysis/session.h"
+#include "analysis/tally.h"
 
 /* Fills a table whose columns are set. */
-void view_inverted_tree(struct session *session, const struct query *query,
+void view_inverted_tree(struct tally *tally, const struct query *query,
 			const struct tree_part *part, struct table *table);
 
 #endif

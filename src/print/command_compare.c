@@ -22,10 +22,10 @@ void command_each_group(struct print *print,
 		if (print->mode != MODE_JSON)
 			terminal_printf(print->output.file,
 					i ? "\nExperiment: %s\n" : "Experiment: %s\n", name);
-		session_look_at(print->session, i + 1);
+		print->query.group = (uint32_t)i + 1;
 		put(print, name, data);
 	}
-	session_look_at(print->session, 0);
+	print->query.group = 0;
 }
 
 bool command_compare(struct print *print, char **arguments, size_t count)

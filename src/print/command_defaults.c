@@ -59,7 +59,7 @@ void command_use_defaults(struct print *print)
 	struct diag_list diags = {0};
 
 	if (print->default_metrics.text) {
-		session_set_default_metrics(print->session, print->default_metrics.text);
+		print->query.default_metrics = print->default_metrics.text;
 		query_set_default_metrics(&print->query, print->session);
 	}
 	if (print->default_sort.text &&
@@ -100,7 +100,7 @@ static bool select_processes(struct print *print, const regex_t *pattern)
 		if (is_wanted(process, pattern))
 			strbuf_printf(&list, "%s%u", list.length ? "," : "", process->id);
 	}
-	session_select(print->session, SELECT_PROCESSES, list.text, &diags);
+	query_select(&print->query, print->session, SELECT_PROCESSES, list.text, &diags);
 	strbuf_fini(&list);
 	return say_diags(print, &diags);
 }
@@ -112,7 +112,7 @@ bool command_en_desc(struct print *print, char **arguments, size_t count)
 	regex_t pattern;
 
 	if (!strcasecmp(word, "on")) {
-		session_select(print->session, SELECT_PROCESSES, "all", &diags);
+		query_select(&print->query, print->session, SELECT_PROCESSES, "all", &diags);
 		return say_diags(print, &diags);
 	}
 	if (!strcasecmp(word, "off"))

@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* Metrics and their order in the words of the new session; none where it does not know them. */
-static bool carry_list(struct print *print, const struct session *to, struct metric_list *metrics,
+static bool carry_list(struct print *print, struct session *to, struct metric_list *metrics,
 		       struct metric_choice *sort)
 {
 	char *text = metric_list_text(metrics);
@@ -23,7 +23,7 @@ static bool carry_list(struct print *print, const struct session *to, struct met
 	struct diag_list diags = {0};
 	bool reverse, known;
 
-	known = (!metrics->count || !metric_list_parse(to, text, &fresh, &diags)) &&
+	known = (!metrics->count || !metric_list_parse(to, NULL, text, &fresh, &diags)) &&
 		(!sort_text || !metric_sort_parse(to, sort_text, &choice, &reverse, &diags));
 	if (!known) {
 		say_warning(print, "The metrics are the usual ones again: %s", diags.items[0].text);
@@ -39,14 +39,15 @@ static bool carry_list(struct print *print, const struct session *to, struct met
 	return known;
 }
 
-static void carry_metrics(struct print *print, const struct session *to)
+static void carry_metrics(struct print *print, struct session *to)
 {
-	struct query *query = &print->query, fresh;
+	struct query *query = &print->query;
 
 	if (!carry_list(print, to, &query->metrics, &query->sort)) {
-		query_init(&fresh, to);
-		query->metrics = fresh.metrics;
-		query->sort = fresh.sort;
+		bool reverse = query->sort_reverse;
+
+		query_set_default_metrics(query, to);
+		query->sort_reverse = reverse;
 	}
 	carry_list(print, to, &print->index_metrics, &print->index_sort);
 }
@@ -68,12 +69,7 @@ static void carry_filters(struct print *print, const struct session *from, struc
 {
 	struct diag_list diags = {0};
 
-	if (session_filter_text(from))
-		session_filter(to, session_filter_text(from), &diags);
-	for (int i = 0; i < SELECTIONS; i++)
-		if (strcmp(session_selected(from, (enum selection)i), "all") != 0)
-			session_select(to, (enum selection)i,
-				       session_selected(from, (enum selection)i), &diags);
+	query_carry(&print->query, to, &diags);
 	carry_objects(from, to, &diags);
 	say_diags(print, &diags);
 }
@@ -87,14 +83,13 @@ static bool reopen(struct print *print, const struct experiment_paths *paths)
 	if (session_open(paths->items, paths->count, &fresh, &diags) != STATUS_OK)
 		return say_diags(print, &diags);
 	say_diags(print, &diags);
-	if (print->default_metrics.text)
-		session_set_default_metrics(fresh, print->default_metrics.text);
 	if (print->session) {
 		carry_metrics(print, fresh);
 		carry_filters(print, print->session, fresh);
 		session_free(print->session);
 	} else {
 		query_init(&print->query, fresh);
+		print->query.default_metrics = print->default_metrics.text;
 	}
 	print->session = fresh;
 	print->fragment.count = 0;

@@ -10,7 +10,7 @@
 
 static void json_filter(struct print *print)
 {
-	const char *text = session_filter_text(print->session);
+	const char *text = query_filter_text(&print->query);
 	struct json_report report;
 
 	json_report_begin(&report, print, "filters", NULL, NULL);
@@ -22,7 +22,7 @@ static void json_filter(struct print *print)
 /* Once it is clear that the words are right. */
 static void warn_of_nothing(struct print *print)
 {
-	if (!session_chooses_any(print->session))
+	if (!query_chooses_any(&print->query, print->session))
 		say_warning(print, "no event is chosen: all values are 0");
 }
 
@@ -32,7 +32,7 @@ bool command_filters(struct print *print, char **arguments, size_t count)
 
 	if (count > 1)
 		return say_error(print, "filters takes one expression: put it in quotes");
-	if (count && session_filter(print->session, arguments[0], &diags) != STATUS_OK)
+	if (count && query_filter(&print->query, print->session, arguments[0], &diags) != STATUS_OK)
 		return say_diags(print, &diags);
 	bool lacks_data = diags.count > 0;
 
@@ -43,7 +43,7 @@ bool command_filters(struct print *print, char **arguments, size_t count)
 		json_filter(print);
 		return true;
 	}
-	const char *text = session_filter_text(print->session);
+	const char *text = query_filter_text(&print->query);
 
 	terminal_printf(print->output.file, "current filter setting: \"%s\"\n",
 			text ? text : "<none>");
@@ -98,7 +98,7 @@ static uint64_t selectable(const struct print *print, enum selection selection, 
 /* What there is to be selected, and what is. */
 static bool list(struct print *print, enum selection selection, const char *command)
 {
-	const char *selected = session_selected(print->session, selection);
+	const char *selected = query_selected(&print->query, selection);
 	int width = (int)strlen(selected) > 3 ? (int)strlen(selected) : 3;
 	struct json_report report;
 
@@ -132,7 +132,8 @@ static bool select_by_list(struct print *print, enum selection selection, const 
 {
 	struct diag_list diags = {0};
 
-	if (count && session_select(print->session, selection, arguments[0], &diags) != STATUS_OK)
+	if (count && query_select(&print->query, print->session, selection, arguments[0], &diags) !=
+			     STATUS_OK)
 		return say_diags(print, &diags);
 	if (count)
 		warn_of_nothing(print);

@@ -323,7 +323,7 @@ static void put_statistics(struct print *print, const char *name, void *data)
 	struct group_report *out = data;
 	struct io_report report;
 
-	session_io_report(print->session, &report);
+	view_io_report(print->session, &print->query, &report);
 	if (print->mode == MODE_JSON) {
 		if (!out->begun)
 			json_report_begin(

@@ -43,7 +43,7 @@ static void json_experiment_list(struct print *print)
 			&report,
 			json_pack("{s:i, s:b, s:I, s:o, s:o, s:o, s:i, s:o, s:o}", "id",
 				  (int)process->id, "selected",
-				  session_process_selected(print->session, process->id), "pid",
+				  query_process_selected(&print->query, process->id), "pid",
 				  (json_int_t)process->pid, "name", json_text(process->name),
 				  "path", json_text(process->path), "lineage",
 				  json_text(process->lineage ? process->lineage : ""), "founder",
@@ -107,8 +107,7 @@ bool command_experiment_list(struct print *print, char **arguments, size_t count
 		const struct process_info *process = session_process(print->session, i);
 
 		terminal_printf(file, "%*" PRIu32 " %-3s %*" PRId64 " ", id_width, process->id,
-				session_process_selected(print->session, process->id) ? "yes"
-										      : "no",
+				query_process_selected(&print->query, process->id) ? "yes" : "no",
 				pid_width, process->pid);
 		if (commands)
 			put_command(file, process, name_width);

@@ -114,8 +114,8 @@ bool command_metrics(struct print *print, char **arguments, size_t count)
 		return true;
 	}
 	if (count) {
-		enum status status = metric_list_parse(print->session, arguments[0],
-						       &print->query.metrics, &diags);
+		enum status status = metric_list_parse(print->session, print->query.default_metrics,
+						       arguments[0], &print->query.metrics, &diags);
 		bool ok = say_diags(print, &diags);
 
 		if (status != STATUS_OK)
@@ -307,7 +307,8 @@ bool command_indxobj_metrics(struct print *print, char **arguments, size_t count
 	struct diag_list diags = {0};
 	bool set = count && strcasecmp(arguments[0], "default") != 0;
 
-	if (set && metric_list_parse(print->session, arguments[0], &list, &diags) != STATUS_OK)
+	if (set && metric_list_parse(print->session, print->query.default_metrics, arguments[0],
+				     &list, &diags) != STATUS_OK)
 		return say_diags(print, &diags);
 	say_diags(print, &diags);
 	if (count)

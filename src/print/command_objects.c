@@ -54,7 +54,8 @@ bool command_object_list(struct print *print, char **arguments, size_t count)
 	else
 		terminal_printf(print->output.file, "Sel  Load Object\n==== ===========\n");
 	for (size_t i = 0; i < session_load_object_count(print->session); i++) {
-		const char *showing = showings[session_object_showing(print->session, i)];
+		const char *showing =
+			showings[query_object_showing(&print->query, (uint32_t)i + 1)];
 		struct load_object_info info;
 
 		session_load_object(print->session, i, &info);
@@ -75,7 +76,7 @@ static bool show(struct print *print, const char *list, enum object_showing show
 {
 	struct diag_list diags = {0};
 
-	session_show_objects(print->session, list, showing, &diags);
+	query_show_objects(&print->query, print->session, list, showing, &diags);
 	return say_diags(print, &diags);
 }
 

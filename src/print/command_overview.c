@@ -48,11 +48,12 @@ static bool is_selected(const struct query *query, const struct metric *metric)
 	return false;
 }
 
-static double metric_total(struct session *session, const struct metric *metric)
+static double metric_total(const struct print *print, const struct metric *metric)
 {
 	double exclusive, inclusive, total;
 
-	session_function_values(session, FUNCTION_TOTAL, metric, &exclusive, &inclusive, &total);
+	view_function_values(print->session, &print->query, FUNCTION_TOTAL, metric, &exclusive,
+			     &inclusive, &total);
 	return total;
 }
 
@@ -131,7 +132,7 @@ static void put_metric(struct print *print, const struct metric *metric, double 
 		[UNIT_BYTES] = " (Bytes)",     [UNIT_RATIO] = "",
 		[UNIT_ADDRESS] = "",	       [UNIT_TEXT] = "",
 	};
-	double total = metric_total(print->session, metric);
+	double total = metric_total(print, metric);
 	bool hot = metric->unit == UNIT_SECONDS && number_share(total, whole) >= HOT_SHARE;
 	char number[NUMBER_SIZE];
 
@@ -188,7 +189,7 @@ static void json_overview(struct print *print)
 	for (size_t i = 0; (metric = metric_catalogue(print->session, i)); i++) {
 		if (metric->is_static || !metric_available(print->session, metric))
 			continue;
-		double total = metric_total(print->session, metric);
+		double total = metric_total(print, metric);
 
 		json_report_row(&report, json_pack("{s:s, s:s, s:s, s:b, s:o}", "name",
 						   metric->command, "title", metric->title, "unit",

@@ -39,12 +39,13 @@ static bool is_json(const struct report *report)
 	return report->print->mode == MODE_JSON;
 }
 
-static double total_of(struct session *session, uint32_t function, const struct metric *metric,
+static double total_of(const struct print *print, uint32_t function, const struct metric *metric,
 		       enum metric_flavor flavor)
 {
 	double exclusive, inclusive, total;
 
-	session_function_values(session, function, metric, &exclusive, &inclusive, &total);
+	view_function_values(print->session, &print->query, function, metric, &exclusive,
+			     &inclusive, &total);
 	return flavor == FLAVOR_EXCLUSIVE ? exclusive : inclusive;
 }
 
@@ -198,7 +199,7 @@ static void put_times(struct report *report)
 	};
 	struct session *session = report->print->session;
 	const struct metric *total = metric_find(session, "total");
-	double whole = total_of(session, FUNCTION_TOTAL, total, FLAVOR_INCLUSIVE);
+	double whole = total_of(report->print, FUNCTION_TOTAL, total, FLAVOR_INCLUSIVE);
 	bool idle = false;
 
 	if (!metric_available(session, total) || whole <= 0)
@@ -207,7 +208,7 @@ static void put_times(struct report *report)
 	put_value(report, "time", "", "all their time", total, whole, whole);
 	for (size_t i = 0; i < COUNT(times); i++) {
 		const struct metric *metric = metric_find(session, times[i].metric);
-		double value = total_of(session, FUNCTION_TOTAL, metric, FLAVOR_INCLUSIVE);
+		double value = total_of(report->print, FUNCTION_TOTAL, metric, FLAVOR_INCLUSIVE);
 
 		if (value > 0)
 			put_value(report, "time", times[i].detail ? "    " : "  ", times[i].text,
@@ -234,7 +235,7 @@ static void put_traces(struct report *report)
 		if (metric->is_static || metric->states || !metric->if_data ||
 		    !metric_available(session, metric))
 			continue;
-		value = total_of(session, FUNCTION_TOTAL, metric, FLAVOR_INCLUSIVE);
+		value = total_of(report->print, FUNCTION_TOTAL, metric, FLAVOR_INCLUSIVE);
 		if (value <= 0)
 			continue;
 		if (!begun)
@@ -530,14 +531,16 @@ static void put_missing(struct report *report)
 	any |= put_unrecorded(report);
 	any |= put_share(report, without_names(report), "is in code without names",
 			 "install the debug packages of their programs and libraries");
-	any |= put_share(report, total_of(session, FUNCTION_TRUNCATED, metric, FLAVOR_INCLUSIVE),
+	any |= put_share(report,
+			 total_of(report->print, FUNCTION_TRUNCATED, metric, FLAVOR_INCLUSIVE),
 			 "has a call stack that was cut off",
 			 "record with a greater depth, helio collect --depth N");
 	any |= put_share(report,
-			 total_of(session, FUNCTION_UNWIND_FAILED, metric, FLAVOR_INCLUSIVE),
+			 total_of(report->print, FUNCTION_UNWIND_FAILED, metric, FLAVOR_INCLUSIVE),
 			 "has a call stack that is not known to its end",
 			 "code without unwind information; -fasynchronous-unwind-tables adds it");
-	any |= put_share(report, total_of(session, FUNCTION_NO_STACK, metric, FLAVOR_INCLUSIVE),
+	any |= put_share(report,
+			 total_of(report->print, FUNCTION_NO_STACK, metric, FLAVOR_INCLUSIVE),
 			 "has no call stack", without_stack(session));
 	if (!any)
 		put_line(report, "missing", "nothing that matters");
@@ -595,16 +598,17 @@ static bool has_listing(const struct report *report,
 /* What tells more of the hottest function; only what there is. */
 static void put_hottest_next(struct report *report)
 {
+	const struct query *query = &report->print->query;
 	struct session *session = report->print->session;
 	struct function_match *matches;
-	size_t count = session_find_functions(session, report->hottest, &matches);
+	size_t count = view_find_functions(session, query, report->hottest, &matches);
 	char *argument = hottest_argument(report, matches, count);
 
 	if (argument)
 		put_command(report, "-csingle", argument);
 	free(argument);
 	free(matches);
-	count = session_find_code(session, report->hottest, &matches);
+	count = view_find_code(session, query, report->hottest, &matches);
 	argument = hottest_argument(report, matches, count);
 	if (argument && has_listing(report, view_source))
 		put_command(report, "-source", argument);
@@ -617,7 +621,7 @@ static void put_hottest_next(struct report *report)
 /* What of a wait is not that of idle threads. */
 static double real_wait(const struct report *report, const struct metric *metric)
 {
-	double value = total_of(report->print->session, FUNCTION_TOTAL, metric, FLAVOR_INCLUSIVE);
+	double value = total_of(report->print, FUNCTION_TOTAL, metric, FLAVOR_INCLUSIVE);
 
 	if (!strcmp(metric->command, "lock"))
 		value -= report->idle.lock_seconds;
@@ -632,7 +636,7 @@ static const struct metric *main_wait(const struct report *report)
 	static const char *const waits[] = {"sleep", "lock", "wait", "datapfault", "stop"};
 	struct session *session = report->print->session;
 	const struct metric *most = NULL, *total = metric_find(session, "total");
-	double least = total_of(session, FUNCTION_TOTAL, total, FLAVOR_INCLUSIVE) / 4;
+	double least = total_of(report->print, FUNCTION_TOTAL, total, FLAVOR_INCLUSIVE) / 4;
 
 	for (size_t i = 0; i < COUNT(waits); i++) {
 		const struct metric *metric = metric_find(session, waits[i]);
@@ -659,8 +663,8 @@ static void put_next(struct report *report)
 	if (report->hottest)
 		put_hottest_next(report);
 	/* They show what lists are sorted by. */
-	if (total_of(report->print->session, FUNCTION_TOTAL,
-		     tree_part_metric(&report->print->query), FLAVOR_INCLUSIVE) > 0) {
+	if (total_of(report->print, FUNCTION_TOTAL, tree_part_metric(&report->print->query),
+		     FLAVOR_INCLUSIVE) > 0) {
 		any = true;
 		put_command(report, "-calltree -percent 5", NULL);
 		put_command(report, "-flamegraph graph.html", NULL);
@@ -687,7 +691,7 @@ static void put_next(struct report *report)
 static bool has_total(const struct print *print, const struct metric *metric)
 {
 	return metric && metric_available(print->session, metric) &&
-	       total_of(print->session, FUNCTION_TOTAL, metric, FLAVOR_INCLUSIVE) > 0;
+	       total_of(print, FUNCTION_TOTAL, metric, FLAVOR_INCLUSIVE) > 0;
 }
 
 /* CPU time, what the lists are sorted by, or the first of their columns: where there is some. */
@@ -708,8 +712,8 @@ bool command_report(struct print *print, char **arguments, size_t count)
 {
 	struct report report = {.print = print, .metric = hot_metric(print)};
 
-	report.total = total_of(print->session, FUNCTION_TOTAL, report.metric, FLAVOR_INCLUSIVE);
-	session_idle_threads(print->session, &report.idle);
+	report.total = total_of(print, FUNCTION_TOTAL, report.metric, FLAVOR_INCLUSIVE);
+	view_idle_threads(print->session, &print->query, &report.idle);
 	if (is_json(&report))
 		json_report_begin(&report.json, print, "report", NULL, NULL);
 	for (size_t i = 0; i < session_process_count(print->session); i++) {

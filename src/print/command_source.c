@@ -332,14 +332,14 @@ static bool shows_paths(const struct command *command)
 /* What a filter says of functions in stacks means the same events in all lists. */
 bool command_show_inlines(struct print *print, const struct command *command)
 {
-	const char *filter = session_filter_text(print->session);
+	const char *filter = query_filter_text(&print->query);
 	bool on_paths = shows_paths(command) && !(filter && strcasestr(filter, "FNAME"));
 	struct diag_list diags = {0};
 
-	session_show_inlines(print->session,
-			     print->inlines == INLINES_ON ||
-				     (print->inlines == INLINES_IN_TREES && on_paths),
-			     &diags);
+	query_show_inlines(&print->query, print->session,
+			   print->inlines == INLINES_ON ||
+				   (print->inlines == INLINES_IN_TREES && on_paths),
+			   &diags);
 	return say_diags(print, &diags);
 }
 

@@ -49,8 +49,8 @@ static struct labels measure(struct print *print, uint32_t function)
 
 		if (!has_numbers(print->session, metric))
 			continue;
-		session_function_values(print->session, function, metric, &exclusive, &inclusive,
-					&total);
+		view_function_values(print->session, &print->query, function, metric, &exclusive,
+				     &inclusive, &total);
 		char *label = metric_label(metric, FLAVOR_EXCLUSIVE);
 		int length = (int)strlen(label);
 		int width = (int)number_value(number, metric->unit, total);
@@ -98,8 +98,8 @@ static void print_summary(struct print *print, const char *name, uint32_t functi
 
 		if (!has_numbers(print->session, metric))
 			continue;
-		session_function_values(print->session, function, metric, &exclusive, &inclusive,
-					&total);
+		view_function_values(print->session, &print->query, function, metric, &exclusive,
+				     &inclusive, &total);
 		put_metric(print, metric, FLAVOR_EXCLUSIVE, widths, exclusive, total);
 		put_metric(print, metric, FLAVOR_INCLUSIVE, widths, inclusive, total);
 	}
@@ -156,8 +156,8 @@ static void json_summary(struct print *print, struct json_report *report, const 
 
 		if (!has_numbers(print->session, metric))
 			continue;
-		session_function_values(print->session, function, metric, &exclusive, &inclusive,
-					&total);
+		view_function_values(print->session, &print->query, function, metric, &exclusive,
+				     &inclusive, &total);
 		set_number(row, metric, FLAVOR_EXCLUSIVE, exclusive);
 		set_number(row, metric, FLAVOR_INCLUSIVE, inclusive);
 	}
@@ -419,7 +419,7 @@ bool command_choose_function(struct print *print, const char *command, char **ar
 			     size_t count, uint32_t *function)
 {
 	struct function_match *matches;
-	size_t found = session_find_functions(print->session, arguments[0], &matches);
+	size_t found = view_find_functions(print->session, &print->query, arguments[0], &matches);
 	const struct function_match *chosen = NULL;
 
 	if (!found)
@@ -454,7 +454,7 @@ bool command_choose_code(struct print *print, const char *command, char **argume
 			 struct function_match *out)
 {
 	struct function_match *matches;
-	size_t found = session_find_code(print->session, arguments[0], &matches);
+	size_t found = view_find_code(print->session, &print->query, arguments[0], &matches);
 	const struct function_match *chosen = NULL;
 
 	if (!found)

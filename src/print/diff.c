@@ -268,12 +268,12 @@ static bool set_query(struct print *print, const struct options *options)
 
 	query_init(query, print->session);
 	query->compare = COMPARE_ON;
-	if (metric_list_parse(print->session, spec, &query->metrics, &diags) == STATUS_OK) {
+	if (metric_list_parse(print->session, NULL, spec, &query->metrics, &diags) == STATUS_OK) {
 		query->metrics.items[0].visibility |= VISIBLE_ERROR;
 		query->sort = query->metrics.items[0];
 	}
 	if (options->filter)
-		session_filter(print->session, options->filter, &diags);
+		query_filter(query, print->session, options->filter, &diags);
 	free(spec);
 	if (query->metrics.count != 2 || query->metrics.items[0].metric->is_static)
 		return say_diags(print, &diags) &&

@@ -76,7 +76,7 @@ static bool print_each(struct print *print, const char *item, print_code *show)
 {
 	bool all = !strcmp(item, "all"), shown = false;
 	struct function_match *found;
-	size_t count = !all			   ? session_find_code(print->session, item, &found)
+	size_t count = !all ? view_find_code(print->session, &print->query, item, &found)
 		       : show == code_print_source ? session_files(print->session, &found)
 						   : session_functions(print->session, &found);
 
@@ -182,7 +182,7 @@ static bool open_object(struct print *print, const char *path)
 	session_open_object(path, &print->session, &diags);
 	if (!say_diags(print, &diags) || !print->session)
 		return false;
-	metric_list_parse(print->session, "name", &list, &diags);
+	metric_list_parse(print->session, NULL, "name", &list, &diags);
 	print->query.metrics = list;
 	print->query.sort = list.items[0];
 	say_lasting(print, 0);

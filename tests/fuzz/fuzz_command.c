@@ -39,10 +39,10 @@ static void read_metrics(const char *word)
 	struct diag_list diags = {0};
 	bool reverse;
 
-	if (metric_list_parse(&session, word, &list, &diags) == STATUS_OK) {
+	if (metric_list_parse(&session, NULL, word, &list, &diags) == STATUS_OK) {
 		char *shown = metric_list_text(&list), *again;
 
-		if (metric_list_parse(&session, shown, &list, &diags) != STATUS_OK)
+		if (metric_list_parse(&session, NULL, shown, &list, &diags) != STATUS_OK)
 			abort();
 		again = metric_list_text(&list);
 		if (strcmp(shown, again))

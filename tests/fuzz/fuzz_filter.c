@@ -49,15 +49,15 @@ static void make_session(struct session *session)
 
 	add_functions(process);
 	symbols_init(session);
-	tree_init(session);
+	trees_init(session);
 	*vec_push(&session->experiments) = &experiment;
 	((struct process_info *)vec_push(&session->processes))->id = 1;
 	*vec_push(&session->scanned) = (struct session_process){
 		.process = process,
 		.id = 1,
 		.group = 1,
-		.nodes = tree_add_process(session, &experiment, process),
 	};
+	tree_add_process(session, &session->trees[false], &experiment, process);
 }
 
 static void make_events(void)
@@ -85,7 +85,10 @@ static void evaluate(const struct session *session, const struct filter_program 
 				      .rows = &events,
 				      .count = ROWS};
 	const struct event_run run = event_run_piece(&all, 0, &columns);
-	const struct filter_rows rows = {session, scanned, &run};
+	const struct filter_rows rows = {.session = session,
+					 .process = scanned,
+					 .run = &run,
+					 .nodes = session->trees[false].nodes.items[0]};
 	const struct filter_slot *result = filter_evaluate(program, slots, &rows);
 
 	for (size_t i = 0; result->any_unknown && i < ROWS; i++)
@@ -117,7 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		make_session(&session);
 		make_events();
 	}
-	if (filter_compile(&session, text, &program, &diags) == STATUS_OK)
+	if (filter_compile(&session, &session.trees[false], text, &program, &diags) == STATUS_OK)
 		run_program(&session, program);
 	else if (!diags.count)
 		abort();

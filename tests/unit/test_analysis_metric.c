@@ -61,7 +61,7 @@ static void check(const struct session *session, const char *spec, const char *e
 	struct metric_list list = {0};
 	struct diag_list diags = {0};
 
-	if (metric_list_parse(session, spec, &list, &diags))
+	if (metric_list_parse(session, NULL, spec, &list, &diags))
 		fail_msg("%s: %s", spec, diags.items[0].text);
 
 	char *text = metric_list_text(&list);
@@ -162,8 +162,8 @@ static void check_error(const struct session *session, const char *spec, const c
 	struct metric_list list = {0};
 	struct diag_list diags = {0};
 
-	assert_int_equal(metric_list_parse(session, "i.sleep", &list, &diags), STATUS_OK);
-	assert_int_equal(metric_list_parse(session, spec, &list, &diags), STATUS_INVALID);
+	assert_int_equal(metric_list_parse(session, NULL, "i.sleep", &list, &diags), STATUS_OK);
+	assert_int_equal(metric_list_parse(session, NULL, spec, &list, &diags), STATUS_INVALID);
 	assert_int_equal(diags.count, 1);
 	check_message(diags.items[0].text, expected);
 
@@ -210,9 +210,9 @@ static void test_no_clock_data(void **state)
 	struct metric_list list = {0};
 	struct diag_list diags = {0};
 
-	assert_int_equal(metric_list_parse(session, "e.user", &list, &diags), STATUS_INVALID);
+	assert_int_equal(metric_list_parse(session, NULL, "e.user", &list, &diags), STATUS_INVALID);
 	check_message(diags.items[0].text, NO_DATA "e.user");
-	assert_int_equal(metric_list_parse(session, "e.any", &list, &diags), STATUS_INVALID);
+	assert_int_equal(metric_list_parse(session, NULL, "e.any", &list, &diags), STATUS_INVALID);
 	check_message(diags.items[1].text, NO_DATA "e.any");
 	diag_fini(&diags);
 	query_init(&query, session);

@@ -109,7 +109,7 @@ static double value_of(const struct table *table, const char *name, enum row_mar
 static uint32_t find_one(struct session *session, const char *name)
 {
 	struct function_match *matches;
-	size_t count = session_find_functions(session, name, &matches);
+	size_t count = view_find_functions(session, &(struct query){0}, name, &matches);
 
 	if (count != 1)
 		fail_msg("%zu functions are called %s", count, name);
@@ -320,7 +320,8 @@ static void test_functions_are_unified(void **state)
 	assert_float_equal(table.values[2 * table.column_count] * 1e4, 11, 1e-9);
 	assert_string_equal(table.rows[1].name, table.rows[2].name);
 	table_fini(&table);
-	assert_int_equal(session_find_functions(session, "a.so_1(int)", &matches), 2);
+	assert_int_equal(view_find_functions(session, &(struct query){0}, "a.so_1(int)", &matches),
+			 2);
 	free(matches);
 	query_fini(&query);
 	session_free(session);
@@ -341,12 +342,13 @@ static void test_names(void **state)
 	assert_int_equal(find_one(session, "a.so_1 [a.so]"), a);
 	assert_int_equal(find_one(session, "a.so_1(int) [a.so]"), a);
 	assert_int_equal(find_one(session, "<Total>"), FUNCTION_TOTAL);
-	assert_int_equal(session_find_functions(session, "a.so_1 [b.so]", &matches), 0);
-	assert_int_equal(session_find_functions(session, "a.so_", &matches), 0);
-	assert_int_equal(session_find_functions(session, "name", &matches), 0);
-	assert_int_equal(session_find_functions(session, "", &matches), 0);
+	assert_int_equal(
+		view_find_functions(session, &(struct query){0}, "a.so_1 [b.so]", &matches), 0);
+	assert_int_equal(view_find_functions(session, &(struct query){0}, "a.so_", &matches), 0);
+	assert_int_equal(view_find_functions(session, &(struct query){0}, "name", &matches), 0);
+	assert_int_equal(view_find_functions(session, &(struct query){0}, "", &matches), 0);
 	/* words: what the name goes on with begins a new one */
-	assert_int_equal(session_find_functions(session, "a", &matches), 7);
+	assert_int_equal(view_find_functions(session, &(struct query){0}, "a", &matches), 7);
 	free(matches);
 
 	session_function_summary(session, a, &summary);
@@ -420,8 +422,8 @@ static void test_columns(void **state)
 
 	(void)state;
 	query_init(&query, session);
-	metric_list_parse(session, "i%user:e.user:a.sleep:e!lock:size:address:name", &query.metrics,
-			  &diags);
+	metric_list_parse(session, NULL, "i%user:e.user:a.sleep:e!lock:size:address:name",
+			  &query.metrics, &diags);
 	view_functions(session, &query, &table);
 	assert_int_equal(table.column_count, 5);
 	assert_int_equal(table.columns[0].choice.flavor, FLAVOR_INCLUSIVE);

@@ -443,7 +443,7 @@ static void count_fragment(const struct truth *truth, const unsigned *fragment, 
 static uint32_t find_one(struct session *session, const char *name)
 {
 	struct function_match *matches;
-	size_t count = session_find_functions(session, name, &matches);
+	size_t count = view_find_functions(session, &(struct query){0}, name, &matches);
 	uint32_t function = count ? matches[0].function : FUNCTION_TOTAL;
 
 	assert_int_equal(count, 1);
@@ -586,7 +586,7 @@ static void check_seed(uint64_t seed)
 	make_process(truth, child, 1);
 	assert_int_equal(session_open(&path, 1, &session, &diags), STATUS_OK);
 	query_init(&query, session);
-	assert_int_equal(metric_list_parse(session, "ei.any:name", &query.metrics, &diags),
+	assert_int_equal(metric_list_parse(session, NULL, "ei.any:name", &query.metrics, &diags),
 			 STATUS_OK);
 	check_functions(session, &query, truth);
 	check_callers(session, &query, truth);
