@@ -453,7 +453,7 @@ static struct session *load_with_code(const char *name, const char *experiments,
 }
 
 enum status cache_open(char *const *paths, size_t count, bool with_code, bool with_inlines,
-		       struct session **out, struct diag_list *diags)
+		       struct watch *watch, struct session **out, struct diag_list *diags)
 {
 	int folder = cache_open_folder();
 	struct experiment_paths all = {0};
@@ -474,7 +474,7 @@ enum status cache_open(char *const *paths, size_t count, bool with_code, bool wi
 		free(key);
 	}
 	if (!*out) {
-		status = session_open(paths, count, out, diags);
+		status = session_open(paths, count, watch, out, diags);
 		if (status == STATUS_OK && name && may_keep(*out, all.count))
 			keep(*out, name, experiments, with_inlines);
 	}

@@ -17,7 +17,7 @@
  * same files; else this is session_open, after which they are kept.
  */
 enum status cache_open(char *const *paths, size_t count, bool with_code, bool with_inlines,
-		       struct session **out, struct diag_list *diags);
+		       struct watch *watch, struct session **out, struct diag_list *diags);
 /*
  * Keeps what a session of cache_open() with code has learned of it.  Nothing may have been chosen
  * in the session.

@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 struct session;
+struct watch;
 
 /* What becomes of the metrics where there are several experiments; the first is the base. */
 enum compare_mode {
@@ -67,6 +68,7 @@ struct query {
 	uint8_t *showing;		  /* enum object_showing by load object, … */
 	size_t showing_count;		  /* … of the first ones; the rest are shown */
 	bool inlines;			  /* inlined functions are calls: query_show_inlines() */
+	struct watch *watch;		  /* the caller's, or NULL: see watch.h */
 	uint32_t group;			  /* only what was opened by one name, from 1; 0: all */
 };
 

@@ -9,10 +9,16 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS_PER_THREAD = 200000, ROWS_PER_SUM = 16, THREADS_MAX = 64 };
+enum {
+	ROWS_PER_THREAD = 200000,
+	ROWS_PER_SUM = 16,
+	ROWS_BETWEEN = 1 << 16, /* two looks at the clock */
+	THREADS_MAX = 64,
+};
 
 struct run_list {
 	VEC(struct event_run) runs;
@@ -29,6 +35,16 @@ struct part {
 	void *state;
 	struct filter_slot *slots[QUERY_FILTERS];
 	struct event_columns *columns;
+	struct scan_watching *watching; /* that all parts have */
+	size_t rows;			/* visited so far */
+};
+
+/* Parts are of one size: the first, in the thread that asked, tells for all. */
+struct scan_watching {
+	struct watch *watch; /* or NULL */
+	size_t parts;
+	double before, all; /* rows of the work before this scan, of all of it */
+	atomic_bool cancelled;
 };
 
 /* What the user says, 1 to THREADS_MAX; 0: nothing. */
@@ -80,7 +96,20 @@ static void visit_chosen(const struct part *part, struct scan_piece *piece)
 	part->visit(piece, part->state);
 }
 
-static void visit_run(const struct part *part, const struct event_run *run)
+static bool is_wanted(const struct part *part)
+{
+	struct scan_watching *watching = part->watching;
+
+	if (!part->first && part->rows % ROWS_BETWEEN < FILTER_ROWS &&
+	    !watch_tell(watching->watch,
+			(watching->before + (double)(part->rows * watching->parts)) /
+				watching->all))
+		atomic_store_explicit(&watching->cancelled, true, memory_order_relaxed);
+	return !atomic_load_explicit(&watching->cancelled, memory_order_relaxed);
+}
+
+/* False: it is not wanted any more. */
+static bool visit_run(struct part *part, const struct event_run *run)
 {
 	struct scan_piece piece = {
 		.tally = part->tally,
@@ -94,6 +123,8 @@ static void visit_run(const struct part *part, const struct event_run *run)
 	bool filtered = is_filtered(part->tally);
 
 	for (size_t row = 0; row < run->count;) {
+		if (!is_wanted(part))
+			return false;
 		struct event_run rows = event_run_piece(run, row, part->columns);
 
 		piece.run = &rows;
@@ -102,7 +133,9 @@ static void visit_run(const struct part *part, const struct event_run *run)
 		else
 			part->visit(&piece, part->state);
 		row += rows.count;
+		part->rows += rows.count;
 	}
+	return true;
 }
 
 static void *run_part(void *arg)
@@ -122,7 +155,8 @@ static void *run_part(void *arg)
 		if (first < end) {
 			struct event_run mine = event_run_part(run, first, end - first);
 
-			visit_run(part, &mine);
+			if (!visit_run(part, &mine))
+				break;
 		}
 		at += run->count;
 	}
@@ -150,13 +184,21 @@ void scan_process(const struct tally *tally, const struct session_process *proce
 	struct part parts[THREADS_MAX];
 	pthread_t threads[THREADS_MAX];
 	size_t count = scan_threads(), started = 1;
+	struct session *session = tally->session;
+	struct scan_watching watching = {.watch = session->watch,
+					 .before = (double)session->rows_before,
+					 .all = (double)session->row_count};
 
-	if (!tally_looks_at(tally, process))
+	session->rows_before += process->row_count;
+	if (session->rows_before >= session->row_count)
+		session->rows_before = 0; /* the next pass over all */
+	if (!tally_looks_at(tally, process) || (session->watch && session->watch->cancelled))
 		return;
 	for (int kind = 0; kind < EVENTS_KINDS; kind++)
 		events_for_each_run(process->process, (enum event_kind)kind, add_run, &list);
 	if (!asked_threads() && count > list.rows / least_rows(process->process) + 1)
 		count = list.rows / least_rows(process->process) + 1;
+	watching.parts = count;
 	for (size_t i = 0; i < count; i++)
 		parts[i] = (struct part){
 			.tally = tally,
@@ -166,6 +208,7 @@ void scan_process(const struct tally *tally, const struct session_process *proce
 			.end = i + 1 < count ? list.rows / count * (i + 1) : list.rows,
 			.visit = visit,
 			.state = states[i],
+			.watching = &watching,
 		};
 	while (started < count &&
 	       !pthread_create(&threads[started], NULL, run_part, &parts[started]))

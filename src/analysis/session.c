@@ -284,6 +284,16 @@ static uint32_t first_like(struct session *session, const char *lineage, uint32_
 	return session->first_of_lineage.items[number];
 }
 
+/* Events of all kinds. */
+static size_t event_rows(const struct process *process)
+{
+	size_t count = process->profile.event_count;
+
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		count += process->traces[kind].rows.count;
+	return count;
+}
+
 static void add_scanned(struct session *session, const struct experiment *experiment,
 			const struct process *process)
 {
@@ -304,6 +314,8 @@ static void add_scanned(struct session *session, const struct experiment *experi
 	scanned->first_thread =
 		first == NODE_NONE ? UINT64_MAX : process->profile.threads.items[first].number;
 	counters_add(session, &experiment->processes.items[0].log, scanned);
+	scanned->row_count = event_rows(process);
+	session->row_count += scanned->row_count;
 	tree_add_process(session, &session->trees[false], experiment, process);
 }
 
@@ -365,6 +377,7 @@ static void find_present(struct session *session, const struct tally *tally)
 		session->present[k] = tally->weights.of[k];
 }
 
+/* Stops between two experiments once they are not wanted any more. */
 static void open_group(struct session *session, const char *path, struct diag_list *diags)
 {
 	struct experiment_paths members = {0};
@@ -374,7 +387,7 @@ static void open_group(struct session *session, const char *path, struct diag_li
 	experiment_paths_add(&members, path);
 	if (!members.count)
 		diag_add(diags, DIAG_ERROR, "%s: the group names no experiment", path);
-	for (size_t i = 0; i < members.count; i++) {
+	for (size_t i = 0; i < members.count && watch_tell(session->watch, 0); i++) {
 		if (experiment_open(members.items[i], &experiment, diags, &session->warnings))
 			continue;
 		*vec_push(&session->experiments) = experiment;
@@ -414,9 +427,9 @@ void session_leave(struct session *session)
 }
 
 /* All stacks are known: what follows from all events together. */
-static void settle(struct session *session)
+static void settle(struct session *session, struct watch *watch)
 {
-	const struct query all = {0};
+	const struct query all = {.watch = watch};
 
 	tree_settle(&session->trees[false].tree);
 	session->is_settled = true;
@@ -429,21 +442,23 @@ static void settle(struct session *session)
 	tally_release(tally);
 }
 
-enum status session_open(char *const *paths, size_t count, struct session **out,
-			 struct diag_list *diags)
+enum status session_open(char *const *paths, size_t count, struct watch *watch,
+			 struct session **out, struct diag_list *diags)
 {
 	struct session *session = session_new();
 
+	session->watch = watch;
 	symbols_init(session);
 	trees_init(session);
 	for (size_t i = 0; i < count; i++)
 		open_group(session, paths[i], diags);
-	if (!session->experiments.count) {
+	if (session->experiments.count)
+		settle(session, watch);
+	if (!session->experiments.count || (watch && watch->cancelled)) {
 		session_free(session);
 		*out = NULL;
-		return STATUS_NOTFOUND;
+		return watch && watch->cancelled ? STATUS_CANCELLED : STATUS_NOTFOUND;
 	}
-	settle(session);
 	*out = session;
 	return STATUS_OK;
 }

@@ -14,6 +14,7 @@
 #include "analysis/index.h"
 #include "analysis/measure.h"
 #include "analysis/view.h"
+#include "analysis/watch.h"
 #include "base/hash.h"
 #include "experiment/experiment.h"
 #include "experiment/unrecorded.h"
@@ -116,6 +117,7 @@ struct session_process {
 	uint32_t group;			/* from 1: what its events count for in comparisons */
 	uint64_t interval_us;		/* of its clock, the first one; 0: unknown */
 	uint64_t first_thread;		/* its number; UINT64_MAX: there is none */
+	size_t row_count;		/* events of all kinds */
 	uint8_t counters[COUNTERS_MAX]; /* the session's number of each, or COUNTER_NONE */
 	struct heap_course heap_course; /* where a filter has asked for it */
 };
@@ -157,7 +159,9 @@ struct session {
 	struct whole_tree trees[2];	  /* without and with inlined calls: session_tree() */
 	pthread_mutex_t lock;		  /* recursive; of all that follows from the experiments */
 	struct tally_cache *tallies;
-	bool present[MEASURE_COUNT]; /* some event counts for the measure */
+	struct watch *watch;	       /* of who has the session, or NULL */
+	size_t row_count, rows_before; /* events of all processes; scanned in this pass */
+	bool present[MEASURE_COUNT];   /* some event counts for the measure */
 	VEC(struct index_object) own_objects[INDEX_FAMILIES]; /* the user's */
 	struct string_table namesake_texts;		      /* theirs */
 	struct io_rows *io_rows[IO_ROW_KINDS];		      /* NULL: not asked for yet */

@@ -262,6 +262,7 @@ struct tally *tally_part(struct session *session, const struct query *query, uin
 {
 	session_enter(session);
 
+	session->watch = query->watch;
 	struct tally *tally = find_tally(session, query, group, squares);
 
 	tally->references++;
@@ -274,11 +275,21 @@ struct tally *tally_of(struct session *session, const struct query *query)
 	return tally_part(session, query, query->group, false);
 }
 
+/* One that was cancelled may lack events. */
+static void forget(struct tally_cache *cache, struct tally *tally)
+{
+	for (size_t i = 0; !tally->references && i < cache->tallies.count; i++)
+		if (cache->tallies.items[i] == tally)
+			drop_tally(cache, i);
+}
+
 void tally_release(struct tally *tally)
 {
 	struct session *session = tally->session;
 
 	tally->references--;
+	if (session->watch && session->watch->cancelled)
+		forget(session->tallies, tally);
 	keep_within_limit(session->tallies);
 	session_leave(session);
 }

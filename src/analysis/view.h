@@ -26,10 +26,10 @@ struct session;
  * Opens a session over one or more experiments, or files of groups of them.  A directory that is no
  * experiment is reported in diags and left out; damage in an experiment is
  * reported as a warning and the rest is used.  STATUS_NOTFOUND: not one of
- * them could be opened.
+ * them could be opened.  STATUS_CANCELLED: the watch, which may be NULL, has ended it.
  */
-enum status session_open(char *const *paths, size_t count, struct session **out,
-			 struct diag_list *diags);
+enum status session_open(char *const *paths, size_t count, struct watch *watch,
+			 struct session **out, struct diag_list *diags);
 /*
  * A session over no experiment, but one load object with all its functions, for listings.
  * STATUS_NOTFOUND: diags says why.

@@ -18,6 +18,7 @@ enum status {
 	STATUS_INVALID,	  /* the argument makes no sense */
 	STATUS_DAMAGED,	  /* the data breaks its own format */
 	STATUS_AMBIGUOUS, /* several things fit */
+	STATUS_CANCELLED, /* who asked has ended it */
 };
 
 enum diag_level { DIAG_NOTE, DIAG_WARNING, DIAG_ERROR };

@@ -3,6 +3,7 @@
 #include "print/command.h"
 
 #include "print/page.h"
+#include "print/progress.h"
 
 #include "base/memory.h"
 #include "base/strbuf.h"
@@ -101,6 +102,26 @@ bool command_option(const struct command *command, const char *word, bool *with_
 	return false;
 }
 
+/* Settings print nothing, and what runs other commands leaves it to them. */
+static bool prints_a_part(const struct print *print, const struct command *command)
+{
+	return print->mode == MODE_HTML && command->group != GROUP_OUTPUT &&
+	       command->run != command_script && command->run != command_flamegraph;
+}
+
+static bool run(struct print *print, const struct command *command, char **arguments, size_t count)
+{
+	if (print->session && !command->no_session && !command_show_inlines(print, command))
+		return false;
+	if (!prints_a_part(print, command))
+		return command->run(print, arguments, count);
+	page_capture(print);
+	bool ok = command->run(print, arguments, count);
+
+	page_release(print);
+	return ok;
+}
+
 bool command_run(struct print *print, const struct command *command, char **arguments, size_t count)
 {
 	if (!command_check_data(print, command->data))
@@ -114,17 +135,12 @@ bool command_run(struct print *print, const struct command *command, char **argu
 		say_warning(print, "extra arguments to the %s command are ignored", command->name);
 		count = command->max_arguments;
 	}
-	if (print->session && !command->no_session && !command_show_inlines(print, command))
-		return false;
-	/* settings print nothing, and what runs other commands leaves it to them */
-	if (print->mode != MODE_HTML || command->group == GROUP_OUTPUT ||
-	    command->run == command_script || command->run == command_flamegraph)
-		return command->run(print, arguments, count);
-	page_capture(print);
-	bool ok = command->run(print, arguments, count);
+	progress_begin(print);
+	bool ok = run(print, command, arguments, count);
 
-	page_release(print);
-	return ok;
+	if (progress_end(print))
+		return ok;
+	return say_error(print, "%s: interrupted", command->name);
 }
 
 bool command_select_processes(struct print *print, char **arguments, size_t count, size_t *first,

@@ -80,7 +80,7 @@ static bool reopen(struct print *print, const struct experiment_paths *paths)
 	struct diag_list diags = {0};
 	struct session *fresh;
 
-	if (session_open(paths->items, paths->count, &fresh, &diags) != STATUS_OK)
+	if (session_open(paths->items, paths->count, &print->watch, &fresh, &diags) != STATUS_OK)
 		return say_diags(print, &diags);
 	say_diags(print, &diags);
 	if (print->session) {

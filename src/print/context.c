@@ -47,6 +47,7 @@ static void say(struct print *print, const char *color, const char *prefix, cons
 	strbuf_fini(&line);
 }
 
+/* What is said of an answer in part is of no use. */
 __attribute__((format(printf, 4, 0))) static void say_format(struct print *print, const char *color,
 							     const char *prefix, const char *format,
 							     va_list args)
@@ -54,7 +55,7 @@ __attribute__((format(printf, 4, 0))) static void say_format(struct print *print
 	static const char cut[] = "...";
 	enum { LONGEST = 4096 }; /* bytes of a message */
 	char *text;
-	int length = vasprintf(&text, format, args);
+	int length = print->progress.kept ? -1 : vasprintf(&text, format, args);
 
 	if (length < 0)
 		return;

@@ -8,6 +8,7 @@
 #define HELIO_PRINT_CONTEXT_H
 
 #include "analysis/view.h"
+#include "analysis/watch.h"
 #include "object/source.h"
 #include "print/output.h"
 
@@ -20,6 +21,13 @@ struct page {
 	bool color; /* of that */
 	char *text; /* what the command has printed, the first `done` bytes being in the page */
 	size_t size, done;
+};
+
+/* Of the command that runs: progress.h. */
+struct progress {
+	double begin; /* seconds on the monotonic clock */
+	bool is_terminal, is_shown;
+	FILE *kept; /* the output, while it goes nowhere; or NULL */
 };
 
 enum view_mode { VIEW_USER, VIEW_EXPERT, VIEW_MACHINE };
@@ -52,6 +60,8 @@ struct print {
 	const char *program;	 /* "helio print" or "er_print": begins the messages */
 	struct session *session; /* NULL: no experiment is open */
 	struct query query;
+	struct watch watch; /* of the queries */
+	struct progress progress;
 	struct metric_list index_metrics; /* of index objects; none: those of the query */
 	struct metric_choice index_sort;  /* likewise; metric NULL: that of the query */
 	bool index_sort_reverse;

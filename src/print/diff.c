@@ -5,6 +5,7 @@
  * counted, unless all are asked for.
  */
 #include "print/diff.h"
+#include "print/progress.h"
 
 #include "analysis/filter.h"
 #include "base/memory.h"
@@ -267,6 +268,7 @@ static bool set_query(struct print *print, const struct options *options)
 	struct query *query = &print->query;
 
 	query_init(query, print->session);
+	query->watch = &print->watch;
 	query->compare = COMPARE_ON;
 	if (metric_list_parse(print->session, NULL, spec, &query->metrics, &diags) == STATUS_OK) {
 		query->metrics.items[0].visibility |= VISIBLE_ERROR;
@@ -290,6 +292,7 @@ static int compare(struct print *print, const struct options *options)
 		return PRINT_EXIT_USAGE;
 	say_unknown(print);
 	view_functions(print->session, &print->query, &both);
+	progress_end(print);
 	put_changes(print, options, &both);
 	status = judge(print, options, &both);
 	table_fini(&both);
@@ -301,7 +304,8 @@ static int run(struct print *print, const struct options *options)
 	struct diag_list diags = {0};
 	int status = PRINT_EXIT_FAILED;
 
-	if (session_open(options->experiments, 2, &print->session, &diags) != STATUS_OK)
+	if (session_open(options->experiments, 2, &print->watch, &print->session, &diags) !=
+	    STATUS_OK)
 		print->session = NULL;
 	if (say_diags(print, &diags) && print->session) {
 		say_lasting(print, 0);
@@ -325,5 +329,6 @@ int diff_main(int argc, char **argv)
 	}
 	print.mode = options.json ? MODE_JSON : MODE_TEXT;
 	output_init(&print.output, COLOR_AUTO);
+	progress_init(&print);
 	return run(&print, &options);
 }

@@ -3,6 +3,7 @@
  * The prompt.  libedit is used only where both ends are a terminal; commands
  * from a pipe are read as a script would be, without a prompt.
  */
+#include "print/progress.h"
 #include "print/script.h"
 
 #include "base/memory.h"
@@ -141,7 +142,9 @@ static void read_lines(struct print *print, EditLine *editor, History *list, con
 			if (path)
 				history(list, &event, H_SAVE, path);
 		}
+		progress_catch_interrupts(true);
 		script_run_line(print, line);
+		progress_catch_interrupts(false);
 		fflush(print->output.file);
 	}
 }

@@ -5,6 +5,7 @@
  * in the old tools, so that `-functions -printmode json` prints JSON.
  */
 #include "print/print.h"
+#include "print/progress.h"
 
 #include "analysis/cache.h"
 #include "base/terminal.h"
@@ -181,9 +182,10 @@ static bool open_experiments(struct print *print, struct arguments *arguments, e
 	if (!first_of(&arguments->plan, command_compare))
 		experiment_paths_drop_twins(paths, &diags);
 	enum status status =
-		need == NEED_ALL ? session_open(paths->items, paths->count, &print->session, &diags)
+		need == NEED_ALL ? session_open(paths->items, paths->count, &print->watch,
+						&print->session, &diags)
 				 : cache_open(paths->items, paths->count, need == NEED_CODE,
-					      with_inlines, &print->session, &diags);
+					      with_inlines, &print->watch, &print->session, &diags);
 
 	if (status != STATUS_OK)
 		print->session = NULL;
@@ -194,6 +196,7 @@ static bool open_experiments(struct print *print, struct arguments *arguments, e
 		return false;
 	}
 	query_init(&print->query, print->session);
+	progress_end(print);
 	return true;
 }
 
@@ -241,6 +244,7 @@ static int run(struct print *print, struct arguments *arguments)
 	bool opened;
 
 	code_settings_init(&print->code);
+	progress_init(print);
 	if (mode && mode->count)
 		command_set_mode(print, mode->arguments[0]);
 	opened = (arguments->experiments.count || needs_session(&arguments->plan)) &&

@@ -63,6 +63,7 @@ void page_release(struct print *print)
 	}
 	print->output.file = page->file;
 	print->output.color = page->color;
+	page->file = NULL;
 	page->text = NULL;
 	page->size = 0;
 }

@@ -430,7 +430,7 @@ static struct session *open_session(char **paths, int count)
 	struct diag_list diags = {0};
 	struct session *session;
 
-	if (session_open(paths, (size_t)count, &session, &diags) != STATUS_OK)
+	if (session_open(paths, (size_t)count, NULL, &session, &diags) != STATUS_OK)
 		exit(2);
 	diag_fini(&diags);
 	return session;

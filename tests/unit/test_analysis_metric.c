@@ -35,7 +35,7 @@ static struct session *open_session(const unsigned *states, size_t count, const 
 	}
 	bytes_free(&file);
 	bytes_free(&payload);
-	assert_int_equal(session_open(&path, 1, &session, &diags), STATUS_OK);
+	assert_int_equal(session_open(&path, 1, NULL, &session, &diags), STATUS_OK);
 	diag_fini(&diags);
 	remove_experiment(path);
 	free(path);

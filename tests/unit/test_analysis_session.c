@@ -61,7 +61,7 @@ static struct session *open_and_remove(char *path)
 	struct diag_list diags = {0};
 	struct session *session;
 
-	assert_int_equal(session_open(&path, 1, &session, &diags), STATUS_OK);
+	assert_int_equal(session_open(&path, 1, NULL, &session, &diags), STATUS_OK);
 	assert_int_equal(diags.count, 0);
 	remove_experiment(path);
 	free(path);
@@ -279,7 +279,8 @@ static void test_archives(void **state)
 	assert_int_equal(mkdir(archives, 0777), 0);
 	write_text(archives, "[vdso].01", "");
 	for (unsigned i = 0; i < 2; i++) {
-		assert_int_equal(session_open(i ? &child : &path, 1, &session, &diags), STATUS_OK);
+		assert_int_equal(session_open(i ? &child : &path, 1, NULL, &session, &diags),
+				 STATUS_OK);
 		assert_string_equal(session_provenance(session, 0), "found in the archive");
 		session_free(session);
 	}
@@ -519,7 +520,7 @@ static void test_several_experiments(void **state)
 	(void)state;
 	write_process(paths[0], LOG_START LOG_SYSTEM LOG_PROCESS LOG_END, MAP_A, nodes, 1);
 	write_process(paths[2], LOG_START LOG_SYSTEM LOG_PROCESS LOG_END, MAP_A, nodes, 1);
-	assert_int_equal(session_open(paths, 3, &session, &diags), STATUS_OK);
+	assert_int_equal(session_open(paths, 3, NULL, &session, &diags), STATUS_OK);
 	assert_int_equal(diags.count, 1);
 	assert_non_null(strstr(diags.items[0].text, "/nowhere.er"));
 	diag_fini(&diags);
@@ -532,7 +533,7 @@ static void test_several_experiments(void **state)
 	table_fini(&table);
 	query_fini(&query);
 	session_free(session);
-	assert_int_equal(session_open(paths + 1, 1, &session, &diags), STATUS_NOTFOUND);
+	assert_int_equal(session_open(paths + 1, 1, NULL, &session, &diags), STATUS_NOTFOUND);
 	assert_null(session);
 	diag_fini(&diags);
 	for (size_t i = 0; i < 3; i += 2) {

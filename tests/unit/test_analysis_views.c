@@ -584,7 +584,7 @@ static void check_seed(uint64_t seed)
 	random_state = seed;
 	make_process(truth, path, 0);
 	make_process(truth, child, 1);
-	assert_int_equal(session_open(&path, 1, &session, &diags), STATUS_OK);
+	assert_int_equal(session_open(&path, 1, NULL, &session, &diags), STATUS_OK);
 	query_init(&query, session);
 	assert_int_equal(metric_list_parse(session, NULL, "ei.any:name", &query.metrics, &diags),
 			 STATUS_OK);
