@@ -59,11 +59,11 @@ enum function_origin {
 };
 
 struct function {
-	enum function_origin origin;
 	uint32_t object; /* index of the load object */
 	uint32_t symbol; /* in it, or OBJECT_NO_FUNCTION, or SYMBOL_UNSOUGHT: symbols_symbol() */
 	uint64_t address, size;
 	uint32_t inlined; /* copies of it in others: number for lines_function(), or LINES_NONE */
+	enum function_origin origin;
 	const struct map_function *announced; /* made at run time, the first time; or NULL */
 	const char *mangled;
 	const char *aliases;		/* or NULL */

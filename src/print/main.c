@@ -237,6 +237,21 @@ static void run_plan(struct print *print, const struct plan *plan, bool no_pager
 	}
 }
 
+static void fini(struct print *print)
+{
+	if (print->session) {
+		cache_keep_code(print->session);
+		query_fini(&print->query);
+		vec_fini(&print->index_metrics);
+		session_free(print->session);
+	}
+	vec_fini(&print->fragment);
+	free(print->default_metrics.text);
+	free(print->default_sort.text);
+	code_settings_fini(&print->code);
+	diag_fini(&print->warnings);
+}
+
 static int run(struct print *print, struct arguments *arguments)
 {
 	const struct planned *mode = first_of(&arguments->plan, command_printmode);
@@ -254,26 +269,17 @@ static int run(struct print *print, struct arguments *arguments)
 		startup_run(print, startup);
 	if (opened && !begins_with_metrics(&arguments->plan))
 		say_unknown(print);
-	if (!opened && needs_session(&arguments->plan))
-		return PRINT_EXIT_FAILED;
-	run_plan(print, &arguments->plan, arguments->no_pager);
+	bool useless = !opened && needs_session(&arguments->plan);
+
+	if (!useless)
+		run_plan(print, &arguments->plan, arguments->no_pager);
 	page_end(print);
 	if (!output_fini(&print->output))
 		say_error(print, "Cannot write the output: %s", strerror(errno));
-	if (print->session) {
-		cache_keep_code(print->session);
-		query_fini(&print->query);
-		vec_fini(&print->index_metrics);
-		session_free(print->session);
-	}
-	vec_fini(&print->fragment);
-	free(print->default_metrics.text);
-	free(print->default_sort.text);
-	code_settings_fini(&print->code);
-	diag_fini(&print->warnings);
+	fini(print);
 	if (print->exit_status)
 		return print->exit_status;
-	return print->failed ? PRINT_EXIT_FAILED : PRINT_EXIT_OK;
+	return print->failed || useless ? PRINT_EXIT_FAILED : PRINT_EXIT_OK;
 }
 
 int print_main(int argc, char **argv)
