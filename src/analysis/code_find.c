@@ -188,12 +188,14 @@ size_t view_find_code(struct session *session, const struct query *query, const 
 void session_function_summary(struct session *session, uint32_t function,
 			      struct function_summary *summary)
 {
-	const struct function *entry = &session->functions.items[function];
 	uint32_t file;
 
 	session_enter(session);
 	code_of(session);
 	file = code_source_of(session, function);
+
+	const struct function *entry = &session->functions.items[function];
+
 	*summary = (struct function_summary){
 		.name = symbols_name(session, function, NAME_LONG),
 		.mangled = entry->mangled,

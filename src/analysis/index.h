@@ -28,7 +28,8 @@ size_t index_find(const struct session *session, enum index_family family, const
 /*
  * Defines one, or gives one of the user's another meaning.  The name is of letters, digits and
  * underscores; title NULL: the name.  STATUS_INVALID: diags says what is wrong.  That of a memory
- * object is <Unknown> where there is no such address: VADDR below 256, PADDR 0.
+ * object is <Unknown> where there is no such address: VADDR below 256, PADDR 0.  Not while other
+ * threads ask.
  */
 enum status index_define(struct session *session, enum index_family family, const char *name,
 			 const char *expression, const char *title, struct diag_list *diags);

@@ -621,8 +621,10 @@ size_t session_cpu_count(struct session *session, size_t process)
 {
 	struct cpu_set set = {0};
 
+	session_enter(session);
 	for (int kind = 0; kind < EVENTS_KINDS; kind++)
 		events_for_each_piece(session->scanned.items[process].process,
 				      (enum event_kind)kind, add_cpus, &set);
+	session_leave(session);
 	return set.count;
 }

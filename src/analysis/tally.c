@@ -13,7 +13,7 @@
 
 enum { TALLIES_MOST = 64 };
 
-static const size_t tally_limit = 256u << 20; /* bytes of all that are kept */
+static const size_t tally_limit = 256u << 20; /* bytes of the sums that are kept */
 
 struct tally_cache {
 	VEC(struct tally *) tallies;

@@ -342,7 +342,10 @@ bool session_has_addresses(const struct session *session);
 #define NO_ADDRESSES                                                                               \
 	"No data addresses are recorded: helio collect -h page-faults, or a watch point or a "     \
 	"precise hardware counter, records some"
-/* Warnings that concern the numbers of every view: damage, drops, a process still running. */
+/*
+ * Warnings that concern the numbers of every view: damage, drops, a process still running.  Views
+ * of data objects add some: not to be read while other threads ask.
+ */
 const struct diag_list *session_warnings(const struct session *session);
 /* Adds one to them where the first metric of the list has much at addresses that nothing names. */
 void session_warn_unknown(struct session *session, const struct metric_list *shown);

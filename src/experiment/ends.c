@@ -48,6 +48,7 @@ static void tell_counters(struct experiment_log *log, const struct life *life)
 	counters->has_before = counters->has_children = counters->has_process_cpu = true;
 	counters->before_user_us = left->before_user_us;
 	counters->before_system_us = left->before_system_us;
+	counters->before_own_us = left->before_own_us;
 	counters->children_user_us = left->children_user_us;
 	counters->children_system_us = left->children_system_us;
 	counters->process_cpu_ns = all_us > children_us ? (all_us - children_us) * 1000 : 0;

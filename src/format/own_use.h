@@ -42,6 +42,7 @@ enum format_io_state {
 #define FORMAT_LEFT_FIELDS(X)                                                                      \
 	X(before_user_us) /* of its CPU time, what it had used when its recording began */         \
 	X(before_system_us)                                                                        \
+	X(before_own_us)    /* … of which the collector */                                       \
 	X(collector_us)	    /* … the monitor has used until its last look; and until then … */ \
 	X(children_user_us) /* … those of its children that it had awaited */                    \
 	X(children_system_us)

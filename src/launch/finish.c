@@ -179,9 +179,20 @@ static void read_beginning(const char *text, struct finish_summary *summary)
 		summary->error = (int)error;
 }
 
+/* What the program used before its recording, without the collector's part. */
+static uint64_t before_ns_of(const char *line)
+{
+	uint64_t user_us = 0, system_us = 0, own_us = 0;
+
+	xml_read_number(line, "before_user_us", &user_us);
+	xml_read_number(line, "before_system_us", &system_us);
+	xml_read_number(line, "before_own_us", &own_us);
+	return own_us < user_us + system_us ? (user_us + system_us - own_us) * 1000 : 0;
+}
+
 static void read_overhead(const char *line, struct finish_summary *summary)
 {
-	uint64_t limited, overhead_ns, monitor_ns, cpu_ns, ticks, traced_ns, search_ns, before_us;
+	uint64_t limited, overhead_ns, monitor_ns, cpu_ns, ticks, traced_ns, search_ns;
 
 	if (xml_read_number(line, "traced_ns", &traced_ns))
 		summary->traced_ns += traced_ns;
@@ -193,12 +204,7 @@ static void read_overhead(const char *line, struct finish_summary *summary)
 		summary->limited += limited;
 	if (xml_read_number(line, "monitor_cpu_ns", &monitor_ns))
 		summary->overhead_ns += monitor_ns;
-	if (xml_read_number(line, "before_user_us", &before_us))
-		summary->before_ns += before_us * 1000;
-	if (xml_read_number(line, "before_system_us", &before_us))
-		summary->before_ns += before_us * 1000;
-	if (xml_read_number(line, "before_own_us", &before_us))
-		summary->before_ns -= before_us * 1000;
+	summary->before_ns += before_ns_of(line);
 	if (!xml_read_number(line, "overhead_ns", &overhead_ns) ||
 	    !xml_read_number(line, "cpu_recorded_ns", &cpu_ns) ||
 	    !xml_read_number(line, "ticks", &ticks))

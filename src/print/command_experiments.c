@@ -90,6 +90,7 @@ static bool reopen(struct print *print, const struct experiment_paths *paths)
 	} else {
 		query_init(&print->query, fresh);
 		print->query.default_metrics = print->default_metrics.text;
+		query_set_default_metrics(&print->query, fresh);
 	}
 	print->session = fresh;
 	print->fragment.count = 0;

@@ -252,7 +252,9 @@ struct collector {
 	_Atomic uint32_t births;  /* threads created that have not begun */
 	_Atomic uint64_t events, dropped, unwind_failed, truncated;
 	_Atomic uint64_t cpu_recorded_ns;
-	uint64_t cpu_before_ns; /* process CPU time that is not recorded: before, and our own */
+	/* process CPU time that is not recorded: before, and our own */
+	_Atomic uint64_t cpu_before_ns;
+	atomic_bool raw_calls; /* the program makes system calls of its own, as Go does */
 
 	struct blockfile profile, stacks;
 };

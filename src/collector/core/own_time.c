@@ -10,7 +10,7 @@
 
 enum { NS_PER_US = 1000 };
 
-static uint64_t entered_ns; /* of the CPU clock of the thread that works */
+static uint64_t entered_ns; /* of the CPU clock of the thread that begins */
 
 /* CPU time before the recording, as the kernel splits it, and the collector's part of it. */
 static uint64_t user_before_us, system_before_us, own_before_ns;
@@ -33,9 +33,8 @@ void own_time_note_before(void)
 	sys_call(SYS_getrusage, RUSAGE_SELF, &usage, 0, 0);
 	user_before_us = us_of(&usage.ru_utime);
 	system_before_us = us_of(&usage.ru_stime);
-	own_use_note_before(user_before_us, system_before_us);
 	own_before_ns = now_ns - entered_ns;
-	entered_ns = now_ns;
+	own_use_note_before(user_before_us, system_before_us, own_before_ns / NS_PER_US);
 }
 
 /*
@@ -57,7 +56,8 @@ static uint64_t move_on(struct clock_account *clock, uint64_t since_ns)
 	return own_ns;
 }
 
-static uint64_t leave_out(bool begins)
+/* since_ns: of the thread's CPU clock; 0: since its accounting began. */
+static uint64_t leave_out(uint64_t since_ns)
 {
 	struct thread *thread = thread_current_if_known();
 
@@ -65,27 +65,31 @@ static uint64_t leave_out(bool begins)
 		return 0;
 	thread_lock(thread);
 	struct clock_phase *phase = &thread->clock.phase;
-	uint64_t own_ns = move_on(&thread->clock, begins ? phase->birth_cpu_ns : entered_ns);
+	uint64_t own_ns = move_on(&thread->clock, since_ns ? since_ns : phase->birth_cpu_ns);
 
-	if (begins)
+	if (!since_ns)
 		phase->birth_cpu_ns += own_ns;
 	thread_unlock(thread);
 	collector.cpu_before_ns += own_ns;
 	return own_ns;
 }
 
-void own_time_leave_out(void)
+void own_time_leave_out(uint64_t since_ns)
 {
-	leave_out(false);
+	leave_out(since_ns);
 }
 
+/* The kernel's split stays: what is left when our own is taken away is in the same ratio. */
 void own_time_begun(void)
 {
-	uint64_t own_ns = leave_out(true);
+	uint64_t own_ns = leave_out(0), own_us = own_ns / NS_PER_US;
+	uint64_t all_us = user_before_us + system_before_us;
+	uint64_t user_us = all_us ? own_us * user_before_us / all_us : 0;
 
 	own_before_ns += own_ns;
-	system_before_us += own_ns / NS_PER_US;
-	own_use_note_before(user_before_us, system_before_us);
+	user_before_us += user_us;
+	system_before_us += own_us - user_us;
+	own_use_note_before(user_before_us, system_before_us, own_before_ns / NS_PER_US);
 }
 
 void own_time_put_before(struct text *line)

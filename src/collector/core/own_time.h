@@ -8,7 +8,7 @@
 
 #include "collector/core/text.h"
 
-/* From here on the calling thread works for the collector. */
+/* From here on the only thread there is works for the collector: a begin. */
 void own_time_enter(void);
 
 /* The recording begins here; what the process has used so far came before it. */
@@ -17,8 +17,11 @@ void own_time_note_before(void);
 /* The program goes on, after a begin: it did not use what the thread took since. */
 void own_time_begun(void);
 
-/* At the end, before accounts are settled: the program has used nothing since own_time_enter. */
-void own_time_leave_out(void);
+/*
+ * At the end, before accounts are settled: the program has used nothing since the thread's CPU
+ * clock had this value.
+ */
+void own_time_leave_out(uint64_t entered_ns);
 
 /* What was used before, and what of that was the collector's own. */
 void own_time_put_before(struct text *line);

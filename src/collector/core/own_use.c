@@ -164,10 +164,11 @@ static void set(uint64_t *value, uint64_t to)
 	__atomic_store_n(value, to, __ATOMIC_RELAXED);
 }
 
-void own_use_note_before(uint64_t user_us, uint64_t system_us)
+void own_use_note_before(uint64_t user_us, uint64_t system_us, uint64_t own_us)
 {
 	set(&left->before_user_us, user_us);
 	set(&left->before_system_us, system_us);
+	set(&left->before_own_us, own_us);
 }
 
 void own_use_note_look(uint64_t cpu_ns)

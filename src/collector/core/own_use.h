@@ -35,9 +35,13 @@ void own_use_thread(struct own_use_span *noted);
 
 /* The counts are kept in `shared` from now on, where the launcher can read them. */
 void own_use_open(struct format_own_use *shared, struct format_left *left);
-/* What the process cannot say if it ends by a call of its own (struct format_left): at the begin;
- * and at a look of the monitor, which has used so much itself. */
-void own_use_note_before(uint64_t user_us, uint64_t system_us);
+/*
+ * What is needed if the process ends by exit_group(2) without the C library and cannot log it
+ * (struct format_left).  CPU time before the recording, and the collector's part of it:
+ */
+void own_use_note_before(uint64_t user_us, uint64_t system_us, uint64_t own_us);
+/* At a look of the monitor's thread, which has used so much until then: that, and the children's.
+ */
 void own_use_note_look(uint64_t cpu_ns);
 /* Before that is unmapped; in the child of a fork, too. */
 void own_use_forget(void);

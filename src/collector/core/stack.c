@@ -64,10 +64,15 @@ static uint32_t unwind(struct thread *thread, const struct unwind_regs *regs,
 
 void stack_interrupted(struct unwind_regs *regs, const void *context)
 {
+	uint8_t code[UNWIND_PREEMPT_SIZE];
 	uint64_t back;
 
 	unwind_regs_from_context(regs, context);
-	if (!unwind_is_put_in(regs) ||
+	if (!atomic_load_explicit(&collector.raw_calls, memory_order_relaxed))
+		return;
+	/* Code may be there to be executed, and not to be read. */
+	if (sys_read_memory(regs->reg[REG_PC], code, sizeof(code)) != sizeof(code) ||
+	    !unwind_is_async_preempt(code) ||
 	    sys_read_memory(regs->reg[REG_SP], &back, sizeof(back)) != sizeof(back))
 		return;
 	regs->reg[REG_PC] = back;

@@ -199,8 +199,10 @@ void collector_log_engine(enum engine asked, const char *reason)
 	text_attribute(&line, "engine", names[collector.engine]);
 	text_attribute(&line, "reason", collector.engine == asked ? "" : reason);
 	text_attribute(&line, "library", collector.library);
-	if (engine_signals_harm()) /* it may end by one, too */
+	if (engine_signals_harm()) { /* it may end by a system call of its own, too */
+		atomic_store(&collector.raw_calls, true);
 		text_attribute(&line, "own_calls", "yes");
+	}
 	text_puts(&line, "/>\n");
 	log_append(FORMAT_FILE_LOG, &line);
 }
@@ -523,14 +525,15 @@ static void switch_off_events(void)
 static uint64_t close_accounts(enum format_sample_kind kind, const char *label, struct text *line)
 {
 	own_use_work_begin();
-	own_time_enter();
+	uint64_t entered_ns = clock_own_cpu_ns();
+
 	loss_look();
 	counter_finish();
 	modules_update();
 	maps_log_code();
 	uint32_t stack = own_stack();
 
-	own_time_leave_out();
+	own_time_leave_out(entered_ns);
 	thread_for_each(settle, &stack);
 	phase_leave_process();
 	uint64_t settled_ns = clock_now_ns(), before_ns = clock_own_cpu_ns();

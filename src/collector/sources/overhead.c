@@ -196,7 +196,8 @@ uint64_t overhead_of_handlers_ns(uint64_t cpu_ns)
 	static uint64_t last_cpu_ns, last_taken_ns;
 	uint64_t all_ns = atomic_load_explicit(&taken_ns, memory_order_relaxed);
 	uint64_t new_ns = all_ns - last_taken_ns;
-	uint64_t most_ns = (cpu_ns - last_cpu_ns) / 100 * percent;
+	/* What our own begin and end took is left out of it, and may come late. */
+	uint64_t most_ns = cpu_ns > last_cpu_ns ? (cpu_ns - last_cpu_ns) / 100 * percent : 0;
 
 	last_cpu_ns = cpu_ns;
 	last_taken_ns = all_ns;

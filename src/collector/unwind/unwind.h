@@ -34,13 +34,14 @@ struct unwind_regs {
 /* All registers, from the third argument of a signal handler. */
 void unwind_regs_from_context(struct unwind_regs *regs, const void *ucontext);
 
+enum { UNWIND_PREEMPT_SIZE = 5 };
 /*
- * Whether they are those of a call that Go's runtime has put in where it preempts a goroutine: its
- * signal handler lets runtime.asyncPreempt return to what it interrupted.  Nothing has run of that
- * yet, so a signal of ours that had to wait for the handler's end belongs to what was interrupted,
- * whose registers these are but for the program counter on the stack.
+ * Whether code is the begin of runtime.asyncPreempt, a call that Go's signal handler injects where
+ * it preempts a goroutine.  Nothing of it has run yet where a thread is interrupted there: a signal
+ * of ours that had to wait for the handler's end belongs to what was preempted, whose registers are
+ * the thread's but for the program counter, which is on the stack.
  */
-bool unwind_is_put_in(const struct unwind_regs *regs);
+bool unwind_is_async_preempt(const uint8_t code[UNWIND_PREEMPT_SIZE]);
 
 /* What is known of a thread blocked in a system call. */
 void unwind_regs_from_syscall(struct unwind_regs *regs, uint64_t pc, uint64_t sp);

@@ -39,14 +39,11 @@ void unwind_regs_from_context(struct unwind_regs *regs, const void *ucontext)
 }
 
 /* The first bytes of runtime.asyncPreempt: push %rbp; mov %rsp,%rbp; pushf. No compiler's. */
-bool unwind_is_put_in(const struct unwind_regs *regs)
+bool unwind_is_async_preempt(const uint8_t code[UNWIND_PREEMPT_SIZE])
 {
 	static const uint8_t begin[] = {0x55, 0x48, 0x89, 0xe5, 0x9c};
-	const uint8_t *code = (const uint8_t *)regs->reg[ARCH_PC];
 	size_t i = 0;
 
-	if ((regs->reg[ARCH_PC] & 0xfff) > 0x1000 - sizeof(begin))
-		return false;
 	while (i < sizeof(begin) && code[i] == begin[i])
 		i++;
 	return i == sizeof(begin);
