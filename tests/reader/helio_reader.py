@@ -440,11 +440,13 @@ def read_xml(path, closing):
 
 
 def read_optional(directory, name):
+    """What is in a file, or None; only zeros were set aside by a process that was killed before it wrote the header."""
     path = os.path.join(directory, name)
     if not os.path.exists(path):
         return None
     with open(path, 'rb') as file:
-        return file.read()
+        data = file.read()
+    return data if any(data[:32]) else None
 
 
 def maps_of(directory):
@@ -500,10 +502,10 @@ def summarize(profile, nodes):
 def read_process(directory):
     """Everything about one process image; seconds where the file has µs."""
     log = read_xml(os.path.join(directory, 'log.xml'), '</experiment>')
-    profile = read_profile(read_optional(directory, 'profile') or b'') if \
-        read_optional(directory, 'profile') else Profile()
-    nodes, warnings = read_stacks(read_optional(directory, 'stacks')) if \
-        read_optional(directory, 'stacks') else ({}, [])
+    recorded = read_optional(directory, 'profile')
+    profile = read_profile(recorded) if recorded else Profile()
+    recorded = read_optional(directory, 'stacks')
+    nodes, warnings = read_stacks(recorded) if recorded else ({}, [])
     profile.warnings += warnings
     depths, ends = summarize(profile, nodes)
     totals = [sum(t.states[s] for t in profile.threads.values()) / 1e6 for s in range(len(STATES))]

@@ -67,6 +67,16 @@ class Golden(unittest.TestCase):
         data[96 + 40 + 9] ^= 4
         self.assertTrue(any('checksum' in warning for warning in helio_reader.read_profile(bytes(data)).warnings))
 
+    def test_blank_files(self):
+        """A process that was killed before it wrote a header left files of zeros: it recorded nothing, and nothing is damaged."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = make_golden.make(folder)
+            for name in ('profile', 'stacks'):
+                with open(os.path.join(path, '_f1.er', name), 'wb') as file:
+                    file.write(bytes(8192))
+            child = helio_reader.read_family(path)['_f1']
+            self.assertEqual((child['events'], child['nodes'], child['warnings']), (0, 0, []))
+
     def test_cut_anywhere(self):
         """Whatever is left of a file is read as far as it goes."""
         for name in ('profile', 'stacks'):
