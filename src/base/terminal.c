@@ -2,14 +2,17 @@
 #include "base/terminal.h"
 
 #include "base/array.h"
+#include "base/folder.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "base/utf8.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -21,8 +24,10 @@ enum {
 
 struct terminal {
 	FILE *stream, *below;
-	bool is_held; /* what lies below is not flushed: more follows at once */
-	size_t begun; /* bytes of a character whose end was not yet written */
+	bool is_held;	   /* what lies below is not flushed: more follows at once */
+	bool has_messages; /* each of which begins a line, whoever else writes there */
+	bool in_line;	   /* the last message has not ended its line */
+	size_t begun;	   /* bytes of a character whose end was not yet written */
 	char begin[LONGEST];
 };
 
@@ -143,10 +148,46 @@ static size_t put_begun(struct terminal *terminal, const char *text, size_t size
 	return used;
 }
 
+/*
+ * Whether a regular file has a line without an end where the next write goes.  Nobody knows that of
+ * a terminal or a pipe.
+ */
+static bool is_within_line(int descriptor)
+{
+	char place[sizeof("/proc/self/fd/") + 12], last = '\n';
+	int flags = fcntl(descriptor, F_GETFL);
+	struct stat info;
+
+	if (flags < 0 || fstat(descriptor, &info) || !S_ISREG(info.st_mode))
+		return false;
+	off_t at = flags & O_APPEND ? info.st_size : lseek(descriptor, 0, SEEK_CUR);
+
+	/* again, as a shell's `2>` only allows to write */
+	snprintf(place, sizeof(place), "/proc/self/fd/%d", descriptor);
+	int fd = at > 0 ? folder_open_named(place, NULL) : -1;
+
+	if (fd >= 0 && pread(fd, &last, 1, at - 1) != 1)
+		last = '\n';
+	folder_close(fd);
+	return last != '\n';
+}
+
+/* The program that is recorded may have left a line without an end: a prompt, a count. */
+static void begin_message(struct terminal *terminal, const char *text, size_t size)
+{
+	if (!size || !terminal->has_messages)
+		return;
+	if (!terminal->in_line && *text != '\n' && is_within_line(fileno(terminal->below)))
+		putc('\n', terminal->below);
+	terminal->in_line = text[size - 1] != '\n';
+}
+
 static ssize_t write_terminal(void *cookie, const char *text, size_t size)
 {
 	struct terminal *terminal = cookie;
 	bool ok = true;
+
+	begin_message(terminal, text, size);
 	size_t used = terminal->begun ? put_begun(terminal, text, size, &ok) : 0;
 	size_t rest = unfinished(text + used, size - used);
 
@@ -298,6 +339,7 @@ void terminal_init(void)
 	/* a message is one call of write(2): others write there, too */
 	setvbuf(err, NULL, _IONBF, 0);
 	setvbuf(stderr, NULL, _IOFBF, BUFFER);
+	find(err)->has_messages = true;
 	stdout = out;
 	stderr = err;
 }

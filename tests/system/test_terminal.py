@@ -188,6 +188,21 @@ def own_ends_of_lines_are_no_names(t):
 
 
 @test
+def messages_begin_a_line(t):
+    """Where a program's last line has no end, in a file that helio writes, too, a message stands on a line of its own; nothing else is added."""
+    path = t.directory / 'messages'
+    for command, said in ("printf 'prompt> ' >&2", 'prompt> '), ('echo says >&2', 'says\n'), ("echo says; printf 'no end'", 'says\nno end'), ('true', ''):
+        for mode, before in ('w', ''), ('a', 'a line\n'), ('a', 'a begin'):
+            path.write_text(before)
+            with path.open(mode) as file:
+                subprocess.run([t.helio, 'collect', '-O', 'm.er', 'sh', '-c', command], cwd=t.directory, stdout=file, stderr=file, check=True)
+            text = path.read_text()
+            own = [line + '\n' for line in text.split('\n') if line.startswith('helio collect: m.er: ')]
+            parts = [before, own[0], said, *own[1:]] if own else [before]
+            t.equal(text, ''.join(f'{part}\n' if part and not part.endswith('\n') else part for part in parts), f'{command} behind {before!r}')
+
+
+@test
 def characters_are_shown_whole(t):
     """A message that cuts what it cites does so between characters of several bytes."""
     experiment = t.collect(t.target('empty')).experiment
