@@ -724,6 +724,13 @@ enum status filter_compile(struct session *session, const struct whole_tree *who
 	return STATUS_INVALID;
 }
 
+size_t filter_program_size(const struct filter_program *program)
+{
+	return program ? program->arena.size +
+				 program->steps.capacity * sizeof(*program->steps.items)
+		       : 0;
+}
+
 void filter_program_free(struct filter_program *program)
 {
 	if (!program)

@@ -92,6 +92,8 @@ struct filter_program {
 enum status filter_compile(struct session *session, const struct whole_tree *tree, const char *text,
 			   struct filter_program **program, struct diag_list *diags);
 void filter_program_free(struct filter_program *program);
+/* Bytes, most of them a program's answers for call stacks; of NULL: 0. */
+size_t filter_program_size(const struct filter_program *program);
 
 /* Slots to evaluate it in, for one thread at a time; free() them. */
 struct filter_slot *filter_slots(const struct filter_program *program);

@@ -144,10 +144,11 @@ static size_t sums_size(const struct measure_sums *sums)
 
 static size_t tally_size(const struct tally *tally)
 {
-	size_t size = sums_size(&tally->weights) + sums_size(&tally->code_weights);
+	size_t size =
+		sums_size(&tally->weights) + sums_size(&tally->code_weights) + tally->arena.size;
 
-	for (size_t i = 0; i < tally->sums.count; i++)
-		size += 2 * tally->sums.items[i]->count * sizeof(uint64_t);
+	for (size_t i = 0; i < QUERY_FILTERS; i++)
+		size += filter_program_size(tally->filters[i]);
 	return size;
 }
 

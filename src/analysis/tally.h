@@ -47,7 +47,7 @@ struct tally {
 
 /*
  * The tally of a query, all compared groups together; or the part of it that one group is, or the
- * squares of its values.  The session is the caller's alone until tally_release().
+ * squares of its values.  Takes the session's lock, which tally_release() gives back.
  */
 struct tally *tally_of(struct session *session, const struct query *query);
 struct tally *tally_part(struct session *session, const struct query *query, uint32_t group,

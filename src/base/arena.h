@@ -14,6 +14,7 @@ struct arena {
 	struct arena_chunk *chunks;
 	size_t left; /* bytes free at the end of the newest chunk */
 	char *next;
+	size_t size; /* bytes of all chunks */
 };
 
 /* Returns zeroed memory, or aborts with a message: an analyzer without memory has nothing to say.

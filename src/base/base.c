@@ -102,6 +102,7 @@ void *arena_alloc(struct arena *arena, size_t size)
 
 		chunk->older = arena->chunks;
 		arena->chunks = chunk;
+		arena->size += sizeof(*chunk) + room;
 		if (room == size) /* a large piece gets its own chunk; keep filling the last one */
 			return chunk->data;
 		arena->next = chunk->data;
