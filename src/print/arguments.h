@@ -4,8 +4,8 @@
 #define HELIO_PRINT_ARGUMENTS_H
 
 #include "experiment/group.h"
+#include "present/output.h"
 #include "print/command.h"
-#include "print/output.h"
 
 /* A command to run; arguments point into argv. command NULL: read commands from stdin ("-"). */
 struct planned {

@@ -2,7 +2,7 @@
 /* How a word becomes a command, and what is checked before it runs. */
 #include "print/command.h"
 
-#include "print/page.h"
+#include "present/page.h"
 #include "print/progress.h"
 
 #include "base/memory.h"
@@ -105,7 +105,7 @@ bool command_option(const struct command *command, const char *word, bool *with_
 /* Settings print nothing, and what runs other commands leaves it to them. */
 static bool prints_a_part(const struct print *print, const struct command *command)
 {
-	return print->mode == MODE_HTML && command->group != GROUP_OUTPUT &&
+	return print->presenter.format == PRESENT_HTML && command->group != GROUP_OUTPUT &&
 	       command->run != command_script && command->run != command_flamegraph;
 }
 
@@ -115,10 +115,10 @@ static bool run(struct print *print, const struct command *command, char **argum
 		return false;
 	if (!prints_a_part(print, command))
 		return command->run(print, arguments, count);
-	page_capture(print);
+	page_capture(&print->presenter);
 	bool ok = command->run(print, arguments, count);
 
-	page_release(print);
+	page_release(&print->presenter, print->session);
 	return ok;
 }
 

@@ -85,6 +85,9 @@ bool command_run(struct print *print, const struct command *command, char **argu
 /* The functions of the table, by file. command_views.c: */
 bool command_functions(struct print *print, char **arguments, size_t count);
 bool command_callers_callees(struct print *print, char **arguments, size_t count);
+/* A table is all of the answer: takes over the table and the heading. Returns true. */
+bool command_show_table(struct print *print, const char *command, enum table_shape shape,
+			struct table *table, char *heading);
 /* "Functions sorted by metric: Exclusive Total CPU Time"; the caller's to free. */
 char *command_table_heading(const char *what, const struct table *table, bool reverse);
 /* The same by the query's metric, for what is no single list. */
@@ -214,8 +217,6 @@ bool command_compare(struct print *print, char **arguments, size_t count);
 bool command_limit(struct print *print, char **arguments, size_t count);
 bool command_name(struct print *print, char **arguments, size_t count);
 bool command_viewmode(struct print *print, char **arguments, size_t count);
-/* "text", "json" or one character; false: none of them. Says nothing. */
-bool command_set_mode(struct print *print, const char *word);
 bool command_printmode(struct print *print, char **arguments, size_t count);
 bool command_outfile(struct print *print, char **arguments, size_t count);
 bool command_appendfile(struct print *print, char **arguments, size_t count);

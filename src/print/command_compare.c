@@ -19,7 +19,7 @@ void command_each_group(struct print *print,
 	for (size_t i = 0; i < groups; i++) {
 		const char *name = session_group_name(print->session, i);
 
-		if (print->mode != MODE_JSON)
+		if (print->presenter.format != PRESENT_JSON)
 			terminal_printf(print->output.file,
 					i ? "\nExperiment: %s\n" : "Experiment: %s\n", name);
 		print->query.group = (uint32_t)i + 1;

@@ -5,10 +5,9 @@
  */
 #include "analysis/data_object.h"
 #include "base/terminal.h"
+#include "present/json.h"
+#include "present/number.h"
 #include "print/command.h"
-#include "print/json.h"
-#include "print/number.h"
-#include "print/table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -34,11 +33,8 @@ static bool print_view(struct print *print, data_view *view, const char *command
 		terminal_text("%s\nResolved: %.1f %%; of what has a data address: %.1f %%", first,
 			      100 * table.resolved, 100 * table.resolved_of_addresses);
 
-	table_print(print, &table, SHAPE_LIST, command, heading);
-	table_fini(&table);
-	free(heading);
 	free(first);
-	return true;
+	return command_show_table(print, command, SHAPE_LIST, &table, heading);
 }
 
 bool command_data_objects(struct print *print, char **arguments, size_t count)
@@ -119,7 +115,7 @@ static void json_object_info(struct print *print, const struct data_object_info 
 
 		if (choice->metric->is_static)
 			continue;
-		char *key = json_metric_key(choice->metric, choice->flavor);
+		char *key = metric_key(choice->metric, choice->flavor);
 
 		json_array_append_new(metrics, json_metric(choice->metric, choice->flavor));
 		json_object_set_new(row, key, json_number(choice->metric->unit, table->values[i]));
@@ -134,7 +130,7 @@ static void json_object_info(struct print *print, const struct data_object_info 
 	json_object_set_new(row, "scope", json_text(info->scope));
 	json_object_set_new(row, "object", json_text(info->load_object));
 	json_object_set_new(row, "frames", frames);
-	json_report_begin(&report, print, "data_single", metrics, NULL);
+	json_report_begin(&report, &print->presenter, print->session, "data_single", metrics, NULL);
 	json_report_row(&report, row);
 	json_report_end(&report);
 }
@@ -153,7 +149,7 @@ bool command_data_single(struct print *print, char **arguments, size_t count)
 	if (view_data_object(print->session, &query, object, &table, &diags) != STATUS_OK)
 		return say_diags(print, &diags);
 	session_data_object(print->session, object, &info);
-	if (print->mode == MODE_JSON)
+	if (print->presenter.format == PRESENT_JSON)
 		json_object_info(print, &info, &table);
 	else
 		text_object(print->output.file, &info, &table);

@@ -1,23 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which events count: the filter, the selections, and the words of the filter's language. */
 #include "analysis/filter.h"
-#include "base/terminal.h"
+#include "base/array.h"
 #include "print/command.h"
-#include "print/json.h"
 
-#include <inttypes.h>
 #include <string.h>
-
-static void json_filter(struct print *print)
-{
-	const char *text = query_filter_text(&print->query);
-	struct json_report report;
-
-	json_report_begin(&report, print, "filters", NULL, NULL);
-	json_report_row(&report,
-			json_pack("{s:o}", "filter", text ? json_text(text) : json_null()));
-	json_report_end(&report);
-}
 
 /* Once it is clear that the words are right. */
 static void warn_of_nothing(struct print *print)
@@ -29,6 +16,7 @@ static void warn_of_nothing(struct print *print)
 bool command_filters(struct print *print, char **arguments, size_t count)
 {
 	struct diag_list diags = {0};
+	struct result result;
 
 	if (count > 1)
 		return say_error(print, "filters takes one expression: put it in quotes");
@@ -39,46 +27,43 @@ bool command_filters(struct print *print, char **arguments, size_t count)
 	say_diags(print, &diags);
 	if (count && !lacks_data)
 		warn_of_nothing(print);
-	if (print->mode == MODE_JSON) {
-		json_filter(print);
-		return true;
-	}
 	const char *text = query_filter_text(&print->query);
 
-	terminal_printf(print->output.file, "current filter setting: \"%s\"\n",
-			text ? text : "<none>");
-	return true;
+	result_init(&result, "filters", print->session);
+	part_set(&result, result_line(&result, "", ""), "filter", value_text(&result, text));
+	result_note(&result, "current filter setting: \"%s\"", text ? text : "<none>");
+	return print_answer(print, &result);
 }
 
-static void put_words(struct print *print, struct json_report *report,
+static void add_words(struct result *result, struct part *list,
 		      bool (*word_at)(size_t, struct filter_property_info *))
 {
 	struct filter_property_info info;
 
 	for (size_t i = 0; word_at(i, &info); i++) {
-		if (print->mode == MODE_JSON)
-			json_report_row(report,
-					json_pack("{s:s, s:s, s:s}", "name", info.name, "data",
-						  info.kinds, "description", info.description));
-		else
-			terminal_printf(print->output.file, "%-16s %-9s %s\n", info.name,
-					*info.kinds ? info.kinds : "-", info.description);
+		part_cell(result, list, value_text(result, info.name));
+		part_cell(result, list, value_text(result, info.kinds));
+		part_cell(result, list, value_text(result, *info.kinds ? info.kinds : "-"));
+		part_cell(result, list, value_text(result, info.description));
 	}
 }
 
 bool command_describe(struct print *print, char **arguments, size_t count)
 {
-	struct json_report report;
+	static const struct list_column columns[] = {
+		{.key = "name", .title = "Name", .width = 16},
+		{.key = "data", .audience = FOR_PROGRAMS},
+		{.title = "Data", .width = 9},
+		{.key = "description", .title = "Meaning"},
+	};
+	struct result result;
+	struct part *list;
 
-	if (print->mode == MODE_JSON)
-		json_report_begin(&report, print, "describe", NULL, NULL);
-	else
-		fprintf(print->output.file, "%-16s %-9s %s\n", "Name", "Data", "Meaning");
-	put_words(print, &report, filter_function_at);
-	put_words(print, &report, filter_property_at);
-	if (print->mode == MODE_JSON)
-		json_report_end(&report);
-	return true;
+	result_init(&result, "describe", print->session);
+	list = result_list(&result, columns, COUNT(columns));
+	add_words(&result, list, filter_function_at);
+	add_words(&result, list, filter_property_at);
+	return print_answer(print, &result);
 }
 
 static uint64_t selectable(const struct print *print, enum selection selection, size_t process)
@@ -98,32 +83,28 @@ static uint64_t selectable(const struct print *print, enum selection selection, 
 /* What there is to be selected, and what is. */
 static bool list(struct print *print, enum selection selection, const char *command)
 {
+	static const struct list_column columns[] = {
+		{.key = "experiment", .title = "Exp", .right = true},
+		{.key = "name", .audience = FOR_PROGRAMS},
+		{.key = "selected", .title = "Sel"},
+		{.key = "total", .title = "Total", .right = true, .width = 5},
+	};
 	const char *selected = query_selected(&print->query, selection);
-	int width = (int)strlen(selected) > 3 ? (int)strlen(selected) : 3;
-	struct json_report report;
+	struct result result;
+	struct part *list;
 
-	if (print->mode == MODE_JSON)
-		json_report_begin(&report, print, command, NULL, NULL);
-	else
-		fprintf(print->output.file, "Exp %-*s Total\n=== %.*s =====\n", width, "Sel", width,
-			"============================================================");
+	result_init(&result, command, print->session);
+	list = result_list(&result, columns, COUNT(columns));
+	list->list.rule = '=';
 	for (size_t i = 0; i < session_process_count(print->session); i++) {
 		const struct process_info *process = session_process(print->session, i);
-		uint64_t total = selectable(print, selection, i);
 
-		if (print->mode == MODE_JSON)
-			json_report_row(&report,
-					json_pack("{s:i, s:o, s:o, s:I}", "experiment",
-						  (int)process->id, "name",
-						  json_text(process->name), "selected",
-						  json_text(selected), "total", (json_int_t)total));
-		else
-			terminal_printf(print->output.file, "%3" PRIu32 " %-*s %5" PRIu64 "\n",
-					process->id, width, selected, total);
+		part_cell(&result, list, value_count(process->id));
+		part_cell(&result, list, value_text(&result, process->name));
+		part_cell(&result, list, value_text(&result, selected));
+		part_cell(&result, list, value_count(selectable(print, selection, i)));
 	}
-	if (print->mode == MODE_JSON)
-		json_report_end(&report);
-	return true;
+	return print_answer(print, &result);
 }
 
 /* Without an argument the list is shown, as after a change. */

@@ -8,11 +8,11 @@
  */
 #include "base/hash.h"
 #include "base/memory.h"
+#include "present/html.h"
+#include "present/number.h"
 #include "print/command.h"
 #include "print/flamegraph_css.h"
 #include "print/flamegraph_js.h"
-#include "print/html.h"
-#include "print/number.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "base/terminal.h"
 #include "print/command.h"
-#include "print/table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +18,8 @@ static bool show(struct print *print, const char *command)
 
 	view_callers_callees_of(print->session, &print->query, print->fragment.items,
 				print->fragment.count, &table);
-	table_print(print, &table, SHAPE_SINGLE, command, heading);
-	table_fini(&table);
-	free(heading);
 	free(attributed);
-	return true;
+	return command_show_table(print, command, SHAPE_SINGLE, &table, heading);
 }
 
 bool command_csingle(struct print *print, char **arguments, size_t count)

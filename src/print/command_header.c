@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "base/terminal.h"
+#include "present/json.h"
 #include "print/command.h"
-#include "print/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -538,17 +538,17 @@ bool command_header(struct print *print, char **arguments, size_t count)
 
 	if (!command_select_processes(print, arguments, count, &first, &end))
 		return false;
-	if (print->mode == MODE_JSON)
-		json_report_begin(&report, print, "header", NULL, NULL);
+	if (print->presenter.format == PRESENT_JSON)
+		json_report_begin(&report, &print->presenter, print->session, "header", NULL, NULL);
 	for (size_t i = first; i < end; i++) {
 		const struct process_info *process = session_process(print->session, i);
 
-		if (print->mode == MODE_JSON)
+		if (print->presenter.format == PRESENT_JSON)
 			json_report_row(&report, json_header(process));
 		else
 			print_header(print, process);
 	}
-	if (print->mode == MODE_JSON)
+	if (print->presenter.format == PRESENT_JSON)
 		json_report_end(&report);
 	return true;
 }

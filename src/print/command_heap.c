@@ -2,8 +2,8 @@
 /* The commands of heap tracing: leaks, allocs, heap, heapstat. */
 #include "analysis/heaps.h"
 #include "base/terminal.h"
+#include "present/json.h"
 #include "print/command.h"
-#include "print/json.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -193,7 +193,7 @@ static void json_leaks(struct print *print, const struct heap_stacks *stacks,
 
 	json_set_amount(total, "instances", "bytes", heap_leaked(&stacks->total));
 	json_set_parts(print, total, stacks->parts, AMOUNT_LEAKED, "compared");
-	json_report_begin(&report, print, "leaks", NULL,
+	json_report_begin(&report, &print->presenter, print->session, "leaks", NULL,
 			  json_pack("{s:I, s:o}", "distinct", (json_int_t)count_lost(leaks, count),
 				    "total", total));
 	for (size_t i = 0; i < limited(print, count); i++) {
@@ -217,7 +217,7 @@ bool command_leaks(struct print *print, char **arguments, size_t count)
 	view_heap_stacks(print->session, &print->query, &stacks);
 	struct heap_leak *leaks = heap_leaks(&stacks, &leak_count);
 
-	if (print->mode == MODE_JSON)
+	if (print->presenter.format == PRESENT_JSON)
 		json_leaks(print, &stacks, leaks, leak_count);
 	else
 		text_leaks(print, &stacks, leaks, leak_count);
@@ -298,7 +298,7 @@ static void json_stacks(struct print *print, const char *command, const struct h
 {
 	struct json_report report;
 
-	json_report_begin(&report, print, command, NULL,
+	json_report_begin(&report, &print->presenter, print->session, command, NULL,
 			  json_pack("{s:I, s:o}", "distinct", (json_int_t)stacks->count, "total",
 				    json_both(print, &stacks->total, stacks->parts)));
 	for (size_t i = 0; i < limited(print, stacks->count); i++) {
@@ -316,7 +316,7 @@ static bool print_stacks(struct print *print, const char *command,
 	struct heap_stacks stacks;
 
 	view_heap_stacks(print->session, &print->query, &stacks);
-	if (print->mode == MODE_JSON)
+	if (print->presenter.format == PRESENT_JSON)
 		json_stacks(print, command, &stacks);
 	else
 		put(print, &stacks);

@@ -2,8 +2,8 @@
 /* heapstat: the peak, and which blocks there were by size, life and fate. */
 #include "analysis/heaps.h"
 #include "base/terminal.h"
+#include "present/json.h"
 #include "print/command.h"
-#include "print/json.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -283,7 +283,7 @@ static void put_group(struct print *print, const char *name, void *data)
 	struct heap_statistics statistics;
 
 	view_heap_statistics(print->session, &print->query, &statistics);
-	if (print->mode == MODE_JSON) {
+	if (print->presenter.format == PRESENT_JSON) {
 		json_t *row = json_statistics(&statistics);
 
 		if (name)
@@ -299,10 +299,11 @@ bool command_heapstat(struct print *print, char **arguments, size_t count)
 {
 	struct json_report report;
 
-	if (print->mode == MODE_JSON)
-		json_report_begin(&report, print, "heapstat", NULL, NULL);
+	if (print->presenter.format == PRESENT_JSON)
+		json_report_begin(&report, &print->presenter, print->session, "heapstat", NULL,
+				  NULL);
 	command_each_group(print, put_group, &report);
-	if (print->mode == MODE_JSON)
+	if (print->presenter.format == PRESENT_JSON)
 		json_report_end(&report);
 	return true;
 }

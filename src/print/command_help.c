@@ -1,75 +1,94 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* help, version, quit: the commands about the program itself. */
+#include "base/array.h"
 #include "base/memory.h"
-#include "base/terminal.h"
 #include "print/command.h"
-#include "print/json.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { HELP_COLUMN = 34 };
 
-static void put_command(FILE *file, const struct command *command)
+static void add_command(struct result *result, struct part *facts, const struct command *command)
 {
 	char *usage =
 		xasprintf("%s%s%s%s %s", command->name, command->aliases ? "[" : "",
 			  command->aliases ? command->aliases : "", command->aliases ? "]" : "",
 			  command->arguments ? command->arguments : "");
 
-	if (strlen(usage) > HELP_COLUMN - 2)
-		terminal_printf(file, "    %s\n    %*s%s\n", usage, HELP_COLUMN, "", command->help);
-	else
-		terminal_printf(file, "    %-*s%s\n", HELP_COLUMN, usage, command->help);
+	part_add(result, facts, NULL, usage, value_text(result, command->help));
 	free(usage);
 }
 
-static void put_all(FILE *file)
+static struct part *add_commands(struct result *result)
+{
+	struct part *facts = result_facts(result, -HELP_COLUMN);
+
+	facts->facts.layout.before = "    ";
+	facts->facts.layout.assign = "";
+	facts->facts.layout.wraps = true;
+	return facts;
+}
+
+static void add_groups(struct result *result)
 {
 	const struct command *command;
 
-	fprintf(file, "Other spellings of a command stand in []. Every command may be shortened to "
-		      "a unique beginning.\n");
+	result_note(result, "Other spellings of a command stand in []. Every command may be "
+			    "shortened to a unique beginning.");
 	for (int group = 0; group < GROUP_COUNT; group++) {
-		terminal_printf(file, "\n%s\n", command_group_title((enum command_group)group));
+		result_gap(result);
+		result_heading(result, "%s", command_group_title((enum command_group)group));
+		struct part *facts = add_commands(result);
+
 		for (size_t i = 0; (command = command_at(i)); i++)
 			if (command->run && (int)command->group == group)
-				put_command(file, command);
+				add_command(result, facts, command);
 	}
 }
 
-static void json_command(struct json_report *report, const struct command *command)
+static struct value aliases_of(struct result *result, const struct command *command)
 {
-	json_t *aliases = json_array();
+	struct value_list *aliases = result_values(result);
 
 	for (const char *alias = command->aliases; alias && *alias;) {
 		size_t length = strcspn(alias, " ");
 
-		json_array_append_new(aliases, json_stringn(alias, length));
+		values_add(result, aliases, value_printf(result, "%.*s", (int)length, alias));
 		alias += length + strspn(alias + length, " ");
 	}
-	json_report_row(report,
-			json_pack("{s:s, s:o, s:s, s:s, s:s}", "name", command->name, "aliases",
-				  aliases, "arguments",
-				  command->arguments ? command->arguments : "", "help",
-				  command->help, "group", command_group_title(command->group)));
+	return value_list(aliases);
 }
 
-static void json_help(struct print *print, const struct command *only)
+/* What programs learn of one command, or, with NULL, of all. */
+static void list_commands(struct result *result, const struct command *only)
 {
-	struct json_report report;
+	static const struct list_column columns[] = {{.key = "name"},
+						     {.key = "aliases"},
+						     {.key = "arguments"},
+						     {.key = "help"},
+						     {.key = "group"}};
+	struct part *list = result_list(result, columns, COUNT(columns));
 	const struct command *command;
 
-	json_report_begin(&report, print, "help", NULL, NULL);
-	for (size_t i = 0; (command = command_at(i)); i++)
-		if (command->run && (!only || only == command))
-			json_command(&report, command);
-	json_report_end(&report);
+	list->audience = FOR_PROGRAMS;
+	for (size_t i = 0; (command = command_at(i)); i++) {
+		if (!command->run || (only && only != command))
+			continue;
+		const char *usage = command->arguments ? command->arguments : "";
+
+		part_cell(result, list, value_text(result, command->name));
+		part_cell(result, list, aliases_of(result, command));
+		part_cell(result, list, value_text(result, usage));
+		part_cell(result, list, value_text(result, command->help));
+		part_cell(result, list, value_text(result, command_group_title(command->group)));
+	}
 }
 
 bool command_help(struct print *print, char **arguments, size_t count)
 {
 	const struct command *command = NULL;
+	struct result result;
 
 	if (count) {
 		struct diag_list diags = {0};
@@ -81,28 +100,25 @@ bool command_help(struct print *print, char **arguments, size_t count)
 		if (!command->run)
 			return command_run(print, command, NULL, 0);
 	}
-	if (print->mode == MODE_JSON)
-		json_help(print, command);
-	else if (command)
-		put_command(print->output.file, command);
+	result_init(&result, "help", print->session);
+	list_commands(&result, command);
+	if (command)
+		add_command(&result, add_commands(&result), command);
 	else
-		put_all(print->output.file);
-	return true;
+		add_groups(&result);
+	return print_answer(print, &result);
 }
 
 bool command_version(struct print *print, char **arguments, size_t count)
 {
-	if (print->mode == MODE_JSON) {
-		struct json_report report;
+	struct result result;
+	struct part *line;
 
-		json_report_begin(&report, print, "version", NULL, NULL);
-		json_report_row(&report, json_pack("{s:s, s:s}", "name", "heliometer", "version",
-						   HELIO_VERSION));
-		json_report_end(&report);
-		return true;
-	}
-	fprintf(print->output.file, "heliometer %s\n", HELIO_VERSION);
-	return true;
+	result_init(&result, "version", print->session);
+	line = result_line(&result, "", " ");
+	part_add(&result, line, "name", NULL, value_text(&result, "heliometer"));
+	part_add(&result, line, "version", NULL, value_text(&result, HELIO_VERSION));
+	return print_answer(print, &result);
 }
 
 bool command_quit(struct print *print, char **arguments, size_t count)

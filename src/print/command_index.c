@@ -2,12 +2,10 @@
 /* Index and memory objects: the tables whose rows are values of an expression. */
 #include "analysis/index.h"
 #include "analysis/memory_object.h"
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/suggest.h"
-#include "base/terminal.h"
 #include "print/command.h"
-#include "print/json.h"
-#include "print/table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,13 +44,11 @@ static bool find(struct print *print, enum index_family family, const char *name
 	return *index != SIZE_MAX || complain_object(print, family, name);
 }
 
-static void put_table(struct print *print, const char *command, struct table *table, bool reverse)
+static bool put_table(struct print *print, const char *command, struct table *table, bool reverse)
 {
 	char *heading = command_table_heading(table->title, table, reverse);
 
-	table_print(print, table, SHAPE_LIST, command, heading);
-	table_fini(table);
-	free(heading);
+	return command_show_table(print, command, SHAPE_LIST, table, heading);
 }
 
 bool command_indxobj(struct print *print, char **arguments, size_t count)
@@ -66,9 +62,8 @@ bool command_indxobj(struct print *print, char **arguments, size_t count)
 		return false;
 	view_index(print->session, index, &query, &table, &diags);
 	say_diags(print, &diags);
-	put_table(print, strcmp(table.index, "Threads") ? "indxobj" : "threads", &table,
-		  query.sort_reverse);
-	return true;
+	return put_table(print, strcmp(table.index, "Threads") ? "indxobj" : "threads", &table,
+			 query.sort_reverse);
 }
 
 bool command_threads(struct print *print, char **arguments, size_t count)
@@ -90,30 +85,30 @@ bool command_memobj(struct print *print, char **arguments, size_t count)
 	if (view_memory(print->session, index, &query, &table, &diags) != STATUS_OK)
 		return say_diags(print, &diags);
 	say_diags(print, &diags);
-	put_table(print, "memobj", &table, query.sort_reverse);
-	return true;
+	return put_table(print, "memobj", &table, query.sort_reverse);
 }
 
 static bool list(struct print *print, const char *command, enum index_family family)
 {
-	struct json_report report;
+	static const struct list_column columns[] = {
+		{.key = "name", .width = 20},
+		{.key = "title", .audience = FOR_PROGRAMS},
+		{.key = "expression"},
+		{.key = "predefined", .audience = FOR_PROGRAMS},
+	};
 	struct index_info info;
+	struct result result;
+	struct part *list;
 
-	if (print->mode == MODE_JSON)
-		json_report_begin(&report, print, command, NULL, NULL);
+	result_init(&result, command, print->session);
+	list = result_list(&result, columns, COUNT(columns));
 	for (size_t i = 0; index_at(print->session, family, i, &info); i++) {
-		if (print->mode == MODE_JSON)
-			json_report_row(&report, json_pack("{s:s, s:s, s:s, s:b}", "name",
-							   info.name, "title", info.title,
-							   "expression", info.expression,
-							   "predefined", (int)info.predefined));
-		else
-			terminal_printf(print->output.file, "%-20s %s\n", info.name,
-					info.expression);
+		part_cell(&result, list, value_text(&result, info.name));
+		part_cell(&result, list, value_text(&result, info.title));
+		part_cell(&result, list, value_text(&result, info.expression));
+		part_cell(&result, list, value_flag(info.predefined));
 	}
-	if (print->mode == MODE_JSON)
-		json_report_end(&report);
-	return true;
+	return print_answer(print, &result);
 }
 
 bool command_indxobj_list(struct print *print, char **arguments, size_t count)

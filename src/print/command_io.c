@@ -3,9 +3,8 @@
 #include "analysis/io.h"
 #include "base/memory.h"
 #include "base/terminal.h"
+#include "present/json.h"
 #include "print/command.h"
-#include "print/json.h"
-#include "print/table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -24,10 +23,7 @@ static bool print_table(struct print *print, const char *command,
 
 	char *heading = command_table_heading(table.title, &table, print->query.sort_reverse);
 
-	table_print(print, &table, SHAPE_LIST, command, heading);
-	table_fini(&table);
-	free(heading);
-	return true;
+	return command_show_table(print, command, SHAPE_LIST, &table, heading);
 }
 
 bool command_ioactivity(struct print *print, char **arguments, size_t count)
@@ -94,7 +90,8 @@ static void json_stacks(struct print *print, const struct io_stack_list *list, c
 	for (size_t i = 0; i < list->metric_count; i++)
 		json_array_append_new(metrics, json_metric(list->metrics[i], FLAVOR_EXCLUSIVE));
 	if (!report->begun)
-		json_report_begin(&report->json, print, "iocallstack", metrics, NULL);
+		json_report_begin(&report->json, &print->presenter, print->session, "iocallstack",
+				  metrics, NULL);
 	else
 		json_decref(metrics);
 	report->begun = true;
@@ -109,7 +106,7 @@ static void json_stacks(struct print *print, const struct io_stack_list *list, c
 		json_object_set_new(row, "name", i ? json_null() : json_text("<Total>"));
 		json_object_set_new(row, "frames", frames);
 		for (size_t k = 0; k < list->metric_count; k++) {
-			char *key = json_metric_key(list->metrics[k], FLAVOR_EXCLUSIVE);
+			char *key = metric_key(list->metrics[k], FLAVOR_EXCLUSIVE);
 
 			json_object_set_new(row, key,
 					    json_number(list->metrics[k]->unit, stack->values[k]));
@@ -124,7 +121,7 @@ static void put_stacks(struct print *print, const char *name, void *data)
 	struct io_stack_list list;
 
 	view_io_stacks(print->session, &print->query, &list);
-	if (print->mode == MODE_JSON)
+	if (print->presenter.format == PRESENT_JSON)
 		json_stacks(print, &list, name, data);
 	else
 		text_stacks(print->output.file, &list);
@@ -324,10 +321,10 @@ static void put_statistics(struct print *print, const char *name, void *data)
 	struct io_report report;
 
 	view_io_report(print->session, &print->query, &report);
-	if (print->mode == MODE_JSON) {
+	if (print->presenter.format == PRESENT_JSON) {
 		if (!out->begun)
 			json_report_begin(
-				&out->json, print, "iostat", NULL,
+				&out->json, &print->presenter, print->session, "iostat", NULL,
 				name ? NULL : json_pack("{s:o}", "errors", json_errors(&report)));
 		out->begun = true;
 		json_statistics(&report, name, &out->json);

@@ -2,9 +2,8 @@
 /* The commands of synchronization tracing. */
 #include "analysis/locks.h"
 #include "base/terminal.h"
+#include "present/json.h"
 #include "print/command.h"
-#include "print/json.h"
-#include "print/table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,10 +15,7 @@ bool command_locks(struct print *print, char **arguments, size_t count)
 	view_locks(print->session, &print->query, &table);
 	char *heading = command_table_heading("Locks", &table, false);
 
-	table_print(print, &table, SHAPE_LIST, "locks", heading);
-	free(heading);
-	table_fini(&table);
-	return true;
+	return command_show_table(print, "locks", SHAPE_LIST, &table, heading);
 }
 
 /* "3 waits, 0.030 sec., longest 0.010 sec., 1 failed" */
@@ -108,7 +104,7 @@ static void put_json(struct print *print, const struct lock_detail *detail, cons
 	json_object_set_new(lock, "object", json_text(detail->object));
 	if (detail->maker.depth)
 		json_object_set_new(lock, "allocated_by", json_frames(&detail->maker));
-	json_report_begin(&report, print, "lock", NULL, NULL);
+	json_report_begin(&report, &print->presenter, print->session, "lock", NULL, NULL);
 	json_report_row(&report, lock);
 	for (size_t i = 0; i < detail->types.count; i++) {
 		json_t *row = json_waits(&detail->types.items[i].waits);
@@ -149,11 +145,11 @@ static void put_lock(struct print *print, const char *name, void *data)
 	struct lock_detail detail;
 	bool found = view_lock(print->session, &print->query, question->which, &detail);
 
-	if (found && print->mode == MODE_JSON)
+	if (found && print->presenter.format == PRESENT_JSON)
 		put_json(print, &detail, name);
 	else if (found)
 		put_text(print->output.file, &detail);
-	else if (print->mode != MODE_JSON && name)
+	else if (print->presenter.format != PRESENT_JSON && name)
 		terminal_printf(print->output.file, "Nobody waited for %s\n", question->which);
 	question->found |= found;
 	lock_detail_fini(&detail);

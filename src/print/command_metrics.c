@@ -5,8 +5,8 @@
  */
 #include "base/memory.h"
 #include "base/terminal.h"
+#include "present/json.h"
 #include "print/command.h"
-#include "print/json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static void json_metrics(struct print *print, const char *command, const struct 
 {
 	struct json_report report;
 	json_t *metrics = json_array();
-	char *key = json_metric_key(sort->metric, sort->flavor);
+	char *key = metric_key(sort->metric, sort->flavor);
 	char *text = metric_list_text(list);
 	json_t *extra = json_pack("{s:s, s:b, s:s}", "sort", key, "reverse", (int)reverse,
 				  "specification", text);
@@ -63,7 +63,7 @@ static void json_metrics(struct print *print, const char *command, const struct 
 		if (!(list->items[i].visibility & VISIBLE_HIDDEN))
 			json_array_append_new(
 				metrics, json_metric(list->items[i].metric, list->items[i].flavor));
-	json_report_begin(&report, print, command, metrics, extra);
+	json_report_begin(&report, &print->presenter, print->session, command, metrics, extra);
 	const struct metric *metric;
 
 	for (size_t i = 0; all && (metric = metric_catalogue(print->session, i)); i++) {
@@ -108,7 +108,7 @@ bool command_metrics(struct print *print, char **arguments, size_t count)
 {
 	struct diag_list diags = {0};
 
-	if (!count && print->mode == MODE_JSON) {
+	if (!count && print->presenter.format == PRESENT_JSON) {
 		json_metrics(print, "metrics", &print->query.metrics, &print->query.sort,
 			     print->query.sort_reverse, false);
 		return true;
@@ -126,7 +126,7 @@ bool command_metrics(struct print *print, char **arguments, size_t count)
 		if (!print->starting)
 			say_unknown(print);
 	}
-	if (print->mode != MODE_JSON)
+	if (print->presenter.format != PRESENT_JSON)
 		print_current(print);
 	return true;
 }
@@ -142,7 +142,7 @@ bool command_sort(struct print *print, char **arguments, size_t count)
 		return ok ? say_error(print, "Invalid sort specification: %s", arguments[0])
 			  : false;
 	print->query.sort_chosen = true;
-	if (print->mode != MODE_JSON)
+	if (print->presenter.format != PRESENT_JSON)
 		print_sort(print, "Sort Metric", &print->query.sort, print->query.sort_reverse);
 	return true;
 }
@@ -209,7 +209,7 @@ static void list_available(struct print *print, enum metric_flavor only)
 
 bool command_metric_list(struct print *print, char **arguments, size_t count)
 {
-	if (print->mode == MODE_JSON) {
+	if (print->presenter.format == PRESENT_JSON) {
 		json_metrics(print, "metric_list", &print->query.metrics, &print->query.sort,
 			     print->query.sort_reverse, true);
 		return true;
@@ -252,7 +252,7 @@ static bool put_flavored(struct print *print, const struct query *query, enum me
 	struct metric_choice sort = with_flavor(query->sort, flavor);
 
 	one_flavor_list(&query->metrics, flavor, &list);
-	if (print->mode == MODE_JSON) {
+	if (print->presenter.format == PRESENT_JSON) {
 		json_metrics(print, command, &list, &sort, query->sort_reverse, false);
 	} else {
 		char *text = metric_list_text(&list);
@@ -315,7 +315,8 @@ bool command_indxobj_metrics(struct print *print, char **arguments, size_t count
 		vec_fini(&print->index_metrics);
 	one_flavor_list(&list, FLAVOR_EXCLUSIVE, &print->index_metrics);
 	vec_fini(&list);
-	return (count && print->mode == MODE_JSON) || command_indx_metric_list(print, NULL, 0);
+	return (count && print->presenter.format == PRESENT_JSON) ||
+	       command_indx_metric_list(print, NULL, 0);
 }
 
 bool command_indxobj_sort(struct print *print, char **arguments, size_t count)
@@ -330,5 +331,5 @@ bool command_indxobj_sort(struct print *print, char **arguments, size_t count)
 	say_diags(print, &diags);
 	print->index_sort = with_flavor(sort, FLAVOR_EXCLUSIVE);
 	print->index_sort_reverse = reverse;
-	return print->mode == MODE_JSON || command_indx_metric_list(print, NULL, 0);
+	return print->presenter.format == PRESENT_JSON || command_indx_metric_list(print, NULL, 0);
 }

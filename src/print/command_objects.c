@@ -1,45 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Load objects: what there is, and how their functions are shown. */
-#include "base/terminal.h"
+#include "base/array.h"
 #include "print/command.h"
-#include "print/json.h"
 
 #include <string.h>
 
+/* " <app> (/usr/bin/app) (not found)"; pseudo objects carry their brackets in their names. */
+static struct value object_line(struct result *result, const struct load_object_info *info,
+				const char *provenance)
+{
+	bool bracketed = info->name[0] == '<', is_doubtful = strcmp(provenance, "found") != 0;
+
+	return value_printf(result, " %s%s%s (%s)%s%s%s", bracketed ? "" : "<", info->name,
+			    bracketed ? "" : ">", info->path ? info->path : info->name,
+			    is_doubtful ? " (" : "", is_doubtful ? provenance : "",
+			    is_doubtful ? ")" : "");
+}
+
 bool command_objects(struct print *print, char **arguments, size_t count)
 {
+	static const struct list_column columns[] = {
+		{.key = "number", .audience = FOR_PROGRAMS},
+		{.key = "name", .audience = FOR_PROGRAMS},
+		{.key = "path", .audience = FOR_PROGRAMS},
+		{.key = "provenance", .audience = FOR_PROGRAMS},
+		{.audience = FOR_PEOPLE},
+	};
 	size_t total = session_load_object_count(print->session);
-	struct json_report report;
+	struct result result;
+	struct part *list;
 
-	if (print->mode == MODE_JSON)
-		json_report_begin(&report, print, "objects", NULL, NULL);
+	result_init(&result, "objects", print->session);
+	list = result_list(&result, columns, COUNT(columns));
 	for (size_t i = 0; i < total; i++) {
+		const char *provenance = session_provenance(print->session, i);
 		struct load_object_info info;
 
 		session_load_object(print->session, i, &info);
-
-		const char *provenance = session_provenance(print->session, i);
-		bool is_doubtful = strcmp(provenance, "found") != 0;
-
-		if (print->mode == MODE_JSON) {
-			json_report_row(&report,
-					json_pack("{s:i, s:o, s:o, s:o}", "number",
-						  (int)info.number, "name", json_text(info.name),
-						  "path", json_text(info.path), "provenance",
-						  json_text(provenance)));
-			continue;
-		}
-		/* Pseudo objects carry their brackets in their names. */
-		bool bracketed = info.name[0] == '<';
-
-		terminal_printf(print->output.file, " %s%s%s (%s)%s%s%s\n", bracketed ? "" : "<",
-				info.name, bracketed ? "" : ">", info.path ? info.path : info.name,
-				is_doubtful ? " (" : "", is_doubtful ? provenance : "",
-				is_doubtful ? ")" : "");
+		part_cell(&result, list, value_count(info.number));
+		part_cell(&result, list, value_text(&result, info.name));
+		part_cell(&result, list, value_text(&result, info.path));
+		part_cell(&result, list, value_text(&result, provenance));
+		part_cell(&result, list, object_line(&result, &info, provenance));
 	}
-	if (print->mode == MODE_JSON)
-		json_report_end(&report);
-	return true;
+	return print_answer(print, &result);
 }
 
 static const char *const showings[] = {
@@ -47,29 +51,29 @@ static const char *const showings[] = {
 
 bool command_object_list(struct print *print, char **arguments, size_t count)
 {
-	struct json_report report;
+	static const struct list_column columns[] = {
+		{.key = "name", .audience = FOR_PROGRAMS},
+		{.key = "path", .audience = FOR_PROGRAMS},
+		{.key = "shown", .title = "Sel", .width = 4},
+		{.title = "Load Object", .width = 11},
+	};
+	struct result result;
+	struct part *list;
 
-	if (print->mode == MODE_JSON)
-		json_report_begin(&report, print, "object_list", NULL, NULL);
-	else
-		terminal_printf(print->output.file, "Sel  Load Object\n==== ===========\n");
+	result_init(&result, "object_list", print->session);
+	list = result_list(&result, columns, COUNT(columns));
+	list->list.rule = '=';
 	for (size_t i = 0; i < session_load_object_count(print->session); i++) {
-		const char *showing =
-			showings[query_object_showing(&print->query, (uint32_t)i + 1)];
+		enum object_showing showing = query_object_showing(&print->query, (uint32_t)i + 1);
 		struct load_object_info info;
 
 		session_load_object(print->session, i, &info);
-		if (print->mode == MODE_JSON)
-			json_report_row(&report,
-					json_pack("{s:o, s:o, s:s}", "name", json_text(info.name),
-						  "path", json_text(info.path), "shown", showing));
-		else
-			terminal_printf(print->output.file, "%-4s %s (%s)\n", showing, info.name,
-					info.path);
+		part_cell(&result, list, value_text(&result, info.name));
+		part_cell(&result, list, value_text(&result, info.path));
+		part_cell(&result, list, value_text(&result, showings[showing]));
+		part_cell(&result, list, value_printf(&result, "%s (%s)", info.name, info.path));
 	}
-	if (print->mode == MODE_JSON)
-		json_report_end(&report);
-	return true;
+	return print_answer(print, &result);
 }
 
 static bool show(struct print *print, const char *list, enum object_showing showing)

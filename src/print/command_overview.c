@@ -3,9 +3,9 @@
  */
 #include "base/array.h"
 #include "base/terminal.h"
+#include "present/json.h"
+#include "present/number.h"
 #include "print/command.h"
-#include "print/json.h"
-#include "print/number.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -183,7 +183,7 @@ static void json_overview(struct print *print)
 						json_text(process->target), "duration_s",
 						between(process->start_ns, process->end_ns)));
 	}
-	json_report_begin(&report, print, "overview", NULL,
+	json_report_begin(&report, &print->presenter, print->session, "overview", NULL,
 			  json_pack("{s:o, s:f}", "processes", processes, "duration_s",
 				    whole_duration(print->session)));
 	for (size_t i = 0; (metric = metric_catalogue(print->session, i)); i++) {
@@ -202,7 +202,7 @@ static void json_overview(struct print *print)
 
 bool command_overview(struct print *print, char **arguments, size_t count)
 {
-	if (print->mode == MODE_JSON) {
+	if (print->presenter.format == PRESENT_JSON) {
 		json_overview(print);
 		return true;
 	}

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* procstats: what this program itself has used. */
-#include "base/terminal.h"
 #include "print/command.h"
-#include "print/json.h"
 
 #include <sys/resource.h>
+
+enum { LABEL_WIDTH = 25 };
 
 static double seconds(struct timeval time)
 {
@@ -13,27 +13,24 @@ static double seconds(struct timeval time)
 
 bool command_procstats(struct print *print, char **arguments, size_t count)
 {
-	FILE *file = print->output.file;
+	struct result result;
 	struct rusage usage;
-	struct json_report report;
+	struct part *facts;
 
 	getrusage(RUSAGE_SELF, &usage);
-	if (print->mode == MODE_JSON) {
-		json_report_begin(&report, print, "procstats", NULL, NULL);
-		json_report_row(&report, json_pack("{s:f, s:f, s:I, s:I, s:I}", "user_s",
-						   seconds(usage.ru_utime), "system_s",
-						   seconds(usage.ru_stime), "max_rss_bytes",
-						   (json_int_t)usage.ru_maxrss * 1024,
-						   "minor_faults", (json_int_t)usage.ru_minflt,
-						   "major_faults", (json_int_t)usage.ru_majflt));
-		json_report_end(&report);
-		return true;
-	}
-	terminal_printf(file, "Statistics of %s itself\n\n", print->program);
-	fprintf(file, "%25s: %.3f\n", "User CPU (sec.)", seconds(usage.ru_utime));
-	fprintf(file, "%25s: %.3f\n", "System CPU (sec.)", seconds(usage.ru_stime));
-	fprintf(file, "%25s: %ld\n", "Most resident bytes", usage.ru_maxrss * 1024);
-	fprintf(file, "%25s: %ld\n", "Minor Page Faults", usage.ru_minflt);
-	fprintf(file, "%25s: %ld\n", "Major Page Faults", usage.ru_majflt);
-	return true;
+	result_init(&result, "procstats", print->session);
+	result_heading(&result, "Statistics of %s itself", print->program);
+	result_gap(&result);
+	facts = result_facts(&result, LABEL_WIDTH);
+	part_add(&result, facts, "user_s", "User CPU (sec.)",
+		 value_real(seconds(usage.ru_utime), 3));
+	part_add(&result, facts, "system_s", "System CPU (sec.)",
+		 value_real(seconds(usage.ru_stime), 3));
+	part_add(&result, facts, "max_rss_bytes", "Most resident bytes",
+		 value_integer(usage.ru_maxrss * 1024));
+	part_add(&result, facts, "minor_faults", "Minor Page Faults",
+		 value_integer(usage.ru_minflt));
+	part_add(&result, facts, "major_faults", "Major Page Faults",
+		 value_integer(usage.ru_majflt));
+	return print_answer(print, &result);
 }

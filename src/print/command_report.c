@@ -11,9 +11,9 @@
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "base/terminal.h"
+#include "present/json.h"
+#include "present/number.h"
 #include "print/command.h"
-#include "print/json.h"
-#include "print/number.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ struct report {
 
 static bool is_json(const struct report *report)
 {
-	return report->print->mode == MODE_JSON;
+	return report->print->presenter.format == PRESENT_JSON;
 }
 
 static double total_of(const struct print *print, uint32_t function, const struct metric *metric,
@@ -715,7 +715,8 @@ bool command_report(struct print *print, char **arguments, size_t count)
 	report.total = total_of(print, FUNCTION_TOTAL, report.metric, FLAVOR_INCLUSIVE);
 	view_idle_threads(print->session, &print->query, &report.idle);
 	if (is_json(&report))
-		json_report_begin(&report.json, print, "report", NULL, NULL);
+		json_report_begin(&report.json, &print->presenter, print->session, "report", NULL,
+				  NULL);
 	for (size_t i = 0; i < session_process_count(print->session); i++) {
 		const struct process_info *process = session_process(print->session, i);
 

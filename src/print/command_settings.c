@@ -3,8 +3,8 @@
  * Settings.  Their echo goes to stderr, as in the old tools; without an
  * argument they say what is in force.
  */
+#include "present/page.h"
 #include "print/command.h"
-#include "print/page.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -85,47 +85,26 @@ bool command_viewmode(struct print *print, char **arguments, size_t count)
 	return true;
 }
 
-bool command_set_mode(struct print *print, const char *word)
-{
-	page_end(print);
-	if (!strcasecmp(word, "text"))
-		print->mode = MODE_TEXT;
-	else if (!strcasecmp(word, "json"))
-		print->mode = MODE_JSON;
-	else if (!strcasecmp(word, "html"))
-		print->mode = MODE_HTML;
-	else if (strlen(word) == 1)
-		print->mode = MODE_DELIMITED;
-	else
-		return false;
-	print->delimiter = word[0];
-	return true;
-}
-
 bool command_printmode(struct print *print, char **arguments, size_t count)
 {
-	static const char *const names[] = {
-		[MODE_TEXT] = "text",
-		[MODE_JSON] = "json",
-		[MODE_HTML] = "html",
-	};
+	const struct presenter *presenter = &print->presenter;
 
-	if (count && !command_set_mode(print, arguments[0]))
+	if (count && !present_set_format(&print->presenter, arguments[0]))
 		return say_error(print,
 				 "The argument to 'printmode' must be 'text', 'html', "
 				 "'json' or a single-character delimiter, not '%s'",
 				 arguments[0]);
 	/* Readers of JSON often look at stderr for trouble only. */
-	if (print->mode == MODE_DELIMITED)
-		say_note(print, "printmode is set to `%c'", print->delimiter);
-	else if (print->mode != MODE_JSON || !count)
-		say_note(print, "printmode is set to %s", names[print->mode]);
+	if (!present_format_name(presenter))
+		say_note(print, "printmode is set to `%c'", presenter->delimiter);
+	else if (!count || !present_has_warnings(presenter))
+		say_note(print, "printmode is set to %s", present_format_name(presenter));
 	return true;
 }
 
 static bool redirect(struct print *print, const char *name, bool append)
 {
-	page_end(print);
+	page_end(&print->presenter);
 	if (output_redirect(&print->output, name, append))
 		return true;
 	return say_error(print, "Unable to open file: %s: %s", name, strerror(errno));

@@ -5,9 +5,9 @@
 #include "base/memory.h"
 #include "base/terminal.h"
 #include "object/remarks.h"
+#include "present/number.h"
+#include "present/table.h"
 #include "print/command.h"
-#include "print/number.h"
-#include "print/table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -55,10 +55,7 @@ static bool print_list(struct print *print, const char *command, const char *tit
 	view(print->session, &print->query, &table);
 	char *heading = command_table_heading(title, &table, print->query.sort_reverse);
 
-	table_print(print, &table, SHAPE_LIST, command, heading);
-	table_fini(&table);
-	free(heading);
-	return true;
+	return command_show_table(print, command, SHAPE_LIST, &table, heading);
 }
 
 bool command_pcs(struct print *print, char **arguments, size_t count)
@@ -97,14 +94,11 @@ static const struct metric *shown_metric(const struct table *table, size_t *colu
 	return NULL;
 }
 
-/* Where to look, for a person at a terminal: a listing is often longer than a screen. */
-static void put_hottest(struct print *print, const struct table *table)
+/* The rows with the most of a metric, most first; their number. */
+static size_t find_hottest(const struct table *table, size_t column, size_t *shown, size_t most)
 {
-	enum { SHOWN = 5 };
-	size_t shown[SHOWN], count = 0, column;
+	size_t count = 0;
 
-	if (!shown_metric(table, &column))
-		return;
 	for (size_t row = 0; row < table->row_count; row++) {
 		double value = table->values[row * table->column_count + column];
 		size_t place = count;
@@ -112,29 +106,44 @@ static void put_hottest(struct print *print, const struct table *table)
 		for (; place &&
 		       table->values[shown[place - 1] * table->column_count + column] < value;
 		     place--)
-			if (place < SHOWN)
+			if (place < most)
 				shown[place] = shown[place - 1];
-		if (value > 0 && place < SHOWN) {
+		if (value > 0 && place < most) {
 			shown[place] = row;
-			count += count < SHOWN;
+			count += count < most;
 		}
 	}
+	return count;
+}
+
+/* Where to look, for a person at a terminal: a listing is often longer than a screen. */
+static void add_hottest(struct result *result, const struct table *table)
+{
+	enum { SHOWN = 5 };
+	size_t shown[SHOWN], count, column;
+	struct part *line;
+
+	if (!shown_metric(table, &column))
+		return;
+	count = find_hottest(table, column, shown, SHOWN);
+	if (!count)
+		return;
+	line = result_line(result, "Hottest: ", ", ");
+	line->audience = FOR_TERMINALS;
 	for (size_t i = 0; i < count; i++) {
 		const struct row *row = &table->rows[shown[i]];
-		double value = table->values[shown[i] * table->column_count + column];
+		double share = number_share(table->values[shown[i] * table->column_count + column],
+					    table->base[column]);
+		struct value place =
+			row->kind == ROW_INSTRUCTION
+				? value_printf(result, "%.1f %% at %" PRIx64, share, row->address)
+			: row->line ? value_printf(result, "%.1f %% line %u", share, row->line)
+				    : value_printf(result, "%.1f %% %s", share,
+						   row->name + strspn(row->name, " "));
 
-		fprintf(print->output.file, "%s%.1f %% ",
-			i ? ", " : "Hottest: ", number_share(value, table->base[column]));
-		if (row->kind == ROW_INSTRUCTION)
-			fprintf(print->output.file, "at %" PRIx64, row->address);
-		else if (row->line)
-			fprintf(print->output.file, "line %u", row->line);
-		else
-			terminal_printf(print->output.file, "%s",
-					row->name + strspn(row->name, " "));
+		part_add(result, line, NULL, NULL, place);
 	}
-	if (count)
-		fputs("\n\n", print->output.file);
+	result_gap(result)->audience = FOR_TERMINALS;
 }
 
 /* Each source once: a file has many functions. */
@@ -164,21 +173,19 @@ static bool print_listing(struct print *print, const char *command,
 			  const struct listing_request *request, view_listing *view)
 {
 	struct listing_header header;
+	struct result result;
+	struct part *part;
 	struct table table;
 	struct diag_list diags = {0};
 
 	if (!view(print->session, &print->query, request, &header, &table, &diags))
 		return say_diags(print, &diags);
 
-	char *heading = heading_of(&header);
-
 	warn_of_source(print, &header);
-	table_print(print, &table, SHAPE_LISTING, command, heading);
-	if (print->mode == MODE_TEXT && print->output.color)
-		put_hottest(print, &table);
-	free(heading);
-	table_fini(&table);
-	return true;
+	result_init(&result, command, print->session);
+	part = result_table(&result, &table, SHAPE_LISTING, heading_of(&header));
+	add_hottest(&result, &part->table.table);
+	return print_answer(print, &result);
 }
 
 static struct source_search search_of(const struct code_settings *settings)

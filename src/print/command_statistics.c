@@ -10,9 +10,9 @@
  */
 #include "base/array.h"
 #include "base/terminal.h"
+#include "present/json.h"
+#include "present/number.h"
 #include "print/command.h"
-#include "print/json.h"
-#include "print/number.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -458,7 +458,7 @@ static void put_sum(struct print *print, struct json_report *report, size_t firs
 	struct sum sum;
 
 	sum_up(&sum, print->session, first, end);
-	if (print->mode == MODE_JSON) {
+	if (print->presenter.format == PRESENT_JSON) {
 		json_interval(report, NULL, &sum.interval, 0);
 	} else {
 		put_title(print, "", sum_name);
@@ -474,19 +474,19 @@ static bool print_statistics(struct print *print, char **arguments, size_t count
 
 	if (!command_select_processes(print, arguments, count, &first, &end))
 		return false;
-	if (print->mode == MODE_JSON)
-		json_report_begin(&report, print, command, NULL, NULL);
+	if (print->presenter.format == PRESENT_JSON)
+		json_report_begin(&report, &print->presenter, print->session, command, NULL, NULL);
 	if (end - first > 1)
 		put_sum(print, &report, first, end);
 	for (size_t i = first; i < end; i++) {
 		const struct process_info *process = session_process(print->session, i);
 
-		if (print->mode == MODE_JSON)
+		if (print->presenter.format == PRESENT_JSON)
 			json_process(&report, process, detail);
 		else
 			print_process(print, process, detail);
 	}
-	if (print->mode == MODE_JSON)
+	if (print->presenter.format == PRESENT_JSON)
 		json_report_end(&report);
 	return true;
 }

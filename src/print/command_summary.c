@@ -8,10 +8,9 @@
 #include "base/strbuf.h"
 #include "base/suggest.h"
 #include "base/terminal.h"
+#include "present/number.h"
+#include "present/table.h"
 #include "print/command.h"
-#include "print/json.h"
-#include "print/number.h"
-#include "print/table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -62,95 +61,68 @@ static struct labels measure(struct print *print, uint32_t function)
 	return widths;
 }
 
-static void put_metric(struct print *print, const struct metric *metric, enum metric_flavor flavor,
-		       const struct labels *widths, double value, double total)
+/* "\tlabel: value" */
+static struct part *add_facts(struct result *into, const struct labels *widths)
 {
-	char text[2 * NUMBER_SIZE], number[NUMBER_SIZE], whole[NUMBER_SIZE];
-	char *label = metric_label(metric, flavor);
-	size_t length = number_value(number, metric->unit, value);
+	struct part *facts = result_facts(into, widths->label);
 
-	number_summary(whole, metric->unit, value, total);
-	snprintf(text, sizeof(text), "%*s%s", widths->value - (int)length, "", whole);
-	terminal_printf(print->output.file, "\t%*s: %s\n", widths->label, label, text);
+	facts->facts.layout.before = "\t";
+	return facts;
+}
+
+static void add_metric(struct result *into, struct part *facts, const struct metric *metric,
+		       enum metric_flavor flavor, const struct labels *widths, double value,
+		       double total)
+{
+	char *label = metric_label(metric, flavor), *key = metric_key(metric, flavor);
+
+	part_add(into, facts, key, label, value_part(metric->unit, value, total))->width =
+		widths->value;
+	free(key);
 	free(label);
 }
 
-static void put_text(struct print *print, const struct labels *widths, const char *label,
-		     const char *text)
+static void add_text(struct result *into, struct part *facts, const char *label, const char *text)
 {
-	terminal_printf(print->output.file, "\t%*s:%s%s\n", widths->label, label,
-			text && *text ? " " : "", text ? text : "");
+	part_add(into, facts, NULL, label, value_text(into, text));
 }
 
-static void print_summary(struct print *print, const char *name, uint32_t function,
-			  const struct labels *widths)
+static void add_place(struct result *into, struct part *facts, const char *name, uint32_t function,
+		      const struct function_summary *summary)
 {
-	struct function_summary summary;
+	bool mangled = summary->mangled && strcmp(summary->mangled, summary->name) != 0;
+	const char *source = summary->source_file, *object = summary->object_file;
 	char number[NUMBER_SIZE];
-	const struct metric *metric;
 
-	session_function_summary(print->session, function, &summary);
-	bool mangled = summary.mangled && strcmp(summary.mangled, summary.name) != 0;
-
-	terminal_printf(print->output.file, "%s\n", name);
-	for (size_t i = 0; (metric = metric_catalogue(print->session, i)); i++) {
-		double exclusive, inclusive, total;
-
-		if (!has_numbers(print->session, metric))
-			continue;
-		view_function_values(print->session, &print->query, function, metric, &exclusive,
-				     &inclusive, &total);
-		put_metric(print, metric, FLAVOR_EXCLUSIVE, widths, exclusive, total);
-		put_metric(print, metric, FLAVOR_INCLUSIVE, widths, inclusive, total);
-	}
-	terminal_printf(print->output.file, "\t%*s: %*" PRIu64 "\n", widths->label, "Size",
-			widths->value, summary.size);
-	number_address(number, summary.segment, (double)summary.address);
-	put_text(print, widths, "PC Address", number);
-	put_text(print, widths, "Source File",
-		 summary.source_file ? summary.source_file : "(unknown)");
-	put_text(print, widths, "Object File",
-		 summary.object_file ? summary.object_file : "(unknown)");
-	put_text(print, widths, "Load Object",
+	number_address(number, summary->segment, (double)summary->address);
+	part_set(into, facts, "segment", value_count(summary->segment));
+	part_set(into, facts, "address", value_count(summary->address));
+	part_set(into, facts, "source_file", value_text(into, source));
+	part_set(into, facts, "object_file", value_text(into, object));
+	part_set(into, facts, "object", value_text(into, summary->load_object));
+	part_set(into, facts, "mangled_name", value_text(into, summary->mangled));
+	add_text(into, facts, "PC Address", number);
+	add_text(into, facts, "Source File", source ? source : "(unknown)");
+	add_text(into, facts, "Object File", object ? object : "(unknown)");
+	add_text(into, facts, "Load Object",
 		 function == FUNCTION_TOTAL ? name
-		 : summary.load_object	    ? summary.load_object
+		 : summary->load_object	    ? summary->load_object
 					    : "(unknown)");
-	put_text(print, widths, "Mangled Name", mangled ? summary.mangled : NULL);
-	put_text(print, widths, "Aliases", summary.aliases);
+	add_text(into, facts, "Mangled Name", mangled ? summary->mangled : NULL);
+	part_add(into, facts, "aliases", "Aliases", value_text(into, summary->aliases));
 }
 
-static json_t *summary_metrics(const struct print *print)
-{
-	json_t *metrics = json_array();
-	const struct metric *metric;
-
-	for (size_t i = 0; (metric = metric_catalogue(print->session, i)); i++) {
-		if (!has_numbers(print->session, metric))
-			continue;
-		json_array_append_new(metrics, json_metric(metric, FLAVOR_EXCLUSIVE));
-		json_array_append_new(metrics, json_metric(metric, FLAVOR_INCLUSIVE));
-	}
-	return metrics;
-}
-
-static void set_number(json_t *row, const struct metric *metric, enum metric_flavor flavor,
-		       double value)
-{
-	char *key = json_metric_key(metric, flavor);
-
-	json_object_set_new(row, key, json_number(metric->unit, value));
-	free(key);
-}
-
-static void json_summary(struct print *print, struct json_report *report, const char *name,
-			 uint32_t function)
+static void add_summary(struct print *print, struct result *into, const char *name,
+			uint32_t function, const struct labels *widths)
 {
 	struct function_summary summary;
 	const struct metric *metric;
-	json_t *row = json_object();
+	struct part *facts;
 
 	session_function_summary(print->session, function, &summary);
-	json_object_set_new(row, "name", json_text(name));
+	result_heading(into, "%s", name);
+	facts = add_facts(into, widths);
+	part_set(into, facts, "name", value_text(into, name));
 	for (size_t i = 0; (metric = metric_catalogue(print->session, i)); i++) {
 		double exclusive, inclusive, total;
 
@@ -158,86 +130,104 @@ static void json_summary(struct print *print, struct json_report *report, const 
 			continue;
 		view_function_values(print->session, &print->query, function, metric, &exclusive,
 				     &inclusive, &total);
-		set_number(row, metric, FLAVOR_EXCLUSIVE, exclusive);
-		set_number(row, metric, FLAVOR_INCLUSIVE, inclusive);
+		add_metric(into, facts, metric, FLAVOR_EXCLUSIVE, widths, exclusive, total);
+		add_metric(into, facts, metric, FLAVOR_INCLUSIVE, widths, inclusive, total);
 	}
-	json_object_set_new(row, "size", json_integer((json_int_t)summary.size));
-	json_object_set_new(row, "segment", json_integer(summary.segment));
-	json_object_set_new(row, "address", json_integer((json_int_t)summary.address));
-	json_object_set_new(row, "source_file", json_text(summary.source_file));
-	json_object_set_new(row, "object_file", json_text(summary.object_file));
-	json_object_set_new(row, "object", json_text(summary.load_object));
-	json_object_set_new(row, "mangled_name", json_text(summary.mangled));
-	json_object_set_new(row, "aliases", json_text(summary.aliases));
-	json_report_row(report, row);
+	part_add(into, facts, "size", "Size", value_count(summary.size))->width = widths->value;
+	add_place(into, facts, name, function, &summary);
+	result_gap(into);
+}
+
+/* All that have data, in both flavours. */
+static void list_metrics(const struct print *print, struct metric_list *list)
+{
+	const struct metric *metric;
+
+	for (size_t i = 0; (metric = metric_catalogue(print->session, i)); i++) {
+		if (!has_numbers(print->session, metric))
+			continue;
+		*vec_push(list) = (struct metric_choice){metric, FLAVOR_EXCLUSIVE, VISIBLE_VALUE};
+		*vec_push(list) = (struct metric_choice){metric, FLAVOR_INCLUSIVE, VISIBLE_VALUE};
+	}
+}
+
+/* What the elements of a list of summaries are made of. */
+struct summaries {
+	struct print *print;
+	const struct table *table;
+	struct labels widths;
+};
+
+static void make_function(struct result *into, size_t index, const void *data)
+{
+	const struct summaries *summaries = data;
+	const struct row *row = &summaries->table->rows[index];
+
+	add_summary(summaries->print, into, row->name, row->id, &summaries->widths);
 }
 
 bool command_fsummary(struct print *print, char **arguments, size_t count)
 {
+	struct summaries summaries = {.print = print};
+	char *title = metric_choice_title(&print->query.sort);
+	struct result result;
 	struct table table;
 
 	view_functions(print->session, &print->query, &table);
-	if (print->mode == MODE_JSON) {
-		struct json_report report;
-
-		json_report_begin(&report, print, "fsummary", summary_metrics(print), NULL);
-		for (size_t i = 0; i < table.row_count; i++)
-			json_summary(print, &report, table.rows[i].name, table.rows[i].id);
-		json_report_end(&report);
-	} else {
-		struct labels widths = {0};
-		char *title = metric_choice_title(&print->query.sort);
-
-		terminal_printf(print->output.file, "Functions sorted by metric: %s\n\n", title);
-		free(title);
-		for (size_t i = 0; i < table.row_count; i++) {
-			if (!i)
-				widths = measure(print, table.rows[i].id);
-			print_summary(print, table.rows[i].name, table.rows[i].id, &widths);
-			fputc('\n', print->output.file);
-		}
-	}
+	if (table.row_count)
+		summaries.widths = measure(print, table.rows[0].id);
+	summaries.table = &table;
+	result_init(&result, "fsummary", print->session);
+	list_metrics(print, &result.metrics);
+	result_heading(&result, "Functions sorted by metric: %s", title);
+	result_gap(&result);
+	result_series(&result, table.row_count, make_function, &summaries);
+	print_answer(print, &result);
 	table_fini(&table);
+	free(title);
 	return true;
+}
+
+static void make_code(struct result *into, size_t index, const void *data)
+{
+	const struct summaries *summaries = data;
+	const struct table *table = summaries->table;
+	struct part *facts;
+
+	result_heading(into, "%s", table->rows[index].name);
+	facts = add_facts(into, &summaries->widths);
+	for (size_t i = 0; i < table->column_count; i++)
+		add_metric(into, facts, table->columns[i].choice.metric,
+			   table->columns[i].choice.flavor, &summaries->widths,
+			   table->values[index * table->column_count + i], table->base[i]);
+	result_gap(into);
 }
 
 /* All metrics of the rows of a list of code; their names are all there is to say besides. */
 static bool print_code_summary(struct print *print, const char *command, const char *title,
 			       void (*view)(struct session *, const struct query *, struct table *))
 {
+	struct summaries summaries = {.print = print, .widths = measure(print, FUNCTION_TOTAL)};
+	char *heading = command_sort_heading(print, title);
 	struct query query = print->query;
 	struct metric_list all = {0};
-	const struct metric *metric;
+	struct result result;
+	struct part *part;
 	struct table table;
 
-	for (size_t i = 0; (metric = metric_catalogue(print->session, i)); i++) {
-		if (!has_numbers(print->session, metric))
-			continue;
-		*vec_push(&all) = (struct metric_choice){metric, FLAVOR_EXCLUSIVE, VISIBLE_VALUE};
-		*vec_push(&all) = (struct metric_choice){metric, FLAVOR_INCLUSIVE, VISIBLE_VALUE};
-	}
+	list_metrics(print, &all);
 	query.metrics = all;
 	query.compare = COMPARE_OFF;
 	view(print->session, &query, &table);
-	if (print->mode == MODE_JSON) {
-		table_print_json(print, &table, SHAPE_LIST, command);
-	} else {
-		struct labels widths = measure(print, FUNCTION_TOTAL);
-		char *heading = command_sort_heading(print, title);
-
-		terminal_printf(print->output.file, "%s\n\n", heading);
-		for (size_t row = 0; row < table.row_count; row++) {
-			terminal_printf(print->output.file, "%s\n", table.rows[row].name);
-			for (size_t i = 0; i < table.column_count; i++)
-				put_metric(print, table.columns[i].choice.metric,
-					   table.columns[i].choice.flavor, &widths,
-					   table.values[row * table.column_count + i],
-					   table.base[i]);
-			fputc('\n', print->output.file);
-		}
-		free(heading);
-	}
-	table_fini(&table);
+	result_init(&result, command, print->session);
+	result_heading(&result, "%s", heading);
+	result_gap(&result);
+	part = result_table(&result, &table, SHAPE_LIST, heading);
+	part->audience = FOR_PROGRAMS;
+	summaries.table = &part->table.table;
+	part = result_series(&result, summaries.table->row_count, make_code, &summaries);
+	part->audience = FOR_PEOPLE;
+	print_answer(print, &result);
 	vec_fini(&all);
 	return true;
 }
@@ -255,25 +245,18 @@ bool command_psummary(struct print *print, char **arguments, size_t count)
 bool command_fsingle(struct print *print, char **arguments, size_t count)
 {
 	uint32_t function = FUNCTION_TOTAL;
+	struct function_summary summary;
+	struct result result;
 
 	if (!command_choose_function(print, "fsingle", arguments, count, &function))
 		return false;
-	struct function_summary summary;
+	struct labels widths = measure(print, function);
 
 	session_function_summary(print->session, function, &summary);
-	if (print->mode == MODE_JSON) {
-		struct json_report report;
-
-		json_report_begin(&report, print, "fsingle", summary_metrics(print), NULL);
-		json_summary(print, &report, summary.name, function);
-		json_report_end(&report);
-	} else {
-		struct labels widths = measure(print, function);
-
-		print_summary(print, summary.name, function, &widths);
-		fputc('\n', print->output.file);
-	}
-	return true;
+	result_init(&result, "fsingle", print->session);
+	list_metrics(print, &result.metrics);
+	add_summary(print, &result, summary.name, function, &widths);
+	return print_answer(print, &result);
 }
 
 /* functions: they are such; equal names are told apart by their sources. */

@@ -2,7 +2,6 @@
 /* The call tree, whole or in part. */
 #include "base/terminal.h"
 #include "print/command.h"
-#include "print/table.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -112,9 +111,6 @@ bool command_calltree(struct print *print, char **arguments, size_t count)
 			"branches of less than %g %% of the total are left out, since there are "
 			"more than %zu rows (calltree -inverted -percent 0 shows all)",
 			table.left_out, part.most);
-	table_print(print, &table, SHAPE_TREE, "calltree", heading);
-	table_fini(&table);
-	free(heading);
 	free(attributed);
-	return true;
+	return command_show_table(print, "calltree", SHAPE_TREE, &table, heading);
 }

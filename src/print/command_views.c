@@ -2,7 +2,6 @@
 /* The commands that print one table of the engine each. */
 #include "base/terminal.h"
 #include "print/command.h"
-#include "print/table.h"
 
 #include <stdlib.h>
 
@@ -33,6 +32,16 @@ char *command_attributed_title(const struct print *print)
 	return metric_choice_title(&choice);
 }
 
+bool command_show_table(struct print *print, const char *command, enum table_shape shape,
+			struct table *table, char *heading)
+{
+	struct result result;
+
+	result_init(&result, command, print->session);
+	result_table(&result, table, shape, heading);
+	return print_answer(print, &result);
+}
+
 bool command_functions(struct print *print, char **arguments, size_t count)
 {
 	struct table table;
@@ -40,10 +49,7 @@ bool command_functions(struct print *print, char **arguments, size_t count)
 	view_functions(print->session, &print->query, &table);
 	char *heading = command_table_heading("Functions", &table, print->query.sort_reverse);
 
-	table_print(print, &table, SHAPE_LIST, "functions", heading);
-	table_fini(&table);
-	free(heading);
-	return true;
+	return command_show_table(print, "functions", SHAPE_LIST, &table, heading);
 }
 
 bool command_callers_callees(struct print *print, char **arguments, size_t count)
@@ -55,10 +61,7 @@ bool command_callers_callees(struct print *print, char **arguments, size_t count
 				      attributed);
 
 	view_callers_callees(print->session, &print->query, &table);
-	table_print(print, &table, SHAPE_BLOCKS, "callers-callees", heading);
-	table_fini(&table);
-	free(heading);
 	free(attributed);
 	free(functions);
-	return true;
+	return command_show_table(print, "callers-callees", SHAPE_BLOCKS, &table, heading);
 }

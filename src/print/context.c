@@ -11,6 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+void print_init(struct print *print, const char *program)
+{
+	*print = (struct print){.program = program};
+	output_init(&print->output, COLOR_AUTO);
+	print->presenter = (struct presenter){
+		.program = program, .output = &print->output, .warnings = &print->warnings};
+}
+
+bool print_answer(struct print *print, struct result *result)
+{
+	present(&print->presenter, result);
+	result_fini(result);
+	return true;
+}
+
 /*
  * An end of line in a name is shown, but a message may have more lines of its own: they begin with
  * two blanks (the place in a filter).
@@ -105,7 +120,7 @@ void say_lasting(struct print *print, size_t first)
 {
 	const struct diag_list *warnings = session_warnings(print->session);
 
-	for (size_t i = first; print->mode != MODE_JSON && i < warnings->count; i++)
+	for (size_t i = first; !present_has_warnings(&print->presenter) && i < warnings->count; i++)
 		say_warning(print, "%s", warnings->items[i].text);
 }
 

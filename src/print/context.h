@@ -10,18 +10,7 @@
 #include "analysis/view.h"
 #include "analysis/watch.h"
 #include "object/source.h"
-#include "print/output.h"
-
-enum print_mode { MODE_TEXT, MODE_JSON, MODE_HTML, MODE_DELIMITED };
-
-/* The page of printmode html: page.h. */
-struct page {
-	bool begun;
-	FILE *file; /* where it goes, while the output is memory */
-	bool color; /* of that */
-	char *text; /* what the command has printed, the first `done` bytes being in the page */
-	size_t size, done;
-};
+#include "present/present.h"
 
 /* Of the command that runs: progress.h. */
 struct progress {
@@ -65,12 +54,10 @@ struct print {
 	struct metric_list index_metrics; /* of index objects; none: those of the query */
 	struct metric_choice index_sort;  /* likewise; metric NULL: that of the query */
 	bool index_sort_reverse;
-	enum print_mode mode;
 	enum inlines inlines;
-	char delimiter;
 	enum view_mode view_mode;
 	struct output output;
-	struct page page;
+	struct presenter presenter; /* of what goes to the output */
 	struct code_settings code;
 	VEC(uint32_t) fragment;				   /* functions of csingle, cprepend, … */
 	struct default_text default_metrics, default_sort; /* of the start-up files */
@@ -84,6 +71,12 @@ struct print {
 	unsigned script_depth;
 	int exit_status; /* what a script that could not be read asks for, else 0 */
 };
+
+/* Of a program of that name, with its output. */
+void print_init(struct print *print, const char *program);
+
+/* Prints the answer and lets go of it. Returns true. */
+bool print_answer(struct print *print, struct result *result);
 
 /* "Error: TEXT" on stderr; the process will exit with a failure. Always returns false. */
 bool say_error(struct print *print, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -5,14 +5,14 @@
  * counted, unless all are asked for.
  */
 #include "print/diff.h"
-#include "print/progress.h"
 
 #include "analysis/filter.h"
 #include "base/memory.h"
 #include "base/terminal.h"
 #include "experiment/group.h"
+#include "print/command.h"
 #include "print/print.h"
-#include "print/table.h"
+#include "print/progress.h"
 
 #include <getopt.h>
 #include <math.h>
@@ -248,15 +248,13 @@ static void put_changes(struct print *print, const struct options *options,
 	struct table table;
 
 	table_of_changes(&table, both, changes, count);
-	table_print(print, &table, SHAPE_LIST, "diff", heading);
-	table_fini(&table);
+	command_show_table(print, "diff", SHAPE_LIST, &table, heading);
 	if (chance)
 		say_note(print,
 			 "%zu other function%s by less than twice the standard error of the "
 			 "difference, which may be chance (--all shows %s)",
 			 chance, chance == 1 ? " differs" : "s differ",
 			 chance == 1 ? "it" : "them");
-	free(heading);
 	free(title);
 	free(changes);
 }
@@ -318,7 +316,7 @@ static int run(struct print *print, const struct options *options)
 
 int diff_main(int argc, char **argv)
 {
-	struct print print = {.program = "helio diff"};
+	struct print print;
 	struct options options;
 
 	if (!parse_options(argc, argv, &options))
@@ -327,8 +325,8 @@ int diff_main(int argc, char **argv)
 		put_usage(stdout);
 		return PRINT_EXIT_OK;
 	}
-	print.mode = options.json ? MODE_JSON : MODE_TEXT;
-	output_init(&print.output, COLOR_AUTO);
+	print_init(&print, "helio diff");
+	present_set_format(&print.presenter, options.json ? "json" : "text");
 	progress_init(&print);
 	return run(&print, &options);
 }

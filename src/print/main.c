@@ -9,8 +9,8 @@
 
 #include "analysis/cache.h"
 #include "base/terminal.h"
+#include "present/page.h"
 #include "print/arguments.h"
-#include "print/page.h"
 #include "print/script.h"
 #include "print/startup.h"
 
@@ -74,12 +74,12 @@ static void report_opening(struct print *print, struct diag_list *diags)
 
 		if (diag->level == DIAG_ERROR)
 			say_error(print, "%s", diag->text);
-		else if (print->mode == MODE_JSON)
+		else if (present_has_warnings(&print->presenter))
 			diag_add_once(&print->warnings, diag->level, "%s", diag->text);
 		else
 			say_warning(print, "%s", diag->text);
 	}
-	if (print->session && print->mode != MODE_JSON) {
+	if (print->session && !present_has_warnings(&print->presenter)) {
 		const struct diag_list *lasting = session_warnings(print->session);
 
 		for (size_t i = 0; i < lasting->count; i++) {
@@ -261,7 +261,7 @@ static int run(struct print *print, struct arguments *arguments)
 	code_settings_init(&print->code);
 	progress_init(print);
 	if (mode && mode->count)
-		command_set_mode(print, mode->arguments[0]);
+		present_set_format(&print->presenter, mode->arguments[0]);
 	opened = (arguments->experiments.count || needs_session(&arguments->plan)) &&
 		 open_experiments(print, arguments, what_is_needed(&arguments->plan, startup),
 				  needs_inlines(&arguments->plan, startup));
@@ -273,7 +273,7 @@ static int run(struct print *print, struct arguments *arguments)
 
 	if (!useless)
 		run_plan(print, &arguments->plan, arguments->no_pager);
-	page_end(print);
+	page_end(&print->presenter);
 	if (!output_fini(&print->output))
 		say_error(print, "Cannot write the output: %s", strerror(errno));
 	fini(print);
@@ -285,15 +285,14 @@ static int run(struct print *print, struct arguments *arguments)
 int print_main(int argc, char **argv)
 {
 	const char *name = argc ? strrchr(argv[0], '/') : NULL;
-	struct print print = {.program = "helio print"};
+	struct print print;
 	struct arguments arguments;
 	struct startup startup = {0};
 	struct diag_list diags = {0};
 	int status;
 
-	if (argc && !strcmp(name ? name + 1 : argv[0], "er_print"))
-		print.program = "er_print";
-	output_init(&print.output, COLOR_AUTO);
+	print_init(&print, argc && !strcmp(name ? name + 1 : argv[0], "er_print") ? "er_print"
+										  : "helio print");
 	if (!arguments_without_startup(argc, argv))
 		startup_read(&print, &startup);
 

@@ -41,7 +41,7 @@ static bool tell(void *data, double done)
 	struct print *print = data;
 	struct progress *progress = &print->progress;
 
-	if (interrupted && !print->page.file) {
+	if (interrupted && !print->presenter.page.file) {
 		erase(progress);
 		throw_away(print);
 		return false;

@@ -10,7 +10,6 @@
 #include "base/terminal.h"
 #include "print/command.h"
 #include "print/print.h"
-#include "print/table.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -213,13 +212,12 @@ static int run(struct print *print, char **words, size_t count, const char *obje
 int src_main(int argc, char **argv)
 {
 	const char *slash = argc ? strrchr(argv[0], '/') : NULL;
-	struct print print = {.program = "helio src"};
+	struct print print;
 	const char *last = argc > 1 ? argv[argc - 1] : "";
 	int status = PRINT_EXIT_USAGE;
 
-	if (argc && !strcmp(slash ? slash + 1 : argv[0], "er_src"))
-		print.program = "er_src";
-	output_init(&print.output, COLOR_AUTO);
+	print_init(&print,
+		   argc && !strcmp(slash ? slash + 1 : argv[0], "er_src") ? "er_src" : "helio src");
 	code_settings_init(&print.code);
 	if (!strcmp(last, "--help") || !strcmp(last, "-h")) {
 		put_usage(stdout, print.program);

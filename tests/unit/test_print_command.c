@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How words become commands, on the command line and in scripts. */
+#include "present/json.h"
 #include "print/arguments.h"
-#include "print/json.h"
 #include "print/script.h"
 
 #include <setjmp.h>

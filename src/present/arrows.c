@@ -3,7 +3,7 @@
  * Each jump has a lane from its row to its target's.  Short jumps get the inner lanes, so that
  * loops are inside of what is around them; what finds no free lane is not drawn.
  */
-#include "print/arrows.h"
+#include "present/arrows.h"
 
 #include "base/hash.h"
 #include "base/memory.h"

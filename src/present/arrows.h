@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arrows from jumps to where they go, as a column of text before the lines of a disassembly. */
-#ifndef HELIO_PRINT_ARROWS_H
-#define HELIO_PRINT_ARROWS_H
+#ifndef HELIO_PRESENT_ARROWS_H
+#define HELIO_PRESENT_ARROWS_H
 
 #include "analysis/view.h"
 

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tables as text.  Fields are right-aligned under headers that stand left;
+ * Results as text.  In tables fields are right-aligned under headers that stand left;
  * two blanks between columns, three before a name, the last of which is the
  * place of the '*' that marks the function of a callers-callees block.
  */
-#include "print/table.h"
+#include "present/table.h"
 
+#include "base/memory.h"
 #include "base/strbuf.h"
-#include "print/arrows.h"
+#include "base/terminal.h"
+#include "present/arrows.h"
 
+#include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { HOT_PERCENT = 5 };
@@ -211,7 +216,7 @@ static void put_blocks(struct writer *writer)
 	put_line(writer);
 }
 
-static void put_part(struct writer *writer, enum row_mark mark, const char *title)
+static void put_third(struct writer *writer, enum row_mark mark, const char *title)
 {
 	size_t width = 0;
 
@@ -230,14 +235,13 @@ static void put_part(struct writer *writer, enum row_mark mark, const char *titl
 static void put_single(struct writer *writer)
 {
 	put_header(writer);
-	put_part(writer, ROW_CALLER, "Callers");
-	put_part(writer, ROW_CENTER, "Stack Fragment");
-	put_part(writer, ROW_CALLEE, "Callees");
+	put_third(writer, ROW_CALLER, "Callers");
+	put_third(writer, ROW_CENTER, "Stack Fragment");
+	put_third(writer, ROW_CALLEE, "Callees");
 }
 
-void table_print_text(const struct output *output, const struct table *table,
-		      enum table_shape shape, const char *heading,
-		      const struct segment_map *segments)
+void text_table(const struct output *output, const struct table *table, enum table_shape shape,
+		const char *heading, const struct segment_map *segments)
 {
 	struct layout layout;
 	struct writer writer = {
@@ -269,4 +273,245 @@ void table_print_text(const struct output *output, const struct table *table,
 	}
 	strbuf_fini(&writer.line);
 	layout_fini(&layout);
+}
+
+/* ---- values ---- */
+
+/* A value as people read it; numbers are written into `number`. */
+static const char *shown(const struct value *value, char number[NUMBER_SIZE])
+{
+	switch (value->kind) {
+	case VALUE_TEXT:
+		return value->text;
+	case VALUE_INTEGER:
+		snprintf(number, NUMBER_SIZE, "%" PRId64, value->integer);
+		return number;
+	case VALUE_COUNT:
+		snprintf(number, NUMBER_SIZE, "%" PRIu64, value->count);
+		return number;
+	case VALUE_REAL:
+		snprintf(number, NUMBER_SIZE, "%.*f", (int)value->decimals, value->number);
+		return number;
+	case VALUE_FLAG:
+		return value->flag ? "yes" : "no";
+	case VALUE_MEASURE:
+		number_value(number, value->unit, value->number);
+		return number;
+	case VALUE_PART:
+		number_summary(number, value->unit, value->number, value->whole);
+		return number;
+	case VALUE_SHARE:
+		number_percent(number, value->number, value->whole);
+		return number;
+	case VALUE_NONE:
+	case VALUE_LIST:
+	case VALUE_RECORD:
+		break;
+	}
+	return "";
+}
+
+/* Blanks behind a number are alignment: without a column to stand in it has none. */
+static void put_value(FILE *file, const struct value *value, int width)
+{
+	char number[NUMBER_SIZE], part[NUMBER_SIZE];
+	const char *text = shown(value, number);
+
+	if (value->kind == VALUE_MEASURE && !width)
+		number[strcspn(number, " ")] = '\0';
+	if (value->kind == VALUE_PART) /* the number before the share is what is aligned */
+		width += (int)(strlen(number) - number_value(part, value->unit, value->number));
+	terminal_printf(file, "%*s", width, text);
+}
+
+/* ---- facts ---- */
+
+static bool is_read(const struct fact *fact)
+{
+	return fact->audience != FOR_PROGRAMS;
+}
+
+static void put_fact(FILE *file, const struct fact *fact, const struct facts_layout *layout)
+{
+	char number[NUMBER_SIZE];
+	bool empty = !*shown(&fact->value, number);
+
+	if (fact->label && layout->wraps &&
+	    strlen(fact->label) + 2 > (size_t)abs(layout->label_width))
+		terminal_printf(file, "%s\n%s%*s", fact->label, layout->before, layout->label_width,
+				"");
+	else if (fact->label) /* nothing ends in a blank */
+		terminal_printf(file, "%*s%.*s", layout->label_width, fact->label,
+				empty ? (int)strcspn(layout->assign, " ") : INT_MAX,
+				layout->assign);
+	put_value(file, &fact->value, fact->width);
+	if (fact->suffix)
+		terminal_printf(file, "%s", fact->suffix);
+}
+
+static void put_facts(FILE *file, const struct record *record, const struct facts_layout *layout)
+{
+	bool begun = false;
+
+	for (size_t i = 0; i < record->count; i++) {
+		if (!is_read(&record->items[i]))
+			continue;
+		terminal_printf(file, "%s",
+				begun && layout->in_line ? layout->between : layout->before);
+		put_fact(file, &record->items[i], layout);
+		if (!layout->in_line)
+			fputc('\n', file);
+		begun = true;
+	}
+	if (layout->in_line && begun)
+		fputc('\n', file);
+}
+
+/* ---- lists ---- */
+
+static size_t cell_width(const struct value *value)
+{
+	char number[NUMBER_SIZE];
+
+	return strlen(shown(value, number));
+}
+
+static size_t column_width(const struct part *part, size_t column)
+{
+	const struct list_column *of = &part->list.columns[column];
+	size_t width = of->title ? strlen(of->title) : 0;
+
+	if (of->width)
+		return of->width;
+	for (size_t i = column; i < part->list.cell_count; i += part->list.column_count) {
+		size_t cell = cell_width(&part->list.cells[i]);
+
+		width = cell > width ? cell : width;
+	}
+	return width;
+}
+
+/* The last column that is read: nothing is aligned behind it. */
+static size_t last_column(const struct part *part)
+{
+	size_t last = 0;
+
+	for (size_t i = 0; i < part->list.column_count; i++)
+		if (part->list.columns[i].audience != FOR_PROGRAMS)
+			last = i;
+	return last;
+}
+
+/* A line of a list; cells NULL: the header, `rule`: what underlines it. */
+static void put_list_line(FILE *file, const struct part *part, const size_t *widths,
+			  const struct value *cells, bool rule)
+{
+	size_t last = last_column(part);
+
+	for (size_t i = 0; i <= last; i++) {
+		const struct list_column *column = &part->list.columns[i];
+		char number[NUMBER_SIZE];
+		int width = column->right ? (int)widths[i] : i < last ? -(int)widths[i] : 0;
+
+		if (column->audience == FOR_PROGRAMS)
+			continue;
+		for (size_t k = 0; rule && k < widths[i]; k++)
+			fputc(part->list.rule, file);
+		if (!rule)
+			terminal_printf(file, "%*s", width,
+					cells		? shown(&cells[i], number)
+					: column->title ? column->title
+							: "");
+		fputc(i < last ? ' ' : '\n', file);
+	}
+}
+
+static bool has_titles(const struct part *part)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < part->list.column_count; i++)
+		any |= part->list.columns[i].title != NULL;
+	return any;
+}
+
+static void put_list(FILE *file, const struct part *part)
+{
+	size_t count = part->list.column_count;
+	size_t *widths = xcalloc(count, sizeof(*widths));
+
+	for (size_t i = 0; i < count; i++)
+		widths[i] = column_width(part, i);
+	if (has_titles(part))
+		put_list_line(file, part, widths, NULL, false);
+	if (part->list.rule)
+		put_list_line(file, part, widths, NULL, true);
+	for (size_t cell = 0; cell + count <= part->list.cell_count; cell += count)
+		put_list_line(file, part, widths, &part->list.cells[cell], false);
+	free(widths);
+}
+
+/* ---- parts ---- */
+
+static void put_heading(const struct output *output, const struct part *part)
+{
+	if (part->heading.is_title)
+		output_style(output, STYLE_TITLE);
+	terminal_printf(output->file, "%s\n", part->heading.text);
+	if (part->heading.is_title)
+		output_style(output, STYLE_PLAIN);
+}
+
+static void put_series(const struct output *output, const struct result *result,
+		       const struct part *series, const struct segment_map *segments)
+{
+	for (size_t i = 0; i < series->series.count; i++) {
+		struct result element;
+
+		result_init(&element, result->view, result->session);
+		series->series.make(&element, i, series->series.data);
+		text_result(output, &element, segments);
+		result_fini(&element);
+	}
+}
+
+void text_part(const struct output *output, const struct result *result, const struct part *part,
+	       const struct segment_map *segments)
+{
+	FILE *file = output->file;
+
+	if (part->audience == FOR_PROGRAMS || (part->audience == FOR_TERMINALS && !output->color))
+		return;
+	switch (part->kind) {
+	case PART_HEADING:
+		put_heading(output, part);
+		break;
+	case PART_NOTE:
+		terminal_printf(file, "%s\n", part->note);
+		break;
+	case PART_FACTS:
+		put_facts(file, &part->facts.record, &part->facts.layout);
+		break;
+	case PART_LIST:
+		put_list(file, part);
+		break;
+	case PART_FRAMES:
+		for (size_t i = 0; i < part->frames.count; i++)
+			terminal_printf(file, "%s%s\n", part->frames.indent, part->frames.names[i]);
+		break;
+	case PART_TABLE:
+		text_table(output, &part->table.table, part->table.shape, part->table.heading,
+			   segments);
+		break;
+	case PART_SERIES:
+		put_series(output, result, part, segments);
+		break;
+	}
+}
+
+void text_result(const struct output *output, const struct result *result,
+		 const struct segment_map *segments)
+{
+	for (const struct part *part = result->first; part; part = part->next)
+		text_part(output, result, part, segments);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pages that need nothing but themselves: no other file, no network. */
-#ifndef HELIO_PRINT_HTML_H
-#define HELIO_PRINT_HTML_H
+#ifndef HELIO_PRESENT_HTML_H
+#define HELIO_PRESENT_HTML_H
 
 #include <stdio.h>
 

@@ -3,11 +3,11 @@
  * The layout of a table: which fields a column becomes, how wide they are and
  * how the header is split over three lines.
  */
-#ifndef HELIO_PRINT_LAYOUT_H
-#define HELIO_PRINT_LAYOUT_H
+#ifndef HELIO_PRESENT_LAYOUT_H
+#define HELIO_PRESENT_LAYOUT_H
 
 #include "analysis/view.h"
-#include "print/number.h"
+#include "present/number.h"
 
 enum field_kind { FIELD_VALUE, FIELD_TIME, FIELD_PERCENT, FIELD_ERROR, FIELD_ADDRESS, FIELD_NAME };
 
@@ -43,7 +43,7 @@ struct layout {
  */
 struct segment_map {
 	uint32_t (*find)(const struct segment_map *map, const char *path);
-	void *data;
+	const struct session *session;
 };
 
 /* The name comes last when name_last is set, and also when the table has no name column. */

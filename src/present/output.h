@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where data goes: stdout, a pager in front of a terminal, or the file of `outfile`. */
-#ifndef HELIO_PRINT_OUTPUT_H
-#define HELIO_PRINT_OUTPUT_H
+#ifndef HELIO_PRESENT_OUTPUT_H
+#define HELIO_PRESENT_OUTPUT_H
 
 #include <stdbool.h>
 #include <stdio.h>

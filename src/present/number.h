@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How numbers look. */
-#ifndef HELIO_PRINT_NUMBER_H
-#define HELIO_PRINT_NUMBER_H
+#ifndef HELIO_PRESENT_NUMBER_H
+#define HELIO_PRESENT_NUMBER_H
 
 #include "analysis/metric.h"
 

@@ -3,7 +3,7 @@
  * An exact zero is written "0." and blanks, so that nothing and almost nothing
  * ("0.000") can be told apart, and the decimal points stay in line.
  */
-#include "print/number.h"
+#include "present/number.h"
 
 #include <inttypes.h>
 #include <math.h>

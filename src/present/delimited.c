@@ -4,7 +4,7 @@
  * The header takes three rows, flavour, metric and unit; a V stands over the
  * column that the rows are sorted by.
  */
-#include "print/table.h"
+#include "present/table.h"
 
 #include "base/memory.h"
 
@@ -134,9 +134,8 @@ static void put_row(struct delimited *out, const struct table *table, const stru
 	end_line(out);
 }
 
-void table_print_delimited(const struct output *output, const struct table *table,
-			   enum table_shape shape, char delimiter,
-			   const struct segment_map *segments)
+void delimited_table(const struct output *output, const struct table *table, enum table_shape shape,
+		     char delimiter, const struct segment_map *segments)
 {
 	struct delimited out = {.file = output->file, .delimiter = delimiter};
 	struct tree_lines tree = {.ends = {0}};
@@ -155,4 +154,15 @@ void table_print_delimited(const struct output *output, const struct table *tabl
 		put_row(&out, table, &layout, row, prefix, segments);
 	}
 	layout_fini(&layout);
+}
+
+void delimited_result(const struct output *output, const struct result *result, char delimiter,
+		      const struct segment_map *segments)
+{
+	for (const struct part *part = result->first; part; part = part->next)
+		if (part->kind == PART_TABLE && part->audience != FOR_PROGRAMS)
+			delimited_table(output, &part->table.table, part->table.shape, delimiter,
+					segments);
+		else if (part->audience != FOR_TERMINALS)
+			text_part(output, result, part, segments);
 }

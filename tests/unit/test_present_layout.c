@@ -4,8 +4,8 @@
  * gprofng 2.40 gave these very numbers, column by column.
  */
 #include "base/memory.h"
-#include "print/layout.h"
-#include "print/table.h"
+#include "present/layout.h"
+#include "present/table.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,7 +42,7 @@ static char *print_text(const struct table *table, enum table_shape shape, const
 	size_t length;
 	struct output output = {.file = open_memstream(&text, &length)};
 
-	table_print_text(&output, table, shape, heading, &segments);
+	text_table(&output, table, shape, heading, &segments);
 	fclose(output.file);
 	return text;
 }
@@ -341,7 +341,7 @@ static void delimited(void **state)
 	size_t length;
 	struct output output = {.file = open_memstream(&text, &length)};
 
-	table_print_delimited(&output, &table, SHAPE_LIST, ',', &segments);
+	delimited_table(&output, &table, SHAPE_LIST, ',', &segments);
 	fclose(output.file);
 	assert_string_equal(text,
 			    "\"Exclusive\",\"Exclusive\",\"Inclusive\",\"Size\",\"Name\"\n"

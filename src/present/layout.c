@@ -4,7 +4,7 @@
  * is that of its greatest number, so one scan per column suffices, and only
  * addresses have to be written out to be measured.
  */
-#include "print/layout.h"
+#include "present/layout.h"
 
 #include "base/memory.h"
 

@@ -1,36 +1,83 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/page.h"
+#include "present/html.h"
 
 #include "base/memory.h"
-#include "print/html.h"
+#include "base/utf8.h"
+#include "present/page.h"
+#include "present/page_css.h"
+#include "present/table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The page itself, begun where it has not been. */
-static FILE *page_file(struct print *print)
+void html_text(FILE *file, const char *text)
 {
-	FILE *file = print->page.file;
+	char *clean = utf8_clean(text);
 
-	if (!print->page.begun) {
-		const char *target = print->session ? session_process(print->session, 0)->target
-						    : print->program;
+	for (const char *at = clean; *at; at++) {
+		switch (*at) {
+		case '&':
+			fputs("&amp;", file);
+			break;
+		case '<':
+			fputs("&lt;", file);
+			break;
+		case '>':
+			fputs("&gt;", file);
+			break;
+		case '"':
+			fputs("&quot;", file);
+			break;
+		default:
+			/* characters that no document may hold */
+			if ((unsigned char)*at >= ' ' || *at == '\n' || *at == '\t')
+				fputc(*at, file);
+		}
+	}
+	free(clean);
+}
+
+void html_begin(FILE *file, const char *title, const char *css)
+{
+	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+	      "<meta name=\"viewport\" content=\"width=device-width\">\n<title>",
+	      file);
+	html_text(file, title);
+	fprintf(file, "</title>\n<style>\n%s%s</style>\n</head>\n<body>\n", page_css,
+		css ? css : "");
+}
+
+void html_end(FILE *file)
+{
+	fputs("</body>\n</html>\n", file);
+}
+
+/* ---- the page of results ---- */
+
+/* The page itself, begun where it has not been. */
+static FILE *page_file(struct presenter *presenter, const struct session *session)
+{
+	FILE *file = presenter->page.file;
+
+	if (!presenter->page.begun) {
+		const char *target =
+			session ? session_process(session, 0)->target : presenter->program;
 
 		html_begin(file, target, NULL);
-		print->page.begun = true;
+		presenter->page.begun = true;
 	}
 	return file;
 }
 
 /* Commands hold on to the stream: it stays, and what is in the page already is passed over. */
-static void put_captured(struct print *print)
+static void put_captured(struct presenter *presenter, const struct session *session)
 {
-	struct page *page = &print->page;
+	struct page *page = &presenter->page;
 
-	fflush(print->output.file);
+	fflush(presenter->output->file);
 	if (page->size == page->done)
 		return;
-	FILE *file = page_file(print);
+	FILE *file = page_file(presenter, session);
 
 	fputs("<pre>", file);
 	html_text(file, page->text + page->done);
@@ -39,40 +86,40 @@ static void put_captured(struct print *print)
 }
 
 /* Without memory the text goes where it would go without a page. */
-void page_capture(struct print *print)
+void page_capture(struct presenter *presenter)
 {
-	struct page *page = &print->page;
+	struct page *page = &presenter->page;
 	FILE *memory = open_memstream(&page->text, &page->size);
 
-	page->file = print->output.file;
-	page->color = print->output.color;
+	page->file = presenter->output->file;
+	page->color = presenter->output->color;
 	page->done = 0;
 	if (memory)
-		print->output.file = memory;
-	print->output.color = false;
+		presenter->output->file = memory;
+	presenter->output->color = false;
 }
 
-void page_release(struct print *print)
+void page_release(struct presenter *presenter, const struct session *session)
 {
-	struct page *page = &print->page;
+	struct page *page = &presenter->page;
 
-	if (print->output.file != page->file) {
-		put_captured(print);
-		fclose(print->output.file);
+	if (presenter->output->file != page->file) {
+		put_captured(presenter, session);
+		fclose(presenter->output->file);
 		free(page->text);
 	}
-	print->output.file = page->file;
-	print->output.color = page->color;
+	presenter->output->file = page->file;
+	presenter->output->color = page->color;
 	page->file = NULL;
 	page->text = NULL;
 	page->size = 0;
 }
 
-void page_end(struct print *print)
+void page_end(struct presenter *presenter)
 {
-	if (print->page.begun)
-		html_end(print->output.file);
-	print->page.begun = false;
+	if (presenter->page.begun)
+		html_end(presenter->output->file);
+	presenter->page.begun = false;
 }
 
 /* The lines of the text's header; blanks in front keep units over their numbers. */
@@ -141,22 +188,16 @@ static bool begins_group(const struct table *table, enum table_shape shape, size
 		       (shape == SHAPE_SINGLE && rows[row].mark != rows[row - 1].mark));
 }
 
-void page_put_table(struct print *print, const struct table *table, enum table_shape shape,
-		    const char *heading, const struct segment_map *segments)
+static void put_table(FILE *file, const struct table *table, enum table_shape shape,
+		      const char *heading, const struct segment_map *segments)
 {
 	struct tree_lines tree = {.ends = {0}};
 	struct layout layout;
 
-	put_captured(print);
-	FILE *file = page_file(print);
-
 	layout_init(&layout, table, segments, shape != SHAPE_LIST);
-	if (heading) {
-		fputs("<h2>", file);
-		html_text(file, heading);
-		fputs("</h2>\n", file);
-	}
-	fputs("<table>\n<thead>\n", file);
+	fputs("<h2>", file);
+	html_text(file, heading);
+	fputs("</h2>\n<table>\n<thead>\n", file);
 	put_header(file, table, &layout);
 	fputs("</thead>\n<tbody>\n", file);
 	for (size_t row = 0; row < table->row_count; row++) {
@@ -168,4 +209,24 @@ void page_put_table(struct print *print, const struct table *table, enum table_s
 	}
 	fputs("</tbody>\n</table>\n", file);
 	layout_fini(&layout);
+}
+
+void page_put_result(struct presenter *presenter, const struct result *result,
+		     const struct segment_map *segments)
+{
+	bool captured = presenter->page.file;
+
+	if (!captured)
+		page_capture(presenter);
+	for (const struct part *part = result->first; part; part = part->next) {
+		if (part->kind != PART_TABLE) {
+			text_part(presenter->output, result, part, segments);
+		} else if (part->audience != FOR_PROGRAMS) {
+			put_captured(presenter, result->session);
+			put_table(page_file(presenter, result->session), &part->table.table,
+				  part->table.shape, part->table.heading, segments);
+		}
+	}
+	if (!captured)
+		page_release(presenter, result->session);
 }

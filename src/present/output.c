@@ -3,7 +3,7 @@
  * Output and its looks.  The pager is started only by a run that is not
  * interactive: at a prompt people scroll by themselves.
  */
-#include "print/output.h"
+#include "present/output.h"
 
 #include "base/terminal.h"
 

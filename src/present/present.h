@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Results as text, delimited fields, JSON or a page: nobody else asks for the format. */
+#ifndef HELIO_PRESENT_PRESENT_H
+#define HELIO_PRESENT_PRESENT_H
+
+#include "analysis/result.h"
+#include "present/output.h"
+
+enum present_format { PRESENT_TEXT, PRESENT_JSON, PRESENT_HTML, PRESENT_DELIMITED };
+
+/* The page of PRESENT_HTML: page.h. */
+struct page {
+	bool begun;
+	FILE *file; /* where it goes, while the output is memory */
+	bool color; /* of that */
+	char *text; /* what the command has printed, the first `done` bytes being in the page */
+	size_t size, done;
+};
+
+struct presenter {
+	const char *program; /* "helio print" */
+	enum present_format format;
+	char delimiter;
+	struct output *output;		  /* the caller's */
+	const struct diag_list *warnings; /* of opening the experiments: the caller's */
+	struct page page;
+};
+
+void present(struct presenter *presenter, const struct result *result);
+/* A word of `printmode`: "text", "json", "html", or one character. False: it is none of them. */
+bool present_set_format(struct presenter *presenter, const char *word);
+/* What is in force as such a word: NULL, the delimiter is. */
+const char *present_format_name(const struct presenter *presenter);
+/* Warnings are in each answer; elsewhere they are said once, beside the answers. */
+bool present_has_warnings(const struct presenter *presenter);
+
+#endif
