@@ -47,7 +47,8 @@ static void sum_up(struct launch_call *call)
 				 .unrecorded = ending.unrecorded,
 				 .failed = ending.failed,
 				 .uncounted = ending.uncounted,
-				 .uncounted_us = ending.uncounted_us};
+				 .uncounted_us = ending.uncounted_us,
+				 .uncounted_own_us = ending.uncounted_own_us};
 
 	memcpy(more.uncounted_traced, ending.uncounted_traced, sizeof(more.uncounted_traced));
 

@@ -14,8 +14,7 @@ static void add_before(const struct experiment *experiment, struct process *proc
 {
 	const struct log_counters *own = &process->log.counters;
 	const struct process *before = experiment_image_before(experiment, process);
-	uint64_t user_us = own->before_user_us, all_us = user_us + own->before_system_us;
-	double part = all_us ? (double)user_us / (double)all_us : 0;
+	uint64_t user_us, all_us = own->before_user_us + own->before_system_us;
 	uint64_t left_out_us = own->before_own_us;
 
 	if (!own->has_before || all_us > own->process_cpu_ns / 1000 ||
@@ -24,7 +23,7 @@ static void add_before(const struct experiment *experiment, struct process *proc
 	if (before)
 		left_out_us += before->log.counters.process_cpu_ns / 1000;
 	all_us -= left_out_us < all_us ? left_out_us : all_us;
-	user_us = (uint64_t)((double)all_us * part);
+	user_us = profile_user_part(all_us, own->before_user_us, own->before_system_us);
 	experiment_profile_begin(&process->profile, user_us, all_us - user_us,
 				 experiment_stacks_stand_in(&process->stacks, FORMAT_PC_BEFORE));
 }

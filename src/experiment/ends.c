@@ -11,6 +11,7 @@
  * the kernel, some 10 to 30 us.  The log has the sum, by the process's clock.
  */
 #include "experiment/lives.h"
+#include "experiment/possible.h"
 
 #include <string.h>
 
@@ -58,7 +59,7 @@ static void tell_counters(struct experiment_log *log, const struct life *life)
 static struct profile_rest rest_of(const struct experiment *experiment, const struct life *life)
 {
 	struct profile_rest rest = {0};
-	uint64_t all_us = life->user_us + life->system_us, most_us;
+	uint64_t most_us;
 
 	if (!life->last->log.left.present || !lives_are_whole(experiment))
 		return rest;
@@ -67,7 +68,7 @@ static struct profile_rest rest_of(const struct experiment *experiment, const st
 
 	if (!rest_us || rest_us > most_us)
 		return rest;
-	rest.user_us = (uint64_t)((double)rest_us * (double)life->user_us / (double)all_us);
+	rest.user_us = profile_user_part(rest_us, life->user_us, life->system_us);
 	rest.system_us = rest_us - rest.user_us;
 	return rest;
 }
@@ -99,11 +100,12 @@ static void end_threads(struct process *process)
 		experiment_profile_end_threads(&process->profile, counters->ends_cpu_ns / 1000);
 }
 
-void experiment_settle_ends(struct experiment *experiment)
+void experiment_settle_ends(struct experiment *experiment, struct diag_list *warnings)
 {
 	struct process *processes = experiment->processes.items;
 
 	experiment->lives = lives_new(experiment);
+	possible_check(experiment, warnings);
 	for (size_t i = 0; i < experiment->lives->items.count; i++) {
 		const struct life *life = &experiment->lives->items.items[i];
 		struct process *last = life->last ? &processes[life->last - processes] : NULL;

@@ -462,7 +462,7 @@ static enum status open_extent(int opened, const char *path, enum extent extent,
 		read_descendants(experiment, extent, warnings);
 	else if (!experiment->processes.items[0].log.is_gprofng)
 		inherit_facts(experiment);
-	experiment_settle_ends(experiment);
+	experiment_settle_ends(experiment, warnings);
 	*out = experiment;
 	return STATUS_OK;
 }

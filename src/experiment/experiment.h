@@ -87,8 +87,11 @@ struct read_context process_context(const struct process *process, struct diag_l
 bool experiment_find_copy(const struct experiment *experiment, const struct map_file *file,
 			  char name[NAME_MAX + 1]);
 
-/* Ends that others than the process itself know of; the last waits of its threads reach to them. */
-void experiment_settle_ends(struct experiment *experiment);
+/*
+ * Ends that others than the process itself know of; the last waits of its threads reach to them.
+ * What cannot be so is told of, and left out.
+ */
+void experiment_settle_ends(struct experiment *experiment, struct diag_list *warnings);
 
 /*
  * Events of all kinds that were not recorded.  Blocks tell what found no room; the log, of a

@@ -362,6 +362,11 @@ struct image_use lives_read_use(const struct process *process)
 	return use;
 }
 
+uint64_t lives_earlier_us(const struct life *life)
+{
+	return life->earlier ? life->earlier->log.counters.process_cpu_ns / 1000 : 0;
+}
+
 bool lives_are_whole(const struct experiment *experiment)
 {
 	const struct experiment_log *founder = &experiment->processes.items[0].log;
@@ -399,7 +404,7 @@ uint64_t lives_rest_us(const struct lives *lives, const struct life *life, uint6
 	enum { END_US = 10000 }; /* and a twentieth: the kernel's work at begin and end */
 	const struct log_left *left = &life->last->log.left;
 	uint64_t before_us = left->before_user_us + left->before_system_us;
-	uint64_t earlier_us = life->earlier ? life->earlier->log.counters.process_cpu_ns / 1000 : 0;
+	uint64_t earlier_us = lives_earlier_us(life);
 	uint64_t children_us = left->children_user_us + left->children_system_us;
 	uint64_t all_us = life->user_us + life->system_us, thread_us = longest_rest_us(lives);
 

@@ -378,12 +378,18 @@ static uint64_t tail_us(const struct profile_thread *thread, uint64_t end_us, bo
 	return open ? tail : 0;
 }
 
+uint64_t profile_user_part(uint64_t us, uint64_t user_us, uint64_t system_us)
+{
+	double all_us = (double)user_us + (double)system_us;
+	uint64_t part = all_us > 0 ? (uint64_t)((double)us * ((double)user_us / all_us)) : us;
+
+	return part < us ? part : us;
+}
+
 /* Takes so much CPU time out of what is left, in the same parts as that. */
 static void add_rest(struct profile_reader *reader, struct profile_rest *rest, uint64_t us)
 {
-	uint64_t all_us = rest->user_us + rest->system_us;
-	uint64_t user_us =
-		all_us ? (uint64_t)((double)us * (double)rest->user_us / (double)all_us) : 0;
+	uint64_t user_us = profile_user_part(us, rest->user_us, rest->system_us);
 
 	if (user_us > rest->user_us)
 		user_us = rest->user_us;

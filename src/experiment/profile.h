@@ -95,6 +95,9 @@ void experiment_profile_bind(struct experiment_profile *profile, struct stack_tr
 void experiment_profile_begin(struct experiment_profile *profile, uint64_t user_us,
 			      uint64_t system_us, uint32_t node);
 
+/* How much of `us` of CPU time was user time, where it came in these parts. */
+uint64_t profile_user_part(uint64_t us, uint64_t user_us, uint64_t system_us);
+
 /* CPU time after the threads' last events. */
 struct profile_rest {
 	bool whole; /* the process was recorded all the time */

@@ -34,12 +34,6 @@ struct finder {
 
 /* ---- what was used where ---- */
 
-/* CPU time that the images before the last account for. */
-static uint64_t earlier_us(const struct life *life)
-{
-	return life->earlier ? life->earlier->log.counters.process_cpu_ns / 1000 : 0;
-}
-
 /* CPU time that all its images account for, from the begin of the process on. */
 static uint64_t seen_us(const struct life *life)
 {
@@ -47,7 +41,7 @@ static uint64_t seen_us(const struct life *life)
 		return 0;
 	return life->last->log.counters.has_process_cpu
 		       ? life->last->log.counters.process_cpu_ns / 1000
-		       : earlier_us(life) + lives_read_use(life->last).cpu_us;
+		       : lives_earlier_us(life) + lives_read_use(life->last).cpu_us;
 }
 
 static bool is_unseen(const struct life *life)
@@ -132,9 +126,7 @@ static struct unrecorded describe(const struct finder *finder, const struct life
 static void report(struct finder *finder, struct unrecorded unrecorded, uint64_t us, uint64_t user,
 		   uint64_t system)
 {
-	double part = user + system ? (double)user / (double)(user + system) : 1;
-
-	unrecorded.user_us = (uint64_t)((double)us * part);
+	unrecorded.user_us = profile_user_part(us, user, system);
 	unrecorded.system_us = us - unrecorded.user_us;
 	*vec_push(&finder->list->items) = unrecorded;
 }

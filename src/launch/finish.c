@@ -237,22 +237,19 @@ static void read_counters(const char *text, const struct member *member,
 
 	if (text && !*member->name)
 		read_beginning(text, summary);
-	if (text && !line && (line = strstr(text, "\n<event kind=\"left\""))) {
-		if (xml_read_number(line + 1, "collector_us", &value))
-			summary->overhead_ns += value * 1000;
-	} else if (line) {
-		if (xml_read_number(line, "events", &value)) {
-			summary->events += value;
-			summary->counted = true;
-		}
-		if (xml_read_number(line, "dropped", &value))
-			summary->dropped += value;
-		read_overhead(line, summary);
-		read_intervals(line, summary);
-		for (int kind = 0; kind < TRACE_KINDS; kind++)
-			if (xml_read_number(line, format_traces[kind].file, &value))
-				summary->traced[kind] += value;
+	if (!line)
+		return;
+	if (xml_read_number(line, "events", &value)) {
+		summary->events += value;
+		summary->counted = true;
 	}
+	if (xml_read_number(line, "dropped", &value))
+		summary->dropped += value;
+	read_overhead(line, summary);
+	read_intervals(line, summary);
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		if (xml_read_number(line, format_traces[kind].file, &value))
+			summary->traced[kind] += value;
 }
 
 static uint64_t file_size(int folder, const char *file)

@@ -223,13 +223,14 @@ void show_overhead(FILE *file, const char *program, const char *name,
 		   const struct show_more *more)
 {
 	uint64_t cpu_ns = summary->cpu_ns + summary->before_ns + more->uncounted_us * 1000;
+	uint64_t overhead_ns = summary->overhead_ns + more->uncounted_own_us * 1000;
 
 	show_traced(file, program, name, limit->max_overhead, summary);
 	show_leak_search(file, program, name, summary);
 	if (!summary->limited)
 		return;
 	terminal_printf(file, "%s: %s: measuring took %s%.3f s", program, name,
-			more->uncounted ? "at least " : "", (double)summary->overhead_ns / 1e9);
+			more->uncounted ? "at least " : "", (double)overhead_ns / 1e9);
 	if (limit->clock_us)
 		terminal_printf(file, " of %.3f s of CPU time", (double)cpu_ns / 1e9);
 	if (limit->clock_us && summary->ticks)

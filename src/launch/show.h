@@ -34,10 +34,11 @@ void show_start(FILE *file, const struct show_run *run, pid_t pid, bool old_name
 /* What the launcher itself does not know. */
 struct show_more {
 	uint64_t archive_bytes;
-	const char *unrecorded; /* who was not recorded and what they used, or NULL */
-	const char *failed;	/* what the collector could not do and why, or NULL */
-	uint64_t uncounted;	/* events that are not in the summary */
-	uint64_t uncounted_us;	/* … and CPU time of the processes that they are of */
+	const char *unrecorded;	   /* who was not recorded and what they used, or NULL */
+	const char *failed;	   /* what the collector could not do and why, or NULL */
+	uint64_t uncounted;	   /* events that are not in the summary */
+	uint64_t uncounted_us;	   /* … and CPU time of the processes that they are of */
+	uint64_t uncounted_own_us; /* … and what measuring took in them */
 	uint64_t uncounted_traced[TRACE_KINDS]; /* … and their events of each kind of trace */
 };
 

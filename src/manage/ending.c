@@ -126,6 +126,7 @@ static void count_events(const struct experiment *experiment, struct manage_endi
 
 		ending->uncounted += use.events;
 		ending->uncounted_us += use.cpu_us;
+		ending->uncounted_own_us += process->log.left.collector_us;
 	}
 }
 

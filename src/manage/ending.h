@@ -13,6 +13,7 @@ struct manage_ending {
 	char *failed; /* "the experiment could not grow: …", as helio print has it; NULL: nothing */
 	uint64_t uncounted; /* clock events of processes that could not count them at their end */
 	uint64_t uncounted_us;			/* of CPU time in them */
+	uint64_t uncounted_own_us;		/* that measuring took in them, as far as known */
 	uint64_t uncounted_traced[TRACE_KINDS]; /* their events of each kind of trace */
 };
 

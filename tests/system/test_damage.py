@@ -374,3 +374,45 @@ def counts_of_traces_are_not_too_large(t, engine):
     result = t.run(t.helio, 'check', experiment)
     t.check(result.status != DAMAGED, f'check: {result.out}')  # a loaded machine may give it warnings
     t.check(len(list(experiment.glob('_*.er'))) >= 7, f'{list(experiment.iterdir())}')
+
+
+@test
+def what_a_program_makes_of_its_last_word(t):
+    """A process that is killed leaves some times in memory, which it may have overwritten: times that cannot be are told of, and count nowhere."""
+    source = t.directory / 'last.c'
+    source.write_text('''
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	char path[4096], most[56];
+	while (argc == 2 && clock() < CLOCKS_PER_SEC / 3)
+		;
+	if (!fork())
+		_exit(0);
+	wait(NULL);
+	snprintf(path, sizeof(path), "%s/profile", argv[1]);
+	memset(most, 255, sizeof(most));
+	if (pwrite(open(path, O_RDWR), most, sizeof(most), 3912) < 0) /* docs/format.md */
+		return 1;
+	return raise(SIGKILL);
+}
+''')
+    program = t.directory / 'last'
+    t.equal(t.run(t.need('gcc'), '-O1', '-o', program, source).status, 0, 'gcc')
+    experiment = t.directory / 'run.1.er'
+    result = t.collect(program, experiment, engine='monitor', status=None)
+    t.check('not recorded' not in result.err and ' 184467' not in result.err, result.err)
+    found = t.run(t.helio, 'check', experiment)
+    t.equal(found.status, 1, f'check: {found.out}')
+    t.check('is said to have left' in found.out, found.out)
+    t.check('is said to have left' in t.run(t.helio, 'print', '-functions', experiment).err, 'not told by print')
+    header = t.run(t.helio, 'print', '-header', experiment).out
+    t.check('is said to have left' in header and 'own thread used 18446744073' not in header, header)
+    total = t.functions(experiment, 'e.totalcpu', whole=True)
+    t.check(sum(row['e.totalcpu'] for name, row in total.items() if name != '<Total>') <= 1.01 * total['<Total>']['e.totalcpu'], f'{total}')

@@ -134,6 +134,65 @@ static char *write_family(char **child, struct totals *truth)
 	return path;
 }
 
+/* A founder of 9 ms that has written no counters, with such events. */
+static void check_untold(const char *events, const char *warning, uint64_t children_us)
+{
+	char *path = make_experiment("left.er"), text[2048];
+	struct diag_list errors = {0}, warnings = {0};
+	struct totals truth = {0};
+	struct experiment *experiment;
+	uint64_t found_us = 0;
+
+	write_process(path, LOG_SYSTEM, &truth);
+	snprintf(text, sizeof(text),
+		 LOG_START LOG_SYSTEM "<setting name=\"follow\" value=\"on\"/>\n" LOG_PROCESS
+				      "%s</experiment>\n",
+		 events);
+	write_text(path, "log.xml", text);
+	assert_int_equal(experiment_open(path, &experiment, &errors, &warnings), STATUS_OK);
+	for (size_t i = 0; i < warnings.count; i++)
+		if (strstr(warnings.items[i].text, "cannot be"))
+			assert_true(warning && strstr(warnings.items[i].text, warning));
+	for (size_t i = 0; i < warnings.count && warning; i++)
+		if (strstr(warnings.items[i].text, warning))
+			warning = NULL;
+	assert_null(warning);
+	for (size_t i = 1; i < experiment->processes.count; i++)
+		for (int state = 0; state < FORMAT_STATE_COUNT; state++)
+			found_us += experiment->processes.items[i]
+					    .profile.threads.items[0]
+					    .state_us[state];
+	assert_in_range(found_us, children_us, children_us);
+	experiment_free(experiment);
+	diag_fini(&errors);
+	diag_fini(&warnings);
+	remove_experiment(path);
+	free(path);
+}
+
+#define LEFT(own, children)                                                                        \
+	"<event kind=\"left\" before_user_us=\"0\" before_system_us=\"0\" before_own_us=\"0\" "    \
+	"collector_us=\"" own "\" children_user_us=\"" children "\" children_system_us=\"0\"/>\n"
+#define EXIT(user)                                                                                 \
+	"<event kind=\"exit\" tstamp=\"9000000000\" status=\"0\" signal=\"9\" user_us=\"" user     \
+	"\" system_us=\"0\"/>\n"
+#define MOST "18446744073709551615"
+
+/* Two processors and nine seconds: no more than 18 can have been used. */
+static void test_impossible_times(void **state)
+{
+	(void)state;
+	check_untold(LEFT("0", "5000000") EXIT("6000000"), NULL, 5000000);
+	check_untold(LEFT("0", MOST) EXIT("6000000"), "is said to have left", 0);
+	check_untold(LEFT(MOST, "5000000") EXIT("6000000"), "is said to have left", 0);
+	check_untold(LEFT("0", "7000000") EXIT("6000000"), "is said to have left", 0);
+	check_untold(LEFT("0", "30000000") EXIT("40000000"), "cannot be", 0);
+	check_untold(LEFT("0", MOST) EXIT(MOST), "cannot be", 0);
+	check_untold("<event kind=\"counters\" events=\"120\" process_cpu_ns=\"9000000\" "
+		     "children_user_us=\"" MOST "\" children_system_us=\"1\"/>\n" EXIT("6000000"),
+		     "its counters tell of", 0);
+}
+
 /* Sums from the columns, as the engine takes them. */
 static void add_process(const struct process *process, struct totals *totals)
 {
@@ -475,6 +534,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_no_experiment),
 		cmocka_unit_test(test_one_descendant_by_itself),
 		cmocka_unit_test(test_order_of_descendants),
+		cmocka_unit_test(test_impossible_times),
 		cmocka_unit_test(test_what_is_open_is_read_where_descriptors_are_few),
 	};
 
