@@ -80,6 +80,15 @@ static bool has_nothing(const struct interval *interval)
 	return is_partial(interval) && !interval->recorded_ns;
 }
 
+/*
+ * A process that is killed has written no last sample point: what it used since the one before is
+ * known to the clock alone.
+ */
+static bool is_cut(const struct interval *interval)
+{
+	return interval->to->kind != FORMAT_SAMPLE_END;
+}
+
 static double thread_time(const struct interval *interval)
 {
 	double sum = 0;
@@ -98,6 +107,7 @@ static void settle_cpu(struct interval *interval)
 {
 	const double *by_state = interval->state_seconds;
 	double whole = thread_time(interval), cpu = 0;
+	bool is_less = false;
 
 	if (interval->from) {
 		interval->user_seconds =
@@ -105,8 +115,9 @@ static void settle_cpu(struct interval *interval)
 		interval->system_seconds =
 			seconds(gained(interval->from->system_ns, interval->to->system_ns));
 		cpu = interval->user_seconds + interval->system_seconds;
+		is_less = is_cut(interval) && cpu < by_state[0] + by_state[1];
 	}
-	if (has_nothing(interval) ||
+	if (has_nothing(interval) || is_less ||
 	    (whole > 0 && (!interval->from || is_partial(interval) ||
 			   cpu + whole - by_state[0] - by_state[1] > whole * (1 + CPU_SLACK)))) {
 		interval->user_seconds = by_state[0];

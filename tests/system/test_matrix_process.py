@@ -60,7 +60,7 @@ def storm(t, engine):
 
 
 ENDS = (('abort', 128 + 6), ('segv', 128 + 11), ('_exit', 21), ('_Exit', 22), ('exit_group', 23), ('quick_exit', 24),
-        ('exit_in_exit', 25), ('thread', 26), ('last_thread', 0), ('raw_exit', 27), ('raw_exits', 28))
+        ('exit_in_exit', 25), ('thread', 26), ('last_thread', 0), ('first_alone', 0), ('last_at_exit', 0), ('raw_exit', 27), ('raw_exits', 28))
 
 
 @test(alone=True, engines=True)
@@ -76,7 +76,7 @@ def ended(t, engine):
             if how.startswith('raw'):  # what we look at each tenth of a second
                 continue
             t.near(longest, truth['lived'], f'{how}: time of the thread that lived longest', absolute=0.1)
-            if how == 'last_thread':  # the first thread's life ends with pthread_exit
+            if how in ('last_thread', 'last_at_exit'):  # the first thread's life ends with pthread_exit
                 t.within(process['threads'][0]['sum'] < 0.5 * longest, f'{how}: {process["threads"][0]["sum"]} of {longest} s are the first thread\'s')
             listing = t.functions(result.experiment, 'e.total')
             t.near(listing['<Total>']['e.total'], process['total'], f'{how}: total by print', 1e-6, 2e-6)

@@ -76,6 +76,23 @@ def of_an_exec(t, engine):
     t.check(before['end_s'] <= after['start_s'], f'ends at {before["end_s"]}, the next begins at {after["start_s"]}')
 
 
+KILLED = """
+import os, sys, time
+while time.process_time() < float(sys.argv[1]):
+    pass
+os.kill(os.getpid(), 9)
+"""
+
+
+@test(engines=True)
+def of_a_process_that_is_killed(t, engine):
+    """It writes no last sample point: what it used since the one before, up to a second ago, is not left out."""
+    result = t.collect(sys.executable, '-c', KILLED, 1.6, engine=engine, status=128 + 9)
+    row, = whole(t, result.experiment)
+    consistent(t, row, 'killed')
+    t.ratio(row['user_s'] + row['system_s'], 1.6, 0.95, 1.03, 'CPU')
+
+
 @test(engines=True)
 def blocks_of_disks(t, engine):
     """What the collector writes is not the program's: of a program that writes nothing, not a block for each of our pages."""

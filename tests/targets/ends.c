@@ -126,6 +126,28 @@ static void by_last_thread(void)
 	pthread_exit(NULL);
 }
 
+/* Its handlers run on the thread that ends last, when its own end has begun. */
+static void by_first_alone(void)
+{
+	atexit(work_last);
+	pthread_exit(NULL);
+}
+
+static void *wait_here(void *unused)
+{
+	pause_ms(KILL_AFTER_MS);
+	return unused;
+}
+
+static void by_last_at_exit(void)
+{
+	pthread_t thread;
+
+	atexit(work_last);
+	pthread_create(&thread, NULL, wait_here, NULL);
+	pthread_exit(NULL);
+}
+
 /* The C library does not hear of it. */
 static void end_by_number(int status)
 {
@@ -233,6 +255,8 @@ static const struct {
 	{"exit_in_exit", by_exit_in_exit},
 	{"thread", by_thread},
 	{"last_thread", by_last_thread},
+	{"first_alone", by_first_alone},
+	{"last_at_exit", by_last_at_exit},
 	{"raw_exit", by_raw_exit},
 	{"raw_exits", by_raw_exits},
 	{"raw_exit_later", raw_exit_later},

@@ -346,6 +346,8 @@ void thread_end(void);
 /* Calls visit for every live thread. */
 void thread_for_each(void (*visit)(struct thread *thread, void *arg), void *arg);
 uint32_t thread_count(void);
+/* Whether there is no other one. */
+bool thread_is_alone(const struct thread *thread);
 /* … for every state, whether it is a thread's or waits for the next one. */
 void thread_for_each_state(void (*visit)(struct thread *thread, void *arg), void *arg);
 /* The state of that index, or NULL. */

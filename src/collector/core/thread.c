@@ -352,6 +352,22 @@ uint32_t thread_count(void)
 	return count;
 }
 
+bool thread_is_alone(const struct thread *own)
+{
+	/* One that is not born yet has no id: it gets that before it is counted off. */
+	if (atomic_load(&collector.births))
+		return false;
+	uint32_t count = atomic_load(&registry_count);
+
+	for (uint32_t i = 0; i < count && i < THREADS_MAX; i++) {
+		const struct thread *thread = thread_state_at(i);
+
+		if (thread && thread != own && atomic_load(&thread->tid))
+			return false;
+	}
+	return true;
+}
+
 static void empty_lanes(struct thread *thread)
 {
 	thread->lane = (struct lane){0};

@@ -27,6 +27,8 @@ static void say_goodbye(struct thread *thread)
 {
 	if (!collector_is_ours() || thread_current_if_known() != thread)
 		return;
+	if (thread_is_alone(thread)) /* the C library calls exit on it */
+		return;
 	counter_thread_end(thread);
 	overhead_thread_end(thread);
 	thread_lock(thread);
