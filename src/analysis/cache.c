@@ -185,6 +185,7 @@ static void put_warnings(struct strbuf *out, const struct diag_list *warnings)
 	cache_put_u64(out, warnings->count);
 	for (size_t i = 0; i < warnings->count; i++) {
 		cache_put_u64(out, warnings->items[i].level);
+		cache_put_u64(out, warnings->items[i].about);
 		cache_put_text(out, warnings->items[i].text);
 	}
 }
@@ -383,16 +384,19 @@ static void take_sums(struct cache_reader *reader, struct session *session, bool
 
 static void take_warnings(struct cache_reader *reader, struct session *session)
 {
-	size_t count = cache_take_count(reader, 2 * sizeof(uint64_t));
+	size_t count = cache_take_count(reader, 3 * sizeof(uint64_t));
 
 	for (size_t i = 0; i < count && !reader->bad; i++) {
 		enum diag_level level = cache_take_u64(reader) ? DIAG_WARNING : DIAG_NOTE;
+		uint32_t about = (uint32_t)cache_take_u64(reader);
 		const char *text = cache_take_text(reader);
 
 		reader->bad |= !text;
+		session->warnings.about = about;
 		if (text)
 			diag_add(&session->warnings, level, "%s", text);
 	}
+	session->warnings.about = 0;
 }
 
 static bool take_session(struct cache_reader *reader, struct session *session)

@@ -377,6 +377,25 @@ static void find_present(struct session *session, const struct tally *tally)
 		session->present[k] = tally->weights.of[k];
 }
 
+/* What reading an experiment has told of its processes is from now on told of the session's. */
+static void rename_warned(struct session *session, size_t first,
+			  const struct experiment *experiment, uint32_t founder)
+{
+	uint32_t *ids = xcalloc(experiment ? experiment->numbers + 1 : 1, sizeof(*ids));
+
+	for (size_t i = 0; experiment && i < experiment->processes.count; i++)
+		ids[experiment->processes.items[i].number] = founder + (uint32_t)i;
+	ids[0] = 0; /* of nobody, as unrecorded ones have it too */
+	for (size_t i = first; i < session->warnings.count; i++) {
+		struct diag *warning = &session->warnings.items[i];
+
+		warning->about = experiment && warning->about <= experiment->numbers
+					 ? ids[warning->about]
+					 : 0;
+	}
+	free(ids);
+}
+
 /* Stops between two experiments once they are not wanted any more. */
 static void open_group(struct session *session, const char *path, struct diag_list *diags)
 {
@@ -388,8 +407,13 @@ static void open_group(struct session *session, const char *path, struct diag_li
 	if (!members.count)
 		diag_add(diags, DIAG_ERROR, "%s: the group names no experiment", path);
 	for (size_t i = 0; i < members.count && watch_tell(session->watch, 0); i++) {
-		if (experiment_open(members.items[i], &experiment, diags, &session->warnings))
+		size_t warned = session->warnings.count;
+		uint32_t founder = (uint32_t)session->processes.count + 1;
+
+		if (experiment_open(members.items[i], &experiment, diags, &session->warnings)) {
+			rename_warned(session, warned, NULL, founder);
 			continue;
+		}
 		*vec_push(&session->experiments) = experiment;
 		*vec_push(&session->places) =
 			(struct session_place){experiment->path, experiment->archives};
@@ -400,6 +424,7 @@ static void open_group(struct session *session, const char *path, struct diag_li
 						 : experiment->name};
 		opened = true;
 		add_experiment(session, experiment);
+		rename_warned(session, warned, experiment, founder);
 	}
 	experiment_paths_fini(&members);
 }

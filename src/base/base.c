@@ -155,6 +155,7 @@ static void diag_push(struct diag_list *list, enum diag_level level, char *text)
 
 	diag->level = level;
 	diag->text = text;
+	diag->about = list->about;
 }
 
 void diag_add(struct diag_list *list, enum diag_level level, const char *format, ...)
@@ -172,14 +173,15 @@ void diag_add(struct diag_list *list, enum diag_level level, const char *format,
 enum { INDEXED_FROM = 8 };
 
 /* Whether the text is new: then it will be the one of that number. */
-static bool index_text(struct diag_list *list, const char *text, size_t number)
+static bool index_text(struct diag_list *list, const char *text, uint32_t about, size_t number)
 {
 	uint64_t key = hash_bytes(text, strlen(text));
 
 	for (;; key++) {
 		uint32_t id = hash_map_put(&list->by_text, key, (uint32_t)number);
 
-		if (id == number || !strcmp(list->items[id].text, text))
+		if (id == number ||
+		    (list->items[id].about == about && !strcmp(list->items[id].text, text)))
 			return id == number;
 	}
 }
@@ -188,13 +190,15 @@ static bool is_new(struct diag_list *list, const char *text)
 {
 	if (list->count < INDEXED_FROM) {
 		for (size_t i = 0; i < list->count; i++)
-			if (!strcmp(list->items[i].text, text))
+			if (list->items[i].about == list->about &&
+			    !strcmp(list->items[i].text, text))
 				return false;
 		return true;
 	}
 	for (; list->indexed < list->count; list->indexed++) /* those of diag_add, and the first */
-		index_text(list, list->items[list->indexed].text, list->indexed);
-	return index_text(list, text, list->count);
+		index_text(list, list->items[list->indexed].text, list->items[list->indexed].about,
+			   list->indexed);
+	return index_text(list, text, list->about, list->count);
 }
 
 void diag_add_once(struct diag_list *list, enum diag_level level, const char *format, ...)

@@ -26,7 +26,8 @@ enum diag_level { DIAG_NOTE, DIAG_WARNING, DIAG_ERROR };
 /* One message: a sentence without a trailing full stop or newline. */
 struct diag {
 	enum diag_level level;
-	char *text; /* owned by the list */
+	char *text;	/* owned by the list */
+	uint32_t about; /* the list's when it was added */
 };
 
 /* Messages in the order in which they arose. Zero-initialised is empty. */
@@ -34,6 +35,7 @@ struct diag_list {
 	struct diag *items;
 	size_t count;
 	size_t capacity;
+	uint32_t about; /* a number by which who fills it knows of whom it tells; 0: nobody */
 	struct hash_map by_text; /* of the first `indexed` ones, for diag_add_once */
 	size_t indexed;
 };
@@ -42,7 +44,7 @@ struct diag_list {
 void diag_add(struct diag_list *list, enum diag_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* As diag_add, but only once for the same text. */
+/* As diag_add, but only once for the same text about the same one. */
 void diag_add_once(struct diag_list *list, enum diag_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

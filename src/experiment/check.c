@@ -353,6 +353,7 @@ static void check_kept(const struct experiment *experiment, struct diag_list *wa
  */
 void experiment_check_traces(const struct process *process, struct diag_list *diags)
 {
+	diags->about = process->number;
 	for (int kind = 0; kind < TRACE_KINDS; kind++) {
 		uint64_t counted = process->log.counters.traced[kind];
 		uint64_t found = process->traces[kind].rows.count;
@@ -368,15 +369,19 @@ void experiment_check_traces(const struct process *process, struct diag_list *di
 				      process->name, format_traces[kind].file, counted - found,
 				      counted);
 	}
+	diags->about = 0;
 }
 
 void experiment_check(const struct experiment *experiment, struct diag_list *warnings)
 {
+	warnings->about = experiment->processes.items[0].number;
 	check_kept(experiment, warnings);
+	warnings->about = 0; /* what it said itself stands in its log, for all to see */
 	check_said(experiment, warnings);
 	for (size_t i = 0; i < experiment->processes.count; i++) {
 		const struct process *process = &experiment->processes.items[i];
 
+		warnings->about = process->number;
 		check_end(process, warnings);
 		check_times(process, warnings);
 		check_counts(process, warnings);
@@ -384,4 +389,5 @@ void experiment_check(const struct experiment *experiment, struct diag_list *war
 		check_lives(process, warnings);
 		check_dyntext(process, warnings);
 	}
+	warnings->about = 0;
 }

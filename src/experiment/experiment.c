@@ -265,11 +265,13 @@ static void read_descendants(struct experiment *experiment, enum extent extent,
 		process->lineage = lineages[i];
 		process->folder = experiment->folder;
 		process->directory = arena_printf(&experiment->arena, "%s.er", lineages[i]);
+		process->number = warnings->about = ++experiment->numbers;
 		if (read_process(experiment, process, extent, warnings, DIAG_WARNING, warnings)) {
 			free_process(process);
 			experiment->processes.count--;
 		}
 	}
+	warnings->about = experiment->processes.items[0].number;
 	free(lineages);
 }
 
@@ -345,6 +347,7 @@ static void add_first_process(struct experiment *experiment)
 {
 	struct process *process = vec_push(&experiment->processes);
 
+	process->number = ++experiment->numbers;
 	process->path = experiment->path;
 	process->folder = experiment->folder;
 	process->directory = "";
@@ -450,10 +453,13 @@ static enum status open_extent(int opened, const char *path, enum extent extent,
 		experiment->family = openat(folder, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	add_first_process(experiment);
 
+	warnings->about = experiment->processes.items[0].number;
+
 	enum status status = read_process(experiment, &experiment->processes.items[0], extent,
 					  errors, DIAG_ERROR, warnings);
 
 	if (status) {
+		warnings->about = 0;
 		experiment_free(experiment);
 		return status;
 	}
@@ -462,6 +468,7 @@ static enum status open_extent(int opened, const char *path, enum extent extent,
 		read_descendants(experiment, extent, warnings);
 	else if (!experiment->processes.items[0].log.is_gprofng)
 		inherit_facts(experiment);
+	warnings->about = 0;
 	experiment_settle_ends(experiment, warnings);
 	*out = experiment;
 	return STATUS_OK;

@@ -24,6 +24,7 @@ struct process {
 	const char *name;      /* "test.1.er", "test.1.er/_f1.er" */
 	const char *lineage;   /* "" for the founder */
 	bool is_unrecorded;    /* it has no files: see unrecorded.h */
+	uint32_t number;       /* what a diag about it says, from 1; 0: it is unrecorded */
 	struct experiment_log log;
 	struct experiment_map map;
 	struct experiment_overview overview;
@@ -41,6 +42,7 @@ struct experiment {
 	int family;	      /* the founder's: the same, or around it if a descendant was opened */
 	const char *archives; /* directory of kept load objects, whether it exists or not */
 	const char *notes;    /* or NULL */
+	uint32_t numbers;     /* of processes, given so far */
 	VEC(struct process) processes; /* the founder, then by lineage: _f1, _f1_x1, _f2, _f10 */
 	struct lives *lives;	       /* lives.h; NULL once processes were added */
 };
@@ -49,7 +51,7 @@ struct experiment {
  * Opens PATH with all descendants.  What can be read is read; doubts about the
  * result go to `warnings`.  On failure the reason is in `errors`:
  * STATUS_NOTFOUND (no such directory), STATUS_INVALID (no experiment, or one of
- * another tool or a newer version).
+ * another tool or a newer version).  A doubt is about the process of that number.
  */
 enum status experiment_open(const char *path, struct experiment **out, struct diag_list *errors,
 			    struct diag_list *warnings);

@@ -94,6 +94,7 @@ static void check_left(const struct bound *bound, struct process *process, const
 	if (!left->present ||
 	    (!exceeds_usage(life, said_us) && !is_too_much(bound, process, said_us)))
 		return;
+	warnings->about = process->number;
 	diag_add(warnings, DIAG_WARNING,
 		 "%s: what the process is said to have left for log.xml at its end cannot be: %.3f "
 		 "s of CPU time; it does not count",
@@ -116,6 +117,7 @@ static void check_counters(const struct bound *bound, struct process *process,
 
 	if (!is_too_much(bound, process, said_us))
 		return;
+	warnings->about = process->number;
 	diag_add(warnings, DIAG_WARNING,
 		 "%s: log.xml is damaged: its counters tell of %.3f s of CPU time, which cannot "
 		 "be; they do not count",
@@ -131,6 +133,7 @@ static void check_usage(const struct bound *bound, struct life *life, struct dia
 
 	if (!life->has_usage || !is_too_much(bound, process, said_us))
 		return;
+	warnings->about = process->number;
 	diag_add(warnings, DIAG_WARNING,
 		 "%s: log.xml is damaged: process %lld is said to have used %.3f s of CPU time, "
 		 "which cannot be; that does not count",
@@ -156,4 +159,5 @@ void possible_check(struct experiment *experiment, struct diag_list *warnings)
 		check_left(&bound, &processes[i], NULL, warnings); /* of images before an exec */
 		check_counters(&bound, &processes[i], warnings);
 	}
+	warnings->about = 0;
 }

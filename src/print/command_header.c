@@ -84,18 +84,6 @@ static size_t put_messages(FILE *file, const struct process_info *process, const
 	return count;
 }
 
-/* Whether the process's log says so itself. */
-static bool is_logged(const struct process_info *process, const char *warning)
-{
-	for (size_t i = 0; i < process->event_count_log; i++) {
-		const char *text = log_event_attribute(&process->events[i], "text");
-
-		if (text && !strncmp(warning, text, strlen(text)))
-			return true;
-	}
-	return false;
-}
-
 /* What reading the process has shown; the count of it. */
 static size_t put_findings(struct print *print, const struct process_info *process)
 {
@@ -104,11 +92,13 @@ static size_t put_findings(struct print *print, const struct process_info *proce
 
 	for (size_t i = 0; i < warnings->count; i++) {
 		const char *text = warnings->items[i].text;
+		bool named = !strncmp(text, process->name, length) &&
+			     !strncmp(text + length, ": ", 2); /* which the header is */
 
-		if (strncmp(text, process->name, length) != 0 || strncmp(text + length, ": ", 2) ||
-		    is_logged(process, text + length + 2))
+		if (warnings->items[i].about != process->id)
 			continue;
-		terminal_printf(print->output.file, "*** Warning: %s\n", text + length + 2);
+		terminal_printf(print->output.file, "*** Warning: %s\n",
+				named ? text + length + 2 : text);
 		count++;
 	}
 	return count;

@@ -341,6 +341,27 @@ def traces_without_a_list(t):
                     t.check(re.search(f'{trace.relative_to(t.directory)} .*{of}', shown.out + shown.err), f'{trace} {what}: {words} does not say it: {shown.err}')
 
 
+@test
+def headers_tell_of_their_own(t):
+    """The header of each process has the warnings about it, whatever words they begin with: also of two experiments with one name, and where its log has an empty text."""
+    made = recorded(t)
+    copies = []
+    for directory, trace in ('one', 'heaptrace'), ('two', '_f1.er/iotrace'):
+        copies.append(t.directory / directory / 'copy.er')
+        shutil.copytree(made, copies[-1], symlinks=True)
+        (copies[-1] / trace).unlink()
+    log = copies[0] / 'log.xml'
+    log.write_text(log.read_text().replace('<event kind="exit"', '<event kind="note" text=""/>\n<event kind="exit"'))
+    for order in copies, copies[::-1]:
+        headers = t.run(t.helio, 'print', '-header', *order).out.split('Experiment: ')[1:]
+        names = [header.splitlines()[0] for header in headers]
+        t.equal(names, ['copy.er', 'copy.er/_f1.er'] * 2, 'headers')
+        expected = [['heaptrace'], [], [], ['_f1.er/iotrace']] if order is copies else [[], ['_f1.er/iotrace'], ['heaptrace'], []]
+        t.equal([re.findall(r'[*]{3} Warning: copy.er/(.*) is missing', header) for header in headers], expected, 'told of each')
+    again = t.run(t.helio, 'print', '-header', copies[0]).out
+    t.equal(again, t.run(t.helio, 'print', '-header', copies[0]).out, 'header from the cache')
+
+
 FORKS_AND_FAILS = '''
 import os, threading
 def allocate(count):
