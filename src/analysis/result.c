@@ -129,7 +129,9 @@ struct part *result_frames(struct result *result, const char *const *names, size
 {
 	struct part *part = add_part(result, PART_FRAMES);
 
-	part->frames.names = names;
+	part->frames.names = arena_array(&result->arena, const char *, count);
+	for (size_t i = 0; i < count; i++)
+		part->frames.names[i] = arena_strdup(&result->arena, names[i]);
 	part->frames.count = count;
 	part->frames.indent = "  ";
 	return part;

@@ -115,6 +115,7 @@ struct part {
 		struct {
 			const char *text;
 			bool is_title; /* stands out on a terminal */
+			bool ruled;    /* a line of `-' below */
 		} heading;
 		const char *note; /* a line; "": a blank one */
 		struct {
@@ -127,10 +128,11 @@ struct part {
 			size_t column_count;
 			struct value *cells;
 			size_t cell_count, capacity;
-			char rule; /* what underlines the header; 0: nothing does */
+			char rule;  /* what underlines each title; 0: nothing does */
+			bool ruled; /* a line of `-' below the header */
 		} list;
 		struct {
-			const char *const *names; /* innermost first, the caller's */
+			const char **names; /* innermost first */
 			size_t count;
 			const char *indent;
 		} frames;
@@ -151,7 +153,7 @@ struct part {
 struct result {
 	const char *view;	       /* what was asked for: "functions" */
 	const struct session *session; /* of which, or NULL */
-	bool is_echo;		       /* of a setting: programs need none */
+	enum audience audience;	       /* of a setting: programs need none */
 	struct metric_list metrics;    /* whose values the facts are */
 	struct part *first, *last;
 	struct arena arena; /* owns all but tables */

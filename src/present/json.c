@@ -487,7 +487,7 @@ void json_result(struct presenter *presenter, const struct result *result)
 {
 	struct rendering rendering;
 
-	if (result->is_echo)
+	if (result->audience == FOR_PEOPLE)
 		return;
 	rendering = (struct rendering){.extra = json_object(), .metrics = json_array()};
 	for (size_t i = 0; i < result->metrics.count; i++)

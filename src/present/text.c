@@ -20,6 +20,7 @@
 enum { HOT_PERCENT = 5 };
 
 #define HOT_MARK "## " /* of a listing */
+#define RULE	 "-------------------------------------------------------\n"
 
 struct writer {
 	const struct output *output;
@@ -444,6 +445,8 @@ static void put_list(FILE *file, const struct part *part)
 		widths[i] = column_width(part, i);
 	if (has_titles(part))
 		put_list_line(file, part, widths, NULL, false);
+	if (part->list.ruled)
+		fputs(RULE, file);
 	if (part->list.rule)
 		put_list_line(file, part, widths, NULL, true);
 	for (size_t cell = 0; cell + count <= part->list.cell_count; cell += count)
@@ -460,6 +463,8 @@ static void put_heading(const struct output *output, const struct part *part)
 	terminal_printf(output->file, "%s\n", part->heading.text);
 	if (part->heading.is_title)
 		output_style(output, STYLE_PLAIN);
+	if (part->heading.ruled)
+		fputs(RULE, output->file);
 }
 
 static void put_series(const struct output *output, const struct result *result,

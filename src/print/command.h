@@ -6,8 +6,6 @@
 #include "analysis/heaps.h"
 #include "print/context.h"
 
-#include <jansson.h>
-
 /* Which words of a command line an argument that may be missing takes (script lines take any). */
 enum argument_kind {
 	ARGUMENT_ANY,	 /* one that begins with no dash and is no experiment */
@@ -212,6 +210,8 @@ bool command_drop_exp(struct print *print, char **arguments, size_t count);
  */
 void command_each_group(struct print *print,
 			void (*put)(struct print *print, const char *name, void *data), void *data);
+/* Above what is of one of several experiments; name NULL: of all, which needs none. */
+void command_group_heading(const struct print *print, struct result *result, const char *name);
 bool command_compare(struct print *print, char **arguments, size_t count);
 /* command_settings.c: */
 bool command_limit(struct print *print, char **arguments, size_t count);
@@ -231,11 +231,11 @@ bool command_object_api(struct print *print, char **arguments, size_t count);
 bool command_objects_default(struct print *print, char **arguments, size_t count);
 bool command_object_select(struct print *print, char **arguments, size_t count);
 /* command_heap.c: */
-/* "12345 +- 678", the error that of a sample. Returns text. */
-enum { HEAP_TEXT_SIZE = 64 };
-const char *command_heap_bytes(char *text, struct heap_amount amount);
+/* " +- 678" behind a number of bytes that is that of a sample; else NULL. The result's. */
+const char *command_heap_error(struct result *result, struct heap_amount amount);
 /* … as "BYTES_error", where there is one. */
-void command_heap_json_error(json_t *row, const char *bytes, struct heap_amount amount);
+void command_heap_set_error(struct result *result, struct record *record, const char *bytes,
+			    struct heap_amount amount);
 bool command_leaks(struct print *print, char **arguments, size_t count);
 bool command_allocs(struct print *print, char **arguments, size_t count);
 bool command_heap(struct print *print, char **arguments, size_t count);

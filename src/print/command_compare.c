@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Experiments beside each other. */
 #include "base/array.h"
-#include "base/terminal.h"
 #include "print/command.h"
 
 #include <string.h>
@@ -17,15 +16,18 @@ void command_each_group(struct print *print,
 		return;
 	}
 	for (size_t i = 0; i < groups; i++) {
-		const char *name = session_group_name(print->session, i);
-
-		if (print->presenter.format != PRESENT_JSON)
-			terminal_printf(print->output.file,
-					i ? "\nExperiment: %s\n" : "Experiment: %s\n", name);
 		print->query.group = (uint32_t)i + 1;
-		put(print, name, data);
+		put(print, session_group_name(print->session, i), data);
 	}
 	print->query.group = 0;
+}
+
+void command_group_heading(const struct print *print, struct result *result, const char *name)
+{
+	if (name && print->query.group > 1)
+		result_gap(result);
+	if (name)
+		result_heading(result, "Experiment: %s", name);
 }
 
 bool command_compare(struct print *print, char **arguments, size_t count)

@@ -5,8 +5,6 @@
  */
 #include "analysis/data_object.h"
 #include "base/terminal.h"
-#include "present/json.h"
-#include "present/number.h"
 #include "print/command.h"
 
 #include <inttypes.h>
@@ -63,76 +61,54 @@ static int label_width(const struct table *table)
 	return width;
 }
 
-static void text_metrics(FILE *file, const struct table *table, int width)
+static void add_metrics(struct result *result, struct part *facts, const struct table *table)
 {
-	for (size_t i = 0; i < table->column_count; i++) {
-		const struct metric_choice *choice = &table->columns[i].choice;
-		char number[NUMBER_SIZE];
-
-		if (choice->metric->is_static)
-			continue;
-		char *title = metric_choice_title(choice);
-
-		number_summary(number, choice->metric->unit, table->values[i], table->base[i]);
-		terminal_printf(file, "\t%*s: %s\n", width, title, number);
-		free(title);
-	}
-}
-
-static void put_text(FILE *file, int width, const char *label, const char *text)
-{
-	if (text && *text)
-		terminal_printf(file, "\t%*s: %s\n", width, label, text);
-}
-
-static void text_object(FILE *file, const struct data_object_info *info, const struct table *table)
-{
-	int width = label_width(table);
-
-	terminal_printf(file, "%s\n", info->name);
-	text_metrics(file, table, width);
-	put_text(file, width, "Kind", data_object_kind_name(info->kind));
-	put_text(file, width, "Meaning", info->description);
-	if (info->size)
-		terminal_printf(file, "\t%*s: %" PRIu64 "\n", width, "Size", info->size);
-	if (info->address)
-		terminal_printf(file, "\t%*s: 0x%08" PRIx64 "\n", width, "Address", info->address);
-	put_text(file, width, "Scope", info->scope);
-	put_text(file, width, "Load Object", info->load_object);
-	for (size_t i = 0; i < info->depth; i++)
-		put_text(file, width, i ? "from" : "Allocated by", info->frames[i]);
-	fputc('\n', file);
-}
-
-static void json_object_info(struct print *print, const struct data_object_info *info,
-			     const struct table *table)
-{
-	struct json_report report;
-	json_t *metrics = json_array(), *row = json_object(), *frames = json_array();
-
 	for (size_t i = 0; i < table->column_count; i++) {
 		const struct metric_choice *choice = &table->columns[i].choice;
 
 		if (choice->metric->is_static)
 			continue;
 		char *key = metric_key(choice->metric, choice->flavor);
+		char *title = metric_choice_title(choice);
 
-		json_array_append_new(metrics, json_metric(choice->metric, choice->flavor));
-		json_object_set_new(row, key, json_number(choice->metric->unit, table->values[i]));
+		*vec_push(&result->metrics) = *choice;
+		part_add(result, facts, key, title,
+			 value_part(choice->metric->unit, table->values[i], table->base[i]));
+		free(title);
 		free(key);
 	}
+}
+
+/* What is not known, or empty, has no line. */
+static void add_text(struct result *result, struct part *facts, const char *label, const char *text)
+{
+	if (text && *text)
+		part_add(result, facts, NULL, label, value_text(result, text));
+}
+
+static void add_object(struct result *result, struct part *facts,
+		       const struct data_object_info *info)
+{
+	const char *kind = data_object_kind_name(info->kind);
+
+	part_set(result, facts, "name", value_text(result, info->name));
+	part_set(result, facts, "kind", value_text(result, kind));
+	part_set(result, facts, "size", value_count(info->size));
+	part_set(result, facts, "address", value_count(info->address));
+	part_set(result, facts, "scope", value_text(result, info->scope));
+	part_set(result, facts, "object", value_text(result, info->load_object));
+	part_set(result, facts, "frames", value_texts(result, info->frames, info->depth));
+	add_text(result, facts, "Kind", kind);
+	add_text(result, facts, "Meaning", info->description);
+	if (info->size)
+		part_add(result, facts, NULL, "Size", value_count(info->size));
+	if (info->address)
+		part_add(result, facts, NULL, "Address",
+			 value_printf(result, "0x%08" PRIx64, info->address));
+	add_text(result, facts, "Scope", info->scope);
+	add_text(result, facts, "Load Object", info->load_object);
 	for (size_t i = 0; i < info->depth; i++)
-		json_array_append_new(frames, json_text(info->frames[i]));
-	json_object_set_new(row, "name", json_text(info->name));
-	json_object_set_new(row, "kind", json_string(data_object_kind_name(info->kind)));
-	json_object_set_new(row, "size", json_integer((json_int_t)info->size));
-	json_object_set_new(row, "address", json_integer((json_int_t)info->address));
-	json_object_set_new(row, "scope", json_text(info->scope));
-	json_object_set_new(row, "object", json_text(info->load_object));
-	json_object_set_new(row, "frames", frames);
-	json_report_begin(&report, &print->presenter, print->session, "data_single", metrics, NULL);
-	json_report_row(&report, row);
-	json_report_end(&report);
+		add_text(result, facts, i ? "from" : "Allocated by", info->frames[i]);
 }
 
 bool command_data_single(struct print *print, char **arguments, size_t count)
@@ -140,6 +116,8 @@ bool command_data_single(struct print *print, char **arguments, size_t count)
 	struct query query = print->query;
 	struct diag_list diags = {0};
 	struct data_object_info info;
+	struct result result;
+	struct part *facts;
 	struct table table;
 	uint32_t object;
 
@@ -149,10 +127,13 @@ bool command_data_single(struct print *print, char **arguments, size_t count)
 	if (view_data_object(print->session, &query, object, &table, &diags) != STATUS_OK)
 		return say_diags(print, &diags);
 	session_data_object(print->session, object, &info);
-	if (print->presenter.format == PRESENT_JSON)
-		json_object_info(print, &info, &table);
-	else
-		text_object(print->output.file, &info, &table);
+	result_init(&result, "data_single", print->session);
+	result_heading(&result, "%s", info.name);
+	facts = result_facts(&result, label_width(&table));
+	facts->facts.layout.before = "\t";
+	add_metrics(&result, facts, &table);
+	add_object(&result, facts, &info);
+	result_gap(&result);
 	table_fini(&table);
-	return true;
+	return print_answer(print, &result);
 }

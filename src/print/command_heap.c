@@ -1,30 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The commands of heap tracing: leaks, allocs, heap, heapstat. */
 #include "analysis/heaps.h"
-#include "base/terminal.h"
-#include "present/json.h"
+#include "base/memory.h"
 #include "print/command.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-const char *command_heap_bytes(char *text, struct heap_amount amount)
+const char *command_heap_error(struct result *result, struct heap_amount amount)
 {
 	uint64_t error = heap_error(amount);
-	int length = snprintf(text, HEAP_TEXT_SIZE, "%" PRIu64, amount.bytes);
 
-	if (error)
-		snprintf(text + length, HEAP_TEXT_SIZE - (size_t)length, " +- %" PRIu64, error);
-	return text;
+	return error ? value_printf(result, " +- %" PRIu64, error).text : NULL;
 }
 
-void command_heap_json_error(json_t *row, const char *bytes, struct heap_amount amount)
+void command_heap_set_error(struct result *result, struct record *record, const char *bytes,
+			    struct heap_amount amount)
 {
-	char key[HEAP_TEXT_SIZE];
+	char *key = xasprintf("%s_error", bytes);
 
-	snprintf(key, sizeof(key), "%s_error", bytes);
 	if (heap_error(amount))
-		json_object_set_new(row, key, json_integer((json_int_t)heap_error(amount)));
+		record_set(result, record, key, value_count(heap_error(amount)));
+	free(key);
 }
 
 /* How many of them `limit` lets through. */
@@ -33,28 +30,52 @@ static size_t limited(const struct print *print, size_t count)
 	return print->query.limit && count > print->query.limit ? print->query.limit : count;
 }
 
-static void put_frames(FILE *file, const struct heap_stack *stack)
+static void set_amount(struct result *result, struct record *record, const char *blocks,
+		       const char *bytes, struct heap_amount amount)
 {
-	for (size_t i = 0; i < stack->depth; i++)
-		terminal_printf(file, "  %s\n", stack->frames[i]);
-	putc('\n', file);
+	record_set(result, record, blocks, value_count(amount.blocks));
+	record_set(result, record, bytes, value_count(amount.bytes));
+	command_heap_set_error(result, record, bytes, amount);
 }
 
-static json_t *json_frames(const struct heap_stack *stack)
+/* For people. */
+static void add_amount(struct result *result, struct part *line, const char *blocks,
+		       const char *bytes, struct heap_amount amount)
 {
-	json_t *frames = json_array();
-
-	for (size_t i = 0; i < stack->depth; i++)
-		json_array_append_new(frames, json_text(stack->frames[i]));
-	return frames;
+	part_add(result, line, NULL, blocks, value_count(amount.blocks));
+	part_add(result, line, NULL, bytes, value_count(amount.bytes))->suffix =
+		command_heap_error(result, amount);
 }
 
-static void json_set_amount(json_t *row, const char *blocks, const char *bytes,
-			    struct heap_amount amount)
+static struct value frames_of(struct result *result, const struct heap_stack *stack)
 {
-	json_object_set_new(row, blocks, json_integer((json_int_t)amount.blocks));
-	json_object_set_new(row, bytes, json_integer((json_int_t)amount.bytes));
-	command_heap_json_error(row, bytes, amount);
+	return value_texts(result, stack->frames, stack->depth);
+}
+
+static void add_frames(struct result *result, const struct heap_stack *stack)
+{
+	result_frames(result, stack->frames, stack->depth);
+	result_gap(result);
+}
+
+/* Members of a row of their own, for programs. */
+static struct record *add_row(struct result *result)
+{
+	struct part *row = result_line(result, "", "");
+
+	row->audience = FOR_PROGRAMS;
+	return &row->facts.record;
+}
+
+/* Members of the answer itself. */
+static struct record *add_members(struct result *result, size_t distinct)
+{
+	struct part *members = result_line(result, "", "");
+
+	members->audience = FOR_PROGRAMS;
+	members->facts.of_all = true;
+	part_set(result, members, "distinct", value_count(distinct));
+	return &members->facts.record;
 }
 
 /* ---- comparison ---- */
@@ -70,68 +91,69 @@ static struct heap_amount amount_of(const struct heap_amounts *amounts, int whic
 }
 
 /* "x 1.250", as tables have it. */
-static void put_quotient(FILE *file, uint64_t value, uint64_t base)
+static struct value quotient(struct result *result, uint64_t value, uint64_t base)
 {
 	if (value && !base)
-		fputs("new", file);
-	else
-		terminal_printf(file, "x %.3f", value == base ? 1 : (double)value / (double)base);
+		return value_text(result, "new");
+	return value_printf(result, "x %.3f", value == base ? 1 : (double)value / (double)base);
 }
 
 /* A line for each group: the first is the base. parts NULL: nothing is compared. */
-static void put_parts(struct print *print, const struct heap_amounts *parts, int which,
-		      const char *bytes)
+static void add_parts(const struct print *print, struct result *result,
+		      const struct heap_amounts *parts, int which, const char *bytes)
 {
-	FILE *file = print->output.file;
 	struct heap_amount base, amount;
 
 	for (size_t i = 0; parts && i < session_group_count(print->session); i++) {
+		const char *name = session_group_name(print->session, i);
+		struct value blocks_shown, bytes_shown;
+		struct part *line =
+			result_line(result, value_printf(result, "  %s: ", name).text, ", ");
+
 		amount = amount_of(&parts[i], which);
 		if (!i)
 			base = amount;
-		terminal_printf(file, "  %s: ", session_group_name(print->session, i));
-		if (!i || print->query.compare == COMPARE_ON) {
-			terminal_printf(file, "Instances = %" PRIu64 ", %s = %" PRIu64 "\n",
-					amount.blocks, bytes, amount.bytes);
-		} else if (print->query.compare == COMPARE_DELTA) {
-			terminal_printf(file, "Instances = %+" PRId64 ", %s = %+" PRId64 "\n",
-					(int64_t)(amount.blocks - base.blocks), bytes,
-					(int64_t)(amount.bytes - base.bytes));
-		} else {
-			fputs("Instances ", file);
-			put_quotient(file, amount.blocks, base.blocks);
-			terminal_printf(file, ", %s ", bytes);
-			put_quotient(file, amount.bytes, base.bytes);
-			fputc('\n', file);
+		blocks_shown = value_count(amount.blocks);
+		bytes_shown = value_count(amount.bytes);
+		if (i && print->query.compare == COMPARE_DELTA) {
+			blocks_shown = value_printf(result, "%+" PRId64,
+						    (int64_t)(amount.blocks - base.blocks));
+			bytes_shown = value_printf(result, "%+" PRId64,
+						   (int64_t)(amount.bytes - base.bytes));
+		} else if (i && print->query.compare != COMPARE_ON) {
+			line->facts.layout.assign = " ";
+			blocks_shown = quotient(result, amount.blocks, base.blocks);
+			bytes_shown = quotient(result, amount.bytes, base.bytes);
 		}
+		part_add(result, line, NULL, "Instances", blocks_shown);
+		part_add(result, line, NULL, bytes, bytes_shown);
 	}
 }
 
 /* Ends what stands above a list. */
-static void put_order(FILE *file, const struct heap_stacks *stacks, const char *bytes)
+static void add_order(struct result *result, const struct heap_stacks *stacks, const char *bytes)
 {
 	if (stacks->by_change)
-		terminal_printf(file, "Sorted by change of %s\n", bytes);
-	putc('\n', file);
+		result_note(result, "Sorted by change of %s", bytes);
+	result_gap(result);
 }
 
 /* [{"experiment", "instances", "bytes"}] */
-static void json_set_parts(struct print *print, json_t *row, const struct heap_amounts *parts,
-			   int which, const char *key)
+static void set_parts(const struct print *print, struct result *result, struct record *record,
+		      const struct heap_amounts *parts, int which, const char *key)
 {
-	json_t *list = json_array();
+	struct value_list *list = result_values(result);
 
 	for (size_t i = 0; parts && i < session_group_count(print->session); i++) {
-		json_t *part = json_object();
+		struct record *part = result_record(result);
+		const char *name = session_group_name(print->session, i);
 
-		json_object_set_new(part, "experiment",
-				    json_text(session_group_name(print->session, i)));
-		json_set_amount(part, "instances", "bytes", amount_of(&parts[i], which));
-		json_array_append_new(list, part);
+		record_set(result, part, "experiment", value_text(result, name));
+		set_amount(result, part, "instances", "bytes", amount_of(&parts[i], which));
+		values_add(result, list, value_record(part));
 	}
 	if (parts)
-		json_object_set(row, key, list);
-	json_decref(list);
+		record_set(result, record, key, value_list(list));
 }
 
 /* ---- leaks ---- */
@@ -146,81 +168,92 @@ static size_t count_lost(const struct heap_leak *leaks, size_t count)
 	return lost;
 }
 
-static void text_leaks(struct print *print, const struct heap_stacks *stacks,
-		       const struct heap_leak *leaks, size_t count)
+/* What the elements of a list are made of. */
+struct heap_list {
+	const struct print *print;
+	const struct heap_stacks *stacks;
+	const struct heap_leak *leaks; /* of leaks, else NULL */
+};
+
+static void add_fates(struct result *result, const struct heap_stacks *stacks)
 {
-	FILE *file = print->output.file;
-	struct heap_amount total = heap_leaked(&stacks->total);
-	char text[HEAP_TEXT_SIZE];
+	for (int fate = HEAP_FATES - 1; fate >= HEAP_FATE_REACHABLE; fate--) {
+		const char *text = heap_fate_text((enum heap_fate)fate);
 
-	terminal_printf(file,
-			"Summary Results: Distinct Leaks = %zu, Total Instances = %" PRIu64
-			", Total Bytes Leaked = %s\n",
-			count_lost(leaks, count), total.blocks, command_heap_bytes(text, total));
-	for (int fate = HEAP_FATES - 1; fate >= HEAP_FATE_REACHABLE; fate--)
-		if (stacks->total.of[fate].blocks && *heap_fate_text(fate))
-			terminal_printf(file, "  %s%s: Instances = %" PRIu64 ", Bytes = %s\n",
-					heap_fate_text(fate),
-					fate == HEAP_FATE_REACHABLE ? ", not counted" : "",
-					stacks->total.of[fate].blocks,
-					command_heap_bytes(text, stacks->total.of[fate]));
-	if (stacks->total.of[HEAP_FATE_LEFT].blocks)
-		terminal_printf(file,
-				"  not released by processes that did not search their memory, and "
-				"so counted: Instances = %" PRIu64 ", Bytes = %s\n",
-				stacks->total.of[HEAP_FATE_LEFT].blocks,
-				command_heap_bytes(text, stacks->total.of[HEAP_FATE_LEFT]));
-	put_parts(print, stacks->parts, AMOUNT_LEAKED, "Bytes Leaked");
-	put_order(file, stacks, "Bytes Leaked");
-	for (size_t i = 0; i < limited(print, count); i++) {
-		const char *fate = heap_fate_text(leaks[i].fate);
-		bool lost = leaks[i].fate != HEAP_FATE_REACHABLE;
+		if (!stacks->total.of[fate].blocks || !*text)
+			continue;
+		const char *before =
+			value_printf(result, "  %s%s: ", text,
+				     fate == HEAP_FATE_REACHABLE ? ", not counted" : "")
+				.text;
 
-		terminal_printf(file, "%s #%zu, Instances = %" PRIu64 ", Bytes%s = %s%s%s\n",
-				lost ? "Leak" : "Reachable", i + 1, leaks[i].amount.blocks,
-				lost ? " Leaked" : "", command_heap_bytes(text, leaks[i].amount),
-				*fate ? ", " : "", fate);
-		put_parts(print, leaks[i].stack->parts, (int)leaks[i].fate, "Bytes Leaked");
-		put_frames(file, leaks[i].stack);
+		add_amount(result, result_line(result, before, ", "), "Instances", "Bytes",
+			   stacks->total.of[fate]);
 	}
+	if (stacks->total.of[HEAP_FATE_LEFT].blocks)
+		add_amount(result,
+			   result_line(result,
+				       "  not released by processes that did not search their "
+				       "memory, and so counted: ",
+				       ", "),
+			   "Instances", "Bytes", stacks->total.of[HEAP_FATE_LEFT]);
 }
 
-static void json_leaks(struct print *print, const struct heap_stacks *stacks,
-		       const struct heap_leak *leaks, size_t count)
+static void add_leaks_total(const struct heap_list *of, struct result *result, size_t count)
 {
-	struct json_report report;
-	json_t *total = json_object();
+	const struct heap_stacks *stacks = of->stacks;
+	struct heap_amount leaked = heap_leaked(&stacks->total);
+	struct record *members = add_members(result, count_lost(of->leaks, count)), *total;
+	struct part *line = result_line(result, "Summary Results: ", ", ");
 
-	json_set_amount(total, "instances", "bytes", heap_leaked(&stacks->total));
-	json_set_parts(print, total, stacks->parts, AMOUNT_LEAKED, "compared");
-	json_report_begin(&report, &print->presenter, print->session, "leaks", NULL,
-			  json_pack("{s:I, s:o}", "distinct", (json_int_t)count_lost(leaks, count),
-				    "total", total));
-	for (size_t i = 0; i < limited(print, count); i++) {
-		const char *fate = heap_fate_text(leaks[i].fate);
-		json_t *row = json_object();
+	total = result_record(result);
+	set_amount(result, total, "instances", "bytes", leaked);
+	set_parts(of->print, result, total, stacks->parts, AMOUNT_LEAKED, "compared");
+	record_set(result, members, "total", value_record(total));
+	part_add(result, line, NULL, "Distinct Leaks", value_count(count_lost(of->leaks, count)));
+	add_amount(result, line, "Total Instances", "Total Bytes Leaked", leaked);
+	add_fates(result, stacks);
+	add_parts(of->print, result, stacks->parts, AMOUNT_LEAKED, "Bytes Leaked");
+	add_order(result, stacks, "Bytes Leaked");
+}
 
-		json_set_amount(row, "instances", "bytes", leaks[i].amount);
-		json_set_parts(print, row, leaks[i].stack->parts, (int)leaks[i].fate, "compared");
-		json_object_set_new(row, "fate", *fate ? json_text(fate) : json_null());
-		json_object_set_new(row, "stack", json_frames(leaks[i].stack));
-		json_report_row(&report, row);
-	}
-	json_report_end(&report);
+static void make_leak(struct result *into, size_t index, const void *data)
+{
+	const struct heap_list *of = data;
+	const struct heap_leak *leak = &of->leaks[index];
+	const struct heap_amounts *parts = leak->stack->parts;
+	const char *fate = heap_fate_text(leak->fate);
+	bool lost = leak->fate != HEAP_FATE_REACHABLE;
+	struct part *line = result_line(into, "", ", ");
+	struct record *row = add_row(into);
+
+	set_amount(into, row, "instances", "bytes", leak->amount);
+	set_parts(of->print, into, row, parts, (int)leak->fate, "compared");
+	record_set(into, row, "fate", value_text(into, *fate ? fate : NULL));
+	record_set(into, row, "stack", frames_of(into, leak->stack));
+	part_add(into, line, NULL, NULL,
+		 value_printf(into, "%s #%zu", lost ? "Leak" : "Reachable", index + 1));
+	add_amount(into, line, "Instances", lost ? "Bytes Leaked" : "Bytes", leak->amount);
+	if (*fate)
+		part_add(into, line, NULL, NULL, value_text(into, fate));
+	add_parts(of->print, into, parts, (int)leak->fate, "Bytes Leaked");
+	add_frames(into, leak->stack);
 }
 
 bool command_leaks(struct print *print, char **arguments, size_t count)
 {
 	struct heap_stacks stacks;
+	struct result result;
 	size_t leak_count;
 
 	view_heap_stacks(print->session, &print->query, &stacks);
 	struct heap_leak *leaks = heap_leaks(&stacks, &leak_count);
+	const struct heap_list of = {.print = print, .stacks = &stacks, .leaks = leaks};
 
-	if (print->presenter.format == PRESENT_JSON)
-		json_leaks(print, &stacks, leaks, leak_count);
-	else
-		text_leaks(print, &stacks, leaks, leak_count);
+	result_init(&result, "leaks", print->session);
+	add_leaks_total(&of, &result, leak_count);
+	result_series(&result, limited(print, leak_count), make_leak, &of);
+	print_answer(print, &result);
 	free(leaks);
 	heap_stacks_fini(&stacks);
 	return true;
@@ -228,108 +261,107 @@ bool command_leaks(struct print *print, char **arguments, size_t count)
 
 /* ---- allocs and heap ---- */
 
-static void text_allocs(struct print *print, const struct heap_stacks *stacks)
+static void set_both(const struct print *print, struct result *result, struct record *record,
+		     const struct heap_amounts *amounts, const struct heap_amounts *parts)
 {
-	FILE *file = print->output.file;
-	struct heap_amount all = heap_allocated(&stacks->total);
-	char text[HEAP_TEXT_SIZE];
-
-	terminal_printf(file,
-			"Summary Results: Distinct Allocations = %zu, Total Instances = %" PRIu64
-			", Total Bytes Allocated = %s\n",
-			stacks->count, all.blocks, command_heap_bytes(text, all));
-	put_parts(print, stacks->parts, AMOUNT_ALLOCATED, "Bytes Allocated");
-	put_order(file, stacks, "Bytes Allocated");
-	for (size_t i = 0; i < limited(print, stacks->count); i++) {
-		struct heap_amount amount = heap_allocated(&stacks->stacks[i].amounts);
-
-		terminal_printf(file,
-				"Allocation #%zu, Instances = %" PRIu64 ", Bytes Allocated = %s\n",
-				i + 1, amount.blocks, command_heap_bytes(text, amount));
-		put_parts(print, stacks->stacks[i].parts, AMOUNT_ALLOCATED, "Bytes Allocated");
-		put_frames(file, &stacks->stacks[i]);
-	}
+	set_amount(result, record, "instances", "bytes", heap_allocated(amounts));
+	set_amount(result, record, "leaked_instances", "leaked_bytes", heap_leaked(amounts));
+	set_parts(print, result, record, parts, AMOUNT_ALLOCATED, "compared");
+	set_parts(print, result, record, parts, AMOUNT_LEAKED, "leaked_compared");
 }
 
-static void put_both(struct print *print, const struct heap_amounts *amounts,
-		     const struct heap_amounts *parts)
+static void add_both(const struct print *print, struct result *result,
+		     const struct heap_amounts *amounts, const struct heap_amounts *parts)
 {
-	struct heap_amount all = heap_allocated(amounts), leaked = heap_leaked(amounts);
-	FILE *file = print->output.file;
-	char text[HEAP_TEXT_SIZE];
+	struct heap_amount leaked = heap_leaked(amounts);
 
-	terminal_printf(file, "Instances = %" PRIu64 "  Bytes Allocated = %s\n", all.blocks,
-			command_heap_bytes(text, all));
-	put_parts(print, parts, AMOUNT_ALLOCATED, "Bytes Allocated");
+	add_amount(result, result_line(result, "", "  "), "Instances", "Bytes Allocated",
+		   heap_allocated(amounts));
+	add_parts(print, result, parts, AMOUNT_ALLOCATED, "Bytes Allocated");
 	if (!leaked.blocks)
 		return;
-	terminal_printf(file, "Instances = %" PRIu64 "  Bytes Leaked = %s\n", leaked.blocks,
-			command_heap_bytes(text, leaked));
-	put_parts(print, parts, AMOUNT_LEAKED, "Bytes Leaked");
+	add_amount(result, result_line(result, "", "  "), "Instances", "Bytes Leaked", leaked);
+	add_parts(print, result, parts, AMOUNT_LEAKED, "Bytes Leaked");
 }
 
-static void text_heap(struct print *print, const struct heap_stacks *stacks)
+static void set_stack(const struct heap_list *of, struct result *into,
+		      const struct heap_stack *stack)
 {
-	FILE *file = print->output.file;
+	struct record *row = add_row(into);
 
-	terminal_printf(file, "<Total>\n");
-	put_both(print, &stacks->total, stacks->parts);
-	put_order(file, stacks, "Bytes Allocated");
-	for (size_t i = 0; i < limited(print, stacks->count); i++) {
-		terminal_printf(file, "Stack %zu\n", i + 1);
-		put_both(print, &stacks->stacks[i].amounts, stacks->stacks[i].parts);
-		put_frames(file, &stacks->stacks[i]);
-	}
+	set_both(of->print, into, row, &stack->amounts, stack->parts);
+	record_set(into, row, "stack", frames_of(into, stack));
 }
 
-static json_t *json_both(struct print *print, const struct heap_amounts *amounts,
-			 const struct heap_amounts *parts)
+static void make_alloc(struct result *into, size_t index, const void *data)
 {
-	json_t *row = json_object();
+	const struct heap_list *of = data;
+	const struct heap_stack *stack = &of->stacks->stacks[index];
+	struct part *line = result_line(into, "", ", ");
 
-	json_set_amount(row, "instances", "bytes", heap_allocated(amounts));
-	json_set_amount(row, "leaked_instances", "leaked_bytes", heap_leaked(amounts));
-	json_set_parts(print, row, parts, AMOUNT_ALLOCATED, "compared");
-	json_set_parts(print, row, parts, AMOUNT_LEAKED, "leaked_compared");
-	return row;
+	part_add(into, line, NULL, NULL, value_printf(into, "Allocation #%zu", index + 1));
+	add_amount(into, line, "Instances", "Bytes Allocated", heap_allocated(&stack->amounts));
+	add_parts(of->print, into, stack->parts, AMOUNT_ALLOCATED, "Bytes Allocated");
+	add_frames(into, stack);
+	set_stack(of, into, stack);
 }
 
-static void json_stacks(struct print *print, const char *command, const struct heap_stacks *stacks)
+static void add_allocs_total(const struct heap_list *of, struct result *result)
 {
-	struct json_report report;
+	struct part *line = result_line(result, "Summary Results: ", ", ");
 
-	json_report_begin(&report, &print->presenter, print->session, command, NULL,
-			  json_pack("{s:I, s:o}", "distinct", (json_int_t)stacks->count, "total",
-				    json_both(print, &stacks->total, stacks->parts)));
-	for (size_t i = 0; i < limited(print, stacks->count); i++) {
-		json_t *row = json_both(print, &stacks->stacks[i].amounts, stacks->stacks[i].parts);
+	part_add(result, line, NULL, "Distinct Allocations", value_count(of->stacks->count));
+	add_amount(result, line, "Total Instances", "Total Bytes Allocated",
+		   heap_allocated(&of->stacks->total));
+	add_parts(of->print, result, of->stacks->parts, AMOUNT_ALLOCATED, "Bytes Allocated");
+}
 
-		json_object_set_new(row, "stack", json_frames(&stacks->stacks[i]));
-		json_report_row(&report, row);
-	}
-	json_report_end(&report);
+static void make_stack(struct result *into, size_t index, const void *data)
+{
+	const struct heap_list *of = data;
+	const struct heap_stack *stack = &of->stacks->stacks[index];
+
+	result_heading(into, "Stack %zu", index + 1);
+	add_both(of->print, into, &stack->amounts, stack->parts);
+	add_frames(into, stack);
+	set_stack(of, into, stack);
+}
+
+static void add_heap_total(const struct heap_list *of, struct result *result)
+{
+	result_heading(result, "<Total>");
+	add_both(of->print, result, &of->stacks->total, of->stacks->parts);
 }
 
 static bool print_stacks(struct print *print, const char *command,
-			 void (*put)(struct print *print, const struct heap_stacks *stacks))
+			 void (*add_total)(const struct heap_list *of, struct result *result),
+			 void (*make)(struct result *into, size_t index, const void *data))
 {
 	struct heap_stacks stacks;
+	const struct heap_list of = {.print = print, .stacks = &stacks};
+	struct record *members, *total;
+	struct result result;
 
 	view_heap_stacks(print->session, &print->query, &stacks);
-	if (print->presenter.format == PRESENT_JSON)
-		json_stacks(print, command, &stacks);
-	else
-		put(print, &stacks);
+	result_init(&result, command, print->session);
+	members = add_members(&result, stacks.count);
+	total = result_record(&result);
+	set_both(print, &result, total, &stacks.total, stacks.parts);
+	record_set(&result, members, "total", value_record(total));
+	add_total(&of, &result);
+	add_order(&result, &stacks, "Bytes Allocated");
+	result_series(&result, limited(print, stacks.count), make, &of);
+	print_answer(print, &result);
 	heap_stacks_fini(&stacks);
 	return true;
 }
 
 bool command_allocs(struct print *print, char **arguments, size_t count)
 {
-	return print_stacks(print, "allocs", text_allocs);
+	return print_stacks(print, "allocs", add_allocs_total, make_alloc);
 }
 
 bool command_heap(struct print *print, char **arguments, size_t count)
 {
-	return print_stacks(print, "heap", text_heap);
+	return print_stacks(print, "heap", add_heap_total, make_stack);
 }

@@ -1,309 +1,372 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* heapstat: the peak, and which blocks there were by size, life and fate. */
 #include "analysis/heaps.h"
-#include "base/terminal.h"
-#include "present/json.h"
+#include "base/array.h"
 #include "print/command.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum { PEAK_STACKS = 10, BAR = 40 };
+enum { PEAK_STACKS = 10, BAR = 40, LABEL_WIDTH = 33 };
 
-static const char rule[] = "-------------------------------------------------------";
-
-static void put_heading(FILE *file, const char *heading)
+static void add_heading(struct result *result, const char *heading)
 {
-	terminal_printf(file, "\n%s\n%s\n", heading, rule);
+	result_gap(result);
+	result_heading(result, "%s", heading)->heading.ruled = true;
 }
 
-static void put_number(FILE *file, const char *label, uint64_t number)
+static struct part *add_facts(struct result *result)
 {
-	terminal_printf(file, "%-33s %" PRIu64 "\n", label, number);
+	struct part *facts = result_facts(result, -LABEL_WIDTH);
+
+	facts->facts.layout.assign = " ";
+	return facts;
 }
 
-static void put_bytes(FILE *file, struct heap_amount amount)
+static void add_number(struct result *result, struct part *facts, const char *label,
+		       uint64_t number)
 {
-	char text[HEAP_TEXT_SIZE];
-
-	terminal_printf(file, "%s\n", command_heap_bytes(text, amount));
+	part_add(result, facts, NULL, label, value_count(number));
 }
 
-static void put_amount(FILE *file, const char *label, struct heap_amount amount)
+static void add_bytes(struct result *result, struct part *facts, const char *label,
+		      struct heap_amount amount)
 {
+	part_add(result, facts, NULL, label, value_count(amount.bytes))->suffix =
+		command_heap_error(result, amount);
+}
+
+/* Blocks and bytes by what they have in common; titles NULL: none are needed. */
+static struct part *add_classes(struct result *result, const char *range, const char *what)
+{
+	const struct list_column columns[] = {{.title = range, .width = LABEL_WIDTH},
+					      {.title = what, .width = 15},
+					      {.title = range ? "Bytes" : NULL}};
+	struct part *list = result_list(result, columns, COUNT(columns));
+
+	list->audience = FOR_PEOPLE;
+	return list;
+}
+
+static void add_class(struct result *result, struct part *list, const char *label,
+		      struct heap_amount amount)
+{
+	const char *error = command_heap_error(result, amount);
+
 	if (!amount.blocks)
 		return;
-	terminal_printf(file, "  %-31s %-15" PRIu64 " ", label, amount.blocks);
-	put_bytes(file, amount);
+	part_cell(result, list, value_printf(result, "  %s", label));
+	part_cell(result, list, value_count(amount.blocks));
+	part_cell(result, list,
+		  value_printf(result, "%" PRIu64 "%s", amount.bytes, error ? error : ""));
 }
 
 /* ---- the sections ---- */
 
-static void put_peak(FILE *file, const struct heap_statistics *statistics)
+static void add_peak(struct result *result, const struct heap_statistics *statistics)
 {
 	const struct process_info *process = statistics->peak_process;
+	struct part *facts;
 
-	put_heading(file, "Process With Highest Peak Memory Usage");
-	terminal_printf(file, "%-33s ", "Heap size bytes");
-	put_bytes(file, statistics->peak_amount);
-	put_number(file, "Blocks", statistics->peak_amount.blocks);
-	put_number(file, "Experiment Id", process->id);
-	put_number(file, "Process Id", (uint64_t)process->pid);
-	terminal_printf(file, "%-33s %.3f (secs.)\n", "Time of peak",
-			(double)statistics->peak_ns / 1e9);
+	add_heading(result, "Process With Highest Peak Memory Usage");
+	facts = add_facts(result);
+	add_bytes(result, facts, "Heap size bytes", statistics->peak_amount);
+	add_number(result, facts, "Blocks", statistics->peak_amount.blocks);
+	add_number(result, facts, "Experiment Id", process->id);
+	add_number(result, facts, "Process Id", (uint64_t)process->pid);
+	part_add(result, facts, NULL, "Time of peak",
+		 value_real((double)statistics->peak_ns / 1e9, 3))
+		->suffix = " (secs.)";
 }
 
-static void put_sizes(FILE *file, const char *heading, const char *range, const char *what,
-		      const struct heap_sizes *sizes, const char *adjective, const char *total)
+/* How the blocks of one kind are called. */
+struct size_words {
+	const char *heading, *range, *what, *smallest, *largest, *total;
+};
+
+static void add_sizes(struct result *result, const struct size_words *words,
+		      const struct heap_sizes *sizes)
 {
+	struct part *part;
+
 	if (!sizes->total.blocks)
 		return;
-	put_heading(file, heading);
-	terminal_printf(file, "%-33s %-15s Bytes\n", range, what);
+	add_heading(result, words->heading);
+	part = add_classes(result, words->range, words->what);
 	for (size_t i = 0; i < HEAP_SIZE_CLASSES; i++)
-		put_amount(file, heap_size_names[i], sizes->classes[i]);
-	terminal_printf(file, "\nSmallest %s bytes%*s %" PRIu64 "\n", adjective,
-			(int)(33 - sizeof("Smallest  bytes") + 1) - (int)strlen(adjective), "",
-			sizes->smallest);
-	terminal_printf(file, "Largest %s bytes%*s %" PRIu64 "\n", adjective,
-			(int)(33 - sizeof("Largest  bytes") + 1) - (int)strlen(adjective), "",
-			sizes->largest);
-	put_number(file, total, sizes->total.blocks);
-	terminal_printf(file, "%-33s ", "Total bytes");
-	put_bytes(file, sizes->total);
+		add_class(result, part, heap_size_names[i], sizes->classes[i]);
+	result_gap(result);
+	part = add_facts(result);
+	add_number(result, part, words->smallest, sizes->smallest);
+	add_number(result, part, words->largest, sizes->largest);
+	add_number(result, part, words->total, sizes->total.blocks);
+	add_bytes(result, part, "Total bytes", sizes->total);
 }
 
-static void put_lives(FILE *file, const struct heap_statistics *statistics)
+static void add_lives(struct result *result, const struct heap_statistics *statistics)
 {
 	struct heap_amount temporary = statistics->fates[HEAP_FATE_TEMPORARY];
+	struct part *part;
 
-	put_heading(file, "Lifetimes");
-	terminal_printf(file, "%-33s %-15s Bytes\n", "From allocation to release", "Blocks");
+	add_heading(result, "Lifetimes");
+	part = add_classes(result, "From allocation to release", "Blocks");
 	for (size_t i = 0; i < HEAP_LIFE_CLASSES; i++)
-		put_amount(file, heap_life_names[i], statistics->lives[i]);
-	put_amount(file, "never released", statistics->never_released);
+		add_class(result, part, heap_life_names[i], statistics->lives[i]);
+	add_class(result, part, "never released", statistics->never_released);
 	for (int fate = HEAP_FATES - 1; fate >= HEAP_FATE_REACHABLE; fate--) {
 		char label[64];
 
 		if (!*heap_fate_text((enum heap_fate)fate))
 			continue;
 		snprintf(label, sizeof(label), "  %s", heap_fate_text((enum heap_fate)fate));
-		put_amount(file, label, statistics->fates[fate]);
+		add_class(result, part, label, statistics->fates[fate]);
 	}
-	terminal_printf(file, "\n%-33s %-15" PRIu64 " %" PRIu64 "\n", "Temporary (released next)",
-			temporary.blocks, temporary.bytes);
+	result_gap(result);
+	part = add_classes(result, NULL, NULL);
+	part_cell(result, part, value_text(result, "Temporary (released next)"));
+	part_cell(result, part, value_count(temporary.blocks));
+	part_cell(result, part, value_count(temporary.bytes));
 	if (statistics->unmatched)
-		put_number(file, "Releases of unknown blocks", statistics->unmatched);
+		add_number(result, add_facts(result), "Releases of unknown blocks",
+			   statistics->unmatched);
 }
 
-static void put_mapped(FILE *file, const struct heap_statistics *statistics)
+static void add_mapped(struct result *result, const struct heap_statistics *statistics)
 {
 #define X(name, text) text,
 	static const char *const names[HEAP_TYPES] = {FORMAT_HEAP_TYPES(X)};
 #undef X
+	struct part *list;
 	bool any = false;
 
 	for (int type = HEAP_MMAP; type <= HEAP_BRK; type++)
 		any |= statistics->mapped[type].blocks > 0;
 	if (!any)
 		return;
-	put_heading(file, "Mappings");
-	terminal_printf(file, "%-33s %-15s Bytes\n", "Call", "Calls");
+	add_heading(result, "Mappings");
+	list = add_classes(result, "Call", "Calls");
 	for (int type = HEAP_MMAP; type <= HEAP_BRK; type++)
-		put_amount(file, names[type], statistics->mapped[type]);
+		add_class(result, list, names[type], statistics->mapped[type]);
 }
 
-static void put_course(FILE *file, const struct heap_statistics *statistics)
+/* When a stretch begins, in seconds. */
+static double stretch_begin(const struct heap_statistics *statistics, size_t index)
 {
-	double length = (double)(statistics->last_ns - statistics->first_ns) / HEAP_STRETCHES / 1e9;
+	double length = (double)(statistics->last_ns - statistics->first_ns) / HEAP_STRETCHES;
+
+	return ((double)statistics->first_ns + length * (double)index) / 1e9;
+}
+
+static void add_course(struct result *result, const struct heap_statistics *statistics)
+{
+	static const struct list_column columns[] = {
+		{.right = true, .width = 12}, {.right = true, .width = 15}, {.title = NULL}};
+	static const char bar[BAR + 1] = "########################################";
+	struct part *list;
 	uint64_t most = 1;
 
 	for (size_t i = 0; i < HEAP_STRETCHES; i++)
 		most = statistics->most[i] > most ? statistics->most[i] : most;
-	put_heading(file, "Live Bytes Over Time (of that process; the most in each stretch)");
+	add_heading(result, "Live Bytes Over Time (of that process; the most in each stretch)");
+	list = result_list(result, columns, COUNT(columns));
+	list->audience = FOR_PEOPLE;
 	for (size_t i = 0; i < HEAP_STRETCHES; i++) {
-		int bar = (int)((double)statistics->most[i] * BAR / (double)most);
+		int length = (int)((double)statistics->most[i] * BAR / (double)most);
 
-		terminal_printf(file, "%12.6f %15" PRIu64 " ",
-				(double)statistics->first_ns / 1e9 + length * (double)i,
-				statistics->most[i]);
-		for (int column = 0; column < bar; column++)
-			putc('#', file);
-		putc('\n', file);
+		part_cell(result, list, value_real(stretch_begin(statistics, i), 6));
+		part_cell(result, list, value_count(statistics->most[i]));
+		part_cell(result, list, value_printf(result, "%.*s", length, bar));
 	}
 }
 
-static void put_peak_stacks(struct print *print, const struct heap_statistics *statistics)
+static void add_peak_stacks(const struct print *print, struct result *result,
+			    const struct heap_statistics *statistics)
 {
-	FILE *file = print->output.file;
 	size_t most = print->query.limit ? print->query.limit : PEAK_STACKS;
 
-	put_heading(file, "Blocks At The Peak");
+	add_heading(result, "Blocks At The Peak");
 	for (size_t i = 0; i < statistics->peak.count && i < most; i++) {
 		const struct heap_stack *stack = &statistics->peak.stacks[i];
 		struct heap_amount amount = heap_allocated(&stack->amounts);
+		struct part *line = result_line(result, "", "  ");
 
-		terminal_printf(file, "Instances = %" PRIu64 "  Bytes = ", amount.blocks);
-		put_bytes(file, amount);
-		for (size_t frame = 0; frame < stack->depth; frame++)
-			terminal_printf(file, "  %s\n", stack->frames[frame]);
-		putc('\n', file);
+		add_number(result, line, "Instances", amount.blocks);
+		add_bytes(result, line, "Bytes", amount);
+		result_frames(result, stack->frames, stack->depth);
+		result_gap(result);
 	}
 }
 
-static void text_statistics(struct print *print, const struct heap_statistics *statistics)
+static void add_statistics(const struct print *print, struct result *result,
+			   const struct heap_statistics *statistics)
 {
-	FILE *file = print->output.file;
+	static const struct size_words allocated = {
+		"Memory Allocations Statistics", "Allocation Size Range",    "Allocations",
+		"Smallest allocation bytes",	 "Largest allocation bytes", "Total allocations"};
+	static const struct size_words leaked = {
+		"Memory Leaks Statistics", "Leak Size Range",	   "Leaks",
+		"Smallest leaked bytes",   "Largest leaked bytes", "Total leaked"};
 
-	if (statistics->sampled)
-		terminal_printf(
-			file,
-			"Of a sample of the allocations: numbers are estimates, +- two standard "
-			"errors.\nThe peak is less than the highest moment of the sample, which "
-			"chance favours.\n");
+	if (statistics->sampled) {
+		result_note(result, "Of a sample of the allocations: numbers are estimates, +- two "
+				    "standard errors.");
+		result_note(result, "The peak is less than the highest moment of the sample, which "
+				    "chance favours.");
+	}
 	if (statistics->peak_process)
-		put_peak(file, statistics);
-	put_sizes(file, "Memory Allocations Statistics", "Allocation Size Range", "Allocations",
-		  &statistics->allocated, "allocation", "Total allocations");
-	put_sizes(file, "Memory Leaks Statistics", "Leak Size Range", "Leaks", &statistics->leaked,
-		  "leaked", "Total leaked");
+		add_peak(result, statistics);
+	add_sizes(result, &allocated, &statistics->allocated);
+	add_sizes(result, &leaked, &statistics->leaked);
 	if (statistics->allocated.total.blocks)
-		put_lives(file, statistics);
-	put_mapped(file, statistics);
+		add_lives(result, statistics);
+	add_mapped(result, statistics);
 	if (!statistics->peak_process)
 		return;
-	put_course(file, statistics);
-	put_peak_stacks(print, statistics);
+	add_course(result, statistics);
+	add_peak_stacks(print, result, statistics);
 }
 
-/* ---- JSON ---- */
+/* ---- the same for programs ---- */
 
-static json_t *json_amount(struct heap_amount amount)
+/* {"blocks", "bytes"} */
+static struct record *amount_of(struct result *result, struct heap_amount amount)
 {
-	json_t *row = json_pack("{s:I, s:I}", "blocks", (json_int_t)amount.blocks, "bytes",
-				(json_int_t)amount.bytes);
+	struct record *record = result_record(result);
 
-	command_heap_json_error(row, "bytes", amount);
-	return row;
+	record_set(result, record, "blocks", value_count(amount.blocks));
+	record_set(result, record, "bytes", value_count(amount.bytes));
+	command_heap_set_error(result, record, "bytes", amount);
+	return record;
 }
 
-static json_t *json_classes(const char *const *names, const struct heap_amount *classes,
-			    size_t count)
+static struct value classes_of(struct result *result, const char *const *names,
+			       const struct heap_amount *classes, size_t count)
 {
-	json_t *list = json_array();
+	struct value_list *list = result_values(result);
 
 	for (size_t i = 0; i < count; i++) {
-		json_t *row = json_amount(classes[i]);
+		struct record *class = amount_of(result, classes[i]);
 
-		json_object_set_new(row, "range", json_text(names[i]));
-		json_array_append_new(list, row);
+		record_set(result, class, "range", value_text(result, names[i]));
+		values_add(result, list, value_record(class));
 	}
-	return list;
+	return value_list(list);
 }
 
-static json_t *json_sizes(const struct heap_sizes *sizes)
+static struct value sizes_of(struct result *result, const struct heap_sizes *sizes)
 {
-	return json_pack("{s:o, s:o, s:I, s:I}", "classes",
-			 json_classes(heap_size_names, sizes->classes, HEAP_SIZE_CLASSES), "total",
-			 json_amount(sizes->total), "smallest", (json_int_t)sizes->smallest,
-			 "largest", (json_int_t)sizes->largest);
+	struct record *record = result_record(result);
+
+	record_set(result, record, "classes",
+		   classes_of(result, heap_size_names, sizes->classes, HEAP_SIZE_CLASSES));
+	record_set(result, record, "total", value_record(amount_of(result, sizes->total)));
+	record_set(result, record, "smallest", value_count(sizes->smallest));
+	record_set(result, record, "largest", value_count(sizes->largest));
+	return value_record(record);
 }
 
-static json_t *json_peak(const struct heap_statistics *statistics)
+static struct value course_of(struct result *result, const struct heap_statistics *statistics)
+{
+	struct value_list *course = result_values(result);
+
+	for (size_t i = 0; i < HEAP_STRETCHES; i++) {
+		struct record *stretch = result_record(result);
+
+		record_set(result, stretch, "seconds", value_real(stretch_begin(statistics, i), 6));
+		record_set(result, stretch, "bytes", value_count(statistics->most[i]));
+		values_add(result, course, value_record(stretch));
+	}
+	return value_list(course);
+}
+
+static struct value peak_of(struct result *result, const struct heap_statistics *statistics)
 {
 	const struct process_info *process = statistics->peak_process;
-	double stretch = (double)(statistics->last_ns - statistics->first_ns) / HEAP_STRETCHES;
-	json_t *course = json_array(), *stacks = json_array();
+	struct value_list *stacks = result_values(result);
+	struct record *peak;
 
 	if (!process)
-		return json_null();
-	for (size_t i = 0; i < HEAP_STRETCHES; i++)
-		json_array_append_new(
-			course,
-			json_pack("{s:f, s:I}", "seconds",
-				  ((double)statistics->first_ns + stretch * (double)i) / 1e9,
-				  "bytes", (json_int_t)statistics->most[i]));
+		return (struct value){.kind = VALUE_NONE};
 	for (size_t i = 0; i < statistics->peak.count; i++) {
 		const struct heap_stack *stack = &statistics->peak.stacks[i];
-		json_t *row = json_amount(heap_allocated(&stack->amounts)), *frames = json_array();
+		struct record *row = amount_of(result, heap_allocated(&stack->amounts));
 
-		for (size_t frame = 0; frame < stack->depth; frame++)
-			json_array_append_new(frames, json_text(stack->frames[frame]));
-		json_object_set_new(row, "stack", frames);
-		json_array_append_new(stacks, row);
+		record_set(result, row, "stack", value_texts(result, stack->frames, stack->depth));
+		values_add(result, stacks, value_record(row));
 	}
-	json_t *peak = json_amount(statistics->peak_amount);
-
-	json_object_set_new(peak, "seconds", json_real((double)statistics->peak_ns / 1e9));
-	json_object_set_new(peak, "experiment", json_integer(process->id));
-	json_object_set_new(peak, "pid", json_integer(process->pid));
-	json_object_set_new(peak, "course", course);
-	json_object_set_new(peak, "stacks", stacks);
-	return peak;
+	peak = amount_of(result, statistics->peak_amount);
+	record_set(result, peak, "seconds", value_real((double)statistics->peak_ns / 1e9, 3));
+	record_set(result, peak, "experiment", value_count(process->id));
+	record_set(result, peak, "pid", value_integer(process->pid));
+	record_set(result, peak, "course", course_of(result, statistics));
+	record_set(result, peak, "stacks", value_list(stacks));
+	return value_record(peak);
 }
 
-static json_t *json_fates(const struct heap_statistics *statistics)
+static struct value fates_of(struct result *result, const struct heap_statistics *statistics)
 {
-	json_t *fates = json_object();
+	struct record *fates = result_record(result);
 
 	for (int fate = HEAP_FATE_REACHABLE; fate < HEAP_FATES; fate++)
 		if (*heap_fate_text((enum heap_fate)fate))
-			json_object_set_new(fates, heap_fate_text((enum heap_fate)fate),
-					    json_amount(statistics->fates[fate]));
-	return fates;
+			record_set(result, fates, heap_fate_text((enum heap_fate)fate),
+				   value_record(amount_of(result, statistics->fates[fate])));
+	return value_record(fates);
 }
 
-static json_t *json_mapped(const struct heap_statistics *statistics)
+static struct value mapped_of(struct result *result, const struct heap_statistics *statistics)
 {
-	json_t *mapped = json_object();
+	struct record *mapped = result_record(result);
 
 #define X(name, text)                                                                              \
 	if (HEAP_##name >= HEAP_MMAP && HEAP_##name <= HEAP_BRK)                                   \
-		json_object_set_new(mapped, text, json_amount(statistics->mapped[HEAP_##name]));
+		record_set(result, mapped, text,                                                   \
+			   value_record(amount_of(result, statistics->mapped[HEAP_##name])));
 	FORMAT_HEAP_TYPES(X)
 #undef X
-	return mapped;
+	return value_record(mapped);
 }
 
-static json_t *json_statistics(const struct heap_statistics *statistics)
+static void set_statistics(struct result *result, struct record *row,
+			   const struct heap_statistics *statistics)
 {
-	return json_pack(
-		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:b, s:b}", "peak", json_peak(statistics),
-		"allocated", json_sizes(&statistics->allocated), "leaked",
-		json_sizes(&statistics->leaked), "fates", json_fates(statistics), "lifetimes",
-		json_classes(heap_life_names, statistics->lives, HEAP_LIFE_CLASSES), "temporary",
-		json_amount(statistics->fates[HEAP_FATE_TEMPORARY]), "mappings",
-		json_mapped(statistics), "unmatched_releases", (json_int_t)statistics->unmatched,
-		"searched", (int)statistics->searched, "sampled", (int)statistics->sampled);
+	struct heap_amount temporary = statistics->fates[HEAP_FATE_TEMPORARY];
+
+	record_set(result, row, "peak", peak_of(result, statistics));
+	record_set(result, row, "allocated", sizes_of(result, &statistics->allocated));
+	record_set(result, row, "leaked", sizes_of(result, &statistics->leaked));
+	record_set(result, row, "fates", fates_of(result, statistics));
+	record_set(result, row, "lifetimes",
+		   classes_of(result, heap_life_names, statistics->lives, HEAP_LIFE_CLASSES));
+	record_set(result, row, "temporary", value_record(amount_of(result, temporary)));
+	record_set(result, row, "mappings", mapped_of(result, statistics));
+	record_set(result, row, "unmatched_releases", value_count(statistics->unmatched));
+	record_set(result, row, "searched", value_flag(statistics->searched));
+	record_set(result, row, "sampled", value_flag(statistics->sampled));
 }
 
-/* data: the report, in JSON mode. */
-static void put_group(struct print *print, const char *name, void *data)
+static void ask(struct print *print, const char *name, void *data)
 {
 	struct heap_statistics statistics;
+	struct result *result = data;
+	struct part *row;
 
 	view_heap_statistics(print->session, &print->query, &statistics);
-	if (print->presenter.format == PRESENT_JSON) {
-		json_t *row = json_statistics(&statistics);
-
-		if (name)
-			json_object_set_new(row, "experiment", json_text(name));
-		json_report_row(data, row);
-	} else {
-		text_statistics(print, &statistics);
-	}
+	command_group_heading(print, result, name);
+	add_statistics(print, result, &statistics);
+	row = result_line(result, "", "");
+	row->audience = FOR_PROGRAMS;
+	set_statistics(result, &row->facts.record, &statistics);
+	if (name)
+		part_set(result, row, "experiment", value_text(result, name));
 	heap_statistics_fini(&statistics);
 }
 
 bool command_heapstat(struct print *print, char **arguments, size_t count)
 {
-	struct json_report report;
+	struct result result;
 
-	if (print->presenter.format == PRESENT_JSON)
-		json_report_begin(&report, &print->presenter, print->session, "heapstat", NULL,
-				  NULL);
-	command_each_group(print, put_group, &report);
-	if (print->presenter.format == PRESENT_JSON)
-		json_report_end(&report);
-	return true;
+	result_init(&result, "heapstat", print->session);
+	command_each_group(print, ask, &result);
+	return print_answer(print, &result);
 }

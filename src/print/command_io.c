@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The commands of I/O tracing: files, descriptors, call stacks, statistics. */
 #include "analysis/io.h"
+#include "base/array.h"
 #include "base/memory.h"
-#include "base/terminal.h"
-#include "present/json.h"
 #include "print/command.h"
 
 #include <inttypes.h>
@@ -38,103 +37,102 @@ bool command_iodetail(struct print *print, char **arguments, size_t count)
 
 /* ---- iocallstack ---- */
 
-static void put_values(FILE *file, const struct io_stack_list *list, const struct io_stack *stack)
+/* Values whose titles begin with the same word are on one line. */
+static void add_values(struct result *into, const struct io_stack_list *list,
+		       const struct io_stack *stack)
 {
 	const char *group = NULL;
+	struct part *line = NULL;
 
 	for (size_t i = 0; i < list->metric_count; i++) {
 		const struct metric *metric = list->metrics[i];
 		size_t common = strcspn(metric->title, " ");
 		bool same = group && !strncmp(group, metric->title, common + 1);
+		bool timed = metric->unit == UNIT_SECONDS;
 
 		if (stack->values[i] <= 0)
 			continue;
-		if (group)
-			fputs(same ? "  " : "\n", file);
 		group = metric->title;
-		if (metric->unit == UNIT_SECONDS)
-			terminal_printf(file, "%s=%.6f (secs.)", metric->title, stack->values[i]);
-		else
-			terminal_printf(file, "%s=%.0f", metric->title, stack->values[i]);
+		if (!same)
+			line = result_line(into, "", "  ");
+		line->facts.layout.assign = "=";
+		part_add(into, line, NULL, metric->title,
+			 value_real(stack->values[i], timed ? 6 : 0))
+			->suffix = timed ? " (secs.)" : NULL;
 	}
-	fputc('\n', file);
+	if (!line)
+		result_gap(into);
 }
 
-static void text_stacks(FILE *file, const struct io_stack_list *list)
-{
-	for (size_t i = 0; i < list->count; i++) {
-		const struct io_stack *stack = &list->stacks[i];
-
-		if (i)
-			terminal_printf(file, "\nStack #%zu\n", i);
-		else
-			terminal_printf(file, "<Total>\n");
-		put_values(file, list, stack);
-		for (size_t k = 0; k < stack->depth; k++)
-			terminal_printf(file, "  %s\n", stack->frames[k]);
-	}
-	fputc('\n', file);
-}
-
-/* It begins with what the first group says of all. */
-struct group_report {
-	bool begun;
-	struct json_report json;
+/* The stacks of one experiment, or of all. */
+struct io_group_stacks {
+	const char *name; /* or NULL */
+	struct io_stack_list list;
 };
 
-static void json_stacks(struct print *print, const struct io_stack_list *list, const char *name,
-			struct group_report *report)
+static void make_stack(struct result *into, size_t index, const void *data)
 {
-	json_t *metrics = json_array();
+	const struct io_group_stacks *group = data;
+	const struct io_stack_list *list = &group->list;
+	const struct io_stack *stack = &list->stacks[index];
+	struct part *row;
 
-	for (size_t i = 0; i < list->metric_count; i++)
-		json_array_append_new(metrics, json_metric(list->metrics[i], FLAVOR_EXCLUSIVE));
-	if (!report->begun)
-		json_report_begin(&report->json, &print->presenter, print->session, "iocallstack",
-				  metrics, NULL);
+	if (index)
+		result_gap(into);
+	if (index)
+		result_heading(into, "Stack #%zu", index);
 	else
-		json_decref(metrics);
-	report->begun = true;
-	for (size_t i = 0; i < list->count; i++) {
-		const struct io_stack *stack = &list->stacks[i];
-		json_t *row = json_object(), *frames = json_array();
+		result_heading(into, "<Total>");
+	add_values(into, list, stack);
+	row = result_line(into, "", "");
+	if (group->name)
+		part_set(into, row, "experiment", value_text(into, group->name));
+	part_set(into, row, "name", value_text(into, index ? NULL : "<Total>"));
+	part_set(into, row, "frames", value_texts(into, stack->frames, stack->depth));
+	for (size_t i = 0; i < list->metric_count; i++) {
+		char *key = metric_key(list->metrics[i], FLAVOR_EXCLUSIVE);
 
-		for (size_t k = 0; k < stack->depth; k++)
-			json_array_append_new(frames, json_text(stack->frames[k]));
-		if (name)
-			json_object_set_new(row, "experiment", json_text(name));
-		json_object_set_new(row, "name", i ? json_null() : json_text("<Total>"));
-		json_object_set_new(row, "frames", frames);
-		for (size_t k = 0; k < list->metric_count; k++) {
-			char *key = metric_key(list->metrics[k], FLAVOR_EXCLUSIVE);
-
-			json_object_set_new(row, key,
-					    json_number(list->metrics[k]->unit, stack->values[k]));
-			free(key);
-		}
-		json_report_row(&report->json, row);
+		part_set(into, row, key, value_measure(list->metrics[i]->unit, stack->values[i]));
+		free(key);
 	}
+	result_frames(into, stack->frames, stack->depth);
 }
 
-static void put_stacks(struct print *print, const char *name, void *data)
-{
-	struct io_stack_list list;
+/* What is asked of each experiment, and the answer. */
+struct io_question {
+	struct result result;
+	VEC(struct io_group_stacks *) groups;
+};
 
-	view_io_stacks(print->session, &print->query, &list);
-	if (print->presenter.format == PRESENT_JSON)
-		json_stacks(print, &list, name, data);
-	else
-		text_stacks(print->output.file, &list);
-	io_stack_list_fini(&list);
+static void ask_stacks(struct print *print, const char *name, void *data)
+{
+	struct io_question *question = data;
+	struct io_group_stacks *group = xcalloc(1, sizeof(*group));
+	const struct io_stack_list *list = &group->list;
+
+	view_io_stacks(print->session, &print->query, &group->list);
+	group->name = name;
+	for (size_t i = 0; i < list->metric_count && !question->groups.count; i++)
+		*vec_push(&question->result.metrics) =
+			(struct metric_choice){list->metrics[i], FLAVOR_EXCLUSIVE, VISIBLE_VALUE};
+	*vec_push(&question->groups) = group;
+	command_group_heading(print, &question->result, name);
+	result_series(&question->result, list->count, make_stack, group);
+	result_gap(&question->result);
 }
 
 bool command_iocallstack(struct print *print, char **arguments, size_t count)
 {
-	struct group_report report = {.begun = false};
+	struct io_question question = {.groups = {0}};
 
-	command_each_group(print, put_stacks, &report);
-	if (report.begun)
-		json_report_end(&report.json);
+	result_init(&question.result, "iocallstack", print->session);
+	command_each_group(print, ask_stacks, &question);
+	print_answer(print, &question.result);
+	for (size_t i = 0; i < question.groups.count; i++) {
+		io_stack_list_fini(&question.groups.items[i]->list);
+		free(question.groups.items[i]);
+	}
+	vec_fini(&question.groups);
 	return true;
 }
 
@@ -184,164 +182,184 @@ static char *time_text(uint64_t us)
 	return us >= 1000 ? xasprintf("%" PRIu64 "ms", us / 1000) : xasprintf("%" PRIu64 "us", us);
 }
 
-static void put_ranges(FILE *file, const char *title, const char *calls, const uint64_t *classes,
-		       unsigned count, uint64_t (*begin)(unsigned), char *(*text)(uint64_t))
+/* Calls by what each needed. */
+static struct part *add_histogram(struct result *result, const char *title, const char *calls)
 {
-	terminal_printf(file, "%-*s%s\n", LABEL_WIDTH, title, calls);
-	terminal_printf(file, "-------------------------------------------------------\n");
+	const struct list_column columns[] = {{.title = title, .width = LABEL_WIDTH - 1},
+					      {.title = calls}};
+	struct part *list = result_list(result, columns, COUNT(columns));
+
+	list->audience = FOR_PEOPLE;
+	list->list.ruled = true;
+	return list;
+}
+
+static void add_ranges(struct result *result, const char *title, const char *calls,
+		       const uint64_t *classes, unsigned count, uint64_t (*begin)(unsigned),
+		       char *(*text)(uint64_t))
+{
+	struct part *list = add_histogram(result, title, calls);
+
 	for (unsigned i = 0; i < count; i++) {
 		char *from = text(begin(i)), *to = i + 1 < count ? text(begin(i + 1)) : xstrdup("");
-		char *range = xasprintf("  %s - %s", from, to);
 
-		if (classes[i])
-			terminal_printf(file, "%-*s%" PRIu64 "\n", LABEL_WIDTH, range, classes[i]);
-		free(range);
+		if (classes[i]) {
+			part_cell(result, list, value_printf(result, "  %s - %s", from, to));
+			part_cell(result, list, value_count(classes[i]));
+		}
 		free(from);
 		free(to);
 	}
-	fputc('\n', file);
+	result_gap(result);
 }
 
-static void put_number(FILE *file, const char *label, uint64_t value)
+static void add_errors(struct result *result, const struct io_report *report)
 {
-	terminal_printf(file, "%-*s%" PRIu64 "\n", LABEL_WIDTH, label, value);
-}
+	struct part *list = add_histogram(result, "Error", "Failed Calls");
 
-static void put_seconds(FILE *file, const char *label, uint64_t ns)
-{
-	terminal_printf(file, "%-*s%.6f (secs.)\n", LABEL_WIDTH, label, (double)ns / 1e9);
-}
-
-static void put_errors(FILE *file, const struct io_report *report)
-{
-	terminal_printf(file, "%-*s%s\n", LABEL_WIDTH, "Error", "Failed Calls");
-	terminal_printf(file, "-------------------------------------------------------\n");
 	for (size_t i = 0; i < report->errors.count; i++) {
 		const struct io_error *error = &report->errors.items[i];
 		const char *name = strerrorname_np((int)error->number);
-		char *label = name ? xasprintf("  %s", name)
-				   : xasprintf("  errno %" PRIu64, error->number);
 
-		put_number(file, label, error->calls);
-		free(label);
+		part_cell(result, list,
+			  name ? value_printf(result, "  %s", name)
+			       : value_printf(result, "  errno %" PRIu64, error->number));
+		part_cell(result, list, value_count(error->calls));
 	}
-	fputc('\n', file);
+	result_gap(result);
 }
 
-static void put_group(FILE *file, const struct io_report *report, enum io_group group)
+static void add_seconds(struct result *result, struct part *facts, const char *label, uint64_t ns)
+{
+	part_add(result, facts, NULL, label, value_real((double)ns / 1e9, 6))->suffix = " (secs.)";
+}
+
+static void add_count(struct result *result, struct part *facts, const char *label, uint64_t count)
+{
+	part_add(result, facts, NULL, label, value_count(count));
+}
+
+static void add_group(struct result *result, const struct io_report *report, enum io_group group)
 {
 	const struct io_statistics *of = &report->of[group];
+	const bool has_bytes = groups[group].has_bytes;
+	struct part *facts;
 
 	if (!of->calls)
 		return;
-	terminal_printf(file, "\n%s Statistics\n", groups[group].title);
-	if (groups[group].has_bytes)
-		put_ranges(file, "I/O Size Range", groups[group].calls, of->sizes, IO_SIZE_CLASSES,
-			   size_begin, size_text);
-	put_ranges(file, "Time Range", groups[group].calls, of->times, IO_TIME_CLASSES, time_begin,
-		   time_text);
+	result_gap(result);
+	result_heading(result, "%s Statistics", groups[group].title);
+	if (has_bytes)
+		add_ranges(result, "I/O Size Range", groups[group].calls, of->sizes,
+			   IO_SIZE_CLASSES, size_begin, size_text);
+	add_ranges(result, "Time Range", groups[group].calls, of->times, IO_TIME_CLASSES,
+		   time_begin, time_text);
 	if (group == IO_GROUP_ERROR)
-		put_errors(file, report);
-	put_seconds(file, "Longest time", of->longest_ns);
-	if (groups[group].has_bytes) {
-		put_number(file, "Smallest bytes", of->smallest);
-		put_number(file, "Largest bytes", of->largest);
+		add_errors(result, report);
+	facts = result_facts(result, -LABEL_WIDTH);
+	facts->facts.layout.assign = "";
+	add_seconds(result, facts, "Longest time", of->longest_ns);
+	if (has_bytes) {
+		add_count(result, facts, "Smallest bytes", of->smallest);
+		add_count(result, facts, "Largest bytes", of->largest);
 	}
-	put_seconds(file, "Total time", of->total_ns);
-	put_number(file, "Total calls", of->calls);
-	if (groups[group].has_bytes)
-		put_number(file, "Total bytes", of->bytes);
+	add_seconds(result, facts, "Total time", of->total_ns);
+	add_count(result, facts, "Total calls", of->calls);
+	if (has_bytes)
+		add_count(result, facts, "Total bytes", of->bytes);
 	if (of->requests)
-		put_number(file, "Submitted requests", of->requests);
+		add_count(result, facts, "Submitted requests", of->requests);
 }
+
+/* ---- the same for programs ---- */
 
 /* [{"from", "calls"}]: of classes that have any. */
-static json_t *json_classes(const uint64_t *classes, unsigned count, uint64_t (*begin)(unsigned),
-			    double scale)
+static struct value list_classes(struct result *result, const uint64_t *classes, unsigned count,
+				 uint64_t (*begin)(unsigned), double scale)
 {
-	json_t *array = json_array();
+	struct value_list *list = result_values(result);
 
-	for (unsigned i = 0; i < count; i++)
-		if (classes[i])
-			json_array_append_new(array, json_pack("{s:f, s:I}", "from",
-							       (double)begin(i) * scale, "calls",
-							       (json_int_t)classes[i]));
-	return array;
+	for (unsigned i = 0; i < count; i++) {
+		struct record *class = classes[i] ? result_record(result) : NULL;
+
+		if (!class)
+			continue;
+		record_set(result, class, "from", value_real((double)begin(i) * scale, 6));
+		record_set(result, class, "calls", value_count(classes[i]));
+		values_add(result, list, value_record(class));
+	}
+	return value_list(list);
 }
 
-static json_t *json_errors(const struct io_report *report)
+static struct value list_errors(struct result *result, const struct io_report *report)
 {
-	json_t *errors = json_array();
+	struct value_list *list = result_values(result);
 
 	for (size_t i = 0; i < report->errors.count; i++) {
 		const struct io_error *error = &report->errors.items[i];
+		const char *name = strerrorname_np((int)error->number);
+		struct record *record = result_record(result);
 
-		json_array_append_new(errors,
-				      json_pack("{s:I, s:o, s:I, s:f}", "errno",
-						(json_int_t)error->number, "name",
-						json_text(strerrorname_np((int)error->number)),
-						"calls", (json_int_t)error->calls, "time_s",
-						(double)error->total_ns / 1e9));
+		record_set(result, record, "errno", value_count(error->number));
+		record_set(result, record, "name", value_text(result, name));
+		record_set(result, record, "calls", value_count(error->calls));
+		record_set(result, record, "time_s", value_real((double)error->total_ns / 1e9, 6));
+		values_add(result, list, value_record(record));
 	}
-	return errors;
-}
-
-static json_t *json_group(const struct io_report *report, int group)
-{
-	const struct io_statistics *of = &report->of[group];
-
-	return json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:I, s:I, s:o, s:o}", "group",
-			 groups[group].key, "calls", (json_int_t)of->calls, "bytes",
-			 (json_int_t)of->bytes, "requests", (json_int_t)of->requests, "time_s",
-			 (double)of->total_ns / 1e9, "longest_s", (double)of->longest_ns / 1e9,
-			 "smallest_bytes", (json_int_t)of->smallest, "largest_bytes",
-			 (json_int_t)of->largest, "sizes",
-			 json_classes(of->sizes, IO_SIZE_CLASSES, size_begin, 1), "times",
-			 json_classes(of->times, IO_TIME_CLASSES, time_begin, 1e-6));
+	return value_list(list);
 }
 
 /* Of one of several experiments the rows say so, and errors are a part of theirs. */
-static void json_statistics(const struct io_report *report, const char *name,
-			    struct json_report *out)
+static void set_group(struct result *result, const struct io_report *report, enum io_group group,
+		      const char *name)
 {
-	for (int group = 0; group < IO_GROUPS; group++) {
-		json_t *row = json_group(report, group);
+	const struct io_statistics *of = &report->of[group];
+	struct part *row = result_line(result, "", "");
 
-		if (name)
-			json_object_set_new(row, "experiment", json_text(name));
-		if (name && group == IO_GROUP_ERROR)
-			json_object_set_new(row, "errors", json_errors(report));
-		json_report_row(out, row);
-	}
+	part_set(result, row, "group", value_text(result, groups[group].key));
+	part_set(result, row, "calls", value_count(of->calls));
+	part_set(result, row, "bytes", value_count(of->bytes));
+	part_set(result, row, "requests", value_count(of->requests));
+	part_set(result, row, "time_s", value_real((double)of->total_ns / 1e9, 6));
+	part_set(result, row, "longest_s", value_real((double)of->longest_ns / 1e9, 6));
+	part_set(result, row, "smallest_bytes", value_count(of->smallest));
+	part_set(result, row, "largest_bytes", value_count(of->largest));
+	part_set(result, row, "sizes",
+		 list_classes(result, of->sizes, IO_SIZE_CLASSES, size_begin, 1));
+	part_set(result, row, "times",
+		 list_classes(result, of->times, IO_TIME_CLASSES, time_begin, 1e-6));
+	if (name)
+		part_set(result, row, "experiment", value_text(result, name));
+	if (name && group == IO_GROUP_ERROR)
+		part_set(result, row, "errors", list_errors(result, report));
 }
 
-static void put_statistics(struct print *print, const char *name, void *data)
+static void ask_statistics(struct print *print, const char *name, void *data)
 {
-	struct group_report *out = data;
+	struct result *result = data;
 	struct io_report report;
 
 	view_io_report(print->session, &print->query, &report);
-	if (print->presenter.format == PRESENT_JSON) {
-		if (!out->begun)
-			json_report_begin(
-				&out->json, &print->presenter, print->session, "iostat", NULL,
-				name ? NULL : json_pack("{s:o}", "errors", json_errors(&report)));
-		out->begun = true;
-		json_statistics(&report, name, &out->json);
-	} else {
-		for (int group = 0; group < IO_GROUPS; group++)
-			put_group(print->output.file, &report, (enum io_group)group);
-		fputc('\n', print->output.file);
+	command_group_heading(print, result, name);
+	if (!name) {
+		struct part *errors = result_line(result, "", "");
+
+		errors->facts.of_all = true;
+		part_set(result, errors, "errors", list_errors(result, &report));
 	}
+	for (int group = 0; group < IO_GROUPS; group++) {
+		add_group(result, &report, (enum io_group)group);
+		set_group(result, &report, (enum io_group)group, name);
+	}
+	result_gap(result);
 	io_report_fini(&report);
 }
 
 bool command_iostat(struct print *print, char **arguments, size_t count)
 {
-	struct group_report report = {.begun = false};
+	struct result result;
 
-	command_each_group(print, put_statistics, &report);
-	if (report.begun)
-		json_report_end(&report.json);
-	return true;
+	result_init(&result, "iostat", print->session);
+	command_each_group(print, ask_statistics, &result);
+	return print_answer(print, &result);
 }

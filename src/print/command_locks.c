@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The commands of synchronization tracing. */
 #include "analysis/locks.h"
-#include "base/terminal.h"
-#include "present/json.h"
+#include "base/memory.h"
 #include "print/command.h"
 
 #include <inttypes.h>
@@ -18,120 +17,126 @@ bool command_locks(struct print *print, char **arguments, size_t count)
 	return command_show_table(print, "locks", SHAPE_LIST, &table, heading);
 }
 
-/* "3 waits, 0.030 sec., longest 0.010 sec., 1 failed" */
-static void put_waits(FILE *file, const struct lock_waits *waits)
+/* "LABEL: 3 waits, 0.030 sec., longest 0.010 sec., 1 failed" */
+static struct part *add_waits(struct result *result, const char *before, const char *label,
+			      const struct lock_waits *waits)
 {
-	terminal_printf(file, "%" PRIu64 " wait%s, %.3f sec., longest %.3f sec.", waits->count,
-			waits->count == 1 ? "" : "s", waits->seconds, waits->longest);
+	struct part *line = result_line(result, before, ", ");
+
+	line->facts.layout.assign = ": ";
+	part_set(result, line, "sync", value_real(waits->seconds, 3));
+	part_set(result, line, "syncn", value_count(waits->count));
+	part_set(result, line, "longest", value_real(waits->longest, 3));
+	part_set(result, line, "failed", value_count(waits->failed));
+	part_add(result, line, NULL, label,
+		 value_printf(result, "%" PRIu64 " wait%s", waits->count,
+			      waits->count == 1 ? "" : "s"));
+	part_add(result, line, NULL, NULL, value_printf(result, "%.3f sec.", waits->seconds));
+	part_add(result, line, NULL, NULL,
+		 value_printf(result, "longest %.3f sec.", waits->longest));
 	if (waits->failed)
-		terminal_printf(file, ", %" PRIu64 " failed", waits->failed);
-	fputc('\n', file);
+		part_add(result, line, NULL, NULL,
+			 value_printf(result, "%" PRIu64 " failed", waits->failed));
+	return line;
 }
 
-static void put_frames(FILE *file, const struct lock_stack *stack)
+static void add_frames(struct result *result, const struct lock_stack *stack)
 {
-	for (size_t frame = 0; frame < stack->depth; frame++)
-		terminal_printf(file, "\t%s\n", stack->frames[frame]);
+	result_frames(result, stack->frames, stack->depth)->frames.indent = "\t";
 }
 
-static void put_text(FILE *file, const struct lock_detail *detail)
+static struct value frames_of(struct result *result, const struct lock_stack *stack)
 {
-	static const char heading[] = "\nWhat its holders did while it was waited for\n";
+	return value_texts(result, stack->frames, stack->depth);
+}
 
-	terminal_printf(file, "%s\n", detail->name);
+static void add_lock(struct result *result, const struct lock_detail *detail, const char *name)
+{
+	struct part *line;
+
+	result_heading(result, "%s", detail->name);
 	if (detail->object)
-		terminal_printf(file, "of %s\n", detail->object);
+		result_note(result, "of %s", detail->object);
 	if (detail->maker.depth)
-		fputs("allocated by\n", file);
-	put_frames(file, &detail->maker);
-	fputs("\nAll: ", file);
-	put_waits(file, &detail->waits);
-	for (size_t i = 0; i < detail->types.count && detail->types.count > 1; i++) {
-		terminal_printf(file, "\t%s: ", detail->types.items[i].name);
-		put_waits(file, &detail->types.items[i].waits);
+		result_note(result, "allocated by");
+	add_frames(result, &detail->maker);
+	result_gap(result);
+	line = add_waits(result, "", "All", &detail->waits);
+	if (name)
+		part_set(result, line, "experiment", value_text(result, name));
+	part_set(result, line, "name", value_text(result, detail->name));
+	part_set(result, line, "object", value_text(result, detail->object));
+	if (detail->maker.depth)
+		part_set(result, line, "allocated_by", frames_of(result, &detail->maker));
+	for (size_t i = 0; i < detail->types.count; i++) {
+		const char *type = detail->types.items[i].name;
+
+		line = add_waits(result, "\t", type, &detail->types.items[i].waits);
+		part_set(result, line, "type", value_text(result, type));
+		if (detail->types.count == 1) /* it is all */
+			line->audience = FOR_PROGRAMS;
 	}
-	fputs("\nWho waited for whom\n", file);
+}
+
+static void add_pairs(struct result *result, const struct lock_detail *detail)
+{
+	result_gap(result);
+	result_heading(result, "Who waited for whom");
 	for (size_t i = 0; i < detail->pairs.count; i++) {
 		const struct lock_pair *pair = &detail->pairs.items[i];
+		char *label = xasprintf("%s for %s", pair->waiter,
+					pair->holder ? pair->holder : "(not known)");
+		struct part *line = add_waits(result, "\t", label, &pair->waits);
 
-		terminal_printf(file, "\t%s for %s: ", pair->waiter,
-				pair->holder ? pair->holder : "(not known)");
-		put_waits(file, &pair->waits);
+		part_set(result, line, "waiter", value_text(result, pair->waiter));
+		part_set(result, line, "holder", value_text(result, pair->holder));
+		free(label);
 	}
+}
+
+static void add_stacks(struct result *result, const struct lock_detail *detail)
+{
 	for (size_t i = 0; i < detail->stacks.count; i++) {
-		terminal_printf(file, "\nCall stack #%zu: ", i + 1);
-		put_waits(file, &detail->stacks.items[i].waits);
-		put_frames(file, &detail->stacks.items[i]);
+		const struct lock_stack *stack = &detail->stacks.items[i];
+		char *label = xasprintf("Call stack #%zu", i + 1);
+
+		result_gap(result);
+		part_set(result, add_waits(result, "", label, &stack->waits), "frames",
+			 frames_of(result, stack));
+		add_frames(result, stack);
+		free(label);
 	}
+}
+
+static void add_holders(struct result *result, const struct lock_detail *detail)
+{
+	static const char heading[] = "What its holders did while it was waited for";
+	bool unknown = detail->unknown_seconds > 0.01 * detail->waits.seconds;
+	struct part *line;
+
 	for (size_t i = 0; i < detail->holders.count; i++) {
-		fputs(i ? "\n" : heading, file);
-		terminal_printf(file, "Holder's call stack #%zu: %.3f sec.\n", i + 1,
-				detail->holders.items[i].waits.seconds);
-		put_frames(file, &detail->holders.items[i]);
+		const struct lock_stack *stack = &detail->holders.items[i];
+
+		result_gap(result);
+		if (!i)
+			result_heading(result, "%s", heading);
+		result_note(result, "Holder's call stack #%zu: %.3f sec.", i + 1,
+			    stack->waits.seconds);
+		line = result_line(result, "", "");
+		part_set(result, line, "held", value_real(stack->waits.seconds, 3));
+		part_set(result, line, "frames", frames_of(result, stack));
+		add_frames(result, stack);
 	}
-	if (detail->unknown_seconds > 0.01 * detail->waits.seconds) {
-		fputs(detail->holders.count ? "\n" : heading, file);
-		terminal_printf(file, "Not known: %.3f sec.\n", detail->unknown_seconds);
-	}
-	fputc('\n', file);
-}
-
-static json_t *json_waits(const struct lock_waits *waits)
-{
-	return json_pack("{s:f, s:I, s:f, s:I}", "sync", waits->seconds, "syncn",
-			 (json_int_t)waits->count, "longest", waits->longest, "failed",
-			 (json_int_t)waits->failed);
-}
-
-static json_t *json_frames(const struct lock_stack *stack)
-{
-	json_t *frames = json_array();
-
-	for (size_t i = 0; i < stack->depth; i++)
-		json_array_append_new(frames, json_text(stack->frames[i]));
-	return frames;
-}
-
-/* Rows: the lock, then each type, each pair of threads, each call stack of waits, of holders. */
-static void put_json(struct print *print, const struct lock_detail *detail, const char *name)
-{
-	struct json_report report;
-	json_t *lock = json_waits(&detail->waits);
-
-	if (name)
-		json_object_set_new(lock, "experiment", json_text(name));
-	json_object_set_new(lock, "name", json_text(detail->name));
-	json_object_set_new(lock, "object", json_text(detail->object));
-	if (detail->maker.depth)
-		json_object_set_new(lock, "allocated_by", json_frames(&detail->maker));
-	json_report_begin(&report, &print->presenter, print->session, "lock", NULL, NULL);
-	json_report_row(&report, lock);
-	for (size_t i = 0; i < detail->types.count; i++) {
-		json_t *row = json_waits(&detail->types.items[i].waits);
-
-		json_object_set_new(row, "type", json_text(detail->types.items[i].name));
-		json_report_row(&report, row);
-	}
-	for (size_t i = 0; i < detail->pairs.count; i++) {
-		json_t *row = json_waits(&detail->pairs.items[i].waits);
-
-		json_object_set_new(row, "waiter", json_text(detail->pairs.items[i].waiter));
-		json_object_set_new(row, "holder", json_text(detail->pairs.items[i].holder));
-		json_report_row(&report, row);
-	}
-	for (size_t i = 0; i < detail->stacks.count; i++) {
-		json_t *row = json_waits(&detail->stacks.items[i].waits);
-
-		json_object_set_new(row, "frames", json_frames(&detail->stacks.items[i]));
-		json_report_row(&report, row);
-	}
-	for (size_t i = 0; i < detail->holders.count; i++)
-		json_report_row(&report, json_pack("{s:f, s:o}", "held",
-						   detail->holders.items[i].waits.seconds, "frames",
-						   json_frames(&detail->holders.items[i])));
+	if (unknown)
+		result_gap(result);
+	if (unknown && !detail->holders.count)
+		result_heading(result, "%s", heading);
+	if (unknown)
+		result_note(result, "Not known: %.3f sec.", detail->unknown_seconds);
 	if (detail->unknown_seconds > 0)
-		json_report_row(&report, json_pack("{s:f}", "unknown", detail->unknown_seconds));
-	json_report_end(&report);
+		part_set(result, result_line(result, "", ""), "unknown",
+			 value_real(detail->unknown_seconds, 3));
+	result_gap(result);
 }
 
 struct lock_question {
@@ -139,18 +144,27 @@ struct lock_question {
 	bool found;
 };
 
-static void put_lock(struct print *print, const char *name, void *data)
+/* An answer for each experiment, of which only those who know the lock tell programs something. */
+static void answer(struct print *print, const char *name, void *data)
 {
 	struct lock_question *question = data;
 	struct lock_detail detail;
+	struct result result;
 	bool found = view_lock(print->session, &print->query, question->which, &detail);
 
-	if (found && print->presenter.format == PRESENT_JSON)
-		put_json(print, &detail, name);
-	else if (found)
-		put_text(print->output.file, &detail);
-	else if (print->presenter.format != PRESENT_JSON && name)
-		terminal_printf(print->output.file, "Nobody waited for %s\n", question->which);
+	result_init(&result, "lock", print->session);
+	command_group_heading(print, &result, name);
+	if (found) {
+		add_lock(&result, &detail, name);
+		add_pairs(&result, &detail);
+		add_stacks(&result, &detail);
+		add_holders(&result, &detail);
+	} else {
+		result.audience = FOR_PEOPLE;
+		if (name)
+			result_note(&result, "Nobody waited for %s", question->which);
+	}
+	print_answer(print, &result);
 	question->found |= found;
 	lock_detail_fini(&detail);
 }
@@ -159,7 +173,7 @@ bool command_lock(struct print *print, char **arguments, size_t count)
 {
 	struct lock_question question = {.which = arguments[0]};
 
-	command_each_group(print, put_lock, &question);
+	command_each_group(print, answer, &question);
 	return question.found ||
 	       say_error(print, "No lock `%s' (`locks` lists them)", arguments[0]);
 }

@@ -91,7 +91,7 @@ static void audiences(void **state)
 
 	assert_non_null(strstr(text, "for colours\n"));
 	free(text);
-	result.is_echo = true;
+	result.audience = FOR_PEOPLE;
 	expect(&result, "json", "");
 	result_fini(&result);
 }
