@@ -3,80 +3,49 @@
  * Choosing metrics.  In JSON an object is printed only when nothing is set:
  * `-printmode json -metrics e.user:name -functions` is one object.
  */
+#include "base/array.h"
 #include "base/memory.h"
-#include "base/terminal.h"
-#include "present/json.h"
+#include "present/number.h"
 #include "print/command.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-static void print_sort(struct print *print, const char *what, const struct metric_choice *sort,
-		       bool reverse)
+static void add_sort(struct result *result, const char *what, const struct metric_choice *sort,
+		     bool reverse)
 {
 	char *text = metric_choice_text(sort), *title = metric_choice_title(sort);
 
-	terminal_printf(print->output.file, "Current %s: %s ( %s%s )\n", what, title,
-			reverse ? "-" : "", text);
+	result_note(result, "Current %s: %s ( %s%s )", what, title, reverse ? "-" : "", text);
 	free(title);
 	free(text);
 }
 
-static void print_current(struct print *print)
+static void add_current(const struct print *print, struct result *result)
 {
 	char *metrics = metric_list_text(&print->query.metrics);
 
-	terminal_printf(print->output.file, "Current metrics: %s\n", metrics);
-	print_sort(print, "Sort Metric", &print->query.sort, print->query.sort_reverse);
+	result_note(result, "Current metrics: %s", metrics);
+	add_sort(result, "Sort Metric", &print->query.sort, print->query.sort_reverse);
 	free(metrics);
 }
 
-static void add_metric_row(struct json_report *report, const struct metric *metric,
-			   enum metric_flavor flavor, const struct metric_list *current)
+/* What programs learn of a list and its order. */
+static void set_current(struct result *result, const struct metric_list *list,
+			const struct metric_choice *sort, bool reverse)
 {
-	json_t *row = json_metric(metric, flavor);
-	bool shown = false;
-
-	for (size_t i = 0; i < current->count; i++) {
-		const struct metric_choice *choice = &current->items[i];
-
-		shown |= choice->metric == metric && choice->flavor == flavor &&
-			 !(choice->visibility & VISIBLE_HIDDEN);
-	}
-	json_object_set_new(row, "current", json_boolean(shown));
-	json_report_row(report, row);
-}
-
-/* The current metrics, then as rows: all flavours of all metrics, or those of the list. */
-static void json_metrics(struct print *print, const char *command, const struct metric_list *list,
-			 const struct metric_choice *sort, bool reverse, bool all)
-{
-	struct json_report report;
-	json_t *metrics = json_array();
+	struct part *members = result_line(result, "", "");
 	char *key = metric_key(sort->metric, sort->flavor);
 	char *text = metric_list_text(list);
-	json_t *extra = json_pack("{s:s, s:b, s:s}", "sort", key, "reverse", (int)reverse,
-				  "specification", text);
 
+	members->facts.of_all = true;
+	part_set(result, members, "sort", value_text(result, key));
+	part_set(result, members, "reverse", value_flag(reverse));
+	part_set(result, members, "specification", value_text(result, text));
 	for (size_t i = 0; i < list->count; i++)
 		if (!(list->items[i].visibility & VISIBLE_HIDDEN))
-			json_array_append_new(
-				metrics, json_metric(list->items[i].metric, list->items[i].flavor));
-	json_report_begin(&report, &print->presenter, print->session, command, metrics, extra);
-	const struct metric *metric;
-
-	for (size_t i = 0; all && (metric = metric_catalogue(print->session, i)); i++) {
-		if (!metric_available(print->session, metric))
-			continue;
-		if (metric->is_static) {
-			add_metric_row(&report, metric, FLAVOR_STATIC, list);
-			continue;
-		}
-		add_metric_row(&report, metric, FLAVOR_EXCLUSIVE, list);
-		add_metric_row(&report, metric, FLAVOR_INCLUSIVE, list);
-	}
-	json_report_end(&report);
+			*vec_push(&result->metrics) = list->items[i];
 	free(text);
 	free(key);
 }
@@ -106,34 +75,35 @@ static void repair_sort(struct query *query)
 
 bool command_metrics(struct print *print, char **arguments, size_t count)
 {
+	struct query *query = &print->query;
 	struct diag_list diags = {0};
+	struct result result;
 
-	if (!count && print->presenter.format == PRESENT_JSON) {
-		json_metrics(print, "metrics", &print->query.metrics, &print->query.sort,
-			     print->query.sort_reverse, false);
-		return true;
-	}
 	if (count) {
-		enum status status = metric_list_parse(print->session, print->query.default_metrics,
-						       arguments[0], &print->query.metrics, &diags);
+		enum status status = metric_list_parse(print->session, query->default_metrics,
+						       arguments[0], &query->metrics, &diags);
 		bool ok = say_diags(print, &diags);
 
 		if (status != STATUS_OK)
 			return ok ? say_error(print, "Invalid metric specification: %s",
 					      arguments[0])
 				  : false;
-		repair_sort(&print->query);
+		repair_sort(query);
 		if (!print->starting)
 			say_unknown(print);
 	}
-	if (print->presenter.format != PRESENT_JSON)
-		print_current(print);
-	return true;
+	result_init(&result, "metrics", print->session);
+	if (count)
+		result.audience = FOR_PEOPLE;
+	set_current(&result, &query->metrics, &query->sort, query->sort_reverse);
+	add_current(print, &result);
+	return print_answer(print, &result);
 }
 
 bool command_sort(struct print *print, char **arguments, size_t count)
 {
 	struct diag_list diags = {0};
+	struct result result;
 	enum status status = metric_sort_parse(print->session, arguments[0], &print->query.sort,
 					       &print->query.sort_reverse, &diags);
 	bool ok = say_diags(print, &diags);
@@ -142,13 +112,25 @@ bool command_sort(struct print *print, char **arguments, size_t count)
 		return ok ? say_error(print, "Invalid sort specification: %s", arguments[0])
 			  : false;
 	print->query.sort_chosen = true;
-	if (print->presenter.format != PRESENT_JSON)
-		print_sort(print, "Sort Metric", &print->query.sort, print->query.sort_reverse);
-	return true;
+	result_init(&result, "sort", print->session);
+	result.audience = FOR_PEOPLE;
+	add_sort(&result, "Sort Metric", &print->query.sort, print->query.sort_reverse);
+	return print_answer(print, &result);
 }
 
-static void print_available(struct print *print, const struct metric *metric,
-			    enum metric_flavor flavor, bool measure, int *width)
+/* Whether a list shows the metric. */
+static bool is_current(const struct metric_list *list, const struct metric *metric,
+		       enum metric_flavor flavor)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i].metric == metric && list->items[i].flavor == flavor &&
+		    !(list->items[i].visibility & VISIBLE_HIDDEN))
+			return true;
+	return false;
+}
+
+/* The word for a metric with all that can be shown of it. */
+static char *available_word(const struct metric *metric, enum metric_flavor flavor)
 {
 	static const unsigned visibility[] = {
 		[UNIT_SECONDS] = VISIBLE_TIME | VISIBLE_PERCENT,
@@ -163,60 +145,71 @@ static void print_available(struct print *print, const struct metric *metric,
 		.flavor = flavor,
 		.visibility = visibility[metric->unit] | (metric->hz > 0 ? VISIBLE_TIME : 0),
 	};
-	char *title = metric_choice_title(&choice);
-	char *text =
-		flavor == FLAVOR_STATIC ? xstrdup(metric->command) : metric_choice_text(&choice);
-	int length = (int)strlen(title);
 
-	if (!measure)
-		terminal_printf(print->output.file, "%*s: %s\n", *width, title, text);
-	else if (length > *width)
-		*width = length;
-	free(text);
+	return flavor == FLAVOR_STATIC ? xstrdup(metric->command) : metric_choice_text(&choice);
+}
+
+static void add_available(struct result *result, struct part *list, const struct metric *metric,
+			  enum metric_flavor flavor, const struct metric_list *current)
+{
+	const struct metric_choice choice = {.metric = metric, .flavor = flavor};
+	char *title = metric_choice_title(&choice), *key = metric_key(metric, flavor);
+	char *word = available_word(metric, flavor);
+
+	part_cell(result, list, value_text(result, key));
+	part_cell(result, list, value_text(result, title));
+	part_cell(result, list, value_text(result, number_unit_name(metric->unit)));
+	part_cell(result, list, value_flag(is_current(current, metric, flavor)));
+	part_cell(result, list, value_printf(result, "%s:", title));
+	part_cell(result, list, value_text(result, word));
+	free(word);
+	free(key);
 	free(title);
 }
 
 /* only: of one flavour; FLAVOR_STATIC: exclusive and inclusive. */
-static void each_available(struct print *print, enum metric_flavor only, bool measure, int *width)
+static void list_available(const struct print *print, struct result *result,
+			   enum metric_flavor only, const struct metric_list *current)
 {
+	static const struct list_column columns[] = {
+		{.key = "name", .audience = FOR_PROGRAMS},
+		{.key = "title", .audience = FOR_PROGRAMS},
+		{.key = "unit", .audience = FOR_PROGRAMS},
+		{.key = "current", .audience = FOR_PROGRAMS},
+		{.right = true},
+		{.audience = FOR_PEOPLE},
+	};
 	const struct metric *metric;
+	struct part *list;
 
+	result_heading(result, "Available metrics:");
+	list = result_list(result, columns, COUNT(columns));
+	/* those of all flavours are what programs ask metric_list for */
+	list->audience = only == FLAVOR_STATIC ? FOR_ALL : FOR_PEOPLE;
 	for (size_t i = 0; (metric = metric_catalogue(print->session, i)); i++) {
 		if (!metric_available(print->session, metric))
 			continue;
-		if (metric->is_static) {
-			print_available(print, metric, FLAVOR_STATIC, measure, width);
+		if (metric->is_static || only != FLAVOR_STATIC) {
+			add_available(result, list, metric,
+				      metric->is_static ? FLAVOR_STATIC : only, current);
 			continue;
 		}
-		if (only != FLAVOR_STATIC) {
-			print_available(print, metric, only, measure, width);
-			continue;
-		}
-		print_available(print, metric, FLAVOR_EXCLUSIVE, measure, width);
-		print_available(print, metric, FLAVOR_INCLUSIVE, measure, width);
+		add_available(result, list, metric, FLAVOR_EXCLUSIVE, current);
+		add_available(result, list, metric, FLAVOR_INCLUSIVE, current);
 	}
-}
-
-static void list_available(struct print *print, enum metric_flavor only)
-{
-	int width = 0;
-
-	fprintf(print->output.file, "Available metrics:\n");
-	each_available(print, only, true, &width);
-	each_available(print, only, false, &width);
-	fputc('\n', print->output.file);
+	result_gap(result);
 }
 
 bool command_metric_list(struct print *print, char **arguments, size_t count)
 {
-	if (print->presenter.format == PRESENT_JSON) {
-		json_metrics(print, "metric_list", &print->query.metrics, &print->query.sort,
-			     print->query.sort_reverse, true);
-		return true;
-	}
-	print_current(print);
-	list_available(print, FLAVOR_STATIC);
-	return true;
+	const struct query *query = &print->query;
+	struct result result;
+
+	result_init(&result, "metric_list", print->session);
+	set_current(&result, &query->metrics, &query->sort, query->sort_reverse);
+	add_current(print, &result);
+	list_available(print, &result, FLAVOR_STATIC, &query->metrics);
+	return print_answer(print, &result);
 }
 
 static struct metric_choice with_flavor(struct metric_choice choice, enum metric_flavor flavor)
@@ -245,33 +238,32 @@ static void one_flavor_list(const struct metric_list *from, enum metric_flavor f
 }
 
 /* The metrics of views that have one flavour only. */
-static bool put_flavored(struct print *print, const struct query *query, enum metric_flavor flavor,
-			 const char *command, const char *what)
+static bool show_flavored(struct print *print, const struct query *query, enum metric_flavor flavor,
+			  const char *command, const char *what, enum audience audience)
 {
-	struct metric_list list = {0};
 	struct metric_choice sort = with_flavor(query->sort, flavor);
+	char *sort_what = xasprintf("%s sort Metric", what), *text;
+	struct metric_list list = {0};
+	struct result result;
 
 	one_flavor_list(&query->metrics, flavor, &list);
-	if (print->presenter.format == PRESENT_JSON) {
-		json_metrics(print, command, &list, &sort, query->sort_reverse, false);
-	} else {
-		char *text = metric_list_text(&list);
-		char *sort_what = xasprintf("%s sort Metric", what);
-
-		terminal_printf(print->output.file, "Current %s metrics: %s\n", what, text);
-		print_sort(print, sort_what, &sort, query->sort_reverse);
-		list_available(print, flavor);
-		free(sort_what);
-		free(text);
-	}
+	text = metric_list_text(&list);
+	result_init(&result, command, print->session);
+	result.audience = audience;
+	set_current(&result, &list, &sort, query->sort_reverse);
+	result_note(&result, "Current %s metrics: %s", what, text);
+	add_sort(&result, sort_what, &sort, query->sort_reverse);
+	list_available(print, &result, flavor, &list);
+	free(text);
+	free(sort_what);
 	vec_fini(&list);
-	return true;
+	return print_answer(print, &result);
 }
 
 bool command_cmetric_list(struct print *print, char **arguments, size_t count)
 {
-	return put_flavored(print, &print->query, FLAVOR_ATTRIBUTED, "cmetric_list",
-			    "caller-callee");
+	return show_flavored(print, &print->query, FLAVOR_ATTRIBUTED, "cmetric_list",
+			     "caller-callee", FOR_ALL);
 }
 
 /* ---- index objects ---- */
@@ -293,11 +285,17 @@ struct query command_index_query(const struct print *print)
 	return query;
 }
 
-bool command_indx_metric_list(struct print *print, char **arguments, size_t count)
+static bool show_index_metrics(struct print *print, enum audience audience)
 {
 	struct query query = command_index_query(print);
 
-	return put_flavored(print, &query, FLAVOR_EXCLUSIVE, "indx_metric_list", "index object");
+	return show_flavored(print, &query, FLAVOR_EXCLUSIVE, "indx_metric_list", "index object",
+			     audience);
+}
+
+bool command_indx_metric_list(struct print *print, char **arguments, size_t count)
+{
+	return show_index_metrics(print, FOR_ALL);
 }
 
 /* `default`: those of functions again. */
@@ -315,8 +313,7 @@ bool command_indxobj_metrics(struct print *print, char **arguments, size_t count
 		vec_fini(&print->index_metrics);
 	one_flavor_list(&list, FLAVOR_EXCLUSIVE, &print->index_metrics);
 	vec_fini(&list);
-	return (count && print->presenter.format == PRESENT_JSON) ||
-	       command_indx_metric_list(print, NULL, 0);
+	return show_index_metrics(print, count ? FOR_PEOPLE : FOR_ALL);
 }
 
 bool command_indxobj_sort(struct print *print, char **arguments, size_t count)
@@ -331,5 +328,5 @@ bool command_indxobj_sort(struct print *print, char **arguments, size_t count)
 	say_diags(print, &diags);
 	print->index_sort = with_flavor(sort, FLAVOR_EXCLUSIVE);
 	print->index_sort_reverse = reverse;
-	return print->presenter.format == PRESENT_JSON || command_indx_metric_list(print, NULL, 0);
+	return show_index_metrics(print, FOR_PEOPLE);
 }

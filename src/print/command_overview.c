@@ -2,8 +2,7 @@
 /* overview: the experiments, and the total of every metric with what is selected and what is hot.
  */
 #include "base/array.h"
-#include "base/terminal.h"
-#include "present/json.h"
+#include "base/strbuf.h"
 #include "present/number.h"
 #include "print/command.h"
 
@@ -57,31 +56,38 @@ static double metric_total(const struct print *print, const struct metric *metri
 	return total;
 }
 
-static void put_experiment(struct print *print, const struct process_info *process)
+static void add_experiment(struct print *print, struct result *result,
+			   const struct process_info *process)
 {
-	FILE *file = print->output.file;
 	size_t more = descendants(print->session, process);
 	time_t start = (time_t)((process->wall_start_ns + (int64_t)process->start_ns) / 1000000000);
+	struct strbuf target = {0};
 	struct tm local;
 	char text[64] = "";
 
 	if (localtime_r(&start, &local))
 		strftime(text, sizeof(text), "%a %b %e %H:%M:%S %Y", &local);
-	terminal_printf(file, "Experiment      :%s", process->name);
-	if (more)
-		terminal_printf(file, " (plus %zu more)", more);
-	fputc('\n', file);
-	terminal_printf(file, "  Target        : '");
 	if (!process->arguments || !process->arguments[0])
-		terminal_printf(file, "%s", process->target ? process->target : "");
+		strbuf_puts(&target, process->target ? process->target : "");
 	for (char *const *word = process->arguments; word && *word; word++)
-		terminal_printf(file, "%s%s", word == process->arguments ? "" : " ", *word);
-	terminal_printf(file, "'\n");
+		strbuf_printf(&target, "%s%s", word == process->arguments ? "" : " ", *word);
+	result_note(result, "Experiment      :%s%s", process->name,
+		    more ? value_printf(result, " (plus %zu more)", more).text : "");
+
+	struct part *facts = result_facts(result, -14);
+
+	facts->facts.layout.before = "  ";
+	part_add(result, facts, NULL, "Target",
+		 value_printf(result, "'%s'", target.text ? target.text : ""));
 	if (process->hostname)
-		terminal_printf(file, "  Host          : %s (%s, %s)\n", process->hostname,
-				process->arch ? process->arch : "", process->os ? process->os : "");
-	terminal_printf(file, "  Start Time    : %s\n", text);
-	terminal_printf(file, "  Duration      : %.3f Seconds\n", command_family_duration(process));
+		part_add(result, facts, NULL, "Host",
+			 value_printf(result, "%s (%s, %s)", process->hostname,
+				      process->arch ? process->arch : "",
+				      process->os ? process->os : ""));
+	part_add(result, facts, NULL, "Start Time", value_text(result, text));
+	part_add(result, facts, NULL, "Duration", value_real(command_family_duration(process), 3))
+		->suffix = " Seconds";
+	strbuf_fini(&target);
 }
 
 static double whole_duration(const struct session *session)
@@ -125,91 +131,92 @@ static const char *kind_of(const struct metric *metric)
 	return "Counters";
 }
 
-static void put_metric(struct print *print, const struct metric *metric, double whole)
+static void add_metric(struct print *print, struct result *result, const struct metric *metric,
+		       double whole)
 {
 	static const char *const units[] = {
 		[UNIT_SECONDS] = " (Seconds)", [UNIT_COUNT] = "",
 		[UNIT_BYTES] = " (Bytes)",     [UNIT_RATIO] = "",
 		[UNIT_ADDRESS] = "",	       [UNIT_TEXT] = "",
 	};
+	bool selected = is_selected(&print->query, metric);
 	double total = metric_total(print, metric);
 	bool hot = metric->unit == UNIT_SECONDS && number_share(total, whole) >= HOT_SHARE;
-	char number[NUMBER_SIZE];
+	struct part *line = result_line(result, selected ? "    [X]" : "    [ ]", "");
 
-	number_value(number, metric->unit, total);
-	number[strcspn(number, " ")] = '\0';
-	terminal_printf(print->output.file, "    [%c]%s - %s%s: [%s%s]\n",
-			is_selected(&print->query, metric) ? 'X' : ' ', metric->title,
-			metric->command, units[metric->unit], hot ? "*" : "", number);
+	line->facts.layout.assign = hot ? ": [*" : ": [";
+	part_set(result, line, "name", value_text(result, metric->command));
+	part_set(result, line, "title", value_text(result, metric->title));
+	part_set(result, line, "unit", value_text(result, number_unit_name(metric->unit)));
+	part_set(result, line, "current", value_flag(selected));
+
+	const char *label = value_printf(result, "%s - %s%s", metric->title, metric->command,
+					 units[metric->unit])
+				    .text;
+
+	part_add(result, line, "total", label, value_measure(metric->unit, total))->suffix = "]";
 }
 
-static void put_metrics(struct print *print)
+static void add_metrics(struct print *print, struct result *result)
 {
-	FILE *file = print->output.file;
 	double whole = thread_seconds(print->session);
 	const char *kind = "";
 	const struct metric *metric;
 
-	terminal_printf(file, "\nMetrics:\n\n  Experiment Duration (Seconds): [%.3f]\n",
-			whole_duration(print->session));
+	result_gap(result);
+	result_heading(result, "Metrics:");
+	result_gap(result);
+	result_note(result, "  Experiment Duration (Seconds): [%.3f]",
+		    whole_duration(print->session));
 	for (size_t i = 0; (metric = metric_catalogue(print->session, i)); i++) {
 		if (metric->is_static || !metric_available(print->session, metric))
 			continue;
 		if (strcmp(kind, kind_of(metric)) != 0) {
 			kind = kind_of(metric);
-			terminal_printf(file, "  %s\n", kind);
+			result_heading(result, "  %s", kind);
 		}
-		put_metric(print, metric, whole);
+		add_metric(print, result, metric, whole);
 	}
-	terminal_printf(
-		file,
-		"\nNotes: '*' indicates hot metrics, '[X]' indicates currently enabled metrics.\n"
-		"       The metrics command can be used to change selections. The metric_list "
-		"command lists all available metrics.\n");
+	result_gap(result);
+	result_note(result, "Notes: '*' indicates hot metrics, '[X]' indicates currently enabled "
+			    "metrics.");
+	result_note(result, "       The metrics command can be used to change selections. The "
+			    "metric_list command lists all available metrics.");
 }
 
-static void json_overview(struct print *print)
+/* What programs learn of the experiments. */
+static void set_processes(const struct print *print, struct result *result)
 {
-	struct json_report report;
-	json_t *processes = json_array();
-	const struct metric *metric;
+	struct value_list *processes = result_values(result);
+	struct part *members = result_line(result, "", "");
 
+	members->facts.of_all = true;
 	for (size_t i = 0; i < session_process_count(print->session); i++) {
 		const struct process_info *process = session_process(print->session, i);
+		struct record *record = result_record(result);
 
-		json_array_append_new(processes,
-				      json_pack("{s:i, s:o, s:o, s:f}", "id", (int)process->id,
-						"name", json_text(process->name), "target",
-						json_text(process->target), "duration_s",
-						between(process->start_ns, process->end_ns)));
+		record_set(result, record, "id", value_count(process->id));
+		record_set(result, record, "name", value_text(result, process->name));
+		record_set(result, record, "target", value_text(result, process->target));
+		record_set(result, record, "duration_s",
+			   value_real(between(process->start_ns, process->end_ns), 3));
+		values_add(result, processes, value_record(record));
 	}
-	json_report_begin(&report, &print->presenter, print->session, "overview", NULL,
-			  json_pack("{s:o, s:f}", "processes", processes, "duration_s",
-				    whole_duration(print->session)));
-	for (size_t i = 0; (metric = metric_catalogue(print->session, i)); i++) {
-		if (metric->is_static || !metric_available(print->session, metric))
-			continue;
-		double total = metric_total(print, metric);
-
-		json_report_row(&report, json_pack("{s:s, s:s, s:s, s:b, s:o}", "name",
-						   metric->command, "title", metric->title, "unit",
-						   number_unit_name(metric->unit), "current",
-						   is_selected(&print->query, metric), "total",
-						   json_number(metric->unit, total)));
-	}
-	json_report_end(&report);
+	part_set(result, members, "processes", value_list(processes));
+	part_set(result, members, "duration_s", value_real(whole_duration(print->session), 3));
 }
 
 bool command_overview(struct print *print, char **arguments, size_t count)
 {
-	if (print->presenter.format == PRESENT_JSON) {
-		json_overview(print);
-		return true;
-	}
-	terminal_printf(print->output.file, "Experiment(s):\n\n");
+	struct result result;
+
+	result_init(&result, "overview", print->session);
+	set_processes(print, &result);
+	result_heading(&result, "Experiment(s):");
+	result_gap(&result);
 	for (size_t i = 0; i < session_process_count(print->session); i++)
 		if (is_founder(session_process(print->session, i)))
-			put_experiment(print, session_process(print->session, i));
-	put_metrics(print);
-	return true;
+			add_experiment(print, &result, session_process(print->session, i));
+	add_metrics(print, &result);
+	return print_answer(print, &result);
 }
