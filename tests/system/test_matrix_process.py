@@ -60,7 +60,7 @@ def storm(t, engine):
 
 
 ENDS = (('abort', 128 + 6), ('segv', 128 + 11), ('_exit', 21), ('_Exit', 22), ('exit_group', 23), ('quick_exit', 24),
-        ('exit_in_exit', 25), ('thread', 26), ('last_thread', 0), ('first_alone', 0), ('last_at_exit', 0), ('raw_exit', 27), ('raw_exits', 28))
+        ('exit_in_exit', 25), ('thread', 26), ('last_thread', 0), ('first_alone', 0), ('last_at_exit', 0), ('written_out', 29), ('raw_exit', 27), ('raw_exits', 28))
 
 
 @test(alone=True, engines=True)
@@ -80,6 +80,34 @@ def ended(t, engine):
                 t.within(process['threads'][0]['sum'] < 0.5 * longest, f'{how}: {process["threads"][0]["sum"]} of {longest} s are the first thread\'s')
             listing = t.functions(result.experiment, 'e.total')
             t.near(listing['<Total>']['e.total'], process['total'], f'{how}: total by print', 1e-6, 2e-6)
+
+
+LIBRARY = """
+#include <stdio.h>
+#include <time.h>
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return time.tv_sec + time.tv_nsec / 1e9;
+}
+void __attribute__((noinline)) library_end(double until) { while (now() < until); }
+static void __attribute__((destructor)) end(void) { library_end(now() + 0.1); printf("worked %.6f\\n", now()); }
+"""
+
+
+@test(alone=True, engines=True)
+def ended_in_a_library(t, engine):
+    """Its destructor runs behind those of the program and of what was preloaded; what it prints is written behind all."""
+    gcc, source, library = t.need('gcc'), t.directory / 'library.c', t.directory / 'liblast.so'
+    source.write_text(LIBRARY)
+    t.equal(t.run(gcc, '-g', '-O1', '-shared', '-fPIC', '-o', library, source).status, 0, 'gcc')
+    program = t.directory / 'program'
+    t.equal(t.run(gcc, '-x', 'c', '-o', program, '-', '-x', 'none', '-Wl,--no-as-needed', library, stdin='int main(void) { return 0; }').status, 0, 'gcc')
+    result = t.collect(program, engine=engine)
+    rows = t.functions(result.experiment, 'i.totalcpu')
+    t.near(rows['library_end']['i.totalcpu'], 0.1, 'CPU of the destructor', 0.1, 0.012)
+    t.near(rows['<Total>']['i.totalcpu'], result.truth()['worked'], 'CPU', 0.1, 0.02)
 
 
 @test(alone=True, engines=True)

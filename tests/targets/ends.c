@@ -148,6 +148,23 @@ static void by_last_at_exit(void)
 	pthread_exit(NULL);
 }
 
+/* When all handlers and destructors have run. */
+static ssize_t write_last(void *unused, const char *text, size_t size)
+{
+	(void)unused;
+	(void)text;
+	work_last();
+	return (ssize_t)size;
+}
+
+static void by_written_out(void)
+{
+	FILE *stream = fopencookie(NULL, "w", (cookie_io_functions_t){.write = write_last});
+
+	fputs("text", stream);
+	exit(29);
+}
+
 /* The C library does not hear of it. */
 static void end_by_number(int status)
 {
@@ -257,6 +274,7 @@ static const struct {
 	{"last_thread", by_last_thread},
 	{"first_alone", by_first_alone},
 	{"last_at_exit", by_last_at_exit},
+	{"written_out", by_written_out},
 	{"raw_exit", by_raw_exit},
 	{"raw_exits", by_raw_exits},
 	{"raw_exit_later", raw_exit_later},

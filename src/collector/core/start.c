@@ -610,9 +610,10 @@ void collector_fall_silent(const char *reason)
 	atomic_store(&collector.silent, true);
 }
 
+/* Of a program that ran already; for others there is a later moment (wrap/end.c). */
 __attribute__((destructor)) static void end(void)
 {
-	if (atomic_load(&collector.recording) && collector_is_ours())
+	if (collector.late && atomic_load(&collector.recording) && collector_is_ours())
 		collector_finish();
 }
 

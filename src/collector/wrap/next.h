@@ -76,6 +76,7 @@ typedef int scandir_order(const struct dirent **a, const struct dirent **b);
 	X(int, waitid, (idtype_t, id_t, siginfo_t *, int))                                         \
 	X(int, system, (const char *))                                                             \
 	X(FILE *, popen, (const char *, const char *))                                             \
+	X(int, fcloseall, (void))                                                                  \
 	X(int, stat, (const char *, void *))                                                       \
 	X(int, stat64, (const char *, void *))                                                     \
 	X(int, lstat, (const char *, void *))                                                      \
