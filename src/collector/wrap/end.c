@@ -19,9 +19,9 @@ void end_before(void)
 }
 
 /*
- * All that exit does after its last handler is to write out the program's streams and to end.  A
- * call of fcloseall is the same without the end, and takes no lock either: done here it is recorded,
- * and exit finds it done.
+ * All that exit does after its last handler is to write out the program's streams and to end.
+ * fcloseall is the same function, with the same locks: called here it is recorded, and exit finds
+ * it done.
  */
 static void end_last(void *unused)
 {
