@@ -7,6 +7,8 @@ tests. The last line is `N passed, N failed, N skipped`.
     run.py --build DIR [--list] [PATTERN...]     names that contain a pattern
 """
 import argparse
+import contextlib
+import faulthandler
 import importlib
 import json
 import os
@@ -23,6 +25,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / 'system'))
 import harness  # noqa: E402
 
+ENDLESS_S = 2400 * harness.patience()
 MESON_RESULT = {'OK': 'ok', 'EXPECTEDFAIL': 'ok', 'SKIP': 'SKIP'}
 
 
@@ -107,12 +110,35 @@ def wanted(name, patterns):
     return not patterns or any(pattern in name for pattern in patterns)
 
 
+def descendants(pid):
+    for path in pathlib.Path(f'/proc/{pid}/task').glob('*/children'):
+        for child in path.read_text().split():
+            yield int(child)
+            yield from descendants(child)
+
+
+def give_up(tally, name):
+    """Nothing can stop a thread that waits for ever: the run ends with it, and what was begun, which may hold the output open."""
+    tally.add('FAIL', name, f'has not ended after {ENDLESS_S:.0f} s, where each thread stands is on stderr; the rest was not run')
+    faulthandler.dump_traceback()
+    tally.finish()
+    sys.stdout.flush()
+    for pid in list(descendants(os.getpid())):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    os._exit(1)
+
+
 def run_one(test, build, tally, last):
     """Whether there is a result; none yet where a measurement missed its bounds and this was not the `last` try, of two that must hold."""
     begin = time.monotonic()
+    watchdog = threading.Timer(ENDLESS_S, give_up, (tally, f'system/{test.name}'))
+    watchdog.daemon = True
+    watchdog.start()
     verdict, reason = test.run(build)
     if last and verdict == 'ok':
         verdict, reason = test.run(build)
+    watchdog.cancel()
     elapsed = time.monotonic() - begin
     name, text = f'system/{test.name}', f'{reason.strip()} ({elapsed:.1f} s)'.strip()
     if verdict == 'MISSED' and not last:

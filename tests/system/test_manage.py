@@ -758,21 +758,17 @@ def installed_files_are_referred_to(t):
 @test
 def archive_is_offered(t):
     """Where helio collect was killed nothing was kept; reading says so, until it is done."""
-    process = subprocess.Popen([t.helio, 'collect', '-q', '-o', t.directory / 'a.er', t.target('flat'), '60s'],
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=t.directory)
-    log = t.directory / 'a.er' / 'log.xml'
-    while not (log.exists() and '<collector ' in log.read_text()):
-        time.sleep(0.05)
-    pid = int(re.search(r'<process pid="(\d+)"', log.read_text()).group(1))
+    process, experiment = begin(t, t.target('flat'), '60s')
+    pid = int(re.search(r'<process pid="(\d+)"', (experiment / 'log.xml').read_text()).group(1))
     process.kill()
     process.wait()
     os.kill(pid, signal.SIGKILL)
 
     def warned():
-        return 'helio archive' in t.run(t.helio, 'print', '-functions', 'a.er').err
+        return 'helio archive' in t.run(t.helio, 'print', '-functions', experiment).err
     t.check(warned(), 'no word of it')
-    t.equal(sorted(path.name for path in (t.directory / 'a.er').iterdir() if 'archive' in path.name), ['archives'], 'written by print')
-    helio(t, 'archive', '-a', 'own', 'a.er')
+    t.equal(sorted(path.name for path in experiment.iterdir() if 'archive' in path.name), ['archives'], 'written by print')
+    helio(t, 'archive', '-a', 'own', experiment)
     t.check(not warned(), 'after helio archive')
     t.equal(t.run(t.helio, 'collect', '-q', '-o', 'b.er', 'true').status, 0, 'collect')
     t.check('helio archive' not in t.run(t.helio, 'print', '-functions', 'b.er').err, 'ended in order')

@@ -50,7 +50,7 @@ def killed_while_running(t, engine):
     experiment = t.directory / 'killed.er'
     command = subprocess.Popen([str(t.helio), 'collect', '--engine', engine, '-o', str(experiment), t.target('flat'), '20s'],
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-    while not (experiment / 'log.xml').exists() or '<process' not in (experiment / 'log.xml').read_text():
+    while command.poll() is None and not ((experiment / 'log.xml').exists() and '<process' in (experiment / 'log.xml').read_text()):
         time.sleep(0.01)
     with t.lateness() as late:
         time.sleep(3)
