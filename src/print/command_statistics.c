@@ -9,9 +9,6 @@
  * calls, signals, trap time) has no line: a zero there would be a guess.
  */
 #include "base/array.h"
-#include "base/terminal.h"
-#include "present/json.h"
-#include "present/number.h"
 #include "print/command.h"
 
 #include <inttypes.h>
@@ -125,37 +122,35 @@ static void settle_cpu(struct interval *interval)
 	}
 }
 
-static void put_seconds(FILE *file, const char *label, double value)
+static void add_seconds(struct result *result, struct part *facts, const char *label, double value)
 {
-	terminal_printf(file, "%*s: %.3f\n", LABEL_WIDTH, label, value);
+	part_add(result, facts, NULL, label, value_real(value, 3));
 }
 
-static void put_share(FILE *file, const char *label, double value, double whole)
+static void add_share(struct result *result, struct part *facts, const char *label, double value,
+		      double whole)
 {
-	char text[NUMBER_SIZE];
-
-	if (whole > 0) {
-		number_summary(text, UNIT_SECONDS, value, whole);
-	} else {
-		number_value(text, UNIT_SECONDS, value);
-		text[strcspn(text, " ")] = '\0';
-	}
-	terminal_printf(file, "%*s: %s\n", LABEL_WIDTH, label, text);
+	part_add(result, facts, NULL, label,
+		 whole > 0 ? value_part(UNIT_SECONDS, value, whole)
+			   : value_measure(UNIT_SECONDS, value));
 }
 
-static void put_times(FILE *file, const struct interval *interval)
+static void add_times(struct result *result, const struct interval *interval)
 {
 	const double *by_state = interval->state_seconds;
 	double whole = thread_time(interval);
+	struct part *facts;
 
 	if (!interval->from && whole == 0)
 		return;
-	terminal_printf(file, "\n%*s:\n", LABEL_WIDTH, "Process Times (sec.)");
-	put_share(file, "User CPU", interval->user_seconds, whole);
-	put_share(file, "System CPU", interval->system_seconds, whole);
+	result_gap(result);
+	facts = result_facts(result, LABEL_WIDTH);
+	part_add(result, facts, NULL, "Process Times (sec.)", (struct value){.kind = VALUE_NONE});
+	add_share(result, facts, "User CPU", interval->user_seconds, whole);
+	add_share(result, facts, "System CPU", interval->system_seconds, whole);
 	for (int i = 0; whole > 0 && i < LISTED_STATES; i++)
 		if (by_state[states[i].state] > 0 || !states[i].optional)
-			put_share(file, states[i].label, by_state[states[i].state], whole);
+			add_share(result, facts, states[i].label, by_state[states[i].state], whole);
 }
 
 /* What the kernel's files of the process tell, which other tools did not look into. */
@@ -187,14 +182,21 @@ static uint64_t most_resident(const struct interval *interval)
 									 : end->max_rss_bytes;
 }
 
-static void put_counts(FILE *file, const struct interval *interval)
+static void add_count(struct result *result, struct part *facts, const char *label, uint64_t count)
 {
+	part_add(result, facts, NULL, label, value_count(count))->width = 5;
+}
+
+static void add_counts(struct result *result, const struct interval *interval)
+{
+	struct part *facts;
+
 	if (!interval->from)
 		return;
-	fputc('\n', file);
+	result_gap(result);
+	facts = result_facts(result, LABEL_WIDTH);
 #define X(label, field)                                                                            \
-	terminal_printf(file, "%*s: %5" PRIu64 "\n", LABEL_WIDTH, label,                           \
-			gained(interval->from->field, interval->to->field));
+	add_count(result, facts, label, gained(interval->from->field, interval->to->field));
 	USAGE_COUNTS(X)
 	if (!has_files(interval))
 		return;
@@ -202,43 +204,49 @@ static void put_counts(FILE *file, const struct interval *interval)
 #undef X
 	if (interval->is_sum)
 		return;
-	terminal_printf(file, "%*s: %5" PRIu64 "\n", LABEL_WIDTH, "Resident bytes at the end",
-			interval->to->rss_bytes);
-	terminal_printf(file, "%*s: %5" PRIu64 "\n", LABEL_WIDTH, "Most resident bytes",
-			most_resident(interval));
+	add_count(result, facts, "Resident bytes at the end", interval->to->rss_bytes);
+	add_count(result, facts, "Most resident bytes", most_resident(interval));
 }
 
-static void put_interval(FILE *file, const struct interval *interval)
+static void add_threads(struct result *result, struct part *facts, const struct interval *interval)
 {
-	double duration = seconds(gained(interval->start_ns, interval->end_ns));
 	double whole = thread_time(interval);
 
-	terminal_printf(file, "%*s: %s\n", LABEL_WIDTH, "Start Label", interval->start_label);
-	terminal_printf(file, "%*s: %s\n", LABEL_WIDTH, "End Label", interval->end_label);
-	if (interval->is_sum) {
-		terminal_printf(file, "%*s: N/A\n", LABEL_WIDTH, "Start Time (sec.)");
-		terminal_printf(file, "%*s: N/A\n", LABEL_WIDTH, "End Time (sec.)");
-	} else {
-		put_seconds(file, "Start Time (sec.)", seconds(interval->start_ns));
-		put_seconds(file, "End Time (sec.)", seconds(interval->end_ns));
-	}
-	put_seconds(file, "Duration (sec.)", duration);
-	if (is_partial(interval))
-		put_seconds(file, "Recorded (sec.)", seconds(interval->recorded_ns));
 	if (whole > 0) {
-		put_seconds(file, "Total Thread Time (sec.)", whole);
+		add_seconds(result, facts, "Total Thread Time (sec.)", whole);
 		if (interval->recorded_ns)
-			put_seconds(file, "Average number of Threads",
+			add_seconds(result, facts, "Average number of Threads",
 				    whole / seconds(interval->recorded_ns));
 	} else if (interval->to && has_files(interval)) {
-		terminal_printf(file, "%*s: %" PRIu64 "\n", LABEL_WIDTH, "Threads at the end",
-				interval->to->threads);
+		part_add(result, facts, NULL, "Threads at the end",
+			 value_count(interval->to->threads));
 	}
+}
+
+static void add_interval(struct result *result, const struct interval *interval)
+{
+	double duration = seconds(gained(interval->start_ns, interval->end_ns));
+	struct part *facts = result_facts(result, LABEL_WIDTH);
+
+	part_add(result, facts, NULL, "Start Label", value_text(result, interval->start_label));
+	part_add(result, facts, NULL, "End Label", value_text(result, interval->end_label));
+	if (interval->is_sum) {
+		part_add(result, facts, NULL, "Start Time (sec.)", value_text(result, "N/A"));
+		part_add(result, facts, NULL, "End Time (sec.)", value_text(result, "N/A"));
+	} else {
+		add_seconds(result, facts, "Start Time (sec.)", seconds(interval->start_ns));
+		add_seconds(result, facts, "End Time (sec.)", seconds(interval->end_ns));
+	}
+	add_seconds(result, facts, "Duration (sec.)", duration);
+	if (is_partial(interval))
+		add_seconds(result, facts, "Recorded (sec.)", seconds(interval->recorded_ns));
+	add_threads(result, facts, interval);
 	if (interval->before_seconds > 0)
-		put_seconds(file, "CPU before recording (sec.)", interval->before_seconds);
-	put_times(file, interval);
-	put_counts(file, interval);
-	fputc('\n', file);
+		add_seconds(result, facts, "CPU before recording (sec.)",
+			    interval->before_seconds);
+	add_times(result, interval);
+	add_counts(result, interval);
+	result_gap(result);
 }
 
 static const char *sample_label(const struct usage *sample)
@@ -363,151 +371,149 @@ static void sum_up(struct sum *sum, const struct session *session, size_t first,
 		add_experiment(sum, session, &first, end);
 }
 
-static void set_count(json_t *row, const char *key, bool known, uint64_t count)
+/* ---- the same for programs ---- */
+
+static struct value known(bool is_known, struct value value)
 {
-	json_object_set_new(row, key, known ? json_integer((json_int_t)count) : json_null());
+	return is_known ? value : (struct value){.kind = VALUE_NONE};
 }
 
-static void json_cpu(json_t *row, const struct interval *interval)
+static struct value states_of(struct result *result, const struct interval *interval)
 {
-	json_object_set_new(row, "user_s", json_real(interval->user_seconds));
-	json_object_set_new(row, "system_s", json_real(interval->system_seconds));
+	struct record *by_state = result_record(result);
+
+	record_set(result, by_state, "user", value_real(interval->state_seconds[0], 3));
+	record_set(result, by_state, "system", value_real(interval->state_seconds[1], 3));
+	for (int i = 0; i < LISTED_STATES; i++)
+		record_set(result, by_state, states[i].key,
+			   value_real(interval->state_seconds[states[i].state], 3));
+	return value_record(by_state);
 }
 
-static void json_moment(json_t *row, const char *key, const struct interval *interval, uint64_t ns)
+static void set_usage(struct result *result, struct part *row, const struct interval *interval)
 {
-	json_object_set_new(row, key, interval->is_sum ? json_null() : json_real(seconds(ns)));
-}
+	const bool files = has_files(interval), one = files && !interval->is_sum;
 
-/* Without a process: the sum of all that are selected. */
-static void json_interval(struct json_report *report, const struct process_info *process,
-			  const struct interval *interval, size_t number)
-{
-	json_t *row = json_object();
-	json_t *by_state = NULL;
-
-	json_object_set_new(row, "experiment", process ? json_integer(process->id) : json_null());
-	json_object_set_new(row, "name", json_text(process ? process->name : sum_name));
-	json_object_set_new(row, "sample", number ? json_integer((json_int_t)number) : json_null());
-	json_object_set_new(row, "start_label", json_text(interval->start_label));
-	json_object_set_new(row, "end_label", json_text(interval->end_label));
-	json_moment(row, "start_s", interval, interval->start_ns);
-	json_moment(row, "end_s", interval, interval->end_ns);
-	json_object_set_new(row, "duration_s",
-			    json_real(seconds(gained(interval->start_ns, interval->end_ns))));
-	json_object_set_new(row, "recorded_s", json_real(seconds(interval->recorded_ns)));
-	json_object_set_new(row, "before_s", json_real(interval->before_seconds));
-	if (thread_time(interval) > 0) {
-		by_state = json_pack("{s:f, s:f}", "user", interval->state_seconds[0], "system",
-				     interval->state_seconds[1]);
-		for (int i = 0; i < LISTED_STATES; i++)
-			json_object_set_new(by_state, states[i].key,
-					    json_real(interval->state_seconds[states[i].state]));
-	}
-	json_object_set_new(row, "state_seconds", by_state ? by_state : json_null());
-	if (interval->from) {
-		json_cpu(row, interval);
+	part_set(result, row, "user_s", value_real(interval->user_seconds, 3));
+	part_set(result, row, "system_s", value_real(interval->system_seconds, 3));
 #define X(label, field)                                                                            \
-	set_count(row, #field, true, gained(interval->from->field, interval->to->field));
-		USAGE_COUNTS(X)
+	part_set(result, row, #field,                                                              \
+		 value_count(gained(interval->from->field, interval->to->field)));
+	USAGE_COUNTS(X)
 #undef X
 #define X(label, field)                                                                            \
-	set_count(row, #field, has_files(interval),                                                \
-		  gained(interval->from->field, interval->to->field));
-		FILE_COUNTS(X)
+	part_set(result, row, #field,                                                              \
+		 known(files, value_count(gained(interval->from->field, interval->to->field))));
+	FILE_COUNTS(X)
 #undef X
-		set_count(row, "rss_bytes", has_files(interval) && process,
-			  interval->to->rss_bytes);
-		set_count(row, "max_rss_bytes", has_files(interval) && process,
-			  most_resident(interval));
-		set_count(row, "threads", has_files(interval), interval->to->threads);
-	}
-	json_report_row(report, row);
+	part_set(result, row, "rss_bytes", known(one, value_count(interval->to->rss_bytes)));
+	part_set(result, row, "max_rss_bytes", known(one, value_count(most_resident(interval))));
+	part_set(result, row, "threads", known(files, value_count(interval->to->threads)));
 }
 
-static void put_title(struct print *print, const char *prefix, const char *name)
+/* number 0: all samples; without a process: the sum of all that are selected. */
+static void set_interval(struct result *result, const struct process_info *process,
+			 const struct interval *interval, size_t number)
 {
-	FILE *file = print->output.file;
+	struct part *row = result_line(result, "", "");
+	const bool timed = !interval->is_sum;
 
-	output_style(&print->output, STYLE_TITLE);
-	terminal_printf(file, "%s%s\n", prefix, name);
-	output_style(&print->output, STYLE_PLAIN);
-	terminal_printf(file, "        Aggregated statistics for selected samples\n\n");
+	part_set(result, row, "experiment", known(process, value_count(process ? process->id : 0)));
+	part_set(result, row, "name", value_text(result, process ? process->name : sum_name));
+	part_set(result, row, "sample", known(number, value_count(number)));
+	part_set(result, row, "start_label", value_text(result, interval->start_label));
+	part_set(result, row, "end_label", value_text(result, interval->end_label));
+	part_set(result, row, "start_s", known(timed, value_real(seconds(interval->start_ns), 3)));
+	part_set(result, row, "end_s", known(timed, value_real(seconds(interval->end_ns), 3)));
+	part_set(result, row, "duration_s",
+		 value_real(seconds(gained(interval->start_ns, interval->end_ns)), 3));
+	part_set(result, row, "recorded_s", value_real(seconds(interval->recorded_ns), 3));
+	part_set(result, row, "before_s", value_real(interval->before_seconds, 3));
+	part_set(result, row, "state_seconds",
+		 thread_time(interval) > 0 ? states_of(result, interval)
+					   : (struct value){.kind = VALUE_NONE});
+	if (interval->from)
+		set_usage(result, row, interval);
 }
 
-static void print_process(struct print *print, const struct process_info *process, bool detail)
-{
-	FILE *file = print->output.file;
-	struct interval interval = whole_run(process);
+/* ---- the commands ---- */
 
-	put_title(print, "Experiment: ", process->name);
-	put_interval(file, &interval);
-	if (!detail)
-		return;
-	terminal_printf(file, "%*s\n\n", LABEL_WIDTH, "Individual samples");
-	for (size_t i = 0; i + 1 < process->sample_count; i++) {
-		interval = one_sample(process, i);
-		terminal_printf(file, "%*s: %zu\n\n", LABEL_WIDTH, "Sample Number", i + 1);
-		put_interval(file, &interval);
-	}
+static void add_title(struct result *result, const char *prefix, const char *name)
+{
+	result_heading(result, "%s%s", prefix, name)->heading.is_title = true;
+	result_note(result, "        Aggregated statistics for selected samples");
+	result_gap(result);
 }
 
-static void json_process(struct json_report *report, const struct process_info *process,
-			 bool detail)
+static void make_sample(struct result *into, size_t index, const void *data)
 {
-	struct interval interval = whole_run(process);
+	const struct process_info *process = data;
+	struct interval interval = one_sample(process, index);
 
-	json_interval(report, process, &interval, 0);
-	for (size_t i = 0; detail && i + 1 < process->sample_count; i++) {
-		interval = one_sample(process, i);
-		json_interval(report, process, &interval, i + 1);
-	}
+	part_add(into, result_facts(into, LABEL_WIDTH), NULL, "Sample Number",
+		 value_count(index + 1));
+	result_gap(into);
+	add_interval(into, &interval);
+	set_interval(into, process, &interval, index + 1);
 }
 
-static void put_sum(struct print *print, struct json_report *report, size_t first, size_t end)
+static void add_samples(struct result *result, const struct process_info *process)
 {
-	struct sum sum;
+	size_t count = process->sample_count ? process->sample_count - 1 : 0;
 
-	sum_up(&sum, print->session, first, end);
-	if (print->presenter.format == PRESENT_JSON) {
-		json_interval(report, NULL, &sum.interval, 0);
-	} else {
-		put_title(print, "", sum_name);
-		put_interval(print->output.file, &sum.interval);
-	}
+	result_note(result, "%*s", LABEL_WIDTH, "Individual samples");
+	result_gap(result);
+	result_series(result, count, make_sample, process);
 }
 
-static bool print_statistics(struct print *print, char **arguments, size_t count, bool detail,
-			     const char *command)
+/* What the processes' parts are made of. */
+struct statistics {
+	const struct session *session;
+	size_t first;
+	bool detail;
+};
+
+static void make_process(struct result *into, size_t index, const void *data)
 {
-	struct json_report report;
+	const struct statistics *of = data;
+	const struct process_info *process = session_process(of->session, of->first + index);
+	struct interval whole = whole_run(process);
+
+	add_title(into, "Experiment: ", process->name);
+	add_interval(into, &whole);
+	set_interval(into, process, &whole, 0);
+	if (of->detail)
+		add_samples(into, process);
+}
+
+static bool show_statistics(struct print *print, char **arguments, size_t count, bool detail,
+			    const char *command)
+{
+	struct statistics of = {.session = print->session, .detail = detail};
+	struct result result;
 	size_t first, end;
+	struct sum sum;
 
 	if (!command_select_processes(print, arguments, count, &first, &end))
 		return false;
-	if (print->presenter.format == PRESENT_JSON)
-		json_report_begin(&report, &print->presenter, print->session, command, NULL, NULL);
-	if (end - first > 1)
-		put_sum(print, &report, first, end);
-	for (size_t i = first; i < end; i++) {
-		const struct process_info *process = session_process(print->session, i);
-
-		if (print->presenter.format == PRESENT_JSON)
-			json_process(&report, process, detail);
-		else
-			print_process(print, process, detail);
+	result_init(&result, command, print->session);
+	if (end - first > 1) {
+		sum_up(&sum, print->session, first, end);
+		add_title(&result, "", sum_name);
+		add_interval(&result, &sum.interval);
+		set_interval(&result, NULL, &sum.interval, 0);
 	}
-	if (print->presenter.format == PRESENT_JSON)
-		json_report_end(&report);
-	return true;
+	of.first = first;
+	result_series(&result, end - first, make_process, &of);
+	return print_answer(print, &result);
 }
 
 bool command_statistics(struct print *print, char **arguments, size_t count)
 {
-	return print_statistics(print, arguments, count, false, "statistics");
+	return show_statistics(print, arguments, count, false, "statistics");
 }
 
 bool command_sample_detail(struct print *print, char **arguments, size_t count)
 {
-	return print_statistics(print, arguments, count, true, "sample_detail");
+	return show_statistics(print, arguments, count, true, "sample_detail");
 }
