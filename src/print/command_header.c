@@ -6,8 +6,6 @@
 #include "base/array.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
-#include "base/terminal.h"
-#include "present/json.h"
 #include "print/command.h"
 
 #include <inttypes.h>
@@ -16,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { NS_PER_S = 1000000000, HEADER_RULE = 68 };
+enum { NS_PER_S = 1000000000 };
 
 static const char *find_attribute(const struct attribute *attributes, size_t count,
 				  const char *name)
@@ -57,19 +55,26 @@ char *command_words(char *const *arguments)
 	return strbuf_steal(&text);
 }
 
-static void put_notes(FILE *file, const char *notes)
+static void add_notes(struct result *into, const char *notes)
 {
+	static const char rule[] =
+		"====================================================================";
+
 	if (!notes || !*notes)
 		return;
-	fprintf(file, "Notes:\n%s%s", notes, notes[strlen(notes) - 1] == '\n' ? "" : "\n");
-	for (int i = 0; i < HEADER_RULE; i++)
-		fputc('=', file);
-	fputc('\n', file);
+	result_heading(into, "Notes:");
+	while (*notes) {
+		size_t length = strcspn(notes, "\n");
+
+		result_note(into, "%.*s", (int)length, notes);
+		notes += length + (notes[length] == '\n');
+	}
+	result_note(into, "%s", rule);
 }
 
 /* The collector's own messages; the count of them. */
-static size_t put_messages(FILE *file, const struct process_info *process, const char *kind,
-			   const char *prefix)
+static size_t add_messages(struct result *into, const struct process_info *process,
+			   const char *kind, const char *prefix)
 {
 	size_t count = 0;
 
@@ -78,16 +83,16 @@ static size_t put_messages(FILE *file, const struct process_info *process, const
 
 		if (strcmp(process->events[i].kind, kind) != 0)
 			continue;
-		terminal_printf(file, "*** Collector %s: %s\n", prefix, text ? text : "");
+		result_note(into, "*** Collector %s: %s", prefix, text ? text : "");
 		count++;
 	}
 	return count;
 }
 
 /* What reading the process has shown; the count of it. */
-static size_t put_findings(struct print *print, const struct process_info *process)
+static size_t add_findings(struct result *into, const struct process_info *process)
 {
-	const struct diag_list *warnings = session_warnings(print->session);
+	const struct diag_list *warnings = session_warnings(into->session);
 	size_t count = 0, length = strlen(process->name);
 
 	for (size_t i = 0; i < warnings->count; i++) {
@@ -97,66 +102,60 @@ static size_t put_findings(struct print *print, const struct process_info *proce
 
 		if (warnings->items[i].about != process->id)
 			continue;
-		terminal_printf(print->output.file, "*** Warning: %s\n",
-				named ? text + length + 2 : text);
+		result_note(into, "*** Warning: %s", named ? text + length + 2 : text);
 		count++;
 	}
 	return count;
 }
 
-static void put_attached(FILE *file, const struct process_info *process)
+static void add_attached(struct result *into, const struct process_info *process)
 {
 	const char *ms =
 		find_attribute(process->settings, process->setting_count, "attached_after_ms");
 
 	if (ms)
-		terminal_printf(file, "Attached to a process that had run for %.3f secs.\n",
-				strtod(ms, NULL) / 1e3);
+		result_note(into, "Attached to a process that had run for %.3f secs.",
+			    strtod(ms, NULL) / 1e3);
 }
 
-static void put_target(FILE *file, const struct process_info *process)
+static void add_target(struct result *into, const struct process_info *process)
 {
 	char *command = command_words(process->arguments);
 	const char *arch = process->arch ? process->arch : "";
 	bool wide = !strcmp(arch, "x86_64") || !strcmp(arch, "aarch64");
 
-	fputc('\n', file);
+	result_gap(into);
 	if (*command)
-		terminal_printf(file, "Target command%s: '%s'\n", wide ? " (64-bit)" : "", command);
+		result_note(into, "Target command%s: '%s'", wide ? " (64-bit)" : "", command);
 	else if (process->executable)
-		terminal_printf(file, "Target%s: '%s'\n", wide ? " (64-bit)" : "",
-				process->executable);
-	put_attached(file, process);
-	terminal_printf(file,
-			"Process pid %" PRId64 ", ppid %" PRId64 ", pgrp %" PRId64 ", sid %" PRId64
-			"\n",
-			process->pid, process->ppid, process->pgrp, process->sid);
+		result_note(into, "Target%s: '%s'", wide ? " (64-bit)" : "", process->executable);
+	add_attached(into, process);
+	result_note(into,
+		    "Process pid %" PRId64 ", ppid %" PRId64 ", pgrp %" PRId64 ", sid %" PRId64,
+		    process->pid, process->ppid, process->pgrp, process->sid);
 	if (process->cwd)
-		terminal_printf(file, "Current working directory: %s\n", process->cwd);
+		result_note(into, "Current working directory: %s", process->cwd);
 	free(command);
 }
 
-static void put_machine(FILE *file, const struct process_info *process)
+static void add_machine(struct result *into, const struct process_info *process)
 {
 	if (process->producer)
-		terminal_printf(file, "Collector version: `%s'; experiment version %s\n",
-				process->producer,
-				process->version ? process->version : "(unknown)");
+		result_note(into, "Collector version: `%s'; experiment version %s",
+			    process->producer, process->version ? process->version : "(unknown)");
 	if (process->hostname)
-		terminal_printf(file,
-				"Host `%s', OS `%s', page size %" PRIu64 ", architecture `%s'\n",
-				process->hostname, process->os ? process->os : "(unknown)",
-				process->page_size, process->arch ? process->arch : "(unknown)");
+		result_note(into, "Host `%s', OS `%s', page size %" PRIu64 ", architecture `%s'",
+			    process->hostname, process->os ? process->os : "(unknown)",
+			    process->page_size, process->arch ? process->arch : "(unknown)");
 	if (process->cpus && process->clock_mhz)
-		terminal_printf(file, "  %" PRIu64 " CPUs, clock speed %" PRIu64 " MHz.\n",
-				process->cpus, process->clock_mhz);
+		result_note(into, "  %" PRIu64 " CPUs, clock speed %" PRIu64 " MHz.", process->cpus,
+			    process->clock_mhz);
 	else if (process->cpus)
-		terminal_printf(file, "  %" PRIu64 " CPUs.\n", process->cpus);
+		result_note(into, "  %" PRIu64 " CPUs.", process->cpus);
 	if (process->pages && process->page_size)
-		terminal_printf(file,
-				"  Memory: %" PRIu64 " pages @ %" PRIu64 " = %" PRIu64 " MB.\n",
-				process->pages, process->page_size,
-				process->pages * process->page_size / 1024 / 1024);
+		result_note(into, "  Memory: %" PRIu64 " pages @ %" PRIu64 " = %" PRIu64 " MB.",
+			    process->pages, process->page_size,
+			    process->pages * process->page_size / 1024 / 1024);
 }
 
 /* The numbers that the collector wrote at the end; 0: there is none of that name. */
@@ -180,7 +179,7 @@ static uint64_t counted(const struct process_info *process, const char *name)
 }
 
 /* The default interval grows: to which one, and when, the process itself has told. */
-static void put_interval(FILE *file, const struct process_info *process, const char *clock)
+static void add_interval(struct result *into, const struct process_info *process, const char *clock)
 {
 	const char *first =
 		find_attribute(process->settings, process->setting_count, "clock_first");
@@ -188,46 +187,44 @@ static void put_interval(FILE *file, const struct process_info *process, const c
 	uint64_t widened_ns = counted(process, "widened_ns");
 
 	if (!first)
-		terminal_printf(file, "  Clock-profiling, interval = %s microsecs.\n", clock);
+		result_note(into, "  Clock-profiling, interval = %s microsecs.", clock);
 	else if (!began_us)
-		terminal_printf(file,
-				"  Clock-profiling, interval = %s microsecs. at first, then %s.\n",
-				first, clock);
+		result_note(into, "  Clock-profiling, interval = %s microsecs. at first, then %s.",
+			    first, clock);
 	else if (!widened_ns)
-		terminal_printf(file, "  Clock-profiling, interval = %" PRIu64 " microsecs.\n",
-				began_us);
+		result_note(into, "  Clock-profiling, interval = %" PRIu64 " microsecs.", began_us);
 	else
-		terminal_printf(file,
-				"  Clock-profiling, interval = %" PRIu64
-				" microsecs., from %.3f secs. on %s.\n",
-				began_us, (double)widened_ns / NS_PER_S, clock);
+		result_note(into,
+			    "  Clock-profiling, interval = %" PRIu64
+			    " microsecs., from %.3f secs. on %s.",
+			    began_us, (double)widened_ns / NS_PER_S, clock);
 }
 
-static void put_clock(FILE *file, const struct process_info *process, const char *clock)
+static void add_clock(struct result *into, const struct process_info *process, const char *clock)
 {
 	if (!clock || !strcmp(clock, "0")) {
-		terminal_printf(file, "  Clock-profiling is off.\n");
+		result_note(into, "  Clock-profiling is off.");
 		return;
 	}
-	put_interval(file, process, clock);
+	add_interval(into, process, clock);
 	if (process->engine && *process->engine)
-		terminal_printf(file, "  Clock-profiling engine: %s%s%s%s\n", process->engine,
-				process->engine_reason && *process->engine_reason ? " (" : "",
-				process->engine_reason ? process->engine_reason : "",
-				process->engine_reason && *process->engine_reason ? ")" : "");
+		result_note(into, "  Clock-profiling engine: %s%s%s%s", process->engine,
+			    process->engine_reason && *process->engine_reason ? " (" : "",
+			    process->engine_reason ? process->engine_reason : "",
+			    process->engine_reason && *process->engine_reason ? ")" : "");
 }
 
-static void put_threshold(FILE *file, double microseconds)
+static void add_threshold(struct result *into, double microseconds)
 {
 	static const char title[] = "Synchronization tracing threshold";
 
 	if (microseconds < 1000)
-		terminal_printf(file, "  %s: %.3f microsec.\n", title, microseconds);
+		result_note(into, "  %s: %.3f microsec.", title, microseconds);
 	else
-		terminal_printf(file, "  %s: %.3f millisec.\n", title, microseconds / 1000);
+		result_note(into, "  %s: %.3f millisec.", title, microseconds / 1000);
 }
 
-static void put_traces(FILE *file, const struct process_info *process)
+static void add_traces(struct result *into, const struct process_info *process)
 {
 	static const char *const traces[][2] = {{"heap", "Heap tracing"},
 						{"sync", "Synchronization tracing"},
@@ -241,47 +238,49 @@ static void put_traces(FILE *file, const struct process_info *process)
 		if (how && !strcmp(traces[i][0], "sync") && *how >= '0' && *how <= '9')
 			how = "on";
 		if (how && !i && *how >= '0' && *how <= '9')
-			terminal_printf(
-				file, "  Heap tracing: a sample, one in %s bytes allocated\n", how);
+			result_note(into, "  Heap tracing: a sample, one in %s bytes allocated",
+				    how);
 		else if (how)
-			terminal_printf(file, "  %s: %s\n", traces[i][1], how);
+			result_note(into, "  %s: %s", traces[i][1], how);
 	}
 	if (process->heap_unseen)
-		terminal_printf(
-			file,
-			"  No allocation was seen: there was none, or the allocator is linked "
-			"statically into the program\n");
+		result_note(into,
+			    "  No allocation was seen: there was none, or the allocator is linked "
+			    "statically into the program");
 
 	const char *threshold =
 		find_attribute(process->settings, process->setting_count, "sync_threshold_ns");
 
 	if (threshold)
-		put_threshold(file, strtod(threshold, NULL) / 1000);
+		add_threshold(into, strtod(threshold, NULL) / 1000);
 }
 
 /* In the words of helio collect's closing line. */
-static void put_counts(FILE *file, const struct process_info *process)
+static void add_counts(struct result *into, const struct process_info *process)
 {
-	terminal_printf(file, "  Recorded: %" PRIu64 " profile events, ", process->event_count);
-	for (int kind = 0; kind < TRACE_KINDS; kind++)
-		if (process->has_trace[kind])
-			terminal_printf(file, "%" PRIu64 " of %s, ", process->trace_count[kind],
-					format_traces[kind].setting);
-	terminal_printf(file, "%" PRIu64 " dropped\n", process->dropped);
-}
-
-static json_t *json_counts(const struct process_info *process)
-{
-	json_t *counts = json_object();
+	struct strbuf text = {0};
 
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
 		if (process->has_trace[kind])
-			json_object_set_new(counts, format_traces[kind].setting,
-					    json_integer((json_int_t)process->trace_count[kind]));
-	return counts;
+			strbuf_printf(&text, "%" PRIu64 " of %s, ", process->trace_count[kind],
+				      format_traces[kind].setting);
+	result_note(into, "  Recorded: %" PRIu64 " profile events, %s%" PRIu64 " dropped",
+		    process->event_count, text.text ? text.text : "", process->dropped);
+	strbuf_fini(&text);
 }
 
-static void put_overhead(FILE *file, const struct process_info *process)
+static struct value counts_of(struct result *into, const struct process_info *process)
+{
+	struct record *counts = result_record(into);
+
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		if (process->has_trace[kind])
+			record_set(into, counts, format_traces[kind].setting,
+				   value_count(process->trace_count[kind]));
+	return value_record(counts);
+}
+
+static void add_overhead(struct result *into, const struct process_info *process)
 {
 	uint64_t ticks = counted(process, "ticks");
 	double cpu_ns = (double)counted(process, "cpu_recorded_ns");
@@ -290,59 +289,62 @@ static void put_overhead(FILE *file, const struct process_info *process)
 	if (!own_ns)
 		own_ns = told(process, "left", "collector_us") * 1000;
 	if (own_ns)
-		terminal_printf(file,
-				"  The collector's own thread used %.3f secs. of CPU time, "
-				"which are in no total.\n",
-				(double)own_ns / NS_PER_S);
+		result_note(into,
+			    "  The collector's own thread used %.3f secs. of CPU time, "
+			    "which are in no total.",
+			    (double)own_ns / NS_PER_S);
 	if (counted(process, "traced_ns"))
-		terminal_printf(file, "  Recording of traced calls took some %.3f secs.\n",
-				(double)counted(process, "traced_ns") / NS_PER_S);
+		result_note(into, "  Recording of traced calls took some %.3f secs.",
+			    (double)counted(process, "traced_ns") / NS_PER_S);
 	if (counted(process, "leak_search_ns"))
-		terminal_printf(file, "  The search for lost memory took %.3f secs.\n",
-				(double)counted(process, "leak_search_ns") / NS_PER_S);
+		result_note(into, "  The search for lost memory took %.3f secs.",
+			    (double)counted(process, "leak_search_ns") / NS_PER_S);
 	if (!counted(process, "limited"))
 		return;
-	terminal_printf(
-		file, "  Overhead limit of %" PRIu64 " %% was in force: measuring took %.3f secs.",
-		counted(process, "max_overhead"),
-		(double)(counted(process, "overhead_ns") + counted(process, "monitor_cpu_ns")) /
-			NS_PER_S);
+	const char *of = "";
+
 	if (ticks && cpu_ns > 0)
-		terminal_printf(file, " of %.3f, mean interval %.0f microsecs.", cpu_ns / NS_PER_S,
-				cpu_ns / 1e3 / (double)ticks);
-	fputc('\n', file);
+		of = value_printf(into, " of %.3f, mean interval %.0f microsecs.",
+				  cpu_ns / NS_PER_S, cpu_ns / 1e3 / (double)ticks)
+			     .text;
+	result_note(into,
+		    "  Overhead limit of %" PRIu64 " %% was in force: measuring took %.3f secs.%s",
+		    counted(process, "max_overhead"),
+		    (double)(counted(process, "overhead_ns") + counted(process, "monitor_cpu_ns")) /
+			    NS_PER_S,
+		    of);
 }
 
-static void put_parameters(FILE *file, const struct process_info *process)
+static void add_parameters(struct result *into, const struct process_info *process)
 {
 	size_t count = process->setting_count;
 	const char *sample = find_attribute(process->settings, count, "sample");
 	const char *follow = find_attribute(process->settings, count, "follow");
 	const char *window = find_attribute(process->settings, count, "window");
 
-	terminal_printf(file, "Data collection parameters:\n");
-	put_clock(file, process, find_attribute(process->settings, count, "clock"));
+	result_note(into, "Data collection parameters:");
+	add_clock(into, process, find_attribute(process->settings, count, "clock"));
 	for (size_t i = 0; i < process->counter_count; i++)
-		terminal_printf(file, "  Counter profiling: %s, interval = %" PRIu64 "%s\n",
-				process->counters[i].name, process->counters[i].interval,
-				process->counters[i].has_address ? ", with data addresses" : "");
-	put_overhead(file, process);
-	put_traces(file, process);
+		result_note(into, "  Counter profiling: %s, interval = %" PRIu64 "%s",
+			    process->counters[i].name, process->counters[i].interval,
+			    process->counters[i].has_address ? ", with data addresses" : "");
+	add_overhead(into, process);
+	add_traces(into, process);
 	if (sample && strcmp(sample, "0") != 0 && strcmp(sample, "off") != 0)
-		terminal_printf(file, "  Periodic sampling, %s secs.\n", sample);
+		result_note(into, "  Periodic sampling, %s secs.", sample);
 	if (follow && !strcmp(follow, "on"))
-		terminal_printf(file, "  Follow descendant processes from: fork|exec|combo\n");
+		result_note(into, "  Follow descendant processes from: fork|exec|combo");
 	else if (follow && *follow == '=')
-		terminal_printf(file, "  Follow descendant processes that match: %s\n", follow + 1);
+		result_note(into, "  Follow descendant processes that match: %s", follow + 1);
 	else if (follow)
-		terminal_printf(file, "  Descendant processes are not followed.\n");
+		result_note(into, "  Descendant processes are not followed.");
 	if (window && *window)
-		terminal_printf(file, "  Recording window: %s millisecs.\n", window);
-	put_counts(file, process);
+		result_note(into, "  Recording window: %s millisecs.", window);
+	add_counts(into, process);
 }
 
 /* Who paused, resumed or ended the recording, and for which thread if not for all. */
-static void put_control_event(FILE *file, const struct log_event *event, const char *time)
+static void add_control_event(struct result *into, const struct log_event *event, const char *time)
 {
 	static const struct {
 		const char *kind, *text;
@@ -356,12 +358,12 @@ static void put_control_event(FILE *file, const struct log_event *event, const c
 
 	for (size_t i = 0; i < COUNT(names); i++)
 		if (!strcmp(event->kind, names[i].kind))
-			terminal_printf(file, "  %s%s%s%s%s%s: %s\n", names[i].text,
-					who ? " (" : "", who ? who : "", who ? ")" : "",
-					thread ? ", thread " : "", thread ? thread : "", time);
+			result_note(into, "  %s%s%s%s%s%s: %s", names[i].text, who ? " (" : "",
+				    who ? who : "", who ? ")" : "", thread ? ", thread " : "",
+				    thread ? thread : "", time);
 }
 
-static void put_life_event(FILE *file, const struct log_event *event)
+static void add_life_event(struct result *into, const struct log_event *event)
 {
 	const char *lineage = log_event_attribute(event, "lineage");
 	const char *name = log_event_attribute(event, "name");
@@ -371,19 +373,18 @@ static void put_life_event(FILE *file, const struct log_event *event)
 
 	if (!strcmp(event->kind, "fork") || !strcmp(event->kind, "spawn") ||
 	    !strcmp(event->kind, "exec"))
-		terminal_printf(file, "  Starting %s %s, exp %s.er%s%s%s%s\n", event->kind, time,
-				lineage ? lineage : "?", pid ? ", pid " : "", pid ? pid : "",
-				name ? ", program " : "", name ? name : "");
+		result_note(into, "  Starting %s %s, exp %s.er%s%s%s%s", event->kind, time,
+			    lineage ? lineage : "?", pid ? ", pid " : "", pid ? pid : "",
+			    name ? ", program " : "", name ? name : "");
 	else if (!strcmp(event->kind, "exec_failed"))
-		terminal_printf(file, "  Failed exec %s: %s\n", time,
-				number ? strerror((int)strtol(number, NULL, 10))
-				       : "reason unknown");
+		result_note(into, "  Failed exec %s: %s", time,
+			    number ? strerror((int)strtol(number, NULL, 10)) : "reason unknown");
 	else
-		put_control_event(file, event, time);
+		add_control_event(into, event, time);
 	free(time);
 }
 
-static void put_life(FILE *file, const struct process_info *process)
+static void add_life(struct result *into, const struct process_info *process)
 {
 	time_t start = (time_t)((process->wall_start_ns + (int64_t)process->start_ns) / NS_PER_S);
 	struct tm local;
@@ -393,152 +394,165 @@ static void put_life(FILE *file, const struct process_info *process)
 
 	if (localtime_r(&start, &local))
 		strftime(text, sizeof(text), "%a %b %e %H:%M:%S %Y", &local);
-	terminal_printf(file, "\nExperiment started %s\n\n", text);
+	result_gap(into);
+	result_note(into, "Experiment started %s", text);
+	result_gap(into);
 	for (size_t i = 0; i < process->event_count_log; i++)
-		put_life_event(file, &process->events[i]);
+		add_life_event(into, &process->events[i]);
 	if (process->ended)
-		terminal_printf(file, "Experiment Ended: %s\n", end);
+		result_note(into, "Experiment Ended: %s", end);
 	else
-		terminal_printf(file, "Experiment has no orderly end; last known moment: %s\n",
-				end);
-	terminal_printf(file, "Data Collection Duration: %s\n", duration);
+		result_note(into, "Experiment has no orderly end; last known moment: %s", end);
+	result_note(into, "Data Collection Duration: %s", duration);
 	if (process->has_status && process->exit_signal)
-		terminal_printf(file, "Target was killed by signal %d (%s)\n", process->exit_signal,
-				strsignal(process->exit_signal));
+		result_note(into, "Target was killed by signal %d (%s)", process->exit_signal,
+			    strsignal(process->exit_signal));
 	else if (process->has_status)
-		terminal_printf(file, "Target exit status: %d\n", process->exit_status);
+		result_note(into, "Target exit status: %d", process->exit_status);
 	free(duration);
 	free(end);
 }
 
-static void print_header(struct print *print, const struct process_info *process)
+/* A number that is not recorded is 0 in the engine's struct. */
+static struct value known(uint64_t number)
 {
-	FILE *file = print->output.file;
-
-	output_style(&print->output, STYLE_TITLE);
-	terminal_printf(file, "Experiment: %s\n", process->name);
-	output_style(&print->output, STYLE_PLAIN);
-	put_notes(file, process->notes);
-	if (!put_messages(file, process, "error", "Error"))
-		terminal_printf(file, "No errors\n");
-	if (!(put_messages(file, process, "warning", "Warning") + put_findings(print, process)))
-		terminal_printf(file, "No warnings\n");
-	put_target(file, process);
-	put_machine(file, process);
-	put_parameters(file, process);
-	put_life(file, process);
-	fputc('\n', file);
+	return number ? value_count(number) : (struct value){.kind = VALUE_NONE};
 }
 
-static json_t *json_attributes(const struct attribute *attributes, size_t count)
+static struct value attributes_of(struct result *into, const struct attribute *attributes,
+				  size_t count)
 {
-	json_t *object = json_object();
+	struct record *record = result_record(into);
 
 	for (size_t i = 0; i < count; i++)
-		json_object_set_new(object, attributes[i].name, json_text(attributes[i].value));
-	return object;
+		record_set(into, record, attributes[i].name, value_text(into, attributes[i].value));
+	return value_record(record);
 }
 
-static json_t *json_events(const struct process_info *process)
+static struct value events_of(struct result *into, const struct process_info *process)
 {
-	json_t *list = json_array();
+	struct value_list *events = result_values(into);
 
 	for (size_t i = 0; i < process->event_count_log; i++) {
 		const struct log_event *event = &process->events[i];
+		struct record *record = result_record(into);
 
-		json_array_append_new(
-			list,
-			json_pack("{s:o, s:f, s:o}", "kind", json_text(event->kind), "time_s",
-				  (double)event->time_ns / NS_PER_S, "attributes",
-				  json_attributes(event->attributes, event->attribute_count)));
+		record_set(into, record, "kind", value_text(into, event->kind));
+		record_set(into, record, "time_s",
+			   value_real((double)event->time_ns / NS_PER_S, 9));
+		record_set(into, record, "attributes",
+			   attributes_of(into, event->attributes, event->attribute_count));
+		values_add(into, events, value_record(record));
 	}
-	return list;
+	return value_list(events);
 }
 
-static json_t *json_arguments(char *const *arguments)
+static struct value words_of(struct result *into, char *const *words)
 {
-	json_t *list = json_array();
+	struct value_list *list = result_values(into);
 
-	for (; arguments && *arguments; arguments++)
-		json_array_append_new(list, json_text(*arguments));
-	return list;
+	for (; words && *words; words++)
+		values_add(into, list, value_text(into, *words));
+	return value_list(list);
 }
 
-/* A number that is not recorded is 0 in the engine's struct and null here. */
-static json_t *known(uint64_t number)
+static void set_text(struct result *into, struct part *row, const char *key, const char *text)
 {
-	return number ? json_integer((json_int_t)number) : json_null();
+	part_set(into, row, key, value_text(into, text));
 }
 
-static json_t *json_header(const struct process_info *process)
+static void set_identity(struct result *into, struct part *row, const struct process_info *process)
 {
-	json_t *row = json_object();
+	part_set(into, row, "id", value_count(process->id));
+	part_set(into, row, "founder", value_count(process->founder));
+	set_text(into, row, "name", process->name);
+	set_text(into, row, "path", process->path);
+	set_text(into, row, "notes", process->notes);
+	set_text(into, row, "target", process->target);
+	part_set(into, row, "arguments", words_of(into, process->arguments));
+	set_text(into, row, "executable", process->executable);
+	set_text(into, row, "cwd", process->cwd);
+	part_set(into, row, "pid", value_integer(process->pid));
+	part_set(into, row, "ppid", value_integer(process->ppid));
+	part_set(into, row, "pgrp", value_integer(process->pgrp));
+	part_set(into, row, "sid", value_integer(process->sid));
+}
 
-	json_object_set_new(row, "id", json_integer(process->id));
-	json_object_set_new(row, "founder", json_integer(process->founder));
-	json_object_set_new(row, "name", json_text(process->name));
-	json_object_set_new(row, "path", json_text(process->path));
-	json_object_set_new(row, "notes", json_text(process->notes));
-	json_object_set_new(row, "target", json_text(process->target));
-	json_object_set_new(row, "arguments", json_arguments(process->arguments));
-	json_object_set_new(row, "executable", json_text(process->executable));
-	json_object_set_new(row, "cwd", json_text(process->cwd));
-	json_object_set_new(row, "pid", json_integer(process->pid));
-	json_object_set_new(row, "ppid", json_integer(process->ppid));
-	json_object_set_new(row, "pgrp", json_integer(process->pgrp));
-	json_object_set_new(row, "sid", json_integer(process->sid));
-	json_object_set_new(row, "producer", json_text(process->producer));
-	json_object_set_new(row, "version", json_text(process->version));
-	json_object_set_new(row, "hostname", json_text(process->hostname));
-	json_object_set_new(row, "os", json_text(process->os));
-	json_object_set_new(row, "arch", json_text(process->arch));
-	json_object_set_new(row, "cpus", known(process->cpus));
-	json_object_set_new(row, "clock_mhz", known(process->clock_mhz));
-	json_object_set_new(row, "page_size", known(process->page_size));
-	json_object_set_new(row, "pages", known(process->pages));
-	json_object_set_new(row, "engine", json_text(process->engine));
-	json_object_set_new(row, "engine_reason", json_text(process->engine_reason));
-	json_object_set_new(row, "settings",
-			    json_attributes(process->settings, process->setting_count));
-	json_object_set_new(row, "wall_start_ns", json_integer(process->wall_start_ns));
-	json_object_set_new(row, "start_s", json_real((double)process->start_ns / NS_PER_S));
-	json_object_set_new(row, "end_s", json_real((double)process->end_ns / NS_PER_S));
-	json_object_set_new(row, "recorded_s", json_real((double)process->recorded_ns / NS_PER_S));
-	json_object_set_new(row, "ended", json_boolean(process->ended));
-	json_object_set_new(row, "exit_status",
-			    process->has_status && !process->exit_signal
-				    ? json_integer(process->exit_status)
-				    : json_null());
-	json_object_set_new(row, "exit_signal",
-			    process->has_status && process->exit_signal
-				    ? json_integer(process->exit_signal)
-				    : json_null());
-	json_object_set_new(row, "threads", json_integer(process->thread_count));
-	json_object_set_new(row, "profile_events", json_integer((json_int_t)process->event_count));
-	json_object_set_new(row, "trace_events", json_counts(process));
-	json_object_set_new(row, "dropped", json_integer((json_int_t)process->dropped));
-	json_object_set_new(row, "events", json_events(process));
-	return row;
+static void set_machine(struct result *into, struct part *row, const struct process_info *process)
+{
+	set_text(into, row, "producer", process->producer);
+	set_text(into, row, "version", process->version);
+	set_text(into, row, "hostname", process->hostname);
+	set_text(into, row, "os", process->os);
+	set_text(into, row, "arch", process->arch);
+	part_set(into, row, "cpus", known(process->cpus));
+	part_set(into, row, "clock_mhz", known(process->clock_mhz));
+	part_set(into, row, "page_size", known(process->page_size));
+	part_set(into, row, "pages", known(process->pages));
+	set_text(into, row, "engine", process->engine);
+	set_text(into, row, "engine_reason", process->engine_reason);
+	part_set(into, row, "settings",
+		 attributes_of(into, process->settings, process->setting_count));
+}
+
+static void set_life(struct result *into, struct part *row, const struct process_info *process)
+{
+	const struct value none = {.kind = VALUE_NONE};
+	bool exited = process->has_status && !process->exit_signal;
+	bool killed = process->has_status && process->exit_signal;
+
+	part_set(into, row, "wall_start_ns", value_integer(process->wall_start_ns));
+	part_set(into, row, "start_s", value_real((double)process->start_ns / NS_PER_S, 9));
+	part_set(into, row, "end_s", value_real((double)process->end_ns / NS_PER_S, 9));
+	part_set(into, row, "recorded_s", value_real((double)process->recorded_ns / NS_PER_S, 9));
+	part_set(into, row, "ended", value_flag(process->ended));
+	part_set(into, row, "exit_status", exited ? value_integer(process->exit_status) : none);
+	part_set(into, row, "exit_signal", killed ? value_integer(process->exit_signal) : none);
+	part_set(into, row, "threads", value_count(process->thread_count));
+	part_set(into, row, "profile_events", value_count(process->event_count));
+	part_set(into, row, "trace_events", counts_of(into, process));
+	part_set(into, row, "dropped", value_count(process->dropped));
+	part_set(into, row, "events", events_of(into, process));
+}
+
+/* What the processes' parts are made of. */
+struct headers {
+	const struct session *session;
+	size_t first;
+};
+
+static void make_header(struct result *into, size_t index, const void *data)
+{
+	const struct headers *of = data;
+	const struct process_info *process = session_process(of->session, of->first + index);
+	struct part *row;
+
+	result_heading(into, "Experiment: %s", process->name)->heading.is_title = true;
+	add_notes(into, process->notes);
+	if (!add_messages(into, process, "error", "Error"))
+		result_note(into, "No errors");
+	if (!(add_messages(into, process, "warning", "Warning") + add_findings(into, process)))
+		result_note(into, "No warnings");
+	add_target(into, process);
+	add_machine(into, process);
+	add_parameters(into, process);
+	add_life(into, process);
+	result_gap(into);
+	row = result_line(into, "", "");
+	set_identity(into, row, process);
+	set_machine(into, row, process);
+	set_life(into, row, process);
 }
 
 bool command_header(struct print *print, char **arguments, size_t count)
 {
-	struct json_report report;
-	size_t first, end;
+	struct headers of = {.session = print->session};
+	struct result result;
+	size_t end;
 
-	if (!command_select_processes(print, arguments, count, &first, &end))
+	if (!command_select_processes(print, arguments, count, &of.first, &end))
 		return false;
-	if (print->presenter.format == PRESENT_JSON)
-		json_report_begin(&report, &print->presenter, print->session, "header", NULL, NULL);
-	for (size_t i = first; i < end; i++) {
-		const struct process_info *process = session_process(print->session, i);
-
-		if (print->presenter.format == PRESENT_JSON)
-			json_report_row(&report, json_header(process));
-		else
-			print_header(print, process);
-	}
-	if (print->presenter.format == PRESENT_JSON)
-		json_report_end(&report);
-	return true;
+	result_init(&result, "header", print->session);
+	result_series(&result, end - of.first, make_header, &of);
+	return print_answer(print, &result);
 }
