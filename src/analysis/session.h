@@ -13,6 +13,7 @@
 
 #include "analysis/index.h"
 #include "analysis/measure.h"
+#include "analysis/object_files.h"
 #include "analysis/view.h"
 #include "analysis/watch.h"
 #include "base/hash.h"
@@ -36,6 +37,7 @@ struct load_object {
 	const char *path;
 	const char *name;	 /* base name */
 	struct object *object;	 /* NULL: not opened so far, <Unknown>, DYNAMIC_FUNCTIONS */
+	uint32_t file;		 /* its number among the session's files, or HASH_NONE: of none */
 	bool is_file;		 /* symbols_object() opens it */
 	uint64_t mtime;		 /* s, of the file that was measured */
 	uint64_t file_size;	 /* bytes, likewise; 0: not known */
@@ -150,7 +152,8 @@ struct session {
 	struct string_table lineages;
 	VEC(uint32_t) first_of_lineage; /* by its number there: id of a process */
 	VEC(struct load_object) objects;
-	struct object *missing; /* for all that are not there; NULL: none is missing so far */
+	struct object *missing;	   /* for all that are not there; NULL: none is missing so far */
+	struct object_files files; /* those that are */
 	struct string_table object_keys; /* path and build-id → object index */
 	VEC(struct function) functions;
 	struct string_table dynamic_keys; /* name and source of an announced function → number */

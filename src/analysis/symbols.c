@@ -64,7 +64,7 @@ void symbols_init(struct session *session)
 static void close_object(struct session *session, struct load_object *object)
 {
 	if (object->object && object->object != session->missing)
-		object_free(object->object);
+		object_files_let_go(&session->files, object->object, object->file);
 	object->object = NULL;
 	diag_fini(&object->doubts);
 }
@@ -79,6 +79,7 @@ void symbols_fini(struct session *session)
 	vec_fini(&session->objects);
 	if (session->missing)
 		object_free(session->missing);
+	object_files_fini(&session->files);
 	string_table_fini(&session->object_keys);
 	string_table_fini(&session->dynamic_keys);
 }
@@ -131,6 +132,8 @@ static void open_object(struct session *session, struct load_object *object)
 		else
 			session->missing = opened;
 		opened = session->missing;
+	} else {
+		object->file = object_files_share(&session->files, &opened);
 	}
 	object->object = opened;
 }

@@ -228,6 +228,10 @@ enum status elf_file_open(const char *path, struct elf_file *out)
 	out->is_copy = map.is_copy;
 	out->mtime = (uint64_t)info.st_mtime;
 	out->file_size = out->size;
+	out->device = info.st_dev;
+	out->inode = info.st_ino;
+	out->changed_ns =
+		(uint64_t)info.st_mtim.tv_sec * 1000000000u + (uint64_t)info.st_mtim.tv_nsec;
 	out->path = xstrdup(path);
 	status = load(out);
 out:;

@@ -22,7 +22,8 @@ struct elf_file {
 	bool differs;	/* the image is not what the file is */
 	uint64_t mtime; /* s */
 	uint64_t file_size;
-	char *build_id; /* hex, or NULL */
+	uint64_t device, inode, changed_ns; /* which file it is, and as of when; 0: not from one */
+	char *build_id;			    /* hex, or NULL */
 };
 
 struct bytes {

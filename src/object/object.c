@@ -10,6 +10,7 @@
 #include "object/data.h"
 #include "object/debug_file.h"
 #include "object/debuginfod.h"
+#include "object/file.h"
 #include "object/lines_private.h"
 #include "object/name_index.h"
 #include "object/variables_private.h"
@@ -19,6 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define VDSO_NAME "[vdso]"
 
@@ -27,6 +30,7 @@ struct object {
 	char *archived_debug; /* where a debug file would be kept, or NULL */
 	char *build_id;	      /* of the measured file, or NULL */
 	struct elf_file file; /* elf NULL: none, or already read */
+	struct object_identity identity;
 	struct elf_file
 		code; /* once more, from the first question about code on; elf NULL: not there */
 	bool is_found, has_sought_code;
@@ -191,6 +195,37 @@ static void remember_file(struct object *object)
 		object->file_build_id = xstrdup(file->build_id);
 }
 
+static void identify(struct object *object)
+{
+	const struct elf_file *file = &object->file;
+	struct object_identity *identity = &object->identity;
+	struct stat debug = {0};
+	int fd;
+
+	if (object->archived_debug && !file_open_regular(object->archived_debug, &fd, &debug))
+		close(fd);
+	else
+		debug = (struct stat){0};
+	*identity = (struct object_identity){
+		.device = file->device,
+		.inode = file->inode,
+		.size = file->file_size,
+		.changed_ns = file->changed_ns,
+		.debug_device = debug.st_dev,
+		.debug_inode = debug.st_ino,
+		.debug_size = (uint64_t)debug.st_size,
+		.debug_changed_ns = (uint64_t)debug.st_mtim.tv_sec * 1000000000u +
+				    (uint64_t)debug.st_mtim.tv_nsec,
+		.asked = object->build_id != NULL,
+	};
+}
+
+bool object_identify(const struct object *object, struct object_identity *out)
+{
+	*out = object->identity;
+	return out->inode;
+}
+
 void object_open(const struct object_request *request, struct object **out, struct diag_list *diags)
 {
 	struct object *object = xcalloc(1, sizeof(*object));
@@ -203,8 +238,10 @@ void object_open(const struct object_request *request, struct object **out, stru
 			xasprintf("%s" OBJECT_ARCHIVED_DEBUG, request->archive_path);
 
 	object->is_found = find_file(object, request, diags);
-	if (object->is_found)
+	if (object->is_found) {
 		remember_file(object);
+		identify(object);
+	}
 	if (!object->file.elf)
 		object->provenance = xstrdup("not found");
 	else if (!object->file.path || !strcmp(object->file.path, object->path))

@@ -55,6 +55,18 @@ void object_open(const struct object_request *request, struct object **out,
 void object_free(struct object *object);
 
 /*
+ * What was opened: two objects with the same are the same file, whatever its paths, with the same
+ * debug file kept beside it, and all that follows from that.
+ */
+struct object_identity {
+	uint64_t device, inode, size, changed_ns;
+	uint64_t debug_device, debug_inode, debug_size, debug_changed_ns; /* 0: there is none */
+	uint64_t asked; /* whether a build-id was asked for */
+};
+/* False: it is of no file of its own. */
+bool object_identify(const struct object *object, struct object_identity *out);
+
+/*
  * The function that holds an address, as an index for object_function(), or
  * OBJECT_NO_FUNCTION.  Of functions that overlap it is the one that begins
  * last.  Code that no symbol covers belongs to a function made up for it,

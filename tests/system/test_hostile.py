@@ -5,6 +5,7 @@ The objects are of hostile.py, each in two sizes; both are the kernel's account 
 """
 import os
 import pathlib
+import re
 import shutil
 import struct
 import sys
@@ -171,6 +172,38 @@ def maps(t):
             spent.append(seconds)
         allowed = 2 * GROWTH * (spent[0] + least)
         t.within(spent[1] <= allowed, f'{kind}: {spent[1]:.3f} s, and {spent[0]:.3f} s for a {GROWTH}th of them')
+
+
+def spelled(directory, number):
+    """One of many paths to an object there."""
+    return f'{directory}/' + ''.join('./' if number >> bit & 1 else '/' for bit in range(12)) + 'object'
+
+
+@test(alone=True)
+def one_file_of_many_paths(t):
+    """One object under two thousand spellings of its path, and copies kept of two thousand that are links to one: it is read once."""
+    path, target = t.directory / 'hostile.er', t.directory / 'object'
+    target.write_bytes(hostile.many_symbols(2000))
+    for kept in False, True:
+        spent = []
+        for count in 500, GROWTH * 500:
+            shutil.rmtree(path, ignore_errors=True)
+            golden.founder(path)
+            names = [f'/n/{i:x}' if kept else spelled(t.directory, i) for i in range(1, count + 1)]
+            lines = (f'<event kind="map" vaddr="{i * 16}" size="1" bias="{(i * 16 - hostile.CODE) % 2**64}" name="{name}"/>\n' for i, name in enumerate(names, 1))
+            golden.write(path, 'map.xml', golden.MAP.split('<event')[0] + ''.join(lines) + '</maps>\n')
+            a_stack_at_each(path, count)
+            size = target.stat().st_size + sum(file.stat().st_size for file in path.iterdir())
+            if kept:
+                (path / 'archives').mkdir()
+                for name in names:
+                    (path / 'archives' / f'{pathlib.Path(name).name}.0-0').symlink_to(target)
+            seconds, memory, messages = spend(t, 'print', '-functions', path)
+            t.check(memory <= TIMES * size + BESIDE, f'{kept=}: {memory >> 20} MB for {size / (1 << 20):.1f} MB ({messages[-200:]})')
+            shown = t.run(t.helio, 'print', '-functions', path).out
+            t.equal(len(re.findall(r' f0\b', shown)), count, f'{kept=}: first functions')
+            spent.append(seconds)
+        t.within(spent[1] <= 2 * GROWTH * (spent[0] + 0.1), f'{kept=}: {spent[1]:.3f} s, and {spent[0]:.3f} s for a {GROWTH}th of the paths')
 
 
 def named_by(t, name, form, sections=(), attribute=0x76):

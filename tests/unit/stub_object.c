@@ -84,6 +84,13 @@ bool object_is_missing(const struct object *object)
 	return !object->archived && !object->count;
 }
 
+bool object_identify(const struct object *object, struct object_identity *out)
+{
+	(void)object;
+	*out = (struct object_identity){0};
+	return false;
+}
+
 const char *object_debug_file(struct object *object)
 {
 	(void)object;
