@@ -370,6 +370,21 @@ def real_program(t):
     t.ratio(faults, own, 0.9, 1.1, 'faults/getrusage')
 
 
+@test(alone=True)
+def events_that_rest(t):
+    """While events rest no signal comes; what the program does then is not the collector's, which here has no more than some tens of faults a run."""
+    need_events()
+    pages, own, total = 20000, 0, 0
+    for options in (('-p', '100u'), ('-p', '1', '-H', 'on')):
+        for limit in 1, 5, 20:
+            result = t.collect(t.target('faulter'), f'pages={pages}', options=(*options, '--max-overhead', limit, '-h', 'page-faults,1'))
+            functions = t.functions(result.experiment, 'e.page-faults')
+            own += value(functions, 'collector_record_counters', 'e.page-faults')
+            total += functions['<Total>']['e.page-faults']
+    t.within(own < 0.01 * 6 * pages, f'{own} of {6 * pages} faults are called the collector\'s')
+    t.ratio(total, 6 * pages, 0.99, 1.05, 'all faults')
+
+
 @test
 def what_cannot_be_counted(t):
     """Refused before anything runs, with a remedy; status 1 as for any wrong command line."""

@@ -348,6 +348,21 @@ static uint64_t due_by(struct thread *thread, unsigned number, const struct coun
 	return own ? period : 0;
 }
 
+/*
+ * A signal within the collector tells of one period of its own.  Where events have rested, what is
+ * due besides is the program's, of the rest, and stays due: the next signal has a place for it.
+ */
+static void take_own(struct thread *thread, unsigned number, uint64_t due, bool told)
+{
+	uint64_t most = told ? counters[number].asked.period : 0;
+
+	if (thread && counters[number].exact && overhead_has_rested() && due > most) {
+		thread->counted[number] -= due - most;
+		due = most;
+	}
+	add(&counters[number].own, due);
+}
+
 void counter_signal(struct thread *thread, const struct counter_signal *signal,
 		    const struct unwind_regs *regs)
 {
@@ -364,7 +379,7 @@ void counter_signal(struct thread *thread, const struct counter_signal *signal,
 		bool same = i == signal->number || (is_fault(i) && is_fault(signal->number));
 
 		if (due[i] && ours)
-			add(&counters[i].own, due[i]);
+			take_own(thread, i, due[i], same);
 		else if (due[i])
 			record(thread, i, due[i], same ? signal->address : 0, regs);
 	}
