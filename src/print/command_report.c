@@ -10,8 +10,6 @@
 #include "base/array.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
-#include "base/terminal.h"
-#include "present/json.h"
 #include "present/number.h"
 #include "print/command.h"
 
@@ -26,18 +24,13 @@ static const double least_percent = 2;
 
 struct report {
 	struct print *print;
-	struct json_report json;
+	struct result result;
 	const struct metric *metric; /* what "hot" goes by */
 	double total;		     /* of it */
 	struct idle_threads idle;
 	char *hottest; /* the function of the first row, or NULL */
 	uint32_t hottest_function;
 };
-
-static bool is_json(const struct report *report)
-{
-	return report->print->presenter.format == PRESENT_JSON;
-}
 
 static double total_of(const struct print *print, uint32_t function, const struct metric *metric,
 		       enum metric_flavor flavor)
@@ -49,44 +42,54 @@ static double total_of(const struct print *print, uint32_t function, const struc
 	return flavor == FLAVOR_EXCLUSIVE ? exclusive : inclusive;
 }
 
-static void put_section(struct report *report, const char *title)
+static void add_section(struct report *report, const char *title)
 {
-	if (is_json(report))
-		return;
-	fputc('\n', report->print->output.file);
-	output_style(&report->print->output, STYLE_TITLE);
-	terminal_printf(report->print->output.file, "%s\n", title);
-	output_style(&report->print->output, STYLE_PLAIN);
+	result_gap(&report->result);
+	result_heading(&report->result, "%s", title)->heading.is_title = true;
+}
+
+/* A line of its own in the report; programs get the section that it is in. */
+static struct part *add_line(struct report *report, const char *section, const char *before)
+{
+	struct part *line = result_line(&report->result, before, "");
+
+	part_set(&report->result, line, "section", value_text(&report->result, section));
+	return line;
+}
+
+/* What a metric's value is of, and the value, for programs. */
+static void set_value(struct report *report, struct part *line, const char *name,
+		      const struct metric *metric, double value, double whole)
+{
+	struct result *result = &report->result;
+
+	part_set(result, line, "name", value_text(result, name));
+	part_set(result, line, "metric", value_text(result, metric->command));
+	part_set(result, line, "unit", value_text(result, number_unit_name(metric->unit)));
+	part_set(result, line, "value", value_measure(metric->unit, value));
+	part_set(result, line, "percent", value_real(number_share(value, whole), 2));
 }
 
 /* A value with its part of a whole and what it is of. */
-static void put_value(struct report *report, const char *section, const char *indent,
+static void add_value(struct report *report, const char *section, const char *indent,
 		      const char *name, const struct metric *metric, double value, double whole)
 {
-	char number[NUMBER_SIZE], percent[NUMBER_SIZE];
+	struct result *result = &report->result;
+	struct part *line = add_line(report, section, "");
+	struct fact *fact;
 
-	if (is_json(report)) {
-		json_report_row(&report->json,
-				json_pack("{s:s, s:o, s:s, s:s, s:o, s:f}", "section", section,
-					  "name", json_text(name), "metric", metric->command,
-					  "unit", number_unit_name(metric->unit), "value",
-					  json_number(metric->unit, value), "percent",
-					  number_share(value, whole)));
-		return;
-	}
-	number_value(number, metric->unit, value);
-	number_percent(percent, value, whole);
-	terminal_printf(report->print->output.file, "%14s %7s %%  %s%s\n", number, percent, indent,
-			name);
+	set_value(report, line, name, metric, value, whole);
+	part_add(result, line, NULL, NULL, value_measure(metric->unit, value))->width = 14;
+	fact = part_add(result, line, NULL, NULL, value_share(value, whole));
+	fact->width = 8;
+	fact->suffix = " %  ";
+	part_add(result, line, NULL, NULL, value_printf(result, "%s%s", indent, name));
 }
 
-static void put_line(struct report *report, const char *section, const char *text)
+static void add_text(struct report *report, const char *section, const char *text)
 {
-	if (is_json(report))
-		json_report_row(&report->json, json_pack("{s:s, s:o}", "section", section, "name",
-							 json_text(text)));
-	else
-		terminal_printf(report->print->output.file, "  %s\n", text);
+	part_add(&report->result, add_line(report, section, "  "), "name", NULL,
+		 value_text(&report->result, text));
 }
 
 /* ---- what was run ---- */
@@ -121,7 +124,7 @@ static bool has_no_clock(const struct process_info *process)
 	return clock && !strcmp(clock, "0");
 }
 
-static void put_experiment(struct report *report, const struct process_info *process)
+static void add_experiment(struct report *report, const struct process_info *process)
 {
 	struct strbuf text = {0};
 	uint32_t threads = 0, processes = 0;
@@ -139,7 +142,7 @@ static void put_experiment(struct report *report, const struct process_info *pro
 	strbuf_printf(&text, "%s:", process->name);
 	for (char *const *word = process->arguments; word && *word; word++)
 		strbuf_printf(&text, " %s", *word);
-	put_line(report, "experiment", one_line(&text));
+	add_text(report, "experiment", one_line(&text));
 	strbuf_clear(&text);
 	strbuf_printf(&text, "%.3f s, %" PRIu32 " process%s, %" PRIu32 " thread%s, ",
 		      command_family_duration(process), processes, processes == 1 ? "" : "es",
@@ -150,7 +153,7 @@ static void put_experiment(struct report *report, const struct process_info *pro
 		strbuf_printf(&text, "%" PRIu64 " clock events", events);
 	if (process->engine && !has_no_clock(process))
 		strbuf_printf(&text, " by the %s engine", process->engine);
-	put_line(report, "experiment", text.text);
+	add_text(report, "experiment", text.text);
 	strbuf_fini(&text);
 }
 
@@ -158,7 +161,7 @@ static void put_experiment(struct report *report, const struct process_info *pro
 
 /* What of a state's time is idle threads', said apart from what the others wait for. True: these
  * are waits of User Lock. */
-static bool put_idle(struct report *report, const struct metric *metric, double value, double whole)
+static bool add_idle(struct report *report, const struct metric *metric, double value, double whole)
 {
 	const struct idle_threads *idle = &report->idle;
 	bool is_lock = !strcmp(metric->command, "lock");
@@ -174,15 +177,15 @@ static bool put_idle(struct report *report, const struct metric *metric, double 
 			 is_lock ? "conditions and semaphores" : "epoll, poll and select",
 			 idle->lock_threads && idle->sleep_threads ? " mainly" : "", threads,
 			 threads == 1 ? "" : "s", threads == 1 ? "its" : "their");
-	put_value(report, "time", "    ", text, metric, seconds, whole);
+	add_value(report, "time", "    ", text, metric, seconds, whole);
 	free(text);
 	if (is_lock)
-		put_value(report, "time", "    ", "all other: locks, joins, barriers", metric,
+		add_value(report, "time", "    ", "all other: locks, joins, barriers", metric,
 			  value > seconds ? value - seconds : 0, whole);
 	return is_lock;
 }
 
-static void put_times(struct report *report)
+static void add_times(struct report *report)
 {
 	static const struct {
 		const char *metric, *text;
@@ -204,33 +207,33 @@ static void put_times(struct report *report)
 
 	if (!metric_available(session, total) || whole <= 0)
 		return;
-	put_section(report, "Where the time of all threads goes");
-	put_value(report, "time", "", "all their time", total, whole, whole);
+	add_section(report, "Where the time of all threads goes");
+	add_value(report, "time", "", "all their time", total, whole, whole);
 	for (size_t i = 0; i < COUNT(times); i++) {
 		const struct metric *metric = metric_find(session, times[i].metric);
 		double value = total_of(report->print, FUNCTION_TOTAL, metric, FLAVOR_INCLUSIVE);
 
 		if (value > 0)
-			put_value(report, "time", times[i].detail ? "    " : "  ", times[i].text,
+			add_value(report, "time", times[i].detail ? "    " : "  ", times[i].text,
 				  metric, value, whole);
-		idle |= put_idle(report, metric, value, whole);
+		idle |= add_idle(report, metric, value, whole);
 	}
 	if (idle)
-		put_line(report, "time",
+		add_text(report, "time",
 			 "Waiting for work is no contention; the metric e.lock and the list of "
 			 "locks have it too.");
 }
 
 /* What was traced and counted: all other metrics that have data. */
-static void put_traces(struct report *report)
+static void add_traces(struct report *report)
 {
 	struct session *session = report->print->session;
 	const struct metric *metric;
 	bool begun = false;
 
 	for (size_t i = 0; (metric = metric_catalogue(session, i)); i++) {
+		struct part *line;
 		double value;
-		char number[NUMBER_SIZE];
 
 		if (metric->is_static || metric->states || !metric->if_data ||
 		    !metric_available(session, metric))
@@ -239,15 +242,15 @@ static void put_traces(struct report *report)
 		if (value <= 0)
 			continue;
 		if (!begun)
-			put_section(report, "What was traced and counted");
+			add_section(report, "What was traced and counted");
 		begun = true;
-		if (is_json(report)) {
-			put_value(report, "traced", "", metric->title, metric, value, value);
-			continue;
-		}
-		number_value(number, metric->unit, value);
-		terminal_printf(report->print->output.file, "%14s  %s%s\n", number, metric->title,
-				metric->unit == UNIT_SECONDS ? " (s)" : "");
+		line = add_line(report, "traced", "");
+		set_value(report, line, metric->title, metric, value, value);
+		part_add(&report->result, line, NULL, NULL, value_measure(metric->unit, value))
+			->width = 14;
+		part_add(&report->result, line, NULL, NULL,
+			 value_printf(&report->result, "  %s%s", metric->title,
+				      metric->unit == UNIT_SECONDS ? " (s)" : ""));
 	}
 }
 
@@ -267,15 +270,15 @@ static void hot_query(const struct report *report, struct query *query,
 	query->limit = 0;
 }
 
-static void put_hot_section(struct report *report, const char *what)
+static void add_hot_section(struct report *report, const char *what)
 {
 	char *title = xasprintf("%s, by %s", what, report->metric->title);
 
-	put_section(report, title);
+	add_section(report, title);
 	free(title);
 }
 
-static void put_threads(struct report *report)
+static void add_threads(struct report *report)
 {
 	struct metric_choice choices[2];
 	struct query query;
@@ -284,26 +287,26 @@ static void put_threads(struct report *report)
 	hot_query(report, &query, choices, FLAVOR_EXCLUSIVE);
 	view_threads(report->print->session, &query, &table);
 	if (table.row_count > 2) {
-		put_hot_section(report, "The busiest threads");
+		add_hot_section(report, "The busiest threads");
 		for (size_t i = 1; i < table.row_count && i <= THREADS_SHOWN; i++)
-			put_value(report, "threads", "", table.rows[i].name, report->metric,
+			add_value(report, "threads", "", table.rows[i].name, report->metric,
 				  table.values[i * table.column_count], report->total);
-		if (!is_json(report) && table.row_count > THREADS_SHOWN + 1)
-			terminal_printf(report->print->output.file, "%25s  and %zu more\n", "",
-					table.row_count - THREADS_SHOWN - 1);
+		if (table.row_count > THREADS_SHOWN + 1)
+			result_note(&report->result, "%25s  and %zu more", "",
+				    table.row_count - THREADS_SHOWN - 1);
 	}
 	table_fini(&table);
 }
 
-static void put_row(struct report *report, const char *section, const struct row *row, double value)
+static void add_row(struct report *report, const char *section, const struct row *row, double value)
 {
 	char *name = row->of ? xasprintf("%s [%s]", row->name, row->of) : xstrdup(row->name);
 
-	put_value(report, section, "", name, report->metric, value, report->total);
+	add_value(report, section, "", name, report->metric, value, report->total);
 	free(name);
 }
 
-static void put_functions(struct report *report)
+static void add_functions(struct report *report)
 {
 	struct metric_choice choices[2];
 	struct query query;
@@ -313,11 +316,11 @@ static void put_functions(struct report *report)
 	query.limit = 1 + FUNCTIONS_SHOWN;
 	query.name_soname = true;
 	view_functions(report->print->session, &query, &table);
-	put_hot_section(report, "The hottest functions themselves");
+	add_hot_section(report, "The hottest functions themselves");
 	for (size_t i = 1; i < table.row_count; i++) {
 		if (table.values[i * table.column_count] <= 0)
 			break;
-		put_row(report, "functions", &table.rows[i], table.values[i * table.column_count]);
+		add_row(report, "functions", &table.rows[i], table.values[i * table.column_count]);
 		/* Of what stands for time whose code is not known nothing can be shown. */
 		if (!report->hottest && table.rows[i].id >= FUNCTION_FIRST_REAL &&
 		    strncmp(table.rows[i].name, UNRECORDED_PREFIX, strlen(UNRECORDED_PREFIX)) !=
@@ -330,7 +333,7 @@ static void put_functions(struct report *report)
 }
 
 /* The first children only: those that most of the cost goes through. */
-static void put_path(struct report *report)
+static void add_path(struct report *report)
 {
 	struct tree_part part = {.hottest = true, .percent = least_percent};
 	struct metric_choice choices[2];
@@ -340,7 +343,7 @@ static void put_path(struct report *report)
 
 	hot_query(report, &query, choices, FLAVOR_INCLUSIVE);
 	view_call_tree(report->print->session, &query, &part, &table);
-	put_hot_section(report, "The hottest path");
+	add_hot_section(report, "The hottest path");
 	for (size_t i = 1; i < table.row_count; i++) {
 		const struct row *row = &table.rows[i];
 		double value = table.values[i * table.column_count];
@@ -355,19 +358,19 @@ static void put_path(struct report *report)
 			continue;
 		}
 		if (shown++ < PATH_SHOWN)
-			put_row(report, "path", row, value);
+			add_row(report, "path", row, value);
 	}
-	if (skipped && !is_json(report))
-		terminal_printf(
-			report->print->output.file,
-			"%25s  (%u more that only pass it on; `calltree -hottest' has all)\n", "",
+	if (skipped)
+		result_note(
+			&report->result,
+			"%25s  (%u more that only pass it on; `calltree -hottest' has all)", "",
 			skipped);
 	table_fini(&table);
 }
 
 /* ---- what is missing ---- */
 
-static bool put_share(struct report *report, double value, const char *what, const char *remedy)
+static bool add_share(struct report *report, double value, const char *what, const char *remedy)
 {
 	double share = number_share(value, report->total);
 	char *text;
@@ -375,7 +378,7 @@ static bool put_share(struct report *report, double value, const char *what, con
 	if (share < least_percent)
 		return false;
 	text = xasprintf("%.1f %% %s: %s", share, what, remedy);
-	put_line(report, "missing", text);
+	add_text(report, "missing", text);
 	free(text);
 	return true;
 }
@@ -401,7 +404,7 @@ static double without_names(struct report *report)
 }
 
 /* What descendants used of which only that is known, and who they were. */
-static bool put_unrecorded(struct report *report)
+static bool add_unrecorded(struct report *report)
 {
 	enum { NAMED = 3 };
 	struct session *session = report->print->session;
@@ -424,10 +427,10 @@ static bool put_unrecorded(struct report *report)
 	}
 	if (named > NAMED)
 		strbuf_puts(&names, " ...");
-	any = named && put_share(report, sum, "was used by processes that could not be recorded",
+	any = named && add_share(report, sum, "was used by processes that could not be recorded",
 				 names.text);
 	if (any)
-		put_line(report, "missing",
+		add_text(report, "missing",
 			 "(static, Go and setuid programs do not load the collector: perf record "
 			 "shows what they do)");
 	strbuf_fini(&names);
@@ -459,7 +462,7 @@ static bool is_unrecorded_throughout(const struct report *report,
 }
 
 /* Experiments that were paused, or not in their window, at all times; and those without a clock. */
-static bool put_unasked(struct report *report)
+static bool add_unasked(struct report *report)
 {
 	bool any = false;
 
@@ -484,7 +487,7 @@ static bool put_unasked(struct report *report)
 					 "(-p off)",
 					 process->name);
 		if (text)
-			put_line(report, "missing", text);
+			add_text(report, "missing", text);
 		any |= text != NULL;
 		free(text);
 	}
@@ -517,45 +520,45 @@ static const char *without_stack(const struct session *session)
 	       "of them";
 }
 
-static void put_missing(struct report *report)
+static void add_missing(struct report *report)
 {
 	struct session *session = report->print->session;
 	const struct diag_list *warnings = session_warnings(session);
 	const struct metric *metric = report->metric;
 	bool any = warnings->count > 0;
 
-	put_section(report, "What is missing");
+	add_section(report, "What is missing");
 	for (size_t i = 0; i < warnings->count; i++)
-		put_line(report, "missing", warnings->items[i].text);
-	any |= put_unasked(report);
-	any |= put_unrecorded(report);
-	any |= put_share(report, without_names(report), "is in code without names",
+		add_text(report, "missing", warnings->items[i].text);
+	any |= add_unasked(report);
+	any |= add_unrecorded(report);
+	any |= add_share(report, without_names(report), "is in code without names",
 			 "install the debug packages of their programs and libraries");
-	any |= put_share(report,
+	any |= add_share(report,
 			 total_of(report->print, FUNCTION_TRUNCATED, metric, FLAVOR_INCLUSIVE),
 			 "has a call stack that was cut off",
 			 "record with a greater depth, helio collect --depth N");
-	any |= put_share(report,
+	any |= add_share(report,
 			 total_of(report->print, FUNCTION_UNWIND_FAILED, metric, FLAVOR_INCLUSIVE),
 			 "has a call stack that is not known to its end",
 			 "code without unwind information; -fasynchronous-unwind-tables adds it");
-	any |= put_share(report,
+	any |= add_share(report,
 			 total_of(report->print, FUNCTION_NO_STACK, metric, FLAVOR_INCLUSIVE),
 			 "has no call stack", without_stack(session));
 	if (!any)
-		put_line(report, "missing", "nothing that matters");
+		add_text(report, "missing", "nothing that matters");
 }
 
 /* ---- what next ---- */
 
-static void put_command(struct report *report, const char *words, const char *argument)
+static void add_command(struct report *report, const char *words, const char *argument)
 {
 	char *const path[] = {(char *)session_process(report->print->session, 0)->path, NULL};
 	char *experiment = command_words(path);
 	char *text = xasprintf("%s %s%s%s %s", report->print->program, words, argument ? " " : "",
 			       argument ? argument : "", experiment);
 
-	put_line(report, "next", text);
+	add_text(report, "next", text);
 	free(text);
 	free(experiment);
 }
@@ -596,7 +599,7 @@ static bool has_listing(const struct report *report,
 }
 
 /* What tells more of the hottest function; only what there is. */
-static void put_hottest_next(struct report *report)
+static void add_hottest_next(struct report *report)
 {
 	const struct query *query = &report->print->query;
 	struct session *session = report->print->session;
@@ -605,15 +608,15 @@ static void put_hottest_next(struct report *report)
 	char *argument = hottest_argument(report, matches, count);
 
 	if (argument)
-		put_command(report, "-csingle", argument);
+		add_command(report, "-csingle", argument);
 	free(argument);
 	free(matches);
 	count = view_find_code(session, query, report->hottest, &matches);
 	argument = hottest_argument(report, matches, count);
 	if (argument && has_listing(report, view_source))
-		put_command(report, "-source", argument);
+		add_command(report, "-source", argument);
 	else if (argument && has_listing(report, view_disassembly))
-		put_command(report, "-disasm", argument);
+		add_command(report, "-disasm", argument);
 	free(argument);
 	free(matches);
 }
@@ -650,7 +653,7 @@ static const struct metric *main_wait(const struct report *report)
 	return most;
 }
 
-static void put_next(struct report *report)
+static void add_next(struct report *report)
 {
 	static const struct {
 		enum trace_kind kind;
@@ -659,32 +662,32 @@ static void put_next(struct report *report)
 	const struct metric *wait = main_wait(report);
 	bool any = report->hottest || wait;
 
-	put_section(report, "What to type next");
+	add_section(report, "What to type next");
 	if (report->hottest)
-		put_hottest_next(report);
+		add_hottest_next(report);
 	/* They show what lists are sorted by. */
 	if (total_of(report->print, FUNCTION_TOTAL, tree_part_metric(&report->print->query),
 		     FLAVOR_INCLUSIVE) > 0) {
 		any = true;
-		put_command(report, "-calltree -percent 5", NULL);
-		put_command(report, "-flamegraph graph.html", NULL);
+		add_command(report, "-calltree -percent 5", NULL);
+		add_command(report, "-flamegraph graph.html", NULL);
 	}
 	if (wait) {
 		char *words = xasprintf("-metrics e.%%%s:i.%%%s:name -sort e.%s -functions",
 					wait->command, wait->command, wait->command);
 
-		put_command(report, words, NULL);
+		add_command(report, words, NULL);
 		free(words);
 	}
 	for (size_t i = 0; i < COUNT(traces); i++)
 		if (session_has_trace(report->print->session, traces[i].kind)) {
-			put_command(report, traces[i].command, NULL);
+			add_command(report, traces[i].command, NULL);
 			any = true;
 		}
 	/* What there is of any recording: when it was paused, and what the program used. */
 	if (!any) {
-		put_command(report, "-header", NULL);
-		put_command(report, "-statistics", NULL);
+		add_command(report, "-header", NULL);
+		add_command(report, "-statistics", NULL);
 	}
 }
 
@@ -714,26 +717,22 @@ bool command_report(struct print *print, char **arguments, size_t count)
 
 	report.total = total_of(print, FUNCTION_TOTAL, report.metric, FLAVOR_INCLUSIVE);
 	view_idle_threads(print->session, &print->query, &report.idle);
-	if (is_json(&report))
-		json_report_begin(&report.json, &print->presenter, print->session, "report", NULL,
-				  NULL);
+	result_init(&report.result, "report", print->session);
 	for (size_t i = 0; i < session_process_count(print->session); i++) {
 		const struct process_info *process = session_process(print->session, i);
 
 		if (process->founder == process->id)
-			put_experiment(&report, process);
+			add_experiment(&report, process);
 	}
-	put_times(&report);
-	put_traces(&report);
+	add_times(&report);
+	add_traces(&report);
 	if (report.total > 0) {
-		put_threads(&report);
-		put_functions(&report);
-		put_path(&report);
+		add_threads(&report);
+		add_functions(&report);
+		add_path(&report);
 	}
-	put_missing(&report);
-	put_next(&report);
-	if (is_json(&report))
-		json_report_end(&report.json);
+	add_missing(&report);
+	add_next(&report);
 	free(report.hottest);
-	return true;
+	return print_answer(print, &report.result);
 }
