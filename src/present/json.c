@@ -5,15 +5,25 @@
  */
 #include "present/json.h"
 
+#include "base/json.h"
 #include "base/memory.h"
 #include "base/terminal.h"
 #include "present/layout.h"
+#include "present/table.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-json_t *json_number(enum metric_unit unit, double value)
+/* The object that is being written. */
+struct report {
+	struct presenter *presenter;
+	const struct session *session;
+	size_t row_count;
+};
+
+/* Seconds as a real number; counts, bytes and addresses as an integer. */
+static json_t *json_number(enum metric_unit unit, double value)
 {
 	if (!isfinite(value))
 		return json_null();
@@ -21,7 +31,8 @@ json_t *json_number(enum metric_unit unit, double value)
 							  : json_integer((json_int_t)value);
 }
 
-json_t *json_metric(const struct metric *metric, enum metric_flavor flavor)
+/* {"name", "title", "unit"} */
+static json_t *json_metric(const struct metric *metric, enum metric_flavor flavor)
 {
 	const char *prefix = layout_flavor_long(flavor);
 	char *key = metric_key(metric, flavor);
@@ -34,7 +45,7 @@ json_t *json_metric(const struct metric *metric, enum metric_flavor flavor)
 	return object;
 }
 
-static void put_value(const struct json_report *report, const json_t *value)
+static void put_value(const struct report *report, const json_t *value)
 {
 	json_dumpf(value, report->presenter->output->file, JSON_COMPACT | JSON_ENCODE_ANY);
 }
@@ -68,7 +79,7 @@ static void add_warnings(json_t *list, const struct diag_list *diags)
 	}
 }
 
-static json_t *warnings(const struct json_report *report)
+static json_t *warnings(const struct report *report)
 {
 	json_t *list = json_array();
 
@@ -78,7 +89,7 @@ static json_t *warnings(const struct json_report *report)
 	return list;
 }
 
-static void put_member(const struct json_report *report, const char *key, json_t *value)
+static void put_member(const struct report *report, const char *key, json_t *value)
 {
 	terminal_printf(report->presenter->output->file, "\"%s\":", key);
 	put_value(report, value);
@@ -86,24 +97,25 @@ static void put_member(const struct json_report *report, const char *key, json_t
 	json_decref(value);
 }
 
-void json_report_begin(struct json_report *report, struct presenter *presenter,
-		       const struct session *session, const char *command, json_t *metrics,
-		       json_t *extra)
+/* Takes over metrics (an array) and extra (an object). */
+static void begin(struct report *report, struct presenter *presenter, const struct session *session,
+		  const char *command, json_t *metrics, json_t *extra)
 {
 	const char *key;
 	json_t *value;
 
-	*report = (struct json_report){.presenter = presenter, .session = session};
+	*report = (struct report){.presenter = presenter, .session = session};
 	fputc('{', presenter->output->file);
 	put_member(report, "command", json_text(command));
 	put_member(report, "experiments", experiments(session));
 	json_object_foreach(extra, key, value) put_member(report, key, json_incref(value));
 	json_decref(extra);
-	put_member(report, "metrics", metrics ? metrics : json_array());
+	put_member(report, "metrics", metrics);
 	fputs("\"rows\":[", presenter->output->file);
 }
 
-void json_report_row(struct json_report *report, json_t *row)
+/* Takes over row. */
+static void put_row(struct report *report, json_t *row)
 {
 	if (report->row_count++)
 		fputc(',', report->presenter->output->file);
@@ -111,7 +123,7 @@ void json_report_row(struct json_report *report, json_t *row)
 	json_decref(row);
 }
 
-void json_report_end(struct json_report *report)
+static void end(struct report *report)
 {
 	FILE *file = report->presenter->output->file;
 	json_t *list = warnings(report);
@@ -390,7 +402,7 @@ static json_t *value_json(const struct value *value)
 /* ---- parts ---- */
 
 struct rendering {
-	struct json_report report;
+	struct report report;
 	json_t *extra, *metrics;
 	struct members members; /* of the table, if there is one */
 };
@@ -417,7 +429,7 @@ static void add_head(struct rendering *rendering, const struct part *part)
 	}
 }
 
-static void put_list(struct json_report *report, const struct part *part)
+static void put_list(struct report *report, const struct part *part)
 {
 	size_t count = part->list.column_count;
 
@@ -428,7 +440,7 @@ static void put_list(struct json_report *report, const struct part *part)
 			if (part->list.columns[i].key)
 				json_object_set_new(row, part->list.columns[i].key,
 						    value_json(&part->list.cells[cell + i]));
-		json_report_row(report, row);
+		put_row(report, row);
 	}
 }
 
@@ -452,7 +464,7 @@ static void put_series(struct rendering *rendering, const struct result *result,
 static void put_rows(struct rendering *rendering, const struct result *result,
 		     const struct part *part)
 {
-	struct json_report *report = &rendering->report;
+	struct report *report = &rendering->report;
 	json_t *row;
 
 	if (!is_for_programs(part))
@@ -461,7 +473,7 @@ static void put_rows(struct rendering *rendering, const struct result *result,
 	case PART_FACTS:
 		row = part->facts.of_all ? NULL : record_json(&part->facts.record);
 		if (row && json_object_size(row))
-			json_report_row(report, row);
+			put_row(report, row);
 		else
 			json_decref(row);
 		break;
@@ -470,8 +482,8 @@ static void put_rows(struct rendering *rendering, const struct result *result,
 		break;
 	case PART_TABLE:
 		for (size_t i = 0; i < part->table.table.row_count; i++)
-			json_report_row(report, table_row(&part->table.table, i, part->table.shape,
-							  &rendering->members));
+			put_row(report, table_row(&part->table.table, i, part->table.shape,
+						  &rendering->members));
 		break;
 	case PART_SERIES:
 		put_series(rendering, result, part);
@@ -487,7 +499,9 @@ void json_result(struct presenter *presenter, const struct result *result)
 {
 	struct rendering rendering;
 
-	if (result->audience == FOR_PEOPLE)
+	if (result->is_plain)
+		text_result(presenter->output, result, NULL);
+	if (result->is_plain || result->audience == FOR_PEOPLE)
 		return;
 	rendering = (struct rendering){.extra = json_object(), .metrics = json_array()};
 	for (size_t i = 0; i < result->metrics.count; i++)
@@ -496,10 +510,10 @@ void json_result(struct presenter *presenter, const struct result *result)
 						  result->metrics.items[i].flavor));
 	for (const struct part *part = result->first; part; part = part->next)
 		add_head(&rendering, part);
-	json_report_begin(&rendering.report, presenter, result->session, result->view,
-			  rendering.metrics, rendering.extra);
+	begin(&rendering.report, presenter, result->session, result->view, rendering.metrics,
+	      rendering.extra);
 	for (const struct part *part = result->first; part; part = part->next)
 		put_rows(&rendering, result, part);
-	json_report_end(&rendering.report);
+	end(&rendering.report);
 	members_fini(&rendering.members);
 }

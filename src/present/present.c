@@ -44,6 +44,23 @@ void present(struct presenter *presenter, const struct result *result)
 	}
 }
 
+void present_begin(struct presenter *presenter)
+{
+	if (presenter->format == PRESENT_HTML)
+		page_capture(presenter);
+}
+
+void present_end(struct presenter *presenter, const struct session *session)
+{
+	if (presenter->page.file)
+		page_release(presenter, session);
+}
+
+void present_finish(struct presenter *presenter)
+{
+	page_end(presenter);
+}
+
 static const char *const names[] = {
 	[PRESENT_TEXT] = "text", [PRESENT_JSON] = "json", [PRESENT_HTML] = "html"};
 

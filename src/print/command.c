@@ -2,7 +2,6 @@
 /* How a word becomes a command, and what is checked before it runs. */
 #include "print/command.h"
 
-#include "present/page.h"
 #include "print/progress.h"
 
 #include "base/memory.h"
@@ -103,22 +102,22 @@ bool command_option(const struct command *command, const char *word, bool *with_
 }
 
 /* Settings print nothing, and what runs other commands leaves it to them. */
-static bool prints_a_part(const struct print *print, const struct command *command)
+static bool is_answered(const struct command *command)
 {
-	return print->presenter.format == PRESENT_HTML && command->group != GROUP_OUTPUT &&
-	       command->run != command_script && command->run != command_flamegraph;
+	return command->group != GROUP_OUTPUT && command->run != command_script &&
+	       command->run != command_flamegraph;
 }
 
 static bool run(struct print *print, const struct command *command, char **arguments, size_t count)
 {
 	if (print->session && !command->no_session && !command_show_inlines(print, command))
 		return false;
-	if (!prints_a_part(print, command))
+	if (!is_answered(command))
 		return command->run(print, arguments, count);
-	page_capture(&print->presenter);
+	present_begin(&print->presenter);
 	bool ok = command->run(print, arguments, count);
 
-	page_release(&print->presenter, print->session);
+	present_end(&print->presenter, print->session);
 	return ok;
 }
 

@@ -81,7 +81,7 @@ static bool load_model(struct print *print, const char *name)
 }
 
 /* Returns how many there were. */
-static size_t list_models(FILE *file, const char *directory)
+static size_t list_models(struct result *result, const char *directory)
 {
 	size_t listed = 0;
 	struct dirent **entries;
@@ -89,7 +89,7 @@ static size_t list_models(FILE *file, const char *directory)
 
 	for (int i = 0; i < count; i++) {
 		if (has_suffix(entries[i]->d_name)) {
-			terminal_printf(file, "%s/%s\n", directory, entries[i]->d_name);
+			result_note(result, "%s/%s", directory, entries[i]->d_name);
 			listed++;
 		}
 		free(entries[i]);
@@ -102,17 +102,20 @@ static size_t list_models(FILE *file, const char *directory)
 bool command_machinemodel(struct print *print, char **arguments, size_t count)
 {
 	const char *home = getenv("HOME");
+	struct result result;
 
 	if (!count) {
-		size_t listed = list_models(print->output.file, ".");
+		result_init(&result, "machinemodel", print->session);
+		result.is_plain = true;
+		size_t listed = list_models(&result, ".");
 
 		if (home)
-			listed += list_models(print->output.file, home);
+			listed += list_models(&result, home);
 		if (!listed)
 			say_warning(print, "there is no machine model (NAME" MODEL_SUFFIX
 					   ", with lines of mobj_define), neither here nor in the "
 					   "home directory");
-		return true;
+		return print_answer(print, &result);
 	}
 	index_forget_model(print->session);
 	return !*arguments[0] || load_model(print, arguments[0]);

@@ -3,7 +3,6 @@
  * Settings.  Their echo goes to stderr, as in the old tools; without an
  * argument they say what is in force.
  */
-#include "present/page.h"
 #include "print/command.h"
 
 #include <errno.h>
@@ -104,7 +103,7 @@ bool command_printmode(struct print *print, char **arguments, size_t count)
 
 static bool redirect(struct print *print, const char *name, bool append)
 {
-	page_end(&print->presenter);
+	present_finish(&print->presenter);
 	if (output_redirect(&print->output, name, append))
 		return true;
 	return say_error(print, "Unable to open file: %s: %s", name, strerror(errno));

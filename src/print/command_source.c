@@ -323,9 +323,13 @@ static bool read_inlines(const char *word, enum inlines *inlines)
 
 bool command_inlines(struct print *print, char **arguments, size_t count)
 {
+	struct result result;
+
 	if (!count) {
-		terminal_printf(print->output.file, "inlines %s\n", inlines_words[print->inlines]);
-		return true;
+		result_init(&result, "inlines", print->session);
+		result.is_plain = true;
+		result_note(&result, "inlines %s", inlines_words[print->inlines]);
+		return print_answer(print, &result);
 	}
 	return read_inlines(arguments[0], &print->inlines) ||
 	       say_error(print, "inlines: trees, on or off, not `%s'", arguments[0]);
@@ -385,6 +389,7 @@ bool command_addpath(struct print *print, char **arguments, size_t count)
 bool command_pathmap(struct print *print, char **arguments, size_t count)
 {
 	struct code_settings *settings = &print->code;
+	struct result result;
 
 	if (count == 1)
 		return say_error(print, "pathmap: needs OLD and NEW");
@@ -393,9 +398,10 @@ bool command_pathmap(struct print *print, char **arguments, size_t count)
 			.old_prefix = xstrdup(arguments[0]), .new_prefix = xstrdup(arguments[1])};
 		return true;
 	}
+	result_init(&result, "pathmap", print->session);
+	result.is_plain = true;
 	for (size_t i = 0; i < settings->maps.count; i++)
-		terminal_printf(print->output.file, "%s -> %s\n",
-				settings->maps.items[i].old_prefix,
-				settings->maps.items[i].new_prefix);
-	return true;
+		result_note(&result, "%s -> %s", settings->maps.items[i].old_prefix,
+			    settings->maps.items[i].new_prefix);
+	return print_answer(print, &result);
 }

@@ -9,7 +9,6 @@
 
 #include "analysis/cache.h"
 #include "base/terminal.h"
-#include "present/page.h"
 #include "print/arguments.h"
 #include "print/script.h"
 #include "print/startup.h"
@@ -273,7 +272,7 @@ static int run(struct print *print, struct arguments *arguments)
 
 	if (!useless)
 		run_plan(print, &arguments->plan, arguments->no_pager);
-	page_end(&print->presenter);
+	present_finish(&print->presenter);
 	if (!output_fini(&print->output))
 		say_error(print, "Cannot write the output: %s", strerror(errno));
 	fini(print);

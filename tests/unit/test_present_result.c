@@ -157,6 +157,59 @@ static void series(void **state)
 	result_fini(&result);
 }
 
+static void expect_json(struct value value, const char *expected)
+{
+	struct result result;
+
+	result_init(&result, "test", NULL);
+	if (value.kind == VALUE_TEXT)
+		value = value_text(&result, value.text);
+	part_set(&result, result_line(&result, "", ""), "x", value);
+	char *text = render(&result, "json", false);
+	char *begin = strstr(text, "{\"x\":") + strlen("{\"x\":");
+
+	*strstr(begin, "}]") = '\0';
+	assert_string_equal(begin, expected);
+	free(text);
+	result_fini(&result);
+}
+
+static void expect_text(const char *text, const char *expected)
+{
+	expect_json((struct value){.kind = VALUE_TEXT, .text = text}, expected);
+}
+
+/* Symbols are bytes; JSON is UTF-8. Overlong forms and surrogates are no UTF-8 (RFC 3629). */
+static void json_values(void **state)
+{
+	expect_text("main", "\"main\"");
+	expect_text("na\xc3\xafve", "\"na\xc3\xafve\"");
+	expect_text("a\xff"
+		    "b",
+		    "\"a\xef\xbf\xbd"
+		    "b\"");
+	expect_text("\xc0\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\"");
+	expect_text("\xed\xa0\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"");
+	expect_text("x\xe2\x82", "\"x\xef\xbf\xbd\xef\xbf\xbd\"");
+	expect_json((struct value){.kind = VALUE_NONE}, "null");
+	expect_json(value_measure(UNIT_SECONDS, 0.0 / 0.0), "null");
+	expect_json(value_measure(UNIT_BYTES, 12), "12");
+}
+
+/* What is set is said in the same words everywhere, in JSON too. */
+static void plain(void **state)
+{
+	struct result result;
+
+	result_init(&result, "test", NULL);
+	result.is_plain = true;
+	result_note(&result, "a -> %s", "b");
+	expect(&result, "text", "a -> b\n");
+	expect(&result, ",", "a -> b\n");
+	expect(&result, "json", "a -> b\n");
+	result_fini(&result);
+}
+
 static void formats(void **state)
 {
 	struct presenter presenter = {.program = "test"};
@@ -174,8 +227,10 @@ static void formats(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(facts),  cmocka_unit_test(audiences), cmocka_unit_test(list),
-		cmocka_unit_test(series), cmocka_unit_test(formats),
+		cmocka_unit_test(facts),   cmocka_unit_test(audiences),
+		cmocka_unit_test(list),	   cmocka_unit_test(series),
+		cmocka_unit_test(formats), cmocka_unit_test(json_values),
+		cmocka_unit_test(plain),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

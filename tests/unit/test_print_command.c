@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How words become commands, on the command line and in scripts. */
-#include "present/json.h"
 #include "print/arguments.h"
 #include "print/script.h"
 
@@ -224,31 +223,6 @@ static void completion(void **state)
 	completions_fini(&completions);
 }
 
-static void expect_text(const char *text, const char *expected)
-{
-	json_t *value = json_text(text);
-
-	assert_non_null(value);
-	assert_string_equal(json_string_value(value), expected);
-	json_decref(value);
-}
-
-/* Symbols are bytes; JSON is UTF-8. Overlong forms and surrogates are no UTF-8 (RFC 3629). */
-static void json_strings(void **state)
-{
-	expect_text("main", "main");
-	expect_text("na\xc3\xafve", "na\xc3\xafve");
-	expect_text("a\xff"
-		    "b",
-		    "a\xef\xbf\xbd"
-		    "b");
-	expect_text("\xc0\x80", "\xef\xbf\xbd\xef\xbf\xbd");
-	expect_text("\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
-	expect_text("x\xe2\x82", "x\xef\xbf\xbd\xef\xbf\xbd");
-	assert_true(json_is_null(json_text(NULL)));
-	assert_true(json_is_null(json_number(UNIT_SECONDS, 0.0 / 0.0)));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -259,7 +233,6 @@ int main(void)
 		cmocka_unit_test(lines_of_commands),
 		cmocka_unit_test(word_starts),
 		cmocka_unit_test(completion),
-		cmocka_unit_test(json_strings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
