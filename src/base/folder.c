@@ -267,6 +267,9 @@ bool folder_write_whole(int folder, const char *name, const char *text, size_t l
 	char *half = xasprintf("%s.%d.part", name, (int)getpid());
 	int fd = folder_open_file(folder, half, O_WRONLY | O_CREAT | O_EXCL, 0644);
 
+	/* Who had this number before was killed while it wrote. */
+	if (fd < 0 && errno == EEXIST && !unlinkat(folder, half, 0))
+		fd = folder_open_file(folder, half, O_WRONLY | O_CREAT | O_EXCL, 0644);
 	if (fd >= 0)
 		errno = ENOSPC; /* of a write that is short, which says nothing */
 	bool ok = fd >= 0 && write(fd, text, length) == (ssize_t)length &&

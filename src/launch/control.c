@@ -27,6 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct control;
@@ -201,13 +202,15 @@ static void take_apart(struct control *control, const char *path)
 	if (!slash || slash[1] != '_')
 		return;
 	*slash = '\0';
-	char *log = xasprintf("%s/" FORMAT_FILE_LOG, control->founder);
 
-	if (access(log, F_OK))
-		*slash = '/';
-	else
+	int folder = folder_open(control->founder, 0);
+	struct stat info;
+
+	if (folder >= 0 && folder_stat(folder, FORMAT_FILE_LOG, &info))
 		control->only = slash + 1;
-	free(log);
+	else
+		*slash = '/';
+	folder_close(folder);
 }
 
 static bool open_experiment(struct control *control)

@@ -41,6 +41,12 @@ static void put_usage(const char *program)
 		program);
 }
 
+/* It ended in order: then it had load objects, and has written at least two sample points. */
+static bool has_closed(const struct experiment_log *log)
+{
+	return !log->is_gprofng && log->counters.present && log->ended && !log->exit_signal;
+}
+
 /* Which files of a process are not what was written. */
 static void check_files(struct check *check, const struct process *process, bool has_clock)
 {
@@ -50,15 +56,17 @@ static void check_files(struct check *check, const struct process *process, bool
 	 * the sums.
 	 */
 	bool begun = process->log.engine || process->log.is_gprofng || process->profile.event_count;
+	bool emptied = has_closed(&process->log);
 	const char *stacks = process->log.is_gprofng ? "data.frameinfo" : FORMAT_FILE_STACKS;
 	const struct {
 		const char *name;
 		bool missing, damaged;
 	} files[] = {
 		{FORMAT_FILE_LOG, !process->log.present, process->log.damaged},
-		{FORMAT_FILE_MAP, !process->map.present && begun, process->map.damaged},
+		{FORMAT_FILE_MAP, !process->map.present && begun,
+		 process->map.damaged || (emptied && !process->map.segments.count)},
 		{FORMAT_FILE_OVERVIEW, !process->overview.present && begun,
-		 process->overview.damaged},
+		 process->overview.damaged || (emptied && !process->overview.count)},
 		{FORMAT_FILE_PROFILE, !process->profile.present && has_clock && begun,
 		 process->profile.damaged},
 		{stacks,
@@ -71,6 +79,10 @@ static void check_files(struct check *check, const struct process *process, bool
 		if (files[i].missing || files[i].damaged)
 			diag_add(&check->damage, DIAG_WARNING, "%s/%s is %s", process->name,
 				 files[i].name, files[i].missing ? "missing" : "damaged");
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		if (process->traces[kind].damaged)
+			diag_add(&check->damage, DIAG_WARNING, "%s/%s is damaged", process->name,
+				 format_traces[kind].file);
 }
 
 /* What is whole in itself but less than it was. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `helio ls`: what experiments there are. Logs only, so a directory of large ones is listed at
  * once. */
+#include "base/folder.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "base/terminal.h"
@@ -116,12 +117,12 @@ static void add_directory(struct listing *listing, const char *path)
 static bool is_place(const char *path)
 {
 	struct stat info;
-	char *log = xasprintf("%s/" FORMAT_FILE_LOG, path);
 	size_t length = strlen(path);
 	bool named = length > 3 && !strcmp(path + length - 3, ".er");
-	bool place = !named && !stat(path, &info) && S_ISDIR(info.st_mode) && stat(log, &info) != 0;
+	int folder = named ? -1 : folder_open(path, 0);
+	bool place = folder >= 0 && !folder_stat(folder, FORMAT_FILE_LOG, &info);
 
-	free(log);
+	folder_close(folder);
 	return place;
 }
 

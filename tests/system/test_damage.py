@@ -342,6 +342,34 @@ def traces_without_a_list(t):
 
 
 @test
+def other_files_without_a_list(t):
+    """So a map or sample points that are all gone, and a trace with a byte changed, while what a killed writer of the list has left harms nobody."""
+    made = recorded(t)
+    (made / 'sums').write_text('- - -\n')
+    (made / 'sums.12345.part').write_text('half')
+    experiment = t.directory / 'copy.er'
+    for name in 'map.xml', '_f1.er/map.xml', 'overview', '_f1.er/overview':
+        for what in 'emptied', 'zeroed':
+            shutil.rmtree(experiment, ignore_errors=True)
+            t.equal(t.run(t.helio, 'cp', made, experiment).status, 0, 'cp')
+            t.equal(t.run(t.helio, 'check', experiment).status, 1, 'status of check as it was left')
+            dict(harms_of_a_trace(experiment / name))[what]()
+            result = t.run(t.helio, 'check', experiment)
+            t.check(result.status == DAMAGED and re.search(f'damage: copy.er/{name} is (damaged|missing)', result.out), f'{name} {what}: {result.status} {result.out}')
+    shutil.rmtree(experiment)
+    shutil.copytree(made, experiment, symlinks=True)
+    content = bytearray((experiment / 'iotrace').read_bytes())
+    used = len(bytes(content).rstrip(b'\0'))
+    content[used - 1] ^= 0x40
+    (experiment / 'iotrace').write_bytes(content)
+    result = t.run(t.helio, 'check', experiment)
+    t.check(result.status == DAMAGED and 'damage: copy.er/iotrace' in result.out, f'iotrace: {result.status} {result.out}')
+    t.equal(t.run(t.helio, 'mv', made, t.directory / 'moved.er').status, 0, 'mv')
+    t.equal(t.run(t.helio, 'rm', t.directory / 'moved.er', experiment).status, 0, 'rm')
+    t.check(not (t.directory / 'moved.er').exists(), 'rm has left something')
+
+
+@test
 def headers_tell_of_their_own(t):
     """The header of each process has the warnings about it, whatever words they begin with: also of two experiments with one name, and where its log has an empty text."""
     made = recorded(t)

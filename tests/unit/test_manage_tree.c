@@ -55,6 +55,21 @@ static void test_copy_that_fails(void **state)
 	run("test -z \"$(ls | grep part)\"");
 }
 
+/* Who had the same process id before was killed while it wrote. */
+static void test_write_whole(void **state)
+{
+	char *half = xasprintf("sums.%d.part", (int)getpid());
+	FILE *left = fopen(half, "w");
+
+	(void)state;
+	assert_non_null(left);
+	fputs("half of", left);
+	fclose(left);
+	assert_true(folder_write_whole(here, "sums", "all\n", 4));
+	run("grep -qx all sums; test -z \"$(ls | grep part)\"");
+	free(half);
+}
+
 /* What has the name meanwhile is something else. */
 static void test_remove_itself(void **state)
 {
@@ -184,11 +199,12 @@ static void test_relative_paths(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_copy_file),     cmocka_unit_test(test_copy_that_fails),
-		cmocka_unit_test(test_remove_itself), cmocka_unit_test(test_remove_itself),
-		cmocka_unit_test(test_holes),	      cmocka_unit_test(test_copy_tree),
-		cmocka_unit_test(test_differences),   cmocka_unit_test(test_rename_and_remove),
-		cmocka_unit_test(test_directories),   cmocka_unit_test(test_relative_paths),
+		cmocka_unit_test(test_copy_file),	  cmocka_unit_test(test_copy_that_fails),
+		cmocka_unit_test(test_remove_itself),	  cmocka_unit_test(test_remove_itself),
+		cmocka_unit_test(test_write_whole),	  cmocka_unit_test(test_holes),
+		cmocka_unit_test(test_copy_tree),	  cmocka_unit_test(test_differences),
+		cmocka_unit_test(test_rename_and_remove), cmocka_unit_test(test_directories),
+		cmocka_unit_test(test_relative_paths),
 	};
 
 	here = AT_FDCWD;
