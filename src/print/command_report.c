@@ -361,10 +361,9 @@ static void add_path(struct report *report)
 			add_row(report, "path", row, value);
 	}
 	if (skipped)
-		result_note(
-			&report->result,
-			"%25s  (%u more that only pass it on; `calltree -hottest' has all)", "",
-			skipped);
+		result_note(&report->result,
+			    "%25s  (%u more that only pass it on; `calltree -hottest' has all)", "",
+			    skipped);
 	table_fini(&table);
 }
 
