@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "experiment/group.h"
 
+#include "base/file_map.h"
 #include "base/folder.h"
 #include "base/memory.h"
+#include "base/path.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,11 +34,10 @@ static void read_group(struct experiment_paths *paths, FILE *file, const char *p
 	free(line);
 }
 
-/* The file behind its first words, or NULL if it is no group. */
-static FILE *open_group(const char *path)
+/* The open file, which is taken over, behind its first words; NULL: it is no group. */
+static FILE *begin_group(int fd)
 {
 	char begin[sizeof(GROUP_MAGIC)] = "";
-	int fd = folder_open_named(path, NULL);
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 
 	if (file && (!fgets(begin, sizeof(begin), file) || strcmp(begin, GROUP_MAGIC) != 0)) {
@@ -44,6 +47,11 @@ static FILE *open_group(const char *path)
 	return file;
 }
 
+static FILE *open_group(const char *path)
+{
+	return begin_group(folder_open_named(path, NULL));
+}
+
 bool experiment_is_group(const char *path)
 {
 	FILE *file = open_group(path);
@@ -51,6 +59,11 @@ bool experiment_is_group(const char *path)
 	if (file)
 		fclose(file);
 	return file;
+}
+
+bool experiment_is_named_group(const char *path)
+{
+	return path_ends_with(path, ".erg") && experiment_is_group(path);
 }
 
 void experiment_paths_add(struct experiment_paths *paths, const char *path)
@@ -63,6 +76,47 @@ void experiment_paths_add(struct experiment_paths *paths, const char *path)
 	} else {
 		*vec_push(paths) = xstrdup(path);
 	}
+}
+
+/* The file itself, through no link; who owns its directory may exchange it at any moment. */
+static FILE *open_own_group(const char *path, struct diag_list *diags)
+{
+	const char *name = path_name(path);
+	char *place = name > path ? xstrndup(path, (size_t)(name - path)) : xstrdup(".");
+	int folder = folder_open(place, O_PATH);
+	int fd = folder < 0 ? -1 : folder_open_file(folder, name, O_RDONLY, 0);
+	struct stat info;
+
+	if (fd < 0) {
+		diag_add(diags, DIAG_ERROR, "The group %s cannot be read: %s", path,
+			 errno == ELOOP ? "it is a link; name the file itself" : strerror(errno));
+	} else if (fstat(fd, &info) || !file_is_trusted(&info)) {
+		diag_add(diags, DIAG_ERROR,
+			 "%s is a group that another user can write, who may name in it what is "
+			 "not theirs: name the experiments themselves, or a group of your own",
+			 path);
+		folder_close(fd);
+		fd = -1;
+	}
+	folder_close(folder);
+	free(place);
+	return begin_group(fd);
+}
+
+bool experiment_paths_add_own(struct experiment_paths *paths, const char *path,
+			      struct diag_list *diags)
+{
+	if (!experiment_is_named_group(path)) {
+		*vec_push(paths) = xstrdup(path);
+		return true;
+	}
+	FILE *file = open_own_group(path, diags);
+
+	if (!file)
+		return false;
+	read_group(paths, file, path);
+	fclose(file);
+	return true;
 }
 
 static bool is_one(const char *a, const char *b)

@@ -163,7 +163,7 @@ int manage_archive_main(int argc, char **argv)
 	struct arguments arguments = {.request.objects = MANAGE_OBJECTS_USED};
 	struct experiment_paths paths = {0};
 	struct strbuf command = {0};
-	size_t failed;
+	struct diag_list refusals = {0};
 
 	strbuf_puts(&command, program);
 	for (int i = 1; i < argc; i++)
@@ -174,14 +174,16 @@ int manage_archive_main(int argc, char **argv)
 		return report_usage_error(program, NULL);
 	}
 	for (int i = optind; i < argc; i++)
-		experiment_paths_add(&paths, argv[i]);
+		experiment_paths_add_own(&paths, argv[i], &refusals);
 	if (arguments.help)
 		put_usage(program);
 	else if (arguments.version)
 		report_version(program);
-	failed = archive_all(&arguments, program, &paths);
-	bool idle = !paths.count && !arguments.help && !arguments.version;
+	bool idle = !paths.count && !refusals.count && !arguments.help && !arguments.version;
 
+	size_t failed = report_diags(program, &refusals);
+
+	failed += archive_all(&arguments, program, &paths);
 	experiment_paths_fini(&paths);
 	strbuf_fini(&command);
 	if (idle)

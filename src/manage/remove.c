@@ -98,11 +98,12 @@ static bool remove_experiment(struct removal *removal, const char *path)
 static bool remove_group(struct removal *removal, const char *group)
 {
 	struct experiment_paths members = {0};
-	bool ok = true;
+	bool ok = experiment_paths_add_own(&members, group, &removal->diags);
 
-	if (!is_wanted(removal, group))
-		return true;
-	experiment_paths_add(&members, group);
+	if (!ok || !is_wanted(removal, group)) {
+		experiment_paths_fini(&members);
+		return ok;
+	}
 	for (size_t i = 0; i < members.count; i++)
 		ok &= remove_experiment(removal, members.items[i]);
 	experiment_paths_fini(&members);
@@ -152,8 +153,8 @@ int manage_remove_main(int argc, char **argv)
 	if (optind == argc && !removal.force)
 		return report_usage_error(removal.program, "name an experiment to remove");
 	for (int i = optind; i < argc; i++) {
-		ok &= experiment_is_group(argv[i]) ? remove_group(&removal, argv[i])
-						   : remove_experiment(&removal, argv[i]);
+		ok &= experiment_is_named_group(argv[i]) ? remove_group(&removal, argv[i])
+							 : remove_experiment(&removal, argv[i]);
 		report_diags(removal.program, &removal.diags);
 	}
 	return ok ? MANAGE_EXIT_OK : MANAGE_EXIT_FAILED;

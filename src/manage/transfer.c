@@ -186,10 +186,11 @@ static bool take_group(struct transfer *transfer, const char *group, const char 
 	struct experiment_paths members = {0};
 	char *target = xasprintf("%s/%s", directory, path_name(group));
 
-	experiment_paths_add(&members, group);
+	bool ok = experiment_paths_add_own(&members, group, &transfer->diags);
+
 	for (size_t i = 0; i < members.count; i++)
 		strip_slashes(members.items[i]);
-	bool ok = is_free(transfer, target) &&
+	ok = ok && is_free(transfer, target) &&
 		  for_each(transfer, &members, directory, may_take_to) &&
 		  for_each(transfer, &members, directory, take) &&
 		  write_group(transfer, target, &members);
@@ -203,7 +204,7 @@ static bool take_group(struct transfer *transfer, const char *group, const char 
 
 static bool take_into(struct transfer *transfer, char *from, const char *directory)
 {
-	if (experiment_is_group(from))
+	if (experiment_is_named_group(from))
 		return take_group(transfer, from, directory);
 	strip_slashes(from);
 	char *to = xasprintf("%s/%s", directory, path_name(from));
@@ -216,7 +217,7 @@ static bool take_into(struct transfer *transfer, char *from, const char *directo
 /* EXPERIMENT TARGET.er, where TARGET.er is not there. */
 static bool take_one(struct transfer *transfer, char *from, const char *to)
 {
-	if (experiment_is_group(from)) {
+	if (experiment_is_named_group(from)) {
 		diag_add(&transfer->diags, DIAG_ERROR,
 			 "A group goes to a directory, and %s is none: make it first", to);
 		return false;

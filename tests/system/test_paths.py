@@ -231,6 +231,38 @@ def a_link_of_another_user_to_an_experiment(t):
 
 
 @test
+def a_group_of_another_user(t):
+    """What it names stays, by whatever command, name and link; so does a group that others can write. One's own is followed."""
+    t.need_root()
+    own, store = t.directory / 'own', t.directory / 'store'
+    own.mkdir(mode=0o700)
+    store.mkdir()
+    experiment = own / 'secret.er'
+    t.equal(t.run(t.helio, 'collect', '-q', '-A', 'off', '-o', experiment, t.target('empty')).status, 0, 'status of collect')
+    foreign, open_to_all, mine, link = (store / f'{name}.erg' for name in ('foreign', 'open', 'mine', 'link'))
+    as_experiment = store / 'x.er'
+    for group, member in (foreign, experiment), (open_to_all, experiment), (as_experiment, experiment), (mine, '../own/secret.er'):
+        group.write_text(f'#analyzer experiment group\n{member}\n')
+    link.symlink_to(mine)
+    open_to_all.chmod(0o666)
+    for path in foreign, as_experiment, store, link:
+        os.chown(path, 65534, 65534, follow_symlinks=False)
+    place = store / 'place'
+    place.mkdir()
+    before, shown = state(own), sorted(store.rglob('*'))
+    for group, reason in (foreign, 'another user'), (open_to_all, 'another user'), (link, 'link'), (as_experiment, 'x.er'):
+        for words in ('rm', group), ('rm', '-f', group), ('mv', group, place), ('cp', group, place), ('archive', '-s', 'all', group):
+            result = t.run(t.helio, *words)
+            t.equal(result.status, 1, f'status of {words} ({result.err})')
+            t.check(reason in result.err, f'{words} says: {result.err}')
+            t.equal((state(own), sorted(store.rglob('*'))), (before, shown), f'what is there after {words}')
+    for words in ('archive', mine), ('cp', mine, place), ('rm', mine):
+        result = t.run(t.helio, *words)
+        t.equal(result.status, 0, f'status of {words} ({result.err})')
+    t.check(not experiment.exists() and not mine.exists() and (place / 'secret.er').exists(), 'one\'s own group was not followed')
+
+
+@test
 def root_archives_what_the_owner_may_read(t):
     """What an experiment names is copied into it with its owner's rights; a common archive is its maker's."""
     t.need_root()
