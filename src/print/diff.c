@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Functions of two experiments, the largest differences first.  Samples are counts: a difference
- * of less than twice its standard error is as likely chance as not worth a look, and is only
- * counted, unless all are asked for.
+/* helio diff: functions of two experiments, the largest differences first (analysis/differences.h).
  */
 #include "print/diff.h"
 
+#include "analysis/differences.h"
 #include "analysis/filter.h"
 #include "base/memory.h"
 #include "base/terminal.h"
@@ -20,13 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	ROWS_USUAL = 20,
-	SURE_ERRORS = 2, /* what is more than so many standard errors is no chance */
-};
-
-/* The columns of what is printed. */
-enum { DIFF_BASE, DIFF_NEW, DIFF_CHANGE, DIFF_RATIO, DIFF_NAME, DIFF_COLUMNS };
+enum { ROWS_USUAL = 20 };
 
 struct options {
 	const char *metric, *filter;
@@ -121,134 +113,36 @@ static bool parse_options(int argc, char **argv, struct options *options)
 	return true;
 }
 
-/* ---- the table ---- */
-
-struct change {
-	size_t row;
-	double value, error;
-};
-
-static int by_size(const void *a, const void *b)
-{
-	const struct change *x = a, *y = b;
-	double size = fabs(y->value) - fabs(x->value);
-
-	return size ? size > 0 ? 1 : -1 : x->row < y->row ? -1 : x->row > y->row;
-}
-
-static bool is_chance(const struct change *change)
-{
-	return fabs(change->value) < SURE_ERRORS * change->error;
-}
-
-/* Of a function in the table of both: its first two columns. */
-static struct change change_at(const struct table *both, size_t row)
-{
-	const double *value = &both->values[row * both->column_count];
-	const double *error = &both->errors[row * both->column_count];
-
-	return (struct change){row, value[1] - value[0], hypot(error[0], error[1])};
-}
-
-/* The functions whose change is to be shown, the largest first; the caller's to free. */
-static struct change *find_changes(const struct options *options, const struct table *both,
-				   size_t *shown, size_t *chance)
-{
-	struct change *changes = xcalloc(both->row_count + 1, sizeof(*changes));
-
-	*shown = *chance = 0;
-	for (size_t row = 1; row < both->row_count; row++) {
-		struct change change = change_at(both, row);
-
-		if (change.value == 0)
-			continue;
-		if (is_chance(&change) && !options->all)
-			++*chance;
-		else
-			changes[(*shown)++] = change;
-	}
-	qsort(changes, *shown, sizeof(*changes), by_size);
-	if (options->rows && *shown + 1 > options->rows)
-		*shown = options->rows - 1;
-	return changes;
-}
-
-static void fill_row(struct table *table, size_t index, const struct table *both, size_t row)
-{
-	const double *from = &both->values[row * both->column_count];
-	struct change change = change_at(both, row);
-	double *to = &table->values[index * DIFF_COLUMNS];
-
-	table->rows[index] = both->rows[row];
-	to[DIFF_BASE] = from[0];
-	to[DIFF_NEW] = from[1];
-	to[DIFF_CHANGE] = change.value;
-	to[DIFF_RATIO] = from[0] == from[1] ? 1 : from[1] / from[0];
-	table->errors[index * DIFF_COLUMNS + DIFF_CHANGE] = change.error;
-}
-
-static void table_of_changes(struct table *table, const struct table *both,
-			     const struct change *changes, size_t count)
-{
-	const struct metric_choice choice = both->columns[0].choice;
-
-	*table = (struct table){
-		.title = "Differences", .sort = choice, .column_count = DIFF_COLUMNS};
-	table->columns = arena_array(&table->arena, struct column, DIFF_COLUMNS);
-	table->columns[DIFF_BASE] = both->columns[0];
-	table->columns[DIFF_NEW] = both->columns[1];
-	table->columns[DIFF_BASE].choice.visibility = VISIBLE_TIME | VISIBLE_VALUE;
-	table->columns[DIFF_NEW].choice.visibility = VISIBLE_TIME | VISIBLE_VALUE;
-	table->columns[DIFF_CHANGE] = (struct column){choice, 0, COLUMN_DIFFERENCE, "difference"};
-	table->columns[DIFF_RATIO] = (struct column){choice, 3, COLUMN_RATIO, "ratio"};
-	table->columns[DIFF_RATIO].choice.visibility = VISIBLE_TIME | VISIBLE_VALUE;
-	table->columns[DIFF_NAME] = both->columns[both->column_count - 1];
-	table->row_count = count + 1;
-	table->rows = arena_array(&table->arena, struct row, count + 1);
-	table->values = arena_array(&table->arena, double, (count + 1) * DIFF_COLUMNS);
-	table->errors = arena_array(&table->arena, double, (count + 1) * DIFF_COLUMNS);
-	table->base = arena_array(&table->arena, double, DIFF_COLUMNS);
-	fill_row(table, 0, both, 0);
-	for (size_t i = 0; i < count; i++)
-		fill_row(table, i + 1, both, changes[i].row);
-}
-
-/* ---- the whole ---- */
+/* ---- the answer ---- */
 
 /* Whether the total has grown by more than the limit: by so much more that it is no chance. */
-static int judge(struct print *print, const struct options *options, const struct table *both)
+static int judge(struct print *print, const struct options *options,
+		 const struct differences *differences)
 {
-	double base = both->values[0], change = both->values[1] - base;
-	double percent = base ? 100 * change / base : change > 0 ? INFINITY : 0;
-	double allowed = 1 + options->limit_percent / 100;
-	double noise = SURE_ERRORS * hypot(both->errors[1], both->errors[0] * allowed);
+	struct growth growth = differences_growth(differences, options->limit_percent);
 
-	if (isnan(options->limit_percent) || !(percent > options->limit_percent))
+	if (isnan(options->limit_percent) || !growth.is_more)
 		return PRINT_EXIT_OK;
-	if (both->values[1] - base * allowed <= noise) {
+	if (!growth.is_sure) {
 		say_note(print,
 			 "The total has grown by %.2f %%, which may be chance: with so few events "
 			 "growth by more than %g %% is sure from %.2f %% on",
-			 percent, options->limit_percent,
-			 options->limit_percent + 100 * noise / base);
+			 growth.percent, options->limit_percent, growth.sure_percent);
 		return PRINT_EXIT_OK;
 	}
-	say_note(print, "The total has grown by %.2f %%, more than %g %%", percent,
+	say_note(print, "The total has grown by %.2f %%, more than %g %%", growth.percent,
 		 options->limit_percent);
 	return DIFF_EXIT_WORSE;
 }
 
-static void put_changes(struct print *print, const struct options *options,
-			const struct table *both)
+static void put_changes(struct print *print, struct differences *differences)
 {
-	size_t count, chance;
-	struct change *changes = find_changes(options, both, &count, &chance);
-	char *title = metric_choice_title(&both->columns[0].choice);
+	char *title = metric_choice_title(&differences->both.columns[0].choice);
 	char *heading = terminal_text("Functions sorted by difference of metric: %s", title);
-	struct table table;
+	size_t chance = differences->chance;
 
-	table_of_changes(&table, both, changes, count);
-	command_show_table(print, "diff", SHAPE_LIST, &table, heading);
+	command_show_table(print, "diff", SHAPE_LIST, &differences->changes, heading);
+	differences->changes = (struct table){0};
 	if (chance)
 		say_note(print,
 			 "%zu other function%s by less than twice the standard error of the "
@@ -256,26 +150,21 @@ static void put_changes(struct print *print, const struct options *options,
 			 chance, chance == 1 ? " differs" : "s differ",
 			 chance == 1 ? "it" : "them");
 	free(title);
-	free(changes);
 }
 
 static bool set_query(struct print *print, const struct options *options)
 {
 	struct diag_list diags = {0};
-	char *spec = xasprintf("%s:name", options->metric);
 	struct query *query = &print->query;
 
 	query_init(query, print->session);
 	query->watch = &print->watch;
-	query->compare = COMPARE_ON;
-	if (metric_list_parse(print->session, NULL, spec, &query->metrics, &diags) == STATUS_OK) {
-		query->metrics.items[0].visibility |= VISIBLE_ERROR;
-		query->sort = query->metrics.items[0];
-	}
+	bool valid =
+		differences_query(print->session, options->metric, query, &diags) != STATUS_INVALID;
+
 	if (options->filter)
 		query_filter(query, print->session, options->filter, &diags);
-	free(spec);
-	if (query->metrics.count != 2 || query->metrics.items[0].metric->is_static)
+	if (!valid)
 		return say_diags(print, &diags) &&
 		       say_error(print, "--metric takes one metric, not %s", options->metric);
 	return say_diags(print, &diags);
@@ -283,17 +172,17 @@ static bool set_query(struct print *print, const struct options *options)
 
 static int compare(struct print *print, const struct options *options)
 {
-	struct table both;
+	struct differences differences;
 	int status;
 
 	if (!set_query(print, options))
 		return PRINT_EXIT_USAGE;
 	say_unknown(print);
-	view_functions(print->session, &print->query, &both);
+	view_differences(print->session, &print->query, options->rows, options->all, &differences);
 	progress_end(print);
-	put_changes(print, options, &both);
-	status = judge(print, options, &both);
-	table_fini(&both);
+	put_changes(print, &differences);
+	status = judge(print, options, &differences);
+	differences_fini(&differences);
 	return status;
 }
 
