@@ -87,4 +87,20 @@ char *metric_choice_text(const struct metric_choice *choice);
 /* "Exclusive Total CPU Time": the caller's to free. */
 char *metric_choice_title(const struct metric_choice *choice);
 
+/* metric_list.c */
+/* Whether a list has the metric as a column, in this flavour or, of FLAVOR_ANY, in one. */
+enum { FLAVOR_ANY = -1 };
+bool metric_list_shows(const struct metric_list *list, const struct metric *metric, int flavor);
+/* The choice in a view that has one flavour only; what is static stays so. */
+struct metric_choice metric_choice_in(struct metric_choice choice, enum metric_flavor flavor);
+/* Adds the metrics of the list as such a view has them, each once with all that was visible. */
+void metric_list_in(const struct metric_list *from, enum metric_flavor flavor,
+		    struct metric_list *to);
+/*
+ * A list and its order in the words of another session.  False: that does not know them all, which
+ * diags says, and both are empty.
+ */
+bool metric_list_carry(struct metric_list *metrics, struct metric_choice *sort,
+		       const struct session *to, struct diag_list *diags);
+
 #endif

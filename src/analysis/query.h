@@ -77,6 +77,17 @@ void query_init(struct query *query, const struct session *session);
 /* The metrics and their order as query_init() has them; all else stays. */
 void query_set_default_metrics(struct query *query, const struct session *session);
 void query_fini(struct query *query);
+/* Tables can be sorted only by what they show: where that is gone, by the first number left. */
+void query_repair_sort(struct query *query);
+/*
+ * The same events by these choices alone, sorted by the one of the index, without a limit.  It
+ * borrows them and the original.
+ */
+struct query query_of_choices(const struct query *query, struct metric_choice *choices,
+			      size_t count, size_t sort);
+/* The metrics and their order in the words of another session, or the default ones: diags says so.
+ */
+void query_carry_metrics(struct query *query, const struct session *to, struct diag_list *diags);
 
 /*
  * Sets what was selected again, for another session: diags says what that does not know, which is

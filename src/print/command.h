@@ -247,8 +247,6 @@ bool command_lock(struct print *print, char **arguments, size_t count);
 /* command_header.c: */
 bool command_header(struct print *print, char **arguments, size_t count);
 /* command_overview.c: */
-/* From a founder's begin to the last end of it or a descendant, in seconds. */
-double command_family_duration(const struct process_info *founder);
 bool command_overview(struct print *print, char **arguments, size_t count);
 /* command_statistics.c: */
 bool command_statistics(struct print *print, char **arguments, size_t count);

@@ -12,44 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Metrics and their order in the words of the new session; none where it does not know them. */
-static bool carry_list(struct print *print, struct session *to, struct metric_list *metrics,
-		       struct metric_choice *sort)
-{
-	char *text = metric_list_text(metrics);
-	char *sort_text = sort->metric ? metric_choice_text(sort) : NULL;
-	struct metric_list fresh = {0};
-	struct metric_choice choice = {0};
-	struct diag_list diags = {0};
-	bool reverse, known;
-
-	known = (!metrics->count || !metric_list_parse(to, NULL, text, &fresh, &diags)) &&
-		(!sort_text || !metric_sort_parse(to, sort_text, &choice, &reverse, &diags));
-	if (!known) {
-		say_warning(print, "The metrics are the usual ones again: %s", diags.items[0].text);
-		vec_fini(&fresh);
-		choice.metric = NULL;
-	}
-	vec_fini(metrics);
-	*metrics = fresh;
-	*sort = choice;
-	diag_fini(&diags);
-	free(sort_text);
-	free(text);
-	return known;
-}
-
 static void carry_metrics(struct print *print, struct session *to)
 {
-	struct query *query = &print->query;
+	struct diag_list diags = {0};
 
-	if (!carry_list(print, to, &query->metrics, &query->sort)) {
-		bool reverse = query->sort_reverse;
-
-		query_set_default_metrics(query, to);
-		query->sort_reverse = reverse;
-	}
-	carry_list(print, to, &print->index_metrics, &print->index_sort);
+	query_carry_metrics(&print->query, to, &diags);
+	metric_list_carry(&print->index_metrics, &print->index_sort, to, &diags);
+	say_diags(print, &diags);
 }
 
 static void carry_objects(const struct session *from, struct session *to, struct diag_list *diags)

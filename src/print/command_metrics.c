@@ -50,29 +50,6 @@ static void set_current(struct result *result, const struct metric_list *list,
 	free(key);
 }
 
-/* Tables can be sorted only by what they show: where that is gone, by the first number left. */
-static void repair_sort(struct query *query)
-{
-	const struct metric_choice *fallback = NULL;
-
-	for (size_t i = 0; i < query->metrics.count; i++) {
-		const struct metric_choice *choice = &query->metrics.items[i];
-
-		if (choice->metric == query->sort.metric && choice->flavor == query->sort.flavor) {
-			query->sort = *choice;
-			return;
-		}
-		if (!fallback ||
-		    (fallback->flavor == FLAVOR_STATIC &&
-		     (choice->flavor != FLAVOR_STATIC || choice->metric->unit == UNIT_TEXT)))
-			fallback = choice;
-	}
-	if (fallback) {
-		query->sort = *fallback;
-		query->sort_reverse = false;
-	}
-}
-
 bool command_metrics(struct print *print, char **arguments, size_t count)
 {
 	struct query *query = &print->query;
@@ -88,7 +65,7 @@ bool command_metrics(struct print *print, char **arguments, size_t count)
 			return ok ? say_error(print, "Invalid metric specification: %s",
 					      arguments[0])
 				  : false;
-		repair_sort(query);
+		query_repair_sort(query);
 		if (!print->starting)
 			say_unknown(print);
 	}
@@ -116,17 +93,6 @@ bool command_sort(struct print *print, char **arguments, size_t count)
 	result.audience = FOR_PEOPLE;
 	add_sort(&result, "Sort Metric", &print->query.sort, print->query.sort_reverse);
 	return print_answer(print, &result);
-}
-
-/* Whether a list shows the metric. */
-static bool is_current(const struct metric_list *list, const struct metric *metric,
-		       enum metric_flavor flavor)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (list->items[i].metric == metric && list->items[i].flavor == flavor &&
-		    !(list->items[i].visibility & VISIBLE_HIDDEN))
-			return true;
-	return false;
 }
 
 /* The word for a metric with all that can be shown of it. */
@@ -159,7 +125,7 @@ static void add_available(struct result *result, struct part *list, const struct
 	part_cell(result, list, value_text(result, key));
 	part_cell(result, list, value_text(result, title));
 	part_cell(result, list, value_text(result, number_unit_name(metric->unit)));
-	part_cell(result, list, value_flag(is_current(current, metric, flavor)));
+	part_cell(result, list, value_flag(metric_list_shows(current, metric, flavor)));
 	part_cell(result, list, value_printf(result, "%s:", title));
 	part_cell(result, list, value_text(result, word));
 	free(word);
@@ -212,41 +178,16 @@ bool command_metric_list(struct print *print, char **arguments, size_t count)
 	return print_answer(print, &result);
 }
 
-static struct metric_choice with_flavor(struct metric_choice choice, enum metric_flavor flavor)
-{
-	if (choice.metric && choice.flavor != FLAVOR_STATIC)
-		choice.flavor = flavor;
-	return choice;
-}
-
-/* Each metric of the list in one flavour, once. */
-static void one_flavor_list(const struct metric_list *from, enum metric_flavor flavor,
-			    struct metric_list *to)
-{
-	for (size_t i = 0; i < from->count; i++) {
-		struct metric_choice choice = with_flavor(from->items[i], flavor);
-		bool known = false;
-
-		for (size_t k = 0; k < to->count; k++) {
-			known |= to->items[k].metric == choice.metric;
-			if (to->items[k].metric == choice.metric)
-				to->items[k].visibility |= choice.visibility;
-		}
-		if (!known)
-			*vec_push(to) = choice;
-	}
-}
-
 /* The metrics of views that have one flavour only. */
 static bool show_flavored(struct print *print, const struct query *query, enum metric_flavor flavor,
 			  const char *command, const char *what, enum audience audience)
 {
-	struct metric_choice sort = with_flavor(query->sort, flavor);
+	struct metric_choice sort = metric_choice_in(query->sort, flavor);
 	char *sort_what = xasprintf("%s sort Metric", what), *text;
 	struct metric_list list = {0};
 	struct result result;
 
-	one_flavor_list(&query->metrics, flavor, &list);
+	metric_list_in(&query->metrics, flavor, &list);
 	text = metric_list_text(&list);
 	result_init(&result, command, print->session);
 	result.audience = audience;
@@ -272,10 +213,10 @@ struct query command_index_query(const struct print *print)
 {
 	struct query query = print->query;
 
-	query.sort = with_flavor(query.sort, FLAVOR_EXCLUSIVE);
+	query.sort = metric_choice_in(query.sort, FLAVOR_EXCLUSIVE);
 	if (print->index_metrics.count) {
 		query.metrics = print->index_metrics;
-		repair_sort(&query);
+		query_repair_sort(&query);
 	}
 	if (print->index_sort.metric) {
 		query.sort_chosen = true;
@@ -311,7 +252,7 @@ bool command_indxobj_metrics(struct print *print, char **arguments, size_t count
 	say_diags(print, &diags);
 	if (count)
 		vec_fini(&print->index_metrics);
-	one_flavor_list(&list, FLAVOR_EXCLUSIVE, &print->index_metrics);
+	metric_list_in(&list, FLAVOR_EXCLUSIVE, &print->index_metrics);
 	vec_fini(&list);
 	return show_index_metrics(print, count ? FOR_PEOPLE : FOR_ALL);
 }
@@ -326,7 +267,7 @@ bool command_indxobj_sort(struct print *print, char **arguments, size_t count)
 	    metric_sort_parse(print->session, arguments[0], &sort, &reverse, &diags) != STATUS_OK)
 		return say_diags(print, &diags);
 	say_diags(print, &diags);
-	print->index_sort = with_flavor(sort, FLAVOR_EXCLUSIVE);
+	print->index_sort = metric_choice_in(sort, FLAVOR_EXCLUSIVE);
 	print->index_sort_reverse = reverse;
 	return show_index_metrics(print, FOR_PEOPLE);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* overview: the experiments, and the total of every metric with what is selected and what is hot.
  */
-#include "base/array.h"
+#include "analysis/totals.h"
 #include "base/strbuf.h"
 #include "present/number.h"
 #include "print/command.h"
@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-enum { HOT_SHARE = 10 }; /* percent of all the threads' time that makes a metric hot */
 
 static bool is_founder(const struct process_info *process)
 {
@@ -24,42 +22,10 @@ static double between(uint64_t start_ns, uint64_t end_ns)
 	return end_ns > start_ns ? (double)(end_ns - start_ns) / 1e9 : 0;
 }
 
-double command_family_duration(const struct process_info *founder)
-{
-	return between(founder->start_ns, founder->family_end_ns);
-}
-
-static size_t descendants(const struct session *session, const struct process_info *founder)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < session_process_count(session); i++)
-		count += session_process(session, i)->founder == founder->id;
-	return count - 1;
-}
-
-static bool is_selected(const struct query *query, const struct metric *metric)
-{
-	for (size_t i = 0; i < query->metrics.count; i++)
-		if (query->metrics.items[i].metric == metric &&
-		    !(query->metrics.items[i].visibility & VISIBLE_HIDDEN))
-			return true;
-	return false;
-}
-
-static double metric_total(const struct print *print, const struct metric *metric)
-{
-	double exclusive, inclusive, total;
-
-	view_function_values(print->session, &print->query, FUNCTION_TOTAL, metric, &exclusive,
-			     &inclusive, &total);
-	return total;
-}
-
 static void add_experiment(struct print *print, struct result *result,
 			   const struct process_info *process)
 {
-	size_t more = descendants(print->session, process);
+	size_t more = session_descendants(print->session, process);
 	time_t start = (time_t)((process->wall_start_ns + (int64_t)process->start_ns) / 1000000000);
 	struct strbuf target = {0};
 	struct tm local;
@@ -85,50 +51,9 @@ static void add_experiment(struct print *print, struct result *result,
 				      process->arch ? process->arch : "",
 				      process->os ? process->os : ""));
 	part_add(result, facts, NULL, "Start Time", value_text(result, text));
-	part_add(result, facts, NULL, "Duration", value_real(command_family_duration(process), 3))
+	part_add(result, facts, NULL, "Duration", value_real(session_family_seconds(process), 3))
 		->suffix = " Seconds";
 	strbuf_fini(&target);
-}
-
-static double whole_duration(const struct session *session)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < session_process_count(session); i++)
-		if (is_founder(session_process(session, i)))
-			sum += command_family_duration(session_process(session, i));
-	return sum;
-}
-
-/* Every thread's every moment is in one state: their sum is the time of all threads. */
-static double thread_seconds(const struct session *session)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < session_process_count(session); i++)
-		for (int state = 0; state < 10; state++)
-			sum += session_process(session, i)->state_seconds[state];
-	return sum;
-}
-
-/* The kinds of data, by how the names of their metrics begin. */
-static const struct {
-	const char *prefix, *title;
-} kinds[] = {
-	{"sync", "Synchronization Tracing"},
-	{"heap", "Heap Tracing"},
-	{"io", "I/O Tracing"},
-};
-
-/* "Clock Profiling"; what is neither that nor traced has been counted. */
-static const char *kind_of(const struct metric *metric)
-{
-	if (metric->states || !metric->if_data)
-		return "Clock Profiling";
-	for (size_t i = 0; i < COUNT(kinds); i++)
-		if (!strncmp(metric->command, kinds[i].prefix, strlen(kinds[i].prefix)))
-			return kinds[i].title;
-	return "Counters";
 }
 
 static void add_metric(struct print *print, struct result *result, const struct metric *metric,
@@ -139,9 +64,9 @@ static void add_metric(struct print *print, struct result *result, const struct 
 		[UNIT_BYTES] = " (Bytes)",     [UNIT_RATIO] = "",
 		[UNIT_ADDRESS] = "",	       [UNIT_TEXT] = "",
 	};
-	bool selected = is_selected(&print->query, metric);
-	double total = metric_total(print, metric);
-	bool hot = metric->unit == UNIT_SECONDS && number_share(total, whole) >= HOT_SHARE;
+	bool selected = metric_list_shows(&print->query.metrics, metric, FLAVOR_ANY);
+	double total = view_total(print->session, &print->query, metric);
+	bool hot = totals_is_hot(metric, total, whole);
 	struct part *line = result_line(result, selected ? "    [X]" : "    [ ]", "");
 
 	line->facts.layout.assign = hot ? ": [*" : ": [";
@@ -159,7 +84,7 @@ static void add_metric(struct print *print, struct result *result, const struct 
 
 static void add_metrics(struct print *print, struct result *result)
 {
-	double whole = thread_seconds(print->session);
+	double whole = session_thread_seconds(print->session);
 	const char *kind = "";
 	const struct metric *metric;
 
@@ -167,12 +92,12 @@ static void add_metrics(struct print *print, struct result *result)
 	result_heading(result, "Metrics:");
 	result_gap(result);
 	result_note(result, "  Experiment Duration (Seconds): [%.3f]",
-		    whole_duration(print->session));
+		    session_seconds(print->session));
 	for (size_t i = 0; (metric = metric_catalogue(print->session, i)); i++) {
 		if (metric->is_static || !metric_available(print->session, metric))
 			continue;
-		if (strcmp(kind, kind_of(metric)) != 0) {
-			kind = kind_of(metric);
+		if (strcmp(kind, totals_kind(metric)) != 0) {
+			kind = totals_kind(metric);
 			result_heading(result, "  %s", kind);
 		}
 		add_metric(print, result, metric, whole);
@@ -203,7 +128,7 @@ static void set_processes(const struct print *print, struct result *result)
 		values_add(result, processes, value_record(record));
 	}
 	part_set(result, members, "processes", value_list(processes));
-	part_set(result, members, "duration_s", value_real(whole_duration(print->session), 3));
+	part_set(result, members, "duration_s", value_real(session_seconds(print->session), 3));
 }
 
 bool command_overview(struct print *print, char **arguments, size_t count)

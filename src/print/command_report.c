@@ -5,8 +5,8 @@
  *
  * The facts are collected as rows first, so that text and JSON say the same.
  */
-#include "analysis/idle.h"
-#include "analysis/session.h"
+#include "analysis/findings.h"
+#include "analysis/totals.h"
 #include "base/array.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
@@ -19,9 +19,6 @@
 
 enum { FUNCTIONS_SHOWN = 5, THREADS_SHOWN = 5, PATH_SHOWN = 12, LINE_SHOWN = 100 };
 
-/* What is less than this part of the whole is left out of the path, and not complained about. */
-static const double least_percent = 2;
-
 struct report {
 	struct print *print;
 	struct result result;
@@ -31,16 +28,6 @@ struct report {
 	char *hottest; /* the function of the first row, or NULL */
 	uint32_t hottest_function;
 };
-
-static double total_of(const struct print *print, uint32_t function, const struct metric *metric,
-		       enum metric_flavor flavor)
-{
-	double exclusive, inclusive, total;
-
-	view_function_values(print->session, &print->query, function, metric, &exclusive,
-			     &inclusive, &total);
-	return flavor == FLAVOR_EXCLUSIVE ? exclusive : inclusive;
-}
 
 static void add_section(struct report *report, const char *title)
 {
@@ -109,21 +96,6 @@ static const char *one_line(struct strbuf *text)
 	return text->text;
 }
 
-static const char *setting(const struct process_info *process, const char *name)
-{
-	for (size_t i = 0; i < process->setting_count; i++)
-		if (!strcmp(process->settings[i].name, name))
-			return process->settings[i].value;
-	return NULL;
-}
-
-static bool has_no_clock(const struct process_info *process)
-{
-	const char *clock = setting(process, "clock");
-
-	return clock && !strcmp(clock, "0");
-}
-
 static void add_experiment(struct report *report, const struct process_info *process)
 {
 	struct strbuf text = {0};
@@ -145,13 +117,13 @@ static void add_experiment(struct report *report, const struct process_info *pro
 	add_text(report, "experiment", one_line(&text));
 	strbuf_clear(&text);
 	strbuf_printf(&text, "%.3f s, %" PRIu32 " process%s, %" PRIu32 " thread%s, ",
-		      command_family_duration(process), processes, processes == 1 ? "" : "es",
+		      session_family_seconds(process), processes, processes == 1 ? "" : "es",
 		      threads, threads == 1 ? "" : "s");
-	if (has_no_clock(process))
+	if (process_has_no_clock(process))
 		strbuf_puts(&text, "without a clock profile (-p off)");
 	else
 		strbuf_printf(&text, "%" PRIu64 " clock events", events);
-	if (process->engine && !has_no_clock(process))
+	if (process->engine && !process_has_no_clock(process))
 		strbuf_printf(&text, " by the %s engine", process->engine);
 	add_text(report, "experiment", text.text);
 	strbuf_fini(&text);
@@ -170,7 +142,7 @@ static bool add_idle(struct report *report, const struct metric *metric, double 
 	char *text;
 
 	if ((!is_lock && strcmp(metric->command, "sleep") != 0) || !threads ||
-	    number_share(seconds, value) < least_percent)
+	    number_share(seconds, value) < FINDINGS_LEAST_PERCENT)
 		return false;
 	text = xasprintf("idle: waiting for work in %s%s, by %zu thread%s that did so most of %s "
 			 "time",
@@ -202,7 +174,7 @@ static void add_times(struct report *report)
 	};
 	struct session *session = report->print->session;
 	const struct metric *total = metric_find(session, "total");
-	double whole = total_of(report->print, FUNCTION_TOTAL, total, FLAVOR_INCLUSIVE);
+	double whole = view_total(report->print->session, &report->print->query, total);
 	bool idle = false;
 
 	if (!metric_available(session, total) || whole <= 0)
@@ -211,7 +183,7 @@ static void add_times(struct report *report)
 	add_value(report, "time", "", "all their time", total, whole, whole);
 	for (size_t i = 0; i < COUNT(times); i++) {
 		const struct metric *metric = metric_find(session, times[i].metric);
-		double value = total_of(report->print, FUNCTION_TOTAL, metric, FLAVOR_INCLUSIVE);
+		double value = view_total(report->print->session, &report->print->query, metric);
 
 		if (value > 0)
 			add_value(report, "time", times[i].detail ? "    " : "  ", times[i].text,
@@ -238,7 +210,7 @@ static void add_traces(struct report *report)
 		if (metric->is_static || metric->states || !metric->if_data ||
 		    !metric_available(session, metric))
 			continue;
-		value = total_of(report->print, FUNCTION_TOTAL, metric, FLAVOR_INCLUSIVE);
+		value = view_total(report->print->session, &report->print->query, metric);
 		if (value <= 0)
 			continue;
 		if (!begun)
@@ -256,18 +228,12 @@ static void add_traces(struct report *report)
 
 /* ---- the hot places ---- */
 
-/* The current query with the metric, exclusive and inclusive, as all there is to show. */
-static void hot_query(const struct report *report, struct query *query,
-		      struct metric_choice choices[2], enum metric_flavor sort)
+/* The metric, exclusive and inclusive, as all there is to show, most exclusive first. */
+static struct query hot_query(const struct report *report, struct metric_choice choices[2])
 {
-	*query = report->print->query;
 	choices[0] = (struct metric_choice){report->metric, FLAVOR_EXCLUSIVE, VISIBLE_VALUE};
 	choices[1] = (struct metric_choice){report->metric, FLAVOR_INCLUSIVE, VISIBLE_VALUE};
-	query->metrics.items = choices;
-	query->metrics.count = query->metrics.capacity = 2;
-	query->sort = choices[sort == FLAVOR_INCLUSIVE];
-	query->sort_reverse = false;
-	query->limit = 0;
+	return query_of_choices(&report->print->query, choices, 2, 0);
 }
 
 static void add_hot_section(struct report *report, const char *what)
@@ -281,10 +247,9 @@ static void add_hot_section(struct report *report, const char *what)
 static void add_threads(struct report *report)
 {
 	struct metric_choice choices[2];
-	struct query query;
+	struct query query = hot_query(report, choices);
 	struct table table;
 
-	hot_query(report, &query, choices, FLAVOR_EXCLUSIVE);
 	view_threads(report->print->session, &query, &table);
 	if (table.row_count > 2) {
 		add_hot_section(report, "The busiest threads");
@@ -309,10 +274,10 @@ static void add_row(struct report *report, const char *section, const struct row
 static void add_functions(struct report *report)
 {
 	struct metric_choice choices[2];
-	struct query query;
+	struct query query = hot_query(report, choices);
 	struct table table;
+	size_t hottest;
 
-	hot_query(report, &query, choices, FLAVOR_EXCLUSIVE);
 	query.limit = 1 + FUNCTIONS_SHOWN;
 	query.name_soname = true;
 	view_functions(report->print->session, &query, &table);
@@ -321,13 +286,11 @@ static void add_functions(struct report *report)
 		if (table.values[i * table.column_count] <= 0)
 			break;
 		add_row(report, "functions", &table.rows[i], table.values[i * table.column_count]);
-		/* Of what stands for time whose code is not known nothing can be shown. */
-		if (!report->hottest && table.rows[i].id >= FUNCTION_FIRST_REAL &&
-		    strncmp(table.rows[i].name, UNRECORDED_PREFIX, strlen(UNRECORDED_PREFIX)) !=
-			    0) {
-			report->hottest = xstrdup(table.rows[i].name);
-			report->hottest_function = table.rows[i].id;
-		}
+	}
+	hottest = findings_hottest(&table);
+	if (hottest) {
+		report->hottest = xstrdup(table.rows[hottest].name);
+		report->hottest_function = table.rows[hottest].id;
 	}
 	table_fini(&table);
 }
@@ -335,36 +298,17 @@ static void add_functions(struct report *report)
 /* The first children only: those that most of the cost goes through. */
 static void add_path(struct report *report)
 {
-	struct tree_part part = {.hottest = true, .percent = least_percent};
-	struct metric_choice choices[2];
-	struct query query;
-	struct table table;
-	uint32_t level = 1, shown = 0, skipped = 0;
+	struct main_path path;
 
-	hot_query(report, &query, choices, FLAVOR_INCLUSIVE);
-	view_call_tree(report->print->session, &query, &part, &table);
+	view_main_path(report->print->session, &report->print->query, report->metric, &path);
 	add_hot_section(report, "The hottest path");
-	for (size_t i = 1; i < table.row_count; i++) {
-		const struct row *row = &table.rows[i];
-		double value = table.values[i * table.column_count];
-		bool follows = i + 1 < table.row_count && table.rows[i + 1].depth == level + 1;
-
-		if (row->depth != level)
-			continue;
-		level++;
-		/* a caller that only passes everything on says nothing */
-		if (follows && table.values[(i + 1) * table.column_count] > 0.98 * value) {
-			skipped++;
-			continue;
-		}
-		if (shown++ < PATH_SHOWN)
-			add_row(report, "path", row, value);
-	}
-	if (skipped)
+	for (size_t i = 0; i < path.count && i < PATH_SHOWN; i++)
+		add_row(report, "path", &path.table.rows[path.rows[i]], main_path_value(&path, i));
+	if (path.skipped)
 		result_note(&report->result,
-			    "%25s  (%u more that only pass it on; `calltree -hottest' has all)", "",
-			    skipped);
-	table_fini(&table);
+			    "%25s  (%zu more that only pass it on; `calltree -hottest' has all)",
+			    "", path.skipped);
+	main_path_fini(&path);
 }
 
 /* ---- what is missing ---- */
@@ -374,7 +318,7 @@ static bool add_share(struct report *report, double value, const char *what, con
 	double share = number_share(value, report->total);
 	char *text;
 
-	if (share < least_percent)
+	if (share < FINDINGS_LEAST_PERCENT)
 		return false;
 	text = xasprintf("%.1f %% %s: %s", share, what, remedy);
 	add_text(report, "missing", text);
@@ -382,109 +326,66 @@ static bool add_share(struct report *report, double value, const char *what, con
 	return true;
 }
 
-/* Load objects of which no symbols were found. */
-static double without_names(struct report *report)
-{
-	struct session *session = report->print->session;
-	struct query query = report->print->query;
-	struct metric_choice choices[2];
-	struct table table;
-	double sum = 0;
-
-	hot_query(report, &query, choices, FLAVOR_EXCLUSIVE);
-	query.name_soname = false;
-	view_functions(session, &query, &table);
-	for (size_t i = 1; i < table.row_count; i++)
-		if (strstr(table.rows[i].name, "-- no functions found") ||
-		    !strncmp(table.rows[i].name, "<static>@", 9))
-			sum += table.values[i * table.column_count];
-	table_fini(&table);
-	return sum;
-}
-
 /* What descendants used of which only that is known, and who they were. */
 static bool add_unrecorded(struct report *report)
 {
 	enum { NAMED = 3 };
-	struct session *session = report->print->session;
-	struct metric_choice choices[2];
-	struct query query;
-	struct table table;
+	struct unrecorded_use use;
 	struct strbuf names = {0};
-	double sum = 0;
-	size_t named = 0;
 	bool any;
 
-	hot_query(report, &query, choices, FLAVOR_EXCLUSIVE);
-	view_functions(session, &query, &table);
-	for (size_t i = 1; i < table.row_count; i++) {
-		if (strncmp(table.rows[i].name, UNRECORDED_PREFIX, strlen(UNRECORDED_PREFIX)) != 0)
-			continue;
-		sum += table.values[i * table.column_count];
-		if (named++ < NAMED)
-			strbuf_printf(&names, "%s%s", named > 1 ? " " : "", table.rows[i].name);
-	}
-	if (named > NAMED)
+	view_unrecorded(report->print->session, &report->print->query, report->metric, &use);
+	for (size_t i = 0; i < use.count && i < NAMED; i++)
+		strbuf_printf(&names, "%s%s", i ? " " : "", use.table.rows[use.rows[i]].name);
+	if (use.count > NAMED)
 		strbuf_puts(&names, " ...");
-	any = named && add_share(report, sum, "was used by processes that could not be recorded",
-				 names.text);
+	any = use.count &&
+	      add_share(report, use.value, "was used by processes that could not be recorded",
+			names.text);
 	if (any)
 		add_text(report, "missing",
 			 "(static, Go and setuid programs do not load the collector: perf record "
 			 "shows what they do)");
 	strbuf_fini(&names);
-	table_fini(&table);
+	unrecorded_use_fini(&use);
 	return any;
 }
 
-/* Paused at first, and never resumed. */
-static bool is_never_resumed(const struct process_info *process)
+/* What was not asked for of an experiment, the caller's to free; or NULL. */
+static char *unasked_text(const struct session *session, const struct process_info *founder)
 {
-	bool paused = setting(process, "begin_paused");
+	const char *name = process_setting(founder, "pause_signal");
 
-	for (size_t k = 0; k < process->event_count_log; k++)
-		paused &= strcmp(process->events[k].kind, "resume") != 0;
-	return paused;
-}
-
-static bool is_unrecorded_throughout(const struct report *report,
-				     const struct process_info *founder)
-{
-	uint64_t recorded_ns = 0;
-
-	for (size_t i = 0; i < session_process_count(report->print->session); i++) {
-		const struct process_info *process = session_process(report->print->session, i);
-
-		recorded_ns += process->founder == founder->id ? process->recorded_ns : 0;
+	switch (findings_unasked(session, founder)) {
+	case UNASKED_PAUSED:
+		return xasprintf("everything of %s: the recording began paused and was never "
+				 "resumed (%s%s does, and `helio ctl resume')",
+				 founder->name, name ? "the signal " : "",
+				 name ? name : "collector_resume()");
+	case UNASKED_OUTSIDE:
+		return xasprintf("everything of %s: all its time was paused, or outside the "
+				 "window of -t",
+				 founder->name);
+	case UNASKED_CLOCK:
+		return xasprintf("where the time of %s went: the clock was not asked for (-p off)",
+				 founder->name);
+	case ASKED:
+		break;
 	}
-	return !recorded_ns && founder->family_end_ns > founder->start_ns;
+	return NULL;
 }
 
 /* Experiments that were paused, or not in their window, at all times; and those without a clock. */
 static bool add_unasked(struct report *report)
 {
+	const struct session *session = report->print->session;
 	bool any = false;
 
-	for (size_t i = 0; i < session_process_count(report->print->session); i++) {
-		const struct process_info *process = session_process(report->print->session, i);
-		const char *name = setting(process, "pause_signal");
-		char *text = NULL;
+	for (size_t i = 0; i < session_process_count(session); i++) {
+		const struct process_info *process = session_process(session, i);
+		char *text =
+			process->founder == process->id ? unasked_text(session, process) : NULL;
 
-		if (process->founder != process->id)
-			continue;
-		if (is_never_resumed(process))
-			text = xasprintf("everything of %s: the recording began paused and was "
-					 "never resumed (%s%s does, and `helio ctl resume')",
-					 process->name, name ? "the signal " : "",
-					 name ? name : "collector_resume()");
-		else if (is_unrecorded_throughout(report, process))
-			text = xasprintf("everything of %s: all its time was paused, or outside "
-					 "the window of -t",
-					 process->name);
-		else if (has_no_clock(process))
-			text = xasprintf("where the time of %s went: the clock was not asked for "
-					 "(-p off)",
-					 process->name);
 		if (text)
 			add_text(report, "missing", text);
 		any |= text != NULL;
@@ -493,26 +394,12 @@ static bool add_unasked(struct report *report)
 	return any;
 }
 
-/* Whether the collector had something to say. */
-static bool has_messages(const struct session *session)
-{
-	for (size_t i = 0; i < session_process_count(session); i++) {
-		const struct process_info *process = session_process(session, i);
-
-		for (size_t k = 0; k < process->event_count_log; k++)
-			if (!strcmp(process->events[k].kind, "warning") ||
-			    !strcmp(process->events[k].kind, "error"))
-				return true;
-	}
-	return false;
-}
-
 /* Why time has no call stack: what helps against that. */
 static const char *without_stack(const struct session *session)
 {
-	if (has_messages(session))
+	if (findings_has_messages(session))
 		return "see the collector's messages in `header'";
-	if (setting(session_process(session, 0), "attached_after_ms"))
+	if (process_setting(session_process(session, 0), "attached_after_ms"))
 		return "threads' time without a tick, as of one that began while it was recorded "
 		       "and blocks signals: helio collect sees them";
 	return "threads' time without a tick: helio collect -p with a shorter interval gives more "
@@ -523,6 +410,7 @@ static void add_missing(struct report *report)
 {
 	struct session *session = report->print->session;
 	const struct diag_list *warnings = session_warnings(session);
+	const struct query *query = &report->print->query;
 	const struct metric *metric = report->metric;
 	bool any = warnings->count > 0;
 
@@ -531,18 +419,16 @@ static void add_missing(struct report *report)
 		add_text(report, "missing", warnings->items[i].text);
 	any |= add_unasked(report);
 	any |= add_unrecorded(report);
-	any |= add_share(report, without_names(report), "is in code without names",
+	any |= add_share(report, findings_unnamed(session, query, metric),
+			 "is in code without names",
 			 "install the debug packages of their programs and libraries");
-	any |= add_share(report,
-			 total_of(report->print, FUNCTION_TRUNCATED, metric, FLAVOR_INCLUSIVE),
+	any |= add_share(report, findings_inclusive(session, query, FUNCTION_TRUNCATED, metric),
 			 "has a call stack that was cut off",
 			 "record with a greater depth, helio collect --depth N");
-	any |= add_share(report,
-			 total_of(report->print, FUNCTION_UNWIND_FAILED, metric, FLAVOR_INCLUSIVE),
+	any |= add_share(report, findings_inclusive(session, query, FUNCTION_UNWIND_FAILED, metric),
 			 "has a call stack that is not known to its end",
 			 "code without unwind information; -fasynchronous-unwind-tables adds it");
-	any |= add_share(report,
-			 total_of(report->print, FUNCTION_NO_STACK, metric, FLAVOR_INCLUSIVE),
+	any |= add_share(report, findings_inclusive(session, query, FUNCTION_NO_STACK, metric),
 			 "has no call stack", without_stack(session));
 	if (!any)
 		add_text(report, "missing", "nothing that matters");
@@ -620,53 +506,22 @@ static void add_hottest_next(struct report *report)
 	free(matches);
 }
 
-/* What of a wait is not that of idle threads. */
-static double real_wait(const struct report *report, const struct metric *metric)
-{
-	double value = total_of(report->print, FUNCTION_TOTAL, metric, FLAVOR_INCLUSIVE);
-
-	if (!strcmp(metric->command, "lock"))
-		value -= report->idle.lock_seconds;
-	else if (!strcmp(metric->command, "sleep"))
-		value -= report->idle.sleep_seconds;
-	return value;
-}
-
-/* The state other than running that most time was spent in, if that is much. */
-static const struct metric *main_wait(const struct report *report)
-{
-	static const char *const waits[] = {"sleep", "lock", "wait", "datapfault", "stop"};
-	struct session *session = report->print->session;
-	const struct metric *most = NULL, *total = metric_find(session, "total");
-	double least = total_of(report->print, FUNCTION_TOTAL, total, FLAVOR_INCLUSIVE) / 4;
-
-	for (size_t i = 0; i < COUNT(waits); i++) {
-		const struct metric *metric = metric_find(session, waits[i]);
-		double value = real_wait(report, metric);
-
-		if (value > least) {
-			least = value;
-			most = metric;
-		}
-	}
-	return most;
-}
-
 static void add_next(struct report *report)
 {
 	static const struct {
 		enum trace_kind kind;
 		const char *command;
 	} traces[] = {{TRACE_HEAP, "-leaks"}, {TRACE_SYNC, "-locks"}, {TRACE_IO, "-ioactivity"}};
-	const struct metric *wait = main_wait(report);
+	const struct metric *wait =
+		findings_main_wait(report->print->session, &report->print->query, &report->idle);
 	bool any = report->hottest || wait;
 
 	add_section(report, "What to type next");
 	if (report->hottest)
 		add_hottest_next(report);
 	/* They show what lists are sorted by. */
-	if (total_of(report->print, FUNCTION_TOTAL, tree_part_metric(&report->print->query),
-		     FLAVOR_INCLUSIVE) > 0) {
+	if (view_total(report->print->session, &report->print->query,
+		       tree_part_metric(&report->print->query)) > 0) {
 		any = true;
 		add_command(report, "-calltree -percent 5", NULL);
 		add_command(report, "-flamegraph graph.html", NULL);
@@ -690,31 +545,12 @@ static void add_next(struct report *report)
 	}
 }
 
-static bool has_total(const struct print *print, const struct metric *metric)
-{
-	return metric && metric_available(print->session, metric) &&
-	       total_of(print, FUNCTION_TOTAL, metric, FLAVOR_INCLUSIVE) > 0;
-}
-
-/* CPU time, what the lists are sorted by, or the first of their columns: where there is some. */
-static const struct metric *hot_metric(const struct print *print)
-{
-	const struct metric *cpu = metric_find(print->session, "totalcpu");
-	const struct metric *sorted = tree_part_metric(&print->query);
-
-	if (has_total(print, cpu))
-		return cpu;
-	for (size_t i = 0; i < print->query.metrics.count && !has_total(print, sorted); i++)
-		if (has_total(print, print->query.metrics.items[i].metric))
-			return print->query.metrics.items[i].metric;
-	return sorted;
-}
-
 bool command_report(struct print *print, char **arguments, size_t count)
 {
-	struct report report = {.print = print, .metric = hot_metric(print)};
+	struct report report = {.print = print,
+				.metric = findings_metric(print->session, &print->query)};
 
-	report.total = total_of(print, FUNCTION_TOTAL, report.metric, FLAVOR_INCLUSIVE);
+	report.total = view_total(print->session, &print->query, report.metric);
 	view_idle_threads(print->session, &print->query, &report.idle);
 	result_init(&report.result, "report", print->session);
 	for (size_t i = 0; i < session_process_count(print->session); i++) {
