@@ -91,6 +91,14 @@ struct heap_statistics {
 
 void view_heap_statistics(struct session *session, const struct query *query,
 			  struct heap_statistics *statistics);
+/* When a stretch of the process with the highest peak begins, in seconds. */
+double heap_stretch_begin(const struct heap_statistics *statistics, size_t stretch);
+/* The most live bytes in any stretch. */
+uint64_t heap_most(const struct heap_statistics *statistics);
+/* Whether memory was mapped, or the break moved, by the program itself. */
+bool heap_has_mapped(const struct heap_statistics *statistics);
+/* How many stacks of the peak are shown: the query's limit, or the first few. */
+size_t heap_peak_shown(const struct heap_statistics *statistics, const struct query *query);
 void heap_statistics_fini(struct heap_statistics *statistics);
 
 #endif

@@ -187,6 +187,38 @@ void view_heap_statistics(struct session *session, const struct query *query,
 	tally_release(tally);
 }
 
+double heap_stretch_begin(const struct heap_statistics *statistics, size_t stretch)
+{
+	double length = (double)(statistics->last_ns - statistics->first_ns) / HEAP_STRETCHES;
+
+	return ((double)statistics->first_ns + length * (double)stretch) / 1e9;
+}
+
+uint64_t heap_most(const struct heap_statistics *statistics)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < HEAP_STRETCHES; i++)
+		most = statistics->most[i] > most ? statistics->most[i] : most;
+	return most;
+}
+
+bool heap_has_mapped(const struct heap_statistics *statistics)
+{
+	for (int type = HEAP_MMAP; type <= HEAP_BRK; type++)
+		if (statistics->mapped[type].blocks)
+			return true;
+	return false;
+}
+
+size_t heap_peak_shown(const struct heap_statistics *statistics, const struct query *query)
+{
+	enum { USUAL = 10 };
+	size_t most = query->limit ? query->limit : USUAL;
+
+	return statistics->peak.count < most ? statistics->peak.count : most;
+}
+
 void heap_statistics_fini(struct heap_statistics *statistics)
 {
 	heap_stacks_fini(&statistics->peak);

@@ -6,6 +6,7 @@
  * follows the width of the window, and zooming only changes two of its attributes.  Without
  * scripts the page still shows the graph and its tooltips.
  */
+#include "analysis/tree_objects.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "present/html.h"
@@ -26,49 +27,8 @@ static const double least_percent = 0.05;
 struct graph {
 	FILE *file;
 	const struct table *table; /* one column */
-	struct string_table objects;
-	VEC(double) own; /* by object: what its functions do themselves */
-	uint32_t levels;
+	struct tree_objects objects;
 };
-
-static const char *object_name(const struct row *row)
-{
-	const char *slash = row->object ? strrchr(row->object, '/') : NULL;
-
-	return slash ? slash + 1 : row->object ? row->object : "";
-}
-
-/* Exclusive values, from the tree: what a frame has and its children have not. */
-static void sum_objects(struct graph *graph, bool inverted)
-{
-	const struct table *table = graph->table;
-
-	for (size_t i = 0; i < table->row_count; i++) {
-		const struct row *row = &table->rows[i];
-		uint32_t object = string_table_add(&graph->objects, object_name(row));
-
-		while (graph->own.count < graph->objects.count)
-			vec_push(&graph->own);
-		if (!inverted || row->depth == 1)
-			graph->own.items[object] += table->values[i];
-		if (row->depth >= graph->levels)
-			graph->levels = row->depth + 1;
-	}
-	if (inverted)
-		return;
-
-	VEC(uint32_t) path = {0}; /* objects of the rows above, by depth */
-
-	for (size_t i = 0; i < table->row_count; i++) {
-		const struct row *row = &table->rows[i];
-
-		path.count = row->depth;
-		if (row->depth)
-			graph->own.items[path.items[row->depth - 1]] -= table->values[i];
-		*vec_push(&path) = string_table_find(&graph->objects, object_name(row));
-	}
-	vec_fini(&path);
-}
 
 /* "1.234 s", "1234 bytes" */
 static void put_value(FILE *file, const struct metric *metric, double value)
@@ -87,8 +47,8 @@ static void put_value(FILE *file, const struct metric *metric, double value)
 static void put_styles(struct graph *graph)
 {
 	fputs("<style>\n", graph->file);
-	for (size_t i = 0; i < graph->objects.count; i++) {
-		const char *name = graph->objects.items[i];
+	for (size_t i = 0; i < graph->objects.names.count; i++) {
+		const char *name = graph->objects.names.items[i];
 
 		/* what has no load object is grey */
 		fprintf(graph->file, ".o%zu > rect { fill: hsl(%u %u%% 72%%); }\n", i,
@@ -103,27 +63,22 @@ static void put_legend(struct graph *graph)
 {
 	const struct metric *metric = graph->table->columns[0].choice.metric;
 	double total = graph->table->base[0];
+	size_t count, *order = tree_objects_ordered(&graph->objects, total * 1e-6, &count);
 
 	fputs("<ul id=\"objects\">\n", graph->file);
-	for (size_t listed = 0; listed < OBJECTS_LISTED; listed++) {
-		size_t most = 0;
+	for (size_t i = 0; i < count && i < OBJECTS_LISTED; i++) {
+		const char *name = graph->objects.names.items[order[i]];
+		double own = graph->objects.own[order[i]];
 
-		for (size_t i = 1; i < graph->own.count; i++)
-			if (graph->own.items[i] > graph->own.items[most])
-				most = i;
-		if (!graph->own.count || graph->own.items[most] <= total * 1e-6)
-			break;
 		fprintf(graph->file,
 			"<li><svg class=\"o%zu\"><rect width=\"100%%\" height=\"100%%\"/></svg>",
-			most);
-		html_text(graph->file, *graph->objects.items[most] ? graph->objects.items[most]
-								   : "(no load object)");
+			order[i]);
+		html_text(graph->file, *name ? name : "(no load object)");
 		fputc(' ', graph->file);
-		put_value(graph->file, metric, graph->own.items[most]);
-		fprintf(graph->file, " (%.1f %%)</li>\n",
-			number_share(graph->own.items[most], total));
-		graph->own.items[most] = 0;
+		put_value(graph->file, metric, own);
+		fprintf(graph->file, " (%.1f %%)</li>\n", number_share(own, total));
 	}
+	free(order);
 	fputs("</ul>\n", graph->file);
 }
 
@@ -136,13 +91,13 @@ static void put_frame(struct graph *graph, const struct row *row, double begin, 
 	fprintf(file,
 		"<svg class=\"o%u t%u\" data-level=\"%u\" x=\"%.4f%%\" y=\"%u\" width=\"%.4f%%\" "
 		"height=\"%d\"><title>",
-		string_table_find(&graph->objects, object_name(row)),
+		string_table_find(&graph->objects.names, tree_object_name(row)),
 		(unsigned)(hash_bytes(row->name, strlen(row->name)) % TINTS), row->depth,
 		100 * begin / total, row->depth * FRAME_HEIGHT, 100 * value / total, FRAME_HEIGHT);
 	html_text(file, row->name);
 	fputc('\n', file);
-	if (*object_name(row)) {
-		html_text(file, object_name(row));
+	if (*tree_object_name(row)) {
+		html_text(file, tree_object_name(row));
 		fputc('\n', file);
 	}
 	put_value(file, graph->table->columns[0].choice.metric, value);
@@ -157,11 +112,11 @@ static void put_frame(struct graph *graph, const struct row *row, double begin, 
 
 static void put_frames(struct graph *graph)
 {
-	double *next =
-		xcalloc(graph->levels + 1, sizeof(*next)); /* by level: where a frame begins */
+	double *next = xcalloc(graph->objects.levels + 1,
+			       sizeof(*next)); /* by level: where a frame begins */
 
 	fprintf(graph->file, "<svg id=\"graph\" role=\"img\" height=\"%u\">\n",
-		graph->levels * FRAME_HEIGHT);
+		graph->objects.levels * FRAME_HEIGHT);
 	for (size_t i = 0; i < graph->table->row_count; i++) {
 		const struct row *row = &graph->table->rows[i];
 		double value = graph->table->values[i], begin = next[row->depth];
@@ -217,22 +172,13 @@ static void put_page(struct print *print, struct graph *graph, const struct tree
 	free(title);
 }
 
-/* The call tree by the one metric that the graph shows, and with nothing too narrow to see. */
 static bool make_table(struct print *print, const struct tree_part *part, struct table *table)
 {
-	struct query query = print->query;
-	struct metric_choice width = {tree_part_metric(&query), FLAVOR_INCLUSIVE, VISIBLE_TIME};
-
-	query.metrics.items = &width;
-	query.metrics.count = query.metrics.capacity = 1;
-	query.sort = width;
-	query.sort_reverse = false;
-	query.limit = 0;
-	view_call_tree(print->session, &query, part, table);
+	view_graph_tree(print->session, &print->query, part, table);
 	if (table->base[0] > 0)
 		return true;
 	say_error(print, "flamegraph: %s is 0 everywhere: choose another metric with sort",
-		  width.metric->title);
+		  table->columns[0].choice.metric->title);
 	table_fini(table);
 	return false;
 }
@@ -254,10 +200,9 @@ bool command_flamegraph(struct print *print, char **arguments, size_t count)
 				 strerror(errno));
 	}
 	graph.table = &table;
-	sum_objects(&graph, part.inverted);
+	tree_objects_sum(&table, part.inverted, &graph.objects);
 	put_page(print, &graph, &part);
-	string_table_fini(&graph.objects);
-	vec_fini(&graph.own);
+	tree_objects_fini(&graph.objects);
 	table_fini(&table);
 	if (!count)
 		return true;

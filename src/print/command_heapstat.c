@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { PEAK_STACKS = 10, BAR = 40, LABEL_WIDTH = 33 };
+enum { BAR = 40, LABEL_WIDTH = 33 };
 
 static void add_heading(struct result *result, const char *heading)
 {
@@ -137,24 +137,13 @@ static void add_mapped(struct result *result, const struct heap_statistics *stat
 	static const char *const names[HEAP_TYPES] = {FORMAT_HEAP_TYPES(X)};
 #undef X
 	struct part *list;
-	bool any = false;
 
-	for (int type = HEAP_MMAP; type <= HEAP_BRK; type++)
-		any |= statistics->mapped[type].blocks > 0;
-	if (!any)
+	if (!heap_has_mapped(statistics))
 		return;
 	add_heading(result, "Mappings");
 	list = add_classes(result, "Call", "Calls");
 	for (int type = HEAP_MMAP; type <= HEAP_BRK; type++)
 		add_class(result, list, names[type], statistics->mapped[type]);
-}
-
-/* When a stretch begins, in seconds. */
-static double stretch_begin(const struct heap_statistics *statistics, size_t index)
-{
-	double length = (double)(statistics->last_ns - statistics->first_ns) / HEAP_STRETCHES;
-
-	return ((double)statistics->first_ns + length * (double)index) / 1e9;
 }
 
 static void add_course(struct result *result, const struct heap_statistics *statistics)
@@ -163,17 +152,14 @@ static void add_course(struct result *result, const struct heap_statistics *stat
 		{.right = true, .width = 12}, {.right = true, .width = 15}, {.title = NULL}};
 	static const char bar[BAR + 1] = "########################################";
 	struct part *list;
-	uint64_t most = 1;
-
-	for (size_t i = 0; i < HEAP_STRETCHES; i++)
-		most = statistics->most[i] > most ? statistics->most[i] : most;
+	uint64_t most = heap_most(statistics);
 	add_heading(result, "Live Bytes Over Time (of that process; the most in each stretch)");
 	list = result_list(result, columns, COUNT(columns));
 	list->audience = FOR_PEOPLE;
 	for (size_t i = 0; i < HEAP_STRETCHES; i++) {
-		int length = (int)((double)statistics->most[i] * BAR / (double)most);
+		int length = (int)((double)statistics->most[i] * BAR / (double)(most ? most : 1));
 
-		part_cell(result, list, value_real(stretch_begin(statistics, i), 6));
+		part_cell(result, list, value_real(heap_stretch_begin(statistics, i), 6));
 		part_cell(result, list, value_count(statistics->most[i]));
 		part_cell(result, list, value_printf(result, "%.*s", length, bar));
 	}
@@ -182,10 +168,10 @@ static void add_course(struct result *result, const struct heap_statistics *stat
 static void add_peak_stacks(const struct print *print, struct result *result,
 			    const struct heap_statistics *statistics)
 {
-	size_t most = print->query.limit ? print->query.limit : PEAK_STACKS;
+	size_t shown = heap_peak_shown(statistics, &print->query);
 
 	add_heading(result, "Blocks At The Peak");
-	for (size_t i = 0; i < statistics->peak.count && i < most; i++) {
+	for (size_t i = 0; i < shown; i++) {
 		const struct heap_stack *stack = &statistics->peak.stacks[i];
 		struct heap_amount amount = heap_allocated(&stack->amounts);
 		struct part *line = result_line(result, "", "  ");
@@ -272,7 +258,8 @@ static struct value course_of(struct result *result, const struct heap_statistic
 	for (size_t i = 0; i < HEAP_STRETCHES; i++) {
 		struct record *stretch = result_record(result);
 
-		record_set(result, stretch, "seconds", value_real(stretch_begin(statistics, i), 6));
+		record_set(result, stretch, "seconds",
+			   value_real(heap_stretch_begin(statistics, i), 6));
 		record_set(result, stretch, "bytes", value_count(statistics->most[i]));
 		values_add(result, course, value_record(stretch));
 	}

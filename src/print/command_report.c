@@ -5,6 +5,7 @@
  *
  * The facts are collected as rows first, so that text and JSON say the same.
  */
+#include "analysis/choice.h"
 #include "analysis/findings.h"
 #include "analysis/totals.h"
 #include "base/array.h"
@@ -453,11 +454,11 @@ static char *hottest_argument(const struct report *report, const struct function
 			      size_t count)
 {
 	char *const words[] = {report->hottest, NULL};
+	size_t number = choice_number(matches, count, report->hottest_function);
 	char *name = command_words(words), *argument = NULL;
 
-	for (size_t i = 0; i < count && !argument; i++)
-		if (matches[i].function == report->hottest_function)
-			argument = count == 1 ? xstrdup(name) : xasprintf("%s %zu", name, i + 1);
+	if (number)
+		argument = count == 1 ? xstrdup(name) : xasprintf("%s %zu", name, number);
 	free(name);
 	return argument;
 }

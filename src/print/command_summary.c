@@ -3,10 +3,10 @@
  * fsummary, lsummary, psummary and fsingle: every metric of a function, then what it is, one
  * "label: value" per line, in the order of er_print.
  */
+#include "analysis/choice.h"
 #include "analysis/data_object.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
-#include "base/suggest.h"
 #include "base/terminal.h"
 #include "present/number.h"
 #include "present/table.h"
@@ -16,8 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-enum { NAMES_SHOWN = 5 }; /* of functions that may be meant */
 
 struct labels {
 	int label; /* width of the widest label */
@@ -299,78 +297,45 @@ static const struct function_match *choose(struct print *print, const char *comm
 					   const struct function_match *matches, size_t found,
 					   const char *what)
 {
-	size_t choice = found == 1 ? 1 : 0;
-	char *rest;
+	const char *number = count > 1 ? arguments[1] : NULL;
+	const struct function_match *chosen;
+	enum choice choice = choice_among(matches, found, number, &chosen);
+	size_t asked;
 
-	if (count > 1) {
-		choice = strtoul(arguments[1], &rest, 10);
-		if (!*rest && choice >= 1 && choice <= found)
-			return &matches[choice - 1];
-		list_choices(print, matches, found, !strcmp(what, "functions"));
-		say_error(print, "%s: there is no number %s for `%s'", command, arguments[1],
+	if (choice == CHOICE_MADE)
+		return chosen;
+	list_choices(print, matches, found, !strcmp(what, "functions"));
+	if (choice == CHOICE_NO_NUMBER) {
+		say_error(print, "%s: there is no number %s for `%s'", command, number,
 			  arguments[0]);
 		return NULL;
 	}
-	if (found > 1) {
-		list_choices(print, matches, found, !strcmp(what, "functions"));
-		choice = print->ask ? ask_choice(found) : 0;
-		if (!choice && !print->ask)
-			say_error(print,
-				  "%zu %s have the name `%s': add a number from the list, as in: "
-				  "%s %s 1",
-				  found, what, arguments[0], command, arguments[0]);
-	}
-	return choice ? &matches[choice - 1] : NULL;
+	asked = print->ask ? ask_choice(found) : 0;
+	if (!asked && !print->ask)
+		say_error(print,
+			  "%zu %s have the name `%s': add a number from the list, as in: %s %s 1",
+			  found, what, arguments[0], command, arguments[0]);
+	return asked ? &matches[asked - 1] : NULL;
 }
 
-/* The first few names that begin with a word, or that have it further on; false: none has. */
-static bool list_names(struct strbuf *text, const char *const *names, size_t count,
-		       const char *word, bool further)
-{
-	size_t found = 0;
-
-	for (size_t i = 0; i < count && *word; i++) {
-		const char *at = strcasestr(names[i], word);
-
-		if (!at || (at > names[i]) != further)
-			continue;
-		if (!found)
-			strbuf_puts(text,
-				    further ? "it is part of the names " : "it begins the names ");
-		if (found++ < NAMES_SHOWN)
-			strbuf_printf(text, "%s%s", found > 1 ? ", " : "", names[i]);
-	}
-	if (found > NAMES_SHOWN)
-		strbuf_puts(text, ", ...");
-	return found;
-}
-
-/*
- * What a name may have been meant for, the caller's to free: functions whose names begin so, the
- * nearest name, or names that have it in them; NULL: nothing.
- */
+/* What a name may have been meant for, the caller's to free; NULL: nothing. */
 static char *name_meant(struct print *print, const char *name)
 {
-	struct function_match *all;
-	size_t count = session_functions(print->session, &all);
-	const char **names = xcalloc(count + 1, sizeof(*names)), *closest;
+	struct name_guess guess;
 	struct strbuf text = {0};
 
-	for (size_t i = 0; i < count; i++)
-		names[i] = all[i].name;
-	if (!list_names(&text, names, count, name, false)) {
-		closest = suggest_closest(name, names, count);
-		if (closest)
-			strbuf_printf(&text, "did you mean %s?", closest);
-		else
-			list_names(&text, names, count, name, true);
-	}
-	free(names);
-	free(all);
-	if (text.length)
-		return strbuf_steal(&text);
-	strbuf_fini(&text);
-	return NULL;
+	session_guess_name(print->session, name, &guess);
+	if (guess.guess == GUESS_NONE)
+		return NULL;
+	if (guess.guess == GUESS_NEAREST)
+		return xasprintf("did you mean %s?", guess.names[0]);
+	strbuf_puts(&text, guess.guess == GUESS_BEGINS ? "it begins the names "
+						       : "it is part of the names ");
+	for (size_t i = 0; i < guess.count && i < GUESS_NAMES; i++)
+		strbuf_printf(&text, "%s%s", i ? ", " : "", guess.names[i]);
+	if (guess.count > GUESS_NAMES)
+		strbuf_puts(&text, ", ...");
+	return strbuf_steal(&text);
 }
 
 static void complain_function(struct print *print, const char *name)
