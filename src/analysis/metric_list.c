@@ -72,6 +72,7 @@ struct query query_of_choices(const struct query *query, struct metric_choice *c
 	of.sort = choices[sort];
 	of.sort_reverse = false;
 	of.limit = 0;
+	of.compare = COMPARE_OFF;
 	return of;
 }
 

@@ -80,8 +80,8 @@ void query_fini(struct query *query);
 /* Tables can be sorted only by what they show: where that is gone, by the first number left. */
 void query_repair_sort(struct query *query);
 /*
- * The same events by these choices alone, sorted by the one of the index, without a limit.  It
- * borrows them and the original.
+ * The same events by these choices alone, sorted by the one of the index, without a limit, of all
+ * experiments together.  It borrows the choices and the original.
  */
 struct query query_of_choices(const struct query *query, struct metric_choice *choices,
 			      size_t count, size_t sort);

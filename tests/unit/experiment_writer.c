@@ -211,3 +211,56 @@ void write_overview(const char *directory)
 	write_file(directory, "overview", file.data, file.size);
 	bytes_free(&file);
 }
+
+static void put_profile_block(struct bytes *file, struct bytes *payload, unsigned thread)
+{
+	if (!payload->size)
+		return;
+	put_control(payload, 0x81, 0);
+	put_block(file,
+		  (struct format_block_header){.first = thread, .base_time = 1, .encoding = 1},
+		  payload);
+	payload->size = 0;
+}
+
+static void write_profile(const char *path, const struct written_event *events, size_t count)
+{
+	struct bytes file = {0}, payload = {0};
+	uint32_t previous = 0;
+	unsigned thread = 0;
+
+	put_file_header(&file, "profile");
+	for (size_t i = 0; i < count; i++) {
+		if (events[i].thread != thread) {
+			put_profile_block(&file, &payload, thread);
+			thread = events[i].thread;
+			previous = 0;
+			put_thread(&payload, thread, 99 + thread, 1);
+		}
+		for (unsigned k = 0; k <= events[i].more_of_the_same; k++)
+			put_event(&payload, events[i].state, events[i].us, events[i].us, &previous,
+				  events[i].stack);
+	}
+	put_profile_block(&file, &payload, thread);
+	write_file(path, "profile", file.data, file.size);
+	bytes_free(&file);
+	bytes_free(&payload);
+}
+
+void write_clock_experiment(const char *path, const char *map, const struct written_node *nodes,
+			    size_t count, const struct written_event *events, size_t event_count)
+{
+	struct bytes file = {0}, payload = {0};
+
+	write_text(path, "log.xml", LOG_START LOG_SYSTEM LOG_PROCESS LOG_END);
+	write_text(path, "map.xml", map);
+	write_overview(path);
+	put_file_header(&file, "stacks");
+	for (size_t i = 0; i < count; i++)
+		put_raw_node(&payload, nodes[i].parent, 0, nodes[i].pc);
+	put_block(&file, (struct format_block_header){.first = 1, .encoding = 2}, &payload);
+	write_file(path, "stacks", file.data, file.size);
+	bytes_free(&file);
+	bytes_free(&payload);
+	write_profile(path, events, event_count);
+}

@@ -51,6 +51,21 @@ void put_control(struct bytes *payload, unsigned tag, uint64_t value);
 /* A raw node. */
 void put_raw_node(struct bytes *payload, uint32_t parent, uint32_t epoch, uint64_t pc);
 
+struct written_node {
+	uint32_t parent; /* its number, from 1; 0: none */
+	uint64_t pc;
+};
+struct written_event {
+	unsigned thread; /* from 1; one's events follow each other */
+	uint32_t stack;	 /* the number of a node */
+	unsigned state;
+	uint64_t us;		   /* from the event before, or the time 1 us; all of it spent so */
+	unsigned more_of_the_same; /* so many events more, each as this one */
+};
+/* An experiment of a process with a clock profile: threads all begin at 1 us, and end. */
+void write_clock_experiment(const char *path, const char *map, const struct written_node *nodes,
+			    size_t count, const struct written_event *events, size_t event_count);
+
 #define LOG_START                                                                                  \
 	"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"                                             \
 	"<experiment version=\"1.0\" producer=\"heliometer test\" mono_ns=\"5\" "                  \
