@@ -197,6 +197,15 @@ struct record *result_record(struct result *result)
 	return arena_new(&result->arena, struct record);
 }
 
+struct record *result_record_of(struct result *result, size_t count)
+{
+	struct record *record = result_record(result);
+
+	record->items = arena_array(&result->arena, struct fact, count);
+	record->capacity = count;
+	return record;
+}
+
 void record_set(struct result *result, struct record *record, const char *key, struct value value)
 {
 	*push(result, record) = (struct fact){.key = copy(result, key), .value = value};

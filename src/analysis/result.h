@@ -194,6 +194,8 @@ void part_cell(struct result *result, struct part *list, struct value value);
 
 /* Values of several values, for programs. */
 struct record *result_record(struct result *result);
+/* The same with room for so many facts: where there are many records of few. */
+struct record *result_record_of(struct result *result, size_t count);
 void record_set(struct result *result, struct record *record, const char *key, struct value value);
 struct value_list *result_values(struct result *result);
 void values_add(struct result *result, struct value_list *list, struct value value);

@@ -2,6 +2,8 @@
 #include "experiment/log.h"
 
 #include "base/array.h"
+#include "base/hash.h"
+#include "base/strbuf.h"
 #include "experiment/xml.h"
 #include "format/counter.h"
 
@@ -11,6 +13,10 @@
 struct log_reader {
 	struct experiment_log *log;
 	struct arena *arena;
+	struct strbuf engines; /* that followed the one it began with */
+	struct string_table
+		words;		/* kinds of events and names of their attributes: few, and each */
+	VEC(const char *) kept; /* … is in the arena once */
 };
 
 static const char *keep(struct log_reader *reader, const char **attributes, const char *name)
@@ -18,6 +24,15 @@ static const char *keep(struct log_reader *reader, const char **attributes, cons
 	const char *value = xml_attribute(attributes, name);
 
 	return value ? arena_strdup(reader->arena, value) : NULL;
+}
+
+static const char *keep_word(struct log_reader *reader, const char *word)
+{
+	uint32_t number = string_table_add(&reader->words, word);
+
+	if (number == reader->kept.count)
+		*vec_push(&reader->kept) = arena_strdup(reader->arena, word);
+	return reader->kept.items[number];
 }
 
 /* ids may be negative only by damage; they are kept signed because pid_t is */
@@ -120,6 +135,7 @@ static void on_process(struct log_reader *reader, const char **attributes)
 
 static void on_collector(struct log_reader *reader, const char **attributes)
 {
+	strbuf_clear(&reader->engines);
 	reader->log->engine = keep(reader, attributes, "engine");
 	reader->log->engine_reason = keep(reader, attributes, "reason");
 	reader->log->own_calls = xml_attribute(attributes, "own_calls");
@@ -199,6 +215,14 @@ static void interpret_event(struct experiment_log *log, const char *kind, const 
 		on_left(&log->left, attributes);
 }
 
+static void on_engine(struct log_reader *reader, const char **attributes)
+{
+	const char *name = xml_attribute(attributes, "name");
+
+	if (name && reader->log->engine)
+		strbuf_printf(&reader->engines, ", then %s", name);
+}
+
 static void on_event(struct log_reader *reader, const char **attributes)
 {
 	struct experiment_log *log = reader->log;
@@ -206,12 +230,11 @@ static void on_event(struct log_reader *reader, const char **attributes)
 	const char *kind = xml_attribute(attributes, "kind");
 	size_t count = 0;
 
-	event->kind = arena_strdup(reader->arena, kind ? kind : "");
+	event->kind = keep_word(reader, kind ? kind : "");
 	if (xml_number(attributes, "tstamp", &event->time_ns) && event->time_ns > log->last_ns)
 		log->last_ns = event->time_ns;
-	if (!strcmp(event->kind, "engine") && log->engine)
-		log->engine = arena_printf(reader->arena, "%s, then %s", log->engine,
-					   xml_attribute(attributes, "name"));
+	if (!strcmp(event->kind, "engine"))
+		on_engine(reader, attributes);
 	while (attributes[count * 2])
 		count++;
 	event->attributes = arena_array(reader->arena, struct attribute, count + 1);
@@ -220,7 +243,7 @@ static void on_event(struct log_reader *reader, const char **attributes)
 
 		if (!strcmp(name, "kind") || !strcmp(name, "tstamp"))
 			continue;
-		event->attributes[event->attribute_count].name = arena_strdup(reader->arena, name);
+		event->attributes[event->attribute_count].name = keep_word(reader, name);
 		event->attributes[event->attribute_count++].value =
 			arena_strdup(reader->arena, attributes[i * 2 + 1]);
 	}
@@ -251,6 +274,11 @@ void experiment_log_read(struct experiment_log *log, struct arena *arena,
 
 	*log = (struct experiment_log){0};
 	xml_read(context, FORMAT_FILE_LOG, on_log_element, &reader, &result);
+	if (reader.engines.length)
+		log->engine = arena_printf(arena, "%s%s", log->engine, reader.engines.text);
+	strbuf_fini(&reader.engines);
+	string_table_fini(&reader.words);
+	vec_fini(&reader.kept);
 	log->present = result.present;
 	log->closed = result.closed;
 	if (log->arguments.count) {

@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SINGLE_LIMIT = 1000 }; /* processes that are shown one by one */
+
 struct farewell {
 	const struct log_event *event;
 	uint32_t earlier; /* with the same process id, or HASH_NONE */
@@ -351,46 +353,115 @@ static void fill_log(struct experiment_log *log, struct arena *arena,
 	log->exit_signal = unrecorded->exit_signal;
 }
 
-static void fill_map(struct experiment_map *map, const char *name)
+/* A function for each program; number_of: those of the processes. */
+static void fill_map(struct process *process, struct arena *arena, const struct unrecorded *items,
+		     size_t count, uint32_t *number_of)
 {
 	enum { START = 0x1000 };
-	struct map_function *function = vec_push(&map->functions);
-	struct map_segment *segment = vec_push(&map->segments);
+	struct experiment_map *map = &process->map;
+	struct string_table names = {0};
 
 	map->present = map->closed = true;
-	*function = (struct map_function){.name = name,
-					  .alias = "",
-					  .source = "",
-					  .object = "<not recorded>",
-					  .address = START,
-					  .size = 1};
-	*segment = (struct map_segment){.start = START,
-					.end = START + 1,
-					.last_epoch = UINT32_MAX,
-					.file = MAP_NONE,
-					.function = 0};
+	for (size_t i = 0; i < count; i++) {
+		uint32_t number = number_of[i] = string_table_add(&names, items[i].name);
+		uint64_t address = START + number;
+
+		if (number < map->functions.count)
+			continue;
+		*vec_push(&map->functions) = (struct map_function){
+			.name = arena_printf(arena, UNRECORDED_PREFIX "%s>", items[i].name),
+			.alias = "",
+			.source = "",
+			.object = "<not recorded>",
+			.address = address,
+			.size = 1};
+		*vec_push(&map->segments) = (struct map_segment){.start = address,
+								 .end = address + 1,
+								 .last_epoch = UINT32_MAX,
+								 .file = MAP_NONE,
+								 .function = number};
+	}
+	string_table_fini(&names);
 	experiment_map_sort(map);
 }
 
-static void fill_profile(struct process *process, const struct unrecorded *unrecorded)
+/* The processes by their ends. */
+static void fill_profile(struct process *process, const struct unrecorded *items, size_t count,
+			 const uint32_t *number_of)
 {
 	struct stack_builder builder;
-	uint64_t end_us = unrecorded->end_ns / 1000;
-	struct profile_event events[] = {
-		{1, end_us, unrecorded->user_us, 0, PROFILE_NO_CPU, FORMAT_STATE_USER},
-		{1, end_us, unrecorded->system_us, 0, PROFILE_NO_CPU, FORMAT_STATE_SYSTEM},
-	};
+	struct profile_event *events = xcalloc(2 * count, sizeof(*events));
 
 	stack_builder_init(&builder, &process->stacks);
-	uint32_t location =
-		stack_builder_location(&builder, process->map.segments.items[0].start, 0);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t end_us = items[i].end_ns / 1000;
+		uint64_t pc = process->map.functions.items[number_of[i]].address;
+		uint32_t node = stack_builder_node(&builder, STACK_ROOT,
+						   stack_builder_location(&builder, pc, 0));
 
-	for (size_t i = 0; i < 2; i++)
-		events[i].stack = stack_builder_node(&builder, STACK_ROOT, location);
+		events[2 * i] = (struct profile_event){1,    end_us,	     items[i].user_us,
+						       node, PROFILE_NO_CPU, FORMAT_STATE_USER};
+		events[2 * i + 1] = (struct profile_event){
+			1, end_us, items[i].system_us, node, PROFILE_NO_CPU, FORMAT_STATE_SYSTEM};
+	}
 	stack_builder_fini(&builder);
 	process->stacks.present = process->profile.present = true;
-	experiment_profile_add_thread(&process->profile, 1, (uint64_t)unrecorded->pid);
-	experiment_profile_fill(&process->profile, events, 2);
+	experiment_profile_add_thread(&process->profile, 1, (uint64_t)process->log.pid);
+	experiment_profile_fill(&process->profile, events, 2 * count);
+	free(events);
+}
+
+/* All of them as one process, which is described by `whole`. */
+static void add_process(struct experiment *experiment, const struct unrecorded *whole,
+			const struct unrecorded *items, size_t count)
+{
+	uint32_t *number_of = xcalloc(count, sizeof(*number_of));
+	struct process process = {.path = experiment->path,
+				  .folder = experiment->folder,
+				  .directory = "",
+				  .lineage = whole->lineage,
+				  .is_unrecorded = true};
+
+	process.name = arena_printf(&experiment->arena, "%s/%s", experiment->name, whole->lineage);
+	fill_log(&process.log, &experiment->arena, whole);
+	fill_map(&process, &experiment->arena, items, count, number_of);
+	fill_profile(&process, items, count, number_of);
+	*vec_push(&experiment->processes) = process;
+	free(number_of);
+}
+
+static int compare_use(const void *a, const void *b)
+{
+	const struct unrecorded *x = a, *y = b;
+	uint64_t x_us = x->user_us + x->system_us, y_us = y->user_us + y->system_us;
+
+	return x_us != y_us ? (x_us < y_us) - (x_us > y_us) : strverscmp(x->lineage, y->lineage);
+}
+
+static int compare_ends(const void *a, const void *b)
+{
+	const struct unrecorded *x = a, *y = b;
+
+	return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
+}
+
+/* A process costs many times the line of a log that tells of it: the smallest are one. */
+static void add_rest(struct experiment *experiment, struct unrecorded *items, size_t count)
+{
+	struct arena *arena = &experiment->arena;
+	const struct process *founder = &experiment->processes.items[0];
+
+	qsort(items, count, sizeof(*items), compare_ends);
+	struct unrecorded whole = {.program = arena_printf(arena, "%zu others", count),
+				   .lineage = arena_printf(arena, "%s_uothers", founder->lineage),
+				   .ppid = founder->log.pid,
+				   .begin_ns = UINT64_MAX,
+				   .end_ns = items[count - 1].end_ns};
+
+	for (size_t i = 0; i < count; i++)
+		if (items[i].begin_ns < whole.begin_ns)
+			whole.begin_ns = items[i].begin_ns;
+	add_process(experiment, &whole, items, count);
 }
 
 static int compare_lineages(const void *a, const void *b)
@@ -410,22 +481,16 @@ void unrecorded_add(struct experiment *experiment)
 		lives_free(experiment->lives);
 		experiment->lives = NULL;
 	}
-	for (size_t i = 0; i < list.items.count; i++) {
-		const struct unrecorded *unrecorded = &list.items.items[i];
-		struct process process = {.path = experiment->path,
-					  .folder = experiment->folder,
-					  .directory = "",
-					  .lineage = unrecorded->lineage,
-					  .is_unrecorded = true};
+	size_t single = list.items.count;
 
-		process.name = arena_printf(&experiment->arena, "%s/%s", experiment->name,
-					    unrecorded->lineage);
-		fill_log(&process.log, &experiment->arena, unrecorded);
-		fill_map(&process.map, arena_printf(&experiment->arena, UNRECORDED_PREFIX "%s>",
-						    unrecorded->name));
-		fill_profile(&process, unrecorded);
-		*vec_push(&experiment->processes) = process;
+	if (single > SINGLE_LIMIT) {
+		single = SINGLE_LIMIT;
+		qsort(list.items.items, list.items.count, sizeof(*list.items.items), compare_use);
 	}
+	for (size_t i = 0; i < single; i++)
+		add_process(experiment, &list.items.items[i], &list.items.items[i], 1);
+	if (single < list.items.count)
+		add_rest(experiment, list.items.items + single, list.items.count - single);
 	qsort(experiment->processes.items, experiment->processes.count,
 	      sizeof(*experiment->processes.items), compare_lineages);
 	vec_fini(&list.items);

@@ -32,7 +32,10 @@ struct unrecorded_list {
  */
 void unrecorded_find(struct experiment *experiment, struct unrecorded_list *list);
 
-/* Each becomes a process of the experiment, with its time at <not recorded: NAME>. */
+/*
+ * Each becomes a process of the experiment, with its time at <not recorded: NAME>; of more than a
+ * thousand those that used least become one, with a function for each name.
+ */
 void unrecorded_add(struct experiment *experiment);
 
 #endif

@@ -191,9 +191,9 @@ static bool take_group(struct transfer *transfer, const char *group, const char 
 	for (size_t i = 0; i < members.count; i++)
 		strip_slashes(members.items[i]);
 	ok = ok && is_free(transfer, target) &&
-		  for_each(transfer, &members, directory, may_take_to) &&
-		  for_each(transfer, &members, directory, take) &&
-		  write_group(transfer, target, &members);
+	     for_each(transfer, &members, directory, may_take_to) &&
+	     for_each(transfer, &members, directory, take) &&
+	     write_group(transfer, target, &members);
 
 	if (ok && transfer->move && unlink(group))
 		ok = fail(transfer, "Cannot remove", group);

@@ -422,7 +422,7 @@ static struct value known(uint64_t number)
 static struct value attributes_of(struct result *into, const struct attribute *attributes,
 				  size_t count)
 {
-	struct record *record = result_record(into);
+	struct record *record = result_record_of(into, count);
 
 	for (size_t i = 0; i < count; i++)
 		record_set(into, record, attributes[i].name, value_text(into, attributes[i].value));
@@ -435,7 +435,7 @@ static struct value events_of(struct result *into, const struct process_info *pr
 
 	for (size_t i = 0; i < process->event_count_log; i++) {
 		const struct log_event *event = &process->events[i];
-		struct record *record = result_record(into);
+		struct record *record = result_record_of(into, 3);
 
 		record_set(into, record, "kind", value_text(into, event->kind));
 		record_set(into, record, "time_s",

@@ -174,6 +174,49 @@ def maps(t):
         t.within(spent[1] <= allowed, f'{kind}: {spent[1]:.3f} s, and {spent[0]:.3f} s for a {GROWTH}th of them')
 
 
+# Lines of log.xml.
+LOGS = {
+    'engines': lambda i: '<event kind="engine" name="m"/>\n',
+    'children': lambda i: f'<event kind="reaped" tstamp="{5000 + i}" pid="{1000 + i}" status="0" user_us="1000" system_us="1"/>\n',
+    'children with names': lambda i: f'<event kind="child_exec" tstamp="{5000 + i}" pid="{1000 + i}" name="n{i:x}" lineage="_f{i}"/>\n'
+                                     f'<event kind="reaped" tstamp="{5000 + i}" pid="{1000 + i}" status="0" user_us="1000" system_us="1"/>\n',
+}
+
+
+@test(alone=True)
+def logs(t):
+    """Engines that follow one another without end, and children that nothing was recorded of: what all commands read first."""
+    path = t.directory / 'hostile.er'
+    for kind, make in LOGS.items():
+        spent = []
+        for count in 10000, GROWTH * 10000:
+            shutil.rmtree(path, ignore_errors=True)
+            golden.founder(path)
+            log = path / 'log.xml'
+            lines = ''.join(make(i) for i in range(1, count + 1))
+            log.write_text(log.read_text().replace('<argument', '<setting name="follow" value="on"/>\n<argument', 1).replace('</experiment>', lines + '</experiment>'))
+            size = sum(file.stat().st_size for file in path.iterdir())
+            worst = []
+            for words in ('print', '-header', '-func', '-report'), ('check',), ('ls',):
+                seconds, memory, messages = spend(t, *words, path)
+                t.check(memory <= TIMES * size + BESIDE, f'{kind}, {words}: {memory >> 20} MB for {size / (1 << 20):.1f} MB ({messages[-200:]})')
+                worst.append(seconds)
+            spent.append(sum(worst))
+        t.within(spent[1] <= 2 * GROWTH * (spent[0] + 0.1), f'{kind}: {spent[1]:.3f} s, and {spent[0]:.3f} s for a {GROWTH}th of them')
+    names = re.findall(r'<not recorded: (n[0-9a-f]+)>', t.run(t.helio, 'print', '-limit', '0', '-functions', path).out)
+    t.equal(sorted(names), sorted(f'n{i:x}' for i in range(1, count + 1)), 'functions of processes that were not recorded')
+    t.check(f'{count - 1000} others' in t.run(t.helio, 'print', '-processes', path).out, 'their number is not said')
+
+
+@test
+def an_engine_without_a_name(t):
+    golden.founder(t.directory / 'hostile.er')
+    log = t.directory / 'hostile.er' / 'log.xml'
+    log.write_text(log.read_text().replace('</experiment>', '<event kind="engine"/>\n<event kind="engine" name="monitor"/>\n</experiment>'))
+    shown = t.run(t.helio, 'info', t.directory / 'hostile.er').out
+    t.check(re.search(r'^Engine +perf, then monitor$', shown, re.M), shown)
+
+
 def spelled(directory, number):
     """One of many paths to an object there."""
     return f'{directory}/' + ''.join('./' if number >> bit & 1 else '/' for bit in range(12)) + 'object'
