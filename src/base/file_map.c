@@ -62,9 +62,9 @@ static bool read_copy(int fd, struct file_map *map)
 	return got >= 0;
 }
 
-struct file_map file_map(int fd, const struct stat *info)
+static struct file_map map_file(int fd, const struct stat *info, bool copy)
 {
-	struct file_map map = {.size = (size_t)info->st_size, .is_copy = !file_is_trusted(info)};
+	struct file_map map = {.size = (size_t)info->st_size, .is_copy = copy};
 	void *data;
 
 	if (!map.size)
@@ -88,4 +88,14 @@ struct file_map file_map(int fd, const struct stat *info)
 		return (struct file_map){0};
 	}
 	return map;
+}
+
+struct file_map file_map(int fd, const struct stat *info)
+{
+	return map_file(fd, info, !file_is_trusted(info));
+}
+
+struct file_map file_map_copy(int fd, const struct stat *info)
+{
+	return map_file(fd, info, !file_is_trusted(info) || info->st_size <= copy_limit);
 }

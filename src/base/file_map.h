@@ -28,6 +28,11 @@ struct file_map {
  * (EFBIG: too large to be copied).
  */
 struct file_map file_map(int fd, const struct stat *info);
+/*
+ * The same as a copy whoever may write to it, but for what is too large for one: where a change of
+ * the owner's own must not be seen either.
+ */
+struct file_map file_map_copy(int fd, const struct stat *info);
 /* Whether nobody but this user and root can write to a file of that owner and mode. */
 bool file_is_trusted(const struct stat *info);
 /* From now on lost pages of mapped files, those of libraries too, read as zeros.  Idempotent. */

@@ -205,6 +205,16 @@ enum status elf_file_from_memory(uint8_t *image, size_t size, struct elf_file *o
 	return load(out);
 }
 
+/*
+ * An experiment's copies are changed where they lie (`helio archive -F', rsync --inplace).  What
+ * libelf and libdw read must not change after they have looked at it; all that is opened anew, or
+ * beside them, has such a path too.
+ */
+static bool is_kept(const char *path)
+{
+	return strstr(path, "/archives/");
+}
+
 enum status elf_file_open(const char *path, struct elf_file *out)
 {
 	struct stat info;
@@ -217,7 +227,7 @@ enum status elf_file_open(const char *path, struct elf_file *out)
 	status = STATUS_INVALID;
 	if (info.st_size < EI_NIDENT)
 		goto out;
-	struct file_map map = file_map(fd, &info);
+	struct file_map map = is_kept(path) ? file_map_copy(fd, &info) : file_map(fd, &info);
 
 	status = STATUS_IO;
 	if (!map.data)

@@ -18,7 +18,7 @@ struct elf_file {
 	uint8_t *image;
 	size_t size;
 	bool mapped;	/* to be unmapped; else from malloc */
-	bool is_copy;	/* of a file that others can write: see base/file_map.h */
+	bool is_copy;	/* in memory: others can write the file, or it is in an experiment */
 	bool differs;	/* the image is not what the file is */
 	uint64_t mtime; /* s */
 	uint64_t file_size;

@@ -4,6 +4,7 @@
  * a function that is answered holds the address asked for.
  */
 #include "base/file_map.h"
+#include "object/debug_info.h"
 #include "object/elf_file.h"
 #include "object/inflate.h"
 #include "object/lines.h"
@@ -305,6 +306,39 @@ static void test_cut_while_open(void **state)
 		free(image.data);
 	}
 	assert_true(file_map_was_cut());
+}
+
+/* A copy that an experiment keeps is read once: what its owner writes there afterwards is unseen.
+ */
+static void test_rewritten_in_an_experiment(void **state)
+{
+	static const char *const paths[] = {"t.er/archives/o.so", "t.er/archives/store/o.so"};
+
+	(void)state;
+	write_file("o.c", small_source);
+	run("gcc -g -O1 -fPIC -shared -o whole.so o.c && mkdir -p t.er/archives store && "
+	    "ln -sfn ../../store t.er/archives/store");
+	struct image image = load("whole.so");
+	uint8_t *zeros = xcalloc(1, image.size);
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+		struct debug_request request = {.file = paths[i]};
+		struct debug_info info;
+		struct diag_list diags = {0};
+		struct elf_file file;
+
+		save(paths[i], image.data, image.size);
+		assert_int_equal(elf_file_open(paths[i], &file), STATUS_OK);
+		assert_true(debug_info_find(&request, &info, &diags));
+		save(paths[i], zeros, image.size);
+		assert_memory_equal(file.image, image.data, image.size);
+		assert_memory_equal(elf_rawfile(info.own.elf, NULL), image.data, image.size);
+		debug_info_close(&info);
+		elf_file_close(&file);
+		diag_fini(&diags);
+	}
+	free(zeros);
+	free(image.data);
 }
 
 /* An object file with one MiB of zeros, compressed to a kilobyte. */
@@ -641,6 +675,7 @@ int main(void)
 		cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_changed_object_file),
 		cmocka_unit_test(test_cut_while_open),
+		cmocka_unit_test(test_rewritten_in_an_experiment),
 		cmocka_unit_test(test_changed_while_inflated),
 		cmocka_unit_test(test_inflated_again_and_again),
 		cmocka_unit_test(test_changed_debug_info),
