@@ -17,7 +17,7 @@
 
 enum {
 	DIRECTORY_FLAGS = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
-	DEPTH_LIMIT = 64, /* of what is removed: each level holds a descriptor */
+	DEPTH_LIMIT = 64, /* of what is removed in one pass: each level holds a descriptor */
 	GROUPS_LIMIT = 256,
 };
 
@@ -224,42 +224,85 @@ bool folder_make_directories(int folder, const char *path)
 	return ok;
 }
 
-static bool remove_below(int folder, const char *name, unsigned depth);
+/* A directory that is emptied. */
+struct removal {
+	int top;
+	unsigned long moved; /* directories that lay too deep, and are now in `top` */
+};
 
-/* Removes what is in the directory; the descriptor is closed. */
-static bool empty_directory(int fd, unsigned depth)
+static bool remove_below(struct removal *removal, int folder, const char *name, unsigned depth);
+
+/* Removes what is in the directory; the descriptor is closed. errno: of the first failure. */
+static bool remove_entries(struct removal *removal, int fd, unsigned depth)
 {
 	DIR *directory = fdopendir(fd);
+	int error = errno;
 	bool ok = directory;
 
 	if (!directory)
 		folder_close(fd);
-	for (struct dirent *entry; directory && (entry = readdir(directory));)
-		if (!path_is_dots(entry->d_name))
-			ok &= remove_below(fd, entry->d_name, depth);
-	int error = errno;
-
+	for (struct dirent *entry; directory && (entry = readdir(directory));) {
+		if (path_is_dots(entry->d_name) || remove_below(removal, fd, entry->d_name, depth))
+			continue;
+		error = ok ? errno : error;
+		ok = false;
+	}
 	if (directory)
 		closedir(directory);
 	errno = error;
 	return ok;
 }
 
-static bool remove_below(int folder, const char *name, unsigned depth)
+/* To the top, under a name that nothing has there, whence it is removed later. */
+static bool move_up(struct removal *removal, int folder, const char *name)
+{
+	enum { TRIES = 1000 };
+	char fresh[32];
+	bool ok = false;
+
+	for (int i = 0; i < TRIES && !ok; i++) {
+		snprintf(fresh, sizeof(fresh), ".deep.%lu", ++removal->moved);
+		ok = !renameat(folder, name, removal->top, fresh);
+		if (!ok && errno != EEXIST && errno != ENOTEMPTY && errno != ENOTDIR)
+			break;
+	}
+	return ok;
+}
+
+static bool remove_below(struct removal *removal, int folder, const char *name, unsigned depth)
 {
 	if (!unlinkat(folder, name, 0))
 		return true;
 	if (errno != EISDIR && errno != EPERM) /* POSIX has EPERM for directories */
 		return false;
-	if (depth == DEPTH_LIMIT) {
-		errno = ENAMETOOLONG;
-		return false;
-	}
+	if (!unlinkat(folder, name, AT_REMOVEDIR))
+		return true;
+	if (depth == DEPTH_LIMIT)
+		return move_up(removal, folder, name);
+
 	int fd = openat(folder, name, DIRECTORY_FLAGS);
 
-	if (fd < 0 || !empty_directory(fd, depth + 1))
+	if (fd < 0 || !remove_entries(removal, fd, depth + 1))
 		return false;
 	return !unlinkat(folder, name, AT_REMOVEDIR);
+}
+
+/* Removes what is in the directory, however deep; the descriptor is closed. */
+static bool empty_directory(int fd)
+{
+	enum { PASSES = 1 << 20 }; /* somebody may make directories meanwhile */
+	struct removal removal = {.top = fd};
+	unsigned long moved;
+	bool ok = fd >= 0;
+
+	for (int pass = 0; ok && pass < PASSES; pass++) {
+		moved = removal.moved;
+		ok = remove_entries(&removal, folder_open_below(fd, ""), 0);
+		if (moved == removal.moved)
+			break;
+	}
+	folder_close(fd);
+	return ok;
 }
 
 bool folder_write_whole(int folder, const char *name, const char *text, size_t length)
@@ -290,7 +333,12 @@ bool folder_remove(int folder, const char *name)
 		errno = EINVAL;
 		return false;
 	}
-	return remove_below(folder, name, 0);
+	if (!unlinkat(folder, name, 0))
+		return true;
+	if (errno != EISDIR && errno != EPERM) /* POSIX has EPERM for directories */
+		return false;
+	return empty_directory(openat(folder, name, DIRECTORY_FLAGS)) &&
+	       !unlinkat(folder, name, AT_REMOVEDIR);
 }
 
 static bool is_same(int folder, int other, const char *path, int flags)
@@ -325,10 +373,8 @@ bool folder_remove_itself(int folder, const char *name)
 	/* where it is now: who has moved it could not move it far */
 	int parent = openat(folder, "..", DIRECTORY_FLAGS | O_PATH);
 	int own = folder_open_below(folder, "");
-	bool ok = own >= 0 && empty_directory(own, 0);
-
-	ok = ok && is_same(folder, parent, name, AT_SYMLINK_NOFOLLOW) &&
-	     !unlinkat(parent, name, AT_REMOVEDIR);
+	bool ok = empty_directory(own) && is_same(folder, parent, name, AT_SYMLINK_NOFOLLOW) &&
+		  !unlinkat(parent, name, AT_REMOVEDIR);
 	folder_close(parent);
 	return ok;
 }

@@ -80,6 +80,20 @@ static char *half_name(const char *target)
 	return xasprintf("%.*s.%s.%d", (int)(base - target), target, base, (int)getpid());
 }
 
+/* The first failure is told of, with what is left. */
+static void fail_copy(struct transfer *transfer, const char *to, const char *half)
+{
+	if (errno == ELOOP)
+		diag_add(&transfer->diags, DIAG_ERROR,
+			 "Cannot copy to %s: there are directories in one another, deeper than "
+			 "those of any experiment",
+			 to);
+	else
+		fail(transfer, "Cannot copy to", to);
+	if (!tree_remove(half) && errno != ENOENT)
+		fail(transfer, "Cannot remove", half);
+}
+
 static bool copy(struct transfer *transfer, const char *from, const char *to)
 {
 	char *half = half_name(to);
@@ -90,10 +104,8 @@ static bool copy(struct transfer *transfer, const char *from, const char *to)
 		ok = false;
 	}
 	ok = ok && tree_rename(half, to);
-	if (!ok) {
-		fail(transfer, "Cannot copy to", to);
-		tree_remove(half);
-	}
+	if (!ok)
+		fail_copy(transfer, to, half);
 	free(half);
 	return ok;
 }

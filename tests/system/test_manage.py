@@ -365,6 +365,36 @@ def groups(t):
     t.check((t.directory / 'a.er').exists(), 'the others stay')
 
 
+def make_deep(place, depth):
+    """Directories in one another, deeper than a path can be long."""
+    at = os.open(place, os.O_RDONLY)
+    for _ in range(depth):
+        os.mkdir('d', dir_fd=at)
+        below = os.open('d', os.O_RDONLY, dir_fd=at)
+        os.close(at)
+        at = below
+    os.close(os.open('file', os.O_CREAT | os.O_WRONLY, dir_fd=at))
+    os.close(at)
+
+
+@test
+def directories_without_end(t):
+    """`rm` removes them at any depth, `cp` refuses them and leaves nothing behind."""
+    for depth in 62, 63, 64, 65, 66, 130, 3000:
+        helio(t, 'collect', '-q', '-A', 'off', '-o', 'deep.er', 'true')
+        make_deep(t.directory / 'deep.er', depth)
+        (t.directory / 'deep.er' / '.deep.1').mkdir()
+        (t.directory / 'deep.er' / '.deep.1' / 'file').write_text('')
+        result = t.run(t.helio, 'cp', 'deep.er', 'copy.er', cwd=t.directory)
+        if depth > 100:
+            t.equal(result.status, 1, f'status of cp of {depth}')
+            t.check('directories in one another' in result.err, f'{depth}: {result.err}')
+        left = ['copy.er', 'deep.er'] if result.status == 0 else ['deep.er']
+        t.equal(sorted(os.listdir(t.directory)), left, f'what is there after cp of {depth}')
+        helio(t, 'rm', *left)
+        t.equal(os.listdir(t.directory), [], f'what is there after rm of {depth}')
+
+
 @test
 def removes_experiments_only(t):
     (t.directory / 'papers.er').mkdir()
