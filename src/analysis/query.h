@@ -60,6 +60,7 @@ struct query {
 	enum name_style name_style;
 	bool name_soname; /* "f [libc.so.6]" */
 	enum compare_mode compare;
+	bool callers_first; /* frames of call stacks: from the outermost one on */
 	const char
 		*default_metrics; /* what `default` means, the caller's; NULL: what was recorded */
 	/* the selecting part: set by the functions below */

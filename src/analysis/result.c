@@ -16,9 +16,12 @@ void result_init(struct result *result, const char *view, const struct session *
 
 void result_fini(struct result *result)
 {
-	for (struct part *part = result->first; part; part = part->next)
+	for (struct part *part = result->first; part; part = part->next) {
 		if (part->kind == PART_TABLE)
 			table_fini(&part->table.table);
+		if (part->kind == PART_STACKS)
+			stack_list_fini(&part->stacks);
+	}
 	vec_fini(&result->metrics);
 	arena_fini(&result->arena);
 	result->first = result->last = NULL;
@@ -146,6 +149,14 @@ struct part *result_table(struct result *result, struct table *table, enum table
 	part->table.shape = shape;
 	part->table.heading = arena_strdup(&result->arena, heading);
 	free(heading);
+	return part;
+}
+
+struct part *result_stacks(struct result *result, struct stack_list *list)
+{
+	struct part *part = add_part(result, PART_STACKS);
+
+	part->stacks = *list;
 	return part;
 }
 

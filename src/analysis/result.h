@@ -76,6 +76,7 @@ enum part_kind {
 	PART_LIST,
 	PART_FRAMES,
 	PART_TABLE,
+	PART_STACKS,
 	PART_SERIES
 };
 
@@ -141,6 +142,7 @@ struct part {
 			enum table_shape shape;
 			const char *heading; /* lines; without the last end of line */
 		} table;
+		struct stack_list stacks;
 		struct {
 			/* Adds the parts of one element, which are rendered and forgotten. */
 			void (*make)(struct result *into, size_t index, const void *data);
@@ -180,6 +182,8 @@ struct part *result_frames(struct result *result, const char *const *names, size
 /* Takes over the table and the heading. */
 struct part *result_table(struct result *result, struct table *table, enum table_shape shape,
 			  char *heading);
+/* Takes over the list. */
+struct part *result_stacks(struct result *result, struct stack_list *list);
 struct part *result_series(struct result *result, size_t count,
 			   void (*make)(struct result *into, size_t index, const void *data),
 			   const void *data);

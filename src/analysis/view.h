@@ -175,6 +175,37 @@ const struct metric *tree_part_metric(const struct query *query);
  */
 void view_call_tree(struct session *session, const struct query *query,
 		    const struct tree_part *part, struct table *table);
+/* A call of a stack. */
+struct stack_frame {
+	uint32_t function;
+	const char *name;   /* "f", "g (inlined)" */
+	const char *object; /* path of the load object, or NULL */
+	const char *file;   /* or NULL: the line is not known */
+	uint32_t line;
+	bool inlined;	  /* a call that was inlined: the address is that of what it is part of */
+	bool has_address; /* else it stands for several, or for none */
+	uint64_t address; /* in the load object; of a caller that of the last byte of the call */
+};
+struct listed_stack {
+	const uint32_t *frames; /* leaf first, or as the query says */
+	uint32_t depth;
+};
+/*
+ * The call stacks of the chosen events, each once, of whichever processes: the same functions at
+ * the same addresses.  The columns are exclusive: rows and the rest add up to <Total>.
+ */
+struct stack_list {
+	struct table table; /* <Total>, then a row for each, by the name of its leaf; owns all */
+	struct listed_stack *stacks; /* by row; <Total> has no frames */
+	struct stack_frame *frames;
+	size_t frame_count;
+	size_t rest_count; /* stacks that the query's limit leaves out … */
+	double *rest;	   /* … and their values, by column */
+	bool callers_first;
+};
+void view_stacks(struct session *session, const struct query *query, struct stack_list *list);
+void stack_list_fini(struct stack_list *list);
+
 /* Instructions, "f + 0x0000001c", and source lines, "f, line 23 in "a.c"", that stacks go through.
  */
 void view_pcs(struct session *session, const struct query *query, struct table *table);

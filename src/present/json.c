@@ -8,7 +8,9 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/terminal.h"
+#include "present/json_value.h"
 #include "present/layout.h"
+#include "present/stacks.h"
 #include "present/table.h"
 
 #include <math.h>
@@ -21,29 +23,6 @@ struct report {
 	const struct session *session;
 	size_t row_count;
 };
-
-/* Seconds as a real number; counts, bytes and addresses as an integer. */
-static json_t *json_number(enum metric_unit unit, double value)
-{
-	if (!isfinite(value))
-		return json_null();
-	return unit == UNIT_SECONDS || unit == UNIT_RATIO ? json_real(value)
-							  : json_integer((json_int_t)value);
-}
-
-/* {"name", "title", "unit"} */
-static json_t *json_metric(const struct metric *metric, enum metric_flavor flavor)
-{
-	const char *prefix = layout_flavor_long(flavor);
-	char *key = metric_key(metric, flavor);
-	char *title = xasprintf("%s%s%s", prefix, *prefix ? " " : "", metric->title);
-	json_t *object = json_pack("{s:s, s:s, s:s}", "name", key, "title", title, "unit",
-				   number_unit_name(metric->unit));
-
-	free(title);
-	free(key);
-	return object;
-}
 
 static void put_value(const struct report *report, const json_t *value)
 {
@@ -233,14 +212,6 @@ static void add_line(json_t *object, const struct row *row)
 	json_object_set_new(object, "hot", json_boolean(row->hot));
 }
 
-/* Up to 2^63 exactly, which whole numbers of JSON readers end at. */
-static json_t *index_value(uint64_t value)
-{
-	if (value == UINT64_MAX)
-		return json_null();
-	return value > INT64_MAX ? json_real((double)value) : json_integer((json_int_t)value);
-}
-
 static void add_place(json_t *object, const struct row *row, enum table_shape shape)
 {
 	static const char *const roles[] = {
@@ -269,8 +240,8 @@ static void add_extent(json_t *object, const struct row_extent *extent)
 	bool has_size = extent && extent->name;
 
 	json_object_set_new(object, "element", json_text(has_size ? extent->name : NULL));
-	json_object_set_new(object, "offset", extent ? index_value(extent->offset) : json_null());
-	json_object_set_new(object, "size", has_size ? index_value(extent->size) : json_null());
+	json_object_set_new(object, "offset", extent ? json_u64(extent->offset) : json_null());
+	json_object_set_new(object, "size", has_size ? json_u64(extent->size) : json_null());
 	json_object_set_new(object, "depth", json_integer(extent ? extent->depth : 0));
 }
 
@@ -320,7 +291,7 @@ static json_t *table_row(const struct table *table, size_t i, enum table_shape s
 	json_object_set_new(object, "name", json_text(row->name));
 	json_object_set_new(object, "object", json_text(row->object));
 	if (table->index)
-		json_object_set_new(object, "value", index_value(row->value));
+		json_object_set_new(object, "value", json_u64(row->value));
 	if (table->has_extents)
 		add_extent(object, row->extent);
 	for (size_t k = 0; k < members->count && !row->no_values; k++) {
@@ -421,6 +392,10 @@ static void add_head(struct rendering *rendering, const struct part *part)
 		add_extra(rendering->extra, &part->table.table);
 		json_decref(rendering->metrics);
 		rendering->metrics = find_members(&rendering->members, &part->table.table);
+	} else if (part->kind == PART_STACKS) {
+		stacks_add_members(rendering->extra, &part->stacks);
+		json_decref(rendering->metrics);
+		rendering->metrics = json_columns(&part->stacks.table);
 	} else if (part->kind == PART_FACTS && part->facts.of_all) {
 		json_t *members = record_json(&part->facts.record);
 
@@ -484,6 +459,10 @@ static void put_rows(struct rendering *rendering, const struct result *result,
 		for (size_t i = 0; i < part->table.table.row_count; i++)
 			put_row(report, table_row(&part->table.table, i, part->table.shape,
 						  &rendering->members));
+		break;
+	case PART_STACKS:
+		for (size_t i = 1; i < part->stacks.table.row_count; i++)
+			put_row(report, stacks_row(&part->stacks, i));
 		break;
 	case PART_SERIES:
 		put_series(rendering, result, part);

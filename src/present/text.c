@@ -10,6 +10,7 @@
 #include "base/strbuf.h"
 #include "base/terminal.h"
 #include "present/arrows.h"
+#include "present/stacks.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -507,6 +508,9 @@ void text_part(const struct output *output, const struct result *result, const s
 	case PART_TABLE:
 		text_table(output, &part->table.table, part->table.shape, part->table.heading,
 			   segments);
+		break;
+	case PART_STACKS:
+		stacks_text(output, &part->stacks);
 		break;
 	case PART_SERIES:
 		put_series(output, result, part, segments);

@@ -100,6 +100,11 @@ bool command_crmfirst(struct print *print, char **arguments, size_t count);
 bool command_crmlast(struct print *print, char **arguments, size_t count);
 /* command_tree.c: */
 bool command_calltree(struct print *print, char **arguments, size_t count);
+/* command_stacks.c: */
+/* How many of a list: a number, or all as 0. False after say_error(). */
+bool command_read_count(struct print *print, const char *command, const char *word,
+			uint32_t *count);
+bool command_stacks(struct print *print, char **arguments, size_t count);
 /*
  * Reads the options of the commands that show a tree and moves the other arguments to the
  * front; *count: how many those are. False after say_error().

@@ -337,7 +337,8 @@ bool command_inlines(struct print *print, char **arguments, size_t count)
 
 static bool shows_paths(const struct command *command)
 {
-	return command->run == command_calltree || command->run == command_flamegraph;
+	return command->run == command_calltree || command->run == command_flamegraph ||
+	       command->run == command_stacks;
 }
 
 /* What a filter says of functions in stacks means the same events in all lists. */

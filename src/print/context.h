@@ -40,7 +40,7 @@ struct default_text {
 
 /* Where inlined functions are calls. */
 enum inlines {
-	INLINES_IN_TREES, /* in those that show whole paths: calltree and flamegraph */
+	INLINES_IN_TREES, /* in those that show whole paths: calltree, stacks, flamegraph */
 	INLINES_OFF,
 	INLINES_ON,
 };

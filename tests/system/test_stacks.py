@@ -7,6 +7,7 @@ import re
 import helio_reader
 from harness import few_ticks, test
 from test_code import build, marks
+from test_print import validator
 
 
 class Symbols:
@@ -26,8 +27,8 @@ class Symbols:
         return None
 
 
-def weighted_stacks(t, result):
-    """[(CPU seconds, [(file, elf address), ...] innermost first)]"""
+def weighted_stacks(t, result, states=3):
+    """[(CPU seconds, [(file, elf address), ...] innermost first)], of the first states: user, system, trap"""
     directory = str(result.experiment)
     with open(os.path.join(directory, 'profile'), 'rb') as file:
         profile = helio_reader.read_profile(file.read())
@@ -40,7 +41,7 @@ def weighted_stacks(t, result):
         for epoch, pc in helio_reader.frames(nodes, stack):
             entry = helio_reader.find_object(maps, epoch, pc)
             path.append((entry['name'], pc - entry['bias']) if entry else ('?', pc))
-        stacks.append((sum(weights[:3]) / 1e6, path or [('<no call stack recorded>', 0)]))
+        stacks.append((sum(weights[:states]) / 1e6, path or [('<no call stack recorded>', 0)]))
     return stacks
 
 
@@ -218,3 +219,66 @@ def lines_of_stacks(t):
     text = t.run(t.helio, 'print', '-leaks', '-lock', 'lock', '-iocallstack', experiment).out
     for mark in ('one', 'held', 'waits', 'writes'):
         t.within(f', rows.c:{line[mark]}\n' in text, f'{mark} in {text}')
+
+
+@test
+def listed_stacks(t):
+    """-stacks: what the reader sees, stack by stack; lines are those of addr2line; all add up to <Total>."""
+    program = t.target('deep')
+    result = t.collect(program, '0.5s', '5')
+    listed, functions = t.print(result.experiment, '-inlines', 'off', '-metrics', 'e.user:name', '-stacks', '-functions')
+    seen, expected, symbols = {}, {}, Symbols(t, program)
+    for row in listed['rows']:
+        frames = [listed['frames'][i] for i in row['stack']]
+        key = tuple((f['object'], f['address']) for f in frames if f['object'] == program)
+        seen[key] = seen.get(key, 0) + row['e.user']
+        t.equal([f['name'] for f in frames if f['object'] == program], [symbols.name(address) for _, address in key], 'names')
+    for seconds, path in weighted_stacks(t, result, 1):  # of their last moments others know system time only
+        key = tuple((file, pc) for file, pc in path if file == program)
+        expected[key] = expected.get(key, 0) + seconds
+    seen.pop((), 0), expected.pop((), 0)  # <before recording> is in no file
+    own = [(sorted(round(v, 6) for v in of.values() if v), {k for k, v in of.items() if v}) for of in (seen, expected)]
+    t.equal(own[0][0], own[1][0], 'values of stacks')
+    t.equal(own[0][1] ^ own[1][1], set(), 'stacks that only one has')
+    t.equal({k: round(seen[k] - v, 6) for k, v in expected.items() if v and round(seen[k] - v, 6)}, {}, 'stacks')
+    t.equal(round(sum(row['e.user'] for row in listed['rows']), 6), round(functions['rows'][0]['e.user'], 6), '<Total>')
+    t.equal(listed['total'], {'e.user': functions['rows'][0]['e.user']}, 'total')
+    own = {}
+    for row in listed['rows']:
+        leaf = listed['frames'][row['stack'][0]]
+        own[leaf['name']] = own.get(leaf['name'], 0) + row['e.user']
+    t.equal({k: round(v, 6) for k, v in own.items() if v},
+            {row['name']: round(row['e.user'], 6) for row in functions['rows'][1:] if row['e.user']}, 'by leaf')
+    for frame in {f['address']: f for f in listed['frames'] if f['object'] == program and f['line']}.values():
+        said = t.run(t.need('addr2line'), '-e', program, hex(frame['address'])).out.split(' ')[0].strip()
+        t.equal(f'{os.path.basename(frame["file"])}:{frame["line"]}', os.path.basename(said), hex(frame['address']))
+    first = t.print(result.experiment, '-inlines', 'off', '-metrics', 'e.user:name', '-stacks', '-callers-first', '1')[-1]
+    t.equal([first['frames'][i] for i in first['rows'][0]['stack']], [listed['frames'][i] for i in reversed(listed['rows'][0]['stack'])], 'callers first')
+    t.equal(len(first['rows']), 1, 'at most one')
+    t.equal(first['rest']['count'], len(listed['rows']) - 1, 'the rest')
+    t.equal(round(first['rest']['e.user'] + first['rows'][0]['e.user'], 6), round(listed['total']['e.user'], 6), 'its sum')
+
+
+@test
+def listed_stacks_with_inlined_calls(t):
+    """Inlined calls are frames, with the line of what they call in their caller."""
+    line = marks(ROWS)
+    program = build(t, 'rows', ('rows.c', ROWS))
+    experiment = t.collect(program, options=('-H', 'on')).experiment
+    listed = t.print(experiment, '-metrics', 'e.heapallocbytes:name', '-stacks')[-1]
+    found = {}
+    for row in listed['rows']:
+        frames = [listed['frames'][i] for i in row['stack']]
+        own = tuple((f['name'], f['line'], f['inlined']) for f in frames if f['file'] and f['file'].endswith('rows.c') and f['name'] != 'main')
+        if row['e.heapallocbytes'] and own and own[-1][0] == 'inlined':
+            found[own] = found.get(own, 0) + row['e.heapallocbytes']
+    t.equal(found, {(('make (inlined)', line['make'], True), ('inlined', line['near'], False)): 60,
+                    (('make (inlined)', line['make'], True), ('inlined', line['far'], False)): 30}, 'inlined')
+    off = t.print(experiment, '-inlines', 'off', '-metrics', 'e.heapallocbytes:name', '-stacks')[-1]
+    t.check(not any(f['inlined'] for f in off['frames']), 'inlines off')
+    t.equal(off['total'], listed['total'], 'the same total')
+    check = validator()
+    for value in (off, listed):
+        t.equal([f'{problem.json_path}: {problem.message[:200]}' for problem in check.iter_errors(value)][:3], [], 'schema')
+    listed['rows'][0]['frames'] = []
+    t.check(list(check.iter_errors(listed)), 'the schema takes anything')

@@ -300,6 +300,24 @@ static void ask_io_stacks(struct question *question, struct table *table)
 	io_stack_list_fini(&list);
 }
 
+static void ask_stacks(struct question *question, struct table *table)
+{
+	struct stack_list list;
+
+	question->query.callers_first = pick(question, 2);
+	view_stacks(question->session, &question->query, &list);
+	for (size_t row = 1; row < list.table.row_count; row++)
+		for (uint32_t i = 0; i < list.stacks[row].depth; i++) {
+			const struct stack_frame *frame = &list.frames[list.stacks[row].frames[i]];
+
+			strbuf_printf(&question->answer, "  %s [%s] %llx %s:%u\n", frame->name,
+				      or_none(frame->object), (unsigned long long)frame->address,
+				      or_none(frame->file), frame->line);
+		}
+	strbuf_printf(&question->answer, "%zu more\n", list.rest_count);
+	*table = list.table;
+}
+
 static void ask_function(struct question *question, struct table *table)
 {
 	const struct metric *metric = metric_find(question->session, "totalcpu");
@@ -319,10 +337,10 @@ static void ask_function(struct question *question, struct table *table)
 }
 
 static ask *const views[] = {
-	ask_functions, ask_callers,   ask_objects,  ask_threads,   ask_pcs,  ask_lines,
-	ask_locks,     ask_activity,  ask_detail,   ask_tree,	   ask_tree, ask_index,
-	ask_fragment,  ask_listing,   ask_data,	    ask_heap,	   ask_heap, ask_statistics,
-	ask_lock,      ask_io_stacks, ask_function, ask_functions,
+	ask_functions, ask_callers,   ask_objects,  ask_threads,   ask_pcs,    ask_lines,
+	ask_locks,     ask_activity,  ask_detail,   ask_tree,	   ask_tree,   ask_index,
+	ask_fragment,  ask_listing,   ask_data,	    ask_heap,	   ask_heap,   ask_statistics,
+	ask_lock,      ask_io_stacks, ask_function, ask_functions, ask_stacks, ask_stacks,
 };
 
 /* ---- what they are about ---- */

@@ -572,6 +572,54 @@ static void check_threads(struct session *session, const struct query *query,
 	table_fini(&table);
 }
 
+/* By the functions from the outermost on: at which addresses they were is not the question. */
+static void count_stacks(struct path_truth *paths, const struct truth *truth)
+{
+	for (size_t i = 0; i < truth->events.count; i++) {
+		const struct event_truth *event = &truth->events.items[i];
+		char path[DEPTH_MAX * 24] = "", name[64];
+
+		for (size_t k = 0; k < event->depth; k++) {
+			function_name(event->stack[k], name, sizeof(name));
+			strcat(strcat(path, "/"), name);
+		}
+		paths->weight[string_table_add(&paths->names, path)][event->state] += event->weight;
+	}
+}
+
+/* Takes each row's values from those of its functions: nothing is left. */
+static void check_stacks(struct session *session, struct query query, const struct truth *truth)
+{
+	struct path_truth *paths = calloc(1, sizeof(*paths));
+	struct stack_list list;
+	size_t column = 0;
+
+	query.callers_first = true;
+	count_stacks(paths, truth);
+	view_stacks(session, &query, &list);
+	for (unsigned state = 0; state < 10; state++) {
+		while (list.table.columns[column].choice.metric->states != 1u << state)
+			column = (column + 1) % list.table.column_count;
+		assert_value(list.table.values[column], truth->total,
+			     list.table.columns[column].choice.metric, "stacks", "<Total>");
+		for (size_t row = 1; row < list.table.row_count; row++) {
+			double value = list.table.values[row * list.table.column_count + column];
+			char path[DEPTH_MAX * 24] = "";
+
+			for (uint32_t i = 0; i < list.stacks[row].depth; i++)
+				strcat(strcat(path, "/"),
+				       list.frames[list.stacks[row].frames[i]].name);
+			paths->weight[string_table_add(&paths->names, path)][state] -=
+				(uint64_t)(value * 1e6 + 0.5);
+		}
+	}
+	for (size_t i = 0; i < paths->names.count; i++)
+		assert_false(any(paths->weight[i]));
+	stack_list_fini(&list);
+	string_table_fini(&paths->names);
+	free(paths);
+}
+
 static void check_seed(uint64_t seed)
 {
 	struct truth *truth = calloc(1, sizeof(*truth));
@@ -596,6 +644,7 @@ static void check_seed(uint64_t seed)
 		check_fragment(session, &query, truth);
 	check_objects(session, &query, truth);
 	check_threads(session, &query, truth);
+	check_stacks(session, query, truth);
 	assert_int_equal(diags.count, 0);
 	query_fini(&query);
 	session_free(session);

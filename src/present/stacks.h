@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Call stacks, as text and in JSON: a table of frames, and stacks as lists of numbers in it. */
+#ifndef HELIO_PRESENT_STACKS_H
+#define HELIO_PRESENT_STACKS_H
+
+#include "analysis/view.h"
+#include "base/json.h"
+#include "present/output.h"
+
+void stacks_text(const struct output *output, const struct stack_list *list);
+/* Adds "frames", "total" and "rest", and the order that the stacks are in. */
+void stacks_add_members(json_t *object, const struct stack_list *list);
+/* {"stack": [3, 1, 0], "e.totalcpu": 0.5}: row is from 1. */
+json_t *stacks_row(const struct stack_list *list, size_t row);
+
+#endif
