@@ -203,10 +203,12 @@ static bool open_path(const char *path, const char *build_id, struct debug_info 
 	return false;
 }
 
-static bool open_downloaded(const char *build_id, struct debug_info *out, struct diag_list *diags)
+static bool open_downloaded(const struct debug_request *request, struct debug_info *out,
+			    struct diag_list *diags)
 {
-	char *path = build_id ? debuginfod_debug_file(build_id) : NULL;
-	bool opened = open_path(path, build_id, out, diags);
+	const char *name = request->path ? request->path : request->build_id;
+	char *path = request->build_id ? debuginfod_debug_file(request->build_id, name) : NULL;
+	bool opened = open_path(path, request->build_id, out, diags);
 
 	free(path);
 	return opened;
@@ -233,7 +235,7 @@ bool debug_info_find(const struct debug_request *request, struct debug_info *out
 	*out = (struct debug_info){.own.fd = -1, .alternate.fd = -1};
 	return open_path(request->file, request->build_id, out, diags) ||
 	       open_path(request->archived, request->build_id, out, diags) ||
-	       open_separate(request, out, diags) || open_downloaded(request->build_id, out, diags);
+	       open_separate(request, out, diags) || open_downloaded(request, out, diags);
 }
 
 void debug_info_close(struct debug_info *info)

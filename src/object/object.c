@@ -261,9 +261,10 @@ static bool open_archived_debug(const struct object *object, struct elf_file *de
 	return found;
 }
 
-static bool open_downloaded_debug(const struct elf_file *file, struct elf_file *debug)
+static bool open_downloaded_debug(const struct elf_file *file, const char *name,
+				  struct elf_file *debug)
 {
-	char *path = file->build_id ? debuginfod_debug_file(file->build_id) : NULL;
+	char *path = file->build_id ? debuginfod_debug_file(file->build_id, name) : NULL;
 	struct refusal refusal = {0};
 	bool found = path && open_measured(path, file->build_id, debug, &refusal);
 
@@ -278,7 +279,7 @@ static bool open_debug(struct object *object, const struct elf_file *file, struc
 	return open_archived_debug(object, debug) ||
 	       debug_file_find(file, object->path, debug, &object->diags) ||
 	       debug_file_embedded(file, object->path, debug, &object->diags) ||
-	       open_downloaded_debug(file, debug);
+	       open_downloaded_debug(file, object->path, debug);
 }
 
 /*

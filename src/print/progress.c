@@ -2,6 +2,7 @@
 #include "print/progress.h"
 
 #include "base/terminal.h"
+#include "object/debuginfod.h"
 
 #include <signal.h>
 #include <time.h>
@@ -55,8 +56,14 @@ static bool tell(void *data, double done)
 	return true;
 }
 
+static bool is_interrupted(void)
+{
+	return interrupted;
+}
+
 void progress_init(struct print *print)
 {
+	debuginfod_watch(is_interrupted);
 	print->progress = (struct progress){.is_terminal = isatty(STDERR_FILENO)};
 	print->watch = (struct watch){.tell = tell, .data = print};
 	progress_begin(print);

@@ -201,13 +201,13 @@ static pid_t start_server(void)
 static void ask_without_urls(void)
 {
 	unsetenv("DEBUGINFOD_URLS");
-	assert_null(debuginfod_debug_file(BUILD_ID));
+	assert_null(debuginfod_debug_file(BUILD_ID, "name"));
 }
 
 static void ask_server(void)
 {
 	const struct source_search search = {.build_id = BUILD_ID};
-	char *path = debuginfod_debug_file(BUILD_ID);
+	char *path = debuginfod_debug_file(BUILD_ID, "name");
 	struct source_place place;
 	struct source source;
 
