@@ -165,9 +165,7 @@ const char *process_setting(const struct process_info *process, const char *name
 
 bool process_has_no_clock(const struct process_info *process)
 {
-	const char *clock = process_setting(process, "clock");
-
-	return clock && !strcmp(clock, "0");
+	return log_clock_is_off(process_setting(process, "clock"));
 }
 
 /* Paused at first, and never resumed. */

@@ -310,7 +310,7 @@ static void add_scanned(struct session *session, const struct experiment *experi
 	scanned->like = first_like(session, process->lineage, scanned->id);
 	scanned->experiment = (uint32_t)session->experiments.count - 1;
 	scanned->group = (uint32_t)session->groups.count;
-	scanned->interval_us = clock ? strtoull(clock, NULL, 10) : 0;
+	scanned->interval_us = log_clock_us(clock);
 	scanned->first_thread =
 		first == NODE_NONE ? UINT64_MAX : process->profile.threads.items[first].number;
 	counters_add(session, &experiment->processes.items[0].log, scanned);
@@ -324,7 +324,7 @@ static void add_experiment(struct session *session, struct experiment *experimen
 	uint32_t founder = (uint32_t)session->processes.count + 1;
 	const char *clock = experiment_log_setting(&experiment->processes.items[0].log, "clock");
 
-	session->has_clock_data |= !clock || strcmp(clock, "0") != 0;
+	session->has_clock_data |= !log_clock_is_off(clock);
 	session->only_gprofng = (session->only_gprofng || founder == 1) &&
 				experiment->processes.items[0].log.is_gprofng;
 	for (size_t i = 0; i < experiment->processes.count; i++) {

@@ -97,5 +97,9 @@ struct file_map file_map(int fd, const struct stat *info)
 
 struct file_map file_map_copy(int fd, const struct stat *info)
 {
-	return map_file(fd, info, !file_is_trusted(info) || info->st_size <= copy_limit);
+	static _Atomic off_t copied;
+	bool fits = info->st_size <= copy_limit &&
+		    atomic_fetch_add(&copied, info->st_size) <= copy_limit - info->st_size;
+
+	return map_file(fd, info, fits || !file_is_trusted(info));
 }

@@ -29,8 +29,9 @@ struct file_map {
  */
 struct file_map file_map(int fd, const struct stat *info);
 /*
- * The same as a copy whoever may write to it, but for what is too large for one: where a change of
- * the owner's own must not be seen either.
+ * The same as a copy whoever may write to it: where a change of the owner's own must not be seen
+ * either.  Not of what is too large for one, or once so much has been copied: one large file may
+ * have thousands of names.
  */
 struct file_map file_map_copy(int fd, const struct stat *info);
 /* Whether nobody but this user and root can write to a file of that owner and mode. */

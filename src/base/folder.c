@@ -305,14 +305,22 @@ static bool empty_directory(int fd)
 	return ok;
 }
 
-bool folder_write_whole(int folder, const char *name, const char *text, size_t length)
+int folder_open_half(int folder, const char *half, mode_t mode)
 {
-	char *half = xasprintf("%s.%d.part", name, (int)getpid());
-	int fd = folder_open_file(folder, half, O_WRONLY | O_CREAT | O_EXCL, 0644);
+	enum { FLAGS = O_WRONLY | O_CREAT | O_EXCL };
+	int fd = folder_open_file(folder, half, FLAGS, mode);
 
 	/* Who had this number before was killed while it wrote. */
 	if (fd < 0 && errno == EEXIST && !unlinkat(folder, half, 0))
-		fd = folder_open_file(folder, half, O_WRONLY | O_CREAT | O_EXCL, 0644);
+		fd = folder_open_file(folder, half, FLAGS, mode);
+	return fd;
+}
+
+bool folder_write_whole(int folder, const char *name, const char *text, size_t length)
+{
+	char *half = xasprintf("%s.%d.part", name, (int)getpid());
+	int fd = folder_open_half(folder, half, 0644);
+
 	if (fd >= 0)
 		errno = ENOSPC; /* of a write that is short, which says nothing */
 	bool ok = fd >= 0 && write(fd, text, length) == (ssize_t)length &&

@@ -30,6 +30,8 @@ int folder_open_below(int folder, const char *path);
  * EFBIG: nearly all of it is a hole.
  */
 int folder_open_file(int folder, const char *path, int flags, mode_t mode);
+/* A file in a folder that is to be renamed when it is whole: one that was left there goes first. */
+int folder_open_half(int folder, const char *half, mode_t mode);
 /* Writes a file, which is there as a whole or stays as it was; false: errno. */
 bool folder_write_whole(int folder, const char *name, const char *text, size_t length);
 /* The directory that `path` lies in; *name is the last component, a part of `path`. */

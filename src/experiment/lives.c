@@ -372,7 +372,7 @@ bool lives_are_whole(const struct experiment *experiment)
 	const struct experiment_log *founder = &experiment->processes.items[0].log;
 	const char *clock = experiment_log_setting(founder, "clock");
 
-	if (experiment_log_setting(founder, "window") || !clock || !strcmp(clock, "0"))
+	if (experiment_log_setting(founder, "window") || !clock || log_clock_is_off(clock))
 		return false;
 	for (size_t i = 0; i < experiment->processes.count; i++)
 		for (size_t k = 0; k < experiment->processes.items[i].log.events.count; k++)
@@ -391,8 +391,7 @@ static uint64_t longest_rest_us(const struct lives *lives)
 	enum { KERNEL_TICK_US = 4000 };
 	const char *clock =
 		experiment_log_setting(&lives->experiment->processes.items[0].log, "clock");
-	const char *last = clock ? strrchr(clock, '-') : NULL;
-	uint64_t interval_us = clock ? strtoull(last ? last + 1 : clock, NULL, 10) : 0;
+	uint64_t interval_us = log_clock_us(clock);
 
 	if (!interval_us || interval_us > UINT32_MAX)
 		return 0;

@@ -335,6 +335,16 @@ const char *experiment_log_setting(const struct experiment_log *log, const char 
 	return NULL;
 }
 
+bool log_clock_is_off(const char *clock)
+{
+	return clock && !strcmp(clock, "0");
+}
+
+uint64_t log_clock_us(const char *clock)
+{
+	return clock ? strtoull(clock, NULL, 10) : 0;
+}
+
 const char *log_event_attribute(const struct log_event *event, const char *name)
 {
 	for (size_t i = 0; event && i < event->attribute_count; i++)

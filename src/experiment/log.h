@@ -108,6 +108,10 @@ enum log_origin experiment_log_origin(const struct experiment_log *log);
 /* The value of a setting, or NULL. */
 const char *experiment_log_setting(const struct experiment_log *log, const char *name);
 
+/* The setting `clock`, or `clock_first`: an interval in µs, 0: off.  NULL: nobody has said. */
+bool log_clock_is_off(const char *clock);
+uint64_t log_clock_us(const char *clock);
+
 /* What an event's attribute says, or NULL. */
 const char *log_event_attribute(const struct log_event *event, const char *name);
 /* The number that it says; false: none. */

@@ -9,6 +9,14 @@
 
 #include "format/control.h"
 
+#include <sys/time.h>
+
+/* µs of a usage that the kernel tells. */
+static inline uint64_t format_us_of(const struct timeval *time)
+{
+	return (uint64_t)time->tv_sec * 1000000u + (uint64_t)time->tv_usec;
+}
+
 /* Fields of struct format_sample. */
 #define FORMAT_OWN_USE_FIELDS(X)                                                                   \
 	X(read_bytes)                                                                              \

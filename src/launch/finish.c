@@ -11,6 +11,7 @@
 
 #include "format/files.h"
 #include "format/lineage.h"
+#include "format/own_use.h"
 #include "format/sums.h"
 #include "format/trace.h"
 
@@ -36,11 +37,6 @@ static size_t read_tail(int fd, char *text, size_t room)
 	return got > 0 ? (size_t)got : 0;
 }
 
-static uint64_t us_of(const struct timeval *time)
-{
-	return (uint64_t)time->tv_sec * 1000000 + (uint64_t)time->tv_usec;
-}
-
 static void add_warning(struct strbuf *text, const char *warning, uint64_t tstamp_ns)
 {
 	strbuf_puts(text, "<event kind=\"warning\"");
@@ -59,8 +55,8 @@ static void add_exit(struct strbuf *text, const struct run_result *result, uint6
 		       WIFEXITED(wait_status) ? (uint64_t)WEXITSTATUS(wait_status) : 0);
 	xml_add_number(text, "signal",
 		       WIFSIGNALED(wait_status) ? (uint64_t)WTERMSIG(wait_status) : 0);
-	xml_add_number(text, "user_us", us_of(&result->usage.ru_utime));
-	xml_add_number(text, "system_us", us_of(&result->usage.ru_stime));
+	xml_add_number(text, "user_us", format_us_of(&result->usage.ru_utime));
+	xml_add_number(text, "system_us", format_us_of(&result->usage.ru_stime));
 	strbuf_puts(text, "/>\n");
 }
 

@@ -140,7 +140,7 @@ static void run_check(struct check *check, const char *path)
 
 		if (process->is_unrecorded)
 			continue;
-		check_files(check, process, !clock || strcmp(clock, "0") != 0);
+		check_files(check, process, !log_clock_is_off(clock));
 		check_counts(check, process);
 		experiment_check_traces(process, &check->damage);
 		objects_add(&check->objects, process, false);

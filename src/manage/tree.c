@@ -118,7 +118,7 @@ static bool copy_open_file(int in, int out)
 static bool copy_file(int in, int folder, const char *name)
 {
 	char *half = xasprintf("%s.%d.part", name, (int)getpid());
-	int out = in < 0 ? -1 : folder_open_file(folder, half, O_WRONLY | O_CREAT | O_EXCL, 0600);
+	int out = in < 0 ? -1 : folder_open_half(folder, half, 0600);
 	bool ok = out >= 0 && copy_open_file(in, out);
 
 	if (out >= 0 && close(out))

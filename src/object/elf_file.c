@@ -215,6 +215,14 @@ static bool is_kept(const char *path)
 	return strstr(path, "/archives/");
 }
 
+/* Whether it can be one: nothing else is worth a copy. */
+static bool begins_as_elf(int fd)
+{
+	char magic[SELFMAG];
+
+	return pread(fd, magic, SELFMAG, 0) == SELFMAG && !memcmp(magic, ELFMAG, SELFMAG);
+}
+
 enum status elf_file_open(const char *path, struct elf_file *out)
 {
 	struct stat info;
@@ -225,7 +233,7 @@ enum status elf_file_open(const char *path, struct elf_file *out)
 	if (status)
 		return status;
 	status = STATUS_INVALID;
-	if (info.st_size < EI_NIDENT)
+	if (info.st_size < EI_NIDENT || !begins_as_elf(fd))
 		goto out;
 	struct file_map map = is_kept(path) ? file_map_copy(fd, &info) : file_map(fd, &info);
 

@@ -3,6 +3,7 @@
  * header: how an experiment came to be, in the shape that er_print gives it.
  * Only what is recorded is printed; a line without a source is left out.
  */
+#include "analysis/findings.h"
 #include "base/array.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
@@ -202,7 +203,7 @@ static void add_interval(struct result *into, const struct process_info *process
 
 static void add_clock(struct result *into, const struct process_info *process, const char *clock)
 {
-	if (!clock || !strcmp(clock, "0")) {
+	if (!clock || process_has_no_clock(process)) {
 		result_note(into, "  Clock-profiling is off.");
 		return;
 	}

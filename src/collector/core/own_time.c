@@ -20,19 +20,14 @@ void own_time_enter(void)
 	entered_ns = clock_own_cpu_ns();
 }
 
-static uint64_t us_of(const struct timeval *time)
-{
-	return (uint64_t)time->tv_sec * 1000000u + (uint64_t)time->tv_usec;
-}
-
 void own_time_note_before(void)
 {
 	uint64_t now_ns = clock_own_cpu_ns();
 	struct rusage usage = {0};
 
 	sys_call(SYS_getrusage, RUSAGE_SELF, &usage, 0, 0);
-	user_before_us = us_of(&usage.ru_utime);
-	system_before_us = us_of(&usage.ru_stime);
+	user_before_us = format_us_of(&usage.ru_utime);
+	system_before_us = format_us_of(&usage.ru_stime);
 	own_before_ns = now_ns - entered_ns;
 	own_use_note_before(user_before_us, system_before_us, own_before_ns / NS_PER_US);
 }

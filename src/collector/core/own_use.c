@@ -178,10 +178,8 @@ void own_use_note_look(uint64_t cpu_ns)
 	if (sys_call(SYS_getrusage, RUSAGE_CHILDREN, &usage, 0, 0))
 		return;
 	set(&left->collector_us, cpu_ns / 1000);
-	set(&left->children_user_us,
-	    (uint64_t)usage.ru_utime.tv_sec * 1000000u + (uint64_t)usage.ru_utime.tv_usec);
-	set(&left->children_system_us,
-	    (uint64_t)usage.ru_stime.tv_sec * 1000000u + (uint64_t)usage.ru_stime.tv_usec);
+	set(&left->children_user_us, format_us_of(&usage.ru_utime));
+	set(&left->children_system_us, format_us_of(&usage.ru_stime));
 	set(&left->looked, 1);
 }
 

@@ -18,11 +18,6 @@ static const char overview_description[] =
 #undef X
 		"\n";
 
-static uint64_t ns_of(const struct timeval *time)
-{
-	return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_usec * 1000u;
-}
-
 static long read_proc(const char *path, char *to, size_t size)
 {
 	int fd = file_open_proc(path, O_RDONLY);
@@ -85,8 +80,8 @@ static void fill(struct format_sample *sample, const char *label, bool fresh)
 	sample->time_ns = clock_now_ns() - collector.start_ns;
 	text_puts(&name, label);
 	sys_call(SYS_getrusage, RUSAGE_SELF, &usage, 0, 0);
-	sample->user_ns = ns_of(&usage.ru_utime);
-	sample->system_ns = ns_of(&usage.ru_stime);
+	sample->user_ns = format_us_of(&usage.ru_utime) * 1000;
+	sample->system_ns = format_us_of(&usage.ru_stime) * 1000;
 	sample->minor_faults = (uint64_t)usage.ru_minflt;
 	sample->major_faults = (uint64_t)usage.ru_majflt;
 	sample->voluntary_switches = (uint64_t)usage.ru_nvcsw;

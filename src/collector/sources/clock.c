@@ -6,6 +6,7 @@
 #include "collector/core/sys.h"
 #include "collector/core/tasks.h"
 #include "collector/core/text.h"
+#include "format/own_use.h"
 
 #include <sys/resource.h>
 #include <time.h>
@@ -35,8 +36,7 @@ static void read_usage(struct clock_reading *reading)
 	struct rusage usage = {0};
 
 	sys_call(SYS_getrusage, RUSAGE_THREAD, &usage, 0, 0);
-	reading->system_us =
-		(uint64_t)usage.ru_stime.tv_sec * 1000000u + (uint64_t)usage.ru_stime.tv_usec;
+	reading->system_us = format_us_of(&usage.ru_stime);
 	reading->minor_faults = (uint64_t)usage.ru_minflt;
 	reading->major_faults = (uint64_t)usage.ru_majflt;
 	reading->voluntary_switches = (uint64_t)usage.ru_nvcsw;

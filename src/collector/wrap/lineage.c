@@ -11,6 +11,7 @@
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
 #include "collector/core/tasks.h"
+#include "format/own_use.h"
 #include "format/preload.h"
 
 #include <stdlib.h>
@@ -131,11 +132,6 @@ void lineage_fork_left_alone(const char *parent)
 				   "makes them, had ended");
 }
 
-static int64_t us_of(const struct timeval *time)
-{
-	return (int64_t)time->tv_sec * 1000000 + time->tv_usec;
-}
-
 static void put_usage(struct text *line, const char *prefix, const char *kind,
 		      const struct timeval *time)
 {
@@ -144,7 +140,7 @@ static void put_usage(struct text *line, const char *prefix, const char *kind,
 
 	text_puts(&name, prefix);
 	text_puts(&name, kind);
-	text_attribute_decimal(line, room, us_of(time));
+	text_attribute_decimal(line, room, (int64_t)format_us_of(time));
 }
 
 void lineage_put_usage(struct text *line, const char *prefix, const struct rusage *usage)
