@@ -190,17 +190,25 @@ struct listed_stack {
 	const uint32_t *frames; /* leaf first, or as the query says */
 	uint32_t depth;
 };
+/* Call stacks, and the frames that they are made of. */
+struct frame_list {
+	struct stack_frame *frames;
+	size_t frame_count;
+	struct listed_stack *stacks;
+	size_t stack_count;
+	struct arena arena; /* owns all of the above */
+};
+void frame_list_fini(struct frame_list *list);
+
 /*
  * The call stacks of the chosen events, each once, of whichever processes: the same functions at
  * the same addresses.  The columns are exclusive: rows and the rest add up to <Total>.
  */
 struct stack_list {
-	struct table table; /* <Total>, then a row for each, by the name of its leaf; owns all */
-	struct listed_stack *stacks; /* by row; <Total> has no frames */
-	struct stack_frame *frames;
-	size_t frame_count;
-	size_t rest_count; /* stacks that the query's limit leaves out … */
-	double *rest;	   /* … and their values, by column */
+	struct table table;	  /* <Total>, then a row for each, by the name of its leaf */
+	struct frame_list frames; /* its stacks by row; <Total> has no frames */
+	size_t rest_count;	  /* stacks that the query's limit leaves out … */
+	double *rest;		  /* … and their values, by column */
 	bool callers_first;
 };
 void view_stacks(struct session *session, const struct query *query, struct stack_list *list);

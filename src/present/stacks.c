@@ -48,12 +48,12 @@ void stacks_text(const struct output *output, const struct stack_list *list)
 	terminal_printf(file, "<Total>");
 	put_values(file, table, table->values);
 	for (size_t row = 1; row < table->row_count; row++) {
-		const struct listed_stack *stack = &list->stacks[row];
+		const struct listed_stack *stack = &list->frames.stacks[row];
 
 		terminal_printf(file, "\nStack %zu", row);
 		put_values(file, table, &table->values[row * table->column_count]);
 		for (uint32_t i = 0; i < stack->depth; i++)
-			put_frame(file, &list->frames[stack->frames[i]]);
+			put_frame(file, &list->frames.frames[stack->frames[i]]);
 	}
 	if (list->rest_count) {
 		terminal_printf(file, "\n%zu more", list->rest_count);
@@ -83,8 +83,8 @@ void stacks_add_members(json_t *object, const struct stack_list *list)
 	json_t *frames = json_array(), *total = json_object(), *rest = json_object();
 	char *sort = metric_key(list->table.sort.metric, list->table.sort.flavor);
 
-	for (size_t i = 0; i < list->frame_count; i++)
-		json_array_append_new(frames, frame_json(&list->frames[i]));
+	for (size_t i = 0; i < list->frames.frame_count; i++)
+		json_array_append_new(frames, frame_json(&list->frames.frames[i]));
 	json_add_values(total, &list->table, list->table.values);
 	json_object_set_new(rest, "count", json_integer((json_int_t)list->rest_count));
 	json_add_values(rest, &list->table, list->rest);
@@ -98,7 +98,7 @@ void stacks_add_members(json_t *object, const struct stack_list *list)
 
 json_t *stacks_row(const struct stack_list *list, size_t row)
 {
-	const struct listed_stack *stack = &list->stacks[row];
+	const struct listed_stack *stack = &list->frames.stacks[row];
 	json_t *object = json_object(), *frames = json_array();
 
 	for (uint32_t i = 0; i < stack->depth; i++)

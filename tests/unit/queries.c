@@ -307,8 +307,9 @@ static void ask_stacks(struct question *question, struct table *table)
 	question->query.callers_first = pick(question, 2);
 	view_stacks(question->session, &question->query, &list);
 	for (size_t row = 1; row < list.table.row_count; row++)
-		for (uint32_t i = 0; i < list.stacks[row].depth; i++) {
-			const struct stack_frame *frame = &list.frames[list.stacks[row].frames[i]];
+		for (uint32_t i = 0; i < list.frames.stacks[row].depth; i++) {
+			const struct stack_frame *frame =
+				&list.frames.frames[list.frames.stacks[row].frames[i]];
 
 			strbuf_printf(&question->answer, "  %s [%s] %llx %s:%u\n", frame->name,
 				      or_none(frame->object), (unsigned long long)frame->address,
@@ -316,6 +317,7 @@ static void ask_stacks(struct question *question, struct table *table)
 		}
 	strbuf_printf(&question->answer, "%zu more\n", list.rest_count);
 	*table = list.table;
+	frame_list_fini(&list.frames);
 }
 
 static void ask_function(struct question *question, struct table *table)

@@ -59,9 +59,9 @@ static struct session *open_both(struct query *query)
 static void path_of(const struct stack_list *list, size_t row, char *out)
 {
 	*out = '\0';
-	for (uint32_t i = 0; i < list->stacks[row].depth; i++) {
+	for (uint32_t i = 0; i < list->frames.stacks[row].depth; i++) {
 		strcat(out, i ? "|" : "");
-		strcat(out, list->frames[list->stacks[row].frames[i]].name);
+		strcat(out, list->frames.frames[list->frames.stacks[row].frames[i]].name);
 	}
 }
 
@@ -97,7 +97,8 @@ static void test_each_stack_is_one_row(void **state)
 	assert_row(&list, 6, "b.so_0|a.so_0", 0, 2 * 50);
 	assert_string_equal(list.table.rows[6].name, "b.so_0");
 	assert_int_equal(list.rest_count, 0);
-	assert_int_equal(list.frame_count, 7); /* two places in a_0, one in each other, none */
+	assert_int_equal(list.frames.frame_count,
+			 7); /* two places in a_0, one in each other, none */
 	stack_list_fini(&list);
 	query_fini(&query);
 	session_free(session);
@@ -114,9 +115,9 @@ static void test_frames_say_where_they_are(void **state)
 	view_stacks(session, &query, &list);
 	assert_row(&list, 4, "a.so_0|b.so_0|b.so_1", 6, 0);
 
-	const struct stack_frame *outer = &list.frames[list.stacks[4].frames[0]];
-	const struct stack_frame *leaf = &list.frames[list.stacks[4].frames[2]];
-	const struct stack_frame *none = &list.frames[list.stacks[2].frames[0]];
+	const struct stack_frame *outer = &list.frames.frames[list.frames.stacks[4].frames[0]];
+	const struct stack_frame *leaf = &list.frames.frames[list.frames.stacks[4].frames[2]];
+	const struct stack_frame *none = &list.frames.frames[list.frames.stacks[2].frames[0]];
 
 	assert_string_equal(outer->object, "/lib/a.so");
 	assert_true(outer->has_address);
@@ -158,7 +159,7 @@ static void test_the_rest_is_summed(void **state)
 	view_stacks(session, &query, &list);
 	assert_int_equal(list.table.row_count, 1);
 	assert_int_equal(list.rest_count, 6);
-	assert_int_equal(list.frame_count, 0);
+	assert_int_equal(list.frames.frame_count, 0);
 	stack_list_fini(&list);
 	query_fini(&query);
 	session_free(session);
@@ -178,15 +179,16 @@ static void test_hidden_objects_and_entries(void **state)
 	assert_int_equal(list.table.row_count, 1 + 5);
 	assert_row(&list, 4, "<b.so>|a.so_0", 6, 100);
 	assert_row(&list, 5, "a.so_2|<b.so>|a.so_0", 2, 0);
-	assert_false(list.frames[list.stacks[4].frames[0]].has_address);
-	assert_string_equal(list.frames[list.stacks[4].frames[0]].object, "/lib/b.so");
+	assert_false(list.frames.frames[list.frames.stacks[4].frames[0]].has_address);
+	assert_string_equal(list.frames.frames[list.frames.stacks[4].frames[0]].object,
+			    "/lib/b.so");
 	stack_list_fini(&list);
 	query_show_objects(&query, session, "b.so", OBJECT_ENTRY, &diags);
 	view_stacks(session, &query, &list);
 	assert_int_equal(list.table.row_count, 1 + 5);
 	assert_row(&list, 4, "b.so_0|a.so_0", 6, 100);
 	assert_row(&list, 5, "a.so_2|b.so_0|a.so_0", 2, 0);
-	assert_true(list.frames[list.stacks[4].frames[0]].has_address);
+	assert_true(list.frames.frames[list.frames.stacks[4].frames[0]].has_address);
 	stack_list_fini(&list);
 	assert_int_equal(diags.count, 0);
 	query_fini(&query);

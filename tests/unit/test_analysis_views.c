@@ -606,9 +606,9 @@ static void check_stacks(struct session *session, struct query query, const stru
 			double value = list.table.values[row * list.table.column_count + column];
 			char path[DEPTH_MAX * 24] = "";
 
-			for (uint32_t i = 0; i < list.stacks[row].depth; i++)
+			for (uint32_t i = 0; i < list.frames.stacks[row].depth; i++)
 				strcat(strcat(path, "/"),
-				       list.frames[list.stacks[row].frames[i]].name);
+				       list.frames.frames[list.frames.stacks[row].frames[i]].name);
 			paths->weight[string_table_add(&paths->names, path)][state] -=
 				(uint64_t)(value * 1e6 + 0.5);
 		}
