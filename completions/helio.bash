@@ -23,7 +23,7 @@ _helio_files() {
 
 _helio_print() {
 	local cur=$1 prev=$2
-	local commands='-functions -fsummary -fsingle -callers-callees -csingle -cprepend -cappend -crmfirst -crmlast -calltree -stacks
+	local commands='-functions -fsummary -fsingle -callers-callees -csingle -cprepend -cappend -crmfirst -crmlast -calltree -stacks -timeline
 		-flamegraph -report -en_desc -procstats -locks -lock -experiment_list -thread_list -threads -objects -header
 		-overview -statistics -sample_detail -metrics -sort -metric_list -cmetric_list -filters -describe -sample_list
 		-lwp_list -cpu_list -sample_select -thread_select -lwp_select -cpu_select -compare -object_list -object_show
@@ -47,6 +47,7 @@ _helio_print() {
 		return
 		;;
 	-header | -statistics | -sample_detail) _helio_words 'all' "$cur" ;;
+	-timeline | -from | -to | -events) _helio_words '-from -to -events' "$cur" ;;
 	-stacks | -callers-first) _helio_words '-callers-first' "$cur" ;;
 	-calltree | -inverted | -hottest) _helio_words '-inverted -depth -percent -hottest' "$cur" ;;
 	-filters | -object_show | -object_hide | -object_api | -indxobj_define | -indxobj_metrics | -indxobj_sort | -fsingle | -csingle | -cprepend | -cappend | -limit | -depth | -percent) return ;;

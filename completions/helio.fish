@@ -50,6 +50,7 @@ complete -c helio -n '__helio_subcommand print' -o cappend -x -d 'put a callee b
 complete -c helio -n '__helio_subcommand print' -o crmfirst -d 'take the first function of the stack fragment away'
 complete -c helio -n '__helio_subcommand print' -o crmlast -d 'take the last function of the stack fragment away'
 complete -c helio -n '__helio_subcommand print' -o calltree -d 'the tree of calls'
+complete -c helio -n '__helio_subcommand print' -o timeline -d 'what threads did over time'
 complete -c helio -n '__helio_subcommand print' -o stacks -d 'the call stacks with their own metrics'
 complete -c helio -n '__helio_subcommand print' -o locks -d 'what was waited for'
 complete -c helio -n '__helio_subcommand print' -o lock -x -d 'one of them'

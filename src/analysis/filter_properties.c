@@ -48,23 +48,9 @@ static void load(const struct filter_rows *rows, struct filter_slot *slot, unsig
 
 /* ---- time ---- */
 
-static uint64_t duration_ns(const struct event_run *run, size_t row)
-{
-	switch ((int)run->kind) {
-	case EVENTS_CLOCK:
-		return event_field(run, PROFILE_WEIGHT)[row] * 1000;
-	case EVENTS_TRACE + TRACE_SYNC:
-		return event_field(run, SYNC_WAITED)[row];
-	case EVENTS_TRACE + TRACE_IO:
-		return event_field(run, IO_WAITED)[row];
-	default:
-		return 0;
-	}
-}
-
 static uint64_t begin_ns(const struct event_run *run, size_t row)
 {
-	uint64_t end = event_times(run)[row], duration = duration_ns(run, row);
+	uint64_t end = event_times(run)[row], duration = event_duration(run, row);
 
 	return end > duration ? end - duration : 0;
 }
@@ -81,7 +67,7 @@ static void load_begin(const struct filter_rows *rows, struct filter_slot *slot)
 
 static void load_duration(const struct filter_rows *rows, struct filter_slot *slot)
 {
-	EACH_ROW slot->value[i] = duration_ns(rows->run, i);
+	EACH_ROW slot->value[i] = event_duration(rows->run, i);
 }
 
 /* By the clock of the first experiment. */

@@ -105,7 +105,7 @@ static const char *process_label(const struct session *session, struct arena *ar
 			    words_of_its_own(session, arena, process));
 }
 
-static const char *thread_label(const struct session *session, struct arena *arena, uint64_t value)
+const char *index_thread_label(const struct session *session, struct arena *arena, uint64_t value)
 {
 	uint64_t number = value & UINT32_MAX, id = value >> 32;
 	const struct experiment_profile *profile = &session->scanned.items[id - 1].process->profile;
@@ -130,7 +130,7 @@ static const char *label_of(const struct session *session, const struct index_ob
 		return "<Unknown>";
 	switch ((enum index_label)object->label) {
 	case LABEL_THREAD:
-		return thread_label(session, arena, value);
+		return index_thread_label(session, arena, value);
 	case LABEL_CPU:
 		return arena_printf(arena, "CPU %llu", number);
 	case LABEL_SAMPLE:

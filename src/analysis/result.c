@@ -21,6 +21,10 @@ void result_fini(struct result *result)
 			table_fini(&part->table.table);
 		if (part->kind == PART_STACKS)
 			stack_list_fini(&part->stacks);
+		if (part->kind == PART_TIMELINE)
+			timeline_fini(&part->timeline);
+		if (part->kind == PART_EVENTS)
+			timeline_page_fini(&part->events);
 	}
 	vec_fini(&result->metrics);
 	arena_fini(&result->arena);
@@ -157,6 +161,22 @@ struct part *result_stacks(struct result *result, struct stack_list *list)
 	struct part *part = add_part(result, PART_STACKS);
 
 	part->stacks = *list;
+	return part;
+}
+
+struct part *result_timeline(struct result *result, struct timeline *timeline)
+{
+	struct part *part = add_part(result, PART_TIMELINE);
+
+	part->timeline = *timeline;
+	return part;
+}
+
+struct part *result_events(struct result *result, struct timeline_page *page)
+{
+	struct part *part = add_part(result, PART_EVENTS);
+
+	part->events = *page;
 	return part;
 }
 

@@ -9,6 +9,7 @@
 #ifndef HELIO_ANALYSIS_RESULT_H
 #define HELIO_ANALYSIS_RESULT_H
 
+#include "analysis/timeline.h"
 #include "analysis/view.h"
 #include "base/arena.h"
 
@@ -77,6 +78,8 @@ enum part_kind {
 	PART_FRAMES,
 	PART_TABLE,
 	PART_STACKS,
+	PART_TIMELINE,
+	PART_EVENTS,
 	PART_SERIES
 };
 
@@ -143,6 +146,8 @@ struct part {
 			const char *heading; /* lines; without the last end of line */
 		} table;
 		struct stack_list stacks;
+		struct timeline timeline;
+		struct timeline_page events;
 		struct {
 			/* Adds the parts of one element, which are rendered and forgotten. */
 			void (*make)(struct result *into, size_t index, const void *data);
@@ -182,8 +187,10 @@ struct part *result_frames(struct result *result, const char *const *names, size
 /* Takes over the table and the heading. */
 struct part *result_table(struct result *result, struct table *table, enum table_shape shape,
 			  char *heading);
-/* Takes over the list. */
+/* These take over what they are given. */
 struct part *result_stacks(struct result *result, struct stack_list *list);
+struct part *result_timeline(struct result *result, struct timeline *timeline);
+struct part *result_events(struct result *result, struct timeline_page *page);
 struct part *result_series(struct result *result, size_t count,
 			   void (*make)(struct result *into, size_t index, const void *data),
 			   const void *data);

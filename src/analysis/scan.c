@@ -177,13 +177,14 @@ static size_t least_rows(const struct process *process)
 	return for_sums > ROWS_PER_THREAD ? for_sums : ROWS_PER_THREAD;
 }
 
-void scan_process(const struct tally *tally, const struct session_process *process,
-		  void (*visit)(const struct scan_piece *piece, void *state), void *const *states)
+static void scan(const struct tally *tally, const struct session_process *process,
+		 void (*visit)(const struct scan_piece *piece, void *state), void *const *states,
+		 size_t count)
 {
 	struct run_list list = {0};
 	struct part parts[THREADS_MAX];
 	pthread_t threads[THREADS_MAX];
-	size_t count = scan_threads(), started = 1;
+	size_t started = 1;
 	struct session *session = tally->session;
 	struct scan_watching watching = {.watch = session->watch,
 					 .before = (double)session->rows_before,
@@ -219,4 +220,16 @@ void scan_process(const struct tally *tally, const struct session_process *proce
 	for (size_t i = started; i < count; i++) /* no thread was to be had */
 		run_part(&parts[i]);
 	vec_fini(&list.runs);
+}
+
+void scan_process(const struct tally *tally, const struct session_process *process,
+		  void (*visit)(const struct scan_piece *piece, void *state), void *const *states)
+{
+	scan(tally, process, visit, states, scan_threads());
+}
+
+void scan_in_order(const struct tally *tally, const struct session_process *process,
+		   void (*visit)(const struct scan_piece *piece, void *state), void *state)
+{
+	scan(tally, process, visit, &state, 1);
 }

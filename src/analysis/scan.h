@@ -25,5 +25,8 @@ size_t scan_threads(void);
  */
 void scan_process(const struct tally *tally, const struct session_process *process,
 		  void (*visit)(const struct scan_piece *piece, void *state), void *const *states);
+/* The same by one thread: kind by kind, each in the order of the file. */
+void scan_in_order(const struct tally *tally, const struct session_process *process,
+		   void (*visit)(const struct scan_piece *piece, void *state), void *state);
 
 #endif

@@ -12,6 +12,7 @@
 #include "present/layout.h"
 #include "present/stacks.h"
 #include "present/table.h"
+#include "present/timeline.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -396,6 +397,12 @@ static void add_head(struct rendering *rendering, const struct part *part)
 		stacks_add_members(rendering->extra, &part->stacks);
 		json_decref(rendering->metrics);
 		rendering->metrics = json_columns(&part->stacks.table);
+	} else if (part->kind == PART_TIMELINE) {
+		timeline_add_members(rendering->extra, &part->timeline);
+	} else if (part->kind == PART_EVENTS) {
+		events_add_members(rendering->extra, &part->events);
+		json_decref(rendering->metrics);
+		rendering->metrics = json_columns(&part->events.table);
 	} else if (part->kind == PART_FACTS && part->facts.of_all) {
 		json_t *members = record_json(&part->facts.record);
 
@@ -463,6 +470,15 @@ static void put_rows(struct rendering *rendering, const struct result *result,
 	case PART_STACKS:
 		for (size_t i = 1; i < part->stacks.table.row_count; i++)
 			put_row(report, stacks_row(&part->stacks, i));
+		break;
+	case PART_TIMELINE:
+		for (size_t i = 0; i < part->timeline.lane_count * part->timeline.cell_count; i++)
+			if ((row = timeline_row(&part->timeline, i)))
+				put_row(report, row);
+		break;
+	case PART_EVENTS:
+		for (size_t i = 0; i < part->events.table.row_count; i++)
+			put_row(report, events_row(&part->events, i));
 		break;
 	case PART_SERIES:
 		put_series(rendering, result, part);

@@ -78,19 +78,35 @@ static json_t *frame_json(const struct stack_frame *frame)
 	return object;
 }
 
+json_t *frames_json(const struct frame_list *list)
+{
+	json_t *frames = json_array();
+
+	for (size_t i = 0; i < list->frame_count; i++)
+		json_array_append_new(frames, frame_json(&list->frames[i]));
+	return frames;
+}
+
+json_t *stack_json(const struct listed_stack *stack)
+{
+	json_t *frames = json_array();
+
+	for (uint32_t i = 0; i < stack->depth; i++)
+		json_array_append_new(frames, json_integer(stack->frames[i]));
+	return frames;
+}
+
 void stacks_add_members(json_t *object, const struct stack_list *list)
 {
-	json_t *frames = json_array(), *total = json_object(), *rest = json_object();
+	json_t *total = json_object(), *rest = json_object();
 	char *sort = metric_key(list->table.sort.metric, list->table.sort.flavor);
 
-	for (size_t i = 0; i < list->frames.frame_count; i++)
-		json_array_append_new(frames, frame_json(&list->frames.frames[i]));
 	json_add_values(total, &list->table, list->table.values);
 	json_object_set_new(rest, "count", json_integer((json_int_t)list->rest_count));
 	json_add_values(rest, &list->table, list->rest);
 	json_object_set_new(object, "sort", json_string(sort));
 	json_object_set_new(object, "callers_first", json_boolean(list->callers_first));
-	json_object_set_new(object, "frames", frames);
+	json_object_set_new(object, "frames", frames_json(&list->frames));
 	json_object_set_new(object, "total", total);
 	json_object_set_new(object, "rest", rest);
 	free(sort);
@@ -98,12 +114,9 @@ void stacks_add_members(json_t *object, const struct stack_list *list)
 
 json_t *stacks_row(const struct stack_list *list, size_t row)
 {
-	const struct listed_stack *stack = &list->frames.stacks[row];
-	json_t *object = json_object(), *frames = json_array();
+	json_t *object = json_object();
 
-	for (uint32_t i = 0; i < stack->depth; i++)
-		json_array_append_new(frames, json_integer(stack->frames[i]));
-	json_object_set_new(object, "stack", frames);
+	json_object_set_new(object, "stack", stack_json(&list->frames.stacks[row]));
 	json_add_values(object, &list->table, &list->table.values[row * list->table.column_count]);
 	return object;
 }

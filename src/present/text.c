@@ -11,6 +11,7 @@
 #include "base/terminal.h"
 #include "present/arrows.h"
 #include "present/stacks.h"
+#include "present/timeline.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -511,6 +512,12 @@ void text_part(const struct output *output, const struct result *result, const s
 		break;
 	case PART_STACKS:
 		stacks_text(output, &part->stacks);
+		break;
+	case PART_TIMELINE:
+		timeline_text(output, &part->timeline);
+		break;
+	case PART_EVENTS:
+		events_text(output, &part->events);
 		break;
 	case PART_SERIES:
 		put_series(output, result, part, segments);

@@ -105,6 +105,8 @@ bool command_calltree(struct print *print, char **arguments, size_t count);
 bool command_read_count(struct print *print, const char *command, const char *word,
 			uint32_t *count);
 bool command_stacks(struct print *print, char **arguments, size_t count);
+/* command_timeline.c: */
+bool command_timeline(struct print *print, char **arguments, size_t count);
 /*
  * Reads the options of the commands that show a tree and moves the other arguments to the
  * front; *count: how many those are. False after say_error().

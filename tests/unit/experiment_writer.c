@@ -223,6 +223,18 @@ static void put_profile_block(struct bytes *file, struct bytes *payload, unsigne
 	payload->size = 0;
 }
 
+/* From the event before until one ends. */
+static uint64_t time_until(const struct written_event *event, const struct written_event *end)
+{
+	uint64_t us = event->us;
+
+	if (event->state & AT_ONCE)
+		return 0;
+	while (++event < end && event->state & AT_ONCE)
+		us += event->us;
+	return us;
+}
+
 static void write_profile(const char *path, const struct written_event *events, size_t count)
 {
 	struct bytes file = {0}, payload = {0};
@@ -238,7 +250,8 @@ static void write_profile(const char *path, const struct written_event *events, 
 			put_thread(&payload, thread, 99 + thread, 1);
 		}
 		for (unsigned k = 0; k <= events[i].more_of_the_same; k++)
-			put_event(&payload, events[i].state, events[i].us, events[i].us, &previous,
+			put_event(&payload, events[i].state & ~AT_ONCE,
+				  time_until(events + i, events + count), events[i].us, &previous,
 				  events[i].stack);
 	}
 	put_profile_block(&file, &payload, thread);

@@ -16,6 +16,7 @@
 #include "analysis/io.h"
 #include "analysis/locks.h"
 #include "analysis/memory_object.h"
+#include "analysis/timeline.h"
 #include "analysis/view.h"
 #include "base/array.h"
 #include "base/strbuf.h"
@@ -320,6 +321,44 @@ static void ask_stacks(struct question *question, struct table *table)
 	frame_list_fini(&list.frames);
 }
 
+static void ask_timeline(struct question *question, struct table *table)
+{
+	const struct timeline_range range = {pick(question, 500) * 1000000ull, 0};
+	struct timeline timeline;
+
+	*table = (struct table){0};
+	view_timeline(question->session, &question->query, range, 1 + pick(question, 50),
+		      &timeline);
+	for (size_t i = 0; i < timeline.lane_count * timeline.cell_count; i++) {
+		const struct timeline_cell *cell = &timeline.cells[i];
+
+		strbuf_printf(&question->answer, "%llu %llu %u %s\n",
+			      (unsigned long long)cell->state_us[0],
+			      (unsigned long long)cell->state_us[7], cell->events[0],
+			      cell->function == CODE_NONE
+				      ? "-"
+				      : timeline.functions[cell->function].name);
+	}
+	timeline_fini(&timeline);
+}
+
+static void ask_events(struct question *question, struct table *table)
+{
+	const struct timeline_range range = {pick(question, 500) * 1000000ull, 0};
+	struct timeline_page page;
+
+	view_timeline_events(question->session, &question->query, range, pick(question, 100),
+			     1 + pick(question, 50), &page);
+	for (size_t i = 0; i < page.table.row_count; i++)
+		strbuf_printf(&question->answer, "%s %s %llu %llu %u\n",
+			      page.lanes[page.events[i].lane].name, page.events[i].type,
+			      (unsigned long long)page.events[i].begin_ns,
+			      (unsigned long long)page.events[i].end_ns,
+			      page.frames.stacks[page.events[i].stack].depth);
+	*table = page.table;
+	frame_list_fini(&page.frames);
+}
+
 static void ask_function(struct question *question, struct table *table)
 {
 	const struct metric *metric = metric_find(question->session, "totalcpu");
@@ -339,10 +378,11 @@ static void ask_function(struct question *question, struct table *table)
 }
 
 static ask *const views[] = {
-	ask_functions, ask_callers,   ask_objects,  ask_threads,   ask_pcs,    ask_lines,
-	ask_locks,     ask_activity,  ask_detail,   ask_tree,	   ask_tree,   ask_index,
-	ask_fragment,  ask_listing,   ask_data,	    ask_heap,	   ask_heap,   ask_statistics,
-	ask_lock,      ask_io_stacks, ask_function, ask_functions, ask_stacks, ask_stacks,
+	ask_functions, ask_callers,   ask_objects,    ask_threads,  ask_pcs,
+	ask_lines,     ask_locks,     ask_activity,   ask_detail,   ask_tree,
+	ask_tree,      ask_index,     ask_fragment,   ask_listing,  ask_data,
+	ask_heap,      ask_heap,      ask_statistics, ask_lock,	    ask_io_stacks,
+	ask_function,  ask_functions, ask_stacks,     ask_timeline, ask_events,
 };
 
 /* ---- what they are about ---- */

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Timelines and their events, as text and in JSON. */
+#ifndef HELIO_PRESENT_TIMELINE_H
+#define HELIO_PRESENT_TIMELINE_H
+
+#include "analysis/timeline.h"
+#include "base/json.h"
+#include "present/output.h"
+
+/* A line of letters for each thread: the state that most of each cell was. */
+void timeline_text(const struct output *output, const struct timeline *timeline);
+/* Adds "begin_s", "end_s", "cell_s", "cells", "lanes" and "functions". */
+void timeline_add_members(json_t *object, const struct timeline *timeline);
+/* Of a cell; NULL: nothing was in it. */
+json_t *timeline_row(const struct timeline *timeline, size_t cell);
+
+/* A line for each event. */
+void events_text(const struct output *output, const struct timeline_page *page);
+/* Adds "begin_s", "end_s", "first", "total_events", "lanes", "frames" and "stacks". */
+void events_add_members(json_t *object, const struct timeline_page *page);
+json_t *events_row(const struct timeline_page *page, size_t event);
+
+#endif
