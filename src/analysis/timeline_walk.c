@@ -28,18 +28,45 @@ struct walk {
 	void (*visit)(const struct timed_event *event, void *arg);
 	void *arg;
 	VEC(struct waiting_event) waiting;
+	struct hash_map threads; /* number → place in … */
+	VEC(uint64_t) ends;	 /* … how far each has come, ns */
 };
+
+static uint64_t *end_of(struct walk *walk, uint64_t thread)
+{
+	uint32_t fresh = (uint32_t)walk->ends.count;
+	uint32_t known = hash_map_put(&walk->threads, thread, fresh);
+
+	if (known == fresh)
+		*vec_push(&walk->ends) = 0;
+	return &walk->ends.items[known];
+}
+
+/* When the first of those that wait began: not before another's end, be the file damaged. */
+static uint64_t begin_of(struct walk *walk, uint64_t end)
+{
+	uint64_t *last = end_of(walk, walk->waiting.items[0].event.thread);
+	uint64_t least = *last < end ? *last : end, whole = 0;
+
+	*last = *last > end ? *last : end;
+	for (size_t i = 0; i < walk->waiting.count; i++) {
+		uint64_t took = walk->waiting.items[i].event.took_ns;
+
+		if (took > end - least - whole)
+			return least;
+		whole += took;
+	}
+	return end - whole;
+}
 
 static void flush(struct walk *walk)
 {
-	uint64_t whole = 0, at, end;
+	uint64_t at, end;
 
 	if (!walk->waiting.count)
 		return;
 	end = walk->waiting.items[0].event.end_ns;
-	for (size_t i = 0; i < walk->waiting.count; i++)
-		whole += walk->waiting.items[i].event.took_ns;
-	at = end > whole ? end - whole : 0;
+	at = begin_of(walk, end);
 	for (size_t i = 0; i < walk->waiting.count; i++) {
 		struct timed_event *event = &walk->waiting.items[i].event;
 
@@ -100,6 +127,8 @@ void timeline_walk(const struct tally *tally, const struct session_process *proc
 	scan_in_order(tally, process, walk_piece, &walk);
 	flush(&walk);
 	vec_fini(&walk.waiting);
+	vec_fini(&walk.ends);
+	hash_map_fini(&walk.threads);
 }
 
 /* ---- lanes ---- */

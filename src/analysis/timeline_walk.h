@@ -11,7 +11,7 @@ struct timed_event {
 	uint64_t thread;
 	enum event_kind kind;
 	uint64_t begin_ns, end_ns;
-	uint64_t took_ns; /* more than lies between where it began before the experiment */
+	uint64_t took_ns; /* more than lies between where that was before the experiment */
 	uint32_t type, node;
 	const struct rows *rows; /* that it is in … */
 	size_t row;

@@ -70,8 +70,8 @@ static void deal_out(struct making *making, uint32_t lane, const struct timed_ev
 
 	while (from < to) {
 		size_t cell = cell_at(making, from);
-		uint64_t border = range->begin_ns + (cell + 1) * making->cell_ns;
-		uint64_t until = border < to ? border : to;
+		uint64_t left = making->cell_ns - (from - range->begin_ns) % making->cell_ns;
+		uint64_t until = left < to - from ? from + left : to;
 
 		add_time(making, lane, cell, event, (until - begin) / 1000 - (from - begin) / 1000);
 		from = until;

@@ -231,7 +231,7 @@ static uint64_t time_until(const struct written_event *event, const struct writt
 	if (event->state & AT_ONCE)
 		return 0;
 	while (++event < end && event->state & AT_ONCE)
-		us += event->us;
+		us += event->state & TIMELESS ? 0 : event->us;
 	return us;
 }
 
@@ -250,7 +250,7 @@ static void write_profile(const char *path, const struct written_event *events, 
 			put_thread(&payload, thread, 99 + thread, 1);
 		}
 		for (unsigned k = 0; k <= events[i].more_of_the_same; k++)
-			put_event(&payload, events[i].state & ~AT_ONCE,
+			put_event(&payload, events[i].state & 0xf,
 				  time_until(events + i, events + count), events[i].us, &previous,
 				  events[i].stack);
 	}

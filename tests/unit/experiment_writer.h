@@ -55,8 +55,11 @@ struct written_node {
 	uint32_t parent; /* its number, from 1; 0: none */
 	uint64_t pc;
 };
-/* With the state: the event ends when the one before did, which then ends later by what it took. */
-enum { AT_ONCE = 0x100 };
+/*
+ * With the state: the event ends when the one before did, which then ends later by what it took, or
+ * takes no time.
+ */
+enum { AT_ONCE = 0x100, TIMELESS = 0x200 };
 struct written_event {
 	unsigned thread; /* from 1; one's events follow each other */
 	uint32_t stack;	 /* the number of a node */

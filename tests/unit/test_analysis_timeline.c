@@ -166,6 +166,59 @@ static void test_events_are_told_one_by_one(void **state)
 	session_free(session);
 }
 
+/* More than there was time for, as in a damaged file: it counts where it ends, once. */
+static void test_what_does_not_fit_counts_where_it_ends(void **state)
+{
+	static const struct written_event events[] = {
+		{1, 2, FORMAT_STATE_USER, 10 * MS, 0},
+		{1, 3, FORMAT_STATE_SLEEP, 10 * MS, 0},
+		{1, 4, FORMAT_STATE_SYSTEM | AT_ONCE | TIMELESS, 40 * MS, 0},
+	};
+	struct query query;
+	struct session *session = open_events(COUNTED(events), &query);
+	struct timeline timeline;
+	struct timeline_page page;
+
+	(void)state;
+	view_timeline(session, &query, (struct timeline_range){at_ms(0), at_ms(21)}, 21, &timeline);
+	assert_cell(&timeline, 0, 9, FORMAT_STATE_USER, 1, 0, "a.so_1");
+	assert_cell(&timeline, 0, 10, FORMAT_STATE_SLEEP, 1, 1, "a.so_2");
+	assert_cell(&timeline, 0, 20, FORMAT_STATE_SYSTEM, 40, 2, "a.so_3");
+	timeline_fini(&timeline);
+	view_timeline_events(session, &query, (struct timeline_range){0}, 0, 0, &page);
+	assert_int_equal(page.events[1].begin_ns, at_ms(10));
+	assert_int_equal(page.events[2].begin_ns, at_ms(20));
+	assert_int_equal(page.events[2].end_ns, at_ms(20));
+	timeline_page_fini(&page);
+	query_fini(&query);
+	session_free(session);
+}
+
+static void test_a_range_may_be_any(void **state)
+{
+	static const struct timeline_range ranges[] = {
+		{0, UINT64_MAX}, {UINT64_MAX - 1, UINT64_MAX}, {UINT64_MAX, 0},
+		{500001000, 0},	 {500001000, 500001001},
+	};
+	struct query query;
+	struct session *session = open_events(COUNTED(known), &query);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges); i++) {
+		struct timeline timeline;
+		struct timeline_page page;
+
+		view_timeline(session, &query, ranges[i], 0, &timeline);
+		assert_true(timeline.cell_count > 0);
+		timeline_fini(&timeline);
+		view_timeline_events(session, &query, ranges[i], 0, 3, &page);
+		assert_int_equal(page.table.row_count, i ? i > 2 : 3);
+		timeline_page_fini(&page);
+	}
+	query_fini(&query);
+	session_free(session);
+}
+
 /* ---- random threads ---- */
 
 enum { THREADS = 3, EVENTS = 300, CELLS = 64 };
@@ -412,6 +465,8 @@ int main(void)
 		cmocka_unit_test(test_cells_have_their_part),
 		cmocka_unit_test(test_between_two_events),
 		cmocka_unit_test(test_events_are_told_one_by_one),
+		cmocka_unit_test(test_what_does_not_fit_counts_where_it_ends),
+		cmocka_unit_test(test_a_range_may_be_any),
 		cmocka_unit_test(test_sums_are_those_of_metrics),
 	};
 
