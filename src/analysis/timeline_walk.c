@@ -30,16 +30,21 @@ struct walk {
 	VEC(struct waiting_event) waiting;
 	struct hash_map threads; /* number → place in … */
 	VEC(uint64_t) ends;	 /* … how far each has come, ns */
+	uint64_t thread;	 /* the last one that was asked for … */
+	uint32_t at;		 /* … and its place */
 };
 
 static uint64_t *end_of(struct walk *walk, uint64_t thread)
 {
 	uint32_t fresh = (uint32_t)walk->ends.count;
-	uint32_t known = hash_map_put(&walk->threads, thread, fresh);
 
-	if (known == fresh)
-		*vec_push(&walk->ends) = 0;
-	return &walk->ends.items[known];
+	if (!fresh || walk->thread != thread) {
+		walk->thread = thread;
+		walk->at = hash_map_put(&walk->threads, thread, fresh);
+		if (walk->at == fresh)
+			*vec_push(&walk->ends) = 0;
+	}
+	return &walk->ends.items[walk->at];
 }
 
 /* When the first of those that wait began: not before another's end, be the file damaged. */

@@ -30,16 +30,24 @@ struct making {
 	/* of the process that is walked */
 	const struct session_process *process;
 	const uint32_t *shown;
+	uint64_t thread;  /* of the last event … */
+	uint32_t lane;	  /* … and where it is */
+	uint64_t own_key; /* the last function in a cell … */
+	uint32_t own_at;  /* … and its place */
 };
 
 static void add_own(struct making *making, uint32_t cell, uint32_t function, uint64_t us)
 {
+	uint64_t key = (uint64_t)cell << 32 | function;
 	uint32_t fresh = (uint32_t)making->own.count;
-	uint32_t known = hash_map_put(&making->known, (uint64_t)cell << 32 | function, fresh);
 
-	if (known == fresh)
-		*vec_push(&making->own) = (struct own_time){cell, function, 0};
-	making->own.items[known].us += us;
+	if (!fresh || making->own_key != key) {
+		making->own_key = key;
+		making->own_at = hash_map_put(&making->known, key, fresh);
+		if (making->own_at == fresh)
+			*vec_push(&making->own) = (struct own_time){cell, function, 0};
+	}
+	making->own.items[making->own_at].us += us;
 }
 
 static size_t cell_at(const struct making *making, uint64_t ns)
@@ -78,12 +86,21 @@ static void deal_out(struct making *making, uint32_t lane, const struct timed_ev
 	}
 }
 
+static uint32_t lane_of(struct making *making, uint64_t thread)
+{
+	if (making->thread != thread) {
+		making->thread = thread;
+		making->lane = lanes_at(&making->lanes, making->process, thread);
+	}
+	return making->lane;
+}
+
 static void add_event(const struct timed_event *event, void *arg)
 {
 	struct making *making = arg;
 	const struct timeline_range *range = &making->range;
 	bool ends_here = event->end_ns >= range->begin_ns && event->end_ns < range->end_ns;
-	uint32_t lane = lanes_at(&making->lanes, making->process, event->thread);
+	uint32_t lane = lane_of(making, event->thread);
 
 	if (lane == HASH_NONE)
 		return;
@@ -111,6 +128,8 @@ static void walk_all(struct making *making)
 
 		making->process = &session->scanned.items[i];
 		making->shown = shape_nodes(making->tally->shape, i, &owned);
+		making->thread = UINT64_MAX; /* no thread's number */
+		making->lane = HASH_NONE;
 		timeline_walk(making->tally, making->process, add_event, making);
 		free(owned);
 	}

@@ -125,9 +125,10 @@ void golden_print(void)
 		"-calltree",  "-scc",	  "all",	"-source",    "main",
 		"-disasm",    "main",	  "-functions", "-limit",     "2",
 		"-functions", EXPERIMENT, NULL};
-	static const char *const rest[] = {"print",	"-outfile", "/dev/null", "-objects",
-					   "-overview", "-header",  "-threads",	 "-functions",
-					   EXPERIMENT,	NULL};
+	static const char *const rest[] = {"print",	"-outfile",  "/dev/null", "-objects",
+					   "-overview", "-header",   "-threads",  "-functions",
+					   "-stacks",	"-timeline", "-timeline", "-events",
+					   "1",		"20",	     EXPERIMENT,  NULL};
 
 	print(sums);
 	print(rest);
