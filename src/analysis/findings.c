@@ -67,6 +67,37 @@ size_t findings_hottest(const struct table *functions)
 	return 0;
 }
 
+/* Of the column: into a list that is in order, where there is room in it. */
+static size_t insert_row(const struct table *table, size_t column, size_t row, size_t *rows,
+			 size_t count, size_t most)
+{
+	double value = table->values[row * table->column_count + column];
+	size_t place = count;
+
+	if (value <= 0)
+		return count;
+	for (; place && table->values[rows[place - 1] * table->column_count + column] < value;
+	     place--)
+		if (place < most)
+			rows[place] = rows[place - 1];
+	if (place >= most)
+		return count;
+	rows[place] = row;
+	return count + (count < most);
+}
+
+size_t findings_hottest_rows(const struct table *table, size_t *column, size_t *rows, size_t most)
+{
+	size_t count = 0;
+
+	for (*column = 0; *column < table->column_count; ++*column)
+		if (!table->columns[*column].choice.metric->is_static)
+			break;
+	for (size_t row = 0; *column < table->column_count && row < table->row_count; row++)
+		count = insert_row(table, *column, row, rows, count, most);
+	return count;
+}
+
 /* ---- the main path ---- */
 
 static double path_value(const struct table *table, size_t row)

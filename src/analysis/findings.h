@@ -21,6 +21,12 @@ const struct metric *findings_metric(struct session *session, const struct query
  */
 size_t findings_hottest(const struct table *functions);
 
+/*
+ * The rows with the most of the first metric that a table shows, most first, and its column; at
+ * most so many.  Their number: 0 where no metric is shown, or none has any of it.
+ */
+size_t findings_hottest_rows(const struct table *table, size_t *column, size_t *rows, size_t most);
+
 /* The path that most of the metric goes through, without callers that only pass it on. */
 struct main_path {
 	struct table table; /* of the call tree, with exclusive and inclusive values */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lines, instructions, annotated source and disassembly, and where sources are looked for. */
 #include "analysis/filter.h"
+#include "analysis/findings.h"
 #include "base/array.h"
 #include "base/memory.h"
 #include "base/terminal.h"
@@ -85,37 +86,6 @@ static char *heading_of(const struct listing_header *header)
 	return text;
 }
 
-/* The first metric that a listing shows, or NULL. */
-static const struct metric *shown_metric(const struct table *table, size_t *column)
-{
-	for (*column = 0; *column < table->column_count; ++*column)
-		if (!table->columns[*column].choice.metric->is_static)
-			return table->columns[*column].choice.metric;
-	return NULL;
-}
-
-/* The rows with the most of a metric, most first; their number. */
-static size_t find_hottest(const struct table *table, size_t column, size_t *shown, size_t most)
-{
-	size_t count = 0;
-
-	for (size_t row = 0; row < table->row_count; row++) {
-		double value = table->values[row * table->column_count + column];
-		size_t place = count;
-
-		for (; place &&
-		       table->values[shown[place - 1] * table->column_count + column] < value;
-		     place--)
-			if (place < most)
-				shown[place] = shown[place - 1];
-		if (value > 0 && place < most) {
-			shown[place] = row;
-			count += count < most;
-		}
-	}
-	return count;
-}
-
 /* Where to look, for a person at a terminal: a listing is often longer than a screen. */
 static void add_hottest(struct result *result, const struct table *table)
 {
@@ -123,9 +93,7 @@ static void add_hottest(struct result *result, const struct table *table)
 	size_t shown[SHOWN], count, column;
 	struct part *line;
 
-	if (!shown_metric(table, &column))
-		return;
-	count = find_hottest(table, column, shown, SHOWN);
+	count = findings_hottest_rows(table, &column, shown, SHOWN);
 	if (!count)
 		return;
 	line = result_line(result, "Hottest: ", ", ");

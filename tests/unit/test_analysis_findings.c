@@ -196,6 +196,26 @@ static void test_the_main_path_leaves_out_who_passes_on(void **state)
 	session_free(session);
 }
 
+static void test_the_hottest_rows_in_order(void **state)
+{
+	static const struct metric name = {.is_static = true}, time = {.command = "user"};
+	struct column columns[] = {{.choice.metric = &name}, {.choice.metric = &time}};
+	double values[] = {0, 1, 0, 7, 0, 0, 0, 7, 0, 3, 0, 9};
+	const struct table table = {
+		.columns = columns, .column_count = 2, .values = values, .row_count = 6};
+	size_t rows[4], column;
+
+	(void)state;
+	assert_int_equal(findings_hottest_rows(&table, &column, rows, 4), 4);
+	assert_int_equal(column, 1);
+	assert_int_equal(rows[0], 5);
+	assert_int_equal(rows[1], 1); /* the first of two alike */
+	assert_int_equal(rows[2], 3);
+	assert_int_equal(rows[3], 4);
+	columns[1].choice.metric = &name;
+	assert_int_equal(findings_hottest_rows(&table, &column, rows, 4), 0);
+}
+
 /* 100 ms of CPU, 500 of sleep, 300 of locks of which a pool waits 200. */
 static void test_the_main_wait_is_not_that_of_idle_threads(void **state)
 {
@@ -451,6 +471,7 @@ int main(void)
 		cmocka_unit_test(test_growth_is_sure_beyond_its_errors),
 		cmocka_unit_test(test_one_path_of_compared_experiments),
 		cmocka_unit_test(test_the_main_path_leaves_out_who_passes_on),
+		cmocka_unit_test(test_the_hottest_rows_in_order),
 		cmocka_unit_test(test_the_main_wait_is_not_that_of_idle_threads),
 		cmocka_unit_test(test_what_was_not_asked_for),
 		cmocka_unit_test(test_an_order_that_is_gone_is_repaired),
