@@ -18,6 +18,9 @@ const char *const timeline_kinds[TIMELINE_KINDS] = {
 
 /* ---- the walk ---- */
 
+/* A tick finds a few; of damaged files there may be any number. */
+enum { WAITING_MOST = 4096 };
+
 /* Clock events that end at one moment wait here until all of them are known. */
 struct waiting_event {
 	struct timed_event event;
@@ -89,7 +92,8 @@ static void wait_for_others(struct walk *walk, const struct timed_event *event, 
 	const struct timed_event *first = &walk->waiting.items[0].event;
 
 	if (walk->waiting.count &&
-	    (first->thread != event->thread || first->end_ns != event->end_ns))
+	    (first->thread != event->thread || first->end_ns != event->end_ns ||
+	     walk->waiting.count == WAITING_MOST))
 		flush(walk);
 	*vec_push(&walk->waiting) = (struct waiting_event){*event, chosen};
 }

@@ -194,6 +194,26 @@ static void test_what_does_not_fit_counts_where_it_ends(void **state)
 	session_free(session);
 }
 
+static void test_any_number_may_end_at_once(void **state)
+{
+	static const struct written_event events[] = {
+		{1, 2, FORMAT_STATE_USER, 10 * MS, 0},
+		{1, 3, FORMAT_STATE_SYSTEM | AT_ONCE | TIMELESS, 3, 9999},
+	};
+	struct query query;
+	struct session *session = open_events(COUNTED(events), &query);
+	struct timeline timeline;
+
+	(void)state;
+	view_timeline(session, &query, (struct timeline_range){0}, 1, &timeline);
+	assert_int_equal(timeline.lanes[0].events[TIMELINE_CLOCK], 10001);
+	assert_int_equal(timeline.cells[0].state_us[FORMAT_STATE_USER], 10 * MS);
+	assert_int_equal(timeline.cells[0].state_us[FORMAT_STATE_SYSTEM], 30 * MS);
+	timeline_fini(&timeline);
+	query_fini(&query);
+	session_free(session);
+}
+
 static void test_a_range_may_be_any(void **state)
 {
 	static const struct timeline_range ranges[] = {
@@ -466,6 +486,7 @@ int main(void)
 		cmocka_unit_test(test_between_two_events),
 		cmocka_unit_test(test_events_are_told_one_by_one),
 		cmocka_unit_test(test_what_does_not_fit_counts_where_it_ends),
+		cmocka_unit_test(test_any_number_may_end_at_once),
 		cmocka_unit_test(test_a_range_may_be_any),
 		cmocka_unit_test(test_sums_are_those_of_metrics),
 	};
