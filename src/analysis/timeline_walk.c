@@ -87,13 +87,15 @@ static void flush(struct walk *walk)
 	walk->waiting.count = 0;
 }
 
+static bool ends_with(const struct timed_event *first, const struct timed_event *event)
+{
+	return first->thread == event->thread && first->end_ns == event->end_ns;
+}
+
 static void wait_for_others(struct walk *walk, const struct timed_event *event, bool chosen)
 {
-	const struct timed_event *first = &walk->waiting.items[0].event;
-
-	if (walk->waiting.count &&
-	    (first->thread != event->thread || first->end_ns != event->end_ns ||
-	     walk->waiting.count == WAITING_MOST))
+	if (walk->waiting.count && (walk->waiting.count == WAITING_MOST ||
+				    !ends_with(&walk->waiting.items[0].event, event)))
 		flush(walk);
 	*vec_push(&walk->waiting) = (struct waiting_event){*event, chosen};
 }
