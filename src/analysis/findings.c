@@ -246,6 +246,21 @@ bool findings_has_messages(const struct session *session)
 
 /* ---- waits ---- */
 
+bool findings_idle_part(const struct idle_threads *idle, const struct metric *metric, double value,
+			struct idle_part *part)
+{
+	bool is_lock = !strcmp(metric->command, "lock");
+
+	*part = (struct idle_part){
+		.is_lock = is_lock,
+		.threads = is_lock ? idle->lock_threads : idle->sleep_threads,
+		.seconds = is_lock ? idle->lock_seconds : idle->sleep_seconds,
+	};
+	part->others = value > part->seconds ? value - part->seconds : 0;
+	return (is_lock || !strcmp(metric->command, "sleep")) && part->threads &&
+	       totals_percent(part->seconds, value) >= FINDINGS_LEAST_PERCENT;
+}
+
 /* What of a wait is not that of idle threads. */
 static double real_wait(struct session *session, const struct query *query,
 			const struct idle_threads *idle, const struct metric *metric)

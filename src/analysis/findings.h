@@ -68,6 +68,15 @@ bool process_has_no_clock(const struct process_info *process);
 /* Whether the collector had something to say. */
 bool findings_has_messages(const struct session *session);
 
+/* What idle threads have of a state's time, `value`. False: none, or not enough to say. */
+struct idle_part {
+	bool is_lock; /* of User Lock, else of Sleep */
+	size_t threads;
+	double seconds, others; /* theirs, and what is left */
+};
+bool findings_idle_part(const struct idle_threads *idle, const struct metric *metric, double value,
+			struct idle_part *part);
+
 /* The state other than running that most time was spent in, if that is much; or NULL. */
 const struct metric *findings_main_wait(struct session *session, const struct query *query,
 					const struct idle_threads *idle);

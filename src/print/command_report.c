@@ -137,25 +137,22 @@ static void add_experiment(struct report *report, const struct process_info *pro
 static bool add_idle(struct report *report, const struct metric *metric, double value, double whole)
 {
 	const struct idle_threads *idle = &report->idle;
-	bool is_lock = !strcmp(metric->command, "lock");
-	double seconds = is_lock ? idle->lock_seconds : idle->sleep_seconds;
-	size_t threads = is_lock ? idle->lock_threads : idle->sleep_threads;
+	struct idle_part part;
 	char *text;
 
-	if ((!is_lock && strcmp(metric->command, "sleep") != 0) || !threads ||
-	    number_share(seconds, value) < FINDINGS_LEAST_PERCENT)
+	if (!findings_idle_part(idle, metric, value, &part))
 		return false;
 	text = xasprintf("idle: waiting for work in %s%s, by %zu thread%s that did so most of %s "
 			 "time",
-			 is_lock ? "conditions and semaphores" : "epoll, poll and select",
-			 idle->lock_threads && idle->sleep_threads ? " mainly" : "", threads,
-			 threads == 1 ? "" : "s", threads == 1 ? "its" : "their");
-	add_value(report, "time", "    ", text, metric, seconds, whole);
+			 part.is_lock ? "conditions and semaphores" : "epoll, poll and select",
+			 idle->lock_threads && idle->sleep_threads ? " mainly" : "", part.threads,
+			 part.threads == 1 ? "" : "s", part.threads == 1 ? "its" : "their");
+	add_value(report, "time", "    ", text, metric, part.seconds, whole);
 	free(text);
-	if (is_lock)
+	if (part.is_lock)
 		add_value(report, "time", "    ", "all other: locks, joins, barriers", metric,
-			  value > seconds ? value - seconds : 0, whole);
-	return is_lock;
+			  part.others, whole);
+	return part.is_lock;
 }
 
 static void add_times(struct report *report)

@@ -242,6 +242,22 @@ static void test_the_main_wait_is_not_that_of_idle_threads(void **state)
 	session_free(session);
 }
 
+static void test_what_idle_threads_have_of_a_state(void **state)
+{
+	static const struct metric lock = {.command = "lock"}, user = {.command = "user"};
+	struct idle_threads idle = {.lock_threads = 3, .lock_seconds = 0.3, .sleep_seconds = 9};
+	struct idle_part part;
+
+	(void)state;
+	assert_true(findings_idle_part(&idle, &lock, 1, &part));
+	assert_int_equal(part.threads, 3);
+	assert_float_equal(part.others, 0.7, 1e-9);
+	assert_false(findings_idle_part(&idle, &lock, 16, &part)); /* less than 2 % */
+	assert_false(findings_idle_part(&idle, &user, 1, &part));
+	idle.lock_threads = 0;
+	assert_false(findings_idle_part(&idle, &lock, 1, &part));
+}
+
 static void test_what_was_not_asked_for(void **state)
 {
 	struct attribute off[] = {{"clock", "0"}}, paused[] = {{"begin_paused", "1"}};
@@ -473,6 +489,7 @@ int main(void)
 		cmocka_unit_test(test_the_main_path_leaves_out_who_passes_on),
 		cmocka_unit_test(test_the_hottest_rows_in_order),
 		cmocka_unit_test(test_the_main_wait_is_not_that_of_idle_threads),
+		cmocka_unit_test(test_what_idle_threads_have_of_a_state),
 		cmocka_unit_test(test_what_was_not_asked_for),
 		cmocka_unit_test(test_an_order_that_is_gone_is_repaired),
 		cmocka_unit_test(test_which_of_a_name_is_meant),
