@@ -304,8 +304,7 @@ static void note_names(struct lives *lives)
 	}
 }
 
-/* Who was not recorded and had the name that this image found, before it was taken. */
-static uint32_t find_namesake(const struct lives *lives, const struct process *process)
+char *lives_given_name(const struct process *process)
 {
 	const char *lineage = process->lineage;
 	size_t length = strlen(lineage);
@@ -314,7 +313,14 @@ static uint32_t find_namesake(const struct lives *lives, const struct process *p
 		length--;
 
 	uint64_t number = strtoull(lineage + length, NULL, 10) - process->log.names_taken;
-	char *name = xasprintf("%.*s%llu", (int)length, lineage, (unsigned long long)number);
+
+	return xasprintf("%.*s%llu", (int)length, lineage, (unsigned long long)number);
+}
+
+/* Who was not recorded and had the name that this image found, before it was taken. */
+static uint32_t find_namesake(const struct lives *lives, const struct process *process)
+{
+	char *name = lives_given_name(process);
 	uint32_t found = string_table_find(&lives->names, name);
 
 	free(name);

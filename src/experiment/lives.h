@@ -51,6 +51,8 @@ struct image_use {
 };
 
 struct image_use lives_read_use(const struct process *process);
+/* The lineage that an image was given, which others may have had taken; to be freed. */
+char *lives_given_name(const struct process *process);
 /* CPU time that the images before the last account for. */
 uint64_t lives_earlier_us(const struct life *life);
 /* Whether all was recorded: with a window or pauses others' time is left out too, and nobody knows

@@ -4,7 +4,7 @@ import json
 import os
 import re
 
-from harness import Skip, test
+from harness import ROOT, Skip, test
 from test_code import build
 
 # who burns -> the lineage of the image that does, or what it begins with
@@ -493,3 +493,45 @@ def advice_that_works(t):
     report = t.run(t.helio, 'print', '-report', t.collect('true').experiment).out
     t.check('What to type next' in report and " '<" not in report, report)
     t.check("see the collector's messages" not in report, report)
+
+
+# What begins after the program was left out on purpose uses CPU time there first.
+LEFT_OUT = r"""
+#include "libcollector.h"
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+static void burn(double seconds)
+{
+	struct timespec now;
+	do
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	while (now.tv_sec + now.tv_nsec * 1e-9 < seconds);
+}
+int main(int count, char **words)
+{
+	if (count > 2 && !strcmp(words[1], "terminate"))
+		collector_terminate_expt();
+	burn(0.3);
+	if (count > 2)
+		execv(words[2], words + 2);
+	return 0;
+}
+"""
+
+
+@test(alone=True, engines=True)
+def left_out_before_an_exec(t, engine):
+    """What a process did after its recording was terminated, or as a program that was not selected, counts nowhere when it goes on as another."""
+    (t.directory / 'left.c').write_text(LEFT_OUT)
+    left = t.directory / 'left'
+    built = t.run('gcc', '-O1', '-I', ROOT / 'include' / 'heliometer', '-o', left, t.directory / 'left.c')
+    t.check(not built.status, built.err)
+    for words, options in (((left, 'terminate', '/bin/sh', '-c', ':'), ()),
+                           (('/bin/sh', '-c', f'{left} go /bin/ls /dev/null; true'), ('-F', '=ls'))):
+        result = t.collect(*words, engine=engine, options=options)
+        rows = t.functions(result.experiment, whole=True)
+        before = rows.get('<before recording>', {}).get('e.totalcpu', 0)
+        t.equal(len(t.read(result.experiment)), 2, f'{options}: images that were recorded')
+        t.within(before < 0.5 * 0.3, f'{options}: {before} s before the recording')
