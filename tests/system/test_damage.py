@@ -303,6 +303,11 @@ def a_list_that_leads_away(t):
     t.check('archives/large is not what was written' in result.out, f'what was said: {result.out}')
     got = sum(int(line.rpartition(' = ')[2]) for line in trace.read_text().splitlines() if 'pread64(' in line and line.rpartition(' = ')[2].isdigit())
     t.check(large <= got < 8 * large, f'{got} bytes read of a file of {large}')
+    write_sums(experiment / 'archive.sums', f'{large + 1} {0:016x} archives/large\n'.encode())
+    result = t.run(t.need('strace'), '-f', '-e', 'trace=pread64', '-o', trace, t.helio, 'check', experiment)
+    t.check('archives/large has not the size' in result.out, f'what was said: {result.out}')
+    got = sum(int(line.rpartition(' = ')[2]) for line in trace.read_text().splitlines() if 'pread64(' in line and line.rpartition(' = ')[2].isdigit())
+    t.check(got < large, f'{got} bytes read of what has another size')
 
 
 def harms_of_a_trace(path):

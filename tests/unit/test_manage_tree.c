@@ -89,6 +89,24 @@ static void test_remove_itself(void **state)
 	close(folder);
 }
 
+/* What a record names lies in the folder, or nowhere. */
+static void test_no_way_out(void **state)
+{
+	static const char *const ways[] = {"..", "in/..", "in/../in"};
+	static const char *const files[] = {"../x", "in/../x"};
+
+	(void)state;
+	run("mkdir -p folder/in; echo x > x; cp x folder");
+	int folder = folder_open("folder", 0);
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
+		assert_int_equal(folder_open_below(folder, ways[i]), -1);
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+		assert_int_equal(folder_open_file(folder, files[i], O_RDONLY, 0), -1);
+	assert_int_equal(errno, EINVAL);
+	close(folder);
+}
+
 static void test_holes(void **state)
 {
 	(void)state;
@@ -200,12 +218,12 @@ static void test_relative_paths(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_copy_file),	  cmocka_unit_test(test_copy_that_fails),
-		cmocka_unit_test(test_remove_itself),	  cmocka_unit_test(test_remove_itself),
-		cmocka_unit_test(test_write_whole),	  cmocka_unit_test(test_holes),
-		cmocka_unit_test(test_copy_tree),	  cmocka_unit_test(test_differences),
-		cmocka_unit_test(test_rename_and_remove), cmocka_unit_test(test_directories),
-		cmocka_unit_test(test_relative_paths),
+		cmocka_unit_test(test_copy_file),     cmocka_unit_test(test_copy_that_fails),
+		cmocka_unit_test(test_remove_itself), cmocka_unit_test(test_remove_itself),
+		cmocka_unit_test(test_write_whole),   cmocka_unit_test(test_holes),
+		cmocka_unit_test(test_no_way_out),    cmocka_unit_test(test_copy_tree),
+		cmocka_unit_test(test_differences),   cmocka_unit_test(test_rename_and_remove),
+		cmocka_unit_test(test_directories),   cmocka_unit_test(test_relative_paths),
 	};
 
 	here = AT_FDCWD;
