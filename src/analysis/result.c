@@ -50,7 +50,8 @@ static void *grow(struct arena *arena, void **items, size_t *count, size_t *capa
 					  &(array)->count, &(array)->capacity,                     \
 					  sizeof(*(array)->items)))
 
-static const char *vprint(struct result *result, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static const char *vprint(struct result *result,
+								const char *format, va_list args)
 {
 	char *text, *copy;
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { CELLS_USUAL = 80, CELLS_MOST = 100000, EVENTS_USUAL = 100 };
+enum { CELLS_USUAL = 80, EVENTS_USUAL = 100 };
 
 struct request {
 	struct timeline_range range;
@@ -74,8 +74,7 @@ static void add_cells(struct print *print, struct result *result, const struct r
 	size_t cells = request->has_count ? request->count : CELLS_USUAL;
 	struct timeline timeline;
 
-	view_timeline(print->session, &print->query, request->range,
-		      cells && cells < CELLS_MOST ? cells : CELLS_MOST, &timeline);
+	view_timeline(print->session, &print->query, request->range, cells, &timeline);
 	result_timeline(result, &timeline);
 }
 
