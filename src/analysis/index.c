@@ -8,6 +8,7 @@
 #include "analysis/compare.h"
 #include "analysis/index_group.h"
 #include "base/array.h"
+#include "experiment/unrecorded.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -110,6 +111,11 @@ const char *index_thread_label(const struct session *session, struct arena *aren
 	uint64_t number = value & UINT32_MAX, id = value >> 32;
 	const struct experiment_profile *profile = &session->scanned.items[id - 1].process->profile;
 	uint32_t thread = hash_map_get(&profile->thread_ids, number);
+
+	if (session->processes.items[id - 1].is_unrecorded)
+		return arena_printf(arena, "Process %llu, " UNRECORDED_PREFIX "%s>",
+				    (unsigned long long)id,
+				    session->processes.items[id - 1].target);
 
 	const char *tid =
 		thread == HASH_NONE

@@ -344,6 +344,9 @@ static void fill_log(struct experiment_log *log, struct arena *arena,
 	log->pid = unrecorded->pid;
 	log->ppid = unrecorded->ppid;
 	log->executable = unrecorded->program ? unrecorded->program : unrecorded->name;
+	*vec_push(&log->arguments) = arena_strdup(arena, log->executable); /* all that is known */
+	*vec_push(&log->arguments) = NULL;
+	log->arguments.count--;
 	log->lineage = unrecorded->lineage;
 	log->start_ns = unrecorded->begin_ns;
 	log->last_ns = unrecorded->end_ns;

@@ -242,13 +242,26 @@ struct processes {
 	bool detail;
 };
 
+/* Of what was not recorded the name of the experiment says nothing. */
+static void add_experiment_title(struct result *into, const struct process_info *process)
+{
+	if (!process->is_unrecorded) {
+		add_title(into, "Experiment: ", process->name);
+		return;
+	}
+	char *name = xasprintf("%s <not recorded: %s>", process->name, process->target);
+
+	add_title(into, "Experiment: ", name);
+	free(name);
+}
+
 static void make_process(struct result *into, size_t index, const void *data)
 {
 	const struct processes *of = data;
 	const struct process_info *process = session_process(of->session, of->first + index);
 	struct statistics whole = statistics_of_process(process);
 
-	add_title(into, "Experiment: ", process->name);
+	add_experiment_title(into, process);
 	add_interval(into, &whole);
 	set_interval(into, process, &whole, 0);
 	if (of->detail)

@@ -95,6 +95,10 @@ def not_recorded_in_each_way(t, engine):
         t.within(f'not recorded: {list(found)[0]} ' in result.err, f'{way}: the last message: {result.err}')
         listed = t.print(result.experiment, '-experiment_list')[-1]['rows']
         t.check(any(row['lineage'] and not row['name'].endswith('.er') for row in listed), f'{way}: no row in experiment_list')
+        t.check(all(row['command'] for row in listed), f'{way}: rows without a command in experiment_list: {listed}')
+        for command in ('-threads', '-statistics'):
+            shown = t.run(t.helio, 'print', command, result.experiment).out
+            t.check('<not recorded: ' in shown, f'{way}: {command} has no such name: {shown}')
         report = t.run(t.helio, 'print', '-report', result.experiment).out
         t.within('<not recorded: ' in report and 'nothing that matters' not in report, f'{way}: {report}')
         t.check(t.run(t.helio, 'check', '-q', result.experiment).status != 2, f'{way}: helio check')
