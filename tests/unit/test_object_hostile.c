@@ -341,6 +341,23 @@ static void test_rewritten_in_an_experiment(void **state)
 	free(image.data);
 }
 
+/* So many sections that the size of their headers, as a number, is small again. */
+static void test_sections_without_number(void **state)
+{
+	(void)state;
+	write_file("o.c", small_source);
+	run("gcc -g -fPIC -shared -o whole.so o.c");
+	struct image image = load("whole.so");
+	Elf64_Ehdr *header = (Elf64_Ehdr *)image.data;
+	Elf64_Shdr *first = (Elf64_Shdr *)(image.data + header->e_shoff);
+	size_t size;
+
+	header->e_shnum = 0;
+	first->sh_size = 1ull << 58;
+	assert_null(inflate_sections(image.data, image.size, false, &size));
+	free(image.data);
+}
+
 /* An object file with one MiB of zeros, compressed to a kilobyte. */
 static void pack_zeros(const char *path)
 {
@@ -675,6 +692,7 @@ int main(void)
 		cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_changed_object_file),
 		cmocka_unit_test(test_cut_while_open),
+		cmocka_unit_test(test_sections_without_number),
 		cmocka_unit_test(test_rewritten_in_an_experiment),
 		cmocka_unit_test(test_changed_while_inflated),
 		cmocka_unit_test(test_inflated_again_and_again),
