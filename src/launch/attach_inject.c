@@ -13,6 +13,7 @@
  */
 #include "launch/attach_inject.h"
 
+#include "launch/arch/arch.h"
 #include "launch/attach_check.h"
 #include "launch/proc.h"
 
@@ -40,14 +41,6 @@ enum {
 #define FAULTS                                                                                     \
 	(FORMAT_SIGNAL_BIT(SIGSEGV) | FORMAT_SIGNAL_BIT(SIGBUS) | FORMAT_SIGNAL_BIT(SIGILL) |      \
 	 FORMAT_SIGNAL_BIT(SIGFPE))
-
-/*
- * mov %rax,%rdi; mov $SYS_getpid,%eax; syscall; mov $SYS_rt_sigreturn,%eax; syscall.  The first
- * call tells us the result of a function, the second is the way back.
- */
-static const uint8_t way_back[] = {0x48, 0x89, 0xc7, 0xb8, 0x27, 0, 0,	  0,   0x0f,
-				   0x05, 0xb8, 0x0f, 0,	   0,	 0, 0x0f, 0x05};
-enum { RETURNED = 10 }; /* behind its first system call */
 
 static void pause_ms(unsigned ms)
 {
@@ -88,13 +81,13 @@ static bool is_reached(const struct held *held, const struct goal *goal, uint64_
 {
 	struct user_regs_struct registers;
 
-	if (held_trace(PTRACE_GETREGS, held->tid, 0, (uint64_t)&registers))
+	if (!arch_read_registers(held->tid, &registers))
 		return false;
-	*result = goal->returned ? registers.rdi : registers.rax;
+	*result = goal->returned ? arch_first_argument(&registers)
+				 : (uint64_t)arch_result(&registers);
 	if (goal->returned)
-		return registers.rip == goal->returned;
-	/* At its begin the call has a result already: -ENOSYS. */
-	return registers.orig_rax == goal->call && (int64_t)registers.rax != -ENOSYS;
+		return arch_pc(&registers) == goal->returned;
+	return arch_call(&registers) == (long)goal->call && !arch_call_begins(&registers);
 }
 
 /* Lets the thread run to there; other stops on the way are none of the call's. */
@@ -132,19 +125,8 @@ static bool call(struct inject *inject, uint64_t frame, uint64_t function,
 	struct user_regs_struct registers = held->registers;
 	uint64_t mask = ~FAULTS;
 
-	registers.rsp = frame;
-	registers.rip = function;
-	registers.rdi = arguments[0];
-	registers.rsi = arguments[1];
-	registers.rdx = arguments[2];
-	registers.rcx = arguments[3];
-	registers.r8 = arguments[4];
-	registers.r9 = arguments[5];
-	registers.rax = 0;
-	registers.rbp = 0;
-	registers.orig_rax = (uint64_t)-1;
-	registers.eflags &= ~(uint64_t)0x400; /* the direction flag, as the ABI has it */
-	return frame && !held_trace(PTRACE_SETREGS, held->tid, 0, (uint64_t)&registers) &&
+	arch_set_call(&registers, frame, function, arguments);
+	return frame && arch_write_registers(held->tid, &registers) &&
 	       !held_trace(PTRACE_SETSIGMASK, held->tid, sizeof(mask), (uint64_t)&mask) &&
 	       run_to(held, goal, result);
 }
@@ -170,7 +152,7 @@ static uint64_t stack_top(const struct inject *inject)
 bool inject_call(struct inject *inject, uint64_t function, uint64_t a, uint64_t b, uint64_t *result)
 {
 	const uint64_t arguments[6] = {a, b};
-	const struct goal goal = {.returned = inject->code + RETURNED};
+	const struct goal goal = {.returned = inject->code + ARCH_RETURNED};
 	uint64_t frame =
 		held_put_frame(&inject->held, inject->remote, stack_top(inject), inject->code);
 
@@ -215,7 +197,7 @@ static bool make_room(struct inject *inject)
 	inject->strings_at = stack_top(inject);
 	inject->code = inject_map_code(inject, 0);
 	return inject->code &&
-	       remote_write(inject->remote, inject->code, way_back, sizeof(way_back));
+	       remote_write(inject->remote, inject->code, arch_way_back, ARCH_WAY_BACK);
 }
 
 /* ---- taking and letting go ---- */
@@ -433,12 +415,10 @@ static bool take_back_call(struct held *held)
 {
 	struct user_regs_struct registers;
 
-	if (held_trace(PTRACE_GETREGS, held->tid, 0, (uint64_t)&registers))
+	if (!arch_read_registers(held->tid, &registers))
 		return false;
-	registers.rip -= 2; /* the instruction itself */
-	registers.rax = registers.orig_rax;
-	registers.orig_rax = (uint64_t)-1;
-	return !held_trace(PTRACE_SETREGS, held->tid, 0, (uint64_t)&registers) && settle(held);
+	arch_begin_again(&registers);
+	return arch_write_registers(held->tid, &registers) && settle(held);
 }
 
 /*
@@ -478,10 +458,8 @@ static bool lead_to_frame(struct held *held, const struct inject *inject)
 				 ? held_put_frame(held, inject->remote, held->spare_end, 0)
 				 : 0;
 
-	registers.rip = inject->library.sigreturn;
-	registers.rsp = frame + sizeof(uint64_t);
-	registers.orig_rax = (uint64_t)-1;
-	return frame && !held_trace(PTRACE_SETREGS, held->tid, 0, (uint64_t)&registers);
+	arch_set_return(&registers, frame, inject->library.sigreturn);
+	return frame && arch_write_registers(held->tid, &registers);
 }
 
 /* False: a handler of the collector is at work. */

@@ -9,6 +9,7 @@
  * C library changes masks: where that is so, threads that block our signals only believe it.
  */
 #include "launch/attach_process.h"
+#include "launch/arch/arch.h"
 
 #include "base/array.h"
 #include "base/strbuf.h"
@@ -77,12 +78,11 @@ static void visit_end(struct visit *visit)
 
 static enum status take(struct visit *visit, struct diag_list *diags)
 {
-	static const uint8_t sigreturn[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
 	const struct remote_object *libc = remote_object(&visit->remote, LIBC);
 	const struct inject_library library = {
 		.mmap = remote_symbol(&visit->libc, "mmap"),
 		.munmap = remote_symbol(&visit->libc, "munmap"),
-		.sigreturn = remote_find_code(&visit->remote, libc, sigreturn, sizeof(sigreturn)),
+		.sigreturn = remote_find_code(&visit->remote, libc, arch_sigreturn, ARCH_SIGRETURN),
 	};
 
 	if (library.mmap && library.munmap && library.sigreturn)
@@ -191,92 +191,41 @@ static enum status load(struct visit *visit, const char *library, struct diag_li
 
 /* ---- exec ---- */
 
-enum { JUMP = 5, FAR_JUMP = 14, PATTERN_MAX = 10 };
-
-struct hook {
-	const char *name;
-	size_t target; /* where format_attach has what takes its place */
-	size_t size;
-	uint8_t code[PATTERN_MAX]; /* how the function begins; exec's up to the system call */
-	bool optional;
+/* Where format_attach has what takes the place of each function of arch_hooks. */
+static const size_t hook_targets[ARCH_HOOKS] = {
+	offsetof(struct format_attach, execve),
+	offsetof(struct format_attach, execveat),
+	offsetof(struct format_attach, sigmask),
 };
-
-static const struct hook hooks[] = {
-	{"execve",
-	 offsetof(struct format_attach, execve),
-	 7,
-	 {0xb8, 0x3b, 0, 0, 0, 0x0f, 0x05},
-	 false},
-	{"execveat",
-	 offsetof(struct format_attach, execveat),
-	 10,
-	 {0x49, 0x89, 0xca, 0xb8, 0x42, 0x01, 0, 0, 0x0f, 0x05},
-	 false},
-	{"pthread_sigmask",
-	 offsetof(struct format_attach, sigmask),
-	 7,
-	 {0x48, 0x81, 0xec, 0x98, 0, 0, 0},
-	 true},
-};
-
-enum { HOOKS = COUNT(hooks) };
 
 static uint64_t hook_target(const struct visit *visit, int index)
 {
 	uint64_t target;
 
-	memcpy(&target, (const char *)&visit->table + hooks[index].target, sizeof(target));
+	memcpy(&target, (const char *)&visit->table + hook_targets[index], sizeof(target));
 	return target;
 }
 
 /* Behind the marker for indirect branches, which some C libraries begin functions with. */
 static uint64_t hook_place(const struct visit *visit, int index)
 {
-	static const uint8_t marker[] = {0xf3, 0x0f, 0x1e, 0xfa};
-	uint8_t code[sizeof(marker)];
-	uint64_t at = remote_symbol(&visit->libc, hooks[index].name);
+	uint8_t code[ARCH_MARKER];
+	uint64_t at = remote_symbol(&visit->libc, arch_hooks[index].name);
 
 	if (at && remote_read(&visit->remote, at, code, sizeof(code)) &&
-	    !memcmp(code, marker, sizeof(marker)))
-		at += sizeof(marker);
+	    !memcmp(code, arch_marker, sizeof(code)))
+		at += sizeof(code);
 	return at;
-}
-
-static void make_jump(uint8_t code[JUMP], uint64_t from, uint64_t to)
-{
-	int32_t distance = (int32_t)(to - from - JUMP);
-
-	code[0] = 0xe9;
-	memcpy(code + 1, &distance, sizeof(distance));
-}
-
-/* jmp *0(%rip), and the address behind it */
-static void make_far_jump(uint8_t code[FAR_JUMP], uint64_t to)
-{
-	static const uint8_t jump[] = {0xff, 0x25, 0, 0, 0, 0};
-
-	memcpy(code, jump, sizeof(jump));
-	memcpy(code + sizeof(jump), &to, sizeof(to));
-}
-
-static bool is_near(uint64_t from, uint64_t to)
-{
-	int64_t distance = (int64_t)(to - from - JUMP);
-
-	return distance == (int32_t)distance;
 }
 
 /* Whether the code at `at` is a jump of ours to `to`, at once or by way of the relay. */
 static bool leads_to(const struct visit *visit, uint64_t at, uint64_t to)
 {
-	uint8_t code[JUMP], far[FAR_JUMP], expected[FAR_JUMP];
-	int32_t distance;
+	uint8_t code[ARCH_JUMP], far[ARCH_FAR_JUMP], expected[ARCH_FAR_JUMP];
 
-	if (!remote_read(&visit->remote, at, code, JUMP) || code[0] != 0xe9)
+	if (!remote_read(&visit->remote, at, code, ARCH_JUMP) || !arch_jump_target(code, &at))
 		return false;
-	memcpy(&distance, code + 1, sizeof(distance));
-	at += JUMP + (uint64_t)(int64_t)distance;
-	make_far_jump(expected, to);
+	arch_make_far_jump(expected, to);
 	return at == to || (remote_read(&visit->remote, at, far, sizeof(far)) &&
 			    !memcmp(far, expected, sizeof(far)));
 }
@@ -293,7 +242,7 @@ static uint64_t find_gap(const struct visit *visit, uint64_t from)
 
 		/* Close to other mappings, but not to a stack that may grow. */
 		if (above->start - above[-1].end > 2 * APART && !above->is_stack &&
-		    is_near(from, at) && is_near(from, at + PAGE))
+		    arch_is_near(from, at) && arch_is_near(from, at + PAGE))
 			best = at;
 	}
 	return best;
@@ -306,16 +255,17 @@ static uint64_t find_gap(const struct visit *visit, uint64_t from)
  */
 static uint64_t make_relay(struct visit *visit, uint64_t from)
 {
-	uint8_t code[HOOKS * FAR_JUMP], found[sizeof(code)];
+	uint8_t code[ARCH_HOOKS * ARCH_FAR_JUMP], found[sizeof(code)];
 
 	if (!remote_look(&visit->remote))
 		return 0;
-	for (int i = 0; i < HOOKS; i++)
-		make_far_jump(code + (size_t)i * FAR_JUMP, hook_target(visit, i));
+	for (int i = 0; i < ARCH_HOOKS; i++)
+		arch_make_far_jump(code + (size_t)i * ARCH_FAR_JUMP, hook_target(visit, i));
 	for (size_t i = 0; i < visit->remote.mappings.count; i++) {
 		const struct remote_mapping *mapping = &visit->remote.mappings.items[i];
 
-		if (mapping->anonymous && mapping->executable && is_near(from, mapping->start) &&
+		if (mapping->anonymous && mapping->executable &&
+		    arch_is_near(from, mapping->start) &&
 		    remote_read(&visit->remote, mapping->start, found, sizeof(found)) &&
 		    !memcmp(found, code, sizeof(code)))
 			return mapping->start;
@@ -332,30 +282,30 @@ static const char *hook_one(struct visit *visit, int index, uint64_t *relay)
 {
 	uint64_t at = hook_place(visit, index);
 	uint64_t to = hook_target(visit, index);
-	uint8_t code[PATTERN_MAX], jump[JUMP];
+	uint8_t code[ARCH_PATTERN_MAX], jump[ARCH_JUMP];
 
 	if (at && leads_to(visit, at, to)) /* left by an attacher that was killed, or a parent's */
 		return NULL;
-	if (!at || !remote_read(&visit->remote, at, code, hooks[index].size) ||
-	    memcmp(code, hooks[index].code, hooks[index].size))
+	if (!at || !remote_read(&visit->remote, at, code, arch_hooks[index].size) ||
+	    memcmp(code, arch_hooks[index].code, arch_hooks[index].size))
 		return "that is not known to helio";
-	if (!is_near(at, to)) {
+	if (!arch_is_near(at, to)) {
 		*relay = *relay ? *relay : make_relay(visit, at);
-		to = *relay ? *relay + (uint64_t)index * FAR_JUMP : to;
+		to = *relay ? *relay + (uint64_t)index * ARCH_FAR_JUMP : to;
 	}
-	make_jump(jump, at, to);
-	return is_near(at, to) && remote_write(&visit->remote, at, jump, JUMP)
+	arch_make_jump(jump, at, to);
+	return arch_is_near(at, to) && remote_write(&visit->remote, at, jump, ARCH_JUMP)
 		       ? NULL
 		       : "in whose neighbourhood no memory is free";
 }
 
 static void unhook(const struct visit *visit)
 {
-	for (int i = 0; i < HOOKS; i++) {
+	for (int i = 0; i < ARCH_HOOKS; i++) {
 		uint64_t at = hook_place(visit, i);
 
 		if (at && leads_to(visit, at, hook_target(visit, i)))
-			remote_write(&visit->remote, at, hooks[i].code, JUMP);
+			remote_write(&visit->remote, at, arch_hooks[i].code, ARCH_JUMP);
 	}
 }
 
@@ -363,17 +313,17 @@ static enum status hook(struct visit *visit, struct diag_list *diags)
 {
 	uint64_t relay = 0;
 
-	for (int i = 0; i < HOOKS; i++) {
+	for (int i = 0; i < ARCH_HOOKS; i++) {
 		const char *why = hook_one(visit, i, &relay);
 
-		visit->masks |= !why && hooks[i].optional;
-		if (!why || hooks[i].optional)
+		visit->masks |= !why && arch_hooks[i].optional;
+		if (!why || arch_hooks[i].optional)
 			continue;
 		unhook(visit);
 		diag_add(diags, DIAG_ERROR,
 			 "Process %d has a C library with an %s %s, and an exec while events are "
 			 "open could kill the program: start it with helio collect",
-			 (int)visit->pid, hooks[i].name, why);
+			 (int)visit->pid, arch_hooks[i].name, why);
 		return STATUS_INVALID;
 	}
 	return STATUS_OK;
@@ -474,8 +424,8 @@ static enum status stop(struct visit *visit, struct diag_list *diags)
 	const struct user_regs_struct *registers = &visit->inject.held.registers;
 	uint64_t ended, released;
 
-	if (!inject_call(&visit->inject, (uint64_t)visit->table.end, registers->rip, registers->rsp,
-			 &ended)) {
+	if (!inject_call(&visit->inject, (uint64_t)visit->table.end, arch_pc(registers),
+			 arch_sp(registers), &ended)) {
 		diag_add(diags, DIAG_ERROR,
 			 "Process %d: the recording could not be ended; it goes on with the "
 			 "collector in it",

@@ -4,17 +4,12 @@
  * no handler has run: restart_syscall for nanosleep, poll and futex, with the time
  * that remains.  Some calls return EINTR even so (signal(7)): these are begun again, unless a
  * signal that the program expects is on its way.
- *
- * The frame is what the kernel puts on a stack for a signal handler, and rt_sigreturn takes
- * everything back from it at once: registers, vector state and mask.  After it no
- * call goes on where it was, so calls begin anew there; it serves only if we are killed.
  */
 #include "launch/attach_thread.h"
 
+#include "launch/arch/arch.h"
 #include "launch/proc.h"
 
-#include <cpuid.h>
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -25,16 +20,11 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 enum {
 	STOP_WAIT_MS = 2000,
-	ERESTART_LOW = 512, /* the kernel's -ERESTARTSYS … -ERESTART_RESTARTBLOCK */
-	ERESTART_HIGH = 516,
-	RED_ZONE = 128,
 	PAGE = 4096,
-	CALL_STACK = PAGE, /* what a system call's function may use */
 };
 
 long held_trace(int request, pid_t tid, uint64_t address, uint64_t data)
@@ -97,12 +87,12 @@ uint64_t held_pending(pid_t pid, pid_t tid, uint64_t mask)
 	       ~(mask | proc_number(text, "SigIgn", 16));
 }
 
-/* System calls that end with EINTR when a thread is only stopped and continued, and have done
- * nothing then. */
-static bool is_begun_again(uint64_t call)
+bool held_is_begun_again(long call)
 {
 	switch (call) {
+#if defined(SYS_epoll_wait)
 	case SYS_epoll_wait:
+#endif
 	case SYS_epoll_pwait:
 	case SYS_epoll_pwait2:
 	case SYS_semop:
@@ -134,43 +124,16 @@ bool held_is_collectors(const struct held *held)
 
 bool held_in_call(const struct held *held)
 {
-	return (int64_t)held->registers.orig_rax >= 0;
-}
-
-static void begin_again(struct user_regs_struct *registers)
-{
-	registers->rip -= 2; /* the instruction itself */
-	registers->rax = registers->orig_rax;
-	registers->orig_rax = (uint64_t)-1;
-}
-
-/*
- * The call that restart_syscall would go on with.  The kernel forgets it with the frame, and that
- * call would return EINTR then: begin the first call anew.  Its arguments are still there, its
- * number in the instruction in front of it, mov $NUMBER,%eax; 0 if that is not to be found.
- */
-static uint64_t restarted_call(const struct held *held, const struct remote *remote)
-{
-	static const uint8_t waits[] = {SYS_poll, SYS_nanosleep, SYS_futex, SYS_clock_nanosleep};
-	enum { MOV = 5, SYSCALL = 2, LOOK = 32 };
-	uint8_t code[LOOK + SYSCALL];
-
-	if (!remote_read(remote, held->registers.rip - sizeof(code), code, sizeof(code)))
-		return 0;
-	for (size_t at = LOOK - MOV + 1; at--;)
-		for (size_t i = 0; i < sizeof(waits); i++)
-			if (!memcmp(code + at, (const uint8_t[]){0xb8, waits[i], 0, 0, 0}, MOV))
-				return waits[i];
-	return 0;
+	return arch_call(&held->registers) >= 0;
 }
 
 /* What the thread would do next if it was never stopped. */
 static void mend_call(struct held *held)
 {
-	if (held_in_call(held) && (int64_t)held->registers.rax == -EINTR &&
-	    is_begun_again(held->registers.orig_rax) &&
+	if (held_in_call(held) && arch_result(&held->registers) == -EINTR &&
+	    held_is_begun_again(arch_call(&held->registers)) &&
 	    !(held_pending(held->pid, held->tid, held->mask) & ~FORMAT_ENGINE_SIGNALS))
-		begin_again(&held->registers);
+		arch_begin_again(&held->registers);
 }
 
 /* ---- keeping and giving back ---- */
@@ -179,8 +142,8 @@ static bool keep(struct held *held)
 {
 	struct iovec xstate = {held->xstate, sizeof(held->xstate)};
 
-	if (held_trace(PTRACE_GETREGS, held->tid, 0, (uint64_t)&held->registers) ||
-	    held_trace(PTRACE_GETREGSET, held->tid, NT_X86_XSTATE, (uint64_t)&xstate) ||
+	if (!arch_read_registers(held->tid, &held->registers) ||
+	    held_trace(PTRACE_GETREGSET, held->tid, ARCH_VECTOR_NOTE, (uint64_t)&xstate) ||
 	    held_trace(PTRACE_GETSIGMASK, held->tid, sizeof(held->mask), (uint64_t)&held->mask))
 		return false;
 	held->xstate_size = xstate.iov_len;
@@ -224,123 +187,13 @@ void held_let_go(struct held *held, const struct remote *remote)
 	if (!held->tid)
 		return;
 	mend_call(held);
-	held_trace(PTRACE_SETREGSET, held->tid, NT_X86_XSTATE, (uint64_t)&xstate);
+	held_trace(PTRACE_SETREGSET, held->tid, ARCH_VECTOR_NOTE, (uint64_t)&xstate);
 	held_trace(PTRACE_SETSIGMASK, held->tid, sizeof(held->mask), (uint64_t)&held->mask);
-	held_trace(PTRACE_SETREGS, held->tid, 0, (uint64_t)&held->registers);
+	arch_write_registers(held->tid, &held->registers);
 	if (held->spare_fresh)
 		clear(remote, held->spare, held->spare_end);
 	held_trace(PTRACE_DETACH, held->tid, 0, held->stop_owed ? SIGSTOP : 0);
 	held->tid = 0;
-}
-
-/* ---- the frame ---- */
-
-enum {
-	MAGIC1 = 0x46505853,
-	MAGIC2 = 0x46505845,
-	SOFTWARE = 464, /* of struct _fpstate: what the kernel says of its size */
-	TILE_DATA = 18, /* present only in threads that have asked for it */
-	CONTEXT_SIZE = offsetof(ucontext_t, uc_sigmask) + sizeof(uint64_t),
-	CONTEXT_FLAGS = 7, /* UC_FP_XSTATE | UC_SIGCONTEXT_SS | UC_STRICT_RESTORE_SS */
-	NO_STACK = 4,	   /* ss_flags that the kernel does not take: the stack stays */
-};
-
-struct software {
-	uint32_t magic1, extended_size;
-	uint64_t features;
-	uint32_t size, padding[7];
-};
-
-/* The parts of the vector state that the kernel takes back from this thread. */
-static uint64_t features_of(const struct held *held)
-{
-	uint64_t enabled, used;
-
-	memcpy(&enabled, held->xstate + SOFTWARE, sizeof(enabled));
-	memcpy(&used, held->xstate + 512, sizeof(used));
-	return used >> TILE_DATA & 1 ? enabled : enabled & ~((uint64_t)1 << TILE_DATA);
-}
-
-static uint32_t xstate_size(const struct held *held)
-{
-	uint64_t features = features_of(held) & ~(uint64_t)3;
-	uint32_t size = 512 + 64, part, at, unused, also_unused;
-
-	for (unsigned i = 2; features >> i; i++) {
-		if (!(features >> i & 1) ||
-		    !__get_cpuid_count(0xd, i, &part, &at, &unused, &also_unused))
-			continue;
-		size = at + part > size ? at + part : size;
-	}
-	return size < held->xstate_size ? size : (uint32_t)held->xstate_size;
-}
-
-static void put_registers(const struct held *held, const struct remote *remote, ucontext_t *context)
-{
-	struct user_regs_struct registers = held->registers;
-	int64_t result = (int64_t)registers.rax;
-	uint64_t call =
-		registers.orig_rax == SYS_restart_syscall ? restarted_call(held, remote) : 0;
-	greg_t *to = context->uc_mcontext.gregs;
-
-	if (call)
-		registers.orig_rax = call;
-	if (held_in_call(held) && ((result <= -ERESTART_LOW && result >= -ERESTART_HIGH) ||
-				   (result == -EINTR && is_begun_again(registers.orig_rax))))
-		begin_again(&registers);
-	to[REG_R8] = (greg_t)registers.r8;
-	to[REG_R9] = (greg_t)registers.r9;
-	to[REG_R10] = (greg_t)registers.r10;
-	to[REG_R11] = (greg_t)registers.r11;
-	to[REG_R12] = (greg_t)registers.r12;
-	to[REG_R13] = (greg_t)registers.r13;
-	to[REG_R14] = (greg_t)registers.r14;
-	to[REG_R15] = (greg_t)registers.r15;
-	to[REG_RDI] = (greg_t)registers.rdi;
-	to[REG_RSI] = (greg_t)registers.rsi;
-	to[REG_RBP] = (greg_t)registers.rbp;
-	to[REG_RBX] = (greg_t)registers.rbx;
-	to[REG_RDX] = (greg_t)registers.rdx;
-	to[REG_RAX] = (greg_t)registers.rax;
-	to[REG_RCX] = (greg_t)registers.rcx;
-	to[REG_RSP] = (greg_t)registers.rsp;
-	to[REG_RIP] = (greg_t)registers.rip;
-	to[REG_EFL] = (greg_t)registers.eflags;
-	to[REG_CSGSFS] = (greg_t)(registers.cs | registers.ss << 48);
-}
-
-uint64_t held_frame_room(const struct held *held)
-{
-	return CALL_STACK + CONTEXT_SIZE + 64 + xstate_size(held) + 64;
-}
-
-uint64_t held_put_frame(const struct held *held, const struct remote *remote, uint64_t top,
-			uint64_t back)
-{
-	static _Thread_local unsigned char room[HELD_XSTATE_MAX + PAGE];
-	uint32_t size = xstate_size(held), magic2 = MAGIC2;
-	uint64_t xstate = (top - size - sizeof(magic2)) & ~(uint64_t)63;
-	uint64_t at = ((xstate - CONTEXT_SIZE) & ~(uint64_t)15) - sizeof(back);
-	const struct software software = {.magic1 = MAGIC1,
-					  .extended_size = size + (uint32_t)sizeof(magic2),
-					  .features = features_of(held),
-					  .size = size};
-	ucontext_t context = {.uc_flags = CONTEXT_FLAGS, .uc_stack.ss_flags = NO_STACK};
-
-	if (size > HELD_XSTATE_MAX)
-		return 0;
-	put_registers(held, remote, &context);
-	context.uc_mcontext.fpregs = (fpregset_t)(uintptr_t)xstate;
-	memcpy(&context.uc_sigmask, &held->mask, sizeof(held->mask));
-	memset(room, 0, sizeof(room));
-	memcpy(room, &back, sizeof(back));
-	memcpy(room + sizeof(back), &context, CONTEXT_SIZE);
-	unsigned char *vectors = room + (xstate - at);
-
-	memcpy(vectors, held->xstate, size);
-	memcpy(vectors + SOFTWARE, &software, sizeof(software));
-	memcpy(vectors + size, &magic2, sizeof(magic2));
-	return remote_write(remote, at, room, xstate - at + size + sizeof(magic2)) ? at : 0;
 }
 
 /* ---- a place for it ---- */
@@ -354,7 +207,7 @@ static const struct remote_mapping *own_stack(const struct held *held, const str
 	for (size_t i = 0; i < remote->mappings.count; i++) {
 		const struct remote_mapping *mapping = &remote->mappings.items[i];
 		const struct remote_mapping *below = i ? mapping - 1 : NULL;
-		uint64_t base = held->registers.fs_base;
+		uint64_t base = arch_thread_pointer(&held->registers);
 
 		if (!mapping->writable)
 			continue;
@@ -385,8 +238,8 @@ static bool find_fresh(struct held *held, const struct remote_mapping *stack, ui
 	for (uint64_t i = 0; size > 0 && i < (uint64_t)size / 8; i++) {
 		uint64_t end = stack->start + (i + 1) * PAGE;
 
-		if (end > stack->end ||
-		    (held->registers.rsp >= stack->start && end + PAGE > held->registers.rsp))
+		if (end > stack->end || (arch_sp(&held->registers) >= stack->start &&
+					 end + PAGE > arch_sp(&held->registers)))
 			break;
 		run = pages[i] >> 62 ? 0 : run + 1; /* present, or swapped out */
 		if (run < wanted)
@@ -401,7 +254,7 @@ static bool find_fresh(struct held *held, const struct remote_mapping *stack, ui
 
 bool held_find_spare(struct held *held, struct remote *remote)
 {
-	uint64_t room = held_frame_room(held), top = held->registers.rsp - RED_ZONE;
+	uint64_t room = held_frame_room(held), top = arch_sp(&held->registers) - ARCH_RED_ZONE;
 	const struct remote_mapping *stack = remote_look(remote) ? own_stack(held, remote) : NULL;
 
 	if (!stack)

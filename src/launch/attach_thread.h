@@ -43,6 +43,9 @@ enum held_why held_take(struct held *held, pid_t pid, pid_t tid);
 /* Lets it go as it was taken; its interrupted system call goes on. */
 void held_let_go(struct held *held, const struct remote *remote);
 
+/* System calls that end with EINTR when a thread is only stopped and continued, and have done
+ * nothing then. */
+bool held_is_begun_again(long call);
 /* Whether it was interrupted in a system call. */
 bool held_in_call(const struct held *held);
 /* A handler or a thread of the collector's own, by its mask: not to be disturbed. */

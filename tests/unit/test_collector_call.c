@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "collector/core/call.h"
+#include "collector/arch/call.h"
 #include "collector/unwind/x86_64_effect.h"
 
 #include <signal.h>

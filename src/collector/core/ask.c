@@ -80,10 +80,11 @@ static int wait_for(int fd, short events)
 {
 	struct pollfd look = {.fd = fd, .events = events};
 	int left = atomic_load(&patience_ms), most = left < PATIENCE_MS ? left : PATIENCE_MS;
+	struct timespec time = {.tv_sec = most / 1000, .tv_nsec = most % 1000 * 1000000L};
 	long result;
 
 	do
-		result = sys_call(SYS_poll, &look, 1, most, 0);
+		result = sys_call6(SYS_ppoll, SYS_ARG(&look), 1, SYS_ARG(&time), 0, 0, 0);
 	while (result == -EINTR);
 	if (result > 0)
 		return 0;

@@ -11,6 +11,7 @@
 #ifndef HELIO_COLLECTOR_CORE_H
 #define HELIO_COLLECTOR_CORE_H
 
+#include "collector/arch/open_wait.h"
 #include "collector/core/lane.h"
 #include "collector/unwind/unwind.h"
 #include "format/counter.h"
@@ -121,14 +122,6 @@ struct overhead_account {
 /* When recording is switched on, on CLOCK_MONOTONIC; end 0: for good. */
 struct window {
 	uint64_t start_ns, end_ns;
-};
-
-/* A call that goes on in our handler, with our signals open (wait_restart.c). */
-struct open_wait {
-	void *program;		     /* where our handler came: its context; NULL: there is none */
-	uint64_t begin, behind, end; /* the code that waits, and behind the call in it */
-	long result;
-	void *again[5]; /* of __builtin_setjmp: from a handler of ours on top */
 };
 
 enum { WAIT_LASTS = 1 << 30 }; /* no result so far */

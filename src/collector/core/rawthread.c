@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/core/rawthread.h"
 
+#include "collector/arch/thread.h"
 #include "collector/core/child_io.h"
 #include "collector/core/core.h"
 #include "collector/core/own_use.h"
@@ -26,25 +27,6 @@ static struct slot {
 	_Atomic uint64_t ended_ns; /* it is about to end, and may then be another's number */
 	struct own_use_span noted; /* the thread's own: what it has said of its use so far */
 } slots[RAWTHREADS_MAX];
-
-/* Where the kernel puts the number of a new thread before that, or anybody, can look. */
-static long clone_onto(long flags, void *stack_top, _Atomic int32_t *tid, void (*run)(void))
-{
-	register void (*start)(void) __asm__("r12") = run; /* not rbp, which ends call stacks */
-	long result;
-
-	__asm__ volatile("syscall\n\t"
-			 "test %%rax, %%rax\n\t"
-			 "jnz 1f\n\t"
-			 "xor %%ebp, %%ebp\n\t"
-			 "call *%[run]\n\t"
-			 "ud2\n"
-			 "1:"
-			 : "=a"(result)
-			 : "a"(SYS_clone), "D"(flags), "S"(stack_top), "d"(tid), [run] "r"(start)
-			 : "rcx", "r8", "r9", "r10", "r11", "memory");
-	return result;
-}
 
 static bool is_gone(const struct slot *slot)
 {
@@ -191,7 +173,8 @@ int rawthread_start(void (*run)(void), void *stack, size_t size, bool own_files)
 	/* The thread inherits the mask: it must never take one of the program's signals
 	 * (wrap/signal_bus.c sends that one on). */
 	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all));
-	long result = clone_onto(flags, (void *)top, &slot->tid, run);
+	/* The kernel puts its number where it is wanted before that, or anybody, can look. */
+	long result = arch_clone_onto(flags, (void *)top, &slot->tid, run);
 	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &before, 0, sizeof(before));
 	if (result < 0)
 		release(slot);
@@ -222,13 +205,7 @@ _Noreturn void rawthread_exit(_Atomic unsigned *flag)
 		child_io_thread_end();
 		atomic_store(&slot->ended_ns, clock_now_ns());
 	}
-	__asm__ volatile("movl $0, (%0)\n\t"
-			 "syscall\n\t"
-			 "ud2"
-			 :
-			 : "r"(flag), "a"(SYS_exit), "D"(atomic_load(&last_status))
-			 : "rcx", "r11", "memory");
-	__builtin_unreachable();
+	arch_exit_thread(flag, atomic_load(&last_status));
 }
 
 /*

@@ -4,6 +4,7 @@
  * to a half, and a handler of the program there knows only what it needs itself.  What needs more
  * in our handlers, or at the end of a recording (_exit in a handler), runs on a stack of ours.
  */
+#include "collector/arch/thread.h"
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
 #include "collector/unwind/unwind.h"
@@ -30,16 +31,8 @@ static bool is_on_small_stack(void)
 void run_on_stack(char *top, void (*work)(void *), void *arg)
 {
 	uint64_t mask = sys_block_signals_but(collector.faults_here);
-	void *argument = arg;
 
-	__asm__ volatile("mov %%rsp, %%rbx\n\t"
-			 "mov %[top], %%rsp\n\t"
-			 "call *%[work]\n\t"
-			 "mov %%rbx, %%rsp"
-			 : "+D"(argument)
-			 : [top] "r"(top), [work] "r"(work)
-			 : "rbx", "rax", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "memory",
-			   "cc");
+	arch_call_on_stack(top, work, arg);
 	sys_restore_signals(mask);
 }
 

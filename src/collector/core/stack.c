@@ -2,11 +2,10 @@
 /* From registers to a stack node: what the unwinder needs to know of this process. */
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
+#include "collector/unwind/arch.h"
 
 /* One dlopen may bring several objects onto one stack. */
 enum { LEARN_MAX = 8 };
-
-enum { REG_SP = 7, REG_BP = 6, REG_PC = 16 }; /* DWARF numbers of x86-64 */
 
 /* Memory that may be gone: a thread that ends, a coroutine's stack, a wild pointer. */
 static size_t read_carefully(uint64_t address, void *to, size_t size, void *unused)
@@ -71,12 +70,12 @@ void stack_interrupted(struct unwind_regs *regs, const void *context)
 	if (!atomic_load_explicit(&collector.raw_calls, memory_order_relaxed))
 		return;
 	/* Code may be there to be executed, and not to be read. */
-	if (sys_read_memory(regs->reg[REG_PC], code, sizeof(code)) != sizeof(code) ||
+	if (sys_read_memory(regs->reg[ARCH_PC], code, sizeof(code)) != sizeof(code) ||
 	    !unwind_is_async_preempt(code) ||
-	    sys_read_memory(regs->reg[REG_SP], &back, sizeof(back)) != sizeof(back))
+	    sys_read_memory(regs->reg[ARCH_SP], &back, sizeof(back)) != sizeof(back))
 		return;
-	regs->reg[REG_PC] = back;
-	regs->reg[REG_SP] += sizeof(back);
+	regs->reg[ARCH_PC] = back;
+	regs->reg[ARCH_SP] += sizeof(back);
 }
 
 uint32_t stack_of_context(struct thread *thread, const struct unwind_regs *regs)
@@ -98,25 +97,11 @@ uint32_t stack_of_blocked(struct thread *thread, uint64_t pc, uint64_t sp)
 	return unwind(thread, &regs, &stack);
 }
 
-/* Those that are not known are not looked at. */
-static inline __attribute__((always_inline)) void regs_of_here(struct unwind_regs *regs)
-{
-	regs->known = 1u << 3 | 1u << REG_BP | 1u << REG_SP | 0xfu << 12 | 1u << REG_PC;
-	__asm__ volatile("lea 0(%%rip), %0" : "=r"(regs->reg[REG_PC]));
-	__asm__ volatile("mov %%rsp, %0" : "=m"(regs->reg[REG_SP]));
-	__asm__ volatile("mov %%rbp, %0" : "=m"(regs->reg[REG_BP]));
-	__asm__ volatile("mov %%rbx, %0" : "=m"(regs->reg[3]));
-	__asm__ volatile("mov %%r12, %0" : "=m"(regs->reg[12]));
-	__asm__ volatile("mov %%r13, %0" : "=m"(regs->reg[13]));
-	__asm__ volatile("mov %%r14, %0" : "=m"(regs->reg[14]));
-	__asm__ volatile("mov %%r15, %0" : "=m"(regs->reg[15]));
-}
-
 __attribute__((noinline)) uint32_t stack_of_caller(struct thread *thread)
 {
 	struct unwind_regs regs;
 
-	regs_of_here(&regs);
+	arch_regs_of_here(&regs);
 	return stack_of_context(thread, &regs);
 }
 
@@ -129,7 +114,7 @@ __attribute__((noinline)) bool stack_preserved(struct thread *thread, uint64_t s
 					   .object_at = modules_at};
 	struct unwind_regs regs;
 
-	regs_of_here(&regs);
+	arch_regs_of_here(&regs);
 	return unwind_preserved(thread->unwind, &regs, &stack, sp, found);
 }
 
@@ -143,10 +128,10 @@ uint32_t stack_above_frame(struct thread *thread, const void *frame)
 	struct unwind_regs regs;
 	enum unwind_end end;
 
-	regs.known = UNWIND_CALLED | 1u << REG_BP | 1u << REG_SP | 1u << REG_PC;
-	regs.reg[REG_BP] = words[0];
-	regs.reg[REG_PC] = words[1] - 1;
-	regs.reg[REG_SP] = (uint64_t)(words + 2);
+	regs.known = UNWIND_CALLED | 1u << ARCH_BP | 1u << ARCH_SP | 1u << ARCH_PC;
+	regs.reg[ARCH_BP] = words[0];
+	regs.reg[ARCH_PC] = words[1] - 1;
+	regs.reg[ARCH_SP] = (uint64_t)(words + 2);
 	uint32_t node = walk(thread, &regs, &stack, &end);
 
 	/* A caller whose frame is found by another register: all are known further in. */

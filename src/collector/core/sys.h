@@ -10,6 +10,7 @@
 #ifndef HELIO_COLLECTOR_SYS_H
 #define HELIO_COLLECTOR_SYS_H
 
+#include "collector/arch/syscall.h"
 #include "collector/core/own_use.h"
 
 #include <errno.h>
@@ -22,24 +23,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
-
-#if defined(__x86_64__)
-static inline long sys_call6(long number, long a, long b, long c, long d, long e, long f)
-{
-	register long r10 __asm__("r10") = d;
-	register long r8 __asm__("r8") = e;
-	register long r9 __asm__("r9") = f;
-	long result;
-
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-			 : "rcx", "r11", "memory");
-	return result;
-}
-#else
-#error "the collector knows the system calls of x86-64 only"
-#endif
 
 #define SYS_ARG(x) ((long)(x))
 #define sys_call(number, a, b, c, d)                                                               \
@@ -94,7 +77,7 @@ static inline long sys_pwrite(int fd, const void *from, size_t size, uint64_t of
 
 static inline long sys_readlink(const char *path, char *to, size_t size)
 {
-	return sys_call(SYS_readlink, path, to, size, 0);
+	return sys_call(SYS_readlinkat, AT_FDCWD, path, to, size);
 }
 
 static inline int sys_fallocate(int fd, uint64_t offset, uint64_t size)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/sources/clock.h"
 
-#include "collector/core/call.h"
+#include "collector/arch/call.h"
 #include "collector/core/control.h"
 #include "collector/core/sys.h"
 #include "collector/core/tasks.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the kernel tells of a thread: its clocks, and by /proc the call that it is blocked in. */
-#include "collector/core/call.h"
+#include "collector/arch/call.h"
 #include "collector/core/file.h"
 #include "collector/core/sys.h"
 #include "collector/core/tasks.h"

@@ -59,12 +59,9 @@ static const struct io_number numbers[] = {
 	[SYS_sendfile] = ON(IO_WRITE, 0),
 	[SYS_copy_file_range] = ON(IO_WRITE, 2),
 	[SYS_splice] = ON(IO_WRITE, 2),
-	[SYS_open] = OPENS(0),
 	[SYS_openat] = OPENS(1),
 	[SYS_openat2] = OPENS(1),
-	[SYS_creat] = OPENS(0),
 	[SYS_dup] = COPIES,
-	[SYS_dup2] = COPIES,
 	[SYS_dup3] = COPIES,
 	[SYS_socket] = OPENS(NONE),
 	[SYS_accept] = OPENS(NONE),
@@ -90,31 +87,36 @@ static const struct io_number numbers[] = {
 	[SYS_bind] = ON(IO_OTHER, 0),
 	[SYS_listen] = ON(IO_OTHER, 0),
 	[SYS_shutdown] = ON(IO_OTHER, 0),
-	[SYS_stat] = ON_PATH(0),
-	[SYS_lstat] = ON_PATH(0),
 	[SYS_newfstatat] = ON_PATH(1),
 	[SYS_statx] = ON_PATH(1),
-	[SYS_access] = ON_PATH(0),
 	[SYS_faccessat] = ON_PATH(1),
 	[SYS_faccessat2] = ON_PATH(1),
-	[SYS_unlink] = ON_PATH(0),
 	[SYS_unlinkat] = ON_PATH(1),
-	[SYS_rename] = ON_PATH(0),
-	[SYS_renameat] = ON_PATH(1),
 	[SYS_renameat2] = ON_PATH(1),
-	[SYS_mkdir] = ON_PATH(0),
 	[SYS_mkdirat] = ON_PATH(1),
-	[SYS_rmdir] = ON_PATH(0),
-	[SYS_readlink] = ON_PATH(0),
 	[SYS_readlinkat] = ON_PATH(1),
-	[SYS_poll] = ON(IO_WAIT, NONE),
 	[SYS_ppoll] = ON(IO_WAIT, NONE),
-	[SYS_select] = ON(IO_WAIT, NONE),
 	[SYS_pselect6] = ON(IO_WAIT, NONE),
-	[SYS_epoll_wait] = ON(IO_WAIT, 0),
 	[SYS_epoll_pwait] = ON(IO_WAIT, 0),
 	[SYS_epoll_pwait2] = ON(IO_WAIT, 0),
 	[SYS_io_uring_enter] = ON(IO_SUBMIT, 0),
+#if defined(SYS_open) /* the calls of before, which newer processors do not have */
+	[SYS_open] = OPENS(0),
+	[SYS_creat] = OPENS(0),
+	[SYS_dup2] = COPIES,
+	[SYS_stat] = ON_PATH(0),
+	[SYS_lstat] = ON_PATH(0),
+	[SYS_access] = ON_PATH(0),
+	[SYS_unlink] = ON_PATH(0),
+	[SYS_rename] = ON_PATH(0),
+	[SYS_renameat] = ON_PATH(1),
+	[SYS_mkdir] = ON_PATH(0),
+	[SYS_rmdir] = ON_PATH(0),
+	[SYS_readlink] = ON_PATH(0),
+	[SYS_poll] = ON(IO_WAIT, NONE),
+	[SYS_select] = ON(IO_WAIT, NONE),
+	[SYS_epoll_wait] = ON(IO_WAIT, 0),
+#endif
 };
 
 bool io_is_number(long number)
@@ -163,7 +165,11 @@ static uint32_t release(long number, const long *arguments)
 {
 	if (number == SYS_close)
 		return io_release((int)arguments[0]);
-	if (number == SYS_dup2 || number == SYS_dup3)
+#if defined(SYS_dup2)
+	if (number == SYS_dup2)
+		io_release((int)arguments[1]);
+#endif
+	if (number == SYS_dup3)
 		io_release((int)arguments[1]);
 	return 0;
 }

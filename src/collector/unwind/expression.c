@@ -2,7 +2,7 @@
 /* The evaluator: a stack of EXPRESSION_DEPTH sums, EXPRESSION_STEPS operations at most. */
 #include "collector/unwind/expression.h"
 
-#include "collector/unwind/x86_64.h"
+#include "collector/unwind/arch.h"
 
 enum { EXPRESSION_DEPTH = 8, EXPRESSION_STEPS = 200 };
 

@@ -2,9 +2,9 @@
 /* A row of CFI as a rule; RULE_SLOW for what 64 bits cannot hold. */
 #include "collector/unwind/rule.h"
 
+#include "collector/unwind/arch.h"
 #include "collector/unwind/expression.h"
 #include "collector/unwind/slow.h"
-#include "collector/unwind/x86_64.h"
 
 static const uint64_t rule_slow = RULE_SLOW;
 

@@ -14,12 +14,12 @@
  */
 #include "collector/unwind/slow.h"
 
+#include "collector/unwind/arch.h"
 #include "collector/unwind/cfi_copy.h"
 #include "collector/unwind/expression.h"
 #include "collector/unwind/modules.h"
 #include "collector/unwind/rule.h"
 #include "collector/unwind/scan.h"
-#include "collector/unwind/x86_64.h"
 
 #include <stdatomic.h>
 

@@ -8,10 +8,10 @@
  */
 #include "collector/unwind/unwind.h"
 
+#include "collector/unwind/arch.h"
 #include "collector/unwind/modules.h"
 #include "collector/unwind/rule.h"
 #include "collector/unwind/slow.h"
-#include "collector/unwind/x86_64.h"
 #include "format/format.h"
 
 /* How a walk ends, besides enum step. */

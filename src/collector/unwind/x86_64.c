@@ -7,7 +7,7 @@
  * return address if a call instruction lies before it; that is strong when the
  * call's target, followed through one PLT slot, is where the pc is.
  */
-#include "collector/unwind/x86_64.h"
+#include "collector/unwind/arch.h"
 
 #include <ucontext.h>
 

@@ -34,30 +34,19 @@ enum {
 	ARCH_CONTEXT_PC = 168,
 };
 
-/* Where the ucontext holds a register, by DWARF number. */
-extern const uint8_t arch_context_offset[UNWIND_REGS];
-
-/*
- * The rule for code in `module` (NULL: in none) that has no CFI, when its bytes
- * give one: a signal return trampoline, or a slot of a procedure linkage table.
- * 0: they do not.  `pc` is the address to look up.
- */
-uint64_t arch_rule_from_code(const struct unwind_module *module, uint64_t pc);
-
-/* Whether a call instruction lies before an address of code. */
-bool arch_is_after_call(const struct walk *walk, uint64_t address);
-
-/* The same for an address outside all modules that may be read. */
-bool arch_is_after_foreign_call(struct walk *walk, uint64_t address);
-
-/* The step out of a frame without CFI: frame pointer, or return address at the top of the stack. */
-enum step arch_fallback(struct walk *walk);
-
-/*
- * Finds bp of a frame whose CFA is bp + `offset` when bp is not known: the first
- * place above sp that looks as that function's frame would.  `function` is where
- * its code begins.
- */
-bool arch_search_bp(struct walk *walk, uint64_t function, int64_t offset);
+/* Those that a call preserves, as they are here. */
+static inline __attribute__((always_inline)) void arch_regs_of_here(struct unwind_regs *regs)
+{
+	regs->known =
+		1u << ARCH_RBX | 1u << ARCH_BP | 1u << ARCH_SP | 0xfu << ARCH_R12 | 1u << ARCH_PC;
+	__asm__ volatile("lea 0(%%rip), %0" : "=r"(regs->reg[ARCH_PC]));
+	__asm__ volatile("mov %%rsp, %0" : "=m"(regs->reg[ARCH_SP]));
+	__asm__ volatile("mov %%rbp, %0" : "=m"(regs->reg[ARCH_BP]));
+	__asm__ volatile("mov %%rbx, %0" : "=m"(regs->reg[ARCH_RBX]));
+	__asm__ volatile("mov %%r12, %0" : "=m"(regs->reg[ARCH_R12]));
+	__asm__ volatile("mov %%r13, %0" : "=m"(regs->reg[13]));
+	__asm__ volatile("mov %%r14, %0" : "=m"(regs->reg[14]));
+	__asm__ volatile("mov %%r15, %0" : "=m"(regs->reg[15]));
+}
 
 #endif

@@ -8,6 +8,7 @@
  * program.  One on our descriptor table (CLONE_FILES) is not recorded either: closing its copies
  * of our events would close ours.
  */
+#include "collector/arch/vfork.h"
 #include "collector/core/core.h"
 #include "collector/core/file.h"
 #include "collector/core/sys.h"
@@ -158,21 +159,7 @@ __attribute__((used)) static int (*next_vfork(void))(void)
 	return NEXT(vfork);
 }
 
-/* The child returns first, over our frame: so there is none. */
-__asm__(".text\n"
-	".globl vfork\n"
-	".type vfork, @function\n"
-	"vfork:\n\t"
-	".cfi_startproc\n\t"
-	"sub $8, %rsp\n\t"
-	".cfi_adjust_cfa_offset 8\n\t"
-	"call before_vfork\n\t"
-	"call next_vfork\n\t"
-	"add $8, %rsp\n\t"
-	".cfi_adjust_cfa_offset -8\n\t"
-	"jmp *%rax\n\t"
-	".cfi_endproc\n"
-	".size vfork, .-vfork\n");
+ARCH_DEFINE_VFORK(before_vfork, next_vfork)
 
 /* What a clone with memory of its own is to run; lies on the creator's stack, and its copy. */
 struct clone_start {

@@ -34,7 +34,9 @@ static bool has_wrapper(long number, long a, long b)
 		return a == PTRACE_TRACEME;
 	case SYS_close:
 		return descriptor_is_hidden((int)a);
+#if defined(SYS_dup2)
 	case SYS_dup2:
+#endif
 	case SYS_dup3:
 		return descriptor_is_hidden((int)a) || descriptor_is_hidden((int)b);
 	case SYS_close_range:
@@ -62,8 +64,10 @@ static long call_wrapper(long number, long a, long b, long c, long d, long e)
 		return ptrace(PTRACE_TRACEME, b, c, d);
 	case SYS_close:
 		return close((int)a);
+#if defined(SYS_dup2)
 	case SYS_dup2:
 		return dup2((int)a, (int)b);
+#endif
 	case SYS_dup3:
 		return dup3((int)a, (int)b, (int)c);
 	default:
@@ -91,8 +95,11 @@ static struct child child_of(long number, long a, long b)
 
 static bool forks(long number, const struct child *child)
 {
-	return number == SYS_fork ||
-	       (child->any && child->goes_on && fork_has_own_memory(child->flags));
+#if defined(SYS_fork)
+	if (number == SYS_fork)
+		return true;
+#endif
+	return (child->any && child->goes_on && fork_has_own_memory(child->flags));
 }
 
 long wrapped_syscall(long number, long a, long b, long c, long d, long e, long f)

@@ -10,6 +10,7 @@
  */
 #include "collector/wrap/transfer.h"
 
+#include "collector/arch/context.h"
 #include "collector/core/sys.h"
 
 #include <sys/socket.h>
@@ -44,16 +45,16 @@ static bool is_stream(long fd)
 	       type == SOCK_STREAM;
 }
 
-static bool wants_all(const greg_t *regs)
+static bool wants_all(const ucontext_t *context)
 {
-	return regs[REG_R10] & MSG_WAITALL && !(regs[REG_R10] & MSG_PEEK) &&
-	       is_stream(regs[REG_RDI]);
+	return arch_argument(context, 3) & MSG_WAITALL && !(arch_argument(context, 3) & MSG_PEEK) &&
+	       is_stream(arch_argument(context, 0));
 }
 
 /* What is left of a call whose count is an argument. False: nothing, or not our business. */
-static bool find_rest(const greg_t *regs, struct request *rest)
+static bool find_rest(const ucontext_t *context, struct request *rest)
 {
-	long done = regs[REG_RAX];
+	long done = arch_result(context);
 
 	switch (rest->call) {
 	case SYS_read:
@@ -78,18 +79,17 @@ static bool find_rest(const greg_t *regs, struct request *rest)
 	if (rest->call == SYS_read)
 		return is_endless(rest->a);
 	if (rest->call == SYS_recvfrom)
-		return wants_all(regs);
+		return wants_all(context);
 	return !is_file(rest->a);
 }
 
 /* The rest of a writev, piece by piece. Returns the bytes written in all. */
 static long finish_writev(const ucontext_t *context, long done)
 {
-	const greg_t *regs = context->uc_mcontext.gregs;
-	const struct iovec *pieces = (const struct iovec *)regs[REG_RSI];
+	const struct iovec *pieces = (const struct iovec *)arch_argument(context, 1);
 	long skip = done;
 
-	for (long i = 0; i < regs[REG_RDX]; i++) {
+	for (long i = 0; i < arch_argument(context, 2); i++) {
 		long size = (long)pieces[i].iov_len;
 
 		if (skip >= size) {
@@ -97,7 +97,7 @@ static long finish_writev(const ucontext_t *context, long done)
 			continue;
 		}
 		struct request rest = {.call = SYS_write,
-				       .a = regs[REG_RDI],
+				       .a = arch_argument(context, 0),
 				       .b = (long)pieces[i].iov_base + skip,
 				       .c = size - skip};
 		long got = wait_make_call(context, SYS_writev, &rest);
@@ -112,27 +112,26 @@ static long finish_writev(const ucontext_t *context, long done)
 
 void transfer_finish(ucontext_t *context, long call)
 {
-	greg_t *regs = context->uc_mcontext.gregs;
 	struct request rest = {.call = call,
-			       .a = regs[REG_RDI],
-			       .b = regs[REG_RSI],
-			       .c = regs[REG_RDX],
-			       .d = regs[REG_R10],
-			       .e = regs[REG_R8],
-			       .f = regs[REG_R9]};
+			       .a = arch_argument(context, 0),
+			       .b = arch_argument(context, 1),
+			       .c = arch_argument(context, 2),
+			       .d = arch_argument(context, 3),
+			       .e = arch_argument(context, 4),
+			       .f = arch_argument(context, 5)};
 
 	bool vector = call == SYS_writev && !is_file(rest.a);
 
-	if (!vector && !find_rest(regs, &rest))
+	if (!vector && !find_rest(context, &rest))
 		return;
 	if (wait_pending_handlers(context, true)) /* the short count is their due */
 		return;
 	if (vector) {
-		regs[REG_RAX] = finish_writev(context, regs[REG_RAX]);
+		arch_set_result(context, finish_writev(context, arch_result(context)));
 		return;
 	}
 	long got = wait_make_call(context, call, &rest);
 
 	if (got > 0)
-		regs[REG_RAX] += got;
+		arch_set_result(context, arch_result(context) + got);
 }

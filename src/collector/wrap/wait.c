@@ -27,7 +27,9 @@
  */
 #include "collector/wrap/wait.h"
 
-#include "collector/core/call.h"
+#include "collector/arch/call.h"
+#include "collector/arch/context.h"
+#include "collector/arch/put_back.h"
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
 #include "collector/sources/clock.h"
@@ -71,7 +73,6 @@ static const uint8_t kinds[] = {
 	[SYS_waitid] = KIND_RESTARTED,
 	[SYS_flock] = KIND_RESTARTED,
 	[SYS_fcntl] = KIND_RESTARTED,
-	[SYS_open] = KIND_RESTARTED,
 	[SYS_openat] = KIND_RESTARTED,
 	[SYS_ioctl] = KIND_RESTARTED,
 	[SYS_getrandom] = KIND_RESTARTED,
@@ -79,9 +80,7 @@ static const uint8_t kinds[] = {
 	[SYS_sendfile] = KIND_RESTARTED,
 	[SYS_mq_timedreceive] = KIND_RESTARTED,
 	[SYS_mq_timedsend] = KIND_RESTARTED,
-	[SYS_pause] = KIND_ANEW,
 	[SYS_rt_sigsuspend] = KIND_ANEW,
-	[SYS_select] = KIND_ANEW,
 	[SYS_pselect6] = KIND_ANEW,
 	[SYS_ppoll] = KIND_ANEW,
 	[SYS_msgrcv] = KIND_ANEW,
@@ -89,7 +88,6 @@ static const uint8_t kinds[] = {
 	[SYS_io_pgetevents] = KIND_ANEW,
 	/* It lets perf's signals meet it, and a stop, which ends it, cannot be told from them. */
 	[SYS_io_uring_enter] = KIND_ANEW,
-	[SYS_epoll_wait] = KIND_ENDED,
 	[SYS_epoll_pwait] = KIND_ENDED,
 	[SYS_epoll_pwait2] = KIND_ENDED,
 	[SYS_rt_sigtimedwait] = KIND_ENDED,
@@ -98,33 +96,35 @@ static const uint8_t kinds[] = {
 	[SYS_io_getevents] = KIND_ENDED,
 	[SYS_nanosleep] = KIND_CONTINUED,
 	[SYS_clock_nanosleep] = KIND_CONTINUED,
-	[SYS_poll] = KIND_CONTINUED,
 	[SYS_futex] = KIND_CONTINUED,
+#if defined(SYS_open) /* the calls of before, which newer processors do not have */
+	[SYS_open] = KIND_RESTARTED,
+	[SYS_pause] = KIND_ANEW,
+	[SYS_select] = KIND_ANEW,
+	[SYS_epoll_wait] = KIND_ENDED,
+	[SYS_poll] = KIND_CONTINUED,
+#endif
 };
 
-static enum kind kind_of(long call, const greg_t *regs)
+static enum kind kind_of(long call, const ucontext_t *context)
 {
-	if (call == SYS_clock_nanosleep && regs[REG_RSI] & TIMER_ABSTIME)
+	if (call == SYS_clock_nanosleep && arch_argument(context, 1) & TIMER_ABSTIME)
 		return KIND_ANEW;
-	if (call == SYS_futex && !regs[REG_R10]) /* no timeout that would have to be continued */
+	if (call == SYS_futex &&
+	    !arch_argument(context, 3)) /* no timeout that would have to be continued */
 		return KIND_RESTARTED;
 	/* Ended without its handler run, a signal that only the call's mask let in waits for it. */
-	if ((call == SYS_epoll_pwait || call == SYS_epoll_pwait2) && regs[REG_R8])
+	if ((call == SYS_epoll_pwait || call == SYS_epoll_pwait2) && arch_argument(context, 4))
 		return KIND_ANEW;
 	return call >= 0 && call < (long)sizeof(kinds) ? kinds[call] : KIND_OTHER;
 }
 
 /* Before this call the kernel has put the thread: only because the handler has SA_RESTART. */
-static bool is_restarted(const greg_t *regs)
+static bool is_restarted(const ucontext_t *context)
 {
-	enum kind kind = kind_of(regs[REG_RAX], regs);
+	enum kind kind = kind_of(arch_number(context), context);
 
 	return kind == KIND_RESTARTED || kind == KIND_TIMED;
-}
-
-static uint64_t site_of(const greg_t *regs)
-{
-	return call_site((uint64_t)regs[REG_RIP], (uint64_t)regs[REG_RCX]);
 }
 
 long wait_call_closed(const ucontext_t *context, const struct request *request)
@@ -140,14 +140,13 @@ long wait_call_closed(const ucontext_t *context, const struct request *request)
 
 long wait_make_call(const ucontext_t *context, long call, const struct request *request)
 {
-	const greg_t *regs = context->uc_mcontext.gregs;
 	struct thread *thread = thread_current_if_known();
 	struct call_place before = {0};
 
 	if (thread) {
 		before = thread->continued;
 		thread->continued = (struct call_place){
-			.pc = (uint64_t)regs[REG_RIP], .sp = (uint64_t)regs[REG_RSP], .call = call};
+			.pc = arch_pc(context), .sp = arch_sp(context), .call = call};
 	}
 	long result = wait_call_closed(context, request);
 
@@ -210,23 +209,22 @@ uint64_t wait_pending_handlers(const ucontext_t *context, bool gated)
 }
 
 /* A call that was to begin again is ended, if so decided; one that has ended is no longer ours. */
-static void meet(greg_t *regs, uint64_t site, bool ends)
+static void meet(ucontext_t *context, uint64_t site, bool ends)
 {
-	if (regs[REG_RIP] == (greg_t)site) {
+	if (arch_pc(context) == site) {
 		if (!ends)
 			return;
-		regs[REG_RIP] = regs[REG_RCX];
-		regs[REG_RAX] = -EINTR;
+		arch_leave_call(context);
+		arch_set_result(context, -EINTR);
 	}
-	regs[REG_RCX] = 0;
+	arch_disown_call(context);
 }
 
 /* The thread stands before its call once more. */
-static void put_back(greg_t *regs, uint64_t site, long call)
+static void put_back(ucontext_t *context, uint64_t site, long call)
 {
-	regs[REG_RIP] = (greg_t)site;
-	regs[REG_RAX] = call;
-	regs[REG_R11] = MARK_ANY;
+	arch_put_back(context, site, call);
+	arch_set_mark(context, MARK_ANY);
 }
 
 /*
@@ -243,22 +241,20 @@ static bool may_be_ended(void)
 
 static void continue_call(ucontext_t *context, long call)
 {
-	greg_t *regs = context->uc_mcontext.gregs;
 
-	regs[REG_RAX] = wait_restart(context, call);
-	if (regs[REG_RAX] == -EINTR)
-		regs[REG_RCX] = 0;
+	arch_set_result(context, wait_restart(context, call));
+	if (arch_result(context) == -EINTR)
+		arch_disown_call(context);
 }
 
 static void go_on_after_eintr(ucontext_t *context, uint64_t site, long call, bool sent)
 {
-	greg_t *regs = context->uc_mcontext.gregs;
-	enum kind kind = kind_of(call, regs);
+	enum kind kind = kind_of(call, context);
 
 	if (kind == KIND_CONTINUED) {
 		continue_call(context, call);
 	} else if (sent ? kind >= KIND_TIMED : kind == KIND_ANEW && !may_be_ended()) {
-		put_back(regs, site, call);
+		put_back(context, site, call);
 	}
 }
 
@@ -268,7 +264,6 @@ static void go_on_after_eintr(ucontext_t *context, uint64_t site, long call, boo
  */
 static bool meets_ungated(ucontext_t *context, uint64_t site)
 {
-	greg_t *regs = context->uc_mcontext.gregs;
 	uint64_t pending = wait_pending_handlers(context, false);
 	bool ends = false;
 
@@ -276,29 +271,29 @@ static bool meets_ungated(ucontext_t *context, uint64_t site)
 		return false;
 	for (; pending; pending &= pending - 1)
 		ends |= !(action_of(__builtin_ctzll(pending) + 1).flags & SA_RESTART);
-	meet(regs, site, ends && is_restarted(regs));
+	meet(context, site, ends && is_restarted(context));
 	return true;
 }
 
 /* The kernel has put the thread back, since our handler has SA_RESTART. */
-static void mark_restarted(greg_t *regs)
+static void mark_restarted(ucontext_t *context)
 {
-	if (regs[REG_R11] != MARK_ANY && is_restarted(regs))
-		regs[REG_R11] = MARK_NO_RESTART;
+	if (arch_mark(context) != MARK_ANY && is_restarted(context))
+		arch_set_mark(context, MARK_NO_RESTART);
 }
 
 void wait_go_on(void *context, bool sent)
 {
-	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
 	struct unwind_regs all;
-	uint64_t site = site_of(regs);
-	bool put_back = regs[REG_RIP] == (greg_t)site;
-	bool ended = !put_back && regs[REG_RAX] == -EINTR;
+	uint64_t site = arch_call_site(context);
+	bool put_back = arch_pc(context) == site;
+	bool ended = !put_back && arch_result(context) == -EINTR;
 
 	if (wait_goes_on_again(context) || !site ||
 	    atomic_load_explicit(&collector.silent, memory_order_relaxed))
 		return;
-	if ((put_back || ended || (sent && regs[REG_RAX] > 0)) && signal_forward_pending(context))
+	if ((put_back || ended || (sent && arch_result(context) > 0)) &&
+	    signal_forward_pending(context))
 		return;
 	if ((put_back || ended) && meets_ungated(context, site))
 		return;
@@ -307,54 +302,54 @@ void wait_go_on(void *context, bool sent)
 	unwind_regs_from_context(&all, context);
 	long call = call_number(site, all.reg);
 
-	if (put_back && regs[REG_RAX] == SYS_restart_syscall) {
+	if (put_back && arch_number(context) == SYS_restart_syscall) {
 		/* After a stop: the thread was about to continue its call when our signal came. */
-		regs[REG_RIP] = regs[REG_RCX];
+		arch_leave_call(context);
 		continue_call(context, call);
 	} else if (put_back) {
-		mark_restarted(regs);
+		mark_restarted(context);
 	} else if (ended)
 		go_on_after_eintr(context, site, call, sent);
-	else if (regs[REG_RAX] > 0 && sent)
+	else if (arch_result(context) > 0 && sent)
 		transfer_finish(context, call);
 }
 
 void wait_meets_handler(int signal, void *context)
 {
-	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
-	uint64_t site = site_of(regs);
+	uint64_t site = arch_call_site(context);
 
 	if (site)
-		meet(regs, site,
-		     regs[REG_R11] == MARK_ANY || (regs[REG_R11] == MARK_NO_RESTART &&
-						   !(action_of(signal).flags & SA_RESTART)));
+		meet(context, site,
+		     arch_mark(context) == MARK_ANY || (arch_mark(context) == MARK_NO_RESTART &&
+							!(action_of(signal).flags & SA_RESTART)));
 }
 
 void wait_meets_forwarded(const struct sigaction *program, void *context)
 {
-	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
-	uint64_t site = site_of(regs);
+	uint64_t site = arch_call_site(context);
 
 	if (site)
-		meet(regs, site,
-		     regs[REG_R11] == MARK_ANY ||
-			     (!(program->sa_flags & SA_RESTART) && is_restarted(regs)));
+		meet(context, site,
+		     arch_mark(context) == MARK_ANY ||
+			     (!(program->sa_flags & SA_RESTART) && is_restarted(context)));
 }
 
 /* Where the mask of a call lies, or NULL: it has none. */
-static const uint64_t *mask_of(long call, const greg_t *regs)
+static const uint64_t *mask_of(long call, const ucontext_t *context)
 {
 	switch (call) {
 	case SYS_rt_sigsuspend:
-		return (const uint64_t *)regs[REG_RDI];
+		return (const uint64_t *)arch_argument(context, 0);
 	case SYS_ppoll:
-		return (const uint64_t *)regs[REG_R10];
+		return (const uint64_t *)arch_argument(context, 3);
 	case SYS_epoll_pwait:
 	case SYS_epoll_pwait2:
-		return (const uint64_t *)regs[REG_R8];
+		return (const uint64_t *)arch_argument(context, 4);
 	case SYS_pselect6:
 	case SYS_io_pgetevents: /* with its size */
-		return regs[REG_R9] ? *(const uint64_t *const *)regs[REG_R9] : NULL;
+		return arch_argument(context, 5)
+			       ? *(const uint64_t *const *)arch_argument(context, 5)
+			       : NULL;
 	default:
 		return NULL;
 	}
@@ -362,15 +357,14 @@ static const uint64_t *mask_of(long call, const greg_t *regs)
 
 bool wait_lets_in(const void *context, int signal)
 {
-	const greg_t *regs = ((const ucontext_t *)context)->uc_mcontext.gregs;
 	struct unwind_regs all;
-	uint64_t site = site_of(regs);
+	uint64_t site = arch_call_site(context);
 
-	if (!site || regs[REG_RIP] == (greg_t)site || regs[REG_RAX] != -EINTR)
+	if (!site || arch_pc(context) == site || arch_result(context) != -EINTR)
 		return false;
 	unwind_regs_from_context(&all, context);
 	long call = call_number(site, all.reg);
-	const uint64_t *mask = mask_of(call, regs);
+	const uint64_t *mask = mask_of(call, context);
 
 	return call < 0 || (mask && !(*mask >> (signal - 1) & 1));
 }

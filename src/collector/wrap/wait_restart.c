@@ -10,6 +10,7 @@
  */
 #include "collector/wrap/wait_restart.h"
 
+#include "collector/arch/context.h"
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
 #include "collector/wrap/gate.h"
@@ -17,52 +18,10 @@
 #include "collector/wrap/transfer.h"
 #include "collector/wrap/wait.h"
 
-#include <stddef.h>
-
 static const struct request restart = {.call = SYS_restart_syscall};
-
-/* In one piece: where in it a signal has come tells how far the call is. */
-static void restart_open(struct open_wait *wait, const uint64_t *open, uint64_t *closed)
-{
-	__asm__ volatile("lea 1f(%%rip), %%rax\n\t"
-			 "mov %%rax, %c[begin](%[wait])\n\t"
-			 "lea 2f(%%rip), %%rax\n\t"
-			 "mov %%rax, %c[behind](%[wait])\n\t"
-			 "lea 3f(%%rip), %%rax\n\t"
-			 "mov %%rax, %c[end](%[wait])\n"
-			 "1:\n\t"
-			 "mov %[sigprocmask], %%eax\n\t"
-			 "mov %[setmask], %%edi\n\t"
-			 "mov %[open], %%rsi\n\t"
-			 "mov %[closed], %%rdx\n\t"
-			 "mov $8, %%r10d\n\t"
-			 "syscall\n\t"
-			 "mov %[restart], %%eax\n\t"
-			 "syscall\n"
-			 "2:\n\t"
-			 "mov %%rax, %c[result](%[wait])\n\t"
-			 "mov %[sigprocmask], %%eax\n\t"
-			 "mov %[setmask], %%edi\n\t"
-			 "mov %[closed], %%rsi\n\t"
-			 "xor %%edx, %%edx\n\t"
-			 "mov $8, %%r10d\n\t"
-			 "syscall\n"
-			 "3:"
-			 :
-			 : [wait] "r"(wait), [open] "r"(open), [closed] "r"(closed),
-			   [begin] "i"(offsetof(struct open_wait, begin)),
-			   [behind] "i"(offsetof(struct open_wait, behind)),
-			   [end] "i"(offsetof(struct open_wait, end)),
-			   [result] "i"(offsetof(struct open_wait, result)),
-			   [sigprocmask] "i"(SYS_rt_sigprocmask), [setmask] "i"(SIG_SETMASK),
-			   [restart] "i"(SYS_restart_syscall)
-			 : "rax", "rcx", "rdx", "rdi", "rsi", "r8", "r9", "r10", "r11", "cc",
-			   "memory");
-}
 
 long wait_restart(ucontext_t *context, long call)
 {
-	const greg_t *regs = context->uc_mcontext.gregs;
 	struct thread *thread = thread_current_if_known();
 
 	if (!thread || !gate_has_room(context))
@@ -71,12 +30,12 @@ long wait_restart(ucontext_t *context, long call)
 	struct call_place before = thread->continued;
 	uint64_t closed;
 
-	thread->continued = (struct call_place){.pc = (uint64_t)regs[REG_RIP],
-						.sp = (uint64_t)regs[REG_RSP],
+	thread->continued = (struct call_place){.pc = arch_pc(context),
+						.sp = arch_sp(context),
 						.call = call,
 						.open = {.program = context, .result = WAIT_LASTS}};
 	__builtin_setjmp(wait->again);
-	restart_open(wait, (const uint64_t *)&context->uc_sigmask, &closed);
+	arch_wait_open(wait, (const uint64_t *)&context->uc_sigmask, &closed);
 	long result = wait->result;
 
 	thread->continued = before;
@@ -87,7 +46,7 @@ long wait_restart(ucontext_t *context, long call)
 static struct open_wait *open_wait(const ucontext_t *context)
 {
 	struct thread *thread = thread_current_if_known();
-	uint64_t pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+	uint64_t pc = arch_pc(context);
 	struct open_wait *wait = thread ? &thread->continued.open : NULL;
 
 	return wait && wait->program && pc >= wait->begin && pc <= wait->end ? wait : NULL;
@@ -102,12 +61,11 @@ const void *wait_program_context(const void *context)
 
 bool wait_goes_on_again(ucontext_t *context)
 {
-	const greg_t *regs = context->uc_mcontext.gregs;
 	struct open_wait *wait = open_wait(context);
 
 	if (!wait)
 		return false;
-	bool over = (uint64_t)regs[REG_RIP] == wait->behind && regs[REG_RAX] != -EINTR;
+	bool over = arch_pc(context) == wait->behind && arch_result(context) != -EINTR;
 
 	if (wait->result != WAIT_LASTS || over || signal_forward_pending(context))
 		return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/core/call.h"
+#include "collector/arch/call.h"
 
 #include "collector/core/sys.h"
 #include "collector/unwind/x86_64_effect.h"
