@@ -53,11 +53,9 @@ static void *grow(struct arena *arena, void **items, size_t *count, size_t *capa
 __attribute__((format(printf, 2, 0))) static const char *vprint(struct result *result,
 								const char *format, va_list args)
 {
-	char *text, *copy;
+	char *text = xvasprintf(format, args);
+	char *copy = arena_strdup(&result->arena, text);
 
-	if (vasprintf(&text, format, args) < 0)
-		return "";
-	copy = arena_strdup(&result->arena, text);
 	free(text);
 	return copy;
 }

@@ -65,7 +65,7 @@ char *xstrdup(const char *text)
 	return xstrndup(text, strlen(text));
 }
 
-static char *__attribute__((format(printf, 1, 0))) format_text(const char *format, va_list args)
+char *xvasprintf(const char *format, va_list args)
 {
 	char *text;
 
@@ -79,7 +79,7 @@ char *xasprintf(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	char *text = format_text(format, args);
+	char *text = xvasprintf(format, args);
 	va_end(args);
 	return text;
 }
@@ -133,7 +133,7 @@ char *arena_printf(struct arena *arena, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	char *text = format_text(format, args);
+	char *text = xvasprintf(format, args);
 	va_end(args);
 	char *copy = arena_strdup(arena, text);
 	free(text);
@@ -163,7 +163,7 @@ void diag_add(struct diag_list *list, enum diag_level level, const char *format,
 	va_list args;
 
 	va_start(args, format);
-	char *text = format_text(format, args);
+	char *text = xvasprintf(format, args);
 	va_end(args);
 	diag_push(list, level, text);
 }
@@ -206,7 +206,7 @@ void diag_add_once(struct diag_list *list, enum diag_level level, const char *fo
 	va_list args;
 
 	va_start(args, format);
-	char *text = format_text(format, args);
+	char *text = xvasprintf(format, args);
 	va_end(args);
 	if (is_new(list, text))
 		diag_push(list, level, text);
@@ -259,7 +259,7 @@ void strbuf_printf(struct strbuf *buf, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	char *text = format_text(format, args);
+	char *text = xvasprintf(format, args);
 	va_end(args);
 	strbuf_puts(buf, text);
 	free(text);

@@ -6,6 +6,7 @@
 #ifndef HELIO_BASE_MEMORY_H
 #define HELIO_BASE_MEMORY_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,7 @@ void *xrealloc(void *old, size_t size);
 char *xstrdup(const char *text);
 char *xstrndup(const char *text, size_t length);
 char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+char *xvasprintf(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 
 /*
  * A growable array is any struct { T *items; size_t count; size_t capacity; }.

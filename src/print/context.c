@@ -69,12 +69,12 @@ __attribute__((format(printf, 4, 0))) static void say_format(struct print *print
 {
 	static const char cut[] = "...";
 	enum { LONGEST = 4096 }; /* bytes of a message */
-	char *text;
-	int length = print->progress.kept ? -1 : vasprintf(&text, format, args);
 
-	if (length < 0)
+	if (print->progress.kept)
 		return;
-	if (length > LONGEST) { /* nobody reads on: a line of a script may have megabytes */
+	char *text = xvasprintf(format, args);
+
+	if (strlen(text) > LONGEST) { /* nobody reads on: a line of a script may have megabytes */
 		size_t end = LONGEST - sizeof(cut);
 
 		while (end && ((unsigned char)text[end] & 0xc0) == 0x80)
