@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `helio collect`: the run itself is launch's, what is kept with the experiment afterwards
- * manage's. */
+/* `helio collect` and `helio attach`: the run itself is launch's, what is kept with the experiment
+ * afterwards manage's. */
 #include "cli/collect.h"
 
 #include "base/memory.h"
+#include "launch/attach.h"
 #include "launch/launch.h"
 #include "launch/show.h"
 #include "manage/ending.h"
@@ -58,7 +59,7 @@ static void sum_up(struct launch_call *call)
 
 static int run(char **argv, bool old_name)
 {
-	struct launch_call call = {.old_name = old_name, .folder = -1};
+	struct launch_call call = {.old_name = old_name, .attached = sum_up, .folder = -1};
 	int status = launch_collect(argv, &call);
 
 	if (call.experiment)
@@ -73,6 +74,11 @@ static int run(char **argv, bool old_name)
 int collect_main(int argc, char **argv)
 {
 	return run(argv, false);
+}
+
+int attach_main(int argc, char **argv)
+{
+	return launch_attach(argc, argv, sum_up);
 }
 
 int collect_main_old(int argc, char **argv)

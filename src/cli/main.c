@@ -10,7 +10,6 @@
 #include "base/suggest.h"
 #include "base/terminal.h"
 #include "cli/collect.h"
-#include "launch/attach.h"
 #include "launch/control.h"
 #include "launch/doctor.h"
 #include "manage/manage.h"
@@ -38,7 +37,7 @@ static int run_version(int argc, char **argv);
 
 static const struct subcommand subcommands[] = {
 	{"collect", "collect", "run a program and record where its time goes", collect_main},
-	{"attach", NULL, "record a program that runs already", launch_attach},
+	{"attach", NULL, "record a program that runs already", attach_main},
 	{"ctl", NULL, "pause, resume, sample or end a recording in progress", control_main},
 	{"print", "er_print", "print what was recorded", print_main},
 	{"diff", NULL, "print what differs between two experiments", diff_main},

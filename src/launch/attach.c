@@ -67,6 +67,7 @@ struct attach {
 	char **words;	 /* the command line */
 	uint64_t for_ms; /* 0: until the end */
 	bool tree;
+	launch_ending *ending;
 	const char *library;
 	VEC(struct session) sessions;
 	int signal_fd;
@@ -473,6 +474,22 @@ static bool leave(struct attach *attach, struct session *session)
 	return ok;
 }
 
+/* Events of a program that was killed, or that is Go's, are in its files alone. */
+static void sum_up(const struct attach *attach, const struct session *session, int folder,
+		   const struct finish_summary *summary, uint64_t duration_ns)
+{
+	struct launch_call call = {.program = program_name,
+				   .experiment = session->path,
+				   .folder = folder,
+				   .name = xstrdup(session->name),
+				   .quiet = attach->options.quiet,
+				   .limit = show_limit_of(&attach->options),
+				   .summary = *summary,
+				   .seconds = (double)duration_ns / 1e9};
+
+	attach->ending(&call);
+}
+
 /* False: a process was not left. */
 static bool end_session(struct attach *attach, struct session *session)
 {
@@ -488,16 +505,9 @@ static bool end_session(struct attach *attach, struct session *session)
 	finish_pack(&session->family, &summary, &attach->diags);
 	if (session->is_go && attach->options.clock_us && !attach->options.quiet)
 		diag_add(&attach->diags, DIAG_NOTE, TARGET_GO_STACKS);
-	family_close(&session->family);
 	show_messages(stderr, program_name, &attach->diags);
-	if (attach->options.quiet)
-		return ok;
-	struct show_limit limit = show_limit_of(&attach->options);
-	struct show_more more = {0};
-
-	show_overhead(stderr, program_name, session->name, &limit, &summary, &more);
-	show_summary(stderr, program_name, session->name, (double)duration_ns / 1e9, &summary,
-		     &more);
+	sum_up(attach, session, session->family.folder, &summary, duration_ns);
+	family_close(&session->family);
 	return ok;
 }
 
@@ -594,10 +604,10 @@ static int attach_all(struct attach *attach)
 	return code ? code : record(attach);
 }
 
-int launch_attach_to(const struct options *options, char **words)
+int launch_attach_to(const struct options *options, char **words, launch_ending *ending)
 {
 	char *pids[] = {(char *)(uintptr_t)options->attach, NULL};
-	struct attach attach = {.words = words, .options = *options};
+	struct attach attach = {.words = words, .options = *options, .ending = ending};
 
 	attach.options.target = pids;
 	int code = attach_all(&attach);
@@ -615,9 +625,9 @@ static bool names_process(struct attach *attach, int argc, char **rest)
 	return argc == 1 || rest[1];
 }
 
-int launch_attach(int argc, char **argv)
+int launch_attach(int argc, char **argv, launch_ending *ending)
 {
-	struct attach attach = {.words = argv};
+	struct attach attach = {.words = argv, .ending = ending};
 	char **rest = arena_array(&attach.arena, char *, (size_t)argc + 1);
 	int code = LAUNCH_EXIT_USAGE;
 

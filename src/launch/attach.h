@@ -3,11 +3,16 @@
 #ifndef HELIO_LAUNCH_ATTACH_H
 #define HELIO_LAUNCH_ATTACH_H
 
-/* argv[0] is the subcommand's name. Returns the exit status for main(): enum launch_exit. */
-int launch_attach(int argc, char **argv);
+#include "launch/launch.h"
+
+/*
+ * argv[0] is the subcommand's name; `ending` is called for each process that was recorded.  Returns
+ * the exit status for main(): enum launch_exit.
+ */
+int launch_attach(int argc, char **argv, launch_ending *ending);
 
 struct options;
 /* The same for `helio collect -P PID`; words: the whole command line. */
-int launch_attach_to(const struct options *options, char **words);
+int launch_attach_to(const struct options *options, char **words, launch_ending *ending);
 
 #endif

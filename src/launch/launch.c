@@ -402,7 +402,7 @@ int launch_collect(char **argv, struct launch_call *call)
 		counter_show_all(stdout);
 		code = 0;
 	} else if (launch.options.attach) {
-		code = launch_attach_to(&launch.options, argv);
+		code = launch_attach_to(&launch.options, argv, call->attached);
 	} else {
 		code = collect(&launch, environ);
 	}
@@ -414,6 +414,7 @@ int launch_collect(char **argv, struct launch_call *call)
 	call->archive = launch.options.archive;
 	call->archive_newer = launch.options.archive_newer;
 	call->quiet = launch.options.quiet;
+	call->program = "helio collect";
 	if (launch.ran) {
 		call->name = xstrdup(launch.name);
 		call->summary = launch.summary;
@@ -427,9 +428,9 @@ int launch_collect(char **argv, struct launch_call *call)
 void launch_sum_up(struct launch_call *call, const struct show_more *more)
 {
 	if (call->name && !call->quiet) {
-		show_overhead(stderr, "helio collect", call->name, &call->limit, &call->summary,
+		show_overhead(stderr, call->program, call->name, &call->limit, &call->summary,
 			      more);
-		show_summary(stderr, "helio collect", call->name, call->seconds, &call->summary,
+		show_summary(stderr, call->program, call->name, call->seconds, &call->summary,
 			     more);
 	}
 	free(call->name);

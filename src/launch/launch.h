@@ -21,12 +21,18 @@ enum launch_exit {
 	LAUNCH_EXIT_SIGNAL = 128,	/* + the signal that killed the program */
 };
 
+struct launch_call;
+/* Says what came of a recording: calls launch_sum_up with what the experiment tells. */
+typedef void launch_ending(struct launch_call *call);
+
 struct launch_call {
-	bool old_name; /* in: called as collect(1), and says what that says */
+	bool old_name;		 /* in: called as collect(1), and says what that says */
+	launch_ending *attached; /* … for each process of -P */
 	/* out: */
-	char *experiment; /* the one that was made, to be freed; or NULL */
-	int folder;	  /* … its directory, to be closed; else -1 */
-	char *name;	  /* … as the user knows it, to be freed; NULL: no run to be summed up */
+	char *experiment;    /* the one that was made, to be freed; or NULL */
+	int folder;	     /* … its directory, to be closed; else -1 */
+	const char *program; /* "helio collect" */
+	char *name; /* … as the user knows it, to be freed; NULL: no run to be summed up */
 	const char *archive; /* what to keep in it: a word of -A, or where archive_newer, of -a */
 	bool archive_newer;
 	bool quiet;

@@ -581,6 +581,21 @@ def a_tree(t):
     t.within(t.functions(experiment, 'i.totalcpu').get('early', {}).get('i.totalcpu', 0) > 0, 'no CPU time of the child')
 
 
+@test(engines=True)
+def events_of_a_killed_program(t, engine):
+    """The last message has as many as its files: a program that is killed cannot write a count into its log."""
+    with Program(t, t.target('shares'), '60s', ready=None) as program:
+        helio = subprocess.Popen([t.helio, 'attach', '--engine', engine, '-o', 'a.er', str(program.pid)], cwd=t.directory,
+                                 stderr=subprocess.PIPE, text=True)
+        t.check('recording' in helio.stderr.readline(), 'no message')
+        time.sleep(0.5)
+        os.kill(program.pid, signal.SIGKILL)
+        said = helio.communicate(timeout=60)[1]
+    events = t.read(t.directory / 'a.er')['']['events']
+    t.within(events > 0, 'no events')
+    t.check(f' {events} events, ' in said, f'not {events} events: {said}')
+
+
 @test
 def several(t):
     with Program(t, t.target('late')) as one, Program(t, t.target('late')) as other:
