@@ -74,16 +74,12 @@ static inline const uint64_t *event_times(const struct event_run *piece)
 /* How long an event took, ns; 0 where it took no time. */
 static inline uint64_t event_duration(const struct event_run *piece, size_t row)
 {
-	switch ((int)piece->kind) {
-	case EVENTS_CLOCK:
+	unsigned duration;
+
+	if (piece->kind == EVENTS_CLOCK)
 		return event_field(piece, PROFILE_WEIGHT)[row] * 1000;
-	case EVENTS_TRACE + TRACE_SYNC:
-		return event_field(piece, SYNC_WAITED)[row];
-	case EVENTS_TRACE + TRACE_IO:
-		return event_field(piece, IO_WAITED)[row];
-	default:
-		return 0;
-	}
+	duration = format_kinds[piece->kind - EVENTS_TRACE].duration;
+	return duration ? event_field(piece, duration - 1)[row] : 0;
 }
 
 /* Of an event of I/O: how many requests it handed to an io_uring. */

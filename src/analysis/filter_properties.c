@@ -678,10 +678,10 @@ char *filter_property_lack(const struct session *session, const struct filter_pr
 		if (kind < EVENTS_TRACE)
 			strbuf_printf(&text, "%s: no clock data (helio collect -p on)", info->name);
 		else
-			strbuf_printf(&text, "%s%s no %s (helio collect %s)",
+			strbuf_printf(&text, "%s%s no %s data (helio collect %s)",
 				      text.length ? "," : info->name, text.length ? "" : ":",
-				      trace_kind_what(kind - EVENTS_TRACE),
-				      trace_kind_option(kind - EVENTS_TRACE));
+				      format_kinds[kind - EVENTS_TRACE].subject,
+				      format_kinds[kind - EVENTS_TRACE].option);
 	}
 	return strbuf_steal(&text);
 }

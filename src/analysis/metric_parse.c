@@ -49,8 +49,8 @@ static char *remedy(const struct session *session, const char *name)
 	const char *closest = metric ? NULL : closest_name(session, name);
 
 	if (kind < TRACE_KINDS)
-		return xasprintf("no %s: record it with helio collect %s", trace_kind_what(kind),
-				 trace_kind_option(kind));
+		return xasprintf("no %s data: record it with helio collect %s",
+				 format_kinds[kind].subject, format_kinds[kind].option);
 	if (metric)
 		return xstrdup(session->has_clock_data
 				       ? "no event of the clock has it"

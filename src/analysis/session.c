@@ -574,25 +574,6 @@ bool session_has_trace(const struct session *session, enum trace_kind kind)
 	return session->has_trace[kind];
 }
 
-static const struct {
-	const char *what, *option;
-} trace_kinds[TRACE_KINDS] = {
-	[TRACE_HEAP] = {"heap data", "-H on"},
-	[TRACE_SYNC] = {"synchronization data", "-s on"},
-	[TRACE_IO] = {"I/O data", "-i on"},
-	[TRACE_COUNTER] = {"hardware counter data", "-h on"},
-};
-
-const char *trace_kind_what(enum trace_kind kind)
-{
-	return trace_kinds[kind].what;
-}
-
-const char *trace_kind_option(enum trace_kind kind)
-{
-	return trace_kinds[kind].option;
-}
-
 bool session_has_addresses(const struct session *session)
 {
 	for (size_t i = 0; i < session->counters.count; i++)

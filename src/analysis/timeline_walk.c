@@ -8,13 +8,9 @@
 #define X(number, name, text) [number] = text,
 const char *const timeline_states[PROFILE_STATES] = {FORMAT_STATES(X)[PROFILE_STATE_CPU] = "cpu"};
 #undef X
-const char *const timeline_kinds[TIMELINE_KINDS] = {
-	[TIMELINE_CLOCK] = "clock",
-	[TIMELINE_TRACE + TRACE_HEAP] = "heap",
-	[TIMELINE_TRACE + TRACE_SYNC] = "sync",
-	[TIMELINE_TRACE + TRACE_IO] = "io",
-	[TIMELINE_TRACE + TRACE_COUNTER] = "counter",
-};
+#define X(NAME, name) [TIMELINE_TRACE + TRACE_##NAME] = #name,
+const char *const timeline_kinds[TIMELINE_KINDS] = {[TIMELINE_CLOCK] = "clock", FORMAT_KINDS(X)};
+#undef X
 
 /* ---- the walk ---- */
 

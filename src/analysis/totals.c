@@ -68,19 +68,7 @@ bool totals_is_hot(const struct metric *metric, double total, double whole)
 /* What is neither of the clock nor traced has been counted. */
 const char *totals_kind(const struct metric *metric)
 {
-	/* by how the names of their metrics begin */
-	static const struct {
-		const char *prefix, *title;
-	} kinds[] = {
-		{"sync", "Synchronization Tracing"},
-		{"heap", "Heap Tracing"},
-		{"io", "I/O Tracing"},
-	};
+	enum trace_kind kind = metric_trace(metric);
 
-	if (metric->states || !metric->if_data)
-		return "Clock Profiling";
-	for (size_t i = 0; i < COUNT(kinds); i++)
-		if (!strncmp(metric->command, kinds[i].prefix, strlen(kinds[i].prefix)))
-			return kinds[i].title;
-	return "Counters";
+	return kind < TRACE_KINDS ? format_kinds[kind].title : "Clock Profiling";
 }

@@ -13,7 +13,7 @@
 #include "experiment/log.h"
 #include "experiment/overview.h"
 #include "experiment/profile.h"
-#include "format/trace.h"
+#include "format/kinds.h"
 #include "object/object.h"
 
 #include <stdbool.h>
@@ -374,8 +374,6 @@ const char *session_provenance(struct session *session, size_t index);
 /* Whether a process has recorded this kind of data, be it that there was nothing to record. */
 bool session_has_trace(const struct session *session, enum trace_kind kind);
 /* "heap data", and the option of helio collect that records it: "-H on". */
-const char *trace_kind_what(enum trace_kind kind);
-const char *trace_kind_option(enum trace_kind kind);
 /* Whether a counter's events tell the data addresses; what to do about it where none does. */
 bool session_has_addresses(const struct session *session);
 #define NO_ADDRESSES                                                                               \

@@ -103,24 +103,12 @@ static void find_page(struct making *making, uint64_t first, size_t most)
 
 static const char *type_name(const struct timed_event *event)
 {
-#define X(name, text) text,
-	static const char *const heap[] = {FORMAT_HEAP_TYPES(X)},
-				 *const sync[] = {FORMAT_SYNC_TYPES(X)},
-				 *const io[] = {FORMAT_IO_TYPES(X)},
-				 *const counter[] = {FORMAT_COUNTER_TYPES(X)};
-#undef X
-	static const struct {
-		const char *const *names;
-		size_t count;
-	} kinds[TIMELINE_KINDS] = {
-		[TIMELINE_CLOCK] = {timeline_states, PROFILE_STATES},
-		[TIMELINE_TRACE + TRACE_HEAP] = {heap, HEAP_TYPES},
-		[TIMELINE_TRACE + TRACE_SYNC] = {sync, SYNC_TYPES},
-		[TIMELINE_TRACE + TRACE_IO] = {io, IO_TYPES},
-		[TIMELINE_TRACE + TRACE_COUNTER] = {counter, COUNTER_TYPES},
-	};
+	const struct format_kind *kind;
 
-	return event->type < kinds[event->kind].count ? kinds[event->kind].names[event->type] : "";
+	if (event->kind == EVENTS_CLOCK)
+		return event->type < PROFILE_STATES ? timeline_states[event->type] : "";
+	kind = &format_kinds[event->kind - EVENTS_TRACE];
+	return event->type < kind->named_types ? kind->type_names[event->type] : "";
 }
 
 /* What each event counts for, by measure. */

@@ -361,12 +361,12 @@ void experiment_check_traces(const struct process *process, struct diag_list *di
 		if (counted && !process->traces[kind].present)
 			diag_add_once(diags, DIAG_WARNING,
 				      "%s/%s is missing, with %" PRIu64 " events", process->name,
-				      format_traces[kind].file, counted);
+				      format_kinds[kind].file, counted);
 		else if (counted > found)
 			diag_add_once(diags, DIAG_WARNING,
 				      "%s/%s lacks %" PRIu64 " of the %" PRIu64
 				      " events that the process counted when it ended",
-				      process->name, format_traces[kind].file, counted - found,
+				      process->name, format_kinds[kind].file, counted - found,
 				      counted);
 	}
 	diags->about = 0;

@@ -160,7 +160,7 @@ static void on_counters(struct log_counters *counters, const char **attributes)
 		counters->ends_cpu_ns = 0;
 	xml_number(attributes, "dropped", &counters->dropped);
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
-		xml_number(attributes, format_traces[kind].file, &counters->traced[kind]);
+		xml_number(attributes, format_kinds[kind].file, &counters->traced[kind]);
 	xml_number(attributes, "unwind_failed", &counters->unwind_failed);
 	xml_number(attributes, "truncated", &counters->truncated);
 	counters->has_process_cpu =

@@ -6,8 +6,8 @@
 #include "base/arena.h"
 #include "base/memory.h"
 #include "experiment/block.h"
+#include "format/kinds.h"
 #include "format/own_use.h"
-#include "format/trace.h"
 
 struct attribute {
 	const char *name;

@@ -11,7 +11,7 @@
 #define HELIO_EXPERIMENT_ROWS_H
 
 #include "base/memory.h"
-#include "format/trace.h"
+#include "format/kinds.h"
 
 #include <stdbool.h>
 

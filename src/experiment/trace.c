@@ -15,7 +15,7 @@ enum { TEXTS_MAX = 1 << 20 };
 
 struct trace_reader {
 	struct experiment_trace *trace;
-	const struct format_trace *format;
+	const struct format_kind *format;
 	struct arena *arena;
 	/* the block in hand */
 	uint64_t time, stack;
@@ -30,7 +30,7 @@ static void put_field(struct trace_reader *reader, unsigned field, uint64_t valu
 {
 	struct rows *rows = &reader->trace->rows;
 
-	if (reader->format == &format_traces[TRACE_COUNTER] && field == COUNTER_ADDRESS) {
+	if (reader->format == &format_kinds[TRACE_COUNTER] && field == COUNTER_ADDRESS) {
 		rows_put(rows, ROW_FIELD + COUNTER_NODE, counter_node(value));
 		value = counter_address(value);
 	}
@@ -40,7 +40,7 @@ static void put_field(struct trace_reader *reader, unsigned field, uint64_t valu
 static const uint8_t *read_fields(struct trace_reader *reader, unsigned tag, const uint8_t *in,
 				  const uint8_t *end)
 {
-	const struct format_trace *format = reader->format;
+	const struct format_kind *format = reader->format;
 	unsigned count = tag & FORMAT_TRACE_ALL_FIELDS
 				 ? format->fields
 				 : format->brief[tag & FORMAT_TRACE_TYPE_MASK];
@@ -164,7 +164,7 @@ static const uint8_t *read_record(struct trace_reader *reader, const uint8_t *in
 		return read_thread(reader, in, end);
 	if (tag == FORMAT_TRACE_TEXT)
 		return read_text(reader, in, end);
-	if (tag == FORMAT_TRACE_RELEASE && reader->format == &format_traces[TRACE_SYNC])
+	if (tag == FORMAT_TRACE_RELEASE && reader->format == &format_kinds[TRACE_SYNC])
 		return read_release(reader, in, end);
 	return read_event(reader, tag, in, end);
 }
@@ -210,14 +210,14 @@ static void report(const struct trace_reader *reader, const struct block_file *f
 void experiment_trace_init(struct experiment_trace *trace, enum trace_kind kind)
 {
 	*trace = (struct experiment_trace){0};
-	trace->rows.columns = ROW_FIELD + format_traces[kind].fields + (kind == TRACE_COUNTER);
+	trace->rows.columns = ROW_FIELD + format_kinds[kind].fields + (kind == TRACE_COUNTER);
 }
 
 void experiment_trace_read(struct experiment_trace *trace, enum trace_kind kind,
 			   struct arena *arena, const struct read_context *context)
 {
 	struct trace_reader reader = {
-		.trace = trace, .format = &format_traces[kind], .arena = arena};
+		.trace = trace, .format = &format_kinds[kind], .arena = arena};
 	struct block_file file;
 	struct block block;
 	enum file_state state =
@@ -246,12 +246,12 @@ uint64_t experiment_trace_count(enum trace_kind kind, const struct read_context 
 	struct block block;
 	uint64_t events = 0;
 
-	if (block_file_open(&file, context, format_traces[kind].file, 1u << FORMAT_TRACE) !=
+	if (block_file_open(&file, context, format_kinds[kind].file, 1u << FORMAT_TRACE) !=
 	    FILE_USABLE)
 		return 0;
 	while (block_file_next(&file, &block)) {
 		struct trace_reader reader = {
-			.trace = &trace, .format = &format_traces[kind], .arena = &arena};
+			.trace = &trace, .format = &format_kinds[kind], .arena = &arena};
 
 		experiment_trace_init(&trace, kind);
 		rows_open(&trace.rows);
@@ -269,7 +269,7 @@ void experiment_trace_add(struct experiment_trace *trace, enum trace_kind kind,
 			  const struct trace_event *event)
 {
 	struct rows *rows = &trace->rows;
-	unsigned fields = format_traces[kind].fields;
+	unsigned fields = format_kinds[kind].fields;
 	struct trace_run *last =
 		trace->runs.count ? &trace->runs.items[trace->runs.count - 1] : NULL;
 

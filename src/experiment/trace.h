@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Trace files (format/trace.h) as columns: heaptrace, synctrace, iotrace, hwcounters.
+ * Trace files (format/kinds.h) as columns.
  *
  * Rows lie in the order of the file: those of one thread by time, threads in pieces.
  */

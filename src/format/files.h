@@ -7,12 +7,15 @@
 #define HELIO_FORMAT_FILES_H
 
 #include "format/format.h"
+#include "format/kinds.h"
 
 enum {
 	FILE_BY_PROCESS = 1, /* the recorded process makes it, extends it, removes it */
 	FILE_AT_BIRTH = 2,   /* the launcher makes it, before the recording begins */
 	FILE_OF_DATA = 4,    /* recorded; its sum is taken as soon as its process has ended */
 };
+
+#define FILE_OF_KIND(NAME, name) {FORMAT_FILE_##NAME, FILE_BY_PROCESS | FILE_OF_DATA},
 
 static const struct format_file {
 	const char *name;
@@ -24,11 +27,7 @@ static const struct format_file {
 	{FORMAT_FILE_PROFILE, FILE_BY_PROCESS | FILE_OF_DATA},
 	{FORMAT_FILE_STACKS, FILE_BY_PROCESS | FILE_OF_DATA},
 	{FORMAT_FILE_DYNTEXT, FILE_BY_PROCESS | FILE_OF_DATA},
-	{FORMAT_FILE_HEAPTRACE, FILE_BY_PROCESS | FILE_OF_DATA},
-	{FORMAT_FILE_SYNCTRACE, FILE_BY_PROCESS | FILE_OF_DATA},
-	{FORMAT_FILE_IOTRACE, FILE_BY_PROCESS | FILE_OF_DATA},
-	{FORMAT_FILE_HWCOUNTERS, FILE_BY_PROCESS | FILE_OF_DATA},
-	{FORMAT_FILE_MOUNTS_OWN, FILE_BY_PROCESS | FILE_OF_DATA},
+	FORMAT_KINDS(FILE_OF_KIND){FORMAT_FILE_MOUNTS_OWN, FILE_BY_PROCESS | FILE_OF_DATA},
 	{FORMAT_FILE_MOUNTS, FILE_AT_BIRTH | FILE_OF_DATA},
 	{FORMAT_FILE_NOTES, FILE_AT_BIRTH},
 };

@@ -29,10 +29,6 @@
 #define FORMAT_FILE_PROFILE    "profile"
 #define FORMAT_FILE_STACKS     "stacks"
 #define FORMAT_FILE_DYNTEXT    "dyntext"
-#define FORMAT_FILE_HEAPTRACE  "heaptrace" /* these four: format/trace.h */
-#define FORMAT_FILE_SYNCTRACE  "synctrace"
-#define FORMAT_FILE_IOTRACE    "iotrace"
-#define FORMAT_FILE_HWCOUNTERS "hwcounters"
 #define FORMAT_FILE_NOTES      "notes"
 #define FORMAT_FILE_MOUNTS     "mounts"
 #define FORMAT_FILE_MOUNTS_OWN "mounts.own"

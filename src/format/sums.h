@@ -11,7 +11,7 @@
 
 #include "base/strbuf.h"
 #include "format/checksum.h"
-#include "format/trace.h"
+#include "format/kinds.h"
 
 #include <errno.h>
 #include <inttypes.h>

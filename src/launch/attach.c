@@ -570,23 +570,25 @@ static bool keeps_more(const struct options *options)
 static bool know_options(struct attach *attach)
 {
 	const struct options *options = &attach->options;
-	const char *unknown = options->sample_signal	    ? "-l"
-			      : options->pause_signal	    ? "-y"
-			      : options->group		    ? "-g"
-			      : options->dry_run	    ? "-n"
-			      : options->archive_newer	    ? "-a"
-			      : keeps_more(options)	    ? "-A"
-			      : options->follow_regex	    ? "-F"
-			      : options->counters.count	    ? "-h"
-			      : *options->trace[TRACE_HEAP] ? "-H"
-			      : *options->trace[TRACE_SYNC] ? "-s"
-			      : *options->trace[TRACE_IO]   ? "-i"
-							    : NULL;
+	const char *unknown = options->sample_signal	? "-l"
+			      : options->pause_signal	? "-y"
+			      : options->group		? "-g"
+			      : options->dry_run	? "-n"
+			      : options->archive_newer	? "-a"
+			      : keeps_more(options)	? "-A"
+			      : options->follow_regex	? "-F"
+			      : options->counters.count ? "-h"
+							: NULL;
+	size_t length = strlen("-x");
+
+	for (int kind = 0; kind < TRACE_KINDS && !unknown; kind++)
+		if (*options->trace[kind])
+			unknown = format_kinds[kind].option;
 
 	if (unknown)
 		diag_add(&attach->diags, DIAG_ERROR,
-			 "%s is for programs that helio collect starts, not for one that runs",
-			 unknown);
+			 "%.*s is for programs that helio collect starts, not for one that runs",
+			 (int)length, unknown);
 	return !unknown;
 }
 

@@ -328,7 +328,7 @@ enum status birth_write(int folder, const char *name, const struct birth_log *lo
 			strbuf_printf(&text, "%s\n", log->options->comments[i]);
 		ok = write_file(folder, FORMAT_FILE_NOTES, &text);
 	}
-	if (ok && *log->options->trace[TRACE_IO]) {
+	if (ok && options_need_mounts(log->options)) {
 		strbuf_clear(&text);
 		mounts_read(&text);
 		ok = write_file(folder, FORMAT_FILE_MOUNTS, &text);

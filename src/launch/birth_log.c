@@ -150,7 +150,7 @@ static void add_settings(struct strbuf *out, const struct birth_log *log)
 		add_number_setting(out, "max_overhead", options->max_overhead);
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
 		if (*options->trace[kind])
-			add_setting(out, format_traces[kind].setting, options->trace[kind]);
+			add_setting(out, format_kinds[kind].name, options->trace[kind]);
 	add_setting(out, "engine", options_engine_name(options->engine));
 	if (*log->engine_reason)
 		add_setting(out, "engine_reason", log->engine_reason);

@@ -90,12 +90,12 @@ char *environment_params(struct arena *arena, const struct options *options, con
 		text = arena_printf(arena, "%sw:%" PRIu64 ";", text,
 				    (uint64_t)strtoull(getenv(PARAMS_ENV_TEST_HANDLER), NULL, 10));
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
-		if (kind == TRACE_IO && *options->trace[kind])
+		if (format_kinds[kind].needs_mounts && *options->trace[kind])
 			text = arena_printf(arena, "%s%c:%s,%" PRIu64 ";", text,
-					    format_traces[kind].key, options->trace[kind],
+					    format_kinds[kind].key, options->trace[kind],
 					    mounts_namespace());
 		else if (*options->trace[kind])
-			text = arena_printf(arena, "%s%c:%s;", text, format_traces[kind].key,
+			text = arena_printf(arena, "%s%c:%s;", text, format_kinds[kind].key,
 					    options->trace[kind]);
 	return text;
 }

@@ -10,10 +10,10 @@
 #include "launch/xml.h"
 
 #include "format/files.h"
+#include "format/kinds.h"
 #include "format/lineage.h"
 #include "format/own_use.h"
 #include "format/sums.h"
-#include "format/trace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -244,7 +244,7 @@ static void read_counters(const char *text, const struct member *member,
 	read_overhead(line, summary);
 	read_intervals(line, summary);
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
-		if (xml_read_number(line, format_traces[kind].file, &value))
+		if (xml_read_number(line, format_kinds[kind].file, &value))
 			summary->traced[kind] += value;
 }
 
@@ -306,7 +306,7 @@ static void pack_member(struct family *family, struct member *member,
 	pack_file(folder, member, FORMAT_FILE_PROFILE, pack_blocks, diags);
 	pack_file(folder, member, FORMAT_FILE_STACKS, pack_stacks, diags);
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
-		pack_file(folder, member, format_traces[kind].file, pack_traces, diags);
+		pack_file(folder, member, format_kinds[kind].file, pack_traces, diags);
 	for (int i = 0; i < FORMAT_FILES; i++)
 		summary->bytes += file_size(folder, format_files[i].name);
 	if (folder >= 0)

@@ -4,7 +4,7 @@
 #define HELIO_LAUNCH_FINISH_H
 
 #include "base/status.h"
-#include "format/trace.h"
+#include "format/kinds.h"
 #include "launch/family.h"
 #include "launch/run.h"
 

@@ -404,13 +404,26 @@ const char *options_engine_name(enum options_engine engine)
 
 bool options_wrap(const struct options *options)
 {
-	return *options->trace[TRACE_HEAP] || *options->trace[TRACE_SYNC] ||
-	       *options->trace[TRACE_IO];
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		if (format_kinds[kind].is_wrapped && *options->trace[kind])
+			return true;
+	return false;
+}
+
+bool options_need_mounts(const struct options *options)
+{
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		if (format_kinds[kind].needs_mounts && *options->trace[kind])
+			return true;
+	return false;
 }
 
 bool options_trace(const struct options *options)
 {
-	return options_wrap(options) || *options->trace[TRACE_COUNTER];
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		if (*options->trace[kind])
+			return true;
+	return false;
 }
 
 void options_follow_text(const struct options *options, struct strbuf *out)

@@ -5,7 +5,7 @@
 
 #include "base/status.h"
 #include "base/strbuf.h"
-#include "format/trace.h"
+#include "format/kinds.h"
 #include "launch/counter.h"
 
 #include <stdbool.h>
@@ -81,6 +81,8 @@ const char *options_engine_name(enum options_engine engine);
 /* Whether any trace data is asked for; … any that takes the program's calls to be wrapped. */
 bool options_trace(const struct options *options);
 bool options_wrap(const struct options *options);
+/* Whether it needs the file `mounts`. */
+bool options_need_mounts(const struct options *options);
 
 /* Appends the -F setting as the log has it: on, off or =REGEX. */
 void options_follow_text(const struct options *options, struct strbuf *out);

@@ -29,16 +29,10 @@ static void show_clock(FILE *file, const struct show_run *run)
 
 static void show_traces(FILE *file, const struct options *options)
 {
-	static const char *const names[TRACE_COUNTER] = {
-		[TRACE_HEAP] = "heap tracing",
-		[TRACE_SYNC] = "synchronization tracing",
-		[TRACE_IO] = "I/O tracing",
-	};
-
-	for (int kind = 0; kind < TRACE_COUNTER; kind++)
-		if (*options->trace[kind])
-			terminal_printf(file, "\t%s enabled, %s\n", names[kind],
-					options->trace[kind]);
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		if (format_kinds[kind].is_wrapped && *options->trace[kind])
+			terminal_printf(file, "\t%s tracing enabled, %s\n",
+					format_kinds[kind].subject, options->trace[kind]);
 	for (unsigned i = 0; i < options->counters.count; i++)
 		terminal_printf(file, "\tcounter profiling enabled, %s, interval %" PRIu64 "\n",
 				options->counters.items[i].name,
@@ -266,7 +260,7 @@ void show_summary(FILE *file, const char *program, const char *name, double seco
 
 		if (traced)
 			terminal_printf(file, "%" PRIu64 " of %s, ", traced,
-					format_traces[kind].setting);
+					format_kinds[kind].name);
 	}
 	if (summary->dropped)
 		terminal_printf(file, "%" PRIu64 " dropped, ", summary->dropped);

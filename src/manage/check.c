@@ -82,7 +82,7 @@ static void check_files(struct check *check, const struct process *process, bool
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
 		if (process->traces[kind].damaged)
 			diag_add(&check->damage, DIAG_WARNING, "%s/%s is damaged", process->name,
-				 format_traces[kind].file);
+				 format_kinds[kind].file);
 }
 
 /* What is whole in itself but less than it was. */

@@ -3,7 +3,7 @@
 #ifndef HELIO_MANAGE_ENDING_H
 #define HELIO_MANAGE_ENDING_H
 
-#include "format/trace.h"
+#include "format/kinds.h"
 
 #include <stdint.h>
 

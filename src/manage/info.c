@@ -116,7 +116,7 @@ static void print_events(const struct survey *survey)
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
 		if (survey->traced[kind])
 			terminal_printf(stdout, ", %" PRIu64 " of %s", survey->traced[kind],
-					format_traces[kind].setting);
+					format_kinds[kind].name);
 	terminal_printf(stdout, ", %" PRIu64 " dropped\n", survey->dropped);
 }
 

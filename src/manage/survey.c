@@ -216,7 +216,7 @@ static json_t *json_traced(const struct survey *survey)
 
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
 		if (survey->traced[kind])
-			json_object_set_new(counts, format_traces[kind].setting,
+			json_object_set_new(counts, format_kinds[kind].name,
 					    json_integer((json_int_t)survey->traced[kind]));
 	return counts;
 }

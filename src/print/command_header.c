@@ -9,6 +9,7 @@
 #include "base/strbuf.h"
 #include "print/command.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -227,22 +228,22 @@ static void add_threshold(struct result *into, double microseconds)
 
 static void add_traces(struct result *into, const struct process_info *process)
 {
-	static const char *const traces[][2] = {{"heap", "Heap tracing"},
-						{"sync", "Synchronization tracing"},
-						{"io", "I/O tracing"}};
-
-	for (size_t i = 0; i < COUNT(traces); i++) {
-		const char *how =
-			find_attribute(process->settings, process->setting_count, traces[i][0]);
+	for (int i = 0; i < TRACE_KINDS; i++) {
+		const struct format_kind *kind = &format_kinds[i];
+		const char *how = kind->is_wrapped
+					  ? find_attribute(process->settings,
+							   process->setting_count, kind->name)
+					  : NULL;
 
 		/* A threshold has a line of its own. */
-		if (how && !strcmp(traces[i][0], "sync") && *how >= '0' && *how <= '9')
+		if (how && i == TRACE_SYNC && *how >= '0' && *how <= '9')
 			how = "on";
-		if (how && !i && *how >= '0' && *how <= '9')
+		if (how && i == TRACE_HEAP && *how >= '0' && *how <= '9')
 			result_note(into, "  Heap tracing: a sample, one in %s bytes allocated",
 				    how);
 		else if (how)
-			result_note(into, "  %s: %s", traces[i][1], how);
+			result_note(into, "  %c%s tracing: %s", toupper(*kind->subject),
+				    kind->subject + 1, how);
 	}
 	if (process->heap_unseen)
 		result_note(into,
@@ -264,7 +265,7 @@ static void add_counts(struct result *into, const struct process_info *process)
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
 		if (process->has_trace[kind])
 			strbuf_printf(&text, "%" PRIu64 " of %s, ", process->trace_count[kind],
-				      format_traces[kind].setting);
+				      format_kinds[kind].name);
 	result_note(into, "  Recorded: %" PRIu64 " profile events, %s%" PRIu64 " dropped",
 		    process->event_count, text.text ? text.text : "", process->dropped);
 	strbuf_fini(&text);
@@ -276,7 +277,7 @@ static struct value counts_of(struct result *into, const struct process_info *pr
 
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
 		if (process->has_trace[kind])
-			record_set(into, counts, format_traces[kind].setting,
+			record_set(into, counts, format_kinds[kind].name,
 				   value_count(process->trace_count[kind]));
 	return value_record(counts);
 }

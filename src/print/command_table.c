@@ -701,8 +701,8 @@ static const char *const unrecorded[] = {
 static bool check_trace(struct print *print, enum trace_kind kind)
 {
 	if (print->session && !session_has_trace(print->session, kind))
-		return say_error(print, "No %s: record it with helio collect %s",
-				 trace_kind_what(kind), trace_kind_option(kind));
+		return say_error(print, "No %s data: record it with helio collect %s",
+				 format_kinds[kind].subject, format_kinds[kind].option);
 	return true;
 }
 

@@ -74,7 +74,7 @@ static void test_block_that_lies(void **state)
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	(void)state;
-	assert_true(trace_read_param(format_traces[TRACE_HEAP].key, "all"));
+	assert_true(trace_read_param(format_kinds[TRACE_HEAP].key, "all"));
 	struct blockfile *file = trace_file(TRACE_HEAP);
 	assert_non_null(file);
 	assert_true(base != MAP_FAILED && !mprotect(base + SIZE, FORMAT_BLOCK_ALIGN, PROT_NONE));

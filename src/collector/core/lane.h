@@ -10,7 +10,7 @@
 #define HELIO_COLLECTOR_LANE_H
 
 #include "collector/core/blockfile.h"
-#include "format/trace.h"
+#include "format/kinds.h"
 #include "format/varint.h"
 
 #include <sched.h>

@@ -487,7 +487,7 @@ static void put_counters(struct text *line, uint64_t own_cpu_ns)
 	}
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
 		if (trace_is_on(kind))
-			text_attribute_decimal(line, format_traces[kind].file,
+			text_attribute_decimal(line, format_kinds[kind].file,
 					       (int64_t)trace_count((enum trace_kind)kind));
 	if (collector.engine == ENGINE_MONITOR)
 		text_attribute_decimal(line, "monitor_cpu_ns", (int64_t)monitor_ns);

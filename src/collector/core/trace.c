@@ -16,12 +16,9 @@ enum {
 	TEXT_MAX = PATH_MAX_HERE, /* a block holds some */
 };
 
-static const struct trace_source *const sources[TRACE_KINDS] = {
-	[TRACE_HEAP] = &heap_source,
-	[TRACE_SYNC] = &sync_source,
-	[TRACE_IO] = &io_source,
-	[TRACE_COUNTER] = &counter_source,
-};
+#define X(NAME, name) [TRACE_##NAME] = &name##_source,
+static const struct trace_source *const sources[TRACE_KINDS] = {FORMAT_KINDS(X)};
+#undef X
 
 static bool is_on[TRACE_KINDS];
 static struct blockfile files[TRACE_KINDS];
@@ -34,12 +31,17 @@ static uint32_t *mark;
 bool trace_read_param(char key, const char *value)
 {
 	for (int kind = 0; kind < TRACE_KINDS; kind++) {
-		if (format_traces[kind].key != key)
+		if (format_kinds[kind].key != key)
 			continue;
 		is_on[kind] = sources[kind]->read_param(value);
 		return true;
 	}
 	return false;
+}
+
+const struct trace_source *trace_source(enum trace_kind kind)
+{
+	return sources[kind];
 }
 
 bool trace_is_on(enum trace_kind kind)
@@ -60,10 +62,10 @@ static int create(enum trace_kind kind)
 	text_puts(&description,
 		  "blocks of records: tag u8 (bits 0-4 type, 0x20 same stack), then varints "
 		  "(LEB128): dt ns, [stack zigzag delta], fields (0x40 all)\nfields: ");
-	text_puts(&description, format_traces[kind].fields_text);
+	text_puts(&description, format_kinds[kind].fields_text);
 	text_puts(&description, "\n0x84 cpu: number   0x85 text: number length bytes   "
 				"0x86 release: dt object\n");
-	return blockfile_create(&files[kind], collector.directory, format_traces[kind].file, room);
+	return blockfile_create(&files[kind], collector.directory, format_kinds[kind].file, room);
 }
 
 static void set_mark(void)
@@ -242,8 +244,7 @@ static uint8_t *put_field(uint8_t *out, enum trace_encoding encoding, uint64_t *
 }
 
 /* As many as the type is brief with, if the others are 0, else all. */
-static unsigned field_count(const struct format_trace *format, unsigned type,
-			    const uint64_t *fields)
+static unsigned field_count(const struct format_kind *format, unsigned type, const uint64_t *fields)
 {
 	unsigned brief = format->brief[type];
 
@@ -256,7 +257,7 @@ static unsigned field_count(const struct format_trace *format, unsigned type,
 bool trace_event_locked(struct thread *thread, enum trace_kind kind, unsigned type,
 			uint64_t time_ns, uint32_t stack, const uint64_t *fields)
 {
-	const struct format_trace *format = &format_traces[kind];
+	const struct format_kind *format = &format_kinds[kind];
 	uint8_t *out = reserve(thread, kind, RECORD_MAX);
 	struct lane *lane = &thread->traces[kind];
 

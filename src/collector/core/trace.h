@@ -19,7 +19,9 @@
 #define HELIO_COLLECTOR_TRACE_H
 
 #include "collector/core/core.h"
-#include "format/trace.h"
+#include "format/kinds.h"
+
+struct clock_remote;
 
 struct trace_source {
 	enum trace_kind kind;
@@ -31,9 +33,20 @@ struct trace_source {
 	/* Before the recording is closed: all threads are accounted for, none is stopped; or NULL.
 	 */
 	void (*finish)(void);
+	/*
+	 * Of a call that has begun and not ended (under_way.h), of the thread that is blocked as
+	 * `remote` says: its type, and all fields.  False: it is not to be recorded.  NULL: the
+	 * kind notes no calls.
+	 */
+	bool (*under_way)(struct thread *thread, const struct under_way *call,
+			  const struct clock_remote *remote, uint64_t now_ns, unsigned *type,
+			  uint64_t *fields);
 };
 
-extern const struct trace_source heap_source, sync_source, io_source, counter_source;
+/* heap_source, … */
+#define X(NAME, name) extern const struct trace_source name##_source;
+FORMAT_KINDS(X)
+#undef X
 
 /* Reads one parameter; false: the key is none of a source's. */
 bool trace_read_param(char key, const char *value);
@@ -44,6 +57,7 @@ void trace_finish(void);
 /* In the child of a fork: the files are the parent's. */
 void trace_abandon(bool in_use);
 bool trace_is_on(enum trace_kind kind);
+const struct trace_source *trace_source(enum trace_kind kind);
 
 /*
  * The calling thread's state, to be left again; NULL when this call is not to be recorded:

@@ -79,15 +79,13 @@ static uint32_t stack_of_call(const struct unwind_memory *memory, uint32_t frame
 static void write_call(struct thread *thread, const struct under_way *call,
 		       const struct clock_remote *remote, uint64_t now_ns)
 {
-	static under_way_describe *const describe[TRACE_KINDS] = {
-		[TRACE_SYNC] = sync_under_way, [TRACE_IO] = io_under_way};
 	uint32_t frame = find_frame(thread->unwind, call);
 	uint64_t fields[TRACE_FIELDS_MAX] = {0};
 	unsigned type;
 
 	if (frame && !under_way_was_written(thread, call->since_ns) && call->kind < TRACE_KINDS &&
-	    describe[call->kind] &&
-	    describe[call->kind](thread, call, remote, now_ns, &type, fields))
+	    trace_source(call->kind)->under_way &&
+	    trace_source(call->kind)->under_way(thread, call, remote, now_ns, &type, fields))
 		trace_event_locked(thread, call->kind, type, now_ns,
 				   stack_of_call(thread->unwind, frame, call->kind), fields);
 }
@@ -140,7 +138,11 @@ static void write_calls(struct thread *thread, void *own)
 
 void under_way_write_all(void)
 {
-	if (trace_is_on(TRACE_SYNC) || trace_is_on(TRACE_IO))
+	bool any = false;
+
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		any = any || (trace_is_on(kind) && trace_source(kind)->under_way);
+	if (any)
 		thread_for_each(write_calls, thread_current_if_known());
 }
 

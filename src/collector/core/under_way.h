@@ -13,8 +13,6 @@
 
 #include "collector/core/trace.h"
 
-struct clock_remote;
-
 /* As deep as calls lie in handlers that interrupted calls; those beyond are not noted. */
 void under_way_begin(const struct under_way *call);
 /* The calling thread's call that began then is over. */
@@ -29,14 +27,5 @@ void under_way_write_all(void);
 void under_way_go_on(void);
 /* Whether the calling thread's call, which began then, has had its record. */
 bool under_way_was_written(const struct thread *thread, uint64_t since_ns);
-
-/*
- * What the kinds say of such a call, of the thread that is blocked as `remote` says: its type,
- * and all fields.  False: it is not to be recorded.
- */
-typedef bool under_way_describe(struct thread *thread, const struct under_way *call,
-				const struct clock_remote *remote, uint64_t now_ns, unsigned *type,
-				uint64_t *fields);
-under_way_describe sync_under_way, io_under_way;
 
 #endif

@@ -22,7 +22,7 @@ void heap_released(const void *block);
 void heap_allocated(enum format_heap_type type, const void *block, size_t size, const void *frame);
 /* After a realloc that was begun at begin_ns and did not fail. */
 void heap_reallocated(const void *old, uint64_t begin_ns, const void *block, size_t size);
-/* After a call that changes mappings; fields as in format/trace.h. */
+/* After a call that changes mappings; fields as in format/kind_heap.h. */
 void heap_mapped(enum format_heap_type type, uint64_t address, size_t size, uint64_t old);
 
 #endif

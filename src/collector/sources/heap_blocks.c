@@ -84,7 +84,7 @@ static void note(struct replay *replay, uint64_t address, uint64_t size, uint64_
 static const uint8_t *read_fields(const uint8_t *in, const uint8_t *end, unsigned tag,
 				  uint64_t *near)
 {
-	const struct format_trace *format = &format_traces[TRACE_HEAP];
+	const struct format_kind *format = &format_kinds[TRACE_HEAP];
 	unsigned count = tag & FORMAT_TRACE_ALL_FIELDS
 				 ? format->fields
 				 : format->brief[tag & FORMAT_TRACE_TYPE_MASK];

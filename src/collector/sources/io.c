@@ -35,9 +35,6 @@ static void finish(void)
 	io_mounts_note();
 }
 
-const struct trace_source io_source = {
-	.kind = TRACE_IO, .read_param = read_param, .begin = begin, .finish = finish};
-
 static bool is_traced(void)
 {
 	return trace_is_on(TRACE_IO) &&
@@ -57,9 +54,9 @@ __attribute__((noinline)) uint64_t io_begin(void)
 }
 
 /* The function that was called is not known, but the system call that it makes. */
-bool io_under_way(struct thread *thread, const struct under_way *call,
-		  const struct clock_remote *remote, uint64_t now_ns, unsigned *type,
-		  uint64_t *fields)
+static bool under_way(struct thread *thread, const struct under_way *call,
+		      const struct clock_remote *remote, uint64_t now_ns, unsigned *type,
+		      uint64_t *fields)
 {
 	struct thread *own = trace_enter(TRACE_IO);
 	int fd;
@@ -74,6 +71,12 @@ bool io_under_way(struct thread *thread, const struct under_way *call,
 	}
 	return true;
 }
+
+const struct trace_source io_source = {.kind = TRACE_IO,
+				       .read_param = read_param,
+				       .begin = begin,
+				       .finish = finish,
+				       .under_way = under_way};
 
 /* A path can be read again if the kernel has read it: only then did it find fault with it. */
 static bool path_was_read(int error)

@@ -77,9 +77,6 @@ static void begin(void)
 	log_threshold();
 }
 
-const struct trace_source sync_source = {
-	.kind = TRACE_SYNC, .read_param = read_param, .begin = begin};
-
 __attribute__((noinline)) struct under_way sync_request(enum format_sync_type type,
 							const void *object, uint64_t owner)
 {
@@ -112,14 +109,17 @@ static bool describe(const struct thread *thread, const struct under_way *wait, 
 	return fields[SYNC_WAITED] >= sync_threshold_ns;
 }
 
-bool sync_under_way(struct thread *thread, const struct under_way *wait,
-		    const struct clock_remote *remote, uint64_t now_ns, unsigned *type,
-		    uint64_t *fields)
+static bool under_way(struct thread *thread, const struct under_way *wait,
+		      const struct clock_remote *remote, uint64_t now_ns, unsigned *type,
+		      uint64_t *fields)
 {
 	(void)remote;
 	*type = wait->type;
 	return wait->type < SYNC_TYPES && describe(thread, wait, now_ns, 0, fields);
 }
+
+const struct trace_source sync_source = {
+	.kind = TRACE_SYNC, .read_param = read_param, .begin = begin, .under_way = under_way};
 
 void sync_grant(const struct under_way *wait, int error)
 {

@@ -18,7 +18,7 @@
 #define HELIO_COLLECTOR_SYNC_H
 
 #include "collector/core/core.h"
-#include "format/trace.h"
+#include "format/kinds.h"
 
 #include <stdbool.h>
 #include <stdint.h>
