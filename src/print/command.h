@@ -29,17 +29,16 @@ enum command_group {
 	GROUP_COUNT,
 };
 
-/* Data without which a command has nothing to show. */
+/* Data without which a command has nothing to show: none, of a kind of trace, or unrecorded. */
+#define X(NAME, name) DATA_##NAME,
 enum command_data {
 	DATA_ANY, /* whatever there is */
-	DATA_HEAP,
-	DATA_SYNC,
-	DATA_IO,
-	DATA_COUNTS,
+	FORMAT_KINDS(X) DATA_COUNTS,
 	DATA_OPENMP,
 	DATA_RACES,
 	DATA_DEADLOCKS,
 };
+#undef X
 
 struct command {
 	const char *name;
@@ -55,6 +54,7 @@ struct command {
 	bool sums_only;	 /* what analysis/cache.h keeps is enough for it */
 	bool code_only;	 /* the same, with what it keeps of code */
 	enum command_data data;
+	bool comes_next; /* report says to type it where there is such data */
 	const char
 		*options; /* "inverted depth=": words with a dash, `=`: a word follows; or NULL */
 };
@@ -62,6 +62,8 @@ struct command {
 /* All commands, those not available at the end. NULL after the last. */
 const struct command *command_at(size_t index);
 const char *command_group_title(enum command_group group);
+/* TRACE_KINDS: of none. */
+enum trace_kind command_data_kind(enum command_data data);
 /* Whether the experiments hold the data. False after say_error(), which says how to record it. */
 bool command_check_data(struct print *print, enum command_data data);
 

@@ -15,6 +15,7 @@
 #include "print/command.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -504,12 +505,26 @@ static void add_hottest_next(struct report *report)
 	free(matches);
 }
 
+static bool add_traces_next(struct report *report)
+{
+	const struct command *command;
+	bool any = false;
+
+	for (size_t i = 0; (command = command_at(i)); i++) {
+		char words[64];
+
+		if (!command->comes_next ||
+		    !session_has_trace(report->print->session, command_data_kind(command->data)))
+			continue;
+		snprintf(words, sizeof(words), "-%s", command->name);
+		add_command(report, words, NULL);
+		any = true;
+	}
+	return any;
+}
+
 static void add_next(struct report *report)
 {
-	static const struct {
-		enum trace_kind kind;
-		const char *command;
-	} traces[] = {{TRACE_HEAP, "-leaks"}, {TRACE_SYNC, "-locks"}, {TRACE_IO, "-ioactivity"}};
 	const struct metric *wait =
 		findings_main_wait(report->print->session, &report->print->query, &report->idle);
 	bool any = report->hottest || wait;
@@ -531,11 +546,7 @@ static void add_next(struct report *report)
 		add_command(report, words, NULL);
 		free(words);
 	}
-	for (size_t i = 0; i < COUNT(traces); i++)
-		if (session_has_trace(report->print->session, traces[i].kind)) {
-			add_command(report, traces[i].command, NULL);
-			any = true;
-		}
+	any = add_traces_next(report) || any;
 	/* What there is of any recording: when it was paused, and what the program used. */
 	if (!any) {
 		add_command(report, "-header", NULL);

@@ -119,7 +119,8 @@ static const struct command commands[] = {
 	 .group = GROUP_TRACES,
 	 .help = "memory that was never freed, by call stack",
 	 .run = command_leaks,
-	 .data = DATA_HEAP},
+	 .data = DATA_HEAP,
+	 .comes_next = true},
 	{.name = "allocs",
 	 .group = GROUP_TRACES,
 	 .help = "allocations of memory, by call stack",
@@ -139,7 +140,8 @@ static const struct command commands[] = {
 	 .group = GROUP_TRACES,
 	 .help = "what was waited for: locks and the like, with their wait times",
 	 .run = command_locks,
-	 .data = DATA_SYNC},
+	 .data = DATA_SYNC,
+	 .comes_next = true},
 	{.name = "lock",
 	 .min_arguments = 1,
 	 .max_arguments = 1,
@@ -160,7 +162,8 @@ static const struct command commands[] = {
 	 .group = GROUP_TRACES,
 	 .data = DATA_IO,
 	 .help = "the files and peers that were read and written",
-	 .run = command_ioactivity},
+	 .run = command_ioactivity,
+	 .comes_next = true},
 	{.name = "iodetail",
 	 .group = GROUP_TRACES,
 	 .data = DATA_IO,
@@ -698,6 +701,11 @@ static const char *const unrecorded[] = {
 		"Deadlocks are not recorded: locks lists the waits (helio collect -s on)",
 };
 
+enum trace_kind command_data_kind(enum command_data data)
+{
+	return data != DATA_ANY && data < DATA_COUNTS ? (enum trace_kind)(data - 1) : TRACE_KINDS;
+}
+
 static bool check_trace(struct print *print, enum trace_kind kind)
 {
 	if (print->session && !session_has_trace(print->session, kind))
@@ -708,18 +716,11 @@ static bool check_trace(struct print *print, enum trace_kind kind)
 
 bool command_check_data(struct print *print, enum command_data data)
 {
-	switch (data) {
-	case DATA_ANY:
+	if (data == DATA_ANY)
 		return true;
-	case DATA_HEAP:
-		return check_trace(print, TRACE_HEAP);
-	case DATA_SYNC:
-		return check_trace(print, TRACE_SYNC);
-	case DATA_IO:
-		return check_trace(print, TRACE_IO);
-	default:
-		return say_error(print, "%s", unrecorded[data]);
-	}
+	if (data < DATA_COUNTS)
+		return check_trace(print, command_data_kind(data));
+	return say_error(print, "%s", unrecorded[data]);
 }
 
 const char *command_group_title(enum command_group group)

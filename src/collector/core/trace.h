@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Trace data: events at single moments, with a call stack and fields (format/trace.h).
+ * Trace data: events at single moments, with a call stack and fields (format/kinds.h).
  *
  * A source of such data (sources/heap.c, …) is switched on by its letter in the parameters.
  * Its wrapped functions (wrap/) are exported only by libhelio-collector-trace.so, which is loaded
