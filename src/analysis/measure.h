@@ -3,39 +3,31 @@
  * Measures: what events add up to at their call stacks.  A metric is one measure, or, of clock
  * events, a set of states.  Private to this module.
  *
- * A new kind of data brings its measures here, one function in measure.c that says what an
- * event of it is worth, and its rows in the catalogue of metrics.
+ * A new kind of data brings its measures in kind_NAME.h, and in kind_NAME.c what an event of it is
+ * worth and its rows of the catalogue of metrics (kinds.h).
  */
 #ifndef HELIO_ANALYSIS_MEASURE_H
 #define HELIO_ANALYSIS_MEASURE_H
 
 #include "analysis/events.h"
+#include "analysis/kind_counter.h"
+#include "analysis/kind_heap.h"
+#include "analysis/kind_io.h"
+#include "analysis/kind_sync.h"
 
 enum { MEASURE_COUNTERS_MAX = 16 };
 
 enum measure {
 	/* the clock's states, by their numbers, in µs; then: */
 	MEASURE_FIRST_THREAD = PROFILE_STATES, /* all states of each process's first thread */
-	MEASURE_HEAP_ALLOCS,
-	MEASURE_HEAP_BYTES,
-	MEASURE_HEAP_LEAKS,
-	MEASURE_HEAP_LEAK_BYTES,
-	MEASURE_SYNC_NS,
-	MEASURE_SYNC_COUNT,
-	MEASURE_IO_READS,
-	MEASURE_IO_READ_BYTES,
-	MEASURE_IO_READ_NS,
-	MEASURE_IO_WRITES,
-	MEASURE_IO_WRITE_BYTES,
-	MEASURE_IO_WRITE_NS,
-	MEASURE_IO_WAITS,
-	MEASURE_IO_WAIT_NS,
-	MEASURE_IO_REQUESTS,
-	MEASURE_IO_OTHERS,
-	MEASURE_IO_OTHER_NS,
-	MEASURE_IO_ERRORS,
-	MEASURE_IO_ERROR_NS,
-	MEASURE_COUNTER, /* of the session's first counter, and so on */
+#define MEASURE(name) MEASURE_##name,
+#define X(NAME, name)                                                                              \
+	MEASURE_BEFORE_##NAME, MEASURE_TO_##NAME = MEASURE_BEFORE_##NAME - 1,                      \
+			       MEASURES_##NAME(MEASURE)
+	FORMAT_KINDS(X)
+#undef X
+#undef MEASURE
+		MEASURE_COUNTER, /* of the session's first counter, and so on */
 	MEASURE_COUNT = MEASURE_COUNTER + MEASURE_COUNTERS_MAX,
 	MEASURE_NONE = MEASURE_COUNT,
 };
@@ -55,6 +47,12 @@ struct kept_sums {
 
 /* The array of a measure, made when first asked for. */
 uint64_t *measure_array(struct measure_sums *sums, enum measure measure);
+static inline void measure_add(struct measure_sums *sums, enum measure measure, uint32_t node,
+			       uint64_t value)
+{
+	measure_array(sums, measure)[node] += value;
+}
+
 /* Makes room for more nodes. */
 void measure_grow(struct measure_sums *sums, size_t nodes);
 /*
@@ -74,6 +72,21 @@ struct measuring {
 	const uint8_t *fate;	/* heap events: by row of the trace, enum heap_fate */
 	const uint8_t *counter; /* counter events: the session's number of each of the process's */
 };
+
+/* By row of a piece, the node of its sums. */
+static inline const uint32_t *measure_places(const struct event_run *run,
+					     const struct measuring *measuring)
+{
+	return measuring->places ? measuring->places : event_stacks(run);
+}
+
+static inline bool measure_is_chosen(const struct measuring *measuring, size_t row)
+{
+	return !measuring->chosen || measuring->chosen[row];
+}
+
+/* The kind of trace that a measure is of, or TRACE_KINDS: of the clock. */
+enum trace_kind measure_trace(unsigned measure);
 
 /* Adds the events of a piece. */
 void measure_run(const struct event_run *run, const struct measuring *measuring);

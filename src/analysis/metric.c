@@ -2,6 +2,7 @@
 /* The catalogue of metrics, and how a choice among them is written. */
 #include "analysis/metric.h"
 
+#include "analysis/kinds.h"
 #include "analysis/session.h"
 #include "base/array.h"
 #include "base/strbuf.h"
@@ -15,7 +16,7 @@
 #define ALL_STATES  ((1u << PROFILE_STATES) - 1)
 #define CPU_STATES  (STATE(USER) | STATE(SYSTEM) | STATE(TRAP) | 1u << PROFILE_STATE_CPU)
 
-static const struct metric catalogue[] = {
+static const struct metric of_clock[] = {
 	{.command = "total",
 	 .title = "Total Thread Time",
 	 .states = ALL_STATES,
@@ -79,129 +80,9 @@ static const struct metric catalogue[] = {
 	 .title = "Other Wait Time",
 	 .states = STATE(KERNEL_FAULT) | STATE(SLEEP) | STATE(STOPPED),
 	 .description = "kernel page faults, sleep and stopped time together"},
-	{.command = "sync",
-	 .title = "Sync Wait Time",
-	 .unit = UNIT_SECONDS,
-	 .measure = MEASURE_SYNC_NS,
-	 .description =
-		 "time from the request to the grant of locks and other means of synchronization",
-	 .if_data = true},
-	{.command = "syncn",
-	 .title = "Sync Wait Count",
-	 .unit = UNIT_COUNT,
-	 .measure = MEASURE_SYNC_COUNT,
-	 .description = "waits for locks and other means of synchronization",
-	 .if_data = true},
-	{.command = "heapalloccnt",
-	 .title = "Allocations",
-	 .aliases = "alloc",
-	 .unit = UNIT_COUNT,
-	 .measure = MEASURE_HEAP_ALLOCS,
-	 .description = "blocks of memory allocated",
-	 .if_data = true},
-	{.command = "heapallocbytes",
-	 .title = "Bytes Allocated",
-	 .aliases = "balloc",
-	 .unit = UNIT_BYTES,
-	 .measure = MEASURE_HEAP_BYTES,
-	 .description = "bytes of memory allocated",
-	 .if_data = true},
-	{.command = "heapleakcnt",
-	 .title = "Leaks",
-	 .aliases = "leak",
-	 .unit = UNIT_COUNT,
-	 .measure = MEASURE_HEAP_LEAKS,
-	 .description = "blocks of memory allocated and never freed",
-	 .if_data = true},
-	{.command = "heapleakbytes",
-	 .title = "Bytes Leaked",
-	 .aliases = "bleak",
-	 .unit = UNIT_BYTES,
-	 .measure = MEASURE_HEAP_LEAK_BYTES,
-	 .description = "bytes of memory allocated and never freed",
-	 .if_data = true},
-	{.command = "ioreadcnt",
-	 .title = "Read Count",
-	 .unit = UNIT_COUNT,
-	 .measure = MEASURE_IO_READS,
-	 .description = "calls that read",
-	 .if_data = true},
-	{.command = "ioreadbytes",
-	 .title = "Read Bytes",
-	 .unit = UNIT_BYTES,
-	 .measure = MEASURE_IO_READ_BYTES,
-	 .description = "bytes that were read",
-	 .if_data = true},
-	{.command = "ioreadtime",
-	 .title = "Read Time",
-	 .unit = UNIT_SECONDS,
-	 .measure = MEASURE_IO_READ_NS,
-	 .description = "time in calls that read",
-	 .if_data = true},
-	{.command = "iowritecnt",
-	 .title = "Write Count",
-	 .unit = UNIT_COUNT,
-	 .measure = MEASURE_IO_WRITES,
-	 .description = "calls that write",
-	 .if_data = true},
-	{.command = "iowritebytes",
-	 .title = "Write Bytes",
-	 .unit = UNIT_BYTES,
-	 .measure = MEASURE_IO_WRITE_BYTES,
-	 .description = "bytes that were written",
-	 .if_data = true},
-	{.command = "iowritetime",
-	 .title = "Write Time",
-	 .unit = UNIT_SECONDS,
-	 .measure = MEASURE_IO_WRITE_NS,
-	 .description = "time in calls that write",
-	 .if_data = true},
-	{.command = "iowaitcnt",
-	 .title = "I/O Wait Count",
-	 .unit = UNIT_COUNT,
-	 .measure = MEASURE_IO_WAITS,
-	 .description =
-		 "calls that wait for files or sockets to be ready: poll, select, epoll_wait",
-	 .if_data = true},
-	{.command = "iowaittime",
-	 .title = "I/O Wait Time",
-	 .unit = UNIT_SECONDS,
-	 .measure = MEASURE_IO_WAIT_NS,
-	 .description = "time in calls that wait for files or sockets to be ready: poll, select, "
-			"epoll_wait",
-	 .if_data = true},
-	{.command = "iorequestcnt",
-	 .title = "Submitted Requests",
-	 .unit = UNIT_COUNT,
-	 .measure = MEASURE_IO_REQUESTS,
-	 .description = "requests that were handed to an io_uring",
-	 .if_data = true},
-	{.command = "ioothercnt",
-	 .title = "Other I/O Count",
-	 .unit = UNIT_COUNT,
-	 .measure = MEASURE_IO_OTHERS,
-	 .description =
-		 "calls that open, close or control files and sockets, or hand over requests",
-	 .if_data = true},
-	{.command = "ioothertime",
-	 .title = "Other I/O Time",
-	 .unit = UNIT_SECONDS,
-	 .measure = MEASURE_IO_OTHER_NS,
-	 .description = "time in calls that open, close or control files and sockets, or hand over "
-			"requests",
-	 .if_data = true},
-	{.command = "ioerrorcnt",
-	 .title = "I/O Error Count",
-	 .unit = UNIT_COUNT,
-	 .measure = MEASURE_IO_ERRORS,
-	 .description = "I/O calls that failed",
-	 .if_data = true},
-	{.command = "ioerrortime",
-	 .title = "I/O Error Time",
-	 .unit = UNIT_SECONDS,
-	 .measure = MEASURE_IO_ERROR_NS,
-	 .description = "time in I/O calls that failed",
-	 .if_data = true},
+};
+
+static const struct metric of_code[] = {
 	{.command = "size",
 	 .title = "Size",
 	 .unit = UNIT_BYTES,
@@ -219,17 +100,21 @@ static const struct metric catalogue[] = {
 	 .description = "name of the function"},
 };
 
-/* The counters stand before the static metrics. */
+/* The clock's, those of the traced kinds, the session's counters, the static ones. */
 const struct metric *metric_catalogue(const struct session *session, size_t index)
 {
-	enum { ALL = COUNT(catalogue), FIRST_STATIC = ALL - 3 };
-	size_t counters = session ? session->counters.count : 0;
+	size_t traced = kinds_metric_count(), counters = session ? session->counters.count : 0;
 
-	if (index < FIRST_STATIC)
-		return &catalogue[index];
-	if (index < FIRST_STATIC + counters)
-		return &session->counters.items[index - FIRST_STATIC];
-	return index - counters < ALL ? &catalogue[index - counters] : NULL;
+	if (index < COUNT(of_clock))
+		return &of_clock[index];
+	index -= COUNT(of_clock);
+	if (index < traced)
+		return kinds_metric(index);
+	index -= traced;
+	if (index < counters)
+		return &session->counters.items[index];
+	index -= counters;
+	return index < COUNT(of_code) ? &of_code[index] : NULL;
 }
 
 /* Whether `word` is one of a space-separated list. */
@@ -257,21 +142,9 @@ const struct metric *metric_find(const struct session *session, const char *name
 	return NULL;
 }
 
-/* The kind of trace that a measure is of, or TRACE_KINDS: of the clock. */
-static enum trace_kind trace_of(unsigned measure)
-{
-	if (measure >= MEASURE_COUNTER)
-		return TRACE_COUNTER;
-	if (measure >= MEASURE_IO_READS)
-		return TRACE_IO;
-	if (measure >= MEASURE_SYNC_NS)
-		return TRACE_SYNC;
-	return measure >= MEASURE_HEAP_ALLOCS ? TRACE_HEAP : TRACE_KINDS;
-}
-
 enum trace_kind metric_trace(const struct metric *metric)
 {
-	return metric->is_static || metric->states ? TRACE_KINDS : trace_of(metric->measure);
+	return metric->is_static || metric->states ? TRACE_KINDS : measure_trace(metric->measure);
 }
 
 /* Whether the clocks recorded what a metric of theirs is made of: gprofng's, time on a processor.
@@ -286,7 +159,8 @@ static bool has_traced(const struct session *session, unsigned measure)
 {
 	bool waits = measure >= MEASURE_IO_WAITS && measure <= MEASURE_IO_REQUESTS;
 
-	return !(session->only_gprofng && waits) && session_has_trace(session, trace_of(measure));
+	return !(session->only_gprofng && waits) &&
+	       session_has_trace(session, measure_trace(measure));
 }
 
 bool metric_available(const struct session *session, const struct metric *metric)
