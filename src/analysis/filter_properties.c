@@ -13,14 +13,12 @@
 
 #include <string.h>
 
+#define X(NAME, name) NAME = 1u << (EVENTS_TRACE + TRACE_##NAME),
 enum {
 	CLOCK = 1u << EVENTS_CLOCK,
-	HEAP = 1u << (EVENTS_TRACE + TRACE_HEAP),
-	SYNC = 1u << (EVENTS_TRACE + TRACE_SYNC),
-	IO = 1u << (EVENTS_TRACE + TRACE_IO),
-	COUNTER = 1u << (EVENTS_TRACE + TRACE_COUNTER),
-	ALL = CLOCK | HEAP | SYNC | IO | COUNTER,
+	FORMAT_KINDS(X) ALL = (1u << EVENTS_KINDS) - 1,
 };
+#undef X
 
 #define EACH_ROW for (size_t i = 0; i < rows->run->count; i++)
 
