@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 /* Like malloc and friends; out of memory ends the process with a message. */
 void *xmalloc(size_t size);
