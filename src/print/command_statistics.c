@@ -12,6 +12,8 @@
 #include "base/array.h"
 #include "print/command.h"
 
+#include <stdlib.h>
+
 enum { LABEL_WIDTH = 50 };
 
 /* The states in the order of the listing, by enum format_state. */

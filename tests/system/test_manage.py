@@ -657,12 +657,11 @@ def garble_line(path):
 
 @test
 def check_finds_each_damage(t):
-    experiment = t.collect(t.target('threads8'), '0.1s', options=('-p', 'hi')).experiment
+    # A sanitizer's search for leaks would be a child of its own.
+    experiment = t.collect(t.target('threads8'), '0.1s', options=('-p', 'hi'), env={'ASAN_OPTIONS': 'detect_leaks=0:verify_asan_link_order=0'}).experiment
     events = t.read(experiment)['']['events']
     result = helio(t, 'check', experiment)
     t.check('in order' in result.out, result.out)
-    whole = json.loads(helio(t, 'check', '--json', experiment).out)['experiments'][0]['yields']['events']
-    t.check(whole >= events, f'{whole} events, recorded are {events}')  # a sanitizer's child may add some
 
     def damage(what, file, change, less=False):
         spoilt = t.directory / 'spoilt.er'
@@ -675,7 +674,7 @@ def check_finds_each_damage(t):
         t.equal(found['verdict'], 'damaged', what)
         t.check(any(file.split('/')[0] in text for text in found['damage']), f'{what}: {found["damage"]}')
         yields = found['yields']['events']
-        t.check(yields < whole if less else yields == whole, f'{what}: {yields} of {whole} events')
+        t.check(yields < events if less else yields == events, f'{what}: {yields} of {events} events')
         t.check('still yields' in t.run(t.helio, 'check', spoilt).out, f'{what}: as text')
 
     damage('profile cut in a block', 'profile', lambda p: cut(p, p.stat().st_size * 2 // 3), less=True)
