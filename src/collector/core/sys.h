@@ -126,6 +126,21 @@ static inline void sys_nap(long ns)
 	sys_call(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &time);
 }
 
+/* Whether an operation of futex(2) waits. */
+static inline bool sys_futex_waits(long operation)
+{
+	switch (operation & FUTEX_CMD_MASK) {
+	case FUTEX_WAIT:
+	case FUTEX_WAIT_BITSET:
+	case FUTEX_WAIT_REQUEUE_PI:
+	case FUTEX_LOCK_PI:
+	case FUTEX_LOCK_PI2:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static inline int sys_getpid(void)
 {
 	return (int)sys_call(SYS_getpid, 0, 0, 0, 0);

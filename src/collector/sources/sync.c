@@ -151,20 +151,6 @@ void sync_release(const void *object, uint64_t time_ns)
 	trace_leave(thread);
 }
 
-bool sync_futex_waits(long operation)
-{
-	switch (operation & FUTEX_CMD_MASK) {
-	case FUTEX_WAIT:
-	case FUTEX_WAIT_BITSET:
-	case FUTEX_WAIT_REQUEUE_PI:
-	case FUTEX_LOCK_PI:
-	case FUTEX_LOCK_PI2:
-		return true;
-	default:
-		return false;
-	}
-}
-
 long sync_futex(long address, long operation, long value, long timeout, long other, long bits)
 {
 	struct under_way wait = sync_request(SYNC_FUTEX, (const void *)address, 0);

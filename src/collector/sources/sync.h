@@ -48,8 +48,7 @@ void sync_release(const void *object, uint64_t time_ns);
 /* The call is back; error: its errno, or 0. Keeps errno. */
 void sync_grant(const struct under_way *wait, int error);
 
-/* Whether futex(2) with that operation waits; and the call, by syscall(2). */
-bool sync_futex_waits(long operation);
+/* futex(2) with an operation that waits, by syscall(2). */
 long sync_futex(long address, long operation, long value, long timeout, long other, long bits);
 
 #endif

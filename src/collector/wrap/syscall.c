@@ -109,7 +109,7 @@ long wrapped_syscall(long number, long a, long b, long c, long d, long e, long f
 		return call_wrapper(number, a, b, c, d, e);
 	if (signal_is_number(number))
 		return signal_by_number(number, a, b, c, d);
-	if (number == SYS_futex && sync_is_on() && sync_futex_waits(b))
+	if (number == SYS_futex && sync_is_on() && sys_futex_waits(b))
 		return sync_futex(a, b, c, d, e, f);
 	if (io_is_number(number))
 		return io_by_number(number, a, b, c, d, e, f);

@@ -4,7 +4,6 @@
 #include "collector/core/sys.h"
 #include "collector/unwind/x86_64_effect.h"
 
-#include <linux/futex.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -25,21 +24,6 @@ uint64_t call_site(uint64_t pc, uint64_t after)
 	if (after == pc + 2 && (pc & 0xfff) <= 0xffe && bytes_are_syscall(pc))
 		return pc;
 	return 0;
-}
-
-/* True for the operations of futex(2) that wait. */
-static bool futex_waits(uint64_t operation)
-{
-	switch (operation & (uint64_t)FUTEX_CMD_MASK) {
-	case FUTEX_WAIT:
-	case FUTEX_WAIT_BITSET:
-	case FUTEX_LOCK_PI:
-	case FUTEX_LOCK_PI2:
-	case FUTEX_WAIT_REQUEUE_PI:
-		return true;
-	default:
-		return false;
-	}
 }
 
 /*
@@ -87,7 +71,7 @@ static long number_by_arguments(const uint64_t *registers)
 {
 	enum { SI = 4, DI = 5 };
 	uint64_t first = registers[DI], second = registers[SI];
-	bool futex = !(first & 3) && first > PAGE && second < 1024 && futex_waits(second);
+	bool futex = !(first & 3) && first > PAGE && second < 1024 && sys_futex_waits((long)second);
 
 	return futex ? SYS_futex : -1;
 }
