@@ -16,6 +16,7 @@
 #include "print/diff.h"
 #include "print/print.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,13 +31,16 @@ struct subcommand {
 	const char *old_name; /* as argv[0], or NULL */
 	const char *help;
 	int (*run)(int argc, char **argv);
+	int (*run_old)(int argc, char **argv); /* under the old name; NULL: as `run` */
+	bool has_no_help;		       /* help of it is that of all */
 };
 
 static int run_help(int argc, char **argv);
 static int run_version(int argc, char **argv);
 
 static const struct subcommand subcommands[] = {
-	{"collect", "collect", "run a program and record where its time goes", collect_main},
+	{"collect", "collect", "run a program and record where its time goes", collect_main,
+	 collect_main_old},
 	{"attach", NULL, "record a program that runs already", attach_main},
 	{"ctl", NULL, "pause, resume, sample or end a recording in progress", control_main},
 	{"print", "er_print", "print what was recorded", print_main},
@@ -52,8 +56,9 @@ static const struct subcommand subcommands[] = {
 	{"mv", "er_mv", "move experiments", manage_move_main},
 	{"rm", "er_rm", "remove experiments", manage_remove_main},
 	{"doctor", NULL, "say what this machine and this user can record", doctor_main},
-	{"help", NULL, "show help, of a subcommand where one is named", run_help},
-	{"version", NULL, "show the version", run_version},
+	{"help", NULL, "show help, of a subcommand where one is named", run_help,
+	 .has_no_help = true},
+	{"version", NULL, "show the version", run_version, .has_no_help = true},
 };
 
 enum { SUBCOMMAND_COUNT = COUNT(subcommands) };
@@ -142,7 +147,7 @@ static int run_help(int argc, char **argv)
 
 	if (!subcommand)
 		return unknown(argv[1]);
-	if (subcommand->run == run_help || subcommand->run == run_version) {
+	if (subcommand->has_no_help) {
 		put_help(stdout);
 		return 0;
 	}
@@ -172,11 +177,12 @@ static int run(int argc, char **argv)
 	const char *slash = argc ? strrchr(argv[0], '/') : NULL;
 	const char *name = slash ? slash + 1 : argc ? argv[0] : "helio";
 
-	for (int i = 0; i < SUBCOMMAND_COUNT; i++)
-		if (subcommands[i].old_name && !strcmp(name, subcommands[i].old_name))
-			return finish(subcommands[i].run == collect_main
-					      ? collect_main_old(argc, argv)
-					      : subcommands[i].run(argc, argv));
+	for (int i = 0; i < SUBCOMMAND_COUNT; i++) {
+		const struct subcommand *old = &subcommands[i];
+
+		if (old->old_name && !strcmp(name, old->old_name))
+			return finish((old->run_old ? old->run_old : old->run)(argc, argv));
+	}
 	if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
 		return finish(run_help(argc > 1 ? argc - 1 : 1, argv + (argc > 1)));
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
