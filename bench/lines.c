@@ -10,7 +10,7 @@
  * each address a line with it and the symbol there, and for each call, innermost
  * first, one with function and FILE:LINE; separated by a tab.
  */
-#include "object/lines.h"
+#include "object/lines/lines.h"
 #include "base/memory.h"
 #include "isa/isa.h"
 #include "object/object.h"

@@ -4,9 +4,9 @@
 #include "cli/collect.h"
 
 #include "base/memory.h"
-#include "launch/attach.h"
-#include "launch/launch.h"
-#include "launch/show.h"
+#include "launch/attach/attach.h"
+#include "launch/run/launch.h"
+#include "launch/run/show.h"
 #include "manage/ending.h"
 #include "manage/manage.h"
 

@@ -13,7 +13,7 @@
 #include "launch/control.h"
 #include "launch/doctor.h"
 #include "manage/manage.h"
-#include "print/diff.h"
+#include "print/commands/diff.h"
 #include "print/print.h"
 
 #include <stdbool.h>

@@ -7,7 +7,7 @@
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "experiment/before.h"
-#include "experiment/gprofng.h"
+#include "experiment/gprofng/gprofng.h"
 #include "experiment/lives.h"
 #include "experiment/unrecorded.h"
 #include "format/archive.h"

@@ -21,7 +21,8 @@ struct stack_location {
 	uint64_t pc;
 	uint32_t epoch;
 	bool is_trigger; /* of an event that was recorded behind it; never in files */
-	bool is_target;	 /* likewise: where a branch may have led to, see analysis/charge.h */
+	bool is_target; /* likewise: where a branch may have led to, see analysis/code/attribution.h
+			 */
 };
 
 struct stack_node {

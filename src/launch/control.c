@@ -14,12 +14,12 @@
 #include "base/memory.h"
 #include "base/terminal.h"
 #include "format/control.h"
-#include "launch/family.h"
 #include "launch/proc.h"
-#include "launch/run.h"
-#include "launch/samples.h"
-#include "launch/show.h"
-#include "launch/xml.h"
+#include "launch/run/family.h"
+#include "launch/run/run.h"
+#include "launch/run/samples.h"
+#include "launch/run/show.h"
+#include "launch/run/xml.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -12,10 +12,10 @@
 #include "base/strbuf.h"
 #include "base/terminal.h"
 #include "format/params.h"
-#include "launch/counter.h"
-#include "launch/environment.h"
+#include "launch/counter/counter.h"
 #include "launch/probe.h"
 #include "launch/proc.h"
+#include "launch/run/environment.h"
 
 #include <errno.h>
 #include <linux/capability.h>

@@ -6,7 +6,7 @@
 #include "base/status.h"
 #include "base/strbuf.h"
 #include "format/kinds.h"
-#include "launch/counter.h"
+#include "launch/counter/counter.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -16,7 +16,7 @@
 #include "format/archive.h"
 #include "format/params.h"
 #include "manage/tree.h"
-#include "object/debug_file.h"
+#include "object/elf/debug_file.h"
 #include "object/object.h"
 
 #include <errno.h>

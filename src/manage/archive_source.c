@@ -9,7 +9,7 @@
 #include "experiment/experiment.h"
 #include "format/archive.h"
 #include "manage/archive.h"
-#include "object/sources.h"
+#include "object/lines/sources.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "base/path.h"
 #include "format/archive.h"
 #include "manage/check.h"
-#include "object/elf_file.h"
+#include "object/elf/elf_file.h"
 #include "object/object.h"
 
 #include <dirent.h>

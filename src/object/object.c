@@ -6,14 +6,14 @@
 #include "object/object.h"
 
 #include "base/hash.h"
-#include "object/code_map.h"
-#include "object/data.h"
-#include "object/debug_file.h"
-#include "object/debuginfod.h"
-#include "object/file.h"
-#include "object/lines_private.h"
-#include "object/name_index.h"
-#include "object/variables_private.h"
+#include "object/elf/code_map.h"
+#include "object/elf/debug_file.h"
+#include "object/elf/debuginfod.h"
+#include "object/elf/file.h"
+#include "object/lines/lines_private.h"
+#include "object/names/name_index.h"
+#include "object/types/data.h"
+#include "object/types/variables_private.h"
 
 #include <errno.h>
 #include <link.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "present/json_value.h"
 
-#include "analysis/result.h"
+#include "analysis/views/result.h"
 #include "base/memory.h"
 #include "present/layout.h"
 

@@ -3,7 +3,7 @@
 #ifndef HELIO_PRESENT_JSON_VALUE_H
 #define HELIO_PRESENT_JSON_VALUE_H
 
-#include "analysis/view.h"
+#include "analysis/views/view.h"
 #include "base/json.h"
 
 /* Seconds as a real number; counts, bytes and addresses as an integer. */

@@ -6,7 +6,7 @@
 #ifndef HELIO_PRESENT_LAYOUT_H
 #define HELIO_PRESENT_LAYOUT_H
 
-#include "analysis/view.h"
+#include "analysis/views/view.h"
 #include "present/number.h"
 
 enum field_kind { FIELD_VALUE, FIELD_TIME, FIELD_PERCENT, FIELD_ERROR, FIELD_ADDRESS, FIELD_NAME };

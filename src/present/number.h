@@ -3,7 +3,7 @@
 #ifndef HELIO_PRESENT_NUMBER_H
 #define HELIO_PRESENT_NUMBER_H
 
-#include "analysis/metric.h"
+#include "analysis/metric/metric.h"
 
 #include <stddef.h>
 

@@ -3,7 +3,7 @@
 #ifndef HELIO_PRESENT_PRESENT_H
 #define HELIO_PRESENT_PRESENT_H
 
-#include "analysis/result.h"
+#include "analysis/views/result.h"
 #include "present/output.h"
 
 enum present_format { PRESENT_TEXT, PRESENT_JSON, PRESENT_HTML, PRESENT_DELIMITED };

@@ -3,7 +3,7 @@
 #ifndef HELIO_PRESENT_STACKS_H
 #define HELIO_PRESENT_STACKS_H
 
-#include "analysis/view.h"
+#include "analysis/views/view.h"
 #include "base/json.h"
 #include "present/output.h"
 

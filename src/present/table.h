@@ -3,7 +3,7 @@
 #ifndef HELIO_PRESENT_TABLE_H
 #define HELIO_PRESENT_TABLE_H
 
-#include "analysis/result.h"
+#include "analysis/views/result.h"
 #include "present/layout.h"
 #include "present/output.h"
 

@@ -3,7 +3,7 @@
 #ifndef HELIO_PRESENT_TIMELINE_H
 #define HELIO_PRESENT_TIMELINE_H
 
-#include "analysis/timeline.h"
+#include "analysis/views/timeline.h"
 #include "base/json.h"
 #include "present/output.h"
 

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/path.h"
 #include "base/suggest.h"
-#include "print/startup.h"
+#include "print/startup_files.h"
 
 #include <stdio.h>
 #include <stdlib.h>

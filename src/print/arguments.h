@@ -5,7 +5,7 @@
 
 #include "experiment/group.h"
 #include "present/output.h"
-#include "print/command.h"
+#include "print/commands/command.h"
 
 /* A command to run; arguments point into argv. command NULL: read commands from stdin ("-"). */
 struct planned {

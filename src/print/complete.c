@@ -3,11 +3,11 @@
  * What TAB offers.  Function names are taken from the function list itself,
  * so that what is offered is what the commands will find.
  */
-#include "analysis/data_object.h"
-#include "analysis/filter.h"
-#include "analysis/index.h"
+#include "analysis/data/data_object.h"
+#include "analysis/filter/filter.h"
+#include "analysis/index/index.h"
 #include "base/memory.h"
-#include "print/command.h"
+#include "print/commands/command.h"
 #include "print/script.h"
 
 #include <ctype.h>

@@ -7,9 +7,9 @@
 #ifndef HELIO_PRINT_CONTEXT_H
 #define HELIO_PRINT_CONTEXT_H
 
-#include "analysis/view.h"
-#include "analysis/watch.h"
-#include "object/source.h"
+#include "analysis/session/watch.h"
+#include "analysis/views/view.h"
+#include "object/lines/source.h"
 #include "present/present.h"
 
 /* Of the command that runs: progress.h. */

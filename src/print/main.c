@@ -7,11 +7,11 @@
 #include "print/print.h"
 #include "print/progress.h"
 
-#include "analysis/cache.h"
+#include "analysis/cache/cache.h"
 #include "base/terminal.h"
 #include "print/arguments.h"
 #include "print/script.h"
-#include "print/startup.h"
+#include "print/startup_files.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -102,7 +102,7 @@ static bool asks_for_errors(const struct planned *planned)
 
 /* What of the experiments the commands need. */
 enum need {
-	NEED_SUMS, /* what analysis/cache.h keeps */
+	NEED_SUMS, /* what analysis/cache/cache.h keeps */
 	NEED_CODE, /* with code */
 	NEED_ALL,
 };

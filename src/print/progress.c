@@ -2,7 +2,7 @@
 #include "print/progress.h"
 
 #include "base/terminal.h"
-#include "object/debuginfod.h"
+#include "object/elf/debuginfod.h"
 
 #include <signal.h>
 #include <time.h>

@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "base/strbuf.h"
-#include "print/command.h"
+#include "print/commands/command.h"
 #include "print/print.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
  * wrong, but nothing may be read beyond what is there.  An input is a byte that chooses the file
  * and then edits of five bytes: the place in 24 bits, the kind of edit, a value.
  */
-#include "analysis/cache_file.h"
+#include "analysis/cache/cache_file.h"
 #include "base/strbuf.h"
 #include "print_golden.h"
 

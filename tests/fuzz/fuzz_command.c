@@ -4,8 +4,8 @@
  * as a command, the others read as metrics, and completed at every place.  Nothing
  * is run.
  */
-#include "analysis/session.h"
-#include "print/command.h"
+#include "analysis/session/session.h"
+#include "print/commands/command.h"
 #include "print/script.h"
 
 #include <stdlib.h>

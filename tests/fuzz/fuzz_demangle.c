@@ -4,7 +4,7 @@
  * Any text as a symbol's name.
  *
  * clang -g -O1 -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -Isrc tests/fuzz/fuzz_demangle.c
- * src/object/demangle.c src/base/base.c -liberty -o fuzz_demangle
+ * src/object/names/demangle.c src/base/base.c -liberty -o fuzz_demangle
  */
 #include "object/object.h"
 

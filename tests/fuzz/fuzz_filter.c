@@ -3,7 +3,7 @@
  * Any text as a filter: it is refused with a reason, or made into a program, which is run over
  * events of the clock; what is unknown has no value, and the same text does the same again.
  */
-#include "analysis/filter_program.h"
+#include "analysis/filter/filter_program.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,9 +4,9 @@
  * in which compilers at run time tell of their functions.  The first byte says which one it is.
  */
 #include "base/folder.h"
-#include "launch/family.h"
-#include "launch/jit.h"
-#include "launch/pack.h"
+#include "launch/run/family.h"
+#include "launch/run/jit.h"
+#include "launch/run/pack.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -4,10 +4,10 @@
  * data, variables and their types.
  */
 #include "base/memory.h"
-#include "object/lines.h"
-#include "object/name.h"
+#include "object/lines/lines.h"
+#include "object/names/name.h"
 #include "object/object.h"
-#include "object/variables.h"
+#include "object/types/variables.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a compiler's optimisation record: the first one says which compiler's. */
-#include "object/remarks.h"
+#include "object/lines/remarks.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * Any bytes as the memory of a process that is attached to: a load object whose headers, tables
  * of symbols and strings are the process's to make.
  */
-#include "launch/remote.h"
+#include "launch/attach/remote.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

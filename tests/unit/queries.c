@@ -8,20 +8,20 @@
  * A question follows from its number alone: view, filter, selections, objects hidden, inlined
  * calls, comparison, order, limit.
  */
-#include "analysis/data_object.h"
-#include "analysis/filter.h"
-#include "analysis/heaps.h"
-#include "analysis/idle.h"
-#include "analysis/index.h"
-#include "analysis/io.h"
-#include "analysis/locks.h"
-#include "analysis/memory_object.h"
-#include "analysis/timeline.h"
-#include "analysis/view.h"
+#include "analysis/data/data_object.h"
+#include "analysis/data/memory_object.h"
+#include "analysis/filter/filter.h"
+#include "analysis/index/index.h"
+#include "analysis/kinds/heaps.h"
+#include "analysis/kinds/idle.h"
+#include "analysis/kinds/io.h"
+#include "analysis/kinds/locks.h"
+#include "analysis/views/timeline.h"
+#include "analysis/views/view.h"
 #include "base/array.h"
 #include "base/strbuf.h"
-#include "object/remarks.h"
-#include "object/source.h"
+#include "object/lines/remarks.h"
+#include "object/lines/source.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -6,10 +6,10 @@
  * no variables.
  */
 #include "base/memory.h"
-#include "object/lines.h"
-#include "object/name.h"
+#include "object/lines/lines.h"
+#include "object/names/name.h"
 #include "object/object.h"
-#include "object/variables.h"
+#include "object/types/variables.h"
 
 #include <stdlib.h>
 #include <string.h>

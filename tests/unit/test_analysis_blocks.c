@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which block or mapping an address was in: side by side, within others' old places, and after one
  * another. */
-#include "analysis/block_index.h"
-#include "analysis/mapping_index.h"
+#include "analysis/data/block_index.h"
+#include "analysis/index/mapping_index.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists of (value, amount): order, sums, and that memory follows the number of values. */
-#include "analysis/index_cells.h"
+#include "analysis/index/index_cells.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

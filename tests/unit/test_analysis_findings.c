@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the engine judges, over experiments and tables whose every number is made here. */
-#include "analysis/choice.h"
-#include "analysis/differences.h"
-#include "analysis/findings.h"
-#include "analysis/heaps.h"
-#include "analysis/statistics.h"
-#include "analysis/totals.h"
-#include "analysis/tree_objects.h"
+#include "analysis/kinds/heaps.h"
+#include "analysis/tree/tree_objects.h"
+#include "analysis/views/choice.h"
+#include "analysis/views/differences.h"
+#include "analysis/views/findings.h"
+#include "analysis/views/statistics.h"
+#include "analysis/views/totals.h"
 #include "experiment_writer.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The language of metric specifications, rule by rule. */
-#include "analysis/view.h"
+#include "analysis/views/view.h"
 #include "experiment_writer.h"
 
 #include <setjmp.h>

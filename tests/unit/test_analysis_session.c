@@ -3,7 +3,7 @@
  * Sessions: the example of the manual (figure 2-1), functions that several
  * processes share, names, order, limits, and the facts about processes.
  */
-#include "analysis/view.h"
+#include "analysis/views/view.h"
 #include "experiment_writer.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The list of call stacks: which there are, their frames, values, order and rest. */
-#include "analysis/view.h"
+#include "analysis/views/view.h"
 #include "experiment_writer.h"
 
 #include <setjmp.h>

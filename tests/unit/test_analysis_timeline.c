@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Timelines of threads whose every event is known, and of random ones against sums made slowly. */
-#include "analysis/timeline.h"
+#include "analysis/views/timeline.h"
 #include "base/memory.h"
 #include "experiment_writer.h"
 

@@ -4,7 +4,7 @@
  * by construction, and a mark in front of the last access tells its address; debug information is
  * that of gcc and clang, optimised and not.
  */
-#include "analysis/data_track.h"
+#include "analysis/data/data_track.h"
 #include "test_object_support.h"
 
 static const char source[] =

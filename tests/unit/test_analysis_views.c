@@ -4,7 +4,7 @@
  * several processes, and sums made event by event from the definitions in the
  * documents, without trees or bits.
  */
-#include "analysis/view.h"
+#include "analysis/views/view.h"
 #include "base/hash.h"
 #include "experiment_writer.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is said of a process that cannot be attached to. */
 #include "base/status.h"
-#include "launch/attach_check.h"
+#include "launch/attach/attach_check.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "launch/counter.h"
+#include "launch/counter/counter.h"
 
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>

@@ -8,9 +8,9 @@
 #include <cmocka.h>
 
 #include "base/folder.h"
-#include "launch/family.h"
 #include "launch/proc.h"
-#include "launch/run.h"
+#include "launch/run/family.h"
+#include "launch/run/run.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is added to a group whose name leads elsewhere by then: it was looked at before. */
-#include "launch/group.h"
+#include "launch/run/group.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

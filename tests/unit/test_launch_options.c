@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "format/params.h"
-#include "launch/environment.h"
 #include "launch/options.h"
+#include "launch/run/environment.h"
 
 #include <signal.h>
 #include <stdio.h>

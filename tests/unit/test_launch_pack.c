@@ -12,7 +12,7 @@
 
 #include "format/checksum.h"
 #include "format/format.h"
-#include "launch/pack.h"
+#include "launch/run/pack.h"
 
 #include <errno.h>
 #include <fcntl.h>

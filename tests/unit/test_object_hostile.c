@@ -4,12 +4,12 @@
  * a function that is answered holds the address asked for.
  */
 #include "base/file_map.h"
-#include "object/debug_info.h"
-#include "object/elf_file.h"
-#include "object/inflate.h"
-#include "object/lines.h"
-#include "object/name.h"
-#include "object/remarks.h"
+#include "object/elf/debug_info.h"
+#include "object/elf/elf_file.h"
+#include "object/elf/inflate.h"
+#include "object/lines/lines.h"
+#include "object/lines/remarks.h"
+#include "object/names/name.h"
 #include "test_object_support.h"
 
 #include <fcntl.h>

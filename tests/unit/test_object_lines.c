@@ -4,9 +4,9 @@
  * text of the program in which file, at which line and in which chain of calls
  * they are; llvm-symbolizer says the same of this test's own code.
  */
-#include "object/line_program.h"
-#include "object/lines.h"
-#include "object/symbols.h"
+#include "object/elf/symbols.h"
+#include "object/lines/line_program.h"
+#include "object/lines/lines.h"
 #include "test_object_support.h"
 
 #include <elf.h>

@@ -3,7 +3,7 @@
  * What compilers make of one function.  The programs are compiled here, so that
  * it is known which construct stands in which line and what was cloned.
  */
-#include "object/name.h"
+#include "object/names/name.h"
 #include "test_object_support.h"
 
 #include <fnmatch.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where a source is, by files that lie in one place or another; and its lines, by their bytes. */
-#include "object/debuginfod.h"
-#include "object/source.h"
+#include "object/elf/debuginfod.h"
+#include "object/lines/source.h"
 #include "test_object_support.h"
 
 #include <signal.h>

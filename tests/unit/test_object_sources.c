@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names in line tables. Which file a function comes from is known by construction, its address from
  * nm. */
-#include "object/sources.h"
+#include "object/lines/sources.h"
 #include "test_object_support.h"
 
 /* Whether DIRECTORY/name is in the table, where DIRECTORY is the test's. */

@@ -3,7 +3,7 @@
  * Variables and types.  Addresses are those of nm, offsets and sizes those that this test's own
  * compiler gives the same structures, names what the source says.
  */
-#include "object/variables.h"
+#include "object/types/variables.h"
 #include "test_object_support.h"
 
 #include <stddef.h>

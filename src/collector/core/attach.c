@@ -5,7 +5,7 @@
  * The functions run in a thread that is stopped somewhere in the program, on a
  * stack of the attacher's, with all signals blocked.  Nothing may wait for
  * another thread here, and no event may fire before this thread is let go: it would
- * end the system call that it is in.  So the keeper opens them, later.
+ * end the system call that it is in.  So the holder opens them, later.
  *
  * The states of threads stay theirs from one recording to the next: a thread knows
  * its own by a variable of its own, which nobody else can clear.
@@ -18,7 +18,7 @@
 #include "collector/core/tasks.h"
 #include "collector/core/text.h"
 #include "collector/sources/clock.h"
-#include "collector/wrap/next.h"
+#include "collector/wrap/next_functions.h"
 #include "format/attach.h"
 
 static int32_t attacher;
@@ -53,7 +53,7 @@ static int64_t begin(const char *words, int64_t from)
 	attacher = (int32_t)from;
 	announce_threads();
 	atomic_store(&collector.recording, true);
-	if (!keeper_start(sys_gettid())) {
+	if (!holder_start(sys_gettid())) {
 		collector_terminate();
 		return -ENOMEM;
 	}

@@ -18,7 +18,7 @@
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
 #include "collector/sources/counter.h"
-#include "collector/wrap/next.h"
+#include "collector/wrap/next_functions.h"
 #include "format/control.h"
 
 enum note_kind { NOTE_SAMPLE, NOTE_PAUSE, NOTE_RESUME, NOTE_LIMIT };

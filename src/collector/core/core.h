@@ -12,7 +12,7 @@
 #define HELIO_COLLECTOR_CORE_H
 
 #include "collector/arch/open_wait.h"
-#include "collector/core/lane.h"
+#include "collector/core/record_buffer.h"
 #include "collector/unwind/unwind.h"
 #include "format/counter.h"
 #include "format/format.h"
@@ -133,8 +133,8 @@ struct call_place {
 	struct open_wait open;
 };
 
-/* A traced call that has begun (under_way.h). */
-struct under_way {
+/* A traced call that has begun (pending_call.h). */
+struct pending_call {
 	uint64_t since_ns;    /* CLOCK_MONOTONIC */
 	uint64_t recorded_ns; /* the recording clock then */
 	uint64_t sp;	      /* of the wrapped function */
@@ -153,14 +153,14 @@ enum thread_lock { LOCK_FREE, LOCK_TAKEN, LOCK_BY_CALL };
 /* One live thread. Lives in its own mapping, which the next thread takes over. */
 struct thread {
 	/* Of the state, which one thread after another has. */
-	uint32_t index;	       /* in the table of all states */
-	uint32_t next_free;    /* index + 1 of the next free one */
-	_Atomic int32_t tid;   /* 0: free */
-	_Atomic uint32_t busy; /* enum thread_lock: taken by whoever writes */
-	struct lane lane;      /* of `profile` */
-	bool begun;	       /* its first record is there */
-	uint64_t begin_us;     /* what it says */
-	struct lane traces[TRACE_KINDS];
+	uint32_t index;		   /* in the table of all states */
+	uint32_t next_free;	   /* index + 1 of the next free one */
+	_Atomic int32_t tid;	   /* 0: free */
+	_Atomic uint32_t busy;	   /* enum thread_lock: taken by whoever writes */
+	struct record_buffer lane; /* of `profile` */
+	bool begun;		   /* its first record is there */
+	uint64_t begin_us;	   /* what it says */
+	struct record_buffer traces[TRACE_KINDS];
 	_Atomic uint64_t guard_ns;     /* when it expires, on CLOCK_MONOTONIC */
 	_Atomic uint64_t signalled_ns; /* when the monitor's signal under way was sent; 0: none */
 	struct clock_files files;      /* the monitor's: outlive the thread until it looks again */
@@ -184,7 +184,7 @@ struct thread {
 	uint64_t inside_sp;		   /* where the stack was then */
 	uint64_t measured_ticks;	   /* it is measured, since then; 0: it is not */
 	uint32_t to_measure, measured_gap; /* calls up to the next that is; between the last two */
-	struct under_way call[UNDER_WAY_MAX]; /* outermost first */
+	struct pending_call call[UNDER_WAY_MAX]; /* outermost first */
 	uint32_t calls;
 	bool over;			/* nothing more is recorded of them, nor of what follows */
 	uint64_t written_until_ns;	/* calls from before that have had their record; 0: none */
@@ -277,9 +277,9 @@ void collector_fall_silent(const char *reason);
 uint64_t collector_suspend(void);
 /* When the exec failed after all. */
 void collector_go_on(void);
-/* quiet.c: no signal of ours reaches the process in between; time stays pending. */
-void quiet_begin(void);
-void quiet_end(void);
+/* hold_signals.c: no signal of ours reaches the process in between; time stays pending. */
+void hold_signals_begin(void);
+void hold_signals_end(void);
 /* Begins a new recording in the child of a fork. */
 void collector_restart_after_fork(void);
 /* Begins a recording in a program that runs already, all but its engine; `words` as in

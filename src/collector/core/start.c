@@ -15,18 +15,18 @@
 #include "collector/core/own_time.h"
 #include "collector/core/own_use.h"
 #include "collector/core/params.h"
+#include "collector/core/pending_call.h"
 #include "collector/core/rawthread.h"
 #include "collector/core/sys.h"
 #include "collector/core/tasks.h"
 #include "collector/core/text.h"
 #include "collector/core/trace.h"
-#include "collector/core/under_way.h"
 #include "collector/sources/clock.h"
 #include "collector/sources/counter.h"
 #include "collector/sources/overhead.h"
 #include "collector/wrap/descriptor.h"
 #include "collector/wrap/lineage.h"
-#include "collector/wrap/next.h"
+#include "collector/wrap/next_functions.h"
 #include "format/params.h"
 #include "format/preload.h"
 
@@ -581,14 +581,14 @@ void collector_finish(void)
 void collector_terminate(void)
 {
 	collector_finish();
-	quiet_begin();
+	hold_signals_begin();
 	overhead_stop();
 	if (collector.engine == ENGINE_PERF)
 		perf_engine_wait_for_thread();
 	perf_engine_forget();
 	counter_forget();
 	monitor_engine_stop();
-	keeper_stop();
+	holder_stop();
 	watch_stop();
 }
 
@@ -625,7 +625,7 @@ uint64_t collector_suspend(void)
 
 	log_append(FORMAT_FILE_LOG, &line);
 
-	quiet_begin();
+	hold_signals_begin();
 	signal_show_real();
 	return settled_ns;
 }
@@ -633,10 +633,10 @@ uint64_t collector_suspend(void)
 void collector_go_on(void)
 {
 	close_own_thread(false);
-	under_way_go_on();
+	pending_call_go_on();
 	atomic_store(&collector.recording, true);
 	signal_hide_again();
-	quiet_end();
+	hold_signals_end();
 }
 
 void collector_drop_files(bool in_use)
@@ -665,7 +665,7 @@ static void reset_counts(void)
 /* In the child of a fork: the threads, events and descriptors that the parent has. */
 static void forget_parents(void)
 {
-	keeper_forget();
+	holder_forget();
 	overhead_forget();
 	perf_engine_forget();
 	counter_forget();
@@ -686,7 +686,7 @@ static void forget_last(void)
 		overhead_stop();
 		overhead_allow();
 		overhead_release();
-		keeper_stop();
+		holder_stop();
 		monitor_engine_stop();
 		watch_stop();
 	} else {

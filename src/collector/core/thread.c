@@ -370,9 +370,9 @@ bool thread_is_alone(const struct thread *own)
 
 static void empty_lanes(struct thread *thread)
 {
-	thread->lane = (struct lane){0};
+	thread->lane = (struct record_buffer){0};
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
-		thread->traces[kind] = (struct lane){0};
+		thread->traces[kind] = (struct record_buffer){0};
 }
 
 void thread_forget_all(const struct thread *in_use)

@@ -2,9 +2,9 @@
 #include "collector/core/trace.h"
 
 #include "collector/core/control.h"
+#include "collector/core/pending_call.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
-#include "collector/core/under_way.h"
 #include "collector/sources/clock.h"
 #include "collector/sources/overhead.h"
 #include "format/varint.h"
@@ -102,7 +102,7 @@ void trace_begin(void)
 
 void trace_finish(void)
 {
-	under_way_write_all();
+	pending_call_write_all();
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
 		if (is_on[kind] && sources[kind]->finish)
 			sources[kind]->finish();
@@ -228,8 +228,8 @@ static uint64_t since_start(uint64_t time_ns)
 
 static uint8_t *reserve(struct thread *thread, enum trace_kind kind, size_t size)
 {
-	return lane_reserve(&thread->traces[kind], &files[kind], size, thread->number,
-			    FORMAT_TRACE);
+	return record_buffer_reserve(&thread->traces[kind], &files[kind], size, thread->number,
+				     FORMAT_TRACE);
 }
 
 static uint8_t *put_field(uint8_t *out, enum trace_encoding encoding, uint64_t *near,
@@ -259,23 +259,23 @@ bool trace_event_locked(struct thread *thread, enum trace_kind kind, unsigned ty
 {
 	const struct format_kind *format = &format_kinds[kind];
 	uint8_t *out = reserve(thread, kind, RECORD_MAX);
-	struct lane *lane = &thread->traces[kind];
+	struct record_buffer *lane = &thread->traces[kind];
 
 	if (!out)
 		return false;
-	out = lane_put_thread(lane, out, thread->number);
-	out = lane_put_cpu(lane, out);
+	out = record_buffer_put_thread(lane, out, thread->number);
+	out = record_buffer_put_cpu(lane, out);
 	unsigned count = field_count(format, type, fields);
 	unsigned tag = type | (count > format->brief[type] ? FORMAT_TRACE_ALL_FIELDS : 0);
 	bool same = stack == lane->stack || format->stackless >> type & 1;
 
 	*out++ = (uint8_t)(tag | (same ? FORMAT_TRACE_SAME_STACK : 0));
-	out = varint_put(out, lane_advance(lane, since_start(time_ns)));
+	out = varint_put(out, record_buffer_advance(lane, since_start(time_ns)));
 	if (!same)
-		out = lane_put_stack(lane, out, stack);
+		out = record_buffer_put_stack(lane, out, stack);
 	for (unsigned i = 0; i < count; i++)
 		out = put_field(out, format->encoding[i], &lane->near[i], fields[i]);
-	lane_commit(lane, out);
+	record_buffer_commit(lane, out);
 	lane->events++;
 	return true;
 }
@@ -371,7 +371,7 @@ uint32_t trace_text(struct thread *thread, enum trace_kind kind, const char *tex
 			*out++ = (uint8_t)text[i];
 		for (size_t i = 1; cut && i <= 3; i++) /* who reads it sees that */
 			out[-i] = '.';
-		lane_commit(&thread->traces[kind], out);
+		record_buffer_commit(&thread->traces[kind], out);
 	}
 	thread_unlock(thread);
 	return out ? number : 0;
@@ -379,18 +379,18 @@ uint32_t trace_text(struct thread *thread, enum trace_kind kind, const char *tex
 
 void trace_release(struct thread *thread, uint64_t time_ns, uint64_t object)
 {
-	struct lane *lane = &thread->traces[TRACE_SYNC];
+	struct record_buffer *lane = &thread->traces[TRACE_SYNC];
 
 	if (!begin_record(thread))
 		return;
 	uint8_t *out = reserve(thread, TRACE_SYNC, RECORD_MAX);
 
 	if (out) {
-		out = lane_put_thread(lane, out, thread->number);
+		out = record_buffer_put_thread(lane, out, thread->number);
 		*out++ = FORMAT_TRACE_RELEASE;
-		out = varint_put(out, lane_advance(lane, since_start(time_ns)));
+		out = varint_put(out, record_buffer_advance(lane, since_start(time_ns)));
 		out = put_field(out, FIELD_NEAR, &lane->near[SYNC_OBJECT], object);
-		lane_commit(lane, out);
+		record_buffer_commit(lane, out);
 	}
 	thread_unlock(thread);
 }

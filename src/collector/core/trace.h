@@ -34,11 +34,11 @@ struct trace_source {
 	 */
 	void (*finish)(void);
 	/*
-	 * Of a call that has begun and not ended (under_way.h), of the thread that is blocked as
+	 * Of a call that has begun and not ended (pending_call.h), of the thread that is blocked as
 	 * `remote` says: its type, and all fields.  False: it is not to be recorded.  NULL: the
 	 * kind notes no calls.
 	 */
-	bool (*under_way)(struct thread *thread, const struct under_way *call,
+	bool (*under_way)(struct thread *thread, const struct pending_call *call,
 			  const struct clock_remote *remote, uint64_t now_ns, unsigned *type,
 			  uint64_t *fields);
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Profile records: see lane.h for where they go. */
+/* Profile records: see record_buffer.h for where they go. */
 #include "collector/core/core.h"
 #include "format/varint.h"
 
@@ -30,8 +30,8 @@ static uint64_t time_to_us(uint64_t time_ns)
 
 static uint8_t *room(struct thread *thread)
 {
-	return lane_reserve(&thread->lane, &collector.profile, RECORD_MAX, thread->number,
-			    FORMAT_EVENTS);
+	return record_buffer_reserve(&thread->lane, &collector.profile, RECORD_MAX, thread->number,
+				     FORMAT_EVENTS);
 }
 
 static void put_begin(struct thread *thread, uint8_t *out)
@@ -41,7 +41,7 @@ static void put_begin(struct thread *thread, uint8_t *out)
 	out = varint_put(out, thread->number);
 	out = varint_put(out, (uint64_t)thread->tid);
 	out = varint_put(out, thread->begin_us);
-	lane_commit(&thread->lane, out);
+	record_buffer_commit(&thread->lane, out);
 	thread->begun = true;
 }
 
@@ -70,12 +70,12 @@ void writer_thread_begin(struct thread *thread, uint64_t time_ns)
 static void put_moment(struct thread *thread, enum format_tag tag, uint64_t time_ns)
 {
 	uint8_t *out = reserve(thread);
-	uint64_t dt = lane_advance(&thread->lane, time_to_us(time_ns));
+	uint64_t dt = record_buffer_advance(&thread->lane, time_to_us(time_ns));
 
 	if (!out)
 		return;
 	*out++ = (uint8_t)tag;
-	lane_commit(&thread->lane, varint_put(out, dt));
+	record_buffer_commit(&thread->lane, varint_put(out, dt));
 }
 
 void writer_thread_end(struct thread *thread, uint64_t time_ns)
@@ -96,14 +96,14 @@ void writer_thread_resume(struct thread *thread, uint64_t time_ns)
 bool writer_event(struct thread *thread, uint64_t time_ns, enum format_state state,
 		  uint64_t weight_us, uint32_t stack)
 {
-	struct lane *lane = &thread->lane;
+	struct record_buffer *lane = &thread->lane;
 	uint8_t *out = reserve(thread);
 
 	if (!out)
 		return false; /* the time stays where it is: the next event's dt covers it */
-	out = lane_put_cpu(lane, out);
+	out = record_buffer_put_cpu(lane, out);
 	uint8_t *tag = out++;
-	uint64_t dt = lane_advance(lane, time_to_us(time_ns));
+	uint64_t dt = record_buffer_advance(lane, time_to_us(time_ns));
 
 	*tag = (uint8_t)state;
 	if (dt)
@@ -117,8 +117,8 @@ bool writer_event(struct thread *thread, uint64_t time_ns, enum format_state sta
 	if (stack == lane->stack)
 		*tag |= FORMAT_TAG_SAME_STACK;
 	else
-		out = lane_put_stack(lane, out, stack);
-	lane_commit(lane, out);
+		out = record_buffer_put_stack(lane, out, stack);
+	record_buffer_commit(lane, out);
 	atomic_fetch_add_explicit(&collector.events, 1, memory_order_relaxed);
 	return true;
 }

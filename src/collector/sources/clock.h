@@ -313,20 +313,20 @@ void monitor_engine_open_files(void);
 void monitor_engine_forget(void);
 
 /*
- * The keeper of other threads' events, in a program that was attached to.  It begins when
+ * The holder of other threads' events, in a program that was attached to.  It begins when
  * the thread `tid` is not traced any more.  Where it holds no events the next four do
  * nothing and return false.
  */
-bool keeper_start(int tid);
-bool keeper_pause(void); /* returns when no event fires any more */
-bool keeper_resume(void);
-bool keeper_breathe(void);     /* no switch events for a moment */
-bool keeper_rest(uint64_t ns); /* no ticks for so long; in the end overhead_rested() is called */
-bool keeper_drop(void);
-bool keeper_holds(void);
-int keeper_tid(void); /* 0: there is none */
-void keeper_stop(void);
-void keeper_forget(void); /* in the child of a fork */
+bool holder_start(int tid);
+bool holder_pause(void); /* returns when no event fires any more */
+bool holder_resume(void);
+bool holder_breathe(void);     /* no switch events for a moment */
+bool holder_rest(uint64_t ns); /* no ticks for so long; in the end overhead_rested() is called */
+bool holder_drop(void);
+bool holder_holds(void);
+int holder_tid(void); /* 0: there is none */
+void holder_stop(void);
+void holder_forget(void); /* in the child of a fork */
 
 /*
  * The signals that the engines use: the program must not block or take them.  The

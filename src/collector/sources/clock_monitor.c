@@ -22,7 +22,7 @@
 #include "collector/core/text.h"
 #include "collector/sources/clock.h"
 #include "collector/sources/overhead.h"
-#include "collector/wrap/next.h"
+#include "collector/wrap/next_functions.h"
 #include "collector/wrap/wait.h"
 
 #include <linux/futex.h>
@@ -496,7 +496,7 @@ static void greet(int tid, void *unused)
 
 	(void)unused;
 	thread_for_each(find_tid, &unknown);
-	if (unknown && unknown != sys_gettid() && unknown != keeper_tid())
+	if (unknown && unknown != sys_gettid() && unknown != holder_tid())
 		send_tick(tid);
 }
 
@@ -509,7 +509,7 @@ static void count_task(int tid, void *count)
 /* Asks every thread of the process who is in no state; only if there are more than we know. */
 static void search(const struct tick *tick)
 {
-	uint32_t count = 0, ours = keeper_tid() ? 2 : 1;
+	uint32_t count = 0, ours = holder_tid() ? 2 : 1;
 
 	tasks_for_each(tick->dir, count_task, &count);
 	if (count > tick->known + ours && collector.proc_pid == atomic_load(&collector.pid))

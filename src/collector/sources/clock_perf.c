@@ -34,7 +34,7 @@
 #include "collector/sources/counter.h"
 #include "collector/sources/overhead.h"
 #include "collector/wrap/descriptor.h"
-#include "collector/wrap/next.h"
+#include "collector/wrap/next_functions.h"
 #include "collector/wrap/wait.h"
 
 #include <linux/perf_event.h>
@@ -152,7 +152,7 @@ static void throttle_switches(uint64_t now_ns, uint64_t cost_ns)
 		hand_over("too many context switches for perf events: the monitor engine goes on");
 		return;
 	}
-	if (keeper_breathe())
+	if (holder_breathe())
 		return;
 	control(&switch_fd, PERF_EVENT_IOC_DISABLE);
 	if (rawthread_start(rearm, rearm_stack, sizeof(rearm_stack), false) < 0) {
@@ -502,7 +502,7 @@ void perf_engine_breathed(void)
 
 bool perf_engine_sees_switches(void)
 {
-	return (switch_fd >= 0 || keeper_holds()) &&
+	return (switch_fd >= 0 || holder_holds()) &&
 	       !atomic_load_explicit(&switches_off, memory_order_relaxed);
 }
 
@@ -517,7 +517,7 @@ void perf_engine_pause(void)
 	if (thread_current_if_known())
 		timer_disarm(thread_current_if_known());
 	sys_getpid(); /* a signal that is under way is delivered before a system call returns */
-	if (keeper_pause())
+	if (holder_pause())
 		return;
 	while (atomic_load(&widening))
 		sys_call(SYS_sched_yield, 0, 0, 0, 0);
@@ -532,7 +532,7 @@ void perf_engine_resume(void)
 	atomic_store(&paused, false);
 	if (thread_current_if_known())
 		timer_arm(thread_current_if_known());
-	if (keeper_resume())
+	if (holder_resume())
 		return;
 	control(&switch_fd, PERF_EVENT_IOC_ENABLE);
 	if (!overhead_is_resting())
@@ -564,7 +564,7 @@ void perf_engine_wait_for_thread(void)
 
 void perf_engine_forget(void)
 {
-	keeper_drop();
+	holder_drop();
 	descriptor_drop(&switch_fd);
 	descriptor_drop(&tick_fd);
 	descriptor_drop(&later_fd);

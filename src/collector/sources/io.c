@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/sources/io.h"
 
+#include "collector/core/pending_call.h"
 #include "collector/core/sys.h"
-#include "collector/core/under_way.h"
 #include "collector/sources/clock.h"
 
 #include <errno.h>
@@ -45,16 +45,16 @@ __attribute__((noinline)) uint64_t io_begin(void)
 {
 	if (!is_traced())
 		return 0;
-	struct under_way call = {.kind = TRACE_IO,
-				 .since_ns = clock_now_ns(),
-				 .sp = (uint64_t)__builtin_dwarf_cfa()};
+	struct pending_call call = {.kind = TRACE_IO,
+				    .since_ns = clock_now_ns(),
+				    .sp = (uint64_t)__builtin_dwarf_cfa()};
 
-	under_way_begin(&call);
+	pending_call_begin(&call);
 	return call.since_ns;
 }
 
 /* The function that was called is not known, but the system call that it makes. */
-static bool under_way(struct thread *thread, const struct under_way *call,
+static bool under_way(struct thread *thread, const struct pending_call *call,
 		      const struct clock_remote *remote, uint64_t now_ns, unsigned *type,
 		      uint64_t *fields)
 {
@@ -161,11 +161,11 @@ void io_end(uint64_t begin_ns, const void *function, const struct io_event *even
 
 	if (renamed && event->fd >= 0 && collector_is_ours())
 		io_names_set(event->fd, 0);
-	under_way_end(begin_ns);
+	pending_call_end(begin_ns);
 	struct thread *thread = trace_enter(TRACE_IO);
 	if (!thread)
 		return;
-	if (!under_way_was_written(thread, begin_ns))
+	if (!pending_call_was_written(thread, begin_ns))
 		write_event(thread, begin_ns, end_ns, function, event, error);
 	trace_leave(thread);
 }

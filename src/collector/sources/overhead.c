@@ -52,7 +52,7 @@ enum phase {
 	NONE,	   /* events are on */
 	PREPARING, /* somebody switches them off */
 	RESTING,
-	KEPT,	   /* … by the keeper */
+	KEPT,	   /* … by the holder */
 	SWITCHING, /* somebody switches them on again */
 };
 
@@ -496,12 +496,12 @@ void overhead_rest(uint64_t ns)
 
 	if (atomic_load(&barred) || !atomic_compare_exchange_strong(&phase, &before, PREPARING))
 		return;
-	if (!keeper_holds()) {
+	if (!holder_holds()) {
 		begin_rest(ns);
 		return;
 	}
-	atomic_store(&phase, KEPT); /* before the keeper can be done with it */
-	if (!keeper_rest(ns)) {
+	atomic_store(&phase, KEPT); /* before the holder can be done with it */
+	if (!holder_rest(ns)) {
 		overhead_rested();
 		return;
 	}

@@ -79,7 +79,7 @@ void overhead_thread_end(struct thread *thread);
 
 /*
  * All ticks and counters of the process are off until `ns` from now.  In a handler; a raw thread
- * or the keeper switches them on again.
+ * or the holder switches them on again.
  */
 void overhead_rest(uint64_t ns);
 /*
@@ -89,7 +89,7 @@ void overhead_rest(uint64_t ns);
 bool overhead_rests(void);
 /* A rest is under way: whoever ends it switches the events on, unless they are held. */
 bool overhead_is_resting(void);
-/* By the keeper, when its rest is over. */
+/* By the holder, when its rest is over. */
 void overhead_rested(void);
 
 /*
@@ -106,7 +106,7 @@ void overhead_end_rest(void);
 void overhead_hold(void);
 void overhead_release(void);
 /* Ends the raw thread, and lets no rest begin until overhead_allow.  All events must be off: see
- * quiet_begin. */
+ * hold_signals_begin. */
 void overhead_stop(void);
 void overhead_allow(void);
 void overhead_forget(void); /* in the child of a fork */

@@ -10,11 +10,11 @@
 
 #include "collector/core/control.h"
 #include "collector/core/core.h"
+#include "collector/core/pending_call.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
-#include "collector/core/under_way.h"
 #include "collector/sources/clock.h"
-#include "collector/wrap/next.h"
+#include "collector/wrap/next_functions.h"
 
 #include <linux/futex.h>
 
@@ -77,20 +77,20 @@ static void begin(void)
 	log_threshold();
 }
 
-__attribute__((noinline)) struct under_way sync_request(enum format_sync_type type,
-							const void *object, uint64_t owner)
+__attribute__((noinline)) struct pending_call sync_request(enum format_sync_type type,
+							   const void *object, uint64_t owner)
 {
 	uint64_t now_ns = clock_now_ns();
-	struct under_way wait = {.kind = TRACE_SYNC,
-				 .type = (uint8_t)type,
-				 .object = (uint64_t)object,
-				 .owner = owner,
-				 .since_ns = now_ns,
-				 .recorded_ns = control_recorded_ns(now_ns, &(bool){0}),
-				 .sp = (uint64_t)__builtin_dwarf_cfa()};
+	struct pending_call wait = {.kind = TRACE_SYNC,
+				    .type = (uint8_t)type,
+				    .object = (uint64_t)object,
+				    .owner = owner,
+				    .since_ns = now_ns,
+				    .recorded_ns = control_recorded_ns(now_ns, &(bool){0}),
+				    .sp = (uint64_t)__builtin_dwarf_cfa()};
 
 	if (atomic_load_explicit(&collector.recording, memory_order_relaxed))
-		under_way_begin(&wait);
+		pending_call_begin(&wait);
 	return wait;
 }
 
@@ -98,7 +98,7 @@ __attribute__((noinline)) struct under_way sync_request(enum format_sync_type ty
  * False: it was too short.  A wait that began before the recording, or meanwhile paused, is as
  * long as is seen of it.
  */
-static bool describe(const struct thread *thread, const struct under_way *wait, uint64_t now_ns,
+static bool describe(const struct thread *thread, const struct pending_call *wait, uint64_t now_ns,
 		     int error, uint64_t *fields)
 {
 	fields[SYNC_OBJECT] = wait->object;
@@ -109,7 +109,7 @@ static bool describe(const struct thread *thread, const struct under_way *wait, 
 	return fields[SYNC_WAITED] >= sync_threshold_ns;
 }
 
-static bool under_way(struct thread *thread, const struct under_way *wait,
+static bool under_way(struct thread *thread, const struct pending_call *wait,
 		      const struct clock_remote *remote, uint64_t now_ns, unsigned *type,
 		      uint64_t *fields)
 {
@@ -121,17 +121,17 @@ static bool under_way(struct thread *thread, const struct under_way *wait,
 const struct trace_source sync_source = {
 	.kind = TRACE_SYNC, .read_param = read_param, .begin = begin, .under_way = under_way};
 
-void sync_grant(const struct under_way *wait, int error)
+void sync_grant(const struct pending_call *wait, int error)
 {
 	uint64_t now_ns = clock_now_ns();
 	uint64_t fields[SYNC_FIELDS];
 	struct thread *thread;
 
-	under_way_end(wait->since_ns);
+	pending_call_end(wait->since_ns);
 	if (now_ns - wait->since_ns < sync_threshold_ns || !(thread = trace_enter(TRACE_SYNC)))
 		return;
 	if (describe(thread, wait, now_ns, error, fields) &&
-	    !under_way_was_written(thread, wait->since_ns))
+	    !pending_call_was_written(thread, wait->since_ns))
 		trace_event_here(thread, TRACE_SYNC, wait->type, now_ns, fields);
 	trace_leave(thread);
 }
@@ -153,7 +153,7 @@ void sync_release(const void *object, uint64_t time_ns)
 
 long sync_futex(long address, long operation, long value, long timeout, long other, long bits)
 {
-	struct under_way wait = sync_request(SYNC_FUTEX, (const void *)address, 0);
+	struct pending_call wait = sync_request(SYNC_FUTEX, (const void *)address, 0);
 	long result = NEXT(syscall)(SYS_futex, address, operation, value, timeout, other, bits);
 
 	sync_grant(&wait, result < 0 ? errno : 0);

@@ -12,7 +12,7 @@
  *
  * Nothing is raised or taken between the two, so a thread may leave the call by cancellation
  * or by a longjmp in a signal handler: then there is no event.  What waits at the end of the
- * recording is recorded then (under_way.h).
+ * recording is recorded then (pending_call.h).
  */
 #ifndef HELIO_COLLECTOR_SYNC_H
 #define HELIO_COLLECTOR_SYNC_H
@@ -41,12 +41,12 @@ static inline bool sync_tries_first(void)
 /* object: address, or pthread_t of a thread; owner: id of the thread that held it then; 0: not
  * known.
  */
-struct under_way sync_request(enum format_sync_type type, const void *object, uint64_t owner);
+struct pending_call sync_request(enum format_sync_type type, const void *object, uint64_t owner);
 /* The moment before a lock that others wait for is released, and, after that, that it was. */
 uint64_t sync_now_ns(void);
 void sync_release(const void *object, uint64_t time_ns);
 /* The call is back; error: its errno, or 0. Keeps errno. */
-void sync_grant(const struct under_way *wait, int error);
+void sync_grant(const struct pending_call *wait, int error);
 
 /* futex(2) with an operation that waits, by syscall(2). */
 long sync_futex(long address, long operation, long value, long timeout, long other, long bits);

@@ -20,7 +20,7 @@
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
 #include "collector/sources/io.h"
-#include "collector/wrap/next.h"
+#include "collector/wrap/next_functions.h"
 #include "collector/wrap/signal_fd.h"
 #include "format/counter.h"
 

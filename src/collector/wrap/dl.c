@@ -5,7 +5,7 @@
  */
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
-#include "collector/wrap/next.h"
+#include "collector/wrap/next_functions.h"
 
 #include <dlfcn.h>
 

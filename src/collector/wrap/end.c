@@ -7,7 +7,7 @@
 #include "collector/core/core.h"
 #include "collector/core/trace.h"
 #include "collector/sources/io.h"
-#include "collector/wrap/next.h"
+#include "collector/wrap/next_functions.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -14,7 +14,7 @@
 #include "collector/core/sys.h"
 #include "collector/sources/clock.h"
 #include "collector/wrap/lineage.h"
-#include "collector/wrap/next.h"
+#include "collector/wrap/next_functions.h"
 
 #include <sched.h>
 #include <unistd.h>

@@ -15,7 +15,7 @@
 #include "collector/sources/clock.h"
 #include "collector/sources/overhead.h"
 #include "collector/wrap/descriptor.h"
-#include "collector/wrap/next.h"
+#include "collector/wrap/next_functions.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -70,7 +70,7 @@ bool namespace_step_aside(void)
 	if (!atomic_load(&collector.recording) || !collector_is_ours() || !take_turn())
 		return false;
 	rawthread_forbid(true); /* the waiting below may be too many switches */
-	quiet_begin();
+	hold_signals_begin();
 	overhead_stop();
 	if (collector.engine == ENGINE_PERF)
 		perf_engine_wait_for_thread();
@@ -91,7 +91,7 @@ void namespace_come_back(bool aside)
 	overhead_allow();
 	if (monitor_is_aside && !monitor_engine_take_over())
 		collector.engine = ENGINE_NONE;
-	quiet_end();
+	hold_signals_end();
 	atomic_store(&aside_by, 0);
 	errno = error;
 }

@@ -18,7 +18,7 @@
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
 #include "collector/wrap/descriptor.h"
-#include "collector/wrap/next.h"
+#include "collector/wrap/next_functions.h"
 
 #include <string.h>
 #include <sys/stat.h>

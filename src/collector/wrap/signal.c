@@ -16,8 +16,8 @@
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
 #include "collector/sources/clock.h"
-#include "collector/wrap/gate.h"
-#include "collector/wrap/next.h"
+#include "collector/wrap/handler_entry.h"
+#include "collector/wrap/next_functions.h"
 #include "collector/wrap/signal_fd.h"
 #include "collector/wrap/signal_stack.h"
 #include "collector/wrap/wait.h"
@@ -132,7 +132,7 @@ static void look_at_present(void)
 	uint64_t handled = signal_stack_look();
 
 	if (!collector.late)
-		gate_all(handled);
+		handler_entry_all(handled);
 	done = true;
 }
 
@@ -180,13 +180,14 @@ bool signal_take(int number, signal_handler *handler)
 	sigdelset(&ours->action.sa_mask, SIGBUS);
 	if (NEXT(sigaction)(number, &ours->action, &ours->program))
 		return false;
-	if (gate_is((const void *)ours->program.sa_sigaction))
-		ours->program.sa_sigaction = (signal_handler *)(uintptr_t)gate_handler(number);
+	if (handler_entry_is((const void *)ours->program.sa_sigaction))
+		ours->program.sa_sigaction =
+			(signal_handler *)(uintptr_t)handler_entry_handler(number);
 	ours->number = number;
 	ours->taken = true;
 	follow_stack(ours);
 	if (is_engine_signal(ours) && !is_handled(ours))
-		gate_follow(number, true);
+		handler_entry_follow(number, true);
 	/* In a program that runs already this thread is not the program's, or held
 	 * (format/attach.h). */
 	if (is_engine_signal(ours) && !collector.late)
@@ -497,7 +498,7 @@ static void follow_program(struct ours *ours)
 {
 	follow_stack(ours);
 	if (is_engine_signal(ours) && is_handled(ours))
-		gate_follow(ours->number, false);
+		handler_entry_follow(ours->number, false);
 }
 
 COLLECTOR_EXPORT int sigaction(int number, const struct sigaction *new_action,
@@ -506,7 +507,7 @@ COLLECTOR_EXPORT int sigaction(int number, const struct sigaction *new_action,
 	struct ours *ours = taken_signal(number);
 
 	if (!ours)
-		return gate_sigaction(number, new_action, old);
+		return handler_entry_sigaction(number, new_action, old);
 	struct sigaction before = ours->program;
 
 	if (new_action) {
@@ -525,7 +526,7 @@ static __sighandler_t set_handler(int number, __sighandler_t handler, int flags,
 	struct ours *ours = taken_signal(number);
 
 	if (!ours)
-		return gate_signal(number, handler, next);
+		return handler_entry_signal(number, handler, next);
 	if (handler == SIG_ERR) {
 		errno = EINVAL;
 		return SIG_ERR;
@@ -627,7 +628,7 @@ COLLECTOR_EXPORT __sighandler_t sigset(int number, __sighandler_t handler)
 	sigset_t set, old;
 
 	if (!ours)
-		return gate_signal(number, handler, NEXT(sigset));
+		return handler_entry_signal(number, handler, NEXT(sigset));
 	__sighandler_t before =
 		hold ? ours->program.sa_handler : set_handler(number, handler, 0, NULL);
 

@@ -13,7 +13,7 @@
 #include "collector/core/loss.h"
 #include "collector/core/rawthread.h"
 #include "collector/core/sys.h"
-#include "collector/wrap/next.h"
+#include "collector/wrap/next_functions.h"
 #include "format/attach.h"
 
 #include <ucontext.h>

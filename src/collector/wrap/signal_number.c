@@ -6,8 +6,8 @@
  */
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
-#include "collector/wrap/gate.h"
-#include "collector/wrap/next.h"
+#include "collector/wrap/handler_entry.h"
+#include "collector/wrap/next_functions.h"
 #include "collector/wrap/signal_fd.h"
 
 #include <string.h>
@@ -72,10 +72,10 @@ static long action_by_number(int number, const struct kernel_action *action,
 {
 	if (size == sizeof(kernel_set) && signal_is_taken(number))
 		return taken_action(number, action, old);
-	const void *before = gate_handler(number);
+	const void *before = handler_entry_handler(number);
 	long result = sys_call(SYS_rt_sigaction, number, action, old, size);
 
-	if (!result && old && before && gate_is((const void *)(uintptr_t)old->handler))
+	if (!result && old && before && handler_entry_is((const void *)(uintptr_t)old->handler))
 		old->handler = (uint64_t)(uintptr_t)before;
 	return result_of(result);
 }

@@ -16,7 +16,7 @@
 
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
-#include "collector/wrap/next.h"
+#include "collector/wrap/next_functions.h"
 #include "format/attach.h"
 
 #include <errno.h>

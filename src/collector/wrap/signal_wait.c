@@ -9,7 +9,7 @@
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
 #include "collector/sources/clock.h"
-#include "collector/wrap/next.h"
+#include "collector/wrap/next_functions.h"
 
 #include <errno.h>
 #include <time.h>

@@ -7,7 +7,7 @@
 #include "collector/core/child_io.h"
 #include "collector/core/core.h"
 #include "collector/wrap/lineage.h"
-#include "collector/wrap/next.h"
+#include "collector/wrap/next_functions.h"
 
 #include <errno.h>
 #include <spawn.h>

@@ -14,7 +14,7 @@
 #include "collector/sources/clock.h"
 #include "collector/sources/counter.h"
 #include "collector/sources/overhead.h"
-#include "collector/wrap/next.h"
+#include "collector/wrap/next_functions.h"
 
 #include <limits.h>
 #include <stdlib.h>

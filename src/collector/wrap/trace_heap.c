@@ -11,7 +11,7 @@
 #include "collector/core/core.h"
 #include "collector/core/maps.h"
 #include "collector/sources/clock.h"
-#include "collector/wrap/next.h"
+#include "collector/wrap/next_functions.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -12,7 +12,7 @@
  * and is looked up there.
  */
 #include "collector/core/core.h"
-#include "collector/wrap/next.h"
+#include "collector/wrap/next_functions.h"
 #include "collector/wrap/trace_heap.h"
 
 #include <dlfcn.h>

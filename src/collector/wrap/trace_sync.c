@@ -17,7 +17,7 @@
  */
 #include "collector/core/core.h"
 #include "collector/sources/sync.h"
-#include "collector/wrap/next.h"
+#include "collector/wrap/next_functions.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -231,7 +231,7 @@ static int of_c11(int result)
 
 /* The object that is waited for is the first parameter, `object`. */
 #define TIMED_CALL(type, name, arguments, owner, error_of)                                         \
-	struct under_way wait = sync_request(SYNC_##type, (const void *)object, owner(object));    \
+	struct pending_call wait = sync_request(SYNC_##type, (const void *)object, owner(object)); \
 	int result = NEXT_SYNC(name) arguments;                                                    \
                                                                                                    \
 	sync_grant(&wait, error_of(result));                                                       \

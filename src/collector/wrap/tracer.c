@@ -9,7 +9,7 @@
  */
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
-#include "collector/wrap/next.h"
+#include "collector/wrap/next_functions.h"
 
 #include <sys/ptrace.h>
 
@@ -33,13 +33,13 @@ long wrapped_ptrace(long request, long tid, long address, long data)
 	if (request != PTRACE_TRACEME)
 		atomic_store_explicit(&traces, true, memory_order_relaxed);
 	if (quiet)
-		quiet_begin();
+		hold_signals_begin();
 	long result = NEXT(ptrace)(request, tid, address, data);
 
 	int error = errno;
 
 	if (quiet && result < 0)
-		quiet_end();
+		hold_signals_end();
 	else if (quiet)
 		atomic_store(&asked_by, sys_getpid());
 	errno = error;

@@ -11,7 +11,7 @@
 #include "collector/core/file.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
-#include "collector/wrap/next.h"
+#include "collector/wrap/next_functions.h"
 #include "format/files.h"
 
 #include <sys/stat.h>

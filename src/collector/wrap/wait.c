@@ -33,9 +33,9 @@
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
 #include "collector/sources/clock.h"
-#include "collector/wrap/gate.h"
-#include "collector/wrap/next.h"
-#include "collector/wrap/transfer.h"
+#include "collector/wrap/handler_entry.h"
+#include "collector/wrap/next_functions.h"
+#include "collector/wrap/partial_transfer.h"
 #include "collector/wrap/wait_restart.h"
 
 #include <time.h>
@@ -188,7 +188,7 @@ static bool is_programs(const void *handler, bool gated)
 
 	if (handler == (void *)SIG_DFL || handler == (void *)SIG_IGN)
 		return false;
-	return gate_is(handler) ? gated : !ours;
+	return handler_entry_is(handler) ? gated : !ours;
 }
 
 /* Those of a set that the program handles; without `gated` only where the handler has no gate. */

@@ -13,9 +13,9 @@
 #include "collector/arch/context.h"
 #include "collector/core/core.h"
 #include "collector/core/sys.h"
-#include "collector/wrap/gate.h"
-#include "collector/wrap/next.h"
-#include "collector/wrap/transfer.h"
+#include "collector/wrap/handler_entry.h"
+#include "collector/wrap/next_functions.h"
+#include "collector/wrap/partial_transfer.h"
 #include "collector/wrap/wait.h"
 
 static const struct request restart = {.call = SYS_restart_syscall};
@@ -24,7 +24,7 @@ long wait_restart(ucontext_t *context, long call)
 {
 	struct thread *thread = thread_current_if_known();
 
-	if (!thread || !gate_has_room(context))
+	if (!thread || !handler_entry_has_room(context))
 		return wait_make_call(context, call, &restart);
 	struct open_wait *wait = &thread->continued.open;
 	struct call_place before = thread->continued;

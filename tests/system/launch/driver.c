@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `helio collect` alone, so that its tests need nothing but the launch room. */
-#include "launch/launch.h"
+#include "launch/run/launch.h"
 
 #include <stdlib.h>
 

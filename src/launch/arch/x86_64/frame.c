@@ -5,7 +5,7 @@
  * call goes on where it was, so calls begin anew there; it serves only if we are killed.
  */
 #include "launch/arch/arch.h"
-#include "launch/attach_thread.h"
+#include "launch/attach/attach_thread.h"
 
 #include <cpuid.h>
 #include <errno.h>

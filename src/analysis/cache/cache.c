@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The sums of a list of experiments, one file:
+ *
+ *   text      the experiments: every file's path, inode, size, times, and a hash of its ends
+ *   payload   load objects, functions
+ *   text      the load objects: size and time of each and of its debug file
+ *   payload   processes, counters, tree, weights; tree and weights with inlined calls, or nothing;
+ *             warnings
+ *
+ * Both texts are made again and compared before anything is believed.  Only experiments whose
+ * processes have all ended are kept: mapped files change without a sign.  cache_code.c keeps
+ * what belongs to it of the code, in a file of its own.
+ */
+#include "analysis/cache/cache.h"
+
+#include "analysis/cache/cache_code.h"
+#include "analysis/cache/cache_file.h"
+#include "analysis/cache/cache_source.h"
+#include "analysis/kinds/counter.h"
+#include "analysis/tree/tally.h"
+#include "experiment/group.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	CACHE_LEAST_EVENTS = 200000, /* fewer are read faster than they are worth a file */
+	CACHE_FILES = 64,
+};
+
+static const uint64_t cache_limit = 512u << 20; /* bytes that all files may take */
+static const char cache_ending[] = ".sums";
+
+/* ---- what tells that the sums still hold ---- */
+
+/* What the paths are, and what they lead to: one file for each list of both. */
+static char *key_of(char *const *paths, size_t count)
+{
+	struct strbuf text = {0};
+
+	for (size_t i = 0; i < count; i++) {
+		char *real = realpath(paths[i], NULL);
+
+		strbuf_printf(&text, "%s\n%s\n", paths[i], real ? real : "");
+		free(real);
+	}
+	return strbuf_steal(&text);
+}
+
+/* The paths as given are part of what is printed. */
+static char *describe_experiments(char *const *paths, size_t count)
+{
+	struct strbuf text = {0};
+
+	cache_describe_program(&text);
+	for (size_t i = 0; i < count; i++) {
+		char *real = realpath(paths[i], NULL);
+
+		strbuf_printf(&text, "%s\n", paths[i]);
+		if (real)
+			cache_describe_directory(&text, real);
+		free(real);
+	}
+	return strbuf_steal(&text);
+}
+
+static char *describe_objects(const struct string_table *keys)
+{
+	struct strbuf text = {0};
+
+	for (uint32_t i = 1; i < keys->count; i++)
+		cache_describe_object(&text, string_table_text(keys, i));
+	return strbuf_steal(&text);
+}
+
+/* ---- writing ---- */
+
+static void put_processes(struct strbuf *out, const struct session *session)
+{
+	cache_put_u64(out, session->processes.count);
+	for (size_t i = 0; i < session->processes.count; i++) {
+		const struct process_info *process = &session->processes.items[i];
+
+		cache_put_u64(out, process->founder);
+		cache_put_text(out, process->path);
+		cache_put_text(out, process->name);
+		cache_put_text(out, process->target);
+	}
+}
+
+/* What was recorded, be there events or not. */
+static void put_recorded(struct strbuf *out, const struct session *session)
+{
+	cache_put_u64(out, session->has_clock_data);
+	cache_put_u64(out, session->only_gprofng);
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		cache_put_u64(out, session->has_trace[kind]);
+}
+
+/* With what opens its file again. */
+static void put_object(struct strbuf *out, const struct load_object *object)
+{
+	cache_put_text(out, object->path);
+	cache_put_text(out, object->name);
+	cache_put_text(out, object->archive);
+	cache_put_text(out, object->build_id);
+	cache_put_number(out, object->mtime);
+	cache_put_number(out, object->file_size);
+	cache_put_number(out, object->object && object->used);
+}
+
+static void put_functions(struct strbuf *out, struct session *session)
+{
+	cache_put_u64(out, session->objects.count);
+	for (uint32_t i = 0; i < session->objects.count; i++) {
+		cache_put_text(out, string_table_text(&session->object_keys, i));
+		put_object(out, &session->objects.items[i]);
+	}
+	cache_put_u64(out, session->functions.count);
+	for (size_t i = 0; i < session->functions.count; i++) {
+		const struct function *function = &session->functions.items[i];
+
+		cache_put_number(out, function->origin);
+		cache_put_number(out, function->object);
+		cache_put_number(out, function->address);
+		cache_put_number(out, function->size);
+		cache_put_number(out, function->symbol != OBJECT_NO_FUNCTION);
+		cache_put_text(out, function->mangled);
+		cache_put_text(out, function->aliases);
+		cache_put_text(out, function->source);
+		for (unsigned style = 0; style < NAME_STYLES; style++)
+			cache_put_text(out,
+				       symbols_name(session, (uint32_t)i, (enum name_style)style));
+	}
+}
+
+/* Where experiments keep copies of load objects and sources. */
+static void put_places(struct strbuf *out, const struct session *session)
+{
+	cache_put_u64(out, session->places.count);
+	for (size_t i = 0; i < session->places.count; i++) {
+		cache_put_text(out, session->places.items[i].path);
+		cache_put_text(out, session->places.items[i].archives);
+	}
+}
+
+static void put_counters(struct strbuf *out, const struct session *session)
+{
+	cache_put_u64(out, session->counters.count);
+	for (size_t i = 0; i < session->counters.count; i++) {
+		const struct metric *metric = &session->counters.items[i];
+
+		cache_put_text(out, metric->command);
+		cache_put_text(out, metric->title);
+		cache_put_text(out, metric->description);
+		cache_put_u64(out, metric->unit);
+		cache_put_u64(out, metric->has_address);
+		cache_put_u64(out, (uint64_t)metric->hz);
+		cache_put_u64(out, metric->measure);
+		cache_put_u64(out, metric->divisor);
+		cache_put_u64(out, metric->scale);
+	}
+}
+
+static void put_sums(struct strbuf *out, struct session *session, bool inlines)
+{
+	const struct query all = {.inlines = inlines};
+	struct tally *tally = tally_of(session, &all);
+	const struct call_tree *tree = tally->shape->tree;
+	size_t count = tree->nodes.count;
+
+	cache_put_u64(out, count);
+	for (size_t i = 0; i < count; i++) {
+		cache_put_number(out, i - tree->nodes.items[i].parent);
+		cache_put_number(out, tree->nodes.items[i].function);
+	}
+	cache_put_sums(out, &tally->weights);
+	tally_release(tally);
+}
+
+static void put_warnings(struct strbuf *out, const struct diag_list *warnings)
+{
+	cache_put_u64(out, warnings->count);
+	for (size_t i = 0; i < warnings->count; i++) {
+		cache_put_u64(out, warnings->items[i].level);
+		cache_put_u64(out, warnings->items[i].about);
+		cache_put_text(out, warnings->items[i].text);
+	}
+}
+
+/* Whether the files can no more change, and are worth it. */
+static bool may_keep(const struct session *session, size_t count)
+{
+	uint64_t events = 0;
+
+	if (session->experiments.count != count)
+		return false;
+	for (size_t i = 0; i < session->processes.count; i++) {
+		if (!session->processes.items[i].ended)
+			return false;
+		events += session->processes.items[i].event_count;
+	}
+	return events >= CACHE_LEAST_EVENTS || cache_keeps_all();
+}
+
+/* Keeps what cache_open needs of a session that nothing has been chosen in. */
+static void keep(struct session *session, const char *name, const char *experiments,
+		 bool with_inlines)
+{
+	char *objects = describe_objects(&session->object_keys);
+	struct strbuf body = {0}, inlined = {0};
+
+	if (with_inlines) /* there are more functions from now on */
+		put_sums(&inlined, session, true);
+	cache_put_text(&body, experiments);
+	put_functions(&body, session);
+	cache_put_text(&body, objects);
+	put_places(&body, session);
+	put_processes(&body, session);
+	put_counters(&body, session);
+	put_sums(&body, session, false);
+	cache_put_u64(&body, with_inlines);
+	if (with_inlines)
+		strbuf_add(&body, inlined.text, inlined.length);
+	strbuf_fini(&inlined);
+	put_warnings(&body, &session->warnings);
+	put_recorded(&body, session);
+	if (cache_write(name, &body, &session->sums_checksum)) {
+		cache_evict(cache_ending, CACHE_FILES, cache_limit);
+		session->code_name = xasprintf("%s" CACHE_CODE_ENDING, name);
+		session->kept_functions = session->functions.count;
+	}
+	strbuf_fini(&body);
+	free(objects);
+}
+
+size_t cache_clear(void)
+{
+	size_t removed = cache_evict(cache_ending, 0, 0);
+
+	cache_evict(CACHE_SOURCE_ENDING, 0, 0);
+	return removed;
+}
+
+/* ---- reading ---- */
+
+static void take_function(struct cache_reader *reader, struct session *session)
+{
+	struct function *function = vec_push(&session->functions);
+
+	function->origin = (enum function_origin)cache_take_below(reader, ORIGIN_LISTED + 1);
+	function->object = cache_take_below(reader, session->objects.count);
+	function->address = cache_take_number(reader);
+	function->size = cache_take_number(reader);
+	function->symbol = cache_take_number(reader) ? SYMBOL_UNSOUGHT : OBJECT_NO_FUNCTION;
+	function->inlined = LINES_NONE;
+	function->mangled = cache_take_text(reader);
+	function->aliases = cache_take_text(reader);
+	function->source = cache_take_text(reader);
+	reader->bad |= !function->mangled;
+	for (size_t style = 0; style < NAME_STYLES; style++) {
+		function->names[style] = cache_take_text(reader);
+		reader->bad |= !function->names[style];
+	}
+}
+
+static void take_object(struct cache_reader *reader, struct load_object *object)
+{
+	object->path = cache_take_text(reader);
+	object->name = cache_take_text(reader);
+	object->archive = cache_take_text(reader);
+	object->build_id = cache_take_text(reader);
+	object->mtime = cache_take_number(reader);
+	object->file_size = cache_take_number(reader);
+	object->used = object->is_file = cache_take_number(reader);
+	object->is_unsought = true;
+	object->rest_function = NODE_NONE;
+	reader->bad |= !object->path || !object->name;
+}
+
+static bool take_functions(struct cache_reader *reader, struct session *session)
+{
+	size_t count = cache_take_count(reader, 5 * sizeof(uint64_t));
+
+	for (size_t i = 0; i < count && !reader->bad; i++) {
+		struct load_object *object = vec_push(&session->objects);
+		const char *key = cache_take_text(reader);
+
+		take_object(reader, object);
+		reader->bad |=
+			!key || reader->bad || string_table_add(&session->object_keys, key) != i;
+	}
+	count = cache_take_count(reader, 6 * sizeof(uint64_t));
+	for (size_t i = 0; i < count && !reader->bad; i++)
+		take_function(reader, session);
+	return !reader->bad && session->functions.count >= FUNCTION_FIRST_REAL;
+}
+
+static void take_processes(struct cache_reader *reader, struct session *session)
+{
+	size_t count = cache_take_count(reader, 4 * sizeof(uint64_t));
+
+	for (size_t i = 0; i < count && !reader->bad; i++) {
+		struct process_info *process = vec_push(&session->processes);
+
+		process->id = (uint32_t)i + 1;
+		process->founder = (uint32_t)cache_take_u64(reader);
+		process->path = cache_take_text(reader);
+		process->name = cache_take_text(reader);
+		process->target = cache_take_text(reader);
+		process->lineage = "";
+		reader->bad |= !process->path || !process->name || !process->target;
+	}
+	reader->bad |= !count;
+}
+
+static void take_recorded(struct cache_reader *reader, struct session *session)
+{
+	session->has_clock_data = cache_take_u64(reader);
+	session->only_gprofng = cache_take_u64(reader);
+	for (int kind = 0; kind < TRACE_KINDS; kind++)
+		session->has_trace[kind] = cache_take_u64(reader);
+}
+
+static void take_counters(struct cache_reader *reader, struct session *session)
+{
+	size_t count = cache_take_count(reader, 4 * sizeof(uint64_t));
+
+	reader->bad |= count > MEASURE_COUNTERS_MAX + COUNTER_QUOTIENTS;
+	for (size_t i = 0; i < count && !reader->bad; i++) {
+		struct metric *metric = vec_push(&session->counters);
+
+		metric->command = cache_take_text(reader);
+		metric->title = cache_take_text(reader);
+		metric->description = cache_take_text(reader);
+		metric->unit = (enum metric_unit)cache_take_u64(reader);
+		metric->has_address = cache_take_u64(reader);
+		metric->hz = (double)cache_take_u64(reader);
+		metric->measure = (unsigned)cache_take_u64(reader);
+		metric->divisor = (unsigned)cache_take_u64(reader);
+		metric->scale = (unsigned)cache_take_u64(reader);
+		metric->if_data = true;
+		reader->bad |= !metric->command || !metric->title || metric->unit > UNIT_TEXT ||
+			       metric->measure >= MEASURE_COUNT ||
+			       metric->divisor >= MEASURE_COUNT || metric->scale > 63;
+	}
+}
+
+static void take_places(struct cache_reader *reader, struct session *session)
+{
+	size_t count = cache_take_count(reader, 2 * sizeof(uint64_t));
+
+	for (size_t i = 0; i < count && !reader->bad; i++) {
+		struct session_place *place = vec_push(&session->places);
+
+		place->path = cache_take_text(reader);
+		place->archives = cache_take_text(reader);
+		reader->bad |= !place->path || !place->archives;
+	}
+}
+
+static void take_sums(struct cache_reader *reader, struct session *session, bool inlines)
+{
+	struct whole_tree *whole = &session->trees[inlines];
+	struct call_tree *tree = &whole->tree;
+	size_t count = cache_take_count(reader, 2);
+	struct tree_node *nodes = xcalloc(count + 1, sizeof(*nodes));
+
+	tree->nodes.items = nodes;
+	tree->nodes.count = count;
+	tree->nodes.capacity = count + 1;
+	reader->bad |= !count;
+	for (size_t i = 0; i < count && !reader->bad; i++) {
+		nodes[i].parent = (uint32_t)(i - cache_take_below(reader, i + 1));
+		nodes[i].function = cache_take_below(reader, session->functions.count);
+		reader->bad |= i && nodes[i].parent == i;
+	}
+	cache_take_sums(reader, count, &whole->kept);
+	whole->inlines = inlines;
+	whole->is_made = true;
+}
+
+static void take_warnings(struct cache_reader *reader, struct session *session)
+{
+	size_t count = cache_take_count(reader, 3 * sizeof(uint64_t));
+
+	for (size_t i = 0; i < count && !reader->bad; i++) {
+		enum diag_level level = cache_take_u64(reader) ? DIAG_WARNING : DIAG_NOTE;
+		uint32_t about = (uint32_t)cache_take_u64(reader);
+		const char *text = cache_take_text(reader);
+
+		reader->bad |= !text;
+		session->warnings.about = about;
+		if (text)
+			diag_add(&session->warnings, level, "%s", text);
+	}
+	session->warnings.about = 0;
+}
+
+static bool take_session(struct cache_reader *reader, struct session *session)
+{
+	if (!take_functions(reader, session))
+		return false;
+	char *objects = describe_objects(&session->object_keys);
+	bool same = cache_take_same(reader, objects);
+
+	free(objects);
+	if (!same)
+		return false;
+	take_places(reader, session);
+	take_processes(reader, session);
+	take_counters(reader, session);
+	take_sums(reader, session, false);
+	if (cache_take_u64(reader))
+		take_sums(reader, session, true);
+	for (size_t k = 0; k < MEASURE_COUNT; k++)
+		session->present[k] = session->trees[false].kept.of[k];
+	take_warnings(reader, session);
+	take_recorded(reader, session);
+	return !reader->bad && reader->at == reader->end;
+}
+
+static struct session *load(const char *name, const char *experiments, bool with_inlines)
+{
+	struct cache_reader reader;
+
+	if (!cache_read(name, &reader))
+		return NULL;
+	struct session *session = session_new();
+
+	session->has_no_events = session->is_settled = true;
+	session->kept = reader.body;
+	session->sums_checksum = reader.checksum;
+	if (!cache_take_same(&reader, experiments) || !take_session(&reader, session) ||
+	    (with_inlines && !session->trees[true].is_made)) {
+		session_free(session);
+		return NULL;
+	}
+	session->kept_functions = session->functions.count;
+	return session;
+}
+
+/* The same with what is kept of its code. */
+static struct session *load_with_code(const char *name, const char *experiments, bool with_inlines)
+{
+	struct session *session = load(name, experiments, with_inlines);
+
+	if (session) {
+		session->code_name = xasprintf("%s" CACHE_CODE_ENDING, name);
+		if (cache_load_code(session))
+			return session;
+	}
+	session_free(session);
+	return NULL;
+}
+
+enum status cache_open(char *const *paths, size_t count, bool with_code, bool with_inlines,
+		       struct watch *watch, struct session **out, struct diag_list *diags)
+{
+	int folder = cache_open_folder();
+	struct experiment_paths all = {0};
+	char *experiments = NULL, *name = NULL;
+	enum status status = STATUS_OK;
+
+	*out = NULL;
+	if (folder >= 0) {
+		close(folder);
+		for (size_t i = 0; i < count; i++)
+			experiment_paths_add(&all, paths[i]);
+		char *key = key_of(all.items, all.count);
+
+		experiments = describe_experiments(all.items, all.count);
+		name = cache_name(key, cache_ending);
+		*out = with_code ? load_with_code(name, experiments, with_inlines)
+				 : load(name, experiments, with_inlines);
+		free(key);
+	}
+	if (!*out) {
+		status = session_open(paths, count, watch, out, diags);
+		if (status == STATUS_OK && name && may_keep(*out, all.count))
+			keep(*out, name, experiments, with_inlines);
+	}
+	experiment_paths_fini(&all);
+	free(name);
+	free(experiments);
+	return status;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sums that are kept from one run to the next, beside nothing that was recorded: in the user's
+ * cache, $XDG_CACHE_HOME/heliometer or ~/.cache/heliometer, one file for each list of
+ * experiments.  The environment variable HELIO_CACHE: `off` neither reads nor writes it, `all`
+ * keeps the sums of experiments of any size.
+ */
+#ifndef HELIO_ANALYSIS_CACHE_H
+#define HELIO_ANALYSIS_CACHE_H
+
+#include "analysis/views/view.h"
+
+/*
+ * A session for functions, their callers and callees, call trees and what is made of those; with
+ * code, for lines, instructions and listings too; with inlines, for queries that have inlined
+ * calls; and for nothing else: it may have no events.  Kept sums are used where they are of the
+ * same files; else this is session_open, after which they are kept.
+ */
+enum status cache_open(char *const *paths, size_t count, bool with_code, bool with_inlines,
+		       struct watch *watch, struct session **out, struct diag_list *diags);
+/*
+ * Keeps what a session of cache_open() with code has learned of it.  Nothing may have been chosen
+ * in the session.
+ */
+void cache_keep_code(struct session *session);
+/* Removes all that is kept; how many files that was. */
+size_t cache_clear(void);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is kept of the code below functions, beside the sums. Private to this module. */
+#ifndef HELIO_ANALYSIS_CACHE_CODE_H
+#define HELIO_ANALYSIS_CACHE_CODE_H
+
+#include "analysis/session/session.h"
+
+/* Added to the path of the sums, so that both go together. */
+#define CACHE_CODE_ENDING ".code"
+
+/*
+ * Gives a session whose sums come from the cache its load objects' files, and its code from
+ * session->code_name.  False: that is not of these sums, or there is none.
+ */
+bool cache_load_code(struct session *session);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sums of groups of pcs.  Events are counted once per node of the tree; a grouping then takes two
+ * passes over it.  Since subtrees are runs, the sum below a node is a difference of two sums
+ * from the beginning, and a node is the outermost one of its group if it lies behind the
+ * subtree of the last one that was.
+ */
+#include "analysis/cache/cache_file.h"
+#include "analysis/code/code.h"
+#include "analysis/tree/plt_calls.h"
+
+#include <stdlib.h>
+
+/* ---- the tree ---- */
+
+/* The nodes of a process's stacks in the order of the tree, from `first` on; the caller's to free.
+ */
+static uint32_t *place_nodes(const struct stack_tree *stacks, size_t first, uint32_t *end)
+{
+	const struct stack_node *nodes = stacks->nodes.items;
+	size_t count = stacks->nodes.count;
+	uint32_t *place = xmalloc(count * sizeof(*place));
+	uint32_t *size =
+		xmalloc(count * sizeof(*size)); /* of subtrees; then where the next child goes */
+
+	for (size_t i = 0; i < count; i++)
+		size[i] = 1;
+	for (size_t i = count; --i;)
+		size[nodes[i].parent] += size[i];
+	for (size_t i = 0; i < count; i++) {
+		uint32_t below = size[i];
+
+		place[i] = i ? size[nodes[i].parent] : (uint32_t)first;
+		end[place[i]] = place[i] + below;
+		size[i] = place[i] + 1;
+		if (i)
+			size[nodes[i].parent] += below;
+	}
+	free(size);
+	return place;
+}
+
+/* A slot of the procedure linkage table is its caller's. */
+static void fill_pcs(struct session *session, const struct stack_tree *stacks, const uint32_t *pcs,
+		     const uint32_t *place)
+{
+	uint32_t *out = session->code->tree.pc;
+
+	out[place[STACK_ROOT]] = NODE_NONE;
+	for (size_t i = 1; i < stacks->nodes.count; i++) {
+		const struct stack_node *node = &stacks->nodes.items[i];
+		uint32_t pc = pcs[node->location];
+		bool is_slot = node->parent != STACK_ROOT &&
+			       plt_calls_is_slot(session, session->code->pcs.items[pc].function);
+
+		out[place[i]] = is_slot ? out[place[node->parent]] : pc;
+	}
+}
+
+void code_make_tree(struct session *session)
+{
+	struct code *code = session->code;
+	struct code_tree *tree = &code->tree;
+	size_t count = 0;
+
+	for (size_t i = 0; i < session->scanned.count; i++)
+		count += session->scanned.items[i].process->stacks.nodes.count;
+	tree->pc = xmalloc((count + 1) * sizeof(*tree->pc));
+	tree->end = xmalloc((count + 1) * sizeof(*tree->end));
+	for (size_t i = 0; i < session->scanned.count; i++) {
+		const struct stack_tree *stacks = &session->scanned.items[i].process->stacks;
+		uint32_t *place = place_nodes(stacks, tree->count, tree->end);
+
+		fill_pcs(session, stacks, code->processes.items[i], place);
+		*vec_push(&tree->places) = place;
+		tree->count += stacks->nodes.count;
+	}
+}
+
+void code_tree_fini(struct code *code)
+{
+	struct code_tree *tree = &code->tree;
+
+	for (size_t i = 0; i < tree->places.count; i++)
+		free(tree->places.items[i]);
+	vec_fini(&tree->places);
+	free(tree->pc);
+	free(tree->end);
+}
+
+/* ---- its weights ---- */
+
+static void read_kept(const struct code_tree *tree, struct measure_sums *weights)
+{
+	for (size_t i = 0; i < MEASURE_COUNT; i++)
+		if (tree->kept.of[i])
+			cache_values(&tree->kept, (enum measure)i,
+				     measure_array(weights, (enum measure)i));
+}
+
+static const uint32_t *place_of_nodes(const struct tally *tally, size_t process, uint32_t **owned)
+{
+	*owned = NULL;
+	return tally->session->code->tree.places.items[process];
+}
+
+const struct measure_sums *code_weights(struct tally *tally)
+{
+	const struct code_tree *tree = &tally->session->code->tree;
+
+	if (tally->has_code_weights)
+		return &tally->code_weights;
+	tally->has_code_weights = true;
+	tally->code_weights.nodes = tree->count;
+	if (tally->session->has_no_events)
+		read_kept(tree, &tally->code_weights);
+	else
+		tally_count(tally, &tally->code_weights, place_of_nodes);
+	return &tally->code_weights;
+}
+
+/* ---- sums of groups ---- */
+
+/* Nodes that have none of their group above them. */
+struct outermost {
+	uint32_t *nodes;
+	size_t count;
+};
+
+static struct outermost find_outermost(const struct code_tree *tree, const uint32_t *group,
+				       uint32_t groups)
+{
+	uint32_t *end = xcalloc(groups, sizeof(*end)); /* of the last one of each group */
+	struct outermost found = {.nodes = xmalloc((tree->count + 1) * sizeof(*found.nodes))};
+
+	for (uint32_t node = 0; node < tree->count; node++) {
+		uint32_t of = tree->pc[node] == NODE_NONE ? NODE_NONE : group[tree->pc[node]];
+
+		if (of == NODE_NONE || node < end[of])
+			continue;
+		end[of] = tree->end[node];
+		found.nodes[found.count++] = node;
+	}
+	free(end);
+	return found;
+}
+
+/* before: room for one number more than there are nodes. */
+static void fold(const struct code_tree *tree, const uint32_t *group,
+		 const struct outermost *outermost, const uint64_t *weight, uint64_t *before,
+		 enum measure measure, struct code_sums *out)
+{
+	uint64_t *exclusive = measure_array(&out->exclusive, measure);
+	uint64_t *inclusive = measure_array(&out->inclusive, measure);
+	uint64_t sum = 0;
+
+	for (size_t node = 0; node < tree->count; node++) {
+		before[node] = sum;
+		sum += weight[node];
+		if (weight[node] && tree->pc[node] != NODE_NONE &&
+		    group[tree->pc[node]] != NODE_NONE)
+			exclusive[group[tree->pc[node]]] += weight[node];
+	}
+	before[tree->count] = sum;
+	for (size_t i = 0; i < outermost->count; i++) {
+		uint32_t node = outermost->nodes[i];
+
+		inclusive[group[tree->pc[node]]] += before[tree->end[node]] - before[node];
+	}
+	measure_array(&out->total, measure)[0] += sum;
+}
+
+void code_count(struct tally *tally, const uint32_t *group, uint32_t groups, struct code_sums *out)
+{
+	const struct code_tree *tree = &tally->session->code->tree;
+	bool is_kept = tally->session->has_no_events && !tally->has_code_weights;
+	const struct measure_sums *weights = is_kept ? NULL : code_weights(tally);
+	uint64_t *read = is_kept ? xmalloc((tree->count + 1) * sizeof(*read)) : NULL;
+	struct outermost outermost = find_outermost(tree, group, groups);
+	uint64_t *before = xmalloc((tree->count + 1) * sizeof(*before));
+
+	*out = (struct code_sums){
+		.exclusive.nodes = groups, .inclusive.nodes = groups, .total.nodes = 1};
+	for (size_t i = 0; i < MEASURE_COUNT; i++) {
+		const uint64_t *weight = weights ? weights->of[i]
+					 : cache_values(&tree->kept, (enum measure)i, read) ? read
+											    : NULL;
+
+		if (weight)
+			fold(tree, group, &outermost, weight, before, (enum measure)i, out);
+	}
+	free(read);
+	free(before);
+	free(outermost.nodes);
+}
+
+void code_sums_fini(struct code_sums *sums)
+{
+	measure_fini(&sums->exclusive);
+	measure_fini(&sums->inclusive);
+	measure_fini(&sums->total);
+}
+
+double code_value(const struct code_sums *sums, uint32_t group, const struct metric_choice *choice)
+{
+	const struct measure_sums *of =
+		choice->flavor == FLAVOR_EXCLUSIVE ? &sums->exclusive : &sums->inclusive;
+
+	return values_convert(choice->metric, values_at(of, group, choice->metric));
+}
+
+double code_total(const struct code_sums *sums, const struct metric_choice *choice)
+{
+	return values_convert(choice->metric, values_at(&sums->total, 0, choice->metric));
+}

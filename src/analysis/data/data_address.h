@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What addresses of a process are to people. Private to this module. */
+#ifndef HELIO_ANALYSIS_DATA_ADDRESS_H
+#define HELIO_ANALYSIS_DATA_ADDRESS_H
+
+#include "analysis/session/session.h"
+
+/* The session's number of a load object. */
+uint32_t place_object(struct session *session, const struct experiment *experiment,
+		      const struct map_file *file);
+
+/* A location of a process's stacks: "f + 0x0000001c". Lives as long as the session. */
+const char *place_of_code(struct session *session, const struct experiment *experiment,
+			  const struct process *process, uint32_t location, enum name_style style);
+
+/* Where the load objects of a process have their data. Zero-initialised is empty. */
+struct place_span {
+	uint64_t start, end; /* in the process */
+	uint64_t bias;
+	uint32_t object;
+};
+struct place_spans {
+	struct place_span *items; /* as they were mapped, the last one counts */
+	size_t count, capacity;
+};
+void place_spans_read(struct session *session, const struct experiment *experiment,
+		      const struct process *process, struct place_spans *spans);
+/* The load object with data at an address, and the address in it; false: there is none. */
+bool place_spans_find(struct session *session, const struct place_spans *spans, uint64_t address,
+		      uint32_t *object, uint64_t *out);
+
+/* Data of a load object. */
+struct place {
+	uint32_t object;
+	uint64_t address; /* in the object */
+	const char *name; /* "queue", "table + 0x40"; "<libx.so> + 0x4010" where no symbol is */
+};
+/* False: the address is in no load object's data. */
+bool place_of_data(struct session *session, const struct experiment *experiment,
+		   const struct process *process, uint64_t address, struct place *out);
+
+#endif

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a pattern means: functions for FNAME, lines, instructions, openings of files, data. */
+#include "analysis/code/code.h"
+#include "analysis/data/data_map.h"
+#include "analysis/filter/filter_program.h"
+#include "analysis/kinds/io_places.h"
+#include "analysis/kinds/io_rows.h"
+#include "base/pattern.h"
+#include "base/strbuf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The pattern of whole names; false: *error, the caller's to free, says what is wrong. */
+static bool compile_pattern(const char *expression, regex_t *pattern, char **error)
+{
+	char *whole = xasprintf("^(%s)$", expression), reason[128];
+	int status = pattern_compile(pattern, whole, REG_NOSUB);
+
+	*error = NULL;
+	free(whole);
+	if (!status)
+		return true;
+	regerror(status, pattern, reason, sizeof(reason));
+	*error = xstrdup(reason);
+	return false;
+}
+
+static bool name_fits(struct session *session, uint32_t function, const regex_t *pattern)
+{
+	for (unsigned style = 0; style < NAME_STYLES; style++) {
+		if (!regexec(pattern, symbols_name(session, function, (enum name_style)style), 0,
+			     NULL, 0))
+			return true;
+		char *own = symbols_part_name(session, function, (enum name_style)style);
+		bool fits = own && !regexec(pattern, own, 0, NULL, 0);
+
+		free(own);
+		if (fits)
+			return true;
+	}
+	return false;
+}
+
+/* Those in the stacks of the tree. */
+uint8_t *filter_functions(struct session *session, const struct whole_tree *tree,
+			  const char *expression, size_t *count, char **error)
+{
+	const struct query seen = {.inlines = tree->inlines};
+
+	uint8_t *set;
+	regex_t pattern;
+
+	*count = 0;
+	if (!compile_pattern(expression, &pattern, error))
+		return NULL;
+	set = xcalloc(session->functions.count, 1);
+	for (uint32_t i = FUNCTION_TOTAL + 1; i < session->functions.count; i++) {
+		set[i] = symbols_is_seen(session, i, &seen) && name_fits(session, i, &pattern);
+		*count += set[i];
+	}
+	regfree(&pattern);
+	return set;
+}
+
+/* The number behind the colon is short: one buffer does for all names. */
+static bool line_fits(const char *file, uint32_t line, const regex_t *pattern, struct strbuf *name)
+{
+	strbuf_clear(name);
+	strbuf_printf(name, "%s:%u", file, line);
+	return !regexec(pattern, name->text, 0, NULL, 0);
+}
+
+uint8_t *filter_lines(struct session *session, const struct filter_code *code,
+		      const char *expression, size_t *count, char **error)
+{
+	const struct code *pcs = code_of(session);
+	struct strbuf name = {0};
+	regex_t pattern;
+	uint8_t *set;
+
+	*count = 0;
+	if (!compile_pattern(expression, &pattern, error))
+		return NULL;
+	set = xcalloc(code->first.count, 1);
+	for (size_t i = 1; i < code->first.count; i++) {
+		const struct code_pc *pc = &pcs->pcs.items[code->first.items[i]];
+
+		set[i] = line_fits(code_file(session, pc->object, pc->file), pc->line, &pattern,
+				   &name) ||
+			 line_fits(code_file_name(session, pc->object, pc->file), pc->line,
+				   &pattern, &name);
+		*count += set[i];
+	}
+	strbuf_fini(&name);
+	regfree(&pattern);
+	return set;
+}
+
+/* "f + 0x1c" as it is printed is meant as it is: between blanks the sign repeats nothing. */
+static char *with_plain_sums(const char *expression)
+{
+	struct strbuf text = {0};
+	const char *plus;
+
+	for (; (plus = strstr(expression, " + ")); expression = plus + 3)
+		strbuf_printf(&text, "%.*s \\+ ", (int)(plus - expression), expression);
+	strbuf_puts(&text, expression);
+	return strbuf_steal(&text);
+}
+
+/* With the zeros that lists of instructions have, and without. */
+static bool offset_fits(const char *function, uint64_t offset, bool is_target,
+			const regex_t *pattern, struct strbuf *name)
+{
+	const char *suffix = is_target ? " <branch target>" : "";
+
+	strbuf_clear(name);
+	strbuf_printf(name, "%s + 0x%08llx%s", function, (unsigned long long)offset, suffix);
+	if (!regexec(pattern, name->text, 0, NULL, 0))
+		return true;
+	strbuf_clear(name);
+	strbuf_printf(name, "%s + 0x%llx%s", function, (unsigned long long)offset, suffix);
+	return !regexec(pattern, name->text, 0, NULL, 0);
+}
+
+static bool instruction_fits(struct session *session, uint32_t pc, const regex_t *pattern,
+			     struct strbuf *name)
+{
+	const struct code_pc *place = &session->code->pcs.items[pc];
+	uint32_t function = place->function;
+	const struct function *of = &session->functions.items[function];
+	uint64_t base = of->size ? of->address : 0;
+	const char *before = NULL;
+
+	for (unsigned style = 0; style < NAME_STYLES; style++) {
+		const char *text = symbols_name(session, function, (enum name_style)style);
+
+		if ((!before || strcmp(text, before) != 0) &&
+		    offset_fits(text, session->code->instructions[pc] - base, place->is_target,
+				pattern, name))
+			return true;
+		before = text;
+	}
+	return false;
+}
+
+uint8_t *filter_instructions(struct session *session, const struct filter_code *code,
+			     const char *expression, size_t *count, char **error)
+{
+	char *plain = with_plain_sums(expression);
+	bool right;
+	struct strbuf name = {0};
+	regex_t pattern;
+	uint8_t *set;
+
+	*count = 0;
+	right = compile_pattern(plain, &pattern, error);
+	free(plain);
+	if (!right)
+		return NULL;
+	code_instructions(session);
+	set = xcalloc(code->first.count, 1);
+	for (size_t i = 1; i < code->first.count; i++) {
+		set[i] = instruction_fits(session, code->first.items[i], &pattern, &name);
+		*count += set[i];
+	}
+	strbuf_fini(&name);
+	regfree(&pattern);
+	return set;
+}
+
+uint64_t *filter_places(struct session *session, const char *expression, size_t *count,
+			char **error)
+{
+	const struct string_table *types = &io_places_of(session)->types;
+	uint64_t *set;
+	regex_t pattern;
+
+	*count = 0;
+	if (!compile_pattern(expression, &pattern, error))
+		return NULL;
+	set = xcalloc(types->count, sizeof(*set));
+	for (size_t i = 0; i < types->count; i++)
+		if (i != IO_PLACE_UNKNOWN && !regexec(&pattern, types->items[i], 0, NULL, 0))
+			set[(*count)++] = i;
+	regfree(&pattern);
+	return set;
+}
+
+uint64_t *filter_openings(struct session *session, const char *expression, size_t *count,
+			  char **error)
+{
+	uint64_t *set;
+	regex_t pattern;
+
+	*count = 0;
+	if (!compile_pattern(expression, &pattern, error))
+		return NULL;
+
+	const struct io_rows *openings = io_rows_of(session, IO_ROWS_OPENINGS);
+
+	set = xcalloc(openings->rows.count, sizeof(*set));
+	for (size_t i = 1; i < openings->rows.count; i++)
+		if (!regexec(&pattern, openings->rows.items[i].file, 0, NULL, 0))
+			set[(*count)++] = i;
+	regfree(&pattern);
+	return set;
+}
+
+/* "i" of "{int i}" and "{structure:foo_t}.{int i}"; the caller's to free, NULL: it has no name. */
+static char *bare_name(const char *descriptor)
+{
+	const char *brace = strrchr(descriptor, '{');
+	const char *blank = brace ? strchr(brace, ' ') : NULL;
+
+	return blank ? xstrndup(blank + 1, strcspn(blank + 1, "}")) : NULL;
+}
+
+static bool object_fits(const struct data_object *object, const regex_t *pattern)
+{
+	char *bare = bare_name(object->plain);
+	bool fits = !regexec(pattern, object->name, 0, NULL, 0) ||
+		    !regexec(pattern, object->plain, 0, NULL, 0) ||
+		    (bare && !regexec(pattern, bare, 0, NULL, 0));
+
+	free(bare);
+	return fits;
+}
+
+struct fitting {
+	const uint8_t *objects; /* 1: fits */
+	bool any;
+};
+
+static void ask_object(uint32_t object, void *arg)
+{
+	struct fitting *fitting = arg;
+
+	fitting->any |= fitting->objects[object];
+}
+
+uint64_t *filter_data(struct session *session, const char *expression, size_t *count, char **error)
+{
+	const struct data_map *map;
+	uint64_t *set;
+	uint8_t *fits;
+	regex_t pattern;
+
+	*count = 0;
+	if (!compile_pattern(expression, &pattern, error))
+		return NULL;
+	map = data_map_of(session);
+	fits = xcalloc(map->objects.count, 1);
+	for (size_t i = 0; i < map->objects.count; i++)
+		fits[i] = object_fits(&map->objects.items[i], &pattern);
+	regfree(&pattern);
+	set = xcalloc(map->places.count + 1, sizeof(*set));
+	for (uint32_t i = 0; i < map->places.count; i++) {
+		struct fitting fitting = {.objects = fits};
+
+		data_place_each(map, i, ask_object, &fitting);
+		if (fitting.any)
+			set[(*count)++] = i;
+	}
+	free(fits);
+	return set;
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The waits for one thread are a function of time, how much has been waited for it in all up
+ * to a moment, which two sorted lists with running sums give; an event of its clock
+ * explains what that function grew by meanwhile.
+ *
+ * A wait's event of the clock comes when it ends or goes on, so it is the time just before.  CPU
+ * time is the time before its event, back to the one before it, without the waits in between.
+ */
+#include "analysis/kinds/lock_holders.h"
+
+#include "analysis/session/events.h"
+
+#include <stdlib.h>
+
+/* Moments in order, and the sum of those before each. */
+struct moments {
+	uint64_t *ns, *sums;
+	size_t count;
+};
+
+/* A clock event of the holder. */
+struct deed {
+	uint64_t time_ns, weight_ns;
+	size_t order; /* in the file */
+	uint32_t node;
+	bool is_cpu;
+	bool is_wait; /* for something else than a processor: its stack is that of the wait */
+};
+
+/* Time in which the holder waited itself. */
+struct gap {
+	uint64_t begin_ns, end_ns;
+};
+
+/* The waits for one thread, and the clock events that are compared with them. */
+struct blaming {
+	struct lock_holders *holders;
+	const struct lock_hold *hold; /* all of them, in order of their ends */
+	struct moments begins, ends;
+	struct hash_map nodes; /* → index in `blames`, of this process */
+	VEC(struct deed) deeds;
+	VEC(struct gap) gaps;	 /* in order */
+	size_t gaps_used;	 /* before the last event of CPU time */
+	uint64_t cpu_ns;	 /* … which was then */
+	const struct deed *wait; /* the last event, if it is a wait */
+};
+
+static int compare_holds(const void *a, const void *b)
+{
+	const struct lock_hold *x = a, *y = b;
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	return x->end_ns < y->end_ns ? -1 : x->end_ns > y->end_ns;
+}
+
+static bool have_one_holder(const struct lock_hold *a, const struct lock_hold *b)
+{
+	return a->process == b->process && a->thread == b->thread;
+}
+
+static int compare_moments(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void moments_init(struct moments *moments, const struct lock_hold *holds, size_t count,
+			 bool ends)
+{
+	moments->ns = xmalloc(count * sizeof(*moments->ns));
+	moments->sums = xcalloc(count + 1, sizeof(*moments->sums));
+	moments->count = count;
+	for (size_t i = 0; i < count; i++)
+		moments->ns[i] = ends ? holds[i].end_ns : holds[i].begin_ns;
+	qsort(moments->ns, count, sizeof(*moments->ns), compare_moments);
+	for (size_t i = 0; i < count; i++)
+		moments->sums[i + 1] = moments->sums[i] + moments->ns[i];
+}
+
+static void moments_fini(struct moments *moments)
+{
+	free(moments->ns);
+	free(moments->sums);
+}
+
+/* How many of the moments were before this one. */
+static size_t moments_before(const struct moments *moments, uint64_t ns)
+{
+	size_t low = 0, high = moments->count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (moments->ns[middle] < ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The sum of what has passed since each of the moments before this one. */
+static uint64_t passed_since(const struct moments *moments, uint64_t ns)
+{
+	size_t count = moments_before(moments, ns);
+
+	return ns * count - moments->sums[count];
+}
+
+static uint64_t waited_until(const struct blaming *blaming, uint64_t ns)
+{
+	return passed_since(&blaming->begins, ns) - passed_since(&blaming->ends, ns);
+}
+
+static void blame(struct blaming *blaming, uint32_t node, uint64_t ns)
+{
+	struct lock_holders *holders = blaming->holders;
+	uint32_t fresh = (uint32_t)holders->blames.count;
+	uint32_t index = hash_map_put(&blaming->nodes, node, fresh);
+
+	if (index == fresh)
+		*vec_push(&holders->blames) = (struct lock_blame){
+			.place = {blaming->hold->experiment, blaming->hold->process, node}};
+	holders->blames.items[index].ns += ns;
+	holders->ns += ns;
+}
+
+/* The part of a wait that lies between two moments. */
+static uint64_t overlap(const struct lock_hold *hold, uint64_t begin_ns, uint64_t end_ns)
+{
+	uint64_t from_ns = hold->begin_ns > begin_ns ? hold->begin_ns : begin_ns;
+	uint64_t to_ns = hold->end_ns < end_ns ? hold->end_ns : end_ns;
+
+	return to_ns > from_ns ? to_ns - from_ns : 0;
+}
+
+/*
+ * How much was waited between two moments in the waits that an event lies in.  Of those that were
+ * over before it, it does not say what the holder did: it has let go since.  With 0: of all.
+ */
+static uint64_t waited_within(const struct blaming *blaming, uint64_t begin_ns, uint64_t end_ns,
+			      uint64_t event_ns)
+{
+	const struct moments *ends = &blaming->ends;
+
+	if (end_ns <= begin_ns)
+		return 0;
+	uint64_t waited = waited_until(blaming, end_ns) - waited_until(blaming, begin_ns);
+
+	for (size_t i = moments_before(ends, begin_ns + 1); i < ends->count; i++) {
+		if (ends->ns[i] >= event_ns)
+			break;
+		waited -= overlap(&blaming->hold[i], begin_ns, end_ns);
+	}
+	return waited;
+}
+
+/*
+ * The monitor sees a wait at one look and another one at the next, and not when the first was over.
+ * Where the holder let go in between, it was in the first one until then, if that was seen while it
+ * had the lock.  Returns how much of what was waited between two moments that explains.
+ */
+static uint64_t blame_wait_before(struct blaming *blaming, uint64_t begin_ns, uint64_t end_ns)
+{
+	const struct moments *ends = &blaming->ends;
+	const struct deed *wait = blaming->wait;
+	uint64_t waited = 0;
+
+	for (size_t i = moments_before(ends, begin_ns + 1); wait && i < ends->count; i++) {
+		const struct lock_hold *hold = &blaming->hold[i];
+
+		if (hold->end_ns >= end_ns)
+			break;
+		if (hold->is_released && hold->begin_ns < wait->time_ns)
+			waited += overlap(hold, begin_ns, end_ns);
+	}
+	if (waited)
+		blame(blaming, wait->node, waited);
+	return waited;
+}
+
+static void visit(const struct event_run *run, void *arg)
+{
+	struct blaming *blaming = arg;
+
+	if (run->thread != blaming->hold->thread)
+		return;
+
+	const uint64_t *times = event_times(run), *weights = event_field(run, PROFILE_WEIGHT);
+	const uint64_t *states = event_column(run, ROW_TYPE);
+	const uint32_t *stacks = event_stacks(run);
+
+	for (size_t row = 0; row < run->count; row++)
+		*vec_push(&blaming->deeds) = (struct deed){
+			.time_ns = times[row],
+			.weight_ns = weights[row] * 1000,
+			.order = blaming->deeds.count,
+			.node = stacks[row],
+			.is_cpu = states[row] == FORMAT_STATE_USER ||
+				  states[row] == FORMAT_STATE_SYSTEM ||
+				  states[row] == FORMAT_STATE_TRAP ||
+				  states[row] == PROFILE_STATE_CPU,
+			.is_wait = states[row] == FORMAT_STATE_SLEEP ||
+				   states[row] == FORMAT_STATE_USER_LOCK ||
+				   states[row] == FORMAT_STATE_DATA_FAULT ||
+				   states[row] == FORMAT_STATE_STOPPED,
+		};
+}
+
+/* In order of time; of one moment the waits first, the last one of the file before others. */
+static int compare_deeds(const void *a, const void *b)
+{
+	const struct deed *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	if (x->is_cpu != y->is_cpu)
+		return x->is_cpu ? 1 : -1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Two waits of one moment lie one before the other: the delay that is written first came last. */
+static void blame_wait(struct blaming *blaming, const struct deed *deed, uint64_t floor_ns,
+		       uint64_t *free_until_ns)
+{
+	uint64_t end_ns = *free_until_ns < deed->time_ns ? *free_until_ns : deed->time_ns;
+	uint64_t begin_ns = end_ns > deed->weight_ns ? end_ns - deed->weight_ns : 0;
+
+	/* Older waits that it brings along: when they were is not known. */
+	begin_ns = begin_ns > floor_ns ? begin_ns : floor_ns < end_ns ? floor_ns : end_ns;
+	uint64_t waited =
+		waited_within(blaming, begin_ns, end_ns, deed->is_wait ? 0 : deed->time_ns);
+
+	if (deed->is_wait)
+		waited -= blame_wait_before(blaming, begin_ns, end_ns);
+	*free_until_ns = begin_ns;
+	*vec_push(&blaming->gaps) = (struct gap){begin_ns, end_ns};
+	if (waited)
+		blame(blaming, deed->node, waited);
+}
+
+static void blame_cpu(struct blaming *blaming, const struct deed *deed)
+{
+	uint64_t left_ns = deed->weight_ns, at_ns = deed->time_ns, waited = 0;
+
+	for (size_t i = blaming->gaps.count; left_ns; i--) {
+		const struct gap *gap = i > blaming->gaps_used ? &blaming->gaps.items[i - 1] : NULL;
+		uint64_t begin_ns = gap ? gap->end_ns : blaming->cpu_ns;
+		uint64_t part_ns = at_ns > begin_ns ? at_ns - begin_ns : 0;
+
+		if (part_ns > left_ns)
+			part_ns = left_ns;
+		waited += waited_within(blaming, at_ns - part_ns, at_ns, deed->time_ns);
+		left_ns -= part_ns;
+		if (!gap)
+			break;
+		at_ns = gap->begin_ns < at_ns ? gap->begin_ns : at_ns;
+	}
+	blaming->gaps_used = blaming->gaps.count;
+	blaming->cpu_ns = deed->time_ns;
+	if (waited)
+		blame(blaming, deed->node, waited);
+}
+
+static int compare_gaps(const void *a, const void *b)
+{
+	const struct gap *x = a, *y = b;
+
+	return x->begin_ns < y->begin_ns ? -1 : x->begin_ns > y->begin_ns;
+}
+
+/* Of one moment's events: the wait that came last, unless the holder ran or was queued since. */
+static const struct deed *last_wait(const struct deed *deeds, size_t count)
+{
+	return deeds[0].is_wait && !deeds[count - 1].is_cpu ? &deeds[0] : NULL;
+}
+
+/* The events of one moment: first what the holder waited for, from the last one to the first. */
+static void blame_moment(struct blaming *blaming, const struct deed *deeds, size_t count)
+{
+	size_t first = blaming->gaps.count;
+	uint64_t free_until_ns = UINT64_MAX;
+	uint64_t floor_ns = first ? blaming->gaps.items[first - 1].end_ns : 0;
+
+	floor_ns = floor_ns > blaming->cpu_ns ? floor_ns : blaming->cpu_ns;
+
+	for (size_t i = 0; i < count; i++)
+		if (!deeds[i].is_cpu)
+			blame_wait(blaming, &deeds[i], floor_ns, &free_until_ns);
+	if (blaming->gaps.count > first + 1)
+		qsort(&blaming->gaps.items[first], blaming->gaps.count - first, sizeof(struct gap),
+		      compare_gaps);
+	for (size_t i = 0; i < count; i++)
+		if (deeds[i].is_cpu)
+			blame_cpu(blaming, &deeds[i]);
+	blaming->wait = last_wait(deeds, count);
+}
+
+static void blame_all(struct blaming *blaming)
+{
+	const struct deed *deeds = blaming->deeds.items;
+	size_t count = blaming->deeds.count;
+
+	if (count)
+		qsort(blaming->deeds.items, count, sizeof(*deeds), compare_deeds);
+	for (size_t first = 0, next; first < count; first = next) {
+		for (next = first + 1; next < count && deeds[next].time_ns == deeds[first].time_ns;)
+			next++;
+		blame_moment(blaming, &deeds[first], next - first);
+	}
+}
+
+static void find_of_thread(struct lock_holders *holders, const struct lock_hold *holds,
+			   size_t count)
+{
+	struct blaming blaming = {.holders = holders, .hold = holds};
+
+	moments_init(&blaming.begins, holds, count, false);
+	moments_init(&blaming.ends, holds, count, true);
+	events_for_each_piece(holds->process, EVENTS_CLOCK, visit, &blaming);
+	blame_all(&blaming);
+	vec_fini(&blaming.deeds);
+	vec_fini(&blaming.gaps);
+	moments_fini(&blaming.begins);
+	moments_fini(&blaming.ends);
+	hash_map_fini(&blaming.nodes);
+}
+
+static int compare_blames(const void *a, const void *b)
+{
+	const struct lock_blame *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	return x->place.node < y->place.node ? -1 : x->place.node > y->place.node;
+}
+
+void lock_holders_find(struct lock_holders *holders)
+{
+	const struct lock_hold *holds = holders->holds.items;
+	size_t count = holders->holds.count;
+
+	if (!count)
+		return;
+	qsort(holders->holds.items, count, sizeof(*holds), compare_holds);
+	for (size_t first = 0, next; first < count; first = next) {
+		for (next = first + 1;
+		     next < count && have_one_holder(&holds[first], &holds[next]);)
+			next++;
+		find_of_thread(holders, &holds[first], next - first);
+	}
+	if (holders->blames.count)
+		qsort(holders->blames.items, holders->blames.count, sizeof(struct lock_blame),
+		      compare_blames);
+}
+
+void lock_holders_fini(struct lock_holders *holders)
+{
+	vec_fini(&holders->holds);
+	vec_fini(&holders->blames);
+}

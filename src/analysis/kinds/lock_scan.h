@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Waits by what was waited for. Private to this module. */
+#ifndef HELIO_ANALYSIS_LOCK_SCAN_H
+#define HELIO_ANALYSIS_LOCK_SCAN_H
+
+#include "analysis/data/block_index.h"
+#include "analysis/tree/tally.h"
+
+#include <pthread.h>
+
+struct lock_sums {
+	uint64_t count, failed, waited_ns, longest_ns;
+};
+
+/* A call stack. */
+struct lock_place {
+	const struct experiment *experiment;
+	const struct process *process; /* NULL: not known */
+	uint32_t node;
+};
+
+struct lock {
+	const char *name;	 /* lives as long as the session */
+	const char *object;	 /* path of its load object, or NULL */
+	struct lock_place maker; /* who allocated the block of memory that it is in */
+	uint32_t image;		 /* where it was first met */
+	unsigned types;		 /* bits of enum format_sync_type */
+	struct lock_sums sums;
+	uint32_t waiters, holders; /* threads */
+	uint32_t last_waiter, last_holder;
+};
+
+struct lock_scan {
+	/* the caller's: called for each event, or NULL */
+	void (*visit)(struct lock_scan *scan, uint32_t lock, const struct event_run *run,
+		      size_t row);
+	void *data;
+	/* what is in hand */
+	struct tally *tally;
+	struct session *session; /* its */
+	const struct experiment *experiment;
+	const struct process *process;
+	uint32_t process_number; /* of the session, from 0 */
+	uint32_t image;		 /* of the processes that share addresses */
+	/* the result */
+	VEC(struct lock) locks;
+	struct lock total;
+	/* its own */
+	pthread_mutex_t mutex;
+	struct hash_map addresses[SYNC_TYPES], variables[SYNC_TYPES]; /* by family, → lock */
+	struct block_index blocks;				      /* of the process in hand */
+	struct hash_map block_rows; /* address → row of the heap trace */
+	struct string_table block_keys;
+	struct hash_map block_locks;	  /* number of a key → lock */
+	struct hash_map waiters, holders; /* lock << 32 | thread: those seen */
+};
+
+void lock_scan_run(struct lock_scan *scan, struct tally *tally);
+void lock_scan_fini(struct lock_scan *scan);
+/* Adds one event. */
+void lock_sums_add(struct lock_sums *sums, const struct event_run *run, size_t row);
+void lock_sums_merge(struct lock_sums *sums, const struct lock_sums *other);
+/* Descending by time waited; for qsort's comparisons. */
+int lock_sums_compare(const struct lock_sums *a, const struct lock_sums *b);
+/* The locks, most waited for first; the caller frees the array. */
+const struct lock **lock_scan_order(const struct lock_scan *scan);
+/* "the_lock (read lock, write lock)" */
+const char *lock_title(const struct lock *lock, struct arena *arena);
+/* Of enum format_sync_type. */
+const char *lock_type_name(unsigned type);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Measures: what events add up to at their call stacks.  A metric is one measure, or, of clock
+ * events, a set of states.  Private to this module.
+ *
+ * A new kind of data brings its measures in kind_NAME.h, and in kind_NAME.c what an event of it is
+ * worth and its rows of the catalogue of metrics (kinds.h).
+ */
+#ifndef HELIO_ANALYSIS_MEASURE_H
+#define HELIO_ANALYSIS_MEASURE_H
+
+#include "analysis/kinds/kind_counter.h"
+#include "analysis/kinds/kind_heap.h"
+#include "analysis/kinds/kind_io.h"
+#include "analysis/kinds/kind_sync.h"
+#include "analysis/session/events.h"
+
+enum { MEASURE_COUNTERS_MAX = 16 };
+
+enum measure {
+	/* the clock's states, by their numbers, in µs; then: */
+	MEASURE_FIRST_THREAD = PROFILE_STATES, /* all states of each process's first thread */
+#define MEASURE(name) MEASURE_##name,
+#define X(NAME, name)                                                                              \
+	MEASURE_BEFORE_##NAME, MEASURE_TO_##NAME = MEASURE_BEFORE_##NAME - 1,                      \
+			       MEASURES_##NAME(MEASURE)
+	FORMAT_KINDS(X)
+#undef X
+#undef MEASURE
+		MEASURE_COUNTER, /* of the session's first counter, and so on */
+	MEASURE_COUNT = MEASURE_COUNTER + MEASURE_COUNTERS_MAX,
+	MEASURE_NONE = MEASURE_COUNT,
+};
+
+/* Sums by measure, each an array over nodes; NULL: no event of it has been seen. */
+struct measure_sums {
+	size_t nodes;
+	uint64_t *of[MEASURE_COUNT];
+};
+
+/* The same as they lie in the cache: read with cache_values(), one measure at a time. */
+struct kept_sums {
+	size_t nodes;
+	const char *of[MEASURE_COUNT];
+	const char *end;
+};
+
+/* The array of a measure, made when first asked for. */
+uint64_t *measure_array(struct measure_sums *sums, enum measure measure);
+static inline void measure_add(struct measure_sums *sums, enum measure measure, uint32_t node,
+			       uint64_t value)
+{
+	measure_array(sums, measure)[node] += value;
+}
+
+/* Makes room for more nodes. */
+void measure_grow(struct measure_sums *sums, size_t nodes);
+/*
+ * Moves the sums of each node to those of map[node]; map NULL: of the same.  `from` is empty
+ * then: of many nodes there are never two sets of all measures.
+ */
+void measure_fold(struct measure_sums *to, struct measure_sums *from, const uint32_t *map);
+void measure_fini(struct measure_sums *sums);
+
+/* What rows of a piece count for; chosen NULL: all of them. One byte per row. */
+struct measuring {
+	struct measure_sums *sums;
+	const uint8_t *chosen;
+	const uint32_t *places; /* the node of each row's sums; NULL: its call stack */
+	bool squares;		/* events count for the squares of their values */
+	bool first_thread;	/* of its process: clock events count for it too */
+	const uint8_t *fate;	/* heap events: by row of the trace, enum heap_fate */
+	const uint8_t *counter; /* counter events: the session's number of each of the process's */
+};
+
+/* By row of a piece, the node of its sums. */
+static inline const uint32_t *measure_places(const struct event_run *run,
+					     const struct measuring *measuring)
+{
+	return measuring->places ? measuring->places : event_stacks(run);
+}
+
+static inline bool measure_is_chosen(const struct measuring *measuring, size_t row)
+{
+	return !measuring->chosen || measuring->chosen[row];
+}
+
+/* The kind of trace that a measure is of, or TRACE_KINDS: of the clock. */
+enum trace_kind measure_trace(unsigned measure);
+
+/* Adds the events of a piece. */
+void measure_run(const struct event_run *run, const struct measuring *measuring);
+
+#endif

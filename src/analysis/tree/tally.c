@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tallies: made when a query first needs one, kept for the next, the least recently used ones
+ * dropped first where all together are too large.
+ */
+#include "analysis/tree/tally.h"
+
+#include "analysis/session/scan.h"
+#include "base/strbuf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TALLIES_MOST = 64 };
+
+static const size_t tally_limit = 256u << 20; /* bytes of the sums that are kept */
+
+struct tally_cache {
+	VEC(struct tally *) tallies;
+	VEC(struct shape *) shapes; /* those that the tallies have */
+	uint64_t requests;
+};
+
+/* ---- keys: the same for queries that select the same ---- */
+
+/* How the call tree looks: inlined calls, functions united, load objects that are not shown. */
+static char *shape_key(const struct session *session, const struct query *query, bool united)
+{
+	struct strbuf key = {0};
+
+	strbuf_printf(&key, "%d %d", query->inlines, united);
+	for (uint32_t i = 0; i < session->objects.count; i++)
+		if (query_object_showing(query, i) != OBJECT_SHOWN)
+			strbuf_printf(&key, " %u:%d", i, (int)query_object_showing(query, i));
+	return strbuf_steal(&key);
+}
+
+static char *tally_key(const char *shape, const struct query *query, uint32_t group, bool squares)
+{
+	struct strbuf key = {0};
+
+	strbuf_printf(&key, "%s\n%u %d", shape, group, squares);
+	for (size_t i = 0; i < QUERY_FILTERS; i++) {
+		const char *text = query_filter_expression(query, i);
+
+		strbuf_printf(&key, "\n%zu:%s", text ? strlen(text) : 0, text ? text : "");
+	}
+	return strbuf_steal(&key);
+}
+
+/* ---- making one ---- */
+
+static void count_piece(const struct scan_piece *piece, void *state)
+{
+	struct measuring measuring = piece->measuring;
+
+	measuring.sums = state;
+	measure_run(piece->run, &measuring);
+}
+
+void tally_count(const struct tally *tally, struct measure_sums *out,
+		 const uint32_t *(*nodes_of)(const struct tally *tally, size_t process,
+					     uint32_t **owned))
+{
+	const struct session *session = tally->session;
+	size_t threads = scan_threads();
+	struct measure_sums *sums = xcalloc(threads, sizeof(*sums));
+	void **states = xcalloc(threads, sizeof(*states));
+
+	for (size_t i = 0; i < session->scanned.count; i++) {
+		const struct session_process *process = &session->scanned.items[i];
+		uint32_t *owned;
+		const uint32_t *nodes = nodes_of(tally, i, &owned);
+
+		for (size_t k = 0; k < threads; k++) {
+			sums[k].nodes = process->process->stacks.nodes.count;
+			states[k] = &sums[k];
+		}
+		scan_process(tally, process, count_piece, states);
+		for (size_t k = 0; k < threads; k++) {
+			measure_fold(out, &sums[k], nodes);
+			measure_fini(&sums[k]);
+		}
+		free(owned);
+	}
+	free(states);
+	free(sums);
+}
+
+static const uint32_t *tree_nodes(const struct tally *tally, size_t process, uint32_t **owned)
+{
+	return shape_nodes(tally->shape, process, owned);
+}
+
+/* What is wrong with an expression has been said when it was set. */
+static void compile_filters(struct tally *tally, const struct query *query)
+{
+	struct diag_list said = {0};
+
+	for (size_t i = 0; i < QUERY_FILTERS; i++) {
+		const char *text = query_filter_expression(query, i);
+
+		if (text)
+			filter_compile(tally->session, tally->shape->whole, text,
+				       &tally->filters[i], &said);
+	}
+	diag_fini(&said);
+}
+
+static struct tally *tally_make(struct session *session, const struct query *query,
+				struct shape *shape)
+{
+	struct tally *tally = xcalloc(1, sizeof(*tally));
+
+	tally->session = session;
+	tally->shape = shape;
+	shape->references++;
+	compile_filters(tally, query);
+	return tally;
+}
+
+static void tally_free(struct tally *tally)
+{
+	for (size_t i = 0; i < QUERY_FILTERS; i++)
+		filter_program_free(tally->filters[i]);
+	measure_fini(&tally->weights);
+	measure_fini(&tally->code_weights);
+	vec_fini(&tally->sums);
+	arena_fini(&tally->arena);
+	free(tally->key);
+	free(tally);
+}
+
+/* ---- keeping them ---- */
+
+static size_t sums_size(const struct measure_sums *sums)
+{
+	size_t arrays = 0;
+
+	for (size_t i = 0; i < MEASURE_COUNT; i++)
+		arrays += sums->of[i] != NULL;
+	return arrays * sums->nodes * sizeof(uint64_t);
+}
+
+static size_t tally_size(const struct tally *tally)
+{
+	size_t size =
+		sums_size(&tally->weights) + sums_size(&tally->code_weights) + tally->arena.size;
+
+	for (size_t i = 0; i < QUERY_FILTERS; i++)
+		size += filter_program_size(tally->filters[i]);
+	return size;
+}
+
+static size_t cache_size(const struct tally_cache *cache)
+{
+	size_t size = 0;
+
+	for (size_t i = 0; i < cache->tallies.count; i++)
+		size += tally_size(cache->tallies.items[i]);
+	for (size_t i = 0; i < cache->shapes.count; i++)
+		size += shape_size(cache->shapes.items[i]);
+	return size;
+}
+
+static void drop_shape(struct tally_cache *cache, struct shape *shape)
+{
+	for (size_t i = 0; shape->references == 1 && i < cache->shapes.count; i++)
+		if (cache->shapes.items[i] == shape) {
+			cache->shapes.items[i] = cache->shapes.items[--cache->shapes.count];
+			break;
+		}
+	shape_put(shape);
+}
+
+static void drop_tally(struct tally_cache *cache, size_t index)
+{
+	struct tally *tally = cache->tallies.items[index];
+
+	cache->tallies.items[index] = cache->tallies.items[--cache->tallies.count];
+	drop_shape(cache, tally->shape);
+	tally_free(tally);
+}
+
+/* The one that has not been asked for the longest, and that nobody has; or SIZE_MAX. */
+static size_t oldest(const struct tally_cache *cache)
+{
+	size_t found = SIZE_MAX;
+
+	for (size_t i = 0; i < cache->tallies.count; i++) {
+		const struct tally *tally = cache->tallies.items[i];
+
+		if (!tally->references &&
+		    (found == SIZE_MAX || tally->used_at < cache->tallies.items[found]->used_at))
+			found = i;
+	}
+	return found;
+}
+
+static void keep_within_limit(struct tally_cache *cache)
+{
+	while (cache->tallies.count > TALLIES_MOST ||
+	       (cache->tallies.count > 1 && cache_size(cache) > tally_limit)) {
+		size_t index = oldest(cache);
+
+		if (index == SIZE_MAX)
+			return;
+		drop_tally(cache, index);
+	}
+}
+
+static struct tally_cache *cache_of(struct session *session)
+{
+	if (!session->tallies)
+		session->tallies = xcalloc(1, sizeof(*session->tallies));
+	return session->tallies;
+}
+
+static struct shape *find_shape(struct session *session, const struct query *query, bool united)
+{
+	struct tally_cache *cache = cache_of(session);
+	char *key = shape_key(session, query, united);
+
+	for (size_t i = 0; i < cache->shapes.count; i++)
+		if (!strcmp(cache->shapes.items[i]->key, key)) {
+			free(key);
+			return cache->shapes.items[i];
+		}
+	struct shape *shape = shape_get(session, query, united);
+
+	shape->key = key;
+	*vec_push(&cache->shapes) = shape;
+	return shape;
+}
+
+static struct tally *find_tally(struct session *session, const struct query *query, uint32_t group,
+				bool squares)
+{
+	struct tally_cache *cache = cache_of(session);
+	bool united = query->compare != COMPARE_OFF && session->groups.count > 1;
+	struct shape *shape = find_shape(session, query, united);
+	char *key = tally_key(shape->key, query, group, squares);
+
+	for (size_t i = 0; i < cache->tallies.count; i++)
+		if (!strcmp(cache->tallies.items[i]->key, key)) {
+			free(key);
+			return cache->tallies.items[i];
+		}
+	struct tally *tally = tally_make(session, query, shape);
+
+	tally->key = key;
+	tally->group = group;
+	tally->squares = squares;
+	tally->weights.nodes = shape->tree->nodes.count;
+	if (!session->has_no_events)
+		tally_count(tally, &tally->weights, tree_nodes);
+	*vec_push(&cache->tallies) = tally;
+	return tally;
+}
+
+struct tally *tally_part(struct session *session, const struct query *query, uint32_t group,
+			 bool squares)
+{
+	session_enter(session);
+
+	session->watch = query->watch;
+	struct tally *tally = find_tally(session, query, group, squares);
+
+	tally->references++;
+	tally->used_at = ++session->tallies->requests;
+	return tally;
+}
+
+struct tally *tally_of(struct session *session, const struct query *query)
+{
+	return tally_part(session, query, query->group, false);
+}
+
+/* One that was cancelled may lack events. */
+static void forget(struct tally_cache *cache, struct tally *tally)
+{
+	for (size_t i = 0; !tally->references && i < cache->tallies.count; i++)
+		if (cache->tallies.items[i] == tally)
+			drop_tally(cache, i);
+}
+
+void tally_release(struct tally *tally)
+{
+	struct session *session = tally->session;
+
+	tally->references--;
+	if (session->watch && session->watch->cancelled)
+		forget(session->tallies, tally);
+	keep_within_limit(session->tallies);
+	session_leave(session);
+}
+
+void tallies_fini(struct session *session)
+{
+	struct tally_cache *cache = session->tallies;
+
+	if (!cache)
+		return;
+	while (cache->tallies.count)
+		drop_tally(cache, cache->tallies.count - 1);
+	vec_fini(&cache->tallies);
+	vec_fini(&cache->shapes);
+	free(cache);
+}

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The call tree of functions, for all processes together.
+ *
+ * A parent's id is smaller than its children's, so a backward pass adds up subtrees.
+ *
+ * Recursion needs to know, for a node, the nearest ancestor of the same
+ * function.  One walk in depth-first order with the current depth of every
+ * function gives it, in linear time.
+ */
+#include "analysis/tree/frames.h"
+#include "analysis/tree/plt_calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+uint32_t tree_add_node(struct call_tree *tree, uint32_t parent, uint32_t function)
+{
+	uint32_t fresh = (uint32_t)tree->nodes.count;
+	uint32_t node = pair_set_put(&tree->known, tree->nodes.items, parent, function, fresh);
+
+	if (node == fresh)
+		*vec_push(&tree->nodes) = (struct tree_node){parent, function};
+	return node;
+}
+
+void tree_init(struct call_tree *tree)
+{
+	*vec_push(&tree->nodes) = (struct tree_node){NODE_ROOT, FUNCTION_TOTAL};
+}
+
+void trees_init(struct session *session)
+{
+	session->trees[1].inlines = true;
+	session->trees[0].is_made = true; /* as the experiments are opened */
+	tree_init(&session->trees[0].tree);
+}
+
+static void drop_links(struct call_tree *tree)
+{
+	free(tree->order);
+	free(tree->same);
+	free(tree->via);
+	tree->order = tree->same = tree->via = NULL;
+}
+
+void call_tree_fini(struct call_tree *tree)
+{
+	vec_fini(&tree->nodes);
+	pair_set_fini(&tree->known);
+	drop_links(tree);
+}
+
+void trees_fini(struct session *session)
+{
+	for (int i = 0; i < 2; i++) {
+		struct whole_tree *tree = &session->trees[i];
+
+		call_tree_fini(&tree->tree);
+		for (size_t k = 0; k < tree->nodes.count; k++)
+			free(tree->nodes.items[k]);
+		vec_fini(&tree->nodes);
+	}
+}
+
+static uint32_t add_frames(struct call_tree *tree, uint32_t node, const struct frames *frames,
+			   uint32_t location)
+{
+	uint32_t i = frames->first.items[location];
+
+	if (frames->outlined.items[location] &&
+	    tree->nodes.items[node].function == frames->functions.items[i])
+		i++;
+	for (; i < frames->first.items[location + 1]; i++)
+		node = tree_add_node(tree, node, frames->functions.items[i]);
+	return node;
+}
+
+/* A call of @plt in the load object of a node's function. */
+static uint32_t add_binding(struct session *session, struct call_tree *tree, uint32_t caller)
+{
+	uint32_t function = tree->nodes.items[caller].function;
+	uint32_t object = session->functions.items[function].object;
+
+	return tree_add_node(tree, caller, symbols_linkage(session, object));
+}
+
+void tree_settle(struct call_tree *tree)
+{
+	pair_set_fini(&tree->known);
+}
+
+/* What a node of a process's stacks is in the tree. */
+enum role { ROLE_CALL, ROLE_SLOT, ROLE_BINDING };
+
+/* … of every location, where it has a caller that is a call; the caller frees the array. */
+static uint8_t *find_roles(const struct session *session, const struct frames *frames)
+{
+	size_t count = frames->first.count - 1;
+	uint8_t *roles = xmalloc(count + 1);
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t function = frames_physical(frames, i);
+
+		roles[i] = plt_calls_is_slot(session, function)	     ? ROLE_SLOT
+			   : plt_calls_is_binding(session, function) ? ROLE_BINDING
+								     : ROLE_CALL;
+	}
+	return roles;
+}
+
+void tree_add_process(struct session *session, struct whole_tree *whole,
+		      const struct experiment *experiment, const struct process *process)
+{
+	struct call_tree *tree = &whole->tree;
+	const struct stack_tree *stacks = &process->stacks;
+	uint32_t *map = xmalloc(stacks->nodes.count * sizeof(*map));
+	uint8_t *roles = xcalloc(stacks->nodes.count, sizeof(*roles)); /* ROLE_CALL */
+	struct frames frames;
+
+	frames_find(session, whole->inlines, experiment, process, &frames);
+	uint8_t *by_location = find_roles(session, &frames);
+
+	pair_set_reserve(&tree->known, tree->nodes.items, stacks->nodes.count);
+	/* an event of an empty stack counts for a leaf of its own */
+	map[STACK_ROOT] = NODE_ROOT;
+	for (size_t i = 1; i < stacks->nodes.count; i++) {
+		const struct stack_node *node = &stacks->nodes.items[i];
+		enum role caller = roles[node->parent];
+
+		if (caller == ROLE_BINDING)
+			roles[i] = ROLE_BINDING;
+		else if (node->parent != STACK_ROOT)
+			roles[i] = by_location[node->location];
+		map[i] = map[node->parent];
+		if (roles[i] == ROLE_CALL)
+			map[i] = add_frames(tree, map[i], &frames, node->location);
+		else if (roles[i] == ROLE_BINDING && caller != ROLE_BINDING)
+			map[i] = add_binding(session, tree, map[i]);
+	}
+	map[STACK_ROOT] = tree_add_node(tree, NODE_ROOT, FUNCTION_NO_STACK);
+	drop_links(tree);
+	frames_fini(&frames);
+	free(by_location);
+	free(roles);
+	*vec_push(&whole->nodes) = map;
+}
+
+struct whole_tree *session_tree(struct session *session, bool inlines)
+{
+	struct whole_tree *whole = &session->trees[inlines];
+
+	/* Of what is kept there is no other tree than those that are kept. */
+	if (!whole->is_made && session->has_no_events)
+		return &session->trees[false];
+	if (whole->is_made)
+		return whole;
+	tree_init(&whole->tree);
+	for (size_t i = 0; i < session->experiments.count; i++) {
+		const struct experiment *experiment = session->experiments.items[i];
+
+		for (size_t k = 0; k < experiment->processes.count; k++)
+			tree_add_process(session, whole, experiment,
+					 &experiment->processes.items[k]);
+	}
+	tree_settle(&whole->tree);
+	whole->is_made = true;
+	return whole;
+}
+
+/* Walks depth first, children in the order of their ids. */
+struct walk {
+	const struct call_tree *tree;
+	uint32_t *child;   /* first child, or NODE_NONE */
+	uint32_t *sibling; /* next sibling, or NODE_NONE */
+	uint32_t *path;	   /* ancestors of the current node and itself, by depth */
+	uint32_t *nearest; /* per group: depth + 1 of its innermost node on the path, or 0 */
+	uint32_t *hidden;  /* by depth: what `nearest` was before that node */
+};
+
+static uint32_t tree_depth(const struct call_tree *tree)
+{
+	size_t count = tree->nodes.count;
+	uint32_t *depth = xcalloc(count, sizeof(*depth)), deepest = 0;
+
+	for (size_t i = 1; i < count; i++) {
+		depth[i] = depth[tree->nodes.items[i].parent] + 1;
+		if (depth[i] > deepest)
+			deepest = depth[i];
+	}
+	free(depth);
+	return deepest;
+}
+
+static void walk_init(struct walk *walk, const struct call_tree *tree, size_t groups)
+{
+	size_t count = tree->nodes.count;
+	size_t depth = tree_depth(tree) + 1;
+
+	walk->tree = tree;
+	walk->child = xmalloc(count * sizeof(uint32_t));
+	walk->sibling = xmalloc(count * sizeof(uint32_t));
+	memset(walk->child, 0xff, count * sizeof(uint32_t));
+	walk->sibling[0] = NODE_NONE;
+	for (size_t i = count; --i;) {
+		uint32_t parent = tree->nodes.items[i].parent;
+
+		walk->sibling[i] = walk->child[parent];
+		walk->child[parent] = (uint32_t)i;
+	}
+	walk->path = xmalloc(depth * sizeof(uint32_t));
+	walk->hidden = xmalloc(depth * sizeof(uint32_t));
+	walk->nearest = xcalloc(groups, sizeof(uint32_t));
+}
+
+static void walk_fini(struct walk *walk)
+{
+	free(walk->child);
+	free(walk->sibling);
+	free(walk->path);
+	free(walk->nearest);
+	free(walk->hidden);
+}
+
+static uint32_t group_of(const struct walk *walk, const uint32_t *group, uint32_t node)
+{
+	uint32_t function = walk->tree->nodes.items[node].function;
+
+	return group ? group[function] : function;
+}
+
+/*
+ * The walk itself.  visit() gets each node with the depth + 1 of its nearest
+ * ancestor of the same group, or 0.  group NULL: every function is its own.
+ */
+static void walk_run(struct walk *walk, const uint32_t *group,
+		     void (*visit)(struct walk *walk, uint32_t node, uint32_t above, void *data),
+		     void *data)
+{
+	uint32_t node = NODE_ROOT, depth = 0;
+
+	for (;;) {
+		uint32_t own = group_of(walk, group, node);
+
+		walk->path[depth] = node;
+		walk->hidden[depth] = walk->nearest[own];
+		visit(walk, node, walk->nearest[own], data);
+		walk->nearest[own] = depth + 1;
+		if (walk->child[node] != NODE_NONE) {
+			node = walk->child[node];
+			depth++;
+			continue;
+		}
+		for (;;) { /* leave nodes until one has a sibling */
+			walk->nearest[group_of(walk, group, node)] = walk->hidden[depth];
+			if (walk->sibling[node] != NODE_NONE)
+				break;
+			if (!depth--)
+				return;
+			node = walk->path[depth];
+		}
+		node = walk->sibling[node];
+	}
+}
+
+struct link {
+	struct call_tree *tree;
+	size_t visited;
+};
+
+static void visit_link(struct walk *walk, uint32_t node, uint32_t above, void *data)
+{
+	struct link *link = data;
+
+	link->tree->order[link->visited++] = node;
+	link->tree->same[node] = above ? walk->path[above - 1] : NODE_NONE;
+	link->tree->via[node] = above ? walk->path[above] : NODE_NONE;
+}
+
+void tree_link(struct call_tree *tree, size_t functions)
+{
+	struct link link = {.tree = tree};
+	struct walk walk;
+
+	if (tree->order)
+		return;
+	tree->order = xmalloc(tree->nodes.count * sizeof(uint32_t));
+	tree->same = xmalloc(tree->nodes.count * sizeof(uint32_t));
+	tree->via = xmalloc(tree->nodes.count * sizeof(uint32_t));
+	walk_init(&walk, tree, functions);
+	walk_run(&walk, NULL, visit_link, &link);
+	walk_fini(&walk);
+}
+
+static void visit_first(struct walk *walk, uint32_t node, uint32_t above, void *data)
+{
+	bool *first = data;
+
+	(void)walk;
+	first[node] = !above;
+}
+
+bool *tree_first_of_group(const struct call_tree *tree, const uint32_t *group, uint32_t group_count)
+{
+	bool *first = xcalloc(tree->nodes.count, sizeof(*first));
+	struct walk walk;
+
+	walk_init(&walk, tree, group_count);
+	walk_run(&walk, group, visit_first, first);
+	walk_fini(&walk);
+	return first;
+}

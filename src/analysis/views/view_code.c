@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The lists of instructions (pcs) and of source lines. */
+#include "analysis/code/code.h"
+#include "analysis/tree/compare.h"
+
+#include <stdlib.h>
+
+/* The groups of a list: rows are those that any event touched. */
+struct groups {
+	uint32_t *of_pc;
+	uint32_t *first; /* a pc of each group */
+	uint32_t count;
+	struct hash_map known;
+};
+
+static void groups_init(struct groups *groups, const struct code *code)
+{
+	*groups = (struct groups){
+		.of_pc = xmalloc((code->pcs.count + 1) * sizeof(uint32_t)),
+		.first = xmalloc((code->pcs.count + 1) * sizeof(uint32_t)),
+	};
+}
+
+static void groups_fini(struct groups *groups)
+{
+	free(groups->of_pc);
+	free(groups->first);
+	hash_map_fini(&groups->known);
+}
+
+/* Puts a pc into the group of all that `same` says are like it; `hash` is equal for these. */
+static void groups_add(struct groups *groups, const struct session *session, uint32_t pc,
+		       uint64_t hash,
+		       bool (*same)(const struct session *session, uint32_t a, uint32_t b))
+{
+	for (;; hash++) {
+		uint32_t group = hash_map_put(&groups->known, hash, groups->count);
+
+		if (group == groups->count)
+			groups->first[groups->count++] = pc;
+		if (same(session, groups->first[group], pc)) {
+			groups->of_pc[pc] = group;
+			return;
+		}
+	}
+}
+
+static bool same_instruction(const struct session *session, uint32_t a, uint32_t b)
+{
+	const struct code *code = session->code;
+
+	return code->instructions[a] == code->instructions[b] &&
+	       code->pcs.items[a].function == code->pcs.items[b].function &&
+	       code->pcs.items[a].is_target == code->pcs.items[b].is_target;
+}
+
+/* A line of one function: the same line in two is two rows. */
+static bool same_line(const struct session *session, uint32_t a, uint32_t b)
+{
+	const struct code_pc *x = &session->code->pcs.items[a], *y = &session->code->pcs.items[b];
+
+	return x->function == y->function && x->file == y->file && x->line == y->line;
+}
+
+static const char *name_pc(struct session *session, const struct query *query, uint32_t pc,
+			   struct arena *arena)
+{
+	const struct code_pc *place = &session->code->pcs.items[pc];
+	const struct function *function = &session->functions.items[place->function];
+	uint64_t base = function->size ? function->address : 0;
+
+	if (place->function < FUNCTION_FIRST_REAL && place->address < FORMAT_PC_LIMIT)
+		return symbols_name(session, place->function, query->name_style);
+	return arena_printf(arena, "%s + 0x%08llx%s",
+			    symbols_name(session, place->function, query->name_style),
+			    (unsigned long long)(session->code->instructions[pc] - base),
+			    place->is_target ? " <branch target>" : "");
+}
+
+static const char *name_line(struct session *session, const struct query *query, uint32_t pc,
+			     struct arena *arena)
+{
+	const struct code_pc *place = &session->code->pcs.items[pc];
+	const char *name = symbols_name(session, place->function, query->name_style);
+
+	if (place->function < FUNCTION_FIRST_REAL)
+		return name;
+	if (place->file == LINES_NONE)
+		return arena_printf(arena, "<Function: %s, instructions without line numbers>",
+				    name);
+	return arena_printf(arena,
+			    code_source_of(session, place->function) == place->file
+				    ? "%s, line %u in \"%s\""
+				    : "%s, line %u in alternate source context \"%s\"",
+			    name, place->line, code_file_name(session, place->object, place->file));
+}
+
+struct list {
+	struct session *session;
+	const struct query *query;
+	struct table *table;
+	const struct groups *groups;
+	struct code_sums sums;
+	const char *(*name)(struct session *, const struct query *, uint32_t, struct arena *);
+};
+
+static void fill_row(struct list *list, size_t row, uint32_t group)
+{
+	struct table *table = list->table;
+	uint32_t pc = list->groups->first[group];
+	uint32_t object = list->session->code->pcs.items[pc].object;
+
+	table->rows[row].name = list->name(list->session, list->query, pc, &table->arena);
+	table->rows[row].object =
+		object == OBJECT_UNKNOWN ? NULL : list->session->objects.items[object].path;
+	table->rows[row].id = group;
+	for (size_t i = 0; i < table->column_count; i++)
+		if (!table->columns[i].choice.metric->is_static)
+			table->values[row * table->column_count + i] =
+				code_value(&list->sums, group, &table->columns[i].choice);
+}
+
+static size_t order_groups(struct list *list, struct sort_key *keys)
+{
+	const struct metric_choice any = {.metric = &values_any, .flavor = FLAVOR_INCLUSIVE};
+	struct metric_choice sort = list->table->sort;
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < list->groups->count; i++) {
+		if (code_value(&list->sums, i, &any) == 0)
+			continue;
+		keys[count] = (struct sort_key){.index = i};
+		if (sort.metric->unit == UNIT_TEXT)
+			keys[count].text = list->name(list->session, list->query,
+						      list->groups->first[i], &list->table->arena);
+		else if (sort.metric->is_static)
+			keys[count].value =
+				(double)list->session->code->pcs.items[list->groups->first[i]]
+					.address;
+		else
+			keys[count].value = code_value(&list->sums, i, &sort);
+		count++;
+	}
+	table_sort(keys, count, list->query);
+	return count;
+}
+
+static void fill_list(struct list *list)
+{
+	struct table *table = list->table;
+	struct sort_key *keys = xmalloc((list->groups->count + 1) * sizeof(*keys));
+	size_t count = order_groups(list, keys) + 1;
+
+	if (list->query->limit && count > list->query->limit)
+		count = list->query->limit;
+	table_set_rows(table, count);
+	table->rows[0].name = "<Total>";
+	for (size_t i = 0; i < table->column_count; i++)
+		if (!table->columns[i].choice.metric->is_static)
+			table->values[i] = table->base[i] =
+				code_total(&list->sums, &table->columns[i].choice);
+	for (size_t row = 1; row < count; row++)
+		fill_row(list, row, keys[row - 1].index);
+	free(keys);
+}
+
+/* What a list has a row for. */
+struct rows_of {
+	const char *title;
+	const char *(*name)(struct session *, const struct query *, uint32_t, struct arena *);
+	uint64_t (*hash)(const struct session *session, uint32_t pc);
+	bool (*same)(const struct session *session, uint32_t a, uint32_t b);
+};
+
+static uint64_t hash_instruction(const struct session *session, uint32_t pc)
+{
+	return code_hash(&session->code->pcs.items[pc], session->code->instructions[pc]);
+}
+
+static uint64_t hash_line(const struct session *session, uint32_t pc)
+{
+	const struct code_pc *place = &session->code->pcs.items[pc];
+
+	return hash_u64(((uint64_t)place->function << 32 | place->line) ^ (uint64_t)place->file
+										  << 20);
+}
+
+static const struct rows_of instructions = {"PCs", name_pc, hash_instruction, same_instruction};
+static const struct rows_of source_lines = {"Lines", name_line, hash_line, same_line};
+
+static void fill(struct tally *tally, const struct query *query, const void *arg,
+		 struct table *table)
+{
+	struct session *session = tally->session;
+	const struct rows_of *rows = arg;
+	const struct code *code = code_of(session);
+	struct groups groups;
+	struct list list = {session, query, table, &groups, .name = rows->name};
+
+	if (rows == &instructions)
+		code_instructions(session);
+	else
+		code_need_lines(session, CODE_EVERY_OBJECT);
+	groups_init(&groups, code);
+	for (uint32_t i = 0; i < code->pcs.count; i++)
+		groups_add(&groups, session, i, rows->hash(session, i), rows->same);
+	table_init(table, query, COLUMNS_NO_STATIC);
+	table->title = rows->title;
+	code_count(tally, groups.of_pc, groups.count, &list.sums);
+	fill_list(&list);
+	code_sums_fini(&list.sums);
+	groups_fini(&groups);
+}
+
+void view_pcs(struct session *session, const struct query *query, struct table *table)
+{
+	view_run(session, query,
+		 &(struct view){.fill = fill,
+				.arg = &instructions,
+				.whole = &instructions,
+				.identity = ROWS_BY_NAME,
+				.order = ORDER_LIST},
+		 table);
+}
+
+void view_lines(struct session *session, const struct query *query, struct table *table)
+{
+	view_run(session, query,
+		 &(struct view){.fill = fill,
+				.arg = &source_lines,
+				.whole = &source_lines,
+				.identity = ROWS_BY_NAME,
+				.order = ORDER_LIST},
+		 table);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Listings of code: tables whose names are the lines of a listing.  Lines with
+ * code have values, zeros too; others have none.
+ */
+#include "analysis/views/listing.h"
+#include "base/strbuf.h"
+#include "object/names/name.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TAB = 8 };
+
+/* Of an announced function nobody knows when it was made. */
+static bool is_newer(const struct listing *listing, const struct source_place *place)
+{
+	uint64_t made = listing->session->objects.items[listing->object].mtime;
+
+	return made && place->mtime > made && place->origin != SOURCE_ARCHIVED &&
+	       place->origin != SOURCE_DOWNLOADED;
+}
+
+static void find_source(struct listing *listing)
+{
+	const struct session *session = listing->session;
+	const char *path = code_file(listing->session, listing->object, listing->file);
+	struct source_search search = *listing->request->search;
+	struct arena *arena = &listing->table->arena;
+	const char **archives = arena_array(arena, const char *, session->places.count);
+	const char **experiments = arena_array(arena, const char *, session->places.count);
+	struct source_place place;
+
+	for (size_t i = 0; i < session->places.count; i++) {
+		archives[i] = arena_printf(arena, "%s/sources", session->places.items[i].archives);
+		experiments[i] = session->places.items[i].path;
+	}
+	search.archives = archives;
+	search.experiments = experiments;
+	search.archive_count = search.experiment_count = session->places.count;
+	source_find(&search, path, &place);
+	listing->header->source = arena_strdup(arena, path);
+	listing->has_source = place.path && !source_open(place.path, &listing->source);
+	listing->header->source_missing = !listing->has_source;
+	if (listing->has_source && place.origin != SOURCE_FOUND)
+		listing->header->source_found = arena_strdup(arena, place.path);
+	listing->header->source_newer = listing->has_source && is_newer(listing, &place);
+	source_place_fini(&place);
+}
+
+/* The unit of all functions whose source the file is, or NULL. */
+static const char *unit_of_file(struct session *session, uint32_t object, uint32_t file)
+{
+	const char *found = NULL;
+
+	for (uint32_t i = FUNCTION_FIRST_REAL; i < session->functions.count; i++) {
+		if (session->functions.items[i].object != object ||
+		    code_source_of(session, i) != file)
+			continue;
+		const char *unit = code_unit(session, i);
+
+		if (!unit || (found && strcmp(found, unit) != 0))
+			return NULL;
+		found = unit;
+	}
+	return found;
+}
+
+void listing_begin(struct listing *listing)
+{
+	struct session *session = listing->session;
+	const struct listing_request *request = listing->request;
+	bool is_function = request->function != CODE_NONE;
+
+	code_of(session);
+	listing->object =
+		is_function ? session->functions.items[request->function].object : request->object;
+	listing->file = request->file == CODE_NONE && is_function
+				? code_source_of(session, request->function)
+				: request->file;
+	table_init(listing->table, listing->query, COLUMNS_NO_STATIC);
+
+	const struct load_object *object = &session->objects.items[listing->object];
+
+	*listing->header = (struct listing_header){
+		.load_object = object->path,
+		.provenance = object->object ? object_provenance(object->object)
+			      : listing->object == OBJECT_UNKNOWN ? NULL
+								  : "made at run time",
+		.unit = is_function ? code_unit(session, request->function)
+				    : unit_of_file(session, listing->object, listing->file),
+	};
+	if (listing->file == LINES_NONE)
+		return;
+	find_source(listing);
+	listing_find_remarks(listing);
+}
+
+struct row *listing_add_row(struct listing *listing, enum row_kind kind, uint32_t line,
+			    uint32_t group, const char *text)
+{
+	*vec_push(&listing->rows) = (struct row){
+		.name = text, .kind = kind, .line = line, .no_values = group == NODE_NONE};
+	*vec_push(&listing->groups) = group;
+	return &listing->rows.items[listing->rows.count - 1];
+}
+
+/* "   23. \tr += i;", tabs as blanks. */
+void listing_add_source(struct listing *listing, uint32_t line, uint32_t group)
+{
+	const char *text = listing->has_source ? source_line(&listing->source, line) : NULL;
+	struct strbuf out = {0};
+	size_t width = 0;
+
+	listing_add_remarks(listing, line);
+	strbuf_printf(&out, "%5u. ", line);
+	for (; text && *text; text++) {
+		size_t blanks = *text == '\t' ? TAB - width % TAB : 0;
+
+		for (size_t i = 0; i < blanks; i++)
+			strbuf_putc(&out, ' ');
+		if (!blanks)
+			strbuf_putc(&out, *text);
+		width += blanks ? blanks : (*text & 0xc0) != 0x80;
+	}
+	listing_add_row(listing, ROW_SOURCE, line, group,
+			arena_strdup(&listing->table->arena, out.text ? out.text : ""));
+	strbuf_fini(&out);
+}
+
+const char *listing_function_name(const struct listing *listing, uint32_t function)
+{
+	return symbols_name(listing->session, function, listing->query->name_style);
+}
+
+static const char *keep_name(const struct listing *listing, char *name)
+{
+	const char *kept = arena_strdup(&listing->table->arena, name);
+
+	free(name);
+	return kept;
+}
+
+const char *listing_symbol_name(const struct listing *listing, uint32_t symbol)
+{
+	struct object *object = listing->session->objects.items[listing->object].object;
+	enum name_style style = listing->query->name_style;
+	char *name = function_part_name(object_function(object, symbol)->mangled, style);
+
+	return keep_name(listing, name ? name : function_display_name(object, symbol, style));
+}
+
+const char *listing_entry_name(const struct listing *listing, uint32_t symbol, uint32_t line)
+{
+	struct object *object = listing->session->objects.items[listing->object].object;
+
+	return keep_name(listing,
+			 function_entry_name(object, symbol, listing->query->name_style, line));
+}
+
+bool listing_has_value(const struct listing *listing, uint32_t group)
+{
+	const struct metric_choice any = {.metric = &values_any, .flavor = FLAVOR_INCLUSIVE};
+
+	return code_value(&listing->sums, group, &any) > 0;
+}
+
+void listing_add_index(struct listing *listing, uint32_t group, const char *format, ...)
+{
+	va_list arguments;
+	char *text;
+
+	va_start(arguments, format);
+	if (vasprintf(&text, format, arguments) < 0)
+		abort();
+	va_end(arguments);
+	listing_add_row(listing, ROW_INDEX, 0, group,
+			arena_printf(&listing->table->arena, "       <Function: %s>", text));
+	free(text);
+}
+
+uint32_t *listing_lines_of_pcs(const struct listing *listing)
+{
+	const struct code *code = listing->session->code;
+	uint32_t *line = xmalloc((code->pcs.count + 1) * sizeof(*line));
+
+	code_need_lines(listing->session, listing->object);
+	for (size_t i = 0; i < code->pcs.count; i++) {
+		const struct code_pc *pc = &code->pcs.items[i];
+
+		line[i] = pc->object == listing->object && pc->file == listing->file ? pc->line : 0;
+	}
+	return line;
+}
+
+void listing_drop(struct listing *listing)
+{
+	vec_fini(&listing->rows);
+	vec_fini(&listing->groups);
+	code_sums_fini(&listing->sums);
+	code_sums_fini(&listing->line_sums);
+	remarks_fini(&listing->remarks);
+	if (listing->has_source)
+		source_close(&listing->source);
+}
+
+static void mark_hot(const struct listing *listing, const double *largest)
+{
+	struct table *table = listing->table;
+
+	for (size_t row = 0; row < table->row_count; row++)
+		for (size_t i = 0; i < table->column_count; i++) {
+			double value = table->values[row * table->column_count + i];
+
+			table->rows[row].hot |=
+				value > 0 &&
+				value * 100 >= largest[i] * listing->request->threshold;
+		}
+}
+
+static bool has_value(const struct listing *listing, size_t row, const struct metric_choice *choice)
+{
+	uint32_t group = listing->groups.items[row];
+
+	return group != NODE_NONE && !choice->metric->is_static &&
+	       !(group && group == listing->inclusive_only && choice->flavor == FLAVOR_EXCLUSIVE);
+}
+
+static double value_of(const struct listing *listing, size_t row,
+		       const struct metric_choice *choice)
+{
+	uint32_t group = listing->groups.items[row], first = listing->first_line_group;
+
+	return first && group >= first ? code_value(&listing->line_sums, group - first, choice)
+				       : code_value(&listing->sums, group, choice);
+}
+
+void listing_finish(struct listing *listing)
+{
+	struct table *table = listing->table;
+	double *largest = arena_array(&table->arena, double, table->column_count);
+
+	table_set_rows(table, listing->rows.count);
+	for (size_t row = 0; row < table->row_count; row++) {
+		table->rows[row] = listing->rows.items[row];
+		for (size_t i = 0; i < table->column_count; i++) {
+			double *value = &table->values[row * table->column_count + i];
+
+			if (!has_value(listing, row, &table->columns[i].choice))
+				continue;
+			*value = value_of(listing, row, &table->columns[i].choice);
+			if (*value > largest[i])
+				largest[i] = *value;
+		}
+	}
+	table->header = listing->header;
+	mark_hot(listing, largest);
+	for (size_t i = 0; i < table->column_count; i++)
+		if (!table->columns[i].choice.metric->is_static)
+			table->base[i] = code_total(&listing->sums, &table->columns[i].choice);
+	listing_drop(listing);
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One lock: how, by whom, and where it was waited for. */
+#include "analysis/kinds/lock_holders.h"
+#include "analysis/kinds/lock_spans.h"
+#include "analysis/kinds/locks.h"
+#include "analysis/tree/stack_set.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct pair {
+	const char *waiter, *holder; /* holder NULL: not known */
+	struct lock_hold hold;	     /* the holder; process NULL: not known */
+	struct lock_sums sums;
+};
+
+struct stack {
+	struct lock_place place;
+	struct lock_sums sums;
+};
+
+struct focus {
+	const struct lock *lock; /* of a scan before this one */
+	uint32_t number;	 /* in this scan; HASH_NONE: not met yet */
+	struct arena *arena;
+	struct lock_sums types[SYNC_TYPES];
+	VEC(struct pair) pairs;
+	VEC(struct stack) stacks;
+	struct lock_holders meanwhile;
+	VEC(struct lock_request) requests;
+	uint64_t lock_ns;		  /* waited for what a thread may hold, with the clock on */
+	struct hash_map waiters, holders; /* process << 32 | thread, tid → a number from 0 */
+	struct hash_map pair_keys;	  /* waiter << 32 | holder */
+	struct hash_map stack_keys;	  /* process << 32 | node */
+};
+
+static const char *thread_name(struct arena *arena, size_t process,
+			       const struct profile_thread *thread)
+{
+	return arena_printf(arena, "Process %zu, Thread %llu (tid %llu)", process + 1,
+			    (unsigned long long)thread->number, (unsigned long long)thread->tid);
+}
+
+static const char *waiter_name(const struct lock_scan *scan, struct arena *arena, uint64_t number)
+{
+	const struct experiment_profile *profile = &scan->process->profile;
+	uint32_t index = hash_map_get(&profile->thread_ids, number);
+
+	if (index == HASH_NONE)
+		return arena_printf(arena, "Process %u, Thread %llu", scan->process_number + 1,
+				    (unsigned long long)number);
+	return thread_name(arena, scan->process_number, &profile->threads.items[index]);
+}
+
+/* The thread of a process that had the id then, or NULL. */
+static const struct profile_thread *find_thread(const struct process *process, uint64_t tid,
+						uint64_t time_us)
+{
+	for (size_t i = 0; i < process->profile.threads.count; i++) {
+		const struct profile_thread *thread = &process->profile.threads.items[i];
+
+		if (thread->tid == tid && thread->begin_us <= time_us && time_us <= thread->end_us)
+			return thread;
+	}
+	return NULL;
+}
+
+/* A lock may be held by a thread of another process. */
+static const char *find_holder(const struct lock_scan *scan, struct arena *arena, uint64_t tid,
+			       uint64_t time_us, struct lock_hold *hold)
+{
+	const struct session *session = scan->session;
+	size_t number = 0;
+
+	if (!tid)
+		return NULL;
+	for (size_t i = 0; i < session->experiments.count; i++) {
+		const struct experiment *experiment = session->experiments.items[i];
+
+		for (size_t k = 0; k < experiment->processes.count; k++, number++) {
+			const struct process *process = &experiment->processes.items[k];
+			const struct profile_thread *thread = find_thread(process, tid, time_us);
+
+			if (!thread)
+				continue;
+			*hold = (struct lock_hold){.experiment = experiment,
+						   .process = process,
+						   .thread = thread->number};
+			return thread_name(arena, number, thread);
+		}
+	}
+	return arena_printf(arena, "tid %llu", (unsigned long long)tid);
+}
+
+/* Numbers keys in the order in which they come. */
+static uint32_t number_of(struct hash_map *map, uint64_t key)
+{
+	return hash_map_put(map, key, (uint32_t)map->count);
+}
+
+static void add_pair(struct focus *focus, const struct lock_scan *scan, const struct event_run *run,
+		     size_t row)
+{
+	uint64_t owner = event_field(run, SYNC_OWNER)[row];
+	uint64_t waiter =
+		number_of(&focus->waiters, (uint64_t)scan->process_number << 32 | run->thread);
+	uint64_t holder = number_of(&focus->holders, owner);
+	uint32_t index = number_of(&focus->pair_keys, waiter << 32 | holder);
+	uint64_t end_ns = event_times(run)[row];
+	uint64_t begin_ns = end_ns - event_field(run, SYNC_WAITED)[row];
+	struct pair *pair;
+
+	if (index == focus->pairs.count) {
+		pair = vec_push(&focus->pairs);
+		pair->waiter = waiter_name(scan, focus->arena, run->thread);
+		pair->holder = find_holder(scan, focus->arena, owner, begin_ns / 1000, &pair->hold);
+	}
+	pair = &focus->pairs.items[index];
+	lock_sums_add(&pair->sums, run, row);
+	if (!lock_is_held(event_column(run, ROW_TYPE)[row]))
+		return;
+	if (scan->process->profile.event_count)
+		focus->lock_ns += end_ns - begin_ns;
+	pair->hold.begin_ns = begin_ns;
+	pair->hold.end_ns = end_ns;
+	*vec_push(&focus->requests) =
+		(struct lock_request){.experiment = scan->experiment,
+				      .process = scan->process,
+				      .object = event_field(run, SYNC_OBJECT)[row],
+				      .hold = pair->hold};
+}
+
+static void add_stack(struct focus *focus, const struct lock_scan *scan,
+		      const struct event_run *run, size_t row)
+{
+	uint32_t node = event_stacks(run)[row];
+	uint32_t index = number_of(&focus->stack_keys, (uint64_t)scan->process_number << 32 | node);
+
+	if (index == focus->stacks.count)
+		*vec_push(&focus->stacks) =
+			(struct stack){.place = {scan->experiment, scan->process, node}};
+	lock_sums_add(&focus->stacks.items[index].sums, run, row);
+}
+
+static bool is_same(const struct lock *a, const struct lock *b)
+{
+	return a->object == b->object && (a->object || a->image == b->image) &&
+	       a->maker.process == b->maker.process && a->maker.node == b->maker.node &&
+	       !strcmp(a->name, b->name);
+}
+
+static void visit(struct lock_scan *scan, uint32_t lock, const struct event_run *run, size_t row)
+{
+	struct focus *focus = scan->data;
+
+	if (focus->number == HASH_NONE && is_same(&scan->locks.items[lock], focus->lock))
+		focus->number = lock;
+	if (lock != focus->number)
+		return;
+	lock_sums_add(&focus->types[event_column(run, ROW_TYPE)[row]], run, row);
+	add_pair(focus, scan, run, row);
+	add_stack(focus, scan, run, row);
+}
+
+static struct lock_waits waits_of(const struct lock_sums *sums)
+{
+	return (struct lock_waits){.count = sums->count,
+				   .failed = sums->failed,
+				   .seconds = (double)sums->waited_ns / 1e9,
+				   .longest = (double)sums->longest_ns / 1e9};
+}
+
+static int compare_pairs(const void *a, const void *b)
+{
+	const struct pair *x = a, *y = b;
+	int order = lock_sums_compare(&x->sums, &y->sums);
+
+	return order ? order : strcmp(x->waiter, y->waiter);
+}
+
+static int compare_stacks(const void *a, const void *b)
+{
+	const struct stack *x = a, *y = b;
+	int order = lock_sums_compare(&x->sums, &y->sums);
+
+	if (order || x->place.process == y->place.process)
+		return order			       ? order
+		       : x->place.node < y->place.node ? -1
+						       : x->place.node > y->place.node;
+	return x->place.process < y->place.process ? -1 : 1;
+}
+
+static bool within(const struct query *query, size_t count)
+{
+	return !query->limit || count < query->limit;
+}
+
+static void give_types(struct focus *focus, struct lock_detail *detail)
+{
+	for (unsigned type = 0; type < SYNC_TYPES; type++)
+		if (focus->types[type].count)
+			*vec_push(&detail->types) =
+				(struct lock_type){.name = lock_type_name(type),
+						   .waits = waits_of(&focus->types[type])};
+}
+
+static void give_pairs(struct focus *focus, const struct query *query, struct lock_detail *detail)
+{
+	if (focus->pairs.count)
+		qsort(focus->pairs.items, focus->pairs.count, sizeof(struct pair), compare_pairs);
+	for (size_t i = 0; i < focus->pairs.count && within(query, i); i++) {
+		const struct pair *pair = &focus->pairs.items[i];
+
+		*vec_push(&detail->pairs) = (struct lock_pair){.waiter = pair->waiter,
+							       .holder = pair->holder,
+							       .waits = waits_of(&pair->sums)};
+	}
+}
+
+static struct lock_stack give_maker(struct session *session, const struct query *query,
+				    const struct lock_place *place, struct arena *arena)
+{
+	struct stack_set set = {.session = session, .style = query->name_style};
+	struct lock_stack out = {0};
+	uint32_t row = stack_set_add(&set, place->experiment, place->process, place->node);
+
+	out.frames = stack_set_frames(&set, row, arena, &out.depth);
+	stack_set_fini(&set);
+	return out;
+}
+
+/* Sums of a row of a set of stacks. */
+struct row_sums {
+	uint32_t row;
+	struct lock_sums sums;
+};
+struct row_sums_list {
+	struct row_sums *items; /* by row, until they are sorted */
+	size_t count, capacity;
+};
+
+static void add_to_row(struct row_sums_list *list, struct stack_set *set,
+		       const struct lock_place *place, const struct lock_sums *sums)
+{
+	uint32_t row = stack_set_add(set, place->experiment, place->process, place->node);
+
+	if (row == list->count)
+		*vec_push(list) = (struct row_sums){.row = row};
+	lock_sums_merge(&list->items[row].sums, sums);
+}
+
+/* Those that were met first come first: they are met in order. */
+static int compare_row_sums(const void *a, const void *b)
+{
+	const struct row_sums *x = a, *y = b;
+	int order = lock_sums_compare(&x->sums, &y->sums);
+
+	return order ? order : x->row < y->row ? -1 : x->row > y->row;
+}
+
+static void sort_rows(struct row_sums_list *list)
+{
+	if (list->count)
+		qsort(list->items, list->count, sizeof(*list->items), compare_row_sums);
+}
+
+static void give_stacks(struct session *session, struct focus *focus, const struct query *query,
+			struct lock_detail *detail)
+{
+	struct stack_set set = {.session = session, .style = query->name_style};
+	struct row_sums_list rows = {0};
+
+	if (focus->stacks.count)
+		qsort(focus->stacks.items, focus->stacks.count, sizeof(struct stack),
+		      compare_stacks);
+	for (size_t i = 0; i < focus->stacks.count; i++)
+		add_to_row(&rows, &set, &focus->stacks.items[i].place,
+			   &focus->stacks.items[i].sums);
+	sort_rows(&rows);
+	for (size_t i = 0; i < rows.count && within(query, i); i++) {
+		struct lock_stack *out = vec_push(&detail->stacks);
+
+		*out = (struct lock_stack){.waits = waits_of(&rows.items[i].sums)};
+		out->frames =
+			stack_set_frames(&set, rows.items[i].row, &detail->arena, &out->depth);
+	}
+	vec_fini(&rows);
+	stack_set_fini(&set);
+}
+
+static void give_holders(struct session *session, struct focus *focus, const struct query *query,
+			 struct lock_detail *detail)
+{
+	struct stack_set set = {.session = session, .style = query->name_style};
+	struct lock_holders *meanwhile = &focus->meanwhile;
+	struct row_sums_list rows = {0};
+
+	lock_spans_find(focus->requests.items, focus->requests.count, meanwhile);
+	lock_holders_find(meanwhile);
+	detail->held_seconds = (double)meanwhile->ns / 1e9;
+	detail->unknown_seconds =
+		focus->lock_ns > meanwhile->ns ? (double)(focus->lock_ns - meanwhile->ns) / 1e9 : 0;
+	for (size_t i = 0; i < meanwhile->blames.count; i++) {
+		const struct lock_blame *blame = &meanwhile->blames.items[i];
+		const struct lock_sums sums = {.waited_ns = blame->ns};
+
+		add_to_row(&rows, &set, &blame->place, &sums);
+	}
+	sort_rows(&rows);
+	for (size_t i = 0; i < rows.count && within(query, i); i++) {
+		struct lock_stack *out = vec_push(&detail->holders);
+
+		*out = (struct lock_stack){.waits.seconds =
+						   (double)rows.items[i].sums.waited_ns / 1e9};
+		out->frames =
+			stack_set_frames(&set, rows.items[i].row, &detail->arena, &out->depth);
+	}
+	vec_fini(&rows);
+	stack_set_fini(&set);
+}
+
+static void focus_fini(struct focus *focus)
+{
+	lock_holders_fini(&focus->meanwhile);
+	vec_fini(&focus->requests);
+	vec_fini(&focus->pairs);
+	vec_fini(&focus->stacks);
+	hash_map_fini(&focus->waiters);
+	hash_map_fini(&focus->holders);
+	hash_map_fini(&focus->pair_keys);
+	hash_map_fini(&focus->stack_keys);
+}
+
+/* By its place in the list or by its name; NULL: there is none. */
+static const struct lock *choose(const struct lock_scan *scan, const char *which)
+{
+	const struct lock **order = lock_scan_order(scan);
+	const struct lock *found = NULL;
+	struct arena arena = {0};
+	char *rest;
+	unsigned long place = strtoul(which, &rest, 10);
+
+	if (*which && !*rest && place && place <= scan->locks.count)
+		found = order[place - 1];
+	for (size_t i = 0; i < scan->locks.count && !found; i++)
+		if (!strcmp(order[i]->name, which) || !strcmp(lock_title(order[i], &arena), which))
+			found = order[i];
+	arena_fini(&arena);
+	free(order);
+	return found;
+}
+
+bool view_lock(struct session *session, const struct query *query, const char *which,
+	       struct lock_detail *detail)
+{
+	struct tally *tally = tally_of(session, query);
+	struct lock_scan all = {0};
+	struct focus focus = {.number = HASH_NONE, .arena = &detail->arena};
+	struct lock_scan closer = {.visit = visit, .data = &focus};
+
+	*detail = (struct lock_detail){0};
+	lock_scan_run(&all, tally);
+	focus.lock = choose(&all, which);
+	if (focus.lock) {
+		lock_scan_run(&closer, tally);
+		detail->name = lock_title(focus.lock, &detail->arena);
+		detail->object = focus.lock->object;
+		detail->waits = waits_of(&focus.lock->sums);
+		if (focus.lock->maker.process)
+			detail->maker =
+				give_maker(session, query, &focus.lock->maker, &detail->arena);
+		give_types(&focus, detail);
+		give_pairs(&focus, query, detail);
+		give_stacks(session, &focus, query, detail);
+		give_holders(session, &focus, query, detail);
+		focus_fini(&focus);
+		lock_scan_fini(&closer);
+	}
+	lock_scan_fini(&all);
+	tally_release(tally);
+	return detail->name;
+}
+
+void lock_detail_fini(struct lock_detail *detail)
+{
+	vec_fini(&detail->types);
+	vec_fini(&detail->pairs);
+	vec_fini(&detail->stacks);
+	vec_fini(&detail->holders);
+	arena_fini(&detail->arena);
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What threads did, at a resolution.  Cells are whole ns long and begin at multiples of that, and
+ * an event's time is dealt out by their borders in whole us: cells of twice the length have the
+ * sums of two.
+ */
+#include "analysis/views/timeline_walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CELLS_MAX = 1 << 18 };
+
+/* The time of a function in a cell. */
+struct own_time {
+	uint32_t cell, function;
+	uint64_t us;
+};
+
+struct making {
+	struct tally *tally;
+	struct lanes lanes;
+	struct timeline_range range;
+	uint64_t cell_ns;
+	size_t cell_count; /* of a lane */
+	struct timeline_cell *cells;
+	bool *seen; /* by lane: whether some of its time is in the range */
+	struct hash_map known;
+	VEC(struct own_time) own;
+	/* of the process that is walked */
+	const struct session_process *process;
+	const uint32_t *shown;
+	uint64_t thread;  /* of the last event … */
+	uint32_t lane;	  /* … and where it is */
+	uint64_t own_key; /* the last function in a cell … */
+	uint32_t own_at;  /* … and its place */
+};
+
+static void add_own(struct making *making, uint32_t cell, uint32_t function, uint64_t us)
+{
+	uint64_t key = (uint64_t)cell << 32 | function;
+	uint32_t fresh = (uint32_t)making->own.count;
+
+	if (!fresh || making->own_key != key) {
+		making->own_key = key;
+		making->own_at = hash_map_put(&making->known, key, fresh);
+		if (making->own_at == fresh)
+			*vec_push(&making->own) = (struct own_time){cell, function, 0};
+	}
+	making->own.items[making->own_at].us += us;
+}
+
+static size_t cell_at(const struct making *making, uint64_t ns)
+{
+	return (ns - making->range.begin_ns) / making->cell_ns;
+}
+
+static void add_time(struct making *making, uint32_t lane, size_t cell,
+		     const struct timed_event *event, uint64_t us)
+{
+	size_t at = lane * making->cell_count + cell;
+	uint32_t node = making->shown[event->node];
+
+	making->cells[at].state_us[event->type] += us;
+	making->seen[lane] = true;
+	if (us)
+		add_own(making, (uint32_t)at,
+			making->tally->shape->tree->nodes.items[node].function, us);
+}
+
+/* The part of a clock event's time in each cell that it goes through. */
+static void deal_out(struct making *making, uint32_t lane, const struct timed_event *event)
+{
+	const struct timeline_range *range = &making->range;
+	uint64_t begin = event->begin_ns, end = event->end_ns;
+	uint64_t from = begin > range->begin_ns ? begin : range->begin_ns;
+	uint64_t to = end < range->end_ns ? end : range->end_ns;
+
+	while (from < to) {
+		size_t cell = cell_at(making, from);
+		uint64_t left = making->cell_ns - (from - range->begin_ns) % making->cell_ns;
+		uint64_t until = left < to - from ? from + left : to;
+
+		add_time(making, lane, cell, event, (until - begin) / 1000 - (from - begin) / 1000);
+		from = until;
+	}
+}
+
+static uint32_t lane_of(struct making *making, uint64_t thread)
+{
+	if (making->thread != thread) {
+		making->thread = thread;
+		making->lane = lanes_at(&making->lanes, making->process, thread);
+	}
+	return making->lane;
+}
+
+static void add_event(const struct timed_event *event, void *arg)
+{
+	struct making *making = arg;
+	const struct timeline_range *range = &making->range;
+	bool ends_here = event->end_ns >= range->begin_ns && event->end_ns < range->end_ns;
+	uint32_t lane = lane_of(making, event->thread);
+
+	if (lane == HASH_NONE)
+		return;
+	if (ends_here) {
+		size_t cell = lane * making->cell_count + cell_at(making, event->end_ns);
+
+		making->lanes.lanes.items[lane].events[event->kind]++;
+		making->cells[cell].events[event->kind]++;
+	}
+	if (event->kind != EVENTS_CLOCK)
+		return;
+	if (event->end_ns - event->begin_ns == event->took_ns)
+		deal_out(making, lane, event);
+	else if (ends_here) /* it was before the experiment */
+		add_time(making, lane, cell_at(making, event->end_ns), event,
+			 event->took_ns / 1000);
+}
+
+static void walk_all(struct making *making)
+{
+	struct session *session = making->tally->session;
+
+	for (size_t i = 0; i < session->scanned.count; i++) {
+		uint32_t *owned;
+
+		making->process = &session->scanned.items[i];
+		making->shown = shape_nodes(making->tally->shape, i, &owned);
+		making->thread = UINT64_MAX; /* no thread's number */
+		making->lane = HASH_NONE;
+		timeline_walk(making->tally, making->process, add_event, making);
+		free(owned);
+	}
+}
+
+/* The first of several with as much wins. */
+static void choose_functions(struct making *making)
+{
+	size_t count = making->lanes.lanes.count * making->cell_count;
+	uint64_t *most = xcalloc(count + 1, sizeof(*most));
+
+	for (size_t i = 0; i < count; i++)
+		making->cells[i].function = CODE_NONE;
+	for (size_t i = 0; i < making->own.count; i++) {
+		const struct own_time *own = &making->own.items[i];
+
+		if (own->us <= most[own->cell])
+			continue;
+		most[own->cell] = own->us;
+		making->cells[own->cell].function = own->function;
+	}
+	free(most);
+}
+
+static void set_cells(struct making *making, size_t cells)
+{
+	uint64_t length = making->range.end_ns - making->range.begin_ns;
+	size_t lanes = making->lanes.lanes.count ? making->lanes.lanes.count : 1;
+	size_t most = CELLS_MAX / lanes ? CELLS_MAX / lanes : 1;
+
+	if (!cells || cells > most)
+		cells = most;
+	making->cell_ns = length / cells + (length % cells != 0);
+	making->cell_count = length / making->cell_ns + (length % making->cell_ns != 0);
+	making->cells = xcalloc(lanes * making->cell_count, sizeof(*making->cells));
+	making->seen = xcalloc(lanes, sizeof(*making->seen));
+}
+
+/* The function's place in the list: it is added where it is new. */
+static uint32_t list_function(struct making *making, const struct query *query,
+			      struct timeline *timeline, uint32_t function)
+{
+	struct session *session = making->tally->session;
+	uint32_t fresh = (uint32_t)timeline->function_count;
+	uint32_t place = hash_map_put(&making->known, function, fresh);
+	uint32_t object = session->functions.items[function].object;
+
+	if (place == fresh)
+		timeline->functions[timeline->function_count++] = (struct timeline_function){
+			.function = function,
+			.name = symbols_name(session, function, query->name_style),
+			.object = object == OBJECT_UNKNOWN ? NULL
+							   : session->objects.items[object].path};
+	return place;
+}
+
+/* A thread may have time in the range though no event of it ends there. */
+static void take(struct making *making, const struct query *query, struct timeline *timeline)
+{
+	const struct lanes *lanes = &making->lanes;
+	struct session *session = making->tally->session;
+	uint32_t *moved = xcalloc(lanes->lanes.count + 1, sizeof(*moved));
+	size_t cells;
+
+	timeline->range = making->range;
+	timeline->cell_ns = making->cell_ns;
+	timeline->cell_count = making->cell_count;
+	timeline->lanes = lanes_kept(lanes, session, &timeline->arena, making->seen, moved,
+				     &timeline->lane_count);
+	cells = timeline->lane_count * making->cell_count;
+	timeline->cells = arena_array(&timeline->arena, struct timeline_cell, cells + 1);
+	for (size_t i = 0; i < lanes->lanes.count; i++)
+		if (moved[i] != HASH_NONE)
+			memcpy(&timeline->cells[moved[i] * making->cell_count],
+			       &making->cells[i * making->cell_count],
+			       making->cell_count * sizeof(*making->cells));
+	timeline->functions = arena_array(
+		&timeline->arena, struct timeline_function,
+		cells < session->functions.count ? cells + 1 : session->functions.count);
+	hash_map_clear(&making->known);
+	for (size_t i = 0; i < cells; i++)
+		if (timeline->cells[i].function != CODE_NONE)
+			timeline->cells[i].function =
+				list_function(making, query, timeline, timeline->cells[i].function);
+	free(moved);
+}
+
+void view_timeline(struct session *session, const struct query *query, struct timeline_range range,
+		   size_t cells, struct timeline *timeline)
+{
+	struct query together = *query;
+	struct making making = {0};
+
+	together.compare = COMPARE_OFF;
+	*timeline = (struct timeline){0};
+	making.tally = tally_of(session, &together);
+	lanes_find(&making.lanes, making.tally, range.begin_ns);
+	making.range = lanes_range(&making.lanes, range);
+	set_cells(&making, cells);
+	walk_all(&making);
+	choose_functions(&making);
+	take(&making, &together, timeline);
+	hash_map_fini(&making.known);
+	vec_fini(&making.own);
+	free(making.cells);
+	free(making.seen);
+	lanes_fini(&making.lanes);
+	tally_release(making.tally);
+}
+
+void timeline_fini(struct timeline *timeline)
+{
+	struct arena arena = timeline->arena;
+
+	*timeline = (struct timeline){0};
+	arena_fini(&arena);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/core/record_buffer.h"
+
+#include "collector/core/control.h"
+#include "collector/core/core.h"
+
+static bool next_block(struct record_buffer *lane, struct blockfile *file, uint32_t number,
+		       enum format_encoding encoding)
+{
+	struct format_block_header *block = control_take_block(file, LANE_BLOCK, &lane->arena);
+
+	if (!block)
+		return false;
+	*block = (struct format_block_header){
+		.magic = FORMAT_BLOCK_MAGIC,
+		.size = LANE_BLOCK,
+		.first = number,
+		.base_time = lane->time,
+		.encoding = (uint16_t)encoding,
+	};
+	*lane = (struct record_buffer){.block = block,
+				       .next = (uint8_t *)(block + 1),
+				       .end = (uint8_t *)block + LANE_BLOCK,
+				       .arena = lane->arena,
+				       .events = lane->events,
+				       .time = lane->time,
+				       .thread = number,
+				       .elsewhere = lane->elsewhere};
+	return true;
+}
+
+uint8_t *record_buffer_begin_block(struct record_buffer *lane, struct blockfile *file,
+				   uint32_t number, enum format_encoding encoding)
+{
+	if (next_block(lane, file, number, encoding))
+		return lane->next;
+	atomic_fetch_add_explicit(&collector.dropped, 1, memory_order_relaxed);
+	if (lane->block)
+		lane->block->dropped++;
+	return NULL;
+}

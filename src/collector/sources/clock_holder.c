@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The holder: a raw thread in a program that was attached to.
+ *
+ * Threads that ran before need perf events of their own, two descriptors each.
+ * The holder opens and holds them in a descriptor table of its own, where the program neither
+ * sees them nor misses the numbers.  What must be done to all of them (nothing may
+ * fire during exec; too many switches) others ask of it by a word in memory.
+ *
+ * It begins when nobody traces the thread any more that was made to start it:
+ * an event there would end the system call that the thread was interrupted in.  It
+ * also sees to what nobody else does: threads that have ended without a
+ * word, and an attacher that was killed.
+ */
+#include "collector/core/attach.h"
+#include "collector/core/rawthread.h"
+#include "collector/core/sys.h"
+#include "collector/core/tasks.h"
+#include "collector/core/text.h"
+#include "collector/sources/clock.h"
+#include "collector/sources/overhead.h"
+
+#include <linux/futex.h>
+#include <linux/perf_event.h>
+#include <sys/mman.h>
+#include <time.h>
+
+enum { WISH_SWITCH = 1, WISH_BREATH = 2, WISH_DROP = 4, WISH_END = 8, WISH_REST = 16 };
+
+enum {
+	STACK = 32 * 1024,
+	HELD_MAX = 1 << 15,
+	ROUNDS = 8,		    /* of looking for threads that began meanwhile */
+	UNTRACED_TRIES = 10 * 1000, /* of a millisecond */
+	WATCH_NS = 200 * 1000 * 1000,
+	ENDS_ALONE = 2, /* so many times in a row no other thread was left */
+	BREATH_NS = 20 * 1000 * 1000,
+};
+
+/* The events of one thread. */
+struct held {
+	int tid;
+	int tick, change;
+};
+
+static _Atomic unsigned running;
+static _Atomic uint32_t wishes;	 /* a futex */
+static _Atomic uint64_t rest_ns; /* asked for */
+/*
+ * The last request to switch all events, and the last one that was carried out (a futex): twice its
+ * number, and 1 for off.  Numbered, because one may follow before the previous one is carried out.
+ */
+static _Atomic uint32_t requested, fulfilled;
+static _Atomic int32_t holder_id;
+static _Atomic int32_t home; /* the process whose holder it is: not a child of its */
+static int tracee;
+static uint32_t alone;
+static const char *harm;  /* of perf events in this program */
+static struct held *held; /* HELD_MAX, mapped */
+static uint32_t held_count;
+static _Atomic bool holding; /* for others: there are events */
+static char stack[STACK] __attribute__((aligned(16)));
+
+static void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t limit_ns)
+{
+	const struct timespec limit = {.tv_sec = (time_t)(limit_ns / 1000000000u),
+				       .tv_nsec = (long)(limit_ns % 1000000000u)};
+
+	sys_call(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &limit);
+}
+
+static void futex_wake(_Atomic uint32_t *word)
+{
+	sys_call(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, 0);
+}
+
+/* ---- for others ---- */
+
+static bool is_here(void)
+{
+	return atomic_load(&running) && atomic_load(&home) == sys_getpid();
+}
+
+static bool wish(uint32_t what)
+{
+	if (!is_here() || !atomic_load(&holding))
+		return false;
+	atomic_fetch_or(&wishes, what);
+	futex_wake(&wishes);
+	return true;
+}
+
+static uint32_t ask(bool off)
+{
+	uint32_t last = atomic_load(&requested), next;
+
+	do
+		next = ((last >> 1) + 1) << 1 | off;
+	while (!atomic_compare_exchange_weak(&requested, &last, next));
+	return next;
+}
+
+static bool is_fulfilled(uint32_t request, uint32_t *seen)
+{
+	*seen = atomic_load(&fulfilled);
+	return (int32_t)(*seen - request) >= 0;
+}
+
+bool holder_pause(void)
+{
+	uint32_t request = ask(true), seen;
+
+	if (!wish(WISH_SWITCH))
+		return false;
+	while (is_here() && !is_fulfilled(request, &seen))
+		futex_wait(&fulfilled, seen, BREATH_NS);
+	return true;
+}
+
+bool holder_resume(void)
+{
+	ask(false);
+	return wish(WISH_SWITCH);
+}
+
+bool holder_breathe(void)
+{
+	return wish(WISH_BREATH);
+}
+
+bool holder_rest(uint64_t ns)
+{
+	atomic_store(&rest_ns, ns);
+	return wish(WISH_REST);
+}
+
+bool holder_drop(void)
+{
+	return wish(WISH_DROP);
+}
+
+bool holder_holds(void)
+{
+	return atomic_load_explicit(&holding, memory_order_relaxed);
+}
+
+int holder_tid(void)
+{
+	return is_here() ? atomic_load(&holder_id) : 0;
+}
+
+void holder_stop(void)
+{
+	if (!is_here())
+		return;
+	atomic_fetch_or(&wishes, WISH_END);
+	futex_wake(&wishes);
+	while (sys_call(SYS_tgkill, sys_getpid(), atomic_load(&holder_id), 0, 0) != -ESRCH)
+		sys_call(SYS_sched_yield, 0, 0, 0, 0);
+}
+
+/* ---- events ---- */
+
+/* tick: else those of switches. */
+static void switch_some(bool tick, unsigned long request)
+{
+	for (uint32_t i = 0; i < held_count; i++)
+		sys_ioctl(tick ? held[i].tick : held[i].change, request, 0);
+}
+
+static void drop_all(void)
+{
+	atomic_store(&holding, false);
+	overhead_rested();
+	for (uint32_t i = 0; i < held_count; i++) {
+		sys_close(held[i].change);
+		sys_close(held[i].tick);
+	}
+	held_count = 0;
+}
+
+static bool is_held(int tid)
+{
+	for (uint32_t i = 0; i < held_count; i++)
+		if (held[i].tid == tid)
+			return true;
+	return false;
+}
+
+struct round {
+	uint32_t fresh;
+	int error; /* 0, or a negative errno: these events cannot be had */
+};
+
+/* A thread that began after one that holds events has them already; two sets only cost more. */
+static void hold(int tid, void *arg)
+{
+	struct round *round = arg;
+
+	if (round->error || tid == sys_gettid() || is_held(tid))
+		return;
+	if (held_count == HELD_MAX) {
+		round->error = -EMFILE;
+		return;
+	}
+	struct held fresh = {.tid = tid, .change = perf_engine_open(tid, true)};
+
+	fresh.tick = fresh.change < 0 ? fresh.change : perf_engine_open(tid, false);
+	if (fresh.tick >= 0) {
+		held[held_count++] = fresh;
+		round->fresh++;
+		return;
+	}
+	if (fresh.change >= 0)
+		sys_close(fresh.change);
+	if (fresh.tick != -ESRCH)
+		round->error = fresh.tick;
+}
+
+/* Every thread there is, until no new one comes. 0, or a negative errno. */
+static int hold_all(int dir)
+{
+	struct round round = {.fresh = 1};
+
+	if (!held)
+		held = sys_mmap(HELD_MAX * sizeof(*held), PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (!held)
+		return -ENOMEM;
+	held_count = 0;
+	for (int i = 0; i < ROUNDS && round.fresh && !round.error; i++) {
+		round.fresh = 0;
+		tasks_for_each(dir, hold, &round);
+	}
+	return round.error;
+}
+
+/* ---- the thread ---- */
+
+static void start_events(int dir)
+{
+	char room[128] = "";
+	struct text reason = TEXT_ON(room);
+	enum engine asked = collector.engine;
+	int error = 0;
+
+	for (int i = 0; i < UNTRACED_TRIES && task_is_traced(tracee); i++)
+		futex_wait(&wishes, 0, 1000 * 1000);
+	if (asked == ENGINE_PERF && !harm)
+		error = hold_all(dir);
+	if (harm) {
+		text_puts(&reason, harm);
+	} else if (error) {
+		drop_all();
+		text_puts(&reason, "perf_event_open: errno ");
+		text_decimal(&reason, -error);
+	}
+	if (asked == ENGINE_PERF && !harm && !error)
+		atomic_store(&holding, true);
+	else if (asked != ENGINE_NONE && !monitor_engine_take_over())
+		collector.engine = ENGINE_NONE;
+	collector_log_engine(asked, room);
+	watch_waits(); /* those that had begun */
+}
+
+static void bury_if_gone(struct thread *thread, void *unused)
+{
+	int tid = atomic_load(&thread->tid);
+
+	(void)unused;
+	if (sys_call(SYS_tgkill, atomic_load(&collector.pid), tid, 0, 0) == -ESRCH)
+		thread_bury(thread, tid);
+}
+
+/* False: nobody wants the recording any more, or there is nothing to record. */
+static bool watch(int dir)
+{
+	thread_for_each(bury_if_gone, NULL);
+	alone = rawthread_only_ours_are_left(dir) ? alone + 1 : 0;
+	if (alone == ENDS_ALONE) {
+		monitor_engine_stop();
+		return false;
+	}
+	if (!attach_is_abandoned())
+		return true;
+	log_warning("helio attach was killed: the recording ends here", 0);
+	atomic_store(&collector.recording, false);
+	collector.tracking = false;
+	monitor_engine_stop();
+	return false;
+}
+
+/* Moments at which something ends; 0: it is not under way. */
+struct ends {
+	uint64_t breath_ns, rest_ns;
+};
+
+static bool is_over(uint64_t *end_ns, uint64_t now_ns)
+{
+	if (!*end_ns || now_ns < *end_ns)
+		return false;
+	*end_ns = 0;
+	return true;
+}
+
+static bool is_off(void)
+{
+	return atomic_load(&fulfilled) & 1;
+}
+
+static void fulfil_switch(void)
+{
+	uint32_t request = atomic_load(&requested);
+	unsigned long change = request & 1 ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE;
+
+	if (request == atomic_load(&fulfilled))
+		return;
+	switch_some(false, change);
+	switch_some(true, change);
+	atomic_store(&fulfilled, request);
+	futex_wake(&fulfilled);
+}
+
+static void fulfil(uint32_t wished, struct ends *ends, uint64_t now_ns)
+{
+	fulfil_switch();
+	if (wished & WISH_BREATH) {
+		switch_some(false, PERF_EVENT_IOC_DISABLE);
+		ends->breath_ns = now_ns + BREATH_NS;
+	}
+	if (wished & WISH_REST) {
+		switch_some(true, PERF_EVENT_IOC_DISABLE);
+		ends->rest_ns = clock_now_ns() + atomic_load(&rest_ns);
+		overhead_say();
+	}
+	if (is_over(&ends->breath_ns, now_ns)) {
+		if (!is_off())
+			switch_some(false, PERF_EVENT_IOC_ENABLE);
+		perf_engine_breathed();
+		watch_waits();
+	}
+	if (is_over(&ends->rest_ns, now_ns)) {
+		if (!is_off())
+			switch_some(true, PERF_EVENT_IOC_ENABLE);
+		overhead_rested();
+	}
+	if (wished & WISH_DROP)
+		drop_all();
+}
+
+/* How long to wait for wishes. */
+static uint64_t patience(const struct ends *ends)
+{
+	uint64_t now_ns = clock_now_ns(), wait_ns = ends->breath_ns ? BREATH_NS : WATCH_NS;
+
+	if (!ends->rest_ns || ends->rest_ns >= now_ns + wait_ns)
+		return wait_ns;
+	return ends->rest_ns > now_ns ? ends->rest_ns - now_ns : 1;
+}
+
+static void keep(int dir)
+{
+	struct ends ends = {0};
+	uint64_t watched_ns = clock_now_ns();
+
+	for (;;) {
+		uint64_t now_ns = clock_now_ns();
+		uint32_t wished = atomic_exchange(&wishes, 0);
+
+		fulfil(wished, &ends, now_ns);
+		if (wished & WISH_END)
+			return;
+		if (now_ns - watched_ns >= WATCH_NS) {
+			if (!watch(dir))
+				return;
+			watched_ns = now_ns;
+		}
+		rawthread_note_use();
+		futex_wait(&wishes, 0, patience(&ends));
+	}
+}
+
+static void holder(void)
+{
+	int dir = tasks_open_alone();
+
+	atomic_store(&holder_id, sys_gettid());
+	if (tasks_are_open(dir)) {
+		start_events(dir);
+		keep(dir);
+		drop_all();
+	}
+	rawthread_exit(&running);
+}
+
+bool holder_start(int tid)
+{
+	tracee = tid;
+	alone = 0;
+	harm = engine_signals_harm();
+	atomic_store(&wishes, 0);
+	atomic_store(&requested, 0);
+	atomic_store(&fulfilled, 0);
+	atomic_store(&holding, false);
+	atomic_store(&home, sys_getpid());
+	if (!perf_engine_prepare() || !monitor_engine_prepare())
+		return false;
+	atomic_store(&running, 1);
+	int result = rawthread_start(holder, stack, sizeof(stack), true);
+
+	atomic_store(&holder_id, result);
+	if (result < 0)
+		atomic_store(&running, 0);
+	return result > 0;
+}
+
+void holder_forget(void)
+{
+	atomic_store(&running, 0);
+	atomic_store(&holding, false);
+	held_count = 0;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `helio attach`: records programs that run already. */
+#ifndef HELIO_LAUNCH_ATTACH_H
+#define HELIO_LAUNCH_ATTACH_H
+
+#include "launch/run/launch.h"
+
+/*
+ * argv[0] is the subcommand's name; `ending` is called for each process that was recorded.  Returns
+ * the exit status for main(): enum launch_exit.
+ */
+int launch_attach(int argc, char **argv, launch_ending *ending);
+
+struct options;
+/* The same for `helio collect -P PID`; words: the whole command line. */
+int launch_attach_to(const struct options *options, char **words, launch_ending *ending);
+
+#endif

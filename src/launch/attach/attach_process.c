@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The library comes in by the program's own dlopen, so its wrappers stand in for
+ * nothing: the program's calls are bound already.  One of them must not be
+ * missed.  An event that fires inside execve reaches the new image, which does not
+ * expect the signal and dies of it.  So the first instruction of the C library's
+ * execve and execveat becomes a jump to a function of ours that stops the events
+ * first, and gets its old bytes back at the end.  The same for pthread_sigmask, by which all of the
+ * C library changes masks: where that is so, threads that block our signals only believe it.
+ */
+#include "launch/attach/attach_process.h"
+#include "launch/arch/arch.h"
+
+#include "base/array.h"
+#include "base/strbuf.h"
+#include "format/attach.h"
+#include "format/params.h"
+#include "launch/attach/attach_check.h"
+#include "launch/attach/attach_inject.h"
+#include "launch/attach/attach_safe_point.h"
+#include "launch/proc.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LIBC "libc.so.6"
+
+struct visit {
+	pid_t pid;
+	struct remote remote;
+	struct safe_point *calm;
+	struct remote_symbols libc;
+	struct format_attach table;
+	struct inject inject;
+	bool masks; /* are seen by the collector */
+};
+
+/* ---- coming and going ---- */
+
+static enum status visit_begin(struct visit *visit, pid_t pid, struct diag_list *diags)
+{
+	*visit = (struct visit){.pid = pid};
+	if (!remote_open(&visit->remote, pid)) {
+		int error = errno;
+
+		attach_explain(pid, error, diags);
+		return error == ENOENT || error == ESRCH ? STATUS_NOTFOUND : STATUS_IO;
+	}
+	const struct remote_object *libc = remote_object(&visit->remote, LIBC);
+
+	if (libc && remote_symbols_read(&visit->remote, libc, &visit->libc))
+		visit->calm = safe_point_new(&visit->remote);
+	if (visit->calm)
+		return STATUS_OK;
+	if (attach_has_ended(pid)) {
+		attach_explain(pid, ESRCH, diags);
+		return STATUS_NOTFOUND;
+	}
+	diag_add(diags, DIAG_ERROR, "Process %d %s", (int)pid,
+		 libc ? "cannot be read: start it with helio collect"
+		      : "does not use the GNU C library, which the collector needs: build it "
+			"against glibc, or watch it with perf record -p");
+	return STATUS_INVALID;
+}
+
+static void visit_end(struct visit *visit)
+{
+	inject_let_go(&visit->inject);
+	safe_point_free(visit->calm);
+	remote_symbols_free(&visit->libc);
+	remote_close(&visit->remote);
+}
+
+static enum status take(struct visit *visit, struct diag_list *diags)
+{
+	const struct remote_object *libc = remote_object(&visit->remote, LIBC);
+	const struct inject_library library = {
+		.mmap = remote_symbol(&visit->libc, "mmap"),
+		.munmap = remote_symbol(&visit->libc, "munmap"),
+		.sigreturn = remote_find_code(&visit->remote, libc, arch_sigreturn, ARCH_SIGRETURN),
+	};
+
+	if (library.mmap && library.munmap && library.sigreturn)
+		return inject_take(&visit->inject, &visit->remote, visit->calm, &library, diags);
+	if (attach_has_ended(visit->pid)) {
+		attach_explain(visit->pid, ESRCH, diags);
+		return STATUS_NOTFOUND;
+	}
+	diag_add(diags, DIAG_ERROR,
+		 "Process %d has a C library that helio does not know: start it with helio collect",
+		 (int)visit->pid);
+	return STATUS_INVALID;
+}
+
+/* ---- the library ---- */
+
+/* The table of the collector in the process; false: it is not loaded. */
+static bool find_table(struct visit *visit)
+{
+	const struct remote_object *library = remote_object(&visit->remote, PARAMS_LIBRARY_NAME);
+	struct remote_symbols symbols;
+
+	if (!library)
+		library = remote_object(&visit->remote, PARAMS_LIBRARY_NAME_TRACE);
+	if (!library || !remote_symbols_read(&visit->remote, library, &symbols))
+		return false;
+	uint64_t at = remote_symbol(&symbols, FORMAT_ATTACH_NAME);
+
+	remote_symbols_free(&symbols);
+	return at && remote_read(&visit->remote, at, &visit->table, sizeof(visit->table));
+}
+
+/* What helps where a call in the process has failed so. */
+static const char *remedy_of(int error)
+{
+	switch (error) {
+	case EACCES:
+	case EPERM:
+	case EROFS:
+		return "is the directory one in which its user may write?";
+	case ENOSPC:
+	case EDQUOT:
+		return "make room there, or name another directory with -d";
+	case EFBIG:
+		return "raise its limit of file sizes (prlimit --pid PID --fsize=unlimited)";
+	case EMFILE:
+		return "raise its limit of descriptors (prlimit --pid PID --nofile=1024)";
+	case ENOMEM:
+	case EAGAIN:
+		return "raise its limits of memory and threads (prlimit --pid PID --as=unlimited "
+		       "--data=unlimited --nproc=unlimited)";
+	default:
+		return "start it with helio collect";
+	}
+}
+
+/* The dynamic linker tells in words only. */
+static int error_of(const char *why)
+{
+	static const int known[] = {EACCES, EMFILE, ENFILE, ENOMEM};
+
+	if (strstr(why, "failed to map") || strstr(why, "cannot allocate"))
+		return ENOMEM;
+	for (size_t i = 0; i < COUNT(known); i++)
+		if (strstr(why, strerrordesc_np(known[i])))
+			return known[i];
+	return 0;
+}
+
+/* What the program's dynamic linker has to say. */
+static void explain_dlopen(struct visit *visit, const char *library, struct diag_list *diags)
+{
+	char why[512] = "";
+	uint64_t dlerror = remote_symbol(&visit->libc, "dlerror");
+	uint64_t text = 0;
+
+	if (dlerror && inject_call(&visit->inject, dlerror, 0, 0, &text) && text)
+		remote_read_string(&visit->remote, text, why, sizeof(why));
+	int error = error_of(why);
+
+	diag_add(diags, DIAG_ERROR, "Process %d could not load %s%s%s; %s", (int)visit->pid,
+		 library, *why ? ": " : "", why,
+		 error == EACCES ? "put helio where the program's user may read it"
+				 : remedy_of(error));
+}
+
+static enum status load(struct visit *visit, const char *library, struct diag_list *diags)
+{
+	uint64_t dlopen = remote_symbol(&visit->libc, "dlopen");
+	uint64_t path = inject_put(&visit->inject, library, strlen(library) + 1);
+	uint64_t handle = 0;
+
+	if (!dlopen) {
+		diag_add(diags, DIAG_ERROR,
+			 "Process %d has a C library older than glibc 2.34: start it with helio "
+			 "collect",
+			 (int)visit->pid);
+		return STATUS_INVALID;
+	}
+	inject_call(&visit->inject, dlopen, path, RTLD_NOW, &handle);
+	if (handle && remote_look(&visit->remote) && find_table(visit))
+		return STATUS_OK;
+	explain_dlopen(visit, library, diags);
+	return STATUS_IO;
+}
+
+/* ---- exec ---- */
+
+/* Where format_attach has what takes the place of each function of arch_hooks. */
+static const size_t hook_targets[ARCH_HOOKS] = {
+	offsetof(struct format_attach, execve),
+	offsetof(struct format_attach, execveat),
+	offsetof(struct format_attach, sigmask),
+};
+
+static uint64_t hook_target(const struct visit *visit, int index)
+{
+	uint64_t target;
+
+	memcpy(&target, (const char *)&visit->table + hook_targets[index], sizeof(target));
+	return target;
+}
+
+/* Behind the marker for indirect branches, which some C libraries begin functions with. */
+static uint64_t hook_place(const struct visit *visit, int index)
+{
+	uint8_t code[ARCH_MARKER];
+	uint64_t at = remote_symbol(&visit->libc, arch_hooks[index].name);
+
+	if (at && remote_read(&visit->remote, at, code, sizeof(code)) &&
+	    !memcmp(code, arch_marker, sizeof(code)))
+		at += sizeof(code);
+	return at;
+}
+
+/* Whether the code at `at` is a jump of ours to `to`, at once or by way of the relay. */
+static bool leads_to(const struct visit *visit, uint64_t at, uint64_t to)
+{
+	uint8_t code[ARCH_JUMP], far[ARCH_FAR_JUMP], expected[ARCH_FAR_JUMP];
+
+	if (!remote_read(&visit->remote, at, code, ARCH_JUMP) || !arch_jump_target(code, &at))
+		return false;
+	arch_make_far_jump(expected, to);
+	return at == to || (remote_read(&visit->remote, at, far, sizeof(far)) &&
+			    !memcmp(far, expected, sizeof(far)));
+}
+
+/* A free page within reach of a jump from `from`; 0: none. */
+static uint64_t find_gap(const struct visit *visit, uint64_t from)
+{
+	enum { PAGE = 4096, APART = 16 * PAGE };
+	uint64_t best = 0;
+
+	for (size_t i = 1; i < visit->remote.mappings.count; i++) {
+		const struct remote_mapping *above = &visit->remote.mappings.items[i];
+		uint64_t at = above->start - APART;
+
+		/* Close to other mappings, but not to a stack that may grow. */
+		if (above->start - above[-1].end > 2 * APART && !above->is_stack &&
+		    arch_is_near(from, at) && arch_is_near(from, at + PAGE))
+			best = at;
+	}
+	return best;
+}
+
+/*
+ * The library may lie farther from libc than a jump reaches: Java reserves gigabytes between
+ * them.  Then a page of far jumps near libc leads there.  It stays when recording ends, since
+ * a thread may be on its way through it; the next attacher finds it again.
+ */
+static uint64_t make_relay(struct visit *visit, uint64_t from)
+{
+	uint8_t code[ARCH_HOOKS * ARCH_FAR_JUMP], found[sizeof(code)];
+
+	if (!remote_look(&visit->remote))
+		return 0;
+	for (int i = 0; i < ARCH_HOOKS; i++)
+		arch_make_far_jump(code + (size_t)i * ARCH_FAR_JUMP, hook_target(visit, i));
+	for (size_t i = 0; i < visit->remote.mappings.count; i++) {
+		const struct remote_mapping *mapping = &visit->remote.mappings.items[i];
+
+		if (mapping->anonymous && mapping->executable &&
+		    arch_is_near(from, mapping->start) &&
+		    remote_read(&visit->remote, mapping->start, found, sizeof(found)) &&
+		    !memcmp(found, code, sizeof(code)))
+			return mapping->start;
+	}
+	uint64_t gap = find_gap(visit, from);
+
+	if (!gap || inject_map_code(&visit->inject, gap) != gap ||
+	    !remote_write(&visit->remote, gap, code, sizeof(code)))
+		return 0;
+	return gap;
+}
+
+static const char *hook_one(struct visit *visit, int index, uint64_t *relay)
+{
+	uint64_t at = hook_place(visit, index);
+	uint64_t to = hook_target(visit, index);
+	uint8_t code[ARCH_PATTERN_MAX], jump[ARCH_JUMP];
+
+	if (at && leads_to(visit, at, to)) /* left by an attacher that was killed, or a parent's */
+		return NULL;
+	if (!at || !remote_read(&visit->remote, at, code, arch_hooks[index].size) ||
+	    memcmp(code, arch_hooks[index].code, arch_hooks[index].size))
+		return "that is not known to helio";
+	if (!arch_is_near(at, to)) {
+		*relay = *relay ? *relay : make_relay(visit, at);
+		to = *relay ? *relay + (uint64_t)index * ARCH_FAR_JUMP : to;
+	}
+	arch_make_jump(jump, at, to);
+	return arch_is_near(at, to) && remote_write(&visit->remote, at, jump, ARCH_JUMP)
+		       ? NULL
+		       : "in whose neighbourhood no memory is free";
+}
+
+static void unhook(const struct visit *visit)
+{
+	for (int i = 0; i < ARCH_HOOKS; i++) {
+		uint64_t at = hook_place(visit, i);
+
+		if (at && leads_to(visit, at, hook_target(visit, i)))
+			remote_write(&visit->remote, at, arch_hooks[i].code, ARCH_JUMP);
+	}
+}
+
+static enum status hook(struct visit *visit, struct diag_list *diags)
+{
+	uint64_t relay = 0;
+
+	for (int i = 0; i < ARCH_HOOKS; i++) {
+		const char *why = hook_one(visit, i, &relay);
+
+		visit->masks |= !why && arch_hooks[i].optional;
+		if (!why || arch_hooks[i].optional)
+			continue;
+		unhook(visit);
+		diag_add(diags, DIAG_ERROR,
+			 "Process %d has a C library with an %s %s, and an exec while events are "
+			 "open could kill the program: start it with helio collect",
+			 (int)visit->pid, arch_hooks[i].name, why);
+		return STATUS_INVALID;
+	}
+	return STATUS_OK;
+}
+
+/* ---- begin and end ---- */
+
+static uint64_t put_words(struct visit *visit, char **words)
+{
+	struct strbuf text = {0};
+
+	for (; *words; words++)
+		strbuf_add(&text, *words, strlen(*words) + 1);
+	strbuf_putc(&text, '\0');
+	uint64_t at = inject_put(&visit->inject, text.text, text.length);
+
+	strbuf_fini(&text);
+	return at;
+}
+
+static enum status refuse_recorded(const struct visit *visit, struct diag_list *diags)
+{
+	diag_add(diags, DIAG_ERROR,
+		 "Process %d is being recorded already, or was started by helio collect",
+		 (int)visit->pid);
+	return STATUS_INVALID;
+}
+
+/*
+ * Asked before the program is touched: a recorded program's events would end the held thread's
+ * system call.
+ */
+static bool is_recording(const struct visit *visit)
+{
+	uint8_t recording = 0;
+
+	return remote_read(&visit->remote, (uint64_t)visit->table.recording, &recording, 1) &&
+	       recording;
+}
+
+static enum status start(struct visit *visit, char **words, struct diag_list *diags)
+{
+	uint64_t at = put_words(visit, words);
+	uint64_t result = (uint64_t)-E2BIG;
+
+	if (at && !inject_call(&visit->inject, (uint64_t)visit->table.begin, at, (uint64_t)getpid(),
+			       &result))
+		result = (uint64_t)-EFAULT;
+	if (!result)
+		return STATUS_OK;
+	if ((int64_t)result == -EBUSY)
+		return refuse_recorded(visit, diags);
+	diag_add(diags, DIAG_ERROR, "Process %d could not begin the experiment: %s; %s",
+		 (int)visit->pid, strerror((int)-(int64_t)result),
+		 remedy_of((int)-(int64_t)result));
+	return STATUS_IO;
+}
+
+/* Where masks cannot be followed, the log says that threads block them. */
+static void open_signals(struct visit *visit)
+{
+	uint64_t believe = (uint64_t)visit->table.believe, result;
+
+	if (visit->masks)
+		inject_open_signals(&visit->inject, visit->calm, believe);
+	else if (inject_has_blocked(&visit->inject))
+		inject_call(&visit->inject, believe, 0, 0, &result);
+}
+
+static enum status begin(pid_t pid, const struct attach_request *request, struct diag_list *diags)
+{
+	struct visit visit;
+	enum status status = visit_begin(&visit, pid, diags);
+	bool loaded = status == STATUS_OK && find_table(&visit);
+
+	if (loaded && is_recording(&visit))
+		status = refuse_recorded(&visit, diags);
+	if (status == STATUS_OK)
+		status = take(&visit, diags);
+	if (status == STATUS_OK && !loaded)
+		status = load(&visit, request->library, diags);
+	if (status == STATUS_OK)
+		status = hook(&visit, diags);
+	if (status == STATUS_OK) {
+		status = start(&visit, request->words, diags);
+		if (status != STATUS_OK)
+			unhook(&visit);
+		else
+			open_signals(&visit);
+	}
+	visit_end(&visit);
+	return status;
+}
+
+/* As long as an event may fire, nothing is taken from the program that catches its signal. */
+static enum status stop(struct visit *visit, struct diag_list *diags)
+{
+	const struct user_regs_struct *registers = &visit->inject.held.registers;
+	uint64_t ended, released;
+
+	if (!inject_call(&visit->inject, (uint64_t)visit->table.end, arch_pc(registers),
+			 arch_sp(registers), &ended)) {
+		diag_add(diags, DIAG_ERROR,
+			 "Process %d: the recording could not be ended; it goes on with the "
+			 "collector in it",
+			 (int)visit->pid);
+		return STATUS_IO;
+	}
+	visit->inject.disbelieve = (uint64_t)visit->table.disbelieve;
+	inject_sweep_signals(&visit->inject, visit->pid);
+	inject_call(&visit->inject, (uint64_t)visit->table.release, 0, 0, &released);
+	unhook(visit);
+	return ended ? STATUS_NOTFOUND : STATUS_OK;
+}
+
+static enum status end(pid_t pid, struct diag_list *diags)
+{
+	struct visit visit;
+	enum status status = visit_begin(&visit, pid, diags);
+
+	if (status == STATUS_OK && !find_table(&visit))
+		status = STATUS_NOTFOUND; /* it has become another program */
+	if (status == STATUS_OK)
+		status = take(&visit, diags);
+	if (status == STATUS_OK)
+		status = stop(&visit, diags);
+	visit_end(&visit);
+	return status;
+}
+
+/* ---- a thread for it ---- */
+
+struct job {
+	pid_t pid;
+	const struct attach_request *request; /* NULL: the end */
+	struct diag_list *diags;
+	enum status status;
+};
+
+static void *work(void *arg)
+{
+	struct job *job = arg;
+
+	job->status = job->request ? begin(job->pid, job->request, job->diags)
+				   : end(job->pid, job->diags);
+	return NULL;
+}
+
+/*
+ * A thread of a program that could not be stopped, as one that waits for its vfork, is let go
+ * only when ours ends.  SIGCHLD, which tells of stops, must come to ours.
+ */
+static enum status run(struct job *job)
+{
+	sigset_t child, before;
+	pthread_t thread;
+
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	pthread_sigmask(SIG_BLOCK, &child, &before);
+	int error = pthread_create(&thread, NULL, work, job);
+
+	if (!error)
+		pthread_join(thread, NULL);
+	else
+		diag_add(job->diags, DIAG_ERROR, "No thread could be made: %s", strerror(error));
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return error ? STATUS_IO : job->status;
+}
+
+enum status attach_process_begin(pid_t pid, const struct attach_request *request,
+				 struct diag_list *diags)
+{
+	return run(&(struct job){.pid = pid, .request = request, .diags = diags});
+}
+
+enum status attach_process_end(pid_t pid, struct diag_list *diags)
+{
+	return run(&(struct job){.pid = pid, .diags = diags});
+}

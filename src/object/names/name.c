@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * GCC names the body of an OpenMP construct after the function around it, but
+ * not after the construct: that shows in which function of the OpenMP run-time
+ * is given the body's address.  Clang names neither; the parent is the function
+ * that is declared last before the body's line or, where no declarations are
+ * known, whose code names the body's address.  A loop with a static schedule
+ * is nothing but a region to the run-time: its body begins by sharing out the
+ * iterations.  So does that of clang's sections; the place that is passed to
+ * the run-time tells them apart.
+ */
+#include "object/names/name.h"
+
+#include "base/memory.h"
+#include "isa/isa.h"
+#include "object/names/name_code.h"
+#include "object/names/name_index.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_omp_body(enum function_kind kind)
+{
+	return kind >= FUNCTION_OMP_REGION && kind <= FUNCTION_OMP_TARGET;
+}
+
+static bool has_prefix(const char *text, const char *prefix)
+{
+	return !strncmp(text, prefix, strlen(prefix));
+}
+
+/* What a function is. */
+struct classification {
+	enum function_kind kind;
+	char *parent;  /* its symbol as far as names tell it, to be freed, or NULL */
+	uint64_t call; /* of a region or task: where the parent gives it to the run-time, or 0 */
+};
+
+/* The first line of the rows, at least that one, in the file (LINES_NONE: any). */
+static struct line_function first_line(const struct line_rows *rows, uint32_t file, uint32_t least)
+{
+	struct line_function place = {.file = LINES_NONE};
+
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct line_row *row = &rows->items[i];
+
+		if (row->line >= least && row->line && (file == LINES_NONE || row->file == file) &&
+		    (!place.line || row->line < place.line))
+			place = (struct line_function){.file = row->file, .line = row->line};
+	}
+	return place;
+}
+
+static void read_rows(struct object *object, uint32_t number, struct line_rows *rows)
+{
+	const struct object_function *function = object_function(object, number);
+
+	lines_in_range(object_lines(object), function->address, function->address + function->size,
+		       rows);
+}
+
+/*
+ * The line of the call that gives a body to the run-time.  Optimised, it may be that of a loop
+ * around the construct; then the construct's own is in both functions, which statements are not.
+ */
+static struct line_function place_of_call(struct object *object, uint32_t body, uint64_t call)
+{
+	struct line_rows at_call = {0}, around = {0}, inside = {0};
+	uint32_t caller = object_function_at(object, call);
+	struct line_function place, other;
+
+	lines_in_range(object_lines(object), call, call + 1, &at_call);
+	place = first_line(&at_call, LINES_NONE, 0);
+	read_rows(object, body, &inside);
+	other = first_line(&inside, place.file, place.line + 1);
+	if (place.line && other.line && caller != OBJECT_NO_FUNCTION) {
+		read_rows(object, caller, &around);
+		if (first_line(&around, other.file, other.line).line == other.line)
+			place = other;
+	}
+	vec_fini(&at_call);
+	vec_fini(&around);
+	vec_fini(&inside);
+	return place;
+}
+
+/* Where a function is declared, with line 0 where DWARF does not tell. */
+static struct line_function declared_at(struct object *object, uint32_t number)
+{
+	struct lines *lines = object_lines(object);
+	uint32_t node;
+
+	lines_find_inlined(lines, &object_function(object, number)->address, 1, &node);
+	if (node == LINES_NONE)
+		return (struct line_function){.file = LINES_NONE};
+	while (lines_inline_node(lines, node).parent != LINES_NONE)
+		node = lines_inline_node(lines, node).parent;
+	return *lines_function(lines, lines_inline_node(lines, node).function);
+}
+
+enum { PLACES = 8 };
+
+/* How far the beginning of a body has been read. */
+struct sharing {
+	uint64_t addresses[PLACES]; /* that were named last */
+	size_t address_count;	    /* of all */
+	bool has_counted;	    /* the threads; next, which of them it is */
+	bool is_shared;
+};
+
+/* What is shared out, as the place says (ident_t of LLVM's run-time) whose address was named. */
+static enum function_kind kind_by_place(struct object *object, const struct sharing *sharing)
+{
+	enum { IS_PLACE = 2, OF_SECTIONS = 0x400 };
+	enum function_kind kind = FUNCTION_OMP_LOOP;
+
+	for (size_t i = 0; i < PLACES && i < sharing->address_count; i++) {
+		uint32_t words[2]; /* reserved, flags */
+		size_t size = object_code(object, sharing->addresses[i], words, sizeof(words));
+
+		if (size == sizeof(words) && words[1] & IS_PLACE && words[1] & OF_SECTIONS)
+			kind = FUNCTION_OMP_SECTIONS;
+	}
+	return kind;
+}
+
+static bool is_barrier(const char *callee)
+{
+	return has_prefix(callee, "__kmpc_barrier") || has_prefix(callee, "GOMP_barrier");
+}
+
+/* False: the body does something else first. */
+static bool read_call(struct sharing *sharing, const char *callee)
+{
+	if (sharing->has_counted) {
+		sharing->is_shared = has_prefix(callee, "omp_get_thread_num");
+		return sharing->is_shared;
+	}
+	sharing->has_counted = has_prefix(callee, "omp_get_num_threads");
+	sharing->is_shared = has_prefix(callee, "__kmpc_dispatch_init") ||
+			     has_prefix(callee, "__kmpc_for_static_init");
+	return sharing->has_counted || sharing->is_shared || is_barrier(callee);
+}
+
+/*
+ * The construct by the first things that a body of a region does: FUNCTION_OMP_REGION where it does
+ * not share out anything, or goes on together afterwards; *next, if it does nothing but call
+ * another body, which is the real one.
+ */
+static enum function_kind kind_by_sharing(struct object *object, struct isa *isa, uint32_t body,
+					  uint64_t *next)
+{
+	uint64_t address = object_function(object, body)->address;
+	struct sharing sharing = {0};
+	struct isa_instruction instruction;
+	size_t size;
+	uint8_t *code = name_code_read(object, body, &size);
+
+	for (size_t at = 0; at < size; at += instruction.length) {
+		isa_decode(isa, code + at, size - at, address + at, &instruction);
+		const char *name = name_code_callee(object, &instruction);
+
+		if (sharing.is_shared && is_barrier(name)) {
+			sharing.is_shared = false;
+			break;
+		}
+		if (sharing.is_shared)
+			continue;
+		if (instruction.has_data || instruction.has_constant)
+			sharing.addresses[sharing.address_count++ % PLACES] =
+				instruction.has_data ? instruction.data : instruction.constant;
+		if (instruction.has_target && strstr(name, "omp_outlined"))
+			*next = instruction.target != address ? instruction.target : 0;
+		if (instruction.kind == ISA_CALL && !read_call(&sharing, name))
+			break;
+	}
+	free(code);
+	return sharing.is_shared ? kind_by_place(object, &sharing) : FUNCTION_OMP_REGION;
+}
+
+/* A loop whose iterations are shared out in the body itself is a region to the run-time. */
+static enum function_kind kind_of_region(struct object *object, uint32_t number)
+{
+	struct name_code *known = name_index_code(object_name_index(object));
+	uint32_t body = number, kept = hash_map_get(&known->regions, number);
+	struct isa *isa = kept == HASH_NONE ? isa_new(object_machine(object)) : NULL;
+	enum function_kind kind = kept == HASH_NONE ? FUNCTION_OMP_REGION : kept;
+
+	/* Without optimisation clang's body is called by another one. */
+	for (int step = 0; step < 2 && isa && body != OBJECT_NO_FUNCTION; step++) {
+		uint64_t next = 0;
+
+		kind = kind_by_sharing(object, isa, body, &next);
+		body = kind == FUNCTION_OMP_REGION && next ? object_function_at(object, next)
+							   : OBJECT_NO_FUNCTION;
+	}
+	isa_free(isa);
+	hash_map_put(&known->regions, number, kind);
+	return kind;
+}
+
+static struct classification classify(struct object *object, uint32_t number)
+{
+	const struct object_function *function = object_function(object, number);
+	struct classification is = {0};
+
+	is.kind = function_name_parse(function->mangled, &is.parent);
+	if (function->is_resolver)
+		is.kind = FUNCTION_RESOLVER;
+	if (is.kind == FUNCTION_OMP_REGION && is.parent) {
+		struct name_use use = name_code_use(object, number, is.parent);
+
+		is.kind = use.kind == FUNCTION_PLAIN ? FUNCTION_OMP_REGION : use.kind;
+		is.call = use.call;
+	}
+	if (is.kind == FUNCTION_OMP_REGION)
+		is.kind = kind_of_region(object, number);
+	/* Others begin with code of their directive, and the call may have no line. */
+	if (is.kind != FUNCTION_OMP_REGION && is.kind != FUNCTION_OMP_TASK)
+		is.call = 0;
+	return is;
+}
+
+enum function_kind function_kind_of(struct object *object, uint32_t number)
+{
+	struct classification is = classify(object, number);
+
+	free(is.parent);
+	return is.kind;
+}
+
+/* The symbol of the function that is declared last before a place, to be freed, or NULL. */
+static char *declared_before(struct object *object, const struct line_function *place)
+{
+	struct lines *lines = object_lines(object);
+	const struct line_function *best = NULL;
+	uint32_t count = lines_function_count(lines);
+
+	for (uint32_t i = 0; i < count && place->file != LINES_NONE; i++) {
+		const struct line_function *function = lines_function(lines, i);
+		char *parent;
+
+		if (function->file != place->file || !function->line ||
+		    function->line > place->line || (best && function->line <= best->line))
+			continue;
+		if (function_name_parse(function->mangled, &parent) == FUNCTION_PLAIN)
+			best = function;
+		free(parent);
+	}
+	return best ? xstrdup(best->mangled) : NULL;
+}
+
+/* Whether a function's code names an address. */
+static bool names_address(struct object *object, struct isa *isa, uint32_t number, uint64_t address)
+{
+	uint64_t start = object_function(object, number)->address;
+	struct isa_instruction instruction;
+	bool found = false;
+	size_t size;
+	uint8_t *code = name_code_read(object, number, &size);
+
+	for (size_t at = 0; at < size && !found; at += instruction.length) {
+		isa_decode(isa, code + at, size - at, start + at, &instruction);
+		found = (instruction.has_data && instruction.data == address) ||
+			(instruction.has_constant && instruction.constant == address) ||
+			(instruction.has_target && instruction.target == address);
+	}
+	free(code);
+	return found;
+}
+
+/*
+ * Of what clang calls a body's debug version, whose declaration is the block behind the pragma, the
+ * body that does nothing but call it; else the function itself.
+ */
+static uint32_t outer_body(struct object *object, uint32_t number)
+{
+	enum { FUNCTIONS_MAX = 16 };
+	static const char inner[] = "omp_outlined", debug[] = "_debug__";
+	const struct object_function *function = object_function(object, number);
+	struct isa *isa = strstr(function->mangled, debug) ? isa_new(object_machine(object)) : NULL;
+	uint32_t found = number;
+
+	for (uint32_t step = 1; isa && found == number && step < FUNCTIONS_MAX; step++) {
+		uint32_t next = number + step;
+		const char *name = next < object_function_count(object)
+					   ? object_function(object, next)->mangled
+					   : "";
+
+		if (strstr(name, inner) && !strstr(name, debug) &&
+		    names_address(object, isa, next, function->address))
+			found = next;
+	}
+	isa_free(isa);
+	return found;
+}
+
+/*
+ * Where a body's construct is: its declaration, which clang gives; the line of the call that gives
+ * it to the run-time; else its own first line.
+ */
+static struct line_function where(struct object *object, uint32_t number, uint64_t call)
+{
+	struct line_function place = declared_at(object, outer_body(object, number));
+	struct line_rows rows = {0};
+
+	if (!place.line && call)
+		place = place_of_call(object, number, call);
+	if (place.line)
+		return place;
+	read_rows(object, number, &rows);
+	for (size_t i = 0; i < rows.count && !place.line; i++) {
+		place.file = rows.items[i].file;
+		place.line = rows.items[i].line;
+	}
+	vec_fini(&rows);
+	return place;
+}
+
+/*
+ * The function that hands a body to the run-time, or OBJECT_NO_FUNCTION.  Clang puts bodies behind
+ * their function, and what is in another body behind that.
+ */
+static uint32_t search_giver(struct object *object, uint32_t body)
+{
+	enum { FUNCTIONS_MAX = 64 };
+	struct isa *isa = isa_new(object_machine(object));
+	uint64_t address = object_function(object, body)->address;
+	uint32_t found = OBJECT_NO_FUNCTION;
+
+	for (uint32_t step = 0;
+	     isa && found == OBJECT_NO_FUNCTION && step < FUNCTIONS_MAX && body--; step++) {
+		const struct object_function *function = object_function(object, body);
+		char *parent;
+
+		if (!names_address(object, isa, body, address))
+			continue;
+		if (is_omp_body(function_name_parse(function->mangled, &parent)))
+			address = function->address;
+		else
+			found = body;
+		free(parent);
+	}
+	isa_free(isa);
+	return found;
+}
+
+/* The symbol of that function, to be freed, or NULL. */
+static char *named_in_code(struct object *object, uint32_t body)
+{
+	struct name_code *known = name_index_code(object_name_index(object));
+	uint32_t giver = hash_map_get(&known->givers, body); /* one more: nothing is NO_FUNCTION */
+
+	if (giver == HASH_NONE)
+		giver = hash_map_put(&known->givers, body, search_giver(object, body) + 1);
+	return giver ? xstrdup(object_function(object, giver - 1)->mangled) : NULL;
+}
+
+/* Clang's: the symbol of a body's parent, to be freed, or NULL. */
+static char *parent_of_body(struct object *object, uint32_t body, const struct line_function *place)
+{
+	char *declared = declared_before(object, place);
+
+	return declared ? declared : named_in_code(object, body);
+}
+
+/* Of the functions with that very symbol the one in the child's unit, else the nearest. */
+static uint32_t find_parent(struct object *object, uint32_t child, const char *parent)
+{
+	struct lines *lines = object_lines(object);
+	uint64_t address = object_function(object, child)->address;
+	const struct line_unit *unit = lines_unit_at(lines, address);
+	uint64_t best_distance = UINT64_MAX;
+	uint32_t best = OBJECT_NO_FUNCTION, other;
+
+	for (size_t n = 0;; n++) {
+		other = name_index_get(object_name_index(object), parent, n);
+		if (other == OBJECT_NO_FUNCTION)
+			return best;
+		const struct object_function *function = object_function(object, other);
+		uint64_t distance = function->address < address ? address - function->address
+								: function->address - address;
+		char *made_from;
+		enum function_kind kind = function_name_parse(function->mangled, &made_from);
+
+		free(made_from);
+		if (unit && lines_unit_at(lines, function->address) == unit)
+			distance = 0;
+		if (other != child && (kind == FUNCTION_PLAIN || kind == FUNCTION_RESOLVER) &&
+		    distance < best_distance) {
+			best = other;
+			best_distance = distance;
+		}
+	}
+}
+
+uint32_t function_parent(struct object *object, uint32_t number)
+{
+	struct classification is = classify(object, number);
+	uint32_t found = OBJECT_NO_FUNCTION;
+
+	if (is_omp_body(is.kind) && !is.parent) {
+		const struct line_function place = where(object, number, is.call);
+
+		is.parent = parent_of_body(object, number, &place);
+	}
+	if (is.parent && is.kind != FUNCTION_RESOLVER)
+		found = find_parent(object, number, is.parent);
+	free(is.parent);
+	return found;
+}
+
+/* MODULE::NAME for __MODULE_MOD_NAME, to be freed, or NULL. */
+static char *fortran_name(const char *symbol)
+{
+	static const char middle[] = "_MOD_";
+	const char *name = has_prefix(symbol, "__") ? strstr(symbol + 2, middle) : NULL;
+
+	if (!name || name == symbol + 2)
+		return NULL;
+	return xasprintf("%.*s::%s", (int)(name - symbol - 2), symbol + 2,
+			 name + sizeof(middle) - 1);
+}
+
+static char *plain_name(const char *symbol, enum name_style style)
+{
+	char *name = fortran_name(symbol);
+
+	return name ? name : object_demangle(symbol, style);
+}
+
+static const char *description(enum function_kind kind)
+{
+	switch (kind) {
+	case FUNCTION_PART:
+		return "outline code";
+	case FUNCTION_OMP_REGION:
+		return "OMP parallel region";
+	case FUNCTION_OMP_LOOP:
+		return "OMP parallel loop";
+	case FUNCTION_OMP_SECTIONS:
+		return "OMP sections";
+	case FUNCTION_OMP_TASK:
+		return "OMP task";
+	case FUNCTION_OMP_TARGET:
+		return "OMP target region";
+	case FUNCTION_RESOLVER:
+		return "IFUNC resolver";
+	case FUNCTION_ENTRIES:
+		return "all entries";
+	default:
+		return NULL;
+	}
+}
+
+/* PARENT -- DESCRIPTION from line N [SYMBOL]; that of a part has the line that is known, or 0. */
+static char *describe(struct object *object, uint32_t number, struct classification *is,
+		      enum name_style style, uint32_t known_line)
+{
+	const char *symbol = object_function(object, number)->mangled;
+	struct line_function place = {.line = is->kind == FUNCTION_PART ? known_line : 0};
+	char line[32] = "", *name;
+
+	if (is_omp_body(is->kind)) {
+		place = where(object, number, is->call);
+		if (!is->parent)
+			is->parent = parent_of_body(object, number, &place);
+	} else if (!is->parent) {
+		is->parent = xstrdup(symbol);
+	}
+	if (place.line)
+		snprintf(line, sizeof(line), " from line %u", place.line);
+	name = is->parent ? plain_name(is->parent, style) : NULL;
+
+	char *text = xasprintf("%s%s%s%s [%s]", name ? name : "", name ? " -- " : "",
+			       description(is->kind), line, symbol);
+
+	free(name);
+	return text;
+}
+
+char *function_entry_name(struct object *object, uint32_t number, enum name_style style,
+			  uint32_t line)
+{
+	const char *symbol = object_function(object, number)->mangled;
+	struct classification is;
+	char *name;
+
+	if (style == NAME_MANGLED)
+		return xstrdup(symbol);
+	is = classify(object, number);
+	name = description(is.kind) ? describe(object, number, &is, style, line)
+				    : plain_name(symbol, style);
+	free(is.parent);
+	return name;
+}
+
+char *function_part_name(const char *symbol, enum name_style style)
+{
+	char *parent = NULL;
+	bool is_part = strchr(symbol, '.') && function_name_parse(symbol, &parent) == FUNCTION_PART;
+
+	free(parent);
+	return is_part ? object_demangle(symbol, style) : NULL;
+}
+
+/* A part's line would have the line tables read for every list of functions. */
+char *function_display_name(struct object *object, uint32_t number, enum name_style style)
+{
+	return function_entry_name(object, number, style, 0);
+}

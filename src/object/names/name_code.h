@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the code of functions tells of their names: who gives which body to OpenMP's run-time. */
+#ifndef HELIO_OBJECT_NAME_CODE_H
+#define HELIO_OBJECT_NAME_CODE_H
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "object/names/name.h"
+
+struct isa_instruction;
+
+/* How a body is given to the run-time. */
+struct name_use {
+	enum function_kind kind; /* FUNCTION_PLAIN: it is not known to be */
+	uint64_t call;		 /* where */
+};
+
+/* What has been read of an object's code so far; zero-initialised is nothing. */
+struct name_code {
+	VEC(struct name_use) uses;
+	struct hash_map use_of;	 /* address of a body → place in uses */
+	struct hash_map is_read; /* functions whose uses are known */
+	struct hash_map regions; /* body of a region → its kind */
+	struct hash_map givers;	 /* clang's body → who gives it to the run-time, and one */
+	uint64_t bytes_read;
+};
+void name_code_fini(struct name_code *code);
+
+/*
+ * A function's code, to be freed, or its beginning: damaged files may have any number of large
+ * functions, so that there is a limit on what is read of all.
+ */
+uint8_t *name_code_read(struct object *object, uint32_t function, size_t *size);
+/* The symbol of the function that an instruction calls or jumps to by its address, or "". */
+const char *name_code_callee(struct object *object, const struct isa_instruction *instruction);
+/* GCC: what the functions made from a body's parent do with it. */
+struct name_use name_code_use(struct object *object, uint32_t body, const char *parent);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* help, version, quit: the commands about the program itself. */
+#include "base/array.h"
+#include "base/memory.h"
+#include "print/commands/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { HELP_COLUMN = 34 };
+
+static void add_command(struct result *result, struct part *facts, const struct command *command)
+{
+	char *usage =
+		xasprintf("%s%s%s%s %s", command->name, command->aliases ? "[" : "",
+			  command->aliases ? command->aliases : "", command->aliases ? "]" : "",
+			  command->arguments ? command->arguments : "");
+
+	part_add(result, facts, NULL, usage, value_text(result, command->help));
+	free(usage);
+}
+
+static struct part *add_commands(struct result *result)
+{
+	struct part *facts = result_facts(result, -HELP_COLUMN);
+
+	facts->facts.layout.before = "    ";
+	facts->facts.layout.assign = "";
+	facts->facts.layout.wraps = true;
+	return facts;
+}
+
+static void add_groups(struct result *result)
+{
+	const struct command *command;
+
+	result_note(result, "Other spellings of a command stand in []. Every command may be "
+			    "shortened to a unique beginning.");
+	for (int group = 0; group < GROUP_COUNT; group++) {
+		result_gap(result);
+		result_heading(result, "%s", command_group_title((enum command_group)group));
+		struct part *facts = add_commands(result);
+
+		for (size_t i = 0; (command = command_at(i)); i++)
+			if (command->run && (int)command->group == group)
+				add_command(result, facts, command);
+	}
+}
+
+static struct value aliases_of(struct result *result, const struct command *command)
+{
+	struct value_list *aliases = result_values(result);
+
+	for (const char *alias = command->aliases; alias && *alias;) {
+		size_t length = strcspn(alias, " ");
+
+		values_add(result, aliases, value_printf(result, "%.*s", (int)length, alias));
+		alias += length + strspn(alias + length, " ");
+	}
+	return value_list(aliases);
+}
+
+/* What programs learn of one command, or, with NULL, of all. */
+static void list_commands(struct result *result, const struct command *only)
+{
+	static const struct list_column columns[] = {{.key = "name"},
+						     {.key = "aliases"},
+						     {.key = "arguments"},
+						     {.key = "help"},
+						     {.key = "group"}};
+	struct part *list = result_list(result, columns, COUNT(columns));
+	const struct command *command;
+
+	list->audience = FOR_PROGRAMS;
+	for (size_t i = 0; (command = command_at(i)); i++) {
+		if (!command->run || (only && only != command))
+			continue;
+		const char *usage = command->arguments ? command->arguments : "";
+
+		part_cell(result, list, value_text(result, command->name));
+		part_cell(result, list, aliases_of(result, command));
+		part_cell(result, list, value_text(result, usage));
+		part_cell(result, list, value_text(result, command->help));
+		part_cell(result, list, value_text(result, command_group_title(command->group)));
+	}
+}
+
+bool command_help(struct print *print, char **arguments, size_t count)
+{
+	const struct command *command = NULL;
+	struct result result;
+
+	if (count) {
+		struct diag_list diags = {0};
+		enum status status = command_find(arguments[0], arguments[0], &command, &diags);
+
+		say_diags(print, &diags);
+		if (status != STATUS_OK)
+			return false;
+		if (!command->run)
+			return command_run(print, command, NULL, 0);
+	}
+	result_init(&result, "help", print->session);
+	list_commands(&result, command);
+	if (command)
+		add_command(&result, add_commands(&result), command);
+	else
+		add_groups(&result);
+	return print_answer(print, &result);
+}
+
+bool command_version(struct print *print, char **arguments, size_t count)
+{
+	struct result result;
+	struct part *line;
+
+	result_init(&result, "version", print->session);
+	line = result_line(&result, "", " ");
+	part_add(&result, line, "name", NULL, value_text(&result, "heliometer"));
+	part_add(&result, line, "version", NULL, value_text(&result, HELIO_VERSION));
+	return print_answer(print, &result);
+}
+
+bool command_quit(struct print *print, char **arguments, size_t count)
+{
+	print->quit = true;
+	return true;
+}

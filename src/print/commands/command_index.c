@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Index and memory objects: the tables whose rows are values of an expression. */
+#include "analysis/data/memory_object.h"
+#include "analysis/index/index.h"
+#include "base/array.h"
+#include "base/memory.h"
+#include "base/suggest.h"
+#include "print/commands/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+const char *command_of_object(const struct session *session, const char *name)
+{
+	if (index_find(session, INDEX_OBJECTS, name) != SIZE_MAX)
+		return "indxobj";
+	return index_find(session, MEMORY_OBJECTS, name) != SIZE_MAX ? "memobj" : NULL;
+}
+
+static bool complain_object(struct print *print, enum index_family family, const char *name)
+{
+	const char *what = family == INDEX_OBJECTS ? "index" : "memory";
+	VEC(const char *) names = {0};
+	struct index_info info;
+	const char *closest;
+
+	for (size_t i = 0; index_at(print->session, family, i, &info); i++)
+		*vec_push(&names) = info.name;
+	closest = suggest_closest(name, names.items, names.count);
+	vec_fini(&names);
+	if (closest)
+		return say_error(print, "There is no %s object %s: did you mean %s?", what, name,
+				 closest);
+	return say_error(print, "There is no %s object %s: %s lists them", what, name,
+			 family == INDEX_OBJECTS ? "indxobj_list" : "mobj_list");
+}
+
+/* The number of the object; as a command of its own the name may still have its dash. */
+static bool find(struct print *print, enum index_family family, const char *name, size_t *index)
+{
+	name += strspn(name, "-");
+	*index = index_find(print->session, family, name);
+	return *index != SIZE_MAX || complain_object(print, family, name);
+}
+
+static bool put_table(struct print *print, const char *command, struct table *table, bool reverse)
+{
+	char *heading = command_table_heading(table->title, table, reverse);
+
+	return command_show_table(print, command, SHAPE_LIST, table, heading);
+}
+
+bool command_indxobj(struct print *print, char **arguments, size_t count)
+{
+	struct query query = command_index_query(print);
+	struct diag_list diags = {0};
+	struct table table;
+	size_t index;
+
+	if (!find(print, INDEX_OBJECTS, arguments[0], &index))
+		return false;
+	view_index(print->session, index, &query, &table, &diags);
+	say_diags(print, &diags);
+	return put_table(print, strcmp(table.index, "Threads") ? "indxobj" : "threads", &table,
+			 query.sort_reverse);
+}
+
+bool command_threads(struct print *print, char **arguments, size_t count)
+{
+	char *name = "threads";
+
+	return command_indxobj(print, &name, 1);
+}
+
+bool command_memobj(struct print *print, char **arguments, size_t count)
+{
+	struct query query = command_index_query(print);
+	struct diag_list diags = {0};
+	struct table table;
+	size_t index;
+
+	if (!find(print, MEMORY_OBJECTS, arguments[0], &index))
+		return false;
+	if (view_memory(print->session, index, &query, &table, &diags) != STATUS_OK)
+		return say_diags(print, &diags);
+	say_diags(print, &diags);
+	return put_table(print, "memobj", &table, query.sort_reverse);
+}
+
+static bool list(struct print *print, const char *command, enum index_family family)
+{
+	static const struct list_column columns[] = {
+		{.key = "name", .width = 20},
+		{.key = "title", .audience = FOR_PROGRAMS},
+		{.key = "expression"},
+		{.key = "predefined", .audience = FOR_PROGRAMS},
+	};
+	struct index_info info;
+	struct result result;
+	struct part *list;
+
+	result_init(&result, command, print->session);
+	list = result_list(&result, columns, COUNT(columns));
+	for (size_t i = 0; index_at(print->session, family, i, &info); i++) {
+		part_cell(&result, list, value_text(&result, info.name));
+		part_cell(&result, list, value_text(&result, info.title));
+		part_cell(&result, list, value_text(&result, info.expression));
+		part_cell(&result, list, value_flag(info.predefined));
+	}
+	return print_answer(print, &result);
+}
+
+bool command_indxobj_list(struct print *print, char **arguments, size_t count)
+{
+	return list(print, "indxobj_list", INDEX_OBJECTS);
+}
+
+bool command_mobj_list(struct print *print, char **arguments, size_t count)
+{
+	return list(print, "mobj_list", MEMORY_OBJECTS);
+}
+
+static bool define(struct print *print, enum index_family family, char **arguments, size_t count)
+{
+	const struct command *command;
+	struct diag_list diags = {0};
+
+	for (size_t i = 0; (command = command_at(i)); i++)
+		if (!strcasecmp(command->name, arguments[0]))
+			return say_error(print, "%s is a command: an object needs another name",
+					 arguments[0]);
+	index_define(print->session, family, arguments[0], arguments[1],
+		     count > 2 ? arguments[2] : NULL, &diags);
+	return say_diags(print, &diags);
+}
+
+bool command_indxobj_define(struct print *print, char **arguments, size_t count)
+{
+	return define(print, INDEX_OBJECTS, arguments, count);
+}
+
+bool command_mobj_define(struct print *print, char **arguments, size_t count)
+{
+	return define(print, MEMORY_OBJECTS, arguments, count);
+}

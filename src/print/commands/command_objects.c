@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Load objects: what there is, and how their functions are shown. */
+#include "base/array.h"
+#include "print/commands/command.h"
+
+#include <string.h>
+
+/* " <app> (/usr/bin/app) (not found)"; pseudo objects carry their brackets in their names. */
+static struct value object_line(struct result *result, const struct load_object_info *info,
+				const char *provenance)
+{
+	bool bracketed = info->name[0] == '<', is_doubtful = strcmp(provenance, "found") != 0;
+
+	return value_printf(result, " %s%s%s (%s)%s%s%s", bracketed ? "" : "<", info->name,
+			    bracketed ? "" : ">", info->path ? info->path : info->name,
+			    is_doubtful ? " (" : "", is_doubtful ? provenance : "",
+			    is_doubtful ? ")" : "");
+}
+
+bool command_objects(struct print *print, char **arguments, size_t count)
+{
+	static const struct list_column columns[] = {
+		{.key = "number", .audience = FOR_PROGRAMS},
+		{.key = "name", .audience = FOR_PROGRAMS},
+		{.key = "path", .audience = FOR_PROGRAMS},
+		{.key = "provenance", .audience = FOR_PROGRAMS},
+		{.audience = FOR_PEOPLE},
+	};
+	size_t total = session_load_object_count(print->session);
+	struct result result;
+	struct part *list;
+
+	result_init(&result, "objects", print->session);
+	list = result_list(&result, columns, COUNT(columns));
+	for (size_t i = 0; i < total; i++) {
+		const char *provenance = session_provenance(print->session, i);
+		struct load_object_info info;
+
+		session_load_object(print->session, i, &info);
+		part_cell(&result, list, value_count(info.number));
+		part_cell(&result, list, value_text(&result, info.name));
+		part_cell(&result, list, value_text(&result, info.path));
+		part_cell(&result, list, value_text(&result, provenance));
+		part_cell(&result, list, object_line(&result, &info, provenance));
+	}
+	return print_answer(print, &result);
+}
+
+static const char *const showings[] = {
+	[OBJECT_SHOWN] = "show", [OBJECT_HIDDEN] = "hide", [OBJECT_ENTRY] = "api"};
+
+bool command_object_list(struct print *print, char **arguments, size_t count)
+{
+	static const struct list_column columns[] = {
+		{.key = "name", .audience = FOR_PROGRAMS},
+		{.key = "path", .audience = FOR_PROGRAMS},
+		{.key = "shown", .title = "Sel", .width = 4},
+		{.title = "Load Object", .width = 11},
+	};
+	struct result result;
+	struct part *list;
+
+	result_init(&result, "object_list", print->session);
+	list = result_list(&result, columns, COUNT(columns));
+	list->list.rule = '=';
+	for (size_t i = 0; i < session_load_object_count(print->session); i++) {
+		enum object_showing showing = query_object_showing(&print->query, (uint32_t)i + 1);
+		struct load_object_info info;
+
+		session_load_object(print->session, i, &info);
+		part_cell(&result, list, value_text(&result, info.name));
+		part_cell(&result, list, value_text(&result, info.path));
+		part_cell(&result, list, value_text(&result, showings[showing]));
+		part_cell(&result, list, value_printf(&result, "%s (%s)", info.name, info.path));
+	}
+	return print_answer(print, &result);
+}
+
+static bool show(struct print *print, const char *list, enum object_showing showing)
+{
+	struct diag_list diags = {0};
+
+	query_show_objects(&print->query, print->session, list, showing, &diags);
+	return say_diags(print, &diags);
+}
+
+bool command_object_show(struct print *print, char **arguments, size_t count)
+{
+	return show(print, arguments[0], OBJECT_SHOWN);
+}
+
+bool command_object_hide(struct print *print, char **arguments, size_t count)
+{
+	return show(print, arguments[0], OBJECT_HIDDEN);
+}
+
+bool command_object_api(struct print *print, char **arguments, size_t count)
+{
+	return show(print, arguments[0], OBJECT_ENTRY);
+}
+
+bool command_objects_default(struct print *print, char **arguments, size_t count)
+{
+	return show(print, "all", OBJECT_SHOWN);
+}
+
+/* These and no others. */
+bool command_object_select(struct print *print, char **arguments, size_t count)
+{
+	return show(print, "all", OBJECT_HIDDEN) && show(print, arguments[0], OBJECT_SHOWN);
+}

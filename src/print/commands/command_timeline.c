@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* timeline: what threads did over time, as cells or event by event. */
+#include "analysis/views/timeline.h"
+#include "base/terminal.h"
+#include "print/commands/command.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { CELLS_USUAL = 80, EVENTS_USUAL = 100 };
+
+struct request {
+	struct timeline_range range;
+	bool events;	/* those themselves … */
+	uint32_t first; /* … from this number on */
+	bool has_count;
+	uint32_t count; /* of cells or events; 0: all there may be */
+};
+
+static bool read_seconds(struct print *print, const char *word, uint64_t *ns)
+{
+	char *rest;
+	double value = strtod(word, &rest);
+
+	if (*rest || rest == word || !(value >= 0 && value < 1e9))
+		return say_error(print, "timeline: takes seconds, not `%s'", word);
+	*ns = (uint64_t)llround(value * 1e9);
+	return true;
+}
+
+/* An option and the word behind it. */
+static bool read_option(struct print *print, const char *option, const char *value,
+			struct request *request)
+{
+	if (!strcasecmp(option, "from"))
+		return read_seconds(print, value, &request->range.begin_ns);
+	if (!strcasecmp(option, "to"))
+		return read_seconds(print, value, &request->range.end_ns);
+	if (strcasecmp(option, "events") != 0)
+		return say_error(print,
+				 "timeline: there is no option -%s; it takes -from S, -to S and "
+				 "-events FIRST",
+				 option);
+	request->events = true;
+	return command_read_count(print, "timeline -events", value, &request->first);
+}
+
+static bool read_arguments(struct print *print, char **arguments, size_t count,
+			   struct request *request)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *option = arguments[i] + strspn(arguments[i], "-");
+
+		if (option != arguments[i]) {
+			const char *value = i + 1 < count ? arguments[i + 1] : "";
+
+			if (!read_option(print, option, value, request))
+				return false;
+			i++;
+			continue;
+		}
+		if (!command_read_count(print, "timeline", arguments[i], &request->count))
+			return false;
+		request->has_count = true;
+	}
+	return true;
+}
+
+static void add_cells(struct print *print, struct result *result, const struct request *request)
+{
+	size_t cells = request->has_count ? request->count : CELLS_USUAL;
+	struct timeline timeline;
+
+	view_timeline(print->session, &print->query, request->range, cells, &timeline);
+	result_timeline(result, &timeline);
+}
+
+/* Events are numbered from 1 for people. */
+static void add_events(struct print *print, struct result *result, const struct request *request)
+{
+	struct timeline_page page;
+
+	view_timeline_events(print->session, &print->query, request->range,
+			     request->first ? request->first - 1 : 0,
+			     request->has_count ? request->count : EVENTS_USUAL, &page);
+	result_events(result, &page);
+}
+
+bool command_timeline(struct print *print, char **arguments, size_t count)
+{
+	struct request request = {.events = false};
+	struct result result;
+
+	if (!read_arguments(print, arguments, count, &request))
+		return false;
+	result_init(&result, "timeline", print->session);
+	result_heading(&result, "Timeline")->heading.is_title = true;
+	if (request.events)
+		add_events(print, &result, &request);
+	else
+		add_cells(print, &result, &request);
+	return print_answer(print, &result);
+}
