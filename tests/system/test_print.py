@@ -347,6 +347,20 @@ def report_of_what_was_never_resumed(t):
         printed(t, *words[2:])
 
 
+@test(engines=True)
+def report_of_pauses(t, engine):
+    """How much of its life a program's recording was paused, as its own clock has it."""
+    run = t.collect(t.target('api_pauses'), 'process', '4', '20', '240', engine=engine)
+    rows = objects(t, '-report', run.experiment)[0]['rows']
+    share, = [row['name'] for row in rows if row['section'] == 'missing' and 'paused' in row['name']]
+    paused, life = map(float, re.search(r', ([0-9.]+) of ([0-9.]+) s:', share).groups())
+    t.within(0.96 <= paused, f'{share}: the program used 0.96 s while it was paused')
+    t.within(paused <= life - 0.24, f'{share}: it used 0.24 s while it was not')
+    whole = t.collect(t.target('flat'), '0.05')
+    rows = objects(t, '-report', whole.experiment)[0]['rows']
+    t.check(not [row for row in rows if 'paused' in row['name']], 'one that was not paused')
+
+
 @test
 def named_twice(t):
     """An experiment that is named twice, by whatever names, counts once, and the message says so."""

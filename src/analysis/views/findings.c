@@ -222,6 +222,25 @@ static bool is_unrecorded_throughout(const struct session *session,
 	return !recorded_ns && founder->family_end_ns > founder->start_ns;
 }
 
+double findings_paused_seconds(const struct session *session, const struct process_info *founder,
+			       double *lives)
+{
+	uint64_t recorded_ns = 0, lives_ns = 0;
+
+	for (size_t i = 0; i < session_process_count(session); i++) {
+		const struct process_info *process = session_process(session, i);
+
+		if (process->founder != founder->id || process->end_ns < process->start_ns)
+			continue;
+		uint64_t life_ns = process->end_ns - process->start_ns;
+
+		lives_ns += life_ns;
+		recorded_ns += process->recorded_ns < life_ns ? process->recorded_ns : life_ns;
+	}
+	*lives = (double)lives_ns / 1e9;
+	return (double)(lives_ns - recorded_ns) / 1e9;
+}
+
 enum unasked findings_unasked(const struct session *session, const struct process_info *founder)
 {
 	if (is_never_resumed(founder))

@@ -62,6 +62,12 @@ enum unasked {
 	UNASKED_CLOCK,	 /* -p off */
 };
 enum unasked findings_unasked(const struct session *session, const struct process_info *founder);
+/*
+ * For how much of their lives the processes of an experiment were not recorded: paused, or outside
+ * the window of -t; in seconds, summed over processes, and *lives, the sum of their lives.
+ */
+double findings_paused_seconds(const struct session *session, const struct process_info *founder,
+			       double *lives);
 /* A setting of the process's log, or NULL. */
 const char *process_setting(const struct process_info *process, const char *name);
 bool process_has_no_clock(const struct process_info *process);

@@ -350,6 +350,19 @@ static bool add_unrecorded(struct report *report)
 	return any;
 }
 
+/* What was paused of it, the caller's to free; or NULL: less than is worth a word. */
+static char *paused_text(const struct session *session, const struct process_info *founder)
+{
+	double lives, paused = findings_paused_seconds(session, founder, &lives);
+	double share = number_share(paused, lives);
+
+	if (share < FINDINGS_LEAST_PERCENT)
+		return NULL;
+	return xasprintf("%.1f %% of the time of %s, %.3f of %.3f s: the recording was paused, or "
+			 "it was outside the window of -t",
+			 share, founder->name, paused, lives);
+}
+
 /* What was not asked for of an experiment, the caller's to free; or NULL. */
 static char *unasked_text(const struct session *session, const struct process_info *founder)
 {
@@ -369,12 +382,12 @@ static char *unasked_text(const struct session *session, const struct process_in
 		return xasprintf("where the time of %s went: the clock was not asked for (-p off)",
 				 founder->name);
 	case ASKED:
-		break;
+		return paused_text(session, founder);
 	}
 	return NULL;
 }
 
-/* Experiments that were paused, or not in their window, at all times; and those without a clock. */
+/* Experiments that were paused, or not in their window, for a time; and those without a clock. */
 static bool add_unasked(struct report *report)
 {
 	const struct session *session = report->print->session;
