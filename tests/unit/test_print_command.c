@@ -43,6 +43,40 @@ static void words_find_commands(void **state)
 	assert_string_equal(find(""), "none");
 }
 
+static void assert_reaches(const char *word, const struct command *command)
+{
+	struct diag_list diags = {0};
+	const struct command *found = NULL;
+
+	if (!*word || strpbrk(word, " \t,;=\"'"))
+		fail_msg("the name `%s' is not one word", word);
+	if (command_find(word, word, &found, &diags) != STATUS_OK || found != command)
+		fail_msg("`%s' does not lead to the command %s", word, command->name);
+	diag_fini(&diags);
+}
+
+/* A name that became a sentence would still be found by its beginning. */
+static void names_are_words_that_lead_there(void **state)
+{
+	const struct command *command;
+	size_t count = 0;
+
+	for (; (command = command_at(count)); count++) {
+		char aliases[256], *rest = aliases;
+
+		assert_reaches(command->name, command);
+		assert_true(!command->run || (command->help && *command->help));
+		snprintf(aliases, sizeof(aliases), "%s", command->aliases ? command->aliases : "");
+		for (char *alias; (alias = strtok_r(rest, " ", &rest));)
+			assert_reaches(alias, command);
+		assert_true(command->max_arguments >= command->min_arguments);
+		/* What must be given is in its help. */
+		assert_true(!command->min_arguments || command->arguments);
+		assert_true(!command->arguments || command->max_arguments || command->options);
+	}
+	assert_true(count > 90);
+}
+
 static void messages(void **state)
 {
 	struct diag_list diags = {0};
@@ -227,6 +261,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(words_find_commands),
+		cmocka_unit_test(names_are_words_that_lead_there),
 		cmocka_unit_test(messages),
 		cmocka_unit_test(promised_commands_run),
 		cmocka_unit_test(lines_are_split),
