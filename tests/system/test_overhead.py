@@ -2,7 +2,7 @@
 """
 The bound on what measuring takes (--max-overhead).  Handlers are slow on purpose, by HELIO_TEST_HANDLER_NS, so that no
 slow machine is needed: without the bound these programs would never end.  The processor time that one may use is limited,
-for that case.
+for that case.  Only the upper end of a ratio to the run alone is tested: neighbours on the machine may have slowed that run.
 """
 import os
 import re
@@ -52,7 +52,7 @@ def slow_handlers(t, engine):
     result = t.collect(t.target('shares'), '1500', engine=engine, options=('-p', '100u'), before=LIMIT, env=SLOW)
     truth = result.truth()
     # a fifth, and 10 ms before the bound takes hold; handlers of switches have a bound of their own
-    t.ratio(truth['thread_cpu'], bare['thread_cpu'], 1, 1.9 + UNSEEN, 'cpu/bare')
+    t.ratio(truth['thread_cpu'], bare['thread_cpu'], 0, 1.9 + UNSEEN, 'cpu/bare')
     t.ratio(cpu_of(t.read(result.experiment)['']), truth['thread_cpu'], 0.97, 1.03, 'recorded/cpu')
     if must_be_limited(engine, truth['thread_cpu'], bare['thread_cpu']):
         mean, _ = limited(t, result)
@@ -76,7 +76,7 @@ def slow_handlers_of_threads(t, engine):
     def threads(values):
         return sum(value for key, value in values.items() if key.startswith('thread.') and key.endswith('.cpu'))
 
-    t.ratio(threads(truth), threads(bare), 1, 2.5, 'cpu/bare')
+    t.ratio(threads(truth), threads(bare), 0, 2.5, 'cpu/bare')
     recorded = cpu_of(t.read(result.experiment)[''])
     t.ratio(recorded, threads(truth), 0.95, 2, 'recorded/cpu')
     t.within(recorded <= 1.05 * truth['cpu'], f'recorded {recorded} of {truth["cpu"]}')  # with what threads took before and after that
@@ -92,7 +92,7 @@ def slow_handlers_of_processes(t, engine):
     truth = result.truth()
     names = [key for key in bare if key.endswith('.cpu')]
     t.equal(sorted(truth), sorted(bare), 'what it prints')
-    t.ratio(sum(truth[name] for name in names), sum(bare[name] for name in names), 1, 2.5, 'cpu/bare')
+    t.ratio(sum(truth[name] for name in names), sum(bare[name] for name in names), 0, 2.5, 'cpu/bare')
     if engine == 'perf':  # the monitor's signals may be too few for the bounds of eight processes
         limited(t, result)
 
@@ -133,7 +133,7 @@ def no_thread_for_rests(t):
     bare = t.run(*user, *words).truth()
     result = t.collect(*words, engine='perf', options=('-p', '100u'), before=user, env=SLOW)
     truth = result.truth()
-    t.ratio(truth['thread_cpu'], bare['thread_cpu'], 1, 1.9 + UNSEEN, 'cpu/bare')
+    t.ratio(truth['thread_cpu'], bare['thread_cpu'], 0, 1.9 + UNSEEN, 'cpu/bare')
     t.within('cannot' not in result.err and 'gaps' not in result.err, f'the last message: {result.err[-300:]}')
     limited(t, result)
     t.ratio(cpu_of(t.read(result.experiment)['_x1']), truth['thread_cpu'], 0.9, 1.03, 'recorded/cpu')
@@ -147,7 +147,7 @@ def short_intervals(t, engine):
     bare = t.run(t.target('threads8'), '300').truth()
     result = t.collect(t.target('threads8'), '300', engine=engine, options=('-p', '10u'), before=LIMIT)
     # the kernel's part has on a busy machine what other programs left to do: each interrupt ends with some of that
-    t.ratio(result.truth()['user'], bare['user'], 1, 3, 'user/bare')
+    t.ratio(result.truth()['user'], bare['user'], 0, 3, 'user/bare')
 
 
 @test(alone=True)
@@ -186,7 +186,7 @@ def slow_handlers_of_timers(t):
     bare = t.run(t.target('shares'), '1500').truth()
     result = t.collect(t.target('shares'), '1500', options=('-p', 'off', '-h', 'task-clock,100000'), before=LIMIT, env=SLOW)
     truth = result.truth()
-    t.ratio(truth['thread_cpu'], bare['thread_cpu'], 1, 1.9 + UNSEEN, 'cpu/bare')
+    t.ratio(truth['thread_cpu'], bare['thread_cpu'], 0, 1.9 + UNSEEN, 'cpu/bare')
     total = t.functions(result.experiment, 'e.task-clock')['<Total>']['e.task-clock']
     t.ratio(total, truth['thread_cpu'], 0.95, 1.05, 'counted/cpu')
 
@@ -244,7 +244,7 @@ def paused_and_resumed(t, engine):
     out, err = program.communicate(timeout=100 * patience())
     t.equal(program.returncode, 0, f'status ({err[-300:]})')
     values = dict(line.split() for line in out.splitlines())
-    t.ratio(float(values['thread_cpu']), bare['thread_cpu'], 1, 2, 'cpu/bare')
+    t.ratio(float(values['thread_cpu']), bare['thread_cpu'], 0, 2, 'cpu/bare')
 
 
 @test(alone=True, engines=True)
