@@ -44,6 +44,7 @@ struct filter_property {
 	const char *reason; /* where no kind has it: why, and what to ask instead */
 	/* Called before rows are loaded, for what is computed from whole columns; or NULL. */
 	void (*prepare)(struct session *session);
+	bool needs_addresses; /* of data, which not all counters have */
 };
 
 /*
