@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How numbers, times and windows are written on the command line.  strtod
- * reads the number, but only after a look at its first character: it would
- * also take signs, "inf", "nan" and hexadecimal.
+ * How numbers, times and windows are written on the command line.
  */
-#include "launch/options.h"
+#include "launch/options_private.h"
 
 #include "base/array.h"
 
@@ -16,13 +14,7 @@
 #include <string.h>
 #include <strings.h>
 
-struct unit {
-	const char *suffix;
-	double scale;
-};
-
-/* Reads a decimal number that ends at one of the stop characters or at the end of text. */
-static bool read_number(const char **text, double *value)
+bool option_read_number(const char **text, double *value)
 {
 	const char *at = *text;
 	bool digits = false;
@@ -39,8 +31,8 @@ static bool read_number(const char **text, double *value)
 	return true;
 }
 
-/* Reads one of the suffixes up to `end`; the first unit's is the empty one. */
-static bool read_unit(const char *text, const char *end, const struct unit *units, double *value)
+bool option_read_unit(const char *text, const char *end, const struct option_unit *units,
+		      double *value)
 {
 	for (; units->suffix; units++) {
 		if (strlen(units->suffix) == (size_t)(end - text) &&
@@ -86,14 +78,14 @@ static void warn_clock(struct diag_list *diags, double asked_us, const char *wha
 
 bool options_read_clock(const char *text, uint32_t *us, struct diag_list *diags)
 {
-	static const struct unit units[] = {{"", 1e3}, {"m", 1e3}, {"ms", 1e3}, {"u", 1},
-					    {"us", 1}, {"s", 1e6}, {NULL, 0}};
+	static const struct option_unit units[] = {{"", 1e3}, {"m", 1e3}, {"ms", 1e3}, {"u", 1},
+						   {"us", 1}, {"s", 1e6}, {NULL, 0}};
 	double value;
 
 	if (clock_word(text, us))
 		return true;
-	if (!read_number(&text, &value) || !read_unit(text, text + strlen(text), units, &value) ||
-	    !(value > 0))
+	if (!option_read_number(&text, &value) ||
+	    !option_read_unit(text, text + strlen(text), units, &value) || !(value > 0))
 		return false;
 	if (value < OPTIONS_CLOCK_MIN_US) {
 		*us = OPTIONS_CLOCK_MIN_US;
@@ -113,14 +105,15 @@ bool options_read_clock(const char *text, uint32_t *us, struct diag_list *diags)
 /* Reads a time that ends at `end`, in ms; nothing at all is 0. */
 static bool read_window_time(const char *text, const char *end, uint64_t *ms)
 {
-	static const struct unit units[] = {
+	static const struct option_unit units[] = {
 		{"", 1e3}, {"s", 1e3}, {"m", 60e3}, {"ms", 1}, {NULL, 0}};
 	double value = 0;
 
 	if (text < end) {
 		const char *at = text;
 
-		if (!read_number(&at, &value) || !read_unit(at, end, units, &value) || value > 1e15)
+		if (!option_read_number(&at, &value) || !option_read_unit(at, end, units, &value) ||
+		    value > 1e15)
 			return false;
 	}
 	*ms = (uint64_t)(value + 0.5);
@@ -226,74 +219,4 @@ bool options_read_signal(const char *text, size_t length, int *number)
 		}
 	}
 	return false;
-}
-
-bool options_read_heap(const char *text, char param[OPTIONS_TRACE_ROOM])
-{
-	static const struct {
-		const char *word, *param;
-	} words[] = {{"off", ""}, {"on", "all"}, {"on,noscan", "all,noscan"}};
-	static const struct unit units[] = {
-		{"", 1}, {"k", 1 << 10}, {"m", 1 << 20}, {"g", 1 << 30}, {NULL, 0}};
-	double bytes;
-
-	for (size_t i = 0; i < COUNT(words); i++)
-		if (!strcmp(text, words[i].word)) {
-			snprintf(param, OPTIONS_TRACE_ROOM, "%s", words[i].param);
-			return true;
-		}
-	if (strncmp(text, "sample=", strlen("sample=")) != 0)
-		return false;
-	text += strlen("sample=");
-	if (!read_number(&text, &bytes) || !read_unit(text, text + strlen(text), units, &bytes) ||
-	    bytes < 1 || bytes > 1e12)
-		return false;
-	snprintf(param, OPTIONS_TRACE_ROOM, "%.0f", bytes);
-	return true;
-}
-
-/* n: native code, which is all there is; with j Java's monitors too, which a program may have none
- * of. */
-static bool is_scope(const char *text)
-{
-	return !strcmp(text, ",n") || !strcmp(text, ",nj") || !strcmp(text, ",jn");
-}
-
-static bool sync_word(const char *text, size_t length, char param[OPTIONS_TRACE_ROOM])
-{
-	static const struct {
-		const char *word, *param;
-	} words[] = {{"on", "calibrate"},
-		     {"calibrate", "calibrate"},
-		     {"", "calibrate"},
-		     {"all", "all"},
-		     {"off", ""}};
-
-	for (size_t i = 0; i < COUNT(words); i++) {
-		if (strlen(words[i].word) == length && !strncmp(text, words[i].word, length)) {
-			snprintf(param, OPTIONS_TRACE_ROOM, "%s", words[i].param);
-			return true;
-		}
-	}
-	return false;
-}
-
-bool options_read_sync(const char *text, char param[OPTIONS_TRACE_ROOM])
-{
-	static const struct unit units[] = {{"", 1e3},	 {"u", 1e3}, {"us", 1e3}, {"ns", 1},
-					    {"ms", 1e6}, {"s", 1e9}, {NULL, 0}};
-	const char *scope = text + strcspn(text, ",");
-	double ns;
-
-	if (*scope && !is_scope(scope))
-		return false;
-	if (sync_word(text, (size_t)(scope - text), param))
-		return true;
-	if (!read_number(&text, &ns) || !read_unit(text, scope, units, &ns) || ns > 1e15)
-		return false;
-	if (ns < 1)
-		snprintf(param, OPTIONS_TRACE_ROOM, "all");
-	else
-		snprintf(param, OPTIONS_TRACE_ROOM, "%.0f", ns);
-	return true;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One table drives parsing, the usage text and the answers to options that
+ * One list drives parsing, the usage text and the answers to options that
  * belong to the family of collect commands but are not here yet.  A short
  * option is a word of its own, as in collect(1): `-pon` is no option.
  */
-#include "launch/options.h"
+#include "launch/options_private.h"
 
 #include "base/array.h"
 #include "base/pattern.h"
@@ -19,30 +19,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct parser {
-	struct options *options;
-	struct diag_list *diags;
-	uint64_t seen; /* a bit for each row of the table */
-};
-
-enum { ONCE = 1, ALONE = 2 }; /* a second one is an error; it may stand without its argument */
-
-struct option {
-	char letter;	      /* 0: none */
-	const char *name;     /* the long form; NULL: none */
-	const char *argument; /* what follows, for people; NULL: nothing follows */
-	unsigned flags;
-	bool (*take)(struct parser *parser, const char *argument); /* NULL: not available yet */
-	const char *help;
-};
-
-static bool refuse(struct parser *parser, const char *what, const char *argument)
+bool option_refuse(struct option_parser *parser, const char *what, const char *argument)
 {
 	diag_add(parser->diags, DIAG_ERROR, "%s '%s'", what, argument);
 	return false;
 }
 
-static bool take_clock(struct parser *parser, const char *argument)
+static bool take_clock(struct option_parser *parser, const char *argument)
 {
 	if (*argument == '+') {
 		diag_add(parser->diags, DIAG_WARNING,
@@ -51,34 +34,10 @@ static bool take_clock(struct parser *parser, const char *argument)
 	}
 	parser->options->clock_first_us = strcmp(argument, "on") ? 0 : OPTIONS_CLOCK_FIRST_US;
 	return options_read_clock(argument, &parser->options->clock_us, parser->diags) ||
-	       refuse(parser, "Unrecognized clock-profiling interval", argument);
+	       option_refuse(parser, "Unrecognized clock-profiling interval", argument);
 }
 
-static bool take_heap(struct parser *parser, const char *argument)
-{
-	return options_read_heap(argument, parser->options->trace[TRACE_HEAP]) ||
-	       refuse(parser, "Unrecognized heap tracing parameter", argument);
-}
-
-/* Alone it asks for the list. */
-static bool take_counters(struct parser *parser, const char *argument)
-{
-	if (!argument)
-		parser->options->action = OPTIONS_COUNTERS;
-	return !argument || counter_read(&parser->options->counters, argument, parser->diags);
-}
-
-static bool take_io(struct parser *parser, const char *argument)
-{
-	char *param = parser->options->trace[TRACE_IO];
-
-	if (strcmp(argument, "on") != 0 && strcmp(argument, "off") != 0)
-		return refuse(parser, "Unrecognized I/O tracing parameter", argument);
-	snprintf(param, OPTIONS_TRACE_ROOM, "%s", argument[1] == 'n' ? "on" : "");
-	return true;
-}
-
-static bool take_sample(struct parser *parser, const char *argument)
+static bool take_sample(struct option_parser *parser, const char *argument)
 {
 	uint32_t *period = &parser->options->sample_s;
 
@@ -87,11 +46,11 @@ static bool take_sample(struct parser *parser, const char *argument)
 	else if (!strcmp(argument, "off"))
 		*period = 0;
 	else if (!options_read_count(argument, 86400 * 365, period))
-		return refuse(parser, "Unrecognized sample period", argument);
+		return option_refuse(parser, "Unrecognized sample period", argument);
 	return true;
 }
 
-static bool take_follow(struct parser *parser, const char *argument)
+static bool take_follow(struct option_parser *parser, const char *argument)
 {
 	struct options *options = parser->options;
 
@@ -99,7 +58,8 @@ static bool take_follow(struct parser *parser, const char *argument)
 		regex_t regex;
 
 		if (pattern_compile(&regex, argument + 1, REG_NOSUB))
-			return refuse(parser, "Unrecognized follow-mode parameter", argument);
+			return option_refuse(parser, "Unrecognized follow-mode parameter",
+					     argument);
 		regfree(&regex);
 		options->follow_regex = argument + 1;
 		options->follow = true;
@@ -108,12 +68,12 @@ static bool take_follow(struct parser *parser, const char *argument)
 	} else if (!strcmp(argument, "off")) {
 		options->follow = false;
 	} else {
-		return refuse(parser, "Unrecognized follow-mode parameter", argument);
+		return option_refuse(parser, "Unrecognized follow-mode parameter", argument);
 	}
 	return true;
 }
 
-static bool take_name(struct parser *parser, const char *argument, bool overwrite)
+static bool take_name(struct option_parser *parser, const char *argument, bool overwrite)
 {
 	size_t length = strlen(argument);
 
@@ -133,17 +93,17 @@ static bool take_name(struct parser *parser, const char *argument, bool overwrit
 	return true;
 }
 
-static bool take_output(struct parser *parser, const char *argument)
+static bool take_output(struct option_parser *parser, const char *argument)
 {
 	return take_name(parser, argument, false);
 }
 
-static bool take_overwrite(struct parser *parser, const char *argument)
+static bool take_overwrite(struct option_parser *parser, const char *argument)
 {
 	return take_name(parser, argument, true);
 }
 
-static bool take_comment(struct parser *parser, const char *argument)
+static bool take_comment(struct option_parser *parser, const char *argument)
 {
 	struct options *options = parser->options;
 
@@ -156,7 +116,7 @@ static bool take_comment(struct parser *parser, const char *argument)
 	return true;
 }
 
-static bool take_window(struct parser *parser, const char *argument)
+static bool take_window(struct option_parser *parser, const char *argument)
 {
 	struct options *options = parser->options;
 
@@ -170,38 +130,38 @@ static bool take_window(struct parser *parser, const char *argument)
 			 argument);
 		return false;
 	default:
-		return refuse(parser, "Unrecognized time parameter", argument);
+		return option_refuse(parser, "Unrecognized time parameter", argument);
 	}
 }
 
-static bool take_sample_signal(struct parser *parser, const char *argument)
+static bool take_sample_signal(struct option_parser *parser, const char *argument)
 {
 	return options_read_signal(argument, strlen(argument), &parser->options->sample_signal) ||
-	       refuse(parser, "Invalid sample signal", argument);
+	       option_refuse(parser, "Invalid sample signal", argument);
 }
 
 /* SIGNAL[,r]: without r the recording begins paused. */
-static bool take_pause_signal(struct parser *parser, const char *argument)
+static bool take_pause_signal(struct option_parser *parser, const char *argument)
 {
 	size_t length = strcspn(argument, ",");
 	const char *rest = argument + length;
 
 	if ((*rest && strcmp(rest, ",r") != 0) ||
 	    !options_read_signal(argument, length, &parser->options->pause_signal))
-		return refuse(parser, "Invalid delay signal", argument);
+		return option_refuse(parser, "Invalid delay signal", argument);
 	parser->options->begin_paused = !*rest;
 	return true;
 }
 
-static bool take_size_limit(struct parser *parser, const char *argument)
+static bool take_size_limit(struct option_parser *parser, const char *argument)
 {
 	if (!strcmp(argument, "unlimited") || !strcmp(argument, "none"))
 		return true;
 	return options_read_count(argument, 1u << 30, &parser->options->size_limit_mb) ||
-	       refuse(parser, "Unrecognized experiment size limit", argument);
+	       option_refuse(parser, "Unrecognized experiment size limit", argument);
 }
 
-static bool take_directory(struct parser *parser, const char *argument)
+static bool take_directory(struct option_parser *parser, const char *argument)
 {
 	struct stat st;
 
@@ -217,19 +177,19 @@ static bool take_directory(struct parser *parser, const char *argument)
 	return false;
 }
 
-static bool take_group(struct parser *parser, const char *argument)
+static bool take_group(struct option_parser *parser, const char *argument)
 {
 	size_t length = strlen(argument);
 
 	if (length < 5 || strcmp(argument + length - 4, ".erg") != 0 || argument[length - 5] == '/')
-		return refuse(parser, "An experiment group's name must end in '.erg', not",
-			      argument);
+		return option_refuse(parser, "An experiment group's name must end in '.erg', not",
+				     argument);
 	parser->options->group = argument;
 	return true;
 }
 
 /* The words of the older tool, and of the newer one (-a), which are told apart later. */
-static bool take_archive_word(struct parser *parser, const char *argument, bool newer)
+static bool take_archive_word(struct option_parser *parser, const char *argument, bool newer)
 {
 	static const char *const words[2][8] = {
 		{"on", "off", "copy", "src"},
@@ -248,20 +208,20 @@ static bool take_archive_word(struct parser *parser, const char *argument, bool 
 			return true;
 		}
 	}
-	return refuse(parser, "Unrecognized archive-mode parameter", argument);
+	return option_refuse(parser, "Unrecognized archive-mode parameter", argument);
 }
 
-static bool take_archive(struct parser *parser, const char *argument)
+static bool take_archive(struct option_parser *parser, const char *argument)
 {
 	return take_archive_word(parser, argument, false);
 }
 
-static bool take_archive_newer(struct parser *parser, const char *argument)
+static bool take_archive_newer(struct option_parser *parser, const char *argument)
 {
 	return take_archive_word(parser, argument, true);
 }
 
-static bool take_engine(struct parser *parser, const char *argument)
+static bool take_engine(struct option_parser *parser, const char *argument)
 {
 	for (int engine = OPTIONS_ENGINE_AUTO; engine <= OPTIONS_ENGINE_MONITOR; engine++) {
 		if (!strcmp(argument, options_engine_name(engine))) {
@@ -269,113 +229,104 @@ static bool take_engine(struct parser *parser, const char *argument)
 			return true;
 		}
 	}
-	return refuse(parser, "The engine must be auto, perf or monitor, not", argument);
+	return option_refuse(parser, "The engine must be auto, perf or monitor, not", argument);
 }
 
-static bool take_sync(struct parser *parser, const char *argument)
-{
-	return options_read_sync(argument, parser->options->trace[TRACE_SYNC]) ||
-	       refuse(parser, "Unrecognized synchronization tracing threshold", argument);
-}
-
-static bool take_depth(struct parser *parser, const char *argument)
+static bool take_depth(struct option_parser *parser, const char *argument)
 {
 	return options_read_count(argument, 1u << 20, &parser->options->depth) ||
-	       refuse(parser, "Unrecognized call stack depth", argument);
+	       option_refuse(parser, "Unrecognized call stack depth", argument);
 }
 
-static bool take_overhead(struct parser *parser, const char *argument)
+static bool take_overhead(struct option_parser *parser, const char *argument)
 {
 	return options_read_overhead(argument, &parser->options->max_overhead) ||
-	       refuse(parser, "--max-overhead takes a percentage from 1 to 90 or off, not",
-		      argument);
+	       option_refuse(parser, "--max-overhead takes a percentage from 1 to 90 or off, not",
+			     argument);
 }
 
-static bool take_attach(struct parser *parser, const char *argument)
+static bool take_attach(struct option_parser *parser, const char *argument)
 {
 	parser->options->attach = argument;
 	return true;
 }
 
-static bool take_dry_run(struct parser *parser, const char *argument)
+static bool take_dry_run(struct option_parser *parser, const char *argument)
 {
 	parser->options->dry_run = true;
 	return true;
 }
 
-static bool take_verbose(struct parser *parser, const char *argument)
+static bool take_verbose(struct option_parser *parser, const char *argument)
 {
 	parser->options->verbose = true;
 	return true;
 }
 
-static bool take_quiet(struct parser *parser, const char *argument)
+static bool take_quiet(struct option_parser *parser, const char *argument)
 {
 	parser->options->quiet = true;
 	return true;
 }
 
-static bool take_version(struct parser *parser, const char *argument)
+static bool take_version(struct option_parser *parser, const char *argument)
 {
 	parser->options->action = OPTIONS_VERSION;
 	return true;
 }
 
-static bool take_help(struct parser *parser, const char *argument)
+static bool take_help(struct option_parser *parser, const char *argument)
 {
 	parser->options->action = OPTIONS_HELP;
 	return true;
 }
 
-static const struct option table[] = {
-	{'p', "clock", "off|lo|hi|on|N[m|u]", ONCE, take_clock,
-	 "clock profiling: hi is every 0.997 ms of a thread's time, lo 100.003, on 0.997 at first "
-	 "and 10.007 later; N counts ms, or with u µs (default: on)"},
-	{'s', "sync", "on|all|MICROSECONDS|off", ONCE, take_sync,
-	 "synchronization tracing: every wait for a lock and the like that is longer than so many "
-	 "µs, than what is found at the start (on), or every call (all)"},
-	{'H', "heap", "on[,noscan]|off|sample=BYTES", ONCE, take_heap,
-	 "heap tracing: every allocation and release of memory, or a sample of one in so many "
-	 "bytes "
-	 "(512k)"},
-	{'h', "hwc", "COUNTER[,INTERVAL],...", ALONE, take_counters,
-	 "profiles of hardware counters, page faults, context switches and the like, and watch "
-	 "points; alone, lists what this machine has"},
-	{'i', "io", "on|off", ONCE, take_io,
-	 "I/O tracing: every call that opens, reads, writes, waits for or closes a file or socket; "
-	 "a "
-	 "call of stdio is one, whatever it reads or writes below"},
-	{'S', "sample", "off|on|N", ONCE, take_sample,
+static const struct option clock_option = {
+	.letter = 'p',
+	.name = "clock",
+	.argument = "off|lo|hi|on|N[m|u]",
+	.flags = OPTION_ONCE,
+	.take = take_clock,
+	.help = "clock profiling: hi is every 0.997 ms of a thread's time, lo 100.003, on 0.997 at "
+		"first and 10.007 later; N counts ms, or with u µs (default: on)",
+};
+
+#define X(NAME, name) &name##_option,
+static const struct option *const kinds[] = {&clock_option, FORMAT_KINDS(X)};
+#undef X
+
+static const struct option others[] = {
+	{'S', "sample", "off|on|N", OPTION_ONCE, take_sample,
 	 "process-wide usage every N seconds (default: on, 1)"},
-	{'F', "follow", "on|off|=REGEX", ONCE, take_follow,
+	{'F', "follow", "on|off|=REGEX", OPTION_ONCE, take_follow,
 	 "follow descendant processes, or those whose program's name matches (default: on)"},
 	{'o', "output", "NAME.er", 0, take_output,
 	 "the experiment to make; a name with a number that is in use is counted up"},
 	{'O', "overwrite", "NAME.er", 0, take_overwrite, "as -o, and remove what is there"},
 	{'C', "comment", "TEXT", 0, take_comment, "a line of notes in the experiment; up to 10"},
-	{'t', "duration", "TIME|START-END", ONCE, take_window,
+	{'t', "duration", "TIME|START-END", OPTION_ONCE, take_window,
 	 "record only in this time, in s, or with m minutes; the program goes on"},
-	{'l', "sample-signal", "SIGNAL", ONCE, take_sample_signal,
+	{'l', "sample-signal", "SIGNAL", OPTION_ONCE, take_sample_signal,
 	 "a sample point whenever the program gets this signal"},
-	{'y', "pause-signal", "SIGNAL[,r]", ONCE, take_pause_signal,
+	{'y', "pause-signal", "SIGNAL[,r]", OPTION_ONCE, take_pause_signal,
 	 "begin paused, resume and pause whenever the program gets this signal; with ,r begin "
 	 "recording"},
-	{'L', "size-limit", "MB|unlimited", ONCE, take_size_limit,
+	{'L', "size-limit", "MB|unlimited", OPTION_ONCE, take_size_limit,
 	 "record no more than this for each process (default: unlimited)"},
-	{'d', "directory", "DIR", ONCE, take_directory, "where to make the experiment"},
-	{'g', "group", "NAME.erg", ONCE, take_group,
+	{'d', "directory", "DIR", OPTION_ONCE, take_directory, "where to make the experiment"},
+	{'g', "group", "NAME.erg", OPTION_ONCE, take_group,
 	 "add the experiment to this group, whose name it gets (NAME.1.er)"},
 	{'A', "archive", "on|off|copy|src", 0, take_archive,
 	 "keep in the experiment the program's own files, none, all load objects, or sources too "
 	 "(default: on)"},
 	{'a', NULL, "MODE", 0, take_archive_newer, NULL},
-	{0, "engine", "auto|perf|monitor", ONCE, take_engine,
+	{0, "engine", "auto|perf|monitor", OPTION_ONCE, take_engine,
 	 "how to measure (default: auto, perf where the kernel allows it)"},
-	{0, "depth", "FRAMES", ONCE, take_depth, "the deepest call stack to keep"},
-	{0, "max-overhead", "PERCENT|off", ONCE, take_overhead,
+	{0, "depth", "FRAMES", OPTION_ONCE, take_depth, "the deepest call stack to keep"},
+	{0, "max-overhead", "PERCENT|off", OPTION_ONCE, take_overhead,
 	 "what measuring may take of a thread's time (default: 20): where it takes more, intervals "
 	 "get longer"},
-	{'P', "attach", "PID", ONCE, take_attach,
+	{'P', "attach", "PID", OPTION_ONCE, take_attach,
 	 "attach to this process, as helio attach does, in place of running a program"},
 	{'n', "dry-run", NULL, 0, take_dry_run, "show what would be done; run and create nothing"},
 	{'v', "verbose", NULL, 0, take_verbose, "show the version and the parameters"},
@@ -394,6 +345,14 @@ static const struct option table[] = {
 	{'x', NULL, NULL, 0, NULL, "stopping the program for a debugger"},
 	{'R', NULL, NULL, 0, NULL, "the release notes"},
 };
+
+enum { OPTION_COUNT = COUNT(kinds) + COUNT(others) };
+
+/* In the order of the usage text. */
+static const struct option *option_at(size_t index)
+{
+	return index < COUNT(kinds) ? kinds[index] : &others[index - COUNT(kinds)];
+}
 
 const char *options_engine_name(enum options_engine engine)
 {
@@ -434,57 +393,69 @@ void options_follow_text(const struct options *options, struct strbuf *out)
 		strbuf_puts(out, options->follow ? "on" : "off");
 }
 
-/* `*inline_argument`: what follows the sign in --name=argument, or NULL. */
-static const struct option *find(const char *word, const char **inline_argument)
+static size_t find_letter(char letter)
+{
+	size_t i = 0;
+
+	while (i < OPTION_COUNT && option_at(i)->letter != letter)
+		i++;
+	return i;
+}
+
+static size_t find_name(const char *name, size_t length)
+{
+	for (size_t i = 0; i < OPTION_COUNT; i++) {
+		const char *known = option_at(i)->name;
+
+		if (known && strlen(known) == length && !strncmp(known, name, length))
+			return i;
+	}
+	return OPTION_COUNT;
+}
+
+/*
+ * The option's index; OPTION_COUNT: it is none.  `*inline_argument`: what follows the sign in
+ * --name=argument, or NULL.
+ */
+static size_t find(const char *word, const char **inline_argument)
 {
 	*inline_argument = NULL;
 	if (!word[1])
-		return NULL;
-	if (word[1] != '-') {
-		for (size_t i = 0; i < COUNT(table) && !word[2]; i++)
-			if (table[i].letter == word[1])
-				return &table[i];
-		return NULL;
-	}
-	const char *name = word + 2;
-	size_t length = strcspn(name, "=");
+		return OPTION_COUNT;
+	if (word[1] != '-')
+		return word[2] ? OPTION_COUNT : find_letter(word[1]);
+	size_t length = strcspn(word + 2, "="), found = find_name(word + 2, length);
 
-	for (size_t i = 0; i < COUNT(table); i++) {
-		if (!table[i].name || strlen(table[i].name) != length ||
-		    strncmp(table[i].name, name, length))
-			continue;
-		if (name[length])
-			*inline_argument = name + length + 1;
-		return &table[i];
-	}
-	return NULL;
+	if (found < OPTION_COUNT && word[2 + length])
+		*inline_argument = word + 2 + length + 1;
+	return found;
 }
 
 size_t options_length(char **word)
 {
 	const char *argument;
-	const struct option *option = find(*word, &argument);
+	size_t index = find(*word, &argument);
 
-	return option && option->argument && !argument && word[1] ? 2 : 1;
+	return index < OPTION_COUNT && option_at(index)->argument && !argument && word[1] ? 2 : 1;
 }
 
 /* The long option that was probably meant by a word like --clok; NULL: none is near. */
 static const char *guess(const char *word)
 {
-	const char *names[COUNT(table)];
+	const char *names[OPTION_COUNT];
 	char name[64];
 	size_t count = 0;
 
 	if (word[1] != '-')
 		return NULL;
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="), word + 2);
-	for (size_t i = 0; i < COUNT(table); i++)
-		if (table[i].name)
-			names[count++] = table[i].name;
+	for (size_t i = 0; i < OPTION_COUNT; i++)
+		if (option_at(i)->name)
+			names[count++] = option_at(i)->name;
 	return suggest_closest(name, names, count);
 }
 
-static void unknown(struct parser *parser, const char *word)
+static void unknown(struct option_parser *parser, const char *word)
 {
 	const char *near = guess(word);
 
@@ -506,7 +477,8 @@ static bool asks_nothing(const struct option *option, const char *argument)
 	return !strcmp(argument, "off");
 }
 
-static bool take_later(struct parser *parser, const struct option *option, const char *argument)
+static bool take_later(struct option_parser *parser, const struct option *option,
+		       const char *argument)
 {
 	if (argument && asks_nothing(option, argument))
 		return true;
@@ -517,14 +489,14 @@ static bool take_later(struct parser *parser, const struct option *option, const
 	return false;
 }
 
-static bool take(struct parser *parser, const struct option *option, const char *word,
-		 const char *argument)
+static bool take(struct option_parser *parser, size_t index, const char *word, const char *argument)
 {
-	uint64_t bit = 1ull << (option - table);
+	const struct option *option = option_at(index);
+	uint64_t bit = 1ull << index;
 
 	if (!option->take)
 		return take_later(parser, option, argument);
-	if (option->argument && !argument && !(option->flags & ALONE)) {
+	if (option->argument && !argument && !(option->flags & OPTION_ALONE)) {
 		diag_add(parser->diags, DIAG_ERROR, "%s requires an argument: %s", word,
 			 option->argument);
 		return false;
@@ -533,7 +505,7 @@ static bool take(struct parser *parser, const struct option *option, const char 
 		diag_add(parser->diags, DIAG_ERROR, "--%s takes no argument", option->name);
 		return false;
 	}
-	if (option->flags & ONCE && parser->seen & bit) {
+	if (option->flags & OPTION_ONCE && parser->seen & bit) {
 		if (option->letter)
 			diag_add(parser->diags, DIAG_ERROR, "Only one -%c argument may be used",
 				 option->letter);
@@ -562,10 +534,10 @@ static void depth_from_environment(struct options *options)
 
 enum status options_parse(struct options *options, char **argv, struct diag_list *diags)
 {
-	struct parser parser = {.options = options, .diags = diags};
+	struct option_parser parser = {.options = options, .diags = diags};
 	char **word = argv + 1;
 
-	_Static_assert(COUNT(table) <= 64, "a bit for each in parser.seen");
+	_Static_assert(OPTION_COUNT <= 64, "a bit for each in parser.seen");
 	*options = (struct options){.clock_us = OPTIONS_CLOCK_ON_US,
 				    .clock_first_us = OPTIONS_CLOCK_FIRST_US,
 				    .sample_s = 1,
@@ -580,17 +552,17 @@ enum status options_parse(struct options *options, char **argv, struct diag_list
 			word++;
 			break;
 		}
-		const struct option *option = find(*word, &argument);
+		size_t index = find(*word, &argument);
 
-		if (!option) {
+		if (index == OPTION_COUNT) {
 			unknown(&parser, *word);
 			return STATUS_INVALID;
 		}
 		const char *name = *word;
 
-		if (option->argument && !argument && word[1])
+		if (option_at(index)->argument && !argument && word[1])
 			argument = *++word;
-		if (!take(&parser, option, name, argument))
+		if (!take(&parser, index, name, argument))
 			return STATUS_INVALID;
 		if (options->action != OPTIONS_RUN)
 			return STATUS_OK;
@@ -664,9 +636,9 @@ void options_usage(struct strbuf *out)
 		    "(test.1.er, test.2.er, ...) to be read with `helio print`.\n"
 		    "\n"
 		    "Options (each short one is a word of its own; -- ends them):\n");
-	for (size_t i = 0; i < COUNT(table); i++)
-		if (table[i].take && table[i].help)
-			usage_row(&table[i], out);
+	for (size_t i = 0; i < OPTION_COUNT; i++)
+		if (option_at(i)->take && option_at(i)->help)
+			usage_row(option_at(i), out);
 	strbuf_printf(
 		out, "\nClock profiling intervals from %.3f to %.0f millisec. are possible here.\n",
 		OPTIONS_CLOCK_MIN_US / 1000.0, OPTIONS_CLOCK_MAX_US / 1000.0);

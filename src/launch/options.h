@@ -111,11 +111,6 @@ bool options_read_signal(const char *text, size_t length, int *number);
 /* USR1, RTMIN+3 */
 enum { OPTIONS_SIGNAL_ROOM = 16 };
 void options_signal_name(int number, char name[OPTIONS_SIGNAL_ROOM]);
-/* on, off, on,noscan or sample=BYTES with k, m or g: what the parameters say of heap tracing. */
-bool options_read_heap(const char *text, char param[OPTIONS_TRACE_ROOM]);
-/* on, calibrate, all, off or a threshold in µs ("20", "1.5ms"), and a scope (",n"): the same of
- * synchronization tracing. */
-bool options_read_sync(const char *text, char param[OPTIONS_TRACE_ROOM]);
 /* A percentage up to OPTIONS_OVERHEAD_MAX, with or without its sign, or off: 0. */
 bool options_read_overhead(const char *text, uint32_t *percent);
 /* A whole number 1..max in decimal digits. */
