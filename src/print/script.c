@@ -140,3 +140,14 @@ bool command_script(struct print *print, char **arguments, size_t count)
 		fclose(file);
 	return true;
 }
+
+const struct command command_rows_script[] = {
+	{.name = "script",
+	 .min_arguments = 1,
+	 .max_arguments = 1,
+	 .group = GROUP_OTHER,
+	 .arguments = "FILE",
+	 .help = "run the commands in a file",
+	 .run = command_script},
+	{0},
+};

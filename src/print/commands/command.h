@@ -59,6 +59,9 @@ struct command {
 		*options; /* "inverted depth=": words with a dash, `=`: a word follows; or NULL */
 };
 
+/* Words of the commands that show a tree, which command_tree_part reads. */
+#define COMMAND_TREE_OPTIONS "inverted depth= percent= hottest"
+
 /* All commands, those not available at the end. NULL after the last. */
 const struct command *command_at(size_t index);
 const char *command_group_title(enum command_group group);
@@ -82,9 +85,7 @@ bool command_option(const struct command *command, const char *word, bool *with_
 bool command_run(struct print *print, const struct command *command, char **arguments,
 		 size_t count);
 
-/* The functions of the table, by file. command_views.c: */
-bool command_functions(struct print *print, char **arguments, size_t count);
-bool command_callers_callees(struct print *print, char **arguments, size_t count);
+/* What files of commands share, by file. command_views.c: */
 /* A table is all of the answer: takes over the table and the heading. Returns true. */
 bool command_show_table(struct print *print, const char *command, enum table_shape shape,
 			struct table *table, char *heading);
@@ -94,12 +95,6 @@ char *command_table_heading(const char *what, const struct table *table, bool re
 char *command_sort_heading(const struct print *print, const char *what);
 /* The attributed form of the sort metric, by which call lists are sorted; the caller's to free. */
 char *command_attributed_title(const struct print *print);
-/* command_fragment.c: */
-bool command_csingle(struct print *print, char **arguments, size_t count);
-bool command_cprepend(struct print *print, char **arguments, size_t count);
-bool command_cappend(struct print *print, char **arguments, size_t count);
-bool command_crmfirst(struct print *print, char **arguments, size_t count);
-bool command_crmlast(struct print *print, char **arguments, size_t count);
 /* command_tree.c: */
 bool command_calltree(struct print *print, char **arguments, size_t count);
 /* command_stacks.c: */
@@ -108,7 +103,6 @@ bool command_read_count(struct print *print, const char *command, const char *wo
 			uint32_t *count);
 bool command_stacks(struct print *print, char **arguments, size_t count);
 /* command_timeline.c: */
-bool command_timeline(struct print *print, char **arguments, size_t count);
 /*
  * Reads the options of the commands that show a tree and moves the other arguments to the
  * front; *count: how many those are. False after say_error().
@@ -116,29 +110,17 @@ bool command_timeline(struct print *print, char **arguments, size_t count);
 bool command_tree_part(struct print *print, const char *command, char **arguments, size_t *count,
 		       struct tree_part *part);
 /* command_defaults.c: */
-bool command_dmetrics(struct print *print, char **arguments, size_t count);
-bool command_dsort(struct print *print, char **arguments, size_t count);
-bool command_other_default(struct print *print, char **arguments, size_t count);
-bool command_en_desc(struct print *print, char **arguments, size_t count);
 /* Makes the default metrics and order those in force. */
 void command_use_defaults(struct print *print);
-/* command_procstats.c: */
-bool command_procstats(struct print *print, char **arguments, size_t count);
-/* command_report.c: */
-bool command_report(struct print *print, char **arguments, size_t count);
 /* command_flamegraph.c: */
 bool command_flamegraph(struct print *print, char **arguments, size_t count);
 /* command_summary.c: */
-bool command_fsummary(struct print *print, char **arguments, size_t count);
-bool command_fsingle(struct print *print, char **arguments, size_t count);
 /* The function that NAME [N] means, asking a person where it must. False after say_error(). */
 bool command_choose_function(struct print *print, const char *command, char **arguments,
 			     size_t count, uint32_t *function);
 /* The same for data objects. */
 bool command_choose_data(struct print *print, const char *command, char **arguments, size_t count,
 			 uint32_t *object);
-bool command_lsummary(struct print *print, char **arguments, size_t count);
-bool command_psummary(struct print *print, char **arguments, size_t count);
 /* The same for FUNCTION, FILE or FUNCTION'FILE'. */
 bool command_choose_code(struct print *print, const char *command, char **arguments, size_t count,
 			 struct function_match *out);
@@ -148,14 +130,9 @@ void code_settings_fini(struct code_settings *settings);
 /* A function, or a file where function is CODE_NONE. False after say_error(). */
 bool code_print_source(struct print *print, const struct function_match *what);
 bool code_print_disasm(struct print *print, const struct function_match *what);
-bool command_pcs(struct print *print, char **arguments, size_t count);
-bool command_lines(struct print *print, char **arguments, size_t count);
-bool command_source(struct print *print, char **arguments, size_t count);
-bool command_disasm(struct print *print, char **arguments, size_t count);
 bool command_scc(struct print *print, char **arguments, size_t count);
 bool command_dcc(struct print *print, char **arguments, size_t count);
 bool command_cc(struct print *print, char **arguments, size_t count);
-bool command_inlines(struct print *print, char **arguments, size_t count);
 /* Before a command runs: inlined functions are calls, or are not. False after say_error(). */
 bool command_show_inlines(struct print *print, const struct command *command);
 /* Whether they will be for a command; *inlines is the setting, which the command may change. */
@@ -163,22 +140,9 @@ bool command_needs_inlines(const struct command *command, char *const *arguments
 			   enum inlines *inlines);
 bool command_sthresh(struct print *print, char **arguments, size_t count);
 bool command_dthresh(struct print *print, char **arguments, size_t count);
-bool command_setpath(struct print *print, char **arguments, size_t count);
-bool command_addpath(struct print *print, char **arguments, size_t count);
-bool command_pathmap(struct print *print, char **arguments, size_t count);
-/* command_io.c: */
-bool command_ioactivity(struct print *print, char **arguments, size_t count);
-bool command_iodetail(struct print *print, char **arguments, size_t count);
-bool command_iocallstack(struct print *print, char **arguments, size_t count);
-bool command_iostat(struct print *print, char **arguments, size_t count);
 /* command_metrics.c: */
 bool command_metrics(struct print *print, char **arguments, size_t count);
 bool command_sort(struct print *print, char **arguments, size_t count);
-bool command_metric_list(struct print *print, char **arguments, size_t count);
-bool command_cmetric_list(struct print *print, char **arguments, size_t count);
-bool command_indx_metric_list(struct print *print, char **arguments, size_t count);
-bool command_indxobj_metrics(struct print *print, char **arguments, size_t count);
-bool command_indxobj_sort(struct print *print, char **arguments, size_t count);
 /* What index objects are asked for: their own metrics and order, or those of functions. */
 struct query command_index_query(const struct print *print);
 /* command_index.c: */
@@ -186,32 +150,9 @@ struct query command_index_query(const struct print *print);
  * those that are always there. */
 const char *command_of_object(const struct session *session, const char *name);
 bool command_indxobj(struct print *print, char **arguments, size_t count);
-bool command_threads(struct print *print, char **arguments, size_t count);
-bool command_indxobj_list(struct print *print, char **arguments, size_t count);
 bool command_indxobj_define(struct print *print, char **arguments, size_t count);
 bool command_memobj(struct print *print, char **arguments, size_t count);
-bool command_mobj_list(struct print *print, char **arguments, size_t count);
-bool command_machinemodel(struct print *print, char **arguments, size_t count);
 bool command_mobj_define(struct print *print, char **arguments, size_t count);
-/* command_data.c: */
-bool command_data_objects(struct print *print, char **arguments, size_t count);
-bool command_data_single(struct print *print, char **arguments, size_t count);
-bool command_data_layout(struct print *print, char **arguments, size_t count);
-/* command_filter.c: */
-bool command_filters(struct print *print, char **arguments, size_t count);
-bool command_describe(struct print *print, char **arguments, size_t count);
-bool command_sample_list(struct print *print, char **arguments, size_t count);
-bool command_thread_list(struct print *print, char **arguments, size_t count);
-bool command_lwp_list(struct print *print, char **arguments, size_t count);
-bool command_cpu_list(struct print *print, char **arguments, size_t count);
-bool command_sample_select(struct print *print, char **arguments, size_t count);
-bool command_thread_select(struct print *print, char **arguments, size_t count);
-bool command_lwp_select(struct print *print, char **arguments, size_t count);
-bool command_cpu_select(struct print *print, char **arguments, size_t count);
-/* command_experiments.c: */
-bool command_open_exp(struct print *print, char **arguments, size_t count);
-bool command_add_exp(struct print *print, char **arguments, size_t count);
-bool command_drop_exp(struct print *print, char **arguments, size_t count);
 /* command_compare.c: */
 /*
  * Calls put for all events, or, where experiments are compared, once for those of each; name NULL:
@@ -223,47 +164,17 @@ void command_each_group(struct print *print,
 void command_group_heading(const struct print *print, struct result *result, const char *name);
 bool command_compare(struct print *print, char **arguments, size_t count);
 /* command_settings.c: */
-bool command_limit(struct print *print, char **arguments, size_t count);
-bool command_name(struct print *print, char **arguments, size_t count);
-bool command_viewmode(struct print *print, char **arguments, size_t count);
 bool command_printmode(struct print *print, char **arguments, size_t count);
 bool command_outfile(struct print *print, char **arguments, size_t count);
-bool command_appendfile(struct print *print, char **arguments, size_t count);
-/* command_lists.c: */
-bool command_experiment_list(struct print *print, char **arguments, size_t count);
-/* command_objects.c: */
-bool command_objects(struct print *print, char **arguments, size_t count);
-bool command_object_list(struct print *print, char **arguments, size_t count);
-bool command_object_show(struct print *print, char **arguments, size_t count);
-bool command_object_hide(struct print *print, char **arguments, size_t count);
-bool command_object_api(struct print *print, char **arguments, size_t count);
-bool command_objects_default(struct print *print, char **arguments, size_t count);
-bool command_object_select(struct print *print, char **arguments, size_t count);
 /* command_heap.c: */
 /* " +- 678" behind a number of bytes that is that of a sample; else NULL. The result's. */
 const char *command_heap_error(struct result *result, struct heap_amount amount);
 /* … as "BYTES_error", where there is one. */
 void command_heap_set_error(struct result *result, struct record *record, const char *bytes,
 			    struct heap_amount amount);
-bool command_leaks(struct print *print, char **arguments, size_t count);
-bool command_allocs(struct print *print, char **arguments, size_t count);
-bool command_heap(struct print *print, char **arguments, size_t count);
-/* command_heapstat.c: */
-bool command_heapstat(struct print *print, char **arguments, size_t count);
-/* command_locks.c: */
-bool command_locks(struct print *print, char **arguments, size_t count);
-bool command_lock(struct print *print, char **arguments, size_t count);
-/* command_header.c: */
-bool command_header(struct print *print, char **arguments, size_t count);
-/* command_overview.c: */
-bool command_overview(struct print *print, char **arguments, size_t count);
-/* command_statistics.c: */
-bool command_statistics(struct print *print, char **arguments, size_t count);
-bool command_sample_detail(struct print *print, char **arguments, size_t count);
 /* command_help.c: */
 bool command_help(struct print *print, char **arguments, size_t count);
 bool command_version(struct print *print, char **arguments, size_t count);
-bool command_quit(struct print *print, char **arguments, size_t count);
 /* script.c: */
 bool command_script(struct print *print, char **arguments, size_t count);
 

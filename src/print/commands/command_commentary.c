@@ -144,3 +144,34 @@ bool command_cc(struct print *print, char **arguments, size_t count)
 {
 	return set_classes(print, "cc", arguments[0], FOR_SOURCE | FOR_CODE);
 }
+
+const struct command command_rows_commentary[] = {
+	{.name = "scc",
+	 .min_arguments = 1,
+	 .max_arguments = 1,
+	 .group = GROUP_CODE,
+	 .arguments = "CLASS[:CLASS...]",
+	 .help = "which remarks of compilers source shows: loop, inline, ...; all, none",
+	 .run = command_scc,
+	 .sums_only = true,
+	 .no_session = true},
+	{.name = "dcc",
+	 .min_arguments = 1,
+	 .max_arguments = 1,
+	 .group = GROUP_CODE,
+	 .arguments = "CLASS[:CLASS...]",
+	 .help = "the same for disasm; also hex, src, intel and their opposites",
+	 .run = command_dcc,
+	 .sums_only = true,
+	 .no_session = true},
+	{.name = "cc",
+	 .min_arguments = 1,
+	 .max_arguments = 1,
+	 .group = GROUP_CODE,
+	 .arguments = "CLASS[:CLASS...]",
+	 .help = "scc and dcc at once",
+	 .run = command_cc,
+	 .sums_only = true,
+	 .no_session = true},
+	{0},
+};

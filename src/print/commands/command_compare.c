@@ -57,3 +57,14 @@ bool command_compare(struct print *print, char **arguments, size_t count)
 	say_note(print, "Compare set to %s", modes[print->query.compare].word);
 	return true;
 }
+
+const struct command command_rows_compare[] = {
+	{.name = "compare",
+	 .max_arguments = 1,
+	 .group = GROUP_FILTERS,
+	 .arguments = "[off|on|delta|ratio]",
+	 .help = "a column for each experiment; or how much more, or how many times as much",
+	 .run = command_compare,
+	 .no_session = true},
+	{0},
+};

@@ -35,12 +35,12 @@ static bool print_view(struct print *print, data_view *view, const char *command
 	return command_show_table(print, command, SHAPE_LIST, &table, heading);
 }
 
-bool command_data_objects(struct print *print, char **arguments, size_t count)
+static bool command_data_objects(struct print *print, char **arguments, size_t count)
 {
 	return print_view(print, view_data_objects, "data_objects");
 }
 
-bool command_data_layout(struct print *print, char **arguments, size_t count)
+static bool command_data_layout(struct print *print, char **arguments, size_t count)
 {
 	return print_view(print, view_data_layout, "data_layout");
 }
@@ -111,7 +111,7 @@ static void add_object(struct result *result, struct part *facts,
 		add_text(result, facts, i ? "from" : "Allocated by", info->frames[i]);
 }
 
-bool command_data_single(struct print *print, char **arguments, size_t count)
+static bool command_data_single(struct print *print, char **arguments, size_t count)
 {
 	struct query query = print->query;
 	struct diag_list diags = {0};
@@ -137,3 +137,23 @@ bool command_data_single(struct print *print, char **arguments, size_t count)
 	table_fini(&table);
 	return print_answer(print, &result);
 }
+
+const struct command command_rows_data[] = {
+	{.name = "data_objects",
+	 .group = GROUP_INDEX,
+	 .help = "variables, types and their members, by the counters' data addresses",
+	 .run = command_data_objects},
+	{.name = "data_single",
+	 .min_arguments = 1,
+	 .max_arguments = 2,
+	 .optional = ARGUMENT_NUMBER,
+	 .group = GROUP_INDEX,
+	 .arguments = "DATA [N]",
+	 .help = "all about one data object; N picks one of several",
+	 .run = command_data_single},
+	{.name = "data_layout",
+	 .group = GROUP_INDEX,
+	 .help = "structures with all their members by offset",
+	 .run = command_data_layout},
+	{0},
+};

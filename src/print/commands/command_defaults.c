@@ -32,7 +32,7 @@ static void add_default(const struct print *print, struct default_text *defaults
 					  .file = print->script_name};
 }
 
-bool command_dmetrics(struct print *print, char **arguments, size_t count)
+static bool command_dmetrics(struct print *print, char **arguments, size_t count)
 {
 	if (!only_at_start(print, "dmetrics"))
 		return false;
@@ -40,7 +40,7 @@ bool command_dmetrics(struct print *print, char **arguments, size_t count)
 	return true;
 }
 
-bool command_dsort(struct print *print, char **arguments, size_t count)
+static bool command_dsort(struct print *print, char **arguments, size_t count)
 {
 	if (!only_at_start(print, "dsort"))
 		return false;
@@ -49,7 +49,7 @@ bool command_dsort(struct print *print, char **arguments, size_t count)
 }
 
 /* Views of the web analyzer, and warnings that are never given here. */
-bool command_other_default(struct print *print, char **arguments, size_t count)
+static bool command_other_default(struct print *print, char **arguments, size_t count)
 {
 	return only_at_start(print, "this command");
 }
@@ -105,7 +105,7 @@ static bool select_processes(struct print *print, const regex_t *pattern)
 	return say_diags(print, &diags);
 }
 
-bool command_en_desc(struct print *print, char **arguments, size_t count)
+static bool command_en_desc(struct print *print, char **arguments, size_t count)
 {
 	struct diag_list diags = {0};
 	const char *word = arguments[0];
@@ -127,3 +127,45 @@ bool command_en_desc(struct print *print, char **arguments, size_t count)
 	regfree(&pattern);
 	return ok;
 }
+
+/* Something that start-up files say to the web analyzer. */
+#define VIEWER_DEFAULT(name_, help_)                                                               \
+	{                                                                                          \
+		.name = (name_), .min_arguments = 1, .max_arguments = 20, .group = GROUP_DEFAULTS, \
+		.arguments = "WORD...", .help = (help_), .run = command_other_default,             \
+		.sums_only = true                                                                  \
+	}
+
+const struct command command_rows_defaults[] = {
+	{.name = "en_desc",
+	 .min_arguments = 1,
+	 .max_arguments = 1,
+	 .group = GROUP_FILTERS,
+	 .arguments = "on|off|=REGEX",
+	 .help = "count descendants or not, or those of a lineage or program",
+	 .run = command_en_desc},
+	{.name = "dmetrics",
+	 .min_arguments = 1,
+	 .max_arguments = 1,
+	 .group = GROUP_DEFAULTS,
+	 .arguments = "SPEC",
+	 .help = "the metrics to begin with",
+	 .run = command_dmetrics,
+	 .sums_only = true},
+	{.name = "dsort",
+	 .min_arguments = 1,
+	 .max_arguments = 1,
+	 .group = GROUP_DEFAULTS,
+	 .arguments = "METRIC[:METRIC...]",
+	 .help = "the metric to sort by to begin with: the first that has data",
+	 .run = command_dsort,
+	 .sums_only = true},
+	VIEWER_DEFAULT("tabs", "the views that the web analyzer begins with"),
+	VIEWER_DEFAULT("rtabs", "the same for data races"),
+	VIEWER_DEFAULT("tlmode", "what the timeline shows a row for"),
+	VIEWER_DEFAULT("tldata", "the data in the timeline"),
+	VIEWER_DEFAULT("ignore_no_xhwcprof", "taken and without effect"),
+	VIEWER_DEFAULT("preload_libdirs", "taken and without effect"),
+	VIEWER_DEFAULT("ignore_fs_warn", "taken and without effect"),
+	{0},
+};

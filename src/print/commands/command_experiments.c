@@ -111,12 +111,12 @@ static bool open_these(struct print *print, bool keep, char **arguments, size_t 
 	return opened;
 }
 
-bool command_add_exp(struct print *print, char **arguments, size_t count)
+static bool command_add_exp(struct print *print, char **arguments, size_t count)
 {
 	return open_these(print, true, arguments, count);
 }
 
-bool command_open_exp(struct print *print, char **arguments, size_t count)
+static bool command_open_exp(struct print *print, char **arguments, size_t count)
 {
 	return open_these(print, false, arguments, count);
 }
@@ -142,7 +142,7 @@ static bool find_open(struct print *print, const char *word, size_t *group)
 	return say_error(print, "No experiment %s is open: see experiment_list", word);
 }
 
-bool command_drop_exp(struct print *print, char **arguments, size_t count)
+static bool command_drop_exp(struct print *print, char **arguments, size_t count)
 {
 	struct experiment_paths paths = {0};
 	size_t group;
@@ -157,3 +157,29 @@ bool command_drop_exp(struct print *print, char **arguments, size_t count)
 	experiment_paths_fini(&paths);
 	return done;
 }
+
+const struct command command_rows_experiments[] = {
+	{.name = "open_exp",
+	 .min_arguments = 1,
+	 .max_arguments = 20,
+	 .group = GROUP_LISTS,
+	 .arguments = "EXPERIMENT...",
+	 .help = "look at other experiments instead",
+	 .run = command_open_exp,
+	 .no_session = true},
+	{.name = "add_exp",
+	 .min_arguments = 1,
+	 .max_arguments = 20,
+	 .group = GROUP_LISTS,
+	 .arguments = "EXPERIMENT...",
+	 .help = "look at other experiments too",
+	 .run = command_add_exp},
+	{.name = "drop_exp",
+	 .min_arguments = 1,
+	 .max_arguments = 1,
+	 .group = GROUP_LISTS,
+	 .arguments = "EXPERIMENT|ID",
+	 .help = "leave an experiment out",
+	 .run = command_drop_exp},
+	{0},
+};

@@ -13,7 +13,7 @@ static void warn_of_nothing(struct print *print)
 		say_warning(print, "no event is chosen: all values are 0");
 }
 
-bool command_filters(struct print *print, char **arguments, size_t count)
+static bool command_filters(struct print *print, char **arguments, size_t count)
 {
 	struct diag_list diags = {0};
 	struct result result;
@@ -48,7 +48,7 @@ static void add_words(struct result *result, struct part *list,
 	}
 }
 
-bool command_describe(struct print *print, char **arguments, size_t count)
+static bool command_describe(struct print *print, char **arguments, size_t count)
 {
 	static const struct list_column columns[] = {
 		{.key = "name", .title = "Name", .width = 16},
@@ -121,42 +121,96 @@ static bool select_by_list(struct print *print, enum selection selection, const 
 	return list(print, selection, list_command);
 }
 
-bool command_sample_list(struct print *print, char **arguments, size_t count)
+static bool command_sample_list(struct print *print, char **arguments, size_t count)
 {
 	return list(print, SELECT_SAMPLES, "sample_list");
 }
 
-bool command_thread_list(struct print *print, char **arguments, size_t count)
+static bool command_thread_list(struct print *print, char **arguments, size_t count)
 {
 	return list(print, SELECT_THREADS, "thread_list");
 }
 
-bool command_lwp_list(struct print *print, char **arguments, size_t count)
+static bool command_lwp_list(struct print *print, char **arguments, size_t count)
 {
 	return list(print, SELECT_LWPS, "lwp_list");
 }
 
-bool command_cpu_list(struct print *print, char **arguments, size_t count)
+static bool command_cpu_list(struct print *print, char **arguments, size_t count)
 {
 	return list(print, SELECT_CPUS, "cpu_list");
 }
 
-bool command_sample_select(struct print *print, char **arguments, size_t count)
+static bool command_sample_select(struct print *print, char **arguments, size_t count)
 {
 	return select_by_list(print, SELECT_SAMPLES, "sample_list", arguments, count);
 }
 
-bool command_thread_select(struct print *print, char **arguments, size_t count)
+static bool command_thread_select(struct print *print, char **arguments, size_t count)
 {
 	return select_by_list(print, SELECT_THREADS, "thread_list", arguments, count);
 }
 
-bool command_lwp_select(struct print *print, char **arguments, size_t count)
+static bool command_lwp_select(struct print *print, char **arguments, size_t count)
 {
 	return select_by_list(print, SELECT_LWPS, "lwp_list", arguments, count);
 }
 
-bool command_cpu_select(struct print *print, char **arguments, size_t count)
+static bool command_cpu_select(struct print *print, char **arguments, size_t count)
 {
 	return select_by_list(print, SELECT_CPUS, "cpu_list", arguments, count);
 }
+
+const struct command command_rows_filter[] = {
+	{.name = "filters",
+	 .max_arguments = 20,
+	 .group = GROUP_FILTERS,
+	 .arguments = "[EXPRESSION]",
+	 .help = "the events that count, for all that is printed; TRUE for all",
+	 .run = command_filters},
+	{.name = "describe",
+	 .group = GROUP_FILTERS,
+	 .help = "the words that an expression is made of",
+	 .run = command_describe},
+	{.name = "sample_list",
+	 .group = GROUP_FILTERS,
+	 .help = "how many samples there were, and which are selected",
+	 .run = command_sample_list},
+	{.name = "thread_list",
+	 .group = GROUP_FILTERS,
+	 .help = "how many threads there were, and which are selected",
+	 .run = command_thread_list},
+	{.name = "lwp_list",
+	 .group = GROUP_FILTERS,
+	 .help = "how many threads there were, and which are selected by the kernel's ids",
+	 .run = command_lwp_list},
+	{.name = "cpu_list",
+	 .group = GROUP_FILTERS,
+	 .help = "how many processors there were, and which are selected",
+	 .run = command_cpu_list},
+	{.name = "sample_select",
+	 .max_arguments = 1,
+	 .group = GROUP_FILTERS,
+	 .arguments = "[LIST|all]",
+	 .help = "select samples: 1,3-5 or, of experiment 2, 2:1,3-5",
+	 .run = command_sample_select},
+	{.name = "thread_select",
+	 .max_arguments = 1,
+	 .group = GROUP_FILTERS,
+	 .arguments = "[LIST|all]",
+	 .help = "select threads: 1,3-5 or, of experiment 2, 2:1,3-5",
+	 .run = command_thread_select},
+	{.name = "lwp_select",
+	 .max_arguments = 1,
+	 .group = GROUP_FILTERS,
+	 .arguments = "[LIST|all]",
+	 .help = "select threads by the kernel's ids: 101,103-105 or, of experiment 2, 2:101",
+	 .run = command_lwp_select},
+	{.name = "cpu_select",
+	 .max_arguments = 1,
+	 .group = GROUP_FILTERS,
+	 .arguments = "[LIST|all]",
+	 .help = "select processors: 1,3-5 or, of experiment 2, 2:1,3-5",
+	 .run = command_cpu_select},
+	{0},
+};

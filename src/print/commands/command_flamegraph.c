@@ -213,3 +213,15 @@ bool command_flamegraph(struct print *print, char **arguments, size_t count)
 	say_note(print, "Flame graph written to %s", arguments[0]);
 	return true;
 }
+
+const struct command command_rows_flamegraph[] = {
+	{.name = "flamegraph",
+	 .max_arguments = 7,
+	 .group = GROUP_CALLS,
+	 .arguments = "[FILE] [-inverted] [-depth N] [-percent P] [-hottest]",
+	 .help = "the tree of calls as a picture, in an HTML page of its own",
+	 .run = command_flamegraph,
+	 .sums_only = true,
+	 .options = COMMAND_TREE_OPTIONS},
+	{0},
+};

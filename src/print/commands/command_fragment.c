@@ -22,7 +22,7 @@ static bool show(struct print *print, const char *command)
 	return command_show_table(print, command, SHAPE_SINGLE, &table, heading);
 }
 
-bool command_csingle(struct print *print, char **arguments, size_t count)
+static bool command_csingle(struct print *print, char **arguments, size_t count)
 {
 	uint32_t function = FUNCTION_TOTAL;
 
@@ -33,7 +33,7 @@ bool command_csingle(struct print *print, char **arguments, size_t count)
 	return show(print, "csingle");
 }
 
-bool command_cprepend(struct print *print, char **arguments, size_t count)
+static bool command_cprepend(struct print *print, char **arguments, size_t count)
 {
 	uint32_t function = FUNCTION_TOTAL;
 
@@ -46,7 +46,7 @@ bool command_cprepend(struct print *print, char **arguments, size_t count)
 	return show(print, "cprepend");
 }
 
-bool command_cappend(struct print *print, char **arguments, size_t count)
+static bool command_cappend(struct print *print, char **arguments, size_t count)
 {
 	uint32_t function = FUNCTION_TOTAL;
 
@@ -67,7 +67,7 @@ static bool has_two(struct print *print, const char *command)
 			 command, print->fragment.count ? "one function only" : "no function");
 }
 
-bool command_crmfirst(struct print *print, char **arguments, size_t count)
+static bool command_crmfirst(struct print *print, char **arguments, size_t count)
 {
 	if (!has_two(print, "crmfirst"))
 		return false;
@@ -77,10 +77,51 @@ bool command_crmfirst(struct print *print, char **arguments, size_t count)
 	return show(print, "crmfirst");
 }
 
-bool command_crmlast(struct print *print, char **arguments, size_t count)
+static bool command_crmlast(struct print *print, char **arguments, size_t count)
 {
 	if (!has_two(print, "crmlast"))
 		return false;
 	print->fragment.count--;
 	return show(print, "crmlast");
 }
+
+const struct command command_rows_fragment[] = {
+	{.name = "csingle",
+	 .min_arguments = 1,
+	 .max_arguments = 2,
+	 .optional = ARGUMENT_NUMBER,
+	 .group = GROUP_CALLS,
+	 .arguments = "FUNCTION [N]",
+	 .help = "callers and callees of one function",
+	 .run = command_csingle,
+	 .sums_only = true},
+	{.name = "cprepend",
+	 .min_arguments = 1,
+	 .max_arguments = 2,
+	 .optional = ARGUMENT_NUMBER,
+	 .group = GROUP_CALLS,
+	 .arguments = "FUNCTION [N]",
+	 .help = "put a caller before the stack fragment that csingle began",
+	 .run = command_cprepend,
+	 .sums_only = true},
+	{.name = "cappend",
+	 .min_arguments = 1,
+	 .max_arguments = 2,
+	 .optional = ARGUMENT_NUMBER,
+	 .group = GROUP_CALLS,
+	 .arguments = "FUNCTION [N]",
+	 .help = "put a callee behind it",
+	 .run = command_cappend,
+	 .sums_only = true},
+	{.name = "crmfirst",
+	 .group = GROUP_CALLS,
+	 .help = "take its first function away",
+	 .run = command_crmfirst,
+	 .sums_only = true},
+	{.name = "crmlast",
+	 .group = GROUP_CALLS,
+	 .help = "take its last function away",
+	 .run = command_crmlast,
+	 .sums_only = true},
+	{0},
+};

@@ -546,7 +546,7 @@ static void make_header(struct result *into, size_t index, const void *data)
 	set_life(into, row, process);
 }
 
-bool command_header(struct print *print, char **arguments, size_t count)
+static bool command_header(struct print *print, char **arguments, size_t count)
 {
 	struct headers of = {.session = print->session};
 	struct result result;
@@ -558,3 +558,14 @@ bool command_header(struct print *print, char **arguments, size_t count)
 	result_series(&result, end - of.first, make_header, &of);
 	return print_answer(print, &result);
 }
+
+const struct command command_rows_header[] = {
+	{.name = "header",
+	 .max_arguments = 1,
+	 .optional = ARGUMENT_NUMBER,
+	 .group = GROUP_LISTS,
+	 .arguments = "[ID|all]",
+	 .help = "what was recorded, where and how",
+	 .run = command_header},
+	{0},
+};

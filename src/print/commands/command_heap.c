@@ -240,7 +240,7 @@ static void make_leak(struct result *into, size_t index, const void *data)
 	add_frames(into, leak->stack);
 }
 
-bool command_leaks(struct print *print, char **arguments, size_t count)
+static bool command_leaks(struct print *print, char **arguments, size_t count)
 {
 	struct heap_stacks stacks;
 	struct result result;
@@ -356,12 +356,32 @@ static bool print_stacks(struct print *print, const char *command,
 	return true;
 }
 
-bool command_allocs(struct print *print, char **arguments, size_t count)
+static bool command_allocs(struct print *print, char **arguments, size_t count)
 {
 	return print_stacks(print, "allocs", add_allocs_total, make_alloc);
 }
 
-bool command_heap(struct print *print, char **arguments, size_t count)
+static bool command_heap(struct print *print, char **arguments, size_t count)
 {
 	return print_stacks(print, "heap", add_heap_total, make_stack);
 }
+
+const struct command command_rows_heap[] = {
+	{.name = "leaks",
+	 .group = GROUP_TRACES,
+	 .help = "memory that was never freed, by call stack",
+	 .run = command_leaks,
+	 .data = DATA_HEAP,
+	 .comes_next = true},
+	{.name = "allocs",
+	 .group = GROUP_TRACES,
+	 .help = "allocations of memory, by call stack",
+	 .run = command_allocs,
+	 .data = DATA_HEAP},
+	{.name = "heap",
+	 .group = GROUP_TRACES,
+	 .help = "allocations and leaks together, by call stack",
+	 .run = command_heap,
+	 .data = DATA_HEAP},
+	{0},
+};

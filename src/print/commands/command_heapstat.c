@@ -349,7 +349,7 @@ static void ask(struct print *print, const char *name, void *data)
 	heap_statistics_fini(&statistics);
 }
 
-bool command_heapstat(struct print *print, char **arguments, size_t count)
+static bool command_heapstat(struct print *print, char **arguments, size_t count)
 {
 	struct result result;
 
@@ -357,3 +357,12 @@ bool command_heapstat(struct print *print, char **arguments, size_t count)
 	command_each_group(print, ask, &result);
 	return print_answer(print, &result);
 }
+
+const struct command command_rows_heapstat[] = {
+	{.name = "heapstat",
+	 .group = GROUP_TRACES,
+	 .help = "peak of memory, sizes and lifetimes of its blocks",
+	 .run = command_heapstat,
+	 .data = DATA_HEAP},
+	{0},
+};

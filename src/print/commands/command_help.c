@@ -121,8 +121,34 @@ bool command_version(struct print *print, char **arguments, size_t count)
 	return print_answer(print, &result);
 }
 
-bool command_quit(struct print *print, char **arguments, size_t count)
+static bool command_quit(struct print *print, char **arguments, size_t count)
 {
 	print->quit = true;
 	return true;
 }
+
+const struct command command_rows_help[] = {
+	{.name = "version",
+	 .group = GROUP_OTHER,
+	 .help = "the version of this program",
+	 .run = command_version,
+	 .sums_only = true,
+	 .no_session = true},
+	{.name = "help",
+	 .aliases = "xhelp",
+	 .max_arguments = 1,
+	 .group = GROUP_OTHER,
+	 .arguments = "[COMMAND]",
+	 .help = "this list, or one command",
+	 .run = command_help,
+	 .sums_only = true,
+	 .no_session = true},
+	{.name = "quit",
+	 .aliases = "exit",
+	 .group = GROUP_OTHER,
+	 .help = "end the session",
+	 .run = command_quit,
+	 .sums_only = true,
+	 .no_session = true},
+	{0},
+};

@@ -66,7 +66,7 @@ bool command_indxobj(struct print *print, char **arguments, size_t count)
 			 query.sort_reverse);
 }
 
-bool command_threads(struct print *print, char **arguments, size_t count)
+static bool command_threads(struct print *print, char **arguments, size_t count)
 {
 	char *name = "threads";
 
@@ -111,12 +111,12 @@ static bool list(struct print *print, const char *command, enum index_family fam
 	return print_answer(print, &result);
 }
 
-bool command_indxobj_list(struct print *print, char **arguments, size_t count)
+static bool command_indxobj_list(struct print *print, char **arguments, size_t count)
 {
 	return list(print, "indxobj_list", INDEX_OBJECTS);
 }
 
-bool command_mobj_list(struct print *print, char **arguments, size_t count)
+static bool command_mobj_list(struct print *print, char **arguments, size_t count)
 {
 	return list(print, "mobj_list", MEMORY_OBJECTS);
 }
@@ -144,3 +144,47 @@ bool command_mobj_define(struct print *print, char **arguments, size_t count)
 {
 	return define(print, MEMORY_OBJECTS, arguments, count);
 }
+
+const struct command command_rows_index[] = {
+	{.name = "threads",
+	 .group = GROUP_LISTS,
+	 .help = "the threads with the current metrics",
+	 .run = command_threads},
+	{.name = "indxobj",
+	 .min_arguments = 1,
+	 .max_arguments = 1,
+	 .group = GROUP_INDEX,
+	 .arguments = "NAME",
+	 .help = "the events by thread, second, …: one row per value of an index object",
+	 .run = command_indxobj},
+	{.name = "indxobj_list",
+	 .group = GROUP_INDEX,
+	 .help = "the index objects",
+	 .run = command_indxobj_list},
+	{.name = "indxobj_define",
+	 .min_arguments = 2,
+	 .max_arguments = 3,
+	 .group = GROUP_INDEX,
+	 .arguments = "NAME EXPRESSION [TITLE]",
+	 .help = "define an index object",
+	 .run = command_indxobj_define},
+	{.name = "memobj",
+	 .min_arguments = 1,
+	 .max_arguments = 1,
+	 .group = GROUP_INDEX,
+	 .arguments = "NAME",
+	 .help = "the counters' events by page, cache line, …: one row per piece of memory",
+	 .run = command_memobj},
+	{.name = "mobj_list",
+	 .group = GROUP_INDEX,
+	 .help = "the memory objects",
+	 .run = command_mobj_list},
+	{.name = "mobj_define",
+	 .min_arguments = 2,
+	 .max_arguments = 2,
+	 .group = GROUP_INDEX,
+	 .arguments = "NAME EXPRESSION",
+	 .help = "define a memory object by an expression over VADDR",
+	 .run = command_mobj_define},
+	{0},
+};

@@ -25,12 +25,12 @@ static bool print_table(struct print *print, const char *command,
 	return command_show_table(print, command, SHAPE_LIST, &table, heading);
 }
 
-bool command_ioactivity(struct print *print, char **arguments, size_t count)
+static bool command_ioactivity(struct print *print, char **arguments, size_t count)
 {
 	return print_table(print, "ioactivity", view_io_activity);
 }
 
-bool command_iodetail(struct print *print, char **arguments, size_t count)
+static bool command_iodetail(struct print *print, char **arguments, size_t count)
 {
 	return print_table(print, "iodetail", view_io_detail);
 }
@@ -121,7 +121,7 @@ static void ask_stacks(struct print *print, const char *name, void *data)
 	result_gap(&question->result);
 }
 
-bool command_iocallstack(struct print *print, char **arguments, size_t count)
+static bool command_iocallstack(struct print *print, char **arguments, size_t count)
 {
 	struct io_question question = {.groups = {0}};
 
@@ -355,7 +355,7 @@ static void ask_statistics(struct print *print, const char *name, void *data)
 	io_report_fini(&report);
 }
 
-bool command_iostat(struct print *print, char **arguments, size_t count)
+static bool command_iostat(struct print *print, char **arguments, size_t count)
 {
 	struct result result;
 
@@ -363,3 +363,28 @@ bool command_iostat(struct print *print, char **arguments, size_t count)
 	command_each_group(print, ask_statistics, &result);
 	return print_answer(print, &result);
 }
+
+const struct command command_rows_io[] = {
+	{.name = "ioactivity",
+	 .group = GROUP_TRACES,
+	 .data = DATA_IO,
+	 .help = "the files and peers that were read and written",
+	 .run = command_ioactivity,
+	 .comes_next = true},
+	{.name = "iodetail",
+	 .group = GROUP_TRACES,
+	 .data = DATA_IO,
+	 .help = "the same by each opening of a descriptor",
+	 .run = command_iodetail},
+	{.name = "iocallstack",
+	 .group = GROUP_TRACES,
+	 .data = DATA_IO,
+	 .help = "the call stacks of I/O",
+	 .run = command_iocallstack},
+	{.name = "iostat",
+	 .group = GROUP_TRACES,
+	 .data = DATA_IO,
+	 .help = "sizes, times and errors of I/O calls",
+	 .run = command_iostat},
+	{0},
+};

@@ -43,7 +43,7 @@ static void add_process(struct result *result, struct part *list, const struct q
 	free(command);
 }
 
-bool command_experiment_list(struct print *print, char **arguments, size_t count)
+static bool command_experiment_list(struct print *print, char **arguments, size_t count)
 {
 	const struct list_column columns[] = {
 		{.key = "id", .title = "ID", .right = true},
@@ -69,3 +69,12 @@ bool command_experiment_list(struct print *print, char **arguments, size_t count
 		add_process(&result, list, &print->query, session_process(print->session, i));
 	return print_answer(print, &result);
 }
+
+const struct command command_rows_lists[] = {
+	{.name = "experiment_list",
+	 .aliases = "exp_list",
+	 .group = GROUP_LISTS,
+	 .help = "the experiments, with the ids that other commands take",
+	 .run = command_experiment_list},
+	{0},
+};

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-bool command_locks(struct print *print, char **arguments, size_t count)
+static bool command_locks(struct print *print, char **arguments, size_t count)
 {
 	struct table table;
 
@@ -169,7 +169,7 @@ static void answer(struct print *print, const char *name, void *data)
 	lock_detail_fini(&detail);
 }
 
-bool command_lock(struct print *print, char **arguments, size_t count)
+static bool command_lock(struct print *print, char **arguments, size_t count)
 {
 	struct lock_question question = {.which = arguments[0]};
 
@@ -177,3 +177,21 @@ bool command_lock(struct print *print, char **arguments, size_t count)
 	return question.found ||
 	       say_error(print, "No lock `%s' (`locks` lists them)", arguments[0]);
 }
+
+const struct command command_rows_locks[] = {
+	{.name = "locks",
+	 .group = GROUP_TRACES,
+	 .help = "what was waited for: locks and the like, with their wait times",
+	 .run = command_locks,
+	 .data = DATA_SYNC,
+	 .comes_next = true},
+	{.name = "lock",
+	 .min_arguments = 1,
+	 .max_arguments = 1,
+	 .group = GROUP_TRACES,
+	 .arguments = "LOCK|N",
+	 .help = "one of them, by name or place in the list: who waited for whom, and where",
+	 .run = command_lock,
+	 .data = DATA_SYNC},
+	{0},
+};

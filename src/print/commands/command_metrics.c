@@ -166,7 +166,7 @@ static void list_available(const struct print *print, struct result *result,
 	result_gap(result);
 }
 
-bool command_metric_list(struct print *print, char **arguments, size_t count)
+static bool command_metric_list(struct print *print, char **arguments, size_t count)
 {
 	const struct query *query = &print->query;
 	struct result result;
@@ -201,7 +201,7 @@ static bool show_flavored(struct print *print, const struct query *query, enum m
 	return print_answer(print, &result);
 }
 
-bool command_cmetric_list(struct print *print, char **arguments, size_t count)
+static bool command_cmetric_list(struct print *print, char **arguments, size_t count)
 {
 	return show_flavored(print, &print->query, FLAVOR_ATTRIBUTED, "cmetric_list",
 			     "caller-callee", FOR_ALL);
@@ -234,13 +234,13 @@ static bool show_index_metrics(struct print *print, enum audience audience)
 			     audience);
 }
 
-bool command_indx_metric_list(struct print *print, char **arguments, size_t count)
+static bool command_indx_metric_list(struct print *print, char **arguments, size_t count)
 {
 	return show_index_metrics(print, FOR_ALL);
 }
 
 /* `default`: those of functions again. */
-bool command_indxobj_metrics(struct print *print, char **arguments, size_t count)
+static bool command_indxobj_metrics(struct print *print, char **arguments, size_t count)
 {
 	struct metric_list list = {0};
 	struct diag_list diags = {0};
@@ -257,7 +257,7 @@ bool command_indxobj_metrics(struct print *print, char **arguments, size_t count
 	return show_index_metrics(print, count ? FOR_PEOPLE : FOR_ALL);
 }
 
-bool command_indxobj_sort(struct print *print, char **arguments, size_t count)
+static bool command_indxobj_sort(struct print *print, char **arguments, size_t count)
 {
 	struct metric_choice sort = {0};
 	struct diag_list diags = {0};
@@ -271,3 +271,50 @@ bool command_indxobj_sort(struct print *print, char **arguments, size_t count)
 	print->index_sort_reverse = reverse;
 	return show_index_metrics(print, FOR_PEOPLE);
 }
+
+const struct command command_rows_metrics[] = {
+	{.name = "indxobj_metrics",
+	 .max_arguments = 1,
+	 .group = GROUP_INDEX,
+	 .arguments = "[SPEC|default]",
+	 .help = "metrics of their own for index objects, or again those of functions",
+	 .run = command_indxobj_metrics},
+	{.name = "indxobj_sort",
+	 .min_arguments = 1,
+	 .max_arguments = 1,
+	 .group = GROUP_INDEX,
+	 .arguments = "METRIC|default",
+	 .help = "what index objects are sorted by, or again what functions are; name: by value",
+	 .run = command_indxobj_sort},
+	{.name = "indx_metric_list",
+	 .group = GROUP_METRICS,
+	 .help = "the metrics of index objects",
+	 .run = command_indx_metric_list},
+	{.name = "metrics",
+	 .max_arguments = 1,
+	 .group = GROUP_METRICS,
+	 .arguments = "[SPEC]",
+	 .help = "set the metrics to show, for example e.%totalcpu:i.totalcpu:name",
+	 .run = command_metrics,
+	 .sums_only = true},
+	{.name = "sort",
+	 .min_arguments = 1,
+	 .max_arguments = 1,
+	 .group = GROUP_METRICS,
+	 .arguments = "METRIC",
+	 .help = "set the metric to sort by; -METRIC reverses",
+	 .run = command_sort,
+	 .sums_only = true},
+	{.name = "metric_list",
+	 .group = GROUP_METRICS,
+	 .help = "the current and all available metrics",
+	 .run = command_metric_list,
+	 .sums_only = true},
+	{.name = "cmetric_list",
+	 .aliases = "gmetric_list",
+	 .group = GROUP_METRICS,
+	 .help = "the metrics of callers-callees and calltree",
+	 .run = command_cmetric_list,
+	 .sums_only = true},
+	{0},
+};

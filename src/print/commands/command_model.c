@@ -99,7 +99,7 @@ static size_t list_models(struct result *result, const char *directory)
 	return listed;
 }
 
-bool command_machinemodel(struct print *print, char **arguments, size_t count)
+static bool command_machinemodel(struct print *print, char **arguments, size_t count)
 {
 	const char *home = getenv("HOME");
 	struct result result;
@@ -120,3 +120,14 @@ bool command_machinemodel(struct print *print, char **arguments, size_t count)
 	index_forget_model(print->session);
 	return !*arguments[0] || load_model(print, arguments[0]);
 }
+
+const struct command command_rows_model[] = {
+	{.name = "machinemodel",
+	 .max_arguments = 1,
+	 .optional = ARGUMENT_PATH,
+	 .group = GROUP_INDEX,
+	 .arguments = "[MODEL]",
+	 .help = "define the memory objects of MODEL.ermm; '' forgets them; list the models",
+	 .run = command_machinemodel},
+	{0},
+};

@@ -17,7 +17,7 @@ static struct value object_line(struct result *result, const struct load_object_
 			    is_doubtful ? ")" : "");
 }
 
-bool command_objects(struct print *print, char **arguments, size_t count)
+static bool command_objects(struct print *print, char **arguments, size_t count)
 {
 	static const struct list_column columns[] = {
 		{.key = "number", .audience = FOR_PROGRAMS},
@@ -49,7 +49,7 @@ bool command_objects(struct print *print, char **arguments, size_t count)
 static const char *const showings[] = {
 	[OBJECT_SHOWN] = "show", [OBJECT_HIDDEN] = "hide", [OBJECT_ENTRY] = "api"};
 
-bool command_object_list(struct print *print, char **arguments, size_t count)
+static bool command_object_list(struct print *print, char **arguments, size_t count)
 {
 	static const struct list_column columns[] = {
 		{.key = "name", .audience = FOR_PROGRAMS},
@@ -84,28 +84,72 @@ static bool show(struct print *print, const char *list, enum object_showing show
 	return say_diags(print, &diags);
 }
 
-bool command_object_show(struct print *print, char **arguments, size_t count)
+static bool command_object_show(struct print *print, char **arguments, size_t count)
 {
 	return show(print, arguments[0], OBJECT_SHOWN);
 }
 
-bool command_object_hide(struct print *print, char **arguments, size_t count)
+static bool command_object_hide(struct print *print, char **arguments, size_t count)
 {
 	return show(print, arguments[0], OBJECT_HIDDEN);
 }
 
-bool command_object_api(struct print *print, char **arguments, size_t count)
+static bool command_object_api(struct print *print, char **arguments, size_t count)
 {
 	return show(print, arguments[0], OBJECT_ENTRY);
 }
 
-bool command_objects_default(struct print *print, char **arguments, size_t count)
+static bool command_objects_default(struct print *print, char **arguments, size_t count)
 {
 	return show(print, "all", OBJECT_SHOWN);
 }
 
 /* These and no others. */
-bool command_object_select(struct print *print, char **arguments, size_t count)
+static bool command_object_select(struct print *print, char **arguments, size_t count)
 {
 	return show(print, "all", OBJECT_HIDDEN) && show(print, arguments[0], OBJECT_SHOWN);
 }
+
+const struct command command_rows_objects[] = {
+	{.name = "objects",
+	 .group = GROUP_LISTS,
+	 .help = "the load objects, and where their names come from",
+	 .run = command_objects},
+	{.name = "object_list",
+	 .group = GROUP_LISTS,
+	 .help = "the load objects, and how their functions are shown",
+	 .run = command_object_list},
+	{.name = "object_show",
+	 .min_arguments = 1,
+	 .max_arguments = 1,
+	 .group = GROUP_LISTS,
+	 .arguments = "NAME,...|all",
+	 .help = "show the functions of load objects",
+	 .run = command_object_show},
+	{.name = "object_hide",
+	 .min_arguments = 1,
+	 .max_arguments = 1,
+	 .group = GROUP_LISTS,
+	 .arguments = "NAME,...|all",
+	 .help = "show load objects as one function each",
+	 .run = command_object_hide},
+	{.name = "object_api",
+	 .min_arguments = 1,
+	 .max_arguments = 1,
+	 .group = GROUP_LISTS,
+	 .arguments = "NAME,...|all",
+	 .help = "show those functions of load objects that others call",
+	 .run = command_object_api},
+	{.name = "object_select",
+	 .min_arguments = 1,
+	 .max_arguments = 1,
+	 .group = GROUP_LISTS,
+	 .arguments = "NAME,...|all",
+	 .help = "show the functions of these load objects only",
+	 .run = command_object_select},
+	{.name = "objects_default",
+	 .group = GROUP_LISTS,
+	 .help = "show the functions of all load objects",
+	 .run = command_objects_default},
+	{0},
+};

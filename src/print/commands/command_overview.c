@@ -131,7 +131,7 @@ static void set_processes(const struct print *print, struct result *result)
 	part_set(result, members, "duration_s", value_real(session_seconds(print->session), 3));
 }
 
-bool command_overview(struct print *print, char **arguments, size_t count)
+static bool command_overview(struct print *print, char **arguments, size_t count)
 {
 	struct result result;
 
@@ -145,3 +145,11 @@ bool command_overview(struct print *print, char **arguments, size_t count)
 	add_metrics(print, &result);
 	return print_answer(print, &result);
 }
+
+const struct command command_rows_overview[] = {
+	{.name = "overview",
+	 .group = GROUP_LISTS,
+	 .help = "the experiments and the total of every metric",
+	 .run = command_overview},
+	{0},
+};

@@ -11,7 +11,7 @@ static double seconds(struct timeval time)
 	return (double)time.tv_sec + (double)time.tv_usec / 1e6;
 }
 
-bool command_procstats(struct print *print, char **arguments, size_t count)
+static bool command_procstats(struct print *print, char **arguments, size_t count)
 {
 	struct result result;
 	struct rusage usage;
@@ -34,3 +34,13 @@ bool command_procstats(struct print *print, char **arguments, size_t count)
 		 value_integer(usage.ru_majflt));
 	return print_answer(print, &result);
 }
+
+const struct command command_rows_procstats[] = {
+	{.name = "procstats",
+	 .group = GROUP_OTHER,
+	 .help = "what this program itself has used",
+	 .run = command_procstats,
+	 .no_session = true,
+	 .sums_only = true},
+	{0},
+};

@@ -567,7 +567,7 @@ static void add_next(struct report *report)
 	}
 }
 
-bool command_report(struct print *print, char **arguments, size_t count)
+static bool command_report(struct print *print, char **arguments, size_t count)
 {
 	struct report report = {.print = print,
 				.metric = findings_metric(print->session, &print->query)};
@@ -593,3 +593,11 @@ bool command_report(struct print *print, char **arguments, size_t count)
 	free(report.hottest);
 	return print_answer(print, &report.result);
 }
+
+const struct command command_rows_report[] = {
+	{.name = "report",
+	 .group = GROUP_LISTS,
+	 .help = "one screen: where the time goes, what is missing, what to type next",
+	 .run = command_report},
+	{0},
+};

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-bool command_limit(struct print *print, char **arguments, size_t count)
+static bool command_limit(struct print *print, char **arguments, size_t count)
 {
 	if (count) {
 		char *rest;
@@ -41,7 +41,7 @@ static size_t find_word(const char *word, size_t length, const char *const *word
 	return i;
 }
 
-bool command_name(struct print *print, char **arguments, size_t count)
+static bool command_name(struct print *print, char **arguments, size_t count)
 {
 	static const char *const styles[] = {"long", "short", "mangled"};
 	static const char *const endings[] = {"soname", "nosoname"};
@@ -66,7 +66,7 @@ bool command_name(struct print *print, char **arguments, size_t count)
 	return true;
 }
 
-bool command_viewmode(struct print *print, char **arguments, size_t count)
+static bool command_viewmode(struct print *print, char **arguments, size_t count)
 {
 	static const char *const modes[] = {"user", "expert", "machine"};
 
@@ -114,7 +114,61 @@ bool command_outfile(struct print *print, char **arguments, size_t count)
 	return redirect(print, arguments[0], false);
 }
 
-bool command_appendfile(struct print *print, char **arguments, size_t count)
+static bool command_appendfile(struct print *print, char **arguments, size_t count)
 {
 	return redirect(print, arguments[0], true);
 }
+
+const struct command command_rows_settings[] = {
+	{.name = "limit",
+	 .max_arguments = 1,
+	 .group = GROUP_OUTPUT,
+	 .arguments = "[N]",
+	 .help = "print at most N rows, <Total> included; 0 for all",
+	 .run = command_limit,
+	 .sums_only = true,
+	 .no_session = true},
+	{.name = "name",
+	 .max_arguments = 1,
+	 .group = GROUP_OUTPUT,
+	 .arguments = "[long|short|mangled[:soname|:nosoname]]",
+	 .help = "how to write function names",
+	 .run = command_name,
+	 .sums_only = true,
+	 .no_session = true},
+	{.name = "viewmode",
+	 .max_arguments = 1,
+	 .group = GROUP_OUTPUT,
+	 .arguments = "[user|expert|machine]",
+	 .help = "which call stacks to show; all the same for native programs",
+	 .run = command_viewmode,
+	 .sums_only = true,
+	 .no_session = true},
+	{.name = "printmode",
+	 .max_arguments = 1,
+	 .group = GROUP_OUTPUT,
+	 .arguments = "[text|html|json|CHARACTER]",
+	 .help = "print text, a page, JSON, or fields separated by a character",
+	 .run = command_printmode,
+	 .sums_only = true,
+	 .no_session = true},
+	{.name = "outfile",
+	 .min_arguments = 1,
+	 .max_arguments = 1,
+	 .group = GROUP_OUTPUT,
+	 .arguments = "FILE",
+	 .help = "print to a file from now on; - for standard output",
+	 .run = command_outfile,
+	 .sums_only = true,
+	 .no_session = true},
+	{.name = "appendfile",
+	 .min_arguments = 1,
+	 .max_arguments = 1,
+	 .group = GROUP_OUTPUT,
+	 .arguments = "FILE",
+	 .help = "the same, at the end of what the file holds",
+	 .run = command_appendfile,
+	 .sums_only = true,
+	 .no_session = true},
+	{0},
+};

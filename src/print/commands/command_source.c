@@ -59,12 +59,12 @@ static bool print_list(struct print *print, const char *command, const char *tit
 	return command_show_table(print, command, SHAPE_LIST, &table, heading);
 }
 
-bool command_pcs(struct print *print, char **arguments, size_t count)
+static bool command_pcs(struct print *print, char **arguments, size_t count)
 {
 	return print_list(print, "pcs", "PCs", view_pcs);
 }
 
-bool command_lines(struct print *print, char **arguments, size_t count)
+static bool command_lines(struct print *print, char **arguments, size_t count)
 {
 	return print_list(print, "lines", "Lines", view_lines);
 }
@@ -209,7 +209,7 @@ bool code_print_disasm(struct print *print, const struct function_match *what)
 	return ok;
 }
 
-bool command_source(struct print *print, char **arguments, size_t count)
+static bool command_source(struct print *print, char **arguments, size_t count)
 {
 	struct function_match what;
 
@@ -234,7 +234,7 @@ static size_t take_options(struct code_settings *settings, char **arguments, siz
 }
 
 /* Its options are settings for this time. */
-bool command_disasm(struct print *print, char **arguments, size_t count)
+static bool command_disasm(struct print *print, char **arguments, size_t count)
 {
 	const bool intel = print->code.intel, hex = print->code.hex;
 	struct function_match what;
@@ -289,7 +289,7 @@ static bool read_inlines(const char *word, enum inlines *inlines)
 	return false;
 }
 
-bool command_inlines(struct print *print, char **arguments, size_t count)
+static bool command_inlines(struct print *print, char **arguments, size_t count)
 {
 	struct result result;
 
@@ -342,20 +342,20 @@ static void add_directories(struct code_settings *settings, const char *list)
 	}
 }
 
-bool command_setpath(struct print *print, char **arguments, size_t count)
+static bool command_setpath(struct print *print, char **arguments, size_t count)
 {
 	empty_path(&print->code);
 	add_directories(&print->code, arguments[0]);
 	return true;
 }
 
-bool command_addpath(struct print *print, char **arguments, size_t count)
+static bool command_addpath(struct print *print, char **arguments, size_t count)
 {
 	add_directories(&print->code, arguments[0]);
 	return true;
 }
 
-bool command_pathmap(struct print *print, char **arguments, size_t count)
+static bool command_pathmap(struct print *print, char **arguments, size_t count)
 {
 	struct code_settings *settings = &print->code;
 	struct result result;
@@ -374,3 +374,92 @@ bool command_pathmap(struct print *print, char **arguments, size_t count)
 			    settings->maps.items[i].new_prefix);
 	return print_answer(print, &result);
 }
+
+const struct command command_rows_source[] = {
+	{.name = "pcs",
+	 .group = GROUP_CODE,
+	 .help = "the instructions with the current metrics",
+	 .run = command_pcs,
+	 .code_only = true},
+	{.name = "lines",
+	 .group = GROUP_CODE,
+	 .help = "the source lines with the current metrics",
+	 .run = command_lines,
+	 .code_only = true},
+	{.name = "source",
+	 .aliases = "src",
+	 .min_arguments = 1,
+	 .max_arguments = 2,
+	 .optional = ARGUMENT_NUMBER,
+	 .group = GROUP_CODE,
+	 .arguments = "FUNCTION|FILE|FUNCTION'FILE' [N]",
+	 .help = "a source file, that of a function for example, with metrics",
+	 .run = command_source,
+	 .code_only = true},
+	{.name = "disasm",
+	 .aliases = "dis",
+	 .min_arguments = 1,
+	 .max_arguments = 4,
+	 .optional = ARGUMENT_NUMBER,
+	 .group = GROUP_CODE,
+	 .arguments = "[-intel] [-hex] FUNCTION|FILE [N]",
+	 .help = "the instructions of a function, or of a file's functions, with metrics",
+	 .run = command_disasm,
+	 .code_only = true,
+	 .options = "intel hex"},
+	{.name = "inlines",
+	 .max_arguments = 1,
+	 .optional = ARGUMENT_ANY,
+	 .group = GROUP_CODE,
+	 .arguments = "[trees|on|off]",
+	 .help = "whether inlined functions are calls: in call trees, everywhere, or nowhere",
+	 .run = command_inlines,
+	 .sums_only = true,
+	 .no_session = true},
+	{.name = "sthresh",
+	 .min_arguments = 1,
+	 .max_arguments = 1,
+	 .group = GROUP_CODE,
+	 .arguments = "PERCENT",
+	 .help = "from which share of the largest value lines of source are marked",
+	 .run = command_sthresh,
+	 .sums_only = true,
+	 .no_session = true},
+	{.name = "dthresh",
+	 .min_arguments = 1,
+	 .max_arguments = 1,
+	 .group = GROUP_CODE,
+	 .arguments = "PERCENT",
+	 .help = "the same for instructions",
+	 .run = command_dthresh,
+	 .sums_only = true,
+	 .no_session = true},
+	{.name = "setpath",
+	 .min_arguments = 1,
+	 .max_arguments = 1,
+	 .group = GROUP_CODE,
+	 .arguments = "DIRECTORY[:DIRECTORY...]",
+	 .help = "the directories in which sources are looked for",
+	 .run = command_setpath,
+	 .sums_only = true,
+	 .no_session = true},
+	{.name = "addpath",
+	 .min_arguments = 1,
+	 .max_arguments = 1,
+	 .group = GROUP_CODE,
+	 .arguments = "DIRECTORY[:DIRECTORY...]",
+	 .help = "more of these",
+	 .run = command_addpath,
+	 .sums_only = true,
+	 .no_session = true},
+	{.name = "pathmap",
+	 .max_arguments = 2,
+	 .optional = ARGUMENT_PATH,
+	 .group = GROUP_CODE,
+	 .arguments = "[OLD NEW]",
+	 .help = "sources recorded below OLD are below NEW",
+	 .run = command_pathmap,
+	 .sums_only = true,
+	 .no_session = true},
+	{0},
+};

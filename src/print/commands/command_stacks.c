@@ -62,3 +62,15 @@ bool command_stacks(struct print *print, char **arguments, size_t count)
 	free(heading);
 	return print_answer(print, &result);
 }
+
+const struct command command_rows_stacks[] = {
+	{.name = "stacks",
+	 .max_arguments = 2,
+	 .optional = ARGUMENT_NUMBER,
+	 .group = GROUP_CALLS,
+	 .arguments = "[-callers-first] [N]",
+	 .help = "the call stacks with their own metrics, at most N of them",
+	 .run = command_stacks,
+	 .options = "callers-first"},
+	{0},
+};

@@ -292,12 +292,30 @@ static bool show_statistics(struct print *print, char **arguments, size_t count,
 	return print_answer(print, &result);
 }
 
-bool command_statistics(struct print *print, char **arguments, size_t count)
+static bool command_statistics(struct print *print, char **arguments, size_t count)
 {
 	return show_statistics(print, arguments, count, false, "statistics");
 }
 
-bool command_sample_detail(struct print *print, char **arguments, size_t count)
+static bool command_sample_detail(struct print *print, char **arguments, size_t count)
 {
 	return show_statistics(print, arguments, count, true, "sample_detail");
 }
+
+const struct command command_rows_statistics[] = {
+	{.name = "statistics",
+	 .max_arguments = 1,
+	 .optional = ARGUMENT_NUMBER,
+	 .group = GROUP_LISTS,
+	 .arguments = "[ID|all]",
+	 .help = "resources used by the whole process",
+	 .run = command_statistics},
+	{.name = "sample_detail",
+	 .max_arguments = 1,
+	 .optional = ARGUMENT_NUMBER,
+	 .group = GROUP_LISTS,
+	 .arguments = "[ID|all]",
+	 .help = "the same between each two sample points",
+	 .run = command_sample_detail},
+	{0},
+};

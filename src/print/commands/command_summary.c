@@ -164,7 +164,7 @@ static void make_function(struct result *into, size_t index, const void *data)
 	add_summary(summaries->print, into, row->name, row->id, &summaries->widths);
 }
 
-bool command_fsummary(struct print *print, char **arguments, size_t count)
+static bool command_fsummary(struct print *print, char **arguments, size_t count)
 {
 	struct summaries summaries = {.print = print};
 	char *title = metric_choice_title(&print->query.sort);
@@ -230,17 +230,17 @@ static bool print_code_summary(struct print *print, const char *command, const c
 	return true;
 }
 
-bool command_lsummary(struct print *print, char **arguments, size_t count)
+static bool command_lsummary(struct print *print, char **arguments, size_t count)
 {
 	return print_code_summary(print, "lsummary", "Lines", view_lines);
 }
 
-bool command_psummary(struct print *print, char **arguments, size_t count)
+static bool command_psummary(struct print *print, char **arguments, size_t count)
 {
 	return print_code_summary(print, "psummary", "PCs", view_pcs);
 }
 
-bool command_fsingle(struct print *print, char **arguments, size_t count)
+static bool command_fsingle(struct print *print, char **arguments, size_t count)
 {
 	uint32_t function = FUNCTION_TOTAL;
 	struct function_summary summary;
@@ -415,3 +415,31 @@ bool command_choose_code(struct print *print, const char *command, char **argume
 	free(matches);
 	return chosen;
 }
+
+const struct command command_rows_summary[] = {
+	{.name = "fsummary",
+	 .group = GROUP_FUNCTIONS,
+	 .help = "all metrics of every function",
+	 .run = command_fsummary,
+	 .code_only = true},
+	{.name = "fsingle",
+	 .min_arguments = 1,
+	 .max_arguments = 2,
+	 .optional = ARGUMENT_NUMBER,
+	 .group = GROUP_FUNCTIONS,
+	 .arguments = "FUNCTION [N]",
+	 .help = "all metrics of one function; N picks one of several",
+	 .run = command_fsingle,
+	 .code_only = true},
+	{.name = "psummary",
+	 .group = GROUP_CODE,
+	 .help = "all metrics of every instruction",
+	 .run = command_psummary,
+	 .code_only = true},
+	{.name = "lsummary",
+	 .group = GROUP_CODE,
+	 .help = "all metrics of every source line",
+	 .run = command_lsummary,
+	 .code_only = true},
+	{0},
+};

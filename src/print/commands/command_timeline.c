@@ -89,7 +89,7 @@ static void add_events(struct print *print, struct result *result, const struct 
 	result_events(result, &page);
 }
 
-bool command_timeline(struct print *print, char **arguments, size_t count)
+static bool command_timeline(struct print *print, char **arguments, size_t count)
 {
 	struct request request = {.events = false};
 	struct result result;
@@ -104,3 +104,15 @@ bool command_timeline(struct print *print, char **arguments, size_t count)
 		add_cells(print, &result, &request);
 	return print_answer(print, &result);
 }
+
+const struct command command_rows_timeline[] = {
+	{.name = "timeline",
+	 .max_arguments = 7,
+	 .optional = ARGUMENT_NUMBER,
+	 .group = GROUP_CALLS,
+	 .arguments = "[-from S] [-to S] [-events FIRST] [N]",
+	 .help = "what threads did over time, in N cells; or N events",
+	 .run = command_timeline,
+	 .options = "from= to= events="},
+	{0},
+};

@@ -114,3 +114,17 @@ bool command_calltree(struct print *print, char **arguments, size_t count)
 	free(attributed);
 	return command_show_table(print, "calltree", SHAPE_TREE, &table, heading);
 }
+
+const struct command command_rows_tree[] = {
+	{.name = "calltree",
+	 .aliases = "ctree",
+	 .max_arguments = 6,
+	 .optional = ARGUMENT_NONE,
+	 .group = GROUP_CALLS,
+	 .arguments = "[-inverted] [-depth N] [-percent P] [-hottest]",
+	 .help = "the tree of calls from <Total>, or from the leaves up",
+	 .run = command_calltree,
+	 .sums_only = true,
+	 .options = COMMAND_TREE_OPTIONS},
+	{0},
+};

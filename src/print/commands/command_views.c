@@ -42,7 +42,7 @@ bool command_show_table(struct print *print, const char *command, enum table_sha
 	return print_answer(print, &result);
 }
 
-bool command_functions(struct print *print, char **arguments, size_t count)
+static bool command_functions(struct print *print, char **arguments, size_t count)
 {
 	struct table table;
 
@@ -52,7 +52,7 @@ bool command_functions(struct print *print, char **arguments, size_t count)
 	return command_show_table(print, "functions", SHAPE_LIST, &table, heading);
 }
 
-bool command_callers_callees(struct print *print, char **arguments, size_t count)
+static bool command_callers_callees(struct print *print, char **arguments, size_t count)
 {
 	struct table table;
 	char *functions = command_sort_heading(print, "Functions");
@@ -65,3 +65,18 @@ bool command_callers_callees(struct print *print, char **arguments, size_t count
 	free(functions);
 	return command_show_table(print, "callers-callees", SHAPE_BLOCKS, &table, heading);
 }
+
+const struct command command_rows_views[] = {
+	{.name = "functions",
+	 .group = GROUP_FUNCTIONS,
+	 .help = "the functions with the current metrics",
+	 .run = command_functions,
+	 .sums_only = true},
+	{.name = "callers-callees",
+	 .aliases = "gprof",
+	 .group = GROUP_CALLS,
+	 .help = "who calls whom, one block per function",
+	 .run = command_callers_callees,
+	 .sums_only = true},
+	{0},
+};
