@@ -64,7 +64,7 @@ static bool takes(const struct planned *planned, const char *word)
 		return true;
 	if (plain_count(planned) < command->min_arguments)
 		/* A sort metric may begin with a dash, and "-" is standard output. */
-		return word[0] != '-' || !word[1] || command->run == command_sort;
+		return word[0] != '-' || !word[1] || command->takes_dash;
 	if (planned->count >= command->max_arguments || word[0] == '-')
 		return false;
 	if (command->optional == ARGUMENT_NUMBER)
@@ -80,9 +80,9 @@ static const char *command_of_definition(const struct command *command, const ch
 {
 	if (!command || !defined || strcasecmp(defined, name) != 0)
 		return NULL;
-	if (command->run == command_indxobj_define)
-		return "indxobj";
-	return command->run == command_mobj_define ? "memobj" : NULL;
+	if (!command->defines)
+		return NULL;
+	return command->objects == OBJECTS_INDEX ? "indxobj" : "memobj";
 }
 
 /*

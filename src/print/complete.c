@@ -201,9 +201,9 @@ static void offer_arguments(struct print *print, struct completions *completions
 
 	if (command_find(command_word, command_word, &command, &diags) == STATUS_OK) {
 		offer_options(command, completions, word);
-		if (command->run == command_indxobj)
+		if (command->objects == OBJECTS_INDEX && !command->defines)
 			offer_index_objects(print, completions, INDEX_OBJECTS, word);
-		if (command->run == command_memobj)
+		if (command->objects == OBJECTS_MEMORY && !command->defines)
 			offer_index_objects(print, completions, MEMORY_OBJECTS, word);
 		for (const char *at = command->run ? command->arguments : NULL; at && *at;) {
 			at += strspn(at, between);

@@ -49,11 +49,10 @@ static void put_usage(FILE *file, const char *program)
 		program, program, program, program, program, program);
 }
 
-static const struct planned *first_of(const struct plan *plan,
-				      bool (*run)(struct print *, char **, size_t))
+static const struct planned *first_that_sets(const struct plan *plan, enum command_setting setting)
 {
 	for (size_t i = 0; i < plan->count; i++)
-		if (plan->items[i].command && plan->items[i].command->run == run)
+		if (plan->items[i].command && plan->items[i].command->setting == setting)
 			return &plan->items[i];
 	return NULL;
 }
@@ -61,7 +60,10 @@ static const struct planned *first_of(const struct plan *plan,
 /* Only commands such as `version` and `help` can do without an experiment. */
 static bool needs_session(const struct plan *plan)
 {
-	return !first_of(plan, command_help) && !first_of(plan, command_version);
+	for (size_t i = 0; i < plan->count; i++)
+		if (plan->items[i].command && plan->items[i].command->is_help)
+			return false;
+	return true;
 }
 
 /* Messages of opening: warnings wait for the JSON objects in JSON mode, else they are printed now.
@@ -96,7 +98,7 @@ static void report_opening(struct print *print, struct diag_list *diags)
 /* Standard errors come from single events. */
 static bool asks_for_errors(const struct planned *planned)
 {
-	return planned->command->run == command_metrics && planned->count &&
+	return planned->command->setting == SETS_METRICS && planned->count &&
 	       strchr(planned->arguments[0], '~');
 }
 
@@ -178,7 +180,7 @@ static bool open_experiments(struct print *print, struct arguments *arguments, e
 		return false;
 	}
 	/* one beside itself is what some compare */
-	if (!first_of(&arguments->plan, command_compare))
+	if (!first_that_sets(&arguments->plan, SETS_GROUPS))
 		experiment_paths_drop_twins(paths, &diags);
 	enum status status =
 		need == NEED_ALL ? session_open(paths->items, paths->count, &print->watch,
@@ -205,7 +207,7 @@ static bool begins_with_metrics(const struct plan *plan)
 	for (size_t i = 0; i < plan->count && plan->items[i].command; i++) {
 		const struct planned *planned = &plan->items[i];
 
-		if (planned->command->run == command_metrics)
+		if (planned->command->setting == SETS_METRICS)
 			return planned->count;
 		if (planned->command->group < GROUP_METRICS &&
 		    planned->command->group != GROUP_FILTERS)
@@ -253,7 +255,7 @@ static void fini(struct print *print)
 
 static int run(struct print *print, struct arguments *arguments)
 {
-	const struct planned *mode = first_of(&arguments->plan, command_printmode);
+	const struct planned *mode = first_that_sets(&arguments->plan, SETS_FORMAT);
 	const struct startup *startup = arguments->startup;
 	bool opened;
 

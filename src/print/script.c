@@ -119,7 +119,7 @@ void script_run_file(struct print *print, FILE *file, const char *name)
 	print->script_line = outer_line;
 }
 
-bool command_script(struct print *print, char **arguments, size_t count)
+static bool command_script(struct print *print, char **arguments, size_t count)
 {
 	bool from_stdin = !strcmp(arguments[0], "-");
 
@@ -148,6 +148,7 @@ const struct command command_rows_script[] = {
 	 .group = GROUP_OTHER,
 	 .arguments = "FILE",
 	 .help = "run the commands in a file",
-	 .run = command_script},
+	 .run = command_script,
+	 .writes_itself = true},
 	{0},
 };

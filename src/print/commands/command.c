@@ -104,8 +104,7 @@ bool command_option(const struct command *command, const char *word, bool *with_
 /* Settings print nothing, and what runs other commands leaves it to them. */
 static bool is_answered(const struct command *command)
 {
-	return command->group != GROUP_OUTPUT && command->run != command_script &&
-	       command->run != command_flamegraph;
+	return command->group != GROUP_OUTPUT && !command->writes_itself;
 }
 
 static bool run(struct print *print, const struct command *command, char **arguments, size_t count)

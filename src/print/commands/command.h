@@ -40,6 +40,12 @@ enum command_data {
 };
 #undef X
 
+/* What a command sets that has to be known before the first one runs. */
+enum command_setting { SETS_OTHER, SETS_METRICS, SETS_GROUPS, SETS_FORMAT, SETS_INLINES };
+
+/* Objects that a command shows or defines. */
+enum command_objects { OBJECTS_NONE, OBJECTS_INDEX, OBJECTS_MEMORY };
+
 struct command {
 	const char *name;
 	const char *aliases; /* space-separated, or NULL */
@@ -54,7 +60,14 @@ struct command {
 	bool sums_only;	 /* what analysis/cache/cache.h keeps is enough for it */
 	bool code_only;	 /* the same, with what it keeps of code */
 	enum command_data data;
-	bool comes_next; /* report says to type it where there is such data */
+	enum command_setting setting;
+	enum command_objects objects;
+	bool defines;	    /* it defines such objects: another command shows them */
+	bool shows_paths;   /* whole call paths: inlined functions are calls there */
+	bool writes_itself; /* a file, or the answers of other commands */
+	bool takes_dash;    /* its argument may begin with a dash */
+	bool is_help;	    /* who asks for it wants no experiment */
+	bool comes_next;    /* report says to type it where there is such data */
 	const char
 		*options; /* "inverted depth=": words with a dash, `=`: a word follows; or NULL */
 };
@@ -95,14 +108,11 @@ char *command_table_heading(const char *what, const struct table *table, bool re
 char *command_sort_heading(const struct print *print, const char *what);
 /* The attributed form of the sort metric, by which call lists are sorted; the caller's to free. */
 char *command_attributed_title(const struct print *print);
-/* command_tree.c: */
-bool command_calltree(struct print *print, char **arguments, size_t count);
 /* command_stacks.c: */
 /* How many of a list: a number, or all as 0. False after say_error(). */
 bool command_read_count(struct print *print, const char *command, const char *word,
 			uint32_t *count);
-bool command_stacks(struct print *print, char **arguments, size_t count);
-/* command_timeline.c: */
+/* command_tree.c: */
 /*
  * Reads the options of the commands that show a tree and moves the other arguments to the
  * front; *count: how many those are. False after say_error().
@@ -112,8 +122,6 @@ bool command_tree_part(struct print *print, const char *command, char **argument
 /* command_defaults.c: */
 /* Makes the default metrics and order those in force. */
 void command_use_defaults(struct print *print);
-/* command_flamegraph.c: */
-bool command_flamegraph(struct print *print, char **arguments, size_t count);
 /* command_summary.c: */
 /* The function that NAME [N] means, asking a person where it must. False after say_error(). */
 bool command_choose_function(struct print *print, const char *command, char **arguments,
@@ -141,18 +149,12 @@ bool command_needs_inlines(const struct command *command, char *const *arguments
 bool command_sthresh(struct print *print, char **arguments, size_t count);
 bool command_dthresh(struct print *print, char **arguments, size_t count);
 /* command_metrics.c: */
-bool command_metrics(struct print *print, char **arguments, size_t count);
-bool command_sort(struct print *print, char **arguments, size_t count);
 /* What index objects are asked for: their own metrics and order, or those of functions. */
 struct query command_index_query(const struct print *print);
 /* command_index.c: */
 /* The command that the name of an index or memory object stands for, or NULL; session NULL: of
  * those that are always there. */
 const char *command_of_object(const struct session *session, const char *name);
-bool command_indxobj(struct print *print, char **arguments, size_t count);
-bool command_indxobj_define(struct print *print, char **arguments, size_t count);
-bool command_memobj(struct print *print, char **arguments, size_t count);
-bool command_mobj_define(struct print *print, char **arguments, size_t count);
 /* command_compare.c: */
 /*
  * Calls put for all events, or, where experiments are compared, once for those of each; name NULL:
@@ -162,9 +164,7 @@ void command_each_group(struct print *print,
 			void (*put)(struct print *print, const char *name, void *data), void *data);
 /* Above what is of one of several experiments; name NULL: of all, which needs none. */
 void command_group_heading(const struct print *print, struct result *result, const char *name);
-bool command_compare(struct print *print, char **arguments, size_t count);
 /* command_settings.c: */
-bool command_printmode(struct print *print, char **arguments, size_t count);
 bool command_outfile(struct print *print, char **arguments, size_t count);
 /* command_heap.c: */
 /* " +- 678" behind a number of bytes that is that of a sample; else NULL. The result's. */
@@ -173,10 +173,7 @@ const char *command_heap_error(struct result *result, struct heap_amount amount)
 void command_heap_set_error(struct result *result, struct record *record, const char *bytes,
 			    struct heap_amount amount);
 /* command_help.c: */
-bool command_help(struct print *print, char **arguments, size_t count);
 bool command_version(struct print *print, char **arguments, size_t count);
-/* script.c: */
-bool command_script(struct print *print, char **arguments, size_t count);
 
 /*
  * Which processes an [ID|all] argument means: no argument and "all": every one.

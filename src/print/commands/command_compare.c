@@ -30,7 +30,7 @@ void command_group_heading(const struct print *print, struct result *result, con
 		result_heading(result, "Experiment: %s", name);
 }
 
-bool command_compare(struct print *print, char **arguments, size_t count)
+static bool command_compare(struct print *print, char **arguments, size_t count)
 {
 	static const struct {
 		const char *word;
@@ -65,6 +65,7 @@ const struct command command_rows_compare[] = {
 	 .arguments = "[off|on|delta|ratio]",
 	 .help = "a column for each experiment; or how much more, or how many times as much",
 	 .run = command_compare,
+	 .setting = SETS_GROUPS,
 	 .no_session = true},
 	{0},
 };

@@ -183,7 +183,7 @@ static bool make_table(struct print *print, const struct tree_part *part, struct
 	return false;
 }
 
-bool command_flamegraph(struct print *print, char **arguments, size_t count)
+static bool command_flamegraph(struct print *print, char **arguments, size_t count)
 {
 	struct tree_part part = {.percent = least_percent};
 	struct graph graph = {.file = print->output.file};
@@ -221,6 +221,8 @@ const struct command command_rows_flamegraph[] = {
 	 .arguments = "[FILE] [-inverted] [-depth N] [-percent P] [-hottest]",
 	 .help = "the tree of calls as a picture, in an HTML page of its own",
 	 .run = command_flamegraph,
+	 .shows_paths = true,
+	 .writes_itself = true,
 	 .sums_only = true,
 	 .options = COMMAND_TREE_OPTIONS},
 	{0},

@@ -85,7 +85,7 @@ static void list_commands(struct result *result, const struct command *only)
 	}
 }
 
-bool command_help(struct print *print, char **arguments, size_t count)
+static bool command_help(struct print *print, char **arguments, size_t count)
 {
 	const struct command *command = NULL;
 	struct result result;
@@ -132,6 +132,7 @@ const struct command command_rows_help[] = {
 	 .group = GROUP_OTHER,
 	 .help = "the version of this program",
 	 .run = command_version,
+	 .is_help = true,
 	 .sums_only = true,
 	 .no_session = true},
 	{.name = "help",
@@ -141,6 +142,7 @@ const struct command command_rows_help[] = {
 	 .arguments = "[COMMAND]",
 	 .help = "this list, or one command",
 	 .run = command_help,
+	 .is_help = true,
 	 .sums_only = true,
 	 .no_session = true},
 	{.name = "quit",

@@ -51,7 +51,7 @@ static bool put_table(struct print *print, const char *command, struct table *ta
 	return command_show_table(print, command, SHAPE_LIST, table, heading);
 }
 
-bool command_indxobj(struct print *print, char **arguments, size_t count)
+static bool command_indxobj(struct print *print, char **arguments, size_t count)
 {
 	struct query query = command_index_query(print);
 	struct diag_list diags = {0};
@@ -73,7 +73,7 @@ static bool command_threads(struct print *print, char **arguments, size_t count)
 	return command_indxobj(print, &name, 1);
 }
 
-bool command_memobj(struct print *print, char **arguments, size_t count)
+static bool command_memobj(struct print *print, char **arguments, size_t count)
 {
 	struct query query = command_index_query(print);
 	struct diag_list diags = {0};
@@ -135,12 +135,12 @@ static bool define(struct print *print, enum index_family family, char **argumen
 	return say_diags(print, &diags);
 }
 
-bool command_indxobj_define(struct print *print, char **arguments, size_t count)
+static bool command_indxobj_define(struct print *print, char **arguments, size_t count)
 {
 	return define(print, INDEX_OBJECTS, arguments, count);
 }
 
-bool command_mobj_define(struct print *print, char **arguments, size_t count)
+static bool command_mobj_define(struct print *print, char **arguments, size_t count)
 {
 	return define(print, MEMORY_OBJECTS, arguments, count);
 }
@@ -156,7 +156,8 @@ const struct command command_rows_index[] = {
 	 .group = GROUP_INDEX,
 	 .arguments = "NAME",
 	 .help = "the events by thread, second, …: one row per value of an index object",
-	 .run = command_indxobj},
+	 .run = command_indxobj,
+	 .objects = OBJECTS_INDEX},
 	{.name = "indxobj_list",
 	 .group = GROUP_INDEX,
 	 .help = "the index objects",
@@ -167,14 +168,17 @@ const struct command command_rows_index[] = {
 	 .group = GROUP_INDEX,
 	 .arguments = "NAME EXPRESSION [TITLE]",
 	 .help = "define an index object",
-	 .run = command_indxobj_define},
+	 .run = command_indxobj_define,
+	 .objects = OBJECTS_INDEX,
+	 .defines = true},
 	{.name = "memobj",
 	 .min_arguments = 1,
 	 .max_arguments = 1,
 	 .group = GROUP_INDEX,
 	 .arguments = "NAME",
 	 .help = "the counters' events by page, cache line, …: one row per piece of memory",
-	 .run = command_memobj},
+	 .run = command_memobj,
+	 .objects = OBJECTS_MEMORY},
 	{.name = "mobj_list",
 	 .group = GROUP_INDEX,
 	 .help = "the memory objects",
@@ -185,6 +189,8 @@ const struct command command_rows_index[] = {
 	 .group = GROUP_INDEX,
 	 .arguments = "NAME EXPRESSION",
 	 .help = "define a memory object by an expression over VADDR",
-	 .run = command_mobj_define},
+	 .run = command_mobj_define,
+	 .objects = OBJECTS_MEMORY,
+	 .defines = true},
 	{0},
 };

@@ -50,7 +50,7 @@ static void set_current(struct result *result, const struct metric_list *list,
 	free(key);
 }
 
-bool command_metrics(struct print *print, char **arguments, size_t count)
+static bool command_metrics(struct print *print, char **arguments, size_t count)
 {
 	struct query *query = &print->query;
 	struct diag_list diags = {0};
@@ -77,7 +77,7 @@ bool command_metrics(struct print *print, char **arguments, size_t count)
 	return print_answer(print, &result);
 }
 
-bool command_sort(struct print *print, char **arguments, size_t count)
+static bool command_sort(struct print *print, char **arguments, size_t count)
 {
 	struct diag_list diags = {0};
 	struct result result;
@@ -296,6 +296,7 @@ const struct command command_rows_metrics[] = {
 	 .arguments = "[SPEC]",
 	 .help = "set the metrics to show, for example e.%totalcpu:i.totalcpu:name",
 	 .run = command_metrics,
+	 .setting = SETS_METRICS,
 	 .sums_only = true},
 	{.name = "sort",
 	 .min_arguments = 1,
@@ -304,6 +305,7 @@ const struct command command_rows_metrics[] = {
 	 .arguments = "METRIC",
 	 .help = "set the metric to sort by; -METRIC reverses",
 	 .run = command_sort,
+	 .takes_dash = true,
 	 .sums_only = true},
 	{.name = "metric_list",
 	 .group = GROUP_METRICS,

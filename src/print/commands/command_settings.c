@@ -84,7 +84,7 @@ static bool command_viewmode(struct print *print, char **arguments, size_t count
 	return true;
 }
 
-bool command_printmode(struct print *print, char **arguments, size_t count)
+static bool command_printmode(struct print *print, char **arguments, size_t count)
 {
 	const struct presenter *presenter = &print->presenter;
 
@@ -150,6 +150,7 @@ const struct command command_rows_settings[] = {
 	 .arguments = "[text|html|json|CHARACTER]",
 	 .help = "print text, a page, JSON, or fields separated by a character",
 	 .run = command_printmode,
+	 .setting = SETS_FORMAT,
 	 .sums_only = true,
 	 .no_session = true},
 	{.name = "outfile",

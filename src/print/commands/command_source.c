@@ -303,17 +303,11 @@ static bool command_inlines(struct print *print, char **arguments, size_t count)
 	       say_error(print, "inlines: trees, on or off, not `%s'", arguments[0]);
 }
 
-static bool shows_paths(const struct command *command)
-{
-	return command->run == command_calltree || command->run == command_flamegraph ||
-	       command->run == command_stacks;
-}
-
 /* What a filter says of functions in stacks means the same events in all lists. */
 bool command_show_inlines(struct print *print, const struct command *command)
 {
 	const char *filter = query_filter_text(&print->query);
-	bool on_paths = shows_paths(command) && !(filter && strcasestr(filter, "FNAME"));
+	bool on_paths = command->shows_paths && !(filter && strcasestr(filter, "FNAME"));
 	struct diag_list diags = {0};
 
 	query_show_inlines(&print->query, print->session,
@@ -326,9 +320,9 @@ bool command_show_inlines(struct print *print, const struct command *command)
 bool command_needs_inlines(const struct command *command, char *const *arguments, size_t count,
 			   enum inlines *inlines)
 {
-	if (command->run == command_inlines && count)
+	if (command->setting == SETS_INLINES && count)
 		read_inlines(arguments[0], inlines);
-	return *inlines == INLINES_ON || (*inlines == INLINES_IN_TREES && shows_paths(command));
+	return *inlines == INLINES_ON || (*inlines == INLINES_IN_TREES && command->shows_paths);
 }
 
 static void add_directories(struct code_settings *settings, const char *list)
@@ -414,6 +408,7 @@ const struct command command_rows_source[] = {
 	 .arguments = "[trees|on|off]",
 	 .help = "whether inlined functions are calls: in call trees, everywhere, or nowhere",
 	 .run = command_inlines,
+	 .setting = SETS_INLINES,
 	 .sums_only = true,
 	 .no_session = true},
 	{.name = "sthresh",

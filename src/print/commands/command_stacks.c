@@ -43,7 +43,7 @@ static bool read_arguments(struct print *print, char **arguments, size_t count, 
 	return true;
 }
 
-bool command_stacks(struct print *print, char **arguments, size_t count)
+static bool command_stacks(struct print *print, char **arguments, size_t count)
 {
 	struct query query = print->query;
 	struct stack_list list;
@@ -71,6 +71,7 @@ const struct command command_rows_stacks[] = {
 	 .arguments = "[-callers-first] [N]",
 	 .help = "the call stacks with their own metrics, at most N of them",
 	 .run = command_stacks,
+	 .shows_paths = true,
 	 .options = "callers-first"},
 	{0},
 };

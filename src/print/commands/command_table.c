@@ -32,10 +32,11 @@ static const struct command unavailable[] = {
 #define COMMAND_FILES(X)                                                                           \
 	X(views)                                                                                   \
 	X(summary)                                                                                 \
-	X(fragment) X(tree) X(stacks) X(timeline) X(flamegraph) X(heap) X(heapstat) X(locks) X(io) \
-		X(report) X(lists) X(experiments) X(objects) X(header) X(overview) X(statistics)   \
-			X(filter) X(compare) X(defaults) X(index) X(data) X(model) X(metrics)      \
-				X(settings) X(source) X(commentary) X(procstats) X(script) X(help)
+	X(fragment)                                                                                \
+	X(tree) X(stacks) X(timeline) X(flamegraph) X(heap) X(heapstat) X(locks) X(io) X(report)   \
+		X(lists) X(experiments) X(objects) X(header) X(overview) X(statistics) X(filter)   \
+			X(compare) X(defaults) X(index) X(data) X(model) X(metrics) X(settings)    \
+				X(source) X(commentary) X(procstats) X(script) X(help)
 
 #define X(name) extern const struct command command_rows_##name[];
 COMMAND_FILES(X)

@@ -88,7 +88,7 @@ static void limit_part(const struct print *print, struct tree_part *part)
 		part->most = INVERTED_ROWS;
 }
 
-bool command_calltree(struct print *print, char **arguments, size_t count)
+static bool command_calltree(struct print *print, char **arguments, size_t count)
 {
 	struct tree_part part = {.percent = NOT_GIVEN};
 	struct table table;
@@ -124,6 +124,7 @@ const struct command command_rows_tree[] = {
 	 .arguments = "[-inverted] [-depth N] [-percent P] [-hottest]",
 	 .help = "the tree of calls from <Total>, or from the leaves up",
 	 .run = command_calltree,
+	 .shows_paths = true,
 	 .sums_only = true,
 	 .options = COMMAND_TREE_OPTIONS},
 	{0},
