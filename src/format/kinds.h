@@ -11,6 +11,13 @@
 #include "format/kind_io.h"
 #include "format/kind_sync.h"
 
+#ifdef HELIO_KIND_DEMO
+#include "format/kind_demo.h"
+#define FORMAT_KIND_OF_TESTS(X) X(DEMO, demo)
+#else
+#define FORMAT_KIND_OF_TESTS(X)
+#endif
+
 #include <stdbool.h>
 
 /* One line for each.  Nothing on disk depends on the order. */
@@ -18,7 +25,8 @@
 	X(HEAP, heap)                                                                              \
 	X(SYNC, sync)                                                                              \
 	X(IO, io)                                                                                  \
-	X(COUNTER, counter)
+	X(COUNTER, counter)                                                                        \
+	FORMAT_KIND_OF_TESTS(X)
 
 #define X(NAME, name) TRACE_##NAME,
 enum trace_kind { FORMAT_KINDS(X) TRACE_KINDS };

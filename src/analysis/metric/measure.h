@@ -14,6 +14,9 @@
 #include "analysis/kinds/kind_io.h"
 #include "analysis/kinds/kind_sync.h"
 #include "analysis/session/events.h"
+#ifdef HELIO_KIND_DEMO
+#include "analysis/kind_demo.h"
+#endif
 
 enum { MEASURE_COUNTERS_MAX = 16 };
 

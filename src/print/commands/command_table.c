@@ -28,15 +28,46 @@ static const struct command unavailable[] = {
 	{0},
 };
 
+#ifdef HELIO_KIND_DEMO
+#define COMMAND_FILE_OF_TESTS(X) X(demo)
+#else
+#define COMMAND_FILE_OF_TESTS(X)
+#endif
+
 /* The files that have commands: command_NAME.c, and script.c.  In the order of `help`. */
 #define COMMAND_FILES(X)                                                                           \
 	X(views)                                                                                   \
 	X(summary)                                                                                 \
 	X(fragment)                                                                                \
-	X(tree) X(stacks) X(timeline) X(flamegraph) X(heap) X(heapstat) X(locks) X(io) X(report)   \
-		X(lists) X(experiments) X(objects) X(header) X(overview) X(statistics) X(filter)   \
-			X(compare) X(defaults) X(index) X(data) X(model) X(metrics) X(settings)    \
-				X(source) X(commentary) X(procstats) X(script) X(help)
+	X(tree)                                                                                    \
+	X(stacks)                                                                                  \
+	X(timeline)                                                                                \
+	X(flamegraph)                                                                              \
+	X(heap)                                                                                    \
+	X(heapstat)                                                                                \
+	X(locks)                                                                                   \
+	X(io)                                                                                      \
+	X(report)                                                                                  \
+	X(lists)                                                                                   \
+	X(experiments)                                                                             \
+	X(objects)                                                                                 \
+	X(header)                                                                                  \
+	X(overview)                                                                                \
+	X(statistics)                                                                              \
+	X(filter)                                                                                  \
+	X(compare)                                                                                 \
+	X(defaults)                                                                                \
+	X(index)                                                                                   \
+	X(data)                                                                                    \
+	X(model)                                                                                   \
+	X(metrics)                                                                                 \
+	X(settings)                                                                                \
+	X(source)                                                                                  \
+	X(commentary)                                                                              \
+	X(procstats)                                                                               \
+	X(script)                                                                                  \
+	X(help)                                                                                    \
+	COMMAND_FILE_OF_TESTS(X)
 
 #define X(name) extern const struct command command_rows_##name[];
 COMMAND_FILES(X)
