@@ -3,7 +3,7 @@
 #ifndef HELIO_EXPERIMENT_BEFORE_H
 #define HELIO_EXPERIMENT_BEFORE_H
 
-#include "experiment/experiment.h"
+#include "experiment/process.h"
 
 /* Adds it to the first thread of each process, at <before recording>. */
 void before_add(struct experiment *experiment);

@@ -10,6 +10,7 @@
  * And the ends of threads: the last that a thread can record is followed by work of libc and
  * the kernel, some 10 to 30 us.  The log has the sum, by the process's clock.
  */
+#include "experiment/experiment.h"
 #include "experiment/lives.h"
 #include "experiment/possible.h"
 

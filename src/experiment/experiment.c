@@ -31,11 +31,6 @@ static bool is_descendant_name(const char *name)
 	return name[0] == '_' && strlen(name) > strlen("_.er") && path_ends_with(name, ".er");
 }
 
-struct read_context process_context(const struct process *process, struct diag_list *diags)
-{
-	return (struct read_context){process->folder, process->directory, process->name, diags};
-}
-
 uint64_t process_traced(const struct process *process, enum trace_kind kind)
 {
 	const struct experiment_log *log = &process->log;

@@ -7,7 +7,7 @@
 #define HELIO_EXPERIMENT_LIVES_H
 
 #include "base/hash.h"
-#include "experiment/experiment.h"
+#include "experiment/process.h"
 
 #define NO_LIFE HASH_NONE
 

@@ -4,7 +4,6 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/search.h"
-#include "experiment/map_index.h"
 #include "experiment/xml.h"
 
 #include <stdlib.h>
@@ -264,7 +263,7 @@ void experiment_map_sort(struct experiment_map *map)
 		map->segments.items[i].reach = reach;
 	}
 	map_index_free(map->index);
-	map->index = overlap_much(map) ? map_index_new(map) : NULL;
+	map->index = overlap_much(map) ? map_index_new(&map->segments) : NULL;
 }
 
 void experiment_map_read(struct experiment_map *map, struct arena *arena,

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/memory.h"
 #include "experiment/block.h"
+#include "experiment/map_index.h"
 
 struct map_file {
 	const char *path;     /* "[vdso]" for the vDSO */
@@ -36,31 +37,18 @@ struct map_unload {
 	uint32_t epoch;
 };
 
-/* Code of a load object or of one function; the other one is MAP_NONE. */
-struct map_segment {
-	uint64_t start, end; /* [start, end) */
-	uint64_t bias;	     /* ELF address = pc - bias */
-	uint64_t reach;	     /* the largest `end` of this and all segments before it */
-	uint32_t first_epoch;
-	uint32_t last_epoch; /* holds for nodes of [first_epoch, last_epoch] */
-	uint32_t file, function;
-	uint32_t order; /* the later of two equal ones wins */
-};
-
 struct experiment_map {
 	bool present, closed, damaged;
 	VEC(struct map_file) files;
 	VEC(struct map_function) functions;
-	VEC(struct map_segment) segments; /* sorted by start */
-	struct map_index *index;	  /* where many overlap, or NULL */
+	struct map_segments segments; /* sorted by start */
+	struct map_index *index;      /* where many overlap, or NULL */
 	/* from the parent: what it had after so many of its events */
 	bool inherits;
 	uint64_t inherited_events;
 	VEC(struct map_unload) strays;
 	uint64_t events; /* of functions, so far */
 };
-
-#define MAP_NONE UINT32_MAX
 
 /* The load object in which functions made at run time are shown. */
 #define MAP_DYNAMIC_FUNCTIONS "DYNAMIC_FUNCTIONS"

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "experiment/map_index.h"
 
+#include "base/memory.h"
 #include "base/search.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 struct place {
@@ -103,13 +105,13 @@ static size_t add_up(struct map_index *index, size_t nodes)
 	return sum;
 }
 
-struct map_index *map_index_new(const struct experiment_map *map)
+struct map_index *map_index_new(const struct map_segments *all)
 {
 	struct map_index *index = xcalloc(1, sizeof(*index));
-	size_t segments = map->segments.count, nodes;
+	size_t segments = all->count, nodes;
 	uint32_t *order = xmalloc((segments + 1) * sizeof(*order));
 
-	index->segments = map->segments.items;
+	index->segments = all->items;
 	gather_places(index, segments);
 	nodes = 2 * index->places.count;
 	index->first = xcalloc(nodes + 2, sizeof(*index->first));
@@ -117,7 +119,7 @@ struct map_index *map_index_new(const struct experiment_map *map)
 		order[i] = i;
 		add(index, i);
 	}
-	qsort_r(order, segments, sizeof(*order), compare_begins, map->segments.items);
+	qsort_r(order, segments, sizeof(*order), compare_begins, all->items);
 	index->items = xmalloc((add_up(index, nodes + 1) + 1) * sizeof(*index->items));
 	for (size_t i = 0; i < segments; i++)
 		add(index, order[i]);

@@ -8,12 +8,31 @@
 #ifndef HELIO_EXPERIMENT_MAP_INDEX_H
 #define HELIO_EXPERIMENT_MAP_INDEX_H
 
-#include "experiment/map.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#define MAP_NONE UINT32_MAX
+
+/* Code of a load object or of one function; the other one is MAP_NONE. */
+struct map_segment {
+	uint64_t start, end; /* [start, end) */
+	uint64_t bias;	     /* ELF address = pc - bias */
+	uint64_t reach;	     /* the largest `end` of this and all segments before it */
+	uint32_t first_epoch;
+	uint32_t last_epoch; /* holds for nodes of [first_epoch, last_epoch] */
+	uint32_t file, function;
+	uint32_t order; /* the later of two equal ones wins */
+};
+
+struct map_segments {
+	struct map_segment *items;
+	size_t count, capacity;
+};
 
 struct map_index;
 
 /* The segments must stay as they are. */
-struct map_index *map_index_new(const struct experiment_map *map);
+struct map_index *map_index_new(const struct map_segments *segments);
 void map_index_free(struct map_index *index);
 
 /* As experiment_map_find wants it, but for its end: it may be over by then. */

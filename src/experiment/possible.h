@@ -3,7 +3,7 @@
 #ifndef HELIO_EXPERIMENT_POSSIBLE_H
 #define HELIO_EXPERIMENT_POSSIBLE_H
 
-#include "experiment/experiment.h"
+#include "experiment/process.h"
 
 /*
  * Once the lives are known: what is more than processors can have worked, or than the process

@@ -3,7 +3,7 @@
 #ifndef HELIO_EXPERIMENT_UNRECORDED_H
 #define HELIO_EXPERIMENT_UNRECORDED_H
 
-#include "experiment/experiment.h"
+#include "experiment/process.h"
 
 /* A process, or what became of one, of which nothing was recorded. Strings live in the arena. */
 struct unrecorded {

@@ -9,7 +9,8 @@
 #ifndef HELIO_PRESENT_JSON_H
 #define HELIO_PRESENT_JSON_H
 
-#include "present/present.h"
+#include "analysis/views/result.h"
+#include "present/presenter.h"
 
 void json_result(struct presenter *presenter, const struct result *result);
 

@@ -5,8 +5,9 @@
 #ifndef HELIO_PRESENT_PAGE_H
 #define HELIO_PRESENT_PAGE_H
 
+#include "analysis/views/result.h"
 #include "present/layout.h"
-#include "present/present.h"
+#include "present/presenter.h"
 
 void page_put_result(struct presenter *presenter, const struct result *result,
 		     const struct segment_map *segments);

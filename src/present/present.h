@@ -4,27 +4,7 @@
 #define HELIO_PRESENT_PRESENT_H
 
 #include "analysis/views/result.h"
-#include "present/output.h"
-
-enum present_format { PRESENT_TEXT, PRESENT_JSON, PRESENT_HTML, PRESENT_DELIMITED };
-
-/* The page of PRESENT_HTML: page.h. */
-struct page {
-	bool begun;
-	FILE *file; /* where it goes, while the output is memory */
-	bool color; /* of that */
-	char *text; /* what the command has printed, the first `done` bytes being in the page */
-	size_t size, done;
-};
-
-struct presenter {
-	const char *program; /* "helio print" */
-	enum present_format format;
-	char delimiter;
-	struct output *output;		  /* the caller's */
-	const struct diag_list *warnings; /* of opening the experiments: the caller's */
-	struct page page;
-};
+#include "present/presenter.h"
 
 /* What is printed until present_end is one command's: on a page its text is one piece. */
 void present_begin(struct presenter *presenter);

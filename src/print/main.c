@@ -8,6 +8,7 @@
 #include "print/progress.h"
 
 #include "analysis/cache/cache.h"
+#include "analysis/cache/cache_code.h"
 #include "base/terminal.h"
 #include "print/arguments.h"
 #include "print/script.h"

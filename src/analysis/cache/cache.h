@@ -18,11 +18,6 @@
  */
 enum status cache_open(char *const *paths, size_t count, bool with_code, bool with_inlines,
 		       struct watch *watch, struct session **out, struct diag_list *diags);
-/*
- * Keeps what a session of cache_open() with code has learned of it.  Nothing may have been chosen
- * in the session.
- */
-void cache_keep_code(struct session *session);
 /* Removes all that is kept; how many files that was. */
 size_t cache_clear(void);
 

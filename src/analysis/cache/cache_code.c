@@ -14,7 +14,6 @@
  */
 #include "analysis/cache/cache_code.h"
 
-#include "analysis/cache/cache.h"
 #include "analysis/cache/cache_file.h"
 #include "analysis/code/code.h"
 

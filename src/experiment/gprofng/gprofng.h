@@ -14,7 +14,7 @@
 #ifndef HELIO_EXPERIMENT_GPROFNG_H
 #define HELIO_EXPERIMENT_GPROFNG_H
 
-#include "experiment/experiment.h"
+#include "experiment/process.h"
 
 /* gprofng.c: the files of a process, whose log says that they are gprofng's; the founder's first.
  */

@@ -3,7 +3,7 @@
 #ifndef HELIO_LAUNCH_ATTACH_H
 #define HELIO_LAUNCH_ATTACH_H
 
-#include "launch/run/launch.h"
+#include "launch/run/sum_up.h"
 
 /*
  * argv[0] is the subcommand's name; `ending` is called for each process that was recorded.  Returns

@@ -13,6 +13,7 @@
 #include "launch/probe.h"
 #include "launch/run/broker.h"
 #include "launch/run/environment.h"
+#include "launch/run/exit.h"
 #include "launch/run/group.h"
 #include "launch/run/run.h"
 #include "launch/run/samples.h"
@@ -423,16 +424,4 @@ int launch_collect(char **argv, struct launch_call *call)
 	}
 	launch_fini(&launch);
 	return code;
-}
-
-void launch_sum_up(struct launch_call *call, const struct show_more *more)
-{
-	if (call->name && !call->quiet) {
-		show_overhead(stderr, call->program, call->name, &call->limit, &call->summary,
-			      more);
-		show_summary(stderr, call->program, call->name, call->seconds, &call->summary,
-			     more);
-	}
-	free(call->name);
-	call->name = NULL;
 }

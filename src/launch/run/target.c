@@ -6,7 +6,7 @@
 #include "launch/run/target.h"
 
 #include "base/path.h"
-#include "launch/run/launch.h"
+#include "launch/run/exit.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
  * would run unmeasured: better to say so than to leave an empty experiment.
  * <elf.h> suffices: a handful of fields at fixed places.
  */
-#include "launch/run/launch.h"
+#include "launch/run/exit.h"
 #include "launch/run/target.h"
 
 #include "base/own_calls.h"

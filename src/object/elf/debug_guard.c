@@ -10,7 +10,6 @@
 
 #include "base/hash.h"
 #include "object/elf/cursor.h"
-#include "object/elf/debug_info.h"
 
 #include <dwarf.h>
 #include <string.h>
@@ -118,9 +117,9 @@ static bool is_packed(Elf *elf)
 static bool look_at_sections(struct look *look, Elf *elf, const char *abbreviations,
 			     const char *info, const char *types)
 {
-	look->tables = debug_info_section(elf, abbreviations);
-	bool sane = look_at_units(look, debug_info_section(elf, info)) &&
-		    look_at_units(look, debug_info_section(elf, types));
+	look->tables = elf_debug_section(elf, abbreviations);
+	bool sane = look_at_units(look, elf_debug_section(elf, info)) &&
+		    look_at_units(look, elf_debug_section(elf, types));
 
 	hash_map_fini(&look->sizes);
 	return sane;

@@ -32,30 +32,6 @@ static bool has_lines(const struct elf_file *file)
 	return false;
 }
 
-struct bytes debug_info_section(Elf *elf, const char *name)
-{
-	size_t names;
-
-	if (elf_getshdrstrndx(elf, &names))
-		return (struct bytes){0};
-	for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
-		GElf_Shdr header;
-		const char *found = gelf_getshdr(section, &header)
-					    ? elf_strptr(elf, names, header.sh_name)
-					    : NULL;
-
-		if (!found || found[0] != '.' || header.sh_type == SHT_NOBITS)
-			continue;
-		if (strcmp(found + 1, name) != 0 && !(found[1] == 'z' && !strcmp(found + 2, name)))
-			continue;
-		Elf_Data *data = elf_rawdata(section, NULL);
-
-		if (data && data->d_buf)
-			return (struct bytes){data->d_buf, data->d_size};
-	}
-	return (struct bytes){0};
-}
-
 static void close_dwarf(struct dwarf_file *file)
 {
 	dwarf_end(file->dwarf);

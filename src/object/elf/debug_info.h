@@ -38,8 +38,4 @@ bool debug_info_find(const struct debug_request *request, struct debug_info *out
 		     struct diag_list *diags);
 void debug_info_close(struct debug_info *info);
 
-/* A debug section's bytes, decompressed, by its name without the dot in front; valid until closed.
- */
-struct bytes debug_info_section(Elf *elf, const char *name);
-
 #endif

@@ -53,5 +53,8 @@ char *elf_file_hex(const uint8_t *data, size_t size);
 struct bytes elf_file_bytes(const struct elf_file *file, uint64_t offset, uint64_t size);
 /* A section's bytes; none for SHT_NOBITS. */
 struct bytes elf_file_section_bytes(const struct elf_file *file, const GElf_Shdr *header);
+/* A debug section's bytes, decompressed, by its name without the dot in front; valid until closed.
+ */
+struct bytes elf_debug_section(Elf *elf, const char *name);
 
 #endif

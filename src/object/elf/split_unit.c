@@ -233,7 +233,7 @@ static void add_contributions(const struct package *package, uint32_t row, struc
 static struct bytes behind_base(struct lines *lines, Dwarf_Die *skeleton,
 				const unsigned *attributes, const char *section)
 {
-	struct bytes bytes = debug_info_section(lines->debug.own.elf, section);
+	struct bytes bytes = elf_debug_section(lines->debug.own.elf, section);
 	Dwarf_Attribute attribute;
 	Dwarf_Word base = 0;
 
@@ -358,7 +358,7 @@ static struct bytes addresses_of(struct lines *lines, Dwarf_Die *skeleton, bool 
 {
 	static const unsigned bases[] = {DW_AT_addr_base, DW_AT_GNU_addr_base, 0};
 	enum { HEADER = 8, BEHIND_LENGTH = 4 };
-	struct bytes section = debug_info_section(lines->debug.own.elf, "debug_addr");
+	struct bytes section = elf_debug_section(lines->debug.own.elf, "debug_addr");
 	struct bytes bytes = behind_base(lines, skeleton, bases, "debug_addr");
 
 	if (is_old || !bytes.data || bytes.data - section.data < HEADER)

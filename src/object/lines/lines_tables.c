@@ -53,7 +53,7 @@ static uint32_t find_table(struct lines *lines, Dwarf_CU *cu)
 		return LINES_NONE;
 	Elf *elf = dwarf_getelf(dwarf_cu_getdwarf(cu));
 
-	return table_at(lines, elf, debug_info_section(elf, "debug_line"), offset,
+	return table_at(lines, elf, elf_debug_section(elf, "debug_line"), offset,
 			string_of(&die, DW_AT_comp_dir));
 }
 
@@ -71,7 +71,7 @@ uint32_t lines_table_of(struct lines *lines, Dwarf_CU *cu)
 void lines_table_of_split(struct lines *lines, Dwarf_CU *split, uint32_t skeleton_table)
 {
 	Elf *elf = dwarf_getelf(dwarf_cu_getdwarf(split));
-	uint32_t table = table_at(lines, elf, debug_info_section(elf, "debug_line.dwo"), 0, NULL);
+	uint32_t table = table_at(lines, elf, elf_debug_section(elf, "debug_line.dwo"), 0, NULL);
 
 	if (table == LINES_NONE)
 		table = skeleton_table;
@@ -84,14 +84,14 @@ void lines_table_of_split(struct lines *lines, Dwarf_CU *split, uint32_t skeleto
 static struct line_sections sections_of(Elf *elf)
 {
 	struct line_sections sections = {
-		.line = debug_info_section(elf, "debug_line"),
-		.line_str = debug_info_section(elf, "debug_line_str"),
-		.str = debug_info_section(elf, "debug_str"),
+		.line = elf_debug_section(elf, "debug_line"),
+		.line_str = elf_debug_section(elf, "debug_line_str"),
+		.str = elf_debug_section(elf, "debug_str"),
 	};
 
 	if (!sections.line.data) {
-		sections.line = debug_info_section(elf, "debug_line.dwo");
-		sections.str = debug_info_section(elf, "debug_str.dwo");
+		sections.line = elf_debug_section(elf, "debug_line.dwo");
+		sections.str = elf_debug_section(elf, "debug_str.dwo");
 	}
 	return sections;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes by their lineages, which they are sorted by. */
-#include "experiment/experiment.h"
+#include "experiment/process.h"
 
 #include "format/lineage.h"
 
@@ -56,4 +55,9 @@ bool experiment_is_guest(const struct experiment *experiment, const struct proce
 	const struct process *host = experiment_find_lineage(experiment, process->lineage, length);
 
 	return host && host->log.pid == process->log.pid && host->log.counters.events;
+}
+
+struct read_context process_context(const struct process *process, struct diag_list *diags)
+{
+	return (struct read_context){process->folder, process->directory, process->name, diags};
 }
