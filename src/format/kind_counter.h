@@ -23,6 +23,7 @@ enum { COUNTER_NUMBER, COUNTER_VALUE, COUNTER_ADDRESS, COUNTER_FIELDS };
 enum format_counter_type { FORMAT_COUNTER_TYPES(X) COUNTER_TYPES };
 #undef X
 
+/* Its parameter: as sources/counter.c describes. */
 #define FORMAT_KIND_COUNTER                                                                        \
 	{                                                                                          \
 		.subject = "hardware counter", .title = "Counters", .option = "-h on",             \

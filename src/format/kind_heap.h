@@ -34,6 +34,10 @@ enum format_heap_loss { HEAP_LOST_DEFINITELY = 1, HEAP_LOST_INDIRECTLY, HEAP_LOS
 enum format_heap_type { FORMAT_HEAP_TYPES(X) HEAP_TYPES };
 #undef X
 
+/*
+ * Its parameter: all; all,noscan: without a search for lost blocks at the end; or a number:
+ * bytes between sampled allocations.
+ */
 #define FORMAT_KIND_HEAP                                                                           \
 	{                                                                                          \
 		.subject = "heap", .title = "Heap Tracing", .option = "-H on", .is_wrapped = true, \

@@ -28,6 +28,7 @@ enum { IO_DESCRIPTOR, IO_WAITED, IO_NAME, IO_BYTES, IO_OFFSET, IO_RESULT, IO_FIE
 enum format_io_type { FORMAT_IO_TYPES(X) IO_TYPES };
 #undef X
 
+/* Its parameter: on,NAMESPACE: the number of the mount namespace that `mounts` is of. */
 #define FORMAT_KIND_IO                                                                             \
 	{                                                                                          \
 		.subject = "I/O", .title = "I/O Tracing", .option = "-i on", .is_wrapped = true,   \

@@ -29,7 +29,10 @@ enum { SYNC_OBJECT, SYNC_WAITED, SYNC_RESULT, SYNC_OWNER, SYNC_FIELDS };
 enum format_sync_type { FORMAT_SYNC_TYPES(X) SYNC_TYPES };
 #undef X
 
-/* SYNC_OTHER is only in other tools' files. */
+/*
+ * SYNC_OTHER is only in other tools' files.  Its parameter: a threshold in ns; calibrate: to be
+ * found at the start; all: also calls that need not wait.
+ */
 #define FORMAT_KIND_SYNC                                                                           \
 	{                                                                                          \
 		.subject = "synchronization", .title = "Synchronization Tracing",                  \

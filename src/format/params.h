@@ -3,31 +3,31 @@
  * How `helio collect` tells the collector what to do: environment variables,
  * because they reach every descendant through exec.
  *
- * HELIO_COLLECTOR_PARAMS is a data descriptor in the seeds' manner, KEY:VALUE;…
- *   p  clock interval, µs; 0: no clock profiling; FIRST-LAST: short at first
- *   e  engine, "perf" or "monitor"
- *   s  start of the experiment, CLOCK_MONOTONIC ns
- *   F  follow descendants, "on" or "off"
- *   t  recording window START-END, ms from the start; END 0: no end
- *   g  number of the signal that takes a sample point
- *   d  number of the signal that pauses and resumes, and p if the recording begins paused
- *   L  limit on the data of one process, MB (2^20 bytes)
- *   H  heap tracing: all; all,noscan: without a search for lost blocks at the end; or a number:
- *      bytes between sampled allocations
- *   S  synchronization tracing: threshold in ns; calibrate: to be found at the start; all: also
- *     calls that need not wait
- *   i  I/O tracing: on,NAMESPACE: the number of the mount namespace that `mounts` is of
- *   h  counters, as sources/counter.c describes
- *   n  deepest call stack to keep, frames; 0: the default
- *   o  what handlers may take of a thread's time, percent; 0: no bound; absent:
- *      PARAMS_OVERHEAD_DEFAULT
- *   D  device and inode of the founder's directory, where somebody else could exchange one on the
- *      way to it
- *   k  two numbers by which the launcher knows who it records (format/broker.h)
- *   w  for tests: ns by which each handler is slower (PARAMS_ENV_TEST_HANDLER)
+ * HELIO_COLLECTOR_PARAMS is a data descriptor in the seeds' manner, KEY:VALUE;…, with a letter of
+ * enum params_key, or of a kind of traced data (format/kinds.h), as the key.
  */
 #ifndef HELIO_FORMAT_PARAMS_H
 #define HELIO_FORMAT_PARAMS_H
+
+enum params_key {
+	PARAMS_CLOCK = 'p',  /* interval, µs; 0: no clock profiling; FIRST-LAST: short at first */
+	PARAMS_ENGINE = 'e', /* "perf" or "monitor" */
+	PARAMS_START = 's',  /* of the experiment, CLOCK_MONOTONIC ns */
+	PARAMS_FOLLOW = 'F', /* descendants: "on" or "off" */
+	PARAMS_WINDOW = 't', /* START-END, ms from the start; END 0: no end */
+	PARAMS_SAMPLE_SIGNAL = 'g', /* number of the signal that takes a sample point */
+	PARAMS_PAUSE_SIGNAL = 'd',  /* … that pauses and resumes; p: it begins paused */
+	PARAMS_SIZE_LIMIT = 'L',    /* on the data of one process, MB (2^20 bytes) */
+	PARAMS_DEPTH = 'n',	    /* deepest call stack to keep, frames; 0: the default */
+	/* what handlers may take of a thread's time, percent; 0: no bound; absent:
+	 * PARAMS_OVERHEAD_DEFAULT */
+	PARAMS_OVERHEAD = 'o',
+	/* device and inode of the founder's directory, where somebody else could exchange one on
+	 * the way to it */
+	PARAMS_PLACE = 'D',
+	PARAMS_LAUNCHER = 'k',	 /* two numbers: the recording's to its launcher (broker.h) */
+	PARAMS_TEST_DELAY = 'w', /* ns by which each handler is slower (PARAMS_ENV_TEST_HANDLER) */
+};
 
 #define PARAMS_OVERHEAD_DEFAULT 20
 #define PARAMS_ENV_TEST_HANDLER "HELIO_TEST_HANDLER_NS"

@@ -45,18 +45,22 @@ static char writer_stack[WRITER_STACK] __attribute__((aligned(16)));
 
 /* ---- what is asked for ---- */
 
-void control_read_param(char key, const char *value)
+void control_read_sample_signal(const char *value)
+{
+	sample_signal = (int)text_number(value, NULL);
+}
+
+void control_read_pause_signal(const char *value)
 {
 	const char *end;
 
-	if (key == 'g') {
-		sample_signal = (int)text_number(value, NULL);
-	} else if (key == 'd') {
-		pause_signal = (int)text_number(value, &end);
-		begin_paused = *end == 'p';
-	} else if (key == 'L') {
-		size_limit = text_number(value, NULL) << 20;
-	}
+	pause_signal = (int)text_number(value, &end);
+	begin_paused = *end == 'p';
+}
+
+void control_read_size_limit(const char *value)
+{
+	size_limit = text_number(value, NULL) << 20;
 }
 
 void control_forget_params(void)

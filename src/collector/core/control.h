@@ -5,8 +5,10 @@
 
 #include "collector/core/blockfile.h"
 
-/* Takes note of g, d or L of format/params.h; other keys are nothing to it. */
-void control_read_param(char key, const char *value);
+/* Values of PARAMS_SAMPLE_SIGNAL and so on (format/params.h). */
+void control_read_sample_signal(const char *value);
+void control_read_pause_signal(const char *value);
+void control_read_size_limit(const char *value);
 void control_forget_params(void);
 /* Once the file `profile` is there: the recording clock lies in it from now on. */
 void control_open(void);

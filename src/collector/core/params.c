@@ -8,6 +8,7 @@
 #include "collector/core/trace.h"
 #include "collector/sources/clock.h"
 #include "collector/sources/overhead.h"
+#include "format/params.h"
 
 static void read_window(const char *value)
 {
@@ -27,32 +28,61 @@ static void read_key(const char *value)
 	collector.launcher_key[1] = *end == ',' ? text_number(end + 1, NULL) : 0;
 }
 
+static void read_start(const char *value)
+{
+	collector.start_ns = text_number(value, NULL);
+}
+
+static void read_engine(const char *value)
+{
+	collector.engine = text_starts(value, "perf") ? ENGINE_PERF : ENGINE_MONITOR;
+}
+
+static void read_follow(const char *value)
+{
+	collector.follow = text_starts(value, "on");
+}
+
+static void read_depth(const char *value)
+{
+	collector.depth = (uint32_t)text_number(value, NULL);
+}
+
+static const struct {
+	char key;
+	void (*read)(const char *value);
+} readers[] = {
+	{PARAMS_CLOCK, interval_read_param},
+	{PARAMS_START, read_start},
+	{PARAMS_ENGINE, read_engine},
+	{PARAMS_FOLLOW, read_follow},
+	{PARAMS_PLACE, file_read_param},
+	{PARAMS_LAUNCHER, read_key},
+	{PARAMS_WINDOW, read_window},
+	{PARAMS_DEPTH, read_depth},
+	{PARAMS_SAMPLE_SIGNAL, control_read_sample_signal},
+	{PARAMS_PAUSE_SIGNAL, control_read_pause_signal},
+	{PARAMS_SIZE_LIMIT, control_read_size_limit},
+	{PARAMS_OVERHEAD, overhead_read_limit},
+	{PARAMS_TEST_DELAY, overhead_read_test_delay},
+};
+enum { READERS = sizeof(readers) / sizeof(*readers) };
+
+/* Those of a kind of traced data are its own; unknown ones are another version's. */
+static void read_param(char key, const char *value)
+{
+	if (trace_read_param(key, value))
+		return;
+	for (int i = 0; i < READERS; i++)
+		if (readers[i].key == key)
+			readers[i].read(value);
+}
+
 void params_read(const char *params)
 {
 	file_read_param("");
 	while (*params) {
-		char key = params[0];
-		const char *value = params[1] == ':' ? params + 2 : "";
-
-		if (key == 'p')
-			interval_read_param(value);
-		else if (key == 's')
-			collector.start_ns = text_number(value, NULL);
-		else if (key == 'e')
-			collector.engine =
-				text_starts(value, "perf") ? ENGINE_PERF : ENGINE_MONITOR;
-		else if (key == 'F')
-			collector.follow = text_starts(value, "on");
-		else if (key == 'D')
-			file_read_param(value);
-		else if (key == 'k')
-			read_key(value);
-		else if (key == 't')
-			read_window(value);
-		else if (key == 'n')
-			collector.depth = (uint32_t)text_number(value, NULL);
-		else if (!trace_read_param(key, value) && !overhead_read_param(key, value))
-			control_read_param(key, value);
+		read_param(params[0], params[1] == ':' ? params + 2 : "");
 		while (*params && *params != ';')
 			params++;
 		if (*params)

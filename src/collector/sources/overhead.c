@@ -77,15 +77,14 @@ static _Atomic uint64_t left_behind_ns;
 static struct overhead_account nobodys;
 static _Atomic bool nobodys_taken;
 
-bool overhead_read_param(char key, const char *value)
+void overhead_read_limit(const char *value)
 {
-	if (key == 'o')
-		percent = text_number(value, NULL);
-	else if (key == 'w')
-		spin_ns = text_number(value, NULL);
-	else
-		return false;
-	return true;
+	percent = text_number(value, NULL);
+}
+
+void overhead_read_test_delay(const char *value)
+{
+	spin_ns = text_number(value, NULL);
 }
 
 void overhead_reset(void)

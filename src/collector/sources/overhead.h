@@ -29,8 +29,9 @@ struct overhead_mark {
 	uint64_t wall_ns, cpu_ns; /* cpu_ns 0: not read */
 };
 
-/* The parameters `o` and `w` (format/params.h); false: it is another one's. */
-bool overhead_read_param(char key, const char *value);
+/* Values of PARAMS_OVERHEAD and PARAMS_TEST_DELAY (format/params.h). */
+void overhead_read_limit(const char *value);
+void overhead_read_test_delay(const char *value);
 
 /* exact: reads the CPU clock too; needed where clock_tick or clock_switched_in do not do it. */
 void overhead_enter(struct overhead_mark *mark, bool exact);

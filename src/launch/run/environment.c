@@ -60,43 +60,74 @@ const char *environment_find_library(struct arena *arena, const char *name, stru
 	return NULL;
 }
 
+void environment_add_param(struct arena *arena, char **params, char key, const char *value)
+{
+	*params = arena_printf(arena, "%s%c:%s;", *params, key, value);
+}
+
+static void add_kinds(struct arena *arena, char **text, const struct options *options)
+{
+	for (int kind = 0; kind < TRACE_KINDS; kind++) {
+		const struct format_kind *format = &format_kinds[kind];
+		const char *value = options->trace[kind];
+
+		if (*value && format->needs_mounts)
+			environment_add_param(
+				arena, text, format->key,
+				arena_printf(arena, "%s,%" PRIu64, value, mounts_namespace()));
+		else if (*value)
+			environment_add_param(arena, text, format->key, value);
+	}
+}
+
+static void add_clock(struct arena *arena, char **text, const struct options *options)
+{
+	if (options->clock_first_us)
+		environment_add_param(arena, text, PARAMS_CLOCK,
+				      arena_printf(arena, "%" PRIu32 "-%" PRIu32,
+						   options->clock_first_us, options->clock_us));
+	else
+		environment_add_param(arena, text, PARAMS_CLOCK,
+				      arena_printf(arena, "%" PRIu32, options->clock_us));
+}
+
 char *environment_params(struct arena *arena, const struct options *options, const char *engine,
 			 uint64_t start_ns)
 {
-	char *text = arena_printf(arena, "p:%" PRIu32, options->clock_us);
+	const char *delay = getenv(PARAMS_ENV_TEST_HANDLER);
+	char *text = arena_strdup(arena, "");
 
-	if (options->clock_first_us)
-		text = arena_printf(arena, "p:%" PRIu32 "-%" PRIu32, options->clock_first_us,
-				    options->clock_us);
-	text = arena_printf(arena, "%s;e:%s;F:%s;", text, engine, options->follow ? "on" : "off");
-
+	add_clock(arena, &text, options);
+	environment_add_param(arena, &text, PARAMS_ENGINE, engine);
+	environment_add_param(arena, &text, PARAMS_FOLLOW, options->follow ? "on" : "off");
 	if (start_ns)
-		text = arena_printf(arena, "%ss:%" PRIu64 ";", text, start_ns);
+		environment_add_param(arena, &text, PARAMS_START,
+				      arena_printf(arena, "%" PRIu64, start_ns));
 	if (options->window)
-		text = arena_printf(arena, "%st:%" PRIu64 "-%" PRIu64 ";", text,
-				    options->window_start_ms, options->window_end_ms);
+		environment_add_param(arena, &text, PARAMS_WINDOW,
+				      arena_printf(arena, "%" PRIu64 "-%" PRIu64,
+						   options->window_start_ms,
+						   options->window_end_ms));
 	if (options->sample_signal)
-		text = arena_printf(arena, "%sg:%d;", text, options->sample_signal);
+		environment_add_param(arena, &text, PARAMS_SAMPLE_SIGNAL,
+				      arena_printf(arena, "%d", options->sample_signal));
 	if (options->pause_signal)
-		text = arena_printf(arena, "%sd:%d%s;", text, options->pause_signal,
-				    options->begin_paused ? "p" : "");
+		environment_add_param(arena, &text, PARAMS_PAUSE_SIGNAL,
+				      arena_printf(arena, "%d%s", options->pause_signal,
+						   options->begin_paused ? "p" : ""));
 	if (options->size_limit_mb)
-		text = arena_printf(arena, "%sL:%" PRIu32 ";", text, options->size_limit_mb);
+		environment_add_param(arena, &text, PARAMS_SIZE_LIMIT,
+				      arena_printf(arena, "%" PRIu32, options->size_limit_mb));
 	if (options->depth)
-		text = arena_printf(arena, "%sn:%" PRIu32 ";", text, options->depth);
+		environment_add_param(arena, &text, PARAMS_DEPTH,
+				      arena_printf(arena, "%" PRIu32, options->depth));
 	if (options->max_overhead != PARAMS_OVERHEAD_DEFAULT)
-		text = arena_printf(arena, "%so:%" PRIu32 ";", text, options->max_overhead);
-	if (getenv(PARAMS_ENV_TEST_HANDLER))
-		text = arena_printf(arena, "%sw:%" PRIu64 ";", text,
-				    (uint64_t)strtoull(getenv(PARAMS_ENV_TEST_HANDLER), NULL, 10));
-	for (int kind = 0; kind < TRACE_KINDS; kind++)
-		if (format_kinds[kind].needs_mounts && *options->trace[kind])
-			text = arena_printf(arena, "%s%c:%s,%" PRIu64 ";", text,
-					    format_kinds[kind].key, options->trace[kind],
-					    mounts_namespace());
-		else if (*options->trace[kind])
-			text = arena_printf(arena, "%s%c:%s;", text, format_kinds[kind].key,
-					    options->trace[kind]);
+		environment_add_param(arena, &text, PARAMS_OVERHEAD,
+				      arena_printf(arena, "%" PRIu32, options->max_overhead));
+	if (delay)
+		environment_add_param(arena, &text, PARAMS_TEST_DELAY,
+				      arena_printf(arena, "%llu", strtoull(delay, NULL, 10)));
+	add_kinds(arena, &text, options);
 	return text;
 }
 
@@ -144,8 +175,12 @@ char *environment_place(struct arena *arena, int folder)
 
 	if (!is_exposed(folder) || fstat(folder, &info))
 		return arena_strdup(arena, "");
-	return arena_printf(arena, "D:%" PRIu64 ",%" PRIu64 ";", (uint64_t)info.st_dev,
-			    (uint64_t)info.st_ino);
+	char *text = arena_strdup(arena, "");
+
+	environment_add_param(arena, &text, PARAMS_PLACE,
+			      arena_printf(arena, "%" PRIu64 ",%" PRIu64, (uint64_t)info.st_dev,
+					   (uint64_t)info.st_ino));
+	return text;
 }
 
 /* The value of the variable if `entry` is NAME=value, else NULL. */

@@ -15,6 +15,8 @@
 const char *environment_find_library(struct arena *arena, const char *name,
 				     struct diag_list *diags);
 
+/* Adds KEY:VALUE; to parameters (format/params.h). */
+void environment_add_param(struct arena *arena, char **params, char key, const char *value);
 /* The data descriptor of format/params.h; start_ns 0 leaves the start out, for showing. */
 char *environment_params(struct arena *arena, const struct options *options, const char *engine,
 			 uint64_t start_ns);

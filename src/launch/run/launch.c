@@ -219,14 +219,18 @@ static int run(struct launch *launch, char **environment)
 {
 	launch->broker = broker_open(launch->folder);
 	const uint64_t *key = broker_key(launch->broker);
+	char *params = arena_printf(&launch->arena, "%s%s",
+				    environment_params(&launch->arena, &launch->options,
+						       launch->engine, launch->mono_ns),
+				    environment_place(&launch->arena, launch->folder));
+
+	environment_add_param(&launch->arena, &params, PARAMS_LAUNCHER,
+			      arena_printf(&launch->arena, "%" PRIu64 ",%" PRIu64, key[0], key[1]));
+
 	struct environment_request variables = {
 		.library = launch->library,
 		.experiment = launch->path,
-		.params = arena_printf(&launch->arena, "%s%sk:%" PRIu64 ",%" PRIu64 ";",
-				       environment_params(&launch->arena, &launch->options,
-							  launch->engine, launch->mono_ns),
-				       environment_place(&launch->arena, launch->folder), key[0],
-				       key[1]),
+		.params = params,
 		.follow_regex = launch->options.follow_regex,
 	};
 	struct run_request request = {
