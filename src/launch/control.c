@@ -10,6 +10,7 @@
 #include "launch/control.h"
 
 #include "base/array.h"
+#include "base/file_map.h"
 #include "base/folder.h"
 #include "base/memory.h"
 #include "base/terminal.h"
@@ -134,6 +135,7 @@ static void *map_clock(struct control *control, const struct member *member)
 		return NULL;
 	}
 	/* A packed file, whose header is shorter, belongs to a process that has ended. */
+	file_map_guard(); /* its owner may cut it meanwhile */
 	if (pread(fd, &header, sizeof(header), 0) == sizeof(header) &&
 	    header.header_size == FORMAT_BLOCK_ALIGN)
 		page = mmap(NULL, FORMAT_BLOCK_ALIGN, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

@@ -100,11 +100,69 @@ static bool enter_sums(struct archiver *archiver, struct strbuf *lines)
 	return last;
 }
 
+/* What `sums` tells of archive.sums; false: nothing. */
+static bool is_told(const struct archiver *archiver, uint64_t *length, uint64_t *sum)
+{
+	size_t size = 0;
+	char *text = check_read_sums(archiver->folder, FORMAT_FILE_SUMS, &size);
+	char *last = text ? sums_last_line(text, size) : NULL;
+	bool found = false;
+
+	for (char *line = text, *end; last && line < last && !found; line = end + 1) {
+		end = strchr(line, '\n');
+		*end = '\0';
+		const char *name = sums_read_line(line, length, sum);
+
+		found = name && !strcmp(name, FORMAT_FILE_ARCHIVE_SUMS);
+	}
+	free(text);
+	return found;
+}
+
+/* Whether archive.sums is what was written, as far as anything tells. */
+static bool is_as_written(const struct archiver *archiver)
+{
+	int fd = folder_open_file(archiver->folder, FORMAT_FILE_ARCHIVE_SUMS, O_RDONLY, 0);
+	uint64_t told_size, told_sum, size, sum;
+	bool told = is_told(archiver, &told_size, &told_sum);
+	bool same = fd >= 0 && told && sums_of_file(fd, &size, &sum) && size == told_size &&
+		    sum == told_sum;
+
+	if (fd >= 0)
+		close(fd);
+	if (told)
+		return same;
+	size_t length = 0;
+	char *text = check_read_sums(archiver->folder, FORMAT_FILE_ARCHIVE_SUMS, &length);
+	bool whole = text ? sums_last_line(text, length) != NULL : errno == ENOENT;
+
+	free(text);
+	return whole;
+}
+
+/* Whether this run has made all copies that there are. */
+static bool all_are_new(const struct archiver *archiver)
+{
+	for (size_t i = 0; i < archiver->kept.count; i++)
+		if (string_table_find(&archiver->copied,
+				      string_table_text(&archiver->kept, (uint32_t)i)) == HASH_NONE)
+			return false;
+	return true;
+}
+
 void archive_write_sums(struct archiver *archiver)
 {
 	struct string_table known = {0};
 	struct strbuf lines = {0};
 
+	/* Sums of copies that may have been changed would call them in order. */
+	if (!all_are_new(archiver) && !is_as_written(archiver)) {
+		diag_add(archiver->diags, DIAG_WARNING,
+			 "%s of %s is not what was written: nothing tells whether the copies in "
+			 "archives/ are; helio archive -F makes them anew",
+			 FORMAT_FILE_ARCHIVE_SUMS, archiver->experiment->name);
+		return;
+	}
 	keep_lines(archiver, &lines, &known);
 	for (size_t i = 0; i < archiver->kept.count; i++) {
 		const char *name = string_table_text(&archiver->kept, (uint32_t)i);

@@ -229,6 +229,14 @@ def meet(t, name):
     t.check(False, f'the program did not come to {name}')
 
 
+def eventually(t, is_so):
+    for _ in range(2000):
+        if is_so():
+            return
+        time.sleep(0.01)
+    t.check(False, 'it did not come to that')
+
+
 def go(t, name):
     (t.directory / f'{name}.go').touch()
 
@@ -474,3 +482,21 @@ def doctor_names_remedies(t):
     t.equal(checks['perf rights']['remedy'], 'sudo sysctl kernel.perf_event_paranoid=1' if level > 1 else None, 'remedy')
     scope = kernel('/proc/sys/kernel/yama/ptrace_scope', 0)
     t.equal(checks['attach']['state'], ('yes', 'limited', 'limited', 'no')[scope], 'attach')
+
+
+@test
+def a_profile_that_is_cut(t):
+    """The recorded user cuts the file between helio's mapping of it and its use: helio goes on, and says that something is wrong."""
+    experiment, calls = t.directory / 'run.er', t.directory / 'calls'
+    program = subprocess.Popen([t.helio, 'collect', '-p', 'off', '-o', experiment, 'sleep', '100'], stderr=subprocess.DEVNULL)
+    try:
+        eventually(t, lambda: t.run(t.helio, 'ctl', 'status', experiment).status == 0)
+        slow = subprocess.Popen([t.need('strace'), '-f', '-o', calls, '-P', experiment / 'profile', '-e', 'trace=mmap', '-e', 'inject=mmap:delay_exit=2000000',
+                                 t.helio, 'ctl', 'status', experiment], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        eventually(t, lambda: calls.exists() and 'mmap' in calls.read_text())
+        os.truncate(experiment / 'profile', 0)
+        said = slow.communicate(timeout=60 * patience())[0]
+    finally:
+        program.send_signal(signal.SIGTERM)
+        program.wait()
+    t.check(slow.returncode >= 0, f'helio ctl was ended by a signal: {slow.returncode}: {said}')

@@ -260,6 +260,35 @@ def each_copy_counts(t):
     t.equal(t.run(t.helio, 'check', experiment).status, 0, 'status of check, all as it was')
 
 
+@test
+def archiving_does_not_mend_damage(t):
+    """A copy whose sum was lost, changed or forged is not given a new one by `archive`; copies that are made anew are."""
+    made = recorded(t)
+    t.equal(t.run(t.helio, 'archive', '-A', made).status, 0, 'status of archive')
+    lines = (made / 'archive.sums').read_bytes().rpartition(b'- ')[0]
+    for how in ('lost', 'changed', 'forged'):
+        experiment = t.directory / f'{how}.er'
+        shutil.copytree(made, experiment, symlinks=True)
+        copy = next(path for path in sorted((experiment / 'archives').iterdir()) if path.is_file() and not path.name.startswith('['))
+        copy.write_bytes(copy.read_bytes()[:-1] + b'!')
+        sums = experiment / 'archive.sums'
+        if how == 'lost':
+            sums.unlink()
+        elif how == 'changed':
+            sums.write_bytes(b'junk\n')
+        else:
+            kept = b''.join(line + b'\n' for line in lines.splitlines() if not line.endswith(copy.name.encode()))
+            data = copy.read_bytes()
+            write_sums(sums, kept + f'{len(data)} {sum_of(data)} archives/{copy.name}\n'.encode())
+        t.check(t.run(t.helio, 'check', experiment).status, f'{how}: status of check')
+        archived = t.run(t.helio, 'archive', '-A', experiment)
+        t.check('archive.sums' in archived.err and 'archive -F' in archived.err, f'{how}: what archive said: {archived.err}')
+        t.check(t.run(t.helio, 'check', experiment).status, f'{how}: status of check after archive')
+        t.run(t.helio, 'archive', '-A', '-F', experiment)
+        result = t.run(t.helio, 'check', experiment)
+        t.equal(result.status, 0, f'{how}: status of check, all made anew ({result.out})')
+
+
 def write_sums(path, lines):
     path.write_bytes(lines + f'- {helio_reader.checksum(lines):016x} -\n'.encode())
 

@@ -233,3 +233,13 @@ def disk_full_of_traces(t):
             shown = t.run(t.helio, 'print', '-header', result.experiment)
             t.check(f'{dropped} events were dropped' in shown.err + shown.out and 'room for the experiment' in shown.err + shown.out,
                     f'{kind}: {shown.err}')
+
+
+@test(engines=True)
+def messages_to_a_file_that_must_not_grow(t, engine):
+    """What helio has to say finds no room: it is lost, and the program runs as bare, with the action that it would find for that signal."""
+    program = 'grep SigIgn /proc/self/status; exit 7'
+    for limit in 'ulimit -f 0', 'ulimit -f 0; trap "" XFSZ':
+        bare = t.run('bash', '-c', f'{limit}; exec sh -c "{program}" 2>bare.err')
+        result = t.run('bash', '-c', f'{limit}; exec {t.helio} collect --engine {engine} -o silent.er sh -c "{program}" 2>helio.err')
+        t.equal((result.status, result.out), (7, bare.out), limit)

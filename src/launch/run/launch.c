@@ -334,6 +334,7 @@ static int run_unrecorded(struct launch *launch, const char *reason, char **envi
 		return launch->target.exit_code;
 	diag_add(&launch->diags, DIAG_WARNING, "%s: the program runs unrecorded", reason);
 	show_diags(stderr, &launch->diags);
+	run_restore_file_limit();
 	execve(launch->target.path, launch->target.argv, environment);
 	return exec_failed(launch, errno);
 }
@@ -344,7 +345,6 @@ static int collect(struct launch *launch, char **environment)
 
 	if (scarce)
 		return run_unrecorded(launch, scarce, environment);
-	run_ignore_file_limit();
 	int code = prepare(launch);
 
 	if (code)
@@ -394,6 +394,7 @@ int launch_collect(char **argv, struct launch_call *call)
 	struct launch launch = {.folder = -1, .words = argv, .old_name = call->old_name};
 	int code = LAUNCH_EXIT_USAGE;
 
+	run_ignore_file_limit(); /* messages may go to a file, too */
 	if (options_parse(&launch.options, argv, &launch.diags) != STATUS_OK) {
 		show_diags(stderr, &launch.diags);
 		fputs("Run \"helio collect --help\" for a usage message.\n", stderr);

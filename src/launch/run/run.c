@@ -63,6 +63,11 @@ void run_ignore_file_limit(void)
 	sigaction(SIGXFSZ, &action, &old_limit_action);
 }
 
+void run_restore_file_limit(void)
+{
+	sigaction(SIGXFSZ, &old_limit_action, NULL);
+}
+
 /* In the child: everything as the launcher found it, then the program. */
 static _Noreturn void become_program(const struct runner *runner, int error_fd)
 {
@@ -70,7 +75,7 @@ static _Noreturn void become_program(const struct runner *runner, int error_fd)
 
 	request->announce(request->context, getpid());
 	sigaction(SIGCHLD, &runner->old_child_action, NULL);
-	sigaction(SIGXFSZ, &old_limit_action, NULL);
+	run_restore_file_limit();
 	sigprocmask(SIG_SETMASK, &runner->old_mask, NULL);
 	execve(request->path, request->argv, request->environment);
 	int error = errno;

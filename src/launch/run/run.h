@@ -36,6 +36,8 @@ struct run_result {
 
 /* A file that reaches the limit (ulimit -f) is an error from now on; the program's action stays. */
 void run_ignore_file_limit(void);
+/* The action that it had, for a program that takes our place. */
+void run_restore_file_limit(void);
 /* STATUS_IO: no process could be made; the error is in diags. */
 enum status run_program(const struct run_request *request, struct run_result *result,
 			struct diag_list *diags);
