@@ -126,6 +126,7 @@ static void on_process(struct log_reader *reader, const char **attributes)
 	log->sid = signed_number(attributes, "sid");
 	log->cwd = keep(reader, attributes, "cwd");
 	log->executable = keep(reader, attributes, "exe");
+	log->executed_name = keep(reader, attributes, "execfn");
 	log->lineage = keep(reader, attributes, "lineage");
 	xml_number(attributes, "taken", &log->names_taken);
 	xml_number(attributes, "tstamp", &log->start_ns);

@@ -78,7 +78,8 @@ struct experiment_log {
 	int64_t pid, ppid, pgrp, sid;
 	int64_t own_pid; /* as the process knows it: in a namespace it may be another */
 	const char *cwd, *executable, *lineage;
-	uint64_t names_taken; /* of those that it was given by its parent, before `lineage` */
+	const char *executed_name; /* the one that its exec was given; NULL: not known, or a fork */
+	uint64_t names_taken;	   /* of those that it was given by its parent, before `lineage` */
 	uint64_t start_ns;
 	const char *engine, *engine_reason;
 	bool own_calls; /* it makes system calls of its own, and may end by one */

@@ -7,12 +7,15 @@
  * - by a process without an experiment, or after an exec that left none, or after it was left
  *   alone: it has the program's name;
  * - by children of a recorded process that it awaited out of the collector's sight (by a system
- *   call of its own, in system(3)): the process knows their sum.
+ *   call of its own, in system(3)): the process knows their sum;
+ * - by a process that was recorded before, and again when that program had executed another one:
+ *   the next image knows what the process had used by then.
  * What a recorded process used before its recording began and after it ended is not meant.
  */
 #include "experiment/unrecorded.h"
 
 #include "base/path.h"
+#include "experiment/before.h"
 #include "experiment/lives.h"
 
 #include <stdlib.h>
@@ -277,6 +280,48 @@ static void find_children(struct finder *finder)
 	}
 }
 
+/* ---- what was between two images of a process ---- */
+
+static struct unrecorded describe_between(const struct finder *finder,
+					  const struct between *between)
+{
+	struct life life = {.pid = between->next->log.pid,
+			    .begin_ns = between->exec->time_ns,
+			    .has_end = true,
+			    .end_ns = between->next->log.start_ns};
+	const struct log_event *farewell = find_farewell(finder, &life);
+	const char *name = log_event_attribute(between->exec, "name");
+
+	return (struct unrecorded){
+		.name = path_name(name),
+		.program = name,
+		.reason = farewell ? log_event_attribute(farewell, "reason") : NULL,
+		.lineage = arena_printf(&finder->lives->experiment->arena, "%s_u%zu",
+					between->teller->lineage, finder->list->items.count + 1),
+		.ppid = between->next->log.ppid,
+		.pid = life.pid,
+		.begin_ns = life.begin_ns,
+		.end_ns = life.end_ns,
+	};
+}
+
+/* It is in the CPU time of the next image's process, and so in no other row. */
+static void account_between(struct finder *finder)
+{
+	struct between_list list;
+
+	before_find_between(finder->lives->experiment, &list);
+	for (size_t i = 0; i < list.items.count; i++) {
+		const struct between *between = &list.items.items[i];
+		uint64_t us = between->user_us + between->system_us;
+
+		if (us)
+			report(finder, describe_between(finder, between), us, between->user_us,
+			       between->system_us);
+	}
+	vec_fini(&list.items);
+}
+
 static void account_all(struct finder *finder)
 {
 	uint32_t *order = xcalloc(finder->lives->items.count + 1, sizeof(*order));
@@ -292,6 +337,7 @@ static void account_all(struct finder *finder)
 			finder->lives->items.items[life->awaiter].below_us += total_us(life);
 	}
 	free(order);
+	account_between(finder);
 }
 
 static bool is_followed(const struct experiment *experiment)

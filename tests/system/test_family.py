@@ -121,6 +121,7 @@ BELOW = {
     'several below': ['S under 1 60 S under 2 60 S under 2 60 D burn 60'],
     'siblings': ['S under 1 60 S under 1 60 D burn 60', 'S under 1 60 D burn 60', 'D burn 60', 'S burn 60'],
     'recorded between': ['S under 1 60 S under 1 60 D under 2 60 S under 1 60 S under 1 60 D burn 60'],
+    'recorded again': ['D then 60 S then 80 D burn 60', 'S then 60 S then 60 D exec S 60', 'S then 60 D under 1 60 S then 60 D burn 60'],
     'an exec between': ['S under 1 60 D exec S 60', 'D under 1 60 S under 1 60 S under 1 60 D exec S 60'],
 }
 # In which some end after those that have started them, and who has started these goes on.
@@ -168,7 +169,7 @@ def count_burns(line):
     count, times = 0, 1
     words = line.split()
     for index, word in enumerate(words):
-        if word in ('burn', 'under', 'exec'):
+        if word in ('burn', 'under', 'exec', 'then'):
             count += times
         if word == 'under':
             times *= max(1, int(words[index + 1]))
@@ -187,6 +188,7 @@ def not_recorded_below_by_each_way(t, engine):
     t.need('perl')
     for way in ('spawn', 'vfork', 'system'):
         check_below(t, STARTERS[way], BELOW, 'siblings', engine)
+        check_below(t, STARTERS[way], BELOW, 'recorded again', engine)
 
 
 @test(alone=True, engines=True)
@@ -285,6 +287,109 @@ def all_recorded(t, engine):
         t.check('not recorded' not in result.err, f'{way}: {result.err}')
     result = t.collect(program, 'fork', static, '30', engine=engine, options=('-F', 'off'))
     t.equal(not_recorded(t, result.experiment), {}, '-F off')
+
+
+def make_steps(t):
+    """Words of commands: D a program, L a link to it, S a static one, T a link to that; scripts: X becomes its words, N has no first line."""
+    words = {'D': t.target('unrecorded'), 'S': t.target('unrecorded_static')}
+    for name, of in (('L', 'D'), ('T', 'S')):
+        words[name] = str(t.directory / name)
+        os.symlink(words[of], words[name])
+    for name, first in (('X', '#!/bin/sh\n'), ('N', '')):
+        words[name] = str(t.directory / name)
+        (t.directory / name).write_text(first + 'exec "$@"\n')
+        (t.directory / name).chmod(0o755)
+    for word in 'DSLTXN':
+        words[f'./{word}'] = f'./{word}'
+        words[f'-{word}'] = f'{word}'  # to be looked for in PATH
+        if word in 'DS':
+            os.symlink(words[word], t.directory / word)
+    return words
+
+
+def run_steps(t, words, line, engine):
+    path = {'PATH': f'{t.directory}:{os.environ["PATH"]}'}
+    result = t.collect(*(words.get(word, word) for word in line.split()), engine=engine, env=path)
+    t.equal(result.out.count('burnt'), count_burns(line), f'{line}: all have ended in order')
+    kernel = [e for e in t.read(result.experiment)['']['log_events'] if e['kind'] == 'exit'][-1]
+    total = t.functions(result.experiment, 'e.totalcpu', whole=True)['<Total>']['e.totalcpu']
+    t.within(0.95 * burnt(result) < total < 1.02 * (int(kernel['user_us']) + int(kernel['system_us'])) / 1e6, f'{line}: {total} of {kernel}')
+    return result, not_recorded(t, result.experiment)
+
+
+# The name of the row of what burns so many ms.
+AGAIN = {
+    'D then 60 S then 80 D burn 40': {'unrecorded_static': ['unrecorded_static']},
+    'D then 60 ./T then 80 ./D burn 40': {'T': ['T']},
+    'D then 60 T then 80 S then 60 D burn 40': {'T': ['T', 'unrecorded_static']},  # the first names both
+    'D then 40 S then 80 D then 40 T then 60 L burn 40': {'unrecorded_static': ['unrecorded_static'], 'T': ['T']},
+    'D then 40 X S then 80 X D burn 40': {'unrecorded_static': ['unrecorded_static']},
+    'D then 40 -S then 80 -D burn 40': {'S': ['S']},
+    'D then 40 -T then 80 -N D burn 40': {'T': ['T']},
+    'D then 40 S then 80 D then 40 T burn 60': {'unrecorded_static': ['unrecorded_static'], 'T': ['T']},
+}
+
+
+@test(alone=True, engines=True)
+def recorded_again(t, engine):
+    """A recorded program becomes a static one, and that a recorded one: the static one's time is in a row of its name, once."""
+    words = make_steps(t)
+    for line, rows in AGAIN.items():
+        result, found = run_steps(t, words, line, engine)
+        t.equal(sorted(found), sorted(rows), line)
+        for name, parts in rows.items():
+            # and what it and the next one took to begin
+            t.ratio(found[name], sum(burnt_by(result, part) for part in parts), 0.95, 1.15, f'{line}: {name}')
+            t.within(f'{name} {found[name]:.3f} s of CPU time' in result.err, f'{line}: the last message: {result.err}')
+        t.check(t.run(t.helio, 'check', '-q', result.experiment).status != 2, f'{line}: helio check')
+
+
+# Of a file, and of a name in a directory.
+BY_DESCRIPTOR = {
+    'F': 'os.execve(os.open(sys.argv[1], os.O_RDONLY), sys.argv[1:], os.environ)\n',
+    'A': 'def words(them):\n    return (ctypes.c_char_p * (len(them) + 1))(*map(os.fsencode, them), None)\n'
+         'ctypes.CDLL(None).execveat(os.open(".", os.O_RDONLY), sys.argv[1].encode(), words(sys.argv[1:]),\n'
+         '                           words([f"{name}={value}" for name, value in os.environ.items()]), 0)\n',
+}
+
+
+@test(engines=True)
+def recorded_throughout(t, engine):
+    """An image that was executed by a link, a search in PATH, a script, a descriptor or the dynamic linker is the next one: no row."""
+    words = make_steps(t)
+    words['LD'] = '/lib64/ld-linux-x86-64.so.2' if os.uname().machine == 'x86_64' else '/lib/ld-linux-aarch64.so.1'
+    for name, call in BY_DESCRIPTOR.items():
+        words[name] = str(t.directory / name)
+        (t.directory / name).write_text(f'#!/usr/bin/python3\nimport ctypes, os, sys\n{call}')
+        (t.directory / name).chmod(0o755)
+    for line in ('D then 20 D burn 20', 'D then 20 L then 20 ./L then 20 -L burn 20', 'D then 20 X ./D burn 20', 'D then 20 -X ./X D burn 20', 'D then 20 -N D burn 20',
+                 'D then 20 ./N N D burn 20', 'D then 20 LD D burn 20', 'D then 20 F D burn 20', 'D then 20 A ./D burn 20', 'D then 20 env nice -n 1 -D burn 20'):
+        result, found = run_steps(t, words, line, engine)
+        t.equal(found, {}, line)
+        t.check('not recorded' not in result.err, f'{line}: {result.err}')
+
+
+def image(pid, lineage, execfn, counters, taken=0, events=''):
+    return (f'<process pid="{pid}" ppid="1" exe="/bin/a" execfn="{execfn}" lineage="{lineage}" taken="{taken}" tstamp="{pid * 1000}"/>\n'
+            f'<event kind="counters" tstamp="9000000000" {counters}/>\n{events}')
+
+
+@test
+def names_that_others_have(t):
+    """The program between may have started others, which found its name; and a recorded one may have become another unseen: that one has its time."""
+    settings = ''.join(f'<setting name="{name}" value="{value}"/>\n' for name, value in (('clock', 10007), ('follow', 'on')))
+    used = 'before_user_us="{}" before_system_us="0" process_cpu_ns="{}"'
+    last = used.format(500000, 600000000)
+    for name, (other, execfn, expected) in {
+            'a child': (50, './b', {'s': 0.4}), 'the process': (7, './b', {}), 'as it was executed': (50, './s', {}),
+            'in a directory': (50, '/dev/fd/3/./s', {}), 'looked for': (50, '/bin/s', {'s': 0.4})}.items():
+        experiment = t.directory / f'{name.replace(" ", "_")}.er'
+        logs = {'': settings + image(7, '', './a', used.format(0, 100000000), events='<event kind="exec" tstamp="1000000" lineage="_x1" name="./s"/>\n'),
+                '_x1.er': image(other, '_x1', './s', used.format(0, 0) if other != 7 else 'events="0"'), '_x2.er': image(7, '_x2', execfn, last, 1)}
+        for directory, text in logs.items():
+            (experiment / directory).mkdir(parents=True, exist_ok=True)
+            (experiment / directory / 'log.xml').write_text(HEAD + text + '<event kind="exit" tstamp="9000000001"/>\n</experiment>\n')
+        t.equal(not_recorded(t, experiment), expected, name)
 
 
 @test(engines=True)

@@ -3,7 +3,8 @@
  * Programs that the collector cannot enter.  `unrecorded burn MS` uses so much CPU time and says
  * how much; `unrecorded nest PROGRAM MS` does too, and runs PROGRAM between, which does as much.
  * `unrecorded under COUNT MS WORDS...` runs the command WORDS so many times at once and awaits all,
- * with half of MS before and half behind; COUNT 0: it leaves one child behind.  `unrecorded vanish
+ * with half of MS before and half behind; COUNT 0: it leaves one child behind.  `unrecorded then MS
+ * WORDS...` burns, and becomes the command WORDS, which is looked for in PATH.  `unrecorded vanish
  * MS` burns and ends by an instruction of its own, as Go does.
  * `unrecorded WAY PROGRAM MS` runs `PROGRAM burn MS` in one way, as a recorded parent.
  */
@@ -125,6 +126,11 @@ int main(int argc, char **argv)
 	if (argc > 4 && !strcmp(argv[1], "under")) {
 		run_under(atoi(argv[2]), atof(argv[3]), argv + 4);
 		return 0;
+	}
+	if (argc > 3 && !strcmp(argv[1], "then")) {
+		burn(argv[2]);
+		execvp(argv[3], argv + 3);
+		return 127;
 	}
 	if (argc != 4)
 		return 2;

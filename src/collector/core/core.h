@@ -440,8 +440,9 @@ void dynamic_inherit(void);
 
 /* log.c */
 struct text;
-/* The command of this process image, for a descendant's log. */
-void log_note_arguments(char *const *words);
+/* Of this process image: the command, for a descendant's log, and the name that its exec was given
+ * (a script's, not its interpreter's) or NULL. */
+void log_note_image(char *const *words, const char *executed);
 int log_open(void);
 /* Creates a binary file of the experiment with its header. 0 or negative errno. */
 enum { LOG_HEADER = 1024 };

@@ -138,6 +138,17 @@ static void put_descendant(struct text *line)
 	text_puts(line, ">\n");
 }
 
+/* The words of the command that began this image; NULL: the launcher or the parent has told. */
+static char *const *arguments;
+/* NULL: not known, or told: a fork was not executed, and may have written over it. */
+static const char *executed_name;
+
+void log_note_image(char *const *words, const char *executed)
+{
+	arguments = words;
+	executed_name = executed;
+}
+
 static void put_process(struct text *line)
 {
 	static char cwd[PATH_MAX_HERE]; /* too large for a handler that forks */
@@ -155,20 +166,15 @@ static void put_process(struct text *line)
 	text_attribute_decimal(line, "uid", sys_call(SYS_getuid, 0, 0, 0, 0));
 	text_attribute(line, "cwd", cwd);
 	text_attribute(line, "exe", modules_program());
+	if (executed_name && !collector.late)
+		text_attribute(line, "execfn", executed_name);
+	executed_name = NULL;
 	text_attribute_decimal(line, "wordsize", 8 * (int64_t)sizeof(void *));
 	text_attribute(line, "lineage", collector.lineage);
 	if (collector.names_taken)
 		text_attribute_decimal(line, "taken", collector.names_taken);
 	text_attribute_decimal(line, "tstamp", (int64_t)(collector.begin_ns - collector.start_ns));
 	text_puts(line, "/>\n");
-}
-
-/* The words of the command that began this image; NULL: the launcher or the parent has told. */
-static char *const *arguments;
-
-void log_note_arguments(char *const *words)
-{
-	arguments = words;
 }
 
 /* As many of them as there is room for. */

@@ -363,7 +363,8 @@ __attribute__((constructor)) static void start(int count, char **arguments)
 {
 	(void)count;
 	own_time_enter();
-	log_note_arguments(arguments);
+	/* A dynamic linker that was executed by itself has put its argument there. */
+	log_note_image(arguments, getauxval(AT_BASE) ? (char *)getauxval(AT_EXECFN) : NULL);
 	next_resolve();
 	bool record = read_environment();
 
