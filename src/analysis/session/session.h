@@ -90,7 +90,8 @@ struct call_tree {
 /* The call stacks of all processes, in which every function stands for itself. */
 struct whole_tree {
 	bool is_made;
-	bool inlines; /* inlined functions are calls */
+	bool inlines;  /* inlined functions are calls */
+	bool is_plain; /* … but there are none: empty, the other tree is the same */
 	struct call_tree tree;
 	VEC(uint32_t *) nodes; /* by process: the tree node of every node of its stacks */
 	struct kept_sums kept; /* their sums, of a session that has no events */
@@ -243,7 +244,8 @@ const char *symbols_name(struct session *session, uint32_t function, enum name_s
 char *symbols_part_name(struct session *session, uint32_t function, enum name_style style);
 
 /* tree.c: the call tree and what follows from it */
-/* The tree with inlined calls or without, made when it is first asked for. */
+/* The tree with inlined calls or without, made when it is first asked for: one, if no call is
+ * inlined. */
 struct whole_tree *session_tree(struct session *session, bool inlines);
 void trees_init(struct session *session);
 void trees_fini(struct session *session);

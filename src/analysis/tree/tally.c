@@ -24,11 +24,11 @@ struct tally_cache {
 /* ---- keys: the same for queries that select the same ---- */
 
 /* How the call tree looks: inlined calls, functions united, load objects that are not shown. */
-static char *shape_key(const struct session *session, const struct query *query, bool united)
+static char *shape_key(struct session *session, const struct query *query, bool united)
 {
 	struct strbuf key = {0};
 
-	strbuf_printf(&key, "%d %d", query->inlines, united);
+	strbuf_printf(&key, "%d %d", session_tree(session, query->inlines)->inlines, united);
 	for (uint32_t i = 0; i < session->objects.count; i++)
 		if (query_object_showing(query, i) != OBJECT_SHOWN)
 			strbuf_printf(&key, " %u:%d", i, (int)query_object_showing(query, i));

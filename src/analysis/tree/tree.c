@@ -51,16 +51,18 @@ void call_tree_fini(struct call_tree *tree)
 	drop_links(tree);
 }
 
+static void empty_tree(struct whole_tree *whole)
+{
+	call_tree_fini(&whole->tree);
+	for (size_t i = 0; i < whole->nodes.count; i++)
+		free(whole->nodes.items[i]);
+	vec_fini(&whole->nodes);
+}
+
 void trees_fini(struct session *session)
 {
-	for (int i = 0; i < 2; i++) {
-		struct whole_tree *tree = &session->trees[i];
-
-		call_tree_fini(&tree->tree);
-		for (size_t k = 0; k < tree->nodes.count; k++)
-			free(tree->nodes.items[k]);
-		vec_fini(&tree->nodes);
-	}
+	for (int i = 0; i < 2; i++)
+		empty_tree(&session->trees[i]);
 }
 
 static uint32_t add_frames(struct call_tree *tree, uint32_t node, const struct frames *frames,
@@ -146,9 +148,19 @@ void tree_add_process(struct session *session, struct whole_tree *whole,
 	*vec_push(&whole->nodes) = map;
 }
 
+/* Inlined functions have numbers of their own: with the same nodes it has none. */
+static bool is_same(const struct call_tree *a, const struct call_tree *b)
+{
+	return a->nodes.count == b->nodes.count &&
+	       !memcmp(a->nodes.items, b->nodes.items, a->nodes.count * sizeof(*a->nodes.items));
+}
+
 struct whole_tree *session_tree(struct session *session, bool inlines)
 {
 	struct whole_tree *whole = &session->trees[inlines];
+
+	if (whole->is_plain)
+		return &session->trees[false];
 
 	/* Of what is kept there is no other tree than those that are kept. */
 	if (!whole->is_made && session->has_no_events)
@@ -165,7 +177,11 @@ struct whole_tree *session_tree(struct session *session, bool inlines)
 	}
 	tree_settle(&whole->tree);
 	whole->is_made = true;
-	return whole;
+	whole->is_plain = is_same(&whole->tree, &session->trees[false].tree);
+	if (!whole->is_plain)
+		return whole;
+	empty_tree(whole);
+	return &session->trees[false];
 }
 
 /* Walks depth first, children in the order of their ids. */
