@@ -13,7 +13,7 @@
 
 enum { TALLIES_MOST = 64 };
 
-static const size_t tally_limit = 256u << 20; /* bytes of the sums that are kept */
+static const size_t tally_limit = 128u << 20; /* bytes of the sums that are kept */
 
 struct tally_cache {
 	VEC(struct tally *) tallies;
@@ -197,16 +197,30 @@ static size_t oldest(const struct tally_cache *cache)
 	return found;
 }
 
-static void keep_within_limit(struct tally_cache *cache)
+/* … with so many bytes that are about to be added. */
+static void keep_within_limit(struct tally_cache *cache, size_t more)
 {
 	while (cache->tallies.count > TALLIES_MOST ||
-	       (cache->tallies.count > 1 && cache_size(cache) > tally_limit)) {
+	       (cache->tallies.count + !!more > 1 && cache_size(cache) + more > tally_limit)) {
 		size_t index = oldest(cache);
 
 		if (index == SIZE_MAX)
 			return;
 		drop_tally(cache, index);
 	}
+}
+
+/* What another one will take: as much as the largest. */
+static size_t expected_size(const struct tally_cache *cache)
+{
+	size_t largest = 0;
+
+	for (size_t i = 0; i < cache->tallies.count; i++) {
+		size_t size = tally_size(cache->tallies.items[i]);
+
+		largest = size > largest ? size : largest;
+	}
+	return largest;
 }
 
 static struct tally_cache *cache_of(struct session *session)
@@ -238,6 +252,9 @@ static struct tally *find_tally(struct session *session, const struct query *que
 {
 	struct tally_cache *cache = cache_of(session);
 	bool united = query->compare != COMPARE_OFF && session->groups.count > 1;
+	/* A second whole tree takes about as much as sums do, while it is made. */
+	if (query->inlines && !session->trees[true].is_made)
+		keep_within_limit(cache, 2 * expected_size(cache));
 	struct shape *shape = find_shape(session, query, united);
 	char *key = tally_key(shape->key, query, group, squares);
 
@@ -248,6 +265,7 @@ static struct tally *find_tally(struct session *session, const struct query *que
 		}
 	struct tally *tally = tally_make(session, query, shape);
 
+	keep_within_limit(cache, expected_size(cache));
 	tally->key = key;
 	tally->group = group;
 	tally->squares = squares;
@@ -291,7 +309,7 @@ void tally_release(struct tally *tally)
 	tally->references--;
 	if (session->watch && session->watch->cancelled)
 		forget(session->tallies, tally);
-	keep_within_limit(session->tallies);
+	keep_within_limit(session->tallies, 0);
 	session_leave(session);
 }
 
