@@ -376,12 +376,17 @@ bool folder_is_named_by(int folder, const char *path)
 	       (link.st_uid == geteuid() || !link.st_uid);
 }
 
+bool folder_is(int folder, int parent, const char *name)
+{
+	return is_same(folder, parent, name, AT_SYMLINK_NOFOLLOW);
+}
+
 bool folder_remove_itself(int folder, const char *name)
 {
 	/* where it is now: who has moved it could not move it far */
 	int parent = openat(folder, "..", DIRECTORY_FLAGS | O_PATH);
 	int own = folder_open_below(folder, "");
-	bool ok = empty_directory(own) && is_same(folder, parent, name, AT_SYMLINK_NOFOLLOW) &&
+	bool ok = empty_directory(own) && folder_is(folder, parent, name) &&
 		  !unlinkat(parent, name, AT_REMOVEDIR);
 	folder_close(parent);
 	return ok;

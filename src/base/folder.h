@@ -51,6 +51,8 @@ bool folder_stat(int folder, const char *path, struct stat *info);
 bool folder_make_directories(int folder, const char *path);
 /* Removes a file, or a directory with all that is in it. */
 bool folder_remove(int folder, const char *name);
+/* Whether that name in a directory is the folder itself, and no link to it; else errno. */
+bool folder_is(int folder, int parent, const char *name);
 /* Removes a folder that was opened as `name`, with all that is in it: nothing else of that name. */
 bool folder_remove_itself(int folder, const char *name);
 /* Whether a path, links in it followed, leads to a folder. */

@@ -94,12 +94,12 @@ static void fail_copy(struct transfer *transfer, const char *to, const char *hal
 		fail(transfer, "Cannot remove", half);
 }
 
-static bool copy(struct transfer *transfer, const char *from, const char *to)
+static bool copy(struct transfer *transfer, int folder, const char *to)
 {
 	char *half = half_name(to);
-	bool ok = tree_copy(from, half);
+	bool ok = tree_copy(folder, half);
 
-	if (ok && !tree_same(from, half)) {
+	if (ok && !tree_same(folder, half)) {
 		errno = errno ? errno : EIO;
 		ok = false;
 	}
@@ -110,32 +110,37 @@ static bool copy(struct transfer *transfer, const char *from, const char *to)
 	return ok;
 }
 
-static bool move(struct transfer *transfer, const char *from, const char *to)
+static bool move(struct transfer *transfer, const char *from, int folder, const char *to)
 {
-	if (tree_rename(from, to))
+	if (tree_rename_folder(from, folder, to))
 		return true;
+	if (errno == ESTALE) {
+		diag_add(&transfer->diags, DIAG_ERROR,
+			 "Cannot move %s: something else has its name now", from);
+		return false;
+	}
 	if (errno != EXDEV)
 		return fail(transfer, "Cannot move to", to);
-	return copy(transfer, from, to) &&
-	       (tree_remove(from) ||
-		fail(transfer, "The copy is complete, but cannot remove", from));
+	char *left;
+
+	if (!copy(transfer, folder, to))
+		return false;
+	if (tree_remove_folder(from, folder, &left))
+		return true;
+	fail(transfer, "The copy is complete, but cannot remove", left);
+	free(left);
+	return false;
 }
 
-/* Whether the path is an experiment of its own, and at rest. */
-static bool may_take(struct transfer *transfer, const char *path)
+/* Whether it is an experiment of its own, and at rest. */
+static bool may_take(struct transfer *transfer, const struct survey *survey, const char *path)
 {
-	struct survey survey;
-
-	if (survey_open(path, &survey, &transfer->diags))
-		return false;
-	bool founder = !survey.experiment->processes.items[0].lineage[0];
-	bool ok = founder && survey_may_change(&survey, &transfer->diags);
+	bool founder = !survey->experiment->processes.items[0].lineage[0];
 
 	if (!founder)
 		diag_add(&transfer->diags, DIAG_ERROR,
 			 "%s is a part of another experiment: name that one", path);
-	survey_close(&survey);
-	return ok;
+	return founder && survey_may_change(survey, &transfer->diags);
 }
 
 static bool is_free(struct transfer *transfer, const char *to)
@@ -149,14 +154,29 @@ static bool is_free(struct transfer *transfer, const char *to)
 
 static bool may_take_to(struct transfer *transfer, const char *from, const char *to)
 {
-	return may_take(transfer, from) && is_free(transfer, to);
+	struct survey survey;
+
+	if (survey_open(from, &survey, &transfer->diags))
+		return false;
+	bool ok = may_take(transfer, &survey, from) && is_free(transfer, to);
+
+	survey_close(&survey);
+	return ok;
 }
 
+/* What was looked at is what is taken: others may exchange directories on the way meanwhile. */
 static bool take(struct transfer *transfer, const char *from, const char *to)
 {
-	if (!may_take_to(transfer, from, to))
+	struct survey survey;
+
+	if (survey_open(from, &survey, &transfer->diags))
 		return false;
-	return transfer->move ? move(transfer, from, to) : copy(transfer, from, to);
+	int folder = survey.experiment->folder;
+	bool ok = may_take(transfer, &survey, from) && is_free(transfer, to) &&
+		  (transfer->move ? move(transfer, from, folder, to) : copy(transfer, folder, to));
+
+	survey_close(&survey);
+	return ok;
 }
 
 static bool write_group(struct transfer *transfer, const char *path,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `helio rm`: removes experiments and nothing else.  An experiment loses its
- * name first, so that nobody reads one that is half gone.
+ * `helio rm`: removes experiments and nothing else.
  */
 #include "base/memory.h"
 #include "base/terminal.h"
@@ -50,19 +49,16 @@ static bool is_wanted(const struct removal *removal, const char *path)
 	return fgets(answer, sizeof(answer), stdin) && (*answer == 'y' || *answer == 'Y');
 }
 
-static bool remove_tree(struct removal *removal, const char *path)
+static bool remove_folder(struct removal *removal, const char *name, int folder)
 {
-	const char *slash = strrchr(path, '/');
-	int directory = slash ? (int)(slash - path) + 1 : 0;
-	char *going = xasprintf("%.*s.%s.%d", directory, path, path + directory, (int)getpid());
-	bool renamed = tree_rename(path, going);
-	bool ok = tree_remove(renamed ? going : path);
+	char *left;
 
-	if (!ok)
-		diag_add(&removal->diags, DIAG_ERROR, "Cannot remove %s: %s",
-			 renamed ? going : path, strerror(errno));
-	free(going);
-	return ok;
+	if (tree_remove_folder(name, folder, &left))
+		return true;
+	diag_add(&removal->diags, DIAG_ERROR, "Cannot remove %s: %s", left,
+		 errno == ESTALE ? "something else has its name now" : strerror(errno));
+	free(left);
+	return false;
 }
 
 /* Whether it is a whole experiment that nobody writes. */
@@ -88,9 +84,9 @@ static bool remove_experiment(struct removal *removal, const char *path)
 	char *name = xstrdup(survey.experiment->path);
 	bool ok = may_remove(removal, &survey, path);
 
-	survey_close(&survey);
 	if (ok && is_wanted(removal, name))
-		ok = remove_tree(removal, name);
+		ok = remove_folder(removal, name, survey.experiment->folder);
+	survey_close(&survey);
 	free(name);
 	return ok;
 }

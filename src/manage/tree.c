@@ -278,10 +278,10 @@ static bool same_entry(const struct pair *pair, const char *name, const struct s
 	}
 }
 
-bool tree_copy(const char *from, const char *to)
+bool tree_copy(int folder, const char *to)
 {
 	struct stat info;
-	struct pair pair = {.from = folder_open(from, 0), .to = -1};
+	struct pair pair = {.from = folder_open_below(folder, ""), .to = -1};
 
 	if (pair.from >= 0 && !fstat(pair.from, &info) &&
 	    !mkdir(to, (info.st_mode & 0777) | S_IRWXU))
@@ -292,9 +292,9 @@ bool tree_copy(const char *from, const char *to)
 	return false;
 }
 
-bool tree_same(const char *from, const char *copy)
+bool tree_same(int folder, const char *copy)
 {
-	struct pair pair = {.from = folder_open(from, 0), .to = -1};
+	struct pair pair = {.from = folder_open_below(folder, ""), .to = -1};
 
 	if (pair.from >= 0)
 		pair.to = folder_open(copy, O_NOFOLLOW);
@@ -333,20 +333,96 @@ bool tree_remove(const char *path)
 	return ok;
 }
 
-bool tree_rename(const char *from, const char *to)
+static bool rename_at(int parent, const char *from, int to_parent, const char *to)
 {
 	struct stat info;
 
-	if (!renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE))
+	if (!renameat2(parent, from, to_parent, to, RENAME_NOREPLACE))
 		return true;
 	if (errno != EINVAL && errno != ENOSYS)
 		return false;
 	/* a file system without RENAME_NOREPLACE */
-	if (!lstat(to, &info)) {
+	if (!fstatat(to_parent, to, &info, AT_SYMLINK_NOFOLLOW)) {
 		errno = EEXIST;
 		return false;
 	}
-	return !rename(from, to);
+	return !renameat(parent, from, to_parent, to);
+}
+
+bool tree_rename(const char *from, const char *to)
+{
+	return rename_at(AT_FDCWD, from, AT_FDCWD, to);
+}
+
+static bool is_link(int parent, const char *name)
+{
+	struct stat info;
+
+	return !fstatat(parent, name, &info, AT_SYMLINK_NOFOLLOW) && S_ISLNK(info.st_mode);
+}
+
+static bool is_expected(int parent, const char *name, int folder)
+{
+	return is_link(parent, name) || folder_is(folder, parent, name);
+}
+
+/* Who can change the directory may exchange what is in it up to the renaming: looks again. */
+static bool rename_folder(int parent, const char *from, int folder, int to_parent, const char *to)
+{
+	if (!is_expected(parent, from, folder) || !rename_at(parent, from, to_parent, to))
+		return false;
+	if (is_expected(to_parent, to, folder))
+		return true;
+	rename_at(to_parent, to, parent, from);
+	errno = ESTALE;
+	return false;
+}
+
+bool tree_rename_folder(const char *from, int folder, const char *to)
+{
+	char *words[2];
+	const char *name[2];
+	int parent = open_parent(from, &words[0], &name[0]);
+	int to_parent = open_parent(to, &words[1], &name[1]);
+	bool ok = parent >= 0 && to_parent >= 0 &&
+		  rename_folder(parent, name[0], folder, to_parent, name[1]);
+
+	folder_close(parent);
+	folder_close(to_parent);
+	free_quietly(words[0]);
+	free_quietly(words[1]);
+	return ok;
+}
+
+/* *going: the name that it has lost its own for, or NULL. */
+static bool remove_folder(int parent, const char *name, int folder, char **going)
+{
+	if (is_link(parent, name))
+		return !unlinkat(parent, name, 0);
+	*going = xasprintf(".%s.%d", name, (int)getpid());
+	if (rename_folder(parent, name, folder, parent, *going))
+		return folder_remove_itself(folder, *going);
+	free_quietly(*going);
+	*going = NULL;
+	return errno != ESTALE && folder_remove_itself(folder, name);
+}
+
+bool tree_remove_folder(const char *path, int folder, char **left)
+{
+	char *words, *going = NULL;
+	const char *name;
+	int parent = open_parent(path, &words, &name);
+	bool ok = parent >= 0 && remove_folder(parent, name, folder, &going);
+	int error = errno;
+
+	*left = NULL;
+	if (!ok)
+		*left = xasprintf("%.*s%s", (int)(name - words), path, going ? going : name);
+	folder_close(parent);
+	free(words);
+	free(going);
+	errno = error;
+	return ok;
 }
 
 bool tree_make_directories(const char *path)

@@ -12,15 +12,26 @@
  * before is replaced. Holes stay holes.
  */
 bool tree_copy_file(int in, int folder, const char *to);
-/* Copies a directory with all that is in it; nothing may be at `to`. Symbolic links stay links. */
-bool tree_copy(const char *from, const char *to);
+/*
+ * Copies a folder (base/folder.h) with all that is in it; nothing may be at `to`. Symbolic links
+ * stay links.
+ */
+bool tree_copy(int folder, const char *to);
 /* Whether two open files have the same content; closes both.  errno 0: they do not. */
 bool tree_same_file(int a, int b);
-/* Whether a copy holds the same files with the same content; errno 0: it does not. */
-bool tree_same(const char *from, const char *copy);
+/* Whether a copy of a folder holds the same files with the same content; errno 0: it does not. */
+bool tree_same(int folder, const char *copy);
 bool tree_remove(const char *path);
+/*
+ * The same of the folder that `path` led to, or of a link to it; ESTALE: that name is another's
+ * now, which stays as it is.  It loses its name first, so that nobody reads one that is half gone.
+ * *left: after a failure the path of what is there, for the caller to free.
+ */
+bool tree_remove_folder(const char *path, int folder, char **left);
 /* Gives a file or directory another name; EEXIST if it is taken, EXDEV: another file system. */
 bool tree_rename(const char *from, const char *to);
+/* The same of the folder that `from` led to, or of a link; ESTALE: that name is another's now. */
+bool tree_rename_folder(const char *from, int folder, const char *to);
 /* Makes a directory and those above it: of the user's own words, through links too. */
 bool tree_make_directories(const char *path);
 /* How a link in `directory` names `path`, both absolute and without links; the caller's to free. */

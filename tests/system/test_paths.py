@@ -418,6 +418,32 @@ def a_directory_that_is_swapped_while_it_is_removed(t):
 
 
 @test
+def a_directory_that_is_exchanged_before_it_is_removed_or_moved(t):
+    """Somebody changes a directory on the way after the experiment was looked at: what lies at the other end of it stays."""
+    recorded = t.collect(t.target('empty'), options=['-A', 'off']).experiment
+    for turn, command in enumerate((['rm'], ['mv', t.directory / 'target.er'])):
+        way, treasure, aside, trace = (t.directory / f'{name}.{turn}' for name in ('way', 'treasure', 'aside', 'trace'))
+        treasure.mkdir()
+        (treasure / 'x.er').mkdir()
+        (treasure / 'x.er' / 'ring').write_text(MARKS)
+        way.mkdir()
+        shutil.copytree(recorded, way / 'x.er')
+        # stops behind its last look at the experiment: at the first renaming
+        words = [t.need('strace'), '-f', '-o', trace, '-e', 'trace=openat', '-P', way / 'x.er', '-e', 'inject=openat:signal=STOP:when=1',
+                 t.helio, command[0], way / 'x.er', *command[1:]]
+        with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as run:
+            wait_until(t, lambda: trace.is_file() and 'stopped by SIGSTOP' in trace.read_text() or run.poll() is not None, 'it does not stop')
+            t.equal(run.poll(), None, f'{command[0]}: status before the exchange')
+            way.rename(aside)
+            way.symlink_to(treasure)
+            os.kill(int(trace.read_text().split()[0]), signal.SIGCONT)
+            said = run.communicate(timeout=60 * patience())[1]
+        t.check((treasure / 'x.er' / 'ring').exists(), f'{command[0]}: the treasure is gone: {said}')
+        t.check(run.returncode and 'something else' in said, f'{command[0]}: status {run.returncode}, {said}')
+        t.check((aside / 'x.er' / 'log.xml').exists(), f'{command[0]}: the experiment that was looked at has lost its log')
+
+
+@test
 def links_in_place_of_an_experiment_s_own(t):
     """What is elsewhere is not read as part of an experiment that somebody gave: no file, no descendant, no notes."""
     other = t.collect(t.target('empty'), options=['-A', 'off', '-C', 'what nobody else may read']).experiment

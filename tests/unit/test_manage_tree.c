@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 static int here;
@@ -131,21 +132,47 @@ static void build_tree(void)
 	    "ln -s a/one tree/link; ln -s nowhere tree/dangling");
 }
 
+static int open_folder(const char *path)
+{
+	int folder = folder_open(path, 0);
+
+	assert_true(folder >= 0);
+	return folder;
+}
+
+static bool copy_of(const char *from, const char *to)
+{
+	int folder = open_folder(from);
+	bool ok = tree_copy(folder, to);
+
+	folder_close(folder);
+	return ok;
+}
+
+static bool same_of(const char *from, const char *copy)
+{
+	int folder = open_folder(from);
+	bool same = tree_same(folder, copy);
+
+	folder_close(folder);
+	return same;
+}
+
 static void test_copy_tree(void **state)
 {
 	(void)state;
 	build_tree();
-	assert_true(tree_copy("tree", "copy"));
+	assert_true(copy_of("tree", "copy"));
 	run("diff -r --no-dereference tree copy");
-	assert_true(tree_same("tree", "copy"));
+	assert_true(same_of("tree", "copy"));
 	assert_int_equal(tree_bytes("copy"), strlen("one\n"));
-	assert_false(tree_copy("tree", "copy"));
+	assert_false(copy_of("tree", "copy"));
 	assert_int_equal(errno, EEXIST);
 	/* a link is another name of the tree, but its own when it is removed */
 	run("ln -s tree other");
-	assert_true(tree_copy("other", "second"));
+	assert_true(copy_of("other", "second"));
 	run("test -d second && diff -r --no-dereference tree second");
-	assert_true(tree_same("other", "second"));
+	assert_true(same_of("other", "second"));
 	assert_true(tree_remove("other"));
 	assert_true(exists("tree/a/one"));
 }
@@ -161,10 +188,33 @@ static void test_differences(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
 		build_tree();
-		assert_true(tree_copy("tree", "copy"));
+		assert_true(copy_of("tree", "copy"));
 		run("%s", changes[i]);
-		assert_false(tree_same("tree", "copy"));
+		assert_false(same_of("tree", "copy"));
 	}
+}
+
+/* What has the name of a folder that was opened before stays where it is. */
+static void test_exchanged(void **state)
+{
+	char *left;
+
+	(void)state;
+	build_tree();
+	int folder = open_folder("tree");
+
+	run("rm -rf aside moved; mv tree aside; mkdir tree; echo gold > tree/ring");
+	assert_false(tree_rename_folder("tree", folder, "moved"));
+	assert_int_equal(errno, ESTALE);
+	assert_false(tree_remove_folder("tree", folder, &left));
+	assert_int_equal(errno, ESTALE);
+	assert_string_equal(left, "tree");
+	free(left);
+	run("test -f tree/ring && test ! -e moved && test -f aside/a/one && test ! -e .tree.*");
+	assert_true(tree_rename_folder("aside", folder, "moved"));
+	assert_true(tree_remove_folder("moved", folder, &left));
+	assert_false(exists("moved"));
+	folder_close(folder);
 }
 
 static void test_rename_and_remove(void **state)
@@ -218,12 +268,13 @@ static void test_relative_paths(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_copy_file),     cmocka_unit_test(test_copy_that_fails),
-		cmocka_unit_test(test_remove_itself), cmocka_unit_test(test_remove_itself),
-		cmocka_unit_test(test_write_whole),   cmocka_unit_test(test_holes),
-		cmocka_unit_test(test_no_way_out),    cmocka_unit_test(test_copy_tree),
-		cmocka_unit_test(test_differences),   cmocka_unit_test(test_rename_and_remove),
-		cmocka_unit_test(test_directories),   cmocka_unit_test(test_relative_paths),
+		cmocka_unit_test(test_copy_file),	  cmocka_unit_test(test_copy_that_fails),
+		cmocka_unit_test(test_remove_itself),	  cmocka_unit_test(test_remove_itself),
+		cmocka_unit_test(test_write_whole),	  cmocka_unit_test(test_holes),
+		cmocka_unit_test(test_no_way_out),	  cmocka_unit_test(test_copy_tree),
+		cmocka_unit_test(test_differences),	  cmocka_unit_test(test_exchanged),
+		cmocka_unit_test(test_rename_and_remove), cmocka_unit_test(test_directories),
+		cmocka_unit_test(test_relative_paths),
 	};
 
 	here = AT_FDCWD;
