@@ -115,7 +115,7 @@ int folder_open_parent(int folder, const char *path, const char **name)
  */
 static bool is_hollow(const struct stat *info)
 {
-	enum { LARGE = 1 << 30, LEAST_PART = 64, BLOCK = 512 };
+	enum { LARGE = 1 << 24, LEAST_PART = 64, BLOCK = 512 };
 
 	return info->st_size > LARGE && info->st_size / LEAST_PART > info->st_blocks * BLOCK;
 }

@@ -444,6 +444,26 @@ def a_directory_that_is_exchanged_before_it_is_removed_or_moved(t):
 
 
 @test
+def many_names_of_a_large_file(t):
+    """Logs of hundreds of descendants that are one sparse file cost nobody minutes: neither who records nor who reads."""
+    def plant(experiment):
+        with open(t.directory / 'large', 'wb') as large:
+            large.truncate(1 << 30)
+        for number in range(300):
+            (experiment / f'_f{number + 50}.er').mkdir()
+            os.link(t.directory / 'large', experiment / f'_f{number + 50}.er' / 'log.xml')
+
+    with subprocess.Popen([t.helio, 'collect', '-A', 'off', '-p', 'off', '-o', 'under_way.er', 'sleep', '2'], cwd=t.directory, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True) as run:
+        log = t.directory / 'under_way.er' / 'log.xml'
+        wait_until(t, lambda: log.exists() and '<process' in log.read_text(), 'it does not begin')
+        plant(t.directory / 'under_way.er')
+        t.equal(run.wait(timeout=60 * patience()), 0, 'status of collect')
+    for command in 'check', 'info', 'ls', 'print -header', 'ctl status':
+        t.run(t.helio, *command.split(), t.directory / 'under_way.er', timeout=60)
+
+
+@test
 def links_in_place_of_an_experiment_s_own(t):
     """What is elsewhere is not read as part of an experiment that somebody gave: no file, no descendant, no notes."""
     other = t.collect(t.target('empty'), options=['-A', 'off', '-C', 'what nobody else may read']).experiment

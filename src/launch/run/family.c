@@ -39,7 +39,12 @@ int family_open_file(const struct family *family, const struct member *member, c
 	return fd;
 }
 
-static char *read_log(const struct family *family, const struct member *member, uid_t *owner)
+/* Bytes: of a log, and of its begin, which has the process and its command. */
+enum { WHOLE = 1 << 28, BEGIN = 1 << 22 };
+
+/* As much as `most` bytes.  What has another name elsewhere is no recording's: NULL. */
+static char *read_log(const struct family *family, const struct member *member, size_t most,
+		      uid_t *owner)
 {
 	struct stat st;
 	int fd = family_open_file(family, member, FORMAT_FILE_LOG, O_RDONLY);
@@ -47,10 +52,12 @@ static char *read_log(const struct family *family, const struct member *member, 
 
 	if (fd < 0)
 		return NULL;
-	if (!fstat(fd, &st)) {
+	if (!fstat(fd, &st) && st.st_nlink < 2) {
+		size_t length = (size_t)st.st_size < most ? (size_t)st.st_size : most;
+
 		*owner = st.st_uid;
-		text = xmalloc((size_t)st.st_size + 1);
-		ssize_t size = pread(fd, text, (size_t)st.st_size, 0);
+		text = xmalloc(length + 1);
+		ssize_t size = pread(fd, text, length, 0);
 
 		text[size > 0 ? size : 0] = '\0';
 	}
@@ -62,13 +69,13 @@ char *family_read_log(const struct family *family, const struct member *member)
 {
 	uid_t owner;
 
-	return read_log(family, member, &owner);
+	return read_log(family, member, WHOLE, &owner);
 }
 
 static void read_process(struct family *family, struct member *member)
 {
 	uint64_t pid;
-	char *text = read_log(family, member, &member->owner);
+	char *text = read_log(family, member, BEGIN, &member->owner);
 	const char *line = text ? strstr(text, "\n<process ") : NULL;
 
 	/* Without its end the line is not written yet. */
