@@ -23,6 +23,7 @@ enum { SUMS_LIMIT = 256 << 20 }; /* bytes: some millions of files */
 struct seen {
 	struct string_table files; /* "DEVICE INODE" */
 	VEC(uint64_t) sums;
+	struct string_table named; /* the files that the lists have */
 };
 
 static void damaged(struct check *check, const char *name, const char *what)
@@ -157,6 +158,7 @@ static bool check_lines(struct check *check, struct seen *seen, int folder, char
 
 		if (!name)
 			return false;
+		string_table_add(&seen->named, name);
 		check_file(check, seen, folder, name, length, sum);
 	}
 	return true;
@@ -168,6 +170,25 @@ static bool has_sums(const struct experiment_log *log)
 		if (!strcmp(log->events.items[i].kind, FORMAT_EVENT_SUMS))
 			return true;
 	return false;
+}
+
+/* Processes that the list does not have: their time may be another recording's. */
+static void check_members(struct check *check, const struct seen *seen)
+{
+	for (size_t i = 0; i < check->experiment->processes.count; i++) {
+		const struct process *process = &check->experiment->processes.items[i];
+
+		if (process->is_unrecorded || !*process->directory)
+			continue;
+		char *log = xasprintf("%s/%s", process->directory, FORMAT_FILE_LOG);
+
+		if (string_table_find(&seen->named, log) == HASH_NONE)
+			diag_add(&check->warnings, DIAG_WARNING,
+				 "%s was added, or went on, after the recording was finished: no "
+				 "checksums tell whether its files are what was written",
+				 process->name);
+		free(log);
+	}
 }
 
 char *check_read_sums(int folder, const char *name, size_t *size)
@@ -213,11 +234,14 @@ void check_sums(struct check *check)
 			 founder->name);
 	else if (text && !check_lines(check, &seen, folder, text, size))
 		damaged(check, FORMAT_FILE_SUMS, "is damaged");
+	else if (text)
+		check_members(check, &seen);
 	free(text);
 	text = check_read_sums(folder, FORMAT_FILE_ARCHIVE_SUMS, &size);
 	if (text ? !check_lines(check, &seen, folder, text, size) : errno != ENOENT)
 		damaged(check, FORMAT_FILE_ARCHIVE_SUMS, "is damaged");
 	free(text);
 	string_table_fini(&seen.files);
+	string_table_fini(&seen.named);
 	vec_fini(&seen.sums);
 }

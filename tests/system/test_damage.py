@@ -241,6 +241,17 @@ def what_is_done_later_is_no_damage(t):
 
 
 @test
+def a_process_that_was_added(t):
+    """A copy of a descendant counts for another one, and that is said."""
+    experiment = recorded(t)
+    t.equal(t.run(t.helio, 'check', experiment).status, 0, 'status of check')
+    shutil.copytree(experiment / '_f1.er', experiment / '_f2.er')
+    result = t.run(t.helio, 'check', experiment)
+    t.equal(result.status, 1, f'status of check ({result.out})')
+    t.check('_f2.er was added' in result.out, result.out)
+
+
+@test
 def each_copy_counts(t):
     """A changed bit in a copy of a load object, of a source, of [vdso], or in the list of their sums: damaged."""
     experiment = recorded(t)
