@@ -6,9 +6,10 @@
  *                           by another thread while it runs.  Prints the CPU time before and
  *                           after, and `another` runs in between, which is never withdrawn.
  *   api_unload again        code runs before it is announced, and between its withdrawal and the
- * next announcement there, of another function or the same api_unload batches      50 times: 200
- * functions are announced, and withdrawn, then work is done api_unload singly       10,000 times: a
- * function is announced, memory allocated, the function withdrawn and the memory freed
+ *                           next announcement there, of another function or the same
+ *   api_unload batches      50 times: 200 functions are announced, and withdrawn, then work is done
+ *   api_unload singly       10,000 times: a function is announced, memory allocated, the function
+ *                           withdrawn and the memory freed
  */
 #include "target.h"
 
