@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool option_refuse(struct option_parser *parser, const char *what, const char *argument)
+bool options_refuse(struct option_parser *parser, const char *what, const char *argument)
 {
 	diag_add(parser->diags, DIAG_ERROR, "%s '%s'", what, argument);
 	return false;
@@ -34,7 +34,7 @@ static bool take_clock(struct option_parser *parser, const char *argument)
 	}
 	parser->options->clock_first_us = strcmp(argument, "on") ? 0 : OPTIONS_CLOCK_FIRST_US;
 	return options_read_clock(argument, &parser->options->clock_us, parser->diags) ||
-	       option_refuse(parser, "Unrecognized clock-profiling interval", argument);
+	       options_refuse(parser, "Unrecognized clock-profiling interval", argument);
 }
 
 static bool take_sample(struct option_parser *parser, const char *argument)
@@ -46,7 +46,7 @@ static bool take_sample(struct option_parser *parser, const char *argument)
 	else if (!strcmp(argument, "off"))
 		*period = 0;
 	else if (!options_read_count(argument, 86400 * 365, period))
-		return option_refuse(parser, "Unrecognized sample period", argument);
+		return options_refuse(parser, "Unrecognized sample period", argument);
 	return true;
 }
 
@@ -58,7 +58,7 @@ static bool take_follow(struct option_parser *parser, const char *argument)
 		regex_t regex;
 
 		if (pattern_compile(&regex, argument + 1, REG_NOSUB))
-			return option_refuse(parser, "Unrecognized follow-mode parameter",
+			return options_refuse(parser, "Unrecognized follow-mode parameter",
 					     argument);
 		regfree(&regex);
 		options->follow_regex = argument + 1;
@@ -68,7 +68,7 @@ static bool take_follow(struct option_parser *parser, const char *argument)
 	} else if (!strcmp(argument, "off")) {
 		options->follow = false;
 	} else {
-		return option_refuse(parser, "Unrecognized follow-mode parameter", argument);
+		return options_refuse(parser, "Unrecognized follow-mode parameter", argument);
 	}
 	return true;
 }
@@ -130,14 +130,14 @@ static bool take_window(struct option_parser *parser, const char *argument)
 			 argument);
 		return false;
 	default:
-		return option_refuse(parser, "Unrecognized time parameter", argument);
+		return options_refuse(parser, "Unrecognized time parameter", argument);
 	}
 }
 
 static bool take_sample_signal(struct option_parser *parser, const char *argument)
 {
 	return options_read_signal(argument, strlen(argument), &parser->options->sample_signal) ||
-	       option_refuse(parser, "Invalid sample signal", argument);
+	       options_refuse(parser, "Invalid sample signal", argument);
 }
 
 /* SIGNAL[,r]: without r the recording begins paused. */
@@ -148,7 +148,7 @@ static bool take_pause_signal(struct option_parser *parser, const char *argument
 
 	if ((*rest && strcmp(rest, ",r") != 0) ||
 	    !options_read_signal(argument, length, &parser->options->pause_signal))
-		return option_refuse(parser, "Invalid delay signal", argument);
+		return options_refuse(parser, "Invalid delay signal", argument);
 	parser->options->begin_paused = !*rest;
 	return true;
 }
@@ -158,7 +158,7 @@ static bool take_size_limit(struct option_parser *parser, const char *argument)
 	if (!strcmp(argument, "unlimited") || !strcmp(argument, "none"))
 		return true;
 	return options_read_count(argument, 1u << 30, &parser->options->size_limit_mb) ||
-	       option_refuse(parser, "Unrecognized experiment size limit", argument);
+	       options_refuse(parser, "Unrecognized experiment size limit", argument);
 }
 
 static bool take_directory(struct option_parser *parser, const char *argument)
@@ -182,7 +182,7 @@ static bool take_group(struct option_parser *parser, const char *argument)
 	size_t length = strlen(argument);
 
 	if (length < 5 || strcmp(argument + length - 4, ".erg") != 0 || argument[length - 5] == '/')
-		return option_refuse(parser, "An experiment group's name must end in '.erg', not",
+		return options_refuse(parser, "An experiment group's name must end in '.erg', not",
 				     argument);
 	parser->options->group = argument;
 	return true;
@@ -208,7 +208,7 @@ static bool take_archive_word(struct option_parser *parser, const char *argument
 			return true;
 		}
 	}
-	return option_refuse(parser, "Unrecognized archive-mode parameter", argument);
+	return options_refuse(parser, "Unrecognized archive-mode parameter", argument);
 }
 
 static bool take_archive(struct option_parser *parser, const char *argument)
@@ -229,19 +229,19 @@ static bool take_engine(struct option_parser *parser, const char *argument)
 			return true;
 		}
 	}
-	return option_refuse(parser, "The engine must be auto, perf or monitor, not", argument);
+	return options_refuse(parser, "The engine must be auto, perf or monitor, not", argument);
 }
 
 static bool take_depth(struct option_parser *parser, const char *argument)
 {
 	return options_read_count(argument, 1u << 20, &parser->options->depth) ||
-	       option_refuse(parser, "Unrecognized call stack depth", argument);
+	       options_refuse(parser, "Unrecognized call stack depth", argument);
 }
 
 static bool take_overhead(struct option_parser *parser, const char *argument)
 {
 	return options_read_overhead(argument, &parser->options->max_overhead) ||
-	       option_refuse(parser, "--max-overhead takes a percentage from 1 to 90 or off, not",
+	       options_refuse(parser, "--max-overhead takes a percentage from 1 to 90 or off, not",
 			     argument);
 }
 

@@ -33,7 +33,7 @@ FORMAT_KINDS(X)
 #undef X
 
 /* Adds the error "what 'argument'".  Returns false. */
-bool option_refuse(struct option_parser *parser, const char *what, const char *argument);
+bool options_refuse(struct option_parser *parser, const char *what, const char *argument);
 
 /* A number with a unit: the first unit of a list is that without a suffix, the last has NULL. */
 struct option_unit {

@@ -15,31 +15,13 @@
 #include "manage/report.h"
 #include "manage/survey.h"
 
-#include <getopt.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { CHECK_IN_ORDER, CHECK_WARNINGS, CHECK_DAMAGED, CHECK_UNREADABLE };
-
-static void put_usage(const char *program)
-{
-	terminal_printf(
-		stdout,
-		"Usage: %s [--json] EXPERIMENT...\n"
-		"Read all of an experiment and say whether it is whole, and what it yields.\n"
-		"\n"
-		"  -j, --json     as JSON\n"
-		"  -q, --quiet    only the exit status\n"
-		"  -V, --version  the version\n"
-		"  -h, --help     this help\n"
-		"\n"
-		"Exit status: 0 in order; 1 warnings: something was not recorded or cannot be had "
-		"here;\n"
-		"2 damaged, or no experiment, or a wrong command line.\n",
-		program);
-}
 
 /* It ended in order: then it had load objects, and has written at least two sample points. */
 static bool has_closed(const struct experiment_log *log)
@@ -291,35 +273,38 @@ static int run(const struct arguments *arguments, const struct experiment_paths 
 	return worst < CHECK_DAMAGED ? worst : CHECK_DAMAGED;
 }
 
+static const struct option options[] = {
+	{'j', "json", NULL, 0, option_set_flag, offsetof(struct arguments, json), "print JSON"},
+	{'q', "quiet", NULL, 0, option_set_flag, offsetof(struct arguments, quiet),
+	 "only the exit status"},
+};
+static const struct option_table tables[] = {OPTION_TABLE(options), OPTION_COMMON};
+static const struct option_syntax syntax = {
+	.tables = tables,
+	.count = COUNT(tables),
+	.usage = "Usage: %s [--json] EXPERIMENT...\n"
+		 "Read all of an experiment and say whether it is whole, and what it yields.\n"
+		 "\n",
+	.notes = "\n"
+		 "Exit status: 0 in order; 1 warnings: something was not recorded or cannot be had "
+		 "here;\n"
+		 "2 damaged, or no experiment, or a wrong command line.\n",
+};
+
 int manage_check_main(int argc, char **argv)
 {
-	static const struct option options[] = {{"json", no_argument, NULL, 'j'},
-						{"quiet", no_argument, NULL, 'q'},
-						{"version", no_argument, NULL, 'V'},
-						{"help", no_argument, NULL, 'h'},
-						{0}};
 	struct arguments arguments = {.program = report_program(argv)};
 	struct experiment_paths paths = {0};
-	int letter;
+	char **operands;
+	int status;
 
-	while ((letter = getopt_long(argc, argv, "jqVh", options, NULL)) >= 0) {
-		arguments.json |= letter == 'j';
-		arguments.quiet |= letter == 'q';
-		if (letter == 'V')
-			return report_version(arguments.program);
-		if (letter == 'h') {
-			put_usage(arguments.program);
-			return CHECK_IN_ORDER;
-		}
-		if (letter == '?')
-			return report_usage_error(arguments.program, NULL);
-	}
-	if (optind == argc)
+	if (!report_may_run(&syntax, arguments.program, &arguments, argv, &operands, &status))
+		return status;
+	if (!*operands)
 		return report_usage_error(arguments.program, "name an experiment to check");
-	for (int i = optind; i < argc; i++)
-		experiment_paths_add(&paths, argv[i]);
-	int status = run(&arguments, &paths);
-
+	for (char **path = operands; *path; path++)
+		experiment_paths_add(&paths, *path);
+	status = run(&arguments, &paths);
 	experiment_paths_fini(&paths);
 	return status;
 }

@@ -5,6 +5,7 @@
  * interrupted one leaves nothing that is taken for one.  Across file systems a move is a copy
  * that is compared with the original before that is removed.
  */
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/path.h"
 #include "base/strbuf.h"
@@ -16,7 +17,6 @@
 #include "manage/tree.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,25 +26,8 @@
 struct transfer {
 	const char *program;
 	bool move;
-	bool help, version;
 	struct diag_list diags;
 };
-
-static void put_usage(const struct transfer *transfer)
-{
-	terminal_printf(
-		stdout,
-		"Usage: %s EXPERIMENT TARGET.er\n"
-		"       %s EXPERIMENT... DIRECTORY\n"
-		"%s experiments with their descendants and archives.\n"
-		"\n"
-		"A group (NAME.erg) stands for its experiments and goes to a directory, too.\n"
-		"What has the name already is never replaced.\n"
-		"\n"
-		"  -V, --version  the version\n"
-		"  -h, --help     this help\n",
-		transfer->program, transfer->program, transfer->move ? "Move" : "Copy");
-}
 
 static bool exists(const char *path)
 {
@@ -281,35 +264,36 @@ static bool run(struct transfer *transfer, char **names, int count)
 	return ok;
 }
 
-static bool parse(struct transfer *transfer, int argc, char **argv)
-{
-	static const struct option options[] = {
-		{"version", no_argument, NULL, 'V'}, {"help", no_argument, NULL, 'h'}, {0}};
-	int letter;
+static const struct option_table tables[] = {OPTION_COMMON};
 
-	while ((letter = getopt_long(argc, argv, "Vh", options, NULL)) >= 0) {
-		transfer->version |= letter == 'V';
-		transfer->help |= letter == 'h';
-		if (letter == '?')
-			return false;
-	}
-	return true;
-}
+#define USAGE(verb)                                                                                \
+	"Usage: %s EXPERIMENT TARGET.er\n"                                                         \
+	"       %s EXPERIMENT... DIRECTORY\n" verb                                                 \
+	" experiments with their descendants and archives.\n"                                      \
+	"\n"                                                                                       \
+	"A group (NAME.erg) stands for its experiments and goes to a directory, too.\n"            \
+	"What has the name already is never replaced.\n"                                           \
+	"\n"
 
-static int transfer_main(struct transfer *transfer, int argc, char **argv)
+static const struct option_syntax copy_syntax = {
+	.tables = tables, .count = COUNT(tables), .usage = USAGE("Copy")};
+static const struct option_syntax move_syntax = {
+	.tables = tables, .count = COUNT(tables), .usage = USAGE("Move")};
+
+static int transfer_main(struct transfer *transfer, char **argv)
 {
+	char **operands;
+	int status;
+
 	transfer->program = report_program(argv);
-	if (!parse(transfer, argc, argv))
-		return report_usage_error(transfer->program, NULL);
-	if (transfer->version)
-		return report_version(transfer->program);
-	if (transfer->help) {
-		put_usage(transfer);
-		return MANAGE_EXIT_OK;
-	}
-	if (argc - optind < 2)
+	if (!report_may_run(transfer->move ? &move_syntax : &copy_syntax, transfer->program,
+			    transfer, argv, &operands, &status))
+		return status;
+	int count = (int)command_line_count(operands);
+
+	if (count < 2)
 		return report_usage_error(transfer->program, "name an experiment and a target");
-	bool ok = run(transfer, argv + optind, argc - optind);
+	bool ok = run(transfer, operands, count);
 
 	report_diags(transfer->program, &transfer->diags);
 	return ok ? MANAGE_EXIT_OK : MANAGE_EXIT_FAILED;
@@ -319,12 +303,12 @@ int manage_copy_main(int argc, char **argv)
 {
 	struct transfer transfer = {0};
 
-	return transfer_main(&transfer, argc, argv);
+	return transfer_main(&transfer, argv);
 }
 
 int manage_move_main(int argc, char **argv)
 {
 	struct transfer transfer = {.move = true};
 
-	return transfer_main(&transfer, argc, argv);
+	return transfer_main(&transfer, argv);
 }

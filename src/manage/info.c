@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `helio info`: one experiment in detail, as facts; what they mean is for `helio print`. */
+#include "base/array.h"
 #include "base/terminal.h"
 #include "experiment/group.h"
 #include "format/archive.h"
@@ -9,9 +10,9 @@
 #include "manage/survey.h"
 #include "manage/tree.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -20,20 +21,6 @@ struct info {
 	struct object_list objects;
 	uint64_t archive_bytes;
 };
-
-static void put_usage(const char *program)
-{
-	terminal_printf(
-		stdout,
-		"Usage: %s [--json] EXPERIMENT...\n"
-		"Say what an experiment is: what was recorded, where and when, its processes, its "
-		"files.\n"
-		"\n"
-		"  -j, --json     as JSON\n"
-		"  -V, --version  the version\n"
-		"  -h, --help     this help\n",
-		program);
-}
 
 /* Reads the maps and stacks behind the logs, for the load objects. */
 static bool info_open(struct info *info, const char *path, struct diag_list *errors)
@@ -285,34 +272,38 @@ static int run(const char *program, bool as_json, const struct experiment_paths 
 	return ok ? MANAGE_EXIT_OK : MANAGE_EXIT_FAILED;
 }
 
+struct arguments {
+	bool json;
+};
+
+static const struct option options[] = {
+	{'j', "json", NULL, 0, option_set_flag, offsetof(struct arguments, json), "print JSON"},
+};
+static const struct option_table tables[] = {OPTION_TABLE(options), OPTION_COMMON};
+static const struct option_syntax syntax = {
+	.tables = tables,
+	.count = COUNT(tables),
+	.usage = "Usage: %s [--json] EXPERIMENT...\n"
+		 "Say what an experiment is: what was recorded, where and when, its processes, "
+		 "its files.\n"
+		 "\n",
+};
+
 int manage_info_main(int argc, char **argv)
 {
-	static const struct option options[] = {{"json", no_argument, NULL, 'j'},
-						{"version", no_argument, NULL, 'V'},
-						{"help", no_argument, NULL, 'h'},
-						{0}};
 	const char *program = report_program(argv);
+	struct arguments arguments = {0};
 	struct experiment_paths paths = {0};
-	bool json = false;
-	int letter;
+	char **operands;
+	int status;
 
-	while ((letter = getopt_long(argc, argv, "jVh", options, NULL)) >= 0) {
-		json |= letter == 'j';
-		if (letter == 'V')
-			return report_version(program);
-		if (letter == 'h') {
-			put_usage(program);
-			return MANAGE_EXIT_OK;
-		}
-		if (letter == '?')
-			return report_usage_error(program, NULL);
-	}
-	if (optind == argc)
+	if (!report_may_run(&syntax, program, &arguments, argv, &operands, &status))
+		return status;
+	if (!*operands)
 		return report_usage_error(program, "name an experiment");
-	for (int i = optind; i < argc; i++)
-		experiment_paths_add(&paths, argv[i]);
-	int status = run(program, json, &paths);
-
+	for (char **path = operands; *path; path++)
+		experiment_paths_add(&paths, *path);
+	status = run(program, arguments.json, &paths);
 	experiment_paths_fini(&paths);
 	return status;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `helio ls`: what experiments there are. Logs only, so a directory of large ones is listed at
  * once. */
+#include "base/array.h"
 #include "base/folder.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
@@ -12,8 +13,8 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,24 +33,6 @@ struct listing {
 	json_t *experiments; /* in JSON mode */
 	struct diag_list diags;
 };
-
-static void put_usage(const char *program)
-{
-	terminal_printf(
-		stdout,
-		"Usage: %s [--json] [DIRECTORY|EXPERIMENT|GROUP]...\n"
-		"List experiments: those in a directory (default: here), or those that are named.\n"
-		"\n"
-		"  -j, --json     as JSON\n"
-		"  -V, --version  the version\n"
-		"  -h, --help     this help\n"
-		"\n"
-		"State: complete; recording (a process of it still runs); paused, stopped (by "
-		"helio "
-		"ctl);\n"
-		"killed (the program was, by a signal); unfinished (helio collect was).\n",
-		program);
-}
 
 static void add_row(struct listing *listing, const struct survey *survey, const char *name)
 {
@@ -194,28 +177,30 @@ static int run(struct listing *listing, char **names, int count)
 							       : MANAGE_EXIT_OK;
 }
 
+static const struct option options[] = {
+	{'j', "json", NULL, 0, option_set_flag, offsetof(struct listing, json), "print JSON"},
+};
+static const struct option_table tables[] = {OPTION_TABLE(options), OPTION_COMMON};
+static const struct option_syntax syntax = {
+	.tables = tables,
+	.count = COUNT(tables),
+	.usage = "Usage: %s [--json] [DIRECTORY|EXPERIMENT|GROUP]...\n"
+		 "List experiments: those in a directory (default: here), or those that are "
+		 "named.\n"
+		 "\n",
+	.notes = "\n"
+		 "State: complete; recording (a process of it still runs); paused, stopped (by "
+		 "helio ctl);\n"
+		 "killed (the program was, by a signal); unfinished (helio collect was).\n",
+};
+
 int manage_list_main(int argc, char **argv)
 {
-	static const struct option options[] = {{"json", no_argument, NULL, 'j'},
-						{"version", no_argument, NULL, 'V'},
-						{"help", no_argument, NULL, 'h'},
-						{0}};
 	struct listing listing = {.program = report_program(argv)};
-	int letter;
+	char **operands;
+	int status;
 
-	while ((letter = getopt_long(argc, argv, "jVh", options, NULL)) >= 0) {
-		switch (letter) {
-		case 'j':
-			listing.json = true;
-			break;
-		case 'V':
-			return report_version(listing.program);
-		case 'h':
-			put_usage(listing.program);
-			return MANAGE_EXIT_OK;
-		default:
-			return report_usage_error(listing.program, NULL);
-		}
-	}
-	return run(&listing, argv + optind, argc - optind);
+	if (!report_may_run(&syntax, listing.program, &listing, argv, &operands, &status))
+		return status;
+	return run(&listing, operands, (int)command_line_count(operands));
 }

@@ -2,6 +2,7 @@
 /*
  * `helio rm`: removes experiments and nothing else.
  */
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/terminal.h"
 #include "experiment/group.h"
@@ -11,7 +12,6 @@
 #include "manage/tree.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,22 +21,8 @@ struct removal {
 	const char *program;
 	bool ask;   /* -i */
 	bool force; /* -f: what is not there is no fault */
-	bool help, version;
 	struct diag_list diags;
 };
-
-static void put_usage(const char *program)
-{
-	terminal_printf(stdout,
-			"Usage: %s [-i] [-f] EXPERIMENT...\n"
-			"Remove experiments, or groups (NAME.erg) with their experiments.\n"
-			"\n"
-			"  -i, --interactive  ask before each\n"
-			"  -f, --force        do not ask, and do not mind what is not there\n"
-			"  -V, --version      the version\n"
-			"  -h, --help         this help\n",
-			program);
-}
 
 /* No answer is no. */
 static bool is_wanted(const struct removal *removal, const char *path)
@@ -111,46 +97,52 @@ static bool remove_group(struct removal *removal, const char *group)
 	return ok;
 }
 
-static bool parse(struct removal *removal, int argc, char **argv)
+/* Of -i and -f the last one counts. */
+static bool take_interactive(struct option_parser *parser, const char *argument)
 {
-	static const struct option options[] = {{"interactive", no_argument, NULL, 'i'},
-						{"force", no_argument, NULL, 'f'},
-						{"version", no_argument, NULL, 'V'},
-						{"help", no_argument, NULL, 'h'},
-						{0}};
-	int letter;
+	struct removal *removal = parser->target;
 
-	while ((letter = getopt_long(argc, argv, "ifVh", options, NULL)) >= 0) {
-		if (letter == '?')
-			return false;
-		removal->version |= letter == 'V';
-		removal->help |= letter == 'h';
-		if (letter == 'i' || letter == 'f') { /* the last one counts */
-			removal->ask = letter == 'i';
-			removal->force = letter == 'f';
-		}
-	}
+	removal->ask = true;
+	removal->force = false;
 	return true;
 }
+
+static bool take_force(struct option_parser *parser, const char *argument)
+{
+	struct removal *removal = parser->target;
+
+	removal->ask = false;
+	removal->force = true;
+	return true;
+}
+
+static const struct option options[] = {
+	{'i', "interactive", NULL, 0, take_interactive, 0, "ask before each"},
+	{'f', "force", NULL, 0, take_force, 0, "do not ask, and do not mind what is not there"},
+};
+static const struct option_table tables[] = {OPTION_TABLE(options), OPTION_COMMON};
+static const struct option_syntax syntax = {
+	.tables = tables,
+	.count = COUNT(tables),
+	.usage = "Usage: %s [-i] [-f] EXPERIMENT...\n"
+		 "Remove experiments, or groups (NAME.erg) with their experiments.\n"
+		 "\n",
+};
 
 int manage_remove_main(int argc, char **argv)
 {
 	struct removal removal = {.program = report_program(argv)};
+	char **operands;
 	bool ok = true;
+	int status;
 
-	if (!parse(&removal, argc, argv))
-		return report_usage_error(removal.program, NULL);
-	if (removal.version)
-		return report_version(removal.program);
-	if (removal.help) {
-		put_usage(removal.program);
-		return MANAGE_EXIT_OK;
-	}
-	if (optind == argc && !removal.force)
+	if (!report_may_run(&syntax, removal.program, &removal, argv, &operands, &status))
+		return status;
+	if (!*operands && !removal.force)
 		return report_usage_error(removal.program, "name an experiment to remove");
-	for (int i = optind; i < argc; i++) {
-		ok &= experiment_is_named_group(argv[i]) ? remove_group(&removal, argv[i])
-							 : remove_experiment(&removal, argv[i]);
+	for (char **path = operands; *path; path++) {
+		ok &= experiment_is_named_group(*path) ? remove_group(&removal, *path)
+						       : remove_experiment(&removal, *path);
 		report_diags(removal.program, &removal.diags);
 	}
 	return ok ? MANAGE_EXIT_OK : MANAGE_EXIT_FAILED;

@@ -14,37 +14,27 @@ const char *report_program(char **argv)
 	const char *base = slash ? slash + 1 : argv[0];
 
 	snprintf(name, sizeof(name), "%s%s", strncmp(base, "er_", 3) ? "helio " : "", base);
-	argv[0] = name;
 	return name;
+}
+
+bool report_may_run(const struct option_syntax *syntax, const char *program, void *target,
+		    char **argv, char ***operands, int *status)
+{
+	enum command_line read = command_line_read(syntax, program, target, argv + 1, operands);
+
+	*status = read == COMMAND_LINE_WRONG ? MANAGE_EXIT_USAGE : MANAGE_EXIT_OK;
+	return read == COMMAND_LINE_OK;
 }
 
 int report_usage_error(const char *program, const char *message)
 {
-	if (message)
-		terminal_printf(stderr, "%s: %s\n", program, message);
-	terminal_printf(stderr, "Try `%s --help'.\n", program);
+	command_line_refuse(program, "%s", message);
 	return MANAGE_EXIT_USAGE;
-}
-
-int report_version(const char *program)
-{
-	terminal_printf(stdout, "%s (Heliometer) " HELIO_VERSION "\n", program);
-	return MANAGE_EXIT_OK;
 }
 
 size_t report_diags(const char *program, struct diag_list *diags)
 {
-	static const char *const levels[] = {
-		[DIAG_NOTE] = "", [DIAG_WARNING] = "Warning: ", [DIAG_ERROR] = ""};
-	size_t errors = 0;
-
-	for (size_t i = 0; i < diags->count; i++) {
-		terminal_printf(stderr, "%s: %s%s\n", program, levels[diags->items[i].level],
-				diags->items[i].text);
-		errors += diags->items[i].level == DIAG_ERROR;
-	}
-	diag_fini(diags);
-	return errors;
+	return command_line_say(stderr, program, diags);
 }
 
 void report_bytes(char text[REPORT_TEXT_SIZE], uint64_t bytes)

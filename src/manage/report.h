@@ -3,6 +3,7 @@
 #ifndef HELIO_MANAGE_REPORT_H
 #define HELIO_MANAGE_REPORT_H
 
+#include "base/command_line.h"
 #include "base/json.h"
 #include "base/status.h"
 
@@ -12,12 +13,17 @@ enum { MANAGE_EXIT_OK, MANAGE_EXIT_FAILED, MANAGE_EXIT_USAGE };
 
 /*
  * How this command calls itself: er_cp as it is, any other name behind
- * "helio ".  Also becomes argv[0], for the messages of getopt.
+ * "helio ".
  */
 const char *report_program(char **argv);
+/*
+ * Reads the command line (base/command_line.h).  False: nothing is to be done but to exit with
+ * *status.
+ */
+bool report_may_run(const struct option_syntax *syntax, const char *program, void *target,
+		    char **argv, char ***operands, int *status);
 /* "Try `helio cp --help'." on stderr, behind a message; returns MANAGE_EXIT_USAGE. */
 int report_usage_error(const char *program, const char *message);
-int report_version(const char *program);
 /* Prints the messages to stderr and empties the list; returns how many were errors. */
 size_t report_diags(const char *program, struct diag_list *diags);
 

@@ -34,7 +34,7 @@ static bool read_param(const char *text, char param[OPTIONS_TRACE_ROOM])
 static bool take(struct option_parser *parser, const char *argument)
 {
 	return read_param(argument, parser->options->trace[TRACE_HEAP]) ||
-	       option_refuse(parser, "Unrecognized heap tracing parameter", argument);
+	       options_refuse(parser, "Unrecognized heap tracing parameter", argument);
 }
 
 const struct option heap_option = {

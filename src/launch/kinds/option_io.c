@@ -10,7 +10,7 @@ static bool take(struct option_parser *parser, const char *argument)
 	char *param = parser->options->trace[TRACE_IO];
 
 	if (strcmp(argument, "on") != 0 && strcmp(argument, "off") != 0)
-		return option_refuse(parser, "Unrecognized I/O tracing parameter", argument);
+		return options_refuse(parser, "Unrecognized I/O tracing parameter", argument);
 	snprintf(param, OPTIONS_TRACE_ROOM, "%s", argument[1] == 'n' ? "on" : "");
 	return true;
 }

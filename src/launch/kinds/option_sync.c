@@ -56,7 +56,7 @@ static bool read_param(const char *text, char param[OPTIONS_TRACE_ROOM])
 static bool take(struct option_parser *parser, const char *argument)
 {
 	return read_param(argument, parser->options->trace[TRACE_SYNC]) ||
-	       option_refuse(parser, "Unrecognized synchronization tracing threshold", argument);
+	       options_refuse(parser, "Unrecognized synchronization tracing threshold", argument);
 }
 
 const struct option sync_option = {

@@ -8,7 +8,7 @@
 static bool take(struct option_parser *parser, const char *argument)
 {
 	if (strcmp(argument, "on") != 0 && strcmp(argument, "off") != 0)
-		return option_refuse(parser, "Unrecognized demo tracing parameter", argument);
+		return options_refuse(parser, "Unrecognized demo tracing parameter", argument);
 	snprintf(parser->options->trace[TRACE_DEMO], OPTIONS_TRACE_ROOM, "%s",
 		 argument[1] == 'n' ? "on" : "");
 	return true;
