@@ -118,8 +118,8 @@ _helio_attach() {
 	--for | -C | -t | -L | --comment | --duration | --size-limit | --depth | --max-overhead) ;;
 	*)
 		if [[ $cur == -* ]]; then
-			_helio_words '--for --tree -p -S -o -O -C -t -L -d -v -q --clock --sample --output --overwrite --comment
-				--duration --size-limit --directory --engine --depth --max-overhead --verbose --quiet --help' "$cur"
+			_helio_words '--for --tree -p -S -o -O -C -t -L -d -q -V --clock --sample --output --overwrite --comment
+				--duration --size-limit --directory --engine --depth --max-overhead --quiet --version --help' "$cur"
 		else
 			_helio_words "$(ps -eo pid=)" "$cur"
 		fi

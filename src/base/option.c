@@ -59,7 +59,7 @@ static const struct option *option_at(const struct option_syntax *syntax, size_t
 			return &syntax->tables[i].rows[index];
 		index -= syntax->tables[i].count;
 	}
-	return NULL;
+	return syntax->more ? option_at(syntax->more, index) : NULL;
 }
 
 enum { NONE = OPTION_MOST, SEVERAL };

@@ -47,6 +47,7 @@ struct option_table {
 struct option_syntax {
 	const struct option_table *tables;
 	size_t count;
+	const struct option_syntax *more; /* whose rows follow, or NULL */
 	/*
 	 * As in collect(1): a short option is a word of its own and long ones are written in full.
 	 * Otherwise `-qa MODE`, `-aMODE` and unique beginnings of names work, too.

@@ -10,6 +10,7 @@
 #include "launch/control.h"
 
 #include "base/array.h"
+#include "base/command_line.h"
 #include "base/file_map.h"
 #include "base/folder.h"
 #include "base/memory.h"
@@ -19,7 +20,6 @@
 #include "launch/run/family.h"
 #include "launch/run/run.h"
 #include "launch/run/samples.h"
-#include "launch/run/show.h"
 #include "launch/run/xml.h"
 
 #include <errno.h>
@@ -324,7 +324,7 @@ int control_main(int argc, char **argv)
 		if (control.done || control.idle)
 			status = CONTROL_EXIT_OK;
 	}
-	show_messages(stderr, "helio ctl", &control.diags);
+	command_line_say(stderr, "helio ctl", &control.diags);
 	if (control.family.members.count)
 		family_close(&control.family);
 	free(control.founder);

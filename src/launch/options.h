@@ -73,8 +73,10 @@ struct options {
  * be there in either case.  All pointers point into argv.
  */
 enum status options_parse(struct options *options, char **argv, struct diag_list *diags);
-/* How many words the option here takes, its argument included; 1 for what is no option. */
-size_t options_length(char **word);
+/* The same in pieces, for another subcommand with these options: what is so unless an option says
+ * otherwise; what remains to be done when they have been read, and options->target is set. */
+void options_init(struct options *options);
+enum status options_finish(struct options *options, struct diag_list *diags);
 
 const char *options_engine_name(enum options_engine engine);
 

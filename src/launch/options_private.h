@@ -1,39 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One option of `helio collect`.  What switches a kind of traced data on is a row of that kind, in
+ * The options of `helio collect`.  What switches a kind of traced data on is a row of that kind, in
  * kinds/option_NAME.c; all others are in options.c.  Private to this module.
  */
 #ifndef HELIO_LAUNCH_OPTIONS_PRIVATE_H
 #define HELIO_LAUNCH_OPTIONS_PRIVATE_H
 
+#include "base/option.h"
 #include "launch/options.h"
 
-struct option_parser {
-	struct options *options;
-	struct diag_list *diags;
-	uint64_t seen; /* a bit for each option */
-};
+/* Only for programs that `helio collect` starts: a flag of rows. */
+enum { OPTION_STARTS = OPTION_OWN };
 
-/* A second one is an error; it may stand without its argument. */
-enum { OPTION_ONCE = 1, OPTION_ALONE = 2 };
+/* The options of `helio collect`, which fill a struct options. */
+extern const struct option_syntax options_syntax;
 
-struct option {
-	char letter;	      /* 0: none */
-	const char *name;     /* the long form; NULL: none */
-	const char *argument; /* what follows, for people; NULL: nothing follows */
-	unsigned flags;
-	/* NULL: not available yet.  False: an error says why. */
-	bool (*take)(struct option_parser *parser, const char *argument);
-	const char *help;
-};
+static inline struct options *options_of(const struct option_parser *parser)
+{
+	return parser->target;
+}
 
 /* heap_option, … */
 #define X(NAME, name) extern const struct option name##_option;
 FORMAT_KINDS(X)
 #undef X
-
-/* Adds the error "what 'argument'".  Returns false. */
-bool options_refuse(struct option_parser *parser, const char *what, const char *argument);
 
 /* A number with a unit: the first unit of a list is that without a suffix, the last has NULL. */
 struct option_unit {

@@ -631,6 +631,10 @@ def options_for_others(t):
             result = t.run(t.helio, 'attach', *words, '--for', '100ms', program.pid)
             t.check(result.status == 1 and f'{words[0]} is for programs that helio collect starts' in result.err, f'{words}: {result.err}')
             t.check('libhelio' not in open(maps, encoding='ascii').read() and not list(t.directory.glob('*.er')), f'{words}: touched')
+    for words in (['-p'], ['--for'], ['4194303', '-o']):  # at the end of the line: what the environment holds is no argument
+        result = t.run(t.helio, 'attach', *words, env={**os.environ, 'A': 'off'})
+        t.check(result.status == 1 and f'{words[-1]} requires an argument' in result.err, f'{words}: {result.status} {result.err}')
+    t.check(t.run(t.helio, 'attach', '-h').out.startswith('Usage: helio attach'), '-h')
     result = t.run(t.helio, 'attach', '--for', '1s')
     t.check(result.status == 1 and 'no process given' in result.err, f'{result.status} {result.err}')
 

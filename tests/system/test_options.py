@@ -6,6 +6,8 @@ from harness import ROOT, test
 
 # Subcommand: its manual page, the status for a wrong command line, a misspelt option and what was meant.
 SUBCOMMANDS = {
+    'collect': ('collect', 1, '--clok', '--clock'),
+    'attach': ('attach', 1, '--forr=1', '--for'),
     'ls': ('cp', 2, '--jsno', '--json'),
     'info': ('cp', 2, '--jsno', '--json'),
     'check': ('check', 2, '--quite', '--quiet'),
@@ -14,21 +16,20 @@ SUBCOMMANDS = {
     'mv': ('cp', 2, '--vresion', '--version'),
     'rm': ('cp', 2, '--forse', '--force'),
 }
-# Options that the page of several subcommands has, not each of these.
-SHARED_PAGES = {'cp': {'ls', 'info', 'cp', 'mv', 'rm'}}
 
 
 def helped(t, subcommand):
     """{options of one row} as the help has them, "-x" or "--name" each."""
     out = t.run(t.helio, subcommand, '--help').out
-    rows = re.findall(r'^  (?:    )?(-\w, --[a-z-]+|-\w|--[a-z-]+)(?: |$)', out, re.M)
+    rows = re.findall(r'^  (?:    )?(-\w, --[a-z-]+|-\w|--[a-z-]+)(?: |=|$)', out, re.M)
     return {frozenset(row.split(', ')) for row in rows}
 
 
 def in_manual(page):
     text = (ROOT / 'docs' / 'man' / f'helio-{page}.1.scd').read_text()
     heads = re.findall(r'^\*-.*$', text.partition('# OPTIONS\n')[2].partition('\n# ')[0], re.M)
-    return {frozenset(re.findall(r'\*(--[a-z-]+|-\w)(?=[*=])', head)) for head in heads} - {frozenset()}
+    options = [option for head in heads for option in head.split(';')]
+    return {frozenset(re.findall(r'\*(--[a-z-]+|-\w)(?=[*=])', option)) for option in options} - {frozenset()}
 
 
 @test

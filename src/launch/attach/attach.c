@@ -11,6 +11,8 @@
 #include "launch/attach/attach.h"
 
 #include "base/arena.h"
+#include "base/array.h"
+#include "base/command_line.h"
 #include "base/folder.h"
 #include "base/memory.h"
 #include "base/terminal.h"
@@ -18,6 +20,7 @@
 #include "format/params.h"
 #include "launch/attach/attach_check.h"
 #include "launch/attach/attach_process.h"
+#include "launch/options_private.h"
 #include "launch/proc.h"
 #include "launch/run/environment.h"
 #include "launch/run/exit.h"
@@ -33,6 +36,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,8 +64,8 @@ struct session {
 };
 
 struct attach {
+	struct options options; /* the first: options of `helio collect` fill it */
 	struct arena arena;
-	struct options options;
 	struct birth_system system;
 	struct diag_list diags;
 	char **words;	 /* the command line */
@@ -75,93 +79,47 @@ struct attach {
 
 /* ---- the command line ---- */
 
-static void put_usage(FILE *file)
+static bool take_for(struct option_parser *parser, const char *argument)
 {
-	fputs("Usage: helio attach [OPTIONS] PID...\n"
-	      "   or: helio attach PID... OPTIONS, or between them\n"
-	      "\n"
-	      "Records programs that run already, with all their threads, until they end, for\n"
-	      "the time of --for, or until Ctrl-C; the programs go on.\n"
-	      "\n"
-	      "      --for TIME              end after so many seconds; or with ms, m for minutes\n"
-	      "      --tree                  the processes' living descendants too\n"
-	      "  -p, -S, -o, -O, -C, -t, -d, -L, --engine, --depth,\n"
-	      "  --max-overhead, -q          as helio collect has them\n"
-	      "\n"
-	      "Example: helio attach --for 10s -o server.er $(pidof server)\n",
-	      file);
-}
-
-static bool read_for(struct attach *attach, const char *text)
-{
+	struct attach *attach = parser->target;
 	uint64_t start_ms;
 
-	if (text && options_read_window(text, &start_ms, &attach->for_ms) == OPTIONS_WINDOW_OK &&
+	if (options_read_window(argument, &start_ms, &attach->for_ms) == OPTIONS_WINDOW_OK &&
 	    !start_ms && attach->for_ms)
 		return true;
-	diag_add(&attach->diags, DIAG_ERROR, "--for needs a time, as in --for 10s, not '%s'",
-		 text ? text : "");
+	return option_refuse(parser, "--for needs a time, as in --for 10s, not", argument);
+}
+
+static bool take_follow(struct option_parser *parser, const char *argument)
+{
+	diag_add(parser->diags, DIAG_ERROR,
+		 "Children that are born meanwhile cannot be followed (-F); --tree records those "
+		 "that live");
 	return false;
 }
 
-/* How many words an option of our own takes; 0: it is none. */
-static size_t own_length(const char *word)
-{
-	if (!strcmp(word, "--for"))
-		return 2;
-	return !strcmp(word, "--tree") || !strncmp(word, "--for=", strlen("--for="));
-}
-
-static bool take_own_option(struct attach *attach, char **word)
-{
-	if (!strcmp(*word, "--tree")) {
-		attach->tree = true;
-		return true;
-	}
-	return read_for(attach, (*word)[strlen("--for")] ? *word + strlen("--for=") : word[1]);
-}
-
-/*
- * Takes our own options out; what is left is for the parser of `helio collect`, whose
- * operands come last: process ids in front of options or between them are moved there.
- */
-static bool take_own_options(struct attach *attach, int argc, char **argv, char **rest)
-{
-	char **pids = arena_array(&attach->arena, char *, (size_t)argc + 1);
-	size_t count = 0, pid_count = 0, length;
-	bool options_end = false;
-
-	rest[count++] = *argv++;
-	for (; *argv; argv += length) {
-		length = own_length(*argv);
-		if (!options_end && !strcmp(*argv, "--")) {
-			options_end = true;
-			length = 1;
-		} else if (options_end || **argv != '-') {
-			pids[pid_count++] = *argv;
-			length = 1;
-		} else if (length) {
-			if (!take_own_option(attach, argv))
-				return false;
-			length = argv[1] ? length : 1;
-		} else if (!strcmp(*argv, "-F") ||
-			   !strncmp(*argv, "--follow", strlen("--follow"))) {
-			diag_add(&attach->diags, DIAG_ERROR,
-				 "Children that are born meanwhile cannot be followed (%s); --tree "
-				 "records those that live",
-				 *argv);
-			return false;
-		} else {
-			length = options_length(argv);
-			for (size_t i = 0; i < length; i++)
-				rest[count++] = argv[i];
-		}
-	}
-	for (size_t i = 0; i < pid_count; i++)
-		rest[count++] = pids[i];
-	rest[count] = NULL;
-	return true;
-}
+static const struct option own[] = {
+	{0, "for", "TIME", 0, take_for, 0, "end after so many seconds; or with ms, m for minutes"},
+	{0, "tree", NULL, 0, option_set_flag, offsetof(struct attach, tree),
+	 "the processes' living descendants too"},
+	{'F', "follow", "WHICH", OPTION_HIDDEN | OPTION_ALONE, take_follow, 0, NULL},
+};
+_Static_assert(!offsetof(struct attach, options), "rows of `helio collect` write there");
+static const struct option_table tables[] = {OPTION_TABLE(own)};
+static const struct option_syntax syntax = {
+	.tables = tables,
+	.count = COUNT(tables),
+	.more = &options_syntax,
+	.hides = OPTION_STARTS,
+	.whole_words = true,
+	.usage = "Usage: %s [OPTIONS] PID...\n"
+		 "   or: %s PID... OPTIONS, or between them\n"
+		 "\n"
+		 "Records programs that run already, with all their threads, until they end, for\n"
+		 "the time of --for, or until Ctrl-C; the programs go on.\n"
+		 "\n",
+	.notes = "\nExample: %s --for 10s -o server.er $(pidof server)\n",
+};
 
 static bool read_pids(struct attach *attach)
 {
@@ -506,7 +464,7 @@ static bool end_session(struct attach *attach, struct session *session)
 	finish_pack(&session->family, &summary, &attach->diags);
 	if (session->is_go && attach->options.clock_us && !attach->options.quiet)
 		diag_add(&attach->diags, DIAG_NOTE, TARGET_GO_STACKS);
-	show_messages(stderr, program_name, &attach->diags);
+	command_line_say(stderr, program_name, &attach->diags);
 	sum_up(attach, session, session->family.folder, &summary, duration_ns);
 	family_close(&session->family);
 	return ok;
@@ -519,7 +477,7 @@ static int record(struct attach *attach)
 	attach->signal_fd = open_signals();
 	for (size_t i = 0; i < attach->sessions.count; i++)
 		recorded += begin_session(attach, &attach->sessions.items[i]) == STATUS_OK;
-	show_messages(stderr, program_name, &attach->diags);
+	command_line_say(stderr, program_name, &attach->diags);
 	if (recorded)
 		wait_for_end(attach);
 	for (size_t i = 0; i < attach->sessions.count; i++)
@@ -615,36 +573,46 @@ int launch_attach_to(const struct options *options, char **words, launch_ending 
 	attach.options.target = pids;
 	int code = attach_all(&attach);
 
-	show_messages(stderr, program_name, &attach.diags);
+	command_line_say(stderr, program_name, &attach.diags);
 	attach_fini(&attach);
 	return code;
 }
 
-static bool names_process(struct attach *attach, int argc, char **rest)
+/* False: the command line is wrong, or help was asked for, and *code is the exit status. */
+static bool read_command_line(struct attach *attach, int argc, char **argv, int *code)
 {
-	if (argc > 1 && !rest[1])
+	struct option_parser parser = {
+		.syntax = &syntax, .target = attach, .diags = &attach->diags};
+	/* What is kept of the command line is as it was written. */
+	char **words = arena_array(&attach->arena, char *, (size_t)argc + 1);
+
+	memcpy(words, argv + 1, (size_t)argc * sizeof(*words));
+	options_init(&attach->options);
+	bool valid = option_parse(&parser, words, &attach->options.target) == STATUS_OK;
+
+	if (argc == 1 || attach->options.action == OPTIONS_COUNTERS) /* -h alone is for help here */
+		parser.asked = OPTION_ASKED_HELP;
+	if (valid && !parser.asked && !*attach->options.target) {
 		diag_add(&attach->diags, DIAG_ERROR,
 			 "no process given: name it by its id, which pidof or pgrep finds");
-	return argc == 1 || rest[1];
+		valid = false;
+	}
+	if (valid && !parser.asked)
+		valid = options_finish(&attach->options, &attach->diags) == STATUS_OK;
+	enum command_line read = command_line_answer(&parser, valid, program_name);
+
+	*code = read == COMMAND_LINE_WRONG ? LAUNCH_EXIT_USAGE : 0;
+	return read == COMMAND_LINE_OK;
 }
 
 int launch_attach(int argc, char **argv, launch_ending *ending)
 {
 	struct attach attach = {.words = argv, .ending = ending};
-	char **rest = arena_array(&attach.arena, char *, (size_t)argc + 1);
-	int code = LAUNCH_EXIT_USAGE;
+	int code;
 
-	if (!take_own_options(&attach, argc, argv, rest) || !names_process(&attach, argc, rest) ||
-	    options_parse(&attach.options, rest, &attach.diags) != STATUS_OK) {
-		show_messages(stderr, program_name, &attach.diags);
-		fputs("Run \"helio attach --help\" for a usage message.\n", stderr);
-	} else if (attach.options.action != OPTIONS_RUN) {
-		put_usage(stdout);
-		code = 0;
-	} else {
+	if (read_command_line(&attach, argc, argv, &code))
 		code = attach_all(&attach);
-	}
-	show_messages(stderr, program_name, &attach.diags);
+	command_line_say(stderr, program_name, &attach.diags);
 	attach_fini(&attach);
 	return code;
 }

@@ -5,16 +5,17 @@
 /* Alone it asks for the list. */
 static bool take(struct option_parser *parser, const char *argument)
 {
-	if (!argument)
-		parser->options->action = OPTIONS_COUNTERS;
-	return !argument || counter_read(&parser->options->counters, argument, parser->diags);
+	if (argument)
+		return counter_read(&options_of(parser)->counters, argument, parser->diags);
+	options_of(parser)->action = OPTIONS_COUNTERS;
+	return parser->is_done = true;
 }
 
 const struct option counter_option = {
 	.letter = 'h',
 	.name = "hwc",
 	.argument = "COUNTER[,INTERVAL],...",
-	.flags = OPTION_ALONE,
+	.flags = OPTION_ALONE | OPTION_STARTS,
 	.take = take,
 	.help = "profiles of hardware counters, page faults, context switches and the like, and "
 		"watch points; alone, lists what this machine has",

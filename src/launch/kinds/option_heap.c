@@ -33,15 +33,15 @@ static bool read_param(const char *text, char param[OPTIONS_TRACE_ROOM])
 
 static bool take(struct option_parser *parser, const char *argument)
 {
-	return read_param(argument, parser->options->trace[TRACE_HEAP]) ||
-	       options_refuse(parser, "Unrecognized heap tracing parameter", argument);
+	return read_param(argument, options_of(parser)->trace[TRACE_HEAP]) ||
+	       option_refuse(parser, "Unrecognized heap tracing parameter", argument);
 }
 
 const struct option heap_option = {
 	.letter = 'H',
 	.name = "heap",
 	.argument = "on[,noscan]|off|sample=BYTES",
-	.flags = OPTION_ONCE,
+	.flags = OPTION_ONCE | OPTION_STARTS,
 	.take = take,
 	.help = "heap tracing: every allocation and release of memory, or a sample of one in so "
 		"many bytes (512k)",

@@ -55,15 +55,15 @@ static bool read_param(const char *text, char param[OPTIONS_TRACE_ROOM])
 
 static bool take(struct option_parser *parser, const char *argument)
 {
-	return read_param(argument, parser->options->trace[TRACE_SYNC]) ||
-	       options_refuse(parser, "Unrecognized synchronization tracing threshold", argument);
+	return read_param(argument, options_of(parser)->trace[TRACE_SYNC]) ||
+	       option_refuse(parser, "Unrecognized synchronization tracing threshold", argument);
 }
 
 const struct option sync_option = {
 	.letter = 's',
 	.name = "sync",
 	.argument = "on|all|MICROSECONDS|off",
-	.flags = OPTION_ONCE,
+	.flags = OPTION_ONCE | OPTION_STARTS,
 	.take = take,
 	.help = "synchronization tracing: every wait for a lock and the like that is longer than "
 		"so many µs, than what is found at the start (on), or every call (all)",

@@ -7,6 +7,7 @@
  */
 #include "launch/run/launch.h"
 
+#include "base/command_line.h"
 #include "base/folder.h"
 #include "format/params.h"
 #include "launch/attach/attach.h"
@@ -397,7 +398,7 @@ int launch_collect(char **argv, struct launch_call *call)
 	run_ignore_file_limit(); /* messages may go to a file, too */
 	if (options_parse(&launch.options, argv, &launch.diags) != STATUS_OK) {
 		show_diags(stderr, &launch.diags);
-		fputs("Run \"helio collect --help\" for a usage message.\n", stderr);
+		command_line_advise("helio collect");
 	} else if (launch.options.action == OPTIONS_HELP) {
 		show_usage(stdout);
 		code = 0;

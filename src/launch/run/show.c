@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/run/show.h"
 
+#include "base/command_line.h"
 #include "base/terminal.h"
 
 #include <inttypes.h>
@@ -279,18 +280,7 @@ void show_summary(FILE *file, const char *program, const char *name, double seco
 	terminal_printf(file, "; next: helio print -functions -calltree %s\n", name);
 }
 
-void show_messages(FILE *file, const char *program, struct diag_list *diags)
-{
-	static const char *const levels[] = {
-		[DIAG_NOTE] = "", [DIAG_WARNING] = "Warning: ", [DIAG_ERROR] = ""};
-
-	for (size_t i = 0; i < diags->count; i++)
-		terminal_printf(file, "%s: %s%s\n", program, levels[diags->items[i].level],
-				diags->items[i].text);
-	diag_fini(diags);
-}
-
 void show_diags(FILE *file, struct diag_list *diags)
 {
-	show_messages(file, program_name, diags);
+	command_line_say(file, program_name, diags);
 }

@@ -57,9 +57,7 @@ void show_overhead(FILE *file, const char *program, const char *name,
 /* The last line of a run: what came out, and what to type next. */
 void show_summary(FILE *file, const char *program, const char *name, double seconds,
 		  const struct finish_summary *summary, const struct show_more *more);
-/* Prints and empties the list, each line with the program's name. */
-void show_messages(FILE *file, const char *program, struct diag_list *diags);
-/* … of `helio collect`. */
+/* Prints and empties the list, each line with the name of `helio collect`. */
 void show_diags(FILE *file, struct diag_list *diags);
 
 #endif
