@@ -160,7 +160,7 @@ _helio_diff() {
 _helio_ctl() {
 	local cur=$1
 	if ((COMP_CWORD == 2)); then
-		_helio_words 'pause resume sample stop status --help' "$cur"
+		_helio_words 'pause resume sample stop status --version --help' "$cur"
 	else
 		_helio_experiments "$cur"
 	fi
@@ -201,7 +201,7 @@ _helio() {
 	ls | info | check | archive | cp | mv | rm) _helio_manage "${COMP_WORDS[1]}" "$cur" "$prev" ;;
 	attach) _helio_attach "$cur" "$prev" ;;
 	ctl) _helio_ctl "$cur" ;;
-	doctor) _helio_words '--json --help' "$cur" ;;
+	doctor) _helio_words '--json --version --help' "$cur" ;;
 	diff) _helio_diff "$cur" "$prev" ;;
 	src) _helio_src "$cur" "$prev" ;;
 	help) ((COMP_CWORD == 2)) && _helio_words 'attach collect ctl doctor print src diff ls info check archive cp mv rm help version' "$cur" ;;

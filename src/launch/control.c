@@ -14,6 +14,7 @@
 #include "base/file_map.h"
 #include "base/folder.h"
 #include "base/memory.h"
+#include "base/suggest.h"
 #include "base/terminal.h"
 #include "format/control.h"
 #include "launch/proc.h"
@@ -30,6 +31,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+static const char program_name[] = "helio ctl";
 
 struct control;
 
@@ -270,26 +273,34 @@ static void report(const struct control *control)
 	if (!action->did)
 		return;
 	if (control->done)
-		terminal_printf(stdout, "helio ctl: %s: %u process%s %s\n", control->founder,
+		terminal_printf(stdout, "%s: %s: %u process%s %s\n", program_name, control->founder,
 				control->done, control->done == 1 ? "" : "es", action->did);
 	if (control->idle)
-		terminal_printf(stdout, "helio ctl: %s: %u process%s %s\n", control->founder,
+		terminal_printf(stdout, "%s: %s: %u process%s %s\n", program_name, control->founder,
 				control->idle, control->idle == 1 ? "" : "es", action->idle);
 }
 
 /* ---- the command line ---- */
 
-static const char usage[] = "Usage: helio ctl pause|resume|stop|status EXPERIMENT\n"
-			    "       helio ctl sample [LABEL] EXPERIMENT\n"
-			    "\n"
-			    "Controls a recording in progress, of all its processes or, for\n"
-			    "EXPERIMENT/_LINEAGE.er, of one.\n"
-			    "\n"
-			    "  pause     record nothing until it is resumed\n"
-			    "  resume    record again\n"
-			    "  stop      record nothing any more; the programs go on\n"
-			    "  sample    take a sample point, with a label if one is given\n"
-			    "  status    show the processes that are recorded\n";
+/* Operands begin with the action, so that a label may look like an option. */
+static const struct option_table tables[] = {OPTION_COMMON};
+static const struct option_syntax syntax = {
+	.tables = tables,
+	.count = COUNT(tables),
+	.operand_ends = true,
+	.usage = "Usage: %s pause|resume|stop|status EXPERIMENT\n"
+		 "       %s sample [LABEL] EXPERIMENT\n"
+		 "\n"
+		 "Controls a recording in progress, of all its processes or, for\n"
+		 "EXPERIMENT/_LINEAGE.er, of one.\n"
+		 "\n"
+		 "  pause          record nothing until it is resumed\n"
+		 "  resume         record again\n"
+		 "  stop           record nothing any more; the programs go on\n"
+		 "  sample         take a sample point, with a label if one is given\n"
+		 "  status         show the processes that are recorded\n"
+		 "\n",
+};
 
 static const struct action *find_action(const char *word)
 {
@@ -299,34 +310,74 @@ static const struct action *find_action(const char *word)
 	return NULL;
 }
 
-int control_main(int argc, char **argv)
+static bool refuse_action(const char *word)
+{
+	const char *names[COUNT(actions)], *near;
+
+	for (size_t i = 0; i < COUNT(actions); i++)
+		names[i] = actions[i].name;
+	near = suggest_closest(word, names, COUNT(actions));
+	if (near)
+		command_line_refuse(program_name, "there is no action `%s'; did you mean `%s'?",
+				    word, near);
+	else
+		command_line_refuse(program_name, "there is no action `%s'", word);
+	return false;
+}
+
+/* ACTION [LABEL] EXPERIMENT */
+static bool read_operands(struct control *control, char **operands)
+{
+	size_t count = command_line_count(operands);
+
+	control->action = count ? find_action(operands[0]) : NULL;
+	if (count && !control->action)
+		return refuse_action(operands[0]);
+	bool may_label = count && control->action->run == do_sample;
+
+	if (count < 2 || count > (may_label ? 3 : 2)) {
+		command_line_refuse(program_name,
+				    count < 2	? "name an action and an experiment"
+				    : may_label ? "name one experiment, behind one label or none"
+						: "name one experiment");
+		return false;
+	}
+	if (count == 3)
+		control->label = operands[1];
+	take_apart(control, operands[count - 1]);
+	return true;
+}
+
+static int control(char **operands)
 {
 	struct control control = {.label = ""};
 	int status = CONTROL_EXIT_FAILED;
 
-	if (argc == 2 && !strcmp(argv[1], "--help")) {
-		fputs(usage, stdout);
-		return CONTROL_EXIT_OK;
-	}
-	control.action = argc > 2 ? find_action(argv[1]) : NULL;
-	bool labelled = argc == 4 && control.action && control.action->run == do_sample;
-
-	if (!control.action || (argc != 3 && !labelled)) {
-		fputs(usage, stderr);
+	if (!read_operands(&control, operands))
 		return CONTROL_EXIT_USAGE;
-	}
-	if (labelled)
-		control.label = argv[2];
-	take_apart(&control, argv[argc - 1]);
 	if (open_experiment(&control)) {
 		act(&control);
 		report(&control);
 		if (control.done || control.idle)
 			status = CONTROL_EXIT_OK;
 	}
-	command_line_say(stderr, "helio ctl", &control.diags);
+	command_line_say(stderr, program_name, &control.diags);
 	if (control.family.members.count)
 		family_close(&control.family);
 	free(control.founder);
 	return status;
+}
+
+int control_main(int argc, char **argv)
+{
+	char **operands;
+
+	switch (command_line_read(&syntax, program_name, NULL, argv + 1, &operands)) {
+	case COMMAND_LINE_ANSWERED:
+		return CONTROL_EXIT_OK;
+	case COMMAND_LINE_WRONG:
+		return CONTROL_EXIT_USAGE;
+	default:
+		return control(operands);
+	}
 }

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/command_line.h"
 #include "base/json.h"
 #include "base/strbuf.h"
 #include "base/terminal.h"
@@ -20,6 +21,7 @@
 #include <errno.h>
 #include <linux/capability.h>
 #include <linux/perf_event.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -386,35 +388,55 @@ static void show_json(const struct finding *findings, const struct utsname *syst
 	json_decref(report);
 }
 
-static const char usage[] =
-	"Usage: helio doctor [--json]\n"
-	"\n"
-	"Says what this machine and this user can record, and what to do about the rest.\n"
-	"The exit status is 0 where clock profiling by perf events works, otherwise 1.\n";
+struct arguments {
+	bool json;
+};
 
-int doctor_main(int argc, char **argv)
+static const struct option options[] = {
+	{0, "json", NULL, 0, option_set_flag, offsetof(struct arguments, json), "print JSON"},
+};
+static const struct option_table tables[] = {OPTION_TABLE(options), OPTION_COMMON};
+static const struct option_syntax syntax = {
+	.tables = tables,
+	.count = COUNT(tables),
+	.usage = "Usage: %s [--json]\n"
+		 "\n"
+		 "Says what this machine and this user can record, and what to do about the rest.\n"
+		 "The exit status is 0 where clock profiling by perf events works, otherwise 1.\n"
+		 "\n",
+};
+
+static int look(const struct arguments *arguments)
 {
 	struct doctor doctor = {0};
 	struct finding findings[CHECKS];
 	struct utsname system = {0};
-	bool json = argc == 2 && !strcmp(argv[1], "--json");
 
-	if (argc == 2 && !strcmp(argv[1], "--help")) {
-		fputs(usage, stdout);
-		return DOCTOR_EXIT_OK;
-	}
-	if (argc > 1 && !json) {
-		fputs(usage, stderr);
-		return DOCTOR_EXIT_USAGE;
-	}
 	uname(&system);
 	for (size_t i = 0; i < CHECKS; i++)
 		findings[i] = checks[i].look(&doctor);
-	if (json)
+	if (arguments->json)
 		show_json(findings, &system, doctor.perf);
 	else
 		show_text(findings, &system);
 	strbuf_fini(&doctor.perf_reason);
 	arena_fini(&doctor.arena);
 	return doctor.perf ? DOCTOR_EXIT_OK : DOCTOR_EXIT_POOR;
+}
+
+int doctor_main(int argc, char **argv)
+{
+	static const char program_name[] = "helio doctor";
+	struct arguments arguments = {0};
+	char **operands;
+	enum command_line read =
+		command_line_read(&syntax, program_name, &arguments, argv + 1, &operands);
+
+	if (read == COMMAND_LINE_ANSWERED)
+		return DOCTOR_EXIT_OK;
+	if (read == COMMAND_LINE_OK && !*operands)
+		return look(&arguments);
+	if (read == COMMAND_LINE_OK)
+		command_line_refuse(program_name, "takes options only, not `%s'", *operands);
+	return DOCTOR_EXIT_USAGE;
 }

@@ -398,7 +398,10 @@ def ctl_errors(t):
     (t.directory / 'empty.er').mkdir()
     t.check('is not an experiment' in ctl(t, 'status', 'empty.er', status=1).err, 'an empty folder')
     for words in ((), ('pause',), ('foo', 'x.er'), ('pause', 'x.er', 'y.er'), ('sample', 'a', 'b', 'x.er')):
-        t.check(ctl(t, *words, status=2).err.startswith('Usage: helio ctl'), f'usage for {words}')
+        error = ctl(t, *words, status=2).err
+        t.check(error.startswith('helio ctl: ') and error.endswith("\nTry `helio ctl --help'.\n"), f'{words}: {error}')
+    t.check("there is no action `pauze'; did you mean `pause'?" in ctl(t, 'pauze', 'x.er', status=2).err, 'misspelt')
+    t.check('nosuch.er is not an experiment' in ctl(t, 'sample', '--help', 'nosuch.er', status=1).err, 'a label that looks like an option')
     steps(t, 'seen:0.01')
     t.check('is not being recorded any more: its processes have ended or closed it' in ctl(t, 'pause', 'run.1.er', status=1).err, 'ended')
 

@@ -8,6 +8,8 @@ from harness import ROOT, test
 SUBCOMMANDS = {
     'collect': ('collect', 1, '--clok', '--clock'),
     'attach': ('attach', 1, '--forr=1', '--for'),
+    'ctl': ('ctl', 2, '--hepl', '--help'),
+    'doctor': ('doctor', 2, '--jsn', '--json'),
     'ls': ('cp', 2, '--jsno', '--json'),
     'info': ('cp', 2, '--jsno', '--json'),
     'check': ('check', 2, '--quite', '--quiet'),
