@@ -149,7 +149,7 @@ _helio_diff() {
 	-f | --filter | -n | --limit | --fail-on) ;;
 	*)
 		if [[ $cur == -* ]]; then
-			_helio_words '--metric --filter --limit --all --fail-on --json --help' "$cur"
+			_helio_words '--metric --filter --limit --all --fail-on --json --version --help' "$cur"
 		else
 			_helio_experiments "$cur"
 		fi

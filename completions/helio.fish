@@ -216,6 +216,7 @@ complete -c helio -n '__helio_subcommand diff' -s a -l all -d 'also what may be 
 complete -c helio -n '__helio_subcommand diff' -l fail-on -x -d 'exit with 6 when the total has grown by more'
 complete -c helio -n '__helio_subcommand diff' -l json -d 'print JSON'
 complete -c helio -n '__helio_subcommand diff' -s h -l help -d 'show help'
+complete -c helio -n '__helio_subcommand diff' -s V -l version -d 'show the version'
 complete -c helio -n '__helio_subcommand doctor' -l json -d 'print JSON'
 complete -c helio -n '__helio_subcommand doctor' -s h -l help -d 'show help'
 complete -c helio -n '__helio_subcommand doctor' -s V -l version -d 'show the version'

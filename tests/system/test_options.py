@@ -10,6 +10,7 @@ SUBCOMMANDS = {
     'attach': ('attach', 1, '--forr=1', '--for'),
     'ctl': ('ctl', 2, '--hepl', '--help'),
     'doctor': ('doctor', 2, '--jsn', '--json'),
+    'diff': ('diff', 2, '--metrci=x', '--metric'),
     'ls': ('cp', 2, '--jsno', '--json'),
     'info': ('cp', 2, '--jsno', '--json'),
     'check': ('check', 2, '--quite', '--quiet'),

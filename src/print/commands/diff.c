@@ -6,6 +6,8 @@
 
 #include "analysis/filter/filter.h"
 #include "analysis/views/differences.h"
+#include "base/array.h"
+#include "base/command_line.h"
 #include "base/memory.h"
 #include "base/terminal.h"
 #include "experiment/group.h"
@@ -13,11 +15,13 @@
 #include "print/print.h"
 #include "print/progress.h"
 
-#include <getopt.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const char program_name[] = "helio diff";
 
 enum { ROWS_USUAL = 20 };
 
@@ -25,29 +29,9 @@ struct options {
 	const char *metric, *filter;
 	double limit_percent; /* of --fail-on; NAN: none */
 	size_t rows;	      /* 0: all */
-	bool all, json, help;
+	bool all, json;
 	char **experiments;
 };
-
-static void put_usage(FILE *file)
-{
-	fputs("Usage: helio diff [OPTION]... BASE NEW\n"
-	      "Print by how much the functions of two experiments differ.\n"
-	      "\n"
-	      "  -m, --metric=METRIC   what to compare, as in `helio print -metrics';\n"
-	      "                        default e.totalcpu\n"
-	      "  -f, --filter=EXPR     only events that the expression chooses\n"
-	      "  -n, --limit=N         at most N rows, 0 for all (default 20)\n"
-	      "  -a, --all             also differences that may be chance\n"
-	      "      --fail-on='>N%'   exit with status 6 if the total has surely grown by more\n"
-	      "                        than N %\n"
-	      "      --json            print JSON\n"
-	      "  -h, --help            this help\n"
-	      "\n"
-	      "Exit status: 0 ok, 1 an experiment could not be read, 2 wrong command line,\n"
-	      "6 the limit of --fail-on was passed.\n",
-	      file);
-}
 
 /* ">5%" */
 static bool parse_limit(const char *text, double *percent)
@@ -68,51 +52,45 @@ static bool parse_rows(const char *text, size_t *rows)
 	return end != text && !*end && *text != '-';
 }
 
-static bool wrong(const char *what, const char *text)
+static bool take_limit(struct option_parser *parser, const char *argument)
 {
-	terminal_printf(stderr, "helio diff: %s: %s\nTry `helio diff --help'.\n", what, text);
-	return false;
+	struct options *options = parser->target;
+
+	return parse_rows(argument, &options->rows) ||
+	       option_refuse(parser, "--limit takes a number, not", argument);
 }
 
-static bool parse_options(int argc, char **argv, struct options *options)
+static bool take_fail_on(struct option_parser *parser, const char *argument)
 {
-	enum { OPTION_FAIL_ON = 256, OPTION_JSON };
-	static const struct option known[] = {{"metric", required_argument, NULL, 'm'},
-					      {"filter", required_argument, NULL, 'f'},
-					      {"limit", required_argument, NULL, 'n'},
-					      {"all", no_argument, NULL, 'a'},
-					      {"fail-on", required_argument, NULL, OPTION_FAIL_ON},
-					      {"json", no_argument, NULL, OPTION_JSON},
-					      {"help", no_argument, NULL, 'h'},
-					      {0}};
-	int option;
+	struct options *options = parser->target;
 
-	*options =
-		(struct options){.metric = "e.totalcpu", .limit_percent = NAN, .rows = ROWS_USUAL};
-	optind = 1;
-	while ((option = getopt_long(argc, argv, "m:f:n:ah", known, NULL)) >= 0) {
-		if (option == 'm')
-			options->metric = optarg;
-		else if (option == 'f')
-			options->filter = optarg;
-		else if (option == 'n' && !parse_rows(optarg, &options->rows))
-			return wrong("--limit takes a number", optarg);
-		else if (option == 'a')
-			options->all = true;
-		else if (option == OPTION_FAIL_ON && !parse_limit(optarg, &options->limit_percent))
-			return wrong("--fail-on takes a limit like '>5%'", optarg);
-		else if (option == OPTION_JSON)
-			options->json = true;
-		else if (option == 'h')
-			options->help = true;
-		else if (option == '?')
-			return wrong("wrong option", argv[optind - 1]);
-	}
-	options->experiments = argv + optind;
-	if (argc - optind != 2 && !options->help)
-		return wrong("two experiments are needed", argc > optind ? argv[optind] : "none");
-	return true;
+	return parse_limit(argument, &options->limit_percent) ||
+	       option_refuse(parser, "--fail-on takes a limit like '>5%', not", argument);
 }
+
+static const struct option rows[] = {
+	{'m', "metric", "METRIC", 0, option_set_text, offsetof(struct options, metric),
+	 "what to compare, as in `helio print -metrics'; default e.totalcpu"},
+	{'f', "filter", "EXPR", 0, option_set_text, offsetof(struct options, filter),
+	 "only events that the expression chooses"},
+	{'n', "limit", "N", 0, take_limit, 0, "at most N rows, 0 for all (default 20)"},
+	{'a', "all", NULL, 0, option_set_flag, offsetof(struct options, all),
+	 "also differences that may be chance"},
+	{0, "fail-on", "'>N%'", 0, take_fail_on, 0,
+	 "exit with status 6 if the total has surely grown by more than N %"},
+	{0, "json", NULL, 0, option_set_flag, offsetof(struct options, json), "print JSON"},
+};
+static const struct option_table tables[] = {OPTION_TABLE(rows), OPTION_COMMON};
+static const struct option_syntax syntax = {
+	.tables = tables,
+	.count = COUNT(tables),
+	.usage = "Usage: %s [OPTION]... BASE NEW\n"
+		 "Print by how much the functions of two experiments differ.\n"
+		 "\n",
+	.notes = "\n"
+		 "Exit status: 0 ok, 1 an experiment could not be read, 2 wrong command line,\n"
+		 "6 the limit of --fail-on was passed.\n",
+};
 
 /* ---- the answer ---- */
 
@@ -207,15 +185,17 @@ static int run(struct print *print, const struct options *options)
 int diff_main(int argc, char **argv)
 {
 	struct print print;
-	struct options options;
+	struct options options = {.metric = "e.totalcpu", .limit_percent = NAN, .rows = ROWS_USUAL};
+	enum command_line read =
+		command_line_read(&syntax, program_name, &options, argv + 1, &options.experiments);
 
-	if (!parse_options(argc, argv, &options))
+	if (read != COMMAND_LINE_OK)
+		return read == COMMAND_LINE_ANSWERED ? PRINT_EXIT_OK : PRINT_EXIT_USAGE;
+	if (command_line_count(options.experiments) != 2) {
+		command_line_refuse(program_name, "two experiments are needed, BASE and NEW");
 		return PRINT_EXIT_USAGE;
-	if (options.help) {
-		put_usage(stdout);
-		return PRINT_EXIT_OK;
 	}
-	print_init(&print, "helio diff");
+	print_init(&print, program_name);
 	present_set_format(&print.presenter, options.json ? "json" : "text");
 	progress_init(&print);
 	return run(&print, &options);
