@@ -48,22 +48,27 @@ size_t command_line_count(char **operands)
 	return count;
 }
 
-enum command_line command_line_answer(const struct option_parser *parser, bool valid,
-				      const char *program)
+void command_line_help(const struct option_syntax *syntax, const char *program)
 {
 	struct strbuf text = {0};
 
+	option_help(syntax, program, &text);
+	fputs(text.text, stdout);
+	strbuf_fini(&text);
+}
+
+enum command_line command_line_answer(const struct option_parser *parser, bool valid,
+				      const char *program)
+{
 	command_line_say(stderr, program, parser->diags);
 	if (!valid) {
 		command_line_advise(program);
 		return COMMAND_LINE_WRONG;
 	}
 	if (parser->asked == OPTION_ASKED_HELP)
-		option_help(parser->syntax, program, &text);
+		command_line_help(parser->syntax, program);
 	else if (parser->asked == OPTION_ASKED_VERSION)
-		strbuf_printf(&text, "%s (Heliometer) " HELIO_VERSION "\n", program);
-	fputs(text.text ? text.text : "", stdout);
-	strbuf_fini(&text);
+		terminal_printf(stdout, "%s (Heliometer) " HELIO_VERSION "\n", program);
 	return parser->asked ? COMMAND_LINE_ANSWERED : COMMAND_LINE_OK;
 }
 

@@ -24,6 +24,8 @@ enum command_line command_line_answer(const struct option_parser *parser, bool v
 void command_line_refuse(const char *program, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void command_line_advise(const char *program);
+/* On stdout. */
+void command_line_help(const struct option_syntax *syntax, const char *program);
 size_t command_line_count(char **operands);
 
 /* Prints and empties the list, each line with the program's name; returns how many were errors. */

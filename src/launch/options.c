@@ -447,8 +447,3 @@ enum status options_parse(struct options *options, char **argv, struct diag_list
 	}
 	return STATUS_OK;
 }
-
-void options_usage(struct strbuf *out)
-{
-	option_help(&options_syntax, "helio collect", out);
-}

@@ -3,6 +3,7 @@
 #ifndef HELIO_LAUNCH_OPTIONS_H
 #define HELIO_LAUNCH_OPTIONS_H
 
+#include "base/option.h"
 #include "base/status.h"
 #include "base/strbuf.h"
 #include "format/kinds.h"
@@ -68,6 +69,9 @@ struct options {
 	char **target;	       /* the program and its arguments, in argv; *target NULL: none */
 };
 
+/* The rows of the options, and the help. */
+extern const struct option_syntax options_syntax;
+
 /*
  * Fills options from argv[1]….  STATUS_INVALID: errors say why; warnings may
  * be there in either case.  All pointers point into argv.
@@ -88,9 +92,6 @@ bool options_need_mounts(const struct options *options);
 
 /* Appends the -F setting as the log has it: on, off or =REGEX. */
 void options_follow_text(const struct options *options, struct strbuf *out);
-
-/* Appends the usage text with a line for each option. */
-void options_usage(struct strbuf *out);
 
 /* The arguments' grammar; each returns false for what it cannot read. */
 

@@ -6,15 +6,12 @@
 #ifndef HELIO_LAUNCH_OPTIONS_PRIVATE_H
 #define HELIO_LAUNCH_OPTIONS_PRIVATE_H
 
-#include "base/option.h"
 #include "launch/options.h"
 
 /* Only for programs that `helio collect` starts: a flag of rows. */
 enum { OPTION_STARTS = OPTION_OWN };
 
-/* The options of `helio collect`, which fill a struct options. */
-extern const struct option_syntax options_syntax;
-
+/* What the rows fill. */
 static inline struct options *options_of(const struct option_parser *parser)
 {
 	return parser->target;

@@ -12,6 +12,7 @@
 #include "base/suggest.h"
 #include "print/startup_files.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,6 +110,80 @@ static const char *object_command(const struct arguments *arguments, const char 
 	return command ? command : command_of_object(NULL, name);
 }
 
+/* ---- options ---- */
+
+/* Of rows with which no start-up file is read. */
+enum { OPTION_WITHOUT_STARTUP = OPTION_OWN };
+
+static bool take_color(struct option_parser *parser, const char *argument)
+{
+	static const char *const words[] = {"auto", "always", "never"};
+	struct arguments *arguments = parser->target;
+
+	for (int i = 0; i < 3; i++) {
+		if (!strcmp(argument, words[i])) {
+			arguments->color = (enum color_choice)i;
+			return true;
+		}
+	}
+	return option_refuse(parser, "--color takes auto, always or never, not", argument);
+}
+
+#define AT(member) offsetof(struct arguments, member)
+static const struct option rows[] = {
+	{0, "color", "WHEN", 0, take_color, 0, "auto (default), always, never"},
+	{0, "no-pager", NULL, 0, option_set_flag, AT(no_pager),
+	 "do not start $PAGER on a terminal"},
+	{0, "clear-cache", NULL, 0, option_set_flag, AT(clear_cache),
+	 "remove the sums that are kept of large experiments"},
+	{0, "no-startup", NULL, OPTION_WITHOUT_STARTUP, option_set_flag, AT(no_startup),
+	 "do not read the start-up files, .er.rc"},
+};
+#undef AT
+static const struct option_table tables[] = {OPTION_TABLE(rows), OPTION_COMMON};
+
+const struct option_syntax arguments_syntax = {
+	.tables = tables,
+	.count = COUNT(tables),
+	.whole_words = true,
+	.usage = "Usage: %s [OPTION]... [-COMMAND [ARGUMENT]...]... EXPERIMENT...\n"
+		 "Print what experiments hold.\n"
+		 "\n"
+		 "  %s -functions test.1.er             the functions, most expensive first\n"
+		 "  %s -limit 20 -functions -calltree test.1.er\n"
+		 "  %s -metrics e.user:i.user:name -sort i.user -functions test.1.er\n"
+		 "  %s -printmode json -functions test.1.er\n"
+		 "  %s test.1.er                        read commands from standard input\n"
+		 "\n"
+		 "Commands run from left to right; -help lists them all. Most used: functions\n"
+		 "callers-callees calltree fsingle csingle metrics sort limit header overview.\n"
+		 "\n"
+		 "  -                  read commands from standard input (also without any "
+		 "command)\n"
+		 "  -script FILE       read commands from a file\n",
+	.notes = "\n"
+		 "Exit status: 0 ok, 1 a command failed or no experiment could be read,\n"
+		 "2 wrong command line, 3 a script could not be read.\n",
+};
+
+static bool is_for_startup(const char *word)
+{
+	const struct option *option = option_find(&arguments_syntax, word);
+
+	return !option || !(option->flags & OPTION_WITHOUT_STARTUP ||
+			    option->take == option_ask_help || option->take == option_ask_version);
+}
+
+bool arguments_without_startup(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (!is_for_startup(argv[i]))
+			return true;
+	return false;
+}
+
+/* ---- commands ---- */
+
 /* The option of a command that a word may be a slip for, the caller's to free; NULL: none. */
 static char *option_meant(const struct command *command, const char *word)
 {
@@ -133,14 +208,18 @@ static enum status find_command(const struct arguments *arguments, const char *w
 	const struct planned *before =
 		arguments->plan.count ? &arguments->plan.items[arguments->plan.count - 1] : NULL;
 	char *option = before ? option_meant(before->command, name) : NULL;
+	const char *own = option_guess(&arguments_syntax, word);
 	struct diag_list found = {0};
 	enum status status = command_find(name, word, command, &found);
+	bool is_slip = status == STATUS_NOTFOUND && (own || option);
 
-	if (status == STATUS_NOTFOUND && option)
+	if (is_slip && own)
+		diag_add(diags, DIAG_ERROR, "Invalid command: %s (did you mean --%s?)", word, own);
+	else if (is_slip)
 		diag_add(diags, DIAG_ERROR,
 			 "Invalid command: %s (did you mean -%s, an option of %s?)", word, option,
 			 before->command->name);
-	for (size_t i = 0; i < found.count && !(status == STATUS_NOTFOUND && option); i++)
+	for (size_t i = 0; i < found.count && !is_slip; i++)
 		diag_add(diags, found.items[i].level, "%s", found.items[i].text);
 	diag_fini(&found);
 	free(option);
@@ -180,42 +259,6 @@ static enum status parse_command(struct arguments *arguments, const char *word, 
 	return STATUS_OK;
 }
 
-static enum status parse_color(struct arguments *arguments, const char *when,
-			       struct diag_list *diags)
-{
-	static const char *const words[] = {"auto", "always", "never"};
-
-	for (int i = 0; i < 3; i++) {
-		if (!strcmp(when, words[i])) {
-			arguments->color = (enum color_choice)i;
-			return STATUS_OK;
-		}
-	}
-	diag_add(diags, DIAG_ERROR, "--color takes auto, always or never, not `%s'", when);
-	return STATUS_INVALID;
-}
-
-/* One of our own options; STATUS_NOTFOUND: the word is none. */
-static enum status parse_option(struct arguments *arguments, const char *word,
-				struct diag_list *diags)
-{
-	if (!strncmp(word, "--color=", 8))
-		return parse_color(arguments, word + 8, diags);
-	if (!strcmp(word, "--no-pager"))
-		arguments->no_pager = true;
-	else if (!strcmp(word, "--help") || !strcmp(word, "-h"))
-		arguments->help = true;
-	else if (!strcmp(word, "--no-startup"))
-		arguments->no_startup = true;
-	else if (!strcmp(word, "--clear-cache"))
-		arguments->clear_cache = true;
-	else if (!strcmp(word, "--version") || !strcmp(word, "-V"))
-		arguments->version = true;
-	else
-		return STATUS_NOTFOUND;
-	return STATUS_OK;
-}
-
 static char **last_word(const struct plan *plan)
 {
 	const struct planned *last = &plan->items[plan->count - 1];
@@ -223,46 +266,41 @@ static char **last_word(const struct plan *plan)
 	return last->arguments + last->count - 1;
 }
 
-bool arguments_without_startup(int argc, char **argv)
+/* Leaves *word at the last word of what was taken. */
+static enum status parse_word(struct arguments *arguments, struct option_parser *parser,
+			      char ***word)
 {
-	static const char *const words[] = {"--no-startup", "--help", "-h", "--version", "-V"};
+	if (!strcmp(**word, "-")) {
+		*vec_push(&arguments->plan) = (struct planned){0};
+		return STATUS_OK;
+	}
+	enum status status = option_parse_word(parser, word);
 
-	for (int i = 1; i < argc; i++)
-		for (size_t k = 0; k < COUNT(words); k++)
-			if (!strcmp(argv[i], words[k]))
-				return true;
-	return false;
+	if (status != STATUS_NOTFOUND)
+		return status;
+	status = parse_command(arguments, **word, *word + 1, parser->diags);
+	if (status == STATUS_OK)
+		*word = last_word(&arguments->plan);
+	return status;
 }
 
 enum status arguments_parse(int argc, char **argv, const struct startup *startup,
 			    struct arguments *arguments, struct diag_list *diags)
 {
+	struct option_parser parser = {
+		.syntax = &arguments_syntax, .target = arguments, .diags = diags};
 	bool words_only = false;
 
 	*arguments = (struct arguments){.startup = startup};
-	for (char **word = argv + 1; word < argv + argc; word++) {
-		if (words_only || word[0][0] != '-') {
+	for (char **word = argv + 1; word < argv + argc && !parser.is_done; word++) {
+		if (words_only || word[0][0] != '-')
 			*vec_push(&arguments->experiments) = xstrdup(*word);
-			continue;
-		}
-		if (!strcmp(*word, "--")) {
+		else if (!strcmp(*word, "--"))
 			words_only = true;
-			continue;
-		}
-		if (!strcmp(*word, "-")) {
-			*vec_push(&arguments->plan) = (struct planned){0};
-			continue;
-		}
-		enum status status = parse_option(arguments, *word, diags);
-
-		if (status == STATUS_NOTFOUND) {
-			status = parse_command(arguments, *word, word + 1, diags);
-			if (status == STATUS_OK)
-				word = last_word(&arguments->plan);
-		}
-		if (status != STATUS_OK)
+		else if (parse_word(arguments, &parser, &word) != STATUS_OK)
 			return STATUS_INVALID;
 	}
+	arguments->asked = parser.asked;
 	return STATUS_OK;
 }
 

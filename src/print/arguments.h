@@ -3,6 +3,7 @@
 #ifndef HELIO_PRINT_ARGUMENTS_H
 #define HELIO_PRINT_ARGUMENTS_H
 
+#include "base/option.h"
 #include "experiment/group.h"
 #include "present/output.h"
 #include "print/commands/command.h"
@@ -26,13 +27,15 @@ struct arguments {
 	struct plan plan;
 	struct experiment_paths experiments; /* owned */
 	enum color_choice color;
+	enum option_asked asked; /* then nothing else is to be done */
 	bool no_pager;
-	bool help;
-	bool version;
 	bool clear_cache;
 	bool no_startup;
 	const struct startup *startup; /* the start-up files, or NULL: they define objects */
 };
+
+/* The options that are no commands, and the help. */
+extern const struct option_syntax arguments_syntax;
 
 /* Whether the start-up files are not wanted, or nothing is that they are for. */
 bool arguments_without_startup(int argc, char **argv);

@@ -9,6 +9,7 @@
 
 #include "analysis/cache/cache.h"
 #include "analysis/cache/cache_code.h"
+#include "base/command_line.h"
 #include "base/terminal.h"
 #include "print/arguments.h"
 #include "print/script.h"
@@ -18,37 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void put_usage(FILE *file, const char *program)
-{
-	terminal_printf(
-		file,
-		"Usage: %s [OPTION]... [-COMMAND [ARGUMENT]...]... EXPERIMENT...\n"
-		"Print what experiments hold.\n"
-		"\n"
-		"  %s -functions test.1.er             the functions, most expensive first\n"
-		"  %s -limit 20 -functions -calltree test.1.er\n"
-		"  %s -metrics e.user:i.user:name -sort i.user -functions test.1.er\n"
-		"  %s -printmode json -functions test.1.er\n"
-		"  %s test.1.er                        read commands from standard input\n"
-		"\n"
-		"Commands run from left to right; -help lists them all. Most used: functions\n"
-		"callers-callees calltree fsingle csingle metrics sort limit header overview.\n"
-		"\n"
-		"  -                   read commands from standard input (also without any "
-		"command)\n"
-		"  -script FILE        read commands from a file\n"
-		"      --color=WHEN    auto (default), always, never\n"
-		"      --no-pager      do not start $PAGER on a terminal\n"
-		"      --clear-cache   remove the sums that are kept of large experiments\n"
-		"      --no-startup    do not read the start-up files, .er.rc\n"
-		"  -h, --help          this help\n"
-		"  -V, --version       the version\n"
-		"\n"
-		"Exit status: 0 ok, 1 a command failed or no experiment could be read,\n"
-		"2 wrong command line, 3 a script could not be read.\n",
-		program, program, program, program, program, program);
-}
 
 static const struct planned *first_that_sets(const struct plan *plan, enum command_setting setting)
 {
@@ -303,12 +273,12 @@ int print_main(int argc, char **argv)
 	output_init(&print.output, arguments.color);
 	say_diags(&print, &diags);
 	if (parsed != STATUS_OK) {
-		terminal_printf(stderr, "Try `%s --help'.\n", print.program);
+		command_line_advise(print.program);
 		status = PRINT_EXIT_USAGE;
-	} else if (arguments.help) {
-		put_usage(stdout, print.program);
+	} else if (arguments.asked == OPTION_ASKED_HELP) {
+		command_line_help(&arguments_syntax, print.program);
 		status = PRINT_EXIT_OK;
-	} else if (arguments.version) {
+	} else if (arguments.asked == OPTION_ASKED_VERSION) {
 		status = command_version(&print, NULL, 0) ? PRINT_EXIT_OK : PRINT_EXIT_FAILED;
 	} else if (arguments.clear_cache) {
 		say_note(&print, "Sums removed: of %zu lists of experiments", cache_clear());

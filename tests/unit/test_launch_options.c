@@ -425,7 +425,7 @@ static void test_usage_names_all(void **state)
 					    "--help",	       "from 0.010 to 1000 millisec."};
 	struct strbuf text = {0};
 
-	options_usage(&text);
+	option_help(&options_syntax, "helio collect", &text);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		assert_non_null(strstr(text.text, names[i]));
 	assert_null(strstr(text.text, "(null)"));

@@ -400,7 +400,7 @@ int launch_collect(char **argv, struct launch_call *call)
 		show_diags(stderr, &launch.diags);
 		command_line_advise("helio collect");
 	} else if (launch.options.action == OPTIONS_HELP) {
-		show_usage(stdout);
+		command_line_help(&options_syntax, "helio collect");
 		code = 0;
 	} else if (launch.options.action == OPTIONS_VERSION) {
 		show_version(stdout);

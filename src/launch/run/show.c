@@ -157,15 +157,6 @@ void show_version(FILE *file)
 	fputs("helio collect (Heliometer) " HELIO_VERSION "\n", file);
 }
 
-void show_usage(FILE *file)
-{
-	struct strbuf text = {0};
-
-	options_usage(&text);
-	fputs(text.text, file);
-	strbuf_fini(&text);
-}
-
 static void show_size(FILE *file, uint64_t bytes)
 {
 	if (bytes < 10000)

@@ -25,7 +25,6 @@ void show_parameters(FILE *file, const struct show_run *run);
 /* What a dry run says besides: the directory that would be made, and the program. */
 void show_dry_end(FILE *file, const struct show_run *run);
 void show_version(FILE *file);
-void show_usage(FILE *file);
 /*
  * One line when the program is about to run, written with one call; for the old name of the
  * command the line that the old command shows.

@@ -6,7 +6,9 @@
  */
 #include "analysis/session/session.h"
 #include "base/array.h"
+#include "base/command_line.h"
 #include "base/memory.h"
+#include "base/suggest.h"
 #include "base/terminal.h"
 #include "print/commands/command.h"
 #include "print/print.h"
@@ -16,28 +18,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void put_usage(FILE *file, const char *program)
-{
-	terminal_printf(
-		file,
-		"Usage: %s [OPTION]... OBJECT\n"
-		"Print source and instructions of a program, library or object file.\n"
-		"\n"
-		"  -func               the functions, with address and size\n"
-		"  -source ITEM [TAG]  the source of a function, a file, or FUNCTION'FILE' (also "
-		"-src)\n"
-		"  -disasm ITEM [TAG]  the instructions (also -dis)\n"
-		"                      TAG picks one of several, -1 means all of them; ITEM all: "
-		"everything\n"
-		"  -scc -dcc -cc LIST  what remarks of the compiler are shown, and how: see "
-		"helio-print(1)\n"
-		"  -outfile FILE       print to a file from here on; - for standard output\n"
-		"  -h, --help          this help\n"
-		"  -V, --version       the version\n"
-		"\n"
-		"Without options: -source all -1.\n",
-		program);
-}
+/* Those that are no commands; each stands at either end of the line. */
+static const struct option_table tables[] = {OPTION_COMMON};
+static const struct option_syntax syntax = {
+	.tables = tables,
+	.count = COUNT(tables),
+	.whole_words = true,
+	.usage = "Usage: %s [OPTION]... OBJECT\n"
+		 "Print source and instructions of a program, library or object file.\n"
+		 "\n"
+		 "  -func               the functions, with address and size\n"
+		 "  -source ITEM [TAG]  the source of a function, a file, or FUNCTION'FILE' (also "
+		 "-src)\n"
+		 "  -disasm ITEM [TAG]  the instructions (also -dis)\n"
+		 "                      TAG picks one of several, -1 means all of them; ITEM all: "
+		 "everything\n"
+		 "  -scc -dcc -cc LIST  what remarks of the compiler are shown, and how: see "
+		 "helio-print(1)\n"
+		 "  -outfile FILE       print to a file from here on; - for standard output\n"
+		 "\n",
+	.notes = "\n"
+		 "Without options: -source all -1.\n",
+};
 
 static int compare_names(const void *a, const void *b)
 {
@@ -110,12 +112,12 @@ static bool print_disasm(struct print *print, char **arguments, size_t count)
 	return print_item(print, arguments, count, "disasm", code_print_disasm);
 }
 
-static const struct option {
+static const struct listing {
 	const char *name;
 	unsigned arguments; /* at least */
 	bool with_tag;
 	bool (*run)(struct print *print, char **arguments, size_t count);
-} options[] = {
+} listings[] = {
 	{"func", 0, false, print_functions},	{"source", 1, true, print_source},
 	{"src", 1, true, print_source},		{"disasm", 1, true, print_disasm},
 	{"dis", 1, true, print_disasm},		{"scc", 1, false, command_scc},
@@ -123,14 +125,30 @@ static const struct option {
 	{"outfile", 1, false, command_outfile},
 };
 
-static const struct option *find_option(const char *word)
+static const struct listing *find_listing(const char *word)
 {
 	const char *name = word + strspn(word, "-");
 
-	for (size_t i = 0; name != word && i < COUNT(options); i++)
-		if (!strcmp(options[i].name, name))
-			return &options[i];
+	for (size_t i = 0; name != word && i < COUNT(listings); i++)
+		if (!strcmp(listings[i].name, name))
+			return &listings[i];
 	return NULL;
+}
+
+static bool refuse_word(struct print *print, const char *word)
+{
+	const char *names[COUNT(listings)], *near, *own = option_guess(&syntax, word);
+
+	for (size_t i = 0; i < COUNT(listings); i++)
+		names[i] = listings[i].name;
+	near = *word == '-' ? suggest_closest(word + strspn(word, "-"), names, COUNT(names)) : NULL;
+	if (near)
+		return say_error(print, "unrecognized argument '%s': did you mean -%s?", word,
+				 near);
+	if (own)
+		return say_error(print, "unrecognized argument '%s': did you mean --%s?", word,
+				 own);
+	return say_error(print, "unrecognized argument '%s'", word);
 }
 
 static bool is_tag(const char *word)
@@ -140,32 +158,32 @@ static bool is_tag(const char *word)
 	return *digits && !digits[strspn(digits, "0123456789")];
 }
 
-/* How many words an option takes; SIZE_MAX: one is missing. */
-static size_t words_of(const struct option *option, char **words, size_t left)
+/* How many words it takes; SIZE_MAX: one is missing. */
+static size_t words_of(const struct listing *listing, char **words, size_t left)
 {
-	size_t count = option->arguments;
+	size_t count = listing->arguments;
 
 	if (count > left)
 		return SIZE_MAX;
-	return count + (option->with_tag && count < left && is_tag(words[count]));
+	return count + (listing->with_tag && count < left && is_tag(words[count]));
 }
 
-/* Carries the options out, or, without a session, only checks them. */
-static bool run_options(struct print *print, char **words, size_t count)
+/* Carries the words out, or, without a session, only checks them. */
+static bool run_words(struct print *print, char **words, size_t count)
 {
 	bool printed = false;
 
 	for (size_t i = 0; i < count;) {
-		const struct option *option = find_option(words[i]);
-		size_t taken = option ? words_of(option, words + i + 1, count - i - 1) : 0;
+		const struct listing *listing = find_listing(words[i]);
+		size_t taken = listing ? words_of(listing, words + i + 1, count - i - 1) : 0;
 
-		if (!option)
-			return say_error(print, "unknown option `%s'", words[i]);
+		if (!listing)
+			return refuse_word(print, words[i]);
 		if (taken == SIZE_MAX)
-			return say_error(print, "%s needs an argument", words[i]);
+			return say_error(print, "%s requires an argument", words[i]);
 		if (print->session)
-			option->run(print, words + i + 1, taken);
-		printed |= option->run == print_functions || option->with_tag;
+			listing->run(print, words + i + 1, taken);
+		printed |= listing->run == print_functions || listing->with_tag;
 		i += 1 + taken;
 	}
 	if (print->session && !printed)
@@ -190,15 +208,15 @@ static bool open_object(struct print *print, const char *path)
 
 static int run(struct print *print, char **words, size_t count, const char *object)
 {
-	if (!run_options(print, words, count)) {
-		terminal_printf(stderr, "Try `%s --help'.\n", print->program);
+	if (!run_words(print, words, count)) {
+		command_line_advise(print->program);
 		return PRINT_EXIT_USAGE;
 	}
 	if (!open_object(print, object))
 		return PRINT_EXIT_FAILED;
 	size_t known = session_warnings(print->session)->count;
 
-	run_options(print, words, count);
+	run_words(print, words, count);
 	/* lines are read when somebody asks for them */
 	symbols_report(print->session);
 	say_lasting(print, known);
@@ -209,24 +227,35 @@ static int run(struct print *print, char **words, size_t count, const char *obje
 	return print->failed ? PRINT_EXIT_FAILED : PRINT_EXIT_OK;
 }
 
+static enum option_asked asked_by(const char *word)
+{
+	const struct option *option = option_find(&syntax, word);
+
+	return !option				 ? OPTION_ASKED_NOTHING
+	       : option->take == option_ask_help ? OPTION_ASKED_HELP
+						 : OPTION_ASKED_VERSION;
+}
+
 int src_main(int argc, char **argv)
 {
 	const char *slash = argc ? strrchr(argv[0], '/') : NULL;
 	struct print print;
 	const char *last = argc > 1 ? argv[argc - 1] : "";
+	enum option_asked asked = argc > 1 ? asked_by(argv[1]) : OPTION_ASKED_NOTHING;
 	int status = PRINT_EXIT_USAGE;
 
 	print_init(&print,
 		   argc && !strcmp(slash ? slash + 1 : argv[0], "er_src") ? "er_src" : "helio src");
 	code_settings_init(&print.code);
-	if (!strcmp(last, "--help") || !strcmp(last, "-h")) {
-		put_usage(stdout, print.program);
+	asked = asked ? asked : asked_by(last);
+	if (asked == OPTION_ASKED_HELP) {
+		command_line_help(&syntax, print.program);
 		status = PRINT_EXIT_OK;
-	} else if (!strcmp(last, "--version") || !strcmp(last, "-V")) {
+	} else if (asked == OPTION_ASKED_VERSION) {
 		status = command_version(&print, NULL, 0) ? PRINT_EXIT_OK : PRINT_EXIT_FAILED;
 	} else if (!*last || *last == '-') {
 		say_error(&print, "the last word must be a program, library or object file");
-		terminal_printf(stderr, "Try `%s --help'.\n", print.program);
+		command_line_advise(print.program);
 	} else {
 		status = run(&print, argv + 1, (size_t)argc - 2, last);
 	}
