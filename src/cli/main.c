@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/file_map.h"
 #include "base/memory.h"
+#include "base/option.h"
 #include "base/suggest.h"
 #include "base/terminal.h"
 #include "cli/collect.h"
@@ -157,6 +158,25 @@ static int run_help(int argc, char **argv)
 	return subcommand->run(2, arguments);
 }
 
+/* Of helio itself: all others follow the subcommand, which help may, too. */
+static int run_option(int argc, char **argv)
+{
+	static const struct option_table tables[] = {OPTION_COMMON};
+	static const struct option_syntax syntax = {
+		.tables = tables, .count = COUNT(tables), .whole_words = true};
+	const struct option *option = option_find(&syntax, argv[1]);
+	const char *near = option_guess(&syntax, argv[1]);
+
+	if (option)
+		return option->take == option_ask_help ? run_help(argc - 1, argv + 1)
+						       : run_version(1, argv);
+	terminal_printf(stderr, "helio: unrecognized argument '%s'", argv[1]);
+	if (near)
+		terminal_printf(stderr, ": did you mean --%s?", near);
+	fprintf(stderr, "%sTry `helio help'.\n", near ? "\n" : ": options follow the subcommand\n");
+	return EXIT_USAGE;
+}
+
 /* A full stdout must not pass for success, nor what was read of a shrinking file for all. */
 static int finish(int status)
 {
@@ -183,17 +203,10 @@ static int run(int argc, char **argv)
 		if (old->old_name && !strcmp(name, old->old_name))
 			return finish((old->run_old ? old->run_old : old->run)(argc, argv));
 	}
-	if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
-		return finish(run_help(argc > 1 ? argc - 1 : 1, argv + (argc > 1)));
-	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
-		return finish(run_version(1, argv));
-	if (argv[1][0] == '-') {
-		terminal_printf(stderr,
-				"helio: unknown option `%s'; options follow the subcommand\n"
-				"Try `helio help'.\n",
-				argv[1]);
-		return EXIT_USAGE;
-	}
+	if (argc < 2)
+		return finish(run_help(1, argv));
+	if (argv[1][0] == '-')
+		return finish(run_option(argc, argv));
 	const struct subcommand *subcommand = find_subcommand(argv[1]);
 
 	return finish(subcommand ? subcommand->run(argc - 1, argv + 1) : unknown(argv[1]));

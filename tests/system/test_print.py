@@ -608,7 +608,7 @@ def subcommands(t):
     t.check(t.run(t.helio, 'help', 'collect').out, 'helio help collect')
     for word in ('--version', '-V', 'version'):
         t.check(t.run(t.helio, word).out.startswith('heliometer '), word)
-    for words, text in ((('pritn',), 'did you mean `print'), (('nonsense',), 'no subcommand'), (('--odd',), 'unknown option'),
+    for words, text in ((('pritn',), 'did you mean `print'), (('nonsense',), 'no subcommand'), (('--odd',), 'options follow the subcommand'), (('--hlep',), 'did you mean --help?'),
                         (('help', 'colect'), 'did you mean `collect'), (('record', 'ls'), 'is: helio collect PROGRAM'),
                         (('help', 'annotate'), 'is: helio print -source FUNCTION')):
         result = t.run(t.helio, *words)
