@@ -31,7 +31,7 @@ sys.path.insert(0, str(HERE.parent / 'reader'))
 import helio_reader  # noqa: E402
 
 ENGINES = ('perf', 'monitor')
-INTERVALS = ('100u', '1', '10')  # of clock profiling: the shortest, a usual one, the default
+INTERVALS = ('100u', '1', '10')  # of clock profiling: a very short one, and the two that the default begins and goes on with
 TESTS = []
 
 

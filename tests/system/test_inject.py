@@ -130,7 +130,13 @@ def read_in(t, program, refused=None):
 
 @test
 def made_or_placed_otherwise(t):
-    """Another C library, another mount namespace, another user namespace, a file that is gone, a debugger."""
+    """Another root, another mount namespace, another user namespace, a file that is gone, a debugger."""
+    if t.as_root():
+        moves = 'import os, sys; os.chroot(sys.argv[1]); print("ready", flush=True); print("result", sys.stdin.read(1))'
+        with Program(t, '/usr/bin/python3', '-c', moves, t.directory) as program:
+            before = visit(t, program, refused='another root')
+            t.equal(state(program.pid), before, 'the process in another root')
+            t.equal(program.end('q'), (0, 'result q\n'), 'the program in another root')
     if t.run('unshare', '-m', 'true').status == 0:
         with Program(t, 'unshare', '-m', t.target('held')) as program:
             read_in(t, program, 'mount namespace')

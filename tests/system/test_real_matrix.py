@@ -18,7 +18,7 @@ document.getElementById('c').getContext('2d').fillRect(9, 9, 50, 40);</script></
 
 
 def as_bare(t, engine, *words, cpu=0.002, **more):
-    for result, family in t.like_bare(engine, *words, intervals=('10', '1'), **more):
+    for result, family in t.like_bare(engine, *words, intervals=('on', '1'), **more):
         recorded = sum(image['cpu'] for image in family.values())
         t.within(recorded >= cpu, f'{recorded} s of CPU time recorded in {len(family)} processes')
         yield result, family
@@ -208,7 +208,7 @@ def chromium_sandboxed(t, engine):
     bare = t.run(*as_user, 'sh', '-c', text)
     if bare.status and ('sandbox' in bare.err or 'namespace' in bare.err):
         raise Skip(f'its sandbox does not work here: {bare.err.strip()[-200:]}')
-    for interval in ('10', '1'):
+    for interval in ('on', '1'):
         experiment = t.directory / f'user.{interval}.er'
         result = t.run(*as_user, t.directory / 'helio', 'collect', '--engine', engine, '-p', interval, '-o', experiment, 'sh', '-c', text)
         t.equal((result.status, result.out), (bare.status, bare.out), f'{interval}: status and page: {result.err[-600:]}')
