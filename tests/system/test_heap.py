@@ -80,6 +80,8 @@ def cxx(t):
         t.equal(sum(row['instances'] for row in left), ROUNDS, f'{name}: left')
         t.check(not any(frame.startswith(('single', 'array', 'nothrow', 'aligned')) for row in found['leaks']['rows']
                         for frame in row['stack']), f'{name}: the others are freed')
+        # one form goes on to another: delete with a size to the one without
+        t.equal(found['heapstat']['rows'][0]['unmatched_releases'], 0, f'{name}: releases without a block')
 
 
 NAIVE = r"""

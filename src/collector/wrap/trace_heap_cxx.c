@@ -83,10 +83,13 @@ static inline void *allocate(operator_new *next, size_t size, uint64_t a, uint64
 
 static inline void release(operator_delete *next, void *block, uint64_t a, uint64_t b)
 {
-	heap_note_release(block);
+	const void *outer = heap_leaving; /* this block, where one form goes on to another */
+
+	if (block != outer)
+		heap_note_release(block);
 	heap_leaving = block;
 	next(block, a, b);
-	heap_leaving = NULL;
+	heap_leaving = outer;
 }
 
 /* The names that the C++ ABI gives to the forms: (size or block), nothrow, alignment. */
