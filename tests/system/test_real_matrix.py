@@ -119,6 +119,13 @@ def r_language(t, engine):
 
 
 @test(engines=True)
+def octave(t, engine):
+    """A hundred libraries, C++ exceptions, and millions of small blocks."""
+    run(t, engine, t.need('octave-cli'), '-q', '--no-window-system', '--norc', '--eval', 's = 0; for i = 1:100000, s = mod(s * 31 + i, 1000003); end, disp(s), '
+        'disp(sum(sum(inv(eye(100) + 1)))); [~, o] = system("echo below"); disp(o); try, error("caught"), catch e, disp(e.message), end, exit(8)')
+
+
+@test(engines=True)
 def qemu_user(t, engine):
     """Code made at run time; the library is loaded into the guest, too."""
     run(t, engine, t.need('qemu-x86_64'), t.target('exitcode'), 9)
