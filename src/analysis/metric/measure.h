@@ -3,19 +3,19 @@
  * Measures: what events add up to at their call stacks.  A metric is one measure, or, of clock
  * events, a set of states.  Private to this module.
  *
- * A new kind of data brings its measures in kind_NAME.h, and in kind_NAME.c what an event of it is
+ * A new kind of data brings its measures in measures_NAME.h, and in kind_NAME.c what an event of it is
  * worth and its rows of the catalogue of metrics (kinds.h).
  */
 #ifndef HELIO_ANALYSIS_MEASURE_H
 #define HELIO_ANALYSIS_MEASURE_H
 
-#include "analysis/kinds/kind_counter.h"
-#include "analysis/kinds/kind_heap.h"
-#include "analysis/kinds/kind_io.h"
-#include "analysis/kinds/kind_sync.h"
+#include "analysis/kinds/measures_counter.h"
+#include "analysis/kinds/measures_heap.h"
+#include "analysis/kinds/measures_io.h"
+#include "analysis/kinds/measures_sync.h"
 #include "analysis/session/events.h"
 #ifdef HELIO_KIND_DEMO
-#include "analysis/kind_demo.h"
+#include "analysis/measures_demo.h"
 #endif
 
 enum { MEASURE_COUNTERS_MAX = 16 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* I/O tracing: its measures, MEASURE_IO_…: a row of analysis/kinds/kinds.h.  Private to this
  * module. */
-#ifndef HELIO_ANALYSIS_KIND_IO_H
-#define HELIO_ANALYSIS_KIND_IO_H
+#ifndef HELIO_ANALYSIS_MEASURES_IO_H
+#define HELIO_ANALYSIS_MEASURES_IO_H
 
 #define MEASURES_IO(X)                                                                             \
 	X(IO_READS)                                                                                \

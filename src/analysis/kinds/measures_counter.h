@@ -3,8 +3,8 @@
  * Counters: their measures are MEASURE_COUNTER and those behind it.  A row of
  * analysis/kinds/kinds.h. Private to this module.
  */
-#ifndef HELIO_ANALYSIS_KIND_COUNTER_H
-#define HELIO_ANALYSIS_KIND_COUNTER_H
+#ifndef HELIO_ANALYSIS_MEASURES_COUNTER_H
+#define HELIO_ANALYSIS_MEASURES_COUNTER_H
 
 #define MEASURES_COUNTER(X)
 

@@ -2,8 +2,8 @@
 /* Heap tracing: its measures, MEASURE_HEAP_…: a row of analysis/kinds/kinds.h.  Private to this
  * module.
  */
-#ifndef HELIO_ANALYSIS_KIND_HEAP_H
-#define HELIO_ANALYSIS_KIND_HEAP_H
+#ifndef HELIO_ANALYSIS_MEASURES_HEAP_H
+#define HELIO_ANALYSIS_MEASURES_HEAP_H
 
 #define MEASURES_HEAP(X)                                                                           \
 	X(HEAP_ALLOCS)                                                                             \
