@@ -5,6 +5,7 @@
  */
 #include "present/arrows.h"
 
+#include "analysis/views/table.h"
 #include "base/hash.h"
 #include "base/memory.h"
 

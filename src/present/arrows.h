@@ -3,7 +3,7 @@
 #ifndef HELIO_PRESENT_ARROWS_H
 #define HELIO_PRESENT_ARROWS_H
 
-#include "analysis/views/view.h"
+#include "analysis/views/table.h"
 
 struct arrows {
 	char *text; /* `width` characters per row; NULL: there are no jumps */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "present/html.h"
 
+#include "analysis/session/session.h"
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "present/page.h"

@@ -5,6 +5,8 @@
  */
 #include "present/json.h"
 
+#include "analysis/session/session.h"
+#include "analysis/views/view_code.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/terminal.h"

@@ -3,8 +3,10 @@
 #ifndef HELIO_PRESENT_JSON_VALUE_H
 #define HELIO_PRESENT_JSON_VALUE_H
 
-#include "analysis/views/view.h"
+#include "analysis/metric/metric.h"
 #include "base/json.h"
+
+struct table;
 
 /* Seconds as a real number; counts, bytes and addresses as an integer. */
 json_t *json_number(enum metric_unit unit, double value);

@@ -6,6 +6,7 @@
  */
 #include "present/layout.h"
 
+#include "analysis/views/table.h"
 #include "base/memory.h"
 
 #include <math.h>

@@ -6,8 +6,9 @@
 #ifndef HELIO_PRESENT_LAYOUT_H
 #define HELIO_PRESENT_LAYOUT_H
 
-#include "analysis/views/view.h"
 #include "present/number.h"
+
+struct table;
 
 enum field_kind { FIELD_VALUE, FIELD_TIME, FIELD_PERCENT, FIELD_ERROR, FIELD_ADDRESS, FIELD_NAME };
 

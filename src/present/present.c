@@ -2,6 +2,7 @@
 /* Which renderer is asked. */
 #include "present/present.h"
 
+#include "analysis/session/session.h"
 #include "present/json.h"
 #include "present/page.h"
 #include "present/table.h"

@@ -3,9 +3,12 @@
 #ifndef HELIO_PRESENT_STACKS_H
 #define HELIO_PRESENT_STACKS_H
 
-#include "analysis/views/view.h"
 #include "base/json.h"
 #include "present/output.h"
+
+struct frame_list;
+struct listed_stack;
+struct stack_list;
 
 void stacks_text(const struct output *output, const struct stack_list *list);
 /* Adds "frames", "total" and "rest", and the order that the stacks are in. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "present/timeline.h"
 
+#include "analysis/session/functions.h"
 #include "base/terminal.h"
 #include "present/json_value.h"
 #include "present/number.h"

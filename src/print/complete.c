@@ -6,6 +6,7 @@
 #include "analysis/data/data_object.h"
 #include "analysis/filter/filter.h"
 #include "analysis/index/index.h"
+#include "analysis/views/view_functions.h"
 #include "base/memory.h"
 #include "print/commands/command.h"
 #include "print/script.h"

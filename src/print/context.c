@@ -2,6 +2,7 @@
 /* Messages: what is said about the data, never mixed with it. */
 #include "print/context.h"
 
+#include "analysis/session/session.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "base/terminal.h"

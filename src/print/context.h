@@ -8,7 +8,6 @@
 #define HELIO_PRINT_CONTEXT_H
 
 #include "analysis/session/watch.h"
-#include "analysis/views/view.h"
 #include "object/lines/source.h"
 #include "present/present.h"
 

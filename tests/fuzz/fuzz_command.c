@@ -4,7 +4,7 @@
  * as a command, the others read as metrics, and completed at every place.  Nothing
  * is run.
  */
-#include "analysis/session/session.h"
+#include "analysis/session/session_state.h"
 #include "print/commands/command.h"
 #include "print/script.h"
 

@@ -5,6 +5,9 @@
  */
 #include "analysis/filter/filter_program.h"
 
+#include "analysis/session/symbols.h"
+#include "analysis/tree/tree.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the engine judges, over experiments and tables whose every number is made here. */
 #include "analysis/kinds/heaps.h"
+#include "analysis/session/functions.h"
+#include "analysis/session/session.h"
+#include "analysis/session/session_state.h"
 #include "analysis/tree/tree_objects.h"
 #include "analysis/views/choice.h"
 #include "analysis/views/differences.h"
 #include "analysis/views/findings.h"
 #include "analysis/views/statistics.h"
 #include "analysis/views/totals.h"
+#include "analysis/views/view_call_tree.h"
+#include "analysis/views/view_functions.h"
 #include "experiment_writer.h"
 
 #include <setjmp.h>

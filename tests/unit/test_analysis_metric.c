@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The language of metric specifications, rule by rule. */
-#include "analysis/views/view.h"
+#include "analysis/metric/metric.h"
+#include "analysis/session/query.h"
+#include "analysis/session/session.h"
 #include "experiment_writer.h"
 
 #include <setjmp.h>

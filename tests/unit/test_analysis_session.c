@@ -3,7 +3,15 @@
  * Sessions: the example of the manual (figure 2-1), functions that several
  * processes share, names, order, limits, and the facts about processes.
  */
-#include "analysis/views/view.h"
+#include "analysis/metric/metric.h"
+#include "analysis/session/functions.h"
+#include "analysis/session/query.h"
+#include "analysis/session/session.h"
+#include "analysis/session/session_state.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_call_tree.h"
+#include "analysis/views/view_callers.h"
+#include "analysis/views/view_functions.h"
 #include "experiment_writer.h"
 
 #include <setjmp.h>

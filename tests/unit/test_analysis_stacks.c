@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The list of call stacks: which there are, their frames, values, order and rest. */
-#include "analysis/views/view.h"
+#include "analysis/metric/metric.h"
+#include "analysis/session/query.h"
+#include "analysis/session/session.h"
+#include "analysis/views/view_stacks.h"
 #include "experiment_writer.h"
 
 #include <setjmp.h>

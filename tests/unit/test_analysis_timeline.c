@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Timelines of threads whose every event is known, and of random ones against sums made slowly. */
+#include "analysis/session/functions.h"
+#include "analysis/session/session.h"
+#include "analysis/session/session_state.h"
 #include "analysis/views/timeline.h"
+#include "analysis/views/view_functions.h"
 #include "base/memory.h"
 #include "experiment_writer.h"
 

@@ -4,7 +4,16 @@
  * several processes, and sums made event by event from the definitions in the
  * documents, without trees or bits.
  */
-#include "analysis/views/view.h"
+#include "analysis/metric/metric.h"
+#include "analysis/session/functions.h"
+#include "analysis/session/query.h"
+#include "analysis/session/session.h"
+#include "analysis/session/session_state.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_call_tree.h"
+#include "analysis/views/view_callers.h"
+#include "analysis/views/view_functions.h"
+#include "analysis/views/view_stacks.h"
 #include "base/hash.h"
 #include "experiment_writer.h"
 

@@ -18,6 +18,8 @@
 #include "analysis/cache/cache_file.h"
 #include "analysis/cache/cache_source.h"
 #include "analysis/kinds/counter.h"
+#include "analysis/session/functions.h"
+#include "analysis/session/symbols.h"
 #include "analysis/tree/tally.h"
 #include "experiment/group.h"
 

@@ -8,7 +8,13 @@
 #ifndef HELIO_ANALYSIS_CACHE_H
 #define HELIO_ANALYSIS_CACHE_H
 
-#include "analysis/views/view.h"
+#include "analysis/session/watch.h"
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct session;
 
 /*
  * A session for functions, their callers and callees, call trees and what is made of those; with

@@ -16,6 +16,8 @@
 
 #include "analysis/cache/cache_file.h"
 #include "analysis/code/code.h"
+#include "analysis/session/functions.h"
+#include "analysis/session/symbols.h"
 
 #include <stdlib.h>
 

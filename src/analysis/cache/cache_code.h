@@ -3,7 +3,7 @@
 #ifndef HELIO_ANALYSIS_CACHE_CODE_H
 #define HELIO_ANALYSIS_CACHE_CODE_H
 
-#include "analysis/session/session.h"
+#include "analysis/session/session_state.h"
 
 /* Added to the path of the sums, so that both go together. */
 #define CACHE_CODE_ENDING ".code"

@@ -8,6 +8,8 @@
 #include "analysis/code/code.h"
 #include "analysis/code/skid.h"
 #include "analysis/data/data_address.h"
+#include "analysis/session/functions.h"
+#include "analysis/session/symbols.h"
 #include "base/path.h"
 #include "format/counter.h"
 #include "isa/isa.h"
@@ -115,9 +117,9 @@ static struct object *object_of(const struct charging *charging, uint32_t locati
 	if (file == MAP_NONE)
 		return NULL;
 	*address = at->pc - map->segments.items[found].bias;
-	return symbols_object(
-		charging->session,
-		place_object(charging->session, charging->experiment, &map->files.items[file]));
+	return symbols_object(charging->session,
+			      symbols_place_object(charging->session, charging->experiment,
+						   &map->files.items[file]));
 }
 
 /* The call of the kernel that a location stands behind, or the location. */
@@ -300,7 +302,7 @@ void attribution_events(struct session *session, const struct experiment *experi
 	if (process->log.is_gprofng)
 		return;
 	for (size_t i = 0; i < process->map.files.count; i++) /* in the order of the map */
-		place_object(session, experiment, &process->map.files.items[i]);
+		symbols_place_object(session, experiment, &process->map.files.items[i]);
 	find_rules(&charging);
 	rows_map(&process->profile.rows, ROW_STACK, attribution_clock, &charging);
 	rows_map(&process->traces[TRACE_COUNTER].rows, ROW_STACK, attribution_counters, &charging);

@@ -12,7 +12,7 @@
 #ifndef HELIO_ANALYSIS_ATTRIBUTION_H
 #define HELIO_ANALYSIS_ATTRIBUTION_H
 
-#include "analysis/session/session.h"
+#include "analysis/session/session_state.h"
 
 /*
  * Moves the events of one process to such instructions; before tree_add_process().  Recordings of

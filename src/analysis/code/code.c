@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/code/code.h"
 
+#include "analysis/session/functions.h"
+#include "analysis/session/symbols.h"
 #include "analysis/tree/frames.h"
 #include "isa/isa.h"
 

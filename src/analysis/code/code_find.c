@@ -6,6 +6,9 @@
  */
 #include "analysis/code/code.h"
 
+#include "analysis/session/functions.h"
+#include "analysis/session/symbols.h"
+
 #include <stdlib.h>
 #include <string.h>
 

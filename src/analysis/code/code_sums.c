@@ -7,6 +7,7 @@
  */
 #include "analysis/cache/cache_file.h"
 #include "analysis/code/code.h"
+#include "analysis/metric/metric_values.h"
 #include "analysis/tree/plt_calls.h"
 
 #include <stdlib.h>

@@ -6,6 +6,8 @@
  */
 #include "analysis/data/data_address.h"
 
+#include "analysis/session/symbols.h"
+
 #include <stdlib.h>
 
 static const char *data_name(struct session *session, const struct load_object *object,
@@ -36,7 +38,8 @@ void place_spans_read(struct session *session, const struct experiment *experime
 
 		if (segment->file == MAP_NONE)
 			continue;
-		span.object = place_object(session, experiment, &map->files.items[segment->file]);
+		span.object =
+			symbols_place_object(session, experiment, &map->files.items[segment->file]);
 		if (!object_data_span(symbols_object(session, span.object), &span.start,
 				      &span.end)) {
 			symbols_close_unused(session, span.object);

@@ -3,11 +3,7 @@
 #ifndef HELIO_ANALYSIS_DATA_ADDRESS_H
 #define HELIO_ANALYSIS_DATA_ADDRESS_H
 
-#include "analysis/session/session.h"
-
-/* The session's number of a load object. */
-uint32_t place_object(struct session *session, const struct experiment *experiment,
-		      const struct map_file *file);
+#include "analysis/session/session_state.h"
 
 /* A location of a process's stacks: "f + 0x0000001c". Lives as long as the session. */
 const char *place_of_code(struct session *session, const struct experiment *experiment,

@@ -8,6 +8,7 @@
 #include "analysis/data/data_map.h"
 
 #include "analysis/data/data_address.h"
+#include "analysis/session/symbols.h"
 #include "base/strbuf.h"
 
 #include <stdlib.h>

@@ -14,6 +14,7 @@
 #include "analysis/data/block_index.h"
 #include "analysis/data/data_address.h"
 #include "analysis/index/mapping_index.h"
+#include "analysis/session/symbols.h"
 #include "base/array.h"
 #include "isa/isa.h"
 

@@ -8,7 +8,7 @@
 
 #include "analysis/data/data_object.h"
 #include "analysis/data/data_track.h"
-#include "analysis/session/session.h"
+#include "analysis/session/session_state.h"
 
 #define DATA_NONE UINT32_MAX
 

@@ -7,7 +7,15 @@
 #ifndef HELIO_ANALYSIS_DATA_OBJECT_H
 #define HELIO_ANALYSIS_DATA_OBJECT_H
 
-#include "analysis/views/view.h"
+#include "base/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct function_match;
+struct query;
+struct session;
+struct table;
 
 /*
  * Why no data object is known: the elements of <Unknown>, some with elements of their own.  One

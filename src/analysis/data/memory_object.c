@@ -2,6 +2,7 @@
 #include "analysis/data/memory_object.h"
 
 #include "analysis/index/index_group.h"
+#include "analysis/views/table.h"
 
 #include <stdlib.h>
 

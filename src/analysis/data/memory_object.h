@@ -8,6 +8,13 @@
 #define HELIO_ANALYSIS_MEMORY_OBJECT_H
 
 #include "analysis/index/index.h"
+#include "base/status.h"
+
+#include <stddef.h>
+
+struct query;
+struct session;
+struct table;
 
 /*
  * A query with those of another's metrics that are of counters with data addresses; if there are

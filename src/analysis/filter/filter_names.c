@@ -5,6 +5,8 @@
 #include "analysis/filter/filter_program.h"
 #include "analysis/kinds/io_places.h"
 #include "analysis/kinds/io_rows.h"
+#include "analysis/session/functions.h"
+#include "analysis/session/symbols.h"
 #include "base/pattern.h"
 #include "base/strbuf.h"
 

@@ -12,7 +12,7 @@
 
 #include "analysis/filter/filter.h"
 #include "analysis/filter/filter_syntax.h"
-#include "analysis/session/session.h"
+#include "analysis/session/session_state.h"
 
 enum { FILTER_ROWS = ROWS_PAGE };
 

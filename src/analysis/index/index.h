@@ -7,7 +7,14 @@
 #ifndef HELIO_ANALYSIS_INDEX_H
 #define HELIO_ANALYSIS_INDEX_H
 
-#include "analysis/views/view.h"
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct query;
+struct session;
+struct table;
 
 struct index_info {
 	const char *name;

@@ -11,6 +11,7 @@
  */
 #include "analysis/index/index_group.h"
 
+#include "analysis/metric/metric_values.h"
 #include "analysis/session/scan.h"
 
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 
 #include "analysis/filter/filter_program.h"
 #include "analysis/index/index_group.h"
+#include "analysis/tree/tree.h"
 #include "base/array.h"
 
 #include <ctype.h>

@@ -3,7 +3,7 @@
 #ifndef HELIO_ANALYSIS_COUNTER_H
 #define HELIO_ANALYSIS_COUNTER_H
 
-#include "analysis/session/session.h"
+#include "analysis/session/session_state.h"
 
 /* For counters that a process has and the session has no number for. */
 enum { COUNTER_NONE = UINT8_MAX };

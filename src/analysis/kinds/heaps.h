@@ -8,8 +8,11 @@
 #ifndef HELIO_ANALYSIS_HEAPS_H
 #define HELIO_ANALYSIS_HEAPS_H
 
-#include "analysis/views/view.h"
 #include "experiment/heap.h"
+
+struct process_info;
+struct query;
+struct session;
 
 struct heap_amount {
 	uint64_t blocks, bytes;

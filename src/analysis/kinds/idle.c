@@ -7,6 +7,7 @@
 #include "analysis/kinds/idle.h"
 
 #include "analysis/session/scan.h"
+#include "analysis/session/symbols.h"
 #include "base/array.h"
 
 #include <stdlib.h>

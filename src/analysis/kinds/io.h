@@ -5,7 +5,16 @@
 #ifndef HELIO_ANALYSIS_IO_H
 #define HELIO_ANALYSIS_IO_H
 
-#include "analysis/views/view.h"
+#include "base/arena.h"
+#include "base/memory.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct metric;
+struct query;
+struct session;
+struct table;
 
 /*
  * One row per file, peer or other thing that was called by one name, in whichever processes.

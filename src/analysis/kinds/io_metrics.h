@@ -3,7 +3,10 @@
 #ifndef HELIO_ANALYSIS_IO_METRICS_H
 #define HELIO_ANALYSIS_IO_METRICS_H
 
-#include "analysis/session/session.h"
+#include "analysis/session/query.h"
+#include "analysis/session/session_state.h"
+
+struct metric;
 
 /* Whether they show it unless they are told otherwise: few programs use io_uring. */
 bool io_metric(const struct session *session, const struct metric *metric);

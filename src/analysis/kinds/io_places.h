@@ -3,7 +3,7 @@
 #ifndef HELIO_ANALYSIS_IO_PLACES_H
 #define HELIO_ANALYSIS_IO_PLACES_H
 
-#include "analysis/session/session.h"
+#include "analysis/session/session_state.h"
 #include "base/hash.h"
 
 enum { IO_PLACE_UNKNOWN = 24 };

@@ -3,7 +3,7 @@
 #ifndef HELIO_ANALYSIS_IO_ROWS_H
 #define HELIO_ANALYSIS_IO_ROWS_H
 
-#include "analysis/session/session.h"
+#include "analysis/session/session_state.h"
 
 struct io_row {
 	const char *file;  /* or peer, or whatever else its name is */

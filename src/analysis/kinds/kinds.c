@@ -48,3 +48,29 @@ enum trace_kind measure_trace(unsigned measure)
 		found = kind;
 	return (enum trace_kind)found;
 }
+
+/* Whether any row counts: of the others no column has to be read. */
+static bool has_chosen(const struct event_run *run, const struct measuring *measuring)
+{
+	return !measuring->chosen || memchr(measuring->chosen, 1, run->count);
+}
+
+/* NULL: its events count for nothing. */
+static kind_measure *find_measure(enum event_kind kind, bool squares)
+{
+	if (kind == EVENTS_CLOCK)
+		return squares ? square_clock : measure_clock;
+	return squares ? kind_of(kind - EVENTS_TRACE)->square
+		       : kind_of(kind - EVENTS_TRACE)->measure;
+}
+
+void measure_run(const struct event_run *run, const struct measuring *measuring)
+{
+	kind_measure *run_kind = find_measure(run->kind, measuring->squares);
+
+	/* the metric is there wherever the thread is */
+	if (run->kind == EVENTS_CLOCK && measuring->first_thread && !measuring->squares)
+		measure_array(measuring->sums, MEASURE_FIRST_THREAD);
+	if (run_kind && has_chosen(run, measuring))
+		run_kind(run, measuring);
+}

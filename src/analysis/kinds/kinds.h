@@ -24,6 +24,9 @@ struct kind {
 FORMAT_KINDS(X)
 #undef X
 
+/* kind_clock.c */
+kind_measure measure_clock, square_clock;
+
 const struct kind *kind_of(enum trace_kind kind);
 /* The metrics of all kinds, in the order of the catalogue; NULL after the last. */
 const struct metric *kinds_metric(size_t index);

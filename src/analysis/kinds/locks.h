@@ -8,7 +8,16 @@
 #ifndef HELIO_ANALYSIS_LOCKS_H
 #define HELIO_ANALYSIS_LOCKS_H
 
-#include "analysis/views/view.h"
+#include "base/arena.h"
+#include "base/memory.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct query;
+struct session;
+struct table;
 
 /* One row per lock, most waited for first; columns of its own. */
 void view_locks(struct session *session, const struct query *query, struct table *table);

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "format/kinds.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From weights of tree nodes to values of metrics, in whole units: sums are exact. */
+#include "analysis/metric/metric_values.h"
+
 #include "analysis/cache/cache_file.h"
+#include "analysis/session/functions.h"
 #include "analysis/tree/tally.h"
+#include "analysis/tree/tree.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -161,14 +165,4 @@ void values_of_function(struct tally *tally, uint32_t function, const struct met
 			     ? *total
 			     : values_convert(metric, values_exclusive(sums, function));
 	*inclusive = values_convert(metric, values_inclusive(sums, function));
-}
-
-void view_function_values(struct session *session, const struct query *query, uint32_t function,
-			  const struct metric *metric, double *exclusive, double *inclusive,
-			  double *total)
-{
-	struct tally *tally = tally_of(session, query);
-
-	values_of_function(tally, function, metric, exclusive, inclusive, total);
-	tally_release(tally);
 }

@@ -3,7 +3,7 @@
  * such: told by their load objects. */
 #include "analysis/session/advice.h"
 
-#include "analysis/session/session.h"
+#include "analysis/session/session_state.h"
 #include "base/array.h"
 
 #include <string.h>

@@ -4,7 +4,9 @@
  * by their source file, or else their address, where one load object has several (static ones).
  * Only functions in call stacks matter: what is in no list needs no more than its name.
  */
-#include "analysis/tree/tally.h"
+#include "analysis/session/query.h"
+#include "analysis/session/symbols.h"
+#include "analysis/tree/shape.h"
 #include "object/lines/lines.h"
 
 #include <stdlib.h>

@@ -9,6 +9,9 @@
  */
 #include "analysis/tree/compare.h"
 
+#include "analysis/metric/metric_values.h"
+#include "analysis/views/table.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,6 +2,9 @@
 /* Tables of differences in the order of the differences: what grew most comes first. */
 #include "analysis/tree/compare.h"
 
+#include "analysis/views/table.h"
+#include "analysis/views/table_rows.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,6 +6,9 @@
  * metrics of foo have it.  Functions inlined at the address are calls too, if they are wanted.
  */
 #include "analysis/tree/frames.h"
+
+#include "analysis/session/functions.h"
+#include "analysis/session/symbols.h"
 #include "object/names/name.h"
 
 #include <stdlib.h>

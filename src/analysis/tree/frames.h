@@ -3,7 +3,7 @@
 #ifndef HELIO_ANALYSIS_FRAMES_H
 #define HELIO_ANALYSIS_FRAMES_H
 
-#include "analysis/session/session.h"
+#include "analysis/session/session_state.h"
 
 /* Of location i, functions first[i] … first[i + 1] - 1, callers first. */
 struct frames {

@@ -7,7 +7,7 @@
 #ifndef HELIO_ANALYSIS_PLT_CALLS_H
 #define HELIO_ANALYSIS_PLT_CALLS_H
 
-#include "analysis/session/session.h"
+#include "analysis/session/session_state.h"
 
 /* NAME@plt. */
 bool plt_calls_is_slot(const struct session *session, uint32_t function);

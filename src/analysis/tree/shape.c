@@ -5,7 +5,11 @@
  * from the root down.  Events stay where they are in the whole tree, so that what filters
  * choose does not depend on what is hidden.
  */
-#include "analysis/tree/tally.h"
+#include "analysis/tree/shape.h"
+
+#include "analysis/session/query.h"
+#include "analysis/session/symbols.h"
+#include "analysis/tree/tree.h"
 
 #include <stdlib.h>
 #include <string.h>

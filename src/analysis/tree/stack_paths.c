@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/tree/stack_paths.h"
 
+#include "analysis/session/functions.h"
+#include "analysis/session/symbols.h"
+#include "analysis/tree/frame_list.h"
+#include "analysis/tree/shape.h"
+#include "analysis/tree/tree.h"
+
 #include <stdlib.h>
 
 /* ---- which stacks there are ---- */

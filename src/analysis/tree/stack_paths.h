@@ -12,7 +12,8 @@
 #define HELIO_ANALYSIS_STACK_PATHS_H
 
 #include "analysis/code/code.h"
-#include "analysis/views/view.h"
+
+struct frame_list;
 
 /* What a stack is made of. Two of them that differ in a member are two. */
 struct path_frame {

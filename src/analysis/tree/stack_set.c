@@ -8,7 +8,10 @@
 
 #include "analysis/code/code.h"
 #include "analysis/data/data_address.h"
+#include "analysis/session/functions.h"
+#include "analysis/session/symbols.h"
 #include "base/strbuf.h"
+#include "object/lines/source.h"
 
 #include <stdlib.h>
 #include <string.h>

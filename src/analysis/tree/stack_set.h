@@ -7,7 +7,7 @@
 #ifndef HELIO_ANALYSIS_STACK_SET_H
 #define HELIO_ANALYSIS_STACK_SET_H
 
-#include "analysis/session/session.h"
+#include "analysis/session/session_state.h"
 
 /* Zero-initialised but for `session` and `style` is empty. */
 struct stack_set {

@@ -5,7 +5,8 @@
  */
 #include "analysis/tree/tally.h"
 
-#include "analysis/session/scan.h"
+#include "analysis/tree/shape.h"
+#include "analysis/tree/tree.h"
 #include "base/strbuf.h"
 
 #include <stdlib.h>
@@ -49,43 +50,6 @@ static char *tally_key(const char *shape, const struct query *query, uint32_t gr
 }
 
 /* ---- making one ---- */
-
-static void count_piece(const struct scan_piece *piece, void *state)
-{
-	struct measuring measuring = piece->measuring;
-
-	measuring.sums = state;
-	measure_run(piece->run, &measuring);
-}
-
-void tally_count(const struct tally *tally, struct measure_sums *out,
-		 const uint32_t *(*nodes_of)(const struct tally *tally, size_t process,
-					     uint32_t **owned))
-{
-	const struct session *session = tally->session;
-	size_t threads = scan_threads();
-	struct measure_sums *sums = xcalloc(threads, sizeof(*sums));
-	void **states = xcalloc(threads, sizeof(*states));
-
-	for (size_t i = 0; i < session->scanned.count; i++) {
-		const struct session_process *process = &session->scanned.items[i];
-		uint32_t *owned;
-		const uint32_t *nodes = nodes_of(tally, i, &owned);
-
-		for (size_t k = 0; k < threads; k++) {
-			sums[k].nodes = process->process->stacks.nodes.count;
-			states[k] = &sums[k];
-		}
-		scan_process(tally, process, count_piece, states);
-		for (size_t k = 0; k < threads; k++) {
-			measure_fold(out, &sums[k], nodes);
-			measure_fini(&sums[k]);
-		}
-		free(owned);
-	}
-	free(states);
-	free(sums);
-}
 
 static const uint32_t *tree_nodes(const struct tally *tally, size_t process, uint32_t **owned)
 {

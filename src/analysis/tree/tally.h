@@ -14,20 +14,9 @@
 #define HELIO_ANALYSIS_TALLY_H
 
 #include "analysis/filter/filter_program.h"
-#include "analysis/session/session.h"
-
-struct shape {
-	struct session *session;
-	char *key;
-	unsigned references; /* of tallies */
-	bool united;	     /* functions of one name are one in all builds of a load object */
-	struct whole_tree *whole;
-	struct call_tree folded; /* empty: it is the whole one */
-	uint32_t *shown;	 /* node of the whole tree → node of `folded`; NULL: the same */
-	struct call_tree *tree;	 /* what views see: one of the two */
-	const char **namesakes;	 /* of shape_namesake(), once asked for, … */
-	size_t namesake_count;	 /* … so many, then as many of one load object */
-};
+#include "analysis/session/query.h"
+#include "analysis/session/session_state.h"
+#include "analysis/tree/shape.h"
 
 struct tally {
 	struct session *session;
@@ -67,47 +56,5 @@ void tally_count(const struct tally *tally, struct measure_sums *out,
 					     uint32_t **owned));
 /* Drops all that is kept: at the session's end. */
 void tallies_fini(struct session *session);
-
-/* shape.c */
-/* A new one, without references; shape_put() takes one back and frees it after the last. */
-struct shape *shape_get(struct session *session, const struct query *query, bool united);
-void shape_put(struct shape *shape);
-/* The nodes of its tree for those of a process's stacks: the caller's to free with *owned. */
-const uint32_t *shape_nodes(const struct shape *shape, size_t process, uint32_t **owned);
-/* Bytes. */
-size_t shape_size(const struct shape *shape);
-
-/*
- * namesakes.c: what tells a function from others of its name, as far as they are in call stacks:
- * the name of its load object's file, or the path where the files have one name too; its source
- * file, likewise, or address where the others are in the same load object; both.  NULL: there are
- * no others.  in_object: from others in its load object.  Lives as long as the session.
- */
-const char *shape_namesake(struct shape *shape, uint32_t function, bool in_object);
-
-/* metric_values.c */
-/* The metric's weight of every node itself, in units of its measure; the caller frees the array. */
-uint64_t *values_self(const struct tally *tally, const struct metric *metric);
-/* Turns weights of nodes into weights of their subtrees. */
-void values_accumulate(const struct tally *tally, uint64_t *values);
-/* Per function, computed once. */
-const struct function_sums *values_of_functions(struct tally *tally, const struct metric *metric);
-/* As view_function_values(). */
-void values_of_function(struct tally *tally, uint32_t function, const struct metric *metric,
-			double *exclusive, double *inclusive, double *total);
-/* The exclusive or inclusive value of a function, in units of the metric's measure. */
-uint64_t values_exclusive(const struct function_sums *sums, uint32_t function);
-uint64_t values_inclusive(const struct function_sums *sums, uint32_t function);
-
-/* table.c: what all views do with their rows */
-void table_name_row(struct tally *tally, const struct query *query, struct table *table,
-		    uint32_t function, struct row *row);
-/*
- * The functions that any event touched, without <Total>, in the order of the
- * query; `sort` is its metric with a flavour that functions have.  The caller
- * frees the array.
- */
-struct sort_key *functions_ordered(struct tally *tally, const struct query *query,
-				   const struct metric_choice *sort, size_t *count);
 
 #endif

@@ -8,6 +8,10 @@
  * function.  One walk in depth-first order with the current depth of every
  * function gives it, in linear time.
  */
+#include "analysis/tree/tree.h"
+
+#include "analysis/session/functions.h"
+#include "analysis/session/symbols.h"
 #include "analysis/tree/frames.h"
 #include "analysis/tree/plt_calls.h"
 

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/tree/tree_objects.h"
 
+#include "analysis/metric/metric.h"
+#include "analysis/session/query.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_call_tree.h"
 #include "base/memory.h"
 
 #include <stdlib.h>

@@ -3,8 +3,15 @@
 #ifndef HELIO_ANALYSIS_TREE_OBJECTS_H
 #define HELIO_ANALYSIS_TREE_OBJECTS_H
 
-#include "analysis/views/view.h"
 #include "base/hash.h"
+
+#include <stdbool.h>
+
+struct query;
+struct row;
+struct session;
+struct table;
+struct tree_part;
 
 /* The tree of one column, the inclusive values of the metric that trees go by; see tree_part. */
 void view_graph_tree(struct session *session, const struct query *query,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/views/choice.h"
 
+#include "analysis/session/functions.h"
 #include "base/memory.h"
 #include "base/suggest.h"
 

@@ -4,7 +4,13 @@
 #ifndef HELIO_ANALYSIS_CHOICE_H
 #define HELIO_ANALYSIS_CHOICE_H
 
-#include "analysis/views/view.h"
+#include "base/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct function_match;
+struct session;
 
 enum choice {
 	CHOICE_MADE,

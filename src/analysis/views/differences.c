@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/views/differences.h"
 
+#include "analysis/session/session_state.h"
+#include "analysis/views/view_functions.h"
 #include "base/memory.h"
 
 #include <math.h>

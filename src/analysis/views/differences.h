@@ -7,7 +7,10 @@
 #ifndef HELIO_ANALYSIS_DIFFERENCES_H
 #define HELIO_ANALYSIS_DIFFERENCES_H
 
-#include "analysis/views/view.h"
+#include "analysis/views/table.h"
+
+struct query;
+struct session;
 
 /* The columns of the table of changes. */
 enum { DIFFERENCES_BASE, DIFFERENCES_NEW, DIFFERENCES_CHANGE, DIFFERENCES_RATIO, DIFFERENCES_NAME };

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/views/findings.h"
 
+#include "analysis/session/functions.h"
+#include "analysis/session/session.h"
+#include "analysis/session/session_state.h"
 #include "analysis/views/totals.h"
+#include "analysis/views/view_call_tree.h"
+#include "analysis/views/view_functions.h"
 #include "base/array.h"
 #include "base/memory.h"
 #include "experiment/unrecorded.h"

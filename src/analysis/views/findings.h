@@ -4,7 +4,12 @@
 #define HELIO_ANALYSIS_FINDINGS_H
 
 #include "analysis/kinds/idle.h"
-#include "analysis/views/view.h"
+#include "analysis/views/table.h"
+
+struct metric;
+struct process_info;
+struct query;
+struct session;
 
 /* What is less than so many percent of the whole is not worth a line. */
 #define FINDINGS_LEAST_PERCENT 2.0

@@ -4,6 +4,8 @@
 #define HELIO_ANALYSIS_LISTING_H
 
 #include "analysis/code/code.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_code.h"
 #include "object/lines/remarks.h"
 #include "object/lines/source.h"
 

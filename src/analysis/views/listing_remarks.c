@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What compilers say of the lines of a listing. */
 #include "analysis/cache/cache_source.h"
+#include "analysis/session/functions.h"
 #include "analysis/views/listing.h"
 #include "base/array.h"
 #include "format/archive.h"

@@ -9,9 +9,13 @@
 #ifndef HELIO_ANALYSIS_RESULT_H
 #define HELIO_ANALYSIS_RESULT_H
 
+#include "analysis/metric/metric.h"
+#include "analysis/views/table.h"
 #include "analysis/views/timeline.h"
-#include "analysis/views/view.h"
+#include "analysis/views/view_stacks.h"
 #include "base/arena.h"
+
+struct session;
 
 enum value_kind {
 	VALUE_NONE, /* not known */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/views/statistics.h"
 
+#include "analysis/session/session.h"
+
 /* A process takes its last sample point when it has ended. */
 enum { LATE_NS = 10 * 1000 * 1000 };
 

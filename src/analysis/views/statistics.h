@@ -8,7 +8,14 @@
 #ifndef HELIO_ANALYSIS_STATISTICS_H
 #define HELIO_ANALYSIS_STATISTICS_H
 
-#include "analysis/views/view.h"
+#include "experiment/overview.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct process_info;
+struct session;
 
 enum { STATISTICS_STATES = 10 };
 

@@ -8,7 +8,12 @@
 #ifndef HELIO_ANALYSIS_TIMELINE_H
 #define HELIO_ANALYSIS_TIMELINE_H
 
-#include "analysis/views/view.h"
+#include "analysis/views/table.h"
+#include "analysis/views/view_stacks.h"
+#include "experiment/profile.h"
+
+struct query;
+struct session;
 
 /* The kinds of events: the clock's, then those of a trace: TIMELINE_TRACE + enum trace_kind. */
 enum { TIMELINE_CLOCK, TIMELINE_TRACE, TIMELINE_KINDS = TIMELINE_TRACE + TRACE_KINDS };

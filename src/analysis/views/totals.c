@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/views/totals.h"
 
+#include "analysis/metric/metric.h"
+#include "analysis/session/functions.h"
+#include "analysis/session/query.h"
+#include "analysis/session/session.h"
+#include "analysis/session/session_state.h"
+#include "analysis/views/view_functions.h"
 #include "base/array.h"
 
 #include <string.h>

@@ -3,7 +3,13 @@
 #ifndef HELIO_ANALYSIS_TOTALS_H
 #define HELIO_ANALYSIS_TOTALS_H
 
-#include "analysis/views/view.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+struct metric;
+struct process_info;
+struct query;
+struct session;
 
 /* From a founder's start to the last end among it and its descendants, in seconds. */
 double session_family_seconds(const struct process_info *founder);

@@ -4,7 +4,13 @@
  * by (parent, value): siblings then lie side by side in display order, and the
  * walk needs no list per node.
  */
+#include "analysis/views/view_call_tree.h"
+
+#include "analysis/metric/metric_values.h"
+#include "analysis/session/symbols.h"
 #include "analysis/tree/compare.h"
+#include "analysis/views/table.h"
+#include "analysis/views/table_rows.h"
 #include "analysis/views/view_tree.h"
 
 #include <stdlib.h>

@@ -16,7 +16,15 @@
  * Both take one pass over the nodes.  own[n] is self[n] plus below of n's
  * children, hence for every function: callers = inclusive = exclusive + callees.
  */
+#include "analysis/views/view_callers.h"
+
+#include "analysis/metric/metric_values.h"
+#include "analysis/session/functions.h"
+#include "analysis/session/symbols.h"
 #include "analysis/tree/compare.h"
+#include "analysis/tree/tree.h"
+#include "analysis/views/table.h"
+#include "analysis/views/table_rows.h"
 
 #include <stdlib.h>
 #include <string.h>

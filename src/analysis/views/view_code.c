@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lists of instructions (pcs) and of source lines. */
+#include "analysis/views/view_code.h"
+
 #include "analysis/code/code.h"
+#include "analysis/metric/metric_values.h"
+#include "analysis/session/functions.h"
+#include "analysis/session/symbols.h"
 #include "analysis/tree/compare.h"
+#include "analysis/views/table.h"
+#include "analysis/views/table_rows.h"
 
 #include <stdlib.h>
 

@@ -5,9 +5,13 @@
  */
 #include "analysis/data/data_map.h"
 #include "analysis/data/memory_object.h"
+#include "analysis/metric/metric_values.h"
+#include "analysis/session/functions.h"
 #include "analysis/session/scan.h"
 #include "analysis/tree/compare.h"
 #include "analysis/tree/stack_set.h"
+#include "analysis/views/table.h"
+#include "analysis/views/table_rows.h"
 
 #include <stdlib.h>
 #include <string.h>

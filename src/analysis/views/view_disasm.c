@@ -4,7 +4,9 @@
  * of each.  Parts of it that the compiler moved elsewhere and that it jumps to have no instruction
  * here that calls them: a line of its own has their inclusive metrics, behind the first jump there.
  */
+#include "analysis/session/symbols.h"
 #include "analysis/views/listing.h"
+#include "analysis/views/view_code.h"
 #include "base/strbuf.h"
 #include "isa/isa.h"
 

@@ -8,6 +8,13 @@
  */
 #include "analysis/tree/compare.h"
 
+#include "analysis/metric/metric_values.h"
+#include "analysis/session/functions.h"
+#include "analysis/session/symbols.h"
+#include "analysis/views/table.h"
+#include "analysis/views/table_rows.h"
+#include "analysis/views/view_callers.h"
+
 #include <stdlib.h>
 #include <string.h>
 

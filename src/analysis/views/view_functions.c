@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The function list. */
+#include "analysis/views/view_functions.h"
+
+#include "analysis/metric/metric_values.h"
+#include "analysis/session/functions.h"
+#include "analysis/session/symbols.h"
 #include "analysis/tree/compare.h"
+#include "analysis/views/table.h"
+#include "analysis/views/table_rows.h"
 
 #include <stdlib.h>
 
@@ -78,4 +85,14 @@ void view_functions(struct session *session, const struct query *query, struct t
 		session, query,
 		&(struct view){.fill = fill_functions, .identity = ROWS_BY_ID, .order = ORDER_LIST},
 		table);
+}
+
+void view_function_values(struct session *session, const struct query *query, uint32_t function,
+			  const struct metric *metric, double *exclusive, double *inclusive,
+			  double *total)
+{
+	struct tally *tally = tally_of(session, query);
+
+	values_of_function(tally, function, metric, exclusive, inclusive, total);
+	tally_release(tally);
 }

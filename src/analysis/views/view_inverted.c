@@ -9,6 +9,12 @@
  */
 #include "analysis/views/view_tree.h"
 
+#include "analysis/metric/metric_values.h"
+#include "analysis/session/functions.h"
+#include "analysis/session/symbols.h"
+#include "analysis/views/table.h"
+#include "analysis/views/table_rows.h"
+#include "analysis/views/view_call_tree.h"
 #include "base/array.h"
 
 #include <stdlib.h>

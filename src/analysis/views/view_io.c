@@ -6,8 +6,11 @@
 #include "analysis/kinds/io.h"
 #include "analysis/kinds/io_metrics.h"
 #include "analysis/kinds/io_rows.h"
+#include "analysis/metric/metric_values.h"
 #include "analysis/session/scan.h"
 #include "analysis/tree/compare.h"
+#include "analysis/views/table.h"
+#include "analysis/views/table_rows.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,10 @@
 /* Call stacks of I/O: sums by node of each process, then by row of all that read the same. */
 #include "analysis/kinds/io.h"
 #include "analysis/kinds/io_metrics.h"
+#include "analysis/metric/metric_values.h"
 #include "analysis/session/scan.h"
 #include "analysis/tree/stack_set.h"
+#include "analysis/views/table_rows.h"
 #include "base/array.h"
 
 #include <stdlib.h>

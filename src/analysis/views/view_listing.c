@@ -3,7 +3,12 @@
  * Listings of code: tables whose names are the lines of a listing.  Lines with
  * code have values, zeros too; others have none.
  */
+#include "analysis/metric/metric_values.h"
+#include "analysis/session/functions.h"
+#include "analysis/session/symbols.h"
 #include "analysis/views/listing.h"
+#include "analysis/views/table_rows.h"
+#include "analysis/views/view_code.h"
 #include "base/strbuf.h"
 #include "object/names/name.h"
 

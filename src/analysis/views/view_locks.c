@@ -3,6 +3,8 @@
 #include "analysis/kinds/lock_scan.h"
 #include "analysis/kinds/locks.h"
 #include "analysis/tree/compare.h"
+#include "analysis/views/table.h"
+#include "analysis/views/table_rows.h"
 
 #include <stdlib.h>
 #include <string.h>

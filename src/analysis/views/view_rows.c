@@ -2,6 +2,13 @@
 /* The list of load objects. */
 #include "analysis/tree/compare.h"
 
+#include "analysis/metric/metric_values.h"
+#include "analysis/session/functions.h"
+#include "analysis/tree/tree.h"
+#include "analysis/views/table.h"
+#include "analysis/views/table_rows.h"
+#include "analysis/views/view_functions.h"
+
 #include <stdlib.h>
 #include <string.h>
 

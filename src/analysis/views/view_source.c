@@ -5,6 +5,7 @@
  */
 #include "analysis/cache/cache_source.h"
 #include "analysis/views/listing.h"
+#include "analysis/views/view_code.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Call stacks, each once, with what events at it count for. */
+#include "analysis/views/view_stacks.h"
+
+#include "analysis/metric/metric_values.h"
+#include "analysis/session/symbols.h"
 #include "analysis/tree/stack_paths.h"
+#include "analysis/views/table.h"
+#include "analysis/views/table_rows.h"
 
 #include <stdlib.h>
 

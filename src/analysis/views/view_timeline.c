@@ -6,6 +6,10 @@
  */
 #include "analysis/views/timeline_walk.h"
 
+#include "analysis/session/functions.h"
+#include "analysis/session/symbols.h"
+#include "analysis/tree/shape.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,10 @@
  * thread has of each kind, then to take those whose numbers are on the page.  So a page needs no
  * more memory than its own events, and each event has one number whatever the page is.
  */
+#include "analysis/metric/metric_values.h"
+#include "analysis/session/symbols.h"
 #include "analysis/tree/stack_paths.h"
+#include "analysis/views/table_rows.h"
 #include "analysis/views/timeline_walk.h"
 
 #include <stdlib.h>

@@ -5,6 +5,9 @@
 
 #include "analysis/tree/tally.h"
 
+struct table;
+struct tree_part;
+
 /* Fills a table whose columns are set. */
 void view_inverted_tree(struct tally *tally, const struct query *query,
 			const struct tree_part *part, struct table *table);

@@ -2,11 +2,11 @@
 /* How a word becomes a command, and what is checked before it runs. */
 #include "print/commands/command.h"
 
-#include "print/progress.h"
-
+#include "analysis/session/session.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "base/suggest.h"
+#include "print/progress.h"
 
 #include <stdlib.h>
 #include <string.h>

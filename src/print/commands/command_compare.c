@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Experiments beside each other. */
+#include "analysis/session/session.h"
 #include "base/array.h"
 #include "print/commands/command.h"
 

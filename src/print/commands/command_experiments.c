@@ -5,6 +5,7 @@
  */
 #include "analysis/filter/filter.h"
 #include "analysis/index/index.h"
+#include "analysis/session/session.h"
 #include "base/memory.h"
 #include "experiment/group.h"
 #include "print/commands/command.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which events count: the filter, the selections, and the words of the filter's language. */
 #include "analysis/filter/filter.h"
+#include "analysis/session/session.h"
 #include "base/array.h"
 #include "print/commands/command.h"
 

@@ -6,7 +6,9 @@
  * follows the width of the window, and zooming only changes two of its attributes.  Without
  * scripts the page still shows the graph and its tooltips.
  */
+#include "analysis/session/session.h"
 #include "analysis/tree/tree_objects.h"
+#include "analysis/views/view_call_tree.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "present/html.h"

@@ -3,6 +3,8 @@
  * A stack fragment: functions of which each calls the next.  csingle begins one, the other
  * commands make it longer or shorter, and each shows who calls it and what it calls.
  */
+#include "analysis/session/functions.h"
+#include "analysis/views/view_callers.h"
 #include "base/memory.h"
 #include "base/terminal.h"
 #include "print/commands/command.h"

@@ -3,6 +3,7 @@
  * header: how an experiment came to be, in the shape that er_print gives it.
  * Only what is recorded is printed; a line without a source is left out.
  */
+#include "analysis/session/session.h"
 #include "analysis/views/findings.h"
 #include "base/array.h"
 #include "base/memory.h"

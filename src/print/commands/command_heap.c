@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The commands of heap tracing: leaks, allocs, heap, heapstat. */
 #include "analysis/kinds/heaps.h"
+#include "analysis/session/session.h"
 #include "base/memory.h"
 #include "print/commands/command.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The list of experiments. */
 #include "analysis/filter/filter.h"
+#include "analysis/session/session.h"
 #include "base/array.h"
 #include "print/commands/command.h"
 

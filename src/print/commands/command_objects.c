@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Load objects: what there is, and how their functions are shown. */
+#include "analysis/session/session.h"
 #include "base/array.h"
 #include "print/commands/command.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* overview: the experiments, and the total of every metric with what is selected and what is hot.
  */
+#include "analysis/session/session.h"
 #include "analysis/views/totals.h"
 #include "base/strbuf.h"
 #include "present/number.h"

@@ -5,9 +5,14 @@
  *
  * The facts are collected as rows first, so that text and JSON say the same.
  */
+#include "analysis/session/functions.h"
+#include "analysis/session/session.h"
 #include "analysis/views/choice.h"
 #include "analysis/views/findings.h"
 #include "analysis/views/totals.h"
+#include "analysis/views/view_call_tree.h"
+#include "analysis/views/view_code.h"
+#include "analysis/views/view_functions.h"
 #include "base/array.h"
 #include "base/memory.h"
 #include "base/strbuf.h"

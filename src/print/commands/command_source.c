@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lines, instructions, annotated source and disassembly, and where sources are looked for. */
 #include "analysis/filter/filter.h"
+#include "analysis/session/functions.h"
 #include "analysis/views/findings.h"
+#include "analysis/views/view_code.h"
 #include "base/array.h"
 #include "base/memory.h"
 #include "base/terminal.h"

@@ -8,6 +8,7 @@
  * for the whole run only.  What Linux does not count (swaps, messages, system
  * calls, signals, trap time) has no line: a zero there would be a guess.
  */
+#include "analysis/session/session.h"
 #include "analysis/views/statistics.h"
 #include "base/array.h"
 #include "print/commands/command.h"

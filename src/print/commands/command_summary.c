@@ -4,7 +4,10 @@
  * "label: value" per line, in the order of er_print.
  */
 #include "analysis/data/data_object.h"
+#include "analysis/session/functions.h"
 #include "analysis/views/choice.h"
+#include "analysis/views/view_code.h"
+#include "analysis/views/view_functions.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "base/terminal.h"

@@ -8,6 +8,7 @@
  */
 #include "print/commands/command.h"
 
+#include "analysis/session/session.h"
 #include "base/array.h"
 
 /* A command for a kind of data that nothing records. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The call tree, whole or in part. */
+#include "analysis/views/view_call_tree.h"
 #include "base/terminal.h"
 #include "print/commands/command.h"
 

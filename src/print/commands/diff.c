@@ -5,6 +5,7 @@
 #include "print/commands/diff.h"
 
 #include "analysis/filter/filter.h"
+#include "analysis/session/session.h"
 #include "analysis/views/differences.h"
 #include "base/array.h"
 #include "base/command_line.h"

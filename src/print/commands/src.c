@@ -4,7 +4,8 @@
  * commands of `helio print`, in which they have no metrics.  Options are carried out in their
  * order; the last word is the object.
  */
-#include "analysis/session/session.h"
+#include "analysis/session/functions.h"
+#include "analysis/session/session_state.h"
 #include "base/array.h"
 #include "base/command_line.h"
 #include "base/memory.h"

@@ -2,6 +2,8 @@
 /* demo: the functions with the demo kind's metrics. */
 #include "print/commands/command.h"
 
+#include "analysis/views/view_functions.h"
+
 static bool command_demo(struct print *print, char **arguments, size_t count)
 {
 	struct query query = print->query;

@@ -3,7 +3,7 @@
 #include "analysis/metric/metric.h"
 
 #include "analysis/kinds/kinds.h"
-#include "analysis/session/session.h"
+#include "analysis/session/session_state.h"
 #include "base/array.h"
 #include "base/strbuf.h"
 #include "format/format.h"

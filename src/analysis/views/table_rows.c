@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What all views have in common: columns from the query, order, names. */
+#include "analysis/views/table.h"
+
+#include "analysis/session/symbols.h"
+#include "analysis/tree/shape.h"
 #include "analysis/tree/tally.h"
+#include "analysis/views/table_rows.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,8 @@
 #include "analysis/session/query.h"
 
 #include "analysis/filter/filter.h"
-#include "analysis/tree/tally.h"
+#include "analysis/session/session_state.h"
+#include "analysis/tree/tree.h"
 #include "base/strbuf.h"
 #include "base/suggest.h"
 
@@ -97,21 +98,6 @@ const char *query_filter_text(const struct query *query)
 const char *query_filter_expression(const struct query *query, size_t index)
 {
 	return query->expressions[index];
-}
-
-bool query_chooses_any(const struct query *query, struct session *session)
-{
-	struct tally *tally = tally_of(session, query);
-	bool found = false;
-
-	for (size_t k = 0; k < MEASURE_COUNT && !found; k++) {
-		const uint64_t *weights = tally->weights.of[k];
-
-		for (size_t i = 0; weights && i < tally->weights.nodes && !found; i++)
-			found = weights[i];
-	}
-	tally_release(tally);
-	return found;
 }
 
 /* ---- lists of numbers ---- */

@@ -6,7 +6,11 @@
 #include "analysis/index/index.h"
 
 #include "analysis/index/index_group.h"
+#include "analysis/metric/metric_values.h"
 #include "analysis/tree/compare.h"
+#include "analysis/tree/tree.h"
+#include "analysis/views/table.h"
+#include "analysis/views/table_rows.h"
 #include "base/array.h"
 #include "experiment/unrecorded.h"
 

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The functions of a session: which a name means, and what is known of one. */
+#ifndef HELIO_ANALYSIS_FUNCTIONS_H
+#define HELIO_ANALYSIS_FUNCTIONS_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct query;
+struct session;
+
+/* Ids of the functions that stand for something else than code. */
+enum {
+	FUNCTION_TOTAL,
+	FUNCTION_UNKNOWN,	/* <Unknown> */
+	FUNCTION_TRUNCATED,	/* <Truncated-stack> */
+	FUNCTION_UNWIND_FAILED, /* <Stack-unwind-failed> */
+	FUNCTION_NO_STACK,	/* <no call stack recorded> */
+	FUNCTION_RECORD_COUNTS, /* collector_record_counters and so on: see format.h */
+	FUNCTION_FINAL_COUNTS,
+	FUNCTION_LOST_COUNTS,
+	FUNCTION_FROZEN_COUNTS,
+	FUNCTION_BEFORE, /* <before recording> */
+	FUNCTION_FIRST_REAL,
+};
+
+#define CODE_NONE UINT32_MAX /* no function, no file */
+
+/*
+ * Functions that a name means: all that have it as long, short or mangled name
+ * or as an alias, with or without " [object]".  If there are none, those whose long name
+ * goes on after it where a word ends: "f" for "f(int)" and "f.part.0"; if there are none of those
+ * either, those that are called so in a namespace or class: "f" for "m::f(int)".
+ */
+struct function_match {
+	uint32_t function;
+	const char *name;   /* long */
+	const char *object; /* load object path */
+	uint64_t address, size;
+	uint32_t object_id, file; /* of view_find_code(), for a listing_request */
+};
+/* The caller frees *out. Count 0: none. */
+size_t view_find_functions(struct session *session, const struct query *query, const char *name,
+			   struct function_match **out);
+/*
+ * The same, those too that no event touched; or, if there are none, source files whose path ends
+ * so, with function CODE_NONE; "FUNCTION'FILE'" is a file that the function has code from.
+ */
+size_t view_find_code(struct session *session, const struct query *query, const char *name,
+		      struct function_match **out);
+/* The source files that known functions begin in; the caller frees *out. */
+size_t session_files(struct session *session, struct function_match **out);
+/* All known functions of load objects; the caller frees *out. */
+size_t session_functions(struct session *session, struct function_match **out);
+/* The known functions of a source file in the order in which they were met; to be freed. */
+size_t session_functions_of_file(struct session *session, uint32_t object, uint32_t file,
+				 uint32_t **out);
+
+/* Everything `fsingle` and `fsummary` print of one function. Strings live as long as the session.
+ */
+struct function_summary {
+	const char *name;
+	const char *mangled;
+	const char *aliases; /* or NULL */
+	const char *load_object;
+	const char *source_file; /* or NULL */
+	const char *object_file; /* or NULL */
+	uint64_t size;
+	uint64_t address;
+	uint32_t segment; /* number of the load object, for SEGMENT:0xADDR */
+};
+void session_function_summary(struct session *session, uint32_t function,
+			      struct function_summary *summary);
+
+#endif

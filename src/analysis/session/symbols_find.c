@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which functions a name means. */
+#include "analysis/session/functions.h"
+#include "analysis/session/symbols.h"
+#include "analysis/tree/shape.h"
+#include "analysis/tree/tally.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct function_match symbols_match(struct session *session, uint32_t function)
+{
+	const struct function *entry = &session->functions.items[function];
+
+	return (struct function_match){
+		.function = function,
+		.name = symbols_name(session, function, NAME_LONG),
+		.object = session->objects.items[entry->object].path,
+		.address = entry->address,
+		.size = entry->size,
+		.object_id = entry->object,
+		.file = CODE_NONE,
+	};
+}
+
+static void add_match(struct session *session, uint32_t function, struct function_match **out,
+		      size_t *count)
+{
+	*out = xrealloc(*out, (*count + 1) * sizeof(**out));
+	(*out)[(*count)++] = symbols_match(session, function);
+}
+
+/* Whether a space-separated list has the word. */
+static bool list_has(const char *list, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (const char *hit = list; hit && length && (hit = strstr(hit, word)); hit += length)
+		if ((hit == list || hit[-1] == ' ') && (!hit[length] || hit[length] == ' '))
+			return true;
+	return false;
+}
+
+static bool matches_exactly(struct session *session, uint32_t function, const char *name)
+{
+	for (unsigned style = 0; style < NAME_STYLES; style++) {
+		if (!strcmp(symbols_name(session, function, (enum name_style)style), name))
+			return true;
+		char *own = symbols_part_name(session, function, (enum name_style)style);
+		bool same = own && !strcmp(own, name);
+
+		free(own);
+		if (same)
+			return true;
+	}
+	return list_has(session->functions.items[function].aliases, name);
+}
+
+/* "f" begins "f(int)", "f<int>()" and "f.part.0", but not "fork". */
+static bool matches_words(struct session *session, uint32_t function, const char *name)
+{
+	const char *full = symbols_name(session, function, NAME_LONG);
+	size_t length = strlen(name);
+
+	return length && !strncmp(full, name, length) && strchr("(<[.@ ", full[length]);
+}
+
+bool symbols_is_member(const char *full, const char *name)
+{
+	size_t length = strlen(name);
+	int depth = 0;
+
+	for (const char *at = full; length && *at; at++) {
+		depth += (*at == '<' || *at == '(') - (*at == '>' || *at == ')');
+		if (!depth && at[0] == ':' && at[1] == ':' && !strncmp(at + 2, name, length) &&
+		    strchr("(<[@. ", at[2 + length]))
+			return true;
+	}
+	return false;
+}
+
+static bool matches_member(struct session *session, uint32_t function, const char *name)
+{
+	return symbols_is_member(symbols_name(session, function, NAME_LONG), name);
+}
+
+/* A search for functions by name. */
+struct naming {
+	struct tally *tally;
+	const struct query *query;
+	bool all; /* those too that no event touched */
+};
+
+/* Whether it is shown as "f [OF]". */
+static bool is_called(const struct naming *naming, uint32_t function, const char *of)
+{
+	const char *own = shape_namesake(naming->tally->shape, function, false);
+
+	return own && !strcmp(own, of);
+}
+
+static bool is_sought(const struct naming *naming, uint32_t function)
+{
+	const struct session *session = naming->tally->session;
+
+	return symbols_is_seen(session, function, naming->query) ||
+	       (naming->all && session->functions.items[function].origin == ORIGIN_LISTED);
+}
+
+static size_t find_named(const struct naming *naming, const char *name, const char *object,
+			 bool (*matches)(struct session *, uint32_t, const char *),
+			 struct function_match **out)
+{
+	struct session *session = naming->tally->session;
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < session->functions.count; i++) {
+		const struct load_object *own =
+			&session->objects.items[session->functions.items[i].object];
+
+		if (is_sought(naming, i) &&
+		    (!object || !strcmp(object, own->name) || !strcmp(object, own->path) ||
+		     is_called(naming, i, object)) &&
+		    matches(session, i, name))
+			add_match(session, i, out, &count);
+	}
+	return count;
+}
+
+/* Splits "f [libc.so.6]"; returns the object's name or NULL. */
+static const char *split_soname(char *name)
+{
+	size_t length = strlen(name);
+	char *bracket = length > 3 && name[length - 1] == ']' ? strrchr(name, '[') : NULL;
+
+	if (!bracket || bracket == name || bracket[-1] != ' ')
+		return NULL;
+	name[length - 1] = '\0';
+	bracket[-1] = '\0';
+	return bracket + 1;
+}
+
+static size_t find_by_name(const struct naming *naming, const char *name,
+			   struct function_match **out)
+{
+	size_t count;
+
+	*out = NULL;
+	count = find_named(naming, name, NULL, matches_exactly, out);
+	if (count)
+		return count;
+
+	char *copy = xstrdup(name);
+	const char *object = split_soname(copy);
+
+	if (object)
+		count = find_named(naming, copy, object, matches_exactly, out);
+	if (!count)
+		count = find_named(naming, copy, object, matches_words, out);
+	free(copy);
+	return count;
+}
+
+size_t symbols_search(struct session *session, const struct query *query, const char *name,
+		      unsigned which, struct function_match **out)
+{
+	const struct naming naming = {
+		.tally = tally_of(session, query), .query = query, .all = which & FIND_UNTOUCHED};
+	size_t count = find_by_name(&naming, name, out);
+
+	if (!count && which & FIND_MEMBERS)
+		count = find_named(&naming, name, NULL, matches_member, out);
+	tally_release(naming.tally);
+	return count;
+}
+
+size_t view_find_functions(struct session *session, const struct query *query, const char *name,
+			   struct function_match **out)
+{
+	return symbols_search(session, query, name, FIND_MEMBERS, out);
+}

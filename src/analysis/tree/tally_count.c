@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sums of the events that a tally chooses. */
+#include "analysis/session/scan.h"
+#include "analysis/tree/tally.h"
+
+static void count_piece(const struct scan_piece *piece, void *state)
+{
+	struct measuring measuring = piece->measuring;
+
+	measuring.sums = state;
+	measure_run(piece->run, &measuring);
+}
+
+void tally_count(const struct tally *tally, struct measure_sums *out,
+		 const uint32_t *(*nodes_of)(const struct tally *tally, size_t process,
+					     uint32_t **owned))
+{
+	const struct session *session = tally->session;
+	size_t threads = scan_threads();
+	struct measure_sums *sums = xcalloc(threads, sizeof(*sums));
+	void **states = xcalloc(threads, sizeof(*states));
+
+	for (size_t i = 0; i < session->scanned.count; i++) {
+		const struct session_process *process = &session->scanned.items[i];
+		uint32_t *owned;
+		const uint32_t *nodes = nodes_of(tally, i, &owned);
+
+		for (size_t k = 0; k < threads; k++) {
+			sums[k].nodes = process->process->stacks.nodes.count;
+			states[k] = &sums[k];
+		}
+		scan_process(tally, process, count_piece, states);
+		for (size_t k = 0; k < threads; k++) {
+			measure_fold(out, &sums[k], nodes);
+			measure_fini(&sums[k]);
+		}
+		free(owned);
+	}
+	free(states);
+	free(sums);
+}
+
+bool query_chooses_any(const struct query *query, struct session *session)
+{
+	struct tally *tally = tally_of(session, query);
+	bool found = false;
+
+	for (size_t k = 0; k < MEASURE_COUNT && !found; k++) {
+		const uint64_t *weights = tally->weights.of[k];
+
+		for (size_t i = 0; weights && i < tally->weights.nodes && !found; i++)
+			found = weights[i];
+	}
+	tally_release(tally);
+	return found;
+}
