@@ -48,6 +48,12 @@ enum object_showing {
 	OBJECT_ENTRY,  /* only those that others call; what these call in turn is part of them */
 };
 
+/*
+ * Whose call stacks are shown where a runtime has its own: what the source says, the same with the
+ * runtime's helpers, or all frames as the machine has them.  Without such a runtime all are alike.
+ */
+enum view_mode { VIEW_USER, VIEW_EXPERT, VIEW_MACHINE };
+
 enum { QUERY_FILTERS = 1 + SELECTIONS };
 
 /* What a view is asked for.  A copy of the structure borrows what the original owns. */
@@ -68,9 +74,10 @@ struct query {
 	char *expressions[QUERY_FILTERS]; /* the lists as expressions too */
 	uint8_t *showing;		  /* enum object_showing by load object, … */
 	size_t showing_count;		  /* … of the first ones; the rest are shown */
-	bool inlines;			  /* inlined functions are calls: query_show_inlines() */
-	struct watch *watch;		  /* the caller's, or NULL: see watch.h */
-	uint32_t group;			  /* only what was opened by one name, from 1; 0: all */
+	enum view_mode view_mode;
+	bool inlines;	     /* inlined functions are calls: query_show_inlines() */
+	struct watch *watch; /* the caller's, or NULL: see watch.h */
+	uint32_t group;	     /* only what was opened by one name, from 1; 0: all */
 };
 
 /* Sets the default metrics: e.%totalcpu:i.%totalcpu:name, sorted by e.totalcpu. */

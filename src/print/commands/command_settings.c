@@ -78,9 +78,9 @@ static bool command_viewmode(struct print *print, char **arguments, size_t count
 					 "Invalid argument to command: %s (viewmode takes user, "
 					 "expert or machine)",
 					 arguments[0]);
-		print->view_mode = (enum view_mode)mode;
+		print->query.view_mode = (enum view_mode)mode;
 	}
-	say_note(print, "Viewmode set to %s", modes[print->view_mode]);
+	say_note(print, "Viewmode set to %s", modes[print->query.view_mode]);
 	return true;
 }
 
