@@ -7,7 +7,12 @@
  * with nothing remembered; beside them the two system calls that every event
  * makes, and glibc's backtrace() of the same stack.
  */
-#include "collector/core/core.h"
+#include "collector/core/modules.h"
+#include "collector/core/recording.h"
+#include "collector/core/stacktable.h"
+#include "collector/core/thread.h"
+#include "collector/core/time.h"
+#include "collector/core/writer.h"
 #include "collector/sources/clock.h"
 
 #include <execinfo.h>

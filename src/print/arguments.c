@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/path.h"
 #include "base/suggest.h"
+#include "print/commands/command_index.h"
 #include "print/startup_files.h"
 
 #include <stddef.h>

@@ -4,14 +4,16 @@
  * right.  The first printmode of the line is in force from the beginning, as
  * in the old tools, so that `-functions -printmode json` prints JSON.
  */
-#include "print/print.h"
-#include "print/progress.h"
-
 #include "analysis/cache/cache.h"
 #include "analysis/cache/cache_code.h"
 #include "base/command_line.h"
 #include "base/terminal.h"
 #include "print/arguments.h"
+#include "print/commands/command_help.h"
+#include "print/commands/command_inlines.h"
+#include "print/commands/command_source.h"
+#include "print/print.h"
+#include "print/progress.h"
 #include "print/script.h"
 #include "print/startup_files.h"
 

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "print/commands/command.h"
+#include "print/commands/command_index.h"
 #include "print/print.h"
 
 #include <errno.h>

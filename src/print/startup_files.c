@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/folder.h"
 #include "base/memory.h"
+#include "print/commands/command_defaults.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,8 @@
 
 #include <cmocka.h>
 
-#include "collector/sources/clock.h"
+#include "collector/sources/clock_line.h"
+#include "collector/sources/clock_phase.h"
 #include "format/family.h"
 
 #include <pthread.h>

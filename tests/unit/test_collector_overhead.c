@@ -9,6 +9,8 @@
 
 #include "collector/sources/overhead.h"
 
+#include "collector/core/thread_state.h"
+
 enum { MS = 1000 * 1000, INTERVALS = 1000 };
 
 /* How many of them there are until the first rest, each of an interval of 1 ms of CPU time. */

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "collector/sources/clock.h"
+#include "collector/sources/clock_queue.h"
 
 #include <time.h>
 #include <unistd.h>

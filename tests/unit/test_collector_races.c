@@ -18,7 +18,13 @@
 #include <cmocka.h>
 
 #include "collector/core/control.h"
-#include "collector/core/core.h"
+#include "collector/core/modules.h"
+#include "collector/core/recording.h"
+#include "collector/core/stacktable.h"
+#include "collector/core/thread.h"
+#include "collector/core/thread_state.h"
+#include "collector/core/time.h"
+#include "collector/core/writer.h"
 #include "collector/sources/counter.h"
 #include "collector/unwind/modules.h"
 #include "collector/wrap/descriptor.h"

@@ -5,10 +5,6 @@
 
 #include "analysis/session/session_state.h"
 
-/* A location of a process's stacks: "f + 0x0000001c". Lives as long as the session. */
-const char *place_of_code(struct session *session, const struct experiment *experiment,
-			  const struct process *process, uint32_t location, enum name_style style);
-
 /* Where the load objects of a process have their data. Zero-initialised is empty. */
 struct place_span {
 	uint64_t start, end; /* in the process */

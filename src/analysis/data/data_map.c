@@ -14,6 +14,7 @@
 #include "analysis/data/block_index.h"
 #include "analysis/data/data_address.h"
 #include "analysis/index/mapping_index.h"
+#include "analysis/session/session.h"
 #include "analysis/session/symbols.h"
 #include "base/array.h"
 #include "isa/isa.h"
@@ -499,7 +500,7 @@ struct data_map *data_map_of(struct session *session)
 		*vec_push(&map->processes) = places;
 	}
 	data_describe_last(map);
-	symbols_report(session);
+	session_note_doubts(session);
 	return map;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/kinds/kinds.h"
 
+#include <string.h>
+
 #define X(NAME, name) [TRACE_##NAME] = &name##_kind,
 static const struct kind *const kinds[TRACE_KINDS] = {FORMAT_KINDS(X)};
 #undef X

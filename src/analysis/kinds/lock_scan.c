@@ -9,6 +9,7 @@
 
 #include "analysis/data/data_address.h"
 #include "analysis/session/scan.h"
+#include "analysis/session/symbols.h"
 #include "format/lineage.h"
 
 #include <stdlib.h>

@@ -3,6 +3,7 @@
  * Queries, and what of them is checked against a session.  A selection by numbers is turned into
  * an expression: there is one way to choose events.
  */
+#include "analysis/filter/filter_program.h"
 #include "analysis/session/query.h"
 
 #include "analysis/filter/filter.h"

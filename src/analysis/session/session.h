@@ -114,6 +114,8 @@ bool session_has_addresses(const struct session *session);
  * of data objects add some: not to be read while other threads ask.
  */
 const struct diag_list *session_warnings(const struct session *session);
+/* Adds what is doubtful about the load objects that functions come from. */
+void session_note_doubts(struct session *session);
 /* Adds one to them where the first metric of the list has much at addresses that nothing names. */
 void session_warn_unknown(struct session *session, const struct metric_list *shown);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a session says of its experiments. */
 #include "analysis/metric/metric_values.h"
+#include "analysis/session/advice.h"
 #include "analysis/session/functions.h"
 #include "analysis/session/session_state.h"
 #include "analysis/tree/tally.h"

@@ -438,7 +438,7 @@ static void settle(struct session *session, struct watch *watch)
 
 	find_present(session, tally);
 	counters_add_quotients(session, &tally->weights);
-	symbols_report(session);
+	session_note_doubts(session);
 	tally_release(tally);
 }
 
@@ -488,7 +488,7 @@ enum status session_open_object(const char *path, struct session **out, struct d
 	symbols_add_file(session, &request);
 	free(whole);
 	session->is_settled = true;
-	symbols_report(session);
+	session_note_doubts(session);
 	if (session->functions.count == FUNCTION_FIRST_REAL) {
 		diag_add(diags, DIAG_ERROR, "%s: no functions found in it", path);
 		session_free(session);

@@ -471,7 +471,7 @@ const char *place_of_code(struct session *session, const struct experiment *expe
 		(unsigned long long)(address - session->functions.items[function].address));
 }
 
-void symbols_report(struct session *session)
+void session_note_doubts(struct session *session)
 {
 	for (size_t i = 0; i < session->objects.count; i++) {
 		struct load_object *object = &session->objects.items[i];

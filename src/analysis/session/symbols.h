@@ -20,8 +20,9 @@ uint32_t *symbols_resolve(struct session *session, const struct experiment *expe
 uint32_t symbols_place(struct session *session, const struct experiment *experiment,
 		       const struct process *process, uint32_t location, uint32_t *object,
 		       uint64_t *address);
-/* Passes on what is doubtful about the load objects that functions come from. */
-void symbols_report(struct session *session);
+/* A location of a process's stacks: "f + 0x0000001c". Lives as long as the session. */
+const char *place_of_code(struct session *session, const struct experiment *experiment,
+			  const struct process *process, uint32_t location, enum name_style style);
 /* A function's symbol in its load object, or OBJECT_NO_FUNCTION. */
 uint32_t symbols_symbol(struct session *session, uint32_t function);
 /* Opens the files of load objects of a session whose sums come from the cache; or of one. */

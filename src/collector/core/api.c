@@ -7,10 +7,18 @@
  * statically): so the code is in static functions, and the names are aliases.
  */
 #include "format/api.h"
+
 #include "collector/core/control.h"
-#include "collector/core/core.h"
+#include "collector/core/dynamic.h"
+#include "collector/core/log.h"
+#include "collector/core/recording.h"
+#include "collector/core/sample.h"
+#include "collector/core/start.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
+#include "collector/core/thread.h"
+#include "collector/core/thread_state.h"
+#include "collector/core/time.h"
 
 #include <pthread.h>
 

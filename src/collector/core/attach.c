@@ -12,12 +12,18 @@
  */
 #include "collector/core/attach.h"
 
-#include "collector/core/core.h"
+#include "collector/core/log.h"
 #include "collector/core/loss.h"
+#include "collector/core/recording.h"
+#include "collector/core/stack.h"
+#include "collector/core/start.h"
 #include "collector/core/sys.h"
 #include "collector/core/tasks.h"
 #include "collector/core/text.h"
+#include "collector/core/thread.h"
+#include "collector/core/thread_state.h"
 #include "collector/sources/clock.h"
+#include "collector/sources/clock_holder.h"
 #include "collector/wrap/next_functions.h"
 #include "format/attach.h"
 

@@ -11,10 +11,16 @@
  * a new one takes the place of what it covers.  What is left of an old one needs
  * no memory, because after the first overlap its epoch is over.
  */
-#include "collector/core/core.h"
+#include "collector/core/dynamic.h"
+
 #include "collector/core/file.h"
+#include "collector/core/log.h"
+#include "collector/core/modules.h"
+#include "collector/core/recording.h"
+#include "collector/core/stacktable.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
+#include "collector/core/time.h"
 
 #include <sys/mman.h>
 #include <sys/uio.h>
@@ -268,7 +274,7 @@ static uint64_t write_text(int fd, const struct dynamic_function *function)
 	if (offset < LOG_HEADER || !file_may_reach((uint64_t)offset + header.size))
 		return 0;
 	long written = sys_call(SYS_writev, fd, parts, 4, 0);
-	own_use_write(written);
+	sys_note_write(written);
 	if (written == (long)header.size)
 		return (uint64_t)offset;
 	/* A part of a record would hide those that follow. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/core/family.h"
 
-#include "collector/core/core.h"
 #include "collector/core/file.h"
+#include "collector/core/recording.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
 

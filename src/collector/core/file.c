@@ -2,7 +2,7 @@
 #include "collector/core/file.h"
 
 #include "collector/core/ask.h"
-#include "collector/core/core.h"
+#include "collector/core/recording.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
 #include "collector/wrap/descriptor.h"

@@ -4,8 +4,10 @@
  * to a half, and a handler of the program there knows only what it needs itself.  What needs more
  * in our handlers, or at the end of a recording (_exit in a handler), runs on a stack of ours.
  */
+#include "collector/core/handler_stack.h"
+
 #include "collector/arch/thread.h"
-#include "collector/core/core.h"
+#include "collector/core/recording.h"
 #include "collector/core/sys.h"
 #include "collector/unwind/unwind.h"
 

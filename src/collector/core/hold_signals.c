@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* While the program must not get a signal of ours: before an exec, and where one would stop it. */
-#include "collector/core/core.h"
-#include "collector/sources/clock.h"
+#include "collector/core/hold_signals.h"
+
+#include "collector/core/recording.h"
+#include "collector/sources/clock_monitor.h"
+#include "collector/sources/clock_perf.h"
+#include "collector/sources/clock_timer.h"
 #include "collector/sources/counter.h"
 #include "collector/sources/overhead.h"
 

@@ -8,7 +8,8 @@
  * (glibc, elf/dl-object.c: a new object goes to the end).  So they are those up to the last one
  * in that closure, the preloaded ones included.
  */
-#include "collector/core/core.h"
+#include "collector/core/initial_objects.h"
+
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
 

@@ -3,10 +3,14 @@
  * log.xml and map.xml: whole lines, each appended with one write to a file that
  * is opened for it, so that no descriptor stays open in the program.
  */
-#include "collector/core/core.h"
+#include "collector/core/log.h"
+
 #include "collector/core/file.h"
+#include "collector/core/modules.h"
+#include "collector/core/recording.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
+#include "collector/core/time.h"
 #include "format/files.h"
 
 #include <errno.h>

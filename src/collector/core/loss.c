@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/core/loss.h"
 
-#include "collector/core/core.h"
+#include "collector/core/blockfile.h"
 #include "collector/core/family.h"
+#include "collector/core/log.h"
+#include "collector/core/recording.h"
 #include "collector/core/trace.h"
 
 enum { FILES = 2 + TRACE_KINDS };

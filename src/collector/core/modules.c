@@ -8,12 +8,19 @@
  * code which it does not know asks _dl_find_object, which is made for signal
  * handlers, and notes the object at once.
  */
-#include "collector/core/core.h"
+#include "collector/core/modules.h"
+
 #include "collector/core/file.h"
+#include "collector/core/handler_stack.h"
+#include "collector/core/initial_objects.h"
+#include "collector/core/log.h"
 #include "collector/core/maps.h"
+#include "collector/core/recording.h"
 #include "collector/core/snapshots.h"
+#include "collector/core/stacktable.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
+#include "collector/core/time.h"
 
 #include <dlfcn.h>
 #include <elf.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/core/own_use.h"
 
-#include "collector/core/core.h"
+#include "collector/core/recording.h"
 #include "collector/core/sys.h"
 
 #include <stdatomic.h>
@@ -29,7 +29,7 @@ static bool is_counted(long result)
 	return result != -EBADF && (!use_pid || use_pid == sys_getpid());
 }
 
-void own_use_read(long result)
+void sys_note_read(long result)
 {
 	if (!is_counted(result))
 		return;
@@ -38,7 +38,7 @@ void own_use_read(long result)
 		add(&use->read_bytes, (uint64_t)result);
 }
 
-void own_use_write(long result)
+void sys_note_write(long result)
 {
 	if (!is_counted(result))
 		return;

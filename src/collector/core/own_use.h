@@ -10,10 +10,6 @@
 
 #include <stdbool.h>
 
-/* A call of ours, of this result, that the kernel counts. Safe in a handler. */
-void own_use_read(long result);
-void own_use_write(long result);
-
 /*
  * The calling thread works for the collector from begin to end: so its page faults, blocks and
  * switches in between are ours.  For work that is worth two system calls.  It may stand between

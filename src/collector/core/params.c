@@ -2,11 +2,11 @@
 #include "collector/core/params.h"
 
 #include "collector/core/control.h"
-#include "collector/core/core.h"
 #include "collector/core/file.h"
+#include "collector/core/recording.h"
 #include "collector/core/text.h"
 #include "collector/core/trace.h"
-#include "collector/sources/clock.h"
+#include "collector/sources/clock_interval.h"
 #include "collector/sources/overhead.h"
 #include "format/params.h"
 

@@ -2,8 +2,13 @@
 #include "collector/core/pending_call.h"
 
 #include "collector/core/control.h"
+#include "collector/core/recording.h"
+#include "collector/core/stack.h"
 #include "collector/core/sys.h"
+#include "collector/core/thread.h"
+#include "collector/core/time.h"
 #include "collector/sources/clock.h"
+#include "collector/sources/clock_look.h"
 
 /* What a call by number pushes between its wrapped function's frame and the call itself. */
 enum { CALL_SLACK = 64 };

@@ -3,11 +3,13 @@
 
 #include "collector/arch/thread.h"
 #include "collector/core/child_io.h"
-#include "collector/core/core.h"
 #include "collector/core/own_use.h"
+#include "collector/core/recording.h"
 #include "collector/core/sys.h"
 #include "collector/core/tasks.h"
-#include "collector/sources/clock.h"
+#include "collector/core/thread.h"
+#include "collector/core/thread_state.h"
+#include "collector/core/time.h"
 #include "format/attach.h"
 
 #include <errno.h>

@@ -9,13 +9,15 @@
 #ifndef HELIO_COLLECTOR_RECORD_BUFFER_H
 #define HELIO_COLLECTOR_RECORD_BUFFER_H
 
-#include "collector/core/blockfile.h"
+#include "format/format.h"
 #include "format/kinds.h"
 #include "format/varint.h"
 
 #include <sched.h>
 
 enum { LANE_BLOCK = 16 * 1024 };
+
+struct blockfile;
 
 struct record_buffer {
 	struct format_block_header *block;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/core/snapshots.h"
 
-#include "collector/core/core.h"
 #include "collector/core/sys.h"
+#include "collector/core/thread.h"
+#include "collector/core/thread_state.h"
 
 #include <sys/mman.h>
 

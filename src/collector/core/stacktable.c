@@ -8,8 +8,10 @@
  * A table that fills up is joined by a larger one; looking up asks both.  The first is a page,
  * for the many processes that end at once; what it has the second one gets, and it is done.
  */
+#include "collector/core/stacktable.h"
+
 #include "collector/core/control.h"
-#include "collector/core/core.h"
+#include "collector/core/recording.h"
 #include "collector/core/sys.h"
 #include "collector/sources/counter.h"
 

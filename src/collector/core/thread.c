@@ -8,12 +8,23 @@
  * began later than the program, threads find the state that was announced for them by their id.
  * States are mapped one by one, listed in a table that only grows, and taken over by later threads.
  */
+#include "collector/core/thread.h"
+
 #include "collector/core/control.h"
-#include "collector/core/core.h"
+#include "collector/core/record_buffer.h"
+#include "collector/core/recording.h"
 #include "collector/core/sys.h"
 #include "collector/core/tasks.h"
+#include "collector/core/thread_state.h"
+#include "collector/core/time.h"
+#include "collector/core/writer.h"
 #include "collector/sources/clock.h"
+#include "collector/sources/clock_monitor.h"
+#include "collector/sources/clock_stop.h"
+#include "collector/sources/clock_timer.h"
 #include "collector/sources/counter.h"
+#include "collector/unwind/unwind.h"
+#include "format/kinds.h"
 
 #include <sched.h>
 #include <string.h>

@@ -18,8 +18,10 @@
 #ifndef HELIO_COLLECTOR_TRACE_H
 #define HELIO_COLLECTOR_TRACE_H
 
-#include "collector/core/core.h"
+#include "collector/core/thread_state.h"
 #include "format/kinds.h"
+
+struct blockfile;
 
 struct clock_remote;
 

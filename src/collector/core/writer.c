@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Profile records: see record_buffer.h for where they go. */
-#include "collector/core/core.h"
+#include "collector/core/writer.h"
+
+#include "collector/core/blockfile.h"
+#include "collector/core/record_buffer.h"
+#include "collector/core/recording.h"
+#include "collector/core/thread_state.h"
+#include "format/format.h"
 #include "format/varint.h"
 
 enum {

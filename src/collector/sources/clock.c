@@ -3,9 +3,21 @@
 
 #include "collector/arch/call.h"
 #include "collector/core/control.h"
+#include "collector/core/recording.h"
+#include "collector/core/stack.h"
+#include "collector/core/stacktable.h"
 #include "collector/core/sys.h"
 #include "collector/core/tasks.h"
 #include "collector/core/text.h"
+#include "collector/core/thread_state.h"
+#include "collector/core/time.h"
+#include "collector/core/writer.h"
+#include "collector/sources/clock_look.h"
+#include "collector/sources/clock_monitor.h"
+#include "collector/sources/clock_perf.h"
+#include "collector/sources/clock_phase.h"
+#include "collector/sources/clock_queue.h"
+#include "collector/unwind/unwind.h"
 #include "format/own_use.h"
 
 #include <sys/resource.h>

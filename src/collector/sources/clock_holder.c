@@ -12,12 +12,22 @@
  * also sees to what nobody else does: threads that have ended without a
  * word, and an attacher that was killed.
  */
+#include "collector/sources/clock_holder.h"
+
 #include "collector/core/attach.h"
+#include "collector/core/log.h"
 #include "collector/core/rawthread.h"
+#include "collector/core/recording.h"
+#include "collector/core/start.h"
 #include "collector/core/sys.h"
 #include "collector/core/tasks.h"
 #include "collector/core/text.h"
-#include "collector/sources/clock.h"
+#include "collector/core/thread.h"
+#include "collector/core/thread_state.h"
+#include "collector/core/time.h"
+#include "collector/sources/clock_monitor.h"
+#include "collector/sources/clock_perf.h"
+#include "collector/sources/clock_watch.h"
 #include "collector/sources/overhead.h"
 
 #include <linux/futex.h>

@@ -9,10 +9,14 @@
  * they go on for some seconds; where a timer's interrupt alone takes ten times that, as in many
  * virtual machines, they end.
  */
+#include "collector/sources/clock_interval.h"
+
 #include "collector/core/family.h"
+#include "collector/core/recording.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
-#include "collector/sources/clock.h"
+#include "collector/core/time.h"
+#include "collector/sources/clock_perf.h"
 #include "collector/sources/overhead.h"
 
 enum { TICKS_LEAST = 300, TICKS_MOST = 2000, CHEAP_PART = 200 };

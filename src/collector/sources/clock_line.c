@@ -6,8 +6,9 @@
  * A word is a part of an interval, so that it fits whatever the next one's length is.  A page can
  * hold anything: what no process writes counts as nothing, and the phase is random then.
  */
-#include "collector/sources/clock.h"
+#include "collector/sources/clock_line.h"
 
+#include "collector/sources/clock_phase.h"
 #include "format/family.h"
 
 enum { WARY_SHIFT = 32, WARY_MOST = 255 };

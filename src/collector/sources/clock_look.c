@@ -1,35 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the kernel tells of a thread: its clocks, and by /proc the call that it is blocked in. */
+#include "collector/sources/clock_look.h"
+
 #include "collector/arch/call.h"
 #include "collector/core/file.h"
+#include "collector/core/log.h"
+#include "collector/core/recording.h"
 #include "collector/core/sys.h"
 #include "collector/core/tasks.h"
 #include "collector/core/text.h"
+#include "collector/core/thread_state.h"
+#include "collector/core/time.h"
 #include "collector/sources/clock.h"
+#include "collector/sources/clock_queue.h"
 
 #include <errno.h>
 #include <time.h>
-
-static uint64_t ns_of(const struct timespec *time)
-{
-	return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_nsec;
-}
-
-uint64_t clock_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now); /* the vDSO: no system call */
-	return ns_of(&now);
-}
-
-uint64_t clock_own_cpu_ns(void)
-{
-	struct timespec cpu = {0};
-
-	sys_call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &cpu, 0, 0);
-	return ns_of(&cpu);
-}
 
 /* "CPU_NS DELAY_NS SLICES" */
 static bool parse_schedstat(const char *text, struct clock_remote *remote)
@@ -410,5 +396,5 @@ uint64_t clock_other_cpu_ns(int tid)
 	struct timespec cpu = {0};
 
 	sys_call(SYS_clock_gettime, clock_cpu_id(tid), &cpu, 0, 0);
-	return ns_of(&cpu);
+	return time_spec_ns(&cpu);
 }

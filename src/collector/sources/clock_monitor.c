@@ -15,13 +15,32 @@
  * between processors, late, and is met at the next entry into the kernel.  So the monitor signals
  * only threads that could get no timer, and after a stop.
  */
+#include "collector/sources/clock_monitor.h"
+
+#include "collector/core/log.h"
 #include "collector/core/own_use.h"
 #include "collector/core/rawthread.h"
+#include "collector/core/recording.h"
+#include "collector/core/stack.h"
+#include "collector/core/start.h"
 #include "collector/core/sys.h"
 #include "collector/core/tasks.h"
 #include "collector/core/text.h"
+#include "collector/core/thread.h"
+#include "collector/core/thread_state.h"
+#include "collector/core/time.h"
 #include "collector/sources/clock.h"
+#include "collector/sources/clock_holder.h"
+#include "collector/sources/clock_interval.h"
+#include "collector/sources/clock_look.h"
+#include "collector/sources/clock_perf.h"
+#include "collector/sources/clock_phase.h"
+#include "collector/sources/clock_queue.h"
+#include "collector/sources/clock_signals.h"
+#include "collector/sources/clock_stop.h"
+#include "collector/sources/clock_timer.h"
 #include "collector/sources/overhead.h"
+#include "collector/unwind/unwind.h"
 #include "collector/wrap/next_functions.h"
 #include "collector/wrap/wait.h"
 

@@ -26,13 +26,28 @@
  * thousands of times a second, as servers do, is handed over to the monitor engine, which
  * costs a third of that or less there.
  */
+#include "collector/sources/clock_perf.h"
+
+#include "collector/core/log.h"
 #include "collector/core/rawthread.h"
+#include "collector/core/recording.h"
+#include "collector/core/stack.h"
 #include "collector/core/sys.h"
 #include "collector/core/tasks.h"
 #include "collector/core/text.h"
+#include "collector/core/thread.h"
+#include "collector/core/thread_state.h"
 #include "collector/sources/clock.h"
+#include "collector/sources/clock_holder.h"
+#include "collector/sources/clock_interval.h"
+#include "collector/sources/clock_monitor.h"
+#include "collector/sources/clock_phase.h"
+#include "collector/sources/clock_signals.h"
+#include "collector/sources/clock_timer.h"
+#include "collector/sources/clock_watch.h"
 #include "collector/sources/counter.h"
 #include "collector/sources/overhead.h"
+#include "collector/unwind/unwind.h"
 #include "collector/wrap/descriptor.h"
 #include "collector/wrap/next_functions.h"
 #include "collector/wrap/wait.h"

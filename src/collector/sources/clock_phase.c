@@ -19,9 +19,19 @@
  * begins an interval or the one that ends it; the two parts of an interval
  * at the ends of the life make one whole for one tick, and what they are more is nobody's.
  */
+#include "collector/sources/clock_phase.h"
+
 #include "collector/core/family.h"
+#include "collector/core/recording.h"
 #include "collector/core/sys.h"
+#include "collector/core/thread.h"
+#include "collector/core/thread_state.h"
+#include "collector/core/time.h"
 #include "collector/sources/clock.h"
+#include "collector/sources/clock_line.h"
+#include "collector/sources/clock_perf.h"
+#include "collector/sources/clock_timer.h"
+#include "collector/unwind/unwind.h"
 
 #include <time.h>
 

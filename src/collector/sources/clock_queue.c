@@ -9,9 +9,11 @@
  * thread was runnable, and of that in which it ran.  Time on the queue adds to the first one alone,
  * so their difference d says how much of it there was at most just now: d = 1024 (1 - 2^(-q/32)).
  */
+#include "collector/sources/clock_queue.h"
+
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
-#include "collector/sources/clock.h"
+#include "collector/sources/clock_look.h"
 
 enum { FULL = 1024, HALF_LIFE = 32, PERIOD_NS = 1024 * 1000, NEARLY_FULL = 1000 };
 

@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A thread's own timer of its CPU time: all ticks of the monitor engine, the first ones of others.
  */
+#include "collector/sources/clock_timer.h"
+
+#include "collector/core/recording.h"
 #include "collector/core/sys.h"
+#include "collector/core/thread.h"
+#include "collector/core/thread_state.h"
 #include "collector/sources/clock.h"
+#include "collector/sources/clock_monitor.h"
+#include "collector/sources/clock_phase.h"
+#include "collector/sources/clock_signals.h"
 
 #include <time.h>
 

@@ -9,10 +9,17 @@
  * less and less often, until each of these waits has ended; what passes between the last look
  * and the end is the error that remains.
  */
+#include "collector/sources/clock_watch.h"
+
 #include "collector/core/rawthread.h"
+#include "collector/core/recording.h"
 #include "collector/core/sys.h"
 #include "collector/core/tasks.h"
+#include "collector/core/thread.h"
+#include "collector/core/thread_state.h"
+#include "collector/core/time.h"
 #include "collector/sources/clock.h"
+#include "collector/sources/clock_look.h"
 
 #include <linux/futex.h>
 #include <time.h>

@@ -3,7 +3,12 @@
 #ifndef HELIO_COLLECTOR_COUNTER_H
 #define HELIO_COLLECTOR_COUNTER_H
 
-#include "collector/core/core.h"
+#include "format/counter.h"
+
+#include <stddef.h>
+
+struct thread;
+struct unwind_regs;
 
 /* A signal of an event of ours: the clock's, or a counter's. */
 struct counter_signal {

@@ -4,7 +4,6 @@
 #include "collector/core/control.h"
 #include "collector/core/stamp.h"
 #include "collector/core/text.h"
-#include "collector/sources/clock.h"
 #include "collector/sources/heap_sample.h"
 #include "collector/sources/heap_search.h"
 

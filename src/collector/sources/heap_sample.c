@@ -7,8 +7,9 @@
  */
 #include "collector/sources/heap_sample.h"
 
+#include "collector/core/recording.h"
 #include "collector/core/sys.h"
-#include "collector/sources/clock.h"
+#include "collector/core/time.h"
 
 #include <sys/mman.h>
 

@@ -3,10 +3,15 @@
 
 #include "collector/core/ended_stack.h"
 #include "collector/core/maps.h"
+#include "collector/core/modules.h"
+#include "collector/core/recording.h"
+#include "collector/core/stack.h"
 #include "collector/core/sys.h"
 #include "collector/core/tasks.h"
 #include "collector/core/text.h"
-#include "collector/sources/clock.h"
+#include "collector/core/thread.h"
+#include "collector/core/time.h"
+#include "collector/sources/clock_look.h"
 #include "collector/sources/heap.h"
 
 #include <sys/mman.h>

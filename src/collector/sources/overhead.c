@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/sources/overhead.h"
 
+#include "collector/core/log.h"
 #include "collector/core/rawthread.h"
+#include "collector/core/recording.h"
+#include "collector/core/start.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
+#include "collector/core/thread_state.h"
+#include "collector/core/time.h"
 #include "collector/sources/clock.h"
+#include "collector/sources/clock_holder.h"
+#include "collector/sources/clock_perf.h"
 #include "collector/sources/counter.h"
 #include "collector/sources/heap_search.h"
+#include "format/params.h"
 
 enum {
 	/* A handler that took longer may have been preempted: the CPU clock tells. */

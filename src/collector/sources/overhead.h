@@ -14,7 +14,11 @@
 #ifndef HELIO_COLLECTOR_OVERHEAD_H
 #define HELIO_COLLECTOR_OVERHEAD_H
 
-#include "collector/core/core.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct overhead_account;
+struct thread;
 
 /* What a signal is for: how its delivery's cost is known, and what bounds it. */
 enum overhead_kind {

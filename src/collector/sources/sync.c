@@ -9,11 +9,14 @@
 #include "collector/sources/sync.h"
 
 #include "collector/core/control.h"
-#include "collector/core/core.h"
+#include "collector/core/log.h"
 #include "collector/core/pending_call.h"
+#include "collector/core/recording.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
+#include "collector/core/time.h"
 #include "collector/sources/clock.h"
+#include "collector/sources/clock_look.h"
 #include "collector/wrap/next_functions.h"
 
 #include <linux/futex.h>

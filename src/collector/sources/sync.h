@@ -17,7 +17,7 @@
 #ifndef HELIO_COLLECTOR_SYNC_H
 #define HELIO_COLLECTOR_SYNC_H
 
-#include "collector/core/core.h"
+#include "collector/core/thread_state.h"
 #include "format/kinds.h"
 
 #include <stdbool.h>

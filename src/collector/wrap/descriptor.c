@@ -17,7 +17,9 @@
  */
 #include "collector/wrap/descriptor.h"
 
-#include "collector/core/core.h"
+#include "collector/core/log.h"
+#include "collector/core/recording.h"
+#include "collector/core/start.h"
 #include "collector/core/sys.h"
 #include "collector/sources/io.h"
 #include "collector/wrap/next_functions.h"

@@ -9,10 +9,14 @@
  * of our events would close ours.
  */
 #include "collector/arch/vfork.h"
-#include "collector/core/core.h"
 #include "collector/core/file.h"
+#include "collector/core/recording.h"
+#include "collector/core/start.h"
 #include "collector/core/sys.h"
-#include "collector/sources/clock.h"
+#include "collector/core/thread.h"
+#include "collector/core/thread_state.h"
+#include "collector/sources/clock_monitor.h"
+#include "collector/sources/clock_perf.h"
 #include "collector/wrap/lineage.h"
 #include "collector/wrap/next_functions.h"
 

@@ -10,7 +10,8 @@
  */
 #include "collector/wrap/handler_entry.h"
 
-#include "collector/core/core.h"
+#include "collector/core/recording.h"
+#include "collector/core/start.h"
 #include "collector/core/sys.h"
 #include "collector/wrap/next_functions.h"
 #include "collector/wrap/signal_stack.h"

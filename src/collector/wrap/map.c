@@ -4,8 +4,8 @@
  * is only seen here, as it may be unmapped before the program ends.  Where memory is traced,
  * trace_heap.c has the wrapper in place of this one.
  */
-#include "collector/core/core.h"
 #include "collector/core/maps.h"
+#include "collector/core/recording.h"
 #include "collector/core/sys.h"
 #include "collector/wrap/next_functions.h"
 

@@ -12,11 +12,14 @@
  */
 #include "collector/wrap/own_proc.h"
 
-#include "collector/core/core.h"
 #include "collector/core/file.h"
 #include "collector/core/rawthread.h"
+#include "collector/core/recording.h"
+#include "collector/core/start.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
+#include "collector/core/thread.h"
+#include "collector/core/thread_state.h"
 #include "collector/wrap/descriptor.h"
 #include "collector/wrap/next_functions.h"
 

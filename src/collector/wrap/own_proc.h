@@ -4,6 +4,7 @@
 #define HELIO_COLLECTOR_OWN_PROC_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 /* Whether what stat(2), or statx(2), said is the number of our threads too. */

@@ -8,7 +8,9 @@
  * used.  Only what children of its own have used is added to what the kernel says of its children.
  */
 #include "collector/core/child_io.h"
-#include "collector/core/core.h"
+#include "collector/core/log.h"
+#include "collector/core/recording.h"
+#include "collector/core/start.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
 #include "collector/wrap/lineage.h"

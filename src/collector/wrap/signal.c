@@ -13,9 +13,14 @@
  * program's too: what it blocks is blocked, and its own handler runs after ours.  Without
  * one nothing happens, where by default they would kill.
  */
-#include "collector/core/core.h"
+#include "collector/core/recording.h"
+#include "collector/core/start.h"
 #include "collector/core/sys.h"
-#include "collector/sources/clock.h"
+#include "collector/core/thread.h"
+#include "collector/core/thread_state.h"
+#include "collector/sources/clock_monitor.h"
+#include "collector/sources/clock_perf.h"
+#include "collector/sources/clock_signals.h"
 #include "collector/wrap/handler_entry.h"
 #include "collector/wrap/next_functions.h"
 #include "collector/wrap/signal_fd.h"

@@ -13,9 +13,11 @@
  */
 #include "collector/wrap/signal_fd.h"
 
-#include "collector/core/core.h"
+#include "collector/core/recording.h"
+#include "collector/core/start.h"
 #include "collector/core/sys.h"
-#include "collector/sources/clock.h"
+#include "collector/sources/clock_monitor.h"
+#include "collector/sources/clock_signals.h"
 #include "collector/wrap/next_functions.h"
 
 #include <string.h>

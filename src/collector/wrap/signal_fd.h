@@ -4,6 +4,7 @@
 #define HELIO_COLLECTOR_SIGNAL_FD_H
 
 #include <signal.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 /* signalfd(2), as the program sees it; `next` is the call itself. */

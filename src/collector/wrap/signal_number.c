@@ -4,7 +4,6 @@
  * process back so (Chromium), and without us in between an event would then find no handler of
  * ours, and end the program.
  */
-#include "collector/core/core.h"
 #include "collector/core/sys.h"
 #include "collector/wrap/handler_entry.h"
 #include "collector/wrap/next_functions.h"

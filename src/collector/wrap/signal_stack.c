@@ -14,8 +14,11 @@
  */
 #include "collector/wrap/signal_stack.h"
 
-#include "collector/core/core.h"
+#include "collector/core/recording.h"
+#include "collector/core/start.h"
 #include "collector/core/sys.h"
+#include "collector/core/thread.h"
+#include "collector/core/thread_state.h"
 #include "collector/wrap/next_functions.h"
 #include "format/attach.h"
 

@@ -6,9 +6,10 @@
  * number then wait, too.  They are not shown and not handed out; afterwards the signal is open
  * again.
  */
-#include "collector/core/core.h"
+#include "collector/core/recording.h"
 #include "collector/core/sys.h"
-#include "collector/sources/clock.h"
+#include "collector/core/time.h"
+#include "collector/sources/clock_signals.h"
 #include "collector/wrap/next_functions.h"
 
 #include <errno.h>

@@ -5,7 +5,10 @@
  * announced to it.
  */
 #include "collector/core/child_io.h"
-#include "collector/core/core.h"
+#include "collector/core/recording.h"
+#include "collector/core/start.h"
+#include "collector/core/thread.h"
+#include "collector/core/thread_state.h"
 #include "collector/wrap/lineage.h"
 #include "collector/wrap/next_functions.h"
 

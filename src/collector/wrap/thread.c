@@ -6,14 +6,25 @@
  * destructor of thread-specific data, which puts itself back until the last
  * round, runs after all the program's own.
  */
+#include "collector/core/thread.h"
+
 #include "collector/core/child_io.h"
-#include "collector/core/core.h"
 #include "collector/core/ended_stack.h"
 #include "collector/core/own_use.h"
+#include "collector/core/recording.h"
+#include "collector/core/stack.h"
+#include "collector/core/stacktable.h"
+#include "collector/core/start.h"
 #include "collector/core/sys.h"
+#include "collector/core/thread_state.h"
+#include "collector/core/time.h"
+#include "collector/core/writer.h"
 #include "collector/sources/clock.h"
+#include "collector/sources/clock_perf.h"
+#include "collector/sources/clock_phase.h"
 #include "collector/sources/counter.h"
 #include "collector/sources/overhead.h"
+#include "collector/unwind/unwind.h"
 #include "collector/wrap/next_functions.h"
 
 #include <limits.h>

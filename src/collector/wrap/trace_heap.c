@@ -8,9 +8,10 @@
  * is the next definition in the program's search order.
  */
 #include "collector/wrap/trace_heap.h"
-#include "collector/core/core.h"
+
 #include "collector/core/maps.h"
-#include "collector/sources/clock.h"
+#include "collector/core/recording.h"
+#include "collector/core/time.h"
 #include "collector/wrap/next_functions.h"
 
 #include <elf.h>

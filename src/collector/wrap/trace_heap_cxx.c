@@ -11,7 +11,7 @@
  * program without it.  It finds our functions, but what is behind them is in its own scope only,
  * and is looked up there.
  */
-#include "collector/core/core.h"
+#include "collector/core/recording.h"
 #include "collector/wrap/next_functions.h"
 #include "collector/wrap/trace_heap.h"
 

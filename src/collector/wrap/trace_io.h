@@ -12,6 +12,7 @@
 #ifndef HELIO_COLLECTOR_TRACE_IO_H
 #define HELIO_COLLECTOR_TRACE_IO_H
 
+#include "collector/core/recording.h"
 #include "collector/sources/io.h"
 
 #include <errno.h>

@@ -15,7 +15,7 @@
  * The owner of a lock is read where glibc keeps it, a moment before the call; and so is whether
  * others wait for a lock that is about to be released, which its holder alone may do.
  */
-#include "collector/core/core.h"
+#include "collector/core/recording.h"
 #include "collector/sources/sync.h"
 #include "collector/wrap/next_functions.h"
 

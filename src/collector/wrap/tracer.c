@@ -7,7 +7,9 @@
  * never lets it go on.  So there are none of ours until the exec: time stays pending.  What is
  * executed then has a tracer that expects signals (monitor_engine_start).
  */
-#include "collector/core/core.h"
+#include "collector/core/hold_signals.h"
+#include "collector/core/recording.h"
+#include "collector/core/start.h"
 #include "collector/core/sys.h"
 #include "collector/wrap/next_functions.h"
 

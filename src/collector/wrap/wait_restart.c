@@ -11,8 +11,10 @@
 #include "collector/wrap/wait_restart.h"
 
 #include "collector/arch/context.h"
-#include "collector/core/core.h"
+#include "collector/arch/open_wait.h"
 #include "collector/core/sys.h"
+#include "collector/core/thread.h"
+#include "collector/core/thread_state.h"
 #include "collector/wrap/handler_entry.h"
 #include "collector/wrap/next_functions.h"
 #include "collector/wrap/partial_transfer.h"

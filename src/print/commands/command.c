@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "base/suggest.h"
+#include "print/commands/command_inlines.h"
 #include "print/progress.h"
 
 #include <stdlib.h>

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "object/lines/remarks.h"
 #include "print/commands/command.h"
+#include "print/commands/command_source.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Experiments beside each other. */
+#include "print/commands/command_compare.h"
+
 #include "analysis/session/session.h"
 #include "base/array.h"
 #include "print/commands/command.h"

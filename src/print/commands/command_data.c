@@ -7,6 +7,8 @@
 #include "analysis/session/session.h"
 #include "base/terminal.h"
 #include "print/commands/command.h"
+#include "print/commands/command_summary.h"
+#include "print/commands/command_views.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

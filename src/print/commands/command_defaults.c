@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What start-up files set: the default metrics and order, and which descendants are looked at. */
+#include "print/commands/command_defaults.h"
+
 #include "analysis/filter/filter.h"
 #include "analysis/session/session.h"
 #include "base/memory.h"

@@ -14,6 +14,7 @@
 #include "present/html.h"
 #include "present/number.h"
 #include "print/commands/command.h"
+#include "print/commands/command_tree.h"
 #include "print/flamegraph_css.h"
 #include "print/flamegraph_js.h"
 

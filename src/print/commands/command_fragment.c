@@ -8,6 +8,8 @@
 #include "base/memory.h"
 #include "base/terminal.h"
 #include "print/commands/command.h"
+#include "print/commands/command_summary.h"
+#include "print/commands/command_views.h"
 
 #include <stdlib.h>
 #include <string.h>

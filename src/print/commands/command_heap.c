@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The commands of heap tracing: leaks, allocs, heap, heapstat. */
+#include "print/commands/command_heap.h"
+
 #include "analysis/kinds/heaps.h"
 #include "analysis/session/session.h"
 #include "base/memory.h"

@@ -4,6 +4,8 @@
 #include "analysis/session/session.h"
 #include "base/array.h"
 #include "print/commands/command.h"
+#include "print/commands/command_compare.h"
+#include "print/commands/command_heap.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* help, version, quit: the commands about the program itself. */
+#include "print/commands/command_help.h"
+
 #include "base/array.h"
 #include "base/memory.h"
 #include "print/commands/command.h"

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Index and memory objects: the tables whose rows are values of an expression. */
+#include "print/commands/command_index.h"
+
 #include "analysis/data/memory_object.h"
 #include "analysis/index/index.h"
 #include "base/array.h"
 #include "base/memory.h"
 #include "base/suggest.h"
 #include "print/commands/command.h"
+#include "print/commands/command_metrics.h"
+#include "print/commands/command_views.h"
 
 #include <stdlib.h>
 #include <string.h>

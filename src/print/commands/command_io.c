@@ -4,6 +4,8 @@
 #include "base/array.h"
 #include "base/memory.h"
 #include "print/commands/command.h"
+#include "print/commands/command_compare.h"
+#include "print/commands/command_views.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

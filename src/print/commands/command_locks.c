@@ -3,6 +3,8 @@
 #include "analysis/kinds/locks.h"
 #include "base/memory.h"
 #include "print/commands/command.h"
+#include "print/commands/command_compare.h"
+#include "print/commands/command_views.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -3,6 +3,8 @@
  * Choosing metrics.  In JSON an object is printed only when nothing is set:
  * `-printmode json -metrics e.user:name -functions` is one object.
  */
+#include "print/commands/command_metrics.h"
+
 #include "base/array.h"
 #include "base/memory.h"
 #include "present/number.h"

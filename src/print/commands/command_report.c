@@ -5,6 +5,7 @@
  *
  * The facts are collected as rows first, so that text and JSON say the same.
  */
+#include "analysis/index/index.h"
 #include "analysis/session/functions.h"
 #include "analysis/session/session.h"
 #include "analysis/views/choice.h"

@@ -3,6 +3,8 @@
  * Settings.  Their echo goes to stderr, as in the old tools; without an
  * argument they say what is in force.
  */
+#include "print/commands/command_settings.h"
+
 #include "print/commands/command.h"
 
 #include <errno.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lines, instructions, annotated source and disassembly, and where sources are looked for. */
+#include "print/commands/command_source.h"
+
 #include "analysis/filter/filter.h"
 #include "analysis/session/functions.h"
 #include "analysis/views/findings.h"
@@ -11,6 +13,9 @@
 #include "present/number.h"
 #include "present/table.h"
 #include "print/commands/command.h"
+#include "print/commands/command_inlines.h"
+#include "print/commands/command_summary.h"
+#include "print/commands/command_views.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

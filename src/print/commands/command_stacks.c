@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stacks: the call stacks with their own values. */
+#include "print/commands/command_stacks.h"
+
 #include "base/terminal.h"
 #include "print/commands/command.h"
+#include "print/commands/command_views.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,6 +3,8 @@
  * fsummary, lsummary, psummary and fsingle: every metric of a function, then what it is, one
  * "label: value" per line, in the order of er_print.
  */
+#include "print/commands/command_summary.h"
+
 #include "analysis/data/data_object.h"
 #include "analysis/session/functions.h"
 #include "analysis/views/choice.h"
@@ -14,6 +16,7 @@
 #include "present/number.h"
 #include "present/table.h"
 #include "print/commands/command.h"
+#include "print/commands/command_views.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 #include "analysis/views/timeline.h"
 #include "base/terminal.h"
 #include "print/commands/command.h"
+#include "print/commands/command_stacks.h"
 
 #include <errno.h>
 #include <math.h>

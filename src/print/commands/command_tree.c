@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The call tree, whole or in part. */
+#include "print/commands/command_tree.h"
+
 #include "analysis/views/view_call_tree.h"
 #include "base/terminal.h"
 #include "print/commands/command.h"
+#include "print/commands/command_views.h"
 
 #include <errno.h>
 #include <stdlib.h>

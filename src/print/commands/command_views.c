@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The commands that print one table of the engine each. */
+#include "print/commands/command_views.h"
+
 #include "analysis/views/view_callers.h"
 #include "analysis/views/view_functions.h"
 #include "base/terminal.h"

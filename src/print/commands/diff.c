@@ -13,6 +13,7 @@
 #include "base/terminal.h"
 #include "experiment/group.h"
 #include "print/commands/command.h"
+#include "print/commands/command_views.h"
 #include "print/print.h"
 #include "print/progress.h"
 

@@ -12,6 +12,10 @@
 #include "base/suggest.h"
 #include "base/terminal.h"
 #include "print/commands/command.h"
+#include "print/commands/command_help.h"
+#include "print/commands/command_settings.h"
+#include "print/commands/command_source.h"
+#include "print/commands/command_summary.h"
 #include "print/print.h"
 
 #include <errno.h>
@@ -219,7 +223,7 @@ static int run(struct print *print, char **words, size_t count, const char *obje
 
 	run_words(print, words, count);
 	/* lines are read when somebody asks for them */
-	symbols_report(print->session);
+	session_note_doubts(print->session);
 	say_lasting(print, known);
 	if (!output_fini(&print->output))
 		say_error(print, "Cannot write the output: %s", strerror(errno));

@@ -3,6 +3,7 @@
 #include "print/commands/command.h"
 
 #include "analysis/views/view_functions.h"
+#include "print/commands/command_views.h"
 
 static bool command_demo(struct print *print, char **arguments, size_t count)
 {

@@ -2,7 +2,7 @@
 #include "collector/core/record_buffer.h"
 
 #include "collector/core/control.h"
-#include "collector/core/core.h"
+#include "collector/core/recording.h"
 
 static bool next_block(struct record_buffer *lane, struct blockfile *file, uint32_t number,
 		       enum format_encoding encoding)

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of call stacks: nodes of (parent, pc). */
+#ifndef HELIO_COLLECTOR_STACKTABLE_H
+#define HELIO_COLLECTOR_STACKTABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+void stacktable_open(void);
+/* Before the program gives up rights that are needed to make the file. */
+void stacktable_make_file(void);
+void stacktable_abandon(bool in_use);
+/* The node of (parent, pc), or FORMAT_NO_STACK when there is no room. */
+uint32_t stacktable_intern(uint32_t parent, uint64_t pc, void *unused);
+void stacktable_next_epoch(void);
+uint32_t stacktable_epoch(void);
+/* The one of the latest stack: the one before while no stack is of this epoch yet. */
+uint32_t stacktable_last_epoch(void);
+/* Visits the nodes of this epoch from that id on, 0 for all; returns where to go on. */
+uint32_t stacktable_visit(uint32_t from, void (*visit)(uint64_t pc));
+
+#endif

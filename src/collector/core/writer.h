@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records of the clock profile.  The caller holds the thread's lock. */
+#ifndef HELIO_COLLECTOR_WRITER_H
+#define HELIO_COLLECTOR_WRITER_H
+
+#include "format/format.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct thread;
+
+void writer_thread_begin(struct thread *thread, uint64_t time_ns);
+void writer_thread_end(struct thread *thread, uint64_t time_ns);
+/* Recording stops or goes on for the thread, by the window of -t. */
+void writer_thread_pause(struct thread *thread, uint64_t time_ns);
+void writer_thread_resume(struct thread *thread, uint64_t time_ns);
+/* `weight_us` in a state, up to now. False: there is no room; the drop has been counted. */
+bool writer_event(struct thread *thread, uint64_t time_ns, enum format_state state,
+		  uint64_t weight_us, uint32_t stack);
+int writer_open(void);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whose stack gets the CPU time of threads and processes that live shortly. */
+#ifndef HELIO_COLLECTOR_CLOCK_PHASE_H
+#define HELIO_COLLECTOR_CLOCK_PHASE_H
+
+#include "collector/core/thread_state.h"
+#include "format/format.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A thread of pthread_create begins, before it is adopted; or a process, in its first thread. */
+void phase_begin(struct thread *thread);
+void phase_begin_process(struct thread *thread);
+static inline bool phase_is_young(const struct thread *thread)
+{
+	return thread->clock.phase.mode != PHASE_OLD;
+}
+/* A tick, at which pending CPU time is charged; false: what is still pending is the tick's own. */
+bool phase_tick(struct thread *thread, enum format_state state, uint32_t stack);
+/* The thread's recording pauses; what is pending has been charged. */
+void phase_pause(struct thread *thread);
+/* Charges what is pending without a tick: of an old thread whose recording has paused, else false;
+ * of a young one. */
+bool phase_rest_of_old(struct thread *thread);
+void phase_settle(struct thread *thread, enum format_state state);
+/* The thread ends: what it leaves of its interval the next one begins with. */
+void phase_leave(struct thread *thread);
+/* Ticks of the perf event are nothing to a young thread, whose timer ticks. */
+bool phase_has_timer(const struct thread *thread);
+void phase_forget(void); /* in the child of a fork */
+/* What lies between two ticks: an interval, give or take a quarter; and a part of one. */
+uint64_t phase_jitter(uint64_t interval_ns);
+static inline uint64_t phase_longest(uint64_t interval_ns)
+{
+	return interval_ns + interval_ns / 4;
+}
+uint64_t phase_random(uint64_t below_ns);
+/*
+ * Sets when the first tick of the process is due, and returns the CPU time until then.  What is
+ * less than `least_ns` is left to a timer (timer_first), or made so long.
+ */
+uint64_t phase_process_first_ns(struct thread *thread, uint64_t least_ns);
+/* The process ends, or becomes another program: what it leaves the next one begins with. */
+void phase_leave_process(void);
+
+/* The CPU time until the next tick of the thread's timer. */
+uint64_t phase_timer_delay_ns(struct thread *thread);
+/* The timer has expired before its time on the CPU clock came: no tick; it is set again. */
+bool phase_timer_was_early(struct thread *thread, const struct unwind_regs *regs);
+void phase_timer_expired(struct thread *thread);
+
+#endif

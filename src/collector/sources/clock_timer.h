@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A timer of the thread's own, which expires once: on its CPU clock, with the first
+ * tick of the kernel after its time; or on the wall clock (phase.wall), in time if the
+ * thread is on a processor until then, else too early.
+ */
+#ifndef HELIO_COLLECTOR_CLOCK_TIMER_H
+#define HELIO_COLLECTOR_CLOCK_TIMER_H
+
+struct thread;
+
+/* The kernel's tick is 4 ms or less (CONFIG_HZ of 250 and more). */
+enum { TIMER_INTERVAL_NS = 4 * 1000 * 1000 };
+/* Sets the thread's timer to its next tick, makes it where it has none, and ends it where none is
+ * wanted any more. */
+void timer_arm(struct thread *thread);
+void timer_disarm(struct thread *thread);
+void timer_arm_all(void);
+void timer_disarm_all(void);
+
+#endif
