@@ -3,14 +3,18 @@
 import json
 import re
 
-from harness import ROOT, test
+from harness import test
 
 OPTIONS = ('collect', 'attach', 'ctl', 'doctor', 'print', 'archive', 'check', 'rm', 'ls', 'info', 'cp', 'mv', 'diff', 'src')
-FILES = {'bash': 'helio.bash', 'zsh': '_helio', 'fish': 'helio.fish'}
+FILES = {'bash': 'helio', 'zsh': '_helio', 'fish': 'helio.fish'}
 
 
-def text_of(shell):
-    return (ROOT / 'completions' / FILES[shell]).read_text()
+def path_of(t, shell):
+    return t.build / 'completions' / FILES[shell]
+
+
+def text_of(t, shell):
+    return path_of(t, shell).read_text()
 
 
 @test
@@ -22,8 +26,8 @@ def know_all_commands(t):
         if name == 'quit' or row['group'] == 'Start-up files':  # of use there only
             continue
         for shell in ('bash', 'zsh'):
-            t.check(re.search(rf"-{name}[\s\[']", text_of(shell)), f'{shell}: -{name}')
-        t.check(f' -o {name} ' in text_of('fish'), f'fish: -{name}')
+            t.check(re.search(rf"-{name}[\s\[']", text_of(t, shell)), f'{shell}: -{name}')
+        t.check(f' -o {name} ' in text_of(t, 'fish'), f'fish: -{name}')
 
 
 @test
@@ -37,19 +41,19 @@ def know_all_options(t):
         t.equal({word for row in rows for word in row if word.startswith('--')} - words, set(), f'bash does not offer: {subcommand}')
         if subcommand not in ('print', 'src'):  # their commands have one dash
             t.equal(words - {word for row in rows for word in row}, set(), f'bash offers: {subcommand}')
-        fish = re.findall(rf"helio_subcommand {subcommand}'(?: -s (\w))?(?: -l ([a-z-]+))? ", text_of('fish'))
+        fish = re.findall(rf"helio_subcommand {subcommand}'(?: -s (\w))?(?: -l ([a-z-]+))? ", text_of(t, 'fish'))
         t.equal({frozenset(word for word in (letter and f'-{letter}', name and f'--{name}') if word) for letter, name in fish} - {frozenset()},
                 rows | ({frozenset({'-a'})} if subcommand == 'collect' else set()), f'fish: {subcommand}')
         for row in rows:
             for word in row:
-                t.check(re.search(rf"[{{,' )]{word}[}},'=+\[]", text_of('zsh')), f'zsh: {subcommand} {word}')
+                t.check(re.search(rf"[{{,' )]{word}[}},'=+\[]", text_of(t, 'zsh')), f'zsh: {subcommand} {word}')
 
 
 def offered(t, *words):
     """What bash would show behind the last word."""
     script = ('source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); compopt() { :; }; _helio; '
               'printf "%s\\n" "${COMPREPLY[@]}"')
-    result = t.run('bash', '-c', script, 'bash', ROOT / 'completions' / 'helio.bash', 'helio', *words)
+    result = t.run('bash', '-c', script, 'bash', path_of(t, 'bash'), 'helio', *words)
     t.equal((result.status, result.err), (0, ''), f'bash for {words}')
     return set(result.out.split())
 
@@ -73,7 +77,7 @@ def bash_offers(t):
 def zsh_and_fish_can_read_them(t):
     for shell in ('zsh', 'fish'):
         program = t.need(shell)
-        result = t.run(program, '-n', ROOT / 'completions' / FILES[shell])
+        result = t.run(program, '-n', path_of(t, shell))
         t.equal((result.status, result.err), (0, ''), shell)
 
 
@@ -82,8 +86,10 @@ def fish_offers(t):
     program = t.need('fish')
     (t.directory / 'run.1.er').mkdir()
 
+    path = path_of(t, 'fish')
+
     def complete(line):
-        result = t.run(program, '-c', f'source {ROOT}/completions/helio.fish; complete -C "{line}"')
+        result = t.run(program, '-c', f'source {path}; complete -C "{line}"')
         return {entry.split('\t')[0].rstrip('/') for entry in result.out.splitlines()}
 
     t.check('collect' in complete('helio col'), 'subcommand')

@@ -24,7 +24,7 @@
 #include "collector/core/thread_state.h"
 #include "collector/sources/clock.h"
 #include "collector/sources/clock_holder.h"
-#include "collector/wrap/next_functions.h"
+#include "collector/core/next_functions.h"
 #include "format/attach.h"
 
 static int32_t attacher;

@@ -22,7 +22,7 @@
 #include "collector/core/text.h"
 #include "collector/core/time.h"
 #include "collector/sources/counter.h"
-#include "collector/wrap/next_functions.h"
+#include "collector/core/next_functions.h"
 #include "format/control.h"
 
 enum note_kind { NOTE_SAMPLE, NOTE_PAUSE, NOTE_RESUME, NOTE_LIMIT };

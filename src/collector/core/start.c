@@ -47,7 +47,7 @@
 #include "collector/sources/overhead.h"
 #include "collector/wrap/descriptor.h"
 #include "collector/wrap/lineage.h"
-#include "collector/wrap/next_functions.h"
+#include "collector/core/next_functions.h"
 #include "format/params.h"
 #include "format/preload.h"
 

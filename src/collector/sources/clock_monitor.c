@@ -41,7 +41,7 @@
 #include "collector/sources/clock_timer.h"
 #include "collector/sources/overhead.h"
 #include "collector/unwind/unwind.h"
-#include "collector/wrap/next_functions.h"
+#include "collector/core/next_functions.h"
 #include "collector/wrap/wait.h"
 
 #include <linux/futex.h>

@@ -49,7 +49,7 @@
 #include "collector/sources/overhead.h"
 #include "collector/unwind/unwind.h"
 #include "collector/wrap/descriptor.h"
-#include "collector/wrap/next_functions.h"
+#include "collector/core/next_functions.h"
 #include "collector/wrap/wait.h"
 
 #include <linux/perf_event.h>

@@ -17,7 +17,7 @@
 #include "collector/core/time.h"
 #include "collector/sources/clock.h"
 #include "collector/sources/clock_look.h"
-#include "collector/wrap/next_functions.h"
+#include "collector/core/next_functions.h"
 
 #include <linux/futex.h>
 

@@ -22,7 +22,7 @@
 #include "collector/core/start.h"
 #include "collector/core/sys.h"
 #include "collector/sources/io.h"
-#include "collector/wrap/next_functions.h"
+#include "collector/core/next_functions.h"
 #include "collector/wrap/signal_fd.h"
 #include "format/counter.h"
 

@@ -8,7 +8,7 @@
 #include "collector/core/start.h"
 #include "collector/core/sys.h"
 #include "collector/unwind/unwind.h"
-#include "collector/wrap/next_functions.h"
+#include "collector/core/next_functions.h"
 
 #include <dlfcn.h>
 

@@ -8,7 +8,7 @@
 #include "collector/core/start.h"
 #include "collector/core/trace.h"
 #include "collector/sources/io.h"
-#include "collector/wrap/next_functions.h"
+#include "collector/core/next_functions.h"
 
 #include <stdlib.h>
 #include <unistd.h>

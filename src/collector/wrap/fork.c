@@ -18,7 +18,7 @@
 #include "collector/sources/clock_monitor.h"
 #include "collector/sources/clock_perf.h"
 #include "collector/wrap/lineage.h"
-#include "collector/wrap/next_functions.h"
+#include "collector/core/next_functions.h"
 
 #include <sched.h>
 #include <unistd.h>

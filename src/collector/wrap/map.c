@@ -7,7 +7,7 @@
 #include "collector/core/maps.h"
 #include "collector/core/recording.h"
 #include "collector/core/sys.h"
-#include "collector/wrap/next_functions.h"
+#include "collector/core/next_functions.h"
 
 #include <errno.h>
 #include <sys/mman.h>

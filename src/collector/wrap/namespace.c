@@ -20,7 +20,7 @@
 #include "collector/sources/clock_perf.h"
 #include "collector/sources/overhead.h"
 #include "collector/wrap/descriptor.h"
-#include "collector/wrap/next_functions.h"
+#include "collector/core/next_functions.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -21,7 +21,7 @@
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/wrap/descriptor.h"
-#include "collector/wrap/next_functions.h"
+#include "collector/core/next_functions.h"
 
 #include <string.h>
 #include <sys/stat.h>

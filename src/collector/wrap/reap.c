@@ -14,7 +14,7 @@
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
 #include "collector/wrap/lineage.h"
-#include "collector/wrap/next_functions.h"
+#include "collector/core/next_functions.h"
 
 #include <errno.h>
 #include <sys/resource.h>

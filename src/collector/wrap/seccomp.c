@@ -10,7 +10,7 @@
 #include "collector/core/start.h"
 #include "collector/core/sys.h"
 #include "collector/sources/clock_monitor.h"
-#include "collector/wrap/next_functions.h"
+#include "collector/core/next_functions.h"
 
 #include <linux/seccomp.h>
 #include <sys/prctl.h>

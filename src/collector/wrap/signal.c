@@ -22,7 +22,7 @@
 #include "collector/sources/clock_perf.h"
 #include "collector/sources/clock_signals.h"
 #include "collector/wrap/handler_entry.h"
-#include "collector/wrap/next_functions.h"
+#include "collector/core/next_functions.h"
 #include "collector/wrap/signal_fd.h"
 #include "collector/wrap/signal_stack.h"
 #include "collector/wrap/wait.h"

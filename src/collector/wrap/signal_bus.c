@@ -12,7 +12,7 @@
 #include "collector/core/loss.h"
 #include "collector/core/rawthread.h"
 #include "collector/core/sys.h"
-#include "collector/wrap/next_functions.h"
+#include "collector/core/next_functions.h"
 #include "format/attach.h"
 
 #include <ucontext.h>

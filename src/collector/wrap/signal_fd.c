@@ -18,7 +18,7 @@
 #include "collector/core/sys.h"
 #include "collector/sources/clock_monitor.h"
 #include "collector/sources/clock_signals.h"
-#include "collector/wrap/next_functions.h"
+#include "collector/core/next_functions.h"
 
 #include <string.h>
 #include <sys/signalfd.h>

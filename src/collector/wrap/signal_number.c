@@ -6,7 +6,7 @@
  */
 #include "collector/core/sys.h"
 #include "collector/wrap/handler_entry.h"
-#include "collector/wrap/next_functions.h"
+#include "collector/core/next_functions.h"
 #include "collector/wrap/signal_fd.h"
 
 #include <string.h>

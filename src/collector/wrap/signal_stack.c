@@ -19,7 +19,7 @@
 #include "collector/core/sys.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
-#include "collector/wrap/next_functions.h"
+#include "collector/core/next_functions.h"
 #include "format/attach.h"
 
 #include <errno.h>

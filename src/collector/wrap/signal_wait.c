@@ -10,7 +10,7 @@
 #include "collector/core/sys.h"
 #include "collector/core/time.h"
 #include "collector/sources/clock_signals.h"
-#include "collector/wrap/next_functions.h"
+#include "collector/core/next_functions.h"
 
 #include <errno.h>
 #include <time.h>

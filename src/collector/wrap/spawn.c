@@ -10,7 +10,7 @@
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/wrap/lineage.h"
-#include "collector/wrap/next_functions.h"
+#include "collector/core/next_functions.h"
 
 #include <errno.h>
 #include <spawn.h>

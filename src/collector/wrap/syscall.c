@@ -9,7 +9,7 @@
 #include "collector/sources/io.h"
 #include "collector/sources/sync.h"
 #include "collector/wrap/descriptor.h"
-#include "collector/wrap/next_functions.h"
+#include "collector/core/next_functions.h"
 
 #include <dirent.h>
 #include <linux/sched.h>

@@ -25,7 +25,7 @@
 #include "collector/sources/counter.h"
 #include "collector/sources/overhead.h"
 #include "collector/unwind/unwind.h"
-#include "collector/wrap/next_functions.h"
+#include "collector/core/next_functions.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #include "collector/core/maps.h"
 #include "collector/core/recording.h"
 #include "collector/core/time.h"
-#include "collector/wrap/next_functions.h"
+#include "collector/core/next_functions.h"
 
 #include <elf.h>
 #include <errno.h>

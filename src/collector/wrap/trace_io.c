@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Traced calls on descriptors, and those that make them. */
 #include "collector/wrap/trace_io.h"
-#include "collector/wrap/next_functions.h"
+#include "collector/core/next_functions.h"
 #include "collector/wrap/signal_fd.h"
 
 #include <fcntl.h>

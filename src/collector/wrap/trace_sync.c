@@ -17,7 +17,7 @@
  */
 #include "collector/core/recording.h"
 #include "collector/sources/sync.h"
-#include "collector/wrap/next_functions.h"
+#include "collector/core/next_functions.h"
 
 #include <errno.h>
 #include <linux/futex.h>

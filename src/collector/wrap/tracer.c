@@ -11,7 +11,7 @@
 #include "collector/core/recording.h"
 #include "collector/core/start.h"
 #include "collector/core/sys.h"
-#include "collector/wrap/next_functions.h"
+#include "collector/core/next_functions.h"
 
 #include <sys/ptrace.h>
 

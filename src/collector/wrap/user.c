@@ -14,7 +14,7 @@
 #include "collector/core/start.h"
 #include "collector/core/sys.h"
 #include "collector/core/text.h"
-#include "collector/wrap/next_functions.h"
+#include "collector/core/next_functions.h"
 #include "format/files.h"
 
 #include <sys/stat.h>

@@ -36,7 +36,7 @@
 #include "collector/core/thread_state.h"
 #include "collector/unwind/unwind.h"
 #include "collector/wrap/handler_entry.h"
-#include "collector/wrap/next_functions.h"
+#include "collector/core/next_functions.h"
 #include "collector/wrap/partial_transfer.h"
 #include "collector/wrap/wait_restart.h"
 

@@ -16,7 +16,7 @@
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/wrap/handler_entry.h"
-#include "collector/wrap/next_functions.h"
+#include "collector/core/next_functions.h"
 #include "collector/wrap/partial_transfer.h"
 #include "collector/wrap/wait.h"
 

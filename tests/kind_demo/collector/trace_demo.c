@@ -2,7 +2,7 @@
 /* The wrapped function: an event for each call, with its argument. */
 #include "collector/core/stamp.h"
 #include "collector/core/trace.h"
-#include "collector/wrap/next_functions.h"
+#include "collector/core/next_functions.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/wrap/next_functions.h"
+#include "collector/core/next_functions.h"
 
 #include <dlfcn.h>
 #include <string.h>

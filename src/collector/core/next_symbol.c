@@ -7,7 +7,7 @@
  * has: that it finds without allocating.
  */
 #include "collector/core/text.h"
-#include "collector/wrap/next_functions.h"
+#include "collector/core/next_functions.h"
 
 #include <dlfcn.h>
 #include <elf.h>
