@@ -156,7 +156,7 @@ bool startup_sums_only(const struct startup *startup)
 	return true;
 }
 
-void startup_run(struct print *print, const struct startup *startup)
+void startup_run(struct print *print, const struct startup *startup, enum startup_part part)
 {
 	bool failed = print->failed;
 
@@ -164,6 +164,8 @@ void startup_run(struct print *print, const struct startup *startup)
 	for (size_t i = 0; i < startup->lines.count; i++) {
 		const struct startup_line *line = &startup->lines.items[i];
 
+		if (part != STARTUP_ALL && line->command->alters != (part == STARTUP_ALTERING))
+			continue;
 		print->script_name = line->file;
 		print->script_line = line->number;
 		command_run(print, line->command, (char **)line->words.items + 1,

@@ -101,6 +101,20 @@ bool command_option(const struct command *command, const char *word, bool *with_
 	return false;
 }
 
+/* Standard errors come from single events. */
+static bool asks_for_errors(const struct command *command, char *const *arguments, size_t count)
+{
+	return command->setting == SETS_METRICS && count && strchr(arguments[0], '~');
+}
+
+enum command_need command_needs(const struct command *command, char *const *arguments, size_t count)
+{
+	if (!(command->sums_only || command->code_only) ||
+	    asks_for_errors(command, arguments, count))
+		return NEED_ALL;
+	return command->code_only ? NEED_CODE : NEED_SUMS;
+}
+
 /* Settings print nothing, and what runs other commands leaves it to them. */
 static bool is_answered(const struct command *command)
 {
