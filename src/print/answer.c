@@ -458,3 +458,8 @@ bool answer_command_at(struct answerer *answerer, size_t index, struct answer_co
 	};
 	return true;
 }
+
+bool answer_may_save(const char *command)
+{
+	return startup_may_have(command);
+}

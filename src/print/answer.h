@@ -94,4 +94,7 @@ struct answer_command {
 /* Every command that `help` lists. answerer NULL: nothing is missing. False after the last. */
 bool answer_command_at(struct answerer *answerer, size_t index, struct answer_command *out);
 
+/* Whether a command may stand in a start-up file. */
+bool answer_may_save(const char *command);
+
 #endif

@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "base/terminal.h"
-#include "print/commands/command.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,19 +17,6 @@ void print_init(struct print *print, const char *program)
 	output_init(&print->output, COLOR_AUTO);
 	print->presenter = (struct presenter){
 		.program = program, .output = &print->output, .warnings = &print->warnings};
-}
-
-void print_fini(struct print *print)
-{
-	if (print->session) {
-		query_fini(&print->query);
-		vec_fini(&print->index_metrics);
-	}
-	vec_fini(&print->fragment);
-	free(print->default_metrics.text);
-	free(print->default_sort.text);
-	code_settings_fini(&print->code);
-	diag_fini(&print->warnings);
 }
 
 bool print_answer(struct print *print, struct result *result)

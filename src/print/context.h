@@ -76,9 +76,6 @@ struct print {
 /* Of a program of that name, with its output. */
 void print_init(struct print *print, const char *program);
 
-/* Ends all but the session, which the caller may still need, and the output. */
-void print_fini(struct print *print);
-
 /* Prints the answer and lets go of it. Returns true. */
 bool print_answer(struct print *print, struct result *result);
 

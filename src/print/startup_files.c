@@ -52,10 +52,15 @@ static bool is_in(const char *const *list, size_t count, const char *name)
 	return false;
 }
 
+bool startup_may_have(const char *command)
+{
+	return is_in(settings, COUNT(settings), command) ||
+	       is_in(defaults, COUNT(defaults), command);
+}
+
 static bool is_allowed(const struct command *command)
 {
-	return is_in(settings, COUNT(settings), command->name) ||
-	       is_in(defaults, COUNT(defaults), command->name);
+	return startup_may_have(command->name);
 }
 
 /* A command of the other tools' files that is not there yet is no reason to complain each time. */
