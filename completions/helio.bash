@@ -98,7 +98,7 @@ _helio_collect() {
 		if [[ $cur == -* ]]; then
 			_helio_words '-p -h -H -s -i -S -F -o -O -C -t -l -y -L -d -g -A -P -n -v -q -V --clock --hwc --heap --sync --io --sample --follow --output --overwrite
 				--comment --duration --sample-signal --pause-signal --size-limit --directory --group --archive --attach
-				--engine --depth --max-overhead --dry-run --verbose --quiet --version --help' "$cur"
+				--engine --depth --max-overhead --view --dry-run --verbose --quiet --version --help' "$cur"
 		else
 			_helio_files -c "$cur"
 			[[ $cur == */* ]] && _helio_files -f "$cur"
@@ -157,6 +157,21 @@ _helio_diff() {
 	esac
 }
 
+_helio_view() {
+	local cur=$1
+	case $2 in
+	--port | --idle) ;;
+	--unix) _helio_files -f "$cur" ;;
+	*)
+		if [[ $cur == -* ]]; then
+			_helio_words '--port --no-open --unix --idle --version --help' "$cur"
+		else
+			_helio_experiments "$cur"
+		fi
+		;;
+	esac
+}
+
 _helio_ctl() {
 	local cur=$1
 	if ((COMP_CWORD == 2)); then
@@ -192,7 +207,7 @@ _helio() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		_helio_words 'attach collect ctl doctor print src diff ls info check archive cp mv rm help version --help --version' "$cur"
+		_helio_words 'attach collect ctl doctor print view src diff ls info check archive cp mv rm help version --help --version' "$cur"
 		return
 	fi
 	case ${COMP_WORDS[1]} in
@@ -202,9 +217,10 @@ _helio() {
 	attach) _helio_attach "$cur" "$prev" ;;
 	ctl) _helio_ctl "$cur" ;;
 	doctor) _helio_words '--json --version --help' "$cur" ;;
+	view) _helio_view "$cur" "$prev" ;;
 	diff) _helio_diff "$cur" "$prev" ;;
 	src) _helio_src "$cur" "$prev" ;;
-	help) ((COMP_CWORD == 2)) && _helio_words 'attach collect ctl doctor print src diff ls info check archive cp mv rm help version' "$cur" ;;
+	help) ((COMP_CWORD == 2)) && _helio_words 'attach collect ctl doctor print view src diff ls info check archive cp mv rm help version' "$cur" ;;
 	esac
 }
 
