@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the page: `node build.mjs OUTDIR`. OUTDIR gets index.html, hashed js and css, and
+// Makes the page: `node build.mjs [OUTDIR]`. OUTDIR gets index.html, hashed js and css, and
 // manifest.json, which lists them with their content types for the program that embeds them. The same
 // sources give the same bytes. A bundle beyond its budget is an error.
 import { createHash } from 'node:crypto';
@@ -12,7 +12,7 @@ import { build } from 'esbuild';
 const BUDGET_JS = 100 * 1000;
 const BUDGET_CSS = 12 * 1000;
 const here = dirname(fileURLToPath(import.meta.url));
-const out = resolve(process.argv[2] ?? join(here, 'dist'));
+const out = resolve(process.argv[2] ?? join(here, 'node_modules/.cache/page'));
 
 const made = await build({
 	entryPoints: [join(here, 'src/main.tsx'), join(here, 'src/style.css')],

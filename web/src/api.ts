@@ -51,7 +51,12 @@ export async function login(): Promise<void> {
 	const token = /^#t=([A-Za-z0-9_-]+)/.exec(location.hash);
 	if (!token) return;
 	history.replaceState(null, '', location.pathname + '#');
-	await post('login', { token: token[1] });
+	try {
+		await post('login', { token: token[1] });
+	} catch (error) {
+		// Used before: this browser may be logged in by it.
+		if (!(error instanceof ApiError) || error.status !== 401) throw error;
+	}
 }
 
 export const bootstrap = (): Promise<Bootstrap> => get<Bootstrap>('bootstrap');

@@ -11,9 +11,22 @@ export function hash(text: string): number {
 	return (h ^ (h >>> 13)) >>> 0;
 }
 
+// Load objects get a hue of their own each, as far as there are enough: the hash says where to begin.
+const hues = new Map<string, number>();
+export function reserveHues(names: string[]): void {
+	for (const name of names) {
+		if (hues.has(name)) continue;
+		let hue = hash(name) % 360;
+		const free = (h: number, gap: number): boolean => [...hues.values()].every((x) => Math.abs(((h - x + 540) % 360) - 180) >= gap);
+		const gap = hues.size < 8 ? 32 : 12;
+		for (let i = 0; i < 30 && !free(hue, gap); i++) hue = (hue + 37) % 360;
+		hues.set(name, hue);
+	}
+}
+
 export const nameColour = (name: string, dark: boolean): string => {
 	const h = hash(name);
-	const hue = h % 360;
+	const hue = hues.get(name) ?? h % 360;
 	const shade = ((h >>> 9) % 5) * 0.012;
 	return dark ? `oklch(${0.43 + shade} 0.075 ${hue})` : `oklch(${0.83 + shade} 0.085 ${hue})`;
 };

@@ -54,11 +54,13 @@ export function formatValue(value: number, scale: Scale, signed = false): string
 	return sign + (Math.abs(scaled) >= 10000 ? text.replace(/\B(?=(\d{3})+\.)/g, ',') : text);
 }
 
-// A value with a unit of its own.
+// A value with a unit of its own, to three digits.
 export function formatAlone(value: number, unit: string): string {
 	if (value === 0) return unit === 's' ? '0 s' : unit === 'bytes' ? '0 B' : '0';
 	const scale = scaleFor(unit, value);
-	return `${formatValue(value, scale)}${scale.unit ? ` ${scale.unit}` : ''}`;
+	const scaled = Math.abs(value / scale.factor);
+	const decimals = scale.decimals === 0 ? 0 : scaled >= 100 ? 0 : scaled >= 10 ? 1 : 2;
+	return `${formatValue(value, { ...scale, decimals })}${scale.unit ? ` ${scale.unit}` : ''}`;
 }
 
 export function percent(part: number, whole: number): string {

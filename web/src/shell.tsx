@@ -7,7 +7,7 @@ import * as api from './api';
 import { allKeys, useKeys, type Key } from './keys';
 import { works } from './query';
 import {
-	boot, calls, canRedo, canUndo, catalogue, details, experiments, fail, fatal, growing, nav, notice, param, patch,
+	boot, calls, canRedo, canUndo, catalogue, details, experiments, fail, fatal, growing, locked, nav, notice, opening, param, patch,
 	redo, refresh, setState, show, state, textSize, theme, undo, view, whyNot,
 } from './store';
 import { Chips, editFilter } from './ui/chips';
@@ -22,12 +22,30 @@ const current = (): ViewInfo => views.find((v) => v.id === view.value) ?? views[
 
 export function Shell(): JSX.Element {
 	if (fatal.value) return <main class="fatal"><h1>Heliometer</h1><p role="alert">{fatal.value}</p></main>;
-	if (!boot.value) return <main class="fatal"><p>Loading …</p></main>;
+	if (locked.value) return <Login />;
+	if (!boot.value) return <main class="fatal"><p role="status">{opening.value > 0 ? `Opening the experiments … ${Math.round(100 * opening.value)} %` : 'Loading …'}</p></main>;
 	return <Page />;
 }
 
+// The address of helio view is valid once; its key, any number of times.
+function Login(): JSX.Element {
+	const [key, setKey] = useState('');
+	const [error, setError] = useState('');
+	const use = async (): Promise<void> => {
+		try {
+			await api.post('login', { token: key.trim() });
+			dispatchEvent(new Event('helio-login'));
+		} catch (e) {
+			setError(e instanceof Error ? e.message : String(e));
+		}
+	};
+	return <main class="fatal"><h1>Heliometer</h1><p>This browser is not logged in. The address that helio view printed is valid once; start it again for a new one, or type the key that <code>helio view --no-open</code> prints.</p>
+		<form class="form" onSubmit={(e) => { e.preventDefault(); void use(); }}><label>Key <input type="password" autocomplete="off" value={key} onInput={(e) => setKey(e.currentTarget.value)} required /></label>
+			<div class="buttons"><button class="main" type="submit">Log in</button></div>{error && <p class="problem" role="alert">{error}</p>}</form></main>;
+}
+
 function Page(): JSX.Element {
-	const [right, setRight] = useState(300);
+	const [right, setRight] = useState(330);
 	const [below, setBelow] = useState(190);
 	const now = current();
 	const View: ComponentType = now.component;
@@ -88,7 +106,7 @@ function Bar(): JSX.Element {
 	const find = useRef<HTMLInputElement>(null);
 	const compared = param('cmp');
 	return (
-		<header class="bar">
+		<header class="topbar">
 			<button class="flat" aria-label="Show or hide the list of views" aria-pressed={nav.value === 'on'} title="List of views (b)" onClick={() => (nav.value = nav.value === 'on' ? 'off' : 'on')}>☰</button>
 			<button class="flat exp" title={experiments.value.join('\n')} onClick={(e) => experimentMenu(e)}>{experiments.value.length ? experiments.value.join(' + ') : 'no experiment'} ▾</button>
 			{growing.value && <Growing />}
@@ -176,9 +194,10 @@ async function saveSettings(): Promise<void> {
 function StatusBar(): JSX.Element {
 	const warnings = catalogue.value?.warnings ?? [];
 	const command = commandOfView();
+	const slowest = Math.min(...works.value.map((w) => w.done));
 	return (
 		<footer class="status">
-			{works.value.map((w) => <span class="work" role="status">working<progress max={1} value={w.done > 0 ? w.done : undefined} /><button class="flat" onClick={w.cancel}>cancel</button></span>)}
+			{works.value.length > 0 && <span class="work" role="status">working<progress max={1} aria-label="Progress" {...(slowest > 0 ? { value: slowest } : {})} /><button class="flat" onClick={() => works.value.forEach((w) => w.cancel())}>cancel</button></span>}
 			{notice.value && <span class={`said ${notice.value.level}`} role="alert">{notice.value.text}<button class="flat" aria-label="Dismiss" onClick={() => (notice.value = null)}>✕</button></span>}
 			{warnings.length > 0 && <button class="flat warn" onClick={() => openDialog('Warnings', () => <ul class="hints">{warnings.map((w) => <li>{w}</li>)}</ul>, true)}>⚠ {warnings.length} {warnings.length === 1 ? 'warning' : 'warnings'}</button>}
 			<span class="space" />

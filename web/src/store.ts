@@ -2,18 +2,21 @@
 // What the page knows: its state (in the address), the session, and what the experiments have.
 // A change of state is a step of the browser's history, so that back, forward, undo and redo are one thing.
 
-import { batch, computed, effect, signal } from '@preact/signals';
+import { batch, computed, effect, signal, untracked } from '@preact/signals';
 import * as api from './api';
+import { reserveHues } from './colour';
+import { baseName } from './format';
 import { formatFragment, initialState, parseFragment, type State } from './fragment';
 import type { Bootstrap, Metric, Result, Row } from './types';
 
 export const boot = signal<Bootstrap | null>(null);
 export const fatal = signal('');
+export const locked = signal(false); // not logged in
 export const state = signal<State>(initialState());
+export const opening = signal(0); // how far the first session is
 export const session = signal(0); // 0: none is open
 export const experiments = signal<string[]>([]);
 export const growing = signal(false);
-export const generation = signal(0); // counts refreshes
 export const notice = signal<{ text: string; level: string } | null>(null);
 
 // ---- history -----------------------------------------------------------------------------------------
@@ -83,39 +86,40 @@ export const view = computed(() => state.value.view);
 const opened = new Map<string, number>();
 
 async function openSession(wanted: string[]): Promise<void> {
-	const first = boot.value?.sessions[0];
-	if (!wanted.length) {
-		batch(() => {
-			session.value = first?.id ?? 0;
-			experiments.value = first?.experiments ?? [];
-			growing.value = first?.growing ?? false;
-		});
-		return;
-	}
+	const list = boot.value?.sessions ?? [];
 	const key = wanted.join('\n');
-	let id = opened.get(key);
-	if (id === undefined) {
-		id = (await api.post<{ session: number }>('open', { experiments: wanted })).session;
+	const known = opened.get(key);
+	const same = list.filter((s) => !s.failed && (wanted.length === 0 || s.experiments.join('\n') === key));
+	// One that is being recorded may have grown since it was opened: by another page, but not by this one.
+	let there = known === undefined ? (wanted.length ? same[same.length - 1] : same[0]) : list.find((s) => s.id === known);
+	if (!there && wanted.length) {
+		const id = known ?? (await api.post<{ session: number }>('open', { experiments: wanted })).session;
 		opened.set(key, id);
+		const again = await api.bootstrap();
+		boot.value = again;
+		there = again.sessions.find((s) => s.id === id) ?? { id, experiments: wanted, growing: false };
 	}
 	batch(() => {
-		session.value = id;
-		experiments.value = wanted;
+		session.value = there?.id ?? 0;
+		experiments.value = there?.experiments ?? [];
+		growing.value = there?.growing ?? false;
 	});
 }
 
 // The experiments of a growing session, read again.
 export async function refresh(): Promise<void> {
 	if (!session.value) return;
-	const next = await api.post<{ session: number; growing?: boolean }>('refresh', { session: session.value });
-	const key = state.value.experiments.join('\n');
-	if (key) opened.set(key, next.session);
-	else if (boot.value?.sessions[0]) boot.value.sessions[0].id = next.session;
+	const before = session.value;
+	const next = await api.post<{ session: number }>('refresh', { session: before });
+	opened.set(state.value.experiments.join('\n'), next.session);
+	const again = await api.bootstrap();
 	batch(() => {
+		boot.value = again;
+		growing.value = again.sessions.find((s) => s.id === next.session)?.growing ?? false;
 		session.value = next.session;
-		if (next.growing !== undefined) growing.value = next.growing;
-		generation.value++;
 	});
+	// The one before is no longer shown; the server keeps the first, whose data it tells of.
+	if (before !== again.sessions[0]?.id) await api.post('close', { session: before });
 }
 
 // ---- what the experiments have ----------------------------------------------------------------------------
@@ -140,6 +144,7 @@ async function readCatalogue(id: number): Promise<void> {
 	const { results } = await running.answer;
 	if (session.value !== id) return;
 	const [metrics, index, memory, processes, objects, overview] = results;
+	reserveHues((objects?.rows ?? []).map((o) => baseName(String(o.path ?? o.name))));
 	catalogue.value = {
 		metrics: (metrics?.rows ?? []) as unknown as Metric[],
 		specification: String(metrics?.specification ?? ''),
@@ -170,7 +175,8 @@ export const mainUnit = computed(() =>
 export function fail(error: unknown): void {
 	if (error instanceof DOMException && error.name === 'AbortError') return;
 	const text = error instanceof Error ? error.message : String(error);
-	if (error instanceof api.ApiError && (error.status === 401 || error.status === 0)) fatal.value = text;
+	if (error instanceof api.ApiError && error.status === 401) locked.value = true;
+	else if (error instanceof api.ApiError && error.status === 0) fatal.value = text;
 	else notice.value = { text, level: 'error' };
 }
 
@@ -178,7 +184,7 @@ export function startSessions(): void {
 	const wanted = computed(() => state.value.experiments.join('\n'));
 	effect(() => {
 		const list = wanted.value ? wanted.value.split('\n') : [];
-		if (boot.value) openSession(list).catch(fail);
+		untracked(() => void openSession(list).catch(fail));
 	});
 	effect(() => {
 		const id = session.value;
@@ -189,6 +195,7 @@ export function startSessions(): void {
 
 // Whether a command has data to show, and if not, why.
 export function whyNot(command: string): string | null {
+	if (session.value !== boot.value?.sessions[0]?.id) return null; // what the server says is about its first session
 	const info = boot.value?.commands.find((c) => c.name === command);
 	return info && info.available === false ? info.why ?? 'The experiments have no data for this.' : null;
 }

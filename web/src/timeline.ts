@@ -61,10 +61,33 @@ export function readCells(result: Result, whole?: Lane[]): Cells {
 		const counts = (row.events as Record<string, number> | undefined) ?? {};
 		for (const kind in counts) (events[kind] ??= new Uint32Array(n))[at] = counts[kind]!;
 	}
+	for (let lane = 0; lane < lanes.length; lane++) spread(states, lane * count, count);
 	return {
 		begin: num(result as unknown as Row, 'begin_s'), end: num(result as unknown as Row, 'end_s'), cell, count, lanes, states, fn, events,
 		functions: (result.functions as Cells['functions'] | undefined) ?? [],
 	};
+}
+
+// The time of an event is told in the cell where it ends, though it lay in those before, too: what is more
+// than a cell has time for goes to the cells before it that have room.
+export function spread(states: Float32Array[], from: number, count: number): void {
+	const carried = new Float64Array(states.length);
+	for (let c = from + count - 1; c >= from; c--) {
+		let room = 1;
+		for (let k = 0; k < states.length; k++) {
+			const own = states[k]![c]!;
+			const kept = Math.min(own, room);
+			states[k]![c] = kept;
+			room -= kept;
+			if (own > kept) carried[k]! += own - kept;
+			else if (room > 0 && carried[k]! > 0 && own === kept) {
+				const more = Math.min(room, carried[k]!);
+				states[k]![c]! += more;
+				carried[k]! -= more;
+				room -= more;
+			}
+		}
+	}
 }
 
 export type Grouping = 'thread' | 'process' | 'all';

@@ -52,9 +52,18 @@ export interface CommandInfo {
 	why: string | null;
 }
 
+export interface Session {
+	id: number;
+	experiments: string[];
+	growing: boolean;
+	opening?: number; // how far it is, until it is open
+	failed?: boolean;
+	messages?: { level: string; text: string }[];
+}
+
 export interface Bootstrap {
 	version: string;
-	sessions: { id: number; experiments: string[]; growing: boolean }[];
+	sessions: Session[];
 	directory: string;
 	readonly: boolean;
 	commands: CommandInfo[];

@@ -18,8 +18,8 @@ export function Histogram({ title, bins, unit, otherUnit, otherTitle, valueTitle
 		<section class="histogram"><h3>{title}</h3><table class="plain bars">
 			{(otherTitle || valueTitle) && <thead><tr><th /><th class="n">{valueTitle}</th>{otherUnit && <th class="n">{otherTitle}</th>}</tr></thead>}
 			<tbody>{bins.map((b) => <tr><th scope="row">{b.label}</th>
-				<td class="n barcell wide"><span class="bar e" style={{ width: `${(100 * b.value) / max}%` }} /><span>{formatAlone(b.value, unit)}</span></td>
-				{otherUnit && <td class="n dim">{b.other === undefined ? '' : formatAlone(b.other, otherUnit)}</td>}</tr>)}</tbody>
+				<td class="n barcell wide"><span class="bar e" style={{ width: `${(100 * b.value) / max}%` }} /><span>{b.value ? formatAlone(b.value, unit) : ''}</span></td>
+				{otherUnit && <td class="n dim">{!b.other ? '' : formatAlone(b.other, otherUnit)}</td>}</tr>)}</tbody>
 		</table></section>
 	);
 }

@@ -38,7 +38,7 @@ export function Chips(): JSX.Element | null {
 				</span>
 			))}
 			{hidden && <span class="chip" role="listitem"><span class="text">as one function each: {hidden}</span><button class="x" aria-label="Show all load objects" onClick={() => patch({ hide: undefined })}>✕</button></span>}
-			<button class="flat" onClick={() => editFilter()}>＋ filter</button>
+			<button class="flat" onClick={() => editFilter()}>+ filter</button>
 			<button class="flat" title="Copy the filters as one expression" onClick={() => void copyText(conjunction(filters), 'the filter expression')} disabled={!filters.length}>copy</button>
 			<button class="flat" onClick={() => setFilters([], [])}>remove all</button>
 		</div>

@@ -103,7 +103,7 @@ function RowFacts({ row, result }: { row: Row; result: Result }): JSX.Element {
 		<table class="facts"><tbody>
 			{result.metrics.filter((m) => m.unit !== 'text' && typeof row[m.name] === 'number').map((m) => {
 				const v = num(row, m.name);
-				return <tr><th scope="row">{shortTitle(m.title)}</th><td title={exact(v, m.unit)}>{formatAlone(v, m.unit)}<small>{total && m.form !== 'difference' ? percent(v, num(total, m.name)) : ''}</small></td></tr>;
+				return <tr><th scope="row">{shortTitle(m.title)}</th><td title={exact(v, m.unit)}>{v ? formatAlone(v, m.unit) : ''}<small>{total && m.form !== 'difference' ? percent(v, num(total, m.name)) : ''}</small></td></tr>;
 			})}
 		</tbody></table>
 	);

@@ -4,7 +4,7 @@
 
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { exact, formatValue, percent, scaleFor, shortTitle, type Scale } from '../format';
+import { baseName, exact, formatValue, percent, scaleFor, shortTitle, type Scale } from '../format';
 import { cells, rowHeight } from '../store';
 import type { Metric, Result, Row } from '../types';
 import { num } from '../types';
@@ -47,16 +47,30 @@ export function metricColumn(metric: Metric, rows: Row[], total?: Row): Column {
 	const scale = form === 'ratio' ? { unit: '×', factor: 1, decimals: 3 } : scaleFor(unit, max);
 	const whole = form === 'value' && metric.unit !== 'ratio' ? num(total, key) : 0;
 	const widest = Math.max(formatValue(max, scale).length, scale.decimals ? scale.decimals + 3 : 0) + (form === 'difference' ? 1 : 0);
-	const title = shortTitle(metric.title);
+	const whose = metric.experiment ? ` ${baseName(metric.experiment).replace(/\.er$/, '')}` : '';
+	const title = (form === 'difference' ? 'Δ ' : '') + shortTitle(metric.title) + whose;
 	return {
 		key, title, full: metric.title + (metric.experiment ? ` — ${metric.experiment}` : ''), unit: metric.unit, scale,
 		max, total: whole, form, tone: /^i\./.test(key) ? 'i' : 'e',
-		width: Math.max(widest + 2, Math.min(12, Math.max(...title.split(' ').map((w) => w.length)) + 1), scale.unit.length + 7),
+		width: Math.max(widest + 2, Math.min(13, Math.max(...title.split(' ').map((w) => w.length)) + 1), Math.ceil((title.length + scale.unit.length) / 3) + 2),
 	};
 }
 
 const shows = (): { value: boolean; share: boolean } =>
 	({ value: cells.value !== 'percent', share: cells.value !== 'value' });
+
+// How many lines a title takes where so many letters fit.
+function linesOf(title: string, letters: number): number {
+	let lines = 1;
+	let used = 0;
+	for (const word of title.split(' ')) {
+		if (used && used + 1 + word.length > letters) {
+			lines++;
+			used = word.length;
+		} else used += (used ? 1 : 0) + word.length;
+	}
+	return Math.min(4, lines);
+}
 
 function Cell({ column, row }: { column: Column; row: Row }): JSX.Element {
 	if (column.text) return <div role="gridcell" class="c txt" title={column.text(row)}>{column.text(row)}</div>;
@@ -111,8 +125,18 @@ export function Table(props: TableProps): JSX.Element {
 	const [top, setTop] = useState(0);
 	const [size, setSize] = useState({ height: 600, width: 800 });
 	const rh = rowHeight.value;
-	const head = rh * 2 + 6;
 
+	const ch = rh / 1.5 * 0.6;
+	const { share } = shows();
+	const widths = columns.map((c) => Math.round((c.width + (share && c.total ? (cells.value === 'both' ? 6 : 0) : 0)) * ch + 14));
+	const sum = widths.reduce((a, b) => a + b, 0);
+	let longest = 12;
+	for (let i = 0; i < Math.min(rows.length, 300); i++) longest = Math.max(longest, (rows[i]!.name ?? '').length + (rows[i]!.object ? 14 : 0) + (tree ? Math.min(20, tree.depth(i)) : 0));
+	const least = props.code ? 560 : props.name && !rows[0]?.name ? 340 : Math.min(340, longest * ch * 1.1 + 24);
+	const nameWidth = Math.max(size.width - sum, Math.min(least, size.width * 0.5));
+	const lineHeight = Math.round(rh * 0.8);
+	const head = 6 + lineHeight * Math.max(2, ...columns.map((c, i) => linesOf(`${c.title} ${c.scale.unit}${props.sort?.endsWith(c.key) ? ' ▼' : ''}`, (widths[i]! - 13) / (ch * 1.02))));
+	const template = `${widths.map((w) => `${w}px`).join(' ')} ${nameWidth}px`;
 	useLayoutEffect(() => {
 		const element = box.current;
 		if (!element) return;
@@ -131,14 +155,18 @@ export function Table(props: TableProps): JSX.Element {
 		if (props.focus) box.current?.focus({ preventScroll: true });
 	}, []);
 
-	const ch = rh / 1.5 * 0.6;
-	const { share } = shows();
-	const widths = columns.map((c) => Math.round((c.width + (share && c.total ? (cells.value === 'both' ? 6 : 0) : 0)) * ch + 14));
-	const sum = widths.reduce((a, b) => a + b, 0);
-	const nameWidth = Math.max(size.width - sum, Math.min(props.code ? 560 : 340, size.width * 0.5));
-	const template = `${widths.map((w) => `${w}px`).join(' ')} ${nameWidth}px`;
 	const first = Math.max(0, Math.floor(top / rh) - EXTRA);
 	const end = Math.min(rows.length, Math.ceil((top + size.height) / rh) + EXTRA);
+
+	// Deep down, what all rows in sight have in common is not indented, and steps get smaller.
+	let base = Infinity;
+	let deepest = 0;
+	if (tree) for (let i = Math.max(0, Math.floor(top / rh)); i < Math.min(rows.length, Math.ceil((top + size.height) / rh)); i++) {
+		base = Math.min(base, tree.depth(i));
+		deepest = Math.max(deepest, tree.depth(i));
+	}
+	base = Math.max(0, base - 1);
+	const step = Math.max(3, Math.min(10, (nameWidth * 0.45) / Math.max(1, deepest - base)));
 
 	const move = (i: number): void => {
 		if (rows.length) props.onSelect(Math.max(0, Math.min(rows.length - 1, i)));
@@ -211,7 +239,7 @@ export function Table(props: TableProps): JSX.Element {
 				}}>
 				{columns.map((c) => <Cell column={c} row={row} />)}
 				<div role="gridcell" class="c name" title={row.name ?? ''}>
-					{tree && <span class="ind" style={{ width: `${Math.min(tree.depth(i), 200) * 10}px` }} />}
+					{tree && <span class="ind" style={{ width: `${Math.max(0, Math.min(tree.depth(i) - base, 200)) * step}px` }} />}
 					{tree && <span class={`tw ${open === undefined ? 'none' : open ? 'open' : ''}`} onMouseDown={(e) => {
 						e.stopPropagation();
 						if (open !== undefined) tree.toggle(i, !open);

@@ -7,7 +7,7 @@ import { baseName } from '../format';
 import { useKeys } from '../keys';
 import { useQuery } from '../query';
 import { functionRef, request } from '../request';
-import { catalogue, param, patch, selection, state, undo } from '../store';
+import { param, patch, selection, state, undo } from '../store';
 import type { Result, Row } from '../types';
 import { functionMenu, selectFunction } from '../ui/actions';
 import { openMenu } from '../ui/menu';
@@ -24,7 +24,7 @@ export function CallersCallees(): JSX.Element {
 		return at < 0 ? [line] : [line.slice(0, at), line.slice(at + 1)];
 	})];
 	const req = request(state.value, {}, ...commands);
-	const query = useQuery(catalogue.value ? req : null).value;
+	const query = useQuery(req).value;
 	usePublish(req);
 	const results = query.answer?.results;
 	const result = results?.[results.length - 1];

@@ -74,10 +74,18 @@ function OneStructure({ s, total, unit }: { s: Structure; total: number; unit: s
 	const heat = (v: number): string => (v > 0 ? `heat${Math.max(1, Math.min(5, 5 + Math.ceil(Math.log10(v / max) * 2)))}` : '');
 	const parts = Array.from({ length: Math.min(lines, 64) }, (_, line) => outer.filter((m) => m.size > 0 && m.offset < (line + 1) * LINE && m.offset + m.size > line * LINE)
 		.map((m) => ({ m, from: Math.max(0, m.offset - line * LINE), to: Math.min(LINE, m.offset + m.size - line * LINE) })));
-	const label = (name: string): string => name.replace(/^\{|\}$/g, '').replace(/^.* /, '');
+	const label = (name: string): string => {
+		const inner = name.replace(/^\{|\}$/g, '');
+		const last = inner.replace(/^.* /, '');
+		return last === '-' ? inner : last;
+	};
+	// Lines that one member fills are drawn once.
+	const filled = (line: number): string => (parts[line]?.length === 1 && parts[line]![0]!.to - parts[line]![0]!.from === LINE ? parts[line]![0]!.m.name + parts[line]![0]!.m.offset : '');
+	const repeats = (line: number): boolean => line > 0 && filled(line) !== '' && filled(line) === filled(line - 1);
+	const until = (line: number): number => { let n = line; while (repeats(n + 1)) n++; return n; };
 	return (
 		<section class="structure"><h3>{s.name} <small>{s.size} bytes, {lines} {lines === 1 ? 'line' : 'lines'} of the cache · {formatAlone(s.value, unit)} {percent(s.value, total)}</small></h3>
-			<div class="lines">{parts.map((list, line) => <div class="cacheline"><span class="off">+{line * LINE}</span><div class="bytes">
+			<div class="lines">{parts.map((list, line) => !repeats(line) && <div class="cacheline"><span class="off">+{line * LINE}{until(line) > line ? ` … ${until(line) * LINE}` : ''}</span><div class="bytes">
 				{list.map(({ m, from, to }) => <button class={`member ${heat(m.value)}`} style={{ left: `${(100 * from) / LINE}%`, width: `${(100 * (to - from)) / LINE}%` }}
 					title={`${m.name}\noffset ${m.offset}, ${m.size} bytes\n${formatAlone(m.value, unit)} ${percent(m.value, s.value)} of the structure`}
 					onClick={(e) => openMenu(expressionMenu(filter.dataObject(`${s.name}.${m.name}`), 'this member'), e.clientX, e.clientY)}>{label(m.name)}{m.value > 0 && <small> {percent(m.value, s.value)}</small>}</button>)}

@@ -33,7 +33,7 @@ export function IndexObject({ name, title, memory }: { name: string; title: stri
 	const command: [string, ...string[]] = memory ? ['memobj', name] : ['indxobj', name];
 	return <List command={command} availability={memory ? 'memobj' : 'indxobj'} label={title} nameTitle={title} sortable
 		menu={(row) => menuFor(name, row)}
-		above={(result, rows) => <Chart result={result} rows={rows.filter((r) => r.name !== '<Total>')} title={title} balance={name === 'Threads' || name === 'Processes'} ordered={name === 'Seconds' || name === 'Samples'} />} />;
+		above={(result, rows) => <Chart result={result} rows={rows.some((r) => !r.name?.startsWith('<')) ? rows.filter((r) => !r.name?.startsWith('<')) : rows} title={title} balance={name === 'Threads' || name === 'Processes'} ordered={name === 'Seconds' || name === 'Samples'} />} />;
 }
 
 // The metric that the table is sorted by, or the first.
@@ -56,7 +56,7 @@ function Chart({ result, rows, title, balance, ordered }: { result: Result; rows
 		<div class="chartbox">
 			<div class="charttext"><b>{metric.title}</b>
 				{balance && <span> · mean {formatAlone(mean, metric.unit)}, largest {formatAlone(max, metric.unit)}: imbalance {busiest.toFixed(2)}× {busiest > 1.5 ? '(the work is spread unevenly)' : ''}</span>}
-				{!balance && <span> · {rows.length} {title.toLowerCase()}, largest {formatAlone(max, metric.unit)}</span>}
+				{!balance && <span> · {rows.length} rows, largest {formatAlone(max, metric.unit)}</span>}
 			</div>
 			<Canvas canvasRef={canvas} height={110} label={`${metric.title} by ${title}; the table below has the numbers`} redraw={[result, rows, dark.value]}
 				paint={(pen) => paintBars(pen, values, rows, metric.unit, balance ? mean : 0, ordered)} />

@@ -3,7 +3,7 @@
 // hints. It is what `report` and `overview` say.
 
 import type { JSX } from 'preact';
-import { exact, formatAlone } from '../format';
+import { exact, formatAlone, formatValue, scaleFor } from '../format';
 import { useQuery } from '../query';
 import { request } from '../request';
 import { dark, mainMetric, patch, show, state } from '../store';
@@ -61,8 +61,9 @@ function Experiments({ rows, notes, total }: { rows: Row[]; notes: Row[]; total:
 function WhereTimeGoes({ rows }: { rows: Row[] }): JSX.Element | null {
 	if (!rows.length) return null;
 	const parts = rows.filter((r) => stateOf[str(r, 'metric')]);
+	const scale = scaleFor('s', num(rows[0], 'value'));
 	return (
-		<section><h2>Where the time of all threads goes</h2>
+		<section><h2>Where the time of all threads goes <small class="dim">{scale.unit}</small></h2>
 			<div class="stackbar" aria-hidden="true">{parts.map((r) => num(r, 'percent') > 0.2 && <i title={`${str(r, 'name')}: ${num(r, 'percent').toFixed(1)} %`} style={{ width: `${num(r, 'percent')}%`, background: stateColour(stateOf[str(r, 'metric')]!, dark.value) }} />)}</div>
 			<table class="plain"><tbody>
 				{rows.map((r) => {
@@ -70,7 +71,7 @@ function WhereTimeGoes({ rows }: { rows: Row[] }): JSX.Element | null {
 					return <tr>
 						<td class="sw">{stateOf[m] && <i class="swatch" style={{ background: stateColour(stateOf[m]!, dark.value) }} />}</td>
 						<td class={stateOf[m] ? '' : 'strong'}>{m ? <button class="link" title="Functions by this metric" onClick={() => byMetric(m)}>{str(r, 'name')}</button> : str(r, 'name')}</td>
-						<td class="n">{formatAlone(num(r, 'value'), 's')}</td><td class="n dim">{num(r, 'percent').toFixed(1)}%</td>
+						<td class="n">{formatValue(num(r, 'value'), scale)}</td><td class="n dim">{num(r, 'percent').toFixed(1)}%</td>
 					</tr>;
 				})}
 			</tbody></table>
@@ -82,11 +83,12 @@ const byMetric = (metric: string): void => show('functions', { m: `ei.${metric}:
 
 function Bars({ title, rows, open, functions }: { title: string; rows: Row[]; open(row: Row): void; functions?: boolean }): JSX.Element | null {
 	if (!rows.length) return null;
+	const scale = scaleFor(str(rows[0], 'unit') || 's', Math.max(...rows.map((r) => num(r, 'value'))));
 	return (
-		<section><h2>{title}</h2><table class="plain bars"><tbody>
+		<section><h2>{title} <small class="dim">{scale.unit}</small></h2><table class="plain bars"><tbody>
 			{rows.map((r) => (
 				<tr onContextMenu={(e) => { if (functions) { e.preventDefault(); openMenu(functionMenu(str(r, 'name'), null), e.clientX, e.clientY); } }}>
-					<td class="n barcell"><span class="bar e" style={{ width: `${Math.min(100, num(r, 'percent'))}%` }} /><span>{formatAlone(num(r, 'value'), str(r, 'unit') || 's')}</span></td>
+					<td class="n barcell"><span class="bar e" style={{ width: `${Math.min(100, num(r, 'percent'))}%` }} /><span>{formatValue(num(r, 'value'), scale)}</span></td>
 					<td class="n dim">{num(r, 'percent').toFixed(1)}%</td>
 					<td><button class="link" onClick={() => open(r)}>{str(r, 'name')}</button></td>
 				</tr>
@@ -125,6 +127,8 @@ function Hint({ text }: { text: string }): JSX.Element {
 
 function Metrics({ rows }: { rows: Row[] }): JSX.Element {
 	const time = num(rows.find((r) => r.name === 'total'), 'total');
+	const seconds = scaleFor('s', Math.max(...rows.filter((r) => r.unit === 's').map((r) => num(r, 'total'))));
+	const shown = (value: number, unit: string): string => (unit === 's' ? `${formatValue(value, seconds)} ${seconds.unit}` : formatAlone(value, unit));
 	return (
 		<section class="metrics"><h2>Metrics</h2><table class="plain"><tbody>
 			{rows.map((r) => {
@@ -134,7 +138,7 @@ function Metrics({ rows }: { rows: Row[] }): JSX.Element {
 				return <tr class={`${hot ? 'hot' : ''} ${value ? '' : 'zero'}`}>
 					<td><input type="radio" name="metric" aria-label={`Sort by ${str(r, 'title')}`} checked={mainMetric.value === name} disabled={!value} onChange={() => patch({ m: `ei.${name}:name`, sort: `e.${name}` })} /></td>
 					<td class={/^(user|system|wait|lock|textpfault|datapfault|kernelpfault|sleep|stop|masterthread)$/.test(name) ? 'sub' : ''}><button class="link" disabled={!value} onClick={() => byMetric(name)}>{str(r, 'title')}</button></td>
-					<td class="n" title={exact(value, str(r, 'unit'))}>{value ? formatAlone(value, str(r, 'unit')) : ''}</td>
+					<td class="n" title={exact(value, str(r, 'unit'))}>{value ? shown(value, str(r, 'unit')) : ''}</td>
 					<td>{hot ? <span class="hotmark" title="At least a tenth of the time of all threads">hot</span> : ''}</td>
 				</tr>;
 			})}

@@ -54,7 +54,7 @@ function CodeListing({ result, what, line, onLine }: ListingProps): JSX.Element 
 	const rows = result.rows;
 	const path = listingOf(result).source?.path ?? '';
 	const object = listingOf(result).load_object?.path ?? null;
-	const columns = useMemo(() => metricColumns(result, rows).map((c) => ({ ...c, total: 0 })), [result]);
+	const columns = useMemo(() => metricColumns(result, rows).filter((c) => c.max > 0 || c.key === result.sort).map((c) => ({ ...c, total: 0 })), [result]);
 	const key = result.sort?.replace(/^-/, '') ?? columns[0]?.key ?? '';
 	const scored = columns.some((c) => c.key === key) ? key : columns[0]?.key ?? '';
 	const [at, setAt] = useState(-1);
@@ -124,7 +124,7 @@ function CodeListing({ result, what, line, onLine }: ListingProps): JSX.Element 
 			rowClass={(row) => `k-${String(row.kind)} ${heat(row)} ${row.hot ? 'hot' : ''} ${typeof linked === 'number' && row.line === linked ? 'linked' : ''}`}
 			marks={hottest.slice(0, 400).map((i) => ({ at: i / rows.length, colour: rows[i]!.hot ? 'var(--hot)' : 'var(--warm)' }))}
 			name={(row, i) => <>
-				{what === 'source' && row.kind === 'source' && <span class="ln" style={{ width: `${gutter + 1}ch` }}>{typeof row.line === 'number' ? row.line : ''}</span>}
+				{row.kind === 'source' && <span class="ln" style={{ width: `${gutter + 2}ch` }}>{typeof row.line === 'number' ? row.line : ''}</span>}
 				{arrows && <Gutter arrows={arrows} i={i} at={at} />}
 				<Pieces pieces={pieces[i]!} fits={fits?.(row.name ?? '') ?? false} />
 			</>} />
@@ -197,7 +197,7 @@ const none = 'Select a function first, in Functions for example, or type its nam
 export function SourceOrDisassembly({ what }: { what: What }): JSX.Element {
 	const name = target();
 	const { request: req } = settingsOf(what, { narrow: false });
-	const query = useQuery(name && catalogue.value ? req : null).value;
+	const query = useQuery(name ? req : null).value;
 	usePublish(name ? req : null);
 	const [line, setLine] = useState<number | null>(null);
 	if (!name) return <section class="view"><div class="tools"><Tools what={what} /></div><div class="empty">{none}</div></section>;

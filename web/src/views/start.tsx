@@ -56,7 +56,7 @@ function List_({ again, reload }: { again: number; reload(): void }): JSX.Elemen
 	);
 }
 
-interface Option { command: string; option: string; argument: string | null; help: string; group?: string | null }
+interface Option { command: string; option: string; long?: string | null; argument: string | null; help: string; group?: string | null }
 interface Check { name: string; state: string; meaning: string; remedy: string | null }
 
 const quote = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replace(/'/g, `'\\''`)}'`);
@@ -85,7 +85,7 @@ export function shellWords(text: string): string[] {
 	return words;
 }
 
-const flagOf = (o: Option): string => o.option.split(/,\s*/).find((f) => f.startsWith('--')) ?? o.option;
+const flagOf = (o: Option): string => o.long || o.option;
 
 function Record({ done }: { done(): void }): JSX.Element {
 	const options = useFetched<Option[]>('options', []);
@@ -93,7 +93,7 @@ function Record({ done }: { done(): void }): JSX.Element {
 	const [command, setCommand] = useState<'collect' | 'attach'>('collect');
 	const [program, setProgram] = useState('');
 	const [values, setValues] = useState<Record<string, string>>({});
-	const own = options.filter((o) => o.command === command && !/--(help|version|dry-run|attach)\b/.test(o.option));
+	const own = options.filter((o) => o.command === command && !/^--(help|version|dry-run|attach|view|verbose|quiet)$/.test(flagOf(o)));
 	const groups = [...new Set(own.map((o) => o.group ?? ''))];
 	const words = own.flatMap((o) => {
 		const value = values[flagOf(o)];

@@ -20,7 +20,7 @@ import { Choice, Frame, Toggle, usePublish } from '../ui/view';
 
 const GUTTER = 178;
 const CELLS = 600;
-const FEW_EVENTS = 4000;
+const FEW_EVENTS = 8000; // as many as one answer has
 
 interface Range { from: number; to: number }
 
@@ -45,8 +45,10 @@ export function Timeline(): JSX.Element {
 	const samples = useMemo(() => strips(wholeQuery.answer?.results[1]), [wholeQuery.answer]);
 	const shown = detail ?? all;
 	const inRange = shown ? Object.values(shown.events).reduce((sum, a) => sum + a.reduce((x, y) => x + y, 0), 0) : 0;
-	const wantsEvents = near !== null && detail !== null && !nearQuery.stale && inRange > 0 && inRange <= FEW_EVENTS;
-	const eventsRequest = wantsEvents ? request(state.value, { metrics: 'e.total:name', noCompare: true }, ['timeline', ...range, '-events', '1', String(FEW_EVENTS)]) : null;
+	const clock = shown?.events.clock?.reduce((x, y) => x + y, 0) ?? 0;
+	const few = inRange <= FEW_EVENTS;
+	const wantsEvents = near !== null && detail !== null && !nearQuery.stale && inRange > 0 && (few || (clock > 0 && clock <= FEW_EVENTS));
+	const eventsRequest = wantsEvents ? request(state.value, { metrics: 'e.total:name', noCompare: true, ...(few ? {} : { extraFilter: 'HAS_PROP(MSTATE)' }) }, ['timeline', ...range, '-events', '1', String(FEW_EVENTS)]) : null;
 	const eventsQuery = useQuery(eventsRequest).value;
 	const events = useMemo(() => { const r = eventsQuery.answer?.results[0]; return wantsEvents && r && all ? readEvents(r, all.lanes) : null; }, [eventsQuery.answer, wantsEvents, all]);
 	const grouping = (param('rows') || 'thread') as Grouping;
@@ -367,11 +369,15 @@ function paintCells(pen: Pen, s: Scene, p: Placed, y: number, bar: number, cells
 			continue;
 		}
 		let up = y + bar;
+		// An event counts where it ends, so that a cell may hold more than its own length.
+		let whole = 0;
+		for (const shares of cells.states) for (const m of members) whole += shares[m * cells.count + c]!;
+		const most = Math.max(threads, whole);
 		for (let k = 0; k < stateOrder.length; k++) {
 			let share = 0;
 			for (const m of members) share += cells.states[k]![m * cells.count + c]!;
 			if (share <= 0) continue;
-			const h = Math.min(1, share / threads) * (bar - 2);
+			const h = (share / most) * (bar - 2);
 			up -= h;
 			pen.rect(a, up, b - a + 0.3, h, stateColour(stateOrder[k]!, dark.value));
 		}
