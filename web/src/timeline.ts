@@ -74,18 +74,19 @@ export function spread(states: Float32Array[], from: number, count: number): voi
 	const carried = new Float64Array(states.length);
 	for (let c = from + count - 1; c >= from; c--) {
 		let room = 1;
+		const before = carried.slice();
 		for (let k = 0; k < states.length; k++) {
 			const own = states[k]![c]!;
 			const kept = Math.min(own, room);
 			states[k]![c] = kept;
 			room -= kept;
-			if (own > kept) carried[k]! += own - kept;
-			else if (room > 0 && carried[k]! > 0 && own === kept) {
-				const more = Math.min(room, carried[k]!);
-				states[k]![c]! += more;
-				carried[k]! -= more;
-				room -= more;
-			}
+			carried[k]! += own - kept;
+		}
+		for (let k = 0; k < states.length && room > 0; k++) {
+			const more = Math.min(room, before[k]!);
+			states[k]![c]! += more;
+			carried[k]! -= more;
+			room -= more;
 		}
 	}
 }
