@@ -227,18 +227,18 @@ static void plan_fini(struct plan_of_request *plan, const struct answer_request 
 
 /* ---- the answer ---- */
 
-/* The output: memory, below what keeps control characters out, as on stdout. */
+/* The output: memory, for all but arrays below what keeps control characters out, as on stdout. */
 struct paper {
 	FILE *memory;
 	char *text;
 	size_t size;
 };
 
-static bool paper_open(struct paper *paper, struct output *output)
+static bool paper_open(struct paper *paper, struct output *output, bool raw)
 {
 	*paper = (struct paper){0};
 	paper->memory = open_memstream(&paper->text, &paper->size);
-	output->file = paper->memory ? terminal_open(paper->memory) : NULL;
+	output->file = raw || !paper->memory ? paper->memory : terminal_open(paper->memory);
 	return output->file;
 }
 
@@ -251,7 +251,7 @@ static size_t paper_size(struct paper *paper, struct output *output)
 
 static void paper_close(struct paper *paper, struct output *output)
 {
-	if (output->file)
+	if (output->file && output->file != paper->memory)
 		fclose(output->file);
 	if (paper->memory)
 		fclose(paper->memory);
@@ -326,6 +326,16 @@ static void set_watch(struct print *print, const struct answer_request *request)
 	progress_begin(print);
 }
 
+/* False: there is no such format for requests. */
+static bool set_format(struct presenter *presenter, const char *format)
+{
+	if (!strcmp(format, "slab")) {
+		presenter->format = PRESENT_SLAB;
+		return true;
+	}
+	return present_set_format(presenter, format) && presenter->format != PRESENT_HTML;
+}
+
 static void run(struct answerer *answerer, struct session *session,
 		const struct answer_request *request, struct plan_of_request *plan,
 		struct answer *answer)
@@ -337,10 +347,11 @@ static void run(struct answerer *answerer, struct session *session,
 
 	begin(&print, answerer, session, &startup);
 	set_watch(&print, request);
-	if (!paper_open(&paper, &print.output)) {
+	bool has_format = set_format(&print.presenter, request->format);
+
+	if (!paper_open(&paper, &print.output, print.presenter.format == PRESENT_SLAB)) {
 		diag_add(&plan->said[commands], DIAG_ERROR, "Out of memory");
-	} else if (!present_set_format(&print.presenter, request->format) ||
-		   print.presenter.format == PRESENT_HTML) {
+	} else if (!has_format) {
 		diag_add(&plan->said[commands], DIAG_ERROR, "There is no format %s",
 			 request->format);
 	} else {
