@@ -238,7 +238,7 @@ static bool paper_open(struct paper *paper, struct output *output, bool raw)
 {
 	*paper = (struct paper){0};
 	paper->memory = open_memstream(&paper->text, &paper->size);
-	output->file = raw || !paper->memory ? paper->memory : terminal_open(paper->memory);
+	output->file = raw || !paper->memory ? paper->memory : terminal_open_memory(paper->memory);
 	return output->file;
 }
 
