@@ -3,6 +3,7 @@
 import concurrent.futures
 import gzip
 import json
+import math
 import os
 import pathlib
 import re
@@ -11,6 +12,7 @@ import shutil
 import signal
 import socket
 import stat
+import struct
 import subprocess
 import sys
 import threading
@@ -598,3 +600,108 @@ def names_of_the_program(t):
     t.check(result.status == 0 and 'helio view' in result.out, result.out)
     with Server(t, 'kinds.1.er', env={'SSH_CONNECTION': '192.0.2.1 50000 192.0.2.7 22'}) as server:
         t.check(re.search(rf'ssh -N -L {server.port}:127\.0\.0\.1:{server.port} \S*@?192\.0\.2\.7', server.out), server.out)
+
+
+# ---- arrays ----
+
+def decode_slab(data):
+    """The results of a reply in arrays, by what present/slab.h says: [(header, {...with lists in place of arrays})]"""
+    results = []
+    while data:
+        if data[:8] != b'HELIOSL1':
+            raise ValueError(f'no slab: {data[:20]!r}')
+        size = int.from_bytes(data[8:12], 'little')
+        header = json.loads(data[12:12 + size])
+        begin = (12 + size + 7) // 8 * 8
+        if any(data[12 + size:begin]):
+            raise ValueError('the padding is not zero')
+        arrays, data = data[begin:begin + header['bytes']], data[begin + header['bytes']:]
+
+        def fill(value, arrays=arrays):
+            if isinstance(value, dict) and '$' in value:
+                letter, width = {'f64': ('d', 8), 'u32': ('I', 4), 'u8': ('B', 1)}[value['$']]
+                if value['at'] % 8:
+                    raise ValueError('an array is not aligned')
+                return list(struct.unpack_from(f'<{value["count"]}{letter}', arrays, value['at'])) if width * value['count'] <= len(arrays) else None
+            return {name: fill(item) for name, item in value.items()} if isinstance(value, dict) else value
+        results.append(fill(header))
+    return results
+
+
+NONE = 0xffffffff
+
+
+def same(cell, number):
+    """A value of JSON and one of an array: null and what is left out are no number."""
+    return math.isnan(number) if cell is None else cell == number
+
+
+@test
+def tables_as_arrays(t):
+    """Row for row and column for column as in JSON."""
+    commands = [['functions'], ['calltree'], ['calltree', '-inverted'], ['callers-callees'], ['objects'], ['threads'], ['indxobj', 'Seconds'], ['disasm', 'hot_loop'], ['source', 'main']]
+    roles = ('function', 'center', 'caller', 'callee')
+    lines = ('row', 'source', 'index', 'instruction', 'remark')
+    cells = 0
+    with kinds(t, *EXPERIMENTS) as server:
+        for command in commands:
+            for settings in ([], [['compare', 'on']], [['metrics', 'e.user:i.%total:e.cycles:name']]):
+                answer = server.print(command, settings=settings).json
+                expected = answer['results'][0]
+                reply = server.print(command, settings=settings, format='slab')
+                if expected is None:
+                    t.equal(reply.status, 422, command)
+                    continue
+                t.equal((reply.status, reply.headers['Content-Type']), (200, 'application/octet-stream'), command)
+                got, = decode_slab(reply.body)
+                rows = expected.pop('rows')
+                columns = got.pop('columns', None)
+                got.pop('bytes')
+                t.equal(got.pop('warnings') and 0, expected.pop('warnings') and 0, 'warnings')
+                if columns is None:  # no table: as in JSON
+                    t.equal(got.pop('rows'), rows, command)
+                    continue
+                t.equal(got.pop('rows'), [], command)
+                t.equal(got, expected, command)
+                texts = columns.pop('texts')
+                t.check(len(set(texts)) == len(texts), 'each text once')
+                for number, row in enumerate(rows):
+                    for name in ('name', 'object'):
+                        index = columns[name][number]
+                        t.equal(None if index == NONE else texts[index], row[name], f'{command} {number} {name}')
+                    for name, column in columns.items():
+                        if name in ('name', 'object'):
+                            continue
+                        value = row.get(name)
+                        if name == 'role':
+                            value = roles.index(value)
+                        elif name == 'kind':
+                            value = lines.index(value)
+                        elif name == 'line':
+                            value = value or 0
+                        elif name == 'parent':
+                            value = NONE if value is None else value
+                        t.check(same(value, column[number]), f'{command} {number} {name}: {value} {column[number]}')
+                        cells += 1
+                t.equal(set().union(*rows) - {'name', 'object'}, set(columns) - {'name', 'object'} - (set() if 'disasm' in command else {'address'}), command)
+    t.check(cells > 1000, cells)
+
+
+@test
+def timeline_as_arrays(t):
+    with kinds(t, *EXPERIMENTS) as server:
+        for words in (['timeline'], ['timeline', '-from', '0.1', '-to', '0.9', '37']):
+            expected = server.print(words).json['results'][0]
+            got, = decode_slab(server.print(words, format='slab').body)
+            t.equal([got[name] for name in ('begin_s', 'end_s', 'cell_s', 'cells', 'lanes', 'functions')],
+                    [expected[name] for name in ('begin_s', 'end_s', 'cell_s', 'cells', 'lanes', 'functions')], words)
+            columns, count = got['columns'], got['cells'] * len(got['lanes'])
+            found = {}
+            for at in range(count):
+                states = {name: column[at] / 1e6 for name, column in columns['states'].items() if column[at]}
+                events = {name: column[at] for name, column in columns['events'].items() if column[at]}
+                if states or events:
+                    function = columns['function'][at]
+                    found[divmod(at, got['cells'])] = (states, events, None if function == NONE else function)
+            t.equal(found, {(row['lane'], row['cell']): (row['states'], row['events'], row['function']) for row in expected['rows']}, words)
+        t.equal(len(decode_slab(server.print(['functions'], ['timeline'], format='slab').body)), 2, 'one behind the other')
