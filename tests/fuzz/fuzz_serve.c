@@ -80,6 +80,7 @@ static bool take_line(struct request *request, char *line)
 	if (!target)
 		return false;
 	*target++ = '\0';
+	target[strcspn(target, " ")] = '\0';
 	request->method = line;
 	request->path = target;
 	char *question = strchr(target, '?');
