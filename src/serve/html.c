@@ -197,14 +197,12 @@ static void put_data(struct strbuf *out, const char *json)
 	strbuf_puts(out, json);
 }
 
-/* Puts a file in the place of its link, with `before` in front. */
-__attribute__((format(printf, 2, 0))) static void replace(struct strbuf *page, const char *format,
-							  const char *element,
-							  const struct page_file *file,
-							  const char *before)
+/* Puts a file in the place of its link, BEGINNING/NAMEEND, with `before` in front. */
+static void replace(struct strbuf *page, const char *beginning, const char *end,
+		    const char *element, const struct page_file *file, const char *before)
 {
-	char *link = xasprintf(format, file->name),
-	     *found = page->text ? strstr(page->text, link) : NULL;
+	char *link = xasprintf("%s/%s%s", beginning, file->name, end);
+	char *found = page->text ? strstr(page->text, link) : NULL;
 	struct strbuf out = {0}, content = {0};
 
 	if (found) {
@@ -238,8 +236,8 @@ static void make_page(struct strbuf *page, const char *data)
 	put_data(&before, data);
 	strbuf_puts(&before, "</script>\n");
 	for (const struct page_file *file = page_files; file->name; file++) {
-		replace(page, "<link rel=\"stylesheet\" href=\"/%s\">", "style", file, "");
-		replace(page, "<script type=\"module\" src=\"/%s\"></script>", "script", file,
+		replace(page, "<link rel=\"stylesheet\" href=\"", "\">", "style", file, "");
+		replace(page, "<script type=\"module\" src=\"", "\"></script>", "script", file,
 			before.text);
 	}
 	strbuf_fini(&before);

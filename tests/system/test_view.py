@@ -18,7 +18,7 @@ import sys
 import threading
 import time
 
-from harness import ROOT, test
+from harness import ROOT, Skip, test
 from view_server import JSON, Server, wait_until
 
 GOLDEN = ROOT / 'tests' / 'golden'
@@ -705,3 +705,29 @@ def timeline_as_arrays(t):
                     found[divmod(at, got['cells'])] = (states, events, None if function == NONE else function)
             t.equal(found, {(row['lane'], row['cell']): (row['states'], row['events'], row['function']) for row in expected['rows']}, words)
         t.equal(len(decode_slab(server.print(['functions'], ['timeline'], format='slab').body)), 2, 'one behind the other')
+
+
+# ---- a page in a file ----
+
+@test
+def page_in_a_file(t):
+    """Its answers are those of helio print; whatever names hold, it stays one page that asks nobody."""
+    make_kinds.make(str(t.directory))
+    result = t.run(t.helio, 'html', 'kinds.1.er', '-o', 'page.html')
+    if 'built without the page' in result.err:
+        t.check(result.status == 1 and 'nodejs npm' in result.err, result.err)
+        raise Skip('the page was not built')
+    t.equal((result.status, result.out), (0, 'helio html: page.html\n'), result.err)
+    page = (t.directory / 'page.html').read_text()
+    t.check(len(page.encode()) <= 2 << 20, 'its size')
+    t.equal(re.findall(r'(?:src|href)="(?!data:)[^"]*"', page.partition('<script type="module">')[0]), [], 'no file beside it')
+    t.equal(len(re.findall('</script', page)), 2, 'data and script')
+    data = json.loads(re.search(r'<script type="application/json" id="helio-data">(.*?)</script>', page, re.S).group(1))
+    t.check('<' not in re.search(r'id="helio-data">(.*?)</script>', page, re.S).group(1), 'no markup in the data')
+    t.equal(data['bootstrap']['readonly'], True, 'readonly')
+    for words in (['functions'], ['overview'], ['calltree', '-percent', '0.2'], ['objects'], ['csingle', 'fib [app]'], ['fsingle', 'E [app]']):
+        got = data['answers'][json.dumps(words, separators=(',', ':'))]
+        printed = json.loads(t.run(t.helio, 'print', '-printmode', 'json', '-limit', '500', f'-{words[0]}', *words[1:], 'kinds.1.er').out)
+        t.equal({**got, 'warnings': 0}, {**printed, 'warnings': 0}, words)
+    result = t.run(t.helio, 'html', 'none.er', '-o', 'none.html')
+    t.check(result.status == 1 and 'none.er' in result.err and not (t.directory / 'none.html').exists(), result.err)
