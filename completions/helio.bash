@@ -172,6 +172,20 @@ _helio_view() {
 	esac
 }
 
+_helio_html() {
+	local cur=$1
+	case $2 in
+	-o | --output) _helio_files -f "$cur" ;;
+	*)
+		if [[ $cur == -* ]]; then
+			_helio_words '--output --version --help' "$cur"
+		else
+			_helio_experiments "$cur"
+		fi
+		;;
+	esac
+}
+
 _helio_ctl() {
 	local cur=$1
 	if ((COMP_CWORD == 2)); then
@@ -207,7 +221,7 @@ _helio() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		_helio_words 'attach collect ctl doctor print view src diff ls info check archive cp mv rm help version --help --version' "$cur"
+		_helio_words 'attach collect ctl doctor print view html src diff ls info check archive cp mv rm help version --help --version' "$cur"
 		return
 	fi
 	case ${COMP_WORDS[1]} in
@@ -218,9 +232,10 @@ _helio() {
 	ctl) _helio_ctl "$cur" ;;
 	doctor) _helio_words '--json --version --help' "$cur" ;;
 	view) _helio_view "$cur" "$prev" ;;
+	html) _helio_html "$cur" "$prev" ;;
 	diff) _helio_diff "$cur" "$prev" ;;
 	src) _helio_src "$cur" "$prev" ;;
-	help) ((COMP_CWORD == 2)) && _helio_words 'attach collect ctl doctor print view src diff ls info check archive cp mv rm help version' "$cur" ;;
+	help) ((COMP_CWORD == 2)) && _helio_words 'attach collect ctl doctor print view html src diff ls info check archive cp mv rm help version' "$cur" ;;
 	esac
 }
 

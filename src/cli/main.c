@@ -47,6 +47,8 @@ static const struct subcommand subcommands[] = {
 	{"ctl", NULL, "pause, resume, sample or end a recording in progress", .run = control_main},
 	{"print", "er_print", "print what was recorded", .run = print_main},
 	{"view", "analyzer", "show what was recorded in a browser", .run = view_main},
+	{"html", NULL, "write a page with what was recorded, a file that needs nothing else",
+	 .run = html_main},
 	{"diff", NULL, "print what differs between two experiments", .run = diff_main},
 	{"src", "er_src", "print source and instructions of a program, without a recording",
 	 .run = src_main},

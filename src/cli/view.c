@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `helio view`: the command line; the server is serve's. */
+/* `helio view` and `helio html`: their command lines; the server is serve's. */
 #include "cli/view.h"
 
 #include "base/array.h"
 #include "base/command_line.h"
+#include "base/memory.h"
 #include "base/terminal.h"
 #include "launch/attach/attach.h"
 #include "launch/options.h"
+#include "serve/html.h"
 #include "serve/serve.h"
 
 #include <errno.h>
@@ -109,4 +111,49 @@ int view_experiment(const char *path)
 	char *experiments[] = {(char *)path, NULL};
 
 	return run(&config, experiments);
+}
+
+/* ---- html ---- */
+
+static const struct option html_rows[] = {
+	{'o', "output", "FILE", OPTION_ONCE, option_set_text, 0,
+	 "the file to write (default: the experiment's name with .html)"},
+};
+static const struct option_table html_tables[] = {OPTION_TABLE(html_rows), OPTION_COMMON};
+
+static const struct option_syntax html_syntax = {
+	.tables = html_tables,
+	.count = COUNT(html_tables),
+	.usage = "Usage: %s [OPTION]... EXPERIMENT...\n"
+		 "Write the page of `helio view` with what it shows into one file of at most 2 MB, "
+		 "for\n"
+		 "a report of a bug or a machine without a network.\n"
+		 "\n",
+};
+
+int html_main(int argc, char **argv)
+{
+	static const char program[] = "helio html";
+	const char *output = NULL;
+	char **experiments = NULL, *file;
+	int status;
+
+	switch (command_line_read(&html_syntax, program, &output, argv + 1, &experiments)) {
+	case COMMAND_LINE_ANSWERED:
+		return 0;
+	case COMMAND_LINE_WRONG:
+		return EXIT_USAGE;
+	case COMMAND_LINE_OK:
+		break;
+	}
+	if (!*experiments) {
+		command_line_refuse(program, "name an experiment");
+		return EXIT_USAGE;
+	}
+	file = output ? xstrdup(output) : xasprintf("%s.html", *experiments);
+	status = serve_html(program, experiments, command_line_count(experiments), file);
+	if (!status)
+		terminal_printf(stdout, "%s: %s\n", program, file);
+	free(file);
+	return status;
 }

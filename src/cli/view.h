@@ -8,4 +8,7 @@ int view_main(int argc, char **argv);
 /* One experiment, for `helio collect --view`. */
 int view_experiment(const char *path);
 
+/* `helio html`: the same page with its answers in it, a file. */
+int html_main(int argc, char **argv);
+
 #endif

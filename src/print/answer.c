@@ -4,13 +4,12 @@
  * The session is shared: the engine guards itself.
  *
  * Two sessions stand for the same experiments: one that may come from the kept sums, which is there
- * at once and answers functions, callers, trees and code; and one with all events, read when the
+ * at once and answers functions, callers and trees; and one with all events, read when the
  * first request needs it.  Where nothing was kept they are the same.
  */
 #include "print/answer.h"
 
 #include "analysis/cache/cache.h"
-#include "analysis/cache/cache_code.h"
 #include "base/memory.h"
 #include "base/terminal.h"
 #include "experiment/group.h"
@@ -85,7 +84,7 @@ enum status answerer_open(char *const *paths, size_t count, struct watch *watch,
 	for (size_t i = 0; i < count; i++)
 		*vec_push(&answerer->paths) = xstrdup(paths[i]);
 	experiment_paths_drop_twins(&answerer->paths, &answerer->opening);
-	status = cache_open(answerer->paths.items, answerer->paths.count, true, true, watch,
+	status = cache_open(answerer->paths.items, answerer->paths.count, false, false, watch,
 			    &answerer->sums, &answerer->opening);
 	for (size_t i = 0; i < answerer->opening.count; i++)
 		diag_add(diags, answerer->opening.items[i].level, "%s",
@@ -106,8 +105,6 @@ void answerer_close(struct answerer *answerer)
 {
 	if (!answerer)
 		return;
-	if (answerer->sums)
-		cache_keep_code(answerer->sums);
 	if (answerer->all != answerer->sums)
 		session_free(answerer->all);
 	session_free(answerer->sums);
@@ -176,6 +173,8 @@ struct plan_of_request {
 	enum command_need need;
 	bool alters, wrong; /* wrong: a setting is no command */
 	bool sets_metrics;
+	enum inlines inlines; /* the setting, as far as the plan is made */
+	bool needs_inlines;
 };
 
 static struct asked take(const struct answerer *answerer, struct plan_of_request *plan,
@@ -186,10 +185,24 @@ static struct asked take(const struct answerer *answerer, struct plan_of_request
 
 	if (!asked.command)
 		return asked;
+	plan->needs_inlines |=
+		command_needs_inlines(asked.command, asked.arguments, asked.count, &plan->inlines);
 	need = command_needs(asked.command, asked.arguments, asked.count);
 	plan->need = need > plan->need ? need : plan->need;
 	plan->alters |= asked.command->alters;
 	return asked;
+}
+
+/* What the start-up files set. */
+static void begin_plan(const struct startup *startup, struct plan_of_request *plan)
+{
+	plan->need = startup_sums_only(startup) ? NEED_SUMS : NEED_ALL;
+	for (size_t i = 0; i < startup->lines.count; i++) {
+		const struct startup_line *line = &startup->lines.items[i];
+
+		plan->needs_inlines |= command_needs_inlines(line->command, line->words.items + 1,
+							     line->words.count - 1, &plan->inlines);
+	}
 }
 
 static void make_plan(const struct answerer *answerer, const struct answer_request *request,
@@ -201,8 +214,9 @@ static void make_plan(const struct answerer *answerer, const struct answer_reque
 		.settings = xcalloc(settings + 1, sizeof(*plan->settings)),
 		.commands = xcalloc(commands + 1, sizeof(*plan->commands)),
 		.said = xcalloc(commands + 1, sizeof(*plan->said)),
-		.need = startup_sums_only(&answerer->startup) ? NEED_SUMS : NEED_ALL,
+		.inlines = INLINES_IN_TREES,
 	};
+	begin_plan(&answerer->startup, plan);
 	for (size_t i = 0; i < settings; i++) {
 		plan->settings[i] =
 			take(answerer, plan, &request->settings[i], &plan->said[commands]);
@@ -227,18 +241,18 @@ static void plan_fini(struct plan_of_request *plan, const struct answer_request 
 
 /* ---- the answer ---- */
 
-/* The output: memory, below what keeps control characters out, as on stdout. */
+/* The output: memory, for all but arrays below what keeps control characters out, as on stdout. */
 struct paper {
 	FILE *memory;
 	char *text;
 	size_t size;
 };
 
-static bool paper_open(struct paper *paper, struct output *output)
+static bool paper_open(struct paper *paper, struct output *output, bool raw)
 {
 	*paper = (struct paper){0};
 	paper->memory = open_memstream(&paper->text, &paper->size);
-	output->file = paper->memory ? terminal_open(paper->memory) : NULL;
+	output->file = raw || !paper->memory ? paper->memory : terminal_open_memory(paper->memory);
 	return output->file;
 }
 
@@ -251,7 +265,7 @@ static size_t paper_size(struct paper *paper, struct output *output)
 
 static void paper_close(struct paper *paper, struct output *output)
 {
-	if (output->file)
+	if (output->file && output->file != paper->memory)
 		fclose(output->file);
 	if (paper->memory)
 		fclose(paper->memory);
@@ -326,6 +340,16 @@ static void set_watch(struct print *print, const struct answer_request *request)
 	progress_begin(print);
 }
 
+/* False: there is no such format for requests. */
+static bool set_format(struct presenter *presenter, const char *format)
+{
+	if (!strcmp(format, "slab")) {
+		presenter->format = PRESENT_SLAB;
+		return true;
+	}
+	return present_set_format(presenter, format) && presenter->format != PRESENT_HTML;
+}
+
 static void run(struct answerer *answerer, struct session *session,
 		const struct answer_request *request, struct plan_of_request *plan,
 		struct answer *answer)
@@ -337,10 +361,11 @@ static void run(struct answerer *answerer, struct session *session,
 
 	begin(&print, answerer, session, &startup);
 	set_watch(&print, request);
-	if (!paper_open(&paper, &print.output)) {
+	bool has_format = set_format(&print.presenter, request->format);
+
+	if (!paper_open(&paper, &print.output, print.presenter.format == PRESENT_SLAB)) {
 		diag_add(&plan->said[commands], DIAG_ERROR, "Out of memory");
-	} else if (!present_set_format(&print.presenter, request->format) ||
-		   print.presenter.format == PRESENT_HTML) {
+	} else if (!has_format) {
 		diag_add(&plan->said[commands], DIAG_ERROR, "There is no format %s",
 			 request->format);
 	} else {
@@ -376,7 +401,7 @@ void answer(struct answerer *answerer, const struct answer_request *request, str
 		pthread_rwlock_unlock(&answerer->altering);
 		pthread_rwlock_wrlock(&answerer->altering);
 	}
-	if (plan.need == NEED_ALL)
+	if (plan.need != NEED_SUMS || (plan.needs_inlines && !cache_has_inlines(answerer->sums)))
 		session = session_of_events(answerer, request->tell ? &watch : NULL);
 	if (session) {
 		run(answerer, session, request, &plan, out);

@@ -40,7 +40,7 @@ struct answer_request {
 	size_t setting_count;
 	const struct answer_words *commands;
 	size_t command_count;
-	const char *format; /* as of printmode: "json", "text", "," */
+	const char *format; /* as of printmode: "json", "text", ","; "slab": present/slab.h */
 	/* How far it is, and whether it is still wanted: see watch.h; or NULL. */
 	bool (*tell)(void *data, double done);
 	void *data;

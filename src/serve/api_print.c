@@ -78,6 +78,19 @@ static bool read_lists(json_t *array, struct word_lists *lists)
 
 /* ---- the answer as a reply ---- */
 
+/* What a setting says of itself is plain text in every format. */
+static void put_plain(struct strbuf *out, const char *text, size_t size)
+{
+	char *copy = xstrndup(text, size);
+	json_t *value = json_text(copy);
+	char *quoted = json_dumps(value, JSON_ENCODE_ANY);
+
+	strbuf_puts(out, quoted ? quoted : "null");
+	free(quoted);
+	json_decref(value);
+	free(copy);
+}
+
 /* An object as it was printed; several as an array: a comparison may print one for each. */
 static void put_part(struct strbuf *out, const struct answer *answer,
 		     const struct answer_part *part)
@@ -90,6 +103,10 @@ static void put_part(struct strbuf *out, const struct answer *answer,
 		size--;
 	if (part->failed || !size) {
 		strbuf_puts(out, "null");
+		return;
+	}
+	if (*text != '{') {
+		put_plain(out, text, size);
 		return;
 	}
 	several = memchr(text, '\n', size);

@@ -35,7 +35,7 @@ struct http {
 struct exchange {
 	char *target;
 	struct strbuf body;
-	bool is_large, begun;
+	bool is_large, begun, at_work;
 };
 
 /* ---- connections ---- */
@@ -205,6 +205,7 @@ static enum MHD_Result answer_request_of(struct http *http, struct MHD_Connectio
 		request.query = question + 1;
 	}
 	MHD_get_connection_values(connection, MHD_HEADER_KIND, take_header, &headers);
+	exchange->at_work = true;
 	server->at_work++;
 	if (headers.bytes > REQUEST_HEADERS_MOST)
 		reply_error(&reply, HTTP_LARGE_HEADERS, "The headers are larger than %d bytes",
@@ -214,8 +215,6 @@ static enum MHD_Result answer_request_of(struct http *http, struct MHD_Connectio
 			    REQUEST_BODY_MOST);
 	else
 		server_answer(server, &request, &reply);
-	server->at_work--;
-	server->last_request = server_now();
 	result = send_reply(connection, &reply);
 	reply_fini(&reply);
 	return result;
@@ -234,10 +233,14 @@ static void end_exchange(void *data, struct MHD_Connection *connection, void **o
 			 enum MHD_RequestTerminationCode code)
 {
 	struct exchange *exchange = *own;
+	struct http *http = data;
 
 	if (!exchange)
 		return;
-	note_request(data, connection, false);
+	note_request(http, connection, false);
+	if (exchange->at_work)
+		http->server->at_work--;
+	http->server->last_request = server_now();
 	free(exchange->target);
 	strbuf_fini(&exchange->body);
 	free(exchange);

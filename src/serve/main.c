@@ -167,6 +167,15 @@ static void wait_for_end(struct server *server, struct http *const *https, unsig
 	}
 }
 
+/* Replies that are on their way arrive; what is at work is told to end. */
+static void wait_for_replies(struct server *server)
+{
+	const struct timespec moment = {.tv_nsec = 10000000};
+
+	for (int i = 0; i < 200 && server->at_work; i++)
+		nanosleep(&moment, NULL);
+}
+
 /* The page and the opening experiments are at work beside this thread: signals are for it alone. */
 static int take_signals(void)
 {
@@ -209,6 +218,7 @@ static int serve(struct server *server, struct listeners *listeners, int signals
 		wait_for_end(server, https, listeners->count, signals, &page);
 	}
 	server->ending = true;
+	wait_for_replies(server);
 	for (unsigned i = 0; i < listeners->count; i++)
 		http_stop(https[i]);
 	browser_forget(page);

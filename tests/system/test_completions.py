@@ -5,7 +5,7 @@ import re
 
 from harness import ROOT, test
 
-OPTIONS = ('collect', 'attach', 'ctl', 'doctor', 'print', 'archive', 'check', 'rm', 'ls', 'info', 'cp', 'mv', 'diff', 'src', 'view')
+OPTIONS = ('collect', 'attach', 'ctl', 'doctor', 'print', 'archive', 'check', 'rm', 'ls', 'info', 'cp', 'mv', 'diff', 'src', 'view', 'html')
 FILES = {'bash': 'helio.bash', 'zsh': '_helio', 'fish': 'helio.fish'}
 
 
