@@ -19,6 +19,7 @@ import overhead  # noqa: E402
 import profiles  # noqa: E402
 import servers  # noqa: E402
 import sync  # noqa: E402
+import view  # noqa: E402
 
 BENCHMARKS = {
     'completeness': profiles.completeness,
@@ -43,6 +44,7 @@ BENCHMARKS = {
     'analysis': analysis.analysis,
     'shapes': analysis.shapes,
     'filters': analysis.filters,
+    'view': view.view,
     'lines': lines.lines,
     'listings': lines.listings,
     'inlined': lines.inlined_calls,

@@ -51,8 +51,7 @@ const struct option option_common_rows[OPTION_COMMON_ROWS] = {
 
 /* ---- finding them ---- */
 
-/* NULL behind the last. */
-static const struct option *option_at(const struct option_syntax *syntax, size_t index)
+const struct option *option_at(const struct option_syntax *syntax, size_t index)
 {
 	for (size_t i = 0; i < syntax->count; i++) {
 		if (index < syntax->tables[i].count)
@@ -102,7 +101,7 @@ const struct option *option_find(const struct option_syntax *syntax, const char 
 	return found < OPTION_MOST ? option_at(syntax, found) : NULL;
 }
 
-static bool is_hidden(const struct option_syntax *syntax, const struct option *option)
+bool option_is_hidden(const struct option_syntax *syntax, const struct option *option)
 {
 	return !option->help || option->flags & (OPTION_HIDDEN | syntax->hides);
 }
@@ -120,7 +119,7 @@ const char *option_guess(const struct option_syntax *syntax, const char *word)
 		return NULL;
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="), word + 2);
 	for (size_t i = 0; count < OPTION_MOST && (option = option_at(syntax, i)); i++)
-		if (option->name && !is_hidden(syntax, option))
+		if (option->name && !option_is_hidden(syntax, option))
 			names[count++] = option->name;
 	return suggest_closest(name, names, count);
 }
@@ -340,7 +339,7 @@ static size_t margin_of(const struct option_syntax *syntax)
 	size_t margin = 0;
 
 	for (size_t i = 0; (option = option_at(syntax, i)); i++) {
-		if (is_hidden(syntax, option))
+		if (option_is_hidden(syntax, option))
 			continue;
 		char *left = left_side(option);
 		size_t length = strlen(left) + 2;
@@ -376,7 +375,7 @@ static void add_rows(struct strbuf *out, const struct option_syntax *syntax)
 	const struct option *option;
 
 	for (size_t i = 0; (option = option_at(syntax, i)); i++) {
-		if (is_hidden(syntax, option))
+		if (option_is_hidden(syntax, option))
 			continue;
 		char *left = left_side(option);
 

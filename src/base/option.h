@@ -91,6 +91,11 @@ const struct option *option_find(const struct option_syntax *syntax, const char 
 /* The long option that was probably meant by --clok, without its dashes; NULL: none is near. */
 const char *option_guess(const struct option_syntax *syntax, const char *word);
 
+/* The rows of all tables in order; NULL behind the last. */
+const struct option *option_at(const struct option_syntax *syntax, size_t index);
+/* Whether help is silent about a row. */
+bool option_is_hidden(const struct option_syntax *syntax, const struct option *option);
+
 /* Adds the error "what 'argument'".  Returns false. */
 bool option_refuse(struct option_parser *parser, const char *what, const char *argument);
 

@@ -212,14 +212,12 @@ static int close_terminal(void *cookie)
 	return ok ? 0 : EOF;
 }
 
-FILE *terminal_open(FILE *file)
+/* NULL: out of memory. */
+static struct terminal *make(FILE *file)
 {
 	struct terminal *terminal = calloc(1, sizeof(*terminal));
-	int place = 0;
 
-	while (place < STREAMS && terminals[place])
-		place++;
-	if (terminal && place < STREAMS)
+	if (terminal)
 		terminal->stream = fopencookie(
 			terminal, "w",
 			(cookie_io_functions_t){.write = write_terminal, .close = close_terminal});
@@ -228,9 +226,27 @@ FILE *terminal_open(FILE *file)
 		return NULL;
 	}
 	terminal->below = file;
-	terminals[place] = terminal;
 	setvbuf(terminal->stream, NULL, isatty(fileno(file)) ? _IOLBF : _IOFBF, BUFFER);
-	return terminal->stream;
+	return terminal;
+}
+
+FILE *terminal_open(FILE *file)
+{
+	int place = 0;
+
+	while (place < STREAMS && terminals[place])
+		place++;
+	if (place == STREAMS)
+		return NULL;
+	terminals[place] = make(file);
+	return terminals[place] ? terminals[place]->stream : NULL;
+}
+
+FILE *terminal_open_memory(FILE *memory)
+{
+	struct terminal *terminal = make(memory);
+
+	return terminal ? terminal->stream : NULL;
 }
 
 static size_t count_of(const char *text, char wanted)

@@ -31,6 +31,11 @@ void terminal_init(void);
  * it.  NULL: out of memory.
  */
 FILE *terminal_open(FILE *file);
+/*
+ * The same for a stream of memory, by any thread: no escape sequence of the tools' own is ever
+ * written there.
+ */
+FILE *terminal_open_memory(FILE *memory);
 /* What lies below such a stream, for those who need its descriptor; any other is the answer itself.
  */
 FILE *terminal_below(FILE *stream);

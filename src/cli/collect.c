@@ -4,6 +4,7 @@
 #include "cli/collect.h"
 
 #include "base/memory.h"
+#include "cli/view.h"
 #include "launch/attach/attach.h"
 #include "launch/run/launch.h"
 #include "launch/run/show.h"
@@ -67,6 +68,8 @@ static int run(char **argv, bool old_name)
 	sum_up(&call);
 	if (call.folder >= 0)
 		close(call.folder);
+	if (call.experiment && call.view)
+		view_experiment(call.experiment);
 	free(call.experiment);
 	return status;
 }

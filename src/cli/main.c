@@ -11,6 +11,7 @@
 #include "base/suggest.h"
 #include "base/terminal.h"
 #include "cli/collect.h"
+#include "cli/view.h"
 #include "launch/control.h"
 #include "launch/doctor.h"
 #include "manage/manage.h"
@@ -45,6 +46,9 @@ static const struct subcommand subcommands[] = {
 	{"attach", NULL, "record a program that runs already", .run = attach_main},
 	{"ctl", NULL, "pause, resume, sample or end a recording in progress", .run = control_main},
 	{"print", "er_print", "print what was recorded", .run = print_main},
+	{"view", "analyzer", "show what was recorded in a browser", .run = view_main},
+	{"html", NULL, "write a page with what was recorded, a file that needs nothing else",
+	 .run = html_main},
 	{"diff", NULL, "print what differs between two experiments", .run = diff_main},
 	{"src", "er_src", "print source and instructions of a program, without a recording",
 	 .run = src_main},

@@ -23,8 +23,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NOTES_SIZE_MAX = 1 << 20 };
-
 /* "_f1_x1.er" */
 static bool is_descendant_name(const char *name)
 {
@@ -277,7 +275,8 @@ static void read_notes(struct experiment *experiment, struct diag_list *warnings
 	struct stat info;
 
 	if (fd >= 0 && !fstat(fd, &info)) {
-		size_t size = info.st_size < NOTES_SIZE_MAX ? (size_t)info.st_size : NOTES_SIZE_MAX;
+		size_t size =
+			info.st_size < FORMAT_NOTES_MOST ? (size_t)info.st_size : FORMAT_NOTES_MOST;
 		char *text = arena_alloc(&experiment->arena, size + 1);
 		ssize_t got = read(fd, text, size);
 

@@ -30,6 +30,7 @@
 #define FORMAT_FILE_STACKS     "stacks"
 #define FORMAT_FILE_DYNTEXT    "dyntext"
 #define FORMAT_FILE_NOTES      "notes"
+#define FORMAT_NOTES_MOST      (1 << 20) /* bytes of them that are read */
 #define FORMAT_FILE_MOUNTS     "mounts"
 #define FORMAT_FILE_MOUNTS_OWN "mounts.own"
 #define FORMAT_DIR_ARCHIVES    "archives"

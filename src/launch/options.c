@@ -297,6 +297,8 @@ static const struct option others[] = {
 	 "get longer"},
 	{'P', "attach", "PID", OPTION_ONCE | OPTION_STARTS, option_set_text, AT(attach),
 	 "attach to this process, as helio attach does, in place of running a program"},
+	{0, "view", NULL, OPTION_STARTS, option_set_flag, AT(view),
+	 "show the experiment in a browser afterwards, as helio view does"},
 	{'n', "dry-run", NULL, OPTION_STARTS, option_set_flag, AT(dry_run),
 	 "show what would be done; run and create nothing"},
 	{'v', "verbose", NULL, OPTION_STARTS, option_set_flag, AT(verbose),

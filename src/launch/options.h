@@ -62,6 +62,7 @@ struct options {
 	bool dry_run;
 	bool verbose;
 	bool quiet;
+	bool view; /* open the experiment afterwards */
 	enum options_engine engine;
 	uint32_t max_overhead; /* percent of a thread's time; 0: no bound */
 	uint32_t depth;	       /* deepest call stack, frames; 0: the collector's default */

@@ -12,6 +12,7 @@
 #include "base/terminal.h"
 #include "present/json_value.h"
 #include "present/layout.h"
+#include "present/slab.h"
 #include "present/stacks.h"
 #include "present/table.h"
 #include "present/timeline.h"
@@ -397,11 +398,32 @@ struct rendering {
 	struct report report;
 	json_t *extra, *metrics;
 	struct members members; /* of the table, if there is one */
+	struct slab *slab;	/* takes what else were rows; or NULL */
 };
 
 static bool is_for_programs(const struct part *part)
 {
 	return part->audience == FOR_ALL || part->audience == FOR_PROGRAMS;
+}
+
+static void add_columns(struct rendering *rendering, const struct part *part)
+{
+	const struct table *table = &part->table.table;
+	json_t *columns = json_object();
+
+	slab_add_places(rendering->slab, columns, table, part->table.shape);
+	for (size_t k = 0; k < rendering->members.count; k++) {
+		const struct member *member = &rendering->members.items[k];
+
+		json_object_set_new(
+			columns, member->key,
+			slab_values(rendering->slab, table, table->values, member->column));
+		if (member->error_key)
+			json_object_set_new(
+				columns, member->error_key,
+				slab_values(rendering->slab, table, table->errors, member->column));
+	}
+	json_object_set_new(rendering->extra, "columns", columns);
 }
 
 /* What stands before the rows. */
@@ -413,12 +435,16 @@ static void add_head(struct rendering *rendering, const struct part *part)
 		add_extra(rendering->extra, &part->table.table);
 		json_decref(rendering->metrics);
 		rendering->metrics = find_members(&rendering->members, &part->table.table);
+		if (rendering->slab)
+			add_columns(rendering, part);
 	} else if (part->kind == PART_STACKS) {
 		stacks_add_members(rendering->extra, &part->stacks);
 		json_decref(rendering->metrics);
 		rendering->metrics = json_columns(&part->stacks.table);
 	} else if (part->kind == PART_TIMELINE) {
 		timeline_add_members(rendering->extra, &part->timeline);
+		if (rendering->slab)
+			slab_add_timeline(rendering->slab, rendering->extra, &part->timeline);
 	} else if (part->kind == PART_EVENTS) {
 		events_add_members(rendering->extra, &part->events);
 		json_decref(rendering->metrics);
@@ -463,13 +489,18 @@ static void put_series(struct rendering *rendering, const struct result *result,
 	}
 }
 
+static bool is_in_slab(const struct part *part)
+{
+	return part->kind == PART_TABLE || part->kind == PART_TIMELINE;
+}
+
 static void put_rows(struct rendering *rendering, const struct result *result,
 		     const struct part *part)
 {
 	struct report *report = &rendering->report;
 	json_t *row;
 
-	if (!is_for_programs(part))
+	if (!is_for_programs(part) || (rendering->slab && is_in_slab(part)))
 		return;
 	switch (part->kind) {
 	case PART_FACTS:
@@ -510,7 +541,7 @@ static void put_rows(struct rendering *rendering, const struct result *result,
 	}
 }
 
-void json_result(struct presenter *presenter, const struct result *result)
+static void put_result(struct presenter *presenter, const struct result *result, struct slab *slab)
 {
 	struct rendering rendering;
 
@@ -518,17 +549,46 @@ void json_result(struct presenter *presenter, const struct result *result)
 		text_result(presenter->output, result, NULL);
 	if (result->is_plain || result->audience == FOR_PEOPLE)
 		return;
-	rendering = (struct rendering){.extra = json_object(), .metrics = json_array()};
+	rendering =
+		(struct rendering){.extra = json_object(), .metrics = json_array(), .slab = slab};
 	for (size_t i = 0; i < result->metrics.count; i++)
 		json_array_append_new(rendering.metrics,
 				      json_metric(result->metrics.items[i].metric,
 						  result->metrics.items[i].flavor));
 	for (const struct part *part = result->first; part; part = part->next)
 		add_head(&rendering, part);
+	if (slab)
+		json_object_set_new(rendering.extra, "bytes",
+				    json_integer((json_int_t)slab->bytes.length));
 	begin(&rendering.report, presenter, result->session, result->view, rendering.metrics,
 	      rendering.extra);
 	for (const struct part *part = result->first; part; part = part->next)
 		put_rows(&rendering, result, part);
 	end(&rendering.report);
 	members_fini(&rendering.members);
+}
+
+void json_result(struct presenter *presenter, const struct result *result)
+{
+	put_result(presenter, result, NULL);
+}
+
+void json_result_slab(struct presenter *presenter, const struct result *result)
+{
+	FILE *file = presenter->output->file;
+	struct slab slab = {0};
+	char *header = NULL;
+	size_t size = 0;
+
+	presenter->output->file = open_memstream(&header, &size);
+	if (presenter->output->file) {
+		put_result(presenter, result, &slab);
+		fclose(presenter->output->file);
+	}
+	presenter->output->file = file;
+	if (size && *header == '{')
+		slab_write(&slab, header, size, file);
+	else
+		strbuf_fini(&slab.bytes);
+	free(header);
 }

@@ -13,5 +13,7 @@
 #include "present/presenter.h"
 
 void json_result(struct presenter *presenter, const struct result *result);
+/* The same with arrays: slab.h. */
+void json_result_slab(struct presenter *presenter, const struct result *result);
 
 #endif

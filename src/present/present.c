@@ -42,6 +42,9 @@ void present(struct presenter *presenter, const struct result *result)
 	case PRESENT_JSON:
 		json_result(presenter, result);
 		break;
+	case PRESENT_SLAB:
+		json_result_slab(presenter, result);
+		break;
 	}
 }
 
@@ -82,10 +85,10 @@ bool present_set_format(struct presenter *presenter, const char *word)
 
 const char *present_format_name(const struct presenter *presenter)
 {
-	return presenter->format == PRESENT_DELIMITED ? NULL : names[presenter->format];
+	return presenter->format >= PRESENT_DELIMITED ? NULL : names[presenter->format];
 }
 
 bool present_has_warnings(const struct presenter *presenter)
 {
-	return presenter->format == PRESENT_JSON;
+	return presenter->format == PRESENT_JSON || presenter->format == PRESENT_SLAB;
 }

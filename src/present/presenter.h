@@ -5,7 +5,8 @@
 
 #include "present/output.h"
 
-enum present_format { PRESENT_TEXT, PRESENT_JSON, PRESENT_HTML, PRESENT_DELIMITED };
+/* PRESENT_SLAB is for requests alone: what is written must not be a terminal's (slab.h). */
+enum present_format { PRESENT_TEXT, PRESENT_JSON, PRESENT_HTML, PRESENT_DELIMITED, PRESENT_SLAB };
 
 /* The page of PRESENT_HTML: page.h. */
 struct page {

@@ -44,19 +44,23 @@ static void put_message(struct strbuf *line, const char *text)
 }
 
 /* Data that was printed before stays before the message when both go to one terminal. */
-static void say(struct print *print, const char *color, const char *prefix, const char *text)
+static void say(struct print *print, enum diag_level level, const char *text)
 {
-	bool colored = print->output.error_color && *prefix;
+	static const char *const colors[] = {
+		[DIAG_NOTE] = "", [DIAG_WARNING] = "\033[1;33m", [DIAG_ERROR] = "\033[1;31m"};
+	static const char *const prefixes[] = {
+		[DIAG_NOTE] = "", [DIAG_WARNING] = "Warning: ", [DIAG_ERROR] = "Error: "};
+	bool is_note = level == DIAG_NOTE, colored = print->output.error_color && !is_note;
 	struct strbuf line = {0};
 
 	if (print->output.file == stdout)
 		fflush(stdout);
 	if (colored)
-		terminal_control(stderr, color);
-	fputs(prefix, stderr);
+		terminal_control(stderr, colors[level]);
+	fputs(prefixes[level], stderr);
 	if (colored)
 		terminal_control(stderr, "\033[0m");
-	if (*prefix && print->script_name)
+	if (!is_note && print->script_name)
 		terminal_printf(stderr, "%s, line %u: ", print->script_name, print->script_line);
 	put_message(&line, text);
 	fprintf(stderr, "%s\n", line.text ? line.text : "");
@@ -64,9 +68,8 @@ static void say(struct print *print, const char *color, const char *prefix, cons
 }
 
 /* What is said of an answer in part is of no use. */
-__attribute__((format(printf, 4, 0))) static void say_format(struct print *print, const char *color,
-							     const char *prefix, const char *format,
-							     va_list args)
+__attribute__((format(printf, 3, 0))) static void
+say_format(struct print *print, enum diag_level level, const char *format, va_list args)
 {
 	static const char cut[] = "...";
 	enum { LONGEST = 4096 }; /* bytes of a message */
@@ -82,7 +85,10 @@ __attribute__((format(printf, 4, 0))) static void say_format(struct print *print
 			end--; /* no character is cut */
 		memcpy(text + end, cut, sizeof(cut));
 	}
-	say(print, color, prefix, text);
+	if (print->said)
+		diag_add(print->said, level, "%s", text);
+	else
+		say(print, level, text);
 	free(text);
 }
 
@@ -91,7 +97,7 @@ bool say_error(struct print *print, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	say_format(print, "\033[1;31m", "Error: ", format, args);
+	say_format(print, DIAG_ERROR, format, args);
 	va_end(args);
 	print->failed = true;
 	return false;
@@ -102,7 +108,7 @@ void say_warning(struct print *print, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	say_format(print, "\033[1;33m", "Warning: ", format, args);
+	say_format(print, DIAG_WARNING, format, args);
 	va_end(args);
 }
 
@@ -113,7 +119,7 @@ void say_note(struct print *print, const char *format, ...)
 	if (print->starting)
 		return;
 	va_start(args, format);
-	say_format(print, "", "", format, args);
+	say_format(print, DIAG_NOTE, format, args);
 	va_end(args);
 }
 

@@ -2,7 +2,7 @@
 /*
  * The state that the commands of one `helio print` share: what is looked at,
  * how it is to look, and where it goes.  Data goes to the output, everything
- * that is said about it goes to stderr.
+ * that is said about it goes to stderr, or to a list (answer.h).
  */
 #ifndef HELIO_PRINT_CONTEXT_H
 #define HELIO_PRINT_CONTEXT_H
@@ -59,6 +59,7 @@ struct print {
 	struct default_text default_metrics, default_sort; /* of the start-up files */
 	bool starting;		   /* they are running: settings are not echoed */
 	struct diag_list warnings; /* of opening the experiments */
+	struct diag_list *said;	   /* takes what is said instead of stderr; or NULL */
 	bool ask;		   /* a person sits at stdin: questions may be asked */
 	bool failed;		   /* a command has failed */
 	bool quit;		   /* no further command is wanted */

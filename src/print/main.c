@@ -68,32 +68,18 @@ static void report_opening(struct print *print, struct diag_list *diags)
 	diag_fini(diags);
 }
 
-/* Standard errors come from single events. */
-static bool asks_for_errors(const struct planned *planned)
+static enum command_need what_is_needed(const struct plan *plan, const struct startup *startup)
 {
-	return planned->command->setting == SETS_METRICS && planned->count &&
-	       strchr(planned->arguments[0], '~');
-}
-
-/* What of the experiments the commands need. */
-enum need {
-	NEED_SUMS, /* what analysis/cache/cache.h keeps */
-	NEED_CODE, /* with code */
-	NEED_ALL,
-};
-
-static enum need what_is_needed(const struct plan *plan, const struct startup *startup)
-{
-	enum need need = NEED_SUMS;
+	enum command_need need = NEED_SUMS;
 
 	for (size_t i = 0; i < plan->count; i++) {
-		const struct command *command = plan->items[i].command;
+		const struct planned *planned = &plan->items[i];
+		enum command_need own = planned->command
+						? command_needs(planned->command,
+								planned->arguments, planned->count)
+						: NEED_ALL;
 
-		if (!command || !(command->sums_only || command->code_only) ||
-		    asks_for_errors(&plan->items[i]))
-			return NEED_ALL;
-		if (command->code_only)
-			need = NEED_CODE;
+		need = own > need ? own : need;
 	}
 	return plan->count && startup_sums_only(startup) ? need : NEED_ALL;
 }
@@ -142,8 +128,8 @@ static void complain_missing(const struct print *print, const struct plan *plan)
 		print->program, print->program);
 }
 
-static bool open_experiments(struct print *print, struct arguments *arguments, enum need need,
-			     bool with_inlines)
+static bool open_experiments(struct print *print, struct arguments *arguments,
+			     enum command_need need, bool with_inlines)
 {
 	struct experiment_paths *paths = &arguments->experiments;
 	struct diag_list diags = {0};
@@ -213,17 +199,10 @@ static void run_plan(struct print *print, const struct plan *plan, bool no_pager
 
 static void fini(struct print *print)
 {
-	if (print->session) {
+	if (print->session)
 		cache_keep_code(print->session);
-		query_fini(&print->query);
-		vec_fini(&print->index_metrics);
-		session_free(print->session);
-	}
-	vec_fini(&print->fragment);
-	free(print->default_metrics.text);
-	free(print->default_sort.text);
-	code_settings_fini(&print->code);
-	diag_fini(&print->warnings);
+	print_fini(print);
+	session_free(print->session);
 }
 
 static int run(struct print *print, struct arguments *arguments)
@@ -240,7 +219,7 @@ static int run(struct print *print, struct arguments *arguments)
 		 open_experiments(print, arguments, what_is_needed(&arguments->plan, startup),
 				  needs_inlines(&arguments->plan, startup));
 	if (opened)
-		startup_run(print, startup);
+		startup_run(print, startup, STARTUP_ALL);
 	if (opened && !begins_with_metrics(&arguments->plan))
 		say_unknown(print);
 	bool useless = !opened && needs_session(&arguments->plan);

@@ -71,7 +71,8 @@ void progress_init(struct print *print)
 
 void progress_begin(struct print *print)
 {
-	interrupted = 0;
+	if (!print->said) /* Ctrl-C is for who has a terminal */
+		interrupted = 0;
 	print->watch.cancelled = false;
 	print->query.watch = &print->watch;
 	print->progress.begin = now();

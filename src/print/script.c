@@ -150,6 +150,7 @@ const struct command command_rows_script[] = {
 	 .arguments = "FILE",
 	 .help = "run the commands in a file",
 	 .run = command_script,
-	 .writes_itself = true},
+	 .writes_itself = true,
+	 .not_asked = true},
 	{0},
 };

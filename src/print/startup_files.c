@@ -53,10 +53,15 @@ static bool is_in(const char *const *list, size_t count, const char *name)
 	return false;
 }
 
+bool startup_may_have(const char *command)
+{
+	return is_in(settings, COUNT(settings), command) ||
+	       is_in(defaults, COUNT(defaults), command);
+}
+
 static bool is_allowed(const struct command *command)
 {
-	return is_in(settings, COUNT(settings), command->name) ||
-	       is_in(defaults, COUNT(defaults), command->name);
+	return startup_may_have(command->name);
 }
 
 /* A command of the other tools' files that is not there yet is no reason to complain each time. */
@@ -157,7 +162,7 @@ bool startup_sums_only(const struct startup *startup)
 	return true;
 }
 
-void startup_run(struct print *print, const struct startup *startup)
+void startup_run(struct print *print, const struct startup *startup, enum startup_part part)
 {
 	bool failed = print->failed;
 
@@ -165,6 +170,8 @@ void startup_run(struct print *print, const struct startup *startup)
 	for (size_t i = 0; i < startup->lines.count; i++) {
 		const struct startup_line *line = &startup->lines.items[i];
 
+		if (part != STARTUP_ALL && line->command->alters != (part == STARTUP_ALTERING))
+			continue;
 		print->script_name = line->file;
 		print->script_line = line->number;
 		command_run(print, line->command, (char **)line->words.items + 1,

@@ -25,8 +25,12 @@ struct startup {
 void startup_read(struct print *print, struct startup *startup);
 /* Whether no line needs more than the sums that may have been kept. */
 bool startup_sums_only(const struct startup *startup);
+/* Whether a command may stand there. */
+bool startup_may_have(const char *command);
+/* Which of the lines: the session keeps what some set, for all that ask it. */
+enum startup_part { STARTUP_ALL, STARTUP_ALTERING, STARTUP_REST };
 /* Runs the lines; the session is open. What fails is a warning. */
-void startup_run(struct print *print, const struct startup *startup);
+void startup_run(struct print *print, const struct startup *startup, enum startup_part part);
 void startup_fini(struct startup *startup);
 
 #endif

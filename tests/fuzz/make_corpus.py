@@ -92,7 +92,7 @@ def main():
     for number, edits in enumerate(EDITS):
         (folder(directory, 'cache') / str(number)).write_bytes(edits)
     make_golden.corpus(str(folder(directory, 'experiment')))
-    for target in 'group', 'launch', 'remarks', 'remote':  # seeds/ has all there is
+    for target in 'group', 'launch', 'remarks', 'remote', 'serve':  # seeds/ has all there is
         folder(directory, target)
     for number, name in enumerate(NAMES):
         (folder(directory, 'demangle') / str(number)).write_bytes(name.encode())

@@ -12,6 +12,8 @@ SUBCOMMANDS = {
     'doctor': ('doctor', 2, '--jsn', '--json'),
     'diff': ('diff', 2, '--metrci=x', '--metric'),
     'print': ('print', 2, '--no-pagr', '--no-pager'),
+    'view': ('view', 2, '--prot=1', '--port'),
+    'html': ('html', 2, '--outptu=x', '--output'),
     'src': ('src', 2, '-sourec', '-source'),
     'ls': ('cp', 2, '--jsno', '--json'),
     'info': ('cp', 2, '--jsno', '--json'),

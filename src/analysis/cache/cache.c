@@ -458,6 +458,16 @@ static struct session *load_with_code(const char *name, const char *experiments,
 	return NULL;
 }
 
+bool cache_is_sums(const struct session *session)
+{
+	return session->has_no_events;
+}
+
+bool cache_has_inlines(const struct session *session)
+{
+	return !session->has_no_events || session->trees[true].is_made;
+}
+
 enum status cache_open(char *const *paths, size_t count, bool with_code, bool with_inlines,
 		       struct watch *watch, struct session **out, struct diag_list *diags)
 {

@@ -24,6 +24,10 @@ struct session;
  */
 enum status cache_open(char *const *paths, size_t count, bool with_code, bool with_inlines,
 		       struct watch *watch, struct session **out, struct diag_list *diags);
+/* Whether a session has no events: it comes from sums that were kept. */
+bool cache_is_sums(const struct session *session);
+/* Whether it can answer queries that have inlined calls. */
+bool cache_has_inlines(const struct session *session);
 /* Removes all that is kept; how many files that was. */
 size_t cache_clear(void);
 

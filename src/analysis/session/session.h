@@ -111,7 +111,7 @@ bool session_has_addresses(const struct session *session);
 	"precise hardware counter, records some"
 /*
  * Warnings that concern the numbers of every view: damage, drops, a process still running.  Views
- * of data objects add some: not to be read while other threads ask.
+ * of data objects add some: the list is of this moment, and lives as long as the session.
  */
 const struct diag_list *session_warnings(const struct session *session);
 /* Adds what is doubtful about the load objects that functions come from. */

@@ -19,6 +19,7 @@ void session_warn_unknown(struct session *session, const struct metric_list *sho
 	if (!metric)
 		return;
 
+	session_enter(session);
 	struct tally *tally = tally_of(session, &all);
 	const struct function_sums *sums = values_of_functions(tally, metric);
 	double share = sums->total ? 100.0 * (double)sums->exclusive[FUNCTION_UNKNOWN] /
@@ -32,6 +33,7 @@ void session_warn_unknown(struct session *session, const struct metric_list *sho
 			      "are missing; it shows as <Unknown>%s",
 			      share, metric->title, advice_for_unknown(session));
 	tally_release(tally);
+	session_leave(session);
 }
 
 size_t session_process_count(const struct session *session)
@@ -59,7 +61,23 @@ bool session_has_addresses(const struct session *session)
 
 const struct diag_list *session_warnings(const struct session *session)
 {
-	return &session->warnings;
+	struct session *own = (struct session *)session;
+
+	session_enter(own);
+	if (!own->told || own->told->count != own->warnings.count) {
+		size_t count = own->warnings.count;
+		struct diag_list *told = arena_new(&own->arena, struct diag_list);
+
+		told->items = arena_array(&own->arena, struct diag, count);
+		told->count = count;
+		for (size_t i = 0; i < count; i++)
+			told->items[i] = own->warnings.items[i];
+		own->told = told;
+	}
+	const struct diag_list *told = own->told;
+
+	session_leave(own);
+	return told;
 }
 
 size_t session_group_count(const struct session *session)

@@ -141,7 +141,8 @@ struct session {
 	struct code *code;				      /* code.c; NULL: not asked for yet */
 	struct data_map *data;				      /* data_map.c; likewise */
 	struct diag_list warnings;
-	bool is_settled; /* all call stacks are known */
+	const struct diag_list *told; /* those that session_warnings() told last, or NULL */
+	bool is_settled;	      /* all call stacks are known */
 	bool has_clock_data;
 	bool has_trace[TRACE_KINDS]; /* some process has the file, be there events in it or not */
 	bool only_gprofng;	     /* all experiments are of that tool, which records less */

@@ -262,8 +262,10 @@ struct tally *tally_of(struct session *session, const struct query *query)
 static void forget(struct tally_cache *cache, struct tally *tally)
 {
 	for (size_t i = 0; !tally->references && i < cache->tallies.count; i++)
-		if (cache->tallies.items[i] == tally)
+		if (cache->tallies.items[i] == tally) {
 			drop_tally(cache, i);
+			return; /* it is gone */
+		}
 }
 
 void tally_release(struct tally *tally)

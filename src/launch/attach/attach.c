@@ -106,7 +106,7 @@ static const struct option own[] = {
 };
 _Static_assert(!offsetof(struct attach, options), "rows of `helio collect` write there");
 static const struct option_table tables[] = {OPTION_TABLE(own)};
-static const struct option_syntax syntax = {
+const struct option_syntax attach_syntax = {
 	.tables = tables,
 	.count = COUNT(tables),
 	.more = &options_syntax,
@@ -582,7 +582,7 @@ int launch_attach_to(const struct options *options, char **words, launch_ending 
 static bool read_command_line(struct attach *attach, int argc, char **argv, int *code)
 {
 	struct option_parser parser = {
-		.syntax = &syntax, .target = attach, .diags = &attach->diags};
+		.syntax = &attach_syntax, .target = attach, .diags = &attach->diags};
 	/* What is kept of the command line is as it was written. */
 	char **words = arena_array(&attach->arena, char *, (size_t)argc + 1);
 

@@ -3,6 +3,7 @@
 #ifndef HELIO_LAUNCH_ATTACH_H
 #define HELIO_LAUNCH_ATTACH_H
 
+#include "base/option.h"
 #include "launch/run/sum_up.h"
 
 /*
@@ -10,6 +11,9 @@
  * the exit status for main(): enum launch_exit.
  */
 int launch_attach(int argc, char **argv, launch_ending *ending);
+
+/* The rows of its options, then those of `helio collect`. */
+extern const struct option_syntax attach_syntax;
 
 struct options;
 /* The same for `helio collect -P PID`; words: the whole command line. */

@@ -421,6 +421,7 @@ int launch_collect(char **argv, struct launch_call *call)
 	call->archive = launch.options.archive;
 	call->archive_newer = launch.options.archive_newer;
 	call->quiet = launch.options.quiet;
+	call->view = launch.options.view;
 	call->program = "helio collect";
 	if (launch.ran) {
 		call->name = xstrdup(launch.name);

@@ -22,6 +22,7 @@ struct launch_call {
 	const char *archive; /* what to keep in it: a word of -A, or where archive_newer, of -a */
 	bool archive_newer;
 	bool quiet;
+	bool view; /* … and then shown in a browser */
 	struct show_limit limit;
 	struct finish_summary summary;
 	double seconds; /* that the program ran */

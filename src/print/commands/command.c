@@ -102,6 +102,20 @@ bool command_option(const struct command *command, const char *word, bool *with_
 	return false;
 }
 
+/* Standard errors come from single events. */
+static bool asks_for_errors(const struct command *command, char *const *arguments, size_t count)
+{
+	return command->setting == SETS_METRICS && count && strchr(arguments[0], '~');
+}
+
+enum command_need command_needs(const struct command *command, char *const *arguments, size_t count)
+{
+	if (!(command->sums_only || command->code_only) ||
+	    asks_for_errors(command, arguments, count))
+		return NEED_ALL;
+	return command->code_only ? NEED_CODE : NEED_SUMS;
+}
+
 /* Settings print nothing, and what runs other commands leaves it to them. */
 static bool is_answered(const struct command *command)
 {
@@ -140,6 +154,19 @@ bool command_run(struct print *print, const struct command *command, char **argu
 	if (progress_end(print))
 		return ok;
 	return say_error(print, "%s: interrupted", command->name);
+}
+
+void print_fini(struct print *print)
+{
+	if (print->session) {
+		query_fini(&print->query);
+		vec_fini(&print->index_metrics);
+	}
+	vec_fini(&print->fragment);
+	free(print->default_metrics.text);
+	free(print->default_sort.text);
+	code_settings_fini(&print->code);
+	diag_fini(&print->warnings);
 }
 
 bool command_select_processes(struct print *print, char **arguments, size_t count, size_t *first,

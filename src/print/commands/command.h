@@ -67,6 +67,8 @@ struct command {
 	bool takes_dash;    /* its argument may begin with a dash */
 	bool is_help;	    /* who asks for it wants no experiment */
 	bool comes_next;    /* report says to type it where there is such data */
+	bool not_asked;	    /* not in a request (answer.h): writes a file, reads another, leaves */
+	bool alters;	    /* the session: no other request may be at work */
 	const char
 		*options; /* "inverted depth=": words with a dash, `=`: a word follows; or NULL */
 };
@@ -92,6 +94,18 @@ enum status command_find(const char *word, const char *shown, const struct comma
 
 /* Whether a word is an option of the command; *with_value: it takes the next word too. */
 bool command_option(const struct command *command, const char *word, bool *with_value);
+
+/* What of the experiments a command needs. */
+enum command_need {
+	NEED_SUMS, /* what analysis/cache/cache.h keeps */
+	NEED_CODE, /* with code */
+	NEED_ALL,
+};
+enum command_need command_needs(const struct command *command, char *const *arguments,
+				size_t count);
+
+/* Ends all but the session, which the caller may still need, and the output. */
+void print_fini(struct print *print);
 
 /* Checks what the command needs and runs it. False: it failed, and has said so. */
 bool command_run(struct print *print, const struct command *command, char **arguments,

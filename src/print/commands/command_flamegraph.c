@@ -226,6 +226,7 @@ const struct command command_rows_flamegraph[] = {
 	 .run = command_flamegraph,
 	 .shows_paths = true,
 	 .writes_itself = true,
+	 .not_asked = true,
 	 .sums_only = true,
 	 .options = COMMAND_TREE_OPTIONS},
 	{0},

@@ -153,6 +153,7 @@ const struct command command_rows_help[] = {
 	 .help = "end the session",
 	 .run = command_quit,
 	 .sums_only = true,
-	 .no_session = true},
+	 .no_session = true,
+	 .not_asked = true},
 	{0},
 };

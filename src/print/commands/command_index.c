@@ -174,7 +174,8 @@ const struct command command_rows_index[] = {
 	 .help = "define an index object",
 	 .run = command_indxobj_define,
 	 .objects = OBJECTS_INDEX,
-	 .defines = true},
+	 .defines = true,
+	 .alters = true},
 	{.name = "memobj",
 	 .min_arguments = 1,
 	 .max_arguments = 1,
@@ -195,6 +196,7 @@ const struct command command_rows_index[] = {
 	 .help = "define a memory object by an expression over VADDR",
 	 .run = command_mobj_define,
 	 .objects = OBJECTS_MEMORY,
-	 .defines = true},
+	 .defines = true,
+	 .alters = true},
 	{0},
 };

@@ -128,6 +128,7 @@ const struct command command_rows_model[] = {
 	 .group = GROUP_INDEX,
 	 .arguments = "[MODEL]",
 	 .help = "define the memory objects of MODEL.ermm; '' forgets them; list the models",
-	 .run = command_machinemodel},
+	 .run = command_machinemodel,
+	 .alters = true},
 	{0},
 };

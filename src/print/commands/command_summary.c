@@ -267,16 +267,16 @@ static bool command_fsingle(struct print *print, char **arguments, size_t count)
 static void list_choices(struct print *print, const struct function_match *matches, size_t count,
 			 bool functions)
 {
-	fprintf(stderr, "Available name list:\n");
+	say_note(print, "Available name list:");
 	for (size_t i = 0; i < count; i++) {
 		struct function_summary summary = {0};
 
 		if (functions)
 			session_function_summary(print->session, matches[i].function, &summary);
-		terminal_printf(stderr, "%3zu) %s  %s  0x%08" PRIx64 "%s%s\n", i + 1,
-				matches[i].name, matches[i].object ? matches[i].object : "",
-				matches[i].address, summary.source_file ? "  " : "",
-				summary.source_file ? summary.source_file : "");
+		say_note(print, "%3zu) %s  %s  0x%08" PRIx64 "%s%s", i + 1, matches[i].name,
+			 matches[i].object ? matches[i].object : "", matches[i].address,
+			 summary.source_file ? "  " : "",
+			 summary.source_file ? summary.source_file : "");
 	}
 }
 

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The same page over answers that are in it.  A list of commands is asked as the page would ask,
+ * and each result stands by its words: {"bootstrap", "answers": {"[\"functions\"]": RESULT}}, JSON
+ * in an element that is no script.  The page's files are put in the place of their links.
+ */
+#include "serve/html.h"
+
+#include "base/array.h"
+#include "base/json.h"
+#include "base/terminal.h"
+#include "serve/page_files.h"
+#include "serve/server.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <zlib.h>
+
+enum { HOTTEST = 10, EXIT_FAILED = 1, WORDS = 4 };
+
+/* By importance.  The page asks for trees by these words, and for others by their first word. */
+static const char *const commands[][WORDS] = {
+	{"overview"},
+	{"report"},
+	{"metric_list"},
+	{"functions"},
+	{"header", "all"},
+	{"experiment_list"},
+	{"calltree", "-percent", "0.2"},
+	{"timeline", "800"},
+	{"sample_detail"},
+	{"objects"},
+	{"threads"},
+	{"statistics"},
+	{"calltree", "-inverted", "-percent", "0.2"},
+	{"lines"},
+	{"heapstat"},
+	{"leaks"},
+	{"locks"},
+	{"iostat"},
+};
+
+/* Of the hottest functions. */
+static const char *const of_function[] = {"csingle", "fsingle", "source", "disasm"};
+
+struct collection {
+	struct server *server;
+	json_t *answers;
+	size_t bytes, most; /* of the answers */
+};
+
+/* ---- asking ---- */
+
+/* The result of a command, or NULL. */
+static json_t *ask(struct server *server, const json_t *words)
+{
+	const struct request request = {.peer = -1};
+	struct reply reply = {0};
+	json_t *body = json_pack("{s:i, s:[[s,s]], s:[O]}", "session", 1, "settings", "limit",
+				 "500", "commands", words);
+	json_t *answer, *result = NULL;
+
+	serve_print(server, &request, body, &reply);
+	answer = json_loadb(reply.body.text ? reply.body.text : "", reply.body.length, 0, NULL);
+	if (reply.status == HTTP_OK)
+		result = json_incref(json_array_get(json_object_get(answer, "results"), 0));
+	json_decref(answer);
+	json_decref(body);
+	reply_fini(&reply);
+	if (json_is_object(result))
+		return result;
+	json_decref(result);
+	return NULL;
+}
+
+/* Adds the answer if there is one and it fits; takes over words. */
+static void collect(struct collection *into, json_t *words)
+{
+	char *key = json_dumps(words, JSON_COMPACT);
+	json_t *result = json_object_get(into->answers, key) ? NULL : ask(into->server, words);
+	char *text = result ? json_dumps(result, JSON_COMPACT) : NULL;
+	size_t size = text ? strlen(text) + strlen(key) + 8 : 0;
+
+	if (text && into->bytes + size <= into->most) {
+		into->bytes += size;
+		json_object_set(into->answers, key, result);
+	}
+	free(text);
+	free(key);
+	json_decref(words);
+	json_decref(result);
+}
+
+static json_t *words_of(const char *const *words, size_t most)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < most && words[i]; i++)
+		json_array_append_new(list, json_string(words[i]));
+	return list;
+}
+
+/* "NAME [OBJECT]", as the page names a function. */
+static char *name_of(json_t *row)
+{
+	const char *name = json_string_value(json_object_get(row, "name"));
+	const char *object = json_string_value(json_object_get(row, "object"));
+	const char *slash = object ? strrchr(object, '/') : NULL;
+
+	if (!name || !object || *name == '<')
+		return NULL;
+	return xasprintf("%s [%s]", name, slash ? slash + 1 : object);
+}
+
+static void collect_functions(struct collection *into)
+{
+	json_t *functions = json_incref(json_object_get(into->answers, "[\"functions\"]"));
+	json_t *rows = json_object_get(functions, "rows");
+	size_t taken = 0;
+
+	for (size_t i = 0; i < json_array_size(rows) && taken < HOTTEST; i++) {
+		char *name = name_of(json_array_get(rows, i));
+
+		for (size_t k = 0; name && k < COUNT(of_function); k++) {
+			const char *const words[] = {of_function[k], name};
+
+			collect(into, words_of(words, 2));
+		}
+		taken += name != NULL;
+		free(name);
+	}
+	json_decref(functions);
+}
+
+static json_t *bootstrap(struct server *server)
+{
+	const struct request request = {.peer = -1};
+	struct reply reply = {0};
+	json_t *answer;
+
+	serve_bootstrap(server, &request, NULL, &reply);
+	answer = json_loadb(reply.body.text, reply.body.length, 0, NULL);
+	json_object_set_new(answer, "readonly", json_true());
+	reply_fini(&reply);
+	return answer;
+}
+
+/* ---- the page ---- */
+
+static void unpack(const struct page_file *file, struct strbuf *out)
+{
+	z_stream stream = {.next_in = (unsigned char *)file->data, .avail_in = (uInt)file->size};
+	unsigned char piece[16384];
+	int status = inflateInit2(&stream, 16 + MAX_WBITS); /* with a gzip header */
+
+	while (status == Z_OK) {
+		stream.next_out = piece;
+		stream.avail_out = sizeof(piece);
+		status = inflate(&stream, Z_NO_FLUSH);
+		strbuf_add(out, piece, sizeof(piece) - stream.avail_out);
+	}
+	inflateEnd(&stream);
+}
+
+static const struct page_file *find(const char *name)
+{
+	for (const struct page_file *file = page_files; file->name; file++)
+		if (!strcmp(file->name, name))
+			return file;
+	return NULL;
+}
+
+/* What ends an element may not stand in it: in a script it can only be within a text. */
+static void put_inside(struct strbuf *out, const char *text, const char *element)
+{
+	char *end = xasprintf("</%s", element);
+	const char *here;
+
+	for (; (here = strcasestr(text, end)); text = here + 1) {
+		strbuf_add(out, text, (size_t)(here - text));
+		strbuf_puts(out, "<\\");
+	}
+	strbuf_puts(out, text);
+	free(end);
+}
+
+/* In JSON a `<` can only be within a text. */
+static void put_data(struct strbuf *out, const char *json)
+{
+	for (const char *here; (here = strchr(json, '<')); json = here + 1) {
+		strbuf_add(out, json, (size_t)(here - json));
+		strbuf_puts(out, "\\u003c");
+	}
+	strbuf_puts(out, json);
+}
+
+/* Puts a file in the place of its link, BEGINNING/NAMEEND, with `before` in front. */
+static void replace(struct strbuf *page, const char *beginning, const char *end,
+		    const char *element, const struct page_file *file, const char *before)
+{
+	char *link = xasprintf("%s/%s%s", beginning, file->name, end);
+	char *found = page->text ? strstr(page->text, link) : NULL;
+	struct strbuf out = {0}, content = {0};
+
+	if (found) {
+		unpack(file, &content);
+		strbuf_add(&out, page->text, (size_t)(found - page->text));
+		strbuf_puts(&out, before);
+		strbuf_printf(&out, "<%s%s>", element,
+			      strcmp(element, "script") ? "" : " type=\"module\"");
+		put_inside(&out, content.text ? content.text : "", element);
+		strbuf_printf(&out, "</%s>", element);
+		strbuf_puts(&out, found + strlen(link));
+		strbuf_fini(page);
+		*page = out;
+	}
+	strbuf_fini(&content);
+	free(link);
+}
+
+static const char policy[] =
+	"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "
+	"'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action "
+	"'none'\">\n";
+
+static void make_page(struct strbuf *page, const char *data)
+{
+	struct strbuf before = {0};
+
+	unpack(find("index.html"), page);
+	strbuf_puts(&before, policy);
+	strbuf_puts(&before, "<script type=\"application/json\" id=\"helio-data\">");
+	put_data(&before, data);
+	strbuf_puts(&before, "</script>\n");
+	for (const struct page_file *file = page_files; file->name; file++) {
+		replace(page, "<link rel=\"stylesheet\" href=\"", "\">", "style", file, "");
+		replace(page, "<script type=\"module\" src=\"", "\"></script>", "script", file,
+			before.text);
+	}
+	strbuf_fini(&before);
+}
+
+static size_t size_of_page(void)
+{
+	struct strbuf page = {0};
+
+	make_page(&page, "");
+	size_t size = page.length;
+
+	strbuf_fini(&page);
+	return size;
+}
+
+/* ---- all of it ---- */
+
+static bool wait_until_open(struct server *server, struct shown *shown)
+{
+	pthread_mutex_lock(&server->lock);
+	while (!shown->answerer && !shown->failed)
+		pthread_cond_wait(&server->opened, &server->lock);
+	bool opened = !shown->failed;
+
+	pthread_mutex_unlock(&server->lock);
+	return opened;
+}
+
+/* The page's data as text, the caller's to free. */
+static char *collect_all(struct server *server)
+{
+	json_t *first = bootstrap(server);
+	char *text = json_dumps(first, JSON_COMPACT);
+	struct collection into = {.server = server, .answers = json_object()};
+	/* `<` takes 5 bytes more; names have some */
+	size_t taken = size_of_page() + strlen(text) + 1024;
+
+	free(text);
+	into.most = SERVE_HTML_MOST > taken ? (SERVE_HTML_MOST - taken) / 100 * 90 : 0;
+	for (size_t i = 0; i < COUNT(commands); i++)
+		collect(&into, words_of(commands[i], WORDS));
+	collect_functions(&into);
+
+	json_t *data = json_pack("{s:o, s:o}", "bootstrap", first, "answers", into.answers);
+
+	text = json_dumps(data, JSON_COMPACT);
+	json_decref(data);
+	return text;
+}
+
+static bool write_file(const char *path, const struct strbuf *page)
+{
+	FILE *file = fopen(path, "we");
+	bool ok = file && fwrite(page->text, 1, page->length, file) == page->length;
+
+	return (!file || !fclose(file)) && ok;
+}
+
+static int write_page(struct server *server, const char *program, const char *path)
+{
+	char *data = collect_all(server);
+	struct strbuf page = {0};
+	int status = 0;
+
+	make_page(&page, data);
+	if (page.length > SERVE_HTML_MOST || !write_file(path, &page)) {
+		terminal_printf(stderr, "%s: %s cannot be written: %s\n", program, path,
+				page.length > SERVE_HTML_MOST ? "it would be too large"
+							      : strerror(errno));
+		status = EXIT_FAILED;
+	}
+	strbuf_fini(&page);
+	free(data);
+	return status;
+}
+
+int serve_html(const char *program, char *const *experiments, size_t count, const char *file)
+{
+	const struct serve_config config = {
+		.program = program, .experiments = experiments, .experiment_count = count};
+	struct server server;
+	int status = EXIT_FAILED;
+
+	if (!find("index.html")) {
+		terminal_printf(
+			stderr,
+			"%s: This program was built without the page: install Node.js 18 or "
+			"later with npm (Debian: apt install nodejs npm) and build it "
+			"again\n",
+			program);
+		return EXIT_FAILED;
+	}
+	if (!server_init(&server, &config))
+		return EXIT_FAILED;
+	struct shown *shown = sessions_open_later(&server, experiments, count);
+
+	if (wait_until_open(&server, shown))
+		status = write_page(&server, program, file);
+	for (size_t i = 0; i < shown->messages.count && shown->failed; i++)
+		terminal_printf(stderr, "%s: %s\n", program, shown->messages.items[i].text);
+	server_fini(&server);
+	return status;
+}

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The page of `helio view`: its own unit tests, and the page in a browser over experiments of every kind. What the browser shows is compared with
+`helio print -printmode json`, by tests/browser of web/; this makes the experiments and runs them.
+"""
+import os
+import pathlib
+import re
+import shutil
+
+from harness import ROOT, Skip, test
+
+WEB = ROOT / 'web'
+NAME = r"""<img src=x onerror=alert(1)>&amp;'"""
+HOSTILE = [NAME, '\u202egnp.exe', 'x' * 4000]
+
+
+def node(t):
+    program = t.need('node')
+    if int(re.match(r'v(\d+)', t.run(program, '--version').out)[1]) < 18:
+        raise Skip('Node.js is older than 18')
+    if not (WEB / 'node_modules' / 'esbuild').exists():
+        raise Skip('the packages of web/ are not installed: ./dev build does that')
+    return program
+
+
+def tested(t, result):
+    lines = (result.out + result.err).splitlines()
+    passed = [line for line in lines if re.match(r'\S+ pass \d+', line)]
+    t.check(result.status == 0 and passed and int(passed[-1].split()[-1]) > 0, '\n'.join(lines)[-6000:])
+    t.remark = f'{passed[-1].split()[-1]} tests '
+
+
+@test
+def types(t):
+    """The page is what its types say."""
+    program = node(t)
+    result = t.run(program, WEB / 'node_modules/typescript/bin/tsc', '--noEmit', '-p', WEB, timeout=300)
+    t.check(result.status == 0, result.out[-4000:])
+
+
+@test
+def units(t):
+    tested(t, t.run(node(t), WEB / 'test/run.mjs', 'unit', cwd=WEB, timeout=300))
+
+
+@test
+def lock_file(t):
+    """Packages are pinned by version and sum, come from whatever registry npm is set to, and the page takes along two of them."""
+    text = (WEB / 'package-lock.json').read_text(encoding='utf-8')
+    t.check('"resolved"' not in text, 'package-lock.json names where packages come from')
+    package = (WEB / 'package.json').read_text(encoding='utf-8')
+    t.check(not re.search(r'": "[~^*><]', package), 'package.json has a version that is not exact')
+    t.equal(re.findall(r'"([^"]+)":', package[package.index('"dependencies"'):package.index('"devDependencies"')])[1:], ['@preact/signals', 'preact'], 'what the page takes along')
+
+
+def hostile_program(t):
+    """Functions whose names the page must show as text."""
+    lines = []
+    for number, name in enumerate(HOSTILE):
+        quoted = name.replace('\\', '\\\\').replace('"', '\\"')
+        lines.append(f'double f{number}(double) __asm__("\\"{quoted}\\"");\n'
+                     f'__attribute__((noinline)) double f{number}(double x) {{ for (int i = 0; i < 30000000; i++) x += x * 1e-9 + i; return x; }}\n')
+    source = t.directory / 'hostile.c'
+    source.write_text(''.join(lines) + 'int main(void) { return f0(1) + f1(2) + f2(3) < 0; }\n', encoding='utf-8')
+    program = t.directory / 'hostile'
+    t.equal(t.run('cc', '-g', '-O1', '-o', program, source).status, 0, 'compiling')
+    return program
+
+
+def record(t, name, *words, options=()):
+    result = t.run(t.helio, 'collect', '-q', *options, '-o', t.directory / name, *words, timeout=300)
+    t.check(result.status == 0, f'{name}: {result.err[-1000:]}')
+
+
+@test(alone=True)
+def browser(t):
+    program = node(t)
+    if not os.path.exists(os.environ.get('CHROMIUM', '/usr/bin/chromium')):
+        raise Skip('chromium is not installed')
+    everything = t.target('everything')
+    record(t, 'all.1.er', everything, options=('-p', 'hi', '-H', 'on', '-s', 'on', '-i', 'on', '-h', 'page-faults,1'))
+    record(t, 'clock.1.er', everything, options=('-p', 'hi'))
+    record(t, 'family.1.er', 'sh', '-c', f'{t.target("phases")} >/dev/null; {everything}')
+    record(t, 'hostile.1.er', hostile_program(t))
+    record(t, 'damaged.1.er', everything, options=('-p', 'hi'))
+    for file in sorted(pathlib.Path(t.directory / 'damaged.1.er').rglob('*')):
+        if file.is_file() and file.name.startswith('profile') and file.stat().st_size > 4096:
+            with open(file, 'r+b') as data:
+                data.truncate(file.stat().st_size * 2 // 3)
+    result = t.run(program, WEB / 'test/run.mjs', 'browser', cwd=WEB, timeout=900, env={
+        'HELIO': str(t.helio), 'HELIO_TEST_EXPERIMENTS': str(t.directory), 'HELIO_TEST_NAMES': '\n'.join(HOSTILE), 'HELIO_TEST_SLOW': t.target('everything'),
+        'XDG_CACHE_HOME': str(t.directory / 'cache'), 'HOME': str(t.directory)})
+    shutil.rmtree(t.directory / 'cache', ignore_errors=True)
+    tested(t, result)

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests to the server. Errors are sentences, to be shown as they are.
+
+import type { Answer, Bootstrap, PrintRequest } from './types';
+
+export class ApiError extends Error {
+	constructor(text: string, readonly status: number) {
+		super(text);
+	}
+}
+
+async function failure(response: Response): Promise<ApiError> {
+	let text = '';
+	try {
+		text = ((await response.json()) as { error?: { text?: string } }).error?.text ?? '';
+	} catch {
+		// No JSON: the status has to do.
+	}
+	return new ApiError(text || `The server answered ${response.status} ${response.statusText}.`, response.status);
+}
+
+async function send(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
+	const init: RequestInit = { method, credentials: 'same-origin', cache: 'no-store' };
+	if (signal) init.signal = signal;
+	if (body !== undefined) {
+		init.headers = { 'Content-Type': 'application/json' };
+		init.body = JSON.stringify(body);
+	}
+	let response: Response;
+	try {
+		response = await fetch(`/api/v1/${path}`, init);
+	} catch (error) {
+		if (signal?.aborted) throw error;
+		throw new ApiError('The server does not answer any more: it has ended, or the connection is cut. Start helio view again.', 0);
+	}
+	if (!response.ok) throw await failure(response);
+	return response;
+}
+
+export async function get<T>(path: string): Promise<T> {
+	return (await (await send('GET', path)).json()) as T;
+}
+
+export async function post<T>(path: string, body: unknown): Promise<T> {
+	const response = await send('POST', path, body);
+	return (response.status === 204 ? null : await response.json()) as T;
+}
+
+// The token stands in the fragment, which no request carries; it is valid once.
+export async function login(): Promise<void> {
+	const token = /^#t=([A-Za-z0-9_-]+)/.exec(location.hash);
+	if (!token) return;
+	history.replaceState(null, '', location.pathname + '#');
+	try {
+		await post('login', { token: token[1] });
+	} catch (error) {
+		// Used before: this browser may be logged in by it.
+		if (!(error instanceof ApiError) || error.status !== 401) throw error;
+	}
+}
+
+export const bootstrap = (): Promise<Bootstrap> => get<Bootstrap>('bootstrap');
+
+let nextId = 0;
+const page = Math.random().toString(36).slice(2, 8);
+
+export interface Running<T> {
+	id: string;
+	answer: Promise<T>;
+	cancel(): void;
+}
+
+function run<T>(session: number, request: PrintRequest, format: string, read: (r: Response) => Promise<T>): Running<T> {
+	const id = `${page}-${nextId++}`;
+	const abort = new AbortController();
+	const answer = send('POST', 'print', { session, id, format, ...request }, abort.signal).then(read);
+	return {
+		id,
+		answer,
+		cancel: () => {
+			abort.abort();
+			void send('POST', 'cancel', { id }).catch(() => undefined);
+		},
+	};
+}
+
+export const print = (session: number, request: PrintRequest): Running<Answer> =>
+	run(session, request, 'json', async (r) => (await r.json()) as Answer);
+
+export const printText = (session: number, request: PrintRequest, format: string): Running<string> =>
+	run(session, request, format, (r) => r.text());
+
+export const progress = (id: string): Promise<{ done: number }> => get(`progress?id=${encodeURIComponent(id)}`);

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Colours. Those of names are a hash of the name: the same everywhere and every time; lightness and chroma
+// are fixed, so that text on them can be read. Those of states can be told apart by colour-blind people
+// (after Okabe and Ito) and differ in lightness too.
+
+export function hash(text: string): number {
+	let h = 0x811c9dc5;
+	for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
+	h ^= h >>> 15;
+	h = Math.imul(h, 0x2c1b3c6d);
+	return (h ^ (h >>> 13)) >>> 0;
+}
+
+// Load objects get a hue of their own each, as far as there are enough: the hash says where to begin.
+const hues = new Map<string, number>();
+export function reserveHues(names: string[]): void {
+	for (const name of names) {
+		if (hues.has(name)) continue;
+		let hue = hash(name) % 360;
+		const free = (h: number, gap: number): boolean => [...hues.values()].every((x) => Math.abs(((h - x + 540) % 360) - 180) >= gap);
+		const gap = hues.size < 8 ? 32 : 12;
+		for (let i = 0; i < 30 && !free(hue, gap); i++) hue = (hue + 37) % 360;
+		hues.set(name, hue);
+	}
+}
+
+export const nameColour = (name: string, dark: boolean): string => {
+	const h = hash(name);
+	const hue = hues.get(name) ?? h % 360;
+	const shade = ((h >>> 9) % 5) * 0.012;
+	return dark ? `oklch(${0.43 + shade} 0.075 ${hue})` : `oklch(${0.83 + shade} 0.085 ${hue})`;
+};
+
+export const grey = (dark: boolean): string => (dark ? 'oklch(0.40 0 0)' : 'oklch(0.86 0 0)');
+
+// Less is blue, more is red; x from -1 to 1.
+export function differenceColour(x: number, dark: boolean): string {
+	const strength = Math.min(1, Math.sqrt(Math.abs(x)));
+	const hue = x < 0 ? 250 : 28;
+	return dark
+		? `oklch(${0.40 + 0.08 * strength} ${0.17 * strength} ${hue})`
+		: `oklch(${0.92 - 0.16 * strength} ${0.15 * strength} ${hue})`;
+}
+
+const light: Record<string, string> = {
+	user: '#0072b2', system: '#56b4e9', trap: '#56b4e9', wait: '#e69f00', lock: '#d55e00', datapfault: '#cc79a7',
+	textpfault: '#b55f90', kernelpfault: '#9c4a79', sleep: '#c9ccd1', stop: '#7a7f87', other: '#009e73',
+};
+const darker: Record<string, string> = {
+	...light, user: '#2b8fd0', sleep: '#4a4e55', stop: '#8b9098',
+};
+export const stateOrder = ['user', 'system', 'trap', 'lock', 'wait', 'datapfault', 'textpfault', 'kernelpfault', 'stop', 'sleep'];
+export const stateName: Record<string, string> = {
+	user: 'user code', system: 'kernel', trap: 'trap', wait: 'ready, no processor', lock: 'waits for a lock',
+	datapfault: 'page fault', textpfault: 'page fault (code)', kernelpfault: 'page fault (kernel)', sleep: 'sleeps',
+	stop: 'stopped',
+};
+export const stateColour = (name: string, dark: boolean): string =>
+	(dark ? darker : light)[name] ?? (dark ? '#8b9098' : '#7a7f87');
+
+export const kindColour: Record<string, string> = {
+	clock: '#0072b2', heap: '#009e73', sync: '#d55e00', io: '#e69f00', counter: '#cc79a7', other: '#7a7f87',
+};
+
+// What a load object is, as far as its name tells: the program, the C library and its kin, the kernel.
+export type Kind = 'program' | 'library' | 'system' | 'kernel' | 'pseudo';
+export function kindOf(name: string, object: string | null | undefined, programs: Set<string>): Kind {
+	if (name.startsWith('<')) return 'pseudo';
+	if (!object) return 'pseudo';
+	if (object.startsWith('[')) return 'kernel';
+	if (programs.has(object)) return 'program';
+	return /\/(ld-linux[^/]*|libc|libm|libpthread|libdl|librt|libstdc\+\+|libgcc_s)[.-][^/]*$/.test(object) ? 'system' : 'library';
+}
+export const kindFill: Record<Kind, [string, string]> = {
+	program: ['oklch(0.83 0.10 150)', 'oklch(0.43 0.09 150)'],
+	library: ['oklch(0.84 0.08 240)', 'oklch(0.43 0.08 240)'],
+	system: ['oklch(0.87 0.07 80)', 'oklch(0.43 0.06 80)'],
+	kernel: ['oklch(0.82 0.09 25)', 'oklch(0.43 0.09 25)'],
+	pseudo: ['oklch(0.88 0 0)', 'oklch(0.38 0 0)'],
+};
+export const kindText: Record<Kind, string> = {
+	program: 'the program', library: 'libraries', system: 'C and C++ run time', kernel: 'kernel, vdso', pseudo: 'no code',
+};

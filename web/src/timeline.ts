@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `timeline` answers, as arrays to draw from; and stacks of events as a flame chart.
+
+import { stateOrder } from './colour';
+import type { Frame, Result, Row } from './types';
+import { num } from './types';
+
+export interface Lane {
+	name: string;
+	experiment: number;
+	thread: number;
+	kinds: Record<string, number>; // events of each kind, in all
+	members: number[]; // lanes of the answer that it is made of
+}
+
+export interface Cells {
+	begin: number;
+	end: number;
+	cell: number; // seconds
+	count: number;
+	lanes: Lane[];
+	// by lane * count + cell
+	states: Float32Array[]; // shares of the cell, by stateOrder
+	fn: Int32Array; // -1: none
+	events: Record<string, Uint32Array>;
+	functions: { name: string; object: string | null }[];
+}
+
+export const eventKinds = ['clock', 'heap', 'sync', 'io', 'counter'];
+
+const lanesOf = (result: Result): Lane[] => ((result.lanes as Row[] | undefined) ?? []).map((l, i): Lane => ({
+	name: l.name ?? '', experiment: num(l, 'experiment'), thread: num(l, 'thread'),
+	kinds: (l.events as Record<string, number> | undefined) ?? {}, members: [i],
+}));
+
+// An answer about a part of the time has only the lanes with events there: which of all lanes each one is.
+function laneMap(result: Result, all: Lane[]): number[] {
+	const at = new Map(all.map((l, i) => [`${l.experiment} ${l.thread}`, i]));
+	return lanesOf(result).map((l) => at.get(`${l.experiment} ${l.thread}`) ?? -1);
+}
+
+export function readCells(result: Result, whole?: Lane[]): Cells {
+	const lanes = whole ?? lanesOf(result);
+	const map = whole ? laneMap(result, whole) : null;
+	const count = num(result as unknown as Row, 'cells');
+	const cell = num(result as unknown as Row, 'cell_s');
+	const n = lanes.length * count;
+	const states = stateOrder.map(() => new Float32Array(n));
+	const fn = new Int32Array(n).fill(-1);
+	const events: Record<string, Uint32Array> = {};
+	for (const row of result.rows) {
+		const lane = map ? map[num(row, 'lane')] ?? -1 : num(row, 'lane');
+		if (lane < 0) continue;
+		const at = lane * count + num(row, 'cell');
+		if (typeof row.function === 'number') fn[at] = row.function;
+		const seconds = (row.states as Record<string, number> | undefined) ?? {};
+		stateOrder.forEach((s, k) => {
+			const v = seconds[s];
+			if (v) states[k]![at] = v / (cell || 1);
+		});
+		const counts = (row.events as Record<string, number> | undefined) ?? {};
+		for (const kind in counts) (events[kind] ??= new Uint32Array(n))[at] = counts[kind]!;
+	}
+	for (let lane = 0; lane < lanes.length; lane++) spread(states, lane * count, count);
+	return {
+		begin: num(result as unknown as Row, 'begin_s'), end: num(result as unknown as Row, 'end_s'), cell, count, lanes, states, fn, events,
+		functions: (result.functions as Cells['functions'] | undefined) ?? [],
+	};
+}
+
+// The time of an event is told in the cell where it ends, though it lay in those before, too: what is more
+// than a cell has time for goes to the cells before it that have room.
+export function spread(states: Float32Array[], from: number, count: number): void {
+	const carried = new Float64Array(states.length);
+	for (let c = from + count - 1; c >= from; c--) {
+		let room = 1;
+		const before = carried.slice();
+		for (let k = 0; k < states.length; k++) {
+			const own = states[k]![c]!;
+			const kept = Math.min(own, room);
+			states[k]![c] = kept;
+			room -= kept;
+			carried[k]! += own - kept;
+		}
+		for (let k = 0; k < states.length && room > 0; k++) {
+			const more = Math.min(room, before[k]!);
+			states[k]![c]! += more;
+			carried[k]! -= more;
+			room -= more;
+		}
+	}
+}
+
+export type Grouping = 'thread' | 'process' | 'all';
+
+// Lanes put together: those of a process, or all.
+export function groupLanes(cells: Cells, by: Grouping): Lane[] {
+	if (by === 'thread') return cells.lanes;
+	const groups = new Map<number, Lane>();
+	cells.lanes.forEach((lane, i) => {
+		const key = by === 'process' ? lane.experiment : 0;
+		const group = groups.get(key);
+		if (!group) groups.set(key, { name: by === 'process' ? lane.name.replace(/,? Thread \d+ \(tid \d+\)$/, '') : 'All threads', experiment: by === 'process' ? lane.experiment : 0, thread: 0, kinds: { ...lane.kinds }, members: [i] });
+		else {
+			group.members.push(i);
+			for (const k in lane.kinds) group.kinds[k] = (group.kinds[k] ?? 0) + lane.kinds[k]!;
+		}
+	});
+	for (const g of groups.values()) if (g.members.length > 1) g.name += ` (${g.members.length} threads)`;
+	return [...groups.values()];
+}
+
+export interface Event {
+	lane: number;
+	kind: string;
+	type: string;
+	begin: number;
+	end: number;
+	stack: number; // -1: none
+	row: Row;
+}
+export interface Events {
+	events: Event[];
+	frames: Frame[];
+	stacks: number[][]; // innermost first
+	begin: number;
+	end: number;
+}
+
+export function readEvents(result: Result, whole: Lane[]): Events {
+	const map = laneMap(result, whole);
+	return {
+		events: result.rows.map((row) => ({
+			lane: map[num(row, 'lane')] ?? -1, kind: String(row.kind), type: String(row.type ?? ''), begin: num(row, 'begin_s'), end: num(row, 'end_s'),
+			stack: typeof row.stack === 'number' ? row.stack : -1, row,
+		})).sort((a, b) => a.lane - b.lane || a.begin - b.begin),
+		frames: (result.frames as Frame[] | undefined) ?? [],
+		stacks: (result.stacks as number[][] | undefined) ?? [],
+		begin: num(result as unknown as Row, 'begin_s'), end: num(result as unknown as Row, 'end_s'),
+	};
+}
+
+// The clock events of a lane as a flame chart: what neighbours have in common from the outermost frame on
+// is one rectangle, unless time lies between them.
+export interface ChartRect { begin: number; end: number; depth: number; frame: number }
+export function flameChart(events: Event[], stacks: number[][], frames: Frame[]): ChartRect[] {
+	const rects: ChartRect[] = [];
+	let open: ChartRect[] = [];
+	let last = -1;
+	for (const event of events) {
+		if (event.kind !== 'clock') continue;
+		const path = [...(stacks[event.stack] ?? [])].reverse();
+		const joined = last >= 0 && event.begin - last < 1e-6 + (event.end - event.begin) * 0.1;
+		let same = 0;
+		if (joined) while (same < path.length && same < open.length && nameOf(frames, open[same]!.frame) === nameOf(frames, path[same]!)) same++;
+		for (const rect of open.slice(0, same)) rect.end = event.end;
+		open = open.slice(0, same);
+		for (let d = same; d < path.length; d++) {
+			const rect = { begin: event.begin, end: event.end, depth: d, frame: path[d]! };
+			rects.push(rect);
+			open.push(rect);
+		}
+		last = event.end;
+	}
+	return rects;
+}
+const nameOf = (frames: Frame[], i: number): string => `${frames[i]?.name}\t${frames[i]?.object}`;
+
+export interface Strip { title: string; unit: string; max: number; points: { begin: number; end: number; value: number }[] }
+
+// Sample points as strips: CPU use, memory, reading and writing. Of several processes, the sum at each moment
+// would need one clock; the founder's are shown where there are several.
+export function strips(result: Result | null | undefined): Strip[] {
+	const rows = (result?.rows ?? []).filter((r) => typeof r.sample === 'number' && num(r, 'duration_s') > 0);
+	if (rows.length < 2) return [];
+	const first = rows[0]!.experiment;
+	const own = rows.filter((r) => r.experiment === first);
+	const make = (title: string, unit: string, value: (r: Row) => number): Strip => {
+		const points = own.map((r) => ({ begin: num(r, 'start_s'), end: num(r, 'end_s'), value: value(r) }));
+		return { title, unit, max: Math.max(...points.map((p) => p.value)), points };
+	};
+	return [
+		make('CPUs in use', '', (r) => (num(r, 'user_s') + num(r, 'system_s')) / num(r, 'duration_s')),
+		make('Memory (RSS)', 'bytes', (r) => num(r, 'rss_bytes')),
+		make('Read and written / s', 'bytes', (r) => (num(r, 'read_bytes') + num(r, 'write_bytes')) / num(r, 'duration_s')),
+		make('Switches / s', 'count', (r) => (num(r, 'voluntary_switches') + num(r, 'involuntary_switches')) / num(r, 'duration_s')),
+	].filter((s) => s.max > 0);
+}

@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: Apache-2.0
+// Timeline: what each thread did over time. Far away, states as stacked colours or the function that took
+// most of each cell; near, the events with their stacks as a flame chart. Dragging selects a range, which
+// zooms or becomes a filter. Between two answers of the server what is known is drawn, moved and stretched.
+
+import type { JSX } from 'preact';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { grey, kindColour, nameColour, stateColour, stateName, stateOrder } from '../colour';
+import { baseName, formatAlone, formatTime, ticks } from '../format';
+import { useKeys } from '../keys';
+import { useQuery } from '../query';
+import { request } from '../request';
+import { matcher } from '../search';
+import { catalogue, dark, param, patch, rowHeight, selection, state } from '../store';
+import { eventKinds, flameChart, groupLanes, readCells, readEvents, strips, type Cells, type ChartRect, type Event, type Events, type Grouping, type Lane, type Strip } from '../timeline';
+import { functionMenu, setTimeFilter, threadMenu } from '../ui/actions';
+import { accent, Canvas, dim, ink, paper, rule, SvgPen, type Pen } from '../ui/canvas';
+import { openMenu } from '../ui/menu';
+import { Choice, Frame, Toggle, usePublish } from '../ui/view';
+
+const GUTTER = 178;
+const CELLS = 600;
+const FEW_EVENTS = 8000; // as many as one answer has
+
+interface Range { from: number; to: number }
+
+export function Timeline(): JSX.Element {
+	const from = param('t0');
+	const to = param('t1');
+	const most = Math.max(60, Math.min(CELLS, Math.floor(120000 / Math.max(1, catalogue.value?.processes.length ?? 1) / 8)));
+	const range: string[] = from && to ? ['-from', from, '-to', to] : [];
+	const whole = request(state.value, { plain: true, noCompare: true }, ['timeline', String(most)], ['sample_detail']);
+	const near = range.length ? request(state.value, { plain: true, noCompare: true }, ['timeline', ...range, String(most)]) : null;
+	const wholeQuery = useQuery(whole).value;
+	const nearQuery = useQuery(near).value;
+	const canvas = useRef<HTMLCanvasElement | null>(null);
+	const painter = useRef<((pen: Pen) => void) | null>(null);
+	usePublish(near ?? { ...whole, commands: [whole.commands[0]!] }, () => {
+		const pen = new SvgPen(canvas.current?.clientWidth ?? 1200, canvas.current?.clientHeight ?? 600);
+		painter.current?.(pen);
+		return { svg: pen.finish(), canvas: canvas.current };
+	});
+	const all = useMemo(() => { const r = wholeQuery.answer?.results[0]; return r ? readCells(r) : null; }, [wholeQuery.answer]);
+	const detail = useMemo(() => { const r = nearQuery.answer?.results[0]; return near && r && all ? readCells(r, all.lanes) : null; }, [nearQuery.answer, near === null, all]);
+	const samples = useMemo(() => strips(wholeQuery.answer?.results[1]), [wholeQuery.answer]);
+	const shown = detail ?? all;
+	const inRange = shown ? Object.values(shown.events).reduce((sum, a) => sum + a.reduce((x, y) => x + y, 0), 0) : 0;
+	const clock = shown?.events.clock?.reduce((x, y) => x + y, 0) ?? 0;
+	const few = inRange <= FEW_EVENTS;
+	const wantsEvents = near !== null && detail !== null && !nearQuery.stale && inRange > 0 && (few || (clock > 0 && clock <= FEW_EVENTS));
+	const eventsRequest = wantsEvents ? request(state.value, { metrics: 'e.total:name', noCompare: true, ...(few ? {} : { extraFilter: 'HAS_PROP(MSTATE)' }) }, ['timeline', ...range, '-events', '1', String(FEW_EVENTS)]) : null;
+	const eventsQuery = useQuery(eventsRequest).value;
+	const events = useMemo(() => { const r = eventsQuery.answer?.results[0]; return wantsEvents && r && all ? readEvents(r, all.lanes) : null; }, [eventsQuery.answer, wantsEvents, all]);
+	const grouping = (param('rows') || 'thread') as Grouping;
+	const tools = <>
+		<Choice label="Rows" value={grouping} options={[['thread', 'threads'], ['process', 'processes'], ['all', 'all together']]} onChange={(v) => patch({ rows: v === 'thread' ? undefined : v })} />
+		<Choice label="Colours" value={param('tc') || 'state'} options={[['state', 'states'], ['function', 'functions']]} onChange={(v) => patch({ tc: v === 'state' ? undefined : v })} />
+		<Toggle label="Kinds of data" on={param('kinds') === '1'} title="A row for each kind of data below each thread" onChange={(on) => patch({ kinds: on ? '1' : undefined })} />
+		<Toggle label="Stacks" on={param('stacks') !== '0'} title="Call stacks as a flame chart, when zoomed in" onChange={(on) => patch({ stacks: on ? undefined : '0' })} />
+		<span class="hint">drag: range · Ctrl+wheel or <kbd>+</kbd> <kbd>−</kbd>: zoom · <kbd>a</kbd> <kbd>d</kbd>: move · <kbd>0</kbd>: all</span>
+	</>;
+	return <Frame query={wholeQuery} command="timeline" tools={tools} count={() => (all?.lanes.length ?? 0)} show={() => all && (
+		<Picture all={all} detail={detail} events={events} samples={samples} grouping={grouping} canvas={canvas} painter={painter} busy={nearQuery.busy || eventsQuery.busy} />
+	)} />;
+}
+
+interface PictureProps {
+	all: Cells; detail: Cells | null; events: Events | null; samples: Strip[]; grouping: Grouping; busy: boolean;
+	canvas: { current: HTMLCanvasElement | null }; painter: { current: ((pen: Pen) => void) | null };
+}
+
+interface Placed { lane: Lane; y: number; height: number; kinds: string[]; charts: ChartRect[]; depth: number; events: Event[] }
+
+const AXIS = 20;
+
+function Picture({ all, detail, events, samples, grouping, canvas, painter, busy }: PictureProps): JSX.Element {
+	const rh = rowHeight.value;
+	const limits: Range = { from: all.begin, to: all.end };
+	const asked: Range = param('t0') ? { from: Number(param('t0')), to: Number(param('t1')) } : limits;
+	const [view, setView] = useState<Range>(asked);
+	const [picked, setPicked] = useState<Range | null>(null);
+	const [hover, setHover] = useState<{ x: number; y: number } | null>(null);
+	const [chosen, setChosen] = useState<Event | null>(null);
+	const [top, setTop] = useState(0);
+	const scroll = useRef<HTMLDivElement>(null);
+	const drag = useRef<{ x: number; t: number; moved: boolean; pan: boolean } | null>(null);
+	const settle = useRef(0);
+	useEffect(() => { setView(asked); setPicked(null); }, [param('t0'), param('t1'), all]);
+
+	const find = matcher(param('q'));
+	const lanes = useMemo(() => groupLanes(all, grouping).filter((l) => !find || find(l.name)), [all, grouping, param('q')]);
+	const kindsShown = param('kinds') === '1';
+	const stacksShown = param('stacks') !== '0' && events !== null;
+	const placed = useMemo((): Placed[] => {
+		let y = 0;
+		return lanes.map((lane) => {
+			const kinds = kindsShown ? eventKinds.filter((k) => (lane.kinds[k] ?? 0) > 0) : [];
+			const own = events ? events.events.filter((e) => lane.members.includes(e.lane)) : [];
+			const charts = stacksShown && lane.members.length === 1 ? flameChart(own, events!.stacks, events!.frames) : [];
+			const depth = Math.min(40, charts.reduce((d, c) => Math.max(d, c.depth + 1), 0));
+			const height = rh * 1.5 + 4 + kinds.length * (rh * 0.75) + depth * (rh * 0.78);
+			const at = { lane, y, height, kinds, charts, depth, events: own };
+			y += height;
+			return at;
+		});
+	}, [lanes, kindsShown, stacksShown, events, rh]);
+	const total = placed.reduce((h, p) => h + p.height, 0);
+	const headHeight = AXIS + samples.length * Math.round(rh * 1.7);
+
+	const commit = (next: Range, replace = false): void => {
+		const span = Math.max(2e-6, Math.min(limits.to - limits.from, next.to - next.from));
+		let a = Math.max(limits.from, Math.min(limits.to - span, next.from));
+		if (!Number.isFinite(a)) a = limits.from;
+		const range = { from: a, to: a + span };
+		setView(range);
+		clearTimeout(settle.current);
+		const isAll = span >= (limits.to - limits.from) * 0.9999;
+		settle.current = window.setTimeout(() => patch(isAll ? { t0: undefined, t1: undefined } : { t0: range.from.toFixed(9), t1: range.to.toFixed(9) }, { replace }), 140);
+	};
+	const zoomBy = (factor: number, at = (view.from + view.to) / 2): void =>
+		commit({ from: at - (at - view.from) * factor, to: at + (view.to - at) * factor });
+	const pan = (by: number): void => { const w = (view.to - view.from) * by; commit({ from: view.from + w, to: view.to + w }, true); };
+	const timeAt = (clientX: number): number => {
+		const rect = canvas.current!.getBoundingClientRect();
+		return view.from + ((clientX - rect.left - GUTTER) / Math.max(1, rect.width - GUTTER)) * (view.to - view.from);
+	};
+	const laneAt = (clientY: number): Placed | undefined => {
+		const y = clientY - canvas.current!.getBoundingClientRect().top - headHeight + top;
+		return placed.find((p) => y >= p.y && y < p.y + p.height);
+	};
+	const eventAt = (clientX: number, clientY: number): Event | null => {
+		const lane = laneAt(clientY);
+		if (!lane || !events) return null;
+		const t = timeAt(clientX);
+		const slack = (3 / Math.max(1, (canvas.current?.clientWidth ?? 1000) - GUTTER)) * (view.to - view.from);
+		let best: Event | null = null;
+		for (const e of lane.events) if (e.begin - slack <= t && e.end + slack >= t && (!best || e.end - e.begin < best.end - best.begin)) best = e;
+		return best;
+	};
+	const tell = (event: Event | null): void => {
+		setChosen(event);
+		if (!event || !events) return;
+		const stack = (events.stacks[event.stack] ?? []).map((f) => events.frames[f]!).map((f) => ({
+			name: f.name, object: f.object, text: `${f.name}${f.file ? `, ${baseName(f.file)}:${f.line}` : f.object ? ` [${baseName(f.object)}]` : ''}`, file: f.file, line: f.line,
+		}));
+		const more = Object.entries(event.row).filter(([k, v]) => !['lane', 'kind', 'type', 'begin_s', 'end_s', 'stack'].includes(k) && !k.startsWith('e.') && v !== null);
+		selection.value = {
+			kind: 'event', name: `${event.kind}: ${event.type}`, stack,
+			facts: [['Thread', all.lanes[event.lane]?.name ?? ''], ['Begin', formatTime(event.begin, view.to - view.from)], ['Length', formatAlone(event.end - event.begin, 's')],
+				...more.map(([k, v]): [string, string] => [k, String(v)])],
+		};
+	};
+	const stepEvent = (by: number): void => {
+		if (!events?.events.length) return;
+		const list = chosen ? events.events.filter((e) => e.lane === chosen.lane) : events.events;
+		const i = chosen ? list.indexOf(chosen) : by > 0 ? -1 : list.length;
+		const next = list[i + by];
+		if (next) tell(next);
+	};
+	const paint = (pen: Pen): void => paintTimeline(pen, {
+		all, detail, events, samples, placed, view, picked, hover, chosen, top, headHeight, rh, byFunction: param('tc') === 'function',
+	});
+	painter.current = paint;
+	const usePicked = (action: (r: Range) => void): void => { if (picked) action(picked); };
+	useKeys([
+		{ key: 'w +', help: 'zoom in', group: 'Timeline', run: () => zoomBy(0.5) },
+		{ key: 's - −', help: 'zoom out', group: 'Timeline', run: () => zoomBy(2) },
+		{ key: 'a ArrowLeft', help: 'earlier', group: 'Timeline', run: () => pan(-0.25) },
+		{ key: 'd ArrowRight', help: 'later', group: 'Timeline', run: () => pan(0.25) },
+		{ key: '0', help: 'all of the time', group: 'Timeline', run: () => commit(limits) },
+		{ key: 'z Enter', help: 'zoom to the selected range', group: 'Timeline', run: () => usePicked((r) => commit(r)) },
+		{ key: 'f', help: 'only the selected range, in all views', group: 'Timeline', run: () => usePicked((r) => setTimeFilter(r.from, r.to)) },
+		{ key: '.', help: 'next event', group: 'Timeline', run: () => stepEvent(1) },
+		{ key: ',', help: 'previous event', group: 'Timeline', run: () => stepEvent(-1) },
+		{ key: 'Escape', help: 'forget the selected range', group: 'Timeline', run: () => setPicked(null) },
+	]);
+	const down = (e: PointerEvent): void => {
+		if (e.button !== 0) return;
+		canvas.current!.setPointerCapture(e.pointerId);
+		drag.current = { x: e.clientX, t: timeAt(e.clientX), moved: false, pan: e.shiftKey };
+	};
+	const move = (e: PointerEvent): void => {
+		setHover({ x: e.clientX, y: e.clientY });
+		const d = drag.current;
+		if (!d) return;
+		if (!d.moved && Math.abs(e.clientX - d.x) < 4) return;
+		d.moved = true;
+		if (d.pan) {
+			const by = d.t - timeAt(e.clientX);
+			commit({ from: view.from + by, to: view.to + by }, true);
+			return;
+		}
+		const t = Math.max(limits.from, Math.min(limits.to, timeAt(e.clientX)));
+		setPicked({ from: Math.max(limits.from, Math.min(d.t, t)), to: Math.max(d.t, t) });
+	};
+	const up = (e: PointerEvent): void => {
+		const d = drag.current;
+		drag.current = null;
+		if (!d || d.moved) return;
+		setPicked(null);
+		const event = eventAt(e.clientX, e.clientY);
+		if (event) tell(event);
+		else if (!events) tellCell(e);
+	};
+	const tellCell = (e: PointerEvent): void => {
+		const lane = laneAt(e.clientY);
+		if (!lane) return;
+		const cells = detail ?? all;
+		const c = Math.floor((timeAt(e.clientX) - cells.begin) / cells.cell);
+		const f = lane.lane.members.map((m) => cells.fn[m * cells.count + c] ?? -1).find((x) => x >= 0);
+		if (f !== undefined && cells.functions[f]) selection.value = { kind: 'function', name: cells.functions[f]!.name, object: cells.functions[f]!.object };
+	};
+	const menu = (e: MouseEvent): void => {
+		const lane = laneAt(e.clientY);
+		const event = eventAt(e.clientX, e.clientY);
+		const leaf = event && events ? events.frames[events.stacks[event.stack]?.[0] ?? -1] : undefined;
+		openMenu([
+			...(picked ? [{ text: 'Zoom to the range', hint: 'z', run: () => commit(picked) }, { text: 'Only this time range', hint: 'f', run: () => setTimeFilter(picked.from, picked.to) }, null] : []),
+			...(lane && lane.lane.thread ? threadMenu(lane.lane.experiment, lane.lane.thread) : []),
+			{ text: 'All of the time', hint: '0', run: () => commit(limits) },
+			...(leaf ? [null, ...functionMenu(leaf.name, leaf.object)] : []),
+		], e.clientX, e.clientY);
+	};
+	return (
+		<div class="picture timeline">
+			<div class="scroll" ref={scroll} onScroll={(e) => setTop(e.currentTarget.scrollTop)}>
+				<div class="sticky"><Canvas canvasRef={canvas} label={`Timeline of ${lanes.length} rows; Threads and Seconds have the same as tables`} paint={paint}
+					redraw={[all, detail, events, samples, placed, view, picked, hover, chosen, top, param('tc'), rh]}
+					onPointerDown={down} onPointerMove={move} onPointerUp={up} onPointerLeave={() => setHover(null)} onContextMenu={menu}
+					onDblClick={() => { if (picked) commit(picked); else zoomBy(0.4); }}
+					onWheel={(e) => {
+						if (e.ctrlKey || e.metaKey) { e.preventDefault(); zoomBy(e.deltaY < 0 ? 0.8 : 1.25, timeAt(e.clientX)); }
+						else if (Math.abs(e.deltaX) > Math.abs(e.deltaY)) { e.preventDefault(); pan(e.deltaX / 1500); }
+					}} /></div>
+				<div style={{ height: `${Math.max(0, total + headHeight - 1)}px` }} class="spacer" />
+			</div>
+			{hover && !drag.current && <Tip all={all} detail={detail} events={events} lane={laneAt(hover.y)} time={timeAt(hover.x)} event={eventAt(hover.x, hover.y)} x={hover.x} y={hover.y} />}
+			<div class="foot">
+				<div class="legend">{(param('tc') === 'function' ? [] : stateOrder.filter((s, k) => s !== 'trap' && all.states[k]!.some((v) => v > 0))).map((s) => <span><i class="swatch" style={{ background: stateColour(s, dark.value) }} />{stateName[s]}</span>)}
+					{kindsShown && eventKinds.map((k) => <span><i class="swatch" style={{ background: kindColour[k]! }} />{k}</span>)}</div>
+				<span>{formatTime(view.from, view.to - view.from)} – {formatTime(view.to, view.to - view.from)}</span>
+				{picked && <span class="picked" aria-live="polite">selected {formatAlone(picked.to - picked.from, 's')} from {formatTime(picked.from, picked.to - picked.from)}
+					<button onClick={() => commit(picked)}>Zoom <kbd>z</kbd></button><button onClick={() => setTimeFilter(picked.from, picked.to)}>Filter <kbd>f</kbd></button></span>}
+				{busy && <span class="hint">…</span>}
+			</div>
+		</div>
+	);
+}
+
+function Tip({ all, detail, events, lane, time, event, x, y }: { all: Cells; detail: Cells | null; events: Events | null; lane: Placed | undefined; time: number; event: Event | null; x: number; y: number }): JSX.Element | null {
+	if (!lane || time < all.begin) return null;
+	const cells = detail && time >= detail.begin && time <= detail.end ? detail : all;
+	const c = Math.floor((time - cells.begin) / cells.cell);
+	const shares = stateOrder.map((s, k) => [s, lane.lane.members.reduce((sum, m) => sum + (cells.states[k]![m * cells.count + c] ?? 0), 0)] as const).filter(([, v]) => v > 0.005);
+	const f = lane.lane.members.length === 1 ? cells.fn[lane.lane.members[0]! * cells.count + c] ?? -1 : -1;
+	const leaf = event && events ? events.frames[events.stacks[event.stack]?.[0] ?? -1] : undefined;
+	return (
+		<div class="tip" role="tooltip" style={{ left: `${Math.min(x + 14, innerWidth - 320)}px`, top: `${Math.min(y + 16, innerHeight - 150)}px` }}>
+			<b>{lane.lane.name}</b><div>{formatTime(time, cells.cell * 4)}</div>
+			{event ? <div>{event.kind} {event.type} · {formatAlone(event.end - event.begin, 's')}{leaf ? ` · ${leaf.name}` : ''}</div> : <>
+				{shares.map(([s, v]) => <div><i class="swatch" style={{ background: stateColour(s, dark.value) }} />{stateName[s]} {(100 * v).toFixed(0)}%</div>)}
+				{f >= 0 && <div class="dim">{cells.functions[f]?.name}</div>}</>}
+		</div>
+	);
+}
+
+interface Scene {
+	all: Cells; detail: Cells | null; events: Events | null; samples: Strip[]; placed: Placed[]; view: Range; picked: Range | null;
+	hover: { x: number; y: number } | null; chosen: Event | null; top: number; headHeight: number; rh: number; byFunction: boolean;
+}
+
+function paintTimeline(pen: Pen, s: Scene): void {
+	const { view } = s;
+	const x = (t: number): number => GUTTER + ((t - view.from) / (view.to - view.from || 1)) * (pen.width - GUTTER);
+	pen.rect(0, 0, pen.width, pen.height, paper());
+	for (const p of s.placed) {
+		const y = s.headHeight + p.y - s.top;
+		if (y + p.height < s.headHeight || y > pen.height) continue;
+		paintLane(pen, s, p, y, x);
+	}
+	// What has been scrolled under the axis goes away.
+	pen.rect(0, 0, pen.width, s.headHeight, paper());
+	paintHead(pen, s, x);
+	pen.rect(GUTTER - 1, 0, 1, pen.height, rule());
+	if (s.picked) {
+		const a = Math.max(GUTTER, x(s.picked.from));
+		const b = Math.min(pen.width, x(s.picked.to));
+		pen.rect(a, 0, Math.max(1, b - a), pen.height, dark.value ? 'rgba(108,178,255,0.22)' : 'rgba(10,95,191,0.14)');
+		pen.rect(a, 0, 1, pen.height, accent());
+		pen.rect(b - 1, 0, 1, pen.height, accent());
+	}
+}
+
+function paintHead(pen: Pen, s: Scene, x: (t: number) => number): void {
+	const { view, rh } = s;
+	const span = view.to - view.from;
+	for (const t of ticks(view.from, view.to, Math.max(2, Math.floor((pen.width - GUTTER) / 110)))) {
+		pen.rect(x(t), 0, 1, s.headHeight, rule());
+		pen.text(x(t) + 3, AXIS / 2, formatTime(t, span / 4), dim(), 100);
+	}
+	const h = Math.round(rh * 1.7);
+	s.samples.forEach((strip, i) => {
+		const y = AXIS + i * h;
+		pen.text(6, y + h / 2 - 6, strip.title, ink(), GUTTER - 12);
+		pen.text(6, y + h / 2 + 7, `at most ${strip.unit ? formatAlone(strip.max, strip.unit) : strip.max.toFixed(2)}`, dim(), GUTTER - 12);
+		for (const p of strip.points) {
+			const a = Math.max(GUTTER, x(p.begin));
+			const b = Math.min(pen.width, x(p.end));
+			if (b <= a) continue;
+			const height = ((h - 4) * p.value) / strip.max;
+			pen.rect(a, y + h - 1 - height, Math.max(0.7, b - a - (b - a > 5 ? 1 : 0)), height, dark.value ? '#42688f' : '#a9c7e6');
+		}
+		pen.rect(0, y + h - 1, pen.width, 1, rule());
+	});
+	pen.rect(0, s.headHeight - 1, pen.width, 1, rule());
+}
+
+function paintLane(pen: Pen, s: Scene, p: Placed, y: number, x: (t: number) => number): void {
+	const { rh } = s;
+	const bar = rh * 1.5;
+	const label = p.lane.name.replace(/^Process \d+, (?=Thread)/, new Set(s.all.lanes.map((l) => l.experiment)).size > 1 ? '$&' : '');
+	pen.text(6, y + bar / 2 + 1, label, ink(), GUTTER - 12);
+	const parts: { cells: Cells; from: number; to: number }[] = s.detail
+		? [{ cells: s.all, from: -Infinity, to: s.detail.begin }, { cells: s.detail, from: s.detail.begin, to: s.detail.end }, { cells: s.all, from: s.detail.end, to: Infinity }]
+		: [{ cells: s.all, from: -Infinity, to: Infinity }];
+	for (const part of parts) paintCells(pen, s, p, y, bar, part.cells, part.from, part.to, x);
+	let at = y + bar + 3;
+	if (p.kinds.length) for (const kind of p.kinds) {
+		pen.text(GUTTER - 8 - pen.measure(kind), at + rh * 0.35, kind, dim(), 80);
+		paintKind(pen, s, p, kind, at, rh * 0.7, x);
+		at += rh * 0.75;
+	}
+	else if (s.events) for (const e of p.events) if (e.kind !== 'clock') {
+		const a = x(e.begin);
+		if (a > GUTTER && a < pen.width) pen.rect(a, y + 1, Math.max(1.5, x(e.end) - a), 4, kindColour[e.kind] ?? kindColour.other!);
+	}
+	const step = rh * 0.78;
+	for (const c of p.charts) {
+		if (c.depth >= p.depth) continue;
+		const a = Math.max(GUTTER, x(c.begin));
+		const b = Math.min(pen.width, x(c.end));
+		if (b - a < 0.5) continue;
+		const frame = s.events!.frames[c.frame]!;
+		pen.rect(a, at + c.depth * step, Math.max(0.5, b - a - (b - a > 3 ? 0.7 : 0)), step - 1, frame.object ? nameColour(baseName(frame.object), dark.value) : grey(dark.value));
+		if (b - a > 24) pen.text(a + 3, at + c.depth * step + step / 2, frame.name, ink(), b - a - 6);
+	}
+	if (s.chosen && p.lane.members.includes(s.chosen.lane)) {
+		const a = Math.max(GUTTER, x(s.chosen.begin));
+		pen.frame(a, y + 1, Math.max(2, Math.min(pen.width, x(s.chosen.end)) - a), p.height - 3, accent(), 2);
+	}
+	pen.rect(0, y + p.height - 1, pen.width, 1, rule());
+}
+
+// Cells side by side of one colour are one rectangle in the picture by functions; states are stacked.
+function paintCells(pen: Pen, s: Scene, p: Placed, y: number, bar: number, cells: Cells, from: number, to: number, x: (t: number) => number): void {
+	const { view } = s;
+	const first = Math.max(0, Math.floor((Math.max(view.from, from) - cells.begin) / cells.cell));
+	const last = Math.min(cells.count - 1, Math.ceil((Math.min(view.to, to) - cells.begin) / cells.cell));
+	const members = p.lane.members;
+	const threads = members.length;
+	for (let c = first; c <= last; c++) {
+		const begin = Math.max(from, cells.begin + c * cells.cell);
+		const a = Math.max(GUTTER, x(begin));
+		const b = Math.min(pen.width, x(Math.min(to, cells.begin + (c + 1) * cells.cell)));
+		if (b <= a) continue;
+		if (s.byFunction && threads === 1) {
+			const f = cells.fn[members[0]! * cells.count + c]!;
+			if (f >= 0) pen.rect(a, y + 2, b - a + 0.3, bar - 2, nameColour(cells.functions[f]!.name, dark.value));
+			continue;
+		}
+		let up = y + bar;
+		// An event counts where it ends, so that a cell may hold more than its own length.
+		let whole = 0;
+		for (const shares of cells.states) for (const m of members) whole += shares[m * cells.count + c]!;
+		const most = Math.max(threads, whole);
+		for (let k = 0; k < stateOrder.length; k++) {
+			let share = 0;
+			for (const m of members) share += cells.states[k]![m * cells.count + c]!;
+			if (share <= 0) continue;
+			const h = (share / most) * (bar - 2);
+			up -= h;
+			pen.rect(a, up, b - a + 0.3, h, stateColour(stateOrder[k]!, dark.value));
+		}
+	}
+}
+
+function paintKind(pen: Pen, s: Scene, p: Placed, kind: string, y: number, h: number, x: (t: number) => number): void {
+	const colour = kindColour[kind] ?? kindColour.other!;
+	if (s.events) {
+		for (const e of p.events) if (e.kind === kind) {
+			const a = Math.max(GUTTER, x(e.begin));
+			const b = Math.min(pen.width, Math.max(x(e.end), a + 1.5));
+			if (b > a) pen.rect(a, y, b - a, h, colour);
+		}
+		return;
+	}
+	const cells = s.detail ?? s.all;
+	const counts = cells.events[kind];
+	if (!counts) return;
+	const sums = new Float64Array(cells.count);
+	let max = 0;
+	for (let c = 0; c < cells.count; c++) {
+		for (const m of p.lane.members) sums[c]! += counts[m * cells.count + c]!;
+		if (sums[c]! > max) max = sums[c]!;
+	}
+	for (let c = 0; c < cells.count; c++) {
+		if (!sums[c]) continue;
+		const a = Math.max(GUTTER, x(cells.begin + c * cells.cell));
+		const b = Math.min(pen.width, x(cells.begin + (c + 1) * cells.cell));
+		const height = Math.max(1.5, h * Math.sqrt(sums[c]! / max));
+		if (b > a) pen.rect(a, y + h - height, Math.max(1, b - a), height, colour);
+	}
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was traced: the heap, locks, input and output.
+
+import type { JSX } from 'preact';
+import * as filter from '../filter';
+import { formatAlone } from '../format';
+import { useQuery } from '../query';
+import { request } from '../request';
+import { addFilter, param, patch, selection, state } from '../store';
+import type { Metric, Result, Row } from '../types';
+import { num, str } from '../types';
+import { Course, Histogram, type Bin } from '../ui/charts';
+
+import { metricColumns } from '../ui/table';
+import { Frame, Toggle, usePublish } from '../ui/view';
+import { List } from './list';
+import { StackTable } from './stacks';
+
+function Tabs({ key_, tabs, now }: { key_: string; tabs: [string, string][]; now: string }): JSX.Element {
+	return <div class="seg" role="group">{tabs.map(([v, label], i) => <Toggle label={label} on={now === v} onChange={() => patch({ [key_]: i === 0 ? undefined : v })} />)}</div>;
+}
+
+const count = (title: string, name: string): Metric => ({ name, title, unit: 'count' });
+const bytes = (title: string, name: string): Metric => ({ name, title, unit: 'bytes' });
+
+const heapTabs: [string, string][] = [['heapstat', 'Peak and statistics'], ['leaks', 'Leaks'], ['allocs', 'Allocations']];
+export function Heap(): JSX.Element {
+	const tab = param('heap') || 'heapstat';
+	const req = request(state.value, { plain: true, ...(tab === 'heapstat' ? {} : { limit: 2000 }) }, [tab]);
+	const query = useQuery(req).value;
+	usePublish(req);
+	return <Frame query={query} command={tab} tools={<Tabs key_="heap" tabs={heapTabs} now={tab} />} show={([result]) => (tab === 'heapstat' ? <HeapStatistics result={result!} /> : <HeapStacks result={result!} tab={tab} />)} />;
+}
+
+function HeapStacks({ result, tab }: { result: Result; tab: string }): JSX.Element {
+	const total = result.total as Row;
+	const metrics = tab === 'leaks' ? [bytes('Bytes', 'bytes'), count('Blocks', 'instances')]
+		: [bytes('Bytes', 'bytes'), count('Blocks', 'instances'), bytes('Bytes Leaked', 'leaked_bytes'), count('Blocks Leaked', 'leaked_instances')];
+	const fates = tab === 'leaks' ? result.rows.reduce((sum, r) => sum.set(str(r, 'fate'), (sum.get(str(r, 'fate')) ?? 0) + num(r, 'bytes')), new Map<string, number>()) : null;
+	return <>
+		<p class="line">{tab === 'leaks' ? 'Lost' : 'Allocated'}: {formatAlone(num(total, 'bytes'), 'bytes')} in {num(total, 'instances').toLocaleString('en-US')} blocks
+			{fates && [...fates].map(([fate, v]) => <span> · {fate} {formatAlone(v, 'bytes')}</span>)}</p>
+		<StackTable label={tab} rows={result.rows} key_="stack" metrics={metrics} facts={(row) => (str(row, 'fate') ? [['Fate', str(row, 'fate')]] : [])}
+			extra={tab === 'leaks' ? [{ key: 'fate', title: 'Fate', full: 'Whether something still points to it', unit: 'text', scale: { unit: '', factor: 1, decimals: 0 }, max: 0, total: 0, tone: 'e', form: 'value', width: 16, text: (r) => str(r, 'fate') }] : []} />
+	</>;
+}
+
+function bins(list: unknown, unit: string, valueKey: string, otherKey?: string): Bin[] {
+	const rows = Array.isArray(list) ? (list as Row[]) : [];
+	return rows.map((r) => {
+		const from = num(r, 'from') || num(r, 'from_bytes') || num(r, 'from_s');
+		return { label: from ? `from ${formatAlone(from, unit)}` : unit === 'bytes' ? '0 B' : 'less', value: num(r, valueKey), ...(otherKey ? { other: num(r, otherKey) } : {}) };
+	});
+}
+
+const rangeBins = (list: unknown): Bin[] =>
+	(Array.isArray(list) ? (list as Row[]) : []).map((r) => ({ label: str(r, 'range'), value: num(r, 'blocks'), other: num(r, 'bytes') }));
+
+function HeapStatistics({ result }: { result: Result }): JSX.Element {
+	return <div class="scrolled">{result.rows.map((row) => <HeapOfOne row={row} />)}</div>;
+}
+
+function HeapOfOne({ row }: { row: Row }): JSX.Element {
+	const peak = row.peak as Row | null | undefined;
+	const course = ((peak?.course as Row[] | undefined) ?? []).map((p) => ({ x: num(p, 'seconds'), y: num(p, 'bytes') }));
+	const part = (key: string): Row => (row[key] as Row | null | undefined) ?? {};
+	const temporary = part('temporary');
+	const pairs = (key: string): [string, Row][] => Object.entries(part(key)) as [string, Row][];
+	const blocks = (title: string, key: string): JSX.Element | null => {
+		const list = pairs(key).filter(([, v]) => num(v, 'blocks') > 0);
+		return list.length ? <section><h3>{title}</h3><table class="plain"><thead><tr><th /><th class="n">Blocks</th><th class="n">Bytes</th></tr></thead><tbody>
+			{list.map(([name, v]) => <tr><th scope="row">{name}</th><td class="n">{num(v, 'blocks').toLocaleString('en-US')}</td><td class="n">{formatAlone(num(v, 'bytes'), 'bytes')}</td></tr>)}</tbody></table></section> : null;
+	};
+	const histogram = (title: string, list: unknown): JSX.Element => <Histogram title={title} bins={rangeBins(list)} unit="count" valueTitle="Blocks" otherUnit="bytes" otherTitle="Bytes" />;
+	return <>
+		{peak && <p class="line">Peak of live memory: <b>{formatAlone(num(peak, 'bytes'), 'bytes')}</b> in {num(peak, 'blocks').toLocaleString('en-US')} blocks, at {formatAlone(num(peak, 'seconds'), 's')}, in process {String(peak.pid)}.
+			{num(temporary, 'blocks') > 0 && <> Freed by their thread’s next call: {num(temporary, 'blocks').toLocaleString('en-US')} blocks, {formatAlone(num(temporary, 'bytes'), 'bytes')}.</>}
+			{row.sampled === true && <> These are estimates: the heap was sampled.</>}</p>}
+		<Course title="Live memory over time" points={course} unit="bytes" {...(peak ? { peak: num(peak, 'seconds') } : {})} />
+		<div class="cols">
+			{histogram('Allocated, by size', part('allocated').classes)}
+			{num(part('leaked').total as Row | undefined, 'blocks') > 0 && histogram('Leaked, by size', part('leaked').classes)}
+			{histogram('How long blocks lived', row.lifetimes)}
+			<div>{blocks('What became of blocks never freed', 'fates')}{blocks('Mappings', 'mappings')}</div>
+		</div>
+		{peak && <><h3>What made up the peak</h3><div class="inner"><StackTable label="Stacks of the peak" rows={(peak.stacks as Row[] | undefined) ?? []} key_="stack" metrics={[bytes('Bytes', 'bytes'), count('Blocks', 'blocks')]} total={{ bytes: num(peak, 'bytes'), blocks: num(peak, 'blocks') }} /></div></>}
+	</>;
+}
+
+// ---- locks: the list above, below it who waited for whom ------------------------------------------------
+export function Locks(): JSX.Element {
+	const chosen = param('lock');
+	return (
+		<div class="stackview">
+			<List command={['locks']} label="Locks" nameTitle="Lock" wish={{ limit: 1000 }} sortable={false}
+				select={(row, result) => {
+					selection.value = { kind: 'row', name: row.name ?? '', object: row.object ?? null, row, result };
+					const place = String(result.rows.filter((r) => r.name !== '<Total>').indexOf(row) + 1);
+					if (place !== '0' && param('lock') !== place) patch({ lock: place }, { replace: true });
+				}}
+				menu={(row) => (row.name?.startsWith('<') ? [] : [{ text: 'Who waited for whom', run: () => undefined }])} />
+			{chosen && <OneLock name={chosen} />}
+		</div>
+	);
+}
+
+function OneLock({ name }: { name: string }): JSX.Element {
+	const req = request(state.value, { plain: true, limit: 200 }, ['lock', name]);
+	const query = useQuery(req).value;
+	return <Frame query={query} command="lock" show={([result]) => {
+		const rows = result!.rows;
+		const pairs = rows.filter((r) => r.waiter !== undefined);
+		const waits = rows.filter((r) => Array.isArray(r.frames) && r.held === undefined);
+		const holders = rows.filter((r) => Array.isArray(r.frames) && r.held !== undefined);
+		const metrics: Metric[] = [{ name: 'sync', title: 'Wait Time', unit: 's' }, { name: 'syncn', title: 'Waits', unit: 'count' }, { name: 'longest', title: 'Longest', unit: 's' }];
+		return <div class="onelock"><h3>{str(rows[0], 'name')}: {formatAlone(num(rows[0], 'sync'), 's')} in {num(rows[0], 'syncn').toLocaleString('en-US')} waits, the longest {formatAlone(num(rows[0], 'longest'), 's')}</h3>
+			<div class="cols">
+				<Matrix pairs={pairs} />
+				<div class="inner wide"><h3>Where they waited</h3><StackTable label="Waits" rows={waits} key_="frames" metrics={metrics} total={rows[0]} /></div>
+				{holders.length > 0 && <div class="inner wide"><h3>What holders did meanwhile</h3><StackTable label="Holders" rows={holders} key_="frames" metrics={[{ name: 'held', title: 'Others Waited', unit: 's' }]} total={{ held: num(rows[0], 'sync') }} /></div>}
+			</div></div>;
+	}} />;
+}
+
+const shortThread = (name: string): string => /Thread (\d+)/.exec(name)?.[0].replace('Thread ', 'T') ?? name;
+
+// Waiters down, holders across, the darker the longer.
+function Matrix({ pairs }: { pairs: Row[] }): JSX.Element | null {
+	if (!pairs.length) return null;
+	const waiters = [...new Set(pairs.map((p) => str(p, 'waiter')))].slice(0, 24);
+	const holders = [...new Set(pairs.map((p) => str(p, 'holder') || 'unknown'))].slice(0, 24);
+	const max = Math.max(...pairs.map((p) => num(p, 'sync'))) || 1;
+	return <section><h3>Who waited (down) for whom (across)</h3><table class="matrix"><thead><tr><th />{holders.map((h) => <th scope="col" title={h}>{shortThread(h)}</th>)}</tr></thead><tbody>
+		{waiters.map((w) => <tr><th scope="row" title={w}>{shortThread(w)}</th>{holders.map((h) => {
+			const pair = pairs.find((p) => str(p, 'waiter') === w && (str(p, 'holder') || 'unknown') === h);
+			const v = num(pair, 'sync');
+			return <td class={v ? `heat${Math.max(1, Math.min(5, 5 + Math.ceil(Math.log10(v / max) * 2)))}` : ''} title={pair ? `${w} waited for ${h}: ${num(pair, 'syncn')} times` : ''}>{v ? formatAlone(v, 's') : ''}</td>;
+		})}</tr>)}</tbody></table></section>;
+}
+
+// ---- input and output ------------------------------------------------------------------------------------
+const ioTabs: [string, string][] = [['ioactivity', 'Files'], ['iodetail', 'Descriptors'], ['iocallstack', 'Call stacks'], ['iostat', 'Sizes and times']];
+export function InputOutput(): JSX.Element {
+	const tab = param('io') || 'ioactivity';
+	const tools = <Tabs key_="io" tabs={ioTabs} now={tab} />;
+	if (tab === 'iostat') return <IoStatistics tools={tools} />;
+	if (tab === 'iocallstack') return <IoStacks tools={tools} />;
+	return <List command={[tab]} label="Files" nameTitle="File" tools={tools} wish={{ plain: true, limit: 3000 }} sortable={false}
+		menu={(row) => (row.name?.startsWith('<') ? [] : [
+			{ text: 'Only this file', run: () => addFilter(filter.ioFile((row.name ?? '').replace(/ \(IOVFD=.*$/, ''))) },
+			{ text: 'Without this file', run: () => addFilter(filter.negate(filter.ioFile((row.name ?? '').replace(/ \(IOVFD=.*$/, '')))) },
+		])}
+		columns={(result) => metricColumns(result).filter((c) => c.max > 0)} />;
+}
+
+function IoStacks({ tools }: { tools: JSX.Element }): JSX.Element {
+	const req = request(state.value, { plain: true, limit: 2000 }, ['iocallstack']);
+	const query = useQuery(req).value;
+	usePublish(req);
+	return <Frame query={query} command="iocallstack" tools={tools} show={([result]) => (
+		<StackTable label="Call stacks of I/O" rows={result!.rows} key_="frames" metrics={result!.metrics.filter((m) => m.unit !== 'text' && num(result!.rows[0], m.name) > 0)} total={result!.rows[0]} />
+	)} />;
+}
+
+function IoStatistics({ tools }: { tools: JSX.Element }): JSX.Element {
+	const req = request(state.value, { plain: true }, ['iostat']);
+	const query = useQuery(req).value;
+	usePublish(req);
+	return <Frame query={query} command="iostat" tools={tools} show={([result]) => (
+		<div class="scrolled">{result!.rows.filter((r) => num(r, 'calls') > 0).map((r) => <section class="iogroup"><h2>{str(r, 'group')}: {num(r, 'calls').toLocaleString('en-US')} calls, {formatAlone(num(r, 'bytes'), 'bytes')}, {formatAlone(num(r, 'time_s'), 's')}, the longest {formatAlone(num(r, 'longest_s'), 's')}</h2>
+			<div class="cols"><Histogram title="Sizes" bins={bins(r.sizes, 'bytes', 'calls')} unit="count" /><Histogram title="Durations" bins={bins(r.times, 's', 'calls')} unit="count" /></div></section>)}
+			{((result!.errors as Row[] | undefined) ?? []).length > 0 && <section><h2>Errors</h2><table class="plain"><tbody>{(result!.errors as Row[]).map((e) => <tr><td>{str(e, 'name')}</td><td class="n">{num(e, 'calls')}</td><td class="n">{formatAlone(num(e, 'time_s'), 's')}</td></tr>)}</tbody></table></section>}
+		</div>
+	)} />;
+}
+

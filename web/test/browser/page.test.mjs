@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page in a browser: what it shows is what `helio print` says, and it can be worked with.
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { after, before, test } from 'node:test';
+import { closeBrowser, closePage, folder, go, helio, openBrowser, openPage, print, rowsOf, serve, settled, valueOf } from './harness.mjs';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const near = (a, b, what) => assert.ok(Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(a), Math.abs(b)), `${what}: ${a}, not ${b}`);
+let server;
+before(async () => { server = await serve('all.1.er'); });
+after(async () => {
+	await server.stop();
+	await closeBrowser();
+});
+
+// The table of a view has the rows of a command, with its values.
+async function sameAsPrint(page, label, result, rows = result.rows) {
+	const shown = await rowsOf(page, label);
+	const metrics = result.metrics.filter((m) => m.unit !== 'text');
+	assert.ok(shown.length > 0, `${label}: no rows`);
+	assert.deepEqual(shown.map((r) => r.name), rows.slice(0, shown.length).map((r) => r.name), label);
+	shown.forEach((row, i) => metrics.forEach((m, k) => near(valueOf(row.tips[k]), rows[i][m.name] ?? 0, `${label}: ${row.name}: ${m.name}`)));
+}
+
+test('the address logs in once, the secret leaves it, and nothing else is asked', async () => {
+	const fresh = await serve('clock.1.er');
+	const context = await (await openBrowser()).newContext();
+	const page = await context.newPage();
+	const asked = [];
+	page.on('request', (r) => asked.push(r.url()));
+	await page.goto(fresh.base + fresh.token);
+	await page.waitForSelector('.page');
+	await settled(page);
+	assert.ok(!page.url().includes(fresh.token.slice(3)));
+	assert.deepEqual(asked.filter((u) => !u.startsWith(fresh.base) && !u.startsWith('data:')), []);
+	assert.ok(!asked.some((u) => u.includes(fresh.token.slice(3))));
+	const other = await (await openBrowser()).newContext();
+	const second = await other.newPage();
+	await second.goto(fresh.base + fresh.token);
+	await second.waitForSelector('input[type=password]');
+	await second.fill('input[type=password]', fresh.key);
+	await second.click('button.main');
+	await second.waitForSelector('.page');
+	await context.close();
+	await other.close();
+	await fresh.stop();
+});
+
+for (const [view, label, command] of [
+	['functions', 'Functions', ['-functions']], ['lines', 'Source lines', ['-lines']], ['pcs', 'Instructions', ['-pcs']],
+	['threads', 'Threads', ['-indxobj', 'Threads']], ['processes', 'Processes', ['-indxobj', 'Processes']], ['cpus', 'CPUs', ['-indxobj', 'CPUs']],
+	['samples', 'Samples', ['-indxobj', 'Samples']], ['seconds', 'Seconds', ['-indxobj', 'Seconds']], ['expids', 'Experiment IDs', ['-indxobj', 'Experiment_IDs']],
+	['objects?iobj=Datasize', 'Data sizes', ['-indxobj', 'Datasize']], ['data', 'Data objects', ['-data_objects']],
+	['memory', 'Pages of 4 KB', ['-memobj', 'Memory_page_4K']], ['locks', 'Locks', ['-locks']],
+	['functions?m=ei.user:e.page-faults:name&sort=i.user', 'Functions', ['-metrics', 'ei.user:e.page-faults:name', '-sort', 'i.user', '-functions']],
+	['functions?f=THRID%20%3D%3D%202', 'Functions', ['-filters', 'THRID == 2', '-functions']],
+])
+	test(`${view} has the rows and values of ${command.join(' ')}`, async () => {
+		const page = await openPage(server, view);
+		await sameAsPrint(page, label, print(['all.1.er'], ...command).at(-1));
+		await closePage(page);
+	});
+
+test('callers and callees have those of csingle, and a fragment is made longer', async () => {
+	const page = await openPage(server, 'callers?fn=insert');
+	const [result] = print(['all.1.er'], '-csingle', 'insert');
+	for (const [label, role] of [['Called by', 'caller'], ['Function', 'center'], ['Calls', 'callee']])
+		await sameAsPrint(page, label, result, result.rows.filter((r) => r.role === role));
+	await page.click('[aria-label="Called by"] [role=row][id]:has-text("work")');
+	await page.click('text=Add caller');
+	await settled(page);
+	const appended = print(['all.1.er'], '-csingle', 'insert', '-cprepend', 'work').at(-1);
+	await sameAsPrint(page, 'Fragment of calls', appended, appended.rows.filter((r) => r.role === 'center'));
+	await closePage(page);
+});
+
+test('the call tree opens along the hottest path, and its rows are those of calltree', async () => {
+	const page = await openPage(server, 'calltree');
+	const result = print(['all.1.er'], '-calltree', '-percent', '0.2').at(-1);
+	await page.click('text=Expand all');
+	await page.waitForTimeout(100);
+	await sameAsPrint(page, 'Call tree', result);
+	const levels = await page.$$eval('[aria-label="Call tree"] [role=row][id]', (rows) => rows.map((r) => Number(r.getAttribute('aria-level'))));
+	assert.deepEqual(levels, result.rows.slice(0, levels.length).map((r) => r.depth + 1));
+	await page.click('text=Collapse');
+	assert.equal((await rowsOf(page, 'Call tree')).length, 1 + result.rows.filter((r) => r.depth === 1).length);
+	await page.keyboard.press('i');
+	await settled(page);
+	assert.match(await page.textContent('.status'), /-calltree -inverted/);
+	await closePage(page);
+});
+
+for (const [view, label, command] of [['source', 'Source', '-source'], ['disassembly', 'Disassembly', '-disasm']])
+	test(`${view} has the lines of ${command}, each with its values`, async () => {
+		const page = await openPage(server, `${view}?fn=insert&m=ei.totalcpu:name`);
+		const [result] = print(['all.1.er'], '-metrics', 'ei.totalcpu:name', command, 'insert').slice(-1);
+		const shown = await page.$$eval(`[aria-label="${label}"] [role=row][id]`, (rows) => rows.map((row) => ({
+			index: Number(row.id.slice(3)), text: row.querySelector('.txt').textContent, tips: [...row.querySelectorAll('.c.n')].map((c) => c.getAttribute('title')),
+		})));
+		assert.ok(shown.length > 10);
+		for (const { index, text, tips } of shown) {
+			const row = result.rows[index];
+			assert.ok(row.name.endsWith(text), `${row.name} / ${text}`);
+			near(valueOf(tips[0]), row['e.totalcpu'] ?? 0, row.name);
+			near(valueOf(tips[1]), row['i.totalcpu'] ?? 0, row.name);
+		}
+		await closePage(page);
+	});
+
+test('source and disassembly side by side are linked', async () => {
+	const page = await openPage(server, 'both?fn=insert');
+	const line = print(['all.1.er'], '-disasm', 'insert').at(-1).rows.find((r) => r.kind === 'instruction').line;
+	await page.click(`[aria-label="Source"] [role=row][id]:has(.ln:text-is("${line}"))`);
+	await page.waitForTimeout(150);
+	const marked = await page.$$eval('[aria-label="Disassembly"] [role=row].linked, [aria-label="Disassembly"] [role=row].sel', (rows) => rows.map((r) => r.textContent));
+	assert.ok(marked.length > 0 && marked.some((text) => text.includes(`[${line}]`)), marked.join('\n'));
+	await closePage(page);
+});
+
+for (const view of ['overview', 'timeline', 'flame', 'flame?mode=icicle', 'flame?mode=sandwich&fn=insert', 'heap', 'heap?heap=leaks', 'heap?heap=allocs', 'io', 'io?io=iodetail', 'io?io=iocallstack',
+	'io?io=iostat', 'layout', 'statistics', 'statistics?stat=samples', 'experiments', 'start'])
+	test(`${view} opens`, async () => {
+		const page = await openPage(server, view);
+		assert.equal(await page.$$eval('.empty', (e) => e.length), 0, await page.textContent('.viewbox'));
+		await closePage(page);
+	});
+
+test('heap, I/O and statistics tell what print does', async () => {
+	const page = await openPage(server, 'heap?heap=leaks');
+	const [leaks] = print(['all.1.er'], '-leaks');
+	const stacks = await page.$$eval('[aria-label="leaks"] [role=row][id]', (rows) => rows.map((r) => r.querySelector('.c.n').getAttribute('title')));
+	stacks.forEach((tip, i) => near(valueOf(tip), leaks.rows[i].bytes, 'leaked bytes'));
+	await go(page, 'io');
+	const [io] = print(['all.1.er'], '-ioactivity');
+	const names = (await rowsOf(page, 'Files')).map((r) => r.name);
+	assert.deepEqual(names, io.rows.slice(0, names.length).map((r) => r.name));
+	await go(page, 'statistics');
+	const [statistics] = print(['all.1.er'], '-statistics', 'all');
+	near(valueOf((await rowsOf(page, 'Statistics'))[0].tips[1]), statistics.rows[0].user_s, 'user time');
+	await closePage(page);
+});
+
+test('a filter from the menu is a chip, holds in every view, is undone, and stands in the link', async () => {
+	const page = await openPage(server, 'functions?m=ei.totalcpu:name');
+	await page.click('[aria-label="Functions"] [role=row][id]:has-text("insert")', { button: 'right' });
+	await page.click('role=menuitem[name=/Only with this function/]');
+	await settled(page);
+	const expression = 'FNAME("insert") SOME IN STACK';
+	assert.equal(await page.textContent('.chip .text'), expression);
+	const filtered = (...command) => print(['all.1.er'], '-metrics', 'ei.totalcpu:name', '-filters', expression, ...command).at(-1);
+	await sameAsPrint(page, 'Functions', filtered('-functions'));
+	await page.keyboard.press('5');
+	await settled(page);
+	near(valueOf((await rowsOf(page, 'Call tree'))[0].tips[0]), filtered('-calltree').rows[0]['a.totalcpu'], 'total of the tree');
+	const link = page.url();
+	const again = await openPage(server, link.slice(link.indexOf('#v1/') + 4));
+	assert.equal(await again.textContent('.chip .text'), expression);
+	await closePage(again);
+	await page.keyboard.press('u');
+	await settled(page);
+	await page.keyboard.press('u');
+	await settled(page);
+	assert.equal(await page.$('.chip'), null);
+	await page.keyboard.press('U');
+	await settled(page);
+	assert.equal(await page.textContent('.chip .text'), expression);
+	await page.click('.chip .text');
+	await page.click('role=menuitem[name=Negate]');
+	await settled(page);
+	assert.equal(await page.textContent('.chip .text'), `!(${expression})`);
+	await page.click('.chip .x');
+	await settled(page);
+	assert.equal(await page.$('.chip'), null);
+	await closePage(page);
+});
+
+test('a wrong filter is told with its place; words are completed', async () => {
+	const page = await openPage(server, 'functions');
+	await page.keyboard.press('F');
+	await page.fill('.filteredit textarea', 'THRID === 2');
+	await page.keyboard.press('Enter');
+	await page.waitForSelector('.filteredit .problem');
+	assert.match(await page.textContent('.filteredit .problem'), /\^/);
+	await page.fill('.filteredit textarea', 'THRI');
+	await page.keyboard.press('Tab');
+	assert.match(await page.inputValue('.filteredit textarea'), /^THRID/);
+	await page.keyboard.type(' == 3');
+	await page.keyboard.press('Enter');
+	await settled(page);
+	assert.equal(await page.textContent('.chip .text'), 'THRID == 3');
+	page.complaints = page.complaints.filter((c) => !/\b4\d\d\b/.test(c));
+	await closePage(page);
+});
+
+test('the command line of a view gives the same', async () => {
+	const page = await openPage(server, 'functions?f=FNAME(%22insert%22)%20SOME%20IN%20STACK&m=e.user%3Aname&sort=e.user');
+	const command = await page.textContent('.status .command');
+	const out = execFileSync('sh', ['-c', command.replace(/^helio print/, `"${helio}" print -printmode json`)], { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+	await sameAsPrint(page, 'Functions', JSON.parse(out.trim().split('\n').at(-1)));
+	await closePage(page);
+});
+
+test('columns sort, and the metrics that are picked are shown', async () => {
+	const page = await openPage(server, 'functions?m=ei.totalcpu:name');
+	await page.click('role=columnheader >> text=/Incl/');
+	await settled(page);
+	await sameAsPrint(page, 'Functions', print(['all.1.er'], '-metrics', 'ei.totalcpu:name', '-sort', 'i.totalcpu', '-functions').at(-1));
+	await page.keyboard.press('m');
+	await page.check('[aria-label="Exclusive System CPU Time"]');
+	await page.click('.picker >> text=Apply');
+	await settled(page);
+	await sameAsPrint(page, 'Functions', print(['all.1.er'], '-metrics', 'ei.totalcpu:e.system:name', '-sort', 'i.totalcpu', '-functions').at(-1));
+	await closePage(page);
+});
+
+test('everything by keyboard: views, rows, find, source, help', async () => {
+	const page = await openPage(server, 'overview');
+	await page.keyboard.press('2');
+	await settled(page);
+	const names = (await rowsOf(page, 'Functions')).map((r) => r.name);
+	const selected = () => page.$eval('[aria-selected=true] .name', (e) => e.getAttribute('title'));
+	const first = names.indexOf(await selected());
+	await page.keyboard.press('ArrowDown');
+	assert.equal(await selected(), names[first + 1]);
+	await page.keyboard.press('/');
+	await page.keyboard.type('insert');
+	await page.keyboard.press('Enter');
+	await settled(page);
+	assert.ok((await rowsOf(page, 'Functions')).every((r) => /insert|<Total>/.test(r.name)));
+	await page.keyboard.press('ArrowDown');
+	await page.keyboard.press('End');
+	await page.keyboard.press('Enter');
+	await settled(page);
+	assert.match(page.url(), /#v1\/source/);
+	await page.keyboard.press(']');
+	await page.keyboard.press('?');
+	assert.match(await page.textContent('[role=dialog]'), /next hot line/);
+	await page.keyboard.press('Escape');
+	assert.equal(await page.$('[role=dialog]'), null);
+	await page.keyboard.press('2');
+	await settled(page);
+	await page.fill('#find', '');
+	await page.focus('[aria-label="Functions"]');
+	await page.keyboard.press('Shift+F10');
+	await page.waitForSelector('[role=menu]');
+	await page.keyboard.press('Escape');
+	assert.equal(await page.$('[role=menu]'), null);
+	await closePage(page);
+});
+
+test('the details and the calls of the selected function are those of fsingle and csingle', async () => {
+	const page = await openPage(server, 'functions?m=ei.totalcpu:name');
+	await page.click('[aria-label="Functions"] [role=row][id]:has-text("add_up")');
+	await settled(page);
+	const [single] = print(['all.1.er'], '-fsingle', 'add_up');
+	const text = await page.textContent('.details');
+	assert.ok(text.includes(single.rows[0].source_file) && text.includes(`${single.rows[0].size} bytes`), text);
+	const tips = await page.$$eval('.details .facts tr', (rows) => Object.fromEntries(rows.map((r) => [r.querySelector('th').textContent, [...r.querySelectorAll('td')].map((d) => d.title)])));
+	near(valueOf(tips['Total CPU Time'][0]), single.rows[0]['e.totalcpu'], 'exclusive');
+	near(valueOf(tips['Total CPU Time'][1]), single.rows[0]['i.totalcpu'], 'inclusive');
+	const [calls] = print(['all.1.er'], '-metrics', 'ei.totalcpu:name', '-csingle', 'add_up').slice(-1);
+	await sameAsPrint(page, 'Called by', calls, calls.rows.filter((r) => r.role === 'caller'));
+	await closePage(page);
+});
+
+test('frames of the flame graph are found, told, zoomed into', async () => {
+	const page = await openPage(server, 'flame?m=ei.totalcpu:name&sort=e.totalcpu');
+	const result = print(['all.1.er'], '-metrics', 'ei.totalcpu:name', '-sort', 'i.totalcpu', '-calltree', '-percent', '0.05').at(-1);
+	const canvas = page.locator('canvas').first();
+	await canvas.focus();
+	const own = (id) => result.rows.filter((r) => r.parent === id).sort((a, b) => b['a.totalcpu'] - a['a.totalcpu'])[0];
+	let row = result.rows[0];
+	for (let i = 0; i < 3; i++) {
+		await page.keyboard.press('ArrowUp');
+		row = own(row.id);
+		await page.waitForTimeout(50);
+		assert.ok((await page.textContent('.picture .foot [aria-live]')).startsWith(`${row.name}: `), row.name);
+	}
+	await page.keyboard.press('Enter');
+	await page.waitForSelector('text=whole picture');
+	await page.keyboard.press('0');
+	await page.waitForTimeout(100);
+	assert.equal(await page.$('text=whole picture'), null);
+	await page.fill('#find', '^add_up$');
+	await page.waitForTimeout(100);
+	const total = result.rows[0]['a.totalcpu'];
+	const at = new Map(result.rows.map((r) => [r.id, r]));
+	const inside = (r) => { for (let p = at.get(r.parent); p; p = at.get(p.parent)) if (p.name === 'add_up') return true; return false; };
+	const sum = result.rows.filter((r) => r.name === 'add_up' && !inside(r)).reduce((s, r) => s + r['a.totalcpu'], 0);
+	assert.ok((await page.textContent('.picture .foot')).includes(`Find: ${((100 * sum) / total).toFixed(1)}%`), await page.textContent('.picture .foot'));
+	await closePage(page);
+});
+
+test('a range of the timeline becomes a filter, and zooming is undone', async () => {
+	const page = await openPage(server, 'timeline');
+	const box = await page.locator('canvas').first().boundingBox();
+	const x = (f) => box.x + 178 + (box.width - 178) * f;
+	await page.mouse.move(x(0.25), box.y + 170);
+	await page.mouse.down();
+	await page.mouse.move(x(0.4), box.y + 170, { steps: 4 });
+	await page.mouse.move(x(0.5), box.y + 170, { steps: 4 });
+	await page.mouse.up();
+	await page.keyboard.press('z');
+	await page.waitForFunction(() => /t0=/.test(location.hash));
+	await settled(page);
+	const span = print(['all.1.er'], '-timeline', '4').at(-1);
+	const [from, to] = ['t0', 't1'].map((k) => Number(new URLSearchParams(page.url().split('?')[1]).get(k)));
+	const length = span.end_s - span.begin_s;
+	assert.ok(Math.abs(from - span.begin_s - 0.25 * length) < 0.01 * length && Math.abs(to - span.begin_s - 0.5 * length) < 0.01 * length, `${from} ${to}`);
+	await page.keyboard.press('u');
+	await page.waitForFunction(() => !/t0=/.test(location.hash));
+	await settled(page);
+	await page.mouse.move(x(0.25), box.y + 170);
+	await page.mouse.down();
+	await page.mouse.move(x(0.5), box.y + 170, { steps: 6 });
+	await page.mouse.up();
+	await page.keyboard.press('f');
+	await settled(page);
+	const expression = await page.textContent('.chip .text');
+	assert.match(expression, /^TSTAMP >= \d+ && TSTAMP <= \d+$/);
+	await go(page, `functions?m=e.totalcpu:name&f=${encodeURIComponent(expression)}`);
+	await sameAsPrint(page, 'Functions', print(['all.1.er'], '-metrics', 'e.totalcpu:name', '-filters', expression, '-functions').at(-1));
+	await closePage(page);
+});
+
+test('experiments are compared as compare does, and the base is chosen', async () => {
+	const page = await openPage(server, 'functions?m=e.totalcpu:name&e=all.1.er&e=clock.1.er&cmp=delta');
+	await sameAsPrint(page, 'Functions', print(['all.1.er', 'clock.1.er'], '-metrics', 'e.totalcpu:name', '-compare', 'delta', '-functions').at(-1));
+	await page.click('.topbar .exp');
+	await page.click('role=menuitem[name=/Make clock.1.er the base/]');
+	await settled(page);
+	await sameAsPrint(page, 'Functions', print(['clock.1.er', 'all.1.er'], '-metrics', 'e.totalcpu:name', '-compare', 'delta', '-functions').at(-1));
+	await go(page, 'flame?e=all.1.er&e=clock.1.er&cmp=on');
+	assert.match(await page.textContent('.tools'), /blue less, red more/);
+	await closePage(page);
+});
+
+test('a view without data says why, and which option records it', async () => {
+	const other = await serve('clock.1.er');
+	for (const [view, option] of [['heap', /-H/], ['locks', /-s/], ['io', /-i/], ['data', /-h/]]) {
+		const page = await openPage(other, view);
+		assert.match(await page.textContent('.viewbox .empty'), option, view);
+		await closePage(page);
+	}
+	await other.stop();
+});
+
+test('names are text, whatever they contain', async () => {
+	const other = await serve('hostile.1.er');
+	const names = process.env.HELIO_TEST_NAMES.split('\n');
+	for (const view of ['functions', 'calltree', 'flame', 'timeline', 'overview', 'pcs', 'lines']) {
+		const page = await openPage(other, view);
+		assert.equal(await page.$$eval('img, script:not([src]), iframe, object', (e) => e.length), 0, view);
+		if (view === 'functions') {
+			const shown = (await rowsOf(page, 'Functions')).map((r) => r.name);
+			for (const name of names) assert.ok(shown.includes(name), name.slice(0, 60));
+			await page.click(`[id^=row]:has(.name[title="${names[0].replace(/"/g, '\\"')}"])`, { button: 'right' });
+			await page.click('role=menuitem[name=/Only with this function/]');
+			await settled(page);
+			const total = valueOf((await rowsOf(page, 'Functions'))[0].tips[0]);
+			const own = print(['hostile.1.er'], '-functions').at(-1).rows.find((r) => r.name === names[0]);
+			near(total, own['i.totalcpu'], 'what the filter lets through');
+		}
+		assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 1280, `${view}: wider than the window`);
+		await closePage(page);
+	}
+	await other.stop();
+});
+
+test('a damaged experiment is shown with a warning', async () => {
+	const other = await serve('damaged.1.er');
+	const page = await openPage(other, 'functions');
+	await sameAsPrint(page, 'Functions', print(['damaged.1.er'], '-functions').at(-1));
+	await page.waitForSelector('.status .warn');
+	await closePage(page);
+	await other.stop();
+});
+
+test('descendants have rows, and their processes', async () => {
+	const other = await serve('family.1.er');
+	const page = await openPage(other, 'processes');
+	await sameAsPrint(page, 'Processes', print(['family.1.er'], '-indxobj', 'Processes').at(-1));
+	await go(page, 'overview');
+	assert.match(await page.textContent('.overview'), /processes/);
+	await go(page, 'timeline?rows=process');
+	await closePage(page);
+	await other.stop();
+});
+
+test('what is still being recorded grows by a refresh', async () => {
+	const recording = spawn(helio, ['collect', '-q', '-o', 'growing.1.er', 'sh', '-c', `while [ ! -e enough ]; do ${process.env.HELIO_TEST_SLOW}; done`], { cwd: folder, stdio: 'ignore' });
+	while (!existsSync(`${folder}/growing.1.er/log.xml`)) await new Promise((done) => setTimeout(done, 100));
+	await new Promise((done) => setTimeout(done, 1500));
+	const other = await serve('growing.1.er');
+	const page = await openPage(other, 'functions?m=e.totalcpu:name');
+	await page.waitForSelector('text=recording');
+	const total = async () => valueOf((await rowsOf(page, 'Functions'))[0]?.tips[0]);
+	const before = await total();
+	await new Promise((done) => setTimeout(done, 3000));
+	await page.click('text=Refresh');
+	await settled(page);
+	const later = await total();
+	execFileSync('touch', ['enough'], { cwd: folder });
+	await once(recording, 'exit');
+	assert.ok(later > before, `${later} after ${before}`);
+	await page.click('text=Refresh');
+	await settled(page);
+	await sameAsPrint(page, 'Functions', print(['growing.1.er'], '-metrics', 'e.totalcpu:name', '-functions').at(-1));
+	assert.equal(await page.$('.growing'), null);
+	await closePage(page);
+	await other.stop();
+});
+
+test('a program is recorded from the page, and opened', async () => {
+	const other = await serve();
+	const page = await openPage(other, '');
+	await page.fill('input[placeholder^=sqlite3]', process.env.HELIO_TEST_SLOW);
+	await page.fill('[aria-label="--output"]', 'frompage.1.er');
+	assert.equal(await page.textContent('.commandline'), `helio collect --output frompage.1.er ${process.env.HELIO_TEST_SLOW}`);
+	await page.click('text=Run and record');
+	await page.click('.recording button:has-text("Open frompage.1.er")', { timeout: 60000 });
+	await settled(page);
+	await go(page, 'functions?e=frompage.1.er&m=e.totalcpu:name');
+	await sameAsPrint(page, 'Functions', print(['frompage.1.er'], '-metrics', 'e.totalcpu:name', '-functions').at(-1));
+	await closePage(page);
+	await other.stop();
+});
+
+for (const colorScheme of ['light', 'dark'])
+	test(`roles and contrast are right (${colorScheme})`, async () => {
+		const page = await openPage(server, 'overview', { colorScheme, bypassCSP: true });
+		await page.addScriptTag({ content: axe });
+		for (const view of ['overview', 'functions', 'calltree', 'callers?fn=insert', 'flame', 'timeline', 'source?fn=insert', 'threads', 'heap', 'locks', 'io?io=iostat', 'layout', 'statistics', 'experiments', 'start',
+			'functions?f=TRUE']) {
+			await go(page, view);
+			const { violations } = await page.evaluate(() => globalThis.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'cat.aria'] }));
+			assert.deepEqual(violations.map((v) => `${view}: ${v.id}: ${v.nodes.length}: ${v.nodes[0].html.slice(0, 200)} ${v.nodes[0].failureSummary}`), []);
+		}
+		await closePage(page);
+	});
+
+for (const width of [1280, 3840])
+	test(`nothing is wider than a window of ${width} pixels`, async () => {
+		const page = await openPage(server, 'overview', { viewport: { width, height: 900 } });
+		for (const view of ['overview', 'functions', 'calltree', 'flame', 'timeline', 'both?fn=insert', 'heap', 'experiments', 'start']) {
+			await go(page, view);
+			assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width, view);
+		}
+		await closePage(page);
+	});

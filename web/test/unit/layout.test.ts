@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trees, flame graphs, timelines: the arrays that pictures are drawn from, of data known by construction.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { flameChart, readCells, readEvents, spread } from '../../src/timeline';
+import { findAt, layoutTree, matched, treeFromRows, treeFromStacks } from '../../src/tree';
+import type { Frame, Result } from '../../src/types';
+
+// main 10: itself 1, a 6 (itself 2, c 4), b 3
+const rows = [
+	{ id: 0, parent: null, name: '<Total>', object: null, v: 10 },
+	{ id: 7, parent: 0, name: 'main', object: '/p', v: 10 },
+	{ id: 9, parent: 7, name: 'a', object: '/p', v: 6 },
+	{ id: 3, parent: 9, name: 'c', object: '/l', v: 4 },
+	{ id: 4, parent: 7, name: 'b', object: '/p', v: 3 },
+];
+
+test('frames are as wide as their part, inside their callers and beside each other', () => {
+	const tree = treeFromRows(rows, 'v');
+	const layout = layoutTree(tree);
+	assert.equal(layout.rows.length, 4);
+	assert.deepEqual([...layout.x0], [0, 0, 0, 0, 0.6]);
+	assert.deepEqual([...layout.x1].map((x) => +x.toFixed(12)), [1, 1, 0.6, 0.4, 0.9]);
+	for (const row of layout.rows)
+		for (let k = 1; k < row.node.length; k++) assert.ok(row.x0[k]! >= row.x1[k - 1]! - 1e-12);
+	const second = layout.rows[2]!;
+	assert.equal(second.node[findAt(second.x0, 0.59)], 2);
+	assert.equal(second.node[findAt(second.x0, 0.61)], 4);
+	assert.equal(findAt(second.x0, -1), -1);
+});
+
+test('what is found is counted once on each path', () => {
+	const tree = treeFromRows([...rows, { id: 5, parent: 3, name: 'a', object: '/p', v: 4 }], 'v');
+	const found = matched(tree, (name) => name === 'a');
+	assert.equal(found.value, 6);
+	assert.deepEqual([...found.nodes], [0, 0, 1, 0, 0, 1]);
+});
+
+const frame = (name: string): Frame => ({ name, object: '/p', address: 1, file: null, line: null, inlined: false });
+const frames = ['main', 'f', 'g', 'leaf'].map(frame);
+
+test('stacks make the tree of what they have in common', () => {
+	// innermost first: leaf<g<f<main 3, leaf<f<main 2, f<g<f<main (recursion of f) 1
+	const stacks = [{ stack: [3, 2, 1, 0], value: 3 }, { stack: [3, 1, 0], value: 2 }, { stack: [1, 2, 1, 0], value: 1 }];
+	const all = treeFromStacks(frames, stacks, 'all');
+	assert.equal(all.total, 6);
+	assert.equal(all.name.filter((n) => n === 'main').length, 1);
+	assert.equal(all.value[all.name.indexOf('main')], 6);
+	const callees = treeFromStacks(frames, stacks, 'callees', (f) => f.name === 'f');
+	assert.equal(callees.total, 6);
+	assert.equal(callees.name[1], 'f');
+	assert.equal(callees.value[callees.name.indexOf('g')], 4);
+	const callers = treeFromStacks(frames, stacks, 'callers', (f) => f.name === 'f');
+	assert.equal(callers.total, 6);
+	assert.equal(callers.name[1], 'f');
+	assert.deepEqual(callers.children[1]!.map((c) => [callers.name[c], callers.value[c]]), [['main', 5], ['g', 1]]);
+	assert.equal(treeFromStacks(frames, stacks, 'callees', (f) => f.name === 'none').total, 0);
+});
+
+const answer = (extra: Record<string, unknown>): Result => ({ command: 'timeline', experiments: [], metrics: [], rows: [], warnings: [], ...extra });
+const lanes = [{ name: 'T1', experiment: 1, thread: 1, events: { clock: 2 } }, { name: 'T2', experiment: 1, thread: 2, events: { clock: 1 } }];
+
+test('time of an event that is longer than its cell goes to the cells before', () => {
+	const states = [new Float32Array([0, 0, 0, 2.5, 0.25]), new Float32Array([0, 0, 0.25, 0, 0])];
+	spread(states, 0, 5);
+	const sums = [...states[0]!].map((v, i) => v + states[1]![i]!);
+	assert.deepEqual(sums, [0, 0.75, 1, 1, 0.25]);
+	assert.equal([...states[0]!].reduce((a, b) => a + b), 2.75);
+	assert.equal(states[1]![2], 0.25);
+});
+
+test('lanes of a part of the time are found among all lanes', () => {
+	const whole = readCells(answer({ lanes, cells: 2, cell_s: 1, begin_s: 0, end_s: 2, rows: [{ lane: 0, cell: 1, states: { user: 1 }, events: { clock: 2 }, function: 0 }], functions: [{ name: 'f', object: null }] }));
+	assert.equal(whole.states[0]![1], 1);
+	assert.equal(whole.fn[1], 0);
+	const part = readCells(answer({ lanes: [lanes[1]], cells: 2, cell_s: 0.5, begin_s: 0, end_s: 1, rows: [{ lane: 0, cell: 0, states: { user: 0.5 } }] }), whole.lanes);
+	assert.equal(part.states[0]![0], 0);
+	assert.equal(part.states[0]![2], 1);
+	const events = readEvents(answer({ lanes: [lanes[1]], frames, stacks: [[1, 0]], rows: [{ lane: 0, kind: 'clock', type: 'user', begin_s: 0, end_s: 1, stack: 0 }] }), whole.lanes);
+	assert.equal(events.events[0]!.lane, 1);
+});
+
+test('a flame chart joins what follows at once and has the same callers', () => {
+	const event = (begin: number, end: number, stack: number) => ({ lane: 0, kind: 'clock', type: 'user', begin, end, stack, row: {} });
+	const stacks = [[3, 1, 0], [2, 1, 0]];
+	const rects = flameChart([event(0, 1, 0), event(1, 2, 1), event(5, 6, 1)], stacks, frames);
+	const named = rects.map((r) => [frames[r.frame]!.name, r.begin, r.end, r.depth]);
+	assert.deepEqual(named, [['main', 0, 2, 0], ['f', 0, 2, 1], ['leaf', 0, 1, 2], ['g', 1, 2, 2], ['main', 5, 6, 0], ['f', 5, 6, 1], ['g', 5, 6, 2]]);
+});

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers, filters, addresses, command lines: what the page writes and reads.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as filter from '../../src/filter';
+import { exact, formatAlone, formatValue, percent, scaleFor, ticks } from '../../src/format';
+import { formatFragment, parseFragment } from '../../src/fragment';
+import { highlight, highlightInstruction, jumpTarget } from '../../src/highlight';
+import { commandLine, functionRef, request } from '../../src/request';
+import { matcher } from '../../src/search';
+
+test('a column has one unit, of its largest value', () => {
+	assert.deepEqual(scaleFor('s', 3.3), { unit: 's', factor: 1, decimals: 3 });
+	assert.equal(scaleFor('s', 0.25).unit, 'ms');
+	assert.equal(scaleFor('s', 4e-6).unit, 'µs');
+	assert.equal(scaleFor('s', 0).unit, 's');
+	assert.deepEqual(scaleFor('bytes', 11267680), { unit: 'MiB', factor: 1048576, decimals: 2 });
+	assert.equal(scaleFor('count', 279743).unit, '');
+	assert.equal(scaleFor('count', 2.5e7).unit, 'M');
+});
+
+test('zero is blank, what is too small for the column is less than its last digit', () => {
+	const s = scaleFor('s', 3.3);
+	assert.equal(formatValue(0, s), '');
+	assert.equal(formatValue(0.0001, s), '<0.001');
+	assert.equal(formatValue(0.957, s), '0.957');
+	assert.equal(formatValue(-0.0001, s, true), '>−0.001');
+	assert.equal(formatValue(0.005, s, true), '+0.005');
+	assert.equal(formatValue(279743, scaleFor('count', 279743)), '279,743');
+	assert.equal(formatAlone(0.95674, 's'), '957 ms');
+	assert.equal(formatAlone(11267680, 'bytes'), '10.7 MiB');
+	assert.equal(percent(1, 3), '33.3%');
+	assert.equal(percent(1, 100000), '<0.1%');
+	assert.equal(percent(3, 3), '100%');
+	assert.equal(exact(279743, 'count'), '279,743');
+});
+
+test('ticks are round and inside', () => {
+	assert.deepEqual(ticks(0, 10, 5), [0, 2, 4, 6, 8, 10]);
+	assert.deepEqual(ticks(3, 3, 5), []);
+	for (const t of ticks(0.0031, 0.0077, 6)) assert.ok(t >= 0.0031 && t <= 0.0077 + 1e-12);
+});
+
+test('filters quote names as regular expressions', () => {
+	assert.equal(filter.onStack('insert'), 'FNAME("insert") SOME IN STACK');
+	assert.equal(filter.onStack('Box<double>::operator()(double)'), 'FNAME("Box<double>::operator\\(\\)\\(double\\)") SOME IN STACK');
+	assert.equal(filter.pattern('say "no"'), 'say .no.');
+	assert.equal(filter.plainName('main [sort]'), 'main');
+	assert.equal(filter.plainName('crunch (inlined)'), 'crunch');
+	assert.equal(filter.stackHas(['<Total>', 'main', 'f (inlined)', 'g']), '(FNAME("main"),FNAME("g")) ORDERED IN STACK');
+	assert.equal(filter.timeRange(1.5, 2), 'TSTAMP >= 1500000000 && TSTAMP <= 2000000000');
+});
+
+test('negation twice is what it was', () => {
+	for (const f of ['THRID == 2', 'a || b', '(a) || (b)', 'FNAME("x)") IN STACK'])
+		assert.equal(filter.negate(filter.negate(f)), f);
+	assert.equal(filter.negate('!(a) || !(b)'), '!(!(a) || !(b))');
+	assert.equal(filter.conjunction(['a || b', 'c']), '(a || b) && (c)');
+	assert.equal(filter.conjunction(['a']), 'a');
+});
+
+test('the address keeps everything, whatever it contains', () => {
+	const state = {
+		view: 'calltree', filters: ['FNAME("<b>&#x=") SOME IN STACK', 'A && B'], parked: ['C'], experiments: ['a b.er', 'ü.er'],
+		p: { fn: 'operator<<[x]', sort: '-e.user', q: 'a,-b', idx: 'Ms TSTAMP / 1000000' },
+	};
+	assert.deepEqual(parseFragment(formatFragment(state)), state);
+	assert.equal(parseFragment('').view, 'overview');
+	assert.equal(parseFragment('#v9/functions').view, 'overview');
+	assert.equal(formatFragment({ view: 'lines', filters: [], parked: [], experiments: [], p: { q: '' } }), '#v1/lines');
+});
+
+test('a view is a request, and the request a command line', () => {
+	const state = { view: 'functions', filters: ['THRID == 2', "FNAME(\"it's\") IN STACK"], parked: ['X'], experiments: [], p: { m: 'e.user:name', sort: 'e.user', cmp: 'on' } };
+	const req = request(state, { limit: 5 }, ['functions']);
+	assert.deepEqual(req, {
+		settings: [['compare', 'on'], ['metrics', 'e.user:name'], ['sort', 'e.user'], ['filters', "(THRID == 2) && (FNAME(\"it's\") IN STACK)"], ['limit', '5']],
+		commands: [['functions']],
+	});
+	assert.equal(commandLine(req, ['a b.er']), `helio print -compare on -metrics e.user:name -sort e.user -filters '(THRID == 2) && (FNAME("it'\\''s") IN STACK)' -limit 5 -functions 'a b.er'`);
+	assert.deepEqual(request(state, { plain: true, noCompare: true }, ['leaks']).settings.map((s) => s[0]), ['filters']);
+	assert.equal(functionRef('main', '/usr/bin/sort'), 'main [sort]');
+	assert.equal(functionRef('<Total>', null), '<Total>');
+	assert.equal(functionRef('f (inlined)', '/a/b'), 'f [b]');
+});
+
+test('find: commas are and, a dash is not, and no regular expression is an error', () => {
+	const fits = matcher('al+oc,-^_')!;
+	assert.ok(fits('malloc') && fits('CALLOC'));
+	assert.ok(!fits('_int_malloc') && !fits('free'));
+	assert.ok(matcher('operator(')!('operator()('));
+	assert.equal(matcher(' , '), null);
+});
+
+test('source is cut into pieces that are the source', () => {
+	const carry = { comment: false };
+	for (const line of ['int main(void) { return "a\\"b"[0]; } // end', '#include <x>', 'x = 1; /* begins', ' still ', 'ends */ y = 0x1f;', ''])
+		assert.equal(highlight(line, 'c', carry).map((p) => p.text).join(''), line);
+	assert.equal(carry.comment, false);
+	assert.deepEqual(highlight('return 1;', 'c', { comment: false }).map((p) => p.kind), ['kw', '', 'num', '']);
+	const text = '[13]     1373:  jg 0x1388 <insert+0x28>';
+	assert.equal(highlightInstruction(text).map((p) => p.text).join(''), text);
+	assert.equal(jumpTarget(text), 0x1388);
+	assert.equal(jumpTarget('[13]     138b:  call 0x1360 <insert>'), null);
+	assert.equal(jumpTarget('[ 5]     40:  cbz x0, 0x58'), 0x58);
+});
