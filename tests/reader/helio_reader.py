@@ -38,6 +38,11 @@ TRACE_FILES = {
     'iotrace': (('descriptor', 'waited_ns', '$name', 'bytes', '~offset', 'errno'),
                 {'read': 4, 'write': 4, 'open': 3, 'close': 3, 'other': 3, 'wait': 3, 'submit': 5}),
     'hwcounters': (('counter', 'value', '~address'), {'overflow': 2, 'recording': 2, 'final': 2, 'lost': 2, 'frozen': 2}),
+    'mpitrace': (('duration_ns', '$function', '$communicator', 'peer', 'tag', 'sent', 'received', '~request', 'arrived', 'sends', 'receives',
+                  'error'),
+                 {'send': 6, 'begin of a send': 8, 'receive': 9, 'begin of a receive': 8, 'received': 9, 'send and receive': 6,
+                  'persistent request': 8, 'start': 2, 'wait': 8, 'test': 2, 'barrier': 3, 'collective': 11, 'one-sided': 9, 'file': 9,
+                  'administration': 3}),
 }
 
 

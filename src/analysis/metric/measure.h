@@ -12,6 +12,7 @@
 #include "analysis/kinds/kind_counter.h"
 #include "analysis/kinds/kind_heap.h"
 #include "analysis/kinds/kind_io.h"
+#include "analysis/kinds/kind_mpi.h"
 #include "analysis/kinds/kind_sync.h"
 #include "analysis/session/events.h"
 #ifdef HELIO_KIND_DEMO
