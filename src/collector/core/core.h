@@ -218,6 +218,7 @@ struct collector {
 	enum engine engine;
 	int monitor_signal;
 	bool follow;
+	bool ranks_only;      /* what a launcher of MPI starts is recorded, not itself */
 	uint64_t faults_here; /* SIGBUS as a set, where it is not handled on the alternate stack */
 	bool late;	      /* the program ran already: our wrappers stand in for nothing */
 	uint64_t start_ns;    /* CLOCK_MONOTONIC at time 0 of the family */
@@ -230,6 +231,7 @@ struct collector {
 	uint64_t launcher_key[2];      /* what the launcher knows us by, see format/broker.h */
 	char directory[PATH_MAX_HERE]; /* this process image's */
 	char lineage[PARAMS_LINEAGE_ROOM];
+	char given_lineage[PARAMS_LINEAGE_ROOM]; /* by its parent; "": it is `lineage` */
 	int32_t names_taken; /* by others that were given the same name, so that `lineage` has a
 				number as much higher */
 	char library[PATH_MAX_HERE];

@@ -9,6 +9,7 @@ static bool take(struct option_parser *parser, const char *argument)
 {
 	if (strcmp(argument, "on") != 0 && strcmp(argument, "off") != 0)
 		return option_refuse(parser, "Unrecognized MPI tracing parameter", argument);
+	options_of(parser)->traces_mpi = true;
 	snprintf(options_of(parser)->trace[TRACE_MPI], OPTIONS_TRACE_ROOM, "%s",
 		 argument[1] == 'n' ? "on" : "");
 	return true;
