@@ -6,22 +6,8 @@
  * mpi_bytes.c); the others tell what they leave out.
  */
 #include "analysis/kinds/kinds.h"
+#include "analysis/kinds/mpi_events.h"
 #include "base/array.h"
-
-/* How many messages an event sends or receives: types of one say it themselves. */
-static uint64_t sends(const struct event_run *run, size_t row, uint64_t type)
-{
-	if (type == MPI_COLLECTIVE || type == MPI_ONE_SIDED)
-		return event_field(run, MPI_SENDS)[row];
-	return type == MPI_SEND || type == MPI_SEND_BEGIN || type == MPI_EXCHANGE;
-}
-
-static uint64_t receives(const struct event_run *run, size_t row, uint64_t type)
-{
-	if (type == MPI_COLLECTIVE || type == MPI_ONE_SIDED)
-		return event_field(run, MPI_RECEIVES)[row];
-	return type == MPI_RECEIVE || type == MPI_RECEIVE_BEGIN;
-}
 
 /* A call that neither sends nor receives. */
 static bool is_other(uint64_t type)
@@ -40,18 +26,15 @@ static bool is_other(uint64_t type)
 	}
 }
 
-static enum measure time_of_class(uint64_t type)
+static void add_bytes(struct measure_sums *sums, const struct event_run *run, size_t row,
+		      uint32_t node)
 {
-	switch (type) {
-	case MPI_WAIT:
-	case MPI_TEST:
-		return MEASURE_MPI_WAIT_NS;
-	case MPI_BARRIER:
-	case MPI_COLLECTIVE:
-		return MEASURE_MPI_COLLECTIVE_NS;
-	default:
-		return MEASURE_MPI_WORK_NS;
-	}
+	measure_add(sums, MEASURE_MPI_SENDS, node, mpi_sends(run, row));
+	measure_add(sums, MEASURE_MPI_RECEIVES, node, mpi_receives(run, row));
+	measure_add(sums, MEASURE_MPI_BYTES_SENT, node, event_field(run, MPI_SENT)[row]);
+	measure_add(sums, MEASURE_MPI_BYTES_RECEIVED, node,
+		    event_field(run, MPI_RECEIVED_BYTES)[row]);
+	measure_add(sums, MEASURE_MPI_BYTES_ARRIVED, node, event_field(run, MPI_ARRIVED)[row]);
 }
 
 static void add_mpi(struct measure_sums *sums, const struct event_run *run, size_t row,
@@ -59,23 +42,19 @@ static void add_mpi(struct measure_sums *sums, const struct event_run *run, size
 {
 	uint64_t type = event_column(run, ROW_TYPE)[row];
 	uint64_t duration = event_field(run, MPI_DURATION)[row];
-	uint64_t received = event_field(run, MPI_RECEIVED_BYTES)[row];
-	uint64_t sent = event_field(run, MPI_SENT)[row];
 
 	measure_add(sums, MEASURE_MPI_NS, node, duration);
-	measure_add(sums, time_of_class(type), node, duration);
 	measure_add(sums, MEASURE_MPI_OTHERS, node, is_other(type));
-	if (type == MPI_FILE) {
-		measure_add(sums, MEASURE_MPI_FILE_BYTES, node, sent + received);
-		return;
-	}
-	if (type == MPI_PREPARE)
-		return;
-	measure_add(sums, MEASURE_MPI_SENDS, node, sends(run, row, type));
-	measure_add(sums, MEASURE_MPI_RECEIVES, node, receives(run, row, type));
-	measure_add(sums, MEASURE_MPI_BYTES_SENT, node, sent);
-	measure_add(sums, MEASURE_MPI_BYTES_RECEIVED, node, received);
-	measure_add(sums, MEASURE_MPI_BYTES_ARRIVED, node, event_field(run, MPI_ARRIVED)[row]);
+	if (mpi_waits(type))
+		measure_add(sums, MEASURE_MPI_WAIT_NS, node, duration);
+	if (mpi_is_collective(type))
+		measure_add(sums, MEASURE_MPI_COLLECTIVE_NS, node, duration);
+	if (type == MPI_FILE)
+		measure_add(sums, MEASURE_MPI_FILE_BYTES, node,
+			    event_field(run, MPI_SENT)[row] +
+				    event_field(run, MPI_RECEIVED_BYTES)[row]);
+	if (mpi_has_messages(type))
+		add_bytes(sums, run, row, node);
 }
 
 static void measure_mpi(const struct event_run *run, const struct measuring *measuring)

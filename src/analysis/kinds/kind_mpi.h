@@ -12,7 +12,6 @@
 	X(MPI_BYTES_RECEIVED)                                                                      \
 	X(MPI_BYTES_ARRIVED)                                                                       \
 	X(MPI_OTHERS)                                                                              \
-	X(MPI_WORK_NS)                                                                             \
 	X(MPI_WAIT_NS)                                                                             \
 	X(MPI_COLLECTIVE_NS)                                                                       \
 	X(MPI_FILE_BYTES)
