@@ -45,6 +45,7 @@ struct mpi_function {
 	const char *letters;
 	uint8_t type, rule;
 	bool is_fortran; /* a subroutine: its error is an argument behind those of C */
+	bool is_by_c;	 /* in MPICH it calls the C function, which is wrapped */
 	_Atomic bool is_ready;
 	void *next;
 	int8_t at[MPI_LETTERS]; /* by letter: 1 + its first argument; 0: there is none */
@@ -170,7 +171,6 @@ uintptr_t mpi_handle(const struct mpi_call *call, char letter);
 uintptr_t mpi_handle_at(const struct mpi_call *call, const void *place, char letter);
 /* The request at a place of an array, as it stands: in Fortran its number. */
 uintptr_t mpi_request_in(const struct mpi_call *call, const void *array, size_t index);
-bool mpi_is_no_request(const struct mpi_call *call, uintptr_t request);
 bool mpi_is_in_place(const struct mpi_call *call, char letter);
 /* Whether the program wants no status: its argument S, or A. */
 bool mpi_ignores_status(const struct mpi_call *call, char letter);

@@ -59,10 +59,9 @@ static void set_open_mpi(mpi_finder *find, const void *caller)
 	take(&mpi_ask.Comm_f2c, find("PMPI_Comm_f2c", caller));
 	take(&mpi_ask.Type_f2c, find("PMPI_Type_f2c", caller));
 	take(&mpi_ask.Win_f2c, find("PMPI_Win_f2c", caller));
-	take(&mpi_ask.File_f2c, find("PMPI_File_f2c", caller));
 }
 
-static void set_mpich(void)
+static void set_mpich(mpi_finder *find, const void *caller)
 {
 	mpi_abi = (struct mpi_abi){
 		.source_at = 2,
@@ -76,6 +75,8 @@ static void set_mpich(void)
 		.no_request = MPICH_NO_REQUEST,
 		.no_win = MPICH_NO_WIN,
 		.in_place = UINTPTR_MAX,
+		.fortran_no_status = object(find, "MPIR_F08_MPI_STATUS_IGNORE_OBJ", caller),
+		.fortran_no_statuses = object(find, "MPIR_F08_MPI_STATUSES_IGNORE_OBJ", caller),
 	};
 }
 
@@ -88,10 +89,11 @@ void mpi_abi_find(mpi_finder *find, const void *caller)
 	complete &= mpi_ask.name != NULL;
 	MPI_QUESTIONS(X)
 #undef X
+	take(&mpi_ask.File_f2c, find("PMPI_File_f2c", caller));
 	if (find("ompi_mpi_comm_world", caller))
 		set_open_mpi(find, caller);
 	else
-		set_mpich();
+		set_mpich(find, caller);
 	mpi_abi.is_known = complete;
 }
 
@@ -148,12 +150,6 @@ uintptr_t mpi_request_in(const struct mpi_call *call, const void *array, size_t 
 	if (call->function->is_fortran || !mpi_abi.is_open_mpi)
 		return ((const uint32_t *)array)[index];
 	return ((const uintptr_t *)array)[index];
-}
-
-bool mpi_is_no_request(const struct mpi_call *call, uintptr_t request)
-{
-	return call->function->is_fortran && mpi_abi.is_open_mpi ? !request
-								 : request == mpi_abi.no_request;
 }
 
 bool mpi_is_in_place(const struct mpi_call *call, char letter)

@@ -466,7 +466,7 @@ bool mpi_begin(struct mpi_call *call, struct mpi_function *function)
 {
 	if (!trace_is_on(TRACE_MPI) ||
 	    !atomic_load_explicit(&collector.recording, memory_order_relaxed) ||
-	    !mpi_abi.is_known || (function->is_fortran && !mpi_abi.is_open_mpi) || is_within(call))
+	    !mpi_abi.is_known || (function->is_by_c && !mpi_abi.is_open_mpi) || is_within(call))
 		return false;
 	*call = (struct mpi_call){.function = function,
 				  .arguments = call->arguments,

@@ -23,6 +23,8 @@ extern struct mpi_function functions_end[] __asm__("__stop_helio_mpi")
 	__attribute__((visibility("hidden")));
 
 enum { MPI_ERROR_OTHER = 16 };
+/* Of a Fortran function: whether MPICH's calls the one of C. */
+enum { NO_FORTRAN, FORTRAN, FORTRAN_BY_C };
 
 static atomic_flag finding = ATOMIC_FLAG_INIT;
 
@@ -159,13 +161,14 @@ NEXT_CONSTRUCTOR static void install(void)
 /* ---- the functions ---- */
 
 #define MPI_WRAP(id, symbol_, name_, count, type_, rule_, letters_, fortran, room_)                \
-	static struct mpi_function function_##id                                                   \
-		__attribute__((section("helio_mpi"), used)) = {.name = "MPI_" name_,               \
-							       .symbol = symbol_,                  \
-							       .letters = letters_,                \
-							       .type = MPI_##type_,                \
-							       .rule = MPI_RULE_##rule_,           \
-							       .is_fortran = (fortran)};           \
+	static struct mpi_function function_##id __attribute__((section("helio_mpi"), used)) = {   \
+		.name = "MPI_" name_,                                                              \
+		.symbol = symbol_,                                                                 \
+		.letters = letters_,                                                               \
+		.type = MPI_##type_,                                                               \
+		.rule = MPI_RULE_##rule_,                                                          \
+		.is_fortran = (fortran) != NO_FORTRAN,                                             \
+		.is_by_c = (fortran) == FORTRAN_BY_C};                                             \
 	COLLECTOR_EXPORT int wrapped_##id(JOIN(PARAMETERS_, count)) __asm__(symbol_);              \
 	int wrapped_##id(JOIN(PARAMETERS_, count))                                                 \
 	{                                                                                          \
@@ -190,11 +193,11 @@ NEXT_CONSTRUCTOR static void install(void)
 	}
 
 #define MPI_WRAP_ALL(name, fortran, count, type, rule, letters, strings, room)                     \
-	MPI_WRAP(name, "MPI_" #name, #name, count, type, rule, letters, false, room)               \
+	MPI_WRAP(name, "MPI_" #name, #name, count, type, rule, letters, NO_FORTRAN, room)          \
 	MPI_WRAP(fortran##_, "mpi_" #fortran "_", #name, PLUS_##strings(AFTER(count)), type, rule, \
-		 letters, true, room)                                                              \
+		 letters, FORTRAN_BY_C, room)                                                      \
 	MPI_WRAP(fortran##_f08, "mpi_" #fortran "_f08_", #name, PLUS_##strings(AFTER(count)),      \
-		 type, rule, letters, true, room)
+		 type, rule, letters, FORTRAN, room)
 
 enum { NO_ROOM = 1, ROOM = MPI_REQUESTS_ROOM * (sizeof(uintptr_t) + MPI_STATUS_ROOM) };
 
@@ -210,12 +213,13 @@ MPI_FUNCTIONS_OF_REQUESTS(X)
 /* ---- the begin ---- */
 
 #define MPI_WRAP_BEGIN(id, symbol_, name_, count, fortran)                                         \
-	static struct mpi_function function_##id                                                   \
-		__attribute__((section("helio_mpi"), used)) = {.name = "MPI_" name_,               \
-							       .symbol = symbol_,                  \
-							       .letters = "",                      \
-							       .type = MPI_MANAGE,                 \
-							       .is_fortran = (fortran)};           \
+	static struct mpi_function function_##id __attribute__((section("helio_mpi"), used)) = {   \
+		.name = "MPI_" name_,                                                              \
+		.symbol = symbol_,                                                                 \
+		.letters = "",                                                                     \
+		.type = MPI_MANAGE,                                                                \
+		.is_fortran = (fortran) != NO_FORTRAN,                                             \
+		.is_by_c = (fortran) == FORTRAN_BY_C};                                             \
 	COLLECTOR_EXPORT int wrapped_##id(PARAMETERS_##count) __asm__(symbol_);                    \
 	int wrapped_##id(PARAMETERS_##count)                                                       \
 	{                                                                                          \
@@ -236,9 +240,9 @@ MPI_FUNCTIONS_OF_REQUESTS(X)
 		return result;                                                                     \
 	}
 
-MPI_WRAP_BEGIN(Init, "MPI_Init", "Init", 2, false)
-MPI_WRAP_BEGIN(Init_thread, "MPI_Init_thread", "Init_thread", 4, false)
-MPI_WRAP_BEGIN(init_, "mpi_init_", "Init", 1, true)
-MPI_WRAP_BEGIN(init_thread_, "mpi_init_thread_", "Init_thread", 3, true)
-MPI_WRAP_BEGIN(init_f08, "mpi_init_f08_", "Init", 1, true)
-MPI_WRAP_BEGIN(init_thread_f08, "mpi_init_thread_f08_", "Init_thread", 3, true)
+MPI_WRAP_BEGIN(Init, "MPI_Init", "Init", 2, NO_FORTRAN)
+MPI_WRAP_BEGIN(Init_thread, "MPI_Init_thread", "Init_thread", 4, NO_FORTRAN)
+MPI_WRAP_BEGIN(init_, "mpi_init_", "Init", 1, FORTRAN_BY_C)
+MPI_WRAP_BEGIN(init_thread_, "mpi_init_thread_", "Init_thread", 3, FORTRAN_BY_C)
+MPI_WRAP_BEGIN(init_f08, "mpi_init_f08_", "Init", 1, FORTRAN)
+MPI_WRAP_BEGIN(init_thread_f08, "mpi_init_thread_f08_", "Init_thread", 3, FORTRAN)
