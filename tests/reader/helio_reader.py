@@ -640,7 +640,7 @@ def read_family(path):
     """{lineage: process} of a founder and its descendants; the founder's lineage is ''."""
     family = {'': read_process(path)}
     for name in sorted(os.listdir(path)):
-        if re.fullmatch(r'(_[fxc]\d+)+\.er', name) and os.path.exists(os.path.join(path, name, 'log.xml')):
+        if re.fullmatch(r'(_[fxcr]\d+)+\.er', name) and os.path.exists(os.path.join(path, name, 'log.xml')):
             family[name[:-3]] = read_process(os.path.join(path, name))
     for process in family.values():
         settle_end(process, family)

@@ -206,11 +206,24 @@ static void complete(const struct records *records, uintptr_t handle, const void
 	put(records, MPI_RECEIVED, fields);
 }
 
+/* Whether a request is another one than before the call: it was completed. */
+static bool has_changed(const struct mpi_call *call, int index)
+{
+	return index >= 0 && (uint32_t)index < call->request_count &&
+	       mpi_request_in(call, (const void *)mpi_word(call, 'Q'), (size_t)index) !=
+		       call->requests[index];
+}
+
+/* Fortran counts from 1, but MPICH 4.0's module mpi_f08 from 0. */
 static int index_at(const struct mpi_call *call, char letter, int at)
 {
 	int index = ((const int *)mpi_word(call, letter))[at];
 
-	return call->function->is_fortran ? index - 1 : index;
+	if (!call->function->is_fortran)
+		return index;
+	if (!mpi_abi.is_open_mpi && !has_changed(call, index - 1) && has_changed(call, index))
+		return index;
+	return index - 1;
 }
 
 static void complete_some(const struct mpi_call *call, const struct records *records)
