@@ -146,33 +146,8 @@ static void read_texts(struct mpi_worlds *worlds, const struct session_process *
 	}
 }
 
-const struct mpi_worlds *mpi_worlds_of(struct session *session)
+static void free_worlds(struct mpi_worlds *worlds)
 {
-	struct mpi_worlds *worlds = session->mpi_worlds;
-	size_t count = session->scanned.count;
-
-	if (worlds)
-		return worlds;
-	session->mpi_worlds = worlds = xcalloc(1, sizeof(*worlds));
-	worlds->of = xcalloc(count + 1, sizeof(*worlds->of));
-	worlds->processes = count;
-	for (size_t i = 0; i < count; i++)
-		worlds->of[i].rank = MPI_RANK_UNKNOWN;
-	/* Those that were ranks indeed before scripts that have their names. */
-	for (int turn = 0; turn < 2; turn++)
-		for (size_t i = 0; i < count; i++)
-			if (has_events(session->scanned.items[i].process) == !turn)
-				add_rank(worlds, &session->scanned.items[i],
-					 session->scanned.items[i].group);
-	for (size_t i = 0; i < count; i++)
-		read_texts(worlds, &session->scanned.items[i]);
-	return worlds;
-}
-
-void mpi_worlds_free(struct mpi_worlds *worlds)
-{
-	if (!worlds)
-		return;
 	for (size_t i = 0; i < worlds->processes; i++) {
 		free(worlds->of[i].comms);
 		free(worlds->of[i].functions);
@@ -190,6 +165,30 @@ void mpi_worlds_free(struct mpi_worlds *worlds)
 	string_table_fini(&worlds->functions);
 	arena_fini(&worlds->arena);
 	free(worlds);
+}
+
+const struct mpi_worlds *mpi_worlds_of(struct session *session)
+{
+	struct mpi_worlds *worlds = session->mpi_worlds;
+	size_t count = session->scanned.count;
+
+	if (worlds)
+		return worlds;
+	session->mpi_worlds = worlds = xcalloc(1, sizeof(*worlds));
+	session->free_mpi_worlds = free_worlds;
+	worlds->of = xcalloc(count + 1, sizeof(*worlds->of));
+	worlds->processes = count;
+	for (size_t i = 0; i < count; i++)
+		worlds->of[i].rank = MPI_RANK_UNKNOWN;
+	/* Those that were ranks indeed before scripts that have their names. */
+	for (int turn = 0; turn < 2; turn++)
+		for (size_t i = 0; i < count; i++)
+			if (has_events(session->scanned.items[i].process) == !turn)
+				add_rank(worlds, &session->scanned.items[i],
+					 session->scanned.items[i].group);
+	for (size_t i = 0; i < count; i++)
+		read_texts(worlds, &session->scanned.items[i]);
+	return worlds;
 }
 
 /* ---- events ---- */

@@ -47,7 +47,6 @@ struct mpi_worlds {
 
 /* Made when it is first asked for; lives as long as the session. */
 const struct mpi_worlds *mpi_worlds_of(struct session *session);
-void mpi_worlds_free(struct mpi_worlds *worlds);
 
 /* The rank in MPI_COMM_WORLD of an event's peer, or MPI_RANK_UNKNOWN. */
 int32_t mpi_peer_rank(const struct mpi_worlds *worlds, const struct mpi_process *process,

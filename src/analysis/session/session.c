@@ -8,7 +8,6 @@
 #include "analysis/kinds/counter.h"
 #include "analysis/kinds/io_places.h"
 #include "analysis/kinds/io_rows.h"
-#include "analysis/kinds/mpi_world.h"
 #include "analysis/session/advice.h"
 #include "base/folder.h"
 #include "base/path.h"
@@ -537,7 +536,8 @@ void session_free(struct session *session)
 	for (int i = 0; i < IO_ROW_KINDS; i++)
 		io_rows_free(session->io_rows[i]);
 	io_places_free(session->io_places);
-	mpi_worlds_free(session->mpi_worlds);
+	if (session->mpi_worlds)
+		session->free_mpi_worlds(session->mpi_worlds);
 	tallies_fini(session);
 	trees_fini(session);
 	code_fini(session);

@@ -171,6 +171,7 @@ struct session {
 	struct io_rows *io_rows[IO_ROW_KINDS];		      /* NULL: not asked for yet */
 	struct io_places *io_places;			      /* io_places.c; likewise */
 	struct mpi_worlds *mpi_worlds;			      /* mpi_world.c; likewise */
+	void (*free_mpi_worlds)(struct mpi_worlds *);	      /* what made it sets it */
 	struct code *code;				      /* code.c; NULL: not asked for yet */
 	struct data_map *data;				      /* data_map.c; likewise */
 	struct diag_list warnings;

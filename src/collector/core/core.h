@@ -231,7 +231,6 @@ struct collector {
 	uint64_t launcher_key[2];      /* what the launcher knows us by, see format/broker.h */
 	char directory[PATH_MAX_HERE]; /* this process image's */
 	char lineage[PARAMS_LINEAGE_ROOM];
-	char given_lineage[PARAMS_LINEAGE_ROOM]; /* by its parent; "": it is `lineage` */
 	int32_t names_taken; /* by others that were given the same name, so that `lineage` has a
 				number as much higher */
 	char library[PATH_MAX_HERE];

@@ -16,6 +16,7 @@
 #include "collector/core/own_use.h"
 #include "collector/core/params.h"
 #include "collector/core/pending_call.h"
+#include "collector/core/rank.h"
 #include "collector/core/rawthread.h"
 #include "collector/core/sys.h"
 #include "collector/core/tasks.h"
@@ -27,7 +28,6 @@
 #include "collector/wrap/descriptor.h"
 #include "collector/wrap/lineage.h"
 #include "collector/wrap/next_functions.h"
-#include "format/lineage.h"
 #include "format/params.h"
 #include "format/preload.h"
 
@@ -106,29 +106,6 @@ static const char *told(const char *name)
 	return collector.late ? late_value(name) : getenv(name);
 }
 
-/*
- * A rank of an MPI program has its number for a name, and its descendants have names after it.
- * What the launcher starts beside ranks has no number; the launcher itself may have one of its own.
- */
-static bool take_rank(void)
-{
-	static const char *const variables[] = {PARAMS_RANK_VARIABLES};
-	const char *rank = NULL;
-
-	if (text_starts(collector.lineage, FORMAT_LINEAGE_RANK))
-		return true;
-	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables) && !rank; i++)
-		rank = getenv(variables[i]);
-	if (!collector.lineage[0] || !rank || rank[0] < '0' || rank[0] > '9')
-		return false;
-	struct text name = TEXT_ON(collector.lineage);
-
-	copy(collector.given_lineage, sizeof(collector.given_lineage), collector.lineage);
-	text_puts(&name, FORMAT_LINEAGE_RANK);
-	text_decimal(&name, (int64_t)text_number(rank, NULL));
-	return true;
-}
-
 static bool read_environment(void)
 {
 	const char *params = told(PARAMS_ENV);
@@ -149,7 +126,7 @@ static bool read_environment(void)
 	copy(collector.library, sizeof(collector.library), library);
 	read_lineage(lineage);
 	collector.tracking = true;
-	if (collector.ranks_only && !take_rank())
+	if (collector.ranks_only && !rank_take_name())
 		return false;
 	if (!collector.lineage[0] || collector.late)
 		return true;
@@ -169,6 +146,7 @@ static void bump_lineage(void)
 		length--;
 	uint64_t next = text_number(collector.lineage + length, NULL) + 1;
 
+	collector.names_taken++;
 	number = (struct text){.buffer = collector.lineage + length,
 			       .size = sizeof(collector.lineage) - length};
 	text_decimal(&number, (int64_t)next);
@@ -194,14 +172,8 @@ static int make_directory(void)
 		result = file_make_directory(collector.directory);
 		if (result != -EEXIST)
 			return result;
-		/* A rank of another world, whose number is another's name. */
-		if (collector.given_lineage[0]) {
-			copy(collector.lineage, sizeof(collector.lineage), collector.given_lineage);
-			collector.given_lineage[0] = '\0';
-			continue;
-		}
-		collector.names_taken++;
-		bump_lineage();
+		if (!rank_give_name_back())
+			bump_lineage();
 	}
 	return result;
 }
