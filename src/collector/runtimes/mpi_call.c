@@ -421,7 +421,7 @@ static void write_records(const struct mpi_call *call, uint64_t end_ns, uint64_t
 		return;
 	uint64_t received = fields[MPI_RECEIVED_BYTES];
 
-	records.stack = stacktable_intern(trace_stack(records.thread),
+	records.stack = stacktable_intern(trace_stack_above(records.thread, call->frame),
 					  (uint64_t)call->function->next, NULL);
 	if (type == MPI_EXCHANGE)
 		fields[MPI_RECEIVED_BYTES] = 0;
