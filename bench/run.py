@@ -15,6 +15,7 @@ import forks  # noqa: E402
 import heap  # noqa: E402
 import interval  # noqa: E402
 import iotrace  # noqa: E402
+import mpi  # noqa: E402
 import overhead  # noqa: E402
 import profiles  # noqa: E402
 import servers  # noqa: E402
@@ -37,6 +38,7 @@ BENCHMARKS = {
     'leaks': heap.leaks,
     'sync': sync.sync,
     'io': iotrace.io,
+    'mpi': mpi.mpi,
     'counter': counter.counter,
     'size': profiles.size,
     'unwind': analysis.unwind,

@@ -112,6 +112,8 @@ static void report_missing(const struct process *process, const char *clock,
 		 "stacks is missing: all time shows as <Unknown>"},
 	};
 
+	if (experiment_is_launcher(process))
+		return;
 	for (size_t i = 0; i < COUNT(files); i++)
 		if (!files[i].present)
 			diag_add(diags, DIAG_WARNING, "%s: %s", process->name, files[i].text);

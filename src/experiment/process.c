@@ -4,6 +4,7 @@
 #include "format/lineage.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static int compare_with(const void *lineage, const void *process)
 {
@@ -60,4 +61,11 @@ bool experiment_is_guest(const struct experiment *experiment, const struct proce
 struct read_context process_context(const struct process *process, struct diag_list *diags)
 {
 	return (struct read_context){process->folder, process->directory, process->name, diags};
+}
+
+bool experiment_is_launcher(const struct process *process)
+{
+	const char *ranks = experiment_log_setting(&process->log, "ranks");
+
+	return !process->lineage[0] && ranks && !strcmp(ranks, "on");
 }

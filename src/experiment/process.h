@@ -57,6 +57,8 @@ const struct process *experiment_image_before(const struct experiment *experimen
  * what could not be recorded here is recorded there.
  */
 bool experiment_is_guest(const struct experiment *experiment, const struct process *process);
+/* Whether it is a founder of which only the ranks that it starts were to be recorded. */
+bool experiment_is_launcher(const struct process *process);
 /* The processes that were recorded, each once, however many images it has. */
 size_t experiment_process_count(const struct experiment *experiment);
 /* Where a process's files are. */

@@ -11,7 +11,11 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The last step: 'f', 'x' or 'c'; 0: a founder's has none.  *length: of the lineage before it. */
+/* The name of a rank of an MPI program begins so, whatever started it. */
+#define FORMAT_LINEAGE_RANK "_r"
+
+/* The last step: 'f', 'x', 'c' or a rank's 'r'; 0: a founder's has none.  *length: of the lineage
+ * before it. */
 static inline char lineage_step(const char *lineage, size_t *length)
 {
 	const char *last = strrchr(lineage, '_');

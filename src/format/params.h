@@ -26,6 +26,7 @@ enum params_key {
 	 * the way to it */
 	PARAMS_PLACE = 'D',
 	PARAMS_LAUNCHER = 'k',	 /* two numbers: the recording's to its launcher (broker.h) */
+	PARAMS_RANKS = 'M',	 /* on: only the ranks that a launcher of MPI starts are recorded */
 	PARAMS_TEST_DELAY = 'w', /* ns by which each handler is slower (PARAMS_ENV_TEST_HANDLER) */
 };
 
@@ -44,6 +45,10 @@ enum params_key {
 #define PARAMS_ENV_FOLLOW                                                                          \
 	"HELIO_COLLECTOR_FOLLOW" /* -F =REGEX: an ERE with its anchors, else unset */
 #define PARAMS_ENV_LIBRARY "HELIO_COLLECTOR_LIBRARY" /* absolute path of the collector */
+
+/* Where launchers of MPI tell a process its rank, the first one that is there. */
+#define PARAMS_RANK_VARIABLES                                                                      \
+	"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID"
 
 #define PARAMS_LIBRARY_NAME "libhelio-collector.so"
 /* The same with wrapped functions for heap, synchronization and I/O tracing. */

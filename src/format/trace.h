@@ -32,7 +32,7 @@ enum {
 	FORMAT_TRACE_RELEASE = 0x86,
 };
 
-enum { TRACE_FIELDS_MAX = 6 };
+enum { TRACE_FIELDS_MAX = 12 };
 
 enum trace_encoding {
 	FIELD_NUMBER = 1, /* as it is */

@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/pattern.h"
 #include "format/params.h"
+#include "launch/run/ranks.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -65,6 +66,19 @@ static bool take_follow(struct option_parser *parser, const char *argument)
 		return option_refuse(parser, "Unrecognized follow-mode parameter", argument);
 	}
 	return true;
+}
+
+static bool take_launcher(struct option_parser *parser, const char *argument)
+{
+	struct options *options = options_of(parser);
+
+	options->launcher = argument;
+	if (!strcmp(argument, "off") || ranks_is_implementation(argument))
+		return true;
+	diag_add(parser->diags, DIAG_ERROR,
+		 "Unrecognized MPI version '%s': one of " RANKS_IMPLEMENTATIONS ", or off",
+		 argument);
+	return false;
 }
 
 static bool take_name(struct option_parser *parser, const char *argument, bool overwrite)
@@ -269,6 +283,9 @@ static const struct option others[] = {
 	 "process-wide usage every N seconds (default: on, 1)"},
 	{'F', "follow", "on|off|=REGEX", OPTION_ONCE | OPTION_STARTS, take_follow, 0,
 	 "follow descendant processes, or those whose program's name matches (default: on)"},
+	{'M', "mpi-launcher", "MPI-NAME|off", OPTION_ONCE | OPTION_STARTS, take_launcher, 0,
+	 "the program is a launcher of MPI (OPENMPI, MPICH, ...): its ranks are recorded, and with "
+	 "-m on; mpirun, mpiexec, orterun and srun are known by their names"},
 	{'o', "output", "NAME.er", 0, take_output, 0,
 	 "the experiment to make; a name with a number that is in use is counted up"},
 	{'O', "overwrite", "NAME.er", 0, take_overwrite, 0, "as -o, and remove what is there"},
@@ -307,8 +324,6 @@ static const struct option others[] = {
 	{'V', "version", NULL, 0, option_ask_version, 0, "show the version"},
 	{0, "help", NULL, 0, option_ask_help, 0, "show this text"},
 	/* In the family's other members; an old command line that switches one off still works. */
-	{'M', NULL, "VERSION", LATER, take_later, 0, "MPI programs"},
-	{'m', NULL, "on|off", LATER, take_later, 0, "MPI tracing"},
 	{'c', NULL, "on|static|off", LATER, take_later, 0, "instruction counts"},
 	{'I', NULL, "DIR", LATER, take_later, 0, "instruction counts"},
 	{'N', NULL, "LIBRARY", LATER, take_later, 0, "instruction counts"},
@@ -405,8 +420,33 @@ void options_init(struct options *options)
 				    .max_overhead = PARAMS_OVERHEAD_DEFAULT};
 }
 
+/* The older tools want -- between the launcher's words and the program's, which not all know. */
+static void drop_dashes(char **words)
+{
+	while (*words && strcmp(*words, "--") != 0)
+		words++;
+	for (; *words; words++)
+		*words = words[1];
+}
+
+static void find_ranks(struct options *options)
+{
+	bool is_told = options->launcher && strcmp(options->launcher, "off") != 0;
+	char *param = options->trace[TRACE_MPI];
+
+	if (!*options->target || (options->launcher && !is_told))
+		return;
+	options->ranks = options->follow && (is_told || ranks_is_launcher(*options->target));
+	if (!is_told)
+		return;
+	drop_dashes(options->target);
+	if (!options->traces_mpi)
+		snprintf(param, OPTIONS_TRACE_ROOM, "on");
+}
+
 enum status options_finish(struct options *options, struct diag_list *diags)
 {
+	find_ranks(options);
 	depth_from_environment(options);
 	if (!options->archive)
 		options->archive = "on";

@@ -45,6 +45,9 @@ struct options {
 	struct counter_list counters; /* of -h */
 	bool follow;
 	const char *follow_regex; /* -F =REGEX without the sign, else NULL */
+	const char *launcher;	  /* the word of -M, else NULL */
+	bool traces_mpi;	  /* -m was given, on or off */
+	bool ranks;		  /* the target is a launcher of MPI: only its ranks are recorded */
 	const char *output;	  /* NULL: test.N.er */
 	bool overwrite;		  /* -O */
 	const char *comments[OPTIONS_COMMENTS_MAX];

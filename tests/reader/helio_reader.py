@@ -38,6 +38,11 @@ TRACE_FILES = {
     'iotrace': (('descriptor', 'waited_ns', '$name', 'bytes', '~offset', 'errno'),
                 {'read': 4, 'write': 4, 'open': 3, 'close': 3, 'other': 3, 'wait': 3, 'submit': 5}),
     'hwcounters': (('counter', 'value', '~address'), {'overflow': 2, 'recording': 2, 'final': 2, 'lost': 2, 'frozen': 2}),
+    'mpitrace': (('duration_ns', '$function', '$communicator', 'peer', 'tag', 'sent', 'received', '~request', 'arrived', 'sends', 'receives',
+                  'error'),
+                 {'send': 6, 'begin of a send': 8, 'receive': 9, 'begin of a receive': 8, 'received': 9, 'send and receive': 6,
+                  'persistent request': 8, 'start': 2, 'wait': 8, 'test': 2, 'barrier': 3, 'collective': 11, 'one-sided': 9, 'file': 9,
+                  'administration': 3}),
 }
 
 
@@ -635,7 +640,7 @@ def read_family(path):
     """{lineage: process} of a founder and its descendants; the founder's lineage is ''."""
     family = {'': read_process(path)}
     for name in sorted(os.listdir(path)):
-        if re.fullmatch(r'(_[fxc]\d+)+\.er', name) and os.path.exists(os.path.join(path, name, 'log.xml')):
+        if re.fullmatch(r'(_[fxcr]\d+)+\.er', name) and os.path.exists(os.path.join(path, name, 'log.xml')):
             family[name[:-3]] = read_process(os.path.join(path, name))
     for process in family.values():
         settle_end(process, family)

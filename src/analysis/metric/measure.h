@@ -12,6 +12,7 @@
 #include "analysis/kinds/measures_counter.h"
 #include "analysis/kinds/measures_heap.h"
 #include "analysis/kinds/measures_io.h"
+#include "analysis/kinds/measures_mpi.h"
 #include "analysis/kinds/measures_sync.h"
 #include "analysis/session/events.h"
 #ifdef HELIO_KIND_DEMO

@@ -511,6 +511,8 @@ void session_free(struct session *session)
 	for (int i = 0; i < IO_ROW_KINDS; i++)
 		io_rows_free(session->io_rows[i]);
 	io_places_free(session->io_places);
+	if (session->mpi_worlds)
+		session->free_mpi_worlds(session->mpi_worlds);
 	tallies_fini(session);
 	trees_fini(session);
 	code_fini(session);

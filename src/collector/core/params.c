@@ -43,6 +43,11 @@ static void read_follow(const char *value)
 	collector.follow = text_starts(value, "on");
 }
 
+static void read_ranks(const char *value)
+{
+	collector.ranks_only = text_starts(value, "on");
+}
+
 static void read_depth(const char *value)
 {
 	collector.depth = (uint32_t)text_number(value, NULL);
@@ -56,6 +61,7 @@ static const struct {
 	{PARAMS_START, read_start},
 	{PARAMS_ENGINE, read_engine},
 	{PARAMS_FOLLOW, read_follow},
+	{PARAMS_RANKS, read_ranks},
 	{PARAMS_PLACE, file_read_param},
 	{PARAMS_LAUNCHER, read_key},
 	{PARAMS_WINDOW, read_window},

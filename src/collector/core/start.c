@@ -22,6 +22,7 @@
 #include "collector/core/own_use.h"
 #include "collector/core/params.h"
 #include "collector/core/pending_call.h"
+#include "collector/core/rank.h"
 #include "collector/core/rawthread.h"
 #include "collector/core/recording.h"
 #include "collector/core/sample.h"
@@ -146,6 +147,8 @@ static bool read_environment(void)
 	copy(collector.library, sizeof(collector.library), library);
 	read_lineage(lineage);
 	collector.tracking = true;
+	if (collector.ranks_only && !rank_take_name())
+		return false;
 	if (!collector.lineage[0] || collector.late)
 		return true;
 	return collector.follow && (!pattern || wanted(pattern));
@@ -164,6 +167,7 @@ static void bump_lineage(void)
 		length--;
 	uint64_t next = text_number(collector.lineage + length, NULL) + 1;
 
+	collector.names_taken++;
 	number = (struct text){.buffer = collector.lineage + length,
 			       .size = sizeof(collector.lineage) - length};
 	text_decimal(&number, (int64_t)next);
@@ -189,8 +193,8 @@ static int make_directory(void)
 		result = file_make_directory(collector.directory);
 		if (result != -EEXIST)
 			return result;
-		collector.names_taken++;
-		bump_lineage();
+		if (!rank_give_name_back())
+			bump_lineage();
 	}
 	return result;
 }

@@ -227,6 +227,15 @@ uint32_t trace_stack(struct thread *thread)
 	return stack;
 }
 
+uint32_t trace_stack_above(struct thread *thread, const void *frame)
+{
+	thread_lock_by_call(thread);
+	uint32_t stack = stack_above_frame(thread, frame);
+
+	thread_unlock(thread);
+	return stack;
+}
+
 static uint64_t since_start(uint64_t time_ns)
 {
 	return time_ns > collector.start_ns ? time_ns - collector.start_ns : 0;

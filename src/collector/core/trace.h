@@ -78,6 +78,8 @@ static inline void trace_leave(struct thread *thread)
 
 /* The call stack of the wrapped function's caller. The calling thread's. */
 uint32_t trace_stack(struct thread *thread);
+/* The same, where the wrapped function knows its __builtin_frame_address(0). */
+uint32_t trace_stack_above(struct thread *thread, const void *frame);
 
 /*
  * Writes one event of the calling thread; fields as the kind has them.  time_ns: its end, on

@@ -100,6 +100,8 @@ char *environment_params(struct arena *arena, const struct options *options, con
 	add_clock(arena, &text, options);
 	environment_add_param(arena, &text, PARAMS_ENGINE, engine);
 	environment_add_param(arena, &text, PARAMS_FOLLOW, options->follow ? "on" : "off");
+	if (options->ranks)
+		environment_add_param(arena, &text, PARAMS_RANKS, "on");
 	if (start_ns)
 		environment_add_param(arena, &text, PARAMS_START,
 				      arena_printf(arena, "%" PRIu64, start_ns));

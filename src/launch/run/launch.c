@@ -321,7 +321,16 @@ static void finish(struct launch *launch)
 	finish_pack(&launch->family, &summary, &launch->diags);
 	if (target_is_go(launch->target.path) && launch->options.clock_us && !launch->options.quiet)
 		diag_add(&launch->diags, DIAG_NOTE, TARGET_GO_STACKS);
-	if (!summary.recorded)
+	if (launch->options.ranks && summary.processes > 1) {
+		summary.recorded = true;
+		summary.processes--; /* the launcher */
+	}
+	if (!summary.recorded && launch->options.ranks)
+		diag_add(&launch->diags, DIAG_WARNING,
+			 "No rank of an MPI program was recorded: where %s starts none on this "
+			 "machine, -M off records the program itself",
+			 launch->options.target[0]);
+	else if (!summary.recorded)
 		explain_silence(launch, summary.error);
 	launch->recorded = summary.recorded;
 	launch->summary = summary;

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "format/format.h"
 #include "launch/run/mounts.h"
+#include "launch/run/ranks.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -112,13 +113,14 @@ char *new_experiment_place(const struct options *options, const char *name)
 	return xasprintf("%s/%.*s", options->directory, (int)length, name);
 }
 
-/* STEM.1.er: the group's base name, or test. */
+/* STEM.1.er: the group's base name, or test; of a rank of an MPI program its number. */
 static char *default_name(const struct options *options)
 {
 	const char *slash = options->group ? strrchr(options->group, '/') : NULL;
 	const char *stem = slash ? slash + 1 : options->group ? options->group : default_stem;
 	size_t length = strlen(stem) - (options->group ? strlen(".erg") : 0);
-	char *name = xasprintf("%.*s.1.er", (int)length, stem);
+	long rank = ranks_own();
+	char *name = xasprintf("%.*s.%ld.er", (int)length, stem, rank < 0 ? 1 : rank);
 	char *place = new_experiment_place(options, name);
 
 	free(name);
@@ -131,7 +133,7 @@ enum status new_experiment_name(const struct options *options, char **name, stru
 
 	if (!options->output) {
 		asked = default_name(options);
-		*name = next_name(asked);
+		*name = ranks_own() >= 0 && !exists(asked) ? xstrdup(asked) : next_name(asked);
 		if (!*name)
 			diag_add(diags, DIAG_ERROR,
 				 "The numbers after %s are used up: name an experiment with -o",

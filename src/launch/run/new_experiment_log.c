@@ -128,6 +128,8 @@ static void add_settings(struct strbuf *out, const struct birth_log *log)
 	add_number_setting(out, "sample", options->sample_s);
 	options_follow_text(options, &text);
 	add_setting(out, "follow", text.text);
+	if (options->ranks)
+		add_setting(out, "ranks", "on");
 	if (options->follow && !options->follow_regex && !log->attached)
 		add_ancestors(out);
 	if (options->window) {

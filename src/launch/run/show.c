@@ -42,6 +42,9 @@ static void show_traces(FILE *file, const struct options *options)
 
 static void show_follow(FILE *file, const struct options *options)
 {
+	if (options->ranks)
+		terminal_printf(file, "\tonly the ranks that the MPI launcher starts, and their "
+				      "descendants, will be recorded\n");
 	if (options->follow_regex)
 		terminal_printf(
 			file,

@@ -48,6 +48,7 @@ static const struct command unavailable[] = {
 	X(heapstat)                                                                                \
 	X(locks)                                                                                   \
 	X(io)                                                                                      \
+	X(mpi)                                                                                     \
 	X(report)                                                                                  \
 	X(lists)                                                                                   \
 	X(experiments)                                                                             \

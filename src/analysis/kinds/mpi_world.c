@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A process says its rank when MPI_Init is over; one that has not come so far has it in its name.
+ * The processes of one experiment, or of a group of experiments, are one world each rank of which
+ * occurs once: what is started later, by MPI_Comm_spawn, has ranks that are taken, and is another.
+ */
+#include "analysis/kinds/mpi_world.h"
+
+#include "base/memory.h"
+#include "format/lineage.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RANKS_MAX = 1 << 24 };
+
+/* ---- ranks ---- */
+
+static int32_t rank_of(const struct process *process)
+{
+	size_t prefix = strlen(FORMAT_LINEAGE_RANK);
+	uint64_t rank;
+	char *end;
+
+	for (size_t i = 0; i < process->log.events.count; i++) {
+		const struct log_event *event = &process->log.events.items[i];
+
+		if (log_event_is(event, "mpi") && log_event_number(event, "rank", &rank))
+			return rank < RANKS_MAX ? (int32_t)rank : MPI_RANK_UNKNOWN;
+	}
+	if (strncmp(process->lineage, FORMAT_LINEAGE_RANK, prefix) != 0)
+		return MPI_RANK_UNKNOWN;
+	rank = strtoull(process->lineage + prefix, &end, 10);
+	return end > process->lineage + prefix && !*end && rank < RANKS_MAX ? (int32_t)rank
+									    : MPI_RANK_UNKNOWN;
+}
+
+static bool has_events(const struct process *process)
+{
+	return process->traces[TRACE_MPI].rows.count;
+}
+
+/* The first world of its group in which nobody has the rank. */
+static uint32_t world_for(struct mpi_worlds *worlds, uint32_t group, int32_t rank)
+{
+	uint32_t number = 0;
+
+	for (; number < worlds->worlds.count; number++) {
+		const struct mpi_world *world = &worlds->worlds.items[number];
+		bool is_free =
+			(size_t)rank >= world->processes.count || !world->processes.items[rank];
+
+		if (world->group == group && is_free)
+			return number;
+	}
+	*vec_push(&worlds->worlds) = (struct mpi_world){.group = group};
+	return number;
+}
+
+static void add_rank(struct mpi_worlds *worlds, const struct session_process *process,
+		     uint32_t group)
+{
+	struct mpi_process *of = &worlds->of[process->id - 1];
+
+	of->rank = rank_of(process->process);
+	if (of->rank == MPI_RANK_UNKNOWN)
+		return;
+	of->world = world_for(worlds, group, of->rank);
+	struct mpi_world *world = &worlds->worlds.items[of->world];
+
+	while (world->processes.count <= (size_t)of->rank)
+		*vec_push(&world->processes) = 0;
+	world->processes.items[of->rank] = process->id;
+}
+
+/* ---- communicators ---- */
+
+/* Reads "a-b+s,c": up to another character. */
+static const char *read_ranks(const char *text, struct mpi_comm *comm, bool peers)
+{
+	while (*text >= '0' && *text <= '9') {
+		char *end;
+		unsigned long first = strtoul(text, &end, 10), last = first, step = 1;
+
+		if (*end == '-')
+			last = strtoul(end + 1, &end, 10);
+		if (*end == '+')
+			step = strtoul(end + 1, &end, 10);
+		if (last >= RANKS_MAX || !step)
+			return end;
+		for (unsigned long rank = first; rank <= last; rank += step) {
+			if (peers)
+				*vec_push(&comm->peers) = (int32_t)rank;
+			else
+				*vec_push(&comm->members) = (int32_t)rank;
+		}
+		text = *end == ',' ? end + 1 : end;
+	}
+	return text;
+}
+
+static uint32_t add_comm(struct mpi_worlds *worlds, uint32_t world, const char *text)
+{
+	const char *sign = strrchr(text, '#'), *ranks = sign ? strchr(sign, ':') : NULL;
+
+	if (!ranks)
+		return 0;
+	char *key = xasprintf("%" PRIu32 " %s", world, sign + 1);
+	uint32_t number = string_table_add(&worlds->identities, key);
+
+	free(key);
+	if (number == worlds->comms.count) {
+		struct mpi_comm *comm = vec_push(&worlds->comms);
+
+		*comm = (struct mpi_comm){.world = world,
+					  .name = "",
+					  .identity = arena_strdup(&worlds->arena, sign + 1)};
+		ranks = read_ranks(ranks + 1, comm, false);
+		if (*ranks == '|')
+			read_ranks(ranks + 1, comm, true);
+	}
+	struct mpi_comm *comm = &worlds->comms.items[number];
+
+	if (sign > text) /* the last name that it had */
+		comm->name = arena_strndup(&worlds->arena, text, (size_t)(sign - text));
+	return number + 1;
+}
+
+static void read_texts(struct mpi_worlds *worlds, const struct session_process *process)
+{
+	const struct experiment_trace *trace = &process->process->traces[TRACE_MPI];
+	struct mpi_process *of = &worlds->of[process->id - 1];
+	size_t count = trace->texts.count;
+
+	of->texts = count;
+	of->comms = xcalloc(count + 1, sizeof(*of->comms));
+	of->functions = xcalloc(count + 1, sizeof(*of->functions));
+	for (size_t i = 0; i < count; i++) {
+		const char *text = trace->texts.items[i];
+
+		if (text && strchr(text, '#'))
+			of->comms[i] = add_comm(worlds, of->world, text);
+		else if (text)
+			of->functions[i] = string_table_add(&worlds->functions, text) + 1;
+	}
+}
+
+static void free_worlds(struct mpi_worlds *worlds)
+{
+	for (size_t i = 0; i < worlds->processes; i++) {
+		free(worlds->of[i].comms);
+		free(worlds->of[i].functions);
+	}
+	for (size_t i = 0; i < worlds->worlds.count; i++)
+		vec_fini(&worlds->worlds.items[i].processes);
+	for (size_t i = 0; i < worlds->comms.count; i++) {
+		vec_fini(&worlds->comms.items[i].members);
+		vec_fini(&worlds->comms.items[i].peers);
+	}
+	free(worlds->of);
+	vec_fini(&worlds->worlds);
+	vec_fini(&worlds->comms);
+	string_table_fini(&worlds->identities);
+	string_table_fini(&worlds->functions);
+	arena_fini(&worlds->arena);
+	free(worlds);
+}
+
+const struct mpi_worlds *mpi_worlds_of(struct session *session)
+{
+	struct mpi_worlds *worlds = session->mpi_worlds;
+	size_t count = session->scanned.count;
+
+	if (worlds)
+		return worlds;
+	session->mpi_worlds = worlds = xcalloc(1, sizeof(*worlds));
+	session->free_mpi_worlds = free_worlds;
+	worlds->of = xcalloc(count + 1, sizeof(*worlds->of));
+	worlds->processes = count;
+	for (size_t i = 0; i < count; i++)
+		worlds->of[i].rank = MPI_RANK_UNKNOWN;
+	/* Those that were ranks indeed before scripts that have their names. */
+	for (int turn = 0; turn < 2; turn++)
+		for (size_t i = 0; i < count; i++)
+			if (has_events(session->scanned.items[i].process) == !turn)
+				add_rank(worlds, &session->scanned.items[i],
+					 session->scanned.items[i].group);
+	for (size_t i = 0; i < count; i++)
+		read_texts(worlds, &session->scanned.items[i]);
+	return worlds;
+}
+
+/* ---- events ---- */
+
+uint32_t mpi_comm_of(const struct mpi_process *process, uint64_t text)
+{
+	return text < process->texts ? process->comms[text] : 0;
+}
+
+uint32_t mpi_function_of(const struct mpi_process *process, uint64_t text)
+{
+	return text < process->texts ? process->functions[text] : 0;
+}
+
+int32_t mpi_peer_rank(const struct mpi_worlds *worlds, const struct mpi_process *process,
+		      uint64_t communicator, uint64_t peer)
+{
+	uint32_t number = mpi_comm_of(process, communicator);
+
+	if (!number || peer < MPI_PEER_RANK)
+		return MPI_RANK_UNKNOWN;
+	const struct mpi_comm *comm = &worlds->comms.items[number - 1];
+	uint64_t rank = peer - MPI_PEER_RANK;
+
+	if (comm->peers.count)
+		return rank < comm->peers.count ? comm->peers.items[rank] : MPI_RANK_UNKNOWN;
+	return rank < comm->members.count ? comm->members.items[rank] : MPI_RANK_UNKNOWN;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who the processes of MPI programs are: their ranks, and the communicators that join them.
+ * Private to this module.
+ */
+#ifndef HELIO_ANALYSIS_MPI_WORLD_H
+#define HELIO_ANALYSIS_MPI_WORLD_H
+
+#include "analysis/session/session.h"
+#include "base/hash.h"
+
+enum { MPI_RANK_UNKNOWN = -1 };
+
+/* A communicator, or the group of a window or file. */
+struct mpi_comm {
+	uint32_t world;	      /* whose ranks it has */
+	const char *name;     /* "" : it has none */
+	const char *identity; /* what its members call it beside the name: N:RANKS */
+	/* The ranks in MPI_COMM_WORLD of its members, and of those that one communicates with. */
+	VEC(int32_t) members;
+	VEC(int32_t) peers; /* of an inter-communicator; else none: the members are */
+};
+
+/* The processes of one MPI_COMM_WORLD. */
+struct mpi_world {
+	uint32_t group;		 /* of comparisons, that its processes are of */
+	VEC(uint32_t) processes; /* ids by rank; 0: not recorded */
+};
+
+struct mpi_process {
+	int32_t rank; /* MPI_RANK_UNKNOWN: it is none */
+	uint32_t world;
+	size_t texts;
+	uint32_t *comms;     /* by number of a text: 1 + index of a communicator, 0: none */
+	uint32_t *functions; /* likewise: 1 + number of the function's name, 0: none */
+};
+
+struct mpi_worlds {
+	struct arena arena;
+	VEC(struct mpi_world) worlds;
+	VEC(struct mpi_comm) comms;
+	struct string_table identities; /* "world identity" → index of a communicator */
+	struct string_table functions;	/* names */
+	struct mpi_process *of;		/* by process of the session */
+	size_t processes;
+};
+
+/* Made when it is first asked for; lives as long as the session. */
+const struct mpi_worlds *mpi_worlds_of(struct session *session);
+
+/* The rank in MPI_COMM_WORLD of an event's peer, or MPI_RANK_UNKNOWN. */
+int32_t mpi_peer_rank(const struct mpi_worlds *worlds, const struct mpi_process *process,
+		      uint64_t communicator, uint64_t peer);
+/* Of an event: 1 + index of its communicator, 0: none; the same of its function's name. */
+uint32_t mpi_comm_of(const struct mpi_process *process, uint64_t text);
+uint32_t mpi_function_of(const struct mpi_process *process, uint64_t text);
+
+#endif

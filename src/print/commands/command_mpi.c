@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The commands of MPI tracing. */
+#include "analysis/kinds/mpi.h"
+#include "base/array.h"
+#include "base/memory.h"
+#include "print/commands/command.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static double seconds(uint64_t ns)
+{
+	return (double)ns / 1e9;
+}
+
+/* ---- mpistat ---- */
+
+static struct part *begin_list(struct result *result, const char *heading,
+			       const struct list_column *columns, size_t count)
+{
+	result_gap(result);
+	result_heading(result, "%s", heading);
+	struct part *list = result_list(result, columns, count);
+
+	list->audience = FOR_PEOPLE;
+	list->list.ruled = true;
+	return list;
+}
+
+static void set_sums(struct result *result, struct part *row, const struct mpi_call_sums *sums)
+{
+	part_set(result, row, "calls", value_count(sums->calls));
+	part_set(result, row, "time_s", value_real(seconds(sums->total_ns), 6));
+	part_set(result, row, "longest_s", value_real(seconds(sums->longest_ns), 6));
+	part_set(result, row, "sends", value_count(sums->sends));
+	part_set(result, row, "bytes_sent", value_count(sums->sent));
+	part_set(result, row, "receives", value_count(sums->receives));
+	part_set(result, row, "bytes_received", value_count(sums->received));
+	part_set(result, row, "bytes_arrived", value_count(sums->arrived));
+	part_set(result, row, "errors", value_count(sums->errors));
+}
+
+static void add_cells(struct result *result, struct part *list, const struct mpi_call_sums *sums)
+{
+	part_cell(result, list, value_count(sums->calls));
+	part_cell(result, list, value_real(seconds(sums->total_ns), 6));
+	part_cell(result, list,
+		  value_real(sums->calls ? seconds(sums->total_ns) / (double)sums->calls : 0, 6));
+	part_cell(result, list, value_real(seconds(sums->longest_ns), 6));
+	part_cell(result, list, value_count(sums->sent));
+	part_cell(result, list, value_count(sums->arrived));
+}
+
+static void add_functions(struct result *result, const struct mpi_report *report, const char *name)
+{
+	const struct list_column columns[] = {{.title = "Function"},
+					      {.title = "Calls", .right = true},
+					      {.title = "Time, s", .right = true},
+					      {.title = "Mean, s", .right = true},
+					      {.title = "Longest, s", .right = true},
+					      {.title = "Bytes sent", .right = true},
+					      {.title = "Bytes arrived", .right = true}};
+	struct part *list = begin_list(result, "MPI functions by time", columns, COUNT(columns));
+
+	for (size_t i = 0; i < report->functions.count; i++) {
+		const struct mpi_function_sums *function = &report->functions.items[i];
+		struct part *row = result_line(result, "", "");
+
+		part_cell(result, list, value_text(result, function->name));
+		add_cells(result, list, &function->sums);
+		part_set(result, row, "function", value_text(result, function->name));
+		set_sums(result, row, &function->sums);
+		if (name)
+			part_set(result, row, "experiment", value_text(result, name));
+	}
+}
+
+static double share(uint64_t part_ns, uint64_t whole_ns)
+{
+	return whole_ns ? 100.0 * (double)part_ns / (double)whole_ns : 0;
+}
+
+static void add_rank_row(struct result *result, struct part *list, const struct mpi_rank_sums *rank,
+			 const char *name)
+{
+	struct part *row = result_line(result, "", "");
+	uint64_t mpi_ns = rank->sums.total_ns;
+
+	part_cell(result, list,
+		  rank->rank < 0 ? value_text(result, "?") : value_integer(rank->rank));
+	part_cell(result, list, value_real(seconds(rank->run_ns), 3));
+	part_cell(result, list, value_real(seconds(mpi_ns), 3));
+	part_cell(result, list, value_real(share(mpi_ns, rank->run_ns), 1));
+	part_cell(result, list, value_real(seconds(rank->wait_ns), 3));
+	part_cell(result, list, value_real(seconds(rank->collective_ns), 3));
+	part_cell(result, list, value_count(rank->sums.calls));
+	part_cell(result, list, value_count(rank->sums.sent));
+	part_cell(result, list, value_count(rank->sums.arrived));
+	if (rank->rank >= 0)
+		part_set(result, row, "rank", value_integer(rank->rank));
+	part_set(result, row, "world", value_count(rank->world));
+	part_set(result, row, "process", value_count(rank->process));
+	part_set(result, row, "run_s", value_real(seconds(rank->run_ns), 6));
+	part_set(result, row, "wait_s", value_real(seconds(rank->wait_ns), 6));
+	part_set(result, row, "collective_s", value_real(seconds(rank->collective_ns), 6));
+	set_sums(result, row, &rank->sums);
+	if (name)
+		part_set(result, row, "experiment", value_text(result, name));
+}
+
+/* How much longer the slowest rank works than the mean, of the slowest one's time. */
+static void add_imbalance(struct result *result, const struct mpi_report *report)
+{
+	double most = 0, sum = 0;
+
+	for (size_t i = 0; i < report->ranks.count; i++) {
+		const struct mpi_rank_sums *rank = &report->ranks.items[i];
+		double work = seconds(rank->run_ns) - seconds(rank->sums.total_ns);
+
+		sum += work;
+		most = work > most ? work : most;
+	}
+	if (report->ranks.count < 2 || most <= 0)
+		return;
+	double mean = sum / (double)report->ranks.count;
+	struct part *facts = result_facts(result, 0);
+
+	facts->facts.of_all = true;
+	result_gap(result);
+	facts = result_facts(result, 0);
+	facts->facts.of_all = true;
+	part_add(result, facts, "imbalance", "Imbalance of work outside MPI",
+		 value_real(100 * (most - mean) / most, 1))
+		->suffix = " % (how much less than the slowest rank the mean one works)";
+}
+
+static void add_ranks(struct result *result, const struct mpi_report *report, const char *name)
+{
+	const struct list_column columns[] = {{.title = "Rank", .right = true},
+					      {.title = "Run, s", .right = true},
+					      {.title = "In MPI, s", .right = true},
+					      {.title = "%", .right = true},
+					      {.title = "Waits, s", .right = true},
+					      {.title = "Collectives, s", .right = true},
+					      {.title = "Calls", .right = true},
+					      {.title = "Bytes sent", .right = true},
+					      {.title = "Bytes arrived", .right = true}};
+	struct part *list = begin_list(result, "Ranks", columns, COUNT(columns));
+
+	for (size_t i = 0; i < report->ranks.count; i++)
+		add_rank_row(result, list, &report->ranks.items[i], name);
+	add_imbalance(result, report);
+}
+
+static char *size_text(unsigned class)
+{
+	static const char units[] = "BKMGT";
+	uint64_t bytes = class ? UINT64_C(1) << (class - 1) : 0;
+	unsigned unit = 0;
+
+	for (; bytes >= 1024; bytes /= 1024)
+		unit++;
+	return unit ? xasprintf("%" PRIu64 "%cB", bytes, units[unit])
+		    : xasprintf("%" PRIu64 "B", bytes);
+}
+
+static void add_sizes(struct result *result, const struct mpi_report *report)
+{
+	const struct list_column columns[] = {{.title = "Size from"},
+					      {.title = "Messages", .right = true}};
+	struct part *list;
+
+	if (!report->messages)
+		return;
+	list = begin_list(result, "Messages by size", columns, COUNT(columns));
+	for (unsigned i = 0; i < MPI_SIZE_CLASSES; i++) {
+		char *text = size_text(i);
+
+		if (report->sizes[i]) {
+			part_cell(result, list, value_text(result, text));
+			part_cell(result, list, value_count(report->sizes[i]));
+		}
+		free(text);
+	}
+}
+
+static void ask_statistics(struct print *print, const char *name, void *data)
+{
+	struct result *result = data;
+	struct mpi_report report;
+
+	view_mpi_report(print->session, &print->query, &report);
+	command_group_heading(print, result, name);
+	add_functions(result, &report, name);
+	add_ranks(result, &report, name);
+	add_sizes(result, &report);
+	result_gap(result);
+	mpi_report_fini(&report);
+}
+
+static bool command_mpistat(struct print *print, char **arguments, size_t count)
+{
+	struct result result;
+
+	result_init(&result, "mpistat", print->session);
+	command_each_group(print, ask_statistics, &result);
+	return print_answer(print, &result);
+}
+
+/* ---- mpimatrix ---- */
+
+static void ask_matrix(struct print *print, const char *name, void *data)
+{
+	const struct list_column columns[] = {{.title = "From rank", .right = true},
+					      {.title = "To rank", .right = true},
+					      {.title = "Messages", .right = true},
+					      {.title = "Bytes", .right = true},
+					      {.title = "Mean size", .right = true}};
+	struct result *result = data;
+	struct mpi_report report;
+
+	view_mpi_report(print->session, &print->query, &report);
+	command_group_heading(print, result, name);
+
+	struct part *list =
+		begin_list(result, "Messages from rank to rank", columns, COUNT(columns));
+
+	for (size_t i = 0; i < report.pairs.count; i++) {
+		const struct mpi_pair *pair = &report.pairs.items[i];
+		struct part *row = result_line(result, "", "");
+
+		part_cell(result, list, value_integer(pair->from));
+		part_cell(result, list, value_integer(pair->to));
+		part_cell(result, list, value_count(pair->messages));
+		part_cell(result, list, value_count(pair->bytes));
+		part_cell(result, list, value_count(pair->bytes / pair->messages));
+		part_set(result, row, "world", value_count(pair->world));
+		part_set(result, row, "from", value_integer(pair->from));
+		part_set(result, row, "to", value_integer(pair->to));
+		part_set(result, row, "messages", value_count(pair->messages));
+		part_set(result, row, "bytes", value_count(pair->bytes));
+		if (name)
+			part_set(result, row, "experiment", value_text(result, name));
+	}
+	result_gap(result);
+	mpi_report_fini(&report);
+}
+
+static bool command_mpimatrix(struct print *print, char **arguments, size_t count)
+{
+	struct result result;
+
+	result_init(&result, "mpimatrix", print->session);
+	command_each_group(print, ask_matrix, &result);
+	return print_answer(print, &result);
+}
+
+const struct command command_rows_mpi[] = {
+	{.name = "mpistat",
+	 .group = GROUP_TRACES,
+	 .data = DATA_MPI,
+	 .help = "MPI calls by function and by rank, their time and bytes, and sizes of messages",
+	 .run = command_mpistat,
+	 .comes_next = true},
+	{.name = "mpimatrix",
+	 .group = GROUP_TRACES,
+	 .data = DATA_MPI,
+	 .help = "how many messages and bytes each rank sends to each",
+	 .run = command_mpimatrix},
+	{0},
+};

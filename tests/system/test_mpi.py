@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+MPI tracing and the ranks of MPI programs, under Open MPI and MPICH: counts, sizes and peers that targets/mpi_*.c are made to
+have, and the functions that the implementation's own mpi.h declares.
+"""
+import pathlib
+import re
+
+from harness import ROOT, Failure, Skip, test
+
+TARGETS = ROOT / 'tests' / 'targets'
+IMPLEMENTATIONS = ('openmpi', 'mpich')
+# Open MPI is not run by root, and not with more ranks than processors, unless told.
+ENVIRONMENT = {'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1', 'OMPI_MCA_rmaps_base_oversubscribe': '1'}
+RANKS = 4
+TRACED = ('-m', 'on', '-p', 'off')
+METRICS = ('mpisend', 'mpibytessent', 'mpireceive', 'mpibytesrecv', 'mpibytesarrived', 'mpiother')
+
+
+def build(t, implementation, source, compiler='mpicc'):
+    """The program, compiled where the case is."""
+    mpicc = t.need(f'{compiler}.{implementation}')
+    program = t.directory / f'{pathlib.Path(source).stem}.{implementation}'
+    result = t.run(mpicc, '-g', '-O1', '-w', '-o', program, TARGETS / source, timeout=300)
+    if result.status:
+        raise Failure(f'{mpicc}: {result.err}')
+    return program
+
+
+def launcher(t, implementation, ranks=RANKS):
+    return t.need(f'mpirun.{implementation}'), '-np', str(ranks)
+
+
+def record(t, implementation, program, *arguments, ranks=RANKS, options=TRACED, **more):
+    return t.collect(*launcher(t, implementation, ranks), program, *arguments, options=options, env=ENVIRONMENT, timeout=300, **more)
+
+
+def by_function(t, experiment, flavor='e.'):
+    """{function: values of METRICS}; Open MPI's functions have the names of its profiling interface."""
+    rows = t.functions(experiment, *(flavor + metric for metric in METRICS))
+    return {re.sub('^PMPI', 'MPI', name): tuple(row[flavor + metric] for metric in METRICS) for name, row in rows.items()}
+
+
+def events(t, experiment):
+    """{rank: events}, by the second reader."""
+    return {int(lineage[2:]): process['traces']['mpitrace'] for lineage, process in t.read(experiment).items() if re.fullmatch(r'_r\d+', lineage)}
+
+
+# What all ranks of mpi_counts.c do together: sends, bytes, receives, bytes of the buffers, bytes that came, other calls.
+COUNTS = {
+    'MPI_Send': (10, 10 * 4000, 0, 0, 0, 0),
+    'MPI_Recv': (0, 0, 10, 10 * 20000, 10 * 4000, 0),
+    'MPI_Isend': (20, 20 * 1500, 0, 0, 0, 0),
+    'MPI_Irecv': (0, 0, 20, 20 * 2000, 0, 0),
+    'MPI_Waitall': (0, 0, 0, 0, 20 * 1500, 20),
+    'MPI_Sendrecv': (4, 4 * 40, 4, 4 * 80, 4 * 40, 0),
+    # two groups of two: each sends 8 bytes to both
+    'MPI_Allreduce': (8, 4 * 16, 8, 4 * 16, 4 * 8, 0),
+    # the root sends 400 bytes to all four, all receive them; to itself nothing comes
+    'MPI_Bcast': (4, 4 * 400, 4, 4 * 400, 3 * 400, 0),
+    'MPI_Gather': (4, 4 * 12, 4, 4 * 12, 4 * 12, 0),
+    'MPI_Barrier': (0, 0, 0, 0, 0, 4),
+    'MPI_Comm_split': (0, 0, 0, 0, 0, 4),
+}
+
+
+def check_counts(t, implementation, experiment):
+    found = by_function(t, experiment)
+    t.equal({name: found.get(name) for name in COUNTS}, COUNTS, f'{implementation}: by function')
+    matrix = {(row['from'], row['to']): (row['messages'], row['bytes']) for row in t.print(experiment, '-mpimatrix')[0]['rows']}
+    ring = (5 + 1, 5 * 1500 + 40)
+    t.equal(matrix, {(0, 1): (10 + ring[0], 40000 + ring[1]), (1, 2): ring, (2, 3): ring, (3, 0): ring}, f'{implementation}: from rank to rank')
+
+
+@test
+def counts(t):
+    for implementation in IMPLEMENTATIONS:
+        program = build(t, implementation, 'mpi_counts.c')
+        experiment = record(t, implementation, program).experiment
+        check_counts(t, implementation, experiment)
+        t.equal(sorted(path.name for path in experiment.glob('_*.er')), [f'_r{i}.er' for i in range(RANKS)], 'an experiment for each rank')
+        t.equal(t.run(t.helio, 'check', experiment).out.count('warning'), 0, 'nothing is missing of the launcher')
+        by_caller = by_function(t, experiment, 'i.')
+        t.equal(by_caller['pairs'], (10, 40000, 10, 200000, 40000, 0), 'inclusive values of a caller')
+        ranks = events(t, experiment)
+        names = {event['communicator'] for event in ranks[2] if event['function'] == b'MPI_Allreduce'}
+        t.equal(names, {b'half#0:0,2'}, 'the name and the members of a communicator')
+        received = [event for event in ranks[1] if event['function'] == b'MPI_Recv']
+        t.equal({(event['peer'] - 3, event['tag'] - 2, event['arrived']) for event in received}, {(0, 7, 4000)}, 'who it was from, by the status')
+
+
+@test
+def filters(t):
+    program = build(t, 'openmpi', 'mpi_counts.c')
+    experiment = record(t, 'openmpi', program).experiment
+
+    def sums(expression):
+        rows = t.print(experiment, '-filters', expression, '-mpistat')[-1]['rows']
+        return {row['function']: (row['calls'], row['bytes_sent'], row['bytes_arrived']) for row in rows if 'function' in row}
+
+    t.equal(sums('MPIRANK == 0 && MPITAG == 7'), {'MPI_Send': (10, 40000, 0)}, 'by rank and tag')
+    t.equal(sums('MPIPEER == 2 && MPITYPE == 1'), {'MPI_Isend': (5, 7500, 0)}, 'by peer and type')
+    t.equal(sums('MPISENT == 1500 && MPIRANK > 1'), {'MPI_Isend': (10, 15000, 0)}, 'by size')
+    t.equal(sums('MPITYPE == 4'), {'MPI_Waitall': (0, 0, 20 * 1500)}, 'messages that came in a wait')
+    rows = t.print(experiment, '-indxobj_define', 'RanksOf', 'MPIRANK', '-metrics', 'e.mpisend:name', '-indxobj', 'RanksOf')[-1]['rows']
+    t.equal(sorted(row['e.mpisend'] for row in rows)[-1], 10 + 20 + 4 + 8 + 4 + 4, 'an index object of ranks has all of them')
+
+
+def declared(implementation):
+    """The functions that mpi.h declares, but for those that only ask or describe."""
+    headers = {'openmpi': ['/usr/lib/x86_64-linux-gnu/openmpi/include/mpi.h'],
+               'mpich': ['/usr/include/x86_64-linux-gnu/mpich/mpi.h', '/usr/include/x86_64-linux-gnu/mpich/mpi_proto.h']}[implementation]
+    text = ''.join(pathlib.Path(header).read_text() for header in headers if pathlib.Path(header).exists())
+    if not text:
+        raise Skip(f'no mpi.h of {implementation}')
+    names = set(re.findall(r'\bint (MPI_[A-Z][a-z]\w*)\s*\(', text)) | set(re.findall(r'OMPI_DECLSPEC\s+int\s+(MPI_[A-Z][a-z]\w*)\s*\(', text))
+    asks = re.compile(r'MPI_(T_|Type_|Info_|Group_|Op_|Error|Errhandler_|Address|Attr_|Keyval_|Get_(?!accumulate)|Add_error|Status_|Grequest_|Cart_(?!create|sub)'
+                      r'|Graph_(?!create)|Graphdims_get|Cartdim_get|Dims_create|Dist_graph_neighbors|Topo_test|Test_cancelled|Is_thread_main|Query_thread|Init'
+                      r'|Finalized|Pcontrol|Reduce_local|Pack_|Unpack_|Register_datarep|Win_shared_query|Wtime|Wtick|Comm_(rank|size|group|get|remote|test)'
+                      r'|File_get_(amode|atomicity|byte_offset|group|info|type_extent|view)|Win_get'
+                      r'|\w+_(c2f|f2c|f082c|c2f08|f2f08|f082f|attr|keyval|errhandler|info)$)')
+    # MPI 4: other entries of the functions, and new ones
+    later = re.compile(r'MPI_(Session_|Psend|Precv|Pready|Parrived|Isendrecv|\w+_c$|\w+_init$(?<!nd_init)(?<!cv_init)|\w+_from_group|Buffer_(flush|iflush)'
+                       r'|Comm_create_group_|Comm_idup_with_info|\w+_x$|Status_|Remove_error)')
+    kept = ('MPI_Comm_set_name', 'MPI_Win_set_name', 'MPI_File_set_info')
+    return {name for name in names if name in kept or (not asks.match(name) and not later.match(name))}
+
+
+# What cannot be had here: Open MPI needs a server for ports, and a program of its own to join.
+NOT_HERE = {'openmpi': {'MPI_Comm_accept', 'MPI_Comm_connect', 'MPI_Comm_join'}, 'mpich': set()}
+# MPICH of Debian 12 is built without these.
+MAY_FAIL = {'MPI_Comm_spawn', 'MPI_Comm_spawn_multiple', 'MPI_Comm_disconnect', 'MPI_Open_port', 'MPI_Comm_accept', 'MPI_Comm_connect'}
+WORDS = {'openmpi': ('spawn', 'names', 'abort'), 'mpich': ('spawn', 'names', 'connect', 'join', 'abort')}
+
+
+@test
+def every_function(t):
+    for implementation in IMPLEMENTATIONS:
+        program = build(t, implementation, 'mpi_all.c')
+        called = set()
+        for word in WORDS[implementation]:
+            result = record(t, implementation, program, word, t.directory / 'file', status=None)
+            t.check(word == 'abort' or (result.status == 0 and 'done' in result.out), f'{implementation} {word}: {result.out[-500:]} {result.err[-500:]}')
+            for of_rank in events(t, result.experiment).values() if word != 'abort' else ():
+                called |= {event['function'].decode() for event in of_rank if event['function']}
+                failed = {event['function'].decode() for event in of_rank if event['error']}
+                t.check(word in ('names', 'join') or failed <= MAY_FAIL, f'{implementation} {word}: calls that failed: {failed}')
+            if word == 'abort':
+                rows = t.print(result.experiment, '-mpistat')[-1]['rows']
+                called |= {row['function'] for row in rows if 'function' in row}
+        t.equal(declared(implementation) - NOT_HERE[implementation] - called, set(), f'{implementation}: functions of mpi.h that were called and not recorded')
+        threads = record(t, implementation, program, 'thread', t.directory / 'file').experiment
+        t.check('MPI_Init_thread' in by_function(t, threads), f'{implementation}: MPI_Init_thread')
+
+
+@test
+def without_tracing(t):
+    """Ranks are recorded, nothing of MPI; and a program in which MPI is not there goes on as ever."""
+    for implementation in IMPLEMENTATIONS:
+        program = build(t, implementation, 'mpi_counts.c')
+        experiment = record(t, implementation, program, options=()).experiment
+        t.equal(sorted(path.name for path in experiment.glob('_*.er')), [f'_r{i}.er' for i in range(RANKS)], f'{implementation}: ranks')
+        t.equal(list(experiment.rglob('mpitrace')), [], f'{implementation}: no trace')
+    told = t.run(t.helio, 'print', '-mpistat', experiment)
+    t.check(told.status and 'helio collect -m on' in told.err, f'what would record it: {told.err}')
+    t.equal(t.collect('true', options=TRACED).status, 0, 'a program without MPI')
+
+
+@test
+def by_option(t):
+    """-M says that the program is a launcher, whatever its name, and traces; off records it as any program."""
+    for implementation in IMPLEMENTATIONS:
+        program = build(t, implementation, 'mpi_counts.c')
+        mine = t.directory / f'start-{implementation}'
+        mine.write_text(f'#!/bin/sh\nexec {t.need(f"mpirun.{implementation}")} "$@"\n')
+        mine.chmod(0o755)
+        name = {'openmpi': 'OPENMPI', 'mpich': 'MPICH2'}[implementation]
+        check_counts(t, implementation, t.collect(mine, '-np', str(RANKS), '--', program, options=('-M', name, '-p', 'off'), env=ENVIRONMENT).experiment)
+        run = t.collect(*launcher(t, implementation, 2), program, options=('-M', 'off', *TRACED), env=ENVIRONMENT, status=None)
+        t.equal(list(run.experiment.glob('_r*.er')), [], f'{implementation}: no ranks by number')
+        t.check((run.experiment / 'profile').exists() or (run.experiment / 'map.xml').exists(), f'{implementation}: the launcher is recorded')
+    wrong = t.run(t.helio, 'collect', '-M', 'NOSUCH', 'true')
+    t.check(wrong.status == 1 and 'OPENMPI' in wrong.err, f'a name that is none: {wrong.err}')
+
+
+@test
+def each_rank_by_itself(t):
+    """mpirun helio collect: an experiment for each rank, numbered by it, in one group."""
+    for implementation in IMPLEMENTATIONS:
+        program = build(t, implementation, 'mpi_counts.c')
+        group = t.directory / f'{implementation}.erg'
+        result = t.run(*launcher(t, implementation), t.helio, 'collect', *TRACED, '-g', group, program, env=ENVIRONMENT, timeout=300)
+        t.equal(result.status, 0, f'{implementation}: {result.err[-1000:]}')
+        t.equal(sorted(path.name for path in t.directory.glob(f'{implementation}.*.er')), [f'{implementation}.{i}.er' for i in range(RANKS)], 'names')
+        check_counts(t, implementation, group)
+
+
+FORTRAN = {'MPI_Send': 14, 'MPI_Recv': 10, 'MPI_Isend': 20, 'MPI_Irecv': 24, 'MPI_Waitall': 20, 'MPI_Waitany': 4, 'MPI_Comm_split': 4,
+           'MPI_Allreduce': 4, 'MPI_Bcast': 4, 'MPI_Allgather': 4, 'MPI_Barrier': 4, 'MPI_Init': 4, 'MPI_Finalize': 4}
+
+
+@test
+def fortran(t):
+    """mpif.h, and the module mpi_f08, of the same program."""
+    for implementation in IMPLEMENTATIONS:
+        for source in ('mpi_fortran.f90', 'mpi_fortran08.f90'):
+            program = build(t, implementation, source, 'mpif90')
+            run = record(t, implementation, program)
+            t.check('done' in run.out, f'{implementation} {source}: {run.out} {run.err[-500:]}')
+            rows = {row['function']: row for row in t.print(run.experiment, '-mpistat')[0]['rows'] if 'function' in row}
+            t.equal({name: rows[name]['calls'] for name in FORTRAN}, FORTRAN, f'{implementation} {source}: calls')
+            bytes_of = {name: (rows[name]['bytes_sent'], rows[name]['bytes_arrived']) for name in ('MPI_Send', 'MPI_Recv', 'MPI_Waitall', 'MPI_Waitany', 'MPI_Allgather')}
+            t.equal(bytes_of, {'MPI_Send': (46000, 0), 'MPI_Recv': (0, 40000), 'MPI_Waitall': (0, 30000), 'MPI_Waitany': (0, 6000), 'MPI_Allgather': (320, 320)},
+                    f'{implementation} {source}: bytes')
+
+
+@test
+def ends(t):
+    """A rank that is killed, that exits without MPI_Finalize, that aborts: what was recorded before is there."""
+    for implementation in IMPLEMENTATIONS:
+        program = build(t, implementation, 'mpi_ends.c')
+        for how, calls in (('kill', 5), ('exit', 5), ('abort', 6)):
+            run = record(t, implementation, program, how, status=None)
+            t.check(run.status != 0, f'{implementation} {how}: the launcher says so')
+            rows = t.print(run.experiment, '-filters', 'MPIRANK == 1', '-mpistat')[-1]['rows']
+            found = {row['function']: row['calls'] for row in rows if 'function' in row}
+            t.equal(found.get('MPI_Barrier'), 4, f'{implementation} {how}: calls before the end')
+            t.equal(found.get('MPI_Abort', 0), calls - 5, f'{implementation} {how}: MPI_Abort')
