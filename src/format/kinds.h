@@ -9,6 +9,7 @@
 #include "format/kind_counter.h"
 #include "format/kind_heap.h"
 #include "format/kind_io.h"
+#include "format/kind_omp.h"
 #include "format/kind_sync.h"
 
 #ifdef HELIO_KIND_DEMO
@@ -26,6 +27,7 @@
 	X(SYNC, sync)                                                                              \
 	X(IO, io)                                                                                  \
 	X(COUNTER, counter)                                                                        \
+	X(OMP, omp)                                                                                \
 	FORMAT_KIND_OF_TESTS(X)
 
 #define X(NAME, name) TRACE_##NAME,

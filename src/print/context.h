@@ -19,8 +19,6 @@ struct progress {
 	FILE *kept; /* the output, while it goes nowhere; or NULL */
 };
 
-enum view_mode { VIEW_USER, VIEW_EXPERT, VIEW_MACHINE };
-
 /* How code is listed: command_source.c. */
 struct code_settings {
 	unsigned source_threshold, code_threshold;  /* percent */
@@ -55,7 +53,6 @@ struct print {
 	struct metric_choice index_sort;  /* likewise; metric NULL: that of the query */
 	bool index_sort_reverse;
 	enum inlines inlines;
-	enum view_mode view_mode;
 	struct output output;
 	struct presenter presenter; /* of what goes to the output */
 	struct code_settings code;

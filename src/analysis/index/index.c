@@ -351,8 +351,8 @@ void index_table(struct session *session, const struct index_object *object,
 	struct filter_program *program;
 
 	session_enter(session);
-	if (filter_compile(session, session_tree(session, query->inlines), object->expression,
-			   &program, diags) != STATUS_OK)
+	if (filter_compile(session, session_tree(session, query->mode, query->inlines),
+			   object->expression, &program, diags) != STATUS_OK)
 		abort(); /* it was right when it was defined */
 	view.program = program;
 	view_run(session, &ordered,

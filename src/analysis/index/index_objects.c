@@ -114,8 +114,8 @@ static enum status check_expression(struct session *session, const char *express
 {
 	struct diag_list found = {0};
 	struct filter_program *program;
-	enum status status =
-		filter_compile(session, session_tree(session, false), expression, &program, &found);
+	enum status status = filter_compile(session, session_tree(session, VIEW_USER, false),
+					    expression, &program, &found);
 
 	if (status == STATUS_OK)
 		filter_program_free(program);

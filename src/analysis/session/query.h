@@ -41,6 +41,14 @@ enum selection {
 	SELECTIONS
 };
 
+/* Which call stacks are shown, where a runtime is part of them: see analysis/modes/modes.h. */
+enum view_mode {
+	VIEW_USER,    /* as the program is written */
+	VIEW_EXPERT,  /* the same, with more of the runtime */
+	VIEW_MACHINE, /* as they were recorded */
+	VIEW_MODES,
+};
+
 /* How the functions of a load object appear in all views; what counts does not change. */
 enum object_showing {
 	OBJECT_SHOWN,  /* each by itself */
@@ -69,6 +77,7 @@ struct query {
 	uint8_t *showing;		  /* enum object_showing by load object, … */
 	size_t showing_count;		  /* … of the first ones; the rest are shown */
 	bool inlines;			  /* inlined functions are calls: query_show_inlines() */
+	enum view_mode mode;		  /* query_show_mode() */
 	struct watch *watch;		  /* the caller's, or NULL: see watch.h */
 	uint32_t group;			  /* only what was opened by one name, from 1; 0: all */
 };
@@ -134,5 +143,8 @@ enum object_showing query_object_showing(const struct query *query, uint32_t obj
  */
 void query_show_inlines(struct query *query, struct session *session, bool shown,
 			struct diag_list *diags);
+/* The same of a view mode. */
+void query_show_mode(struct query *query, struct session *session, enum view_mode mode,
+		     struct diag_list *diags);
 
 #endif

@@ -90,10 +90,11 @@ struct call_tree {
 /* The call stacks of all processes, in which every function stands for itself. */
 struct whole_tree {
 	bool is_made;
+	enum view_mode mode;
 	bool inlines;  /* inlined functions are calls */
 	bool is_plain; /* … but there are none: empty, the other tree is the same */
 	struct call_tree tree;
-	VEC(uint32_t *) nodes; /* by process: the tree node of every node of its stacks */
+	VEC(uint32_t *) nodes; /* by process: the tree node of every node that its events have */
 	struct kept_sums kept; /* their sums, of a session that has no events */
 };
 
@@ -122,6 +123,9 @@ struct session_process {
 	uint64_t first_thread;		/* its number; UINT64_MAX: there is none */
 	size_t row_count;		/* events of all kinds */
 	uint8_t counters[COUNTERS_MAX]; /* the session's number of each, or COUNTER_NONE */
+	/* By mode and node of its stacks: the node that it is shown as; NULL: as itself. */
+	uint32_t *shown[VIEW_MODES];
+	uint8_t *omp_class; /* by such node, enum omp_class; NULL: OpenMP was not seen */
 	struct heap_course heap_course; /* where a filter has asked for it */
 };
 
@@ -160,8 +164,10 @@ struct session {
 	struct string_table dynamic_keys; /* name and source of an announced function → number */
 	struct hash_map inlined_ids;	  /* object << 32 | its function of lines → function */
 	struct hash_map function_ids;	  /* object << 32 | symbol (or that number) → function */
-	struct whole_tree trees[2];	  /* without and with inlined calls: session_tree() */
-	pthread_mutex_t lock;		  /* recursive; of all that follows from the experiments */
+	/* Without and with inlined calls: session_tree(). */
+	struct whole_tree trees[VIEW_MODES][2];
+	bool has_modes, has_expert; /* machine mode differs from user mode; expert mode does */
+	pthread_mutex_t lock;	    /* recursive; of all that follows from the experiments */
 	struct tally_cache *tallies;
 	struct watch *watch;	       /* of who has the session, or NULL */
 	size_t row_count, rows_before; /* events of all processes; scanned in this pass */
@@ -198,6 +204,14 @@ void session_leave(struct session *session);
 /* The metrics to begin with, of what was recorded; or those of the specification. */
 void session_default_metrics(const struct session *session, const char *spec,
 			     struct metric_list *list);
+
+/* The node that a mode shows in the place of one of a process's stacks: who walks a stack to show
+ * it begins there. */
+static inline uint32_t session_shown(const struct session_process *process, enum view_mode mode,
+				     uint32_t node)
+{
+	return process->shown[mode] ? process->shown[mode][node] : node;
+}
 
 /* symbols.c: load objects, functions and their names */
 void symbols_init(struct session *session);
@@ -244,14 +258,14 @@ const char *symbols_name(struct session *session, uint32_t function, enum name_s
 char *symbols_part_name(struct session *session, uint32_t function, enum name_style style);
 
 /* tree.c: the call tree and what follows from it */
-/* The tree with inlined calls or without, made when it is first asked for: one, if no call is
- * inlined. */
-struct whole_tree *session_tree(struct session *session, bool inlines);
+/* The tree of a mode, with inlined calls or without, made when it is first asked for; one for what
+ * does not differ. */
+struct whole_tree *session_tree(struct session *session, enum view_mode mode, bool inlines);
 void trees_init(struct session *session);
 void trees_fini(struct session *session);
 /* Adds a process's stacks. */
 void tree_add_process(struct session *session, struct whole_tree *tree,
-		      const struct experiment *experiment, const struct process *process);
+		      const struct experiment *experiment, const struct session_process *process);
 /* No more nodes will be added: what that takes is let go. */
 void tree_settle(struct call_tree *tree);
 void tree_init(struct call_tree *tree);

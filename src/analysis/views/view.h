@@ -88,19 +88,13 @@ struct row {
 	const struct row_extent *extent; /* in a data layout; or NULL */
 };
 
-/* Ids of the functions that stand for something else than code. */
+/* Ids of the functions that stand for something else than code: FUNCTION_UNKNOWN, … */
 enum {
 	FUNCTION_TOTAL,
-	FUNCTION_UNKNOWN,	/* <Unknown> */
-	FUNCTION_TRUNCATED,	/* <Truncated-stack> */
-	FUNCTION_UNWIND_FAILED, /* <Stack-unwind-failed> */
-	FUNCTION_NO_STACK,	/* <no call stack recorded> */
-	FUNCTION_RECORD_COUNTS, /* collector_record_counters and so on: see format.h */
-	FUNCTION_FINAL_COUNTS,
-	FUNCTION_LOST_COUNTS,
-	FUNCTION_FROZEN_COUNTS,
-	FUNCTION_BEFORE, /* <before recording> */
-	FUNCTION_FIRST_REAL,
+#define X(number, name, text) FUNCTION_##name,
+	FORMAT_PSEUDO_PCS(X)
+#undef X
+		FUNCTION_FIRST_REAL,
 };
 
 /*

@@ -124,6 +124,26 @@ struct window {
 	uint64_t start_ns, end_ns;
 };
 
+/* Executions of one OpenMP construct that have not been written yet. */
+struct omp_sums {
+	uint32_t construct, stack, calls, threads; /* construct 0: none */
+	uint64_t took, worked, longest;		   /* ticks, as omp_ticks() */
+	uint64_t since;				   /* … the begin of the first */
+};
+
+enum { OMP_LEVELS = 4 };
+
+/* What the OpenMP layer knows of a thread (runtimes/omp.h). */
+struct omp_account {
+	uint32_t level;		   /* regions that it encountered and that go on */
+	uint64_t waited, executed; /* ticks so far: waiting in regions; in tasks */
+	struct omp_sums regions, tasks;
+	struct {
+		uint64_t function;
+		uint32_t stack, parent, number;
+	} last; /* the construct that it encountered last */
+};
+
 enum { WAIT_LASTS = 1 << 30 }; /* no result so far */
 
 /* A system call that our handler makes for the program, and where the program made it. */
@@ -164,7 +184,8 @@ struct thread {
 	_Atomic uint64_t guard_ns;     /* when it expires, on CLOCK_MONOTONIC */
 	_Atomic uint64_t signalled_ns; /* when the monitor's signal under way was sent; 0: none */
 	struct clock_files files;      /* the monitor's: outlive the thread until it looks again */
-	struct unwind_memory *unwind;  /* behind this struct, in the same mapping */
+	_Atomic uint32_t teams_ended[OMP_LEVELS]; /* of its regions, by level: how many were */
+	struct unwind_memory *unwind;		  /* behind this struct, in the same mapping */
 
 	/* From here on of one thread: the next one finds zeros. */
 	int32_t proc_tid; /* its number in /proc */
@@ -190,6 +211,8 @@ struct thread {
 	uint64_t written_until_ns;	/* calls from before that have had their record; 0: none */
 	uint64_t counted[COUNTERS_MAX]; /* by counter: what has been said of its exact count */
 	uint64_t looked_at[COUNTERS_MAX]; /* … that count at the last look */
+	struct runtime_context context;	  /* set by itself alone */
+	struct omp_account omp;
 	struct clock_account clock;
 	struct overhead_account overhead;
 	struct call_place continued; /* what the thread waits for in our handler */

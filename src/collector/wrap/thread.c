@@ -11,6 +11,7 @@
 #include "collector/core/ended_stack.h"
 #include "collector/core/own_use.h"
 #include "collector/core/sys.h"
+#include "collector/runtimes/omp.h"
 #include "collector/sources/clock.h"
 #include "collector/sources/counter.h"
 #include "collector/sources/overhead.h"
@@ -30,6 +31,7 @@ static void say_goodbye(struct thread *thread)
 	if (thread_is_alone(thread)) /* the C library calls exit on it */
 		return;
 	counter_thread_end(thread);
+	omp_thread_end(thread);
 	overhead_thread_end(thread);
 	thread_lock(thread);
 	clock_settle(thread, thread->start_stack);
