@@ -157,6 +157,82 @@ static struct parts find_parts(struct omp *omp, uint32_t node)
 	return parts;
 }
 
+/* ---- functions of constructs ---- */
+
+/* Where the program is in a stack: its innermost frame's location, or STACK_NO_LOCATION. */
+static uint32_t site_of(struct omp *omp, uint32_t node)
+{
+	struct parts parts = find_parts(omp, node);
+
+	if (!parts.to)
+		return STACK_NO_LOCATION;
+	return omp->rewriting->process->stacks.nodes.items[omp->path.items[parts.to - 1]].location;
+}
+
+/* Where the function begins that has the code of a location; 0: nobody knows. */
+static uint64_t begin_of(const struct omp *omp, uint32_t location)
+{
+	const struct rewriting *rewriting = omp->rewriting;
+	uint64_t address;
+	uint32_t object, function = symbols_place(rewriting->session, rewriting->experiment,
+						  rewriting->process, location, &object, &address);
+
+	if (function < FUNCTION_FIRST_REAL)
+		return 0;
+	return rewriting->process->stacks.locations.items[location].pc -
+	       (address - rewriting->session->functions.items[function].address);
+}
+
+static uint64_t construct_of(const uint64_t *said)
+{
+	return said[OMP_CONTEXT_TASK] ? said[OMP_CONTEXT_TASK] : said[OMP_CONTEXT_REGION];
+}
+
+static const uint64_t *said_of(const struct omp *omp, const struct rewritten *pair)
+{
+	return omp->rewriting->process->contexts.items.items[pair->context].field[RUNTIME_OPENMP];
+}
+
+/*
+ * A runtime that speaks OMPT says where a construct is, not what its function is: that is what the
+ * runtime calls in threads that work in it, in any construct of the same place.
+ */
+static void find_functions(struct omp *omp)
+{
+	struct hash_map functions = {0}; /* place → construct whose function is known */
+
+	for (size_t i = 0; i < omp->rewriting->pairs.count; i++) {
+		const struct rewritten *pair = &omp->rewriting->pairs.items[i];
+		const uint64_t *said = said_of(omp, pair);
+		struct construct *construct = construct_at(omp, construct_of(said));
+		struct parts parts;
+		uint32_t first;
+
+		if (!construct || construct->function || said[OMP_CONTEXT_STATE] != OMP_STATE_WORK)
+			continue;
+		parts = find_parts(omp, pair->stack);
+		if (!parts.has_outer || parts.from == parts.to)
+			continue;
+		first = omp->path.items[parts.from];
+		construct->function =
+			begin_of(omp, omp->rewriting->process->stacks.nodes.items[first].location);
+		hash_map_put(&functions, site_of(omp, construct->stack),
+			     (uint32_t)construct_of(said));
+	}
+	for (uint32_t i = 0; i < omp->constructs.count; i++) {
+		struct construct *construct = &omp->constructs.items[i];
+		uint32_t known = construct->is_known && !construct->function
+					 ? hash_map_get(&functions, site_of(omp, construct->stack))
+					 : HASH_NONE;
+
+		if (known != HASH_NONE)
+			construct->function = omp->constructs.items[known].function;
+	}
+	hash_map_fini(&functions);
+}
+
+/* ---- what is shown ---- */
+
 /* path[from, to) on top of `node`, without what is the runtime's. */
 static uint32_t put_path(struct omp *omp, uint32_t node, size_t from, size_t to)
 {
@@ -265,24 +341,31 @@ static const struct {
 	[OMP_STATE_TASK_WAIT] = {OMP_CLASS_TASK, FORMAT_PC_OMP_TASK_WAIT},
 };
 
+/* Events that other readers made (no stack was recorded, before the recording) stay as they are. */
+static bool is_stand_in(const struct omp *omp, uint32_t node)
+{
+	const struct stack_tree *stacks = &omp->rewriting->process->stacks;
+
+	return stacks->locations.items[stacks->nodes.items[node].location].pc < FORMAT_PC_LIMIT &&
+	       stacks->nodes.items[node].parent == STACK_ROOT;
+}
+
 static void show(struct omp *omp, struct rewritten *pair)
 {
-	const struct event_context *context =
-		&omp->rewriting->process->contexts.items.items[pair->context];
-	const uint64_t *said = context->field[RUNTIME_OPENMP];
-	uint64_t state = said[OMP_CONTEXT_STATE];
-	uint64_t construct =
-		said[OMP_CONTEXT_TASK] ? said[OMP_CONTEXT_TASK] : said[OMP_CONTEXT_REGION];
+	const uint64_t *said = said_of(omp, pair);
+	uint64_t state = said[OMP_CONTEXT_STATE], construct = construct_of(said);
 	enum format_pseudo_pc pc;
 	bool in_runtime;
 	uint32_t shown;
 
 	if (state >= OMP_STATES)
 		state = OMP_STATE_NONE;
-	shown = show_in(omp, pair->shown[VIEW_USER], construct, state == OMP_STATE_REGION_BARRIER,
-			&in_runtime);
 	pc = states[state].pc;
 	pair->omp_class = (uint8_t)states[state].class;
+	if (is_stand_in(omp, pair->stack))
+		return;
+	shown = show_in(omp, pair->shown[VIEW_USER], construct, state == OMP_STATE_REGION_BARRIER,
+			&in_runtime);
 	if (!pc && in_runtime) {
 		/* A thread of the runtime's that has not been given anything to do so far. */
 		bool is_idle = shown == STACK_ROOT || !find_parts(omp, pair->stack).to;
@@ -296,15 +379,6 @@ static void show(struct omp *omp, struct rewritten *pair)
 		shown = rewriting_node(omp->rewriting, shown,
 				       rewriting_stand_in(omp->rewriting, pc));
 	pair->shown[VIEW_USER] = pair->shown[VIEW_EXPERT] = shown;
-}
-
-/* Events that other readers made (no stack was recorded, before the recording) stay as they are. */
-static bool is_stand_in(const struct omp *omp, uint32_t node)
-{
-	const struct stack_tree *stacks = &omp->rewriting->process->stacks;
-
-	return stacks->locations.items[stacks->nodes.items[node].location].pc < FORMAT_PC_LIMIT &&
-	       stacks->nodes.items[node].parent == STACK_ROOT;
 }
 
 static void keep_classes(const struct rewriting *rewriting)
@@ -321,9 +395,9 @@ static void rewrite(struct rewriting *rewriting)
 	struct omp omp = {.rewriting = rewriting};
 
 	read_constructs(&omp);
+	find_functions(&omp);
 	for (size_t i = 0; i < rewriting->pairs.count; i++)
-		if (!is_stand_in(&omp, rewriting->pairs.items[i].stack))
-			show(&omp, &rewriting->pairs.items[i]);
+		show(&omp, &rewriting->pairs.items[i]);
 	keep_classes(rewriting);
 	vec_fini(&omp.owners);
 	vec_fini(&omp.constructs);

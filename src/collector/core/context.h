@@ -20,29 +20,54 @@ enum {
 		(FORMAT_RUNTIMES - 1) * (3 + CONTEXT_FIELDS_MAX * CONTEXT_FIELD_BYTES),
 };
 
+/* When teams of one thread, at one level of nesting, were over. */
+struct team_ends {
+	_Atomic uint32_t count; /* how many */
+	_Atomic uint64_t ns;	/* CLOCK_MONOTONIC of the last one's end, before it is counted */
+};
+
 struct runtime_context {
 	uint32_t touched; /* a bit for each runtime that has ever set a field */
 	uint32_t field[FORMAT_RUNTIMES][CONTEXT_FIELDS_MAX];
 	/*
-	 * OpenMP: while *until is until_value the thread's team is there.  Afterwards it has
+	 * OpenMP: while until->count is until_value the thread's team is there.  Afterwards it has
 	 * nothing to do, which no call of ours tells it.  NULL: it is there for good.
 	 */
-	const _Atomic uint32_t *until;
+	const struct team_ends *until;
 	uint32_t until_value;
 };
+
+/* The thread waits at the end of a region that is over. */
+static inline bool context_team_is_over(const struct runtime_context *context)
+{
+	return context->until &&
+	       context->field[RUNTIME_OPENMP][OMP_CONTEXT_STATE] == OMP_STATE_REGION_BARRIER &&
+	       atomic_load_explicit(&context->until->count, memory_order_acquire) !=
+		       context->until_value;
+}
 
 /* What is in force of a runtime. */
 static inline const uint32_t *context_of(const struct runtime_context *context,
 					 enum format_runtime runtime)
 {
 	static const uint32_t idle[CONTEXT_FIELDS_MAX] = {[OMP_CONTEXT_STATE] = OMP_STATE_IDLE};
-	bool waits = context->field[RUNTIME_OPENMP][OMP_CONTEXT_STATE] == OMP_STATE_REGION_BARRIER;
-	const _Atomic uint32_t *until = context->until;
 
-	if (runtime == RUNTIME_OPENMP && waits && until &&
-	    atomic_load_explicit(until, memory_order_relaxed) != context->until_value)
-		return idle;
-	return context->field[runtime];
+	return runtime == RUNTIME_OPENMP && context_team_is_over(context) ? idle
+									  : context->field[runtime];
+}
+
+/* When the team was over, CLOCK_MONOTONIC; 0: it is not, or nobody knows any more. */
+static inline uint64_t context_team_end_ns(const struct runtime_context *context)
+{
+	uint64_t ns;
+
+	if (!context_team_is_over(context))
+		return 0;
+	ns = atomic_load_explicit(&context->until->ns, memory_order_acquire);
+	return atomic_load_explicit(&context->until->count, memory_order_relaxed) ==
+			       context->until_value + 1
+		       ? ns
+		       : 0;
 }
 
 static inline void context_set(struct runtime_context *context, enum format_runtime runtime,
@@ -53,6 +78,18 @@ static inline void context_set(struct runtime_context *context, enum format_runt
 	if (!(context->touched >> runtime & 1))
 		__atomic_store_n(&context->touched, context->touched | 1u << runtime,
 				 __ATOMIC_RELAXED);
+}
+
+/* What is in force now, to be kept with a call stack of now. */
+static inline struct runtime_context context_copy(const struct runtime_context *context)
+{
+	struct runtime_context copy = {.touched = context->touched};
+
+	for (unsigned runtime = 1; copy.touched && runtime < FORMAT_RUNTIMES; runtime++)
+		for (unsigned i = 0; i < CONTEXT_FIELDS_MAX; i++)
+			copy.field[runtime][i] =
+				context_of(context, (enum format_runtime)runtime)[i];
+	return copy;
 }
 
 /* Of one runtime, where it differs from what was said. */

@@ -100,6 +100,11 @@ int trace_open(void)
 	return result;
 }
 
+bool trace_is_wanted(enum trace_kind kind)
+{
+	return is_on[kind] || (sources[kind]->made_late && !is_off[kind]);
+}
+
 bool trace_make(enum trace_kind kind)
 {
 	int before = MADE_NOT;

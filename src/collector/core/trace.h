@@ -53,6 +53,8 @@ FORMAT_KINDS(X)
 bool trace_read_param(char key, const char *value);
 /* Makes the files of the kinds that are on.  0, or a negative errno. */
 int trace_open(void);
+/* Whether one is to be recorded, be there something to record or not. */
+bool trace_is_wanted(enum trace_kind kind);
 /* The file of a kind that is made late, unless it is there.  Not in a handler.  False: nothing is
  * to be recorded. */
 bool trace_make(enum trace_kind kind);

@@ -74,6 +74,12 @@ static uint64_t to_ns(const struct constructs *of, uint64_t ticks)
 	return passed ? (uint64_t)((unsigned __int128)ticks * ns / passed) : 0;
 }
 
+/* Where one was encountered, which may be more than what tells it from others. */
+struct place {
+	uint32_t stack;
+	bool is_call; /* `function` is the place of the call */
+};
+
 static uint64_t mix(uint64_t key)
 {
 	key ^= key >> 33;
@@ -82,19 +88,19 @@ static uint64_t mix(uint64_t key)
 }
 
 static void write_construct(struct thread *thread, const struct slot *slot, uint32_t number,
-			    uint32_t stack)
+			    const struct place *place)
 {
 	const uint64_t fields[OMP_FIELDS] = {[OMP_NUMBER] = number,
 					     [OMP_KIND] = slot->kind,
 					     [OMP_PARENT] = slot->parent,
-					     [OMP_FUNCTION] = slot->function};
+					     [OMP_FUNCTION] = place->is_call ? 0 : slot->function};
 
-	trace_event(thread, TRACE_OMP, OMP_CONSTRUCT, clock_now_ns(), stack, fields);
+	trace_event(thread, TRACE_OMP, OMP_CONSTRUCT, clock_now_ns(), place->stack, fields);
 }
 
 /* Of a slot that is this thread's to fill. */
 static uint32_t fill(struct constructs *of, struct thread *thread, struct slot *slot,
-		     const struct slot *wanted, uint32_t stack)
+		     const struct slot *wanted, const struct place *place)
 {
 	uint32_t number = atomic_fetch_add(&of->count, 1) + 1;
 
@@ -108,14 +114,13 @@ static uint32_t fill(struct constructs *of, struct thread *thread, struct slot *
 	slot->kind = wanted->kind;
 	slot->function = wanted->function;
 	of->slot_of[number] = (uint32_t)(slot - of->slots);
-	write_construct(thread, slot, number, stack);
+	write_construct(thread, slot, number, place);
 	atomic_store(&slot->number, number);
 	return number;
 }
 
-/* stack: where it was encountered, which may be more than what tells it from others. */
 static uint32_t number_of(struct constructs *of, struct thread *thread, const struct slot *wanted,
-			  uint32_t stack)
+			  const struct place *place)
 {
 	uint64_t at = mix(wanted->function ^ (uint64_t)wanted->stack << 32 ^
 			  (uint64_t)wanted->parent << 8 ^ wanted->kind);
@@ -125,7 +130,7 @@ static uint32_t number_of(struct constructs *of, struct thread *thread, const st
 		uint32_t number = atomic_load(&slot->number);
 
 		if (!number && atomic_compare_exchange_strong(&slot->number, &number, BEING_MADE))
-			return fill(of, thread, slot, wanted, stack);
+			return fill(of, thread, slot, wanted, place);
 		while ((number = atomic_load(&slot->number)) == BEING_MADE)
 			sys_call(SYS_sched_yield, 0, 0, 0, 0);
 		if (number && slot->stack == wanted->stack && slot->parent == wanted->parent &&
@@ -148,8 +153,8 @@ static uint32_t same_above(const struct constructs *of, uint32_t number, uint64_
 	return 0;
 }
 
-static uint32_t encounter(struct thread *thread, enum format_omp_construct kind, void *function,
-			  const void *frame)
+static uint32_t encounter(struct thread *thread, enum format_omp_construct kind,
+			  const void *function, bool is_call, const void *frame)
 {
 	struct constructs *of = constructs_now();
 	uint32_t task = omp_field(thread, OMP_CONTEXT_TASK);
@@ -175,23 +180,36 @@ static uint32_t encounter(struct thread *thread, enum format_omp_construct kind,
 	    thread->omp.last.function == wanted.function && thread->omp.last.number)
 		return thread->omp.last.number;
 	wanted.stack = is_inner ? 0 : stack;
-	thread->omp.last.number = number_of(of, thread, &wanted, stack);
+	const struct place place = {stack, is_call};
+
+	thread->omp.last.number = number_of(of, thread, &wanted, &place);
 	thread->omp.last.stack = stack;
 	thread->omp.last.parent = parent;
 	thread->omp.last.function = wanted.function;
 	return thread->omp.last.number;
 }
 
-uint32_t omp_encounter(enum format_omp_construct kind, void *function, const void *frame)
+static uint32_t encounter_any(enum format_omp_construct kind, const void *function, bool is_call,
+			      const void *frame)
 {
 	struct thread *thread;
 	uint32_t number;
 
 	if (!trace_make(TRACE_OMP) || !(thread = trace_enter(TRACE_OMP)))
 		return 0;
-	number = encounter(thread, kind, function, frame);
+	number = encounter(thread, kind, function, is_call, frame);
 	trace_leave(thread);
 	return number;
+}
+
+uint32_t omp_encounter(enum format_omp_construct kind, void *function, const void *frame)
+{
+	return encounter_any(kind, function, false, frame);
+}
+
+uint32_t omp_encounter_call(enum format_omp_construct kind, const void *code, const void *frame)
+{
+	return encounter_any(kind, code, true, frame);
 }
 
 /* ---- states ---- */
@@ -343,9 +361,16 @@ void omp_region_begin(struct omp_region *region, uint32_t construct)
 		return;
 	region->before = note(thread);
 	region->stack = thread->omp.last.stack;
-	region->until = &thread->teams_ended[thread->omp.level % OMP_LEVELS];
-	region->until_value = atomic_load_explicit(region->until, memory_order_relaxed);
+	region->until = &thread->teams[thread->omp.level % OMP_LEVELS];
+	region->until_value = atomic_load_explicit(&region->until->count, memory_order_relaxed);
 	thread->omp.level++;
+}
+
+static void end_team(struct team_ends *team, const struct omp_region *region)
+{
+	if (atomic_load_explicit(&region->threads, memory_order_relaxed) > 1)
+		atomic_store_explicit(&team->ns, clock_now_ns(), memory_order_relaxed);
+	atomic_store_explicit(&team->count, region->until_value + 1, memory_order_release);
 }
 
 void omp_region_end(struct omp_region *region)
@@ -358,8 +383,7 @@ void omp_region_end(struct omp_region *region)
 		return;
 	thread->omp.level--;
 	/* From here on what its threads do is up to others. */
-	atomic_store_explicit(&thread->teams_ended[thread->omp.level % OMP_LEVELS],
-			      region->until_value + 1, memory_order_relaxed);
+	end_team(&thread->teams[thread->omp.level % OMP_LEVELS], region);
 	go_back(before);
 	one = (struct omp_sums){
 		.construct = region->construct,

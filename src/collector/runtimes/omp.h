@@ -49,7 +49,7 @@ struct omp_before {
 	uint32_t state, region, task;
 	uint32_t generation; /* of the recording: in the child of a fork it is another one */
 	uint32_t until_value;
-	const _Atomic uint32_t *until;
+	const struct team_ends *until;
 	uint64_t since;
 	uint64_t executed;
 };
@@ -64,11 +64,14 @@ void omp_leave(const struct omp_before *before);
  */
 uint32_t omp_encounter(enum format_omp_construct kind, void *function, const void *frame);
 
+/* The same where only the call is known, by its return address: its function is found later. */
+uint32_t omp_encounter_call(enum format_omp_construct kind, const void *code, const void *frame);
+
 /* An execution of a parallel region, of the thread that encountered it; lives as long. */
 struct omp_region {
 	struct omp_before before;
 	uint32_t construct, stack;
-	const _Atomic uint32_t *until; /* NULL: not recorded */
+	const struct team_ends *until; /* NULL: not recorded */
 	uint32_t until_value;
 	_Atomic uint32_t threads;
 	_Atomic uint64_t worked, longest;

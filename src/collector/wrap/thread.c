@@ -12,6 +12,7 @@
 #include "collector/core/own_use.h"
 #include "collector/core/sys.h"
 #include "collector/runtimes/omp.h"
+#include "collector/runtimes/ompt.h"
 #include "collector/sources/clock.h"
 #include "collector/sources/counter.h"
 #include "collector/sources/overhead.h"
@@ -32,6 +33,7 @@ static void say_goodbye(struct thread *thread)
 		return;
 	counter_thread_end(thread);
 	omp_thread_end(thread);
+	ompt_thread_end(thread);
 	overhead_thread_end(thread);
 	thread_lock(thread);
 	clock_settle(thread, thread->start_stack);
