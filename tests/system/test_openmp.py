@@ -42,10 +42,12 @@ def plain(name):
 
 
 def longest_stack(answer):
-    """The call stack that most of the time was spent at, up to where it computes."""
+    """The call stack that most of the time was spent at, if that is much of a stage, up to where it computes."""
     if not answer['rows']:
         return None
     most = max(answer['rows'], key=lambda row: row.get('e.total', 0))
+    if most.get('e.total', 0) < SECONDS / 4:
+        return None
     names = [answer['frames'][frame]['name'] for frame in most['stack']]
     path = [name for name in map(plain, reversed(names)) if name]
     return tuple(path[:path.index('burn') + 1] if 'burn' in path else path)

@@ -49,6 +49,38 @@ __attribute__((noinline)) void bar(void)
 	__asm__ volatile("");
 }
 
+/* Parts of foo, in its frame. */
+static inline __attribute__((always_inline)) void enter_critical(int me)
+{
+	if (!me) {
+#pragma omp critical(named)
+		{
+			arrived = 1;
+			stage("critical");
+		}
+	} else {
+		while (!arrived)
+			;
+#pragma omp critical(named)
+		arrived++;
+	}
+}
+
+static inline __attribute__((always_inline)) void take_lock(int me)
+{
+	if (!me) {
+		omp_set_lock(&lock);
+		arrived = -1;
+		stage("lock");
+		omp_unset_lock(&lock);
+	} else {
+		while (arrived >= 0)
+			;
+		omp_set_lock(&lock);
+		omp_unset_lock(&lock);
+	}
+}
+
 __attribute__((noinline)) void foo(void)
 {
 	int i;
@@ -65,30 +97,9 @@ __attribute__((noinline)) void foo(void)
 		if (!me)
 			stage("explicit");
 #pragma omp barrier
-		if (!me) {
-#pragma omp critical(named)
-			{
-				arrived = 1;
-				stage("critical");
-			}
-		} else {
-			while (!arrived)
-				;
-#pragma omp critical(named)
-			arrived++;
-		}
+		enter_critical(me);
 #pragma omp barrier
-		if (!me) {
-			omp_set_lock(&lock);
-			arrived = -1;
-			stage("lock");
-			omp_unset_lock(&lock);
-		} else {
-			while (arrived >= 0)
-				;
-			omp_set_lock(&lock);
-			omp_unset_lock(&lock);
-		}
+		take_lock(me);
 #pragma omp barrier
 #pragma omp for ordered schedule(static, 1)
 		for (i = 0; i < THREADS; i++) {

@@ -127,6 +127,22 @@ const char *index_thread_label(const struct session *session, struct arena *aren
 			    (unsigned long long)number, tid);
 }
 
+/* Of a construct, by its process and number. */
+static const char *omp_label(const struct session *session, struct arena *arena, uint64_t value)
+{
+	const struct session_process *process = &session->scanned.items[(value >> 32) - 1];
+	uint32_t number = (uint32_t)value;
+	uint32_t function = number < process->omp_construct_count
+				    ? process->omp_constructs[number].function
+				    : FUNCTION_UNKNOWN;
+
+	if (!number)
+		return "(none)";
+	if (function == FUNCTION_UNKNOWN)
+		return arena_printf(arena, "Construct %u", number);
+	return symbols_name((struct session *)(uintptr_t)session, function, NAME_LONG);
+}
+
 static const char *label_of(const struct session *session, const struct index_object *object,
 			    struct arena *arena, uint64_t value)
 {
@@ -155,6 +171,8 @@ static const char *label_of(const struct session *session, const struct index_ob
 	case LABEL_ADDRESS:
 	case LABEL_ADDRESS_BY_MODEL:
 		return arena_printf(arena, "0x%08llx", number);
+	case LABEL_OMP:
+		return omp_label(session, arena, value);
 	case LABEL_NODE:
 		return arena_printf(arena, "Node %llu", number);
 	case LABEL_NUMBER:

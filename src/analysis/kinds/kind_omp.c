@@ -85,7 +85,7 @@ static const struct metric metrics[] = {
 	     "time in which threads waited for tasks to end (taskwait, taskgroup)"),
 	TIME("ompidle", "OpenMP Idle Time", IDLE,
 	     "time in which threads of the runtime had nothing to do, between regions"),
-	{.command = "ompregions",
+	{.command = "ompregn",
 	 .title = "OpenMP Regions",
 	 .unit = UNIT_COUNT,
 	 .measure = MEASURE_OMP_REGIONS,

@@ -2,6 +2,15 @@
 /* OpenMP: what the runtime says of events of every kind (format/context.h). */
 #include "analysis/filter/filter_property.h"
 
+/* Constructs that differ in their way there only are one. */
+static void name_constructs(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	const struct session_process *process = rows->process;
+
+	EACH_ROW if (slot->value[i] < process->omp_construct_count) slot->value[i] =
+		process->omp_constructs[slot->value[i]].first;
+}
+
 static void load_context(const struct filter_rows *rows, struct filter_slot *slot, unsigned field,
 			 uint64_t none)
 {
@@ -23,11 +32,47 @@ static void load_state(const struct filter_rows *rows, struct filter_slot *slot)
 static void load_region(const struct filter_rows *rows, struct filter_slot *slot)
 {
 	load_context(rows, slot, OMP_CONTEXT_REGION, UINT64_MAX);
+	name_constructs(rows, slot);
 }
 
 static void load_task(const struct filter_rows *rows, struct filter_slot *slot)
 {
 	load_context(rows, slot, OMP_CONTEXT_TASK, UINT64_MAX);
+	name_constructs(rows, slot);
+}
+
+/* Of the construct in a field, the one that it is in, if that is of the kind. */
+static void load_parent(const struct filter_rows *rows, struct filter_slot *slot, unsigned field,
+			enum format_omp_construct kind)
+{
+	const struct session_process *process = rows->process;
+
+	load_context(rows, slot, field, UINT64_MAX);
+	EACH_ROW
+	{
+		uint64_t number = slot->value[i];
+		uint32_t parent = number < process->omp_construct_count
+					  ? process->omp_constructs[number].parent
+					  : 0;
+
+		if (number)
+			slot->value[i] =
+				parent < process->omp_construct_count &&
+						process->omp_constructs[parent].kind == kind
+					? parent
+					: 0;
+	}
+	name_constructs(rows, slot);
+}
+
+static void load_outer_region(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	load_parent(rows, slot, OMP_CONTEXT_REGION, OMP_PARALLEL);
+}
+
+static void load_outer_task(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	load_parent(rows, slot, OMP_CONTEXT_TASK, OMP_TASK);
 }
 
 static const struct filter_property properties[] = {
@@ -42,6 +87,10 @@ static const struct filter_property properties[] = {
 			"all, of OpenMP programs", FILTER_ALL, load_region),
 	FILTER_PROPERTY("TSKID", "number of the explicit task that it executed; 0: none",
 			"all, of OpenMP programs", FILTER_ALL, load_task),
+	FILTER_PROPERTY("PPRID", "number of the parallel region around that one; 0: none",
+			"all, of OpenMP programs", FILTER_ALL, load_outer_region),
+	FILTER_PROPERTY("PTSKID", "number of the explicit task that created that one; 0: none",
+			"all, of OpenMP programs", FILTER_ALL, load_outer_task),
 };
 
 const struct filter_properties omp_properties = FILTER_PROPERTIES(properties);

@@ -161,4 +161,5 @@ void modes_free(struct session_process *scanned)
 	for (int mode = 0; mode < VIEW_MODES; mode++)
 		free(scanned->shown[mode]);
 	free(scanned->omp_class);
+	free(scanned->omp_constructs);
 }

@@ -30,7 +30,7 @@ enum owner {
 
 struct construct {
 	bool is_known;
-	uint32_t parent, stack;
+	uint32_t kind, parent, stack;
 	uint64_t function;
 	uint32_t base; /* the node that its code is shown on; NODE_NONE: not made yet */
 	uint32_t entry;
@@ -113,6 +113,7 @@ static void read_constructs(struct omp *omp)
 			*vec_push(&omp->constructs) = (struct construct){0};
 		omp->constructs.items[number] =
 			(struct construct){.is_known = true,
+					   .kind = (uint32_t)trace_field(trace, OMP_KIND, row),
 					   .parent = (uint32_t)trace_field(trace, OMP_PARENT, row),
 					   .stack = trace_stack(trace, row),
 					   .function = trace_field(trace, OMP_FUNCTION, row),
@@ -193,20 +194,44 @@ static const uint64_t *said_of(const struct omp *omp, const struct rewritten *pa
 	return omp->rewriting->process->contexts.items.items[pair->context].field[RUNTIME_OPENMP];
 }
 
-/*
- * A runtime that speaks OMPT says where a construct is, not what its function is: that is what the
- * runtime calls in threads that work in it, in any construct of the same place.
- */
-static void find_functions(struct omp *omp)
-{
-	struct hash_map functions = {0}; /* place → construct whose function is known */
+/* How many call stacks say that a construct has this function. */
+struct vote {
+	uint32_t construct, stacks;
+	uint64_t function;
+};
+struct votes {
+	VEC(struct vote) items;
+	struct hash_map known;
+};
 
+static void vote(struct votes *votes, uint32_t construct, uint64_t function)
+{
+	uint64_t key = hash_u64(function) ^ construct;
+
+	for (;; key++) { /* two of one key take neighbours */
+		uint32_t fresh = (uint32_t)votes->items.count;
+		uint32_t known = hash_map_put(&votes->known, key, fresh);
+
+		if (known == fresh)
+			*vec_push(&votes->items) = (struct vote){construct, 0, function};
+		if (votes->items.items[known].construct == construct &&
+		    votes->items.items[known].function == function) {
+			votes->items.items[known].stacks++;
+			return;
+		}
+	}
+}
+
+/* What the runtime calls in threads that work in a construct. */
+static void collect_votes(struct omp *omp, struct votes *votes)
+{
 	for (size_t i = 0; i < omp->rewriting->pairs.count; i++) {
 		const struct rewritten *pair = &omp->rewriting->pairs.items[i];
 		const uint64_t *said = said_of(omp, pair);
 		struct construct *construct = construct_at(omp, construct_of(said));
 		struct parts parts;
 		uint32_t first;
+		uint64_t function;
 
 		if (!construct || construct->function || said[OMP_CONTEXT_STATE] != OMP_STATE_WORK)
 			continue;
@@ -214,11 +239,42 @@ static void find_functions(struct omp *omp)
 		if (!parts.has_outer || parts.from == parts.to)
 			continue;
 		first = omp->path.items[parts.from];
-		construct->function =
+		function =
 			begin_of(omp, omp->rewriting->process->stacks.nodes.items[first].location);
-		hash_map_put(&functions, site_of(omp, construct->stack),
-			     (uint32_t)construct_of(said));
+		if (function)
+			vote(votes, (uint32_t)construct_of(said), function);
 	}
+}
+
+static void count_votes(struct omp *omp, const struct votes *votes)
+{
+	uint32_t *most = xcalloc(omp->constructs.count + 1, sizeof(*most));
+
+	for (size_t i = 0; i < votes->items.count; i++) {
+		const struct vote *one = &votes->items.items[i];
+
+		if (one->stacks <= most[one->construct])
+			continue;
+		most[one->construct] = one->stacks;
+		omp->constructs.items[one->construct].function = one->function;
+	}
+	free(most);
+}
+
+/*
+ * A runtime that speaks OMPT says where a construct is, not what its function is: that is what most
+ * stacks of threads that work in it say, or of another one that is at the same place.
+ */
+static void find_functions(struct omp *omp)
+{
+	struct hash_map functions = {0}; /* place → construct whose function is known */
+	struct votes votes = {0};
+
+	collect_votes(omp, &votes);
+	count_votes(omp, &votes);
+	for (uint32_t i = 0; i < omp->constructs.count; i++)
+		if (omp->constructs.items[i].is_known && omp->constructs.items[i].function)
+			hash_map_put(&functions, site_of(omp, omp->constructs.items[i].stack), i);
 	for (uint32_t i = 0; i < omp->constructs.count; i++) {
 		struct construct *construct = &omp->constructs.items[i];
 		uint32_t known = construct->is_known && !construct->function
@@ -229,6 +285,8 @@ static void find_functions(struct omp *omp)
 			construct->function = omp->constructs.items[known].function;
 	}
 	hash_map_fini(&functions);
+	hash_map_fini(&votes.known);
+	vec_fini(&votes.items);
 }
 
 /* ---- what is shown ---- */
@@ -277,6 +335,15 @@ static uint32_t epoch_of(const struct omp *omp, uint32_t node)
 		       : stacks->locations.items[stacks->nodes.items[node].location].epoch;
 }
 
+/* Where the construct's function begins, which is known. */
+static uint32_t entry_location(struct omp *omp, struct construct *construct)
+{
+	if (construct->entry == NODE_NONE)
+		construct->entry = rewriting_location(omp->rewriting, construct->function,
+						      epoch_of(omp, construct->stack));
+	return construct->entry;
+}
+
 /* The construct's function itself, as called from there. */
 static uint32_t entry_of(struct omp *omp, uint64_t number)
 {
@@ -285,10 +352,7 @@ static uint32_t entry_of(struct omp *omp, uint64_t number)
 
 	if (construct->function < FORMAT_PC_LIMIT)
 		return base;
-	if (construct->entry == NODE_NONE)
-		construct->entry = rewriting_location(omp->rewriting, construct->function,
-						      epoch_of(omp, construct->stack));
-	return rewriting_node(omp->rewriting, base, construct->entry);
+	return rewriting_node(omp->rewriting, base, entry_location(omp, construct));
 }
 
 /*
@@ -390,6 +454,37 @@ static void keep_classes(const struct rewriting *rewriting)
 	rewriting->scanned->omp_class = classes;
 }
 
+/* Constructs by their functions: one that was reached in several ways is many. */
+static void keep_constructs(struct omp *omp)
+{
+	const struct rewriting *rewriting = omp->rewriting;
+	size_t count = omp->constructs.count;
+	struct omp_construct *kept = xcalloc(count + 1, sizeof(*kept));
+	struct hash_map first = {0};
+
+	for (uint32_t i = 1; i < count; i++) {
+		struct construct *construct = &omp->constructs.items[i];
+		uint32_t object, function = FUNCTION_UNKNOWN;
+		uint64_t address;
+
+		if (construct->function >= FORMAT_PC_LIMIT) {
+			uint32_t entry = entry_location(omp, construct);
+
+			function = symbols_place(rewriting->session, rewriting->experiment,
+						 rewriting->process, entry, &object, &address);
+		}
+		kept[i] = (struct omp_construct){
+			.function = function,
+			.first = function == FUNCTION_UNKNOWN ? i
+							      : hash_map_put(&first, function, i),
+			.parent = construct->parent,
+			.kind = (enum format_omp_construct)construct->kind};
+	}
+	hash_map_fini(&first);
+	rewriting->scanned->omp_constructs = kept;
+	rewriting->scanned->omp_construct_count = count;
+}
+
 static void rewrite(struct rewriting *rewriting)
 {
 	struct omp omp = {.rewriting = rewriting};
@@ -399,6 +494,7 @@ static void rewrite(struct rewriting *rewriting)
 	for (size_t i = 0; i < rewriting->pairs.count; i++)
 		show(&omp, &rewriting->pairs.items[i]);
 	keep_classes(rewriting);
+	keep_constructs(&omp);
 	vec_fini(&omp.owners);
 	vec_fini(&omp.constructs);
 	vec_fini(&omp.path);

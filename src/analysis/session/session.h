@@ -126,6 +126,8 @@ struct session_process {
 	/* By mode and node of its stacks: the node that it is shown as; NULL: as itself. */
 	uint32_t *shown[VIEW_MODES];
 	uint8_t *omp_class; /* by such node, enum omp_class; NULL: OpenMP was not seen */
+	struct omp_construct *omp_constructs; /* by number, …; 0: none */
+	size_t omp_construct_count;
 	struct heap_course heap_course; /* where a filter has asked for it */
 };
 
@@ -140,6 +142,14 @@ enum io_row_kind {
 /* What was opened by one name: an experiment, or a file that names several. */
 struct session_group {
 	const char *path, *name;
+};
+
+/* An OpenMP construct of a process, as it was recorded. */
+struct omp_construct {
+	uint32_t function; /* that its code was made into; FUNCTION_UNKNOWN: not known */
+	uint32_t first;	   /* the number of the first one with that function, or its own */
+	uint32_t parent;   /* the number of the one that it is in, or 0 */
+	enum format_omp_construct kind;
 };
 
 /* Where an experiment is, and its copies of load objects and sources. */

@@ -37,6 +37,18 @@ struct runtime_context {
 	uint32_t until_value;
 };
 
+/* What has been said of it, or is kept of it. */
+struct context_said {
+	uint32_t field[FORMAT_RUNTIMES][CONTEXT_FIELDS_MAX];
+};
+
+static inline void context_forget(struct context_said *said)
+{
+	for (unsigned runtime = 0; runtime < FORMAT_RUNTIMES; runtime++)
+		for (unsigned i = 0; i < CONTEXT_FIELDS_MAX; i++)
+			said->field[runtime][i] = 0;
+}
+
 /* The thread waits at the end of a region that is over. */
 static inline bool context_team_is_over(const struct runtime_context *context)
 {
@@ -80,16 +92,15 @@ static inline void context_set(struct runtime_context *context, enum format_runt
 				 __ATOMIC_RELAXED);
 }
 
-/* What is in force now, to be kept with a call stack of now. */
-static inline struct runtime_context context_copy(const struct runtime_context *context)
+/* Keeps what is in force now, with a call stack of now. */
+static inline void context_keep(struct runtime_context *kept, const struct runtime_context *context)
 {
-	struct runtime_context copy = {.touched = context->touched};
-
-	for (unsigned runtime = 1; copy.touched && runtime < FORMAT_RUNTIMES; runtime++)
+	kept->touched = context->touched;
+	kept->until = NULL;
+	for (unsigned runtime = 1; kept->touched && runtime < FORMAT_RUNTIMES; runtime++)
 		for (unsigned i = 0; i < CONTEXT_FIELDS_MAX; i++)
-			copy.field[runtime][i] =
+			kept->field[runtime][i] =
 				context_of(context, (enum format_runtime)runtime)[i];
-	return copy;
 }
 
 /* Of one runtime, where it differs from what was said. */

@@ -189,7 +189,7 @@ struct thread {
 	_Atomic uint64_t signalled_ns; /* when the monitor's signal under way was sent; 0: none */
 	struct clock_files files;      /* the monitor's: outlive the thread until it looks again */
 	struct team_ends teams[OMP_LEVELS]; /* of its regions, by level */
-	struct unwind_memory *unwind;		  /* behind this struct, in the same mapping */
+	struct unwind_memory *unwind;	    /* behind this struct, in the same mapping */
 
 	/* From here on of one thread: the next one finds zeros. */
 	int32_t proc_tid; /* its number in /proc */
@@ -215,6 +215,7 @@ struct thread {
 	uint64_t written_until_ns;	/* calls from before that have had their record; 0: none */
 	uint64_t counted[COUNTERS_MAX]; /* by counter: what has been said of its exact count */
 	uint64_t looked_at[COUNTERS_MAX];   /* … that count at the last look */
+	struct runtime_context before;	    /* room for the one before its team was over */
 	const struct runtime_context *then; /* of the stack that is written; NULL: the one of now */
 	struct runtime_context context;	    /* set by itself alone */
 	struct omp_account omp;

@@ -29,7 +29,7 @@ struct record_buffer {
 	bool elsewhere;			 /* who writes is another thread than the lane's */
 	uint32_t thread;		 /* traces: whose events these are */
 	uint64_t near[TRACE_FIELDS_MAX]; /* previous values of fields */
-	struct runtime_context said;	 /* of the thread's, in this block */
+	struct context_said said;	 /* of the thread's context, in this block */
 };
 
 /* A new block, for records of `encoding` of the thread `number`; NULL: none, counted as a drop. */
@@ -112,7 +112,7 @@ static inline uint8_t *record_buffer_put_thread(struct record_buffer *lane, uint
 	if (lane->thread == number)
 		return out;
 	lane->thread = number;
-	lane->said = (struct runtime_context){0};
+	context_forget(&lane->said);
 	*out++ = FORMAT_TAG_THREAD;
 	return varint_put(out, number);
 }

@@ -42,7 +42,7 @@ static void put_begin(struct thread *thread, uint8_t *out)
 	out = varint_put(out, thread->number);
 	out = varint_put(out, (uint64_t)thread->tid);
 	out = varint_put(out, thread->begin_us);
-	thread->lane.said = (struct runtime_context){0};
+	context_forget(&thread->lane.said);
 	record_buffer_commit(&thread->lane, out);
 	thread->begun = true;
 }

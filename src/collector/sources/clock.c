@@ -21,7 +21,6 @@ enum { DELAY_DOUBTFUL_NS = 3 * 1000 * 1000 };
 
 enum { USAGE_EVERY_NS = 4 * 1000 * 1000 };
 
-
 static void read_clocks(struct clock_reading *reading)
 {
 	/* CPU before wall, so that their difference is not negative. */
@@ -167,38 +166,35 @@ static void write_pending(struct thread *thread, enum format_state state, int64_
  * waited for the others then, and for work later.
  */
 static void emit_before_end(struct thread *thread, enum format_state state, int64_t *pending_ns,
-			    uint32_t stack)
+			    uint32_t stack, const struct runtime_context *then)
 {
-	uint64_t ended_ns = context_team_end_ns(&thread->context),
-		 now_ns = thread->clock.last.now_ns;
+	uint64_t ended_ns = context_team_end_ns(then), now_ns = thread->clock.last.now_ns;
 	int64_t part_ns = *pending_ns - (int64_t)(now_ns - ended_ns);
-	struct runtime_context then;
 
 	if (!ended_ns || ended_ns > now_ns || part_ns <= 0)
 		return;
 	*pending_ns -= part_ns;
-	then = thread->context;
-	then.until = NULL;
-	thread->then = &then;
+	thread->before = *then;
+	thread->before.until = NULL;
+	thread->then = &thread->before;
 	write_pending(thread, state, &part_ns, stack);
-	thread->then = NULL;
 	*pending_ns += part_ns;
+}
+
+/* At a stack that was taken when the context was this one. */
+static void emit_then(struct thread *thread, enum format_state state, int64_t *pending_ns,
+		      uint32_t stack, const struct runtime_context *then)
+{
+	emit_before_end(thread, state, pending_ns, stack, then);
+	thread->then = then;
+	write_pending(thread, state, pending_ns, stack);
+	thread->then = NULL;
 }
 
 static void emit(struct thread *thread, enum format_state state, int64_t *pending_ns,
 		 uint32_t stack)
 {
-	emit_before_end(thread, state, pending_ns, stack);
-	write_pending(thread, state, pending_ns, stack);
-}
-
-/* The same at a stack that was taken before, when the context was this one. */
-static void emit_then(struct thread *thread, enum format_state state, int64_t *pending_ns,
-		      uint32_t stack, const struct runtime_context *then)
-{
-	thread->then = then;
-	write_pending(thread, state, pending_ns, stack);
-	thread->then = NULL;
+	emit_then(thread, state, pending_ns, stack, &thread->context);
 }
 
 /* ---- what the thread was doing ---- */
@@ -210,13 +206,13 @@ static void emit_cpu(struct thread *thread, const struct unwind_regs *regs, uint
 	if (!phase_tick(thread, state, stack))
 		emit(thread, state, &thread->clock.cpu_pending_ns, stack);
 	thread->cpu_stack = thread->takes_signals ? FORMAT_NO_STACK : stack;
-	thread->cpu_context = context_copy(&thread->context);
+	context_keep(&thread->cpu_context, &thread->context);
 }
 
 void clock_charge(struct thread *thread, enum format_state state, int64_t *pending_ns,
 		  uint32_t stack, const struct runtime_context *then)
 {
-	emit_then(thread, state, pending_ns, stack, then);
+	emit_then(thread, state, pending_ns, stack, then ? then : &thread->context);
 }
 
 /*
@@ -664,7 +660,7 @@ static bool begin_remote(struct thread *thread, const struct clock_remote *remot
 	clock->remote_stack = remote->hidden ? stacktable_intern(0, FORMAT_PC_NO_STACK, NULL)
 					     : stack_of_blocked(thread, place.pc, place.sp);
 	clock->remote_state = remote_state(remote, place.call);
-	clock->remote_context = context_copy(&thread->context);
+	clock->remote_context = thread->context; /* not a copy of now: its team may end meanwhile */
 	if (!clock_still_waits(remote)) {
 		unwind_memory_reset(thread->unwind);
 		clock->remote_stack = 0;
@@ -691,8 +687,6 @@ static void remote_wait(struct thread *thread, const struct clock_remote *remote
 	if ((clock->remote_slices != remote->slices || !clock->remote_stack) &&
 	    !begin_remote(thread, remote, queued_ns))
 		return;
-	/* While it waits only others change what it waits for. */
-	clock->remote_context = context_copy(&thread->context);
 	emit_then(thread, FORMAT_STATE_STOPPED, &clock->stopped_pending_ns, clock->remote_stack,
 		  &clock->remote_context);
 	emit_then(thread, clock->remote_state, &clock->blocked_pending_ns, clock->remote_stack,
@@ -708,7 +702,6 @@ static void remote_until(struct thread *thread, uint64_t now_ns)
 	    !remote_in_window(thread, &now_ns, &cpu_ns))
 		return;
 	account_remote(thread, now_ns, cpu_ns, clock->delay_ns);
-	clock->remote_context = context_copy(&thread->context);
 	emit_then(thread, clock->remote_state, &clock->blocked_pending_ns, clock->remote_stack,
 		  &clock->remote_context);
 }

@@ -419,7 +419,7 @@ static bool tick_of_old(struct thread *thread, enum format_state state, uint32_t
 		return false;
 	phase->recent[next].stack = stack;
 	phase->recent[next].state = state;
-	phase->recent[next].context = context_copy(&thread->context);
+	context_keep(&phase->recent[next].context, &thread->context);
 	phase->recents++;
 	charge_recent(thread);
 	return true;
@@ -458,7 +458,7 @@ static bool tick_of_young(struct thread *thread, enum format_state state, uint32
 	}
 	phase->stack = stack;
 	phase->state = state;
-	phase->context = context_copy(&thread->context);
+	context_keep(&phase->context, &thread->context);
 	phase->ticked = true;
 	phase->tick_cpu_ns = thread->clock.last.cpu_ns;
 	return phase->mode == PHASE_LAST;

@@ -17,8 +17,6 @@
 	}
 
 static const struct command unavailable[] = {
-	WITHOUT("OMP_preg", NULL, DATA_OPENMP),
-	WITHOUT("OMP_task", NULL, DATA_OPENMP),
 	WITHOUT("races", NULL, DATA_RACES),
 	WITHOUT("rdetail", NULL, DATA_RACES),
 	WITHOUT("deadlocks", NULL, DATA_DEADLOCKS),
@@ -47,6 +45,7 @@ static const struct command unavailable[] = {
 	X(heapstat)                                                                                \
 	X(locks)                                                                                   \
 	X(io)                                                                                      \
+	X(omp)                                                                                     \
 	X(report)                                                                                  \
 	X(lists)                                                                                   \
 	X(experiments)                                                                             \
@@ -90,8 +89,6 @@ const struct command *command_at(size_t index)
 static const char *const unrecorded[] = {
 	[DATA_COUNTS] =
 		"Instruction counts are not recorded: helio collect -h instructions samples them",
-	[DATA_OPENMP] = "OpenMP's regions and tasks are not recorded: the bodies of constructs are "
-			"functions",
 	[DATA_RACES] = "Data races are not recorded: compilers find them (-fsanitize=thread)",
 	[DATA_DEADLOCKS] =
 		"Deadlocks are not recorded: locks lists the waits (helio collect -s on)",
