@@ -99,7 +99,7 @@ static void run_share(void *argument)
 			body(data);                                                                \
 			return;                                                                    \
 		}                                                                                  \
-		if (next.is_other) {                                                               \
+		if (next.is_other || !trace_is_wanted(TRACE_OMP)) {                                \
 			real(body, data, __VA_ARGS__);                                             \
 			return;                                                                    \
 		}                                                                                  \
