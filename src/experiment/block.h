@@ -23,6 +23,7 @@ struct read_context {
 	const char *directory; /* the process's below it; "": the folder itself */
 	const char *name;      /* for messages */
 	struct diag_list *diags;
+	struct context_table *contexts; /* where those of events go; NULL: nowhere */
 };
 
 /* How a file was found to be. */

@@ -55,7 +55,7 @@ enum status experiment_dyntext_read(const struct map_function *function, struct 
 {
 	struct diag_list unheard = {0};
 	struct read_context context = {function->folder, function->directory, function->name,
-				       &unheard};
+				       &unheard, NULL};
 	struct block_file file;
 	struct format_text header;
 	bool whole;

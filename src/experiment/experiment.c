@@ -160,6 +160,7 @@ static void read_data(struct experiment *experiment, struct process *process,
 {
 	struct read_context context = process_context(process, warnings);
 
+	context.contexts = &process->contexts;
 	experiment_overview_read(&process->overview, &context);
 	/* events first, then the stacks and the maps that they refer to */
 	experiment_profile_read(&process->profile, &context);
@@ -211,6 +212,7 @@ static void free_process(struct process *process)
 		experiment_trace_fini(&process->traces[kind]);
 	experiment_heap_fini(&process->heap);
 	experiment_stacks_fini(&process->stacks);
+	context_table_fini(&process->contexts);
 }
 
 static int compare_lineages(const void *a, const void *b)
@@ -397,7 +399,7 @@ static void inherit_facts(struct experiment *experiment)
 	struct experiment_log *log = &experiment->processes.items[0].log, founder, own = *log;
 	struct diag_list unheard = {0};
 	int around = folder_open(arena_printf(&experiment->arena, "%s/..", experiment->path), 0);
-	struct read_context context = {around, "", experiment->name, &unheard};
+	struct read_context context = {around, "", experiment->name, &unheard, NULL};
 
 	if (around < 0)
 		return;

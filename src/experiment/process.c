@@ -60,7 +60,8 @@ bool experiment_is_guest(const struct experiment *experiment, const struct proce
 
 struct read_context process_context(const struct process *process, struct diag_list *diags)
 {
-	return (struct read_context){process->folder, process->directory, process->name, diags};
+	return (struct read_context){process->folder, process->directory, process->name, diags,
+				     NULL};
 }
 
 bool experiment_is_launcher(const struct process *process)

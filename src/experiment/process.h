@@ -6,6 +6,7 @@
 #ifndef HELIO_EXPERIMENT_PROCESS_H
 #define HELIO_EXPERIMENT_PROCESS_H
 
+#include "experiment/contexts.h"
 #include "experiment/heap.h"
 #include "experiment/log.h"
 #include "experiment/map.h"
@@ -30,6 +31,7 @@ struct process {
 	struct experiment_trace traces[TRACE_KINDS];
 	struct experiment_heap heap;
 	struct stack_tree stacks;
+	struct context_table contexts; /* what ROW_CONTEXT of events means */
 };
 
 struct experiment {

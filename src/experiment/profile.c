@@ -7,6 +7,7 @@
  */
 #include "experiment/profile.h"
 
+#include "experiment/contexts.h"
 #include "experiment/stacks.h"
 #include "format/varint.h"
 
@@ -29,6 +30,7 @@ struct profile_reader {
 	uint64_t time;
 	uint64_t stack; /* id of the previous event */
 	uint16_t cpu;
+	struct context_reader context;
 	uint64_t state_us[PROFILE_STATES]; /* of the segment */
 	uint64_t segment_events;
 	/* doubts */
@@ -89,6 +91,7 @@ static void add_row(struct profile_reader *reader, unsigned state, uint64_t weig
 	rows_put(rows, ROW_STACK, reader->stack < NO_STACK_ID ? reader->stack : NO_STACK_ID);
 	rows_put(rows, ROW_CPU, reader->cpu);
 	rows_put(rows, ROW_TYPE, state);
+	rows_put(rows, ROW_CONTEXT, context_reader_number(&reader->context));
 	rows_put(rows, ROW_FIELD + PROFILE_WEIGHT, weight);
 	rows_next(rows);
 	reader->segment->count++;
@@ -163,6 +166,7 @@ static const uint8_t *read_thread(struct profile_reader *reader, const uint8_t *
 	if (!in || time > TIME_MAX_US)
 		return NULL;
 	set_thread(reader, number, time);
+	context_reader_reset(&reader->context);
 	thread_of(reader)->tid = tid;
 	thread_of(reader)->began = true;
 	return in;
@@ -184,6 +188,8 @@ static const uint8_t *read_control(struct profile_reader *reader, unsigned tag, 
 
 	if (tag == FORMAT_TAG_THREAD)
 		return read_thread(reader, in, end);
+	if (tag == FORMAT_TAG_CONTEXT)
+		return context_reader_read(&reader->context, in, end);
 	if (tag > FORMAT_TAG_CPU || !(in = varint_get(in, end, &value)))
 		return NULL;
 	if (tag == FORMAT_TAG_CPU) {
@@ -207,6 +213,7 @@ static void read_block(struct profile_reader *reader, const struct block *block)
 
 	reader->stack = 0;
 	reader->cpu = PROFILE_NO_CPU;
+	context_reader_reset(&reader->context);
 	if (block->header.base_time > TIME_MAX_US) {
 		reader->lost_bytes += block->used;
 		return;
@@ -266,7 +273,7 @@ static void report(const struct profile_reader *reader, const struct block_file 
 
 void experiment_profile_read(struct experiment_profile *profile, const struct read_context *context)
 {
-	struct profile_reader reader = {.profile = profile};
+	struct profile_reader reader = {.profile = profile, .context.table = context->contexts};
 	struct block_file file;
 	struct block block;
 	enum file_state state =
@@ -452,30 +459,38 @@ static bool has_ended(const struct profile_thread *thread, uint32_t last_node)
 	return thread->ended && !thread->paused && last_node != NO_STACK_ID;
 }
 
-/* The node of each thread's last event, or NO_STACK_ID. */
-static uint32_t *last_nodes(const struct experiment_profile *profile)
-{
-	uint32_t *nodes = xcalloc(profile->threads.count + 1, sizeof(*nodes));
+struct last_event {
+	uint32_t node, context;
+};
 
-	memset(nodes, 0xff, profile->threads.count * sizeof(*nodes));
+/* The node of each thread's last event, or NO_STACK_ID, and its context. */
+static struct last_event *last_events(const struct experiment_profile *profile)
+{
+	struct last_event *last = xcalloc(profile->threads.count + 1, sizeof(*last));
+
+	for (size_t i = 0; i < profile->threads.count; i++)
+		last[i].node = NO_STACK_ID;
 	for (size_t i = 0; i < profile->segments.count; i++) {
 		const struct profile_segment *segment = &profile->segments.items[i];
 
+		size_t row = segment->first + segment->count - 1;
+
 		if (segment->count)
-			nodes[segment->thread] = (uint32_t)rows_get(
-				&profile->rows, ROW_STACK, segment->first + segment->count - 1);
+			last[segment->thread] = (struct last_event){
+				.node = (uint32_t)rows_get(&profile->rows, ROW_STACK, row),
+				.context = (uint32_t)rows_get(&profile->rows, ROW_CONTEXT, row)};
 	}
-	return nodes;
+	return last;
 }
 
 void experiment_profile_end_threads(struct experiment_profile *profile, uint64_t cpu_us)
 {
 	struct profile_reader reader = {.profile = profile, .cpu = PROFILE_NO_CPU};
-	uint32_t *nodes = last_nodes(profile);
+	struct last_event *last = last_events(profile);
 	uint64_t ended = 0;
 
 	for (size_t i = 0; i < profile->threads.count; i++)
-		ended += has_ended(&profile->threads.items[i], nodes[i]);
+		ended += has_ended(&profile->threads.items[i], last[i].node);
 	rows_open(&profile->rows);
 	if (ended && cpu_us > ended * END_MAX_US)
 		cpu_us = ended * END_MAX_US;
@@ -483,14 +498,15 @@ void experiment_profile_end_threads(struct experiment_profile *profile, uint64_t
 		const struct profile_thread *thread = &profile->threads.items[i];
 		uint64_t part = cpu_us / ended;
 
-		if (!has_ended(thread, nodes[i]))
+		if (!has_ended(thread, last[i].node))
 			continue;
 		ended--;
 		cpu_us -= part;
 		if (!part)
 			continue;
 		reader.thread = (uint32_t)i;
-		reader.stack = nodes[i];
+		reader.stack = last[i].node;
+		reader.context.number = last[i].context;
 		reader.time = thread->end_us + part;
 		profile->ends_us += part;
 		add_row(&reader, FORMAT_STATE_SYSTEM, part);
@@ -498,5 +514,5 @@ void experiment_profile_end_threads(struct experiment_profile *profile, uint64_t
 		note_time(&reader);
 	}
 	rows_close(&profile->rows);
-	free(nodes);
+	free(last);
 }

@@ -44,7 +44,7 @@ struct experiment_profile {
 	/*
 	 * ROW_TIME: µs since the founder's start; ROW_STACK: node of the stack tree, an id of the
 	 * file until profile_bind; ROW_CPU: or PROFILE_NO_CPU; ROW_TYPE: enum format_state, or
-	 * PROFILE_STATE_CPU
+	 * PROFILE_STATE_CPU; ROW_CONTEXT: number in the process's contexts
 	 */
 	struct rows rows;
 	VEC(struct profile_segment) segments;

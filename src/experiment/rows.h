@@ -18,7 +18,7 @@
 enum { ROWS_PAGE = 1024 };
 
 /* The columns of events; from ROW_FIELD on the kind's own, at most TRACE_FIELDS_MAX. */
-enum { ROW_TIME, ROW_STACK, ROW_CPU, ROW_TYPE, ROW_FIELD };
+enum { ROW_TIME, ROW_STACK, ROW_CPU, ROW_TYPE, ROW_CONTEXT, ROW_FIELD };
 enum { ROW_COLUMNS_MAX = ROW_FIELD + TRACE_FIELDS_MAX };
 
 struct row_page {

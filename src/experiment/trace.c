@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "experiment/trace.h"
 
+#include "experiment/contexts.h"
 #include "experiment/profile.h"
 #include "experiment/stacks.h"
 #include "format/counter.h"
@@ -21,6 +22,7 @@ struct trace_reader {
 	uint64_t time, stack;
 	uint64_t near[TRACE_FIELDS_MAX];
 	uint16_t cpu;
+	struct context_reader context;
 	uint64_t thread;
 	size_t first; /* row of the run that goes on */
 	uint64_t lost_bytes;
@@ -88,6 +90,7 @@ static const uint8_t *read_event(struct trace_reader *reader, unsigned tag, cons
 	rows_put(rows, ROW_STACK, stack_of(reader, type));
 	rows_put(rows, ROW_CPU, reader->cpu);
 	rows_put(rows, ROW_TYPE, type);
+	rows_put(rows, ROW_CONTEXT, context_reader_number(&reader->context));
 	rows_next(rows);
 	return in;
 }
@@ -150,6 +153,7 @@ static const uint8_t *read_thread(struct trace_reader *reader, const uint8_t *in
 				  const uint8_t *end)
 {
 	end_run(reader);
+	context_reader_reset(&reader->context);
 	return varint_get(in, end, &reader->thread);
 }
 
@@ -162,6 +166,8 @@ static const uint8_t *read_record(struct trace_reader *reader, const uint8_t *in
 		return read_cpu(reader, in, end);
 	if (tag == FORMAT_TAG_THREAD)
 		return read_thread(reader, in, end);
+	if (tag == FORMAT_TAG_CONTEXT)
+		return context_reader_read(&reader->context, in, end);
 	if (tag == FORMAT_TRACE_TEXT)
 		return read_text(reader, in, end);
 	if (tag == FORMAT_TRACE_RELEASE && reader->format == &format_kinds[TRACE_SYNC])
@@ -177,6 +183,7 @@ static void read_block(struct trace_reader *reader, const struct block *block)
 	reader->time = block->header.base_time < TIME_MAX_NS ? block->header.base_time : 0;
 	reader->stack = 0;
 	reader->cpu = PROFILE_NO_CPU;
+	context_reader_reset(&reader->context);
 	memset(reader->near, 0, sizeof(reader->near));
 	while (in && in < end) {
 		const uint8_t *at = in;
@@ -216,8 +223,10 @@ void experiment_trace_init(struct experiment_trace *trace, enum trace_kind kind)
 void experiment_trace_read(struct experiment_trace *trace, enum trace_kind kind,
 			   struct arena *arena, const struct read_context *context)
 {
-	struct trace_reader reader = {
-		.trace = trace, .format = &format_kinds[kind], .arena = arena};
+	struct trace_reader reader = {.trace = trace,
+				      .format = &format_kinds[kind],
+				      .arena = arena,
+				      .context.table = context->contexts};
 	struct block_file file;
 	struct block block;
 	enum file_state state =

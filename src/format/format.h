@@ -99,20 +99,42 @@ struct format_node {
 /* In an event, in place of a node: as FORMAT_PC_NO_STACK. */
 enum { FORMAT_NO_STACK = 0 };
 
-/* Addresses that no code has: stand-ins for what could not be recorded. */
+/*
+ * Addresses that no code has stand for what could not be recorded, or for what a thread did that is
+ * no function: number, name, what views show.  Those from 9 on are in no file: readers make them.
+ */
+#define FORMAT_PSEUDO_PCS(X)                                                                       \
+	/* an address of 0 was called; outer frames left out; the unwinder stopped here */         \
+	X(3, UNKNOWN, "<Unknown>")                                                                 \
+	X(1, TRUNCATED, "<Truncated-stack>")                                                       \
+	X(2, UNWIND_FAILED, "<Stack-unwind-failed>")                                               \
+	/* time whose stack was not recorded */                                                    \
+	X(4, NO_STACK, "<no call stack recorded>")                                                 \
+	/* what a counter counted but no overflow tells, see docs/format.md: within the collector; \
+	   after the last overflow; the signal was lost; the counter had no register */            \
+	X(5, RECORD_COUNTS, "collector_record_counters")                                           \
+	X(6, FINAL_COUNTS, "collector_final_counters")                                             \
+	X(7, LOST_COUNTS, "collector_hwcs_out_of_range")                                           \
+	X(8, FROZEN_COUNTS, "collector_hwcs_frozen")                                               \
+	/* what a process used before its recording began, from its log */                         \
+	X(9, BEFORE, "<before recording>")                                                         \
+	/* what threads did in an OpenMP runtime, by their states */                               \
+	X(10, OMP_OVERHEAD, "<OMP-overhead>")                                                      \
+	X(11, OMP_IDLE, "<OMP-idle>")                                                              \
+	X(12, OMP_REDUCTION, "<OMP-reduction>")                                                    \
+	X(13, OMP_IMPLICIT_BARRIER, "<OMP-implicit_barrier>")                                      \
+	X(14, OMP_EXPLICIT_BARRIER, "<OMP-explicit_barrier>")                                      \
+	X(15, OMP_LOCK_WAIT, "<OMP-lock_wait>")                                                    \
+	X(16, OMP_CRITICAL_WAIT, "<OMP-critical_section_wait>")                                    \
+	X(17, OMP_ORDERED_WAIT, "<OMP-ordered_section_wait>")                                      \
+	X(18, OMP_ATOMIC_WAIT, "<OMP-atomic_section_wait>")                                        \
+	X(19, OMP_TASK_WAIT, "<OMP-task_wait>")
+
 enum format_pseudo_pc {
-	FORMAT_PC_TRUNCATED = 1,     /* outer frames left out: <Truncated-stack> */
-	FORMAT_PC_UNWIND_FAILED = 2, /* the unwinder stopped here: <Stack-unwind-failed> */
-	FORMAT_PC_UNKNOWN = 3,	     /* an address of 0 was called: <Unknown> */
-	FORMAT_PC_NO_STACK = 4, /* time whose stack was not recorded: <no call stack recorded> */
-	/* what a counter counted but no overflow tells, see docs/format.md */
-	FORMAT_PC_RECORD_COUNTS = 5, /* within the collector: collector_record_counters */
-	FORMAT_PC_FINAL_COUNTS = 6,  /* after the last overflow: collector_final_counters */
-	FORMAT_PC_LOST_COUNTS = 7, /* the overflow's signal was lost: collector_hwcs_out_of_range */
-	FORMAT_PC_FROZEN_COUNTS = 8, /* while the counter had no register: collector_hwcs_frozen */
-	/* what a process used before its recording began; only readers make it, from its log */
-	FORMAT_PC_BEFORE = 9, /* <before recording> */
-	FORMAT_PC_LIMIT = 16,
+#define X(number, name, text) FORMAT_PC_##name = (number),
+	FORMAT_PSEUDO_PCS(X)
+#undef X
+		FORMAT_PC_LIMIT = 64,
 };
 
 /*
@@ -134,6 +156,7 @@ enum format_tag {
 	FORMAT_TAG_PAUSE = 0x82,      /* dt varint: recording stops for this thread */
 	FORMAT_TAG_RESUME = 0x83, /* dt varint: … and goes on; the time between is not recorded */
 	FORMAT_TAG_CPU = 0x84, /* cpu varint: processor of the events that follow in this block */
+	FORMAT_TAG_CONTEXT = 0x87, /* see format/context.h */
 };
 
 /* The seeds' microstates (Solaris LMS_*), as far as Linux can tell them apart. */

@@ -10,6 +10,7 @@
 #include "format/kind_heap.h"
 #include "format/kind_io.h"
 #include "format/kind_mpi.h"
+#include "format/kind_omp.h"
 #include "format/kind_sync.h"
 
 #ifdef HELIO_KIND_DEMO
@@ -28,6 +29,7 @@
 	X(IO, io)                                                                                  \
 	X(COUNTER, counter)                                                                        \
 	X(MPI, mpi)                                                                                \
+	X(OMP, omp)                                                                                \
 	FORMAT_KIND_OF_TESTS(X)
 
 #define X(NAME, name) TRACE_##NAME,

@@ -61,7 +61,8 @@ static void make_session(struct session *session)
 		.id = 1,
 		.group = 1,
 	};
-	tree_add_process(session, &session->trees[false], &experiment, process);
+	tree_add_process(session, &session->trees[VIEW_USER][false], &experiment,
+			 session->scanned.items);
 }
 
 static void make_events(void)
@@ -92,7 +93,7 @@ static void evaluate(const struct session *session, const struct filter_program 
 	const struct filter_rows rows = {.session = session,
 					 .process = scanned,
 					 .run = &run,
-					 .nodes = session->trees[false].nodes.items[0]};
+					 .nodes = session->trees[VIEW_USER][false].nodes.items[0]};
 	const struct filter_slot *result = filter_evaluate(program, slots, &rows);
 
 	for (size_t i = 0; result->any_unknown && i < ROWS; i++)
@@ -124,7 +125,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		make_session(&session);
 		make_events();
 	}
-	if (filter_compile(&session, &session.trees[false], text, &program, &diags) == STATUS_OK)
+	if (filter_compile(&session, &session.trees[VIEW_USER][false], text, &program, &diags) ==
+	    STATUS_OK)
 		run_program(&session, program);
 	else if (!diags.count)
 		abort();

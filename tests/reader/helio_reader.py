@@ -37,6 +37,7 @@ TRACE_FILES = {
         ('mutex', 'condition', 'read lock', 'write lock', 'semaphore', 'barrier', 'join', 'spin lock', 'futex'), 2)),
     'iotrace': (('descriptor', 'waited_ns', '$name', 'bytes', '~offset', 'errno'),
                 {'read': 4, 'write': 4, 'open': 3, 'close': 3, 'other': 3, 'wait': 3, 'submit': 5}),
+    'omptrace': (('construct', 'duration_ns', 'calls', 'threads', 'worked', 'longest_ns'), {'construct': 5, 'region': 6, 'tasks': 6}),
     'hwcounters': (('counter', 'value', '~address'), {'overflow': 2, 'recording': 2, 'final': 2, 'lost': 2, 'frozen': 2}),
     'mpitrace': (('duration_ns', '$function', '$communicator', 'peer', 'tag', 'sent', 'received', '~request', 'arrived', 'sends', 'receives',
                   'error'),
@@ -189,10 +190,19 @@ class Thread:
         return (self.end if self.end is not None else self.last) - self.begin - self.paused()
 
 
+def read_context(cursor, contexts):
+    """What a runtime says of the events that follow: {runtime: its four fields}."""
+    runtime, count = cursor.varint(), cursor.varint()
+    if count > 4:
+        raise Damaged(f'a context of {count} fields')
+    contexts[runtime] = tuple(cursor.varint() for _ in range(count)) + (0,) * (4 - count)
+
+
 class Profile:
     def __init__(self):
         self.threads = {}
         self.stacks = {}      # stack id -> [µs by state]
+        self.contexts = {}    # (thread, stack id, OpenMP's state, region, task) -> [µs by state]
         self.dropped = 0
         self.events = 0
         self.warnings = []
@@ -205,13 +215,17 @@ class Profile:
     def block(self, number, time, payload):
         cursor = Cursor(payload)
         thread = self.thread(number) if number else None
-        stack = 0
+        stack, contexts = 0, {}
         while cursor.more():
             tag = cursor.byte()
             if tag == 0x84:
                 cursor.varint()
                 continue
+            if tag == 0x87:
+                read_context(cursor, contexts)
+                continue
             if tag == 0x80:
+                contexts = {}
                 thread = self.thread(cursor.varint())
                 thread.tid = cursor.varint()
                 time = cursor.varint()
@@ -230,6 +244,8 @@ class Profile:
                 stack += cursor.zigzag()
             time += dt
             self.event(thread, tag & 15, time, weight, stack)
+            said = (thread.number, stack, *contexts.get(1, (0, 0, 0, 0))[:3])
+            self.contexts.setdefault(said, [0] * len(STATES))[tag & 15] += weight
 
     def control(self, thread, tag, time):
         thread.last = max(thread.last, time)
@@ -311,15 +327,19 @@ def trace_block(name, thread, time, payload, texts, releases):
     """The events of a block: dictionaries with time, cpu, stack, type and the fields of the file."""
     fields, types = TRACE_FILES[name]
     cursor = Cursor(payload)
-    stack, cpu = 0, None
+    stack, cpu, contexts = 0, None, {}
     before = dict.fromkeys(fields, 0)
     while cursor.more():
         tag = cursor.byte()
         if tag == 0x80:
             thread = cursor.varint()
+            contexts = {}
             continue
         if tag == 0x84:
             cpu = cursor.varint()
+            continue
+        if tag == 0x87:
+            read_context(cursor, contexts)
             continue
         if tag == 0x85:
             number = cursor.varint()
@@ -334,7 +354,7 @@ def trace_block(name, thread, time, payload, texts, releases):
         time += cursor.varint()
         if not tag & 0x20:
             stack += cursor.zigzag()
-        event = {'thread': thread, 'time': time, 'cpu': cpu, 'stack': stack, 'type': kind}
+        event = {'thread': thread, 'time': time, 'cpu': cpu, 'stack': stack, 'type': kind, 'context': dict(contexts)}
         for i, field in enumerate(fields):
             given = tag & 0x40 or i < types[kind]
             value = 0

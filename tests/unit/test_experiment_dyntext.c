@@ -24,7 +24,7 @@ static void begin(struct fixture *fixture)
 
 static void read_map(struct fixture *fixture, const char *directory)
 {
-	struct read_context context = {root_folder(), directory, "d.er", &fixture->diags};
+	struct read_context context = {root_folder(), directory, "d.er", &fixture->diags, NULL};
 
 	experiment_map_fini(&fixture->map);
 	experiment_map_read(&fixture->map, &fixture->arena, &context);
@@ -186,7 +186,7 @@ enum { RECORD = 32 + 16 + 8, FILE_HEADER = 64 };
 
 static size_t missing(struct fixture *fixture)
 {
-	struct read_context context = {root_folder(), fixture->path, "d.er", &fixture->diags};
+	struct read_context context = {root_folder(), fixture->path, "d.er", &fixture->diags, NULL};
 
 	return experiment_dyntext_missing(&fixture->map, &context);
 }

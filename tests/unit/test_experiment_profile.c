@@ -26,7 +26,7 @@ static void begin(struct fixture *fixture)
 
 static void read_profile(struct fixture *fixture)
 {
-	struct read_context context = {root_folder(), fixture->path, "p.er", &fixture->diags};
+	struct read_context context = {root_folder(), fixture->path, "p.er", &fixture->diags, NULL};
 
 	write_file(fixture->path, "profile", fixture->file.data, fixture->file.size);
 	experiment_profile_read(&fixture->profile, &context);
@@ -381,7 +381,7 @@ static void test_stacks_that_are_missing(void **state)
 	add_block(&fixture, 1, 0, &payload);
 	read_profile(&fixture);
 
-	struct read_context context = {root_folder(), fixture.path, "p.er", &fixture.diags};
+	struct read_context context = {root_folder(), fixture.path, "p.er", &fixture.diags, NULL};
 	static const uint32_t expected[] = {9, 7, STACK_UNKNOWN, 8, STACK_UNKNOWN, STACK_UNKNOWN};
 
 	assert_int_equal(fixture.diags.count, 0);

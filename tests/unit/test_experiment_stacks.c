@@ -25,7 +25,7 @@ static void begin(struct fixture *fixture)
 
 static void read_stacks(struct fixture *fixture)
 {
-	struct read_context context = {root_folder(), fixture->path, "s.er", &fixture->diags};
+	struct read_context context = {root_folder(), fixture->path, "s.er", &fixture->diags, NULL};
 
 	write_file(fixture->path, "stacks", fixture->file.data, fixture->file.size);
 	experiment_stacks_read(&fixture->tree, &context);
@@ -233,7 +233,7 @@ static void test_missing_file(void **state)
 	(void)state;
 	begin(&fixture);
 
-	struct read_context context = {root_folder(), "/nowhere", "s.er", &fixture.diags};
+	struct read_context context = {root_folder(), "/nowhere", "s.er", &fixture.diags, NULL};
 
 	experiment_stacks_read(&fixture.tree, &context);
 	assert_false(fixture.tree.present);

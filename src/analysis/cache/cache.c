@@ -365,7 +365,7 @@ static void take_places(struct cache_reader *reader, struct session *session)
 
 static void take_sums(struct cache_reader *reader, struct session *session, bool inlines)
 {
-	struct whole_tree *whole = &session->trees[inlines];
+	struct whole_tree *whole = &session->trees[VIEW_USER][inlines];
 	struct call_tree *tree = &whole->tree;
 	size_t count = cache_take_count(reader, 2);
 	struct tree_node *nodes = xcalloc(count + 1, sizeof(*nodes));
@@ -418,7 +418,7 @@ static bool take_session(struct cache_reader *reader, struct session *session)
 	if (cache_take_u64(reader))
 		take_sums(reader, session, true);
 	for (size_t k = 0; k < MEASURE_COUNT; k++)
-		session->present[k] = session->trees[false].kept.of[k];
+		session->present[k] = session->trees[VIEW_USER][false].kept.of[k];
 	take_warnings(reader, session);
 	take_recorded(reader, session);
 	return !reader->bad && reader->at == reader->end;
@@ -436,7 +436,7 @@ static struct session *load(const char *name, const char *experiments, bool with
 	session->kept = reader.body;
 	session->sums_checksum = reader.checksum;
 	if (!cache_take_same(&reader, experiments) || !take_session(&reader, session) ||
-	    (with_inlines && !session->trees[true].is_made)) {
+	    (with_inlines && !session->trees[VIEW_USER][true].is_made)) {
 		session_free(session);
 		return NULL;
 	}
@@ -465,7 +465,7 @@ bool cache_is_sums(const struct session *session)
 
 bool cache_has_inlines(const struct session *session)
 {
-	return !session->has_no_events || session->trees[true].is_made;
+	return !session->has_no_events || session->trees[VIEW_USER][true].is_made;
 }
 
 enum status cache_open(char *const *paths, size_t count, bool with_code, bool with_inlines,

@@ -101,8 +101,18 @@ static void read_kept(const struct code_tree *tree, struct measure_sums *weights
 
 static const uint32_t *place_of_nodes(const struct tally *tally, size_t process, uint32_t **owned)
 {
+	const struct session_process *scanned = &tally->session->scanned.items[process];
+	const uint32_t *places = tally->session->code->tree.places.items[process];
+	const uint32_t *shown = scanned->shown[tally->shape->whole->mode];
+	size_t count = scanned->process->stacks.nodes.count;
+
 	*owned = NULL;
-	return tally->session->code->tree.places.items[process];
+	if (!shown)
+		return places;
+	*owned = xmalloc(count * sizeof(**owned));
+	for (size_t i = 0; i < count; i++)
+		(*owned)[i] = places[shown[i]];
+	return *owned;
 }
 
 const struct measure_sums *code_weights(struct tally *tally)

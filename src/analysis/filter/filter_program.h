@@ -28,6 +28,7 @@ struct filter_rows {
 	const struct session *session;
 	const struct session_process *process;
 	const struct event_run *run; /* a piece */
+	const uint32_t *shown;	     /* nodes of its stacks as the mode shows them, or NULL */
 	const uint32_t *nodes;	     /* in the whole tree, of every node of the process's stacks */
 	bool united;		     /* processes of one lineage are one in all experiments */
 };

@@ -226,7 +226,7 @@ static void load_pc(const struct filter_rows *rows, struct filter_slot *slot)
 
 #define NO_JAVA	       "Java is recorded as native code; THRID is the thread"
 #define NO_COLLECTIONS "they are not recorded; the threads that do them are threads as others"
-#define NO_OPENMP      "OpenMP's regions and tasks are not recorded; their bodies are functions: FNAME"
+#define NO_OPENMP      "it is not recorded; CPRID is the region, FNAME its code"
 #define NO_RACES       "data races are not recorded; compilers find them (-fsanitize=thread)"
 #define NO_DEADLOCKS   "deadlocks are not recorded; `locks' lists the waits (helio collect -s on)"
 #define NO_HOMES       "Linux gives no thread a home; CPUID is where the event was, EA_LGRP its data"
@@ -296,11 +296,6 @@ static const struct filter_property nowhere[] = {
 	NOWHERE("JTHREAD", "Java thread", NO_JAVA),
 	NOWHERE("GCEVENT", "garbage collection", NO_COLLECTIONS),
 	NOWHERE("GCEVENT_MAP", "garbage collection", NO_COLLECTIONS),
-	NOWHERE("OMPSTATE", "OpenMP state", NO_OPENMP),
-	NOWHERE("CPRID", "OpenMP parallel region", NO_OPENMP),
-	NOWHERE("PPRID", "OpenMP parent parallel region", NO_OPENMP),
-	NOWHERE("TSKID", "OpenMP task", NO_OPENMP),
-	NOWHERE("PTSKID", "OpenMP parent task", NO_OPENMP),
 	NOWHERE("PRPC", "OpenMP parallel region's place", NO_OPENMP),
 	NOWHERE("PARREG", "OpenMP parallel region", NO_OPENMP),
 	NOWHERE("RID", "data race", NO_RACES),

@@ -70,6 +70,7 @@ struct filter_rows filter_rows_of(const struct shape *shape, const struct sessio
 	return (struct filter_rows){.session = shape->session,
 				    .process = process,
 				    .run = run,
+				    .shown = process->shown[shape->whole->mode],
 				    .nodes = shape->whole->nodes.items[process->id - 1],
 				    .united = shape->united};
 }
@@ -91,7 +92,7 @@ static void run_match_code(const struct filter_step *step, const struct filter_r
 	const uint32_t *stack = event_stacks(rows->run);
 
 	for (size_t i = 0; i < rows->run->count; i++)
-		top->value[i] = match[stack[i]];
+		top->value[i] = match[rows->shown ? rows->shown[stack[i]] : stack[i]];
 	top->any_unknown = false;
 }
 

@@ -35,6 +35,7 @@ enum index_label {
 	LABEL_ADDRESS,
 	LABEL_ADDRESS_BY_MODEL, /* the same, of an object that a machine model brought */
 	LABEL_NODE,
+	LABEL_OMP, /* process and construct */
 };
 
 const struct index_object *index_object_at(const struct session *session, enum index_family family,

@@ -33,6 +33,8 @@ static const struct index_object index_objects[] = {
 	{"Processes", "Processes", "EXPID_CMP", LABEL_PROCESS},
 	{"Experiment_IDs", "Experiment IDs", "EXPGRID << 60 | EXPID << 32", LABEL_EXPERIMENT},
 	{"Datasize", "Data sizes", "IOHEAPBYTES == 0 ? 0 : " SIZES(UP_TO_SIZE) "-1", LABEL_SIZE},
+	{"OMP_preg", "OpenMP parallel regions", "EXPID_CMP << 32 | CPRID", LABEL_OMP},
+	{"OMP_task", "OpenMP tasks", "EXPID_CMP << 32 | TSKID", LABEL_OMP},
 	{"Duration", "Durations", "EVT_TIME == 0 ? 0 : " DURATIONS(UP_TO_DURATION) "-1",
 	 LABEL_DURATION},
 };
@@ -115,8 +117,8 @@ static enum status check_expression(struct session *session, const char *express
 {
 	struct diag_list found = {0};
 	struct filter_program *program;
-	enum status status =
-		filter_compile(session, session_tree(session, false), expression, &program, &found);
+	enum status status = filter_compile(session, session_tree(session, VIEW_USER, false),
+					    expression, &program, &found);
 
 	if (status == STATUS_OK)
 		filter_program_free(program);

@@ -7,6 +7,8 @@
 
 #include "analysis/index/index_group.h"
 #include "analysis/metric/metric_values.h"
+#include "analysis/session/functions.h"
+#include "analysis/session/symbols.h"
 #include "analysis/tree/compare.h"
 #include "analysis/tree/tree.h"
 #include "analysis/views/table.h"
@@ -131,6 +133,22 @@ const char *index_thread_label(const struct session *session, struct arena *aren
 			    (unsigned long long)number, tid);
 }
 
+/* Of a construct, by its process and number. */
+static const char *omp_label(const struct session *session, struct arena *arena, uint64_t value)
+{
+	const struct session_process *process = &session->scanned.items[(value >> 32) - 1];
+	uint32_t number = (uint32_t)value;
+	uint32_t function = number < process->omp_construct_count
+				    ? process->omp_constructs[number].function
+				    : FUNCTION_UNKNOWN;
+
+	if (!number)
+		return "(none)";
+	if (function == FUNCTION_UNKNOWN)
+		return arena_printf(arena, "Construct %u", number);
+	return symbols_name((struct session *)(uintptr_t)session, function, NAME_LONG);
+}
+
 static const char *label_of(const struct session *session, const struct index_object *object,
 			    struct arena *arena, uint64_t value)
 {
@@ -159,6 +177,8 @@ static const char *label_of(const struct session *session, const struct index_ob
 	case LABEL_ADDRESS:
 	case LABEL_ADDRESS_BY_MODEL:
 		return arena_printf(arena, "0x%08llx", number);
+	case LABEL_OMP:
+		return omp_label(session, arena, value);
 	case LABEL_NODE:
 		return arena_printf(arena, "Node %llu", number);
 	case LABEL_NUMBER:
@@ -355,8 +375,8 @@ void index_table(struct session *session, const struct index_object *object,
 	struct filter_program *program;
 
 	session_enter(session);
-	if (filter_compile(session, session_tree(session, query->inlines), object->expression,
-			   &program, diags) != STATUS_OK)
+	if (filter_compile(session, session_tree(session, query->mode, query->inlines),
+			   object->expression, &program, diags) != STATUS_OK)
 		abort(); /* it was right when it was defined */
 	view.program = program;
 	view_run(session, &ordered,

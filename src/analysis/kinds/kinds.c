@@ -73,6 +73,9 @@ void measure_run(const struct event_run *run, const struct measuring *measuring)
 	/* the metric is there wherever the thread is */
 	if (run->kind == EVENTS_CLOCK && measuring->first_thread && !measuring->squares)
 		measure_array(measuring->sums, MEASURE_FIRST_THREAD);
-	if (run_kind && has_chosen(run, measuring))
-		run_kind(run, measuring);
+	if (!run_kind || !has_chosen(run, measuring))
+		return;
+	run_kind(run, measuring);
+	if (run->kind == EVENTS_CLOCK && measuring->omp_class && !measuring->squares)
+		omp_measure_clock(run, measuring);
 }

@@ -61,7 +61,8 @@ static uint32_t lock_of_block(struct lock_scan *scan, unsigned family, uint32_t 
 {
 	const struct experiment_trace *heap = &scan->process->traces[TRACE_HEAP];
 	const struct stack_node *nodes = scan->process->stacks.nodes.items;
-	uint32_t node = trace_stack(heap, row);
+	uint32_t node = session_shown(&scan->session->scanned.items[scan->process_number],
+				      VIEW_USER, trace_stack(heap, row));
 	uint64_t offset = address - trace_field(heap, HEAP_ADDRESS, row);
 	char *key = xasprintf("%u %u %u %llx", family, scan->process_number, node,
 			      (unsigned long long)offset);

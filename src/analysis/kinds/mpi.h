@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+struct session;
+
 struct query;
 
 enum { MPI_SIZE_CLASSES = 48 }; /* 0: no byte; n: from 2^(n-1) on, below 2^n */

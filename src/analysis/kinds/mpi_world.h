@@ -6,7 +6,7 @@
 #ifndef HELIO_ANALYSIS_MPI_WORLD_H
 #define HELIO_ANALYSIS_MPI_WORLD_H
 
-#include "analysis/session/session.h"
+#include "analysis/session/session_state.h"
 #include "base/hash.h"
 
 enum { MPI_RANK_UNKNOWN = -1 };

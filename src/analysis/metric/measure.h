@@ -13,6 +13,7 @@
 #include "analysis/kinds/measures_heap.h"
 #include "analysis/kinds/measures_io.h"
 #include "analysis/kinds/measures_mpi.h"
+#include "analysis/kinds/measures_omp.h"
 #include "analysis/kinds/measures_sync.h"
 #include "analysis/session/events.h"
 #ifdef HELIO_KIND_DEMO
@@ -70,10 +71,11 @@ void measure_fini(struct measure_sums *sums);
 struct measuring {
 	struct measure_sums *sums;
 	const uint8_t *chosen;
-	const uint32_t *places; /* the node of each row's sums; NULL: its call stack */
-	bool squares;		/* events count for the squares of their values */
-	bool first_thread;	/* of its process: clock events count for it too */
-	const uint8_t *fate;	/* heap events: by row of the trace, enum heap_fate */
+	const uint32_t *places;	  /* the node of each row's sums; NULL: its call stack */
+	bool squares;		  /* events count for the squares of their values */
+	bool first_thread;	  /* of its process: clock events count for it too */
+	const uint8_t *omp_class; /* by node of the process's stacks; NULL: see session.h */
+	const uint8_t *fate;	  /* heap events: by row of the trace, enum heap_fate */
 	const uint8_t *counter; /* counter events: the session's number of each of the process's */
 };
 

@@ -4,6 +4,7 @@
 #define HELIO_ANALYSIS_FUNCTIONS_H
 
 #include "base/status.h"
+#include "format/format.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,19 +13,13 @@
 struct query;
 struct session;
 
-/* Ids of the functions that stand for something else than code. */
+/* Ids of the functions that stand for something else than code: FUNCTION_UNKNOWN, … */
 enum {
 	FUNCTION_TOTAL,
-	FUNCTION_UNKNOWN,	/* <Unknown> */
-	FUNCTION_TRUNCATED,	/* <Truncated-stack> */
-	FUNCTION_UNWIND_FAILED, /* <Stack-unwind-failed> */
-	FUNCTION_NO_STACK,	/* <no call stack recorded> */
-	FUNCTION_RECORD_COUNTS, /* collector_record_counters and so on: see format.h */
-	FUNCTION_FINAL_COUNTS,
-	FUNCTION_LOST_COUNTS,
-	FUNCTION_FROZEN_COUNTS,
-	FUNCTION_BEFORE, /* <before recording> */
-	FUNCTION_FIRST_REAL,
+#define X(number, name, text) FUNCTION_##name,
+	FORMAT_PSEUDO_PCS(X)
+#undef X
+		FUNCTION_FIRST_REAL,
 };
 
 #define CODE_NONE UINT32_MAX /* no function, no file */

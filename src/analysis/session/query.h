@@ -14,6 +14,7 @@
 #define HELIO_ANALYSIS_QUERY_H
 
 #include "analysis/metric/metric.h"
+#include "analysis/session/view_mode.h"
 #include "base/status.h"
 #include "object/object.h"
 
@@ -48,12 +49,6 @@ enum object_showing {
 	OBJECT_ENTRY,  /* only those that others call; what these call in turn is part of them */
 };
 
-/*
- * Whose call stacks are shown where a runtime has its own: what the source says, the same with the
- * runtime's helpers, or all frames as the machine has them.  Without such a runtime all are alike.
- */
-enum view_mode { VIEW_USER, VIEW_EXPERT, VIEW_MACHINE };
-
 enum { QUERY_FILTERS = 1 + SELECTIONS };
 
 /* What a view is asked for.  A copy of the structure borrows what the original owns. */
@@ -74,10 +69,10 @@ struct query {
 	char *expressions[QUERY_FILTERS]; /* the lists as expressions too */
 	uint8_t *showing;		  /* enum object_showing by load object, … */
 	size_t showing_count;		  /* … of the first ones; the rest are shown */
-	enum view_mode view_mode;
-	bool inlines;	     /* inlined functions are calls: query_show_inlines() */
-	struct watch *watch; /* the caller's, or NULL: see watch.h */
-	uint32_t group;	     /* only what was opened by one name, from 1; 0: all */
+	bool inlines;			  /* inlined functions are calls: query_show_inlines() */
+	enum view_mode mode;		  /* query_show_mode() */
+	struct watch *watch;		  /* the caller's, or NULL: see watch.h */
+	uint32_t group;			  /* only what was opened by one name, from 1; 0: all */
 };
 
 /* Sets the default metrics: e.%totalcpu:i.%totalcpu:name, sorted by e.totalcpu. */
@@ -141,5 +136,8 @@ enum object_showing query_object_showing(const struct query *query, uint32_t obj
  */
 void query_show_inlines(struct query *query, struct session *session, bool shown,
 			struct diag_list *diags);
+/* The same of a view mode. */
+void query_show_mode(struct query *query, struct session *session, enum view_mode mode,
+		     struct diag_list *diags);
 
 #endif

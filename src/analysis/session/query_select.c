@@ -60,8 +60,8 @@ static bool is_right(struct session *session, const struct query *query, const c
 	enum status status;
 
 	session_enter(session);
-	status = filter_compile(session, session_tree(session, query->inlines), expression,
-				&program, diags);
+	status = filter_compile(session, session_tree(session, query->mode, query->inlines),
+				expression, &program, diags);
 	filter_program_free(program);
 	session_leave(session);
 	return status == STATUS_OK;
@@ -331,19 +331,32 @@ enum status query_show_objects(struct query *query, struct session *session, con
 	return status;
 }
 
-void query_show_inlines(struct query *query, struct session *session, bool shown,
-			struct diag_list *diags)
+/* Of functions that the call tree in force does not have a filter says nothing any more. */
+static void check_filter(struct query *query, struct session *session, struct diag_list *diags)
 {
 	char *text = query->filters[0] ? xstrdup(query->filters[0]) : NULL;
 
-	if (query->inlines == shown) {
-		free(text);
-		return;
-	}
-	query->inlines = shown;
 	if (!text)
 		return;
 	query_filter(query, session, "", diags);
 	query_filter(query, session, text, diags);
 	free(text);
+}
+
+void query_show_inlines(struct query *query, struct session *session, bool shown,
+			struct diag_list *diags)
+{
+	if (query->inlines == shown)
+		return;
+	query->inlines = shown;
+	check_filter(query, session, diags);
+}
+
+void query_show_mode(struct query *query, struct session *session, enum view_mode mode,
+		     struct diag_list *diags)
+{
+	if (query->mode == mode)
+		return;
+	query->mode = mode;
+	check_filter(query, session, diags);
 }

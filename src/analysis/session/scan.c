@@ -117,6 +117,7 @@ static bool visit_run(struct part *part, const struct event_run *run)
 		.measuring = {.squares = part->tally->squares,
 			      .first_thread = run->thread == part->process->first_thread,
 			      .counter = part->process->counters,
+			      .omp_class = part->process->omp_class,
 			      .fate = part->process->process->heap.fate},
 	};
 

@@ -8,6 +8,7 @@
 #include "analysis/kinds/counter.h"
 #include "analysis/kinds/io_places.h"
 #include "analysis/kinds/io_rows.h"
+#include "analysis/modes/modes.h"
 #include "analysis/session/advice.h"
 #include "analysis/session/functions.h"
 #include "analysis/session/symbols.h"
@@ -298,7 +299,7 @@ static size_t event_rows(const struct process *process)
 }
 
 static void add_scanned(struct session *session, const struct experiment *experiment,
-			const struct process *process)
+			struct process *process)
 {
 	struct session_process *scanned = vec_push(&session->scanned);
 	const struct experiment_log *founder = &experiment->processes.items[0].log;
@@ -319,7 +320,8 @@ static void add_scanned(struct session *session, const struct experiment *experi
 	counters_add(session, &experiment->processes.items[0].log, scanned);
 	scanned->row_count = event_rows(process);
 	session->row_count += scanned->row_count;
-	tree_add_process(session, &session->trees[false], experiment, process);
+	modes_rewrite(session, experiment, process, scanned);
+	tree_add_process(session, &session->trees[VIEW_USER][false], experiment, scanned);
 }
 
 static void add_experiment(struct session *session, struct experiment *experiment)
@@ -431,7 +433,7 @@ static void settle(struct session *session, struct watch *watch)
 {
 	const struct query all = {.watch = watch};
 
-	tree_settle(&session->trees[false].tree);
+	tree_settle(&session->trees[VIEW_USER][false].tree);
 	session->is_settled = true;
 
 	struct tally *tally = tally_of(session, &all);
@@ -502,8 +504,10 @@ void session_free(struct session *session)
 {
 	if (!session)
 		return;
-	for (size_t i = 0; i < session->scanned.count; i++)
+	for (size_t i = 0; i < session->scanned.count; i++) {
 		heap_course_fini(&session->scanned.items[i].heap_course);
+		modes_free(&session->scanned.items[i]);
+	}
 	vec_fini(&session->scanned);
 	string_table_fini(&session->lineages);
 	vec_fini(&session->first_of_lineage);

@@ -16,6 +16,7 @@
 #include "analysis/metric/metric.h"
 #include "analysis/session/object_files.h"
 #include "analysis/session/session.h"
+#include "analysis/session/view_mode.h"
 #include "analysis/session/watch.h"
 #include "analysis/tree/call_tree.h"
 #include "base/hash.h"
@@ -90,6 +91,11 @@ struct session_process {
 	uint64_t first_thread;		/* its number; UINT64_MAX: there is none */
 	size_t row_count;		/* events of all kinds */
 	uint8_t counters[COUNTERS_MAX]; /* the session's number of each, or COUNTER_NONE */
+	/* By mode and node of its stacks: the node that it is shown as; NULL: as itself. */
+	uint32_t *shown[VIEW_MODES];
+	uint8_t *omp_class; /* by such node, enum omp_class; NULL: OpenMP was not seen */
+	struct omp_construct *omp_constructs; /* by number, …; 0: none */
+	size_t omp_construct_count;
 	struct heap_course heap_course; /* where a filter has asked for it */
 };
 
@@ -104,6 +110,14 @@ enum io_row_kind {
 /* What was opened by one name: an experiment, or a file that names several. */
 struct session_group {
 	const char *path, *name;
+};
+
+/* An OpenMP construct of a process, as it was recorded. */
+struct omp_construct {
+	uint32_t function; /* that its code was made into; FUNCTION_UNKNOWN: not known */
+	uint32_t first;	   /* the number of the first one with that function, or its own */
+	uint32_t parent;   /* the number of the one that it is in, or 0 */
+	enum format_omp_construct kind;
 };
 
 /* Where an experiment is, and its copies of load objects and sources. */
@@ -128,8 +142,10 @@ struct session {
 	struct string_table dynamic_keys; /* name and source of an announced function → number */
 	struct hash_map inlined_ids;	  /* object << 32 | its function of lines → function */
 	struct hash_map function_ids;	  /* object << 32 | symbol (or that number) → function */
-	struct whole_tree trees[2];	  /* without and with inlined calls: session_tree() */
-	pthread_mutex_t lock;		  /* recursive; of all that follows from the experiments */
+	/* Without and with inlined calls: session_tree(). */
+	struct whole_tree trees[VIEW_MODES][2];
+	bool has_modes, has_expert; /* machine mode differs from user mode; expert mode does */
+	pthread_mutex_t lock;	    /* recursive; of all that follows from the experiments */
 	struct tally_cache *tallies;
 	struct watch *watch;	       /* of who has the session, or NULL */
 	size_t row_count, rows_before; /* events of all processes; scanned in this pass */
@@ -166,6 +182,13 @@ struct session *session_new(void);
  */
 void session_enter(struct session *session);
 void session_leave(struct session *session);
+/* The node that a mode shows in the place of one of a process's stacks: who walks a stack to show
+ * it begins there. */
+static inline uint32_t session_shown(const struct session_process *process, enum view_mode mode,
+				     uint32_t node)
+{
+	return process->shown[mode] ? process->shown[mode][node] : node;
+}
 /* The metrics to begin with, of what was recorded; or those of the specification. */
 void session_default_metrics(const struct session *session, const char *spec,
 			     struct metric_list *list);

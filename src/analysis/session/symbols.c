@@ -41,17 +41,10 @@ uint32_t symbols_add_made_up(struct session *session, uint32_t object, const cha
 
 void symbols_init(struct session *session)
 {
-	static const char *const names[FUNCTION_FIRST_REAL] = {
-		[FUNCTION_TOTAL] = "<Total>",
-		[FUNCTION_UNKNOWN] = "<Unknown>",
-		[FUNCTION_TRUNCATED] = "<Truncated-stack>",
-		[FUNCTION_UNWIND_FAILED] = "<Stack-unwind-failed>",
-		[FUNCTION_NO_STACK] = "<no call stack recorded>",
-		[FUNCTION_RECORD_COUNTS] = "collector_record_counters",
-		[FUNCTION_FINAL_COUNTS] = "collector_final_counters",
-		[FUNCTION_LOST_COUNTS] = "collector_hwcs_out_of_range",
-		[FUNCTION_FROZEN_COUNTS] = "collector_hwcs_frozen",
-		[FUNCTION_BEFORE] = "<before recording>",
+	static const char *const names[FUNCTION_FIRST_REAL] = {[FUNCTION_TOTAL] = "<Total>",
+#define X(number, name, text) [FUNCTION_##name] = (text),
+							       FORMAT_PSEUDO_PCS(X)
+#undef X
 	};
 	struct load_object *unknown = vec_push(&session->objects);
 
@@ -331,22 +324,11 @@ static uint32_t function_at(struct session *session, uint32_t object_id, uint64_
 static uint32_t pseudo_function(uint64_t pc)
 {
 	switch (pc) {
-	case FORMAT_PC_TRUNCATED:
-		return FUNCTION_TRUNCATED;
-	case FORMAT_PC_UNWIND_FAILED:
-		return FUNCTION_UNWIND_FAILED;
-	case FORMAT_PC_NO_STACK:
-		return FUNCTION_NO_STACK;
-	case FORMAT_PC_RECORD_COUNTS:
-		return FUNCTION_RECORD_COUNTS;
-	case FORMAT_PC_FINAL_COUNTS:
-		return FUNCTION_FINAL_COUNTS;
-	case FORMAT_PC_LOST_COUNTS:
-		return FUNCTION_LOST_COUNTS;
-	case FORMAT_PC_FROZEN_COUNTS:
-		return FUNCTION_FROZEN_COUNTS;
-	case FORMAT_PC_BEFORE:
-		return FUNCTION_BEFORE;
+#define X(number, name, text)                                                                      \
+	case FORMAT_PC_##name:                                                                     \
+		return FUNCTION_##name;
+		FORMAT_PSEUDO_PCS(X)
+#undef X
 	default:
 		return FUNCTION_UNKNOWN;
 	}

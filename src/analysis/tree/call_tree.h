@@ -4,6 +4,7 @@
 #define HELIO_ANALYSIS_CALL_TREE_H
 
 #include "analysis/metric/measure.h"
+#include "analysis/session/view_mode.h"
 #include "base/hash.h"
 #include "base/memory.h"
 
@@ -30,10 +31,11 @@ struct call_tree {
 /* The call stacks of all processes, in which every function stands for itself. */
 struct whole_tree {
 	bool is_made;
+	enum view_mode mode;
 	bool inlines;  /* inlined functions are calls */
 	bool is_plain; /* … but there are none: empty, the other tree is the same */
 	struct call_tree tree;
-	VEC(uint32_t *) nodes; /* by process: the tree node of every node of its stacks */
+	VEC(uint32_t *) nodes; /* by process: the tree node of every node that its events have */
 	struct kept_sums kept; /* their sums, of a session that has no events */
 };
 

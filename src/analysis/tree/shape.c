@@ -187,7 +187,7 @@ struct shape *shape_get(struct session *session, const struct query *query, bool
 
 	shape->session = session;
 	shape->united = united;
-	shape->whole = session_tree(session, query->inlines);
+	shape->whole = session_tree(session, query->mode, query->inlines);
 	shape->tree = &shape->whole->tree;
 	if (!is_folded(query, session->objects.count, united))
 		return shape;

@@ -18,6 +18,7 @@
 
 struct stack_set_process {
 	const struct process *process;
+	const struct session_process *scanned;
 	uint32_t *places; /* by location, plus 1; 0: not looked up yet */
 	uint32_t *frames; /* by node; 0 of another than the root: likewise */
 };
@@ -146,6 +147,15 @@ static struct stack_set_place make_place(struct stack_set *set, const struct exp
 	return place;
 }
 
+static const struct session_process *scanned_of(const struct session *session,
+						const struct process *process)
+{
+	for (size_t i = 0; i < session->scanned.count; i++)
+		if (session->scanned.items[i].process == process)
+			return &session->scanned.items[i];
+	return NULL;
+}
+
 static struct stack_set_process *find_process(struct stack_set *set, const struct process *process)
 {
 	for (size_t i = set->processes.count; i--;)
@@ -157,6 +167,7 @@ static struct stack_set_process *find_process(struct stack_set *set, const struc
 
 	*known = (struct stack_set_process){
 		.process = process,
+		.scanned = scanned_of(set->session, process),
 		.places = xcalloc(tree->locations.count + 1, sizeof(uint32_t)),
 		.frames = xcalloc(tree->nodes.count + 1, sizeof(uint32_t)),
 	};
@@ -224,6 +235,9 @@ uint32_t stack_set_add(struct stack_set *set, const struct experiment *experimen
 {
 	struct stack_set_process *known = find_process(set, process);
 	const struct stack_node *nodes = process->stacks.nodes.items;
+
+	if (known->scanned)
+		node = session_shown(known->scanned, set->mode, node);
 	uint32_t frame = frame_of(set, experiment, known, node);
 	uint32_t fresh = (uint32_t)set->rows.count;
 	uint32_t number = hash_map_put(&set->row_of, frame, fresh);

@@ -9,10 +9,11 @@
 
 #include "analysis/session/session_state.h"
 
-/* Zero-initialised but for `session` and `style` is empty. */
+/* Zero-initialised but for `session`, `style` and `mode` is empty. */
 struct stack_set {
 	struct session *session;
 	enum name_style style;
+	enum view_mode mode;
 	/* its own */
 	struct arena arena;
 	VEC(struct stack_set_process) processes;

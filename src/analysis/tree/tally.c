@@ -24,12 +24,15 @@ struct tally_cache {
 
 /* ---- keys: the same for queries that select the same ---- */
 
-/* How the call tree looks: inlined calls, functions united, load objects that are not shown. */
+/* How the call tree looks: view mode, inlined calls, functions united, load objects that are not
+ * shown. */
 static char *shape_key(struct session *session, const struct query *query, bool united)
 {
 	struct strbuf key = {0};
 
-	strbuf_printf(&key, "%d %d", session_tree(session, query->inlines)->inlines, united);
+	const struct whole_tree *whole = session_tree(session, query->mode, query->inlines);
+
+	strbuf_printf(&key, "%d %d %d", (int)whole->mode, whole->inlines, united);
 	for (uint32_t i = 0; i < session->objects.count; i++)
 		if (query_object_showing(query, i) != OBJECT_SHOWN)
 			strbuf_printf(&key, " %u:%d", i, (int)query_object_showing(query, i));
@@ -217,7 +220,7 @@ static struct tally *find_tally(struct session *session, const struct query *que
 	struct tally_cache *cache = cache_of(session);
 	bool united = query->compare != COMPARE_OFF && session->groups.count > 1;
 	/* A second whole tree takes about as much as sums do, while it is made. */
-	if (query->inlines && !session->trees[true].is_made)
+	if (query->inlines && !session->trees[query->mode][true].is_made)
 		keep_within_limit(cache, 2 * expected_size(cache));
 	struct shape *shape = find_shape(session, query, united);
 	char *key = tally_key(shape->key, query, group, squares);

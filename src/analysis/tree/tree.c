@@ -35,9 +35,13 @@ void tree_init(struct call_tree *tree)
 
 void trees_init(struct session *session)
 {
-	session->trees[1].inlines = true;
-	session->trees[0].is_made = true; /* as the experiments are opened */
-	tree_init(&session->trees[0].tree);
+	for (int mode = 0; mode < VIEW_MODES; mode++)
+		for (int inlines = 0; inlines < 2; inlines++) {
+			session->trees[mode][inlines].mode = (enum view_mode)mode;
+			session->trees[mode][inlines].inlines = inlines;
+		}
+	session->trees[VIEW_USER][false].is_made = true; /* as the experiments are opened */
+	tree_init(&session->trees[VIEW_USER][false].tree);
 }
 
 static void drop_links(struct call_tree *tree)
@@ -65,8 +69,9 @@ static void empty_tree(struct whole_tree *whole)
 
 void trees_fini(struct session *session)
 {
-	for (int i = 0; i < 2; i++)
-		empty_tree(&session->trees[i]);
+	for (int mode = 0; mode < VIEW_MODES; mode++)
+		for (int inlines = 0; inlines < 2; inlines++)
+			empty_tree(&session->trees[mode][inlines]);
 }
 
 static uint32_t add_frames(struct call_tree *tree, uint32_t node, const struct frames *frames,
@@ -115,40 +120,78 @@ static uint8_t *find_roles(const struct session *session, const struct frames *f
 	return roles;
 }
 
-void tree_add_process(struct session *session, struct whole_tree *whole,
-		      const struct experiment *experiment, const struct process *process)
+/*
+ * The nodes of the stacks that a mode shows, parents of such among them; NULL: all.  The caller
+ * frees the array.
+ */
+static bool *find_wanted(const struct session_process *process, enum view_mode mode)
 {
-	struct call_tree *tree = &whole->tree;
-	const struct stack_tree *stacks = &process->stacks;
-	uint32_t *map = xmalloc(stacks->nodes.count * sizeof(*map));
+	const struct stack_tree *stacks = &process->process->stacks;
+	const uint32_t *shown = process->shown[mode];
+	bool *wanted = shown ? xcalloc(stacks->nodes.count, sizeof(*wanted)) : NULL;
+
+	for (size_t i = 0; shown && i < stacks->nodes.count; i++)
+		wanted[shown[i]] = true;
+	for (size_t i = stacks->nodes.count; shown && --i;)
+		wanted[stacks->nodes.items[i].parent] |= wanted[i];
+	return wanted;
+}
+
+/* The tree nodes of the nodes that are wanted. */
+static void add_stacks(struct session *session, struct call_tree *tree,
+		       const struct stack_tree *stacks, const struct frames *frames,
+		       const bool *wanted, uint32_t *map)
+{
 	uint8_t *roles = xcalloc(stacks->nodes.count, sizeof(*roles)); /* ROLE_CALL */
-	struct frames frames;
+	uint8_t *by_location = find_roles(session, frames);
 
-	frames_find(session, whole->inlines, experiment, process, &frames);
-	uint8_t *by_location = find_roles(session, &frames);
-
-	pair_set_reserve(&tree->known, tree->nodes.items, stacks->nodes.count);
-	/* an event of an empty stack counts for a leaf of its own */
-	map[STACK_ROOT] = NODE_ROOT;
 	for (size_t i = 1; i < stacks->nodes.count; i++) {
 		const struct stack_node *node = &stacks->nodes.items[i];
 		enum role caller = roles[node->parent];
 
+		map[i] = map[node->parent];
+		if (wanted && !wanted[i])
+			continue;
 		if (caller == ROLE_BINDING)
 			roles[i] = ROLE_BINDING;
 		else if (node->parent != STACK_ROOT)
 			roles[i] = by_location[node->location];
-		map[i] = map[node->parent];
 		if (roles[i] == ROLE_CALL)
-			map[i] = add_frames(tree, map[i], &frames, node->location);
+			map[i] = add_frames(tree, map[i], frames, node->location);
 		else if (roles[i] == ROLE_BINDING && caller != ROLE_BINDING)
 			map[i] = add_binding(session, tree, map[i]);
 	}
-	map[STACK_ROOT] = tree_add_node(tree, NODE_ROOT, FUNCTION_NO_STACK);
-	drop_links(tree);
-	frames_fini(&frames);
 	free(by_location);
 	free(roles);
+}
+
+void tree_add_process(struct session *session, struct whole_tree *whole,
+		      const struct experiment *experiment, const struct session_process *process)
+{
+	struct call_tree *tree = &whole->tree;
+	const struct stack_tree *stacks = &process->process->stacks;
+	uint32_t *map = xmalloc(stacks->nodes.count * sizeof(*map));
+	uint32_t *shown = process->shown[whole->mode];
+	bool *wanted = find_wanted(process, whole->mode);
+	struct frames frames;
+
+	frames_find(session, whole->inlines, experiment, process->process, &frames);
+	pair_set_reserve(&tree->known, tree->nodes.items, stacks->nodes.count);
+	map[STACK_ROOT] = NODE_ROOT;
+	add_stacks(session, tree, stacks, &frames, wanted, map);
+	/* an event of an empty stack counts for a leaf of its own */
+	map[STACK_ROOT] = tree_add_node(tree, NODE_ROOT, FUNCTION_NO_STACK);
+	if (shown) {
+		uint32_t *of_events = xmalloc(stacks->nodes.count * sizeof(*of_events));
+
+		for (size_t i = 0; i < stacks->nodes.count; i++)
+			of_events[i] = map[shown[i]];
+		free(map);
+		map = of_events;
+	}
+	drop_links(tree);
+	frames_fini(&frames);
+	free(wanted);
 	*vec_push(&whole->nodes) = map;
 }
 
@@ -159,33 +202,47 @@ static bool is_same(const struct call_tree *a, const struct call_tree *b)
 	       !memcmp(a->nodes.items, b->nodes.items, a->nodes.count * sizeof(*a->nodes.items));
 }
 
-struct whole_tree *session_tree(struct session *session, bool inlines)
+/* The mode that shows the same stacks. */
+static enum view_mode mode_like(const struct session *session, enum view_mode mode)
 {
-	struct whole_tree *whole = &session->trees[inlines];
+	if (!session->has_modes || (mode == VIEW_EXPERT && !session->has_expert))
+		return VIEW_USER;
+	return mode;
+}
 
-	if (whole->is_plain)
-		return &session->trees[false];
-
-	/* Of what is kept there is no other tree than those that are kept. */
-	if (!whole->is_made && session->has_no_events)
-		return &session->trees[false];
-	if (whole->is_made)
-		return whole;
+static void make_tree(struct session *session, struct whole_tree *whole)
+{
 	tree_init(&whole->tree);
-	for (size_t i = 0; i < session->experiments.count; i++) {
-		const struct experiment *experiment = session->experiments.items[i];
+	for (size_t i = 0; i < session->scanned.count; i++) {
+		const struct session_process *process = &session->scanned.items[i];
 
-		for (size_t k = 0; k < experiment->processes.count; k++)
-			tree_add_process(session, whole, experiment,
-					 &experiment->processes.items[k]);
+		tree_add_process(session, whole, session->experiments.items[process->experiment],
+				 process);
 	}
 	tree_settle(&whole->tree);
 	whole->is_made = true;
-	whole->is_plain = is_same(&whole->tree, &session->trees[false].tree);
+}
+
+struct whole_tree *session_tree(struct session *session, enum view_mode mode, bool inlines)
+{
+	struct whole_tree *trees = session->trees[mode_like(session, mode)];
+	struct whole_tree *whole = &trees[inlines];
+
+	if (whole->is_plain)
+		return session_tree(session, mode, false);
+	/* Of what is kept there is no other tree than those that are kept. */
+	if (!whole->is_made && session->has_no_events)
+		return &session->trees[VIEW_USER][false];
+	if (whole->is_made)
+		return whole;
+	make_tree(session, whole);
+	if (!inlines)
+		return whole;
+	whole->is_plain = is_same(&whole->tree, &session_tree(session, mode, false)->tree);
 	if (!whole->is_plain)
 		return whole;
 	empty_tree(whole);
-	return &session->trees[false];
+	return session_tree(session, mode, false);
 }
 
 /* Walks depth first, children in the order of their ids. */

@@ -5,14 +5,14 @@
 
 #include "analysis/session/session_state.h"
 
-/* The tree with inlined calls or without, made when it is first asked for: one, if no call is
- * inlined. */
-struct whole_tree *session_tree(struct session *session, bool inlines);
+/* The tree of a mode, with inlined calls or without, made when it is first asked for; one for what
+ * does not differ. */
+struct whole_tree *session_tree(struct session *session, enum view_mode mode, bool inlines);
 void trees_init(struct session *session);
 void trees_fini(struct session *session);
 /* Adds a process's stacks. */
 void tree_add_process(struct session *session, struct whole_tree *tree,
-		      const struct experiment *experiment, const struct process *process);
+		      const struct experiment *experiment, const struct session_process *process);
 /* No more nodes will be added: what that takes is let go. */
 void tree_settle(struct call_tree *tree);
 void tree_init(struct call_tree *tree);

@@ -244,11 +244,12 @@ static void finish(struct collecting *collecting)
 void view_heap_stacks(struct session *session, const struct query *query,
 		      struct heap_stacks *stacks)
 {
-	struct collecting collecting = {.tally = tally_of(session, query),
-					.session = session,
-					.query = query,
-					.out = stacks,
-					.set = {.session = session, .style = query->name_style}};
+	struct collecting collecting = {
+		.tally = tally_of(session, query),
+		.session = session,
+		.query = query,
+		.out = stacks,
+		.set = {.session = session, .style = query->name_style, .mode = query->mode}};
 
 	*stacks = (struct heap_stacks){0};
 	stacks->parts = new_parts(&collecting);
@@ -263,12 +264,13 @@ void heap_stacks_at(struct tally *tally, const struct query *query,
 		    struct heap_stacks *stacks)
 {
 	struct query alone = *query;
-	struct collecting collecting = {
-		.tally = tally,
-		.session = tally->session,
-		.query = &alone,
-		.out = stacks,
-		.set = {.session = tally->session, .style = query->name_style}};
+	struct collecting collecting = {.tally = tally,
+					.session = tally->session,
+					.query = &alone,
+					.out = stacks,
+					.set = {.session = tally->session,
+						.style = query->name_style,
+						.mode = query->mode}};
 
 	alone.compare = COMPARE_OFF; /* it is one process */
 	*stacks = (struct heap_stacks){0};

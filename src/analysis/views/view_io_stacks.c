@@ -150,9 +150,10 @@ static void fill_list(const struct stacks *stacks, const struct query *query,
 
 void view_io_stacks(struct session *session, const struct query *query, struct io_stack_list *list)
 {
-	struct stacks stacks = {.tally = tally_of(session, query),
-				.session = session,
-				.set = {.session = session, .style = query->name_style}};
+	struct stacks stacks = {
+		.tally = tally_of(session, query),
+		.session = session,
+		.set = {.session = session, .style = query->name_style, .mode = query->mode}};
 	size_t number = 0;
 
 	*list = (struct io_stack_list){0};

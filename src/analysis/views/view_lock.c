@@ -220,7 +220,8 @@ static void give_pairs(struct focus *focus, const struct query *query, struct lo
 static struct lock_stack give_maker(struct session *session, const struct query *query,
 				    const struct lock_place *place, struct arena *arena)
 {
-	struct stack_set set = {.session = session, .style = query->name_style};
+	struct stack_set set = {
+		.session = session, .style = query->name_style, .mode = query->mode};
 	struct lock_stack out = {0};
 	uint32_t row = stack_set_add(&set, place->experiment, place->process, place->node);
 
@@ -267,7 +268,8 @@ static void sort_rows(struct row_sums_list *list)
 static void give_stacks(struct session *session, struct focus *focus, const struct query *query,
 			struct lock_detail *detail)
 {
-	struct stack_set set = {.session = session, .style = query->name_style};
+	struct stack_set set = {
+		.session = session, .style = query->name_style, .mode = query->mode};
 	struct row_sums_list rows = {0};
 
 	if (focus->stacks.count)
@@ -291,7 +293,8 @@ static void give_stacks(struct session *session, struct focus *focus, const stru
 static void give_holders(struct session *session, struct focus *focus, const struct query *query,
 			 struct lock_detail *detail)
 {
-	struct stack_set set = {.session = session, .style = query->name_style};
+	struct stack_set set = {
+		.session = session, .style = query->name_style, .mode = query->mode};
 	struct lock_holders *meanwhile = &focus->meanwhile;
 	struct row_sums_list rows = {0};
 

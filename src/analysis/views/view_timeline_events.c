@@ -173,7 +173,11 @@ static void fill_stacks(struct making *making, struct timeline_page *page)
 	stack_paths_init(&paths, making->tally, making->query);
 	for (size_t i = 0; i < making->count; i++) {
 		const struct found_event *found = &making->found[i];
-		uint32_t stack = stack_paths_find(&paths, found->process, found->event.node);
+		const struct session_process *process =
+			&making->tally->session->scanned.items[found->process];
+		uint32_t node = session_shown(process, making->tally->shape->whole->mode,
+					      found->event.node);
+		uint32_t stack = stack_paths_find(&paths, found->process, node);
 		uint32_t number = hash_map_put(&known, stack, (uint32_t)count);
 
 		if (number == count)

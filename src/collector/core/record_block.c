@@ -18,14 +18,14 @@ static bool next_block(struct record_buffer *lane, struct blockfile *file, uint3
 		.base_time = lane->time,
 		.encoding = (uint16_t)encoding,
 	};
-	*lane = (struct record_buffer){.block = block,
-				       .next = (uint8_t *)(block + 1),
-				       .end = (uint8_t *)block + LANE_BLOCK,
-				       .arena = lane->arena,
-				       .events = lane->events,
-				       .time = lane->time,
-				       .thread = number,
-				       .elsewhere = lane->elsewhere};
+	lane->block = block;
+	lane->next = (uint8_t *)(block + 1);
+	lane->end = (uint8_t *)block + LANE_BLOCK;
+	lane->stack = lane->cpu = 0;
+	lane->thread = number;
+	for (int i = 0; i < TRACE_FIELDS_MAX; i++)
+		lane->near[i] = 0;
+	context_forget(&lane->said);
 	return true;
 }
 

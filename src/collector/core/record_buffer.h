@@ -9,6 +9,7 @@
 #ifndef HELIO_COLLECTOR_RECORD_BUFFER_H
 #define HELIO_COLLECTOR_RECORD_BUFFER_H
 
+#include "collector/core/context.h"
 #include "format/format.h"
 #include "format/kinds.h"
 #include "format/varint.h"
@@ -30,6 +31,7 @@ struct record_buffer {
 	bool elsewhere;			 /* who writes is another thread than the lane's */
 	uint32_t thread;		 /* traces: whose events these are */
 	uint64_t near[TRACE_FIELDS_MAX]; /* previous values of fields */
+	struct context_said said;	 /* of the thread's context, in this block */
 };
 
 /* A new block, for records of `encoding` of the thread `number`; NULL: none, counted as a drop. */
@@ -92,6 +94,18 @@ static inline uint8_t *record_buffer_put_stack(struct record_buffer *lane, uint8
 	return out;
 }
 
+/* What runtimes say of the thread, where that is not in force in the block. */
+static inline uint8_t *record_buffer_put_context(struct record_buffer *lane, uint8_t *out,
+						 const struct runtime_context *context)
+{
+	for (unsigned runtime = 1; context->touched && runtime < FORMAT_RUNTIMES; runtime++)
+		if (context->touched >> runtime & 1)
+			out = context_put(lane->said.field[runtime],
+					  context_of(context, (enum format_runtime)runtime),
+					  runtime, out);
+	return out;
+}
+
 /* In traces: the events that follow are of the thread `number`, which may have taken a block over.
  */
 static inline uint8_t *record_buffer_put_thread(struct record_buffer *lane, uint8_t *out,
@@ -100,6 +114,7 @@ static inline uint8_t *record_buffer_put_thread(struct record_buffer *lane, uint
 	if (lane->thread == number)
 		return out;
 	lane->thread = number;
+	context_forget(&lane->said);
 	*out++ = FORMAT_TAG_THREAD;
 	return varint_put(out, number);
 }

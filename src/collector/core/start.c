@@ -803,8 +803,9 @@ void collector_restart_after_fork(void)
 {
 	own_time_enter();
 	const struct thread *thread = thread_current_if_known();
-	struct thread before = thread ? *thread : (struct thread){0};
+	static struct thread before; /* too large for the stack of a small thread that forks */
 
+	before = thread ? *thread : (struct thread){0};
 	atomic_store(&collector.pid, sys_getpid());
 	if (collector.late)
 		signal_make_real();

@@ -4,6 +4,7 @@
 #define HELIO_COLLECTOR_THREAD_STATE_H
 
 #include "collector/arch/open_wait.h"
+#include "collector/core/context.h"
 #include "collector/core/record_buffer.h"
 #include "collector/unwind/unwind.h"
 #include "format/counter.h"
@@ -46,12 +47,14 @@ struct clock_phase {
 	uint64_t due_cpu_ns;   /* … when its CPU timer is to expire next */
 	uint64_t tick_cpu_ns;  /* … at its last tick */
 	uint64_t held_ns; /* until its first tick, where no other thread's stack is to have it */
-	uint64_t overpaid_ns;  /* what the next thread owes its predecessor */
-	uint32_t stack, state; /* who gets what is pending, or what is left; 0: nobody */
-	bool ticked;	       /* this thread has had a tick */
+	uint64_t overpaid_ns;		/* what the next thread owes its predecessor */
+	uint32_t stack, state;		/* who gets what is pending, or what is left; 0: nobody */
+	struct runtime_context context; /* … then */
+	bool ticked;			/* this thread has had a tick */
 	bool pauses; /* an old one's recording has paused: its time goes to one of these ticks */
 	struct {
 		uint32_t stack, state;
+		struct runtime_context context;
 	} recent[PHASE_RECENT]; /* its last ticks */
 	uint32_t recents;	/* how many there were so far */
 	bool wall;		/* its timer is one of the wall clock, which expires in time */
@@ -81,8 +84,9 @@ struct clock_account {
 	uint64_t recorded_ns;		   /* the recording clock at the last reading */
 	uint32_t remote_stack;		   /* monitor engine: stack of the wait that goes on */
 	uint32_t remote_state;
-	bool remote_over;   /* it has been seen to have ended */
-	uint64_t preempted; /* how often, when that wait began */
+	struct runtime_context remote_context; /* … then */
+	bool remote_over;		       /* it has been seen to have ended */
+	uint64_t preempted;		       /* how often, when that wait began */
 	struct clock_phase phase;
 };
 
@@ -108,6 +112,27 @@ struct overhead_account {
 /* When recording is switched on, on CLOCK_MONOTONIC; end 0: for good. */
 struct window {
 	uint64_t start_ns, end_ns;
+};
+
+/* Executions of one OpenMP construct that have not been written yet. */
+struct omp_sums {
+	uint32_t construct, stack, calls, threads; /* construct 0: none */
+	uint64_t took, worked, longest;		   /* ticks, as omp_ticks() */
+	uint64_t since;				   /* … the begin of the first */
+};
+
+enum { OMP_LEVELS = 4 };
+
+/* What the OpenMP layer knows of a thread (runtimes/omp.h). */
+struct omp_account {
+	uint32_t level;		   /* regions that it encountered and that go on */
+	uint64_t waited, executed; /* ticks so far: waiting in regions; in tasks */
+	struct ompt_thread *ompt;  /* what runtimes/ompt.c keeps of it, or NULL */
+	struct omp_sums regions, tasks;
+	struct {
+		uint64_t function;
+		uint32_t stack, parent, number;
+	} last; /* the construct that it encountered last */
 };
 
 enum { WAIT_LASTS = 1 << 30 }; /* no result so far */
@@ -150,7 +175,8 @@ struct thread {
 	_Atomic uint64_t guard_ns;     /* when it expires, on CLOCK_MONOTONIC */
 	_Atomic uint64_t signalled_ns; /* when the monitor's signal under way was sent; 0: none */
 	struct clock_files files;      /* the monitor's: outlive the thread until it looks again */
-	struct unwind_memory *unwind;  /* behind this struct, in the same mapping */
+	struct team_ends teams[OMP_LEVELS]; /* of its regions, by level */
+	struct unwind_memory *unwind;	    /* behind this struct, in the same mapping */
 
 	/* From here on of one thread: the next one finds zeros. */
 	int32_t proc_tid; /* its number in /proc */
@@ -175,17 +201,22 @@ struct thread {
 	bool over;			/* nothing more is recorded of them, nor of what follows */
 	uint64_t written_until_ns;	/* calls from before that have had their record; 0: none */
 	uint64_t counted[COUNTERS_MAX]; /* by counter: what has been said of its exact count */
-	uint64_t looked_at[COUNTERS_MAX]; /* … that count at the last look */
+	uint64_t looked_at[COUNTERS_MAX];   /* … that count at the last look */
+	struct runtime_context before;	    /* room for the one before its team was over */
+	const struct runtime_context *then; /* of the stack that is written; NULL: the one of now */
+	struct runtime_context context;	    /* set by itself alone */
+	struct omp_account omp;
 	struct clock_account clock;
 	struct overhead_account overhead;
 	struct call_place continued; /* what the thread waits for in our handler */
 	struct window open;	     /* of collector_thread_pause; written under the lock */
 	int32_t timer;		     /* the CPU timer of this thread + 1; 0: none */
 	int32_t guard;		     /* a timer + 1 (clock_stop.c); 0: none, -1: none to be had */
-	bool closed;	      /* accounted for up to the end, but for the collector's own work */
-	bool watched;	      /* waits without a switch event (clock_watch.c) */
-	uint32_t cpu_stack;   /* of its last tick; 0: none has seen it */
-	uint32_t start_stack; /* the start routine: for waits that no event saw */
+	bool closed;	    /* accounted for up to the end, but for the collector's own work */
+	bool watched;	    /* waits without a switch event (clock_watch.c) */
+	uint32_t cpu_stack; /* of its last tick; 0: none has seen it */
+	struct runtime_context cpu_context; /* … then */
+	uint32_t start_stack;		    /* the start routine: for waits that no event saw */
 	struct listing listing;
 	uint32_t goodbyes; /* rounds of thread-specific destructors seen */
 };

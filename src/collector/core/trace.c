@@ -18,7 +18,8 @@
 #include <sys/mman.h>
 
 enum {
-	RECORD_MAX = 3 + 2 * VARINT_MAX + 2 * VARINT_MAX + TRACE_FIELDS_MAX * VARINT_MAX,
+	RECORD_MAX = 3 + 2 * VARINT_MAX + 2 * VARINT_MAX + TRACE_FIELDS_MAX * VARINT_MAX +
+		     CONTEXT_RECORDS_MAX,
 	TEXT_MAX = PATH_MAX_HERE, /* a block holds some */
 };
 
@@ -26,7 +27,11 @@ enum {
 static const struct trace_source *const sources[TRACE_KINDS] = {FORMAT_KINDS(X)};
 #undef X
 
+static bool is_off[TRACE_KINDS]; /* a parameter says so */
 static bool is_on[TRACE_KINDS];
+/* Of kinds whose file is made when there is something to record: enum making. */
+static _Atomic int made[TRACE_KINDS];
+enum making { MADE_NOT, MADE_NOW, MADE_ALREADY };
 static struct blockfile files[TRACE_KINDS];
 static _Atomic uint32_t texts[TRACE_KINDS]; /* numbers given out */
 
@@ -40,6 +45,7 @@ bool trace_read_param(char key, const char *value)
 		if (format_kinds[kind].key != key)
 			continue;
 		is_on[kind] = sources[kind]->read_param(value);
+		is_off[kind] = !is_on[kind];
 		return true;
 	}
 	return false;
@@ -70,7 +76,8 @@ static int create(enum trace_kind kind)
 		  "(LEB128): dt ns, [stack zigzag delta], fields (0x40 all)\nfields: ");
 	text_puts(&description, format_kinds[kind].fields_text);
 	text_puts(&description, "\n0x84 cpu: number   0x85 text: number length bytes   "
-				"0x86 release: dt object\n");
+				"0x86 release: dt object   "
+				"0x87 context: runtime count fields\n");
 	return blockfile_create(&files[kind], collector.directory, format_kinds[kind].file, room);
 }
 
@@ -94,9 +101,32 @@ int trace_open(void)
 
 	set_mark();
 	for (int kind = 0; kind < TRACE_KINDS && !result; kind++)
-		if (is_on[kind])
-			result = create(kind);
+		if (is_on[kind] && !sources[kind]->made_late)
+			result = create((enum trace_kind)kind);
 	return result;
+}
+
+bool trace_is_wanted(enum trace_kind kind)
+{
+	return is_on[kind] || (sources[kind]->made_late && !is_off[kind]);
+}
+
+bool trace_make(enum trace_kind kind)
+{
+	int before = MADE_NOT;
+
+	if (is_on[kind])
+		return true;
+	if (is_off[kind] || !atomic_load_explicit(&collector.recording, memory_order_relaxed) ||
+	    !collector_is_ours())
+		return false;
+	if (atomic_compare_exchange_strong(&made[kind], &before, MADE_NOW)) {
+		is_on[kind] = !create(kind);
+		atomic_store(&made[kind], MADE_ALREADY);
+	}
+	while (atomic_load(&made[kind]) == MADE_NOW) /* by another thread */
+		sys_call(SYS_sched_yield, 0, 0, 0, 0);
+	return is_on[kind];
 }
 
 void trace_begin(void)
@@ -114,11 +144,22 @@ void trace_finish(void)
 			sources[kind]->finish();
 }
 
+static _Atomic uint32_t generation;
+
+uint32_t trace_generation(void)
+{
+	return atomic_load_explicit(&generation, memory_order_relaxed);
+}
+
 void trace_abandon(bool in_use)
 {
+	atomic_fetch_add(&generation, 1);
 	for (int kind = 0; kind < TRACE_KINDS; kind++) {
 		if (is_on[kind])
 			blockfile_abandon(&files[kind], in_use);
+		if (sources[kind]->made_late)
+			is_on[kind] = false;
+		atomic_store(&made[kind], MADE_NOT);
 		atomic_store(&texts[kind], 0);
 	}
 }
@@ -280,6 +321,7 @@ bool trace_event_locked(struct thread *thread, enum trace_kind kind, unsigned ty
 		return false;
 	out = record_buffer_put_thread(lane, out, thread->number);
 	out = record_buffer_put_cpu(lane, out);
+	out = record_buffer_put_context(lane, out, &thread->context);
 	unsigned count = field_count(format, type, fields);
 	unsigned tag = type | (count > format->brief[type] ? FORMAT_TRACE_ALL_FIELDS : 0);
 	bool same = stack == lane->stack || format->stackless >> type & 1;

@@ -27,6 +27,7 @@ struct clock_remote;
 
 struct trace_source {
 	enum trace_kind kind;
+	bool made_late; /* on unless a parameter says no; its file is made by trace_make() */
 	/* Of its key in the parameters. False: not to be recorded. The value ends at ';' or the
 	 * end of the string. */
 	bool (*read_param)(const char *value);
@@ -54,6 +55,11 @@ FORMAT_KINDS(X)
 bool trace_read_param(char key, const char *value);
 /* Makes the files of the kinds that are on.  0, or a negative errno. */
 int trace_open(void);
+/* Whether one is to be recorded, be there something to record or not. */
+bool trace_is_wanted(enum trace_kind kind);
+/* The file of a kind that is made late, unless it is there.  Not in a handler.  False: nothing is
+ * to be recorded. */
+bool trace_make(enum trace_kind kind);
 void trace_begin(void);
 void trace_finish(void);
 /* In the child of a fork: the files are the parent's. */
@@ -78,6 +84,9 @@ static inline void trace_leave(struct thread *thread)
 
 /* The call stack of the wrapped function's caller. The calling thread's. */
 uint32_t trace_stack(struct thread *thread);
+/* The same, where the wrapped function knows its __builtin_frame_address(0). */
+uint32_t trace_stack_above(struct thread *thread, const void *frame);
+
 /* The same, where the wrapped function knows its __builtin_frame_address(0). */
 uint32_t trace_stack_above(struct thread *thread, const void *frame);
 
@@ -106,6 +115,8 @@ void trace_for_each_block(enum trace_kind kind, void (*visit)(const void *block,
 
 /* The file of a kind that is recorded; NULL: it is not. */
 struct blockfile *trace_file(enum trace_kind kind);
+/* How many recordings have been given up in this process: after a fork another one than before. */
+uint32_t trace_generation(void);
 /* The events of a kind so far, of all threads. */
 uint64_t trace_count(enum trace_kind kind);
 

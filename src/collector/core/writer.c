@@ -10,7 +10,8 @@
 #include "format/varint.h"
 
 enum {
-	RECORD_MAX = 2 + 3 * VARINT_MAX + 2 + VARINT_MAX, /* an event and the processor before it */
+	/* an event, and before it the processor and what runtimes say */
+	RECORD_MAX = 2 + 3 * VARINT_MAX + 2 + VARINT_MAX + CONTEXT_RECORDS_MAX,
 };
 
 static const char profile_description[] =
@@ -21,7 +22,7 @@ static const char profile_description[] =
 	"8 wait-cpu 9 stopped\n"
 	"0x80 thread: number tid time-us   0x81 thread end: dt   0x82 pause: dt   0x83 resume: dt  "
 	" "
-	"0x84 cpu: number\n";
+	"0x84 cpu: number   0x87 context: runtime count fields\n";
 
 int writer_open(void)
 {
@@ -47,6 +48,7 @@ static void put_begin(struct thread *thread, uint8_t *out)
 	out = varint_put(out, thread->number);
 	out = varint_put(out, (uint64_t)thread->tid);
 	out = varint_put(out, thread->begin_us);
+	context_forget(&thread->lane.said);
 	record_buffer_commit(&thread->lane, out);
 	thread->begun = true;
 }
@@ -108,6 +110,7 @@ bool writer_event(struct thread *thread, uint64_t time_ns, enum format_state sta
 	if (!out)
 		return false; /* the time stays where it is: the next event's dt covers it */
 	out = record_buffer_put_cpu(lane, out);
+	out = record_buffer_put_context(lane, out, thread->then ? thread->then : &thread->context);
 	uint8_t *tag = out++;
 	uint64_t dt = record_buffer_advance(lane, time_to_us(time_ns));
 

@@ -33,9 +33,6 @@ enum { DELAY_DOUBTFUL_NS = 3 * 1000 * 1000 };
 
 enum { USAGE_EVERY_NS = 4 * 1000 * 1000 };
 
-/* DWARF register numbers of x86-64. */
-enum { REG_CX = 2, REG_PC = 16 };
-
 static void read_clocks(struct clock_reading *reading)
 {
 	/* CPU before wall, so that their difference is not negative. */
@@ -158,8 +155,8 @@ static void account(struct thread *thread, const struct clock_reading *reading)
 }
 
 /* Writes whole microseconds of what is pending and keeps the rest. */
-static void emit(struct thread *thread, enum format_state state, int64_t *pending_ns,
-		 uint32_t stack)
+static void write_pending(struct thread *thread, enum format_state state, int64_t *pending_ns,
+			  uint32_t stack)
 {
 	int64_t us = *pending_ns / NS_PER_US;
 
@@ -176,72 +173,58 @@ static void emit(struct thread *thread, enum format_state state, int64_t *pendin
 				  memory_order_relaxed);
 }
 
+/*
+ * Of what is pending, the part before the thread's team was over, where that was meanwhile: it
+ * waited for the others then, and for work later.
+ */
+static void emit_before_end(struct thread *thread, enum format_state state, int64_t *pending_ns,
+			    uint32_t stack, const struct runtime_context *then)
+{
+	uint64_t ended_ns = context_team_end_ns(then), now_ns = thread->clock.last.now_ns;
+	int64_t part_ns = *pending_ns - (int64_t)(now_ns - ended_ns);
+
+	if (!ended_ns || ended_ns > now_ns || part_ns <= 0)
+		return;
+	*pending_ns -= part_ns;
+	thread->before = *then;
+	thread->before.until = NULL;
+	thread->then = &thread->before;
+	write_pending(thread, state, &part_ns, stack);
+	*pending_ns += part_ns;
+}
+
+/* At a stack that was taken when the context was this one. */
+static void emit_then(struct thread *thread, enum format_state state, int64_t *pending_ns,
+		      uint32_t stack, const struct runtime_context *then)
+{
+	emit_before_end(thread, state, pending_ns, stack, then);
+	thread->then = then;
+	write_pending(thread, state, pending_ns, stack);
+	thread->then = NULL;
+}
+
+static void emit(struct thread *thread, enum format_state state, int64_t *pending_ns,
+		 uint32_t stack)
+{
+	emit_then(thread, state, pending_ns, stack, &thread->context);
+}
+
 /* ---- what the thread was doing ---- */
-
-static uint64_t syscall_site(const struct unwind_regs *regs)
-{
-	return call_site(regs->reg[REG_PC], regs->reg[REG_CX]);
-}
-
-/*
- * A wait outside system calls: for a page, or stopped (SIGSTOP, ptrace).  A minor fault may
- * have been long before; for a page waits only an instruction that uses memory.
- */
-static enum format_state wait_state(const struct clock_account *clock,
-				    const struct unwind_regs *regs)
-{
-	uint64_t site = syscall_site(regs);
-
-	if (site)
-		return clock_call_state(call_number(site, regs->reg));
-	if (clock->major_since)
-		return FORMAT_STATE_DATA_FAULT;
-	if (clock->minor_since && call_accesses_memory(regs->reg[REG_PC]))
-		return FORMAT_STATE_DATA_FAULT;
-	return FORMAT_STATE_STOPPED;
-}
-
-/*
- * User or system?  With the perf engine a tick is delivered on the way back to
- * user mode, so a thread that was in a system call stands right behind its
- * instruction.  A tick within a page fault stands on an ordinary one: if there
- * were faults, the kernel's own count of the thread's system time decides.
- * A signal that the monitor sends may come long after its moment: there the count must agree
- * always.
- */
-static enum format_state cpu_state(struct thread *thread, const struct unwind_regs *regs)
-{
-	struct clock_account *clock = &thread->clock;
-	uint64_t faults = clock->last.minor_faults + clock->last.major_faults;
-	bool looked = clock->last.usage_ns == clock->last.now_ns;
-	bool faulted = looked ? faults != clock->tick_faults : clock->faulted;
-	bool called = syscall_site(regs);
-	int64_t open_us = (int64_t)(clock->last.system_us - clock->system_done_us);
-	int64_t weight_us = clock->cpu_pending_ns / NS_PER_US;
-	bool counted = open_us * 2 > weight_us;
-	bool exact = collector.engine == ENGINE_PERF || thread->timer;
-	bool system = exact ? called || (faulted && counted) : (called || faulted) && counted;
-
-	clock->tick_faults = faults;
-	clock->faulted = faulted;
-	if (system)
-		clock->system_done_us += (uint64_t)(weight_us > 0 ? weight_us : 0);
-	return system ? FORMAT_STATE_SYSTEM : FORMAT_STATE_USER;
-}
 
 static void emit_cpu(struct thread *thread, const struct unwind_regs *regs, uint32_t stack)
 {
-	enum format_state state = cpu_state(thread, regs);
+	enum format_state state = clock_cpu_state(thread, regs);
 
 	if (!phase_tick(thread, state, stack))
 		emit(thread, state, &thread->clock.cpu_pending_ns, stack);
 	thread->cpu_stack = thread->takes_signals ? FORMAT_NO_STACK : stack;
+	context_keep(&thread->cpu_context, &thread->context);
 }
 
 void clock_charge(struct thread *thread, enum format_state state, int64_t *pending_ns,
-		  uint32_t stack)
+		  uint32_t stack, const struct runtime_context *then)
 {
-	emit(thread, state, pending_ns, stack);
+	emit_then(thread, state, pending_ns, stack, then ? then : &thread->context);
 }
 
 /*
@@ -275,7 +258,8 @@ static void emit_remembered_wait(struct thread *thread)
 	struct clock_account *clock = &thread->clock;
 
 	if (clock->remote_stack)
-		emit(thread, clock->remote_state, &clock->blocked_pending_ns, clock->remote_stack);
+		emit_then(thread, clock->remote_state, &clock->blocked_pending_ns,
+			  clock->remote_stack, &clock->remote_context);
 	clock->remote_stack = 0;
 }
 
@@ -283,13 +267,14 @@ static void emit_remembered_wait(struct thread *thread)
  * The part of queued_pending_ns above `before_ns` is the time from the end of a wait to a
  * processor: it has that wait's stack.
  */
-static void emit_woken(struct thread *thread, int64_t before_ns, uint32_t stack)
+static void emit_woken(struct thread *thread, int64_t before_ns, uint32_t stack,
+		       const struct runtime_context *then)
 {
 	int64_t since_ns = thread->clock.queued_pending_ns - before_ns;
 
 	if (since_ns <= 0)
 		return;
-	emit(thread, FORMAT_STATE_WAIT_CPU, &since_ns, stack);
+	emit_then(thread, FORMAT_STATE_WAIT_CPU, &since_ns, stack, then);
 	thread->clock.queued_pending_ns = before_ns + since_ns;
 }
 
@@ -306,7 +291,8 @@ static void emit_rest(struct thread *thread, enum format_state cpu_state, uint32
 	if (phase_is_young(thread))
 		phase_settle(thread, cpu_state);
 	else if (!phase_rest_of_old(thread))
-		emit(thread, cpu_state, &thread->clock.cpu_pending_ns, thread->cpu_stack);
+		emit_then(thread, cpu_state, &thread->clock.cpu_pending_ns, thread->cpu_stack,
+			  &thread->cpu_context);
 	emit(thread, FORMAT_STATE_WAIT_CPU, &thread->clock.queued_pending_ns, stack);
 	emit(thread, FORMAT_STATE_SLEEP, &thread->clock.blocked_pending_ns, stack);
 }
@@ -457,7 +443,7 @@ static void emit_met_wait(struct thread *thread, const struct unwind_regs *regs,
 	struct clock_account *clock = &thread->clock;
 
 	if (clock->blocked_pending_ns > DELAY_WORTH_NS && clock->gap_is_new)
-		emit(thread, wait_state(clock, regs), &clock->blocked_pending_ns, stack);
+		emit(thread, clock_wait_state(clock, regs), &clock->blocked_pending_ns, stack);
 }
 
 /* Charges all that is pending. */
@@ -504,7 +490,8 @@ void clock_tick(struct thread *thread, const struct unwind_regs *regs)
 	uint32_t stack = stack_of_context(thread, regs);
 
 	if (thread->clock.remote_stack && thread->clock.preempted == reading.involuntary_switches)
-		emit_woken(thread, queued_ns, thread->clock.remote_stack);
+		emit_woken(thread, queued_ns, thread->clock.remote_stack,
+			   &thread->clock.remote_context);
 	emit_stop(thread, stack);
 	emit_remembered_wait(thread);
 	emit_cpu(thread, regs, stack);
@@ -544,11 +531,6 @@ bool clock_has_waited(const struct thread *thread)
 	return clock_own_waits() != thread->clock.last.voluntary_switches;
 }
 
-bool clock_is_in_call(const struct unwind_regs *regs)
-{
-	return syscall_site(regs);
-}
-
 void clock_switched_in(struct thread *thread, const struct unwind_regs *regs)
 {
 	struct clock_reading reading;
@@ -562,7 +544,8 @@ void clock_switched_in(struct thread *thread, const struct unwind_regs *regs)
 	uint32_t stack = stack_of_context(thread, regs);
 
 	emit(thread, FORMAT_STATE_WAIT_CPU, &thread->clock.queued_pending_ns, stack);
-	emit(thread, wait_state(&thread->clock, regs), &thread->clock.blocked_pending_ns, stack);
+	emit(thread, clock_wait_state(&thread->clock, regs), &thread->clock.blocked_pending_ns,
+	     stack);
 	thread->clock.remote_stack = 0; /* a wait that was watched is over, or is this one */
 	/* Likewise, the other way round: no interval is that long, so the tick is in this. */
 	if (was_cut(thread, &whole))
@@ -681,6 +664,7 @@ static bool begin_remote(struct thread *thread, const struct clock_remote *remot
 			 remote->preempted > clock->last.involuntary_switches;
 	struct call_place place = place_of(thread, remote);
 	uint32_t before = clock->remote_stack;
+	const struct runtime_context then = clock->remote_context;
 
 	clock->remote_slices = remote->slices;
 	if (remote->preempted)
@@ -688,6 +672,7 @@ static bool begin_remote(struct thread *thread, const struct clock_remote *remot
 	clock->remote_stack = remote->hidden ? stacktable_intern(0, FORMAT_PC_NO_STACK, NULL)
 					     : stack_of_blocked(thread, place.pc, place.sp);
 	clock->remote_state = remote_state(remote, place.call);
+	clock->remote_context = thread->context; /* not a copy of now: its team may end meanwhile */
 	if (!clock_still_waits(remote)) {
 		unwind_memory_reset(thread->unwind);
 		clock->remote_stack = 0;
@@ -695,7 +680,8 @@ static bool begin_remote(struct thread *thread, const struct clock_remote *remot
 	}
 	/* Who was pushed off was so before this wait, where it ran: a tick will say. */
 	if (!preempted)
-		emit_woken(thread, queued_ns, before ? before : clock->remote_stack);
+		emit_woken(thread, queued_ns, before ? before : clock->remote_stack,
+			   before ? &then : &clock->remote_context);
 	return true;
 }
 
@@ -713,42 +699,10 @@ static void remote_wait(struct thread *thread, const struct clock_remote *remote
 	if ((clock->remote_slices != remote->slices || !clock->remote_stack) &&
 	    !begin_remote(thread, remote, queued_ns))
 		return;
-	emit(thread, FORMAT_STATE_STOPPED, &clock->stopped_pending_ns, clock->remote_stack);
-	emit(thread, clock->remote_state, &clock->blocked_pending_ns, clock->remote_stack);
-}
-
-void clock_begin_other(struct thread *thread, int dir)
-{
-	struct clock_account *clock = &thread->clock;
-	struct clock_remote remote = {0};
-	struct clock_files files;
-
-	clock_files_open(&files, dir, thread);
-	clock_look(&files, &remote);
-	clock_files_close(&files);
-	clock->last.now_ns = clock_now_ns();
-	clock->last.cpu_ns = clock_other_cpu_ns(thread->tid);
-	clock->recorded_ns = control_recorded_ns(clock->last.now_ns, &(bool){0});
-	clock->stopped_seen_ns = atomic_load(&collector.stopped_ns);
-	clock->delay_ns = remote.delay_ns;
-}
-
-bool clock_join(struct thread *thread)
-{
-	struct clock_account *clock = &thread->clock;
-	struct clock_reading reading;
-
-	clock_read(&reading);
-	if (reading.cpu_ns < clock->last.cpu_ns)
-		return false;
-	reading.now_ns = clock->last.now_ns;
-	reading.cpu_ns = clock->last.cpu_ns;
-	reading.voluntary_switches -= 2; /* perhaps there were some: the run-queue delay tells */
-	reading.usage_ns = 0;
-	clock->last = reading;
-	clock->system_done_us = reading.system_us;
-	clock->tick_faults = reading.minor_faults + reading.major_faults;
-	return true;
+	emit_then(thread, FORMAT_STATE_STOPPED, &clock->stopped_pending_ns, clock->remote_stack,
+		  &clock->remote_context);
+	emit_then(thread, clock->remote_state, &clock->blocked_pending_ns, clock->remote_stack,
+		  &clock->remote_context);
 }
 
 static void remote_until(struct thread *thread, uint64_t now_ns)
@@ -760,7 +714,8 @@ static void remote_until(struct thread *thread, uint64_t now_ns)
 	    !remote_in_window(thread, &now_ns, &cpu_ns))
 		return;
 	account_remote(thread, now_ns, cpu_ns, clock->delay_ns);
-	emit(thread, clock->remote_state, &clock->blocked_pending_ns, clock->remote_stack);
+	emit_then(thread, clock->remote_state, &clock->blocked_pending_ns, clock->remote_stack,
+		  &clock->remote_context);
 }
 
 static void settle_other(struct thread *thread)

@@ -31,6 +31,10 @@ bool clock_has_waited(const struct thread *thread);
 /* How often the calling thread has waited in its life; whether a signal has met it in a call. */
 uint64_t clock_own_waits(void);
 bool clock_is_in_call(const struct unwind_regs *regs);
+/* clock_state.c: what a tick, or the end of a wait, at these registers stands for. */
+enum format_state clock_cpu_state(struct thread *thread, const struct unwind_regs *regs);
+enum format_state clock_wait_state(const struct clock_account *clock,
+				   const struct unwind_regs *regs);
 
 /* The thread comes out of a stop of the process, in which it stood at these registers. */
 void clock_stopped(struct thread *thread, const struct unwind_regs *regs);
@@ -62,8 +66,9 @@ void clock_begin_other(struct thread *thread, int dir);
 bool clock_join(struct thread *thread);
 
 /* Charges `*pending_ns` to a stack in whole microseconds, and leaves the rest. */
+/* … at a stack that was taken when the context was that one. */
 void clock_charge(struct thread *thread, enum format_state state, int64_t *pending_ns,
-		  uint32_t stack);
+		  uint32_t stack, const struct runtime_context *then);
 
 /* The clock id of a thread's CPU time, and that time up to this moment. */
 long clock_cpu_id(int tid);

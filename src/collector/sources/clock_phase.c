@@ -53,6 +53,7 @@ struct slot {
 	int64_t due_ns; /* to the next tick; below 0: it is late */
 	uint64_t overpaid_ns;
 	uint32_t stack, stack_state, wary;
+	struct runtime_context context; /* of that stack */
 };
 
 enum { SLOT_FREE, SLOT_BUSY, SLOT_FULL };
@@ -167,6 +168,7 @@ static bool take_slot(struct slot *slot, struct thread *thread)
 		phase->overpaid_ns = slot->overpaid_ns;
 		phase->stack = slot->stack;
 		phase->state = slot->stack_state;
+		phase->context = slot->context;
 		set_wary(phase, slot->wary);
 	}
 	atomic_store(&slot->state, mine ? SLOT_FREE : SLOT_FULL);
@@ -190,6 +192,7 @@ static void fill_slot(const struct thread *thread, uint64_t end_cpu_ns)
 		slot->overpaid_ns = phase->overpaid_ns;
 		slot->stack = phase->stack;
 		slot->stack_state = phase->state;
+		slot->context = phase->context;
 		slot->wary = wary_of(thread);
 		atomic_store(&slot->state, SLOT_FULL);
 		return;
@@ -282,18 +285,19 @@ void phase_leave_process(void)
 /* ---- charging ---- */
 
 /* So much of what is pending; what is below a microsecond stays. */
-static void charge(struct thread *thread, uint64_t ns, uint32_t state, uint32_t stack)
+static void charge(struct thread *thread, uint64_t ns, uint32_t state, uint32_t stack,
+		   const struct runtime_context *then)
 {
 	int64_t part = (int64_t)ns;
 
 	thread->clock.cpu_pending_ns -= part;
-	clock_charge(thread, state, &part, stack);
+	clock_charge(thread, state, &part, stack, then);
 	thread->clock.cpu_pending_ns += part;
 }
 
 static void charge_nobody(struct thread *thread, uint64_t ns, uint32_t state)
 {
-	charge(thread, ns, state, FORMAT_NO_STACK);
+	charge(thread, ns, state, FORMAT_NO_STACK, NULL);
 }
 
 /* `ns` of what is pending go to the tick that began the interval. */
@@ -309,7 +313,7 @@ static void charge_last(struct thread *thread, uint64_t ns)
 	}
 	phase->overpaid_ns -= owed;
 	charge_nobody(thread, owed, phase->state);
-	charge(thread, ns - owed, phase->state, phase->stack);
+	charge(thread, ns - owed, phase->state, phase->stack, &phase->context);
 }
 
 /*
@@ -328,7 +332,7 @@ static void charge_held(struct thread *thread, uint64_t cut_ns, uint32_t state)
 	phase->held_ns = 0;
 	thread->clock.cpu_pending_ns += (int64_t)held;
 	if (given)
-		charge(thread, given, phase->state, phase->stack);
+		charge(thread, given, phase->state, phase->stack, &phase->context);
 	phase->overpaid_ns += given;
 	charge_nobody(thread, held - given, state);
 }
@@ -355,7 +359,7 @@ static void grow_old(struct thread *thread, uint64_t age_ns)
 	if (phase->ticked) {
 		uint64_t missing = missing_ns(thread, end_cpu_ns - phase->tick_cpu_ns);
 
-		charge(thread, held, phase->state, phase->stack);
+		charge(thread, held, phase->state, phase->stack, &phase->context);
 		phase->overpaid_ns += held < missing ? held : missing;
 	}
 	hand_on(thread, end_cpu_ns);
@@ -412,7 +416,8 @@ static void charge_recent(struct thread *thread)
 	uint64_t known = phase->recents < RECENT ? phase->recents : RECENT;
 	uint64_t chosen = phase_random(known);
 
-	charge(thread, pending(thread), phase->recent[chosen].state, phase->recent[chosen].stack);
+	charge(thread, pending(thread), phase->recent[chosen].state, phase->recent[chosen].stack,
+	       &phase->recent[chosen].context);
 }
 
 static bool tick_of_old(struct thread *thread, enum format_state state, uint32_t stack)
@@ -424,6 +429,7 @@ static bool tick_of_old(struct thread *thread, enum format_state state, uint32_t
 		return false;
 	phase->recent[next].stack = stack;
 	phase->recent[next].state = state;
+	context_keep(&phase->recent[next].context, &thread->context);
 	phase->recents++;
 	charge_recent(thread);
 	return true;
@@ -462,6 +468,7 @@ static bool tick_of_young(struct thread *thread, enum format_state state, uint32
 	}
 	phase->stack = stack;
 	phase->state = state;
+	context_keep(&phase->context, &thread->context);
 	phase->ticked = true;
 	phase->tick_cpu_ns = thread->clock.last.cpu_ns;
 	return phase->mode == PHASE_LAST;
@@ -491,7 +498,7 @@ void phase_settle(struct thread *thread, enum format_state state)
 		uint64_t given = left < missing ? left : missing;
 
 		if (phase->ticked)
-			charge(thread, given, phase->state, phase->stack);
+			charge(thread, given, phase->state, phase->stack, &phase->context);
 		charge_nobody(thread, pending(thread), state);
 		phase->held_ns = UINT64_MAX; /* it is whole */
 	}

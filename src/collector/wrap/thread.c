@@ -19,6 +19,8 @@
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
 #include "collector/core/writer.h"
+#include "collector/runtimes/omp.h"
+#include "collector/runtimes/ompt.h"
 #include "collector/sources/clock.h"
 #include "collector/sources/clock_perf.h"
 #include "collector/sources/clock_phase.h"
@@ -41,6 +43,8 @@ static void say_goodbye(struct thread *thread)
 	if (thread_is_alone(thread)) /* the C library calls exit on it */
 		return;
 	counter_thread_end(thread);
+	omp_thread_end(thread);
+	ompt_thread_end(thread);
 	overhead_thread_end(thread);
 	thread_lock(thread);
 	clock_settle(thread, thread->start_stack);

@@ -33,7 +33,6 @@ enum command_group {
 enum command_data {
 	DATA_ANY, /* whatever there is */
 	FORMAT_KINDS(X) DATA_COUNTS,
-	DATA_OPENMP,
 	DATA_RACES,
 	DATA_DEADLOCKS,
 };

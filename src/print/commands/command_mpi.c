@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/memory.h"
 #include "print/commands/command.h"
+#include "print/commands/command_compare.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -8,6 +8,7 @@
 #include "analysis/index/index.h"
 #include "analysis/session/functions.h"
 #include "analysis/session/session.h"
+#include "analysis/kinds/omp_regions.h"
 #include "analysis/views/choice.h"
 #include "analysis/views/findings.h"
 #include "analysis/views/totals.h"
@@ -228,6 +229,41 @@ static void add_traces(struct report *report)
 		part_add(&report->result, line, NULL, NULL,
 			 value_printf(&report->result, "  %s%s", metric->title,
 				      metric->unit == UNIT_SECONDS ? " (s)" : ""));
+	}
+}
+
+/* OpenMP's regions that lose much of their threads' time, and why. */
+static void add_regions(struct report *report)
+{
+	enum { REGIONS_SHOWN = 3 };
+	struct omp_finding found[REGIONS_SHOWN];
+	struct result *result = &report->result;
+	size_t count = session_has_trace(report->print->session, TRACE_OMP)
+			       ? omp_find_lossy(report->print->session, &report->print->query,
+						REGIONS_SHOWN, found)
+			       : 0;
+
+	if (count)
+		add_section(report, "OpenMP regions that lose their threads' time");
+	for (size_t i = 0; i < count; i++) {
+		struct part *line = add_line(report, "regions", "  ");
+		/* More than half of what is lost. */
+		bool unequal = found[i].unequal > found[i].lost / 2;
+
+		part_set(result, line, "name", value_text(result, found[i].name));
+		part_set(result, line, "threads", value_count(found[i].threads));
+		part_set(result, line, "calls", value_count(found[i].calls));
+		part_set(result, line, "lost_percent", value_real(100 * found[i].lost, 2));
+		part_set(result, line, "unequal_percent", value_real(100 * found[i].unequal, 2));
+		part_add(result, line, NULL, NULL,
+			 value_printf(result,
+				      "%s: %" PRIu64 " threads, %.3f s in %" PRIu64
+				      " call%s, %.0f %% of its time lost%s",
+				      found[i].name, found[i].threads, found[i].seconds,
+				      found[i].calls, found[i].calls == 1 ? "" : "s",
+				      100 * found[i].lost,
+				      unequal ? " in the barrier: unequal work"
+					      : ": waits, or regions too short for their threads"));
 	}
 }
 
@@ -604,6 +640,7 @@ static bool command_report(struct print *print, char **arguments, size_t count)
 	}
 	add_times(&report);
 	add_traces(&report);
+	add_regions(&report);
 	if (report.total > 0) {
 		add_threads(&report);
 		add_functions(&report);

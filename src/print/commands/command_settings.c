@@ -68,6 +68,19 @@ static bool command_name(struct print *print, char **arguments, size_t count)
 	return true;
 }
 
+/* A filter in force may name functions that the mode does not show. */
+static void set_mode(struct print *print, enum view_mode mode)
+{
+	struct diag_list diags = {0};
+
+	if (!print->session) {
+		print->query.mode = mode;
+		return;
+	}
+	query_show_mode(&print->query, print->session, mode, &diags);
+	say_diags(print, &diags);
+}
+
 static bool command_viewmode(struct print *print, char **arguments, size_t count)
 {
 	static const char *const modes[] = {"user", "expert", "machine"};
@@ -80,9 +93,9 @@ static bool command_viewmode(struct print *print, char **arguments, size_t count
 					 "Invalid argument to command: %s (viewmode takes user, "
 					 "expert or machine)",
 					 arguments[0]);
-		print->query.view_mode = (enum view_mode)mode;
+		set_mode(print, (enum view_mode)mode);
 	}
-	say_note(print, "Viewmode set to %s", modes[print->query.view_mode]);
+	say_note(print, "Viewmode set to %s", modes[print->query.mode]);
 	return true;
 }
 

@@ -18,8 +18,6 @@
 	}
 
 static const struct command unavailable[] = {
-	WITHOUT("OMP_preg", NULL, DATA_OPENMP),
-	WITHOUT("OMP_task", NULL, DATA_OPENMP),
 	WITHOUT("races", NULL, DATA_RACES),
 	WITHOUT("rdetail", NULL, DATA_RACES),
 	WITHOUT("deadlocks", NULL, DATA_DEADLOCKS),
@@ -49,6 +47,7 @@ static const struct command unavailable[] = {
 	X(locks)                                                                                   \
 	X(io)                                                                                      \
 	X(mpi)                                                                                     \
+	X(omp)                                                                                     \
 	X(report)                                                                                  \
 	X(lists)                                                                                   \
 	X(experiments)                                                                             \
@@ -92,8 +91,6 @@ const struct command *command_at(size_t index)
 static const char *const unrecorded[] = {
 	[DATA_COUNTS] =
 		"Instruction counts are not recorded: helio collect -h instructions samples them",
-	[DATA_OPENMP] = "OpenMP's regions and tasks are not recorded: the bodies of constructs are "
-			"functions",
 	[DATA_RACES] = "Data races are not recorded: compilers find them (-fsanitize=thread)",
 	[DATA_DEADLOCKS] =
 		"Deadlocks are not recorded: locks lists the waits (helio collect -s on)",

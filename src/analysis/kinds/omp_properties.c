@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* OpenMP: what the runtime says of events of every kind (format/context.h). */
+#include "analysis/filter/filter_property.h"
+
+/* Constructs that differ in their way there only are one. */
+static void name_constructs(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	const struct session_process *process = rows->process;
+
+	EACH_ROW if (slot->value[i] < process->omp_construct_count) slot->value[i] =
+		process->omp_constructs[slot->value[i]].first;
+}
+
+static void load_context(const struct filter_rows *rows, struct filter_slot *slot, unsigned field,
+			 uint64_t none)
+{
+	const struct context_table *contexts = &rows->process->process->contexts;
+	const uint64_t *numbers = event_column(rows->run, ROW_CONTEXT);
+
+	EACH_ROW slot->value[i] =
+		contexts->said[RUNTIME_OPENMP]
+			? contexts->items.items[numbers[i]].field[RUNTIME_OPENMP][field]
+			: none;
+	filter_forget(slot, rows->run->count, none);
+}
+
+static void load_state(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	load_context(rows, slot, OMP_CONTEXT_STATE, UINT64_MAX);
+}
+
+static void load_region(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	load_context(rows, slot, OMP_CONTEXT_REGION, UINT64_MAX);
+	name_constructs(rows, slot);
+}
+
+static void load_task(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	load_context(rows, slot, OMP_CONTEXT_TASK, UINT64_MAX);
+	name_constructs(rows, slot);
+}
+
+/* Of the construct in a field, the one that it is in, if that is of the kind. */
+static void load_parent(const struct filter_rows *rows, struct filter_slot *slot, unsigned field,
+			enum format_omp_construct kind)
+{
+	const struct session_process *process = rows->process;
+
+	load_context(rows, slot, field, UINT64_MAX);
+	EACH_ROW
+	{
+		uint64_t number = slot->value[i];
+		uint32_t parent = number < process->omp_construct_count
+					  ? process->omp_constructs[number].parent
+					  : 0;
+
+		if (number)
+			slot->value[i] =
+				parent < process->omp_construct_count &&
+						process->omp_constructs[parent].kind == kind
+					? parent
+					: 0;
+	}
+	name_constructs(rows, slot);
+}
+
+static void load_outer_region(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	load_parent(rows, slot, OMP_CONTEXT_REGION, OMP_PARALLEL);
+}
+
+static void load_outer_task(const struct filter_rows *rows, struct filter_slot *slot)
+{
+	load_parent(rows, slot, OMP_CONTEXT_TASK, OMP_TASK);
+}
+
+static const struct filter_property properties[] = {
+	FILTER_PROPERTY(
+		"OMPSTATE",
+		"OpenMP state of the thread: 0 none, 1 serial, 2 work, 3 reduction, 4 "
+		"overhead, 5 idle, 6 implicit barrier, 7 explicit barrier, 8 barrier at the "
+		"end of a region, 9 lock, 10 critical section, 11 ordered section, 12 "
+		"atomic, 13 task wait",
+		"all, of OpenMP programs", FILTER_ALL, load_state),
+	FILTER_PROPERTY("CPRID", "number of the parallel region that the thread was in; 0: none",
+			"all, of OpenMP programs", FILTER_ALL, load_region),
+	FILTER_PROPERTY("TSKID", "number of the explicit task that it executed; 0: none",
+			"all, of OpenMP programs", FILTER_ALL, load_task),
+	FILTER_PROPERTY("PPRID", "number of the parallel region around that one; 0: none",
+			"all, of OpenMP programs", FILTER_ALL, load_outer_region),
+	FILTER_PROPERTY("PTSKID", "number of the explicit task that created that one; 0: none",
+			"all, of OpenMP programs", FILTER_ALL, load_outer_task),
+};
+
+const struct filter_properties omp_properties = FILTER_PROPERTIES(properties);

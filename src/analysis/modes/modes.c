@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/modes/modes.h"
+
+#include "base/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct mode_runtime *const runtimes[] = {&mode_omp};
+
+/* ---- stacks ---- */
+
+uint32_t rewriting_node(struct rewriting *rewriting, uint32_t parent, uint32_t location)
+{
+	struct stack_tree *stacks = &rewriting->process->stacks;
+	uint32_t fresh = (uint32_t)stacks->nodes.count;
+	uint32_t node = hash_map_put(&rewriting->added, (uint64_t)parent << 32 | location, fresh);
+
+	if (node == fresh)
+		*vec_push(&stacks->nodes) = (struct stack_node){parent, location};
+	return node;
+}
+
+uint32_t rewriting_location(struct rewriting *rewriting, uint64_t pc, uint32_t epoch)
+{
+	struct stack_tree *stacks = &rewriting->process->stacks;
+
+	*vec_push(&stacks->locations) = (struct stack_location){.pc = pc, .epoch = epoch};
+	return (uint32_t)stacks->locations.count - 1;
+}
+
+uint32_t rewriting_stand_in(struct rewriting *rewriting, enum format_pseudo_pc pc)
+{
+	uint32_t known = hash_map_get(&rewriting->pseudo, pc);
+
+	if (known != HASH_NONE)
+		return known;
+	return hash_map_put(&rewriting->pseudo, pc, rewriting_location(rewriting, pc, 0));
+}
+
+/* ---- the pairs that events have ---- */
+
+static uint32_t pair_of(struct rewriting *rewriting, uint32_t stack, uint32_t context)
+{
+	struct stack_tree *stacks = &rewriting->process->stacks;
+	uint64_t key = (uint64_t)stack << 32 | context;
+	uint32_t known = hash_map_get(&rewriting->variants, key), node = stack;
+
+	if (known != HASH_NONE)
+		return known;
+	if (context) {
+		const struct stack_node copy = stacks->nodes.items[stack];
+
+		node = (uint32_t)stacks->nodes.count;
+		*vec_push(&stacks->nodes) = copy;
+	}
+	*vec_push(&rewriting->pairs) = (struct rewritten){
+		.node = node, .stack = stack, .context = context, .shown = {stack, stack, stack}};
+	return hash_map_put(&rewriting->variants, key, node);
+}
+
+struct giving {
+	struct rewriting *rewriting;
+	const struct rows *rows;
+};
+
+/* Gives the events of a page their pairs' nodes. */
+static bool give_nodes(uint64_t *nodes, size_t first, size_t count, void *arg)
+{
+	const struct giving *giving = arg;
+	uint64_t contexts[ROWS_PAGE];
+	bool changed = false;
+
+	rows_read(giving->rows, ROW_CONTEXT, first, count, contexts);
+	for (size_t i = 0; i < count; i++) {
+		uint32_t node = (uint32_t)nodes[i];
+
+		if (node == STACK_ROOT)
+			continue;
+		nodes[i] = pair_of(giving->rewriting, node, (uint32_t)contexts[i]);
+		changed |= nodes[i] != node;
+	}
+	return changed;
+}
+
+static void find_pairs(struct rewriting *rewriting)
+{
+	struct process *process = rewriting->process;
+	struct giving giving = {rewriting, &process->profile.rows};
+
+	rows_map(&process->profile.rows, ROW_STACK, give_nodes, &giving);
+	for (int kind = 0; kind < TRACE_KINDS; kind++) {
+		giving.rows = &process->traces[kind].rows;
+		rows_map(&process->traces[kind].rows, ROW_STACK, give_nodes, &giving);
+	}
+}
+
+/* ---- what is kept of them ---- */
+
+static void keep_mode(struct rewriting *rewriting, enum view_mode mode)
+{
+	const struct stack_node *nodes = rewriting->process->stacks.nodes.items;
+	size_t count = rewriting->process->stacks.nodes.count;
+	uint32_t *shown = xmalloc(count * sizeof(*shown));
+
+	bool *on = xcalloc(count, sizeof(*on)); /* a stack that is shown, or part of one */
+
+	memset(shown, 0, count * sizeof(*shown)); /* STACK_ROOT: what no event has */
+	for (size_t i = 0; i < rewriting->pairs.count; i++) {
+		const struct rewritten *pair = &rewriting->pairs.items[i];
+
+		shown[pair->node] = pair->shown[mode];
+		on[pair->shown[mode]] = true;
+	}
+	for (size_t i = count; --i;)
+		on[nodes[i].parent] |= on[i];
+	for (uint32_t i = 0; i < count; i++)
+		if (on[i]) /* stacks are shown as themselves that have no frames of a runtime */
+			shown[i] = i;
+	free(on);
+	rewriting->scanned->shown[mode] = shown;
+}
+
+/* Whether any runtime has said anything: its contexts, or what it is known to be. */
+static bool is_wanted(const struct process *process)
+{
+	for (size_t i = 0; i < COUNT(runtimes); i++)
+		if (process->contexts.said[runtimes[i]->runtime])
+			return true;
+	return false;
+}
+
+void modes_rewrite(struct session *session, const struct experiment *experiment,
+		   struct process *process, struct session_process *scanned)
+{
+	struct rewriting rewriting = {.session = session,
+				      .experiment = experiment,
+				      .process = process,
+				      .scanned = scanned};
+
+	if (!is_wanted(process))
+		return;
+	find_pairs(&rewriting);
+	for (size_t i = 0; i < COUNT(runtimes); i++) {
+		if (!process->contexts.said[runtimes[i]->runtime])
+			continue;
+		runtimes[i]->rewrite(&rewriting);
+		session->has_modes = true;
+		session->has_expert |= runtimes[i]->has_expert;
+	}
+	for (int mode = 0; mode < VIEW_MODES; mode++)
+		keep_mode(&rewriting, (enum view_mode)mode);
+	hash_map_fini(&rewriting.added);
+	hash_map_fini(&rewriting.pseudo);
+	hash_map_fini(&rewriting.variants);
+	vec_fini(&rewriting.pairs);
+}
+
+void modes_free(struct session_process *scanned)
+{
+	for (int mode = 0; mode < VIEW_MODES; mode++)
+		free(scanned->shown[mode]);
+	free(scanned->omp_class);
+	free(scanned->omp_constructs);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * View modes: call stacks as the programmer thinks of them (user), as they were recorded (machine),
+ * and between the two (expert).  Private to this module.
+ *
+ * A mode is a rewriting of stacks, made once, when an experiment is opened and before its call tree
+ * is made, for each distinct (call stack, context) that its events have (experiment/contexts.h):
+ *
+ *   - such a pair gets a node of its own among the process's stacks, beside that of its stack, with
+ *     the same parent and location: in machine mode nothing changes.  Events have that node.
+ *   - Each runtime whose contexts there are says what other node a mode shows in its place.
+ *
+ * So an event stays one event with one leaf: totals are equal in all modes.  What walks a stack
+ * goes on walking stacks; it only begins at session_shown().
+ */
+#ifndef HELIO_ANALYSIS_MODES_H
+#define HELIO_ANALYSIS_MODES_H
+
+#include "analysis/session/session_state.h"
+
+/* One process, while its stacks are rewritten. */
+struct rewriting {
+	struct session *session;
+	const struct experiment *experiment;
+	struct process *process;
+	struct session_process *scanned;
+	struct hash_map added;	  /* parent << 32 | location → node that was added */
+	struct hash_map pseudo;	  /* stand-in → its location */
+	struct hash_map variants; /* node << 32 | context → that pair's node */
+	VEC(struct rewritten) pairs;
+};
+
+/* A pair of call stack and context that events have. */
+struct rewritten {
+	uint32_t node, stack, context; /* its own node; that of the stack alone */
+	uint32_t shown[VIEW_MODES];
+	uint8_t omp_class; /* enum omp_class */
+};
+
+/* What there is of a runtime. */
+struct mode_runtime {
+	enum format_runtime runtime;
+	bool has_expert; /* its expert mode is another one than its user mode */
+	/* Fills pairs' shown, for all modes but VIEW_MACHINE: the node that was there until then
+	 * is what it goes by. */
+	void (*rewrite)(struct rewriting *rewriting);
+};
+
+extern const struct mode_runtime mode_omp;
+
+/* What stacks of it are made of: the node, made if there is none. */
+uint32_t rewriting_node(struct rewriting *rewriting, uint32_t parent, uint32_t location);
+/* The location of a stand-in, and of an address in an epoch. */
+uint32_t rewriting_stand_in(struct rewriting *rewriting, enum format_pseudo_pc pc);
+uint32_t rewriting_location(struct rewriting *rewriting, uint64_t pc, uint32_t epoch);
+
+/* After attribution_events(), before tree_add_process(). */
+void modes_rewrite(struct session *session, const struct experiment *experiment,
+		   struct process *process, struct session_process *scanned);
+void modes_free(struct session_process *scanned);
+
+#endif

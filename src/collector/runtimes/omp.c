@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/runtimes/omp.h"
+
+#include "collector/core/sys.h"
+
+#include <sys/mman.h>
+
+enum {
+	CONSTRUCTS_MAX = 1 << 14, /* more in one process are counted as what they are in */
+	SLOTS = CONSTRUCTS_MAX * 2,
+	CHAIN_MAX = 64,	       /* tasks in tasks that are looked at for recursion */
+	SUMS_US = 1000,	       /* executions are summed for so long */
+	UNKNOWN_RATE_US = 100, /* earlier nobody knows what a tick is */
+};
+
+/* ---- the table of constructs ---- */
+
+struct slot {
+	_Atomic uint32_t number; /* 0: free; BEING_MADE */
+	uint32_t stack;
+	uint32_t parent, kind;
+	uint64_t function;
+};
+
+#define BEING_MADE UINT32_MAX
+
+struct constructs {
+	uint32_t generation; /* of the recording that they are of */
+	_Atomic uint32_t count;
+	struct slot slots[SLOTS];
+	uint32_t slot_of[CONSTRUCTS_MAX]; /* by number */
+	uint64_t ticks, ns;		  /* the same moment, to tell what a tick is */
+};
+
+static struct constructs *_Atomic constructs;
+
+static struct constructs *make_constructs(void)
+{
+	struct constructs *made =
+		sys_mmap(sizeof(*made), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct constructs *before = NULL;
+
+	if (!made)
+		return NULL;
+	made->generation = trace_generation();
+	stamp_begin();
+	made->ns = clock_now_ns();
+	made->ticks = omp_ticks();
+	if (atomic_compare_exchange_strong(&constructs, &before, made))
+		return made;
+	sys_munmap(made, sizeof(*made));
+	return before;
+}
+
+/* Those of this recording; after a fork the parent's are forgotten. */
+static struct constructs *constructs_now(void)
+{
+	struct constructs *now = atomic_load(&constructs);
+
+	if (now && now->generation != trace_generation() &&
+	    atomic_compare_exchange_strong(&constructs, &now, NULL)) {
+		sys_munmap(now, sizeof(*now));
+		now = NULL;
+	}
+	return now ? now : make_constructs();
+}
+
+static uint64_t to_ns(const struct constructs *of, uint64_t ticks)
+{
+	uint64_t ns = clock_now_ns() - of->ns, passed = omp_ticks() - of->ticks;
+
+	if (!stamp.trusted)
+		return ticks;
+	return passed ? (uint64_t)((unsigned __int128)ticks * ns / passed) : 0;
+}
+
+/* Where one was encountered, which may be more than what tells it from others. */
+struct place {
+	uint32_t stack;
+	bool is_call; /* `function` is the place of the call */
+};
+
+static uint64_t mix(uint64_t key)
+{
+	key ^= key >> 33;
+	key *= 0xff51afd7ed558ccdu;
+	return key ^ key >> 33;
+}
+
+static void write_construct(struct thread *thread, const struct slot *slot, uint32_t number,
+			    const struct place *place)
+{
+	const uint64_t fields[OMP_FIELDS] = {[OMP_NUMBER] = number,
+					     [OMP_KIND] = slot->kind,
+					     [OMP_PARENT] = slot->parent,
+					     [OMP_FUNCTION] = place->is_call ? 0 : slot->function};
+
+	trace_event(thread, TRACE_OMP, OMP_CONSTRUCT, clock_now_ns(), place->stack, fields);
+}
+
+/* Of a slot that is this thread's to fill. */
+static uint32_t fill(struct constructs *of, struct thread *thread, struct slot *slot,
+		     const struct slot *wanted, const struct place *place)
+{
+	uint32_t number = atomic_fetch_add(&of->count, 1) + 1;
+
+	if (number >= CONSTRUCTS_MAX) {
+		atomic_fetch_sub(&of->count, 1);
+		atomic_store(&slot->number, 0);
+		return wanted->parent;
+	}
+	slot->stack = wanted->stack;
+	slot->parent = wanted->parent;
+	slot->kind = wanted->kind;
+	slot->function = wanted->function;
+	of->slot_of[number] = (uint32_t)(slot - of->slots);
+	write_construct(thread, slot, number, place);
+	atomic_store(&slot->number, number);
+	return number;
+}
+
+static uint32_t number_of(struct constructs *of, struct thread *thread, const struct slot *wanted,
+			  const struct place *place)
+{
+	uint64_t at = mix(wanted->function ^ (uint64_t)wanted->stack << 32 ^
+			  (uint64_t)wanted->parent << 8 ^ wanted->kind);
+
+	for (uint32_t i = 0; i < SLOTS; i++, at++) {
+		struct slot *slot = &of->slots[at % SLOTS];
+		uint32_t number = atomic_load(&slot->number);
+
+		if (!number && atomic_compare_exchange_strong(&slot->number, &number, BEING_MADE))
+			return fill(of, thread, slot, wanted, place);
+		while ((number = atomic_load(&slot->number)) == BEING_MADE)
+			sys_call(SYS_sched_yield, 0, 0, 0, 0);
+		if (number && slot->stack == wanted->stack && slot->parent == wanted->parent &&
+		    slot->kind == wanted->kind && slot->function == wanted->function)
+			return number;
+	}
+	return wanted->parent;
+}
+
+/* A task that creates others like itself is one construct, however deep. */
+static uint32_t same_above(const struct constructs *of, uint32_t number, uint64_t function)
+{
+	for (int i = 0; number && number < CONSTRUCTS_MAX && i < CHAIN_MAX; i++) {
+		const struct slot *slot = &of->slots[of->slot_of[number]];
+
+		if (slot->kind == OMP_TASK && slot->function == function)
+			return number;
+		number = slot->parent;
+	}
+	return 0;
+}
+
+static uint32_t encounter(struct thread *thread, enum format_omp_construct kind,
+			  const void *function, bool is_call, const void *frame)
+{
+	struct constructs *of = constructs_now();
+	uint32_t task = omp_field(thread, OMP_CONTEXT_TASK);
+	uint32_t parent = task ? task : omp_field(thread, OMP_CONTEXT_REGION);
+	struct slot wanted = {.parent = parent, .kind = kind, .function = (uint64_t)function};
+	bool is_inner = kind == OMP_TASK && task;
+	uint32_t stack;
+
+	if (!of)
+		return 0;
+	if (is_inner) {
+		uint32_t same = same_above(of, task, wanted.function);
+
+		if (same)
+			return same;
+	}
+	/* What tasks create is told apart by what creates it: their stacks are without end. */
+	if (is_inner && thread->omp.last.parent == parent &&
+	    thread->omp.last.function == wanted.function && thread->omp.last.number)
+		return thread->omp.last.number;
+	stack = trace_stack_above(thread, frame);
+	if (thread->omp.last.stack == stack && thread->omp.last.parent == parent &&
+	    thread->omp.last.function == wanted.function && thread->omp.last.number)
+		return thread->omp.last.number;
+	wanted.stack = is_inner ? 0 : stack;
+	const struct place place = {stack, is_call};
+
+	thread->omp.last.number = number_of(of, thread, &wanted, &place);
+	thread->omp.last.stack = stack;
+	thread->omp.last.parent = parent;
+	thread->omp.last.function = wanted.function;
+	return thread->omp.last.number;
+}
+
+static uint32_t encounter_any(enum format_omp_construct kind, const void *function, bool is_call,
+			      const void *frame)
+{
+	struct thread *thread;
+	uint32_t number;
+
+	if (!trace_make(TRACE_OMP) || !(thread = trace_enter(TRACE_OMP)))
+		return 0;
+	number = encounter(thread, kind, function, is_call, frame);
+	trace_leave(thread);
+	return number;
+}
+
+uint32_t omp_encounter(enum format_omp_construct kind, void *function, const void *frame)
+{
+	return encounter_any(kind, function, false, frame);
+}
+
+uint32_t omp_encounter_call(enum format_omp_construct kind, const void *code, const void *frame)
+{
+	return encounter_any(kind, code, true, frame);
+}
+
+/* ---- states ---- */
+
+static struct omp_before note(struct thread *thread)
+{
+	return (struct omp_before){.thread = thread,
+				   .state = omp_field(thread, OMP_CONTEXT_STATE),
+				   .region = omp_field(thread, OMP_CONTEXT_REGION),
+				   .task = omp_field(thread, OMP_CONTEXT_TASK),
+				   .generation = trace_generation(),
+				   .until = thread->context.until,
+				   .until_value = thread->context.until_value,
+				   .executed = thread->omp.executed,
+				   .since = omp_ticks()};
+}
+
+/* False: in the child of a fork, where the thread and all numbers are others. */
+static bool is_same_recording(const struct omp_before *before)
+{
+	return before->thread && before->generation == trace_generation() &&
+	       before->thread == thread_current_if_known();
+}
+
+static void go_back(const struct omp_before *before)
+{
+	omp_set(before->thread, OMP_CONTEXT_STATE, before->state);
+	omp_set(before->thread, OMP_CONTEXT_REGION, before->region);
+	omp_set(before->thread, OMP_CONTEXT_TASK, before->task);
+	before->thread->context.until = before->until;
+	before->thread->context.until_value = before->until_value;
+}
+
+struct omp_before omp_enter(enum format_omp_state state)
+{
+	struct thread *thread = omp_thread();
+	struct omp_before before;
+
+	if (!thread)
+		return (struct omp_before){0};
+	before = note(thread);
+	omp_set(thread, OMP_CONTEXT_STATE, state);
+	return before;
+}
+
+void omp_leave(const struct omp_before *before)
+{
+	struct thread *thread = before->thread;
+
+	if (!is_same_recording(before))
+		return;
+	omp_set(thread, OMP_CONTEXT_STATE, before->state);
+	/* Tasks that were executed meanwhile are no wait. */
+	thread->omp.waited += omp_ticks() - before->since;
+	thread->omp.waited -= thread->omp.executed - before->executed;
+}
+
+/* ---- sums of executions ---- */
+
+static void write_sums(struct thread *thread, struct omp_sums *sums, enum format_omp_type type,
+		       bool locked)
+{
+	const struct constructs *of = atomic_load(&constructs);
+	uint64_t fields[OMP_FIELDS];
+
+	if (!sums->construct || !of || of->generation != trace_generation())
+		return;
+	fields[OMP_NUMBER] = sums->construct;
+	fields[OMP_DURATION] = to_ns(of, sums->took);
+	fields[OMP_CALLS] = sums->calls;
+	fields[OMP_THREADS] = sums->threads;
+	fields[OMP_WORKED] = to_ns(of, sums->worked);
+	fields[OMP_LONGEST] = to_ns(of, sums->longest);
+	sums->construct = 0;
+	if (locked)
+		trace_event_locked(thread, TRACE_OMP, type, clock_now_ns(), sums->stack, fields);
+	else
+		trace_event(thread, TRACE_OMP, type, clock_now_ns(), sums->stack, fields);
+}
+
+/* What a sum may last, in ticks. */
+static uint64_t longest_sum(const struct constructs *of)
+{
+	const uint64_t sums_ns = SUMS_US * 1000, unknown_ns = UNKNOWN_RATE_US * 1000;
+	uint64_t ns = clock_now_ns() - of->ns, ticks = omp_ticks() - of->ticks;
+
+	if (ns < unknown_ns)
+		return 0;
+	return (uint64_t)((unsigned __int128)ticks * sums_ns / ns);
+}
+
+/* One more execution that lasted up to now. */
+static void add(struct thread *thread, struct omp_sums *sums, enum format_omp_type type,
+		const struct omp_sums *one)
+{
+	static uint64_t most_ticks;
+	const struct constructs *of = atomic_load(&constructs);
+
+	if (!of || !trace_enter(TRACE_OMP))
+		return;
+	if (!most_ticks)
+		most_ticks = longest_sum(of);
+	if (sums->construct != one->construct)
+		write_sums(thread, sums, type, false);
+	if (!sums->construct) {
+		*sums = *one;
+	} else {
+		sums->calls += one->calls;
+		sums->threads = one->threads > sums->threads ? one->threads : sums->threads;
+		sums->took += one->took;
+		sums->worked += one->worked;
+		if (type == OMP_REGION)
+			sums->longest += one->longest;
+		else if (one->longest > sums->longest)
+			sums->longest = one->longest;
+	}
+	if (one->since + one->took - sums->since >= most_ticks)
+		write_sums(thread, sums, type, false);
+	trace_leave(thread);
+}
+
+static void write_thread(struct thread *thread, void *own)
+{
+	if (thread == own)
+		thread_lock(thread);
+	else if (!thread_lock_other(thread))
+		return;
+	thread->traces[TRACE_OMP].elsewhere = thread != own;
+	write_sums(thread, &thread->omp.regions, OMP_REGION, true);
+	write_sums(thread, &thread->omp.tasks, OMP_TASKS, true);
+	thread->traces[TRACE_OMP].elsewhere = false;
+	thread_unlock(thread);
+}
+
+void omp_thread_end(struct thread *thread)
+{
+	if (trace_is_on(TRACE_OMP))
+		write_thread(thread, thread);
+}
+
+/* ---- regions ---- */
+
+void omp_region_begin(struct omp_region *region, uint32_t construct)
+{
+	struct thread *thread = construct ? omp_thread() : NULL;
+
+	*region = (struct omp_region){.construct = construct};
+	if (!thread)
+		return;
+	region->before = note(thread);
+	region->stack = thread->omp.last.stack;
+	region->until = &thread->teams[thread->omp.level % OMP_LEVELS];
+	region->until_value = atomic_load_explicit(&region->until->count, memory_order_relaxed);
+	thread->omp.level++;
+}
+
+static void end_team(struct team_ends *team, const struct omp_region *region)
+{
+	if (atomic_load_explicit(&region->threads, memory_order_relaxed) > 1)
+		atomic_store_explicit(&team->ns, clock_now_ns(), memory_order_relaxed);
+	atomic_store_explicit(&team->count, region->until_value + 1, memory_order_release);
+}
+
+void omp_region_end(struct omp_region *region)
+{
+	const struct omp_before *before = &region->before;
+	struct thread *thread = before->thread;
+	struct omp_sums one;
+
+	if (!is_same_recording(before))
+		return;
+	thread->omp.level--;
+	/* From here on what its threads do is up to others. */
+	end_team(&thread->teams[thread->omp.level % OMP_LEVELS], region);
+	go_back(before);
+	one = (struct omp_sums){
+		.construct = region->construct,
+		.calls = 1,
+		.threads = atomic_load_explicit(&region->threads, memory_order_relaxed),
+		.took = omp_ticks() - before->since,
+		.worked = atomic_load_explicit(&region->worked, memory_order_relaxed),
+		.longest = atomic_load_explicit(&region->longest, memory_order_relaxed),
+		.since = before->since,
+		.stack = region->stack,
+	};
+	add(thread, &thread->omp.regions, OMP_REGION, &one);
+}
+
+struct omp_before omp_share_begin(struct omp_region *region)
+{
+	struct thread *thread = region->until ? omp_thread() : NULL;
+	struct omp_before before;
+
+	if (!thread)
+		return (struct omp_before){0};
+	before = note(thread);
+	omp_set(thread, OMP_CONTEXT_STATE, OMP_STATE_WORK);
+	omp_set(thread, OMP_CONTEXT_TASK, 0);
+	omp_set(thread, OMP_CONTEXT_REGION, region->construct);
+	thread->context.until = region->until;
+	thread->context.until_value = region->until_value;
+	return before;
+}
+
+void omp_share_end(struct omp_region *region, const struct omp_before *before, uint64_t waited)
+{
+	struct thread *thread = before->thread;
+	uint64_t worked, longest;
+
+	if (!is_same_recording(before))
+		return;
+	worked = omp_ticks() - before->since - (thread->omp.waited - waited);
+	if (worked >> 63) /* a clock that has gone back */
+		worked = 0;
+	omp_set(thread, OMP_CONTEXT_STATE, OMP_STATE_REGION_BARRIER);
+	atomic_fetch_add_explicit(&region->threads, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&region->worked, worked, memory_order_relaxed);
+	longest = atomic_load_explicit(&region->longest, memory_order_relaxed);
+	while (worked > longest &&
+	       !atomic_compare_exchange_weak_explicit(&region->longest, &longest, worked,
+						      memory_order_relaxed, memory_order_relaxed))
+		;
+}
+
+/* ---- tasks ---- */
+
+struct omp_before omp_task_begin(uint32_t construct, uint32_t region)
+{
+	struct thread *thread = construct ? omp_thread() : NULL;
+	struct omp_before before;
+
+	if (!thread)
+		return (struct omp_before){0};
+	before = note(thread);
+	omp_set(thread, OMP_CONTEXT_STATE, OMP_STATE_WORK);
+	omp_set(thread, OMP_CONTEXT_REGION, region);
+	omp_set(thread, OMP_CONTEXT_TASK, construct);
+	return before;
+}
+
+void omp_task_end(const struct omp_before *before, uint32_t construct, uint64_t created)
+{
+	struct thread *thread = before->thread;
+	uint64_t now, delay;
+	struct omp_sums one;
+
+	if (!is_same_recording(before))
+		return;
+	now = omp_ticks();
+	go_back(before);
+	/* Of tasks within tasks the inner ones are in the outer one's time. */
+	thread->omp.executed = before->executed + (now - before->since);
+	delay = before->since > created ? before->since - created : 0;
+	one = (struct omp_sums){.construct = construct,
+				.calls = 1,
+				.took = now - before->since,
+				.worked = delay,
+				.longest = delay,
+				.since = before->since};
+	add(thread, &thread->omp.tasks, OMP_TASKS, &one);
+}
+
+static void finish(void)
+{
+	thread_for_each(write_thread, thread_current_if_known());
+}
+
+static bool read_param(const char *value)
+{
+	return !(value[0] == 'o' && value[1] == 'f');
+}
+
+const struct trace_source omp_source = {
+	.kind = TRACE_OMP, .made_late = true, .read_param = read_param, .finish = finish};

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * OpenMP, whichever runtime it is: what a thread does in which construct (its context, see
+ * core/context.h), which constructs there are, and what their executions took.
+ *
+ * All of it is called by the thread that it is about, in the program's own calls of the runtime.  A
+ * thread that the collector does not know (NULL) runs unseen.
+ *
+ * A construct is a directive as it was reached: (call stack, construct around it, function).  Its
+ * number is a small one: however often it is executed, it is recorded once, and its executions are
+ * summed while they are short.
+ */
+#ifndef HELIO_COLLECTOR_OMP_H
+#define HELIO_COLLECTOR_OMP_H
+
+#include "collector/core/stamp.h"
+#include "collector/core/thread.h"
+#include "collector/core/trace.h"
+#include "format/kind_omp.h"
+
+/* Of the processor's counter where that is the kernel's clock, else ns. */
+static inline uint64_t omp_ticks(void)
+{
+	return stamp.trusted ? __builtin_ia32_rdtsc() : clock_now_ns();
+}
+
+/* The calling thread, if it is recorded and OpenMP is; or NULL. */
+static inline struct thread *omp_thread(void)
+{
+	struct thread *thread = thread_current_if_known();
+
+	return thread && atomic_load_explicit(&collector.recording, memory_order_relaxed) ? thread
+											  : NULL;
+}
+
+static inline uint32_t omp_field(const struct thread *thread, unsigned field)
+{
+	return thread->context.field[RUNTIME_OPENMP][field];
+}
+
+static inline void omp_set(struct thread *thread, unsigned field, uint32_t value)
+{
+	context_set(&thread->context, RUNTIME_OPENMP, field, value);
+}
+
+/* What a thread goes back to. */
+struct omp_before {
+	struct thread *thread; /* NULL: nothing was changed */
+	uint32_t state, region, task;
+	uint32_t generation; /* of the recording: in the child of a fork it is another one */
+	uint32_t until_value;
+	const struct team_ends *until;
+	uint64_t since;
+	uint64_t executed;
+};
+
+/* A wait, or another state, from here to omp_leave(). */
+struct omp_before omp_enter(enum format_omp_state state);
+void omp_leave(const struct omp_before *before);
+
+/*
+ * The number of the construct that the caller of a wrapped function encounters; frame: that
+ * function's __builtin_frame_address(0).  0: it is not recorded.
+ */
+uint32_t omp_encounter(enum format_omp_construct kind, void *function, const void *frame);
+
+/* The same where only the call is known, by its return address: its function is found later. */
+uint32_t omp_encounter_call(enum format_omp_construct kind, const void *code, const void *frame);
+
+/* An execution of a parallel region, of the thread that encountered it; lives as long. */
+struct omp_region {
+	struct omp_before before;
+	uint32_t construct, stack;
+	const struct team_ends *until; /* NULL: not recorded */
+	uint32_t until_value;
+	_Atomic uint32_t threads;
+	_Atomic uint64_t worked, longest;
+};
+
+/* construct: of omp_encounter(). */
+void omp_region_begin(struct omp_region *region, uint32_t construct);
+void omp_region_end(struct omp_region *region);
+/* A thread's share of it: code of the program, from here to omp_share_end(). */
+struct omp_before omp_share_begin(struct omp_region *region);
+void omp_share_end(struct omp_region *region, const struct omp_before *before, uint64_t waited);
+
+/* An explicit task is executed: of that construct, in that region, created at that tick. */
+struct omp_before omp_task_begin(uint32_t construct, uint32_t region);
+void omp_task_end(const struct omp_before *before, uint32_t construct, uint64_t created);
+
+/* A thread ends: what it has not written yet. */
+void omp_thread_end(struct thread *thread);
+
+#endif

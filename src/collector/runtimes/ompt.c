@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Runtimes that speak OMPT (libomp of LLVM, and those made of it): their callbacks as calls of
+ * omp.h.
+ *
+ * What a thread goes back to lies in memory of its own, as stacks: of the regions that it has
+ * encountered, of its shares of regions, of tasks, of waits.  All of them are nested.  A worker
+ * hears of the end of the barrier at a region's end when the next region begins: its share is over
+ * when the barrier begins.
+ */
+#include "collector/runtimes/ompt.h"
+
+#include "collector/core/sys.h"
+#include "collector/runtimes/omp.h"
+
+#include <stddef.h>
+#include <sys/mman.h>
+
+enum { DEEP = 16, TASKS_DEEP = 256 };
+
+struct ompt_share {
+	struct omp_region *region;
+	struct omp_before before;
+	uint64_t waited;
+	bool is_over;
+};
+
+struct ompt_task {
+	struct omp_before before;
+	uint32_t construct;
+	uint64_t created;
+};
+
+struct ompt_wait {
+	struct omp_before before;
+	bool is_region_end; /* the share's end has said it */
+};
+
+struct ompt_thread {
+	struct omp_region regions[DEEP];
+	struct ompt_share shares[DEEP];
+	struct ompt_task tasks[TASKS_DEEP];
+	struct ompt_wait waits[TASKS_DEEP];
+	struct omp_before mutex;
+	/* How many are open, be there room for them or not. */
+	uint32_t region_count, share_count, task_count, wait_count;
+};
+
+static ompt_get_task_info get_task_info;
+
+/* The calling thread's, made at its first region or share; NULL: nothing is recorded of it. */
+static struct ompt_thread *state_of_thread(bool make)
+{
+	struct thread *thread = omp_thread();
+
+	if (!thread || thread->omp.ompt || !make)
+		return thread ? thread->omp.ompt : NULL;
+	thread->omp.ompt = sys_mmap(sizeof(struct ompt_thread), PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return thread->omp.ompt;
+}
+
+/* ---- regions ---- */
+
+static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *parallel,
+			      unsigned threads, int flags, const void *code)
+{
+	struct ompt_thread *state = state_of_thread(true);
+	uint32_t level;
+
+	(void)task, (void)frame, (void)threads, (void)flags;
+	parallel->ptr = NULL;
+	if (!state)
+		return;
+	level = state->region_count++;
+	if (level >= DEEP)
+		return;
+	omp_region_begin(&state->regions[level],
+			 omp_encounter_call(OMP_PARALLEL, code, __builtin_frame_address(0)));
+	parallel->ptr = &state->regions[level];
+}
+
+static void on_parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags, const void *code)
+{
+	struct ompt_thread *state = state_of_thread(false);
+
+	(void)task, (void)flags, (void)code;
+	if (!state || !state->region_count)
+		return;
+	state->region_count--;
+	if (parallel->ptr)
+		omp_region_end(parallel->ptr);
+}
+
+static void end_share(struct ompt_share *share)
+{
+	if (!share->is_over && share->region)
+		omp_share_end(share->region, &share->before, share->waited);
+	share->is_over = true;
+}
+
+static void on_implicit_task(int endpoint, ompt_data_t *parallel, ompt_data_t *task, unsigned team,
+			     unsigned index, int flags)
+{
+	struct ompt_thread *state = state_of_thread(endpoint == OMPT_BEGIN);
+	struct ompt_share *share;
+
+	(void)team, (void)index;
+	if (!state || flags & OMPT_TASK_INITIAL)
+		return;
+	if (endpoint == OMPT_BEGIN) {
+		task->value = 0;
+		if (state->share_count++ >= DEEP)
+			return;
+		share = &state->shares[state->share_count - 1];
+		*share = (struct ompt_share){.region = parallel ? parallel->ptr : NULL};
+		if (!share->region)
+			return;
+		share->before = omp_share_begin(share->region);
+		if (share->before.thread)
+			share->waited = share->before.thread->omp.waited;
+	} else if (state->share_count && --state->share_count < DEEP) {
+		end_share(&state->shares[state->share_count]);
+	}
+}
+
+/* ---- waits ---- */
+
+static enum format_omp_state state_of_sync(int kind)
+{
+	switch (kind) {
+	case OMPT_BARRIER:
+	case OMPT_BARRIER_EXPLICIT:
+		return OMP_STATE_EXPLICIT_BARRIER;
+	case OMPT_TASKWAIT:
+	case OMPT_TASKGROUP:
+		return OMP_STATE_TASK_WAIT;
+	case OMPT_SYNC_REDUCTION:
+		return OMP_STATE_REDUCTION;
+	default:
+		return OMP_STATE_IMPLICIT_BARRIER;
+	}
+}
+
+/* Whether the thread has returned from the region's function: its task has no frame any more. */
+static bool is_at_end(const struct ompt_thread *state)
+{
+	ompt_data_t *task = NULL, *parallel = NULL;
+	ompt_frame_t *frame = NULL;
+	int flags = 0, number = 0;
+
+	return state->share_count && get_task_info &&
+	       get_task_info(0, &flags, &task, &frame, &parallel, &number) == OMPT_AVAILABLE &&
+	       flags & OMPT_TASK_IMPLICIT && frame && !frame->exit_frame.ptr;
+}
+
+static void begin_wait(struct ompt_thread *state, int kind)
+{
+	enum format_omp_state now = state_of_sync(kind);
+	struct ompt_wait *wait;
+
+	if (state->wait_count++ >= TASKS_DEEP)
+		return;
+	wait = &state->waits[state->wait_count - 1];
+	*wait = (struct ompt_wait){.is_region_end =
+					   now == OMP_STATE_IMPLICIT_BARRIER && is_at_end(state)};
+	if (!wait->is_region_end)
+		wait->before = omp_enter(now);
+	else if (state->share_count <= DEEP)
+		end_share(&state->shares[state->share_count - 1]);
+}
+
+static void on_sync_region(int kind, int endpoint, ompt_data_t *parallel, ompt_data_t *task,
+			   const void *code)
+{
+	struct ompt_thread *state = state_of_thread(false);
+
+	(void)parallel, (void)task, (void)code;
+	if (!state)
+		return;
+	if (endpoint == OMPT_BEGIN)
+		begin_wait(state, kind);
+	else if (endpoint == OMPT_END && state->wait_count && --state->wait_count < TASKS_DEEP &&
+		 !state->waits[state->wait_count].is_region_end)
+		omp_leave(&state->waits[state->wait_count].before);
+}
+
+static void on_mutex_acquire(int kind, unsigned hint, unsigned how, uint64_t object,
+			     const void *code)
+{
+	static const enum format_omp_state states[] = {
+		[OMPT_LOCK] = OMP_STATE_LOCK_WAIT,	   [OMPT_NEST_LOCK] = OMP_STATE_LOCK_WAIT,
+		[OMPT_CRITICAL] = OMP_STATE_CRITICAL_WAIT, [OMPT_ATOMIC] = OMP_STATE_ATOMIC_WAIT,
+		[OMPT_ORDERED] = OMP_STATE_ORDERED_WAIT,
+	};
+	struct ompt_thread *state = state_of_thread(true);
+
+	(void)hint, (void)how, (void)object, (void)code;
+	/* A test does not wait, and nothing tells that it got nothing. */
+	if (state && kind > 0 && kind <= OMPT_ORDERED && states[kind])
+		state->mutex = omp_enter(states[kind]);
+}
+
+static void on_mutex_acquired(int kind, uint64_t object, const void *code)
+{
+	struct ompt_thread *state = state_of_thread(false);
+
+	(void)kind, (void)object, (void)code;
+	if (!state)
+		return;
+	omp_leave(&state->mutex);
+	state->mutex.thread = NULL;
+}
+
+/* ---- explicit tasks ---- */
+
+/* What a task has in its word: construct, region, and when it was created; 0: none of these. */
+enum { NUMBER_BITS = 16, NUMBER_MASK = (1 << NUMBER_BITS) - 1, TICKS_SHIFT = 12 };
+
+static void on_task_create(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *made,
+			   int flags, int has_dependences, const void *code)
+{
+	struct thread *thread = omp_thread();
+	uint32_t construct;
+
+	(void)task, (void)frame, (void)has_dependences;
+	made->value = 0;
+	if (!thread || !(flags & OMPT_TASK_EXPLICIT))
+		return;
+	construct = omp_encounter_call(OMP_TASK, code, __builtin_frame_address(0));
+	if (construct && construct <= NUMBER_MASK)
+		made->value = construct |
+			      (omp_field(thread, OMP_CONTEXT_REGION) & NUMBER_MASK) << NUMBER_BITS |
+			      omp_ticks() >> TICKS_SHIFT << 2 * NUMBER_BITS;
+}
+
+/* When it was created, by what is left of the time. */
+static uint64_t creation(uint64_t value)
+{
+	uint64_t now = omp_ticks() >> TICKS_SHIFT;
+	uint32_t ago = (uint32_t)now - (uint32_t)(value >> 2 * NUMBER_BITS);
+
+	return (now - ago) << TICKS_SHIFT;
+}
+
+static void begin_task(struct ompt_thread *state, uint64_t value)
+{
+	struct ompt_task *task;
+
+	if (state->task_count++ >= TASKS_DEEP)
+		return;
+	task = &state->tasks[state->task_count - 1];
+	*task = (struct ompt_task){.construct = (uint32_t)value & NUMBER_MASK};
+	if (!task->construct)
+		return;
+	task->created = creation(value);
+	task->before =
+		omp_task_begin(task->construct, (uint32_t)(value >> NUMBER_BITS) & NUMBER_MASK);
+}
+
+static void end_task(struct ompt_thread *state)
+{
+	struct ompt_task *task;
+
+	if (!state->task_count || --state->task_count >= TASKS_DEEP)
+		return;
+	task = &state->tasks[state->task_count];
+	if (task->construct)
+		omp_task_end(&task->before, task->construct, task->created);
+}
+
+/* A task that is put aside for another one goes on when that is done. */
+static void on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
+{
+	struct ompt_thread *state = state_of_thread(false);
+
+	(void)prior;
+	if (!state)
+		return;
+	if (status == OMPT_TASK_SWITCH || status == OMPT_TASK_YIELD)
+		begin_task(state, next ? next->value : 0);
+	else if (status == OMPT_TASK_COMPLETE || status == OMPT_TASK_CANCEL ||
+		 status == OMPT_TASK_DETACH)
+		end_task(state);
+}
+
+/* ---- the tool ---- */
+
+static int begin(ompt_function_lookup look_up, int device, ompt_data_t *data)
+{
+	static const struct {
+		int which;
+		ompt_callback callback;
+	} callbacks[] = {
+		{OMPT_PARALLEL_BEGIN, (ompt_callback)on_parallel_begin},
+		{OMPT_PARALLEL_END, (ompt_callback)on_parallel_end},
+		{OMPT_IMPLICIT_TASK, (ompt_callback)on_implicit_task},
+		{OMPT_SYNC_REGION, (ompt_callback)on_sync_region},
+		{OMPT_REDUCTION, (ompt_callback)on_sync_region},
+		{OMPT_MUTEX_ACQUIRE, (ompt_callback)on_mutex_acquire},
+		{OMPT_MUTEX_ACQUIRED, (ompt_callback)on_mutex_acquired},
+		{OMPT_TASK_CREATE, (ompt_callback)on_task_create},
+		{OMPT_TASK_SCHEDULE, (ompt_callback)on_task_schedule},
+	};
+	ompt_set_callback set = (ompt_set_callback)look_up("ompt_set_callback");
+
+	(void)device, (void)data;
+	get_task_info = (ompt_get_task_info)look_up("ompt_get_task_info");
+	if (!set)
+		return 0;
+	for (size_t i = 0; i < sizeof(callbacks) / sizeof(*callbacks); i++)
+		set(callbacks[i].which, callbacks[i].callback);
+	return 1;
+}
+
+static void end(ompt_data_t *data)
+{
+	(void)data;
+}
+
+ompt_start_tool_result_t *ompt_tool(void)
+{
+	static ompt_start_tool_result_t tool = {.initialize = begin, .finalize = end};
+
+	return &tool;
+}
+
+void ompt_thread_end(struct thread *thread)
+{
+	if (thread->omp.ompt)
+		sys_munmap(thread->omp.ompt, sizeof(struct ompt_thread));
+	thread->omp.ompt = NULL;
+}

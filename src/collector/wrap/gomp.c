@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * libgomp tells nobody what it does, but programs reach it through functions that can be wrapped.
+ * What it does by itself (the barrier at the end of a region, threads without work) is seen by the
+ * function that it is given for each thread: ours, which calls the program's.
+ *
+ * The functions behind ours are looked up when they are first called: libgomp may be loaded late,
+ * and into a scope of its own.  Where another runtime has these names (libomp has), ours do nothing
+ * but call it: that one tells us itself (ompt.c).
+ */
+#include "collector/core/next_functions.h"
+#include "collector/runtimes/omp.h"
+#include "collector/core/next_functions.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+typedef void body_function(void *data);
+typedef void copy_function(void *to, void *from);
+
+/* Frames of ours between the program's and libgomp's would be left out of stacks; one is enough. */
+#define GOMP_WRAPPER COLLECTOR_EXPORT
+
+struct next {
+	void *_Atomic function;
+	bool is_other; /* of another runtime than libgomp */
+};
+
+static bool is_of_gomp(const void *symbol)
+{
+	Dl_info info;
+
+	return dladdr(symbol, &info) && strstr(info.dli_fname, "libgomp");
+}
+
+/* The next definition, or NULL. */
+static void *look_up(struct next *next, const char *name, const void *caller)
+{
+	void *function = atomic_load_explicit(&next->function, memory_order_acquire);
+
+	if (function)
+		return function;
+	function = next_of_caller(name, caller);
+	if (!function)
+		return NULL;
+	next_keep_loaded(function);
+	next->is_other = !is_of_gomp(function);
+	atomic_store_explicit(&next->function, function, memory_order_release);
+	return function;
+}
+
+/* Declares `real`, the function behind a wrapper, of its type. */
+#define REAL(result, name, parameters)                                                             \
+	static struct next next;                                                                   \
+	result(*real) parameters;                                                                  \
+	void *found = look_up(&next, #name, __builtin_return_address(0));                          \
+                                                                                                   \
+	memcpy(&real, &found, sizeof(real))
+
+/* ---- regions ---- */
+
+struct share {
+	struct omp_region region;
+	body_function *body;
+	void *data;
+};
+
+/* What libgomp calls in each thread of a team. */
+static void run_share(void *argument)
+{
+	struct share *share = argument;
+	struct omp_before before = omp_share_begin(&share->region);
+	uint64_t waited = before.thread ? before.thread->omp.waited : 0;
+
+	share->body(share->data);
+	omp_share_end(&share->region, &before, waited);
+}
+
+/*
+ * `share` for a region, and then the call, which has `run_share` and `&share` in the place of the
+ * program's function and data.
+ */
+#define REGION(kind, call)                                                                         \
+	struct share share = {.body = body, .data = data};                                         \
+                                                                                                   \
+	omp_region_begin(&share.region, omp_encounter(kind, (void *)(uintptr_t)body,               \
+						      __builtin_frame_address(0)));                \
+	call;                                                                                      \
+	omp_region_end(&share.region)
+
+/* Without a runtime behind it the program is one that never had threads. */
+#define PARALLEL(name, kind, parameters, ...)                                                      \
+	GOMP_WRAPPER void name parameters;                                                         \
+	void name parameters                                                                       \
+	{                                                                                          \
+		REAL(void, name, parameters);                                                      \
+                                                                                                   \
+		if (!real) {                                                                       \
+			body(data);                                                                \
+			return;                                                                    \
+		}                                                                                  \
+		if (next.is_other || !trace_is_wanted(TRACE_OMP)) {                                \
+			real(body, data, __VA_ARGS__);                                             \
+			return;                                                                    \
+		}                                                                                  \
+		REGION(kind, real(run_share, &share, __VA_ARGS__));                                \
+	}
+
+PARALLEL(GOMP_parallel, OMP_PARALLEL,
+	 (body_function * body, void *data, unsigned threads, unsigned flags), threads, flags)
+PARALLEL(GOMP_parallel_sections, OMP_PARALLEL,
+	 (body_function * body, void *data, unsigned threads, unsigned count, unsigned flags),
+	 threads, count, flags)
+PARALLEL(GOMP_teams_reg, OMP_TEAMS,
+	 (body_function * body, void *data, unsigned teams, unsigned limit, unsigned flags), teams,
+	 limit, flags)
+
+#define PARALLEL_LOOP(schedule)                                                                    \
+	PARALLEL(GOMP_parallel_loop_##schedule, OMP_PARALLEL,                                      \
+		 (body_function * body, void *data, unsigned threads, long start, long end,        \
+		  long step, long chunk, unsigned flags),                                          \
+		 threads, start, end, step, chunk, flags)
+
+PARALLEL_LOOP(static)
+PARALLEL_LOOP(dynamic)
+PARALLEL_LOOP(guided)
+PARALLEL_LOOP(nonmonotonic_dynamic)
+PARALLEL_LOOP(nonmonotonic_guided)
+
+#define PARALLEL_LOOP_RUNTIME(schedule)                                                            \
+	PARALLEL(GOMP_parallel_loop_##schedule, OMP_PARALLEL,                                      \
+		 (body_function * body, void *data, unsigned threads, long start, long end,        \
+		  long step, unsigned flags),                                                      \
+		 threads, start, end, step, flags)
+
+PARALLEL_LOOP_RUNTIME(runtime)
+PARALLEL_LOOP_RUNTIME(nonmonotonic_runtime)
+PARALLEL_LOOP_RUNTIME(maybe_nonmonotonic_runtime)
+
+GOMP_WRAPPER unsigned GOMP_parallel_reductions(body_function *body, void *data, unsigned threads,
+					       unsigned flags);
+unsigned GOMP_parallel_reductions(body_function *body, void *data, unsigned threads, unsigned flags)
+{
+	unsigned result;
+	REAL(unsigned, GOMP_parallel_reductions, (body_function *, void *, unsigned, unsigned));
+
+	if (!real) {
+		body(data);
+		return 1;
+	}
+	if (next.is_other)
+		return real(body, data, threads, flags);
+	REGION(OMP_PARALLEL, result = real(run_share, &share, threads, flags));
+	return result;
+}
+
+/* ---- waits ---- */
+
+/* Calls that wait, from here to the end of the call. */
+#define WAIT(result, name, parameters, arguments, wait)                                            \
+	GOMP_WRAPPER result name parameters;                                                       \
+	result name parameters                                                                     \
+	{                                                                                          \
+		struct omp_before before;                                                          \
+		REAL(result, name, parameters);                                                    \
+                                                                                                   \
+		if (!real)                                                                         \
+			return (result)0;                                                          \
+		if (next.is_other)                                                                 \
+			return real arguments;                                                     \
+		before = omp_enter(wait);                                                          \
+		result value = real arguments;                                                     \
+                                                                                                   \
+		omp_leave(&before);                                                                \
+		return value;                                                                      \
+	}
+
+/* The same of those without a result: what is in the result's register nobody reads. */
+#define WAIT_VOID(name, parameters, arguments, wait)                                               \
+	GOMP_WRAPPER void name parameters;                                                         \
+	void name parameters                                                                       \
+	{                                                                                          \
+		struct omp_before before;                                                          \
+		REAL(void, name, parameters);                                                      \
+                                                                                                   \
+		if (!real)                                                                         \
+			return;                                                                    \
+		if (next.is_other) {                                                               \
+			real arguments;                                                            \
+			return;                                                                    \
+		}                                                                                  \
+		before = omp_enter(wait);                                                          \
+		real arguments;                                                                    \
+		omp_leave(&before);                                                                \
+	}
+
+WAIT_VOID(GOMP_barrier, (void), (), OMP_STATE_EXPLICIT_BARRIER)
+WAIT(bool, GOMP_barrier_cancel, (void), (), OMP_STATE_EXPLICIT_BARRIER)
+WAIT_VOID(GOMP_critical_start, (void), (), OMP_STATE_CRITICAL_WAIT)
+WAIT_VOID(GOMP_critical_name_start, (void **lock), (lock), OMP_STATE_CRITICAL_WAIT)
+WAIT_VOID(GOMP_atomic_start, (void), (), OMP_STATE_ATOMIC_WAIT)
+WAIT_VOID(GOMP_ordered_start, (void), (), OMP_STATE_ORDERED_WAIT)
+WAIT_VOID(GOMP_loop_end, (void), (), OMP_STATE_IMPLICIT_BARRIER)
+WAIT(bool, GOMP_loop_end_cancel, (void), (), OMP_STATE_IMPLICIT_BARRIER)
+WAIT_VOID(GOMP_sections_end, (void), (), OMP_STATE_IMPLICIT_BARRIER)
+WAIT(bool, GOMP_sections_end_cancel, (void), (), OMP_STATE_IMPLICIT_BARRIER)
+WAIT_VOID(GOMP_workshare_task_reduction_unregister, (bool cancelled), (cancelled),
+	  OMP_STATE_IMPLICIT_BARRIER)
+WAIT(void *, GOMP_single_copy_start, (void), (), OMP_STATE_IMPLICIT_BARRIER)
+WAIT_VOID(GOMP_single_copy_end, (void *data), (data), OMP_STATE_IMPLICIT_BARRIER)
+WAIT_VOID(GOMP_taskwait, (void), (), OMP_STATE_TASK_WAIT)
+WAIT_VOID(GOMP_taskwait_depend, (void **depend), (depend), OMP_STATE_TASK_WAIT)
+WAIT_VOID(GOMP_taskgroup_end, (void), (), OMP_STATE_TASK_WAIT)
+WAIT_VOID(omp_set_lock, (void *lock), (lock), OMP_STATE_LOCK_WAIT)
+WAIT_VOID(omp_set_lock_, (void *lock), (lock), OMP_STATE_LOCK_WAIT)
+WAIT_VOID(omp_set_nest_lock, (void *lock), (lock), OMP_STATE_LOCK_WAIT)
+WAIT_VOID(omp_set_nest_lock_, (void *lock), (lock), OMP_STATE_LOCK_WAIT)
+
+/* ---- explicit tasks ---- */
+
+/*
+ * What libgomp copies in place of the program's data: this, and behind it, where that has its
+ * alignment, the data.  In the encountering function's frame it is without data, and says where
+ * they are: libgomp copies by copy_task() always, at once.
+ */
+struct task {
+	body_function *body;
+	copy_function *copy; /* NULL: bytes */
+	void *data;
+	size_t size, offset;
+	uint32_t construct, region;
+	uint64_t created;
+};
+
+/* No call of the C library: the collector has none of these. */
+static void copy_bytes(char *to, const char *from, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		to[i] = from[i];
+}
+
+static void copy_task(void *to, void *from)
+{
+	const struct task *task = from;
+	char *data = (char *)to + task->offset;
+
+	*(struct task *)to = *task;
+	if (task->copy)
+		task->copy(data, task->data);
+	else
+		copy_bytes(data, task->data, task->size);
+}
+
+static void run_task(void *argument)
+{
+	const struct task *task = argument;
+	const struct task own = *task; /* libgomp may free the block while the body runs */
+	struct omp_before before = omp_task_begin(own.construct, own.region);
+
+	own.body((char *)argument + own.offset);
+	omp_task_end(&before, own.construct, own.created);
+}
+
+enum { TASK_DETACH = 1 << 13 }; /* libgomp writes to the data itself */
+
+/* Callers that know fewer parameters leave the last ones as they are, and libgomp, too. */
+GOMP_WRAPPER void GOMP_task(body_function *body, void *data, copy_function *copy, long size,
+			    long align, bool is_parallel, unsigned flags, void **depend,
+			    int priority, void *detach);
+void GOMP_task(body_function *body, void *data, copy_function *copy, long size, long align,
+	       bool is_parallel, unsigned flags, void **depend, int priority, void *detach)
+{
+	struct task task = {.body = body, .copy = copy, .data = data, .size = (size_t)size};
+	REAL(void, GOMP_task,
+	     (body_function *, void *, copy_function *, long, long, bool, unsigned, void **, int,
+	      void *));
+
+	if (!real) {
+		body(data);
+		return;
+	}
+	if (!next.is_other && !(flags & TASK_DETACH))
+		task.construct = omp_encounter(OMP_TASK, (void *)(uintptr_t)body,
+					       __builtin_frame_address(0));
+	if (!task.construct) {
+		real(body, data, copy, size, align, is_parallel, flags, depend, priority, detach);
+		return;
+	}
+	if (align < (long)_Alignof(struct task))
+		align = _Alignof(struct task);
+	task.offset = (sizeof(task) + (size_t)align - 1) & ~((size_t)align - 1);
+	task.region = omp_thread() ? omp_field(omp_thread(), OMP_CONTEXT_REGION) : 0;
+	task.created = omp_ticks();
+	real(run_task, &task, copy_task, (long)task.offset + size, align, is_parallel, flags,
+	     depend, priority, detach);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* OpenMP: constructs, and what their executions took.  A row of format/kinds.h. */
+#ifndef HELIO_FORMAT_KIND_OMP_H
+#define HELIO_FORMAT_KIND_OMP_H
+
+#include "format/trace.h"
+
+#define FORMAT_FILE_OMP "omptrace"
+
+/*
+ * omptrace.  A *construct* is a directive as it was reached: by one call stack, in one other
+ * construct.  It is recorded once, when a thread first encounters it, with that thread's call
+ * stack: CONSTRUCT, with its number, kind, the construct that it is in (0: none), and the address
+ * of the function that its code was made into (0: not known).
+ *
+ * REGION: executions of a parallel region, by the thread that encountered it, one or several that
+ * followed each other: duration (ns, from the first one's begin to the last one's end, less what
+ * lay between), how many, threads of the largest team, work (ns, of all threads together in the
+ * region's code, less what they waited there), longest (ns, of the thread of each that had most).
+ * TASKS: the same of explicit tasks, by the thread that executed them: duration; how many; threads:
+ * 0; work: from their creation to their begin; longest of that.
+ */
+#define FORMAT_OMP_TYPES(X)                                                                        \
+	X(CONSTRUCT, "construct")                                                                  \
+	X(REGION, "region")                                                                        \
+	X(TASKS, "tasks")
+
+enum { OMP_NUMBER, OMP_DURATION, OMP_CALLS, OMP_THREADS, OMP_WORKED, OMP_LONGEST, OMP_FIELDS };
+/* … of CONSTRUCT */
+enum { OMP_KIND = OMP_CALLS, OMP_PARENT = OMP_THREADS, OMP_FUNCTION = OMP_WORKED };
+
+#define X(name, text) OMP_##name,
+enum format_omp_type { FORMAT_OMP_TYPES(X) OMP_TYPES };
+#undef X
+
+enum format_omp_construct { OMP_PARALLEL, OMP_TASK, OMP_TEAMS };
+
+#define FORMAT_KIND_OMP                                                                            \
+	{                                                                                          \
+		.subject = "OpenMP", .title = "OpenMP", .option = "--openmp on",                   \
+		.file = FORMAT_FILE_OMP, .name = "openmp", .key = 'O',                             \
+		.duration = OMP_DURATION + 1,                                                      \
+		.fields_text = "construct duration-ns|0 calls|kind threads|parent "                \
+			       "work-ns|function longest-ns",                                      \
+		.types = OMP_TYPES, .fields = OMP_FIELDS, .brief = {5, 6, 6},                      \
+		.encoding = {FIELD_NUMBER, FIELD_NUMBER, FIELD_NUMBER,                             \
+			     FIELD_NUMBER, FIELD_NUMBER, FIELD_NUMBER},                            \
+		.type_names = FORMAT_TYPE_NAMES(FORMAT_OMP_TYPES), .named_types = OMP_TYPES        \
+	}
+
+#endif

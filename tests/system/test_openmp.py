@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""OpenMP: what threads do in each stage of a program, known by construction, under both runtimes."""
+import collections
+import re
+
+from harness import ROOT, test
+
+COMPILERS = ('gcc', 'clang')
+BASE = ('_start', 'main')
+SECONDS = 0.8
+# By stage: what the thread that computes shows, and the others of its team; frames from the outermost one on, to the first of what computes.
+FOO = (*BASE, 'foo', 'foo -- OMP parallel region')
+TASKS = (*BASE, 'tasks', 'tasks -- OMP parallel region')
+STAGES = {
+    'serial': ((*BASE, 'stage', 'burn'), ()),
+    'work': ((*FOO, 'stage', 'burn'), 3 * ((*FOO, 'burn'),)),
+    'explicit': ((*FOO, 'stage', 'burn'), 3 * ((*FOO, '<OMP-explicit_barrier>'),)),
+    'critical': ((*FOO, 'stage', 'burn'), 3 * ((*FOO, '<OMP-critical_section_wait>'),)),
+    'lock': ((*FOO, 'stage', 'burn'), 3 * ((*FOO, '<OMP-lock_wait>'),)),
+    'ordered': ((*FOO, 'stage', 'burn'), 3 * ((*FOO, '<OMP-ordered_section_wait>'),)),
+    'loop': ((*FOO, 'stage', 'burn'), 3 * ((*FOO, '<OMP-implicit_barrier>'),)),
+    'sections': ((*FOO, 'stage', 'burn'), 3 * ((*FOO, '<OMP-implicit_barrier>'),)),
+    'nested': ((*FOO, 'stage', 'burn'), 2 * ((*FOO, 'bar', 'bar -- OMP parallel region', 'burn'),) + 2 * ((*FOO, 'burn'),)),
+    'end': ((*FOO, 'stage', 'burn'), 3 * ((*FOO, '<OMP-implicit_barrier>'),)),
+    'idle': ((*BASE, 'foo', 'stage', 'burn'), 3 * (('<OMP-idle>',),)),
+    'task': ((*TASKS, 'tasks -- OMP task', 'stage', 'burn'), ((*TASKS, '<OMP-task_wait>'),)),
+}
+
+
+def compile_target(t, compiler, source, *flags, suffix='.c'):
+    output = t.directory / f'{source}_{compiler}'
+    result = t.run(t.need(compiler), '-O1', '-g', '-fopenmp', *flags, '-o', str(output), str(ROOT / 'tests' / 'targets' / f'{source}{suffix}'))
+    t.check(result.status == 0, result.err[-500:])
+    return output
+
+
+def plain(name):
+    """Without what compilers and versions call it; None: a frame that is not the program's."""
+    if name in ('__libc_start_main_impl', '__libc_start_call_main'):
+        return None
+    return re.sub(r' from line \d+', '', re.sub(r' \[.*\]$', '', name))
+
+
+def longest_stack(answer):
+    """The call stack that most of the time was spent at, if that is much of a stage, up to where it computes."""
+    if not answer['rows']:
+        return None
+    most = max(answer['rows'], key=lambda row: row.get('e.total', 0))
+    if most.get('e.total', 0) < SECONDS / 4:
+        return None
+    names = [answer['frames'][frame]['name'] for frame in most['stack']]
+    path = [name for name in map(plain, reversed(names)) if name]
+    return tuple(path[:path.index('burn') + 1] if 'burn' in path else path)
+
+
+def stacks_in(t, result, begin, end, threads):
+    """By thread, its longest stack among the events that began in this time, and were over soon behind it."""
+    zero = int(re.search(r'mono_ns="(\d+)"', (result.experiment / 'log.xml').read_text())[1])
+    window = f'TSTAMP - EVT_TIME > {begin - zero} && TSTAMP < {end - zero + int(SECONDS * 5e8)}'
+    commands = [word for thread in range(1, threads + 1) for word in
+                ('-filters', f'({window}) && TSTAMP - EVT_TIME < {end - zero} && THRID == {thread}', '-stacks')]
+    answers = t.print(result.experiment, '-metrics', 'e.total:name', '-inlines', 'off', *commands)
+    return [longest_stack(answer) for answer in answers if answer['command'] == 'stacks']
+
+
+def check_stage(t, compiler, name, found, expected):
+    """
+    Which threads they are is up to the runtime, and threads of nested regions have nothing to do before and behind those. On a busy
+    machine some may have had no event meanwhile.
+    """
+    computes, others = expected
+    stacks = collections.Counter(stack for stack in found if stack and (name == 'idle' or stack != ('<OMP-idle>',)))
+    wanted = collections.Counter((computes, *others))
+    if name == 'idle':
+        wanted[('<OMP-idle>',)] = 4
+    t.within(not stacks - wanted and computes in stacks and (not others or len(stacks - collections.Counter((computes,)))),
+             f'{compiler}, stage {name}: {dict(stacks)}, not {dict(wanted)}')
+
+
+@test(alone=True, engines=True)
+def stages(t, engine):
+    for compiler in COMPILERS:
+        # who waits sleeps: on a busy machine the time of threads that spin belongs to wherever they get a processor
+        result = t.collect(compile_target(t, compiler, 'ompstages'), str(SECONDS), engine=engine, env={'OMP_WAIT_POLICY': 'passive', 'KMP_BLOCKTIME': '0'})
+        times = {name: (int(begin), int(end)) for name, begin, end in (line.split() for line in result.out.splitlines())}
+        for name, expected in STAGES.items():
+            begin, end = times[name]
+            check_stage(t, compiler, name, stacks_in(t, result, begin - int((end - begin) / 0.6 * 0.4), end, 6), expected)
+
+
+@test
+def odd(t):
+    """Programs do what they do bare, whatever they do in regions."""
+    for compiler in ('g++', 'clang++'):
+        program = compile_target(t, compiler, 'ompodd', suffix='.cc')
+        for how in ('tasks', 'fork', 'throw', 'cancel', 'all', 'exit'):
+            bare = t.run(program, how, env={'OMP_CANCELLATION': 'true'})
+            for options in ((), ('--openmp', 'off')):
+                result = t.collect(program, how, status=None, options=options, env={'OMP_CANCELLATION': 'true'})
+                t.equal((result.status, result.out), (bare.status, bare.out), f'{compiler}: {how} {options}')
+                family = t.read(result.experiment)
+                t.equal((result.experiment / 'omptrace').exists(), not options, f'{compiler}: {how} {options}: omptrace')
+                if how == 'fork':
+                    t.equal(sorted(family), ['', '_f1'], f'{compiler}: processes')
+
+
+@test
+def modes_agree(t):
+    """Each event is in each mode once: totals are equal to the last digit, for every metric and kind of data."""
+    for compiler in COMPILERS:
+        result = t.collect(compile_target(t, compiler, 'ompstages'), '0.02', options=('-H', 'on', '-s', 'all', '-i', 'on'))
+        answers = {mode: t.print(result.experiment, '-viewmode', mode, '-metrics', 'e.any:name', '-functions', '-calltree', '-pcs', '-stacks')
+                   for mode in ('user', 'expert', 'machine')}
+        for mode in ('expert', 'machine'):
+            for user, other in zip(answers['user'], answers[mode]):
+                t.equal(total(other), total(user), f'{compiler}, {mode}: the total of {user["command"]}')
+        names = [{row['name'] for row in answers[mode][0]['rows']} for mode in ('user', 'machine')]
+        t.check('<OMP-idle>' in names[0] and '<OMP-idle>' not in names[1], 'pseudo-functions are of user mode')
+
+
+def total(answer):
+    row = answer.get('total') or next(row for row in answer['rows'] if row['name'] == '<Total>')
+    return {key: value for key, value in row.items() if isinstance(value, (int, float)) and key[:2] in ('e.', 'i.', 'a.')}
+
+
+@test(alone=True)
+def known_work(t):
+    """What threads compute in regions, and what is lost by unequal work, by the program's own clocks."""
+    for compiler in COMPILERS:
+        result = t.collect(compile_target(t, compiler, 'ompwork'), '0.02', env={'OMP_WAIT_POLICY': 'passive', 'KMP_BLOCKTIME': '0'})
+        told = {name: (float(first), float(second)) for name, first, second in (line.split() for line in result.out.splitlines())}
+        metrics = ('e.total', 'e.ompwork', 'e.ompwait', 'e.ompovhd', 'i.ompwork', 'i.ompibar')
+        rows = t.functions(result.experiment, *metrics)
+        whole = rows['<Total>']
+        t.near(whole['e.ompwork'] + whole['e.ompwait'] + whole['e.ompovhd'], whole['e.total'], f'{compiler}: all time', 1e-9, 1e-3)
+        regions = {re.match(r'\w+', row['name'])[0]: row for row in t.print(result.experiment, '-regions')[-1]['rows'][1:]}
+        for name, used in told.items():
+            t.near(rows[name]['i.ompwork'], sum(used), f'{compiler}: work in {name}', 0.1, 0.02)
+            t.equal((regions[name]['calls'], regions[name]['threads']), (5, 2), f'{compiler}: executions of {name}')
+        # the second thread waits while the first one computes twice as much more, or longer where that has to wait for a processor
+        expected = told['uneven'][0] - told['uneven'][1]
+        t.within(rows['uneven']['i.ompibar'] > expected / 2, f'{compiler}: barrier of uneven: {rows["uneven"]["i.ompibar"]}, not {expected}')
+
+
+@test
+def tasks(t):
+    """Tasks in tasks are one construct, however deep; each is counted."""
+    for compiler in ('g++', 'clang++'):
+        result = t.collect(compile_target(t, compiler, 'ompodd', suffix='.cc'), 'tasks')
+        rows = t.print(result.experiment, '-tasks')[-1]['rows']
+        # fib(15) calls itself 1972 times more
+        t.equal(sum(row['calls'] for row in rows[1:]), 1972, f'{compiler}: tasks')
+        constructs = [event for event in t.read(result.experiment)['']['traces']['omptrace'] if event['type'] == 'construct']
+        t.check(len(constructs) <= 64, f'{compiler}: {len(constructs)} constructs')
