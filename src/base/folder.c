@@ -366,14 +366,81 @@ bool folder_is_at(int folder, const char *path)
 	return is_same(folder, AT_FDCWD, path, 0);
 }
 
+/* What is left of a path that is walked. */
+struct walk {
+	int fd;	    /* where it stands: a directory, or at the end anything */
+	char *rest; /* of the path */
+	int links;  /* that it has gone through */
+};
+
+static void step(struct walk *walk, int fd)
+{
+	folder_close(walk->fd);
+	walk->fd = fd;
+}
+
+/* Goes on with what the link says, if it is this user's or root's; the descriptor is closed. */
+static bool follow(struct walk *walk, int link, const struct stat *info)
+{
+	enum { LINKS_LIMIT = 40 };
+	char target[PATH_MAX];
+	ssize_t length = -1;
+
+	if (info->st_uid && info->st_uid != geteuid())
+		errno = EPERM;
+	else if (++walk->links > LINKS_LIMIT)
+		errno = ELOOP;
+	else
+		length = readlinkat(link, "", target, sizeof(target));
+	folder_close(link);
+	if (length <= 0)
+		return false;
+	char *rest = xasprintf("%.*s/%s", (int)length, target, walk->rest);
+
+	free(walk->rest);
+	walk->rest = rest;
+	if (*target == '/')
+		step(walk, open("/", O_PATH | O_CLOEXEC));
+	return walk->fd >= 0;
+}
+
+/* Goes through the next component; false: there is none, or errno. */
+static bool walk_on(struct walk *walk)
+{
+	char name[NAME_MAX + 1];
+	size_t length = strcspn(walk->rest, "/");
+	struct stat info;
+
+	errno = length > NAME_MAX ? ENAMETOOLONG : 0;
+	if (!*walk->rest || errno)
+		return false;
+	/* a slash that has nothing before it: the directory itself */
+	snprintf(name, sizeof(name), "%.*s", length ? (int)length : 1, length ? walk->rest : ".");
+	length += strspn(walk->rest + length, "/");
+	memmove(walk->rest, walk->rest + length, strlen(walk->rest + length) + 1);
+
+	int next = openat(walk->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+	if (next < 0)
+		return false;
+	if (!fstat(next, &info) && S_ISLNK(info.st_mode))
+		return follow(walk, next, &info);
+	step(walk, next);
+	return true;
+}
+
 bool folder_is_named_by(int folder, const char *path)
 {
-	struct stat link;
+	struct walk walk = {.fd = open(*path == '/' ? "/" : ".", O_PATH | O_CLOEXEC),
+			    .rest = xstrdup(path)};
 
-	if (is_same(folder, AT_FDCWD, path, AT_SYMLINK_NOFOLLOW))
-		return true;
-	return !lstat(path, &link) && S_ISLNK(link.st_mode) &&
-	       (link.st_uid == geteuid() || !link.st_uid);
+	while (walk.fd >= 0 && walk_on(&walk))
+		continue;
+	bool ok = walk.fd >= 0 && !errno && is_same(folder, walk.fd, "", AT_EMPTY_PATH);
+
+	folder_close(walk.fd);
+	free(walk.rest);
+	return ok;
 }
 
 bool folder_is(int folder, int parent, const char *name)

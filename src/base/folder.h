@@ -58,8 +58,8 @@ bool folder_remove_itself(int folder, const char *name);
 /* Whether a path, links in it followed, leads to a folder. */
 bool folder_is_at(int folder, const char *path);
 /*
- * Whether a path, which does not end with a slash, names a folder: itself, or by a link that is
- * this user's or root's.  Another user's link could lead to anything, at any moment.
+ * Whether a path names a folder without going through a link that is neither this user's nor
+ * root's: another user's could lead to anything, at any moment.
  */
 bool folder_is_named_by(int folder, const char *path);
 

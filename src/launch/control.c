@@ -225,6 +225,14 @@ static bool open_experiment(struct control *control)
 	const char *head;
 	int folder = folder_open(control->founder, 0);
 
+	if (folder >= 0 && control->action->did && !folder_is_named_by(folder, control->founder)) {
+		diag_add(&control->diags, DIAG_ERROR,
+			 "%s leads through a link of another user's, by which nothing is "
+			 "controlled: name the experiment itself",
+			 control->founder);
+		folder_close(folder);
+		return false;
+	}
 	if (folder >= 0)
 		family_open(&control->family, folder, 0, 0);
 	text = folder >= 0 ? family_read_log(&control->family, &control->family.members.items[0])

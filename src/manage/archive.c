@@ -15,6 +15,7 @@
 #include "experiment/experiment.h"
 #include "format/archive.h"
 #include "format/params.h"
+#include "manage/survey.h"
 #include "manage/tree.h"
 #include "object/elf/debug_file.h"
 #include "object/object.h"
@@ -576,12 +577,7 @@ enum status manage_archive(const char *path, const struct manage_archive_request
 		archiver_fini(&archiver);
 		return STATUS_INVALID;
 	}
-	if (!request->is_open &&
-	    !folder_is_named_by(archiver.experiment->folder, archiver.experiment->path)) {
-		diag_add(diags, DIAG_ERROR,
-			 "%s is a link of another user's, to which nothing is written: name the "
-			 "experiment itself",
-			 path);
+	if (!request->is_open && !survey_is_named_by(archiver.experiment, path, diags)) {
 		archiver_fini(&archiver);
 		return STATUS_INVALID;
 	}

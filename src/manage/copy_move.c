@@ -123,7 +123,10 @@ static bool may_take(struct transfer *transfer, const struct survey *survey, con
 	if (!founder)
 		diag_add(&transfer->diags, DIAG_ERROR,
 			 "%s is a part of another experiment: name that one", path);
-	return founder && survey_may_change(survey, &transfer->diags);
+	return founder &&
+	       (!transfer->move ||
+		survey_is_named_by(survey->experiment, path, &transfer->diags)) &&
+	       survey_may_change(survey, &transfer->diags);
 }
 
 static bool is_free(struct transfer *transfer, const char *to)

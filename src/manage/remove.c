@@ -55,7 +55,8 @@ static bool may_remove(struct removal *removal, const struct survey *survey, con
 			 "%s is a part of another experiment: name that one", path);
 		return false;
 	}
-	return survey_may_change(survey, &removal->diags);
+	return survey_is_named_by(survey->experiment, path, &removal->diags) &&
+	       survey_may_change(survey, &removal->diags);
 }
 
 static bool remove_experiment(struct removal *removal, const char *path)

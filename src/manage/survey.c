@@ -7,6 +7,7 @@
  */
 #include "manage/survey.h"
 
+#include "base/folder.h"
 #include "base/memory.h"
 #include "base/path.h"
 #include "format/control.h"
@@ -236,6 +237,18 @@ json_t *survey_json(const struct survey *survey)
 			 (json_int_t)survey->dropped, "bytes", (json_int_t)survey->bytes,
 			 "processes", (json_int_t)experiment_process_count(experiment), "engine",
 			 json_text(log->engine), "state", survey_state_name(survey->state));
+}
+
+bool survey_is_named_by(const struct experiment *experiment, const char *path,
+			struct diag_list *errors)
+{
+	if (folder_is_named_by(experiment->folder, experiment->path))
+		return true;
+	diag_add(errors, DIAG_ERROR,
+		 "%s leads through a link of another user's, by which nothing is changed: name the "
+		 "experiment itself",
+		 path);
+	return false;
 }
 
 bool survey_may_change(const struct survey *survey, struct diag_list *errors)

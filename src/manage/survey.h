@@ -51,5 +51,11 @@ json_t *survey_json(const struct survey *survey);
  * recorded: its files must not go from under it.
  */
 bool survey_may_change(const struct survey *survey, struct diag_list *errors);
+/*
+ * Fails if the path goes through a link of another user's: that one would choose what is written,
+ * moved or removed.
+ */
+bool survey_is_named_by(const struct experiment *experiment, const char *path,
+			struct diag_list *errors);
 
 #endif

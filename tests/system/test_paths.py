@@ -214,20 +214,42 @@ def a_link_in_a_received_experiment(t):
 
 @test
 def a_link_of_another_user_to_an_experiment(t):
-    """`archive` writes nothing there, with a slash behind the name neither; one's own link, or root's, is followed."""
+    """Nothing is written, moved or removed there, wherever in the path the link is; one's own link, or root's, is followed."""
     t.need_root()
-    experiment = t.collect(t.target('empty'), options=['-A', 'off']).experiment
-    foreign, own = t.directory / 'foreign.er', t.directory / 'own.er'
-    for link in (foreign, own):
-        link.symlink_to(experiment)
-    os.chown(foreign, 65534, 65534, follow_symlinks=False)
-    before = state(experiment)
-    for name in (foreign, f'{foreign}/'):
-        result = t.run(t.helio, 'archive', name)
-        t.check(result.status and 'a link of another user' in result.err, f'{name}: status {result.status}, {result.err}')
-        t.equal(state(experiment), before, f'the experiment after archive {name}')
-    t.equal(t.run(t.helio, 'archive', own).status, 0, 'status with a link of its own')
+    home = t.directory / 'home'
+    home.mkdir()
+    shutil.move(t.collect(t.target('empty'), options=['-A', 'off']).experiment, home / 'it.er')
+    experiment = home / 'it.er'
+    places = {'foreign.er': experiment, 'foreign': home, 'to_foreign': t.directory / 'foreign', 'relative': 'foreign/../home', 'own.er': experiment, 'own': '././home'}
+    for name, target in places.items():
+        (t.directory / name).symlink_to(target)
+    for name in 'foreign.er', 'foreign':
+        os.chown(t.directory / name, 65534, 65534, follow_symlinks=False)
+    before = state(home)
+    for name in 'foreign.er', 'foreign.er/', 'foreign/it.er', 'to_foreign/it.er', 'relative/it.er', './foreign//it.er/':
+        for words in ['archive', name], ['rm', name], ['rm', '-f', name], ['mv', name, 'moved.er']:
+            result = t.run(t.helio, *words, cwd=t.directory)
+            t.check(result.status and 'a link of another user' in result.err, f'{words}: status {result.status}, {result.err}')
+            t.equal(state(home), before, f'the experiment after {words}')
+    t.equal(t.run(t.helio, 'cp', 'foreign/it.er', 'copy.er', cwd=t.directory).status, 0, 'status of cp, which only reads there')
+    for name in 'own.er', 'own/it.er', 'own/../home/./it.er', '../' + t.directory.name + '/own/it.er':
+        t.equal(t.run(t.helio, 'archive', name, cwd=t.directory).status, 0, f'status with links of its own: {name}')
     t.check((experiment / 'archives').is_dir(), 'nothing copied')
+    t.equal(t.run(t.helio, 'rm', 'own/it.er', cwd=t.directory).status, 0, 'status of rm by a link of its own')
+    t.check(not experiment.exists(), 'it is still there')
+    with Program(t, t.target('late')) as program:
+        with Attached(t, program) as attached:
+            for link in 'foreign.er', 'own.er':
+                (t.directory / link).unlink()
+                (t.directory / link).symlink_to(attached.experiment)
+            os.chown(t.directory / 'foreign.er', 65534, 65534, follow_symlinks=False)
+            for action in 'pause', 'resume', 'sample', 'stop':
+                result = t.run(t.helio, 'ctl', action, 'foreign.er', cwd=t.directory)
+                t.check(result.status and 'a link of another user' in result.err, f'ctl {action}: status {result.status}, {result.err}')
+            for action in 'status', 'pause', 'resume':
+                result = t.run(t.helio, 'ctl', action, 'own.er', cwd=t.directory)
+                t.equal(result.status, 0, f'ctl {action} by a link of its own: status ({result.err})')
+        program.end()
 
 
 @test
