@@ -217,6 +217,35 @@ def an_engine_without_a_name(t):
     t.check(re.search(r'^Engine +perf, then monitor$', shown, re.M), shown)
 
 
+def in_one_another(path, count):
+    """Each call stack goes through all that were before it, two bytes a node; and an event for each."""
+    shutil.rmtree(path, ignore_errors=True)
+    golden.founder(path)
+    nodes = b'\1\0' + golden.zigzag(0x401000) + b'\1\1' * (count - 1)
+    golden.write(path, 'stacks', golden.file_header('stacks', 128) + golden.block(nodes, 3, 1, count=count))
+    events = golden.Events().thread(1, 12, 0)
+    events.data += (b'\x40\1' + golden.zigzag(1)) * count
+    golden.write(path, 'profile', golden.file_header('profile', 96) + events.end(count).block())
+    return sum(file.stat().st_size for file in path.iterdir())
+
+
+@test(alone=True)
+def deep_stacks(t):
+    """The frames of all stacks are as many as the square of the nodes: not all of them are listed, and each stack that lacks some says so."""
+    path = t.directory / 'hostile.er'
+    size = in_one_another(path, 30000)
+    _, memory, messages = spend(t, 'print', '-limit', '0', '-stacks', path)
+    t.check(memory <= TIMES * size + BESIDE, f'{memory >> 20} MB for {size / (1 << 20):.1f} MB ({messages[-200:]})')
+    in_one_another(path, 5000)
+    table = t.print(path, '-limit', '0', '-stacks')[0]
+    names = [frame['name'] for frame in table['frames']]
+    stacks = [row['stack'] for row in table['rows']]
+    cut = [stack for stack in stacks if names[stack[-1]] == '<Truncated-stack>']
+    whole = [stack for stack in stacks if names[stack[-1]] != '<Truncated-stack>']
+    t.equal((len(stacks), len({len(stack) for stack in whole})), (5000, len(whole)), 'stacks, and lengths of whole ones')
+    t.check(len(cut) > 1000 and {len(stack) for stack in cut[1:]} == {16}, f'{len(cut)} are cut')
+
+
 def spelled(directory, number):
     """One of many paths to an object there."""
     return f'{directory}/' + ''.join('./' if number >> bit & 1 else '/' for bit in range(12)) + 'object'

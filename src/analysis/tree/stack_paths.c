@@ -205,42 +205,73 @@ static void turn(uint32_t *frames, size_t count)
 	}
 }
 
-/* The frames of a stack by their numbers in the list, those that are new behind the others. */
-static void list_stack(struct stack_paths *paths, struct frame_list *list, uint32_t stack,
-		       uint32_t *number, struct listed_stack *out)
+/* A list in the making. */
+struct listing {
+	struct stack_paths *paths;
+	struct frame_list *list;
+	uint32_t *number;   /* by frame: its number in the list, plus 1; 0: it is not in it */
+	uint32_t truncated; /* the frame that stands for outer ones */
+	uint64_t room;	    /* frames of stacks that may still be listed */
+};
+
+/*
+ * Stacks of a hostile recording go through nearly all of its nodes, each: their frames grow with
+ * the square of their number.  Of usual ones each node of the tree is in some.
+ */
+enum { FRAMES_ALWAYS = 1 << 22, FRAMES_PER_NODE = 16, FRAMES_LEAST = 16 };
+
+static uint32_t number_of(struct listing *listing, uint32_t frame)
 {
-	const struct tree_node *nodes = paths->stacks.nodes.items;
+	uint32_t *number = &listing->number[frame];
+
+	if (!*number) {
+		*number = (uint32_t)++listing->list->frame_count;
+		fill_frame(listing->paths, &listing->paths->frames.items[frame],
+			   &listing->list->frames[*number - 1]);
+	}
+	return *number - 1;
+}
+
+/* The frames of a stack by their numbers in the list, those that are new behind the others. */
+static void list_stack(struct listing *listing, uint32_t stack, struct listed_stack *out)
+{
+	const struct tree_node *nodes = listing->paths->stacks.nodes.items;
+	uint64_t most = listing->room > FRAMES_LEAST ? listing->room : FRAMES_LEAST;
+	uint32_t at = 0, i = stack;
 	uint32_t *frames;
 
-	for (uint32_t i = stack; i != NODE_ROOT; i = nodes[i].parent)
+	for (; i != NODE_ROOT && out->depth < most; i = nodes[i].parent)
 		out->depth++;
-	frames = arena_array(&list->arena, uint32_t, out->depth + 1);
-	for (uint32_t i = stack, at = 0; i != NODE_ROOT; i = nodes[i].parent) {
-		uint32_t frame = nodes[i].function;
 
-		if (!number[frame]) {
-			number[frame] = (uint32_t)++list->frame_count;
-			fill_frame(paths, &paths->frames.items[frame],
-				   &list->frames[number[frame] - 1]);
-		}
-		frames[at++] = number[frame] - 1;
-	}
-	if (paths->query->callers_first)
+	bool is_cut = i != NODE_ROOT;
+
+	frames = arena_array(&listing->list->arena, uint32_t, out->depth + 1);
+	for (i = stack; at + is_cut < out->depth; i = nodes[i].parent)
+		frames[at++] = number_of(listing, nodes[i].function);
+	if (is_cut)
+		frames[at] = number_of(listing, listing->truncated);
+	if (listing->paths->query->callers_first)
 		turn(frames, out->depth);
 	out->frames = frames;
+	listing->room -= out->depth < listing->room ? out->depth : listing->room;
 }
 
 void stack_paths_list(struct stack_paths *paths, const uint32_t *stacks, size_t count,
 		      struct frame_list *list)
 {
-	uint32_t *number = xcalloc(paths->frames.count, sizeof(*number));
+	struct listing listing = {.paths = paths,
+				  .list = list,
+				  .truncated = add_frame(paths, FUNCTION_TRUNCATED, NODE_NONE, 0),
+				  .room = FRAMES_ALWAYS +
+					  FRAMES_PER_NODE * (uint64_t)paths->stacks.nodes.count};
 
+	listing.number = xcalloc(paths->frames.count, sizeof(*listing.number));
 	*list = (struct frame_list){.stack_count = count};
 	list->frames = arena_array(&list->arena, struct stack_frame, paths->frames.count);
 	list->stacks = arena_array(&list->arena, struct listed_stack, count + 1);
 	for (size_t i = 0; i < count; i++)
-		list_stack(paths, list, stacks[i], number, &list->stacks[i]);
-	free(number);
+		list_stack(&listing, stacks[i], &list->stacks[i]);
+	free(listing.number);
 }
 
 void frame_list_fini(struct frame_list *list)

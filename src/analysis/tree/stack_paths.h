@@ -38,7 +38,10 @@ void stack_paths_fini(struct stack_paths *paths);
 uint32_t stack_paths_find(struct stack_paths *paths, size_t process, uint32_t node);
 /* Its innermost function. */
 uint32_t stack_paths_leaf(const struct stack_paths *paths, uint32_t stack);
-/* These stacks, with all that is known of their frames. */
+/*
+ * These stacks, with all that is known of their frames.  Where those are out of all proportion to
+ * what was recorded, the last stacks lack outer ones, in whose place stands <Truncated-stack>.
+ */
 void stack_paths_list(struct stack_paths *paths, const uint32_t *stacks, size_t count,
 		      struct frame_list *list);
 
