@@ -138,6 +138,24 @@ def no_room_for_us(t, engine):
         t.check('runs unrecorded' in result.err, f'{limit}: what was said: {result.err}')
 
 
+@test
+def processes_that_are_few(t):
+    """A limit that the program keeps within: threads of ours take none of the processes that it has room for, and what is not recorded then is said."""
+    t.need_root()
+    t.directory.chmod(0o777)
+    user = [t.need('setpriv'), '--reuid', '54325', '--regid', '54325', '--clear-groups', 'bash', '-c']
+    script = 'for i in 1 2 3 4 5 6 7 8; do (/bin/sleep 0.4; exit 3) & all="$all $!"; done; for child in $all; do wait $child; echo $?; done; exit 3'
+    bare = t.run(*user, f"ulimit -u 18; exec bash -c '{script}'")
+    t.equal((bare.status, bare.out, bare.err), (3, '3\n' * 8, ''), 'bare: status, output, messages')
+    result = t.run(*user, f"ulimit -u 20; exec {t.helio} collect --engine monitor -o few.er bash -c '{script}'", cwd=t.directory)
+    t.equal((result.status, result.out), (3, '3\n' * 8), f'with helio ({result.err})')
+    t.check('ulimit -u' in result.err, f'what was said: {result.err}')
+    check = t.run(t.helio, 'check', t.directory / 'few.er')
+    t.check(check.status == 1 and 'ulimit -u' in check.out, f'check: {check.status}, {check.out}')
+    shown = t.run(t.helio, 'print', '-header', t.directory / 'few.er')
+    t.check('ulimit -u' in shown.out, f'the header: {shown.out}')
+
+
 @test(engines=True)
 def files_of_a_limited_size(t, engine):
     """What helio writes itself meets the limit: it says so, and ends as the program did."""

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
 
 enum { RAWTHREADS_MAX = 8, GONE_AFTER_NS = 1000 * 1000 * 1000 };
@@ -77,6 +78,16 @@ static struct slot *free_slot(void)
 	for (int i = 0; i < RAWTHREADS_MAX && !slot; i++)
 		release_if_gone(&slots[i]);
 	return slot ? slot : take_slot();
+}
+
+bool rawthread_may_stay(void)
+{
+	enum { FEW_PROCESSES = 256 }; /* who sets so low a limit reckons with each */
+	struct rlimit limit;
+
+	return !sys_call(SYS_getuid, 0, 0, 0, 0) || /* whom the kernel does not limit */
+	       sys_call(SYS_prlimit64, 0, RLIMIT_NPROC, 0, &limit) ||
+	       limit.rlim_cur > FEW_PROCESSES;
 }
 
 void rawthread_forbid(bool on)

@@ -20,6 +20,12 @@
  */
 int rawthread_start(void (*run)(void), void *stack, size_t size, bool own_files);
 
+/*
+ * Whether one that lives long may begin: under a low limit on the user's processes, which a thread
+ * counts as, the program would find no room for its own.
+ */
+bool rawthread_may_stay(void);
+
 /* None begins while this is on: rawthread_start says -EAGAIN. May be nested. */
 void rawthread_forbid(bool on);
 

@@ -221,7 +221,11 @@ static void start_engine(void)
 	if (collector.engine == ENGINE_MONITOR && !monitor_engine_start())
 		collector.engine = ENGINE_NONE;
 	if (asked != ENGINE_NONE && collector.engine == ENGINE_NONE && collector.interval_ns)
-		log_error("no clock profile: neither perf events nor a thread of ours could be had",
+		log_error(rawthread_may_stay()
+				  ? "no clock profile: neither perf events nor a thread of ours "
+				    "could be had"
+				  : "no clock profile: there are no perf events, and the limit on "
+				    "processes (ulimit -u) leaves no room for a thread of ours",
 			  0);
 	collector_log_engine(asked, reason);
 	trace_begin();

@@ -692,7 +692,7 @@ bool monitor_engine_start(void)
 {
 	if (!signal_is_taken(collector.monitor_signal) && task_is_traced(sys_gettid()))
 		signal_choose_monitor(CLOCK_SIGNAL_TRACED);
-	if (!monitor_engine_prepare())
+	if (!rawthread_may_stay() || !monitor_engine_prepare())
 		return false;
 	if (!stack)
 		stack = sys_mmap(MONITOR_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,

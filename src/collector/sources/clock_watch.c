@@ -128,7 +128,7 @@ void watch_waits(void)
 	unsigned expected = 0;
 
 	wish(WISH_LOOK);
-	if (!atomic_compare_exchange_strong(&running, &expected, 1))
+	if (!rawthread_may_stay() || !atomic_compare_exchange_strong(&running, &expected, 1))
 		return;
 	int tid = rawthread_start(watch, watch_stack, sizeof(watch_stack), true);
 
