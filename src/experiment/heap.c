@@ -391,7 +391,7 @@ static void allocate(struct matcher *matcher, const struct cursor *cursor, uint3
 
 	if (!block.address)
 		return;
-	if (live->count * 2 > live->mask)
+	if (live->count > live->mask / 8 * 7)
 		grow_table(live);
 	slot = find_block(live, block.address);
 	/* A block that is there already: a realloc in place, or a release that was not recorded. */
