@@ -17,6 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'reader'))
 import make_golden as golden  # noqa: E402
 
 TIMES, BESIDE = 8, 64 << 20  # bytes of memory for each of the file, and beside those
+TIMES_DENSE = 64  # … of data that is a few bytes for each event, thread, block
 GROWTH = 4  # of a kind's second size
 # In a process that is small itself: what an exec left behind counts as the new program's.
 RUN = '''
@@ -217,15 +218,78 @@ def an_engine_without_a_name(t):
     t.check(re.search(r'^Engine +perf, then monitor$', shown, re.M), shown)
 
 
+def each_node(count):
+    """An event at each node of the stacks."""
+    events = golden.Events().thread(1, 12, 0)
+    events.data += (b'\x40\1' + golden.zigzag(1)) * count
+    return {'profile': golden.file_header('profile', 96) + events.end(count).block()}
+
+
+def stacks_of(nodes, count):
+    return {'stacks': golden.file_header('stacks', 128) + golden.block(nodes, 3, 1, count=count), **each_node(count)}
+
+
+def threads(count):
+    """Threads of one event each, as short as they may be."""
+    one = (b'\x80' + golden.varint(i) + golden.varint(i + 12) + b'\0\x50\1\x81\1' for i in range(1, count + 1))
+    return {'profile': golden.file_header('profile', 96) + golden.block(b''.join(one), 1, 0)}
+
+
+def trace(name, records):
+    return {name: golden.file_header(name) + golden.block(records, 4, 1)}
+
+
+def named(count):
+    texts = b''.join(b'\x85' + golden.varint(i) + b'\1a' for i in range(1, count + 1))
+    return texts + b''.join(b'\x20\1' + golden.varint(i) + b'\1' + golden.varint(i) + b'\1' for i in range(1, count + 1))
+
+
+# What others than map.xml and log.xml tell, each in as few bytes as there can be: how many at first, the files, a setting, commands.
+RECORDINGS = {
+    'events': (1 << 20, lambda n: {'profile': golden.file_header('profile', 96) + golden.Events().thread(1, 12, 0).event(100, 100, 'user', 2).block()
+                                   + golden.block(b'\x70' * n, 1, 1, 100)}, '', ['-functions', '-threads', '-timeline', '-report']),
+    'threads': (50000, threads, '', ['-functions', '-threads', '-timeline', '-report']),
+    'stacks side by side': (50000, lambda n: stacks_of(b''.join(golden.varint(i) + b'\0' + golden.zigzag(2 if i > 1 else 0x400000) for i in range(1, n + 1)), n),
+                            '', ['-functions', '-calltree', '-callers-callees', '-pcs', '-report', '-stacks']),
+    'stacks in one another': (50000, lambda n: stacks_of(b'\1\0' + golden.zigzag(0x400000) + b'\1\0\2' * (n - 1), n),
+                              '', ['-functions', '-calltree', '-callers-callees', '-pcs', '-report', '-flamegraph']),
+    'samples': (10000, lambda n: {'overview': golden.file_header('overview') + b''.join(golden.sample(i, 0, f'{i}') for i in range(n))}, '',
+                ['-overview', '-samples', '-header']),
+    'blocks': (200000, lambda n: trace('heaptrace', (b'\x20\1' + golden.zigzag(16) + b'\1') * n), 'heap', ['-leaks', '-allocs', '-heapstat', '-report']),
+    'locks': (200000, lambda n: trace('synctrace', (b'\x20\1' + golden.zigzag(16) + b'\1') * n), 'sync', ['-locks', '-functions', '-report']),
+    'files': (100000, lambda n: trace('iotrace', named(n)), 'io', ['-ioactivity', '-iodetail', '-iostat', '-report']),
+}
+
+
+@test(alone=True)
+def recordings(t):
+    """Events, threads, call stacks and traces may be some bytes each, and take more than 8 times as much; the cost grows as they do, and no faster."""
+    path, empty = t.directory / 'hostile.er', t.directory / 'empty.er'
+    golden.founder(empty)
+    least = spend(t, 'print', '-functions', empty)[0]
+    for kind, (count, make, setting, commands) in RECORDINGS.items():
+        for words in ['check'], ['print', '-limit', '20', *commands]:
+            spent = []
+            for number in count, GROWTH * count:
+                shutil.rmtree(path, ignore_errors=True)
+                golden.founder(path)
+                log = path / 'log.xml'
+                log.write_text(log.read_text().replace('<argument', f'<setting name="{setting}" value="all"/>\n<argument', 1))
+                for name, data in make(number).items():
+                    golden.write(path, name, data)
+                size = sum(file.stat().st_size for file in path.iterdir())
+                seconds, memory, messages = spend(t, *words, path)
+                t.check(memory <= TIMES_DENSE * size + BESIDE, f'{kind}, {words}: {memory >> 20} MB for {size / (1 << 20):.1f} MB ({messages[-200:]})')
+                spent.append(seconds)
+            t.within(spent[1] <= 2 * GROWTH * (spent[0] + least), f'{kind}, {words}: {spent[1]:.3f} s, and {spent[0]:.3f} s for a {GROWTH}th of them')
+
+
 def in_one_another(path, count):
     """Each call stack goes through all that were before it, two bytes a node; and an event for each."""
     shutil.rmtree(path, ignore_errors=True)
     golden.founder(path)
-    nodes = b'\1\0' + golden.zigzag(0x401000) + b'\1\1' * (count - 1)
-    golden.write(path, 'stacks', golden.file_header('stacks', 128) + golden.block(nodes, 3, 1, count=count))
-    events = golden.Events().thread(1, 12, 0)
-    events.data += (b'\x40\1' + golden.zigzag(1)) * count
-    golden.write(path, 'profile', golden.file_header('profile', 96) + events.end(count).block())
+    for name, data in stacks_of(b'\1\0' + golden.zigzag(0x401000) + b'\1\1' * (count - 1), count).items():
+        golden.write(path, name, data)
     return sum(file.stat().st_size for file in path.iterdir())
 
 
