@@ -47,6 +47,7 @@ static void make_session(struct session *session)
 	static struct experiment experiment;
 	struct process *process = vec_push(&experiment.processes);
 
+	process->lineage = process->name = "";
 	add_functions(process);
 	symbols_init(session);
 	trees_init(session);
