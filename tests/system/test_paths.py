@@ -145,6 +145,24 @@ def a_pipe_in_place_of_a_file(t):
         t.run(t.helio, *command, victim.experiment, timeout=60)
 
 
+@test(engines=True)
+def pipes_where_a_program_will_make_its_files(t, engine):
+    """A child, and a program that is executed later, find pipes by the names of all their files: neither waits in its constructor, or later."""
+    places = ['_f1.er', '_f2.er', '_f3.er', '_x1.er', '_f1_x1.er', '_f2_x1.er', '_f1_f1.er', '_x1_f1.er', '_x1_x1.er']
+    files = ['log.xml', 'map.xml', 'profile', 'stacks', 'overview', 'heaptrace', 'synctrace', 'iotrace', 'hwcounters', 'mounts', 'dyntext', 'sums']
+    experiment = t.directory / 'pipes.er'
+    plant = '; '.join(f'mkdir -p {experiment}/{place}; mkfifo {" ".join(f"{experiment}/{place}/{file}" for file in files)}' for place in places)
+    # the shell's own commands take the first names: the planting is done by one of them that is not followed
+    (t.directory / 'plant').write_text(f'#!/bin/sh\n{plant}\n')
+    (t.directory / 'plant').chmod(0o755)
+    script = f'env -i PATH="$PATH" {t.directory}/plant 2>{t.directory}/said; /bin/true; (echo sub); exec /bin/sh -c "/bin/true; echo last; exit 3"'
+    result = t.run(t.helio, 'collect', '--engine', engine, '-H', 'on', '-s', 'on', '-i', 'on', '-h', 'page-faults', '-o', experiment, 'sh', '-c', script, timeout=60 * patience())
+    t.equal((result.status, result.out), (3, 'sub\nlast\n'), f'status and output ({result.err})')
+    t.check(any(path.is_fifo() for path in experiment.rglob('*')), 'no pipe was there')
+    for command in (['print', '-functions', '-report'], ['check'], ['archive'], ['info'], ['ls']):
+        t.run(t.helio, *command, experiment, timeout=60)
+
+
 @test
 def a_process_of_somebody_else_in_a_log(t):
     """A descendant's log says which process it is; at the end root neither waits for one of root's nor enters it."""
