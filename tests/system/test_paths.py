@@ -899,6 +899,70 @@ def root_attaches_where_another_user_is_at_home(t):
         shutil.rmtree(host.place / 'old')
 
 
+NEIGHBOUR = '''
+import os, socket, sys
+tries, won = 0, []
+def attempt(what, function, *words):
+    global tries
+    tries += 1
+    try:
+        function(*words)
+        won.append(what)
+    except OSError:
+        pass
+experiment, *pids = sys.argv[1:]
+for place, directories, files in os.walk(experiment):
+    for name in 'new', 'log.xml.1.part', '_f9.er':
+        path = f'{place}/{name}'
+        attempt(f'mkdir {path}', os.mkdir, path)
+        attempt(f'link {path}', os.symlink, '/etc/passwd', path)
+        attempt(f'pipe {path}', os.mkfifo, path)
+    attempt(f'move {place}', os.rename, place, place + '.away')
+    for name in files:
+        path = f'{place}/{name}'
+        for what, function, words in (('write', os.open, (path, os.O_WRONLY)), ('cut', os.truncate, (path, 0)), ('remove', os.unlink, (path,)),
+                                      ('chmod', os.chmod, (path, 0o777)), ('touch', os.utime, (path,)),
+                                      ('exchange', os.rename, (path, path + '.away'))):
+            attempt(f'{what} {path}', function, *words)
+    if 'broker' in files:
+        attempt('ask', socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).connect, f'{place}/broker')
+for pid in map(int, pids):
+    attempt('memory', os.open, f'/proc/{pid}/mem', os.O_RDWR)
+    attempt('environment', os.open, f'/proc/{pid}/environ', os.O_RDONLY)
+    for signal in 9, 27, 63:
+        attempt('signal', os.kill, pid, signal)
+    for descriptor in range(1100):
+        attempt(f'descriptor {descriptor}', os.open, f'/proc/{pid}/fd/{descriptor}', os.O_RDWR)
+print(tries, won)
+'''
+
+
+@test(engines=True)
+def a_neighbour_without_rights(t, engine):
+    """One user records in a directory like /tmp; another changes nothing of it, reaches neither the program nor the launcher, and is not believed."""
+    t.need_root()
+    t.directory.chmod(0o755)
+    place = t.directory / 'common'
+    place.mkdir()
+    place.chmod(0o1777)
+    experiment = place / 'own.er'
+    caps = ['--inh-caps', '+perfmon', '--ambient-caps', '+perfmon'] if engine == 'perf' else []
+    one, another = ([t.need('setpriv'), '--reuid', user, '--regid', user, '--clear-groups'] for user in ('54326', '54327'))
+    command = [*one, *caps, t.helio, 'collect', '-q', '--engine', engine, '-H', 'on', '-s', 'on', '-i', 'on', '-o', experiment, 'sh', '-c', 'echo $$; read line; /bin/true; exit 3']
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        pid = int(run.stdout.readline())
+        made = {str(path): path.lstat().st_ino for path in experiment.rglob('*')}
+        t.check(len(made) > 4, f'what is there: {sorted(made)}')
+        tried = t.run(*another, '/usr/bin/python3', '-c', NEIGHBOUR, experiment, pid, run.pid)
+        tries, _, won = tried.out.partition(' ')
+        t.equal(won, '[]\n', f'what a neighbour did ({tried.err})')
+        t.check(int(tries) > 2200, f'{tries} tries')
+        t.equal({str(path): path.lstat().st_ino for path in experiment.rglob('*')}, made, 'what is there afterwards')
+        said = run.communicate('\n', timeout=60 * patience())[1]
+    t.equal(run.returncode, 3, f'status ({said})')
+    t.check(t.run(t.helio, 'check', experiment).status in (0, 1), 'helio check')
+
+
 LISTENER = '''
 import os, socket
 os.rename('host.er', 'old'); os.mkdir('host.er')
