@@ -343,6 +343,22 @@ static json_t *list_json(const struct value_list *list)
 	return array;
 }
 
+static json_t *made_json(const struct made_list *made)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < made->count; i++) {
+		struct result one;
+
+		result_init(&one, NULL, NULL);
+		struct value value = made->make(&one, i, made->data);
+
+		json_array_append_new(array, value_json(&value));
+		result_fini(&one);
+	}
+	return array;
+}
+
 static json_t *value_json(const struct value *value)
 {
 	switch (value->kind) {
@@ -367,6 +383,8 @@ static json_t *value_json(const struct value *value)
 		return list_json(value->list);
 	case VALUE_RECORD:
 		return record_json(value->record);
+	case VALUE_MADE:
+		return made_json(value->made);
 	}
 	return json_null();
 }

@@ -309,6 +309,7 @@ static const char *shown(const struct value *value, char number[NUMBER_SIZE])
 	case VALUE_NONE:
 	case VALUE_LIST:
 	case VALUE_RECORD:
+	case VALUE_MADE:
 		break;
 	}
 	return "";

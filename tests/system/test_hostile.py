@@ -210,6 +210,20 @@ def logs(t):
 
 
 @test
+def events_for_programs(t):
+    """What JSON alone has of each event of a log costs those who read text nothing."""
+    path = t.directory / 'hostile.er'
+    golden.founder(path)
+    log = path / 'log.xml'
+    lines = ''.join(f'<event kind="{"resume" if i % 2 else "pause"}" tstamp="{i}"/>\n' for i in range(200000))
+    log.write_text(log.read_text().replace('</experiment>', lines + '</experiment>'))
+    size = log.stat().st_size
+    _, memory, messages = spend(t, 'print', '-header', path)
+    t.check(memory <= TIMES * size + BESIDE, f'{memory >> 20} MB for {size / (1 << 20):.1f} MB ({messages[-200:]})')
+    t.check(len(t.print(path, '-header')[0]['rows'][0]['events']) >= 200000, 'events in JSON')
+
+
+@test
 def an_engine_without_a_name(t):
     golden.founder(t.directory / 'hostile.er')
     log = t.directory / 'hostile.er' / 'log.xml'

@@ -325,6 +325,16 @@ struct value value_list(struct value_list *list)
 	return (struct value){.kind = VALUE_LIST, .list = list};
 }
 
+struct value value_made(struct result *result, size_t count,
+			struct value (*make)(struct result *into, size_t index, const void *data),
+			const void *data)
+{
+	struct made_list *made = arena_new(&result->arena, struct made_list);
+
+	*made = (struct made_list){.make = make, .data = data, .count = count};
+	return (struct value){.kind = VALUE_MADE, .made = made};
+}
+
 char *metric_key(const struct metric *metric, enum metric_flavor flavor)
 {
 	static const char letters[] = " eia";

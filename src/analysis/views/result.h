@@ -25,6 +25,16 @@ enum value_kind {
 	VALUE_SHARE,   /* … in percent only */
 	VALUE_LIST,
 	VALUE_RECORD,
+	VALUE_MADE, /* a list whose values are made when it is rendered */
+};
+
+struct result;
+
+/* Long, and for programs only: where people read, nothing is made of it. */
+struct made_list {
+	struct value (*make)(struct result *into, size_t index, const void *data);
+	const void *data; /* the caller's, until the result is rendered */
+	size_t count;
 };
 
 struct value {
@@ -41,6 +51,7 @@ struct value {
 		};
 		struct value_list *list;
 		struct record *record;
+		struct made_list *made;
 	};
 };
 
@@ -226,6 +237,9 @@ struct value value_part(enum metric_unit unit, double number, double whole);
 struct value value_share(double number, double whole);
 struct value value_record(struct record *record);
 struct value value_list(struct value_list *list);
+struct value value_made(struct result *result, size_t count,
+			struct value (*make)(struct result *into, size_t index, const void *data),
+			const void *data);
 
 /* "e.totalcpu", the key of a metric's values: no visibility. The caller's to free. */
 char *metric_key(const struct metric *metric, enum metric_flavor flavor);

@@ -431,22 +431,17 @@ static struct value attributes_of(struct result *into, const struct attribute *a
 	return value_record(record);
 }
 
-static struct value events_of(struct result *into, const struct process_info *process)
+static struct value event_of(struct result *into, size_t index, const void *data)
 {
-	struct value_list *events = result_values(into);
+	const struct process_info *process = data;
+	const struct log_event *event = &process->events[index];
+	struct record *record = result_record_of(into, 3);
 
-	for (size_t i = 0; i < process->event_count_log; i++) {
-		const struct log_event *event = &process->events[i];
-		struct record *record = result_record_of(into, 3);
-
-		record_set(into, record, "kind", value_text(into, event->kind));
-		record_set(into, record, "time_s",
-			   value_real((double)event->time_ns / NS_PER_S, 9));
-		record_set(into, record, "attributes",
-			   attributes_of(into, event->attributes, event->attribute_count));
-		values_add(into, events, value_record(record));
-	}
-	return value_list(events);
+	record_set(into, record, "kind", value_text(into, event->kind));
+	record_set(into, record, "time_s", value_real((double)event->time_ns / NS_PER_S, 9));
+	record_set(into, record, "attributes",
+		   attributes_of(into, event->attributes, event->attribute_count));
+	return value_record(record);
 }
 
 static struct value words_of(struct result *into, char *const *words)
@@ -514,7 +509,8 @@ static void set_life(struct result *into, struct part *row, const struct process
 	part_set(into, row, "profile_events", value_count(process->event_count));
 	part_set(into, row, "trace_events", counts_of(into, process));
 	part_set(into, row, "dropped", value_count(process->dropped));
-	part_set(into, row, "events", events_of(into, process));
+	part_set(into, row, "events",
+		 value_made(into, process->event_count_log, event_of, process));
 }
 
 /* What the processes' parts are made of. */
