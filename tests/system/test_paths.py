@@ -720,6 +720,20 @@ def the_tool_is_hardened(t):
 
 
 @test
+def what_is_loaded_into_programs_is_hardened(t):
+    """As far as code may be that runs in handlers, before and after the C library: no tables to be written, no stack to be executed, nothing to be relocated in the code."""
+    libraries = sorted(t.build.glob('*.so'))
+    t.check(len(libraries) >= 3, f'libraries: {libraries}')
+    for library in libraries:
+        dynamic, segments = (t.run(t.need('readelf'), flag, '-W', library).out for flag in ['--dynamic', '--segments'])
+        stack = [line for line in segments.splitlines() if 'GNU_STACK' in line]
+        t.check('BIND_NOW' in dynamic and 'GNU_RELRO' in segments, f'{library.name}: relocated tables can be written')
+        t.check('TEXTREL' not in dynamic and stack and 'RWE' not in stack[0], f'{library.name}: {stack} {dynamic}')
+        loaded = [line for line in segments.splitlines() if line.split()[:1] == ['LOAD']]
+        t.check(loaded and not any('RWE' in line.replace(' ', '') for line in loaded), f'{library.name}: {loaded}')
+
+
+@test
 def the_tool_guards_its_returns(t):
     """
     On x86-64 helio says that a shadow stack suits it, and each object of ours that it is made of that its indirect branches land on endbr64 too.
