@@ -379,14 +379,23 @@ static void step(struct walk *walk, int fd)
 	walk->fd = fd;
 }
 
-/* Goes on with what the link says, if it is this user's or root's; the descriptor is closed. */
+/* This user, or root, whom a user namespace may know by another number: the root directory's. */
+static bool is_trusted(uid_t user)
+{
+	struct stat top;
+
+	return user == geteuid() || !user ||
+	       (!fstatat(AT_FDCWD, "/", &top, 0) && user == top.st_uid);
+}
+
+/* Goes on with what the link says, if its owner may say so; the descriptor is closed. */
 static bool follow(struct walk *walk, int link, const struct stat *info)
 {
 	enum { LINKS_LIMIT = 40 };
 	char target[PATH_MAX];
 	ssize_t length = -1;
 
-	if (info->st_uid && info->st_uid != geteuid())
+	if (!is_trusted(info->st_uid))
 		errno = EPERM;
 	else if (++walk->links > LINKS_LIMIT)
 		errno = ELOOP;

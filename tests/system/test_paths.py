@@ -271,6 +271,25 @@ def a_link_of_another_user_to_an_experiment(t):
 
 
 @test
+def links_of_root_in_a_user_namespace(t):
+    """There root has the number of nobody: its links are followed all the same."""
+    t.need_root()
+    t.directory.chmod(0o755)
+    home = t.directory / 'home'
+    home.mkdir()
+    shutil.move(t.collect(t.target('empty'), options=['-A', 'off']).experiment, home / 'it.er')
+    (t.directory / 'by_root').symlink_to(home)
+    for path in [home, *home.rglob('*')]:
+        os.chown(path, 54321, 54321)
+    inside = [t.need('setpriv'), '--reuid', '54321', '--regid', '54321', '--clear-groups', 'unshare', '-U', '--map-user=1000', '--map-group=1000']
+    if t.run(*inside, 'true').status:
+        raise Skip('no user namespace can be made')
+    result = t.run(*inside, t.helio, 'archive', t.directory / 'by_root/it.er')
+    t.equal(result.status, 0, f'a link of root\'s: {result.err}')
+    t.check((home / 'it.er/archives').is_dir(), 'nothing copied')
+
+
+@test
 def a_group_of_another_user(t):
     """What it names stays, by whatever command, name and link; so does a group that others can write. One's own is followed."""
     t.need_root()
