@@ -221,6 +221,13 @@ def events_for_programs(t):
     _, memory, messages = spend(t, 'print', '-header', path)
     t.check(memory <= TIMES * size + BESIDE, f'{memory >> 20} MB for {size / (1 << 20):.1f} MB ({messages[-200:]})')
     t.check(len(t.print(path, '-header')[0]['rows'][0]['events']) >= 200000, 'events in JSON')
+    log.write_text(re.sub('<event kind="(?:resume|pause)" tstamp="([0-9]+)"/>', r'<event kind="warning" text="w\1"/>', log.read_text()))
+    size = log.stat().st_size
+    _, memory, messages = spend(t, 'print', '-report', path)
+    t.check(memory <= TIMES * size + BESIDE, f'report: {memory >> 20} MB for {size / (1 << 20):.1f} MB ({messages[-200:]})')
+    shown = t.run(t.helio, 'print', '-report', path).out
+    told = re.search('([0-9]+) more warnings', shown)
+    t.check(told and int(told[1]) >= 200000 - 100, f'report says: {shown[-2000:]}')
 
 
 @test

@@ -418,6 +418,22 @@ static const char *without_stack(const struct session *session)
 	       "of them";
 }
 
+/* Nobody reads more of them here. */
+static void add_warnings(struct report *report, const struct diag_list *warnings)
+{
+	enum { MOST = 100 };
+	size_t shown = warnings->count > MOST ? MOST - 1 : warnings->count;
+
+	for (size_t i = 0; i < shown; i++)
+		add_text(report, "missing", warnings->items[i].text);
+	if (shown == warnings->count)
+		return;
+	char *text = xasprintf("%zu more warnings: see `header'", warnings->count - shown);
+
+	add_text(report, "missing", text);
+	free(text);
+}
+
 static void add_missing(struct report *report)
 {
 	struct session *session = report->print->session;
@@ -427,8 +443,7 @@ static void add_missing(struct report *report)
 	bool any = warnings->count > 0;
 
 	add_section(report, "What is missing");
-	for (size_t i = 0; i < warnings->count; i++)
-		add_text(report, "missing", warnings->items[i].text);
+	add_warnings(report, warnings);
 	any |= add_unasked(report);
 	any |= add_unrecorded(report);
 	any |= add_share(report, findings_unnamed(session, query, metric),
