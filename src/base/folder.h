@@ -59,7 +59,7 @@ bool folder_remove_itself(int folder, const char *name);
 bool folder_is_at(int folder, const char *path);
 /*
  * Whether a path names a folder without going through a link that is neither this user's nor
- * root's: another user's could lead to anything, at any moment.
+ * root's (EPERM): another user's could lead to anything, at any moment.  ESTALE: it names another.
  */
 bool folder_is_named_by(int folder, const char *path);
 

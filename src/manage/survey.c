@@ -14,6 +14,7 @@
 #include "manage/report.h"
 #include "manage/tree.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -244,10 +245,14 @@ bool survey_is_named_by(const struct experiment *experiment, const char *path,
 {
 	if (folder_is_named_by(experiment->folder, experiment->path))
 		return true;
-	diag_add(errors, DIAG_ERROR,
-		 "%s leads through a link of another user's, by which nothing is changed: name the "
-		 "experiment itself",
-		 path);
+	if (errno == EPERM)
+		diag_add(errors, DIAG_ERROR,
+			 "%s leads through a link of another user's, by which nothing is changed: "
+			 "name the experiment itself",
+			 path);
+	else
+		diag_add(errors, DIAG_ERROR, "Cannot change %s: %s", path,
+			 errno == ESTALE ? "something else has its name now" : strerror(errno));
 	return false;
 }
 
