@@ -28,7 +28,12 @@ def all_that_a_kind_has(t):
     build = pathlib.Path(f'{t.build}-kind-demo')
     if not (build / 'build.ninja').exists():
         succeeds(t, 'meson', 'setup', build, ROOT, '-Dkind_demo=true')
-    succeeds(t, 'ninja', '-C', build, 'products', 'tests/kind_demo/kind_demo')
+    derived = ['completions/helio', 'completions/_helio', 'completions/helio.fish', 'docs/helio-collect.1', 'docs/helio-print.1']
+    succeeds(t, 'ninja', '-C', build, 'products', 'tests/kind_demo/kind_demo', *derived)
+    for file in derived:
+        words = ('democalls', 'demoamount') if file.endswith('print.1') else ('demo', 'on')
+        text = (build / file).read_text().replace('\\', '')
+        t.check(all(word in text for word in words), f'{file} has it: what the kind brings is not written there by hand')
     t.helio = build / 'helio'
     t.check('--demo on|off' in t.run(t.helio, 'collect', '--help').out, 'its option is in the usage text')
     run = t.collect(build / 'tests' / 'kind_demo' / 'kind_demo', options=TRACED)

@@ -9,6 +9,7 @@
 #include "collector/core/time.h"
 #include "collector/sources/clock.h"
 #include "collector/sources/clock_look.h"
+#include "collector/sources/clock_window.h"
 
 /* What a call by number pushes between its wrapped function's frame and the call itself. */
 enum { CALL_SLACK = 64 };

@@ -14,10 +14,12 @@
 #include "collector/core/file.h"
 #include "collector/core/handler_stack.h"
 #include "collector/core/hold_signals.h"
+#include "collector/core/left_alone.h"
 #include "collector/core/log.h"
 #include "collector/core/loss.h"
 #include "collector/core/maps.h"
 #include "collector/core/modules.h"
+#include "collector/core/next_functions.h"
 #include "collector/core/own_time.h"
 #include "collector/core/own_use.h"
 #include "collector/core/params.h"
@@ -48,7 +50,6 @@
 #include "collector/sources/overhead.h"
 #include "collector/wrap/descriptor.h"
 #include "collector/wrap/lineage.h"
-#include "collector/core/next_functions.h"
 #include "format/params.h"
 #include "format/preload.h"
 
@@ -359,35 +360,6 @@ static int set_up(const char *label)
 	return 0;
 }
 
-static int find_program(struct dl_phdr_info *info, size_t size, void *goes_past_libc)
-{
-	const struct own_calls_image image = {
-		.size = UINT64_MAX,
-		.bias = info->dlpi_addr,
-		.segments = info->dlpi_phdr,
-		.count = info->dlpi_phnum,
-	};
-
-	(void)size;
-	*(bool *)goes_past_libc = own_calls_found(&image);
-	return 1; /* the program is the first one */
-}
-
-/* Why nothing may be touched in this program, or NULL. */
-static const char *reason_to_leave_alone(void)
-{
-	const char *preload = getenv("LD_PRELOAD");
-	bool goes_past_libc = false;
-
-	dl_iterate_phdr(find_program, &goes_past_libc);
-	if (goes_past_libc)
-		return "it makes its threads and signal handlers without the C library (Go without "
-		       "cgo)";
-	if (preload && strstr(preload, "/vgpreload_"))
-		return "valgrind runs it, for which our events are faults of its own";
-	return NULL;
-}
-
 __attribute__((constructor)) static void start(int count, char **arguments)
 {
 	(void)count;
@@ -397,7 +369,7 @@ __attribute__((constructor)) static void start(int count, char **arguments)
 	next_resolve();
 	bool record = read_environment();
 
-	const char *reason = collector.tracking ? reason_to_leave_alone() : NULL;
+	const char *reason = collector.tracking ? program_left_alone() : NULL;
 
 	if (reason) {
 		lineage_program_left_alone(reason);

@@ -12,6 +12,7 @@
 #include "collector/core/thread.h"
 #include "collector/core/time.h"
 #include "collector/sources/clock.h"
+#include "collector/sources/clock_window.h"
 #include "collector/sources/overhead.h"
 #include "format/varint.h"
 

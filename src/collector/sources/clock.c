@@ -17,6 +17,7 @@
 #include "collector/sources/clock_perf.h"
 #include "collector/sources/clock_phase.h"
 #include "collector/sources/clock_queue.h"
+#include "collector/sources/clock_window.h"
 #include "collector/unwind/unwind.h"
 #include "format/own_use.h"
 
@@ -311,42 +312,6 @@ static void skip_to(struct thread *thread, const struct clock_reading *reading)
 	thread->clock.system_done_us = reading->system_us;
 }
 
-static void narrow(struct window *window, const struct window *by)
-{
-	if (by->start_ns > window->start_ns)
-		window->start_ns = by->start_ns;
-	if (by->end_ns && (!window->end_ns || by->end_ns < window->end_ns))
-		window->end_ns = by->end_ns;
-}
-
-/* What -t and collector_thread_pause() leave to record. */
-static struct window window_of(const struct thread *thread)
-{
-	struct window window = {collector.window_start_ns, collector.window_end_ns};
-
-	narrow(&window, &thread->open);
-	return window;
-}
-
-bool clock_is_recording(const struct thread *thread, uint64_t now_ns)
-{
-	struct window window = window_of(thread);
-	bool stands;
-
-	control_recorded_ns(now_ns, &stands);
-	return !stands && now_ns >= window.start_ns && (!window.end_ns || now_ns < window.end_ns);
-}
-
-uint64_t clock_recorded_since(const struct thread *thread, uint64_t since_ns, uint64_t recorded_ns,
-			      uint64_t now_ns)
-{
-	uint64_t start_ns = window_of(thread).start_ns;
-	uint64_t ran_ns = control_recorded_ns(now_ns, &(bool){0}) - recorded_ns;
-	uint64_t seen_ns = now_ns - (since_ns > start_ns ? since_ns : start_ns);
-
-	return ran_ns < seen_ns ? ran_ns : seen_ns;
-}
-
 /* The window begins between the last reading and this one: only what came after its start counts.
  */
 static void enter_window(struct thread *thread, const struct clock_reading *reading,
@@ -415,7 +380,7 @@ static bool cut_pauses(struct thread *thread, struct clock_reading *reading)
 static bool in_window(struct thread *thread, struct clock_reading *reading)
 {
 	struct clock_reading *last = &thread->clock.last;
-	struct window window = window_of(thread);
+	struct window window = clock_window(thread);
 
 	if (thread->closed)
 		return false;

@@ -73,11 +73,5 @@ void clock_charge(struct thread *thread, enum format_state state, int64_t *pendi
 /* The clock id of a thread's CPU time, and that time up to this moment. */
 long clock_cpu_id(int tid);
 uint64_t clock_other_cpu_ns(int tid);
-/* Whether this moment of the thread is to be recorded: no pause, and within -t. */
-bool clock_is_recording(const struct thread *thread, uint64_t now_ns);
-/* How much of the time between two moments was, with the recording clock of the first one; the
- * thread's recording runs at the second. */
-uint64_t clock_recorded_since(const struct thread *thread, uint64_t since_ns, uint64_t recorded_ns,
-			      uint64_t now_ns);
 
 #endif

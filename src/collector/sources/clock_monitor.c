@@ -18,6 +18,7 @@
 #include "collector/sources/clock_monitor.h"
 
 #include "collector/core/log.h"
+#include "collector/core/next_functions.h"
 #include "collector/core/own_use.h"
 #include "collector/core/rawthread.h"
 #include "collector/core/recording.h"
@@ -38,10 +39,10 @@
 #include "collector/sources/clock_queue.h"
 #include "collector/sources/clock_signals.h"
 #include "collector/sources/clock_stop.h"
+#include "collector/sources/clock_takers.h"
 #include "collector/sources/clock_timer.h"
 #include "collector/sources/overhead.h"
 #include "collector/unwind/unwind.h"
-#include "collector/core/next_functions.h"
 #include "collector/wrap/wait.h"
 
 #include <linux/futex.h>
@@ -68,7 +69,6 @@ static _Atomic unsigned sending;  /* a signal is on its way out */
 static _Atomic bool paused;
 static _Atomic bool seldom;
 static _Atomic uint32_t files_wanted; /* see monitor_engine_open_files: a futex */
-static bool takers_said;	      /* see say_taker */
 static char *stack;
 static int monitor_tid;
 static struct overhead_account looks; /* see paying_clock_ns */
@@ -402,38 +402,6 @@ static bool is_running(int tid)
 	return clock_other_cpu_ns(tid) != clock_other_cpu_ns(tid);
 }
 
-/*
- * Where none of our wrappers stands between (`helio attach`) sigwait would hand out ours: what
- * blocks them, and waits so, gets none.  Such a thread hardly does anything else; what it does has
- * no call stack, and not the one of its last tick.
- */
-static void note_taker(struct thread *thread, const struct clock_remote *remote)
-{
-	if (remote->call != SYS_rt_sigtimedwait || !collector.late || !thread->blocked ||
-	    thread->takes_signals || !thread_try_lock(thread))
-		return;
-	thread->takes_signals = true;
-	thread->cpu_stack = FORMAT_NO_STACK;
-	timer_disarm(thread);
-	thread_unlock(thread);
-}
-
-/* It has computed for so long without a tick that this is worth a word. */
-static void say_taker(const struct thread *thread, const struct clock_remote *remote)
-{
-	enum { WORTH = 8 }; /* intervals */
-	uint64_t computed_ns =
-		remote->cpu_ns - thread->clock.last.cpu_ns + (uint64_t)thread->clock.cpu_pending_ns;
-
-	if (takers_said || !thread->takes_signals ||
-	    (int64_t)computed_ns < (int64_t)(WORTH * collector.interval_ns))
-		return;
-	takers_said = true;
-	log_warning("threads that block all signals and take them by hand (sigwait) got no ticks: "
-		    "what they compute has no call stack",
-		    0);
-}
-
 /* After a stop, or one in the midst of our looks: its guard's handler comes before all else. */
 static bool tells_itself(const struct thread *thread, const struct tick *tick)
 {
@@ -488,8 +456,8 @@ static void look_at(struct thread *thread, void *arg)
 		end_wait(thread, tid, tick->resumed);
 	}
 	clock_look_call(&thread->files, &remote);
-	note_taker(thread, &remote);
-	say_taker(thread, &remote);
+	takers_note(thread, &remote);
+	takers_say(thread, &remote);
 	if (remote.blocked)
 		tick->idle += idled;
 	if (remote.blocked || remote.hidden)
@@ -808,5 +776,5 @@ void monitor_engine_forget(void)
 	atomic_store(&running, 0);
 	atomic_store(&sending, 0);
 	atomic_store(&files_wanted, 0);
-	takers_said = false;
+	takers_forget();
 }

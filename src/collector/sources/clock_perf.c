@@ -29,6 +29,7 @@
 #include "collector/sources/clock_perf.h"
 
 #include "collector/core/log.h"
+#include "collector/core/next_functions.h"
 #include "collector/core/rawthread.h"
 #include "collector/core/recording.h"
 #include "collector/core/stack.h"
@@ -49,7 +50,6 @@
 #include "collector/sources/overhead.h"
 #include "collector/unwind/unwind.h"
 #include "collector/wrap/descriptor.h"
-#include "collector/core/next_functions.h"
 #include "collector/wrap/wait.h"
 
 #include <linux/perf_event.h>

@@ -31,6 +31,7 @@
 #include "collector/sources/clock.h"
 #include "collector/sources/clock_perf.h"
 #include "collector/sources/clock_signals.h"
+#include "collector/sources/clock_window.h"
 #include "collector/sources/overhead.h"
 #include "collector/unwind/rule.h"
 #include "collector/wrap/descriptor.h"

@@ -18,6 +18,7 @@
 #include "collector/sources/clock.h"
 #include "collector/sources/clock_look.h"
 #include "collector/core/next_functions.h"
+#include "collector/sources/clock_window.h"
 
 #include <linux/futex.h>
 

@@ -2,8 +2,11 @@
 /* help, version, quit: the commands about the program itself. */
 #include "print/commands/command_help.h"
 
+#include "analysis/metric/metric.h"
+#include "analysis/views/result.h"
 #include "base/array.h"
 #include "base/memory.h"
+#include "present/number.h"
 #include "print/commands/command.h"
 
 #include <stdlib.h>
@@ -87,6 +90,34 @@ static void list_commands(struct result *result, const struct command *only)
 	}
 }
 
+/* What programs learn of the metrics that there may be, but for counters, which experiments name.
+ */
+static void list_metrics(struct result *result)
+{
+	struct value_list *list = result_values(result);
+	struct part *facts = result_facts(result, 0);
+	const struct metric *metric;
+
+	for (size_t i = 0; (metric = metric_catalogue(NULL, i)); i++) {
+		struct record *record = result_record(result);
+		enum trace_kind kind = metric_trace(metric);
+
+		record_set(result, record, "name", value_text(result, metric->command));
+		record_set(result, record, "title", value_text(result, metric->title));
+		record_set(result, record, "unit",
+			   value_text(result, number_unit_name(metric->unit)));
+		record_set(result, record, "description", value_text(result, metric->description));
+		record_set(result, record, "recorded_by",
+			   value_text(result, metric->is_static	    ? NULL
+					      : kind == TRACE_KINDS ? "-p"
+								    : format_kinds[kind].option));
+		values_add(result, list, value_record(record));
+	}
+	facts->audience = FOR_PROGRAMS;
+	facts->facts.of_all = true;
+	part_set(result, facts, "catalogue", value_list(list));
+}
+
 static bool command_help(struct print *print, char **arguments, size_t count)
 {
 	const struct command *command = NULL;
@@ -104,6 +135,8 @@ static bool command_help(struct print *print, char **arguments, size_t count)
 	}
 	result_init(&result, "help", print->session);
 	list_commands(&result, command);
+	if (!command)
+		list_metrics(&result);
 	if (command)
 		add_command(&result, add_commands(&result), command);
 	else
