@@ -5,7 +5,7 @@
  * the collector shows a program its own signals only.
  */
 #include "collector/core/sys.h"
-#include "collector/sources/clock.h"
+#include "collector/sources/clock_signals.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
