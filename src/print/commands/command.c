@@ -7,6 +7,7 @@
 #include "base/strbuf.h"
 #include "base/suggest.h"
 #include "print/commands/command_inlines.h"
+#include "print/commands/command_source.h"
 #include "print/progress.h"
 
 #include <stdlib.h>
