@@ -22,8 +22,8 @@ async function sameAsPrint(page, label, result, rows = result.rows) {
 	const shown = await rowsOf(page, label);
 	const metrics = result.metrics.filter((m) => m.unit !== 'text');
 	assert.ok(shown.length > 0, `${label}: no rows`);
-	assert.deepEqual(shown.map((r) => r.name), rows.slice(0, shown.length).map((r) => r.name), label);
-	shown.forEach((row, i) => metrics.forEach((m, k) => near(valueOf(row.tips[k]), rows[i][m.name] ?? 0, `${label}: ${row.name}: ${m.name}`)));
+	assert.deepEqual(shown.map((r) => r.name), shown.map((r) => rows[r.index]?.name), label);
+	for (const row of shown) metrics.forEach((m, k) => near(valueOf(row.tips[k]), rows[row.index][m.name] ?? 0, `${label}: ${row.name}: ${m.name}`));
 }
 
 test('the address logs in once, the secret leaves it, and nothing else is asked', async () => {
@@ -121,7 +121,7 @@ test('source and disassembly side by side are linked', async () => {
 	await closePage(page);
 });
 
-for (const view of ['overview', 'timeline', 'flame', 'flame?mode=icicle', 'flame?mode=sandwich&fn=insert', 'heap', 'heap?heap=leaks', 'heap?heap=allocs', 'io', 'io?io=iodetail', 'io?io=iocallstack',
+for (const view of ['overview', 'timeline', 'flame', 'flame?mode=icicle', 'flame?mode=sandwich&of=insert', 'heap', 'heap?heap=leaks', 'heap?heap=allocs', 'io', 'io?io=iodetail', 'io?io=iocallstack',
 	'io?io=iostat', 'layout', 'statistics', 'statistics?stat=samples', 'experiments', 'start'])
 	test(`${view} opens`, async () => {
 		const page = await openPage(server, view);
