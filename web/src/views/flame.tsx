@@ -235,7 +235,7 @@ function Picture({ tree, up, hideRoot, panes }: { tree: Tree; up: boolean; hideR
 	]);
 	const told = hover && hover.node >= 0 ? hover.node : focus;
 	return (
-		<div class="picture">
+		<div class={`picture ${up ? 'up' : ''}`}>
 			<div class="scroll" ref={scroll}>
 				<Canvas canvasRef={canvas} height={height} label={`Flame graph of ${mainTitle.value}; the call tree is the same as a table`} paint={paint}
 					redraw={[tree, zoom, focus, hits, fill, rh, up]} onKeyDown={walk}

@@ -430,6 +430,53 @@ test('a program is recorded from the page, and opened', async () => {
 	await other.stop();
 });
 
+test('a view is copied as text, CSV and JSON, a picture saved as SVG', async () => {
+	const page = await openPage(server, 'functions?m=e.totalcpu:name', { permissions: ['clipboard-read', 'clipboard-write'], acceptDownloads: true });
+	const copied = async (item) => {
+		await page.click('.topbar >> text=Copy');
+		await page.click(`role=menuitem[name=/^${item}/]`);
+		await page.waitForSelector('.toast');
+		const text = await page.evaluate(() => navigator.clipboard.readText());
+		await page.waitForSelector('.toast', { state: 'detached' });
+		return text;
+	};
+	const [result] = print(['all.1.er'], '-metrics', 'e.totalcpu:name', '-functions').slice(-1);
+	assert.deepEqual(JSON.parse(await copied('Copy as JSON')).rows, result.rows);
+	const lines = (await copied('Copy as CSV')).trim().split('\n');
+	assert.equal(lines.length - 3, result.rows.length);
+	assert.ok((await copied('Copy as text')).includes(result.rows[1].name));
+	await go(page, 'flame');
+	await page.click('.topbar >> text=Copy');
+	const [download] = await Promise.all([page.waitForEvent('download'), page.click('role=menuitem[name="Save picture as SVG …"]')]);
+	const svg = readFileSync(await download.path(), 'utf8');
+	assert.match(svg, /^<svg xmlns=/);
+	const wrong = await page.evaluate((text) => new DOMParser().parseFromString(text, 'image/svg+xml').querySelector('parsererror')?.textContent ?? '', svg);
+	assert.equal(wrong, '');
+	assert.ok(svg.includes('>crunch<'));
+	await closePage(page);
+});
+
+test('the page in one file shows its answers and asks nobody', async () => {
+	execFileSync(helio, ['html', 'all.1.er', '-o', 'one.html'], { cwd: folder, stdio: 'ignore' });
+	const context = await (await openBrowser()).newContext({ viewport: { width: 1280, height: 800 } });
+	const page = await context.newPage();
+	const asked = [];
+	page.complaints = [];
+	page.on('request', (r) => asked.push(r.url()));
+	page.on('console', (m) => { if (m.type() === 'error') page.complaints.push(m.text()); });
+	await page.goto(`file://${folder}/one.html#v1/functions`);
+	await page.waitForSelector('.page');
+	await settled(page);
+	await sameAsPrint(page, 'Functions', print(['all.1.er'], '-functions').at(-1));
+	for (const view of ['overview', 'calltree', 'flame', 'timeline', 'heap']) {
+		await page.click(`nav a[href="#v1/${view}"]`);
+		await settled(page);
+		assert.equal(await page.$('.empty'), null, view);
+	}
+	assert.deepEqual(asked.filter((u) => !u.startsWith('file:') && !u.startsWith('data:')), []);
+	await closePage(page);
+});
+
 for (const colorScheme of ['light', 'dark'])
 	test(`roles and contrast are right (${colorScheme})`, async () => {
 		const page = await openPage(server, 'overview', { colorScheme, bypassCSP: true });
