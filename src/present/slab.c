@@ -210,16 +210,21 @@ void slab_add_timeline(struct slab *slab, json_t *object, const struct timeline 
 
 /* ---- all of it ---- */
 
+static void put(const void *data, size_t size, FILE *file)
+{
+	if (size)
+		fwrite(data, 1, size, file);
+}
+
 void slab_write(struct slab *slab, const char *header, size_t size, FILE *file)
 {
 	static const char zeros[8];
 	uint32_t length = (uint32_t)size;
 
-	fwrite(magic, 1, sizeof(magic) - 1, file);
-	fwrite(&length, 1, sizeof(length), file);
-	fwrite(header, 1, size, file);
-	fwrite(zeros, 1, -(sizeof(magic) - 1 + sizeof(length) + size) & 7, file);
-	if (slab->bytes.length)
-		fwrite(slab->bytes.text, 1, slab->bytes.length, file);
+	put(magic, sizeof(magic) - 1, file);
+	put(&length, sizeof(length), file);
+	put(header, size, file);
+	put(zeros, -(sizeof(magic) - 1 + sizeof(length) + size) & 7, file);
+	put(slab->bytes.text, slab->bytes.length, file);
 	strbuf_fini(&slab->bytes);
 }

@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/terminal.h"
 #include "experiment/group.h"
+#include "object/elf/debuginfod.h"
 #include "print/commands/command.h"
 #include "print/commands/command_index.h"
 #include "print/commands/command_inlines.h"
@@ -40,6 +41,21 @@ struct answerer {
 	pthread_mutex_t lock;	   /* of `all` */
 	pthread_rwlock_t altering; /* of what requests define in the sessions */
 };
+
+/* ---- who waits for debug files ---- */
+
+/* Of the request that this thread is at; or NULL. */
+static _Thread_local struct watch *asking;
+
+static bool is_unwanted(void)
+{
+	return asking && !watch_tell(asking, 0);
+}
+
+static void watch_debuginfod(void)
+{
+	debuginfod_watch(is_unwanted);
+}
 
 /* ---- opening ---- */
 
@@ -81,7 +97,11 @@ enum status answerer_open(char *const *paths, size_t count, struct watch *watch,
 	struct answerer *answerer = xcalloc(1, sizeof(*answerer));
 	enum status status;
 
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
 	*out = NULL;
+	pthread_once(&once, watch_debuginfod);
+	asking = watch;
 	pthread_mutex_init(&answerer->lock, NULL);
 	pthread_rwlock_init(&answerer->altering, NULL);
 	read_startup(answerer, diags);
@@ -90,6 +110,7 @@ enum status answerer_open(char *const *paths, size_t count, struct watch *watch,
 	experiment_paths_drop_twins(&answerer->paths, &answerer->opening);
 	status = cache_open(answerer->paths.items, answerer->paths.count, false, false, watch,
 			    &answerer->sums, &answerer->opening);
+	asking = NULL;
 	for (size_t i = 0; i < answerer->opening.count; i++)
 		diag_add(diags, answerer->opening.items[i].level, "%s",
 			 answerer->opening.items[i].text);
@@ -365,6 +386,7 @@ static void run(struct answerer *answerer, struct session *session,
 
 	begin(&print, answerer, session, &startup);
 	set_watch(&print, request);
+	asking = &print.watch;
 	bool has_format = set_format(&print.presenter, request->format);
 
 	if (!paper_open(&paper, &print.output, print.presenter.format == PRESENT_SLAB)) {
@@ -385,6 +407,7 @@ static void run(struct answerer *answerer, struct session *session,
 		}
 		answer->cancelled |= print.watch.cancelled;
 	}
+	asking = NULL;
 	paper_close(&paper, &print.output);
 	print_fini(&print);
 	diag_fini(&startup); /* told when it was opened */

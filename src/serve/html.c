@@ -322,13 +322,8 @@ int serve_html(const char *program, char *const *experiments, size_t count, cons
 	struct server server;
 	int status = EXIT_FAILED;
 
-	if (!find("index.html")) {
-		terminal_printf(
-			stderr,
-			"%s: This program was built without the page: install Node.js 18 or "
-			"later with npm (Debian: apt install nodejs npm) and build it "
-			"again\n",
-			program);
+	if (static_missing()) {
+		terminal_printf(stderr, "%s: %s\n", program, static_missing());
 		return EXIT_FAILED;
 	}
 	if (!server_init(&server, &config))

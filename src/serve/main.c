@@ -208,6 +208,8 @@ static int serve(struct server *server, struct listeners *listeners, int signals
 	if (ok) {
 		bool opens = !config->no_open && !config->socket && browser_is_there();
 
+		if (static_missing())
+			terminal_printf(stderr, "%s: %s\n", config->program, static_missing());
 		browser_tell(config->program, listeners, &server->tokens, config->no_open);
 		if (opens) {
 			char *address = browser_address(listeners, &server->tokens);

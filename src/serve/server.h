@@ -102,7 +102,10 @@ bool guard_knows(struct server *server, const struct request *request);
 /* "helio-PORT" of the address that the request came by, the caller's to free. */
 char *guard_cookie_name(const struct server *server, const struct request *request);
 
-/* static.c: a file of the page. False: there is none by that path. */
+/* static.c */
+/* What to do where the program was built without the page; NULL: it has one. */
+const char *static_missing(void);
+/* A file of the page. False: there is none by that path. */
 bool static_answer(const char *path, struct reply *reply);
 
 /* Of a body's member; NULL: it is not there, or of another type. */

@@ -8,18 +8,18 @@
 
 #include <string.h>
 
-/* A program that was built without the page says what to do. */
-static const char missing[] =
-	"<!doctype html>\n<meta charset=\"utf-8\">\n<title>helio view</title>\n"
-	"<h1>The page of helio view was not built</h1>\n"
-	"<p>Building it takes Node.js 18 or later with npm. Install them (on Debian: <code>apt "
-	"install nodejs npm</code>), build Heliometer again (<code>./dev build</code>), and start "
-	"<code>helio view</code> again. Until then <code>helio print</code> shows all that there "
-	"is.</p>\n";
+#define REMEDY                                                                                     \
+	"install Node.js 18 or later with npm (Debian: apt install nodejs npm) and build "         \
+	"Heliometer "                                                                              \
+	"again (./dev build)"
 
-static bool is_built(void)
+static const char missing_page[] =
+	"<!doctype html>\n<meta charset=\"utf-8\">\n<title>helio view</title>\n"
+	"<h1>This program was built without its page</h1>\n<p>" REMEDY ".</p>\n";
+
+const char *static_missing(void)
 {
-	return page_files[0].name;
+	return page_files[0].name ? NULL : "this program was built without its page: " REMEDY;
 }
 
 static void answer_file(const struct page_file *file, struct reply *reply)
@@ -43,11 +43,11 @@ bool static_answer(const char *path, struct reply *reply)
 			answer_file(file, reply);
 			return true;
 		}
-	if (is_built() || strcmp(name, "index.html") != 0)
+	if (!static_missing() || strcmp(name, "index.html") != 0)
 		return false;
 	reply->status = HTTP_OK;
 	reply->type = "text/html; charset=utf-8";
-	reply->constant = missing;
-	reply->constant_size = sizeof(missing) - 1;
+	reply->constant = missing_page;
+	reply->constant_size = sizeof(missing_page) - 1;
 	return true;
 }

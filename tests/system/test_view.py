@@ -714,7 +714,7 @@ def page_in_a_file(t):
     """Its answers are those of helio print; whatever names hold, it stays one page that asks nobody."""
     make_kinds.make(str(t.directory))
     result = t.run(t.helio, 'html', 'kinds.1.er', '-o', 'page.html')
-    if 'built without the page' in result.err:
+    if 'built without its page' in result.err:
         t.check(result.status == 1 and 'nodejs npm' in result.err, result.err)
         raise Skip('the page was not built')
     t.equal((result.status, result.out), (0, 'helio html: page.html\n'), result.err)

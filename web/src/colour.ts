@@ -64,8 +64,7 @@ export const kindColour: Record<string, string> = {
 
 // What a load object is, as far as its name tells: the program, the C library and its kin, the kernel.
 export type Kind = 'program' | 'library' | 'system' | 'kernel' | 'pseudo';
-export function kindOf(name: string, object: string | null | undefined, programs: Set<string>): Kind {
-	if (name.startsWith('<')) return 'pseudo';
+export function kindOf(object: string | null | undefined, programs: Set<string>): Kind {
 	if (!object) return 'pseudo';
 	if (object.startsWith('[')) return 'kernel';
 	if (programs.has(object)) return 'program';

@@ -6,6 +6,9 @@ const escapeRegex = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g
 // A name as a regular expression inside the quotes of an expression, which cannot hold a quote.
 export const pattern = (name: string): string => escapeRegex(name).replace(/"/g, '.');
 
+// Rows that are no functions: <Total>, <before recording>. What a program calls `<x` is one.
+export const isPseudo = (name: string, object?: string | null): boolean => !object && /^<.*>$/.test(name);
+
 // The function's own name, without what lists put behind it to tell it from others.
 export const plainName = (name: string): string => name.replace(/ \(inlined\)$/, '').replace(/ \[[^\]]*\]$/, '');
 
@@ -18,7 +21,7 @@ export const isNotLeaf = (name: string): string => `!(${isLeaf(name)})`;
 // What stands on the stack in this order without gaps. Inlined calls and pseudo-functions are no part of
 // what a filter sees.
 export function stackHas(names: string[]): string {
-	const real = names.filter((name) => !name.startsWith('<') && !name.endsWith(' (inlined)'));
+	const real = names.filter((name) => !isPseudo(name) && !name.endsWith(' (inlined)'));
 	if (real.length === 0) return 'TRUE';
 	if (real.length === 1) return onStack(real[0]!);
 	return `(${real.map(functions).join(',')}) ORDERED IN STACK`;

@@ -38,7 +38,7 @@ function follow(running: api.Running<unknown>): () => void {
 	const poll = async (): Promise<void> => {
 		let done = works.value.find((w) => w.id === running.id)?.done ?? 0;
 		try {
-			done = (await api.progress(running.id)).done;
+			done = (await api.progress(running.id)).done ?? done;
 		} catch {
 			// It has just ended, or has nothing to say yet.
 		}

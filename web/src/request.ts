@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // State to a request of `helio print`, and a request to the command line that asks for the same.
 
-import { conjunction } from './filter';
+import { conjunction, isPseudo } from './filter';
 import type { State } from './fragment';
 import type { PrintRequest } from './types';
 
@@ -60,6 +60,6 @@ export function commandLine(req: PrintRequest, experiments: string[]): string {
 // How a function is named to a command: with its load object, for there may be others of the name.
 export function functionRef(name: string, object: string | null | undefined): string {
 	const plain = name.replace(/ \(inlined\)$/, '');
-	if (!object || plain.startsWith('<') || / \[[^\]]*\]$/.test(plain)) return plain;
+	if (!object || isPseudo(plain, object) || / \[[^\]]*\]$/.test(plain)) return plain;
 	return `${plain} [${object.slice(object.lastIndexOf('/') + 1)}]`;
 }

@@ -90,7 +90,7 @@ function Nav(): JSX.Element {
 		<nav class="nav" aria-label="Views">
 			{groups.map((g) => (
 				<div role="group" aria-label={g}>{g && <h2>{g}</h2>}
-					{views.filter((v) => v.group === g && !v.hidden).map((v) => {
+					{views.filter((v) => v.group === g && !v.hidden && !(api.isFixed && v.free)).map((v) => {
 						const why = v.command && experiments.value.length ? whyNot(v.command) : null;
 						const number = v.group !== '' && key < 9 ? ++key : 0;
 						return <a href={`#v1/${v.id}`} class={`${view.value === v.id ? 'on' : ''} ${why ? 'off' : ''}`} aria-current={view.value === v.id ? 'page' : undefined}

@@ -13,6 +13,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -149,17 +150,23 @@ static char *end_question(int fd, char *path)
 	return NULL;
 }
 
+/* One question at a time: the library's client and what is known of a question are one. */
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+
 char *debuginfod_debug_file(const char *build_id, const char *name)
 {
 	char *path = NULL;
 	int fd = -1;
 
+	pthread_mutex_lock(&turn);
 	begin_question(name);
 	/* length 0: the build-id is text */
 	if (client.find_debug_file)
 		fd = client.find_debug_file(client.handle, (const unsigned char *)build_id, 0,
 					    &path);
-	return end_question(fd, path);
+	path = end_question(fd, path);
+	pthread_mutex_unlock(&turn);
+	return path;
 }
 
 char *debuginfod_source(const char *build_id, const char *path)
@@ -167,11 +174,14 @@ char *debuginfod_source(const char *build_id, const char *path)
 	char *found = NULL;
 	int fd = -1;
 
+	pthread_mutex_lock(&turn);
 	begin_question(path);
 	if (client.find_source)
 		fd = client.find_source(client.handle, (const unsigned char *)build_id, 0, path,
 					&found);
-	return end_question(fd, found);
+	found = end_question(fd, found);
+	pthread_mutex_unlock(&turn);
+	return found;
 }
 
 void debuginfod_watch(bool (*cancelled)(void))

@@ -15,7 +15,7 @@ export const selectFunction = (name: string, object: string | null | undefined):
 
 export function functionMenu(name: string, object: string | null | undefined, path?: string[]): Menu {
 	const ref = functionRef(name, object);
-	const code = !name.startsWith('<');
+	const code = !filter.isPseudo(name, object);
 	const copy: Menu = [{ text: 'Copy name', run: () => void copyText(filter.plainName(name), 'the name') }];
 	if (!code) return copy;
 	const items: Menu = [
@@ -36,7 +36,7 @@ export function functionMenu(name: string, object: string | null | undefined, pa
 		{ text: 'Source', hint: 's', run: () => show('source', { fn: ref, file: undefined, line: undefined }) },
 		{ text: 'Disassembly', run: () => show('disassembly', { fn: ref, file: undefined, line: undefined }) },
 		{ text: 'Callers and callees', hint: 'c', run: () => show('callers', { fn: ref, frag: undefined }) },
-		{ text: 'Flame graph of it (callers and callees)', run: () => show('flame', { fn: ref, mode: 'sandwich' }) },
+		{ text: 'Flame graph of it (callers and callees)', run: () => show('flame', { fn: ref, of: ref, mode: 'sandwich' }) },
 		null, ...copy,
 	];
 }

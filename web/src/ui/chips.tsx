@@ -23,21 +23,21 @@ export function Chips(): JSX.Element | null {
 		{ text: 'Remove', run: () => setFilters(drop(i)) },
 	], x, y);
 	return (
-		<div class="chips" role="list" aria-label="Filters">
+		<div class="chips" role="group" aria-label="Filters">
 			{filters.map((f, i) => (
-				<span class="chip" role="listitem">
+				<span class="chip">
 					<button class="text" title={f} onClick={(e) => menu(i, e.clientX, e.clientY)}
 						onContextMenu={(e) => { e.preventDefault(); menu(i, e.clientX, e.clientY); }}>{f}</button>
 					<button class="x" aria-label={`Remove filter ${f}`} onClick={() => setFilters(drop(i))}>✕</button>
 				</span>
 			))}
 			{parked.map((f, i) => (
-				<span class="chip off" role="listitem">
+				<span class="chip off">
 					<button class="text" title={`Put aside: ${f}`} onClick={() => setFilters([...filters, f], parked.filter((_, k) => k !== i))}>{f}</button>
 					<button class="x" aria-label={`Forget filter ${f}`} onClick={() => setFilters(filters, parked.filter((_, k) => k !== i))}>✕</button>
 				</span>
 			))}
-			{hidden && <span class="chip" role="listitem"><span class="text">as one function each: {hidden}</span><button class="x" aria-label="Show all load objects" onClick={() => patch({ hide: undefined })}>✕</button></span>}
+			{hidden && <span class="chip"><span class="text">as one function each: {hidden}</span><button class="x" aria-label="Show all load objects" onClick={() => patch({ hide: undefined })}>✕</button></span>}
 			<button class="flat" onClick={() => editFilter()}>+ filter</button>
 			<button class="flat" title="Copy the filters as one expression" onClick={() => void copyText(conjunction(filters), 'the filter expression')} disabled={!filters.length}>copy</button>
 			<button class="flat" onClick={() => setFilters([], [])}>remove all</button>

@@ -34,36 +34,37 @@ export const openMetrics = (): void => openDialog('Metrics', () => <Picker />, t
 
 function Picker(): JSX.Element {
 	const known = catalogue.value;
-	const [list, setList] = useState<Picked[]>(() => parseSpecification(state.value.p.m || known?.specification || ''));
-	if (!known) return <p>Working …</p>;
 	const titles = new Map<string, string>();
-	for (const m of known.metrics) {
+	for (const m of known?.metrics ?? []) {
 		const name = m.name.replace(/^[eia]\./, '');
 		if (m.unit !== 'text' && name !== m.name) titles.set(name, shortTitle(m.title).replace(/^(Excl|Incl)\. /, ''));
 	}
-	const rows: Picked[] = [...list, ...[...titles.keys()].filter((n) => !list.some((p) => p.name === n)).map((name) => ({ name, e: false, i: false }))];
-	const set = (name: string, flavour: 'e' | 'i', on: boolean): void => {
-		const next = rows.map((p) => (p.name === name ? { ...p, [flavour]: on } : p));
-		setList(next.filter((p) => p.e || p.i));
-	};
+	// Those that are shown, in their order, then all others. A row stays where it is while it is picked.
+	const [rows, setRows] = useState<Picked[]>(() => {
+		const shown = parseSpecification(state.value.p.m || known?.specification || '');
+		return [...shown, ...[...titles.keys()].filter((n) => !shown.some((p) => p.name === n)).map((name) => ({ name, e: false, i: false }))];
+	});
+	if (!known) return <p>Working …</p>;
+	const set = (name: string, flavour: 'e' | 'i', on: boolean): void =>
+		setRows(rows.map((p) => (p.name === name ? { ...p, [flavour]: on } : p)));
 	const move = (i: number, by: number): void => {
-		const next = [...list];
+		const next = [...rows];
 		const [taken] = next.splice(i, 1);
 		next.splice(Math.max(0, i + by), 0, taken!);
-		setList(next);
+		setRows(next);
 	};
 	const apply = (): void => {
-		patch({ m: list.length ? formatSpecification(list) : undefined });
+		patch({ m: rows.some((p) => p.e || p.i) ? formatSpecification(rows) : undefined });
 		closeDialog();
 	};
 	return (
 		<div class="picker">
 			<table><thead><tr><th scope="col">Metric</th><th scope="col">Excl.</th><th scope="col">Incl.</th><th scope="col">Order</th></tr></thead><tbody>
 				{rows.map((p, i) => (
-					<tr class={p.e || p.i ? 'on' : ''}>
+					<tr key={p.name} class={p.e || p.i ? 'on' : ''}>
 						<th scope="row" title={p.name}>{titles.get(p.name) ?? p.name}</th>
 						{(['e', 'i'] as const).map((f) => <td><input type="checkbox" checked={p[f]} aria-label={`${f === 'e' ? 'Exclusive' : 'Inclusive'} ${titles.get(p.name) ?? p.name}`} onChange={(e) => set(p.name, f, e.currentTarget.checked)} /></td>)}
-						<td>{i < list.length && <><button class="flat" aria-label="Up" disabled={i === 0} onClick={() => move(i, -1)}>↑</button><button class="flat" aria-label="Down" disabled={i === list.length - 1} onClick={() => move(i, 1)}>↓</button></>}</td>
+						<td>{(p.e || p.i) && <><button class="flat" aria-label="Up" disabled={i === 0} onClick={() => move(i, -1)}>↑</button><button class="flat" aria-label="Down" disabled={i === rows.length - 1} onClick={() => move(i, 1)}>↓</button></>}</td>
 					</tr>
 				))}
 			</tbody></table>

@@ -53,7 +53,7 @@ export function Frame({ query, command, tools, show, count, empty }: FrameProps)
 		<section class={`view ${query.busy ? 'busy' : ''} ${query.stale ? 'stale' : ''}`} aria-busy={query.busy}>
 			{tools && <div class="tools">{tools}</div>}
 			{why ? <Empty command={command} />
-				: query.error && !main ? <div class="problem" role="alert">{query.error}</div>
+				: query.error && !main ? <div class={/record/.test(query.error) ? 'empty' : 'problem'} role="alert">{query.error}</div>
 				: !results ? <div class="empty">{query.busy ? 'Working …' : ''}</div>
 				: n === 0 ? <Empty command={command} text={empty} />
 				: <>{query.error && <div class="problem" role="alert">{query.error}</div>}{show(results)}</>}

@@ -4,6 +4,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { baseName } from '../format';
+import { isPseudo } from '../filter';
 import { useKeys } from '../keys';
 import { useQuery } from '../query';
 import { functionRef, request } from '../request';
@@ -138,7 +139,7 @@ export function CallTree(): JSX.Element {
 					parent: (k) => visible.indexOf(nodes[visible[k]!]!.parent),
 				}}
 				name={(row) => <><span class={find?.(row.name ?? '') ? 'hit' : ''}>{row.name}</span>{row.object && <span class="obj">{baseName(row.object)}</span>}</>}
-				rowClass={(row) => (row.name?.startsWith('<') ? 'pseudo' : '')} />
+				rowClass={(row) => (isPseudo(row.name ?? '', row.object) ? 'pseudo' : '')} />
 			<div class="foot">{nodes.length.toLocaleString('en-US')} calls{least !== '0' ? `; branches of less than ${least} % are left out` : ''}</div>
 		</>
 	)} />;

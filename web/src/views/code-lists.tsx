@@ -2,6 +2,7 @@
 // Functions, source lines, instructions: tables whose rows lead to the source.
 
 import type { JSX } from 'preact';
+import { isPseudo } from '../filter';
 import { baseName } from '../format';
 import { functionRef } from '../request';
 import { selection, show } from '../store';
@@ -16,7 +17,7 @@ const withObject = (row: Row): JSX.Element => (
 export const Functions = (): JSX.Element => (
 	<List command={['functions']} label="Functions" name={withObject}
 		select={(row) => selectFunction(row.name!, row.object)}
-		open={(row) => !row.name!.startsWith('<') && show('source', { fn: functionRef(row.name!, row.object), file: undefined, line: undefined })}
+		open={(row) => !isPseudo(row.name!, row.object) && show('source', { fn: functionRef(row.name!, row.object), file: undefined, line: undefined })}
 		menu={(row) => functionMenu(row.name!, row.object)} />
 );
 

@@ -42,7 +42,7 @@ function stacksTree(result: Result, mode: 'all' | 'callees' | 'callers', fn: str
 
 export function Flame(): JSX.Element {
 	const mode = param('mode') || 'flame';
-	const fn = param('fn');
+	const fn = param('of'); // apart from the selected function: selecting a frame leaves the picture as it is
 	const sandwich = mode === 'sandwich' && fn !== '' && fn !== '<Total>';
 	const byFile = colouring.value === 'file';
 	const difference = param('cmp') !== '' && experiments.value.length > 1 && !sandwich;
@@ -53,11 +53,9 @@ export function Flame(): JSX.Element {
 		? { metrics: `e.${m}:name`, sort: `e.${m}`, noCompare: true, ...(sandwich ? { extraFilter: filter.onStack(fn) } : {}) }
 		: { metrics: `ei.${m}:name`, sort: `i.${m}` };
 	const command: [string, ...string[]] = stacks ? ['stacks', String(STACKS)] : ['calltree', ...(inverted ? ['-inverted'] : []), '-percent', PERCENT];
-	const req = useMemo(() => {
-		const r = request(state.value, wish, command);
-		// Differences are computed here from the values of each experiment.
-		return { ...r, settings: r.settings.map((s) => (s[0] === 'compare' ? ['compare', 'on'] as [string, string] : s)) };
-	}, [state.value, m, byFile, sandwich, inverted]);
+	const asked = request(state.value, wish, command);
+	// Differences are computed here from the values of each experiment.
+	const req = { ...asked, settings: asked.settings.map((s): typeof s => (s[0] === 'compare' ? ['compare', 'on'] : s)) };
 	const query = useQuery(catalogue.value ? req : null).value;
 	const result = query.answer?.results[0];
 	const canvases = useRef<Pane[]>([]);
@@ -74,7 +72,7 @@ export function Flame(): JSX.Element {
 		return { svg: pen.finish(), canvas: panes[0]?.canvas ?? null };
 	});
 	const tools = <>
-		<Choice label="Picture" value={mode} options={[['flame', 'flame graph'], ['icicle', 'icicle'], ['sandwich', 'one function']]} onChange={(v) => patch({ mode: v === 'flame' ? undefined : v })} />
+		<Choice label="Picture" value={mode} options={[['flame', 'flame graph'], ['icicle', 'icicle'], ['sandwich', 'one function']]} onChange={(v) => patch({ mode: v === 'flame' ? undefined : v, of: v === 'sandwich' ? fn || param('fn') : undefined })} />
 		{!sandwich && !stacks && <Toggle label="Inverted" on={inverted} title="From the leaves up" onChange={(on) => patch({ inv: on ? '1' : undefined })} />}
 		{!difference && <Choice label="Colour by" value={colouring.value ?? 'object'} options={[['object', 'load object'], ['kind', 'kind'], ['file', 'source file'], ['function', 'function'], ['none', 'none']]} onChange={(v) => (colouring.value = v)} />}
 		<span class="hint">{mainTitle.value}{sandwich ? ` of ${fn}` : ''}{difference ? ': blue less, red more than the first experiment' : ''}</span>
@@ -124,8 +122,8 @@ function fillFor(tree: Tree): (i: number) => string {
 	const first = catalogue.value?.objects[0]?.path;
 	if (typeof first === 'string') programs.add(first);
 	switch (colouring.value) {
-	case 'kind': return (i) => kindFill[kindOf(tree.name[i]!, tree.object[i], programs)][isDark ? 1 : 0];
-	case 'function': return (i) => (tree.name[i]!.startsWith('<') ? grey(isDark) : named(tree.name[i]!));
+	case 'kind': return (i) => kindFill[kindOf(tree.object[i], programs)][isDark ? 1 : 0];
+	case 'function': return (i) => (!tree.object[i] ? grey(isDark) : named(tree.name[i]!));
 	case 'file': return (i) => (tree.file[i] ? named(baseName(tree.file[i]!)) : grey(isDark));
 	case 'none': return () => (isDark ? 'oklch(0.42 0.06 60)' : 'oklch(0.86 0.09 75)');
 	default: return (i) => (tree.object[i] ? named(baseName(tree.object[i]!)) : grey(isDark));
@@ -143,7 +141,7 @@ function Legend({ tree }: { tree: Tree }): JSX.Element | null {
 	};
 	const programs = new Set([String(catalogue.value?.objects[0]?.path ?? '')]);
 	for (let i = 1; i < tree.name.length; i++) {
-		if (colouring.value === 'kind') add(kindOf(tree.name[i]!, tree.object[i], programs), i);
+		if (colouring.value === 'kind') add(kindOf(tree.object[i], programs), i);
 		else if (colouring.value === 'file') add(tree.file[i] ? baseName(tree.file[i]!) : '(no file)', i);
 		else if (colouring.value === 'object') add(tree.object[i] ? baseName(tree.object[i]!) : '(no code)', i);
 	}
@@ -237,7 +235,7 @@ function Picture({ tree, up, hideRoot, panes }: { tree: Tree; up: boolean; hideR
 	]);
 	const told = hover && hover.node >= 0 ? hover.node : focus;
 	return (
-		<div class="picture">
+		<div class={`picture ${up ? 'up' : ''}`}>
 			<div class="scroll" ref={scroll}>
 				<Canvas canvasRef={canvas} height={height} label={`Flame graph of ${mainTitle.value}; the call tree is the same as a table`} paint={paint}
 					redraw={[tree, zoom, focus, hits, fill, rh, up]} onKeyDown={walk}

@@ -3,6 +3,7 @@
 
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import { isPseudo } from '../filter';
 import { useKeys } from '../keys';
 import { useQuery } from '../query';
 import { request, type Wish } from '../request';
@@ -84,7 +85,7 @@ export function List(props: ListProps): JSX.Element {
 						{...(props.name ? { name: props.name } : {})}
 						sort={results[0]!.sort}
 						{...(props.sortable !== false ? { onSort: (key: string) => sortBy(key, results[0]!.sort) } : {})}
-						rowClass={(row) => (row.name?.startsWith('<') ? 'pseudo' : '')} />
+						rowClass={(row) => (isPseudo(row.name ?? '', row.object) ? 'pseudo' : '')} />
 					<div class="foot">{rows.length.toLocaleString('en-US')} rows{fits ? ` of ${results[0]!.rows.length.toLocaleString('en-US')} fit` : ''}
 						{cut && <> · the first {LIMIT.toLocaleString('en-US')}; <button class="flat" onClick={() => patch({ all: '1' }, { replace: true })}>show all</button></>}</div>
 				</>

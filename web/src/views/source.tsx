@@ -124,8 +124,8 @@ function CodeListing({ result, what, line, onLine }: ListingProps): JSX.Element 
 			rowClass={(row) => `k-${String(row.kind)} ${heat(row)} ${row.hot ? 'hot' : ''} ${typeof linked === 'number' && row.line === linked ? 'linked' : ''}`}
 			marks={hottest.slice(0, 400).map((i) => ({ at: i / rows.length, colour: rows[i]!.hot ? 'var(--hot)' : 'var(--warm)' }))}
 			name={(row, i) => <>
-				{row.kind === 'source' && <span class="ln" style={{ width: `${gutter + 2}ch` }}>{typeof row.line === 'number' ? row.line : ''}</span>}
 				{arrows && <Gutter arrows={arrows} i={i} at={at} />}
+				{row.kind === 'source' && <span class="ln" style={{ width: `${gutter + 2}ch` }}>{typeof row.line === 'number' ? row.line : ''}</span>}
 				<Pieces pieces={pieces[i]!} fits={fits?.(row.name ?? '') ?? false} />
 			</>} />
 	);

@@ -318,12 +318,14 @@ function paintHead(pen: Pen, s: Scene, x: (t: number) => number): void {
 function paintLane(pen: Pen, s: Scene, p: Placed, y: number, x: (t: number) => number): void {
 	const { rh } = s;
 	const bar = rh * 1.5;
-	const label = p.lane.name.replace(/^Process \d+, (?=Thread)/, new Set(s.all.lanes.map((l) => l.experiment)).size > 1 ? '$&' : '');
+	const several = s.all.lanes.some((l) => l.experiment !== s.all.lanes[0]!.experiment);
+	const label = several ? p.lane.name.replace(/^Process (\d+), Thread (\d+) /, 'P$1 T$2 ') : p.lane.name.replace(/^Process \d+, (?=Thread)/, '');
 	pen.text(6, y + bar / 2 + 1, label, ink(), GUTTER - 12);
 	const parts: { cells: Cells; from: number; to: number }[] = s.detail
 		? [{ cells: s.all, from: -Infinity, to: s.detail.begin }, { cells: s.detail, from: s.detail.begin, to: s.detail.end }, { cells: s.all, from: s.detail.end, to: Infinity }]
 		: [{ cells: s.all, from: -Infinity, to: Infinity }];
-	for (const part of parts) paintCells(pen, s, p, y, bar, part.cells, part.from, part.to, x);
+	if (s.events && p.lane.members.length === 1 && !s.byFunction && p.events.some((e) => e.kind === 'clock')) paintEvents(pen, s, p, y, bar, x);
+	else for (const part of parts) paintCells(pen, s, p, y, bar, part.cells, part.from, part.to, x);
 	let at = y + bar + 3;
 	if (p.kinds.length) for (const kind of p.kinds) {
 		pen.text(GUTTER - 8 - pen.measure(kind), at + rh * 0.35, kind, dim(), 80);
@@ -349,6 +351,18 @@ function paintLane(pen: Pen, s: Scene, p: Placed, y: number, x: (t: number) => n
 		pen.frame(a, y + 1, Math.max(2, Math.min(pen.width, x(s.chosen.end)) - a), p.height - 3, accent(), 2);
 	}
 	pen.rect(0, y + p.height - 1, pen.width, 1, rule());
+}
+
+// Near enough, each event of the clock is drawn with its begin and end.
+function paintEvents(pen: Pen, s: Scene, p: Placed, y: number, bar: number, x: (t: number) => number): void {
+	for (const e of p.events) {
+		if (e.kind !== 'clock') continue;
+		const a = Math.max(GUTTER, x(e.begin));
+		const b = Math.min(pen.width, x(e.end));
+		if (b > a) pen.rect(a, y + 2, b - a - (b - a > 4 ? 0.5 : 0), bar - 2, stateColour(e.type, dark.value));
+	}
+	for (const [from, to] of [[s.view.from, s.events!.begin], [s.events!.end, s.view.to]] as const)
+		if (from < to) paintCells(pen, s, p, y, bar, s.all, from, to, x);
 }
 
 // Cells side by side of one colour are one rectangle in the picture by functions; states are stacked.

@@ -45,7 +45,8 @@ export async function openPage(server, hash = '', options = {}) {
 	const context = await (await openBrowser()).newContext({ viewport: { width: 1280, height: 800 }, ...options });
 	const page = await context.newPage();
 	page.complaints = [];
-	page.on('console', (m) => { if (m.type() === 'error') page.complaints.push(m.text()); });
+	// A request that ends while its progress is asked for is no longer known.
+	page.on('console', (m) => { if (m.type() === 'error' && !m.location().url.includes('/api/v1/progress')) page.complaints.push(m.text()); });
 	page.on('pageerror', (e) => page.complaints.push(String(e)));
 	page.requested = [];
 	page.on('request', (r) => page.requested.push(r.url()));
@@ -80,6 +81,7 @@ export function print(experiments, ...commands) {
 
 // The visible rows of a table: names, and cells as they are written, without percentages.
 export const rowsOf = (page, label) => page.$$eval(`[aria-label="${label}"] [role=row][id]`, (rows) => rows.map((row) => ({
+	index: Number(row.id.slice(3)),
 	name: row.querySelector('.name').getAttribute('title'),
 	cells: [...row.querySelectorAll('.c.n')].map((c) => c.querySelector('.v')?.textContent ?? ''),
 	tips: [...row.querySelectorAll('.c.n')].map((c) => c.getAttribute('title')),

@@ -22,8 +22,8 @@ async function sameAsPrint(page, label, result, rows = result.rows) {
 	const shown = await rowsOf(page, label);
 	const metrics = result.metrics.filter((m) => m.unit !== 'text');
 	assert.ok(shown.length > 0, `${label}: no rows`);
-	assert.deepEqual(shown.map((r) => r.name), rows.slice(0, shown.length).map((r) => r.name), label);
-	shown.forEach((row, i) => metrics.forEach((m, k) => near(valueOf(row.tips[k]), rows[i][m.name] ?? 0, `${label}: ${row.name}: ${m.name}`)));
+	assert.deepEqual(shown.map((r) => r.name), shown.map((r) => rows[r.index]?.name), label);
+	for (const row of shown) metrics.forEach((m, k) => near(valueOf(row.tips[k]), rows[row.index][m.name] ?? 0, `${label}: ${row.name}: ${m.name}`));
 }
 
 test('the address logs in once, the secret leaves it, and nothing else is asked', async () => {
@@ -121,7 +121,7 @@ test('source and disassembly side by side are linked', async () => {
 	await closePage(page);
 });
 
-for (const view of ['overview', 'timeline', 'flame', 'flame?mode=icicle', 'flame?mode=sandwich&fn=insert', 'heap', 'heap?heap=leaks', 'heap?heap=allocs', 'io', 'io?io=iodetail', 'io?io=iocallstack',
+for (const view of ['overview', 'timeline', 'flame', 'flame?mode=icicle', 'flame?mode=sandwich&of=insert', 'heap', 'heap?heap=leaks', 'heap?heap=allocs', 'io', 'io?io=iodetail', 'io?io=iocallstack',
 	'io?io=iostat', 'layout', 'statistics', 'statistics?stat=samples', 'experiments', 'start'])
 	test(`${view} opens`, async () => {
 		const page = await openPage(server, view);
@@ -428,6 +428,53 @@ test('a program is recorded from the page, and opened', async () => {
 	await sameAsPrint(page, 'Functions', print(['frompage.1.er'], '-metrics', 'e.totalcpu:name', '-functions').at(-1));
 	await closePage(page);
 	await other.stop();
+});
+
+test('a view is copied as text, CSV and JSON, a picture saved as SVG', async () => {
+	const page = await openPage(server, 'functions?m=e.totalcpu:name', { permissions: ['clipboard-read', 'clipboard-write'], acceptDownloads: true });
+	const copied = async (item) => {
+		await page.click('.topbar >> text=Copy');
+		await page.click(`role=menuitem[name=/^${item}/]`);
+		await page.waitForSelector('.toast');
+		const text = await page.evaluate(() => navigator.clipboard.readText());
+		await page.waitForSelector('.toast', { state: 'detached' });
+		return text;
+	};
+	const [result] = print(['all.1.er'], '-metrics', 'e.totalcpu:name', '-functions').slice(-1);
+	assert.deepEqual(JSON.parse(await copied('Copy as JSON')).rows, result.rows);
+	const lines = (await copied('Copy as CSV')).trim().split('\n');
+	assert.equal(lines.length - 3, result.rows.length);
+	assert.ok((await copied('Copy as text')).includes(result.rows[1].name));
+	await go(page, 'flame');
+	await page.click('.topbar >> text=Copy');
+	const [download] = await Promise.all([page.waitForEvent('download'), page.click('role=menuitem[name="Save picture as SVG …"]')]);
+	const svg = readFileSync(await download.path(), 'utf8');
+	assert.match(svg, /^<svg xmlns=/);
+	const wrong = await page.evaluate((text) => new DOMParser().parseFromString(text, 'image/svg+xml').querySelector('parsererror')?.textContent ?? '', svg);
+	assert.equal(wrong, '');
+	assert.ok(svg.includes('>crunch<'));
+	await closePage(page);
+});
+
+test('the page in one file shows its answers and asks nobody', async () => {
+	execFileSync(helio, ['html', 'all.1.er', '-o', 'one.html'], { cwd: folder, stdio: 'ignore' });
+	const context = await (await openBrowser()).newContext({ viewport: { width: 1280, height: 800 } });
+	const page = await context.newPage();
+	const asked = [];
+	page.complaints = [];
+	page.on('request', (r) => asked.push(r.url()));
+	page.on('console', (m) => { if (m.type() === 'error') page.complaints.push(m.text()); });
+	await page.goto(`file://${folder}/one.html#v1/functions`);
+	await page.waitForSelector('.page');
+	await settled(page);
+	await sameAsPrint(page, 'Functions', print(['all.1.er'], '-functions').at(-1));
+	for (const view of ['overview', 'calltree', 'flame', 'timeline', 'heap']) {
+		await page.click(`nav a[href="#v1/${view}"]`);
+		await settled(page);
+		assert.equal(await page.$('.empty'), null, view);
+	}
+	assert.deepEqual(asked.filter((u) => !u.startsWith('file:') && !u.startsWith('data:')), []);
+	await closePage(page);
 });
 
 for (const colorScheme of ['light', 'dark'])
