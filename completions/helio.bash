@@ -29,7 +29,7 @@ _helio_print() {
 		-lwp_list -cpu_list -sample_select -thread_select -lwp_select -cpu_select -compare -object_list -object_show
 		-object_hide -object_api -object_select -objects_default -open_exp -add_exp -drop_exp -indxobj -indxobj_list
 		-indxobj_define -indxobj_metrics -indxobj_sort -indx_metric_list -limit -name -viewmode -printmode -outfile -appendfile -script -version -help
-		-quit -leaks -allocs -heapstat -ioactivity -iodetail -iocallstack -iostat -data_objects -data_single
+		-quit -leaks -allocs -heapstat -ioactivity -iodetail -iocallstack -iostat -mpistat -mpimatrix -mpiwaits -data_objects -data_single
 		-data_layout -memobj -mobj_list -mobj_define -machinemodel -pcs
 		-psummary -lines -lsummary -disasm -scc -dcc -cc -inlines -sthresh -dthresh -setpath -addpath -pathmap'
 	case $prev in
@@ -64,7 +64,7 @@ _helio_collect() {
 	local cur=$1 prev=$2 first=$3 index
 	for ((index = first; index < COMP_CWORD; index++)); do
 		case ${COMP_WORDS[index]} in
-		-p | -h | -H | -s | -i | -S | -F | -o | -O | -C | -t | -l | -y | -L | -d | -g | -A | -a | -P | --clock | --hwc | --heap | --sync | --io | --sample | --follow | --output | \
+		-p | -h | -H | -s | -i | -m | -M | -S | -F | -o | -O | -C | -t | -l | -y | -L | -d | -g | -A | -a | -P | --clock | --hwc | --heap | --sync | --io | --mpi | --mpi-launcher | --sample | --follow | --output | \
 			--overwrite | --comment | --duration | --engine | --depth | --max-overhead | --sample-signal | --pause-signal | --size-limit | \
 			--directory | --group | --archive | --attach) ((index++)) ;;
 		-*) ;;
@@ -83,7 +83,8 @@ _helio_collect() {
 	-h | --hwc) _helio_words 'page-faults minor-faults major-faults context-switches cpu-migrations task-clock cycles insts on off' "$cur" ;;
 	-H | --heap) _helio_words 'on off sample=512k' "$cur" ;;
 	-s | --sync) _helio_words 'on all off' "$cur" ;;
-	-i | --io | -S | --sample | -F | --follow) _helio_words 'on off' "$cur" ;;
+	-M | --mpi-launcher) _helio_words 'OPENMPI MPICH MVAPICH2 INTEL CT PLATFORM SLURM off' "$cur" ;;
+	-i | --io | -m | --mpi | -S | --sample | -F | --follow) _helio_words 'on off' "$cur" ;;
 	--engine) _helio_words 'auto perf monitor' "$cur" ;;
 	-o | -O | --output | --overwrite) _helio_experiments "$cur" ;;
 	-l | -y | --sample-signal | --pause-signal) _helio_words 'USR1 USR2' "$cur" ;;
@@ -96,7 +97,7 @@ _helio_collect() {
 	-C | -t | --comment | --duration | --depth | --max-overhead) ;;
 	*)
 		if [[ $cur == -* ]]; then
-			_helio_words '-p -h -H -s -i -S -F -o -O -C -t -l -y -L -d -g -A -P -n -v -q -V --clock --hwc --heap --sync --io --sample --follow --output --overwrite
+			_helio_words '-p -h -H -s -i -m -M -S -F -o -O -C -t -l -y -L -d -g -A -P -n -v -q -V --clock --hwc --heap --sync --io --mpi --mpi-launcher --sample --follow --output --overwrite
 				--comment --duration --sample-signal --pause-signal --size-limit --directory --group --archive --attach
 				--engine --depth --max-overhead --dry-run --verbose --quiet --version --help' "$cur"
 		else
