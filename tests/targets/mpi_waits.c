@@ -1,108 +1,113 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Waits whose length is known: rank 0 sends late, receives late and comes late to a barrier, each
- * time by so many ms as the argument says.  Prints as "NAME SECONDS" how long the others were in
- * those calls.
+ * Rank 0 sends late, receives late and comes late to a reduction, each time by so many ms as the
+ * argument says.  Prints as "NAME SECONDS" how long the one that waits had been there when rank 0
+ * came, as they measure it themselves by the machine's clock.
  */
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { ROUNDS = 5 };
+enum { ROUNDS = 5, KINDS = 4, RANKS = 4 };
 
 static int rank, buffer;
 static useconds_t late_us;
+static double begins[KINDS][ROUNDS];
 
-static void be_late(void)
+static double now(void)
 {
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* All begin together, and rank 0 is late. */
+static void begin(int kind, int round)
+{
+	MPI_Barrier(MPI_COMM_WORLD);
 	if (!rank)
 		usleep(late_us);
+	begins[kind][round] = now();
 }
 
-static double late_sender(void)
+static void late_sender(int round)
 {
-	double waited = 0, begin;
-
-	for (int i = 0; i < ROUNDS; i++) {
-		MPI_Barrier(MPI_COMM_WORLD);
-		be_late();
-		begin = MPI_Wtime();
-		if (rank == 0)
-			MPI_Send(&buffer, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);
-		if (rank == 1)
-			MPI_Recv(&buffer, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-		waited += MPI_Wtime() - begin;
-	}
-	return waited;
+	begin(0, round);
+	if (rank == 0)
+		MPI_Send(&buffer, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);
+	if (rank == 1)
+		MPI_Recv(&buffer, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-static double late_in_wait(void)
+static void late_in_wait(int round)
 {
-	double waited = 0, begin;
 	MPI_Request request;
 
-	for (int i = 0; i < ROUNDS; i++) {
-		if (rank == 2)
-			MPI_Irecv(&buffer, 1, MPI_INT, 0, 2, MPI_COMM_WORLD, &request);
-		MPI_Barrier(MPI_COMM_WORLD);
-		be_late();
-		begin = MPI_Wtime();
-		if (rank == 0)
-			MPI_Send(&buffer, 1, MPI_INT, 2, 2, MPI_COMM_WORLD);
-		if (rank == 2)
-			MPI_Wait(&request, MPI_STATUS_IGNORE);
-		waited += MPI_Wtime() - begin;
-	}
-	return waited;
+	if (rank == 2)
+		MPI_Irecv(&buffer, 1, MPI_INT, 0, 2, MPI_COMM_WORLD, &request);
+	begin(1, round);
+	if (rank == 0)
+		MPI_Send(&buffer, 1, MPI_INT, 2, 2, MPI_COMM_WORLD);
+	if (rank == 2)
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-static double late_receiver(void)
+static void late_receiver(int round)
 {
-	double waited = 0, begin;
-
-	for (int i = 0; i < ROUNDS; i++) {
-		MPI_Barrier(MPI_COMM_WORLD);
-		be_late();
-		begin = MPI_Wtime();
-		if (rank == 0)
-			MPI_Recv(&buffer, 1, MPI_INT, 3, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-		if (rank == 3)
-			MPI_Ssend(&buffer, 1, MPI_INT, 0, 3, MPI_COMM_WORLD);
-		waited += MPI_Wtime() - begin;
-	}
-	return waited;
+	begin(2, round);
+	if (rank == 0)
+		MPI_Recv(&buffer, 1, MPI_INT, 3, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	if (rank == 3)
+		MPI_Ssend(&buffer, 1, MPI_INT, 0, 3, MPI_COMM_WORLD);
 }
 
-static double late_at_reduction(void)
+static void late_at_reduction(int round)
 {
-	double waited = 0, begin, one = 1, sum;
+	double one = 1, sum;
 
-	for (int i = 0; i < ROUNDS; i++) {
-		MPI_Barrier(MPI_COMM_WORLD);
-		be_late();
-		begin = MPI_Wtime();
-		MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-		waited += MPI_Wtime() - begin;
+	begin(3, round);
+	MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+/* Of the reduction whoever came last is waited for. */
+static double waited(const double all[RANKS][KINDS][ROUNDS], int kind, int waiter)
+{
+	double sum = 0;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		double came = all[0][kind][round], since = all[waiter][kind][round];
+		bool is_last = true;
+
+		for (int other = 1; other < RANKS; other++)
+			is_last &= kind < KINDS - 1 || all[other][kind][round] <= came;
+		if (is_last && came > since)
+			sum += came - since;
 	}
-	return waited;
+	return sum;
 }
 
 int main(int count, char **arguments)
 {
-	double mine[4], all[4 * 4];
+	static double all[RANKS][KINDS][ROUNDS];
 
 	late_us = count > 1 ? (useconds_t)atoi(arguments[1]) * 1000 : 20000;
 	MPI_Init(&count, &arguments);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	mine[0] = late_sender();
-	mine[1] = late_in_wait();
-	mine[2] = late_receiver();
-	mine[3] = late_at_reduction();
-	MPI_Gather(mine, 4, MPI_DOUBLE, all, 4, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+	for (int round = 0; round < ROUNDS; round++) {
+		late_sender(round);
+		late_in_wait(round);
+		late_receiver(round);
+		late_at_reduction(round);
+	}
+	MPI_Gather(begins, KINDS * ROUNDS, MPI_DOUBLE, all, KINDS * ROUNDS, MPI_DOUBLE, 0,
+		   MPI_COMM_WORLD);
 	if (!rank)
-		printf("sender %.9f\nwait %.9f\nreceiver %.9f\nreduction %.9f\n", all[4 * 1 + 0],
-		       all[4 * 2 + 1], all[4 * 3 + 2], all[4 * 1 + 3]);
+		printf("sender %.9f\nwait %.9f\nreceiver %.9f\nreduction %.9f\n", waited(all, 0, 1),
+		       waited(all, 1, 2), waited(all, 2, 3), waited(all, 3, 1));
 	MPI_Finalize();
 	return 0;
 }

@@ -55,6 +55,14 @@ static uint64_t begin_of(uint64_t time_ns, uint64_t duration_ns)
 
 /* ---- one process ---- */
 
+/* 1 + index, the same for both groups of an inter-communicator; 0: none. */
+static uint32_t comm_of(const struct matching *matching, uint64_t communicator)
+{
+	uint32_t number = mpi_comm_of(matching->process, communicator);
+
+	return number ? matching->worlds->comms.items[number - 1].both + 1 : 0;
+}
+
 static struct end *add_end(struct matching *matching, const struct event_run *run, size_t row)
 {
 	uint64_t communicator = event_field(run, MPI_COMMUNICATOR)[row];
@@ -70,7 +78,7 @@ static struct end *add_end(struct matching *matching, const struct event_run *ru
 				    : matching->call_begin_ns;
 
 	*end = (struct end){
-		.comm = mpi_comm_of(matching->process, communicator),
+		.comm = comm_of(matching, communicator),
 		.from = sends ? own : other,
 		.to = sends ? other : own,
 		.tag = event_field(run, MPI_TAG)[row],
@@ -122,7 +130,7 @@ static void complete(struct matching *matching, const struct event_run *run, siz
 static void add_part(struct matching *matching, const struct event_run *run, size_t row)
 {
 	*vec_push(&matching->parts) = (struct part){
-		.comm = mpi_comm_of(matching->process, event_field(run, MPI_COMMUNICATOR)[row]),
+		.comm = comm_of(matching, event_field(run, MPI_COMMUNICATOR)[row]),
 		.rank = matching->process->rank,
 		.order = matching->order++,
 		.begin_ns = matching->call_begin_ns,
