@@ -59,7 +59,7 @@ static void pair(long calls, int rank)
 
 int main(int count, char **arguments)
 {
-	long calls = count > 1 ? atol(arguments[1]) : 100000;
+	long calls = count > 1 ? strtol(arguments[1], NULL, 10) : 100000;
 	int rank, size;
 
 	MPI_Init(&count, &arguments);

@@ -226,3 +226,46 @@ def ends(t):
             found = {row['function']: row['calls'] for row in rows if 'function' in row}
             t.equal(found.get('MPI_Barrier'), 4, f'{implementation} {how}: calls before the end')
             t.equal(found.get('MPI_Abort', 0), calls - 5, f'{implementation} {how}: MPI_Abort')
+
+
+@test
+def waits(t):
+    """Late senders, late receivers and waits at a reduction, each of 20 ms or more: what the ranks have measured themselves."""
+    for implementation in IMPLEMENTATIONS:
+        program = build(t, implementation, 'mpi_waits.c')
+        run = record(t, implementation, program, '20')
+        measured = {name: float(value) for name, value in (line.split() for line in run.out.splitlines() if len(line.split()) == 2)}
+        answer = t.print(run.experiment, '-mpiwaits')[0]
+        rows = {(row['kind'], row['waiter'], row['function'], row['other'], row['other_function']): row for row in answer['rows']}
+        expected = {'sender': ('late_sender', 1, 'MPI_Recv', 0, 'MPI_Send'), 'wait': ('late_sender', 2, 'MPI_Wait', 0, 'MPI_Send'),
+                    'receiver': ('late_receiver', 3, 'MPI_Ssend', 0, 'MPI_Recv'), 'reduction': ('collective', 1, 'MPI_Allreduce', 0, 'MPI_Allreduce')}
+        for name, key in expected.items():
+            t.check(key in rows, f'{implementation}: {name}: {sorted(rows)}')
+            t.check(0 < rows[key]['count'] <= 5, f'{implementation}: {name}: waits')
+            t.within(0.8 <= rows[key]['time_s'] / measured[name] <= 1.25, f'{implementation}: {name}: {rows[key]["time_s"]} for {measured[name]}')
+        t.equal((answer['messages'], answer['sends_alone'], answer['receives_alone']), (15, 0, 0), f'{implementation}: both ends')
+        t.equal(answer['collectives'], 4 * 5 + 5 + 1, f'{implementation}: collective calls')
+
+
+@test
+def messages(t):
+    """Each message of every kind of call has both its ends: blocking, begun, persistent, matched, from anyone."""
+    for implementation in IMPLEMENTATIONS:
+        program = build(t, implementation, 'mpi_all.c')
+        experiment = record(t, implementation, program, 'x', t.directory / 'file').experiment
+        answer = t.print(experiment, '-mpiwaits')[0]
+        t.equal((answer['sends_alone'], answer['receives_alone']), (0, 0), f'{implementation}: sends and receives without another')
+        sent = sum(row['sends'] for row in t.print(experiment, '-mpistat')[0]['rows'] if row.get('function', '').startswith(('MPI_Send', 'MPI_Bsend', 'MPI_Ssend', 'MPI_Rsend',
+                   'MPI_Isend', 'MPI_Ibsend', 'MPI_Irsend', 'MPI_Issend', 'MPI_Start')))
+        t.equal(answer['messages'], sent, f'{implementation}: as many messages as sends')
+
+
+@test
+def real(t):
+    """NetPIPE of Debian, unchanged: it checks what it receives."""
+    netpipe = t.need('NPopenmpi')
+    run = t.collect(*launcher(t, 'openmpi', 2), netpipe, '-u', '1000', '-i', '-o', t.directory / 'np.out', options=TRACED, env=ENVIRONMENT, timeout=300)
+    answer = t.print(run.experiment, '-mpiwaits', '-mpimatrix')
+    t.equal((answer[0]['sends_alone'], answer[0]['receives_alone']), (0, 0), 'both ends of all its messages')
+    pairs = {(row['from'], row['to']): row['bytes'] for row in answer[1]['rows']}
+    t.equal(set(pairs), {(0, 1), (1, 0)}, 'between its two ranks')

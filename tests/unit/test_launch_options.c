@@ -393,9 +393,42 @@ static void test_io(void **state)
 	refuse("-i 1 x", "Unrecognized I/O tracing parameter '1'");
 }
 
+static void test_mpi(void **state)
+{
+	accept("-m on x");
+	assert_string_equal(options.trace[TRACE_MPI], "on");
+	assert_false(options.ranks);
+	refuse("-m perhaps x", "Unrecognized MPI tracing parameter");
+	static const char *const launchers[] = {"mpirun", "/usr/bin/mpirun.openmpi",
+						"mpiexec.hydra", "orterun", "srun"};
+
+	for (size_t i = 0; i < sizeof(launchers) / sizeof(*launchers); i++) {
+		char line[64];
+
+		snprintf(line, sizeof(line), "%s -np 4 x", launchers[i]);
+		accept(line);
+		assert_true(options.ranks);
+		assert_string_equal(options.trace[TRACE_MPI], "");
+	}
+	accept("mpirunner x");
+	assert_false(options.ranks);
+	accept("-F off mpirun x");
+	assert_false(options.ranks);
+	accept("-M off mpirun x");
+	assert_false(options.ranks);
+	accept("-M MPICH2 start -np 4 -- x -- y");
+	assert_true(options.ranks);
+	assert_string_equal(options.trace[TRACE_MPI], "on");
+	assert_string_equal(options.target[3], "x");
+	assert_string_equal(options.target[4], "--");
+	accept("-m off -M ct8.2 start x");
+	assert_string_equal(options.trace[TRACE_MPI], "");
+	refuse("-M on x", "Unrecognized MPI version 'on'");
+}
+
 static void test_later_options(void **state)
 {
-	static const char letters[] = "MmcINrjJxR";
+	static const char letters[] = "cINrjJxR";
 	char line[] = "-? on x";
 
 	for (const char *letter = letters; *letter; letter++) {
@@ -515,6 +548,7 @@ int main(void)
 		cmocka_unit_test(test_actions),
 		cmocka_unit_test(test_heap),
 		cmocka_unit_test(test_io),
+		cmocka_unit_test(test_mpi),
 		cmocka_unit_test(test_later_options),
 		cmocka_unit_test(test_usage_names_all),
 		cmocka_unit_test(test_depth_from_environment),

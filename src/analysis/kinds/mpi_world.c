@@ -100,6 +100,20 @@ static const char *read_ranks(const char *text, struct mpi_comm *comm, bool peer
 	return text;
 }
 
+/* An inter-communicator, "N:RANKS|OTHERS", which is "N:OTHERS|RANKS" to the others. */
+static void join_groups(struct mpi_worlds *worlds, uint32_t number, const char *identity,
+			const char *colon, const char *bar)
+{
+	char *other = xasprintf("%" PRIu32 " %.*s:%s|%.*s", worlds->comms.items[number].world,
+				(int)(colon - identity), identity, bar + 1, (int)(bar - colon - 1),
+				colon + 1);
+	uint32_t found = string_table_find(&worlds->identities, other);
+
+	if (found != HASH_NONE)
+		worlds->comms.items[number].both = worlds->comms.items[found].both;
+	free(other);
+}
+
 static uint32_t add_comm(struct mpi_worlds *worlds, uint32_t world, const char *text)
 {
 	const char *sign = strrchr(text, '#'), *ranks = sign ? strchr(sign, ':') : NULL;
@@ -116,9 +130,13 @@ static uint32_t add_comm(struct mpi_worlds *worlds, uint32_t world, const char *
 		*comm = (struct mpi_comm){.world = world,
 					  .name = "",
 					  .identity = arena_strdup(&worlds->arena, sign + 1)};
-		ranks = read_ranks(ranks + 1, comm, false);
-		if (*ranks == '|')
-			read_ranks(ranks + 1, comm, true);
+		comm->both = number;
+		const char *bar = read_ranks(ranks + 1, comm, false);
+
+		if (*bar == '|') {
+			read_ranks(bar + 1, comm, true);
+			join_groups(worlds, number, sign + 1, ranks, bar);
+		}
 	}
 	struct mpi_comm *comm = &worlds->comms.items[number];
 

@@ -13,7 +13,8 @@ enum { MPI_RANK_UNKNOWN = -1 };
 
 /* A communicator, or the group of a window or file. */
 struct mpi_comm {
-	uint32_t world;	      /* whose ranks it has */
+	uint32_t world; /* whose ranks it has */
+	uint32_t both; /* index of the one that has this number for both its groups, or of itself */
 	const char *name;     /* "" : it has none */
 	const char *identity; /* what its members call it beside the name: N:RANKS */
 	/* The ranks in MPI_COMM_WORLD of its members, and of those that one communicates with. */

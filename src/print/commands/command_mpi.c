@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The commands of MPI tracing. */
 #include "analysis/kinds/mpi.h"
+#include "analysis/kinds/mpi_match.h"
 #include "base/array.h"
 #include "base/memory.h"
 #include "print/commands/command.h"
@@ -256,6 +257,83 @@ static bool command_mpimatrix(struct print *print, char **arguments, size_t coun
 	return print_answer(print, &result);
 }
 
+/* ---- mpiwaits ---- */
+
+static const struct {
+	const char *key, *title;
+} wait_kinds[MPI_WAIT_KINDS] = {
+	[MPI_LATE_SENDER] = {"late_sender", "late sender"},
+	[MPI_LATE_RECEIVER] = {"late_receiver", "late receiver"},
+	[MPI_WAIT_AT_COLLECTIVE] = {"collective", "at a collective"},
+};
+
+static void add_wait(struct result *result, struct part *list, const struct mpi_wait *wait)
+{
+	struct part *row = result_line(result, "", "");
+
+	part_cell(result, list, value_text(result, wait_kinds[wait->kind].title));
+	part_cell(result, list, value_integer(wait->waiter));
+	part_cell(result, list, value_text(result, wait->function));
+	part_cell(result, list, value_integer(wait->other));
+	part_cell(result, list, value_text(result, wait->other_function));
+	part_cell(result, list, value_count(wait->count));
+	part_cell(result, list, value_real(seconds(wait->total_ns), 6));
+	part_cell(result, list, value_real(seconds(wait->longest_ns), 6));
+	part_set(result, row, "kind", value_text(result, wait_kinds[wait->kind].key));
+	part_set(result, row, "world", value_count(wait->world));
+	part_set(result, row, "waiter", value_integer(wait->waiter));
+	part_set(result, row, "function", value_text(result, wait->function));
+	part_set(result, row, "other", value_integer(wait->other));
+	part_set(result, row, "other_function", value_text(result, wait->other_function));
+	part_set(result, row, "count", value_count(wait->count));
+	part_set(result, row, "time_s", value_real(seconds(wait->total_ns), 6));
+	part_set(result, row, "longest_s", value_real(seconds(wait->longest_ns), 6));
+}
+
+static void add_matches(struct result *result, const struct mpi_matches *matches)
+{
+	struct part *facts;
+
+	result_gap(result);
+	facts = result_facts(result, -34);
+	facts->facts.of_all = true;
+	part_add(result, facts, "messages", "Messages with both ends",
+		 value_count(matches->messages));
+	part_add(result, facts, "sends_alone", "Sends without a receive",
+		 value_count(matches->sends_alone));
+	part_add(result, facts, "receives_alone", "Receives without a send",
+		 value_count(matches->receives_alone));
+	part_add(result, facts, "collectives", "Collective calls with all members",
+		 value_count(matches->collectives));
+}
+
+static bool command_mpiwaits(struct print *print, char **arguments, size_t count)
+{
+	const struct list_column columns[] = {{.title = "Wait"},
+					      {.title = "Rank", .right = true},
+					      {.title = "in"},
+					      {.title = "for rank", .right = true},
+					      {.title = "in"},
+					      {.title = "Waits", .right = true},
+					      {.title = "Time, s", .right = true},
+					      {.title = "Longest, s", .right = true}};
+	struct mpi_matches matches;
+	struct result result;
+
+	mpi_match(print->session, &matches);
+	result_init(&result, "mpiwaits", print->session);
+
+	struct part *list = begin_list(&result, "Who waited for whom", columns, COUNT(columns));
+
+	for (size_t i = 0;
+	     i < matches.waits.count && (!print->query.limit || i < (size_t)print->query.limit);
+	     i++)
+		add_wait(&result, list, &matches.waits.items[i]);
+	add_matches(&result, &matches);
+	mpi_matches_fini(&matches);
+	return print_answer(print, &result);
+}
+
 const struct command command_rows_mpi[] = {
 	{.name = "mpistat",
 	 .group = GROUP_TRACES,
@@ -268,5 +346,12 @@ const struct command command_rows_mpi[] = {
 	 .data = DATA_MPI,
 	 .help = "how many messages and bytes each rank sends to each",
 	 .run = command_mpimatrix},
+	{.name = "mpiwaits",
+	 .group = GROUP_TRACES,
+	 .data = DATA_MPI,
+	 .help = "which ranks waited for which: late senders and receivers, at collective "
+		 "functions",
+	 .run = command_mpiwaits,
+	 .comes_next = true},
 	{0},
 };
