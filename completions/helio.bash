@@ -24,7 +24,7 @@ _helio_files() {
 _helio_print() {
 	local cur=$1 prev=$2
 	local commands='-functions -fsummary -fsingle -callers-callees -csingle -cprepend -cappend -crmfirst -crmlast -calltree -stacks -timeline
-		-flamegraph -report -en_desc -procstats -locks -lock -experiment_list -thread_list -threads -objects -header
+		-flamegraph -report -en_desc -procstats -locks -lock -regions -tasks -experiment_list -thread_list -threads -objects -header
 		-overview -statistics -sample_detail -metrics -sort -metric_list -cmetric_list -filters -describe -sample_list
 		-lwp_list -cpu_list -sample_select -thread_select -lwp_select -cpu_select -compare -object_list -object_show
 		-object_hide -object_api -object_select -objects_default -open_exp -add_exp -drop_exp -indxobj -indxobj_list
@@ -93,10 +93,11 @@ _helio_collect() {
 	-A | --archive) _helio_words 'on off copy src' "$cur" ;;
 	-P | --attach) _helio_words "$(ps -eo pid=)" "$cur" ;;
 	-a) _helio_words 'on off ldobjects usedldobjects src usedsrc all' "$cur" ;;
+	--openmp) _helio_words 'on off' "$cur" ;;
 	-C | -t | --comment | --duration | --depth | --max-overhead) ;;
 	*)
 		if [[ $cur == -* ]]; then
-			_helio_words '-p -h -H -s -i -S -F -o -O -C -t -l -y -L -d -g -A -P -n -v -q -V --clock --hwc --heap --sync --io --sample --follow --output --overwrite
+			_helio_words '-p -h -H -s -i -S -F -o -O -C -t -l -y -L -d -g -A -P -n -v -q -V --clock --hwc --heap --sync --io --openmp --sample --follow --output --overwrite
 				--comment --duration --sample-signal --pause-signal --size-limit --directory --group --archive --attach
 				--engine --depth --max-overhead --dry-run --verbose --quiet --version --help' "$cur"
 		else

@@ -2,8 +2,12 @@
 """OpenMP: what threads do in each stage of a program, known by construction, under both runtimes."""
 import collections
 import re
+import sys
 
 from harness import ROOT, test
+
+sys.path.insert(0, str(ROOT / 'tests' / 'golden'))
+import make_openmp  # noqa: E402
 
 COMPILERS = ('gcc', 'clang')
 BASE = ('_start', 'main')
@@ -152,3 +156,34 @@ def tasks(t):
         t.equal(sum(row['calls'] for row in rows[1:]), 1972, f'{compiler}: tasks')
         constructs = [event for event in t.read(result.experiment)['']['traces']['omptrace'] if event['type'] == 'construct']
         t.check(len(constructs) <= 64, f'{compiler}: {len(constructs)} constructs')
+
+
+def all_stacks(t, experiment, mode):
+    """By stage and thread, the one call stack that was recorded then: functions from the outermost one on."""
+    commands = [word for stage, threads in enumerate(make_openmp.STAGES.values()) for thread in threads for word in
+                ('-filters', f'TSTAMP == {(stage + 1) * 100000000} && THRID == {thread}', '-stacks')]
+    answers = [answer for answer in t.print(experiment, '-viewmode', mode, '-metrics', 'e.total:name', *commands) if answer['command'] == 'stacks']
+    for answer in answers:
+        row, = answer['rows']
+        t.near(row['e.total'], 0.1, 'an event', 0, 1e-9)
+        yield tuple(answer['frames'][frame]['name'] for frame in reversed(row['stack']))
+
+
+@test
+def golden_stages(t):
+    """The call stacks of the model's stages, in each mode, of an experiment that is known by construction."""
+    experiment = make_openmp.make(str(t.directory))
+    events = [(stage, thread, *said) for stage, threads in make_openmp.STAGES.items() for thread, said in threads.items()]
+    for mode in ('user', 'expert', 'machine'):
+        for (stage, thread, recorded, _, _, _, user), found in zip(events, all_stacks(t, experiment, mode), strict=True):
+            expected = recorded if mode == 'machine' else user
+            t.equal(found, tuple(make_openmp.NAMES.get(name, name) for name in expected), f'{mode}, {stage}, thread {thread}')
+    rows = t.functions(experiment, 'i.total', 'e.ompwork', 'e.ompwait', 'e.ompovhd', 'e.ompibar', 'e.ompebar', 'e.omplkwt', 'e.ompctwt', 'e.ompidle', 'e.omprduc')
+    states = collections.Counter(state for *_, state, _, _ in events)
+    for metric, state in (('e.ompebar', make_openmp.EXPLICIT), ('e.omplkwt', make_openmp.LOCK), ('e.ompctwt', make_openmp.CRITICAL),
+                          ('e.ompidle', make_openmp.IDLE), ('e.omprduc', make_openmp.REDUCTION), ('e.ompibar', make_openmp.REGION_END)):
+        t.near(rows['<Total>'][metric], states[state] / 10, metric, 0, 1e-9)
+    # all that foo's threads do in its regions is foo's, but what they do when there is nothing to do
+    t.near(rows['foo']['i.total'], (len(events) - states[make_openmp.IDLE]) / 10, 'foo, inclusive', 0, 1e-9)
+    region = next(row for row in t.print(experiment, '-regions')[-1]['rows'] if row['name'].startswith('foo'))
+    t.equal([round(region[key], 6) for key in ('duration', 'calls', 'threads', 'work', 'lost', 'unequal')], [1, 2, 4, 2.5, 1.5, 1], 'region of foo')
