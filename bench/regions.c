@@ -21,8 +21,8 @@ __attribute__((noinline)) static void region(int threads)
 int main(int count, char **arguments)
 {
 	enum { PARTS = 40 };
-	int threads = count > 1 ? atoi(arguments[1]) : 2;
-	long each = (count > 2 ? atol(arguments[2]) : 100000) / PARTS;
+	int threads = count > 1 ? (int)strtol(arguments[1], NULL, 10) : 2;
+	long each = (count > 2 ? strtol(arguments[2], NULL, 10) : 100000) / PARTS;
 	double best = 1e18;
 
 	for (int part = 0; part < PARTS; part++) {

@@ -165,7 +165,7 @@ def all_stacks(t, experiment, mode):
     answers = [answer for answer in t.print(experiment, '-viewmode', mode, '-metrics', 'e.total:name', *commands) if answer['command'] == 'stacks']
     for answer in answers:
         row, = answer['rows']
-        t.near(row['e.total'], 0.1, 'an event', 0, 1e-9)
+        t.equal(f'{row["e.total"]:.6f}', '0.100000', 'an event')
         yield tuple(answer['frames'][frame]['name'] for frame in reversed(row['stack']))
 
 
