@@ -16,6 +16,7 @@ import heap  # noqa: E402
 import interval  # noqa: E402
 import iotrace  # noqa: E402
 import mpi  # noqa: E402
+import openmp  # noqa: E402
 import overhead  # noqa: E402
 import profiles  # noqa: E402
 import servers  # noqa: E402
@@ -39,6 +40,7 @@ BENCHMARKS = {
     'sync': sync.sync,
     'io': iotrace.io,
     'mpi': mpi.mpi,
+    'openmp': openmp.openmp,
     'counter': counter.counter,
     'size': profiles.size,
     'unwind': analysis.unwind,

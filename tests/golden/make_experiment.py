@@ -74,15 +74,15 @@ CHILD_THREAD = [
 THREADS = [('', 1, 12, 0, MAIN_THREAD), ('', 2, 14, 10, SECOND_THREAD), ('_f1', 1, 13, 20, CHILD_THREAD)]
 
 
-def elf():
+def elf(functions=tuple(SYMBOLS), build_id=BUILD_ID):
     """A shared object that nobody runs: one segment of code, a symbol table and a build-id."""
     names = b'\0'
     symbols = [struct.pack('<IBBHQQ', 0, 0, 0, 0, 0, 0)]
-    for name, address, size, local in sorted(SYMBOLS, key=lambda symbol: not symbol[3]):
+    for name, address, size, local in sorted(functions, key=lambda symbol: not symbol[3]):
         symbols.append(struct.pack('<IBBHQQ', len(names), (0 if local else 1) << 4 | 2, 0, 1, address, size))
         names += name.encode() + b'\0'
-    local_count = 1 + sum(symbol[3] for symbol in SYMBOLS)
-    note = struct.pack('<III', 4, len(BUILD_ID), 3) + b'GNU\0' + BUILD_ID
+    local_count = 1 + sum(symbol[3] for symbol in functions)
+    note = struct.pack('<III', 4, len(build_id), 3) + b'GNU\0' + build_id
     section_names = b'\0.text\0.note.gnu.build-id\0.symtab\0.strtab\0.shstrtab\0'
     text = b'\x90' * 0x340
 

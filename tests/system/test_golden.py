@@ -13,6 +13,7 @@ GOLDEN = pathlib.Path(__file__).resolve().parent.parent / 'golden'
 sys.path.insert(0, str(GOLDEN))
 import make_experiment  # noqa: E402
 import make_kinds  # noqa: E402
+import make_openmp  # noqa: E402
 
 # What prints the version of the tool, or what it used itself; what ends it, or reads what a test writes elsewhere.
 NOT_HERE = {'version', 'procstats', 'quit', 'script', 'help', 'printmode', 'outfile', 'appendfile', 'open_exp', 'ignore_no_xhwcprof',
@@ -38,6 +39,7 @@ def register(path, experiment):
         expected = path.read_text()
         make_experiment.make(str(t.directory))
         make_kinds.make(str(t.directory))
+        make_openmp.make(str(t.directory))
         text = ''.join(run(t, line, experiment) for line in re.findall(r'^\$ (.*)', expected, re.M))
         if os.environ.get('HELIO_GOLDEN') == 'write':
             path.write_text(text)

@@ -2,8 +2,12 @@
 """OpenMP: what threads do in each stage of a program, known by construction, under both runtimes."""
 import collections
 import re
+import sys
 
 from harness import ROOT, test
+
+sys.path.insert(0, str(ROOT / 'tests' / 'golden'))
+import make_openmp  # noqa: E402
 
 COMPILERS = ('gcc', 'clang')
 BASE = ('_start', 'main')
@@ -152,3 +156,128 @@ def tasks(t):
         t.equal(sum(row['calls'] for row in rows[1:]), 1972, f'{compiler}: tasks')
         constructs = [event for event in t.read(result.experiment)['']['traces']['omptrace'] if event['type'] == 'construct']
         t.check(len(constructs) <= 64, f'{compiler}: {len(constructs)} constructs')
+
+
+def all_stacks(t, experiment, mode):
+    """By stage and thread, the one call stack that was recorded then: functions from the outermost one on."""
+    commands = [word for stage, threads in enumerate(make_openmp.STAGES.values()) for thread in threads for word in
+                ('-filters', f'TSTAMP == {(stage + 1) * 100000000} && THRID == {thread}', '-stacks')]
+    answers = [answer for answer in t.print(experiment, '-viewmode', mode, '-metrics', 'e.total:name', *commands) if answer['command'] == 'stacks']
+    for answer in answers:
+        row, = answer['rows']
+        t.equal(f'{row["e.total"]:.6f}', '0.100000', 'an event')
+        yield tuple(answer['frames'][frame]['name'] for frame in reversed(row['stack']))
+
+
+@test
+def golden_stages(t):
+    """The call stacks of the model's stages, in each mode, of an experiment that is known by construction."""
+    experiment = make_openmp.make(str(t.directory))
+    events = [(stage, thread, *said) for stage, threads in make_openmp.STAGES.items() for thread, said in threads.items()]
+    for mode in ('user', 'expert', 'machine'):
+        for (stage, thread, recorded, _, _, _, user), found in zip(events, all_stacks(t, experiment, mode), strict=True):
+            expected = recorded if mode == 'machine' else user
+            t.equal(found, tuple(make_openmp.NAMES.get(name, name) for name in expected), f'{mode}, {stage}, thread {thread}')
+    rows = t.functions(experiment, 'i.total', 'e.ompwork', 'e.ompwait', 'e.ompovhd', 'e.ompibar', 'e.ompebar', 'e.omplkwt', 'e.ompctwt', 'e.ompidle', 'e.omprduc')
+    states = collections.Counter(state for *_, state, _, _ in events)
+    for metric, state in (('e.ompebar', make_openmp.EXPLICIT), ('e.omplkwt', make_openmp.LOCK), ('e.ompctwt', make_openmp.CRITICAL),
+                          ('e.ompidle', make_openmp.IDLE), ('e.omprduc', make_openmp.REDUCTION), ('e.ompibar', make_openmp.REGION_END)):
+        t.near(rows['<Total>'][metric], states[state] / 10, metric, 0, 1e-9)
+    # all that foo's threads do in its regions is foo's, but what they do when there is nothing to do
+    t.near(rows['foo']['i.total'], (len(events) - states[make_openmp.IDLE]) / 10, 'foo, inclusive', 0, 1e-9)
+    region = next(row for row in t.print(experiment, '-regions')[-1]['rows'] if row['name'].startswith('foo'))
+    t.equal([round(region[key], 6) for key in ('duration', 'calls', 'threads', 'work', 'lost', 'unequal')], [1, 2, 4, 2.5, 1.5, 1], 'region of foo')
+
+
+FORTRAN = '''subroutine sweep(total)
+  real(8), intent(inout) :: total
+  integer :: i
+  !$omp parallel do reduction(+:total) num_threads(2) schedule(dynamic, 1)
+  do i = 1, 400
+    total = total + burn(i)
+  end do
+contains
+  real(8) function burn(n)
+    integer, intent(in) :: n
+    integer :: k
+    burn = 0
+    do k = 1, 300000
+      burn = burn + 1d0 / (k + n)
+    end do
+  end function
+end subroutine
+program main
+  real(8) :: total
+  total = 0
+  call sweep(total)
+  print *, total > 0
+end program
+'''
+
+
+@test
+def fortran(t):
+    (t.directory / 'sweep.f90').write_text(FORTRAN)
+    result = t.run(t.need('gfortran'), '-O1', '-g', '-fopenmp', '-o', 'sweep', 'sweep.f90')
+    t.check(result.status == 0, result.err[-500:])
+    result = t.collect(t.directory / 'sweep')
+    t.equal(result.out.split(), ['T'], 'output')
+    row, = t.print(result.experiment, '-regions')[-1]['rows'][1:]
+    t.equal((row['calls'], row['threads']), (1, 2), 'the region')
+    t.check('sweep' in row['name'] and 'OMP' in row['name'], row['name'])
+    rows = t.functions(result.experiment, 'i.total', 'i.ompwork')
+    inclusive = sum(value['i.ompwork'] for name, value in rows.items() if name.startswith('sweep') and 'OMP' not in name)
+    t.near(inclusive, rows['<Total>']['i.ompwork'], 'all work is in what calls the region', 0.15, 0.03)
+
+
+PLUGIN = '''#include <omp.h>
+volatile int sum;
+int run(void)
+{
+	int threads = 0;
+	for (int i = 0; i < 7; i++) {
+#pragma omp parallel num_threads(3)
+		{
+#pragma omp critical
+			sum++;
+#pragma omp master
+			threads = omp_get_num_threads();
+		}
+	}
+	return sum + threads;
+}
+'''
+HOST = '''#include <dlfcn.h>
+#include <stdio.h>
+int main(void)
+{
+	void *plugin = dlopen("./plugin.so", RTLD_NOW | RTLD_LOCAL);
+	int (*run)(void) = (int (*)(void))dlsym(plugin, "run");
+	printf("%d\\n", run());
+	return 0;
+}
+'''
+
+
+@test
+def loaded_late(t):
+    """A runtime that comes by dlopen, into a scope of its own, into a program that knows nothing of it."""
+    (t.directory / 'plugin.c').write_text(PLUGIN)
+    (t.directory / 'host.c').write_text(HOST)
+    for compiler in COMPILERS:
+        for words in ((compiler, '-O1', '-g', '-fopenmp', '-shared', '-fPIC', '-o', 'plugin.so', 'plugin.c'), ('gcc', '-O1', '-o', 'host', 'host.c')):
+            result = t.run(t.need(words[0]), *words[1:])
+            t.check(result.status == 0, result.err[-500:])
+        bare = t.run('./host')
+        result = t.collect('./host')
+        t.equal((result.out, bare.out), ('24\n', '24\n'), f'{compiler}: output')
+        row, = t.print(result.experiment, '-regions')[-1]['rows'][1:]
+        t.equal((row['calls'], row['threads']), (7, 3), f'{compiler}: the region')
+
+
+@test
+def without_openmp(t):
+    """Programs that have none: no file, and nothing said."""
+    result = t.collect('/bin/true')
+    t.check(not (result.experiment / 'omptrace').exists(), 'omptrace')
+    t.check(not re.search('name="openmp"|omptrace', (result.experiment / 'log.xml').read_text()), 'log.xml')

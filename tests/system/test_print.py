@@ -444,7 +444,7 @@ def messages(t):
                         ('Invalid command: -zzz', ('-zzz', experiment)), ('No heap data: record it with helio collect -H on', ('-leaks', experiment)),
                         ('No I/O data: record it with helio collect -i on', ('-iostat', experiment)),
                         ('Data races are not recorded: compilers find them', ('-races', experiment)),
-                        ('OpenMP', ('-omp_task', experiment)), ('-s on', ('-deadlocks', experiment)), ('-h instructions', ('-ifreq', experiment)),
+                        ('No OpenMP data: record it with helio collect --openmp on', ('-regions', experiment)), ('-s on', ('-deadlocks', experiment)), ('-h instructions', ('-ifreq', experiment)),
                         ('did you mean user?', ('-metrics', 'e.usr', experiment)),
                         ('e.heapallocbytes (no heap data: record it with helio collect -H on)', ('-metrics', 'e.heapallocbytes', experiment)),
                         ('e.sync (no synchronization data: record it with helio collect -s on)', ('-sort', 'e.sync', experiment)),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* profile: hand-made bytes, and what they mean by docs/format.md. */
+#include "experiment/contexts.h"
 #include "experiment/profile.h"
 #include "experiment/stacks.h"
 #include "experiment_writer.h"
@@ -16,6 +17,7 @@ struct fixture {
 	struct bytes file;
 	struct diag_list diags;
 	struct experiment_profile profile;
+	struct context_table contexts;
 };
 
 static void begin(struct fixture *fixture)
@@ -26,7 +28,8 @@ static void begin(struct fixture *fixture)
 
 static void read_profile(struct fixture *fixture)
 {
-	struct read_context context = {root_folder(), fixture->path, "p.er", &fixture->diags, NULL};
+	struct read_context context = {root_folder(), fixture->path, "p.er", &fixture->diags,
+				       &fixture->contexts};
 
 	write_file(fixture->path, "profile", fixture->file.data, fixture->file.size);
 	experiment_profile_read(&fixture->profile, &context);
@@ -35,6 +38,7 @@ static void read_profile(struct fixture *fixture)
 static void end(struct fixture *fixture)
 {
 	experiment_profile_fini(&fixture->profile);
+	context_table_fini(&fixture->contexts);
 	diag_fini(&fixture->diags);
 	bytes_free(&fixture->file);
 	remove_experiment(fixture->path);
@@ -421,10 +425,77 @@ static void test_dropped_events_are_added_up(void **state)
 	end(&fixture);
 }
 
+/* The number of a row's context, and a field of OpenMP in it. */
+static uint64_t said(const struct fixture *fixture, size_t row, unsigned field)
+{
+	uint64_t number = rows_get(&fixture->profile.rows, ROW_CONTEXT, row);
+
+	assert_in_range(number, 0, fixture->contexts.items.count - 1);
+	return fixture->contexts.items.items[number].field[RUNTIME_OPENMP][field];
+}
+
+static void test_contexts(void **state)
+{
+	static const uint8_t bytes[] = {
+		0x40, 0x01, 0x02,		    /* nothing was said */
+		0x87, 0x01, 0x03, 0x02, 0xac, 0x02, /* OpenMP: work, region 300, … */
+		0x07,				    /* … task 7 */
+		0x50, 0x01,			    /* an event in it */
+		0x87, 0x01, 0x01, 0x05,		    /* idle: the others are 0 */
+		0x50, 0x01,			    /* an event */
+		0x87, 0x7f, 0x02, 0x01, 0x02,	    /* a runtime that nobody knows: passed over */
+		0x50, 0x01,			    /* an event, as before */
+		0x87, 0x01, 0x03, 0x02, 0xac, 0x02, 0x07, /* as the second */
+		0x50, 0x01,				  /* an event */
+		0x80, 0x02, 0x09, 0x10,			  /* another thread: nothing */
+		0x50, 0x01,				  /* an event */
+	};
+	static const uint8_t next[] = {0x40, 0x01, 0x02}; /* a block begins with nothing */
+	static const uint8_t bad[] = {0x40, 0x01, 0x02, 0x87, 0x01, 0x05, 1, 2, 3, 4, 5, 0x50, 1};
+	struct bytes payload = {0}, second = {0}, third = {0};
+	struct fixture fixture;
+
+	(void)state;
+	begin(&fixture);
+	bytes_put(&payload, bytes, sizeof(bytes));
+	add_block(&fixture, 1, 10, &payload);
+	bytes_put(&second, next, sizeof(next));
+	add_block(&fixture, 1, 100, &second);
+	read_profile(&fixture);
+	assert_int_equal(fixture.diags.count, 0);
+	assert_int_equal(fixture.profile.event_count, 7);
+	assert_int_equal(fixture.contexts.items.count, 3);
+	assert_true(fixture.contexts.said[RUNTIME_OPENMP] && !fixture.contexts.said[RUNTIME_JAVA]);
+	assert_int_equal(said(&fixture, 0, OMP_CONTEXT_STATE), OMP_STATE_NONE);
+	assert_int_equal(said(&fixture, 1, OMP_CONTEXT_STATE), OMP_STATE_WORK);
+	assert_int_equal(said(&fixture, 1, OMP_CONTEXT_REGION), 300);
+	assert_int_equal(said(&fixture, 1, OMP_CONTEXT_TASK), 7);
+	assert_int_equal(said(&fixture, 2, OMP_CONTEXT_STATE), OMP_STATE_IDLE);
+	assert_int_equal(said(&fixture, 2, OMP_CONTEXT_REGION), 0);
+	assert_int_equal(said(&fixture, 3, OMP_CONTEXT_STATE), OMP_STATE_IDLE);
+	assert_int_equal(rows_get(&fixture.profile.rows, ROW_CONTEXT, 4),
+			 rows_get(&fixture.profile.rows, ROW_CONTEXT, 1));
+	assert_int_equal(rows_get(&fixture.profile.rows, ROW_CONTEXT, 5), 0);
+	assert_int_equal(rows_get(&fixture.profile.rows, ROW_CONTEXT, 6), 0);
+	end(&fixture);
+
+	begin(&fixture); /* more fields than there may be: the rest of the block is lost */
+	bytes_put(&third, bad, sizeof(bad));
+	add_block(&fixture, 1, 10, &third);
+	read_profile(&fixture);
+	assert_int_equal(fixture.profile.event_count, 1);
+	assert_true(fixture.profile.damaged);
+	end(&fixture);
+	bytes_free(&payload);
+	bytes_free(&second);
+	bytes_free(&third);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_kind_of_record),
+		cmocka_unit_test(test_contexts),
 		cmocka_unit_test(test_threads_change_within_and_between_blocks),
 		cmocka_unit_test(test_hours_of_sleep_keep_their_weight),
 		cmocka_unit_test(test_more_rows_than_a_page),

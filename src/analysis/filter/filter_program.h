@@ -46,6 +46,7 @@ struct filter_property {
 	/* Called before rows are loaded, for what is computed from whole columns; or NULL. */
 	void (*prepare)(struct session *session);
 	bool needs_addresses; /* of data, which not all counters have */
+	bool needs_openmp;    /* what its runtime says, which events of all kinds may have */
 };
 
 /*

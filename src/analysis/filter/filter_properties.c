@@ -370,6 +370,8 @@ char *filter_property_lack(const struct session *session, const struct filter_pr
 
 	if (!property->kinds)
 		return xasprintf("%s (%s): %s", info->name, info->description, property->reason);
+	if (property->needs_openmp && !session_has_trace(session, TRACE_OMP))
+		return xasprintf("%s: no OpenMP data (helio collect --openmp on)", info->name);
 	if (property->needs_addresses && !session_has_addresses(session))
 		return xasprintf("%s: " NO_ADDRESSES, info->name);
 	for (unsigned kind = 0; kind < EVENTS_KINDS; kind++) {

@@ -13,7 +13,7 @@
 #ifndef HELIO_ANALYSIS_MPI_MATCH_H
 #define HELIO_ANALYSIS_MPI_MATCH_H
 
-#include "analysis/views/view.h"
+#include "base/memory.h"
 
 enum mpi_wait_kind { MPI_LATE_SENDER, MPI_LATE_RECEIVER, MPI_WAIT_AT_COLLECTIVE, MPI_WAIT_KINDS };
 

@@ -82,15 +82,15 @@ static const struct filter_property properties[] = {
 		"overhead, 5 idle, 6 implicit barrier, 7 explicit barrier, 8 barrier at the "
 		"end of a region, 9 lock, 10 critical section, 11 ordered section, 12 "
 		"atomic, 13 task wait",
-		"all, of OpenMP programs", FILTER_ALL, load_state),
+		"openmp", FILTER_ALL, load_state, .needs_openmp = true),
 	FILTER_PROPERTY("CPRID", "number of the parallel region that the thread was in; 0: none",
-			"all, of OpenMP programs", FILTER_ALL, load_region),
-	FILTER_PROPERTY("TSKID", "number of the explicit task that it executed; 0: none",
-			"all, of OpenMP programs", FILTER_ALL, load_task),
-	FILTER_PROPERTY("PPRID", "number of the parallel region around that one; 0: none",
-			"all, of OpenMP programs", FILTER_ALL, load_outer_region),
+			"openmp", FILTER_ALL, load_region, .needs_openmp = true),
+	FILTER_PROPERTY("TSKID", "number of the explicit task that it executed; 0: none", "openmp",
+			FILTER_ALL, load_task, .needs_openmp = true),
+	FILTER_PROPERTY("PPRID", "number of the parallel region around that one; 0: none", "openmp",
+			FILTER_ALL, load_outer_region, .needs_openmp = true),
 	FILTER_PROPERTY("PTSKID", "number of the explicit task that created that one; 0: none",
-			"all, of OpenMP programs", FILTER_ALL, load_outer_task),
+			"openmp", FILTER_ALL, load_outer_task, .needs_openmp = true),
 };
 
 const struct filter_properties omp_properties = FILTER_PROPERTIES(properties);

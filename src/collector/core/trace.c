@@ -122,7 +122,14 @@ bool trace_make(enum trace_kind kind)
 	    !collector_is_ours())
 		return false;
 	if (atomic_compare_exchange_strong(&made[kind], &before, MADE_NOW)) {
-		is_on[kind] = !create(kind);
+		int result = create(kind);
+
+		is_on[kind] = !result;
+		if (result)
+			log_warning(
+				"OpenMP's regions and states are not recorded: its file could not "
+				"be made",
+				-result);
 		atomic_store(&made[kind], MADE_ALREADY);
 	}
 	while (atomic_load(&made[kind]) == MADE_NOW) /* by another thread */
