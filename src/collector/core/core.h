@@ -188,6 +188,7 @@ struct thread {
 	_Atomic uint64_t guard_ns;     /* when it expires, on CLOCK_MONOTONIC */
 	_Atomic uint64_t signalled_ns; /* when the monitor's signal under way was sent; 0: none */
 	struct clock_files files;      /* the monitor's: outlive the thread until it looks again */
+	void *runtime;		       /* working room of who gives stacks a second one, or NULL */
 	struct team_ends teams[OMP_LEVELS]; /* of its regions, by level */
 	struct unwind_memory *unwind;	    /* behind this struct, in the same mapping */
 
@@ -248,6 +249,7 @@ struct collector {
 	enum engine engine;
 	int monitor_signal;
 	bool follow;
+	bool java_off;	      /* Java machines are recorded as native code */
 	uint64_t faults_here; /* SIGBUS as a set, where it is not handled on the alternate stack */
 	bool late;	      /* the program ran already: our wrappers stand in for nothing */
 	uint64_t start_ns;    /* CLOCK_MONOTONIC at time 0 of the family */
@@ -413,12 +415,18 @@ void stacktable_make_file(void);
 void stacktable_abandon(bool in_use);
 /* The node of (parent, pc), or FORMAT_NO_STACK when there is no room. */
 uint32_t stacktable_intern(uint32_t parent, uint64_t pc, void *unused);
+/* The same of another epoch than the one in force. */
+uint32_t stacktable_intern_in(uint32_t parent, uint64_t pc, uint32_t in_epoch);
+/* The parent of a pair, whose pc *pc becomes; of all others themselves, and *pc 0. */
+uint32_t stacktable_of_pair(uint32_t id, uint64_t *pc);
 void stacktable_next_epoch(void);
 uint32_t stacktable_epoch(void);
 /* The one of the latest stack: the one before while no stack is of this epoch yet. */
 uint32_t stacktable_last_epoch(void);
 /* Visits the nodes of this epoch from that id on, 0 for all; returns where to go on. */
 uint32_t stacktable_visit(uint32_t from, void (*visit)(uint64_t pc));
+/* … of all epochs. */
+uint32_t stacktable_visit_all(uint32_t from, void (*visit)(uint64_t pc));
 
 /* modules.c */
 /* Looks at the loaded objects and records what is new or gone. Not in a handler. False: it cannot.
@@ -456,15 +464,27 @@ void modules_archive_vdso(uint64_t address);
 /* Calls visit with the bias of each object that the program was started with, or most of them. */
 void startup_for_each_object(void (*visit)(uint64_t bias));
 
+/* api.c: around the functions below.  False: the recording is not active, or in a handler that has
+ * interrupted who is in there. */
+bool api_enter(void);
+void api_leave(void);
+
 /* dynamic.c: functions that the program made and announced; one caller at a time */
 struct dynamic_function {
 	const char *name, *alias, *source; /* "": not given */
 	uint64_t start, size;
 	const struct format_line *lines;
 	uint32_t line_count;
+	const void *code; /* a copy of it to keep, for dynamic_add */
+	uint64_t code_size;
+	bool late; /* it ran before: what was there without a name is this */
 };
+/* One at addresses that are no machine's, which nothing else takes: for good, in all epochs. */
+void dynamic_add(const struct dynamic_function *function);
 void dynamic_load(const struct dynamic_function *function);
 void dynamic_unload(uint64_t start);
+/* The same of one that is known not to run any more: what takes its place ends the epoch. */
+void dynamic_retire(uint64_t start);
 /* In the child of a fork: what the parent had announced holds here too. */
 void dynamic_inherit(void);
 
@@ -501,6 +521,16 @@ void sample_write(enum format_sample_kind kind, const char *label);
 int sample_open(const char *label);
 
 /* stack.c: call stacks as nodes; the caller holds the thread's lock */
+/*
+ * What a runtime knows beside the stack of the calling thread, whose registers these are: the node
+ * of the pair (FORMAT_PC_PAIR), or `stack`.  In a handler.
+ */
+typedef uint32_t stack_pair_function(struct thread *thread, const struct unwind_regs *regs,
+				     uint32_t stack);
+extern _Atomic(stack_pair_function *) stack_pair; /* NULL: no runtime does */
+/* Of a pair its stack, whose Java stack becomes the thread's context for the event to be written.
+ */
+uint32_t stack_of_pair(struct thread *thread, uint32_t stack);
 /* The registers of an interruption, at the place where the time before it was spent. */
 void stack_interrupted(struct unwind_regs *regs, const void *context);
 /* Of the registers at an interruption of the calling thread. */

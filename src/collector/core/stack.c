@@ -14,6 +14,28 @@ static size_t read_carefully(uint64_t address, void *to, size_t size, void *unus
 	return sys_read_memory(address, to, size);
 }
 
+_Atomic(stack_pair_function *) stack_pair;
+
+static uint32_t pair(struct thread *thread, const struct unwind_regs *regs, uint32_t stack)
+{
+	stack_pair_function *runtime = atomic_load_explicit(&stack_pair, memory_order_relaxed);
+
+	return runtime ? runtime(thread, regs, stack) : stack;
+}
+
+uint32_t stack_of_pair(struct thread *thread, uint32_t stack)
+{
+	uint64_t pc;
+	uint32_t alone = stacktable_of_pair(stack, &pc);
+
+	if (pc || thread->context.touched >> RUNTIME_JAVA & 1) {
+		context_set(&thread->context, RUNTIME_JAVA, JAVA_CONTEXT_STACK, (uint32_t)pc);
+		context_set(&thread->context, RUNTIME_JAVA, JAVA_CONTEXT_REASON,
+			    (uint32_t)((pc & ~FORMAT_PC_PAIR) >> FORMAT_PAIR_REASON_SHIFT));
+	}
+	return alone;
+}
+
 /* Whether the last walk has met code loaded since the last look at the modules. */
 static bool met_new_code(const struct unwind_memory *memory, enum unwind_end end)
 {
@@ -85,7 +107,7 @@ uint32_t stack_of_context(struct thread *thread, const struct unwind_regs *regs)
 				     .read_slow = read_carefully,
 				     .object_at = modules_at};
 
-	return unwind(thread, regs, &stack);
+	return pair(thread, regs, unwind(thread, regs, &stack));
 }
 
 uint32_t stack_of_blocked(struct thread *thread, uint64_t pc, uint64_t sp)
@@ -138,5 +160,5 @@ uint32_t stack_above_frame(struct thread *thread, const void *frame)
 	if (end == UNWIND_FAILED && thread->unwind->reason == UNWIND_REASON_REGISTER)
 		return stack_of_caller(thread);
 	count(end);
-	return node;
+	return pair(thread, &regs, node);
 }

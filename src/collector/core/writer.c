@@ -101,6 +101,7 @@ bool writer_event(struct thread *thread, uint64_t time_ns, enum format_state sta
 	struct record_buffer *lane = &thread->lane;
 	uint8_t *out = reserve(thread);
 
+	stack = stack_of_pair(thread, stack);
 	if (!out)
 		return false; /* the time stays where it is: the next event's dt covers it */
 	out = record_buffer_put_cpu(lane, out);

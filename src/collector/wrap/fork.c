@@ -12,6 +12,7 @@
 #include "collector/core/core.h"
 #include "collector/core/file.h"
 #include "collector/core/sys.h"
+#include "collector/runtimes/java.h"
 #include "collector/sources/clock.h"
 #include "collector/wrap/lineage.h"
 #include "collector/wrap/next_functions.h"
@@ -70,6 +71,7 @@ static void after_fork_in_child(void)
 	forking = 0;
 	lineage_of(&name, 'f', fork_index);
 	text_puts(&lineage, name_room);
+	java_after_fork();
 	collector_restart_after_fork();
 	if (child_moves && atomic_load(&collector.recording))
 		namespace_prepare_to_move();

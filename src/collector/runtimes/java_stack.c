@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The Java stack at an event, from AsyncGetCallTrace of HotSpot.
+ *
+ * It was made for handlers, but not made safe: so it is asked for threads of the machine only that
+ * run Java (their kind tells, see is_java), never on a stack that is nearly used up, and a fault in
+ * it ends the asking (java_take_fault).  Where the thread is in native code that left no word on
+ * where Java called it (memory is copied, the clock is read), or in a stub, it is asked once more
+ * with the registers of the innermost frames in the machine's code, which the unwinder knows.
+ *
+ * The stack becomes nodes of the table, of epoch 0, as bytecodes stay what they are, and the pair
+ * of it and the thread's own stack becomes one, too: that is what the event has as its stack.
+ */
+#include "collector/arch/context.h"
+#include "collector/arch/guard.h"
+#include "collector/core/sys.h"
+#include "collector/runtimes/java.h"
+#include "collector/runtimes/java_private.h"
+#include "collector/unwind/arch.h"
+#include "format/format.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sys/mman.h>
+
+/* As HotSpot has them (forte.cpp); its header is in no package. */
+struct call_frame {
+	jint bytecode; /* index; below 0: of a native method */
+	jmethodID method;
+};
+struct call_trace {
+	JNIEnv *env;
+	jint count; /* 0 and below: why there are none */
+	struct call_frame *frames;
+};
+typedef void trace_function(struct call_trace *trace, jint depth, void *context);
+
+enum {
+	DEPTH_MAX = 1024,
+	ROOM_LEAST = 48 * 1024, /* of the stack: the machine keeps 80 KiB for native code */
+	TRIES_MAX = 3,
+	GC_ACTIVE = 2,
+	NO_CLASS_LOAD = 1,
+	THREAD_EXIT = 8,
+};
+
+/* A thread's working room; the thread state's next thread goes on with it. */
+struct java_memory {
+	struct arch_guard guard;
+	struct call_trace trace;
+	jint depth;
+	uint32_t known; /* of the last stack, from the root on: */
+	uint64_t pc[DEPTH_MAX];
+	uint32_t node[DEPTH_MAX];
+	struct call_frame frames[DEPTH_MAX];
+	ucontext_t context;
+};
+
+static trace_function *get_trace;
+/* Where a thread of the machine finds what it is, what that begins with, and where JNIEnv is. */
+static pthread_key_t thread_key;
+static uint64_t java_kind, env_offset;
+
+/* ---- which threads ---- */
+
+/* The machine's object of the calling thread, if it runs Java: others have another kind. */
+static char *java_thread(void)
+{
+	char *object = pthread_getspecific(thread_key);
+
+	return object && *(uint64_t *)object == java_kind ? object : NULL;
+}
+
+/* The machine keeps the object, which has the JNIEnv in it, where signal handlers find it. */
+static bool find_key(JNIEnv *env)
+{
+	enum { OBJECT_MAX = 8192 };
+
+	for (pthread_key_t key = 0; key < PTHREAD_KEYS_MAX; key++) {
+		uint64_t value = (uint64_t)pthread_getspecific(key), at = (uint64_t)env;
+
+		if (!value || value % sizeof(uint64_t) || at <= value || at - value >= OBJECT_MAX)
+			continue;
+		thread_key = key;
+		env_offset = at - value;
+		java_kind = *(uint64_t *)value;
+		return true;
+	}
+	return false;
+}
+
+/* ---- asking ---- */
+
+static void ask_now(void *argument)
+{
+	struct java_memory *memory = argument;
+
+	get_trace(&memory->trace, memory->depth, &memory->context);
+}
+
+/* The count, or 0 and below, -FORMAT_JAVA_FAULT among them. */
+static jint ask(struct java_memory *memory, uint64_t pc, uint64_t sp, uint64_t bp)
+{
+	arch_set_frame(&memory->context, pc, sp, bp);
+	memory->trace.count = 0;
+	if (!arch_guarded_call(&memory->guard, ask_now, memory))
+		memory->trace.count = -FORMAT_JAVA_FAULT;
+	return memory->trace.count;
+}
+
+bool java_take_fault(void *context)
+{
+	struct thread *thread = thread_current_if_known();
+	struct java_memory *memory = thread ? thread->runtime : NULL;
+
+	/* In its own code the machine expects faults, and takes care of them. */
+	if (!memory || !memory->guard.pc || java_code_is_at(arch_pc(context)))
+		return false;
+	arch_guard_leave(&memory->guard, context);
+	return true;
+}
+
+static bool may_ask_again(jint count)
+{
+	return count <= 0 && count != -GC_ACTIVE && count != -NO_CLASS_LOAD &&
+	       count != -THREAD_EXIT;
+}
+
+/* From the innermost frames in the machine's code on. */
+static jint ask_outer(struct java_memory *memory, const struct unwind_memory *stack, uint64_t leaf)
+{
+	jint count = 0;
+
+	for (uint32_t i = stack->depth, tries = 0; i && tries < TRIES_MAX; i--) {
+		const struct unwind_frame *frame = &stack->frames[i];
+		bool is_leaf = i == stack->depth && frame->pc == leaf;
+
+		if (is_leaf || !java_code_is_at(frame->pc))
+			continue;
+		tries++;
+		count = ask(memory, frame->pc + 1, frame->sp,
+			    frame->bp >> WALK_ADDRESS_BITS ? 0 : frame->bp);
+		if (!may_ask_again(count))
+			break;
+	}
+	return count;
+}
+
+/* ---- what is found ---- */
+
+static uint64_t pc_of(const struct call_frame *frame)
+{
+	enum { IS_NATIVE = -3 };
+	uint64_t bytecode = frame->bytecode > 0		   ? (uint64_t)frame->bytecode
+			    : frame->bytecode == IS_NATIVE ? FORMAT_JAVA_NATIVE
+							   : 0;
+
+	return FORMAT_PC_JAVA | (uint64_t)frame->method << FORMAT_JAVA_BYTECODE_BITS |
+	       (bytecode & ((1u << FORMAT_JAVA_BYTECODE_BITS) - 1));
+}
+
+/* What it has in common with the thread's last stack is not looked up again. */
+static uint32_t intern(struct java_memory *memory)
+{
+	uint32_t count = (uint32_t)memory->trace.count, node = 0;
+	bool same = true;
+
+	if (memory->trace.count == memory->depth)
+		node = stacktable_intern_in(0, FORMAT_PC_TRUNCATED, 0);
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t pc = pc_of(&memory->frames[count - 1 - i]);
+
+		same = same && i < memory->known && memory->pc[i] == pc;
+		if (!same) {
+			memory->known = i;
+			node = stacktable_intern_in(node, pc, 0);
+			if (!node)
+				return 0;
+			memory->pc[i] = pc;
+			memory->node[i] = node;
+			memory->known = i + 1;
+		}
+		node = memory->node[i];
+	}
+	return node;
+}
+
+static struct java_memory *memory_of(struct thread *thread)
+{
+	if (!thread->runtime)
+		thread->runtime = sys_mmap(sizeof(struct java_memory), PROT_READ | PROT_WRITE,
+					   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return thread->runtime;
+}
+
+static bool has_room(const struct thread *thread)
+{
+	uint64_t here = (uint64_t)__builtin_frame_address(0);
+
+	return !thread->stack_low ||
+	       (here > thread->stack_low + ROOM_LEAST && here < thread->stack_high);
+}
+
+static jint look(struct thread *thread, struct java_memory *memory, const struct unwind_regs *regs)
+{
+	const bool called = regs->known & UNWIND_CALLED;
+	uint64_t bp = regs->known & 1u << ARCH_BP ? regs->reg[ARCH_BP] : 0;
+	jint count = ask(memory, regs->reg[ARCH_PC] + called, regs->reg[ARCH_SP], bp);
+
+	if (!may_ask_again(count))
+		return count;
+	jint outer = ask_outer(memory, thread->unwind, called ? 0 : regs->reg[ARCH_PC]);
+
+	if (outer > 0)
+		return outer;
+	return count ? count : -FORMAT_JAVA_NO_FRAME;
+}
+
+/* The node of the pair of the stack and the Java stack beside it. */
+static uint32_t pair(struct thread *thread, const struct unwind_regs *regs, uint32_t stack)
+{
+	char *object = java_thread();
+
+	if (!object || !stack)
+		return stack;
+	struct java_memory *memory = has_room(thread) ? memory_of(thread) : NULL;
+	uint64_t reason = FORMAT_JAVA_NO_ROOM, java = 0;
+
+	if (memory) {
+		memory->trace.env = (JNIEnv *)(object + env_offset);
+		memory->trace.frames = memory->frames;
+		memory->depth = collector.depth && collector.depth < DEPTH_MAX
+					? (jint)collector.depth
+					: DEPTH_MAX;
+		jint count = look(thread, memory, regs);
+
+		if (count > 0)
+			java = intern(memory);
+		reason = count > 0 ? FORMAT_JAVA_NO_ROOM : (uint64_t)-count;
+	}
+	uint64_t pc = FORMAT_PC_PAIR | (java ? java : reason << FORMAT_PAIR_REASON_SHIFT);
+	uint32_t node = stacktable_intern_in(stack, pc, 0);
+
+	return node ? node : stack;
+}
+
+bool java_stack_begin(JNIEnv *env)
+{
+	get_trace = (trace_function *)(uintptr_t)dlsym(RTLD_DEFAULT, "AsyncGetCallTrace");
+	if (!get_trace) {
+		void *machine = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
+
+		if (machine)
+			get_trace =
+				(trace_function *)(uintptr_t)dlsym(machine, "AsyncGetCallTrace");
+	}
+	if (!get_trace || !find_key(env))
+		return false;
+	atomic_store(&stack_pair, pair);
+	return true;
+}
+
+void java_stack_end(void)
+{
+	atomic_store(&stack_pair, NULL);
+}
