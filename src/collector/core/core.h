@@ -527,10 +527,9 @@ int sample_open(const char *label);
  */
 typedef uint32_t stack_pair_function(struct thread *thread, const struct unwind_regs *regs,
 				     uint32_t stack);
-extern _Atomic(stack_pair_function *) stack_pair; /* NULL: no runtime does */
-/* Of a pair its stack, whose Java stack becomes the thread's context for the event to be written.
- */
-uint32_t stack_of_pair(struct thread *thread, uint32_t stack);
+void stack_set_runtime(stack_pair_function *runtime); /* NULL: none does from now on */
+/* Of a pair its stack, in *stack, and what runtimes say of the event (RUNTIME_JAVA). */
+uint8_t *stack_put_pair(struct record_buffer *lane, uint8_t *out, uint32_t *stack);
 /* The registers of an interruption, at the place where the time before it was spent. */
 void stack_interrupted(struct unwind_regs *regs, const void *context);
 /* Of the registers at an interruption of the calling thread. */

@@ -14,7 +14,15 @@ static size_t read_carefully(uint64_t address, void *to, size_t size, void *unus
 	return sys_read_memory(address, to, size);
 }
 
-_Atomic(stack_pair_function *) stack_pair;
+static _Atomic(stack_pair_function *) stack_pair;
+static _Atomic bool stack_has_pairs; /* there was a runtime */
+
+void stack_set_runtime(stack_pair_function *runtime)
+{
+	if (runtime)
+		atomic_store(&stack_has_pairs, true);
+	atomic_store(&stack_pair, runtime);
+}
 
 static uint32_t pair(struct thread *thread, const struct unwind_regs *regs, uint32_t stack)
 {
@@ -23,17 +31,17 @@ static uint32_t pair(struct thread *thread, const struct unwind_regs *regs, uint
 	return runtime ? runtime(thread, regs, stack) : stack;
 }
 
-uint32_t stack_of_pair(struct thread *thread, uint32_t stack)
+uint8_t *stack_put_pair(struct record_buffer *lane, uint8_t *out, uint32_t *stack)
 {
+	uint32_t java[CONTEXT_FIELDS_MAX] = {0};
 	uint64_t pc;
-	uint32_t alone = stacktable_of_pair(stack, &pc);
 
-	if (pc || thread->context.touched >> RUNTIME_JAVA & 1) {
-		context_set(&thread->context, RUNTIME_JAVA, JAVA_CONTEXT_STACK, (uint32_t)pc);
-		context_set(&thread->context, RUNTIME_JAVA, JAVA_CONTEXT_REASON,
-			    (uint32_t)((pc & ~FORMAT_PC_PAIR) >> FORMAT_PAIR_REASON_SHIFT));
-	}
-	return alone;
+	if (!atomic_load_explicit(&stack_has_pairs, memory_order_relaxed))
+		return out;
+	*stack = stacktable_of_pair(*stack, &pc);
+	java[JAVA_CONTEXT_STACK] = (uint32_t)pc;
+	java[JAVA_CONTEXT_REASON] = (uint32_t)((pc & ~FORMAT_PC_PAIR) >> FORMAT_PAIR_REASON_SHIFT);
+	return context_put(lane->said.field[RUNTIME_JAVA], java, RUNTIME_JAVA, out);
 }
 
 /* Whether the last walk has met code loaded since the last look at the modules. */

@@ -101,11 +101,11 @@ bool writer_event(struct thread *thread, uint64_t time_ns, enum format_state sta
 	struct record_buffer *lane = &thread->lane;
 	uint8_t *out = reserve(thread);
 
-	stack = stack_of_pair(thread, stack);
 	if (!out)
 		return false; /* the time stays where it is: the next event's dt covers it */
 	out = record_buffer_put_cpu(lane, out);
 	out = record_buffer_put_context(lane, out, thread->then ? thread->then : &thread->context);
+	out = stack_put_pair(lane, out, &stack);
 	uint8_t *tag = out++;
 	uint64_t dt = record_buffer_advance(lane, time_to_us(time_ns));
 

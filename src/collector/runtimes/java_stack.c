@@ -6,7 +6,9 @@
  * run Java (their kind tells, see is_java), never on a stack that is nearly used up, and a fault in
  * it ends the asking (java_take_fault).  Where the thread is in native code that left no word on
  * where Java called it (memory is copied, the clock is read), or in a stub, it is asked once more
- * with the registers of the innermost frames in the machine's code, which the unwinder knows.
+ * with the registers of the innermost frames in the machine's code, which the unwinder knows; and
+ * where it is in the machine, called from Java, it may have noted its stack pointer but not the
+ * address that it returns to, which lies below (read_anchor).
  *
  * The stack becomes nodes of the table, of epoch 0, as bytecodes stay what they are, and the pair
  * of it and the thread's own stack becomes one, too: that is what the event has as its stack.
@@ -90,6 +92,75 @@ static bool find_key(JNIEnv *env)
 	return false;
 }
 
+/* ---- where Java was left ---- */
+
+/* Offsets in the machine's object of a thread; 0: not known. */
+static struct {
+	uint64_t sp, pc, fp;
+} anchor;
+
+static uint64_t word_at(void *machine, const char *name)
+{
+	const uint64_t *word = dlsym(machine, name);
+
+	return word ? *word : 0;
+}
+
+/* The table of fields that every HotSpot exports for its debuggers. */
+static uint64_t find_field(void *machine, const char *type, const char *field)
+{
+	const uint64_t stride = word_at(machine, "gHotSpotVMStructEntryArrayStride");
+	const uint64_t at_type = word_at(machine, "gHotSpotVMStructEntryTypeNameOffset");
+	const uint64_t at_field = word_at(machine, "gHotSpotVMStructEntryFieldNameOffset");
+	const uint64_t at_offset = word_at(machine, "gHotSpotVMStructEntryOffsetOffset");
+	const char *entry = (const char *)word_at(machine, "gHotSpotVMStructs");
+
+	if (!stride || !at_offset)
+		return 0;
+	for (; entry; entry += stride) {
+		const char *its_type = *(const char *const *)(entry + at_type);
+		const char *its_field = *(const char *const *)(entry + at_field);
+
+		if (!its_type || !its_field)
+			break;
+		if (text_equal(its_type, type) && text_equal(its_field, field))
+			return *(const uint64_t *)(entry + at_offset);
+	}
+	return 0;
+}
+
+static void find_anchor(void *machine)
+{
+	uint64_t begin = find_field(machine, "JavaThread", "_anchor");
+
+	if (!begin)
+		return;
+	anchor.sp = begin + find_field(machine, "JavaFrameAnchor", "_last_Java_sp");
+	anchor.pc = begin + find_field(machine, "JavaFrameAnchor", "_last_Java_pc");
+	anchor.fp = begin + find_field(machine, "JavaFrameAnchor", "_last_Java_fp");
+	if (anchor.sp == anchor.pc || anchor.sp == anchor.fp || anchor.fp == anchor.pc)
+		anchor.pc = 0;
+}
+
+/*
+ * Whether it lacks the pc.  Then nobody else walks the stack: the machine completes it before it
+ * lets anybody, and waits for us until then.  So it may be changed while it is asked by us.
+ */
+static bool is_own(const struct thread *thread, char *object)
+{
+	uint64_t sp = anchor.pc ? *(uint64_t *)(object + anchor.sp) : 0;
+
+	return sp && !*(uint64_t *)(object + anchor.pc) && !(sp % sizeof(uint64_t)) &&
+	       sp > thread->stack_low + sizeof(uint64_t) && sp < thread->stack_high;
+}
+
+static void set_anchor(char *object, uint64_t pc, uint64_t sp, uint64_t fp)
+{
+	*(uint64_t *)(object + anchor.sp) = sp;
+	*(uint64_t *)(object + anchor.pc) = pc;
+	*(uint64_t *)(object + anchor.fp) = fp;
+}
+
 /* ---- asking ---- */
 
 static void ask_now(void *argument)
@@ -127,23 +198,41 @@ static bool may_ask_again(jint count)
 	       count != -THREAD_EXIT;
 }
 
-/* From the innermost frames in the machine's code on. */
-static jint ask_outer(struct java_memory *memory, const struct unwind_memory *stack, uint64_t leaf)
+/* From the innermost frames in the machine's code on; object: its anchor is to lead there. */
+static jint ask_outer(struct java_memory *memory, const struct unwind_memory *stack, uint64_t leaf,
+		      char *object)
 {
 	jint count = 0;
 
 	for (uint32_t i = stack->depth, tries = 0; i && tries < TRIES_MAX; i--) {
 		const struct unwind_frame *frame = &stack->frames[i];
 		bool is_leaf = i == stack->depth && frame->pc == leaf;
+		uint64_t bp = frame->bp >> WALK_ADDRESS_BITS ? 0 : frame->bp;
 
 		if (is_leaf || !java_code_is_at(frame->pc))
 			continue;
 		tries++;
-		count = ask(memory, frame->pc + 1, frame->sp,
-			    frame->bp >> WALK_ADDRESS_BITS ? 0 : frame->bp);
+		if (object)
+			set_anchor(object, frame->pc + 1, frame->sp, bp);
+		count = ask(memory, frame->pc + 1, frame->sp, bp);
 		if (!may_ask_again(count))
 			break;
 	}
+	return count;
+}
+
+/* The same, where the thread was in the machine's code, which has not completed its anchor. */
+static jint ask_by_anchor(struct java_memory *memory, const struct unwind_memory *stack,
+			  uint64_t leaf, char *object)
+{
+	uint64_t sp = *(uint64_t *)(object + anchor.sp), fp = *(uint64_t *)(object + anchor.fp);
+
+	set_anchor(object, ((const uint64_t *)sp)[-1], sp, fp);
+	jint count = ask(memory, leaf, sp, fp);
+
+	if (may_ask_again(count))
+		count = ask_outer(memory, stack, leaf, object);
+	set_anchor(object, 0, sp, fp);
 	return count;
 }
 
@@ -202,19 +291,22 @@ static bool has_room(const struct thread *thread)
 	       (here > thread->stack_low + ROOM_LEAST && here < thread->stack_high);
 }
 
-static jint look(struct thread *thread, struct java_memory *memory, const struct unwind_regs *regs)
+static jint look(struct thread *thread, struct java_memory *memory, const struct unwind_regs *regs,
+		 char *object)
 {
 	const bool called = regs->known & UNWIND_CALLED;
 	uint64_t bp = regs->known & 1u << ARCH_BP ? regs->reg[ARCH_BP] : 0;
+	uint64_t leaf = called ? 0 : regs->reg[ARCH_PC];
+
+	if (is_own(thread, object))
+		return ask_by_anchor(memory, thread->unwind, leaf, object);
 	jint count = ask(memory, regs->reg[ARCH_PC] + called, regs->reg[ARCH_SP], bp);
 
 	if (!may_ask_again(count))
 		return count;
-	jint outer = ask_outer(memory, thread->unwind, called ? 0 : regs->reg[ARCH_PC]);
+	jint outer = ask_outer(memory, thread->unwind, leaf, NULL);
 
-	if (outer > 0)
-		return outer;
-	return count ? count : -FORMAT_JAVA_NO_FRAME;
+	return outer > 0 ? outer : count;
 }
 
 /* The node of the pair of the stack and the Java stack beside it. */
@@ -233,11 +325,12 @@ static uint32_t pair(struct thread *thread, const struct unwind_regs *regs, uint
 		memory->depth = collector.depth && collector.depth < DEPTH_MAX
 					? (jint)collector.depth
 					: DEPTH_MAX;
-		jint count = look(thread, memory, regs);
+		jint count = look(thread, memory, regs, object);
 
 		if (count > 0)
 			java = intern(memory);
-		reason = count > 0 ? FORMAT_JAVA_NO_ROOM : (uint64_t)-count;
+		else
+			reason = count ? (uint64_t)-count : FORMAT_JAVA_NO_FRAME;
 	}
 	uint64_t pc = FORMAT_PC_PAIR | (java ? java : reason << FORMAT_PAIR_REASON_SHIFT);
 	uint32_t node = stacktable_intern_in(stack, pc, 0);
@@ -247,21 +340,18 @@ static uint32_t pair(struct thread *thread, const struct unwind_regs *regs, uint
 
 bool java_stack_begin(JNIEnv *env)
 {
-	get_trace = (trace_function *)(uintptr_t)dlsym(RTLD_DEFAULT, "AsyncGetCallTrace");
-	if (!get_trace) {
-		void *machine = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
+	void *machine = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
 
-		if (machine)
-			get_trace =
-				(trace_function *)(uintptr_t)dlsym(machine, "AsyncGetCallTrace");
-	}
+	if (machine)
+		get_trace = (trace_function *)(uintptr_t)dlsym(machine, "AsyncGetCallTrace");
 	if (!get_trace || !find_key(env))
 		return false;
-	atomic_store(&stack_pair, pair);
+	find_anchor(machine);
+	stack_set_runtime(pair);
 	return true;
 }
 
 void java_stack_end(void)
 {
-	atomic_store(&stack_pair, NULL);
+	stack_set_runtime(NULL);
 }
