@@ -5,6 +5,9 @@
  */
 #include "launch/run/target.h"
 
+#include "launch/run/target_java.h"
+#include "launch/run/target_private.h"
+
 #include "base/path.h"
 #include "launch/run/exit.h"
 
@@ -26,7 +29,7 @@ enum status target_refuse(struct target *target, int exit_code)
 	return exit_code == LAUNCH_EXIT_NOT_FOUND ? STATUS_NOTFOUND : STATUS_INVALID;
 }
 
-static bool is_runnable(const char *path)
+bool target_is_runnable(const char *path)
 {
 	struct stat st;
 
@@ -34,7 +37,7 @@ static bool is_runnable(const char *path)
 	       !faccessat(AT_FDCWD, path, X_OK, AT_EACCESS);
 }
 
-static bool is_there(const char *path)
+bool target_is_there(const char *path)
 {
 	struct stat st;
 
@@ -45,7 +48,7 @@ static bool is_there(const char *path)
  * The first file in PATH that can be run; else the first that is at least
  * there, as execvp then says "permission denied" rather than "not found".
  */
-static char *search_path(struct arena *arena, const char *name)
+char *target_search_path(struct arena *arena, const char *name)
 {
 	const char *path = getenv("PATH");
 	char standard[256] = "";
@@ -61,16 +64,16 @@ static char *search_path(struct arena *arena, const char *name)
 			end == path ? arena_printf(arena, "./%s", name)
 				    : arena_printf(arena, "%.*s/%s", (int)(end - path), path, name);
 
-		if (is_runnable(file))
+		if (target_is_runnable(file))
 			return file;
-		if (!second && is_there(file))
+		if (!second && target_is_there(file))
 			second = file;
 	}
 	return second;
 }
 
 /* Puts words before the program's own arguments; the first `skip` of those are left out. */
-static void put_in_front(struct target *target, char **front, size_t count, size_t skip)
+void target_put_in_front(struct target *target, char **front, size_t count, size_t skip)
 {
 	size_t old = 0;
 
@@ -83,59 +86,27 @@ static void put_in_front(struct target *target, char **front, size_t count, size
 	target->argv = argv;
 }
 
-/* X.jar and X.class, not being executable, are run by java, as collect(1) has it. */
-static enum status add_java(struct target *target, struct diag_list *diags)
-{
-	char *name = target->argv[0];
-
-	target->path = search_path(&target->arena, "java");
-	if (!target->path) {
-		diag_add(diags, DIAG_ERROR,
-			 "'%s' is a Java program, and there is no java in PATH: install a JDK",
-			 name);
-		return target_refuse(target, LAUNCH_EXIT_NOT_FOUND);
-	}
-	if (path_ends_with(name, ".jar")) {
-		put_in_front(target, (char *[]){"java", "-jar", name}, 3, 1);
-	} else {
-		char *slash = strrchr(name, '/');
-		size_t folder = slash ? (size_t)(slash - name) + 1 : 0;
-		char *class = arena_strndup(&target->arena, name + folder,
-					    strlen(name + folder) - strlen(".class"));
-
-		put_in_front(target,
-			     (char *[]){"java", "-cp",
-					folder ? arena_strndup(&target->arena, name, folder) : ".",
-					class},
-			     4, 1);
-	}
-	return STATUS_OK;
-}
-
 static enum status not_found(struct target *target, struct diag_list *diags)
 {
 	const char *name = target->argv[0];
 
 	diag_add(diags, DIAG_ERROR, "Target '%s' not found: there is no such program in PATH%s%s",
-		 name, is_there(name) ? "; for the file in this folder say ./" : "",
-		 is_there(name) ? name : "");
+		 name, target_is_there(name) ? "; for the file in this folder say ./" : "",
+		 target_is_there(name) ? name : "");
 	return target_refuse(target, LAUNCH_EXIT_NOT_FOUND);
 }
 
-static bool is_java(const char *name)
-{
-	return (path_ends_with(name, ".jar") || path_ends_with(name, ".class")) && is_there(name) &&
-	       !is_runnable(name);
-}
-
-static enum status find_file(struct target *target, struct diag_list *diags)
+static enum status find_file(struct target *target, const struct target_java *java,
+			     struct diag_list *diags)
 {
 	char *name = target->argv[0];
 	struct stat st;
 
-	if (is_java(name))
-		return add_java(target, diags);
-	target->path = strchr(name, '/') ? name : search_path(&target->arena, name);
+	enum status status = target_java_find(target, java, diags);
+
+	if (status || target->path)
+		return status;
+	target->path = strchr(name, '/') ? name : target_search_path(&target->arena, name);
 	if (!target->path)
 		return not_found(target, diags);
 	if (stat(target->path, &st)) {
@@ -150,7 +121,7 @@ static enum status find_file(struct target *target, struct diag_list *diags)
 		diag_add(diags, DIAG_ERROR, "Target '%s' is a directory, not a program", name);
 		return target_refuse(target, LAUNCH_EXIT_NOT_RUNNABLE);
 	}
-	if (!is_runnable(target->path)) {
+	if (!target_is_runnable(target->path)) {
 		diag_add(
 			diags, DIAG_ERROR,
 			"Target '%s' is not executable: give it the right (chmod +x), and see that "
@@ -189,11 +160,11 @@ static enum status follow_script(struct target *target, char *head, char **path,
 {
 	char *interpreter = script_interpreter(head);
 
-	if (interpreter && is_runnable(interpreter)) {
+	if (interpreter && target_is_runnable(interpreter)) {
 		*path = arena_strdup(&target->arena, interpreter);
 		return STATUS_OK;
 	}
-	bool there = interpreter && is_there(interpreter);
+	bool there = interpreter && target_is_there(interpreter);
 
 	diag_add(diags, DIAG_ERROR,
 		 "Target '%s' is a script whose interpreter '%s' %s: correct its first line, or "
@@ -228,7 +199,7 @@ static enum status check_step(struct target *target, char **path, int depth,
 		status = follow_script(target, head, path, diags);
 	} else if (!depth && is_text(head, size)) {
 		/* Text without #!: execvp and every shell hand it to sh. */
-		put_in_front(target, (char *[]){"/bin/sh", target->path}, 2, 1);
+		target_put_in_front(target, (char *[]){"/bin/sh", target->path}, 2, 1);
 		target->path = *path = "/bin/sh";
 	} else {
 		status = target_check_elf(target, fd, *path, diags);
@@ -238,15 +209,16 @@ static enum status check_step(struct target *target, char **path, int depth,
 	return status;
 }
 
-enum status target_find(struct target *target, char **words, struct diag_list *diags)
+enum status target_find(struct target *target, char **words, const struct target_java *java,
+			struct diag_list *diags)
 {
 	size_t count = 0;
 
 	*target = (struct target){.argv = words};
 	while (words[count])
 		count++;
-	put_in_front(target, words, count, count);
-	enum status status = find_file(target, diags);
+	target_put_in_front(target, words, count, count);
+	enum status status = find_file(target, java, diags);
 	char *path = target->path;
 
 	for (int depth = 0; status == STATUS_OK && path; depth++)
