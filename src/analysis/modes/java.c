@@ -10,6 +10,7 @@
  * and threads that run no Java have their own stacks; in user mode these are <JVM-System>.
  */
 #include "analysis/modes/modes.h"
+#include "base/array.h"
 #include "base/path.h"
 
 #include <string.h>
@@ -17,6 +18,8 @@
 enum owner {
 	OWNER_UNKNOWN, /* not looked at yet */
 	OWNER_NATIVE,
+	OWNER_SYSTEM,	/* the C library: native code calls it, the machine does, and signals are
+			   returned from there; no method is in it */
 	OWNER_MACHINE,	/* libjvm */
 	OWNER_COMPILED, /* what the machine has made at run time */
 };
@@ -41,6 +44,18 @@ struct java {
 
 /* ---- whose frames ---- */
 
+static enum owner owner_of_file(const char *name)
+{
+	static const char *const of_system[] = {"libc.so", "libc-", "ld-linux", "[vdso]"};
+
+	if (!strcmp(name, "libjvm.so"))
+		return OWNER_MACHINE;
+	for (size_t i = 0; i < COUNT(of_system); i++)
+		if (!strncmp(name, of_system[i], strlen(of_system[i])))
+			return OWNER_SYSTEM;
+	return OWNER_NATIVE;
+}
+
 static enum owner find_owner(const struct process *process, const struct stack_location *at)
 {
 	uint32_t found = at->pc < FORMAT_PC_LIMIT
@@ -54,9 +69,7 @@ static enum owner find_owner(const struct process *process, const struct stack_l
 	segment = &process->map.segments.items[found];
 	if (segment->function != MAP_NONE)
 		return OWNER_COMPILED;
-	return strcmp(path_name(process->map.files.items[segment->file].path), "libjvm.so")
-		       ? OWNER_NATIVE
-		       : OWNER_MACHINE;
+	return owner_of_file(path_name(process->map.files.items[segment->file].path));
 }
 
 static enum owner owner_of(struct java *java, uint32_t node)
