@@ -170,7 +170,8 @@ static inline int format_pc_is_pair(uint64_t pc)
 	X(10, SAFEPOINT, "safepoint")                                                              \
 	X(11, NO_FRAME, "no Java frame")                                                           \
 	X(12, FAULT, "fault")                                                                      \
-	X(13, NO_ROOM, "no room")
+	X(13, NO_ROOM, "no room")                                                                  \
+	X(14, BLOCKED, "wait that another thread has seen")
 
 enum format_java_reason {
 #define X(number, name, text) FORMAT_JAVA_##name = number,

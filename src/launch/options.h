@@ -8,7 +8,7 @@
 #include "base/strbuf.h"
 #include "format/kinds.h"
 #include "launch/counter/counter.h"
-#include "launch/run/target.h"
+#include "launch/run/target_java.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -522,8 +522,8 @@ int sample_open(const char *label);
 
 /* stack.c: call stacks as nodes; the caller holds the thread's lock */
 /*
- * What a runtime knows beside the stack of the calling thread, whose registers these are: the node
- * of the pair (FORMAT_PC_PAIR), or `stack`.  In a handler.
+ * What a runtime knows beside the stack of the calling thread, whose registers these are, or NULL:
+ * of another thread: the node of the pair (FORMAT_PC_PAIR), or `stack`.  In a handler.
  */
 typedef uint32_t stack_pair_function(struct thread *thread, const struct unwind_regs *regs,
 				     uint32_t stack);

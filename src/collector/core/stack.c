@@ -124,7 +124,7 @@ uint32_t stack_of_blocked(struct thread *thread, uint64_t pc, uint64_t sp)
 	struct unwind_regs regs;
 
 	unwind_regs_from_syscall(&regs, pc, sp);
-	return unwind(thread, &regs, &stack);
+	return pair(thread, NULL, unwind(thread, &regs, &stack));
 }
 
 __attribute__((noinline)) uint32_t stack_of_caller(struct thread *thread)

@@ -287,6 +287,9 @@ static uint32_t find(struct table *table, uint64_t hash, uint32_t parent, uint64
 uint32_t stacktable_intern(uint32_t parent, uint64_t pc, void *unused)
 {
 	(void)unused;
+	/* What was found on a stack that could not be followed may be anything. */
+	if (pc >= FORMAT_PC_PAIR)
+		pc = FORMAT_PC_UNKNOWN;
 	return stacktable_intern_in(parent, pc, stacktable_epoch());
 }
 

@@ -52,7 +52,8 @@ struct java_memory {
 	struct arch_guard guard;
 	struct call_trace trace;
 	jint depth;
-	uint32_t known; /* of the last stack, from the root on: */
+	uint32_t thread; /* whose it is: its number */
+	uint32_t known;	 /* of the last stack, from the root on: */
 	uint64_t pc[DEPTH_MAX];
 	uint32_t node[DEPTH_MAX];
 	struct call_frame frames[DEPTH_MAX];
@@ -309,33 +310,48 @@ static jint look(struct thread *thread, struct java_memory *memory, const struct
 	return outer > 0 ? outer : count;
 }
 
-/* The node of the pair of the stack and the Java stack beside it. */
-static uint32_t pair(struct thread *thread, const struct unwind_regs *regs, uint32_t stack)
+/* The node of the pair of the stack and the Java stack beside it, 0: not known. */
+static uint32_t make_pair(uint32_t stack, uint32_t java, uint64_t reason)
 {
-	char *object = java_thread();
-
-	if (!object || !stack)
-		return stack;
-	struct java_memory *memory = has_room(thread) ? memory_of(thread) : NULL;
-	uint64_t reason = FORMAT_JAVA_NO_ROOM, java = 0;
-
-	if (memory) {
-		memory->trace.env = (JNIEnv *)(object + env_offset);
-		memory->trace.frames = memory->frames;
-		memory->depth = collector.depth && collector.depth < DEPTH_MAX
-					? (jint)collector.depth
-					: DEPTH_MAX;
-		jint count = look(thread, memory, regs, object);
-
-		if (count > 0)
-			java = intern(memory);
-		else
-			reason = count ? (uint64_t)-count : FORMAT_JAVA_NO_FRAME;
-	}
 	uint64_t pc = FORMAT_PC_PAIR | (java ? java : reason << FORMAT_PAIR_REASON_SHIFT);
 	uint32_t node = stacktable_intern_in(stack, pc, 0);
 
 	return node ? node : stack;
+}
+
+static uint32_t pair_of_own(struct thread *thread, const struct unwind_regs *regs, uint32_t stack,
+			    char *object)
+{
+	struct java_memory *memory = has_room(thread) ? memory_of(thread) : NULL;
+
+	if (!memory)
+		return make_pair(stack, 0, FORMAT_JAVA_NO_ROOM);
+	memory->thread = thread->number;
+	memory->trace.env = (JNIEnv *)(object + env_offset);
+	memory->trace.frames = memory->frames;
+	memory->depth =
+		collector.depth && collector.depth < DEPTH_MAX ? (jint)collector.depth : DEPTH_MAX;
+	jint count = look(thread, memory, regs, object);
+
+	if (count > 0)
+		return make_pair(stack, intern(memory), FORMAT_JAVA_NO_ROOM);
+	return make_pair(stack, 0, count ? (uint64_t)-count : FORMAT_JAVA_NO_FRAME);
+}
+
+static uint32_t pair(struct thread *thread, const struct unwind_regs *regs, uint32_t stack)
+{
+	const struct java_memory *memory = thread->runtime;
+
+	if (!stack)
+		return stack;
+	if (!regs) {
+		bool is_java = memory && memory->thread == thread->number;
+
+		return is_java ? make_pair(stack, 0, FORMAT_JAVA_BLOCKED) : stack;
+	}
+	char *object = java_thread();
+
+	return object ? pair_of_own(thread, regs, stack, object) : stack;
 }
 
 bool java_stack_begin(JNIEnv *env)

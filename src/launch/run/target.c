@@ -5,9 +5,6 @@
  */
 #include "launch/run/target.h"
 
-#include "launch/run/target_java.h"
-#include "launch/run/target_private.h"
-
 #include "base/path.h"
 #include "launch/run/exit.h"
 
@@ -29,7 +26,7 @@ enum status target_refuse(struct target *target, int exit_code)
 	return exit_code == LAUNCH_EXIT_NOT_FOUND ? STATUS_NOTFOUND : STATUS_INVALID;
 }
 
-bool target_is_runnable(const char *path)
+static bool is_runnable(const char *path)
 {
 	struct stat st;
 
@@ -37,7 +34,7 @@ bool target_is_runnable(const char *path)
 	       !faccessat(AT_FDCWD, path, X_OK, AT_EACCESS);
 }
 
-bool target_is_there(const char *path)
+static bool is_there(const char *path)
 {
 	struct stat st;
 
@@ -48,7 +45,7 @@ bool target_is_there(const char *path)
  * The first file in PATH that can be run; else the first that is at least
  * there, as execvp then says "permission denied" rather than "not found".
  */
-char *target_search_path(struct arena *arena, const char *name)
+static char *search_path(struct arena *arena, const char *name)
 {
 	const char *path = getenv("PATH");
 	char standard[256] = "";
@@ -64,16 +61,16 @@ char *target_search_path(struct arena *arena, const char *name)
 			end == path ? arena_printf(arena, "./%s", name)
 				    : arena_printf(arena, "%.*s/%s", (int)(end - path), path, name);
 
-		if (target_is_runnable(file))
+		if (is_runnable(file))
 			return file;
-		if (!second && target_is_there(file))
+		if (!second && is_there(file))
 			second = file;
 	}
 	return second;
 }
 
 /* Puts words before the program's own arguments; the first `skip` of those are left out. */
-void target_put_in_front(struct target *target, char **front, size_t count, size_t skip)
+static void put_in_front(struct target *target, char **front, size_t count, size_t skip)
 {
 	size_t old = 0;
 
@@ -91,22 +88,17 @@ static enum status not_found(struct target *target, struct diag_list *diags)
 	const char *name = target->argv[0];
 
 	diag_add(diags, DIAG_ERROR, "Target '%s' not found: there is no such program in PATH%s%s",
-		 name, target_is_there(name) ? "; for the file in this folder say ./" : "",
-		 target_is_there(name) ? name : "");
+		 name, is_there(name) ? "; for the file in this folder say ./" : "",
+		 is_there(name) ? name : "");
 	return target_refuse(target, LAUNCH_EXIT_NOT_FOUND);
 }
 
-static enum status find_file(struct target *target, const struct target_java *java,
-			     struct diag_list *diags)
+static enum status find_file(struct target *target, struct diag_list *diags)
 {
 	char *name = target->argv[0];
 	struct stat st;
 
-	enum status status = target_java_find(target, java, diags);
-
-	if (status || target->path)
-		return status;
-	target->path = strchr(name, '/') ? name : target_search_path(&target->arena, name);
+	target->path = strchr(name, '/') ? name : search_path(&target->arena, name);
 	if (!target->path)
 		return not_found(target, diags);
 	if (stat(target->path, &st)) {
@@ -121,7 +113,7 @@ static enum status find_file(struct target *target, const struct target_java *ja
 		diag_add(diags, DIAG_ERROR, "Target '%s' is a directory, not a program", name);
 		return target_refuse(target, LAUNCH_EXIT_NOT_RUNNABLE);
 	}
-	if (!target_is_runnable(target->path)) {
+	if (!is_runnable(target->path)) {
 		diag_add(
 			diags, DIAG_ERROR,
 			"Target '%s' is not executable: give it the right (chmod +x), and see that "
@@ -160,11 +152,11 @@ static enum status follow_script(struct target *target, char *head, char **path,
 {
 	char *interpreter = script_interpreter(head);
 
-	if (interpreter && target_is_runnable(interpreter)) {
+	if (interpreter && is_runnable(interpreter)) {
 		*path = arena_strdup(&target->arena, interpreter);
 		return STATUS_OK;
 	}
-	bool there = interpreter && target_is_there(interpreter);
+	bool there = interpreter && is_there(interpreter);
 
 	diag_add(diags, DIAG_ERROR,
 		 "Target '%s' is a script whose interpreter '%s' %s: correct its first line, or "
@@ -199,7 +191,7 @@ static enum status check_step(struct target *target, char **path, int depth,
 		status = follow_script(target, head, path, diags);
 	} else if (!depth && is_text(head, size)) {
 		/* Text without #!: execvp and every shell hand it to sh. */
-		target_put_in_front(target, (char *[]){"/bin/sh", target->path}, 2, 1);
+		put_in_front(target, (char *[]){"/bin/sh", target->path}, 2, 1);
 		target->path = *path = "/bin/sh";
 	} else {
 		status = target_check_elf(target, fd, *path, diags);
@@ -209,16 +201,15 @@ static enum status check_step(struct target *target, char **path, int depth,
 	return status;
 }
 
-enum status target_find(struct target *target, char **words, const struct target_java *java,
-			struct diag_list *diags)
+enum status target_find(struct target *target, char **words, struct diag_list *diags)
 {
 	size_t count = 0;
 
 	*target = (struct target){.argv = words};
 	while (words[count])
 		count++;
-	target_put_in_front(target, words, count, count);
-	enum status status = find_file(target, java, diags);
+	put_in_front(target, words, count, count);
+	enum status status = find_file(target, diags);
 	char *path = target->path;
 
 	for (int depth = 0; status == STATUS_OK && path; depth++)

@@ -12,12 +12,6 @@
 
 #include <stdbool.h>
 
-/* What is asked for of a Java program: NULL: nothing. */
-struct target_java {
-	const char *jdk;       /* the directory of the JDK that runs it */
-	const char *arguments; /* for java itself, blanks between them */
-};
-
 struct target {
 	struct arena arena; /* holds all that follows */
 	char *path;	    /* to be given to execve */
@@ -57,11 +51,10 @@ enum status target_check_elf(struct target *target, int fd, const char *path,
 			     struct diag_list *diags);
 
 /*
- * words: the program and its arguments, which must outlive the target; java may be NULL.
+ * words: the program and its arguments, which must outlive the target.
  * STATUS_NOTFOUND, STATUS_INVALID: exit_code is set and an error says cause and remedy.
  */
-enum status target_find(struct target *target, char **words, const struct target_java *java,
-			struct diag_list *diags);
+enum status target_find(struct target *target, char **words, struct diag_list *diags);
 void target_fini(struct target *target);
 
 #endif

@@ -5,15 +5,20 @@
 #include "base/memory.h"
 #include "base/path.h"
 #include "launch/run/exit.h"
-#include "launch/run/target_private.h"
 
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
-bool target_java_is_file(const char *name)
+struct words {
+	char **items;
+	size_t count, capacity;
+};
+
+/* An archive or a class that is not executable itself. */
+static bool is_file(const char *name)
 {
 	return (path_ends_with(name, ".jar") || path_ends_with(name, ".class")) &&
-	       target_is_there(name) && !target_is_runnable(name);
+	       !access(name, F_OK) && access(name, X_OK) != 0;
 }
 
 static bool is_java(const char *word)
@@ -21,61 +26,66 @@ static bool is_java(const char *word)
 	return !strcmp(path_name(word), "java");
 }
 
-/* -j DIR: the one in there, whatever PATH says. */
-static char *find_java(struct target *target, const struct target_java *java)
+/* As collect(1) has it. */
+static void add_file(struct words *words, const char *name, struct arena *arena)
 {
-	if (java && java->jdk)
-		return arena_printf(&target->arena, "%s/bin/java", java->jdk);
-	return target_search_path(&target->arena, "java");
+	const char *slash = strrchr(name, '/');
+	size_t folder = slash ? (size_t)(slash - name) + 1 : 0;
+
+	if (path_ends_with(name, ".jar")) {
+		*vec_push(words) = "-jar";
+		*vec_push(words) = arena_strdup(arena, name);
+		return;
+	}
+	*vec_push(words) = "-cp";
+	*vec_push(words) = folder ? arena_strndup(arena, name, folder) : ".";
+	*vec_push(words) =
+		arena_strndup(arena, name + folder, strlen(name + folder) - strlen(".class"));
 }
 
-/* Words of -J behind the first one, "java". */
-static void add_arguments(struct target *target, const char *arguments)
+/* The words of -J. */
+static void add_arguments(struct words *words, const char *arguments, struct arena *arena)
 {
 	static const char blanks[] = " \t\n";
-	VEC(char *) words = {0};
 
-	*vec_push(&words) = target->argv[0];
 	for (const char *at = arguments + strspn(arguments, blanks); *at;
 	     at += strspn(at, blanks)) {
 		size_t length = strcspn(at, blanks);
 
-		*vec_push(&words) = arena_strndup(&target->arena, at, length);
+		*vec_push(words) = arena_strndup(arena, at, length);
 		at += length;
 	}
-	target_put_in_front(target, words.items, words.count, 1);
-	vec_fini(&words);
 }
 
-/* As collect(1) has it. */
-static void add_file(struct target *target, char *name)
+static enum status check_java(struct target *target, const char *name,
+			      const struct target_java *java, enum status status,
+			      struct diag_list *diags)
 {
-	char *slash = strrchr(name, '/');
-	size_t folder = slash ? (size_t)(slash - name) + 1 : 0;
-
-	if (path_ends_with(name, ".jar")) {
-		target_put_in_front(target, (char *[]){"java", "-jar", name}, 3, 1);
-		return;
-	}
-	char *class = arena_strndup(&target->arena, name + folder,
-				    strlen(name + folder) - strlen(".class"));
-
-	target_put_in_front(target,
-			    (char *[]){"java", "-cp",
-				       folder ? arena_strndup(&target->arena, name, folder) : ".",
-				       class},
-			    4, 1);
+	if (status != STATUS_NOTFOUND || target->exit_code != LAUNCH_EXIT_NOT_FOUND)
+		return status;
+	if (java->jdk)
+		diag_add(diags, DIAG_ERROR,
+			 "'%s' is to be run by the Java of %s, which has no bin/java: name the "
+			 "directory of a JDK or JRE",
+			 name, java->jdk);
+	else if (is_file(name))
+		diag_add(diags, DIAG_ERROR,
+			 "'%s' is a Java program, and there is no java in PATH: install a JDK",
+			 name);
+	return status;
 }
 
-enum status target_java_find(struct target *target, const struct target_java *java,
-			     struct diag_list *diags)
+enum status target_java_find(struct target *target, char **given, const struct target_java *java,
+			     struct arena *arena, struct diag_list *diags)
 {
-	char *name = target->argv[0];
-	bool is_file = target_java_is_file(name);
+	struct words words = {0};
+	char *name = given[0];
+	bool file = is_file(name);
 
-	if (!is_file && !is_java(name)) {
-		if (!java || (!java->jdk && !java->arguments))
-			return STATUS_OK;
+	if (!file && !is_java(name)) {
+		if (!java->jdk && !java->arguments)
+			return target_find(target, given, diags);
+		*target = (struct target){0};
 		diag_add(diags, DIAG_ERROR,
 			 "%s is for Java programs (java, X.jar, X.class), and '%s' is none: leave "
 			 "it "
@@ -83,23 +93,22 @@ enum status target_java_find(struct target *target, const struct target_java *ja
 			 java->arguments ? "-J" : "-j with a JDK's directory", name);
 		return target_refuse(target, LAUNCH_EXIT_USAGE);
 	}
-	if (is_file || (java && java->jdk)) {
-		target->path = find_java(target, java);
-		if (!target->path || !target_is_there(target->path)) {
-			diag_add(diags, DIAG_ERROR,
-				 java && java->jdk
-					 ? "'%s' is to be run by the Java of %s, which has no "
-					   "bin/java: "
-					   "name the directory of a JDK or JRE"
-					 : "'%s' is a Java program, and there is no java in PATH: "
-					   "install a JDK",
-				 name, java && java->jdk ? java->jdk : "");
-			return target_refuse(target, LAUNCH_EXIT_NOT_FOUND);
-		}
-	}
-	if (is_file)
-		add_file(target, name);
-	if (java && java->arguments)
-		add_arguments(target, java->arguments);
-	return STATUS_OK;
+	*vec_push(&words) = java->jdk ? arena_printf(arena, "%s/bin/java", java->jdk)
+			    : file    ? "java"
+				      : name;
+	if (java->arguments)
+		add_arguments(&words, java->arguments, arena);
+	if (file)
+		add_file(&words, name, arena);
+	for (char **rest = given + 1; *rest; rest++)
+		*vec_push(&words) = *rest;
+	*vec_push(&words) = NULL;
+
+	enum status status =
+		check_java(target, name, java, target_find(target, words.items, diags), diags);
+
+	if (status == STATUS_OK && java->jdk)
+		target->argv[0] = "java";
+	vec_fini(&words);
+	return status;
 }

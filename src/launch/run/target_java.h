@@ -4,13 +4,17 @@
 
 #include "launch/run/target.h"
 
-/* Whether java runs the file: an archive or a class that is not executable. */
-bool target_java_is_file(const char *name);
+/* What is asked for of a Java program; NULL: nothing. */
+struct target_java {
+	const char *jdk;       /* the directory of the JDK that runs it */
+	const char *arguments; /* for java itself, blanks between them */
+};
+
 /*
- * Where the program is Java, sets the words and, where PATH is not to be asked, the path.  `java`
- * may be NULL.  On failure exit_code is set and an error says why.
+ * As target_find(), for programs that may be Java: X.jar and X.class that are not executable are
+ * run by java.  The arena must outlive the target.
  */
-enum status target_java_find(struct target *target, const struct target_java *java,
-			     struct diag_list *diags);
+enum status target_java_find(struct target *target, char **words, const struct target_java *java,
+			     struct arena *arena, struct diag_list *diags);
 
 #endif
