@@ -64,9 +64,9 @@ _helio_collect() {
 	local cur=$1 prev=$2 first=$3 index
 	for ((index = first; index < COMP_CWORD; index++)); do
 		case ${COMP_WORDS[index]} in
-		-p | -h | -H | -s | -i | -S | -F | -o | -O | -C | -t | -l | -y | -L | -d | -g | -A | -a | -P | --clock | --hwc | --heap | --sync | --io | --sample | --follow | --output | \
+		-p | -h | -H | -s | -i | -S | -F | -o | -O | -C | -t | -l | -y | -L | -d | -g | -A | -a | -P | -j | -J | --clock | --hwc | --heap | --sync | --io | --sample | --follow | --output | \
 			--overwrite | --comment | --duration | --engine | --depth | --max-overhead | --sample-signal | --pause-signal | --size-limit | \
-			--directory | --group | --archive | --attach) ((index++)) ;;
+			--directory | --group | --archive | --attach | --java | --java-options) ((index++)) ;;
 		-*) ;;
 		*)
 			if declare -F _command_offset >/dev/null; then
@@ -91,13 +91,17 @@ _helio_collect() {
 	-d | --directory) _helio_files -d "$cur" ;;
 	-g | --group) _helio_experiments "$cur" ;;
 	-A | --archive) _helio_words 'on off copy src' "$cur" ;;
+	-j | --java)
+		_helio_words 'on off' "$cur"
+		_helio_files -d "$cur"
+		;;
 	-P | --attach) _helio_words "$(ps -eo pid=)" "$cur" ;;
 	-a) _helio_words 'on off ldobjects usedldobjects src usedsrc all' "$cur" ;;
-	-C | -t | --comment | --duration | --depth | --max-overhead) ;;
+	-C | -t | -J | --comment | --duration | --depth | --max-overhead | --java-options) ;;
 	*)
 		if [[ $cur == -* ]]; then
-			_helio_words '-p -h -H -s -i -S -F -o -O -C -t -l -y -L -d -g -A -P -n -v -q -V --clock --hwc --heap --sync --io --sample --follow --output --overwrite
-				--comment --duration --sample-signal --pause-signal --size-limit --directory --group --archive --attach
+			_helio_words '-p -h -H -s -i -S -F -o -O -C -t -l -y -L -d -g -A -P -j -J -n -v -q -V --clock --hwc --heap --sync --io --sample --follow --output --overwrite
+				--comment --duration --sample-signal --pause-signal --size-limit --directory --group --archive --attach --java --java-options
 				--engine --depth --max-overhead --dry-run --verbose --quiet --version --help' "$cur"
 		else
 			_helio_files -c "$cur"

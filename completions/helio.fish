@@ -177,6 +177,8 @@ complete -c helio -n '__helio_subcommand collect' -s d -l directory -x -a '(__fi
 complete -c helio -n '__helio_subcommand collect' -s g -l group -r -d 'add the experiment to this group'
 complete -c helio -n '__helio_subcommand collect' -s A -l archive -x -a 'on off copy src' -d 'what to keep in the experiment'
 complete -c helio -n '__helio_subcommand collect' -s a -x -a 'on off ldobjects usedldobjects src usedsrc all' -d 'the same, in the words of the newer tool'
+complete -c helio -n '__helio_subcommand collect' -s j -l java -x -a 'on off (__fish_complete_directories)' -d 'Java, or the JDK that runs'
+complete -c helio -n '__helio_subcommand collect' -s J -l java-options -x -d 'arguments for java'
 complete -c helio -n '__helio_subcommand collect' -s P -l attach -x -a '(__fish_complete_pids)' -d 'attach to this process'
 complete -c helio -n '__helio_subcommand collect' -l engine -x -a 'auto perf monitor' -d 'how to measure'
 complete -c helio -n '__helio_subcommand collect' -l depth -x -d 'the deepest call stack'
