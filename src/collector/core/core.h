@@ -407,6 +407,8 @@ void writer_thread_resume(struct thread *thread, uint64_t time_ns);
 bool writer_event(struct thread *thread, uint64_t time_ns, enum format_state state,
 		  uint64_t weight_us, uint32_t stack);
 int writer_open(void);
+/* Of a pair its stack, in *stack, and what runtimes say of the event (RUNTIME_JAVA). */
+uint8_t *writer_put_pair(struct record_buffer *lane, uint8_t *out, uint32_t *stack);
 
 /* stacktable.c */
 void stacktable_open(void);
@@ -528,8 +530,6 @@ int sample_open(const char *label);
 typedef uint32_t stack_pair_function(struct thread *thread, const struct unwind_regs *regs,
 				     uint32_t stack);
 void stack_set_runtime(stack_pair_function *runtime); /* NULL: none does from now on */
-/* Of a pair its stack, in *stack, and what runtimes say of the event (RUNTIME_JAVA). */
-uint8_t *stack_put_pair(struct record_buffer *lane, uint8_t *out, uint32_t *stack);
 /* The registers of an interruption, at the place where the time before it was spent. */
 void stack_interrupted(struct unwind_regs *regs, const void *context);
 /* Of the registers at an interruption of the calling thread. */

@@ -15,12 +15,9 @@ static size_t read_carefully(uint64_t address, void *to, size_t size, void *unus
 }
 
 static _Atomic(stack_pair_function *) stack_pair;
-static _Atomic bool stack_has_pairs; /* there was a runtime */
 
 void stack_set_runtime(stack_pair_function *runtime)
 {
-	if (runtime)
-		atomic_store(&stack_has_pairs, true);
 	atomic_store(&stack_pair, runtime);
 }
 
@@ -29,19 +26,6 @@ static uint32_t pair(struct thread *thread, const struct unwind_regs *regs, uint
 	stack_pair_function *runtime = atomic_load_explicit(&stack_pair, memory_order_relaxed);
 
 	return runtime ? runtime(thread, regs, stack) : stack;
-}
-
-uint8_t *stack_put_pair(struct record_buffer *lane, uint8_t *out, uint32_t *stack)
-{
-	uint32_t java[CONTEXT_FIELDS_MAX] = {0};
-	uint64_t pc;
-
-	if (!atomic_load_explicit(&stack_has_pairs, memory_order_relaxed))
-		return out;
-	*stack = stacktable_of_pair(*stack, &pc);
-	java[JAVA_CONTEXT_STACK] = (uint32_t)pc;
-	java[JAVA_CONTEXT_REASON] = (uint32_t)((pc & ~FORMAT_PC_PAIR) >> FORMAT_PAIR_REASON_SHIFT);
-	return context_put(lane->said.field[RUNTIME_JAVA], java, RUNTIME_JAVA, out);
 }
 
 /* Whether the last walk has met code loaded since the last look at the modules. */

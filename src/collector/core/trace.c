@@ -316,7 +316,7 @@ bool trace_event_locked(struct thread *thread, enum trace_kind kind, unsigned ty
 	out = record_buffer_put_thread(lane, out, thread->number);
 	out = record_buffer_put_cpu(lane, out);
 	out = record_buffer_put_context(lane, out, &thread->context);
-	out = stack_put_pair(lane, out, &stack);
+	out = writer_put_pair(lane, out, &stack);
 	unsigned count = field_count(format, type, fields);
 	unsigned tag = type | (count > format->brief[type] ? FORMAT_TRACE_ALL_FIELDS : 0);
 	bool same = stack == lane->stack || format->stackless >> type & 1;
