@@ -201,23 +201,10 @@ static void check_dropped(const struct process *process, struct diag_list *warni
 				: "a longer interval (-p) makes this less likely");
 }
 
-static bool has_object(const struct process *process, const char *name)
+/* Java tells of its threads' stacks itself. */
+static bool needs_stacks(const struct process *process)
 {
-	for (size_t i = 0; i < process->map.files.count; i++) {
-		const char *path = process->map.files.items[i].path, *slash = strrchr(path, '/');
-
-		if (slash && !strcmp(slash + 1, name))
-			return true;
-	}
-	return false;
-}
-
-/* The end of a sentence. */
-static const char *advice_for_stacks(const struct process *process)
-{
-	if (has_object(process, "libjvm.so"))
-		return ". java makes code that can be followed with -XX:+PreserveFramePointer";
-	return "";
+	return !process->contexts.said[RUNTIME_JAVA];
 }
 
 static void check_counts(const struct process *process, struct diag_list *warnings)
@@ -231,11 +218,11 @@ static void check_counts(const struct process *process, struct diag_list *warnin
 			 "%s: %" PRIu64 " of the %" PRIu64
 			 " recorded events are missing from the experiment",
 			 process->name, counters->events - events, counters->events);
-	if (counters->unwind_failed * 100 > events)
+	if (counters->unwind_failed * 100 > events && needs_stacks(process))
 		diag_add(warnings, DIAG_WARNING,
 			 "%s: %" PRIu64 " call stacks could not be followed to their beginning; "
-			 "inclusive times of outer functions are too small%s",
-			 process->name, counters->unwind_failed, advice_for_stacks(process));
+			 "inclusive times of outer functions are too small",
+			 process->name, counters->unwind_failed);
 	if (counters->truncated * 100 > events)
 		diag_add(warnings, DIAG_WARNING,
 			 "%s: %" PRIu64 " call stacks were deeper than the limit; inclusive times "

@@ -6,6 +6,13 @@
 /* No function is larger; more is damage. */
 #define RECORD_SIZE_MAX (256u << 20)
 
+/* A method of Java has the places of all bytecodes that there may be. */
+static bool is_size(const struct map_function *function, uint64_t size)
+{
+	return size == function->size ||
+	       (function->address & FORMAT_PC_JAVA && size < function->size);
+}
+
 /* Whether the function's record is where map.xml says, and whole. */
 static bool find_record(struct block_file *file, const struct map_function *function,
 			struct format_text *header)
@@ -23,7 +30,7 @@ static bool find_record(struct block_file *file, const struct map_function *func
 	uint64_t room = header->size - sizeof(*header);
 
 	return header->magic == FORMAT_TEXT_MAGIC && header->address == function->address &&
-	       header->code_size == function->size && header->size >= sizeof(*header) &&
+	       is_size(function, header->code_size) && header->size >= sizeof(*header) &&
 	       header->size <= RECORD_SIZE_MAX && header->size <= file->size - function->text &&
 	       table_size <= room && header->code_size <= room - table_size;
 }

@@ -151,6 +151,23 @@ static void inherit_functions(struct experiment *experiment, struct experiment_m
 	experiment_map_fini(&temporary);
 }
 
+/* Ids in contexts become nodes, as those of events. */
+static void bind_contexts(struct process *process, const struct read_context *context)
+{
+	unsigned long long missing = 0;
+
+	for (size_t i = 0; i < process->contexts.items.count; i++) {
+		uint64_t *java = process->contexts.items.items[i].field[RUNTIME_JAVA];
+
+		java[JAVA_CONTEXT_STACK] = experiment_stacks_node(
+			&process->stacks, (uint32_t)java[JAVA_CONTEXT_STACK], &missing);
+	}
+	if (missing)
+		diag_add(context->diags, DIAG_WARNING,
+			 "%s: stacks: %llu Java stacks are missing; they show as <Unknown>",
+			 context->name, missing);
+}
+
 /* What is read of each process. */
 enum extent { EXTENT_LOGS, EXTENT_ALL };
 
@@ -171,6 +188,7 @@ static void read_data(struct experiment *experiment, struct process *process,
 	experiment_profile_bind(&process->profile, &process->stacks, &context);
 	for (int kind = 0; kind < TRACE_KINDS; kind++)
 		experiment_trace_bind(&process->traces[kind], &process->stacks, &context);
+	bind_contexts(process, &context);
 	experiment_stacks_forget_ids(&process->stacks);
 	experiment_heap_match(&process->heap, &process->traces[TRACE_HEAP]);
 	experiment_map_read(&process->map, &experiment->arena, &context);

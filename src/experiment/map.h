@@ -52,6 +52,8 @@ struct experiment_map {
 
 /* The load object in which functions made at run time are shown. */
 #define MAP_DYNAMIC_FUNCTIONS "DYNAMIC_FUNCTIONS"
+/* … and that for Java's methods. */
+#define MAP_JAVA_CLASSES "JAVA_CLASSES"
 
 /* Reads map.xml; a missing file leaves `present` false and is not reported. */
 void experiment_map_read(struct experiment_map *map, struct arena *arena,

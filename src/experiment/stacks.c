@@ -121,7 +121,7 @@ static void read_raw(struct stacks_reader *reader, const struct block *block)
 		struct format_node node;
 
 		memcpy(&node, block->data + i * sizeof(node), sizeof(node));
-		if (node.pc)
+		if (node.pc && !format_pc_is_pair(node.pc))
 			put_node(reader, (uint64_t)block->header.first + i, node.parent,
 				 stack_builder_location(&reader->builder, node.pc, node.epoch));
 	}
@@ -138,6 +138,7 @@ static void read_packed(struct stacks_reader *reader, const struct block *block)
 	for (i = 0; i < block->header.count; i++) {
 		uint64_t id = (uint64_t)block->header.first + i;
 		uint32_t location;
+		bool is_pair;
 
 		in = varint_get(in, end, &step);
 		if (in && !step)
@@ -156,7 +157,9 @@ static void read_packed(struct stacks_reader *reader, const struct block *block)
 		} else {
 			break;
 		}
-		put_node(reader, id, step <= id ? id - step : UINT64_MAX, location);
+		is_pair = format_pc_is_pair(reader->tree->locations.items[location].pc);
+		if (!is_pair)
+			put_node(reader, id, step <= id ? id - step : UINT64_MAX, location);
 	}
 	reader->lost_nodes += block->header.count - i;
 }

@@ -28,6 +28,12 @@ enum { CONTEXT_FIELDS_MAX = 4 };
  */
 enum { OMP_CONTEXT_STATE, OMP_CONTEXT_REGION, OMP_CONTEXT_TASK, OMP_CONTEXT_FIELDS };
 
+/*
+ * RUNTIME_JAVA, of a thread that runs Java: its Java stack, an id in `stacks`; or 0, and why that
+ * is not known (enum format_java_reason).
+ */
+enum { JAVA_CONTEXT_STACK, JAVA_CONTEXT_REASON, JAVA_CONTEXT_FIELDS };
+
 #define FORMAT_OMP_STATES(X)                                                                       \
 	X(NONE, "none")                                                                            \
 	X(SERIAL, "serial")                                                                        \

@@ -128,13 +128,56 @@ enum { FORMAT_NO_STACK = 0 };
 	X(16, OMP_CRITICAL_WAIT, "<OMP-critical_section_wait>")                                    \
 	X(17, OMP_ORDERED_WAIT, "<OMP-ordered_section_wait>")                                      \
 	X(18, OMP_ATOMIC_WAIT, "<OMP-atomic_section_wait>")                                        \
-	X(19, OMP_TASK_WAIT, "<OMP-task_wait>")
+	X(19, OMP_TASK_WAIT, "<OMP-task_wait>")                                                    \
+	/* a Java machine at its own work; threads that run Java, whose Java stack is not known */ \
+	X(24, JAVA_SYSTEM, "<JVM-System>")                                                         \
+	X(25, JAVA_NO_STACK, "<no Java callstack recorded>")
 
 enum format_pseudo_pc {
 #define X(number, name, text) FORMAT_PC_##name = (number),
 	FORMAT_PSEUDO_PCS(X)
 #undef X
 		FORMAT_PC_LIMIT = 64,
+};
+
+/*
+ * Addresses of no machine's code.  A frame of Java: the id of its method, and the index of its
+ * bytecode; a `load` event says what method that is.  A pair, which no event has, is the
+ * collector's own: its node stands for its parent, and for a Java stack beside that, the node of
+ * the id in the lower 32 bits, or, if that is 0, why there is none, above it.  Both are of epoch 0.
+ */
+#define FORMAT_PC_JAVA		  ((uint64_t)1 << 63)
+#define FORMAT_JAVA_BYTECODE_BITS 16
+#define FORMAT_JAVA_NATIVE	  0xffffu /* in place of the index: a native method */
+#define FORMAT_PC_PAIR		  ((uint64_t)1 << 62)
+#define FORMAT_PAIR_REASON_SHIFT  32
+
+static inline int format_pc_is_pair(uint64_t pc)
+{
+	return pc >> 62 == 1;
+}
+
+/* Why the Java stack of a thread that runs Java is not known: as AsyncGetCallTrace has it, and … */
+#define FORMAT_JAVA_REASONS(X)                                                                     \
+	X(1, NO_CLASS_LOAD, "classes not followed")                                                \
+	X(2, GC, "garbage collection")                                                             \
+	X(3, NATIVE_UNKNOWN, "native code that cannot be walked")                                  \
+	X(4, NATIVE_UNWALKABLE, "native frame that cannot be walked")                              \
+	X(5, JAVA_UNKNOWN, "Java code that cannot be walked")                                      \
+	X(6, JAVA_UNWALKABLE, "Java frame that cannot be walked")                                  \
+	X(7, STATE_UNKNOWN, "thread in an unknown state")                                          \
+	X(8, THREAD_EXIT, "thread that ends")                                                      \
+	X(9, DEOPTIMIZATION, "deoptimization")                                                     \
+	X(10, SAFEPOINT, "safepoint")                                                              \
+	X(11, NO_FRAME, "no Java frame")                                                           \
+	X(12, FAULT, "fault")                                                                      \
+	X(13, NO_ROOM, "no room")                                                                  \
+	X(14, BLOCKED, "wait that another thread has seen")
+
+enum format_java_reason {
+#define X(number, name, text) FORMAT_JAVA_##name = number,
+	FORMAT_JAVA_REASONS(X)
+#undef X
 };
 
 /*

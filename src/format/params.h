@@ -25,6 +25,7 @@ enum params_key {
 	/* device and inode of the founder's directory, where somebody else could exchange one on
 	 * the way to it */
 	PARAMS_PLACE = 'D',
+	PARAMS_JAVA = 'j',	 /* "off": nothing of what a Java machine tells */
 	PARAMS_LAUNCHER = 'k',	 /* two numbers: the recording's to its launcher (broker.h) */
 	PARAMS_RANKS = 'M',	 /* on: only the ranks that a launcher of MPI starts are recorded */
 	PARAMS_TEST_DELAY = 'w', /* ns by which each handler is slower (PARAMS_ENV_TEST_HANDLER) */

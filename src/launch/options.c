@@ -254,6 +254,31 @@ static bool take_overhead(struct option_parser *parser, const char *argument)
 			     argument);
 }
 
+/* A directory is the Java that is to run. */
+static bool take_java(struct option_parser *parser, const char *argument)
+{
+	struct options *options = options_of(parser);
+	struct stat st;
+
+	if (!strcmp(argument, "on"))
+		return true;
+	if (!strcmp(argument, "off")) {
+		options->java_off = true;
+		return true;
+	}
+	if (stat(argument, &st) || !S_ISDIR(st.st_mode))
+		return option_refuse(parser, "-j takes on, off or the directory of a JDK, not",
+				     argument);
+	options->java.jdk = argument;
+	return true;
+}
+
+static bool take_java_arguments(struct option_parser *parser, const char *argument)
+{
+	options_of(parser)->java.arguments = argument;
+	return true;
+}
+
 /* An option of the family that asks for nothing which is not there anyway is taken. */
 static bool take_later(struct option_parser *parser, const char *argument)
 {
@@ -312,6 +337,11 @@ static const struct option others[] = {
 	{0, "max-overhead", "PERCENT|off", OPTION_ONCE, take_overhead, 0,
 	 "what measuring may take of a thread's time (default: 20): where it takes more, intervals "
 	 "get longer"},
+	{'j', "java", "on|off|JDK", OPTION_ONCE, take_java, 0,
+	 "Java: methods and their call stacks, or native code only, or on, and the Java to run "
+	 "(default: on)"},
+	{'J', "java-options", "ARGUMENTS", OPTION_ONCE | OPTION_STARTS, take_java_arguments, 0,
+	 "put these in front of the arguments of java, blanks between them"},
 	{'P', "attach", "PID", OPTION_ONCE | OPTION_STARTS, option_set_text, AT(attach),
 	 "attach to this process, as helio attach does, in place of running a program"},
 	{0, "view", NULL, OPTION_STARTS, option_set_flag, AT(view),
@@ -328,8 +358,6 @@ static const struct option others[] = {
 	{'I', NULL, "DIR", LATER, take_later, 0, "instruction counts"},
 	{'N', NULL, "LIBRARY", LATER, take_later, 0, "instruction counts"},
 	{'r', NULL, "on|off", LATER, take_later, 0, "data race and deadlock detection"},
-	{'j', NULL, "on|off|JDK", LATER, take_later, 0, "Java profiling"},
-	{'J', NULL, "ARGUMENTS", LATER, take_later, 0, "Java profiling"},
 	{'x', NULL, NULL, LATER, take_later, 0, "stopping the program for a debugger"},
 	{'R', NULL, NULL, LATER, take_later, 0, "the release notes"},
 };

@@ -8,6 +8,7 @@
 #include "base/strbuf.h"
 #include "format/kinds.h"
 #include "launch/counter/counter.h"
+#include "launch/run/target_java.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -67,10 +68,12 @@ struct options {
 	bool quiet;
 	bool view; /* open the experiment afterwards */
 	enum options_engine engine;
-	uint32_t max_overhead; /* percent of a thread's time; 0: no bound */
-	uint32_t depth;	       /* deepest call stack, frames; 0: the collector's default */
-	const char *attach;    /* -P: the process to attach to, which takes the program's place */
-	char **target;	       /* the program and its arguments, in argv; *target NULL: none */
+	uint32_t max_overhead;	 /* percent of a thread's time; 0: no bound */
+	uint32_t depth;		 /* deepest call stack, frames; 0: the collector's default */
+	bool java_off;		 /* -j off: a Java machine is recorded as native code */
+	struct target_java java; /* -j DIR, -J */
+	const char *attach;	 /* -P: the process to attach to, which takes the program's place */
+	char **target;		 /* the program and its arguments, in argv; *target NULL: none */
 };
 
 /* The rows of the options, and the help. */

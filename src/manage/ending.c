@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/strbuf.h"
+#include "experiment/experiment.h"
 #include "experiment/lives.h"
 #include "experiment/unrecorded.h"
 #include "manage/tree.h"

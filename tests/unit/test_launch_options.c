@@ -428,7 +428,7 @@ static void test_mpi(void **state)
 
 static void test_later_options(void **state)
 {
-	static const char letters[] = "cINrjJxR";
+	static const char letters[] = "cINrxR";
 	char line[] = "-? on x";
 
 	for (const char *letter = letters; *letter; letter++) {
@@ -445,6 +445,22 @@ static void test_later_options(void **state)
 	/* An old command line that switches off what is not there. */
 	accept("-h off -H off -s off -j off -p hi x");
 	assert_int_equal(options.clock_us, 997);
+}
+
+static void test_java(void **state)
+{
+	accept("java");
+	assert_false(options.java_off);
+	assert_null(options.java.jdk);
+	accept("-j on java");
+	assert_false(options.java_off);
+	accept("-j off java");
+	assert_true(options.java_off);
+	accept("-j /tmp -J -Xint java");
+	assert_false(options.java_off);
+	assert_string_equal(options.java.jdk, "/tmp");
+	assert_string_equal(options.java.arguments, "-Xint");
+	refuse("-j maybe java", "-j takes on, off or the directory of a JDK, not 'maybe'");
 }
 
 static void test_usage_names_all(void **state)
@@ -550,6 +566,7 @@ int main(void)
 		cmocka_unit_test(test_io),
 		cmocka_unit_test(test_mpi),
 		cmocka_unit_test(test_later_options),
+		cmocka_unit_test(test_java),
 		cmocka_unit_test(test_usage_names_all),
 		cmocka_unit_test(test_depth_from_environment),
 		cmocka_unit_test(test_max_overhead),

@@ -164,7 +164,7 @@ struct isa *code_isa(struct session *session, uint32_t function)
 
 	if (object)
 		return isa_new(object_machine(object));
-	if (!entry->announced)
+	if (!entry->announced || entry->announced->address & FORMAT_PC_JAVA) /* bytecode */
 		return NULL;
 	return isa_new(machine && !strcmp(machine, "aarch64") ? EM_AARCH64 : EM_X86_64);
 }

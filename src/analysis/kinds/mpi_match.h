@@ -15,6 +15,8 @@
 
 #include "base/memory.h"
 
+struct session;
+
 enum mpi_wait_kind { MPI_LATE_SENDER, MPI_LATE_RECEIVER, MPI_WAIT_AT_COLLECTIVE, MPI_WAIT_KINDS };
 
 /* Waits of one kind, of one function of who waits, for one of the others'. */

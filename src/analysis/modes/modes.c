@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct mode_runtime *const runtimes[] = {&mode_omp};
+static const struct mode_runtime *const runtimes[] = {&mode_omp, &mode_java};
 
 /* ---- stacks ---- */
 

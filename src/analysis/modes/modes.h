@@ -46,7 +46,7 @@ struct mode_runtime {
 	void (*rewrite)(struct rewriting *rewriting);
 };
 
-extern const struct mode_runtime mode_omp;
+extern const struct mode_runtime mode_omp, mode_java;
 
 /* What stacks of it are made of: the node, made if there is none. */
 uint32_t rewriting_node(struct rewriting *rewriting, uint32_t parent, uint32_t location);

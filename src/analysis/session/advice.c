@@ -15,9 +15,7 @@ static const struct {
 	const char *word;     /* the part of that by which a command that has it is known */
 	const char *profiler; /* its own, where nothing else knows them */
 } runtimes[] = {
-	{"libjvm.so", "java",
-	 "-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit (Java 17 and later)",
-	 "+DumpPerfMapAtExit", NULL},
+	{"libjvm.so", "java", "helio collect -j on, the default", NULL, NULL},
 	{"node", "node", "--perf-basic-prof", "--perf-", NULL},
 	{"libnode.so", "node", "--perf-basic-prof", "--perf-", NULL},
 	{"deno", "deno", "--v8-flags=--perf-basic-prof", "--perf-", NULL},

@@ -190,7 +190,10 @@ void symbols_add_file(struct session *session, const struct object_request *requ
 /* The load object of a function that a program made at run time; it has no file. */
 static uint32_t dynamic_object(struct session *session, const struct map_function *function)
 {
-	const char *name = function->object ? function->object : MAP_DYNAMIC_FUNCTIONS;
+	bool is_java = function->address & FORMAT_PC_JAVA;
+	const char *name = function->object ? function->object
+			   : is_java	    ? MAP_JAVA_CLASSES
+					    : MAP_DYNAMIC_FUNCTIONS;
 	uint32_t id = string_table_add(&session->object_keys, name);
 
 	if (id == session->objects.count) {

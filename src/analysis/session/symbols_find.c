@@ -99,10 +99,25 @@ static bool is_called(const struct naming *naming, uint32_t function, const char
 	return own && !strcmp(own, of);
 }
 
+/* Of Java there are methods, in machine mode what was compiled of them. */
+static bool is_of_mode(const struct naming *naming, uint32_t function)
+{
+	const struct function *entry = &naming->tally->session->functions.items[function];
+	bool is_machine = naming->query->mode == VIEW_MACHINE;
+
+	if (!entry->announced || !naming->tally->session->has_modes)
+		return true;
+	if (entry->announced->address & FORMAT_PC_JAVA)
+		return !is_machine;
+	return is_machine || entry->mangled[0] != 'L' || !strstr(entry->mangled, ";.");
+}
+
 static bool is_sought(const struct naming *naming, uint32_t function)
 {
 	const struct session *session = naming->tally->session;
 
+	if (!is_of_mode(naming, function))
+		return false;
 	return symbols_is_seen(session, function, naming->query) ||
 	       (naming->all && session->functions.items[function].origin == ORIGIN_LISTED);
 }

@@ -92,8 +92,9 @@ void listing_begin(struct listing *listing)
 	*listing->header = (struct listing_header){
 		.load_object = object->path,
 		.provenance = object->object ? object_provenance(object->object)
-			      : listing->object == OBJECT_UNKNOWN ? NULL
-								  : "made at run time",
+			      : listing->object == OBJECT_UNKNOWN	? NULL
+			      : !strcmp(object->name, MAP_JAVA_CLASSES) ? "bytecode"
+									: "made at run time",
 		.unit = is_function ? code_unit(session, request->function)
 				    : unit_of_file(session, listing->object, listing->file),
 	};

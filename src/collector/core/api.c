@@ -37,7 +37,7 @@ static _Atomic uint64_t owner;
  * handler that interrupted a call, which would wait for itself.  The child of a
  * fork does not wait for a thread of its parent.
  */
-static bool enter(void)
+bool api_enter(void)
 {
 	uint64_t own = (uint64_t)sys_getpid() << 32 | (uint32_t)sys_gettid();
 
@@ -56,7 +56,7 @@ static bool enter(void)
 	return false;
 }
 
-static void leave(void)
+void api_leave(void)
 {
 	atomic_store_explicit(&owner, 0, memory_order_release);
 }
@@ -84,32 +84,32 @@ static void api_sample(const char *name)
 
 static void api_pause(void)
 {
-	if (!enter())
+	if (!api_enter())
 		return;
 	/* What led here belongs here, and not to where the next event comes. */
 	collector_settle_all();
 	if (control_pause())
 		note("pause", "API", "collector_pause(API)");
-	leave();
+	api_leave();
 }
 
 static void api_resume(void)
 {
-	if (!enter())
+	if (!api_enter())
 		return;
 	collector_settle_all();
 	if (control_resume())
 		note("resume", NULL, "collector_resume");
-	leave();
+	api_leave();
 }
 
 static void api_terminate_expt(void)
 {
-	if (!enter())
+	if (!api_enter())
 		return;
 	note("close", "API", "collector_close_experiment");
 	collector_terminate();
-	leave();
+	api_leave();
 }
 
 /* ---- one thread ---- */
@@ -158,7 +158,7 @@ static void api_thread_pause(pthread_t id)
 {
 	struct thread *thread;
 
-	if (!enter())
+	if (!api_enter())
 		return;
 	thread = find_thread(id);
 	if (thread && !thread->open.end_ns) {
@@ -167,14 +167,14 @@ static void api_thread_pause(pthread_t id)
 		thread->open.end_ns = clock_now_ns();
 		note_thread("thread_pause", thread);
 	}
-	leave();
+	api_leave();
 }
 
 static void api_thread_resume(pthread_t id)
 {
 	struct thread *thread;
 
-	if (!enter())
+	if (!api_enter())
 		return;
 	thread = find_thread(id);
 	if (thread && thread->open.end_ns) {
@@ -183,7 +183,7 @@ static void api_thread_resume(pthread_t id)
 		thread->open.start_ns = clock_now_ns();
 		thread->open.end_ns = 0;
 	}
-	leave();
+	api_leave();
 }
 
 /* ---- functions made at run time ---- */
@@ -208,18 +208,18 @@ static void api_func_load(const char *name, const char *alias, const char *sourc
 		.line_count = lntable && lntsize > 0 ? (uint32_t)lntsize : 0,
 	};
 
-	if (!function.size || !enter())
+	if (!function.size || !api_enter())
 		return;
 	dynamic_load(&function);
-	leave();
+	api_leave();
 }
 
 static void api_func_unload(void *vaddr)
 {
-	if (!enter())
+	if (!api_enter())
 		return;
 	dynamic_unload((uint64_t)vaddr);
-	leave();
+	api_leave();
 }
 
 /* ---- the names ---- */

@@ -123,7 +123,8 @@ static bool is_announced(uint64_t pc)
 
 static void note_nameless(uint64_t pc)
 {
-	if (pc < FORMAT_PC_LIMIT || is_announced(pc) || modules_were_at(pc, pc + 1))
+	if (pc < FORMAT_PC_LIMIT || pc >= FORMAT_PC_PAIR || is_announced(pc) ||
+	    modules_were_at(pc, pc + 1))
 		return;
 	for (uint32_t i = 0; i < nameless.count; i++)
 		if (nameless.pc[i] == pc)
@@ -192,12 +193,12 @@ static void end_event(struct text *line)
 	events++;
 }
 
-static void log_load(const struct dynamic_function *function, uint64_t text)
+static void log_load(const struct dynamic_function *function, uint32_t epoch, uint64_t text)
 {
 	static char room[LINE_ROOM];
 	struct text line = TEXT_ON(room);
 
-	begin_event(&line, "load", stacktable_epoch());
+	begin_event(&line, "load", epoch);
 	text_attribute_hex(&line, "vaddr", function->start);
 	text_attribute_hex(&line, "size", function->size);
 	put_name(&line, "name", function->name);
@@ -254,19 +255,21 @@ static uint64_t write_text(int fd, const struct dynamic_function *function)
 {
 	static const uint8_t zeros[8];
 	size_t table_size = function->line_count * sizeof(struct format_line);
-	size_t size = sizeof(struct format_text) + table_size + function->size;
+	size_t code_size = function->code ? function->code_size : function->size;
+	size_t size = sizeof(struct format_text) + table_size + code_size;
 	size_t padding = -size & 7;
 	struct format_text header = {
 		.magic = FORMAT_TEXT_MAGIC,
 		.line_count = function->line_count,
 		.size = size + padding,
 		.address = function->start,
-		.code_size = function->size,
+		.code_size = code_size,
 	};
+	const void *code = function->code ? function->code : (const void *)function->start;
 	struct iovec parts[] = {
 		{&header, sizeof(header)},
 		{(void *)function->lines, table_size},
-		{(void *)function->start, function->size},
+		{(void *)code, code_size},
 		{(void *)zeros, padding},
 	};
 	long offset = sys_call(SYS_lseek, fd, 0, SEEK_END, 0);
@@ -327,10 +330,23 @@ void dynamic_load(const struct dynamic_function *function)
 	look_for_nameless();
 	for (; to < place_count && places[to].start < place.end; to++)
 		other_code |= close_place(&places[to]);
-	if (other_code || (ran_nameless(&place) && may_begin_epoch()))
+	if (other_code || (!function->late && ran_nameless(&place) && may_begin_epoch()))
 		modules_next_epoch();
 	put_place(from, to, &place);
-	log_load(function, keep_text(function));
+	log_load(function, stacktable_epoch(), keep_text(function));
+}
+
+void dynamic_add(const struct dynamic_function *function)
+{
+	log_load(function, 0, function->code || function->line_count ? keep_text(function) : 0);
+}
+
+void dynamic_retire(uint64_t start)
+{
+	size_t at = find_place(start);
+
+	if (at < place_count && places[at].start == start)
+		close_place(&places[at]);
 }
 
 void dynamic_unload(uint64_t start)

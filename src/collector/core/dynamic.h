@@ -5,6 +5,7 @@
 
 #include "format/format.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct dynamic_function {
@@ -12,9 +13,16 @@ struct dynamic_function {
 	uint64_t start, size;
 	const struct format_line *lines;
 	uint32_t line_count;
+	const void *code; /* a copy of it to keep, for dynamic_add */
+	uint64_t code_size;
+	bool late; /* it ran before: what was there without a name is this */
 };
+/* One at addresses that are no machine's, which nothing else takes: for good, in all epochs. */
+void dynamic_add(const struct dynamic_function *function);
 void dynamic_load(const struct dynamic_function *function);
 void dynamic_unload(uint64_t start);
+/* The same of one that is known not to run any more: what takes its place ends the epoch. */
+void dynamic_retire(uint64_t start);
 /* In the child of a fork: what the parent had announced holds here too. */
 void dynamic_inherit(void);
 

@@ -53,6 +53,11 @@ static void read_depth(const char *value)
 	collector.depth = (uint32_t)text_number(value, NULL);
 }
 
+static void read_java(const char *value)
+{
+	collector.java_off = text_starts(value, "off");
+}
+
 static const struct {
 	char key;
 	void (*read)(const char *value);
@@ -69,6 +74,7 @@ static const struct {
 	{PARAMS_SAMPLE_SIGNAL, control_read_sample_signal},
 	{PARAMS_PAUSE_SIGNAL, control_read_pause_signal},
 	{PARAMS_SIZE_LIMIT, control_read_size_limit},
+	{PARAMS_JAVA, read_java},
 	{PARAMS_OVERHEAD, overhead_read_limit},
 	{PARAMS_TEST_DELAY, overhead_read_test_delay},
 };

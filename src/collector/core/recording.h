@@ -36,6 +36,7 @@ struct collector {
 	enum engine engine;
 	int monitor_signal;
 	bool follow;
+	bool java_off;	      /* Java machines are recorded as native code */
 	bool ranks_only;      /* what a launcher of MPI starts is recorded, not itself */
 	uint64_t faults_here; /* SIGBUS as a set, where it is not handled on the alternate stack */
 	bool late;	      /* the program ran already: our wrappers stand in for nothing */

@@ -19,6 +19,20 @@ static size_t read_carefully(uint64_t address, void *to, size_t size, void *unus
 	return sys_read_memory(address, to, size);
 }
 
+static _Atomic(stack_pair_function *) stack_pair;
+
+void stack_set_runtime(stack_pair_function *runtime)
+{
+	atomic_store(&stack_pair, runtime);
+}
+
+static uint32_t pair(struct thread *thread, const struct unwind_regs *regs, uint32_t stack)
+{
+	stack_pair_function *runtime = atomic_load_explicit(&stack_pair, memory_order_relaxed);
+
+	return runtime ? runtime(thread, regs, stack) : stack;
+}
+
 /* Whether the last walk has met code loaded since the last look at the modules. */
 static bool met_new_code(const struct unwind_memory *memory, enum unwind_end end)
 {
@@ -90,7 +104,7 @@ uint32_t stack_of_context(struct thread *thread, const struct unwind_regs *regs)
 				     .read_slow = read_carefully,
 				     .object_at = modules_at};
 
-	return unwind(thread, regs, &stack);
+	return pair(thread, regs, unwind(thread, regs, &stack));
 }
 
 uint32_t stack_of_blocked(struct thread *thread, uint64_t pc, uint64_t sp)
@@ -99,7 +113,7 @@ uint32_t stack_of_blocked(struct thread *thread, uint64_t pc, uint64_t sp)
 	struct unwind_regs regs;
 
 	unwind_regs_from_syscall(&regs, pc, sp);
-	return unwind(thread, &regs, &stack);
+	return pair(thread, NULL, unwind(thread, &regs, &stack));
 }
 
 __attribute__((noinline)) uint32_t stack_of_caller(struct thread *thread)
@@ -143,5 +157,5 @@ uint32_t stack_above_frame(struct thread *thread, const void *frame)
 	if (end == UNWIND_FAILED && thread->unwind->reason == UNWIND_REASON_REGISTER)
 		return stack_of_caller(thread);
 	count(end);
-	return node;
+	return pair(thread, &regs, node);
 }

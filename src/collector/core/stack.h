@@ -10,6 +10,13 @@
 
 struct thread;
 
+/*
+ * What a runtime knows beside the stack of the calling thread, whose registers these are, or NULL:
+ * of another thread: the node of the pair (FORMAT_PC_PAIR), or `stack`.  In a handler.
+ */
+typedef uint32_t stack_pair_function(struct thread *thread, const struct unwind_regs *regs,
+				     uint32_t stack);
+void stack_set_runtime(stack_pair_function *runtime); /* NULL: none does from now on */
 /* The registers of an interruption, at the place where the time before it was spent. */
 void stack_interrupted(struct unwind_regs *regs, const void *context);
 /* Of the registers at an interruption of the calling thread. */

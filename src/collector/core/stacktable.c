@@ -224,9 +224,9 @@ static uint32_t new_node(uint32_t parent, uint64_t pc, uint32_t in_epoch)
 	return id;
 }
 
-uint32_t stacktable_visit(uint32_t from, void (*visit)(uint64_t pc))
+static uint32_t visit_from(uint32_t id, uint32_t from, void (*visit)(uint64_t pc))
 {
-	uint32_t end = atomic_load(&next_id), id = epoch_first_id ? epoch_first_id : 1;
+	uint32_t end = atomic_load(&next_id);
 
 	if (from > id && from <= end) /* beyond: of an earlier recording */
 		id = from;
@@ -240,6 +240,24 @@ uint32_t stacktable_visit(uint32_t from, void (*visit)(uint64_t pc))
 					      __ATOMIC_ACQUIRE));
 	}
 	return end;
+}
+
+uint32_t stacktable_visit(uint32_t from, void (*visit)(uint64_t pc))
+{
+	return visit_from(epoch_first_id ? epoch_first_id : 1, from, visit);
+}
+
+uint32_t stacktable_visit_all(uint32_t from, void (*visit)(uint64_t pc))
+{
+	return visit_from(1, from, visit);
+}
+
+uint32_t stacktable_of_pair(uint32_t id, uint64_t *pc)
+{
+	const struct format_node *node = id ? node_of(id) : NULL;
+
+	*pc = node && format_pc_is_pair(node->pc) ? node->pc : 0;
+	return *pc ? node->parent : id;
 }
 
 static bool node_is(uint32_t id, uint32_t parent, uint64_t pc, uint32_t in_epoch)
@@ -270,12 +288,19 @@ static uint32_t find(struct table *table, uint64_t hash, uint32_t parent, uint64
 
 uint32_t stacktable_intern(uint32_t parent, uint64_t pc, void *unused)
 {
-	uint32_t in_epoch = stacktable_epoch();
+	(void)unused;
+	/* What was found on a stack that could not be followed may be anything. */
+	if (pc >= FORMAT_PC_PAIR)
+		pc = FORMAT_PC_UNKNOWN;
+	return stacktable_intern_in(parent, pc, stacktable_epoch());
+}
+
+uint32_t stacktable_intern_in(uint32_t parent, uint64_t pc, uint32_t in_epoch)
+{
 	uint64_t hash = mix(parent, pc, in_epoch);
 	uint32_t count = atomic_load_explicit(&table_count, memory_order_acquire);
 	_Atomic(uint64_t) *free = NULL;
 
-	(void)unused;
 	for (uint32_t i = atomic_load_explicit(&table_first, memory_order_relaxed); i < count;
 	     i++) {
 		uint32_t id = find(&tables[i], hash, parent, pc, in_epoch, &free);

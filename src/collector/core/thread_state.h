@@ -175,6 +175,7 @@ struct thread {
 	_Atomic uint64_t guard_ns;     /* when it expires, on CLOCK_MONOTONIC */
 	_Atomic uint64_t signalled_ns; /* when the monitor's signal under way was sent; 0: none */
 	struct clock_files files;      /* the monitor's: outlive the thread until it looks again */
+	void *runtime;		       /* working room of who gives stacks a second one, or NULL */
 	struct team_ends teams[OMP_LEVELS]; /* of its regions, by level */
 	struct unwind_memory *unwind;	    /* behind this struct, in the same mapping */
 

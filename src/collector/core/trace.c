@@ -2,6 +2,7 @@
 #include "collector/core/trace.h"
 
 #include "collector/core/control.h"
+#include "collector/core/log.h"
 #include "collector/core/modules.h"
 #include "collector/core/pending_call.h"
 #include "collector/core/recording.h"
@@ -11,6 +12,7 @@
 #include "collector/core/text.h"
 #include "collector/core/thread.h"
 #include "collector/core/time.h"
+#include "collector/core/writer.h"
 #include "collector/sources/clock.h"
 #include "collector/sources/clock_window.h"
 #include "collector/sources/overhead.h"
@@ -330,6 +332,7 @@ bool trace_event_locked(struct thread *thread, enum trace_kind kind, unsigned ty
 	out = record_buffer_put_thread(lane, out, thread->number);
 	out = record_buffer_put_cpu(lane, out);
 	out = record_buffer_put_context(lane, out, &thread->context);
+	out = writer_put_pair(lane, out, &stack);
 	unsigned count = field_count(format, type, fields);
 	unsigned tag = type | (count > format->brief[type] ? FORMAT_TRACE_ALL_FIELDS : 0);
 	bool same = stack == lane->stack || format->stackless >> type & 1;

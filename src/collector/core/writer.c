@@ -5,6 +5,7 @@
 #include "collector/core/blockfile.h"
 #include "collector/core/record_buffer.h"
 #include "collector/core/recording.h"
+#include "collector/core/stacktable.h"
 #include "collector/core/thread_state.h"
 #include "format/format.h"
 #include "format/varint.h"
@@ -101,6 +102,17 @@ void writer_thread_resume(struct thread *thread, uint64_t time_ns)
 	put_moment(thread, FORMAT_TAG_RESUME, time_ns);
 }
 
+uint8_t *writer_put_pair(struct record_buffer *lane, uint8_t *out, uint32_t *stack)
+{
+	uint32_t java[CONTEXT_FIELDS_MAX] = {0};
+	uint64_t pc;
+
+	*stack = stacktable_of_pair(*stack, &pc);
+	java[JAVA_CONTEXT_STACK] = (uint32_t)pc;
+	java[JAVA_CONTEXT_REASON] = (uint32_t)((pc & ~FORMAT_PC_PAIR) >> FORMAT_PAIR_REASON_SHIFT);
+	return context_put(lane->said.field[RUNTIME_JAVA], java, RUNTIME_JAVA, out);
+}
+
 bool writer_event(struct thread *thread, uint64_t time_ns, enum format_state state,
 		  uint64_t weight_us, uint32_t stack)
 {
@@ -111,6 +123,7 @@ bool writer_event(struct thread *thread, uint64_t time_ns, enum format_state sta
 		return false; /* the time stays where it is: the next event's dt covers it */
 	out = record_buffer_put_cpu(lane, out);
 	out = record_buffer_put_context(lane, out, thread->then ? thread->then : &thread->context);
+	out = writer_put_pair(lane, out, &stack);
 	uint8_t *tag = out++;
 	uint64_t dt = record_buffer_advance(lane, time_to_us(time_ns));
 

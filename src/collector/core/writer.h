@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct record_buffer;
 struct thread;
 
 void writer_thread_begin(struct thread *thread, uint64_t time_ns);
@@ -19,5 +20,7 @@ void writer_thread_resume(struct thread *thread, uint64_t time_ns);
 bool writer_event(struct thread *thread, uint64_t time_ns, enum format_state state,
 		  uint64_t weight_us, uint32_t stack);
 int writer_open(void);
+/* Of a pair its stack, in *stack, and what runtimes say of the event (RUNTIME_JAVA). */
+uint8_t *writer_put_pair(struct record_buffer *lane, uint8_t *out, uint32_t *stack);
 
 #endif

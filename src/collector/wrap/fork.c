@@ -15,6 +15,7 @@
 #include "collector/core/sys.h"
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
+#include "collector/runtimes/java.h"
 #include "collector/sources/clock_monitor.h"
 #include "collector/sources/clock_perf.h"
 #include "collector/wrap/lineage.h"
@@ -74,6 +75,7 @@ static void after_fork_in_child(void)
 	forking = 0;
 	lineage_of(&name, 'f', fork_index);
 	text_puts(&lineage, name_room);
+	java_after_fork();
 	collector_restart_after_fork();
 	if (child_moves && atomic_load(&collector.recording))
 		namespace_prepare_to_move();

@@ -14,6 +14,7 @@
 #include "collector/core/start.h"
 #include "collector/core/sys.h"
 #include "collector/core/next_functions.h"
+#include "collector/runtimes/java.h"
 #include "collector/wrap/signal_stack.h"
 #include "collector/wrap/wait.h"
 #include "format/attach.h"
@@ -61,6 +62,8 @@ static void keep_room(const ucontext_t *context)
 /* Both kinds of handler find their arguments in the same registers. */
 static void gate(int number, siginfo_t *info, void *context)
 {
+	if (number == SIGSEGV && info->si_code > 0 && java_take_fault(context))
+		return;
 	keep_room(context);
 	wait_meets_handler(number, context);
 	atomic_load_explicit(&handlers[number], memory_order_acquire)(number, info, context);

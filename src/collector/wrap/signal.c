@@ -180,9 +180,11 @@ bool signal_take(int number, signal_handler *handler)
 	if (number != SIGBUS && signal_stack_is_alternate())
 		ours->action.sa_flags |= SA_ONSTACK;
 	ours->action.sa_sigaction = handler;
-	/* No handler of the program may run on top of ours; files that are cut must not end it. */
+	/* No handler of the program may run on top of ours; files that are cut must not end it, nor
+	 * faults of what tells Java stacks. */
 	memset(&ours->action.sa_mask, 0xff, sizeof(ours->action.sa_mask));
 	sigdelset(&ours->action.sa_mask, SIGBUS);
+	sigdelset(&ours->action.sa_mask, SIGSEGV);
 	if (NEXT(sigaction)(number, &ours->action, &ours->program))
 		return false;
 	if (handler_entry_is((const void *)ours->program.sa_sigaction))

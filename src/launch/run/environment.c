@@ -123,6 +123,8 @@ char *environment_params(struct arena *arena, const struct options *options, con
 	if (options->depth)
 		environment_add_param(arena, &text, PARAMS_DEPTH,
 				      arena_printf(arena, "%" PRIu32, options->depth));
+	if (options->java_off)
+		environment_add_param(arena, &text, PARAMS_JAVA, "off");
 	if (options->max_overhead != PARAMS_OVERHEAD_DEFAULT)
 		environment_add_param(arena, &text, PARAMS_OVERHEAD,
 				      arena_printf(arena, "%" PRIu32, options->max_overhead));

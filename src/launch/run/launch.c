@@ -82,10 +82,16 @@ static const char *engine_reason(const struct launch *launch)
 	return launch->engine_reason.length ? launch->engine_reason.text : "";
 }
 
+static enum status find_target(struct launch *launch)
+{
+	return target_java_find(&launch->target, launch->options.target, &launch->options.java,
+				&launch->arena, &launch->diags);
+}
+
 /* Everything that can be known before anything is created; 0 or an exit code. */
 static int prepare(struct launch *launch)
 {
-	if (target_find(&launch->target, launch->options.target, &launch->diags) != STATUS_OK)
+	if (find_target(launch) != STATUS_OK)
 		return launch->target.exit_code;
 	launch->library = environment_find_library(
 		&launch->arena,
@@ -340,7 +346,7 @@ static void finish(struct launch *launch)
 /* The program takes this process's place; returns an exit code if it cannot. */
 static int run_unrecorded(struct launch *launch, const char *reason, char **environment)
 {
-	if (target_find(&launch->target, launch->options.target, &launch->diags) != STATUS_OK)
+	if (find_target(launch) != STATUS_OK)
 		return launch->target.exit_code;
 	diag_add(&launch->diags, DIAG_WARNING, "%s: the program runs unrecorded", reason);
 	show_diags(stderr, &launch->diags);

@@ -148,6 +148,8 @@ static void add_settings(struct strbuf *out, const struct birth_log *log)
 	add_setting(out, "archive", options->archive);
 	if (options->depth)
 		add_number_setting(out, "depth", options->depth);
+	if (options->java_off)
+		add_setting(out, "java", "off");
 	if (options->max_overhead != PARAMS_OVERHEAD_DEFAULT)
 		add_number_setting(out, "max_overhead", options->max_overhead);
 	for (int kind = 0; kind < TRACE_KINDS; kind++)

@@ -83,35 +83,6 @@ static void put_in_front(struct target *target, char **front, size_t count, size
 	target->argv = argv;
 }
 
-/* X.jar and X.class, not being executable, are run by java, as collect(1) has it. */
-static enum status add_java(struct target *target, struct diag_list *diags)
-{
-	char *name = target->argv[0];
-
-	target->path = search_path(&target->arena, "java");
-	if (!target->path) {
-		diag_add(diags, DIAG_ERROR,
-			 "'%s' is a Java program, and there is no java in PATH: install a JDK",
-			 name);
-		return target_refuse(target, LAUNCH_EXIT_NOT_FOUND);
-	}
-	if (path_ends_with(name, ".jar")) {
-		put_in_front(target, (char *[]){"java", "-jar", name}, 3, 1);
-	} else {
-		char *slash = strrchr(name, '/');
-		size_t folder = slash ? (size_t)(slash - name) + 1 : 0;
-		char *class = arena_strndup(&target->arena, name + folder,
-					    strlen(name + folder) - strlen(".class"));
-
-		put_in_front(target,
-			     (char *[]){"java", "-cp",
-					folder ? arena_strndup(&target->arena, name, folder) : ".",
-					class},
-			     4, 1);
-	}
-	return STATUS_OK;
-}
-
 static enum status not_found(struct target *target, struct diag_list *diags)
 {
 	const char *name = target->argv[0];
@@ -122,19 +93,11 @@ static enum status not_found(struct target *target, struct diag_list *diags)
 	return target_refuse(target, LAUNCH_EXIT_NOT_FOUND);
 }
 
-static bool is_java(const char *name)
-{
-	return (path_ends_with(name, ".jar") || path_ends_with(name, ".class")) && is_there(name) &&
-	       !is_runnable(name);
-}
-
 static enum status find_file(struct target *target, struct diag_list *diags)
 {
 	char *name = target->argv[0];
 	struct stat st;
 
-	if (is_java(name))
-		return add_java(target, diags);
 	target->path = strchr(name, '/') ? name : search_path(&target->arena, name);
 	if (!target->path)
 		return not_found(target, diags);

@@ -8,6 +8,7 @@
  * limit for that.  So the text is taken through the callback interface, and a
  * name that grows too long is left by longjmp and shown mangled.
  */
+#include "object/names/java_name.h"
 #include "object/object.h"
 
 #include "base/memory.h"
@@ -160,6 +161,8 @@ static char *d_name(const char *mangled, enum name_style style)
 
 static char *demangle_symbol(const char *mangled, enum name_style style)
 {
+	if (mangled[0] == 'L' || mangled[0] == '[')
+		return java_method_name(mangled, style);
 	/* All of them begin with an underscore; most symbols are C and do not. */
 	if (mangled[0] != '_' || strnlen(mangled, MANGLED_LIMIT) == MANGLED_LIMIT)
 		return NULL;

@@ -17,6 +17,13 @@ static inline uint64_t arch_sp(const ucontext_t *context)
 	return (uint64_t)context->uc_mcontext.gregs[REG_RSP];
 }
 
+static inline void arch_set_frame(ucontext_t *context, uint64_t pc, uint64_t sp, uint64_t bp)
+{
+	context->uc_mcontext.gregs[REG_RIP] = (greg_t)pc;
+	context->uc_mcontext.gregs[REG_RSP] = (greg_t)sp;
+	context->uc_mcontext.gregs[REG_RBP] = (greg_t)bp;
+}
+
 static inline long arch_result(const ucontext_t *context)
 {
 	return context->uc_mcontext.gregs[REG_RAX];

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The agent.  It begins when the machine has been made and before any of the program's code runs:
+ * so the machine starts as without us, with no agent on its command line, and what it has compiled
+ * and loaded by then is asked for once.
+ */
+#include "collector/runtimes/java.h"
+#include "collector/core/log.h"
+#include "collector/core/recording.h"
+#include "collector/runtimes/java_private.h"
+
+static jvmtiEnv *tools;
+
+/* Without a handler of this event AsyncGetCallTrace gives nothing. */
+static void JNICALL on_class_load(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jclass class)
+{
+	(void)jvmti, (void)env, (void)thread, (void)class;
+}
+
+/* A handler of ours can be told only of methods that have an id. */
+static void make_ids(jvmtiEnv *jvmti, jclass class)
+{
+	jmethodID *methods;
+	jint count;
+
+	if (!(*jvmti)->GetClassMethods(jvmti, class, &count, &methods))
+		(*jvmti)->Deallocate(jvmti, (unsigned char *)methods);
+}
+
+static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jclass class)
+{
+	(void)env, (void)thread;
+	make_ids(jvmti, class);
+	java_names_write(jvmti);
+}
+
+static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+	(void)env, (void)thread;
+	java_names_write(jvmti);
+}
+
+static void JNICALL on_death(jvmtiEnv *jvmti, JNIEnv *env)
+{
+	(void)env;
+	java_stack_end();
+	java_names_write(jvmti);
+}
+
+/* Classes from before: as many local references at once, so none is made or dropped one by one. */
+static void make_ids_of_loaded(jvmtiEnv *jvmti, JNIEnv *env)
+{
+	enum { REFERENCES = 4096 };
+	jclass *classes;
+	jint count;
+
+	if ((*env)->PushLocalFrame(env, REFERENCES))
+		return;
+	if (!(*jvmti)->GetLoadedClasses(jvmti, &count, &classes)) {
+		for (jint i = 0; i < count; i++)
+			make_ids(jvmti, classes[i]);
+		(*jvmti)->Deallocate(jvmti, (unsigned char *)classes);
+	}
+	(*env)->PopLocalFrame(env, NULL);
+}
+
+static bool enable(jvmtiEnv *jvmti)
+{
+	static const jvmtiEvent events[] = {
+		JVMTI_EVENT_CLASS_LOAD,
+		JVMTI_EVENT_CLASS_PREPARE,
+		JVMTI_EVENT_THREAD_END,
+		JVMTI_EVENT_VM_DEATH,
+		JVMTI_EVENT_COMPILED_METHOD_LOAD,
+		JVMTI_EVENT_COMPILED_METHOD_UNLOAD,
+		JVMTI_EVENT_DYNAMIC_CODE_GENERATED,
+	};
+	static const jvmtiEventCallbacks callbacks = {
+		.ClassLoad = on_class_load,
+		.ClassPrepare = on_class_prepare,
+		.ThreadEnd = on_thread_end,
+		.VMDeath = on_death,
+		.CompiledMethodLoad = java_code_compiled,
+		.CompiledMethodUnload = java_code_gone,
+		.DynamicCodeGenerated = java_code_generated,
+	};
+	jvmtiCapabilities wanted = {
+		.can_generate_compiled_method_load_events = 1,
+		.can_get_line_numbers = 1,
+		.can_get_source_file_name = 1,
+		.can_get_bytecodes = 1,
+	};
+	bool done = !(*jvmti)->AddCapabilities(jvmti, &wanted) &&
+		    !(*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof(callbacks));
+
+	for (unsigned i = 0; done && i < sizeof(events) / sizeof(*events); i++)
+		done = !(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, events[i], NULL);
+	return done;
+}
+
+void java_begin(void *vm_made, void *env_made)
+{
+	JavaVM *vm = vm_made;
+	JNIEnv *env = env_made;
+	jvmtiEnv *jvmti;
+
+	if (collector.java_off || tools)
+		return;
+	if ((*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_1_2)) {
+		log_warning("this Java machine has no interface for tools: its methods show as "
+			    "<Unknown>",
+			    0);
+		return;
+	}
+	tools = jvmti;
+	if (!enable(jvmti)) {
+		(*jvmti)->DisposeEnvironment(jvmti);
+		log_warning("this Java machine does not tell what it compiles: its methods show "
+			    "as <Unknown>",
+			    0);
+		return;
+	}
+	(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+	(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
+	make_ids_of_loaded(jvmti, env);
+	if (!java_stack_begin(env))
+		log_warning("this Java machine does not tell Java stacks in a handler: its time "
+			    "shows by native stacks",
+			    0);
+}
+
+void java_after_fork(void)
+{
+	java_stack_end();
+}

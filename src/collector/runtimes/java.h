@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Java machines: what JVMTI and AsyncGetCallTrace tell of the code that one compiles and of the
+ * Java stack at an event.  Nothing is linked: both are tables of functions, or looked up in libjvm.
+ */
+#ifndef HELIO_COLLECTOR_JAVA_H
+#define HELIO_COLLECTOR_JAVA_H
+
+#include <stdbool.h>
+
+#if defined(HELIO_JAVA)
+
+/* A machine has just been made by the calling thread: JavaVM *, JNIEnv *. Not in a handler. */
+void java_begin(void *vm, void *env);
+/* In the child of a fork: of its machine only the calling thread is left. */
+void java_after_fork(void);
+/*
+ * In the handler of a SIGSEGV: whether it was raised by what looks at a Java stack for us.  The
+ * thread then goes on without it.
+ */
+bool java_take_fault(void *context);
+
+#else /* built without a JDK's headers */
+
+static inline void java_after_fork(void)
+{
+}
+static inline bool java_take_fault(void *context)
+{
+	(void)context;
+	return false;
+}
+
+#endif
+
+#endif

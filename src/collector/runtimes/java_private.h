@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of this runtime share. */
+#ifndef HELIO_COLLECTOR_JAVA_PRIVATE_H
+#define HELIO_COLLECTOR_JAVA_PRIVATE_H
+
+#include "collector/core/text.h"
+
+#include <jni.h>
+#include <jvmti.h>
+
+/* java_names.c: a method's names as they are written down: "Lpkg/Class;.name(II)V", where its
+ * source is below the directories of sources: "pkg/Class.java", "" if that is not known. */
+enum { JAVA_NAME_ROOM = 1024, JAVA_SOURCE_ROOM = 512 };
+struct java_names {
+	char name[JAVA_NAME_ROOM], source[JAVA_SOURCE_ROOM];
+};
+/* False: the method's class is gone. */
+bool java_names_find(jvmtiEnv *jvmti, jmethodID method, struct java_names *names);
+/* Writes down the methods that stacks have met since the last call. In a callback of JVMTI. */
+void java_names_write(jvmtiEnv *jvmti);
+
+/* java_code.c: callbacks of what is compiled */
+void JNICALL java_code_compiled(jvmtiEnv *jvmti, jmethodID method, jint size, const void *code,
+				jint map_length, const jvmtiAddrLocationMap *map,
+				const void *inlining);
+void JNICALL java_code_gone(jvmtiEnv *jvmti, jmethodID method, const void *code);
+void JNICALL java_code_generated(jvmtiEnv *jvmti, const char *name, const void *code, jint size);
+/* The lines of a method by the place in its bytecode; to be given back by Deallocate. */
+struct java_lines {
+	jvmtiLineNumberEntry *entries;
+	jint count;
+};
+void java_code_lines(jvmtiEnv *jvmti, jmethodID method, struct java_lines *lines);
+/* The line of a bytecode; 0: not known. */
+uint32_t java_code_line(const struct java_lines *lines, jlocation place);
+/* Whether an address is where the machine keeps code that it has made. Safe in a handler. */
+bool java_code_is_at(uint64_t pc);
+
+/* java_stack.c */
+/* From now on events have the Java stack beside their own; false: this machine does not tell. */
+bool java_stack_begin(JNIEnv *env);
+void java_stack_end(void);
+
+#endif

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The Java stack at an event, from AsyncGetCallTrace of HotSpot.
+ *
+ * It was made for handlers, but not made safe: so it is asked for threads of the machine only that
+ * run Java (their kind tells, see is_java), never on a stack that is nearly used up, and a fault in
+ * it ends the asking (java_take_fault).  Where the thread is in native code that left no word on
+ * where Java called it (memory is copied, the clock is read), or in a stub, it is asked once more
+ * with the registers of the innermost frames in the machine's code, which the unwinder knows; and
+ * where it is in the machine, called from Java, it may have noted its stack pointer but not the
+ * address that it returns to, which lies below (read_anchor).
+ *
+ * The stack becomes nodes of the table, of epoch 0, as bytecodes stay what they are, and the pair
+ * of it and the thread's own stack becomes one, too: that is what the event has as its stack.
+ */
+#include "collector/arch/context.h"
+#include "collector/arch/guard.h"
+#include "collector/core/recording.h"
+#include "collector/core/stack.h"
+#include "collector/core/stacktable.h"
+#include "collector/core/sys.h"
+#include "collector/core/thread.h"
+#include "collector/core/thread_state.h"
+#include "collector/runtimes/java.h"
+#include "collector/runtimes/java_private.h"
+#include "collector/unwind/arch.h"
+#include "format/format.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sys/mman.h>
+
+/* As HotSpot has them (forte.cpp); its header is in no package. */
+struct call_frame {
+	jint bytecode; /* index; below 0: of a native method */
+	jmethodID method;
+};
+struct call_trace {
+	JNIEnv *env;
+	jint count; /* 0 and below: why there are none */
+	struct call_frame *frames;
+};
+typedef void trace_function(struct call_trace *trace, jint depth, void *context);
+
+enum {
+	DEPTH_MAX = 1024,
+	ROOM_LEAST = 48 * 1024, /* of the stack: the machine keeps 80 KiB for native code */
+	TRIES_MAX = 3,
+	GC_ACTIVE = 2,
+	NO_CLASS_LOAD = 1,
+	THREAD_EXIT = 8,
+};
+
+/* A thread's working room; the thread state's next thread goes on with it. */
+struct java_memory {
+	struct arch_guard guard;
+	struct call_trace trace;
+	jint depth;
+	uint32_t thread; /* whose it is: its number */
+	uint32_t known;	 /* of the last stack, from the root on: */
+	uint64_t pc[DEPTH_MAX];
+	uint32_t node[DEPTH_MAX];
+	struct call_frame frames[DEPTH_MAX];
+	ucontext_t context;
+};
+
+static trace_function *get_trace;
+/* Where a thread of the machine finds what it is, what that begins with, and where JNIEnv is. */
+static pthread_key_t thread_key;
+static uint64_t java_kind, env_offset;
+
+/* ---- which threads ---- */
+
+/* The machine's object of the calling thread, if it runs Java: others have another kind. */
+static char *java_thread(void)
+{
+	char *object = pthread_getspecific(thread_key);
+
+	return object && *(uint64_t *)object == java_kind ? object : NULL;
+}
+
+/* The machine keeps the object, which has the JNIEnv in it, where signal handlers find it. */
+static bool find_key(JNIEnv *env)
+{
+	enum { OBJECT_MAX = 8192 };
+
+	for (pthread_key_t key = 0; key < PTHREAD_KEYS_MAX; key++) {
+		uint64_t value = (uint64_t)pthread_getspecific(key), at = (uint64_t)env;
+
+		if (!value || value % sizeof(uint64_t) || at <= value || at - value >= OBJECT_MAX)
+			continue;
+		thread_key = key;
+		env_offset = at - value;
+		java_kind = *(uint64_t *)value;
+		return true;
+	}
+	return false;
+}
+
+/* ---- where Java was left ---- */
+
+/* Offsets in the machine's object of a thread; 0: not known. */
+static struct {
+	uint64_t sp, pc, fp;
+} anchor;
+
+static uint64_t word_at(void *machine, const char *name)
+{
+	const uint64_t *word = dlsym(machine, name);
+
+	return word ? *word : 0;
+}
+
+/* The table of fields that every HotSpot exports for its debuggers. */
+static uint64_t find_field(void *machine, const char *type, const char *field)
+{
+	const uint64_t stride = word_at(machine, "gHotSpotVMStructEntryArrayStride");
+	const uint64_t at_type = word_at(machine, "gHotSpotVMStructEntryTypeNameOffset");
+	const uint64_t at_field = word_at(machine, "gHotSpotVMStructEntryFieldNameOffset");
+	const uint64_t at_offset = word_at(machine, "gHotSpotVMStructEntryOffsetOffset");
+	const char *entry = (const char *)word_at(machine, "gHotSpotVMStructs");
+
+	if (!stride || !at_offset)
+		return 0;
+	for (; entry; entry += stride) {
+		const char *its_type = *(const char *const *)(entry + at_type);
+		const char *its_field = *(const char *const *)(entry + at_field);
+
+		if (!its_type || !its_field)
+			break;
+		if (text_equal(its_type, type) && text_equal(its_field, field))
+			return *(const uint64_t *)(entry + at_offset);
+	}
+	return 0;
+}
+
+static void find_anchor(void *machine)
+{
+	uint64_t begin = find_field(machine, "JavaThread", "_anchor");
+
+	if (!begin)
+		return;
+	anchor.sp = begin + find_field(machine, "JavaFrameAnchor", "_last_Java_sp");
+	anchor.pc = begin + find_field(machine, "JavaFrameAnchor", "_last_Java_pc");
+	anchor.fp = begin + find_field(machine, "JavaFrameAnchor", "_last_Java_fp");
+	if (anchor.sp == anchor.pc || anchor.sp == anchor.fp || anchor.fp == anchor.pc)
+		anchor.pc = 0;
+}
+
+/*
+ * Whether it lacks the pc.  Then nobody else walks the stack: the machine completes it before it
+ * lets anybody, and waits for us until then.  So it may be changed while it is asked by us.
+ */
+static bool is_own(const struct thread *thread, char *object)
+{
+	uint64_t sp = anchor.pc ? *(uint64_t *)(object + anchor.sp) : 0;
+
+	return sp && !*(uint64_t *)(object + anchor.pc) && !(sp % sizeof(uint64_t)) &&
+	       sp > thread->stack_low + sizeof(uint64_t) && sp < thread->stack_high;
+}
+
+static void set_anchor(char *object, uint64_t pc, uint64_t sp, uint64_t fp)
+{
+	*(uint64_t *)(object + anchor.sp) = sp;
+	*(uint64_t *)(object + anchor.pc) = pc;
+	*(uint64_t *)(object + anchor.fp) = fp;
+}
+
+/* ---- asking ---- */
+
+static void ask_now(void *argument)
+{
+	struct java_memory *memory = argument;
+
+	get_trace(&memory->trace, memory->depth, &memory->context);
+}
+
+/* The count, or 0 and below, -FORMAT_JAVA_FAULT among them. */
+static jint ask(struct java_memory *memory, uint64_t pc, uint64_t sp, uint64_t bp)
+{
+	arch_set_frame(&memory->context, pc, sp, bp);
+	memory->trace.count = 0;
+	if (!arch_guarded_call(&memory->guard, ask_now, memory))
+		memory->trace.count = -FORMAT_JAVA_FAULT;
+	return memory->trace.count;
+}
+
+bool java_take_fault(void *context)
+{
+	struct thread *thread = thread_current_if_known();
+	struct java_memory *memory = thread ? thread->runtime : NULL;
+
+	/* In its own code the machine expects faults, and takes care of them. */
+	if (!memory || !memory->guard.pc || java_code_is_at(arch_pc(context)))
+		return false;
+	arch_guard_leave(&memory->guard, context);
+	return true;
+}
+
+static bool may_ask_again(jint count)
+{
+	return count <= 0 && count != -GC_ACTIVE && count != -NO_CLASS_LOAD &&
+	       count != -THREAD_EXIT;
+}
+
+/* From the innermost frames in the machine's code on; object: its anchor is to lead there. */
+static jint ask_outer(struct java_memory *memory, const struct unwind_memory *stack, uint64_t leaf,
+		      char *object)
+{
+	jint count = 0;
+
+	for (uint32_t i = stack->depth, tries = 0; i && tries < TRIES_MAX; i--) {
+		const struct unwind_frame *frame = &stack->frames[i];
+		bool is_leaf = i == stack->depth && frame->pc == leaf;
+		uint64_t bp = frame->bp >> WALK_ADDRESS_BITS ? 0 : frame->bp;
+
+		if (is_leaf || !java_code_is_at(frame->pc))
+			continue;
+		tries++;
+		if (object)
+			set_anchor(object, frame->pc + 1, frame->sp, bp);
+		count = ask(memory, frame->pc + 1, frame->sp, bp);
+		if (!may_ask_again(count))
+			break;
+	}
+	return count;
+}
+
+/* The same, where the thread was in the machine's code, which has not completed its anchor. */
+static jint ask_by_anchor(struct java_memory *memory, const struct unwind_memory *stack,
+			  uint64_t leaf, char *object)
+{
+	uint64_t sp = *(uint64_t *)(object + anchor.sp), fp = *(uint64_t *)(object + anchor.fp);
+
+	set_anchor(object, ((const uint64_t *)sp)[-1], sp, fp);
+	jint count = ask(memory, leaf, sp, fp);
+
+	if (may_ask_again(count))
+		count = ask_outer(memory, stack, leaf, object);
+	set_anchor(object, 0, sp, fp);
+	return count;
+}
+
+/* ---- what is found ---- */
+
+static uint64_t pc_of(const struct call_frame *frame)
+{
+	enum { IS_NATIVE = -3 };
+	uint64_t bytecode = frame->bytecode > 0		   ? (uint64_t)frame->bytecode
+			    : frame->bytecode == IS_NATIVE ? FORMAT_JAVA_NATIVE
+							   : 0;
+
+	return FORMAT_PC_JAVA | (uint64_t)frame->method << FORMAT_JAVA_BYTECODE_BITS |
+	       (bytecode & ((1u << FORMAT_JAVA_BYTECODE_BITS) - 1));
+}
+
+/* What it has in common with the thread's last stack is not looked up again. */
+static uint32_t intern(struct java_memory *memory)
+{
+	uint32_t count = (uint32_t)memory->trace.count, node = 0;
+	bool same = true;
+
+	if (memory->trace.count == memory->depth)
+		node = stacktable_intern_in(0, FORMAT_PC_TRUNCATED, 0);
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t pc = pc_of(&memory->frames[count - 1 - i]);
+
+		same = same && i < memory->known && memory->pc[i] == pc;
+		if (!same) {
+			memory->known = i;
+			node = stacktable_intern_in(node, pc, 0);
+			if (!node)
+				return 0;
+			memory->pc[i] = pc;
+			memory->node[i] = node;
+			memory->known = i + 1;
+		}
+		node = memory->node[i];
+	}
+	return node;
+}
+
+static struct java_memory *memory_of(struct thread *thread)
+{
+	if (!thread->runtime)
+		thread->runtime = sys_mmap(sizeof(struct java_memory), PROT_READ | PROT_WRITE,
+					   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return thread->runtime;
+}
+
+static bool has_room(const struct thread *thread)
+{
+	uint64_t here = (uint64_t)__builtin_frame_address(0);
+
+	return !thread->stack_low ||
+	       (here > thread->stack_low + ROOM_LEAST && here < thread->stack_high);
+}
+
+static jint look(struct thread *thread, struct java_memory *memory, const struct unwind_regs *regs,
+		 char *object)
+{
+	const bool called = regs->known & UNWIND_CALLED;
+	uint64_t bp = regs->known & 1u << ARCH_BP ? regs->reg[ARCH_BP] : 0;
+	uint64_t leaf = called ? 0 : regs->reg[ARCH_PC];
+
+	if (is_own(thread, object))
+		return ask_by_anchor(memory, thread->unwind, leaf, object);
+	jint count = ask(memory, regs->reg[ARCH_PC] + called, regs->reg[ARCH_SP], bp);
+
+	if (!may_ask_again(count))
+		return count;
+	jint outer = ask_outer(memory, thread->unwind, leaf, NULL);
+
+	return outer > 0 ? outer : count;
+}
+
+/* The node of the pair of the stack and the Java stack beside it, 0: not known. */
+static uint32_t make_pair(uint32_t stack, uint32_t java, uint64_t reason)
+{
+	uint64_t pc = FORMAT_PC_PAIR | (java ? java : reason << FORMAT_PAIR_REASON_SHIFT);
+	uint32_t node = stacktable_intern_in(stack, pc, 0);
+
+	return node ? node : stack;
+}
+
+static uint32_t pair_of_own(struct thread *thread, const struct unwind_regs *regs, uint32_t stack,
+			    char *object)
+{
+	struct java_memory *memory = has_room(thread) ? memory_of(thread) : NULL;
+
+	if (!memory)
+		return make_pair(stack, 0, FORMAT_JAVA_NO_ROOM);
+	memory->thread = thread->number;
+	memory->trace.env = (JNIEnv *)(object + env_offset);
+	memory->trace.frames = memory->frames;
+	memory->depth =
+		collector.depth && collector.depth < DEPTH_MAX ? (jint)collector.depth : DEPTH_MAX;
+	jint count = look(thread, memory, regs, object);
+
+	if (count > 0)
+		return make_pair(stack, intern(memory), FORMAT_JAVA_NO_ROOM);
+	return make_pair(stack, 0, count ? (uint64_t)-count : FORMAT_JAVA_NO_FRAME);
+}
+
+static uint32_t pair(struct thread *thread, const struct unwind_regs *regs, uint32_t stack)
+{
+	const struct java_memory *memory = thread->runtime;
+
+	if (!stack)
+		return stack;
+	if (!regs) {
+		bool is_java = memory && memory->thread == thread->number;
+
+		return is_java ? make_pair(stack, 0, FORMAT_JAVA_BLOCKED) : stack;
+	}
+	char *object = java_thread();
+
+	return object ? pair_of_own(thread, regs, stack, object) : stack;
+}
+
+bool java_stack_begin(JNIEnv *env)
+{
+	void *machine = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
+
+	if (machine)
+		get_trace = (trace_function *)(uintptr_t)dlsym(machine, "AsyncGetCallTrace");
+	if (!get_trace || !find_key(env))
+		return false;
+	find_anchor(machine);
+	stack_set_runtime(pair);
+	return true;
+}
+
+void java_stack_end(void)
+{
+	stack_set_runtime(NULL);
+}

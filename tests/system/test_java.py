@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Java: methods whose shares are known by construction, in each mode; and that the machine runs as without us."""
+import pathlib
+import re
+
+from harness import Skip, test
+
+SOURCE = pathlib.Path(__file__).resolve().parent / 'java'
+# What each spends in a round, of the time that one(n) spends by itself.
+SHARES = {'Shares.two(long)': 2, 'Shares.recurse(int, long)': 1, 'Shares.lambda$lambda$0(long)': 1, 'Shares.reflection(long)': 1,
+          'Shares.one(long)': 2}  # once by itself, once by reflection
+NATIVE = {'Shares.nativeWork(long)': 1, 'Shares.nativeCalls(long)': 1, 'Shares.back(long)': 1}
+JDKS = '/usr/lib/jvm'
+
+
+def built(t, natives=False):
+    """The words that run the program for n units a round, but for n."""
+    result = t.run(t.need('javac'), '-g', '-d', t.directory, SOURCE / 'Shares.java')
+    t.equal(result.status, 0, result.err[-500:])
+    if not natives:
+        return ()
+    headers = next(pathlib.Path(JDKS).glob('*/include/jni.h'), None)
+    if not headers:
+        raise Skip("no JDK's headers")
+    library = t.directory / 'natives.so'
+    result = t.run(t.need('gcc'), '-O2', '-g', '-shared', '-fPIC', '-I', headers.parent, '-I', headers.parent / 'linux', '-o', library,
+                   SOURCE / 'natives.c')
+    t.equal(result.status, 0, result.err[-500:])
+    return (library,)
+
+
+def need_agent(t):
+    if 'dlsym' not in t.run('nm', '-D', '--defined-only', t.build / 'libhelio-collector.so').out:
+        raise Skip('built without Java')
+
+
+def collected(t, *words, options=(), status=3, **more):
+    need_agent(t)
+    return t.collect(t.need('java'), '-cp', t.directory, *words, options=('-p', '1m', *options), status=status, **more)
+
+
+def mode_rows(t, experiment, mode, *metrics):
+    spec = ':'.join(metrics or ('e.totalcpu', 'i.totalcpu')) + ':name'
+    answers = t.print(experiment, '-viewmode', mode, '-metrics', spec, '-functions')
+    return {row['name']: row for row in answers[-1]['rows']}
+
+
+def check_shares(t, rows, shares, what=''):
+    def inclusive(name):
+        return rows.get(name, {}).get('i.totalcpu', 0)
+    # the work of one unit, found as the mean of all, which each is compared with
+    unit = sum(inclusive(name) for name in shares) / sum(shares.values())
+    for name, share in shares.items():
+        t.within(0.75 * share * unit <= inclusive(name) <= 1.25 * share * unit + 0.03,
+                 f'{what}{name}: {inclusive(name)} s, not {share} times {unit}')
+
+
+@test()
+def shares_by_method(t):
+    """Interpreted at first, then compiled by either compiler, while they run; recursion, lambdas, reflection, native code both ways."""
+    result = collected(t, 'Shares', 20, *built(t, natives=True))
+    rows = mode_rows(t, result.experiment, 'user')
+    check_shares(t, rows, {**SHARES, **NATIVE})
+    total = rows['<Total>']['e.totalcpu']
+    lost = rows.get('<no Java callstack recorded>', {}).get('e.totalcpu', 0)
+    t.within(lost < 0.03 * total, f'{lost} of {total} s without a Java stack')
+    t.check('Java_Shares_nativeWork' in rows and 'native_burn' in rows, f'native code: {sorted(rows)[:50]}')
+    t.check(not any('libjvm' in name or name.startswith('JVM_') for name in rows), 'the machine in user mode')
+    t.check('Shares.small(long, long)' in rows, 'no row of what was inlined')
+
+
+@test()
+def each_compiler(t):
+    words = built(t)
+    for option in ('-Xint', '-XX:TieredStopAtLevel=1', '-XX:-TieredCompilation'):
+        result = collected(t, option, 'Shares', 1 if option == '-Xint' else 20, *words)
+        check_shares(t, mode_rows(t, result.experiment, 'user'), SHARES, f'{option}: ')
+
+
+@test()
+def modes_have_one_total(t):
+    """Expert mode shows what the machine does for a method, machine mode compiled code; what was spent is the same."""
+    result = collected(t, 'Shares', 20, *built(t))
+    user, expert, machine = (mode_rows(t, result.experiment, mode, 'e.total', 'e.totalcpu') for mode in ('user', 'expert', 'machine'))
+    for metric in ('e.total', 'e.totalcpu'):
+        totals = [rows['<Total>'][metric] for rows in (user, expert, machine)]
+        t.check(max(totals) - min(totals) < 1e-6, f'{metric}: {totals}')
+    t.check('<JVM-System>' in user, 'no <JVM-System>')
+    t.check('<JVM-System>' not in expert and '<JVM-System>' not in machine, '<JVM-System> outside of user mode')
+    t.check('Shares.work(long)' in machine, f'no compiled method: {sorted(machine)[:40]}')
+    t.check('Interpreter' in machine, 'no interpreter')
+
+
+@test()
+def lines_of_source(t):
+    """Each method of the source has its time on its own line."""
+    result = collected(t, 'Shares', 10, *built(t))
+    listing = t.print(result.experiment, '-metrics', 'e.totalcpu', '-setpath', str(SOURCE), '-source', 'Shares.java')[-1]
+    source = (SOURCE / 'Shares.java').read_text().splitlines()
+    times = {row['line']: row.get('e.totalcpu', 0) for row in listing['rows'] if row.get('line')}
+    loop = [number for number, text in enumerate(source, 1) if 'x = x * 31 + (i ^ (x >>> 7));' in text]
+    t.within(sum(times.get(number + extra, 0) for number in loop for extra in (-1, 0)) > 0.5 * sum(times.values()),
+             f'lines {loop} have too little of {times}')
+
+
+@test()
+def as_bare(t):
+    """Output to both streams, the status, and the machine's own view of its options are as without us."""
+    words = built(t)
+    need_agent(t)
+    command = (t.need('java'), '-Xcheck:jni', '-cp', t.directory, 'Shares', 2, *words)
+    bare = t.run(*command)
+    result = t.collect(*command, options=('-q',), status=bare.status)
+    t.equal((result.out, result.err), (bare.out, bare.err), 'output')
+    flags = t.run(t.need('java'), '-XX:+PrintCommandLineFlags', '-version')
+    flagged = t.collect(t.need('java'), '-XX:+PrintCommandLineFlags', '-version', options=('-q',), status=flags.status)
+    t.equal((flagged.out, flagged.err), (flags.out, flags.err), 'options')
+
+
+@test()
+def all_collectors(t):
+    words = built(t)
+    for name in ('Serial', 'Parallel', 'G1', 'Z', 'Shenandoah'):
+        option = f'-XX:+Use{name}GC'
+        if t.run(t.need('java'), option, '-version').status:
+            continue  # this build of Java lacks it
+        result = collected(t, option, '-Xmx128m', 'Shares', 4, *words)
+        rows = mode_rows(t, result.experiment, 'user')
+        lost = rows.get('<no Java callstack recorded>', {}).get('e.totalcpu', 0)
+        t.within(lost < 0.05 * rows['<Total>']['e.totalcpu'], f'{name}: {lost} of {rows["<Total>"]["e.totalcpu"]} s without a Java stack')
+        t.check('Shares.work(long)' in rows, f'{name}: {sorted(rows)[:30]}')
+
+
+@test()
+def each_jdk(t):
+    """-j DIR chooses the machine; X.class names the class."""
+    built(t)
+    need_agent(t)
+    found = sorted({path.parent.parent.resolve() for path in pathlib.Path(JDKS).glob('*/bin/java')})
+    if not found:
+        raise Skip('no JDK')
+    for jdk in found:
+        result = t.collect(t.directory / 'Shares.class', 4, options=('-j', jdk, '-J', '-Xmx64m -Xms16m'), status=3)
+        log = (result.experiment / 'log.xml').read_text()
+        t.check(f'exe="{jdk}/bin/java"' in log, f'{jdk}: {re.findall("exe=.*?cwd", log)}')
+        t.equal(re.findall('<argument text="(.*?)"', log)[:5], ['java', '-Xmx64m', '-Xms16m', '-cp', f'{t.directory}/'], 'words')
+        t.check('Shares.work(long)' in mode_rows(t, result.experiment, 'user'), f'{jdk}: no method')
+
+
+@test()
+def switched_off(t):
+    result = collected(t, 'Shares', 4, *built(t), options=('-j', 'off'))
+    rows = mode_rows(t, result.experiment, 'user')
+    t.check(not any(name.startswith('Shares.') for name in rows), 'methods in spite of -j off')
+    refused = t.collect('true', options=('-J', '-Xmx1m'), status=1)
+    t.check('-J is for Java programs' in refused.err, refused.err)
