@@ -83,6 +83,7 @@ def view(bench, _names):
             printed, _ = measured(words, env={**os.environ, **off})
             address, without, memory = first_answers(bench, out, off)
             first_answers(bench, out, kept)
+            measured(words, env={**os.environ, **kept})  # by that path, too
             again, _ = measured(words, env={**os.environ, **kept})
             _, with_sums, small = first_answers(bench, out, kept)
             first.append([f'{events:,}', f'{printed:.3f}', f'{address:.3f}', f'{without:.3f}', f'{memory:.0f}', f'{again:.3f}', f'{with_sums:.3f}', f'{small:.0f}'])
