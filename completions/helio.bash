@@ -29,7 +29,7 @@ _helio_print() {
 		-lwp_list -cpu_list -sample_select -thread_select -lwp_select -cpu_select -compare -object_list -object_show
 		-object_hide -object_api -object_select -objects_default -open_exp -add_exp -drop_exp -indxobj -indxobj_list
 		-indxobj_define -indxobj_metrics -indxobj_sort -indx_metric_list -limit -name -viewmode -printmode -outfile -appendfile -script -version -help
-		-quit -leaks -allocs -heapstat -ioactivity -iodetail -iocallstack -iostat -mpistat -mpimatrix -mpiwaits -data_objects -data_single
+		-quit -leaks -allocs -heapstat -ioactivity -iodetail -iocallstack -iostat -mpistat -mpimatrix -mpiwaits -mpicomms -data_objects -data_single
 		-data_layout -memobj -mobj_list -mobj_define -machinemodel -pcs
 		-psummary -lines -lsummary -disasm -scc -dcc -cc -inlines -sthresh -dthresh -setpath -addpath -pathmap'
 	case $prev in

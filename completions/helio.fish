@@ -81,6 +81,7 @@ complete -c helio -n '__helio_subcommand print' -o iostat -d 'sizes, times and e
 complete -c helio -n '__helio_subcommand print' -o mpistat -d 'MPI calls by function and by rank, their time and bytes, and sizes of messages'
 complete -c helio -n '__helio_subcommand print' -o mpimatrix -d 'how many messages and bytes each rank sends to each'
 complete -c helio -n '__helio_subcommand print' -o mpiwaits -d 'which ranks waited for which: late senders and receivers, at collective functions'
+complete -c helio -n '__helio_subcommand print' -o mpicomms -d 'communicators, and the groups of windows and files, with their members'
 complete -c helio -n '__helio_subcommand print' -o data_objects -d 'variables, types and their members, by the counters data addresses'
 complete -c helio -n '__helio_subcommand print' -o data_single -x -d 'all about one data object; N picks one of several'
 complete -c helio -n '__helio_subcommand print' -o data_layout -d 'structures with all their members by offset'
