@@ -70,3 +70,23 @@ bool experiment_is_launcher(const struct process *process)
 
 	return !process->lineage[0] && ranks && !strcmp(ranks, "on");
 }
+
+/* It says so when MPI_Init is over; one that has not come so far has it in its name. */
+int32_t experiment_rank(const struct process *process)
+{
+	const char *name = process->lineage;
+	size_t prefix = strlen(FORMAT_LINEAGE_RANK);
+	uint64_t rank;
+
+	for (size_t i = 0; i < process->log.events.count; i++) {
+		const struct log_event *event = &process->log.events.items[i];
+
+		if (log_event_is(event, "mpi") && log_event_number(event, "rank", &rank))
+			return rank <= INT32_MAX ? (int32_t)rank : -1;
+	}
+	if (strncmp(name, FORMAT_LINEAGE_RANK, prefix) != 0 || !name[prefix] ||
+	    name[prefix + strspn(name + prefix, "0123456789")])
+		return -1;
+	rank = strtoull(name + prefix, NULL, 10);
+	return rank <= INT32_MAX ? (int32_t)rank : -1;
+}

@@ -59,6 +59,8 @@ const struct process *experiment_image_before(const struct experiment *experimen
  * what could not be recorded here is recorded there.
  */
 bool experiment_is_guest(const struct experiment *experiment, const struct process *process);
+/* The rank of an MPI program's process in MPI_COMM_WORLD; -1: it is none, or not known to be. */
+int32_t experiment_rank(const struct process *process);
 /* Whether it is a founder of which only the ranks that it starts were to be recorded. */
 bool experiment_is_launcher(const struct process *process);
 /* The processes that were recorded, each once, however many images it has. */

@@ -3,11 +3,11 @@
 """
 Writes experiments with every kind of data, whose numbers are known, from docs/format.md alone.
 
-    make_kinds.py DIRECTORY       writes app, kinds.1.er and kinds.2.er there
+    make_kinds.py DIRECTORY       writes app, kinds.1.er, kinds.2.er and ranks.1.er there
 
 Beside the clock's events there are allocations, waits for locks, calls of I/O and overflows of two
 counters, and a function made at run time that has lines and code.  kinds.2.er is the run of a day
-later: B takes twice the time there, F none.
+later: B takes twice the time there, F none.  ranks.1.er are two ranks of an MPI program.
 """
 import os
 import sys
@@ -164,14 +164,66 @@ def make_one(path, program, later):
     write(path, 'stacks', file_header('stacks', 128) + packed(1, tree.nodes))
 
 
+# Of each rank: texts of its trace, then type, ms, stack, fields: duration, function, communicator, peer, tag, sent, received, request,
+# arrived, sends, receives, error. Rank 1 waits 40 ms for a message that rank 0 sends late, and 30 ms at the barrier.
+WORLD = b'MPI_COMM_WORLD#0:0-1'
+RANKS = [
+    ([b'MPI_Send', b'MPI_Barrier', WORLD], [
+        (0, 150, ('_start', 'main', 'A'), (10 * MS, 1, 3, 4, 9, 4096, 0, 0, 0, 0, 0, 0)),
+        (10, 300, ('_start', 'main'), (5 * MS, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0)),
+    ]),
+    ([b'MPI_Irecv', b'MPI_Wait', b'MPI_Barrier', WORLD], [
+        (3, 60, ('_start', 'main', 'B'), (MS, 1, 4, 1, 1, 0, 8192, 77, 0, 0, 0, 0)),
+        (8, 160, ('_start', 'main', 'B'), (60 * MS, 2, 0, 0, 0, 0, 0, 77, 0, 0, 0, 0)),
+        (4, 160, ('_start', 'main', 'B'), (0, 0, 4, 3, 9, 0, 0, 77, 4096, 0, 0, 0)),
+        (10, 301, ('_start', 'main'), (36 * MS, 3, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0)),
+    ]),
+]
+
+
+def rank_trace(tree, texts, events):
+    records, time, stack, request = b'', 0, 0, 0
+    for number, value in enumerate(texts, 1):
+        records += b'\x85' + varint(number) + varint(len(value)) + value
+    for kind, ms, where, fields in events:
+        records += bytes([kind | 0x40]) + varint(ms * MS - time) + zigzag(tree.node(where) - stack)
+        time, stack = ms * MS, tree.node(where)
+        for i, value in enumerate(fields):
+            records += zigzag(value - request) if i == 7 else varint(value)
+        request = fields[7]
+    return file_header('mpitrace') + block(records, 4, 1)
+
+
+def make_ranks(path, program):
+    """A launcher, of which there is only a log, and its two ranks."""
+    os.makedirs(path)
+    settings = '<setting name="clock" value="10007"/>\n<setting name="mpi" value="on"/>\n<setting name="follow" value="on"/>\n<setting name="ranks" value="on"/>\n'
+    write(path, 'log.xml', LOG + settings + '<argument text="mpirun"/>\n<event kind="exit" tstamp="2000000000" status="0" signal="0"/>\n</experiment>\n')
+    for rank, (texts, events) in enumerate(RANKS):
+        directory = os.path.join(path, f'_r{rank}.er')
+        os.makedirs(directory)
+        tree = Tree()
+        write(directory, 'log.xml', LOG + PROCESS.format(pid=20 + rank, program=program, lineage=f'_r{rank}', tstamp=0)
+              + f'<event kind="mpi" tstamp="20000000" rank="{rank}" size="2" library="golden"/>\n<event kind="exit" tstamp="400000000"/>\n</experiment>\n')
+        write_map(directory, program)
+        write(directory, 'overview', file_header('overview') + sample(0, 0, 'start', threads=1) + sample(400000000, 2, 'end', user_ns=300 * MS, threads=1))
+        blocks = Events().thread(1, 20 + rank, 0).cpu(rank)
+        for time in range(UNIT, 5 * UNIT, UNIT):
+            blocks.event(time, UNIT, 'user', tree.node(('_start', 'main', 'A')))
+        write(directory, 'profile', file_header('profile', 96) + blocks.end(4 * UNIT).block())
+        write(directory, 'mpitrace', rank_trace(tree, texts, events))
+        write(directory, 'stacks', file_header('stacks', 128) + packed(1, tree.nodes))
+
+
 def make(parent):
-    """Source of the announced function, the program, two experiments."""
+    """Source of the announced function, the program, two experiments, and one of ranks."""
     program = os.path.join(os.path.abspath(parent), 'app')
     with open(program, 'wb') as file:
         file.write(elf())
     write(parent, 'loop.src', ''.join(f'line {number} of the source\n' for number in range(1, 10)))
     for number, later in ((1, False), (2, True)):
         make_one(os.path.join(parent, f'kinds.{number}.er'), program, later)
+    make_ranks(os.path.join(parent, 'ranks.1.er'), program)
 
 
 if __name__ == '__main__':

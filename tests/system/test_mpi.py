@@ -36,9 +36,9 @@ def record(t, implementation, program, *arguments, ranks=RANKS, options=TRACED, 
 
 
 def by_function(t, experiment, flavor='e.'):
-    """{function: values of METRICS}; Open MPI's functions have the names of its profiling interface."""
+    """{function: values of METRICS}"""
     rows = t.functions(experiment, *(flavor + metric for metric in METRICS))
-    return {re.sub('^PMPI', 'MPI', name): tuple(row[flavor + metric] for metric in METRICS) for name, row in rows.items()}
+    return {name: tuple(row[flavor + metric] for metric in METRICS) for name, row in rows.items()}
 
 
 def events(t, experiment):

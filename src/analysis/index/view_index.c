@@ -107,7 +107,9 @@ static const char *process_label(const struct session *session, struct arena *ar
 {
 	const struct process_info *process = &session->processes.items[id - 1];
 
-	return arena_printf(arena, "Process %llu (%s, pid %lld)%s", (unsigned long long)id,
+	const char *rank = process->rank < 0 ? "" : arena_printf(arena, "rank %d, ", process->rank);
+
+	return arena_printf(arena, "Process %llu (%s%s, pid %lld)%s", (unsigned long long)id, rank,
 			    process->target, (long long)process->pid,
 			    words_of_its_own(session, arena, process));
 }

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct session;
@@ -40,6 +41,15 @@ struct mpi_pair {
 	uint64_t messages, bytes;
 };
 
+/* A communicator, or the group of a window or file. */
+struct mpi_comm_info {
+	uint32_t number; /* MPICOMM */
+	uint32_t world;
+	const char *name;     /* "": it has none */
+	const char *identity; /* N:RANKS: docs/format.md, mpitrace */
+	uint64_t size;	      /* members of all its groups */
+};
+
 struct mpi_report {
 	VEC(struct mpi_function_sums) functions; /* by time, the largest first */
 	VEC(struct mpi_rank_sums) ranks;	 /* by world and rank */
@@ -51,5 +61,7 @@ struct mpi_report {
 /* Of the chosen events; all texts live as long as the session. */
 void view_mpi_report(struct session *session, const struct query *query, struct mpi_report *report);
 void mpi_report_fini(struct mpi_report *report);
+/* The communicators that traces name, by their numbers from 0 on; false: there are no more. */
+bool view_mpi_comm(struct session *session, size_t index, struct mpi_comm_info *info);
 
 #endif

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A process says its rank when MPI_Init is over; one that has not come so far has it in its name.
  * The processes of one experiment, or of a group of experiments, are one world each rank of which
  * occurs once: what is started later, by MPI_Comm_spawn, has ranks that are taken, and is another.
  */
 #include "analysis/kinds/mpi_world.h"
 
 #include "base/memory.h"
-#include "format/lineage.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,25 +14,6 @@
 enum { RANKS_MAX = 1 << 24 };
 
 /* ---- ranks ---- */
-
-static int32_t rank_of(const struct process *process)
-{
-	size_t prefix = strlen(FORMAT_LINEAGE_RANK);
-	uint64_t rank;
-	char *end;
-
-	for (size_t i = 0; i < process->log.events.count; i++) {
-		const struct log_event *event = &process->log.events.items[i];
-
-		if (log_event_is(event, "mpi") && log_event_number(event, "rank", &rank))
-			return rank < RANKS_MAX ? (int32_t)rank : MPI_RANK_UNKNOWN;
-	}
-	if (strncmp(process->lineage, FORMAT_LINEAGE_RANK, prefix) != 0)
-		return MPI_RANK_UNKNOWN;
-	rank = strtoull(process->lineage + prefix, &end, 10);
-	return end > process->lineage + prefix && !*end && rank < RANKS_MAX ? (int32_t)rank
-									    : MPI_RANK_UNKNOWN;
-}
 
 static bool has_events(const struct process *process)
 {
@@ -63,7 +42,9 @@ static void add_rank(struct mpi_worlds *worlds, const struct session_process *pr
 {
 	struct mpi_process *of = &worlds->of[process->id - 1];
 
-	of->rank = rank_of(process->process);
+	of->rank = experiment_rank(process->process);
+	if (of->rank < 0 || of->rank >= RANKS_MAX)
+		of->rank = MPI_RANK_UNKNOWN;
 	if (of->rank == MPI_RANK_UNKNOWN)
 		return;
 	of->world = world_for(worlds, group, of->rank);

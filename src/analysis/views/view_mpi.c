@@ -235,6 +235,25 @@ void view_mpi_report(struct session *session, const struct query *query, struct 
 	tally_release(tally);
 }
 
+bool view_mpi_comm(struct session *session, size_t index, struct mpi_comm_info *info)
+{
+	session_enter(session);
+	const struct mpi_worlds *worlds = mpi_worlds_of(session);
+	bool is_there = index < worlds->comms.count;
+
+	if (is_there) {
+		const struct mpi_comm *comm = &worlds->comms.items[index];
+
+		*info = (struct mpi_comm_info){.number = (uint32_t)index + 1,
+					       .world = comm->world,
+					       .name = comm->name,
+					       .identity = comm->identity,
+					       .size = comm->members.count + comm->peers.count};
+	}
+	session_leave(session);
+	return is_there;
+}
+
 void mpi_report_fini(struct mpi_report *report)
 {
 	vec_fini(&report->functions);

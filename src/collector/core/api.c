@@ -8,6 +8,8 @@
  */
 #include "format/api.h"
 
+#include "collector/core/api.h"
+
 #include "collector/core/control.h"
 #include "collector/core/dynamic.h"
 #include "collector/core/log.h"

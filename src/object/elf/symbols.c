@@ -207,6 +207,19 @@ static const char *list_aliases(const struct symbol *group, size_t count, struct
 	return result;
 }
 
+/* MPI's functions have two names: the second one, PMPI_Send, is for tools. */
+static bool is_for_tools(const char *name)
+{
+	return !strncmp(name, "PMPI_", strlen("PMPI_")) || !strncmp(name, "pmpi_", strlen("pmpi_"));
+}
+
+static bool is_better_name(const char *name, const char *best)
+{
+	if (is_for_tools(name) != is_for_tools(best))
+		return is_for_tools(best);
+	return compare_names(&name, &best) > 0;
+}
+
 /* The one symbol that stands for all at its address. */
 static struct symbol merge_group(const struct symbol *group, size_t count)
 {
@@ -225,7 +238,7 @@ static struct symbol merge_group(const struct symbol *group, size_t count)
 		} else if (symbol->kind == best.kind) {
 			uint64_t size = symbol->size > best.size ? symbol->size : best.size;
 
-			if (compare_names(&symbol->name, &best.name) > 0)
+			if (is_better_name(symbol->name, best.name))
 				best = *symbol;
 			best.size = size;
 		}

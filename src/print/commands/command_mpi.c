@@ -334,6 +334,33 @@ static bool command_mpiwaits(struct print *print, char **arguments, size_t count
 	return print_answer(print, &result);
 }
 
+/* ---- mpicomms ---- */
+
+static bool command_mpicomms(struct print *print, char **arguments, size_t count)
+{
+	const struct list_column columns[] = {{.key = "number", .title = "Number", .right = true},
+					      {.key = "world", .title = "World", .right = true},
+					      {.key = "size", .title = "Size", .right = true},
+					      {.key = "name", .title = "Name"},
+					      {.key = "identity", .title = "Members"}};
+	struct mpi_comm_info info;
+	struct result result;
+
+	result_init(&result, "mpicomms", print->session);
+
+	struct part *list = result_list(&result, columns, COUNT(columns));
+
+	list->list.ruled = true;
+	for (size_t i = 0; view_mpi_comm(print->session, i, &info); i++) {
+		part_cell(&result, list, value_count(info.number));
+		part_cell(&result, list, value_count(info.world));
+		part_cell(&result, list, value_count(info.size));
+		part_cell(&result, list, value_text(&result, info.name));
+		part_cell(&result, list, value_text(&result, info.identity));
+	}
+	return print_answer(print, &result);
+}
+
 const struct command command_rows_mpi[] = {
 	{.name = "mpistat",
 	 .group = GROUP_TRACES,
@@ -353,5 +380,10 @@ const struct command command_rows_mpi[] = {
 		 "functions",
 	 .run = command_mpiwaits,
 	 .comes_next = true},
+	{.name = "mpicomms",
+	 .group = GROUP_TRACES,
+	 .data = DATA_MPI,
+	 .help = "communicators, and the groups of windows and files, with their members",
+	 .run = command_mpicomms},
 	{0},
 };
