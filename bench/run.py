@@ -15,6 +15,7 @@ import forks  # noqa: E402
 import heap  # noqa: E402
 import interval  # noqa: E402
 import iotrace  # noqa: E402
+import java  # noqa: E402
 import overhead  # noqa: E402
 import profiles  # noqa: E402
 import servers  # noqa: E402
@@ -36,6 +37,7 @@ BENCHMARKS = {
     'leaks': heap.leaks,
     'sync': sync.sync,
     'io': iotrace.io,
+    'java': java.java,
     'counter': counter.counter,
     'size': profiles.size,
     'unwind': analysis.unwind,
