@@ -17,6 +17,7 @@ import interval  # noqa: E402
 import iotrace  # noqa: E402
 import mpi  # noqa: E402
 import openmp  # noqa: E402
+import java  # noqa: E402
 import overhead  # noqa: E402
 import profiles  # noqa: E402
 import servers  # noqa: E402
@@ -41,6 +42,7 @@ BENCHMARKS = {
     'io': iotrace.io,
     'mpi': mpi.mpi,
     'openmp': openmp.openmp,
+    'java': java.java,
     'counter': counter.counter,
     'size': profiles.size,
     'unwind': analysis.unwind,

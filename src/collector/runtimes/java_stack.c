@@ -204,6 +204,27 @@ static bool may_ask_again(jint count)
 	       count != -THREAD_EXIT;
 }
 
+/*
+ * In a stub, or at either end of a method: its caller's registers, from a return address on top of
+ * the stack, or below the frame pointer that has just been pushed there.
+ */
+static jint ask_caller(const struct thread *thread, struct java_memory *memory,
+		       const struct unwind_regs *regs, uint64_t bp)
+{
+	const uint64_t sp = regs->reg[ARCH_SP], *words = (const uint64_t *)sp;
+	jint count = 0;
+
+	if (!java_code_is_at(regs->reg[ARCH_PC]) || sp % sizeof(*words) || sp < thread->stack_low ||
+	    sp + 2 * sizeof(*words) > thread->stack_high)
+		return 0;
+	if (java_code_is_at(words[0]))
+		count = ask(memory, words[0], sp + sizeof(*words), bp);
+	if (count <= 0 && words[0] > sp && words[0] < thread->stack_high &&
+	    java_code_is_at(words[1]))
+		count = ask(memory, words[1], sp + 2 * sizeof(*words), words[0]);
+	return count;
+}
+
 /* From the innermost frames in the machine's code on; object: its anchor is to lead there. */
 static jint ask_outer(struct java_memory *memory, const struct unwind_memory *stack, uint64_t leaf,
 		      char *object)
@@ -310,8 +331,10 @@ static jint look(struct thread *thread, struct java_memory *memory, const struct
 
 	if (!may_ask_again(count))
 		return count;
-	jint outer = ask_outer(memory, thread->unwind, leaf, NULL);
+	jint outer = called ? 0 : ask_caller(thread, memory, regs, bp);
 
+	if (outer <= 0)
+		outer = ask_outer(memory, thread->unwind, leaf, NULL);
 	return outer > 0 ? outer : count;
 }
 
