@@ -286,3 +286,13 @@ def without_openmp(t):
     result = t.collect('/bin/true')
     t.check(not (result.experiment / 'omptrace').exists(), 'omptrace')
     t.check(not re.search('name="openmp"|omptrace', (result.experiment / 'log.xml').read_text()), 'log.xml')
+
+
+@test
+def modes_are_not_kept(t):
+    """What is kept of a session is of one mode: the others are not taken from it."""
+    experiment = make_openmp.make(str(t.directory))
+    for _ in range(2):
+        result = t.run(t.helio, 'print', '-viewmode', 'machine', '-functions', experiment,
+                       env={'HELIO_CACHE': 'all', 'XDG_CACHE_HOME': str(t.directory / 'cache')})
+        t.check('gomp_barrier' in result.out and '<OMP-idle>' not in result.out, result.out)
