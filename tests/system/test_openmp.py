@@ -185,6 +185,11 @@ def golden_stages(t):
         t.near(rows['<Total>'][metric], states[state] / 10, metric, 0, 1e-9)
     # all that foo's threads do in its regions is foo's, but what they do when there is nothing to do
     t.near(rows['foo']['i.total'], (len(events) - states[make_openmp.IDLE]) / 10, 'foo, inclusive', 0, 1e-9)
+    for text, chosen in (('CPRID == 2', [e for e in events if e[5] == make_openmp.BAR]), ('PPRID == 1', [e for e in events if e[5] == make_openmp.BAR]),
+                         ('OMPSTATE == 9', [e for e in events if e[4] == make_openmp.LOCK]),
+                         ('FNAME("<OMP-.*") SOME IN STACK', [e for e in events if e[6][-1].startswith('<OMP-')])):
+        answers = t.print(experiment, '-metrics', 'e.total:name', '-filters', text, '-functions')
+        t.near(answers[-1]['rows'][0]['e.total'], len(chosen) / 10, text, 0, 1e-9)
     region = next(row for row in t.print(experiment, '-regions')[-1]['rows'] if row['name'].startswith('foo'))
     t.equal([round(region[key], 6) for key in ('duration', 'calls', 'threads', 'work', 'lost', 'unequal')], [1, 2, 4, 2.5, 1.5, 1], 'region of foo')
 
@@ -281,3 +286,13 @@ def without_openmp(t):
     result = t.collect('/bin/true')
     t.check(not (result.experiment / 'omptrace').exists(), 'omptrace')
     t.check(not re.search('name="openmp"|omptrace', (result.experiment / 'log.xml').read_text()), 'log.xml')
+
+
+@test
+def modes_are_not_kept(t):
+    """What is kept of a session is of one mode: the others are not taken from it."""
+    experiment = make_openmp.make(str(t.directory))
+    for _ in range(2):
+        result = t.run(t.helio, 'print', '-viewmode', 'machine', '-functions', experiment,
+                       env={'HELIO_CACHE': 'all', 'XDG_CACHE_HOME': str(t.directory / 'cache')})
+        t.check('gomp_barrier' in result.out and '<OMP-idle>' not in result.out, result.out)

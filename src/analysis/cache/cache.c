@@ -197,7 +197,8 @@ static bool may_keep(const struct session *session, size_t count)
 {
 	uint64_t events = 0;
 
-	if (session->experiments.count != count)
+	/* Sums of one mode would be taken for those of all. */
+	if (session->experiments.count != count || session->has_modes)
 		return false;
 	for (size_t i = 0; i < session->processes.count; i++) {
 		if (!session->processes.items[i].ended)
