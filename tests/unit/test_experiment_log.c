@@ -26,7 +26,10 @@ struct fixture {
 
 static struct read_context context_of(struct fixture *fixture)
 {
-	return (struct read_context){root_folder(), fixture->path, "l.er", &fixture->diags};
+	return (struct read_context){.folder = root_folder(),
+				     .directory = fixture->path,
+				     .name = "l.er",
+				     .diags = &fixture->diags};
 }
 
 static void read_log_bytes(struct fixture *fixture, const void *bytes, size_t size)

@@ -6,8 +6,6 @@
  * The program may define functions of these names itself (libcollectorAPI linked
  * statically): so the code is in static functions, and the names are aliases.
  */
-#include "format/api.h"
-
 #include "collector/core/api.h"
 
 #include "collector/core/control.h"
@@ -21,6 +19,7 @@
 #include "collector/core/thread.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/time.h"
+#include "format/api.h"
 
 #include <pthread.h>
 
