@@ -260,72 +260,74 @@ static void test_sort(void **state)
 	diag_fini(&diags);
 }
 
+/* All metrics, in the order of the catalogue. */
+static const struct {
+	const char *command, *title;
+} catalogue[] = {
+	{"total", "Total Thread Time"},
+	{"totalcpu", "Total CPU Time"},
+	{"user", "User CPU Time"},
+	{"system", "System CPU Time"},
+	{"trap", "Trap CPU Time"},
+	{"wait", "Wait CPU Time"},
+	{"lock", "User Lock Time"},
+	{"textpfault", "Text Page Fault Time"},
+	{"datapfault", "Data Page Fault Time"},
+	{"kernelpfault", "Kernel Page Fault Time"},
+	{"sleep", "Sleep Time"},
+	{"stop", "Stopped Time"},
+	{"owait", "Other Wait Time"},
+	{"masterthread", "Master Thread Time"},
+	{"sync", "Sync Wait Time"},
+	{"syncn", "Sync Wait Count"},
+	{"heapalloccnt", "Allocations"},
+	{"heapallocbytes", "Bytes Allocated"},
+	{"heapleakcnt", "Leaks"},
+	{"heapleakbytes", "Bytes Leaked"},
+	{"ioreadcnt", "Read Count"},
+	{"ioreadbytes", "Read Bytes"},
+	{"ioreadtime", "Read Time"},
+	{"iowritecnt", "Write Count"},
+	{"iowritebytes", "Write Bytes"},
+	{"iowritetime", "Write Time"},
+	{"iowaitcnt", "I/O Wait Count"},
+	{"iowaittime", "I/O Wait Time"},
+	{"iorequestcnt", "Submitted Requests"},
+	{"ioothercnt", "Other I/O Count"},
+	{"ioothertime", "Other I/O Time"},
+	{"ioerrorcnt", "I/O Error Count"},
+	{"ioerrortime", "I/O Error Time"},
+	{"ompwork", "OpenMP Work Time"},
+	{"ompwait", "OpenMP Wait Time"},
+	{"ompovhd", "OpenMP Overhead Time"},
+	{"ompibar", "OpenMP Implicit Barrier Time"},
+	{"ompebar", "OpenMP Explicit Barrier Time"},
+	{"ompserl", "OpenMP Serial Time"},
+	{"omprduc", "OpenMP Reduction Time"},
+	{"omplkwt", "OpenMP Lock Wait Time"},
+	{"ompctwt", "OpenMP Critical Section Wait Time"},
+	{"ompodwt", "OpenMP Ordered Section Wait Time"},
+	{"ompatwt", "OpenMP Atomic Wait Time"},
+	{"omptkwt", "OpenMP Task Wait Time"},
+	{"ompidle", "OpenMP Idle Time"},
+	{"ompregn", "OpenMP Regions"},
+	{"size", "Size"},
+	{"address", "PC Address"},
+	{"name", "Name"},
+};
+
 static void test_catalogue(void **state)
 {
-	static const struct {
-		const char *command, *title;
-	} expected[] = {
-		{"total", "Total Thread Time"},
-		{"totalcpu", "Total CPU Time"},
-		{"user", "User CPU Time"},
-		{"system", "System CPU Time"},
-		{"trap", "Trap CPU Time"},
-		{"wait", "Wait CPU Time"},
-		{"lock", "User Lock Time"},
-		{"textpfault", "Text Page Fault Time"},
-		{"datapfault", "Data Page Fault Time"},
-		{"kernelpfault", "Kernel Page Fault Time"},
-		{"sleep", "Sleep Time"},
-		{"stop", "Stopped Time"},
-		{"owait", "Other Wait Time"},
-		{"masterthread", "Master Thread Time"},
-		{"sync", "Sync Wait Time"},
-		{"syncn", "Sync Wait Count"},
-		{"heapalloccnt", "Allocations"},
-		{"heapallocbytes", "Bytes Allocated"},
-		{"heapleakcnt", "Leaks"},
-		{"heapleakbytes", "Bytes Leaked"},
-		{"ioreadcnt", "Read Count"},
-		{"ioreadbytes", "Read Bytes"},
-		{"ioreadtime", "Read Time"},
-		{"iowritecnt", "Write Count"},
-		{"iowritebytes", "Write Bytes"},
-		{"iowritetime", "Write Time"},
-		{"iowaitcnt", "I/O Wait Count"},
-		{"iowaittime", "I/O Wait Time"},
-		{"iorequestcnt", "Submitted Requests"},
-		{"ioothercnt", "Other I/O Count"},
-		{"ioothertime", "Other I/O Time"},
-		{"ioerrorcnt", "I/O Error Count"},
-		{"ioerrortime", "I/O Error Time"},
-		{"ompwork", "OpenMP Work Time"},
-		{"ompwait", "OpenMP Wait Time"},
-		{"ompovhd", "OpenMP Overhead Time"},
-		{"ompibar", "OpenMP Implicit Barrier Time"},
-		{"ompebar", "OpenMP Explicit Barrier Time"},
-		{"ompserl", "OpenMP Serial Time"},
-		{"omprduc", "OpenMP Reduction Time"},
-		{"omplkwt", "OpenMP Lock Wait Time"},
-		{"ompctwt", "OpenMP Critical Section Wait Time"},
-		{"ompodwt", "OpenMP Ordered Section Wait Time"},
-		{"ompatwt", "OpenMP Atomic Wait Time"},
-		{"omptkwt", "OpenMP Task Wait Time"},
-		{"ompidle", "OpenMP Idle Time"},
-		{"ompregn", "OpenMP Regions"},
-		{"size", "Size"},
-		{"address", "PC Address"},
-		{"name", "Name"},
-	};
 	size_t count = 0;
 
 	(void)state;
 	while (metric_catalogue(NULL, count))
 		count++;
-	assert_int_equal(count, sizeof(expected) / sizeof(expected[0]));
+	assert_int_equal(count, sizeof(catalogue) / sizeof(catalogue[0]));
 	for (size_t i = 0; i < count; i++) {
-		assert_string_equal(metric_find(NULL, expected[i].command)->title,
-				    expected[i].title);
-		assert_non_null(metric_find(NULL, expected[i].command)->description);
+		assert_string_equal(metric_find(NULL, catalogue[i].command)->title,
+				    catalogue[i].title);
+		assert_non_null(metric_find(NULL, catalogue[i].command)->description);
 	}
 	assert_null(metric_find(NULL, ""));
 	assert_null(metric_find(NULL, "use"));
