@@ -337,7 +337,7 @@ static const struct option others[] = {
 	{0, "max-overhead", "PERCENT|off", OPTION_ONCE, take_overhead, 0,
 	 "what measuring may take of a thread's time (default: 20): where it takes more, intervals "
 	 "get longer"},
-	{'j', "java", "on|off|JDK", OPTION_ONCE, take_java, 0,
+	{'j', "java", "on|off|JDK", OPTION_ONCE | OPTION_STARTS, take_java, 0,
 	 "Java: methods and their call stacks, or native code only, or on, and the Java to run "
 	 "(default: on)"},
 	{'J', "java-options", "ARGUMENTS", OPTION_ONCE | OPTION_STARTS, take_java_arguments, 0,

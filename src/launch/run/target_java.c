@@ -6,7 +6,9 @@
 #include "base/path.h"
 #include "launch/run/exit.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct words {
@@ -17,8 +19,11 @@ struct words {
 /* An archive or a class that is not executable itself. */
 static bool is_file(const char *name)
 {
+	struct stat st;
+
 	return (path_ends_with(name, ".jar") || path_ends_with(name, ".class")) &&
-	       !access(name, F_OK) && access(name, X_OK) != 0;
+	       !stat(name, &st) && S_ISREG(st.st_mode) &&
+	       faccessat(AT_FDCWD, name, X_OK, AT_EACCESS);
 }
 
 static bool is_java(const char *word)
