@@ -20,6 +20,50 @@ void print_init(struct print *print, const char *program)
 		.program = program, .output = &print->output, .warnings = &print->warnings};
 }
 
+enum { THRESHOLD = 75 }; /* percent, as in er_print */
+
+void code_settings_init(struct code_settings *settings)
+{
+	*settings = (struct code_settings){.source_threshold = THRESHOLD,
+					   .code_threshold = THRESHOLD,
+					   .source_remarks = REMARK_BASIC,
+					   .code_remarks = REMARK_BASIC};
+	*vec_push(&settings->path) = xstrdup("$expts");
+	*vec_push(&settings->path) = xstrdup(".");
+}
+
+void code_settings_empty_path(struct code_settings *settings)
+{
+	for (size_t i = 0; i < settings->path.count; i++)
+		free(settings->path.items[i]);
+	settings->path.count = 0;
+}
+
+void code_settings_fini(struct code_settings *settings)
+{
+	code_settings_empty_path(settings);
+	vec_fini(&settings->path);
+	for (size_t i = 0; i < settings->maps.count; i++) {
+		free((char *)settings->maps.items[i].old_prefix);
+		free((char *)settings->maps.items[i].new_prefix);
+	}
+	vec_fini(&settings->maps);
+	string_table_fini(&settings->warned);
+}
+
+void print_fini(struct print *print)
+{
+	if (print->session) {
+		query_fini(&print->query);
+		vec_fini(&print->index_metrics);
+	}
+	vec_fini(&print->fragment);
+	free(print->default_metrics.text);
+	free(print->default_sort.text);
+	code_settings_fini(&print->code);
+	diag_fini(&print->warnings);
+}
+
 bool print_answer(struct print *print, struct result *result)
 {
 	present(&print->presenter, result);

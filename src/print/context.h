@@ -72,6 +72,13 @@ struct print {
 /* Of a program of that name, with its output. */
 void print_init(struct print *print, const char *program);
 
+/* Ends all but the session, which the caller may still need, and the output. */
+void print_fini(struct print *print);
+void code_settings_init(struct code_settings *settings);
+void code_settings_fini(struct code_settings *settings);
+/* No directory is left in which sources are looked for. */
+void code_settings_empty_path(struct code_settings *settings);
+
 /* Prints the answer and lets go of it. Returns true. */
 bool print_answer(struct print *print, struct result *result);
 

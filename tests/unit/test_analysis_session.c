@@ -243,6 +243,7 @@ static void test_stand_ins(void **state)
 	assert_string_equal(warnings->items[0].text, "/lib/missing.so: not found");
 	session_warn_unknown(session, &query.metrics);
 	session_warn_unknown(session, &query.metrics);
+	warnings = session_warnings(session);
 	assert_int_equal(warnings->count, 2);
 	assert_non_null(
 		strstr(warnings->items[1].text, "18.9 % of the Total CPU Time is at addresses"));

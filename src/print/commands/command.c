@@ -7,7 +7,6 @@
 #include "base/strbuf.h"
 #include "base/suggest.h"
 #include "print/commands/command_inlines.h"
-#include "print/commands/command_source.h"
 #include "print/progress.h"
 
 #include <stdlib.h>
@@ -155,19 +154,6 @@ bool command_run(struct print *print, const struct command *command, char **argu
 	if (progress_end(print))
 		return ok;
 	return say_error(print, "%s: interrupted", command->name);
-}
-
-void print_fini(struct print *print)
-{
-	if (print->session) {
-		query_fini(&print->query);
-		vec_fini(&print->index_metrics);
-	}
-	vec_fini(&print->fragment);
-	free(print->default_metrics.text);
-	free(print->default_sort.text);
-	code_settings_fini(&print->code);
-	diag_fini(&print->warnings);
 }
 
 bool command_select_processes(struct print *print, char **arguments, size_t count, size_t *first,

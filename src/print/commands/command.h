@@ -103,9 +103,6 @@ enum command_need {
 enum command_need command_needs(const struct command *command, char *const *arguments,
 				size_t count);
 
-/* Ends all but the session, which the caller may still need, and the output. */
-void print_fini(struct print *print);
-
 /* Checks what the command needs and runs it. False: it failed, and has said so. */
 bool command_run(struct print *print, const struct command *command, char **arguments,
 		 size_t count);

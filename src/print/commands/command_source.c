@@ -22,37 +22,6 @@
 #include <string.h>
 #include <strings.h>
 
-enum { THRESHOLD = 75 }; /* percent, as in er_print */
-
-void code_settings_init(struct code_settings *settings)
-{
-	*settings = (struct code_settings){.source_threshold = THRESHOLD,
-					   .code_threshold = THRESHOLD,
-					   .source_remarks = REMARK_BASIC,
-					   .code_remarks = REMARK_BASIC};
-	*vec_push(&settings->path) = xstrdup("$expts");
-	*vec_push(&settings->path) = xstrdup(".");
-}
-
-static void empty_path(struct code_settings *settings)
-{
-	for (size_t i = 0; i < settings->path.count; i++)
-		free(settings->path.items[i]);
-	settings->path.count = 0;
-}
-
-void code_settings_fini(struct code_settings *settings)
-{
-	empty_path(settings);
-	vec_fini(&settings->path);
-	for (size_t i = 0; i < settings->maps.count; i++) {
-		free((char *)settings->maps.items[i].old_prefix);
-		free((char *)settings->maps.items[i].new_prefix);
-	}
-	vec_fini(&settings->maps);
-	string_table_fini(&settings->warned);
-}
-
 /* ---- lists ---- */
 
 static bool print_list(struct print *print, const char *command, const char *title,
@@ -345,7 +314,7 @@ static void add_directories(struct code_settings *settings, const char *list)
 
 static bool command_setpath(struct print *print, char **arguments, size_t count)
 {
-	empty_path(&print->code);
+	code_settings_empty_path(&print->code);
 	add_directories(&print->code, arguments[0]);
 	return true;
 }

@@ -8,8 +8,6 @@
 
 struct command;
 
-void code_settings_init(struct code_settings *settings);
-void code_settings_fini(struct code_settings *settings);
 /* A function, or a file where function is CODE_NONE. False after say_error(). */
 bool code_print_source(struct print *print, const struct function_match *what);
 bool code_print_disasm(struct print *print, const struct function_match *what);
