@@ -16,7 +16,8 @@
  * duration: ns in the call; function: its name; communicator: as below; peer: MPI_PEER_NONE, …, or
  * MPI_PEER_RANK + the rank in the communicator of who sends or receives, or of a collective's root;
  * tag: MPI_TAG_NONE, MPI_TAG_ANY or MPI_TAG + the message's; sent, received: bytes by the
- * accounting of the seeds (a receive counts its buffer); request: its handle, 0: none; arrived:
+ * accounting of the seeds (a receive counts its buffer); request: the number of a receive that
+ * was begun, or of a persistent request, 0: none; arrived:
  * bytes that came indeed; sends, receives: how many, of types that may be several; error: what the
  * call returned
  *

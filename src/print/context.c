@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "base/terminal.h"
+#include "object/lines/remarks.h"
 
 #include <stdarg.h>
 #include <stdio.h>

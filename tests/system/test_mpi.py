@@ -21,7 +21,7 @@ def build(t, implementation, source, compiler='mpicc'):
     """The program, compiled where the case is."""
     mpicc = t.need(f'{compiler}.{implementation}')
     program = t.directory / f'{pathlib.Path(source).stem}.{implementation}'
-    result = t.run(mpicc, '-g', '-O1', '-w', '-o', program, TARGETS / source, timeout=300)
+    result = t.run(mpicc, '-g', '-O1', '-w', '-pthread', '-o', program, TARGETS / source, timeout=300)
     if result.status:
         raise Failure(f'{mpicc}: {result.err}')
     return program
@@ -269,3 +269,32 @@ def real(t):
     t.equal((answer[0]['sends_alone'], answer[0]['receives_alone']), (0, 0), 'both ends of all its messages')
     pairs = {(row['from'], row['to']): row['bytes'] for row in answer[1]['rows']}
     t.equal(set(pairs), {(0, 1), (1, 0)}, 'between its two ranks')
+
+
+@test
+def loaded(t):
+    """A program without MPI that loads a library which is linked with it, in a scope of its own, as interpreters do."""
+    host = t.directory / 'host'
+    t.equal(t.run('cc', '-o', host, TARGETS / 'mpi_host.c').status, 0, 'cc')
+    for implementation in IMPLEMENTATIONS:
+        plugin = t.directory / f'plugin.{implementation}.so'
+        made = t.run(t.need(f'mpicc.{implementation}'), '-w', '-g', '-shared', '-fPIC', '-Dmain=plugin_main', '-o', plugin, TARGETS / 'mpi_counts.c')
+        t.equal(made.status, 0, made.err)
+        check_counts(t, implementation, record(t, implementation, host, plugin).experiment)
+
+
+@test
+def threads(t):
+    """Several threads of each rank at once: every message has its ends, and its bytes."""
+    for implementation in IMPLEMENTATIONS:
+        program = build(t, implementation, 'mpi_threads.c')
+        run = record(t, implementation, program, ranks=2)
+        if 'no threads' in run.out:
+            continue
+        count = 2 * 4 * 200 * 8
+        found = by_function(t, run.experiment)
+        t.equal(found['MPI_Irecv'], (0, 0, count, 4 * count, 0, 0), f'{implementation}: receives')
+        t.equal(found['MPI_Isend'], (count, 4 * count, 0, 0, 0, 0), f'{implementation}: sends')
+        t.equal(found['MPI_Waitall'][4], 4 * count, f'{implementation}: bytes that came')
+        answer = t.print(run.experiment, '-mpiwaits')[0]
+        t.equal((answer['messages'], answer['sends_alone'], answer['receives_alone']), (count, 0, 0), f'{implementation}: both ends')

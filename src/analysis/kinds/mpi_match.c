@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One pass over each process's events makes a list of ends: sends, receives and calls of collective
- * functions.  Sorted by what belongs together and by who it is of, and in the order of posting, the
- * n-th of the one side and the n-th of the other are a pair.
+ * Two passes over each process's events make a list of ends: sends, receives and calls of
+ * collective functions; and what completed receives say, which may lie before their begins, of
+ * another thread, in the file.  Sorted by what belongs together and by who it is of, and in the
+ * order of posting, the n-th of the one side and the n-th of the other are a pair.
  */
 #include "analysis/kinds/mpi_match.h"
 
@@ -40,8 +41,8 @@ struct matching {
 	VEC(struct part) parts;
 	/* of the process in hand */
 	const struct mpi_process *process;
-	struct hash_map requests; /* handle → index in `pending` */
-	VEC(uint32_t) pending;	  /* 1 + index of the end of its receive; 0: none goes on */
+	struct hash_map receives; /* number of a request → index of the end that it is */
+	bool completions;	  /* the second pass */
 	uint64_t order;
 	uint64_t call_begin_ns; /* of the call whose parts may follow */
 	uint32_t call_function;
@@ -82,7 +83,7 @@ static struct end *add_end(struct matching *matching, const struct event_run *ru
 		.from = sends ? own : other,
 		.to = sends ? other : own,
 		.tag = event_field(run, MPI_TAG)[row],
-		.order = matching->order++,
+		.order = matching->order++, /* of several that began at one moment */
 		.begin_ns = begin_ns,
 		.wait_ns = begin_ns,
 		.end_ns = time_ns,
@@ -94,28 +95,16 @@ static struct end *add_end(struct matching *matching, const struct event_run *ru
 	return end;
 }
 
-/* Handles are used again. */
-static uint32_t *pending_of(struct matching *matching, uint64_t request)
-{
-	uint32_t fresh = (uint32_t)matching->pending.count;
-	uint32_t number = hash_map_put(&matching->requests, request, fresh);
-
-	if (number == fresh)
-		*vec_push(&matching->pending) = 0;
-	return &matching->pending.items[number];
-}
-
 /* A receive that was begun has its message, and the sender and tag that it has indeed. */
 static void complete(struct matching *matching, const struct event_run *run, size_t row)
 {
 	uint64_t request = event_field(run, MPI_REQUEST)[row];
-	uint32_t *pending = pending_of(matching, request);
+	uint32_t number = hash_map_get(&matching->receives, request);
 
-	if (!*pending)
+	if (number == HASH_NONE)
 		return;
-	struct end *end = &matching->ends.items[*pending - 1];
+	struct end *end = &matching->ends.items[number];
 
-	*pending = 0;
 	end->from = mpi_peer_rank(matching->worlds, matching->process,
 				  event_field(run, MPI_COMMUNICATOR)[row],
 				  event_field(run, MPI_PEER)[row]);
@@ -151,15 +140,16 @@ static void take_row(struct matching *matching, const struct event_run *run, siz
 	}
 	if (event_field(run, MPI_ERROR)[row])
 		return;
-	if (type == MPI_RECEIVE_BEGIN) {
-		*pending_of(matching, event_field(run, MPI_REQUEST)[row]) =
-			(uint32_t)matching->ends.count + 1;
+	if (matching->completions) {
+		if (type == MPI_RECEIVED)
+			complete(matching, run, row);
+	} else if (type == MPI_RECEIVE_BEGIN) {
+		hash_map_put(&matching->receives, event_field(run, MPI_REQUEST)[row],
+			     (uint32_t)matching->ends.count);
 		add_end(matching, run, row)->is_known = false;
 	} else if (type == MPI_SEND || type == MPI_SEND_BEGIN || type == MPI_EXCHANGE ||
 		   type == MPI_RECEIVE) {
 		add_end(matching, run, row);
-	} else if (type == MPI_RECEIVED) {
-		complete(matching, run, row);
 	} else if (mpi_is_collective(type) && !event_field(run, MPI_REQUEST)[row]) {
 		add_part(matching, run, row);
 	}
@@ -280,6 +270,7 @@ static int by_way(const void *a, const void *b)
 	if (way)
 		return way;
 	COMPARE(y->sends, x->sends);
+	COMPARE(x->begin_ns, y->begin_ns);
 	COMPARE(x->order, y->order);
 	return 0;
 }
@@ -326,6 +317,7 @@ static int by_comm(const void *a, const void *b)
 
 	COMPARE(x->comm, y->comm);
 	COMPARE(x->rank, y->rank);
+	COMPARE(x->begin_ns, y->begin_ns);
 	COMPARE(x->order, y->order);
 	return 0;
 }
@@ -412,11 +404,13 @@ void mpi_match(struct session *session, struct mpi_matches *matches)
 		matching.process = &matching.worlds->of[i];
 		if (matching.process->rank == MPI_RANK_UNKNOWN)
 			continue;
-		events_for_each_piece(session->scanned.items[i].process,
-				      (enum event_kind)(EVENTS_TRACE + TRACE_MPI), take_piece,
-				      &matching);
-		hash_map_clear(&matching.requests);
-		matching.pending.count = 0;
+		for (int pass = 0; pass < 2; pass++) {
+			matching.completions = pass;
+			events_for_each_piece(session->scanned.items[i].process,
+					      (enum event_kind)(EVENTS_TRACE + TRACE_MPI),
+					      take_piece, &matching);
+		}
+		hash_map_clear(&matching.receives);
 	}
 	match_messages(&matching, matches);
 	match_collectives(&matching, matches);
@@ -425,8 +419,7 @@ void mpi_match(struct session *session, struct mpi_matches *matches)
 		      by_time);
 	vec_fini(&matching.ends);
 	vec_fini(&matching.parts);
-	vec_fini(&matching.pending);
-	hash_map_fini(&matching.requests);
+	hash_map_fini(&matching.receives);
 	hash_map_fini(&matching.waits);
 	session_leave(session);
 }

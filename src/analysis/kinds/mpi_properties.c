@@ -93,7 +93,7 @@ static const struct filter_property properties[] = {
 	FILTER_PROPERTY("MPIRECEIVED", "bytes of the buffer that is received into", "mpi",
 			FILTER_MPI, load_received),
 	FILTER_PROPERTY("MPIARRIVED", "bytes that came", "mpi", FILTER_MPI, load_arrived),
-	FILTER_PROPERTY("MPIREQUEST", "the request's handle", "mpi", FILTER_MPI, load_request),
+	FILTER_PROPERTY("MPIREQUEST", "number of the request", "mpi", FILTER_MPI, load_request),
 	FILTER_PROPERTY("MPIERROR", "what a call that failed returned, or 0", "mpi", FILTER_MPI,
 			load_error),
 	FILTER_PROPERTY("MPIRQST", "when the call began, ns", "mpi", FILTER_MPI, filter_load_begin),

@@ -55,6 +55,7 @@ struct mpi_function {
 enum {
 	MPI_STATUS_ROOM = 24,	/* bytes of a status, of each implementation */
 	MPI_REQUESTS_ROOM = 64, /* that are looked at without a mapping */
+	MPI_REQUEST_BYTES = sizeof(uintptr_t) + sizeof(uint64_t) + MPI_STATUS_ROOM, /* each */
 };
 
 /* What is known of a communicator, a window or a file (mpi_groups.c). */
@@ -73,12 +74,14 @@ struct mpi_call {
 	uintptr_t *arguments; /* as the function behind gets them */
 	const void *frame;    /* of the wrapped function */
 	uint64_t begin_ns;
-	uintptr_t request, message; /* of q and M, before the call */
-	uintptr_t freed;	    /* of C, W or F */
-	struct mpi_group group;	    /* of c, w, f or what is freed */
+	uintptr_t request, message;		 /* of q and M, before the call */
+	uint64_t request_serial, message_serial; /* in the table (mpi_requests.c) */
+	uintptr_t freed;			 /* of C, W or F */
+	struct mpi_group group;			 /* of c, w, f or what is freed */
 	int32_t own_status[MPI_STATUS_ROOM / sizeof(int32_t)];
 	/* of several requests: their handles before the call, and statuses; NULL: no memory */
 	uintptr_t *requests;
+	uint64_t *serials;
 	char *statuses;
 	uint32_t request_count;
 	size_t mapped; /* bytes at `requests`, to be unmapped; 0: they lie in `room` */
@@ -212,15 +215,20 @@ struct mpi_request {
 	uint32_t kind;
 	uint32_t communicator; /* text */
 	uint64_t peer, tag;    /* fields */
+	uint64_t serial;       /* of its entry */
+	uint64_t number; /* of the request in events; a persistent one has one for each start */
 	uint64_t bytes;
 };
 
-void mpi_request_note(uintptr_t handle, const struct mpi_request *request);
-/* False: it is none of those.  Those that are not persistent are forgotten. */
-bool mpi_request_take(uintptr_t handle, struct mpi_request *request);
-/* The same of one that only begins, or is freed. */
-bool mpi_request_look(uintptr_t handle, struct mpi_request *request);
-void mpi_request_forget(uintptr_t handle);
+/* Returns its number; 0: there is no room. */
+uint64_t mpi_request_note(uintptr_t handle, const struct mpi_request *request);
+/* A persistent one that is started has another number from now on.  False: it is not known. */
+bool mpi_request_start(uintptr_t handle, struct mpi_request *request);
+/* Of who holds the handle: the latest one that was noted.  Its serial; 0: it is none of those. */
+uint64_t mpi_request_serial(uintptr_t handle);
+/* By the serial that it had before the call.  Those that are not persistent are forgotten. */
+bool mpi_request_take(uintptr_t handle, uint64_t serial, struct mpi_request *request);
+void mpi_request_forget(uintptr_t handle, uint64_t serial);
 void mpi_requests_begin(void);
 
 /* ---- mpi_bytes.c: the accounting ---- */

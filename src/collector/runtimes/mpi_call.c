@@ -40,12 +40,11 @@ static void take_requests(struct mpi_call *call)
 {
 	int count = mpi_number(call, 'm');
 	const void *array = (const void *)mpi_word(call, 'Q');
-	size_t one = sizeof(uintptr_t) + MPI_STATUS_ROOM;
 
 	if (count <= 0)
 		return;
 	if (count > MPI_REQUESTS_ROOM || !call->room) {
-		call->mapped = (size_t)count * one;
+		call->mapped = (size_t)count * MPI_REQUEST_BYTES;
 		call->room = sys_mmap(call->mapped, PROT_READ | PROT_WRITE,
 				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (!call->room)
@@ -57,9 +56,12 @@ static void take_requests(struct mpi_call *call)
 	}
 	call->requests = (uintptr_t *)(void *)call->room;
 	call->request_count = (uint32_t)count;
-	for (uint32_t i = 0; i < call->request_count; i++)
+	call->serials = (uint64_t *)(call->requests + count);
+	for (uint32_t i = 0; i < call->request_count; i++) {
 		call->requests[i] = mpi_request_in(call, array, i);
-	call->statuses = call->room + (size_t)count * sizeof(uintptr_t);
+		call->serials[i] = mpi_request_serial(call->requests[i]);
+	}
+	call->statuses = (char *)(call->serials + count);
 	take_status(call, 'A', call->statuses);
 }
 
@@ -101,6 +103,12 @@ static bool completes(const struct mpi_call *call)
 	return call->function->type == MPI_WAIT || call->function->type == MPI_TEST;
 }
 
+/* Messages of a matching probe have numbers as requests have. */
+static uintptr_t message_key(uintptr_t message)
+{
+	return message ^ (uintptr_t)1 << 60;
+}
+
 static void look_before(struct mpi_call *call)
 {
 	enum format_mpi_type type = call->function->type;
@@ -109,6 +117,10 @@ static void look_before(struct mpi_call *call)
 		call->request = mpi_request_in(call, (const void *)mpi_word(call, 'q'), 0);
 	if (mpi_has(call, 'M') && !completes(call))
 		call->message = mpi_request_in(call, (const void *)mpi_word(call, 'M'), 0);
+	if (call->request)
+		call->request_serial = mpi_request_serial(call->request);
+	if (call->message)
+		call->message_serial = mpi_request_serial(message_key(call->message));
 	if (mpi_has(call, 'Q'))
 		take_requests(call);
 	take_status(call, 'S', call->own_status);
@@ -194,15 +206,17 @@ static void set_message(uint64_t *fields, const struct mpi_message *message)
 	fields[MPI_ARRIVED] = message->bytes;
 }
 
-static void complete(const struct records *records, uintptr_t handle, const void *status)
+static void complete(const struct records *records, uintptr_t handle, uint64_t serial,
+		     const void *status)
 {
 	struct mpi_request request;
 
-	if (!mpi_request_take(handle, &request) || request.kind == MPI_REQUEST_PERSISTENT_SEND)
+	if (!mpi_request_take(handle, serial, &request) ||
+	    request.kind == MPI_REQUEST_PERSISTENT_SEND)
 		return;
 	struct mpi_message message = mpi_message_of(status);
 	uint64_t fields[MPI_FIELDS] = {
-		[MPI_COMMUNICATOR] = request.communicator, [MPI_REQUEST] = handle};
+		[MPI_COMMUNICATOR] = request.communicator, [MPI_REQUEST] = request.number};
 
 	if (message.was_cancelled)
 		return;
@@ -238,24 +252,27 @@ static void complete_some(const struct mpi_call *call, const struct records *rec
 		int index = index_at(call, 'I', i);
 
 		if (index >= 0 && (uint32_t)index < call->request_count)
-			complete(records, call->requests[index], status_of(call, 'A', (size_t)i));
+			complete(records, call->requests[index], call->serials[index],
+				 status_of(call, 'A', (size_t)i));
 	}
 }
 
 static void complete_all(const struct mpi_call *call, const struct records *records)
 {
 	if (mpi_has(call, 'q')) {
-		complete(records, call->request, status_of(call, 'S', 0));
+		complete(records, call->request, call->request_serial, status_of(call, 'S', 0));
 	} else if (mpi_has(call, 'o')) {
 		complete_some(call, records);
 	} else if (mpi_has(call, 'i')) {
 		int index = index_at(call, 'i', 0);
 
 		if (index >= 0 && (uint32_t)index < call->request_count)
-			complete(records, call->requests[index], status_of(call, 'S', 0));
+			complete(records, call->requests[index], call->serials[index],
+				 status_of(call, 'S', 0));
 	} else {
 		for (uint32_t i = 0; i < call->request_count; i++)
-			complete(records, call->requests[i], status_of(call, 'A', i));
+			complete(records, call->requests[i], call->serials[i],
+				 status_of(call, 'A', i));
 	}
 }
 
@@ -263,11 +280,11 @@ static void start(const struct records *records, uintptr_t handle)
 {
 	struct mpi_request request;
 
-	if (!mpi_request_look(handle, &request))
+	if (!mpi_request_start(handle, &request))
 		return;
 	bool sends = request.kind == MPI_REQUEST_PERSISTENT_SEND;
 	uint64_t fields[MPI_FIELDS] = {[MPI_COMMUNICATOR] = request.communicator,
-				       [MPI_REQUEST] = handle,
+				       [MPI_REQUEST] = request.number,
 				       [MPI_PEER] = request.peer,
 				       [MPI_TAG] = request.tag,
 				       [MPI_SENT] = sends ? request.bytes : 0,
@@ -295,12 +312,6 @@ static bool is_done(const struct mpi_call *call)
 	return !mpi_has(call, 'x') || *(const int *)mpi_word(call, 'x');
 }
 
-/* Messages of a matching probe have numbers as requests have. */
-static uintptr_t message_key(uintptr_t message)
-{
-	return message ^ (uintptr_t)1 << 60;
-}
-
 /* Fields that arguments of most functions tell. */
 static void set_fields(const struct mpi_call *call, uint64_t *fields)
 {
@@ -313,10 +324,7 @@ static void set_fields(const struct mpi_call *call, uint64_t *fields)
 		fields[MPI_PEER] = mpi_peer_field(mpi_number(call, 'r'));
 	if (mpi_has(call, 'g') || mpi_has(call, 'G'))
 		fields[MPI_TAG] = mpi_tag_field(mpi_number(call, mpi_has(call, 'g') ? 'g' : 'G'));
-	if (mpi_has(call, 'q'))
-		fields[MPI_REQUEST] =
-			call->request ? call->request
-				      : mpi_request_in(call, (const void *)mpi_word(call, 'q'), 0);
+	fields[MPI_REQUEST] = call->request_serial;
 }
 
 static void set_bytes(const struct mpi_call *call, uint64_t *fields)
@@ -350,7 +358,7 @@ static uintptr_t message_after(const struct mpi_call *call)
 }
 
 /* What later calls need to know. */
-static void note(const struct mpi_call *call, const uint64_t *fields)
+static void note(const struct mpi_call *call, uint64_t *fields)
 {
 	enum format_mpi_type type = call->function->type;
 	bool sends = mpi_has(call, 'd');
@@ -367,9 +375,10 @@ static void note(const struct mpi_call *call, const uint64_t *fields)
 		mpi_request_note(message_key(message_after(call)), &request);
 	else if ((type == MPI_RECEIVE_BEGIN && request.peer != MPI_PEER_NOBODY) ||
 		 type == MPI_PREPARE)
-		mpi_request_note(fields[MPI_REQUEST], &request);
+		fields[MPI_REQUEST] = mpi_request_note(
+			mpi_request_in(call, (const void *)mpi_word(call, 'q'), 0), &request);
 	else if (type == MPI_MANAGE && mpi_has(call, 'q') && !mpi_has(call, 'C'))
-		mpi_request_forget(call->request);
+		mpi_request_forget(call->request, call->request_serial);
 }
 
 /* A receive of a message that was matched before: the probe knew its communicator. */
@@ -377,7 +386,7 @@ static void set_matched(const struct mpi_call *call, uint64_t *fields)
 {
 	struct mpi_request request;
 
-	if (!mpi_request_take(message_key(call->message), &request))
+	if (!mpi_request_take(message_key(call->message), call->message_serial, &request))
 		return;
 	fields[MPI_COMMUNICATOR] = request.communicator;
 	if (call->function->type == MPI_RECEIVE_BEGIN) {

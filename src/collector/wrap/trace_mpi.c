@@ -200,7 +200,7 @@ NEXT_CONSTRUCTOR static void install(void)
 	MPI_WRAP(fortran##_f08, "mpi_" #fortran "_f08_", #name, PLUS_##strings(AFTER(count)),      \
 		 type, rule, letters, FORTRAN, room)
 
-enum { NO_ROOM = 1, ROOM = MPI_REQUESTS_ROOM * (sizeof(uintptr_t) + MPI_STATUS_ROOM) };
+enum { NO_ROOM = 1, ROOM = MPI_REQUESTS_ROOM * MPI_REQUEST_BYTES };
 
 #define X(name, fortran, count, type, rule, letters, strings)                                      \
 	MPI_WRAP_ALL(name, fortran, count, type, rule, letters, strings, NO_ROOM)
