@@ -189,6 +189,14 @@ void signal_show_real(void);
 void signal_hide_again(void);
 
 /*
+ * Around a call whose child has no handlers (CLONE_CLEAR_SIGHAND): in the thread none of ours comes
+ * until signal_release, with what signal_hold has returned, and the child has ours again.
+ */
+uint64_t signal_hold(void);
+void signal_release(uint64_t mask);
+void signal_handle_again(void);
+
+/*
  * What the calling thread believes it blocks is blocked indeed, so that a thread that it makes
  * gets no signal of the program's before it has a state, and is ours again.
  */
