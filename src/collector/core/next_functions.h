@@ -222,7 +222,11 @@ uint64_t signal_numbers_unhandled(void);
 /* sigprocmask, as the program sees it; `next` is the call itself. */
 int signal_change_mask(int how, const sigset_t *set, sigset_t *old,
 		       int (*next)(int, const sigset_t *, sigset_t *));
-/* signal_number.c: rt_sigaction, rt_sigprocmask and signalfd4 by number, as syscall(3) has them. */
+/* signal_wait.c: sigtimedwait, as the program sees it; `next` is the call itself. */
+typedef int signal_wait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout);
+int signal_wait_by(const sigset_t *set, siginfo_t *info, const struct timespec *timeout,
+		   signal_wait *next);
+/* signal_number.c: the calls on signals by number, as syscall(3) has them. */
 bool signal_is_number(long number);
 long signal_by_number(long number, long a, long b, long c, long d);
 
