@@ -248,7 +248,7 @@ def without_the_collectors_meanwhile(t, engine):
 def without_its_files(t, engine):
     """The pages of the collector's own files, a thousand and more, are neither faults nor written blocks of the program."""
     result = t.collect(t.target('malloc_heavy'), '50', engine=engine, options=('-H', 'on,noscan'))
-    found = gained(t.read(result.experiment)['']['samples'])
+    found, = whole(t, result.experiment)
     pages = (result.experiment / 'heaptrace').stat().st_size // 4096
     t.check(pages > 1000, f'{pages} pages recorded')
     t.within(found['output_blocks'] < pages, f'{found["output_blocks"]} blocks written, with 8 to a page of {pages}')
